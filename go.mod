@@ -1,0 +1,3 @@
+module github.com/nabla-ad/nabla
+
+go 1.26
