@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// Errors that every operator may return; package nabla shows them under the same
+// names.
+var (
+	// ErrBusy says that two goroutines used one prepared object.
+	ErrBusy = errors.New("the prepared object is in use by another goroutine; give each goroutine its own with Clone")
+	// ErrUnsupported says that an engine cannot do what was asked.
+	ErrUnsupported = errors.New("unsupported")
+	// ErrGuard says that a function took another branch than the recorded one,
+	// where the policy forbids recording again.
+	ErrGuard = program.ErrGuard
+	// ErrStale says that a recording no longer computes what the function does.
+	ErrStale = errors.New("the recording no longer agrees with the function: data that it captures has changed; bind the data as a context (nabla.Bind) or prepare again")
+	// ErrForeignReal says that a Real was used outside the call that made it.
+	ErrForeignReal = core.ErrForeignReal
+	// ErrOutputNotWritten says that an in-place function left an output unwritten.
+	ErrOutputNotWritten = core.ErrOutputNotWritten
+)
+
+// LimitError says that a recording grew beyond its limit.
+type LimitError = core.LimitError
+
+// ShapeError says that an argument has the wrong length.
+type ShapeError struct {
+	Op, Arg   string
+	Got, Want int
+}
+
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("nabla: %s: %s is %d, want %d", e.Op, e.Arg, e.Got, e.Want)
+}
+
+// PanicError says that the user's function panicked.
+type PanicError struct {
+	Function string
+	Value    any
+	Stack    []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("nabla: function %s panicked: %v", e.Function, e.Value)
+}
+
+// Unwrap is the value of the panic where that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// ContextError says that a bound struct has a field that a recording would
+// freeze, or that a function changed a field that it may only read.
+type ContextError struct {
+	Field, Type string
+	Changed     bool // the function wrote to the field
+}
+
+func (e *ContextError) Error() string {
+	if e.Changed {
+		return fmt.Sprintf("nabla: the function changed field %s (%s) of its bound struct; that write is lost: return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
+	}
+	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
+}
+
+// UnsupportedError says what an engine cannot do and what can be done instead. It
+// matches ErrUnsupported.
+type UnsupportedError struct {
+	What, Remedy string
+}
+
+func (e *UnsupportedError) Error() string {
+	s := "nabla: " + e.What
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Is reports whether target is ErrUnsupported.
+func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
+
+// recovered turns a panic out of a user's function into an error.
+func recovered(name string, v any, err *error) {
+	if v == nil {
+		return
+	}
+	if a, ok := v.(core.Abort); ok {
+		*err = fmt.Errorf("nabla: function %s: %w", name, a.Err)
+		return
+	}
+	*err = &PanicError{Function: name, Value: v, Stack: debug.Stack()}
+}

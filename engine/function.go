@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// Context is the struct bound to a function, as this package needs it. Package
+// nabla implements it.
+type Context interface {
+	// Params is the number of parameters: numbers the function reads that are not
+	// differentiated and may change between calls.
+	Params() int
+	// Read writes the parameters' current values.
+	Read(dst []float64)
+	// Enter readies a private copy of the struct for one call: its parameters are
+	// numbers of t from id first on, or constants where first is 0.
+	Enter(t *Tracer, first int32) error
+	// Leave ends the call and reports a field that the function may only read and
+	// has changed.
+	Leave() error
+	// Snapshot appends what a recording freezes: the opaque fields and the lengths
+	// of the parameters.
+	Snapshot(dst []byte) []byte
+	// Clone is a context for another goroutine, with scratch of its own.
+	Clone() Context
+	// Rebind reads another struct of the same type from now on.
+	Rebind(p any) error
+}
+
+// Def defines a Function. Functions given here may panic.
+type Def struct {
+	Name string
+	N, M int
+	// Plain evaluates f over plain numbers. Nil where f is traced only.
+	Plain func(y, x []float64, c Context) error
+	// Traced evaluates f over Reals. Nil where f is plain Go.
+	Traced func(y, x []Real, c Context) error
+	// Program is the recorded program at x where that is known without recording.
+	// Its input group 0 is x, its output group 0 the value.
+	Program func(x []float64, c Context) (*program.Program, error)
+	Context Context
+	// Fork, where set, makes the definition anew for another goroutine: for
+	// functions that keep state of their own.
+	Fork func() Def
+}
+
+// Function is the user's function as a map from n numbers to m numbers, whatever
+// shape it had. It is used by one goroutine at a time.
+type Function struct {
+	def    Def
+	policy Policy
+	tracer *Tracer
+	xs, ys []Real
+	calls  int
+}
+
+// Policy says what a recording does when it meets a point it does not fit.
+type Policy struct {
+	// FailOnGuard returns ErrGuard or ErrStale instead of recording again.
+	FailOnGuard bool
+	// NoStaleCheck turns off the comparison of replayed values with the function.
+	NoStaleCheck bool
+}
+
+// NewFunction makes a Function.
+func NewFunction(d Def) *Function { return &Function{def: d} }
+
+// Derived is a function given over Reals, for composites.
+func Derived(name string, n, m int, over func(y, x []Real)) *Function {
+	return NewFunction(Def{Name: name, N: n, M: m, Traced: func(y, x []Real, _ Context) error {
+		over(y, x)
+		return nil
+	}})
+}
+
+// Name is the function's name in messages.
+func (f *Function) Name() string { return f.def.Name }
+
+// Dims is the number of inputs and of outputs. A scalar has length 1.
+func (f *Function) Dims() (n, m int) { return f.def.N, f.def.M }
+
+// Policy is the user's choice for recordings of f.
+func (f *Function) Policy() Policy { return f.policy }
+
+// Traceable reports whether f can be run over Reals.
+func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Program != nil }
+
+// Calls is how often f was evaluated, in any way.
+func (f *Function) Calls() int { return f.calls }
+
+// With returns f with another size and policy. The two must not be used at the
+// same time.
+func (f *Function) With(n, m int, p Policy) *Function {
+	g := *f
+	g.def.N, g.def.M, g.policy = n, m, p
+	g.xs, g.ys = nil, nil
+	return &g
+}
+
+// Clone is f for another goroutine: with a copy of the bound struct and its
+// scratch.
+func (f *Function) Clone() *Function {
+	g := &Function{def: f.def, policy: f.policy}
+	if f.def.Fork != nil {
+		g.def = f.def.Fork()
+	}
+	if f.def.Context != nil && g.def.Context == f.def.Context {
+		g.def.Context = f.def.Context.Clone()
+	}
+	return g
+}
+
+// Rebind reads the context from another struct from now on.
+func (f *Function) Rebind(p any) error {
+	if f.def.Context == nil {
+		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct", Remedy: "make it with nabla.Bind"}
+	}
+	return f.def.Context.Rebind(p)
+}
+
+// Context is the bound struct, nil where there is none.
+func (f *Function) Context() Context { return f.def.Context }
+
+// Params is the number of parameters.
+func (f *Function) Params() int {
+	if f.def.Context == nil {
+		return 0
+	}
+	return f.def.Context.Params()
+}
+
+// Value writes y = f(x), computed over plain numbers.
+func (f *Function) Value(y, x []float64) (err error) {
+	f.calls++
+	if f.def.Plain != nil {
+		return f.plain(y, x)
+	}
+	if f.xs == nil {
+		f.xs, f.ys = make([]Real, f.def.N), make([]Real, f.def.M)
+	}
+	for i, v := range x {
+		f.xs[i] = Real{V: v}
+	}
+	if err := f.run(nil, f.ys, f.xs); err != nil {
+		return err
+	}
+	for i, r := range f.ys {
+		if r.ID != 0 {
+			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrForeignReal)
+		}
+		y[i] = r.V
+	}
+	return nil
+}
+
+func (f *Function) plain(y, x []float64) (err error) {
+	defer func() { recovered(f.def.Name, recover(), &err) }()
+	return f.def.Plain(y, x, f.def.Context)
+}
+
+// Over runs f over numbers of an open trace. All outputs are then constants or
+// numbers of that trace. A function over plain numbers returns an
+// UnsupportedError that says what to do.
+func (f *Function) Over(y, x []Real) error {
+	f.calls++
+	var t *Tracer
+	for i := range x {
+		if x[i].ID != 0 {
+			t = x[i].T
+			break
+		}
+	}
+	return f.run(t, y, x)
+}
+
+// OverIn is Over for a trace that x alone may not show: a function without inputs
+// can still read parameters of t.
+func (f *Function) OverIn(t *Tracer, y, x []Real) error {
+	f.calls++
+	return f.run(t, y, x)
+}
+
+func (f *Function) run(t *Tracer, y, x []Real) (err error) {
+	if f.def.Traced == nil {
+		return &UnsupportedError{
+			What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", f.def.Name),
+			Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
+		}
+	}
+	c := f.def.Context
+	if c != nil {
+		first := int32(0)
+		if t != nil {
+			first = t.Parameters()
+		}
+		if err := c.Enter(t, first); err != nil {
+			return err
+		}
+	}
+	for i := range y {
+		y[i] = core.Poison()
+	}
+	if err := f.traced(y, x); err != nil {
+		return err
+	}
+	if c != nil {
+		if err := c.Leave(); err != nil {
+			return err
+		}
+	}
+	for i, r := range y {
+		switch {
+		case r.Poisoned():
+			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrOutputNotWritten)
+		case r.ID != 0 && t == nil:
+			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrForeignReal)
+		case r.ID != 0 && (r.T != t || !t.Owns(r)):
+			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrForeignReal)
+		}
+	}
+	return nil
+}
+
+func (f *Function) traced(y, x []Real) (err error) {
+	defer func() { recovered(f.def.Name, recover(), &err) }()
+	return f.def.Traced(y, x, f.def.Context)
+}
+
+// Inputs fills xs with the first len(x) numbers of t.
+func Inputs(t *Tracer, xs []Real, x []float64) {
+	for i, v := range x {
+		xs[i] = t.Input(i, v)
+	}
+}
+
+// Record runs f at x over recorder t, which is left open, and writes the outputs.
+func (f *Function) Record(t *Tracer, ys, xs []Real, x []float64, o core.RecordOptions) error {
+	np := f.Params()
+	t.StartRecording(len(x), np, o)
+	if np > 0 && o.Keep {
+		f.def.Context.Read(t.ParamValues())
+	}
+	Inputs(t, xs, x)
+	return f.OverIn(t, ys, xs)
+}
+
+// Program is f recorded at x: input group 0 is x, output group 0 the value.
+func (f *Function) Program(x []float64) (*program.Program, error) {
+	return f.ProgramLimit(x, 0)
+}
+
+// ProgramLimit is Program with a limit on the number of recorded operations; 0
+// for DefaultLimit.
+func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error) {
+	if f.def.Program != nil {
+		f.calls++
+		return f.def.Program(x, f.def.Context)
+	}
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	if f.tracer == nil {
+		f.tracer = new(Tracer)
+	}
+	xs, ys := make([]Real, f.def.N), make([]Real, f.def.M)
+	err := f.Record(f.tracer, ys, xs, x, core.RecordOptions{Limit: limit})
+	defer f.tracer.Close()
+	if err != nil {
+		return nil, err
+	}
+	return program.FromRecording(f.tracer.Recorded(), ys)
+}
+
+// DefaultLimit is the number of operations that a program may have where a
+// backend does not say otherwise: about 2 GiB while its gradient is derived.
+const DefaultLimit = 10_000_000

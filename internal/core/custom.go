@@ -1,0 +1,101 @@
+package core
+
+import "github.com/nabla-ad/nabla/rules"
+
+// A Custom is a function with derivatives of its own, seen by every engine as one
+// operation. JVP and VJP are those of its value; Tangent and Cotangent are again
+// Customs, so that derivatives of any order exist.
+type Custom interface {
+	Name() string
+	// Outputs is the number of outputs for n inputs.
+	Outputs(n int) int
+	// Value writes all of y.
+	Value(y, x []float64)
+	// JVP writes ydot = J(x)·xdot. y is the value at x.
+	JVP(ydot, x, y, xdot []float64)
+	// VJP adds J(x)ᵀ·ybar to xbar.
+	VJP(xbar, x, y, ybar []float64)
+	// Tangent is (x, xdot) ↦ J(x)·xdot for n inputs: 2n inputs.
+	Tangent(n int) Custom
+	// Cotangent is (x, ybar) ↦ J(x)ᵀ·ybar for n inputs: n+m inputs.
+	Cotangent(n int) Custom
+}
+
+// Call applies c to xs. It does not keep xs.
+func Call(c Custom, xs []Rep) []Rep {
+	n := len(xs)
+	m := c.Outputs(n)
+	buf := make([]float64, n+m)
+	x, y := buf[:n:n], buf[n:]
+	var t *Tracer
+	for i, r := range xs {
+		x[i] = r.V
+		if r.ID != 0 {
+			r.live()
+			if t == nil || r.T.birth > t.birth {
+				t = r.T
+			}
+		}
+	}
+	c.Value(y, x)
+	out := make([]Rep, m)
+	if t == nil {
+		for i, v := range y {
+			out[i].V = v
+		}
+		return out
+	}
+	switch t.kind {
+	case kindRecord:
+		t.recordCall(c, xs, y, out)
+	case kindDual:
+		t.dualCall(c, xs, x, y, out)
+	case kindTape:
+		t.tapeCall(c, xs, x, y, out)
+	default:
+		t.hookCall(c, xs, x, y, out)
+	}
+	return out
+}
+
+func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
+	args := make([]uint32, len(xs))
+	for i, r := range xs {
+		args[i] = t.operand(t.adopt(r))
+	}
+	for _, a := range args {
+		t.record(OpArg, a, 0, 0)
+	}
+	t.customs = append(t.customs, c)
+	t.record(OpCall, uint32(len(t.customs)-1), uint32(len(xs)), 0)
+	for i, v := range y {
+		out[i] = t.record(OpCallOut, uint32(i), 0, v)
+	}
+}
+
+// hookCall shows a custom rule to a foreign engine as the linear map that it is
+// at x: the engine's first derivatives are right, it needs to know nothing of
+// rules.
+func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+	xbar, ybar := make([]float64, len(x)), make([]float64, len(y))
+	for i, v := range y {
+		clear(xbar)
+		clear(ybar)
+		ybar[i] = 1
+		c.VJP(xbar, x, y, ybar)
+		sum := Rep{}
+		for j, r := range xs {
+			if r.ID == 0 || xbar[j] == 0 {
+				continue
+			}
+			term := Binary(rules.Mul, r, Rep{V: xbar[j]}, r.V*xbar[j])
+			if sum.ID == 0 {
+				sum = term
+			} else {
+				sum = Binary(rules.Add, sum, term, v)
+			}
+		}
+		sum.V = v
+		out[i] = sum
+	}
+}

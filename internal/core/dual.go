@@ -1,0 +1,192 @@
+package core
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// activeIn[op][i] says whether op has a derivative with respect to argument i.
+var activeIn = func() (on [rules.NumOps][3]bool) {
+	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
+		for i := range op.Arity() {
+			on[op][i] = rules.Partial(op, i) != nil
+		}
+	}
+	return on
+}()
+
+// dual is the arena of a trace in forward mode: number id has its tangents in
+// tan[id*lanes:][:lanes].
+type dual struct {
+	lanes int
+	tan   []float64
+}
+
+// StartDual opens t in forward mode over nIn inputs with the given number of
+// tangents side by side. With strong, -0 is a structural zero. The tangents of the
+// inputs are set through Tangents.
+func (t *Tracer) StartDual(nIn, lanes, limit int, strong bool) {
+	t.open(kindDual, limit)
+	t.strong = strong
+	t.lanes = lanes
+	t.next = int32(nIn) + 1
+	if need := (nIn + 1) * lanes; cap(t.tan) < need {
+		t.tan = make([]float64, need, 2*need+64*lanes)
+	}
+	t.tan = t.tan[:cap(t.tan)]
+}
+
+// Tangents is the block of tangents of number id, valid until the next operation.
+func (t *Tracer) Tangents(id int32) []float64 {
+	o := int(id) * t.lanes
+	return t.tan[o : o+t.lanes : o+t.lanes]
+}
+
+// fresh makes room for the tangents of a new number and returns its id.
+func (t *Tracer) fresh() int32 {
+	id := t.next
+	if (int(id)+1)*t.lanes > len(t.tan) {
+		t.growArena()
+	}
+	t.next = id + 1
+	return id
+}
+
+func (t *Tracer) growArena() {
+	if t.next >= t.limit {
+		panic(Abort{&LimitError{Limit: int(t.limit), Bytes: 8 * len(t.tan)}})
+	}
+	bigger := make([]float64, 2*len(t.tan)+1024*t.lanes)
+	copy(bigger, t.tan)
+	t.tan = bigger
+}
+
+func (t *Tracer) dualUnary(op rules.Op, a Rep, v float64) Rep {
+	if !activeIn[op][0] {
+		return Rep{V: v}
+	}
+	return t.scaled(a.ID, rules.Partial1(op, a.V, v), v)
+}
+
+// scaled is the number v whose tangents are p times those of a.
+func (t *Tracer) scaled(a int32, p, v float64) Rep {
+	id := t.fresh()
+	dst, src := t.Tangents(id), t.Tangents(a)
+	if t.strong {
+		for k, s := range src {
+			dst[k] = StrongMul(s, p)
+		}
+	} else {
+		dst = dst[:len(src)]
+		for k, s := range src {
+			dst[k] = p * s
+		}
+	}
+	return t.number(v, id)
+}
+
+func (t *Tracer) dualBinary(op rules.Op, a, b Rep, v float64) Rep {
+	switch op {
+	case rules.Max, rules.Min:
+		return chosen(op, a, b, v)
+	case rules.Add:
+		switch {
+		case a.ID == 0:
+			b.V = v
+			return b
+		case b.ID == 0:
+			a.V = v
+			return a
+		}
+		id := t.fresh()
+		dst, ta, tb := t.Tangents(id), t.Tangents(a.ID), t.Tangents(b.ID)
+		tb, dst = tb[:len(ta)], dst[:len(ta)]
+		for k, s := range ta {
+			dst[k] = s + tb[k]
+		}
+		return t.number(v, id)
+	case rules.Sub:
+		switch {
+		case a.ID == 0:
+			return t.scaled(b.ID, -1, v)
+		case b.ID == 0:
+			a.V = v
+			return a
+		}
+		if !t.strong {
+			id := t.fresh()
+			dst, ta, tb := t.Tangents(id), t.Tangents(a.ID), t.Tangents(b.ID)
+			tb, dst = tb[:len(ta)], dst[:len(ta)]
+			for k, s := range ta {
+				dst[k] = s - tb[k]
+			}
+			return t.number(v, id)
+		}
+	}
+	aOn, bOn := a.ID != 0 && activeIn[op][0], b.ID != 0 && activeIn[op][1]
+	switch {
+	case aOn && bOn:
+		pa, pb := rules.Partials2(op, a.V, b.V, v)
+		return t.combined(a.ID, b.ID, pa, pb, v)
+	case aOn:
+		return t.scaled(a.ID, rules.PartialX2(op, a.V, b.V, v), v)
+	case bOn:
+		return t.scaled(b.ID, rules.PartialY2(op, a.V, b.V, v), v)
+	}
+	return Rep{V: v}
+}
+
+// combined is the number v whose tangents are pa times those of a plus pb times
+// those of b.
+func (t *Tracer) combined(a, b int32, pa, pb, v float64) Rep {
+	id := t.fresh()
+	dst, ta, tb := t.Tangents(id), t.Tangents(a), t.Tangents(b)
+	tb, dst = tb[:len(ta)], dst[:len(ta)]
+	if t.strong {
+		for k, s := range ta {
+			dst[k] = StrongMul(s, pa) + StrongMul(tb[k], pb)
+		}
+	} else {
+		for k, s := range ta {
+			dst[k] = pa*s + pb*tb[k]
+		}
+	}
+	return t.number(v, id)
+}
+
+func (t *Tracer) dualCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+	ids := make([]int32, len(xs))
+	for j, r := range xs {
+		ids[j] = t.Own(r)
+	}
+	first := t.next
+	for i, v := range y {
+		out[i] = t.number(v, t.fresh())
+	}
+	xdot, ydot := make([]float64, len(x)), make([]float64, len(y))
+	negZero := math.Copysign(0, -1)
+	for k := range t.lanes {
+		moved := false
+		for j, id := range ids {
+			xdot[j] = 0
+			if id != 0 {
+				s := t.tan[int(id)*t.lanes+k]
+				xdot[j] = s + 0
+				moved = moved || s != 0 || t.strong && !IsStructuralZero(s)
+			}
+		}
+		clear(ydot)
+		switch {
+		case moved:
+			c.JVP(ydot, x, y, xdot)
+		case t.strong:
+			for i := range ydot {
+				ydot[i] = negZero
+			}
+		}
+		for i, d := range ydot {
+			t.tan[(int(first)+i)*t.lanes+k] = d
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package core
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// A Record is one recorded operation: 12 bytes. Op holds the operation in its low
+// 16 bits and, for a guard, the outcome in bit 16. A and B are ids of numbers, or
+// the index of a constant with ConstBit set.
+type Record struct{ Op, A, B uint32 }
+
+// ConstBit marks an operand that is an index into the constants.
+const ConstBit = 1 << 31
+
+// OutcomeBit marks a comparison that held.
+const OutcomeBit = 1 << 16
+
+// Operations of a recording beyond the elementary functions. Every record takes
+// one id, guards included, so that guards take part in the period of a loop.
+const (
+	OpArg       = uint32(rules.NumOps) + iota // A: an operand of the next operation that takes more than two
+	OpCapture                                 // A: index of a captured outer number
+	OpCall                                    // A: index of the custom rule, B: number of arguments, which stand before it as OpArg
+	OpCallOut                                 // A: position among the outputs of the call before it
+	OpGuardLt                                 // A < B came out as the outcome bit says
+	OpGuardLe                                 // A <= B
+	OpGuardEq                                 // A == B
+	OpGuardBits                               // A is bit for bit the constant B
+	OpGuardInt                                // A truncated to an integer is the constant B
+)
+
+const (
+	firstChunk = 1 << 10
+	fullChunk  = 1 << 16
+)
+
+// recording is the raw log of a recorder. Chunks are never copied.
+type recording struct {
+	chunks   [][]Record
+	cur      []Record
+	n        int // records used in cur
+	used     int // chunks used
+	consts   []float64
+	keep     bool      // values of all numbers are kept, by id
+	vals     []float64 // values by id, where keep
+	captures []Rep
+	capIDs   map[capKey]int32
+	customs  []Custom
+	nIn      int
+	nParam   int
+}
+
+type capKey struct {
+	t  *Tracer
+	id int32
+}
+
+// RecordOptions configures a recording.
+type RecordOptions struct {
+	Nested bool // opened inside another trace: its numbers may be captured
+	Keep   bool // keep the value of every number
+	Limit  int  // ids allowed; 0 for the most an id can hold
+}
+
+// StartRecording opens t as a recorder with numbers 1..nIn for the inputs and
+// the nParam after them for parameters.
+func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
+	t.open(kindRecord, o.Limit)
+	t.nested = o.Nested
+	t.nIn, t.nParam = nIn, nParam
+	t.next = int32(nIn+nParam) + 1
+	t.used, t.n = 0, 0
+	t.cur = nil
+	t.consts = t.consts[:0]
+	clear(t.captures)
+	t.captures = t.captures[:0]
+	clear(t.capIDs)
+	clear(t.customs)
+	t.customs = t.customs[:0]
+	t.keep = o.Keep
+	if o.Keep {
+		if cap(t.vals) < int(t.next) {
+			t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
+		}
+		t.vals = t.vals[:t.next]
+	}
+}
+
+// Input is number i of the inputs, or of the parameters that follow them.
+func (t *Tracer) Input(i int, v float64) Rep {
+	if t.kind == kindRecord && t.keep {
+		t.vals[i+1] = v
+	}
+	return t.number(v, int32(i)+1)
+}
+
+// Parameters says where the parameters of a recording start; 0 where a trace
+// takes them as constants.
+func (t *Tracer) Parameters() int32 {
+	if t.kind == kindRecord && t.nParam > 0 {
+		return int32(t.nIn) + 1
+	}
+	return 0
+}
+
+func (t *Tracer) grow() {
+	if t.used < len(t.chunks) {
+		t.cur = t.chunks[t.used]
+	} else {
+		size := firstChunk << min(t.used, 16)
+		t.cur = make([]Record, min(size, fullChunk))
+		t.chunks = append(t.chunks, t.cur)
+	}
+	t.used++
+	t.n = 0
+	if t.next > t.limit-int32(len(t.cur)) {
+		// Past the limit by less than a chunk: the check stays off the hot path.
+		if t.next > t.limit {
+			panic(Abort{&LimitError{Limit: int(t.limit), Bytes: t.Bytes()}})
+		}
+	}
+}
+
+// Bytes is the memory the recording uses.
+func (t *Tracer) Bytes() int {
+	b := 8*len(t.consts) + 8*len(t.vals)
+	for _, c := range t.chunks[:t.used] {
+		b += 12 * len(c)
+	}
+	return b
+}
+
+func (t *Tracer) record(op, a, b uint32, v float64) Rep {
+	if t.n == len(t.cur) {
+		t.grow()
+	}
+	t.cur[t.n] = Record{op, a, b}
+	t.n++
+	id := t.next
+	t.next = id + 1
+	if t.keep {
+		t.vals = append(t.vals, v)
+	}
+	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+}
+
+// operand is how a, a constant or a number of t, is written into a record.
+func (t *Tracer) operand(a Rep) uint32 {
+	if a.ID != 0 {
+		return uint32(a.ID)
+	}
+	return t.Constant(a.V)
+}
+
+// Constant appends a constant and returns it as an operand.
+func (t *Tracer) Constant(v float64) uint32 {
+	if n := len(t.consts); n > 0 && math.Float64bits(t.consts[n-1]) == math.Float64bits(v) {
+		return uint32(n-1) | ConstBit
+	}
+	t.consts = append(t.consts, v)
+	return uint32(len(t.consts)-1) | ConstBit
+}
+
+// capture makes r, a number of an earlier trace, an input of this recording.
+func (t *Tracer) capture(r Rep) Rep {
+	r.live()
+	if t.kind != kindRecord || !t.nested || r.T.birth > t.birth {
+		panic(Abort{ErrForeignReal})
+	}
+	key := capKey{r.T, r.ID}
+	id, ok := t.capIDs[key]
+	if !ok {
+		if t.capIDs == nil {
+			t.capIDs = make(map[capKey]int32)
+		}
+		t.captures = append(t.captures, r)
+		id = t.record(OpCapture, uint32(len(t.captures)-1), 0, r.V).ID
+		t.capIDs[key] = id
+	}
+	return t.number(r.V, id)
+}
+
+// Compare notes in a recording that "a op b" came out as holds.
+func Compare(op uint32, a, b Rep, holds bool) {
+	t, a, b := meet(a, b)
+	if t.kind != kindRecord {
+		return
+	}
+	if holds {
+		op |= OutcomeBit
+	}
+	t.record(op, t.operand(a), t.operand(b), 0)
+}
+
+// Escape notes in a recording that the value of a left the trace as v: op is
+// OpGuardBits or OpGuardInt.
+func Escape(op uint32, a Rep, v float64) {
+	a.live()
+	if a.T.kind == kindRecord {
+		a.T.record(op, uint32(a.ID), a.T.Constant(v), 0)
+	}
+}
+
+// Recorded is what a recorder has seen so far. It shares the recorder's memory
+// and is valid until the next StartRecording.
+type Recorded struct {
+	NIn, NParam int
+	Chunks      [][]Record // the last one cut to what is used
+	Len         int        // records in all
+	Consts      []float64
+	Values      []float64 // by id, where they were kept
+	Captures    []Rep
+	Customs     []Custom
+}
+
+// Recorded returns the recording.
+func (t *Tracer) Recorded() Recorded {
+	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs}
+	for i, c := range t.chunks[:t.used] {
+		if i == t.used-1 {
+			c = c[:t.n]
+		}
+		r.Chunks = append(r.Chunks, c)
+		r.Len += len(c)
+	}
+	return r
+}
+
+// ParamValues is the kept values of the parameters.
+func (t *Tracer) ParamValues() []float64 {
+	return t.vals[t.nIn+1 : t.nIn+1+t.nParam]
+}

@@ -1,0 +1,256 @@
+// Package core holds the number that user functions compute with, and the
+// tracers that watch it. Package nabla shows the number as nabla.Real, package
+// engine as engine.Real; the three have one layout and are cast into each other.
+//
+// A number is a constant (id 0) or belongs to a tracer that is open. What happens
+// when such a number meets an operation depends on the kind of its tracer:
+//
+//	recorder  the operation is appended to a raw recording (record.go)
+//	tape      its partial derivatives are appended to a tape (tape.go)
+//	dual      tangents are computed in an arena (dual.go)
+//	hook      a foreign engine is told (hook.go)
+//
+// Only a recorder can be opened inside another trace and capture its numbers.
+package core
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// Rep is a number under differentiation. The zero value is the constant 0.
+type Rep struct {
+	_   [0]func() // == would compare trace identity
+	V   float64
+	ID  int32  // 0 for a constant
+	Gen uint32 // the trace it belongs to; a tracer opened again has another
+	T   *Tracer
+}
+
+// poisonID marks an output that has not been written. Its tracer is nil.
+const poisonID = -1
+
+// Poison is what an in-place function finds in its output.
+func Poison() Rep { return Rep{V: math.NaN(), ID: poisonID} }
+
+// Poisoned reports whether r is an output that was never written.
+func (r Rep) Poisoned() bool { return r.ID == poisonID && r.T == nil }
+
+type kind uint8
+
+const (
+	kindClosed kind = iota
+	kindRecord
+	kindTape
+	kindDual
+	kindHook
+)
+
+// A Tracer owns the numbers of one trace. It is opened, used by one goroutine,
+// closed, and may be opened again; its memory is kept.
+type Tracer struct {
+	kind   kind
+	nested bool // may capture numbers of traces opened earlier
+	strong bool // dual: -0 is a structural zero
+	gen    uint32
+	birth  uint64
+	next   int32 // the id of the next number
+	limit  int32 // no id beyond this one
+
+	recording
+	tape
+	dual
+	hook Hook
+}
+
+var births atomic.Uint64
+
+func (t *Tracer) open(k kind, limit int) {
+	t.birth = births.Add(1)
+	t.gen = uint32(t.birth)
+	if t.gen == 0 { // a wrapped counter must not make a constant's generation valid
+		t.birth = births.Add(1)
+		t.gen = uint32(t.birth)
+	}
+	t.kind = k
+	t.next = 1
+	t.limit = math.MaxInt32 - 1
+	if limit > 0 && limit < math.MaxInt32-1 {
+		t.limit = int32(limit)
+	}
+	t.nested = false
+}
+
+// Close ends the trace. Numbers that outlive it are recognised from then on.
+func (t *Tracer) Close() {
+	t.gen = 0
+	t.kind = kindClosed
+}
+
+// Open reports whether the trace is open.
+func (t *Tracer) Open() bool { return t.kind != kindClosed }
+
+// number makes the Rep of the number id of this trace.
+func (t *Tracer) number(v float64, id int32) Rep {
+	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+}
+
+// Own checks that r is a constant or a number of this trace and returns its id.
+// Numbers of an earlier trace are captured where t is nested and refused
+// otherwise, both by panic with an Abort.
+func (t *Tracer) Own(r Rep) int32 {
+	switch {
+	case r.ID == 0:
+		return 0
+	case r.T == t:
+		if r.Gen != t.gen {
+			panic(Abort{ErrForeignReal})
+		}
+		return r.ID
+	case r.T == nil:
+		panic(Abort{ErrOutputNotWritten})
+	}
+	return t.capture(r).ID
+}
+
+// live checks that r belongs to a trace that is still open.
+func (r Rep) live() {
+	if r.T == nil {
+		panic(Abort{ErrOutputNotWritten})
+	}
+	if r.Gen != r.T.gen {
+		panic(Abort{ErrForeignReal})
+	}
+}
+
+// meet finds the tracer of an operation on a and b and brings both under it.
+// At least one of them is not a constant.
+func meet(a, b Rep) (*Tracer, Rep, Rep) {
+	switch {
+	case a.ID == 0:
+		b.live()
+		return b.T, a, b
+	case b.ID == 0:
+		a.live()
+		return a.T, a, b
+	}
+	a.live()
+	b.live()
+	switch {
+	case a.T == b.T:
+		return a.T, a, b
+	case a.T.birth > b.T.birth: // the later-born trace is the inner one
+		return a.T, a, a.T.capture(b)
+	default:
+		return b.T, b.T.capture(a), b
+	}
+}
+
+// Unary is the result of op on a traced number; v is its value.
+func Unary(op rules.Op, a Rep, v float64) Rep {
+	t := a.T
+	if t == nil || a.Gen != t.gen {
+		a.live()
+	}
+	switch t.kind {
+	case kindRecord:
+		return t.record(uint32(op), uint32(a.ID), 0, v)
+	case kindDual:
+		return t.dualUnary(op, a, v)
+	case kindTape:
+		return t.tapeUnary(op, a, v)
+	}
+	return t.hookUnary(op, a, v)
+}
+
+// Binary is the result of op on two numbers of which at least one is traced; v is
+// its value.
+func Binary(op rules.Op, a, b Rep, v float64) Rep {
+	t, a, b := meet(a, b)
+	switch t.kind {
+	case kindRecord:
+		return t.record(uint32(op), t.operand(a), t.operand(b), v)
+	case kindDual:
+		return t.dualBinary(op, a, b, v)
+	case kindTape:
+		return t.tapeBinary(op, a, b, v)
+	}
+	return t.hookBinary(op, a, b, v)
+}
+
+// Apply1 is op on a number that may be a constant.
+func Apply1(op rules.Op, a Rep) Rep {
+	v := rules.Value1(op, a.V)
+	if a.ID == 0 {
+		return Rep{V: v}
+	}
+	return Unary(op, a, v)
+}
+
+// Apply2 is op on two numbers that may be constants.
+func Apply2(op rules.Op, a, b Rep) Rep {
+	v := rules.Value2(op, a.V, b.V)
+	if a.ID|b.ID == 0 {
+		return Rep{V: v}
+	}
+	return Binary(op, a, b, v)
+}
+
+// Apply3 is op, Select or FMA, on three numbers that may be constants.
+func Apply3(op rules.Op, a, b, c Rep) Rep {
+	v := rules.Value3(op, a.V, b.V, c.V)
+	if a.ID|b.ID|c.ID == 0 {
+		return Rep{V: v}
+	}
+	t, a, b := meet3(a, b, c)
+	if t.kind == kindRecord {
+		c = t.adopt(c)
+		t.record(OpArg, t.operand(c), 0, 0)
+		return t.record(uint32(op), t.operand(t.adopt(a)), t.operand(t.adopt(b)), v)
+	}
+	if op == rules.Select {
+		if a.V == 0 {
+			b = c
+		}
+		b.V = v
+		if b.ID != 0 {
+			t.Own(b)
+		}
+		return b
+	}
+	// One rounding is lost here only in what is already a derivative rule of its
+	// own: the value v is the fused one.
+	m := Apply2(rules.Mul, a, b)
+	if c.ID != 0 || m.ID != 0 {
+		m = Apply2(rules.Add, m, c)
+	}
+	m.V = v
+	return m
+}
+
+func meet3(a, b, c Rep) (*Tracer, Rep, Rep) {
+	t := (*Tracer)(nil)
+	for _, r := range [...]Rep{a, b, c} {
+		if r.ID == 0 {
+			continue
+		}
+		r.live()
+		if t == nil || r.T.birth > t.birth {
+			t = r.T
+		}
+	}
+	return t, a, b
+}
+
+// adopt brings r, a constant or a number of any open trace, under t.
+func (t *Tracer) adopt(r Rep) Rep {
+	if r.ID == 0 || r.T == t {
+		return r
+	}
+	return t.capture(r)
+}
+
+// Owns reports whether r is a number of this trace as it is open now.
+func (t *Tracer) Owns(r Rep) bool { return r.T == t && r.Gen == t.gen }

@@ -1,0 +1,288 @@
+package core
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// A tapeEntry holds the partial derivatives of one operation with respect to its
+// two operands; operand 0 is a constant. A call of a custom rule is an entry with
+// A = callEntry and its index in B, standing before the entries of its outputs.
+type tapeEntry struct {
+	a, b   int32
+	pa, pb float64
+}
+
+const callEntry = -1
+
+type tapeCall struct {
+	rule  Custom
+	args  []int32
+	first int32 // id of the first output
+	m     int
+	x, y  []float64
+}
+
+// tape is the log of a define-by-run trace: local Jacobians, in chunks.
+type tape struct {
+	entries [][]tapeEntry
+	tcur    []tapeEntry
+	tn      int
+	tused   int
+	calls   []tapeCall
+	tin     int
+	adj     []float64
+}
+
+// StartTape opens t as a tape over nIn inputs.
+func (t *Tracer) StartTape(nIn, limit int) {
+	t.open(kindTape, limit)
+	t.tin = nIn
+	t.next = int32(nIn) + 1
+	t.tcur, t.tn, t.tused = nil, 0, 0
+	clear(t.calls)
+	t.calls = t.calls[:0]
+}
+
+func (t *Tracer) growTape() {
+	if t.tused < len(t.entries) {
+		t.tcur = t.entries[t.tused]
+	} else {
+		t.tcur = make([]tapeEntry, min(firstChunk<<min(t.tused, 16), fullChunk))
+		t.entries = append(t.entries, t.tcur)
+	}
+	t.tused++
+	t.tn = 0
+	if t.next > t.limit {
+		b := 0
+		for _, c := range t.entries[:t.tused] {
+			b += 24 * len(c)
+		}
+		panic(Abort{&LimitError{Limit: int(t.limit), Bytes: b}})
+	}
+}
+
+func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
+	if t.tn == len(t.tcur) {
+		t.growTape()
+	}
+	t.tcur[t.tn] = tapeEntry{a, b, pa, pb}
+	t.tn++
+	id := t.next
+	t.next = id + 1
+	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+}
+
+func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
+	if !activeIn[op][0] {
+		return Rep{V: v}
+	}
+	return t.push(a.ID, 0, rules.Partial1(op, a.V, v), 0, v)
+}
+
+func (t *Tracer) tapeBinary(op rules.Op, a, b Rep, v float64) Rep {
+	switch op {
+	case rules.Add:
+		return t.push(a.ID, b.ID, 1, 1, v)
+	case rules.Sub:
+		return t.push(a.ID, b.ID, 1, -1, v)
+	case rules.Mul:
+		return t.push(a.ID, b.ID, b.V, a.V, v)
+	case rules.Max, rules.Min:
+		return chosen(op, a, b, v)
+	}
+	aOn, bOn := a.ID != 0 && activeIn[op][0], b.ID != 0 && activeIn[op][1]
+	switch {
+	case aOn && bOn:
+		pa, pb := rules.Partials2(op, a.V, b.V, v)
+		return t.push(a.ID, b.ID, pa, pb, v)
+	case aOn:
+		return t.push(a.ID, 0, rules.PartialX2(op, a.V, b.V, v), 0, v)
+	case bOn:
+		return t.push(b.ID, 0, rules.PartialY2(op, a.V, b.V, v), 0, v)
+	}
+	return Rep{V: v}
+}
+
+// chosen is the result of Max or Min: the operand itself.
+func chosen(op rules.Op, a, b Rep, v float64) Rep {
+	if rules.Chosen(op, a.V, b.V) == 1 {
+		a = b
+	}
+	a.V = v
+	return a
+}
+
+// SweepBack adds up the cotangents of the inputs, given those of the outputs:
+// xbar[i] is that of input i. ids holds the numbers of the outputs, 0 for a
+// constant. With strong, a number that no cotangent reached passes nothing on
+// even where a partial derivative is infinite.
+func (t *Tracer) SweepBack(xbar []float64, ids []int32, ybar []float64, strong bool) {
+	n := int(t.next)
+	if cap(t.adj) < n {
+		t.adj = make([]float64, n)
+	}
+	adj := t.adj[:n]
+	clear(adj)
+	if strong {
+		negZero := math.Copysign(0, -1)
+		for i := range adj {
+			adj[i] = negZero
+		}
+	}
+	for i, id := range ids {
+		switch {
+		case id == 0:
+		case strong:
+			adj[id] += StrongSeed(ybar[i])
+		default:
+			adj[id] += ybar[i]
+		}
+	}
+	id := n - 1
+	for c := t.tused - 1; c >= 0; c-- {
+		chunk := t.entries[c]
+		if c == t.tused-1 {
+			chunk = chunk[:t.tn]
+		}
+		if strong {
+			id = t.sweepStrong(chunk, adj, id)
+		} else {
+			id = t.sweepChunk(chunk, adj, id)
+		}
+	}
+	for i := range xbar {
+		xbar[i] = adj[i+1] + 0 // +0 turns a structural zero into a plain one
+	}
+}
+
+func (t *Tracer) sweepChunk(chunk []tapeEntry, adj []float64, id int) int {
+	for k := len(chunk) - 1; k >= 0; k-- {
+		e := &chunk[k]
+		if e.a < 0 {
+			t.sweepCall(&t.calls[e.b], adj)
+			id--
+			continue
+		}
+		g := adj[id]
+		id--
+		adj[e.a] += g * e.pa
+		if e.b != 0 {
+			adj[e.b] += g * e.pb
+		}
+	}
+	return id
+}
+
+func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
+	for k := len(chunk) - 1; k >= 0; k-- {
+		e := &chunk[k]
+		if e.a < 0 {
+			t.sweepCall(&t.calls[e.b], adj)
+			id--
+			continue
+		}
+		g := adj[id]
+		id--
+		if IsStructuralZero(g) {
+			continue
+		}
+		adj[e.a] += g*e.pa + 0
+		if e.b != 0 {
+			adj[e.b] += g*e.pb + 0
+		}
+	}
+	return id
+}
+
+func (t *Tracer) sweepCall(c *tapeCall, adj []float64) {
+	ybar := make([]float64, c.m)
+	zero := true
+	for i := range ybar {
+		g := adj[int(c.first)+i]
+		zero = zero && g == 0
+		ybar[i] = g + 0
+	}
+	if zero {
+		return
+	}
+	xbar := make([]float64, len(c.args))
+	c.rule.VJP(xbar, c.x, c.y, ybar)
+	for j, a := range c.args {
+		if a != 0 {
+			adj[a] += xbar[j]
+		}
+	}
+}
+
+func (t *Tracer) tapeCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+	args := make([]int32, len(xs))
+	for i, r := range xs {
+		args[i] = t.Own(r)
+	}
+	t.calls = append(t.calls, tapeCall{rule: c, args: args, first: t.next + 1, m: len(y), x: x, y: y})
+	t.push(callEntry, int32(len(t.calls)-1), 0, 0, 0)
+	for i, v := range y {
+		out[i] = t.push(0, 0, 0, 0, v)
+	}
+}
+
+// SweepForward pushes the tangents of the inputs through the tape and returns
+// those of the outputs in ydot.
+func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, strong bool) {
+	n := int(t.next)
+	if cap(t.adj) < n {
+		t.adj = make([]float64, n)
+	}
+	tan := t.adj[:n]
+	tan[0] = 0
+	for i, v := range xdot {
+		if strong && v == 0 {
+			v = math.Copysign(0, -1)
+		}
+		tan[i+1] = v
+	}
+	id := t.tin + 1
+	for c, chunk := range t.entries[:t.tused] {
+		if c == t.tused-1 {
+			chunk = chunk[:t.tn]
+		}
+		for k := range chunk {
+			e := &chunk[k]
+			switch {
+			case e.a < 0:
+				t.pushCall(&t.calls[e.b], tan)
+				tan[id] = 0
+			case e.a == 0 && e.b == 0: // an output of a call, already set
+			case strong:
+				tan[id] = StrongMul(tan[e.a], e.pa)
+				if e.b != 0 {
+					tan[id] += StrongMul(tan[e.b], e.pb)
+				}
+			default:
+				tan[id] = tan[e.a] * e.pa
+				if e.b != 0 {
+					tan[id] += tan[e.b] * e.pb
+				}
+			}
+			id++
+		}
+	}
+	for i, id := range ids {
+		ydot[i] = 0
+		if id != 0 {
+			ydot[i] = tan[id] + 0
+		}
+	}
+}
+
+func (t *Tracer) pushCall(c *tapeCall, tan []float64) {
+	xdot := make([]float64, len(c.args))
+	for j, a := range c.args {
+		if a != 0 {
+			xdot[j] = tan[a]
+		}
+	}
+	c.rule.JVP(tan[c.first:int(c.first)+c.m], c.x, c.y, xdot)
+}

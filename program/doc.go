@@ -1,0 +1,41 @@
+// Package program is the common tongue of the engines: a function, recorded once,
+// as a list of statements that can be printed, parsed, checked, transformed and
+// run.
+//
+// A [Program] is a list of statements over a file of float64 slots. A statement is
+// one operation over N lanes; lane l of its result is slot D+l. Each operand is an
+// address pattern: one slot for all lanes, contiguous, strided, or gathered. What
+// a tracer records becomes statements of one lane; [Schedule] gathers equal
+// operations that do not depend on each other into statements of many.
+//
+//	statement                   meaning
+//	%0:3 = input x              the inputs, in named groups
+//	%3:2 = param 0              parameters 0 and 1: bound before a run, not differentiated
+//	%5 = const 2.5
+//	%6 = mul %0 %5              any elementary function of package rules
+//	%7:2 = mul %0:+1 %5         two lanes: %7 = %0·%5, %8 = %1·%5
+//	%9:2 = add [%7 %1] %6       a gathered operand
+//	%11 = sum 3 [%7 %8 %9]      an ordered reduction of 3 terms
+//	%12:2 = call "f" [%0 %1]    a custom rule with two outputs
+//	guardlt %6 %5 = 1           the comparison came out true when f was recorded
+//	out y [%11]                 the outputs, in named groups
+//
+// Nothing is simplified while recording. The passes, in the order in which an
+// engine uses them: [FromRecording], [VJP] or [JVP], [Simplify], [Schedule], and
+// then a [Machine] runs the result. [Check] verifies the form after any of them.
+//
+// A transformation returns a new program and leaves its argument as it is. The
+// value keeps the order of operations of the recorded function, sums included, so
+// that it is bit for bit the function's; sums of cotangents have no order that the
+// user wrote, and none is promised.
+//
+// # Structural zeros
+//
+// A derivative that is zero because nothing depends on it must stay zero where it
+// meets an infinite partial derivative: Where(x > 0, sqrt(x), 0) has derivative 0
+// at x = 0. VJP and JVP in strong mode write such a zero as -0, multiply with
+// rules.MulZ, which returns -0 for it, and keep every other zero +0. Programs in
+// plain mode are faster and give NaN in such places, never a wrong number, so an
+// engine runs the plain program and turns to the strong one only where a NaN came
+// out.
+package program

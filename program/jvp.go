@@ -1,0 +1,250 @@
+package program
+
+import (
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// JVPOptions configures JVP.
+type JVPOptions struct {
+	// Lanes is the number of tangents carried side by side; 0 means 1.
+	Lanes int
+	// Strong writes structural zeros as -0; see the package comment. Zeros of the
+	// input xdot then have to be written so too.
+	Strong bool
+	// Captured carries tangents of the group "captured" too.
+	Captured bool
+}
+
+// JVP is p together with its tangents. Its inputs are those of p and the group
+// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With several lanes component i
+// of xdot and ydot has its lanes side by side: i·Lanes + lane.
+//
+// The cost of the result is that of p and one to three times that of the part of p
+// that depends on the inputs, per lane.
+func JVP(p *Program, o JVPOptions) *Program {
+	k := int32(max(o.Lanes, 1))
+	f := &pusher{builder: derive(p), k: k, strong: o.Strong, src: p}
+	f.tan = make([]int32, p.Slots)
+	for i := range f.tan {
+		f.tan[i] = -1
+	}
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if s.Op != Input || s.K > 0 && !o.Captured {
+			continue
+		}
+		name := "xdot"
+		if s.K > 0 {
+			name = p.Ins[s.K].Name + "dot"
+		}
+		f.set(s, f.input(name, int(s.N*k)))
+	}
+	for i := range p.Stmts {
+		s := p.Stmts[i]
+		switch {
+		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+		case s.Op == Sum:
+			f.sum(&s)
+		case s.Op == Call:
+			f.call(&s)
+		default:
+			f.elementary(&s)
+		}
+	}
+	f.p.Outs = append(f.p.Outs, p.Outs...)
+	f.p.Result = append(f.p.Result, p.Result...)
+	out := make([]int32, 0, len(p.Result)*int(k))
+	for _, s := range p.Result {
+		for j := range k {
+			if t := f.tan[s]; t >= 0 {
+				out = append(out, t+j)
+			} else {
+				out = append(out, f.zero(false))
+			}
+		}
+	}
+	f.output("ydot", out)
+	return f.p
+}
+
+// A pusher knows the run of k tangents of every slot, -1 for a structural zero.
+type pusher struct {
+	*builder
+	src    *Program
+	k      int32
+	strong bool
+	tan    []int32
+}
+
+// set says that the tangents of s stand from t on.
+func (f *pusher) set(s *Stmt, t int32) {
+	for l := range s.N {
+		f.tan[s.D+l] = t + l*f.k
+	}
+}
+
+// tangent is the tangents of the n addresses of o over n·k lanes.
+func (f *pusher) tangent(o Operand, n int32) (t Operand, ok bool) {
+	if n == 1 || o.Stride == 0 && f.k == 1 {
+		r := f.tan[f.src.at(o, 0)]
+		if n == 1 {
+			return Run(r), r >= 0
+		}
+		return Slot(r), r >= 0
+	}
+	slots := make([]int32, 0, n*f.k)
+	for l := range n {
+		r := f.tan[f.src.at(o, l)]
+		ok = ok || r >= 0
+		for j := range f.k {
+			if r < 0 {
+				slots = append(slots, -1)
+			} else {
+				slots = append(slots, r+j)
+			}
+		}
+	}
+	if !ok {
+		return Operand{}, false
+	}
+	zero := int32(-1)
+	for i, s := range slots {
+		if s < 0 {
+			if zero < 0 {
+				zero = f.zero(f.strong)
+			}
+			slots[i] = zero
+		}
+	}
+	return f.gather(slots), true
+}
+
+func (f *pusher) sum(s *Stmt) {
+	n := s.N * s.K
+	t, ok := f.tangent(s.A, n)
+	if !ok {
+		return
+	}
+	if f.k == 1 {
+		if s.N == 1 { // leave out the terms that do not move
+			slots := make([]int32, 0, n)
+			for l := range n {
+				if r := f.tan[f.src.at(s.A, l)]; r >= 0 {
+					slots = append(slots, r)
+				}
+			}
+			if len(slots) == 1 {
+				f.tan[s.D] = slots[0]
+				return
+			}
+			f.set(s, f.add(Stmt{Op: Sum, N: 1, K: int32(len(slots)), A: f.gather(slots)}))
+			return
+		}
+		f.set(s, f.add(Stmt{Op: Sum, N: s.N, K: s.K, A: t}))
+		return
+	}
+	// Lane (l, j) adds the j-th tangents of the terms of l.
+	slots := make([]int32, 0, n*f.k)
+	for l := range s.N {
+		for j := range f.k {
+			for i := range s.K {
+				slots = append(slots, f.p.at(t, (l*s.K+i)*f.k+j))
+			}
+		}
+	}
+	f.set(s, f.add(Stmt{Op: Sum, N: s.N * f.k, K: s.K, A: f.gather(slots)}))
+}
+
+func (f *pusher) elementary(s *Stmt) {
+	n := s.N * f.k
+	op := rules.Op(s.Op)
+	if op.Choice() {
+		c, yes, no := f.chooser(s, op)
+		ty, oky := f.tangent(yes, s.N)
+		tn, okn := f.tangent(no, s.N)
+		if !oky && !okn {
+			return
+		}
+		if !oky {
+			ty = Slot(f.zero(f.strong))
+		}
+		if !okn {
+			tn = Slot(f.zero(f.strong))
+		}
+		f.set(s, f.op3(rules.Select, n, f.repeat(c, s.N, f.k), ty, tn))
+		return
+	}
+	sum, have := Operand{}, false
+	for i, o := range s.Operands() {
+		t, ok := f.tangent(o, s.N)
+		if !ok {
+			continue
+		}
+		fac, ok := f.partial(s, i)
+		if !ok {
+			continue
+		}
+		if !fac.one {
+			fac.val = f.repeat(fac.val, s.N, f.k)
+		}
+		switch {
+		case !have:
+			sum = f.product(t, fac, n, f.strong)
+		case fac.neg && !f.strong:
+			fac.neg = false
+			sum = Run(f.op2(rules.Sub, n, sum, f.product(t, fac, n, false)))
+		default:
+			sum = Run(f.op2(rules.Add, n, sum, f.product(t, fac, n, f.strong)))
+		}
+		have = true
+	}
+	if !have {
+		return
+	}
+	for l := range s.N { // an operation that only passes its tangent on needs no slots
+		if f.k > 1 && f.p.at(sum, l*f.k+1) != f.p.at(sum, l*f.k)+1 {
+			f.set(s, f.add(Stmt{Op: Sum, N: n, K: 1, A: sum}))
+			return
+		}
+		f.tan[s.D+l] = f.p.at(sum, l*f.k)
+	}
+}
+
+// call pushes tangents through a custom rule by a call of its tangent per lane.
+func (f *pusher) call(s *Stmt) {
+	n := s.B.Base
+	t, ok := f.tangent(s.A, n)
+	if !ok {
+		return
+	}
+	rule := f.customIndex(f.src.Customs[s.K].Tangent(int(n)))
+	first := make([]int32, f.k)
+	for j := range f.k {
+		args := make([]int32, 0, 2*n)
+		for l := range n {
+			args = append(args, f.src.at(s.A, l))
+		}
+		for l := range n {
+			args = append(args, f.p.at(t, l*f.k+j))
+		}
+		first[j] = f.add(Stmt{Op: Call, N: s.N, K: rule, A: f.gather(args), B: Operand{Base: 2 * n}})
+	}
+	for l := range s.N {
+		slots := make([]int32, f.k)
+		for j := range f.k {
+			slots[j] = first[j] + l
+		}
+		run := slots[0]
+		if f.k > 1 {
+			run = f.add(Stmt{Op: Sum, N: f.k, K: 1, A: f.gather(slots)})
+		}
+		f.tan[s.D+l] = run
+	}
+}
+
+// customIndex adds a custom rule to the program.
+func (b *builder) customIndex(c core.Custom) int32 {
+	b.p.Customs = append(b.p.Customs, c)
+	return int32(len(b.p.Customs) - 1)
+}

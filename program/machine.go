@@ -1,0 +1,302 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// A Machine runs a program. It owns the file of slots; a second goroutine needs a
+// Machine of its own. Running does not allocate, custom rules aside.
+type Machine struct {
+	p     *Program
+	m     []float64
+	code  []instr
+	in    []int32 // first slot of each input group
+	param int32
+	args  []float64 // arguments and results of custom rules
+}
+
+// instr is a statement made ready to run.
+type instr struct {
+	op         Op
+	form       form
+	n, d, k    int32
+	a, b, c    int32 // a slot, or a position in Index where the form says gather
+	ka, kb, kc bool  // gather
+}
+
+// form says how the operands of a binary statement are read.
+type form uint8
+
+const (
+	formOne     form = iota // one lane
+	formRuns                // both contiguous
+	formGathers             // both gathered
+	formRunSlot             // contiguous and broadcast
+	formSlotRun
+	formOther
+)
+
+// NewMachine prepares p, which is usually scheduled, to be run.
+func NewMachine(p *Program) *Machine {
+	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1}
+	q := *p
+	q.Index = slices.Clone(p.Index)
+	args := 0
+	for i := range p.Stmts {
+		s := p.Stmts[i]
+		switch s.Op {
+		case Input:
+			x.in[s.K] = s.D
+			continue
+		case Param:
+			x.param = s.D
+			continue
+		case Const:
+			copy(x.m[s.D:s.D+s.N], p.Consts[s.K:s.K+s.N])
+			continue
+		case Call:
+			args = max(args, int(s.B.Base)+int(s.N))
+		}
+		x.code = append(x.code, ready(&q, s))
+	}
+	x.p = &q
+	x.args = make([]float64, args)
+	return x
+}
+
+// ready chooses the form of s. Strided operands, and patterns mixed in a way that
+// no kernel reads, become gathers.
+func ready(p *Program, s Stmt) instr {
+	c := instr{op: s.Op, n: s.N, d: s.D, k: s.K}
+	if s.Op == Call {
+		c.c = s.B.Base
+	}
+	if s.N == 1 && s.Op != Sum && s.Op != Call {
+		c.a, c.b = p.at(s.A, 0), p.at(s.B, 0)
+		switch {
+		case s.Op.Guard():
+			c.c = s.C.Base
+		case s.Op.Arity() == 3:
+			c.c = p.at(s.C, 0)
+		}
+		return c
+	}
+	c.form = formOther
+	if s.Op.Elementary() && s.Op.Arity() == 2 {
+		switch {
+		case s.A.Stride == 1 && s.B.Stride == 1:
+			c.form = formRuns
+		case s.A.Stride == 1 && s.B.Stride == 0:
+			c.form = formRunSlot
+		case s.A.Stride == 0 && s.B.Stride == 1:
+			c.form = formSlotRun
+		default:
+			c.form = formGathers
+		}
+		c.a, c.b = s.A.Base, s.B.Base
+		if c.form == formGathers {
+			c.a, c.b = p.gathered(s.A, s.N), p.gathered(s.B, s.N)
+		}
+		return c
+	}
+	if s.Op.Elementary() && s.Op.Arity() == 1 && s.A.Stride == 1 {
+		c.form = formRuns
+		c.a = s.A.Base
+		return c
+	}
+	if s.Op == Sum && s.N == 1 && s.A.Stride == 1 {
+		c.form = formRuns
+		c.a = s.A.Base
+		return c
+	}
+	c.a = p.gathered(s.A, s.terms())
+	if s.Op.Arity() > 1 {
+		c.b = p.gathered(s.B, s.N)
+	}
+	switch {
+	case s.Op.Arity() > 2:
+		c.c = p.gathered(s.C, s.N)
+	case s.Op.Guard():
+		c.c = s.C.Base
+	}
+	return c
+}
+
+// gathered is the position in Index of the n addresses of o.
+func (p *Program) gathered(o Operand, n int32) int32 {
+	if o.Stride == Gather {
+		return o.Base
+	}
+	at := int32(len(p.Index))
+	for l := range n {
+		p.Index = append(p.Index, o.Base+l*o.Stride)
+	}
+	return at
+}
+
+// Program is the program the machine runs.
+func (x *Machine) Program() *Program { return x.p }
+
+// Input is the storage of input group i, to be filled before a run.
+func (x *Machine) Input(i int) []float64 {
+	at, n := int(x.in[i]), x.p.Ins[i].N
+	return x.m[at : at+n : at+n]
+}
+
+// Params is the storage of the parameters, to be filled before a run.
+func (x *Machine) Params() []float64 {
+	if x.param < 0 {
+		return nil
+	}
+	return x.m[x.param : int(x.param)+x.p.Params]
+}
+
+// Output copies output group i to dst.
+func (x *Machine) Output(i int, dst []float64) {
+	at := 0
+	for _, g := range x.p.Outs[:i] {
+		at += g.N
+	}
+	slots := x.p.Result[at : at+x.p.Outs[i].N]
+	dst = dst[:len(slots)]
+	for j, s := range slots {
+		dst[j] = x.m[s] + 0 // a structural zero is written as -0
+	}
+}
+
+// Run executes the program. It returns false where a guard failed; the outputs are
+// then not defined.
+func (x *Machine) Run() bool {
+	m, index := x.m, x.p.Index
+	for i := range x.code {
+		c := &x.code[i]
+		switch {
+		case c.form == formOne && c.op.Elementary():
+			m[c.d] = scalar(c, m)
+		case c.op.Elementary():
+			lanes(c, m, index)
+		case c.op == Sum:
+			sum(c, m, index)
+		case c.op == Call:
+			x.call(c)
+		default:
+			if !x.guard(c) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (x *Machine) call(c *instr) {
+	n := int(c.c)
+	in, out := x.args[:n], x.args[n:n+int(c.n)]
+	for l := range in {
+		in[l] = x.m[x.p.Index[int(c.a)+l]]
+	}
+	clear(out)
+	x.p.Customs[c.k].Value(out, in)
+	copy(x.m[c.d:], out)
+}
+
+func (x *Machine) guard(c *instr) bool {
+	for l := range c.n {
+		a, b := c.a, c.b
+		if c.form != formOne {
+			a, b = x.p.Index[a+l], x.p.Index[b+l]
+		}
+		if holds(c.op, x.m[a], x.m[b]) != (x.p.Outcomes[c.c+l] != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds evaluates the comparison of a guard.
+func holds(op Op, a, b float64) bool {
+	switch op {
+	case GuardLt:
+		return a < b
+	case GuardLe:
+		return a <= b
+	case GuardEq:
+		return a == b
+	case GuardBits:
+		return sameBits(a, b)
+	}
+	return toInt(a) == toInt(b)
+}
+
+// Over runs p over the numbers of an open trace, one group of inputs after the
+// other. Guards are passed on to the trace.
+func Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]core.Rep, error) {
+	m := make([]core.Rep, p.Slots)
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		switch s.Op {
+		case Input:
+			copy(m[s.D:s.D+s.N], ins[s.K])
+		case Param:
+			copy(m[s.D:s.D+s.N], params)
+		case Const:
+			for l := range s.N {
+				m[s.D+l] = core.Rep{V: p.Consts[s.K+l]}
+			}
+		case Sum:
+			for l := range s.N {
+				sum := m[p.at(s.A, l*s.K)]
+				for k := int32(1); k < s.K; k++ {
+					sum = core.Apply2(rules.Add, sum, m[p.at(s.A, l*s.K+k)])
+				}
+				m[s.D+l] = sum
+			}
+		case Call:
+			args := make([]core.Rep, s.B.Base)
+			for l := range args {
+				args[l] = m[p.at(s.A, int32(l))]
+			}
+			copy(m[s.D:s.D+s.N], core.Call(p.Customs[s.K], args))
+		case GuardLt, GuardLe, GuardEq, GuardBits, GuardInt:
+			for l := range s.N {
+				a, b := m[p.at(s.A, l)], m[p.at(s.B, l)]
+				if outcome := p.Outcomes[s.C.Base+l] != 0; holds(s.Op, a.V, b.V) != outcome {
+					return nil, fmt.Errorf("program: %w: a run over traced numbers left the recorded branch", ErrGuard)
+				}
+				overGuard(s.Op, a, b)
+			}
+		default:
+			for l := range s.N {
+				a := m[p.at(s.A, l)]
+				switch op := rules.Op(s.Op); op.Arity() {
+				case 1:
+					m[s.D+l] = core.Apply1(op, a)
+				case 2:
+					m[s.D+l] = core.Apply2(op, a, m[p.at(s.B, l)])
+				default:
+					m[s.D+l] = core.Apply3(op, a, m[p.at(s.B, l)], m[p.at(s.C, l)])
+				}
+			}
+		}
+	}
+	out := make([]core.Rep, len(p.Result))
+	for i, s := range p.Result {
+		out[i] = m[s]
+	}
+	return out, nil
+}
+
+func overGuard(op Op, a, b core.Rep) {
+	if a.ID|b.ID == 0 {
+		return
+	}
+	code := uint32(op-GuardLt) + core.OpGuardLt
+	if op == GuardBits || op == GuardInt {
+		core.Escape(code, a, b.V)
+		return
+	}
+	core.Compare(code, a, b, holds(op, a.V, b.V))
+}

@@ -1,0 +1,267 @@
+package program
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// Op says what a statement computes: an elementary function of package rules, or
+// one of the operations below.
+type Op uint8
+
+const (
+	// Input, Param and Const bring values in. K is the index of the group, the
+	// first parameter, or the first constant.
+	Input Op = Op(rules.NumOps) + iota
+	Param
+	Const
+	// Sum is an ordered reduction: lane l is the sum of the K values
+	// A[l·K], A[l·K+1], … taken in that order.
+	Sum
+	// Call applies custom rule K to the addresses of A; N is its number of outputs
+	// and B.Base the number of its inputs.
+	Call
+	// GuardLt … GuardInt compare A and B lane by lane with the outcomes the
+	// recording saw, Outcomes[C.Base:][:N]. They have no result.
+	GuardLt
+	GuardLe
+	GuardEq
+	GuardBits
+	GuardInt
+	numOps
+)
+
+var opNames = [numOps - Input]string{"input", "param", "const", "sum", "call", "guardlt", "guardle", "guardeq", "guardbits", "guardint"}
+
+func (o Op) String() string {
+	if o < Op(rules.NumOps) {
+		return rules.Op(o).String()
+	}
+	if o < numOps {
+		return opNames[o-Input]
+	}
+	return "invalid"
+}
+
+// Elementary reports whether o is a function of package rules.
+func (o Op) Elementary() bool { return o > 0 && o < Op(rules.NumOps) }
+
+// Guard reports whether o is a guard.
+func (o Op) Guard() bool { return o >= GuardLt && o <= GuardInt }
+
+// Arity is the number of operands of a statement with operation o.
+func (o Op) Arity() int {
+	switch {
+	case o.Elementary():
+		return rules.Op(o).Arity()
+	case o.Guard():
+		return 2
+	case o == Sum, o == Call:
+		return 1
+	}
+	return 0
+}
+
+// Gather as a Stride says that the addresses stand in Program.Index from Base on.
+const Gather = math.MinInt32
+
+// Operand is an address pattern: lane l reads slot Base + l·Stride, or slot
+// Index[Base+l] where Stride is Gather. Stride 0 broadcasts one slot to all lanes.
+type Operand struct{ Base, Stride int32 }
+
+// Slot is the operand that reads one slot in every lane.
+func Slot(s int32) Operand { return Operand{Base: s} }
+
+// Run is the operand that reads contiguous slots from s on.
+func Run(s int32) Operand { return Operand{Base: s, Stride: 1} }
+
+// Stmt is one operation over N lanes. Its result takes the N slots from D on;
+// guards have none.
+type Stmt struct {
+	Op      Op
+	N, D, K int32
+	A, B, C Operand
+}
+
+// Width is the number of slots the statement writes.
+func (s *Stmt) Width() int32 {
+	if s.Op.Guard() {
+		return 0
+	}
+	return s.N
+}
+
+// Operands gives the operands of s to which lanes apply, in order.
+func (s *Stmt) Operands() []Operand {
+	return []Operand{s.A, s.B, s.C}[:s.Op.Arity()]
+}
+
+// terms is the number of addresses operand i of s has.
+func (s *Stmt) terms() int32 {
+	switch s.Op {
+	case Sum:
+		return s.N * s.K
+	case Call:
+		return s.B.Base
+	}
+	return s.N
+}
+
+// Group names a part of the inputs or outputs.
+type Group struct {
+	Name string
+	N    int
+}
+
+// Program is a straight-line program in static single assignment form over a file
+// of float64 slots. Statements stand in order of their slots: a statement reads
+// only slots below its own. A Program is not changed once built; transformations
+// return new ones, which may share Index and Consts.
+type Program struct {
+	Ins      []Group
+	Outs     []Group
+	Params   int
+	Stmts    []Stmt
+	Index    []int32
+	Consts   []float64
+	Outcomes []uint8
+	Customs  []core.Custom
+	Result   []int32 // slots of all outputs, group after group
+	Slots    int32
+}
+
+// NumIn is the number of inputs of all groups.
+func (p *Program) NumIn() int { return total(p.Ins) }
+
+// NumOut is the number of outputs of all groups.
+func (p *Program) NumOut() int { return total(p.Outs) }
+
+func total(gs []Group) int {
+	n := 0
+	for _, g := range gs {
+		n += g.N
+	}
+	return n
+}
+
+// at is the slot that lane l of operand o reads.
+func (p *Program) at(o Operand, l int32) int32 {
+	if o.Stride == Gather {
+		return p.Index[o.Base+l]
+	}
+	return o.Base + l*o.Stride
+}
+
+// Operations is the number of operations, lanes counted, that a run executes:
+// not inputs, parameters and constants.
+func (p *Program) Operations() int {
+	n := 0
+	for i := range p.Stmts {
+		switch s := &p.Stmts[i]; s.Op {
+		case Input, Param, Const:
+		case Sum:
+			n += int(s.N * max(s.K-1, 1))
+		default:
+			n += int(s.N)
+		}
+	}
+	return n
+}
+
+// Guards is the number of guards, lanes counted.
+func (p *Program) Guards() int {
+	n := 0
+	for i := range p.Stmts {
+		if p.Stmts[i].Op.Guard() {
+			n += int(p.Stmts[i].N)
+		}
+	}
+	return n
+}
+
+// builder appends statements to a Program.
+type builder struct {
+	p      *Program
+	consts map[uint64]int32 // slot of a one-lane constant by its bits
+}
+
+// derive starts a program that begins with the statements of p, slots unchanged.
+func derive(p *Program) *builder {
+	q := &Program{
+		Ins:      slices.Clone(p.Ins),
+		Params:   p.Params,
+		Stmts:    append(make([]Stmt, 0, 3*len(p.Stmts)), p.Stmts...),
+		Index:    slices.Clone(p.Index),
+		Consts:   slices.Clone(p.Consts),
+		Outcomes: slices.Clone(p.Outcomes),
+		Customs:  slices.Clone(p.Customs),
+		Slots:    p.Slots,
+	}
+	return &builder{p: q, consts: map[uint64]int32{}}
+}
+
+// add appends a statement and returns its first slot.
+func (b *builder) add(s Stmt) int32 {
+	s.D = b.p.Slots
+	b.p.Stmts = append(b.p.Stmts, s)
+	b.p.Slots += s.Width()
+	return s.D
+}
+
+func (b *builder) op1(op rules.Op, n int32, a Operand) int32 {
+	return b.add(Stmt{Op: Op(op), N: n, A: a})
+}
+
+func (b *builder) op2(op rules.Op, n int32, x, y Operand) int32 {
+	return b.add(Stmt{Op: Op(op), N: n, A: x, B: y})
+}
+
+func (b *builder) op3(op rules.Op, n int32, x, y, z Operand) int32 {
+	return b.add(Stmt{Op: Op(op), N: n, A: x, B: y, C: z})
+}
+
+// input appends a group of inputs.
+func (b *builder) input(name string, n int) int32 {
+	b.p.Ins = append(b.p.Ins, Group{name, n})
+	return b.add(Stmt{Op: Input, N: int32(n), K: int32(len(b.p.Ins) - 1)})
+}
+
+// constant is the slot of the one-lane constant v.
+func (b *builder) constant(v float64) int32 {
+	bits := math.Float64bits(v)
+	if s, ok := b.consts[bits]; ok {
+		return s
+	}
+	b.p.Consts = append(b.p.Consts, v)
+	s := b.add(Stmt{Op: Const, N: 1, K: int32(len(b.p.Consts) - 1)})
+	b.consts[bits] = s
+	return s
+}
+
+// gather is the operand that reads the given slots, as simple a pattern as it is.
+func (b *builder) gather(slots []int32) Operand {
+	if len(slots) == 0 {
+		return Operand{}
+	}
+	if len(slots) == 1 {
+		return Operand{Base: slots[0]}
+	}
+	stride := slots[1] - slots[0]
+	for i := 2; i < len(slots); i++ {
+		if slots[i]-slots[i-1] != stride {
+			o := Operand{Base: int32(len(b.p.Index)), Stride: Gather}
+			b.p.Index = append(b.p.Index, slots...)
+			return o
+		}
+	}
+	return Operand{Base: slots[0], Stride: stride}
+}
+
+// output appends a group of outputs.
+func (b *builder) output(name string, slots []int32) {
+	b.p.Outs = append(b.p.Outs, Group{name, len(slots)})
+	b.p.Result = append(b.p.Result, slots...)
+}

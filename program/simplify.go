@@ -1,0 +1,381 @@
+package program
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// Simplify returns p without what it does not need: it evaluates operations on
+// constants, drops multiplications by 1 and additions of 0, merges statements that
+// compute the same, and removes those that neither an output nor a guard needs.
+//
+// Finite values come out bit for bit as those of p, but for the sign of a zero.
+func Simplify(p *Program) *Program {
+	return deadCode(merge(p))
+}
+
+// rewriter builds a program statement by statement from another, keeping for
+// every old slot the new one.
+type rewriter struct {
+	*builder
+	src  *Program
+	slot []int32
+}
+
+// rewrite starts a program with the groups and tables of p and no statements.
+func rewrite(p *Program) *rewriter {
+	q := &Program{
+		Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
+		Stmts: make([]Stmt, 0, len(p.Stmts)),
+	}
+	return &rewriter{
+		builder: &builder{p: q, consts: map[uint64]int32{}},
+		src:     p,
+		slot:    make([]int32, p.Slots),
+	}
+}
+
+// operand is o, which has n addresses, in the new slots.
+func (r *rewriter) operand(o Operand, n int32) Operand {
+	if n == 1 || o.Stride == 0 {
+		return Slot(r.slot[r.src.at(o, 0)])
+	}
+	slots := make([]int32, n)
+	for l := range n {
+		slots[l] = r.slot[r.src.at(o, l)]
+	}
+	return r.gather(slots)
+}
+
+// mapped is s with its operands in the new slots and no place yet.
+func (r *rewriter) mapped(s *Stmt) Stmt {
+	t := Stmt{Op: s.Op, N: s.N, K: s.K, B: s.B, C: s.C}
+	n := s.terms()
+	switch {
+	case s.Op.Arity() > 0:
+		t.A = r.operand(s.A, n)
+		if s.Op.Arity() > 1 {
+			t.B = r.operand(s.B, n)
+		}
+		if s.Op.Arity() > 2 {
+			t.C = r.operand(s.C, n)
+		}
+	case s.Op == Const:
+		t.K = int32(len(r.p.Consts))
+		r.p.Consts = append(r.p.Consts, r.src.Consts[s.K:s.K+s.N]...)
+	}
+	return t
+}
+
+func (r *rewriter) place(s *Stmt, d int32) {
+	for l := range s.Width() {
+		r.slot[s.D+l] = d + l
+	}
+}
+
+func (r *rewriter) finish() *Program {
+	r.p.Result = make([]int32, len(r.src.Result))
+	for i, s := range r.src.Result {
+		r.p.Result[i] = r.slot[s]
+	}
+	return r.p
+}
+
+// known is the value of a constant slot of the new program.
+type known struct {
+	v  float64
+	on bool
+}
+
+// merge folds constants, applies identities and merges equal statements.
+func merge(p *Program) *Program {
+	r := rewrite(p)
+	vals := make([]known, 0, p.Slots)
+	note := func(k known, n int32) {
+		for range n {
+			vals = append(vals, k)
+		}
+	}
+	// Constants made on the way need an entry in vals too.
+	constant := func(v float64) int32 {
+		s := r.constant(v)
+		if int(s) == len(vals) {
+			vals = append(vals, known{v, true})
+		}
+		return s
+	}
+	seen := newTable(len(p.Stmts))
+	guards := map[Stmt]bool{}
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if s.Op == Const && s.N == 1 {
+			r.slot[s.D] = constant(p.Consts[s.K])
+			continue
+		}
+		t := r.mapped(s)
+		if s.N == 1 && (s.Op.Elementary() || s.Op == Sum) {
+			if to, ok := r.fold(&t, vals, constant); ok {
+				r.slot[s.D] = to
+				continue
+			}
+		}
+		if s.Op.Guard() && s.N == 1 {
+			key := t
+			key.C.Base = int32(p.Outcomes[t.C.Base])
+			if guards[key] {
+				continue
+			}
+			guards[key] = true
+		}
+		if s.Op.Elementary() || s.Op == Sum || s.Op == Const {
+			if d, ok := seen.find(r.p, &t); ok {
+				r.place(s, d)
+				continue
+			}
+		}
+		d := r.add(t)
+		note(known{}, t.Width())
+		if s.Op == Const {
+			for l := range s.N {
+				vals[d+l] = known{p.Consts[s.K+l], true}
+			}
+		}
+		if s.Op.Elementary() || s.Op == Sum || s.Op == Const {
+			seen.put(r.p, int32(len(r.p.Stmts)-1))
+		}
+		r.place(s, d)
+	}
+	return r.finish()
+}
+
+// fold is the slot of t where t need not be computed. It may rewrite t.
+func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (int32, bool) {
+	if t.Op == Sum {
+		if t.K == 1 {
+			return r.p.at(t.A, 0), true
+		}
+		return 0, false
+	}
+	op := rules.Op(t.Op)
+	a := vals[t.A.Base]
+	switch op.Arity() {
+	case 1:
+		if a.on {
+			return constant(rules.Value1(op, a.v)), true
+		}
+		if d := &r.p.Stmts; op == rules.Neg { // -(-x)
+			if s := defining(*d, t.A.Base); s != nil && s.Op == Op(rules.Neg) && s.N == 1 {
+				return s.A.Base, true
+			}
+		}
+		return 0, false
+	case 3:
+		b, c := vals[t.B.Base], vals[t.C.Base]
+		if a.on && b.on && c.on {
+			return constant(rules.Value3(op, a.v, b.v, c.v)), true
+		}
+		if op == rules.Select && a.on {
+			if a.v != 0 {
+				return t.B.Base, true
+			}
+			return t.C.Base, true
+		}
+		return 0, false
+	}
+	b := vals[t.B.Base]
+	if a.on && b.on {
+		return constant(rules.Value2(op, a.v, b.v)), true
+	}
+	switch op {
+	case rules.Add:
+		if a.on && a.v == 0 {
+			return t.B.Base, true
+		}
+		if b.on && b.v == 0 {
+			return t.A.Base, true
+		}
+	case rules.Sub:
+		if b.on && b.v == 0 {
+			return t.A.Base, true
+		}
+		if a.on && a.v == 0 {
+			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.B}
+		}
+	case rules.Mul, rules.MulZ:
+		switch {
+		case a.on && a.v == 1:
+			return t.B.Base, true
+		case b.on && b.v == 1:
+			return t.A.Base, true
+		case a.on && a.v == -1 && op == rules.Mul:
+			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.B}
+		case b.on && b.v == -1 && op == rules.Mul:
+			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.A}
+		case a.on && op == rules.MulZ && a.v == 0 && math.Signbit(a.v):
+			return t.A.Base, true
+		}
+	case rules.Div:
+		if b.on && b.v == 1 {
+			return t.A.Base, true
+		}
+	}
+	if commutes(op) && t.A.Base > t.B.Base { // one form for the table
+		t.A, t.B = t.B, t.A
+	}
+	return 0, false
+}
+
+func commutes(op rules.Op) bool { return op == rules.Add || op == rules.Mul }
+
+// defining is the statement that writes slot, found by bisection.
+func defining(stmts []Stmt, slot int32) *Stmt {
+	i, _ := slices.BinarySearchFunc(stmts, slot, func(s Stmt, slot int32) int {
+		switch {
+		case slot < s.D:
+			return 1
+		case slot >= s.D+max(s.Width(), 1):
+			return -1
+		case s.Width() == 0:
+			return -1 // a guard stands before the slot's owner
+		}
+		return 0
+	})
+	if i < len(stmts) && stmts[i].D <= slot && slot < stmts[i].D+stmts[i].Width() {
+		return &stmts[i]
+	}
+	return nil
+}
+
+// table finds statements by what they compute. Open addressing over statement
+// numbers keeps it free of pointers.
+type table struct {
+	slots []int32 // statement+1
+	n     int
+}
+
+func newTable(n int) *table {
+	size := 64
+	for size < 2*n {
+		size *= 2
+	}
+	return &table{slots: make([]int32, size)}
+}
+
+func (t *table) find(p *Program, s *Stmt) (int32, bool) {
+	mask := uint64(len(t.slots) - 1)
+	for h := hash(p, s) & mask; t.slots[h] != 0; h = (h + 1) & mask {
+		if c := &p.Stmts[t.slots[h]-1]; same(p, c, s) {
+			return c.D, true
+		}
+	}
+	return 0, false
+}
+
+func (t *table) put(p *Program, i int32) {
+	mask := uint64(len(t.slots) - 1)
+	h := hash(p, &p.Stmts[i]) & mask
+	for t.slots[h] != 0 {
+		h = (h + 1) & mask
+	}
+	t.slots[h] = i + 1
+	t.n++
+	if 2*t.n > len(t.slots) {
+		old := t.slots
+		t.slots, t.n = make([]int32, 2*len(old)), 0
+		for _, e := range old {
+			if e != 0 {
+				t.put(p, e-1)
+			}
+		}
+	}
+}
+
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+func hash(p *Program, s *Stmt) uint64 {
+	h := mix(uint64(s.Op)<<32|uint64(uint32(s.N)), uint64(s.terms()))
+	if s.Op == Const {
+		for _, v := range p.Consts[s.K : s.K+s.N] {
+			h = mix(h, math.Float64bits(v))
+		}
+	}
+	for _, o := range s.Operands() {
+		if o.Stride != Gather {
+			h = mix(h, uint64(uint32(o.Base))<<32|uint64(uint32(o.Stride)))
+			continue
+		}
+		for _, x := range p.Index[o.Base : o.Base+s.terms()] {
+			h = mix(h, uint64(uint32(x)))
+		}
+	}
+	return h ^ h>>32
+}
+
+// same reports whether s and t compute the same.
+func same(p *Program, s, t *Stmt) bool {
+	if s.Op != t.Op || s.N != t.N || s.terms() != t.terms() {
+		return false
+	}
+	if s.Op == Const {
+		for l := range s.N {
+			if math.Float64bits(p.Consts[s.K+l]) != math.Float64bits(p.Consts[t.K+l]) {
+				return false
+			}
+		}
+	}
+	so, to := [3]Operand{s.A, s.B, s.C}, [3]Operand{t.A, t.B, t.C}
+	for i := range s.Op.Arity() {
+		x, y := so[i], to[i]
+		if x.Stride != Gather || y.Stride != Gather {
+			if x != y {
+				return false
+			}
+			continue
+		}
+		if !slices.Equal(p.Index[x.Base:x.Base+s.terms()], p.Index[y.Base:y.Base+s.terms()]) {
+			return false
+		}
+	}
+	return true
+}
+
+// deadCode returns p without the statements that neither an output nor a guard
+// needs. A statement lives if one of its lanes does. Inputs and parameters stay.
+func deadCode(p *Program) *Program {
+	live := make([]bool, p.Slots)
+	for _, s := range p.Result {
+		live[s] = true
+	}
+	keep := make([]bool, len(p.Stmts))
+	for i := len(p.Stmts) - 1; i >= 0; i-- {
+		s := &p.Stmts[i]
+		keep[i] = s.Op == Input || s.Op == Param || s.Op.Guard()
+		for l := range s.Width() {
+			keep[i] = keep[i] || live[s.D+l]
+		}
+		if !keep[i] {
+			continue
+		}
+		for _, o := range s.Operands() {
+			if o.Stride == 0 {
+				live[o.Base] = true
+				continue
+			}
+			for l := range s.terms() {
+				live[p.at(o, l)] = true
+			}
+		}
+	}
+	r := rewrite(p)
+	for i := range p.Stmts {
+		if s := &p.Stmts[i]; keep[i] {
+			r.place(s, r.add(r.mapped(s)))
+		}
+	}
+	return r.finish()
+}

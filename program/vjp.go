@@ -1,0 +1,374 @@
+package program
+
+import (
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// VJPOptions configures VJP.
+type VJPOptions struct {
+	// Lanes is the number of cotangents carried side by side; 0 means 1.
+	Lanes int
+	// Unit fixes the cotangent of a program with one output to 1 instead of
+	// making it an input: the result is the gradient.
+	Unit bool
+	// Strong writes structural zeros as -0; see the package comment.
+	Strong bool
+	// Captured asks for the cotangents of the group "captured" too.
+	Captured bool
+}
+
+// VJP is p together with its reverse sweep. Its inputs are those of p and, unless
+// Unit is set, the group "ybar"; its outputs are those of p and the group "xbar",
+// the cotangents of the inputs of group 0, and "capturedbar". With several lanes
+// component i of ybar and xbar has its lanes side by side: i·Lanes + lane.
+//
+// The cost of the result is that of p and one to four times that of the part of p
+// that depends on the inputs, per lane.
+func VJP(p *Program, o VJPOptions) *Program {
+	k := int32(max(o.Lanes, 1))
+	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), src: p}
+	v.head = make([]int32, p.Slots)
+	v.full = make([]int32, len(p.Stmts))
+	for _, g := range p.Outs { // outputs of p stay outputs
+		v.p.Outs = append(v.p.Outs, g)
+	}
+	v.p.Result = append(v.p.Result, p.Result...)
+	if o.Unit {
+		one := v.constant(1)
+		for _, s := range p.Result {
+			v.push(s, one)
+		}
+	} else {
+		ybar := v.input("ybar", len(p.Result)*int(k))
+		for i, s := range p.Result {
+			v.push(s, ybar+int32(i)*k)
+		}
+	}
+	v.sweep()
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if s.Op != Input || s.K > 0 && !o.Captured {
+			continue
+		}
+		g := v.lanesAdjoint(i, s)
+		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], g)
+	}
+	return v.p
+}
+
+// A reverser adds up cotangents slot by slot: head is the newest entry of a list
+// of contributions, each a run of k slots. Contributions that cover all lanes of a
+// statement exactly stand in a list per statement.
+type reverser struct {
+	*builder
+	src    *Program
+	k      int32
+	strong bool
+	on     []bool
+	head   []int32 // by slot: index+1 into entries
+	full   []int32 // by statement: index+1 into fulls
+	list   []entry
+	fulls  []fullEntry
+	seen   []int32 // scratch
+}
+
+type entry struct{ run, next int32 }
+
+type fullEntry struct {
+	g    Operand // over N·k lanes
+	next int32
+}
+
+func (v *reverser) push(slot, run int32) {
+	v.list = append(v.list, entry{run, v.head[slot]})
+	v.head[slot] = int32(len(v.list))
+}
+
+// lane is the run of the cotangent of one slot, -1 where nothing reached it. The
+// contributions are added from the last use to the first.
+func (v *reverser) lane(slot int32) int32 {
+	h := v.head[slot]
+	if h == 0 {
+		return -1
+	}
+	runs := v.seen[:0]
+	for ; h != 0; h = v.list[h-1].next {
+		runs = append(runs, v.list[h-1].run)
+	}
+	v.seen = runs
+	// The list is newest first; the sweep runs backwards, so the oldest entry is
+	// the last use.
+	for i, j := 0, len(runs)-1; i < j; i, j = i+1, j-1 {
+		runs[i], runs[j] = runs[j], runs[i]
+	}
+	if len(runs) > 2 && v.k == 1 {
+		return v.add(Stmt{Op: Sum, N: 1, K: int32(len(runs)), A: v.gather(runs)})
+	}
+	sum := runs[0]
+	for _, r := range runs[1:] {
+		sum = v.op2(rules.Add, v.k, Run(sum), Run(r))
+	}
+	return sum
+}
+
+// lanesAdjoint is the slots of the cotangents of the lanes of statement i, k for
+// each; a structural zero where nothing reached a lane.
+func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
+	out := make([]int32, 0, s.N*v.k)
+	g, ok := v.adjoint(i, s)
+	for l := range s.N * v.k {
+		if !ok {
+			out = append(out, v.zero(false))
+		} else {
+			out = append(out, v.p.at(g, l))
+		}
+	}
+	return out
+}
+
+// adjoint is the cotangent of statement i over its N·k lanes.
+func (v *reverser) adjoint(i int, s *Stmt) (g Operand, ok bool) {
+	if s.N == 1 {
+		r := v.lane(s.D)
+		return Run(r), r >= 0
+	}
+	if s.N == 0 {
+		return Operand{}, false
+	}
+	any := false
+	runs := make([]int32, s.N)
+	for l := range s.N {
+		runs[l] = v.lane(s.D + l)
+		any = any || runs[l] >= 0
+	}
+	if any {
+		slots := make([]int32, 0, s.N*v.k)
+		zero := int32(-1)
+		for _, r := range runs {
+			if r < 0 && zero < 0 {
+				zero = v.zero(v.strong)
+			}
+			for j := range v.k {
+				if r < 0 {
+					slots = append(slots, zero)
+				} else {
+					slots = append(slots, r+j)
+				}
+			}
+		}
+		g, ok = v.gather(slots), true
+	}
+	for h := v.full[i]; h != 0; h = v.fulls[h-1].next {
+		c := v.fulls[h-1].g
+		if ok {
+			c = Run(v.op2(rules.Add, s.N*v.k, g, c))
+		}
+		g, ok = c, true
+	}
+	return g, ok
+}
+
+// owner is the statement that writes slot.
+func (p *Program) owners() []int32 {
+	own := make([]int32, p.Slots)
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		for l := range s.Width() {
+			own[s.D+l] = int32(i)
+		}
+	}
+	return own
+}
+
+// route passes g, a cotangent of o's addresses (n of them, k lanes each), on to
+// the slots that o reads.
+func (v *reverser) route(own []int32, o Operand, n int32, g Operand) {
+	if o.Stride == 1 && n > 1 {
+		i := own[o.Base]
+		if s := &v.src.Stmts[i]; s.D == o.Base && s.N == n {
+			v.fulls = append(v.fulls, fullEntry{g, v.full[i]})
+			v.full[i] = int32(len(v.fulls))
+			return
+		}
+	}
+	if o.Stride == 0 && n > 1 && v.k == 1 {
+		if v.on[o.Base] {
+			v.push(o.Base, v.add(Stmt{Op: Sum, N: 1, K: n, A: g}))
+		}
+		return
+	}
+	for l := range n {
+		slot := v.src.at(o, l)
+		if !v.on[slot] {
+			continue
+		}
+		run := v.p.at(g, l*v.k)
+		if v.k > 1 && v.p.at(g, l*v.k+1) != run+1 {
+			// A pattern that is no run, such as one cotangent for all terms of a
+			// sum's lane, is copied into one.
+			slots := make([]int32, v.k)
+			for j := range v.k {
+				slots[j] = v.p.at(g, l*v.k+j)
+			}
+			run = v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
+		}
+		v.push(slot, run)
+	}
+}
+
+func (v *reverser) anyOn(o Operand, n int32) bool {
+	for l := range n {
+		if v.on[v.src.at(o, l)] {
+			return true
+		}
+		if o.Stride == 0 {
+			break
+		}
+	}
+	return false
+}
+
+func (v *reverser) sweep() {
+	own := v.src.owners()
+	for i := len(v.src.Stmts) - 1; i >= 0; i-- {
+		s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
+		switch {
+		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+			continue
+		case s.N == 1 && !v.on[s.D]:
+			continue
+		}
+		g, ok := v.adjoint(i, &s)
+		if !ok {
+			continue
+		}
+		switch s.Op {
+		case Sum:
+			// Lane l's cotangent goes to each of its terms.
+			if s.N == 1 && v.k == 1 {
+				g = Slot(v.p.at(g, 0))
+				if s.A.Stride == 1 && s.K > 1 {
+					if i := own[s.A.Base]; v.src.Stmts[i].D == s.A.Base && v.src.Stmts[i].N == s.K {
+						v.fulls = append(v.fulls, fullEntry{g, v.full[i]})
+						v.full[i] = int32(len(v.fulls))
+						continue
+					}
+				}
+				for l := range s.K {
+					if t := v.src.at(s.A, l); v.on[t] {
+						v.push(t, g.Base)
+					}
+				}
+				continue
+			}
+			for l := range s.N {
+				run := v.runOf(g, l)
+				for t := range s.K {
+					if slot := v.src.at(s.A, l*s.K+t); v.on[slot] {
+						v.push(slot, run)
+					}
+				}
+			}
+		case Call:
+			v.call(&s, g)
+		default:
+			v.elementary(own, &s, g)
+		}
+	}
+}
+
+// runOf is the start of the run of lane l of g.
+func (v *reverser) runOf(g Operand, l int32) int32 {
+	run := v.p.at(g, l*v.k)
+	for j := int32(1); j < v.k; j++ {
+		if v.p.at(g, l*v.k+j) != run+j {
+			slots := make([]int32, v.k)
+			for j := range v.k {
+				slots[j] = v.p.at(g, l*v.k+j)
+			}
+			return v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
+		}
+	}
+	return run
+}
+
+// elementary passes the cotangent g of s on to its operands.
+func (v *reverser) elementary(own []int32, s *Stmt, g Operand) {
+	n := s.N * v.k
+	if op := rules.Op(s.Op); op.Choice() {
+		v.choice(own, s, g, op)
+		return
+	}
+	for j, o := range s.Operands() {
+		if !v.anyOn(o, s.N) {
+			continue
+		}
+		f, ok := v.partial(s, j)
+		if !ok {
+			continue
+		}
+		if !f.one {
+			f.val = v.repeat(f.val, s.N, v.k)
+		}
+		v.route(own, o, s.N, v.product(g, f, n, v.strong))
+	}
+}
+
+// choice passes g on to the operand that Select, Max or Min took, and a structural
+// zero to the other.
+func (v *reverser) choice(own []int32, s *Stmt, g Operand, op rules.Op) {
+	n := s.N * v.k
+	c, yes, no := v.chooser(s, op)
+	c = v.repeat(c, s.N, v.k)
+	zero := Slot(v.zero(v.strong))
+	if v.anyOn(yes, s.N) {
+		v.route(own, yes, s.N, Run(v.op3(rules.Select, n, c, g, zero)))
+	}
+	if v.anyOn(no, s.N) {
+		v.route(own, no, s.N, Run(v.op3(rules.Select, n, c, zero, g)))
+	}
+}
+
+// chooser is the condition under which a choice takes its operand yes.
+func (b *builder) chooser(s *Stmt, op rules.Op) (c, yes, no Operand) {
+	switch op {
+	case rules.Max: // a tie takes the first
+		return Run(b.op2(rules.Le, s.N, s.B, s.A)), s.A, s.B
+	case rules.Min:
+		return Run(b.op2(rules.Le, s.N, s.A, s.B)), s.A, s.B
+	}
+	return s.A, s.B, s.C
+}
+
+// call passes g, the cotangents of the outputs of a custom rule, on to its inputs,
+// by a call of the rule's cotangent for each lane.
+func (v *reverser) call(s *Stmt, g Operand) {
+	n := s.B.Base
+	rule := v.customIndex(v.src.Customs[s.K].Cotangent(int(n)))
+	first := make([]int32, v.k)
+	for j := range v.k {
+		args := make([]int32, 0, n+s.N)
+		for l := range n {
+			args = append(args, v.src.at(s.A, l))
+		}
+		for l := range s.N {
+			args = append(args, v.p.at(g, l*v.k+j))
+		}
+		first[j] = v.add(Stmt{Op: Call, N: n, K: rule, A: v.gather(args), B: Operand{Base: n + s.N}})
+	}
+	for l := range n {
+		slot := v.src.at(s.A, l)
+		if !v.on[slot] {
+			continue
+		}
+		slots := make([]int32, v.k)
+		for j := range v.k {
+			slots[j] = first[j] + l
+		}
+		run := slots[0]
+		if v.k > 1 {
+			run = v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
+		}
+		v.push(slot, run)
+	}
+}
