@@ -1,0 +1,64 @@
+// Package rules is the table of elementary functions and their derivatives.
+// Every engine of nabla reads it; no derivative formula stands anywhere else.
+//
+//	v := rules.Value1(rules.Tanh, x)
+//	d := rules.Partial1(rules.Tanh, x, v)   // a number
+//	e := rules.Partial(rules.Tanh, 0)       // the expression sechsq(x)
+//
+// # The table
+//
+// One row per [Op] holds its name, its value as Go text, the expression of each
+// partial derivative, the domain, the convention at kinks and singular points,
+// and the source of the formula. From it come
+//
+//	Value1, Value2, Value3       values_gen.go, generated
+//	Partial1, Partials2,         partials_gen.go, generated
+//	PartialX2, PartialY2
+//	Partial                      the expression, for engines that build programs
+//
+// A partial is written in terms of ops, and each of these has a row of its own.
+// Derivatives of every order therefore follow from this one table: to
+// differentiate a partial, differentiate its expression.
+//
+// # The expression language
+//
+//	expr    = term { ("+" | "-") term }
+//	term    = factor { ("*" | "/") factor }
+//	factor  = "-" factor | number | name | name "(" expr { "," expr } ")" | "(" expr ")"
+//
+// The names x, y and z are the arguments of the op and v is its value, which
+// every engine has at hand. All other names are ops. The operators are the ops
+// add, sub, mul, div and neg; a minus before a number is part of the number.
+// The text "0" says that the partial is structurally zero: [Partial] returns nil
+// and no engine multiplies anything by it.
+//
+// # Choosing a form
+//
+// Two forms that are equal on paper differ in float64. A form is right when its
+// value and the value of its derivative are free of cancellation and of overflow
+// where the result itself is not. 1 - tanh(x)² cancels for large x, so there is
+// an op sechsq. (1-x)·(1+x) is accurate but its derivative cancels at 0, so
+// asin' uses fma(-x, x, 1), which is right in both respects. An engine that
+// evaluates fma with two roundings loses digits of asin', acos' and atanh' near
+// |x| = 1.
+//
+// # Conventions
+//
+// Nothing is clamped: at a singular point the result is what IEEE arithmetic
+// gives, and [Rule.Kinks] says what that is. At a kink one value is chosen and
+// written down in the same place (abs'(0) is 0). Outside the domain of a
+// function its value is NaN and its partial is that of the formula, which may be
+// finite: log'(-1) is -1.
+//
+// Max, Min and Select are choices ([Op.Choice]): their derivative is that of the
+// chosen argument and nothing of the other.
+//
+// # Adding a function
+//
+// Add the code to its group in op.go and a row to the table, with any op its
+// partials need. Run go generate. TestReference and TestDifferences compare the
+// new row with independent values; give it points in the former's testdata and
+// its kinks in TestKinks.
+package rules
+
+//go:generate go run ./internal/genrules

@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Rule is one row of the table: everything that is known about an op.
+type Rule struct {
+	// Name is the op's name in expressions, in Lookup and in printed programs.
+	Name string
+
+	// Arity is the number of arguments.
+	Arity int
+
+	// Value is the op's value as a Go expression in x, y and z. Functions
+	// without a package are those of this package.
+	Value string
+
+	// Partials holds the derivative with respect to each argument, in the
+	// expression language of this package. "0" is a structural zero. It is nil
+	// for a Choice.
+	Partials []string
+
+	// Choice says that the value is one of the arguments; see Op.Choice.
+	Choice bool
+
+	// Domain is where the function is real and the formulas hold.
+	Domain string
+
+	// Kinks says what the partials are where the function is not
+	// differentiable, infinite or at the edge of its domain.
+	Kinks string
+
+	// Source is where the formulas come from.
+	Source string
+}
+
+// Info returns the row of o. It is shared and must not be modified.
+// Info panics if o is not an op.
+func Info(o Op) *Rule {
+	if o == Invalid || o >= NumOps {
+		panic("rules: Info: " + o.String() + " is not an op")
+	}
+	return &table[o]
+}
+
+// String returns the name of o in lower case, "atan2" for Atan2.
+func (o Op) String() string {
+	if o >= NumOps {
+		return "op(" + strconv.Itoa(int(o)) + ")"
+	}
+	return table[o].Name
+}
+
+// byName holds every op but Invalid.
+var byName = func() map[string]Op {
+	m := make(map[string]Op, NumOps)
+	for o := Invalid + 1; o < NumOps; o++ {
+		m[table[o].Name] = o
+	}
+	return m
+}()
+
+// Lookup returns the op with the given name and whether there is one.
+func Lookup(name string) (Op, bool) {
+	o, ok := byName[name]
+	return o, ok
+}
+
+// Arity returns the number of arguments of o: 1, 2 or 3. It panics if o is not
+// an op.
+func (o Op) Arity() int { return Info(o).Arity }
+
+// Choice reports whether the value of o is one of its arguments, picked by
+// comparison: Max, Min and Select. The derivative is that of the picked argument
+// and nothing of the other: a zero times the other's derivative would be NaN
+// where that derivative is infinite. Partial is nil for these ops.
+func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
+
+// Chosen returns which argument Max or Min picks: 0 for x, 1 for y.
+//
+//	x == y                    the first
+//	one argument is NaN       that one, as the value is NaN, except
+//	Chosen(Max, NaN, +Inf)    the infinity, as math.Max returns it
+//	Chosen(Min, NaN, -Inf)    the infinity, as math.Min returns it
+//	both are NaN              the first
+//
+// It panics if o is neither.
+func Chosen(o Op, x, y float64) int {
+	if o != Max && o != Min {
+		panic("rules: Chosen: " + o.String() + " is neither max nor min")
+	}
+	if o == Min {
+		x, y = -x, -y
+	}
+	switch {
+	case x >= y:
+		return 0
+	case y > x:
+		return 1
+	case x != x && !math.IsInf(y, 1), math.IsInf(x, 1):
+		return 0
+	}
+	return 1
+}
+
+// badOp is the panic of the switches over ops.
+func badOp(fn string, o Op) string {
+	return "rules: " + fn + ": " + o.String() + " does not have that number of arguments"
+}

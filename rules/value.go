@@ -1,0 +1,171 @@
+package rules
+
+import "math"
+
+// The functions in this file are the values of the ops that package math lacks.
+
+// sq is x².
+func sq(x float64) float64 { return x * x }
+
+// sign is -1, 0 or 1; NaN for NaN.
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	case x == 0:
+		return 0
+	}
+	return x
+}
+
+// finite is x where x is finite and 0 elsewhere.
+func finite(x float64) float64 {
+	if x-x == 0 {
+		return x
+	}
+	return 0
+}
+
+// logistic is 1/(1+e^-x). Below 0 it is e^x/(1+e^x), as e^-x would overflow.
+func logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+// softplus is log(1+e^x) = max(x, 0) + log(1+e^-|x|).
+func softplus(x float64) float64 {
+	l := math.Log1p(math.Exp(-math.Abs(x)))
+	if x > 0 {
+		return x + l
+	}
+	return l
+}
+
+// sechSq is 1/cosh(x)² = 4e/(1+e)² with e = e^(-2|x|), which cannot overflow.
+func sechSq(x float64) float64 {
+	e := math.Exp(-2 * math.Abs(x))
+	return 4 * e / ((1 + e) * (1 + e))
+}
+
+// xLogY is x·log y, 0 where x is 0 and y is a number.
+func xLogY(x, y float64) float64 {
+	if x == 0 && y == y {
+		return 0
+	}
+	return x * math.Log(y)
+}
+
+// logAddExp is log(e^x + e^y) = max(x, y) + log(1+e^-|x-y|).
+func logAddExp(x, y float64) float64 {
+	if x == y {
+		return x + math.Ln2 // x - y is NaN for equal infinities
+	}
+	if x < y {
+		x, y = y, x
+	}
+	return x + math.Log1p(math.Exp(y-x))
+}
+
+// order returns n as an int and whether it is one.
+func order(n float64) (int, bool) {
+	return int(n), n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
+}
+
+// jn is math.Jn, NaN where n is not an integer.
+func jn(n, x float64) float64 {
+	if i, ok := order(n); ok {
+		return math.Jn(i, x)
+	}
+	return math.NaN()
+}
+
+// yn is math.Yn, NaN where n is not an integer.
+func yn(n, x float64) float64 {
+	if i, ok := order(n); ok {
+		return math.Yn(i, x)
+	}
+	return math.NaN()
+}
+
+// lgamma is log|Γ(x)|.
+func lgamma(x float64) float64 {
+	l, _ := math.Lgamma(x)
+	return l
+}
+
+// powDx is p·x^(p-1), 0 for p == 0 and every x, NaN among them.
+func powDx(x, p float64) float64 {
+	if p == 0 {
+		return 0
+	}
+	return p * math.Pow(x, p-1)
+}
+
+// powDp is x^p·log x, 0 where x^p is 0.
+func powDp(x, p float64) float64 { return powDpAt(x, math.Pow(x, p)) }
+
+// powDpAt is powDp(x, p) given v = x^p.
+func powDpAt(x, v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return v * math.Log(x)
+}
+
+// hypotDx is x/hypot(x, y): 0 at the origin, ±1 for infinite x and finite y.
+func hypotDx(x, y float64) float64 { return hypotDxAt(x, y, math.Hypot(x, y)) }
+
+// hypotDxAt is hypotDx(x, y) given h = hypot(x, y). The scalings keep h from
+// overflowing where x and y do not, and from being subnormal.
+func hypotDxAt(x, y, h float64) float64 {
+	const tiny, up = 0x1p-1000, 0x1p600
+	switch {
+	case h >= tiny && h <= math.MaxFloat64:
+		return x / h
+	case h == 0:
+		return 0
+	case h < tiny:
+		return x * up / math.Hypot(x*up, y*up)
+	case h != h:
+		return h
+	case math.IsInf(x, 0):
+		if y-y != 0 {
+			return math.NaN()
+		}
+		return math.Copysign(1, x)
+	case math.IsInf(y, 0):
+		return x / h
+	}
+	return x / 2 / math.Hypot(x/2, y/2)
+}
+
+// mulZ is x·y and never -0, except that -0 times anything is -0.
+func mulZ(x, y float64) float64 {
+	if x == 0 && math.Signbit(x) {
+		return x
+	}
+	// The conversion forbids fusing, which would round a product that underflows
+	// from below to -0.
+	return float64(x*y) + 0
+}
+
+// indicator is 1 for true and 0 for false.
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// choose is y where c is not 0, else z.
+func choose(c, y, z float64) float64 {
+	if c != 0 {
+		return y
+	}
+	return z
+}
