@@ -300,3 +300,17 @@ func overGuard(op Op, a, b core.Rep) {
 	}
 	core.Compare(code, a, b, holds(op, a.V, b.V))
 }
+
+// OutputHasNaN reports whether output group i has a NaN.
+func (x *Machine) OutputHasNaN(i int) bool {
+	at := 0
+	for _, g := range x.p.Outs[:i] {
+		at += g.N
+	}
+	for _, s := range x.p.Result[at : at+x.p.Outs[i].N] {
+		if v := x.m[s]; v != v {
+			return true
+		}
+	}
+	return false
+}

@@ -163,8 +163,8 @@ func (t *Tracer) Constant(v float64) uint32 {
 	return uint32(len(t.consts)-1) | ConstBit
 }
 
-// capture makes r, a number of an earlier trace, an input of this recording.
-func (t *Tracer) capture(r Rep) Rep {
+// Capture makes r, a number of an earlier trace, an input of this recording.
+func (t *Tracer) Capture(r Rep) Rep {
 	r.live()
 	if t.kind != kindRecord || !t.nested || r.T.birth > t.birth {
 		panic(Abort{ErrForeignReal})

@@ -112,7 +112,7 @@ func (t *Tracer) Own(r Rep) int32 {
 	case r.T == nil:
 		panic(Abort{ErrOutputNotWritten})
 	}
-	return t.capture(r).ID
+	return t.Capture(r).ID
 }
 
 // live checks that r belongs to a trace that is still open.
@@ -142,9 +142,9 @@ func meet(a, b Rep) (*Tracer, Rep, Rep) {
 	case a.T == b.T:
 		return a.T, a, b
 	case a.T.birth > b.T.birth: // the later-born trace is the inner one
-		return a.T, a, a.T.capture(b)
+		return a.T, a, a.T.Capture(b)
 	default:
-		return b.T, b.T.capture(a), b
+		return b.T, b.T.Capture(a), b
 	}
 }
 
@@ -249,7 +249,7 @@ func (t *Tracer) adopt(r Rep) Rep {
 	if r.ID == 0 || r.T == t {
 		return r
 	}
-	return t.capture(r)
+	return t.Capture(r)
 }
 
 // Owns reports whether r is a number of this trace as it is open now.

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// Derive makes the program to run from a recorded one. Its input group 0 is x and
+// its output group 0 the value; strong asks for structural zeros as -0.
+type Derive func(p *program.Program, strong bool) *program.Program
+
+// Compiled runs programs derived from a function in place of the function. It
+// keeps one program for each branch of the function that was taken, up to a
+// limit, and records again where no program fits: a guard failed, an opaque field
+// of the bound struct changed, or the replayed value is not the function's.
+type Compiled struct {
+	f       *Function
+	derive  Derive
+	limit   int
+	nan     int // output group whose NaNs ask for the strong program
+	known   []*branch
+	records int
+	runs    uint64
+	frozen  []byte
+	params  []float64
+	y, want []float64
+}
+
+// branch is one recorded path through the function.
+type branch struct {
+	base   *program.Program
+	frozen []byte
+	plain  *program.Machine
+	strong *program.Machine
+}
+
+// maxBranches bounds the memory of a function that takes another branch at every
+// call; the least recently used program is dropped.
+const maxBranches = 8
+
+// NewCompiled records f at x and derives its program. nan is the output group
+// that holds derivatives.
+func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Compiled, error) {
+	_, m := f.Dims()
+	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, y: make([]float64, m), want: make([]float64, m)}
+	if _, err := c.record(x); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Recordings is how often the function was recorded.
+func (c *Compiled) Recordings() int { return c.records }
+
+// Function is the function that is run.
+func (c *Compiled) Function() *Function { return c.f }
+
+func (c *Compiled) record(x []float64) (*branch, error) {
+	p, err := c.f.ProgramLimit(x, c.limit)
+	if err != nil {
+		return nil, err
+	}
+	c.records++
+	b := &branch{base: p, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
+	if ctx := c.f.def.Context; ctx != nil {
+		b.frozen = ctx.Snapshot(nil)
+	}
+	if len(c.known) < maxBranches {
+		c.known = append(c.known, nil)
+	}
+	copy(c.known[1:], c.known)
+	c.known[0] = b
+	return b, nil
+}
+
+// Run executes the program at x, with extra filling the input group of that name
+// after x, and returns the machine that holds the results.
+func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
+	if ctx := c.f.def.Context; ctx != nil {
+		c.frozen = ctx.Snapshot(c.frozen[:0])
+		if n := ctx.Params(); cap(c.params) < n {
+			c.params = make([]float64, n)
+		} else {
+			c.params = c.params[:n]
+		}
+		c.params = c.params[:ctx.Params()]
+		ctx.Read(c.params)
+	}
+	b, m, err := c.find(x, extra)
+	if err != nil {
+		return nil, err
+	}
+	c.runs++
+	if c.runs&(c.runs-1) == 0 && !c.f.policy.NoStaleCheck {
+		if b, m, err = c.verify(b, m, x, extra); err != nil {
+			return nil, err
+		}
+	}
+	return c.settle(b, m, x, extra)
+}
+
+// find runs the most recently used program that fits.
+func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, error) {
+	failed := false
+	for i, b := range c.known {
+		if !bytes.Equal(b.frozen, c.frozen) {
+			continue
+		}
+		if c.start(b.plain, x, extra, false).Run() {
+			if i > 0 {
+				copy(c.known[1:], c.known[:i])
+				c.known[0] = b
+			}
+			return b, b.plain, nil
+		}
+		failed = true
+	}
+	if failed && c.f.policy.FailOnGuard {
+		return nil, nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+	}
+	return c.again(x, extra)
+}
+
+// again records at x and runs what comes out.
+func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, error) {
+	b, err := c.record(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !c.start(b.plain, x, extra, false).Run() {
+		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function call itself a random source?: %w", c.f.Name(), ErrGuard)
+	}
+	return b, b.plain, nil
+}
+
+func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
+	copy(m.Input(0), x)
+	if extra.N*extra.B > 0 {
+		dst := m.Input(1)
+		for i := range extra.N {
+			row := dst[i*extra.B : (i+1)*extra.B]
+			copy(row, extra.Row(i))
+			if strong {
+				for j, v := range row {
+					row[j] = core.StrongSeed(v)
+				}
+			}
+		}
+	}
+	copy(m.Params(), c.params)
+	return m
+}
+
+// verify compares the replayed value with the function's own. What guards cannot
+// see, a variable that the function captures, shows here.
+func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
+	if err := c.f.Value(c.want, x); err != nil {
+		return nil, nil, err
+	}
+	m.Output(0, c.y)
+	if agree(c.y, c.want) {
+		return b, m, nil
+	}
+	if c.f.policy.FailOnGuard {
+		return nil, nil, fmt.Errorf("nabla: function %s: replayed value %v, function value %v: %w", c.f.Name(), c.y, c.want, ErrStale)
+	}
+	c.known = c.known[:0]
+	b, m, err := c.again(x, extra)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Output(0, c.y)
+	if !agree(c.y, c.want) {
+		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), c.want, c.y, ErrStale)
+	}
+	return b, m, nil
+}
+
+// agree compares values with room for a compiler that fuses x·y+z in the plain
+// function and for sums that cancel.
+func agree(got, want []float64) bool {
+	scale := 0.0
+	for _, v := range want {
+		if !math.IsInf(v, 0) {
+			scale = max(scale, math.Abs(v))
+		}
+	}
+	for i, v := range want {
+		g := got[i]
+		if g != v && !(g != g && v != v) && !(math.Abs(g-v) <= 1e-9*scale+1e-300) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle runs the strong program where the plain one gave a NaN.
+func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Block) (*program.Machine, error) {
+	if !m.OutputHasNaN(c.nan) {
+		return m, nil
+	}
+	if b.strong == nil {
+		b.strong = program.NewMachine(program.Schedule(c.derive(b.base, true)))
+	}
+	if !c.start(b.strong, x, extra, true).Run() {
+		return nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+	}
+	return b.strong, nil
+}

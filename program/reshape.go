@@ -1,0 +1,52 @@
+package program
+
+// Only is p with output group i alone.
+func Only(p *Program, i int) *Program {
+	q := *p
+	at := 0
+	for _, g := range p.Outs[:i] {
+		at += g.N
+	}
+	q.Outs = p.Outs[i : i+1 : i+1]
+	q.Result = p.Result[at : at+p.Outs[i].N]
+	return &q
+}
+
+// JoinInputs is p with the named input group appended to group 0. What is one
+// argument to a later transformation is one group.
+func JoinInputs(p *Program, name string) *Program {
+	at := -1
+	for i, g := range p.Ins {
+		if g.Name == name {
+			at = i
+		}
+	}
+	r := rewrite(p)
+	r.p.Ins = nil
+	for i, g := range p.Ins {
+		if i != at {
+			r.p.Ins = append(r.p.Ins, g)
+		}
+	}
+	r.p.Ins[0] = Group{p.Ins[0].Name, p.Ins[0].N + p.Ins[at].N}
+	first, second := int32(p.Ins[0].N), int32(p.Ins[at].N)
+	d := r.add(Stmt{Op: Input, N: first + second})
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		switch {
+		case s.Op == Input && s.K == 0:
+			r.place(s, d)
+		case s.Op == Input && s.K == int32(at):
+			r.place(s, d+first)
+		case s.Op == Input:
+			t := *s
+			if s.K > int32(at) {
+				t.K--
+			}
+			r.place(s, r.add(t))
+		default:
+			r.place(s, r.add(r.mapped(s)))
+		}
+	}
+	return r.finish()
+}
