@@ -137,6 +137,8 @@ func TestKinks(t *testing.T) {
 		{Polygamma, args{1, -3}, inf, args{0, nan}},
 		{Polygamma, args{2, -3}, nan, args{0, inf}},
 		{Polygamma, args{1, inf}, 0, args{0, 0}},
+		{Polygamma, args{1e9, 3}, -inf, args{0, inf}},
+		{Polygamma, args{5001, 1000}, inf, args{0, -inf}},
 		{Polygamma, args{0.5, 2}, nan, args{0, nan}},
 		{Polygamma, args{-2, 2}, nan, args{0, nan}},
 		{PowDx, args{0, 0}, 0, args{0, nan}},
