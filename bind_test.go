@@ -483,3 +483,19 @@ func TestVec(t *testing.T) {
 	}()
 	v.Dot(make([]Real, 1))
 }
+
+// A recording that cannot capture must not take an active number for a parameter.
+func TestBindActiveNumberInAnOutermostRecording(t *testing.T) {
+	type outer struct{ X, C Real }
+	mul := func(z []Real, p *outer) Real { return z[0].Mul(p.X).Mul(p.C) }
+	var got error
+	f := mustFunction(t, func(x []Real) Real {
+		inner := mustFunction(t, Bind(mul, &outer{x[0], Const(2)}), []float64{1})
+		_, got = inner.Program([]float64{1})
+		return x[0]
+	}, []float64{1})
+	dualTangents(t, f, []float64{1}, []float64{1})
+	if !errors.Is(got, ErrForeignReal) {
+		t.Errorf("error %v, want %v", got, ErrForeignReal)
+	}
+}
