@@ -218,3 +218,19 @@ func TestDifferences(t *testing.T) {
 		}
 	})
 }
+
+func strongIsPlain(t *testing.T, rng *rand.Rand, x sample) {
+	ybar, xdot := directions(rng, x.p.NumOut(), 1), directions(rng, len(x.ins[0]), 1)
+	for _, k := range []struct {
+		name          string
+		plain, strong *Program
+		seed          []float64
+	}{
+		{"VJP", VJP(x.p, VJPOptions{}), VJP(x.p, VJPOptions{Strong: true}), ybar},
+		{"JVP", JVP(x.p, JVPOptions{}), JVP(x.p, JVPOptions{Strong: true}), xdot},
+	} {
+		ins := append(append([][]float64{}, x.ins...), k.seed)
+		want := run(t, k.name, k.plain, ins, x.params)
+		compare(t, k.name, run(t, k.name, k.strong, ins, x.params), want, toward(size(want)))
+	}
+}

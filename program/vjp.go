@@ -367,6 +367,9 @@ func (v *reverser) call(s *Stmt, g Operand) {
 			args = append(args, v.p.at(g, l*v.k+j))
 		}
 		first[j] = v.add(Stmt{Op: Call, N: n, K: rule, A: v.gather(args), B: Operand{Base: n + s.N}})
+		if v.strong && n > 0 {
+			first[j] = v.strongResult(first[j], n, shifted(g, j), s.N, v.k)
+		}
 	}
 	for l := range n {
 		slot := v.src.at(s.A, l)
