@@ -21,11 +21,10 @@ type Machine struct {
 
 // instr is a statement made ready to run.
 type instr struct {
-	op         Op
-	form       form
-	n, d, k    int32
-	a, b, c    int32 // a slot, or a position in Index where the form says gather
-	ka, kb, kc bool  // gather
+	op      Op
+	form    form
+	n, d, k int32
+	a, b, c int32 // a slot, or a position in Index where the form says gather
 }
 
 // form says how the operands of a binary statement are read.
