@@ -56,6 +56,31 @@ func TestTapeForward(t *testing.T) {
 	}
 }
 
+func TestTapeBackStrong(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    func(x Rep) Rep
+		want float64
+	}{
+		{"0·scale(sqrt(x)) at 0", func(x Rep) Rep {
+			return Apply2(rules.Mul, Call(scale(3), []Rep{Apply1(rules.Sqrt, x)})[0], Rep{})
+		}, math.NaN()},
+		{"where(false, scale(sqrt(x)), x) at 0", func(x Rep) Rep {
+			return Apply3(rules.Select, Rep{}, Call(scale(3), []Rep{Apply1(rules.Sqrt, x)})[0], x)
+		}, 1},
+	} {
+		var tr Tracer
+		tr.StartTape(1, 0)
+		y := c.f(tr.Input(0, 0))
+		got := []float64{0}
+		tr.SweepBack(got, []int32{y.ID}, []float64{1}, true)
+		tr.Close()
+		if !same(got[0], c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got[0], c.want)
+		}
+	}
+}
+
 func TestDualStrong(t *testing.T) {
 	for _, c := range sweeps {
 		var tr Tracer

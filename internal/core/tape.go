@@ -161,7 +161,7 @@ func (t *Tracer) sweepChunk(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
 		if e.a < 0 {
-			t.sweepCall(&t.calls[e.b], adj)
+			t.sweepCall(&t.calls[e.b], adj, false)
 			id--
 			continue
 		}
@@ -179,7 +179,7 @@ func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
 		if e.a < 0 {
-			t.sweepCall(&t.calls[e.b], adj)
+			t.sweepCall(&t.calls[e.b], adj, true)
 			id--
 			continue
 		}
@@ -196,12 +196,12 @@ func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	return id
 }
 
-func (t *Tracer) sweepCall(c *tapeCall, adj []float64) {
+func (t *Tracer) sweepCall(c *tapeCall, adj []float64, strong bool) {
 	ybar := make([]float64, c.m)
 	zero := true
 	for i := range ybar {
 		g := adj[int(c.first)+i]
-		zero = zero && g == 0
+		zero = zero && g == 0 && (!strong || IsStructuralZero(g))
 		ybar[i] = g + 0
 	}
 	if zero {
@@ -211,7 +211,7 @@ func (t *Tracer) sweepCall(c *tapeCall, adj []float64) {
 	c.rule.VJP(xbar, c.x, c.y, ybar)
 	for j, a := range c.args {
 		if a != 0 {
-			adj[a] += xbar[j]
+			adj[a] += xbar[j] + 0
 		}
 	}
 }
