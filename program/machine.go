@@ -288,16 +288,11 @@ func Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]core.Rep, error) {
 	return out, nil
 }
 
+// overGuard passes a guard on to the trace of its operands.
 func overGuard(op Op, a, b core.Rep) {
-	if a.ID|b.ID == 0 {
-		return
+	if a.ID|b.ID != 0 {
+		core.Compare(uint32(op-GuardLt)+core.OpGuardLt, a, b, holds(op, a.V, b.V))
 	}
-	code := uint32(op-GuardLt) + core.OpGuardLt
-	if op == GuardBits || op == GuardInt {
-		core.Escape(code, a, b.V)
-		return
-	}
-	core.Compare(code, a, b, holds(op, a.V, b.V))
 }
 
 // OutputHasNaN reports whether output group i has a NaN.
