@@ -41,6 +41,12 @@ type Def struct {
 	// Program is the recorded program at x where that is known without recording.
 	// Its input group 0 is x, its output group 0 the value.
 	Program func(x []float64, c Context) (*program.Program, error)
+	// Strong is Program with structural zeros as -0, where f is itself a
+	// derivative; see package program. Nil means Program.
+	Strong func(x []float64, c Context) (*program.Program, error)
+	// Replay says that engines may replay the program, under its guards, instead
+	// of running Traced.
+	Replay  bool
 	Context Context
 	// Fork, where set, makes the definition anew for another goroutine: for
 	// functions that keep state of their own.
@@ -87,6 +93,10 @@ func (f *Function) Policy() Policy { return f.policy }
 
 // Traceable reports whether f can be run over Reals.
 func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Program != nil }
+
+// Replayable reports whether an engine may replay the program of f in place of
+// running f over its own numbers.
+func (f *Function) Replayable() bool { return f.def.Replay && f.def.Program != nil }
 
 // Calls is how often f was evaluated, in any way.
 func (f *Function) Calls() int { return f.calls }

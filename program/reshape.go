@@ -1,14 +1,19 @@
 package program
 
-// Only is p with output group i alone.
-func Only(p *Program, i int) *Program {
+import "slices"
+
+// Join is p with one output group, made of the named ones in that order and named
+// like the first.
+func Join(p *Program, names ...string) *Program {
 	q := *p
-	at := 0
-	for _, g := range p.Outs[:i] {
-		at += g.N
+	q.Outs = []Group{{Name: names[0]}}
+	q.Result = nil
+	for _, name := range names {
+		i := slices.IndexFunc(p.Outs, func(g Group) bool { return g.Name == name })
+		at := total(p.Outs[:i])
+		q.Outs[0].N += p.Outs[i].N
+		q.Result = append(q.Result, p.Result[at:at+p.Outs[i].N]...)
 	}
-	q.Outs = p.Outs[i : i+1 : i+1]
-	q.Result = p.Result[at : at+p.Outs[i].N]
 	return &q
 }
 
