@@ -8,14 +8,17 @@ func sameBackend(outer, inner Backend) bool {
 	return outer.Name() == inner.Name()
 }
 
-func gradientFunction(b Backend, f *Function) (*Function, error) {
+// DerivedGradient is the gradient of f as a function, by b's own way if it has one.
+func DerivedGradient(b Backend, f *Function) (*Function, error) {
 	if t, ok := b.(Transformer); ok {
 		return t.GradientFunction(f)
 	}
 	return GradientFunction(f, b, false)
 }
 
-func pushforwardFunction(b Backend, f *Function) (*Function, error) {
+// DerivedPushforward is (x, v) ↦ (J(x)·v, f(x)) as a function, by b's own way if it
+// has one.
+func DerivedPushforward(b Backend, f *Function) (*Function, error) {
 	if t, ok := b.(Transformer); ok {
 		return t.PushforwardFunction(f)
 	}
@@ -34,7 +37,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 	_, innerPushes := inner.(Pusher)
 	switch {
 	case outerPushes:
-		g, err := gradientFunction(inner, f)
+		g, err := DerivedGradient(inner, f)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +47,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		}
 		return &hvpByPush{push: push, y: make([]float64, n+1), ydot: NewBlock(n+1, lanes)}, nil
 	case outerPulls && innerPushes && !innerPulls:
-		g, err := pushforwardFunction(inner, f)
+		g, err := DerivedPushforward(inner, f)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +59,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		}
 		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0}, f: f}, nil
 	case outerPulls:
-		g, err := gradientFunction(inner, f)
+		g, err := DerivedGradient(inner, f)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +235,7 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 		}
 		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
 	}
-	g, err := pushforwardFunction(inner, f)
+	g, err := DerivedPushforward(inner, f)
 	if err != nil {
 		return nil, err
 	}

@@ -181,18 +181,40 @@ func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, e
 	return p, append([]Real(nil), rec.Captures...), err
 }
 
-// Nested runs the derivative that transform makes of f over numbers of traces
-// that may be open: what a derivative inside a differentiated function is.
-func Nested(f *Function, x []Real, gradient bool) ([]Real, error) {
-	transform, nb := Derive(gradientProgram), len(x)
-	if !gradient {
-		transform, nb = pushforwardProgram, len(x)/2
-	}
-	if c := f.def.Context; c != nil {
-		if err := c.Enter(nil, 0); err != nil {
-			return nil, err
+// Within runs f over numbers of traces that may be open, constants included, from
+// inside another function that is being traced: what it reads of outer traces it
+// may use. Panics of f pass through to the outer call.
+func (f *Function) Within(y, x []Real) error {
+	f.calls++
+	if f.def.Traced == nil {
+		for _, r := range x {
+			if r.ID != 0 {
+				return f.run(nil, y, x) // the error that says so
+			}
 		}
-		defer c.Leave()
+		v := make([]float64, len(x)+len(y))
+		for i, r := range x {
+			v[i] = r.V
+		}
+		if err := f.def.Plain(v[len(x):], v[:len(x)], f.def.Context); err != nil {
+			return err
+		}
+		for i := range y {
+			y[i] = Real{V: v[len(x)+i]}
+		}
+		return nil
 	}
-	return overDerived(f, nb, x, f.def.Context, transform)
+	c := f.def.Context
+	if c != nil {
+		if err := c.Enter(nil, 0); err != nil {
+			return err
+		}
+	}
+	if err := f.def.Traced(y, x, c); err != nil {
+		return err
+	}
+	if c != nil {
+		return c.Leave()
+	}
+	return nil
 }

@@ -10,15 +10,36 @@
 //
 //	statement                   meaning
 //	%0:3 = input x              the inputs, in named groups
-//	%3:2 = param 0              parameters 0 and 1: bound before a run, not differentiated
-//	%5 = const 2.5
+//	%3:2 = param 0              the parameters: bound before a run, not differentiated
+//	%5 = const 2.5              one constant for each lane; also NaN, +Inf, -0
 //	%6 = mul %0 %5              any elementary function of package rules
 //	%7:2 = mul %0:+1 %5         two lanes: %7 = %0·%5, %8 = %1·%5
 //	%9:2 = add [%7 %1] %6       a gathered operand
-//	%11 = sum 3 [%7 %8 %9]      an ordered reduction of 3 terms
+//	%11 = sum 3 [%7 %8 %9]      an ordered reduction of 3 terms in each lane
 //	%12:2 = call "f" [%0 %1]    a custom rule with two outputs
 //	guardlt %6 %5 = 1           the comparison came out true when f was recorded
 //	out y [%11]                 the outputs, in named groups
+//
+// This is the text form that [Program.String] writes and [Parse] reads, line by
+// line:
+//
+//	line      = [ statement | guard | "out" name slots ] [ "#" comment ]
+//	statement = slot [ ":" lanes ] "=" operation
+//	operation = "input" name | "param" number | "const" float { float }
+//	          | elementary operand { operand } | "sum" terms operand
+//	          | "call" quoted slots
+//	guard     = ( "guardlt" | "guardle" | "guardeq" | "guardbits" | "guardint" )
+//	            operand operand "=" { "0" | "1" }
+//	operand   = slot [ ":" ( "+" | "-" ) stride ] | slots
+//	slots     = "[" { slot } "]"
+//	slot      = "%" number
+//	name      = identifier | quoted
+//	float     = what strconv.ParseFloat reads | "NaN(0x" bits ")"
+//
+// An operand has an address for each lane, or for each term of each lane of a sum:
+// %5 reads one slot in all of them, %0:+3 reads %0, %3, %6 and so on, and [%1 %2]
+// lists them. A guard has a digit for each lane. Slots are written out so that a
+// line can be read alone; Check verifies that they are in order.
 //
 // Nothing is simplified while recording. The passes, in the order in which an
 // engine uses them: [FromRecording], [VJP] or [JVP], [Simplify], [Schedule], and

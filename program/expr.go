@@ -12,7 +12,10 @@ type factor struct {
 	one bool // the partial is 1
 	neg bool // multiply by -val, or by -1 where one is set
 	inv bool // divide by val instead
-	val Operand
+	// zero says that val may be a structural zero itself: the partial of MulZ with
+	// respect to its second operand is the first.
+	zero bool
+	val  Operand
 }
 
 // partial writes the statements for the derivative of s with respect to its
@@ -22,6 +25,7 @@ func (b *builder) partial(s *Stmt, i int) (f factor, ok bool) {
 	if e == nil {
 		return factor{}, false
 	}
+	f.zero = s.Op == Op(rules.MulZ) && i == 1
 	if e.Kind == rules.Call && e.Op == rules.Neg {
 		f.neg = true
 		e = e.Args[0]
@@ -72,6 +76,8 @@ func (b *builder) expr(e *rules.Expr, s *Stmt) Operand {
 func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	switch {
 	case f.one:
+	case strong && f.zero:
+		g = Run(b.op3(rules.Select, n, b.structural(g, n), Slot(b.zero(true)), Run(b.op2(rules.MulZ, n, f.val, g))))
 	case strong:
 		v := f.val
 		if f.inv {
@@ -90,6 +96,43 @@ func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 		return Run(b.op1(rules.Neg, n, g))
 	}
 	return g
+}
+
+// structural is 1 in the lanes of g where it is a structural zero and 0 elsewhere.
+func (b *builder) structural(g Operand, n int32) Operand {
+	// Every other number times +Inf is infinite or NaN.
+	inf := Slot(b.constant(math.Inf(1)))
+	return Run(b.op2(rules.Eq, n, Run(b.op2(rules.MulZ, n, g, inf)), Slot(b.constant(0))))
+}
+
+// strongResult is the m slots from out on, results of a derivative of a custom
+// rule, as strong mode writes them: structural zeros where all of the n lanes from
+// g on are, in steps of k, and no -0 otherwise. A rule knows nothing of structural
+// zeros.
+func (b *builder) strongResult(out, m int32, g Operand, n, k int32) int32 {
+	all := int32(-1)
+	for l := range n {
+		is := b.structural(Slot(b.p.at(g, l*k)), 1).Base
+		if all >= 0 {
+			is = b.op2(rules.Mul, 1, Slot(all), Slot(is))
+		}
+		all = is
+	}
+	out = b.op2(rules.MulZ, m, Slot(b.constant(1)), Run(out))
+	if all < 0 {
+		return out
+	}
+	return b.op3(rules.Select, m, Slot(all), Slot(b.zero(true)), Run(out))
+}
+
+// shifted is o without its first j addresses.
+func shifted(o Operand, j int32) Operand {
+	if o.Stride == Gather {
+		o.Base += j
+	} else {
+		o.Base += j * o.Stride
+	}
+	return o
 }
 
 // lanesOf is the number of lanes to compute for something that reads v alone.

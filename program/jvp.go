@@ -229,6 +229,9 @@ func (f *pusher) call(s *Stmt) {
 			args = append(args, f.p.at(t, l*f.k+j))
 		}
 		first[j] = f.add(Stmt{Op: Call, N: s.N, K: rule, A: f.gather(args), B: Operand{Base: 2 * n}})
+		if f.strong && s.N > 0 {
+			first[j] = f.strongResult(first[j], s.N, shifted(t, j), n, f.k)
+		}
 	}
 	for l := range s.N {
 		slots := make([]int32, f.k)

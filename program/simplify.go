@@ -201,18 +201,18 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 			return t.A.Base, true
 		}
 		if a.on && a.v == 0 {
-			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.B}
+			return negated(t, t.B)
 		}
 	case rules.Mul, rules.MulZ:
 		switch {
-		case a.on && a.v == 1:
+		case a.on && a.v == 1 && op == rules.Mul: // MulZ(1, -0) is 0, and no structural zero
 			return t.B.Base, true
 		case b.on && b.v == 1:
 			return t.A.Base, true
 		case a.on && a.v == -1 && op == rules.Mul:
-			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.B}
+			return negated(t, t.B)
 		case b.on && b.v == -1 && op == rules.Mul:
-			*t = Stmt{Op: Op(rules.Neg), N: 1, A: t.A}
+			return negated(t, t.A)
 		case a.on && op == rules.MulZ && a.v == 0 && math.Signbit(a.v):
 			return t.A.Base, true
 		}
@@ -224,6 +224,12 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 	if commutes(op) && t.A.Base > t.B.Base { // one form for the table
 		t.A, t.B = t.B, t.A
 	}
+	return 0, false
+}
+
+// negated makes t the negative of a.
+func negated(t *Stmt, a Operand) (int32, bool) {
+	*t = Stmt{Op: Op(rules.Neg), N: 1, A: a}
 	return 0, false
 }
 

@@ -34,7 +34,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 	}
 	v.p.Result = append(v.p.Result, p.Result...)
 	if o.Unit {
-		one := v.constant(1)
+		one := v.ones(k)
 		for _, s := range p.Result {
 			v.push(s, one)
 		}
@@ -54,6 +54,18 @@ func VJP(p *Program, o VJPOptions) *Program {
 		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], g)
 	}
 	return v.p
+}
+
+// ones is the first of n contiguous slots that hold 1.
+func (b *builder) ones(n int32) int32 {
+	if n == 1 {
+		return b.constant(1)
+	}
+	at := int32(len(b.p.Consts))
+	for range n {
+		b.p.Consts = append(b.p.Consts, 1)
+	}
+	return b.add(Stmt{Op: Const, N: n, K: at})
 }
 
 // A reverser adds up cotangents slot by slot: head is the newest entry of a list
@@ -355,6 +367,9 @@ func (v *reverser) call(s *Stmt, g Operand) {
 			args = append(args, v.p.at(g, l*v.k+j))
 		}
 		first[j] = v.add(Stmt{Op: Call, N: n, K: rule, A: v.gather(args), B: Operand{Base: n + s.N}})
+		if v.strong && n > 0 {
+			first[j] = v.strongResult(first[j], n, shifted(g, j), s.N, v.k)
+		}
 	}
 	for l := range n {
 		slot := v.src.at(s.A, l)

@@ -1,0 +1,284 @@
+package program
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// reference runs p statement by statement, lane by lane, term by term. It shares
+// no code with Machine. ok is false where a guard did not come out as recorded.
+func reference(p *Program, ins [][]float64, params []float64) (outs [][]float64, ok bool) {
+	m, ok := referenceSlots(p, ins, params)
+	return split(p, m), ok
+}
+
+func split(p *Program, m []float64) [][]float64 {
+	var outs [][]float64
+	at := 0
+	for _, g := range p.Outs {
+		y := make([]float64, g.N)
+		for i := range y {
+			y[i] = m[p.Result[at+i]]
+		}
+		at += g.N
+		outs = append(outs, y)
+	}
+	return outs
+}
+
+// addresses lists the slots that operand o reads, n of them.
+func addresses(p *Program, o Operand, n int) []int {
+	list := make([]int, n)
+	for l := range list {
+		if o.Stride == Gather {
+			list[l] = int(p.Index[int(o.Base)+l])
+		} else {
+			list[l] = int(o.Base) + l*int(o.Stride)
+		}
+	}
+	return list
+}
+
+func referenceSlots(p *Program, ins [][]float64, params []float64) (m []float64, ok bool) {
+	m, ok = make([]float64, p.Slots), true
+	for _, s := range p.Stmts {
+		ok = referenceStmt(p, &s, m, ins, params) && ok
+	}
+	return m, ok
+}
+
+func referenceStmt(p *Program, s *Stmt, m []float64, ins [][]float64, params []float64) (ok bool) {
+	ok = true
+	n, d := int(s.N), int(s.D)
+	switch {
+	case s.Op == Input:
+		copy(m[d:d+n], ins[s.K])
+	case s.Op == Param:
+		copy(m[d:d+n], params)
+	case s.Op == Const:
+		copy(m[d:d+n], p.Consts[s.K:])
+	case s.Op == Sum:
+		a := addresses(p, s.A, n*int(s.K))
+		for l := range n {
+			terms := a[l*int(s.K) : (l+1)*int(s.K)]
+			v := m[terms[0]]
+			for _, t := range terms[1:] {
+				v += m[t]
+			}
+			m[d+l] = v
+		}
+	case s.Op == Call:
+		var x []float64
+		for _, a := range addresses(p, s.A, int(s.B.Base)) {
+			x = append(x, m[a])
+		}
+		p.Customs[s.K].Value(m[d:d+n], x)
+	case s.Op.Guard():
+		a, b := addresses(p, s.A, n), addresses(p, s.B, n)
+		for l := range n {
+			x, y := m[a[l]], m[b[l]]
+			held := map[Op]bool{
+				GuardLt: x < y, GuardLe: x <= y, GuardEq: x == y,
+				GuardBits: math.Float64bits(x) == math.Float64bits(y),
+				GuardInt:  truncates(x) == truncates(y),
+			}[s.Op]
+			ok = ok && held == (p.Outcomes[int(s.C.Base)+l] == 1)
+		}
+	default:
+		op := rules.Op(s.Op)
+		ops := [3][]int{}
+		for i, o := range [3]Operand{s.A, s.B, s.C} {
+			if i < op.Arity() {
+				ops[i] = addresses(p, o, n)
+			}
+		}
+		for l := range n {
+			switch op.Arity() {
+			case 1:
+				m[d+l] = rules.Value1(op, m[ops[0][l]])
+			case 2:
+				m[d+l] = rules.Value2(op, m[ops[0][l]], m[ops[1][l]])
+			case 3:
+				m[d+l] = rules.Value3(op, m[ops[0][l]], m[ops[1][l]], m[ops[2][l]])
+			}
+		}
+	}
+	return ok
+}
+
+// truncates is x without its fraction, one value for all that do not fit an int.
+func truncates(x float64) float64 {
+	if x != x || math.Abs(x) > 1<<62 {
+		return math.Inf(-1)
+	}
+	return math.Trunc(x) + 0
+}
+
+// referenceJVP is the derivative of p's outputs along dots, one tangent for each
+// input group (nil for zero), by forward mode over numbers, with the partial
+// derivatives of package rules as numbers. Nothing is multiplied by a zero that
+// comes from no dependence.
+func referenceJVP(p *Program, ins [][]float64, params []float64, dots [][]float64) [][]float64 {
+	m, _ := referenceSlots(p, ins, params)
+	dot := make([]float64, p.Slots)
+	moves := make([]bool, p.Slots)
+	for _, s := range p.Stmts {
+		n, d := int(s.N), int(s.D)
+		switch {
+		case s.Op == Input:
+			if dots[s.K] == nil {
+				continue
+			}
+			for l := range n {
+				dot[d+l], moves[d+l] = dots[s.K][l], true
+			}
+		case s.Op == Sum:
+			for i, t := range addresses(p, s.A, n*int(s.K)) {
+				dot[d+i/int(s.K)] += dot[t]
+				moves[d+i/int(s.K)] = moves[d+i/int(s.K)] || moves[t]
+			}
+		case s.Op == Call:
+			var x, xdot []float64
+			any := false
+			for _, a := range addresses(p, s.A, int(s.B.Base)) {
+				x, xdot, any = append(x, m[a]), append(xdot, dot[a]), any || moves[a]
+			}
+			if any {
+				p.Customs[s.K].JVP(dot[d:d+n], x, m[d:d+n], xdot)
+			}
+			for l := range n {
+				moves[d+l] = any
+			}
+		case s.Op.Elementary():
+			op := rules.Op(s.Op)
+			for l := range n {
+				var a [3]int
+				var v [3]float64
+				for i, o := range [3]Operand{s.A, s.B, s.C} {
+					if i < op.Arity() {
+						a[i] = addresses(p, o, n)[l]
+						v[i] = m[a[i]]
+					}
+				}
+				add := func(i int, partial float64) {
+					if moves[a[i]] {
+						dot[d+l] += partial * dot[a[i]]
+						moves[d+l] = true
+					}
+				}
+				y := m[d+l]
+				switch {
+				case op == rules.Select && v[0] != 0:
+					add(1, 1)
+				case op == rules.Select:
+					add(2, 1)
+				case op.Choice():
+					add(rules.Chosen(op, v[0], v[1]), 1)
+				case op == rules.FMA:
+					add(0, v[1])
+					add(1, v[0])
+					add(2, 1)
+				case op.Arity() == 1 && rules.Partial(op, 0) != nil:
+					add(0, rules.Partial1(op, v[0], y))
+				case op.Arity() == 2:
+					px, py := rules.Partials2(op, v[0], v[1], y)
+					for i, partial := range [2]float64{px, py} {
+						if rules.Partial(op, i) != nil {
+							add(i, partial)
+						}
+					}
+				}
+			}
+		}
+	}
+	return split(p, dot)
+}
+
+// runMachine runs p in a Machine.
+func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64, ok bool) {
+	x := NewMachine(p)
+	for i, v := range ins {
+		copy(x.Input(i), v)
+	}
+	copy(x.Params(), params)
+	ok = x.Run()
+	for i, g := range p.Outs {
+		y := make([]float64, g.N)
+		for j := range y {
+			y[j] = math.NaN()
+		}
+		x.Output(i, y)
+		outs = append(outs, y)
+	}
+	return outs, ok
+}
+
+// sameNumber compares bit for bit, but takes all NaNs for one and, as
+// Machine.Output does, both zeros.
+func sameNumber(a, b float64) bool {
+	return math.Float64bits(a+0) == math.Float64bits(b+0) || a != a && b != b
+}
+
+// closeTo compares with a tolerance relative to scale or the numbers, whichever
+// is larger.
+func closeTo(a, b, scale, tol float64) bool {
+	if sameNumber(a, b) {
+		return true
+	}
+	return math.Abs(a-b) <= tol*max(math.Abs(a), math.Abs(b), scale)
+}
+
+func compare(t *testing.T, what string, got, want [][]float64, same func(a, b float64) bool) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: got %d groups of outputs, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if len(got[i]) != len(want[i]) {
+			t.Fatalf("%s: group %d: got %d numbers, want %d", what, i, len(got[i]), len(want[i]))
+		}
+		for j := range want[i] {
+			if !same(got[i][j], want[i][j]) {
+				t.Errorf("%s: group %d, output %d: got %v, want %v", what, i, j, got[i][j], want[i][j])
+			}
+		}
+	}
+}
+
+// mustParse reads and checks a program.
+func mustParse(t *testing.T, text string) *Program {
+	t.Helper()
+	p, err := Parse(text, testCustoms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustCheck(t, "parsed", p)
+	return p
+}
+
+func mustCheck(t *testing.T, what string, p *Program) {
+	t.Helper()
+	if err := Check(p); err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, p)
+	}
+}
+
+// pass names a transformation that keeps the values of a program.
+type pass struct {
+	name string
+	do   func(*Program) *Program
+}
+
+var passes = []pass{
+	{"none", func(p *Program) *Program { return p }},
+	{"simplify", Simplify},
+	{"schedule", Schedule},
+	{"simplify, schedule", func(p *Program) *Program { return Schedule(Simplify(p)) }},
+	{"schedule, simplify", func(p *Program) *Program { return Simplify(Schedule(p)) }},
+	{"schedule twice", func(p *Program) *Program { return Schedule(Schedule(p)) }},
+}
+
+func (x pass) String() string { return fmt.Sprintf("after %s", x.name) }

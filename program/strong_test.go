@@ -1,0 +1,228 @@
+package program
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+var inf, nan, negZero = math.Inf(1), math.NaN(), math.Copysign(0, -1)
+
+// kinks are functions of one number at points where a partial derivative is
+// infinite.
+var kinks = []struct {
+	name, text    string
+	x             float64
+	plain, strong float64
+}{
+	{"where(x>0, sqrt(x), 0) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = select %2 %3 %1
+out y [%4]`, 0, nan, 0},
+	{"the same at 4", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = select %2 %3 %1
+out y [%4]`, 4, 0.25, 0.25},
+	{"the same in the middle of a chain", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = neg %3
+%5 = mul %4 %4
+%6 = sub %5 %3
+%7 = sin %0
+%8 = select %2 %6 %7
+out y [%8]`, 0, nan, 1},
+	{"sqrt(x)*sqrt(x) at 0", `
+%0 = input x
+%1 = sqrt %0
+%2 = mul %1 %1
+out y [%2]`, 0, nan, nan},
+	{"sqrt(x)*sqrt(x) at -0", `
+%0 = input x
+%1 = sqrt %0
+%2 = mul %1 %1
+out y [%2]`, negZero, nan, nan},
+	{"sqrt(x) at 0", `
+%0 = input x
+%1 = sqrt %0
+out y [%1]`, 0, inf, inf},
+	{"min(sqrt(x), log(x)) at 1", `
+%0 = input x
+%1 = sqrt %0
+%2 = log %0
+%3 = min %1 %2
+out y [%3]`, 1, 1, 1},
+	{"max(x, sqrt(x)) at 0: a tie takes the first", `
+%0 = input x
+%1 = sqrt %0
+%2 = max %0 %1
+out y [%2]`, 0, nan, 1},
+	{"max(sqrt(x), x) at 0", `
+%0 = input x
+%1 = sqrt %0
+%2 = max %1 %0
+out y [%2]`, 0, inf, inf},
+	{"min(x, sqrt(x)) at 0", `
+%0 = input x
+%1 = sqrt %0
+%2 = min %0 %1
+out y [%2]`, 0, nan, 1},
+	{"max(2x, 3x) at 0", `
+%0 = input x
+%1 = const 2
+%2 = const 3
+%3 = mul %0 %1
+%4 = mul %0 %2
+%5 = max %3 %4
+out y [%5]`, 0, 2, 2},
+	{"a tie of three", `
+%0 = input x
+%1 = neg %0
+%2 = max %1 %0
+%3 = max %2 %0
+out y [%3]`, 0, -1, -1},
+	{"through a custom rule", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = call "g" [%3]
+%5 = select %2 %4 %1
+out y [%5]`, 0, nan, 0},
+	{"through a custom rule with two outputs", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4:2 = call "f" [%3 %0]
+%6 = add %4 %5
+%7 = select %2 %6 %0
+out y [%7]`, 0, nan, 1},
+	{"a custom rule whose derivative is 0 is no structural zero", `
+%0 = input x
+%1 = sqrt %0
+%2 = const -0
+%3:2 = call "f" [%1 %2]
+out y [%3]`, 0, nan, nan},
+}
+
+func TestStructuralZeros(t *testing.T) {
+	for _, c := range kinks {
+		t.Run(c.name, func(t *testing.T) {
+			p := mustParse(t, strings.TrimSpace(c.text))
+			for _, cut := range passes[:4] {
+				for _, pass := range passes {
+					for _, k := range []int{1, 3} {
+						for _, strong := range []bool{false, true} {
+							ones := make([]float64, k)
+							for j := range k {
+								ones[j] = 1
+							}
+							p := cut.do(p)
+							check := func(what string, want float64, q *Program, ins ...[]float64) {
+								t.Helper()
+								wants := make([]float64, k)
+								for j := range k {
+									wants[j] = want
+								}
+								got := run(t, what, pass.do(q), ins, nil)
+								compare(t, what, got[1:], [][]float64{wants}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
+								if t.Failed() {
+									t.Fatalf("%s, strong %v:\n%s", pass, strong, pass.do(q))
+								}
+							}
+							// Forward mode chooses after it has multiplied.
+							reverse, forward := c.strong, c.strong
+							if !strong {
+								reverse = c.plain
+							}
+							x := []float64{c.x}
+							check("VJP", reverse, VJP(p, VJPOptions{Lanes: k, Strong: strong}), x, ones)
+							check("unit VJP", reverse, VJP(p, VJPOptions{Lanes: k, Strong: strong, Unit: true}), x)
+							check("JVP", forward, JVP(p, JVPOptions{Lanes: k, Strong: strong}), x, ones)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// Where a structural zero meets an infinite second derivative it stays zero too.
+func TestStructuralZerosSecondOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		x, want    float64
+	}{
+		{"where(x>0, sqrt(x), x^2) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = sq %0
+%5 = select %2 %3 %4
+out y [%5]`, 0, 2},
+		{"the same at 4", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = sq %0
+%5 = select %2 %3 %4
+out y [%5]`, 4, -1.0 / 32},
+		{"where(x>0, x*log(x), x^2) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = log %0
+%4 = mul %0 %3
+%5 = sq %0
+%6 = select %2 %4 %5
+out y [%6]`, 0, 2},
+		{"sqrt(x)*sqrt(x) at 0", `
+%0 = input x
+%1 = sqrt %0
+%2 = mul %1 %1
+out y [%2]`, 0, nan},
+		{"where(x>0, g(sqrt(x)), x^2) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = sqrt %0
+%4 = call "g" [%3]
+%5 = sq %0
+%6 = select %2 %4 %5
+out y [%6]`, 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := mustParse(t, strings.TrimSpace(c.text))
+			for _, pass := range passes {
+				second := func(what string, q *Program, ins ...[]float64) {
+					t.Helper()
+					got := run(t, what, pass.do(q), ins, nil)
+					compare(t, what, got[len(got)-1:], [][]float64{{c.want}}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
+				}
+				x, one := []float64{c.x}, []float64{1}
+				g := pass.do(Only(VJP(p, VJPOptions{Strong: true, Unit: true}), 1))
+				second("JVP of VJP", JVP(g, JVPOptions{Strong: true}), x, one)
+				second("VJP of VJP", VJP(g, VJPOptions{Strong: true, Unit: true}), x)
+				d := Only(JVP(p, JVPOptions{Strong: true}), 1)
+				second("JVP of JVP", Only(JVP(d, JVPOptions{Strong: true}), 1), x, one, one)
+				second("VJP of JVP", Only(VJP(d, VJPOptions{Strong: true, Unit: true}), 1), x, one)
+			}
+		})
+	}
+}
+
+// Strong mode differs from plain mode in zeros alone.
+func TestStrongIsPlain(t *testing.T) {
+	each(t, 150, kinked.withLanes(), strongIsPlain)
+}
