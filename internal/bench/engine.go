@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/problems"
+)
+
+// Of makes an Engine of a backend: the prepared gradient or Jacobian.
+func Of(b nabla.Backend) Engine {
+	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
+		if p.M == 1 {
+			return gradient(b, p)
+		}
+		return jacobian(b, p)
+	}}
+}
+
+func gradient(b nabla.Backend, p *problems.Problem) (Derivative, error) {
+	prep, err := nabla.PrepareGradient(p.Traced, b, p.Cases[0].X)
+	if err != nil {
+		return nil, err
+	}
+	return func(y, d, x []float64) (err error) {
+		y[0], _, err = prep.ValueAndGradient(d, x)
+		return err
+	}, nil
+}
+
+func jacobian(b nabla.Backend, p *problems.Problem) (Derivative, error) {
+	prep, err := nabla.PrepareJacobian(nabla.InPlace(p.M, p.TracedVector), b, p.Cases[0].X)
+	if err != nil {
+		return nil, err
+	}
+	// The callers pass one d again and again: it is wrapped once.
+	var wrapped []float64
+	var dst *mat.Dense
+	return func(y, d, x []float64) error {
+		if dst == nil || &d[0] != &wrapped[0] {
+			wrapped, dst = d, mat.NewDense(p.M, p.N, d)
+		}
+		_, _, err := prep.ValueAndJacobian(y, dst, x)
+		return err
+	}, nil
+}
