@@ -6,7 +6,6 @@ package bench
 import (
 	"context"
 	"fmt"
-
 	"time"
 
 	"github.com/nabla-ad/nabla/problems"
