@@ -47,16 +47,19 @@ func crossPlain(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
+// FeatureVec is a [Feature] that functions over Reals read.
+type FeatureVec struct{ Z nabla.Vec }
+
 // Reprojection is [ReprojectionPlain] over Reals.
-func Reprojection(y, x []nabla.Real, f *Feature) {
+func Reprojection(y, x []nabla.Real, f *FeatureVec) {
 	cam, point, weight := x[:11], x[11:14], x[14]
 	a := [3]nabla.Real{point[0].Sub(cam[3]), point[1].Sub(cam[4]), point[2].Sub(cam[5])}
 	p := rotate([3]nabla.Real{cam[0], cam[1], cam[2]}, a)
 	u, v := p[0].Div(p[2]), p[1].Div(p[2])
 	s := u.Sq().Add(v.Sq())
 	l := nabla.Const(1).Add(cam[9].Mul(s)).Add(cam[10].Mul(s.Sq()))
-	y[0] = weight.Mul(u.Mul(l).Mul(cam[6]).Add(cam[7]).Sub(nabla.Const(f.Z[0])))
-	y[1] = weight.Mul(v.Mul(l).Mul(cam[6]).Add(cam[8]).Sub(nabla.Const(f.Z[1])))
+	y[0] = weight.Mul(u.Mul(l).Mul(cam[6]).Add(cam[7]).Sub(f.Z.At(0)))
+	y[1] = weight.Mul(v.Mul(l).Mul(cam[6]).Add(cam[8]).Sub(f.Z.At(1)))
 }
 
 func rotate(r, a [3]nabla.Real) [3]nabla.Real {
@@ -191,14 +194,18 @@ func T6() *Problem {
 	s := seed
 	cams, points := s.draw(11*count), s.draw(3*count)
 	weights, feats := s.draw(count), s.draw(2*count)
-	f := new(Feature)
+	f, v := new(Feature), new(FeatureVec)
 	p := &Problem{
 		Name: "T6", Title: "bundle adjustment", N: 15, M: 2,
 		Source:       "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; Jacobian by hand",
 		PlainVector:  func(y, x []float64) { ReprojectionPlain(y, x, f) },
-		TracedVector: func(y, x []nabla.Real) { Reprojection(y, x, f) },
-		Set:          func(i int) { f.Z = feats[2*i : 2*i+2] },
-		Tolerance:    1e-9, Difference: 0.1,
+		TracedVector: func(y, x []nabla.Real) { Reprojection(y, x, v) },
+		Func:         nabla.BindInPlace(2, Reprojection, v),
+		Set: func(i int) {
+			f.Z = feats[2*i : 2*i+2]
+			v.Z = nabla.VecOf(f.Z)
+		},
+		Tolerance: 1e-9, Difference: 0.1,
 	}
 	for i := range count {
 		x := append(append([]float64(nil), cams[11*i:11*i+11]...), points[3*i:3*i+3]...)

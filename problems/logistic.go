@@ -37,15 +37,18 @@ func softplus(z float64) float64 {
 	return l
 }
 
+// RegressionVec is a [Regression] that functions over Reals read.
+type RegressionVec struct {
+	X, Y nabla.Vec
+	Cols int
+}
+
 // LogisticLoss is -log likelihood of the labels.
-func LogisticLoss(w []nabla.Real, r *Regression) nabla.Real {
+func LogisticLoss(w []nabla.Real, r *RegressionVec) nabla.Real {
 	var s nabla.Real
-	for i := range r.Y {
-		var z nabla.Real
-		for j := range w {
-			z = z.Add(nabla.Const(r.X[i*r.Cols+j]).Mul(w[j]))
-		}
-		s = s.Add(nabla.Softplus(z).Sub(nabla.Const(r.Y[i]).Mul(z)))
+	for i := range r.Y.Len() {
+		z := r.X.Slice(i*r.Cols, (i+1)*r.Cols).Dot(w)
+		s = s.Add(nabla.Softplus(z).Sub(r.Y.At(i).Mul(z)))
 	}
 	return s
 }
@@ -78,11 +81,13 @@ func T7() *Problem {
 			r.Y[i] = 1
 		}
 	}
+	v := &RegressionVec{X: nabla.VecOf(r.X), Y: nabla.VecOf(r.Y), Cols: cols}
 	return &Problem{
 		Name: "T7", Title: "logistic regression", N: cols, M: 1,
 		Source:    "negative log-likelihood of 1000 random rows; gradient by hand",
 		Plain:     func(w []float64) float64 { return LogisticLossPlain(w, r) },
-		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, r) },
+		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, v) },
+		Func:      nabla.Bind(LogisticLoss, v),
 		Cases:     []Case{{w, []float64{945.91031706647338}, logisticGradient(w, r)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

@@ -106,29 +106,52 @@ func logSumExp(x []float64) float64 {
 	return math.Log(s) + shift
 }
 
+// MixtureVec is a [Mixture] that functions over Reals read, with workspace.
+type MixtureVec struct {
+	D, K   int
+	Points nabla.Vec
+	Gamma  float64
+	M      int
+
+	// constant is not computed from parameters.
+	constant                  float64
+	diag, sums, terms, xc, qx nabla.Scratch
+}
+
+// Vec is c for functions over Reals.
+func (c *Mixture) Vec() *MixtureVec {
+	return &MixtureVec{
+		D: c.D, K: c.K, Points: nabla.VecOf(c.Points), Gamma: c.Gamma, M: c.M,
+		constant: c.constant(),
+		diag:     nabla.NewScratch(c.K * c.D),
+		sums:     nabla.NewScratch(c.K),
+		terms:    nabla.NewScratch(c.K),
+		xc:       nabla.NewScratch(c.D),
+		qx:       nabla.NewScratch(c.D),
+	}
+}
+
 // LogPosterior is [LogPosteriorPlain] over Reals.
-func LogPosterior(x []nabla.Real, c *Mixture) nabla.Real {
-	d, k, n := c.D, c.K, len(c.Points)/c.D
+func LogPosterior(x []nabla.Real, c *MixtureVec) nabla.Real {
+	d, k, n := c.D, c.K, c.Points.Len()/c.D
 	tri := d * (d + 1) / 2
 	alphas, means, icf := x[:k], x[k:k+k*d], x[k+k*d:]
 
-	diag := make([]nabla.Real, k*d)
-	sums := make([]nabla.Real, k)
+	diag, sums, terms := c.diag.Reals(), c.sums.Reals(), c.terms.Reals()
+	xc, qx := c.xc.Reals(), c.qx.Reals()
 	for j := range k {
+		sums[j] = nabla.Const(0)
 		for i := range d {
 			q := icf[j*tri+i]
 			diag[j*d+i] = nabla.Exp(q)
 			sums[j] = sums[j].Add(q)
 		}
 	}
-	terms := make([]nabla.Real, k)
-	xc := make([]nabla.Real, d)
-	qx := make([]nabla.Real, d)
 	var total nabla.Real
 	for p := range n {
 		for j := range k {
 			for i := range d {
-				xc[i] = nabla.Const(c.Points[p*d+i]).Sub(means[j*d+i])
+				xc[i] = c.Points.At(p*d + i).Sub(means[j*d+i])
 				qx[i] = diag[j*d+i].Mul(xc[i])
 			}
 			l := j*tri + d
@@ -158,7 +181,7 @@ func LogPosterior(x []nabla.Real, c *Mixture) nabla.Real {
 		prior = prior.Add(sq.Scale(0.5 * c.Gamma * c.Gamma).Sub(sums[j].Scale(float64(c.M))))
 	}
 	weights := nabla.LogSumExp(alphas...).Scale(float64(n))
-	return total.Sub(weights).Add(prior).AddConst(c.constant())
+	return total.Sub(weights).Add(prior).AddConst(c.constant)
 }
 
 // logPosteriorGradient is the gradient by hand. With r the share of component j in
@@ -285,11 +308,13 @@ func GMM() *Problem {
 }
 
 func mixture(name string, x []float64, c *Mixture, value float64, source string) *Problem {
+	v := c.Vec()
 	return &Problem{
 		Name: name, Title: "Gaussian mixture", N: len(x), M: 1,
 		Source:    "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), " + source + "; gradient by hand",
 		Plain:     func(x []float64) float64 { return LogPosteriorPlain(x, c) },
-		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, c) },
+		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, v) },
+		Func:      nabla.Bind(LogPosterior, v),
 		Cases:     []Case{{x, []float64{value}, logPosteriorGradient(x, c)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

@@ -17,11 +17,14 @@ type Problem struct {
 	N, M   int // inputs and outputs; the derivative asked of M = 1 is the gradient
 
 	// Plain and Traced are the function where M is 1, PlainVector and TracedVector
-	// where it is greater.
+	// where it is greater. Those over Reals take their data for constants.
 	Plain        func(x []float64) float64
 	PlainVector  func(y, x []float64)
 	Traced       func(x []nabla.Real) nabla.Real
 	TracedVector func(y, x []nabla.Real)
+	// Func is the function over Reals with its data bound, so that other data need
+	// no other recording. Nil where there are no data: use Traced.
+	Func *nabla.Func
 
 	// Cases are the points. Set makes the functions those of case i, where they
 	// depend on it: T6 has another measurement in each. Nil where they do not.

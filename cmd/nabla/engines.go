@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
@@ -12,6 +13,7 @@ import (
 func engines() []bench.Engine {
 	compiled := reversediff.Backend{Compile: true}
 	return []bench.Engine{
+		bench.OfPlain(finitediff.Backend{}),
 		bench.Of(forwarddiff.Backend{}),
 		bench.Of(reversediff.Backend{}),
 		bench.Of(compiled),

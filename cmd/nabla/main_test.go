@@ -209,15 +209,17 @@ func TestOutputFails(t *testing.T) {
 
 // TestEngines runs this module's own engines on small problems.
 func TestEngines(t *testing.T) {
-	r := run(t, engines(), "bench", "-tasks", "T1,T3", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	r := run(t, engines(), "bench", "-tasks", "T1,T3,T6,T8", "-sizes", "6", "-time", "1ms", "-format", "csv")
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	for _, name := range []string{
-		"forwarddiff", "reversediff", "reversediff(compile)", "tracker", "forwarddiff over reversediff(compile)",
+		"finitediff", "forwarddiff", "reversediff", "reversediff(compile)", "tracker", "forwarddiff over reversediff(compile)",
 	} {
-		if !strings.Contains(r.out, "T3,6,"+name+",") {
-			t.Errorf("no row of %s:\n%s", name, r.out)
+		for _, task := range []string{"T1,6,", "T3,6,", "T6,15,", "T8,6,"} {
+			if !strings.Contains(r.out, task+name+",") {
+				t.Errorf("no row %s%s:\n%s", task, name, r.out)
+			}
 		}
 	}
 }

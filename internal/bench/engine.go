@@ -7,18 +7,31 @@ import (
 	"github.com/nabla-ad/nabla/problems"
 )
 
-// Of makes an Engine of a backend: the prepared gradient or Jacobian.
+// Of makes an Engine of a backend that traces.
 func Of(b nabla.Backend) Engine {
 	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
-		if p.M == 1 {
-			return gradient(b, p)
+		switch {
+		case p.M > 1:
+			return jacobian(p.Func, b, p)
+		case p.Func != nil:
+			return gradient(p.Func, b, p)
 		}
-		return jacobian(b, p)
+		return gradient(p.Traced, b, p)
 	}}
 }
 
-func gradient(b nabla.Backend, p *problems.Problem) (Derivative, error) {
-	prep, err := nabla.PrepareGradient(p.Traced, b, p.Cases[0].X)
+// OfPlain makes an Engine of a backend that approximates derivatives of plain Go.
+func OfPlain(b nabla.Backend) Engine {
+	return Engine{Name: b.Name(), Approximate: true, Prepare: func(p *problems.Problem) (Derivative, error) {
+		if p.M > 1 {
+			return jacobian(nabla.InPlace(p.M, p.PlainVector), b, p)
+		}
+		return gradient(p.Plain, b, p)
+	}}
+}
+
+func gradient[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Derivative, error) {
+	prep, err := nabla.PrepareGradient(f, b, p.Cases[0].X)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +41,8 @@ func gradient(b nabla.Backend, p *problems.Problem) (Derivative, error) {
 	}, nil
 }
 
-func jacobian(b nabla.Backend, p *problems.Problem) (Derivative, error) {
-	prep, err := nabla.PrepareJacobian(nabla.InPlace(p.M, p.TracedVector), b, p.Cases[0].X)
+func jacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Derivative, error) {
+	prep, err := nabla.PrepareJacobian(f, b, p.Cases[0].X)
 	if err != nil {
 		return nil, err
 	}
