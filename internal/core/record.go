@@ -143,7 +143,7 @@ func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	if t.keep {
 		t.vals = append(t.vals, v)
 	}
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 // operand is how a, a constant or a number of t, is written into a record.

@@ -71,7 +71,7 @@ func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
 	t.tn++
 	id := t.next
 	t.next = id + 1
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
