@@ -125,7 +125,7 @@ func TestTinyImaginaryPartsGiveThePartials(t *testing.T) {
 			}
 		}
 	}
-	if got := complex3(rules.FMA, 2+1e-30i, 3+2e-30i, 1+5e-30i); real(got) != 7 || math.Abs(imag(got)-12e-30) > 1e-44 {
+	if got := complex3(rules.FMA, 2+1e-30i, 3+2e-30i, 1+5e-30i); real(got) != 7 || far(imag(got)-12e-30, 1e-44) {
 		t.Errorf("fma: %v", got)
 	}
 	if got := complex2(rules.Max, 2+1e-30i, 3+2e-30i); got != 3+2e-30i {
@@ -231,7 +231,7 @@ func TestComplexStepThroughCustomRules(t *testing.T) {
 			continue
 		}
 		s, c := math.Sincos(0.5)
-		if err != nil || math.Abs(g[0]-2*c*y) > 1e-14 || math.Abs(g[1]-s*y) > 1e-14 {
+		if err != nil || far(g[0]-2*c*y, 1e-14) || far(g[1]-s*y, 1e-14) {
 			t.Errorf("gradient %v, %v", g, err)
 		}
 	}
