@@ -211,7 +211,9 @@ func TestBindRefusesFields(t *testing.T) {
 		"map":   {Bind(func(x []Real, p *struct{ m map[int]bool }) Real { return x[0] }, new(struct{ m map[int]bool })), "m", "map[int]bool"},
 		"nested": {Bind(func(x []Real, p *struct {
 			A struct{ B [2]struct{ C *int } }
-		}) Real { return x[0] },
+		}) Real {
+			return x[0]
+		},
 			new(struct {
 				A struct{ B [2]struct{ C *int } }
 			})), "A.B[0].C", "*int"},
