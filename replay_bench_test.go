@@ -38,7 +38,9 @@ func BenchmarkRosenbrock(b *testing.B) {
 	for i := range x {
 		x[i] = 1 - 2.2*float64(1-i%2)
 	}
-	per := func(b *testing.B) { b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(8*(n-1)), "ns/op-primal") }
+	per := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(8*(n-1)), "ns/op-primal")
+	}
 	b.Run("plain", func(b *testing.B) {
 		s := 0.0
 		for b.Loop() {
