@@ -14,8 +14,8 @@ import (
 var (
 	_ = [1]int{}[unsafe.Sizeof(Real{})-unsafe.Sizeof(core.Rep{})]
 	_ = [1]int{}[unsafe.Offsetof(Real{}.v)-unsafe.Offsetof(core.Rep{}.V)]
-	_ = [1]int{}[unsafe.Offsetof(Real{}.id)-unsafe.Offsetof(core.Rep{}.ID)]
-	_ = [1]int{}[unsafe.Offsetof(Real{}.gen)-unsafe.Offsetof(core.Rep{}.Gen)]
+	_ = [1]int{}[unsafe.Offsetof(Real{}.mark)-unsafe.Offsetof(core.Rep{}.Mark)]
+	_ = [1]int{}[unsafe.Offsetof(mark{}.gen)-unsafe.Offsetof(core.Mark{}.Gen)]
 	_ = [1]int{}[unsafe.Offsetof(Real{}.t)-unsafe.Offsetof(core.Rep{}.T)]
 )
 

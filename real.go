@@ -19,11 +19,17 @@ import (
 //
 // The layout is that of core.Rep; see cast.go.
 type Real struct {
-	_   [0]func()
-	v   float64
+	_ [0]func()
+	v float64
+	mark
+	t *core.Tracer
+}
+
+// mark is core.Mark. A struct of more than four fields would stay in memory where
+// it could live in registers.
+type mark struct {
 	id  int32
 	gen uint32
-	t   *core.Tracer
 }
 
 // Const is a number that is not differentiated.
@@ -51,10 +57,10 @@ func (a Real) Sub(b Real) Real {
 	return subSlow(a, b)
 }
 
-// Mul is a·b, rounded before it is used further.
+// Mul is a·b.
 func (a Real) Mul(b Real) Real {
 	if a.id|b.id == 0 {
-		return Real{v: float64(a.v * b.v)}
+		return Real{v: a.v * b.v}
 	}
 	return mulSlow(a, b)
 }
@@ -149,7 +155,7 @@ func (a Real) Less(b Real) bool {
 	if a.id|b.id == 0 {
 		return a.v < b.v
 	}
-	return compare(core.OpGuardLt, a, b, a.v < b.v)
+	return lessSlow(a, b)
 }
 
 // LessEq reports whether a <= b.
@@ -157,7 +163,7 @@ func (a Real) LessEq(b Real) bool {
 	if a.id|b.id == 0 {
 		return a.v <= b.v
 	}
-	return compare(core.OpGuardLe, a, b, a.v <= b.v)
+	return lessEqSlow(a, b)
 }
 
 // Greater reports whether a > b.
@@ -171,7 +177,7 @@ func (a Real) Equal(b Real) bool {
 	if a.id|b.id == 0 {
 		return a.v == b.v
 	}
-	return compare(core.OpGuardEq, a, b, a.v == b.v)
+	return equalSlow(a, b)
 }
 
 // IsNaN reports whether a is NaN.
@@ -192,9 +198,21 @@ func (a Real) Signbit() bool {
 }
 
 //go:noinline
-func compare(op uint32, a, b Real, holds bool) bool {
-	core.Compare(op, a.rep(), b.rep(), holds)
-	return holds
+func lessSlow(a, b Real) bool {
+	core.Compare(core.OpGuardLt, a.rep(), b.rep(), a.v < b.v)
+	return a.v < b.v
+}
+
+//go:noinline
+func lessEqSlow(a, b Real) bool {
+	core.Compare(core.OpGuardLe, a.rep(), b.rep(), a.v <= b.v)
+	return a.v <= b.v
+}
+
+//go:noinline
+func equalSlow(a, b Real) bool {
+	core.Compare(core.OpGuardEq, a.rep(), b.rep(), a.v == b.v)
+	return a.v == b.v
 }
 
 // Value is a as a plain number, which leaves the trace: nothing computed from it

@@ -27,7 +27,7 @@ func (v Vec) At(i int) Real {
 	if v.t == nil {
 		return Real{v: v.data[i]}
 	}
-	return Real{v: v.data[i], id: v.base + int32(i), gen: v.gen, t: v.t}
+	return Real{v: v.data[i], mark: mark{v.base + int32(i), v.gen}, t: v.t}
 }
 
 // Slice is the numbers from i up to but not including j, without a copy.

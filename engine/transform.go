@@ -63,12 +63,12 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 // gradient and the value as output group 0.
 func gradientProgram(p *program.Program, strong bool) *program.Program {
 	v := program.VJP(p, program.VJPOptions{Unit: true, Strong: strong})
-	return program.Simplify(program.Join(v, "xbar", "y"))
+	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
 func pushforwardProgram(p *program.Program, strong bool) *program.Program {
 	v := program.JoinInputs(program.JVP(p, program.JVPOptions{Strong: strong}), "xdot")
-	return program.Simplify(program.Join(v, "ydot", "y"))
+	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
 // derivedFunction completes the definition that plain makes of the derivative of

@@ -155,9 +155,28 @@ func ruleG(order int) formula {
 	}
 }
 
+// ruleH is x ↦ -0·x, which writes -0 for whatever is positive: its derivative is
+// zero, but depends on the values.
+type ruleH struct{ n int }
+
+func (h ruleH) Name() string                 { return "h" }
+func (h ruleH) Value(y, x []float64)         { y[0] = negZero * x[h.n-1] }
+func (h ruleH) JVP(ydot, x, y, xd []float64) { ydot[0] = negZero * xd[0] }
+func (h ruleH) VJP(xbar, x, y, yb []float64) { xbar[0] += negZero * yb[0] }
+func (h ruleH) Tangent(int) core.Custom      { return ruleH{2} }
+func (h ruleH) Cotangent(int) core.Custom    { return ruleH{2} }
+
+func (h ruleH) Outputs(n int) int {
+	if n != h.n {
+		return -1
+	}
+	return 1
+}
+
 // testCustoms holds the rules by name, with the first derivatives that printed
 // programs call.
 var testCustoms = map[string]core.Custom{
 	"f": ruleF(0, 0), "f.jvp": ruleF(0, 0).tangent(), "f.vjp": ruleF(0, 0).cotangent(),
+	"h": ruleH{1}, "h.jvp": ruleH{2}, "h.vjp": ruleH{2},
 	"g": ruleG(0), "g.jvp": ruleG(0).tangent(), "g.vjp": ruleG(0).cotangent(),
 }

@@ -87,7 +87,7 @@ func FromRecording(r core.Recorded, outs []core.Rep) (*Program, error) {
 		switch {
 		case o.ID == 0:
 			result[i] = b.constant(o.V)
-		case int(o.ID) >= len(slot):
+		case o.ID < 0 || int(o.ID) >= len(slot):
 			return nil, fmt.Errorf("program: output %d has id %d of %d", i, o.ID, len(slot))
 		default:
 			result[i] = slot[o.ID]

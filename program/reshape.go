@@ -1,15 +1,12 @@
 package program
 
-import "slices"
-
-// Join is p with one output group, made of the named ones in that order and named
-// like the first.
-func Join(p *Program, names ...string) *Program {
+// Join is p with one output group, called name and made of the given groups in
+// that order.
+func Join(p *Program, name string, groups ...int) *Program {
 	q := *p
-	q.Outs = []Group{{Name: names[0]}}
+	q.Outs = []Group{{Name: name}}
 	q.Result = nil
-	for _, name := range names {
-		i := slices.IndexFunc(p.Outs, func(g Group) bool { return g.Name == name })
+	for _, i := range groups {
 		at := total(p.Outs[:i])
 		q.Outs[0].N += p.Outs[i].N
 		q.Result = append(q.Result, p.Result[at:at+p.Outs[i].N]...)

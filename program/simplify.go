@@ -221,7 +221,9 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 			return t.A.Base, true
 		}
 	}
-	if commutes(op) && t.A.Base > t.B.Base { // one form for the table
+	// One form for the table, and constants second, so that equal operations line
+	// up in lanes wherever their constants were written.
+	if commutes(op) && (a.on && !b.on || a.on == b.on && t.A.Base > t.B.Base) {
 		t.A, t.B = t.B, t.A
 	}
 	return 0, false

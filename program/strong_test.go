@@ -11,9 +11,10 @@ var inf, nan, negZero = math.Inf(1), math.NaN(), math.Copysign(0, -1)
 // kinks are functions of one number at points where a partial derivative is
 // infinite.
 var kinks = []struct {
-	name, text    string
-	x             float64
-	plain, strong float64
+	name, text       string
+	x                float64
+	reverse, forward float64 // in plain mode
+	strong           float64 // in both
 }{
 	{"where(x>0, sqrt(x), 0) at 0", `
 %0 = input x
@@ -21,14 +22,14 @@ var kinks = []struct {
 %2 = lt %1 %0
 %3 = sqrt %0
 %4 = select %2 %3 %1
-out y [%4]`, 0, nan, 0},
+out y [%4]`, 0, nan, 0, 0},
 	{"the same at 4", `
 %0 = input x
 %1 = const 0
 %2 = lt %1 %0
 %3 = sqrt %0
 %4 = select %2 %3 %1
-out y [%4]`, 4, 0.25, 0.25},
+out y [%4]`, 4, 0.25, 0.25, 0.25},
 	{"the same in the middle of a chain", `
 %0 = input x
 %1 = const 0
@@ -39,42 +40,42 @@ out y [%4]`, 4, 0.25, 0.25},
 %6 = sub %5 %3
 %7 = sin %0
 %8 = select %2 %6 %7
-out y [%8]`, 0, nan, 1},
+out y [%8]`, 0, nan, 1, 1},
 	{"sqrt(x)*sqrt(x) at 0", `
 %0 = input x
 %1 = sqrt %0
 %2 = mul %1 %1
-out y [%2]`, 0, nan, nan},
+out y [%2]`, 0, nan, nan, nan},
 	{"sqrt(x)*sqrt(x) at -0", `
 %0 = input x
 %1 = sqrt %0
 %2 = mul %1 %1
-out y [%2]`, negZero, nan, nan},
+out y [%2]`, negZero, nan, nan, nan},
 	{"sqrt(x) at 0", `
 %0 = input x
 %1 = sqrt %0
-out y [%1]`, 0, inf, inf},
+out y [%1]`, 0, inf, inf, inf},
 	{"min(sqrt(x), log(x)) at 1", `
 %0 = input x
 %1 = sqrt %0
 %2 = log %0
 %3 = min %1 %2
-out y [%3]`, 1, 1, 1},
+out y [%3]`, 1, 1, 1, 1},
 	{"max(x, sqrt(x)) at 0: a tie takes the first", `
 %0 = input x
 %1 = sqrt %0
 %2 = max %0 %1
-out y [%2]`, 0, nan, 1},
+out y [%2]`, 0, nan, 1, 1},
 	{"max(sqrt(x), x) at 0", `
 %0 = input x
 %1 = sqrt %0
 %2 = max %1 %0
-out y [%2]`, 0, inf, inf},
+out y [%2]`, 0, inf, inf, inf},
 	{"min(x, sqrt(x)) at 0", `
 %0 = input x
 %1 = sqrt %0
 %2 = min %0 %1
-out y [%2]`, 0, nan, 1},
+out y [%2]`, 0, nan, 1, 1},
 	{"max(2x, 3x) at 0", `
 %0 = input x
 %1 = const 2
@@ -82,13 +83,13 @@ out y [%2]`, 0, nan, 1},
 %3 = mul %0 %1
 %4 = mul %0 %2
 %5 = max %3 %4
-out y [%5]`, 0, 2, 2},
+out y [%5]`, 0, 2, 2, 2},
 	{"a tie of three", `
 %0 = input x
 %1 = neg %0
 %2 = max %1 %0
 %3 = max %2 %0
-out y [%3]`, 0, -1, -1},
+out y [%3]`, 0, -1, -1, -1},
 	{"through a custom rule", `
 %0 = input x
 %1 = const 0
@@ -96,7 +97,7 @@ out y [%3]`, 0, -1, -1},
 %3 = sqrt %0
 %4 = call "g" [%3]
 %5 = select %2 %4 %1
-out y [%5]`, 0, nan, 0},
+out y [%5]`, 0, nan, 0, 0},
 	{"through a custom rule with two outputs", `
 %0 = input x
 %1 = const 0
@@ -105,13 +106,38 @@ out y [%5]`, 0, nan, 0},
 %4:2 = call "f" [%3 %0]
 %6 = add %4 %5
 %7 = select %2 %6 %0
-out y [%7]`, 0, nan, 1},
+out y [%7]`, 0, nan, 1, 1},
 	{"a custom rule whose derivative is 0 is no structural zero", `
 %0 = input x
 %1 = sqrt %0
 %2 = const -0
 %3:2 = call "f" [%1 %2]
-out y [%3]`, 0, nan, nan},
+out y [%3]`, 0, nan, nan, nan},
+	{"a rule that writes -0, inside", `
+%0 = input x
+%1 = call "h" [%0]
+%2 = sqrt %1
+out y [%2]`, 0, nan, nan, nan},
+	{"a rule that writes -0, outside", `
+%0 = input x
+%1 = sqrt %0
+%2 = call "h" [%1]
+out y [%2]`, 0, nan, nan, nan},
+	{"sqrt(g(where(x>0, x, 0)) - 1) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = select %2 %0 %1
+%4 = call "g" [%3]
+%5 = const 1
+%6 = sub %4 %5
+%7 = sqrt %6
+out y [%7]`, 0, 0, nan, 0},
+	{"2x at +Inf", `
+%0 = input x
+%1 = const 2
+%2 = mul %1 %0
+out y [%2]`, inf, 2, 2, 2},
 }
 
 func TestStructuralZeros(t *testing.T) {
@@ -139,10 +165,9 @@ func TestStructuralZeros(t *testing.T) {
 									t.Fatalf("%s, strong %v:\n%s", pass, strong, pass.do(q))
 								}
 							}
-							// Forward mode chooses after it has multiplied.
 							reverse, forward := c.strong, c.strong
 							if !strong {
-								reverse = c.plain
+								reverse, forward = c.reverse, c.forward
 							}
 							x := []float64{c.x}
 							check("VJP", reverse, VJP(p, VJPOptions{Lanes: k, Strong: strong}), x, ones)
@@ -211,12 +236,12 @@ out y [%6]`, 0, 2},
 					compare(t, what, got[len(got)-1:], [][]float64{{c.want}}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
 				}
 				x, one := []float64{c.x}, []float64{1}
-				g := pass.do(Only(VJP(p, VJPOptions{Strong: true, Unit: true}), 1))
+				g := pass.do(Join(VJP(p, VJPOptions{Strong: true, Unit: true}), "y", 1))
 				second("JVP of VJP", JVP(g, JVPOptions{Strong: true}), x, one)
 				second("VJP of VJP", VJP(g, VJPOptions{Strong: true, Unit: true}), x)
-				d := Only(JVP(p, JVPOptions{Strong: true}), 1)
-				second("JVP of JVP", Only(JVP(d, JVPOptions{Strong: true}), 1), x, one, one)
-				second("VJP of JVP", Only(VJP(d, VJPOptions{Strong: true, Unit: true}), 1), x, one)
+				d := Join(JVP(p, JVPOptions{Strong: true}), "y", 1)
+				second("JVP of JVP", Join(JVP(d, JVPOptions{Strong: true}), "y", 1), x, one, one)
+				second("VJP of JVP", Join(VJP(d, VJPOptions{Strong: true, Unit: true}), "y", 1), x, one)
 			}
 		})
 	}

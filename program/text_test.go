@@ -89,7 +89,7 @@ func TestParseErrors(t *testing.T) {
 		{"%0 = const 1e999", `line 1, column 12: got "1e999", want a constant`},
 		{"%0 = const NaN(0x0)", `line 1, column 12: got "NaN(0x0)", want a constant`},
 		{"%0 = call f []", `line 1, column 11: got "f", want the name of a custom rule in quotes`},
-		{"%0 = call \"h\" []", `line 1, column 11: got the name "h", want that of a custom rule given to Parse`},
+		{"%0 = call \"k\" []", `line 1, column 11: got the name "k", want that of a custom rule given to Parse`},
 		{"%0 = call \"f\" %1", `line 1, column 15: got "%1", want a list of slots in brackets`},
 		{"guardlt %0 %1", `line 1, column 14: got the end of the line, want = and the outcomes`},
 		{"guardlt %0 %1 = 2", `line 1, column 17: got "2", want an outcome, 0 or 1, for each lane`},

@@ -23,6 +23,17 @@
 // max(RelStep·|x[i]|, AbsStep): where the function varies on another scale than
 // that of x and 1, say so in AbsStep.
 //
+// # Second order
+//
+// Hessians and Hessian-vector products are second differences of values, central
+// with h = eps^(1/4), and not differences of differences: 2n²+1 evaluations for a
+// Hessian, 4n for H·v, with an error of eps^(1/2). The gradient that comes with
+// them is taken from the same evaluations and has that error too; one that is
+// wanted to more digits is a call of Gradient.
+//
+// Complex takes central differences of complex-step gradients, with an error of
+// eps^(2/3), for 2n² or 2n runs of the program.
+//
 // # What f must bear
 //
 // f is called at points near x, inside [Bounds] where there are some. It never

@@ -46,8 +46,8 @@ func (m Method) nodes(x, h, lo, hi float64) nodes {
 	if x-x != 0 || h != h { // the derivative is NaN, and f sees nothing but x
 		return nodes{twoPoint, x, x, x}
 	}
-	l, r := x-lo, hi-x
 	if m == Forward || m == Backward {
+		l, r := x-lo, hi-x
 		if m == Backward {
 			h, l, r = -h, r, l
 		}
@@ -59,7 +59,17 @@ func (m Method) nodes(x, h, lo, hi float64) nodes {
 		}
 		return nodes{onePoint, x, shifted(x, h, lo, hi), x}
 	}
-	both, one := min(h, l, r), min(h, max(l, r)/2)
+	return central(x, h, lo, hi, 2)
+}
+
+// central places the nodes on both sides of x where that costs no more than half
+// of the step, and on one side otherwise, so that a node at reach steps fits too.
+func central(x, h, lo, hi, reach float64) nodes {
+	if x-x != 0 || h != h {
+		return nodes{twoPoint, x, x, x}
+	}
+	l, r := x-lo, hi-x
+	both, one := min(h, l, r), min(h, max(l, r)/reach)
 	switch {
 	case both >= one/2:
 		p := shifted(x, both, lo, hi)
@@ -69,6 +79,20 @@ func (m Method) nodes(x, h, lo, hi float64) nodes {
 	}
 	p := shifted(x, one, lo, hi)
 	return nodes{oneSided, x, p, shifted(x, 2*(p-x), lo, hi)}
+}
+
+// third is the node that the second derivative takes in addition where both nodes
+// stand on one side.
+func (d *nodes) third(lo, hi float64) float64 { return shifted(d.x, 3*(d.p-d.x), lo, hi) }
+
+// second is the second derivative; ft is the value at the third node and used by
+// the one-sided form only.
+func (d *nodes) second(fp, fq, ft, fx float64) float64 {
+	a, b := d.p-d.x, d.q-d.x
+	if d.kind == oneSided {
+		return (4*(fq-fx) - 5*(fp-fx) - (ft - fx)) / a / a
+	}
+	return 2 * ((fp-fx)/a - (fq-fx)/b) / (a - b)
 }
 
 // shifted is x+h, moved by at least one float64 and kept in [lo, hi].

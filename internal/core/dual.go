@@ -186,6 +186,9 @@ func (t *Tracer) dualCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 			}
 		}
 		for i, d := range ydot {
+			if moved { // a rule knows nothing of structural zeros
+				d += 0
+			}
 			t.tan[(int(first)+i)*t.lanes+k] = d
 		}
 	}

@@ -143,7 +143,7 @@ func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	if t.keep {
 		t.vals = append(t.vals, v)
 	}
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 // operand is how a, a constant or a number of t, is written into a record.
@@ -182,7 +182,7 @@ func (t *Tracer) Capture(r Rep) Rep {
 	return t.number(r.V, id)
 }
 
-// Compare notes in a recording that "a op b" came out as holds.
+// Compare notes in a recording that the guard op of a and b came out as holds.
 func Compare(op uint32, a, b Rep, holds bool) {
 	t, a, b := meet(a, b)
 	if t.kind != kindRecord {
@@ -199,7 +199,7 @@ func Compare(op uint32, a, b Rep, holds bool) {
 func Escape(op uint32, a Rep, v float64) {
 	a.live()
 	if a.T.kind == kindRecord {
-		a.T.record(op, uint32(a.ID), a.T.Constant(v), 0)
+		a.T.record(op|OutcomeBit, uint32(a.ID), a.T.Constant(v), 0)
 	}
 }
 

@@ -21,19 +21,27 @@ import (
 )
 
 // Rep is a number under differentiation. The zero value is the constant 0.
+//
+// A struct of more than four fields stays in memory where it could live in
+// registers; that is why two of them are in a struct of their own.
 type Rep struct {
-	_   [0]func() // == would compare trace identity
-	V   float64
+	_ [0]func() // == would compare trace identity
+	V float64
+	Mark
+	T *Tracer
+}
+
+// Mark tells numbers apart.
+type Mark struct {
 	ID  int32  // 0 for a constant
 	Gen uint32 // the trace it belongs to; a tracer opened again has another
-	T   *Tracer
 }
 
 // poisonID marks an output that has not been written. Its tracer is nil.
 const poisonID = -1
 
 // Poison is what an in-place function finds in its output.
-func Poison() Rep { return Rep{V: math.NaN(), ID: poisonID} }
+func Poison() Rep { return Rep{V: math.NaN(), Mark: Mark{ID: poisonID}} }
 
 // Poisoned reports whether r is an output that was never written.
 func (r Rep) Poisoned() bool { return r.ID == poisonID && r.T == nil }
@@ -94,7 +102,7 @@ func (t *Tracer) Open() bool { return t.kind != kindClosed }
 
 // number makes the Rep of the number id of this trace.
 func (t *Tracer) number(v float64, id int32) Rep {
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 // Own checks that r is a constant or a number of this trace and returns its id.

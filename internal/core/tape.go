@@ -71,7 +71,7 @@ func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
 	t.tn++
 	id := t.next
 	t.next = id + 1
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
@@ -161,7 +161,7 @@ func (t *Tracer) sweepChunk(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
 		if e.a < 0 {
-			t.sweepCall(&t.calls[e.b], adj)
+			t.sweepCall(&t.calls[e.b], adj, false)
 			id--
 			continue
 		}
@@ -179,7 +179,7 @@ func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
 		if e.a < 0 {
-			t.sweepCall(&t.calls[e.b], adj)
+			t.sweepCall(&t.calls[e.b], adj, true)
 			id--
 			continue
 		}
@@ -196,12 +196,12 @@ func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	return id
 }
 
-func (t *Tracer) sweepCall(c *tapeCall, adj []float64) {
+func (t *Tracer) sweepCall(c *tapeCall, adj []float64, strong bool) {
 	ybar := make([]float64, c.m)
 	zero := true
 	for i := range ybar {
 		g := adj[int(c.first)+i]
-		zero = zero && g == 0
+		zero = zero && g == 0 && (!strong || IsStructuralZero(g))
 		ybar[i] = g + 0
 	}
 	if zero {
@@ -211,7 +211,7 @@ func (t *Tracer) sweepCall(c *tapeCall, adj []float64) {
 	c.rule.VJP(xbar, c.x, c.y, ybar)
 	for j, a := range c.args {
 		if a != 0 {
-			adj[a] += xbar[j]
+			adj[a] += xbar[j] + 0
 		}
 	}
 }
@@ -236,7 +236,10 @@ func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, stron
 		t.adj = make([]float64, n)
 	}
 	tan := t.adj[:n]
-	tan[0] = 0
+	tan[0] = 0 // a constant's
+	if strong {
+		tan[0] = math.Copysign(0, -1)
+	}
 	for i, v := range xdot {
 		if strong && v == 0 {
 			v = math.Copysign(0, -1)
@@ -252,7 +255,7 @@ func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, stron
 			e := &chunk[k]
 			switch {
 			case e.a < 0:
-				t.pushCall(&t.calls[e.b], tan)
+				t.pushCall(&t.calls[e.b], tan, strong)
 				tan[id] = 0
 			case e.a == 0 && e.b == 0: // an output of a call, already set
 			case strong:
@@ -277,12 +280,27 @@ func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, stron
 	}
 }
 
-func (t *Tracer) pushCall(c *tapeCall, tan []float64) {
+func (t *Tracer) pushCall(c *tapeCall, tan []float64, strong bool) {
 	xdot := make([]float64, len(c.args))
+	moved := !strong
 	for j, a := range c.args {
+		moved = moved || !IsStructuralZero(tan[a])
 		if a != 0 {
-			xdot[j] = tan[a]
+			xdot[j] = tan[a] + 0
 		}
 	}
-	c.rule.JVP(tan[c.first:int(c.first)+c.m], c.x, c.y, xdot)
+	ydot := tan[c.first : int(c.first)+c.m]
+	if moved {
+		c.rule.JVP(ydot, c.x, c.y, xdot)
+	}
+	if !strong {
+		return
+	}
+	for i := range ydot { // a rule knows nothing of structural zeros
+		if moved {
+			ydot[i] += 0
+		} else {
+			ydot[i] = math.Copysign(0, -1)
+		}
+	}
 }
