@@ -65,7 +65,11 @@ func (r *tape) sweep(rec *core.Recorded, xbar, ybar []float64, strong bool) {
 		s.adj[i] = zero
 	}
 	for i, y := range r.ys {
-		if y.ID != 0 {
+		switch {
+		case y.ID == 0:
+		case strong: // what has no cotangent is a structural zero
+			s.add(uint32(y.ID), core.StrongSeed(ybar[i]))
+		default:
 			s.add(uint32(y.ID), ybar[i])
 		}
 	}
