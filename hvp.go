@@ -138,7 +138,7 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	defer p.end(&err)
 	op = &HessianOp{x: append([]float64(nil), x...)}
 	op.h.op, op.h.want, op.h.backend, op.h.build = p.op, p.want, p.backend, op.h.prepare
-	op.h.f = p.f.Clone()
+	op.h.f = p.f.Detached()
 	return op, op.h.prepareAt(op.x)
 }
 

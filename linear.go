@@ -27,7 +27,7 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 	}
 	defer p.end(&err)
 	op = &LinearOp{y: make([]float64, p.m), at: append([]float64(nil), x...)}
-	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Clone(), p.n, p.m
+	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Detached(), p.n, p.m
 	if op.l, err = engine.PrepareLinear(p.backend.inner, op.f, op.at); err != nil {
 		return nil, err
 	}

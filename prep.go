@@ -63,7 +63,7 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 		return
 	}
 	defer q.busy.Store(false)
-	p.f = q.f.Clone()
+	p.f = q.f.Detached()
 	p.failed = p.prepareAt(q.x)
 }
 

@@ -65,6 +65,7 @@ type Function struct {
 	tracer *Tracer
 	xs, ys []Real
 	calls  int
+	clones []*Function // that follow Rebind
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
@@ -110,13 +111,21 @@ func (f *Function) Calls() int { return f.calls }
 func (f *Function) With(n, m int, p Policy) *Function {
 	g := *f
 	g.def.N, g.def.M, g.policy = n, m, p
-	g.xs, g.ys = nil, nil
+	g.xs, g.ys, g.clones = nil, nil, nil
 	return &g
 }
 
-// Clone is f for another goroutine: with a copy of the bound struct and its
-// scratch.
+// Clone is f for another goroutine that works for the same prepared object: it has
+// a copy of the bound struct and its scratch, and a Rebind of f is one of the clone
+// too.
 func (f *Function) Clone() *Function {
+	g := f.Detached()
+	f.clones = append(f.clones, g)
+	return g
+}
+
+// Detached is a Clone for another prepared object: Rebind of f leaves it alone.
+func (f *Function) Detached() *Function {
 	g := &Function{def: f.def, policy: f.policy}
 	if f.def.Fork != nil {
 		g.def = f.def.Fork()
@@ -132,7 +141,15 @@ func (f *Function) Rebind(p any) error {
 	if f.def.Context == nil {
 		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct", Remedy: "make it with nabla.Bind"}
 	}
-	return f.def.Context.Rebind(p)
+	if err := f.def.Context.Rebind(p); err != nil {
+		return err
+	}
+	for _, g := range f.clones {
+		if err := g.Rebind(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Context is the bound struct, nil where there is none.

@@ -199,7 +199,9 @@ func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []f
 			return 0, err
 		}
 		machine.Output(0, h.y)
-		machine.Output(1, grad)
+		if grad != nil {
+			machine.Output(1, grad)
+		}
 		machine.Output(2, h.dot.Data)
 		for i := range n {
 			copy(hv.Row(i)[first:first+k], h.dot.Row(i+1))
