@@ -122,7 +122,7 @@ func TestTransformsReadTheBoundStruct(t *testing.T) {
 		if !mc.Run() {
 			t.Fatal("a guard failed")
 		}
-		got, plain := make([]float64, 2), make([]float64, 2)
+		got, plain := make([]float64, 3), make([]float64, 3)
 		mc.Output(0, got)
 		if err := g.Clone().Value(plain, []float64{0, 3}); err != nil {
 			t.Fatal(err)

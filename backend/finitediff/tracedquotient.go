@@ -29,8 +29,8 @@ func (s *settings) tracedStep(x engine.Real) engine.Real {
 
 // pin makes a recording hold for the present value of x only.
 func pin(x engine.Real) {
-	if x.ID != 0 { // the outcome of the guard is that the bits are the same
-		core.Escape(core.OpGuardBits|core.OutcomeBit, x, x.V)
+	if x.ID != 0 {
+		core.Escape(core.OpGuardBits, x, x.V)
 	}
 }
 

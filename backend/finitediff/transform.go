@@ -5,7 +5,7 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// GradientFunction is x ↦ the difference quotients that the engine takes for the
+// GradientFunction is x ↦ (∇f(x), f(x)): the difference quotients that the engine takes for the
 // gradient of f. Over plain numbers it computes them as PrepareGradient does; over
 // Reals it runs f at shifted Reals and combines the results, so that another
 // engine differentiates the quotient itself, with the steps held fixed. What comes
@@ -22,7 +22,7 @@ func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) 
 		return nil, err
 	}
 	n, _ := f.Dims()
-	return b.derived(f, "gradient of "+f.Name(), n, n, func(s *settings, f *engine.Function) transform {
+	return b.derived(f, "gradient of "+f.Name(), n, n+1, func(s *settings, f *engine.Function) transform {
 		return transform{
 			plain: func() (func(y, x []float64) error, error) {
 				var g engine.Gradient
@@ -32,32 +32,47 @@ func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) 
 							return err
 						}
 					}
-					_, err = g.ValueAndGradient(y, x)
+					y[n], err = g.ValueAndGradient(y[:n], x)
 					return err
 				}, nil
 			},
-			traced: func(y, x []engine.Real, c engine.Context) error { return s.tracedGradient(f, y, x, c) },
-			exact:  func() (*engine.Function, error) { return engine.GradientFunction(f, nil) },
+			traced: func(y, x []engine.Real, c engine.Context) error {
+				if err := s.tracedGradient(f, y[:n], x, c); err != nil {
+					return err
+				}
+				return f.Within(y[n:], x, c)
+			},
+			exact: func() (*engine.Function, error) { return engine.GradientFunction(f, b, false) },
 		}
 	})
 }
 
-// PushforwardFunction is (x, v) ↦ the directional difference of f at x along v.
+// PushforwardFunction is (x, v) ↦ (J(x)·v, f(x)): the directional difference of f at x along v.
 // As a function of 2n numbers it is differentiated like GradientFunction. The
 // quotient is taken along v also where v has one component only.
 func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
 	n, m := f.Dims()
-	return b.derived(f, "pushforward of "+f.Name(), 2*n, m, func(s *settings, f *engine.Function) transform {
+	return b.derived(f, "pushforward of "+f.Name(), 2*n, 2*m, func(s *settings, f *engine.Function) transform {
 		return transform{
 			plain: func() (func(y, x []float64) error, error) {
 				if s.method == Complex {
 					return b.complexPushforward(f)
 				}
-				w, y0 := newPool(f, 1).workers[0], make([]float64, m)
-				return func(y, xv []float64) error { return s.plainPushforward(w, y0, y, xv) }, nil
+				w := newPool(f, 1).workers[0]
+				return func(y, xv []float64) error {
+					if err := s.plainPushforward(w, y[m:], y[:m], xv); err != nil {
+						return err
+					}
+					return f.Value(y[m:], xv[:n])
+				}, nil
 			},
-			traced: func(y, xv []engine.Real, c engine.Context) error { return s.tracedPushforward(f, y, xv, c) },
-			exact:  func() (*engine.Function, error) { return engine.PushforwardFunction(f, nil) },
+			traced: func(y, xv []engine.Real, c engine.Context) error {
+				if err := s.tracedPushforward(f, y[:m], xv, c); err != nil {
+					return err
+				}
+				return f.Within(y[m:], xv[:n], c)
+			},
+			exact: func() (*engine.Function, error) { return engine.PushforwardFunction(f, b, false) },
 		}
 	})
 }
@@ -121,13 +136,12 @@ func (b Backend) complexPushforward(f *engine.Function) (func(y, x []float64) er
 	n, m := f.Dims()
 	b.Workers = 0
 	var p engine.Pushforward
-	y0 := make([]float64, m)
 	return func(y, xv []float64) (err error) {
 		if p == nil {
 			if p, err = b.PreparePushforward(f, xv[:n], 1); err != nil {
 				return err
 			}
 		}
-		return p.Pushforward(y0, engine.Column(y), xv[:n], engine.Column(xv[n:]))
+		return p.Pushforward(y[m:], engine.Column(y[:m]), xv[:n], engine.Column(xv[n:]))
 	}, nil
 }

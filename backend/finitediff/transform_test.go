@@ -54,7 +54,7 @@ func TestAnotherEngineDifferentiatesTheQuotient(t *testing.T) {
 	inf := math.Inf(1)
 	face := &Bounds{Lower: []float64{0.5, -2, -inf, -inf}, Upper: []float64{inf, inf, 1.5, 5}}
 	corner := &Bounds{Lower: []float64{0.5, -1, 0, 0}}
-	_, want, hess := bowlAt(x)
+	value, want, hess := bowlAt(x)
 	xv := append(append([]float64(nil), x...), v...)
 	for m := Central; m < numMethods; m++ {
 		tol := [numMethods]float64{1e-8, 1e-6, 1e-6, 1e-13}[m]
@@ -62,12 +62,15 @@ func TestAnotherEngineDifferentiatesTheQuotient(t *testing.T) {
 			b := Backend{Method: m, Bounds: bounds}
 			f := traced(4, 1, bowl)
 			g := transformed(t, b, f, true)
-			y, plain := make([]float64, 4), make([]float64, 4)
+			plain := make([]float64, 5)
 			y, jac := tapeJacobian(t, g, x)
 			if err := g.Value(plain, x); err != nil {
 				t.Fatal(err)
 			}
-			for i := range y {
+			if far(y[4]-value, 1e-15) || far(plain[4]-value, 1e-15) {
+				t.Errorf("%s: value over Reals %v, plain %v, want %v", b.Name(), y[4], plain[4], value)
+			}
+			for i := range x {
 				if m != Complex && y[i] != plain[i] || far(y[i]-want[i], tol) {
 					t.Errorf("%s: gradient over Reals %v, plain %v, want %v", b.Name(), y, plain, want)
 				}
@@ -79,8 +82,11 @@ func TestAnotherEngineDifferentiatesTheQuotient(t *testing.T) {
 			}
 			p := transformed(t, b, f, false)
 			dot, along := tapeJacobian(t, p, xv)
-			if err := p.Value(plain[:1], xv); err != nil {
+			if err := p.Value(plain[:2], xv); err != nil {
 				t.Fatal(err)
+			}
+			if far(dot[1]-value, 1e-15) || far(plain[1]-value, 1e-15) {
+				t.Errorf("%s: value over Reals %v, plain %v, want %v", b.Name(), dot[1], plain[1], value)
 			}
 			if m != Complex && dot[0] != plain[0] || far(dot[0]-plain[0], tol) {
 				t.Errorf("%s: pushforward over Reals %v, plain %v", b.Name(), dot, plain[0])
@@ -187,14 +193,14 @@ func TestTransformsOfPlainFunctions(t *testing.T) {
 		t.Error("the transform of a plain function is traceable")
 	}
 	x := costPoint()
-	y := make([]float64, costN)
+	y, out := make([]float64, costN+1), make([]float64, 2*costM)
 	want := operators(t, Backend{}, f, g, x)["gradient"]()
 	for range 2 {
 		if err := grad.Value(y, x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i := range y {
+	for i := range want {
 		if y[i] != want[i] {
 			t.Errorf("gradient %v, want %v", y, want)
 		}
@@ -202,7 +208,7 @@ func TestTransformsOfPlainFunctions(t *testing.T) {
 	xv := append(append([]float64(nil), x...), 1, 2, 3, 4, 5)
 	for name, run := range map[string]func() error{
 		"gradient":    func() error { return grad.Value(y, x) },
-		"pushforward": func() error { return push.Value(y[:costM], xv) },
+		"pushforward": func() error { return push.Value(out, xv) },
 	} {
 		if a := testing.AllocsPerRun(10, func() {
 			if err := run(); err != nil {
@@ -212,7 +218,7 @@ func TestTransformsOfPlainFunctions(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, a)
 		}
 	}
-	if err := grad.Over(make([]engine.Real, costN), make([]engine.Real, costN)); !errors.Is(err, engine.ErrUnsupported) {
+	if err := grad.Over(make([]engine.Real, costN+1), make([]engine.Real, costN)); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("over Reals: %v", err)
 	}
 	if _, err := (Backend{Method: Complex}).GradientFunction(g); !errors.Is(err, engine.ErrUnsupported) {
@@ -223,7 +229,7 @@ func TestTransformsOfPlainFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jac := engine.NewBlock(costN, costN)
+	jac := engine.NewBlock(costN+1, costN)
 	if err := second.ValueAndJacobian(y, jac, x); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +246,7 @@ func TestClonesOfTransformsShareNothing(t *testing.T) {
 		_, f := tracedCost()
 		g := transformed(t, Backend{Method: m}, f, true)
 		x := costPoint()
-		want := make([]float64, costN)
+		want := make([]float64, costN+1)
 		if err := g.Value(want, x); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +254,7 @@ func TestClonesOfTransformsShareNothing(t *testing.T) {
 		for range 3 {
 			c := g.Clone()
 			wg.Go(func() {
-				y, xs := make([]float64, costN), costPoint()
+				y, xs := make([]float64, costN+1), costPoint()
 				for range 50 {
 					if err := c.Value(y, xs); err != nil || y[0] != want[0] {
 						t.Errorf("got %v, %v, want %v", y, err, want)

@@ -39,6 +39,7 @@ const (
 // recording is the raw log of a recorder. Chunks are never copied.
 type recording struct {
 	chunks   [][]Record
+	view     [][]Record // the chunks as Recorded shows them
 	cur      []Record
 	n        int // records used in cur
 	used     int // chunks used
@@ -213,7 +214,7 @@ type Recorded struct {
 
 // Recorded returns the recording.
 func (t *Tracer) Recorded() Recorded {
-	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs}
+	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs, Chunks: t.view[:0]}
 	for i, c := range t.chunks[:t.used] {
 		if i == t.used-1 {
 			c = c[:t.n]
@@ -221,6 +222,7 @@ func (t *Tracer) Recorded() Recorded {
 		r.Chunks = append(r.Chunks, c)
 		r.Len += len(c)
 	}
+	t.view = r.Chunks
 	return r
 }
 
