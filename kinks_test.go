@@ -18,7 +18,7 @@ func gradientsAgree(t *testing.T, f func([]nabla.Real) nabla.Real, x, first, sec
 			continue
 		}
 		for i := range g {
-			if !closeTo(g[i], first[i]) {
+			if !nearlyEqual(g[i], first[i]) {
 				t.Errorf("%s: gradient at %v is %v, want %v", b.Name(), x, g, first)
 				break
 			}
@@ -34,14 +34,14 @@ func gradientsAgree(t *testing.T, f func([]nabla.Real) nabla.Real, x, first, sec
 			continue
 		}
 		for i, want := range second {
-			if !closeTo(h.At(i, i), want) {
+			if !nearlyEqual(h.At(i, i), want) {
 				t.Errorf("%s: second derivative %d at %v is %v, want %v", b.Name(), i, x, h.At(i, i), want)
 			}
 		}
 	}
 }
 
-func closeTo(got, want float64) bool {
+func nearlyEqual(got, want float64) bool {
 	return sameNumber(got, want) || math.Abs(got-want) <= 1e-14*math.Abs(want)
 }
 
