@@ -161,3 +161,10 @@ func TestCaptureOfEqualIdentity(t *testing.T) {
 		gradientsAgree(t, f, []float64{2}, []float64{26}, nil)
 	}
 }
+
+// TestSecondOrderOfTie holds that a tie chooses the first argument and nothing of
+// the second, whose second derivative is NaN here, gets through.
+func TestSecondOrderOfTie(t *testing.T) {
+	gradientsAgree(t, func(x []nabla.Real) nabla.Real { return nabla.Max(x[0], nabla.Hypot(x[0], x[0])) },
+		[]float64{0}, []float64{1}, []float64{0})
+}
