@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 )
 
@@ -164,19 +165,21 @@ func TestCapturedVariable(t *testing.T) {
 // TestCapturedVariableBesideLargeOutput holds that a small output is compared by
 // its own size.
 func TestCapturedVariableBesideLargeOutput(t *testing.T) {
-	c := 2.0
-	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Scale(1e20), x[0].Scale(c)} }
-	p, err := nabla.PrepareJacobian(f, compiled, []float64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c = 3
-	if j, err := p.Dense(nil, []float64{1}); err != nil || j.At(1, 0) != 3 {
-		t.Errorf("%v, %v", j, err)
-	}
-	c = math.Inf(1)
-	if j, err := p.Dense(nil, []float64{1}); err != nil || j.At(1, 0) != c {
-		t.Errorf("%v, %v", j, err)
+	for _, b := range []nabla.Backend{compiled, finitediff.Backend{Method: finitediff.Complex}} {
+		c := 2.0
+		f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Scale(1e20), x[0].Scale(c)} }
+		p, err := nabla.PrepareJacobian(f, b, []float64{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c = 3
+		if j, err := p.Dense(nil, []float64{1}); err != nil || math.Abs(j.At(1, 0)-3) > 1e-15 {
+			t.Errorf("%s: %v, %v", b.Name(), j, err)
+		}
+		c = math.Inf(1)
+		if j, err := p.Dense(nil, []float64{1}); err != nil || j.At(1, 0) != c {
+			t.Errorf("%s: %v, %v", b.Name(), j, err)
+		}
 	}
 }
 
