@@ -22,7 +22,7 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	return derivedFunction(f, replay, gradientProgram, n, func(f *Function) Def {
 		var g Gradient
 		return Def{
-			Name: "gradient of " + f.Name(), N: n, M: n + 1,
+			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
 					if g, err = PrepareGradient(b, f, x); err != nil {
@@ -44,7 +44,7 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 	return derivedFunction(f, replay, pushforwardProgram, n, func(f *Function) Def {
 		var g Pushforward
 		return Def{
-			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m,
+			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
 					if g, err = PreparePushforward(b, f, x[:n], 1); err != nil {

@@ -160,7 +160,7 @@ func (f *pusher) elementary(s *Stmt) {
 	n := s.N * f.k
 	op := rules.Op(s.Op)
 	if op.Choice() {
-		c, yes, no := f.chooser(s, op)
+		c, yes, no := f.chooser(s, op, f.strong)
 		ty, oky := f.tangent(yes, s.N)
 		tn, okn := f.tangent(no, s.N)
 		if !oky && !okn {

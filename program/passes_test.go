@@ -75,15 +75,32 @@ out y [%3 %4]
 %2 = neg %1
 out y [%2 %2]
 `},
-		{"0 minus", `
+		{"-0 minus", `
 %0:2 = input x
-%2 = const 0
+%2 = const -0
 %3 = sub %2 %1
 out y [%3]
 `, `
 %0:2 = input x
 %2 = neg %1
 out y [%2]
+`},
+		{"0 tells 0 from -0", `
+%0:2 = input x
+%2 = const 0
+%3 = sub %2 %1
+%4 = const -0
+%5 = sub %0 %4
+%6 = add %5 %2
+out y [%3 %6]
+`, `
+%0:2 = input x
+%2 = const 0
+%3 = sub %2 %1
+%4 = const -0
+%5 = sub %0 %4
+%6 = add %5 %2
+out y [%3 %6]
 `},
 		{"constants", `
 %0 = input x
@@ -102,17 +119,18 @@ out y [%2]
 		{"neutral elements", `
 %0 = input x
 %1 = const 1
-%2 = const 0
-%3 = mul %1 %0
-%4 = div %3 %1
-%5 = add %4 %2
-%6 = sub %5 %2
-%7 = neg %6
+%2 = const -0
+%3 = const 0
+%4 = mul %1 %0
+%5 = div %4 %1
+%6 = add %5 %2
+%7 = sub %6 %3
 %8 = neg %7
-%9 = sum 1 %8
-%10 = select %1 %9 %7
-%11 = mulz %10 %1
-out y [%11]
+%9 = neg %8
+%10 = sum 1 %9
+%11 = select %1 %10 %8
+%12 = mulz %11 %1
+out y [%12]
 `, `
 %0 = input x
 out y [%0]

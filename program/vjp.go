@@ -328,7 +328,7 @@ func (v *reverser) elementary(own []int32, s *Stmt, g Operand) {
 // zero to the other.
 func (v *reverser) choice(own []int32, s *Stmt, g Operand, op rules.Op) {
 	n := s.N * v.k
-	c, yes, no := v.chooser(s, op)
+	c, yes, no := v.chooser(s, op, v.strong)
 	c = v.repeat(c, s.N, v.k)
 	zero := Slot(v.zero(v.strong))
 	if v.anyOn(yes, s.N) {
@@ -339,15 +339,22 @@ func (v *reverser) choice(own []int32, s *Stmt, g Operand, op rules.Op) {
 	}
 }
 
-// chooser is the condition under which a choice takes its operand yes.
-func (b *builder) chooser(s *Stmt, op rules.Op) (c, yes, no Operand) {
-	switch op {
-	case rules.Max: // a tie takes the first
-		return Run(b.op2(rules.Le, s.N, s.B, s.A)), s.A, s.B
-	case rules.Min:
-		return Run(b.op2(rules.Le, s.N, s.A, s.B)), s.A, s.B
+// chooser is the condition under which a choice takes its operand yes: the first
+// argument of Max and Min is chosen where it is the value; see rules.Chosen. A value
+// that is a NaN is looked into in strong mode only, as a run whose value is a NaN
+// turns to the strong program anyhow.
+func (b *builder) chooser(s *Stmt, op rules.Op, strong bool) (c, yes, no Operand) {
+	if op == rules.Select {
+		return s.A, s.B, s.C
 	}
-	return s.A, s.B, s.C
+	if strong {
+		v, one := Run(s.D), Slot(b.constant(1))
+		number := Run(b.op2(rules.Eq, s.N, v, v))
+		equal := Run(b.op2(rules.Eq, s.N, v, s.A))
+		nan := Run(b.op2(rules.Sub, s.N, one, Run(b.op2(rules.Eq, s.N, s.A, s.A))))
+		return Run(b.op3(rules.Select, s.N, number, equal, nan)), s.A, s.B
+	}
+	return Run(b.op2(rules.Eq, s.N, Run(s.D), s.A)), s.A, s.B
 }
 
 // call passes g, the cotangents of the outputs of a custom rule, on to its inputs,

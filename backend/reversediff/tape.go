@@ -177,6 +177,9 @@ func (s *sweeper) binary(op rules.Op, r core.Record, g, v float64) {
 	a := r.A&core.ConstBit == 0 && partials[op][0]
 	b := r.B&core.ConstBit == 0 && partials[op][1]
 	x, y := s.value(r.A), s.value(r.B)
+	if op == rules.MulZ && core.IsStructuralZero(x) {
+		b = false // it is zero wherever y moves, too
+	}
 	switch {
 	case a && b:
 		pa, pb := rules.Partials2(op, x, y, v)
