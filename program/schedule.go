@@ -22,7 +22,7 @@ func chains(p *Program) *Program {
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				uses[o.Base]++
 				continue
 			}
@@ -44,7 +44,7 @@ func chains(p *Program) *Program {
 		if s.Op != Op(rules.Add) || s.N != 1 {
 			continue
 		}
-		a, b := s.A.Base, s.B.Base
+		a, b := p.at(s.A, 0), p.at(s.B, 0)
 		adder[s.D] = int32(i) + 1
 		length[s.D] = 2
 		open := func(x int32) bool { return adder[x] != 0 && uses[x] == 1 }
@@ -73,7 +73,7 @@ func chains(p *Program) *Program {
 		terms = terms[:0]
 		for j := i; ; {
 			t := &p.Stmts[j]
-			a, b := t.A.Base, t.B.Base
+			a, b := p.at(t.A, 0), p.at(t.B, 0)
 			if left[j] < 0 {
 				terms = append(terms, r.slot[b], r.slot[a])
 				break
@@ -93,7 +93,7 @@ func chains(p *Program) *Program {
 // group sorts statements by the longest path that leads to them and merges equal
 // one-lane operations of one level.
 func group(p *Program) *Program {
-	level := make([]int32, p.Slots)
+	level := make([]int32, p.Slots+1) // one more for the address of a call without arguments
 	of := make([]int32, len(p.Stmts))
 	deepest := int32(0)
 	for i := range p.Stmts {
@@ -103,7 +103,7 @@ func group(p *Program) *Program {
 		}
 		d := int32(0)
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				d = max(d, level[o.Base])
 				continue
 			}
