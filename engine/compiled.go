@@ -204,10 +204,66 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 		return m, nil
 	}
 	if b.strong == nil {
-		b.strong = program.NewMachine(program.Schedule(c.derive(b.base, true)))
+		base := b.base
+		if c.f.def.Strong != nil {
+			var err error
+			if base, err = c.f.def.Strong(x, c.f.def.Context); err != nil {
+				return nil, err
+			}
+		}
+		b.strong = program.NewMachine(program.Schedule(c.derive(base, true)))
 	}
 	if !c.start(b.strong, x, extra, true).Run() {
 		return nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
 	}
 	return b.strong, nil
+}
+
+// compiledPushforward pushes tangents through the tangent program of a function.
+type compiledPushforward struct {
+	c    *Compiled
+	part Block
+}
+
+// CompilePushforward is a Pushforward that replays the tangent of the program of
+// f, lanes tangents at a time.
+func CompilePushforward(f *Function, x []float64, lanes, limit int) (Pushforward, error) {
+	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
+		return program.Simplify(program.JVP(p, program.JVPOptions{Lanes: lanes, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &compiledPushforward{c: c, part: NewBlock(max(n, m), lanes)}, nil
+}
+
+func (p *compiledPushforward) Recordings() int { return p.c.records }
+
+func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
+	n, m := p.c.f.Dims()
+	lanes := p.part.B
+	for first := 0; first < xdot.B; first += lanes {
+		k := min(lanes, xdot.B-first)
+		in := xdot.Cols(first, k)
+		if k < lanes { // a last partial batch is filled up with zero tangents
+			part := Block{N: n, B: lanes, Stride: lanes, Data: p.part.Data}
+			for i := range n {
+				row := part.Row(i)
+				clear(row[copy(row, in.Row(i)):])
+			}
+			in = part
+		}
+		machine, err := p.c.Run(x, in)
+		if err != nil {
+			return err
+		}
+		machine.Output(0, y)
+		out := Block{N: m, B: lanes, Stride: lanes, Data: p.part.Data}
+		machine.Output(1, out.Data[:m*lanes])
+		for i := range m {
+			copy(ydot.Row(i)[first:first+k], out.Row(i))
+		}
+	}
+	return nil
 }

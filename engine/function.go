@@ -41,6 +41,12 @@ type Def struct {
 	// Program is the recorded program at x where that is known without recording.
 	// Its input group 0 is x, its output group 0 the value.
 	Program func(x []float64, c Context) (*program.Program, error)
+	// Strong is Program with structural zeros as -0, where f is itself a
+	// derivative; see package program. Nil means Program.
+	Strong func(x []float64, c Context) (*program.Program, error)
+	// Replay says that engines may replay the program, under its guards, instead
+	// of running Traced.
+	Replay  bool
 	Context Context
 	// Fork, where set, makes the definition anew for another goroutine: for
 	// functions that keep state of their own.
@@ -55,6 +61,7 @@ type Function struct {
 	tracer *Tracer
 	xs, ys []Real
 	calls  int
+	clones []*Function // that follow Rebind
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
@@ -88,6 +95,10 @@ func (f *Function) Policy() Policy { return f.policy }
 // Traceable reports whether f can be run over Reals.
 func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Program != nil }
 
+// Replayable reports whether an engine may replay the program of f in place of
+// running f over its own numbers.
+func (f *Function) Replayable() bool { return f.def.Replay && f.def.Program != nil }
+
 // Calls is how often f was evaluated, in any way.
 func (f *Function) Calls() int { return f.calls }
 
@@ -96,13 +107,21 @@ func (f *Function) Calls() int { return f.calls }
 func (f *Function) With(n, m int, p Policy) *Function {
 	g := *f
 	g.def.N, g.def.M, g.policy = n, m, p
-	g.xs, g.ys = nil, nil
+	g.xs, g.ys, g.clones = nil, nil, nil
 	return &g
 }
 
-// Clone is f for another goroutine: with a copy of the bound struct and its
-// scratch.
+// Clone is f for another goroutine that works for the same prepared object: it has
+// a copy of the bound struct and its scratch, and a Rebind of f is one of the clone
+// too.
 func (f *Function) Clone() *Function {
+	g := f.Detached()
+	f.clones = append(f.clones, g)
+	return g
+}
+
+// Detached is a Clone for another prepared object: Rebind of f leaves it alone.
+func (f *Function) Detached() *Function {
 	g := &Function{def: f.def, policy: f.policy}
 	if f.def.Fork != nil {
 		g.def = f.def.Fork()
@@ -118,7 +137,15 @@ func (f *Function) Rebind(p any) error {
 	if f.def.Context == nil {
 		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct", Remedy: "make it with nabla.Bind"}
 	}
-	return f.def.Context.Rebind(p)
+	if err := f.def.Context.Rebind(p); err != nil {
+		return err
+	}
+	for _, g := range f.clones {
+		if err := g.Rebind(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Context is the bound struct, nil where there is none.

@@ -1,64 +1,106 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// GradientFunction is x ↦ ∇f(x), for a function with one output, by the reverse of
-// the recorded program: the way of every engine that has no other. value computes
-// the gradient over plain numbers with the engine itself; nil uses the program.
-func GradientFunction(f *Function, value func(grad, x []float64) error) (*Function, error) {
+// A derived function carries the value along, so that whoever differentiates it
+// gets value, gradient and second derivatives from one sweep.
+
+// GradientFunction is x ↦ (∇f(x), f(x)), n+1 outputs, for a function with one
+// output. Over Reals and as a program it is the reverse of the recorded program of
+// f; over plain numbers it is b's own gradient. With replay the program stands for
+// the function, under guards, until one fails; without, it is recorded at every
+// call.
+func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	n, m := f.Dims()
 	if m != 1 {
-		return nil, &ShapeError{Op: "GradientFunction", Arg: "outputs of " + f.Name(), Got: m, Want: 1}
+		return nil, &ShapeError{Op: "GradientFunction", Arg: "number of outputs of " + f.Name(), Got: m, Want: 1}
 	}
-	return derivedFunction("gradient of "+f.Name(), f, n, n, value, gradientProgram)
+	return derivedFunction(f, replay, gradientProgram, n, func(f *Function) Def {
+		var g Gradient
+		return Def{
+			Name: "gradient of " + f.Name(), N: n, M: n + 1,
+			Plain: func(y, x []float64, _ Context) (err error) {
+				if g == nil {
+					if g, err = PrepareGradient(b, f, x); err != nil {
+						return err
+					}
+				}
+				y[n], err = g.ValueAndGradient(y[:n], x)
+				return err
+			},
+		}
+	}), nil
 }
 
-// PushforwardFunction is (x, v) ↦ J(x)·v by the tangent of the recorded program.
-func PushforwardFunction(f *Function, value func(ydot, xv []float64) error) (*Function, error) {
+// PushforwardFunction is (x, v) ↦ (J(x)·v, f(x)), 2n inputs and 2m outputs. Over
+// Reals and as a program it is the tangent of the recorded program of f; over
+// plain numbers it is b's own pushforward.
+func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	n, m := f.Dims()
-	return derivedFunction("pushforward of "+f.Name(), f, 2*n, m, value, pushforwardProgram)
+	return derivedFunction(f, replay, pushforwardProgram, n, func(f *Function) Def {
+		var g Pushforward
+		return Def{
+			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m,
+			Plain: func(y, x []float64, _ Context) (err error) {
+				if g == nil {
+					if g, err = PreparePushforward(b, f, x[:n], 1); err != nil {
+						return err
+					}
+				}
+				return g.Pushforward(y[m:], Column(y[:m]), x[:n], Column(x[n:]))
+			},
+		}
+	}), nil
 }
 
 // gradientProgram has the inputs of p, its captured numbers included, and the
-// gradient as output group 0.
+// gradient and the value as output group 0.
 func gradientProgram(p *program.Program, strong bool) *program.Program {
-	return program.Simplify(program.Only(program.VJP(p, program.VJPOptions{Unit: true, Strong: strong}), 1))
+	v := program.VJP(p, program.VJPOptions{Unit: true, Strong: strong})
+	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
 func pushforwardProgram(p *program.Program, strong bool) *program.Program {
-	return program.Simplify(program.JoinInputs(program.Only(program.JVP(p, program.JVPOptions{Strong: strong}), 1), "xdot"))
+	v := program.JoinInputs(program.JVP(p, program.JVPOptions{Strong: strong}), "xdot")
+	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
-func derivedFunction(name string, f *Function, n, m int, value func(y, x []float64) error, transform Derive) (*Function, error) {
-	def := Def{Name: name, N: n, M: m, Context: f.def.Context}
-	base := f
-	nb := f.def.N
+// derivedFunction completes the definition that plain makes of the derivative of
+// f by its form over Reals and as a program. n is the number of inputs of f.
+func derivedFunction(f *Function, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
+	def := plain(f)
+	def.Context, def.Replay = f.def.Context, replay
+	def.Fork = func() Def {
+		return derivedFunction(f.Clone(), replay, transform, n, plain).def
+	}
 	if f.Traceable() {
 		def.Traced = func(y, x []Real, c Context) error {
-			out, err := overDerived(base, nb, x, c, transform)
+			out, err := overDerived(f, n, x, c, transform)
 			copy(y, out)
 			return err
 		}
 		def.Program = func(x []float64, _ Context) (*program.Program, error) {
-			p, err := base.Program(x[:nb])
+			p, err := f.Program(x[:n])
 			if err != nil {
 				return nil, err
 			}
 			return transform(p, false), nil
 		}
-	}
-	if value != nil {
-		def.Plain = func(y, x []float64, _ Context) error { return value(y, x) }
+		def.Strong = func(x []float64, _ Context) (*program.Program, error) {
+			p, err := f.Program(x[:n])
+			if err != nil {
+				return nil, err
+			}
+			return transform(p, true), nil
+		}
 	}
 	g := NewFunction(def)
 	g.policy = f.policy
-	return g, nil
+	return g
 }
 
 // overDerived records base at x, in a trace that may capture the numbers of outer
@@ -115,40 +157,15 @@ func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, e
 	for i, r := range x {
 		xs[i] = t.Input(i, r.V)
 	}
-	for i := range ys {
-		ys[i] = core.Poison()
-	}
-	if f.def.Traced == nil {
-		return nil, nil, f.run(t, ys, xs) // the error that says so
-	}
-	if err := f.def.Traced(ys, xs, c); err != nil {
+	if err := f.Within(ys, xs, c); err != nil {
 		return nil, nil, err
 	}
 	for i, r := range ys {
-		switch {
-		case r.Poisoned():
-			return nil, nil, fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrOutputNotWritten)
-		case r.ID != 0 && !t.Owns(r):
+		if r.ID != 0 && !t.Owns(r) {
 			ys[i] = t.Capture(r)
 		}
 	}
 	rec := t.Recorded()
 	p, err := program.FromRecording(rec, ys)
 	return p, append([]Real(nil), rec.Captures...), err
-}
-
-// Nested runs the derivative that transform makes of f over numbers of traces
-// that may be open: what a derivative inside a differentiated function is.
-func Nested(f *Function, x []Real, gradient bool) ([]Real, error) {
-	transform, nb := Derive(gradientProgram), len(x)
-	if !gradient {
-		transform, nb = pushforwardProgram, len(x)/2
-	}
-	if c := f.def.Context; c != nil {
-		if err := c.Enter(nil, 0); err != nil {
-			return nil, err
-		}
-		defer c.Leave()
-	}
-	return overDerived(f, nb, x, f.def.Context, transform)
 }

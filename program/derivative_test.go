@@ -168,7 +168,7 @@ func TestAdjointIdentity(t *testing.T) {
 // Unit stands for a cotangent of ones.
 func TestUnit(t *testing.T) {
 	each(t, 100, smooth.withLanes(), func(t *testing.T, rng *rand.Rand, x sample) {
-		x.p = Only(x.p, 0)
+		x.p = Join(x.p, "y", 0)
 		x.p.Outs, x.p.Result = []Group{{"y", 1}}, x.p.Result[:1]
 		for _, k := range []int{1, 3} {
 			for _, strong := range []bool{false, true} {

@@ -21,11 +21,11 @@ type Machine struct {
 
 // instr is a statement made ready to run.
 type instr struct {
-	op         Op
-	form       form
-	n, d, k    int32
-	a, b, c    int32 // a slot, or a position in Index where the form says gather
-	ka, kb, kc bool  // gather
+	op      Op
+	form    form
+	fast    fast // how runFast does it, fastNo if it does not
+	n, d, k int32
+	a, b, c int32 // a slot, or a position in Index where the form says gather
 }
 
 // form says how the operands of a binary statement are read.
@@ -61,7 +61,20 @@ func NewMachine(p *Program) *Machine {
 		case Call:
 			args = max(args, int(s.B.Base)+int(s.N))
 		}
+		if s.N < fewLanes && s.Op.Elementary() && scalarKind[s.Op] != fastNo {
+			for l := range s.N {
+				t := Stmt{Op: s.Op, N: 1, D: s.D + l, A: Slot(p.at(s.A, l))}
+				if s.Op.Arity() > 1 {
+					t.B = Slot(p.at(s.B, l))
+				}
+				x.code = append(x.code, ready(&q, t))
+			}
+			continue
+		}
 		x.code = append(x.code, ready(&q, s))
+	}
+	for i := range x.code {
+		x.code[i].fast = x.code[i].kind()
 	}
 	x.p = &q
 	x.args = make([]float64, args)
@@ -172,7 +185,10 @@ func (x *Machine) Output(i int, dst []float64) {
 // then not defined.
 func (x *Machine) Run() bool {
 	m, index := x.m, x.p.Index
-	for i := range x.code {
+	for i := 0; ; i++ {
+		if i = runFast(x.code, i, m, index); i == len(x.code) {
+			return true
+		}
 		c := &x.code[i]
 		switch {
 		case c.form == formOne && c.op.Elementary():
@@ -189,7 +205,6 @@ func (x *Machine) Run() bool {
 			}
 		}
 	}
-	return true
 }
 
 func (x *Machine) call(c *instr) {

@@ -283,7 +283,7 @@ func TestOutputThatIsNoNumber(t *testing.T) {
 	tr.StartRecording(1, 0, core.RecordOptions{})
 	defer tr.Close()
 	for _, id := range []int32{-1, 2} {
-		if _, err := FromRecording(tr.Recorded(), []core.Rep{{ID: id}}); err == nil {
+		if _, err := FromRecording(tr.Recorded(), []core.Rep{{Mark: core.Mark{ID: id}}}); err == nil {
 			t.Errorf("id %d: no error", id)
 		}
 	}

@@ -1,14 +1,16 @@
 package program
 
-// Only is p with output group i alone.
-func Only(p *Program, i int) *Program {
+// Join is p with one output group, called name and made of the given groups in
+// that order.
+func Join(p *Program, name string, groups ...int) *Program {
 	q := *p
-	at := 0
-	for _, g := range p.Outs[:i] {
-		at += g.N
+	q.Outs = []Group{{Name: name}}
+	q.Result = nil
+	for _, i := range groups {
+		at := total(p.Outs[:i])
+		q.Outs[0].N += p.Outs[i].N
+		q.Result = append(q.Result, p.Result[at:at+p.Outs[i].N]...)
 	}
-	q.Outs = p.Outs[i : i+1 : i+1]
-	q.Result = p.Result[at : at+p.Outs[i].N]
 	return &q
 }
 

@@ -1,7 +1,7 @@
 package program
 
 import (
-	"cmp"
+	"math"
 	"slices"
 
 	"github.com/nabla-ad/nabla/rules"
@@ -90,74 +90,148 @@ func chains(p *Program) *Program {
 	return r.finish()
 }
 
-// group sorts statements by the longest path that leads to them and merges equal
-// one-lane operations of one level.
+// group orders the statements so that equal one-lane operations stand together and
+// merges them. It is list scheduling: of the operations that are ready, take the
+// one from which the longest path leads to the end, and with it all others that are
+// ready and equal. What does not hurry waits until it makes a large group.
 func group(p *Program) *Program {
-	level := make([]int32, p.Slots+1) // one more for the address of a call without arguments
-	of := make([]int32, len(p.Stmts))
-	deepest := int32(0)
+	users := p.users()
+	height := make([]int32, len(p.Stmts)) // longest path from the statement to the end
+	for i := len(p.Stmts) - 1; i >= 0; i-- {
+		for _, u := range users.of(i) {
+			height[i] = max(height[i], height[u]+1)
+		}
+		if p.Stmts[i].Op.Guard() {
+			height[i] = math.MaxInt32 // a run that has to be given up is given up early
+		}
+	}
+	q := newReady(p, height)
+	missing := make([]int32, len(p.Stmts)) // operands not yet computed, each use counted
 	for i := range p.Stmts {
-		s := &p.Stmts[i]
-		if s.Op.Arity() == 0 {
-			continue
+		for _, u := range users.of(i) {
+			missing[u]++
 		}
-		d := int32(0)
-		for _, o := range s.Operands() {
-			if o.Stride == 0 && s.terms() > 0 {
-				d = max(d, level[o.Base])
-				continue
-			}
-			for l := range s.terms() {
-				d = max(d, level[p.at(o, l)])
-			}
-		}
-		d++
-		of[i] = d
-		deepest = max(deepest, d)
-		for l := range s.Width() {
-			level[s.D+l] = d
-		}
-	}
-	order := make([]int32, len(p.Stmts)) // by level, program order inside
-	start := make([]int32, deepest+2)
-	for _, d := range of {
-		start[d+1]++
-	}
-	for d := range deepest + 1 {
-		start[d+1] += start[d]
-	}
-	next := slices.Clone(start)
-	for i, d := range of {
-		order[next[d]] = int32(i)
-		next[d]++
 	}
 	r := rewrite(p)
 	r.p.Outcomes = nil
-	for d := range deepest + 1 {
-		stmts := order[start[d]:start[d+1]]
-		if d > 0 {
-			slices.SortStableFunc(stmts, func(i, j int32) int {
-				s, t := &p.Stmts[i], &p.Stmts[j]
-				if c := cmp.Compare(groupKey(s), groupKey(t)); c != 0 {
-					return c
-				}
-				// Equal operations on neighbouring values stand together.
-				return cmp.Compare(level[s.A.Base&^(s.A.Stride>>31)], level[t.A.Base&^(t.A.Stride>>31)])
-			})
-		}
-		for len(stmts) > 0 {
-			n := 1
-			s := &p.Stmts[stmts[0]]
-			if groups(s) && d > 0 {
-				for n < len(stmts) && groups(&p.Stmts[stmts[n]]) && groupKey(&p.Stmts[stmts[n]]) == groupKey(s) {
-					n++
+	done := func(stmts []int32) {
+		for _, i := range stmts {
+			for _, u := range users.of(int(i)) {
+				if missing[u]--; missing[u] == 0 {
+					q.push(u)
 				}
 			}
-			r.emit(stmts[:n])
-			stmts = stmts[n:]
 		}
 	}
-	return r.finish()
+	for i := range p.Stmts { // what reads nothing comes first, in its order
+		if p.Stmts[i].Op.Arity() == 0 || p.Stmts[i].terms() == 0 {
+			one := []int32{int32(i)}
+			r.emit(one)
+			done(one)
+		}
+	}
+	for {
+		stmts := q.pop()
+		if stmts == nil {
+			return r.finish()
+		}
+		if groups(&p.Stmts[stmts[0]]) {
+			slices.Sort(stmts) // program order: neighbours in the source read neighbours
+			r.emit(stmts)
+		} else {
+			for k := range stmts {
+				r.emit(stmts[k : k+1])
+			}
+		}
+		done(stmts)
+	}
+}
+
+// lists holds a list of statements for each statement, end to end.
+type lists struct{ start, item []int32 }
+
+func (l *lists) of(i int) []int32 { return l.item[l.start[i]:l.start[i+1]] }
+
+// users lists for each statement those that read it, once per use.
+func (p *Program) users() lists {
+	own := p.owners()
+	l := lists{start: make([]int32, len(p.Stmts)+1)}
+	each := func(visit func(from, to int32)) {
+		for i := range p.Stmts {
+			s := &p.Stmts[i]
+			ops := [3]Operand{s.A, s.B, s.C}
+			for _, o := range ops[:s.Op.Arity()] {
+				if o.Stride == 0 && s.terms() > 0 {
+					visit(own[o.Base], int32(i))
+					continue
+				}
+				for t := range s.terms() {
+					visit(own[p.at(o, t)], int32(i))
+				}
+			}
+		}
+	}
+	each(func(from, _ int32) { l.start[from+1]++ })
+	for i := range p.Stmts {
+		l.start[i+1] += l.start[i]
+	}
+	l.item = make([]int32, l.start[len(p.Stmts)])
+	next := slices.Clone(l.start)
+	each(func(from, to int32) {
+		l.item[next[from]] = to
+		next[from]++
+	})
+	return l
+}
+
+// readyQueue holds the statements that can run, by what they can be merged with.
+type readyQueue struct {
+	p       *Program
+	height  []int32
+	class   map[uint64]int
+	classes []readyClass
+	spare   []int32
+}
+
+type readyClass struct {
+	stmts []int32
+	top   int32 // greatest height among them, -1 for none
+}
+
+func newReady(p *Program, height []int32) *readyQueue {
+	return &readyQueue{p: p, height: height, class: map[uint64]int{}}
+}
+
+func (q *readyQueue) push(i int32) {
+	key := groupKey(&q.p.Stmts[i])
+	k, ok := q.class[key]
+	if !ok {
+		k = len(q.classes)
+		q.class[key] = k
+		q.classes = append(q.classes, readyClass{top: -1})
+	}
+	c := &q.classes[k]
+	c.stmts = append(c.stmts, i)
+	c.top = max(c.top, q.height[i])
+}
+
+// pop takes the class with the most urgent statement, all of it. The result is
+// valid until the next pop.
+func (q *readyQueue) pop() []int32 {
+	best := -1
+	for k := range q.classes {
+		if c := &q.classes[k]; c.top >= 0 && (best < 0 || c.top > q.classes[best].top) {
+			best = k
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := &q.classes[best]
+	stmts := c.stmts
+	c.stmts, q.spare = q.spare[:0], stmts
+	c.top = -1
+	return stmts
 }
 
 // groups reports whether s can be merged with others.
@@ -165,13 +239,9 @@ func groups(s *Stmt) bool {
 	return s.N == 1 && (s.Op.Elementary() || s.Op == Sum || s.Op.Guard())
 }
 
-// groupKey orders the statements of a level; equal keys can be merged. Guards
-// come first: a run that has to be given up is given up early.
+// groupKey is equal for statements that can be merged.
 func groupKey(s *Stmt) uint64 {
 	k := uint64(s.Op) << 40
-	if s.Op.Guard() {
-		k = uint64(s.Op)
-	}
 	if !groups(s) {
 		k |= 1 << 39
 	}

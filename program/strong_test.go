@@ -260,12 +260,12 @@ out y [%6]`, 0, 2},
 					compare(t, what, got[len(got)-1:], [][]float64{{c.want}}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
 				}
 				x, one := []float64{c.x}, []float64{1}
-				g := pass.do(Only(VJP(p, VJPOptions{Strong: true, Unit: true}), 1))
+				g := pass.do(Join(VJP(p, VJPOptions{Strong: true, Unit: true}), "y", 1))
 				second("JVP of VJP", JVP(g, JVPOptions{Strong: true}), x, one)
 				second("VJP of VJP", VJP(g, VJPOptions{Strong: true, Unit: true}), x)
-				d := Only(JVP(p, JVPOptions{Strong: true}), 1)
-				second("JVP of JVP", Only(JVP(d, JVPOptions{Strong: true}), 1), x, one, one)
-				second("VJP of JVP", Only(VJP(d, VJPOptions{Strong: true, Unit: true}), 1), x, one)
+				d := Join(JVP(p, JVPOptions{Strong: true}), "y", 1)
+				second("JVP of JVP", Join(JVP(d, JVPOptions{Strong: true}), "y", 1), x, one, one)
+				second("VJP of JVP", Join(VJP(d, VJPOptions{Strong: true, Unit: true}), "y", 1), x, one)
 			}
 		})
 	}

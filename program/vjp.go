@@ -29,9 +29,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), src: p}
 	v.head = make([]int32, p.Slots)
 	v.full = make([]int32, len(p.Stmts))
-	for _, g := range p.Outs { // outputs of p stay outputs
-		v.p.Outs = append(v.p.Outs, g)
-	}
+	v.p.Outs = append(v.p.Outs, p.Outs...) // outputs of p stay outputs
 	v.p.Result = append(v.p.Result, p.Result...)
 	if o.Unit {
 		one := v.ones(k)

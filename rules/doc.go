@@ -56,9 +56,10 @@
 // # Adding a function
 //
 // Add the code to its group in op.go and a row to the table, with any op its
-// partials need. Run go generate. TestReference and TestDifferences compare the
-// new row with independent values; give it points in the former's testdata and
-// its kinks in TestKinks.
+// partials need. Run go generate, which also lists the table in OPS.md.
+// TestDifferences compares the new row with differences of its value at random
+// points; give it an interval there. Add points with values to
+// testdata/special.py and the conventions to TestKinks.
 package rules
 
 //go:generate go run ./internal/genrules

@@ -85,8 +85,8 @@ const maxDepth = 200
 func parse(text string) (*Expr, error) {
 	p := &parser{text: text}
 	e, err := p.expr(0)
-	if err == nil && p.peek() != 0 {
-		err = p.errorf("unexpected %q", p.peek())
+	if c := p.peek(); err == nil && p.pos < len(p.text) {
+		err = p.errorf("unexpected %q", c)
 	}
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (p *parser) factor(depth int) (*Expr, error) {
 		return p.number()
 	case isLetter(c):
 		return p.name(depth)
-	case c == 0:
+	case p.pos == len(p.text):
 		return nil, p.errorf("unexpected end")
 	}
 	return nil, p.errorf("unexpected %q", c)

@@ -77,6 +77,8 @@ func cotPi(x float64) float64 {
 // the fraction of a, Σ n!/(x+k)^(n+1) over k ≥ 0 is the part k ≥ a, which is
 // ψ^(n)(1-d), and a finite part, which is ψ^(n)(d) - ψ^(n)(a+1) up to sign.
 //
+// Orders above 500 lose digits in proportion to the order.
+//
 // Source: DLMF 5.15.1, 5.15.6.
 func polygamma(order, x float64) float64 {
 	switch {
@@ -128,8 +130,12 @@ func absPolygamma(n int, x float64) float64 {
 	far := float64(n + 10) // from here on the asymptotic series is exact to rounding
 	fn := float64(n)
 	f := 1 / x // (n-1)!/x^n
-	for k := 1; k < n; k++ {
-		f *= float64(k) / x
+	if n <= 500 {
+		for k := 1; k < n; k++ {
+			f *= float64(k) / x
+		}
+	} else {
+		f = math.Exp(lgamma(fn) - fn*math.Log(x)) // the product could underflow on its way
 	}
 	if x >= far {
 		return f * polygammaSeries(n, x)

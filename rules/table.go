@@ -45,7 +45,7 @@ var table = [...]Rule{
 	Acos: {Name: "acos", Arity: 1, Value: "math.Acos(x)", Partials: []string{"-inv(sqrt(fma(-x, x, 1)))"},
 		Domain: "|x| ≤ 1", Kinks: "-Inf at ±1", Source: "DLMF §4.24(ii)"},
 	Atan: {Name: "atan", Arity: 1, Value: "math.Atan(x)", Partials: []string{"inv(1+sq(x))"},
-		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.24(ii)"},
+		Domain: "all x", Kinks: "none; 0 at ±Inf; its own derivative underflows from |x| = 1e77 on", Source: "DLMF §4.24(ii)"},
 	Sinh: {Name: "sinh", Arity: 1, Value: "math.Sinh(x)", Partials: []string{"cosh(x)"},
 		Domain: "all x", Kinks: "none", Source: "DLMF §4.34"},
 	Cosh: {Name: "cosh", Arity: 1, Value: "math.Cosh(x)", Partials: []string{"sinh(x)"},

@@ -70,7 +70,7 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.open(kindRecord, o.Limit)
 	t.nested = o.Nested
 	t.nIn, t.nParam = nIn, nParam
-	t.next = int32(nIn+nParam) + 1
+	t.begin(nIn + nParam + 1)
 	t.used, t.n = 0, 0
 	t.cur = nil
 	t.consts = t.consts[:0]
@@ -106,21 +106,14 @@ func (t *Tracer) Parameters() int32 {
 }
 
 func (t *Tracer) grow() {
-	if t.used < len(t.chunks) {
-		t.cur = t.chunks[t.used]
-	} else {
-		size := firstChunk << min(t.used, 16)
-		t.cur = make([]Record, min(size, fullChunk))
-		t.chunks = append(t.chunks, t.cur)
+	room := t.room(t.Bytes)
+	if t.used == len(t.chunks) {
+		t.chunks = append(t.chunks, make([]Record, min(firstChunk<<min(t.used, 16), fullChunk)))
 	}
+	t.cur = t.chunks[t.used]
+	t.cur = t.cur[:min(len(t.cur), room)] // what does not fit is found here, off the hot path
 	t.used++
 	t.n = 0
-	if t.next > t.limit-int32(len(t.cur)) {
-		// Past the limit by less than a chunk: the check stays off the hot path.
-		if t.next > t.limit {
-			panic(Abort{&LimitError{Limit: int(t.limit), Bytes: t.Bytes()}})
-		}
-	}
 }
 
 // Bytes is the memory the recording uses.
@@ -143,7 +136,7 @@ func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	if t.keep {
 		t.vals = append(t.vals, v)
 	}
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 // operand is how a, a constant or a number of t, is written into a record.

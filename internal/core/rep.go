@@ -21,19 +21,27 @@ import (
 )
 
 // Rep is a number under differentiation. The zero value is the constant 0.
+//
+// A struct of more than four fields stays in memory where it could live in
+// registers; that is why two of them are in a struct of their own.
 type Rep struct {
-	_   [0]func() // == would compare trace identity
-	V   float64
+	_ [0]func() // == would compare trace identity
+	V float64
+	Mark
+	T *Tracer
+}
+
+// Mark tells numbers apart.
+type Mark struct {
 	ID  int32  // 0 for a constant
 	Gen uint32 // the trace it belongs to; a tracer opened again has another
-	T   *Tracer
 }
 
 // poisonID marks an output that has not been written. Its tracer is nil.
 const poisonID = -1
 
 // Poison is what an in-place function finds in its output.
-func Poison() Rep { return Rep{V: math.NaN(), ID: poisonID} }
+func Poison() Rep { return Rep{V: math.NaN(), Mark: Mark{ID: poisonID}} }
 
 // Poisoned reports whether r is an output that was never written.
 func (r Rep) Poisoned() bool { return r.ID == poisonID && r.T == nil }
@@ -51,13 +59,14 @@ const (
 // A Tracer owns the numbers of one trace. It is opened, used by one goroutine,
 // closed, and may be opened again; its memory is kept.
 type Tracer struct {
-	kind   kind
-	nested bool // may capture numbers of traces opened earlier
-	strong bool // dual: -0 is a structural zero
-	gen    uint32
-	birth  uint64
-	next   int32 // the id of the next number
-	limit  int32 // no id beyond this one
+	kind       kind
+	nested     bool // may capture numbers of traces opened earlier
+	strong     bool // dual: -0 is a structural zero
+	gen        uint32
+	birth      uint64
+	next       int32 // the id of the next number
+	limit      int32 // no id beyond this one
+	operations int   // the limit as it was asked for
 
 	recording
 	tape
@@ -75,12 +84,27 @@ func (t *Tracer) open(k kind, limit int) {
 		t.gen = uint32(t.birth)
 	}
 	t.kind = k
-	t.next = 1
-	t.limit = math.MaxInt32 - 1
-	if limit > 0 && limit < math.MaxInt32-1 {
-		t.limit = int32(limit)
-	}
+	t.operations = limit
 	t.nested = false
+}
+
+// begin says that the ids from next on are operations, and sets the limit.
+func (t *Tracer) begin(next int) {
+	t.next = int32(next)
+	t.limit = math.MaxInt32 - 1
+	if t.operations > 0 && t.operations < math.MaxInt32-next {
+		t.limit = int32(next - 1 + t.operations)
+	}
+}
+
+// room is the number of operations that still fit. It panics with a LimitError
+// where there is none.
+func (t *Tracer) room(bytes func() int) int {
+	n := int(t.limit) - int(t.next) + 1
+	if n <= 0 {
+		panic(Abort{&LimitError{Limit: t.operations, Bytes: bytes()}})
+	}
+	return n
 }
 
 // Close ends the trace. Numbers that outlive it are recognised from then on.
@@ -94,7 +118,7 @@ func (t *Tracer) Open() bool { return t.kind != kindClosed }
 
 // number makes the Rep of the number id of this trace.
 func (t *Tracer) number(v float64, id int32) Rep {
-	return Rep{V: v, ID: id, Gen: t.gen, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
 }
 
 // Own checks that r is a constant or a number of this trace and returns its id.

@@ -1,0 +1,102 @@
+package nabla
+
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/engine"
+)
+
+// Backend is an engine with its settings: a value such as forwarddiff.Backend{}
+// or reversediff.Backend{Compile: true}, or a composite of them.
+type Backend = engine.Backend
+
+// SecondOrder differentiates with Inner and then with Outer. First-order operators
+// use Inner alone. Forward over reverse, SecondOrder{forwarddiff.Backend{},
+// reversediff.Backend{Compile: true}}, is the best choice for most functions.
+type SecondOrder struct{ Outer, Inner Backend }
+
+// Name is the names of both, "outer over inner".
+func (s SecondOrder) Name() string { return nameOf(s.Outer) + " over " + nameOf(s.Inner) }
+
+// GuardPolicy says what a replay does where the function would take another branch
+// than the one that was recorded.
+type GuardPolicy uint8
+
+const (
+	// Retrace records the function again at the new point. Programs of branches
+	// seen before are kept.
+	Retrace GuardPolicy = iota
+	// Fail returns ErrGuard, or ErrStale where the replayed value is not the
+	// function's.
+	Fail
+)
+
+// Policy is Backend with a say in how recordings are kept right.
+type Policy struct {
+	Backend Backend
+	OnGuard GuardPolicy
+	// NoStaleCheck turns off the comparison of the replayed value with the
+	// function itself on calls 1, 2, 4, 8, …, which finds captured data that has
+	// changed. Each costs one evaluation of the function.
+	NoStaleCheck bool
+}
+
+// Name is that of the backend with the policy's settings that are not the default.
+func (p Policy) Name() string {
+	s := nameOf(p.Backend)
+	if p.OnGuard == Fail {
+		s += "+fail"
+	}
+	if p.NoStaleCheck {
+		s += "+nostalecheck"
+	}
+	return s
+}
+
+func nameOf(b Backend) string {
+	if b == nil {
+		return "<nil>"
+	}
+	return b.Name()
+}
+
+// resolved is a backend with its composites taken apart.
+type resolved struct {
+	outer, inner Backend
+	policy       engine.Policy
+}
+
+func resolve(op string, b Backend) (resolved, error) {
+	var r resolved
+	for {
+		switch c := b.(type) {
+		case nil:
+			return r, &UnsupportedError{What: op + ": the backend is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
+		case Policy:
+			r.policy = engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck}
+			b = c.Backend
+			continue
+		case SecondOrder:
+			outer, err := resolve(op, c.Outer)
+			if err != nil {
+				return r, err
+			}
+			inner, err := resolve(op, c.Inner)
+			if err != nil {
+				return r, err
+			}
+			if outer.outer != outer.inner || inner.outer != inner.inner {
+				return r, &UnsupportedError{
+					What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, b.Name()),
+					Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
+				}
+			}
+			r.outer, r.inner = outer.outer, inner.inner
+			r.policy.FailOnGuard = r.policy.FailOnGuard || outer.policy.FailOnGuard || inner.policy.FailOnGuard
+			r.policy.NoStaleCheck = r.policy.NoStaleCheck || outer.policy.NoStaleCheck || inner.policy.NoStaleCheck
+			return r, nil
+		}
+		r.outer, r.inner = b, b
+		return r, nil
+	}
+}

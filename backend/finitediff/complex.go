@@ -1,0 +1,264 @@
+package finitediff
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// The complex step: J·v = Im f(x + ih·v) / h up to h²; W. Squire & G. Trapp, "Using
+// complex variables to estimate derivatives of real functions", SIAM Review 40
+// (1998). f is run as the program that it recorded, over complex numbers.
+
+// recording is f as a program that holds at the point of the call.
+type recording struct {
+	f       *engine.Function
+	s       *settings
+	records int
+	frozen  []byte
+	now     []byte
+	params  []float64
+	want    []float64
+	checker *program.Machine
+	lanes   []*machine
+}
+
+func newRecording(f *engine.Function, s *settings, x []float64) (*recording, error) {
+	if !f.Traceable() {
+		return nil, complexUnsupported(f)
+	}
+	if err := s.inside(x); err != nil {
+		return nil, err
+	}
+	_, m := f.Dims()
+	r := &recording{f: f, s: s, want: make([]float64, m), lanes: make([]*machine, s.workers)}
+	return r, r.record(x)
+}
+
+func complexUnsupported(f *engine.Function) error {
+	return &engine.UnsupportedError{
+		What:   fmt.Sprintf("finitediff(complex) runs the recorded program of a function, and function %s computes with float64", f.Name()),
+		Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
+	}
+}
+
+// Recordings is how often f was recorded.
+func (r *recording) Recordings() int { return r.records }
+
+func (r *recording) record(x []float64) error {
+	p, err := r.f.Program(x)
+	if err != nil {
+		return err
+	}
+	r.records++
+	r.checker = program.NewMachine(p)
+	for i := range r.lanes {
+		r.lanes[i] = newMachine(p, r.f.Name())
+	}
+	if c := r.f.Context(); c != nil {
+		r.frozen = c.Snapshot(r.frozen[:0])
+	}
+	return nil
+}
+
+// at writes y = f(x) and makes the recording hold at x: it records again where a
+// guard fails, an opaque field of the bound struct has changed, or the program
+// gives another value than f.
+func (r *recording) at(y, x []float64) error {
+	if err := r.s.inside(x); err != nil {
+		return err
+	}
+	policy := r.f.Policy()
+	if !policy.NoStaleCheck {
+		if err := r.f.Value(r.want, x); err != nil {
+			return err
+		}
+	}
+	fits := true
+	if c := r.f.Context(); c != nil {
+		r.now = c.Snapshot(r.now[:0])
+		fits = bytes.Equal(r.now, r.frozen)
+		if n := c.Params(); cap(r.params) < n {
+			r.params = make([]float64, n)
+		} else {
+			r.params = r.params[:n]
+		}
+		c.Read(r.params)
+	}
+	for attempt := 0; ; attempt++ {
+		var broken error
+		switch {
+		case !fits:
+		case !r.check(y, x):
+			broken = engine.ErrGuard
+		case !policy.NoStaleCheck && !agree(y, r.want):
+			broken = engine.ErrStale
+		default:
+			if !policy.NoStaleCheck {
+				copy(y, r.want)
+			}
+			for _, m := range r.lanes {
+				for i := range m.param {
+					m.param[i] = complex(r.params[i], 0)
+				}
+				for i, v := range x {
+					m.input[i] = complex(v, 0)
+				}
+			}
+			return nil
+		}
+		if broken != nil && (attempt > 0 || policy.FailOnGuard) {
+			return fmt.Errorf("nabla: finitediff(complex): function %s: %w", r.f.Name(), broken)
+		}
+		if err := r.record(x); err != nil {
+			return err
+		}
+		fits = true
+	}
+}
+
+// check runs the program over float64; false says that a guard failed.
+func (r *recording) check(y, x []float64) bool {
+	copy(r.checker.Input(0), x)
+	copy(r.checker.Params(), r.params)
+	if !r.checker.Run() {
+		return false
+	}
+	r.checker.Output(0, y)
+	return true
+}
+
+// agree compares values with room for a compiler that fuses x·y+z in one of the
+// two and for sums that cancel.
+func agree(got, want []float64) bool {
+	scale := 0.0
+	for _, v := range want {
+		if v-v == 0 {
+			scale = max(scale, math.Abs(v))
+		}
+	}
+	for i, v := range want {
+		g := got[i]
+		if g != v && !(g != g && v != v) && !(math.Abs(g-v) <= 1e-9*scale+1e-300) {
+			return false
+		}
+	}
+	return true
+}
+
+// imaginary is the length of the step in a component with value x.
+func (s *settings) imaginary(x float64) float64 {
+	if x-x != 0 {
+		return s.abs
+	}
+	return s.step(x)
+}
+
+// complexPush is J·v by the complex step: one run of the program for a tangent,
+// and one over float64 together with one evaluation of f for all.
+type complexPush struct {
+	*recording
+	pool *pool
+
+	m          int
+	x          []float64
+	ydot, xdot engine.Block
+}
+
+func newComplexPush(f *engine.Function, s *settings, x []float64) (*complexPush, error) {
+	r, err := newRecording(f, s, x)
+	if err != nil {
+		return nil, err
+	}
+	_, m := f.Dims()
+	return &complexPush{recording: r, pool: newLanes(f, s.workers), m: m}, nil
+}
+
+func (p *complexPush) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
+	if err := p.at(y, x); err != nil {
+		return err
+	}
+	p.x, p.ydot, p.xdot = x, ydot, xdot
+	err := p.pool.run(p, xdot.B)
+	p.x, p.ydot, p.xdot = nil, engine.Block{}, engine.Block{}
+	return err
+}
+
+// do computes column j.
+func (p *complexPush) do(w *worker, j int) error {
+	lane := p.lanes[w.id]
+	for i := range p.x {
+		w.v[i] = p.xdot.Data[i*p.xdot.Stride+j]
+	}
+	_, _, largest := support(w.v)
+	scale := 1.0
+	if largest <= math.MaxFloat64 && largest > 0 {
+		scale = rescale(w.v, largest)
+	}
+	h := largestStep
+	for i, vi := range w.v {
+		h = min(h, p.s.imaginary(p.x[i])/math.Abs(vi))
+	}
+	if !(largest <= math.MaxFloat64) {
+		h = p.s.abs // NaN and ±Inf stay what they are
+	}
+	for i, vi := range w.v {
+		lane.input[i] = complex(p.x[i], scaled(h, vi))
+	}
+	if err := lane.run(); err != nil {
+		return err
+	}
+	for i := range p.m {
+		p.ydot.Data[i*p.ydot.Stride+j] = imag(lane.output(i)) / h * scale
+	}
+	return nil
+}
+
+// complexJacobian is the Jacobian by the complex step, one run of the program for
+// a column.
+type complexJacobian struct {
+	*recording
+	pool *pool
+
+	m   int
+	x   []float64
+	jac engine.Block
+}
+
+func newComplexJacobian(f *engine.Function, s *settings, x []float64) (*complexJacobian, error) {
+	r, err := newRecording(f, s, x)
+	if err != nil {
+		return nil, err
+	}
+	_, m := f.Dims()
+	return &complexJacobian{recording: r, pool: newLanes(f, s.workers), m: m}, nil
+}
+
+func (p *complexJacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
+	if err := p.at(y, x); err != nil {
+		return err
+	}
+	p.x, p.jac = x, jac
+	err := p.pool.run(p, len(x))
+	p.x, p.jac = nil, engine.Block{}
+	return err
+}
+
+// do computes column j.
+func (p *complexJacobian) do(w *worker, j int) error {
+	lane := p.lanes[w.id]
+	h := p.s.imaginary(p.x[j])
+	lane.input[j] = complex(p.x[j], h)
+	err := lane.run()
+	lane.input[j] = complex(p.x[j], 0)
+	if err != nil {
+		return err
+	}
+	for i := range p.m {
+		p.jac.Data[i*p.jac.Stride+j] = imag(lane.output(i)) / h
+	}
+	return nil
+}

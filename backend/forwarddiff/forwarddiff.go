@@ -1,0 +1,329 @@
+// Package forwarddiff is forward mode: dual numbers with several tangents at a
+// time, in an arena.
+//
+//	g, err := nabla.Gradient(f, forwarddiff.Backend{}, x)
+//
+// One sweep runs the function once and carries Chunk directions, so a gradient of
+// n inputs takes n/Chunk sweeps, each at a cost of the function times a constant
+// and Chunk. Forward mode is for few inputs, for Jacobians with more rows than
+// columns, and for functions whose control flow changes at every call: nothing is
+// recorded.
+//
+// Derivatives that are structurally zero stay zero where they meet an infinite
+// partial derivative. Second order differentiates the gradient that the reverse of
+// the recorded program computes; see engine.GradientFunction.
+package forwarddiff
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// Backend configures forward mode. The zero value works.
+type Backend struct {
+	// Chunk is the number of directions carried by one sweep. Zero chooses: all of
+	// them up to 12, and beyond that equal chunks of at most 12.
+	Chunk int
+
+	// Workers is the number of goroutines that share the chunks of a gradient or
+	// Jacobian; zero or one means the caller's alone. Each has its own copy of
+	// the bound struct and its scratch, but the function itself is then called
+	// from several goroutines: what it captures it must only read.
+	Workers int
+
+	// Limit is the number of operations one sweep may have; zero means what fits
+	// into 2 GiB.
+	Limit int
+}
+
+// maxChunk is the chunk threshold of ForwardDiff.jl.
+const maxChunk = 12
+
+// Name is "forwarddiff" with the settings that are not the default.
+func (b Backend) Name() string {
+	var s []string
+	if b.Chunk != 0 {
+		s = append(s, fmt.Sprintf("chunk=%d", b.Chunk))
+	}
+	if b.Workers > 1 {
+		s = append(s, fmt.Sprintf("workers=%d", b.Workers))
+	}
+	if b.Limit != 0 {
+		s = append(s, fmt.Sprintf("limit=%d", b.Limit))
+	}
+	if len(s) == 0 {
+		return "forwarddiff"
+	}
+	return "forwarddiff(" + strings.Join(s, ", ") + ")"
+}
+
+// Lanes is the chunk for n directions.
+func (b Backend) Lanes(n int) int {
+	if b.Chunk > 0 {
+		return max(1, min(b.Chunk, n))
+	}
+	if n <= maxChunk {
+		return max(n, 1)
+	}
+	chunks := (n + maxChunk - 1) / maxChunk
+	return (n + chunks - 1) / chunks
+}
+
+func (b Backend) check() error {
+	if b.Chunk < 0 || b.Workers < 0 || b.Limit < 0 {
+		return fmt.Errorf("nabla: forwarddiff: negative setting in %+v", struct{ Chunk, Workers, Limit int }(b))
+	}
+	return nil
+}
+
+// runner runs a function over dual numbers. It belongs to one goroutine.
+type runner struct {
+	f      *engine.Function
+	t      *engine.Tracer
+	xs, ys []engine.Real
+	lanes  int
+	limit  int
+}
+
+func (b Backend) newRunner(f *engine.Function, lanes int) *runner {
+	n, m := f.Dims()
+	return &runner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m), lanes: lanes, limit: b.Limit}
+}
+
+// sweep runs f at x with lanes tangents whose seeds are set by seed. It runs
+// again with structural zeros where a tangent came out as NaN.
+func (r *runner) sweep(x []float64, lanes int, s seeds) error {
+	if err := r.once(x, lanes, s, false); err != nil {
+		return err
+	}
+	for i := range r.ys {
+		if core.AnyNaN(r.tangents(i)) {
+			return r.once(x, lanes, s, true)
+		}
+	}
+	return nil
+}
+
+// seeds are the tangents of the inputs: the columns of a block, or unit vectors
+// from first on where the block is empty.
+type seeds struct {
+	block engine.Block
+	unit  bool
+	first int
+}
+
+func (r *runner) once(x []float64, lanes int, s seeds, strong bool) error {
+	r.t.StartDual(len(x), lanes, r.limit, strong)
+	defer r.t.Close()
+	for i := range x {
+		dst := r.t.Tangents(int32(i) + 1)
+		if s.unit {
+			clear(dst)
+			if k := i - s.first; k >= 0 && k < lanes {
+				dst[k] = 1
+			}
+		} else {
+			copy(dst, s.block.Row(i))
+		}
+		if strong {
+			for k, v := range dst {
+				dst[k] = core.StrongSeed(v)
+			}
+		}
+	}
+	engine.Inputs(r.t, r.xs, x)
+	return r.f.OverIn(r.t, r.ys, r.xs)
+}
+
+// tangents is those of output i, nil where it is a constant.
+func (r *runner) tangents(i int) []float64 {
+	if r.ys[i].ID == 0 {
+		return nil
+	}
+	return r.t.Tangents(r.ys[i].ID)
+}
+
+// put writes the tangents of output i to dst.
+func (r *runner) put(dst []float64, i int) {
+	t := r.tangents(i)
+	if t == nil {
+		clear(dst)
+		return
+	}
+	for k := range dst {
+		dst[k] = t[k] + 0 // a structural zero is written as -0
+	}
+}
+
+func (r *runner) values(y []float64) {
+	for i, v := range r.ys {
+		y[i] = v.V
+	}
+}
+
+// PreparePushforward implements engine.Pusher.
+func (b Backend) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if f.Replayable() {
+		return engine.CompilePushforward(f, x, lanes, b.Limit)
+	}
+	return &pushforward{b.newRunner(f, lanes)}, nil
+}
+
+type pushforward struct{ *runner }
+
+func (p *pushforward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
+	if err := p.sweep(x, xdot.B, seeds{block: xdot}); err != nil {
+		return err
+	}
+	p.values(y)
+	for i := range p.ys {
+		p.put(ydot.Row(i), i)
+	}
+	return nil
+}
+
+// columns evaluates all columns of a Jacobian chunk by chunk, on several
+// goroutines if wanted.
+type columns struct {
+	runners []*runner
+	chunk   int
+	errs    []error
+}
+
+func (b Backend) newColumns(f *engine.Function) (*columns, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	n, _ := f.Dims()
+	c := &columns{chunk: b.Lanes(n)}
+	workers := max(1, min(b.Workers, (n+c.chunk-1)/c.chunk))
+	for i := range workers {
+		g := f
+		if i > 0 {
+			g = f.Clone()
+		}
+		c.runners = append(c.runners, b.newRunner(g, c.chunk))
+	}
+	c.errs = make([]error, workers)
+	return c, nil
+}
+
+// each calls put after every chunk with the runner that has it.
+func (c *columns) each(x []float64, put func(r *runner, first, lanes int)) error {
+	n := len(x)
+	if n == 0 {
+		r := c.runners[0]
+		if err := r.sweep(x, 1, seeds{unit: true}); err != nil {
+			return err
+		}
+		put(r, 0, 0)
+		return nil
+	}
+	if len(c.runners) == 1 {
+		return c.share(0, x, put)
+	}
+	var wg sync.WaitGroup
+	for w := range c.runners {
+		wg.Go(func() { c.errs[w] = c.share(w, x, put) })
+	}
+	wg.Wait()
+	for _, err := range c.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share does the chunks of worker w.
+func (c *columns) share(w int, x []float64, put func(r *runner, first, lanes int)) error {
+	for first := w * c.chunk; first < len(x); first += c.chunk * len(c.runners) {
+		lanes := min(c.chunk, len(x)-first)
+		r := c.runners[w]
+		if err := r.sweep(x, lanes, seeds{unit: true, first: first}); err != nil {
+			return err
+		}
+		put(r, first, lanes)
+	}
+	return nil
+}
+
+// PrepareGradient implements engine.Gradienter.
+func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	c, err := b.newColumns(f)
+	if err != nil {
+		return nil, err
+	}
+	g := &gradient{columns: c}
+	g.put = func(r *runner, first, lanes int) {
+		if first == 0 {
+			g.value = r.ys[0].V
+		}
+		r.put(g.dst[first:first+lanes], 0)
+	}
+	return g, nil
+}
+
+type gradient struct {
+	*columns
+	dst   []float64
+	value float64
+	put   func(r *runner, first, lanes int)
+}
+
+func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	g.dst = grad
+	err := g.each(x, g.put)
+	g.dst = nil
+	return g.value, err
+}
+
+// PrepareJacobian implements engine.Jacobianer.
+func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
+	c, err := b.newColumns(f)
+	if err != nil {
+		return nil, err
+	}
+	j := &jacobian{columns: c}
+	j.put = func(r *runner, first, lanes int) {
+		if first == 0 {
+			r.values(j.y)
+		}
+		for i := range r.ys {
+			r.put(j.jac.Row(i)[first:first+lanes], i)
+		}
+	}
+	return j, nil
+}
+
+type jacobian struct {
+	*columns
+	y   []float64
+	jac engine.Block
+	put func(r *runner, first, lanes int)
+}
+
+func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
+	j.y, j.jac = y, jac
+	err := j.each(x, j.put)
+	j.y, j.jac = nil, engine.Block{}
+	return err
+}
+
+// GradientFunction implements engine.Transformer. The gradient over Reals is the
+// reverse of the recorded program, whichever branch it takes.
+func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
+	return engine.GradientFunction(f, b, true)
+}
+
+// PushforwardFunction implements engine.Transformer.
+func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
+	return engine.PushforwardFunction(f, b, true)
+}

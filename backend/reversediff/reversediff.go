@@ -1,0 +1,222 @@
+// Package reversediff is reverse mode over a recorded program.
+//
+//	g, err := nabla.PrepareGradient(f, reversediff.Backend{Compile: true}, x)
+//
+// With Compile the function is recorded when it is prepared; the program is
+// differentiated, simplified and scheduled, and every call replays it: a gradient
+// costs a small multiple of the function whatever the number of inputs. Every
+// comparison the function made is a guard of the program. Where one fails the
+// function is recorded again, so a replay is never of the wrong branch; see
+// nabla.Policy. Without Compile the function is recorded at every call, into memory
+// that is kept, and the reverse sweep reads the recording as it is.
+package reversediff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// Backend configures reverse mode. The zero value works.
+type Backend struct {
+	// Compile records once and replays. The best choice for many calls of a
+	// function whose branches seldom change.
+	Compile bool
+
+	// Limit is the number of operations a recording may have; zero means
+	// engine.DefaultLimit.
+	Limit int
+}
+
+// Name is "reversediff" with the settings that are not the default.
+func (b Backend) Name() string {
+	var s []string
+	if b.Compile {
+		s = append(s, "compile")
+	}
+	if b.Limit != 0 {
+		s = append(s, fmt.Sprintf("limit=%d", b.Limit))
+	}
+	if len(s) == 0 {
+		return "reversediff"
+	}
+	return "reversediff(" + strings.Join(s, ", ") + ")"
+}
+
+func (b Backend) limit() int {
+	if b.Limit > 0 {
+		return b.Limit
+	}
+	return engine.DefaultLimit
+}
+
+func (b Backend) replays(f *engine.Function) bool { return b.Compile || f.Replayable() }
+
+// GradientFunction implements engine.Transformer. With Compile the gradient may be
+// replayed by the engine that differentiates it.
+func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
+	return engine.GradientFunction(f, b, b.Compile)
+}
+
+// PushforwardFunction implements engine.Transformer.
+func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
+	return engine.PushforwardFunction(f, b, b.Compile)
+}
+
+// PreparePullback implements engine.Puller.
+func (b Backend) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
+	if !b.replays(f) {
+		return &recordedPullback{newTape(f, b.limit())}, nil
+	}
+	c, err := engine.NewCompiled(f, x, 1, b.Limit, func(p *program.Program, strong bool) *program.Program {
+		return program.Simplify(program.VJP(p, program.VJPOptions{Lanes: lanes, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &compiledPullback{c: c, part: engine.NewBlock(max(n, m), lanes), n: n, m: m}, nil
+}
+
+type compiledPullback struct {
+	c    *engine.Compiled
+	part engine.Block
+	n, m int
+}
+
+func (p *compiledPullback) Recordings() int { return p.c.Recordings() }
+
+func (p *compiledPullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
+	lanes := p.part.B
+	for first := 0; first < ybar.B; first += lanes {
+		k := min(lanes, ybar.B-first)
+		in := ybar.Cols(first, k)
+		if k < lanes { // a last partial batch is filled up with zero cotangents
+			in = engine.Block{N: p.m, B: lanes, Stride: lanes, Data: p.part.Data}
+			for i := range p.m {
+				row := in.Row(i)
+				clear(row[copy(row, ybar.Row(i)[first:]):])
+			}
+		}
+		machine, err := p.c.Run(x, in)
+		if err != nil {
+			return err
+		}
+		machine.Output(0, y)
+		if xbar.B == 1 && xbar.Stride == 1 && lanes == 1 {
+			machine.Output(1, xbar.Data)
+			continue
+		}
+		out := engine.Block{N: p.n, B: lanes, Stride: lanes, Data: p.part.Data}
+		machine.Output(1, out.Data[:p.n*lanes])
+		for i := range p.n {
+			copy(xbar.Row(i)[first:first+k], out.Row(i))
+		}
+	}
+	return nil
+}
+
+// PrepareGradient implements engine.Gradienter.
+func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	_, m := f.Dims()
+	if m != 1 {
+		return nil, &engine.ShapeError{Op: "PrepareGradient", Arg: "number of outputs of " + f.Name(), Got: m, Want: 1}
+	}
+	if !b.replays(f) {
+		return &recordedGradient{newTape(f, b.limit())}, nil
+	}
+	c, err := engine.NewCompiled(f, x, 1, b.Limit, gradientProgram)
+	if err != nil {
+		return nil, err
+	}
+	return &compiledGradient{c: c, y: make([]float64, 1)}, nil
+}
+
+// gradientProgram has the outputs "y" and "xbar".
+func gradientProgram(p *program.Program, strong bool) *program.Program {
+	return program.Simplify(program.VJP(p, program.VJPOptions{Unit: true, Strong: strong}))
+}
+
+type compiledGradient struct {
+	c *engine.Compiled
+	y []float64
+}
+
+func (g *compiledGradient) Recordings() int { return g.c.Recordings() }
+
+func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	machine, err := g.c.Run(x, engine.Block{})
+	if err != nil {
+		return 0, err
+	}
+	machine.Output(0, g.y)
+	machine.Output(1, grad)
+	return g.y[0], nil
+}
+
+// PrepareHVP implements engine.HVPer where the function is replayed: the tangent
+// of the gradient program.
+func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {
+	n, _ := f.Dims()
+	if !b.replays(f) {
+		g, err := b.GradientFunction(f)
+		if err != nil {
+			return nil, err
+		}
+		return engine.HVPByPullback(b, g, x, lanes)
+	}
+	c, err := engine.NewCompiled(f, x, 2, b.Limit, func(p *program.Program, strong bool) *program.Program {
+		g := program.VJP(p, program.VJPOptions{Unit: true, Strong: strong})
+		return program.Simplify(program.JVP(program.Simplify(g), program.JVPOptions{Lanes: lanes, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &compiledHVP{c: c, y: make([]float64, 1), dot: engine.NewBlock(n+1, lanes)}, nil
+}
+
+type compiledHVP struct {
+	c   *engine.Compiled
+	y   []float64
+	dot engine.Block // tangents of the value and the gradient
+}
+
+func (h *compiledHVP) Recordings() int { return h.c.Recordings() }
+
+func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, v engine.Block) (float64, error) {
+	n, lanes := len(x), h.dot.B
+	for first := 0; first < v.B || first == 0; first += lanes {
+		k := min(lanes, v.B-first)
+		in := engine.Block{N: n, B: lanes, Stride: lanes, Data: h.dot.Data}
+		for i := range n {
+			row := in.Row(i)
+			clear(row[copy(row, v.Row(i)[first:first+k]):])
+		}
+		machine, err := h.c.Run(x, in)
+		if err != nil {
+			return 0, err
+		}
+		machine.Output(0, h.y)
+		if grad != nil {
+			machine.Output(1, grad)
+		}
+		machine.Output(2, h.dot.Data)
+		for i := range n {
+			copy(hv.Row(i)[first:first+k], h.dot.Row(i+1))
+		}
+	}
+	return h.y[0], nil
+}
+
+// PrepareHessian implements engine.Hessianer.
+func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
+	n, _ := f.Dims()
+	k := engine.LanesOf(b, n)
+	hvp, err := b.PrepareHVP(f, x, k)
+	if err != nil {
+		return nil, err
+	}
+	return engine.HessianByHVP(hvp, f, k), nil
+}

@@ -1,0 +1,310 @@
+package reversediff
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// tape is a recording with the value of every number, swept in place. Its memory
+// is kept from call to call.
+type tape struct {
+	f       *engine.Function
+	t       *engine.Tracer
+	xs, ys  []engine.Real
+	adj     []float64 // by id
+	out, in []float64
+	args    []uint32
+	limit   int
+}
+
+func newTape(f *engine.Function, limit int) *tape {
+	n, m := f.Dims()
+	return &tape{
+		f: f, t: new(engine.Tracer), limit: limit,
+		xs: make([]engine.Real, n), ys: make([]engine.Real, m),
+		out: make([]float64, m), in: make([]float64, n),
+	}
+}
+
+// record runs f at x and keeps the recording.
+func (r *tape) record(y, x []float64) (core.Recorded, error) {
+	err := r.f.Record(r.t, r.ys, r.xs, x, core.RecordOptions{Keep: true, Limit: r.limit})
+	defer r.t.Close()
+	if err != nil {
+		return core.Recorded{}, err
+	}
+	for i, v := range r.ys {
+		y[i] = v.V
+	}
+	return r.t.Recorded(), nil
+}
+
+// back sweeps back from one cotangent, again with structural zeros where a NaN
+// came out.
+func (r *tape) back(rec *core.Recorded, xbar, ybar []float64) {
+	r.sweep(rec, xbar, ybar, false)
+	if core.AnyNaN(xbar) {
+		r.sweep(rec, xbar, ybar, true)
+	}
+}
+
+func (r *tape) sweep(rec *core.Recorded, xbar, ybar []float64, strong bool) {
+	n := len(rec.Values)
+	if cap(r.adj) < n {
+		r.adj = make([]float64, n)
+	}
+	s := sweeper{rec: rec, adj: r.adj[:n], strong: strong, args: r.args[:0]}
+	zero := 0.0
+	if strong {
+		zero = math.Copysign(0, -1)
+	}
+	for i := range s.adj {
+		s.adj[i] = zero
+	}
+	for i, y := range r.ys {
+		switch {
+		case y.ID == 0:
+		case strong: // what has no cotangent is a structural zero
+			s.add(uint32(y.ID), core.StrongSeed(ybar[i]))
+		default:
+			s.add(uint32(y.ID), ybar[i])
+		}
+	}
+	id := uint32(n)
+	for c := len(rec.Chunks) - 1; c >= 0; c-- {
+		chunk := rec.Chunks[c]
+		for k := len(chunk) - 1; k >= 0; k-- {
+			id--
+			s.step(chunk, c, k, id)
+		}
+	}
+	for i := range xbar {
+		xbar[i] = s.adj[i+1] + 0 // a structural zero is written as -0
+	}
+	r.args = s.args
+}
+
+// A sweeper adds cotangents up, record by record, backwards.
+type sweeper struct {
+	rec    *core.Recorded
+	adj    []float64
+	strong bool
+	args   []uint32
+}
+
+// value is the value of an operand.
+func (s *sweeper) value(a uint32) float64 {
+	if a&core.ConstBit != 0 {
+		return s.rec.Consts[a&^core.ConstBit]
+	}
+	return s.rec.Values[a]
+}
+
+// add adds a cotangent to an operand that is not a constant.
+func (s *sweeper) add(a uint32, g float64) {
+	if a&core.ConstBit == 0 {
+		s.adj[a] += g
+	}
+}
+
+// scaled is g·p; in strong mode a product is never -0.
+func (s *sweeper) scaled(g, p float64) float64 {
+	if s.strong {
+		return core.StrongMul(g, p)
+	}
+	return g * p
+}
+
+// step passes the cotangent of record k of chunk c on to its operands.
+func (s *sweeper) step(chunk []core.Record, c, k int, id uint32) {
+	r := chunk[k]
+	g := s.adj[id]
+	if s.strong && core.IsStructuralZero(g) && r.Op != core.OpCall {
+		return
+	}
+	switch op := rules.Op(r.Op); {
+	case r.Op == uint32(rules.Add):
+		s.add(r.A, g)
+		s.add(r.B, g)
+	case r.Op == uint32(rules.Sub):
+		s.add(r.A, g)
+		s.add(r.B, s.scaled(g, -1))
+	case r.Op == uint32(rules.Mul):
+		if r.A&core.ConstBit == 0 {
+			s.adj[r.A] += s.scaled(g, s.value(r.B))
+		}
+		if r.B&core.ConstBit == 0 {
+			s.adj[r.B] += s.scaled(g, s.value(r.A))
+		}
+	case r.Op >= uint32(rules.NumOps):
+		if r.Op == core.OpCall {
+			s.call(c, k, id)
+		}
+	case op == rules.Select:
+		third := s.before(c, k)
+		if s.value(r.A) != 0 {
+			s.add(r.B, g)
+		} else {
+			s.add(third.A, g)
+		}
+	case op == rules.FMA:
+		third := s.before(c, k)
+		s.add(r.A, s.scaled(g, s.value(r.B)))
+		s.add(r.B, s.scaled(g, s.value(r.A)))
+		s.add(third.A, g)
+	case op.Choice():
+		if rules.Chosen(op, s.value(r.A), s.value(r.B)) == 0 {
+			s.add(r.A, g)
+		} else {
+			s.add(r.B, g)
+		}
+	case arity[op] == 1:
+		if partials[op][0] {
+			s.add(r.A, s.scaled(g, rules.Partial1(op, s.value(r.A), s.rec.Values[id])))
+		}
+	default:
+		s.binary(op, r, g, s.rec.Values[id])
+	}
+}
+
+func (s *sweeper) binary(op rules.Op, r core.Record, g, v float64) {
+	a := r.A&core.ConstBit == 0 && partials[op][0]
+	b := r.B&core.ConstBit == 0 && partials[op][1]
+	x, y := s.value(r.A), s.value(r.B)
+	switch {
+	case a && b:
+		pa, pb := rules.Partials2(op, x, y, v)
+		s.adj[r.A] += s.scaled(g, pa)
+		s.adj[r.B] += s.scaled(g, pb)
+	case a:
+		s.adj[r.A] += s.scaled(g, rules.PartialX2(op, x, y, v))
+	case b:
+		s.adj[r.B] += s.scaled(g, rules.PartialY2(op, x, y, v))
+	}
+}
+
+// before is the record before record k of chunk c.
+func (s *sweeper) before(c, k int) core.Record {
+	if k > 0 {
+		return s.rec.Chunks[c][k-1]
+	}
+	prev := s.rec.Chunks[c-1]
+	return prev[len(prev)-1]
+}
+
+// call passes the cotangents of the outputs of a custom rule, which stand after
+// the record, on to its arguments, which stand before it.
+func (s *sweeper) call(c, k int, id uint32) {
+	r := s.rec.Chunks[c][k]
+	rule, n := s.rec.Customs[r.A], int(r.B)
+	m := rule.Outputs(n)
+	args := s.args[:0]
+	for range n {
+		k--
+		for k < 0 {
+			c--
+			k = len(s.rec.Chunks[c]) - 1
+		}
+		args = append(args, s.rec.Chunks[c][k].A)
+	}
+	s.args = args
+	buf := make([]float64, 2*n+2*m)
+	x, xbar, y, ybar := buf[:n], buf[n:2*n], buf[2*n:2*n+m], buf[2*n+m:]
+	reached := false
+	for i := range m {
+		g := s.adj[int(id)+1+i]
+		reached = reached || g != 0
+		ybar[i] = g + 0
+		y[i] = s.rec.Values[int(id)+1+i]
+	}
+	if !reached {
+		return
+	}
+	for j := range x {
+		x[n-1-j] = s.value(args[j])
+	}
+	rule.VJP(xbar, x, y, ybar)
+	for j, a := range args {
+		s.add(a, xbar[n-1-j])
+	}
+}
+
+// arity and partials say what the table of rules says, without a look-up that
+// checks.
+var arity, partials = func() (n [rules.NumOps]int, on [rules.NumOps][3]bool) {
+	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
+		n[op] = op.Arity()
+		for i := range n[op] {
+			on[op][i] = rules.Partial(op, i) != nil
+		}
+	}
+	return n, on
+}()
+
+type recordedPullback struct{ *tape }
+
+func (p *recordedPullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
+	rec, err := p.record(y, x)
+	if err != nil {
+		return err
+	}
+	for k := range ybar.B {
+		for i := range ybar.N {
+			p.out[i] = ybar.Row(i)[k]
+		}
+		p.back(&rec, p.in, p.out)
+		for i, v := range p.in {
+			xbar.Row(i)[k] = v
+		}
+	}
+	return nil
+}
+
+type recordedGradient struct{ *tape }
+
+func (g *recordedGradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	rec, err := g.record(g.out, x)
+	if err != nil {
+		return 0, err
+	}
+	value := g.out[0]
+	g.out[0] = 1
+	g.back(&rec, grad, g.out)
+	return value, nil
+}
+
+// PrepareLinear implements engine.Lineariser. Transpose sweeps the recording that
+// At made; Apply replays the tangent of the program.
+func (b Backend) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, error) {
+	push, err := engine.CompilePushforward(f, x, 1, b.Limit)
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &linear{tape: newTape(f, b.limit()), push: push, x: make([]float64, n), y: make([]float64, m)}, nil
+}
+
+type linear struct {
+	*tape
+	rec  core.Recorded
+	push engine.Pushforward
+	x, y []float64
+}
+
+func (l *linear) At(y, x []float64) (err error) {
+	copy(l.x, x)
+	l.rec, err = l.record(y, x)
+	return err
+}
+
+func (l *linear) Apply(ydot, xdot []float64) error {
+	return l.push.Pushforward(l.y, engine.Column(ydot), l.x, engine.Column(xdot))
+}
+
+func (l *linear) Transpose(xbar, ybar []float64) error {
+	l.back(&l.rec, xbar, ybar)
+	return nil
+}

@@ -1,0 +1,134 @@
+package nabla
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/nabla-ad/nabla/engine"
+)
+
+// Bind is f with the struct that p points to as its last argument. The struct is
+// read at every call: what the caller writes to it between calls is seen, and
+// nothing is passed at the call. The struct must not be written while a derivative
+// is computed.
+//
+// What the fields of the struct are to a function over Reals:
+//
+//	Real, Vec                 parameters: not differentiated, may change freely
+//	Scratch                   workspace, one for each prepared object
+//	bool, numbers, strings    structure: a change makes a recording anew
+//	arrays, structs of these  as their elements
+//	anything else             refused, with a *ContextError
+//	tagged `nabla:"fixed"`    read as it is; the caller promises that it never changes
+//
+// Such a function gets a copy of the struct and may not change it: that is a
+// *ContextError too. A function over plain numbers gets p itself, and any fields
+// will do; clones of a prepared object share them until Rebind.
+func Bind[F FuncOf[P], P any](f F, p P) *Func {
+	fn, g := bound[P]("Bind", f, p)
+	if fn.err != nil {
+		return fn
+	}
+	fn.n, fn.m = -1, -1
+	switch g := g.(type) {
+	case func([]Real, P) Real:
+		fn.m, fn.scalar = 1, true
+		return traced(fn, p, func(y, x []Real, c engine.Context) int {
+			y[0] = g(x, argOf[P](c))
+			return 1
+		})
+	case func([]Real, P) []Real:
+		return traced(fn, p, func(y, x []Real, c engine.Context) int {
+			return giveReals(y, g(x, argOf[P](c)))
+		})
+	case func([]float64, P) float64:
+		fn.m, fn.scalar = 1, true
+		return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
+			y[0] = g(x, argOf[P](c))
+			return 1
+		}})
+	default:
+		h := g.(func([]float64, P) []float64)
+		return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
+			return giveFloats(y, h(x, argOf[P](c)))
+		}})
+	}
+}
+
+// BindInPlace is f(y, x, p), which writes m outputs into y, with the struct that p
+// points to. See [Bind] for the struct and [InPlace] for the outputs.
+func BindInPlace[F InPlaceOf[P], P any](m int, f F, p P) *Func {
+	fn, g := bound[P]("BindInPlace", f, p)
+	if fn.err == nil && m < 0 {
+		fn.err = &ShapeError{Op: "BindInPlace", Arg: "m", Got: m, Want: 0}
+	}
+	if fn.err != nil {
+		return fn
+	}
+	fn.inPlace, fn.n, fn.m = true, -1, m
+	if g, ok := g.(func(y, x []Real, p P)); ok {
+		return traced(fn, p, func(y, x []Real, c engine.Context) int {
+			g(y[:len(y):len(y)], x, argOf[P](c))
+			return len(y)
+		})
+	}
+	h := g.(func(y, x []float64, p P))
+	return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
+		h(y[:len(y):len(y)], x, argOf[P](c))
+		return len(y)
+	}})
+}
+
+// BindMethod is the method f, given as a method expression such as (*Model).Loss,
+// of the struct that p points to. See [Bind]. A method value, model.Loss, would
+// hide the struct.
+func BindMethod[F MethodOf[P], P any](f F, p P) *Func {
+	fn, g := bound[P]("BindMethod", f, p)
+	if fn.err != nil {
+		return fn
+	}
+	fn.n, fn.m, fn.scalar = -1, 1, true
+	if g, ok := g.(func(P, []Real) Real); ok {
+		return traced(fn, p, func(y, x []Real, c engine.Context) int {
+			y[0] = g(argOf[P](c), x)
+			return 1
+		})
+	}
+	h := g.(func(P, []float64) float64)
+	return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
+		y[0] = h(argOf[P](c), x)
+		return 1
+	}})
+}
+
+// bound checks f and p and returns the beginnings of a Func, whose struct is that
+// of a plain function so far, and f as a value of an unnamed type.
+func bound[P any](op string, f any, p P) (*Func, any) {
+	name, g, err := namedFunc(op, f)
+	if err != nil {
+		return &Func{err: err}, nil
+	}
+	fn := &Func{name: name}
+	switch t := reflect.TypeFor[P](); {
+	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
+		fn.err = &FuncError{op, name, fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}
+	case reflect.ValueOf(p).IsNil():
+		fn.err = &FuncError{op, name, fmt.Sprintf("the bound struct is nil (a %s)", t)}
+	}
+	fn.context = func() *binding { return newBinding(nil, p) }
+	return fn, g
+}
+
+// traced makes fn a function over Reals.
+func traced[P any](fn *Func, p P, b func(y, x []Real, c engine.Context) int) *Func {
+	pl, err := planOf(reflect.TypeFor[P]().Elem())
+	if err != nil {
+		fn.err = err
+		return fn
+	}
+	fn.context = func() *binding { return newBinding(pl, p) }
+	if b == nil {
+		return fn
+	}
+	return stateless(*fn, body{traced: b})
+}

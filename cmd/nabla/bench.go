@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/problems"
+)
+
+// benchTasks are the problems that are timed, in the order of the rows.
+var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8"}
+
+// largestSize keeps a slip of the finger from filling the memory.
+const largestSize = 1_000_000
+
+func (a *app) bench() *cli.Command {
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "compare the time of derivatives with that of the functions, for every engine",
+		Description: `Every derivative is checked against a reference before it is timed. A wrong one
+is marked WRONG (ok = false), has no times, and makes the exit code 1.
+
+The ratio is derivative time / function time: the prepared value and gradient (in
+T6 a 2×15 Jacobian block) over the same function in plain Go. Both take turns, and
+the times are medians.
+
+  T1   sum of squares                 T6  bundle adjustment, per observation
+  T3   chained Rosenbrock             T7  logistic regression
+  T5   Gaussian mixture, d=10, K=5    T8  Lorenz system, 1000 Runge-Kutta steps
+  gmm  Gaussian mixture of ADBench, d=2, K=5, 1000 points`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
+			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
+			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1 and T3", DefaultText: "10,100,1000,10000 for T1, 1000 for T3"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "), Value: "table"},
+			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each derivative", Value: 100 * time.Millisecond},
+		},
+		Action: a.runBench,
+	}
+}
+
+func (a *app) engineNames() []string {
+	names := make([]string, len(a.engines))
+	for i, e := range a.engines {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// benchConfig reads the flags.
+func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
+	if c.Args().Present() {
+		return cfg, "", usagef("bench: unexpected argument %q", c.Args().First())
+	}
+	names, err := choose(c, "tasks", "task", benchTasks)
+	if err != nil {
+		return cfg, "", err
+	}
+	var entries []problems.Entry
+	for _, name := range names {
+		e, err := problems.Lookup(name)
+		if err != nil {
+			return cfg, "", err
+		}
+		entries = append(entries, e)
+	}
+	sizes, err := parseSizes(c, entries)
+	if err != nil {
+		return cfg, "", err
+	}
+	chosen, err := choose(c, "engines", "engine", a.engineNames())
+	if err != nil {
+		return cfg, "", err
+	}
+	for _, e := range a.engines {
+		if slices.Contains(chosen, e.Name) {
+			cfg.Engines = append(cfg.Engines, e)
+		}
+	}
+	format = c.String("format")
+	if !slices.Contains(bench.Formats, format) {
+		return cfg, "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(bench.Formats, ", "))
+	}
+	cfg.Budget = c.Duration("time")
+	if cfg.Budget <= 0 {
+		return cfg, "", usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
+	}
+	cfg.Tasks = bench.Tasks(entries, sizes)
+	return cfg, format, nil
+}
+
+// choose reads a list of names, all of them where the flag is not given. They come
+// in the order in which they exist.
+func choose(c *cli.Command, flag, what string, exist []string) ([]string, error) {
+	if !c.IsSet(flag) {
+		return exist, nil
+	}
+	given := strings.Split(c.String(flag), ",")
+	for i, name := range given {
+		given[i] = strings.TrimSpace(name)
+		if !slices.Contains(exist, given[i]) {
+			return nil, usagef("bench: unknown %s %q; %ss: %s", what, given[i], what, strings.Join(exist, ", "))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(exist), func(name string) bool { return !slices.Contains(given, name) }), nil
+}
+
+// parseSizes reads the list of sizes. They must suit every task whose size is free.
+func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
+	if !c.IsSet("sizes") {
+		return nil, nil
+	}
+	least, free := 1, false
+	for _, e := range entries {
+		if e.Free {
+			least, free = max(least, e.Min), true
+		}
+	}
+	if !free {
+		return nil, usagef("bench: -sizes: none of the tasks has sizes to choose; T1 and T3 have")
+	}
+	var sizes []int
+	for s := range strings.SplitSeq(c.String("sizes"), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil || n < least || n > largestSize {
+			return nil, usagef("bench: size %q: want whole numbers from %d to %d", s, least, largestSize)
+		}
+		if !slices.Contains(sizes, n) {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes, nil
+}
+
+func (a *app) runBench(ctx context.Context, c *cli.Command) error {
+	cfg, format, err := a.benchConfig(c)
+	if err != nil {
+		return err
+	}
+	if a.terminal {
+		cfg.Progress = func(done, total int, what string) {
+			fmt.Fprintf(a.err, "\r[%d/%d] %s\x1b[K", done+1, total, what)
+		}
+	}
+	rows, runErr := bench.Run(ctx, cfg)
+	if a.terminal {
+		fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	interrupted := errors.Is(runErr, context.Canceled)
+	if runErr != nil && !interrupted {
+		return runErr
+	}
+	if err := bench.Write(a.out, format, rows); err != nil {
+		return fmt.Errorf("bench: writing the rows: %w", err)
+	}
+	wrong := 0
+	for _, r := range rows {
+		if r.Err != nil {
+			fmt.Fprintf(a.err, "nabla: bench: %s n=%d %s: %v\n", r.Task, r.N, r.Engine, r.Err)
+		}
+		if !r.OK {
+			wrong++
+		}
+	}
+	switch {
+	case interrupted:
+		return &exitError{exitInterrupted, fmt.Sprintf("bench: interrupted after %d of %d rows", len(rows), len(cfg.Tasks)*len(cfg.Engines))}
+	case wrong > 0:
+		return &exitError{exitWrong, fmt.Sprintf("bench: %d of %d derivatives are wrong", wrong, len(rows))}
+	}
+	return nil
+}

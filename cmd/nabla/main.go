@@ -1,0 +1,115 @@
+// Nabla measures and inspects automatic differentiation on the command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/nabla-ad/nabla/internal/bench"
+)
+
+// The exit codes.
+const (
+	exitWrong       = 1   // a check failed, or a result could not be written
+	exitUsage       = 2   // the command line makes no sense
+	exitInterrupted = 130 // as shells have it: 128 + SIGINT
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	a := app{engines: engines(), out: os.Stdout, err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	os.Exit(a.run(ctx, os.Args[1:]))
+}
+
+// app is the program with what it talks to.
+type app struct {
+	engines  []bench.Engine
+	out, err io.Writer
+	terminal bool // err is a terminal, which may show progress
+}
+
+// A usageError is a mistake in the command line.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// An exitError ends the program with a code, and with a message where there is one.
+type exitError struct {
+	code    int
+	message string
+}
+
+func (e *exitError) Error() string { return e.message }
+
+// run runs the command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	err := a.command().Run(ctx, append([]string{"nabla"}, args...))
+	code, message := 0, ""
+	var usage *usageError
+	var exit *exitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		code, message = exit.code, exit.message
+	case errors.As(err, &usage):
+		code, message = exitUsage, usage.message
+	default:
+		code, message = exitWrong, err.Error()
+	}
+	if message != "" {
+		fmt.Fprintln(a.err, "nabla: "+message)
+	}
+	return code
+}
+
+func (a *app) command() *cli.Command {
+	root := &cli.Command{
+		Name:      "nabla",
+		Usage:     "measure and inspect automatic differentiation",
+		Commands:  []*cli.Command{a.bench()},
+		Writer:    a.out,
+		ErrWriter: a.err,
+		// Errors are printed and turned into exit codes in run, and nowhere else.
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+	}
+	root.Action = func(_ context.Context, c *cli.Command) error {
+		if !c.Args().Present() {
+			return usagef("no command; commands: %s", commands(root))
+		}
+		return usagef("unknown command %q; commands: %s", c.Args().First(), commands(root))
+	}
+	for _, c := range append([]*cli.Command{root}, root.Commands...) {
+		c.OnUsageError = badFlag
+	}
+	return root
+}
+
+// badFlag says which flags exist where one could not be parsed.
+func badFlag(_ context.Context, c *cli.Command, err error, _ bool) error {
+	var names []string
+	for _, f := range c.Flags {
+		names = append(names, "-"+f.Names()[0])
+	}
+	return usagef("%s: %v; flags: %s", c.Name, err, strings.Join(names, ", "))
+}
+
+func commands(root *cli.Command) string {
+	var names []string
+	for _, c := range root.Commands {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/problems"
+)
+
+// fake copies the reference, and adds off to the last component.
+func fake(name string, off float64) bench.Engine {
+	return bench.Engine{Name: name, Prepare: func(p *problems.Problem) (bench.Derivative, error) {
+		return func(y, d, x []float64) error {
+			copy(y, p.Cases[0].Value)
+			copy(d, p.Cases[0].Derivative)
+			d[len(d)-1] += off
+			return nil
+		}, nil
+	}}
+}
+
+// result is what a command line did.
+type result struct {
+	code     int
+	out, err string
+}
+
+func runApp(ctx context.Context, a app, line ...string) result {
+	var out, err strings.Builder
+	a.out, a.err = &out, &err
+	code := a.run(ctx, line)
+	return result{code, out.String(), err.String()}
+}
+
+func run(t *testing.T, engines []bench.Engine, line ...string) result {
+	t.Helper()
+	return runApp(t.Context(), app{engines: engines}, line...)
+}
+
+func TestBenchTable(t *testing.T) {
+	r := run(t, []bench.Engine{fake("one", 0), fake("two over one", 0)}, "bench", "-tasks", "T3,T1", "-sizes", "5,7", "-time", "1ms")
+	if r.code != 0 || r.err != "" {
+		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if len(lines) != 1+2*2*2 {
+		t.Fatalf("%d lines, want a head and 8 rows:\n%s", len(lines), r.out)
+	}
+	for i, want := range []string{"engine", "one", "two over one", "one", "two over one"} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d is %q, want %s", i, lines[i], want)
+		}
+	}
+	if !strings.Contains(lines[1], "T1") || !strings.Contains(lines[5], "T3") {
+		t.Errorf("tasks are out of order:\n%s", r.out)
+	}
+}
+
+func TestBenchJSON(t *testing.T) {
+	r := run(t, []bench.Engine{fake("one", 0), fake("two", 0)}, "bench", "--tasks=T7", "--engines=two", "--format=json", "--time=1ms")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != 0 {
+		t.Fatalf("exit code %d, %v: %s", r.code, err, r.out)
+	}
+	if len(rows) != 1 || len(rows[0]) != 10 {
+		t.Fatalf("rows %v, want one of 10 keys", rows)
+	}
+	for key, want := range map[string]any{"task": "T7", "n": 20.0, "engine": "two", "ok": true, "error": 0.0, "allocs": 0.0} {
+		if rows[0][key] != want {
+			t.Errorf("%s is %v, want %v", key, rows[0][key], want)
+		}
+	}
+	for _, key := range []string{"plain_ns", "derivative_ns", "ratio", "prepare_ns"} {
+		if v, _ := rows[0][key].(float64); v <= 0 {
+			t.Errorf("%s is %v", key, rows[0][key])
+		}
+	}
+}
+
+func TestBenchWrong(t *testing.T) {
+	engines := []bench.Engine{fake("honest", 0), fake("liar", 1e-3)}
+	r := run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms")
+	if r.code != 1 || !strings.Contains(r.out, "WRONG") || r.err != "nabla: bench: 1 of 2 derivatives are wrong\n" {
+		t.Errorf("exit code %d, stdout\n%sstderr %q", r.code, r.out, r.err)
+	}
+	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms", "-format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if r.code != 1 || rows[1][9] != "true" || rows[2][9] != "false" || rows[2][3] != "" {
+		t.Errorf("exit code %d, rows %q", r.code, rows)
+	}
+	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms", "-format", "json")
+	if r.code != 1 || !strings.Contains(r.out, `"ok":false`) {
+		t.Errorf("exit code %d, stdout %s", r.code, r.out)
+	}
+}
+
+func TestBenchFailing(t *testing.T) {
+	broken := bench.Engine{Name: "broken", Prepare: func(*problems.Problem) (bench.Derivative, error) {
+		return nil, errors.New("no gears")
+	}}
+	r := run(t, []bench.Engine{broken}, "bench", "-tasks", "T8", "-time", "1ms")
+	if r.code != 1 || !strings.Contains(r.out, "FAILED") || !strings.Contains(r.err, "T8 n=6 broken: prepare: no gears\n") {
+		t.Errorf("exit code %d, stdout\n%sstderr %q", r.code, r.out, r.err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	engines := []bench.Engine{fake("one", 0), fake("two", 0)}
+	for _, tt := range []struct {
+		line string
+		want []string // parts of the message
+	}{
+		{"", []string{"no command", "bench"}},
+		{"bnech", []string{`"bnech"`, "commands: bench"}},
+		{"-x", []string{"-x", "flags:"}},
+		{"bench -tasks T1,T9", []string{`unknown task "T9"`, "T1, T3, T5, gmm, T6, T7, T8"}},
+		{"bench -tasks T2", []string{`unknown task "T2"`}},
+		{"bench -tasks=", []string{`unknown task ""`}},
+		{"bench -engines one,three", []string{`unknown engine "three"`, "one, two"}},
+		{"bench -format xml", []string{`unknown format "xml"`, "table, csv, json"}},
+		{"bench -sizes 10,x", []string{`size "x"`, "from 2 to"}},
+		{"bench -sizes 0", []string{`size "0"`}},
+		{"bench -sizes -5", []string{`size "-5"`}},
+		{"bench -sizes 99999999999999999999", []string{"size"}},
+		{"bench -tasks T3 -sizes 1", []string{`size "1"`, "from 2 to"}},
+		{"bench -tasks T7 -sizes 10", []string{"-sizes", "T1 and T3"}},
+		{"bench -time soon", []string{"soon", "-time"}},
+		{"bench -time 0s", []string{"-time 0s"}},
+		{"bench -time", []string{"-time"}},
+		{"bench -fromat csv", []string{"fromat", "-tasks, -engines, -sizes, -format, -time"}},
+		{"bench --tasks", []string{"-tasks"}},
+		{"bench T1", []string{`unexpected argument "T1"`}},
+		{"bench -tasks T1 -5", []string{`unexpected argument "-5"`}},
+	} {
+		r := run(t, engines, strings.Fields(tt.line)...)
+		if r.code != 2 || r.out != "" {
+			t.Errorf("%q: exit code %d, stdout %q, want 2 and nothing", tt.line, r.code, r.out)
+		}
+		if strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: ") {
+			t.Errorf("%q: stderr %q, want one line", tt.line, r.err)
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(r.err, part) {
+				t.Errorf("%q: %q does not say %q", tt.line, r.err, part)
+			}
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, line := range []string{"help", "-h", "--help", "bench -h", "bench --help", "help bench"} {
+		r := run(t, []bench.Engine{fake("one", 0)}, strings.Fields(line)...)
+		if r.code != 0 || r.err != "" || !strings.Contains(r.out, "bench") {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", line, r.code, r.out, r.err)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for format, want := range map[string]string{"table": "one", "csv": "T1,5,one", "json": "]\n"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		stuck := bench.Engine{Name: "stuck", Prepare: func(*problems.Problem) (bench.Derivative, error) {
+			cancel()
+			select {}
+		}}
+		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuck}},
+			"bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", format)
+		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 1 of 2 rows\n" {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", format, r.code, r.out, r.err)
+		}
+		if format == "json" && !json.Valid([]byte(r.out)) {
+			t.Errorf("not JSON: %q", r.out)
+		}
+		cancel()
+	}
+}
+
+func TestProgress(t *testing.T) {
+	a := app{engines: []bench.Engine{fake("one", 0)}, terminal: true}
+	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms")
+	if !strings.Contains(r.err, "[1/1] T1 n=5 one") || !strings.HasSuffix(r.err, "\r\x1b[K") {
+		t.Errorf("stderr on a terminal is %q", r.err)
+	}
+	if strings.Contains(r.out, "\x1b") {
+		t.Errorf("progress is in the output: %q", r.out)
+	}
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("closed pipe") }
+
+func TestOutputFails(t *testing.T) {
+	var err strings.Builder
+	a := app{engines: []bench.Engine{fake("one", 0)}, out: closedPipe{}, err: &err}
+	code := a.run(t.Context(), strings.Fields("bench -tasks T1 -sizes 5 -time 1ms"))
+	if code != 1 || err.String() != "nabla: bench: writing the rows: closed pipe\n" {
+		t.Errorf("exit code %d, stderr %q", code, err.String())
+	}
+}
+
+// TestEngines runs this module's own engines on small problems.
+func TestEngines(t *testing.T) {
+	r := run(t, engines(), "bench", "-tasks", "T1,T3,T6,T8", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	if r.code != 0 {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
+	}
+	for _, name := range []string{
+		"finitediff", "forwarddiff", "reversediff", "reversediff(compile)", "tracker", "forwarddiff over reversediff(compile)",
+	} {
+		for _, task := range []string{"T1,6,", "T3,6,", "T6,15,", "T8,6,"} {
+			if !strings.Contains(r.out, task+name+",") {
+				t.Errorf("no row %s%s:\n%s", task, name, r.out)
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package nabla
+
+import "github.com/nabla-ad/nabla/engine"
+
+// Derivative is f'(x) for a function of one number with one output.
+func Derivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
+	_, d, err := ValueAndDerivative(f, b, x)
+	return d, err
+}
+
+// ValueAndDerivative is f(x) and f'(x).
+func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float64, err error) {
+	p, err := PrepareDerivative(f, b, x)
+	if err != nil {
+		return 0, 0, err
+	}
+	return p.ValueAndDerivative(x)
+}
+
+// PrepareDerivative does the work that does not depend on x.
+func PrepareDerivative[F ScalarScalar](f F, b Backend, x float64) (*DerivativePrep, error) {
+	p := new(DerivativePrep)
+	if err := p.setup("Derivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// DerivativePrep computes derivatives of a function of one number. It is for one
+// goroutine at a time.
+type DerivativePrep struct {
+	prep
+	curve
+}
+
+// curve is the derivative of m outputs with respect to one number.
+type curve struct {
+	push     engine.Pushforward
+	t, one   []float64
+	y, dy    []float64
+	gradient engine.Gradient // reverse mode with one output
+}
+
+func (c *curve) prepareCurve(p *prep) (err error) {
+	c.t, c.one = make([]float64, 1), []float64{1}
+	c.y, c.dy = make([]float64, p.m), make([]float64, p.m)
+	if p.n != 1 {
+		return &ShapeError{Op: p.op, Arg: "number of inputs of " + p.f.Name(), Got: p.n, Want: 1}
+	}
+	c.push, c.gradient = nil, nil
+	if _, ok := p.backend.inner.(engine.Pusher); !ok && p.m == 1 {
+		c.gradient, err = engine.PrepareGradient(p.backend.inner, p.f, p.x)
+		p.native = c.gradient
+		return err
+	}
+	c.push, err = engine.PreparePushforward(p.backend.inner, p.f, p.x, 1)
+	p.native = c.push
+	return err
+}
+
+func (c *curve) at(y, dy []float64, t float64) (err error) {
+	c.t[0] = t
+	if c.gradient != nil {
+		y[0], err = c.gradient.ValueAndGradient(dy, c.t)
+		return err
+	}
+	return c.push.Pushforward(y, engine.Column(dy), c.t, engine.Column(c.one))
+}
+
+func (p *DerivativePrep) prepare() error { return p.prepareCurve(&p.prep) }
+
+// Derivative is f'(x).
+func (p *DerivativePrep) Derivative(x float64) (float64, error) {
+	_, d, err := p.ValueAndDerivative(x)
+	return d, err
+}
+
+// ValueAndDerivative is f(x) and f'(x).
+func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error) {
+	if err := p.enter(); err != nil {
+		return 0, 0, err
+	}
+	defer p.end(&err)
+	err = p.at(p.curve.y, p.curve.dy, x)
+	return p.curve.y[0], p.curve.dy[0], err
+}
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *DerivativePrep) Clone() *DerivativePrep {
+	q := new(DerivativePrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *DerivativePrep) Rebind(q any) error { return p.rebind(q) }
+
+// CurveDerivative is the derivative of a function of one number with several
+// outputs.
+func CurveDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, error) {
+	_, d, err := ValueAndCurveDerivative(f, b, t)
+	return d, err
+}
+
+// ValueAndCurveDerivative is f(t) and f'(t).
+func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []float64, err error) {
+	p, err := PrepareCurveDerivative(f, b, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.ValueAndDerivative(nil, nil, t)
+}
+
+// PrepareCurveDerivative does the work that does not depend on t.
+func PrepareCurveDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveDerivativePrep, error) {
+	p := new(CurveDerivativePrep)
+	if err := p.setup("CurveDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// CurveDerivativePrep computes derivatives of a function of one number with
+// several outputs. It is for one goroutine at a time.
+type CurveDerivativePrep struct {
+	prep
+	curve
+}
+
+func (p *CurveDerivativePrep) prepare() error { return p.prepareCurve(&p.prep) }
+
+// Derivative writes f'(t) to dst, which is allocated if nil, and returns it.
+func (p *CurveDerivativePrep) Derivative(dst []float64, t float64) ([]float64, error) {
+	_, d, err := p.valueAndDerivative(p.curve.y, dst, t)
+	return d, err
+}
+
+// ValueAndDerivative writes f(t) to y and f'(t) to dst, which are allocated if nil
+// and do not overlap.
+func (p *CurveDerivativePrep) ValueAndDerivative(y, dst []float64, t float64) (yOut, dy []float64, err error) {
+	return p.valueAndDerivative(y, dst, t)
+}
+
+func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_, _ []float64, err error) {
+	if err := p.enter(); err != nil {
+		return nil, nil, err
+	}
+	defer p.end(&err)
+	if y, err = p.vector("y", y, p.m, nil); err != nil {
+		return nil, nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.m, nil); err != nil {
+		return nil, nil, err
+	}
+	if overlap(y, dst) {
+		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
+	}
+	return y, dst, p.at(y, dst, t)
+}
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep {
+	q := new(CurveDerivativePrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *CurveDerivativePrep) Rebind(q any) error { return p.rebind(q) }

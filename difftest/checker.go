@@ -1,0 +1,462 @@
+package difftest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// checker runs the checks of one scenario and reports what fails.
+type checker struct {
+	r        Reporter
+	b        nabla.Backend
+	o        *Options
+	scenario string
+	failures int
+
+	s *scenario
+	m modifier
+	f function
+	x []float64
+	t []float64
+}
+
+// maxFailures is how many failures of one scenario are worth reading.
+const maxFailures = 8
+
+func (c *checker) failf(check, variant, format string, args ...any) {
+	c.failures++
+	switch {
+	case c.failures == maxFailures+1:
+		c.r.Errorf("difftest: %s: more failures are not shown", c.scenario)
+	case c.failures <= maxFailures:
+		if variant != "" {
+			variant = " " + variant
+		}
+		c.r.Errorf("[%s] %s on %s:%s: %s", check, c.scenario, c.b.Name(), variant, fmt.Sprintf(format, args...))
+	}
+}
+
+// run checks scenario s under modifier m.
+func (c *checker) run(s *scenario, m modifier) {
+	c.s, c.m, c.f = s, m, m.of(s, c.o.Plain)
+	c.x, c.t = s.X.data, s.t()
+	want := c.expected(c.f.factor)
+	if c.f.smaller {
+		c.smaller(want)
+		return
+	}
+	sub := subjectOf(s, c.b, c.f.f)
+	c.after()
+	for _, v := range sub.unprepared {
+		c.call("unprepared", v, c.x, c.t, want)
+	}
+	p := c.prepare(sub, s.prepX())
+	if p == nil {
+		return
+	}
+	last := len(p.variants) - 1
+	for i := range p.variants {
+		if i == 0 || i == last || !c.brief() {
+			c.alone(sub, i, want)
+		}
+	}
+	c.shared(p, want)
+	if !c.brief() {
+		c.wrongLengths(p, want)
+	}
+	c.clones(p, want)
+	c.rebinding(p, want)
+	c.samePoint(p, want)
+	c.resizing(sub, p, want)
+	c.allocations(p)
+}
+
+// brief leaves out, under a modifier, what does not depend on where the function
+// has its numbers from.
+func (c *checker) brief() bool { return c.m.name != "" }
+
+func (c *checker) before() {
+	if c.f.before != nil {
+		c.f.before()
+	}
+}
+
+func (c *checker) after() {
+	if c.f.after != nil {
+		c.f.after()
+	}
+}
+
+// expected is the results of the scenario for factor times its function.
+func (c *checker) expected(factor float64) results {
+	w := c.s.want
+	return results{scaled(factor, w.value), scaled(factor, w.first), scaled(factor, w.second)}
+}
+
+// prepare prepares at x while the context is that of before, and is nil where that
+// failed.
+func (c *checker) prepare(sub subject, x []float64) *prepared {
+	at := append([]float64(nil), x...)
+	c.before()
+	p, err := sub.prepare(at)
+	c.after()
+	if err != nil {
+		c.failf("prepare", "", "prepared at %v: %v", x, err)
+		return nil
+	}
+	if !identical(at, x) {
+		c.failf("inputs", "Prepare", "changed its x from %v to %v", x, at)
+	}
+	return p
+}
+
+// call makes one call of v, compares what it gives and returns it, nil where it
+// failed.
+func (c *checker) call(check string, v variant, x, t []float64, want results) *outcome {
+	o := c.made(check, v, x, t)
+	if o != nil && !c.compare(check, v, o, x, t, want) {
+		return nil
+	}
+	return o
+}
+
+// made makes one call of v and checks what can be without knowing the numbers.
+func (c *checker) made(check string, v variant, x, t []float64) *outcome {
+	o := new(outcome)
+	xs, ts := append([]float64{}, x...), append([]float64{}, t...)
+	if err := v.start(o, xs, ts)(); err != nil {
+		c.failf(check, v.name, "error: %v\n\tx = %v\n\tt = %v", err, x, t)
+		return nil
+	}
+	if !identical(xs, x) {
+		c.failf("inputs", v.name, "changed x from %v to %v", x, xs)
+	}
+	if len(t) > 0 && !identical(ts, t) {
+		c.failf("inputs", v.name, "changed t from %v to %v", t, ts)
+	}
+	for _, p := range []*part{&o.value, &o.first, &o.second} {
+		if s := p.misused(); s != "" {
+			c.failf("destination", v.name, "%s\n\tx = %v", s, x)
+			return nil
+		}
+	}
+	return o
+}
+
+// compare compares the parts that o has.
+func (c *checker) compare(check string, v variant, o *outcome, x, t []float64, want results) bool {
+	ok := true
+	part := func(name string, p *part, want []float64, tol float64, batch bool) {
+		got := p.got()
+		if got == nil {
+			return
+		}
+		if batch {
+			want = columns(want, v.scales)
+		}
+		if d := difference(got, want, tol); d != "" {
+			if p.given != nil || p.into != nil {
+				name += ", in a given destination that was full of NaN,"
+			}
+			c.failf(check, v.name, "the %s is wrong: %s\n\tx = %v\n\tt = %v", name, d, x, t)
+			ok = false
+		}
+	}
+	batch := v.scales != nil
+	part("value", &o.value, want.value, exactTol, false)
+	switch {
+	case c.s.secondOrder():
+		part("first derivative", &o.first, want.first, c.o.Tol, false)
+		part("second derivative", &o.second, want.second, c.o.SecondTol, batch)
+	default:
+		part("derivative", &o.first, want.first, c.o.Tol, batch)
+	}
+	return ok
+}
+
+// point3 is a point and a direction away from the others. n may differ from the
+// length of the scenario's x.
+func (c *checker) point3(n int) (x, t []float64) {
+	for i := range n {
+		v := 0.5
+		if i < len(c.x) {
+			v = c.x[i]
+		}
+		x = append(x, 0.75*v+0.125*float64(1+i%3))
+	}
+	if c.t == nil {
+		return x, nil
+	}
+	m := n
+	if c.s.Operator == "pullback" {
+		m = c.s.outputs(n)
+	}
+	t = []float64{}
+	for i := range m {
+		t = append(t, float64(i%5)-1.5)
+	}
+	return x, t
+}
+
+// numbers is what o gives, copied.
+func (o *outcome) numbers() results {
+	return results{scaled(1, o.value.got()), scaled(1, o.first.got()), scaled(1, o.second.got())}
+}
+
+// fresh is what variant i gives at (x, t) after a preparation there.
+func (c *checker) fresh(sub subject, i int, x, t []float64) (results, bool) {
+	p, err := sub.prepare(append([]float64{}, x...))
+	if err != nil {
+		c.failf("prepare", "", "prepared at %v: %v", x, err)
+		return results{}, false
+	}
+	o := c.made("prepare", p.variants[i], x, t)
+	if o == nil {
+		return results{}, false
+	}
+	return o.numbers(), true
+}
+
+// same reports whether o has the numbers of want, which are those of the same
+// variant.
+func (c *checker) same(check string, v variant, o *outcome, x, t []float64, want results) {
+	v.scales = nil
+	c.compare(check, v, o, x, t, want)
+}
+
+// alone runs variant i on a prepared object of its own.
+func (c *checker) alone(sub subject, i int, want results) {
+	p := c.prepare(sub, c.s.prepX())
+	if p == nil {
+		return
+	}
+	v := p.variants[i]
+	first := c.call("prepared", v, c.x, c.t, want)
+	c.call("second call", v, c.x, c.t, want)
+	x3, t3 := c.point3(len(c.x))
+	if there, ok := c.fresh(sub, i, x3, t3); ok {
+		if o := c.made("third point", v, x3, t3); o != nil {
+			c.same("third point", v, o, x3, t3, there)
+		}
+	}
+	c.call("back again", v, c.x, c.t, want)
+	if first != nil {
+		c.compare("earlier", v, first, c.x, c.t, want)
+	}
+}
+
+// shared runs all variants on one prepared object.
+func (c *checker) shared(p *prepared, want results) {
+	x3, t3 := c.point3(len(c.x))
+	for range 2 {
+		for _, v := range p.variants {
+			c.call("shared", v, c.x, c.t, want)
+		}
+		if c.brief() {
+			return
+		}
+		for _, v := range p.variants {
+			c.made("shared", v, x3, t3)
+		}
+	}
+}
+
+// wrongLengths makes every argument too long and too short in turn.
+func (c *checker) wrongLengths(p *prepared, want results) {
+	for _, tr := range p.tries {
+		for _, delta := range []int{1, -1} {
+			err := tr.run(append([]float64{}, c.x...), append([]float64{}, c.t...), delta)
+			var shape *nabla.ShapeError
+			switch {
+			case err == errSkip:
+				continue
+			case err == nil:
+				c.failf("wrong length", tr.arg, "%+d element is accepted, want a *nabla.ShapeError", delta)
+			case !errors.As(err, &shape):
+				c.failf("wrong length", tr.arg, "%+d element gives %T (%v), want a *nabla.ShapeError", delta, err, err)
+			}
+			c.call("after error", p.variants[0], c.x, c.t, want)
+		}
+	}
+}
+
+// clones runs a clone next to its original and then both at once.
+func (c *checker) clones(p *prepared, want results) {
+	x3, t3 := c.point3(len(c.x))
+	q := p.clone()
+	for i, v := range q.variants {
+		c.made("clone", p.variants[i], x3, t3)
+		c.call("clone", v, c.x, c.t, want)
+	}
+	r := q.clone()
+	const calls = 3
+	type made struct {
+		o   *outcome
+		err error
+	}
+	var got [2][calls]made
+	var wg sync.WaitGroup
+	for g, p := range []*prepared{q, r} {
+		wg.Go(func() {
+			for k := range calls {
+				v := p.variants[k%len(p.variants)]
+				o := new(outcome)
+				err := v.start(o, append([]float64{}, c.x...), append([]float64{}, c.t...))()
+				got[g][k] = made{o, err}
+			}
+		})
+	}
+	wg.Wait()
+	for g, p := range []*prepared{q, r} {
+		for k, m := range got[g] {
+			v := p.variants[k%len(p.variants)]
+			if m.err != nil {
+				c.failf("clone", v.name, "in parallel with another clone: %v", m.err)
+				continue
+			}
+			c.compare("clone", v, m.o, c.x, c.t, want)
+		}
+	}
+	c.call("clone", p.variants[0], c.x, c.t, want)
+}
+
+// rebinding reads another struct and the first one again.
+func (c *checker) rebinding(p *prepared, want results) {
+	if c.f.other == nil {
+		return
+	}
+	for _, s := range []struct {
+		to   any
+		want results
+	}{{c.f.other, c.expected(c.f.otherFactor)}, {c.f.own, want}} {
+		if err := p.rebind(s.to); err != nil {
+			c.failf("rebind", "Rebind", "%v", err)
+			return
+		}
+		for _, v := range p.variants {
+			c.call("rebind", v, c.x, c.t, s.want)
+		}
+	}
+}
+
+// samePoint takes the operator at x and calls it after its origin was used
+// elsewhere.
+func (c *checker) samePoint(p *prepared, want results) {
+	if p.at == nil {
+		return
+	}
+	vs, err := p.at(append([]float64{}, c.x...))
+	if err != nil {
+		c.failf("same point", "At", "%v", err)
+		return
+	}
+	for range 2 {
+		for _, v := range vs {
+			c.call("same point", v, c.x, c.t, want)
+		}
+		x3, t3 := c.point3(len(c.x))
+		c.made("same point", p.variants[0], x3, t3)
+	}
+}
+
+// resizing changes the size, compares with a new preparation, and changes back. A
+// function with a fixed number of outputs cannot be right at another size; what
+// it does then must be an error.
+func (c *checker) resizing(sub subject, p *prepared, want results) {
+	n := len(c.x)
+	if p.resize == nil || c.s.X.number || n == 0 {
+		return
+	}
+	fixed := c.s.inPlace() && families[c.s.Family].outputs(n) != families[c.s.Family].outputs(n+1)
+	for _, k := range []int{n + 2, n - 1} {
+		if k < 2 {
+			continue
+		}
+		x, t := c.point3(k)
+		if fixed && c.brief() {
+			continue // a modifier writes all outputs, whatever its function leaves
+		}
+		if fixed {
+			if err := p.resize(x); err == nil && p.variants[0].start(new(outcome), x, t)() == nil {
+				c.failf("resize", "Resize", "to %d inputs from %d: the function, in place with %d outputs, does not fit, but there is no error", k, n, len(want.value))
+			}
+		} else if err := p.resize(x); err != nil {
+			c.failf("resize", "Resize", "to %d inputs from %d: %v", k, n, err)
+		} else {
+			for i, v := range p.variants {
+				if i > 0 && c.brief() {
+					break
+				}
+				there, ok := c.fresh(sub, i, x, t)
+				if o := c.made("resize", v, x, t); ok && o != nil {
+					c.same("resize", v, o, x, t, there)
+				}
+			}
+		}
+		if err := p.resize(append([]float64{}, c.x...)); err != nil {
+			c.failf("resize", "Resize", "back to %d inputs from %d: %v", n, k, err)
+			return
+		}
+		for _, v := range p.variants {
+			c.call("resize", v, c.x, c.t, want)
+		}
+	}
+}
+
+// smaller prepares at half of x: the full x must be refused, and right after
+// Resize. An in-place function may refuse the preparation.
+func (c *checker) smaller(want results) {
+	sub := subjectOf(c.s, c.b, c.f.f)
+	half := c.s.prepX()[:len(c.x)/2]
+	p, err := sub.prepare(append([]float64{}, half...))
+	if err != nil {
+		if !c.s.inPlace() {
+			c.failf("prepare", "", "prepared at %v: %v", half, err)
+		}
+		return
+	}
+	var shape *nabla.ShapeError
+	for _, v := range p.variants {
+		err := v.start(new(outcome), append([]float64{}, c.x...), append([]float64{}, c.t...))()
+		if !errors.As(err, &shape) {
+			c.failf("smaller", v.name, "prepared for %d inputs and called with %d gives %v, want a *nabla.ShapeError", len(half), len(c.x), err)
+		}
+	}
+	if err := p.resize(append([]float64{}, c.x...)); err != nil {
+		c.failf("smaller", "Resize", "%v", err)
+		return
+	}
+	for _, v := range p.variants {
+		c.call("smaller", v, c.x, c.t, want)
+	}
+}
+
+// allocations counts those of calls with given destinations. Under a modifier,
+// functions that are not in place allocate their output.
+func (c *checker) allocations(p *prepared) {
+	if !c.o.AllocFree || c.s.Group != "allocfree" || c.m.name != "" && !c.s.inPlace() {
+		return
+	}
+	for _, v := range p.variants {
+		if !v.hot {
+			continue
+		}
+		run := v.start(new(outcome), append([]float64{}, c.x...), append([]float64{}, c.t...))
+		var err error
+		n := testing.AllocsPerRun(20, func() {
+			if e := run(); e != nil {
+				err = e
+			}
+		})
+		switch {
+		case err != nil:
+			c.failf("allocation", v.name, "error: %v", err)
+		case n > 0:
+			c.failf("allocation", v.name, "%v allocations in each call, want none", n)
+		}
+	}
+}

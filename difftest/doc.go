@@ -1,0 +1,75 @@
+// Package difftest is the conformance kit for engines of nabla. The author of an
+// engine writes one test:
+//
+//	func TestConformance(t *testing.T) {
+//		difftest.Run(t, mine.Backend{}, nil)
+//	}
+//
+// and has every operator checked, whether the engine implements it or package
+// nabla derives it, against numbers that no engine computed: the scenario
+// catalogue in testdata/scenarios.json, written after that of
+// DifferentiationInterfaceTest.jl and computed with 40 digits.
+//
+// # Scenarios
+//
+// A scenario is an operator, a function, a point, a direction and the expected
+// results. Its name is that of the subtest:
+//
+//	vec_to_mat/pullback/in/out/constant
+//	family     operator function result modifier
+//
+// The function is out of place (out, a new slice) or in place (in, [nabla.InPlace]).
+// The catalogue has each scenario for an allocated and for a given result; here
+// both are tried in either. Besides the 106 default scenarios there are those
+// named
+//
+//	sparse/…     derivatives with many zeros, prepared at another point
+//	empty/…      no inputs or no outputs
+//	allocfree/…  nothing may be allocated, with Options.AllocFree
+//	behaviour/…  branches, panics, outputs that do not depend on the input
+//
+// and every scenario again under modifiers that change how the function comes by
+// its numbers:
+//
+//	closure           captures two numbers and buffers that it writes
+//	constant          a bound Real, another when prepared
+//	structure         a bound int that a recording freezes, another when prepared
+//	cache             a bound Scratch
+//	cache_struct      two Scratches in a struct of their own
+//	constant_or_cache a bound Real, Vec and Scratch
+//	smaller           prepared at fewer inputs
+//
+// Matrices are column-major: a matrix argument or result is one slice, column
+// after column, as is the order of the rows and columns of its Jacobian. This is
+// vec() of the literature and what the catalogue means.
+//
+// # Checks
+//
+// The text in brackets begins the message of a check that failed.
+//
+//	[prepare]       preparing gives no error
+//	[unprepared]    op and value-and-op without preparation
+//	[prepared]      every variant, prepared at zeros or where the scenario says
+//	[second call]   the same call again
+//	[third point]   a call elsewhere is what a new preparation there gives
+//	[back again]    and the first point is right afterwards
+//	[shared]        one prepared object takes all variants in turn
+//	[destination]   a given destination, full of NaN, is filled and returned,
+//	                and nothing around it is written to
+//	[inputs]        the arguments are left as they were
+//	[earlier]       a result does not change when a later one is computed
+//	[wrong length]  every argument one too long or too short is a *nabla.ShapeError
+//	[after error]   and the object is usable afterwards
+//	[clone]         a clone is right, next to its original and in parallel with it
+//	[rebind]        another bound struct is read, and the first again
+//	[resize]        another size is what a new preparation gives, and the old again
+//	[same point]    the operator at a point, of a pushforward, pullback or HVP
+//	[smaller]       a point of another size than prepared for is refused
+//	[allocation]    calls with given destinations do not allocate
+//	[behaviour]     what the name of the scenario says
+//
+// Batches of two and of five directions are among the variants.
+//
+// difftest checks itself against engines that are broken on purpose; see
+// TestBroken. Two complete engines to start from are in example_test.go.
+package difftest

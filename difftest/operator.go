@@ -1,0 +1,304 @@
+package difftest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nabla-ad/nabla"
+	"gonum.org/v1/gonum/mat"
+)
+
+// subject is an operator applied to one function on one backend.
+type subject struct {
+	prepare    func(x []float64) (*prepared, error)
+	unprepared []variant
+}
+
+// prepared is a prepared operator.
+type prepared struct {
+	variants []variant
+	// tries call the operator with one argument of another length than fits, by
+	// delta. They return errSkip where there is no such length.
+	tries []try
+	clone func() *prepared
+	// Nil where the operator has none of these.
+	resize func(x []float64) error
+	rebind func(p any) error
+	at     func(x []float64) ([]variant, error)
+}
+
+// variant is one way to call an operator. start allocates the destinations in o
+// and returns the call, which may be made any number of times and leaves what it
+// gives in o.
+type variant struct {
+	name   string
+	hot    bool      // nothing is left to allocate
+	scales []float64 // of a batch: the directions are these multiples of t
+	start  func(o *outcome, x, t []float64) func() error
+}
+
+type starter = func(o *outcome, x, t []float64) func() error
+
+type try struct {
+	arg string
+	run func(x, t []float64, delta int) error
+}
+
+// env is what an operator is applied on and to.
+type env struct {
+	b       nabla.Backend
+	outputs func(n int) int
+}
+
+// outcome is what a call gave.
+type outcome struct{ value, first, second part }
+
+// part is one result: a vector, a matrix or, in a vector of length 1, a number.
+type part struct {
+	vec     []float64
+	m       mat.Matrix
+	given   []float64  // the destination, if there was one
+	into    mat.Matrix // the same
+	around  *mat.Dense // of which into is a part
+	row, co int        // where it is
+}
+
+// got is the numbers of p, row by row, nil where there are none.
+func (p *part) got() []float64 {
+	if p.m == nil {
+		return p.vec
+	}
+	r, c := p.m.Dims()
+	v := make([]float64, 0, r*c)
+	for i := range r {
+		for j := range c {
+			v = append(v, p.m.At(i, j))
+		}
+	}
+	return v
+}
+
+// misused says what is wrong with the use of the destination.
+func (p *part) misused() string {
+	if p.given != nil && (len(p.vec) != len(p.given) || len(p.vec) > 0 && &p.vec[0] != &p.given[0]) {
+		return "returned another slice than the one given"
+	}
+	if p.into != nil && p.m != p.into {
+		return fmt.Sprintf("returned %T %p, want the %T %p that was given", p.m, p.m, p.into, p.into)
+	}
+	if p.around == nil {
+		return ""
+	}
+	rows, cols := p.into.Dims()
+	R, C := p.around.Dims()
+	for i := range R {
+		for j := range C {
+			inside := i >= p.row && i < p.row+rows && j >= p.co && j < p.co+cols
+			if v := p.around.At(i, j); !inside && !math.IsNaN(v) {
+				return fmt.Sprintf("wrote %v beside the destination, at row %d, column %d of it", v, i-p.row, j-p.co)
+			}
+		}
+	}
+	return ""
+}
+
+// number is a part for a result that is not a slice.
+func number() part { return part{vec: make([]float64, 1)} }
+
+// destination says what an operator is given to write to.
+type destination uint8
+
+const (
+	noDst     destination = iota
+	filledDst             // full of NaN
+	emptyDst              // a matrix that the operator sizes
+)
+
+// vector is a part with a destination of length n, full of NaN, if it is given.
+func vector(n int, given bool) part {
+	if !given {
+		return part{}
+	}
+	return part{given: nans(n)}
+}
+
+func nans(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = math.NaN()
+	}
+	return v
+}
+
+// matrix is a destination of r rows and c columns. A filled one is a part of a
+// larger matrix.
+func matrix(r, c int, how destination) (part, *mat.Dense) {
+	switch {
+	case how == noDst:
+		return part{}, nil
+	case how == emptyDst || r == 0 || c == 0:
+		d := new(mat.Dense)
+		return part{into: d}, d
+	}
+	around := mat.NewDense(r+2, c+3, nans((r+2)*(c+3)))
+	d := around.Slice(1, r+1, 2, c+2).(*mat.Dense)
+	return part{into: d, around: around, row: 1, co: 2}, d
+}
+
+// symmetric is a destination of order n.
+func symmetric(n int, how destination) (part, *mat.SymDense) {
+	switch {
+	case how == noDst:
+		return part{}, nil
+	case how == emptyDst || n == 0:
+		d := new(mat.SymDense)
+		return part{into: d}, d
+	}
+	d := mat.NewSymDense(n, nans(n*n))
+	return part{into: d}, d
+}
+
+// directions is the matrix with the given multiples of t as columns.
+func directions(t, scales []float64) *mat.Dense {
+	if len(t) == 0 {
+		return new(mat.Dense)
+	}
+	v := mat.NewDense(len(t), len(scales), nil)
+	for i, ti := range t {
+		for k, s := range scales {
+			v.Set(i, k, s*ti)
+		}
+	}
+	return v
+}
+
+var (
+	pair = []float64{1, -1}
+	five = []float64{1, -1, 2, 0.5, -4}
+)
+
+// errSkip says that an argument cannot be made wrong in this way.
+var errSkip = fmt.Errorf("no such length")
+
+// resized is a copy of v with delta elements more, and false where there is no
+// such length.
+func resized(v []float64, delta int) ([]float64, bool) {
+	if len(v)+delta < 0 {
+		return nil, false
+	}
+	w := append([]float64{}, v...)
+	for range delta {
+		w = append(w, 1)
+	}
+	return w[:len(v)+delta], true
+}
+
+// vectorTry tries a vector argument that has as many elements as length says.
+func vectorTry(arg string, length func(n int) int, call func(x, t, v []float64) error) try {
+	return try{arg, func(x, t []float64, delta int) error {
+		v, ok := resized(make([]float64, length(len(x))), delta)
+		if !ok {
+			return errSkip
+		}
+		return call(x, t, v)
+	}}
+}
+
+// pointTry tries the point.
+func pointTry(call func(x, t []float64) error) try {
+	return try{"x", func(x, t []float64, delta int) error {
+		w, ok := resized(x, delta)
+		if !ok {
+			return errSkip
+		}
+		return call(w, t)
+	}}
+}
+
+// directionTry tries the direction.
+func directionTry(call func(x, t []float64) error) try {
+	return try{"t", func(x, t []float64, delta int) error {
+		w, ok := resized(t, delta)
+		if !ok {
+			return errSkip
+		}
+		return call(x, w)
+	}}
+}
+
+// matrixTry tries a matrix with as many rows as length says and c columns, or
+// len(x) where c is 0.
+func matrixTry(arg string, length func(n int) int, c int, columns bool, call func(x, t []float64, d *mat.Dense) error) try {
+	return try{arg, func(x, t []float64, delta int) error {
+		r, c := length(len(x)), c
+		if c == 0 {
+			c = len(x)
+		}
+		if columns {
+			c += delta
+		} else {
+			r += delta
+		}
+		if r < 1 || c < 1 {
+			return errSkip
+		}
+		return call(x, t, mat.NewDense(r, c, nil))
+	}}
+}
+
+// subjectOf is the operator of s applied to f.
+func subjectOf(s *scenario, b nabla.Backend, f any) subject {
+	e := env{b, s.outputs}
+	switch s.Operator {
+	case "pushforward":
+		return byAnyFunc(f, pushforward[func([]nabla.Real) nabla.Real], pushforward[func([]nabla.Real) []nabla.Real],
+			pushforward[func([]float64) float64], pushforward[func([]float64) []float64], pushforward[*nabla.Func], e)
+	case "pullback":
+		return byAnyFunc(f, pullback[func([]nabla.Real) nabla.Real], pullback[func([]nabla.Real) []nabla.Real],
+			pullback[func([]float64) float64], pullback[func([]float64) []float64], pullback[*nabla.Func], e)
+	case "gradient":
+		return byScalarFunc(f, gradient[func([]nabla.Real) nabla.Real], gradient[func([]float64) float64], gradient[*nabla.Func], e)
+	case "hvp":
+		return byScalarFunc(f, hvp[func([]nabla.Real) nabla.Real], hvp[func([]float64) float64], hvp[*nabla.Func], e)
+	case "hessian":
+		return byScalarFunc(f, hessian[func([]nabla.Real) nabla.Real], hessian[func([]float64) float64], hessian[*nabla.Func], e)
+	case "jacobian":
+		return byScalarFunc(f, jacobian[func([]nabla.Real) []nabla.Real], jacobian[func([]float64) []float64], jacobian[*nabla.Func], e)
+	case "derivative":
+		if s.Y.number {
+			return byScalarFunc(f, derivative[func(nabla.Real) nabla.Real], derivative[func(float64) float64], derivative[*nabla.Func], e)
+		}
+		return byScalarFunc(f, curveDerivative[func(nabla.Real) []nabla.Real], curveDerivative[func(float64) []float64], curveDerivative[*nabla.Func], e)
+	case "second_derivative":
+		if s.Y.number {
+			return byScalarFunc(f, secondDerivative[func(nabla.Real) nabla.Real], secondDerivative[func(float64) float64], secondDerivative[*nabla.Func], e)
+		}
+		return byScalarFunc(f, curveSecondDerivative[func(nabla.Real) []nabla.Real], curveSecondDerivative[func(float64) []float64], curveSecondDerivative[*nabla.Func], e)
+	}
+	panic("difftest: no operator " + s.Operator)
+}
+
+type maker[F any] func(e env, f F) subject
+
+// byScalarFunc calls the maker for the type that f has: over Reals, over plain
+// numbers, or a *Func.
+func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped maker[*nabla.Func], e env) subject {
+	switch f := f.(type) {
+	case R:
+		return traced(e, f)
+	case P:
+		return plain(e, f)
+	}
+	return wrapped(e, f.(*nabla.Func))
+}
+
+func byAnyFunc(f any, scalar maker[func([]nabla.Real) nabla.Real], vector maker[func([]nabla.Real) []nabla.Real],
+	plainScalar maker[func([]float64) float64], plainVector maker[func([]float64) []float64], wrapped maker[*nabla.Func], e env) subject {
+	switch f := f.(type) {
+	case func([]nabla.Real) []nabla.Real:
+		return vector(e, f)
+	case func([]float64) []float64:
+		return plainVector(e, f)
+	}
+	return byScalarFunc(f, scalar, plainScalar, wrapped, e)
+}

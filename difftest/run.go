@@ -1,0 +1,134 @@
+package difftest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// Options configures Run. The zero value, and nil, ask of an engine that it be
+// exact and support everything.
+type Options struct {
+	// Skip leaves out the scenarios whose name begins with a key. The value says
+	// why, and is shown.
+	Skip map[string]string
+
+	// Tol is the relative tolerance for first derivatives: a component may be off
+	// by Tol times its size and by Tol/1000 times the size of the largest. Zero
+	// means 1e-12, for an engine without truncation error.
+	Tol float64
+
+	// SecondTol is Tol for second derivatives. Zero means Tol.
+	SecondTol float64
+
+	// NoFirstOrder leaves out the operators of first order, for a
+	// nabla.SecondOrder whose parts are tested on their own.
+	NoFirstOrder bool
+
+	// NoSecondOrder leaves out SecondDerivative, HVP and Hessian.
+	NoSecondOrder bool
+
+	// AllocFree asks for no allocation by prepared calls with given destinations.
+	AllocFree bool
+
+	// Plain passes functions over float64 in place of functions over nabla.Real,
+	// for engines that need values only.
+	Plain bool
+
+	// NoModifiers leaves out the scenarios with a modifier.
+	NoModifiers bool
+}
+
+// exactTol is the tolerance for engines without truncation error. The worst of
+// the catalogue, a Hessian with entries of 1e3 to 1e8, loses three digits.
+const exactTol = 1e-12
+
+func (o *Options) resolved() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Tol == 0 {
+		r.Tol = exactTol
+	}
+	if r.SecondTol == 0 {
+		r.SecondTol = r.Tol
+	}
+	return r
+}
+
+// Reporter is what the kit needs of a *testing.T. Skipf may return.
+type Reporter interface {
+	Errorf(format string, args ...any)
+	Skipf(format string, args ...any)
+	Run(name string, f func(Reporter))
+}
+
+// Run checks that b is a correct backend, one subtest for each scenario.
+func Run(t *testing.T, b nabla.Backend, o *Options) {
+	t.Helper()
+	Check(tested{t}, b, o)
+}
+
+// Check is Run with a reporter of the caller's, for use outside of a test. Counting
+// allocations needs package testing to run alone: no other goroutine may allocate.
+func Check(r Reporter, b nabla.Backend, o *Options) {
+	opts := o.resolved()
+	for _, j := range jobs(&opts) {
+		r.Run(j.name, func(r Reporter) {
+			for prefix, reason := range opts.Skip {
+				if strings.HasPrefix(j.name, prefix) {
+					r.Skipf("%s", reason)
+					return
+				}
+			}
+			j.run(&checker{r: r, b: b, o: &opts, scenario: j.name})
+		})
+	}
+}
+
+// job is one subtest.
+type job struct {
+	name string
+	run  func(c *checker)
+}
+
+// jobs are the subtests that o asks for.
+func jobs(o *Options) []job {
+	var js []job
+	wanted := func(operator string) bool {
+		switch operator {
+		case "second_derivative", "hvp", "hessian":
+			return !o.NoSecondOrder
+		}
+		return !o.NoFirstOrder
+	}
+	for i := range catalogue {
+		s := &catalogue[i]
+		if !wanted(s.Operator) {
+			continue
+		}
+		for _, m := range modifiers {
+			if m.name != "" && o.NoModifiers || m.fits != nil && !m.fits(s) {
+				continue
+			}
+			name := s.ID
+			if m.name != "" {
+				name += "/" + m.name
+			}
+			js = append(js, job{name, func(c *checker) { c.run(s, m) }})
+		}
+	}
+	return js
+}
+
+// tested reports to a *testing.T.
+type tested struct{ t *testing.T }
+
+func (r tested) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(format, args...) }
+func (r tested) Skipf(format string, args ...any)  { r.t.Helper(); r.t.Skipf(format, args...) }
+func (r tested) Run(name string, f func(Reporter)) {
+	r.t.Helper()
+	r.t.Run(name, func(t *testing.T) { f(tested{t}) })
+}

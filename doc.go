@@ -1,0 +1,66 @@
+// Package nabla is a common interface for automatic differentiation: write the
+// function once, pick an engine by its value, and get exact derivatives.
+//
+//	sumsq := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
+//	y, g, err := nabla.ValueAndGradient(sumsq, forwarddiff.Backend{}, x)
+//
+//	prep, err := nabla.PrepareGradient(sumsq, reversediff.Backend{Compile: true}, x)
+//	for range 1000 {
+//		g, err = prep.Gradient(g, x) // no allocation
+//	}
+//
+// # Operators
+//
+// There are eight, each with a variant that also returns the value, and each with a
+// Prepare function whose result does the work of many calls once:
+//
+//	operator          function            result
+//	Pushforward       any                 J(x)·dx
+//	Pullback          any                 J(x)ᵀ·dy
+//	Derivative        number → number     f'(x); CurveDerivative for number → numbers
+//	Gradient          numbers → number    ∇f(x)
+//	Jacobian          numbers → numbers   J(x)
+//	SecondDerivative  number → number     f”(x); CurveSecondDerivative alike
+//	HVP               numbers → number    ∇²f(x)·v
+//	Hessian           numbers → number    ∇²f(x)
+//
+// Methods of prepared objects take the destination first: nil is allocated, anything
+// else is overwritten and returned. An unprepared call prepares and throws the
+// preparation away.
+//
+// # Functions
+//
+// An operator takes a function over [Real], which every engine can run, or one over
+// float64, which is a black box: finite differences only. In-place functions,
+// functions with data and functions of structs become a [Func] first; see
+// [InPlace], [Bind], [BindInPlace], [BindMethod] and [Struct]. What is asked of a
+// function:
+//
+//  1. It does not keep its arguments after it returns.
+//  2. At one point it takes the same branches and gives the same outputs, as many as
+//     before.
+//  3. What it reads besides x is constant between calls, or a bound struct. A
+//     recording notices when captured data has changed only at calls 1, 2, 4, 8, ….
+//
+// # Engines
+//
+//	package                  what it is                              best for
+//	backend/finitediff       difference quotients, complex step      black boxes
+//	backend/forwarddiff      dual numbers, several tangents a sweep  few inputs
+//	backend/reversediff      a recorded program and its reverse      many inputs, many calls
+//	backend/tracker          a tape written anew at every call       many inputs, wild control flow
+//
+// [SecondOrder] combines two of them, [Policy] says how recordings are kept right.
+// To write an engine, see package engine and CONTRIBUTING.md.
+//
+// # Errors
+//
+// Whatever can go wrong on the caller's side is returned as an error with a type, and
+// the prepared object stays usable. A panic in the function comes back as a
+// [PanicError]. NaN and Inf are values, not errors.
+//
+// # Goroutines
+//
+// A prepared object serves one goroutine at a time; a second one gets ErrBusy, never
+// a race. Clone makes another.
+package nabla

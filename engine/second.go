@@ -1,0 +1,279 @@
+package engine
+
+// Second order: see the fallback graph in fallback.go. outer and inner are equal
+// for a backend that was not composed.
+
+// sameBackend reports whether outer and inner are one backend.
+func sameBackend(outer, inner Backend) bool {
+	return outer.Name() == inner.Name()
+}
+
+// DerivedGradient is the gradient of f as a function, by b's own way if it has one.
+func DerivedGradient(b Backend, f *Function) (*Function, error) {
+	if t, ok := b.(Transformer); ok {
+		return t.GradientFunction(f)
+	}
+	return GradientFunction(f, b, false)
+}
+
+// DerivedPushforward is (x, v) ↦ (J(x)·v, f(x)) as a function, by b's own way if it
+// has one.
+func DerivedPushforward(b Backend, f *Function) (*Function, error) {
+	if t, ok := b.(Transformer); ok {
+		return t.PushforwardFunction(f)
+	}
+	return PushforwardFunction(f, b, false)
+}
+
+// PrepareHVP prepares Hessian-vector products of up to lanes vectors.
+func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP, error) {
+	if h, ok := outer.(HVPer); ok && sameBackend(outer, inner) {
+		return h.PrepareHVP(f, x, lanes)
+	}
+	n, _ := f.Dims()
+	_, outerPushes := outer.(Pusher)
+	_, outerPulls := outer.(Puller)
+	_, innerPulls := inner.(Puller)
+	_, innerPushes := inner.(Pusher)
+	switch {
+	case outerPushes:
+		g, err := DerivedGradient(inner, f)
+		if err != nil {
+			return nil, err
+		}
+		push, err := PreparePushforward(outer, g, x, lanes)
+		if err != nil {
+			return nil, err
+		}
+		return &hvpByPush{push: push, y: make([]float64, n+1), ydot: NewBlock(n+1, lanes)}, nil
+	case outerPulls && innerPushes && !innerPulls:
+		g, err := DerivedPushforward(inner, f)
+		if err != nil {
+			return nil, err
+		}
+		xv := make([]float64, 2*n)
+		copy(xv, x)
+		pull, err := PreparePullback(outer, g, xv, 1)
+		if err != nil {
+			return nil, err
+		}
+		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0}, f: f}, nil
+	case outerPulls:
+		g, err := DerivedGradient(inner, f)
+		if err != nil {
+			return nil, err
+		}
+		return HVPByPullback(outer, g, x, lanes)
+	}
+	return nil, unsupported(outer, "Hessian-vector product")
+}
+
+// hvpByPush pushes the tangents through the gradient function.
+type hvpByPush struct {
+	push Pushforward
+	y    []float64
+	ydot Block
+}
+
+func (h *hvpByPush) Recordings() int { return recordings(h.push) }
+
+func (h *hvpByPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v Block) (float64, error) {
+	n := len(x)
+	if v.B > h.ydot.B {
+		h.ydot = NewBlock(n+1, v.B)
+	}
+	ydot := h.ydot.Cols(0, v.B)
+	if err := h.push.Pushforward(h.y, ydot, x, v); err != nil {
+		return 0, err
+	}
+	for i := range n {
+		copy(hv.Row(i), ydot.Row(i))
+	}
+	copy(grad, h.y[:n])
+	return h.y[n], nil
+}
+
+// HVPByPullback pulls vectors back through gradient, a function that
+// [GradientFunction] made.
+func HVPByPullback(b Backend, gradient *Function, x []float64, lanes int) (HVP, error) {
+	pull, err := PreparePullback(b, gradient, x, lanes)
+	if err != nil {
+		return nil, err
+	}
+	n := len(x)
+	return &hvpByPull{pull: pull, y: make([]float64, n+1), ybar: NewBlock(n+1, lanes)}, nil
+}
+
+// hvpByPull pulls the vectors back through the gradient function: the Hessian is
+// symmetric.
+type hvpByPull struct {
+	pull Pullback
+	y    []float64
+	ybar Block
+}
+
+func (h *hvpByPull) Recordings() int { return recordings(h.pull) }
+
+func (h *hvpByPull) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v Block) (float64, error) {
+	n := len(x)
+	if v.B > h.ybar.B {
+		h.ybar = NewBlock(n+1, v.B)
+	}
+	ybar := h.ybar.Cols(0, v.B)
+	for i := range n {
+		copy(ybar.Row(i), v.Row(i))
+	}
+	clear(ybar.Row(n))
+	if err := h.pull.Pullback(h.y, hv, x, ybar); err != nil {
+		return 0, err
+	}
+	copy(grad, h.y[:n])
+	return h.y[n], nil
+}
+
+// hvpOfPush takes the gradient of the pushforward function (x, v) ↦ ∇f(x)·v: with
+// respect to x it is the Hessian times v, with respect to v the gradient.
+type hvpOfPush struct {
+	pull              Pullback
+	f                 *Function
+	xv, y, xbar, ybar []float64
+}
+
+func (h *hvpOfPush) Recordings() int { return recordings(h.pull) }
+
+func (h *hvpOfPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v Block) (float64, error) {
+	n := len(x)
+	copy(h.xv, x)
+	for k := range v.B {
+		for i := range n {
+			h.xv[n+i] = v.Row(i)[k]
+		}
+		if err := h.pull.Pullback(h.y, Column(h.xbar), h.xv, Column(h.ybar)); err != nil {
+			return 0, err
+		}
+		for i := range n {
+			hv.Row(i)[k] = h.xbar[i]
+		}
+	}
+	if v.B == 0 {
+		err := h.f.Value(h.y[1:], x)
+		return h.y[1], err
+	}
+	copy(grad, h.xbar[n:])
+	return h.y[1], nil
+}
+
+// PrepareHessian prepares dense Hessians.
+func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, error) {
+	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) {
+		return h.PrepareHessian(f, x)
+	}
+	n, _ := f.Dims()
+	k := LanesOf(outer, n)
+	hvp, err := PrepareHVP(outer, inner, f, x, k)
+	if err != nil {
+		return nil, err
+	}
+	return HessianByHVP(hvp, f, k), nil
+}
+
+// HessianByHVP computes a Hessian from Hessian-vector products of unit vectors,
+// lanes at a time.
+func HessianByHVP(hvp HVP, f *Function, lanes int) Hessian {
+	n, _ := f.Dims()
+	return &hessianByHVP{hvp: hvp, f: f, v: NewBlock(n, lanes), y: make([]float64, 1)}
+}
+
+type hessianByHVP struct {
+	hvp HVP
+	f   *Function
+	v   Block
+	y   []float64
+}
+
+func (h *hessianByHVP) Recordings() int { return recordings(h.hvp) }
+
+func (h *hessianByHVP) ValueGradientAndHessian(grad []float64, hess Block, x []float64) (value float64, err error) {
+	n := len(x)
+	if n == 0 {
+		err := h.f.Value(h.y, x)
+		return h.y[0], err
+	}
+	for first := 0; first < n; first += h.v.B {
+		v := h.v.Cols(0, min(h.v.B, n-first))
+		unitColumns(v, first)
+		if value, err = h.hvp.ValueGradientAndHVP(grad, hess.Cols(first, v.B), x, v); err != nil {
+			return 0, err
+		}
+		grad = nil
+	}
+	// Rounding may differ between (i, j) and (j, i); a Hessian is symmetric.
+	for i := range n {
+		for j := range i {
+			a := (hess.Row(i)[j] + hess.Row(j)[i]) / 2
+			hess.Row(i)[j], hess.Row(j)[i] = a, a
+		}
+	}
+	return value, nil
+}
+
+// Second computes derivatives of first and second order of a function of one
+// number.
+type Second interface {
+	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f”(t).
+	ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
+}
+
+// PrepareSecond prepares second derivatives of a function of one number: the
+// pushforward of the pushforward function, whose outputs carry f and f' along.
+func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error) {
+	_, m := f.Dims()
+	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) && m == 1 {
+		hess, err := h.PrepareHessian(f, []float64{t})
+		if err != nil {
+			return nil, err
+		}
+		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
+	}
+	g, err := DerivedPushforward(inner, f)
+	if err != nil {
+		return nil, err
+	}
+	push, err := PreparePushforward(outer, g, []float64{t, 1}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &secondByPush{push: push, y: make([]float64, 2*m), ydot: make([]float64, 2*m), x: []float64{t, 1}, dir: []float64{1, 0}}, nil
+}
+
+type secondByPush struct {
+	push            Pushforward
+	y, ydot, x, dir []float64
+}
+
+func (s *secondByPush) Recordings() int { return recordings(s.push) }
+
+func (s *secondByPush) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error {
+	s.x[0] = t
+	if err := s.push.Pushforward(s.y, Column(s.ydot), s.x, Column(s.dir)); err != nil {
+		return err
+	}
+	m := len(s.y) / 2
+	copy(y, s.y[m:])
+	copy(dy, s.y[:m])
+	copy(d2y, s.ydot[:m])
+	return nil
+}
+
+type secondByHessian struct {
+	hess Hessian
+	x    []float64
+}
+
+func (s *secondByHessian) Recordings() int { return recordings(s.hess) }
+
+func (s *secondByHessian) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) (err error) {
+	s.x[0] = t
+	y[0], err = s.hess.ValueGradientAndHessian(dy, Column(d2y), s.x)
+	return err
+}

@@ -1,0 +1,161 @@
+package nabla
+
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/engine"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Hessian is the symmetric matrix ∇²f(x) for a function with one output. It
+// prepares and throws the preparation away; for more than one call use
+// [PrepareHessian].
+func Hessian[F ScalarFunc](f F, b Backend, x []float64) (mat.Symmetric, error) {
+	_, _, h, err := ValueGradientAndHessian(f, b, x)
+	return h, err
+}
+
+// ValueGradientAndHessian is f(x), ∇f(x) and ∇²f(x).
+func ValueGradientAndHessian[F ScalarFunc](f F, b Backend, x []float64) (y float64, grad []float64, hess mat.Symmetric, err error) {
+	p, err := PrepareHessian(f, b, x)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return p.ValueGradientAndHessian(nil, nil, x)
+}
+
+// PrepareHessian does the work that depends on f, b and the length of x only.
+func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, error) {
+	p := new(HessianPrep)
+	if err := p.setup("Hessian", f, wantScalar, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// HessianPrep computes Hessians of one function on one backend. It is for one
+// goroutine at a time.
+type HessianPrep struct {
+	prep
+	h engine.Hessian
+}
+
+func (p *HessianPrep) prepare() (err error) {
+	p.h, err = engine.PrepareHessian(p.backend.outer, p.backend.inner, p.f, p.x)
+	p.native = p.h
+	return err
+}
+
+// Hessian writes ∇²f(x) to dst and returns it. A nil or empty dst is allocated;
+// otherwise it is a *mat.SymDense of order len(x). Where len(x) is 0 the result is
+// an empty *mat.SymDense.
+func (p *HessianPrep) Hessian(dst mat.Symmetric, x []float64) (mat.Symmetric, error) {
+	d, err := symmetricTarget(p.op, dst)
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.Dense(d, x)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Dense is Hessian with the static type that every backend can write.
+func (p *HessianPrep) Dense(dst *mat.SymDense, x []float64) (*mat.SymDense, error) {
+	_, _, h, err := p.into(nil, dst, x)
+	return h, err
+}
+
+// ValueGradientAndHessian is Hessian, f(x), and writes ∇f(x) to grad, which is
+// allocated if nil.
+func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric, x []float64) (y float64, gradOut []float64, hess mat.Symmetric, err error) {
+	d, err := symmetricTarget(p.op, dst)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if grad == nil {
+		grad = make([]float64, p.n)
+	}
+	y, grad, h, err := p.into(grad, d, x)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return y, grad, h, nil
+}
+
+// symmetricTarget is dst as a *mat.SymDense, nil where it is to be allocated.
+func symmetricTarget(op string, dst mat.Symmetric) (*mat.SymDense, error) {
+	switch d := dst.(type) {
+	case nil:
+		return nil, nil
+	case *mat.SymDense:
+		return d, nil
+	}
+	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass a *mat.SymDense or nil"}
+}
+
+// into computes the Hessian and, unless grad is nil, the gradient.
+func (p *HessianPrep) into(grad []float64, dst *mat.SymDense, x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
+	if err := p.begin(x); err != nil {
+		return 0, nil, nil, err
+	}
+	defer p.end(&err)
+	if grad != nil {
+		if grad, err = p.vector("grad", grad, p.n, x); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	dst, hess, err := p.symmetric(dst, x)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if overlap(grad, hess.Data) {
+		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
+	}
+	y, err = p.h.ValueGradientAndHessian(grad, hess, x)
+	return y, grad, dst, err
+}
+
+// symmetric is dst as an n×n block, allocated if nil and sized if empty. gonum
+// keeps the upper triangle of a SymDense in a full square.
+func (p *HessianPrep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
+	n := p.n
+	if dst == nil {
+		dst = new(mat.SymDense)
+	}
+	if n == 0 {
+		if got := dst.SymmetricDim(); got != 0 {
+			return nil, engine.Block{}, &ShapeError{Op: p.op, Arg: "order of dst", Got: got, Want: 0}
+		}
+		return dst, engine.Block{}, nil
+	}
+	if dst.IsEmpty() {
+		dst.ReuseAsSym(n)
+	}
+	raw := dst.RawSymmetric()
+	if raw.N != n {
+		return nil, engine.Block{}, &ShapeError{Op: p.op, Arg: "order of dst", Got: raw.N, Want: n}
+	}
+	if raw.Uplo != blas.Upper {
+		return nil, engine.Block{}, &UnsupportedError{What: p.op + ": dst keeps its lower triangle", Remedy: "pass a matrix from mat.NewSymDense"}
+	}
+	if overlap(raw.Data, x) {
+		return nil, engine.Block{}, &AliasError{Op: p.op, Arg: "dst", With: "x"}
+	}
+	return dst, engine.Block{N: n, B: n, Stride: raw.Stride, Data: raw.Data}, nil
+}
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *HessianPrep) Clone() *HessianPrep {
+	q := new(HessianPrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *HessianPrep) Rebind(q any) error { return p.rebind(q) }
+
+// Resize prepares again for points of the length of x.
+func (p *HessianPrep) Resize(x []float64) error { return p.resizeTo(x) }

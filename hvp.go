@@ -1,0 +1,166 @@
+package nabla
+
+import (
+	"github.com/nabla-ad/nabla/engine"
+	"gonum.org/v1/gonum/mat"
+)
+
+// HVP is the Hessian-vector product ∇²f(x)·v for a function with one output: a new
+// slice of length len(x).
+func HVP[F ScalarFunc](f F, b Backend, x, v []float64) ([]float64, error) {
+	_, _, h, err := ValueGradientAndHVP(f, b, x, v)
+	return h, err
+}
+
+// ValueGradientAndHVP is f(x), ∇f(x) and ∇²f(x)·v from one sweep.
+func ValueGradientAndHVP[F ScalarFunc](f F, b Backend, x, v []float64) (y float64, grad, hv []float64, err error) {
+	p, err := PrepareHVP(f, b, x)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return p.ValueGradientAndHVP(nil, nil, x, v)
+}
+
+// PrepareHVP does the work that depends on f, b and the length of x only.
+func PrepareHVP[F ScalarFunc](f F, b Backend, x []float64) (*HVPPrep, error) {
+	p := new(HVPPrep)
+	if err := p.setup("HVP", f, wantScalar, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// HVPPrep computes Hessian-vector products of one function on one backend. It is
+// for one goroutine at a time.
+type HVPPrep struct {
+	prep
+	h     engine.HVP
+	batch engine.HVP
+	lanes int
+}
+
+func (p *HVPPrep) prepare() (err error) {
+	p.batch = nil
+	p.h, err = engine.PrepareHVP(p.backend.outer, p.backend.inner, p.f, p.x, 1)
+	p.native = p.h
+	return err
+}
+
+// HVP writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. dst
+// overlaps neither x nor v.
+func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if dst, err = p.product(dst, x, v); err != nil {
+		return nil, err
+	}
+	_, err = p.h.ValueGradientAndHVP(nil, engine.Column(dst), x, engine.Column(v))
+	return dst, err
+}
+
+func (p *HVPPrep) product(dst, x, v []float64) ([]float64, error) {
+	if err := p.input("v", v, p.n); err != nil {
+		return nil, err
+	}
+	dst, err := p.vector("dst", dst, p.n, x)
+	if err == nil && overlap(dst, v) {
+		err = &AliasError{Op: p.op, Arg: "dst", With: "v"}
+	}
+	return dst, err
+}
+
+// ValueGradientAndHVP is HVP, f(x), and writes ∇f(x) to grad, which is allocated if
+// nil; they come from the same sweep.
+func (p *HVPPrep) ValueGradientAndHVP(grad, dst, x, v []float64) (y float64, gradOut, hv []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return 0, nil, nil, err
+	}
+	defer p.end(&err)
+	if dst, err = p.product(dst, x, v); err != nil {
+		return 0, nil, nil, err
+	}
+	if grad, err = p.vector("grad", grad, p.n, x); err != nil {
+		return 0, nil, nil, err
+	}
+	if overlap(grad, dst) || overlap(grad, v) {
+		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst or v"}
+	}
+	y, err = p.h.ValueGradientAndHVP(grad, engine.Column(dst), x, engine.Column(v))
+	return y, grad, dst, err
+}
+
+// GradientAndHVP is ValueGradientAndHVP without the value.
+func (p *HVPPrep) GradientAndHVP(grad, dst, x, v []float64) (gradOut, hv []float64, err error) {
+	_, grad, dst, err = p.ValueGradientAndHVP(grad, dst, x, v)
+	return grad, dst, err
+}
+
+// HVPBatch writes ∇²f(x)·V to dst, one column per vector, and returns it. A nil or
+// empty dst is sized.
+func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	k := 0
+	if V != nil {
+		_, k = V.Dims()
+	}
+	v, err := p.block("V", V, p.n, k)
+	if err != nil {
+		return nil, err
+	}
+	dst, hv, err := p.dense("dst", dst, p.n, k, x)
+	if err != nil || k == 0 || p.n == 0 {
+		return dst, err
+	}
+	if overlap(hv.Data, v.Data) {
+		return nil, &AliasError{Op: p.op, Arg: "dst", With: "V"}
+	}
+	if lanes := engine.LanesOf(p.backend.outer, k); p.batch == nil || lanes > p.lanes {
+		if p.batch, err = engine.PrepareHVP(p.backend.outer, p.backend.inner, p.f, p.x, lanes); err != nil {
+			return nil, err
+		}
+		p.lanes = lanes
+	}
+	_, err = p.batch.ValueGradientAndHVP(nil, hv, x, v)
+	return dst, err
+}
+
+// At is the Hessian at x as a linear operator, for many vectors at one point. It is
+// independent of p.
+func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	op = &HessianOp{x: append([]float64(nil), x...)}
+	op.h.op, op.h.want, op.h.backend, op.h.build = p.op, p.want, p.backend, op.h.prepare
+	op.h.f = p.f.Detached()
+	return op, op.h.prepareAt(op.x)
+}
+
+// HessianOp is the Hessian of a function at one point. It is for one goroutine at
+// a time.
+type HessianOp struct {
+	h HVPPrep
+	x []float64
+}
+
+// Apply writes ∇²f(x)·v to dst, which is allocated if nil, and returns it.
+func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) { return o.h.HVP(dst, o.x, v) }
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *HVPPrep) Clone() *HVPPrep {
+	q := new(HVPPrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *HVPPrep) Rebind(q any) error { return p.rebind(q) }
+
+// Resize prepares again for points of the length of x.
+func (p *HVPPrep) Resize(x []float64) error { return p.resizeTo(x) }

@@ -1,0 +1,53 @@
+package core
+
+// Applied is the derivative of a Custom as a function of its own: the tangent
+// (x, xdot) ↦ J(x)·xdot or, with Reverse, the cotangent (x, ybar) ↦ J(x)ᵀ·ybar, for
+// N inputs of Of. It has a value and no derivatives: using one panics with an Abort
+// carrying Refuse.
+type Applied struct {
+	Of      Custom
+	N       int
+	Reverse bool
+	Refuse  error
+}
+
+// Name is that of the rule with its direction.
+func (a *Applied) Name() string {
+	if a.Reverse {
+		return a.Of.Name() + "_vjp"
+	}
+	return a.Of.Name() + "_jvp"
+}
+
+// Outputs implements Custom.
+func (a *Applied) Outputs(int) int {
+	if a.Reverse {
+		return a.N
+	}
+	return a.Of.Outputs(a.N)
+}
+
+// Value implements Custom.
+func (a *Applied) Value(y, xv []float64) {
+	x, v := xv[:a.N], xv[a.N:]
+	value := make([]float64, a.Of.Outputs(a.N))
+	a.Of.Value(value, x)
+	if a.Reverse {
+		clear(y)
+		a.Of.VJP(y, x, value, v)
+		return
+	}
+	a.Of.JVP(y, x, value, v)
+}
+
+// JVP implements Custom.
+func (a *Applied) JVP(_, _, _, _ []float64) { panic(Abort{a.Refuse}) }
+
+// VJP implements Custom.
+func (a *Applied) VJP(_, _, _, _ []float64) { panic(Abort{a.Refuse}) }
+
+// Tangent implements Custom.
+func (a *Applied) Tangent(int) Custom { panic(Abort{a.Refuse}) }
+
+// Cotangent implements Custom.
+func (a *Applied) Cotangent(int) Custom { panic(Abort{a.Refuse}) }

@@ -1,0 +1,70 @@
+package nabla_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestLayering keeps the arrows between packages pointing one way.
+func TestLayering(t *testing.T) {
+	const module = "github.com/nabla-ad/nabla"
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// room: what of this module it may import. A room without an entry is free.
+	allowed := map[string]string{
+		"rules":                   "",
+		"internal/core":           "rules",
+		"program":                 "internal/core rules",
+		"engine":                  "internal/core program rules",
+		".":                       "engine internal/core program rules",
+		"backend/finitediff":      "engine internal/core program rules",
+		"backend/forwarddiff":     "engine internal/core program rules",
+		"backend/reversediff":     "engine internal/core program rules",
+		"backend/tracker":         "engine internal/core program rules",
+		"difftest":                ". engine",
+		"problems":                ".",
+		"rules/internal/rulegen":  "rules",
+		"rules/internal/genrules": "rules/internal/rulegen",
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if room == "" {
+			room = "."
+		}
+		may, ok := allowed[room]
+		if !ok {
+			if strings.HasPrefix(room, "backend/") {
+				t.Errorf("%s: give the new engine its entry in this test", room)
+			}
+			continue
+		}
+		for _, imp := range p.Imports {
+			if imp != module && !strings.HasPrefix(imp, module+"/") {
+				continue
+			}
+			target := strings.TrimPrefix(strings.TrimPrefix(imp, module), "/")
+			if target == "" {
+				target = "."
+			}
+			if !strings.Contains(" "+may+" ", " "+target+" ") {
+				t.Errorf("%s imports %s; it may import: %s", room, target, may)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package nabla
+
+import "github.com/nabla-ad/nabla/engine"
+
+// LinearOp is the derivative of a function at one point: J(x), with m rows and n
+// columns, that can be applied and transposed without being formed. Engines that
+// can keep what they learnt at the point. It is for one goroutine at a time.
+type LinearOp struct {
+	prep
+	l  engine.Linear
+	y  []float64
+	at []float64
+}
+
+// Linearize is the derivative of f at x as a linear operator.
+func Linearize[F AnyFunc](f F, b Backend, x []float64) (*LinearOp, error) {
+	p, err := PreparePushforward(f, b, x)
+	if err != nil {
+		return nil, err
+	}
+	return p.At(x)
+}
+
+func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	op = &LinearOp{y: make([]float64, p.m), at: append([]float64(nil), x...)}
+	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Detached(), p.n, p.m
+	if op.l, err = engine.PrepareLinear(p.backend.inner, op.f, op.at); err != nil {
+		return nil, err
+	}
+	op.native = op.l
+	return op, op.l.At(op.y, op.at)
+}
+
+// Dims is the number of outputs and of inputs of the function.
+func (p *LinearOp) Dims() (m, n int) { return p.m, p.n }
+
+// Value writes f(x) to dst, which is allocated if nil, and returns it.
+func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if dst, err = p.vector("dst", dst, p.m, nil); err == nil {
+		copy(dst, p.y)
+	}
+	return dst, err
+}
+
+// Apply writes J(x)·v to dst, which is allocated if nil, and returns it.
+func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if err = p.input("v", v, p.n); err != nil {
+		return nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.m, v); err != nil {
+		return nil, err
+	}
+	return dst, p.l.Apply(dst, v)
+}
+
+// Transpose writes J(x)ᵀ·w to dst, which is allocated if nil, and returns it.
+func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if err = p.input("w", w, p.m); err != nil {
+		return nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.n, w); err != nil {
+		return nil, err
+	}
+	return dst, p.l.Transpose(dst, w)
+}

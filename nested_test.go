@@ -1,0 +1,127 @@
+package nabla_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+)
+
+// exact are the engines without truncation error.
+var exact = []nabla.Backend{
+	forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, forwarddiff.Backend{Workers: 3, Chunk: 1},
+	reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+}
+
+// orders are the exact engines and their compositions for second order.
+var orders = func() []nabla.Backend {
+	all := append([]nabla.Backend(nil), exact...)
+	base := []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}}
+	for _, o := range base {
+		for _, i := range base {
+			all = append(all, nabla.SecondOrder{Outer: o, Inner: i})
+		}
+	}
+	return all
+}()
+
+func near(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) || a != a && b != b
+}
+
+// TestPerturbationConfusion is the example of Siskind and Pearlmutter: d/dx of
+// x·(d/dy (x+y)) is 1, not 2.
+func TestPerturbationConfusion(t *testing.T) {
+	for _, outer := range orders {
+		for _, in := range exact {
+			f := func(x nabla.Real) nabla.Real {
+				g := func(y nabla.Real) nabla.Real { return x.Add(y) }
+				return x.Mul(nabla.DerivativeFunc(g, in)(x))
+			}
+			d, err := nabla.Derivative(f, outer, 1)
+			if err != nil || d != 1 {
+				t.Errorf("%s outside %s: derivative %v, %v, want 1", outer.Name(), in.Name(), d, err)
+			}
+		}
+	}
+}
+
+// TestNestedCapture differentiates a gradient that captures an active number, to
+// second order: x0²·x1 with its inner derivative 2·x0·x1.
+func TestNestedCapture(t *testing.T) {
+	for _, outer := range orders {
+		for _, in := range exact {
+			f := func(x []nabla.Real) nabla.Real {
+				inner := func(z []nabla.Real) nabla.Real { return z[0].Sq().Mul(x[1]) }
+				return nabla.Sin(nabla.GradientFunc(inner, in)(x[:1])[0])
+			}
+			// f = sin(2·x0·x1)
+			x := []float64{0.3, 0.7}
+			s, c := math.Sincos(2 * x[0] * x[1])
+			y, g, h, err := nabla.ValueGradientAndHessian(f, outer, x)
+			if err != nil {
+				t.Errorf("%s outside %s: %v", outer.Name(), in.Name(), err)
+				continue
+			}
+			if !near(y, s) || !near(g[0], 2*x[1]*c) || !near(g[1], 2*x[0]*c) || !near(h.At(0, 0), -4*x[1]*x[1]*s) ||
+				!near(h.At(0, 1), 2*c-4*x[0]*x[1]*s) || !near(h.At(1, 1), -4*x[0]*x[0]*s) {
+				t.Errorf("%s outside %s: %v %v %v", outer.Name(), in.Name(), y, g, h)
+			}
+		}
+	}
+}
+
+// TestThreeLevels takes a third derivative by nesting: (x⁴)”' = 24x.
+func TestThreeLevels(t *testing.T) {
+	for _, b := range exact {
+		d1 := nabla.DerivativeFunc(func(x nabla.Real) nabla.Real { return x.Sq().Sq() }, b)
+		d2 := nabla.DerivativeFunc(d1, b)
+		if d, err := nabla.Derivative(d2, b, 1.5); err != nil || !near(d, 36) {
+			t.Errorf("%s: %v, %v, want 36", b.Name(), d, err)
+		}
+		if d, err := nabla.SecondDerivative(d1, b, 1.5); err != nil || !near(d, 36) {
+			t.Errorf("%s: second derivative of the derivative %v, %v, want 36", b.Name(), d, err)
+		}
+	}
+}
+
+// TestPushforwardFunc checks J(x)·v with x and v both active.
+func TestPushforwardFunc(t *testing.T) {
+	for _, b := range exact {
+		g := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(x[1]), nabla.Exp(x[0])} }
+		f := func(x []nabla.Real) nabla.Real {
+			y := nabla.PushforwardFunc(g, b)(x, []nabla.Real{x[1], nabla.Const(1)})
+			return y[0].Add(y[1]) // x1² + x0 + x1·exp(x0)
+		}
+		grad, err := nabla.Gradient(f, b, []float64{0.5, 2})
+		if err != nil || !near(grad[0], 1+2*math.Exp(0.5)) || !near(grad[1], 4+math.Exp(0.5)) {
+			t.Errorf("%s: %v %v", b.Name(), grad, err)
+		}
+	}
+}
+
+// TestDifferentiateWith takes first and second derivatives through a function that
+// another engine differentiates: sin(x0·x1)·x0.
+func TestDifferentiateWith(t *testing.T) {
+	for _, outer := range orders {
+		for _, in := range exact {
+			box := nabla.DifferentiateWith(func(z []nabla.Real) nabla.Real { return nabla.Sin(z[0].Mul(z[1])) }, in)
+			f := func(x []nabla.Real) nabla.Real { return box(x[:2]).Mul(x[0]) }
+			x := []float64{0.6, 1.1}
+			s, c := math.Sincos(x[0] * x[1])
+			_, g, h, err := nabla.ValueGradientAndHessian(f, outer, x)
+			if err != nil {
+				t.Errorf("%s outside %s: %v", outer.Name(), in.Name(), err)
+				continue
+			}
+			p := x[0] * x[1]
+			if !near(g[0], s+p*c) || !near(g[1], x[0]*x[0]*c) ||
+				!near(h.At(0, 0), 2*x[1]*c-x[1]*p*s) || !near(h.At(0, 1), 2*x[0]*c-x[0]*p*s) || !near(h.At(1, 1), -x[0]*x[0]*x[0]*s) {
+				t.Errorf("%s outside %s: %v %v", outer.Name(), in.Name(), g, h)
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package nabla
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+	"gonum.org/v1/gonum/mat"
+)
+
+// prep is what all prepared objects have in common: the function, taken apart
+// from its shape, the backend, taken apart from its composites, and the flag that
+// catches two goroutines in one object.
+type prep struct {
+	op      string
+	want    shapeWant
+	source  any // the function as it was passed
+	backend resolved
+	f       *engine.Function
+	x       []float64 // where it was prepared
+	n, m    int
+	busy    atomic.Bool
+	failed  error // a clone that could not be made says so at its first call
+	build   func() error
+	native  any // what the engine prepared
+}
+
+// setup prepares op for f at x. build makes the engine's part from p.f and p.x; it
+// runs again for another size.
+func (p *prep) setup(op string, f any, want shapeWant, b Backend, x []float64, build func() error) (err error) {
+	p.op, p.want, p.source, p.build = op, want, f, build
+	if p.backend, err = resolve(op, b); err != nil {
+		return err
+	}
+	return p.resize(x)
+}
+
+// resize takes the function anew for the length of x.
+func (p *prep) resize(x []float64) error {
+	f, err := functionOf(p.op, p.source, x, p.want)
+	if err != nil {
+		return err
+	}
+	n, m := f.Dims()
+	p.f = f.With(n, m, p.backend.policy)
+	return p.prepareAt(x)
+}
+
+func (p *prep) prepareAt(x []float64) (err error) {
+	p.x = append([]float64(nil), x...)
+	p.n, p.m = p.f.Dims()
+	defer func() { panicked(p.op, recover(), &err) }()
+	return p.build()
+}
+
+// cloneOf makes p, which is new, a copy of q for another goroutine.
+func (p *prep) cloneOf(q *prep, build func() error) {
+	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
+	if p.failed = q.enter(); p.failed != nil {
+		return
+	}
+	defer q.busy.Store(false)
+	p.f = q.f.Detached()
+	p.failed = p.prepareAt(q.x)
+}
+
+func (p *prep) enter() error {
+	if !p.busy.CompareAndSwap(false, true) {
+		return fmt.Errorf("nabla: %s: %w", p.op, ErrBusy)
+	}
+	if p.failed != nil {
+		p.busy.Store(false)
+		return p.failed
+	}
+	return nil
+}
+
+// begin opens a call at x. Every successful begin is followed by end.
+func (p *prep) begin(x []float64) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	if len(x) != p.n {
+		p.busy.Store(false)
+		return &ShapeError{Op: p.op, Arg: "len(x)", Got: len(x), Want: p.n}
+	}
+	return nil
+}
+
+// end is deferred: it closes the call and turns a panic in user code that an
+// engine ran, such as a custom rule, into an error.
+func (p *prep) end(err *error) {
+	panicked(p.op, recover(), err)
+	p.busy.Store(false)
+}
+
+func panicked(op string, v any, err *error) {
+	switch v := v.(type) {
+	case nil:
+	case core.Abort:
+		*err = fmt.Errorf("nabla: %s: %w", op, v.Err)
+	default:
+		*err = &PanicError{Function: op, Value: v, Stack: debug.Stack()}
+	}
+}
+
+// rebind reads the context from another struct.
+func (p *prep) rebind(q any) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.busy.Store(false)
+	return p.f.Rebind(q)
+}
+
+func (p *prep) resizeTo(x []float64) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.busy.Store(false)
+	old, oldX := p.f, p.x
+	err := p.resize(x)
+	if err != nil { // stay usable at the old size
+		p.f = old
+		if e := p.prepareAt(oldX); e != nil {
+			p.failed = e
+		}
+	}
+	return err
+}
+
+// Recordings is how often the prepared object has recorded the function: 1 where
+// a replay has always fitted, 0 for engines that do not record ahead.
+func (p *prep) Recordings() int {
+	if r, ok := p.native.(engine.Recorder); ok {
+		return r.Recordings()
+	}
+	return 0
+}
+
+// vector is dst, allocated if nil, checked for its length and against x.
+func (p *prep) vector(arg string, dst []float64, n int, x []float64) ([]float64, error) {
+	if dst == nil {
+		return make([]float64, n), nil
+	}
+	if len(dst) != n {
+		return dst, &ShapeError{Op: p.op, Arg: "len(" + arg + ")", Got: len(dst), Want: n}
+	}
+	if overlap(dst, x) {
+		return dst, &AliasError{Op: p.op, Arg: arg, With: "x"}
+	}
+	return dst, nil
+}
+
+// input checks the length of an argument that is only read.
+func (p *prep) input(arg string, v []float64, n int) error {
+	if len(v) != n {
+		return &ShapeError{Op: p.op, Arg: "len(" + arg + ")", Got: len(v), Want: n}
+	}
+	return nil
+}
+
+// AliasError says that a destination shares memory with an argument.
+type AliasError struct{ Op, Arg, With string }
+
+func (e *AliasError) Error() string {
+	return fmt.Sprintf("nabla: %s: %s overlaps %s; pass a slice of its own, or nil", e.Op, e.Arg, e.With)
+}
+
+// overlap reports whether a and b share memory.
+func overlap(a, b []float64) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	a0, b0 := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return a0 < b0+8*uintptr(len(b)) && b0 < a0+8*uintptr(len(a))
+}
+
+// dense is dst as an r×c block, allocated if nil and sized if empty.
+func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.Dense, engine.Block, error) {
+	if r == 0 || c == 0 { // gonum has no empty matrices
+		if dst == nil {
+			dst = &mat.Dense{}
+		}
+		if !dst.IsEmpty() {
+			gr, _ := dst.Dims()
+			return dst, engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
+		}
+		return dst, engine.Block{N: r, B: c, Stride: c}, nil
+	}
+	switch {
+	case dst == nil:
+		dst = mat.NewDense(r, c, nil)
+	case dst.IsEmpty():
+		dst.ReuseAs(r, c)
+	}
+	b, err := p.block(arg, dst, r, c)
+	if err == nil && overlap(b.Data, x) {
+		err = &AliasError{Op: p.op, Arg: arg, With: "x"}
+	}
+	return dst, b, err
+}
+
+// block views an r×c matrix.
+func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
+	if a == nil || a.IsEmpty() {
+		if r == 0 || c == 0 {
+			return engine.Block{N: r, B: c, Stride: c}, nil
+		}
+		return engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: 0, Want: r}
+	}
+	if gr, gc := a.Dims(); gr != r {
+		return engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
+	} else if gc != c {
+		return engine.Block{}, &ShapeError{Op: p.op, Arg: "columns of " + arg, Got: gc, Want: c}
+	}
+	raw := a.RawMatrix()
+	return engine.Block{N: r, B: c, Stride: raw.Stride, Data: raw.Data}, nil
+}

@@ -1,0 +1,20 @@
+// Package problems is a set of test functions whose derivatives are known. Tests,
+// benchmarks and examples share it.
+//
+// Each function stands here three times: as the plain Go that a user would write,
+// which is what derivative times are divided by; over nabla.Real, with the same
+// arithmetic in the same order, so that the values agree to the bit (on machines
+// where the compiler does not fuse multiplications with additions); and as a
+// derivative written by hand, which shares no code with the engines and is itself
+// tested against numbers computed with 40 digits.
+//
+//	name  function                                   inputs  outputs
+//	T1    sum of squares                             any     1
+//	T2    sum of squared differences                 any     1
+//	T3    chained Rosenbrock                         any     1
+//	T5    Gaussian mixture, d=10, K=5, 100 points    330     1
+//	gmm   Gaussian mixture, ADBench's d=2, K=5 file  30      1
+//	T6    bundle adjustment, 1000 observations       15      2
+//	T7    logistic regression, 1000 rows             20      1
+//	T8    Lorenz system, 1000 Runge-Kutta steps      6       1
+package problems

@@ -1,0 +1,237 @@
+package problems
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// every is one problem of each name, small where the size is free.
+func every(t *testing.T) []*Problem {
+	t.Helper()
+	var all []*Problem
+	for _, e := range Entries() {
+		n := e.Sizes[0]
+		if e.Free {
+			n = 7
+		}
+		p, err := e.New(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// fused reports whether the compiler turns x*y + z into one instruction that rounds
+// once. The variables keep it from computing the answer itself.
+func fused() bool {
+	x, y, z := 1+epsilon, 1-epsilon, -1+0*epsilon
+	return x*y+z != 0
+}
+
+var epsilon = 0x1p-30
+
+func TestShape(t *testing.T) {
+	for _, p := range every(t) {
+		if (p.Plain == nil) == (p.PlainVector == nil) || (p.Traced == nil) == (p.TracedVector == nil) ||
+			(p.M == 1) != (p.Plain != nil) || (p.Plain == nil) != (p.Traced == nil) {
+			t.Errorf("%s: functions do not fit M = %d", p.Name, p.M)
+		}
+		if p.Title == "" || p.Source == "" || p.Tolerance <= 0 || p.Difference <= 0 || len(p.Cases) == 0 {
+			t.Errorf("%s: something is empty", p.Name)
+		}
+		for i, c := range p.Cases {
+			if len(c.X) != p.N || len(c.Value) != p.M || len(c.Derivative) != p.N*p.M {
+				t.Errorf("%s: lengths of case %d", p.Name, i)
+			}
+		}
+	}
+}
+
+// points are a problem's cases and random points around the first one.
+func points(p *Problem) (at [][]float64, cases []int) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := 0; i < len(p.Cases); i += 97 {
+		at, cases = append(at, p.Cases[i].X), append(cases, i)
+	}
+	for range 5 {
+		x := make([]float64, p.N)
+		for i, v := range p.Cases[0].X {
+			x[i] = v * (0.9 + 0.2*r.Float64())
+		}
+		at, cases = append(at, x), append(cases, 0)
+	}
+	return at, cases
+}
+
+// TestTracedIsPlain compares the two forms of each function. Where nothing is
+// fused they agree to the bit.
+func TestTracedIsPlain(t *testing.T) {
+	tol := 0.0
+	if fused() {
+		tol = 1e-9
+	}
+	for _, p := range every(t) {
+		t.Run(p.Name, func(t *testing.T) {
+			at, cases := points(p)
+			want, got := make([]float64, p.M), make([]nabla.Real, p.M)
+			for k, x := range at {
+				p.Select(cases[k])
+				xs := make([]nabla.Real, p.N)
+				for i, v := range x {
+					xs[i] = nabla.Const(v)
+				}
+				p.Eval(want, x)
+				p.EvalTraced(got, xs)
+				for i := range got {
+					near(t, fmt.Sprintf("point %d: output %d", k, i), got[i].Value(), want[i], math.Abs(want[i]), tol)
+				}
+			}
+		})
+	}
+}
+
+// TestValue compares the functions with the values they are known to have.
+func TestValue(t *testing.T) {
+	for _, p := range every(t) {
+		y := make([]float64, p.M)
+		for i := range p.Cases {
+			c := p.Select(i)
+			p.Eval(y, c.X)
+			for j := range y {
+				near(t, fmt.Sprintf("%s: case %d: output %d", p.Name, i, j), y[j], c.Value[j], largest(c.Value), 1e-11)
+			}
+		}
+	}
+}
+
+// differences is the derivative of f by textbook differences, forward or central.
+func differences(p *Problem, x []float64, central bool) []float64 {
+	jac := make([]float64, p.M*p.N)
+	x = append([]float64(nil), x...)
+	step := 0x1p-26 // √ε
+	if central {
+		step = 6.1e-6 // ε^(1/3)
+	}
+	up, down := make([]float64, p.M), make([]float64, p.M)
+	for j, v := range x {
+		h := step * max(1, math.Abs(v))
+		x[j] = v + h
+		hi := x[j]
+		p.Eval(up, x)
+		x[j] = v
+		if central {
+			x[j] = v - h
+		}
+		lo := x[j]
+		p.Eval(down, x)
+		x[j] = v
+		for i := range up {
+			jac[i*p.N+j] = (up[i] - down[i]) / (hi - lo)
+		}
+	}
+	return jac
+}
+
+// TestDifferences compares the derivatives with finite differences, and says that
+// Problem.Difference is what those reach.
+func TestDifferences(t *testing.T) {
+	all := every(t)
+	all = append(all, T1(1000), T2(1000), T3(1000))
+	for _, p := range all {
+		t.Run(fmt.Sprintf("%s/n=%d", p.Name, p.N), func(t *testing.T) {
+			for i := range p.Cases {
+				c := p.Select(i)
+				for _, central := range []bool{false, true} {
+					worst := 0.0
+					for j, v := range differences(p, c.X, central) {
+						worst = max(worst, math.Abs(v-c.Derivative[j])/largest(c.Derivative))
+					}
+					if worst > p.Difference/2 {
+						t.Errorf("case %d, central %v: differences are off by %.2g", i, central, worst)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestHandAdjointsElsewhere checks the adjoints at points other than the problem's.
+func TestHandAdjointsElsewhere(t *testing.T) {
+	p := T3(6)
+	x := []float64{0.3, -0.7, 1.1, 0.2, -0.4, 0.9}
+	for i, v := range differences(p, x, true) {
+		near(t, fmt.Sprintf("Rosenbrock %d", i), rosenbrockGradient(x)[i], v, 100, 1e-7)
+	}
+	l := T8()
+	x = []float64{1.2, 0.7, 2, 9, 20, 2}
+	g := lorenzGradient(x)
+	for i, v := range differences(l, x, true) {
+		near(t, fmt.Sprintf("Lorenz %d", i), g[i], v, largest(g), 1e-5)
+	}
+	// A camera that does not turn takes the branch for small rotations.
+	b := T6()
+	c := b.Select(0)
+	x = append([]float64(nil), c.X...)
+	x[0], x[1], x[2] = 0, 0, 0
+	_, jac := reprojectionJacobian(x, []float64{0.1, 0.2})
+	y, xs := make([]nabla.Real, 2), make([]nabla.Real, 15)
+	for i, v := range x {
+		xs[i] = nabla.Const(v)
+	}
+	b.TracedVector(y, xs)
+	want := make([]float64, 2)
+	b.PlainVector(want, x)
+	near(t, "still camera", y[0].Value(), want[0], 1, 0)
+	for i, v := range differences(b, x, true) {
+		if j := i % 15; j < 14 { // the weight's column has the feature in it
+			near(t, fmt.Sprintf("still camera %d", i), jac[i], v, largest(jac), 1e-4)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T5, gmm, T6, T7, T8`) {
+		t.Errorf("Lookup of T9: %v", err)
+	}
+	e, err := Lookup("T3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.New(1); err == nil || !strings.Contains(err.Error(), "T3 with n = 1, want at least 2") {
+		t.Errorf("T3 with n = 1: %v", err)
+	}
+	for _, n := range []int{1, 2, 3} {
+		if p := T1(n); p.N != n || len(p.Cases[0].X) != n {
+			t.Errorf("T1(%d) has %d inputs", n, p.N)
+		}
+	}
+}
+
+var sink float64
+
+func BenchmarkPlain(b *testing.B) {
+	for _, e := range Entries() {
+		for _, n := range e.Sizes {
+			p, err := e.New(n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%s/n=%d", p.Name, p.N), func(b *testing.B) {
+				b.ReportAllocs()
+				c := p.Select(0)
+				y := make([]float64, p.M)
+				for b.Loop() {
+					p.Eval(y, c.X)
+				}
+				sink = y[0]
+			})
+		}
+	}
+}

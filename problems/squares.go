@@ -1,0 +1,82 @@
+package problems
+
+import (
+	"math/big"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// SumSquares is Σ x[i]².
+func SumSquares(x []nabla.Real) nabla.Real {
+	var s nabla.Real
+	for _, v := range x {
+		s = s.Add(v.Sq())
+	}
+	return s
+}
+
+// SumSquaresPlain is Σ x[i]².
+func SumSquaresPlain(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v * v
+	}
+	return s
+}
+
+// T1 is the sum of squares of n numbers from 0.5 to 1.5.
+func T1(n int) *Problem {
+	x, g := make([]float64, n), make([]float64, n)
+	// The terms are added exactly, so that the value does not lean on the function.
+	sum := new(big.Float).SetPrec(300)
+	for i := range x {
+		x[i] = 0.5 + float64(i)/float64(n)
+		g[i] = 2 * x[i]
+		v := big.NewFloat(x[i])
+		sum.Add(sum, new(big.Float).SetPrec(106).Mul(v, v))
+	}
+	value, _ := sum.Float64()
+	return &Problem{
+		Name: "T1", Title: "sum of squares", N: n, M: 1,
+		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 3; gradient 2x",
+		Plain:  SumSquaresPlain, Traced: SumSquares,
+		Cases:     []Case{{x, []float64{value}, g}},
+		Tolerance: 1e-12, Difference: 1e-3,
+	}
+}
+
+// DiffSquares is Σ (x[i+1]-x[i])². Its Hessian is tridiagonal: 2 and 4 on the
+// diagonal, -2 beside it.
+func DiffSquares(x []nabla.Real) nabla.Real {
+	var s nabla.Real
+	for i := range len(x) - 1 {
+		s = s.Add(x[i+1].Sub(x[i]).Sq())
+	}
+	return s
+}
+
+// DiffSquaresPlain is Σ (x[i+1]-x[i])².
+func DiffSquaresPlain(x []float64) float64 {
+	s := 0.0
+	for i := range len(x) - 1 {
+		d := x[i+1] - x[i]
+		s += d * d
+	}
+	return s
+}
+
+// T2 is the sum of squared differences at x[i] = i, where all differences are 1.
+func T2(n int) *Problem {
+	x, g := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	g[0], g[n-1] = -2, 2
+	return &Problem{
+		Name: "T2", Title: "sum of squared differences", N: n, M: 1,
+		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; gradient (-2, 0, …, 0, 2)",
+		Plain:  DiffSquaresPlain, Traced: DiffSquares,
+		Cases:     []Case{{x, []float64{float64(n - 1)}, g}},
+		Tolerance: 1e-12, Difference: 1e-3,
+	}
+}

@@ -1,0 +1,104 @@
+package program
+
+import "github.com/nabla-ad/nabla/rules"
+
+// fast is an instruction that runFast does.
+type fast uint8
+
+const (
+	fastNo fast = iota
+	fastAdd
+	fastSub
+	fastMul
+	fastDiv
+	fastNeg
+	fastSq
+	fastSum // one lane, gathered
+	fastAddGather
+	fastSubGather
+	fastMulGather
+)
+
+// fewLanes is the number of lanes from which a statement is run as such; below it
+// is run lane by lane, for less than the set-up costs.
+const fewLanes = 4
+
+// scalarKind is how runFast does one lane of an operation.
+var scalarKind = [256]fast{
+	rules.Add: fastAdd, rules.Sub: fastSub, rules.Mul: fastMul,
+	rules.Div: fastDiv, rules.Neg: fastNeg, rules.Sq: fastSq,
+}
+
+func (c *instr) kind() fast {
+	switch {
+	case c.op == Sum && c.n == 1 && c.form == formOther:
+		return fastSum
+	case c.form == formOne:
+		return scalarKind[c.op]
+	case c.form == formGathers:
+		switch c.op {
+		case Op(rules.Add):
+			return fastAddGather
+		case Op(rules.Sub):
+			return fastSubGather
+		case Op(rules.Mul):
+			return fastMulGather
+		}
+	}
+	return fastNo
+}
+
+// runFast executes instructions from i on until one that it does not know, and
+// returns its position. It calls nothing: a call anywhere in this function would
+// make the compiler save registers in every case.
+func runFast(code []instr, i int, m []float64, index []int32) int {
+	for ; i < len(code); i++ {
+		c := &code[i]
+		switch c.fast {
+		case fastAdd:
+			m[c.d] = m[c.a] + m[c.b]
+		case fastSub:
+			m[c.d] = m[c.a] - m[c.b]
+		case fastMul:
+			m[c.d] = m[c.a] * m[c.b]
+		case fastDiv:
+			m[c.d] = m[c.a] / m[c.b]
+		case fastNeg:
+			m[c.d] = -m[c.a]
+		case fastSq:
+			v := m[c.a]
+			m[c.d] = v * v
+		case fastSum:
+			ia := index[c.a : c.a+c.k]
+			s := m[ia[0]]
+			for _, x := range ia[1:] {
+				s += m[x]
+			}
+			m[c.d] = s
+		case fastAddGather:
+			dst := m[c.d : c.d+c.n]
+			ia, ib := index[c.a:c.a+c.n], index[c.b:c.b+c.n]
+			ia, ib = ia[:len(dst)], ib[:len(dst)]
+			for j := range dst {
+				dst[j] = m[ia[j]] + m[ib[j]]
+			}
+		case fastSubGather:
+			dst := m[c.d : c.d+c.n]
+			ia, ib := index[c.a:c.a+c.n], index[c.b:c.b+c.n]
+			ia, ib = ia[:len(dst)], ib[:len(dst)]
+			for j := range dst {
+				dst[j] = m[ia[j]] - m[ib[j]]
+			}
+		case fastMulGather:
+			dst := m[c.d : c.d+c.n]
+			ia, ib := index[c.a:c.a+c.n], index[c.b:c.b+c.n]
+			ia, ib = ia[:len(dst)], ib[:len(dst)]
+			for j := range dst {
+				dst[j] = m[ia[j]] * m[ib[j]]
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}

@@ -1,0 +1,129 @@
+package nabla
+
+import (
+	"github.com/nabla-ad/nabla/engine"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Pullback is J(x)ᵀ·dy, the vector-Jacobian product (VJP) of f: a new slice of
+// length len(x). A scalar input or output has length 1.
+func Pullback[F AnyFunc](f F, b Backend, x, dy []float64) ([]float64, error) {
+	_, g, err := ValueAndPullback(f, b, x, dy)
+	return g, err
+}
+
+// ValueAndPullback is f(x) and J(x)ᵀ·dy.
+func ValueAndPullback[F AnyFunc](f F, b Backend, x, dy []float64) (y, xbar []float64, err error) {
+	p, err := PreparePullback(f, b, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.ValueAndPullback(nil, nil, x, dy)
+}
+
+// PreparePullback does the work that depends on f, b and the length of x only.
+func PreparePullback[F AnyFunc](f F, b Backend, x []float64) (*PullbackPrep, error) {
+	p := new(PullbackPrep)
+	if err := p.setup("Pullback", f, wantAny, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PullbackPrep computes vector-Jacobian products of one function on one
+// backend. It is for one goroutine at a time.
+type PullbackPrep struct {
+	prep
+	one   engine.Pullback
+	batch engine.Pullback
+	lanes int
+	y     []float64
+}
+
+func (p *PullbackPrep) prepare() (err error) {
+	p.y, p.batch = make([]float64, p.m), nil
+	p.one, err = engine.PreparePullback(p.backend.inner, p.f, p.x, 1)
+	p.native = p.one
+	return err
+}
+
+// Pullback writes J(x)ᵀ·dy to dst, which is allocated if nil, and returns it. dst
+// has the length of x and overlaps neither x nor dy.
+func (p *PullbackPrep) Pullback(dst, x, dy []float64) ([]float64, error) {
+	_, dst, err := p.into(p.y, dst, x, dy)
+	return dst, err
+}
+
+// ValueAndPullback is Pullback and writes f(x) to y, which costs nothing
+// extra.
+func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []float64, err error) {
+	return p.into(y, dst, x, dy)
+}
+
+func (p *PullbackPrep) into(y, dst, x, dy []float64) (_, _ []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, nil, err
+	}
+	defer p.end(&err)
+	if err = p.input("dy", dy, p.m); err != nil {
+		return nil, nil, err
+	}
+	if y, err = p.vector("y", y, p.m, x); err != nil {
+		return nil, nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.n, x); err != nil {
+		return nil, nil, err
+	}
+	if overlap(dst, dy) || overlap(y, dy) || overlap(y, dst) {
+		return nil, nil, &AliasError{Op: p.op, Arg: "dst or y", With: "dy or each other"}
+	}
+	return y, dst, p.one.Pullback(y, engine.Column(dst), x, engine.Column(dy))
+}
+
+// PullbackBatch writes J(x)ᵀ·W to dst, one column per cotangent, and returns it. A
+// nil or empty dst is sized. It costs less than a pullback for each column.
+func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) (_ *mat.Dense, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	k := 0
+	if W != nil {
+		_, k = W.Dims()
+	}
+	ybar, err := p.block("W", W, p.m, k)
+	if err != nil {
+		return nil, err
+	}
+	dst, xbar, err := p.dense("dst", dst, p.n, k, x)
+	if err != nil || k == 0 || p.n == 0 {
+		return dst, err
+	}
+	if overlap(xbar.Data, ybar.Data) {
+		return nil, &AliasError{Op: p.op, Arg: "dst", With: "W"}
+	}
+	if lanes := engine.LanesOf(p.backend.inner, k); p.batch == nil || lanes > p.lanes {
+		if p.batch, err = engine.PreparePullback(p.backend.inner, p.f, p.x, lanes); err != nil {
+			return nil, err
+		}
+		p.lanes = lanes
+	}
+	return dst, p.batch.Pullback(p.y, xbar, x, ybar)
+}
+
+// At is the derivative at x as a linear operator, for many tangents or cotangents
+// at one point. It is independent of p.
+func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.linearAt(x) }
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *PullbackPrep) Clone() *PullbackPrep {
+	q := new(PullbackPrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *PullbackPrep) Rebind(q any) error { return p.rebind(q) }
+
+// Resize prepares again for points of the length of x.
+func (p *PullbackPrep) Resize(x []float64) error { return p.resizeTo(x) }

@@ -1,0 +1,129 @@
+package nabla
+
+import (
+	"github.com/nabla-ad/nabla/engine"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Pushforward is J(x)·dx, the Jacobian-vector product (JVP) of f: a new slice with
+// one element per output. A scalar input or output has length 1.
+func Pushforward[F AnyFunc](f F, b Backend, x, dx []float64) ([]float64, error) {
+	_, dy, err := ValueAndPushforward(f, b, x, dx)
+	return dy, err
+}
+
+// ValueAndPushforward is f(x) and J(x)·dx.
+func ValueAndPushforward[F AnyFunc](f F, b Backend, x, dx []float64) (y, dy []float64, err error) {
+	p, err := PreparePushforward(f, b, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.ValueAndPushforward(nil, nil, x, dx)
+}
+
+// PreparePushforward does the work that depends on f, b and the length of x only.
+func PreparePushforward[F AnyFunc](f F, b Backend, x []float64) (*PushforwardPrep, error) {
+	p := new(PushforwardPrep)
+	if err := p.setup("Pushforward", f, wantAny, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PushforwardPrep computes Jacobian-vector products of one function on one
+// backend. It is for one goroutine at a time.
+type PushforwardPrep struct {
+	prep
+	one   engine.Pushforward
+	batch engine.Pushforward
+	lanes int
+	y     []float64
+}
+
+func (p *PushforwardPrep) prepare() (err error) {
+	p.y, p.batch = make([]float64, p.m), nil
+	p.one, err = engine.PreparePushforward(p.backend.inner, p.f, p.x, 1)
+	p.native = p.one
+	return err
+}
+
+// Pushforward writes J(x)·dx to dst, which is allocated if nil, and returns it. dst
+// has one element per output and overlaps neither x nor dx.
+func (p *PushforwardPrep) Pushforward(dst, x, dx []float64) ([]float64, error) {
+	_, dst, err := p.into(p.y, dst, x, dx)
+	return dst, err
+}
+
+// ValueAndPushforward is Pushforward and writes f(x) to y, which costs nothing
+// extra.
+func (p *PushforwardPrep) ValueAndPushforward(y, dst, x, dx []float64) (yOut, dy []float64, err error) {
+	return p.into(y, dst, x, dx)
+}
+
+func (p *PushforwardPrep) into(y, dst, x, dx []float64) (_, _ []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, nil, err
+	}
+	defer p.end(&err)
+	if err = p.input("dx", dx, p.n); err != nil {
+		return nil, nil, err
+	}
+	if y, err = p.vector("y", y, p.m, x); err != nil {
+		return nil, nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.m, x); err != nil {
+		return nil, nil, err
+	}
+	if overlap(dst, dx) || overlap(y, dx) || overlap(y, dst) {
+		return nil, nil, &AliasError{Op: p.op, Arg: "dst or y", With: "dx or each other"}
+	}
+	return y, dst, p.one.Pushforward(y, engine.Column(dst), x, engine.Column(dx))
+}
+
+// PushforwardBatch writes J(x)·V to dst, one column per tangent, and returns it. A
+// nil or empty dst is sized. It costs less than a pushforward for each column.
+func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	k := 0
+	if V != nil {
+		_, k = V.Dims()
+	}
+	xdot, err := p.block("V", V, p.n, k)
+	if err != nil {
+		return nil, err
+	}
+	dst, ydot, err := p.dense("dst", dst, p.m, k, x)
+	if err != nil || k == 0 || p.m == 0 {
+		return dst, err
+	}
+	if overlap(ydot.Data, xdot.Data) {
+		return nil, &AliasError{Op: p.op, Arg: "dst", With: "V"}
+	}
+	if lanes := engine.LanesOf(p.backend.inner, k); p.batch == nil || lanes > p.lanes {
+		if p.batch, err = engine.PreparePushforward(p.backend.inner, p.f, p.x, lanes); err != nil {
+			return nil, err
+		}
+		p.lanes = lanes
+	}
+	return dst, p.batch.Pushforward(p.y, ydot, x, xdot)
+}
+
+// At is the derivative at x as a linear operator, for many tangents or cotangents
+// at one point. It is independent of p.
+func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.linearAt(x) }
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *PushforwardPrep) Clone() *PushforwardPrep {
+	q := new(PushforwardPrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *PushforwardPrep) Rebind(q any) error { return p.rebind(q) }
+
+// Resize prepares again for points of the length of x.
+func (p *PushforwardPrep) Resize(x []float64) error { return p.resizeTo(x) }

@@ -1,0 +1,154 @@
+package nabla
+
+import "github.com/nabla-ad/nabla/engine"
+
+// SecondDerivative is f”(x) for a function of one number with one output.
+func SecondDerivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
+	_, _, d, err := ValueDerivativeAndSecondDerivative(f, b, x)
+	return d, err
+}
+
+// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f”(x) from one sweep.
+func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy, d2y float64, err error) {
+	p, err := PrepareSecondDerivative(f, b, x)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return p.ValueDerivativeAndSecondDerivative(x)
+}
+
+// PrepareSecondDerivative does the work that does not depend on x.
+func PrepareSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (*SecondDerivativePrep, error) {
+	p := new(SecondDerivativePrep)
+	if err := p.setup("SecondDerivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// SecondDerivativePrep computes second derivatives of a function of one number. It
+// is for one goroutine at a time.
+type SecondDerivativePrep struct {
+	prep
+	secondCurve
+}
+
+// secondCurve is the second derivative of m outputs with respect to one number.
+type secondCurve struct {
+	s          engine.Second
+	y, dy, d2y []float64
+}
+
+func (c *secondCurve) prepareSecond(p *prep) (err error) {
+	if p.n != 1 {
+		return &ShapeError{Op: p.op, Arg: "number of inputs of " + p.f.Name(), Got: p.n, Want: 1}
+	}
+	c.y, c.dy, c.d2y = make([]float64, p.m), make([]float64, p.m), make([]float64, p.m)
+	c.s, err = engine.PrepareSecond(p.backend.outer, p.backend.inner, p.f, p.x[0])
+	p.native = c.s
+	return err
+}
+
+func (p *SecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
+
+// SecondDerivative is f”(x).
+func (p *SecondDerivativePrep) SecondDerivative(x float64) (float64, error) {
+	_, _, d, err := p.ValueDerivativeAndSecondDerivative(x)
+	return d, err
+}
+
+// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f”(x).
+func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y, dy, d2y float64, err error) {
+	if err := p.enter(); err != nil {
+		return 0, 0, 0, err
+	}
+	defer p.end(&err)
+	err = p.s.ValueDerivativeAndSecond(p.y, p.dy, p.d2y, x)
+	return p.y[0], p.dy[0], p.d2y[0], err
+}
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep {
+	q := new(SecondDerivativePrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *SecondDerivativePrep) Rebind(q any) error { return p.rebind(q) }
+
+// CurveSecondDerivative is the second derivative of a function of one number with
+// several outputs.
+func CurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, error) {
+	_, _, d, err := ValueDerivativeAndCurveSecondDerivative(f, b, t)
+	return d, err
+}
+
+// ValueDerivativeAndCurveSecondDerivative is f(t), f'(t) and f”(t).
+func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy, d2y []float64, err error) {
+	p, err := PrepareCurveSecondDerivative(f, b, t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return p.ValueDerivativeAndSecondDerivative(nil, nil, nil, t)
+}
+
+// PrepareCurveSecondDerivative does the work that does not depend on t.
+func PrepareCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveSecondDerivativePrep, error) {
+	p := new(CurveSecondDerivativePrep)
+	if err := p.setup("CurveSecondDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// CurveSecondDerivativePrep computes second derivatives of a function of one
+// number with several outputs. It is for one goroutine at a time.
+type CurveSecondDerivativePrep struct {
+	prep
+	secondCurve
+}
+
+func (p *CurveSecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
+
+// SecondDerivative writes f”(t) to dst, which is allocated if nil, and returns it.
+func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) ([]float64, error) {
+	_, _, d, err := p.into(p.y, p.dy, dst, t)
+	return d, err
+}
+
+// ValueDerivativeAndSecondDerivative writes f(t) to y, f'(t) to dy and f”(t) to
+// dst, each allocated if nil.
+func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, dst []float64, t float64) (yOut, dyOut, d2y []float64, err error) {
+	return p.into(y, dy, dst, t)
+}
+
+func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _, _ []float64, err error) {
+	if err := p.enter(); err != nil {
+		return nil, nil, nil, err
+	}
+	defer p.end(&err)
+	if y, err = p.vector("y", y, p.m, nil); err != nil {
+		return nil, nil, nil, err
+	}
+	if dy, err = p.vector("dy", dy, p.m, y); err != nil {
+		return nil, nil, nil, err
+	}
+	if dst, err = p.vector("dst", dst, p.m, y); err != nil {
+		return nil, nil, nil, err
+	}
+	if overlap(dy, dst) {
+		return nil, nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "dy"}
+	}
+	return y, dy, dst, p.s.ValueDerivativeAndSecond(y, dy, dst, t)
+}
+
+// Clone is for another goroutine; see [GradientPrep.Clone].
+func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep {
+	q := new(CurveSecondDerivativePrep)
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads the context from q, another struct of the same type, from now on.
+func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.rebind(q) }

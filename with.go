@@ -1,0 +1,219 @@
+package nabla
+
+import (
+	"sync"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// DifferentiateWith is f as a function over Reals whose derivatives b computes,
+// whichever engine differentiates the function that calls it: a black box over
+// float64 with finite differences, say, inside a function in reverse mode. First
+// and second derivatives of the outer function are available; for second ones b
+// computes Hessian-vector products of f. f captures no active numbers.
+//
+// What it returns may be called by several goroutines if f may.
+func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
+	box := &blackBox{f: f, b: b}
+	return func(x []Real) Real {
+		return real(core.Call(&boxValue{box}, reps(x))[0])
+	}
+}
+
+// blackBox is a function with the prepared operators of another engine, kept for
+// reuse by length of x.
+type blackBox struct {
+	f    any
+	b    Backend
+	mu   sync.Mutex
+	free map[int][]*boxed
+}
+
+// boxed is what one goroutine uses of a black box.
+type boxed struct {
+	f    *engine.Function
+	r    resolved
+	g    engine.Gradient
+	h    engine.HVP
+	grad []float64
+	hv   []float64
+	y    []float64
+}
+
+func (b *blackBox) take(x []float64) *boxed {
+	b.mu.Lock()
+	list := b.free[len(x)]
+	if n := len(list); n > 0 {
+		b.free[len(x)] = list[:n-1]
+		b.mu.Unlock()
+		return list[n-1]
+	}
+	b.mu.Unlock()
+	r, err := resolve("DifferentiateWith", b.b)
+	abort(err)
+	f, err := functionOf("DifferentiateWith", b.f, x, wantScalar)
+	abort(err)
+	n := len(x)
+	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n), y: make([]float64, 1)}
+}
+
+func (b *blackBox) give(u *boxed) {
+	n := len(u.grad)
+	b.mu.Lock()
+	if b.free == nil {
+		b.free = map[int][]*boxed{}
+	}
+	b.free[n] = append(b.free[n], u)
+	b.mu.Unlock()
+}
+
+// gradient is the gradient at x, in u's buffer.
+func (u *boxed) gradient(x []float64) []float64 {
+	var err error
+	if u.g == nil {
+		u.g, err = engine.PrepareGradient(u.r.inner, u.f, x)
+		abort(err)
+	}
+	_, err = u.g.ValueAndGradient(u.grad, x)
+	abort(err)
+	return u.grad
+}
+
+// product is the gradient at x and the Hessian times v, in u's buffers.
+func (u *boxed) product(x, v []float64) (grad, hv []float64) {
+	var err error
+	if u.h == nil {
+		u.h, err = engine.PrepareHVP(u.r.outer, u.r.inner, u.f, x, 1)
+		abort(err)
+	}
+	_, err = u.h.ValueGradientAndHVP(u.grad, engine.Column(u.hv), x, engine.Column(v))
+	abort(err)
+	return u.grad, u.hv
+}
+
+// boxValue is the black box as a rule.
+type boxValue struct{ *blackBox }
+
+func (b *boxValue) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")" }
+func (b *boxValue) Outputs(n int) int { return 1 }
+
+func (b *boxValue) Value(y, x []float64) {
+	u := b.take(x)
+	abort(u.f.Value(y, x))
+	b.give(u)
+}
+
+func (b *boxValue) JVP(ydot, x, _, xdot []float64) {
+	u := b.take(x)
+	ydot[0] = dot(u.gradient(x), xdot)
+	b.give(u)
+}
+
+func (b *boxValue) VJP(xbar, x, _, ybar []float64) {
+	u := b.take(x)
+	addScaled(xbar, ybar[0], u.gradient(x))
+	b.give(u)
+}
+
+func (b *boxValue) Tangent(int) core.Custom   { return &boxTangent{b.blackBox} }
+func (b *boxValue) Cotangent(int) core.Custom { return &boxCotangent{b.blackBox} }
+
+// errThird refuses third derivatives.
+var errThird = &UnsupportedError{
+	What:   "third derivatives through DifferentiateWith",
+	Remedy: "write the inner function over nabla.Real, or give it a Rule over Reals",
+}
+
+// boxTangent is (x, v) ↦ ∇f(x)·v.
+type boxTangent struct{ *blackBox }
+
+func (b *boxTangent) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")_jvp" }
+func (b *boxTangent) Outputs(n int) int { return 1 }
+
+func (b *boxTangent) Tangent(n int) core.Custom {
+	return &core.Applied{Of: b, N: n, Refuse: errThird}
+}
+
+func (b *boxTangent) Cotangent(n int) core.Custom {
+	return &core.Applied{Of: b, N: n, Reverse: true, Refuse: errThird}
+}
+
+func (b *boxTangent) Value(y, xv []float64) {
+	n := len(xv) / 2
+	u := b.take(xv[:n])
+	y[0] = dot(u.gradient(xv[:n]), xv[n:])
+	b.give(u)
+}
+
+func (b *boxTangent) JVP(ydot, xv, _, dot2 []float64) {
+	n := len(xv) / 2
+	u := b.take(xv[:n])
+	grad, hv := u.product(xv[:n], xv[n:])
+	ydot[0] = dot(hv, dot2[:n]) + dot(grad, dot2[n:])
+	b.give(u)
+}
+
+func (b *boxTangent) VJP(bar, xv, _, ybar []float64) {
+	n := len(xv) / 2
+	u := b.take(xv[:n])
+	grad, hv := u.product(xv[:n], xv[n:])
+	addScaled(bar[:n], ybar[0], hv)
+	addScaled(bar[n:], ybar[0], grad)
+	b.give(u)
+}
+
+// boxCotangent is (x, w) ↦ ∇f(x)·w for a number w.
+type boxCotangent struct{ *blackBox }
+
+func (b *boxCotangent) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")_vjp" }
+func (b *boxCotangent) Outputs(n int) int { return n - 1 }
+
+func (b *boxCotangent) Tangent(n int) core.Custom {
+	return &core.Applied{Of: b, N: n, Refuse: errThird}
+}
+
+func (b *boxCotangent) Cotangent(n int) core.Custom {
+	return &core.Applied{Of: b, N: n, Reverse: true, Refuse: errThird}
+}
+
+func (b *boxCotangent) Value(y, xw []float64) {
+	n := len(xw) - 1
+	u := b.take(xw[:n])
+	clear(y)
+	addScaled(y, xw[n], u.gradient(xw[:n]))
+	b.give(u)
+}
+
+func (b *boxCotangent) JVP(ydot, xw, _, dot2 []float64) {
+	n := len(xw) - 1
+	u := b.take(xw[:n])
+	grad, hv := u.product(xw[:n], dot2[:n])
+	clear(ydot)
+	addScaled(ydot, xw[n], hv)
+	addScaled(ydot, dot2[n], grad)
+	b.give(u)
+}
+
+func (b *boxCotangent) VJP(bar, xw, _, ybar []float64) {
+	n := len(xw) - 1
+	u := b.take(xw[:n])
+	grad, hv := u.product(xw[:n], ybar)
+	addScaled(bar[:n], xw[n], hv)
+	bar[n] += dot(grad, ybar)
+	b.give(u)
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
+
+func addScaled(dst []float64, c float64, x []float64) {
+	for i, v := range x {
+		dst[i] += c * v
+	}
+}
