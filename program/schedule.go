@@ -22,7 +22,7 @@ func chains(p *Program) *Program {
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				uses[o.Base]++
 				continue
 			}
@@ -44,7 +44,7 @@ func chains(p *Program) *Program {
 		if s.Op != Op(rules.Add) || s.N != 1 {
 			continue
 		}
-		a, b := s.A.Base, s.B.Base
+		a, b := p.at(s.A, 0), p.at(s.B, 0)
 		adder[s.D] = int32(i) + 1
 		length[s.D] = 2
 		open := func(x int32) bool { return adder[x] != 0 && uses[x] == 1 }
@@ -73,7 +73,7 @@ func chains(p *Program) *Program {
 		terms = terms[:0]
 		for j := i; ; {
 			t := &p.Stmts[j]
-			a, b := t.A.Base, t.B.Base
+			a, b := p.at(t.A, 0), p.at(t.B, 0)
 			if left[j] < 0 {
 				terms = append(terms, r.slot[b], r.slot[a])
 				break
@@ -161,7 +161,7 @@ func (p *Program) users() lists {
 			s := &p.Stmts[i]
 			ops := [3]Operand{s.A, s.B, s.C}
 			for _, o := range ops[:s.Op.Arity()] {
-				if o.Stride == 0 {
+				if o.Stride == 0 && s.terms() > 0 {
 					visit(own[o.Base], int32(i))
 					continue
 				}
