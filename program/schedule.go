@@ -1,7 +1,6 @@
 package program
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nabla-ad/nabla/rules"
@@ -102,7 +101,7 @@ func group(p *Program) *Program {
 			height[i] = max(height[i], height[u]+1)
 		}
 		if p.Stmts[i].Op.Guard() {
-			height[i] = math.MaxInt32 // a run that has to be given up is given up early
+			height[i] = 1 << 30 // a run that has to be given up is given up early
 		}
 	}
 	q := newReady(p, height)

@@ -49,7 +49,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 			continue
 		}
 		g := v.lanesAdjoint(i, s)
-		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], g)
+		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], v.result(g, o.Strong))
 	}
 	return v.p
 }
