@@ -71,6 +71,13 @@ func NewMachine(p *Program) *Machine {
 			}
 			continue
 		}
+		if s.N > 1 && s.N < fewLanes && s.Op == Sum {
+			a := q.gathered(s.A, s.terms())
+			for l := range s.N {
+				x.code = append(x.code, instr{op: Sum, form: formOther, n: 1, d: s.D + l, k: s.K, a: a + l*s.K})
+			}
+			continue
+		}
 		x.code = append(x.code, ready(&q, s))
 	}
 	for i := range x.code {
