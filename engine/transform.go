@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
-	"github.com/nabla-ad/nabla/rules"
 )
 
 // A derived function carries the value along, so that whoever differentiates it
@@ -131,15 +130,7 @@ func overDerived(base *Function, nb int, x []Real, c Context, transform Derive) 
 			}
 		}
 	}
-	out, err := program.Over(transform(p, true), ins, nil)
-	for i := range out {
-		if out[i].ID == 0 {
-			out[i].V += 0
-		} else if core.IsStructuralZero(out[i].V) {
-			out[i] = core.Apply2(rules.Add, out[i], Real{})
-		}
-	}
-	return out, err
+	return program.Over(transform(p, true), ins, nil)
 }
 
 func anyNaN(x []Real) bool {

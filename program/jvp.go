@@ -17,8 +17,9 @@ type JVPOptions struct {
 }
 
 // JVP is p together with its tangents. Its inputs are those of p and the group
-// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With several lanes component i
-// of xdot and ydot has its lanes side by side: i·Lanes + lane.
+// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With
+// several lanes component i of xdot and ydot has its lanes side by side:
+// i·Lanes + lane.
 //
 // The cost of the result is that of p and one to three times that of the part of p
 // that depends on the inputs, per lane.
@@ -64,7 +65,7 @@ func JVP(p *Program, o JVPOptions) *Program {
 			}
 		}
 	}
-	f.output("ydot", out)
+	f.output("ydot", f.result(out, o.Strong))
 	return f.p
 }
 

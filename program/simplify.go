@@ -40,6 +40,9 @@ func rewrite(p *Program) *rewriter {
 
 // operand is o, which has n addresses, in the new slots.
 func (r *rewriter) operand(o Operand, n int32) Operand {
+	if n == 0 {
+		return Operand{}
+	}
 	if n == 1 || o.Stride == 0 {
 		return Slot(r.slot[r.src.at(o, 0)])
 	}
@@ -374,7 +377,7 @@ func deadCode(p *Program) *Program {
 			continue
 		}
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				live[o.Base] = true
 				continue
 			}
