@@ -19,7 +19,8 @@ type Options struct {
 	// means 1e-12, for an engine without truncation error.
 	Tol float64
 
-	// SecondTol is Tol for second derivatives. Zero means Tol.
+	// SecondTol is Tol for second derivatives and the first derivatives that come
+	// with them. Zero means Tol.
 	SecondTol float64
 
 	// NoFirstOrder leaves out the operators of first order, for a
@@ -110,7 +111,7 @@ func jobs(o *Options) []job {
 			continue
 		}
 		for _, m := range modifiers {
-			if m.name != "" && o.NoModifiers || m.fits != nil && !m.fits(s) {
+			if m.name != "" && (o.NoModifiers || s.twin) || m.fits != nil && !m.fits(s) {
 				continue
 			}
 			name := s.ID
