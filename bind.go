@@ -127,5 +127,8 @@ func traced[P any](fn *Func, p P, b func(y, x []Real, c engine.Context) int) *Fu
 		return fn
 	}
 	fn.context = func() *binding { return newBinding(pl, p) }
+	if b == nil {
+		return fn
+	}
 	return stateless(*fn, body{traced: b})
 }

@@ -1,6 +1,8 @@
 package nabla
 
 import (
+	"math"
+
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -210,11 +212,57 @@ func Modf(a Real) (whole, frac Real) {
 	return whole, a.Sub(whole)
 }
 
+// Frexp is the fraction in [½, 1), with the sign of a, and the exponent of
+// a = frac·2^exp. The exponent is a plain number: a recording is valid where it
+// comes out the same. The derivative of the fraction is 2^-exp.
+func Frexp(a Real) (frac Real, exp int) {
+	if a.id == 0 {
+		f, e := math.Frexp(a.v)
+		return Real{v: f}, e
+	}
+	if a.Equal(Real{}) || a.IsNaN() || a.IsInf(0) {
+		return a, 0
+	}
+	_, exp = math.Frexp(a.v)
+	size := Abs(a) // these hold, and are guards
+	size.Less(Ldexp(Const(1), exp))
+	size.Less(Ldexp(Const(0.5), exp))
+	return Ldexp(a, -exp), exp
+}
+
+// Logb is the binary exponent of a, a whole number. Its derivative is 0.
+func Logb(a Real) Real {
+	if a.id == 0 || a.Equal(Real{}) || a.IsNaN() || a.IsInf(0) {
+		return Const(math.Logb(a.v))
+	}
+	return Const(float64(Ilogb(a)))
+}
+
+// Ilogb is the binary exponent of a as an int. A recording is valid where it comes
+// out the same.
+func Ilogb(a Real) int {
+	if a.id == 0 {
+		return math.Ilogb(a.v)
+	}
+	if a.Equal(Real{}) || a.IsNaN() || a.IsInf(0) {
+		return math.Ilogb(a.v)
+	}
+	_, exp := Frexp(a)
+	return exp - 1
+}
+
 // Ldexp is a·2^n.
 func Ldexp(a Real, n int) Real {
-	// Two factors, so that neither overflows before the product does.
-	h := n / 2
-	return a.Mul(Exp2(Const(float64(h)))).Mul(Exp2(Const(float64(n - h))))
+	// In steps, so that no factor overflows or underflows before the product does.
+	for n > 1000 || n < -1000 {
+		step := max(-1000, min(1000, n))
+		a = a.Scale(math.Ldexp(1, step))
+		n -= step
+		if n > 4000 || n < -4000 {
+			n = max(-4000, min(4000, n))
+		}
+	}
+	return a.Scale(math.Ldexp(1, n))
 }
 
 // FMA is x·y + z with one rounding.

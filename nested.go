@@ -74,6 +74,6 @@ func abort(err error) {
 func within(g *engine.Function, x []Real) []Real {
 	_, m := g.Dims()
 	y := make([]Real, m)
-	abort(g.Within(reps(y), reps(x)))
+	abort(g.Nest(reps(y), reps(x)))
 	return y
 }

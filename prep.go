@@ -22,6 +22,7 @@ type prep struct {
 	f       *engine.Function
 	x       []float64 // where it was prepared
 	n, m    int
+	bound   any // what Rebind gave, nil before
 	busy    atomic.Bool
 	failed  error // a clone that could not be made says so at its first call
 	build   func() error
@@ -46,6 +47,11 @@ func (p *prep) resize(x []float64) error {
 	}
 	n, m := f.Dims()
 	p.f = f.With(n, m, p.backend.policy)
+	if p.bound != nil {
+		if err := p.f.Rebind(p.bound); err != nil {
+			return err
+		}
+	}
 	return p.prepareAt(x)
 }
 
@@ -59,6 +65,7 @@ func (p *prep) prepareAt(x []float64) (err error) {
 // cloneOf makes p, which is new, a copy of q for another goroutine.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
+	p.bound = q.bound
 	if p.failed = q.enter(); p.failed != nil {
 		return
 	}
@@ -113,7 +120,11 @@ func (p *prep) rebind(q any) error {
 		return err
 	}
 	defer p.busy.Store(false)
-	return p.f.Rebind(q)
+	err := p.f.Rebind(q)
+	if err == nil {
+		p.bound = q
+	}
+	return err
 }
 
 func (p *prep) resizeTo(x []float64) error {

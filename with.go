@@ -45,9 +45,10 @@ func (b *blackBox) take(x []float64) *boxed {
 	b.mu.Lock()
 	list := b.free[len(x)]
 	if n := len(list); n > 0 {
+		u := list[n-1]
 		b.free[len(x)] = list[:n-1]
 		b.mu.Unlock()
-		return list[n-1]
+		return u
 	}
 	b.mu.Unlock()
 	r, err := resolve("DifferentiateWith", b.b)

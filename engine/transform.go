@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
@@ -159,62 +157,15 @@ func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, e
 	for i, r := range x {
 		xs[i] = t.Input(i, r.V)
 	}
-	for i := range ys {
-		ys[i] = core.Poison()
-	}
-	if f.def.Traced == nil {
-		return nil, nil, f.run(t, ys, xs) // the error that says so
-	}
-	if err := f.def.Traced(ys, xs, c); err != nil {
+	if err := f.Within(ys, xs, c); err != nil {
 		return nil, nil, err
 	}
 	for i, r := range ys {
-		switch {
-		case r.Poisoned():
-			return nil, nil, fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrOutputNotWritten)
-		case r.ID != 0 && !t.Owns(r):
+		if r.ID != 0 && !t.Owns(r) {
 			ys[i] = t.Capture(r)
 		}
 	}
 	rec := t.Recorded()
 	p, err := program.FromRecording(rec, ys)
 	return p, append([]Real(nil), rec.Captures...), err
-}
-
-// Within runs f over numbers of traces that may be open, constants included, from
-// inside another function that is being traced: what it reads of outer traces it
-// may use. Panics of f pass through to the outer call.
-func (f *Function) Within(y, x []Real) error {
-	f.calls++
-	if f.def.Traced == nil {
-		for _, r := range x {
-			if r.ID != 0 {
-				return f.run(nil, y, x) // the error that says so
-			}
-		}
-		v := make([]float64, len(x)+len(y))
-		for i, r := range x {
-			v[i] = r.V
-		}
-		if err := f.def.Plain(v[len(x):], v[:len(x)], f.def.Context); err != nil {
-			return err
-		}
-		for i := range y {
-			y[i] = Real{V: v[len(x)+i]}
-		}
-		return nil
-	}
-	c := f.def.Context
-	if c != nil {
-		if err := c.Enter(nil, 0); err != nil {
-			return err
-		}
-	}
-	if err := f.def.Traced(y, x, c); err != nil {
-		return err
-	}
-	if c != nil {
-		return c.Leave()
-	}
-	return nil
 }

@@ -75,7 +75,7 @@ var variants = []struct {
 
 func TestJVP(t *testing.T) {
 	for _, r := range []recipe{smooth, kinked, smooth.withLanes(), kinked.withLanes()} {
-		each(t, 150, r, func(t *testing.T, rng *rand.Rand, x sample) {
+		each(t, 60, r, func(t *testing.T, rng *rand.Rand, x sample) {
 			for _, v := range variants {
 				what := fmt.Sprintf("%+v", v)
 				k := max(v.lanes, 1)
@@ -113,7 +113,7 @@ func TestJVP(t *testing.T) {
 // The reverse sweep is the transpose of forward mode.
 func TestVJP(t *testing.T) {
 	for _, r := range []recipe{smooth, kinked, smooth.withLanes(), kinked.withLanes()} {
-		each(t, 150, r, func(t *testing.T, rng *rand.Rand, x sample) {
+		each(t, 60, r, func(t *testing.T, rng *rand.Rand, x sample) {
 			for _, v := range variants {
 				what := fmt.Sprintf("%+v", v)
 				k := max(v.lanes, 1)
@@ -189,7 +189,7 @@ func TestUnit(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	r := smooth.withLanes()
 	r.guards, r.size = false, 15
-	each(t, 150, r, func(t *testing.T, rng *rand.Rand, x sample) {
+	each(t, 60, r, func(t *testing.T, rng *rand.Rand, x sample) {
 		xdot := directions(rng, len(x.ins[0]), 1)
 		got := run(t, "JVP", JVP(x.p, JVPOptions{}), append(append([][]float64{}, x.ins...), xdot), x.params)
 		at := func(h float64) [][]float64 {
@@ -232,5 +232,27 @@ func strongIsPlain(t *testing.T, rng *rand.Rand, x sample) {
 		ins := append(append([][]float64{}, x.ins...), k.seed)
 		want := run(t, k.name, k.plain, ins, x.params)
 		compare(t, k.name, run(t, k.name, k.strong, ins, x.params), want, toward(size(want)))
+	}
+}
+
+// What the inputs do not reach has no part in the sweep.
+func TestActivity(t *testing.T) {
+	p := mustParse(t, `%0 = input x
+%1:2 = input captured
+%3 = param 0
+%4 = mul %1 %2
+%5 = exp %4
+%6 = mul %5 %3
+%7 = mul %0 %6
+%8 = floor %7
+%9 = add %7 %8
+out y [%9]
+`)
+	q := Simplify(VJP(p, VJPOptions{Unit: true}))
+	if got, want := q.Operations(), p.Operations(); got != want || q.Result[1] != 6 {
+		t.Errorf("got %d operations, want %d: the derivative is there already\n%s", got, want, q)
+	}
+	if got := JVP(p, JVPOptions{}).Operations(); got != p.Operations()+1 {
+		t.Errorf("got %d operations in the JVP, want one more than %d", got, p.Operations())
 	}
 }

@@ -128,6 +128,18 @@ out y [%2]
 %2 = mulz %1 %0
 out y [%2]
 `},
+		{"a factor 0 is no structural zero, -0 is one", `
+%0 = input x
+%1:2 = const 0 -0
+%3 = mulz %1 %0
+%4 = mulz %2 %0
+out y [%3 %4]
+`, `
+%0 = input x
+%1:2 = const 0 -0
+%3 = mulz %1 %0
+out y [%3 %2]
+`},
 		{"equal statements of many lanes, equal guards", `
 %0:4 = input x
 %4:2 = sin %0:+1

@@ -11,7 +11,8 @@ import (
 // constants, drops multiplications by 1 and additions of 0, merges statements that
 // compute the same, and removes those that neither an output nor a guard needs.
 //
-// Finite values come out bit for bit as those of p, but for the sign of a zero.
+// Values come out bit for bit as those of p, but for the sign of a zero and what
+// depends on it: x + 0 becomes x and 0 - x becomes -x.
 func Simplify(p *Program) *Program {
 	return deadCode(merge(p))
 }

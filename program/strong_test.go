@@ -133,6 +133,30 @@ out y [%2]`, 0, nan, nan, nan},
 %6 = sub %4 %5
 %7 = sqrt %6
 out y [%7]`, 0, 0, nan, 0},
+	{"sqrt(where(x>0, x, 0) - where(x>0, 2x, 0)) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = select %2 %0 %1
+%4 = add %0 %0
+%5 = select %2 %4 %1
+%6 = sub %3 %5
+%7 = sqrt %6
+out y [%7]`, 0, 0, nan, 0},
+	{"sqrt(-where(x>0, x, 0)) at 0", `
+%0 = input x
+%1 = const 0
+%2 = lt %1 %0
+%3 = select %2 %0 %1
+%4 = neg %3
+%5 = sqrt %4
+out y [%5]`, 0, 0, nan, 0},
+	{"a lane that nothing reaches", `
+%0 = input x
+%1 = const 4
+%2:2 = sqrt [%0 %1]
+%4:2 = mul %2:+1 %0
+out y [%5]`, 0, nan, 2, 2},
 	{"2x at +Inf", `
 %0 = input x
 %1 = const 2

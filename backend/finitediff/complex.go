@@ -28,10 +28,7 @@ type recording struct {
 
 func newRecording(f *engine.Function, s *settings, x []float64) (*recording, error) {
 	if !f.Traceable() {
-		return nil, &engine.UnsupportedError{
-			What:   fmt.Sprintf("finitediff(complex) runs the recorded program of a function, and function %s computes with float64", f.Name()),
-			Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
-		}
+		return nil, complexUnsupported(f)
 	}
 	if err := s.inside(x); err != nil {
 		return nil, err
@@ -39,6 +36,13 @@ func newRecording(f *engine.Function, s *settings, x []float64) (*recording, err
 	_, m := f.Dims()
 	r := &recording{f: f, s: s, want: make([]float64, m), lanes: make([]*machine, s.workers)}
 	return r, r.record(x)
+}
+
+func complexUnsupported(f *engine.Function) error {
+	return &engine.UnsupportedError{
+		What:   fmt.Sprintf("finitediff(complex) runs the recorded program of a function, and function %s computes with float64", f.Name()),
+		Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
+	}
 }
 
 // Recordings is how often f was recorded.

@@ -76,6 +76,17 @@ type Backend struct {
 	Workers int
 }
 
+var _ interface {
+	engine.Backend
+	engine.Pusher
+	engine.Gradienter
+	engine.Jacobianer
+	engine.HVPer
+	engine.Hessianer
+	engine.Laner
+	engine.Transformer
+} = Backend{}
+
 // Bounds is a box. Near its faces a difference turns to the other side, a central
 // difference to a one-sided formula of the same order, and where there is no room
 // on either side the step shrinks. A component with Lower[i] == Upper[i] cannot

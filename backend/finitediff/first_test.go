@@ -67,6 +67,9 @@ var smooth = []struct {
 		func(float64) float64 { return 3e-150 }, []float64{0, 1, 1e300, math.MaxFloat64, -math.MaxFloat64}},
 }
 
+// far reports whether an error is larger than tol, or NaN.
+func far(err, tol float64) bool { return !(math.Abs(err) <= tol) }
+
 // order is the size of each method's truncation error with the default step, for
 // functions whose derivatives are all of one size.
 var order = [numMethods]float64{Central: cbrtEps * cbrtEps, Forward: sqrtEps, Backward: sqrtEps, Complex: epsilon}
@@ -198,7 +201,7 @@ func TestEveryOptionChangesTheResult(t *testing.T) {
 		if a == b {
 			t.Errorf("%s and %s both give %v", c.a.Name(), c.b.Name(), a)
 		}
-		if math.Abs(a-b) > 1e-2 {
+		if far(a-b, 1e-2) {
 			t.Errorf("%s gives %v, %s gives %v", c.a.Name(), a, c.b.Name(), b)
 		}
 	}
@@ -285,7 +288,7 @@ func TestNaNAndInfGiveIEEEValues(t *testing.T) {
 			if m != Complex && !math.IsNaN(jac.Row(0)[0]) {
 				t.Errorf("%v at %v: derivative %v, want NaN", m, bad, jac.Row(0)[0])
 			}
-			if got := jac.Row(1)[1]; math.Abs(got-6) > 1e-6 {
+			if got := jac.Row(1)[1]; far(got-6, 1e-6) {
 				t.Errorf("%v at %v: the other component is %v", m, bad, got)
 			}
 			p, err := Backend{Method: m}.PreparePushforward(f, []float64{1, 3}, 1)
@@ -366,7 +369,35 @@ func TestPointAndDestinationAreKept(t *testing.T) {
 			t.Errorf("element %d of the matrix was overwritten", i)
 		}
 	}
-	if math.Abs(wide[1]-2) > 1e-9 || math.Abs(wide[8]-1) > 1e-9 {
+	if far(wide[1]-2, 1e-9) || far(wide[8]-1, 1e-9) {
 		t.Errorf("jacobian %v", wide)
+	}
+}
+
+func TestDirectionOutOfACornerTakesColumns(t *testing.T) {
+	f := traced(2, 1, func(y, x []engine.Real) { y[0] = op2(rules.Mul, op1(rules.Exp, x[0]), x[1]) })
+	x := []float64{0, 2} // neither way along (1, 3) is inside
+	b := Backend{Bounds: &Bounds{Lower: []float64{0, -9}, Upper: []float64{9, 2}}}
+	p, err := b.PreparePushforward(f, x, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, ydot := make([]float64, 1), make([]float64, 1)
+	if err := p.Pushforward(y, engine.Column(ydot), x, engine.Column([]float64{1, 3})); err != nil {
+		t.Fatal(err)
+	}
+	if far(ydot[0]-5, 1e-8) {
+		t.Errorf("J·v = %v, want 5", ydot)
+	}
+}
+
+func TestAStepTooSmallToMoveXIsTheSmallestThatDoes(t *testing.T) {
+	f := traced(1, 1, func(y, x []engine.Real) { y[0] = op2(rules.Mul, num(4), x[0]) })
+	for _, m := range []Method{Central, Forward, Backward} {
+		for _, x := range []float64{1, -3, 1e200} {
+			if _, jac := jacobianOf(t, Backend{Method: m, RelStep: 1e-20}, f, []float64{x}); jac.Data[0] != 4 {
+				t.Errorf("%v at %v: %v, want 4", m, x, jac.Data)
+			}
+		}
 	}
 }

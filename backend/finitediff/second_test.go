@@ -79,7 +79,7 @@ func TestHessianAndHVP(t *testing.T) {
 					t.Errorf("%s: value %v, want %v", b.Name(), got, y)
 				}
 				for i := range x {
-					if math.Abs(grad[i]-g[i]) > tol {
+					if far(grad[i]-g[i], tol) {
 						t.Errorf("%s: gradient %v, want %v", b.Name(), grad, g)
 					}
 					for j := range x {
@@ -118,7 +118,7 @@ func TestHessianAndHVP(t *testing.T) {
 					if one.Data[i] != hv.Row(i)[l] {
 						t.Errorf("%s: tangent %v alone gives %v, in a batch %v", b.Name(), c, one.Data[i], hv.Row(i)[l])
 					}
-					if l == 0 && math.Abs(grad[i]-g[i]) > 10*tol {
+					if l == 0 && far(grad[i]-g[i], 10*tol) {
 						t.Errorf("%s: HVP's gradient %v, want %v", b.Name(), grad, g)
 					}
 				}
@@ -133,7 +133,7 @@ func TestHessianAndHVP(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range g {
-				if math.Abs(grad[i]-g[i]) > tol || other[i] != grad[i] || one.Data[i] != 0 {
+				if far(grad[i]-g[i], tol) || other[i] != grad[i] || one.Data[i] != 0 {
 					t.Errorf("%s: gradients %v, %v, want %v", b.Name(), grad, other, g)
 				}
 			}
@@ -243,7 +243,7 @@ func TestFixedComponentsAndPointsOutside(t *testing.T) {
 	f := plain(2, 1, func(y, x []float64) { y[0] = x[0] * x[1] })
 	b := Backend{Bounds: &Bounds{Lower: []float64{1, 0}, Upper: []float64{1, 5}}}
 	_, jac := jacobianOf(t, b, f, []float64{1, 2})
-	if !math.IsNaN(jac.Data[0]) || math.Abs(jac.Data[1]-1) > 1e-9 {
+	if !math.IsNaN(jac.Data[0]) || far(jac.Data[1]-1, 1e-9) {
 		t.Errorf("gradient %v, want [NaN 1]", jac.Data)
 	}
 	calls := f.Calls()

@@ -91,11 +91,7 @@ type runner struct {
 
 func (b Backend) newRunner(f *engine.Function, lanes int) *runner {
 	n, m := f.Dims()
-	limit := b.Limit
-	if limit == 0 {
-		limit = (1 << 28) / max(lanes, 1)
-	}
-	return &runner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m), lanes: lanes, limit: limit}
+	return &runner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m), lanes: lanes, limit: b.Limit}
 }
 
 // sweep runs f at x with lanes tangents whose seeds are set by seed. It runs

@@ -16,6 +16,7 @@ type tape struct {
 	xs, ys  []engine.Real
 	adj     []float64 // by id
 	out, in []float64
+	rec     core.Recorded
 	args    []uint32
 	limit   int
 }
@@ -30,28 +31,30 @@ func newTape(f *engine.Function, limit int) *tape {
 }
 
 // record runs f at x and keeps the recording.
-func (r *tape) record(y, x []float64) (core.Recorded, error) {
+func (r *tape) record(y, x []float64) error {
 	err := r.f.Record(r.t, r.ys, r.xs, x, core.RecordOptions{Keep: true, Limit: r.limit})
 	defer r.t.Close()
 	if err != nil {
-		return core.Recorded{}, err
+		return err
 	}
 	for i, v := range r.ys {
 		y[i] = v.V
 	}
-	return r.t.Recorded(), nil
+	r.rec = r.t.Recorded()
+	return nil
 }
 
 // back sweeps back from one cotangent, again with structural zeros where a NaN
 // came out.
-func (r *tape) back(rec *core.Recorded, xbar, ybar []float64) {
-	r.sweep(rec, xbar, ybar, false)
+func (r *tape) back(xbar, ybar []float64) {
+	r.sweep(xbar, ybar, false)
 	if core.AnyNaN(xbar) {
-		r.sweep(rec, xbar, ybar, true)
+		r.sweep(xbar, ybar, true)
 	}
 }
 
-func (r *tape) sweep(rec *core.Recorded, xbar, ybar []float64, strong bool) {
+func (r *tape) sweep(xbar, ybar []float64, strong bool) {
+	rec := &r.rec
 	n := len(rec.Values)
 	if cap(r.adj) < n {
 		r.adj = make([]float64, n)
@@ -65,7 +68,11 @@ func (r *tape) sweep(rec *core.Recorded, xbar, ybar []float64, strong bool) {
 		s.adj[i] = zero
 	}
 	for i, y := range r.ys {
-		if y.ID != 0 {
+		switch {
+		case y.ID == 0:
+		case strong: // what has no cotangent is a structural zero
+			s.add(uint32(y.ID), core.StrongSeed(ybar[i]))
+		default:
 			s.add(uint32(y.ID), ybar[i])
 		}
 	}
@@ -243,15 +250,14 @@ var arity, partials = func() (n [rules.NumOps]int, on [rules.NumOps][3]bool) {
 type recordedPullback struct{ *tape }
 
 func (p *recordedPullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
-	rec, err := p.record(y, x)
-	if err != nil {
+	if err := p.record(y, x); err != nil {
 		return err
 	}
 	for k := range ybar.B {
 		for i := range ybar.N {
 			p.out[i] = ybar.Row(i)[k]
 		}
-		p.back(&rec, p.in, p.out)
+		p.back(p.in, p.out)
 		for i, v := range p.in {
 			xbar.Row(i)[k] = v
 		}
@@ -262,13 +268,12 @@ func (p *recordedPullback) Pullback(y []float64, xbar engine.Block, x []float64,
 type recordedGradient struct{ *tape }
 
 func (g *recordedGradient) ValueAndGradient(grad, x []float64) (float64, error) {
-	rec, err := g.record(g.out, x)
-	if err != nil {
+	if err := g.record(g.out, x); err != nil {
 		return 0, err
 	}
 	value := g.out[0]
 	g.out[0] = 1
-	g.back(&rec, grad, g.out)
+	g.back(grad, g.out)
 	return value, nil
 }
 
@@ -285,15 +290,13 @@ func (b Backend) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, 
 
 type linear struct {
 	*tape
-	rec  core.Recorded
 	push engine.Pushforward
 	x, y []float64
 }
 
-func (l *linear) At(y, x []float64) (err error) {
+func (l *linear) At(y, x []float64) error {
 	copy(l.x, x)
-	l.rec, err = l.record(y, x)
-	return err
+	return l.record(y, x)
 }
 
 func (l *linear) Apply(ydot, xdot []float64) error {
@@ -301,6 +304,6 @@ func (l *linear) Apply(ydot, xdot []float64) error {
 }
 
 func (l *linear) Transpose(xbar, ybar []float64) error {
-	l.back(&l.rec, xbar, ybar)
+	l.back(xbar, ybar)
 	return nil
 }

@@ -24,17 +24,20 @@ type dual struct {
 }
 
 // StartDual opens t in forward mode over nIn inputs with the given number of
-// tangents side by side. With strong, -0 is a structural zero. The tangents of the
+// tangents side by side. A limit of 0 is 2 GiB of them. With strong, -0 is a structural zero. The tangents of the
 // inputs are set through Tangents.
 func (t *Tracer) StartDual(nIn, lanes, limit int, strong bool) {
-	t.open(kindDual, limit)
+	if limit <= 0 {
+		limit = (1 << 28) / max(lanes, 1) // 2 GiB
+	}
+	t.open(kindDual, min(limit, math.MaxInt/(16*max(lanes, 1))-nIn))
 	t.strong = strong
 	t.lanes = lanes
-	t.next = int32(nIn) + 1
+	t.begin(nIn + 1)
 	if need := (nIn + 1) * lanes; cap(t.tan) < need {
 		t.tan = make([]float64, need, 2*need+64*lanes)
 	}
-	t.tan = t.tan[:cap(t.tan)]
+	t.tan = t.tan[:min(cap(t.tan), (int(t.limit)+1)*lanes)]
 }
 
 // Tangents is the block of tangents of number id, valid until the next operation.
@@ -54,10 +57,8 @@ func (t *Tracer) fresh() int32 {
 }
 
 func (t *Tracer) growArena() {
-	if t.next >= t.limit {
-		panic(Abort{&LimitError{Limit: int(t.limit), Bytes: 8 * len(t.tan)}})
-	}
-	bigger := make([]float64, 2*len(t.tan)+1024*t.lanes)
+	t.room(func() int { return 8 * len(t.tan) })
+	bigger := make([]float64, min(2*len(t.tan)+1024*t.lanes, (int(t.limit)+1)*t.lanes))
 	copy(bigger, t.tan)
 	t.tan = bigger
 }

@@ -39,6 +39,7 @@ const (
 // recording is the raw log of a recorder. Chunks are never copied.
 type recording struct {
 	chunks   [][]Record
+	view     [][]Record // the chunks as Recorded shows them
 	cur      []Record
 	n        int // records used in cur
 	used     int // chunks used
@@ -70,7 +71,7 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.open(kindRecord, o.Limit)
 	t.nested = o.Nested
 	t.nIn, t.nParam = nIn, nParam
-	t.next = int32(nIn+nParam) + 1
+	t.begin(nIn + nParam + 1)
 	t.used, t.n = 0, 0
 	t.cur = nil
 	t.consts = t.consts[:0]
@@ -106,21 +107,14 @@ func (t *Tracer) Parameters() int32 {
 }
 
 func (t *Tracer) grow() {
-	if t.used < len(t.chunks) {
-		t.cur = t.chunks[t.used]
-	} else {
-		size := firstChunk << min(t.used, 16)
-		t.cur = make([]Record, min(size, fullChunk))
-		t.chunks = append(t.chunks, t.cur)
+	room := t.room(t.Bytes)
+	if t.used == len(t.chunks) {
+		t.chunks = append(t.chunks, make([]Record, min(firstChunk<<min(t.used, 16), fullChunk)))
 	}
+	t.cur = t.chunks[t.used]
+	t.cur = t.cur[:min(len(t.cur), room)] // what does not fit is found here, off the hot path
 	t.used++
 	t.n = 0
-	if t.next > t.limit-int32(len(t.cur)) {
-		// Past the limit by less than a chunk: the check stays off the hot path.
-		if t.next > t.limit {
-			panic(Abort{&LimitError{Limit: int(t.limit), Bytes: t.Bytes()}})
-		}
-	}
 }
 
 // Bytes is the memory the recording uses.
@@ -217,7 +211,7 @@ type Recorded struct {
 
 // Recorded returns the recording.
 func (t *Tracer) Recorded() Recorded {
-	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs}
+	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs, Chunks: t.view[:0]}
 	for i, c := range t.chunks[:t.used] {
 		if i == t.used-1 {
 			c = c[:t.n]
@@ -225,6 +219,7 @@ func (t *Tracer) Recorded() Recorded {
 		r.Chunks = append(r.Chunks, c)
 		r.Len += len(c)
 	}
+	t.view = r.Chunks
 	return r
 }
 

@@ -59,13 +59,14 @@ const (
 // A Tracer owns the numbers of one trace. It is opened, used by one goroutine,
 // closed, and may be opened again; its memory is kept.
 type Tracer struct {
-	kind   kind
-	nested bool // may capture numbers of traces opened earlier
-	strong bool // dual: -0 is a structural zero
-	gen    uint32
-	birth  uint64
-	next   int32 // the id of the next number
-	limit  int32 // no id beyond this one
+	kind       kind
+	nested     bool // may capture numbers of traces opened earlier
+	strong     bool // dual: -0 is a structural zero
+	gen        uint32
+	birth      uint64
+	next       int32 // the id of the next number
+	limit      int32 // no id beyond this one
+	operations int   // the limit as it was asked for
 
 	recording
 	tape
@@ -83,12 +84,27 @@ func (t *Tracer) open(k kind, limit int) {
 		t.gen = uint32(t.birth)
 	}
 	t.kind = k
-	t.next = 1
-	t.limit = math.MaxInt32 - 1
-	if limit > 0 && limit < math.MaxInt32-1 {
-		t.limit = int32(limit)
-	}
+	t.operations = limit
 	t.nested = false
+}
+
+// begin says that the ids from next on are operations, and sets the limit.
+func (t *Tracer) begin(next int) {
+	t.next = int32(next)
+	t.limit = math.MaxInt32 - 1
+	if t.operations > 0 && t.operations < math.MaxInt32-next {
+		t.limit = int32(next - 1 + t.operations)
+	}
+}
+
+// room is the number of operations that still fit. It panics with a LimitError
+// where there is none.
+func (t *Tracer) room(bytes func() int) int {
+	n := int(t.limit) - int(t.next) + 1
+	if n <= 0 {
+		panic(Abort{&LimitError{Limit: t.operations, Bytes: bytes()}})
+	}
+	return n
 }
 
 // Close ends the trace. Numbers that outlive it are recognised from then on.

@@ -39,28 +39,29 @@ type tape struct {
 func (t *Tracer) StartTape(nIn, limit int) {
 	t.open(kindTape, limit)
 	t.tin = nIn
-	t.next = int32(nIn) + 1
+	t.begin(nIn + 1)
 	t.tcur, t.tn, t.tused = nil, 0, 0
 	clear(t.calls)
 	t.calls = t.calls[:0]
 }
 
 func (t *Tracer) growTape() {
-	if t.tused < len(t.entries) {
-		t.tcur = t.entries[t.tused]
-	} else {
-		t.tcur = make([]tapeEntry, min(firstChunk<<min(t.tused, 16), fullChunk))
-		t.entries = append(t.entries, t.tcur)
+	room := t.room(t.tapeBytes)
+	if t.tused == len(t.entries) {
+		t.entries = append(t.entries, make([]tapeEntry, min(firstChunk<<min(t.tused, 16), fullChunk)))
 	}
+	t.tcur = t.entries[t.tused]
+	t.tcur = t.tcur[:min(len(t.tcur), room)]
 	t.tused++
 	t.tn = 0
-	if t.next > t.limit {
-		b := 0
-		for _, c := range t.entries[:t.tused] {
-			b += 24 * len(c)
-		}
-		panic(Abort{&LimitError{Limit: int(t.limit), Bytes: b}})
+}
+
+func (t *Tracer) tapeBytes() int {
+	b := 0
+	for _, c := range t.entries[:t.tused] {
+		b += 24 * len(c)
 	}
+	return b
 }
 
 func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {

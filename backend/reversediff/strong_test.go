@@ -1,0 +1,26 @@
+package reversediff_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestRowOfAnotherOutput holds that a row of a Jacobian sees nothing of an infinite
+// or undefined derivative of another output.
+func TestRowOfAnotherOutput(t *testing.T) {
+	f := func(x []nabla.Real) []nabla.Real {
+		return []nabla.Real{nabla.Y1(x[0]), nabla.Sqrt(x[0]), x[0].Scale(3)}
+	}
+	for _, b := range []reversediff.Backend{{}, {Compile: true}} {
+		j, err := nabla.Jacobian(f, b, []float64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mat.Row(nil, 2, j)[0]; got != 3 {
+			t.Errorf("%s: derivative of 3x at 0 is %v", b.Name(), got)
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package nabla
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// layout is where the numbers of a struct stand.
+type layout struct {
+	root     *pairing
+	template reflect.Value // a private copy of the struct: its structure
+	runs     []run
+	n        int
+}
+
+// run is numbers that stand side by side.
+type run struct {
+	at      unsafe.Pointer
+	first   int
+	n       int
+	path    string
+	indexed bool
+}
+
+// pairing is what a type of the user's struct and its counterpart in the struct
+// that the function gets are to a layout.
+type pairing struct {
+	kind   pairKind
+	fields []pairedField
+	elem   *pairing
+}
+
+type pairedField struct {
+	index int
+	name  string
+	pair  *pairing
+}
+
+type pairKind uint8
+
+const (
+	pairSame   pairKind = iota // structure: copied
+	pairNumber                 // differentiated
+	pairStruct
+	pairArray
+	pairSlice
+	pairPointer
+)
+
+// pairer compares two types and remembers what it has seen: types may be recursive.
+type pairer struct {
+	plain bool
+	seen  map[[2]reflect.Type]*pairing
+}
+
+// mismatch says where two types differ in more than their numbers.
+type mismatch struct {
+	path string
+	s, r reflect.Type
+}
+
+func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
+	if out, ok := p.seen[[2]reflect.Type{s, r}]; ok {
+		return out, nil
+	}
+	out := new(pairing)
+	p.seen[[2]reflect.Type{s, r}] = out
+	var err *mismatch
+	number := s.Kind() == reflect.Float64 && (r == realType || p.plain)
+	switch k := s.Kind(); {
+	case number:
+		out.kind = pairNumber
+	case k != r.Kind() || k == reflect.Array && s.Len() != r.Len():
+		return nil, &mismatch{path, s, r}
+	case s == r && s == realType: // a number in both is not differentiated
+	case k == reflect.Struct:
+		out.kind = pairStruct
+		if s.NumField() != r.NumField() {
+			return nil, &mismatch{path, s, r}
+		}
+		for i := range s.NumField() {
+			a, b := s.Field(i), r.Field(i)
+			if a.Name != b.Name {
+				return nil, &mismatch{join(path, a.Name), s, r}
+			}
+			if a.Name == "_" {
+				continue
+			}
+			f, err := p.pair(a.Type, b.Type, join(path, a.Name))
+			if err != nil {
+				return nil, err
+			}
+			out.fields = append(out.fields, pairedField{i, a.Name, f})
+		}
+	case k == reflect.Array:
+		out.kind = pairArray
+		out.elem, err = p.pair(s.Elem(), r.Elem(), path+"[]")
+	case k == reflect.Slice:
+		out.kind = pairSlice
+		out.elem, err = p.pair(s.Elem(), r.Elem(), path+"[]")
+	case k == reflect.Pointer && s == r && !(p.plain && holdsNumbers(s.Elem(), map[reflect.Type]bool{})):
+		// What a loader or a lock is, its address says: it is shared.
+	case k == reflect.Pointer:
+		out.kind = pairPointer
+		out.elem, err = p.pair(s.Elem(), r.Elem(), path)
+	case s != r:
+		return nil, &mismatch{path, s, r}
+	}
+	return out, err
+}
+
+// holdsNumbers reports whether a value of type t can lead to a number other than
+// through maps and interfaces.
+func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Float64:
+		return true
+	case reflect.Array, reflect.Slice, reflect.Pointer:
+		return holdsNumbers(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Name != "_" && holdsNumbers(f.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// place is the way to a value, from the last step to the first.
+type place struct {
+	up    *place
+	name  string
+	index int
+}
+
+func (p *place) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.name == "":
+		return fmt.Sprintf("%s[%d]", p.up, p.index)
+	}
+	return join(p.up.String(), p.name)
+}
+
+// walker goes through a struct v along the template t, whose numbers need not be
+// those of v.
+type walker struct {
+	op   string
+	grow bool // make what v lacks, instead of a panic
+	// emit is told of numbers that stand side by side.
+	emit func(p unsafe.Pointer, n int, at *place, indexed bool)
+	// block, where set, is told of memory that holds structure.
+	block func(v reflect.Value)
+	seen  map[memory]reflect.Value
+}
+
+// memory is what is reached through a pointer or a slice of the template.
+type memory struct {
+	p    unsafe.Pointer
+	n    int
+	pair *pairing
+}
+
+// start visits v, all of it. The template may point back to itself.
+func (w *walker) start(p *pairing, t, v reflect.Value, fresh bool) {
+	w.first(memory{t.Addr().UnsafePointer(), -1, p}, v.Addr())
+	w.walk(p, t, v, fresh, nil)
+}
+
+// walk visits v, which is fresh if it has nothing of the template in it yet.
+func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
+	switch p.kind {
+	case pairNumber:
+		w.emit(v.Addr().UnsafePointer(), 1, at, false)
+	case pairSame:
+		if fresh {
+			v.Set(t)
+		}
+	case pairStruct:
+		for _, f := range p.fields {
+			w.walk(f.pair, open(t.Field(f.index)), open(v.Field(f.index)), fresh, &place{up: at, name: f.name})
+		}
+	case pairArray:
+		w.elements(p.elem, t, v, v.Addr().UnsafePointer(), fresh, at)
+	case pairSlice:
+		w.slice(p, t, v, fresh, at)
+	case pairPointer:
+		w.pointer(p, t, v, fresh, at)
+	}
+}
+
+// open is a field of a struct, which may be unexported, for reading and writing.
+func open(v reflect.Value) reflect.Value {
+	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
+}
+
+func (w *walker) elements(elem *pairing, t, v reflect.Value, p unsafe.Pointer, fresh bool, at *place) {
+	switch {
+	case elem.kind == pairNumber:
+		if n := v.Len(); n > 0 {
+			w.emit(p, n, at, true)
+		}
+	case elem.kind == pairSame:
+		if fresh {
+			reflect.Copy(v, t)
+		}
+	default:
+		for i := range v.Len() {
+			w.walk(elem, t.Index(i), v.Index(i), fresh, &place{up: at, index: i})
+		}
+	}
+}
+
+func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
+	n := t.Len()
+	if n == 0 {
+		if !w.grow && v.Len() != 0 {
+			panic(&ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: 0})
+		}
+		if fresh && !t.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		return
+	}
+	if w.again(memory{t.UnsafePointer(), n, p}, v) {
+		return
+	}
+	if fresh || v.Len() != n {
+		if !w.grow {
+			panic(&ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: n})
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		fresh = true
+	}
+	w.first(memory{t.UnsafePointer(), n, p}, v.Slice(0, n))
+	w.elements(p.elem, t, v, v.UnsafePointer(), fresh, at)
+	if w.block != nil && p.elem.kind != pairNumber {
+		w.block(v.Slice(0, n))
+	}
+}
+
+func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) {
+	if t.IsNil() {
+		if !w.grow && !v.IsNil() {
+			panic(&FuncError{Op: w.op, Problem: fmt.Sprintf("field %s is a pointer, want nil as in the struct that Struct was given", at)})
+		}
+		return
+	}
+	if w.again(memory{t.UnsafePointer(), -1, p.elem}, v) {
+		return
+	}
+	if fresh || v.IsNil() {
+		if !w.grow {
+			panic(&FuncError{Op: w.op, Problem: fmt.Sprintf("field %s is nil, want a pointer as in the struct that Struct was given", at)})
+		}
+		v.Set(reflect.New(v.Type().Elem()).Convert(v.Type()))
+		fresh = true
+	}
+	w.first(memory{t.UnsafePointer(), -1, p.elem}, v.Elem().Addr())
+	w.walk(p.elem, t.Elem(), v.Elem(), fresh, at)
+	if w.block != nil {
+		w.block(v.Elem())
+	}
+}
+
+// again reports whether memory of the template was visited before; v then refers
+// to the same memory as then.
+func (w *walker) again(m memory, v reflect.Value) bool {
+	first, ok := w.seen[m]
+	if ok && w.grow {
+		v.Set(first)
+	}
+	return ok
+}
+
+func (w *walker) first(m memory, v reflect.Value) {
+	if w.seen == nil {
+		w.seen = map[memory]reflect.Value{}
+	}
+	w.seen[m] = v
+}
+
+// layoutOf pairs the types of s and R, for a function f over R.
+func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, error) {
+	name, _, err := namedFunc(op, f)
+	if err != nil {
+		return nil, "", err
+	}
+	ts, tr := reflect.TypeFor[S](), reflect.TypeFor[R]()
+	switch {
+	case s == nil:
+		return nil, "", &FuncError{op, name, fmt.Sprintf("the struct is nil (a *%s)", ts)}
+	case ts == tr && !plain:
+		return nil, "", &FuncError{op, name, fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their numbers, as Params[nabla.Real] and Params[float64]", ts)}
+	}
+	p := pairer{plain: plain, seen: map[[2]reflect.Type]*pairing{}}
+	root, diff := p.pair(ts, tr, "")
+	if diff != nil {
+		return nil, "", &FuncError{op, name, fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
+	}
+	l := &layout{root: root, template: reflect.New(ts).Elem()}
+	user := reflect.ValueOf(s).Elem()
+	if err := l.measure(op, name, user); err != nil {
+		return nil, "", err
+	}
+	w := walker{grow: true, emit: func(unsafe.Pointer, int, *place, bool) {}}
+	w.start(root, user, l.template, true)
+	return l, name, nil
+}
+
+// measure finds the numbers of s and refuses memory that counts twice.
+func (l *layout) measure(op, name string, s reflect.Value) error {
+	w := walker{op: op, emit: func(p unsafe.Pointer, n int, at *place, indexed bool) {
+		l.runs = append(l.runs, run{at: p, first: l.n, n: n, path: at.String(), indexed: indexed})
+		l.n += n
+	}}
+	w.start(l.root, s, s, false)
+	byAddress := slices.Clone(l.runs)
+	slices.SortFunc(byAddress, func(a, b run) int { return cmp.Compare(uintptr(a.at), uintptr(b.at)) })
+	for i := 1; i < len(byAddress); i++ {
+		if a, b := byAddress[i-1], byAddress[i]; uintptr(a.at)+8*uintptr(a.n) > uintptr(b.at) {
+			return &FuncError{op, name, fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want numbers that stand in one place each", a.path, b.path)}
+		}
+	}
+	for i := range l.runs {
+		l.runs[i].at = nil
+	}
+	return nil
+}
+
+// instance is a struct that a function gets, filled anew for each call.
+type instance struct {
+	runs   []run
+	blocks []saved
+}
+
+// saved is memory that holds structure and what stands in it before a call.
+type saved struct{ v, was reflect.Value }
+
+// instance makes v, which is zero, a copy of the template.
+func (l *layout) instance(v reflect.Value) *instance {
+	in := new(instance)
+	var blocks []reflect.Value
+	first := 0
+	w := walker{
+		grow: true,
+		emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
+			in.runs = append(in.runs, run{at: p, first: first, n: n})
+			first += n
+		},
+		block: func(v reflect.Value) { blocks = append(blocks, v) },
+	}
+	w.start(l.root, l.template, v, true)
+	for _, b := range append(blocks, v) {
+		s := saved{v: b}
+		if b.Kind() == reflect.Slice && !b.CanAddr() {
+			s.was = reflect.MakeSlice(b.Type(), b.Len(), b.Len())
+			reflect.Copy(s.was, b)
+		} else {
+			s.was = reflect.New(b.Type()).Elem()
+			s.was.Set(b)
+		}
+		in.blocks = append(in.blocks, s)
+	}
+	return in
+}
+
+// load puts x in place and undoes what the function did to the rest.
+func load[T any](in *instance, x []T) {
+	for _, b := range in.blocks {
+		if b.v.CanSet() {
+			b.v.Set(b.was)
+		} else {
+			reflect.Copy(b.v, b.was)
+		}
+	}
+	for _, r := range in.runs {
+		copy(unsafe.Slice((*T)(r.at), r.n), x[r.first:])
+	}
+}

@@ -1,0 +1,309 @@
+package nabla
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// Rule is a function with derivatives of its own, which every engine uses: what is
+// iterated, comes from a table or is computed by another program. Value and one of
+// JVP, VJP, JVPReal and VJPReal suffice; what is missing is computed from what is
+// there, at the price of one call per output (JVP from VJP) or per input (VJP from
+// JVP).
+//
+// The functions may be called at any time, any number of times and by several
+// goroutines if those differentiate; they do not modify or keep their inputs.
+//
+// Second derivatives and higher ones differentiate the rule itself. Where JVPReal
+// or VJPReal is given this is exact, to any order. Otherwise JVP and VJP are
+// differentiated by central differences with Richardson extrapolation: for smooth
+// rules with about 10 correct digits, fewer where the derivative is much smaller
+// than its terms, and with two or three digits less for every further order. At a
+// kink of JVP or VJP they mean nothing.
+type Rule struct {
+	// Name names the rule in messages.
+	Name string
+	// Out is the number of outputs for n inputs. Nil means one.
+	Out func(n int) int
+	// Value writes f(x) to y. Every output has to be written.
+	Value func(y, x []float64)
+	// JVP writes J(x)·xdot to ydot. y is f(x).
+	JVP func(ydot, x, y, xdot []float64)
+	// VJP adds J(x)ᵀ·ybar to xbar. y is f(x).
+	VJP func(xbar, x, y, ybar []float64)
+	// JVPReal is JVP over Reals.
+	JVPReal func(ydot, x, y, xdot []Real)
+	// VJPReal is VJP over Reals.
+	VJPReal func(xbar, x, y, ybar []Real)
+}
+
+// Func is the rule as a function, for use in functions over Reals. What is wrong
+// with the rule ends the function that calls it, and the operator returns it as an
+// error.
+func (r Rule) Func() func(x ...Real) []Real {
+	c := &ruleCall{r}
+	return func(x ...Real) []Real {
+		if err := c.check(x); err != nil {
+			panic(core.Abort{Err: err})
+		}
+		return reals(core.Call(c, reps(x)))
+	}
+}
+
+// ruleCall is a rule as engines see it.
+type ruleCall struct{ r Rule }
+
+func (c *ruleCall) check(x []Real) error {
+	problem := ""
+	switch m := c.Outputs(len(x)); {
+	case c.r.Value == nil:
+		problem = "it has no Value"
+	case m < 0:
+		problem = fmt.Sprintf("Out(%d) is %d, want a number of outputs", len(x), m)
+	case c.r.JVP == nil && c.r.VJP == nil && c.r.JVPReal == nil && c.r.VJPReal == nil:
+		for _, a := range x {
+			if a.id != 0 {
+				problem = "it has no derivative; give it JVP, VJP, JVPReal or VJPReal"
+			}
+		}
+	}
+	if problem == "" {
+		return nil
+	}
+	return &FuncError{Op: "Rule", Function: c.r.Name, Problem: problem}
+}
+
+func (c *ruleCall) Name() string { return c.r.Name }
+
+func (c *ruleCall) Outputs(n int) int {
+	if c.r.Out == nil {
+		return 1
+	}
+	defer c.caught("Out")
+	return c.r.Out(n)
+}
+
+// caught makes a panic of one of the rule's functions an error that names it. It is
+// deferred.
+func (c *ruleCall) caught(what string) {
+	switch v := recover().(type) {
+	case nil:
+	case core.Abort:
+		panic(v)
+	default:
+		panic(core.Abort{Err: &PanicError{Function: "rule " + c.r.Name + "." + what, Value: v, Stack: debug.Stack()}})
+	}
+}
+
+// written checks that a function of the rule has written all of y, which held
+// unwritten before.
+func (c *ruleCall) written(what string, y []float64) {
+	for i, v := range y {
+		if math.Float64bits(v) == unwritten {
+			c.missing(what, i)
+		}
+	}
+}
+
+func (c *ruleCall) missing(what string, i int) {
+	panic(core.Abort{Err: fmt.Errorf("nabla: rule %s.%s: output %d: %w", c.r.Name, what, i, ErrOutputNotWritten)})
+}
+
+func unwrite(y []float64) {
+	for i := range y {
+		y[i] = math.Float64frombits(unwritten)
+	}
+}
+
+func (c *ruleCall) Value(y, x []float64) {
+	defer c.caught("Value")
+	unwrite(y)
+	c.r.Value(y, x)
+	c.written("Value", y)
+}
+
+func (c *ruleCall) JVP(ydot, x, y, xdot []float64) {
+	switch {
+	case c.r.JVP != nil:
+		defer c.caught("JVP")
+		unwrite(ydot)
+		c.r.JVP(ydot, x, y, xdot)
+		c.written("JVP", ydot)
+	case c.r.VJP != nil:
+		c.jvpFromVJP(ydot, x, y, xdot)
+	case c.r.JVPReal != nil:
+		defer c.caught("JVPReal")
+		out := poisoned(len(ydot))
+		c.r.JVPReal(out, constants(x), constants(y), constants(xdot))
+		c.plain(ydot, out, "JVPReal")
+	default:
+		c.jvpFromVJP(ydot, x, y, xdot)
+	}
+}
+
+func (c *ruleCall) jvpFromVJP(ydot, x, y, xdot []float64) {
+	row, unit := make([]float64, len(x)), make([]float64, len(y))
+	for i := range ydot {
+		clear(row)
+		unit[i] = 1
+		c.VJP(row, x, y, unit)
+		unit[i] = 0
+		ydot[i] = 0
+		for j, d := range xdot {
+			if d != 0 { // what does not move meets no infinite derivative
+				ydot[i] += row[j] * d
+			}
+		}
+	}
+}
+
+func (c *ruleCall) VJP(xbar, x, y, ybar []float64) {
+	switch {
+	case c.r.VJP != nil:
+		defer c.caught("VJP")
+		c.r.VJP(xbar, x, y, ybar)
+	case c.r.JVP != nil:
+		c.vjpFromJVP(xbar, x, y, ybar)
+	case c.r.VJPReal != nil:
+		defer c.caught("VJPReal")
+		out := make([]Real, len(xbar))
+		c.r.VJPReal(out, constants(x), constants(y), constants(ybar))
+		sum := make([]float64, len(xbar))
+		c.plain(sum, out, "VJPReal")
+		for j, v := range sum {
+			xbar[j] += v
+		}
+	default:
+		c.vjpFromJVP(xbar, x, y, ybar)
+	}
+}
+
+func (c *ruleCall) vjpFromJVP(xbar, x, y, ybar []float64) {
+	col, unit := make([]float64, len(y)), make([]float64, len(x))
+	for j := range xbar {
+		unit[j] = 1
+		c.JVP(col, x, y, unit)
+		unit[j] = 0
+		for i, w := range ybar {
+			if w != 0 {
+				xbar[j] += col[i] * w
+			}
+		}
+	}
+}
+
+// plain takes the values of constants that a function of the rule computed.
+func (c *ruleCall) plain(dst []float64, out []Real, what string) {
+	for i, a := range out {
+		switch {
+		case a.rep().Poisoned():
+			c.missing(what, i)
+		case a.id != 0:
+			panic(core.Abort{Err: fmt.Errorf("nabla: rule %s.%s: output %d: %w", c.r.Name, what, i, ErrForeignReal)})
+		}
+		dst[i] = a.v
+	}
+}
+
+func constants(x []float64) []Real {
+	out := make([]Real, len(x))
+	for i, v := range x {
+		out[i].v = v
+	}
+	return out
+}
+
+func poisoned(n int) []Real {
+	out := make([]Real, n)
+	for i := range out {
+		out[i] = real(core.Poison())
+	}
+	return out
+}
+
+func (c *ruleCall) exact() bool { return c.r.JVPReal != nil || c.r.VJPReal != nil }
+
+func (c *ruleCall) Tangent(n int) core.Custom {
+	if !c.exact() {
+		return &tangentRule{c, n}
+	}
+	return c.tangent(n)
+}
+
+func (c *ruleCall) Cotangent(n int) core.Custom {
+	m := c.Outputs(n)
+	if !c.exact() {
+		return &cotangentRule{c, n, m}
+	}
+	return c.cotangent(n, m)
+}
+
+// tangent is (x, v) ↦ J(x)·v over Reals.
+func (c *ruleCall) tangent(n int) *realRule {
+	m := c.Outputs(n)
+	return &realRule{
+		name: "tangent of " + c.r.Name, n: 2 * n, m: m, value: (&tangentRule{c, n}).Value,
+		over: func(ydot, xv []core.Rep) {
+			x, v := xv[:n:n], xv[n:]
+			y := core.Call(c, x)
+			if c.r.JVPReal != nil {
+				c.jvpReal(ydot, x, y, v)
+				return
+			}
+			// Jᵀ·w is linear in w: J·v is its derivative with respect to w, transposed.
+			linear := &realRule{n: m, m: n, over: func(xbar, w []core.Rep) { c.vjpReal(xbar, x, y, w) }}
+			copy(ydot, linear.pullback(ones(m), v))
+		},
+	}
+}
+
+// cotangent is (x, w) ↦ J(x)ᵀ·w over Reals.
+func (c *ruleCall) cotangent(n, m int) *realRule {
+	return &realRule{
+		name: "cotangent of " + c.r.Name, n: n + m, m: n, value: (&cotangentRule{c, n, m}).Value,
+		over: func(xbar, xw []core.Rep) {
+			x, w := xw[:n:n], xw[n:]
+			y := core.Call(c, x)
+			if c.r.VJPReal != nil {
+				c.vjpReal(xbar, x, y, w)
+				return
+			}
+			linear := &realRule{n: n, m: m, over: func(ydot, v []core.Rep) { c.jvpReal(ydot, x, y, v) }}
+			copy(xbar, linear.pullback(ones(n), w))
+		},
+	}
+}
+
+// jvpReal writes J(x)·v to ydot.
+func (c *ruleCall) jvpReal(ydot, x, y, v []core.Rep) {
+	defer c.caught("JVPReal")
+	for i := range ydot {
+		ydot[i] = core.Poison()
+	}
+	c.r.JVPReal(reals(ydot), reals(x), reals(y), reals(v))
+	for i, r := range ydot {
+		if r.Poisoned() {
+			c.missing("JVPReal", i)
+		}
+	}
+}
+
+// vjpReal writes J(x)ᵀ·w to xbar.
+func (c *ruleCall) vjpReal(xbar, x, y, w []core.Rep) {
+	defer c.caught("VJPReal")
+	clear(xbar)
+	c.r.VJPReal(reals(xbar), reals(x), reals(y), reals(w))
+}
+
+// ones is a point at which to differentiate a linear map: its derivative is the
+// same everywhere.
+func ones(k int) []core.Rep {
+	out := make([]core.Rep, k)
+	for i := range out {
+		out[i].V = 1
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package nabla
+
+import (
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// realRule is a custom rule given as a function over Reals, whose derivatives of
+// every order are those of what the function does.
+type realRule struct {
+	name string
+	n, m int
+	over func(y, x []core.Rep) // writes all of y
+	// value is a faster way over plain numbers, where there is one.
+	value func(y, x []float64)
+}
+
+func (r *realRule) Name() string    { return r.name }
+func (r *realRule) Outputs(int) int { return r.m }
+
+func (r *realRule) Value(y, x []float64) {
+	if r.value != nil {
+		r.value(y, x)
+		return
+	}
+	out := make([]core.Rep, r.m)
+	r.over(out, reps(constants(x)))
+	for i, a := range out {
+		y[i] = a.V
+	}
+}
+
+// JVP runs the function over dual numbers.
+func (r *realRule) JVP(ydot, x, _, xdot []float64) {
+	for _, strong := range []bool{false, true} {
+		r.dual(ydot, x, xdot, strong)
+		if !core.AnyNaN(ydot) {
+			return
+		}
+	}
+}
+
+func (r *realRule) dual(ydot, x, xdot []float64, strong bool) {
+	var t core.Tracer
+	t.StartDual(r.n, 1, 0, strong)
+	defer t.Close()
+	xs, ys := make([]core.Rep, r.n), make([]core.Rep, r.m)
+	engine.Inputs(&t, xs, x)
+	for i, d := range xdot {
+		if strong {
+			d = core.StrongSeed(d)
+		}
+		t.Tangents(int32(i) + 1)[0] = d
+	}
+	r.over(ys, xs)
+	for i, a := range ys {
+		ydot[i] = 0
+		if id := t.Own(a); id != 0 {
+			ydot[i] = t.Tangents(id)[0] + 0
+		}
+	}
+}
+
+// VJP runs the function over a tape.
+func (r *realRule) VJP(xbar, x, _, ybar []float64) {
+	var t core.Tracer
+	t.StartTape(r.n, 0)
+	defer t.Close()
+	xs, ys := make([]core.Rep, r.n), make([]core.Rep, r.m)
+	engine.Inputs(&t, xs, x)
+	r.over(ys, xs)
+	ids := make([]int32, r.m)
+	for i, a := range ys {
+		ids[i] = t.Own(a)
+	}
+	sum := make([]float64, r.n)
+	t.SweepBack(sum, ids, ybar, false)
+	if core.AnyNaN(sum) {
+		t.SweepBack(sum, ids, ybar, true)
+	}
+	for j, v := range sum {
+		xbar[j] += v
+	}
+}
+
+func (r *realRule) Tangent(n int) core.Custom {
+	return &realRule{name: "tangent of " + r.name, n: 2 * n, m: r.m, over: func(y, xv []core.Rep) {
+		copy(y, r.pushforward(xv[:n], xv[n:]))
+	}}
+}
+
+func (r *realRule) Cotangent(n int) core.Custom {
+	return &realRule{name: "cotangent of " + r.name, n: n + r.m, m: n, over: func(y, xw []core.Rep) {
+		copy(y, r.pullback(xw[:n], xw[n:]))
+	}}
+}
+
+// pushforward is J(x)·v over numbers of traces that may be open.
+func (r *realRule) pushforward(x, v []core.Rep) []core.Rep {
+	return r.derived(x, v, func(p *program.Program, strong bool) *program.Program {
+		return program.Join(program.JVP(p, program.JVPOptions{Strong: strong}), "ydot", 1)
+	})
+}
+
+// pullback is J(x)ᵀ·w over numbers of traces that may be open.
+func (r *realRule) pullback(x, w []core.Rep) []core.Rep {
+	return r.derived(x, w, func(p *program.Program, strong bool) *program.Program {
+		return program.Join(program.VJP(p, program.VJPOptions{Strong: strong}), "xbar", 1)
+	})
+}
+
+// derived records the function at x, transforms the program, and runs the result
+// over x and the direction d. A NaN asks for structural zeros, as everywhere.
+func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep {
+	p, captured := r.record(x)
+	ins := [][]core.Rep{x, d}
+	if len(captured) > 0 {
+		ins = [][]core.Rep{x, captured, d}
+	}
+	out, err := program.Over(program.Simplify(transform(p, false)), ins, nil)
+	if err == nil && hasNaN(out) {
+		d = append([]core.Rep(nil), d...)
+		for i, a := range d {
+			if a.ID == 0 {
+				d[i].V = core.StrongSeed(a.V)
+			}
+		}
+		ins[len(ins)-1] = d
+		out, err = program.Over(program.Simplify(transform(p, true)), ins, nil)
+		for i := range out {
+			out[i] = core.Apply2(rules.Add, out[i], core.Rep{}) // -0 becomes a plain zero
+		}
+	}
+	if err != nil {
+		panic(core.Abort{Err: err})
+	}
+	return out
+}
+
+// record records the function at x, in a trace that may capture what r.over reads
+// of outer ones.
+func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
+	var t core.Tracer
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit})
+	defer t.Close()
+	xs, ys := make([]core.Rep, len(x)), make([]core.Rep, r.m)
+	for i, a := range x {
+		xs[i] = t.Input(i, a.V)
+	}
+	r.over(ys, xs)
+	for i, a := range ys {
+		if a.ID != 0 && !t.Owns(a) {
+			ys[i] = t.Capture(a)
+		}
+	}
+	rec := t.Recorded()
+	p, err := program.FromRecording(rec, ys)
+	if err != nil {
+		panic(core.Abort{Err: err})
+	}
+	return p, append([]core.Rep(nil), rec.Captures...)
+}
+
+func hasNaN(x []core.Rep) bool {
+	for _, a := range x {
+		if a.V != a.V {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,148 @@
+package nabla
+
+import (
+	"fmt"
+	"reflect"
+	"sort"
+	"unsafe"
+
+	"github.com/nabla-ad/nabla/engine"
+)
+
+// Struct is f, a function of a struct of parameters, as a function of the numbers
+// in it, and the layout that takes them out and puts them back. The struct is
+// written once, over its number type:
+//
+//	type Params[T any] struct { W []T; B T; Layers int }
+//
+//	f, layout, err := nabla.Struct(model, params) // model(*Params[nabla.Real]) nabla.Real
+//	grad, err := nabla.Gradient(f, b, layout.Flatten(nil, params))
+//
+// The numbers that are differentiated are those that are float64 in S and Real in
+// R: fields, elements of arrays and slices, at any depth, also behind pointers and
+// in unexported fields. Everything else is structure and the same in both types; f
+// sees it as it is in s now, lengths of slices included, whatever becomes of s.
+// Maps, channels, functions, interfaces and pointers to what holds no numbers are
+// shared with s instead. Memory that is reached by two pointers, or by two equal
+// slices, counts once.
+//
+// Every prepared object has a struct of its own, which f may write to: it is made
+// good before the next call, except for what is shared with s.
+func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
+	l, name, err := layoutOf[R]("Struct", f, s, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	fn := &Func{name: name, scalar: true, n: l.n, m: 1}
+	fn.fresh = func() body {
+		r := new(R)
+		in := l.instance(reflect.ValueOf(r).Elem())
+		return body{traced: func(y, x []Real, _ engine.Context) int {
+			load(in, x)
+			y[0] = f(r)
+			return 1
+		}}
+	}
+	return fn, &Layout[S]{l}, nil
+}
+
+// StructPlain is [Struct] for a function over plain numbers. All fields and
+// elements of type float64 are differentiated, and those of types named after it.
+func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
+	l, name, err := layoutOf[S]("StructPlain", f, s, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	fn := &Func{name: name, scalar: true, n: l.n, m: 1}
+	fn.fresh = func() body {
+		r := new(S)
+		in := l.instance(reflect.ValueOf(r).Elem())
+		return body{plain: func(y, x []float64, _ engine.Context) int {
+			load(in, x)
+			y[0] = f(r)
+			return 1
+		}}
+	}
+	return fn, &Layout[S]{l}, nil
+}
+
+// BindStruct is [Struct] for a function that reads another struct besides, which is
+// not differentiated. See [Bind] for that one.
+func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], error) {
+	l, _, err := layoutOf[R]("BindStruct", f, s, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	fn, _ := bound[P]("BindStruct", f, p)
+	if fn.err != nil {
+		return nil, nil, fn.err
+	}
+	fn.scalar, fn.n, fn.m = true, l.n, 1
+	if fn = traced(fn, p, nil); fn.err != nil {
+		return nil, nil, fn.err
+	}
+	fn.fresh = func() body {
+		r := new(R)
+		in := l.instance(reflect.ValueOf(r).Elem())
+		return body{traced: func(y, x []Real, c engine.Context) int {
+			load(in, x)
+			y[0] = f(r, argOf[P](c))
+			return 1
+		}}
+	}
+	return fn, &Layout[S]{l}, nil
+}
+
+// Layout is the order of the numbers of a struct in a slice. It is never changed
+// and may be shared by goroutines.
+type Layout[S any] struct{ l *layout }
+
+// Len is how many numbers there are.
+func (l *Layout[S]) Len() int { return l.l.n }
+
+// Name is where in the struct number i stands, as in "Layers[0].W[3]".
+func (l *Layout[S]) Name(i int) string {
+	if i < 0 || i >= l.l.n {
+		panic(fmt.Sprintf("nabla: Layout.Name: there is no number %d, want one of %d", i, l.l.n))
+	}
+	runs := l.l.runs
+	r := runs[sort.Search(len(runs), func(k int) bool { return runs[k].first+runs[k].n > i })]
+	if r.indexed {
+		return fmt.Sprintf("%s[%d]", r.path, i-r.first)
+	}
+	return r.path
+}
+
+// Flatten writes the numbers of s to dst and returns it. A nil dst is allocated;
+// otherwise its length is Len. It panics with a *ShapeError where that is not so or
+// where a slice of s has another length than in the struct that Struct was given,
+// and with a *FuncError where a pointer of one of the two is nil.
+func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
+	if dst == nil {
+		dst = make([]float64, l.l.n)
+	}
+	if len(dst) != l.l.n {
+		panic(&ShapeError{Op: "Layout.Flatten", Arg: "len(dst)", Got: len(dst), Want: l.l.n})
+	}
+	at := 0
+	w := walker{op: "Layout.Flatten", emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
+		at += copy(dst[at:], unsafe.Slice((*float64)(p), n))
+	}}
+	w.start(l.l.root, l.l.template, reflect.ValueOf(s).Elem(), false)
+	return dst
+}
+
+// Unflatten writes the numbers in x to their places in s. Slices of another length
+// than in the struct that Struct was given and nil pointers are replaced by new
+// ones, with its structure; what else s holds is left as it is. It panics with a
+// *ShapeError unless the length of x is Len.
+func (l *Layout[S]) Unflatten(s *S, x []float64) {
+	if len(x) != l.l.n {
+		panic(&ShapeError{Op: "Layout.Unflatten", Arg: "len(x)", Got: len(x), Want: l.l.n})
+	}
+	w := walker{grow: true, emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
+		copy(unsafe.Slice((*float64)(p), n), x)
+		x = x[n:]
+	}}
+	w.start(l.l.root, l.l.template, reflect.ValueOf(s).Elem(), false)
+}
