@@ -34,9 +34,9 @@ func (c *checker) failf(check, variant, format string, args ...any) {
 		c.r.Errorf("difftest: %s: more failures are not shown", c.scenario)
 	case c.failures <= maxFailures:
 		if variant != "" {
-			variant = " " + variant
+			variant += ": "
 		}
-		c.r.Errorf("[%s] %s on %s:%s: %s", check, c.scenario, c.b.Name(), variant, fmt.Sprintf(format, args...))
+		c.r.Errorf("[%s] %s on %s: %s%s", check, c.scenario, c.b.Name(), variant, fmt.Sprintf(format, args...))
 	}
 }
 

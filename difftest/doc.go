@@ -26,7 +26,7 @@
 //	sparse/…     derivatives with many zeros, prepared at another point
 //	empty/…      no inputs or no outputs
 //	allocfree/…  nothing may be allocated, with Options.AllocFree
-//	behaviour/…  branches, panics, outputs that do not depend on the input
+//	behaviour/…  branches, panics, sizes that no batch divides, constant outputs
 //
 // and, once for each operator, function and form of it, modifiers that change how
 // the function comes by its numbers:

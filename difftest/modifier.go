@@ -41,7 +41,9 @@ var modifiers = []modifier{
 	{name: "cache", of: cache},
 	{name: "cache_struct", of: cacheStruct},
 	{name: "constant_or_cache", of: constantOrCache},
-	{name: "smaller", fits: func(s *scenario) bool { return !s.X.number && len(s.X.data) > 1 }, of: smaller},
+	{name: "smaller", fits: func(s *scenario) bool {
+		return !s.X.number && len(s.X.data) > 1 && s.Group != "behaviour"
+	}, of: smaller},
 }
 
 // outputs is the number of outputs of the function of s for n inputs.
@@ -55,10 +57,14 @@ func (s *scenario) outputs(n int) int {
 func unmodified(s *scenario, plain bool) function {
 	fam := families[s.Family]
 	f := shaped(s, plain, fam.into)
-	switch f.(type) { // a form that allocates nothing, if there is one
+	switch f.(type) { // a form of the family's own, if there is one
 	case func([]nabla.Real) nabla.Real:
 		if fam.scalar != nil {
 			f = fam.scalar
+		}
+	case func([]nabla.Real) []nabla.Real:
+		if fam.vector != nil {
+			f = fam.vector
 		}
 	case func(nabla.Real) nabla.Real:
 		if fam.number != nil {

@@ -15,8 +15,9 @@ type Options struct {
 	Skip map[string]string
 
 	// Tol is the relative tolerance for first derivatives: a component may be off
-	// by Tol times its size and by Tol/1000 times the size of the largest. Zero
-	// means 1e-12, for an engine without truncation error.
+	// by Tol times its size and by Tol/1000 times the size of the largest, or by
+	// Tol where all are zero. Zero means 1e-12, for an engine without truncation
+	// error.
 	Tol float64
 
 	// SecondTol is Tol for second derivatives and the first derivatives that come
@@ -120,6 +121,9 @@ func jobs(o *Options) []job {
 			}
 			js = append(js, job{name, func(c *checker) { c.run(s, m) }})
 		}
+	}
+	if !o.NoFirstOrder {
+		js = append(js, failures()...)
 	}
 	return js
 }

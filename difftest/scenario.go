@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/nabla-ad/nabla"
@@ -97,7 +98,8 @@ var catalogue = func() []scenario {
 			panic(fmt.Sprintf("difftest: scenario %s: %v", s.ID, err))
 		}
 	}
-	return c
+	maps.Copy(families, behaviourFamilies)
+	return append(c, behaviours()...)
 }()
 
 // array is a number, a vector or a matrix, column after column.
@@ -171,6 +173,7 @@ type family struct {
 	outputs func(n int) int
 	scalar  func(x []nabla.Real) nabla.Real
 	number  func(x nabla.Real) nabla.Real
+	vector  func(x []nabla.Real) []nabla.Real
 }
 
 var families = map[string]family{
