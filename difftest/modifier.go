@@ -25,6 +25,9 @@ type function struct {
 	// factor is otherFactor. Nil where Rebind is not tried.
 	own, other  any
 	otherFactor float64
+	// shared says that clones must not run in parallel: a plain function gets the
+	// bound struct itself, scratch and all.
+	shared bool
 	// smaller asks for a preparation at fewer inputs.
 	smaller bool
 }
@@ -38,7 +41,9 @@ var modifiers = []modifier{
 	{name: "cache", of: cache},
 	{name: "cache_struct", of: cacheStruct},
 	{name: "constant_or_cache", of: constantOrCache},
-	{name: "smaller", fits: func(s *scenario) bool { return !s.X.number && len(s.X.data) > 1 }, of: smaller},
+	{name: "smaller", fits: func(s *scenario) bool {
+		return !s.X.number && len(s.X.data) > 1 && s.Group != "behaviour"
+	}, of: smaller},
 }
 
 // outputs is the number of outputs of the function of s for n inputs.
@@ -52,10 +57,14 @@ func (s *scenario) outputs(n int) int {
 func unmodified(s *scenario, plain bool) function {
 	fam := families[s.Family]
 	f := shaped(s, plain, fam.into)
-	switch f.(type) { // a form that allocates nothing, if there is one
+	switch f.(type) { // a form of the family's own, if there is one
 	case func([]nabla.Real) nabla.Real:
 		if fam.scalar != nil {
 			f = fam.scalar
+		}
+	case func([]nabla.Real) []nabla.Real:
+		if fam.vector != nil {
+			f = fam.vector
 		}
 	case func(nabla.Real) nabla.Real:
 		if fam.number != nil {
@@ -144,7 +153,7 @@ type cacheContext struct{ Y nabla.Scratch }
 func cache(s *scenario, plain bool) function {
 	into := families[s.Family].into
 	c := &cacheContext{nabla.NewScratch(max(len(s.want.value), 1))}
-	return function{factor: 1, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheContext) {
+	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheContext) {
 		through(c.Y, into, y, x)
 	})}
 }
@@ -173,7 +182,7 @@ func cacheStruct(s *scenario, plain bool) function {
 	c := &cacheStructContext{}
 	c.Pair.Useful = nabla.NewScratch(max(len(s.want.value), 1))
 	c.Pair.Useless = nabla.NewScratch(2)
-	return function{factor: 1, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheStructContext) {
+	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheStructContext) {
 		through(c.Pair.Useful, into, y, x)
 		if len(y) > 0 {
 			c.Pair.Useless.Reals()[1] = y[0]
@@ -192,7 +201,7 @@ func constantOrCache(s *scenario, plain bool) function {
 	b := []float64{0}
 	c := &mixedContext{B: nabla.VecOf(b), Y: nabla.NewScratch(max(len(s.want.value), 1))}
 	return function{
-		factor: 7,
+		factor: 7, shared: plain,
 		f: bound(s, plain, c, func(y, x []nabla.Real, c *mixedContext) {
 			through(c.Y, into, y, x)
 			for i := range y {
@@ -220,7 +229,7 @@ func shaped(s *scenario, plain bool, into func(y, x []nabla.Real)) any {
 	switch {
 	case s.inPlace() && plain:
 		return nabla.InPlace(len(s.want.value), func(y, x []float64) {
-			ys := make([]nabla.Real, len(y))
+			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x))
 			copy(y, floats(ys))
 		})
@@ -259,7 +268,7 @@ func bound[P any](s *scenario, plain bool, p P, into func(y, x []nabla.Real, p P
 	switch {
 	case s.inPlace() && plain:
 		return nabla.BindInPlace(len(s.want.value), func(y, x []float64, p P) {
-			ys := make([]nabla.Real, len(y))
+			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x), p)
 			copy(y, floats(ys))
 		}, p)

@@ -15,11 +15,13 @@ type Options struct {
 	Skip map[string]string
 
 	// Tol is the relative tolerance for first derivatives: a component may be off
-	// by Tol times its size and by Tol/1000 times the size of the largest. Zero
-	// means 1e-12, for an engine without truncation error.
+	// by Tol times its size and by Tol/1000 times the size of the largest, or by
+	// Tol where all are zero. Zero means 1e-12, for an engine without truncation
+	// error.
 	Tol float64
 
-	// SecondTol is Tol for second derivatives. Zero means Tol.
+	// SecondTol is Tol for second derivatives and the first derivatives that come
+	// with them. Zero means Tol.
 	SecondTol float64
 
 	// NoFirstOrder leaves out the operators of first order, for a
@@ -110,7 +112,7 @@ func jobs(o *Options) []job {
 			continue
 		}
 		for _, m := range modifiers {
-			if m.name != "" && o.NoModifiers || m.fits != nil && !m.fits(s) {
+			if m.name != "" && (o.NoModifiers || s.twin) || m.fits != nil && !m.fits(s) {
 				continue
 			}
 			name := s.ID
@@ -119,6 +121,9 @@ func jobs(o *Options) []job {
 			}
 			js = append(js, job{name, func(c *checker) { c.run(s, m) }})
 		}
+	}
+	if !o.NoFirstOrder {
+		js = append(js, failures()...)
 	}
 	return js
 }

@@ -17,6 +17,8 @@ import "fmt"
 //	             outer pushes: pushforward(outer) of the gradient function(inner)
 //	             outer and inner pull: pullback(outer) of the gradient function(inner)
 //	             outer pulls, inner pushes: gradient(outer) of the pushforward function(inner)
+//	Second       Seconder or, for one output, Hessianer, if outer and inner are one; else
+//	             pushforward(outer) of the pushforward function(inner)
 //	Hessian      Hessianer, if outer and inner are one; else HVP of unit vectors, batched
 
 func unsupported(b Backend, op string) error {

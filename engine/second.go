@@ -232,8 +232,12 @@ type Second interface {
 }
 
 // PrepareSecond prepares second derivatives of a function of one number: the
+// backend's own, the Hessian where it has one and there is one output, or the
 // pushforward of the pushforward function, whose outputs carry f and f' along.
 func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error) {
+	if s, ok := outer.(Seconder); ok && sameBackend(outer, inner) {
+		return s.PrepareSecond(f, t)
+	}
 	_, m := f.Dims()
 	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) && m == 1 {
 		hess, err := h.PrepareHessian(f, []float64{t})

@@ -253,12 +253,11 @@ func (p *complexJacobian) do(w *worker, j int) error {
 	h := p.s.imaginary(p.x[j])
 	lane.input[j] = complex(p.x[j], h)
 	err := lane.run()
-	lane.input[j] = complex(p.x[j], 0)
-	if err != nil {
-		return err
+	if err == nil {
+		for i := range p.m {
+			p.jac.Data[i*p.jac.Stride+j] = imag(lane.output(i)) / h
+		}
 	}
-	for i := range p.m {
-		p.jac.Data[i*p.jac.Stride+j] = imag(lane.output(i)) / h
-	}
-	return nil
+	lane.input[j] = complex(p.x[j], 0) // only now: an output may be the input itself
+	return err
 }
