@@ -222,7 +222,7 @@ func (s *sweeper) call(c, k int, id uint32) {
 	reached := false
 	for i := range m {
 		g := s.adj[int(id)+1+i]
-		reached = reached || g != 0
+		reached = reached || g != 0 || s.strong && !core.IsStructuralZero(g)
 		ybar[i] = g + 0
 		y[i] = s.rec.Values[int(id)+1+i]
 	}
@@ -234,7 +234,7 @@ func (s *sweeper) call(c, k int, id uint32) {
 	}
 	rule.VJP(xbar, x, y, ybar)
 	for j, a := range args {
-		s.add(a, xbar[n-1-j])
+		s.add(a, xbar[n-1-j]+0)
 	}
 }
 
