@@ -203,14 +203,9 @@ func Yn(n int, a Real) Real { return binary(rules.Yn, Const(float64(n)), a) }
 // Sincos is the sine and the cosine of a, in radians.
 func Sincos(a Real) (sin, cos Real) { return Sin(a), Cos(a) }
 
-// Modf is the integer part of a and the rest, both with the sign of a.
-func Modf(a Real) (whole, frac Real) {
-	whole = Trunc(a)
-	if a.IsInf(0) {
-		return whole, Copysign(Real{}, a)
-	}
-	return whole, a.Sub(whole)
-}
+// Modf is the integer part of a and the rest, both with the sign of a. The rest of
+// an infinity is NaN.
+func Modf(a Real) (whole, frac Real) { return Trunc(a), Mod(a, Const(1)) }
 
 // Frexp is the fraction in [½, 1), with the sign of a, and the exponent of
 // a = frac·2^exp. The exponent is a plain number: a recording is valid where it

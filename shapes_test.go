@@ -28,7 +28,7 @@ var shapeBackends = []struct {
 	{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}, 1e-13, 1e-10},
 }
 
-func closeTo(t *testing.T, what string, got, want []float64, tol float64) {
+func alike(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	for i, w := range want {
 		if len(got) != len(want) || !(math.Abs(got[i]-w) <= tol*math.Max(1, math.Abs(w))) {
@@ -91,11 +91,11 @@ func TestBoundRuleOnEveryBackend(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantG, wantH := ridgeWant(w, data, b.C.Value())
-				closeTo(t, "gradient", g, wantG, e.tol)
-				closeTo(t, "gradient beside the Hessian", hg, wantG, e.tol2)
+				alike(t, "gradient", g, wantG, e.tol)
+				alike(t, "gradient beside the Hessian", hg, wantG, e.tol2)
 				for i := range 2 {
 					for j := range 2 {
-						closeTo(t, "Hessian", []float64{h.At(i, j)}, []float64{wantH.At(i, j)}, e.tol2)
+						alike(t, "Hessian", []float64{h.At(i, j)}, []float64{wantH.At(i, j)}, e.tol2)
 					}
 				}
 				data[0] -= 1.5
@@ -115,7 +115,7 @@ func TestBoundRuleOnEveryBackend(t *testing.T) {
 						return
 					}
 					want, _ := ridgeWant(w, []float64{float64(k), 1}, 2)
-					closeTo(t, "gradient of a clone", g, want, e.tol)
+					alike(t, "gradient of a clone", g, want, e.tol)
 				})
 			}
 			wg.Wait()
@@ -148,7 +148,7 @@ func TestStructOnEveryBackend(t *testing.T) {
 		}
 		d := new(parts[float64])
 		layout.Unflatten(d, g)
-		closeTo(t, e.b.Name(), append(d.W, d.B), []float64{12, 24, 10}, e.tol)
+		alike(t, e.b.Name(), append(d.W, d.B), []float64{12, 24, 10}, e.tol)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestInPlaceOnEveryBackend(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := math.Cos(float64(k)) * float64(k)
-			closeTo(t, e.b.Name(), j.RawMatrix().Data, []float64{2 * float64(k), 0.5 * float64(k), 2 * s, 0.5 * s}, e.tol)
+			alike(t, e.b.Name(), j.RawMatrix().Data, []float64{2 * float64(k), 0.5 * float64(k), 2 * s, 0.5 * s}, e.tol)
 		}
 	}
 }

@@ -205,15 +205,23 @@ func (b *boxCotangent) VJP(bar, xw, _, ybar []float64) {
 	b.give(u)
 }
 
-func dot(a, b []float64) float64 {
+// dot is the derivatives a times the direction v. A direction that does not move
+// an input sees nothing of it, be its derivative infinite or NaN.
+func dot(a, v []float64) float64 {
 	s := 0.0
-	for i, v := range a {
-		s += v * b[i]
+	for i, d := range v {
+		if d != 0 {
+			s += a[i] * d
+		}
 	}
 	return s
 }
 
+// addScaled adds the derivatives x times c.
 func addScaled(dst []float64, c float64, x []float64) {
+	if c == 0 {
+		return
+	}
 	for i, v := range x {
 		dst[i] += c * v
 	}

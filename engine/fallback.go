@@ -193,6 +193,12 @@ func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	if j, ok := b.(Jacobianer); ok {
 		return j.PrepareJacobian(f, x)
 	}
+	return DeriveJacobian(b, f, x)
+}
+
+// DeriveJacobian prepares dense Jacobians from pushforwards or pullbacks, also for
+// a Jacobianer.
+func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	n, m := f.Dims()
 	_, pushes := b.(Pusher)
 	_, pulls := b.(Puller)

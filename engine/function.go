@@ -46,7 +46,11 @@ type Def struct {
 	Strong func(x []float64, c Context) (*program.Program, error)
 	// Replay says that engines may replay the program, under its guards, instead
 	// of running Traced.
-	Replay  bool
+	Replay bool
+	// Checked is how many outputs, the last ones, a replay is compared by with
+	// Plain; 0 means all. A derivative that is computed in another way differs in
+	// rounding, and where it is infinite.
+	Checked int
 	Context Context
 	// Fork, where set, makes the definition anew for another goroutine: for
 	// functions that keep state of their own.

@@ -126,6 +126,9 @@ func (p *Program) checkStmt(s *Stmt, d int32, ins, params *int) error {
 // checkOperand checks o, which has n addresses, of a statement whose first slot is d.
 func (p *Program) checkOperand(o Operand, n, d int32) error {
 	if n == 0 {
+		if o != (Operand{}) {
+			return fmt.Errorf("it has no addresses, but is not the zero operand")
+		}
 		return nil
 	}
 	lo, hi := int64(o.Base), int64(o.Base)

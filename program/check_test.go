@@ -60,6 +60,8 @@ func TestCheck(t *testing.T) {
 		{"outputs of a rule", func(p *Program, s []Stmt) { p.Customs[0] = ruleG(0) }, "it has 2 outputs, but the rule has -1 for 2 arguments"},
 		{"outcomes", func(p *Program, s []Stmt) { s[guard].C.Base = 1 },
 			"statement 7, guardlt %10:+1 [%9 %2] = ?: its outcomes from 1 on are not among the 2 of the program"},
+		{"no arguments", func(p *Program, s []Stmt) { s[call].B.Base = 0; p.Customs[0] = testCustoms["two"] },
+			"operand 1: it has no addresses, but is not the zero operand"},
 		{"slots", func(p *Program, s []Stmt) { p.Slots++ }, "the statements write 13 slots, but Slots is 14"},
 		{"result too short", func(p *Program, s []Stmt) { p.Result = p.Result[:2] }, `output group 1, "z", has 2 slots, but Result has 1 left for it`},
 		{"result too long", func(p *Program, s []Stmt) { p.Outs = p.Outs[:1] }, "the output groups have 1 slots, but Result has 3"},

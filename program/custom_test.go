@@ -177,6 +177,8 @@ func (h ruleH) Outputs(n int) int {
 // programs call.
 var testCustoms = map[string]core.Custom{
 	"f": ruleF(0, 0), "f.jvp": ruleF(0, 0).tangent(), "f.vjp": ruleF(0, 0).cotangent(),
-	"h": ruleH{1}, "h.jvp": ruleH{2}, "h.vjp": ruleH{2},
+	"none": formula{name: "none", value: func([]float64) []float64 { return nil }},
+	"two":  formula{name: "two", value: func([]float64) []float64 { return []float64{2, 3} }},
+	"h":    ruleH{1}, "h.jvp": ruleH{2}, "h.vjp": ruleH{2},
 	"g": ruleG(0), "g.jvp": ruleG(0).tangent(), "g.vjp": ruleG(0).cotangent(),
 }

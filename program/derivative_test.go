@@ -252,6 +252,9 @@ out y [%9]
 	if got, want := q.Operations(), p.Operations(); got != want || q.Result[1] != 6 {
 		t.Errorf("got %d operations, want %d: the derivative is there already\n%s", got, want, q)
 	}
+	if got := VJP(p, VJPOptions{Unit: true}).Operations(); got != p.Operations()+1 {
+		t.Errorf("got %d operations in the VJP, want one more than %d", got, p.Operations())
+	}
 	if got := JVP(p, JVPOptions{}).Operations(); got != p.Operations()+1 {
 		t.Errorf("got %d operations in the JVP, want one more than %d", got, p.Operations())
 	}

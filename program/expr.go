@@ -177,6 +177,21 @@ func (b *builder) zero(strong bool) int32 {
 	return b.constant(0)
 }
 
+// result is slots as outputs: in strong mode with +0 added, so that a structural
+// zero leaves the program as a plain one.
+func (b *builder) result(slots []int32, strong bool) []int32 {
+	n := int32(len(slots))
+	if !strong || n == 0 {
+		return slots
+	}
+	d := b.op2(rules.Add, n, b.gather(slots), Slot(b.constant(0)))
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = d + int32(i)
+	}
+	return out
+}
+
 // depends marks the slots that depend on the inputs of group 0 and, where all is
 // set, of the other groups too.
 func (p *Program) depends(all bool) []bool {

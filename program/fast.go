@@ -17,6 +17,8 @@ const (
 	fastAddGather
 	fastSubGather
 	fastMulGather
+	fastNegGather
+	fastSqGather
 )
 
 // fewLanes is the number of lanes from which a statement is run as such; below it
@@ -35,6 +37,13 @@ func (c *instr) kind() fast {
 		return fastSum
 	case c.form == formOne:
 		return scalarKind[c.op]
+	case c.form == formOther:
+		switch c.op {
+		case Op(rules.Neg):
+			return fastNegGather
+		case Op(rules.Sq):
+			return fastSqGather
+		}
 	case c.form == formGathers:
 		switch c.op {
 		case Op(rules.Add):
@@ -95,6 +104,21 @@ func runFast(code []instr, i int, m []float64, index []int32) int {
 			ia, ib = ia[:len(dst)], ib[:len(dst)]
 			for j := range dst {
 				dst[j] = m[ia[j]] * m[ib[j]]
+			}
+		case fastNegGather:
+			dst := m[c.d : c.d+c.n]
+			ia := index[c.a : c.a+c.n]
+			ia = ia[:len(dst)]
+			for j, x := range ia {
+				dst[j] = -m[x]
+			}
+		case fastSqGather:
+			dst := m[c.d : c.d+c.n]
+			ia := index[c.a : c.a+c.n]
+			ia = ia[:len(dst)]
+			for j, x := range ia {
+				v := m[x]
+				dst[j] = v * v
 			}
 		default:
 			return i

@@ -17,18 +17,16 @@ type JVPOptions struct {
 }
 
 // JVP is p together with its tangents. Its inputs are those of p and the group
-// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With several lanes component i
-// of xdot and ydot has its lanes side by side: i·Lanes + lane.
+// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With
+// several lanes component i of xdot and ydot has its lanes side by side:
+// i·Lanes + lane.
 //
 // The cost of the result is that of p and one to three times that of the part of p
 // that depends on the inputs, per lane.
 func JVP(p *Program, o JVPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
 	f := &pusher{builder: derive(p), k: k, strong: o.Strong, src: p}
-	f.tan = make([]int32, p.Slots)
-	for i := range f.tan {
-		f.tan[i] = -1
-	}
+	f.reset()
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		if s.Op != Input || s.K > 0 && !o.Captured {
@@ -40,18 +38,7 @@ func JVP(p *Program, o JVPOptions) *Program {
 		}
 		f.set(s, f.input(name, int(s.N*k)))
 	}
-	for i := range p.Stmts {
-		s := p.Stmts[i]
-		switch {
-		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
-		case s.Op == Sum:
-			f.sum(&s)
-		case s.Op == Call:
-			f.call(&s)
-		default:
-			f.elementary(&s)
-		}
-	}
+	f.sweep()
 	f.p.Outs = append(f.p.Outs, p.Outs...)
 	f.p.Result = append(f.p.Result, p.Result...)
 	out := make([]int32, 0, len(p.Result)*int(k))
@@ -64,7 +51,7 @@ func JVP(p *Program, o JVPOptions) *Program {
 			}
 		}
 	}
-	f.output("ydot", out)
+	f.output("ydot", f.result(out, o.Strong))
 	return f.p
 }
 
@@ -75,6 +62,32 @@ type pusher struct {
 	k      int32
 	strong bool
 	tan    []int32
+}
+
+// reset forgets all tangents.
+func (f *pusher) reset() {
+	if f.tan == nil {
+		f.tan = make([]int32, f.src.Slots)
+	}
+	for i := range f.tan {
+		f.tan[i] = -1
+	}
+}
+
+// sweep computes the tangents of all statements from those of the inputs.
+func (f *pusher) sweep() {
+	for i := range f.src.Stmts {
+		s := f.src.Stmts[i]
+		switch {
+		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+		case s.Op == Sum:
+			f.sum(&s)
+		case s.Op == Call:
+			f.call(&s)
+		default:
+			f.elementary(&s)
+		}
+	}
 }
 
 // set says that the tangents of s stand from t on.
@@ -160,7 +173,7 @@ func (f *pusher) elementary(s *Stmt) {
 	n := s.N * f.k
 	op := rules.Op(s.Op)
 	if op.Choice() {
-		c, yes, no := f.chooser(s, op)
+		c, yes, no := f.chooser(s, op, f.strong)
 		ty, oky := f.tangent(yes, s.N)
 		tn, okn := f.tangent(no, s.N)
 		if !oky && !okn {

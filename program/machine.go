@@ -71,6 +71,13 @@ func NewMachine(p *Program) *Machine {
 			}
 			continue
 		}
+		if s.N > 1 && s.N < fewLanes && s.Op == Sum {
+			a := q.gathered(s.A, s.terms())
+			for l := range s.N {
+				x.code = append(x.code, instr{op: Sum, form: formOther, n: 1, d: s.D + l, k: s.K, a: a + l*s.K})
+			}
+			continue
+		}
 		x.code = append(x.code, ready(&q, s))
 	}
 	for i := range x.code {
@@ -168,7 +175,8 @@ func (x *Machine) Params() []float64 {
 	return x.m[x.param : int(x.param)+x.p.Params]
 }
 
-// Output copies output group i to dst.
+// Output copies output group i to dst. Group 0, the value, comes bit for bit; in the
+// others a -0 is a 0.
 func (x *Machine) Output(i int, dst []float64) {
 	at := 0
 	for _, g := range x.p.Outs[:i] {
@@ -176,8 +184,14 @@ func (x *Machine) Output(i int, dst []float64) {
 	}
 	slots := x.p.Result[at : at+x.p.Outs[i].N]
 	dst = dst[:len(slots)]
+	if i > 0 { // people do not expect -0 in a derivative
+		for j, s := range slots {
+			dst[j] = x.m[s] + 0
+		}
+		return
+	}
 	for j, s := range slots {
-		dst[j] = x.m[s] + 0 // a structural zero is written as -0
+		dst[j] = x.m[s]
 	}
 }
 

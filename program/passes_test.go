@@ -75,15 +75,32 @@ out y [%3 %4]
 %2 = neg %1
 out y [%2 %2]
 `},
-		{"0 minus", `
+		{"-0 minus", `
 %0:2 = input x
-%2 = const 0
+%2 = const -0
 %3 = sub %2 %1
 out y [%3]
 `, `
 %0:2 = input x
 %2 = neg %1
 out y [%2]
+`},
+		{"0 tells 0 from -0", `
+%0:2 = input x
+%2 = const 0
+%3 = sub %2 %1
+%4 = const -0
+%5 = sub %0 %4
+%6 = add %5 %2
+out y [%3 %6]
+`, `
+%0:2 = input x
+%2 = const 0
+%3 = sub %2 %1
+%4 = const -0
+%5 = sub %0 %4
+%6 = add %5 %2
+out y [%3 %6]
 `},
 		{"constants", `
 %0 = input x
@@ -102,17 +119,18 @@ out y [%2]
 		{"neutral elements", `
 %0 = input x
 %1 = const 1
-%2 = const 0
-%3 = mul %1 %0
-%4 = div %3 %1
-%5 = add %4 %2
-%6 = sub %5 %2
-%7 = neg %6
+%2 = const -0
+%3 = const 0
+%4 = mul %1 %0
+%5 = div %4 %1
+%6 = add %5 %2
+%7 = sub %6 %3
 %8 = neg %7
-%9 = sum 1 %8
-%10 = select %1 %9 %7
-%11 = mulz %10 %1
-out y [%11]
+%9 = neg %8
+%10 = sum 1 %9
+%11 = select %1 %10 %8
+%12 = mulz %11 %1
+out y [%12]
 `, `
 %0 = input x
 out y [%0]
@@ -182,5 +200,57 @@ out y [%0]
 				t.Errorf("got\n%swant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// An operand of one lane may be written as any pattern.
+func TestOneLanePatterns(t *testing.T) {
+	each(t, 50, kinked, func(t *testing.T, rng *rand.Rand, x sample) {
+		p := unroll(x.p)
+		for i := range p.Stmts {
+			s := &p.Stmts[i]
+			if s.N != 1 || !s.Op.Elementary() {
+				continue
+			}
+			for j, o := range [3]*Operand{&s.A, &s.B, &s.C} {
+				switch {
+				case j >= s.Op.Arity():
+				case rng.IntN(2) == 0:
+					p.Index = append(p.Index, o.Base)
+					*o = Operand{int32(len(p.Index) - 1), Gather}
+				default:
+					o.Stride = 5
+				}
+			}
+		}
+		if !Equal(p, unroll(x.p)) {
+			t.Errorf("got\n%swant\n%s", p, unroll(x.p))
+		}
+		for _, pass := range passes {
+			want, _ := reference(p, x.ins, x.params)
+			compare(t, pass.String(), run(t, pass.String(), pass.do(p), x.ins, x.params), want, sameNumber)
+			ins := append(append([][]float64{}, x.ins...), directions(rng, p.NumOut(), 1))
+			want = run(t, "VJP", VJP(x.p, VJPOptions{}), ins, x.params)
+			compare(t, pass.String(), run(t, pass.String(), pass.do(VJP(p, VJPOptions{})), ins, x.params), want, toward(size(want)))
+		}
+	})
+}
+
+// A rule may have no inputs, or no outputs.
+func TestCallsOfNothing(t *testing.T) {
+	p := mustParse(t, "%0:0 = input x\n%0:0 = call \"none\" []\n%0:0 = call \"none\" []\n%0:2 = call \"two\" []\n%2 = mul %0 %1\nout y [%2]\n")
+	for _, pass := range passes {
+		for _, strong := range []bool{false, true} {
+			for _, k := range []int{1, 3} {
+				want := [][]float64{{6}, nil}
+				compare(t, "VJP", run(t, "VJP", pass.do(VJP(p, VJPOptions{Unit: true, Strong: strong, Lanes: k})), [][]float64{nil}, nil), want, sameNumber)
+				want[1] = make([]float64, k)
+				compare(t, "JVP", run(t, "JVP", pass.do(JVP(p, JVPOptions{Strong: strong, Lanes: k})), [][]float64{nil, nil}, nil), want, sameNumber)
+			}
+		}
+	}
+	q := mustParse(t, "%0:0 = input x\n%0:0 = call \"none\" []\n%0:0 = call \"none\" []\nout y []\n")
+	for _, pass := range passes {
+		run(t, "nothing at all", pass.do(q), [][]float64{nil}, nil)
 	}
 }

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nabla-ad/nabla/rules"
@@ -22,7 +21,7 @@ func chains(p *Program) *Program {
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				uses[o.Base]++
 				continue
 			}
@@ -44,7 +43,7 @@ func chains(p *Program) *Program {
 		if s.Op != Op(rules.Add) || s.N != 1 {
 			continue
 		}
-		a, b := s.A.Base, s.B.Base
+		a, b := p.at(s.A, 0), p.at(s.B, 0)
 		adder[s.D] = int32(i) + 1
 		length[s.D] = 2
 		open := func(x int32) bool { return adder[x] != 0 && uses[x] == 1 }
@@ -73,7 +72,7 @@ func chains(p *Program) *Program {
 		terms = terms[:0]
 		for j := i; ; {
 			t := &p.Stmts[j]
-			a, b := t.A.Base, t.B.Base
+			a, b := p.at(t.A, 0), p.at(t.B, 0)
 			if left[j] < 0 {
 				terms = append(terms, r.slot[b], r.slot[a])
 				break
@@ -102,7 +101,7 @@ func group(p *Program) *Program {
 			height[i] = max(height[i], height[u]+1)
 		}
 		if p.Stmts[i].Op.Guard() {
-			height[i] = math.MaxInt32 // a run that has to be given up is given up early
+			height[i] = 1 << 30 // a run that has to be given up is given up early
 		}
 	}
 	q := newReady(p, height)
@@ -161,7 +160,7 @@ func (p *Program) users() lists {
 			s := &p.Stmts[i]
 			ops := [3]Operand{s.A, s.B, s.C}
 			for _, o := range ops[:s.Op.Arity()] {
-				if o.Stride == 0 {
+				if o.Stride == 0 && s.terms() > 0 {
 					visit(own[o.Base], int32(i))
 					continue
 				}

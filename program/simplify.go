@@ -8,11 +8,11 @@ import (
 )
 
 // Simplify returns p without what it does not need: it evaluates operations on
-// constants, drops multiplications by 1 and additions of 0, merges statements that
+// constants, drops multiplications by 1 and additions of -0, merges statements that
 // compute the same, and removes those that neither an output nor a guard needs.
 //
-// Values come out bit for bit as those of p, but for the sign of a zero and what
-// depends on it: x + 0 becomes x and 0 - x becomes -x.
+// Values come out bit for bit as those of p, signs of zeros included, but for the
+// payload of a NaN.
 func Simplify(p *Program) *Program {
 	return deadCode(merge(p))
 }
@@ -40,6 +40,9 @@ func rewrite(p *Program) *rewriter {
 
 // operand is o, which has n addresses, in the new slots.
 func (r *rewriter) operand(o Operand, n int32) Operand {
+	if n == 0 {
+		return Operand{}
+	}
 	if n == 1 || o.Stride == 0 {
 		return Slot(r.slot[r.src.at(o, 0)])
 	}
@@ -191,17 +194,18 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 	}
 	switch op {
 	case rules.Add:
-		if a.on && a.v == 0 {
+		// Only -0 leaves every number as it is: -0 + 0 is 0, and 1/x tells them apart.
+		if a.on && isNegZero(a.v) {
 			return t.B.Base, true
 		}
-		if b.on && b.v == 0 {
+		if b.on && isNegZero(b.v) {
 			return t.A.Base, true
 		}
 	case rules.Sub:
-		if b.on && b.v == 0 {
+		if b.on && b.v == 0 && !math.Signbit(b.v) {
 			return t.A.Base, true
 		}
-		if a.on && a.v == 0 {
+		if a.on && isNegZero(a.v) {
 			return negated(t, t.B)
 		}
 	case rules.Mul, rules.MulZ:
@@ -229,6 +233,8 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 	}
 	return 0, false
 }
+
+func isNegZero(v float64) bool { return v == 0 && math.Signbit(v) }
 
 // negated makes t the negative of a.
 func negated(t *Stmt, a Operand) (int32, bool) {
@@ -371,7 +377,7 @@ func deadCode(p *Program) *Program {
 			continue
 		}
 		for _, o := range s.Operands() {
-			if o.Stride == 0 {
+			if o.Stride == 0 && s.terms() > 0 {
 				live[o.Base] = true
 				continue
 			}

@@ -52,7 +52,7 @@ func TestConstantsRoundTrip(t *testing.T) {
 
 func TestParseAccepts(t *testing.T) {
 	p := mustParse(t, "# two inputs\r\n\n  %0:2 = input \"a name # \\n\"  # a comment\n%2=const 1e0# another\n"+
-		"\t%3:1 = add [%0] %2\nguardlt %0:+1 %2 = 01\nout \"\" [%3]")
+		"\t%3:1 = add [%0] %2:+4\nguardlt %0:+1 %2 = 01\nout \"\" [%3]")
 	const want = `%0:2 = input "a name # \n"
 %2 = const 1
 %3 = add %0 %2

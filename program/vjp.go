@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -26,20 +28,19 @@ type VJPOptions struct {
 // that depends on the inputs, per lane.
 func VJP(p *Program, o VJPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
-	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), src: p}
-	v.head = make([]int32, p.Slots)
-	v.full = make([]int32, len(p.Stmts))
+	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), own: p.owners(), src: p}
+	v.reset()
 	v.p.Outs = append(v.p.Outs, p.Outs...) // outputs of p stay outputs
 	v.p.Result = append(v.p.Result, p.Result...)
 	if o.Unit {
 		one := v.ones(k)
 		for _, s := range p.Result {
-			v.push(s, one)
+			v.push(s, one, false)
 		}
 	} else {
 		ybar := v.input("ybar", len(p.Result)*int(k))
 		for i, s := range p.Result {
-			v.push(s, ybar+int32(i)*k)
+			v.push(s, ybar+int32(i)*k, false)
 		}
 	}
 	v.sweep()
@@ -49,7 +50,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 			continue
 		}
 		g := v.lanesAdjoint(i, s)
-		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], g)
+		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], v.result(g, o.Strong))
 	}
 	return v.p
 }
@@ -75,13 +76,17 @@ type reverser struct {
 	k      int32
 	strong bool
 	on     []bool
+	own    []int32 // by slot: the statement that writes it
 	head   []int32 // by slot: index+1 into entries
 	full   []int32 // by statement: index+1 into fulls
 	list   []entry
 	fulls  []fullEntry
-	seen   []int32 // scratch
+	plus   []int32 // scratch
+	minus  []int32
 }
 
+// An entry is one contribution. A run r is written ^r where its negative is meant:
+// what Sub and Neg pass on costs nothing until it is added up.
 type entry struct{ run, next int32 }
 
 type fullEntry struct {
@@ -89,28 +94,54 @@ type fullEntry struct {
 	next int32
 }
 
-func (v *reverser) push(slot, run int32) {
+// reset forgets all contributions.
+func (v *reverser) reset() {
+	if v.head == nil {
+		v.head, v.full = make([]int32, v.src.Slots), make([]int32, len(v.src.Stmts))
+	}
+	clear(v.head)
+	clear(v.full)
+	v.list, v.fulls = v.list[:0], v.fulls[:0]
+}
+
+func (v *reverser) push(slot, run int32, neg bool) {
+	if neg {
+		run = ^run
+	}
 	v.list = append(v.list, entry{run, v.head[slot]})
 	v.head[slot] = int32(len(v.list))
 }
 
-// lane is the run of the cotangent of one slot, -1 where nothing reached it. The
-// contributions are added from the last use to the first.
-func (v *reverser) lane(slot int32) int32 {
+// lane is the run of the cotangent of one slot or of its negative; ok is false
+// where nothing reached it. The contributions are added from the last use to the
+// first, those with a minus apart.
+func (v *reverser) lane(slot int32) (run int32, neg, ok bool) {
 	h := v.head[slot]
 	if h == 0 {
-		return -1
+		return 0, false, false
 	}
-	runs := v.seen[:0]
+	plus, minus := v.plus[:0], v.minus[:0]
 	for ; h != 0; h = v.list[h-1].next {
-		runs = append(runs, v.list[h-1].run)
+		if r := v.list[h-1].run; r >= 0 {
+			plus = append(plus, r)
+		} else {
+			minus = append(minus, ^r)
+		}
 	}
-	v.seen = runs
-	// The list is newest first; the sweep runs backwards, so the oldest entry is
-	// the last use.
-	for i, j := 0, len(runs)-1; i < j; i, j = i+1, j-1 {
-		runs[i], runs[j] = runs[j], runs[i]
+	v.plus, v.minus = plus, minus
+	switch {
+	case len(minus) == 0:
+		return v.total(plus), false, true
+	case len(plus) == 0:
+		return v.total(minus), true, true
 	}
+	return v.op2(rules.Sub, v.k, Run(v.total(plus)), Run(v.total(minus))), false, true
+}
+
+// total adds runs, which stand newest first, from the last to the first: the sweep
+// goes backwards, so the oldest is that of the last use.
+func (v *reverser) total(runs []int32) int32 {
+	slices.Reverse(runs)
 	if len(runs) > 2 && v.k == 1 {
 		return v.add(Stmt{Op: Sum, N: 1, K: int32(len(runs)), A: v.gather(runs)})
 	}
@@ -121,11 +152,23 @@ func (v *reverser) lane(slot int32) int32 {
 	return sum
 }
 
+// signed is g over n lanes with its sign.
+func (v *reverser) signed(g Operand, neg bool, n int32) Operand {
+	switch {
+	case !neg:
+		return g
+	case g.Stride == 0:
+		return Slot(v.op1(rules.Neg, 1, g))
+	}
+	return Run(v.op1(rules.Neg, n, g))
+}
+
 // lanesAdjoint is the slots of the cotangents of the lanes of statement i, k for
 // each; a structural zero where nothing reached a lane.
 func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
 	out := make([]int32, 0, s.N*v.k)
-	g, ok := v.adjoint(i, s)
+	g, neg, ok := v.adjoint(i, s)
+	g = v.signed(g, neg, s.N*v.k)
 	for l := range s.N * v.k {
 		if !ok {
 			out = append(out, v.zero(false))
@@ -136,22 +179,29 @@ func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
 	return out
 }
 
-// adjoint is the cotangent of statement i over its N·k lanes.
-func (v *reverser) adjoint(i int, s *Stmt) (g Operand, ok bool) {
+// adjoint is the cotangent of statement i over its N·k lanes, or its negative.
+func (v *reverser) adjoint(i int, s *Stmt) (g Operand, neg, ok bool) {
 	if s.N == 1 {
-		r := v.lane(s.D)
-		return Run(r), r >= 0
+		r, neg, ok := v.lane(s.D)
+		return Run(r), neg, ok
 	}
 	if s.N == 0 {
-		return Operand{}, false
+		return Operand{}, false, false
 	}
-	any := false
+	reached := false
 	runs := make([]int32, s.N)
 	for l := range s.N {
-		runs[l] = v.lane(s.D + l)
-		any = any || runs[l] >= 0
+		r, minus, some := v.lane(s.D + l)
+		switch {
+		case !some:
+			r = -1
+		case minus:
+			r = v.op1(rules.Neg, v.k, Run(r))
+		}
+		runs[l] = r
+		reached = reached || some
 	}
-	if any {
+	if reached {
 		slots := make([]int32, 0, s.N*v.k)
 		zero := int32(-1)
 		for _, r := range runs {
@@ -175,7 +225,7 @@ func (v *reverser) adjoint(i int, s *Stmt) (g Operand, ok bool) {
 		}
 		g, ok = c, true
 	}
-	return g, ok
+	return g, false, ok
 }
 
 // owner is the statement that writes slot.
@@ -190,40 +240,35 @@ func (p *Program) owners() []int32 {
 	return own
 }
 
-// route passes g, a cotangent of o's addresses (n of them, k lanes each), on to
-// the slots that o reads.
-func (v *reverser) route(own []int32, o Operand, n int32, g Operand) {
-	if o.Stride == 1 && n > 1 {
-		i := own[o.Base]
-		if s := &v.src.Stmts[i]; s.D == o.Base && s.N == n {
-			v.fulls = append(v.fulls, fullEntry{g, v.full[i]})
-			v.full[i] = int32(len(v.fulls))
-			return
-		}
+// route passes g, a cotangent of o's addresses (n of them, k lanes each) or its
+// negative, on to the slots that o reads.
+func (v *reverser) route(o Operand, n int32, g Operand, neg bool) {
+	if o.Stride == 1 && n > 1 && v.routeAll(o, n, g, neg) {
+		return
 	}
 	if o.Stride == 0 && n > 1 && v.k == 1 {
 		if v.on[o.Base] {
-			v.push(o.Base, v.add(Stmt{Op: Sum, N: 1, K: n, A: g}))
+			v.push(o.Base, v.add(Stmt{Op: Sum, N: 1, K: n, A: g}), neg)
 		}
 		return
 	}
 	for l := range n {
-		slot := v.src.at(o, l)
-		if !v.on[slot] {
-			continue
+		if slot := v.src.at(o, l); v.on[slot] {
+			v.push(slot, v.runOf(g, l), neg)
 		}
-		run := v.p.at(g, l*v.k)
-		if v.k > 1 && v.p.at(g, l*v.k+1) != run+1 {
-			// A pattern that is no run, such as one cotangent for all terms of a
-			// sum's lane, is copied into one.
-			slots := make([]int32, v.k)
-			for j := range v.k {
-				slots[j] = v.p.at(g, l*v.k+j)
-			}
-			run = v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
-		}
-		v.push(slot, run)
 	}
+}
+
+// routeAll is route where o reads exactly the lanes of one statement.
+func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
+	i := v.own[o.Base]
+	s := &v.src.Stmts[i]
+	if s.D != o.Base || s.N != n {
+		return false
+	}
+	v.fulls = append(v.fulls, fullEntry{v.signed(g, neg, n*v.k), v.full[i]})
+	v.full[i] = int32(len(v.fulls))
+	return true
 }
 
 func (v *reverser) anyOn(o Operand, n int32) bool {
@@ -239,7 +284,6 @@ func (v *reverser) anyOn(o Operand, n int32) bool {
 }
 
 func (v *reverser) sweep() {
-	own := v.src.owners()
 	for i := len(v.src.Stmts) - 1; i >= 0; i-- {
 		s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
 		switch {
@@ -248,41 +292,32 @@ func (v *reverser) sweep() {
 		case s.N == 1 && !v.on[s.D]:
 			continue
 		}
-		g, ok := v.adjoint(i, &s)
+		g, neg, ok := v.adjoint(i, &s)
 		if !ok {
 			continue
 		}
 		switch s.Op {
 		case Sum:
-			// Lane l's cotangent goes to each of its terms.
-			if s.N == 1 && v.k == 1 {
-				g = Slot(v.p.at(g, 0))
-				if s.A.Stride == 1 && s.K > 1 {
-					if i := own[s.A.Base]; v.src.Stmts[i].D == s.A.Base && v.src.Stmts[i].N == s.K {
-						v.fulls = append(v.fulls, fullEntry{g, v.full[i]})
-						v.full[i] = int32(len(v.fulls))
-						continue
-					}
-				}
-				for l := range s.K {
-					if t := v.src.at(s.A, l); v.on[t] {
-						v.push(t, g.Base)
-					}
-				}
-				continue
-			}
-			for l := range s.N {
-				run := v.runOf(g, l)
-				for t := range s.K {
-					if slot := v.src.at(s.A, l*s.K+t); v.on[slot] {
-						v.push(slot, run)
-					}
-				}
-			}
+			v.sum(&s, g, neg)
 		case Call:
-			v.call(&s, g)
+			v.call(&s, v.signed(g, neg, s.N*v.k))
 		default:
-			v.elementary(own, &s, g)
+			v.elementary(&s, g, neg)
+		}
+	}
+}
+
+// sum passes the cotangent of each lane on to all of its terms.
+func (v *reverser) sum(s *Stmt, g Operand, neg bool) {
+	if s.N == 1 && v.k == 1 && s.A.Stride == 1 && s.K > 1 && v.routeAll(s.A, s.K, Slot(v.p.at(g, 0)), neg) {
+		return
+	}
+	for l := range s.N {
+		run := v.runOf(g, l)
+		for t := range s.K {
+			if slot := v.src.at(s.A, l*s.K+t); v.on[slot] {
+				v.push(slot, run, neg)
+			}
 		}
 	}
 }
@@ -303,10 +338,10 @@ func (v *reverser) runOf(g Operand, l int32) int32 {
 }
 
 // elementary passes the cotangent g of s on to its operands.
-func (v *reverser) elementary(own []int32, s *Stmt, g Operand) {
+func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 	n := s.N * v.k
 	if op := rules.Op(s.Op); op.Choice() {
-		v.choice(own, s, g, op)
+		v.choice(s, v.signed(g, neg, n), op)
 		return
 	}
 	for j, o := range s.Operands() {
@@ -320,34 +355,46 @@ func (v *reverser) elementary(own []int32, s *Stmt, g Operand) {
 		if !f.one {
 			f.val = v.repeat(f.val, s.N, v.k)
 		}
-		v.route(own, o, s.N, v.product(g, f, n, v.strong))
+		minus := neg
+		if !v.strong { // a sum's sign would make a plain zero of a structural one
+			minus = neg != f.neg
+			f.neg = false
+		}
+		v.route(o, s.N, v.product(g, f, n, v.strong), minus)
 	}
 }
 
 // choice passes g on to the operand that Select, Max or Min took, and a structural
 // zero to the other.
-func (v *reverser) choice(own []int32, s *Stmt, g Operand, op rules.Op) {
+func (v *reverser) choice(s *Stmt, g Operand, op rules.Op) {
 	n := s.N * v.k
-	c, yes, no := v.chooser(s, op)
+	c, yes, no := v.chooser(s, op, v.strong)
 	c = v.repeat(c, s.N, v.k)
 	zero := Slot(v.zero(v.strong))
 	if v.anyOn(yes, s.N) {
-		v.route(own, yes, s.N, Run(v.op3(rules.Select, n, c, g, zero)))
+		v.route(yes, s.N, Run(v.op3(rules.Select, n, c, g, zero)), false)
 	}
 	if v.anyOn(no, s.N) {
-		v.route(own, no, s.N, Run(v.op3(rules.Select, n, c, zero, g)))
+		v.route(no, s.N, Run(v.op3(rules.Select, n, c, zero, g)), false)
 	}
 }
 
-// chooser is the condition under which a choice takes its operand yes.
-func (b *builder) chooser(s *Stmt, op rules.Op) (c, yes, no Operand) {
-	switch op {
-	case rules.Max: // a tie takes the first
-		return Run(b.op2(rules.Le, s.N, s.B, s.A)), s.A, s.B
-	case rules.Min:
-		return Run(b.op2(rules.Le, s.N, s.A, s.B)), s.A, s.B
+// chooser is the condition under which a choice takes its operand yes: the first
+// argument of Max and Min is chosen where it is the value; see rules.Chosen. A value
+// that is a NaN is looked into in strong mode only, as a run whose value is a NaN
+// turns to the strong program anyhow.
+func (b *builder) chooser(s *Stmt, op rules.Op, strong bool) (c, yes, no Operand) {
+	if op == rules.Select {
+		return s.A, s.B, s.C
 	}
-	return s.A, s.B, s.C
+	if strong {
+		v, one := Run(s.D), Slot(b.constant(1))
+		number := Run(b.op2(rules.Eq, s.N, v, v))
+		equal := Run(b.op2(rules.Eq, s.N, v, s.A))
+		nan := Run(b.op2(rules.Sub, s.N, one, Run(b.op2(rules.Eq, s.N, s.A, s.A))))
+		return Run(b.op3(rules.Select, s.N, number, equal, nan)), s.A, s.B
+	}
+	return Run(b.op2(rules.Eq, s.N, Run(s.D), s.A)), s.A, s.B
 }
 
 // call passes g, the cotangents of the outputs of a custom rule, on to its inputs,
@@ -382,6 +429,6 @@ func (v *reverser) call(s *Stmt, g Operand) {
 		if v.k > 1 {
 			run = v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
 		}
-		v.push(slot, run)
+		v.push(slot, run, false)
 	}
 }

@@ -177,6 +177,9 @@ func (s *sweeper) binary(op rules.Op, r core.Record, g, v float64) {
 	a := r.A&core.ConstBit == 0 && partials[op][0]
 	b := r.B&core.ConstBit == 0 && partials[op][1]
 	x, y := s.value(r.A), s.value(r.B)
+	if op == rules.MulZ && core.IsStructuralZero(x) {
+		b = false // it is zero wherever y moves, too
+	}
 	switch {
 	case a && b:
 		pa, pb := rules.Partials2(op, x, y, v)
@@ -219,7 +222,7 @@ func (s *sweeper) call(c, k int, id uint32) {
 	reached := false
 	for i := range m {
 		g := s.adj[int(id)+1+i]
-		reached = reached || g != 0
+		reached = reached || g != 0 || s.strong && !core.IsStructuralZero(g)
 		ybar[i] = g + 0
 		y[i] = s.rec.Values[int(id)+1+i]
 	}
@@ -231,7 +234,7 @@ func (s *sweeper) call(c, k int, id uint32) {
 	}
 	rule.VJP(xbar, x, y, ybar)
 	for j, a := range args {
-		s.add(a, xbar[n-1-j])
+		s.add(a, xbar[n-1-j]+0)
 	}
 }
 

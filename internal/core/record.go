@@ -53,9 +53,12 @@ type recording struct {
 	nParam   int
 }
 
+// capKey names a captured number. The value is a part of it: to a trace in forward
+// mode x and x+1 are one id, as they have the same tangents.
 type capKey struct {
-	t  *Tracer
-	id int32
+	t    *Tracer
+	id   int32
+	bits uint64
 }
 
 // RecordOptions configures a recording.
@@ -163,7 +166,7 @@ func (t *Tracer) Capture(r Rep) Rep {
 	if t.kind != kindRecord || !t.nested || r.T.birth > t.birth {
 		panic(Abort{ErrForeignReal})
 	}
-	key := capKey{r.T, r.ID}
+	key := capKey{r.T, r.ID, math.Float64bits(r.V)}
 	id, ok := t.capIDs[key]
 	if !ok {
 		if t.capIDs == nil {

@@ -219,6 +219,16 @@ func Apply2(op rules.Op, a, b Rep) Rep {
 	if a.ID|b.ID == 0 {
 		return Rep{V: v}
 	}
+	if op == rules.MulZ && IsStructuralZero(a.V) {
+		// A structural zero is one wherever the other factor moves, too.
+		switch {
+		case a.ID == 0:
+			b.live()
+			return Rep{V: v}
+		case a.T != nil && a.T.kind != kindRecord:
+			b = Rep{V: b.V}
+		}
+	}
 	return Binary(op, a, b, v)
 }
 

@@ -23,6 +23,18 @@ func StrongMul(t, p float64) float64 {
 	return t*p + 0
 }
 
+// Strong reports whether the trace that x belongs to may sweep in strong mode over
+// what is computed now: a trace in forward mode says so, a log that is swept
+// backwards does not know yet. A recording that becomes a program is made anew.
+func Strong(x []Rep) bool {
+	for _, r := range x {
+		if r.ID != 0 && r.T != nil {
+			return r.T.kind == kindTape || r.T.kind == kindDual && r.T.strong || r.T.kind == kindRecord && r.T.keep
+		}
+	}
+	return false
+}
+
 // StrongSeed is the tangent in strong mode that a user's tangent stands for: a
 // direction that does not move an input is structurally zero there.
 func StrongSeed(t float64) float64 {

@@ -1,0 +1,133 @@
+package nabla_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"gonum.org/v1/gonum/mat"
+)
+
+// chained is a function with branches, elementary functions and scratch memory.
+func chained(x []nabla.Real) nabla.Real {
+	s := nabla.Const(0)
+	for i := range len(x) - 1 {
+		a := x[i+1].Sub(x[i].Sq())
+		b := nabla.Const(1).Sub(x[i])
+		s = s.Add(a.Sq().Scale(100)).Add(b.Sq())
+		if a.Less(b) {
+			s = s.Add(nabla.Sin(a).Mul(nabla.Exp(nabla.Tanh(b))))
+		}
+	}
+	return nabla.Max(s, nabla.Hypot(x[0], x[1]))
+}
+
+func chainedPair(y, x []nabla.Real) {
+	y[0] = chained(x)
+	y[1] = nabla.Dot(x, x)
+	y[2] = x[0]
+}
+
+func chainedCurve(t nabla.Real) nabla.Real { return nabla.Sin(t).Mul(nabla.Exp(t)).Add(t.Sq()) }
+
+// inPlace is every prepared call that writes into what it is given.
+func inPlace(t testing.TB, b nabla.Backend, n int) map[string]func() error {
+	x, v := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], v[i] = 0.3+float64(i%7)/10, float64(i%3)-0.5
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", b.Name(), err)
+		}
+	}
+	y, w, grad, hv := make([]float64, 3), []float64{1, -2, 0.5}, make([]float64, n), make([]float64, n)
+	fast := map[string]func() error{}
+
+	gp, err := nabla.PrepareGradient(chained, b, x)
+	must(err)
+	fast["Gradient"] = func() error { _, err := gp.Gradient(grad, x); return err }
+	fast["ValueAndGradient"] = func() error { _, _, err := gp.ValueAndGradient(grad, x); return err }
+
+	f := nabla.InPlace(3, chainedPair)
+	push, err := nabla.PreparePushforward(f, b, x)
+	must(err)
+	dy := make([]float64, 3)
+	V, JV := mat.NewDense(n, 5, nil), mat.NewDense(3, 5, nil)
+	V.Apply(func(i, j int, _ float64) float64 { return float64(i - j) }, V)
+	fast["Pushforward"] = func() error { _, err := push.Pushforward(dy, x, v); return err }
+	fast["ValueAndPushforward"] = func() error { _, _, err := push.ValueAndPushforward(y, dy, x, v); return err }
+	fast["PushforwardBatch"] = func() error { _, err := push.PushforwardBatch(JV, x, V); return err }
+
+	pull, err := nabla.PreparePullback(f, b, x)
+	must(err)
+	xbar := make([]float64, n)
+	W, JW := mat.NewDense(3, 5, nil), mat.NewDense(n, 5, nil)
+	W.Apply(func(i, j int, _ float64) float64 { return float64(i - j) }, W)
+	fast["Pullback"] = func() error { _, err := pull.Pullback(xbar, x, w); return err }
+	fast["ValueAndPullback"] = func() error { _, _, err := pull.ValueAndPullback(y, xbar, x, w); return err }
+	fast["PullbackBatch"] = func() error { _, err := pull.PullbackBatch(JW, x, W); return err }
+
+	jp, err := nabla.PrepareJacobian(f, b, x)
+	must(err)
+	J := mat.NewDense(3, n, nil)
+	fast["Jacobian"] = func() error { _, err := jp.Jacobian(J, x); return err }
+	fast["Jacobian.Dense"] = func() error { _, err := jp.Dense(J, x); return err }
+	fast["ValueAndJacobian"] = func() error { _, _, err := jp.ValueAndJacobian(y, J, x); return err }
+
+	hp, err := nabla.PrepareHVP(chained, b, x)
+	must(err)
+	HV := mat.NewDense(n, 5, nil)
+	fast["HVP"] = func() error { _, err := hp.HVP(hv, x, v); return err }
+	fast["ValueGradientAndHVP"] = func() error { _, _, _, err := hp.ValueGradientAndHVP(grad, hv, x, v); return err }
+	fast["HVPBatch"] = func() error { _, err := hp.HVPBatch(HV, x, V); return err }
+
+	hess, err := nabla.PrepareHessian(chained, b, x)
+	must(err)
+	H := mat.NewSymDense(n, nil)
+	fast["Hessian"] = func() error { _, err := hess.Hessian(H, x); return err }
+	fast["Hessian.Dense"] = func() error { _, err := hess.Dense(H, x); return err }
+	fast["ValueGradientAndHessian"] = func() error { _, _, _, err := hess.ValueGradientAndHessian(grad, H, x); return err }
+
+	op, err := push.At(x)
+	must(err)
+	fast["LinearOp.Apply"] = func() error { _, err := op.Apply(dy, v); return err }
+	fast["LinearOp.Transpose"] = func() error { _, err := op.Transpose(xbar, w); return err }
+	hop, err := hp.At(x)
+	must(err)
+	fast["HessianOp.Apply"] = func() error { _, err := hop.Apply(hv, v); return err }
+
+	d, err := nabla.PrepareDerivative(chainedCurve, b, 0.5)
+	must(err)
+	fast["Derivative"] = func() error { _, err := d.Derivative(0.7); return err }
+	d2, err := nabla.PrepareSecondDerivative(chainedCurve, b, 0.5)
+	must(err)
+	fast["SecondDerivative"] = func() error { _, err := d2.SecondDerivative(0.7); return err }
+	fast["ValueDerivativeAndSecondDerivative"] = func() error { _, _, _, err := d2.ValueDerivativeAndSecondDerivative(0.7); return err }
+	return fast
+}
+
+// TestNoAllocation holds that a prepared call that is given its results' memory
+// takes none of its own.
+func TestNoAllocation(t *testing.T) {
+	for _, b := range []nabla.Backend{
+		forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, forwarddiff.Backend{Chunk: 3}, compiled,
+		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, nabla.SecondOrder{Outer: compiled, Inner: forwarddiff.Backend{}},
+		nabla.SecondOrder{Outer: compiled, Inner: compiled}, finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex},
+		nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: compiled},
+	} {
+		for _, n := range []int{2, 15} {
+			for name, call := range inPlace(t, b, n) {
+				for range 4 { // the first calls make room
+					if err := call(); err != nil {
+						t.Fatalf("%s of %d numbers with %s: %v", name, n, b.Name(), err)
+					}
+				}
+				if got := testing.AllocsPerRun(20, func() { _ = call() }); got != 0 {
+					t.Errorf("%s of %d numbers with %s: %v allocations", name, n, b.Name(), got)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,398 @@
+package nabla_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/randfunc"
+	"gonum.org/v1/gonum/mat"
+)
+
+var (
+	fuzzCases = flag.Int("fuzzcases", 2000, "random functions that TestRandomFunctions compares")
+	fuzzFrom  = flag.Uint64("fuzzfrom", 0, "the first seed of TestRandomFunctions")
+)
+
+// firstOrder are the engines that are compared.
+var firstOrder = []nabla.Backend{
+	forwarddiff.Backend{},
+	forwarddiff.Backend{Chunk: 1},
+	reversediff.Backend{},
+	reversediff.Backend{Compile: true},
+	tracker.Backend{},
+}
+
+// secondOrder are pairs that come about in different ways.
+var secondOrder = []nabla.Backend{
+	nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}},
+	nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1}, Inner: tracker.Backend{}},
+	nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}},
+	nabla.SecondOrder{Outer: tracker.Backend{}, Inner: reversediff.Backend{}},
+	forwarddiff.Backend{},
+	reversediff.Backend{},
+	reversediff.Backend{Compile: true},
+	tracker.Backend{},
+}
+
+// TestRandomFunctions compares the engines with each other, with the function over
+// plain numbers, with derivatives computed without any engine and with finite
+// differences.
+func TestRandomFunctions(t *testing.T) {
+	if testing.Short() {
+		*fuzzCases = min(*fuzzCases, 300)
+	}
+	found := map[string]int{}
+	for seed := *fuzzFrom; seed < *fuzzFrom+uint64(*fuzzCases); seed++ {
+		r := rand.New(rand.NewPCG(seed, 1))
+		data := make([]byte, 10+r.IntN(150))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		if kind := fuzzOne(t, fmt.Sprint("seed ", seed), data, found); kind != "" {
+			found[kind]++
+			if len(found) > 5 {
+				t.Fatal("more kinds of failures are not looked at")
+			}
+		}
+	}
+	for kind, n := range found {
+		t.Logf("%d × %s", n, kind)
+	}
+}
+
+func FuzzEngines(f *testing.F) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		data := make([]byte, 60)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzOne(t, "fuzz", data, nil) })
+}
+
+// fuzzOne checks the function that data makes, and reports a failure, shrunk, once
+// for each kind.
+func fuzzOne(t *testing.T, name string, data []byte, known map[string]int) (kind string) {
+	t.Helper()
+	o := randfunc.Options{M: 1}
+	if len(data) > 0 {
+		o.Nested = data[0]&1 == 0
+		o.Escapes = data[0]&6 == 0
+		if data[0]&24 == 0 {
+			o.M = 3
+		}
+		data = data[1:]
+	}
+	p, xs := randfunc.New(data, 3, o)
+	err := checkProgram(p, xs)
+	if err == nil {
+		return ""
+	}
+	kind = failureKind(err)
+	if known[kind] > 0 {
+		t.Fail()
+		return kind
+	}
+	q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
+		e := checkProgram(p, xs)
+		return e != nil && failureKind(e) == kind
+	})
+	t.Errorf("%s: %v\n%s%s", name, checkProgram(q, ys), q, randfunc.Points(ys))
+	return kind
+}
+
+// failureKind is an error without its numbers.
+func failureKind(err error) string {
+	s, _, _ := strings.Cut(err.Error(), ":")
+	return s
+}
+
+// sameNumber tells neither NaNs nor zeros apart.
+func sameNumber(a, b float64) bool { return a == b || a != a && b != b }
+
+func samePattern(a, b float64) bool {
+	return (a != a) == (b != b) && math.IsInf(a, 1) == math.IsInf(b, 1) && math.IsInf(a, -1) == math.IsInf(b, -1)
+}
+
+// checkProgram is the first property that does not hold.
+func checkProgram(p *randfunc.Prog, xs [][]float64) error {
+	if p.M > 1 {
+		return checkJacobian(p, xs)
+	}
+	f := p.Real().Scalar
+	plain := p.Plain()
+	preps := make([]*nabla.GradientPrep, len(firstOrder))
+	for i, b := range firstOrder {
+		var err error
+		if preps[i], err = nabla.PrepareGradient(f, b, xs[0]); err != nil {
+			return fmt.Errorf("prepare with %s: %w", b.Name(), err)
+		}
+	}
+	y := make([]float64, 1)
+	for k := range xs {
+		x := xs[len(xs)-1-k]
+		plain.Run(y, x)
+		o := p.Oracle(x)
+		grads := make([][]float64, len(preps))
+		for i, prep := range preps {
+			name := firstOrder[i].Name()
+			v, g, err := prep.ValueAndGradient(nil, x)
+			if err != nil {
+				return fmt.Errorf("gradient with %s: at %v: %w", name, x, err)
+			}
+			if !sameValue(p, o, 0, v, y[0]) {
+				return fmt.Errorf("value with %s: at %v: %v, plain %v", name, x, v, y[0])
+			}
+			grads[i] = g
+		}
+		for i, g := range grads {
+			if err := agreeWithOracle(o, 0, g); err != nil {
+				return fmt.Errorf("gradient with %s wrong: at %v: %w", firstOrder[i].Name(), x, err)
+			}
+		}
+		for j := range x {
+			if !samePattern(grads[0][j], grads[1][j]) {
+				return fmt.Errorf("forward modes differ: at %v: %v and %v", x, grads[0], grads[1])
+			}
+			if !samePattern(grads[2][j], grads[4][j]) && !o.Big {
+				return fmt.Errorf("reverse modes differ: at %v: %v and %v", x, grads[2], grads[4])
+			}
+			if o.Smooth && !p.Has(randfunc.Box) && !samePattern(grads[0][j], o.Grad[0][j]) {
+				return fmt.Errorf("forward mode differs from oracle: at %v: %v and %v", x, grads[0], o.Grad[0])
+			}
+		}
+		if !p.Has(randfunc.Escape) {
+			if err := checkDifferences(plain, o, x); err != nil {
+				return err
+			}
+		}
+	}
+	return checkHessian(p, f, xs)
+}
+
+// agreeWithOracle compares the gradient of output i where no factor is infinite.
+func agreeWithOracle(o *randfunc.Oracle, i int, g []float64) error {
+	tol := 1e-11
+	if !o.Smooth {
+		if !knownValue(o, i) {
+			return nil
+		}
+		tol = 1e-7
+	}
+	for j, v := range g {
+		s := o.Scale[i][j]
+		if s-s != 0 || o.Big || s > 1e200 {
+			continue
+		}
+		if !(math.Abs(v-o.Grad[i][j]) <= tol*s+1e-290) {
+			return fmt.Errorf("%v, want %v ± %g", g, o.Grad[i], tol*s)
+		}
+	}
+	return nil
+}
+
+// sameValue compares output i with what the function is over plain numbers: bit for
+// bit, unless it has derivatives inside, which may take another order of operations.
+func sameValue(p *randfunc.Prog, o *randfunc.Oracle, i int, got, want float64) bool {
+	if !p.Has(randfunc.Grad) {
+		return identical(got, want)
+	}
+	return sameNumber(got, want) || math.Abs(got-want) <= 1e-13*math.Abs(want)+4*o.Err[i] || o.Big
+}
+
+// knownValue reports whether the value of a program with derivatives inside is
+// known well enough.
+func knownValue(o *randfunc.Oracle, i int) bool {
+	return o.Err[i] <= 1e-9*(1+math.Abs(o.Y[i]))
+}
+
+// checkDifferences compares with central differences along a direction, where the
+// function is smooth and the differences are good.
+func checkDifferences(plain *randfunc.Plain, o *randfunc.Oracle, x []float64) error {
+	if o.Big || !knownValue(o, 0) {
+		return nil
+	}
+	dir := make([]float64, len(x))
+	want, scale, norm, bend := 0.0, 0.0, 0.0, 0.0
+	for _, s := range o.Scale2[0] {
+		bend += s
+	}
+	for j := range x {
+		norm += math.Abs(x[j])
+		dir[j] = math.Cos(float64(1 + 3*j))
+		want += dir[j] * o.Grad[0][j]
+		scale += math.Abs(dir[j]) * o.Scale[0][j]
+	}
+	if scale-scale != 0 || !(norm < 1e6) {
+		return nil
+	}
+	y, z := make([]float64, 1), make([]float64, len(x))
+	plain.Run(y, x)
+	branch := plain.Branch
+	at := func(h float64) float64 {
+		for j := range z {
+			z[j] = x[j] + h*dir[j]
+		}
+		plain.Run(y, z)
+		if plain.Branch != branch {
+			return math.NaN()
+		}
+		return y[0]
+	}
+	const h = 1e-4
+	if !(bend*h <= scale) {
+		return nil // too much changes in a step
+	}
+	var d [3]float64
+	for i := range d {
+		step := h / float64(int(1)<<i)
+		d[i] = (at(step) - at(-step)) / (2 * step)
+	}
+	est := math.Abs(d[0]-d[1]) + math.Abs(d[1]-d[2])
+	noise := 20 * o.Err[0] / h
+	if math.Abs(d[0]-d[1]) > 0.1*scale+noise || math.Abs(d[2]-d[1]) > 0.35*math.Abs(d[1]-d[0])+noise {
+		return nil // not converging
+	}
+	if math.Abs(d[2]-want) > 30*est+noise+1e-6*scale {
+		return fmt.Errorf("differences differ: at %v along %v: %v, derivative %v", x, dir, d, want)
+	}
+	return nil
+}
+
+func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64) error {
+	if p.Size()%3 != 0 {
+		return nil
+	}
+	for _, b := range secondOrder {
+		prep, err := nabla.PrepareHessian(f, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare Hessian with %s: %w", b.Name(), err)
+		}
+		for k := range xs {
+			x := xs[len(xs)-1-k]
+			o := p.Oracle(x)
+			v, g, h, err := prep.ValueGradientAndHessian(nil, nil, x)
+			if err != nil {
+				return fmt.Errorf("Hessian with %s: at %v: %w", b.Name(), x, err)
+			}
+			if o.Smooth && !sameNumber(v, o.Y[0]) {
+				return fmt.Errorf("value of Hessian with %s: at %v: %v, want %v", b.Name(), x, v, o.Y[0])
+			}
+			if err := agreeWithOracle(o, 0, g); err != nil {
+				return fmt.Errorf("gradient of Hessian with %s wrong: at %v: %w", b.Name(), x, err)
+			}
+			if o.Big || !o.Smooth || !finite(o.Scale[0]) || !finite(o.Scale2[0]) {
+				continue
+			}
+			n := len(x)
+			for i := range n {
+				for j := range n {
+					s := o.Scale2[0][i*n+j] + o.Scale2[0][j*n+i]
+					if s > 1e150 {
+						continue
+					}
+					if !(math.Abs(h.At(i, j)-o.Hess[0][i*n+j]) <= 1e-10*s+1e-200) {
+						return fmt.Errorf("Hessian with %s wrong: at %v: element %d %d is %v, want %v ± %g", b.Name(), x, i, j, h.At(i, j), o.Hess[0][i*n+j], 1e-10*s)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func finite(a []float64) bool {
+	for _, v := range a {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// checkJacobian compares Jacobians and products of a function that writes its
+// outputs.
+func checkJacobian(p *randfunc.Prog, xs [][]float64) error {
+	m, n := p.M, p.N
+	f := nabla.InPlace(m, p.Real().Into)
+	plain := p.Plain()
+	want := make([]float64, m)
+	dx, w := make([]float64, n), make([]float64, m)
+	for j := range dx {
+		dx[j] = float64(j) - 0.5
+	}
+	for i := range w {
+		w[i] = 1 - float64(i)
+	}
+	for _, b := range firstOrder {
+		name := b.Name()
+		prep, err := nabla.PrepareJacobian(f, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare Jacobian with %s: %w", name, err)
+		}
+		push, err := nabla.PreparePushforward(f, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare pushforward with %s: %w", name, err)
+		}
+		pull, err := nabla.PreparePullback(p.Real().Vector, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare pullback with %s: %w", name, err)
+		}
+		jac := mat.NewDense(m, n, nil)
+		for k := range xs {
+			x := xs[len(xs)-1-k]
+			plain.Run(want, x)
+			o := p.Oracle(x)
+			y, _, err := prep.ValueAndJacobian(nil, jac, x)
+			if err != nil {
+				return fmt.Errorf("Jacobian with %s: at %v: %w", name, x, err)
+			}
+			y1, dy, err := push.ValueAndPushforward(nil, nil, x, dx)
+			if err != nil {
+				return fmt.Errorf("pushforward with %s: at %v: %w", name, x, err)
+			}
+			y2, xbar, err := pull.ValueAndPullback(nil, nil, x, w)
+			if err != nil {
+				return fmt.Errorf("pullback with %s: at %v: %w", name, x, err)
+			}
+			known := true
+			sum, scale := make([]float64, n), make([]float64, n)
+			for i := range want {
+				if !sameValue(p, o, i, y[i], want[i]) || !sameValue(p, o, i, y1[i], want[i]) || !sameValue(p, o, i, y2[i], want[i]) {
+					return fmt.Errorf("value of Jacobian with %s: at %v: %v, %v and %v, plain %v", name, x, y, y1, y2, want)
+				}
+				if err := agreeWithOracle(o, i, jac.RawRowView(i)); err != nil {
+					return fmt.Errorf("Jacobian with %s wrong: at %v: row %d: %w", name, x, i, err)
+				}
+				dot, s := 0.0, 0.0
+				for j := range n {
+					dot += o.Grad[i][j] * dx[j]
+					s += math.Abs(o.Scale[i][j] * dx[j])
+					sum[j] += w[i] * o.Grad[i][j]
+					scale[j] += math.Abs(w[i]) * o.Scale[i][j]
+				}
+				ok := s < 1e200 && !o.Big && o.Smooth
+				if ok && !(math.Abs(dy[i]-dot) <= 1e-11*s+1e-290) {
+					return fmt.Errorf("pushforward with %s wrong: at %v: %v, element %d want %v ± %g", name, x, dy, i, dot, 1e-11*s)
+				}
+				known = known && ok
+			}
+			for j := range n {
+				if known && !(math.Abs(xbar[j]-sum[j]) <= 1e-11*scale[j]+1e-290) {
+					return fmt.Errorf("pullback with %s wrong: at %v: %v, want %v", name, x, xbar, sum)
+				}
+			}
+		}
+	}
+	return nil
+}

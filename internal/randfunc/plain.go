@@ -1,0 +1,159 @@
+package randfunc
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// A Plain runs a program over float64.
+type Plain struct {
+	prog *Prog
+	real *Real
+	// Branch is a fingerprint of the decisions of the last run: comparisons, signs,
+	// steps. Two points with one fingerprint lie on one smooth piece.
+	Branch uint64
+}
+
+// Plain is p over float64.
+func (p *Prog) Plain() *Plain { return &Plain{prog: p, real: p.Real()} }
+
+// Run writes p(x) to y.
+func (p *Plain) Run(y, x []float64) {
+	p.Branch = 14695981039346656037
+	run[float64](p, p.prog, y, x, nil)
+}
+
+func (p *Plain) note(v int) { p.Branch = (p.Branch ^ uint64(v)) * 1099511628211 }
+
+func (p *Plain) konst(c float64) float64 { return c }
+func (p *Plain) value(a float64) float64 { return a }
+
+func (p *Plain) toInt(a float64) int {
+	p.note(int(a))
+	return int(a)
+}
+
+func (p *Plain) compare(c Cond, a, b float64) bool {
+	d := decide(c, a, b, 0, 0)
+	p.note(int(rules.Value2(rules.Eq, 1, 0)) + truth(d))
+	return d
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 2
+}
+
+func (p *Plain) where(c Cond, a, b, yes, no float64) float64 {
+	if c == NaN {
+		c = NotLt
+	}
+	d := decide(c, a, b, yes, no)
+	p.note(truth(d))
+	if d {
+		return yes
+	}
+	return no
+}
+
+// inMath holds the operations that package math has.
+var inMath1 = map[rules.Op]func(float64) float64{
+	rules.Sqrt: math.Sqrt, rules.Cbrt: math.Cbrt, rules.Exp: math.Exp, rules.Exp2: math.Exp2, rules.Expm1: math.Expm1,
+	rules.Log: math.Log, rules.Log2: math.Log2, rules.Log10: math.Log10, rules.Log1p: math.Log1p,
+	rules.Sin: math.Sin, rules.Cos: math.Cos, rules.Tan: math.Tan, rules.Asin: math.Asin, rules.Acos: math.Acos,
+	rules.Atan: math.Atan, rules.Sinh: math.Sinh, rules.Cosh: math.Cosh, rules.Tanh: math.Tanh,
+	rules.Asinh: math.Asinh, rules.Acosh: math.Acosh, rules.Atanh: math.Atanh, rules.Erf: math.Erf, rules.Erfc: math.Erfc,
+	rules.Erfinv: math.Erfinv, rules.Erfcinv: math.Erfcinv, rules.Gamma: math.Gamma, rules.J0: math.J0, rules.J1: math.J1,
+	rules.Y0: math.Y0, rules.Y1: math.Y1, rules.Abs: math.Abs, rules.Floor: math.Floor, rules.Ceil: math.Ceil,
+	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven,
+}
+
+var inMath2 = map[rules.Op]func(x, y float64) float64{
+	rules.Pow: math.Pow, rules.Hypot: math.Hypot, rules.Atan2: math.Atan2, rules.Max: math.Max, rules.Min: math.Min,
+	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign,
+}
+
+func (p *Plain) apply(op rules.Op, a []float64) float64 {
+	switch op {
+	case rules.Add:
+		return a[0] + a[1]
+	case rules.Sub:
+		return a[0] - a[1]
+	case rules.Mul:
+		return float64(a[0] * a[1])
+	case rules.Div:
+		return a[0] / a[1]
+	case rules.Neg:
+		return -a[0]
+	case rules.Sq:
+		return float64(a[0] * a[0])
+	case rules.Inv:
+		return 1 / a[0]
+	case rules.FMA:
+		return math.FMA(a[0], a[1], a[2])
+	case rules.Abs:
+		p.note(truth(a[0] < 0))
+	case rules.Copysign:
+		p.note(truth(a[0] < 0))
+		p.note(truth(math.Signbit(a[1])))
+	case rules.Max, rules.Min:
+		p.note(truth(a[0] < a[1]))
+	case rules.Mod, rules.Remainder:
+		p.note(int(math.Round((a[0] - inMath2[op](a[0], a[1])) / a[1])))
+	case rules.Floor, rules.Ceil, rules.Trunc, rules.Round, rules.RoundToEven:
+		p.note(int(inMath1[op](a[0])))
+	}
+	if f, ok := inMath1[op]; ok {
+		return f(a[0])
+	}
+	if f, ok := inMath2[op]; ok {
+		return f(a[0], a[1])
+	}
+	if len(a) == 1 {
+		return rules.Value1(op, a[0])
+	}
+	return rules.Value2(op, a[0], a[1])
+}
+
+func (p *Plain) composite(s *Stmt, a []float64) (float64, bool) {
+	switch functions[s.Fn].comp {
+	case ldexp:
+		return math.Ldexp(a[0], ldexpBy[s.K&3]), true
+	case modfWhole:
+		w, _ := math.Modf(a[0])
+		p.note(int(w))
+		return w, true
+	case modfFrac:
+		w, f := math.Modf(a[0])
+		p.note(int(w))
+		return f, true
+	case lgamma:
+		l, _ := math.Lgamma(a[0])
+		return l, true
+	}
+	return 0, false
+}
+
+// grad is taken from the library, over constants: what is compared is that it
+// comes out the same under differentiation.
+func (p *Plain) grad(s *Stmt, a, caps []float64) float64 {
+	return p.real.grad(s, constants(a), constants(caps)).Value()
+}
+
+func (p *Plain) box(s *Stmt, a []float64) float64 {
+	y := make([]float64, 1)
+	run[float64](p, s.Sub, y, a, nil)
+	return y[0]
+}
+
+func constants(a []float64) []nabla.Real {
+	out := make([]nabla.Real, len(a))
+	for i, v := range a {
+		out[i] = nabla.Const(v)
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package randfunc
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// algebra is what a program computes with.
+type algebra[T any] interface {
+	konst(c float64) T
+	apply(op rules.Op, a []T) T
+	// composite is a function of package nabla that is more than one operation,
+	// where the algebra has it itself.
+	composite(s *Stmt, a []T) (T, bool)
+	compare(c Cond, a, b T) bool
+	where(c Cond, a, b, yes, no T) T
+	value(a T) float64
+	toInt(a T) int
+	grad(s *Stmt, a, caps []T) T
+	box(s *Stmt, a []T) T
+}
+
+// steps bounds the length of a run.
+const steps = 400
+
+type runner[T any] struct {
+	g     algebra[T]
+	v     []T
+	s     []T
+	y     []T
+	steps int
+}
+
+// run executes p at x and writes its outputs to y.
+func run[T any](g algebra[T], p *Prog, y, x, caps []T) {
+	r := &runner[T]{g: g, v: make([]T, p.Vars), s: make([]T, p.Scratch), y: y, steps: steps}
+	for i := range r.v {
+		r.v[i] = g.konst(0)
+	}
+	for i := range r.s {
+		r.s[i] = g.konst(float64(i))
+	}
+	copy(r.v, x)
+	copy(r.v[p.N:], caps)
+	r.block(p.Body)
+	for i, o := range p.Outs {
+		y[i] = r.v[o]
+	}
+}
+
+func (r *runner[T]) index(a T) int {
+	i := r.g.toInt(a) % len(r.s)
+	if i < 0 {
+		i = -i
+	}
+	return i
+}
+
+func (r *runner[T]) block(body []Stmt) {
+	for i := range body {
+		if r.steps--; r.steps < 0 {
+			return
+		}
+		r.stmt(&body[i])
+	}
+}
+
+func (r *runner[T]) args(a []int) []T {
+	out := make([]T, len(a))
+	for i, k := range a {
+		out[i] = r.v[k]
+	}
+	return out
+}
+
+func (r *runner[T]) stmt(s *Stmt) {
+	v := r.v
+	switch s.Kind {
+	case Apply:
+		v[s.D] = call(r.g, s, r.args(s.A))
+	case Const:
+		v[s.D] = r.g.konst(s.C)
+	case Where:
+		v[s.D] = r.g.where(s.Cond, v[s.A[0]], v[s.A[1]], v[s.A[2]], v[s.A[3]])
+	case Store:
+		r.s[s.K] = v[s.A[0]]
+	case Load:
+		v[s.D] = r.s[s.K]
+	case StoreAt:
+		r.s[r.index(v[s.A[0]])] = v[s.A[1]]
+	case LoadAt:
+		v[s.D] = r.s[r.index(v[s.A[0]])]
+	case Output:
+		r.y[s.K] = v[s.A[0]]
+		v[s.D] = r.y[s.K]
+	case Escape:
+		v[s.D] = r.g.konst(r.g.value(v[s.A[0]]))
+	case If:
+		if r.g.compare(s.Cond, v[s.A[0]], v[s.A[1]]) {
+			r.block(s.Body)
+		} else {
+			r.block(s.Else)
+		}
+	case For:
+		for i := 0; i < s.K && r.g.compare(Lt, v[s.A[0]], v[s.A[1]]); i++ {
+			r.block(s.Body)
+		}
+	case Grad:
+		v[s.D] = r.g.grad(s, r.args(s.A), r.args(s.Caps))
+	case Box:
+		v[s.D] = r.g.box(s, r.args(s.A))
+	}
+}
+
+// call is the function of s, from its definition where the algebra does not have
+// it itself.
+func call[T any](g algebra[T], s *Stmt, a []T) T {
+	fn := &functions[s.Fn]
+	if fn.op != rules.Invalid {
+		return g.apply(fn.op, a)
+	}
+	if r, ok := g.composite(s, a); ok {
+		return r
+	}
+	on := func(op rules.Op, a ...T) T { return g.apply(op, a) }
+	switch fn.comp {
+	case scale:
+		return on(rules.Mul, a[0], g.konst(s.C))
+	case addConst:
+		return on(rules.Add, a[0], g.konst(s.C))
+	case powConst:
+		return on(rules.Pow, a[0], g.konst(s.C))
+	case dim:
+		return on(rules.Max, g.konst(0), on(rules.Sub, a[0], a[1]))
+	case sum3:
+		return on(rules.Add, on(rules.Add, a[0], a[1]), a[2])
+	case dot2:
+		t := on(rules.Add, g.konst(0), on(rules.Mul, a[0], a[2]))
+		return on(rules.Add, t, on(rules.Mul, a[1], a[3]))
+	case logSumExp3:
+		shift := on(rules.Finite, on(rules.Max, on(rules.Max, a[0], a[1]), a[2]))
+		t := on(rules.Exp, on(rules.Sub, a[0], shift))
+		t = on(rules.Add, t, on(rules.Exp, on(rules.Sub, a[1], shift)))
+		t = on(rules.Add, t, on(rules.Exp, on(rules.Sub, a[2], shift)))
+		return on(rules.Add, on(rules.Log, t), shift)
+	case ldexp:
+		return on(rules.Mul, a[0], g.konst(math.Ldexp(1, ldexpBy[s.K&3])))
+	case modfWhole:
+		return on(rules.Trunc, a[0])
+	case modfFrac:
+		return on(rules.Mod, a[0], g.konst(1))
+	case lgamma:
+		return on(rules.Lgamma, a[0])
+	case polygamma:
+		if s.K == 0 {
+			return on(rules.Digamma, a[0])
+		}
+		return on(rules.Polygamma, g.konst(float64(s.K)), a[0])
+	case jn:
+		return on(rules.Jn, g.konst(float64(s.K-1)), a[0])
+	case yn:
+		return on(rules.Yn, g.konst(float64(s.K-1)), a[0])
+	}
+	panic("randfunc: no definition of " + fn.name)
+}
+
+var ldexpBy = [4]int{0, 3, -5, 40}
+
+// decide evaluates a condition on values.
+func decide(c Cond, a, b, yes, no float64) bool {
+	switch c {
+	case Lt:
+		return a < b
+	case Le:
+		return a <= b
+	case Eq:
+		return a == b
+	case Gt:
+		return a > b
+	case NaN:
+		return a != a
+	case LtAnd:
+		return a < b && no < yes
+	case LtOr:
+		return a < b || yes == no
+	}
+	return !(a < b)
+}

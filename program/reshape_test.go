@@ -1,0 +1,34 @@
+package program
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func TestJoin(t *testing.T) {
+	each(t, 50, anything, func(t *testing.T, rng *rand.Rand, x sample) {
+		q := Join(x.p, "all", len(x.p.Outs)-1, 0)
+		want := run(t, "before", x.p, x.ins, x.params)
+		compare(t, "joined", run(t, "joined", q, x.ins, x.params), [][]float64{flatten([][]float64{want[len(want)-1], want[0]})}, sameNumber)
+		if q.Outs[0].Name != "all" {
+			t.Errorf("got the name %q", q.Outs[0].Name)
+		}
+	})
+}
+
+// Inputs that are joined to group 0 are differentiated with it.
+func TestJoinInputs(t *testing.T) {
+	each(t, 50, smooth.withLanes(), func(t *testing.T, rng *rand.Rand, x sample) {
+		g := VJP(x.p, VJPOptions{})
+		ybar := directions(rng, x.p.NumOut(), 1)
+		q := JoinInputs(g, "ybar")
+		want := run(t, "before", g, append(append([][]float64{}, x.ins...), ybar), x.params)
+		ins := append([][]float64{append(append([]float64{}, x.ins[0]...), ybar...)}, x.ins[1:]...)
+		compare(t, "joined", run(t, "joined", q, ins, x.params), want, sameNumber)
+
+		dots := make([][]float64, len(ins))
+		dots[0] = directions(rng, len(ins[0]), 1)
+		got := run(t, "JVP", JVP(q, JVPOptions{}), append(append([][]float64{}, ins...), dots[0]), x.params)
+		compare(t, "JVP", got[len(got)-1:], [][]float64{flatten(referenceJVP(q, ins, x.params, dots))}, toward(size(want)))
+	})
+}
