@@ -28,8 +28,8 @@
 //	allocfree/…  nothing may be allocated, with Options.AllocFree
 //	behaviour/…  branches, panics, sizes that no batch divides, constant outputs
 //
-// and, once for each operator, function and form of it, modifiers that change how
-// the function comes by its numbers:
+// and, once for each operator and form of a function but for those of behaviour,
+// modifiers that change how the function comes by its numbers:
 //
 //	closure           captures two numbers and buffers that it writes
 //	constant          a bound Real, another when prepared

@@ -41,9 +41,7 @@ var modifiers = []modifier{
 	{name: "cache", of: cache},
 	{name: "cache_struct", of: cacheStruct},
 	{name: "constant_or_cache", of: constantOrCache},
-	{name: "smaller", fits: func(s *scenario) bool {
-		return !s.X.number && len(s.X.data) > 1 && s.Group != "behaviour"
-	}, of: smaller},
+	{name: "smaller", fits: func(s *scenario) bool { return !s.X.number && len(s.X.data) > 1 }, of: smaller},
 }
 
 // outputs is the number of outputs of the function of s for n inputs.
@@ -92,7 +90,10 @@ func closure(s *scenario, plain bool) function {
 		mu.Lock()
 		defer mu.Unlock()
 		xs = append(xs[:0], x...)
-		ys = append(ys[:0], make([]nabla.Real, len(y))...)
+		if cap(ys) < len(y) {
+			ys = make([]nabla.Real, len(y))
+		}
+		ys = ys[:len(y)]
 		into(ys, xs)
 		for i := range y {
 			y[i] = ys[i].Scale(a + b[0])

@@ -112,7 +112,7 @@ func jobs(o *Options) []job {
 			continue
 		}
 		for _, m := range modifiers {
-			if m.name != "" && (o.NoModifiers || s.twin) || m.fits != nil && !m.fits(s) {
+			if m.name != "" && (o.NoModifiers || s.twin || s.Group == "behaviour") || m.fits != nil && !m.fits(s) {
 				continue
 			}
 			name := s.ID
