@@ -1,6 +1,7 @@
 package nabla
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -67,6 +68,9 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
 	p.bound = q.bound
 	if p.failed = q.enter(); p.failed != nil {
+		if errors.Is(p.failed, ErrBusy) {
+			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the goroutines start: %w", q.op, ErrBusy)
+		}
 		return
 	}
 	defer q.busy.Store(false)
