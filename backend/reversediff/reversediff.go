@@ -131,8 +131,12 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 	if err != nil {
 		return nil, err
 	}
-	return &compiledGradient{c: c, y: make([]float64, 1)}, nil
+	return &compiledGradient{c: c, b: b, y: make([]float64, 1)}, nil
 }
+
+// pause is the number of calls for which a function whose recordings do not last is
+// recorded without deriving a program.
+const pause = 64
 
 // gradientProgram has the outputs "y" and "xbar".
 func gradientProgram(p *program.Program, strong bool) *program.Program {
@@ -141,18 +145,35 @@ func gradientProgram(p *program.Program, strong bool) *program.Program {
 
 type compiledGradient struct {
 	c *engine.Compiled
+	b Backend
 	y []float64
+	// Where every call takes another branch, calls go to a recording that is swept
+	// as it is, and now and then a program is tried again.
+	tape   *recordedGradient
+	paused int
+	swept  int
 }
 
-func (g *compiledGradient) Recordings() int { return g.c.Recordings() }
+func (g *compiledGradient) Recordings() int { return g.c.Recordings() + g.swept }
 
 func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	if g.paused > 0 {
+		g.paused--
+		g.swept++
+		return g.tape.ValueAndGradient(grad, x)
+	}
 	machine, err := g.c.Run(x, engine.Block{})
 	if err != nil {
 		return 0, err
 	}
 	machine.Output(0, g.y)
 	machine.Output(1, grad)
+	if g.c.Thrashing() {
+		if g.tape == nil {
+			g.tape = &recordedGradient{newTape(g.c.Function(), g.b.limit())}
+		}
+		g.paused = pause
+	}
 	return g.y[0], nil
 }
 
