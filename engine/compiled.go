@@ -59,7 +59,14 @@ func (c *Compiled) Recordings() int { return c.records }
 
 // Thrashing reports whether of the last runs about half had to record: the function
 // takes another branch at almost every call, and a program is not worth deriving.
-func (c *Compiled) Thrashing() bool { return c.recent > 4.5 }
+// Having said so it forgets what it counted.
+func (c *Compiled) Thrashing() bool {
+	if c.recent <= 4.5 {
+		return false
+	}
+	c.recent = 0
+	return true
+}
 
 // Function is the function that is run.
 func (c *Compiled) Function() *Function { return c.f }
