@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
@@ -267,6 +268,60 @@ func (h twiceHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float
 	return y, err
 }
 
+// linearised is a correct engine whose operator at a point transposes wrongly.
+type linearised struct{ reversediff.Backend }
+
+func (linearised) Name() string { return "linearised" }
+
+func (b linearised) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, error) {
+	l, err := engine.PrepareLinear(b.Backend, f, x)
+	return wrongTranspose{l}, err
+}
+
+type wrongTranspose struct{ engine.Linear }
+
+func (l wrongTranspose) Transpose(xbar, ybar []float64) error {
+	err := l.Linear.Transpose(xbar, ybar)
+	for i := range xbar {
+		xbar[i] = -xbar[i]
+	}
+	return err
+}
+
+// sharing is an engine whose prepared objects share memory: one is wrong after
+// another was used.
+type sharing struct {
+	reversediff.Backend
+	last *engine.Gradient
+}
+
+func (sharing) Name() string { return "sharing" }
+
+func (b sharing) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	g, err := b.Backend.PrepareGradient(f, x)
+	s := &sharer{Gradient: g, last: b.last}
+	*b.last = s
+	return s, err
+}
+
+type sharer struct {
+	engine.Gradient
+	last *engine.Gradient
+}
+
+var sharerLock sync.Mutex // the mistake is not to be a data race
+
+func (s *sharer) ValueAndGradient(grad, x []float64) (float64, error) {
+	sharerLock.Lock()
+	defer sharerLock.Unlock()
+	y, err := s.Gradient.ValueAndGradient(grad, x)
+	if *s.last != s {
+		grad[0]++
+	}
+	*s.last = s
+	return y, err
+}
+
 // TestBrokenOtherwise is TestBroken for mistakes that are not in a pullback.
 func TestBrokenOtherwise(t *testing.T) {
 	for _, c := range []struct {
@@ -280,18 +335,56 @@ func TestBrokenOtherwise(t *testing.T) {
 			"[rebind] vec_to_vec/pushforward/in/in/constant on frozen: ",
 			"[prepared] behaviour/branch/jacobian/out on frozen: ",
 		}},
+		{linearised{reversediff.Backend{Compile: true}}, []string{
+			"[same point] vec_to_vec/pullback/out/out on linearised: At(x), same product(nil, t): the derivative is wrong",
+			"[same point] vec_to_vec/pushforward/out/out on linearised: At(x), other product of unit vectors: the derivative",
+		}},
+		{sharing{last: new(engine.Gradient)}, []string{
+			"[clone] arr_to_num(vector)/gradient/out/out on sharing: Gradient(nil, x): the derivative is wrong",
+		}},
 		{secondOrderOnly{}, []string{
 			"[unprepared] arr_to_num(vector)/hvp/out/out on second order: HVP: the second derivative is wrong",
 			"HVPBatch(dst, x, (t, -t)): the second derivative",
 		}},
 	} {
-		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "behaviour/branch/")
+		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "arr_to_num(vector)/gradient", "behaviour/branch/")
 		difftest.Check(r, c.b, nil)
 		for _, s := range c.check {
 			if !contains(*r.failed, s) {
 				t.Errorf("%s: no message with %q among %d:\n%s", c.b.Name(), s, len(*r.failed), strings.Join(first(*r.failed, 12), "\n"))
 			}
 		}
+	}
+}
+
+// TestCatalogue counts the scenarios of FEATURES, by operator.
+func TestCatalogue(t *testing.T) {
+	count := map[string]int{}
+	difftest.Check(counter{count}, nil, &difftest.Options{NoModifiers: true})
+	want := map[string]int{
+		"pushforward": 31, "pullback": 29, "derivative": 9, "second_derivative": 5, "jacobian": 20, "gradient": 4, "hvp": 4, "hessian": 4,
+		"sparse": 20, "empty": 5, "allocfree": 9,
+	}
+	for k, n := range want {
+		if count[k] != n {
+			t.Errorf("%d scenarios of %s, want %d", count[k], k, n)
+		}
+	}
+}
+
+// counter counts the scenarios and runs none.
+type counter struct{ count map[string]int }
+
+func (counter) Errorf(string, ...any) {}
+func (counter) Skipf(string, ...any)  {}
+func (c counter) Run(name string, _ func(difftest.Reporter)) {
+	first, rest, _ := strings.Cut(name, "/")
+	switch first {
+	case "sparse", "empty", "allocfree", "behaviour":
+		c.count[first]++
+	default:
+		operator, _, _ := strings.Cut(rest, "/")
+		c.count[operator]++
 	}
 }
 

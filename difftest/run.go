@@ -67,10 +67,13 @@ type Reporter interface {
 	Run(name string, f func(Reporter))
 }
 
-// Run checks that b is a correct backend, one subtest for each scenario.
+// Run checks that b is a correct backend, one subtest for each scenario. With
+// go test -short it leaves out the modifiers.
 func Run(t *testing.T, b nabla.Backend, o *Options) {
 	t.Helper()
-	Check(tested{t}, b, o)
+	opts := o.resolved()
+	opts.NoModifiers = opts.NoModifiers || testing.Short()
+	Check(tested{t}, b, &opts)
 }
 
 // Check is Run with a reporter of the caller's, for use outside of a test. Counting
