@@ -244,6 +244,13 @@ func TestMoreBranchesThanAreKept(t *testing.T) {
 			}
 		}
 	}
+	for range 50 { // until programs are derived again
+		for n := 16; n <= 20; n++ {
+			if _, err := p.Gradient(nil, []float64{float64(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	before := p.Recordings()
 	for n := 20; n > 15; n-- { // the last ones are known
 		if _, err := p.Gradient(nil, []float64{float64(n)}); err != nil {
@@ -268,4 +275,45 @@ func TestGuardOnConstants(t *testing.T) {
 	expect(t, p, []float64{4}, 4, []float64{1}, 1)
 	limit = 3 // a captured variable: call 2 finds it
 	expect(t, p, []float64{4}, -4, []float64{-1}, 2)
+}
+
+// TestThrashing: a function that takes another branch at every call is recorded at
+// every call, without a program derived each time, and stays right; a program comes
+// back when the branches calm down.
+func TestThrashing(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		s := x[1]
+		for range x[0].Int() {
+			s = s.Mul(x[1])
+		}
+		return s
+	}
+	p, err := nabla.PrepareGradient(f, reversediff.Backend{Compile: true}, []float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(k int) {
+		t.Helper()
+		v := 1.01
+		g, err := p.Gradient(nil, []float64{float64(k), v})
+		if want := float64(k+1) * math.Pow(v, float64(k)); err != nil || math.Abs(g[1]-want) > 1e-12*want {
+			t.Fatalf("k = %d: %v, %v, want %v", k, g, err, want)
+		}
+	}
+	for k := range 200 {
+		at(k)
+	}
+	if n := p.Recordings(); n < 190 {
+		t.Errorf("%d recordings of 200 branches", n)
+	}
+	for range 200 {
+		at(7)
+	}
+	before := p.Recordings()
+	for range 200 {
+		at(7)
+	}
+	if n := p.Recordings(); n != before {
+		t.Errorf("%d recordings of a branch that no longer changes", n-before)
+	}
 }

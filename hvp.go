@@ -104,22 +104,11 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 		return nil, err
 	}
 	defer p.end(&err)
-	k := 0
-	if V != nil {
-		_, k = V.Dims()
-	}
-	v, err := p.block("V", V, p.n, k)
-	if err != nil {
-		return nil, err
-	}
-	dst, hv, err := p.dense("dst", dst, p.n, k, x)
-	if err != nil || k == 0 || p.n == 0 {
+	dst, hv, v, err := p.columns(dst, p.n, "V", V, p.n, x)
+	if err != nil || v.B == 0 || p.n == 0 {
 		return dst, err
 	}
-	if overlap(hv.Data, v.Data) {
-		return nil, &AliasError{Op: p.op, Arg: "dst", With: "V"}
-	}
-	if lanes := engine.LanesOf(p.backend.outer, k); p.batch == nil || lanes > p.lanes {
+	if lanes := engine.LanesOf(p.backend.outer, v.B); p.batch == nil || lanes > p.lanes {
 		if p.batch, err = engine.PrepareHVP(p.backend.outer, p.backend.inner, p.f, p.x, lanes); err != nil {
 			return nil, err
 		}

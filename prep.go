@@ -235,3 +235,22 @@ func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
 	raw := a.RawMatrix()
 	return engine.Block{N: r, B: c, Stride: raw.Stride, Data: raw.Data}, nil
 }
+
+// columns views V, in rows of vectors side by side, and dst, which gets as many
+// columns of out rows and is sized if nil or empty.
+func (p *prep) columns(dst *mat.Dense, out int, arg string, V *mat.Dense, in int, x []float64) (_ *mat.Dense, res, v engine.Block, err error) {
+	k := 0
+	if V != nil {
+		_, k = V.Dims()
+	}
+	if v, err = p.block(arg, V, in, k); err != nil {
+		return nil, res, v, err
+	}
+	if dst, res, err = p.dense("dst", dst, out, k, x); err != nil {
+		return nil, res, v, err
+	}
+	if overlap(res.Data, v.Data) {
+		return nil, res, v, &AliasError{Op: p.op, Arg: "dst", With: arg}
+	}
+	return dst, res, v, nil
+}

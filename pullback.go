@@ -87,22 +87,11 @@ func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) 
 		return nil, err
 	}
 	defer p.end(&err)
-	k := 0
-	if W != nil {
-		_, k = W.Dims()
-	}
-	ybar, err := p.block("W", W, p.m, k)
-	if err != nil {
-		return nil, err
-	}
-	dst, xbar, err := p.dense("dst", dst, p.n, k, x)
-	if err != nil || k == 0 || p.n == 0 {
+	dst, xbar, ybar, err := p.columns(dst, p.n, "W", W, p.m, x)
+	if err != nil || ybar.B == 0 || p.n == 0 {
 		return dst, err
 	}
-	if overlap(xbar.Data, ybar.Data) {
-		return nil, &AliasError{Op: p.op, Arg: "dst", With: "W"}
-	}
-	if lanes := engine.LanesOf(p.backend.inner, k); p.batch == nil || lanes > p.lanes {
+	if lanes := engine.LanesOf(p.backend.inner, ybar.B); p.batch == nil || lanes > p.lanes {
 		if p.batch, err = engine.PreparePullback(p.backend.inner, p.f, p.x, lanes); err != nil {
 			return nil, err
 		}

@@ -87,22 +87,11 @@ func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.D
 		return nil, err
 	}
 	defer p.end(&err)
-	k := 0
-	if V != nil {
-		_, k = V.Dims()
-	}
-	xdot, err := p.block("V", V, p.n, k)
-	if err != nil {
-		return nil, err
-	}
-	dst, ydot, err := p.dense("dst", dst, p.m, k, x)
-	if err != nil || k == 0 || p.m == 0 {
+	dst, ydot, xdot, err := p.columns(dst, p.m, "V", V, p.n, x)
+	if err != nil || xdot.B == 0 || p.m == 0 {
 		return dst, err
 	}
-	if overlap(ydot.Data, xdot.Data) {
-		return nil, &AliasError{Op: p.op, Arg: "dst", With: "V"}
-	}
-	if lanes := engine.LanesOf(p.backend.inner, k); p.batch == nil || lanes > p.lanes {
+	if lanes := engine.LanesOf(p.backend.inner, xdot.B); p.batch == nil || lanes > p.lanes {
 		if p.batch, err = engine.PreparePushforward(p.backend.inner, p.f, p.x, lanes); err != nil {
 			return nil, err
 		}

@@ -8,27 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/problems"
 )
-
-func rosenbrock(x []nabla.Real) nabla.Real {
-	s := nabla.Const(0)
-	for i := range len(x) - 1 {
-		a := x[i+1].Sub(x[i].Sq())
-		b := nabla.Const(1).Sub(x[i])
-		s = s.Add(a.Sq().Scale(100)).Add(b.Sq())
-	}
-	return s
-}
-
-func rosenbrockPlain(x []float64) float64 {
-	s := 0.0
-	for i := range len(x) - 1 {
-		a := x[i+1] - x[i]*x[i]
-		b := 1 - x[i]
-		s = s + 100*(a*a) + b*b
-	}
-	return s
-}
 
 // BenchmarkRosenbrock measures engines per operation of the function: 8 for each
 // term.
@@ -44,7 +25,7 @@ func BenchmarkRosenbrock(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		s := 0.0
 		for b.Loop() {
-			s += rosenbrockPlain(x)
+			s += problems.RosenbrockPlain(x)
 		}
 		per(b)
 		_ = s
@@ -56,14 +37,14 @@ func BenchmarkRosenbrock(b *testing.B) {
 		}
 		var s nabla.Real
 		for b.Loop() {
-			s = rosenbrock(xs)
+			s = problems.Rosenbrock(xs)
 		}
 		per(b)
 		_ = s
 	})
 	for _, e := range []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{}, forwarddiff.Backend{}} {
 		b.Run(fmt.Sprintf("gradient/%s", e.Name()), func(b *testing.B) {
-			p, err := nabla.PrepareGradient(rosenbrock, e, x)
+			p, err := nabla.PrepareGradient(problems.Rosenbrock, e, x)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -79,7 +60,7 @@ func BenchmarkRosenbrock(b *testing.B) {
 	}
 	b.Run("prepare/reversediff(compile)", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := nabla.PrepareGradient(rosenbrock, reversediff.Backend{Compile: true}, x); err != nil {
+			if _, err := nabla.PrepareGradient(problems.Rosenbrock, reversediff.Backend{Compile: true}, x); err != nil {
 				b.Fatal(err)
 			}
 		}

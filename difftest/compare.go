@@ -7,7 +7,8 @@ import (
 )
 
 // difference says how got differs from want, "" where it does not. A component may
-// be off by tol times its size and by tol/1000 times the size of the largest.
+// be off by tol times its size and by tol/1000 times the size of the largest, and
+// where all are zero by tol.
 func difference(got, want []float64, tol float64) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("got %d numbers, want %d\n\tgot  %s\n\twant %s", len(got), len(want), show(got), show(want))
@@ -15,6 +16,9 @@ func difference(got, want []float64, tol float64) string {
 	largest := 0.0
 	for _, w := range want {
 		largest = math.Max(largest, math.Abs(w))
+	}
+	if largest == 0 {
+		largest = 1000
 	}
 	for i, w := range want {
 		// Written so that a NaN does not pass.

@@ -26,10 +26,10 @@
 //	sparse/…     derivatives with many zeros, prepared at another point
 //	empty/…      no inputs or no outputs
 //	allocfree/…  nothing may be allocated, with Options.AllocFree
-//	behaviour/…  branches, panics, outputs that do not depend on the input
+//	behaviour/…  branches, panics, sizes that no batch divides, constant outputs
 //
-// and every scenario again under modifiers that change how the function comes by
-// its numbers:
+// and, once for each operator and form of a function but for those of behaviour,
+// modifiers that change how the function comes by its numbers:
 //
 //	closure           captures two numbers and buffers that it writes
 //	constant          a bound Real, another when prepared

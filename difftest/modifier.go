@@ -25,6 +25,9 @@ type function struct {
 	// factor is otherFactor. Nil where Rebind is not tried.
 	own, other  any
 	otherFactor float64
+	// shared says that clones must not run in parallel: a plain function gets the
+	// bound struct itself, scratch and all.
+	shared bool
 	// smaller asks for a preparation at fewer inputs.
 	smaller bool
 }
@@ -52,10 +55,14 @@ func (s *scenario) outputs(n int) int {
 func unmodified(s *scenario, plain bool) function {
 	fam := families[s.Family]
 	f := shaped(s, plain, fam.into)
-	switch f.(type) { // a form that allocates nothing, if there is one
+	switch f.(type) { // a form of the family's own, if there is one
 	case func([]nabla.Real) nabla.Real:
 		if fam.scalar != nil {
 			f = fam.scalar
+		}
+	case func([]nabla.Real) []nabla.Real:
+		if fam.vector != nil {
+			f = fam.vector
 		}
 	case func(nabla.Real) nabla.Real:
 		if fam.number != nil {
@@ -83,7 +90,10 @@ func closure(s *scenario, plain bool) function {
 		mu.Lock()
 		defer mu.Unlock()
 		xs = append(xs[:0], x...)
-		ys = append(ys[:0], make([]nabla.Real, len(y))...)
+		if cap(ys) < len(y) {
+			ys = make([]nabla.Real, len(y))
+		}
+		ys = ys[:len(y)]
 		into(ys, xs)
 		for i := range y {
 			y[i] = ys[i].Scale(a + b[0])
@@ -144,7 +154,7 @@ type cacheContext struct{ Y nabla.Scratch }
 func cache(s *scenario, plain bool) function {
 	into := families[s.Family].into
 	c := &cacheContext{nabla.NewScratch(max(len(s.want.value), 1))}
-	return function{factor: 1, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheContext) {
+	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheContext) {
 		through(c.Y, into, y, x)
 	})}
 }
@@ -173,7 +183,7 @@ func cacheStruct(s *scenario, plain bool) function {
 	c := &cacheStructContext{}
 	c.Pair.Useful = nabla.NewScratch(max(len(s.want.value), 1))
 	c.Pair.Useless = nabla.NewScratch(2)
-	return function{factor: 1, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheStructContext) {
+	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheStructContext) {
 		through(c.Pair.Useful, into, y, x)
 		if len(y) > 0 {
 			c.Pair.Useless.Reals()[1] = y[0]
@@ -192,7 +202,7 @@ func constantOrCache(s *scenario, plain bool) function {
 	b := []float64{0}
 	c := &mixedContext{B: nabla.VecOf(b), Y: nabla.NewScratch(max(len(s.want.value), 1))}
 	return function{
-		factor: 7,
+		factor: 7, shared: plain,
 		f: bound(s, plain, c, func(y, x []nabla.Real, c *mixedContext) {
 			through(c.Y, into, y, x)
 			for i := range y {
@@ -220,7 +230,7 @@ func shaped(s *scenario, plain bool, into func(y, x []nabla.Real)) any {
 	switch {
 	case s.inPlace() && plain:
 		return nabla.InPlace(len(s.want.value), func(y, x []float64) {
-			ys := make([]nabla.Real, len(y))
+			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x))
 			copy(y, floats(ys))
 		})
@@ -259,7 +269,7 @@ func bound[P any](s *scenario, plain bool, p P, into func(y, x []nabla.Real, p P
 	switch {
 	case s.inPlace() && plain:
 		return nabla.BindInPlace(len(s.want.value), func(y, x []float64, p P) {
-			ys := make([]nabla.Real, len(y))
+			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x), p)
 			copy(y, floats(ys))
 		}, p)

@@ -15,11 +15,13 @@ type Options struct {
 	Skip map[string]string
 
 	// Tol is the relative tolerance for first derivatives: a component may be off
-	// by Tol times its size and by Tol/1000 times the size of the largest. Zero
-	// means 1e-12, for an engine without truncation error.
+	// by Tol times its size and by Tol/1000 times the size of the largest, or by
+	// Tol where all are zero. Zero means 1e-12, for an engine without truncation
+	// error.
 	Tol float64
 
-	// SecondTol is Tol for second derivatives. Zero means Tol.
+	// SecondTol is Tol for second derivatives and the first derivatives that come
+	// with them. Zero means Tol.
 	SecondTol float64
 
 	// NoFirstOrder leaves out the operators of first order, for a
@@ -65,10 +67,13 @@ type Reporter interface {
 	Run(name string, f func(Reporter))
 }
 
-// Run checks that b is a correct backend, one subtest for each scenario.
+// Run checks that b is a correct backend, one subtest for each scenario. With
+// go test -short it leaves out the modifiers.
 func Run(t *testing.T, b nabla.Backend, o *Options) {
 	t.Helper()
-	Check(tested{t}, b, o)
+	opts := o.resolved()
+	opts.NoModifiers = opts.NoModifiers || testing.Short()
+	Check(tested{t}, b, &opts)
 }
 
 // Check is Run with a reporter of the caller's, for use outside of a test. Counting
@@ -110,7 +115,7 @@ func jobs(o *Options) []job {
 			continue
 		}
 		for _, m := range modifiers {
-			if m.name != "" && o.NoModifiers || m.fits != nil && !m.fits(s) {
+			if m.name != "" && (o.NoModifiers || s.twin || s.Group == "behaviour") || m.fits != nil && !m.fits(s) {
 				continue
 			}
 			name := s.ID
@@ -119,6 +124,9 @@ func jobs(o *Options) []job {
 			}
 			js = append(js, job{name, func(c *checker) { c.run(s, m) }})
 		}
+	}
+	if !o.NoFirstOrder {
+		js = append(js, failures()...)
 	}
 	return js
 }

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -23,6 +25,9 @@ type scenario struct {
 	Res2     result  `json:"res2"`
 
 	want results
+	// twin says that there is the same scenario for a given result. Modifiers are
+	// for one of the two.
+	twin bool
 }
 
 // results are the numbers expected of a call.
@@ -56,8 +61,14 @@ var catalogue = func() []scenario {
 	if err := json.Unmarshal(catalogueJSON, &c); err != nil {
 		panic(fmt.Sprintf("difftest: scenarios.json: %v", err))
 	}
+	ids := map[string]bool{}
+	for i := range c {
+		ids[c[i].ID] = true
+	}
 	for i := range c {
 		s := &c[i]
+		given, ok := strings.CutSuffix(s.ID, "/out")
+		s.twin = ok && ids[given+"/in"]
 		if families[s.Family].into == nil {
 			panic(fmt.Sprintf("difftest: scenario %s: no family %q", s.ID, s.Family))
 		}
@@ -87,7 +98,8 @@ var catalogue = func() []scenario {
 			panic(fmt.Sprintf("difftest: scenario %s: %v", s.ID, err))
 		}
 	}
-	return c
+	maps.Copy(families, behaviourFamilies)
+	return append(c, behaviours()...)
 }()
 
 // array is a number, a vector or a matrix, column after column.
@@ -161,6 +173,7 @@ type family struct {
 	outputs func(n int) int
 	scalar  func(x []nabla.Real) nabla.Real
 	number  func(x nabla.Real) nabla.Real
+	vector  func(x []nabla.Real) []nabla.Real
 }
 
 var families = map[string]family{

@@ -25,6 +25,7 @@ type Compiled struct {
 	known   []*branch
 	records int
 	runs    uint64
+	recent  float64 // recordings among the last ten or so runs
 	frozen  []byte
 	params  []float64
 	y, want []float64
@@ -55,6 +56,17 @@ func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Comp
 
 // Recordings is how often the function was recorded.
 func (c *Compiled) Recordings() int { return c.records }
+
+// Thrashing reports whether of the last runs about half had to record: the function
+// takes another branch at almost every call, and a program is not worth deriving.
+// Having said so it forgets what it counted.
+func (c *Compiled) Thrashing() bool {
+	if c.recent <= 4.5 {
+		return false
+	}
+	c.recent = 0
+	return true
+}
 
 // Function is the function that is run.
 func (c *Compiled) Function() *Function { return c.f }
@@ -90,11 +102,13 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 		c.params = c.params[:ctx.Params()]
 		ctx.Read(c.params)
 	}
+	before := c.records
 	b, m, err := c.find(x, extra)
 	if err != nil {
 		return nil, err
 	}
 	c.runs++
+	c.recent = 0.9*c.recent + float64(c.records-before)
 	if c.runs&(c.runs-1) == 0 && !c.f.policy.NoStaleCheck {
 		if b, m, err = c.verify(b, m, x, extra); err != nil {
 			return nil, err

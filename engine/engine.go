@@ -86,6 +86,11 @@ type Hessian interface {
 	ValueGradientAndHessian(grad []float64, hess Block, x []float64) (float64, error)
 }
 
+// A Seconder has second derivatives of functions of one number of its own.
+type Seconder interface {
+	PrepareSecond(f *Function, t float64) (Second, error)
+}
+
 // A Lineariser can keep what it learnt at a point and apply the derivative there
 // to many vectors.
 type Lineariser interface {

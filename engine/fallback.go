@@ -17,6 +17,8 @@ import "fmt"
 //	             outer pushes: pushforward(outer) of the gradient function(inner)
 //	             outer and inner pull: pullback(outer) of the gradient function(inner)
 //	             outer pulls, inner pushes: gradient(outer) of the pushforward function(inner)
+//	Second       Seconder or, for one output, Hessianer, if outer and inner are one; else
+//	             pushforward(outer) of the pushforward function(inner)
 //	Hessian      Hessianer, if outer and inner are one; else HVP of unit vectors, batched
 
 func unsupported(b Backend, op string) error {
@@ -191,6 +193,12 @@ func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	if j, ok := b.(Jacobianer); ok {
 		return j.PrepareJacobian(f, x)
 	}
+	return DeriveJacobian(b, f, x)
+}
+
+// DeriveJacobian prepares dense Jacobians from pushforwards or pullbacks, also for
+// a Jacobianer.
+func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	n, m := f.Dims()
 	_, pushes := b.(Pusher)
 	_, pulls := b.(Puller)

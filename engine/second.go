@@ -207,14 +207,21 @@ func (h *hessianByHVP) ValueGradientAndHessian(grad []float64, hess Block, x []f
 		}
 		grad = nil
 	}
-	// Rounding may differ between (i, j) and (j, i); a Hessian is symmetric.
-	for i := range n {
+	Symmetrise(hess)
+	return value, nil
+}
+
+// Symmetrise replaces (i, j) and (j, i) of a square block, in which rounding may
+// differ, by their mean.
+func Symmetrise(hess Block) {
+	for i := range hess.N {
 		for j := range i {
-			a := (hess.Row(i)[j] + hess.Row(j)[i]) / 2
-			hess.Row(i)[j], hess.Row(j)[i] = a, a
+			if a, b := &hess.Row(i)[j], &hess.Row(j)[i]; *a != *b {
+				mean := *a/2 + *b/2
+				*a, *b = mean, mean
+			}
 		}
 	}
-	return value, nil
 }
 
 // Second computes derivatives of first and second order of a function of one
@@ -225,8 +232,12 @@ type Second interface {
 }
 
 // PrepareSecond prepares second derivatives of a function of one number: the
+// backend's own, the Hessian where it has one and there is one output, or the
 // pushforward of the pushforward function, whose outputs carry f and f' along.
 func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error) {
+	if s, ok := outer.(Seconder); ok && sameBackend(outer, inner) {
+		return s.PrepareSecond(f, t)
+	}
 	_, m := f.Dims()
 	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) && m == 1 {
 		hess, err := h.PrepareHessian(f, []float64{t})

@@ -26,10 +26,7 @@ type JVPOptions struct {
 func JVP(p *Program, o JVPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
 	f := &pusher{builder: derive(p), k: k, strong: o.Strong, src: p}
-	f.tan = make([]int32, p.Slots)
-	for i := range f.tan {
-		f.tan[i] = -1
-	}
+	f.reset()
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		if s.Op != Input || s.K > 0 && !o.Captured {
@@ -41,18 +38,7 @@ func JVP(p *Program, o JVPOptions) *Program {
 		}
 		f.set(s, f.input(name, int(s.N*k)))
 	}
-	for i := range p.Stmts {
-		s := p.Stmts[i]
-		switch {
-		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
-		case s.Op == Sum:
-			f.sum(&s)
-		case s.Op == Call:
-			f.call(&s)
-		default:
-			f.elementary(&s)
-		}
-	}
+	f.sweep()
 	f.p.Outs = append(f.p.Outs, p.Outs...)
 	f.p.Result = append(f.p.Result, p.Result...)
 	out := make([]int32, 0, len(p.Result)*int(k))
@@ -76,6 +62,32 @@ type pusher struct {
 	k      int32
 	strong bool
 	tan    []int32
+}
+
+// reset forgets all tangents.
+func (f *pusher) reset() {
+	if f.tan == nil {
+		f.tan = make([]int32, f.src.Slots)
+	}
+	for i := range f.tan {
+		f.tan[i] = -1
+	}
+}
+
+// sweep computes the tangents of all statements from those of the inputs.
+func (f *pusher) sweep() {
+	for i := range f.src.Stmts {
+		s := f.src.Stmts[i]
+		switch {
+		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+		case s.Op == Sum:
+			f.sum(&s)
+		case s.Op == Call:
+			f.call(&s)
+		default:
+			f.elementary(&s)
+		}
+	}
 }
 
 // set says that the tangents of s stand from t on.

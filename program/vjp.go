@@ -28,9 +28,8 @@ type VJPOptions struct {
 // that depends on the inputs, per lane.
 func VJP(p *Program, o VJPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
-	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), src: p}
-	v.head = make([]int32, p.Slots)
-	v.full = make([]int32, len(p.Stmts))
+	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), own: p.owners(), src: p}
+	v.reset()
 	v.p.Outs = append(v.p.Outs, p.Outs...) // outputs of p stay outputs
 	v.p.Result = append(v.p.Result, p.Result...)
 	if o.Unit {
@@ -77,6 +76,7 @@ type reverser struct {
 	k      int32
 	strong bool
 	on     []bool
+	own    []int32 // by slot: the statement that writes it
 	head   []int32 // by slot: index+1 into entries
 	full   []int32 // by statement: index+1 into fulls
 	list   []entry
@@ -92,6 +92,16 @@ type entry struct{ run, next int32 }
 type fullEntry struct {
 	g    Operand // over N·k lanes
 	next int32
+}
+
+// reset forgets all contributions.
+func (v *reverser) reset() {
+	if v.head == nil {
+		v.head, v.full = make([]int32, v.src.Slots), make([]int32, len(v.src.Stmts))
+	}
+	clear(v.head)
+	clear(v.full)
+	v.list, v.fulls = v.list[:0], v.fulls[:0]
 }
 
 func (v *reverser) push(slot, run int32, neg bool) {
@@ -232,8 +242,8 @@ func (p *Program) owners() []int32 {
 
 // route passes g, a cotangent of o's addresses (n of them, k lanes each) or its
 // negative, on to the slots that o reads.
-func (v *reverser) route(own []int32, o Operand, n int32, g Operand, neg bool) {
-	if o.Stride == 1 && n > 1 && v.routeAll(own, o, n, g, neg) {
+func (v *reverser) route(o Operand, n int32, g Operand, neg bool) {
+	if o.Stride == 1 && n > 1 && v.routeAll(o, n, g, neg) {
 		return
 	}
 	if o.Stride == 0 && n > 1 && v.k == 1 {
@@ -250,8 +260,8 @@ func (v *reverser) route(own []int32, o Operand, n int32, g Operand, neg bool) {
 }
 
 // routeAll is route where o reads exactly the lanes of one statement.
-func (v *reverser) routeAll(own []int32, o Operand, n int32, g Operand, neg bool) bool {
-	i := own[o.Base]
+func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
+	i := v.own[o.Base]
 	s := &v.src.Stmts[i]
 	if s.D != o.Base || s.N != n {
 		return false
@@ -274,7 +284,6 @@ func (v *reverser) anyOn(o Operand, n int32) bool {
 }
 
 func (v *reverser) sweep() {
-	own := v.src.owners()
 	for i := len(v.src.Stmts) - 1; i >= 0; i-- {
 		s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
 		switch {
@@ -289,18 +298,18 @@ func (v *reverser) sweep() {
 		}
 		switch s.Op {
 		case Sum:
-			v.sum(own, &s, g, neg)
+			v.sum(&s, g, neg)
 		case Call:
 			v.call(&s, v.signed(g, neg, s.N*v.k))
 		default:
-			v.elementary(own, &s, g, neg)
+			v.elementary(&s, g, neg)
 		}
 	}
 }
 
 // sum passes the cotangent of each lane on to all of its terms.
-func (v *reverser) sum(own []int32, s *Stmt, g Operand, neg bool) {
-	if s.N == 1 && v.k == 1 && s.A.Stride == 1 && s.K > 1 && v.routeAll(own, s.A, s.K, Slot(v.p.at(g, 0)), neg) {
+func (v *reverser) sum(s *Stmt, g Operand, neg bool) {
+	if s.N == 1 && v.k == 1 && s.A.Stride == 1 && s.K > 1 && v.routeAll(s.A, s.K, Slot(v.p.at(g, 0)), neg) {
 		return
 	}
 	for l := range s.N {
@@ -329,10 +338,10 @@ func (v *reverser) runOf(g Operand, l int32) int32 {
 }
 
 // elementary passes the cotangent g of s on to its operands.
-func (v *reverser) elementary(own []int32, s *Stmt, g Operand, neg bool) {
+func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 	n := s.N * v.k
 	if op := rules.Op(s.Op); op.Choice() {
-		v.choice(own, s, v.signed(g, neg, n), op)
+		v.choice(s, v.signed(g, neg, n), op)
 		return
 	}
 	for j, o := range s.Operands() {
@@ -351,22 +360,22 @@ func (v *reverser) elementary(own []int32, s *Stmt, g Operand, neg bool) {
 			minus = neg != f.neg
 			f.neg = false
 		}
-		v.route(own, o, s.N, v.product(g, f, n, v.strong), minus)
+		v.route(o, s.N, v.product(g, f, n, v.strong), minus)
 	}
 }
 
 // choice passes g on to the operand that Select, Max or Min took, and a structural
 // zero to the other.
-func (v *reverser) choice(own []int32, s *Stmt, g Operand, op rules.Op) {
+func (v *reverser) choice(s *Stmt, g Operand, op rules.Op) {
 	n := s.N * v.k
 	c, yes, no := v.chooser(s, op, v.strong)
 	c = v.repeat(c, s.N, v.k)
 	zero := Slot(v.zero(v.strong))
 	if v.anyOn(yes, s.N) {
-		v.route(own, yes, s.N, Run(v.op3(rules.Select, n, c, g, zero)), false)
+		v.route(yes, s.N, Run(v.op3(rules.Select, n, c, g, zero)), false)
 	}
 	if v.anyOn(no, s.N) {
-		v.route(own, no, s.N, Run(v.op3(rules.Select, n, c, zero, g)), false)
+		v.route(no, s.N, Run(v.op3(rules.Select, n, c, zero, g)), false)
 	}
 }
 

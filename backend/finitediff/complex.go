@@ -249,12 +249,12 @@ func (p *complexJacobian) do(w *worker, j int) error {
 	lane := p.lanes[w.id]
 	h := p.s.imaginary(p.x[j])
 	lane.input[j] = complex(p.x[j], h)
-	defer func() { lane.input[j] = complex(p.x[j], 0) }() // an output may be the input itself
-	if err := lane.run(); err != nil {
-		return err
+	err := lane.run()
+	if err == nil {
+		for i := range p.m {
+			p.jac.Data[i*p.jac.Stride+j] = imag(lane.output(i)) / h
+		}
 	}
-	for i := range p.m {
-		p.jac.Data[i*p.jac.Stride+j] = imag(lane.output(i)) / h
-	}
-	return nil
+	lane.input[j] = complex(p.x[j], 0) // only now: an output may be the input itself
+	return err
 }

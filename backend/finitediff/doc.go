@@ -25,9 +25,9 @@
 //
 // # Second order
 //
-// Hessians and Hessian-vector products are second differences of values, central
+// Second derivatives, Hessians and H·v are second differences of values, central
 // with h = eps^(1/4), and not differences of differences: 2n²+1 evaluations for a
-// Hessian, 4n for H·v, with an error of eps^(1/2). The gradient that comes with
+// Hessian, 4n for H·v, 3 for a curve, with an error of eps^(1/2). The gradient with
 // them is taken from the same evaluations and has that error too; one that is
 // wanted to more digits is a call of Gradient.
 //

@@ -72,13 +72,6 @@ func (p *pool) run(t task, n int) error {
 		}
 		return nil
 	}
-	for _, w := range p.workers[1:k] {
-		// A clone reads the struct that was bound when it was made; f may have been
-		// bound to another since.
-		if w.f != nil && w.f.Context() != nil {
-			w.f = p.workers[0].f.Clone()
-		}
-	}
 	for i := 1; i < k; i++ {
 		p.wg.Add(1)
 		go func() {

@@ -4,8 +4,8 @@
 //	g, err := nabla.Gradient(f, forwarddiff.Backend{}, x)
 //
 // One sweep runs the function once and carries Chunk directions, so a gradient of
-// n inputs takes n/Chunk sweeps, each at a cost of the function times a constant
-// and Chunk. Forward mode is for few inputs, for Jacobians with more rows than
+// n inputs takes n/Chunk sweeps. What depends on none of the sweep's inputs costs as
+// much as in the plain function, the rest a constant times Chunk. Forward mode is for few inputs, for Jacobians with more rows than
 // columns, and for functions whose control flow changes at every call: nothing is
 // recorded.
 //
@@ -119,24 +119,43 @@ type seeds struct {
 func (r *runner) once(x []float64, lanes int, s seeds, strong bool) error {
 	r.t.StartDual(len(x), lanes, r.limit, strong)
 	defer r.t.Close()
-	for i := range x {
-		dst := r.t.Tangents(int32(i) + 1)
-		if s.unit {
-			clear(dst)
-			if k := i - s.first; k >= 0 && k < lanes {
-				dst[k] = 1
+	// An input that no direction moves is a constant of this sweep: what depends on
+	// it alone costs as much as in the plain function, and no infinity of it is met.
+	for i, v := range x {
+		r.xs[i] = engine.Real{V: v}
+		switch {
+		case !s.unit:
+			row := s.block.Row(i)
+			if !moves(row) {
+				continue
 			}
-		} else {
-			copy(dst, s.block.Row(i))
+			copy(r.t.Tangents(int32(i)+1), row)
+		case i < s.first || i >= s.first+lanes:
+			continue
+		default:
+			dst := r.t.Tangents(int32(i) + 1)
+			clear(dst)
+			dst[i-s.first] = 1
 		}
+		r.xs[i] = r.t.Input(i, v)
 		if strong {
-			for k, v := range dst {
-				dst[k] = core.StrongSeed(v)
+			dst := r.t.Tangents(int32(i) + 1)
+			for k, t := range dst {
+				dst[k] = core.StrongSeed(t)
 			}
 		}
 	}
-	engine.Inputs(r.t, r.xs, x)
 	return r.f.OverIn(r.t, r.ys, r.xs)
+}
+
+// moves reports whether a tangent is not zero.
+func moves(row []float64) bool {
+	for _, v := range row {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // tangents is those of output i, nil where it is a constant.

@@ -131,8 +131,12 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 	if err != nil {
 		return nil, err
 	}
-	return &compiledGradient{c: c, y: make([]float64, 1)}, nil
+	return &compiledGradient{c: c, b: b, y: make([]float64, 1)}, nil
 }
+
+// pause is the number of calls for which a function whose recordings do not last is
+// recorded without deriving a program.
+const pause = 64
 
 // gradientProgram has the outputs "y" and "xbar".
 func gradientProgram(p *program.Program, strong bool) *program.Program {
@@ -141,18 +145,35 @@ func gradientProgram(p *program.Program, strong bool) *program.Program {
 
 type compiledGradient struct {
 	c *engine.Compiled
+	b Backend
 	y []float64
+	// Where every call takes another branch, calls go to a recording that is swept
+	// as it is, and now and then a program is tried again.
+	tape   *recordedGradient
+	paused int
+	swept  int
 }
 
-func (g *compiledGradient) Recordings() int { return g.c.Recordings() }
+func (g *compiledGradient) Recordings() int { return g.c.Recordings() + g.swept }
 
 func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	if g.paused > 0 {
+		g.paused--
+		g.swept++
+		return g.tape.ValueAndGradient(grad, x)
+	}
 	machine, err := g.c.Run(x, engine.Block{})
 	if err != nil {
 		return 0, err
 	}
 	machine.Output(0, g.y)
 	machine.Output(1, grad)
+	if g.c.Thrashing() {
+		if g.tape == nil {
+			g.tape = &recordedGradient{newTape(g.c.Function(), g.b.limit())}
+		}
+		g.paused = pause
+	}
 	return g.y[0], nil
 }
 
@@ -210,13 +231,113 @@ func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []f
 	return h.y[0], nil
 }
 
-// PrepareHessian implements engine.Hessianer.
+// sweepLimit is the number of statements that the sweeps of a whole Jacobian or
+// Hessian may visit while its program is built; beyond it, the program of a few
+// directions at a time is run several times.
+const sweepLimit = 1 << 20
+
+// PrepareJacobian implements engine.Jacobianer. A small Jacobian is one program, with
+// a sweep for each row or column over what that depends on.
+func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
+	n, m := f.Dims()
+	if !b.replays(f) || n == 0 || m == 0 {
+		return engine.DeriveJacobian(b, f, x)
+	}
+	p, err := f.ProgramLimit(x, b.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Stmts)*min(n, m) > sweepLimit {
+		return engine.DeriveJacobian(b, f, x)
+	}
+	c, err := engine.NewCompiled(f, x, 1, b.Limit, func(p *program.Program, strong bool) *program.Program {
+		return program.Simplify(program.Jacobian(p, program.JacobianOptions{Forward: n < m, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &compiledJacobian{c: c, buf: make([]float64, n*m)}, nil
+}
+
+type compiledJacobian struct {
+	c   *engine.Compiled
+	buf []float64
+}
+
+func (j *compiledJacobian) Recordings() int { return j.c.Recordings() }
+
+func (j *compiledJacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
+	machine, err := j.c.Run(x, engine.Block{})
+	if err != nil {
+		return err
+	}
+	machine.Output(0, y)
+	rows(machine, 1, jac, j.buf)
+	return nil
+}
+
+// rows writes output group i, a matrix row by row, to dst. buf has room for it.
+func rows(machine *program.Machine, i int, dst engine.Block, buf []float64) {
+	if dst.Stride == dst.B {
+		machine.Output(i, dst.Data)
+		return
+	}
+	machine.Output(i, buf)
+	for k := range dst.N {
+		copy(dst.Row(k), buf[k*dst.B:])
+	}
+}
+
+// PrepareHessian implements engine.Hessianer. A small Hessian is one program, with a
+// tangent of the gradient for each column over what that depends on.
 func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
 	n, _ := f.Dims()
+	if b.replays(f) && n > 0 {
+		p, err := f.ProgramLimit(x, b.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if 4*len(p.Stmts)*n <= sweepLimit { // the gradient is about as much longer
+			return b.compileHessian(f, x)
+		}
+	}
 	k := engine.LanesOf(b, n)
 	hvp, err := b.PrepareHVP(f, x, k)
 	if err != nil {
 		return nil, err
 	}
 	return engine.HessianByHVP(hvp, f, k), nil
+}
+
+func (b Backend) compileHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
+	n, _ := f.Dims()
+	c, err := engine.NewCompiled(f, x, 2, b.Limit, func(p *program.Program, strong bool) *program.Program {
+		g := gradientProgram(p, strong)
+		return program.Simplify(program.Jacobian(g, program.JacobianOptions{Group: 1, Forward: true, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &compiledHessian{c: c, y: make([]float64, 1), buf: make([]float64, n*n)}, nil
+}
+
+type compiledHessian struct {
+	c      *engine.Compiled
+	y, buf []float64
+}
+
+func (h *compiledHessian) Recordings() int { return h.c.Recordings() }
+
+func (h *compiledHessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x []float64) (float64, error) {
+	machine, err := h.c.Run(x, engine.Block{})
+	if err != nil {
+		return 0, err
+	}
+	machine.Output(0, h.y)
+	if grad != nil {
+		machine.Output(1, grad)
+	}
+	rows(machine, 2, hess, h.buf)
+	engine.Symmetrise(hess)
+	return h.y[0], nil
 }

@@ -16,6 +16,9 @@ type tapeEntry struct {
 
 const callEntry = -1
 
+// firstTape is small: a tape that is thrown away after a few operations is cheap.
+const firstTape = 1 << 6
+
 type tapeCall struct {
 	rule  Custom
 	args  []int32
@@ -48,7 +51,7 @@ func (t *Tracer) StartTape(nIn, limit int) {
 func (t *Tracer) growTape() {
 	room := t.room(t.tapeBytes)
 	if t.tused == len(t.entries) {
-		t.entries = append(t.entries, make([]tapeEntry, min(firstChunk<<min(t.tused, 16), fullChunk)))
+		t.entries = append(t.entries, make([]tapeEntry, min(firstTape<<min(t.tused, 16), fullChunk)))
 	}
 	t.tcur = t.entries[t.tused]
 	t.tcur = t.tcur[:min(len(t.tcur), room)]

@@ -1,0 +1,36 @@
+package finitediff_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/difftest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		b finitediff.Backend
+		o difftest.Options
+	}{
+		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
+		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Plain: true}},
+		{finitediff.Backend{Workers: 2}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
+		{finitediff.Backend{Method: finitediff.Forward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5, AllocFree: true}},
+		{finitediff.Backend{Method: finitediff.Backward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
+		{finitediff.Backend{Method: finitediff.Complex}, difftest.Options{SecondTol: 1e-8, AllocFree: true}},
+	} {
+		name := c.b.Name()
+		if c.o.Plain {
+			name += " of plain functions"
+		}
+		t.Run(name, func(t *testing.T) { difftest.Run(t, c.b, &c.o) })
+	}
+}
+
+// TestConformanceOuter takes differences of exact gradients.
+func TestConformanceOuter(t *testing.T) {
+	b := nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: reversediff.Backend{Compile: true}}
+	difftest.Run(t, b, &difftest.Options{NoFirstOrder: true, SecondTol: 1e-8})
+}

@@ -1,0 +1,229 @@
+package nabla_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"gonum.org/v1/gonum/mat"
+)
+
+// polar is (r·cos θ, r·sin θ).
+func polar(x []nabla.Real) []nabla.Real {
+	sin, cos := nabla.Sincos(x[1])
+	return []nabla.Real{x[0].Mul(cos), x[0].Mul(sin)}
+}
+
+func paraboloid(x []nabla.Real) nabla.Real {
+	return x[0].Sq().Add(x[0].Mul(x[1])).Add(x[1].Sq().Scale(3))
+}
+
+func ExampleGradient() {
+	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
+		g, err := nabla.Gradient(paraboloid, b, []float64{1, 2})
+		fmt.Println(b.Name(), g, err)
+	}
+	// Output:
+	// forwarddiff [4 13] <nil>
+	// reversediff(compile) [4 13] <nil>
+	// tracker [4 13] <nil>
+}
+
+func ExamplePrepareGradient() {
+	x := []float64{4, -2}
+	prep, err := nabla.PrepareGradient(paraboloid, reversediff.Backend{Compile: true}, x)
+	if err != nil {
+		panic(err)
+	}
+	grad := make([]float64, 2)
+	for range 100 {
+		if _, err := prep.Gradient(grad, x); err != nil {
+			panic(err)
+		}
+		for i, g := range grad {
+			x[i] -= 0.2 * g
+		}
+	}
+	fmt.Printf("%.6f\n", x)
+	// Output: [0.000000 -0.000000]
+}
+
+func ExampleJacobian() {
+	j, err := nabla.Jacobian(polar, forwarddiff.Backend{}, []float64{2, 0})
+	fmt.Println(mat.Formatted(j), err)
+	// Output:
+	// ⎡1  0⎤
+	// ⎣0  2⎦ <nil>
+}
+
+func ExampleHessian() {
+	b := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}
+	h, err := nabla.Hessian(paraboloid, b, []float64{1, 2})
+	fmt.Println(mat.Formatted(h), err)
+	// Output:
+	// ⎡2  1⎤
+	// ⎣1  6⎦ <nil>
+}
+
+func ExampleHVP() {
+	hv, err := nabla.HVP(paraboloid, reversediff.Backend{Compile: true}, []float64{1, 2}, []float64{1, -1})
+	fmt.Println(hv, err)
+	// Output: [1 -5] <nil>
+}
+
+func ExamplePushforward() {
+	dy, err := nabla.Pushforward(polar, forwarddiff.Backend{}, []float64{2, 0}, []float64{1, 0.5})
+	fmt.Println(dy, err)
+	// Output: [1 1] <nil>
+}
+
+func ExamplePullback() {
+	w, err := nabla.Pullback(polar, reversediff.Backend{}, []float64{2, 0}, []float64{1, 1})
+	fmt.Println(w, err)
+	// Output: [1 2] <nil>
+}
+
+func ExampleDerivative() {
+	d, err := nabla.Derivative(nabla.Exp, forwarddiff.Backend{}, 0)
+	fmt.Println(d, err)
+	// Output: 1 <nil>
+}
+
+func ExampleSecondDerivative() {
+	d, err := nabla.SecondDerivative(func(x nabla.Real) nabla.Real { return x.Sq().Mul(x) }, forwarddiff.Backend{}, 2)
+	fmt.Println(d, err)
+	// Output: 12 <nil>
+}
+
+// A tangent at many points of a curve.
+func ExampleCurveDerivative() {
+	circle := func(t nabla.Real) []nabla.Real {
+		sin, cos := nabla.Sincos(t)
+		return []nabla.Real{cos, sin}
+	}
+	d, err := nabla.CurveDerivative(circle, forwarddiff.Backend{}, 0)
+	fmt.Println(d, err)
+	// Output: [0 1] <nil>
+}
+
+// What is learnt at a point serves many vectors, in both directions.
+func ExampleLinearize() {
+	j, err := nabla.Linearize(polar, tracker.Backend{}, []float64{2, 0})
+	if err != nil {
+		panic(err)
+	}
+	v, _ := j.Apply(nil, []float64{1, 1})
+	w, _ := j.Transpose(nil, []float64{1, 1})
+	fmt.Println(v, w)
+	// Output: [1 2] [1 2]
+}
+
+// An in-place function says how many outputs it has.
+func ExampleInPlace() {
+	diff := func(y, x []nabla.Real) {
+		for i := range y {
+			y[i] = x[i+1].Sub(x[i])
+		}
+	}
+	j, err := nabla.Jacobian(nabla.InPlace(2, diff), forwarddiff.Backend{}, []float64{1, 2, 4})
+	fmt.Println(mat.Formatted(j), err)
+	// Output:
+	// ⎡-1   1   0⎤
+	// ⎣ 0  -1   1⎦ <nil>
+}
+
+// The data of a least-squares fit are parameters: other data need no recording.
+func ExampleBind() {
+	type data struct{ T, Y nabla.Vec }
+	loss := func(p []nabla.Real, d *data) nabla.Real {
+		var s nabla.Real
+		for i := range d.T.Len() {
+			s = s.Add(p[0].Mul(nabla.Exp(p[1].Mul(d.T.At(i)))).Sub(d.Y.At(i)).Sq())
+		}
+		return s
+	}
+	d := &data{T: nabla.VecOf([]float64{0, 1}), Y: nabla.VecOf([]float64{1, 2})}
+	prep, err := nabla.PrepareGradient(nabla.Bind(loss, d), reversediff.Backend{Compile: true}, []float64{1, 0})
+	if err != nil {
+		panic(err)
+	}
+	g, err := prep.Gradient(nil, []float64{1, 0})
+	fmt.Println(g, err)
+	d.Y = nabla.VecOf([]float64{3, 4})
+	g, err = prep.Gradient(g, []float64{1, 0})
+	fmt.Println(g, err, "recordings:", prep.Recordings())
+	// Output:
+	// [-2 -2] <nil>
+	// [-10 -6] <nil> recordings: 1
+}
+
+// Several arguments are the fields of a struct.
+func ExampleStruct() {
+	model := func(p *exampleParams[nabla.Real]) nabla.Real {
+		return nabla.Dot(p.W, p.W).Mul(p.B)
+	}
+	params := &exampleParams[float64]{W: []float64{1, 2}, B: 3}
+	f, layout, err := nabla.Struct(model, params)
+	if err != nil {
+		panic(err)
+	}
+	g, err := nabla.Gradient(f, forwarddiff.Backend{}, layout.Flatten(nil, params))
+	grad := &exampleParams[float64]{W: make([]float64, 2)}
+	layout.Unflatten(grad, g)
+	fmt.Println(grad.W, grad.B, layout.Name(1), err)
+	// Output: [6 12] 5 W[1] <nil>
+}
+
+type exampleParams[T any] struct {
+	W []T
+	B T
+}
+
+// A function with a derivative of its own, for every engine.
+func ExampleRule() {
+	cube := nabla.Rule{
+		Name: "cube",
+		Out:  func(n int) int { return 1 },
+		Value: func(y, x []float64) {
+			y[0] = x[0] * x[0] * x[0]
+		},
+		VJP: func(xbar, x, y, ybar []float64) {
+			xbar[0] += 3 * x[0] * x[0] * ybar[0]
+		},
+	}.Func()
+	f := func(x nabla.Real) nabla.Real { return cube(x)[0].Add(x) }
+	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}} {
+		d, err := nabla.Derivative(f, b, 2)
+		fmt.Println(d, err)
+	}
+	// Output:
+	// 13 <nil>
+	// 13 <nil>
+}
+
+// The inner minimiser's gradient, differentiated by the outer one.
+func ExampleGradientFunc() {
+	f := func(x []nabla.Real) nabla.Real {
+		inner := func(z []nabla.Real) nabla.Real { return z[0].Sq().Mul(x[1]) }
+		return nabla.GradientFunc(inner, reversediff.Backend{})(x[:1])[0] // 2·x0·x1
+	}
+	g, err := nabla.Gradient(f, forwarddiff.Backend{}, []float64{3, 5})
+	fmt.Println(g, err)
+	// Output: [10 6] <nil>
+}
+
+// Plain Go over float64 is a black box; the error says what to do.
+func ExampleUnsupportedError() {
+	f := func(x []float64) float64 { return x[0] * x[0] }
+	_, err := nabla.Gradient(f, reversediff.Backend{}, []float64{3})
+	fmt.Println(errors.Is(err, nabla.ErrUnsupported))
+	g, err := nabla.Gradient(f, finitediff.Backend{}, []float64{3})
+	fmt.Printf("%.6f %v\n", g, err)
+	// Output:
+	// true
+	// [6.000000] <nil>
+}
