@@ -168,3 +168,14 @@ func BenchmarkValueAndGradient(b *testing.B) {
 func perOp(b *testing.B, ops int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(ops), "ns/operation")
 }
+
+// rosenbrock is the chained Rosenbrock function.
+func rosenbrock(x []nabla.Real) nabla.Real {
+	s := nabla.Const(0)
+	for i := range len(x) - 1 {
+		a := x[i+1].Sub(x[i].Sq())
+		b := nabla.Const(1).Sub(x[i])
+		s = s.Add(a.Sq().Scale(100)).Add(b.Sq())
+	}
+	return s
+}
