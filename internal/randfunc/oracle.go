@@ -326,5 +326,10 @@ func (g *oracle) box(s *Stmt, a []num) num {
 			}
 		}
 	}
+	for i := range a {
+		for k := range a[i].ah {
+			r.ah[k] += 0 * a[i].ah[k]
+		}
+	}
 	return r
 }
