@@ -152,7 +152,13 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 }
 
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
-	copy(m.Input(0), x)
+	in := m.Input(0)
+	copy(in, x)
+	if strong {
+		for i := len(in) - c.f.def.Directions; i < len(in); i++ {
+			in[i] = core.StrongSeed(in[i])
+		}
+	}
 	if extra.N*extra.B > 0 {
 		dst := m.Input(1)
 		for i := range extra.N {

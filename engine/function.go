@@ -51,7 +51,10 @@ type Def struct {
 	// Plain; 0 means all. A derivative that is computed in another way differs in
 	// rounding, and where it is infinite.
 	Checked int
-	Context Context
+	// Directions is how many inputs, the last ones, are a direction in the others: a
+	// zero among them is a structural zero.
+	Directions int
+	Context    Context
 	// Fork, where set, makes the definition anew for another goroutine: for
 	// functions that keep state of their own.
 	Fork func() Def

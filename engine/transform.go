@@ -47,7 +47,7 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 	return derivedFunction(f, replay, pushforwardProgram, n, func(f *Function) Def {
 		var g Pushforward
 		return Def{
-			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m,
+			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
 					if g, err = PreparePushforward(b, f, x[:n], 1); err != nil {
@@ -160,9 +160,7 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 		// A tangent that does not move an input is structurally zero there.
 		ins[0] = append([]Real(nil), x...)
 		for i, v := range x[nb:] {
-			if v.ID == 0 {
-				ins[0][nb+i].V = core.StrongSeed(v.V)
-			}
+			ins[0][nb+i].V = core.StrongSeed(v.V)
 		}
 	}
 	if d.strong == nil {

@@ -217,3 +217,24 @@ func size(body []Stmt) int {
 	}
 	return n
 }
+
+// Singles is the programs of one call, by the name of the function in package nabla,
+// without those that take a constant besides.
+func Singles() map[string]*Prog {
+	all := map[string]*Prog{}
+	for i := range functions {
+		f := &functions[i]
+		switch f.comp {
+		case scale, addConst, powConst, ldexp, polygamma, jn, yn:
+			continue
+		}
+		p := &Prog{N: f.arity, M: 1, Vars: f.arity + 1, Scratch: 1, Outs: []int{f.arity}}
+		s := Stmt{Kind: Apply, Fn: i, D: f.arity}
+		for k := range f.arity {
+			s.A = append(s.A, k)
+		}
+		p.Body = []Stmt{s}
+		all[f.name] = p
+	}
+	return all
+}
