@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"math"
+	"reflect"
+	"slices"
+
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 )
@@ -77,8 +81,9 @@ func derivedFunction(f *Function, replay bool, transform Derive, n int, plain fu
 		return derivedFunction(f.Clone(), replay, transform, n, plain).def
 	}
 	if f.Traceable() {
+		d := &derivation{transform: transform}
 		def.Traced = func(y, x []Real, c Context) error {
-			out, err := overDerived(f, n, x, c, transform)
+			out, err := d.over(f, n, x, c)
 			copy(y, out)
 			return err
 		}
@@ -102,10 +107,37 @@ func derivedFunction(f *Function, replay bool, transform Derive, n int, plain fu
 	return g
 }
 
-// overDerived records base at x, in a trace that may capture the numbers of outer
-// ones, transforms the program, and runs the result over x.
-func overDerived(base *Function, nb int, x []Real, c Context, transform Derive) ([]Real, error) {
-	p, captured, err := recordNested(base, x[:nb], c)
+// A derivation is the derivative of a function at the numbers of outer traces. The
+// programs are kept while the function records the same.
+type derivation struct {
+	transform     Derive
+	busy          bool
+	t             Tracer
+	work          program.Workspace
+	records       []core.Record
+	consts        []float64
+	outs          []output
+	customs       []core.Custom
+	plain, strong *program.Program
+	base          *program.Program
+}
+
+// output is what a recording says of an output of the function: the number or the
+// constant that it is.
+type output struct {
+	id   int32
+	bits uint64
+}
+
+// over records base at x, in a trace that may capture the numbers of outer ones,
+// transforms the program, and runs the result over x.
+func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, error) {
+	if d.busy { // the function differentiates itself
+		d = &derivation{transform: d.transform}
+	}
+	d.busy = true
+	defer func() { d.busy = false }()
+	captured, err := d.record(base, x[:nb], c)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +148,10 @@ func overDerived(base *Function, nb int, x []Real, c Context, transform Derive) 
 	// The numbers show a NaN among the first derivatives, not among those that x
 	// carries: where these may want structural zeros, they get them.
 	if !core.Strong(x) {
-		out, err := program.Over(transform(p, false), ins, nil)
+		if d.plain == nil {
+			d.plain = d.transform(d.base, false)
+		}
+		out, err := d.work.Over(d.plain, ins, nil)
 		if err != nil || !anyNaN(out) {
 			return out, err
 		}
@@ -128,7 +163,10 @@ func overDerived(base *Function, nb int, x []Real, c Context, transform Derive) 
 			ins[0][nb+i].V = core.StrongSeed(v.V)
 		}
 	}
-	return program.Over(transform(p, true), ins, nil)
+	if d.strong == nil {
+		d.strong = d.transform(d.base, true)
+	}
+	return d.work.Over(d.strong, ins, nil)
 }
 
 func anyNaN(x []Real) bool {
@@ -140,10 +178,10 @@ func anyNaN(x []Real) bool {
 	return false
 }
 
-// recordNested records f at the values of x. c is the context that the outer call
-// has entered already.
-func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, error) {
-	t := new(Tracer)
+// record records f at the values of x and returns the outer numbers that it
+// captured. c is the context that the outer call has entered already.
+func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
+	t := &d.t
 	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: DefaultLimit})
 	defer t.Close()
 	xs, ys := make([]Real, len(x)), make([]Real, f.def.M)
@@ -151,7 +189,7 @@ func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, e
 		xs[i] = t.Input(i, r.V)
 	}
 	if err := f.Within(ys, xs, c); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i, r := range ys {
 		if r.ID != 0 && !t.Owns(r) {
@@ -159,6 +197,67 @@ func recordNested(f *Function, x []Real, c Context) (*program.Program, []Real, e
 		}
 	}
 	rec := t.Recorded()
+	captured := append([]Real(nil), rec.Captures...)
+	if d.base != nil && d.same(&rec, ys) {
+		return captured, nil
+	}
 	p, err := program.FromRecording(rec, ys)
-	return p, append([]Real(nil), rec.Captures...), err
+	if err != nil {
+		return nil, err
+	}
+	d.base, d.plain, d.strong = p, nil, nil
+	d.keep(&rec, ys)
+	return captured, nil
+}
+
+// outputOf is y as it stands in a recording.
+func outputOf(y Real) output {
+	if y.ID == 0 {
+		return output{bits: math.Float64bits(y.V)}
+	}
+	return output{id: y.ID}
+}
+
+// keep copies what same compares.
+func (d *derivation) keep(rec *core.Recorded, ys []Real) {
+	d.records = d.records[:0]
+	for _, c := range rec.Chunks {
+		d.records = append(d.records, c...)
+	}
+	d.consts = append(d.consts[:0], rec.Consts...)
+	d.customs = append(d.customs[:0], rec.Customs...)
+	d.outs = d.outs[:0]
+	for _, y := range ys {
+		d.outs = append(d.outs, outputOf(y))
+	}
+}
+
+// same reports whether rec is the recording that was kept.
+func (d *derivation) same(rec *core.Recorded, ys []Real) bool {
+	if rec.Len != len(d.records) || len(rec.Consts) != len(d.consts) || len(rec.Customs) != len(d.customs) {
+		return false
+	}
+	for i, y := range ys {
+		if outputOf(y) != d.outs[i] {
+			return false
+		}
+	}
+	for i, c := range rec.Customs {
+		if t := reflect.TypeOf(c); t != reflect.TypeOf(d.customs[i]) || !t.Comparable() || c != d.customs[i] {
+			return false
+		}
+	}
+	for i, v := range rec.Consts {
+		if math.Float64bits(v) != math.Float64bits(d.consts[i]) {
+			return false
+		}
+	}
+	at := 0
+	for _, c := range rec.Chunks {
+		if !slices.Equal(c, d.records[at:at+len(c)]) {
+			return false
+		}
+		at += len(c)
+	}
+	return true
 }
