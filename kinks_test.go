@@ -168,3 +168,24 @@ func TestSecondOrderOfTie(t *testing.T) {
 	gradientsAgree(t, func(x []nabla.Real) nabla.Real { return nabla.Max(x[0], nabla.Hypot(x[0], x[0])) },
 		[]float64{0}, []float64{1}, []float64{0})
 }
+
+// TestInnerDerivativeHasNoNegativeZero holds that an inner derivative that is 0 is
+// +0 in every engine and in every mode of it: 1/x tells it from -0.
+func TestInnerDerivativeHasNoNegativeZero(t *testing.T) {
+	for _, inner := range firstOrder {
+		f := func(x []nabla.Real) nabla.Real {
+			g := nabla.GradientFunc(func(z []nabla.Real) nabla.Real { return nabla.Cos(z[0]) }, inner)(x) // -sin(0)
+			return nabla.Inv(g[0])
+		}
+		for _, b := range firstOrder {
+			if y, g, err := nabla.ValueAndGradient(f, b, []float64{0}); err != nil || y != math.Inf(1) {
+				t.Errorf("%s inside %s: %v, %v, %v", inner.Name(), b.Name(), y, g, err)
+			}
+		}
+		for _, b := range secondOrder {
+			if y, _, _, err := nabla.ValueGradientAndHessian(f, b, []float64{0}); err != nil || y != math.Inf(1) {
+				t.Errorf("%s inside %s: %v, %v", inner.Name(), b.Name(), y, err)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/rules"
 )
 
 // A derived function carries the value along, so that whoever differentiates it
@@ -152,8 +153,15 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 			d.plain = d.transform(d.base, false)
 		}
 		out, err := d.work.Over(d.plain, ins, nil)
-		if err != nil || !anyNaN(out) {
-			return out, err
+		if err != nil {
+			return nil, err
+		}
+		if !anyNaN(out) {
+			// A derivative has no -0, as in strong mode: f may tell it from 0.
+			for i := range len(out) - base.def.M {
+				out[i] = core.Apply2(rules.Add, out[i], Real{})
+			}
+			return out, nil
 		}
 	}
 	if len(x) > nb {
