@@ -309,5 +309,6 @@ func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error
 }
 
 // DefaultLimit is the number of operations that a program may have where a
-// backend does not say otherwise: about 2 GiB while its gradient is derived.
+// backend does not say otherwise. Deriving a gradient takes several hundred bytes
+// for each of them.
 const DefaultLimit = 10_000_000

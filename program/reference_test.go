@@ -82,7 +82,7 @@ func referenceStmt(p *Program, s *Stmt, m []float64, ins [][]float64, params []f
 			x, y := m[a[l]], m[b[l]]
 			held := map[Op]bool{
 				GuardLt: x < y, GuardLe: x <= y, GuardEq: x == y,
-				GuardBits: math.Float64bits(x) == math.Float64bits(y),
+				GuardBits: math.Float64bits(x) == math.Float64bits(y) || x != x && y != y,
 				GuardInt:  truncates(x) == truncates(y),
 			}[s.Op]
 			ok = ok && held == (p.Outcomes[int(s.C.Base)+l] == 1)

@@ -173,7 +173,7 @@ func appendName(b []byte, name string) []byte {
 
 // appendFloat writes v so that the same bits are read back.
 func appendFloat(b []byte, v float64) []byte {
-	if v != v && !sameBits(v, math.NaN()) {
+	if v != v && math.Float64bits(v) != math.Float64bits(math.NaN()) {
 		b = strconv.AppendUint(append(b, "NaN(0x"...), math.Float64bits(v), 16)
 		return append(b, ')')
 	}
