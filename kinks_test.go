@@ -189,3 +189,21 @@ func TestInnerDerivativeHasNoNegativeZero(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientOfReverseOverForward holds that the gradient that comes with a Hessian
+// is right in a direction that does not move, also through a rule, where another
+// element is NaN.
+func TestGradientOfReverseOverForward(t *testing.T) {
+	box := nabla.DifferentiateWith(func(z []nabla.Real) nabla.Real { return z[0].Neg() }, firstOrder[0])
+	for _, f := range []func(x []nabla.Real) nabla.Real{
+		func(x []nabla.Real) nabla.Real { return nabla.Mod(box(x[:1]), x[1]) },
+		func(x []nabla.Real) nabla.Real { return nabla.Mod(x[0].Neg(), x[1]) },
+	} {
+		for _, b := range secondOrder {
+			_, g, _, err := nabla.ValueGradientAndHessian(f, b, []float64{0, 0})
+			if err != nil || g[0] != -1 && g[0] == g[0] { // a NaN is honest
+				t.Errorf("%s: %v, %v", b.Name(), g, err)
+			}
+		}
+	}
+}

@@ -154,7 +154,7 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
 	in := m.Input(0)
 	copy(in, x)
-	if strong {
+	if strong && len(m.Program().Customs) == 0 { // the derivative in the direction would be lost in a custom rule
 		for i := len(in) - c.f.def.Directions; i < len(in); i++ {
 			in[i] = core.StrongSeed(in[i])
 		}

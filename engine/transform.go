@@ -165,10 +165,13 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 		}
 	}
 	if len(x) > nb {
-		// A tangent that does not move an input is structurally zero there.
+		// A tangent that does not move an input is structurally zero there. In a custom
+		// rule the derivative with respect to such a tangent would be lost.
 		ins[0] = append([]Real(nil), x...)
 		for i, v := range x[nb:] {
-			ins[0][nb+i].V = core.StrongSeed(v.V)
+			if v.ID == 0 || len(d.base.Customs) == 0 {
+				ins[0][nb+i].V = core.StrongSeed(v.V)
+			}
 		}
 	}
 	if d.strong == nil {

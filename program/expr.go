@@ -77,7 +77,7 @@ func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	switch {
 	case f.one:
 	case strong && f.zero:
-		g = Run(b.op3(rules.Select, n, b.structural(g, n), Slot(b.zero(true)), Run(b.op2(rules.MulZ, n, f.val, g))))
+		g = Run(b.op3(rules.Select, n, b.structural(g, n), Run(b.op2(rules.MulZ, n, g, f.val)), Run(b.op2(rules.MulZ, n, f.val, g))))
 	case strong:
 		v := f.val
 		if f.inv {
