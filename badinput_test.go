@@ -408,4 +408,3 @@ func TestUnusualFunctions(t *testing.T) {
 		}
 	}
 }
-
