@@ -55,7 +55,7 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 					}
 				}
 			}
-			if name == "Acosh" && x[0] == 1 || tiny(x) {
+			if tiny(x) {
 				continue // 0·Inf or not depends on the order of products there
 			}
 			for i, prep := range second {

@@ -53,7 +53,7 @@ func Partial1(o Op, x, v float64) float64 {
 	case Asinh:
 		return 1 / math.Hypot(1, x)
 	case Acosh:
-		return 1 / (math.Sqrt(x-1) * math.Sqrt(x+1))
+		return (1 / math.Sqrt(x-1)) * (1 / math.Sqrt(x+1))
 	case Atanh:
 		return 1 / math.FMA(-x, x, 1)
 	case Erf:

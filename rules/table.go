@@ -55,7 +55,7 @@ var table = [...]Rule{
 	Asinh: {Name: "asinh", Arity: 1, Value: "math.Asinh(x)", Partials: []string{"inv(hypot(1, x))"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.38(ii)"},
 	// Two roots: the product under one root would overflow.
-	Acosh: {Name: "acosh", Arity: 1, Value: "math.Acosh(x)", Partials: []string{"inv(sqrt(x-1)*sqrt(x+1))"},
+	Acosh: {Name: "acosh", Arity: 1, Value: "math.Acosh(x)", Partials: []string{"inv(sqrt(x-1))*inv(sqrt(x+1))"},
 		Domain: "x ≥ 1", Kinks: "+Inf at 1", Source: "DLMF §4.38(ii)"},
 	Atanh: {Name: "atanh", Arity: 1, Value: "math.Atanh(x)", Partials: []string{"inv(fma(-x, x, 1))"},
 		Domain: "|x| < 1", Kinks: "+Inf at ±1", Source: "DLMF §4.38(ii)"},
