@@ -100,3 +100,18 @@ func resolve(op string, b Backend) (resolved, error) {
 		return r, nil
 	}
 }
+
+// once is b for an operator of first order that is asked for a single time.
+func once(b Backend) Backend {
+	switch c := b.(type) {
+	case Policy:
+		c.Backend = once(c.Backend)
+		return c
+	case SecondOrder:
+		c.Inner = once(c.Inner)
+		return c
+	case engine.OneShotter:
+		return c.OneShot()
+	}
+	return b
+}

@@ -10,7 +10,7 @@ func Derivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
 
 // ValueAndDerivative is f(x) and f'(x).
 func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float64, err error) {
-	p, err := PrepareDerivative(f, b, x)
+	p, err := PrepareDerivative(f, once(b), x)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -14,7 +14,7 @@ func Gradient[F ScalarFunc](f F, b Backend, x []float64) ([]float64, error) {
 
 // ValueAndGradient is f(x) and ∇f(x). See [Gradient].
 func ValueAndGradient[F ScalarFunc](f F, b Backend, x []float64) (float64, []float64, error) {
-	p, err := PrepareGradient(f, b, x)
+	p, err := PrepareGradient(f, once(b), x)
 	if err != nil {
 		return 0, nil, err
 	}

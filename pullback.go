@@ -14,7 +14,7 @@ func Pullback[F AnyFunc](f F, b Backend, x, dy []float64) ([]float64, error) {
 
 // ValueAndPullback is f(x) and J(x)ᵀ·dy.
 func ValueAndPullback[F AnyFunc](f F, b Backend, x, dy []float64) (y, xbar []float64, err error) {
-	p, err := PreparePullback(f, b, x)
+	p, err := PreparePullback(f, once(b), x)
 	if err != nil {
 		return nil, nil, err
 	}

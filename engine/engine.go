@@ -120,6 +120,11 @@ type Transformer interface {
 	PushforwardFunction(f *Function) (*Function, error)
 }
 
+// A OneShotter has a preparation that pays for itself only after several calls.
+// OneShot is the backend for a gradient, derivative or pullback that is asked for
+// once; its results are the same.
+type OneShotter interface{ OneShot() Backend }
+
 // A Recorder counts how often a prepared object recorded the function.
 type Recorder interface{ Recordings() int }
 

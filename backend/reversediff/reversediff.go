@@ -54,6 +54,13 @@ func (b Backend) limit() int {
 
 func (b Backend) replays(f *engine.Function) bool { return b.Compile || f.Replayable() }
 
+// OneShot implements engine.OneShotter: deriving a program takes about a hundred
+// times as long as sweeping the recording it is derived from.
+func (b Backend) OneShot() engine.Backend {
+	b.Compile = false
+	return b
+}
+
 // GradientFunction implements engine.Transformer. With Compile the gradient may be
 // replayed by the engine that differentiates it.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
