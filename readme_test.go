@@ -29,8 +29,10 @@ func TestREADME(t *testing.T) {
 			switch lang {
 			case "go":
 				found = append(found, snippet{code: body})
-			case "text":
-				found[len(found)-1].want = body
+			case "text": // the output of the program above it
+				if last := &found[len(found)-1]; last.want == "" {
+					last.want = body
+				}
 			}
 			lang = ""
 		default:
