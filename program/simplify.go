@@ -133,8 +133,10 @@ func merge(p *Program) *Program {
 			}
 			guards[key] = true
 		}
-		if s.Op.Elementary() || s.Op == Sum || s.Op == Const {
-			if d, ok := seen.find(r.p, &t); ok {
+		merges, h := s.Op.Elementary() || s.Op == Sum || s.Op == Const, uint64(0)
+		if merges {
+			h = hash(r.p, &t)
+			if d, ok := seen.find(r.p, &t, h); ok {
 				r.place(s, d)
 				continue
 			}
@@ -146,8 +148,8 @@ func merge(p *Program) *Program {
 				vals[d+l] = known{p.Consts[s.K+l], true}
 			}
 		}
-		if s.Op.Elementary() || s.Op == Sum || s.Op == Const {
-			seen.put(r.p, int32(len(r.p.Stmts)-1))
+		if merges {
+			seen.put(r.p, int32(len(r.p.Stmts)-1), h)
 		}
 		r.place(s, d)
 	}
@@ -278,9 +280,10 @@ func newTable(n int) *table {
 	return &table{slots: make([]int32, size)}
 }
 
-func (t *table) find(p *Program, s *Stmt) (int32, bool) {
+// find is the first slot of a statement equal to s, whose hash is h.
+func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
 	mask := uint64(len(t.slots) - 1)
-	for h := hash(p, s) & mask; t.slots[h] != 0; h = (h + 1) & mask {
+	for h &= mask; t.slots[h] != 0; h = (h + 1) & mask {
 		if c := &p.Stmts[t.slots[h]-1]; same(p, c, s) {
 			return c.D, true
 		}
@@ -288,9 +291,10 @@ func (t *table) find(p *Program, s *Stmt) (int32, bool) {
 	return 0, false
 }
 
-func (t *table) put(p *Program, i int32) {
+// put enters statement i, whose hash is h.
+func (t *table) put(p *Program, i int32, h uint64) {
 	mask := uint64(len(t.slots) - 1)
-	h := hash(p, &p.Stmts[i]) & mask
+	h &= mask
 	for t.slots[h] != 0 {
 		h = (h + 1) & mask
 	}
@@ -301,7 +305,7 @@ func (t *table) put(p *Program, i int32) {
 		t.slots, t.n = make([]int32, 2*len(old)), 0
 		for _, e := range old {
 			if e != 0 {
-				t.put(p, e-1)
+				t.put(p, e-1, hash(p, &p.Stmts[e-1]))
 			}
 		}
 	}
@@ -319,7 +323,8 @@ func hash(p *Program, s *Stmt) uint64 {
 			h = mix(h, math.Float64bits(v))
 		}
 	}
-	for _, o := range s.Operands() {
+	ops := [3]Operand{s.A, s.B, s.C}
+	for _, o := range ops[:s.Op.Arity()] {
 		if o.Stride != Gather {
 			h = mix(h, uint64(uint32(o.Base))<<32|uint64(uint32(o.Stride)))
 			continue

@@ -70,7 +70,20 @@ func Lookup(name string) (Op, bool) {
 
 // Arity returns the number of arguments of o: 1, 2 or 3. It panics if o is not
 // an op.
-func (o Op) Arity() int { return Info(o).Arity }
+func (o Op) Arity() int {
+	if n := arity[o]; n > 0 {
+		return int(n)
+	}
+	return Info(o).Arity
+}
+
+// arity is the column of the table, in one cache line or two.
+var arity = func() (n [256]uint8) {
+	for o := Invalid + 1; o < NumOps; o++ {
+		n[o] = uint8(table[o].Arity)
+	}
+	return n
+}()
 
 // Choice reports whether the value of o is one of its arguments, picked by
 // comparison: Max, Min and Select. The derivative is that of the picked argument
