@@ -136,6 +136,9 @@ func group(p *Program) *Program {
 		}
 		if groups(&p.Stmts[stmts[0]]) {
 			slices.Sort(stmts) // program order: neighbours in the source read neighbours
+			if r.descends(stmts) {
+				slices.Reverse(stmts)
+			}
 			r.emit(stmts)
 		} else {
 			for k := range stmts {
@@ -144,6 +147,25 @@ func group(p *Program) *Program {
 		}
 		done(stmts)
 	}
+}
+
+// descends reports whether the first operands of stmts stand one after the other
+// downwards, as in a reverse sweep: kernels read upwards.
+func (r *rewriter) descends(stmts []int32) bool {
+	down := 0
+	for k, last := 0, int32(0); k < len(stmts); k++ {
+		s := &r.src.Stmts[stmts[k]]
+		slot := r.slot[r.src.at(s.A, 0)]
+		switch {
+		case k == 0:
+		case slot == last-1:
+			down++
+		case slot == last+1:
+			down--
+		}
+		last = slot
+	}
+	return down > 0
 }
 
 // lists holds a list of statements for each statement, end to end.
