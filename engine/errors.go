@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -37,7 +38,24 @@ type ShapeError struct {
 }
 
 func (e *ShapeError) Error() string {
-	return fmt.Sprintf("nabla: %s: %s is %d, want %d", e.Op, e.Arg, e.Got, e.Want)
+	return fmt.Sprintf("nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
+}
+
+// next says what to do where the numbers do not.
+func (e *ShapeError) next() string {
+	switch {
+	case e.Arg == "m":
+		return " or more"
+	case e.Arg == "outputs of f" && e.Want == 1:
+		return "; for several outputs use Jacobian, Pushforward or Pullback"
+	case e.Arg == "outputs of f":
+		return "; a function has the same number of outputs at every call"
+	case e.Arg == "len(x)" && !strings.Contains(e.Op, "."):
+		return "; a prepared object takes points of one length, which Resize changes"
+	case e.Arg == "len(dst)" && !strings.Contains(e.Op, "."):
+		return "; nil is allocated"
+	}
+	return ""
 }
 
 // PanicError says that the user's function panicked.
