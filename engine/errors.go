@@ -66,7 +66,11 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("nabla: function %s panicked: %v", e.Function, e.Value)
+	what := e.Function
+	if !strings.HasPrefix(what, "rule ") {
+		what = "function " + what
+	}
+	return fmt.Sprintf("nabla: %s panicked: %v", what, e.Value)
 }
 
 // Unwrap is the value of the panic where that is an error.
@@ -112,7 +116,7 @@ func recovered(name string, v any, err *error) {
 		return
 	}
 	if a, ok := v.(core.Abort); ok {
-		*err = fmt.Errorf("nabla: function %s: %w", name, a.Err)
+		*err = core.Within("function "+name, a.Err)
 		return
 	}
 	*err = &PanicError{Function: name, Value: v, Stack: debug.Stack()}

@@ -232,7 +232,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	}
 	for i := range n {
 		if lo, hi := s.box(i); !(lo <= hi) {
-			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v]", i, lo, hi)
+			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not above the upper", i, lo, hi)
 		}
 	}
 	return s, nil
