@@ -2,6 +2,7 @@ package nabla
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/nabla-ad/nabla/engine"
 )
@@ -54,7 +55,7 @@ func (p Policy) Name() string {
 }
 
 func nameOf(b Backend) string {
-	if b == nil {
+	if b == nil || nilValue(b) {
 		return "<nil>"
 	}
 	return b.Name()
@@ -96,9 +97,19 @@ func resolve(op string, b Backend) (resolved, error) {
 			r.policy.NoStaleCheck = r.policy.NoStaleCheck || outer.policy.NoStaleCheck || inner.policy.NoStaleCheck
 			return r, nil
 		}
+		if nilValue(b) {
+			return r, &UnsupportedError{What: fmt.Sprintf("%s: the backend is nil (a %T)", op, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
+		}
 		r.outer, r.inner = b, b
 		return r, nil
 	}
+}
+
+// nilValue reports whether b is a nil pointer to a backend whose methods are those
+// of its value, so that calling one panics.
+func nilValue(b Backend) bool {
+	v := reflect.ValueOf(b)
+	return v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Implements(reflect.TypeFor[Backend]())
 }
 
 // once is b for an operator of first order that is asked for a single time.
@@ -111,7 +122,9 @@ func once(b Backend) Backend {
 		c.Inner = once(c.Inner)
 		return c
 	case engine.OneShotter:
-		return c.OneShot()
+		if !nilValue(b) {
+			return c.OneShot()
+		}
 	}
 	return b
 }

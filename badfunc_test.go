@@ -161,6 +161,45 @@ func TestForeignReal(t *testing.T) {
 	}
 }
 
+// TestKeptWhileCounting has functions that keep a Real of their first call, which
+// only counts their outputs, in a slice that they return or beside it.
+func TestKeptWhileCounting(t *testing.T) {
+	for _, b := range allEngines {
+		var out []nabla.Real
+		var first nabla.Real
+		calls := 0
+		for name, f := range map[string]func(x []nabla.Real) []nabla.Real{
+			"output": func(x []nabla.Real) []nabla.Real {
+				if out == nil {
+					out = []nabla.Real{x[0], x[1]}
+				}
+				out[0] = x[0].Sq()
+				return out
+			},
+			"operand": func(x []nabla.Real) []nabla.Real {
+				if calls++; calls == 1 {
+					first = nabla.Sin(x[1])
+				}
+				return []nabla.Real{x[0].Mul(first)}
+			},
+		} {
+			p, err := nabla.PrepareJacobian(f, b, []float64{1, 2})
+			if err == nil {
+				_, err = p.Dense(nil, []float64{3, 4})
+			}
+			if !errors.Is(err, nabla.ErrForeignReal) {
+				t.Errorf("%s with %s: %v", name, b.Name(), err)
+			}
+		}
+	}
+	// A rule without derivatives has values, which is all that finite differences want.
+	box := nabla.Rule{Name: "box", Value: func(y, x []float64) { y[0] = 3 * x[0] }}.Func()
+	j, err := nabla.Jacobian(func(x []nabla.Real) []nabla.Real { return box(x[0]) }, finitediff.Backend{}, []float64{2})
+	if err != nil || math.Abs(j.At(0, 0)-3) > 1e-8 {
+		t.Errorf("a rule without derivatives with finitediff: %v, %v", j, err)
+	}
+}
+
 func TestLengthOfOutputsChanges(t *testing.T) {
 	for _, b := range allEngines {
 		n := 2

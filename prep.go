@@ -112,7 +112,7 @@ func panicked(op string, v any, err *error) {
 	switch v := v.(type) {
 	case nil:
 	case core.Abort:
-		*err = fmt.Errorf("nabla: %s: %w", op, v.Err)
+		*err = core.Within(op, v.Err)
 	default:
 		*err = &PanicError{Function: op, Value: v, Stack: debug.Stack()}
 	}

@@ -134,7 +134,7 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 		failed = true
 	}
 	if failed && c.f.policy.FailOnGuard {
-		return nil, nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+		return nil, nil, fmt.Errorf("nabla: function %s: %w; prepare at a point of this branch, or let nabla.Policy record again (OnGuard: nabla.Retrace)", c.f.Name(), ErrGuard)
 	}
 	return c.again(x, extra)
 }
@@ -146,7 +146,7 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 		return nil, nil, err
 	}
 	if !c.start(b.plain, x, extra, false).Run() {
-		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function call itself a random source?: %w", c.f.Name(), ErrGuard)
+		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function read a clock or random numbers?: %w", c.f.Name(), ErrGuard)
 	}
 	return b, b.plain, nil
 }

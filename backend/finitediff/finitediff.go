@@ -171,7 +171,7 @@ type settings struct {
 func (b Backend) first(f *engine.Function) (*settings, error) {
 	rel := [numMethods]float64{cbrtEps, sqrtEps, sqrtEps, complexRel}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
 	}
 	s, err := b.resolve(f, rel[b.Method])
 	if err == nil && b.Method == Complex && b.RelStep == 0 && b.AbsStep == 0 {
@@ -193,7 +193,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	n, _ := f.Dims()
 	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, 1)}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
 	}
 	if b.Workers < 0 {
 		return nil, fmt.Errorf("nabla: finitediff: Workers is %d, want 0 or more", b.Workers)
@@ -203,7 +203,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 		step float64
 	}{{"RelStep", b.RelStep}, {"AbsStep", b.AbsStep}} {
 		if !(v.step >= 0 && v.step <= math.MaxFloat64) {
-			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a finite number, 0 for the default", v.name, v.step)
+			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a positive finite number, or 0 for the default", v.name, v.step)
 		}
 	}
 	if b.RelStep != 0 {
@@ -232,7 +232,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	}
 	for i := range n {
 		if lo, hi := s.box(i); !(lo <= hi) {
-			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v]", i, lo, hi)
+			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not above the upper", i, lo, hi)
 		}
 	}
 	return s, nil

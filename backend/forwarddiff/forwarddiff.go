@@ -74,8 +74,13 @@ func (b Backend) Lanes(n int) int {
 }
 
 func (b Backend) check() error {
-	if b.Chunk < 0 || b.Workers < 0 || b.Limit < 0 {
-		return fmt.Errorf("nabla: forwarddiff: negative setting in %+v", struct{ Chunk, Workers, Limit int }(b))
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"Chunk", b.Chunk}, {"Workers", b.Workers}, {"Limit", b.Limit}} {
+		if v.value < 0 {
+			return fmt.Errorf("nabla: forwarddiff: %s is %d, want 0 or more; 0 is the default", v.name, v.value)
+		}
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ type Backend struct {
 	// function whose branches seldom change.
 	Compile bool
 
-	// Limit is the number of operations a recording may have; zero means
-	// engine.DefaultLimit.
+	// Limit is the number of operations a recording may have; zero or less
+	// means engine.DefaultLimit.
 	Limit int
 }
 

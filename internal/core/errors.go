@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Abort is panicked inside a user's function by the number type and turned back
@@ -31,3 +32,18 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the recording passed its limit of %d operations (%d MiB); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
 		e.Limit, e.Bytes>>20)
 }
+
+// Within is err with where it was met. The message names the project once, however
+// deep err comes from.
+func Within(where string, err error) error { return &within{where, err} }
+
+type within struct {
+	where string
+	err   error
+}
+
+func (w *within) Error() string {
+	return "nabla: " + w.where + ": " + strings.TrimPrefix(w.err.Error(), "nabla: ")
+}
+
+func (w *within) Unwrap() error { return w.err }
