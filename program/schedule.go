@@ -111,14 +111,24 @@ func group(p *Program) *Program {
 			missing[u]++
 		}
 	}
+	gate := newGate(p)
+	for _, i := range gate.calls {
+		missing[i]++
+	}
 	r := rewrite(p)
 	r.p.Outcomes = nil
+	ready := func(i int32) {
+		if missing[i]--; missing[i] == 0 {
+			q.push(i)
+		}
+	}
 	done := func(stmts []int32) {
 		for _, i := range stmts {
 			for _, u := range users.of(int(i)) {
-				if missing[u]--; missing[u] == 0 {
-					q.push(u)
-				}
+				ready(u)
+			}
+			if p.Stmts[i].Op.Guard() {
+				gate.pass(i, ready)
 			}
 		}
 	}
@@ -143,6 +153,48 @@ func group(p *Program) *Program {
 			}
 		}
 		done(stmts)
+	}
+}
+
+// A gate holds calls of custom rules back until the guards that stand before them
+// have passed: on another branch a rule, which is the user's code, may be called
+// with arguments that it was never meant for.
+type gate struct {
+	guards, calls []int32 // in program order
+	passed        []bool  // by statement
+}
+
+// newGate lists the guards and the calls behind one.
+func newGate(p *Program) *gate {
+	g := new(gate)
+	if len(p.Customs) == 0 {
+		return g
+	}
+	for i := range p.Stmts {
+		switch op := p.Stmts[i].Op; {
+		case op.Guard():
+			g.guards = append(g.guards, int32(i))
+		case op == Call && len(g.guards) > 0 && p.Stmts[i].terms() > 0:
+			g.calls = append(g.calls, int32(i))
+		}
+	}
+	g.passed = make([]bool, len(p.Stmts))
+	return g
+}
+
+// pass notes that guard i has been placed and opens the calls that have no other
+// guard before them.
+func (g *gate) pass(i int32, open func(call int32)) {
+	if g.passed == nil {
+		return
+	}
+	g.passed[i] = true
+	for len(g.guards) > 0 && g.passed[g.guards[0]] {
+		g.guards = g.guards[1:]
+	}
+	for len(g.calls) > 0 && (len(g.guards) == 0 || g.calls[0] < g.guards[0]) {
+		open(g.calls[0])
+		g.calls = g.calls[1:]
 	}
 }
 
