@@ -64,7 +64,14 @@ func nameOf(b Backend) string {
 // resolved is a backend with its composites taken apart.
 type resolved struct {
 	outer, inner Backend
+	second       bool // outer and inner come from a SecondOrder
 	policy       engine.Policy
+}
+
+// also makes p hold beside what holds already.
+func (r *resolved) also(p engine.Policy) {
+	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
+	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
 }
 
 func resolve(op string, b Backend) (resolved, error) {
@@ -74,7 +81,7 @@ func resolve(op string, b Backend) (resolved, error) {
 		case nil:
 			return r, &UnsupportedError{What: op + ": the backend is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
-			r.policy = engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck}
+			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck})
 			b = c.Backend
 			continue
 		case SecondOrder:
@@ -86,15 +93,15 @@ func resolve(op string, b Backend) (resolved, error) {
 			if err != nil {
 				return r, err
 			}
-			if outer.outer != outer.inner || inner.outer != inner.inner {
+			if outer.second || inner.second {
 				return r, &UnsupportedError{
 					What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, b.Name()),
 					Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
 				}
 			}
-			r.outer, r.inner = outer.outer, inner.inner
-			r.policy.FailOnGuard = r.policy.FailOnGuard || outer.policy.FailOnGuard || inner.policy.FailOnGuard
-			r.policy.NoStaleCheck = r.policy.NoStaleCheck || outer.policy.NoStaleCheck || inner.policy.NoStaleCheck
+			r.outer, r.inner, r.second = outer.outer, inner.inner, true
+			r.also(outer.policy)
+			r.also(inner.policy)
 			return r, nil
 		}
 		if nilValue(b) {

@@ -317,3 +317,32 @@ func TestThrashing(t *testing.T) {
 		t.Errorf("%d recordings of a branch that no longer changes", n-before)
 	}
 }
+
+// TestGuardBeforeRule holds that a replay on another branch does not call a rule
+// that the function would not have called there, whatever other guards follow it.
+func TestGuardBeforeRule(t *testing.T) {
+	root := nabla.Rule{
+		Name: "root",
+		Value: func(y, x []float64) {
+			if x[0] < 0 {
+				panic("a negative argument")
+			}
+			y[0] = math.Sqrt(x[0])
+		},
+		VJP: func(xbar, x, y, ybar []float64) { xbar[0] += ybar[0] / (2 * y[0]) },
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real {
+		if nabla.Tanh(nabla.Exp(x[0])).Less(nabla.Const(math.Tanh(1))) { // x[0] < 0
+			return x[0]
+		}
+		z := root(x[0])[0]
+		if z.Less(nabla.Const(100)) {
+			return z
+		}
+		return z.Sq()
+	}
+	p := mustGradient(t, f, compiled, 4)
+	expect(t, p, []float64{4}, 2, []float64{0.25}, 1)
+	expect(t, p, []float64{-1}, -1, []float64{1}, 2)
+	expect(t, p, []float64{16}, 4, []float64{0.125}, 2)
+}

@@ -66,7 +66,6 @@ func (p *prep) prepareAt(x []float64) (err error) {
 // cloneOf makes p, which is new, a copy of q for another goroutine.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
-	p.bound = q.bound
 	if p.failed = q.enter(); p.failed != nil {
 		if errors.Is(p.failed, ErrBusy) {
 			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the goroutines start: %w", q.op, ErrBusy)
@@ -74,7 +73,7 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 		return
 	}
 	defer q.busy.Store(false)
-	p.f = q.f.Detached()
+	p.bound, p.f = q.bound, q.f.Detached()
 	p.failed = p.prepareAt(q.x)
 }
 

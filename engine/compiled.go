@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -34,6 +35,7 @@ type Compiled struct {
 // branch is one recorded path through the function.
 type branch struct {
 	base   *program.Program
+	atNaN  bool // recorded where a NaN came out
 	frozen []byte
 	plain  *program.Machine
 	strong *program.Machine
@@ -188,6 +190,7 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	if c.f.policy.FailOnGuard {
 		return nil, nil, fmt.Errorf("nabla: function %s: replayed value %v, function value %v: %w", c.f.Name(), c.y, c.want, ErrStale)
 	}
+	clear(c.known)
 	c.known = c.known[:0]
 	b, m, err := c.again(x, extra)
 	if err != nil {
@@ -228,15 +231,45 @@ func (c *Compiled) agree() bool {
 	return true
 }
 
-// settle runs the strong program where the plain one gave a NaN.
+// settle runs the strong program where the plain one gave a NaN. If that gives one
+// too, the function is recorded here, once for a branch: a derivative that it takes
+// inside turns to structural zeros by what it meets while it is recorded.
 func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Block) (*program.Machine, error) {
-	nan := false
-	for i := 0; i <= c.nan && !nan; i++ {
-		nan = m.OutputHasNaN(i)
-	}
-	if !nan {
+	if !c.anyNaN(m, 0) {
 		return m, nil
 	}
+	m, err := c.runStrong(b, x, extra)
+	from := 0
+	if core.AnyNaN(x) { // no wonder about the value
+		from = 1
+	}
+	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {
+		return m, err
+	}
+	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // the new one takes its place
+	if b, m, err = c.again(x, extra); err != nil {
+		return nil, err
+	}
+	b.atNaN = true
+	if !c.anyNaN(m, 0) {
+		return m, nil
+	}
+	return c.runStrong(b, x, extra)
+}
+
+// anyNaN reports whether an output of m that asks for the strong program, of group
+// from or a later one, is a NaN.
+func (c *Compiled) anyNaN(m *program.Machine, from int) bool {
+	for i := from; i <= c.nan; i++ {
+		if m.OutputHasNaN(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// runStrong runs the strong program of b.
+func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Machine, error) {
 	if b.strong == nil {
 		base := b.base
 		if c.f.def.Strong != nil {
