@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Second order: see the fallback graph in fallback.go. outer and inner are equal
 // for a backend that was not composed.
 
@@ -31,6 +33,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		return h.PrepareHVP(f, x, lanes)
 	}
 	n, _ := f.Dims()
+	f.at = slices.Clone(x) // an outer engine that evaluates may do so elsewhere first
 	_, outerPushes := outer.(Pusher)
 	_, outerPulls := outer.(Puller)
 	_, innerPulls := inner.(Puller)
@@ -246,6 +249,7 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 		}
 		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
 	}
+	f.at = []float64{t}
 	g, err := DerivedPushforward(inner, f)
 	if err != nil {
 		return nil, err
