@@ -230,7 +230,7 @@ func Symmetrise(hess Block) {
 // Second computes derivatives of first and second order of a function of one
 // number.
 type Second interface {
-	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f”(t).
+	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f″(t).
 	ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
 }
 
