@@ -20,7 +20,7 @@
 //	Derivative        number → number     f'(x); CurveDerivative for number → numbers
 //	Gradient          numbers → number    ∇f(x)
 //	Jacobian          numbers → numbers   J(x)
-//	SecondDerivative  number → number     f”(x); CurveSecondDerivative alike
+//	SecondDerivative  number → number     f″(x); CurveSecondDerivative alike
 //	HVP               numbers → number    ∇²f(x)·v
 //	Hessian           numbers → number    ∇²f(x)
 //

@@ -346,3 +346,44 @@ func TestGuardBeforeRule(t *testing.T) {
 	expect(t, p, []float64{-1}, -1, []float64{1}, 2)
 	expect(t, p, []float64{16}, 4, []float64{0.125}, 2)
 }
+
+// TestFailWhereNotPrepared has second-order operators that fail on the other side of
+// a branch and not on the side where they were prepared, also if that call is first.
+func TestFailWhereNotPrepared(t *testing.T) {
+	f := func(x nabla.Real) nabla.Real {
+		if x.Greater(nabla.Const(0)) {
+			return x.Sq()
+		}
+		return x.Sq().Scale(3)
+	}
+	g := func(x []nabla.Real) nabla.Real { return f(x[0]) }
+	for _, outer := range allEngines[:len(allEngines)-1] {
+		if outer.Name() == "tracker" {
+			continue // records at every call
+		}
+		b := nabla.Policy{Backend: nabla.SecondOrder{Outer: outer, Inner: compiled}, OnGuard: nabla.Fail}
+		hp, err := nabla.PrepareHessian(g, b, []float64{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp, err := nabla.PrepareSecondDerivative(f, b, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*nabla.HessianPrep{hp, hp.Clone()} {
+			if h, err := p.Dense(nil, []float64{-1}); !errors.Is(err, nabla.ErrGuard) {
+				t.Errorf("Hessian on the other side with %s: %v, %v", b.Name(), h, err)
+			}
+			if h, err := p.Dense(nil, []float64{2}); err != nil || math.Abs(h.At(0, 0)-2) > 1e-4 {
+				t.Errorf("Hessian with %s: %v, %v", b.Name(), h, err)
+			}
+		}
+		if d, err := sp.SecondDerivative(-1); !errors.Is(err, nabla.ErrGuard) {
+			t.Errorf("second derivative on the other side with %s: %v, %v", b.Name(), d, err)
+		}
+		if d, err := sp.SecondDerivative(2); err != nil || math.Abs(d-2) > 1e-4 {
+			t.Errorf("second derivative with %s: %v, %v", b.Name(), d, err)
+		}
+	}
+
+}

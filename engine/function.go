@@ -69,6 +69,7 @@ type Function struct {
 	xs, ys []Real
 	calls  int
 	clones []*Function // that follow Rebind
+	at     []float64   // where its derivative, as a function, is prepared; nil for its first call
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
@@ -129,7 +130,7 @@ func (f *Function) Clone() *Function {
 
 // Detached is a Clone for another prepared object: Rebind of f leaves it alone.
 func (f *Function) Detached() *Function {
-	g := &Function{def: f.def, policy: f.policy}
+	g := &Function{def: f.def, policy: f.policy, at: f.at}
 	if f.def.Fork != nil {
 		g.def = f.def.Fork()
 	}

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Second order: see the fallback graph in fallback.go. outer and inner are equal
 // for a backend that was not composed.
 
@@ -31,6 +33,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		return h.PrepareHVP(f, x, lanes)
 	}
 	n, _ := f.Dims()
+	f.at = slices.Clone(x) // an outer engine that evaluates may do so elsewhere first
 	_, outerPushes := outer.(Pusher)
 	_, outerPulls := outer.(Puller)
 	_, innerPulls := inner.(Puller)
@@ -227,7 +230,7 @@ func Symmetrise(hess Block) {
 // Second computes derivatives of first and second order of a function of one
 // number.
 type Second interface {
-	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f”(t).
+	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f″(t).
 	ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
 }
 
@@ -246,6 +249,7 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 		}
 		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
 	}
+	f.at = []float64{t}
 	g, err := DerivedPushforward(inner, f)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
-					if g, err = PrepareGradient(b, f, x); err != nil {
+					if g, err = PrepareGradient(b, f, f.start(x)); err != nil {
 						return err
 					}
 				}
@@ -51,7 +51,7 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
-					if g, err = PreparePushforward(b, f, x[:n], 1); err != nil {
+					if g, err = PreparePushforward(b, f, f.start(x[:n]), 1); err != nil {
 						return err
 					}
 				}
@@ -59,6 +59,14 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 			},
 		}
 	}), nil
+}
+
+// start is where a derivative of f, asked for at x, is prepared.
+func (f *Function) start(x []float64) []float64 {
+	if len(f.at) == len(x) && f.at != nil {
+		return f.at
+	}
+	return x
 }
 
 // gradientProgram has the inputs of p, its captured numbers included, and the

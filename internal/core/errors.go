@@ -29,8 +29,12 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the recording passed its limit of %d operations (%d MiB); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
-		e.Limit, e.Bytes>>20)
+	size := fmt.Sprintf("%d MiB", e.Bytes>>20)
+	if e.Bytes < 1<<20 {
+		size = fmt.Sprintf("%d KiB", (e.Bytes+1023)>>10)
+	}
+	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
+		e.Limit, size)
 }
 
 // Within is err with where it was met. The message names the project once, however
