@@ -2,10 +2,14 @@ package nabla_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"gonum.org/v1/gonum/mat"
 )
 
 // incomparable is an engine with a setting that == panics on.
@@ -67,5 +71,45 @@ func TestNoOperatorWithAnError(t *testing.T) {
 	}
 	if op, err := hvp.At(x); op != nil || err == nil {
 		t.Errorf("HVPPrep.At: %v, %v", op, err)
+	}
+}
+
+// TestLongPushforward holds that reverse mode does not go output by output, which
+// would take this test minutes, nor allocate.
+func TestLongPushforward(t *testing.T) {
+	const m = 1 << 14
+	f := nabla.InPlace(m, func(y, x []nabla.Real) {
+		for i := range y {
+			y[i] = x[0].Mul(x[i%3]).AddConst(float64(i))
+		}
+	})
+	x, v := []float64{2, 3, 5}, []float64{1, 0, 7}
+	want, err := nabla.Pushforward(f, forwarddiff.Backend{}, x, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	V := mat.NewDense(3, 2, []float64{1, 2, 0, 0, 7, 14})
+	for _, b := range []nabla.Backend{tracker.Backend{}, reversediff.Backend{}, compiled} {
+		p, err := nabla.PreparePushforward(f, b, []float64{1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, dst := make([]float64, m), make([]float64, m)
+		if _, _, err = p.ValueAndPushforward(y, dst, x, v); err != nil || !slices.Equal(dst, want) || y[m-1] != 4+m-1 {
+			t.Errorf("%s: wrong pushforward (%v)", b.Name(), err)
+		}
+		batch, err := p.PushforwardBatch(nil, x, V)
+		if err != nil || batch.At(m-1, 0) != want[m-1] || batch.At(m-1, 1) != 2*want[m-1] {
+			t.Errorf("%s: wrong batch (%v)", b.Name(), err)
+		}
+		if b == (nabla.Backend)(tracker.Backend{}) {
+			continue
+		}
+		if a := testing.AllocsPerRun(5, func() { p.ValueAndPushforward(y, dst, x, v) }); a != 0 {
+			t.Errorf("%s: %v allocations", b.Name(), a)
+		}
+		if p.Recordings() != 1 {
+			t.Errorf("%s: %d recordings, want 1", b.Name(), p.Recordings())
+		}
 	}
 }

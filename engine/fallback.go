@@ -6,7 +6,8 @@ import "fmt"
 // itself. Each function here returns the backend's own where it implements the
 // optional interface, and derives it otherwise:
 //
-//	Pushforward  Pusher; else one pullback per output, batched, times the tangent
+//	Pushforward  Pusher; else, where there are many outputs, Lineariser; else one
+//	             pullback per output, batched, times the tangent
 //	Pullback     Puller; else one pushforward per input, batched, times the cotangent
 //	Gradient     Gradienter; else pullback of 1
 //	Jacobian     Jacobianer; else pushforwards of unit vectors where the backend is a
@@ -52,11 +53,44 @@ func PreparePushforward(b Backend, f *Function, x []float64, lanes int) (Pushfor
 	}
 	n, m := f.Dims()
 	k := LanesOf(b, m)
+	if l, ok := b.(Lineariser); ok && m > k {
+		linear, err := l.PrepareLinear(f, x)
+		if err != nil {
+			return nil, err
+		}
+		return &pushByLinear{linear: linear, xdot: make([]float64, n), ydot: make([]float64, m)}, nil
+	}
 	pull, err := p.PreparePullback(f, x, k)
 	if err != nil {
 		return nil, err
 	}
 	return &pushByPull{pull: pull, xbar: NewBlock(n, k), ybar: NewBlock(m, k), m: m}, nil
+}
+
+// pushByLinear linearises at every point.
+type pushByLinear struct {
+	linear     Linear
+	xdot, ydot []float64
+}
+
+func (p *pushByLinear) Recordings() int { return recordings(p.linear) }
+
+func (p *pushByLinear) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
+	if err := p.linear.At(y, x); err != nil {
+		return err
+	}
+	for k := range xdot.B {
+		for i := range p.xdot {
+			p.xdot[i] = xdot.Row(i)[k]
+		}
+		if err := p.linear.Apply(p.ydot, p.xdot); err != nil {
+			return err
+		}
+		for i, d := range p.ydot {
+			ydot.Row(i)[k] = d
+		}
+	}
+	return nil
 }
 
 // pushByPull computes J row by row.
@@ -65,6 +99,8 @@ type pushByPull struct {
 	xbar, ybar Block
 	m          int
 }
+
+func (p *pushByPull) Recordings() int { return recordings(p.pull) }
 
 func (p *pushByPull) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
 	if p.m == 0 {
@@ -132,6 +168,8 @@ type pullByPush struct {
 	f          *Function
 	xdot, ydot Block
 }
+
+func (p *pullByPush) Recordings() int { return recordings(p.push) }
 
 func (p *pullByPush) Pullback(y []float64, xbar Block, x []float64, ybar Block) error {
 	n := len(x)
@@ -296,6 +334,8 @@ type linearByBoth struct {
 	f    *Function
 	x, y []float64
 }
+
+func (l *linearByBoth) Recordings() int { return recordings(l.push) + recordings(l.pull) }
 
 func (l *linearByBoth) At(y, x []float64) error {
 	copy(l.x, x)

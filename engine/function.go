@@ -51,6 +51,8 @@ type Def struct {
 	// Plain; 0 means all. A derivative that is computed in another way differs in
 	// rounding, and where it is infinite.
 	Checked int
+	// checked writes these outputs alone. Nil means Plain or Traced.
+	checked func(y, x []float64) error
 	// Directions is how many inputs, the last ones, are a direction in the others: a
 	// zero among them is a structural zero.
 	Directions int

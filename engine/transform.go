@@ -86,6 +86,7 @@ func pushforwardProgram(p *program.Program, strong bool) *program.Program {
 func derivedFunction(f *Function, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
 	def := plain(f)
 	def.Context, def.Replay = f.def.Context, replay
+	def.checked = func(y, x []float64) error { return f.Value(y, x[:n]) }
 	def.Fork = func() Def {
 		return derivedFunction(f.Clone(), replay, transform, n, plain).def
 	}
