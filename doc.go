@@ -51,6 +51,7 @@
 //	backend/tracker          a tape written anew at every call       many inputs, wild control flow
 //
 // [SecondOrder] combines two of them, [Policy] says how recordings are kept right.
+// [Choose] measures which of them is fastest for a function.
 // To write an engine, see package engine and CONTRIBUTING.md.
 //
 // # Errors

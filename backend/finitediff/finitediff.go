@@ -85,6 +85,8 @@ var _ interface {
 	engine.Hessianer
 	engine.Laner
 	engine.Transformer
+	engine.Seconder
+	engine.Approximator
 } = Backend{}
 
 // Bounds is a box. Near its faces a difference turns to the other side, a central
@@ -140,6 +142,19 @@ func (b Backend) Name() string {
 // Lanes is the number of tangents that it pays to pass at a time: they share the
 // evaluation at x, and are what Workers divide among themselves.
 func (b Backend) Lanes(n int) int { return min(max(n, 1), max(16, b.Workers)) }
+
+// Accuracy is how well differences of a function that is smooth on the scale of
+// the steps agree with its derivatives, with three digits to spare: see the table
+// of methods in the package documentation.
+func (b Backend) Accuracy() float64 {
+	switch b.Method {
+	case Complex:
+		return 0
+	case Central:
+		return 1e-5
+	}
+	return 1e-3
+}
 
 const epsilon = 0x1p-52
 

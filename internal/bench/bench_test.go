@@ -212,14 +212,14 @@ func TestAllocations(t *testing.T) {
 	_ = keep
 }
 
-// TestCompare times sleeps, whose ratio is known.
+// TestCompare times sleeps, which take at least their time.
 func TestCompare(t *testing.T) {
 	sleep := func(d time.Duration) func() error { return func() error { time.Sleep(d); return nil } }
 	a, b, err := compare(t.Context(), sleep(time.Millisecond), sleep(4*time.Millisecond), 5*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a < 1e6 || b < 4e6 || b/a < 1.5 {
+	if a < 1e6 || b < 4e6 {
 		t.Errorf("1 ms and 4 ms took %v and %v ns", a, b)
 	}
 }
