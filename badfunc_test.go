@@ -299,3 +299,33 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 		t.Errorf("finite differences: %v, %v", g, err)
 	}
 }
+
+// TestLimitOfInnerEngine holds that the limit of the inner engine bounds what is
+// recorded of the function in second order, up and down.
+func TestLimitOfInnerEngine(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		s := x[0]
+		for range 1000 {
+			s = nabla.Sin(s)
+		}
+		return s
+	}
+	for _, outer := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, tracker.Backend{}} {
+		for _, in := range []struct{ small, large nabla.Backend }{
+			{reversediff.Backend{Limit: 100}, reversediff.Backend{Limit: 5000}},
+			{reversediff.Backend{Compile: true, Limit: 100}, reversediff.Backend{Compile: true, Limit: 5000}},
+			{tracker.Backend{Limit: 100}, tracker.Backend{Limit: 5000}},
+			{forwarddiff.Backend{Limit: 100}, forwarddiff.Backend{Limit: 5000}},
+		} {
+			var limit *nabla.LimitError
+			b := nabla.SecondOrder{Outer: outer, Inner: in.small}
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.As(err, &limit) || limit.Limit != 100 {
+				t.Errorf("%s: %v, want a limit of 100", b.Name(), err)
+			}
+			b.Inner = in.large
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); err != nil {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+		}
+	}
+}

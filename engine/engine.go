@@ -130,6 +130,10 @@ type OneShotter interface{ OneShot() Backend }
 // compares calls them wrong; 0 means that they are exact after all.
 type Approximator interface{ Accuracy() float64 }
 
+// A Limiter bounds its recordings, also where another engine differentiates the
+// functions it derives. Zero means DefaultLimit.
+type Limiter interface{ RecordLimit() int }
+
 // A Recorder counts how often a prepared object recorded the function.
 type Recorder interface{ Recordings() int }
 

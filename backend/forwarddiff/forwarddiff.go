@@ -341,6 +341,9 @@ func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) 
 	return err
 }
 
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
+
 // GradientFunction implements engine.Transformer. The gradient over Reals is the
 // reverse of the recorded program, whichever branch it takes.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {

@@ -61,6 +61,9 @@ func (b Backend) OneShot() engine.Backend {
 	return b
 }
 
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
+
 // GradientFunction implements engine.Transformer. With Compile the gradient may be
 // replayed by the engine that differentiates it.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {

@@ -166,6 +166,9 @@ func (l *linear) Transpose(xbar, ybar []float64) error {
 	return nil
 }
 
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
+
 // GradientFunction implements engine.Transformer. It records at every call.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
 	return engine.GradientFunction(f, b, false)
