@@ -329,3 +329,22 @@ func TestLimitOfInnerEngine(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptFromCallToCall has a function that computes with its argument of the call
+// before: an error on every engine, at Prepare or at the first call that would use it.
+func TestKeptFromCallToCall(t *testing.T) {
+	for _, b := range allEngines {
+		var kept nabla.Real
+		p, err := nabla.PrepareGradient(func(x []nabla.Real) nabla.Real {
+			before := kept
+			kept = x[0]
+			return x[0].Mul(before)
+		}, b, []float64{2})
+		for i := 0; i < 3 && err == nil; i++ {
+			_, err = p.Gradient(nil, []float64{2})
+		}
+		if !errors.Is(err, nabla.ErrForeignReal) {
+			t.Errorf("%s: %v", b.Name(), err)
+		}
+	}
+}

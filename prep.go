@@ -53,6 +53,14 @@ func (p *prep) resize(x []float64) error {
 			return err
 		}
 	}
+	for _, b := range []Backend{p.backend.outer, p.backend.inner} {
+		if _, ok := b.(engine.Approximator); ok { // it evaluates over constants
+			if err := p.f.Probe(x); err != nil {
+				return err
+			}
+			break
+		}
+	}
 	return p.prepareAt(x)
 }
 
