@@ -2,136 +2,572 @@ package difftest
 
 import (
 	"errors"
+	"math"
 
 	"github.com/nabla-ad/nabla"
 )
 
 // behaviours are scenarios that the catalogue does not have: what a function may
 // do that an engine has to bear.
-func behaviours() []scenario {
-	vec := func(x ...float64) array { return array{data: x} }
-	num := func(x float64) array { return array{number: true, data: []float64{x}} }
-	var all []scenario
-	add := func(name, operator, form string, x, prepX array, t []float64, y array, first, second []float64) {
-		s := scenario{
-			ID: "behaviour/" + name + "/" + operator + "/" + form, Group: "behaviour", Family: name, Operator: operator, Form: form,
-			X: x, PrepX: &prepX, Y: y, want: results{y.data, first, second},
+func behaviours() []Scenario {
+	var all []Scenario
+	// add adds operators on one function, at x, prepared at prep. The tangent of a
+	// product counts up from first.
+	add := func(name string, f family, x, prep []float64, m int, operators ...string) {
+		forms := []string{"out"}
+		if m > 1 {
+			forms = []string{"out", "in"}
 		}
-		if t != nil {
-			s.T = []array{{data: t}}
+		for _, operator := range operators {
+			for _, form := range forms {
+				s := Scenario{
+					Name: "behaviour/" + name + "/" + operator + "/" + form, Group: "behaviour",
+					Operator: operator, InPlace: form == "in", YShape: Shape{Number: m == 1},
+					X: x, PrepX: prep, m: m,
+				}
+				n := 0
+				switch operator {
+				case "pushforward", "hvp":
+					n = len(x)
+				case "pullback":
+					n = m
+				}
+				if n > 0 {
+					t := make([]float64, n)
+					for i := range t {
+						t[i] = float64(i%5) - 2.5
+					}
+					s.Tangents = [][]float64{t}
+				}
+				f.complete(&s)
+				all = append(all, s.expected())
+			}
 		}
-		all = append(all, s)
 	}
+	first := []string{"jacobian", "pushforward", "pullback"}
+	second := []string{"gradient", "hvp", "hessian"}
+	both := []string{"gradient", "pushforward", "pullback", "hvp", "hessian"}
 
 	// Prepared in one branch, called in the other.
-	x, other := vec(-0.3, 2), vec(0.5, 2)
-	for _, form := range []string{"out", "in"} {
-		add("branch", "jacobian", form, x, other, nil, vec(0.09, -0.6), []float64{-0.6, 0, 2, -0.3}, nil)
-		add("branch", "pushforward", form, x, other, []float64{1, -1}, vec(0.09, -0.6), []float64{-0.6, 2.3}, nil)
-		add("branch", "pullback", form, x, other, []float64{1, -1}, vec(0.09, -0.6), []float64{-2.6, 0.3}, nil)
-	}
-	add("branch_scalar", "gradient", "out", x, other, nil, num(-0.054), []float64{0.54, -0.027}, nil)
-	add("branch_scalar", "hvp", "out", x, other, []float64{1, -1}, num(-0.054), []float64{0.54, -0.027}, []float64{-3.87, 0.27})
-	add("branch_scalar", "hessian", "out", x, other, nil, num(-0.054), []float64{0.54, -0.027}, []float64{-3.6, 0.27, 0.27, 0})
+	negative, positive := []float64{-0.3, 2}, []float64{0.5, 2}
+	add("branch", branch, negative, positive, 2, first...)
+	add("branch_back", branch, positive, negative, 2, first...)
+	add("branch_scalar", branchScalar, negative, positive, 1, second...)
+	add("branch_scalar_back", branchScalar, positive, negative, 1, second...)
+
+	// Three turns of a loop, prepared where there is one.
+	add("loop", loop, []float64{2, 1}, []float64{7.5, 1}, 1, both...)
 
 	// Outputs that do not depend on the inputs.
-	three := vec(1, 2, 3)
-	for _, form := range []string{"out", "in"} {
-		add("constant_output", "jacobian", form, three, vec(0, 0, 0), nil, vec(4, 2), []float64{0, 0, 0, 0, 1, 0}, nil)
-		add("constant_output", "pullback", form, three, vec(0, 0, 0), []float64{5, 6}, vec(4, 2), []float64{0, 6, 0}, nil)
-		add("constant_output", "pushforward", form, three, vec(0, 0, 0), []float64{5, 6, 7}, vec(4, 2), []float64{0, 6}, nil)
-	}
-	add("constant_scalar", "gradient", "out", three, vec(0, 0, 0), nil, num(4), []float64{0, 0, 0}, nil)
-	add("constant_scalar", "hessian", "out", three, vec(0, 0, 0), nil, num(4), []float64{0, 0, 0}, make([]float64, 9))
-	add("sum", "hessian", "out", three, vec(0, 0, 0), nil, num(6), []float64{1, 1, 1}, make([]float64, 9))
+	three, zeros := []float64{1, 2, 3}, []float64{0, 0, 0}
+	add("constant_output", constantOutput, three, zeros, 2, first...)
+	add("constant_scalar", constantScalar, three, zeros, 1, "gradient", "hessian")
+	add("sum", families["sum"], three, zeros, 1, "hessian")
 
-	// A function that returns the slice it was given, and one that overwrites it.
-	add("returns_input", "jacobian", "out", three, vec(0, 0, 0), nil, three, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, nil)
-	add("returns_input", "pullback", "out", three, vec(0, 0, 0), []float64{4, 5, 6}, three, []float64{4, 5, 6}, nil)
-	add("overwrites_input", "gradient", "out", three, vec(0, 0, 0), nil, num(56), []float64{8, 16, 24}, nil)
-	add("overwrites_input", "hvp", "out", three, vec(0, 0, 0), []float64{1, 0, -1}, num(56), []float64{8, 16, 24}, []float64{8, 0, -8})
+	// A function that returns the slice it was given, one that overwrites it, and
+	// one that goes over a buffer of its own again and again.
+	add("returns_input", returnsInput, three, zeros, 3, "jacobian", "pullback")
+	add("overwrites_input", overwritesInput, three, zeros, 1, "gradient", "hvp")
+	add("scratch", prefixSums, []float64{1, -2, 0.5, 3}, []float64{0, 0, 0, 0}, 4, first...)
+
+	// A matrix that the function knows the shape of, row after row.
+	six, more := []float64{1, 2, -1, 0.5, 3, -2}, []float64{1, 1, 1, 1, 1, 1}
+	add("matrix", gram, six, more, 4, first...)
+	add("matrix_scalar", gramNorm, six, more, 1, both...)
+
+	// What is not a number stays so.
+	nan := []float64{math.NaN()}
+	add("nan", cubeOfOne, nan, []float64{1}, 1, both...)
+
+	// A derivative inside.
+	for _, s := range derivativesInside(both, first) {
+		add(s.name, s.family, []float64{1.5, -0.5}, []float64{2, 1}, s.m, s.operators...)
+		for i := range all {
+			if all[i].Func == nil && all[i].OnBackend == nil {
+				all[i].OnBackend = s.over
+			}
+		}
+	}
+
+	// Rules of the user's. Those over plain numbers are of first order.
+	for _, r := range []struct {
+		name      string
+		rule      nabla.Rule
+		operators []string
+	}{
+		{"rule_jvp", nabla.Rule{JVP: ruleJVP}, both[:3]},
+		{"rule_vjp", nabla.Rule{VJP: ruleVJP}, both[:3]},
+		{"rule_jvp_real", nabla.Rule{JVPReal: ruleJVPReal}, both},
+		{"rule_vjp_real", nabla.Rule{VJPReal: ruleVJPReal}, both},
+	} {
+		r.rule.Name, r.rule.Value = r.name, ruleValue
+		add(r.name, withRule(r.rule), []float64{1.5, 0.75}, []float64{1, 1}, 1, r.operators...)
+	}
 
 	// Sizes that no number of directions divides.
 	const n, m = 23, 29
-	wide, zeros := make([]float64, n), make([]float64, n)
-	t, dy := make([]float64, n), make([]float64, m)
-	grad, hess, hv := make([]float64, n), make([]float64, n*n), make([]float64, n)
-	value := 0.0
-	for j := range n {
-		wide[j], t[j] = 0.1*float64(j%7)-0.25, float64(j%5)-2
-		c := float64(j + 1)
-		value += c * wide[j] * wide[j]
-		grad[j], hess[j*n+j], hv[j] = 2*c*wide[j], 2*c, 2*c*t[j]
+	x := make([]float64, n)
+	for j := range x {
+		x[j] = 0.1*float64(j%7) - 0.25
 	}
-	y, jac := make([]float64, m), make([]float64, m*n)
-	ydot, xbar := make([]float64, m), make([]float64, n)
-	for i := range m {
-		a, b, c := i%n, (i+1)%n, float64(i+1)
-		dy[i] = float64(i%3) - 1.5
-		y[i] = c*wide[a]*wide[a] + wide[b]
-		jac[i*n+a], jac[i*n+b] = 2*c*wide[a], 1
-		for j := range n {
-			ydot[i] += jac[i*n+j] * t[j]
-			xbar[j] += jac[i*n+j] * dy[i]
-		}
-	}
-	for _, form := range []string{"out", "in"} {
-		add("wide", "jacobian", form, vec(wide...), vec(zeros...), nil, vec(y...), jac, nil)
-		add("wide", "pushforward", form, vec(wide...), vec(zeros...), t, vec(y...), ydot, nil)
-		add("wide", "pullback", form, vec(wide...), vec(zeros...), dy, vec(y...), xbar, nil)
-	}
-	add("wide_scalar", "gradient", "out", vec(wide...), vec(zeros...), nil, num(value), grad, nil)
-	add("wide_scalar", "hvp", "out", vec(wide...), vec(zeros...), t, num(value), grad, hv)
-	add("wide_scalar", "hessian", "out", vec(wide...), vec(zeros...), nil, num(value), grad, hess)
-	return all
+	add("wide", wide, x, make([]float64, n), m, first...)
+	add("wide_scalar", wideScalar, x, make([]float64, n), 1, second...)
+	return append(all, append(structs(), large()...)...)
 }
 
-// behaviourFamilies are the functions of behaviours.
-var behaviourFamilies = map[string]family{
-	// (x0², x0·x1) for negative x0, (3·x1, x0) otherwise.
-	"branch": {outputs: func(int) int { return 2 }, into: func(y, x []nabla.Real) {
+// branch is (x0², x0·x1) for negative x0, (3·x1, x0) otherwise.
+var branch = family{
+	outputs: func(int) int { return 2 },
+	into: func(y, x []nabla.Real) {
 		if x[0].Less(nabla.Const(0)) {
 			y[0], y[1] = x[0].Sq(), x[0].Mul(x[1])
 		} else {
 			y[0], y[1] = x[1].Scale(3), x[0]
 		}
-	}},
-	// x0³·x1 for negative x0, x0·x1² otherwise.
-	"branch_scalar": ofScalar(func(x []nabla.Real) nabla.Real {
-		if x[0].Less(nabla.Const(0)) {
-			return x[0].Mul(x[0].Sq()).Mul(x[1])
-		}
-		return x[0].Mul(x[1].Sq())
-	}),
-	"constant_output": {outputs: func(int) int { return 2 }, into: func(y, x []nabla.Real) {
-		y[0], y[1] = nabla.Const(4), x[1]
-	}},
-	"constant_scalar": ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) }),
-	"returns_input": {
-		into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same,
-		vector: func(x []nabla.Real) []nabla.Real { return x },
 	},
-	// Σ (2x)².
-	"overwrites_input": ofScalar(func(x []nabla.Real) nabla.Real {
-		var s nabla.Real
-		for i := range x {
-			x[i] = x[i].Scale(2)
-			s = s.Add(x[i].Sq())
+	exact: func(x []float64, m int) truth {
+		n := len(x)
+		t := newTruth(n, m)
+		if x[0] < 0 {
+			t.y[0], t.y[1] = x[0]*x[0], x[0]*x[1]
+			t.jac[0], t.jac[n], t.jac[n+1] = 2*x[0], x[1], x[0]
+		} else {
+			t.y[0], t.y[1] = 3*x[1], x[0]
+			t.jac[1], t.jac[n] = 3, 1
 		}
-		return s
-	}),
-	"wide": {outputs: func(int) int { return 29 }, into: func(y, x []nabla.Real) {
+		return t
+	},
+}
+
+// branchScalar is x0³·x1 for negative x0, x0·x1² otherwise.
+var branchScalar = ofScalar(func(x []nabla.Real) nabla.Real {
+	if x[0].Less(nabla.Const(0)) {
+		return x[0].Mul(x[0].Sq()).Mul(x[1])
+	}
+	return x[0].Mul(x[1].Sq())
+}, func(x []float64, _ int) truth {
+	n := len(x)
+	t := newTruth(n, 1)
+	a, b := x[0], x[1]
+	if a < 0 {
+		t.set2(a*a*a*b, 3*a*a*b, a*a*a, 6*a*b, 3*a*a, 0)
+	} else {
+		t.set2(a*b*b, b*b, 2*a*b, 0, 2*b, 2*a)
+	}
+	return t
+})
+
+// set2 sets the numbers of a function of the first two inputs.
+func (t truth) set2(y, ya, yb, yaa, yab, ybb float64) {
+	n := len(t.jac)
+	t.y[0], t.jac[0], t.jac[1] = y, ya, yb
+	t.hess[0], t.hess[1], t.hess[n], t.hess[n+1] = yaa, yab, yab, ybb
+}
+
+// loop starts with x0 and takes v² + x1 until that is 50, 20 times at most.
+var loop = ofScalar(func(x []nabla.Real) nabla.Real {
+	v := x[0]
+	for k := 0; k < 20 && v.Less(nabla.Const(50)); k++ {
+		v = v.Sq().Add(x[1])
+	}
+	return v
+}, func(x []float64, _ int) truth {
+	t := newTruth(len(x), 1)
+	// The value with its derivatives by a and b: (v²+b)ₐ = 2v·vₐ and so on.
+	v, va, vb, vaa, vab, vbb := x[0], 1.0, 0.0, 0.0, 0.0, 0.0
+	for k := 0; k < 20 && v < 50; k++ {
+		vaa, vab, vbb = 2*(va*va+v*vaa), 2*(va*vb+v*vab), 2*(vb*vb+v*vbb)
+		va, vb = 2*v*va, 2*v*vb+1
+		v = v*v + x[1]
+	}
+	t.set2(v, va, vb, vaa, vab, vbb)
+	return t
+})
+
+var constantOutput = family{
+	outputs: func(int) int { return 2 },
+	into:    func(y, x []nabla.Real) { y[0], y[1] = nabla.Const(4), x[1] },
+	exact: func(x []float64, m int) truth {
+		t := newTruth(len(x), m)
+		t.y[0], t.y[1], t.jac[len(x)+1] = 4, x[1], 1
+		return t
+	},
+}
+
+var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) }, func(x []float64, _ int) truth {
+	t := newTruth(len(x), 1)
+	t.y[0] = 4
+	return t
+})
+
+var returnsInput = family{
+	into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same,
+	vector: func(x []nabla.Real) []nabla.Real { return x },
+	exact:  exactCopy,
+}
+
+// overwritesInput is Σ (2x)².
+var overwritesInput = ofScalar(func(x []nabla.Real) nabla.Real {
+	var s nabla.Real
+	for i := range x {
+		x[i] = x[i].Scale(2)
+		s = s.Add(x[i].Sq())
+	}
+	return s
+}, func(x []float64, _ int) truth { return weightedSquares(x, func(int) float64 { return 4 }) })
+
+// weightedSquares is Σ c(i)·x².
+func weightedSquares(x []float64, c func(i int) float64) truth {
+	n := len(x)
+	t := newTruth(n, 1)
+	for i, v := range x {
+		t.y[0] += c(i) * v * v
+		t.jac[i], t.hess[i*n+i] = 2*c(i)*v, 2*c(i)
+	}
+	return t
+}
+
+// prefixSums is the squares of the prefix sums of the prefix sums.
+var prefixSums = family{
+	outputs: same,
+	into: func(y, x []nabla.Real) {
+		buf := make([]nabla.Real, len(x))
+		copy(buf, x)
+		for range 2 {
+			for i := 1; i < len(buf); i++ {
+				buf[i] = buf[i].Add(buf[i-1])
+			}
+		}
+		for i, v := range buf {
+			buf[i] = nabla.Const(0) // y is not a view of it
+			y[i] = v.Sq()
+		}
+	},
+	exact: func(x []float64, m int) truth {
+		n := len(x)
+		t := newTruth(n, m)
+		t.hess = nil
+		for i := range m {
+			z := 0.0
+			for j := range i + 1 {
+				z += float64(i-j+1) * x[j]
+			}
+			t.y[i] = z * z
+			for j := range i + 1 {
+				t.jac[i*n+j] = 2 * z * float64(i-j+1)
+			}
+		}
+		return t
+	},
+}
+
+// gram is XᵀX for a matrix of two columns, both row after row.
+var gram = family{
+	outputs: func(int) int { return 4 },
+	into: func(y, x []nabla.Real) {
+		for a := range 2 {
+			for b := range 2 {
+				var s nabla.Real
+				for i := range len(x) / 2 {
+					s = s.Add(x[2*i+a].Mul(x[2*i+b]))
+				}
+				y[2*a+b] = s
+			}
+		}
+	},
+	exact: exactGram,
+}
+
+func exactGram(x []float64, m int) truth {
+	n := len(x)
+	t := newTruth(n, m)
+	for a := range 2 {
+		for b := range 2 {
+			row := t.jac[(2*a+b)*n:][:n]
+			for i := range n / 2 {
+				t.y[2*a+b] += x[2*i+a] * x[2*i+b]
+				row[2*i+a] += x[2*i+b]
+				row[2*i+b] += x[2*i+a]
+			}
+		}
+	}
+	return t
+}
+
+// gramNorm is ‖XᵀX‖², the sum of the squares of its elements.
+var gramNorm = ofScalar(func(x []nabla.Real) nabla.Real {
+	var y [4]nabla.Real
+	gram.into(y[:], x)
+	return nabla.Dot(y[:], y[:])
+}, func(x []float64, _ int) truth {
+	n := len(x)
+	g, t := exactGram(x, 4), newTruth(n, 1)
+	for k, v := range g.y {
+		row := g.jac[k*n:][:n]
+		t.y[0] += v * v
+		for i := range n {
+			t.jac[i] += 2 * v * row[i]
+			for j := range n {
+				t.hess[i*n+j] += 2 * row[i] * row[j]
+			}
+		}
+		for i := range n / 2 {
+			t.hess[(2*i+k/2)*n+2*i+k%2] += 2 * v
+			t.hess[(2*i+k%2)*n+2*i+k/2] += 2 * v
+		}
+	}
+	return t
+})
+
+// cubeOfOne is x³ of one number.
+var cubeOfOne = ofScalar(func(x []nabla.Real) nabla.Real {
+	return x[0].Mul(x[0]).Mul(x[0])
+}, func(x []float64, _ int) truth {
+	t := newTruth(len(x), 1)
+	v := x[0]
+	t.y[0], t.jac[0], t.hess[0] = v*v*v, 3*v*v, 6*v
+	return t
+})
+
+// inside is a function with a derivative inside, taken by the backend under test.
+type inside struct {
+	name      string
+	m         int
+	operators []string
+	family    family
+	over      func(b nabla.Backend) func(y, x []nabla.Real)
+}
+
+// derivativesInside take the gradient (2·x0·x1, x0² + x1) of z ↦ z0²·z1 + c·z1 at
+// x, with c, captured, x1.
+func derivativesInside(scalar, vector []string) []inside {
+	gradient := func(b nabla.Backend, x []nabla.Real) []nabla.Real {
+		return nabla.GradientFunc(func(z []nabla.Real) nabla.Real {
+			return z[0].Sq().Mul(z[1]).Add(x[1].Mul(z[1]))
+		}, b)(x[:2])
+	}
+	return []inside{
+		{"nested", 2, vector, family{
+			outputs: func(int) int { return 2 },
+			exact: func(x []float64, m int) truth {
+				n := len(x)
+				t := newTruth(n, m)
+				t.y[0], t.y[1] = 2*x[0]*x[1], x[0]*x[0]+x[1]
+				t.jac[0], t.jac[1], t.jac[n], t.jac[n+1] = 2*x[1], 2*x[0], 2*x[0], 1
+				return t
+			},
+		}, func(b nabla.Backend) func(y, x []nabla.Real) {
+			return func(y, x []nabla.Real) { copy(y, gradient(b, x)) }
+		}},
+		{"nested_scalar", 1, scalar, family{
+			outputs: one,
+			exact: func(x []float64, _ int) truth { // 2a³b + 2ab²
+				t := newTruth(len(x), 1)
+				a, b := x[0], x[1]
+				t.set2(2*a*a*a*b+2*a*b*b, 6*a*a*b+2*b*b, 2*a*a*a+4*a*b, 12*a*b, 6*a*a+4*b, 4*a)
+				return t
+			},
+		}, func(b nabla.Backend) func(y, x []nabla.Real) {
+			return func(y, x []nabla.Real) {
+				g := gradient(b, x)
+				y[0] = g[0].Mul(g[1])
+			}
+		}},
+	}
+}
+
+// The rule of the scenarios is a²·sin b.
+func ruleValue(y, x []float64) { y[0] = x[0] * x[0] * math.Sin(x[1]) }
+
+func ruleJVP(ydot, x, _, xdot []float64) {
+	sin, cos := math.Sincos(x[1])
+	ydot[0] = 2*x[0]*sin*xdot[0] + x[0]*x[0]*cos*xdot[1]
+}
+
+func ruleVJP(xbar, x, _, ybar []float64) {
+	sin, cos := math.Sincos(x[1])
+	xbar[0] += 2 * x[0] * sin * ybar[0]
+	xbar[1] += x[0] * x[0] * cos * ybar[0]
+}
+
+func ruleJVPReal(ydot, x, _, xdot []nabla.Real) {
+	sin, cos := nabla.Sincos(x[1])
+	ydot[0] = x[0].Scale(2).Mul(sin).Mul(xdot[0]).Add(x[0].Sq().Mul(cos).Mul(xdot[1]))
+}
+
+func ruleVJPReal(xbar, x, _, ybar []nabla.Real) {
+	sin, cos := nabla.Sincos(x[1])
+	xbar[0] = xbar[0].Add(x[0].Scale(2).Mul(sin).Mul(ybar[0]))
+	xbar[1] = xbar[1].Add(x[0].Sq().Mul(cos).Mul(ybar[0]))
+}
+
+// withRule is a²·sin b·b + a with a rule for the first two factors.
+func withRule(r nabla.Rule) family {
+	f := r.Func()
+	return ofScalar(func(x []nabla.Real) nabla.Real {
+		return f(x[0], x[1])[0].Mul(x[1]).Add(x[0])
+	}, func(x []float64, _ int) truth {
+		t := newTruth(len(x), 1)
+		a, b := x[0], x[1]
+		sin, cos := math.Sincos(b)
+		t.set2(a*a*b*sin+a, 2*a*b*sin+1, a*a*(b*cos+sin), 2*b*sin, 2*a*(b*cos+sin), a*a*(2*cos-b*sin))
+		return t
+	})
+}
+
+// wide is (i+1)·x² + its neighbour, of more outputs than inputs.
+var wide = family{
+	outputs: func(int) int { return 29 },
+	into: func(y, x []nabla.Real) {
 		for i := range y {
 			y[i] = x[i%len(x)].Sq().Scale(float64(i + 1)).Add(x[(i+1)%len(x)])
 		}
-	}},
-	"wide_scalar": ofScalar(func(x []nabla.Real) nabla.Real {
+	},
+	exact: func(x []float64, m int) truth {
+		n := len(x)
+		t := newTruth(n, m)
+		for i := range m {
+			a, b, c := i%n, (i+1)%n, float64(i+1)
+			t.y[i] = c*x[a]*x[a] + x[b]
+			t.jac[i*n+a] += 2 * c * x[a]
+			t.jac[i*n+b]++
+		}
+		return t
+	},
+}
+
+// wideScalar is Σ (i+1)·x².
+var wideScalar = ofScalar(func(x []nabla.Real) nabla.Real {
+	var s nabla.Real
+	for i, v := range x {
+		s = s.Add(v.Sq().Scale(float64(i + 1)))
+	}
+	return s
+}, func(x []float64, _ int) truth {
+	return weightedSquares(x, func(i int) float64 { return float64(i + 1) })
+})
+
+// affine is a struct of parameters, twice: what nabla.Struct takes.
+type affine[T any] struct {
+	Weights []T
+	Bias    T
+	Times   int
+}
+
+// structs are scenarios on k·b·Σw² of a struct with three numbers and an int.
+func structs() []Scenario {
+	exact := func(x []float64, _ int) truth {
+		n := len(x)
+		t := newTruth(n, 1)
+		k, b := 3.0, x[n-1]
+		for i, w := range x[:n-1] {
+			t.y[0] += k * b * w * w
+			t.jac[i] = 2 * k * b * w
+			t.jac[n-1] += k * w * w
+			t.hess[i*n+i] = 2 * k * b
+			t.hess[i*n+n-1], t.hess[(n-1)*n+i] = 2*k*w, 2*k*w
+		}
+		return t
+	}
+	form := func(plain bool) any {
+		s := &affine[float64]{Weights: make([]float64, 2), Times: 3}
+		var f *nabla.Func
+		var err error
+		if plain {
+			f, _, err = nabla.StructPlain(func(a *affine[float64]) float64 {
+				y := 0.0
+				for _, w := range a.Weights {
+					y += w * w
+				}
+				return y * a.Bias * float64(a.Times)
+			}, s)
+		} else {
+			f, _, err = nabla.Struct(func(a *affine[nabla.Real]) nabla.Real {
+				return nabla.Dot(a.Weights, a.Weights).Mul(a.Bias).Scale(float64(a.Times))
+			}, s)
+		}
+		if err != nil {
+			panic(err) // a mistake in this file
+		}
+		return f
+	}
+	var all []Scenario
+	for _, operator := range []string{"gradient", "hvp", "hessian"} {
+		s := Scenario{
+			Name: "behaviour/struct/" + operator + "/out", Group: "behaviour", Operator: operator,
+			YShape: Shape{Number: true}, X: []float64{1.5, -2, 0.5}, PrepX: []float64{1, 1, 1}, m: 1,
+		}
+		if operator == "hvp" {
+			s.Tangents = [][]float64{{1, -1, 2}}
+		}
+		family{exact: exact, outputs: one}.complete(&s)
+		s.Form, s.Outputs = form, nil
+		all = append(all, s.expected())
+	}
+	return all
+}
+
+// largeSize is the number of inputs of the scenarios about many inputs.
+const largeSize = 10_000
+
+// large are scenarios on Σ x[i]²·x[i+1] of many inputs.
+func large() []Scenario {
+	f := func(x []nabla.Real) nabla.Real {
 		var s nabla.Real
-		for i, v := range x {
-			s = s.Add(v.Sq().Scale(float64(i + 1)))
+		for i := range len(x) - 1 {
+			s = s.Add(x[i].Sq().Mul(x[i+1]))
 		}
 		return s
-	}),
+	}
+	at := func(operator string) func(x, t []float64) Results {
+		return func(x, t []float64) Results {
+			n := len(x)
+			y, g, h := 0.0, make([]float64, n), make([]float64, n)
+			for i := range n - 1 {
+				a, b := x[i], x[i+1]
+				y += a * a * b
+				g[i] += 2 * a * b
+				g[i+1] += a * a
+				if operator == "hvp" {
+					h[i] += 2*b*t[i] + 2*a*t[i+1]
+					h[i+1] += 2 * a * t[i]
+				}
+			}
+			r := Results{Value: []float64{y}, First: g}
+			switch operator {
+			case "pushforward":
+				r.First = []float64{0}
+				for i, v := range g {
+					r.First[0] += v * t[i]
+				}
+			case "pullback":
+				r.First = scaled(t[0], g)
+			case "hvp":
+				r.Second = h
+			}
+			return r
+		}
+	}
+	x, t := make([]float64, largeSize), make([]float64, largeSize)
+	for i := range x {
+		x[i], t[i] = 1+float64(i%17)/16, float64(i%5)-1.5
+	}
+	var all []Scenario
+	for _, operator := range []string{"gradient", "pushforward", "pullback", "hvp"} {
+		s := Scenario{
+			Name: "behaviour/large/" + operator + "/out", Group: "behaviour", Operator: operator, light: true,
+			Func: func(y, x []nabla.Real) { y[0] = f(x) }, Outputs: one, YShape: Shape{Number: true},
+			X: x, m: 1, At: at(operator),
+		}
+		switch operator {
+		case "pushforward", "hvp":
+			s.Tangents = [][]float64{t}
+		case "pullback":
+			s.Tangents = [][]float64{{-1.5}}
+		}
+		all = append(all, s.expected())
+	}
+	return all
 }
 
 // failures are the jobs about functions that fail.
@@ -145,7 +581,7 @@ func failures() []job {
 // panics: a panic of the function is a *nabla.PanicError that unwraps to its value,
 // and the prepared object stays usable.
 func (c *checker) panics() {
-	s := &scenario{Operator: "gradient", Family: "sum", Form: "out", Y: array{number: true}, want: results{value: []float64{0}}}
+	s := &Scenario{Operator: "gradient", YShape: Shape{Number: true}, Outputs: one, m: 1}
 	problem := errors.New("a problem of the function's own")
 	fail := false
 	sub := subjectOf(s, c.b, shaped(s, c.o.Plain, func(y, x []nabla.Real) {
@@ -160,7 +596,7 @@ func (c *checker) panics() {
 	if p == nil {
 		return
 	}
-	want := results{[]float64{6}, []float64{1, 1, 1}, nil}
+	want := Results{[]float64{6}, []float64{1, 1, 1}, nil}
 	for range 2 {
 		for _, v := range p.variants {
 			c.call("behaviour", v, x, nil, want)
@@ -190,7 +626,7 @@ func (c *checker) panics() {
 // leavesOutput: an in-place function that leaves an output alone is an error, not a
 // row of zeros.
 func (c *checker) leavesOutput() {
-	s := &scenario{Operator: "jacobian", Family: "copyto", Form: "in", want: results{value: make([]float64, 2)}}
+	s := &Scenario{Operator: "jacobian", InPlace: true, m: 2}
 	c.s = s
 	f := shaped(s, c.o.Plain, func(y, x []nabla.Real) { y[0] = x[0] })
 	_, err := nabla.Jacobian(f.(*nabla.Func), c.b, []float64{1, 2})

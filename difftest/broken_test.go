@@ -357,34 +357,32 @@ func TestBrokenOtherwise(t *testing.T) {
 	}
 }
 
-// TestCatalogue counts the scenarios of FEATURES, by operator.
+// TestCatalogue counts the scenarios of DifferentiationInterfaceTest.jl, by operator.
 func TestCatalogue(t *testing.T) {
 	count := map[string]int{}
-	difftest.Check(counter{count}, nil, &difftest.Options{NoModifiers: true})
+	for _, s := range difftest.Scenarios("") {
+		count[s.Group]++
+		if s.Group == "default" {
+			count[s.Operator]++
+		}
+	}
 	want := map[string]int{
+		"default": 106, "sparse": 38, "empty": 5, "allocfree": 9,
 		"pushforward": 31, "pullback": 29, "derivative": 9, "second_derivative": 5, "jacobian": 20, "gradient": 4, "hvp": 4, "hessian": 4,
-		"sparse": 20, "empty": 5, "allocfree": 9,
 	}
 	for k, n := range want {
 		if count[k] != n {
 			t.Errorf("%d scenarios of %s, want %d", count[k], k, n)
 		}
 	}
-}
-
-// counter counts the scenarios and runs none.
-type counter struct{ count map[string]int }
-
-func (counter) Errorf(string, ...any) {}
-func (counter) Skipf(string, ...any)  {}
-func (c counter) Run(name string, _ func(difftest.Reporter)) {
-	first, rest, _ := strings.Cut(name, "/")
-	switch first {
-	case "sparse", "empty", "allocfree", "behaviour":
-		c.count[first]++
-	default:
-		operator, _, _ := strings.Cut(rest, "/")
-		c.count[operator]++
+	batches := 0
+	for _, s := range difftest.Modify(difftest.Scenarios("default"), difftest.Batchify) {
+		if len(s.Tangents) == 2 {
+			batches++
+		}
+	}
+	if batches != 64 {
+		t.Errorf("%d scenarios have a batch, want 64", batches)
 	}
 }
 

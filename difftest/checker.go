@@ -3,10 +3,12 @@ package difftest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"gonum.org/v1/gonum/mat"
 )
 
 // checker runs the checks of one scenario and reports what fails.
@@ -17,11 +19,11 @@ type checker struct {
 	scenario string
 	failures int
 
-	s *scenario
-	m modifier
-	f function
-	x []float64
-	t []float64
+	s     *Scenario
+	brief bool // leave out what does not depend on where the function has its numbers from
+	f     function
+	x     []float64
+	t     []float64
 }
 
 // maxFailures is how many failures of one scenario are worth reading.
@@ -40,19 +42,20 @@ func (c *checker) failf(check, variant, format string, args ...any) {
 	}
 }
 
-// run checks scenario s under modifier m.
-func (c *checker) run(s *scenario, m modifier) {
-	c.s, c.m, c.f = s, m, m.of(s, c.o.Plain)
-	c.x, c.t = s.X.data, s.t()
-	want := c.expected(c.f.factor)
-	if c.f.smaller {
+// run checks scenario s.
+func (c *checker) run(s *Scenario) {
+	c.s, c.f = s, s.function(c.b, c.o.Plain)
+	c.brief = len(s.wraps) > 0
+	c.x, c.t = s.X, s.tangent()
+	want := s.want()
+	if len(s.prepX()) != len(s.X) {
 		c.smaller(want)
 		return
 	}
 	sub := subjectOf(s, c.b, c.f.f)
 	c.after()
 	for i, v := range sub.unprepared {
-		if i == len(sub.unprepared)-1 || !c.brief() {
+		if i == len(sub.unprepared)-1 || !c.brief {
 			c.call("unprepared", v, c.x, c.t, want)
 		}
 	}
@@ -60,28 +63,29 @@ func (c *checker) run(s *scenario, m modifier) {
 	if p == nil {
 		return
 	}
+	if s.light {
+		c.many(p, want)
+		return
+	}
 	last := len(p.variants) - 1
 	for i := range p.variants {
-		if i == last || !c.brief() {
+		if i == last || !c.brief {
 			c.alone(sub, i, want)
 		}
 	}
 	c.shared(p, want)
-	if !c.brief() {
+	c.batch(p)
+	if !c.brief {
 		c.wrongLengths(p, want)
 	}
 	c.clones(p, want)
 	c.rebinding(p, want)
 	c.samePoint(p, want)
-	if !c.brief() {
+	if !c.brief {
 		c.resizing(sub, p, want)
 	}
 	c.allocations(p)
 }
-
-// brief leaves out, under a modifier, what does not depend on where the function
-// has its numbers from.
-func (c *checker) brief() bool { return c.m.name != "" }
 
 func (c *checker) before() {
 	if c.f.before != nil {
@@ -93,12 +97,6 @@ func (c *checker) after() {
 	if c.f.after != nil {
 		c.f.after()
 	}
-}
-
-// expected is the results of the scenario for factor times its function.
-func (c *checker) expected(factor float64) results {
-	w := c.s.want
-	return results{scaled(factor, w.value), scaled(factor, w.first), scaled(factor, w.second)}
 }
 
 // prepare prepares at x while the context is that of before, and is nil where that
@@ -120,7 +118,7 @@ func (c *checker) prepare(sub subject, x []float64) *prepared {
 
 // call makes one call of v, compares what it gives and returns it, nil where it
 // failed.
-func (c *checker) call(check string, v variant, x, t []float64, want results) *outcome {
+func (c *checker) call(check string, v variant, x, t []float64, want Results) *outcome {
 	o := c.made(check, v, x, t)
 	if o != nil && !c.compare(check, v, o, x, t, want) {
 		return nil
@@ -152,32 +150,36 @@ func (c *checker) made(check string, v variant, x, t []float64) *outcome {
 }
 
 // compare compares the parts that o has.
-func (c *checker) compare(check string, v variant, o *outcome, x, t []float64, want results) bool {
+func (c *checker) compare(check string, v variant, o *outcome, x, t []float64, want Results) bool {
 	ok := true
-	part := func(name string, p *part, want []float64, tol float64, batch bool) {
+	part := func(name string, p *part, want []float64, tol, least float64, batch bool) {
 		got := p.got()
-		if got == nil {
+		if got == nil || want == nil {
 			return
 		}
 		if batch {
 			want = columns(want, v.scales)
 		}
-		if d := difference(got, want, tol); d != "" {
+		if d := difference(got, want, tol, least); d != "" {
 			if p.given != nil || p.into != nil {
 				name += ", in a given destination that was full of NaN,"
 			}
 			c.failf(check, v.name, "the %s is wrong: %s\n\tx = %v\n\tt = %v", name, d, x, t)
 			ok = false
 		}
+		if k, known := stored(p.m); known && c.s.NNZ > 0 && k != c.s.NNZ {
+			c.failf("sparsity", v.name, "the %s stores %d elements, want %d\n\tx = %v", name, k, c.s.NNZ, x)
+			ok = false
+		}
 	}
 	batch := v.scales != nil
-	part("value", &o.value, want.value, exactTol, false)
+	part("value", &o.value, want.Value, exactTol, 0, false)
 	switch {
 	case c.s.secondOrder():
-		part("first derivative", &o.first, want.first, c.o.SecondTol, false)
-		part("second derivative", &o.second, want.second, c.o.SecondTol, batch)
+		part("first derivative", &o.first, want.First, c.o.SecondTol, 0, false)
+		part("second derivative", &o.second, want.Second, c.o.SecondTol, size(want.Value), batch)
 	default:
-		part("derivative", &o.first, want.first, c.o.Tol, batch)
+		part("derivative", &o.first, want.First, c.o.Tol, 0, batch)
 	}
 	return ok
 }
@@ -207,33 +209,67 @@ func (c *checker) point3(n int) (x, t []float64) {
 }
 
 // numbers is what o gives, copied.
-func (o *outcome) numbers() results {
-	return results{scaled(1, o.value.got()), scaled(1, o.first.got()), scaled(1, o.second.got())}
+func (o *outcome) numbers() Results {
+	return Results{scaled(1, o.value.got()), scaled(1, o.first.got()), scaled(1, o.second.got())}
+}
+
+// size is that of the value of a function with one output: what rounding in a
+// difference of differences goes by.
+func size(y []float64) float64 {
+	if len(y) != 1 || y[0] != y[0] {
+		return 0
+	}
+	return math.Abs(y[0])
+}
+
+// stored is how many elements a matrix stores, where it knows.
+func stored(m mat.Matrix) (int, bool) {
+	if s, ok := m.(interface{ NNZ() int }); ok {
+		return s.NNZ(), true
+	}
+	return 0, false
+}
+
+// elsewhere is what variant i is to give at (x, t): the numbers of the scenario's
+// closed form, or those of a new preparation there.
+func (c *checker) elsewhere(sub subject, i int, v variant, x, t []float64) (Results, bool) {
+	if c.s.At == nil {
+		return c.fresh(sub, i, x, t)
+	}
+	want := c.s.At(x, t)
+	if v.scales != nil {
+		if c.s.secondOrder() {
+			want.Second = columns(want.Second, v.scales)
+		} else {
+			want.First = columns(want.First, v.scales)
+		}
+	}
+	return want, true
 }
 
 // fresh is what variant i gives at (x, t) after a preparation there.
-func (c *checker) fresh(sub subject, i int, x, t []float64) (results, bool) {
+func (c *checker) fresh(sub subject, i int, x, t []float64) (Results, bool) {
 	p, err := sub.prepare(append([]float64{}, x...))
 	if err != nil {
 		c.failf("prepare", "", "prepared at %v: %v", x, err)
-		return results{}, false
+		return Results{}, false
 	}
 	o := c.made("prepare", p.variants[i], x, t)
 	if o == nil {
-		return results{}, false
+		return Results{}, false
 	}
 	return o.numbers(), true
 }
 
 // same reports whether o has the numbers of want, which are those of the same
 // variant.
-func (c *checker) same(check string, v variant, o *outcome, x, t []float64, want results) {
+func (c *checker) same(check string, v variant, o *outcome, x, t []float64, want Results) {
 	v.scales = nil
 	c.compare(check, v, o, x, t, want)
 }
 
 // alone runs variant i on a prepared object of its own.
-func (c *checker) alone(sub subject, i int, want results) {
+func (c *checker) alone(sub subject, i int, want Results) {
 	p := c.prepare(sub, c.s.prepX())
 	if p == nil {
 		return
@@ -242,7 +278,7 @@ func (c *checker) alone(sub subject, i int, want results) {
 	first := c.call("prepared", v, c.x, c.t, want)
 	c.call("second call", v, c.x, c.t, want)
 	x3, t3 := c.point3(len(c.x))
-	if there, ok := c.fresh(sub, i, x3, t3); ok {
+	if there, ok := c.elsewhere(sub, i, v, x3, t3); ok {
 		if o := c.made("third point", v, x3, t3); o != nil {
 			c.same("third point", v, o, x3, t3, there)
 		}
@@ -254,13 +290,13 @@ func (c *checker) alone(sub subject, i int, want results) {
 }
 
 // shared runs all variants on one prepared object.
-func (c *checker) shared(p *prepared, want results) {
+func (c *checker) shared(p *prepared, want Results) {
 	x3, t3 := c.point3(len(c.x))
 	for range 2 {
 		for _, v := range p.variants {
 			c.call("shared", v, c.x, c.t, want)
 		}
-		if c.brief() {
+		if c.brief {
 			return
 		}
 		for _, v := range p.variants {
@@ -270,7 +306,7 @@ func (c *checker) shared(p *prepared, want results) {
 }
 
 // wrongLengths makes every argument too long and too short in turn.
-func (c *checker) wrongLengths(p *prepared, want results) {
+func (c *checker) wrongLengths(p *prepared, want Results) {
 	for _, tr := range p.tries {
 		for _, delta := range []int{1, -1} {
 			err := tr.run(append([]float64{}, c.x...), append([]float64{}, c.t...), delta)
@@ -289,7 +325,7 @@ func (c *checker) wrongLengths(p *prepared, want results) {
 }
 
 // clones runs a clone next to its original and then both at once.
-func (c *checker) clones(p *prepared, want results) {
+func (c *checker) clones(p *prepared, want Results) {
 	x3, t3 := c.point3(len(c.x))
 	q := p.clone()
 	for i, v := range q.variants {
@@ -332,14 +368,14 @@ func (c *checker) clones(p *prepared, want results) {
 }
 
 // rebinding reads another struct and the first one again.
-func (c *checker) rebinding(p *prepared, want results) {
+func (c *checker) rebinding(p *prepared, want Results) {
 	if c.f.other == nil {
 		return
 	}
 	for _, s := range []struct {
-		to   any
-		want results
-	}{{c.f.other, c.expected(c.f.otherFactor)}, {c.f.own, want}} {
+		to   *bindings
+		want Results
+	}{{c.f.other, want.scaled(c.f.otherFactor)}, {c.f.own, want}} {
 		if err := p.rebind(s.to); err != nil {
 			c.failf("rebind", "Rebind", "%v", err)
 			return
@@ -352,7 +388,7 @@ func (c *checker) rebinding(p *prepared, want results) {
 
 // samePoint takes the operator at x and calls it after its origin was used
 // elsewhere.
-func (c *checker) samePoint(p *prepared, want results) {
+func (c *checker) samePoint(p *prepared, want Results) {
 	if p.at == nil {
 		return
 	}
@@ -373,12 +409,12 @@ func (c *checker) samePoint(p *prepared, want results) {
 // resizing changes the size, compares with a new preparation, and changes back. A
 // function with a fixed number of outputs cannot be right at another size; what
 // it does then must be an error.
-func (c *checker) resizing(sub subject, p *prepared, want results) {
+func (c *checker) resizing(sub subject, p *prepared, want Results) {
 	n := len(c.x)
-	if p.resize == nil || c.s.X.number || n == 0 {
+	if p.resize == nil || c.s.XShape.Number || n == 0 || c.x[0] != c.x[0] {
 		return
 	}
-	fixed := c.s.inPlace() && families[c.s.Family].outputs(n) != families[c.s.Family].outputs(n+1)
+	fixed := c.s.fixed()
 	for _, k := range []int{n + 2, n - 1} {
 		if k < 2 {
 			continue
@@ -386,13 +422,13 @@ func (c *checker) resizing(sub subject, p *prepared, want results) {
 		x, t := c.point3(k)
 		if fixed {
 			if err := p.resize(x); err == nil && p.variants[0].start(new(outcome), x, t)() == nil {
-				c.failf("resize", "Resize", "to %d inputs from %d: the function, in place with %d outputs, does not fit, but there is no error", k, n, len(want.value))
+				c.failf("resize", "Resize", "to %d inputs from %d: the function, with %d outputs, does not fit, but there is no error", k, n, c.s.M())
 			}
 		} else if err := p.resize(x); err != nil {
 			c.failf("resize", "Resize", "to %d inputs from %d: %v", k, n, err)
 		} else {
 			for i, v := range p.variants {
-				there, ok := c.fresh(sub, i, x, t)
+				there, ok := c.elsewhere(sub, i, v, x, t)
 				if o := c.made("resize", v, x, t); ok && o != nil {
 					c.same("resize", v, o, x, t, there)
 				}
@@ -408,14 +444,52 @@ func (c *checker) resizing(sub subject, p *prepared, want results) {
 	}
 }
 
+// many is what is left of the checks where there are so many inputs that all of
+// them would take long.
+func (c *checker) many(p *prepared, want Results) {
+	x3, t3 := c.point3(len(c.x))
+	for _, v := range p.variants {
+		if !v.hot || v.scales != nil {
+			continue
+		}
+		c.call("prepared", v, c.x, c.t, want)
+		if o := c.made("third point", v, x3, t3); o != nil {
+			c.same("third point", v, o, x3, t3, c.s.At(x3, t3))
+		}
+		c.call("back again", v, c.x, c.t, want)
+	}
+}
+
+// batch applies the operator to all tangents of the scenario at once.
+func (c *checker) batch(p *prepared) {
+	k := len(c.s.Tangents)
+	if k < 2 || p.batch == nil {
+		return
+	}
+	for _, how := range []destination{noDst, filledDst} {
+		o, T := new(outcome), sideBySide(c.s.Tangents)
+		if err := p.batch(o, how, c.x, T)(); err != nil {
+			c.failf("batch", "", "error: %v\n\tx = %v", err, c.x)
+			continue
+		}
+		got, want, tol := o.first.got(), c.s.First, c.o.Tol
+		if c.s.secondOrder() {
+			got, want, tol = o.second.got(), c.s.Second, c.o.SecondTol
+		}
+		if d := difference(got, transposed(want, k), tol, 0); d != "" {
+			c.failf("batch", "", "of %d tangents is wrong: %s\n\tx = %v", k, d, c.x)
+		}
+	}
+}
+
 // smaller prepares at half of x: the full x must be refused, and right after
 // Resize. An in-place function may refuse the preparation.
-func (c *checker) smaller(want results) {
+func (c *checker) smaller(want Results) {
 	sub := subjectOf(c.s, c.b, c.f.f)
-	half := c.s.prepX()[:len(c.x)/2]
+	half := c.s.prepX()
 	p, err := sub.prepare(append([]float64{}, half...))
 	if err != nil {
-		if !c.s.inPlace() {
+		if !c.s.InPlace {
 			c.failf("prepare", "", "prepared at %v: %v", half, err)
 		}
 		return
@@ -439,7 +513,7 @@ func (c *checker) smaller(want results) {
 // allocations counts those of calls with given destinations. Under a modifier,
 // functions that are not in place allocate their output.
 func (c *checker) allocations(p *prepared) {
-	if !c.o.AllocFree || c.s.Group != "allocfree" || c.m.name != "" && !c.s.inPlace() {
+	if !c.o.AllocFree || c.s.Group != "allocfree" || c.brief && !c.s.InPlace {
 		return
 	}
 	for _, v := range p.variants {

@@ -12,36 +12,45 @@
 //
 // # Scenarios
 //
-// A scenario is an operator, a function, a point, a direction and the expected
-// results. Its name is that of the subtest:
+// A [Scenario] is an operator, a function, a point, tangents and the expected
+// results. [Scenarios] gives out those of the catalogue. The name is that of the
+// subtest:
 //
 //	vec_to_mat/pullback/in/out/constant
 //	family     operator function result modifier
 //
 // The function is out of place (out, a new slice) or in place (in, [nabla.InPlace]).
 // The catalogue has each scenario for an allocated and for a given result; here
-// both are tried in either. Besides the 106 default scenarios there are those
-// named
+// both are tried in either. Besides the 106 default scenarios there are groups
+// whose names begin with
 //
-//	sparse/…     derivatives with many zeros, prepared at another point
-//	empty/…      no inputs or no outputs
-//	allocfree/…  nothing may be allocated, with Options.AllocFree
-//	behaviour/…  branches, panics, sizes that no batch divides, constant outputs
+//	sparse/…     derivatives with many zeros, prepared at another point (38)
+//	empty/…      no inputs or no outputs (5)
+//	allocfree/…  nothing may be allocated, with Options.AllocFree (9)
+//	behaviour/…  branches, loops that depend on data, scratch slices, derivatives
+//	             inside, custom rules, structs, matrices row by row, NaN, panics,
+//	             sizes that no batch divides, 10,000 inputs
 //
-// and, once for each operator and form of a function but for those of behaviour,
-// modifiers that change how the function comes by its numbers:
+// Complex numbers, of which the Julia package has scenarios, are outside of what
+// nabla differentiates.
 //
-//	closure           captures two numbers and buffers that it writes
-//	constant          a bound Real, another when prepared
-//	structure         a bound int that a recording freezes, another when prepared
-//	cache             a bound Scratch
-//	cache_struct      two Scratches in a struct of their own
-//	constant_or_cache a bound Real, Vec and Scratch
-//	smaller           prepared at fewer inputs
+// Modifiers change how the function comes by its numbers, or where it is called,
+// and can be applied one after another. [Run] applies these, one at a time, to one
+// scenario of each operator and form of a function:
 //
-// Matrices are column-major: a matrix argument or result is one slice, column
-// after column, as is the order of the rows and columns of its Jacobian. This is
-// vec() of the literature and what the catalogue means.
+//	Closurify          closure            captures two numbers and buffers that it writes
+//	Constantify        constant           a bound Real, another when prepared
+//	Structurify        structure          a bound int that a recording freezes, another when prepared
+//	Cachify            cache              a bound Scratch
+//	CachifyStruct      cache_struct       two Scratches in a struct of their own
+//	ConstantOrCachify  constant_or_cache  a bound Real, Vec and Scratch
+//	Smaller            smaller            prepared at fewer inputs
+//	Zero               zero               zero inputs and tangents; not applied by Run
+//	Batchify           batch              tangents t and -t; not applied by Run
+//
+// Matrices of the catalogue are column-major: a matrix argument or result is one
+// slice, column after column, as is the order of the rows and columns of its
+// Jacobian. This is vec() of the literature and what the catalogue means.
 //
 // # Checks
 //
@@ -51,7 +60,7 @@
 //	[unprepared]    op and value-and-op without preparation
 //	[prepared]      every variant, prepared at zeros or where the scenario says
 //	[second call]   the same call again
-//	[third point]   a call elsewhere is what a new preparation there gives
+//	[third point]   a call elsewhere gives the numbers of the closed form there
 //	[back again]    and the first point is right afterwards
 //	[shared]        one prepared object takes all variants in turn
 //	[destination]   a given destination, full of NaN, is filled and returned,
@@ -62,7 +71,10 @@
 //	[after error]   and the object is usable afterwards
 //	[clone]         a clone is right, next to its original and in parallel with it
 //	[rebind]        another bound struct is read, and the first again
-//	[resize]        another size is what a new preparation gives, and the old again
+//	[resize]        another size is right, and the old one again
+//	[batch]         the tangents of the scenario, all at once
+//	[sparsity]      a matrix that knows how many elements it stores has those of
+//	                the scenario
 //	[same point]    the operator at a point, of a pushforward, pullback or HVP
 //	[smaller]       a point of another size than prepared for is refused
 //	[allocation]    calls with given destinations do not allocate

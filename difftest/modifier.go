@@ -1,221 +1,334 @@
 package difftest
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/nabla-ad/nabla"
 )
 
-// modifier changes how the function of a scenario comes by its numbers.
-type modifier struct {
-	name string
-	fits func(s *scenario) bool // nil for all
-	of   func(s *scenario, plain bool) function
-}
+// A Modifier makes another scenario of one: the same operator, on a function that
+// comes by its numbers in another way or at other inputs. Modifiers can be applied
+// one after another, in any order.
+type Modifier func(Scenario) Scenario
 
-// function is what an operator is given, and what it computes: factor times the
-// function of the scenario.
-type function struct {
-	f      any // one of the types that operators accept
-	factor float64
-	// before and after set what the function reads, before an operator is prepared
-	// and after that. Nil where nothing is bound.
-	before, after func()
-	// own is the struct that is bound and other one for Rebind, with which the
-	// factor is otherFactor. Nil where Rebind is not tried.
-	own, other  any
-	otherFactor float64
-	// shared says that clones must not run in parallel: a plain function gets the
-	// bound struct itself, scratch and all.
-	shared bool
-	// smaller asks for a preparation at fewer inputs.
-	smaller bool
-}
-
-// modifiers begins with the one that changes nothing.
-var modifiers = []modifier{
-	{name: "", of: unmodified},
-	{name: "closure", of: closure},
-	{name: "constant", of: constant},
-	{name: "structure", of: structure},
-	{name: "cache", of: cache},
-	{name: "cache_struct", of: cacheStruct},
-	{name: "constant_or_cache", of: constantOrCache},
-	{name: "smaller", fits: func(s *scenario) bool { return !s.X.number && len(s.X.data) > 1 }, of: smaller},
-}
-
-// outputs is the number of outputs of the function of s for n inputs.
-func (s *scenario) outputs(n int) int {
-	if s.inPlace() {
-		return len(s.want.value)
+// Modify applies modifiers to scenarios, from the first to the last.
+func Modify(scenarios []Scenario, modifiers ...Modifier) []Scenario {
+	out := make([]Scenario, 0, len(scenarios))
+	for _, s := range scenarios {
+		for _, m := range modifiers {
+			s = m(s)
+		}
+		out = append(out, s)
 	}
-	return families[s.Family].outputs(n)
+	return out
 }
 
-func unmodified(s *scenario, plain bool) function {
-	fam := families[s.Family]
-	f := shaped(s, plain, fam.into)
-	switch f.(type) { // a form of the family's own, if there is one
-	case func([]nabla.Real) nabla.Real:
-		if fam.scalar != nil {
-			f = fam.scalar
-		}
-	case func([]nabla.Real) []nabla.Real:
-		if fam.vector != nil {
-			f = fam.vector
-		}
-	case func(nabla.Real) nabla.Real:
-		if fam.number != nil {
-			f = fam.number
-		}
+// A Context is what the function of a scenario reads besides x: a part of a bound
+// struct.
+type Context struct {
+	Name string // of the modifier
+	// Prep, Run and Other are what the results are multiplied by while an operator
+	// is prepared, when it is called, and after a Rebind to another struct.
+	Prep, Run, Other float64
+}
+
+// modifiers are those that Run applies by itself, after none.
+var modifiers = []struct {
+	apply Modifier
+	fits  func(s *Scenario) bool // nil for all
+}{
+	{apply: Closurify},
+	{apply: Constantify},
+	{apply: Structurify},
+	{apply: Cachify},
+	{apply: CachifyStruct},
+	{apply: ConstantOrCachify},
+	{apply: Smaller, fits: func(s *Scenario) bool { return !s.XShape.Number && len(s.X) > 1 }},
+}
+
+// Zero moves to zero inputs and tangents, prepared where it was called before. What
+// is expected there is that of At; without it nothing is compared but with another
+// preparation.
+func Zero(s Scenario) Scenario {
+	s.Name += "/zero"
+	s.PrepX, s.X = s.X, make([]float64, len(s.X))
+	ts := make([][]float64, len(s.Tangents))
+	for i, t := range s.Tangents {
+		ts[i] = make([]float64, len(t))
 	}
-	return function{f: f, factor: 1}
+	s.Tangents = ts
+	s.m = s.M()
+	if s.At == nil {
+		s.Value, s.First, s.Second = nil, nil, nil
+		return s
+	}
+	return s.expected()
 }
 
-// smaller is unmodified: it is the preparation that differs.
-func smaller(s *scenario, plain bool) function {
-	f := unmodified(s, plain)
-	f.smaller = true
-	return f
+// Batchify makes the tangents t, … of a pushforward, pullback or HVP t, …, -t, ….
+// It leaves other operators alone.
+func Batchify(s Scenario) Scenario {
+	if len(s.Tangents) == 0 {
+		return s
+	}
+	s.Name += "/batch"
+	ts := append([][]float64{}, s.Tangents...)
+	for _, t := range s.Tangents {
+		ts = append(ts, scaled(-1, t))
+	}
+	s.Tangents = ts
+	if s.Operator == "hvp" {
+		s.Second = append(append([]float64{}, s.Second...), scaled(-1, s.Second)...)
+	} else {
+		s.First = append(append([]float64{}, s.First...), scaled(-1, s.First)...)
+	}
+	return s
 }
 
-// closure is (a+b)·f with captured numbers and buffers. The lock is for engines
-// and checks that call it from several goroutines.
-func closure(s *scenario, plain bool) function {
-	a, b := 3.0, []float64{4}
-	var mu sync.Mutex
-	var xs, ys []nabla.Real
-	into := families[s.Family].into
-	return function{factor: 7, f: shaped(s, plain, func(y, x []nabla.Real) {
-		mu.Lock()
-		defer mu.Unlock()
-		xs = append(xs[:0], x...)
-		if cap(ys) < len(y) {
-			ys = make([]nabla.Real, len(y))
-		}
-		ys = ys[:len(y)]
-		into(ys, xs)
-		for i := range y {
-			y[i] = ys[i].Scale(a + b[0])
-		}
-	})}
+// Smaller prepares at the first half of where it was prepared before.
+func Smaller(s Scenario) Scenario {
+	s.Name += "/smaller"
+	p := s.prepX()
+	s.PrepX = p[:len(p)/2]
+	return s
 }
 
-type constantContext struct{ A nabla.Real }
-
-func constant(s *scenario, plain bool) function {
-	c := &constantContext{}
-	into := families[s.Family].into
-	return function{
-		factor: 3,
-		f: bound(s, plain, c, func(y, x []nabla.Real, c *constantContext) {
-			into(y, x)
+// Closurify makes the function (a+b)·f, with captured numbers a = 3 and b = 4 and
+// buffers that it writes.
+func Closurify(s Scenario) Scenario {
+	s.Name += "/closure"
+	return s.wrapped(7, func(inner body) body {
+		a, b := 3.0, []float64{4}
+		var mu sync.Mutex // for engines and checks that call from several goroutines
+		var xs, ys []nabla.Real
+		return func(y, x []nabla.Real, c *bindings) {
+			mu.Lock()
+			defer mu.Unlock()
+			xs = append(xs[:0], x...)
+			if cap(ys) < len(y) {
+				ys = make([]nabla.Real, len(y))
+			}
+			ys = ys[:len(y)]
+			inner(ys, xs, c)
 			for i := range y {
-				y[i] = c.A.Mul(y[i])
+				y[i] = ys[i].Scale(a + b[0])
 			}
-		}),
-		before: func() { c.A = nabla.Const(-3) },
-		after:  func() { c.A = nabla.Const(3) },
-		own:    c, other: &constantContext{nabla.Const(5)}, otherFactor: 5,
+		}
+	})
+}
+
+// Constantify makes the function a·f with a bound Real: -3 when prepared, 3 when
+// called, 5 after a Rebind.
+func Constantify(s Scenario) Scenario {
+	return s.binding(Context{"constant", -3, 3, 5}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		inner(y, x, all)
+		for i := range y {
+			y[i] = b.A.Mul(y[i])
+		}
+	})
+}
+
+// Structurify makes the function ±k·f with a bound int and a bound bool, which a
+// recording freezes.
+func Structurify(s Scenario) Scenario {
+	return s.binding(Context{"structure", -2, 3, -4}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		inner(y, x, all)
+		for i, v := range y {
+			for range b.Flags.Times - 1 {
+				y[i] = y[i].Add(v)
+			}
+			if b.Flags.Minus {
+				y[i] = y[i].Neg()
+			}
+		}
+	})
+}
+
+// Cachify computes f in a bound Scratch and copies it from there.
+func Cachify(s Scenario) Scenario {
+	return s.binding(Context{"cache", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		through(b.Pair.Useful, inner, y, x, all)
+	})
+}
+
+// CachifyStruct is Cachify with a second Scratch beside the first, which the
+// function writes and does not read.
+func CachifyStruct(s Scenario) Scenario {
+	return s.binding(Context{"cache_struct", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		through(b.Pair.Useful, inner, y, x, all)
+		if len(y) > 0 {
+			b.Pair.Useless.Reals()[1] = y[0]
+		}
+	})
+}
+
+// ConstantOrCachify makes the function (a+b)·f, computed in a bound Scratch, with a
+// bound Real a and a bound Vec (b).
+func ConstantOrCachify(s Scenario) Scenario {
+	return s.binding(Context{"constant_or_cache", 18, 7, 5}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		through(b.Pair.Useful, inner, y, x, all)
+		for i := range y {
+			y[i] = b.A.Add(b.V.At(0)).Mul(y[i])
+		}
+	})
+}
+
+// bindings is the struct that is bound: a binding for each context.
+type bindings struct{ B0, B1, B2, B3 binding }
+
+// maxContexts is how many contexts a scenario can have.
+const maxContexts = 4
+
+func (b *bindings) at(i int) *binding {
+	return [...]*binding{&b.B0, &b.B1, &b.B2, &b.B3}[i]
+}
+
+// binding has a field for everything that a modifier binds.
+type binding struct {
+	A     nabla.Real
+	V     nabla.Vec
+	Flags struct {
+		Times int
+		Minus bool
+	}
+	Pair struct{ Useful, Useless nabla.Scratch }
+}
+
+// newBinding is for a function with m outputs. Its Vec is on the numbers that are
+// returned too.
+func newBinding(m int) (binding, []float64) {
+	v := []float64{0}
+	b := binding{V: nabla.VecOf(v)}
+	b.Pair.Useful, b.Pair.Useless = nabla.NewScratch(max(m, 1)), nabla.NewScratch(2)
+	return b, v
+}
+
+// set makes b that of factor for a context of that name. v is what b.V holds.
+func (b *binding) set(name string, factor float64, v []float64) {
+	switch name {
+	case "constant":
+		b.A = nabla.Const(factor)
+	case "structure":
+		b.Flags.Times, b.Flags.Minus = int(max(factor, -factor)), factor < 0
+	case "constant_or_cache":
+		b.A, v[0] = nabla.Const(factor-4), 4
+		if factor == 18 {
+			b.A, v[0] = nabla.Const(6), 12
+		}
 	}
 }
 
-type structureContext struct {
-	Times int
-	Flags struct{ Minus bool }
-}
-
-func structure(s *scenario, plain bool) function {
-	c := &structureContext{}
-	into := families[s.Family].into
-	other := &structureContext{Times: 4}
-	other.Flags.Minus = true
-	return function{
-		factor: 3,
-		f: bound(s, plain, c, func(y, x []nabla.Real, c *structureContext) {
-			into(y, x)
-			for i, v := range y {
-				for range c.Times - 1 {
-					y[i] = y[i].Add(v)
-				}
-				if c.Flags.Minus {
-					y[i] = y[i].Neg()
-				}
-			}
-		}),
-		before: func() { c.Times, c.Flags.Minus = 2, true },
-		after:  func() { c.Times, c.Flags.Minus = 3, false },
-		own:    c, other: other, otherFactor: -4,
-	}
-}
-
-type cacheContext struct{ Y nabla.Scratch }
-
-func cache(s *scenario, plain bool) function {
-	into := families[s.Family].into
-	c := &cacheContext{nabla.NewScratch(max(len(s.want.value), 1))}
-	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheContext) {
-		through(c.Y, into, y, x)
-	})}
-}
-
-// through copies into's outputs from scratch, which is used up to its length: a
-// scenario may be run at another size than it was made for.
-func through(scratch nabla.Scratch, into func(y, x []nabla.Real), y, x []nabla.Real) {
+// through computes f in a scratch buffer and copies it to y. Where the buffer is too
+// short, as the scenario is run at another size than it was made for, what fits goes
+// through it.
+func through(scratch nabla.Scratch, f body, y, x []nabla.Real, all *bindings) {
 	buf := scratch.Reals()
 	if len(buf) < len(y) {
-		into(y, x)
+		f(y, x, all)
 		copy(buf, y)
 		copy(y, buf)
 		return
 	}
 	buf = buf[:len(y)]
-	into(buf, x)
+	f(buf, x, all)
 	copy(y, buf)
 }
 
-type cacheStructContext struct {
-	Pair struct{ Useful, Useless nabla.Scratch }
-}
-
-func cacheStruct(s *scenario, plain bool) function {
-	into := families[s.Family].into
-	c := &cacheStructContext{}
-	c.Pair.Useful = nabla.NewScratch(max(len(s.want.value), 1))
-	c.Pair.Useless = nabla.NewScratch(2)
-	return function{factor: 1, shared: plain, f: bound(s, plain, c, func(y, x []nabla.Real, c *cacheStructContext) {
-		through(c.Pair.Useful, into, y, x)
-		if len(y) > 0 {
-			c.Pair.Useless.Reals()[1] = y[0]
-		}
-	})}
-}
-
-type mixedContext struct {
-	A nabla.Real
-	B nabla.Vec
-	Y nabla.Scratch
-}
-
-func constantOrCache(s *scenario, plain bool) function {
-	into := families[s.Family].into
-	b := []float64{0}
-	c := &mixedContext{B: nabla.VecOf(b), Y: nabla.NewScratch(max(len(s.want.value), 1))}
-	return function{
-		factor: 7, shared: plain,
-		f: bound(s, plain, c, func(y, x []nabla.Real, c *mixedContext) {
-			through(c.Y, into, y, x)
-			for i := range y {
-				y[i] = c.A.Add(c.B.At(0)).Mul(y[i])
-			}
-		}),
-		before: func() { c.A, b[0] = nabla.Const(6), 12 },
-		after:  func() { c.A, b[0] = nabla.Const(3), 4 },
+// wrapped is s with another function, which computes factor times as much.
+func (s Scenario) wrapped(factor float64, wrap func(inner body) body) Scenario {
+	s.Form = nil
+	s.wraps = append(s.wraps[:len(s.wraps):len(s.wraps)], wrap)
+	if s.Func == nil && s.OnBackend == nil {
+		panic(fmt.Sprintf("difftest: scenario %s has no Func, which a modifier needs", s.Name))
 	}
+	w := Results{s.Value, s.First, s.Second}.scaled(factor)
+	s.Value, s.First, s.Second = w.Value, w.First, w.Second
+	if at := s.At; at != nil {
+		s.At = func(x, t []float64) Results { return at(x, t).scaled(factor) }
+	}
+	return s
+}
+
+func (r Results) scaled(c float64) Results {
+	return Results{scaled(c, r.Value), scaled(c, r.First), scaled(c, r.Second)}
+}
+
+// binding is s with another context, which f reads.
+func (s Scenario) binding(c Context, f func(b *binding, inner body, y, x []nabla.Real, all *bindings)) Scenario {
+	i := len(s.Contexts)
+	if i == maxContexts {
+		panic(fmt.Sprintf("difftest: scenario %s has %d contexts and takes no other", s.Name, maxContexts))
+	}
+	s.Name += "/" + c.Name
+	s.Contexts = append(s.Contexts[:i:i], c)
+	return s.wrapped(c.Run, func(inner body) body {
+		return func(y, x []nabla.Real, all *bindings) {
+			f(all.at(i), inner, y, x, all)
+		}
+	})
+}
+
+// function is what an operator is given.
+type function struct {
+	f any // one of the types that operators accept
+	// before and after set what the function reads, before an operator is prepared
+	// and after that. Nil where nothing is bound.
+	before, after func()
+	// own is the struct that is bound and other one for Rebind, with which results
+	// are otherFactor times what they are. Nil where Rebind is not tried.
+	own, other  *bindings
+	otherFactor float64
+	// shared says that clones must not run in parallel: a plain function gets the
+	// bound struct itself, scratch and all.
+	shared bool
+}
+
+// function makes the function of s for backend b.
+func (s *Scenario) function(b nabla.Backend, plain bool) function {
+	if s.Form != nil {
+		if f := s.Form(plain); f != nil {
+			return function{f: f}
+		}
+	}
+	into := s.Func
+	if s.OnBackend != nil {
+		into = s.OnBackend(b)
+	}
+	var all body = func(y, x []nabla.Real, _ *bindings) { into(y, x) }
+	for _, wrap := range s.wraps {
+		all = wrap(all)
+	}
+	if len(s.Contexts) == 0 {
+		return function{f: shaped(s, plain, func(y, x []nabla.Real) { all(y, x, nil) })}
+	}
+	own, other := new(bindings), new(bindings)
+	var vec [maxContexts][]float64
+	r := function{own: own, other: other, otherFactor: 1}
+	for i, c := range s.Contexts {
+		*own.at(i), vec[i] = newBinding(s.M())
+		var v []float64
+		*other.at(i), v = newBinding(s.M())
+		other.at(i).set(c.Name, c.Other, v)
+		r.otherFactor *= c.Other / c.Run
+		r.shared = r.shared || plain && c.Name != "constant" && c.Name != "structure"
+	}
+	r.f = bound(s, plain, own, all)
+	r.before = func() {
+		for i, c := range s.Contexts {
+			own.at(i).set(c.Name, c.Prep, vec[i])
+		}
+	}
+	r.after = func() {
+		for i, c := range s.Contexts {
+			own.at(i).set(c.Name, c.Run, vec[i])
+		}
+	}
+	return r
 }
 
 // shaped is into in the shape that the operator of s takes.
-func shaped(s *scenario, plain bool, into func(y, x []nabla.Real)) any {
+func shaped(s *Scenario, plain bool, into func(y, x []nabla.Real)) any {
 	vector := func(x []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, s.outputs(len(x)))
 		into(y, x)
@@ -226,27 +339,27 @@ func shaped(s *scenario, plain bool, into func(y, x []nabla.Real)) any {
 		into(y[:], x)
 		return y[0]
 	}
-	number := s.X.number && (s.Operator == "derivative" || s.Operator == "second_derivative")
+	number := s.XShape.Number && (s.Operator == "derivative" || s.Operator == "second_derivative")
 	switch {
-	case s.inPlace() && plain:
-		return nabla.InPlace(len(s.want.value), func(y, x []float64) {
+	case s.InPlace && plain:
+		return nabla.InPlace(s.M(), func(y, x []float64) {
 			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x))
 			copy(y, floats(ys))
 		})
-	case s.inPlace():
-		return nabla.InPlace(len(s.want.value), into)
-	case number && s.Y.number && plain:
+	case s.InPlace:
+		return nabla.InPlace(s.M(), into)
+	case number && s.scalar() && plain:
 		return func(x float64) float64 { return scalar(reals([]float64{x})).Value() }
-	case number && s.Y.number:
+	case number && s.scalar():
 		return func(x nabla.Real) nabla.Real { return scalar([]nabla.Real{x}) }
 	case number && plain:
 		return func(x float64) []float64 { return floats(vector(reals([]float64{x}))) }
 	case number:
 		return func(x nabla.Real) []nabla.Real { return vector([]nabla.Real{x}) }
-	case s.Y.number && plain:
+	case s.scalar() && plain:
 		return func(x []float64) float64 { return scalar(reals(x)).Value() }
-	case s.Y.number:
+	case s.scalar():
 		return scalar
 	case plain:
 		return func(x []float64) []float64 { return floats(vector(reals(x))) }
@@ -255,32 +368,32 @@ func shaped(s *scenario, plain bool, into func(y, x []nabla.Real)) any {
 }
 
 // bound is into with the struct p, in the shape that the operator of s takes.
-func bound[P any](s *scenario, plain bool, p P, into func(y, x []nabla.Real, p P)) any {
-	vector := func(x []nabla.Real, p P) []nabla.Real {
+func bound(s *Scenario, plain bool, p *bindings, into body) any {
+	vector := func(x []nabla.Real, p *bindings) []nabla.Real {
 		y := make([]nabla.Real, s.outputs(len(x)))
 		into(y, x, p)
 		return y
 	}
-	scalar := func(x []nabla.Real, p P) nabla.Real {
+	scalar := func(x []nabla.Real, p *bindings) nabla.Real {
 		var y [1]nabla.Real
 		into(y[:], x, p)
 		return y[0]
 	}
 	switch {
-	case s.inPlace() && plain:
-		return nabla.BindInPlace(len(s.want.value), func(y, x []float64, p P) {
+	case s.InPlace && plain:
+		return nabla.BindInPlace(s.M(), func(y, x []float64, p *bindings) {
 			ys := reals(y) // an output left alone stays as it was
 			into(ys, reals(x), p)
 			copy(y, floats(ys))
 		}, p)
-	case s.inPlace():
-		return nabla.BindInPlace(len(s.want.value), into, p)
-	case s.Y.number && plain:
-		return nabla.Bind(func(x []float64, p P) float64 { return scalar(reals(x), p).Value() }, p)
-	case s.Y.number:
+	case s.InPlace:
+		return nabla.BindInPlace(s.M(), into, p)
+	case s.scalar() && plain:
+		return nabla.Bind(func(x []float64, p *bindings) float64 { return scalar(reals(x), p).Value() }, p)
+	case s.scalar():
 		return nabla.Bind(scalar, p)
 	case plain:
-		return nabla.Bind(func(x []float64, p P) []float64 { return floats(vector(reals(x), p)) }, p)
+		return nabla.Bind(func(x []float64, p *bindings) []float64 { return floats(vector(reals(x), p)) }, p)
 	}
 	return nabla.Bind(vector, p)
 }

@@ -25,6 +25,7 @@ type prepared struct {
 	resize func(x []float64) error
 	rebind func(p any) error
 	at     func(x []float64) ([]variant, error)
+	batch  func(o *outcome, how destination, x []float64, T *mat.Dense) func() error
 }
 
 // variant is one way to call an operator. start allocates the destinations in o
@@ -172,6 +173,19 @@ func directions(t, scales []float64) *mat.Dense {
 	return v
 }
 
+// sideBySide is the matrix with columns ts.
+func sideBySide(ts [][]float64) *mat.Dense {
+	n := len(ts[0])
+	if n == 0 {
+		return new(mat.Dense)
+	}
+	v := mat.NewDense(n, len(ts), nil)
+	for k, t := range ts {
+		v.SetCol(k, t)
+	}
+	return v
+}
+
 var (
 	pair = []float64{1, -1}
 	five = []float64{1, -1, 2, 0.5, -4}
@@ -247,7 +261,7 @@ func matrixTry(arg string, length func(n int) int, c int, columns bool, call fun
 }
 
 // subjectOf is the operator of s applied to f.
-func subjectOf(s *scenario, b nabla.Backend, f any) subject {
+func subjectOf(s *Scenario, b nabla.Backend, f any) subject {
 	e := env{b, s.outputs}
 	switch s.Operator {
 	case "pushforward":
@@ -265,12 +279,12 @@ func subjectOf(s *scenario, b nabla.Backend, f any) subject {
 	case "jacobian":
 		return byScalarFunc(f, jacobian[func([]nabla.Real) []nabla.Real], jacobian[func([]float64) []float64], jacobian[*nabla.Func], e)
 	case "derivative":
-		if s.Y.number {
+		if s.YShape.Number {
 			return byScalarFunc(f, derivative[func(nabla.Real) nabla.Real], derivative[func(float64) float64], derivative[*nabla.Func], e)
 		}
 		return byScalarFunc(f, curveDerivative[func(nabla.Real) []nabla.Real], curveDerivative[func(float64) []float64], curveDerivative[*nabla.Func], e)
 	case "second_derivative":
-		if s.Y.number {
+		if s.YShape.Number {
 			return byScalarFunc(f, secondDerivative[func(nabla.Real) nabla.Real], secondDerivative[func(float64) float64], secondDerivative[*nabla.Func], e)
 		}
 		return byScalarFunc(f, curveSecondDerivative[func(nabla.Real) []nabla.Real], curveSecondDerivative[func(float64) []float64], curveSecondDerivative[*nabla.Func], e)

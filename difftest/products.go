@@ -91,7 +91,17 @@ func ofPullback(e env, p *nabla.PullbackPrep) *prepared {
 }
 
 func (p product) prepared() *prepared {
-	return &prepared{variants: p.variants(), tries: p.tries(), at: p.linear}
+	many := func(o *outcome, how destination, x []float64, T *mat.Dense) func() error {
+		_, k := T.Dims()
+		var dst *mat.Dense
+		o.first, dst = matrix(p.out(len(x)), k, how)
+		return func() error {
+			d, err := p.batch(dst, x, T)
+			o.first.m = d
+			return err
+		}
+	}
+	return &prepared{variants: p.variants(), tries: p.tries(), at: p.linear, batch: many}
 }
 
 func (p product) variants() []variant {
@@ -113,8 +123,8 @@ func (p product) variants() []variant {
 	batch := func(scales []float64, how destination) starter {
 		return func(o *outcome, x, t []float64) func() error {
 			var dst *mat.Dense
-			o.first, dst = matrix(p.out(len(x)), len(scales), how)
 			dirs := directions(t, scales)
+			o.first, dst = matrix(p.out(len(x)), len(scales), how)
 			return func() error {
 				d, err := p.batch(dst, x, dirs)
 				o.first.m = d

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/engine"
 )
 
 // Options configures Run. The zero value, and nil, ask of an engine that it be
@@ -21,7 +22,8 @@ type Options struct {
 	Tol float64
 
 	// SecondTol is Tol for second derivatives and the first derivatives that come
-	// with them. Zero means Tol.
+	// with them. The value of the function counts among the sizes of second
+	// derivatives. Zero means Tol.
 	SecondTol float64
 
 	// NoFirstOrder leaves out the operators of first order, for a
@@ -38,8 +40,14 @@ type Options struct {
 	// for engines that need values only.
 	Plain bool
 
+	// Scenarios are run in place of the catalogue: a part of it, modified or not,
+	// or one's own. No modifiers are added.
+	Scenarios []Scenario
+
 	// NoModifiers leaves out the scenarios with a modifier.
 	NoModifiers bool
+
+	short bool // leaves out what takes long
 }
 
 // exactTol is the tolerance for engines without truncation error. The worst of
@@ -68,11 +76,12 @@ type Reporter interface {
 }
 
 // Run checks that b is a correct backend, one subtest for each scenario. With
-// go test -short it leaves out the modifiers.
+// go test -short it leaves out the modifiers and what has many inputs.
 func Run(t *testing.T, b nabla.Backend, o *Options) {
 	t.Helper()
 	opts := o.resolved()
-	opts.NoModifiers = opts.NoModifiers || testing.Short()
+	opts.short = testing.Short()
+	opts.NoModifiers = opts.NoModifiers || opts.short
 	Check(tested{t}, b, &opts)
 }
 
@@ -80,7 +89,7 @@ func Run(t *testing.T, b nabla.Backend, o *Options) {
 // allocations needs package testing to run alone: no other goroutine may allocate.
 func Check(r Reporter, b nabla.Backend, o *Options) {
 	opts := o.resolved()
-	for _, j := range jobs(&opts) {
+	for _, j := range jobs(b, &opts) {
 		r.Run(j.name, func(r Reporter) {
 			for prefix, reason := range opts.Skip {
 				if strings.HasPrefix(j.name, prefix) {
@@ -99,8 +108,8 @@ type job struct {
 	run  func(c *checker)
 }
 
-// jobs are the subtests that o asks for.
-func jobs(o *Options) []job {
+// jobs are the subtests that o asks for of b.
+func jobs(b nabla.Backend, o *Options) []job {
 	var js []job
 	wanted := func(operator string) bool {
 		switch operator {
@@ -109,26 +118,55 @@ func jobs(o *Options) []job {
 		}
 		return !o.NoFirstOrder
 	}
-	for i := range catalogue {
-		s := &catalogue[i]
-		if !wanted(s.Operator) {
+	add := func(s Scenario) {
+		if wanted(s.Operator) && fits(&s, b, o) {
+			js = append(js, job{s.Name, func(c *checker) { c.run(&s) }})
+		}
+	}
+	if o.Scenarios != nil {
+		for _, s := range o.Scenarios {
+			add(s)
+		}
+		return js
+	}
+	for _, s := range catalogue {
+		if s.light && o.short {
+			continue
+		}
+		add(s)
+		if o.NoModifiers || s.twin || s.light || s.Group == "behaviour" {
 			continue
 		}
 		for _, m := range modifiers {
-			if m.name != "" && (o.NoModifiers || s.twin || s.Group == "behaviour") || m.fits != nil && !m.fits(s) {
-				continue
+			if m.fits == nil || m.fits(&s) {
+				add(m.apply(s))
 			}
-			name := s.ID
-			if m.name != "" {
-				name += "/" + m.name
-			}
-			js = append(js, job{name, func(c *checker) { c.run(s, m) }})
 		}
 	}
 	if !o.NoFirstOrder {
 		js = append(js, failures()...)
 	}
 	return js
+}
+
+// fits reports whether s is a fair thing to ask of b: not a derivative of its own
+// differences, and not one of many inputs by the dearer mode.
+func fits(s *Scenario, b nabla.Backend, o *Options) bool {
+	if s.OnBackend != nil && max(o.Tol, o.SecondTol) > exactTol {
+		return false
+	}
+	if len(s.X) < largeSize {
+		return true
+	}
+	if c, ok := b.(nabla.Policy); ok {
+		b = c.Backend
+	}
+	if s.Operator == "pushforward" {
+		_, ok := b.(engine.Pusher)
+		return ok
+	}
+	_, ok := b.(engine.Puller)
+	return ok
 }
 
 // tested reports to a *testing.T.

@@ -4,14 +4,178 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nabla-ad/nabla"
 )
 
-// scenario is one entry of the catalogue. Matrices are column-major.
-type scenario struct {
+// Scenario is one operator, applied to one function at one point, with the results
+// that are expected. [Scenarios] has those of the catalogue; others can be written
+// down and given to [Run] in Options.Scenarios.
+//
+// A matrix is one slice, column after column in the catalogue; results follow the
+// order of the slices.
+type Scenario struct {
+	Name  string // of the subtest
+	Group string // "default", "sparse", "empty", "allocfree" or "behaviour" in the catalogue
+
+	// Operator is pushforward, pullback, derivative, gradient, jacobian,
+	// second_derivative, hvp or hessian.
+	Operator string
+
+	// Func writes all of y. The operator is given it in the shape that XShape,
+	// YShape and InPlace say.
+	Func func(y, x []nabla.Real)
+	// OnBackend is Func for a function that differentiates inside, with the
+	// backend under test; Func is nil then.
+	OnBackend func(b nabla.Backend) func(y, x []nabla.Real)
+	// Form is the function as the operator takes it, where none of the shapes of
+	// Func will do: one that allocates nothing, or a *nabla.Func. It may be nil
+	// for plain functions, which are made from Func. Modifiers do not use it.
+	Form func(plain bool) any
+	// Outputs is how many outputs there are for n inputs. Nil means as many as
+	// Value has, and that the function takes no other number of inputs.
+	Outputs func(n int) int
+	// InPlace passes Func as a nabla.InPlace.
+	InPlace bool
+
+	XShape, YShape Shape
+	X              []float64
+	// PrepX is where the operator is prepared, nil for zeros. One of another
+	// length than X must be refused at X, and then be right after a Resize.
+	PrepX []float64
+	// Tangents are the directions of a pushforward, pullback or HVP: one, or
+	// several for a batch.
+	Tangents [][]float64
+	// Contexts are what Func reads besides x, put there by modifiers.
+	Contexts []Context
+
+	// Value is f(X). First is the derivative and Second the one of second order,
+	// matrices row by row, products with several tangents one after the other.
+	// What is nil is not compared.
+	Value, First, Second []float64
+	// At is the same at any point and for one tangent, computed without an engine.
+	// Nil means that results elsewhere are compared with those of a new preparation.
+	At func(x, t []float64) Results
+	// NNZ is how many elements of the Jacobian or Hessian are not zero wherever
+	// it is taken, 0 where that is not known. It is compared with matrices that
+	// know how many elements they store.
+	NNZ int
+
+	// light leaves out what would take too long.
+	light bool
+	twin  bool // there is the same scenario for a given result; modifiers are for one of the two
+	wraps []func(body) body
+	m     int // outputs, where Value is not known
+}
+
+// body is a function as modifiers see it.
+type body func(y, x []nabla.Real, c *bindings)
+
+// Results are the numbers that are expected of a call.
+type Results struct{ Value, First, Second []float64 }
+
+// Shape is the shape of an argument or a result. The zero value is a vector.
+type Shape struct {
+	Number     bool
+	Rows, Cols int // of a matrix
+}
+
+func (s Shape) String() string {
+	switch {
+	case s.Number:
+		return "number"
+	case s.Rows > 0:
+		return fmt.Sprintf("%d×%d matrix", s.Rows, s.Cols)
+	}
+	return "vector"
+}
+
+func (s *Scenario) String() string {
+	form := "out of place"
+	if s.InPlace {
+		form = "in place"
+	}
+	return fmt.Sprintf("%s: %s of a function %s, %v to %v (%d tangents, %d contexts)",
+		s.Name, s.Operator, form, s.XShape, s.YShape, len(s.Tangents), len(s.Contexts))
+}
+
+// Scenarios are the scenarios of a group, or all for "". They are the caller's to
+// change and to modify.
+func Scenarios(group string) []Scenario {
+	var out []Scenario
+	for _, s := range catalogue {
+		if group == "" || s.Group == group {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// tangent is the first direction, nil for an operator without one.
+func (s *Scenario) tangent() []float64 {
+	if len(s.Tangents) == 0 {
+		return nil
+	}
+	return s.Tangents[0]
+}
+
+func (s *Scenario) secondOrder() bool {
+	return s.Operator == "second_derivative" || s.Operator == "hvp" || s.Operator == "hessian"
+}
+
+// scalar reports whether the function returns one number.
+func (s *Scenario) scalar() bool {
+	return s.YShape.Number || s.Operator == "gradient" || s.Operator == "hvp" || s.Operator == "hessian"
+}
+
+// prepX is where the operator is prepared: not at x, so that what a preparation
+// freezes is seen.
+func (s *Scenario) prepX() []float64 {
+	if s.PrepX != nil {
+		return s.PrepX
+	}
+	return make([]float64, len(s.X))
+}
+
+// M is the number of outputs of the function.
+func (s *Scenario) M() int {
+	if s.Value == nil {
+		return s.m
+	}
+	return len(s.Value)
+}
+
+// outputs is the number of outputs of the function for n inputs.
+func (s *Scenario) outputs(n int) int {
+	if s.InPlace || s.Outputs == nil {
+		return s.M()
+	}
+	return s.Outputs(n)
+}
+
+// fixed reports whether the function has one number of inputs only.
+func (s *Scenario) fixed() bool {
+	n := len(s.X)
+	return s.Outputs == nil || s.InPlace && s.Outputs(n) != s.Outputs(n+1)
+}
+
+// want is what is expected at X of the first tangent.
+func (s *Scenario) want() Results {
+	w := Results{s.Value, s.First, s.Second}
+	if k := len(s.Tangents); k > 1 {
+		if s.Operator == "hvp" {
+			w.Second = w.Second[:len(w.Second)/k]
+		} else {
+			w.First = w.First[:len(w.First)/k]
+		}
+	}
+	return w
+}
+
+// record is an entry of scenarios.json.
+type record struct {
 	ID       string  `json:"id"`
 	Group    string  `json:"group"`
 	Family   string  `json:"family"`
@@ -23,95 +187,134 @@ type scenario struct {
 	Y        array   `json:"y"`
 	Res1     result  `json:"res1"`
 	Res2     result  `json:"res2"`
-
-	want results
-	// twin says that there is the same scenario for a given result. Modifiers are
-	// for one of the two.
-	twin bool
-}
-
-// results are the numbers expected of a call.
-type results struct{ value, first, second []float64 }
-
-func (s *scenario) inPlace() bool     { return s.Form == "in" }
-func (s *scenario) secondOrder() bool { return s.want.second != nil }
-
-// t is the direction, nil for an operator without one.
-func (s *scenario) t() []float64 {
-	if len(s.T) == 0 {
-		return nil
-	}
-	return s.T[0].data
-}
-
-// prepX is where the operator is prepared: not at x, so that what a preparation
-// freezes is seen.
-func (s *scenario) prepX() []float64 {
-	if s.PrepX != nil {
-		return s.PrepX.data
-	}
-	return make([]float64, len(s.X.data))
 }
 
 //go:embed testdata/scenarios.json
 var catalogueJSON []byte
 
-var catalogue = func() []scenario {
-	var c []scenario
-	if err := json.Unmarshal(catalogueJSON, &c); err != nil {
+var catalogue = func() []Scenario {
+	var rs []record
+	if err := json.Unmarshal(catalogueJSON, &rs); err != nil {
 		panic(fmt.Sprintf("difftest: scenarios.json: %v", err))
 	}
-	ids := map[string]bool{}
-	for i := range c {
-		ids[c[i].ID] = true
-	}
-	for i := range c {
-		s := &c[i]
-		given, ok := strings.CutSuffix(s.ID, "/out")
-		s.twin = ok && ids[given+"/in"]
-		if families[s.Family].into == nil {
-			panic(fmt.Sprintf("difftest: scenario %s: no family %q", s.ID, s.Family))
-		}
-		s.want.value = s.Y.data
-		var err error
-		switch s.Operator {
-		case "pushforward", "pullback":
-			s.want.first, err = s.Res1.list()
-		case "jacobian":
-			s.want.first, err = s.Res1.rows()
-		case "hvp":
-			if s.want.first, err = s.Res1.columns(); err == nil {
-				s.want.second, err = s.Res2.list()
-			}
-		case "hessian":
-			if s.want.first, err = s.Res1.columns(); err == nil {
-				s.want.second, err = s.Res2.rows()
-			}
-		case "second_derivative":
-			if s.want.first, err = s.Res1.columns(); err == nil {
-				s.want.second, err = s.Res2.columns()
-			}
-		default:
-			s.want.first, err = s.Res1.columns()
-		}
+	var all []Scenario
+	for _, r := range rs {
+		s, err := r.scenario()
 		if err != nil {
-			panic(fmt.Sprintf("difftest: scenario %s: %v", s.ID, err))
+			panic(fmt.Sprintf("difftest: scenario %s: %v", r.ID, err))
+		}
+		all = append(all, s)
+	}
+	all = slices.Concat(all, bandedScenarios(), behaviours())
+	names := map[string]bool{}
+	for i := range all {
+		names[all[i].Name] = true
+	}
+	for i := range all {
+		given, ok := strings.CutSuffix(all[i].Name, "/out")
+		all[i].twin = ok && names[given+"/in"]
+	}
+	return all
+}()
+
+func (r *record) scenario() (Scenario, error) {
+	fam, ok := families[r.Family]
+	if !ok {
+		return Scenario{}, fmt.Errorf("no family %q", r.Family)
+	}
+	s := Scenario{
+		Name: r.ID, Group: r.Group, Operator: r.Operator, InPlace: r.Form == "in",
+		X: r.X.data, XShape: r.X.shape, YShape: r.Y.shape, Value: r.Y.data,
+	}
+	if s.Group == "" {
+		s.Group = "default"
+	}
+	fam.complete(&s)
+	if r.PrepX != nil {
+		s.PrepX = r.PrepX.data
+	}
+	for _, t := range r.T {
+		s.Tangents = append(s.Tangents, t.data)
+	}
+	var err error
+	switch r.Operator {
+	case "pushforward", "pullback":
+		s.First, err = r.Res1.list()
+	case "jacobian":
+		s.First, err = r.Res1.rows()
+	case "hvp":
+		if s.First, err = r.Res1.columns(); err == nil {
+			s.Second, err = r.Res2.list()
+		}
+	case "hessian":
+		if s.First, err = r.Res1.columns(); err == nil {
+			s.Second, err = r.Res2.rows()
+		}
+	case "second_derivative":
+		if s.First, err = r.Res1.columns(); err == nil {
+			s.Second, err = r.Res2.columns()
+		}
+	default:
+		s.First, err = r.Res1.columns()
+	}
+	s.count()
+	return s, err
+}
+
+// expected is s with the results of At for all its tangents.
+func (s Scenario) expected() Scenario {
+	var w Results
+	for i := range max(1, len(s.Tangents)) {
+		var t []float64
+		if len(s.Tangents) > 0 {
+			t = s.Tangents[i]
+		}
+		r := s.At(s.X, t)
+		switch {
+		case i == 0:
+			w = r
+		case s.Operator == "hvp":
+			w.Second = append(w.Second, r.Second...)
+		default:
+			w.First = append(w.First, r.First...)
 		}
 	}
-	maps.Copy(families, behaviourFamilies)
-	return append(c, behaviours()...)
-}()
+	s.Value, s.First, s.Second = w.Value, w.First, w.Second
+	s.count()
+	return s
+}
+
+// count sets NNZ for scenarios that are about it. Moving to another point keeps it.
+func (s *Scenario) count() {
+	switch {
+	case s.NNZ > 0:
+	case s.Group == "sparse" && s.Operator == "hessian":
+		s.NNZ = nonzeros(s.Second)
+	case s.Group == "sparse":
+		s.NNZ = nonzeros(s.First)
+	}
+}
+
+func nonzeros(v []float64) int {
+	n := 0
+	for _, x := range v {
+		if x != 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // array is a number, a vector or a matrix, column after column.
 type array struct {
-	number bool
-	data   []float64
+	shape Shape
+	data  []float64
 }
 
 func (a *array) UnmarshalJSON(b []byte) error {
 	var x float64
 	if json.Unmarshal(b, &x) == nil {
-		a.number, a.data = true, []float64{x}
+		a.shape.Number, a.data = true, []float64{x}
 		return nil
 	}
 	if json.Unmarshal(b, &a.data) == nil {
@@ -121,6 +324,7 @@ func (a *array) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &rows); err != nil {
 		return err
 	}
+	a.shape = Shape{Rows: len(rows), Cols: len(rows[0])}
 	a.data = nil
 	for j := range rows[0] {
 		for i := range rows {
@@ -166,124 +370,89 @@ func (r result) rows() ([]float64, error) {
 }
 
 // family is a function of the catalogue: into writes all of y, and there are as
-// many outputs for n inputs as outputs says. The other forms allocate nothing; nil
-// where into serves.
+// many outputs for n inputs as outputs says. exact is its derivatives in closed
+// form. The other forms allocate nothing; nil where into serves.
 type family struct {
 	into    func(y, x []nabla.Real)
 	outputs func(n int) int
+	exact   func(x []float64, m int) truth
 	scalar  func(x []nabla.Real) nabla.Real
 	number  func(x nabla.Real) nabla.Real
 	vector  func(x []nabla.Real) []nabla.Real
 }
 
-var families = map[string]family{
-	"num_to_num":       {into: sine, outputs: one, number: nabla.Sin},
-	"onevec_to_onevec": {into: sine, outputs: same},
-	"num_to_vec":       {into: curve, outputs: func(int) int { return 2 }},
-	"num_to_mat":       {into: curves, outputs: func(int) int { return 4 }},
+// truth is a function's value, its Jacobian row by row and, where it has one input
+// or one output, its second derivatives.
+type truth struct{ y, jac, hess []float64 }
 
-	"arr_to_num(vector)": ofScalar(powers),
-	"arr_to_num(matrix)": ofScalar(powers),
-
-	"vec_to_vec": {into: sinCos, outputs: twice},
-	"vec_to_mat": {into: sinCos, outputs: twice},
-	"mat_to_vec": {into: sinCos, outputs: twice},
-	"mat_to_mat": {into: sinCos, outputs: twice},
-
-	"sparse_diffsquare vec->vec":     {into: diffSquare, outputs: func(n int) int { return max(0, n-1) }},
-	"sparse_diffsquarecube vec->mat": {into: diffSquareCube, outputs: func(n int) int { return 2 * max(0, n-1) }},
-	"sparse_diffsquarecube mat->vec": {into: diffSquareCube, outputs: func(n int) int { return 2 * max(0, n-1) }},
-	"sparse_diffsquarecube mat->mat": {into: diffSquareCube, outputs: func(n int) int { return 2 * max(0, n-1) }},
-	"sparse_sumdiffcube vec->num":    ofScalar(sumDiffCube),
-	"sparse_sumdiffcube mat->num":    ofScalar(sumDiffCube),
-
-	"identity": {
-		into:    func(y, x []nabla.Real) { y[0] = x[0] },
-		outputs: one,
-		scalar:  func(x []nabla.Real) nabla.Real { return x[0] },
-		number:  func(x nabla.Real) nabla.Real { return x },
-	},
-	"sum":     ofScalar(sum),
-	"copyto":  {into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same},
-	"nothing": {into: func(y, x []nabla.Real) {}, outputs: func(int) int { return 0 }},
-}
-
-// ofScalar is the family of a function with one output.
-func ofScalar(f func(x []nabla.Real) nabla.Real) family {
-	return family{into: func(y, x []nabla.Real) { y[0] = f(x) }, outputs: one, scalar: f}
-}
-
-func one(int) int     { return 1 }
-func same(n int) int  { return n }
-func twice(n int) int { return 2 * n }
-
-func sine(y, x []nabla.Real) {
-	for i := range x {
-		y[i] = nabla.Sin(x[i])
+// newTruth has room for n inputs and m outputs.
+func newTruth(n, m int) truth {
+	t := truth{y: make([]float64, m), jac: make([]float64, m*n)}
+	if n == 1 || m == 1 {
+		t.hess = make([]float64, m*n*n)
 	}
+	return t
 }
 
-// curve is sin t in the first half of y and sin 2t in the second.
-func curve(y, x []nabla.Real) {
-	for i := range y {
-		if 2*i < len(y) {
-			y[i] = nabla.Sin(x[0])
-		} else {
-			y[i] = nabla.Sin(x[0].Scale(2))
+// complete gives s, whose shapes and value are known, the function of f.
+func (f family) complete(s *Scenario) {
+	s.Func, s.Outputs = f.into, f.outputs
+	outputs := f.outputs
+	if s.InPlace {
+		m := s.M()
+		outputs = func(int) int { return m }
+	}
+	if f.exact != nil {
+		operator := s.Operator
+		s.At = func(x, t []float64) Results {
+			m := outputs(len(x))
+			return f.exact(x, m).results(operator, len(x), m, t)
 		}
 	}
-}
-
-// curves is the matrix with columns curve(t) and curve(3t).
-func curves(y, x []nabla.Real) {
-	half := len(y) / 2
-	curve(y[:half], x)
-	curve(y[half:], []nabla.Real{x[0].Scale(3)})
-}
-
-// powers is (Σ x⁴)(Σ x⁶).
-func powers(x []nabla.Real) nabla.Real {
-	var four, six nabla.Real
-	for _, v := range x {
-		p := v.Sq().Sq()
-		four, six = four.Add(p), six.Add(p.Mul(v.Sq()))
-	}
-	return four.Mul(six)
-}
-
-func sinCos(y, x []nabla.Real) {
-	for i, v := range x {
-		y[i], y[len(x)+i] = nabla.Sin(v), nabla.Cos(v)
+	number := s.XShape.Number && (s.Operator == "derivative" || s.Operator == "second_derivative")
+	inPlace, scalar := s.InPlace, s.scalar()
+	s.Form = func(plain bool) any {
+		switch {
+		case plain || inPlace:
+		case number && scalar && f.number != nil:
+			return f.number
+		case number:
+		case scalar && f.scalar != nil:
+			return f.scalar
+		case !scalar && f.vector != nil:
+			return f.vector
+		}
+		return nil
 	}
 }
 
-func diffSquare(y, x []nabla.Real) {
-	for i := 1; i < len(x); i++ {
-		y[i-1] = x[i].Sub(x[i-1]).Sq()
+// results are the numbers of one operator for n inputs and m outputs.
+func (d truth) results(operator string, n, m int, t []float64) Results {
+	r := Results{Value: d.y, First: d.jac}
+	switch operator {
+	case "pushforward":
+		r.First = make([]float64, m)
+		for i := range m {
+			for j := range n {
+				r.First[i] += d.jac[i*n+j] * t[j]
+			}
+		}
+	case "pullback":
+		r.First = make([]float64, n)
+		for i := range m {
+			for j := range n {
+				r.First[j] += d.jac[i*n+j] * t[i]
+			}
+		}
+	case "hvp":
+		r.Second = make([]float64, n)
+		for i := range n {
+			for j := range n {
+				r.Second[i] += d.hess[i*n+j] * t[j]
+			}
+		}
+	case "hessian", "second_derivative":
+		r.Second = d.hess
 	}
-}
-
-func diffSquareCube(y, x []nabla.Real) {
-	diffSquare(y, x)
-	for i := 1; i < len(x); i++ {
-		d := x[i].Sub(x[i-1])
-		y[len(x)+i-2] = d.Mul(d).Mul(d)
-	}
-}
-
-func sumDiffCube(x []nabla.Real) nabla.Real {
-	var s nabla.Real
-	for i := 1; i < len(x); i++ {
-		d := x[i].Sub(x[i-1])
-		s = s.Add(d.Mul(d).Mul(d))
-	}
-	return s
-}
-
-func sum(x []nabla.Real) nabla.Real {
-	var s nabla.Real
-	for _, v := range x {
-		s = s.Add(v)
-	}
-	return s
+	return r
 }

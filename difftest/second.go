@@ -67,6 +67,16 @@ func ofHVP(p *nabla.HVPPrep) *prepared {
 		}
 	}
 	return &prepared{
+		batch: func(o *outcome, how destination, x []float64, T *mat.Dense) func() error {
+			_, k := T.Dims()
+			var dst *mat.Dense
+			o.second, dst = matrix(len(x), k, how)
+			return func() error {
+				d, err := p.HVPBatch(dst, x, T)
+				o.second.m = d
+				return err
+			}
+		},
 		variants: []variant{
 			{name: "HVP(nil, x, t)", start: op(false)},
 			{name: "HVP(dst, x, t)", hot: true, start: op(true)},

@@ -12,9 +12,16 @@
 //	T1    sum of squares                             any     1
 //	T2    sum of squared differences                 any     1
 //	T3    chained Rosenbrock                         any     1
+//	T4    Brusselator on a grid of 6×6               72      72
 //	T5    Gaussian mixture, d=10, K=5, 100 points    330     1
 //	gmm   Gaussian mixture, ADBench's d=2, K=5 file  30      1
 //	T6    bundle adjustment, 1000 observations       15      2
+//	ba    bundle adjustment, all in one              56      24
 //	T7    logistic regression, 1000 rows             20      1
 //	T8    Lorenz system, 1000 Runge-Kutta steps      6       1
+//	lstm  LSTM, 2 layers, 10 characters of 5 bits    95      1
+//	hand  hand tracking, points at vertices          26      36
+//	hand_triangles  the same, points in triangles    50      36
+//
+// Which of them the command times by default is its own choice.
 package problems

@@ -88,11 +88,16 @@ var entries = []Entry{
 	{"T1", []int{10, 100, 1000, 10000}, true, 1, T1},
 	{"T2", []int{1000}, true, 2, T2},
 	{"T3", []int{1000}, true, 2, T3},
+	{"T4", []int{72}, false, 0, func(int) *Problem { return T4(6) }},
 	{"T5", []int{330}, false, 0, func(int) *Problem { return T5() }},
 	{"gmm", []int{30}, false, 0, func(int) *Problem { return GMM() }},
 	{"T6", []int{15}, false, 0, func(int) *Problem { return T6() }},
+	{"ba", []int{56}, false, 0, func(int) *Problem { return BA() }},
 	{"T7", []int{20}, false, 0, func(int) *Problem { return T7() }},
 	{"T8", []int{6}, false, 0, func(int) *Problem { return T8() }},
+	{"lstm", []int{95}, false, 0, func(int) *Problem { return LSTM() }},
+	{"hand", []int{26}, false, 0, func(int) *Problem { return HandSimple() }},
+	{"hand_triangles", []int{50}, false, 0, func(int) *Problem { return HandTriangles() }},
 }
 
 // Entries lists the problems.

@@ -197,7 +197,7 @@ func TestHandAdjointsElsewhere(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T5, gmm, T6, T7, T8`) {
+	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles`) {
 		t.Errorf("Lookup of T9: %v", err)
 	}
 	e, err := Lookup("T3")

@@ -41,6 +41,15 @@ type blockFacts struct {
 	J        [][]decimal
 }
 
+// matrixFacts is the value, the Frobenius norm of the Jacobian and some of its
+// elements, computed from the formulas with 60 digits: central differences with a
+// step of 1e-22.
+type matrixFacts struct {
+	Value   []decimal
+	Norm    decimal
+	Entries map[string]decimal
+}
+
 type reference struct {
 	LCG struct{ First10 []decimal }
 	T1  map[string]scalarFacts
@@ -56,6 +65,27 @@ type reference struct {
 		Median    decimal `json:"median_block_norm"`
 		Blocks    map[string]blockFacts
 	}
+	T2 struct {
+		First      decimal `json:"diag_first_last"`
+		Interior   decimal `json:"diag_interior"`
+		Beside     decimal `json:"offdiag"`
+		NNZ        int
+		Frobenius2 decimal
+	}
+	T4 map[string]struct {
+		N, NNZ int
+		Value  struct {
+			Norm2, First, Last decimal
+			U                  decimal `json:"at_u_10_20"`
+			V                  decimal `json:"at_v_10_20"`
+		}
+		Jacobian struct {
+			Frobenius, Sum decimal
+			Entries        map[string]decimal
+		}
+	}
+	LSTM, BA, HAND, HANDTRIANGLES matrixFacts
+
 	T7, T8, GMM scalarFacts
 	BA1         struct {
 		Camera, Point, Feature []float64
@@ -239,4 +269,174 @@ func TestBundleReference(t *testing.T) {
 	// The residual is the difference of numbers a thousand times its size.
 	checkBlock(t, "ba1", y, jac, blockFacts{J: b.Block}, 1e-12)
 	checkBlock(t, "ba1", y, jac, blockFacts{Residual: b.Residual}, 1e-11)
+}
+
+// place reads "row,column".
+func place(t *testing.T, s string) (i, j int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(s, "%d,%d", &i, &j); err != nil {
+		t.Fatal(err)
+	}
+	return i, j
+}
+
+func TestADBenchReference(t *testing.T) {
+	ref := loadReference(t)
+	for _, c := range []struct {
+		p    *Problem
+		want matrixFacts
+	}{
+		{LSTM(), ref.LSTM}, {BA(), ref.BA}, {HandSimple(), ref.HAND}, {HandTriangles(), ref.HANDTRIANGLES},
+	} {
+		y, jac := c.p.Cases[0].Value, c.p.Cases[0].Derivative
+		if len(c.want.Value) != len(y) || len(c.want.Entries) < 40 {
+			t.Errorf("%s: reference with %d values and %d elements", c.p.Name, len(c.want.Value), len(c.want.Entries))
+		}
+		for i, v := range c.want.Value {
+			near(t, fmt.Sprintf("%s: output %d", c.p.Name, i), y[i], float64(v), largest(y), 1e-15*4)
+		}
+		near(t, c.p.Name+": norm", norm(jac), float64(c.want.Norm), float64(c.want.Norm), 1e-14)
+		for k, v := range c.want.Entries {
+			i, j := place(t, k)
+			near(t, c.p.Name+": element "+k, jac[i*c.p.N+j], float64(v), largest(jac), 1e-14)
+		}
+	}
+}
+
+// TestAdjustmentOfADBench has several cameras, points and observations that are all
+// those of ADBench's input ba1.
+func TestAdjustmentOfADBench(t *testing.T) {
+	b := loadReference(t).BA1
+	const seen = 7
+	a := &Adjustment{Cameras: 2, Points: 3}
+	var x []float64
+	for range a.Cameras {
+		x = append(x, b.Camera...)
+	}
+	for range a.Points {
+		x = append(x, b.Point...)
+	}
+	for range seen {
+		x, a.Features = append(x, b.Weight), append(a.Features, b.Feature...)
+	}
+	n, m := a.Dims()
+	y, jac := AdjustmentJacobian(x, a)
+	plain := make([]float64, m)
+	AdjustmentPlain(plain, x, a)
+	if len(x) != n || len(y) != 3*seen || len(jac) != 31*seen {
+		t.Fatalf("%d inputs, %d outputs, %d elements", len(x), len(y), len(jac))
+	}
+	full := dense(jac, m, n)
+	for i := range seen {
+		cols := a.columns(i)
+		for r := range 2 {
+			near(t, "residual", plain[2*i+r], float64(b.Residual[r]), largest(y), 1e-11)
+			for k, c := range cols {
+				near(t, fmt.Sprintf("observation %d, row %d, column %d", i, r, k), full[(2*i+r)*n+c], float64(b.Block[r][k]), 2000, 1e-13)
+			}
+		}
+		near(t, "weight", plain[2*seen+i], 0.826092651516, 1, 1e-15)
+		near(t, "weight's derivative", full[(2*seen+i)*n+cols[14]], -0.834044, 1, 1e-15)
+	}
+}
+
+func TestBrusselatorReference(t *testing.T) {
+	for name, want := range loadReference(t).T4 {
+		var n int
+		if _, err := fmt.Sscanf(name, "%d", &n); err != nil {
+			t.Fatal(err)
+		}
+		s := seed
+		x := s.draw(2 * n * n)
+		if name == "32_sciml_initial_state" {
+			bump := func(k int) float64 {
+				v := float64(k) / float64(n-1)
+				return math.Pow(v*(1-v), 1.5)
+			}
+			for j := range n {
+				for i := range n {
+					x[i+n*j], x[n*n+i+n*j] = 22*bump(j), 27*bump(i)
+				}
+			}
+		}
+		y := make([]float64, 2*n*n)
+		BrusselatorPlain(y, x, n)
+		norm2, big := float64(want.Value.Norm2), largest(y)
+		near(t, name+": norm", norm(y), norm2, norm2, 1e-13)
+		near(t, name+": first", y[0], float64(want.Value.First), big, 1e-14)
+		if want.Value.Last != 0 {
+			near(t, name+": last", y[len(y)-1], float64(want.Value.Last), big, 1e-14)
+		}
+		if want.Value.U != 0 {
+			near(t, name+": u", y[10+20*n], float64(want.Value.U), big, 1e-13)
+			near(t, name+": v", y[n*n+10+20*n], float64(want.Value.V), big, 1e-13)
+		}
+		jac := BrusselatorJacobian(x, n)
+		if len(y) != want.N || len(jac) != want.NNZ {
+			t.Errorf("%s: %d outputs, %d elements; want %d, %d", name, len(y), len(jac), want.N, want.NNZ)
+		}
+		at := map[[2]int]float64{}
+		frob, sum := 0.0, 0.0
+		for _, e := range jac {
+			at[[2]int{e.Row, e.Col}] += e.Value
+			frob = math.Hypot(frob, e.Value)
+			sum += e.Value
+		}
+		if len(at) != len(jac) {
+			t.Errorf("%s: %d places for %d elements", name, len(at), len(jac))
+		}
+		near(t, name+": Frobenius norm", frob, float64(want.Jacobian.Frobenius), frob, 1e-13)
+		near(t, name+": sum", sum, float64(want.Jacobian.Sum), frob, 1e-11)
+		for k, v := range want.Jacobian.Entries {
+			i, j := place(t, k)
+			near(t, name+": element "+k, at[[2]int{i, j}], float64(v), math.Abs(float64(v)), 1e-12)
+		}
+	}
+}
+
+func TestDiffSquaresHessianReference(t *testing.T) {
+	want := loadReference(t).T2
+	h := DiffSquaresHessian(1000)
+	sum2 := 0.0
+	for _, e := range h {
+		v := want.Interior
+		switch {
+		case e.Row != e.Col:
+			v = want.Beside
+		case e.Row == 0 || e.Row == 999:
+			v = want.First
+		}
+		if e.Value != float64(v) {
+			t.Errorf("element %d, %d is %v, want %v", e.Row, e.Col, e.Value, v)
+		}
+		sum2 += e.Value * e.Value
+	}
+	if len(h) != want.NNZ || sum2 != float64(want.Frobenius2) {
+		t.Errorf("%d elements, sum of squares %v; want %d, %v", len(h), sum2, want.NNZ, want.Frobenius2)
+	}
+}
+
+// TestHandAtRest: a hand that is not bent has its vertices where the model has them,
+// and one that is hardly turned takes the branch that does not turn at all.
+func TestHandAtRest(t *testing.T) {
+	s := seed
+	h := randomHand(&s)
+	x, y := make([]float64, handPose), make([]float64, len(h.Points))
+	HandPlain(y, x, h)
+	for j, v := range h.Vertices {
+		for k := range 3 {
+			near(t, fmt.Sprintf("point %d", j), y[3*j+k], h.Points[3*j+k]-h.Skin[3*v+k], 10, 1e-14)
+		}
+	}
+	x[0] = 9e-5
+	z := make([]float64, len(y))
+	HandPlain(z, x, h)
+	for i, v := range handJacobian(x, h) {
+		if i%handPose < 3 && v != 0 {
+			t.Errorf("the derivative by the rotation is %v", v)
+		}
+	}
+	for i := range z {
+		near(t, "hardly turned", z[i], y[i], 1, 0)
+	}
 }

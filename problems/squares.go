@@ -65,6 +65,25 @@ func DiffSquaresPlain(x []float64) float64 {
 	return s
 }
 
+// DiffSquaresHessian is the Hessian of [DiffSquares] of n numbers by hand.
+func DiffSquaresHessian(n int) []Element {
+	var h []Element
+	for i := range n {
+		diagonal := 4.0
+		if i == 0 || i == n-1 {
+			diagonal = 2
+		}
+		if i > 0 {
+			h = append(h, Element{i, i - 1, -2})
+		}
+		h = append(h, Element{i, i, diagonal})
+		if i < n-1 {
+			h = append(h, Element{i, i + 1, -2})
+		}
+	}
+	return h
+}
+
 // T2 is the sum of squared differences at x[i] = i, where all differences are 1.
 func T2(n int) *Problem {
 	x, g := make([]float64, n), make([]float64, n)

@@ -1,0 +1,140 @@
+package difftest
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// bandedSize is the number of inputs of the scenarios with a banded matrix.
+const bandedSize = 50
+
+// banded is an upper triangular matrix, filled diagonal after diagonal with numbers
+// of Knuth's MMIX generator in [0, 1). The seed is the width b of the band.
+type banded struct{ diagonals [][]float64 }
+
+var bandedOnce = sync.OnceValue(func() map[int]banded {
+	all := map[int]banded{}
+	for _, b := range []int{5, 10, 20} {
+		var m banded
+		s := uint64(b)
+		for k := range b + 1 {
+			d := make([]float64, bandedSize-k)
+			for i := range d {
+				s = s*6364136223846793005 + 1442695040888963407
+				d[i] = float64(s>>11) * 0x1p-53
+			}
+			m.diagonals = append(m.diagonals, d)
+		}
+		all[b] = m
+	}
+	return all
+})
+
+// row is where row i of the matrix for n inputs is not zero, from column i on. At
+// sizes other than the usual one what is new is 1.
+func (m banded) row(i, n int) []float64 {
+	out := make([]float64, 0, len(m.diagonals))
+	for k, d := range m.diagonals {
+		switch {
+		case i+k >= n:
+			return out
+		case i < len(d):
+			out = append(out, d[i])
+		default:
+			out = append(out, 1)
+		}
+	}
+	return out
+}
+
+// linear is y = A·x² with the squares taken element by element.
+func (m banded) linear(y, x []nabla.Real) {
+	for i := range y {
+		var s nabla.Real
+		for k, a := range m.row(i, len(x)) {
+			s = s.Add(x[i+k].Sq().Scale(a))
+		}
+		y[i] = s
+	}
+}
+
+func (m banded) exactLinear(x []float64, rows int) truth {
+	n := len(x)
+	t := newTruth(n, rows)
+	for i := range rows {
+		for k, a := range m.row(i, n) {
+			v := x[i+k]
+			t.y[i] += a * v * v
+			t.jac[i*n+i+k] = 2 * a * v
+		}
+	}
+	return t
+}
+
+// quadratic is (x²)ᵀ·A·x².
+func (m banded) quadratic(x []nabla.Real) nabla.Real {
+	var s nabla.Real
+	for i, v := range x {
+		var r nabla.Real
+		for k, a := range m.row(i, len(x)) {
+			r = r.Add(x[i+k].Sq().Scale(a))
+		}
+		s = s.Add(v.Sq().Mul(r))
+	}
+	return s
+}
+
+func (m banded) exactQuadratic(x []float64, _ int) truth {
+	n := len(x)
+	t := newTruth(n, 1)
+	for i, v := range x {
+		for k, a := range m.row(i, n) {
+			j := i + k
+			w := x[j]
+			t.y[0] += a * v * v * w * w
+			t.jac[i] += 2 * a * v * w * w
+			t.jac[j] += 2 * a * v * v * w
+			t.hess[i*n+i] += 2 * a * w * w
+			t.hess[j*n+j] += 2 * a * v * v
+			t.hess[i*n+j] += 4 * a * v * w
+			t.hess[j*n+i] += 4 * a * v * w
+		}
+	}
+	return t
+}
+
+// bandedScenarios are the sparse scenarios whose numbers are too many for
+// scenarios.json. A test compares them with a sample.
+func bandedScenarios() []Scenario {
+	x, prep := make([]float64, bandedSize), make([]float64, bandedSize)
+	for i := range x {
+		x[i] = 1 + float64(i)/(bandedSize-1)
+		prep[i] = float64((i + 1) * (i + 1) * (i + 1))
+	}
+	var all []Scenario
+	for _, b := range []int{5, 10, 20} {
+		m := bandedOnce()[b]
+		linear := family{into: m.linear, outputs: same, exact: m.exactLinear}
+		for _, forms := range [][2]string{{"out", "out"}, {"out", "in"}, {"in", "out"}, {"in", "in"}} {
+			s := Scenario{
+				Name:  fmt.Sprintf("sparse/squarelinearmap_band%d/jacobian/%s/%s", b, forms[0], forms[1]),
+				Group: "sparse", Operator: "jacobian", InPlace: forms[0] == "in",
+				X: x, PrepX: prep, m: bandedSize, light: true,
+			}
+			linear.complete(&s)
+			all = append(all, s.expected())
+		}
+		quadratic := ofScalar(m.quadratic, m.exactQuadratic)
+		for _, form := range []string{"out", "in"} {
+			s := Scenario{
+				Name:  fmt.Sprintf("sparse/squarequadraticform_band%d/hessian/out/%s", b, form),
+				Group: "sparse", Operator: "hessian", YShape: Shape{Number: true}, X: x, PrepX: prep, light: true,
+			}
+			quadratic.complete(&s)
+			all = append(all, s.expected())
+		}
+	}
+	return all
+}

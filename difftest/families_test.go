@@ -1,0 +1,81 @@
+package difftest
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestClosedForms compares the closed forms, which say what is expected away from
+// the catalogue's points, with the numbers of the catalogue.
+func TestClosedForms(t *testing.T) {
+	for _, s := range Scenarios("") {
+		if s.At == nil {
+			t.Errorf("%s has no closed form", s.Name)
+			continue
+		}
+		got, want := s.At(s.X, s.tangent()), s.want()
+		for name, v := range map[string][2][]float64{"value": {got.Value, want.Value}, "first": {got.First, want.First}, "second": {got.Second, want.Second}} {
+			if d := difference(v[0], v[1], exactTol, 0); d != "" {
+				t.Errorf("%s: %s: %s", s.Name, name, d)
+			}
+		}
+	}
+}
+
+// TestBanded compares the scenarios with a banded matrix with numbers computed with
+// 40 digits: all values and gradients, a sample of the matrices, and their norms.
+func TestBanded(t *testing.T) {
+	raw, err := os.ReadFile("testdata/banded.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refs []struct {
+		Scenario string
+		NNZ      int
+		Value    []float64
+		Gradient []float64
+		Sample   [][3]float64
+		Norm     float64
+	}
+	if err := json.Unmarshal(raw, &refs); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range refs {
+		found := 0
+		for _, s := range Scenarios("sparse") {
+			if !strings.HasPrefix(s.Name, r.Scenario) {
+				continue
+			}
+			found++
+			matrix := s.First
+			if s.Operator == "hessian" {
+				matrix = s.Second
+				if d := difference(s.First, r.Gradient, exactTol, 0); d != "" {
+					t.Errorf("%s: gradient: %s", s.Name, d)
+				}
+			}
+			if d := difference(s.Value, r.Value, exactTol, 0); d != "" {
+				t.Errorf("%s: value: %s", s.Name, d)
+			}
+			for _, e := range r.Sample {
+				got := matrix[int(e[0])*bandedSize+int(e[1])]
+				if math.Abs(got-e[2]) > exactTol*math.Abs(e[2]) {
+					t.Errorf("%s: element %v, %v is %v, want %v", s.Name, e[0], e[1], got, e[2])
+				}
+			}
+			norm := 0.0
+			for _, v := range matrix {
+				norm = math.Hypot(norm, v)
+			}
+			if math.Abs(norm-r.Norm) > exactTol*r.Norm || s.NNZ != r.NNZ {
+				t.Errorf("%s: norm %v, %d elements; want %v, %d", s.Name, norm, s.NNZ, r.Norm, r.NNZ)
+			}
+		}
+		if found == 0 {
+			t.Errorf("no scenario %s", r.Scenario)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package problems
+
+import "github.com/nabla-ad/nabla"
+
+// The constants of the Brusselator.
+const (
+	brusselatorA = 3.4
+	brusselatorB = 1
+)
+
+// BrusselatorPlain writes to dx the right-hand side of the Brusselator on a
+// periodic grid of N×N points,
+//
+//	u' = α·Δu + B + u²v - (A+1)u   v' = α·Δv + A·u - u²v
+//
+// with the five-point Laplacian and α = 10/h², h = 1/(N-1). x holds u, the first
+// index running fastest, and then v.
+func BrusselatorPlain(dx, x []float64, n int) {
+	alpha := brusselatorAlpha(n)
+	u, v := x[:n*n], x[n*n:]
+	for j := range n {
+		for i := range n {
+			at, west, east, south, north := around(i, j, n)
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			uuv := u[at] * u[at] * v[at]
+			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+}
+
+func brusselatorAlpha(n int) float64 { return 10 * float64(n-1) * float64(n-1) }
+
+// around is where point (i, j) and its neighbours are in an array.
+func around(i, j, n int) (at, west, east, south, north int) {
+	wrap := func(k int) int { return (k + n) % n }
+	return i + n*j, wrap(i-1) + n*j, wrap(i+1) + n*j, i + n*wrap(j-1), i + n*wrap(j+1)
+}
+
+// Brusselator is [BrusselatorPlain] over Reals.
+func Brusselator(dx, x []nabla.Real, n int) {
+	alpha := brusselatorAlpha(n)
+	u, v := x[:n*n], x[n*n:]
+	for j := range n {
+		for i := range n {
+			at, west, east, south, north := around(i, j, n)
+			lu := u[west].Add(u[east]).Add(u[north]).Add(u[south]).Sub(u[at].Scale(4))
+			lv := v[west].Add(v[east]).Add(v[north]).Add(v[south]).Sub(v[at].Scale(4))
+			uuv := u[at].Sq().Mul(v[at])
+			dx[at] = lu.Scale(alpha).AddConst(brusselatorB).Add(uuv).Sub(u[at].Scale(brusselatorA + 1))
+			dx[n*n+at] = lv.Scale(alpha).Add(u[at].Scale(brusselatorA)).Sub(uuv)
+		}
+	}
+}
+
+// An Element is one element of a sparse matrix.
+type Element struct {
+	Row, Col int
+	Value    float64
+}
+
+// BrusselatorJacobian is the Jacobian of [Brusselator] by hand: six elements in
+// each row, the row's own point, its four neighbours and the other species. On a
+// grid of two points a side neighbours coincide, and so do elements.
+func BrusselatorJacobian(x []float64, n int) []Element {
+	alpha, nn := brusselatorAlpha(n), n*n
+	out := make([]Element, 0, 12*nn)
+	for j := range n {
+		for i := range n {
+			at, west, east, south, north := around(i, j, n)
+			u, v := x[at], x[nn+at]
+			for _, k := range []int{west, east, south, north} {
+				out = append(out, Element{at, k, alpha}, Element{nn + at, nn + k, alpha})
+			}
+			out = append(out,
+				Element{at, at, -4*alpha + 2*u*v - (brusselatorA + 1)},
+				Element{at, nn + at, u * u},
+				Element{nn + at, at, brusselatorA - 2*u*v},
+				Element{nn + at, nn + at, -4*alpha - u*u})
+		}
+	}
+	return out
+}
+
+// dense is a matrix of n columns, row by row.
+func dense(elements []Element, m, n int) []float64 {
+	jac := make([]float64, m*n)
+	for _, e := range elements {
+		jac[e.Row*n+e.Col] += e.Value
+	}
+	return jac
+}
+
+// T4 is the Brusselator on a grid of n points a side with random values: 2n² inputs
+// and as many outputs. The Jacobian of the case is dense; see [BrusselatorJacobian].
+func T4(n int) *Problem {
+	s := seed
+	size := 2 * n * n
+	x, y := s.draw(size), make([]float64, size)
+	BrusselatorPlain(y, x, n)
+	traced := func(y, x []nabla.Real) { Brusselator(y, x, n) }
+	return &Problem{
+		Name: "T4", Title: "Brusselator", N: size, M: size,
+		Source:       "Prigogine & Lefever, J. Chem. Phys. 48 (1968) 1695, as discretised in SciMLBenchmarks.jl without the forcing term; Jacobian by hand",
+		PlainVector:  func(y, x []float64) { BrusselatorPlain(y, x, n) },
+		TracedVector: traced,
+		Func:         nabla.InPlace(size, traced),
+		Cases:        []Case{{x, y, dense(BrusselatorJacobian(x, n), size, size)}},
+		Tolerance:    1e-12, Difference: 1e-5,
+	}
+}
