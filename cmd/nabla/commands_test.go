@@ -364,7 +364,7 @@ func TestBadInputOfCommands(t *testing.T) {
 		{"test -format xml", []string{`unknown format "xml"`, "table, json"}},
 		{"test -o " + missing, []string{missing}},
 		{"test num_to_num", []string{`unexpected argument`}},
-		{"program -task T4", []string{`unknown task "T4"`, "T1, T2, T3, T5, gmm, T6, T7, T8"}},
+		{"program -task T9", []string{`unknown task "T9"`, "T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles"}},
 		{"program -stage optimised", []string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
 		{"program -stage vjp,", []string{`unknown stage ""`}},
 		{"program -format svg", []string{`unknown format "svg"`, "text, dot"}},
