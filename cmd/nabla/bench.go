@@ -29,8 +29,8 @@ func (a *app) bench() *cli.Command {
 is marked WRONG (ok = false), has no times, and makes the exit code 1.
 
 The ratio is derivative time / function time: the prepared value and gradient (in
-T6 a 2×15 Jacobian block) over the same function in plain Go. Both take turns, and
-the times are medians.
+T6 a 2×15 Jacobian block) over the same function in plain Go. All engines of a task and
+the function take turns, and the times are medians.
 
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
@@ -158,7 +158,9 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 	if runErr != nil && !interrupted {
 		return runErr
 	}
-	if err := bench.Write(a.out, format, rows); err != nil {
+	report := bench.Report{Info: bench.Here(), Rows: rows, Want: cfg.Rows()}
+	report.Info.Budget = cfg.Budget
+	if err := bench.Write(a.out, format, report); err != nil {
 		return fmt.Errorf("bench: writing the rows: %w", err)
 	}
 	wrong := 0
@@ -172,7 +174,7 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 	}
 	switch {
 	case interrupted:
-		return &exitError{exitInterrupted, fmt.Sprintf("bench: interrupted after %d of %d rows", len(rows), len(cfg.Tasks)*len(cfg.Engines))}
+		return &exitError{exitInterrupted, fmt.Sprintf("bench: interrupted after %d of %d rows", len(rows), cfg.Rows())}
 	case wrong > 0:
 		return &exitError{exitWrong, fmt.Sprintf("bench: %d of %d derivatives are wrong", wrong, len(rows))}
 	}

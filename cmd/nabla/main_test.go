@@ -67,8 +67,8 @@ func TestBenchJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != 0 {
 		t.Fatalf("exit code %d, %v: %s", r.code, err, r.out)
 	}
-	if len(rows) != 1 || len(rows[0]) != 10 {
-		t.Fatalf("rows %v, want one of 10 keys", rows)
+	if len(rows) != 1 || len(rows[0]) != 18 {
+		t.Fatalf("rows %v, want one of 18 keys", rows)
 	}
 	for key, want := range map[string]any{"task": "T7", "n": 20.0, "engine": "two", "ok": true, "error": 0.0, "allocs": 0.0} {
 		if rows[0][key] != want {
@@ -164,16 +164,29 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	for format, want := range map[string]string{"table": "one", "csv": "T1,5,one", "json": "]\n"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		stuck := bench.Engine{Name: "stuck", Prepare: func(*problems.Problem) (bench.Derivative, error) {
+// stuckIn is an engine that interrupts the program in a task and does not return.
+func stuckIn(task string, cancel func()) bench.Engine {
+	e := fake("stuck", 0)
+	prepare := e.Prepare
+	e.Prepare = func(p *problems.Problem) (bench.Derivative, error) {
+		if p.Name == task {
 			cancel()
 			select {}
-		}}
-		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuck}},
-			"bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", format)
-		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 1 of 2 rows\n" {
+		}
+		return prepare(p)
+	}
+	return e
+}
+
+func TestInterrupted(t *testing.T) {
+	for format, want := range map[string]string{
+		"table": "stuck", "csv": "T1,5,stuck", "json": "]\n", "markdown": "| one | T1 |", "benchstat": "BenchmarkT1/n=5/one",
+		"html": "Interrupted: 2 of the rows",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuckIn("T3", cancel)}},
+			"bench", "-tasks", "T1,T3", "-sizes", "5", "-time", "1ms", "-format", format)
+		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 2 of 4 rows\n" {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", format, r.code, r.out, r.err)
 		}
 		if format == "json" && !json.Valid([]byte(r.out)) {
@@ -186,7 +199,7 @@ func TestInterrupted(t *testing.T) {
 func TestProgress(t *testing.T) {
 	a := app{engines: []bench.Engine{fake("one", 0)}, terminal: true}
 	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms")
-	if !strings.Contains(r.err, "[1/1] T1 n=5 one") || !strings.HasSuffix(r.err, "\r\x1b[K") {
+	if !strings.Contains(r.err, "[1/23] T1 n=5 one") || !strings.HasSuffix(r.err, "\r\x1b[K") {
 		t.Errorf("stderr on a terminal is %q", r.err)
 	}
 	if strings.Contains(r.out, "\x1b") {

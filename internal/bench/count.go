@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/problems"
+)
+
+// countCalls is how often an engine calls the function of p while it prepares the
+// derivative, and in a call of it: the median of a few, because engines that replay
+// compare the replay with the function now and then. The functions that are counted
+// take their data for constants.
+func countCalls(p *problems.Problem, e Engine) (prepare, call float64) {
+	var count atomic.Int64 // engines may use goroutines
+	q := *p
+	q.Func = nil
+	if f := p.Plain; f != nil {
+		q.Plain = func(x []float64) float64 { count.Add(1); return f(x) }
+	}
+	if f := p.PlainVector; f != nil {
+		q.PlainVector = func(y, x []float64) { count.Add(1); f(y, x) }
+	}
+	if f := p.Traced; f != nil {
+		q.Traced = func(x []nabla.Real) nabla.Real { count.Add(1); return f(x) }
+	}
+	if f := p.TracedVector; f != nil {
+		q.TracedVector = func(y, x []nabla.Real) { count.Add(1); f(y, x) }
+		q.Func = nabla.InPlace(p.M, q.TracedVector)
+	}
+	x := q.Select(0).X
+	d, err := e.Prepare(&q)
+	if err != nil {
+		return math.NaN(), math.NaN()
+	}
+	prepare = float64(count.Load())
+	y, jac := make([]float64, q.M), make([]float64, q.M*q.N)
+	var counts []float64
+	for start := time.Now(); len(counts) < 2 || len(counts) < 7 && time.Since(start) < 20*time.Millisecond; {
+		count.Store(0)
+		if err := d(y, jac, x); err != nil {
+			return prepare, math.NaN()
+		}
+		counts = append(counts, float64(count.Load()))
+	}
+	return prepare, median(counts)
+}
