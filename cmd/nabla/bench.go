@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +14,20 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/bench/figure"
 	"github.com/nabla-ad/nabla/problems"
 )
 
 // benchTasks are the problems that are timed, in the order of the rows.
 var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8"}
+
+// benchFormats are all formats of the output.
+var benchFormats = slices.Concat(bench.Formats, figure.Formats)
+
+// endings are the formats that the name of a file tells.
+var endings = map[string]string{
+	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg", ".png": "png",
+}
 
 // largestSize keeps a slip of the finger from filling the memory.
 const largestSize = 1_000_000
@@ -32,6 +43,19 @@ The ratio is derivative time / function time: the prepared value and gradient (i
 T6 a 2×15 Jacobian block) over the same function in plain Go. All engines of a task and
 the function take turns, and the times are medians.
 
+Break-even is the smallest number of calls k for which prepare + k × derivative is
+at most k × the cheapest unprepared call of any engine in the same task; where even
+a prepared call is no faster it is "never" (null in json, empty in csv).
+Finite differences are no alternative to an exact engine.
+
+  -format html      one page with plots and tables to sort; needs no network
+  -format svg|png   the plots alone
+  -format benchstat a line per sample, for golang.org/x/perf/cmd/benchstat
+
+An interrupt (Ctrl-C) ends the run; what was measured until then is written. The exit
+code is 0, 1 where a derivative is wrong or the output cannot be written, 2 where the
+command line makes no sense, and 130 after an interrupt.
+
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
   T5   Gaussian mixture, d=10, K=5    T8  Lorenz system, 1000 Runge-Kutta steps
@@ -40,8 +64,10 @@ the function take turns, and the times are medians.
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1 and T3", DefaultText: "10,100,1000,10000 for T1, 1000 for T3"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "), Value: "table"},
-			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each derivative", Value: 100 * time.Millisecond},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(benchFormats, ", "), DefaultText: "by the ending of -o, else table"},
+			&cli.StringFlag{Name: "o", Usage: "write to `FILE` instead of standard output"},
+			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
+			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative", Value: 100 * time.Millisecond},
 		},
 		Action: a.runBench,
 	}
@@ -55,46 +81,65 @@ func (a *app) engineNames() []string {
 	return names
 }
 
+// benchOutput is where the rows go.
+type benchOutput struct{ format, file string }
+
 // benchConfig reads the flags.
-func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
+func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, out benchOutput, err error) {
 	if c.Args().Present() {
-		return cfg, "", usagef("bench: unexpected argument %q", c.Args().First())
+		return cfg, out, usagef("bench: unexpected argument %q", c.Args().First())
 	}
 	names, err := choose(c, "tasks", "task", benchTasks)
 	if err != nil {
-		return cfg, "", err
+		return cfg, out, err
 	}
 	var entries []problems.Entry
 	for _, name := range names {
 		e, err := problems.Lookup(name)
 		if err != nil {
-			return cfg, "", err
+			return cfg, out, err
 		}
 		entries = append(entries, e)
 	}
 	sizes, err := parseSizes(c, entries)
 	if err != nil {
-		return cfg, "", err
+		return cfg, out, err
 	}
 	chosen, err := choose(c, "engines", "engine", a.engineNames())
 	if err != nil {
-		return cfg, "", err
+		return cfg, out, err
 	}
 	for _, e := range a.engines {
 		if slices.Contains(chosen, e.Name) {
 			cfg.Engines = append(cfg.Engines, e)
 		}
 	}
-	format = c.String("format")
-	if !slices.Contains(bench.Formats, format) {
-		return cfg, "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(bench.Formats, ", "))
+	if out, err = a.benchOutput(c); err != nil {
+		return cfg, out, err
 	}
 	cfg.Budget = c.Duration("time")
 	if cfg.Budget <= 0 {
-		return cfg, "", usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
+		return cfg, out, usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
 	}
 	cfg.Tasks = bench.Tasks(entries, sizes)
-	return cfg, format, nil
+	return cfg, out, nil
+}
+
+func (a *app) benchOutput(c *cli.Command) (out benchOutput, err error) {
+	out = benchOutput{format: c.String("format"), file: c.String("o")}
+	if c.IsSet("o") && out.file == "" {
+		return out, usagef("bench: -o: want the name of a file")
+	}
+	if !c.IsSet("format") {
+		out.format = cmp.Or(endings[filepath.Ext(out.file)], "table")
+	}
+	switch {
+	case !slices.Contains(benchFormats, out.format):
+		return out, usagef("bench: unknown format %q; formats: %s", out.format, strings.Join(benchFormats, ", "))
+	case out.format == "png" && out.file == "" && a.outTerminal:
+		return out, usagef("bench: -format png is not for a terminal; name a file: -o FILE")
+	}
+	return out, nil
 }
 
 // choose reads a list of names, all of them where the flag is not given. They come
@@ -141,28 +186,25 @@ func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
 }
 
 func (a *app) runBench(ctx context.Context, c *cli.Command) error {
-	cfg, format, err := a.benchConfig(c)
+	cfg, out, err := a.benchConfig(c)
 	if err != nil {
 		return err
 	}
-	if a.terminal {
-		cfg.Progress = func(done, total int, what string) {
-			fmt.Fprintf(a.err, "\r[%d/%d] %s\x1b[K", done+1, total, what)
-		}
+	w, err := a.open(out.file) // before minutes of work
+	if err != nil {
+		return err
 	}
+	bar := newBar(a.err, a.terminal)
+	cfg.Progress = bar.step
 	rows, runErr := bench.Run(ctx, cfg)
-	if a.terminal {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
+	bar.clear()
 	interrupted := errors.Is(runErr, context.Canceled)
 	if runErr != nil && !interrupted {
+		w.abandon()
 		return runErr
 	}
 	report := bench.Report{Info: bench.Here(), Rows: rows, Want: cfg.Rows()}
-	report.Info.Budget = cfg.Budget
-	if err := bench.Write(a.out, format, report); err != nil {
-		return fmt.Errorf("bench: writing the rows: %w", err)
-	}
+	report.Info.Date, report.Info.Budget = c.String("date"), cfg.Budget
 	wrong := 0
 	for _, r := range rows {
 		if r.Err != nil {
@@ -171,6 +213,9 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 		if !r.OK {
 			wrong++
 		}
+	}
+	if err := w.write(out.format, report); err != nil {
+		return fmt.Errorf("bench: writing the rows: %w", err)
 	}
 	switch {
 	case interrupted:

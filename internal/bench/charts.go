@@ -89,7 +89,18 @@ func powerOfTime(ns float64) string {
 	return fmt.Sprintf("%v %s", math.Pow10(e%3), []string{"ns", "µs", "ms"}[e/3])
 }
 
-func power(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// power is a power of ten.
+func power(v float64) string {
+	e := int(math.Round(math.Log10(v)))
+	if e < 5 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	s := "10"
+	for _, digit := range strconv.Itoa(e) {
+		s += string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'])
+	}
+	return s
+}
 
 // Charts are the plots of the rows: for every task with several sizes time against
 // n, then ratios, preparation times and break-even calls.

@@ -211,6 +211,7 @@ func TestNumbers(t *testing.T) {
 		{breakEvenText(1), "1"}, {breakEvenText(inf), "never"}, {breakEvenText(nan), "-"},
 		{sortValue(0.5), "0.5"}, {sortValue(inf), "Infinity"}, {sortValue(nan), ""},
 		{powerOfTime(0.1), "0.1 ns"}, {powerOfTime(1), "1 ns"}, {powerOfTime(1e5), "100 µs"}, {powerOfTime(1e8), "100 ms"}, {powerOfTime(1e10), "10 s"},
+		{power(0.1), "0.1"}, {power(1e4), "10000"}, {power(1e5), "10⁵"}, {power(1e12), "10¹²"},
 		{plural(1, "call"), "1 call"}, {plural(7, "call"), "7 calls"},
 	} {
 		if tt.got != tt.want {
