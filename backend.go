@@ -2,6 +2,7 @@ package nabla
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/nabla-ad/nabla/engine"
 )
@@ -54,7 +55,7 @@ func (p Policy) Name() string {
 }
 
 func nameOf(b Backend) string {
-	if b == nil {
+	if b == nil || nilValue(b) {
 		return "<nil>"
 	}
 	return b.Name()
@@ -63,7 +64,14 @@ func nameOf(b Backend) string {
 // resolved is a backend with its composites taken apart.
 type resolved struct {
 	outer, inner Backend
+	second       bool // outer and inner come from a SecondOrder
 	policy       engine.Policy
+}
+
+// also makes p hold beside what holds already.
+func (r *resolved) also(p engine.Policy) {
+	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
+	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
 }
 
 func resolve(op string, b Backend) (resolved, error) {
@@ -73,7 +81,7 @@ func resolve(op string, b Backend) (resolved, error) {
 		case nil:
 			return r, &UnsupportedError{What: op + ": the backend is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
-			r.policy = engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck}
+			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck})
 			b = c.Backend
 			continue
 		case SecondOrder:
@@ -85,20 +93,30 @@ func resolve(op string, b Backend) (resolved, error) {
 			if err != nil {
 				return r, err
 			}
-			if outer.outer != outer.inner || inner.outer != inner.inner {
+			if outer.second || inner.second {
 				return r, &UnsupportedError{
 					What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, b.Name()),
 					Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
 				}
 			}
-			r.outer, r.inner = outer.outer, inner.inner
-			r.policy.FailOnGuard = r.policy.FailOnGuard || outer.policy.FailOnGuard || inner.policy.FailOnGuard
-			r.policy.NoStaleCheck = r.policy.NoStaleCheck || outer.policy.NoStaleCheck || inner.policy.NoStaleCheck
+			r.outer, r.inner, r.second = outer.outer, inner.inner, true
+			r.also(outer.policy)
+			r.also(inner.policy)
 			return r, nil
+		}
+		if nilValue(b) {
+			return r, &UnsupportedError{What: fmt.Sprintf("%s: the backend is nil (a %T)", op, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		}
 		r.outer, r.inner = b, b
 		return r, nil
 	}
+}
+
+// nilValue reports whether b is a nil pointer to a backend whose methods are those
+// of its value, so that calling one panics.
+func nilValue(b Backend) bool {
+	v := reflect.ValueOf(b)
+	return v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Implements(reflect.TypeFor[Backend]())
 }
 
 // once is b for an operator of first order that is asked for a single time.
@@ -111,7 +129,9 @@ func once(b Backend) Backend {
 		c.Inner = once(c.Inner)
 		return c
 	case engine.OneShotter:
-		return c.OneShot()
+		if !nilValue(b) {
+			return c.OneShot()
+		}
 	}
 	return b
 }

@@ -161,6 +161,45 @@ func TestForeignReal(t *testing.T) {
 	}
 }
 
+// TestKeptWhileCounting has functions that keep a Real of their first call, which
+// only counts their outputs, in a slice that they return or beside it.
+func TestKeptWhileCounting(t *testing.T) {
+	for _, b := range allEngines {
+		var out []nabla.Real
+		var first nabla.Real
+		calls := 0
+		for name, f := range map[string]func(x []nabla.Real) []nabla.Real{
+			"output": func(x []nabla.Real) []nabla.Real {
+				if out == nil {
+					out = []nabla.Real{x[0], x[1]}
+				}
+				out[0] = x[0].Sq()
+				return out
+			},
+			"operand": func(x []nabla.Real) []nabla.Real {
+				if calls++; calls == 1 {
+					first = nabla.Sin(x[1])
+				}
+				return []nabla.Real{x[0].Mul(first)}
+			},
+		} {
+			p, err := nabla.PrepareJacobian(f, b, []float64{1, 2})
+			if err == nil {
+				_, err = p.Dense(nil, []float64{3, 4})
+			}
+			if !errors.Is(err, nabla.ErrForeignReal) {
+				t.Errorf("%s with %s: %v", name, b.Name(), err)
+			}
+		}
+	}
+	// A rule without derivatives has values, which is all that finite differences want.
+	box := nabla.Rule{Name: "box", Value: func(y, x []float64) { y[0] = 3 * x[0] }}.Func()
+	j, err := nabla.Jacobian(func(x []nabla.Real) []nabla.Real { return box(x[0]) }, finitediff.Backend{}, []float64{2})
+	if err != nil || math.Abs(j.At(0, 0)-3) > 1e-8 {
+		t.Errorf("a rule without derivatives with finitediff: %v, %v", j, err)
+	}
+}
+
 func TestLengthOfOutputsChanges(t *testing.T) {
 	for _, b := range allEngines {
 		n := 2
@@ -258,5 +297,54 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 	}
 	if g, err := nabla.Gradient(f, finitediff.Backend{}, x); err != nil || math.Abs(g[0]-3) > 1e-6 {
 		t.Errorf("finite differences: %v, %v", g, err)
+	}
+}
+
+// TestLimitOfInnerEngine holds that the limit of the inner engine bounds what is
+// recorded of the function in second order, up and down.
+func TestLimitOfInnerEngine(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		s := x[0]
+		for range 1000 {
+			s = nabla.Sin(s)
+		}
+		return s
+	}
+	for _, outer := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, tracker.Backend{}} {
+		for _, in := range []struct{ small, large nabla.Backend }{
+			{reversediff.Backend{Limit: 100}, reversediff.Backend{Limit: 5000}},
+			{reversediff.Backend{Compile: true, Limit: 100}, reversediff.Backend{Compile: true, Limit: 5000}},
+			{tracker.Backend{Limit: 100}, tracker.Backend{Limit: 5000}},
+			{forwarddiff.Backend{Limit: 100}, forwarddiff.Backend{Limit: 5000}},
+		} {
+			var limit *nabla.LimitError
+			b := nabla.SecondOrder{Outer: outer, Inner: in.small}
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.As(err, &limit) || limit.Limit != 100 {
+				t.Errorf("%s: %v, want a limit of 100", b.Name(), err)
+			}
+			b.Inner = in.large
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); err != nil {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+		}
+	}
+}
+
+// TestKeptFromCallToCall has a function that computes with its argument of the call
+// before: an error on every engine, at Prepare or at the first call that would use it.
+func TestKeptFromCallToCall(t *testing.T) {
+	for _, b := range allEngines {
+		var kept nabla.Real
+		p, err := nabla.PrepareGradient(func(x []nabla.Real) nabla.Real {
+			before := kept
+			kept = x[0]
+			return x[0].Mul(before)
+		}, b, []float64{2})
+		for i := 0; i < 3 && err == nil; i++ {
+			_, err = p.Gradient(nil, []float64{2})
+		}
+		if !errors.Is(err, nabla.ErrForeignReal) {
+			t.Errorf("%s: %v", b.Name(), err)
+		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -150,9 +152,14 @@ func TestNilBackend(t *testing.T) {
 		for _, b := range []nabla.Backend{
 			nil, nabla.SecondOrder{}, nabla.SecondOrder{Outer: compiled}, nabla.SecondOrder{Inner: compiled},
 			nabla.Policy{}, nabla.SecondOrder{Outer: nabla.Policy{}, Inner: compiled},
+			(*reversediff.Backend)(nil), (*finitediff.Backend)(nil), nabla.Policy{Backend: (*tracker.Backend)(nil)},
+			nabla.SecondOrder{Outer: (*forwarddiff.Backend)(nil), Inner: compiled},
 		} {
 			if _, err := op.prepare(scalarFunc(product), b, []float64{1, 2}); !errors.Is(err, nabla.ErrUnsupported) {
 				t.Errorf("%s with %v: %v", op.name, b, err)
+			}
+			if _, err := nabla.Gradient(product, b, []float64{1, 2}); !errors.Is(err, nabla.ErrUnsupported) {
+				t.Errorf("unprepared gradient with %v: %v", b, err)
 			}
 		}
 	}

@@ -191,3 +191,37 @@ func TestCloneOfBusyObject(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestResizeWhileCalled holds that a call and a Resize in two goroutines are
+// ErrBusy or go one after the other, and that neither reads what the other writes.
+func TestResizeWhileCalled(t *testing.T) {
+	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{nabla.Dot(x, x), x[0]} }
+	g := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
+	b, x := forwarddiff.Backend{}, []float64{1, 2}
+	j, err1 := nabla.PrepareJacobian(f, b, x)
+	h, err2 := nabla.PrepareHessian(g, b, x)
+	push, err3 := nabla.PreparePushforward(f, b, x)
+	pull, err4 := nabla.PreparePullback(f, b, x)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	for name, op := range map[string]struct{ call, resize func() error }{
+		"Jacobian":    {func() error { _, err := j.Jacobian(nil, x); return err }, func() error { return j.Resize(x) }},
+		"Dense":       {func() error { _, err := j.Dense(nil, x); return err }, func() error { return j.Resize(x) }},
+		"Hessian":     {func() error { _, _, _, err := h.ValueGradientAndHessian(nil, nil, x); return err }, func() error { return h.Resize(x) }},
+		"Pushforward": {func() error { _, err := push.Pushforward(nil, x, x); return err }, func() error { return push.Resize(x) }},
+		"Pullback":    {func() error { _, err := pull.Pullback(nil, x, x); return err }, func() error { return pull.Resize(x) }},
+	} {
+		var wg sync.WaitGroup
+		for _, do := range []func() error{op.call, op.resize} {
+			wg.Go(func() {
+				for range 200 {
+					if err := do(); err != nil && !errors.Is(err, nabla.ErrBusy) {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

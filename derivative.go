@@ -48,7 +48,7 @@ func (c *curve) prepareCurve(p *prep) (err error) {
 		return &ShapeError{Op: p.op, Arg: "number of inputs of " + p.f.Name(), Got: p.n, Want: 1}
 	}
 	c.push, c.gradient = nil, nil
-	if _, ok := p.backend.inner.(engine.Pusher); !ok && p.m == 1 {
+	if engine.DerivativeByGradient(p.backend.inner, p.m) {
 		c.gradient, err = engine.PrepareGradient(p.backend.inner, p.f, p.x)
 		p.native = c.gradient
 		return err

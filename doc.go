@@ -20,7 +20,7 @@
 //	Derivative        number → number     f'(x); CurveDerivative for number → numbers
 //	Gradient          numbers → number    ∇f(x)
 //	Jacobian          numbers → numbers   J(x)
-//	SecondDerivative  number → number     f”(x); CurveSecondDerivative alike
+//	SecondDerivative  number → number     f″(x); CurveSecondDerivative alike
 //	HVP               numbers → number    ∇²f(x)·v
 //	Hessian           numbers → number    ∇²f(x)
 //
@@ -51,12 +51,13 @@
 //	backend/tracker          a tape written anew at every call       many inputs, wild control flow
 //
 // [SecondOrder] combines two of them, [Policy] says how recordings are kept right.
+// [Choose] measures which of them is fastest for a function.
 // To write an engine, see package engine and CONTRIBUTING.md.
 //
 // # Errors
 //
 // Whatever can go wrong on the caller's side is returned as an error with a type, and
-// the prepared object stays usable. A panic in the function comes back as a
+// the prepared object stays usable. Beside an error the other results mean nothing. A panic in the function comes back as a
 // [PanicError]. NaN and Inf are values, not errors.
 //
 // # Goroutines

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/rules"
 )
 
 // What operators accept. A type parameter whose name begins with F takes the
@@ -139,7 +140,8 @@ func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function
 	return engine.NewFunction(fn.def(op, len(x), m, c)), nil
 }
 
-// outputs evaluates f at x, over plain numbers, to count what it returns.
+// outputs evaluates f at x to count what it returns. A function over Reals gets
+// numbers of a trace, so that one it keeps for a later call is known there.
 func (f *Func) outputs(x []float64, c engine.Context) (m int, err error) {
 	b := f.fresh()
 	d := engine.Def{Name: f.name, N: len(x), Context: c}
@@ -153,10 +155,26 @@ func (f *Func) outputs(x []float64, c engine.Context) (m int, err error) {
 			m = b.traced(nil, reals(x), c)
 			return nil
 		}
+		xs, t := make([]engine.Real, len(x)), engine.Overload(onlooker{})
+		for i, v := range x {
+			xs[i] = t.Number(v, 1)
+		}
+		err = engine.NewFunction(d).OverIn(t, nil, xs)
+		t.Close()
+		if err == nil {
+			return m, nil
+		}
+		// It may be that f has values and no derivatives.
 	}
 	err = engine.NewFunction(d).Value(nil, x)
 	return m, err
 }
+
+// onlooker is an engine that computes nothing: all numbers are number 1.
+type onlooker struct{}
+
+func (onlooker) Unary(rules.Op, int32, float64, float64) int32                  { return 1 }
+func (onlooker) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { return 1 }
 
 // unwritten is the NaN that a plain in-place function finds in its outputs. A
 // result computed from it is a NaN with the same payload.

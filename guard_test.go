@@ -317,3 +317,73 @@ func TestThrashing(t *testing.T) {
 		t.Errorf("%d recordings of a branch that no longer changes", n-before)
 	}
 }
+
+// TestGuardBeforeRule holds that a replay on another branch does not call a rule
+// that the function would not have called there, whatever other guards follow it.
+func TestGuardBeforeRule(t *testing.T) {
+	root := nabla.Rule{
+		Name: "root",
+		Value: func(y, x []float64) {
+			if x[0] < 0 {
+				panic("a negative argument")
+			}
+			y[0] = math.Sqrt(x[0])
+		},
+		VJP: func(xbar, x, y, ybar []float64) { xbar[0] += ybar[0] / (2 * y[0]) },
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real {
+		if nabla.Tanh(nabla.Exp(x[0])).Less(nabla.Const(math.Tanh(1))) { // x[0] < 0
+			return x[0]
+		}
+		z := root(x[0])[0]
+		if z.Less(nabla.Const(100)) {
+			return z
+		}
+		return z.Sq()
+	}
+	p := mustGradient(t, f, compiled, 4)
+	expect(t, p, []float64{4}, 2, []float64{0.25}, 1)
+	expect(t, p, []float64{-1}, -1, []float64{1}, 2)
+	expect(t, p, []float64{16}, 4, []float64{0.125}, 2)
+}
+
+// TestFailWhereNotPrepared has second-order operators that fail on the other side of
+// a branch and not on the side where they were prepared, also if that call is first.
+func TestFailWhereNotPrepared(t *testing.T) {
+	f := func(x nabla.Real) nabla.Real {
+		if x.Greater(nabla.Const(0)) {
+			return x.Sq()
+		}
+		return x.Sq().Scale(3)
+	}
+	g := func(x []nabla.Real) nabla.Real { return f(x[0]) }
+	for _, outer := range allEngines[:len(allEngines)-1] {
+		if outer.Name() == "tracker" {
+			continue // records at every call
+		}
+		b := nabla.Policy{Backend: nabla.SecondOrder{Outer: outer, Inner: compiled}, OnGuard: nabla.Fail}
+		hp, err := nabla.PrepareHessian(g, b, []float64{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp, err := nabla.PrepareSecondDerivative(f, b, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*nabla.HessianPrep{hp, hp.Clone()} {
+			if h, err := p.Dense(nil, []float64{-1}); !errors.Is(err, nabla.ErrGuard) {
+				t.Errorf("Hessian on the other side with %s: %v, %v", b.Name(), h, err)
+			}
+			if h, err := p.Dense(nil, []float64{2}); err != nil || math.Abs(h.At(0, 0)-2) > 1e-4 {
+				t.Errorf("Hessian with %s: %v, %v", b.Name(), h, err)
+			}
+		}
+		if d, err := sp.SecondDerivative(-1); !errors.Is(err, nabla.ErrGuard) {
+			t.Errorf("second derivative on the other side with %s: %v, %v", b.Name(), d, err)
+		}
+		if d, err := sp.SecondDerivative(2); err != nil || math.Abs(d-2) > 1e-4 {
+			t.Errorf("second derivative with %s: %v, %v", b.Name(), d, err)
+		}
+	}
+
+}

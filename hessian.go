@@ -64,7 +64,7 @@ func (p *HessianPrep) Hessian(dst mat.Symmetric, x []float64) (mat.Symmetric, er
 
 // Dense is Hessian with the static type that every backend can write.
 func (p *HessianPrep) Dense(dst *mat.SymDense, x []float64) (*mat.SymDense, error) {
-	_, _, h, err := p.into(nil, dst, x)
+	_, _, h, err := p.into(nil, false, dst, x)
 	return h, err
 }
 
@@ -75,10 +75,7 @@ func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric,
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	if grad == nil {
-		grad = make([]float64, p.n)
-	}
-	y, grad, h, err := p.into(grad, d, x)
+	y, grad, h, err := p.into(grad, true, d, x)
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -96,13 +93,13 @@ func symmetricTarget(op string, dst mat.Symmetric) (*mat.SymDense, error) {
 	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass a *mat.SymDense or nil"}
 }
 
-// into computes the Hessian and, unless grad is nil, the gradient.
-func (p *HessianPrep) into(grad []float64, dst *mat.SymDense, x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
+// into computes the Hessian and, where wanted, the gradient.
+func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
 	if err := p.begin(x); err != nil {
 		return 0, nil, nil, err
 	}
 	defer p.end(&err)
-	if grad != nil {
+	if wanted {
 		if grad, err = p.vector("grad", grad, p.n, x); err != nil {
 			return 0, nil, nil, err
 		}

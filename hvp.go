@@ -128,7 +128,10 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	op = &HessianOp{x: append([]float64(nil), x...)}
 	op.h.op, op.h.want, op.h.backend, op.h.build = p.op, p.want, p.backend, op.h.prepare
 	op.h.f = p.f.Detached()
-	return op, op.h.prepareAt(op.x)
+	if err := op.h.prepareAt(op.x); err != nil {
+		return nil, err
+	}
+	return op, nil
 }
 
 // HessianOp is the Hessian of a function at one point. It is for one goroutine at

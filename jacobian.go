@@ -52,27 +52,27 @@ func (p *JacobianPrep) prepare() (err error) {
 // otherwise it is a *mat.Dense of m rows and n columns. Where m or n is 0 the
 // result is an empty *mat.Dense.
 func (p *JacobianPrep) Jacobian(dst mat.Matrix, x []float64) (mat.Matrix, error) {
-	_, j, err := p.into(p.y, dst, x)
+	_, j, err := p.into(nil, true, dst, x)
 	return j, err
 }
 
 // Dense is Jacobian with the static type that every backend can write.
 func (p *JacobianPrep) Dense(dst *mat.Dense, x []float64) (*mat.Dense, error) {
-	_, j, err := p.dense(p.y, dst, x)
+	_, j, err := p.dense(nil, true, dst, x)
 	return j, err
 }
 
 // ValueAndJacobian is Jacobian and writes f(x) to y, which is allocated if nil.
 func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
-	return p.into(y, dst, x)
+	return p.into(y, false, dst, x)
 }
 
-func (p *JacobianPrep) into(y []float64, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
+func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	d, err := denseTarget(p.op, dst)
 	if err != nil {
 		return nil, nil, err
 	}
-	y, j, err := p.dense(y, d, x)
+	y, j, err := p.dense(y, own, d, x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,11 +90,15 @@ func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass a *mat.Dense or nil"}
 }
 
-func (p *JacobianPrep) dense(y []float64, dst *mat.Dense, x []float64) (_ []float64, _ *mat.Dense, err error) {
+// dense writes f(x) to y, or where own is set to a buffer of p.
+func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64) (_ []float64, _ *mat.Dense, err error) {
 	if err := p.begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
+	if own {
+		y = p.y
+	}
 	if y, err = p.vector("y", y, p.m, x); err != nil {
 		return nil, nil, err
 	}

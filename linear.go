@@ -32,7 +32,10 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 		return nil, err
 	}
 	op.native = op.l
-	return op, op.l.At(op.y, op.at)
+	if err := op.l.At(op.y, op.at); err != nil {
+		return nil, err
+	}
+	return op, nil
 }
 
 // Dims is the number of outputs and of inputs of the function.

@@ -57,3 +57,9 @@ func TestLdexp(t *testing.T) {
 		}
 	}
 }
+
+func TestSquare(t *testing.T) {
+	if d, err := nabla.Derivative(nabla.Square, reversediff.Backend{}, -3); err != nil || d != -6 {
+		t.Errorf("%v, %v, want -6", d, err)
+	}
+}

@@ -125,3 +125,33 @@ func TestDifferentiateWith(t *testing.T) {
 		}
 	}
 }
+
+// TestKinkInsideReplay holds that a replay meets an infinite derivative inside a
+// nested one as a fresh run does, also where it was recorded elsewhere.
+func TestKinkInsideReplay(t *testing.T) {
+	inner := func(z []nabla.Real) nabla.Real {
+		return nabla.Where(nabla.Lt(nabla.Const(0), z[0]), nabla.Sqrt(z[0]), nabla.Const(0)).Add(z[0].Sq())
+	}
+	f := func(x []nabla.Real) nabla.Real {
+		return nabla.GradientFunc(inner, reversediff.Backend{})(x)[0].Mul(x[0])
+	}
+	p := mustGradient(t, f, nabla.Policy{Backend: compiled, NoStaleCheck: true}, 1)
+	for range 3 {
+		expect(t, p, []float64{1}, 2.5, []float64{4.25}, p.Recordings())
+		fresh, want, err := nabla.ValueAndGradient(f, reversediff.Backend{}, []float64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, p, []float64{0}, fresh, want, 2)
+	}
+	// A function that is a NaN is recorded once more for it, not at every call.
+	p = mustGradient(t, func(x []nabla.Real) nabla.Real { return nabla.Log(x[0]) }, compiled, 1)
+	for range 20 {
+		if y, _, err := p.ValueAndGradient(nil, []float64{-1}); y == y || err != nil {
+			t.Fatal(y, err)
+		}
+	}
+	if p.Recordings() != 2 {
+		t.Errorf("a NaN was recorded %d times, want once", p.Recordings()-1)
+	}
+}

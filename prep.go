@@ -53,6 +53,14 @@ func (p *prep) resize(x []float64) error {
 			return err
 		}
 	}
+	for _, b := range []Backend{p.backend.outer, p.backend.inner} {
+		if _, ok := b.(engine.Approximator); ok { // it evaluates over constants
+			if err := p.f.Probe(x); err != nil {
+				return err
+			}
+			break
+		}
+	}
 	return p.prepareAt(x)
 }
 
@@ -66,7 +74,6 @@ func (p *prep) prepareAt(x []float64) (err error) {
 // cloneOf makes p, which is new, a copy of q for another goroutine.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
-	p.bound = q.bound
 	if p.failed = q.enter(); p.failed != nil {
 		if errors.Is(p.failed, ErrBusy) {
 			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the goroutines start: %w", q.op, ErrBusy)
@@ -74,7 +81,7 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 		return
 	}
 	defer q.busy.Store(false)
-	p.f = q.f.Detached()
+	p.bound, p.f = q.bound, q.f.Detached()
 	p.failed = p.prepareAt(q.x)
 }
 
@@ -112,7 +119,7 @@ func panicked(op string, v any, err *error) {
 	switch v := v.(type) {
 	case nil:
 	case core.Abort:
-		*err = fmt.Errorf("nabla: %s: %w", op, v.Err)
+		*err = core.Within(op, v.Err)
 	default:
 		*err = &PanicError{Function: op, Value: v, Stack: debug.Stack()}
 	}

@@ -50,23 +50,27 @@ func (p *PullbackPrep) prepare() (err error) {
 // Pullback writes J(x)ᵀ·dy to dst, which is allocated if nil, and returns it. dst
 // has the length of x and overlaps neither x nor dy.
 func (p *PullbackPrep) Pullback(dst, x, dy []float64) ([]float64, error) {
-	_, dst, err := p.into(p.y, dst, x, dy)
+	_, dst, err := p.into(nil, true, dst, x, dy)
 	return dst, err
 }
 
 // ValueAndPullback is Pullback and writes f(x) to y, which costs nothing
 // extra.
 func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []float64, err error) {
-	return p.into(y, dst, x, dy)
+	return p.into(y, false, dst, x, dy)
 }
 
-func (p *PullbackPrep) into(y, dst, x, dy []float64) (_, _ []float64, err error) {
+// into writes f(x) to y, or where own is set to a buffer of p.
+func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ []float64, err error) {
 	if err := p.begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
 	if err = p.input("dy", dy, p.m); err != nil {
 		return nil, nil, err
+	}
+	if own {
+		y = p.y
 	}
 	if y, err = p.vector("y", y, p.m, x); err != nil {
 		return nil, nil, err

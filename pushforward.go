@@ -50,23 +50,27 @@ func (p *PushforwardPrep) prepare() (err error) {
 // Pushforward writes J(x)·dx to dst, which is allocated if nil, and returns it. dst
 // has one element per output and overlaps neither x nor dx.
 func (p *PushforwardPrep) Pushforward(dst, x, dx []float64) ([]float64, error) {
-	_, dst, err := p.into(p.y, dst, x, dx)
+	_, dst, err := p.into(nil, true, dst, x, dx)
 	return dst, err
 }
 
 // ValueAndPushforward is Pushforward and writes f(x) to y, which costs nothing
 // extra.
 func (p *PushforwardPrep) ValueAndPushforward(y, dst, x, dx []float64) (yOut, dy []float64, err error) {
-	return p.into(y, dst, x, dx)
+	return p.into(y, false, dst, x, dx)
 }
 
-func (p *PushforwardPrep) into(y, dst, x, dx []float64) (_, _ []float64, err error) {
+// into writes f(x) to y, or where own is set to a buffer of p.
+func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, _ []float64, err error) {
 	if err := p.begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
 	if err = p.input("dx", dx, p.n); err != nil {
 		return nil, nil, err
+	}
+	if own {
+		y = p.y
 	}
 	if y, err = p.vector("y", y, p.m, x); err != nil {
 		return nil, nil, err

@@ -60,9 +60,9 @@ func (c *ruleCall) check(x []Real) error {
 	problem := ""
 	switch m := c.Outputs(len(x)); {
 	case c.r.Value == nil:
-		problem = "it has no Value"
+		problem = "it has no Value; give it one, and one of JVP, VJP, JVPReal and VJPReal"
 	case m < 0:
-		problem = fmt.Sprintf("Out(%d) is %d, want a number of outputs", len(x), m)
+		problem = fmt.Sprintf("Out(%d) is %d, want 0 or more", len(x), m)
 	case c.r.JVP == nil && c.r.VJP == nil && c.r.JVPReal == nil && c.r.VJPReal == nil:
 		for _, a := range x {
 			if a.id != 0 {

@@ -281,9 +281,9 @@ func TestRuleRefuses(t *testing.T) {
 		is   error
 		kind any
 	}{
-		"no derivative": {Rule{Name: "r", Value: one}, "nabla: Rule: function r: it has no derivative; give it JVP, VJP", nil, new(*FuncError)},
+		"no derivative": {Rule{Name: "r", Value: one}, "Rule: function r: it has no derivative; give it JVP, VJP", nil, new(*FuncError)},
 		"no value":      {Rule{Name: "r", JVP: jvp}, "it has no Value", nil, new(*FuncError)},
-		"outputs":       {Rule{Name: "r", Out: func(n int) int { return n - 3 }, Value: one, JVP: jvp}, "Out(1) is -2, want a number of outputs", nil, new(*FuncError)},
+		"outputs":       {Rule{Name: "r", Out: func(n int) int { return n - 3 }, Value: one, JVP: jvp}, "Out(1) is -2, want 0 or more", nil, new(*FuncError)},
 		"Out panics":    {Rule{Name: "r", Out: func(n int) int { panic(boom) }, Value: one, JVP: jvp}, "rule r.Out panicked: boom", boom, new(*PanicError)},
 		"Value panics":  {Rule{Name: "r", Value: func(y, x []float64) { panic(boom) }, JVP: jvp}, "rule r.Value panicked: boom", boom, new(*PanicError)},
 		"too many":      {Rule{Name: "r", Value: func(y, x []float64) { y[0], y[1] = 1, 2 }, JVP: jvp}, "rule r.Value panicked: runtime error: index out of range", nil, new(*PanicError)},
@@ -313,6 +313,9 @@ func TestRuleRefuses(t *testing.T) {
 			err := f.Over(ys, xs)
 			if err == nil || !strings.Contains(err.Error(), c.msg) {
 				t.Fatalf("error %v, want %q in it", err, c.msg)
+			}
+			if strings.Count(err.Error(), "nabla: ") != 1 || strings.Contains(err.Error(), "function rule") {
+				t.Errorf("the message %q repeats itself", err)
 			}
 			if c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("error %v is not %v", err, c.is)

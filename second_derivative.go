@@ -2,13 +2,13 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// SecondDerivative is f”(x) for a function of one number with one output.
+// SecondDerivative is f″(x) for a function of one number with one output.
 func SecondDerivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
 	_, _, d, err := ValueDerivativeAndSecondDerivative(f, b, x)
 	return d, err
 }
 
-// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f”(x) from one sweep.
+// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f″(x) from one sweep.
 func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy, d2y float64, err error) {
 	p, err := PrepareSecondDerivative(f, b, x)
 	if err != nil {
@@ -51,13 +51,13 @@ func (c *secondCurve) prepareSecond(p *prep) (err error) {
 
 func (p *SecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
 
-// SecondDerivative is f”(x).
+// SecondDerivative is f″(x).
 func (p *SecondDerivativePrep) SecondDerivative(x float64) (float64, error) {
 	_, _, d, err := p.ValueDerivativeAndSecondDerivative(x)
 	return d, err
 }
 
-// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f”(x).
+// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f″(x).
 func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y, dy, d2y float64, err error) {
 	if err := p.enter(); err != nil {
 		return 0, 0, 0, err
@@ -84,7 +84,7 @@ func CurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, e
 	return d, err
 }
 
-// ValueDerivativeAndCurveSecondDerivative is f(t), f'(t) and f”(t).
+// ValueDerivativeAndCurveSecondDerivative is f(t), f'(t) and f″(t).
 func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy, d2y []float64, err error) {
 	p, err := PrepareCurveSecondDerivative(f, b, t)
 	if err != nil {
@@ -111,13 +111,13 @@ type CurveSecondDerivativePrep struct {
 
 func (p *CurveSecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
 
-// SecondDerivative writes f”(t) to dst, which is allocated if nil, and returns it.
+// SecondDerivative writes f″(t) to dst, which is allocated if nil, and returns it.
 func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) ([]float64, error) {
 	_, _, d, err := p.into(p.y, p.dy, dst, t)
 	return d, err
 }
 
-// ValueDerivativeAndSecondDerivative writes f(t) to y, f'(t) to dy and f”(t) to
+// ValueDerivativeAndSecondDerivative writes f(t) to y, f'(t) to dy and f″(t) to
 // dst, each allocated if nil.
 func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, dst []float64, t float64) (yOut, dyOut, d2y []float64, err error) {
 	return p.into(y, dy, dst, t)

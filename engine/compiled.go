@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -34,6 +35,7 @@ type Compiled struct {
 // branch is one recorded path through the function.
 type branch struct {
 	base   *program.Program
+	atNaN  bool // recorded where a NaN came out
 	frozen []byte
 	plain  *program.Machine
 	strong *program.Machine
@@ -134,7 +136,7 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 		failed = true
 	}
 	if failed && c.f.policy.FailOnGuard {
-		return nil, nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+		return nil, nil, fmt.Errorf("nabla: function %s: %w; prepare at a point of this branch, or let nabla.Policy record again (OnGuard: nabla.Retrace)", c.f.Name(), ErrGuard)
 	}
 	return c.again(x, extra)
 }
@@ -146,7 +148,7 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 		return nil, nil, err
 	}
 	if !c.start(b.plain, x, extra, false).Run() {
-		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function call itself a random source?: %w", c.f.Name(), ErrGuard)
+		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function read a clock or random numbers?: %w", c.f.Name(), ErrGuard)
 	}
 	return b, b.plain, nil
 }
@@ -178,36 +180,47 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 // verify compares the replayed value with the function's own. What guards cannot
 // see, a variable that the function captures, shows here.
 func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
-	if err := c.f.Value(c.want, x); err != nil {
-		return nil, nil, err
+	got, want := c.checked(c.y), c.checked(c.want)
+	var err error
+	if c.f.def.checked != nil {
+		err = c.f.def.checked(want, x)
+	} else {
+		err = c.f.Value(c.want, x)
 	}
-	m.Output(0, c.y)
-	if c.agree() {
-		return b, m, nil
-	}
-	if c.f.policy.FailOnGuard {
-		return nil, nil, fmt.Errorf("nabla: function %s: replayed value %v, function value %v: %w", c.f.Name(), c.y, c.want, ErrStale)
-	}
-	c.known = c.known[:0]
-	b, m, err := c.again(x, extra)
 	if err != nil {
 		return nil, nil, err
 	}
 	m.Output(0, c.y)
-	if !c.agree() {
-		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), c.want, c.y, ErrStale)
+	if c.agree(got, want) {
+		return b, m, nil
+	}
+	if c.f.policy.FailOnGuard {
+		return nil, nil, fmt.Errorf("nabla: function %s: replayed value %v, function value %v: %w", c.f.Name(), got, want, ErrStale)
+	}
+	clear(c.known)
+	c.known = c.known[:0]
+	if b, m, err = c.again(x, extra); err != nil {
+		return nil, nil, err
+	}
+	m.Output(0, c.y)
+	if !c.agree(got, want) {
+		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
 	}
 	return b, m, nil
+}
+
+// checked is the part of the outputs y by which a replay is compared.
+func (c *Compiled) checked(y []float64) []float64 {
+	if k := c.f.def.Checked; k > 0 {
+		return y[len(y)-k:]
+	}
+	return y
 }
 
 // agree compares the replayed value with the function's own. A function over Reals
 // does the same operations in both, so that each output is compared by its own
 // size; a plain one may fuse x·y+z, which is large beside a sum that cancels.
-func (c *Compiled) agree() bool {
-	got, want := c.y, c.want
-	if k := c.f.def.Checked; k > 0 {
-		got, want = got[len(got)-k:], want[len(want)-k:]
-	}
+func (c *Compiled) agree(got, want []float64) bool {
 	scale := 0.0
 	if c.f.def.Plain != nil {
 		for _, v := range want {
@@ -228,15 +241,45 @@ func (c *Compiled) agree() bool {
 	return true
 }
 
-// settle runs the strong program where the plain one gave a NaN.
+// settle runs the strong program where the plain one gave a NaN. If that gives one
+// too, the function is recorded here, once for a branch: a derivative that it takes
+// inside turns to structural zeros by what it meets while it is recorded.
 func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Block) (*program.Machine, error) {
-	nan := false
-	for i := 0; i <= c.nan && !nan; i++ {
-		nan = m.OutputHasNaN(i)
-	}
-	if !nan {
+	if !c.anyNaN(m, 0) {
 		return m, nil
 	}
+	m, err := c.runStrong(b, x, extra)
+	from := 0
+	if core.AnyNaN(x) { // no wonder about the value
+		from = 1
+	}
+	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {
+		return m, err
+	}
+	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // the new one takes its place
+	if b, m, err = c.again(x, extra); err != nil {
+		return nil, err
+	}
+	b.atNaN = true
+	if !c.anyNaN(m, 0) {
+		return m, nil
+	}
+	return c.runStrong(b, x, extra)
+}
+
+// anyNaN reports whether an output of m that asks for the strong program, of group
+// from or a later one, is a NaN.
+func (c *Compiled) anyNaN(m *program.Machine, from int) bool {
+	for i := from; i <= c.nan; i++ {
+		if m.OutputHasNaN(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// runStrong runs the strong program of b.
+func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Machine, error) {
 	if b.strong == nil {
 		base := b.base
 		if c.f.def.Strong != nil {

@@ -125,6 +125,15 @@ type Transformer interface {
 // once; its results are the same.
 type OneShotter interface{ OneShot() Backend }
 
+// An Approximator computes first derivatives with a truncation error. Accuracy is
+// how far they may be from exact ones, relative to the largest, before whoever
+// compares calls them wrong; 0 means that they are exact after all.
+type Approximator interface{ Accuracy() float64 }
+
+// A Limiter bounds its recordings, also where another engine differentiates the
+// functions it derives. Zero means DefaultLimit.
+type Limiter interface{ RecordLimit() int }
+
 // A Recorder counts how often a prepared object recorded the function.
 type Recorder interface{ Recordings() int }
 

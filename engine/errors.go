@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -37,7 +38,24 @@ type ShapeError struct {
 }
 
 func (e *ShapeError) Error() string {
-	return fmt.Sprintf("nabla: %s: %s is %d, want %d", e.Op, e.Arg, e.Got, e.Want)
+	return fmt.Sprintf("nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
+}
+
+// next says what to do where the numbers do not.
+func (e *ShapeError) next() string {
+	switch {
+	case e.Arg == "m":
+		return " or more"
+	case e.Arg == "outputs of f" && e.Want == 1:
+		return "; for several outputs use Jacobian, Pushforward or Pullback"
+	case e.Arg == "outputs of f":
+		return "; a function has the same number of outputs at every call"
+	case e.Arg == "len(x)" && !strings.Contains(e.Op, "."):
+		return "; Prepare fixes the length and Resize changes it, unless the function has one of its own"
+	case e.Arg == "len(dst)" && !strings.Contains(e.Op, "."):
+		return "; nil is allocated"
+	}
+	return ""
 }
 
 // PanicError says that the user's function panicked.
@@ -48,7 +66,11 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("nabla: function %s panicked: %v", e.Function, e.Value)
+	what := e.Function
+	if !strings.HasPrefix(what, "rule ") {
+		what = "function " + what
+	}
+	return fmt.Sprintf("nabla: %s panicked: %v", what, e.Value)
 }
 
 // Unwrap is the value of the panic where that is an error.
@@ -94,7 +116,7 @@ func recovered(name string, v any, err *error) {
 		return
 	}
 	if a, ok := v.(core.Abort); ok {
-		*err = fmt.Errorf("nabla: function %s: %w", name, a.Err)
+		*err = core.Within("function "+name, a.Err)
 		return
 	}
 	*err = &PanicError{Function: name, Value: v, Stack: debug.Stack()}

@@ -2,24 +2,9 @@ package engine
 
 import "fmt"
 
-// The fallback graph: how every operator comes about on a backend that has it not
-// itself. Each function here returns the backend's own where it implements the
-// optional interface, and derives it otherwise:
-//
-//	Pushforward  Pusher; else one pullback per output, batched, times the tangent
-//	Pullback     Puller; else one pushforward per input, batched, times the cotangent
-//	Gradient     Gradienter; else pullback of 1
-//	Jacobian     Jacobianer; else pushforwards of unit vectors where the backend is a
-//	             Pusher (and has not fewer outputs than inputs if it is also a
-//	             Puller), else pullbacks of unit vectors
-//	Linear       Lineariser; else pushforward and pullback at the kept point
-//	HVP          HVPer, if outer and inner are one; else
-//	             outer pushes: pushforward(outer) of the gradient function(inner)
-//	             outer and inner pull: pullback(outer) of the gradient function(inner)
-//	             outer pulls, inner pushes: gradient(outer) of the pushforward function(inner)
-//	Second       Seconder or, for one output, Hessianer, if outer and inner are one; else
-//	             pushforward(outer) of the pushforward function(inner)
-//	Hessian      Hessianer, if outer and inner are one; else HVP of unit vectors, batched
+// The fallback graph is in explain.go: there each operator has a function that
+// says by which route it comes about on a backend. The functions here and in
+// second.go prepare it by that route.
 
 func unsupported(b Backend, op string) error {
 	return &UnsupportedError{
@@ -43,20 +28,52 @@ func LanesOf(b Backend, n int) int {
 
 // PreparePushforward prepares pushforwards of up to lanes tangents.
 func PreparePushforward(b Backend, f *Function, x []float64, lanes int) (Pushforward, error) {
-	if p, ok := b.(Pusher); ok {
-		return p.PreparePushforward(f, x, lanes)
-	}
-	p, ok := b.(Puller)
-	if !ok {
+	switch pushforwardRoute(b) {
+	case native:
+		return b.(Pusher).PreparePushforward(f, x, lanes)
+	case noRoute:
 		return nil, unsupported(b, "pushforward")
 	}
 	n, m := f.Dims()
 	k := LanesOf(b, m)
-	pull, err := p.PreparePullback(f, x, k)
+	if l, ok := b.(Lineariser); ok && m > k {
+		linear, err := l.PrepareLinear(f, x)
+		if err != nil {
+			return nil, err
+		}
+		return &pushByLinear{linear: linear, xdot: make([]float64, n), ydot: make([]float64, m)}, nil
+	}
+	pull, err := b.(Puller).PreparePullback(f, x, k)
 	if err != nil {
 		return nil, err
 	}
 	return &pushByPull{pull: pull, xbar: NewBlock(n, k), ybar: NewBlock(m, k), m: m}, nil
+}
+
+// pushByLinear linearises at every point.
+type pushByLinear struct {
+	linear     Linear
+	xdot, ydot []float64
+}
+
+func (p *pushByLinear) Recordings() int { return recordings(p.linear) }
+
+func (p *pushByLinear) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
+	if err := p.linear.At(y, x); err != nil {
+		return err
+	}
+	for k := range xdot.B {
+		for i := range p.xdot {
+			p.xdot[i] = xdot.Row(i)[k]
+		}
+		if err := p.linear.Apply(p.ydot, p.xdot); err != nil {
+			return err
+		}
+		for i, d := range p.ydot {
+			ydot.Row(i)[k] = d
+		}
+	}
+	return nil
 }
 
 // pushByPull computes J row by row.
@@ -65,6 +82,8 @@ type pushByPull struct {
 	xbar, ybar Block
 	m          int
 }
+
+func (p *pushByPull) Recordings() int { return recordings(p.pull) }
 
 func (p *pushByPull) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
 	if p.m == 0 {
@@ -111,10 +130,10 @@ func unitColumns(b Block, first int) {
 
 // PreparePullback prepares pullbacks of up to lanes cotangents.
 func PreparePullback(b Backend, f *Function, x []float64, lanes int) (Pullback, error) {
-	if p, ok := b.(Puller); ok {
-		return p.PreparePullback(f, x, lanes)
-	}
-	if _, ok := b.(Pusher); !ok {
+	switch pullbackRoute(b) {
+	case native:
+		return b.(Puller).PreparePullback(f, x, lanes)
+	case noRoute:
 		return nil, unsupported(b, "pullback")
 	}
 	n, m := f.Dims()
@@ -132,6 +151,8 @@ type pullByPush struct {
 	f          *Function
 	xdot, ydot Block
 }
+
+func (p *pullByPush) Recordings() int { return recordings(p.push) }
 
 func (p *pullByPush) Pullback(y []float64, xbar Block, x []float64, ybar Block) error {
 	n := len(x)
@@ -158,8 +179,8 @@ func (p *pullByPush) Pullback(y []float64, xbar Block, x []float64, ybar Block) 
 
 // PrepareGradient prepares gradients of a function with one output.
 func PrepareGradient(b Backend, f *Function, x []float64) (Gradient, error) {
-	if g, ok := b.(Gradienter); ok {
-		return g.PrepareGradient(f, x)
+	if gradientRoute(b) == native {
+		return b.(Gradienter).PrepareGradient(f, x)
 	}
 	pull, err := PreparePullback(b, f, x, 1)
 	if err != nil {
@@ -190,8 +211,8 @@ func recordings(p any) int {
 
 // PrepareJacobian prepares dense Jacobians.
 func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
-	if j, ok := b.(Jacobianer); ok {
-		return j.PrepareJacobian(f, x)
+	if jacobianRoute(b) == native {
+		return b.(Jacobianer).PrepareJacobian(f, x)
 	}
 	return DeriveJacobian(b, f, x)
 }
@@ -200,17 +221,21 @@ func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 // a Jacobianer.
 func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	n, m := f.Dims()
-	_, pushes := b.(Pusher)
-	_, pulls := b.(Puller)
-	switch {
-	case pushes && (!pulls || n <= m):
+	route := derivedJacobianRoute(b)
+	if route == unitEither {
+		if route = unitPullbacks; n <= m {
+			route = unitPushforwards
+		}
+	}
+	switch route {
+	case unitPushforwards:
 		k := LanesOf(b, n)
 		push, err := b.(Pusher).PreparePushforward(f, x, k)
 		if err != nil {
 			return nil, err
 		}
 		return &jacobianByPush{push: push, f: f, xdot: NewBlock(n, k)}, nil
-	case pulls:
+	case unitPullbacks:
 		k := LanesOf(b, m)
 		pull, err := b.(Puller).PreparePullback(f, x, k)
 		if err != nil {
@@ -275,8 +300,8 @@ func (j *jacobianByPull) ValueAndJacobian(y []float64, jac Block, x []float64) e
 
 // PrepareLinear prepares the derivative at one point, to be applied many times.
 func PrepareLinear(b Backend, f *Function, x []float64) (Linear, error) {
-	if l, ok := b.(Lineariser); ok {
-		return l.PrepareLinear(f, x)
+	if linearRoute(b) == native {
+		return b.(Lineariser).PrepareLinear(f, x)
 	}
 	push, err := PreparePushforward(b, f, x, 1)
 	if err != nil {
@@ -296,6 +321,8 @@ type linearByBoth struct {
 	f    *Function
 	x, y []float64
 }
+
+func (l *linearByBoth) Recordings() int { return recordings(l.push) + recordings(l.pull) }
 
 func (l *linearByBoth) At(y, x []float64) error {
 	copy(l.x, x)

@@ -51,6 +51,8 @@ type Def struct {
 	// Plain; 0 means all. A derivative that is computed in another way differs in
 	// rounding, and where it is infinite.
 	Checked int
+	// checked writes these outputs alone. Nil means Plain or Traced.
+	checked func(y, x []float64) error
 	// Directions is how many inputs, the last ones, are a direction in the others: a
 	// zero among them is a structural zero.
 	Directions int
@@ -69,6 +71,7 @@ type Function struct {
 	xs, ys []Real
 	calls  int
 	clones []*Function // that follow Rebind
+	at     []float64   // where its derivative, as a function, is prepared; nil for its first call
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
@@ -129,7 +132,7 @@ func (f *Function) Clone() *Function {
 
 // Detached is a Clone for another prepared object: Rebind of f leaves it alone.
 func (f *Function) Detached() *Function {
-	g := &Function{def: f.def, policy: f.policy}
+	g := &Function{def: f.def, policy: f.policy, at: f.at}
 	if f.def.Fork != nil {
 		g.def = f.def.Fork()
 	}

@@ -1,6 +1,8 @@
 package engine
 
-// Second order: see the fallback graph in fallback.go. outer and inner are equal
+import "slices"
+
+// Second order: see the fallback graph in explain.go. outer and inner are equal
 // for a backend that was not composed.
 
 // sameBackend reports whether outer and inner are one backend.
@@ -27,16 +29,12 @@ func DerivedPushforward(b Backend, f *Function) (*Function, error) {
 
 // PrepareHVP prepares Hessian-vector products of up to lanes vectors.
 func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP, error) {
-	if h, ok := outer.(HVPer); ok && sameBackend(outer, inner) {
-		return h.PrepareHVP(f, x, lanes)
-	}
 	n, _ := f.Dims()
-	_, outerPushes := outer.(Pusher)
-	_, outerPulls := outer.(Puller)
-	_, innerPulls := inner.(Puller)
-	_, innerPushes := inner.(Pusher)
-	switch {
-	case outerPushes:
+	f.at = slices.Clone(x) // an outer engine that evaluates may do so elsewhere first
+	switch hvpRoute(outer, inner) {
+	case native:
+		return outer.(HVPer).PrepareHVP(f, x, lanes)
+	case pushGradient:
 		g, err := DerivedGradient(inner, f)
 		if err != nil {
 			return nil, err
@@ -46,7 +44,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 			return nil, err
 		}
 		return &hvpByPush{push: push, y: make([]float64, n+1), ydot: NewBlock(n+1, lanes)}, nil
-	case outerPulls && innerPushes && !innerPulls:
+	case gradientOfPushforward:
 		g, err := DerivedPushforward(inner, f)
 		if err != nil {
 			return nil, err
@@ -58,7 +56,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 			return nil, err
 		}
 		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0}, f: f}, nil
-	case outerPulls:
+	case pullGradient:
 		g, err := DerivedGradient(inner, f)
 		if err != nil {
 			return nil, err
@@ -165,8 +163,8 @@ func (h *hvpOfPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 
 // PrepareHessian prepares dense Hessians.
 func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, error) {
-	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) {
-		return h.PrepareHessian(f, x)
+	if hessianRoute(outer, inner) == native {
+		return outer.(Hessianer).PrepareHessian(f, x)
 	}
 	n, _ := f.Dims()
 	k := LanesOf(outer, n)
@@ -227,7 +225,7 @@ func Symmetrise(hess Block) {
 // Second computes derivatives of first and second order of a function of one
 // number.
 type Second interface {
-	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f”(t).
+	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f″(t).
 	ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
 }
 
@@ -235,17 +233,18 @@ type Second interface {
 // backend's own, the Hessian where it has one and there is one output, or the
 // pushforward of the pushforward function, whose outputs carry f and f' along.
 func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error) {
-	if s, ok := outer.(Seconder); ok && sameBackend(outer, inner) {
-		return s.PrepareSecond(f, t)
-	}
 	_, m := f.Dims()
-	if h, ok := outer.(Hessianer); ok && sameBackend(outer, inner) && m == 1 {
-		hess, err := h.PrepareHessian(f, []float64{t})
+	switch secondRoute(outer, inner, m) {
+	case native:
+		return outer.(Seconder).PrepareSecond(f, t)
+	case hessianAtOne:
+		hess, err := outer.(Hessianer).PrepareHessian(f, []float64{t})
 		if err != nil {
 			return nil, err
 		}
 		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
 	}
+	f.at = []float64{t}
 	g, err := DerivedPushforward(inner, f)
 	if err != nil {
 		return nil, err

@@ -23,13 +23,13 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	if m != 1 {
 		return nil, &ShapeError{Op: "GradientFunction", Arg: "number of outputs of " + f.Name(), Got: m, Want: 1}
 	}
-	return derivedFunction(f, replay, gradientProgram, n, func(f *Function) Def {
+	return derivedFunction(f, b, replay, gradientProgram, n, func(f *Function) Def {
 		var g Gradient
 		return Def{
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
-					if g, err = PrepareGradient(b, f, x); err != nil {
+					if g, err = PrepareGradient(b, f, f.start(x)); err != nil {
 						return err
 					}
 				}
@@ -45,13 +45,13 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 // plain numbers it is b's own pushforward.
 func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	n, m := f.Dims()
-	return derivedFunction(f, replay, pushforwardProgram, n, func(f *Function) Def {
+	return derivedFunction(f, b, replay, pushforwardProgram, n, func(f *Function) Def {
 		var g Pushforward
 		return Def{
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
-					if g, err = PreparePushforward(b, f, x[:n], 1); err != nil {
+					if g, err = PreparePushforward(b, f, f.start(x[:n]), 1); err != nil {
 						return err
 					}
 				}
@@ -59,6 +59,14 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 			},
 		}
 	}), nil
+}
+
+// start is where a derivative of f, asked for at x, is prepared.
+func (f *Function) start(x []float64) []float64 {
+	if len(f.at) == len(x) && f.at != nil {
+		return f.at
+	}
+	return x
 }
 
 // gradientProgram has the inputs of p, its captured numbers included, and the
@@ -73,30 +81,42 @@ func pushforwardProgram(p *program.Program, strong bool) *program.Program {
 	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
+// recordLimit is the number of operations that b records.
+func recordLimit(b Backend) int {
+	if l, ok := b.(Limiter); ok {
+		if n := l.RecordLimit(); n > 0 {
+			return n
+		}
+	}
+	return DefaultLimit
+}
+
 // derivedFunction completes the definition that plain makes of the derivative of
 // f by its form over Reals and as a program. n is the number of inputs of f.
-func derivedFunction(f *Function, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
+func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
 	def := plain(f)
 	def.Context, def.Replay = f.def.Context, replay
+	def.checked = func(y, x []float64) error { return f.Value(y, x[:n]) }
 	def.Fork = func() Def {
-		return derivedFunction(f.Clone(), replay, transform, n, plain).def
+		return derivedFunction(f.Clone(), b, replay, transform, n, plain).def
 	}
 	if f.Traceable() {
-		d := &derivation{transform: transform}
+		limit := recordLimit(b)
+		d := &derivation{transform: transform, limit: limit}
 		def.Traced = func(y, x []Real, c Context) error {
 			out, err := d.over(f, n, x, c)
 			copy(y, out)
 			return err
 		}
 		def.Program = func(x []float64, _ Context) (*program.Program, error) {
-			p, err := f.Program(x[:n])
+			p, err := f.ProgramLimit(x[:n], limit)
 			if err != nil {
 				return nil, err
 			}
 			return transform(p, false), nil
 		}
 		def.Strong = func(x []float64, _ Context) (*program.Program, error) {
-			p, err := f.Program(x[:n])
+			p, err := f.ProgramLimit(x[:n], limit)
 			if err != nil {
 				return nil, err
 			}
@@ -112,6 +132,7 @@ func derivedFunction(f *Function, replay bool, transform Derive, n int, plain fu
 // programs are kept while the function records the same.
 type derivation struct {
 	transform     Derive
+	limit         int
 	busy          bool
 	t             Tracer
 	work          program.Workspace
@@ -134,7 +155,7 @@ type output struct {
 // transforms the program, and runs the result over x.
 func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, error) {
 	if d.busy { // the function differentiates itself
-		d = &derivation{transform: d.transform}
+		d = &derivation{transform: d.transform, limit: d.limit}
 	}
 	d.busy = true
 	defer func() { d.busy = false }()
@@ -193,7 +214,7 @@ func anyNaN(x []Real) bool {
 // captured. c is the context that the outer call has entered already.
 func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	t := &d.t
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: DefaultLimit})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit})
 	defer t.Close()
 	xs, ys := make([]Real, len(x)), make([]Real, f.def.M)
 	for i, r := range x {

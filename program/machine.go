@@ -10,6 +10,7 @@ type Machine struct {
 	code  []instr
 	in    []int32 // first slot of each input group
 	param int32
+	out   []outGroup
 	args  []float64 // arguments and results of custom rules
 }
 
@@ -36,7 +37,7 @@ const (
 
 // NewMachine prepares p, which is usually scheduled, to be run.
 func NewMachine(p *Program) *Machine {
-	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1}
+	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1, out: outGroups(p)}
 	q := *p
 	q.Index = slices.Clone(p.Index)
 	args := 0
@@ -172,21 +173,52 @@ func (x *Machine) Params() []float64 {
 // Output copies output group i to dst. Group 0, the value, comes bit for bit; in the
 // others a -0 is a 0.
 func (x *Machine) Output(i int, dst []float64) {
-	at := 0
-	for _, g := range x.p.Outs[:i] {
-		at += g.N
-	}
-	slots := x.p.Result[at : at+x.p.Outs[i].N]
-	dst = dst[:len(slots)]
-	if i > 0 { // people do not expect -0 in a derivative
-		for j, s := range slots {
+	o := &x.out[i]
+	dst = dst[:len(o.slots)]
+	switch {
+	case i == 0:
+		for j, s := range o.slots {
+			dst[j] = x.m[s]
+		}
+	case o.run >= 0:
+		src := x.m[o.run:]
+		src = src[:len(dst)]
+		for j, v := range src {
+			dst[j] = v + 0
+		}
+	default: // people do not expect -0 in a derivative
+		for j, s := range o.slots {
 			dst[j] = x.m[s] + 0
 		}
-		return
 	}
-	for j, s := range slots {
-		dst[j] = x.m[s]
+}
+
+// outGroup is where an output group stands: in slots or, where run is not -1,
+// contiguously from there.
+type outGroup struct {
+	slots []int32
+	run   int32
+}
+
+func outGroups(p *Program) []outGroup {
+	out := make([]outGroup, len(p.Outs))
+	at := 0
+	for i, g := range p.Outs {
+		o := &out[i]
+		o.slots = p.Result[at : at+g.N]
+		at += g.N
+		o.run = -1
+		if g.N > 0 {
+			o.run = o.slots[0]
+		}
+		for j, s := range o.slots {
+			if s != o.run+int32(j) {
+				o.run = -1
+				break
+			}
+		}
 	}
+	return out
 }
 
 // Run executes the program. It returns false where a guard failed; the outputs are
@@ -256,11 +288,16 @@ func holds(op Op, a, b float64) bool {
 
 // OutputHasNaN reports whether output group i has a NaN.
 func (x *Machine) OutputHasNaN(i int) bool {
-	at := 0
-	for _, g := range x.p.Outs[:i] {
-		at += g.N
+	o := &x.out[i]
+	if o.run >= 0 {
+		for _, v := range x.m[o.run : int(o.run)+len(o.slots)] {
+			if v != v {
+				return true
+			}
+		}
+		return false
 	}
-	for _, s := range x.p.Result[at : at+x.p.Outs[i].N] {
+	for _, s := range o.slots {
 		if v := x.m[s]; v != v {
 			return true
 		}

@@ -111,14 +111,24 @@ func group(p *Program) *Program {
 			missing[u]++
 		}
 	}
+	gate := newGate(p)
+	for _, i := range gate.calls {
+		missing[i]++
+	}
 	r := rewrite(p)
 	r.p.Outcomes = nil
+	ready := func(i int32) {
+		if missing[i]--; missing[i] == 0 {
+			q.push(i)
+		}
+	}
 	done := func(stmts []int32) {
 		for _, i := range stmts {
 			for _, u := range users.of(int(i)) {
-				if missing[u]--; missing[u] == 0 {
-					q.push(u)
-				}
+				ready(u)
+			}
+			if p.Stmts[i].Op.Guard() {
+				gate.pass(i, ready)
 			}
 		}
 	}
@@ -136,6 +146,9 @@ func group(p *Program) *Program {
 		}
 		if groups(&p.Stmts[stmts[0]]) {
 			slices.Sort(stmts) // program order: neighbours in the source read neighbours
+			if r.descends(stmts) {
+				slices.Reverse(stmts)
+			}
 			r.emit(stmts)
 		} else {
 			for k := range stmts {
@@ -143,6 +156,67 @@ func group(p *Program) *Program {
 			}
 		}
 		done(stmts)
+	}
+}
+
+// descends reports whether the first operands of stmts stand one after the other
+// downwards, as in a reverse sweep: kernels read upwards.
+func (r *rewriter) descends(stmts []int32) bool {
+	down := 0
+	for k, last := 0, int32(0); k < len(stmts); k++ {
+		s := &r.src.Stmts[stmts[k]]
+		slot := r.slot[r.src.at(s.A, 0)]
+		switch {
+		case k == 0:
+		case slot == last-1:
+			down++
+		case slot == last+1:
+			down--
+		}
+		last = slot
+	}
+	return down > 0
+}
+
+// A gate holds calls of custom rules back until the guards that stand before them
+// have passed: on another branch a rule, which is the user's code, may be called
+// with arguments that it was never meant for.
+type gate struct {
+	guards, calls []int32 // in program order
+	passed        []bool  // by statement
+}
+
+// newGate lists the guards and the calls behind one.
+func newGate(p *Program) *gate {
+	g := new(gate)
+	if len(p.Customs) == 0 {
+		return g
+	}
+	for i := range p.Stmts {
+		switch op := p.Stmts[i].Op; {
+		case op.Guard():
+			g.guards = append(g.guards, int32(i))
+		case op == Call && len(g.guards) > 0 && p.Stmts[i].terms() > 0:
+			g.calls = append(g.calls, int32(i))
+		}
+	}
+	g.passed = make([]bool, len(p.Stmts))
+	return g
+}
+
+// pass notes that guard i has been placed and opens the calls that have no other
+// guard before them.
+func (g *gate) pass(i int32, open func(call int32)) {
+	if g.passed == nil {
+		return
+	}
+	g.passed[i] = true
+	for len(g.guards) > 0 && g.passed[g.guards[0]] {
+		g.guards = g.guards[1:]
+	}
+	for len(g.calls) > 0 && (len(g.guards) == 0 || g.calls[0] < g.guards[0]) {
+		open(g.calls[0])
+		g.calls = g.calls[1:]
 	}
 }
 
@@ -181,125 +255,6 @@ func (p *Program) users() lists {
 		next[from]++
 	})
 	return l
-}
-
-// readyQueue holds the statements that can run, by what they can be merged with.
-type readyQueue struct {
-	p       *Program
-	height  []int32
-	byOp    [512]int32      // class+1 of an operation, of one lane and of many
-	sums    map[int32]int32 // class of the one-lane sums of K terms
-	classes []readyClass
-	urgent  []urgency // a heap; entries that are no longer true are passed over
-	spare   []int32
-}
-
-type readyClass struct {
-	stmts []int32
-	top   int32 // greatest height among them, -1 for none
-}
-
-// urgency says that the most urgent statement of a class has the given height.
-type urgency struct{ height, class int32 }
-
-func newReady(p *Program, height []int32) *readyQueue {
-	return &readyQueue{p: p, height: height, sums: map[int32]int32{}}
-}
-
-// class is the class of the statements that can be merged with s.
-func (q *readyQueue) class(s *Stmt) int32 {
-	if s.Op == Sum && s.N == 1 {
-		k, ok := q.sums[s.K]
-		if !ok {
-			k = q.fresh()
-			q.sums[s.K] = k
-		}
-		return k
-	}
-	key := int(s.Op)
-	if !groups(s) {
-		key += 256
-	}
-	if q.byOp[key] == 0 {
-		q.byOp[key] = q.fresh() + 1
-	}
-	return q.byOp[key] - 1
-}
-
-func (q *readyQueue) fresh() int32 {
-	q.classes = append(q.classes, readyClass{top: -1})
-	return int32(len(q.classes) - 1)
-}
-
-func (q *readyQueue) push(i int32) {
-	k := q.class(&q.p.Stmts[i])
-	c := &q.classes[k]
-	c.stmts = append(c.stmts, i)
-	if h := q.height[i]; h > c.top {
-		c.top = h
-		q.up(urgency{h, k})
-	}
-}
-
-// pop takes the class with the most urgent statement, all of it. The result is
-// valid until the next pop.
-func (q *readyQueue) pop() []int32 {
-	for len(q.urgent) > 0 {
-		u := q.urgent[0]
-		q.down()
-		c := &q.classes[u.class]
-		if c.top != u.height {
-			continue
-		}
-		stmts := c.stmts
-		c.stmts, q.spare = q.spare[:0], stmts
-		c.top = -1
-		return stmts
-	}
-	return nil
-}
-
-func (u urgency) before(v urgency) bool {
-	return u.height > v.height || u.height == v.height && u.class < v.class
-}
-
-// up adds u to the heap.
-func (q *readyQueue) up(u urgency) {
-	q.urgent = append(q.urgent, u)
-	h := q.urgent
-	i := len(h) - 1
-	for i > 0 && u.before(h[(i-1)/2]) {
-		h[i] = h[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	h[i] = u
-}
-
-// down removes the first of the heap.
-func (q *readyQueue) down() {
-	h := q.urgent
-	last := h[len(h)-1]
-	h = h[:len(h)-1]
-	q.urgent = h
-	if len(h) == 0 {
-		return
-	}
-	i := 0
-	for {
-		k := 2*i + 1
-		if k >= len(h) {
-			break
-		}
-		if k+1 < len(h) && h[k+1].before(h[k]) {
-			k++
-		}
-		if !h[k].before(last) {
-			break
-		}
-		h[i] = h[k]
-		i = k
-	}
-	h[i] = last
 }
 
 // groups reports whether s can be merged with others.

@@ -85,6 +85,8 @@ var _ interface {
 	engine.Hessianer
 	engine.Laner
 	engine.Transformer
+	engine.Seconder
+	engine.Approximator
 } = Backend{}
 
 // Bounds is a box. Near its faces a difference turns to the other side, a central
@@ -141,6 +143,19 @@ func (b Backend) Name() string {
 // evaluation at x, and are what Workers divide among themselves.
 func (b Backend) Lanes(n int) int { return min(max(n, 1), max(16, b.Workers)) }
 
+// Accuracy is how well differences of a function that is smooth on the scale of
+// the steps agree with its derivatives, with three digits to spare: see the table
+// of methods in the package documentation.
+func (b Backend) Accuracy() float64 {
+	switch b.Method {
+	case Complex:
+		return 0
+	case Central:
+		return 1e-5
+	}
+	return 1e-3
+}
+
 const epsilon = 0x1p-52
 
 // Default steps. eps^(1/2) and eps^(1/3) balance truncation against rounding for
@@ -171,7 +186,7 @@ type settings struct {
 func (b Backend) first(f *engine.Function) (*settings, error) {
 	rel := [numMethods]float64{cbrtEps, sqrtEps, sqrtEps, complexRel}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
 	}
 	s, err := b.resolve(f, rel[b.Method])
 	if err == nil && b.Method == Complex && b.RelStep == 0 && b.AbsStep == 0 {
@@ -193,7 +208,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	n, _ := f.Dims()
 	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, 1)}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
 	}
 	if b.Workers < 0 {
 		return nil, fmt.Errorf("nabla: finitediff: Workers is %d, want 0 or more", b.Workers)
@@ -203,7 +218,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 		step float64
 	}{{"RelStep", b.RelStep}, {"AbsStep", b.AbsStep}} {
 		if !(v.step >= 0 && v.step <= math.MaxFloat64) {
-			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a finite number, 0 for the default", v.name, v.step)
+			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a positive finite number, or 0 for the default", v.name, v.step)
 		}
 	}
 	if b.RelStep != 0 {
@@ -232,7 +247,7 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	}
 	for i := range n {
 		if lo, hi := s.box(i); !(lo <= hi) {
-			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v]", i, lo, hi)
+			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not above the upper", i, lo, hi)
 		}
 	}
 	return s, nil

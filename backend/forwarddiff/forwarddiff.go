@@ -74,8 +74,13 @@ func (b Backend) Lanes(n int) int {
 }
 
 func (b Backend) check() error {
-	if b.Chunk < 0 || b.Workers < 0 || b.Limit < 0 {
-		return fmt.Errorf("nabla: forwarddiff: negative setting in %+v", struct{ Chunk, Workers, Limit int }(b))
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"Chunk", b.Chunk}, {"Workers", b.Workers}, {"Limit", b.Limit}} {
+		if v.value < 0 {
+			return fmt.Errorf("nabla: forwarddiff: %s is %d, want 0 or more; 0 is the default", v.name, v.value)
+		}
 	}
 	return nil
 }
@@ -335,6 +340,9 @@ func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) 
 	j.y, j.jac = nil, engine.Block{}
 	return err
 }
+
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
 
 // GradientFunction implements engine.Transformer. The gradient over Reals is the
 // reverse of the recorded program, whichever branch it takes.

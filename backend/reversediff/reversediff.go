@@ -25,8 +25,8 @@ type Backend struct {
 	// function whose branches seldom change.
 	Compile bool
 
-	// Limit is the number of operations a recording may have; zero means
-	// engine.DefaultLimit.
+	// Limit is the number of operations a recording may have; zero or less
+	// means engine.DefaultLimit.
 	Limit int
 }
 
@@ -60,6 +60,9 @@ func (b Backend) OneShot() engine.Backend {
 	b.Compile = false
 	return b
 }
+
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
 
 // GradientFunction implements engine.Transformer. With Compile the gradient may be
 // replayed by the engine that differentiates it.
@@ -244,7 +247,8 @@ func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []f
 const sweepLimit = 1 << 20
 
 // PrepareJacobian implements engine.Jacobianer. A small Jacobian is one program, with
-// a sweep for each row or column over what that depends on.
+// a sweep for each row or column over what that depends on; a large one takes
+// several columns or rows at a time, whichever are fewer.
 func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
 	n, m := f.Dims()
 	if !b.replays(f) || n == 0 || m == 0 {
@@ -255,6 +259,9 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 		return nil, err
 	}
 	if len(p.Stmts)*min(n, m) > sweepLimit {
+		if n < m { // a pullback for each output would be the wrong way round
+			return engine.DeriveJacobian(tangents{b}, f, x)
+		}
 		return engine.DeriveJacobian(b, f, x)
 	}
 	c, err := engine.NewCompiled(f, x, 1, b.Limit, func(p *program.Program, strong bool) *program.Program {
@@ -264,6 +271,16 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 		return nil, err
 	}
 	return &compiledJacobian{c: c, buf: make([]float64, n*m)}, nil
+}
+
+// tangents is the backend as one that pushes forward: it replays the tangent of the
+// program.
+type tangents struct{ b Backend }
+
+func (t tangents) Name() string { return t.b.Name() }
+
+func (t tangents) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
+	return engine.CompilePushforward(f, x, lanes, t.b.Limit)
 }
 
 type compiledJacobian struct {

@@ -297,6 +297,13 @@ type linear struct {
 	x, y []float64
 }
 
+func (l *linear) Recordings() int {
+	if r, ok := l.push.(engine.Recorder); ok {
+		return r.Recordings()
+	}
+	return 0
+}
+
 func (l *linear) At(y, x []float64) error {
 	copy(l.x, x)
 	return l.record(y, x)

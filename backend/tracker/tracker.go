@@ -19,7 +19,7 @@ import (
 // Backend configures the tracker. The zero value works.
 type Backend struct {
 	// Limit is the number of operations a tape may have, at 24 bytes each; zero
-	// means DefaultLimit.
+	// or less means DefaultLimit.
 	Limit int
 }
 
@@ -165,6 +165,9 @@ func (l *linear) Transpose(xbar, ybar []float64) error {
 	l.back(l.t, xbar, ybar)
 	return nil
 }
+
+// RecordLimit implements engine.Limiter.
+func (b Backend) RecordLimit() int { return b.Limit }
 
 // GradientFunction implements engine.Transformer. It records at every call.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {

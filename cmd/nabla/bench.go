@@ -52,9 +52,7 @@ Finite differences are no alternative to an exact engine.
   -format svg|png   the plots alone
   -format benchstat a line per sample, for golang.org/x/perf/cmd/benchstat
 
-An interrupt (Ctrl-C) ends the run; what was measured until then is written. The exit
-code is 0, 1 where a derivative is wrong or the output cannot be written, 2 where the
-command line makes no sense, and 130 after an interrupt.
+An interrupt (Ctrl-C) ends the run; what was measured until then is written.
 
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
@@ -65,7 +63,7 @@ command line makes no sense, and 130 after an interrupt.
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1 and T3", DefaultText: "10,100,1000,10000 for T1, 1000 for T3"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(benchFormats, ", "), DefaultText: "by the ending of -o, else table"},
-			&cli.StringFlag{Name: "o", Usage: "write to `FILE` instead of standard output"},
+			outputFlag(),
 			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
 			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative", Value: 100 * time.Millisecond},
 		},
@@ -81,65 +79,61 @@ func (a *app) engineNames() []string {
 	return names
 }
 
-// benchOutput is where the rows go.
-type benchOutput struct{ format, file string }
-
 // benchConfig reads the flags.
-func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, out benchOutput, err error) {
+func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
 	if c.Args().Present() {
-		return cfg, out, usagef("bench: unexpected argument %q", c.Args().First())
+		return cfg, "", usagef("bench: unexpected argument %q", c.Args().First())
 	}
 	names, err := choose(c, "tasks", "task", benchTasks)
 	if err != nil {
-		return cfg, out, err
+		return cfg, "", err
 	}
 	var entries []problems.Entry
 	for _, name := range names {
 		e, err := problems.Lookup(name)
 		if err != nil {
-			return cfg, out, err
+			return cfg, "", err
 		}
 		entries = append(entries, e)
 	}
 	sizes, err := parseSizes(c, entries)
 	if err != nil {
-		return cfg, out, err
+		return cfg, "", err
 	}
 	chosen, err := choose(c, "engines", "engine", a.engineNames())
 	if err != nil {
-		return cfg, out, err
+		return cfg, "", err
 	}
 	for _, e := range a.engines {
 		if slices.Contains(chosen, e.Name) {
 			cfg.Engines = append(cfg.Engines, e)
 		}
 	}
-	if out, err = a.benchOutput(c); err != nil {
-		return cfg, out, err
+	if format, err = a.benchFormat(c); err != nil {
+		return cfg, "", err
 	}
 	cfg.Budget = c.Duration("time")
 	if cfg.Budget <= 0 {
-		return cfg, out, usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
+		return cfg, "", usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
 	}
 	cfg.Tasks = bench.Tasks(entries, sizes)
-	return cfg, out, nil
+	return cfg, format, nil
 }
 
-func (a *app) benchOutput(c *cli.Command) (out benchOutput, err error) {
-	out = benchOutput{format: c.String("format"), file: c.String("o")}
-	if c.IsSet("o") && out.file == "" {
-		return out, usagef("bench: -o: want the name of a file")
-	}
-	if !c.IsSet("format") {
-		out.format = cmp.Or(endings[filepath.Ext(out.file)], "table")
+// benchFormat is the format that was asked for, or that the name of the file tells.
+func (a *app) benchFormat(c *cli.Command) (format string, err error) {
+	file := c.String("o")
+	format = cmp.Or(endings[filepath.Ext(file)], "table")
+	if c.IsSet("format") {
+		format = c.String("format")
 	}
 	switch {
-	case !slices.Contains(benchFormats, out.format):
-		return out, usagef("bench: unknown format %q; formats: %s", out.format, strings.Join(benchFormats, ", "))
-	case out.format == "png" && out.file == "" && a.outTerminal:
-		return out, usagef("bench: -format png is not for a terminal; name a file: -o FILE")
+	case !slices.Contains(benchFormats, format):
+		return "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(benchFormats, ", "))
+	case format == "png" && file == "" && a.outTerminal:
+		return "", usagef("bench: -format png is not for a terminal; name a file: -o FILE")
 	}
-	return out, nil
+	return format, nil
 }
 
 // choose reads a list of names, all of them where the flag is not given. They come
@@ -186,11 +180,11 @@ func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
 }
 
 func (a *app) runBench(ctx context.Context, c *cli.Command) error {
-	cfg, out, err := a.benchConfig(c)
+	cfg, format, err := a.benchConfig(c)
 	if err != nil {
 		return err
 	}
-	w, err := a.open(out.file) // before minutes of work
+	w, err := a.openSink(c) // before a minute of work
 	if err != nil {
 		return err
 	}
@@ -214,8 +208,8 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 			wrong++
 		}
 	}
-	if err := w.write(out.format, report); err != nil {
-		return fmt.Errorf("bench: writing the rows: %w", err)
+	if err := writeReport(w, format, report); err != nil {
+		return err
 	}
 	switch {
 	case interrupted:

@@ -27,7 +27,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := app{
-		engines: engines(), out: os.Stdout, err: os.Stderr,
+		engines: engines(), subjects: subjects(), out: os.Stdout, err: os.Stderr,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	os.Exit(a.run(ctx, os.Args[1:]))
@@ -36,6 +36,7 @@ func main() {
 // app is the program with what it talks to.
 type app struct {
 	engines  []bench.Engine
+	subjects []subject
 	out, err io.Writer
 	terminal bool // err is a terminal, which may show progress
 
@@ -65,12 +66,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 	code, message := 0, ""
 	var usage *usageError
 	var exit *exitError
+	var topic cli.ExitCoder
 	switch {
 	case err == nil:
 	case errors.As(err, &exit):
 		code, message = exit.code, exit.message
 	case errors.As(err, &usage):
 		code, message = exitUsage, usage.message
+	case errors.As(err, &topic): // help about a command that does not exist
+		code, message = exitUsage, fmt.Sprintf("help: %v; nabla help lists the commands", err)
 	default:
 		code, message = exitWrong, err.Error()
 	}
@@ -82,11 +86,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 func (a *app) command() *cli.Command {
 	root := &cli.Command{
-		Name:      "nabla",
-		Usage:     "measure and inspect automatic differentiation",
-		Commands:  []*cli.Command{a.bench()},
-		Writer:    a.out,
-		ErrWriter: a.err,
+		Name:        "nabla",
+		Usage:       "measure and inspect automatic differentiation",
+		Description: exitCodes,
+		Commands:    []*cli.Command{a.bench(), a.backends(), a.test(), a.program()},
+		Writer:      a.out,
+		ErrWriter:   a.err,
+
+		EnableShellCompletion:           true,
+		ConfigureShellCompletionCommand: setUpCompletion,
 		// Errors are printed and turned into exit codes in run, and nowhere else.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 	}
@@ -98,6 +106,9 @@ func (a *app) command() *cli.Command {
 	}
 	for _, c := range append([]*cli.Command{root}, root.Commands...) {
 		c.OnUsageError = badFlag
+		if c != root {
+			c.ShellComplete = a.complete
+		}
 	}
 	return root
 }

@@ -227,8 +227,8 @@ func TestInterruptedAtOnce(t *testing.T) {
 	}
 }
 
-// TestOutputFile writes every format to a file, which its name tells.
-func TestOutputFile(t *testing.T) {
+// TestBenchOutput writes every format to a file, which its name tells.
+func TestBenchOutput(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"r.txt": "engine ", "r": "engine ", "r.csv": "task,", "r.json": "[\n", "r.md": "| engine", "r.html": "<!DOCTYPE html>", "r.svg": "<?xml", "r.png": "\x89PNG",
@@ -260,7 +260,7 @@ func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{filepath.Join(dir, "no", "such", "r.html"), dir} {
 		r := run(t, []bench.Engine{e}, "bench", "-tasks", "T1", "-o", name)
-		if r.code != 1 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: bench: -o: open "+name) {
+		if r.code != 2 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: bench: -o: open "+name) {
 			t.Errorf("exit code %d, stdout %q, stderr %q", r.code, r.out, r.err)
 		}
 	}
@@ -326,7 +326,7 @@ func TestOutputFails(t *testing.T) {
 	var err strings.Builder
 	a := app{engines: []bench.Engine{fake("one", 0)}, out: closedPipe{}, err: &err}
 	code := a.run(t.Context(), strings.Fields("bench -tasks T1 -sizes 5 -time 1ms"))
-	if code != 1 || err.String() != "nabla: bench: writing the rows: closed pipe\n" {
+	if code != 1 || err.String() != "nabla: bench: writing the result: closed pipe\n" {
 		t.Errorf("exit code %d, stderr %q", code, err.String())
 	}
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Abort is panicked inside a user's function by the number type and turned back
@@ -28,6 +29,25 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the recording passed its limit of %d operations (%d MiB); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
-		e.Limit, e.Bytes>>20)
+	size := fmt.Sprintf("%d MiB", e.Bytes>>20)
+	if e.Bytes < 1<<20 {
+		size = fmt.Sprintf("%d KiB", (e.Bytes+1023)>>10)
+	}
+	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
+		e.Limit, size)
 }
+
+// Within is err with where it was met. The message names the project once, however
+// deep err comes from.
+func Within(where string, err error) error { return &within{where, err} }
+
+type within struct {
+	where string
+	err   error
+}
+
+func (w *within) Error() string {
+	return "nabla: " + w.where + ": " + strings.TrimPrefix(w.err.Error(), "nabla: ")
+}
+
+func (w *within) Unwrap() error { return w.err }

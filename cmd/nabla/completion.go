@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// exitCodes is the part of the help that scripts want to know.
+const exitCodes = `Exit codes:
+
+  0    done, and everything is right
+  1    a derivative is wrong, a scenario failed, or a result could not be written
+  2    the command line makes no sense; one line on standard error says why
+  130  interrupted; what was found until then is written
+
+Shell completion: source <(nabla completion bash); also zsh, fish and pwsh.`
+
+// shells are those that completion scripts exist for.
+var shells = []string{"bash", "zsh", "fish", "pwsh"}
+
+// setUpCompletion makes the completion command of the cli package visible, and its
+// errors like those of the others.
+func setUpCompletion(c *cli.Command) {
+	c.Hidden = false
+	c.Usage = "print a completion script for bash, zsh, fish or pwsh"
+	c.OnUsageError = badFlag
+	c.Action = func(_ context.Context, c *cli.Command) error {
+		if !c.Args().Present() {
+			return usagef("completion: which shell? one of %s", strings.Join(shells, ", "))
+		}
+		return usagef("completion: unknown shell %q; shells: %s", c.Args().First(), strings.Join(shells, ", "))
+	}
+	for _, s := range c.Commands {
+		s.OnUsageError = badFlag
+		print := s.Action
+		s.Action = func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return print(ctx, c)
+		}
+	}
+}
+
+// values are what can follow a flag of a command.
+func (a *app) values(command, flag string) []string {
+	switch flag {
+	case "engines":
+		return a.subjectNames()
+	case "tasks":
+		return benchTasks
+	case "task":
+		return taskNames()
+	case "stage":
+		return stageNames()
+	case "format":
+		switch command {
+		case "bench":
+			return benchFormats
+		case "backends":
+			return backendsFormats
+		case "test":
+			return testFormats
+		case "program":
+			return programFormats
+		}
+	}
+	return nil
+}
+
+// complete offers the values of the flag before the cursor, else the flags that
+// begin as what stands there, in the form that the scripts read: name:explanation.
+func (a *app) complete(_ context.Context, c *cli.Command) {
+	w, begun := c.Root().Writer, ""
+	if args := c.Args().Slice(); len(args) > 0 {
+		begun = strings.TrimLeft(args[len(args)-1], "-")
+		if begun == args[len(args)-1] { // not a flag
+			return
+		}
+		if values := a.values(c.Name, begun); values != nil {
+			for _, v := range values {
+				if !strings.ContainsAny(v, " ()") { // which a shell would have to quote
+					fmt.Fprintln(w, v)
+				}
+			}
+			return
+		}
+	}
+	if slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == begun }) {
+		return // what follows is for the shell to complete, a file perhaps
+	}
+	for _, f := range c.Flags {
+		if name := f.Names()[0]; strings.HasPrefix(name, begun) {
+			usage := ""
+			if d, ok := f.(cli.DocGenerationFlag); ok {
+				usage = ":" + strings.ReplaceAll(d.GetUsage(), "`", "")
+			}
+			fmt.Fprintf(w, "%s%s%s\n", "--"[:min(2, len(name))], name, usage)
+		}
+	}
+}

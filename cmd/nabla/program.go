@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/program"
+)
+
+var programFormats = []string{"text", "dot"}
+
+// largestProgram keeps a slip of the finger from filling the memory.
+const largestProgram = 100_000
+
+// stages are what -stage applies to a recorded program.
+var stages = []struct {
+	name  string
+	apply func(p *program.Program) *program.Program
+}{
+	{"recorded", func(p *program.Program) *program.Program { return p }},
+	{"vjp", func(p *program.Program) *program.Program {
+		return program.VJP(p, program.VJPOptions{Unit: p.NumOut() == 1})
+	}},
+	{"jvp", func(p *program.Program) *program.Program { return program.JVP(p, program.JVPOptions{}) }},
+	{"simplified", program.Simplify},
+	{"scheduled", program.Schedule},
+}
+
+func stageNames() []string {
+	names := make([]string, len(stages))
+	for i, s := range stages {
+		names[i] = s.name
+	}
+	return names
+}
+
+func taskNames() []string {
+	var names []string
+	for _, e := range problems.Entries() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// taskList explains the tasks.
+func taskList() string {
+	var b strings.Builder
+	for _, e := range problems.Entries() {
+		p, err := e.New(max(e.Min, 1))
+		if err != nil {
+			continue // runProgram will say so
+		}
+		inputs := "any number of inputs"
+		if !e.Free {
+			inputs = fmt.Sprintf("%d inputs", p.N)
+		}
+		fmt.Fprintf(&b, "\n  %-4s  %s, %s", e.Name, p.Title, inputs)
+	}
+	return b.String()
+}
+
+func (a *app) program() *cli.Command {
+	return &cli.Command{
+		Name:  "program",
+		Usage: "print the recorded program of a bundled problem",
+		Description: `The text form is that of package program, which can read it back; dot is for
+Graphviz:
+
+  nabla program -task T3 -n 4 -stage vjp,simplified -format dot | dot -Tsvg > T3.svg
+
+-stage is a list of transformations, applied one after the other:
+
+  recorded    as the function ran, nothing simplified
+  vjp         with its reverse: the gradient, or the product of a cotangent and J
+  jvp         with its tangent: the product of J and a direction
+  simplified  constants folded, equal statements merged, dead ones removed
+  scheduled   equal operations gathered into statements of many lanes
+
+vjp,simplified,scheduled is what reversediff(compile) runs for a gradient.
+
+Tasks, those of package problems at the first of their points:` + taskList(),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "task", Usage: "`NAME` of the problem: " + strings.Join(taskNames(), ", "), Value: "T3"},
+			&cli.IntFlag{Name: "n", Usage: "number `N` of inputs, where the problem leaves the choice", Value: 5, DefaultText: "5"},
+			&cli.StringFlag{Name: "stage", Usage: "`STAGES` of transformation: " + strings.Join(stageNames(), ","), Value: "recorded"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(programFormats, ", "), Value: "text"},
+			outputFlag(),
+		},
+		Action: a.runProgram,
+	}
+}
+
+func (a *app) runProgram(_ context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	task, err := oneOf(c, "task", taskNames())
+	if err != nil {
+		return err
+	}
+	entry, err := problems.Lookup(task)
+	if err != nil {
+		return err
+	}
+	n := c.Int("n")
+	switch {
+	case !entry.Free && c.IsSet("n") && n != entry.Sizes[0]:
+		return usagef("program: -n %d: %s has %d inputs and no other number", n, task, entry.Sizes[0])
+	case entry.Free && (n < entry.Min || n > largestProgram):
+		return usagef("program: -n %d: want a number from %d to %d", n, entry.Min, largestProgram)
+	}
+	passes, err := listed(c, "stage", "stage", stageNames())
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("stage") {
+		passes = passes[:1]
+	}
+	format, err := oneOf(c, "format", programFormats)
+	if err != nil {
+		return err
+	}
+	w, err := a.openSink(c)
+	if err != nil {
+		return err
+	}
+	if err := writeProgram(w, entry, n, passes, format); err != nil {
+		w.abandon()
+		return err
+	}
+	return w.deliver()
+}
+
+func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format string) error {
+	problem, err := entry.New(n)
+	if err != nil {
+		return err
+	}
+	p, err := recorded(problem)
+	if err != nil {
+		return fmt.Errorf("program: recording %s: %w", problem.Name, err)
+	}
+	for _, name := range passes {
+		for _, s := range stages {
+			if s.name == name {
+				p = s.apply(p)
+			}
+		}
+		if err := program.Check(p); err != nil {
+			return fmt.Errorf("program: after %s: %w", name, err)
+		}
+	}
+	if format == "dot" {
+		w.WriteString(p.DOT())
+		return nil
+	}
+	fmt.Fprintf(w, "# %s, %s, n = %d: %s\n", problem.Name, problem.Title, problem.N, strings.Join(passes, ", "))
+	fmt.Fprintf(w, "# %d operations in %d statements, %d of them guards\n", p.Operations(), len(p.Stmts), p.Guards())
+	w.WriteString(p.String())
+	return nil
+}
+
+// recorded is the program of a problem's function at its first point, as an engine
+// gets it.
+func recorded(problem *problems.Problem) (*program.Program, error) {
+	x := problem.Select(0).X
+	var r recorder
+	var err error
+	switch {
+	case problem.Func != nil:
+		_, err = nabla.PreparePullback(problem.Func, &r, x)
+	case problem.Traced != nil:
+		_, err = nabla.PreparePullback(problem.Traced, &r, x)
+	default:
+		_, err = nabla.PreparePullback(nabla.InPlace(problem.M, problem.TracedVector), &r, x)
+	}
+	return r.program, err
+}
+
+// recorder is an engine that keeps the program that it is given, and differentiates
+// nothing.
+type recorder struct{ program *program.Program }
+
+func (*recorder) Name() string { return "recorder" }
+
+func (r *recorder) PreparePullback(f *engine.Function, x []float64, _ int) (engine.Pullback, error) {
+	p, err := f.Program(x)
+	r.program = p
+	return nil, err
+}

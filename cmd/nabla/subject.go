@@ -1,0 +1,91 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/difftest"
+)
+
+// A subject is an engine as the commands backends and test see it.
+type subject struct {
+	backend nabla.Backend
+	// conform is what the conformance kit holds it to.
+	conform difftest.Options
+}
+
+func (s subject) name() string { return s.backend.Name() }
+
+// subjects are the engines of this module, under the names of engines().
+func subjects() []subject {
+	compiled := reversediff.Backend{Compile: true}
+	return []subject{
+		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
+		{forwarddiff.Backend{}, difftest.Options{AllocFree: true}},
+		{reversediff.Backend{}, difftest.Options{AllocFree: true}},
+		{compiled, difftest.Options{AllocFree: true}},
+		{tracker.Backend{}, difftest.Options{}},
+		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, difftest.Options{}},
+	}
+}
+
+func (a *app) subjectNames() []string {
+	names := make([]string, len(a.subjects))
+	for i, s := range a.subjects {
+		names[i] = s.name()
+	}
+	return names
+}
+
+func (a *app) enginesFlag() *cli.StringFlag {
+	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.subjectNames(), ","), DefaultText: "all"}
+}
+
+// chosenSubjects reads -engines.
+func (a *app) chosenSubjects(c *cli.Command) ([]subject, error) {
+	names, err := listed(c, "engines", "engine", a.subjectNames())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(a.subjects), func(s subject) bool { return !slices.Contains(names, s.name()) }), nil
+}
+
+// listed reads a list of names, in the order in which they are given; all of them
+// where the flag is not.
+func listed(c *cli.Command, flag, what string, exist []string) ([]string, error) {
+	if !c.IsSet(flag) {
+		return exist, nil
+	}
+	given := strings.Split(c.String(flag), ",")
+	for i, name := range given {
+		given[i] = strings.TrimSpace(name)
+		if !slices.Contains(exist, given[i]) {
+			return nil, usagef("%s: unknown %s %q; %ss: %s", c.Name, what, given[i], what, strings.Join(exist, ", "))
+		}
+	}
+	return given, nil
+}
+
+// oneOf reads a flag that has one of a few values.
+func oneOf(c *cli.Command, flag string, exist []string) (string, error) {
+	v := c.String(flag)
+	if !slices.Contains(exist, v) {
+		return "", usagef("%s: unknown %s %q; %ss: %s", c.Name, flag, v, flag, strings.Join(exist, ", "))
+	}
+	return v, nil
+}
+
+// noArguments refuses what stands after the flags.
+func noArguments(c *cli.Command) error {
+	if c.Args().Present() {
+		return usagef("%s: unexpected argument %q", c.Name, c.Args().First())
+	}
+	return nil
+}
