@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +14,20 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/bench/figure"
 	"github.com/nabla-ad/nabla/problems"
 )
 
 // benchTasks are the problems that are timed, in the order of the rows.
 var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8"}
+
+// benchFormats are all formats of the output.
+var benchFormats = slices.Concat(bench.Formats, figure.Formats)
+
+// endings are the formats that the name of a file tells.
+var endings = map[string]string{
+	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg", ".png": "png",
+}
 
 // largestSize keeps a slip of the finger from filling the memory.
 const largestSize = 1_000_000
@@ -29,8 +40,19 @@ func (a *app) bench() *cli.Command {
 is marked WRONG (ok = false), has no times, and makes the exit code 1.
 
 The ratio is derivative time / function time: the prepared value and gradient (in
-T6 a 2×15 Jacobian block) over the same function in plain Go. Both take turns, and
-the times are medians.
+T6 a 2×15 Jacobian block) over the same function in plain Go. All engines of a task and
+the function take turns, and the times are medians.
+
+Break-even is the smallest number of calls k for which prepare + k × derivative is
+at most k × the cheapest unprepared call of any engine in the same task; where even
+a prepared call is no faster it is "never" (null in json, empty in csv).
+Finite differences are no alternative to an exact engine.
+
+  -format html      one page with plots and tables to sort; needs no network
+  -format svg|png   the plots alone
+  -format benchstat a line per sample, for golang.org/x/perf/cmd/benchstat
+
+An interrupt (Ctrl-C) ends the run; what was measured until then is written.
 
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
@@ -40,8 +62,10 @@ the times are medians.
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1 and T3", DefaultText: "10,100,1000,10000 for T1, 1000 for T3"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "), Value: "table"},
-			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each derivative", Value: 100 * time.Millisecond},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(benchFormats, ", "), DefaultText: "by the ending of -o, else table"},
+			outputFlag(),
+			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
+			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative", Value: 100 * time.Millisecond},
 		},
 		Action: a.runBench,
 	}
@@ -85,9 +109,8 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 			cfg.Engines = append(cfg.Engines, e)
 		}
 	}
-	format = c.String("format")
-	if !slices.Contains(bench.Formats, format) {
-		return cfg, "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(bench.Formats, ", "))
+	if format, err = a.benchFormat(c); err != nil {
+		return cfg, "", err
 	}
 	cfg.Budget = c.Duration("time")
 	if cfg.Budget <= 0 {
@@ -95,6 +118,22 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	}
 	cfg.Tasks = bench.Tasks(entries, sizes)
 	return cfg, format, nil
+}
+
+// benchFormat is the format that was asked for, or that the name of the file tells.
+func (a *app) benchFormat(c *cli.Command) (format string, err error) {
+	file := c.String("o")
+	format = cmp.Or(endings[filepath.Ext(file)], "table")
+	if c.IsSet("format") {
+		format = c.String("format")
+	}
+	switch {
+	case !slices.Contains(benchFormats, format):
+		return "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(benchFormats, ", "))
+	case format == "png" && file == "" && a.outTerminal:
+		return "", usagef("bench: -format png is not for a terminal; name a file: -o FILE")
+	}
+	return format, nil
 }
 
 // choose reads a list of names, all of them where the flag is not given. They come
@@ -145,22 +184,21 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.terminal {
-		cfg.Progress = func(done, total int, what string) {
-			fmt.Fprintf(a.err, "\r[%d/%d] %s\x1b[K", done+1, total, what)
-		}
+	w, err := a.openSink(c) // before a minute of work
+	if err != nil {
+		return err
 	}
+	bar := newBar(a.err, a.terminal)
+	cfg.Progress = bar.step
 	rows, runErr := bench.Run(ctx, cfg)
-	if a.terminal {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
+	bar.clear()
 	interrupted := errors.Is(runErr, context.Canceled)
 	if runErr != nil && !interrupted {
+		w.abandon()
 		return runErr
 	}
-	if err := bench.Write(a.out, format, rows); err != nil {
-		return fmt.Errorf("bench: writing the rows: %w", err)
-	}
+	report := bench.Report{Info: bench.Here(), Rows: rows, Want: cfg.Rows()}
+	report.Info.Date, report.Info.Budget = c.String("date"), cfg.Budget
 	wrong := 0
 	for _, r := range rows {
 		if r.Err != nil {
@@ -170,9 +208,12 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 			wrong++
 		}
 	}
+	if err := writeReport(w, format, report); err != nil {
+		return err
+	}
 	switch {
 	case interrupted:
-		return &exitError{exitInterrupted, fmt.Sprintf("bench: interrupted after %d of %d rows", len(rows), len(cfg.Tasks)*len(cfg.Engines))}
+		return &exitError{exitInterrupted, fmt.Sprintf("bench: interrupted after %d of %d rows", len(rows), cfg.Rows())}
 	case wrong > 0:
 		return &exitError{exitWrong, fmt.Sprintf("bench: %d of %d derivatives are wrong", wrong, len(rows))}
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
-
-	"github.com/nabla-ad/nabla/internal/bench"
 )
 
 // exitCodes is the part of the help that scripts want to know.
@@ -62,7 +60,7 @@ func (a *app) values(command, flag string) []string {
 	case "format":
 		switch command {
 		case "bench":
-			return bench.Formats
+			return benchFormats
 		case "backends":
 			return backendsFormats
 		case "test":

@@ -26,7 +26,10 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	a := app{engines: engines(), subjects: subjects(), out: os.Stdout, err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	a := app{
+		engines: engines(), subjects: subjects(), out: os.Stdout, err: os.Stderr,
+		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+	}
 	os.Exit(a.run(ctx, os.Args[1:]))
 }
 
@@ -36,6 +39,8 @@ type app struct {
 	subjects []subject
 	out, err io.Writer
 	terminal bool // err is a terminal, which may show progress
+
+	outTerminal bool // out is a terminal, which must not get binary data
 }
 
 // A usageError is a mistake in the command line.

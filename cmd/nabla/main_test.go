@@ -5,8 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/internal/bench"
 	"github.com/nabla-ad/nabla/problems"
@@ -67,15 +71,15 @@ func TestBenchJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != 0 {
 		t.Fatalf("exit code %d, %v: %s", r.code, err, r.out)
 	}
-	if len(rows) != 1 || len(rows[0]) != 10 {
-		t.Fatalf("rows %v, want one of 10 keys", rows)
+	if len(rows) != 1 || len(rows[0]) != 18 {
+		t.Fatalf("rows %v, want one of 18 keys", rows)
 	}
 	for key, want := range map[string]any{"task": "T7", "n": 20.0, "engine": "two", "ok": true, "error": 0.0, "allocs": 0.0} {
 		if rows[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, rows[0][key], want)
 		}
 	}
-	for _, key := range []string{"plain_ns", "derivative_ns", "ratio", "prepare_ns"} {
+	for _, key := range []string{"plain_ns", "derivative_ns", "ratio", "prepare_ns", "unprepared_ns", "samples"} {
 		if v, _ := rows[0][key].(float64); v <= 0 {
 			t.Errorf("%s is %v", key, rows[0][key])
 		}
@@ -125,7 +129,10 @@ func TestBadInput(t *testing.T) {
 		{"bench -tasks T2", []string{`unknown task "T2"`}},
 		{"bench -tasks=", []string{`unknown task ""`}},
 		{"bench -engines one,three", []string{`unknown engine "three"`, "one, two"}},
-		{"bench -format xml", []string{`unknown format "xml"`, "table, csv, json"}},
+		{"bench -format xml", []string{`unknown format "xml"`, "table, csv, json, markdown, benchstat, html, svg, png"}},
+		{"bench -format xml -o x.csv", []string{`unknown format "xml"`}},
+		{"bench -o=", []string{"-o", "file"}},
+		{"bench -o", []string{"-o"}},
 		{"bench -sizes 10,x", []string{`size "x"`, "from 2 to"}},
 		{"bench -sizes 0", []string{`size "0"`}},
 		{"bench -sizes -5", []string{`size "-5"`}},
@@ -135,7 +142,7 @@ func TestBadInput(t *testing.T) {
 		{"bench -time soon", []string{"soon", "-time"}},
 		{"bench -time 0s", []string{"-time 0s"}},
 		{"bench -time", []string{"-time"}},
-		{"bench -fromat csv", []string{"fromat", "-tasks, -engines, -sizes, -format, -time"}},
+		{"bench -fromat csv", []string{"fromat", "-tasks, -engines, -sizes, -format, -o, -date, -time"}},
 		{"bench --tasks", []string{"-tasks"}},
 		{"bench T1", []string{`unexpected argument "T1"`}},
 		{"bench -tasks T1 -5", []string{`unexpected argument "-5"`}},
@@ -164,16 +171,29 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	for format, want := range map[string]string{"table": "one", "csv": "T1,5,one", "json": "]\n"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		stuck := bench.Engine{Name: "stuck", Prepare: func(*problems.Problem) (bench.Derivative, error) {
+// stuckIn is an engine that interrupts the program in a task and does not return.
+func stuckIn(task string, cancel func()) bench.Engine {
+	e := fake("stuck", 0)
+	prepare := e.Prepare
+	e.Prepare = func(p *problems.Problem) (bench.Derivative, error) {
+		if p.Name == task {
 			cancel()
 			select {}
-		}}
-		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuck}},
-			"bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", format)
-		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 1 of 2 rows\n" {
+		}
+		return prepare(p)
+	}
+	return e
+}
+
+func TestInterrupted(t *testing.T) {
+	for format, want := range map[string]string{
+		"table": "stuck", "csv": "T1,5,stuck", "json": "]\n", "markdown": "| one | T1 |", "benchstat": "BenchmarkT1/n=5/one",
+		"html": "Interrupted: 2 of the rows", "svg": "</svg>", "png": "PNG",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuckIn("T3", cancel)}},
+			"bench", "-tasks", "T1,T3", "-sizes", "5", "-time", "1ms", "-format", format)
+		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 2 of 4 rows\n" {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", format, r.code, r.out, r.err)
 		}
 		if format == "json" && !json.Valid([]byte(r.out)) {
@@ -183,11 +203,115 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedAtOnce has nothing to show: a file that was there stays as it is.
+func TestInterruptedAtOnce(t *testing.T) {
+	for _, format := range []string{"html", "png"} {
+		for _, before := range []string{"", "an earlier report"} {
+			name := filepath.Join(t.TempDir(), "report")
+			if before != "" {
+				if err := os.WriteFile(name, []byte(before), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			r := runApp(ctx, app{engines: []bench.Engine{stuckIn("T1", cancel)}}, "bench", "-tasks", "T1", "-sizes", "5", "-format", format, "-o", name)
+			cancel()
+			if r.code != 130 || r.err != "nabla: bench: interrupted after 0 of 1 rows\n" {
+				t.Errorf("exit code %d, stderr %q", r.code, r.err)
+			}
+			got, err := os.ReadFile(name)
+			if string(got) != before || (before == "") != errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the file holds %q, error %v, want %q", got, err, before)
+			}
+		}
+	}
+}
+
+// TestBenchOutput writes every format to a file, which its name tells.
+func TestBenchOutput(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]string{
+		"r.txt": "engine ", "r": "engine ", "r.csv": "task,", "r.json": "[\n", "r.md": "| engine", "r.html": "<!DOCTYPE html>", "r.svg": "<?xml", "r.png": "\x89PNG",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, make([]byte, 1<<20), 0o666); err != nil { // longer than any report
+			t.Fatal(err)
+		}
+		r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5,10", "-time", "1ms", "-o", file)
+		got, err := os.ReadFile(file)
+		if r.code != 0 || r.out != "" || r.err != "" || err != nil || !strings.HasPrefix(string(got), want) || strings.Contains(string(got[len(got)-9:]), "\x00\x00\x00\x00\x00\x00\x00\x00\x00") {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q, error %v, file %.40q", name, r.code, r.out, r.err, err, got)
+		}
+	}
+	// A flag is stronger than a name.
+	file := filepath.Join(dir, "r.html")
+	r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", "json", "-o", file)
+	if got, err := os.ReadFile(file); r.code != 0 || err != nil || !json.Valid(got) {
+		t.Errorf("exit code %d, error %v, file %.40q", r.code, err, got)
+	}
+}
+
+// TestUnwritable finds out before anything is measured.
+func TestUnwritable(t *testing.T) {
+	e := bench.Engine{Name: "one", Prepare: func(*problems.Problem) (bench.Derivative, error) {
+		t.Error("it was measured for nothing")
+		return nil, errors.New("no")
+	}}
+	dir := t.TempDir()
+	for _, name := range []string{filepath.Join(dir, "no", "such", "r.html"), dir} {
+		r := run(t, []bench.Engine{e}, "bench", "-tasks", "T1", "-o", name)
+		if r.code != 2 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: bench: -o: open "+name) {
+			t.Errorf("exit code %d, stdout %q, stderr %q", r.code, r.out, r.err)
+		}
+	}
+}
+
+// TestNothingToPlot keeps the file that was there when there is no picture.
+func TestNothingToPlot(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "r.png")
+	if err := os.WriteFile(name, []byte("an earlier picture"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, []bench.Engine{fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-o", name)
+	if got, err := os.ReadFile(name); r.code != 1 || !strings.Contains(r.err, "nothing to plot") || err != nil || string(got) != "an earlier picture" {
+		t.Errorf("exit code %d, stderr %q, file %q, error %v", r.code, r.err, got, err)
+	}
+}
+
+func TestPNGToTerminal(t *testing.T) {
+	a := app{engines: []bench.Engine{fake("one", 0)}, outTerminal: true}
+	r := runApp(t.Context(), a, strings.Fields("bench -tasks T1 -format png")...)
+	if r.code != 2 || r.out != "" || r.err != "nabla: bench: -format png is not for a terminal; name a file: -o FILE\n" {
+		t.Errorf("exit code %d, stdout %q, stderr %q", r.code, r.out, r.err)
+	}
+}
+
+// TestHTML has the date that was given, and a wrong row.
+func TestHTML(t *testing.T) {
+	r := run(t, []bench.Engine{fake("honest", 0), fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", "html", "-date", "2026-11-21")
+	if r.code != 1 || r.err != "nabla: bench: 1 of 2 derivatives are wrong\n" {
+		t.Errorf("exit code %d, stderr %q", r.code, r.err)
+	}
+	for _, part := range []string{"<dd>2026-11-21</dd>", "1 of 2 derivatives are wrong", "WRONG", "<dd>1ms in 11 rounds</dd>", "</html>"} {
+		if !strings.Contains(r.out, part) {
+			t.Errorf("the page does not have %q", part)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
-	a := app{engines: []bench.Engine{fake("one", 0)}, terminal: true}
+	a := app{engines: []bench.Engine{fake("one", 0), fake(strings.Repeat("long ", 20), 0)}, terminal: true}
 	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms")
-	if !strings.Contains(r.err, "[1/1] T1 n=5 one") || !strings.HasSuffix(r.err, "\r\x1b[K") {
+	if !strings.Contains(r.err, "T1 n=5 one") || !strings.Contains(r.err, "T1 n=5 prepared 1/11") || !strings.HasSuffix(r.err, "\r\x1b[K") {
 		t.Errorf("stderr on a terminal is %q", r.err)
+	}
+	for line := range strings.SplitSeq(r.err, "\r") {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > 79 {
+			t.Errorf("a line of %d columns: %q", n, line)
+		}
+	}
+	if strings.Contains(r.err, "\n") {
+		t.Errorf("the progress takes several lines: %q", r.err)
 	}
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("progress is in the output: %q", r.out)
@@ -202,7 +326,7 @@ func TestOutputFails(t *testing.T) {
 	var err strings.Builder
 	a := app{engines: []bench.Engine{fake("one", 0)}, out: closedPipe{}, err: &err}
 	code := a.run(t.Context(), strings.Fields("bench -tasks T1 -sizes 5 -time 1ms"))
-	if code != 1 || err.String() != "nabla: bench: writing the rows: closed pipe\n" {
+	if code != 1 || err.String() != "nabla: bench: writing the result: closed pipe\n" {
 		t.Errorf("exit code %d, stderr %q", code, err.String())
 	}
 }

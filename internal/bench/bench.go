@@ -1,11 +1,17 @@
 // Package bench measures how long derivatives take, compared with the functions
-// they are derivatives of. A derivative is checked against the reference before it
-// is timed: a wrong one has no time.
+// they are derivatives of, and reports it. A derivative is checked against the
+// reference before it is timed: a wrong one has no time.
+//
+// The plain function and the prepared derivatives of all engines of one task take
+// turns, in rounds that each begin with another one, so that a machine whose speed
+// changes changes all of them alike. Preparations and unprepared calls follow in
+// rounds of their own, because the garbage that they make would slow the others.
+// What is printed are medians of the rounds; a spread is the distance between the
+// quartiles divided by the median.
 package bench
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nabla-ad/nabla/problems"
@@ -20,6 +26,9 @@ type Engine struct {
 	// Prepare prepares the derivative of p at the case that is selected: the
 	// gradient of a function with one output, else the Jacobian.
 	Prepare func(p *problems.Problem) (Derivative, error)
+	// Once is the derivative without preparation, as it is asked for once. Nil means
+	// Prepare and one call of what it made.
+	Once func(p *problems.Problem) Derivative
 }
 
 // Derivative writes y = f(x) and d = the derivative at x, row after row, where f is
@@ -52,21 +61,25 @@ func Tasks(entries []problems.Entry, sizes []int) []Task {
 type Config struct {
 	Tasks   []Task
 	Engines []Engine
-	// Budget is for how long each function and each derivative is repeated.
+	// Budget is for how long each function and each prepared derivative is repeated.
+	// Preparations and unprepared calls get half of it each.
 	Budget time.Duration
-	// Progress, where set, is told what is measured next. It is called by one
-	// goroutine at a time.
+	// Progress, where set, is told what is done next, as step done of total. It is
+	// called by one goroutine at a time, and never while something is timed.
 	Progress func(done, total int, what string)
 }
 
-// A Row is what was measured of one engine in one task. Numbers that were not
-// measured are NaN.
+// Rows is how many there will be.
+func (c Config) Rows() int { return len(c.Tasks) * len(c.Engines) }
+
+// A Row is what was measured of one engine in one task. Times are medians of
+// samples, in nanoseconds of one call. Numbers that were not measured are NaN.
 type Row struct {
 	Task         string
 	N            int
 	Engine       string
-	PlainNS      float64 // of one call of the plain function
-	DerivativeNS float64 // of one call of the prepared derivative
+	PlainNS      float64 // of the plain function, measured once for all engines of a task
+	DerivativeNS float64 // of the prepared derivative
 	Ratio        float64 // of the two
 	PrepareNS    float64
 	Allocs       float64 // of one call of the prepared derivative
@@ -74,57 +87,86 @@ type Row struct {
 	OK           bool
 	// Err is why there is no derivative, where the engine could not compute it.
 	Err error
+
+	Title        string  // of the task
+	Approximate  bool    // the error is held to what difference quotients reach
+	PlainSpread  float64 // interquartile range / median, of the samples
+	Spread       float64 // the same of the prepared derivative
+	UnpreparedNS float64 // of the derivative asked for once
+	// BreakEven is after how many calls preparation has paid for itself, see
+	// [breakEven]; +Inf where it never does.
+	BreakEven    float64
+	Bytes        float64 // allocated by one call of the prepared derivative
+	Calls        float64 // of the user's function in one call of the prepared derivative
+	PrepareCalls float64 // of the user's function in the preparation
+
+	// What was sampled.
+	Plain, Derivative, Unprepared, Prepare Samples
 }
 
-// Run measures every engine in every task. When ctx ends it returns the rows it has
-// and ctx's error, and does not wait for what is being measured.
+// Samples are times of one call in nanoseconds, each the mean of Calls calls.
+type Samples struct {
+	Calls int
+	NS    []float64
+}
+
+// Run measures every engine in every task. When ctx ends it returns what it has and
+// ctx's error, and does not wait for what is being measured. Of the task that was
+// being measured, it has the engines with a sample.
 func Run(ctx context.Context, c Config) ([]Row, error) {
-	results := make(chan Row)
-	failed := make(chan error, 1)
+	type result struct {
+		rows  []Row
+		final bool // the task is done
+		err   error
+	}
+	results := make(chan result)
 	go func() {
 		defer close(results)
-		done, total := 0, len(c.Tasks)*len(c.Engines)
+		progress := progress{tell: c.Progress, total: len(c.Tasks) * (len(c.Engines) + 2*rounds)}
 		for _, t := range c.Tasks {
-			for _, e := range c.Engines {
-				if ctx.Err() != nil {
-					return
-				}
-				p, err := t.Entry.New(t.N) // anew, so that no engine finds another's traces
-				if err != nil {
-					failed <- err
-					return
-				}
-				if c.Progress != nil {
-					c.Progress(done, total, fmt.Sprintf("%s n=%d %s", p.Name, p.N, e.Name))
-				}
-				done++
-				row, err := measure(ctx, p, e, c.Budget)
-				if err != nil {
-					return // interrupted
-				}
+			send := func(rows []Row, final bool, err error) {
 				select {
-				case results <- row:
+				case results <- result{rows, final, err}:
 				case <-ctx.Done():
-					return
 				}
+			}
+			rows, err := measure(ctx, t, c.Engines, c.Budget, &progress, func(rows []Row) { send(rows, false, nil) })
+			send(rows, true, err)
+			if err != nil {
+				return
 			}
 		}
 	}()
-	var rows []Row
+	var done, current []Row
 	for {
 		select {
-		case row, more := <-results:
-			if !more {
-				select {
-				case err := <-failed:
-					return rows, err
-				default:
-					return rows, ctx.Err()
-				}
+		case r, more := <-results:
+			switch {
+			case !more:
+				return append(done, current...), ctx.Err()
+			case r.err != nil && ctx.Err() == nil:
+				return done, r.err
+			case r.err != nil: // interrupted: what was sent before stands
+			case r.final:
+				done, current = append(done, r.rows...), nil
+			default:
+				current = r.rows
 			}
-			rows = append(rows, row)
 		case <-ctx.Done():
-			return rows, ctx.Err()
+			return append(done, current...), ctx.Err()
 		}
 	}
+}
+
+// progress counts steps.
+type progress struct {
+	tell        func(done, total int, what string)
+	done, total int
+}
+
+func (p *progress) step(what string) {
+	if p.tell != nil {
+		p.tell(p.done, p.total, what)
+	}
+	p.done++
 }

@@ -3,19 +3,15 @@ package bench
 import (
 	"context"
 	"errors"
-	"flag"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/problems"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // honest copies the reference; change spoils it.
 func honest(name string, change func(y, d []float64)) Engine {
@@ -152,20 +148,55 @@ func TestRunFailing(t *testing.T) {
 	}
 }
 
+// TestRunInterrupted interrupts a call that does not end: the tasks before it stay.
 func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
 	defer close(release)
-	stuck := Engine{Name: "stuck", Prepare: func(*problems.Problem) (Derivative, error) {
-		cancel()
-		<-release // a call that takes long
-		return nil, errBroken
-	}}
+	stuck := honest("stuck", nil)
+	prepare := stuck.Prepare
+	stuck.Prepare = func(p *problems.Problem) (Derivative, error) {
+		if p.Name == "T3" {
+			cancel()
+			<-release // a call that takes long
+		}
+		return prepare(p)
+	}
 	rows, err := Run(ctx, Config{
-		Tasks: tasks(t, "T1"), Engines: []Engine{honest("honest", nil), stuck, honest("honest", nil)}, Budget: time.Millisecond,
+		Tasks: tasks(t, "T1", "T3", "T6"), Engines: []Engine{honest("honest", nil), stuck}, Budget: time.Millisecond,
 	})
-	if len(rows) != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d rows and error %v, want 1 and %v", len(rows), err, context.Canceled)
+	if len(rows) != 2 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d rows and error %v, want 2 and %v", len(rows), err, context.Canceled)
+	}
+}
+
+// TestRunInterruptedTurns interrupts between two rounds: what has a sample stays.
+func TestRunInterruptedTurns(t *testing.T) {
+	for _, tt := range []struct {
+		at      string
+		samples int
+		once    bool // the unprepared call has a time
+	}{{"T3 n=10 prepared 3/11", 2, false}, {"T3 n=10 unprepared 3/11", 11, true}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		rows, err := Run(ctx, Config{
+			Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("one", nil), honest("two", nil)}, Budget: time.Millisecond,
+			Progress: func(_, _ int, what string) {
+				if what == tt.at {
+					cancel()
+				}
+			},
+		})
+		if len(rows) != 4 || !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %d rows and error %v", tt.at, len(rows), err)
+		}
+		for _, r := range rows[2:] {
+			if n := len(r.Derivative.NS); n > tt.samples || n < tt.samples-1 || !r.OK || !(r.DerivativeNS > 0 && r.PlainNS > 0 && r.PrepareNS > 0) {
+				t.Errorf("%s: %s has %d samples: %+v", tt.at, r.Engine, n, r)
+			}
+			if r.UnpreparedNS > 0 != tt.once || math.IsNaN(r.BreakEven) == tt.once {
+				t.Errorf("%s: %s unprepared %v, break-even %v", tt.at, r.Engine, r.UnpreparedNS, r.BreakEven)
+			}
+		}
 	}
 }
 
@@ -174,14 +205,92 @@ func TestRunProgress(t *testing.T) {
 	_, err := Run(t.Context(), Config{
 		Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("honest", nil)}, Budget: time.Millisecond,
 		Progress: func(done, total int, what string) {
-			if done != len(told) || total != 2 {
+			if done != len(told) || total != 2*(1+2*rounds) {
 				t.Errorf("%d of %d", done, total)
 			}
 			told = append(told, what)
 		},
 	})
-	if want := []string{"T1 n=10 honest", "T3 n=10 honest"}; err != nil || !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q; error %v", told, want, err)
+	if err != nil || len(told) != 2*(1+2*rounds) {
+		t.Fatalf("%d steps, error %v", len(told), err)
+	}
+	for i, want := range map[int]string{
+		0: "T1 n=10 honest", 1: "T1 n=10 prepared 1/11", 22: "T1 n=10 unprepared 11/11", 23: "T3 n=10 honest",
+	} {
+		if told[i] != want {
+			t.Errorf("step %d is %q, want %q", i, told[i], want)
+		}
+	}
+}
+
+// TestRunOnce has an engine whose one-shot derivative differs from the prepared one.
+func TestRunOnce(t *testing.T) {
+	e := honest("honest", nil)
+	wrong := honest("liar", func(_, d []float64) { d[0]++ })
+	e.Once = func(p *problems.Problem) Derivative { d, _ := wrong.Prepare(p); return d }
+	if r := run(t, e, "T1")[0]; r.OK || !math.IsNaN(r.DerivativeNS) {
+		t.Errorf("a wrong unprepared derivative passes: %+v", r)
+	}
+	e.Once = func(*problems.Problem) Derivative { return func(y, d, x []float64) error { return errBroken } }
+	if r := run(t, e, "T1")[0]; r.OK || !errors.Is(r.Err, errBroken) {
+		t.Errorf("ok %v, err %v", r.OK, r.Err)
+	}
+	slow := honest("slow", nil)
+	slow.Once = func(p *problems.Problem) Derivative {
+		d, _ := slow.Prepare(p)
+		return func(y, dd, x []float64) error { time.Sleep(time.Millisecond); return d(y, dd, x) }
+	}
+	if r := run(t, slow, "T1")[0]; r.UnpreparedNS < 1e6 || r.BreakEven != 1 {
+		t.Errorf("unprepared %v, break-even %v", r.UnpreparedNS, r.BreakEven)
+	}
+}
+
+// TestRunFailingLater has an engine that fails when it is timed.
+func TestRunFailingLater(t *testing.T) {
+	var e Engine
+	var calls int
+	e = honest("honest", nil)
+	prepare := e.Prepare
+	e.Prepare = func(p *problems.Problem) (Derivative, error) {
+		if calls++; calls > 6 {
+			return nil, errBroken
+		}
+		return prepare(p)
+	}
+	if r := run(t, e, "T1")[0]; r.OK || !errors.Is(r.Err, errBroken) || !math.IsNaN(r.DerivativeNS) {
+		t.Errorf("ok %v, err %v, derivative %v", r.OK, r.Err, r.DerivativeNS)
+	}
+}
+
+// TestCountCalls counts calls of the functions, which engines see through Func too.
+func TestCountCalls(t *testing.T) {
+	counting := func(times int) Engine {
+		return Engine{Name: "counting", Prepare: func(p *problems.Problem) (Derivative, error) {
+			p.Eval(make([]float64, p.M), p.Cases[0].X)
+			d, err := honest("", nil).Prepare(p)
+			return func(y, dd, x []float64) error {
+				for range times {
+					p.Eval(y, x)
+				}
+				return d(y, dd, x)
+			}, err
+		}}
+	}
+	for _, task := range []string{"T1", "T6", "T7"} {
+		if r := run(t, counting(3), task)[0]; r.PrepareCalls != 1 || r.Calls != 3 {
+			t.Errorf("%s: %v calls in Prepare, %v in the derivative, want 1 and 3", task, r.PrepareCalls, r.Calls)
+		}
+	}
+	for _, tt := range []struct {
+		b             nabla.Backend
+		prepare, call float64
+	}{{reversediff.Backend{}, 0, 1}, {reversediff.Backend{Compile: true}, 1, 0}} {
+		for _, task := range []string{"T1", "T6", "T7"} {
+			r := run(t, Of(tt.b), task)[0]
+			if r.Calls != tt.call || r.PrepareCalls < tt.prepare {
+				t.Errorf("%s with %s: %v calls in Prepare, %v in the derivative", task, tt.b.Name(), r.PrepareCalls, r.Calls)
+			}
+		}
 	}
 }
 
@@ -210,100 +319,4 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations in T6, want 3 for each observation", r.Allocs)
 	}
 	_ = keep
-}
-
-// TestCompare times sleeps, which take at least their time.
-func TestCompare(t *testing.T) {
-	sleep := func(d time.Duration) func() error { return func() error { time.Sleep(d); return nil } }
-	a, b, err := compare(t.Context(), sleep(time.Millisecond), sleep(4*time.Millisecond), 5*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a < 1e6 || b < 4e6 {
-		t.Errorf("1 ms and 4 ms took %v and %v ns", a, b)
-	}
-}
-
-func TestStatistics(t *testing.T) {
-	for _, tt := range []struct {
-		v    []float64
-		want float64
-	}{{[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 3, 100}, 3.5}} {
-		if got := median(tt.v); got != tt.want {
-			t.Errorf("median(%v) = %v, want %v", tt.v, got, tt.want)
-		}
-	}
-	if !math.IsNaN(median(nil)) {
-		t.Error("the median of nothing is a number")
-	}
-	for _, tt := range []struct {
-		got, want []float64
-		err       float64
-	}{
-		{[]float64{1, 2}, []float64{1, 2}, 0},
-		{[]float64{1, 5}, []float64{2, 4}, 0.25},
-		{[]float64{0, 0}, []float64{0, 0}, 0},
-		{[]float64{0, 0.5}, []float64{0, 0}, 0.5},
-		{[]float64{math.NaN(), 4}, []float64{2, 4}, math.NaN()},
-		{[]float64{math.Inf(1), 4}, []float64{2, 4}, math.Inf(1)},
-	} {
-		if got := relative(tt.got, tt.want); got != tt.err && !(math.IsNaN(got) && math.IsNaN(tt.err)) {
-			t.Errorf("relative(%v, %v) = %v, want %v", tt.got, tt.want, got, tt.err)
-		}
-	}
-}
-
-func sample() []Row {
-	nan := math.NaN()
-	return []Row{
-		{Task: "T1", N: 10, Engine: "forwarddiff", PlainNS: 4.25, DerivativeNS: 17, Ratio: 4, PrepareNS: 837, Error: 0, OK: true},
-		{Task: "T1", N: 10000, Engine: "reversediff(compile)", PlainNS: 8123.456789, DerivativeNS: 45312.2, Ratio: 5.57794568, PrepareNS: 26.4e6, Allocs: 12, Error: 1.2345e-16, OK: true},
-		{Task: "gmm", N: 30, Engine: "liar", PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: 0.25},
-		{Task: "T8", N: 6, Engine: "broken, it seems", PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: nan, Err: errBroken},
-		{Task: "T5", N: 330, Engine: "slow", PlainNS: 999.6, DerivativeNS: 3.02e9, Ratio: 213023.4, PrepareNS: 999.4e3, Allocs: 140, Error: 3.7e-5, OK: true},
-	}
-}
-
-func TestWrite(t *testing.T) {
-	for _, format := range Formats {
-		var b strings.Builder
-		if err := Write(&b, format, sample()); err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join("testdata", "rows."+format)
-		if *update {
-			if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != string(want) {
-			t.Errorf("%s:\n%s\nwant (rewrite with -update):\n%s", format, b.String(), want)
-		}
-	}
-}
-
-func TestWriteNothing(t *testing.T) {
-	var b strings.Builder
-	if err := Write(&b, "json", nil); err != nil || b.String() != "[]\n" {
-		t.Errorf("no rows are %q, error %v", b.String(), err)
-	}
-	if err := Write(&b, "xml", nil); err == nil || !strings.Contains(err.Error(), "table, csv, json") {
-		t.Errorf("xml: %v", err)
-	}
-}
-
-type closed struct{}
-
-func (closed) Write([]byte) (int, error) { return 0, errBroken }
-
-func TestWriteFails(t *testing.T) {
-	for _, format := range Formats {
-		if err := Write(closed{}, format, sample()); !errors.Is(err, errBroken) {
-			t.Errorf("%s to a closed writer: %v", format, err)
-		}
-	}
 }

@@ -17,6 +17,14 @@ func Of(b nabla.Backend) Engine {
 			return gradient(p.Func, b, p)
 		}
 		return gradient(p.Traced, b, p)
+	}, Once: func(p *problems.Problem) Derivative {
+		switch {
+		case p.M > 1:
+			return jacobianOnce(p.Func, b)
+		case p.Func != nil:
+			return gradientOnce(p.Func, b)
+		}
+		return gradientOnce(p.Traced, b)
 	}}
 }
 
@@ -27,6 +35,11 @@ func OfPlain(b nabla.Backend) Engine {
 			return jacobian(nabla.InPlace(p.M, p.PlainVector), b, p)
 		}
 		return gradient(p.Plain, b, p)
+	}, Once: func(p *problems.Problem) Derivative {
+		if p.M > 1 {
+			return jacobianOnce(nabla.InPlace(p.M, p.PlainVector), b)
+		}
+		return gradientOnce(p.Plain, b)
 	}}
 }
 
@@ -39,6 +52,27 @@ func gradient[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (De
 		y[0], _, err = prep.ValueAndGradient(d, x)
 		return err
 	}, nil
+}
+
+func gradientOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
+	return func(y, d, x []float64) error {
+		v, g, err := nabla.ValueAndGradient(f, b, x)
+		y[0] = v
+		copy(d, g)
+		return err
+	}
+}
+
+func jacobianOnce(f *nabla.Func, b nabla.Backend) Derivative {
+	return func(y, d, x []float64) error {
+		v, jac, err := nabla.ValueAndJacobian(f, b, x)
+		if err != nil {
+			return err
+		}
+		copy(y, v)
+		mat.NewDense(len(y), len(x), d).Copy(jac)
+		return nil
+	}
 }
 
 func jacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Derivative, error) {

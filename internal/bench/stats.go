@@ -15,6 +15,70 @@ func median(v []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
+// quantile is the value below which a part q of v lies, interpolated linearly
+// between order statistics (definition 7 of Hyndman & Fan, "Sample Quantiles in
+// Statistical Packages", Amer. Statist. 50 (1996)).
+func quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(v))
+	h := q * float64(len(s)-1)
+	i := int(h)
+	if i+1 >= len(s) {
+		return s[len(s)-1]
+	}
+	return s[i] + (h-float64(i))*(s[i+1]-s[i])
+}
+
+// spread is the distance between the quartiles, relative to the median. One sample
+// has none: NaN.
+func spread(v []float64) float64 {
+	if len(v) < 2 {
+		return math.NaN()
+	}
+	return (quantile(v, 0.75) - quantile(v, 0.25)) / median(v)
+}
+
+// geometricMean is the right mean of ratios. NaNs do not count.
+func geometricMean(v []float64) float64 {
+	sum, n := 0.0, 0
+	for _, a := range v {
+		if !math.IsNaN(a) {
+			sum, n = sum+math.Log(a), n+1
+		}
+	}
+	return math.Exp(sum / float64(n))
+}
+
+// breakEven fills in, for the rows of one task, after how many calls preparation has
+// paid for itself: the smallest whole k for which
+//
+//	prepare + k·derivative ≤ k·alternative
+//
+// where the alternative is the cheapest unprepared call of any engine among the
+// rows. An engine that approximates is no alternative to one that does not. Where a
+// prepared call takes as long as the alternative, there is no such k: +Inf.
+func breakEven(rows []Row) {
+	for i := range rows {
+		r := &rows[i]
+		alternative := math.Inf(1)
+		for _, a := range rows {
+			if a.OK && a.UnpreparedNS < alternative && (r.Approximate || !a.Approximate) {
+				alternative = a.UnpreparedNS
+			}
+		}
+		switch {
+		case !r.OK || math.IsNaN(r.UnpreparedNS) || math.IsNaN(r.PrepareNS):
+			r.BreakEven = math.NaN()
+		case r.DerivativeNS >= alternative:
+			r.BreakEven = math.Inf(1)
+		default:
+			r.BreakEven = max(1, math.Ceil(r.PrepareNS/(alternative-r.DerivativeNS)))
+		}
+	}
+}
+
 // relative is the largest difference of the two, relative to the largest of want.
 // It is NaN where got has a NaN.
 func relative(got, want []float64) float64 {

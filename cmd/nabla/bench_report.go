@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/bench/figure"
+)
+
+// writeReport writes a report. One without rows does not replace a file.
+func writeReport(s *sink, format string, r bench.Report) error {
+	plots := slices.Contains(figure.Formats, format)
+	if len(r.Rows) == 0 && (s.file != nil || plots) {
+		s.abandon()
+		return nil
+	}
+	var err error
+	if plots {
+		err = figure.Write(s, format, r.Rows)
+	} else {
+		err = bench.Write(s, format, r)
+	}
+	if err != nil {
+		s.abandon()
+		return fmt.Errorf("bench: %w", err)
+	}
+	return s.deliver()
+}
+
+// A bar shows progress on a terminal. It is drawn by those who report a step, and by
+// no goroutine of its own, which would disturb what is timed.
+type bar struct {
+	w   io.Writer // nil for none
+	bar *progressbar.ProgressBar
+}
+
+func newBar(w io.Writer, terminal bool) *bar {
+	if !terminal {
+		w = nil
+	}
+	return &bar{w: w}
+}
+
+// step says that step done of total begins.
+func (b *bar) step(done, total int, what string) {
+	if b.w == nil {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(b.w), progressbar.OptionSetWidth(16), progressbar.OptionUseANSICodes(true),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
+		)
+	}
+	const room = 34 // the rest of a line of 80 is for the bar
+	if r := []rune(what); len(r) > room {
+		what = string(r[:room-1]) + "…"
+	}
+	b.bar.Describe(fmt.Sprintf("%-*s", room, what))
+	b.bar.Set(done)
+}
+
+// clear removes the bar.
+func (b *bar) clear() {
+	if b.bar != nil {
+		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,50 @@
+package bench
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/problems"
+)
+
+// countCalls is how often an engine calls the function of p while it prepares the
+// derivative, and in a call of it: the least of a few, because engines that replay
+// compare the replay with the function now and then. The functions that are counted
+// take their data for constants.
+func countCalls(p *problems.Problem, e Engine) (prepare, call float64) {
+	var count atomic.Int64 // engines may use goroutines
+	q := *p
+	q.Func = nil
+	if f := p.Plain; f != nil {
+		q.Plain = func(x []float64) float64 { count.Add(1); return f(x) }
+	}
+	if f := p.PlainVector; f != nil {
+		q.PlainVector = func(y, x []float64) { count.Add(1); f(y, x) }
+	}
+	if f := p.Traced; f != nil {
+		q.Traced = func(x []nabla.Real) nabla.Real { count.Add(1); return f(x) }
+	}
+	if f := p.TracedVector; f != nil {
+		q.TracedVector = func(y, x []nabla.Real) { count.Add(1); f(y, x) }
+		q.Func = nabla.InPlace(p.M, q.TracedVector)
+	}
+	x := q.Select(0).X
+	d, err := e.Prepare(&q)
+	if err != nil {
+		return math.NaN(), math.NaN()
+	}
+	prepare = float64(count.Load())
+	y, jac := make([]float64, q.M), make([]float64, q.M*q.N)
+	call = math.Inf(1)
+	for i := range 4 {
+		count.Store(0)
+		if err := d(y, jac, x); err != nil {
+			return prepare, math.NaN()
+		}
+		if i > 0 { // the first call may still record
+			call = min(call, float64(count.Load()))
+		}
+	}
+	return prepare, call
+}

@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A Report is what a run found, and where.
+type Report struct {
+	Info Info
+	Rows []Row
+	// Want is how many rows were asked for. It is more than len(Rows) after an
+	// interruption.
+	Want int
+}
+
+// Info says under which circumstances something was measured. What is empty is not
+// known, and not shown.
+type Info struct {
+	Go       string // version
+	OS, Arch string
+	CPU      string // name of the processor
+	CPUs     int    // that the program may use
+	Date     string
+	Budget   time.Duration // see [Config]
+}
+
+// Here are the circumstances here, without a date.
+func Here() Info {
+	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0)}
+}
+
+// cpuName is what Linux says; other systems need more than a file.
+func cpuName() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	return cpuNameIn(string(text))
+}
+
+func cpuNameIn(cpuinfo string) string {
+	for line := range strings.Lines(cpuinfo) {
+		key, value, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
