@@ -1,0 +1,72 @@
+package difftest
+
+import (
+	"errors"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// failures are the jobs about functions that fail.
+func failures() []job {
+	return []job{
+		{"behaviour/panics/gradient", (*checker).panics},
+		{"behaviour/leaves_output/jacobian", (*checker).leavesOutput},
+	}
+}
+
+// panics: a panic of the function is a *nabla.PanicError that unwraps to its value,
+// and the prepared object stays usable.
+func (c *checker) panics() {
+	s := &Scenario{Operator: "gradient", YShape: Shape{Number: true}, Outputs: one, m: 1}
+	problem := errors.New("a problem of the function's own")
+	fail := false
+	sub := subjectOf(s, c.b, shaped(s, c.o.Plain, func(y, x []nabla.Real) {
+		if fail {
+			panic(problem)
+		}
+		y[0] = sum(x)
+	}))
+	c.s = s
+	x := []float64{1, 2, 3}
+	p := c.prepare(sub, x)
+	if p == nil {
+		return
+	}
+	want := Results{[]float64{6}, []float64{1, 1, 1}, nil}
+	for range 2 {
+		for _, v := range p.variants {
+			c.call("behaviour", v, x, nil, want)
+		}
+		fail = true
+		_, err := sub.prepare(x)
+		if err == nil { // an engine that does not run f when it prepares
+			err = sub.unprepared[0].start(new(outcome), x, nil)()
+		}
+		fail = false
+		var pe *nabla.PanicError
+		if !errors.As(err, &pe) || !errors.Is(err, problem) {
+			c.failf("behaviour", "", "f panicked with an error and the operator gave %v, want a *nabla.PanicError with that error", err)
+		}
+		// An engine that replays may not notice; if it does, it says so.
+		for _, v := range p.variants {
+			fail = true
+			err := v.start(new(outcome), append([]float64{}, x...), nil)()
+			fail = false
+			if err != nil && !errors.Is(err, problem) {
+				c.failf("behaviour", v.name, "f panicked with an error and the operator gave %v", err)
+			}
+		}
+	}
+}
+
+// leavesOutput: an in-place function that leaves an output alone is an error, not a
+// row of zeros.
+func (c *checker) leavesOutput() {
+	s := &Scenario{Operator: "jacobian", InPlace: true, m: 2}
+	c.s = s
+	f := shaped(s, c.o.Plain, func(y, x []nabla.Real) { y[0] = x[0] })
+	_, err := nabla.Jacobian(f.(*nabla.Func), c.b, []float64{1, 2})
+	if !errors.Is(err, nabla.ErrOutputNotWritten) {
+		c.failf("behaviour", "Jacobian", "f left output 1 alone, got %v, want nabla.ErrOutputNotWritten", err)
+	}
+}
