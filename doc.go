@@ -57,8 +57,9 @@
 // # Errors
 //
 // Whatever can go wrong on the caller's side is returned as an error with a type, and
-// the prepared object stays usable. Beside an error the other results mean nothing. A panic in the function comes back as a
-// [PanicError]. NaN and Inf are values, not errors.
+// the prepared object stays usable. Beside an error the other results mean nothing. A
+// panic in the function comes back as a [PanicError]. NaN and Inf are values, not
+// errors.
 //
 // # Goroutines
 //
