@@ -1,6 +1,7 @@
 package difftest
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -20,18 +21,28 @@ var counted = []string{
 	"arr_to_num(vector)/gradient/out/in", "arr_to_num(vector)/hvp/out/in", "arr_to_num(vector)/hessian/out/in",
 }
 
-// CountCalls counts the evaluations of the function of s, which has a Func. Where the
+// CountCalls counts the evaluations of the function of s, which has a Func or is
+// made by Of, but not of a *nabla.Func. Where the
 // function is out of place and returns a slice, one of those in Prepare is for its
 // length.
 func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 	var n atomic.Int64
-	s = s.wrapped(1, func(inner body) body {
-		return func(y, x []nabla.Real, c *bindings) {
-			n.Add(1)
-			inner(y, x, c)
-		}
-	})
-	f := s.function(b, plain)
+	var f function
+	switch {
+	case s.counting != nil:
+		f.f = s.counting(&n)
+	case s.Func != nil || s.OnBackend != nil:
+		s = s.wrapped(1, func(inner body) body {
+			return func(y, x []nabla.Real, c *bindings) {
+				n.Add(1)
+				inner(y, x, c)
+			}
+		})
+		f = s.function(b, plain)
+	}
+	if f.f == nil {
+		return Calls{}, fmt.Errorf("difftest: scenario %q: evaluations are counted where Func is set, and not of a %T", s.Name, s.Form(plain))
+	}
 	if f.after != nil {
 		f.after()
 	}
@@ -40,12 +51,7 @@ func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 		return Calls{}, err
 	}
 	r := Calls{Prepare: int(n.Swap(0))}
-	v := p.variants[0]
-	for _, w := range p.variants {
-		if w.hot && w.scales == nil {
-			v = w // the last of them is value and operator
-		}
-	}
+	_, v := p.usual()
 	run := v.start(new(outcome), slices.Clone(s.X), slices.Clone(s.tangent()))
 	for range 16 {
 		if err := run(); err != nil {
@@ -81,4 +87,20 @@ func callCounts(o *Options) []job {
 		}})
 	}
 	return js
+}
+
+// usual are the calls that an operator is known by, with a destination where it takes
+// one: the operator, and value and operator.
+func (p *prepared) usual() (op, valueAndOp variant) {
+	op, valueAndOp = p.variants[0], p.variants[0]
+	found := false
+	for _, v := range p.variants {
+		if v.hot && v.scales == nil {
+			if !found {
+				op, found = v, true
+			}
+			valueAndOp = v
+		}
+	}
+	return op, valueAndOp
 }

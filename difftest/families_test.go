@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // TestClosedForms compares the closed forms, which say what is expected away from

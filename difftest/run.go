@@ -123,6 +123,7 @@ func jobs(b nabla.Backend, o *Options) []job {
 		return !o.NoFirstOrder
 	}
 	add := func(s Scenario) {
+		s = s.measured()
 		if wanted(s.Operator) && fits(&s, b, o) {
 			js = append(js, job{s.Name, func(c *checker) { c.run(&s) }})
 		}
