@@ -22,12 +22,20 @@ type Pattern struct {
 }
 
 // A FormatError says why some slices or a file are no pattern.
-type FormatError struct{ Reason string }
+type FormatError struct {
+	Reason string
+	Line   int // of a file, from 1; 0 for slices
+}
 
-func (e *FormatError) Error() string { return "sparsity: no pattern: " + e.Reason }
+func (e *FormatError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("sparsity: no pattern: line %d: %s", e.Line, e.Reason)
+	}
+	return "sparsity: no pattern: " + e.Reason
+}
 
 func malformed(format string, args ...any) error {
-	return &FormatError{fmt.Sprintf(format, args...)}
+	return &FormatError{Reason: fmt.Sprintf(format, args...)}
 }
 
 // New returns the pattern with the given compressed columns, which it copies: ptr
