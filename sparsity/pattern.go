@@ -81,13 +81,13 @@ func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 		}
 	}
 	// Two stable counting sorts: by rows, then by columns.
-	ptr, order := bucket(rows, i)
+	_, order := bucket(rows, i)
 	byRow := make([]int, len(j))
 	rowOf := make([]int, len(j))
 	for k, e := range order {
 		byRow[k], rowOf[k] = j[e], i[e]
 	}
-	ptr, order = bucket(cols, byRow)
+	ptr, order := bucket(cols, byRow)
 	idx := make([]int, 0, len(order))
 	start := 0
 	for c := range cols {
