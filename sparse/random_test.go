@@ -86,8 +86,8 @@ func vector(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-// close compares results of at most a few dozen operations of numbers near 1.
-func close(a, b float64) bool { return math.Abs(a-b) <= 1e-13*(1+math.Abs(b)) }
+// near compares results of at most a few dozen operations of numbers near 1.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-13*(1+math.Abs(b)) }
 
 func closeAll(t *testing.T, what string, got, want []float64) {
 	t.Helper()
@@ -95,7 +95,7 @@ func closeAll(t *testing.T, what string, got, want []float64) {
 		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
 	}
 	for i := range got {
-		if !close(got[i], want[i]) {
+		if !near(got[i], want[i]) {
 			t.Fatalf("%s: %v, want %v", what, got, want)
 		}
 	}

@@ -1,6 +1,10 @@
 package sparse
 
-import "github.com/nabla-ad/nabla/sparsity"
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
 
 // FromTriplets returns the rows×cols matrix with the values v[k] at (i[k], j[k]), in
 // any order. Values at one place are added, in the order in which they are listed;
@@ -16,16 +20,14 @@ func FromTriplets(rows, cols int, i, j []int, v []float64) (*CSC, error) {
 		return nil, err
 	}
 	m := NewCSC(p, nil)
-	m.addAt(i, j, v)
-	return m, nil
-}
-
-// addAt adds values at places of the pattern.
-func (m *CSC) addAt(i, j []int, v []float64) {
+	for k := range m.data {
+		m.data[k] = math.Copysign(0, -1) // 0+x loses the sign of -0, -0+x does not
+	}
 	for k := range v {
-		at, _ := m.pattern.Index(i[k], j[k])
+		at, _ := p.Index(i[k], j[k])
 		m.data[at] += v[k]
 	}
+	return m, nil
 }
 
 // Triplets appends the rows, columns and values of the stored entries, column by
