@@ -118,6 +118,14 @@ func checkIndex(i, n int, err mat.Error) {
 	}
 }
 
+// col returns the rows and the values of column j, which are equally many. m must not
+// be empty.
+func (m *CSC) col(j int) (idx []int, data []float64) {
+	ptr := m.pattern.ColPtr()
+	start, end := ptr[j], ptr[j+1]
+	return m.pattern.RowIndex()[start:end], m.data[start:end]
+}
+
 // T returns a view of m as its transpose: a mat.Transpose, which gonum knows, without
 // a copy, so that changes of m are seen through it. [CSC.Transpose] returns a matrix.
 func (m *CSC) T() mat.Matrix { return mat.Transpose{Matrix: m} }

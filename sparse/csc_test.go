@@ -76,6 +76,7 @@ func TestEmpty(t *testing.T) {
 	}
 	p := sparsity.Banded(3, 4, 1, 1)
 	m.ReuseAs(p)
+	m.Set(0, 0, 6)
 	m.Set(1, 1, 5)
 	if m.IsEmpty() || m.Pattern() != p || m.At(1, 1) != 5 {
 		t.Error("not reused")

@@ -84,25 +84,25 @@ func mulVecTo(dst *mat.VecDense, x mat.Vector, rows, cols int, mul func(dst []fl
 
 func (m *CSC) mulVec(dst []float64, dinc int, x []float64, xinc int) {
 	rows, cols := m.Dims()
-	ptr, idx := m.ColPtr(), m.RowIndex()
 	for i := range rows {
 		dst[i*dinc] = 0
 	}
 	for j := range cols {
 		xj := x[j*xinc]
-		for k := ptr[j]; k < ptr[j+1]; k++ {
-			dst[idx[k]*dinc] += m.data[k] * xj
+		idx, data := m.col(j)
+		for k, i := range idx {
+			dst[i*dinc] += data[k] * xj
 		}
 	}
 }
 
 func (m *CSC) mulVecTrans(dst []float64, dinc int, x []float64, xinc int) {
 	_, cols := m.Dims()
-	ptr, idx := m.ColPtr(), m.RowIndex()
 	for j := range cols {
 		sum := 0.0
-		for k := ptr[j]; k < ptr[j+1]; k++ {
-			sum += m.data[k] * x[idx[k]*xinc]
+		idx, data := m.col(j)
+		for k, i := range idx {
+			sum += data[k] * x[i*xinc]
 		}
 		dst[j*dinc] = sum
 	}

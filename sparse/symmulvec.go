@@ -29,17 +29,17 @@ func (s *SymCSC) mulVec(dst []float64, dinc int, x []float64, xinc int) {
 		return
 	}
 	n := s.SymmetricDim()
-	ptr, idx := s.ColPtr(), s.RowIndex()
+	m := CSC{s.pattern, s.data}
 	for i := range n {
 		dst[i*dinc] = 0
 	}
 	for j := range n {
 		xj, sum := x[j*xinc], 0.0
-		for k := ptr[j]; k < ptr[j+1]; k++ {
-			i := idx[k]
-			sum += s.data[k] * x[i*xinc]
+		idx, data := m.col(j)
+		for k, i := range idx {
+			sum += data[k] * x[i*xinc]
 			if i != j {
-				dst[i*dinc] += s.data[k] * xj
+				dst[i*dinc] += data[k] * xj
 			}
 		}
 		dst[j*dinc] += sum
