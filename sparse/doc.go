@@ -40,10 +40,10 @@
 //
 // # Errors
 //
-// A function which builds a matrix from data returns an error. A method that is
-// called with arguments which do not fit panics: those of gonum's interfaces with
-// gonum's errors (mat.ErrRowAccess, mat.ErrShape), the others with a *[ShapeError],
-// *[PatternError] or *[OverlapError].
+// FromTriplets, NewSymCSC, Sym, CopyFrom and the readers return errors. What else is
+// called with arguments that do not fit panics: the methods of gonum's interfaces with
+// gonum's errors (mat.ErrRowAccess, mat.ErrShape), the rest, NewCSC among them, with a
+// *[ShapeError], *[PatternError] or *[OverlapError].
 //
 // A matrix may be read by several goroutines at once, and written by one alone.
 package sparse

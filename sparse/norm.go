@@ -8,8 +8,8 @@ import (
 
 // Norm returns a norm of m, as mat.Norm, which calls it: 1 is the largest sum of
 // magnitudes of a column, 2 the Frobenius norm, math.Inf(1) the largest sum of a row.
-// NaN gives NaN. The cost is linear in the entries and the shape. It panics with
-// mat.ErrNormOrder for another norm, with mat.ErrZeroLength if there are no entries.
+// The cost is linear in the entries and the shape. It panics with mat.ErrNormOrder for
+// another norm, with mat.ErrZeroLength if there are no entries.
 func (m *CSC) Norm(norm float64) float64 {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {
