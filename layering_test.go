@@ -20,6 +20,9 @@ func TestLayering(t *testing.T) {
 	allowed := map[string]string{
 		"rules":                   "",
 		"internal/timing":         "",
+		"internal/mmio":           "",
+		"sparsity":                "internal/mmio",
+		"sparse":                  "sparsity internal/mmio",
 		"internal/tabular":        "",
 		"internal/core":           "rules",
 		"program":                 "internal/core rules",
