@@ -48,12 +48,19 @@ const maxBranches = 8
 // NewCompiled records f at x and derives its program. nan is the last output group
 // that holds derivatives.
 func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Compiled, error) {
-	_, m := f.Dims()
-	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, y: make([]float64, m), want: make([]float64, m)}
-	if _, err := c.record(x); err != nil {
+	p, err := f.ProgramLimit(x, limit)
+	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return CompileRecorded(f, p, nan, limit, derive), nil
+}
+
+// CompileRecorded is NewCompiled of a program that f.ProgramLimit has just returned.
+func CompileRecorded(f *Function, p *program.Program, nan, limit int, derive Derive) *Compiled {
+	_, m := f.Dims()
+	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, y: make([]float64, m), want: make([]float64, m)}
+	c.keep(p)
+	return c
 }
 
 // Recordings is how often the function was recorded.
@@ -70,6 +77,9 @@ func (c *Compiled) Thrashing() bool {
 	return true
 }
 
+// Recorded is the program that was recorded on the branch that ran last.
+func (c *Compiled) Recorded() *program.Program { return c.known[0].base }
+
 // Function is the function that is run.
 func (c *Compiled) Function() *Function { return c.f }
 
@@ -78,6 +88,11 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.keep(p), nil
+}
+
+// keep derives the program of a recording and puts it in front of the others.
+func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
 	b := &branch{base: p, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
 	if ctx := c.f.def.Context; ctx != nil {
@@ -88,7 +103,7 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 	}
 	copy(c.known[1:], c.known)
 	c.known[0] = b
-	return b, nil
+	return b
 }
 
 // Run executes the program at x, with extra filling the input group of that name

@@ -1,0 +1,177 @@
+package reversediff
+
+import (
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// sparseLimit is how many statements the sweeps for sparse entries may visit, for each
+// statement and entry that there is, before compressing is the better way.
+const sparseLimit = 16
+
+// PrepareSparseJacobian implements engine.SparseJacobianer: the entries are one
+// program, with a sweep for each row or column over what that depends on.
+func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure) (engine.SparseJacobian, error) {
+	n, m := f.Dims()
+	if !b.replays(f) || n == 0 || m == 0 {
+		return nil, nil
+	}
+	p, err := f.ProgramLimit(x, b.Limit)
+	if err != nil {
+		return nil, err
+	}
+	o := program.EntriesOptions{Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Others: true}
+	e := b.compileEntries(f, p, o, func(p *program.Program, _ bool) *program.Program { return program.Simplify(p) })
+	if e == nil {
+		return nil, nil
+	}
+	return &sparseJacobian{e}, nil
+}
+
+// compiled are entries that a program computes, and the others that should be zero.
+type compiled struct {
+	c      *engine.Compiled
+	derive func(p *program.Program, strong bool) (*program.Program, []program.Entry)
+	group  int // of the entries among the outputs
+	others []float64
+}
+
+// compileEntries derives entries of what base makes of p, which f has just recorded. It
+// is nil where the sweeps for them would take too long.
+func (b Backend) compileEntries(f *engine.Function, p *program.Program, o program.EntriesOptions, base engine.Derive) *compiled {
+	first := base(p, false)
+	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
+	forward, reverse := program.EntriesCost(first, o, limit)
+	if min(forward, reverse) >= limit {
+		return nil
+	}
+	o.Forward = forward < reverse
+	e := &compiled{group: len(first.Outs)}
+	if o.Drop {
+		e.group--
+	}
+	e.derive = func(p *program.Program, strong bool) (*program.Program, []program.Entry) {
+		q := first
+		if first = nil; q == nil {
+			q = base(p, strong)
+		}
+		o := o
+		o.Strong = strong
+		return program.Entries(q, o)
+	}
+	last := e.group
+	if o.Others {
+		last++
+	}
+	e.c = engine.CompileRecorded(f, p, last, b.Limit, func(p *program.Program, strong bool) *program.Program {
+		q, _ := e.derive(p, strong)
+		return program.Simplify(q)
+	})
+	return e
+}
+
+// run computes the entries at x. op is who asks.
+func (e *compiled) run(op string, entries, x []float64) (*program.Machine, error) {
+	m, err := e.c.Run(x, engine.Block{})
+	if err != nil {
+		return nil, err
+	}
+	m.Output(e.group, entries)
+	if outs := m.Program().Outs; len(outs) > e.group+1 && outs[e.group+1].N > 0 {
+		n := outs[e.group+1].N
+		if len(e.others) < n {
+			e.others = make([]float64, n)
+		}
+		m.Output(e.group+1, e.others[:n])
+		for k, v := range e.others[:n] {
+			if v != 0 {
+				_, places := e.derive(e.c.Recorded(), false)
+				return nil, engine.MissingEntry(op, places[k].Row, places[k].Col, v)
+			}
+		}
+	}
+	return m, nil
+}
+
+type sparseJacobian struct{ *compiled }
+
+func (j *sparseJacobian) Recordings() int { return j.c.Recordings() }
+
+func (j *sparseJacobian) ValueAndEntries(y, entries, x []float64) error {
+	m, err := j.run("Jacobian", entries, x)
+	if err == nil {
+		m.Output(0, y)
+	}
+	return err
+}
+
+// PrepareSparseHessian implements engine.SparseHessianer: the entries of the Jacobian
+// of the gradient's program. What does not change is folded. The program with the
+// gradient among its outputs is another one, made when the gradient is asked for.
+func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure, some bool) (engine.SparseHessian, error) {
+	n, _ := f.Dims()
+	if !b.replays(f) || n == 0 {
+		return nil, nil
+	}
+	p, err := f.ProgramLimit(x, b.Limit)
+	if err != nil {
+		return nil, err
+	}
+	h := &sparseHessian{f: f, b: b, y: make([]float64, 1)}
+	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Upper: true, Others: !some, Drop: true}
+	if h.bare = b.compileEntries(f, p, h.o, gradientProgram); h.bare == nil {
+		return nil, nil
+	}
+	return h, nil
+}
+
+type sparseHessian struct {
+	f          *engine.Function
+	b          Backend
+	o          program.EntriesOptions
+	bare, full *compiled
+	y          []float64
+}
+
+func (h *sparseHessian) Recordings() int {
+	n := h.bare.c.Recordings()
+	if h.full != nil {
+		n += h.full.c.Recordings()
+	}
+	return n
+}
+
+func (h *sparseHessian) ValueGradientAndEntries(grad, entries, x []float64) (float64, error) {
+	e := h.bare
+	if grad != nil {
+		if h.full == nil {
+			p, err := h.f.ProgramLimit(x, h.b.Limit)
+			if err != nil {
+				return 0, err
+			}
+			h.o.Drop = false
+			if h.full = h.b.compileEntries(h.f, p, h.o, gradientProgram); h.full == nil {
+				return 0, tooMuch(h.f)
+			}
+		}
+		e = h.full
+	}
+	m, err := e.run("Hessian", entries, x)
+	if err != nil {
+		return 0, err
+	}
+	m.Output(0, h.y)
+	if grad != nil {
+		m.Output(1, grad)
+	}
+	return h.y[0], nil
+}
+
+// tooMuch is the error where a function takes a branch, when it is evaluated again, whose
+// derivatives are much denser.
+func tooMuch(f *engine.Function) error {
+	return &engine.UnsupportedError{
+		What:   "the Hessian of function " + f.Name() + " is denser than it was at the point of preparation",
+		Remedy: "prepare at a point of this branch",
+	}
+}
