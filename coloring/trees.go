@@ -101,7 +101,6 @@ func (p *peeler) peel(group []int32) (stuck int32) {
 			}
 		}
 	}
-	done := len(p.order)
 	for head := 0; head < len(p.queue); head++ {
 		v := p.queue[head]
 		if p.left[v] != 1 {
@@ -128,15 +127,11 @@ func (p *peeler) peel(group []int32) (stuck int32) {
 	}
 	stuck = -1
 	for _, e := range group {
-		for _, v := range p.ends[e] {
-			if p.left[v] > 0 {
-				stuck = e
-			}
-			p.child[v] = -1
+		a, b := p.ends[e][0], p.ends[e][1]
+		p.child[a], p.child[b] = -1, -1
+		if stuck < 0 && p.left[a] > 0 && p.left[b] > 0 { // a peeled edge has a leaf with none
+			stuck = e
 		}
-	}
-	if len(p.order)-done == len(group) {
-		return -1
 	}
 	return stuck
 }
