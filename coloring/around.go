@@ -13,8 +13,11 @@ type around struct {
 type tabulated struct {
 	edge []int32 // one of the edges to neighbours of a colour, plus one; 0: there is none
 	used []int32 // the colours that occur
+	free int32   // all colours before it, of the palette of the neighbours, occur
 	hubs []int32 // star colouring only: the hubs it is a spoke of
 }
+
+func (t *tabulated) has(c int32) bool { return int(c) < len(t.edge) && t.edge[c] != 0 }
 
 func newAround(g *graph) *around {
 	a := &around{graph: g, color: make([]int32, g.n), table: make([]*tabulated, g.n), top: 1}
@@ -39,6 +42,7 @@ func (a *around) room(forbidden *[]int32, first *[][2]int32) {
 func (a *around) record(v int32) {
 	c := a.color[v]
 	a.top = max(a.top, c)
+	first, step := a.palette(v)
 	for k := a.ptr[v]; k < a.ptr[v+1]; k++ {
 		t := a.table[a.adj[k]]
 		if t == nil {
@@ -50,6 +54,10 @@ func (a *around) record(v int32) {
 		if t.edge[c] == 0 {
 			t.edge[c] = a.edge[k] + 1
 			t.used = append(t.used, c)
+		}
+		t.free = max(t.free, first)
+		for t.has(t.free) {
+			t.free += step
 		}
 	}
 }

@@ -23,11 +23,7 @@ func star(g *graph, order []int32) []int32 {
 			continue
 		}
 		s.forbid(v)
-		c, step := g.palette(v)
-		for s.isForbidden(c, v) {
-			c += step
-		}
-		s.color[v] = c
+		s.color[v] = s.smallest(v)
 		s.grow(v)
 		s.record(v)
 	}
@@ -36,16 +32,18 @@ func star(g *graph, order []int32) []int32 {
 
 type starSearch struct {
 	*around
-	starOf    []int32    // the star of a coloured edge
-	hub       []int32    // the hub of a star, -1-e while it has the one edge e
-	forbidden []int32    // forbidden[c] == v+1: v may not get colour c
-	first     [][2]int32 // first[c] = {v+1, edge}: v's first neighbour of colour c is over that edge
-	treated   []int32    // treated[w] == v+1: the colours around w are forbidden to v
+	starOf    []int32      // the star of a coloured edge
+	hub       []int32      // the hub of a star, -1-e while it has the one edge e
+	forbidden []int32      // forbidden[c] == v+1: v may not get colour c
+	first     [][2]int32   // first[c] = {v+1, edge}: v's first neighbour of colour c is over that edge
+	treated   []int32      // treated[w] == v+1: the colours around w are forbidden to v
+	tables    []*tabulated // the colours in these are forbidden to v, too
 }
 
 // forbid marks the colours that v may not get.
 func (s *starSearch) forbid(v int32) {
 	s.room(&s.forbidden, &s.first)
+	s.tables = s.tables[:0]
 	for k := s.ptr[v]; k < s.ptr[v+1]; k++ {
 		w := s.adj[k]
 		c := s.color[w]
@@ -86,9 +84,7 @@ func (s *starSearch) hubsAround(v, w int32) {
 func (s *starSearch) treat(v, w int32) {
 	s.treated[w] = v + 1
 	if t := s.table[w]; t != nil {
-		for _, c := range t.used {
-			s.forbidden[c] = v + 1
-		}
+		s.tables = append(s.tables, t)
 		return
 	}
 	for k := s.ptr[w]; k < s.ptr[w+1]; k++ {
@@ -98,8 +94,24 @@ func (s *starSearch) treat(v, w int32) {
 	}
 }
 
-func (s *starSearch) isForbidden(c, v int32) bool {
-	return int(c) < len(s.forbidden) && s.forbidden[c] == v+1
+// smallest returns the first colour that is not forbidden to v.
+func (s *starSearch) smallest(v int32) int32 {
+	c, step := s.palette(v)
+	for _, t := range s.tables {
+		c = max(c, t.free)
+	}
+search:
+	for ; ; c += step {
+		if int(c) < len(s.forbidden) && s.forbidden[c] == v+1 {
+			continue
+		}
+		for _, t := range s.tables {
+			if t.has(c) {
+				continue search
+			}
+		}
+		return c
+	}
 }
 
 // grow puts the edges from v to coloured neighbours into stars.
