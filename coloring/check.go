@@ -1,0 +1,166 @@
+package coloring
+
+import "github.com/nabla-ad/nabla/sparsity"
+
+// The checks of this file follow the definitions entry by entry, look at nothing
+// but a pattern and colours, and share no code with the algorithms. They are
+// quadratic and worse: for tests.
+
+// StructurallyOrthogonalColumns returns nil if all columns with entries have a
+// colour and no two columns of one colour have an entry in the same row, and
+// otherwise an *InvalidColoringError that names two columns and their row.
+func StructurallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
+	m, n := p.Dims()
+	if len(colors) != n {
+		return &LengthError{"StructurallyOrthogonalColumns", "len(colors)", len(colors), n}
+	}
+	for i := range m {
+		for j := range n {
+			if !p.Has(i, j) {
+				continue
+			}
+			if colors[j] == 0 {
+				return invalid([]int{i}, []int{j}, "column %d has an entry and no colour", j)
+			}
+			for k := range j {
+				if colors[k] == colors[j] && p.Has(i, k) {
+					return invalid([]int{i}, []int{k, j}, "both have colour %d and an entry there", colors[j])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// StructurallyOrthogonalRows is StructurallyOrthogonalColumns of the transpose: no
+// two rows of one colour have an entry in the same column.
+func StructurallyOrthogonalRows(p *sparsity.Pattern, colors []int) error {
+	m, n := p.Dims()
+	if len(colors) != m {
+		return &LengthError{"StructurallyOrthogonalRows", "len(colors)", len(colors), m}
+	}
+	for j := range n {
+		for _, i := range p.Col(j) {
+			if colors[i] == 0 {
+				return invalid([]int{i}, []int{j}, "row %d has an entry and no colour", i)
+			}
+			for _, k := range p.Col(j) {
+				if k < i && colors[k] == colors[i] {
+					return invalid([]int{k, i}, []int{j}, "both have colour %d and an entry there", colors[i])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// aloneInRow reports whether column j has a colour and is the only one of it with
+// an entry in row i; otherwise it returns another one.
+func aloneInRow(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
+	if colors[j] == 0 {
+		return false, -1
+	}
+	for k, c := range colors {
+		if k != j && c == colors[j] && p.Has(i, k) {
+			return false, k
+		}
+	}
+	return true, -1
+}
+
+// aloneInColumn is aloneInRow with rows and columns exchanged.
+func aloneInColumn(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
+	if colors[i] == 0 {
+		return false, -1
+	}
+	for _, k := range p.Col(j) {
+		if k != i && colors[k] == colors[i] {
+			return false, k
+		}
+	}
+	return true, -1
+}
+
+// SymmetricallyOrthogonalColumns returns nil if of every entry (i, j) of a
+// symmetric pattern, column j is alone of its colour in row i or column i is alone
+// of its colour in row j, so that direct decompression finds all entries.
+// Otherwise the error, an *InvalidColoringError, names the entry.
+func SymmetricallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
+	m, n := p.Dims()
+	if m != n || len(colors) != n {
+		return &LengthError{"SymmetricallyOrthogonalColumns", "len(colors) for a square pattern", len(colors), max(m, n)}
+	}
+	for j := range n {
+		for _, i := range p.Col(j) {
+			ok1, k1 := aloneInRow(p, colors, i, j)
+			ok2, k2 := aloneInRow(p, colors, j, i)
+			if !ok1 && !ok2 {
+				return invalid([]int{i}, []int{j}, "columns %d and %d are one colour in row %d, and %d and %d in row %d (-1: neutral)", j, k1, i, i, k2, j)
+			}
+		}
+	}
+	return nil
+}
+
+// StructurallyBiorthogonal returns nil if of every entry (i, j), column j is alone
+// of its colour in row i or row i is alone of its colour in column j. Otherwise the
+// error, an *InvalidColoringError, names the entry.
+func StructurallyBiorthogonal(p *sparsity.Pattern, rowColors, columnColors []int) error {
+	m, n := p.Dims()
+	if len(columnColors) != n {
+		return &LengthError{"StructurallyBiorthogonal", "len(columnColors)", len(columnColors), n}
+	}
+	if len(rowColors) != m {
+		return &LengthError{"StructurallyBiorthogonal", "len(rowColors)", len(rowColors), m}
+	}
+	for j := range n {
+		for _, i := range p.Col(j) {
+			ok1, k1 := aloneInRow(p, columnColors, i, j)
+			ok2, k2 := aloneInColumn(p, rowColors, i, j)
+			if !ok1 && !ok2 {
+				return invalid([]int{i}, []int{j}, "columns %d and %d are one colour in row %d, and rows %d and %d in column %d (-1: neutral)", j, k1, i, i, k2, j)
+			}
+		}
+	}
+	return nil
+}
+
+// DirectlyRecoverableColumns returns nil if the value of every entry of the pattern
+// stands alone somewhere in the compressed matrix. It asks this of the compressed
+// matrix itself, computed on sets of entries in place of numbers, and knows nothing
+// of where an algorithm would look. With symmetric, (i, j) and (j, i) are one value.
+func DirectlyRecoverableColumns(p *sparsity.Pattern, colors []int, symmetric bool) error {
+	_, n := p.Dims()
+	if len(colors) != n {
+		return &LengthError{"DirectlyRecoverableColumns", "len(colors)", len(colors), n}
+	}
+	id := func(i, j int) [2]int {
+		if symmetric {
+			return [2]int{max(i, j), min(i, j)}
+		}
+		return [2]int{i, j}
+	}
+	compressed := map[[2]int][][2]int{} // by row and colour
+	for j := range n {
+		for _, i := range p.Col(j) {
+			if colors[j] != 0 {
+				at := [2]int{i, colors[j]}
+				compressed[at] = append(compressed[at], id(i, j))
+			}
+		}
+	}
+	seen := map[[2]int]bool{}
+	for _, sum := range compressed {
+		if len(sum) == 1 {
+			seen[sum[0]] = true
+		}
+	}
+	for j := range n {
+		for _, i := range p.Col(j) {
+			if !seen[id(i, j)] {
+				return invalid([]int{i}, []int{j}, "its value stands nowhere alone in the compressed matrix")
+			}
+		}
+	}
+	return nil
+}

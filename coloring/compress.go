@@ -1,0 +1,57 @@
+package coloring
+
+// ColumnSeed stores in dst, one element per column, the seed of a column colour
+// (counted from 1), 1 for its columns and 0 for the others, and returns it: A·dst
+// is the product of that colour. A nil dst is allocated; one of the wrong length is
+// a panic with a *LengthError.
+func (c *Coloring) ColumnSeed(dst []float64, color int) []float64 {
+	return seed("ColumnSeed", dst, c.cols, color)
+}
+
+// RowSeed is ColumnSeed for a row colour: Aᵀ·dst is the product of that colour.
+func (c *Coloring) RowSeed(dst []float64, color int) []float64 {
+	return seed("RowSeed", dst, c.rows, color)
+}
+
+func seed(op string, dst []float64, colors []int, color int) []float64 {
+	if dst == nil {
+		dst = make([]float64, len(colors))
+	}
+	if len(dst) != len(colors) {
+		panic(&LengthError{op, "len(dst)", len(dst), len(colors)})
+	}
+	for v, k := range colors {
+		dst[v] = 0
+		if k == color {
+			dst[v] = 1
+		}
+	}
+	return dst
+}
+
+// Compress returns the products of a matrix whose values in the order of Pattern
+// are data, in the layout that [Decompressor.Decompress] takes with the strides
+// Forward and Reverse. Who has the matrix has no need to decompress it: this is for
+// tests and to see what an engine would compute. Data of the wrong length are a
+// panic with a *LengthError.
+func (c *Coloring) Compress(data []float64) (col, row []float64) {
+	if len(data) != c.pattern.NNZ() {
+		panic(&LengthError{"Compress", "len(data)", len(data), c.pattern.NNZ()})
+	}
+	m, n := c.pattern.Dims()
+	col = make([]float64, m*c.colColors)
+	row = make([]float64, n*c.rowColors)
+	k := 0
+	for j := range n {
+		for _, i := range c.pattern.Col(j) {
+			if c.cols != nil && c.cols[j] > 0 {
+				col[i*c.colColors+c.cols[j]-1] += data[k]
+			}
+			if c.rows != nil && c.rows[i] > 0 {
+				row[j*c.rowColors+c.rows[i]-1] += data[k]
+			}
+			k++
+		}
+	}
+	return col, row
+}

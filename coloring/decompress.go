@@ -1,0 +1,172 @@
+package coloring
+
+import "github.com/nabla-ad/nabla/sparsity"
+
+// Target is the part of a symmetric matrix that a Decompressor fills.
+type Target uint8
+
+const (
+	Full  Target = iota // all entries
+	Upper               // those on and above the diagonal
+	Lower               // those on and below the diagonal
+)
+
+func (t Target) String() string { return name(int(t), "full", "upper", "lower") }
+
+// A Source says where an entry is read: component Index of the product of colour
+// Color+1, a product of rows (Aᵀ·w) if Row is set and of columns (A·s) otherwise.
+// Beginning with 0, Color is a column of the compressed matrix.
+type Source struct {
+	Index, Color int32
+	Row          bool
+}
+
+// A Decompressor finds the values of a matrix in its products. It holds, for every
+// entry, where to read it, so decompression is a pass over the entries without
+// searching or allocating. It does not change and may be shared by goroutines.
+//
+// Products come as compressed matrices, stored by rows: col[i*colStride+k] is
+// component i of the product of the columns of colour k+1, A·s, and
+// row[j*rowStride+k] is component j of the product of the rows of colour k+1, Aᵀ·w.
+// Strides larger than the number of colours leave room between.
+type Decompressor struct {
+	coloring *Coloring
+	target   Target
+	pattern  *sparsity.Pattern
+	source   []Source // of an entry; with steps, of a step
+	steps    *steps   // substitution only
+
+	// Direct only: the entries by the colours they are read from, column colours
+	// first: those of the t-th colour are entries[colorPtr[t]:colorPtr[t+1]].
+	colorPtr, entries []int32
+}
+
+// Decompressor prepares decompression into the values of a matrix with the
+// coloured pattern or, for symmetric problems, with a triangle of it. The cost is
+// linear in the entries.
+func (c *Coloring) Decompressor(target Target) (*Decompressor, error) {
+	if target > Lower {
+		return nil, &UnsupportedError{"Decompressor", "an unknown target; use Full, Upper or Lower"}
+	}
+	if target != Full && c.problem.Structure != Symmetric {
+		return nil, &UnsupportedError{"Decompressor", "a triangle of a nonsymmetric matrix; use Full, or colour with Structure: Symmetric"}
+	}
+	d := &Decompressor{coloring: c, target: target}
+	if err := d.prepare(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Coloring returns the colouring it belongs to.
+func (d *Decompressor) Coloring() *Coloring { return d.coloring }
+
+// Target returns the part of the matrix that is filled.
+func (d *Decompressor) Target() Target { return d.target }
+
+// Pattern returns the pattern of the target, in whose order the values stand: the
+// coloured pattern, or its triangle.
+func (d *Decompressor) Pattern() *sparsity.Pattern { return d.pattern }
+
+// Sources returns where each entry of Pattern is read, nil for substitution. It is
+// the decompressor's own slice: read it, do not write it.
+func (d *Decompressor) Sources() []Source {
+	if d.steps != nil {
+		return nil
+	}
+	return d.source
+}
+
+// Decompress stores the values of the matrix in data, which has an element for
+// every entry of Pattern. A compressed matrix without colours may be nil. Neither
+// may overlap data. A slice or stride that is too short for the colouring is a
+// panic with a *LengthError.
+func (d *Decompressor) Decompress(data, col []float64, colStride int, row []float64, rowStride int) {
+	d.check(data, col, colStride, row, rowStride)
+	if d.steps != nil {
+		d.substitute(data, col, colStride, row, rowStride)
+		return
+	}
+	source := d.source
+	data = data[:len(source)]
+	for k, s := range source {
+		if s.Row {
+			data[k] = row[int(s.Index)*rowStride+int(s.Color)]
+		} else {
+			data[k] = col[int(s.Index)*colStride+int(s.Color)]
+		}
+	}
+}
+
+// DecompressFunc is Decompress for products in any layout: at returns a component
+// of a product.
+func (d *Decompressor) DecompressFunc(data []float64, at func(Source) float64) {
+	d.length("len(data)", len(data), d.pattern.NNZ())
+	if d.steps != nil {
+		d.substituteFunc(data, at)
+		return
+	}
+	for k, s := range d.source {
+		data[k] = at(s)
+	}
+}
+
+// DecompressColumn stores in data the values that are read from the product A·s of
+// one column colour, counted from 1, and leaves the others alone. So products can
+// be decompressed one at a time, with memory for one, at the cost of the entries
+// read: all colours of both kinds together fill the matrix.
+//
+// With substitution a value takes several products, and there is an
+// *UnsupportedError. Lengths and colours that do not fit are a panic with a
+// *LengthError.
+func (d *Decompressor) DecompressColumn(data, product []float64, color int) error {
+	m, _ := d.coloring.pattern.Dims()
+	return d.single(data, product, color-1, color, d.coloring.colColors, m)
+}
+
+// DecompressRow is DecompressColumn for the product Aᵀ·w of a row colour.
+func (d *Decompressor) DecompressRow(data, product []float64, color int) error {
+	_, n := d.coloring.pattern.Dims()
+	return d.single(data, product, d.coloring.colColors+color-1, color, d.coloring.rowColors, n)
+}
+
+func (d *Decompressor) single(data, product []float64, t, color, colors, length int) error {
+	if d.steps != nil {
+		return &UnsupportedError{"DecompressColumn", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
+	}
+	d.length("len(data)", len(data), len(d.source))
+	d.length("len(product)", len(product), length)
+	if color < 1 || color > colors {
+		panic(&LengthError{"Decompressor", "color", color, colors})
+	}
+	for _, k := range d.entries[d.colorPtr[t]:d.colorPtr[t+1]] {
+		data[k] = product[d.source[k].Index]
+	}
+	return nil
+}
+
+func (d *Decompressor) check(data, col []float64, colStride int, row []float64, rowStride int) {
+	c := d.coloring
+	m, n := c.pattern.Dims()
+	d.length("len(data)", len(data), d.pattern.NNZ())
+	d.block("col", len(col), colStride, m, c.colColors)
+	d.block("row", len(row), rowStride, n, c.rowColors)
+}
+
+func (d *Decompressor) block(arg string, got, stride, rows, colors int) {
+	if colors == 0 || rows == 0 {
+		return
+	}
+	if stride < colors {
+		panic(&LengthError{"Decompressor", arg + "Stride", stride, colors})
+	}
+	if want := (rows-1)*stride + colors; got < want {
+		panic(&LengthError{"Decompressor", "len(" + arg + ")", got, want})
+	}
+}
+
+func (d *Decompressor) length(arg string, got, want int) {
+	if got != want {
+		panic(&LengthError{"Decompressor", arg, got, want})
+	}
+}

@@ -1,0 +1,175 @@
+package coloring
+
+// Dynamic is a family of orders that choose the next vertex by its degree among
+// the vertices already placed or among those still to be placed. The degrees are
+// kept up to date in buckets, at a cost linear in the edges. See Gebremedhin,
+// Nguyen, Patwary and Pothen, "ColPack: software for graph coloring and related
+// problems in scientific computing", ACM Trans. Math. Softw. 40 (2013).
+type Dynamic struct {
+	// Forward counts the neighbours of a vertex behind it in the order instead of
+	// those before it.
+	Forward bool
+	// Descending builds the order from its end: the last vertex is the one of
+	// smallest degree among all, the one before it among the rest, and so on.
+	// Otherwise the order is built from its beginning and the largest degree is
+	// chosen.
+	Descending bool
+	// ColPack breaks ties as the ColPack library does, whose buckets are arrays in
+	// which the last vertex fills the gap of one that leaves. Otherwise it is last
+	// in, first out. Neither is better in general.
+	ColPack bool
+}
+
+// The dynamic orders that have names.
+var (
+	// SmallestLast puts the vertex of smallest degree last and does the same with
+	// the rest: colours are at most one more than the largest of these degrees.
+	SmallestLast = Dynamic{Descending: true}
+	// IncidenceDegree visits next the vertex with most visited neighbours.
+	IncidenceDegree = Dynamic{}
+	// DynamicLargestFirst visits next the vertex with most unvisited neighbours.
+	DynamicLargestFirst = Dynamic{Forward: true}
+)
+
+func (d Dynamic) String() string {
+	s := map[[2]bool]string{
+		{false, true}:  "SmallestLast",
+		{false, false}: "IncidenceDegree",
+		{true, false}:  "DynamicLargestFirst",
+		{true, true}:   "Dynamic(forward, descending)",
+	}[[2]bool{d.Forward, d.Descending}]
+	if d.ColPack {
+		s += "(ColPack)"
+	}
+	return s
+}
+
+func (d Dynamic) permute(g vertices) []int32 {
+	n := g.size()
+	degree, largest := degrees(g)
+	// Degrees among the unplaced fall from the full degree, those among the placed
+	// rise from zero. Building from the end, "before" means unplaced.
+	falling := d.Forward != d.Descending
+	if !falling {
+		clear(degree)
+	}
+	var q buckets = newLinked(n, int(largest)+1)
+	if d.ColPack {
+		q = newArrays(n, int(largest)+1)
+	}
+	for v := range degree {
+		q.push(int32(v), degree[v])
+	}
+	perm := make([]int32, n)
+	var buf []int32
+	best := largest
+	if d.Descending {
+		best = 0
+	}
+	for t := range n {
+		for q.peek(best) < 0 {
+			if d.Descending {
+				best++
+			} else {
+				best--
+			}
+		}
+		v := q.peek(best)
+		q.remove(v, best)
+		degree[v] = -1
+		if d.Descending {
+			perm[n-1-t] = v
+		} else {
+			perm[t] = v
+		}
+		near := g.neighbors(v, buf[:0])
+		for _, w := range near {
+			if degree[w] < 0 {
+				continue
+			}
+			q.remove(w, degree[w])
+			if falling {
+				degree[w]--
+			} else {
+				degree[w]++
+			}
+			q.push(w, degree[w])
+		}
+		buf = keep(g, buf, near)
+		// No degree changed by more than one.
+		if d.Descending && falling {
+			best = max(best-1, 0)
+		} else if !d.Descending && !falling {
+			best = min(best+1, largest)
+		}
+	}
+	return perm
+}
+
+// buckets hold vertices by degree.
+type buckets interface {
+	push(v, degree int32)
+	remove(v, degree int32)
+	peek(degree int32) int32 // the vertex to take next, -1 if the bucket is empty
+}
+
+// linked buckets are doubly linked lists; vertices enter and leave at the head.
+type linked struct{ head, next, prev []int32 }
+
+func newLinked(n, degrees int) *linked {
+	l := &linked{make([]int32, degrees), make([]int32, n), make([]int32, n)}
+	for d := range l.head {
+		l.head[d] = -1
+	}
+	return l
+}
+
+func (l *linked) push(v, d int32) {
+	h := l.head[d]
+	l.next[v], l.prev[v], l.head[d] = h, -1, v
+	if h >= 0 {
+		l.prev[h] = v
+	}
+}
+
+func (l *linked) remove(v, d int32) {
+	next, prev := l.next[v], l.prev[v]
+	if prev < 0 {
+		l.head[d] = next
+	} else {
+		l.next[prev] = next
+	}
+	if next >= 0 {
+		l.prev[next] = prev
+	}
+}
+
+func (l *linked) peek(d int32) int32 { return l.head[d] }
+
+// arrays are buckets that stay dense: the last vertex takes the place of one that
+// leaves.
+type arrays struct {
+	of [][]int32
+	at []int32
+}
+
+func newArrays(n, degrees int) *arrays { return &arrays{make([][]int32, degrees), make([]int32, n)} }
+
+func (a *arrays) push(v, d int32) {
+	a.at[v] = int32(len(a.of[d]))
+	a.of[d] = append(a.of[d], v)
+}
+
+func (a *arrays) remove(v, d int32) {
+	b := a.of[d]
+	last := b[len(b)-1]
+	b[a.at[v]], a.at[last] = last, a.at[v]
+	a.of[d] = b[:len(b)-1]
+}
+
+func (a *arrays) peek(d int32) int32 {
+	if b := a.of[d]; len(b) > 0 {
+		return b[len(b)-1]
+	}
+	return -1
+}

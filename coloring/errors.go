@@ -1,0 +1,92 @@
+package coloring
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// A ProblemError says why a combination of settings is no problem.
+type ProblemError struct {
+	Problem Problem
+	Reason  string
+}
+
+func (e *ProblemError) Error() string {
+	return fmt.Sprintf("coloring: no %v problem: %s", e.Problem, e.Reason)
+}
+
+// A PatternError says why a pattern does not fit a problem.
+type PatternError struct {
+	Problem    Problem
+	Rows, Cols int
+	Reason     string
+}
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("coloring: a %d×%d pattern for the %v problem: %s", e.Rows, e.Cols, e.Problem, e.Reason)
+}
+
+func patternError(p Problem, s *sparsity.Pattern, format string, args ...any) error {
+	rows, cols := s.Dims()
+	return &PatternError{Problem: p, Rows: rows, Cols: cols, Reason: fmt.Sprintf(format, args...)}
+}
+
+// A LengthError says that a slice has the wrong length, or a stride is too short.
+type LengthError struct {
+	Op, Arg   string
+	Got, Want int
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("coloring: %s: %s = %d, want %d", e.Op, e.Arg, e.Got, e.Want)
+}
+
+// An InvalidColoringError names a place where colours fail: the rows, the columns
+// or, where both have one element, the entry.
+type InvalidColoringError struct {
+	Rows, Columns []int
+	Reason        string
+}
+
+func (e *InvalidColoringError) Error() string {
+	var at []string
+	switch {
+	case len(e.Rows) == 1 && len(e.Columns) == 1:
+		at = append(at, fmt.Sprintf("entry (%d, %d)", e.Rows[0], e.Columns[0]))
+	default:
+		at = append(list(at, "row", e.Rows), list(nil, "column", e.Columns)...)
+	}
+	return "coloring: invalid colours: " + strings.Join(at, ", ") + ": " + e.Reason
+}
+
+func list(at []string, what string, of []int) []string {
+	switch len(of) {
+	case 0:
+		return at
+	case 1:
+		return append(at, fmt.Sprintf("%s %d", what, of[0]))
+	}
+	return append(at, fmt.Sprintf("%ss %s", what, strings.Trim(fmt.Sprint(of), "[]")))
+}
+
+func invalid(rows, cols []int, format string, args ...any) error {
+	return &InvalidColoringError{Rows: rows, Columns: cols, Reason: fmt.Sprintf(format, args...)}
+}
+
+// An UnsupportedError says what a colouring cannot do and what does it.
+type UnsupportedError struct{ Op, Reason string }
+
+func (e *UnsupportedError) Error() string { return "coloring: " + e.Op + ": " + e.Reason }
+
+// A BudgetError says that [Optimal] used up its budget. Best is the best colouring
+// found so far: valid, and maybe optimal, but not proved to be.
+type BudgetError struct {
+	Budget int
+	Best   *Coloring
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, a larger Budget, or Greedy", e.Best.Colors(), e.Budget)
+}

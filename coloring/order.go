@@ -1,0 +1,119 @@
+package coloring
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// An Order is the order in which a greedy colouring visits the columns, the rows,
+// or, for a bidirectional problem, both. Degrees in an order count the vertices
+// that a colour competes with: for column and row problems the columns (rows) that
+// share a row (column) with it, for symmetric and bidirectional problems the
+// neighbours in the graph.
+type Order interface {
+	String() string
+	permute(g vertices) []int32
+}
+
+// vertices is a graph as orders see it. neighbors returns the distinct neighbours
+// of v, appended to buf or in place: the caller does not write to it.
+type vertices interface {
+	size() int
+	neighbors(v int32, buf []int32) []int32
+}
+
+// Permutation returns the numbers of the columns in the order in which a greedy
+// colouring visits them; for a row problem those of the rows, for a bidirectional
+// one those of the columns and, beginning with the number of columns, of the rows.
+func Permutation(p *sparsity.Pattern, problem Problem, order Order) ([]int, error) {
+	problem, err := problem.checked(p)
+	if err != nil {
+		return nil, err
+	}
+	perm := order.permute(verticesOf(p, problem))
+	out := make([]int, len(perm))
+	for k, v := range perm {
+		out[k] = int(v)
+	}
+	return out, nil
+}
+
+func verticesOf(p *sparsity.Pattern, problem Problem) vertices {
+	switch {
+	case problem.graphical():
+		return newGraph(p, problem)
+	case problem.Partition == Row:
+		return newColumns(p.Transpose())
+	}
+	return newColumns(p)
+}
+
+// Natural is the order of the matrix.
+type Natural struct{}
+
+func (Natural) String() string { return "Natural" }
+
+func (Natural) permute(g vertices) []int32 {
+	perm := make([]int32, g.size())
+	for v := range perm {
+		perm[v] = int32(v)
+	}
+	return perm
+}
+
+// Random is a random order, the same one for the same seed.
+type Random struct{ Seed uint64 }
+
+func (r Random) String() string { return fmt.Sprintf("Random(%d)", r.Seed) }
+
+func (r Random) permute(g vertices) []int32 {
+	perm := Natural{}.permute(g)
+	rand.New(rand.NewPCG(r.Seed, 0)).Shuffle(len(perm), func(i, j int) { perm[i], perm[j] = perm[j], perm[i] })
+	return perm
+}
+
+// LargestFirst is the order of falling degree, the natural one among equals.
+type LargestFirst struct{}
+
+func (LargestFirst) String() string { return "LargestFirst" }
+
+func (LargestFirst) permute(g vertices) []int32 {
+	degree, largest := degrees(g)
+	return countingSort(Natural{}.permute(g), int(largest)+1, func(v int32) int32 { return largest - degree[v] })
+}
+
+func degrees(g vertices) (degree []int32, largest int32) {
+	degree = make([]int32, g.size())
+	var buf []int32
+	for v := range degree {
+		near := g.neighbors(int32(v), buf[:0])
+		degree[v] = int32(len(near))
+		largest = max(largest, degree[v])
+		buf = keep(g, buf, near)
+	}
+	return degree, largest
+}
+
+// keep returns the buffer for the next call of neighbors: the grown one, unless the
+// graph handed out a part of itself.
+func keep(g vertices, buf, near []int32) []int32 {
+	if _, inPlace := g.(*graph); inPlace {
+		return buf
+	}
+	return near
+}
+
+// PerfectElimination visits the vertices of a chordal graph in the reverse of an
+// elimination order without fill, found by maximum cardinality search (Tarjan and
+// Yannakakis, SIAM J. Comput. 13 (1984)). Then the visited neighbours of a vertex
+// know each other, and a greedy colouring is optimal: of the columns, if the graph
+// of columns that share a row is chordal, and of a symmetric problem with
+// Substitution, if the matrix has a Cholesky factor without fill. On other graphs
+// it is an order like any other.
+type PerfectElimination struct{}
+
+func (PerfectElimination) String() string { return "PerfectElimination" }
+
+func (PerfectElimination) permute(g vertices) []int32 { return IncidenceDegree.permute(g) }

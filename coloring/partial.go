@@ -1,0 +1,113 @@
+package coloring
+
+import "github.com/nabla-ad/nabla/sparsity"
+
+// heavy is the number of entries from which the colours in a row (of a graph: the
+// colours around a vertex) are tabulated instead of searched for. Without it one
+// dense row would cost the square of its length.
+const heavy = 96
+
+// distance2 is the first-fit partial distance-2 colouring of the columns of p, in
+// the given order: Algorithm 3.2 of Gebremedhin, Manne and Pothen, "What color is
+// your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005).
+// Columns without entries get no colour. The cost is the sum of the squared lengths
+// of the rows, less for long rows.
+func distance2(p *sparsity.Pattern, order []int32) (color []int32, colors int) {
+	rows, cols := p.Dims()
+	t := p.Transpose()
+	color = make([]int32, cols)
+	forbidden := make([]int32, cols+2) // forbidden[c] == v+1: colour c is taken near v
+	long := make([]*taken, rows)
+	for i := range rows {
+		if len(t.Col(i)) >= heavy {
+			long[i] = new(taken)
+		}
+	}
+	var near []*taken
+	for _, v := range order {
+		column := p.Col(int(v))
+		if len(column) == 0 {
+			continue
+		}
+		c := int32(1)
+		near = near[:0]
+		for _, i := range column {
+			if l := long[i]; l != nil {
+				near = append(near, l)
+				c = max(c, l.free)
+				continue
+			}
+			for _, w := range t.Col(i) {
+				forbidden[color[w]] = v + 1
+			}
+		}
+	search:
+		for ; ; c++ {
+			if forbidden[c] == v+1 {
+				continue
+			}
+			for _, l := range near {
+				if l.has(c) {
+					continue search
+				}
+			}
+			break
+		}
+		color[v] = c
+		colors = max(colors, int(c))
+		for _, l := range near {
+			l.add(c)
+		}
+	}
+	return color, colors
+}
+
+// taken is a set of colours that knows its smallest missing one.
+type taken struct {
+	words []uint64
+	free  int32 // all colours in 1…free-1 are taken
+}
+
+func (s *taken) has(c int32) bool {
+	return int(c>>6) < len(s.words) && s.words[c>>6]>>(c&63)&1 != 0
+}
+
+func (s *taken) add(c int32) {
+	for int(c>>6) >= len(s.words) {
+		s.words = append(s.words, 0)
+	}
+	s.words[c>>6] |= 1 << (c & 63)
+	s.free = max(s.free, 1)
+	for s.has(s.free) {
+		s.free++
+	}
+}
+
+// A columns graph joins columns that share a row. It is never built.
+type columns struct {
+	p, t  *sparsity.Pattern
+	mark  []int32
+	stamp int32
+}
+
+func newColumns(p *sparsity.Pattern) *columns {
+	_, cols := p.Dims()
+	return &columns{p: p, t: p.Transpose(), mark: make([]int32, cols)}
+}
+
+func (g *columns) size() int { return len(g.mark) }
+
+// neighbors implements [vertices].
+func (g *columns) neighbors(v int32, buf []int32) []int32 {
+	g.stamp++
+	g.mark[v] = g.stamp
+	for _, i := range g.p.Col(int(v)) {
+		for _, w := range g.t.Col(i) {
+			if g.mark[w] != g.stamp {
+				g.mark[w] = g.stamp
+				buf = append(buf, int32(w))
+			}
+		}
+	}
+	return buf
+}

@@ -1,0 +1,146 @@
+package coloring
+
+import "github.com/nabla-ad/nabla/sparsity"
+
+// prepare finds the sources of all entries.
+func (d *Decompressor) prepare() error {
+	c := d.coloring
+	d.pattern = c.pattern
+	switch {
+	case c.problem.Structure == Symmetric:
+		return d.prepareSymmetric()
+	case c.problem.Partition == Bidirectional:
+		if c.problem.Decompression == Substitution {
+			d.steps = newSteps(c.pattern.NNZ(), c.reading)
+			for _, e := range c.reading.order {
+				d.steps.add(e, e, -1)
+				d.source = append(d.source, d.edgeSource(e))
+			}
+			d.steps.link(c.reading)
+			return nil
+		}
+		d.source = make([]Source, c.pattern.NNZ())
+		for e := range d.source {
+			d.source[e] = d.edgeSource(int32(e))
+		}
+	default:
+		d.source = make([]Source, 0, c.pattern.NNZ())
+		_, n := c.pattern.Dims()
+		for j := range n {
+			for _, i := range c.pattern.Col(j) {
+				if c.problem.Partition == Row {
+					d.source = append(d.source, Source{int32(j), int32(c.rows[i] - 1), true})
+				} else {
+					d.source = append(d.source, Source{int32(i), int32(c.cols[j] - 1), false})
+				}
+			}
+		}
+	}
+	d.byColor()
+	return nil
+}
+
+// edgeSource is where the value of an edge is read: at the component of its spoke,
+// or leaf, in the product of its hub, or parent.
+func (d *Decompressor) edgeSource(e int32) Source {
+	c := d.coloring
+	h := c.reading.hub[e]
+	s := c.g.other(e, h)
+	switch n := int32(c.g.cols); {
+	case c.problem.Structure == Symmetric:
+		return Source{s, int32(c.cols[h] - 1), false}
+	case h < n:
+		return Source{s - n, int32(c.cols[h] - 1), false}
+	default:
+		return Source{s, int32(c.rows[h-n] - 1), true}
+	}
+}
+
+func (d *Decompressor) prepareSymmetric() error {
+	c, g := d.coloring, d.coloring.g
+	n := g.n
+	substitution := c.problem.Decompression == Substitution
+	if substitution {
+		d.steps = newSteps(c.pattern.NNZ(), c.reading)
+	}
+	slot := make([][2]int32, len(g.ends)) // the entries of an edge in the target: lower, upper, plus one
+	ptr := make([]int, n+1)
+	idx := make([]int, 0, c.pattern.NNZ())
+	s := 0 // the edge of the next off-diagonal entry is g.edge[s]
+	for j := range n {
+		for _, i := range c.pattern.Col(j) {
+			e := int32(-1)
+			if i != j {
+				e = g.edge[s]
+				s++
+			}
+			if d.target == Upper && i > j || d.target == Lower && i < j {
+				continue
+			}
+			k := int32(len(idx))
+			idx = append(idx, i)
+			source := Source{int32(j), int32(c.cols[j] - 1), false}
+			switch {
+			case substitution && e < 0:
+				d.steps.add(-1, k, -1)
+			case substitution:
+				if i > j {
+					slot[e][0] = k + 1
+				} else {
+					slot[e][1] = k + 1
+				}
+				continue
+			case e >= 0:
+				source = d.edgeSource(e)
+			}
+			d.source = append(d.source, source)
+		}
+		ptr[j+1] = len(idx)
+	}
+	if d.target != Full {
+		p, err := sparsity.New(n, n, ptr, idx)
+		if err != nil {
+			return err
+		}
+		d.pattern = p
+	}
+	if !substitution {
+		d.byColor()
+		return nil
+	}
+	for _, e := range c.reading.order {
+		k, mirror := slot[e][0]-1, slot[e][1]-1
+		if k < 0 {
+			k, mirror = mirror, k
+		}
+		d.steps.add(e, k, mirror)
+		d.source = append(d.source, d.edgeSource(e))
+	}
+	d.steps.link(c.reading)
+	return nil
+}
+
+// byColor sorts the entries by the product they are read from.
+func (d *Decompressor) byColor() {
+	columns := int32(d.coloring.colColors)
+	all := make([]int32, len(d.source))
+	for k := range all {
+		all[k] = int32(k)
+	}
+	colors := d.coloring.Colors()
+	of := func(k int32) int32 {
+		if s := d.source[k]; s.Row {
+			return columns + s.Color
+		} else {
+			return s.Color
+		}
+	}
+	d.entries = countingSort(all, colors, of)
+	d.colorPtr = make([]int32, colors+1)
+	for k := range d.source {
+		d.colorPtr[of(int32(k))+1]++
+	}
+	for t := range colors {
+		d.colorPtr[t+1] += d.colorPtr[t]
+	}
+}

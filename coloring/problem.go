@@ -1,0 +1,113 @@
+package coloring
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// Structure says what is known about a matrix beside its pattern.
+type Structure uint8
+
+const (
+	// Nonsymmetric matrices, as Jacobians, can be of any shape.
+	Nonsymmetric Structure = iota
+	// Symmetric matrices, as Hessians, have two entries for every value: either of
+	// them may be the one that a product gives away.
+	Symmetric
+)
+
+func (s Structure) String() string { return name(int(s), "nonsymmetric", "symmetric") }
+
+// Partition says which products with the matrix A are taken.
+type Partition uint8
+
+const (
+	// Column colourings group columns: the products are A·s, one per colour.
+	Column Partition = iota
+	// Row colourings group rows: the products are Aᵀ·w, one per colour.
+	Row
+	// Bidirectional colourings take some of both kinds.
+	Bidirectional
+)
+
+func (p Partition) String() string { return name(int(p), "column", "row", "bidirectional") }
+
+// Decompression says how the entries are found in the products.
+type Decompression uint8
+
+const (
+	// Direct decompression reads every entry off one product.
+	Direct Decompression = iota
+	// Substitution needs fewer products for symmetric and bidirectional problems:
+	// an entry is a component of a product less entries found before it. Rounding
+	// errors add up along these chains.
+	Substitution
+)
+
+func (d Decompression) String() string { return name(int(d), "direct", "substitution") }
+
+func name(i int, names ...string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return "unknown"
+}
+
+// A Problem says what a colouring is for. The zero Problem asks for groups of
+// structurally orthogonal columns. Four combinations of Structure and Partition
+// have a meaning: nonsymmetric with every partition, and symmetric with Column
+// (rows and columns of a symmetric matrix are the same thing).
+type Problem struct {
+	Structure     Structure
+	Partition     Partition
+	Decompression Decompression // Direct for nonsymmetric Column and Row, whatever is asked
+}
+
+func (p Problem) String() string {
+	return p.Structure.String() + " " + p.Partition.String() + " " + p.Decompression.String()
+}
+
+// graphical reports whether the problem is a star or acyclic colouring of a graph;
+// otherwise it is a partial distance-2 colouring.
+func (p Problem) graphical() bool { return p.Structure == Symmetric || p.Partition == Bidirectional }
+
+// checked returns the problem with its defaults resolved, or says why it does not
+// fit the pattern.
+func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
+	if p.Structure > Symmetric || p.Partition > Bidirectional || p.Decompression > Substitution {
+		return p, &ProblemError{Problem: p, Reason: "it has a value outside the declared constants"}
+	}
+	if p.Structure == Symmetric && p.Partition != Column {
+		return p, &ProblemError{Problem: p, Reason: "a symmetric matrix is coloured by columns; want Partition: Column"}
+	}
+	rows, cols := s.Dims()
+	if rows > math.MaxInt32/4-cols || s.NNZ() > math.MaxInt32/4 {
+		return p, patternError(p, s, "it is too large for 32-bit indices; split the matrix into blocks")
+	}
+	if p.Structure == Symmetric {
+		if rows != cols {
+			return p, patternError(p, s, "want a square one; for a Jacobian use Structure: Nonsymmetric")
+		}
+		if !s.Symmetric() {
+			return p, asymmetry(p, s)
+		}
+	}
+	if !p.graphical() {
+		p.Decompression = Direct
+	}
+	return p, nil
+}
+
+// asymmetry names the first entry without its mirror image.
+func asymmetry(p Problem, s *sparsity.Pattern) error {
+	_, cols := s.Dims()
+	for j := range cols {
+		for _, i := range s.Col(j) {
+			if !s.Has(j, i) {
+				return patternError(p, s, "it has entry (%d, %d) and not (%d, %d); unite it with its transpose (p.Union(p.Transpose())) or use Structure: Nonsymmetric", i, j, j, i)
+			}
+		}
+	}
+	return nil
+}
