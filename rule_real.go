@@ -143,7 +143,7 @@ func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep 
 // of outer ones.
 func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
 	var t core.Tracer
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit, Blind: core.Blind(x)})
 	defer t.Close()
 	xs, ys := make([]core.Rep, len(x)), make([]core.Rep, r.m)
 	for i, a := range x {

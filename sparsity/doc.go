@@ -1,3 +1,19 @@
 // Package sparsity says which entries of a Jacobian or Hessian can differ from
 // zero: [Pattern], and the detectors that find one.
+//
+// A detector runs the function once over numbers that only note what was done with
+// them. Each elementary operation has a class: whether its first and second
+// derivatives by each operand can differ from zero. It is read off the table of
+// package rules, where a partial derivative "0" is a structural zero, and one that
+// does not vary with an operand has no second derivative by it. What remains is a
+// graph, and a pattern is a question of reachability in it:
+//
+//	J[i, j]     output i is reached from input j over first derivatives
+//	H[i, j]     some operation with a second derivative by operands a and b, on which
+//	            an output depends, has a reached from i and b from j
+//
+// The answer is found by walks from 64 outputs at a time down to the inputs, which
+// take linear time where each output depends on few inputs, or else by sweeps over
+// all operations with one bit for each of 64 inputs, whose cost does not depend on
+// the pattern. A long sum costs neither of them a set for each partial sum.
 package sparsity
