@@ -15,6 +15,8 @@ type realRule struct {
 	over func(y, x []core.Rep) // writes all of y
 	// value is a faster way over plain numbers, where there is one.
 	value func(y, x []float64)
+	// structure is that of core.Structured, where it is known.
+	structure func() (rows [][]int, linear bool)
 }
 
 func (r *realRule) Name() string    { return r.name }

@@ -36,7 +36,7 @@ func (d Recorded) Hessian(f Function, x []float64) (*Pattern, error) {
 	return d.union(f, x, HessianOfProgram)
 }
 
-func (d Recorded) union(f Function, x []float64, pattern func(*program.Program) *Pattern) (*Pattern, error) {
+func (d Recorded) union(f Function, x []float64, pattern func(*program.Program) (*Pattern, error)) (*Pattern, error) {
 	var all *Pattern
 	var known []*program.Program
 	for _, at := range append([][]float64{x}, d.Points...) {
@@ -51,7 +51,10 @@ func (d Recorded) union(f Function, x []float64, pattern func(*program.Program) 
 			continue
 		}
 		known = append(known, p)
-		one := pattern(p)
+		one, err := pattern(p)
+		if err != nil {
+			return nil, err
+		}
 		if all == nil {
 			all = one
 		} else if all, err = all.Union(one); err != nil {
@@ -70,9 +73,21 @@ func sameBranch(p, q *program.Program) bool {
 
 // OfProgram is the pattern of the Jacobian of a program's first group of outputs
 // with respect to its first group of inputs, at every point where the guards of the
-// program hold.
-func OfProgram(p *program.Program) *Pattern { return fromProgram(p).jacobian() }
+// program hold. The error is one of a custom rule.
+func OfProgram(p *program.Program) (*Pattern, error) {
+	g, err := fromProgram(p)
+	if err != nil {
+		return nil, err
+	}
+	return g.jacobian(), nil
+}
 
 // HessianOfProgram is the pattern of the second derivatives, in the same sense,
 // united over the outputs.
-func HessianOfProgram(p *program.Program) *Pattern { return fromProgram(p).hessian() }
+func HessianOfProgram(p *program.Program) (*Pattern, error) {
+	g, err := fromProgram(p)
+	if err != nil {
+		return nil, err
+	}
+	return g.hessian(), nil
+}

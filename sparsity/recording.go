@@ -7,8 +7,9 @@ import (
 
 // fromRecording is the graph of a recording with the outputs ys. With local, the
 // recording has kept its values and they count.
-func fromRecording(r core.Recorded, ys []core.Rep, local bool) *graph {
-	g := &graph{n: r.NIn, nodes: make([]node, 0, r.Len)}
+func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err error) {
+	defer caught(&err)
+	g = &graph{n: r.NIn, nodes: make([]node, 0, r.Len)}
 	first := r.NIn + r.NParam + 1
 	number := make([]int32, first+r.Len) // by id; parameters and guards stay 0
 	for i := range r.NIn {
@@ -63,5 +64,16 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) *graph {
 	for _, y := range ys {
 		g.outs = append(g.outs, number[y.ID])
 	}
-	return g
+	return g, nil
+}
+
+// caught makes an error of what a custom rule aborts with.
+func caught(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case core.Abort:
+		*err = v.Err
+	default:
+		panic(v)
+	}
 }

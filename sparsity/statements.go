@@ -7,8 +7,9 @@ import (
 
 // fromProgram is the graph of a program's first group of outputs as a function of
 // its first group of inputs. It holds wherever the guards of the program do.
-func fromProgram(p *program.Program) *graph {
-	g := &graph{nodes: make([]node, 0, len(p.Stmts))}
+func fromProgram(p *program.Program) (g *graph, err error) {
+	defer caught(&err)
+	g = &graph{nodes: make([]node, 0, len(p.Stmts))}
 	if len(p.Ins) > 0 {
 		g.n = p.Ins[0].N
 	}
@@ -64,5 +65,5 @@ func fromProgram(p *program.Program) *graph {
 			g.outs = append(g.outs, number[s])
 		}
 	}
-	return g
+	return g, nil
 }

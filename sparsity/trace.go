@@ -110,5 +110,5 @@ func trace(detector string, f Function, x []float64, limit int, local bool) (*gr
 	if err := f.OverIn(&t, ys, xs); err != nil {
 		return nil, err
 	}
-	return fromRecording(t.Recorded(), ys, local), nil
+	return fromRecording(t.Recorded(), ys, local)
 }

@@ -37,45 +37,53 @@ func Blind(x []Rep) bool {
 // refuse ends a blind recording.
 func (t *Tracer) refuse() { panic(Abort{branchError()}) }
 
-const module = "github.com/nabla-ad/nabla"
-
-// rooms are the packages of this module between a user's function and its trace.
-var rooms = []string{".", "/engine.", "/internal/core.", "/program.", "/sparsity.", "/backend/"}
-
-// branchError finds the user's line on the stack: the first one outside rooms.
+// branchError finds the user's line on the stack: the first one outside the
+// packages between a user's function and its trace. Files tell packages apart;
+// names would not, as an inlined closure has that of the function around it.
 func branchError() *BranchError {
 	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
 	e := &BranchError{Call: "a comparison"}
+	root := ""
 	for {
 		f, more := frames.Next()
-		name, ours := strings.CutPrefix(f.Function, module)
-		if ours = ours && !strings.HasSuffix(f.File, "_test.go") && hasRoom(name); !ours {
+		if root == "" {
+			root = strings.TrimSuffix(f.File, "internal/core/blind.go")
+		}
+		file, inside := strings.CutPrefix(f.File, root)
+		if !inside || strings.HasSuffix(file, "_test.go") || !between(file) {
 			e.File, e.Line = f.File, f.Line
 			return e
 		}
-		e.Call = shortName(name)
+		e.Call = shortName(f.Function)
 		if !more {
 			return e
 		}
 	}
 }
 
-func hasRoom(name string) bool {
-	for _, r := range rooms {
-		if strings.HasPrefix(name, r) {
+// between reports whether a file of this module is of a package that stands between.
+func between(file string) bool {
+	for _, dir := range []string{"engine/", "internal/core/", "program/", "sparsity/", "backend/"} {
+		if strings.HasPrefix(file, dir) {
 			return true
 		}
 	}
-	return false
+	return !strings.Contains(file, "/")
 }
 
 // shortName is a function as one writes it: without package, type arguments and
-// the numbers of closures.
+// the numbers of closures. An inlined function stands last in the name of the one
+// around it.
 func shortName(name string) string {
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	_, name, _ = strings.Cut(name, ".")
-	name, _, _ = strings.Cut(name, "[")
-	name, _, _ = strings.Cut(name, ".func")
-	return name
+	name = strings.ReplaceAll(name, "[...]", "")
+	_, name, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".")
+	parts := strings.Split(name, ".")
+	for len(parts) > 1 && strings.Trim(strings.TrimPrefix(parts[len(parts)-1], "func"), "0123456789") == "" {
+		parts = parts[:len(parts)-1]
+	}
+	if n := len(parts); n > 2 {
+		parts = parts[n-1:]
+	}
+	return strings.Join(parts, ".")
 }
