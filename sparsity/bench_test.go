@@ -89,6 +89,34 @@ func BenchmarkDense(b *testing.B) {
 	}
 }
 
+// burgers is the energy after some steps of a difference scheme.
+func burgers(steps int) func(x []nabla.Real) nabla.Real {
+	return func(x []nabla.Real) nabla.Real {
+		u, next := append([]nabla.Real(nil), x...), make([]nabla.Real, len(x))
+		for range steps {
+			copy(next, u)
+			for i := 1; i < len(x)-1; i++ {
+				next[i] = u[i].Add(u[i].Mul(u[i+1].Sub(u[i-1])).Scale(1e-3))
+			}
+			u, next = next, u
+		}
+		var e nabla.Real
+		for _, v := range u {
+			e = e.Add(v.Sq())
+		}
+		return e
+	}
+}
+
+func BenchmarkSteps(b *testing.B) {
+	const steps = 20
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			benchmarkHessian(b, burgers(steps), sparsity.Global{}, n, n*(4*steps+1)-2*steps*(2*steps+1))
+		})
+	}
+}
+
 func benchmarkHessian(b *testing.B, f func(x []nabla.Real) nabla.Real, d sparsity.Detector, n, nnz int) {
 	x := point(n)
 	b.ReportAllocs()

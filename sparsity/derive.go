@@ -3,6 +3,9 @@ package sparsity
 // smallBlocks is how many sweeps are made without thinking of anything else.
 const smallBlocks = 4
 
+// linearCost is what walks may cost for each number before cones are tried.
+const linearCost = 300
+
 // jacobian is the pattern of the first derivatives of the outputs. Walks are made
 // where each output depends on little, sweeps where walks turn out to cost more.
 func (g *graph) jacobian() *Pattern {
@@ -27,11 +30,15 @@ func (g *graph) walkJacobian(budget int64) (*Pattern, bool) {
 //
 // A node adds the products of the derivatives of its operands where its class has a
 // second derivative and an output depends on it: then, and only then, do operations
-// in between pass the second derivative on.
+// in between pass the second derivative on. Walks find the sets of inputs to
+// multiply, which is best while they are small; cones need no sets.
 func (g *graph) hessian() *Pattern {
 	operands := g.settle()
 	if g.n > 64*smallBlocks {
-		if p, ok := g.walkHessian(operands, 2*g.sweepsCost()); ok {
+		if p, ok := g.walkHessian(operands, min(linearCost*int64(g.size()), 2*g.sweepsCost())); ok {
+			return p
+		}
+		if p, ok := g.coneHessian(2 * g.sweepsCost()); ok {
 			return p
 		}
 	}
@@ -90,7 +97,7 @@ func (g *graph) products(operands []int32, r *rows, budget int64) (*Pattern, boo
 	for i, v := range operands {
 		at[v] = int32(i)
 	}
-	u := upper{n: g.n}
+	u := upper{n: g.n, list: make([]uint64, 0, 2*len(r.idx))}
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		if n.class&seconds == 0 {
@@ -98,15 +105,15 @@ func (g *graph) products(operands []int32, r *rows, budget int64) (*Pattern, boo
 		}
 		a, b := r.row(int(at[n.a])), r.row(int(at[n.b]))
 		if n.class&second11 != 0 {
-			budget -= entryCost * int64(len(a)) * int64(len(a)) / 2
+			budget -= pairCost * int64(len(a)) * int64(len(a)) / 2
 			u.square(a)
 		}
 		if n.class&second22 != 0 {
-			budget -= entryCost * int64(len(b)) * int64(len(b)) / 2
+			budget -= pairCost * int64(len(b)) * int64(len(b)) / 2
 			u.square(b)
 		}
 		if n.class&second12 != 0 {
-			budget -= entryCost * int64(len(a)) * int64(len(b))
+			budget -= pairCost * int64(len(a)) * int64(len(b))
 			u.product(a, b)
 		}
 		if budget < 0 {

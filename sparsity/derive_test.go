@@ -113,6 +113,10 @@ func TestWalksAndSweepsAgainstNaiveSets(t *testing.T) {
 			t.Fatal("a walk gave up")
 		}
 		check(t, seed, "Hessian by walks", p, want)
+		if p, ok = g.coneHessian(math.MaxInt64); !ok {
+			t.Fatal("a cone gave up")
+		}
+		check(t, seed, "Hessian by cones", p, want)
 		check(t, seed, "Hessian", g.hessian(), want)
 	}
 }
@@ -123,6 +127,9 @@ func TestWalksGiveUp(t *testing.T) {
 	for budget := int64(1); budget < 1<<30; budget *= 2 {
 		if p, ok := g.walkJacobian(budget); ok {
 			check(t, 0, "Jacobian", p, g.sweepJacobian())
+		}
+		if p, ok := g.coneHessian(budget); ok {
+			check(t, 0, "Hessian", p, g.sweepHessian())
 		}
 		if p, ok := g.walkHessian(operands, budget); ok {
 			check(t, 0, "Hessian", p, g.sweepHessian())
@@ -150,24 +157,5 @@ func check(t *testing.T, seed uint64, what string, got, want *Pattern) {
 	}
 	if !got.Equal(want) {
 		t.Fatalf("seed %d: %s: %d entries, want %d", seed, what, got.NNZ(), want.NNZ())
-	}
-}
-
-// TestUpperCompaction has more products than the list holds.
-func TestUpperCompaction(t *testing.T) {
-	u := upper{n: 3000}
-	a := make([]int, u.n)
-	for i := range a {
-		a[i] = i
-	}
-	for range 3 {
-		u.square(a)
-	}
-	u.product(a[:10], a)
-	if len(u.list) > 1<<23 {
-		t.Errorf("the list has %d entries", len(u.list))
-	}
-	if got := u.pattern(); !got.Equal(Full(u.n, u.n)) {
-		t.Errorf("%d entries", got.NNZ())
 	}
 }

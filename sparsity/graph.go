@@ -10,9 +10,14 @@ import (
 // after their operands. Operations that pass on the derivative of one operand, as a
 // sum with a constant does, leave no node.
 type graph struct {
-	n     int
-	nodes []node // number n+1+k is nodes[k]
-	outs  []int32
+	n       int
+	nodes   []node // number n+1+k is nodes[k]
+	outs    []int32
+	classes *[rules.NumOps]class
+}
+
+func newGraph(n, nodes int) *graph {
+	return &graph{n: n, nodes: make([]node, 0, nodes), classes: classes()}
 }
 
 // A node is an operation on one or two numbers. An operand of which the class says
@@ -98,7 +103,7 @@ func (g *graph) operation(op rules.Op, local bool, x, y, z operand) int32 {
 	case rules.FMA:
 		return g.apply(linear, g.operation(rules.Mul, local, x, y, operand{}), z.id)
 	}
-	c := classes()[op]
+	c := g.classes[op]
 	if local {
 		c = c.at(op, x.v, y.v)
 	}

@@ -9,7 +9,7 @@ import (
 // recording has kept its values and they count.
 func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err error) {
 	defer caught(&err)
-	g = &graph{n: r.NIn, nodes: make([]node, 0, r.Len)}
+	g = newGraph(r.NIn, r.Len)
 	first := r.NIn + r.NParam + 1
 	number := make([]int32, first+r.Len) // by id; parameters and guards stay 0
 	for i := range r.NIn {

@@ -9,10 +9,11 @@ import (
 // its first group of inputs. It holds wherever the guards of the program do.
 func fromProgram(p *program.Program) (g *graph, err error) {
 	defer caught(&err)
-	g = &graph{nodes: make([]node, 0, len(p.Stmts))}
+	n := 0
 	if len(p.Ins) > 0 {
-		g.n = p.Ins[0].N
+		n = p.Ins[0].N
 	}
+	g = newGraph(n, len(p.Stmts))
 	number := make([]int32, p.Slots)
 	at := func(o program.Operand, l int32) int32 {
 		if o.Stride == program.Gather {

@@ -6,7 +6,6 @@ import "slices"
 type upper struct {
 	n    int
 	list []uint64 // i in the high half, j in the low one
-	kept int      // entries after the last compaction
 }
 
 // square adds the entries between any two of a, which ascends.
@@ -16,7 +15,6 @@ func (u *upper) square(a []int) {
 			u.list = append(u.list, uint64(i)<<32|uint64(j))
 		}
 	}
-	u.compact()
 }
 
 // product adds the entries between one of a and one of b.
@@ -26,42 +24,66 @@ func (u *upper) product(a, b []int) {
 			u.list = append(u.list, uint64(min(i, j))<<32|uint64(max(i, j)))
 		}
 	}
-	u.compact()
 }
 
-// compact drops what is listed twice once the list has grown to twice its size, so
-// that memory is that of the pattern.
-func (u *upper) compact() {
-	if len(u.list) < max(1<<23, 2*u.kept) {
-		return
-	}
-	slices.Sort(u.list)
-	u.list = slices.Compact(u.list)
-	u.kept = len(u.list)
-}
-
-// pattern is the whole of the pattern, in time linear in the list.
+// pattern is the whole of the pattern, in time linear in the list: entries go to
+// their columns, from there in order to their rows, which drops what is listed
+// twice, and from there to both sides of the diagonal.
 func (u *upper) pattern() *Pattern {
-	row, col := make([]int, len(u.list)), make([]int, len(u.list))
-	for k, e := range u.list {
-		row[k], col[k] = int(e>>32), int(e&(1<<32-1))
+	n := u.n
+	ptr := make([]int, n+1)
+	for _, e := range u.list {
+		ptr[uint32(e)+1]++
+	}
+	sum(ptr)
+	col := make([]int32, len(u.list)) // the rows of column j up to ptr[j], after the loop
+	rows := make([]int, n+1)
+	for _, e := range u.list {
+		i, j := int32(e>>32), uint32(e)
+		col[ptr[j]] = i
+		ptr[j]++
+		rows[i+1]++
+	}
+	sum(rows)
+	begin, next := rows, slices.Clone(rows)
+	row := make([]int32, len(u.list))
+	above := make([]int, n) // entries of a column above the diagonal
+	for j, k := 0, 0; j < n; j++ {
+		for ; k < ptr[j]; k++ {
+			i := col[k]
+			if at := next[i]; at == begin[i] || row[at-1] != int32(j) {
+				row[at] = int32(j)
+				next[i]++
+				if int(i) < j {
+					above[j]++
+				}
+			}
+		}
 	}
 	u.list = nil
-	above, err := FromEntries(u.n, u.n, row, col) // column j holds i ≤ j
-	if err != nil {
-		panic(err) // inputs are in range
+	p := Empty(n, n)
+	for j := range n {
+		p.ptr[j+1] = p.ptr[j] + above[j] + next[j] - begin[j]
 	}
-	below := above.Transpose()
-	p := Empty(u.n, u.n)
-	p.idx = make([]int, 0, 2*above.NNZ())
-	for j := range u.n {
-		p.idx = append(p.idx, above.Col(j)...)
-		rest := below.Col(j)
-		if len(rest) > 0 && rest[0] == j {
-			rest = rest[1:]
+	p.idx = make([]int, p.ptr[n])
+	at := slices.Clone(p.ptr[:n])
+	for i := range n {
+		// Columns up to i have put all of theirs above the diagonal of column i.
+		for _, j := range row[begin[i]:next[i]] {
+			p.idx[at[i]] = int(j)
+			at[i]++
+			if int(j) > i {
+				p.idx[at[j]] = i
+				at[j]++
+			}
 		}
-		p.idx = append(p.idx, rest...)
-		p.ptr[j+1] = len(p.idx)
 	}
 	return p
+}
+
+// sum adds up a from the left.
+func sum(a []int) {
+	for i := 1; i < len(a); i++ {
+		a[i] += a[i-1]
+	}
 }

@@ -9,6 +9,7 @@ import (
 const (
 	walkCost  = 15 // a node of a walk
 	entryCost = 6  // an entry that a walk finds
+	pairCost  = 20 // a pair of inputs
 	sweepCost = 2  // a node of a sweep in one direction
 )
 
