@@ -30,7 +30,7 @@ func (g *graph) coneHessian(budget int64) (*Pattern, bool) {
 		c.fall()
 		inputs = c.pass(inputs[:0])
 		found := c.take(&r, k, inputs)
-		budget -= int64(walkCost*(len(c.up)+len(c.bends)+len(c.order)) + entryCost*found)
+		budget -= walkCost*int64(len(c.up)+len(c.bends)+len(c.order)) + entryCost*int64(found)
 		if budget < 0 {
 			return nil, false
 		}

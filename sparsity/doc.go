@@ -12,8 +12,10 @@
 //	H[i, j]     some operation with a second derivative by operands a and b, on which
 //	            an output depends, has a reached from i and b from j
 //
-// The answer is found by walks from 64 outputs at a time down to the inputs, which
-// take linear time where each output depends on few inputs, or else by sweeps over
-// all operations with one bit for each of 64 inputs, whose cost does not depend on
-// the pattern. A long sum costs neither of them a set for each partial sum.
+// The answer is found with one bit for each of 64 outputs or inputs, by walks from
+// the outputs down to the inputs, or for second derivatives from the inputs up and
+// down again. They visit only what they find, which takes linear time where each
+// output depends on few inputs. Where that turns out to be more, sweeps over all
+// operations take over, whose cost does not depend on the pattern. A long sum costs
+// nothing: its partial sums, which depend on everything before, have no sets.
 package sparsity

@@ -9,7 +9,6 @@ import (
 const (
 	walkCost  = 15 // a node of a walk
 	entryCost = 6  // an entry that a walk finds
-	pairCost  = 20 // a pair of inputs
 	sweepCost = 2  // a node of a sweep in one direction
 )
 
@@ -20,8 +19,6 @@ func (g *graph) sweepsCost() int64 {
 
 // rows are sets of inputs, numbered from 0 and ascending, one after the other.
 type rows struct{ ptr, idx []int }
-
-func (r *rows) row(i int) []int { return r.idx[r.ptr[i]:r.ptr[i+1]] }
 
 // A walker goes from numbers of a graph down to the inputs that they depend on.
 type walker struct {
@@ -35,7 +32,7 @@ type walker struct {
 // walk finds the inputs that each target depends on, 64 targets at a time: what
 // they have in common is visited once. It gives up, with false, when it has cost
 // more than budget.
-func (g *graph) walk(targets []int32, budget int64) (r rows, left int64, ok bool) {
+func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 	w := &walker{g: g, seen: make([]bool, g.size()), word: make([]uint64, g.size())}
 	r.ptr = make([]int, 1, len(targets)+1)
 	var inputs []int32
@@ -44,13 +41,13 @@ func (g *graph) walk(targets []int32, budget int64) (r rows, left int64, ok bool
 		w.visit(targets[:k])
 		inputs = w.pass(inputs[:0])
 		found := w.take(&r, k, inputs)
-		budget -= int64(walkCost*len(w.order) + entryCost*found)
+		budget -= walkCost*int64(len(w.order)) + entryCost*int64(found)
 		if budget < 0 {
-			return r, 0, false
+			return r, false
 		}
 		targets = targets[k:]
 	}
-	return r, budget, true
+	return r, true
 }
 
 // visit fills order with what targets depend on.
