@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // Rule is a function with derivatives of its own, which every engine uses: what is
@@ -38,6 +39,12 @@ type Rule struct {
 	JVPReal func(ydot, x, y, xdot []Real)
 	// VJPReal is VJP over Reals.
 	VJPReal func(xbar, x, y, ybar []Real)
+	// Pattern is the pattern of the Jacobian for n inputs, valid everywhere: outputs by
+	// inputs. Nil means that every output depends on every input. Only sparsity
+	// detectors ask.
+	Pattern func(n int) *sparsity.Pattern
+	// Linear says that second derivatives are zero. Only sparsity detectors ask.
+	Linear bool
 }
 
 // Func is the rule as a function, for use in functions over Reals. What is wrong
@@ -246,6 +253,7 @@ func (c *ruleCall) tangent(n int) *realRule {
 	m := c.Outputs(n)
 	return &realRule{
 		name: "tangent of " + c.r.Name, n: 2 * n, m: m, value: (&tangentRule{c, n}).Value,
+		structure: func() ([][]int, bool) { return tangentStructure(c, n) },
 		over: func(ydot, xv []core.Rep) {
 			x, v := xv[:n:n], xv[n:]
 			y := core.Call(c, x)
@@ -264,6 +272,7 @@ func (c *ruleCall) tangent(n int) *realRule {
 func (c *ruleCall) cotangent(n, m int) *realRule {
 	return &realRule{
 		name: "cotangent of " + c.r.Name, n: n + m, m: n, value: (&cotangentRule{c, n, m}).Value,
+		structure: func() ([][]int, bool) { return cotangentStructure(c, n) },
 		over: func(xbar, xw []core.Rep) {
 			x, w := xw[:n:n], xw[n:]
 			y := core.Call(c, x)

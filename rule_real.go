@@ -15,6 +15,8 @@ type realRule struct {
 	over func(y, x []core.Rep) // writes all of y
 	// value is a faster way over plain numbers, where there is one.
 	value func(y, x []float64)
+	// structure is that of core.Structured, where it is known.
+	structure func() (rows [][]int, linear bool)
 }
 
 func (r *realRule) Name() string    { return r.name }
@@ -143,7 +145,7 @@ func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep 
 // of outer ones.
 func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
 	var t core.Tracer
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit, Blind: core.Blind(x)})
 	defer t.Close()
 	xs, ys := make([]core.Rep, len(x)), make([]core.Rep, r.m)
 	for i, a := range x {

@@ -214,7 +214,7 @@ func anyNaN(x []Real) bool {
 // captured. c is the context that the outer call has entered already.
 func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	t := &d.t
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit, Blind: core.Blind(x)})
 	defer t.Close()
 	xs, ys := make([]Real, len(x)), make([]Real, f.def.M)
 	for i, r := range x {

@@ -1,6 +1,10 @@
 package core
 
-import "github.com/nabla-ad/nabla/rules"
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
 
 // A Custom is a function with derivatives of its own, seen by every engine as one
 // operation. JVP and VJP are those of its value; Tangent and Cotangent are again
@@ -21,6 +25,15 @@ type Custom interface {
 	Cotangent(n int) Custom
 }
 
+// A Structured is a Custom that knows what depends on what.
+type Structured interface {
+	Custom
+	// Structure gives, for n inputs, the inputs that each output depends on, and
+	// whether it depends on them linearly. Nil rows say that every output depends on
+	// every input.
+	Structure(n int) (rows [][]int, linear bool)
+}
+
 // Call applies c to xs. It does not keep xs.
 func Call(c Custom, xs []Rep) []Rep {
 	n := len(xs)
@@ -37,7 +50,13 @@ func Call(c Custom, xs []Rep) []Rep {
 			}
 		}
 	}
-	c.Value(y, x)
+	if t != nil && t.kind == kindRecord && t.blind { // c is not asked for values at no point
+		for i := range y {
+			y[i] = math.NaN()
+		}
+	} else {
+		c.Value(y, x)
+	}
 	out := make([]Rep, m)
 	if t == nil {
 		for i, v := range y {

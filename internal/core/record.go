@@ -45,6 +45,7 @@ type recording struct {
 	used     int // chunks used
 	consts   []float64
 	keep     bool      // values of all numbers are kept, by id
+	blind    bool      // numbers have no values; see blind.go
 	vals     []float64 // values by id, where keep
 	captures []Rep
 	capIDs   map[capKey]int32
@@ -65,6 +66,7 @@ type capKey struct {
 type RecordOptions struct {
 	Nested bool // opened inside another trace: its numbers may be captured
 	Keep   bool // keep the value of every number
+	Blind  bool // numbers have no values, and nothing may read them
 	Limit  int  // ids allowed; 0 for the most an id can hold
 }
 
@@ -83,7 +85,7 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	clear(t.capIDs)
 	clear(t.customs)
 	t.customs = t.customs[:0]
-	t.keep = o.Keep
+	t.keep, t.blind = o.Keep, o.Blind
 	if o.Keep {
 		if cap(t.vals) < int(t.next) {
 			t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
@@ -185,6 +187,9 @@ func Compare(op uint32, a, b Rep, holds bool) {
 	if t.kind != kindRecord {
 		return
 	}
+	if t.blind {
+		t.refuse()
+	}
 	if holds {
 		op |= OutcomeBit
 	}
@@ -196,6 +201,9 @@ func Compare(op uint32, a, b Rep, holds bool) {
 func Escape(op uint32, a Rep, v float64) {
 	a.live()
 	if a.T.kind == kindRecord {
+		if a.T.blind {
+			a.T.refuse()
+		}
 		a.T.record(op|OutcomeBit, uint32(a.ID), a.T.Constant(v), 0)
 	}
 }

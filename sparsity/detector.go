@@ -1,0 +1,108 @@
+package sparsity
+
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/program"
+)
+
+// A Detector finds which entries of a derivative can differ from zero. It must not
+// miss one; to report one too many costs time later and nothing else.
+//
+// What the detectors of this package promise:
+//
+//	Global    one run, every x; a branch on the inputs is an error
+//	Local     one run, this x and where the function does the same as there
+//	Recorded  the branches that the function takes at the points given
+//	Known     what the user knows
+//	None      nothing: every entry
+//
+// The first three run the function over numbers that only note what is done with
+// them. Each elementary operation has a class, read off the table of package rules:
+// whether its first and second derivatives by each operand can differ from zero.
+// What remains is a graph, and a pattern is a question of reachability in it:
+//
+//	J[i, j]   output i is reached from input j over first derivatives
+//	H[i, j]   some operation with a second derivative by operands a and b, on which an
+//	          output depends, has a reached from i and b from j
+//
+// The answer is found with one bit for each of 64 outputs or inputs, by walks from
+// the outputs down to the inputs, or for second derivatives from the inputs up and
+// down again. They visit only what they find, which takes linear time where each
+// output depends on few inputs. Where that turns out to be more, sweeps over all
+// operations take over, whose cost does not depend on the pattern. A long sum costs
+// nothing: its partial sums, which depend on everything before, have no sets.
+//
+// A function must compute with Reals from its inputs to its outputs, and do the same
+// whenever it is called with the same x: what it draws at random or keeps between
+// calls no detector sees.
+type Detector interface {
+	// Name shows the settings that are not the default.
+	Name() string
+	// Jacobian is the pattern of J(x), outputs by inputs.
+	Jacobian(f Function, x []float64) (*Pattern, error)
+	// Hessian is the pattern of ∇²f(x), symmetric. For several outputs it is the union
+	// of theirs, which is that of any combination of them.
+	Hessian(f Function, x []float64) (*Pattern, error)
+}
+
+// A Function is what detectors are given; *engine.Function is one.
+type Function interface {
+	// Name is the function's name in messages.
+	Name() string
+	// Dims is the number of inputs and of outputs.
+	Dims() (n, m int)
+	// Value writes y = f(x).
+	Value(y, x []float64) error
+	// OverIn runs the function over the numbers x of trace t, which is open.
+	OverIn(t *core.Tracer, y, x []core.Rep) error
+	// Program is the function recorded at x.
+	Program(x []float64) (*program.Program, error)
+}
+
+// BranchError says where a function reads the value of a number that depends on
+// its inputs, so that no pattern holds for all of them.
+type BranchError = core.BranchError
+
+// A ShapeError says that a pattern or a point does not fit the function. For a point
+// the columns are its length and the rows are 1.
+type ShapeError struct {
+	Detector, Function string
+	What               string // "Jacobian", "Hessian" or "x"
+	Rows, Cols         int
+	WantRows, WantCols int
+}
+
+func (e *ShapeError) Error() string {
+	if e.What == "x" {
+		return fmt.Sprintf("sparsity: %s: a point of length %d for function %s of %d inputs; every point has one number for each input",
+			e.Detector, e.Cols, e.Function, e.WantCols)
+	}
+	return fmt.Sprintf("sparsity: %s: the %s pattern is %d×%d, that of function %s is %d×%d; rows are outputs, columns inputs",
+		e.Detector, e.What, e.Rows, e.Cols, e.Function, e.WantRows, e.WantCols)
+}
+
+// A MissingError says that a Known detector was asked for the pattern that it was
+// not given.
+type MissingError struct {
+	Function string
+	What     string // "Jacobian" or "Hessian"
+}
+
+func (e *MissingError) Error() string {
+	field := "J"
+	if e.What == "Hessian" {
+		field = "H"
+	}
+	return fmt.Sprintf("sparsity: known: no %s pattern of function %s was given; set Known.%s, or let Global or Local find it",
+		e.What, e.Function, field)
+}
+
+// checkPoint compares the length of x with the inputs of f.
+func checkPoint(detector string, f Function, x []float64) error {
+	if n, _ := f.Dims(); len(x) != n {
+		return &ShapeError{Detector: detector, Function: f.Name(), What: "x", Rows: 1, Cols: len(x), WantRows: 1, WantCols: n}
+	}
+	return nil
+}

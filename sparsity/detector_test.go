@@ -1,0 +1,384 @@
+package sparsity_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// capture is f as detectors are given it.
+func capture[F nabla.VectorFunc](t *testing.T, f F, x []float64) sparsity.Function {
+	t.Helper()
+	c := &capturer{}
+	if _, err := nabla.JacobianSparsity(f, c, x); err != nil {
+		t.Fatal(err)
+	}
+	return c.f
+}
+
+type capturer struct {
+	sparsity.None
+	f sparsity.Function
+}
+
+func (c *capturer) Jacobian(f sparsity.Function, _ []float64) (*sparsity.Pattern, error) {
+	c.f = f
+	return nil, nil
+}
+
+func schedule(p *program.Program) *program.Program { return program.Schedule(program.Simplify(p)) }
+
+// picture is a pattern row by row, as in "x.\n.x".
+func picture(p *sparsity.Pattern) string {
+	rows, cols := p.Dims()
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for j := range cols {
+			if p.Has(i, j) {
+				b.WriteByte('x')
+			} else {
+				b.WriteByte('.')
+			}
+		}
+	}
+	return b.String()
+}
+
+// params is a struct that functions are bound to.
+type params struct {
+	On    bool
+	Scale nabla.Real
+	W     nabla.Vec
+	Work  nabla.Scratch
+}
+
+type real = nabla.Real
+
+var halves = nabla.Rule{
+	Name:  "halves",
+	Out:   func(n int) int { return n / 2 },
+	Value: func(y, x []float64) { copy(y, x) },
+	JVP:   func(ydot, _, _, xdot []float64) { copy(ydot, xdot) },
+	Pattern: func(n int) *sparsity.Pattern {
+		return sparsity.Banded(n/2, n, 0, 0)
+	},
+}
+
+// TestPatterns has what is worth a line: the patterns of functions by detector. A
+// pattern of Global is that of Recorded too, where a second one is not given.
+func TestPatterns(t *testing.T) {
+	dense, linear := halves, halves
+	dense.Pattern, linear.Linear = nil, true
+	rule := func(r nabla.Rule) func(x []real) []real {
+		f := r.Func()
+		return func(x []real) []real { return f(x...) }
+	}
+	inner := func(x []real) real { return x[0].Mul(x[1]).Add(x[2].Sq()) }
+	black := func(x []float64) float64 { return x[0] * x[1] }
+	bound := &params{On: true, Scale: nabla.Const(2), W: nabla.VecOf([]float64{0, 1}), Work: nabla.NewScratch(2)}
+	for _, c := range []struct {
+		name                 string
+		f                    any
+		x                    []float64
+		global, local        string // Jacobians
+		hessian, localSecond string
+	}{
+		{"empty", func(x []real) []real { return nil }, nil, "", "", "", ""},
+		{"no outputs", func(x []real) []real { return nil }, []float64{1, 2}, "", "", ".. ..", ".. .."},
+		{"no inputs", func(x []real) []real { return []real{nabla.Const(1)} }, nil, "", "", "", ""},
+		{"constants", func(x []real) []real { return []real{nabla.Const(1), nabla.Const(2)} }, []float64{1}, ". .", ". .", ".", "."},
+		{"identity", func(x []real) []real { return x }, []float64{1, 2}, "x. .x", "x. .x", ".. ..", ".. .."},
+		{"linear", func(x []real) []real { return []real{x[0].Scale(3).Sub(x[2]).AddConst(1).Neg()} }, []float64{1, 2, 3}, "x.x", "x.x", "... ... ...", "... ... ..."},
+		{"product", func(x []real) []real { return []real{x[0].Mul(x[1])} }, []float64{0, 2}, "xx", "x.", ".x x.", ".x x."},
+		{"square of a sum", func(x []real) []real { return []real{x[0].Add(x[1]).Sq()} }, []float64{0, 0}, "xx", "xx", "xx xx", "xx xx"},
+		{"quotient", func(x []real) []real { return []real{x[0].Div(x[1])} }, []float64{0, 2}, "xx", "x.", ".x xx", ".x x."},
+		{"product with zero", func(x []real) []real { return []real{x[0].Sq().Mul(nabla.Const(0))} }, []float64{1}, "x", ".", "x", "."},
+		{"dead", func(x []real) []real { nabla.Cos(x[0].Mul(x[1])); return []real{x[0]} }, []float64{1, 1}, "x.", "x.", ".. ..", ".. .."},
+		{"dead end", func(x []real) []real { return []real{nabla.Floor(nabla.Cos(x[0])).Add(x[1])} }, []float64{1, 1}, ".x", ".x", ".. ..", ".. .."},
+		{"max", func(x []real) []real { return []real{nabla.Max(x[0].Sq(), nabla.Exp(x[1]))} }, []float64{3, 1}, "xx", "x.", "x. .x", "x. .."},
+		{"max at a tie", func(x []real) []real { return []real{nabla.Max(x[0], x[1])} }, []float64{1, 1}, "xx", "xx", ".. ..", ".. .."},
+		{"min", func(x []real) []real { return []real{nabla.Min(x[0], x[1])} }, []float64{3, 1}, "xx", ".x", ".. ..", ".. .."},
+		{"clamp", func(x []real) []real {
+			return []real{nabla.Max(nabla.Const(0), nabla.Min(x[0], nabla.Const(1))), nabla.Max(nabla.Const(0), nabla.Min(x[1], nabla.Const(1)))}
+		}, []float64{0.5, 2}, "x. .x", "x. ..", ".. ..", ".. .."},
+		{"where", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} }, []float64{1, 2, 3}, ".xx", ".x.", "... .x. ...", "... .x. ..."},
+		{"where not", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} }, []float64{2, 1, 3}, ".xx", "..x", "... .x. ...", "... ... ..."},
+		{"steps", func(x []real) []real { return []real{nabla.Round(x[0]), nabla.Copysign(x[0], x[1]), nabla.Trunc(x[1])} }, []float64{1, 2}, ".. x. ..", ".. x. ..", ".. ..", ".. .."},
+		{"fma", func(x []real) []real { return []real{nabla.FMA(x[0], x[1], x[2])} }, []float64{0, 1, 1}, "xxx", "x.x", ".x. x.. ...", ".x. x.. ..."},
+		{"power", func(x []real) []real { return []real{nabla.Pow(x[0], x[1])} }, []float64{2, 1}, "xx", "xx", "xx xx", ".x xx"},
+		{"mod", func(x []real) []real { return []real{nabla.Mod(x[0], x[1])} }, []float64{1, 2}, "xx", "x.", ".. ..", ".. .."},
+		{"log-sum-exp", func(x []real) []real { return []real{nabla.LogSumExp(x...)} }, []float64{1, 2}, "xx", "xx", "xx xx", "xx xx"},
+		{"xlogy", func(x []real) []real { return []real{nabla.XLogY(x[0], x[1])} }, []float64{0, 2}, "xx", "x.", ".x xx", ".x x."},
+		{"rule", rule(dense), []float64{1, 2, 3, 4}, "xxxx xxxx", "xxxx xxxx", "xxxx xxxx xxxx xxxx", "xxxx xxxx xxxx xxxx"},
+		{"rule with pattern", rule(halves), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", "x... .x.. .... ....", "x... .x.. .... ...."},
+		{"linear rule", rule(linear), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", ".... .... .... ....", ".... .... .... ...."},
+		{"tangent of a rule", func(x []real) []real {
+			return nabla.PushforwardFunc(rule(halves), forwarddiff.Backend{})(x[:2], x[2:])
+		}, []float64{1, 2, 3, 4}, "x.x.", "x.x.", "x.x. .... x.x. ....", "x.x. .... x.x. ...."},
+		{"cotangent of a rule", func(x []real) []real {
+			return nabla.GradientFunc(func(z []real) real { y := halves.Func()(z...); return y[0].Sq().Add(y[1]) }, reversediff.Backend{})(x)
+		}, []float64{1, 2, 3, 4}, "x... .x.. .... ....", "x... .x.. .... ....", "x... .x.. .... ....", "x... .x.. .... ...."},
+		{"black box", func(x []real) []real {
+			return []real{nabla.DifferentiateWith(black, finitediff.Backend{})(x[:2]).Add(x[2])}
+		}, []float64{1, 2, 3}, "xxx", "xxx", "xx. xx. ...", "xx. xx. ..."},
+		{"gradient inside", func(x []real) []real { return nabla.GradientFunc(inner, reversediff.Backend{})(x) }, []float64{1, 2, 3}, ".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
+		{"gradient inside, forward", func(x []real) []real { return nabla.GradientFunc(inner, forwarddiff.Backend{})(x) }, []float64{1, 2, 3}, ".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
+		{"bound", nabla.BindInPlace(2, func(y, x []real, p *params) {
+			s := p.Work.Reals()
+			s[0] = x[0].Mul(p.Scale)
+			s[1] = x[1].Mul(p.W.At(0)).Sq()
+			if p.On && p.Scale.Greater(nabla.Const(1)) { // parameters are constants
+				s[0] = s[0].Sq()
+			}
+			y[0], y[1] = s[0], s[1]
+		}, bound), []float64{1, 1}, "x. .x", "x. ..", "x. .x", "x. .."},
+	} {
+		for _, d := range all() {
+			jac, hess := c.global, c.hessian
+			if d.Name() == "local" {
+				jac, hess = c.local, c.localSecond
+			}
+			for _, q := range []struct {
+				d    sparsity.Detector
+				want string
+			}{{d, jac}, {second{d}, hess}} {
+				var got *sparsity.Pattern
+				var err error
+				switch f := c.f.(type) {
+				case func([]real) []real:
+					got, err = nabla.JacobianSparsity(f, q.d, c.x)
+				case *nabla.Func:
+					got, err = nabla.JacobianSparsity(f, q.d, c.x)
+				}
+				if err != nil {
+					t.Errorf("%s, %s: %v", c.name, d.Name(), err)
+				} else if picture(got) != q.want {
+					t.Errorf("%s, %s (%T): %s, want %s", c.name, d.Name(), q.d, picture(got), q.want)
+				}
+			}
+		}
+	}
+}
+
+// here is the line of its call, moved.
+func here(by int) string {
+	_, file, line, _ := runtime.Caller(1)
+	return fmt.Sprintf("%s:%d", file[strings.LastIndexByte(file, '/')+1:], line+by)
+}
+
+func TestBranchesByTheInputs(t *testing.T) {
+	var line string
+	for _, c := range []struct {
+		name, call string
+		f          func(x []real) real
+	}{
+		{"less", "Real.Less", func(x []real) real {
+			line = here(1)
+			if x[0].Sq().Less(x[1]) {
+				return x[0]
+			}
+			return x[1]
+		}},
+		{"greater", "Real.Greater", func(x []real) real { line = here(0); x[0].Greater(nabla.Const(0)); return x[1] }},
+		{"equal", "Real.Equal", func(x []real) real { line = here(0); x[0].Equal(x[1]); return x[1] }},
+		{"nan", "Real.IsNaN", func(x []real) real { line = here(0); x[0].IsNaN(); return x[1] }},
+		{"value", "Real.Value", func(x []real) real { line = here(0); return nabla.Const(x[0].Value()) }},
+		{"int", "Real.Int", func(x []real) real { line = here(0); return x[x[0].Int()] }},
+		{"frexp", "Frexp", func(x []real) real { line = here(0); f, _ := nabla.Frexp(x[0]); return f }},
+		{"lgamma", "Lgamma", func(x []real) real { line = here(0); f, _ := nabla.Lgamma(x[0]); return f }},
+		{"inside", "Real.Less", func(x []real) real {
+			return nabla.GradientFunc(func(z []real) real {
+				line = here(1)
+				if z[0].Less(nabla.Const(1)) {
+					return z[0]
+				}
+				return z[1]
+			}, reversediff.Backend{})(x)[0]
+		}},
+		{"inside, captured", "GradientFunc", func(x []real) real {
+			c := []real{nabla.Const(2)}
+			inner := func(z []real) real {
+				if z[0].Less(x[0]) {
+					return z[0]
+				}
+				return z[0].Sq()
+			}
+			line = here(1)
+			return nabla.GradientFunc(inner, reversediff.Backend{})(c)[0]
+		}},
+	} {
+		for _, hessian := range []bool{false, true} {
+			var err error
+			f := func(x []real) []real { return []real{c.f(x)} }
+			if hessian {
+				_, err = nabla.HessianSparsity(c.f, sparsity.Global{}, []float64{1, 2})
+			} else {
+				_, err = nabla.JacobianSparsity(f, sparsity.Global{}, []float64{1, 2})
+			}
+			var branch *sparsity.BranchError
+			if !errors.As(err, &branch) {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			if branch.Call != c.call || !strings.Contains(err.Error(), c.call+" at "+line) {
+				t.Errorf("%s: %v, want %s at %s", c.name, err, c.call, line)
+			}
+			for _, want := range []string{"nabla: function ", "nabla.Where", "sparsity.Local"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %q does not say %q", c.name, err, want)
+				}
+			}
+		}
+		for _, d := range []sparsity.Detector{sparsity.Local{}, sparsity.Recorded{}} {
+			if _, err := nabla.HessianSparsity(c.f, d, []float64{1, 2}); err != nil {
+				t.Errorf("%s, %s: %v", c.name, d.Name(), err)
+			}
+		}
+	}
+}
+
+// TestRecordedUnion has a branch that one point does not take.
+func TestRecordedUnion(t *testing.T) {
+	f := func(x []real) []real {
+		if x[0].Less(nabla.Const(0)) {
+			return []real{x[0].Mul(x[1])}
+		}
+		return []real{x[2]}
+	}
+	for _, c := range []struct {
+		points [][]float64
+		want   string
+	}{
+		{nil, "..x"},
+		{[][]float64{{2, 0, 0}}, "..x"},
+		{[][]float64{{-1, 0, 0}}, "xxx"},
+	} {
+		p, err := nabla.JacobianSparsity(f, sparsity.Recorded{Points: c.points}, []float64{1, 1, 1})
+		if err != nil || picture(p) != c.want {
+			t.Errorf("%v: %v, %v, want %s", c.points, picture(p), err, c.want)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	f := func(x []real) []real { return x[:1] }
+	g := func(x []real) real { return x[0] }
+	x := []float64{1, 2}
+	j, h := sparsity.Full(1, 2), sparsity.Empty(2, 2)
+	d := sparsity.Known{J: j, H: h}
+	if p, err := nabla.JacobianSparsity(f, d, x); p != j || err != nil {
+		t.Errorf("Jacobian: %v, %v", p, err)
+	}
+	if p, err := nabla.HessianSparsity(g, d, x); p != h || err != nil {
+		t.Errorf("Hessian: %v, %v", p, err)
+	}
+	for _, c := range []struct {
+		d    sparsity.Known
+		want string
+	}{
+		{sparsity.Known{H: h}, "no Jacobian pattern of function sparsity_test.TestKnown"},
+		{sparsity.Known{J: sparsity.Full(2, 1)}, "the Jacobian pattern is 2×1, that of function sparsity_test.TestKnown"},
+	} {
+		_, err := nabla.JacobianSparsity(f, c.d, x)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		d    sparsity.Known
+		want string
+	}{
+		{sparsity.Known{J: j}, "no Hessian pattern of function"},
+		{sparsity.Known{H: sparsity.Full(1, 2)}, "is 2×2"},
+	} {
+		_, err := nabla.HessianSparsity(g, c.d, x)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	if p, err := nabla.JacobianSparsity(f, sparsity.None{}, x); err != nil || picture(p) != "xx" {
+		t.Errorf("none: %v, %v", picture(p), err)
+	}
+	if p, err := nabla.HessianSparsity(g, sparsity.None{}, x); err != nil || picture(p) != "xx xx" {
+		t.Errorf("none: %v, %v", picture(p), err)
+	}
+}
+
+// TestWhatGoesWrong has the errors of a function under a detector.
+func TestWhatGoesWrong(t *testing.T) {
+	var kept real
+	x := []float64{1, 2}
+	for _, c := range []struct {
+		name string
+		f    *nabla.Func
+		d    sparsity.Detector
+		is   error
+		want string
+	}{
+		{"panic", nabla.InPlace(1, func(y, x []real) { panic("boom") }), sparsity.Global{}, nil, "panicked: boom"},
+		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Local{}, nabla.ErrOutputNotWritten, "output 1"},
+		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrOutputNotWritten, "output 1"},
+		{"foreign", nabla.InPlace(1, func(y, x []real) { y[0] = kept; kept = x[0]; y[0] = y[0].Add(kept) }), sparsity.Recorded{Points: [][]float64{x}}, nabla.ErrForeignReal, ""},
+		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Global{}, nabla.ErrUnsupported, "computes with float64"},
+		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrUnsupported, "computes with float64"},
+		{"points", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{Points: [][]float64{{1}}}, nil, "a point of length 1 for function"},
+		{"limit", nabla.InPlace(1, func(y, x []real) { y[0] = x[0].Sq().Sq().Sq() }), sparsity.Global{Limit: 2}, nil, "limit of 2 operations"},
+		{"pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, badRule.Func()(x...)) }), sparsity.Global{}, nil, "Pattern(2) is 1×1, want 2×2"},
+		{"no detector", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), nil, nabla.ErrUnsupported, "the detector is nil"},
+	} {
+		_, err := nabla.JacobianSparsity(c.f, c.d, x)
+		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %v %q", c.name, err, c.is, c.want)
+		}
+	}
+	if _, err := nabla.HessianSparsity(func(x []real) real { return x[0] }, sparsity.Global{}, nil); err == nil {
+		t.Error("an index out of range is no error")
+	}
+}
+
+var badRule = nabla.Rule{
+	Name:    "bad",
+	Out:     func(n int) int { return n },
+	Value:   func(y, x []float64) { copy(y, x) },
+	JVP:     func(ydot, _, _, xdot []float64) { copy(ydot, xdot) },
+	Pattern: func(int) *sparsity.Pattern { return sparsity.Full(1, 1) },
+}
+
+// TestBlindRule counts the values that Global asks of a rule: none.
+func TestBlindRule(t *testing.T) {
+	calls := 0
+	r := nabla.Rule{
+		Name:  "counted",
+		Value: func(y, x []float64) { calls++; y[0] = x[0] },
+		VJP:   func(xbar, _, _, ybar []float64) { xbar[0] += ybar[0] },
+	}
+	f := r.Func()
+	p, err := nabla.HessianSparsity(func(x []real) real { return f(x...)[0] }, sparsity.Global{}, []float64{1, 2})
+	if err != nil || picture(p) != "xx xx" || calls > 0 {
+		t.Errorf("%v, %v, %d calls", picture(p), err, calls)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for want, d := range map[string]sparsity.Detector{
+		"global": sparsity.Global{}, "global(limit=3)": sparsity.Global{Limit: 3}, "local": sparsity.Local{},
+		"recorded": sparsity.Recorded{}, "recorded(points=1)": sparsity.Recorded{Points: make([][]float64, 1)},
+		"known": sparsity.Known{}, "none": sparsity.None{},
+	} {
+		if d.Name() != want {
+			t.Errorf("%q, want %q", d.Name(), want)
+		}
+	}
+}

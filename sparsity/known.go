@@ -1,0 +1,50 @@
+package sparsity
+
+// Known is a detector that detects nothing: it returns the patterns J of the
+// Jacobian and H of the Hessian. A pattern that is nil, asked for, is a
+// *MissingError; one of another shape than the function's a *ShapeError. A Hessian's
+// has to be symmetric, which is not checked: what is not set is taken for zero.
+type Known struct{ J, H *Pattern }
+
+// Name is "known".
+func (Known) Name() string { return "known" }
+
+// Jacobian returns k.J.
+func (k Known) Jacobian(f Function, _ []float64) (*Pattern, error) {
+	n, m := f.Dims()
+	return known(k.J, f, "Jacobian", m, n)
+}
+
+// Hessian returns k.H.
+func (k Known) Hessian(f Function, _ []float64) (*Pattern, error) {
+	n, _ := f.Dims()
+	return known(k.H, f, "Hessian", n, n)
+}
+
+func known(p *Pattern, f Function, what string, rows, cols int) (*Pattern, error) {
+	if p == nil {
+		return nil, &MissingError{Function: f.Name(), What: what}
+	}
+	if r, c := p.Dims(); r != rows || c != cols {
+		return nil, &ShapeError{Detector: "known", Function: f.Name(), What: what, Rows: r, Cols: c, WantRows: rows, WantCols: cols}
+	}
+	return p, nil
+}
+
+// None is the detector that knows nothing: every entry may differ from zero.
+type None struct{}
+
+// Name is "none".
+func (None) Name() string { return "none" }
+
+// Jacobian is full.
+func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
+	n, m := f.Dims()
+	return Full(m, n), nil
+}
+
+// Hessian is full.
+func (None) Hessian(f Function, _ []float64) (*Pattern, error) {
+	n, _ := f.Dims()
+	return Full(n, n), nil
+}

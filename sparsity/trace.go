@@ -1,0 +1,114 @@
+package sparsity
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// Global finds a pattern that holds for every x. The function runs once over numbers
+// that have no values, so x gives its length only.
+//
+// Of nabla.Where it takes both branches. Whatever needs a value to go on, as an if
+// on a comparison of Reals, Real.Value, Real.Int or nabla.Frexp, is a *BranchError
+// that names the line. The parameters of a bound struct are constants, on which a
+// function may branch: the pattern is for the struct as it is.
+//
+// The pattern can have entries that are zero for another reason than what the
+// operations are, such as x - x or x·0.
+type Global struct {
+	// Limit is the number of operations that are recorded; 0 for 100 million, of
+	// about 60 bytes each.
+	Limit int
+}
+
+// Local finds the pattern at x. Branches follow the values, and of an operation
+// counts what can matter near x: of a product with a factor 0 the other factor does
+// not, of nabla.Max the smaller argument, of nabla.Where the branch that is not
+// taken. At a tie both sides count.
+//
+// At other points the pattern may miss entries. Where the function branches, union
+// the patterns at several points, or use [Recorded].
+type Local struct {
+	// Limit is as in Global.
+	Limit int
+}
+
+const defaultLimit = 100_000_000
+
+// Name is "global", with the limit where it is set.
+func (d Global) Name() string { return withLimit("global", d.Limit) }
+
+// Name is "local", with the limit where it is set.
+func (d Local) Name() string { return withLimit("local", d.Limit) }
+
+func withLimit(name string, limit int) string {
+	if limit == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s(limit=%d)", name, limit)
+}
+
+// Jacobian implements Detector.
+func (d Global) Jacobian(f Function, x []float64) (*Pattern, error) {
+	g, err := trace(d.Name(), f, x, d.Limit, false)
+	if err != nil {
+		return nil, err
+	}
+	return g.jacobian(), nil
+}
+
+// Hessian implements Detector.
+func (d Global) Hessian(f Function, x []float64) (*Pattern, error) {
+	g, err := trace(d.Name(), f, x, d.Limit, false)
+	if err != nil {
+		return nil, err
+	}
+	return g.hessian(), nil
+}
+
+// Jacobian implements Detector.
+func (d Local) Jacobian(f Function, x []float64) (*Pattern, error) {
+	g, err := trace(d.Name(), f, x, d.Limit, true)
+	if err != nil {
+		return nil, err
+	}
+	return g.jacobian(), nil
+}
+
+// Hessian implements Detector.
+func (d Local) Hessian(f Function, x []float64) (*Pattern, error) {
+	g, err := trace(d.Name(), f, x, d.Limit, true)
+	if err != nil {
+		return nil, err
+	}
+	return g.hessian(), nil
+}
+
+// trace runs f over a recorder, at x or at no point.
+func trace(detector string, f Function, x []float64, limit int, local bool) (*graph, error) {
+	if err := checkPoint(detector, f, x); err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	n, m := f.Dims()
+	var t core.Tracer
+	// Without parameters in the trace those of f are constants.
+	t.StartRecording(n, 0, core.RecordOptions{Keep: local, Blind: !local, Limit: limit})
+	defer t.Close()
+	xs, ys := make([]core.Rep, n), make([]core.Rep, m)
+	for i := range xs {
+		v := math.NaN() // so that nothing can come to depend on it
+		if local {
+			v = x[i]
+		}
+		xs[i] = t.Input(i, v)
+	}
+	if err := f.OverIn(&t, ys, xs); err != nil {
+		return nil, err
+	}
+	return fromRecording(t.Recorded(), ys, local)
+}
