@@ -107,6 +107,12 @@ func resolve(op string, b Backend) (resolved, error) {
 		if nilValue(b) {
 			return r, &UnsupportedError{What: fmt.Sprintf("%s: the backend is nil (a %T)", op, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		}
+		if l, ok := b.(engine.Limiter); ok && l.RecordLimit() < 0 {
+			return r, &UnsupportedError{
+				What:   fmt.Sprintf("%s: %s has a Limit of %d", op, b.Name(), l.RecordLimit()),
+				Remedy: "use the number of operations that a recording may have; 0 is the default",
+			}
+		}
 		r.outer, r.inner = b, b
 		return r, nil
 	}

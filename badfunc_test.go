@@ -300,6 +300,20 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 	}
 }
 
+// TestNegativeLimit: a limit below zero is refused by every engine that has one.
+func TestNegativeLimit(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real { return x[0] }
+	for _, b := range []nabla.Backend{
+		reversediff.Backend{Limit: -1}, reversediff.Backend{Compile: true, Limit: -1}, tracker.Backend{Limit: -1}, forwarddiff.Backend{Limit: -1},
+	} {
+		for _, b := range []nabla.Backend{b, nabla.SecondOrder{Outer: b, Inner: forwarddiff.Backend{}}, nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: b}} {
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "Limit of -1") {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+		}
+	}
+}
+
 // TestLimitOfInnerEngine holds that the limit of the inner engine bounds what is
 // recorded of the function in second order, up and down.
 func TestLimitOfInnerEngine(t *testing.T) {

@@ -10,8 +10,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/timing"
 )
 
 // ErrDisagree says that backends give different derivatives of one function: as
@@ -399,17 +401,10 @@ func (a *candidate) summarise() {
 	if a.Err != nil {
 		return
 	}
-	slices.Sort(a.samples)
-	at := func(q float64) float64 { // by linear interpolation
-		p := q * float64(len(a.samples)-1)
-		i := int(p)
-		j := min(i+1, len(a.samples)-1)
-		return a.samples[i] + (p-float64(i))*(a.samples[j]-a.samples[i])
-	}
-	a.ChoiceRow.call, a.Samples = at(0.5), len(a.samples)
+	a.ChoiceRow.call, a.Samples = timing.Median(a.samples), len(a.samples)
 	a.Call = time.Duration(math.Round(a.ChoiceRow.call))
-	if a.ChoiceRow.call > 0 {
-		a.Spread = (at(0.75) - at(0.25)) / 2 / a.ChoiceRow.call
+	if a.ChoiceRow.call > 0 && len(a.samples) > 1 {
+		a.Spread = timing.Spread(a.samples) / 2
 	}
 }
 

@@ -16,7 +16,7 @@ func Jacobian[F VectorFunc](f F, b Backend, x []float64) (mat.Matrix, error) {
 
 // ValueAndJacobian is f(x) and J(x). See [Jacobian].
 func ValueAndJacobian[F VectorFunc](f F, b Backend, x []float64) ([]float64, mat.Matrix, error) {
-	p, err := PrepareJacobian(f, b, x)
+	p, err := PrepareJacobian(f, once(b), x)
 	if err != nil {
 		return nil, nil, err
 	}

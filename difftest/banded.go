@@ -32,29 +32,25 @@ var bandedOnce = sync.OnceValue(func() map[int]banded {
 	return all
 })
 
-// row is where row i of the matrix for n inputs is not zero, from column i on. At
-// sizes other than the usual one what is new is 1.
-func (m banded) row(i, n int) []float64 {
-	out := make([]float64, 0, len(m.diagonals))
-	for k, d := range m.diagonals {
-		switch {
-		case i+k >= n:
-			return out
-		case i < len(d):
-			out = append(out, d[i])
-		default:
-			out = append(out, 1)
-		}
+// width is how many entries of row i of the matrix for n inputs are not zero, from
+// column i on.
+func (m banded) width(i, n int) int { return min(len(m.diagonals), n-i) }
+
+// at is the entry of row i and column i+k. At sizes other than the usual one what is
+// new is 1.
+func (m banded) at(i, k int) float64 {
+	if d := m.diagonals[k]; i < len(d) {
+		return d[i]
 	}
-	return out
+	return 1
 }
 
 // linear is y = A·x² with the squares taken element by element.
 func (m banded) linear(y, x []nabla.Real) {
 	for i := range y {
 		var s nabla.Real
-		for k, a := range m.row(i, len(x)) {
-			s = s.Add(x[i+k].Sq().Scale(a))
+		for k := range m.width(i, len(x)) {
+			s = s.Add(x[i+k].Sq().Scale(m.at(i, k)))
 		}
 		y[i] = s
 	}
@@ -64,8 +60,8 @@ func (m banded) exactLinear(x []float64, rows int) truth {
 	n := len(x)
 	t := newTruth(n, rows)
 	for i := range rows {
-		for k, a := range m.row(i, n) {
-			v := x[i+k]
+		for k := range m.width(i, n) {
+			a, v := m.at(i, k), x[i+k]
 			t.y[i] += a * v * v
 			t.jac[i*n+i+k] = 2 * a * v
 		}
@@ -78,8 +74,8 @@ func (m banded) quadratic(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i, v := range x {
 		var r nabla.Real
-		for k, a := range m.row(i, len(x)) {
-			r = r.Add(x[i+k].Sq().Scale(a))
+		for k := range m.width(i, len(x)) {
+			r = r.Add(x[i+k].Sq().Scale(m.at(i, k)))
 		}
 		s = s.Add(v.Sq().Mul(r))
 	}
@@ -90,9 +86,9 @@ func (m banded) exactQuadratic(x []float64, _ int) truth {
 	n := len(x)
 	t := newTruth(n, 1)
 	for i, v := range x {
-		for k, a := range m.row(i, n) {
+		for k := range m.width(i, n) {
 			j := i + k
-			w := x[j]
+			a, w := m.at(i, k), x[j]
 			t.y[0] += a * v * v * w * w
 			t.jac[i] += 2 * a * v * w * w
 			t.jac[j] += 2 * a * v * v * w

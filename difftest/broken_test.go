@@ -2,12 +2,14 @@ package difftest_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/engine"
@@ -146,6 +148,21 @@ var mistakes = []struct {
 		}
 	}}, "[destination] vec_to_vec/pullback/"},
 
+	{broken{"NaN ignored", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+		each(xbar, func(_ int, v *float64) {
+			if math.IsNaN(*v) {
+				*v = 0
+			}
+		})
+	}}, "[unprepared] behaviour/nan/gradient/out on NaN ignored: Gradient: the derivative is wrong: number 0 is 0, want NaN"},
+
+	// Wrong after every preparation alike: only numbers from elsewhere tell.
+	{broken{"wrong between whole numbers", func(_ *state, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
+		if len(x) > 0 && x[0] != math.Trunc(x[0]) {
+			each(xbar, func(_ int, v *float64) { *v *= 2 })
+		}
+	}}, "[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the derivative is wrong"},
+
 	{broken{"panics", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if xbar.B == 5 {
 			panic("five")
@@ -194,7 +211,7 @@ func contains(messages []string, s string) bool {
 func TestBroken(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
-			r := newRecorder("vec_to_vec", "allocfree/copyto")
+			r := newRecorder("vec_to_vec", "allocfree/copyto", "behaviour/nan")
 			difftest.Check(r, m.broken, &difftest.Options{AllocFree: true, NoModifiers: true, NoSecondOrder: true})
 			if !contains(*r.failed, m.check) {
 				t.Errorf("no message with %q among %d:\n%s", m.check, len(*r.failed), strings.Join(first(*r.failed, 12), "\n"))
@@ -247,6 +264,115 @@ func (f frozenMachine) Pushforward(y []float64, ydot engine.Block, x []float64, 
 		}
 	}
 	return nil
+}
+
+// pusher is a correct engine in forward mode but for what it does to the tangents
+// before and to the products after.
+type pusher struct {
+	name   string
+	before func(k *kept, xdot engine.Block)
+	after  func(ydot engine.Block)
+}
+
+// kept is what a prepared object of a pusher remembers.
+type kept struct {
+	right engine.Pushforward
+	b     *pusher
+	sum   []float64
+}
+
+func (b *pusher) Name() string { return b.name }
+
+func (b *pusher) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
+	p, err := forwarddiff.Backend{}.PreparePushforward(f, x, lanes)
+	return &kept{right: p, b: b}, err
+}
+
+func (k *kept) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
+	own := engine.NewBlock(xdot.N, xdot.B)
+	for i := range xdot.N {
+		copy(own.Row(i), xdot.Row(i))
+	}
+	if k.b.before != nil {
+		k.b.before(k, own)
+	}
+	err := k.right.Pushforward(y, ydot, x, own)
+	if err == nil && k.b.after != nil {
+		k.b.after(ydot)
+	}
+	return err
+}
+
+var (
+	// accumulating does not clear the tangents of the call before.
+	accumulating = &pusher{name: "accumulating", before: func(k *kept, xdot engine.Block) {
+		if len(k.sum) != len(xdot.Data) {
+			k.sum = make([]float64, len(xdot.Data))
+		}
+		for i := range k.sum {
+			k.sum[i] += xdot.Data[i]
+			xdot.Data[i] = k.sum[i]
+		}
+	}}
+	// lastLane forgets the last tangent of a batch that does not fill the lanes.
+	lastLane = &pusher{name: "last lane", after: func(ydot engine.Block) {
+		const lanes = 4
+		if ydot.B > lanes && ydot.B%lanes != 0 {
+			for i := range ydot.N {
+				ydot.Row(i)[ydot.B-1] = 0
+			}
+		}
+	}}
+)
+
+// oneSign is a correct engine but for the sign of its gradient.
+type oneSign struct{ reversediff.Backend }
+
+func (oneSign) Name() string { return "one sign" }
+
+func (b oneSign) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	g, err := b.Backend.PrepareGradient(f, x)
+	return negated{g}, err
+}
+
+type negated struct{ engine.Gradient }
+
+func (n negated) ValueAndGradient(grad, x []float64) (float64, error) {
+	y, err := n.Gradient.ValueAndGradient(grad, x)
+	for i := range grad {
+		grad[i] = -grad[i]
+	}
+	return y, err
+}
+
+// resizes is a correct engine that does not notice a resize: it computes as many
+// components as when it was first prepared.
+type resizes struct {
+	reversediff.Backend
+	length *int
+}
+
+func (resizes) Name() string { return "resizes" }
+
+func (b resizes) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	g, err := b.Backend.PrepareGradient(f, x)
+	if *b.length == 0 {
+		*b.length = len(x)
+	}
+	return forgetful{g, *b.length}, err
+}
+
+type forgetful struct {
+	engine.Gradient
+	n int
+}
+
+func (g forgetful) ValueAndGradient(grad, x []float64) (float64, error) {
+	y, err := g.Gradient.ValueAndGradient(grad, x)
+	if len(grad) > g.n {
+		clear(grad[g.n:])
+	}
+	return y, err
 }
 
 // secondOrderOnly is a correct engine whose Hessian-vector product is that of
@@ -341,6 +467,18 @@ func TestBrokenOtherwise(t *testing.T) {
 		}},
 		{sharing{last: new(engine.Gradient)}, []string{
 			"[clone] arr_to_num(vector)/gradient/out/out on sharing: Gradient(nil, x): the derivative is wrong",
+		}},
+		{accumulating, []string{
+			"[second call] vec_to_vec/pushforward/out/out on accumulating: Pushforward(nil, x, t): the derivative is wrong",
+		}},
+		{lastLane, []string{
+			"[prepared] vec_to_vec/pushforward/out/out on last lane: PushforwardBatch(dst, x, (t, -t, 2t, t/2, -4t)): the derivative",
+		}},
+		{oneSign{}, []string{
+			"[prepared] arr_to_num(vector)/gradient/out/out on one sign: Gradient(nil, x): the derivative is wrong",
+		}},
+		{resizes{length: new(int)}, []string{
+			"[resize] arr_to_num(vector)/gradient/out/out on resizes: Gradient(nil, x): the derivative is wrong",
 		}},
 		{secondOrderOnly{}, []string{
 			"[unprepared] arr_to_num(vector)/hvp/out/out on second order: HVP: the second derivative is wrong",

@@ -83,6 +83,9 @@ func columns(v, scales []float64) []float64 {
 
 // transposed is k vectors, one after the other, side by side.
 func transposed(v []float64, k int) []float64 {
+	if v == nil {
+		return nil
+	}
 	n := len(v) / k
 	w := make([]float64, 0, len(v))
 	for i := range n {

@@ -78,6 +78,8 @@
 //	[same point]    the operator at a point, of a pushforward, pullback or HVP
 //	[smaller]       a point of another size than prepared for is refused
 //	[allocation]    calls with given destinations do not allocate
+//	[calls]         f is evaluated as often as Options.Calls says
+//	[misuse]        what cannot be right is an error, and the object stays usable
 //	[behaviour]     what the name of the scenario says
 //
 // Batches of two and of five directions are among the variants.

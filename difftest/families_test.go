@@ -2,10 +2,15 @@ package difftest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // TestClosedForms compares the closed forms, which say what is expected away from
@@ -76,6 +81,45 @@ func TestBanded(t *testing.T) {
 		}
 		if found == 0 {
 			t.Errorf("no scenario %s", r.Scenario)
+		}
+	}
+}
+
+// counting is a matrix that says how many elements it stores.
+type counting struct {
+	*mat.Dense
+	n int
+}
+
+func (c counting) NNZ() int { return c.n }
+
+// messages keeps what is reported.
+type messages []string
+
+func (m *messages) Errorf(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+func (m *messages) Skipf(string, ...any)              {}
+func (m *messages) Run(_ string, f func(Reporter))    { f(m) }
+
+// TestSparsity: a matrix that stores more than it should is noticed, and one that
+// does not is not.
+func TestSparsity(t *testing.T) {
+	var s Scenario
+	for _, s = range Scenarios("sparse") {
+		if s.Name == "sparse/diffsquare_vec_to_vec/jacobian/out/out" {
+			break
+		}
+	}
+	if s.NNZ != 10 {
+		t.Fatalf("%s: %d elements, want 10", s.Name, s.NNZ)
+	}
+	for n, want := range map[int]int{10: 0, 30: 1} {
+		var m messages
+		c := &checker{r: &m, b: nabla.SecondOrder{}, o: &Options{Tol: exactTol}, scenario: s.Name, s: &s}
+		o := new(outcome)
+		o.first.m = counting{mat.NewDense(5, 6, s.First), n}
+		c.compare("prepared", variant{name: "Jacobian"}, o, s.X, nil, s.want())
+		if len(m) != want || want == 1 && !strings.Contains(m[0], "[sparsity] "+s.Name) {
+			t.Errorf("with %d elements: %q", n, m)
 		}
 	}
 }

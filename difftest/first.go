@@ -1,8 +1,9 @@
 package difftest
 
 import (
-	"github.com/nabla-ad/nabla"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 func gradient[F nabla.ScalarFunc](e env, f F) subject {

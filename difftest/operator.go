@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nabla-ad/nabla"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // subject is an operator applied to one function on one backend.
@@ -302,8 +303,13 @@ func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped make
 		return traced(e, f)
 	case P:
 		return plain(e, f)
+	case *nabla.Func:
+		return wrapped(e, f)
 	}
-	return wrapped(e, f.(*nabla.Func))
+	var r R
+	var p P
+	err := fmt.Errorf("the function is a %T, and the operator takes a %T, a %T or a *nabla.Func", f, r, p)
+	return subject{prepare: func([]float64) (*prepared, error) { return nil, err }}
 }
 
 func byAnyFunc(f any, scalar maker[func([]nabla.Real) nabla.Real], vector maker[func([]nabla.Real) []nabla.Real],

@@ -1,8 +1,9 @@
 package difftest
 
 import (
-	"github.com/nabla-ad/nabla"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // product is what PushforwardPrep and PullbackPrep have in common.

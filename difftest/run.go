@@ -47,6 +47,10 @@ type Options struct {
 	// NoModifiers leaves out the scenarios with a modifier.
 	NoModifiers bool
 
+	// Calls says how often the engine evaluates a function of n inputs and m outputs,
+	// and whether that is known. Nil counts nothing.
+	Calls func(operator string, n, m int) (Calls, bool)
+
 	short bool // leaves out what takes long
 }
 
@@ -119,6 +123,7 @@ func jobs(b nabla.Backend, o *Options) []job {
 		return !o.NoFirstOrder
 	}
 	add := func(s Scenario) {
+		s = s.measured()
 		if wanted(s.Operator) && fits(&s, b, o) {
 			js = append(js, job{s.Name, func(c *checker) { c.run(&s) }})
 		}
@@ -130,7 +135,7 @@ func jobs(b nabla.Backend, o *Options) []job {
 		return js
 	}
 	for _, s := range catalogue {
-		if s.light && o.short {
+		if s.light && (o.short || s.twin) { // the light checks are the same for both twins
 			continue
 		}
 		add(s)
@@ -145,8 +150,9 @@ func jobs(b nabla.Backend, o *Options) []job {
 	}
 	if !o.NoFirstOrder {
 		js = append(js, failures()...)
+		js = append(js, misuses()...)
 	}
-	return js
+	return append(js, callCounts(o)...)
 }
 
 // fits reports whether s is a fair thing to ask of b: not a derivative of its own

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -68,6 +69,9 @@ type Scenario struct {
 	twin  bool // there is the same scenario for a given result; modifiers are for one of the two
 	wraps []func(body) body
 	m     int // outputs, where Value is not known
+	// counting is the function of Form with its evaluations counted; nil where Func
+	// is what can be counted, or nothing can.
+	counting func(n *atomic.Int64) any
 }
 
 // body is a function as modifiers see it.
@@ -119,6 +123,16 @@ func (s *Scenario) tangent() []float64 {
 		return nil
 	}
 	return s.Tangents[0]
+}
+
+// measured is s with its number of outputs, which are counted where s does not say.
+func (s Scenario) measured() Scenario {
+	if s.Value == nil && s.Outputs == nil && s.m == 0 && s.misfit() == nil {
+		if f, err := s.evaluator(false); err == nil {
+			_, s.m = f.Dims()
+		}
+	}
+	return s
 }
 
 func (s *Scenario) secondOrder() bool {

@@ -1,7 +1,5 @@
 package program
 
-import "slices"
-
 // JacobianOptions configures Jacobian.
 type JacobianOptions struct {
 	// Group is the output group that is differentiated.
@@ -17,38 +15,20 @@ type JacobianOptions struct {
 // of its own over what it depends on, so that zeros of the matrix cost nothing; its
 // size grows with their number, and the time to build it with that of all sweeps.
 func Jacobian(p *Program, o JacobianOptions) *Program {
+	m, n := p.Outs[o.Group].N, int(p.Stmts[p.activeInput()].N)
+	all := EntriesOptions{Group: o.Group, Rows: m, Cols: n, Forward: o.Forward, Strong: o.Strong}
+	all.Ptr, all.Index = make([]int, n+1), make([]int, m*n)
+	for j := range n {
+		for i := range m {
+			all.Index[j*m+i] = i
+		}
+		all.Ptr[j+1] = (j + 1) * m
+	}
 	b := derive(p)
-	b.p.Outs = append(b.p.Outs, p.Outs...)
-	b.p.Result = append(b.p.Result, p.Result...)
-	at := total(p.Outs[:o.Group])
-	outs := p.Result[at : at+p.Outs[o.Group].N]
-	in := slices.IndexFunc(p.Stmts, func(s Stmt) bool { return s.Op == Input && s.K == 0 })
-	x := &p.Stmts[in]
-	n := int(x.N)
-	jac := make([]int32, len(outs)*n)
-	one := b.constant(1)
-	if o.Forward {
-		f := &pusher{builder: b, src: p, k: 1, strong: o.Strong}
-		for j := range n {
-			f.reset()
-			f.tan[x.D+int32(j)] = one
-			f.sweep()
-			for i, s := range outs {
-				t := f.tan[s]
-				if t < 0 {
-					t = b.zero(false)
-				}
-				jac[i*n+j] = t
-			}
-		}
-	} else {
-		v := &reverser{builder: b, src: p, k: 1, strong: o.Strong, on: p.depends(false), own: p.owners()}
-		for i, s := range outs {
-			v.reset()
-			v.push(s, one, false)
-			v.sweep()
-			copy(jac[i*n:], v.lanesAdjoint(in, x))
-		}
+	e := sweepEntries(b, p, all)
+	jac := make([]int32, m*n)
+	for k, s := range e.got {
+		jac[k%m*n+k/m] = s
 	}
 	b.output("jac", b.result(jac, o.Strong))
 	return b.p

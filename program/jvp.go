@@ -77,16 +77,21 @@ func (f *pusher) reset() {
 // sweep computes the tangents of all statements from those of the inputs.
 func (f *pusher) sweep() {
 	for i := range f.src.Stmts {
-		s := f.src.Stmts[i]
-		switch {
-		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
-		case s.Op == Sum:
-			f.sum(&s)
-		case s.Op == Call:
-			f.call(&s)
-		default:
-			f.elementary(&s)
-		}
+		f.step(i)
+	}
+}
+
+// step computes the tangents of statement i.
+func (f *pusher) step(i int) {
+	s := f.src.Stmts[i]
+	switch {
+	case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+	case s.Op == Sum:
+		f.sum(&s)
+	case s.Op == Call:
+		f.call(&s)
+	default:
+		f.elementary(&s)
 	}
 }
 

@@ -83,6 +83,7 @@ type reverser struct {
 	fulls  []fullEntry
 	plus   []int32 // scratch
 	minus  []int32
+	cone   *cone // where set, what was reached
 }
 
 // An entry is one contribution. A run r is written ^r where its negative is meant:
@@ -110,6 +111,10 @@ func (v *reverser) push(slot, run int32, neg bool) {
 	}
 	v.list = append(v.list, entry{run, v.head[slot]})
 	v.head[slot] = int32(len(v.list))
+	if v.cone != nil {
+		v.cone.reach(v.own[slot])
+		v.cone.slots = append(v.cone.slots, slot)
+	}
 }
 
 // lane is the run of the cotangent of one slot or of its negative; ok is false
@@ -268,6 +273,9 @@ func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
 	}
 	v.fulls = append(v.fulls, fullEntry{v.signed(g, neg, n*v.k), v.full[i]})
 	v.full[i] = int32(len(v.fulls))
+	if v.cone != nil {
+		v.cone.reach(i)
+	}
 	return true
 }
 
@@ -285,25 +293,30 @@ func (v *reverser) anyOn(o Operand, n int32) bool {
 
 func (v *reverser) sweep() {
 	for i := len(v.src.Stmts) - 1; i >= 0; i-- {
-		s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
-		switch {
-		case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
-			continue
-		case s.N == 1 && !v.on[s.D]:
-			continue
-		}
-		g, neg, ok := v.adjoint(i, &s)
-		if !ok {
-			continue
-		}
-		switch s.Op {
-		case Sum:
-			v.sum(&s, g, neg)
-		case Call:
-			v.call(&s, v.signed(g, neg, s.N*v.k))
-		default:
-			v.elementary(&s, g, neg)
-		}
+		v.step(i)
+	}
+}
+
+// step passes the cotangent of statement i on.
+func (v *reverser) step(i int) {
+	s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
+	switch {
+	case s.Op == Input, s.Op == Param, s.Op == Const, s.Op.Guard():
+		return
+	case s.N == 1 && !v.on[s.D]:
+		return
+	}
+	g, neg, ok := v.adjoint(i, &s)
+	if !ok {
+		return
+	}
+	switch s.Op {
+	case Sum:
+		v.sum(&s, g, neg)
+	case Call:
+		v.call(&s, v.signed(g, neg, s.N*v.k))
+	default:
+		v.elementary(&s, g, neg)
 	}
 }
 

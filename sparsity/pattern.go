@@ -22,12 +22,20 @@ type Pattern struct {
 }
 
 // A FormatError says why some slices or a file are no pattern.
-type FormatError struct{ Reason string }
+type FormatError struct {
+	Reason string
+	Line   int // of a file, from 1; 0 for slices
+}
 
-func (e *FormatError) Error() string { return "sparsity: no pattern: " + e.Reason }
+func (e *FormatError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("sparsity: no pattern: line %d: %s", e.Line, e.Reason)
+	}
+	return "sparsity: no pattern: " + e.Reason
+}
 
 func malformed(format string, args ...any) error {
-	return &FormatError{fmt.Sprintf(format, args...)}
+	return &FormatError{Reason: fmt.Sprintf(format, args...)}
 }
 
 // New returns the pattern with the given compressed columns, which it copies: ptr
@@ -73,13 +81,13 @@ func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 		}
 	}
 	// Two stable counting sorts: by rows, then by columns.
-	ptr, order := bucket(rows, i)
+	_, order := bucket(rows, i)
 	byRow := make([]int, len(j))
 	rowOf := make([]int, len(j))
 	for k, e := range order {
 		byRow[k], rowOf[k] = j[e], i[e]
 	}
-	ptr, order = bucket(cols, byRow)
+	ptr, order := bucket(cols, byRow)
 	idx := make([]int, 0, len(order))
 	start := 0
 	for c := range cols {

@@ -77,7 +77,7 @@ func (b Backend) check() error {
 	for _, v := range []struct {
 		name  string
 		value int
-	}{{"Chunk", b.Chunk}, {"Workers", b.Workers}, {"Limit", b.Limit}} {
+	}{{"Chunk", b.Chunk}, {"Workers", b.Workers}} {
 		if v.value < 0 {
 			return fmt.Errorf("nabla: forwarddiff: %s is %d, want 0 or more; 0 is the default", v.name, v.value)
 		}

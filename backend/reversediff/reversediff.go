@@ -25,8 +25,8 @@ type Backend struct {
 	// function whose branches seldom change.
 	Compile bool
 
-	// Limit is the number of operations a recording may have; zero or less
-	// means engine.DefaultLimit.
+	// Limit is the number of operations a recording may have; zero means
+	// engine.DefaultLimit.
 	Limit int
 }
 
@@ -242,8 +242,8 @@ func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []f
 }
 
 // sweepLimit is the number of statements that the sweeps of a whole Jacobian or
-// Hessian may visit while its program is built; beyond it, the program of a few
-// directions at a time is run several times.
+// Hessian may visit while its program is built, and of the elements that it may have;
+// beyond it, the program of a few directions at a time is run several times.
 const sweepLimit = 1 << 20
 
 // PrepareJacobian implements engine.Jacobianer. A small Jacobian is one program, with
@@ -258,7 +258,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Stmts)*min(n, m) > sweepLimit {
+	if max(len(p.Stmts)*min(n, m), n*m) > sweepLimit {
 		if n < m { // a pullback for each output would be the wrong way round
 			return engine.DeriveJacobian(tangents{b}, f, x)
 		}
@@ -321,7 +321,7 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 		if err != nil {
 			return nil, err
 		}
-		if 4*len(p.Stmts)*n <= sweepLimit { // the gradient is about as much longer
+		if max(4*len(p.Stmts)*n, n*n) <= sweepLimit { // the gradient is about as much longer
 			return b.compileHessian(f, x)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // Backend configures the tracker. The zero value works.
 type Backend struct {
 	// Limit is the number of operations a tape may have, at 24 bytes each; zero
-	// or less means DefaultLimit.
+	// means DefaultLimit.
 	Limit int
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
 var backendsFormats = []string{"table", "json", "markdown"}
@@ -198,7 +199,11 @@ func (a *app) runBackends(_ context.Context, c *cli.Command) error {
 	}
 	head, rows, notes := capabilityTable(caps)
 	if format == "markdown" {
-		writeMarkdown(w, head, rows)
+		columns := make([]tabular.Column, len(head))
+		for j, h := range head {
+			columns[j] = tabular.Column{Name: h, Word: true}
+		}
+		tabular.Markdown(w, columns, rows)
 		fmt.Fprintln(w)
 		for _, n := range notes {
 			fmt.Fprintf(w, "- %s: %s\n", n[0], n[1])

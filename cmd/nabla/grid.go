@@ -49,18 +49,3 @@ func brokenName(name string) []string {
 	name = strings.ReplaceAll(name, " over ", " over\n")
 	return strings.Split(strings.ReplaceAll(name, "(", "\n("), "\n")
 }
-
-// writeMarkdown writes a table for a document.
-func writeMarkdown(w io.Writer, head []string, rows [][]string) {
-	line := func(cells []string) {
-		for _, cell := range cells {
-			fmt.Fprintf(w, "| %s ", strings.ReplaceAll(cell, "|", `\|`))
-		}
-		fmt.Fprintln(w, "|")
-	}
-	line(head)
-	fmt.Fprintln(w, strings.Repeat("|---", len(head))+"|")
-	for _, r := range rows {
-		line(r)
-	}
-}

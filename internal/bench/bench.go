@@ -14,6 +14,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
 )
 
@@ -101,13 +102,7 @@ type Row struct {
 	PrepareCalls float64 // of the user's function in the preparation
 
 	// What was sampled.
-	Plain, Derivative, Unprepared, Prepare Samples
-}
-
-// Samples are times of one call in nanoseconds, each the mean of Calls calls.
-type Samples struct {
-	Calls int
-	NS    []float64
+	Plain, Derivative, Unprepared, Prepare timing.Samples
 }
 
 // Run measures every engine in every task. When ctx ends it returns what it has and
@@ -122,7 +117,7 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 	results := make(chan result)
 	go func() {
 		defer close(results)
-		progress := progress{tell: c.Progress, total: len(c.Tasks) * (len(c.Engines) + 2*rounds)}
+		progress := progress{tell: c.Progress, total: len(c.Tasks) * (len(c.Engines) + 2*timing.Rounds)}
 		for _, t := range c.Tasks {
 			send := func(rows []Row, final bool, err error) {
 				select {

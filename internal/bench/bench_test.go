@@ -10,6 +10,8 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/internal/tabular"
+	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
 )
 
@@ -205,13 +207,13 @@ func TestRunProgress(t *testing.T) {
 	_, err := Run(t.Context(), Config{
 		Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("honest", nil)}, Budget: time.Millisecond,
 		Progress: func(done, total int, what string) {
-			if done != len(told) || total != 2*(1+2*rounds) {
+			if done != len(told) || total != 2*(1+2*timing.Rounds) {
 				t.Errorf("%d of %d", done, total)
 			}
 			told = append(told, what)
 		},
 	})
-	if err != nil || len(told) != 2*(1+2*rounds) {
+	if err != nil || len(told) != 2*(1+2*timing.Rounds) {
 		t.Fatalf("%d steps, error %v", len(told), err)
 	}
 	for i, want := range map[int]string{
@@ -299,7 +301,7 @@ func TestTasks(t *testing.T) {
 	for _, size := range [][]int{nil, {5, 6}} {
 		for _, task := range Tasks(problems.Entries(), size) {
 			if task.Entry.Name == "T1" || task.Entry.Name == "T8" {
-				got = append(got, task.Entry.Name+" "+count(float64(task.N)))
+				got = append(got, task.Entry.Name+" "+tabular.Count(float64(task.N)))
 			}
 		}
 	}

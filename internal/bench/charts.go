@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
 // A Chart says what a plot shows. All its numeric axes are logarithmic. It has
@@ -111,7 +113,7 @@ func Charts(rows []Row) []Chart {
 			charts = append(charts, c)
 		}
 	}
-	times := func(v float64) string { return significant(v) + "×" }
+	times := func(v float64) string { return tabular.Significant(v) + "×" }
 	ratio := Chart{
 		Section: "Ratio to the plain function",
 		Note:    "How many calls of the plain function one derivative costs.",
@@ -127,7 +129,7 @@ func Charts(rows []Row) []Chart {
 			"unprepared call of any engine in the same task.",
 		Title: "Preparation time", XLabel: "time of the preparation", tick: powerOfTime,
 	}
-	add(prepare, func(r Row) float64 { return r.PrepareNS }, duration)
+	add(prepare, func(r Row) float64 { return r.PrepareNS }, tabular.Duration)
 	prepare.Title, prepare.XLabel, prepare.tick = "Break-even", "calls until it has paid for itself", power
 	add(prepare, func(r Row) float64 { return r.BreakEven }, func(v float64) string {
 		if math.IsInf(v, 1) {
@@ -182,7 +184,7 @@ func curveCharts(rows []Row) []Chart {
 		chart := Chart{
 			Section: "Time against n: " + first.task + ", " + first.title,
 			Note:    "Value and derivative in one call. The dashed line is the plain function.",
-			Title:   "Prepared call", XLabel: "number of inputs n", Engines: engines, Curves: prepared, tick: count,
+			Title:   "Prepared call", XLabel: "number of inputs n", Engines: engines, Curves: prepared, tick: tabular.Count,
 		}
 		chart.X, _ = decades(ns)
 		chart.Y, _ = decades(times)
@@ -251,5 +253,5 @@ func plural(v float64, what string) string {
 	if v == 1 {
 		return "1 " + what
 	}
-	return count(v) + " " + what + "s"
+	return tabular.Count(v) + " " + what + "s"
 }

@@ -9,7 +9,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/nabla-ad/nabla/internal/tabular"
+	"github.com/nabla-ad/nabla/internal/timing"
 )
 
 // Formats are the names of the formats that Write knows.
@@ -20,13 +22,13 @@ var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html"}
 func Write(w io.Writer, format string, r Report) error {
 	switch format {
 	case "table":
-		return writeTable(w, r.Rows)
+		return tabular.Text(w, heads, cells(r.Rows))
 	case "csv":
 		return writeCSV(w, r.Rows)
 	case "json":
 		return writeJSON(w, r.Rows)
 	case "markdown":
-		return writeMarkdown(w, r.Rows)
+		return tabular.Markdown(w, heads, cells(r.Rows))
 	case "benchstat":
 		return writeBenchstat(w, r)
 	case "html":
@@ -35,57 +37,34 @@ func Write(w io.Writer, format string, r Report) error {
 	return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
 }
 
-// number is a float64 that JSON writes as null and CSV as nothing where it is not
-// finite.
-type number float64
-
-func (n number) MarshalJSON() ([]byte, error) {
-	if s := n.String(); s != "" {
-		return []byte(s), nil
-	}
-	return []byte("null"), nil
-}
-
-func (n number) String() string {
-	v := float64(n)
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	// Times and ratios are not known to more digits.
-	if a := math.Abs(v); a >= 1e-3 && a < 1e15 {
-		return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
-}
-
 // record is a row as JSON shows it.
 type record struct {
-	Task         string `json:"task"`
-	N            int    `json:"n"`
-	Engine       string `json:"engine"`
-	PlainNS      number `json:"plain_ns"`
-	DerivativeNS number `json:"derivative_ns"`
-	Ratio        number `json:"ratio"`
-	PrepareNS    number `json:"prepare_ns"`
-	Allocs       number `json:"allocs"`
-	Error        number `json:"error"`
-	OK           bool   `json:"ok"`
-	Spread       number `json:"spread"`
-	PlainSpread  number `json:"plain_spread"`
-	Samples      int    `json:"samples"`
-	UnpreparedNS number `json:"unprepared_ns"`
-	BreakEven    number `json:"break_even_calls"`
-	Bytes        number `json:"bytes"`
-	Calls        number `json:"calls"`
-	PrepareCalls number `json:"prepare_calls"`
+	Task         string         `json:"task"`
+	N            int            `json:"n"`
+	Engine       string         `json:"engine"`
+	PlainNS      tabular.Number `json:"plain_ns"`
+	DerivativeNS tabular.Number `json:"derivative_ns"`
+	Ratio        tabular.Number `json:"ratio"`
+	PrepareNS    tabular.Number `json:"prepare_ns"`
+	Allocs       tabular.Number `json:"allocs"`
+	Error        tabular.Number `json:"error"`
+	OK           bool           `json:"ok"`
+	Spread       tabular.Number `json:"spread"`
+	PlainSpread  tabular.Number `json:"plain_spread"`
+	Samples      int            `json:"samples"`
+	UnpreparedNS tabular.Number `json:"unprepared_ns"`
+	BreakEven    tabular.Number `json:"break_even_calls"`
+	Bytes        tabular.Number `json:"bytes"`
+	Calls        tabular.Number `json:"calls"`
+	PrepareCalls tabular.Number `json:"prepare_calls"`
 }
 
 func (r Row) record() record {
 	return record{
-		r.Task, r.N, r.Engine, number(r.PlainNS), number(r.DerivativeNS), number(r.Ratio),
-		number(r.PrepareNS), number(r.Allocs), number(r.Error), r.OK,
-		number(r.Spread), number(r.PlainSpread), len(r.Derivative.NS), number(r.UnpreparedNS), number(r.BreakEven),
-		number(r.Bytes), number(r.Calls), number(r.PrepareCalls),
+		r.Task, r.N, r.Engine, tabular.Number(r.PlainNS), tabular.Number(r.DerivativeNS), tabular.Number(r.Ratio),
+		tabular.Number(r.PrepareNS), tabular.Number(r.Allocs), tabular.Number(r.Error), r.OK,
+		tabular.Number(r.Spread), tabular.Number(r.PlainSpread), len(r.Derivative.NS), tabular.Number(r.UnpreparedNS), tabular.Number(r.BreakEven),
+		tabular.Number(r.Bytes), tabular.Number(r.Calls), tabular.Number(r.PrepareCalls),
 	}
 }
 
@@ -144,26 +123,31 @@ var columns = []column{
 	{name: "engine", word: true, text: func(r Row) string { return r.Engine }},
 	{name: "task", word: true, text: func(r Row) string { return r.Task }},
 	{name: "n", note: "number of inputs", text: func(r Row) string { return strconv.Itoa(r.N) }, value: func(r Row) float64 { return float64(r.N) }},
-	{name: "function", note: "time of one call of the plain function", text: func(r Row) string { return duration(r.PlainNS) }, value: func(r Row) float64 { return r.PlainNS }},
-	{name: "derivative", note: "time of one call of the prepared derivative", text: func(r Row) string { return duration(r.DerivativeNS) }, value: func(r Row) float64 { return r.DerivativeNS }},
-	{name: "spread", note: "of the time of the derivative: interquartile range / median", text: func(r Row) string { return percent(r.Spread) }, value: func(r Row) float64 { return r.Spread }},
-	{name: "ratio", note: "derivative / function", text: func(r Row) string { return significant(r.Ratio) }, value: func(r Row) float64 { return r.Ratio }},
-	{name: "unprepared", note: "time of one derivative without preparation", text: func(r Row) string { return duration(r.UnpreparedNS) }, value: func(r Row) float64 { return r.UnpreparedNS }},
-	{name: "prepare", note: "time of the preparation", text: func(r Row) string { return duration(r.PrepareNS) }, value: func(r Row) float64 { return r.PrepareNS }},
+	{name: "function", note: "time of one call of the plain function", text: func(r Row) string { return tabular.Duration(r.PlainNS) }, value: func(r Row) float64 { return r.PlainNS }},
+	{name: "derivative", note: "time of one call of the prepared derivative", text: func(r Row) string { return tabular.Duration(r.DerivativeNS) }, value: func(r Row) float64 { return r.DerivativeNS }},
+	{name: "spread", note: "of the time of the derivative: interquartile range / median", text: func(r Row) string { return tabular.Percent(r.Spread) }, value: func(r Row) float64 { return r.Spread }},
+	{name: "ratio", note: "derivative / function", text: func(r Row) string { return tabular.Significant(r.Ratio) }, value: func(r Row) float64 { return r.Ratio }},
+	{name: "unprepared", note: "time of one derivative without preparation", text: func(r Row) string { return tabular.Duration(r.UnpreparedNS) }, value: func(r Row) float64 { return r.UnpreparedNS }},
+	{name: "prepare", note: "time of the preparation", text: func(r Row) string { return tabular.Duration(r.PrepareNS) }, value: func(r Row) float64 { return r.PrepareNS }},
 	{name: "break-even", note: "calls after which preparation has paid for itself", text: func(r Row) string { return breakEvenText(r.BreakEven) }, value: func(r Row) float64 { return r.BreakEven }},
-	{name: "calls", note: "of the user's function in one call of the prepared derivative", text: func(r Row) string { return count(r.Calls) }, value: func(r Row) float64 { return r.Calls }},
-	{name: "allocs", note: "allocations in one call of the prepared derivative", text: func(r Row) string { return count(r.Allocs) }, value: func(r Row) float64 { return r.Allocs }},
-	{name: "bytes", note: "allocated in one call of the prepared derivative", text: func(r Row) string { return size(r.Bytes) }, value: func(r Row) float64 { return r.Bytes }},
-	{name: "error", note: "the largest, relative to the largest component", text: func(r Row) string { return scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
+	{name: "calls", note: "of the user's function in one call of the prepared derivative", text: func(r Row) string { return tabular.Count(r.Calls) }, value: func(r Row) float64 { return r.Calls }},
+	{name: "allocs", note: "allocations in one call of the prepared derivative", text: func(r Row) string { return tabular.Count(r.Allocs) }, value: func(r Row) float64 { return r.Allocs }},
+	{name: "bytes", note: "allocated in one call of the prepared derivative", text: func(r Row) string { return tabular.Size(r.Bytes) }, value: func(r Row) float64 { return r.Bytes }},
+	{name: "error", note: "the largest, relative to the largest component", text: func(r Row) string { return tabular.Scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
 	{name: "", word: true, text: verdict},
 }
 
-// cells are the columns of the rows, below their names.
-func cells(rows []Row) [][]string {
-	all := [][]string{make([]string, len(columns))}
-	for j, c := range columns {
-		all[0][j] = c.name
+var heads = func() []tabular.Column {
+	var all []tabular.Column
+	for _, c := range columns {
+		all = append(all, tabular.Column{Name: c.name, Word: c.word})
 	}
+	return all
+}()
+
+// cells are the columns of the rows.
+func cells(rows []Row) [][]string {
+	var all [][]string
 	for _, r := range rows {
 		line := make([]string, len(columns))
 		for j, c := range columns {
@@ -172,28 +156,6 @@ func cells(rows []Row) [][]string {
 		all = append(all, line)
 	}
 	return all
-}
-
-func writeMarkdown(w io.Writer, rows []Row) error {
-	b := bufio.NewWriter(w)
-	escape := strings.NewReplacer("|", `\|`)
-	for i, line := range cells(rows) {
-		for _, s := range line {
-			b.WriteString("| " + escape.Replace(s) + " ")
-		}
-		b.WriteString("|\n")
-		if i == 0 {
-			for _, c := range columns {
-				if c.word {
-					b.WriteString("|---")
-				} else {
-					b.WriteString("|--:")
-				}
-			}
-			b.WriteString("|\n")
-		}
-	}
-	return b.Flush()
 }
 
 // writeBenchstat writes a line per sample, in the format of Go benchmarks
@@ -206,9 +168,9 @@ func writeBenchstat(w io.Writer, r Report) error {
 			fmt.Fprintf(b, "%s: %s\n", kv[0], kv[1])
 		}
 	}
-	lines := func(name string, s Samples, memory string) {
+	lines := func(name string, s timing.Samples, memory string) {
 		for _, ns := range s.NS {
-			fmt.Fprintf(b, "Benchmark%s\t%8d\t%s ns/op%s\n", name, s.Calls, number(ns), memory)
+			fmt.Fprintf(b, "Benchmark%s\t%8d\t%s ns/op%s\n", name, s.Calls, tabular.Number(ns), memory)
 		}
 	}
 	task := ""
@@ -219,34 +181,9 @@ func writeBenchstat(w io.Writer, r Report) error {
 			lines(t+"/plain", row.Plain, "")
 		}
 		name := t + "/" + strings.Join(strings.Fields(row.Engine), "_")
-		lines(name, row.Derivative, fmt.Sprintf("\t%s B/op\t%s allocs/op", number(row.Bytes), number(row.Allocs)))
+		lines(name, row.Derivative, fmt.Sprintf("\t%s B/op\t%s allocs/op", tabular.Number(row.Bytes), tabular.Number(row.Allocs)))
 		lines(name+"/unprepared", row.Unprepared, "")
 		lines(name+"/prepare", row.Prepare, "")
-	}
-	return b.Flush()
-}
-
-func writeTable(w io.Writer, rows []Row) error {
-	cells := cells(rows)
-	widths := make([]int, len(cells[0]))
-	for _, row := range cells {
-		for j, s := range row {
-			widths[j] = max(widths[j], utf8.RuneCountInString(s))
-		}
-	}
-	b := bufio.NewWriter(w)
-	for _, row := range cells {
-		var line strings.Builder
-		for j, s := range row {
-			pad := strings.Repeat(" ", widths[j]-utf8.RuneCountInString(s))
-			switch {
-			case columns[j].word:
-				line.WriteString(s + pad + "  ")
-			default:
-				line.WriteString(pad + s + "  ")
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.Flush()
 }
@@ -262,75 +199,9 @@ func verdict(r Row) string {
 	return ""
 }
 
-// significant is v with three digits, and with none behind the point from 100 on.
-func significant(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "-"
-	case v >= 99.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 9.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
-}
-
-func duration(ns float64) string {
-	switch {
-	case math.IsNaN(ns):
-		return "-"
-	case ns < 999.5:
-		return significant(ns) + " ns"
-	case ns < 999.5e3:
-		return significant(ns/1e3) + " µs"
-	case ns < 999.5e6:
-		return significant(ns/1e6) + " ms"
-	}
-	return significant(ns/1e9) + " s"
-}
-
-func percent(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
-}
-
-// size is a number of bytes.
-func size(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "-"
-	case v < 999.5:
-		return count(v) + " B"
-	case v < 999.5e3:
-		return significant(v/1e3) + " kB"
-	case v < 999.5e6:
-		return significant(v/1e6) + " MB"
-	}
-	return significant(v/1e9) + " GB"
-}
-
 func breakEvenText(v float64) string {
 	if math.IsInf(v, 1) {
 		return "never"
 	}
-	return count(v)
-}
-
-func count(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
-}
-
-func scientific(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "NaN"
-	case v == 0:
-		return "0"
-	}
-	return strconv.FormatFloat(v, 'e', 1, 64)
+	return tabular.Count(v)
 }

@@ -13,13 +13,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nabla-ad/nabla/internal/tabular"
+	"github.com/nabla-ad/nabla/internal/timing"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // timed is a row with these times; every sample lies by a part off the median.
 func timed(task, title string, n int, engine string, plain, derivative, unprepared, prepare float64) Row {
-	around := func(ns float64, calls int) Samples { return Samples{calls, []float64{ns, ns * 0.875, ns * 1.125}} }
+	around := func(ns float64, calls int) timing.Samples {
+		return timing.Samples{Calls: calls, NS: []float64{ns, ns * 0.875, ns * 1.125}}
+	}
 	return Row{
 		Task: task, Title: title, N: n, Engine: engine, OK: true,
 		PlainNS: plain, DerivativeNS: derivative, Ratio: derivative / plain, PrepareNS: prepare, UnpreparedNS: unprepared,
@@ -205,9 +210,9 @@ func TestWriteFails(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct{ got, want string }{
-		{duration(4.25), "4.25 ns"}, {duration(999.6), "1.00 µs"}, {duration(26.4e6), "26.4 ms"}, {duration(3.02e9), "3.02 s"}, {duration(nan), "-"},
-		{size(0), "0 B"}, {size(999), "999 B"}, {size(34567), "34.6 kB"}, {size(5.2e9), "5.20 GB"}, {size(3.7e6), "3.70 MB"}, {size(nan), "-"},
-		{percent(0.125), "12.5%"}, {percent(nan), "-"},
+		{tabular.Duration(4.25), "4.25 ns"}, {tabular.Duration(999.6), "1.00 µs"}, {tabular.Duration(26.4e6), "26.4 ms"}, {tabular.Duration(3.02e9), "3.02 s"}, {tabular.Duration(nan), "-"},
+		{tabular.Size(0), "0 B"}, {tabular.Size(999), "999 B"}, {tabular.Size(34567), "34.6 kB"}, {tabular.Size(5.2e9), "5.20 GB"}, {tabular.Size(3.7e6), "3.70 MB"}, {tabular.Size(nan), "-"},
+		{tabular.Percent(0.125), "12.5%"}, {tabular.Percent(nan), "-"},
 		{breakEvenText(1), "1"}, {breakEvenText(inf), "never"}, {breakEvenText(nan), "-"},
 		{sortValue(0.5), "0.5"}, {sortValue(inf), "Infinity"}, {sortValue(nan), ""},
 		{powerOfTime(0.1), "0.1 ns"}, {powerOfTime(1), "1 ns"}, {powerOfTime(1e5), "100 µs"}, {powerOfTime(1e8), "100 ms"}, {powerOfTime(1e10), "10 s"},

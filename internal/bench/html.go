@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nabla-ad/nabla/internal/tabular"
+	"github.com/nabla-ad/nabla/internal/timing"
 )
 
 var (
@@ -130,7 +133,7 @@ func facts(i Info) []pageFact {
 		add("processors used", strconv.Itoa(i.CPUs))
 	}
 	if i.Budget > 0 {
-		add("time per measurement", fmt.Sprintf("%v in %d rounds", i.Budget, rounds))
+		add("time per measurement", fmt.Sprintf("%v in %d rounds", i.Budget, timing.Rounds))
 	}
 	add("date", i.Date)
 	return facts
@@ -247,7 +250,7 @@ func summaryTable(rows []Row, legend []pageKey) pageTable {
 	}}
 	for _, s := range summaries(rows) {
 		key := keyOf(legend, s.engine)
-		ratio := func(v float64) pageCell { return pageCell{Text: significant(v), Value: sortValue(v)} }
+		ratio := func(v float64) pageCell { return pageCell{Text: tabular.Significant(v), Value: sortValue(v)} }
 		whole := func(n int) pageCell { return pageCell{Text: strconv.Itoa(n), Value: strconv.Itoa(n)} }
 		correct := whole(s.ok)
 		correct.Text, correct.Bad = fmt.Sprintf("%d of %d", s.ok, s.rows), s.ok < s.rows

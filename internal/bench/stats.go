@@ -2,43 +2,7 @@ package bench
 
 import (
 	"math"
-	"slices"
 )
-
-// median is the middle of v, the mean of the two middle ones for an even number.
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	if n == 0 {
-		return math.NaN()
-	}
-	return (s[(n-1)/2] + s[n/2]) / 2
-}
-
-// quantile is the value below which a part q of v lies, interpolated linearly
-// between order statistics (definition 7 of Hyndman & Fan, "Sample Quantiles in
-// Statistical Packages", Amer. Statist. 50 (1996)).
-func quantile(v []float64, q float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(v))
-	h := q * float64(len(s)-1)
-	i := int(h)
-	if i+1 >= len(s) {
-		return s[len(s)-1]
-	}
-	return s[i] + (h-float64(i))*(s[i+1]-s[i])
-}
-
-// spread is the distance between the quartiles, relative to the median. One sample
-// has none: NaN.
-func spread(v []float64) float64 {
-	if len(v) < 2 {
-		return math.NaN()
-	}
-	return (quantile(v, 0.75) - quantile(v, 0.25)) / median(v)
-}
 
 // geometricMean is the right mean of ratios. NaNs do not count.
 func geometricMean(v []float64) float64 {

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"math"
 	"strings"
+
+	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
 // The charts are SVG with classes; the page's style sheet gives them their colours,
@@ -105,7 +107,7 @@ func curvesSVG(c Chart) template.HTML {
 		s.printf(`"/>` + "\n")
 		for i, n := range curve.N {
 			if k := curve.Engine; k >= 0 {
-				tip := fmt.Sprintf("%s, n = %d: %s", c.Engines[k], n, duration(curve.NS[i]))
+				tip := fmt.Sprintf("%s, n = %d: %s", c.Engines[k], n, tabular.Duration(curve.NS[i]))
 				s.marker(k, x.position(float64(n)), y.position(curve.NS[i]), tip)
 			}
 		}

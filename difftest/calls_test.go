@@ -1,0 +1,168 @@
+package difftest_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/difftest"
+	"github.com/nabla-ad/nabla/engine"
+)
+
+type expectation = func(operator string, n, m int) (difftest.Calls, bool)
+
+// everyCall is an expectation of so many evaluations in every call and none before.
+func everyCall(per func(operator string, n, m int) int) expectation {
+	return func(operator string, n, m int) (difftest.Calls, bool) {
+		k := per(operator, n, m)
+		return difftest.Calls{Sixteen: 16 * k}, k > 0
+	}
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// sweeps is forward mode with chunks: a sweep runs the function once. What is of
+// second order replays a program and is not counted here.
+func sweeps(chunk int) expectation {
+	return everyCall(func(operator string, n, m int) int {
+		switch operator {
+		case "pushforward", "derivative":
+			return 1
+		case "gradient", "jacobian", "pullback":
+			return ceil(n, chunk)
+		}
+		return 0
+	})
+}
+
+// tapes is reverse mode that records at every call, eight cotangents at a time. A
+// tangent goes forward over one tape.
+func tapes(operator string, n, m int) int {
+	if operator == "jacobian" {
+		return ceil(m, 8)
+	}
+	return 1
+}
+
+// recorded is tapes of reversediff, which pushes a tangent through the derivative at a
+// point: a program, replayed and checked, and the value.
+func recorded(operator string, n, m int) (difftest.Calls, bool) {
+	if operator == "pushforward" {
+		return difftest.Calls{Prepare: 1, Sixteen: 16 + 5}, true
+	}
+	return everyCall(tapes)(operator, n, m)
+}
+
+// replayed is reverse mode that records ahead, a second time for what it takes whole.
+// Runs 1, 2, 4, 8, … of a program are compared with the function.
+func replayed(check bool) expectation {
+	return func(operator string, n, m int) (difftest.Calls, bool) {
+		c := difftest.Calls{Prepare: 1}
+		switch operator {
+		case "jacobian", "hessian", "second_derivative":
+			c.Prepare = 2
+		}
+		if operator == "pushforward" {
+			c.Sixteen = 16 // the value, beside the derivative at the point
+		}
+		if check {
+			c.Sixteen += 5
+		}
+		return c, true
+	}
+}
+
+// probed is an engine that evaluates a function over Reals: preparing it runs f twice
+// to see whether numbers are kept from call to call.
+func probed(e expectation) expectation {
+	return func(operator string, n, m int) (difftest.Calls, bool) {
+		c, ok := e(operator, n, m)
+		c.Prepare += 2
+		return c, ok
+	}
+}
+
+// differences is as in the table of package finitediff, with the value.
+func differences(side int) expectation {
+	return everyCall(func(operator string, n, m int) int {
+		switch operator {
+		case "second_derivative":
+			return 3
+		case "hvp":
+			return 4*n + 1
+		case "hessian":
+			return 2*n*n + 1
+		case "pushforward", "derivative":
+			return side + 1
+		}
+		return side*n + 1
+	})
+}
+
+// TestCallCounts is the table of how often each engine evaluates the function.
+func TestCallCounts(t *testing.T) {
+	compiled := reversediff.Backend{Compile: true}
+	for _, c := range []struct {
+		b     nabla.Backend
+		calls expectation
+		plain bool
+	}{
+		{forwarddiff.Backend{}, sweeps(12), false},
+		{forwarddiff.Backend{Chunk: 1}, sweeps(1), false},
+		{forwarddiff.Backend{Chunk: 5}, sweeps(5), false},
+		{reversediff.Backend{}, recorded, false},
+		{tracker.Backend{}, everyCall(tapes), false},
+		{compiled, replayed(true), false},
+		{nabla.Policy{Backend: compiled, NoStaleCheck: true}, replayed(false), false},
+		{finitediff.Backend{}, probed(differences(2)), false},
+		{finitediff.Backend{}, differences(2), true},
+		{finitediff.Backend{Method: finitediff.Forward}, probed(differences(1)), false},
+		{finitediff.Backend{Method: finitediff.Backward}, differences(1), true},
+		{finitediff.Backend{Method: finitediff.Complex}, probed(func(operator string, n, m int) (difftest.Calls, bool) {
+			switch operator { // the rest are runs of the program
+			case "second_derivative", "hvp", "hessian":
+				return difftest.Calls{}, false
+			}
+			return difftest.Calls{Prepare: 1, Sixteen: 16}, true
+		}), false},
+	} {
+		r := newRecorder("calls/")
+		difftest.Check(r, c.b, &difftest.Options{Calls: c.calls, Plain: c.plain, NoModifiers: true})
+		for _, m := range *r.failed {
+			t.Error(m)
+		}
+	}
+}
+
+// wasteful is a correct engine that evaluates the function once too often.
+type wasteful struct{ reversediff.Backend }
+
+func (wasteful) Name() string { return "wasteful" }
+
+func (b wasteful) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
+	g, err := b.Backend.PrepareGradient(f, x)
+	return wastefulGradient{g, f}, err
+}
+
+type wastefulGradient struct {
+	engine.Gradient
+	f *engine.Function
+}
+
+func (g wastefulGradient) ValueAndGradient(grad, x []float64) (float64, error) {
+	if err := g.f.Value(make([]float64, 1), x); err != nil {
+		return 0, err
+	}
+	return g.Gradient.ValueAndGradient(grad, x)
+}
+
+func TestWasteIsCounted(t *testing.T) {
+	r := newRecorder("calls/")
+	difftest.Check(r, wasteful{}, &difftest.Options{Calls: recorded, NoModifiers: true})
+	if want := "[calls] calls/gradient on wasteful: evaluated f 0 times when prepared and 32 times in 16 calls, want 0 and 16"; !contains(*r.failed, want) {
+		t.Errorf("no message with %q in %q", want, *r.failed)
+	}
+}

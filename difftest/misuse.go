@@ -1,0 +1,159 @@
+package difftest
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// misuses are the jobs about calls that cannot be right: they are errors, and what
+// was prepared is as good as before.
+func misuses() []job {
+	return []job{
+		{"misuse/overlap/gradient", (*checker).overlap},
+		{"misuse/reentry/gradient", (*checker).reentry},
+		{"misuse/outputs/jacobian", (*checker).moreOutputs},
+		{"misuse/foreign/gradient", (*checker).foreign},
+		{"misuse/rebind/gradient", (*checker).rebindOther},
+	}
+}
+
+// sumScenario is the gradient of a sum at (1, 2, 3).
+func sumScenario() Scenario {
+	return Scenario{
+		Operator: "gradient", YShape: Shape{Number: true}, Outputs: one,
+		Func: func(y, x []nabla.Real) { y[0] = sum(x) },
+		X:    []float64{1, 2, 3}, Value: []float64{6}, First: []float64{1, 1, 1},
+	}
+}
+
+// overlap: a destination that is x is refused.
+func (c *checker) overlap() {
+	s := sumScenario()
+	c.s = &s
+	x := []float64{1, 2, 3}
+	var p *nabla.GradientPrep
+	var err error
+	switch f := shaped(&s, c.o.Plain, s.Func).(type) {
+	case func([]nabla.Real) nabla.Real:
+		p, err = nabla.PrepareGradient(f, c.b, x)
+	case func([]float64) float64:
+		p, err = nabla.PrepareGradient(f, c.b, x)
+	}
+	if err != nil {
+		c.failf("prepare", "", "prepared at %v: %v", x, err)
+		return
+	}
+	var alias *nabla.AliasError
+	if _, err := p.Gradient(x, x); !errors.As(err, &alias) || !identical(x, s.X) {
+		c.failf("misuse", "Gradient(x, x)", "got %v and x = %v, want a *nabla.AliasError and x as it was", err, x)
+	}
+	for _, v := range ofGradient(p).variants {
+		c.call("misuse", v, s.X, nil, s.want())
+	}
+}
+
+// reentry: a function that calls the object that is evaluating it finds it busy.
+func (c *checker) reentry() {
+	s := sumScenario()
+	c.s = &s
+	var p *prepared
+	var inner error
+	called := false
+	var within atomic.Bool // an engine may evaluate f in several goroutines at once
+	sub := subjectOf(&s, c.b, shaped(&s, c.o.Plain, func(y, x []nabla.Real) {
+		if p != nil && within.CompareAndSwap(false, true) {
+			called = true
+			inner = p.variants[0].start(new(outcome), []float64{1, 1, 1}, nil)()
+			within.Store(false)
+		}
+		y[0] = sum(x)
+	}))
+	if p = c.prepare(sub, s.X); p == nil {
+		return
+	}
+	for range 2 {
+		for _, v := range p.variants {
+			c.call("misuse", v, s.X, nil, s.want())
+			if called && !errors.Is(inner, nabla.ErrBusy) {
+				c.failf("misuse", v.name, "f called the object that was evaluating it and got %v, want nabla.ErrBusy", inner)
+			}
+		}
+	}
+}
+
+// moreOutputs: a function that returns another number of outputs than before is an
+// error where it is evaluated; an engine that replays gives what it recorded.
+func (c *checker) moreOutputs() {
+	more := 0
+	s := Scenario{Operator: "jacobian", Outputs: func(int) int { return 2 + more }, m: 2}
+	c.s = &s
+	sub := subjectOf(&s, c.b, shaped(&s, c.o.Plain, func(y, x []nabla.Real) {
+		for i := range y {
+			y[i] = x[i%2].Scale(float64(i + 1))
+		}
+	}))
+	x := []float64{1, 2}
+	want := Results{Value: []float64{1, 4}, First: []float64{1, 0, 0, 2}}
+	p := c.prepare(sub, x)
+	if p == nil {
+		return
+	}
+	v := p.variants[0]
+	c.call("misuse", v, x, nil, want)
+	more = 1
+	var shape *nabla.ShapeError
+	o := new(outcome)
+	if err := v.start(o, x, nil)(); err == nil {
+		c.compare("misuse", v, o, x, nil, want)
+	} else if !errors.As(err, &shape) {
+		c.failf("misuse", v.name, "f returned 3 outputs after 2 and the operator gave %v, want a *nabla.ShapeError", err)
+	}
+	more = 0
+	c.call("misuse", v, x, nil, want)
+}
+
+// foreign: a function that returns a number it kept from an earlier call is an error.
+// An engine that evaluates over plain numbers sees a constant.
+func (c *checker) foreign() {
+	if c.o.Plain {
+		return
+	}
+	s := sumScenario()
+	c.s = &s
+	var kept atomic.Pointer[nabla.Real]
+	f := func(x []nabla.Real) nabla.Real {
+		y := sum(x)
+		kept.CompareAndSwap(nil, &y)
+		return *kept.Load()
+	}
+	for k := range 3 {
+		g, err := nabla.Gradient(f, c.b, s.X)
+		switch {
+		case err != nil && !errors.Is(err, nabla.ErrForeignReal) && !errors.Is(err, nabla.ErrStale):
+			c.failf("misuse", "", "f returned a number of another call and the operator gave %v, want nabla.ErrForeignReal", err)
+		case err == nil && k > 0 && !identical(g, make([]float64, len(s.X))):
+			c.failf("misuse", "", "f returned a number of another call and the gradient is %v, want nabla.ErrForeignReal", g)
+		}
+	}
+}
+
+// rebindOther: a struct of another type is refused, and the bound one stays.
+func (c *checker) rebindOther() {
+	s := Constantify(sumScenario())
+	c.s, c.f = &s, s.function(c.b, c.o.Plain)
+	p := c.prepare(subjectOf(&s, c.b, c.f.f), s.X)
+	if p == nil {
+		return
+	}
+	for _, other := range []any{nil, &struct{ A nabla.Real }{}, *c.f.own, (*bindings)(nil)} {
+		var fe *nabla.FuncError
+		if err := p.rebind(other); !errors.As(err, &fe) {
+			c.failf("misuse", "Rebind", "to a %T gave %v, want a *nabla.FuncError", other, err)
+		}
+		for _, v := range p.variants {
+			c.call("misuse", v, s.X, nil, s.want())
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package tabular
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Number is a float64 that JSON writes as null and CSV as nothing where it is not
+// finite.
+type Number float64
+
+func (n Number) MarshalJSON() ([]byte, error) {
+	if s := n.String(); s != "" {
+		return []byte(s), nil
+	}
+	return []byte("null"), nil
+}
+
+func (n Number) String() string {
+	v := float64(n)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	// Times and ratios are not known to more digits.
+	if a := math.Abs(v); a >= 1e-3 && a < 1e15 {
+		return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// Significant is v with three digits, and with none behind the point from 100 on.
+func Significant(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case v >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// Duration is a time in nanoseconds with a unit that suits it.
+func Duration(ns float64) string {
+	switch {
+	case math.IsNaN(ns):
+		return "-"
+	case ns < 999.5:
+		return Significant(ns) + " ns"
+	case ns < 999.5e3:
+		return Significant(ns/1e3) + " µs"
+	case ns < 999.5e6:
+		return Significant(ns/1e6) + " ms"
+	}
+	return Significant(ns/1e9) + " s"
+}
+
+// Percent is a fraction in percent.
+func Percent(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
+}
+
+// Size is a number of bytes.
+func Size(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case v < 999.5:
+		return Count(v) + " B"
+	case v < 999.5e3:
+		return Significant(v/1e3) + " kB"
+	case v < 999.5e6:
+		return Significant(v/1e6) + " MB"
+	}
+	return Significant(v/1e9) + " GB"
+}
+
+// Count is a whole number.
+func Count(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// Scientific is v with two digits.
+func Scientific(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case v == 0:
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'e', 1, 64)
+}

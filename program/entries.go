@@ -1,0 +1,287 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// EntriesOptions says which entries of a Jacobian are wanted.
+type EntriesOptions struct {
+	// Group is the output group that is differentiated with respect to input group 0.
+	Group int
+	// Rows and Cols are the part of the Jacobian that Ptr and Index are about: its first
+	// rows and columns.
+	Rows, Cols int
+	// Ptr and Index are the wanted entries, compressed by columns: the rows of column j
+	// are Index[Ptr[j]:Ptr[j+1]], ascending.
+	Ptr, Index []int
+	// Others asks for what Jacobian entries there are besides, as the output group
+	// "others", whose places Entries returns.
+	Others bool
+	// Forward goes column by column instead of row by row.
+	Forward bool
+	// Strong writes structural zeros as -0; see the package comment.
+	Strong bool
+}
+
+// An Entry is a place in a Jacobian.
+type Entry struct{ Row, Col int }
+
+// Entries is p together with some of the derivatives of one output group with respect
+// to input group 0: the output group "entries", in the order of the options. Each row,
+// or column, is a sweep of its own over what it depends on, and the time to build it
+// is that of all sweeps, which [EntriesCost] tells.
+//
+// The places of the group "others" are entries that were not asked for and that are not
+// zero everywhere, as far as the statements tell.
+func Entries(p *Program, o EntriesOptions) (*Program, []Entry) {
+	b := derive(p)
+	e := sweepEntries(b, p, o)
+	b.output("entries", b.result(e.got, o.Strong))
+	if o.Others {
+		b.output("others", b.result(e.others, o.Strong))
+	}
+	return b.p, e.places
+}
+
+// sweepEntries computes the slots of the entries; the outputs of p become those of b.
+func sweepEntries(b *builder, p *Program, o EntriesOptions) *entries {
+	b.p.Outs = append(b.p.Outs, p.Outs...)
+	b.p.Result = append(b.p.Result, p.Result...)
+	e := &entries{EntriesOptions: o, got: make([]int32, len(o.Index))}
+	for k := range e.got {
+		e.got[k] = -1
+	}
+	outs := p.groupResult(o.Group)[:o.Rows]
+	x := p.activeInput()
+	if o.Forward {
+		e.forward(b, p, outs, x)
+	} else {
+		e.reverse(b, p, outs, x)
+	}
+	for k, s := range e.got {
+		if s < 0 {
+			e.got[k] = b.zero(false)
+		}
+	}
+	return e
+}
+
+// groupResult is the slots of an output group.
+func (p *Program) groupResult(group int) []int32 {
+	at := total(p.Outs[:group])
+	return p.Result[at : at+p.Outs[group].N]
+}
+
+// activeInput is the statement of input group 0.
+func (p *Program) activeInput() int {
+	return slices.IndexFunc(p.Stmts, func(s Stmt) bool { return s.Op == Input && s.K == 0 })
+}
+
+type entries struct {
+	EntriesOptions
+	got    []int32 // slots of the wanted entries, -1 for a zero
+	others []int32
+	places []Entry
+}
+
+// put says that the entry of row i and column j stands in a slot.
+func (e *entries) put(i, j int, slot int32) {
+	if i >= e.Rows || j >= e.Cols {
+		return
+	}
+	if k, ok := slices.BinarySearch(e.Index[e.Ptr[j]:e.Ptr[j+1]], i); ok {
+		e.got[e.Ptr[j]+k] = slot
+		return
+	}
+	if e.Others {
+		e.others = append(e.others, slot)
+		e.places = append(e.places, Entry{i, j})
+	}
+}
+
+// wanted marks the rows, or columns, that have to be swept.
+func (e *entries) wanted(byRow bool) []bool {
+	if byRow {
+		rows := make([]bool, e.Rows)
+		for i := range rows {
+			rows[i] = e.Others
+		}
+		for _, i := range e.Index {
+			rows[i] = true
+		}
+		return rows
+	}
+	cols := make([]bool, e.Cols)
+	for j := range cols {
+		cols[j] = e.Others || e.Ptr[j] < e.Ptr[j+1]
+	}
+	return cols
+}
+
+func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
+	v := &reverser{builder: b, src: p, k: 1, strong: e.Strong, on: p.depends(false), own: p.owners(), cone: newCone(p, true)}
+	v.reset()
+	one := b.constant(1)
+	x := &p.Stmts[in]
+	rows := e.wanted(true)
+	for i, s := range outs {
+		if !rows[i] || !v.on[s] {
+			continue
+		}
+		v.push(s, one, false)
+		for {
+			k, ok := v.cone.next()
+			if !ok {
+				break
+			}
+			v.step(k)
+			if k != in {
+				v.full[k] = 0
+			}
+		}
+		if v.full[in] != 0 { // contributions that cover all inputs
+			for j, slot := range v.lanesAdjoint(in, x) {
+				e.put(i, j, slot)
+			}
+			v.full[in] = 0
+		} else {
+			v.cone.slots = compact(v.cone.slots)
+			for _, s := range v.cone.slots {
+				if j := s - x.D; j >= 0 && j < x.N {
+					run, neg, _ := v.lane(s)
+					if neg {
+						run = v.op1(rules.Neg, 1, Run(run))
+					}
+					e.put(i, int(j), run)
+				}
+			}
+		}
+		for _, s := range v.cone.slots {
+			v.head[s] = 0
+		}
+		v.cone.slots, v.list, v.fulls = v.cone.slots[:0], v.list[:0], v.fulls[:0]
+	}
+}
+
+// compact sorts s and leaves out what is there twice.
+func compact(s []int32) []int32 {
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
+	own := p.owners()
+	at, list := p.readers(p.leading(outs, own))
+	f := &pusher{builder: b, src: p, k: 1, strong: e.Strong}
+	f.reset()
+	c := newCone(p, false)
+	one := b.constant(1)
+	row := make(map[int32][]int, len(outs)) // an output may stand in several rows
+	for i, s := range outs {
+		row[s] = append(row[s], i)
+	}
+	x := &p.Stmts[in]
+	cols := e.wanted(false)
+	for j := range cols {
+		if !cols[j] {
+			continue
+		}
+		moved := func(slot int32) {
+			c.slots = append(c.slots, slot)
+			for _, r := range list[at[slot]:at[slot+1]] {
+				c.reach(r)
+			}
+			for _, i := range row[slot] {
+				e.put(i, j, f.tan[slot])
+			}
+		}
+		f.tan[x.D+int32(j)] = one
+		moved(x.D + int32(j))
+		for {
+			k, ok := c.next()
+			if !ok {
+				break
+			}
+			f.step(k)
+			for l, s := int32(0), &p.Stmts[k]; l < s.N; l++ {
+				if f.tan[s.D+l] >= 0 {
+					moved(s.D + l)
+				}
+			}
+		}
+		for _, s := range c.slots {
+			f.tan[s] = -1
+		}
+		c.slots = c.slots[:0]
+	}
+}
+
+// EntriesCost is how many statements the sweeps of [Entries] visit, forward and in
+// reverse, or limit where it is at least that.
+func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int) {
+	own := p.owners()
+	e := &entries{EntriesOptions: o}
+	outs := p.groupResult(o.Group)[:o.Rows]
+	x := &p.Stmts[p.activeInput()]
+	leading := p.leading(outs, own)
+	at, list := p.readers(leading)
+	forward = limit
+	c := newCone(p, false)
+	cols := e.wanted(false)
+	for j := 0; j < len(cols) && c.visits < limit; j++ {
+		if !cols[j] {
+			continue
+		}
+		reach := func(slot int32) {
+			for _, r := range list[at[slot]:at[slot+1]] {
+				c.reach(r)
+			}
+		}
+		reach(x.D + int32(j))
+		for c.visits < limit {
+			k, ok := c.next()
+			if !ok {
+				break
+			}
+			s := &p.Stmts[k]
+			c.visits += int(s.terms()) / 8 // a wide one takes longer
+			for l := range s.N {
+				reach(s.D + l)
+			}
+		}
+	}
+	forward = min(c.visits, limit)
+	on := p.depends(false)
+	c = newCone(p, true)
+	rows := e.wanted(true)
+	for i, s := range outs {
+		if c.visits >= limit {
+			break
+		}
+		if !rows[i] || !on[s] {
+			continue
+		}
+		c.reach(own[s])
+		for c.visits < limit {
+			k, ok := c.next()
+			if !ok {
+				break
+			}
+			s := &p.Stmts[k]
+			for _, o := range s.Operands() {
+				c.visits += int(s.terms()) / 8
+				for l := range s.terms() {
+					if slot := p.at(o, l); on[slot] {
+						c.reach(own[slot])
+					}
+					if o.Stride == 0 {
+						break
+					}
+				}
+			}
+		}
+	}
+	return forward, min(c.visits, limit)
+}

@@ -1,0 +1,131 @@
+package program
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Entries are those of the Jacobian, wanted at random; what is left out and not zero
+// is among the others.
+func TestEntries(t *testing.T) {
+	each(t, 150, kinked.withLanes(), func(t *testing.T, r *rand.Rand, x sample) {
+		m, n := x.p.Outs[0].N, x.p.Ins[0].N
+		o := EntriesOptions{Rows: r.IntN(m + 1), Cols: r.IntN(n + 1), Others: r.IntN(2) == 0}
+		o.Ptr = []int{0}
+		for range o.Cols {
+			for i := range o.Rows {
+				if r.IntN(3) > 0 {
+					o.Index = append(o.Index, i)
+				}
+			}
+			o.Ptr = append(o.Ptr, len(o.Index))
+		}
+		for _, strong := range []bool{false, true} {
+			full := run(t, "jacobian", Jacobian(x.p, JacobianOptions{Strong: strong}), x.ins, x.params)
+			jac := full[len(full)-1]
+			scale := size([][]float64{jac})
+			same := func(what string, got, want float64) {
+				t.Helper()
+				if got == got && want == want && !closeTo(got, want, scale, 1e-8) || strong && (got == got) != (want == want) {
+					t.Errorf("%s is %v, want %v", what, got, want)
+				}
+			}
+			for _, o.Forward = range []bool{false, true} {
+				o.Strong = strong
+				q, places := Entries(x.p, o)
+				for what, q := range map[string]*Program{"entries": q, "scheduled": Schedule(Simplify(q))} {
+					what = fmt.Sprintf("%s, forward %v, strong %v", what, o.Forward, strong)
+					got := run(t, what, q, x.ins, x.params)
+					var others []float64
+					if o.Others {
+						others, got = got[len(got)-1], got[:len(got)-1]
+					}
+					if len(others) != len(places) {
+						t.Fatalf("%s: %d others in %d places", what, len(others), len(places))
+					}
+					entries := got[len(got)-1]
+					left := map[Entry]float64{}
+					for i := range o.Rows {
+						for j := range o.Cols {
+							left[Entry{i, j}] = jac[i*n+j]
+						}
+					}
+					for j := range o.Cols {
+						for k := o.Ptr[j]; k < o.Ptr[j+1]; k++ {
+							at := Entry{o.Index[k], j}
+							same(fmt.Sprintf("%s: %v", what, at), entries[k], left[at])
+							delete(left, at)
+						}
+					}
+					if !o.Others {
+						continue
+					}
+					for k, at := range places {
+						want, ok := left[at]
+						if !ok {
+							t.Errorf("%s: %v is among the others and was asked for", what, at)
+						}
+						same(fmt.Sprintf("%s: other %v", what, at), others[k], want)
+						delete(left, at)
+					}
+					for at, v := range left {
+						if v != 0 {
+							t.Errorf("%s: %v, which is %v, is missing", what, at, v)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// differences is y[i] = (x[i+1]-x[i])², i < n-1, one statement each, and their sum.
+func differences(n int) *Program {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%%0:%d = input x\n", n)
+	at := n
+	var out []string
+	for i := range n - 1 {
+		fmt.Fprintf(&b, "%%%d = sub %%%d %%%d\n%%%d = sq %%%d\n", at, i+1, i, at+1, at)
+		out = append(out, fmt.Sprintf("%%%d", at+1))
+		at += 2
+	}
+	fmt.Fprintf(&b, "out y [%s]\n", strings.Join(out, " "))
+	p, err := Parse(b.String(), nil)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// The sweeps for the entries of a banded matrix visit a number of statements that
+// grows with the entries, and not with their square.
+func TestEntriesCost(t *testing.T) {
+	var forward, reverse []int
+	for _, n := range []int{500, 1000} {
+		p := differences(n)
+		o := EntriesOptions{Rows: n - 1, Cols: n, Ptr: make([]int, n+1), Others: true}
+		f, r := EntriesCost(p, o, 1<<30)
+		forward, reverse = append(forward, f), append(reverse, r)
+		if f, r := EntriesCost(p, o, n); f != n || r != n {
+			t.Errorf("with a limit of %d: %d and %d", n, f, r)
+		}
+		for _, o.Forward = range []bool{false, true} {
+			q, places := Entries(p, o)
+			if len(places) != 2*(n-1) || len(q.Stmts) > 12*n {
+				t.Errorf("%d entries and %d statements for n = %d", len(places), len(q.Stmts), n)
+			}
+			if !slices.ContainsFunc(places, func(e Entry) bool { return e == Entry{n - 2, n - 1} }) {
+				t.Error("the last entry is missing")
+			}
+		}
+	}
+	for _, v := range [][]int{forward, reverse} {
+		if v[0] < 1000 || v[1] > 2*v[0]+20 {
+			t.Errorf("%d visits for 500 inputs and %d for 1000", v[0], v[1])
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package sparse
+
+import (
+	"fmt"
+	"strconv"
+	"unsafe"
+)
+
+// ShapeError says that an argument has the wrong length or shape.
+type ShapeError struct {
+	Op, Arg   string
+	Got, Want string
+}
+
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("sparse: %s: %s is %s, want %s", e.Op, e.Arg, e.Got, e.Want)
+}
+
+// lenError returns a *ShapeError if a slice has the wrong length.
+func lenError(op, arg string, got, want int) error {
+	if got == want {
+		return nil
+	}
+	return &ShapeError{Op: op, Arg: "len(" + arg + ")", Got: strconv.Itoa(got), Want: strconv.Itoa(want)}
+}
+
+// checkLen panics with a *ShapeError if a slice has the wrong length.
+func checkLen(op, arg string, got, want int) {
+	if err := lenError(op, arg, got, want); err != nil {
+		panic(err)
+	}
+}
+
+// shapeError returns the error that a matrix has the wrong shape.
+func shapeError(op, arg string, gotRows, gotCols, rows, cols int) *ShapeError {
+	return &ShapeError{Op: op, Arg: "the shape of " + arg,
+		Got: fmt.Sprintf("%d×%d", gotRows, gotCols), Want: fmt.Sprintf("%d×%d", rows, cols)}
+}
+
+// PatternError says that a matrix has no place for an entry, or that its pattern or
+// its values are not what they are declared to be, and what to do.
+type PatternError struct {
+	Op, Reason string
+}
+
+func (e *PatternError) Error() string { return "sparse: " + e.Op + ": " + e.Reason }
+
+func patternErrorf(op, format string, args ...any) *PatternError {
+	return &PatternError{op, fmt.Sprintf(format, args...)}
+}
+
+// OverlapError says that the destination of a product shares memory with the factor.
+type OverlapError struct{ Op string }
+
+func (e *OverlapError) Error() string {
+	return "sparse: " + e.Op + ": dst and x share memory; give dst memory of its own, or nil"
+}
+
+// FormatError says which line of a file is no matrix, from 1, and why.
+type FormatError struct {
+	Line   int
+	Reason string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("sparse: line %d: %s", e.Line, e.Reason) }
+
+// overlap reports whether the slices share elements.
+func overlap(a, b []float64) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	a0, b0 := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return a0 <= uintptr(unsafe.Pointer(&b[len(b)-1])) && b0 <= uintptr(unsafe.Pointer(&a[len(a)-1]))
+}
