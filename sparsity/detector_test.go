@@ -1,9 +1,7 @@
 package sparsity_test
 
 import (
-	"errors"
-	"fmt"
-	"runtime"
+	"math"
 	"strings"
 	"testing"
 
@@ -172,83 +170,6 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// here is the line of its call, moved.
-func here(by int) string {
-	_, file, line, _ := runtime.Caller(1)
-	return fmt.Sprintf("%s:%d", file[strings.LastIndexByte(file, '/')+1:], line+by)
-}
-
-func TestBranchesByTheInputs(t *testing.T) {
-	var line string
-	for _, c := range []struct {
-		name, call string
-		f          func(x []real) real
-	}{
-		{"less", "Real.Less", func(x []real) real {
-			line = here(1)
-			if x[0].Sq().Less(x[1]) {
-				return x[0]
-			}
-			return x[1]
-		}},
-		{"greater", "Real.Greater", func(x []real) real { line = here(0); x[0].Greater(nabla.Const(0)); return x[1] }},
-		{"equal", "Real.Equal", func(x []real) real { line = here(0); x[0].Equal(x[1]); return x[1] }},
-		{"nan", "Real.IsNaN", func(x []real) real { line = here(0); x[0].IsNaN(); return x[1] }},
-		{"value", "Real.Value", func(x []real) real { line = here(0); return nabla.Const(x[0].Value()) }},
-		{"int", "Real.Int", func(x []real) real { line = here(0); return x[x[0].Int()] }},
-		{"frexp", "Frexp", func(x []real) real { line = here(0); f, _ := nabla.Frexp(x[0]); return f }},
-		{"lgamma", "Lgamma", func(x []real) real { line = here(0); f, _ := nabla.Lgamma(x[0]); return f }},
-		{"inside", "Real.Less", func(x []real) real {
-			return nabla.GradientFunc(func(z []real) real {
-				line = here(1)
-				if z[0].Less(nabla.Const(1)) {
-					return z[0]
-				}
-				return z[1]
-			}, reversediff.Backend{})(x)[0]
-		}},
-		{"inside, captured", "GradientFunc", func(x []real) real {
-			c := []real{nabla.Const(2)}
-			inner := func(z []real) real {
-				if z[0].Less(x[0]) {
-					return z[0]
-				}
-				return z[0].Sq()
-			}
-			line = here(1)
-			return nabla.GradientFunc(inner, reversediff.Backend{})(c)[0]
-		}},
-	} {
-		for _, hessian := range []bool{false, true} {
-			var err error
-			f := func(x []real) []real { return []real{c.f(x)} }
-			if hessian {
-				_, err = nabla.HessianSparsity(c.f, sparsity.Global{}, []float64{1, 2})
-			} else {
-				_, err = nabla.JacobianSparsity(f, sparsity.Global{}, []float64{1, 2})
-			}
-			var branch *sparsity.BranchError
-			if !errors.As(err, &branch) {
-				t.Errorf("%s: %v", c.name, err)
-				continue
-			}
-			if branch.Call != c.call || !strings.Contains(err.Error(), c.call+" at "+line) {
-				t.Errorf("%s: %v, want %s at %s", c.name, err, c.call, line)
-			}
-			for _, want := range []string{"nabla: function ", "nabla.Where", "sparsity.Local"} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%s: %q does not say %q", c.name, err, want)
-				}
-			}
-		}
-		for _, d := range []sparsity.Detector{sparsity.Local{}, sparsity.Recorded{}} {
-			if _, err := nabla.HessianSparsity(c.f, d, []float64{1, 2}); err != nil {
-				t.Errorf("%s, %s: %v", c.name, d.Name(), err)
-			}
-		}
-	}
-}
-
 // TestRecordedUnion has a branch that one point does not take.
 func TestRecordedUnion(t *testing.T) {
 	f := func(x []real) []real {
@@ -272,88 +193,63 @@ func TestRecordedUnion(t *testing.T) {
 	}
 }
 
-func TestKnown(t *testing.T) {
-	f := func(x []real) []real { return x[:1] }
-	g := func(x []real) real { return x[0] }
-	x := []float64{1, 2}
-	j, h := sparsity.Full(1, 2), sparsity.Empty(2, 2)
-	d := sparsity.Known{J: j, H: h}
-	if p, err := nabla.JacobianSparsity(f, d, x); p != j || err != nil {
-		t.Errorf("Jacobian: %v, %v", p, err)
-	}
-	if p, err := nabla.HessianSparsity(g, d, x); p != h || err != nil {
-		t.Errorf("Hessian: %v, %v", p, err)
-	}
-	for _, c := range []struct {
-		d    sparsity.Known
-		want string
-	}{
-		{sparsity.Known{H: h}, "no Jacobian pattern of function sparsity_test.TestKnown"},
-		{sparsity.Known{J: sparsity.Full(2, 1)}, "the Jacobian pattern is 2×1, that of function sparsity_test.TestKnown"},
-	} {
-		_, err := nabla.JacobianSparsity(f, c.d, x)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
+// TestGlobalReadsNoPoint takes patterns at points where nothing can be computed.
+func TestGlobalReadsNoPoint(t *testing.T) {
+	f := nabla.InPlace(2, func(y, x []real) {
+		y[0] = nabla.Where(nabla.Lt(x[0], x[1]), nabla.Log(x[0]), x[1].Sqrt())
+		y[1] = nabla.GradientFunc(func(z []real) real { return nabla.Max(z[0], z[1]).Sq().Mul(nabla.Abs(z[2])) }, reversediff.Backend{})(x)[0]
+	})
+	for _, v := range []float64{1, 0, -1, math.Inf(1), math.NaN()} {
+		for _, c := range []struct {
+			d    sparsity.Detector
+			want string
+		}{{sparsity.Global{}, "xx. xxx"}, {second{sparsity.Global{}}, "x.x .xx xx."}} {
+			p, err := nabla.JacobianSparsity(f, c.d, []float64{v, v, v})
+			if err != nil || picture(p) != c.want {
+				t.Errorf("at %v: %v, %v, want %s", v, picture(p), err, c.want)
+			}
 		}
-	}
-	for _, c := range []struct {
-		d    sparsity.Known
-		want string
-	}{
-		{sparsity.Known{J: j}, "no Hessian pattern of function"},
-		{sparsity.Known{H: sparsity.Full(1, 2)}, "is 2×2"},
-	} {
-		_, err := nabla.HessianSparsity(g, c.d, x)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-	}
-	if p, err := nabla.JacobianSparsity(f, sparsity.None{}, x); err != nil || picture(p) != "xx" {
-		t.Errorf("none: %v, %v", picture(p), err)
-	}
-	if p, err := nabla.HessianSparsity(g, sparsity.None{}, x); err != nil || picture(p) != "xx xx" {
-		t.Errorf("none: %v, %v", picture(p), err)
 	}
 }
 
-// TestWhatGoesWrong has the errors of a function under a detector.
-func TestWhatGoesWrong(t *testing.T) {
-	var kept real
-	x := []float64{1, 2}
-	for _, c := range []struct {
-		name string
-		f    *nabla.Func
-		d    sparsity.Detector
-		is   error
-		want string
-	}{
-		{"panic", nabla.InPlace(1, func(y, x []real) { panic("boom") }), sparsity.Global{}, nil, "panicked: boom"},
-		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Local{}, nabla.ErrOutputNotWritten, "output 1"},
-		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrOutputNotWritten, "output 1"},
-		{"foreign", nabla.InPlace(1, func(y, x []real) { y[0] = kept; kept = x[0]; y[0] = y[0].Add(kept) }), sparsity.Recorded{Points: [][]float64{x}}, nabla.ErrForeignReal, ""},
-		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Global{}, nabla.ErrUnsupported, "computes with float64"},
-		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrUnsupported, "computes with float64"},
-		{"points", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{Points: [][]float64{{1}}}, nil, "a point of length 1 for function"},
-		{"limit", nabla.InPlace(1, func(y, x []real) { y[0] = x[0].Sq().Sq().Sq() }), sparsity.Global{Limit: 2}, nil, "limit of 2 operations"},
-		{"pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, badRule.Func()(x...)) }), sparsity.Global{}, nil, "Pattern(2) is 1×1, want 2×2"},
-		{"no detector", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), nil, nabla.ErrUnsupported, "the detector is nil"},
-	} {
-		_, err := nabla.JacobianSparsity(c.f, c.d, x)
-		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %v %q", c.name, err, c.is, c.want)
-		}
-	}
-	if _, err := nabla.HessianSparsity(func(x []real) real { return x[0] }, sparsity.Global{}, nil); err == nil {
-		t.Error("an index out of range is no error")
-	}
+type layers[T any] struct {
+	W    [2]T
+	B    []T
+	Tail T
 }
 
-var badRule = nabla.Rule{
-	Name:    "bad",
-	Out:     func(n int) int { return n },
-	Value:   func(y, x []float64) { copy(y, x) },
-	JVP:     func(ydot, _, _, xdot []float64) { copy(ydot, xdot) },
-	Pattern: func(int) *sparsity.Pattern { return sparsity.Full(1, 1) },
+type model struct{ Target nabla.Vec }
+
+func (m *model) Loss(x []real) real {
+	s := x[0].Mul(x[1]).Sub(m.Target.At(0)).Sq()
+	return s.Add(x[2].Sub(m.Target.At(1)))
+}
+
+// TestShapesOfFunctions has scalar functions in other shapes.
+func TestShapesOfFunctions(t *testing.T) {
+	p := &layers[float64]{B: []float64{1, 2}}
+	f, layout, err := nabla.Struct(func(l *layers[real]) real {
+		return l.W[0].Mul(l.W[1]).Add(nabla.Exp(l.B[0].Add(l.B[1]))).Add(l.Tail)
+	}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model{nabla.VecOf([]float64{1, 2})}
+	for _, d := range all() {
+		got, err := nabla.HessianSparsity(f, d, layout.Flatten(nil, p))
+		want := ".x... x.... ..xx. ..xx. ....."
+		if err != nil || picture(got) != want {
+			t.Errorf("struct, %s: %s, %v, want %s", d.Name(), picture(got), err, want)
+		}
+		got, err = nabla.HessianSparsity(nabla.BindMethod((*model).Loss, m), d, []float64{1, 2, 3})
+		want = "xx. xx. ..."
+		if err != nil || picture(got) != want {
+			t.Errorf("method, %s: %s, %v, want %s", d.Name(), picture(got), err, want)
+		}
+	}
+	if _, err := nabla.JacobianSparsity(f, sparsity.Global{}, layout.Flatten(nil, p)); err == nil || !strings.Contains(err.Error(), "JacobianSparsity: function") {
+		t.Errorf("the Jacobian of a scalar function: %v", err)
+	}
 }
 
 // TestBlindRule counts the values that Global asks of a rule: none.
@@ -368,17 +264,5 @@ func TestBlindRule(t *testing.T) {
 	p, err := nabla.HessianSparsity(func(x []real) real { return f(x...)[0] }, sparsity.Global{}, []float64{1, 2})
 	if err != nil || picture(p) != "xx xx" || calls > 0 {
 		t.Errorf("%v, %v, %d calls", picture(p), err, calls)
-	}
-}
-
-func TestNames(t *testing.T) {
-	for want, d := range map[string]sparsity.Detector{
-		"global": sparsity.Global{}, "global(limit=3)": sparsity.Global{Limit: 3}, "local": sparsity.Local{},
-		"recorded": sparsity.Recorded{}, "recorded(points=1)": sparsity.Recorded{Points: make([][]float64, 1)},
-		"known": sparsity.Known{}, "none": sparsity.None{},
-	} {
-		if d.Name() != want {
-			t.Errorf("%q, want %q", d.Name(), want)
-		}
 	}
 }

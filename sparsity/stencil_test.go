@@ -1,11 +1,8 @@
 package sparsity_test
 
 import (
-	"bufio"
 	"compress/gzip"
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
@@ -75,7 +72,7 @@ func TestBrusselator(t *testing.T) {
 	}
 }
 
-// reference reads a pattern in the Matrix Market format.
+// reference reads a pattern in the Matrix Market format, compressed.
 func reference(t *testing.T, path string) *sparsity.Pattern {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,28 +83,11 @@ func reference(t *testing.T, path string) *sparsity.Pattern {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, cols, nnz := 0, 0, 0
-	var i, j []int
-	for s := bufio.NewScanner(z); s.Scan(); {
-		var a, b int
-		switch {
-		case strings.HasPrefix(s.Text(), "%"):
-			continue
-		case rows == 0:
-			if _, err := fmt.Sscan(s.Text(), &rows, &cols, &nnz); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if _, err := fmt.Sscan(s.Text(), &a, &b); err != nil {
-			t.Fatal(err)
-		}
-		i, j = append(i, a-1), append(j, b-1)
+	p, err := sparsity.ReadMatrixMarket(z)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(i) != nnz {
-		t.Fatalf("%d entries, want %d", len(i), nnz)
-	}
-	return pattern(t, rows, cols, i, j)
+	return p
 }
 
 // TestSparseScenarios compares with the number of elements that the scenarios of
