@@ -28,6 +28,7 @@ func TestLayering(t *testing.T) {
 		"backend/reversediff":     "engine internal/core program rules",
 		"backend/tracker":         "engine internal/core program rules",
 		"difftest":                ". engine",
+		"coloring":                "sparsity",
 		"problems":                ".",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
