@@ -14,7 +14,7 @@ type tabulated struct {
 	edge []int32 // one of the edges to neighbours of a colour, plus one; 0: there is none
 	used []int32 // the colours that occur
 	free int32   // all colours before it, of the palette of the neighbours, occur
-	hubs []int32 // star colouring only: the hubs it is a spoke of
+	hubs taken   // star colouring only: the colours of the hubs it is a spoke of, from 1
 }
 
 func (t *tabulated) has(c int32) bool { return int(c) < len(t.edge) && t.edge[c] != 0 }
@@ -23,7 +23,7 @@ func newAround(g *graph) *around {
 	a := &around{graph: g, color: make([]int32, g.n), table: make([]*tabulated, g.n), top: 1}
 	for v := range a.color {
 		a.color[v] = -1
-		if g.degree(int32(v)) >= heavy {
+		if int(g.degree(int32(v))) >= heavy {
 			a.table[v] = new(tabulated)
 		}
 	}

@@ -1,8 +1,6 @@
 package coloring
 
-import (
-	"github.com/nabla-ad/nabla/sparsity"
-)
+import "github.com/nabla-ad/nabla/sparsity"
 
 // Constant is the algorithm that returns given colours, once it has verified them.
 // Any colours are accepted from which all entries can be found, whether an
@@ -50,10 +48,15 @@ func (a Constant) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 		c := &Coloring{pattern: p, problem: problem, colColors: columns, rowColors: rows}
 		if problem.Partition == Row {
 			c.rows = append([]int{}, a.Rows...)
-			return c, orthogonal(p.Transpose(), a.Rows, rows, true)
+			err = orthogonal(p.Transpose(), a.Rows, rows, true)
+		} else {
+			c.cols = append([]int{}, a.Columns...)
+			err = orthogonal(p, a.Columns, columns, false)
 		}
-		c.cols = append([]int{}, a.Columns...)
-		return c, orthogonal(p, a.Columns, columns, false)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	g := newGraph(p, problem)
 	color := make([]int32, g.n)
@@ -65,12 +68,7 @@ func (a Constant) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 			color[n+i] = int32(columns + c)
 		}
 	}
-	c, err := fromVertices(g, problem, color, columns+rows, false)
-	if err != nil {
-		return nil, err
-	}
-	// Colours may be missing at the end of the columns.
-	return c, nil
+	return fromVertices(g, problem, color, columns+rows, false)
 }
 
 // largest returns the largest colour; one that is negative or larger than the

@@ -132,7 +132,7 @@ func (d *Decompressor) DecompressRow(data, product []float64, color int) error {
 
 func (d *Decompressor) single(data, product []float64, t, color, colors, length int) error {
 	if d.steps != nil {
-		return &UnsupportedError{"DecompressColumn", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
+		return &UnsupportedError{"decompressing one colour", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
 	}
 	d.length("len(data)", len(data), len(d.source))
 	d.length("len(product)", len(product), length)

@@ -2,6 +2,7 @@ package coloring
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -158,6 +159,25 @@ func TestStrings(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// TestSubstitutionError: the trees of a band are paths through the whole matrix,
+// so the errors along them add up, but no more than that.
+func TestSubstitutionError(t *testing.T) {
+	const n = 5000
+	p := sparsity.Banded(n, n, 5, 5)
+	c := color(t, p, Problem{Structure: Symmetric, Decompression: Substitution}, Greedy{})
+	d := must(c.Decompressor(Full))
+	data := values(p, true)
+	col, _ := c.Compress(data)
+	got := nans(len(data))
+	d.Decompress(got, col, c.Forward(), nil, 0)
+	const tolerance = n * 5 * 0x1p-52 // entries on a path · their size · precision
+	for k := range data {
+		if !(math.Abs(got[k]-data[k]) <= tolerance) {
+			t.Fatalf("value %d is %v, want %v", k, got[k], data[k])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package coloring
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -35,6 +36,13 @@ func TestProblemErrors(t *testing.T) {
 	}
 	if _, err := Permutation(sparsity.Full(2, 3), Problem{Structure: Symmetric}, Natural{}); err == nil {
 		t.Error("no error")
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	var e *PatternError
+	if _, err := (Greedy{}).Color(sparsity.Empty(math.MaxInt32, 1), Problem{}); !errors.As(err, &e) {
+		t.Error(err)
 	}
 }
 

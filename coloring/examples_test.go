@@ -125,6 +125,10 @@ func TestBidirectionalExamples(t *testing.T) {
 			}
 		}
 	}
+	// Dense rows and columns last: one colour for each, and one for the diagonal.
+	if c := color(t, arrowhead(1000), direct, Greedy{Orders: []Order{SmallestFirst{}}, Postprocess: true}); c.Colors() != 3 {
+		t.Errorf("arrowhead: %v", c)
+	}
 	for _, post := range []bool{false, true} {
 		a := Greedy{Postprocess: post}
 		d, s := color(t, arrowhead(10), direct, a).Colors(), color(t, arrowhead(10), substitution, a).Colors()

@@ -12,6 +12,12 @@ import (
 // keeps the definition true, however they find it. The sizes are on both sides of
 // the threshold from which colours around a vertex are tabulated.
 func TestFirstFit(t *testing.T) {
+	t.Run("threshold as it is", testFirstFit)
+	t.Run("threshold 1", func(t *testing.T) { tabulateFrom(t, 1); testFirstFit(t) })
+	t.Run("threshold 4", func(t *testing.T) { tabulateFrom(t, 4); testFirstFit(t) })
+}
+
+func testFirstFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	patterns := []*sparsity.Pattern{
 		random(r, 8, 12, 0.3), random(r, 12, 8, 0.3), randomSymmetric(r, 12, 0.2), randomSymmetric(r, 25, 0.08), randomSymmetric(r, 40, 0.05),

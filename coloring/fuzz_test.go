@@ -18,6 +18,7 @@ func FuzzColoring(f *testing.F) {
 		if len(code) < 5 || len(code) > 400 {
 			return
 		}
+		tabulateFrom(t, []int{1, 4, heavy}[int(code[4]>>1)%3])
 		m, n := int(code[0]%24), int(code[1]%24)
 		problem := problems[int(code[2])%len(problems)]
 		if problem.Structure == Symmetric {

@@ -44,7 +44,6 @@ func readStars(g *graph, color []int32, colors int) (*reading, error) {
 			if c := color[v]; count[c] > 0 {
 				return nil, invalid([]int{int(v)}, []int{int(v)}, "column %d has a neighbour of its own colour %d", v, c)
 			}
-			count[color[v]]++
 		}
 		for k := g.ptr[v]; k < g.ptr[v+1]; k++ {
 			if w, e := g.adj[k], g.edge[k]; color[w] != 0 && count[color[w]] == 1 {
@@ -55,7 +54,6 @@ func readStars(g *graph, color []int32, colors int) (*reading, error) {
 				}
 			}
 		}
-		count[color[v]] = 0
 		for _, w := range near {
 			count[color[w]] = 0
 		}

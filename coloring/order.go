@@ -84,6 +84,18 @@ func (LargestFirst) permute(g vertices) []int32 {
 	return countingSort(Natural{}.permute(g), int(largest)+1, func(v int32) int32 { return largest - degree[v] })
 }
 
+// SmallestFirst is the order of rising degree, the natural one among equals. It
+// suits bidirectional problems with few dense rows and columns: these come last,
+// when what they cross has its colours, and get colours of their own.
+type SmallestFirst struct{}
+
+func (SmallestFirst) String() string { return "SmallestFirst" }
+
+func (SmallestFirst) permute(g vertices) []int32 {
+	degree, largest := degrees(g)
+	return countingSort(Natural{}.permute(g), int(largest)+1, func(v int32) int32 { return degree[v] })
+}
+
 func degrees(g vertices) (degree []int32, largest int32) {
 	degree = make([]int32, g.size())
 	var buf []int32

@@ -32,12 +32,14 @@ func TestOrders(t *testing.T) {
 					}
 				}
 			}
-			perm := must(Permutation(p, problem, LargestFirst{}))
 			near := competitors(p, problem)
-			for t1 := 1; t1 < len(perm); t1++ {
-				a, b := count(near[perm[t1-1]]), count(near[perm[t1]])
-				if a < b || a == b && perm[t1-1] > perm[t1] {
-					t.Fatalf("%v: %d of degree %d stands before %d of degree %d", problem, perm[t1-1], a, perm[t1], b)
+			for sign, order := range map[int]Order{1: LargestFirst{}, -1: SmallestFirst{}} {
+				perm := must(Permutation(p, problem, order))
+				for k := 1; k < len(perm); k++ {
+					a, b := sign*count(near[perm[k-1]]), sign*count(near[perm[k]])
+					if a < b || a == b && perm[k-1] > perm[k] {
+						t.Fatalf("%v, %v: %d stands before %d", problem, order, perm[k-1], perm[k])
+					}
 				}
 			}
 		}

@@ -4,8 +4,9 @@ import "github.com/nabla-ad/nabla/sparsity"
 
 // heavy is the number of entries from which the colours in a row (of a graph: the
 // colours around a vertex) are tabulated instead of searched for. Without it one
-// dense row would cost the square of its length.
-const heavy = 96
+// dense row would cost the square of its length. It changes no colour; tests lower
+// it.
+var heavy = 96
 
 // distance2 is the first-fit partial distance-2 colouring of the columns of p, in
 // the given order: Algorithm 3.2 of Gebremedhin, Manne and Pothen, "What color is

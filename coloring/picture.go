@@ -58,8 +58,8 @@ func (c *Coloring) readAt(i, j int) byte {
 	case c.g == nil || c.problem.Structure == Symmetric && i == j:
 		return letter(c.cols[j], false)
 	}
-	v := int32(j)
-	w := int32(i + c.g.n - m(c))
+	m, _ := c.pattern.Dims()
+	v, w := int32(j), int32(i+c.g.n-m) // rows are the last vertices
 	for k := c.g.ptr[v]; k < c.g.ptr[v+1]; k++ {
 		if c.g.adj[k] == w {
 			h := c.reading.hub[c.g.edge[k]]
@@ -70,12 +70,6 @@ func (c *Coloring) readAt(i, j int) byte {
 		}
 	}
 	return '?' // not reached
-}
-
-// m is the number of rows.
-func m(c *Coloring) int {
-	rows, _ := c.pattern.Dims()
-	return rows
 }
 
 func letter(color int, row bool) byte {

@@ -37,13 +37,14 @@ type starSearch struct {
 	forbidden []int32      // forbidden[c] == v+1: v may not get colour c
 	first     [][2]int32   // first[c] = {v+1, edge}: v's first neighbour of colour c is over that edge
 	treated   []int32      // treated[w] == v+1: the colours around w are forbidden to v
-	tables    []*tabulated // the colours in these are forbidden to v, too
+	tables    []*tabulated // the colours in these and
+	hubs      []*taken     // in these, by number in the palette, are forbidden to v, too
 }
 
 // forbid marks the colours that v may not get.
 func (s *starSearch) forbid(v int32) {
 	s.room(&s.forbidden, &s.first)
-	s.tables = s.tables[:0]
+	s.tables, s.hubs = s.tables[:0], s.hubs[:0]
 	for k := s.ptr[v]; k < s.ptr[v+1]; k++ {
 		w := s.adj[k]
 		c := s.color[w]
@@ -68,9 +69,7 @@ func (s *starSearch) forbid(v int32) {
 // hubsAround forbids v the colours of the hubs that w is a spoke of.
 func (s *starSearch) hubsAround(v, w int32) {
 	if t := s.table[w]; t != nil {
-		for _, x := range t.hubs {
-			s.forbidden[s.color[x]] = v + 1
-		}
+		s.hubs = append(s.hubs, &t.hubs)
 		return
 	}
 	for k := s.ptr[w]; k < s.ptr[w+1]; k++ {
@@ -96,9 +95,13 @@ func (s *starSearch) treat(v, w int32) {
 
 // smallest returns the first colour that is not forbidden to v.
 func (s *starSearch) smallest(v int32) int32 {
-	c, step := s.palette(v)
+	first, step := s.palette(v)
+	c := first
 	for _, t := range s.tables {
 		c = max(c, t.free)
+	}
+	for _, t := range s.hubs {
+		c = max(c, first+(t.free-1)*step)
 	}
 search:
 	for ; ; c += step {
@@ -107,6 +110,11 @@ search:
 		}
 		for _, t := range s.tables {
 			if t.has(c) {
+				continue search
+			}
+		}
+		for _, t := range s.hubs {
+			if t.has((c-first)/step + 1) {
 				continue search
 			}
 		}
@@ -145,6 +153,7 @@ func (s *starSearch) join(e, star, hub int32) {
 
 func (s *starSearch) spoke(x, hub int32) {
 	if t := s.table[x]; t != nil {
-		t.hubs = append(t.hubs, hub)
+		first, step := s.palette(hub)
+		t.hubs.add((s.color[hub]-first)/step + 1)
 	}
 }
