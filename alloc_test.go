@@ -3,10 +3,11 @@ package nabla_test
 import (
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
-	"gonum.org/v1/gonum/mat"
 )
 
 // chained is a function with branches, elementary functions and scratch memory.

@@ -65,6 +65,8 @@ func nameOf(b Backend) string {
 type resolved struct {
 	outer, inner Backend
 	second       bool // outer and inner come from a SecondOrder
+	mixed        bool // they come from a MixedMode: forward and reverse
+	sparse       *AutoSparse
 	policy       engine.Policy
 }
 
@@ -93,15 +95,57 @@ func resolve(op string, b Backend) (resolved, error) {
 			if err != nil {
 				return r, err
 			}
-			if outer.second || inner.second {
+			switch {
+			case outer.second || inner.second:
 				return r, &UnsupportedError{
 					What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, b.Name()),
 					Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
+				}
+			case outer.sparse != nil || inner.sparse != nil:
+				return r, &UnsupportedError{
+					What:   fmt.Sprintf("%s: %s has an AutoSparse inside of a SecondOrder", op, b.Name()),
+					Remedy: "put it around: AutoSparse{Dense: SecondOrder{…}}",
+				}
+			case outer.mixed || inner.mixed:
+				return r, &UnsupportedError{
+					What:   fmt.Sprintf("%s: %s has a MixedMode inside of a SecondOrder", op, b.Name()),
+					Remedy: "a MixedMode is one already: Forward over Reverse",
 				}
 			}
 			r.outer, r.inner, r.second = outer.outer, inner.inner, true
 			r.also(outer.policy)
 			r.also(inner.policy)
+			return r, nil
+		case AutoSparse:
+			if r.sparse != nil {
+				return r, &UnsupportedError{What: op + ": an AutoSparse inside of an AutoSparse", Remedy: "use one"}
+			}
+			r.sparse, b = &c, c.Dense
+			continue
+		case MixedMode:
+			forward, err := resolve(op, c.Forward)
+			if err != nil {
+				return r, err
+			}
+			reverse, err := resolve(op, c.Reverse)
+			if err != nil {
+				return r, err
+			}
+			for _, one := range []resolved{forward, reverse} {
+				if one.second || one.mixed || one.sparse != nil {
+					return r, &UnsupportedError{
+						What:   fmt.Sprintf("%s: %s has a composite inside of a MixedMode", op, b.Name()),
+						Remedy: "use an engine for each of Forward and Reverse",
+					}
+				}
+			}
+			r.outer, r.inner, r.mixed = forward.inner, reverse.inner, true
+			r.also(forward.policy)
+			r.also(reverse.policy)
+			switch op {
+			case "Pushforward", "Derivative", "CurveDerivative":
+				r.inner = r.outer
+			}
 			return r, nil
 		}
 		if nilValue(b) {
@@ -133,6 +177,12 @@ func once(b Backend) Backend {
 		return c
 	case SecondOrder:
 		c.Inner = once(c.Inner)
+		return c
+	case AutoSparse:
+		c.Dense = once(c.Dense)
+		return c
+	case MixedMode:
+		c.Forward, c.Reverse = once(c.Forward), once(c.Reverse)
 		return c
 	case engine.OneShotter:
 		if !nilValue(b) {

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
-	"gonum.org/v1/gonum/mat"
 )
 
 // incomparable is an engine with a setting that == panics on.

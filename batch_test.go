@@ -5,8 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nabla-ad/nabla"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // TestBatches holds that a batch of any number of columns, in any order of sizes, is

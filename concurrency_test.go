@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
-	"gonum.org/v1/gonum/mat"
 )
 
 // TestTwoGoroutinesInOnePreparedObject holds that the second one gets ErrBusy: the

@@ -6,9 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/internal/randfunc"
-	"gonum.org/v1/gonum/mat"
 )
 
 // TestRandomFunctionsManyTimes applies one random function to many blocks of the

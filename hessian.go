@@ -3,9 +3,11 @@ package nabla
 import (
 	"fmt"
 
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparse"
 )
 
 // Hessian is the symmetric matrix ∇²f(x) for a function with one output. It
@@ -38,28 +40,34 @@ func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, er
 // goroutine at a time.
 type HessianPrep struct {
 	prep
-	h engine.Hessian
+	h    engine.Hessian
+	s    *sparseHessian // in place of h
+	plan *SparsePlan    // of the original, in a clone
 }
 
 func (p *HessianPrep) prepare() (err error) {
+	if p.backend.sparse != nil {
+		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, func() (*SparsePlan, error) {
+			return p.backend.sparse.detect(p.op, p.f, &p.backend, p.x, true)
+		})
+		if err != nil {
+			return err
+		}
+		p.native, p.plan = p.s, nil
+		return nil
+	}
 	p.h, err = engine.PrepareHessian(p.backend.outer, p.backend.inner, p.f, p.x)
 	p.native = p.h
 	return err
 }
 
 // Hessian writes ∇²f(x) to dst and returns it. A nil or empty dst is allocated;
-// otherwise it is a *mat.SymDense of order len(x). Where len(x) is 0 the result is
-// an empty *mat.SymDense.
+// otherwise it is a *mat.SymDense of order len(x) or, of an [AutoSparse], which gives a
+// *sparse.SymCSC for nil, a *sparse.SymCSC with the pattern of Plan or of a triangle of
+// it. Where len(x) is 0 a dense result is an empty *mat.SymDense.
 func (p *HessianPrep) Hessian(dst mat.Symmetric, x []float64) (mat.Symmetric, error) {
-	d, err := symmetricTarget(p.op, dst)
-	if err != nil {
-		return nil, err
-	}
-	h, err := p.Dense(d, x)
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	_, _, h, err := p.any(nil, false, dst, x)
+	return h, err
 }
 
 // Dense is Hessian with the static type that every backend can write.
@@ -71,26 +79,36 @@ func (p *HessianPrep) Dense(dst *mat.SymDense, x []float64) (*mat.SymDense, erro
 // ValueGradientAndHessian is Hessian, f(x), and writes ∇f(x) to grad, which is
 // allocated if nil.
 func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric, x []float64) (y float64, gradOut []float64, hess mat.Symmetric, err error) {
-	d, err := symmetricTarget(p.op, dst)
-	if err != nil {
-		return 0, nil, nil, err
+	return p.any(grad, true, dst, x)
+}
+
+// any computes the Hessian in the form that dst has, and the gradient where it is wanted.
+func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric, x []float64) (float64, []float64, mat.Symmetric, error) {
+	var dense *mat.SymDense
+	switch d := dst.(type) {
+	case *sparse.SymCSC:
+		return given(p.sparse(grad, wanted, d, x))
+	case *mat.SymDense:
+		dense = d
+	case nil:
+		if p.s != nil {
+			return given(p.sparse(grad, wanted, nil, x))
+		}
+	default:
+		return 0, nil, nil, &UnsupportedError{
+			What:   fmt.Sprintf("%s: dst is a %T", p.op, dst),
+			Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC",
+		}
 	}
-	y, grad, h, err := p.into(grad, true, d, x)
+	return given(p.into(grad, wanted, dense, x))
+}
+
+// given is a result as an interface, nil on an error.
+func given[H mat.Symmetric](y float64, grad []float64, h H, err error) (float64, []float64, mat.Symmetric, error) {
 	if err != nil {
 		return 0, nil, nil, err
 	}
 	return y, grad, h, nil
-}
-
-// symmetricTarget is dst as a *mat.SymDense, nil where it is to be allocated.
-func symmetricTarget(op string, dst mat.Symmetric) (*mat.SymDense, error) {
-	switch d := dst.(type) {
-	case nil:
-		return nil, nil
-	case *mat.SymDense:
-		return d, nil
-	}
-	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass a *mat.SymDense or nil"}
 }
 
 // into computes the Hessian and, where wanted, the gradient.
@@ -110,6 +128,12 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []f
 	}
 	if overlap(grad, hess.Data) {
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
+	}
+	if p.s != nil {
+		if y, err = p.s.compute(grad, p.s.data, x, blas.All); err == nil {
+			scatter(hess, p.s.plan.Pattern, p.s.data)
+		}
+		return y, grad, dst, err
 	}
 	y, err = p.h.ValueGradientAndHessian(grad, hess, x)
 	return y, grad, dst, err
@@ -147,6 +171,7 @@ func (p *HessianPrep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, 
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *HessianPrep) Clone() *HessianPrep {
 	q := new(HessianPrep)
+	q.plan = p.Plan()
 	q.cloneOf(&p.prep, q.prepare)
 	return q
 }

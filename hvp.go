@@ -1,8 +1,9 @@
 package nabla
 
 import (
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
 )
 
 // HVP is the Hessian-vector product ∇²f(x)·v for a function with one output: a new

@@ -3,8 +3,10 @@ package nabla
 import (
 	"fmt"
 
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparse"
 )
 
 // Jacobian is the m×n matrix J(x), element (i, j) being ∂fᵢ/∂xⱼ. It prepares and
@@ -37,20 +39,34 @@ func PrepareJacobian[F VectorFunc](f F, b Backend, x []float64) (*JacobianPrep, 
 // goroutine at a time.
 type JacobianPrep struct {
 	prep
-	j engine.Jacobian
-	y []float64
+	j    engine.Jacobian
+	s    *sparseJacobian // in place of j
+	plan *SparsePlan     // of the original, in a clone
+	y    []float64
 }
 
 func (p *JacobianPrep) prepare() (err error) {
 	p.y = make([]float64, p.m)
-	p.j, err = engine.PrepareJacobian(p.backend.inner, p.f, p.x)
+	if p.backend.sparse != nil {
+		if p.s, err = newSparseJacobian(p.plan, p.f, &p.backend, p.x); err != nil {
+			return err
+		}
+		p.native, p.plan = p.s, nil
+		return nil
+	}
+	b := p.backend.inner
+	if p.backend.mixed && p.n <= p.m {
+		b = p.backend.outer
+	}
+	p.j, err = engine.PrepareJacobian(b, p.f, p.x)
 	p.native = p.j
 	return err
 }
 
 // Jacobian writes J(x) to dst and returns it. A nil or empty dst is allocated;
-// otherwise it is a *mat.Dense of m rows and n columns. Where m or n is 0 the
-// result is an empty *mat.Dense.
+// otherwise it is a *mat.Dense of m rows and n columns or, of an [AutoSparse], which
+// gives a *sparse.CSC for nil, a *sparse.CSC with the pattern of Plan. Where m or n is 0
+// a dense result is an empty *mat.Dense.
 func (p *JacobianPrep) Jacobian(dst mat.Matrix, x []float64) (mat.Matrix, error) {
 	_, j, err := p.into(nil, true, dst, x)
 	return j, err
@@ -68,6 +84,23 @@ func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64
 }
 
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
+	switch d := dst.(type) {
+	case nil:
+		if p.s == nil {
+			break
+		}
+		y, j, err := p.sparse(y, own, nil, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		return y, j, nil
+	case *sparse.CSC:
+		y, j, err := p.sparse(y, own, d, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		return y, j, nil
+	}
 	d, err := denseTarget(p.op, dst)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +112,6 @@ func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) 
 	return y, j, nil
 }
 
-// denseTarget is dst as a *mat.Dense, nil where it is to be allocated.
 func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 	switch d := dst.(type) {
 	case nil:
@@ -87,19 +119,24 @@ func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 	case *mat.Dense:
 		return d, nil
 	}
-	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass a *mat.Dense or nil"}
+	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass nil, a *mat.Dense or, with nabla.AutoSparse, a *sparse.CSC"}
 }
 
-// dense writes f(x) to y, or where own is set to a buffer of p.
+// value is where the value of the function goes: to y or, if it is not wanted, to a
+// buffer.
+func (p *JacobianPrep) value(y []float64, own bool, x []float64) ([]float64, error) {
+	if own {
+		y = p.y
+	}
+	return p.vector("y", y, p.m, x)
+}
+
 func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64) (_ []float64, _ *mat.Dense, err error) {
 	if err := p.begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
-	if own {
-		y = p.y
-	}
-	if y, err = p.vector("y", y, p.m, x); err != nil {
+	if y, err = p.value(y, own, x); err != nil {
 		return nil, nil, err
 	}
 	dst, jac, err := p.prep.dense("dst", dst, p.m, p.n, x)
@@ -109,12 +146,20 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64)
 	if overlap(jac.Data, y) {
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
 	}
+	if p.s != nil {
+		if err := p.s.compute(y, p.s.data, x); err != nil {
+			return nil, nil, err
+		}
+		scatter(jac, p.s.plan.Pattern, p.s.data)
+		return y, dst, nil
+	}
 	return y, dst, p.j.ValueAndJacobian(y, jac, x)
 }
 
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep {
 	q := new(JacobianPrep)
+	q.plan = p.Plan()
 	q.cloneOf(&p.prep, q.prepare)
 	return q
 }

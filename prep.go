@@ -7,9 +7,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
-	"gonum.org/v1/gonum/mat"
 )
 
 // prep is what all prepared objects have in common: the function, taken apart

@@ -1,8 +1,9 @@
 package nabla
 
 import (
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
 )
 
 // Pullback is J(x)ᵀ·dy, the vector-Jacobian product (VJP) of f: a new slice of

@@ -1,8 +1,9 @@
 package nabla
 
 import (
-	"github.com/nabla-ad/nabla/engine"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
 )
 
 // Pushforward is J(x)·dx, the Jacobian-vector product (JVP) of f: a new slice with

@@ -1,35 +1,239 @@
 package nabla
 
-import "github.com/nabla-ad/nabla/sparsity"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
-// JacobianSparsity is the pattern of the Jacobian of f that d finds: the rows are
-// the outputs, the columns the inputs.
+	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// AutoSparse computes sparse Jacobians and Hessians: it finds out which entries can
+// differ from zero, groups the columns (or rows) that one product can tell apart, and
+// takes a product for each group instead of one for each column. An engine that can
+// compute single entries is asked for those instead, where that is cheaper.
 //
-//	p, err := nabla.JacobianSparsity(f, sparsity.Global{}, x)
+//	b := nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}}
+//	p, err := nabla.PrepareHessian(f, b, x)
+//	h, err := p.Hessian(nil, x) // a *sparse.SymCSC
+//	fmt.Println(p.Plan())       // what was found, and what it cost
 //
-// Whether x matters beyond its length depends on the detector. A function that
-// returns a slice is evaluated once at x to learn its length.
-func JacobianSparsity[F VectorFunc](f F, d sparsity.Detector, x []float64) (*sparsity.Pattern, error) {
-	fn, err := detected("JacobianSparsity", f, wantVector, d, x)
+// Detection, grouping and everything else that does not depend on x happen once, when
+// the operator is prepared; for a single Jacobian they rarely pay. Operators other than
+// Jacobian and Hessian pass through to Dense.
+//
+// # A pattern that does not hold
+//
+// A matrix whose pattern misses an entry would be wrong in other places too. So a
+// prepared object compares its products with those of the derivative, in a random
+// direction, when it is prepared and in the calls number 1, 2, 4, 8 …, which costs one
+// product each; a difference is a *[PatternError]. Engines that compute entries look at
+// all that there are, in every call.
+type AutoSparse struct {
+	// Dense is the engine, a SecondOrder of two, or a MixedMode.
+	Dense Backend
+	// Detector finds the pattern. Nil is sparsity.Global, or where the function
+	// branches on its inputs, sparsity.Recorded, and for functions over float64, whose
+	// Jacobians only can be had so, a [DenseDetector] at x and two points around it.
+	Detector sparsity.Detector
+	// Coloring groups columns and rows. Nil tries several orders, of columns and rows and,
+	// with a MixedMode, of both together, and takes what needs the least work. Where it
+	// is set, the groups are used even with an engine that computes entries.
+	Coloring coloring.Algorithm
+	// Decompression says how entries are found in the products of a Hessian or a MixedMode
+	// Jacobian. Substitution needs fewer products and adds up rounding errors.
+	Decompression coloring.Decompression
+	// Workers is the number of goroutines that share the products, 0 or 1 for none. Each
+	// has what the engine prepares to itself; f must be safe to be called from several
+	// goroutines.
+	Workers int
+	// NoProbe leaves out the comparison with random directions.
+	NoProbe bool
+}
+
+// Name is "sparse(…)" around the name of Dense, with the settings that are not the
+// default.
+func (s AutoSparse) Name() string {
+	parts := []string{nameOf(s.Dense)}
+	if s.Detector != nil {
+		parts = append(parts, "detector="+s.Detector.Name())
+	}
+	if s.Coloring != nil {
+		parts = append(parts, "coloring="+s.Coloring.String())
+	}
+	if s.Decompression != coloring.Direct {
+		parts = append(parts, s.Decompression.String())
+	}
+	if s.Workers > 1 {
+		parts = append(parts, fmt.Sprintf("workers=%d", s.Workers))
+	}
+	if s.NoProbe {
+		parts = append(parts, "noprobe")
+	}
+	return "sparse(" + strings.Join(parts, ", ") + ")"
+}
+
+// MixedMode takes products with a Jacobian from Forward and products with its transpose
+// from Reverse. In an [AutoSparse] columns and rows are then grouped together, which
+// takes far fewer products where the Jacobian has some dense rows and some dense
+// columns. Other operators use the one of the two that suits them: Forward for
+// pushforwards and derivatives, Reverse for pullbacks and gradients, Forward over
+// Reverse for second order.
+type MixedMode struct{ Forward, Reverse Backend }
+
+// Name is "mixed(forward, reverse)".
+func (m MixedMode) Name() string {
+	return "mixed(" + nameOf(m.Forward) + ", " + nameOf(m.Reverse) + ")"
+}
+
+// PatternError says that the derivative has an entry that the sparsity pattern has not,
+// or that a destination has another pattern than the prepared one.
+type PatternError = engine.PatternError
+
+// SparsePlan is what [AutoSparse] found and chose. It does not change.
+type SparsePlan struct {
+	// Pattern is that of the matrices; all that come from one preparation share it.
+	Pattern *sparsity.Pattern
+	// Detector is the name of the detector that found it, after Fallback, why it was
+	// not the usual one.
+	Detector, Fallback string
+	// Coloring has the groups. It is nil where the engine computes entries.
+	Coloring *coloring.Coloring
+	// Detection and ColoringTime are how long the two took.
+	Detection, ColoringTime time.Duration
+}
+
+// Products is how many products with the derivative a call takes, 0 where the engine
+// computes entries.
+func (p *SparsePlan) Products() int {
+	if p.Coloring == nil {
+		return 0
+	}
+	return p.Coloring.Colors()
+}
+
+// String is a sentence or two.
+func (p *SparsePlan) String() string {
+	m, n := p.Pattern.Dims()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d×%d, %d entries, found by %s in %v", m, n, p.Pattern.NNZ(), p.Detector, digits(p.Detection))
+	if p.Fallback != "" {
+		fmt.Fprintf(&b, " (%s)", p.Fallback)
+	}
+	if p.Coloring == nil {
+		b.WriteString("; the engine computes the entries")
+		return b.String()
+	}
+	problem := p.Coloring.Problem()
+	fmt.Fprintf(&b, "; %d colours (%v", p.Coloring.Colors(), problem)
+	if o := p.Coloring.Order(); o != nil {
+		fmt.Fprintf(&b, ", %v order", o)
+	}
+	fmt.Fprintf(&b, ") in %v", digits(p.ColoringTime))
+	if p.Coloring.Reverse() > 0 {
+		fmt.Fprintf(&b, ": %d forward and %d reverse products", p.Coloring.Forward(), p.Coloring.Reverse())
+	}
+	return b.String()
+}
+
+// detect finds the pattern of the Jacobian or Hessian of f at x.
+func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64, hessian bool) (*SparsePlan, error) {
+	start := time.Now()
+	plan := new(SparsePlan)
+	find := func(d sparsity.Detector) (err error) {
+		plan.Detector = d.Name()
+		if hessian {
+			plan.Pattern, err = d.Hessian(f, x)
+		} else {
+			plan.Pattern, err = d.Jacobian(f, x)
+		}
+		return err
+	}
+	var err error
+	if s.Detector != nil {
+		err = find(s.Detector)
+	} else {
+		err = find(sparsity.Global{})
+		var branch *sparsity.BranchError
+		switch {
+		case errors.As(err, &branch):
+			plan.Fallback = branch.Error()
+			err = find(sparsity.Recorded{})
+		case err != nil && !f.Traceable() && !hessian:
+			plan.Fallback = "the function computes with float64"
+			err = find(DenseDetector{Backend: cmp.Or[Backend](b.inner, b.outer), Points: nearby(x)})
+		case err != nil && !f.Traceable():
+			err = &UnsupportedError{
+				What:   fmt.Sprintf("%s: the pattern of the Hessian of %s, which computes with float64", op, f.Name()),
+				Remedy: "set AutoSparse.Detector to sparsity.Known{H: …}, or compute with nabla.Real",
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return d.Jacobian(fn, x)
+	n, m := f.Dims()
+	if hessian {
+		m = n
+	}
+	if plan.Pattern == nil {
+		return nil, &PatternError{Op: op, Row: -1, Reason: "detector " + plan.Detector + " returned no pattern and no error"}
+	}
+	if rows, cols := plan.Pattern.Dims(); rows != m || cols != n {
+		return nil, &PatternError{Op: op, Row: -1, Reason: fmt.Sprintf("detector %s gives a pattern of %d×%d, want %d×%d", plan.Detector, rows, cols, m, n)}
+	}
+	if hessian && !plan.Pattern.Symmetric() {
+		return nil, &PatternError{Op: op, Row: -1, Reason: "the pattern of a Hessian is symmetric, and that of detector " + plan.Detector + " is not; unite it with its transpose"}
+	}
+	plan.Detection = time.Since(start)
+	return plan, nil
 }
 
-// HessianSparsity is the pattern of the Hessian of f, symmetric, that d finds. See
-// [JacobianSparsity].
-func HessianSparsity[F ScalarFunc](f F, d sparsity.Detector, x []float64) (*sparsity.Pattern, error) {
-	fn, err := detected("HessianSparsity", f, wantScalar, d, x)
-	if err != nil {
-		return nil, err
-	}
-	return d.Hessian(fn, x)
-}
+// orders are tried for a pattern of ordinary size, the first for any.
+var orders = []coloring.Order{coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast, coloring.IncidenceDegree, coloring.DynamicLargestFirst}
 
-func detected(op string, f any, want shapeWant, d sparsity.Detector, x []float64) (sparsity.Function, error) {
-	if d == nil {
-		return nil, &UnsupportedError{What: op + ": the detector is nil", Remedy: "pass sparsity.Global{}, or another one"}
+// largePattern is the number of entries from which only two orders are tried.
+const largePattern = 1_000_000
+
+// A reverse product costs about this much more than a forward one.
+const reverseCost = 2
+
+// color groups the columns or rows of the pattern. The partitions are those that the
+// engine can take products for.
+func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error {
+	start := time.Now()
+	best := 0
+	var failed error
+	try := func(a coloring.Algorithm, problem coloring.Problem) {
+		c, err := a.Color(plan.Pattern, problem)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			return
+		}
+		if cost := c.Forward() + reverseCost*c.Reverse(); plan.Coloring == nil || cost < best {
+			plan.Coloring, best = c, cost
+		}
 	}
-	return functionOf(op, f, x, want)
+	for _, problem := range problems {
+		if s.Coloring != nil {
+			try(s.Coloring, problem)
+			continue
+		}
+		some := orders
+		if plan.Pattern.NNZ() >= largePattern {
+			some = orders[:2]
+		}
+		for _, o := range some {
+			try(coloring.Greedy{Orders: []coloring.Order{o}, Postprocess: true}, problem)
+		}
+	}
+	plan.ColoringTime = time.Since(start)
+	if plan.Coloring == nil {
+		return fmt.Errorf("nabla: %w", failed)
+	}
+	return nil
 }

@@ -1,0 +1,223 @@
+package nabla
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// DenseDetector finds a pattern in the numbers of a dense derivative: an entry is in it
+// if it is larger than Tol at x or at one of Points, or not a number. It serves for
+// functions over float64, into which no other detector sees, and as a check of those.
+//
+// The pattern is that of these points: an entry that is zero there by accident is
+// missing. It costs a dense derivative for each point, in time; in memory it takes a
+// few columns or rows at a time, unless Direct is set.
+type DenseDetector struct {
+	// Backend computes the derivatives. A SecondOrder is used for Hessians.
+	Backend Backend
+	// Tol is the largest size of an entry that counts as zero. For differences of
+	// functions that lose digits it has to be above what is lost.
+	Tol float64
+	// Points are looked at beside x.
+	Points [][]float64
+	// Direct computes the whole matrix at once.
+	Direct bool
+}
+
+// Name is "dense(backend)" with the settings that are not the default.
+func (d DenseDetector) Name() string {
+	s := "dense(" + nameOf(d.Backend)
+	if d.Tol != 0 {
+		s += fmt.Sprintf(", tol=%v", d.Tol)
+	}
+	if len(d.Points) > 0 {
+		s += fmt.Sprintf(", %d points", 1+len(d.Points))
+	}
+	if d.Direct {
+		s += ", direct"
+	}
+	return s + ")"
+}
+
+// nearby is two points near x, in all directions at once.
+func nearby(x []float64) [][]float64 {
+	r := rand.New(rand.NewPCG(probeSeed, uint64(len(x))))
+	points := make([][]float64, 2)
+	for i := range points {
+		points[i] = slices.Clone(x)
+		for j, v := range x {
+			points[i][j] += 0.01 * (abs(v) + 0.1) * (1 + r.Float64())
+		}
+	}
+	return points
+}
+
+// Jacobian implements [sparsity.Detector].
+func (d DenseDetector) Jacobian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
+	_, rows := f.Dims()
+	return d.find(rows, f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+		n, m := g.Dims()
+		if d.Direct && n > 0 && m > 0 {
+			j, err := engine.PrepareJacobian(b.inner, g, x)
+			if err != nil {
+				return err
+			}
+			jac := engine.NewBlock(m, n)
+			if err := j.ValueAndJacobian(make([]float64, m), jac, x); err != nil {
+				return err
+			}
+			each(jac, put)
+			return nil
+		}
+		return d.products(g, b.inner, x, put)
+	})
+}
+
+// products goes through the Jacobian some columns, or rows, at a time.
+func (d DenseDetector) products(f *engine.Function, b Backend, x []float64, put func(i, j int, v float64)) error {
+	n, m := f.Dims()
+	y := make([]float64, m)
+	if _, ok := b.(engine.Pusher); ok || n == 0 || m == 0 {
+		k := engine.LanesOf(b, max(n, 1))
+		if n == 0 || m == 0 {
+			return f.Value(y, x)
+		}
+		push, err := engine.PreparePushforward(b, f, x, k)
+		if err != nil {
+			return err
+		}
+		seed, out := engine.NewBlock(n, k), engine.NewBlock(m, k)
+		return units(n, k, seed, func(first, k int) error {
+			err := push.Pushforward(y, out.Cols(0, k), x, seed.Cols(0, k))
+			each(out.Cols(0, k), func(i, j int, v float64) { put(i, first+j, v) })
+			return err
+		})
+	}
+	k := engine.LanesOf(b, m)
+	pull, err := engine.PreparePullback(b, f, x, k)
+	if err != nil {
+		return err
+	}
+	seed, out := engine.NewBlock(m, k), engine.NewBlock(n, k)
+	return units(m, k, seed, func(first, k int) error {
+		err := pull.Pullback(y, out.Cols(0, k), x, seed.Cols(0, k))
+		each(out.Cols(0, k), func(j, i int, v float64) { put(first+i, j, v) })
+		return err
+	})
+}
+
+// units sets the columns of seed to k unit vectors after the other.
+func units(n, k int, seed engine.Block, do func(first, k int) error) error {
+	for first := 0; first < n; first += k {
+		k := min(k, n-first)
+		seed.Zero()
+		for j := range k {
+			seed.Row(first + j)[j] = 1
+		}
+		if err := do(first, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each visits the elements of b.
+func each(b engine.Block, put func(i, j int, v float64)) {
+	for i := range b.N {
+		for j, v := range b.Row(i) {
+			put(i, j, v)
+		}
+	}
+}
+
+// Hessian implements [sparsity.Detector]. An entry and its mirror image are both in the
+// pattern if one is.
+func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
+	if _, m := f.Dims(); m != 1 {
+		return nil, &UnsupportedError{
+			What:   fmt.Sprintf("DenseDetector: the union of the Hessians of %d outputs", m),
+			Remedy: "use sparsity.Global, sparsity.Recorded or sparsity.Known",
+		}
+	}
+	return d.find(len(x), f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+		n := len(x)
+		if n == 0 {
+			return g.Value(make([]float64, 1), x)
+		}
+		both := func(i, j int, v float64) { put(i, j, v); put(j, i, v) }
+		if d.Direct {
+			h, err := engine.PrepareHessian(b.outer, b.inner, g, x)
+			if err != nil {
+				return err
+			}
+			hess := engine.NewBlock(n, n)
+			_, err = h.ValueGradientAndHessian(nil, hess, x)
+			each(hess, both)
+			return err
+		}
+		k := engine.LanesOf(b.outer, n)
+		hvp, err := engine.PrepareHVP(b.outer, b.inner, g, x, k)
+		if err != nil {
+			return err
+		}
+		seed, out := engine.NewBlock(n, k), engine.NewBlock(n, k)
+		return units(n, k, seed, func(first, k int) error {
+			_, err := hvp.ValueGradientAndHVP(nil, out.Cols(0, k), x, seed.Cols(0, k))
+			each(out.Cols(0, k), func(i, j int, v float64) { both(i, first+j, v) })
+			return err
+		})
+	})
+}
+
+// find collects the entries of a matrix of so many rows at all points.
+func (d DenseDetector) find(rows int, f sparsity.Function, x []float64, at func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
+	const op = "DenseDetector"
+	b, err := resolve(op, d.Backend)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := f.(*engine.Function)
+	if !ok {
+		return nil, &UnsupportedError{What: fmt.Sprintf("%s: the function is a %T", op, f), Remedy: "pass an *engine.Function"}
+	}
+	if math.IsNaN(d.Tol) || d.Tol < 0 {
+		return nil, &UnsupportedError{What: fmt.Sprintf("%s: Tol is %v", op, d.Tol), Remedy: "use a size from 0 on"}
+	}
+	n, _ := f.Dims()
+	var is, js []int
+	for _, p := range append([][]float64{x}, d.Points...) {
+		if len(p) != n {
+			return nil, &ShapeError{Op: op, Arg: "len of a point", Got: len(p), Want: n}
+		}
+		err := at(g.Clone(), &b, p, func(i, j int, v float64) {
+			if !(abs(v) <= d.Tol) {
+				is, js = append(is, i), append(js, j)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		// What is listed twice goes, so that memory is that of the pattern.
+		s, err := sparsity.FromEntries(rows, n, is, js)
+		if err != nil {
+			return nil, err
+		}
+		is, js = entriesOf(s, is[:0], js[:0])
+	}
+	return sparsity.FromEntries(rows, n, is, js)
+}
+
+func entriesOf(s *sparsity.Pattern, is, js []int) ([]int, []int) {
+	_, n := s.Dims()
+	for j := range n {
+		for _, i := range s.Col(j) {
+			is, js = append(is, i), append(js, j)
+		}
+	}
+	return is, js
+}

@@ -1,0 +1,316 @@
+package nabla
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/engine"
+
+	"github.com/nabla-ad/nabla/sparse"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// sparseJacobian computes the values of a sparse Jacobian in the order of its pattern.
+type sparseJacobian struct {
+	plan   *SparsePlan
+	f      *engine.Function
+	native engine.SparseJacobian // nil where there are products
+	p      *products
+	dec    *coloring.Decompressor
+	probe  *probe
+	prober func(y, x []float64) error // fills probe.want at probe.v
+	turned bool                       // the probe is a product with the transpose
+	data   []float64                  // for a dense destination
+}
+
+// newSparseJacobian prepares the Jacobian of f at x by the plan, if there is one, which
+// is left in the result.
+func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64) (*sparseJacobian, error) {
+	s := b.sparse
+	if s.Workers < 0 {
+		return nil, badWorkers(s.Workers)
+	}
+	if plan == nil {
+		var err error
+		if plan, err = s.detect("Jacobian", f, b, x, false); err != nil {
+			return nil, err
+		}
+	}
+	j := &sparseJacobian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
+	if j.plan.Coloring == nil && s.Coloring == nil && !b.mixed {
+		if e, ok := b.inner.(engine.SparseJacobianer); ok {
+			var err error
+			if j.native, err = e.PrepareSparseJacobian(f, x, structure(plan.Pattern)); err != nil {
+				return nil, err
+			}
+			if j.native != nil {
+				return j, j.check(x)
+			}
+		}
+	}
+	if plan.Coloring == nil {
+		colored := *plan
+		if err := s.color(&colored, partitions(b, s.Decompression)); err != nil {
+			return nil, err
+		}
+		j.plan = &colored
+	}
+	return j, j.products(b, x)
+}
+
+func badWorkers(n int) error {
+	return &UnsupportedError{What: "AutoSparse: Workers is negative", Remedy: "use the number of goroutines; 0 is the default"}
+}
+
+func structure(p *sparsity.Pattern) engine.Structure {
+	m, n := p.Dims()
+	return engine.Structure{Rows: m, Cols: n, Ptr: p.ColPtr(), Index: p.RowIndex()}
+}
+
+// forward and reverse are the engines that take products with a Jacobian and with its
+// transpose, nil where that is not cheap.
+func (b *resolved) forward() Backend {
+	if b.mixed {
+		return b.outer
+	}
+	if _, ok := b.inner.(engine.Pusher); ok {
+		return b.inner
+	}
+	return nil
+}
+
+func (b *resolved) reverse() Backend {
+	if _, ok := b.inner.(engine.Puller); ok || b.mixed {
+		return b.inner
+	}
+	return nil
+}
+
+// partitions are the problems whose products b can take.
+func partitions(b *resolved, d coloring.Decompression) []coloring.Problem {
+	var all []coloring.Problem
+	fwd, rev := b.forward() != nil, b.reverse() != nil
+	if fwd || !rev {
+		all = append(all, coloring.Problem{Partition: coloring.Column})
+	}
+	if rev {
+		all = append(all, coloring.Problem{Partition: coloring.Row})
+	}
+	if fwd && rev {
+		all = append(all, coloring.Problem{Partition: coloring.Bidirectional, Decompression: d})
+	}
+	return all
+}
+
+// products prepares them, and compares the result at x with one.
+func (j *sparseJacobian) products(b *resolved, x []float64) error {
+	s, c := b.sparse, j.plan.Coloring
+	n, m := j.f.Dims()
+	var err error
+	if j.dec, err = c.Decompressor(coloring.Full); err != nil {
+		return err
+	}
+	fwd, rev := b.forward(), b.reverse()
+	if fwd == nil {
+		fwd = b.inner // of columns, by an engine that does not push
+	}
+	lanesF, lanesR := engine.LanesOf(fwd, max(1, c.Forward())), 1
+	if rev != nil {
+		lanesR = engine.LanesOf(rev, max(1, c.Reverse()))
+	}
+	j.p = newProducts(c, n, m, lanesF, lanesR, s.Workers)
+	for i := range j.p.workers {
+		w, f := &product{y: make([]float64, m)}, j.f
+		if i > 0 {
+			f = f.Clone()
+		}
+		if c.Forward() > 0 {
+			if w.push, err = engine.PreparePushforward(fwd, f, x, j.p.lanes(false)); err != nil {
+				return err
+			}
+		}
+		if c.Reverse() > 0 {
+			if w.pull, err = engine.PreparePullback(rev, f, x, j.p.lanes(true)); err != nil {
+				return err
+			}
+		}
+		j.p.workers[i] = w
+	}
+	if err := j.probes(fwd, rev, s.NoProbe, x); err != nil {
+		return err
+	}
+	return j.check(x)
+}
+
+// probes prepares the comparison, by the products that there are or, where no colour
+// is, by some.
+func (j *sparseJacobian) probes(fwd, rev Backend, off bool, x []float64) (err error) {
+	n, m := j.f.Dims()
+	w := j.p.workers[0]
+	push, pull := w.push, w.pull
+	if push == nil && pull == nil {
+		if pushes, ok := fwd.(engine.Pusher); ok || rev == nil {
+			push, err = engine.PreparePushforward(fwd, j.f, x, 1)
+			_ = pushes
+		} else {
+			pull, err = engine.PreparePullback(rev, j.f, x, 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if push != nil {
+		j.probe = newProbe(n, m, accuracy(fwd), off)
+		j.prober = func(y, x []float64) error {
+			return push.Pushforward(y, engine.Column(j.probe.want), x, engine.Column(j.probe.direction(n)))
+		}
+		return nil
+	}
+	j.turned = true
+	j.probe = newProbe(m, n, accuracy(rev), off)
+	j.prober = func(y, x []float64) error {
+		return pull.Pullback(y, engine.Column(j.probe.want), x, engine.Column(j.probe.direction(m)))
+	}
+	return nil
+}
+
+// check computes the Jacobian at the point of preparation, so that a wrong pattern is
+// found there.
+func (j *sparseJacobian) check(x []float64) error {
+	_, m := j.f.Dims()
+	return j.compute(make([]float64, m), j.data, x)
+}
+
+// Recordings implements engine.Recorder.
+func (j *sparseJacobian) Recordings() int {
+	n := 0
+	count := func(p any) {
+		if r, ok := p.(engine.Recorder); ok {
+			n += r.Recordings()
+		}
+	}
+	count(j.native)
+	if j.p != nil {
+		for _, w := range j.p.workers {
+			count(w.push)
+			count(w.pull)
+		}
+	}
+	return n
+}
+
+// compute writes y = f(x) and the values of J(x).
+func (j *sparseJacobian) compute(y, data, x []float64) error {
+	if j.native != nil {
+		return j.native.ValueAndEntries(y, data, x)
+	}
+	if len(j.p.tasks) == 0 {
+		if err := j.f.Value(y, x); err != nil {
+			return err
+		}
+	} else if err := j.take(y, x); err != nil {
+		return err
+	}
+	j.dec.Decompress(data, j.p.col.Data, j.p.col.Stride, j.p.row.Data, j.p.row.Stride)
+	if !j.probe.due() {
+		return nil
+	}
+	if err := j.prober(j.p.workers[0].y, x); err != nil {
+		return err
+	}
+	j.probe.times(j.plan.Pattern, data, j.turned)
+	return j.probe.verdict("Jacobian")
+}
+
+// take takes the products.
+func (j *sparseJacobian) take(y, x []float64) error {
+	p := j.p
+	if len(p.workers) == 1 { // no closure to allocate
+		for i, t := range p.tasks {
+			if err := p.jacobian(p.workers[0], i == 0, t, y, x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return p.all(func(w *product, first bool, t part) error { return p.jacobian(w, first, t, y, x) })
+}
+
+func (p *products) jacobian(w *product, first bool, t part, y, x []float64) error {
+	if !first {
+		y = w.y
+	}
+	if t.row {
+		return w.pull.Pullback(y, p.row.Cols(t.from, t.k), x, p.rowSeed.Cols(t.from, t.k))
+	}
+	return w.push.Pushforward(y, p.col.Cols(t.from, t.k), x, p.colSeed.Cols(t.from, t.k))
+}
+
+// Plan says what [AutoSparse] chose; it is nil for other backends.
+func (p *JacobianPrep) Plan() *SparsePlan {
+	if p.s == nil {
+		return nil
+	}
+	return p.s.plan
+}
+
+// Sparse is Jacobian with the static type of an [AutoSparse]; for another backend there
+// is an error. A nil or empty dst is allocated; otherwise it has the pattern of
+// [JacobianPrep.Plan], which every matrix has that a call gave out.
+func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error) {
+	_, j, err := p.sparse(nil, true, dst, x)
+	return j, err
+}
+
+func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC, x []float64) (_ []float64, _ *sparse.CSC, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, nil, err
+	}
+	defer p.end(&err)
+	if p.s == nil {
+		return nil, nil, notSparse(p.op, p.backend.inner)
+	}
+	if y, err = p.value(y, own, x); err != nil {
+		return nil, nil, err
+	}
+	pattern := p.s.plan.Pattern
+	switch {
+	case dst == nil:
+		dst = sparse.NewCSC(pattern, nil)
+	case dst.IsEmpty():
+		dst.ReuseAs(pattern)
+	case !dst.Pattern().Equal(pattern):
+		return nil, nil, otherPattern(p.op)
+	}
+	switch {
+	case overlap(dst.Data(), x):
+		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "x"}
+	case overlap(dst.Data(), y):
+		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
+	}
+	if err := p.s.compute(y, dst.Data(), x); err != nil {
+		return nil, nil, err
+	}
+	return y, dst, nil
+}
+
+func notSparse(op string, b Backend) error {
+	return &UnsupportedError{What: op + ": " + nameOf(b) + " computes dense matrices", Remedy: "prepare with nabla.AutoSparse, or use Dense"}
+}
+
+func otherPattern(op string) error {
+	return &PatternError{Op: op, Row: -1, Reason: "dst has another sparsity pattern; pass nil, a matrix that this object gave out, or a new one over Plan().Pattern"}
+}
+
+// scatter writes the entries to a dense matrix.
+func scatter(dst engine.Block, s *sparsity.Pattern, data []float64) {
+	dst.Zero()
+	ptr, idx := s.ColPtr(), s.RowIndex()
+	for j := range len(ptr) - 1 {
+		for k := ptr[j]; k < ptr[j+1]; k++ {
+			dst.Row(idx[k])[j] = data[k]
+		}
+	}
+}
+
+var _ mat.Matrix = (*sparse.CSC)(nil)
