@@ -1,8 +1,6 @@
 package nabla
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/nabla-ad/nabla/coloring"
@@ -231,6 +229,12 @@ func (h *sparseHessian) take(grad, x []float64) (y float64, err error) {
 		}
 		return y, nil
 	}
+	return h.share(grad, x)
+}
+
+// share is take in several goroutines.
+func (h *sparseHessian) share(grad, x []float64) (y float64, err error) {
+	p := h.p
 	err = p.all(func(w *product, first bool, t part) error {
 		v, err := p.hessian(w, first, t, grad, x)
 		if first {
@@ -305,5 +309,3 @@ func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC, x 
 	}
 	return y, grad, dst, nil
 }
-
-var _ fmt.Stringer = (*SparsePlan)(nil)

@@ -1,8 +1,6 @@
 package nabla
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
 
@@ -312,5 +310,3 @@ func scatter(dst engine.Block, s *sparsity.Pattern, data []float64) {
 		}
 	}
 }
-
-var _ mat.Matrix = (*sparse.CSC)(nil)
