@@ -5,21 +5,21 @@ import "testing"
 // flat and nested are numbers with the fields of Real, side by side and as Real has
 // them.
 type flat struct {
-	_   [0]func()
-	v   float64
-	id  int32
-	gen uint32
-	t   *int
+	_  [0]func()
+	v  float64
+	id int32
+	_  uint32
+	_  *int
 }
 
 type nested struct {
 	_ [0]func()
 	v float64
 	m struct {
-		id  int32
-		gen uint32
+		id int32
+		_  uint32
 	}
-	t *int
+	_ *int
 }
 
 func (a flat) mul(b flat) flat {

@@ -130,7 +130,7 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []f
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
 	}
 	if p.s != nil {
-		if y, err = p.s.compute(grad, p.s.data, x, blas.All); err == nil {
+		if y, err = p.s.compute(grad, p.s.data, x); err == nil {
 			scatter(hess, p.s.plan.Pattern, p.s.data)
 		}
 		return y, grad, dst, err

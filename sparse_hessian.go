@@ -14,17 +14,20 @@ import (
 type sparseHessian struct {
 	plan   *SparsePlan
 	f      *engine.Function
-	native engine.SparseHessian // of the upper triangle; nil where there are products
+	native engine.SparseHessian // nil where there are products
 	p      *products
-	dec    [3]*coloring.Decompressor // by coloring.Target, made when they are first needed
-	upper  *sparsity.Pattern
-	lower  *sparsity.Pattern
-	half   []float64 // native: the values of the upper triangle
-	mirror []int     // native: where the values of the whole stand in half
-	low    []int     // native: where those of the lower triangle stand in half
+	dec    *coloring.Decompressor
+	upper  triangle
+	lower  triangle
 	probe  *probe
 	one    engine.HVP // for the probe
-	data   []float64  // for a dense destination
+	data   []float64  // all values, where the destination has a part of them or is dense
+}
+
+// triangle is a part of the pattern. It is made when it is first needed.
+type triangle struct {
+	pattern *sparsity.Pattern
+	at      []int // where its values stand among all
 }
 
 // newSparseHessian prepares the Hessian of f at x with respect to its first n inputs, by
@@ -41,17 +44,14 @@ func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []flo
 		}
 	}
 	h := &sparseHessian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
-	h.upper = plan.Pattern.Triangle(blas.Upper)
 	if plan.Coloring == nil && s.Coloring == nil && !b.second {
 		if e, ok := b.inner.(engine.SparseHessianer); ok {
 			var err error
-			if h.native, err = e.PrepareSparseHessian(f, x, structure(h.upper), false); err != nil {
+			if h.native, err = e.PrepareSparseHessian(f, x, structure(plan.Pattern), false); err != nil {
 				return nil, err
 			}
 			if h.native != nil {
-				h.half = make([]float64, h.upper.NNZ())
-				h.mirror = mirrored(plan.Pattern, h.upper)
-				_, err := h.compute(nil, h.data, x, blas.All)
+				_, err := h.compute(nil, h.data, x)
 				return h, err
 			}
 		}
@@ -66,25 +66,15 @@ func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []flo
 	if err := h.products(b, x, n); err != nil {
 		return nil, err
 	}
-	_, err := h.compute(nil, h.data, x, blas.All)
+	_, err := h.compute(nil, h.data, x)
 	return h, err
-}
-
-// mirrored is where each entry of p, or its mirror image, stands in its upper triangle.
-func mirrored(p, upper *sparsity.Pattern) []int {
-	at := make([]int, 0, p.NNZ())
-	_, n := p.Dims()
-	for j := range n {
-		for _, i := range p.Col(j) {
-			k, _ := upper.Index(min(i, j), max(i, j))
-			at = append(at, k)
-		}
-	}
-	return at
 }
 
 func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
 	c := h.plan.Coloring
+	if h.dec, err = c.Decompressor(coloring.Full); err != nil {
+		return err
+	}
 	in := len(x)
 	lanes := engine.LanesOf(b.outer, max(1, c.Forward()))
 	h.p = newProducts(c, in, in, lanes, 1, b.sparse.Workers)
@@ -132,50 +122,56 @@ func (h *sparseHessian) Recordings() int {
 	return n
 }
 
-// pattern is that of the stored entries.
-func (h *sparseHessian) pattern(uplo blas.Uplo) *sparsity.Pattern {
+// part is the triangle that is stored, nil for both.
+func (h *sparseHessian) part(uplo blas.Uplo) *triangle {
+	t := &h.upper
 	switch uplo {
-	case blas.Upper:
-		return h.upper
+	case blas.All:
+		return nil
 	case blas.Lower:
-		if h.lower == nil {
-			h.lower = h.plan.Pattern.Triangle(blas.Lower)
-		}
-		return h.lower
+		t = &h.lower
 	}
-	return h.plan.Pattern
+	if t.pattern == nil {
+		p := h.plan.Pattern
+		t.pattern = p.Triangle(uplo)
+		ptr, idx := p.ColPtr(), p.RowIndex()
+		for j := range len(ptr) - 1 {
+			for k := ptr[j]; k < ptr[j+1]; k++ {
+				if i := idx[k]; i == j || (i < j) == (uplo == blas.Upper) {
+					t.at = append(t.at, k)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// into is compute for the values that are stored.
+func (h *sparseHessian) into(grad, data, x []float64, uplo blas.Uplo) (float64, error) {
+	t := h.part(uplo)
+	if t == nil {
+		return h.compute(grad, data, x)
+	}
+	y, err := h.compute(grad, h.data, x)
+	if err != nil {
+		return 0, err
+	}
+	for k, i := range t.at {
+		data[k] = h.data[i]
+	}
+	return y, nil
 }
 
 // compute writes the values of the Hessian and, unless grad is nil, the gradient, and
-// returns f(x).
-func (h *sparseHessian) compute(grad, data, x []float64, uplo blas.Uplo) (y float64, err error) {
+// returns f(x), or nothing in particular where grad is nil.
+func (h *sparseHessian) compute(grad, data, x []float64) (y float64, err error) {
 	if h.native != nil {
-		if uplo == blas.Upper {
-			return h.native.ValueGradientAndEntries(grad, data, x)
-		}
-		if y, err = h.native.ValueGradientAndEntries(grad, h.half, x); err != nil {
-			return 0, err
-		}
-		at := h.mirror
-		if uplo == blas.Lower {
-			if h.low == nil {
-				h.low = mirrored(h.pattern(blas.Lower), h.upper)
-			}
-			at = h.low
-		}
-		for k, i := range at {
-			data[k] = h.half[i]
-		}
-		return y, nil
-	}
-	dec, err := h.decompressor(uplo)
-	if err != nil {
-		return 0, err
+		return h.native.ValueGradientAndEntries(grad, data, x)
 	}
 	if y, err = h.take(grad, x); err != nil {
 		return 0, err
 	}
-	dec.Decompress(data, h.p.col.Data, h.p.col.Stride, nil, 0)
+	h.dec.Decompress(data, h.p.col.Data, h.p.col.Stride, nil, 0)
 	if !h.probe.due() {
 		return y, nil
 	}
@@ -184,34 +180,8 @@ func (h *sparseHessian) compute(grad, data, x []float64, uplo blas.Uplo) (y floa
 	if _, err := h.one.ValueGradientAndHVP(nil, engine.Column(p.want[:len(x)]), x, engine.Column(p.direction(n)[:len(x)])); err != nil {
 		return 0, err
 	}
-	full := data
-	if uplo != blas.All {
-		if dec, err = h.decompressor(blas.All); err != nil {
-			return 0, err
-		}
-		full = h.data
-		dec.Decompress(full, h.p.col.Data, h.p.col.Stride, nil, 0)
-	}
-	p.times(h.plan.Pattern, full, false)
+	p.times(h.plan.Pattern, data, false)
 	return y, p.verdict("Hessian")
-}
-
-func (h *sparseHessian) decompressor(uplo blas.Uplo) (*coloring.Decompressor, error) {
-	t := coloring.Full
-	switch uplo {
-	case blas.Upper:
-		t = coloring.Upper
-	case blas.Lower:
-		t = coloring.Lower
-	}
-	if h.dec[t] == nil {
-		d, err := h.plan.Coloring.Decompressor(t)
-		if err != nil {
-			return nil, err
-		}
-		h.dec[t] = d
-	}
-	return h.dec[t], nil
 }
 
 // take takes the products.
@@ -260,8 +230,14 @@ func (h *sparseHessian) target(op string, dst *sparse.SymCSC) (*sparse.SymCSC, e
 		fallthrough
 	case dst.IsEmpty():
 		dst.ReuseAs(h.plan.Pattern, blas.All)
-	case !dst.Pattern().Equal(h.pattern(dst.Uplo())):
-		return nil, otherPattern(op)
+	default:
+		want := h.plan.Pattern
+		if t := h.part(dst.Uplo()); t != nil {
+			want = t.pattern
+		}
+		if !dst.Pattern().Equal(want) {
+			return nil, otherPattern(op)
+		}
 	}
 	return dst, nil
 }
@@ -304,7 +280,7 @@ func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC, x 
 	case overlap(dst.Data(), grad):
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
 	}
-	if y, err = p.s.compute(grad, dst.Data(), x, dst.Uplo()); err != nil {
+	if y, err = p.s.into(grad, dst.Data(), x, dst.Uplo()); err != nil {
 		return 0, nil, nil, err
 	}
 	return y, grad, dst, nil

@@ -22,7 +22,8 @@ type Compiled struct {
 	f       *Function
 	derive  Derive
 	limit   int
-	nan     int // NaNs in the output groups up to this one ask for the strong program
+	alone   bool // the derived programs do not give the value
+	nan     int  // NaNs in the output groups up to this one ask for the strong program
 	known   []*branch
 	records int
 	runs    uint64
@@ -39,6 +40,7 @@ type branch struct {
 	frozen []byte
 	plain  *program.Machine
 	strong *program.Machine
+	value  *program.Machine // of base, where the others do not give the value
 }
 
 // maxBranches bounds the memory of a function that takes another branch at every
@@ -60,6 +62,13 @@ func CompileRecorded(f *Function, p *program.Program, nan, limit int, derive Der
 	_, m := f.Dims()
 	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, y: make([]float64, m), want: make([]float64, m)}
 	c.keep(p)
+	return c
+}
+
+// Alone says that the derived programs do not give the value: output group 0 is empty,
+// and not compared with the function.
+func (c *Compiled) Alone() *Compiled {
+	c.alone = true
 	return c
 }
 
@@ -205,7 +214,9 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Output(0, c.y)
+	if err := c.replayed(b, m, x); err != nil {
+		return nil, nil, err
+	}
 	if c.agree(got, want) {
 		return b, m, nil
 	}
@@ -217,11 +228,27 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, nil, err
 	}
-	m.Output(0, c.y)
+	if err := c.replayed(b, m, x); err != nil {
+		return nil, nil, err
+	}
 	if !c.agree(got, want) {
 		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
 	}
 	return b, m, nil
+}
+
+// replayed writes the value by the recording of b to c.y. m has just run.
+func (c *Compiled) replayed(b *branch, m *program.Machine, x []float64) error {
+	if c.alone {
+		if b.value == nil {
+			b.value = program.NewMachine(program.Schedule(program.Simplify(b.base)))
+		}
+		if m = b.value; !c.start(m, x, Block{}, false).Run() {
+			return fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+		}
+	}
+	m.Output(0, c.y)
+	return nil
 }
 
 // checked is the part of the outputs y by which a replay is compared.
@@ -265,7 +292,7 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 	}
 	m, err := c.runStrong(b, x, extra)
 	from := 0
-	if core.AnyNaN(x) { // no wonder about the value
+	if core.AnyNaN(x) && !c.alone { // no wonder about the value
 		from = 1
 	}
 	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {

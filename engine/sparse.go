@@ -25,13 +25,13 @@ type SparseJacobian interface {
 
 // A SparseHessianer is the same for Hessians.
 type SparseHessianer interface {
-	// PrepareSparseHessian is for the first s.Rows inputs of f. s has entries on and above
-	// the diagonal; where some is set, only a part of those that are not zero.
+	// PrepareSparseHessian is for the first s.Rows inputs of f. s is symmetric; where some is
+	// set, it has only a part of the entries that are not zero.
 	PrepareSparseHessian(f *Function, x []float64, s Structure, some bool) (SparseHessian, error)
 }
 
 // SparseHessian writes the entries of ∇²f(x) in the order of the structure, and the
-// gradient, and returns f(x). A nil grad is not wanted.
+// gradient, and returns f(x). Where grad is nil neither gradient nor value is wanted.
 type SparseHessian interface {
 	ValueGradientAndEntries(grad, entries, x []float64) (float64, error)
 }

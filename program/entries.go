@@ -16,13 +16,13 @@ type EntriesOptions struct {
 	// Ptr and Index are the wanted entries, compressed by columns: the rows of column j
 	// are Index[Ptr[j]:Ptr[j+1]], ascending.
 	Ptr, Index []int
-	// Upper leaves out what is below the diagonal, of a symmetric matrix.
-	Upper bool
+	// Symmetric takes what is below the diagonal from above it; the pattern is symmetric.
+	Symmetric bool
 	// Others asks for what Jacobian entries there are besides, as the output group
 	// "others", whose places Entries returns.
 	Others bool
-	// Drop leaves the group itself out of the outputs.
-	Drop bool
+	// Alone leaves the outputs of the program out: group 0 is empty.
+	Alone bool
 	// Forward goes column by column instead of row by row.
 	Forward bool
 	// Strong writes structural zeros as -0; see the package comment.
@@ -51,11 +51,11 @@ func Entries(p *Program, o EntriesOptions) (*Program, []Entry) {
 
 // sweepEntries computes the slots of the entries; the outputs of p become those of b.
 func sweepEntries(b *builder, p *Program, o EntriesOptions) *entries {
-	for g := range p.Outs {
-		if g != o.Group || !o.Drop {
-			b.p.Outs = append(b.p.Outs, p.Outs[g])
-			b.p.Result = append(b.p.Result, p.groupResult(g)...)
-		}
+	if o.Alone {
+		b.output("y", nil)
+	} else {
+		b.p.Outs = append(b.p.Outs, p.Outs...)
+		b.p.Result = append(b.p.Result, p.Result...)
 	}
 	e := &entries{EntriesOptions: o, got: make([]int32, len(o.Index))}
 	for k := range e.got {
@@ -96,11 +96,16 @@ type entries struct {
 
 // put says that the entry of row i and column j stands in a slot.
 func (e *entries) put(i, j int, slot int32) {
-	if i >= e.Rows || j >= e.Cols || e.Upper && i > j {
+	if i >= e.Rows || j >= e.Cols || e.Symmetric && i > j {
 		return
 	}
 	if k, ok := slices.BinarySearch(e.Index[e.Ptr[j]:e.Ptr[j+1]], i); ok {
 		e.got[e.Ptr[j]+k] = slot
+		if e.Symmetric && i < j {
+			if k, ok := slices.BinarySearch(e.Index[e.Ptr[i]:e.Ptr[i+1]], j); ok {
+				e.got[e.Ptr[i]+k] = slot
+			}
+		}
 		return
 	}
 	if e.Others {

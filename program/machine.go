@@ -80,6 +80,10 @@ func NewMachine(p *Program) *Machine {
 	}
 	x.p = &q
 	x.args = make([]float64, args)
+	constant := p.constants()
+	for i := range x.out {
+		x.out[i].fix(constant, x.m)
+	}
 	return x
 }
 
@@ -176,6 +180,8 @@ func (x *Machine) Output(i int, dst []float64) {
 	o := &x.out[i]
 	dst = dst[:len(o.slots)]
 	switch {
+	case o.fixed != nil && i > 0:
+		copy(dst, o.fixed)
 	case i == 0:
 		for j, s := range o.slots {
 			dst[j] = x.m[s]
@@ -198,6 +204,8 @@ func (x *Machine) Output(i int, dst []float64) {
 type outGroup struct {
 	slots []int32
 	run   int32
+	fixed []float64 // the numbers, where no run changes them
+	nan   bool      // one of these is a NaN
 }
 
 func outGroups(p *Program) []outGroup {
@@ -219,6 +227,36 @@ func outGroups(p *Program) []outGroup {
 		}
 	}
 	return out
+}
+
+// constants marks the slots of constants.
+func (p *Program) constants() []bool {
+	constant := make([]bool, p.Slots)
+	for i := range p.Stmts {
+		if s := &p.Stmts[i]; s.Op == Const {
+			for l := range s.N {
+				constant[s.D+l] = true
+			}
+		}
+	}
+	return constant
+}
+
+// fix keeps the numbers of a group that has constants only. m has them.
+func (o *outGroup) fix(constant []bool, m []float64) {
+	if len(o.slots) == 0 {
+		return
+	}
+	for _, s := range o.slots {
+		if !constant[s] {
+			return
+		}
+	}
+	o.fixed = make([]float64, len(o.slots))
+	for j, s := range o.slots {
+		v := m[s] + 0
+		o.fixed[j], o.nan = v, o.nan || v != v
+	}
 }
 
 // Run executes the program. It returns false where a guard failed; the outputs are
@@ -289,6 +327,9 @@ func holds(op Op, a, b float64) bool {
 // OutputHasNaN reports whether output group i has a NaN.
 func (x *Machine) OutputHasNaN(i int) bool {
 	o := &x.out[i]
+	if o.fixed != nil {
+		return o.nan
+	}
 	if o.run >= 0 {
 		for _, v := range x.m[o.run : int(o.run)+len(o.slots)] {
 			if v != v {

@@ -47,8 +47,8 @@ func (b Backend) compileEntries(f *engine.Function, p *program.Program, o progra
 	}
 	o.Forward = forward < reverse
 	e := &compiled{group: len(first.Outs)}
-	if o.Drop {
-		e.group--
+	if o.Alone {
+		e.group = 1
 	}
 	e.derive = func(p *program.Program, strong bool) (*program.Program, []program.Entry) {
 		q := first
@@ -67,6 +67,9 @@ func (b Backend) compileEntries(f *engine.Function, p *program.Program, o progra
 		q, _ := e.derive(p, strong)
 		return program.Simplify(q)
 	})
+	if o.Alone {
+		e.c.Alone()
+	}
 	return e
 }
 
@@ -106,8 +109,8 @@ func (j *sparseJacobian) ValueAndEntries(y, entries, x []float64) error {
 }
 
 // PrepareSparseHessian implements engine.SparseHessianer: the entries of the Jacobian
-// of the gradient's program. What does not change is folded. The program with the
-// gradient among its outputs is another one, made when the gradient is asked for.
+// of the gradient's program. What does not change is folded. The program that gives
+// value and gradient too is another one, made when the gradient is asked for.
 func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure, some bool) (engine.SparseHessian, error) {
 	n, _ := f.Dims()
 	if !b.replays(f) || n == 0 {
@@ -118,7 +121,7 @@ func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.
 		return nil, err
 	}
 	h := &sparseHessian{f: f, b: b, y: make([]float64, 1)}
-	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Upper: true, Others: !some, Drop: true}
+	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Symmetric: true, Others: !some, Alone: true}
 	if h.bare = b.compileEntries(f, p, h.o, gradientProgram); h.bare == nil {
 		return nil, nil
 	}
@@ -142,28 +145,26 @@ func (h *sparseHessian) Recordings() int {
 }
 
 func (h *sparseHessian) ValueGradientAndEntries(grad, entries, x []float64) (float64, error) {
-	e := h.bare
-	if grad != nil {
-		if h.full == nil {
-			p, err := h.f.ProgramLimit(x, h.b.Limit)
-			if err != nil {
-				return 0, err
-			}
-			h.o.Drop = false
-			if h.full = h.b.compileEntries(h.f, p, h.o, gradientProgram); h.full == nil {
-				return 0, tooMuch(h.f)
-			}
-		}
-		e = h.full
+	if grad == nil {
+		_, err := h.bare.run("Hessian", entries, x)
+		return 0, err
 	}
-	m, err := e.run("Hessian", entries, x)
+	if h.full == nil {
+		p, err := h.f.ProgramLimit(x, h.b.Limit)
+		if err != nil {
+			return 0, err
+		}
+		h.o.Alone = false
+		if h.full = h.b.compileEntries(h.f, p, h.o, gradientProgram); h.full == nil {
+			return 0, tooMuch(h.f)
+		}
+	}
+	m, err := h.full.run("Hessian", entries, x)
 	if err != nil {
 		return 0, err
 	}
 	m.Output(0, h.y)
-	if grad != nil {
-		m.Output(1, grad)
-	}
+	m.Output(1, grad)
 	return h.y[0], nil
 }
 
