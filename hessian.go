@@ -177,7 +177,12 @@ func (p *HessianPrep) Clone() *HessianPrep {
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *HessianPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *HessianPrep) Rebind(q any) error {
+	if p.s != nil {
+		p.s.probe.soon()
+	}
+	return p.rebind(q)
+}
 
 // Resize prepares again for points of the length of x.
 func (p *HessianPrep) Resize(x []float64) error { return p.resizeTo(x) }

@@ -31,8 +31,12 @@ import (
 // A matrix whose pattern misses an entry would be wrong in other places too. So a
 // prepared object compares its products with those of the derivative, in a random
 // direction, when it is prepared and in the calls number 1, 2, 4, 8 …, which costs one
-// product each; a difference is a *[PatternError]. Engines that compute entries look at
-// all that there are, in every call.
+// product each; a difference is a *[PatternError]. After such an error and after Rebind
+// it begins again with the next call. Engines that compute entries look at all that
+// there are, in every call.
+//
+// What is lost in the roundings of a product, or in the errors of differences, is not
+// seen so, nor what a NaN or an infinity covers.
 type AutoSparse struct {
 	// Dense is the engine, a SecondOrder of two, or a MixedMode.
 	Dense Backend

@@ -94,10 +94,13 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
 	}
 	h.one = h.p.workers[0].hvp
 	acc := accuracy(b.outer, b.inner)
-	if acc > 0 {
-		acc = max(acc, 1e-4) // differences of differences
+	switch { // differences of differences
+	case acc > 0:
+		acc = max(acc, 1e-4)
+	case approximate(b.outer, b.inner):
+		acc = 1e-7
 	}
-	h.probe = newProbe(in, in, acc, b.sparse.NoProbe)
+	h.probe = newProbe(in, in, acc, c, b.sparse.NoProbe)
 	for i := n; i < in; i++ {
 		h.probe.v[i] = 0
 	}
@@ -175,13 +178,10 @@ func (h *sparseHessian) compute(grad, data, x []float64) (y float64, err error) 
 	if !h.probe.due() {
 		return y, nil
 	}
-	p := h.probe
-	n := len(p.got)
-	if _, err := h.one.ValueGradientAndHVP(nil, engine.Column(p.want[:len(x)]), x, engine.Column(p.direction(n)[:len(x)])); err != nil {
-		return 0, err
-	}
-	p.times(h.plan.Pattern, data, false)
-	return y, p.verdict("Hessian")
+	return y, h.probe.compare("Hessian", h.plan.Pattern, data, x, false, func(v []float64) error {
+		_, err := h.one.ValueGradientAndHVP(nil, engine.Column(h.probe.want), x, engine.Column(v))
+		return err
+	})
 }
 
 // take takes the products.

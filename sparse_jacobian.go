@@ -16,9 +16,9 @@ type sparseJacobian struct {
 	p      *products
 	dec    *coloring.Decompressor
 	probe  *probe
-	prober func(y, x []float64) error // fills probe.want at probe.v
-	turned bool                       // the probe is a product with the transpose
-	data   []float64                  // for a dense destination
+	prober func(y, x, v []float64) error // fills probe.want
+	turned bool                          // the probe is a product with the transpose
+	data   []float64                     // for a dense destination
 }
 
 // newSparseJacobian prepares the Jacobian of f at x by the plan, if there is one, which
@@ -158,16 +158,16 @@ func (j *sparseJacobian) probes(fwd, rev Backend, off bool, x []float64) (err er
 		}
 	}
 	if push != nil {
-		j.probe = newProbe(n, m, accuracy(fwd), off)
-		j.prober = func(y, x []float64) error {
-			return push.Pushforward(y, engine.Column(j.probe.want), x, engine.Column(j.probe.direction(n)))
+		j.probe = newProbe(n, m, accuracy(fwd), j.plan.Coloring, off)
+		j.prober = func(y, x, v []float64) error {
+			return push.Pushforward(y, engine.Column(j.probe.want), x, engine.Column(v))
 		}
 		return nil
 	}
 	j.turned = true
-	j.probe = newProbe(m, n, accuracy(rev), off)
-	j.prober = func(y, x []float64) error {
-		return pull.Pullback(y, engine.Column(j.probe.want), x, engine.Column(j.probe.direction(m)))
+	j.probe = newProbe(m, n, accuracy(rev), j.plan.Coloring, off)
+	j.prober = func(y, x, v []float64) error {
+		return pull.Pullback(y, engine.Column(j.probe.want), x, engine.Column(v))
 	}
 	return nil
 }
@@ -213,11 +213,14 @@ func (j *sparseJacobian) compute(y, data, x []float64) error {
 	if !j.probe.due() {
 		return nil
 	}
-	if err := j.prober(j.p.workers[0].y, x); err != nil {
-		return err
+	spare := j.p.workers[0].y
+	at := x
+	if j.turned {
+		at = y
 	}
-	j.probe.times(j.plan.Pattern, data, j.turned)
-	return j.probe.verdict("Jacobian")
+	return j.probe.compare("Jacobian", j.plan.Pattern, data, at, j.turned, func(v []float64) error {
+		return j.prober(spare, x, v)
+	})
 }
 
 // take takes the products.

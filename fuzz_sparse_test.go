@@ -1,0 +1,236 @@
+package nabla_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/randfunc"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+var (
+	sparseCases = flag.Int("sparsecases", 500, "random functions that TestRandomSparse compares")
+	sparseFrom  = flag.Uint64("sparsefrom", 0, "the first seed of TestRandomSparse")
+)
+
+// TestRandomSparse compares sparse derivatives with those that no engine computed, at
+// the point of preparation and at others, on the same branch and on others.
+func TestRandomSparse(t *testing.T) {
+	if testing.Short() {
+		*sparseCases = min(*sparseCases, 100)
+	}
+	var seen sparseCounts
+	found := 0
+	for seed := *sparseFrom; seed < *sparseFrom+uint64(*sparseCases) && found < 3; seed++ {
+		r := rand.New(rand.NewPCG(seed, 21))
+		data := make([]byte, 10+r.IntN(150))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		if !fuzzSparse(t, fmt.Sprint("seed ", seed), data, &seen) {
+			found++
+		}
+	}
+	t.Logf("%+v", seen)
+	if seen.Entries < 20**sparseCases || seen.Zeros < *sparseCases || seen.Caught < *sparseCases/100 || seen.Refused < *sparseCases/20 {
+		t.Errorf("the functions are too much alike: %+v", seen)
+	}
+}
+
+func FuzzSparse(f *testing.F) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 22))
+		data := make([]byte, 60)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzSparse(t, "fuzz", data, new(sparseCounts)) })
+}
+
+// sparseCounts says what a test has seen.
+type sparseCounts struct {
+	Refused int // functions that branch
+	Caught  int // patterns of another branch that were an error
+	Entries int // compared
+	Zeros   int // that no pattern has
+}
+
+// fuzzSparse reports, shrunk, what is wrong with the sparse derivatives of the function
+// that data makes.
+func fuzzSparse(t *testing.T, name string, data []byte, seen *sparseCounts) bool {
+	t.Helper()
+	o := randfunc.Options{M: 1}
+	pick := 0
+	if len(data) > 0 {
+		o.Nested = data[0]&3 == 0
+		o.Escapes = data[0]&12 == 0
+		if data[0]&16 == 0 {
+			o.M = 4
+		}
+		pick = int(data[0]) + len(data)
+		data = data[1:]
+	}
+	p, xs := randfunc.New(data, 3, o)
+	err := checkSparse(p, xs, pick, seen)
+	if err == nil {
+		return true
+	}
+	kind := failureKind(err)
+	q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
+		e := checkSparse(p, xs, pick, new(sparseCounts))
+		return e != nil && failureKind(e) == kind
+	})
+	t.Errorf("%s: %v\n%s%s", name, checkSparse(q, ys, pick, seen), q, randfunc.Points(ys))
+	return false
+}
+
+// checkSparse is the first thing that is wrong with the sparse Jacobian of p or, where
+// it has one output, the Hessian. Of the engines some take part, which pick says.
+func checkSparse(p *randfunc.Prog, xs [][]float64, pick int, seen *sparseCounts) error {
+	f := nabla.InPlace(p.M, p.Real().Into)
+	oracles := make([]*randfunc.Oracle, len(xs))
+	for i, x := range xs {
+		oracles[i] = p.Oracle(x)
+	}
+	for k := range 3 {
+		b := sparseExact[(pick+4*k)%len(sparseExact)]
+		for _, d := range []sparsity.Detector{nil, sparsity.Recorded{Points: xs}, sparsity.Recorded{}} {
+			b.Detector = d
+			// A pattern of all branches, or one that only x0 has to do with.
+			all := d != nil && d.Name() != sparsity.Recorded{}.Name()
+			if err := jacobiansAt(p, f, b, xs, oracles, all, seen); err != nil {
+				return err
+			}
+			if p.M == 1 {
+				if err := hessiansAt(p, b, xs, oracles, all, seen); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// excused reports whether err is one that there may be: of a pattern of another branch.
+func (seen *sparseCounts) excused(err error, all bool) bool {
+	var pe *nabla.PatternError
+	if errors.As(err, &pe) && !all {
+		seen.Caught++
+		return true
+	}
+	return false
+}
+
+func jacobiansAt(p *randfunc.Prog, f *nabla.Func, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle, all bool, seen *sparseCounts) error {
+	for i, x := range xs {
+		// The first call after the preparation is compared, whatever the engine.
+		prep, err := nabla.PrepareJacobian(f, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare Jacobian with %s: %w", b.Name(), err)
+		}
+		plan := prep.Plan()
+		if plan.Fallback != "" {
+			seen.Refused++
+		}
+		j, err := prep.Jacobian(nil, x)
+		if err != nil {
+			if i > 0 && seen.excused(err, all || b.Detector == nil && plan.Fallback == "") {
+				continue
+			}
+			return fmt.Errorf("Jacobian with %s: at %v: %w", b.Name(), x, err)
+		}
+		o := oracles[i]
+		if o.Big || i > 0 && !all && hidden(o) {
+			continue
+		}
+		seen.Zeros += p.M*p.N - plan.Pattern.NNZ()
+		for r := range p.M {
+			if !o.Smooth && !knownValue(o, r) {
+				continue
+			}
+			if err := agreeSparse(j, r, o.Grad[r], o.Scale[r], 1e-9, o.Smooth, seen); err != nil {
+				return fmt.Errorf("Jacobian with %s wrong: at %v: %w", b.Name(), x, err)
+			}
+		}
+	}
+	return nil
+}
+
+func hessiansAt(p *randfunc.Prog, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle, all bool, seen *sparseCounts) error {
+	f := p.Real().Scalar
+	n := p.N
+	for i, x := range xs {
+		prep, err := nabla.PrepareHessian(f, b, xs[0])
+		if err != nil {
+			return fmt.Errorf("prepare Hessian with %s: %w", b.Name(), err)
+		}
+		plan := prep.Plan()
+		_, g, h, err := prep.ValueGradientAndHessian(nil, nil, x)
+		if err != nil {
+			if i > 0 && seen.excused(err, all || b.Detector == nil && plan.Fallback == "") {
+				continue
+			}
+			return fmt.Errorf("Hessian with %s: at %v: %w", b.Name(), x, err)
+		}
+		o := oracles[i]
+		if err := agreeWithOracle(o, 0, g); err != nil {
+			return fmt.Errorf("gradient of Hessian with %s wrong: at %v: %w", b.Name(), x, err)
+		}
+		if o.Big || !o.Smooth || !finite(o.Scale[0]) || !finite(o.Scale2[0]) || i > 0 && !all && hidden(o) {
+			continue
+		}
+		seen.Zeros += n*n - plan.Pattern.NNZ()
+		scale := make([]float64, n)
+		for r := range n {
+			for c := range n {
+				scale[c] = o.Scale2[0][r*n+c] + o.Scale2[0][c*n+r]
+			}
+			if err := agreeSparse(h, r, o.Hess[0][r*n:r*n+n], scale, 1e-8, true, seen); err != nil {
+				return fmt.Errorf("Hessian with %s wrong: at %v: %w", b.Name(), x, err)
+			}
+		}
+	}
+	return nil
+}
+
+// hidden reports whether there are numbers that hide what is added to them, where a
+// pattern of another branch is compared.
+func hidden(o *randfunc.Oracle) bool {
+	for i := range o.Y {
+		if v := o.Y[i]; v-v != 0 || !finite(o.Grad[i]) || !finite(o.Hess[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// agreeSparse compares row r of a with what it should be.
+func agreeSparse(a mat.Matrix, r int, want, scale []float64, tol float64, smooth bool, seen *sparseCounts) error {
+	if !smooth {
+		tol = 1e-5
+	}
+	for c, w := range want {
+		s := scale[c]
+		if s-s != 0 || s > 1e100 {
+			continue
+		}
+		v := a.At(r, c)
+		if v != v && !smooth { // what a derivative inside makes of infinities nobody promises
+			continue
+		}
+		seen.Entries++
+		if !(math.Abs(v-w) <= tol*s+1e-200) {
+			return fmt.Errorf("element %d %d is %v, want %v ± %g", r, c, v, w, tol*s)
+		}
+	}
+	return nil
+}

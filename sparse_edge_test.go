@@ -1,0 +1,246 @@
+package nabla_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// sparseExact are AutoSparses that come about in different ways.
+var sparseExact = []nabla.AutoSparse{
+	{Dense: forwarddiff.Backend{}},
+	{Dense: forwarddiff.Backend{Chunk: 1}, Workers: 3},
+	{Dense: reversediff.Backend{}},
+	{Dense: reversediff.Backend{Compile: true}},
+	{Dense: reversediff.Backend{Compile: true}, Coloring: coloring.Greedy{}},
+	{Dense: reversediff.Backend{}, Decompression: coloring.Substitution, Workers: 2},
+	{Dense: tracker.Backend{}},
+	{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
+	{Dense: nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}}},
+	{Dense: nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: tracker.Backend{}}},
+	{Dense: nabla.MixedMode{Forward: reversediff.Backend{Compile: true}, Reverse: reversediff.Backend{Compile: true}}, Decompression: coloring.Substitution},
+}
+
+var sparseDifferences = []nabla.AutoSparse{
+	{Dense: finitediff.Backend{}},
+	{Dense: finitediff.Backend{Method: finitediff.Forward}},
+	{Dense: finitediff.Backend{Method: finitediff.Complex}},
+	{Dense: nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: reversediff.Backend{}}},
+}
+
+// anyProduct is a product of other inputs on each side of 0.
+func anyProduct(x []nabla.Real) []nabla.Real {
+	if x[0].Less(nabla.Const(0)) {
+		return []nabla.Real{x[0].Mul(x[1]), x[2]}
+	}
+	return []nabla.Real{x[0].Mul(x[2]), x[1]}
+}
+
+// TestPatternErrorIsNotForgotten: after an error the next calls are compared too, and
+// the object is right where its pattern holds.
+func TestPatternErrorIsNotForgotten(t *testing.T) {
+	right, wrong := []float64{2, 3, 4}, []float64{-2, 3, 4}
+	scalar := func(x []nabla.Real) nabla.Real { return anyProduct(x)[0] }
+	for _, b := range sparseExact {
+		b.Detector = sparsity.Recorded{}
+		p, err := nabla.PrepareJacobian(anyProduct, b, right)
+		if err != nil {
+			t.Fatalf("%s: %v", b.Name(), err)
+		}
+		h, err := nabla.PrepareHessian(scalar, b, right)
+		if err != nil {
+			t.Fatalf("%s: %v", b.Name(), err)
+		}
+		for k := range 9 { // the first of them is the second call
+			var pe *nabla.PatternError
+			if j, err := p.Jacobian(nil, wrong); !errors.As(err, &pe) {
+				t.Errorf("%s: Jacobian %d: %v, %v", b.Name(), k, err, j)
+			}
+			if hess, err := h.Hessian(nil, wrong); !errors.As(err, &pe) {
+				t.Errorf("%s: Hessian %d: %v, %v", b.Name(), k, err, hess)
+			}
+		}
+		j, err := p.Jacobian(nil, right)
+		if err != nil || j.At(0, 0) != 4 || j.At(0, 2) != 2 || j.At(1, 1) != 1 {
+			t.Errorf("%s: Jacobian afterwards: %v, %v", b.Name(), j, err)
+		}
+		hess, err := h.Hessian(nil, right)
+		if err != nil || hess.At(0, 2) != 1 || hess.At(0, 1) != 0 {
+			t.Errorf("%s: Hessian afterwards: %v, %v", b.Name(), hess, err)
+		}
+	}
+}
+
+// TestRebindComparesAgain: what another struct changes in the pattern shows in the
+// next call, whichever it is.
+func TestRebindComparesAgain(t *testing.T) {
+	type context struct{ Which int }
+	f := func(x []nabla.Real, c *context) []nabla.Real {
+		return []nabla.Real{x[0].Mul(x[c.Which]), x[1], x[2]}
+	}
+	g := func(x []nabla.Real, c *context) nabla.Real { return x[0].Mul(x[c.Which]) }
+	x := []float64{2, 3, 4}
+	for _, b := range sparseExact {
+		for calls := range 9 {
+			p, err := nabla.PrepareJacobian(nabla.Bind(f, &context{1}), b, x)
+			if err != nil {
+				t.Fatalf("%s: %v", b.Name(), err)
+			}
+			h, err := nabla.PrepareHessian(nabla.Bind(g, &context{1}), b, x)
+			if err != nil {
+				t.Fatalf("%s: %v", b.Name(), err)
+			}
+			for range calls {
+				if _, err := p.Jacobian(nil, x); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := h.Hessian(nil, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(p.Rebind(&context{2}), h.Rebind(&context{2})); err != nil {
+				t.Fatal(err)
+			}
+			var pe *nabla.PatternError
+			if j, err := p.Jacobian(nil, x); !errors.As(err, &pe) {
+				t.Errorf("%s: Jacobian %d: %v, %v", b.Name(), calls, err, j)
+			}
+			if hess, err := h.Hessian(nil, x); !errors.As(err, &pe) {
+				t.Errorf("%s: Hessian %d: %v, %v", b.Name(), calls, err, hess)
+			}
+		}
+	}
+}
+
+// TestDifferencesThatAreErrors: what differences leave of a derivative that is zero is
+// no entry that is missing. One that is, is found all the same.
+func TestDifferencesThatAreErrors(t *testing.T) {
+	squares := func(x []nabla.Real) []nabla.Real {
+		y := make([]nabla.Real, len(x))
+		for i := range x {
+			y[i] = x[i].Sq()
+		}
+		return y
+	}
+	sum := func(x []nabla.Real) nabla.Real { return nabla.Sum(x...) }
+	power := func(x []nabla.Real) nabla.Real {
+		var four, six nabla.Real
+		for _, v := range x {
+			p := v.Sq().Sq()
+			four, six = four.Add(p), six.Add(p.Mul(v.Sq()))
+		}
+		return four.Mul(six)
+	}
+	chain := func(x []nabla.Real) nabla.Real {
+		var s nabla.Real
+		for i := range len(x) - 1 {
+			s = s.Add(x[i].Mul(x[i+1]))
+		}
+		return s
+	}
+	zeros, some := make([]float64, 6), []float64{1, 2, 3, 4, 5, 6}
+	tridiagonal := sparsity.Banded(6, 6, 1, 1)
+	for _, b := range sparseDifferences {
+		p, err := nabla.PrepareJacobian(squares, b, zeros)
+		for k := 0; k < 20 && err == nil; k++ {
+			_, err = p.Jacobian(nil, zeros)
+		}
+		if err != nil {
+			t.Errorf("%s: squares: %v", b.Name(), err)
+		}
+		for name, f := range map[string]func([]nabla.Real) nabla.Real{"sum": sum, "power": power, "chain": chain} {
+			for _, x := range [][]float64{zeros, some} {
+				h, err := nabla.PrepareHessian(f, b, x)
+				for k := 0; k < 20 && err == nil; k++ {
+					_, err = h.Hessian(nil, x)
+				}
+				if err != nil {
+					t.Errorf("%s: %s at %v: %v", b.Name(), name, x, err)
+				}
+			}
+		}
+		var pe *nabla.PatternError
+		b.Detector = sparsity.Known{J: sparsity.Empty(6, 6), H: sparsity.Banded(6, 6, 0, 0)}
+		if _, err := nabla.PrepareJacobian(squares, b, some); !errors.As(err, &pe) {
+			t.Errorf("%s: nothing found: %v", b.Name(), err)
+		}
+		if _, err := nabla.PrepareHessian(chain, b, some); !errors.As(err, &pe) {
+			t.Errorf("%s: nothing found: %v", b.Name(), err)
+		}
+		b.Detector = sparsity.Known{H: tridiagonal}
+		if _, err := nabla.PrepareHessian(power, b, some); !errors.As(err, &pe) {
+			t.Errorf("%s: nothing found: %v", b.Name(), err)
+		}
+	}
+}
+
+// TestMissingEntries: whatever a pattern misses is an error when it is prepared: one that
+// is small beside others, in a row with an infinite one, or all there are.
+func TestMissingEntries(t *testing.T) {
+	type R = nabla.Real
+	for _, c := range []struct {
+		name   string
+		f      func(x []R) []R
+		x      []float64
+		is, js []int
+	}{
+		{"all", func(x []R) []R { return []R{x[0], x[1]} }, []float64{3, 2}, nil, nil},
+		{"one of two", func(x []R) []R { return []R{x[0].Add(x[1]), x[0].Sub(x[1])} }, []float64{3, 2}, []int{0, 1}, []int{0, 0}},
+		{"of equal outputs", func(x []R) []R { a := x[0].Sq(); return []R{a, a} }, []float64{3, 2}, []int{0}, []int{0}},
+		{"small in its row", func(x []R) []R { return []R{x[0].Scale(1e9).Add(x[1])} }, []float64{1, 2}, []int{0}, []int{0}},
+		{"in a small row", func(x []R) []R { return []R{x[0].Scale(1e14), x[1].Scale(2)} }, []float64{1, 2}, []int{0}, []int{0}},
+		{"tiny", func(x []R) []R { return []R{x[0].Scale(1e-200), x[1].Scale(1e-200)} }, []float64{1, 2}, []int{0}, []int{0}},
+		{"beside an infinite one", func(x []R) []R { return []R{nabla.Sqrt(x[0]), x[0], x[1].Add(x[2]), x[3].Add(nabla.Sqrt(x[0]))} },
+			[]float64{0, 1, 2, 3}, []int{0, 1, 2, 3}, []int{0, 0, 1, 0}},
+	} {
+		s, err := sparsity.FromEntries(len(c.f(make([]R, len(c.x)))), len(c.x), c.is, c.js)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range sparseExact {
+			b.Detector = sparsity.Known{J: s}
+			var pe *nabla.PatternError
+			if _, err := nabla.PrepareJacobian(c.f, b, c.x); !errors.As(err, &pe) {
+				t.Errorf("%s: %s: %v", c.name, b.Name(), err)
+			}
+		}
+	}
+}
+
+// TestRoundingIsNoEntry: what rounding leaves of a derivative that cancels is not taken
+// for an entry that the pattern misses.
+func TestRoundingIsNoEntry(t *testing.T) {
+	type R = nabla.Real
+	one := func(x []R) R { v := x[0].Sq().AddConst(0.5); return v.Div(v) }
+	big := func(x []R) []R {
+		return []R{x[0].Scale(1e10).Add(x[1]).Sub(x[0].Scale(1e10)), x[0].Scale(1e16).Add(x[1].Scale(3)).Sub(x[0].Scale(1e16)), x[1]}
+	}
+	for _, b := range sparseExact {
+		h, err := nabla.PrepareHessian(one, b, []float64{1, 0})
+		if err != nil {
+			t.Errorf("%s: Hessian: %v", b.Name(), err)
+			continue
+		}
+		j, err := nabla.PrepareJacobian(big, b, []float64{1, 2})
+		if err != nil {
+			t.Errorf("%s: Jacobian: %v", b.Name(), err)
+			continue
+		}
+		for k := range 64 {
+			x := []float64{-1.31817626953125 + 0.037*float64(k), float64(k)}
+			if _, err := h.Hessian(nil, x); err != nil {
+				t.Errorf("%s: Hessian at %v: %v", b.Name(), x, err)
+			}
+			if _, err := j.Jacobian(nil, x); err != nil {
+				t.Errorf("%s: Jacobian at %v: %v", b.Name(), x, err)
+			}
+		}
+	}
+}
