@@ -244,3 +244,26 @@ func TestRoundingIsNoEntry(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingEntryAtNaN: the programs of entries name a place also where they run in the
+// form that tells structural zeros from others, which has other entries.
+func TestMissingEntryAtNaN(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		v := x[1]
+		if x[0].Less(x[1]) {
+			v = nabla.Const(0)
+		}
+		return nabla.XLogY(v, x[2])
+	}
+	b := nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}}
+	p, err := nabla.PrepareHessian(f, b, []float64{0, 1, 0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pe *nabla.PatternError
+	if _, _, h, err := p.ValueGradientAndHessian(nil, nil, []float64{0, 0, 0, 0}); !errors.As(err, &pe) {
+		t.Errorf("%v, %v", err, h)
+	} else if pe.Row < 1 || pe.Col > 2 || pe.Col < pe.Row {
+		t.Errorf("place of %v", err)
+	}
+}

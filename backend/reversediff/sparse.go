@@ -89,6 +89,9 @@ func (e *compiled) run(op string, entries, x []float64) (*program.Machine, error
 		for k, v := range e.others[:n] {
 			if v != 0 {
 				_, places := e.derive(e.c.Recorded(), false)
+				if k >= len(places) || len(places) != n { // of the program that ran where a NaN came out
+					_, places = e.derive(e.c.Recorded(), true)
+				}
 				return nil, engine.MissingEntry(op, places[k].Row, places[k].Col, v)
 			}
 		}
