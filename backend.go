@@ -78,15 +78,21 @@ func (r *resolved) also(p engine.Policy) {
 
 func resolve(op string, b Backend) (resolved, error) {
 	var r resolved
+	within := "the backend"
 	for {
+		b = pointed(b)
 		switch c := b.(type) {
 		case nil:
-			return r, &UnsupportedError{What: op + ": the backend is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
+			return r, &UnsupportedError{What: op + ": " + within + " is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
+			within = "Policy.Backend"
 			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck})
 			b = c.Backend
 			continue
 		case SecondOrder:
+			if c.Outer == nil || c.Inner == nil {
+				return r, half(op, b, "SecondOrder.Outer", c.Outer, "SecondOrder.Inner")
+			}
 			outer, err := resolve(op, c.Outer)
 			if err != nil {
 				return r, err
@@ -120,9 +126,13 @@ func resolve(op string, b Backend) (resolved, error) {
 			if r.sparse != nil {
 				return r, &UnsupportedError{What: op + ": an AutoSparse inside of an AutoSparse", Remedy: "use one"}
 			}
+			within = "AutoSparse.Dense"
 			r.sparse, b = &c, c.Dense
 			continue
 		case MixedMode:
+			if c.Forward == nil || c.Reverse == nil {
+				return r, half(op, b, "MixedMode.Forward", c.Forward, "MixedMode.Reverse")
+			}
 			forward, err := resolve(op, c.Forward)
 			if err != nil {
 				return r, err
@@ -149,7 +159,7 @@ func resolve(op string, b Backend) (resolved, error) {
 			return r, nil
 		}
 		if nilValue(b) {
-			return r, &UnsupportedError{What: fmt.Sprintf("%s: the backend is nil (a %T)", op, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
+			return r, &UnsupportedError{What: fmt.Sprintf("%s: %s is nil (a %T)", op, within, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		}
 		if l, ok := b.(engine.Limiter); ok && l.RecordLimit() < 0 {
 			return r, &UnsupportedError{
@@ -162,6 +172,37 @@ func resolve(op string, b Backend) (resolved, error) {
 	}
 }
 
+// half is the error for a composite of two of which one is nil.
+func half(op string, b Backend, first string, c Backend, second string) error {
+	if c == nil {
+		second = first
+	}
+	return &UnsupportedError{What: fmt.Sprintf("%s: %s of %s is nil", op, second, b.Name()), Remedy: "set it to an engine such as forwarddiff.Backend{}"}
+}
+
+// pointed is b, or the composite that it points to.
+func pointed(b Backend) Backend {
+	switch c := b.(type) {
+	case *Policy:
+		if c != nil {
+			return *c
+		}
+	case *SecondOrder:
+		if c != nil {
+			return *c
+		}
+	case *AutoSparse:
+		if c != nil {
+			return *c
+		}
+	case *MixedMode:
+		if c != nil {
+			return *c
+		}
+	}
+	return b
+}
+
 // nilValue reports whether b is a nil pointer to a backend whose methods are those
 // of its value, so that calling one panics.
 func nilValue(b Backend) bool {
@@ -171,7 +212,7 @@ func nilValue(b Backend) bool {
 
 // once is b for an operator of first order that is asked for a single time.
 func once(b Backend) Backend {
-	switch c := b.(type) {
+	switch c := pointed(b).(type) {
 	case Policy:
 		c.Backend = once(c.Backend)
 		return c

@@ -144,6 +144,23 @@ func (p *SparsePlan) String() string {
 	return b.String()
 }
 
+// check looks at the settings that no detector or colouring looks at.
+func (s *AutoSparse) check(op string) error {
+	switch {
+	case s.Workers < 0:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: AutoSparse.Workers is %d", op, s.Workers),
+			Remedy: "use the number of goroutines; 0 is the default",
+		}
+	case s.Decompression != coloring.Direct && s.Decompression != coloring.Substitution:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: AutoSparse.Decompression is %d", op, s.Decompression),
+			Remedy: "use coloring.Direct or coloring.Substitution",
+		}
+	}
+	return nil
+}
+
 // detect finds the pattern of the Jacobian or Hessian of f at x.
 func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64, hessian bool) (*SparsePlan, error) {
 	start := time.Now()
@@ -214,6 +231,9 @@ func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error 
 	var failed error
 	try := func(a coloring.Algorithm, problem coloring.Problem) {
 		c, err := a.Color(plan.Pattern, problem)
+		if err == nil && (c == nil || c.Pattern() != plan.Pattern || c.Problem() != problem) {
+			err = &UnsupportedError{What: fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a), Remedy: "return what package coloring made of the arguments"}
+		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
 			return
@@ -237,6 +257,9 @@ func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error 
 	}
 	plan.ColoringTime = time.Since(start)
 	if plan.Coloring == nil {
+		if s.Coloring != nil {
+			return fmt.Errorf("nabla: AutoSparse.Coloring: %w; nil finds colours", failed)
+		}
 		return fmt.Errorf("nabla: %w", failed)
 	}
 	return nil

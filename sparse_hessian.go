@@ -34,8 +34,8 @@ type triangle struct {
 // the plan if there is one.
 func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
 	s := b.sparse
-	if s.Workers < 0 {
-		return nil, badWorkers(s.Workers)
+	if err := s.check("Hessian"); err != nil {
+		return nil, err
 	}
 	if plan == nil {
 		var err error

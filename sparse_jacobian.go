@@ -25,8 +25,8 @@ type sparseJacobian struct {
 // is left in the result.
 func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64) (*sparseJacobian, error) {
 	s := b.sparse
-	if s.Workers < 0 {
-		return nil, badWorkers(s.Workers)
+	if err := s.check("Jacobian"); err != nil {
+		return nil, err
 	}
 	if plan == nil {
 		var err error
@@ -54,10 +54,6 @@ func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []fl
 		j.plan = &colored
 	}
 	return j, j.products(b, x)
-}
-
-func badWorkers(n int) error {
-	return &UnsupportedError{What: "AutoSparse: Workers is negative", Remedy: "use the number of goroutines; 0 is the default"}
 }
 
 func structure(p *sparsity.Pattern) engine.Structure {
