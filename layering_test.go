@@ -33,7 +33,7 @@ func TestLayering(t *testing.T) {
 		"backend/forwarddiff":     "engine internal/core program rules",
 		"backend/reversediff":     "engine internal/core program rules",
 		"backend/tracker":         "engine internal/core program rules",
-		"difftest":                ". engine internal/tabular internal/timing",
+		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ".",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"math"
+	"strings"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -22,7 +23,7 @@ func behaviours() []Scenario {
 				s := Scenario{
 					Name: "behaviour/" + name + "/" + operator + "/" + form, Group: "behaviour",
 					Operator: operator, InPlace: form == "in", YShape: Shape{Number: m == 1},
-					X: x, PrepX: prep, m: m,
+					X: x, PrepX: prep, m: m, turns: strings.HasPrefix(name, "branch") || name == "loop",
 				}
 				n := 0
 				switch operator {

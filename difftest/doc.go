@@ -75,6 +75,8 @@
 //	[batch]         the tangents of the scenario, all at once
 //	[sparsity]      a matrix that knows how many elements it stores has those of
 //	                the scenario
+//	[pattern]       a destination of another pattern or type is an error and is not
+//	                written to, and all matrices have the pattern of the plan
 //	[same point]    the operator at a point, of a pushforward, pullback or HVP
 //	[smaller]       a point of another size than prepared for is refused
 //	[allocation]    calls with given destinations do not allocate
@@ -82,7 +84,10 @@
 //	[misuse]        what cannot be right is an error, and the object stays usable
 //	[behaviour]     what the name of the scenario says
 //
-// Batches of two and of five directions are among the variants.
+// Batches of two and of five directions are among the variants, and with a
+// [nabla.AutoSparse] its sparse destinations: both triangles or one, over the pattern
+// of the plan or an equal one. Where a scenario is about branches, an AutoSparse may
+// say of another branch that its pattern misses entries.
 //
 // difftest checks itself against engines that are broken on purpose; see
 // TestBroken. Two complete engines to start from are in example_test.go.

@@ -87,6 +87,16 @@ func jacobian[F nabla.VectorFunc](e env, f F) subject {
 }
 
 func ofJacobian(e env, p *nabla.JacobianPrep) *prepared {
+	q := ofAnyJacobian(e, p)
+	q.plan, q.bads = p.Plan, func() []bad { return badJacobians(p) }
+	if p.Plan() != nil {
+		q.variants = append(q.variants, sparseJacobians(e, p)...)
+	}
+	return q
+}
+
+// ofAnyJacobian has what every backend can do.
+func ofAnyJacobian(e env, p *nabla.JacobianPrep) *prepared {
 	dense := func(how destination) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			var dst *mat.Dense

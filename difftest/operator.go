@@ -27,6 +27,8 @@ type prepared struct {
 	rebind func(p any) error
 	at     func(x []float64) ([]variant, error)
 	batch  func(o *outcome, how destination, x []float64, T *mat.Dense) func() error
+	plan   func() *nabla.SparsePlan
+	bads   func() []bad
 }
 
 // variant is one way to call an operator. start allocates the destinations in o
@@ -63,6 +65,7 @@ type part struct {
 	into    mat.Matrix // the same
 	around  *mat.Dense // of which into is a part
 	row, co int        // where it is
+	beside  []float64  // of which the values of into are all but the first and the last
 }
 
 // got is the numbers of p, row by row, nil where there are none.
@@ -87,6 +90,9 @@ func (p *part) misused() string {
 	}
 	if p.into != nil && p.m != p.into {
 		return fmt.Sprintf("returned %T %p, want the %T %p that was given", p.m, p.m, p.into, p.into)
+	}
+	if p.beside != nil {
+		return p.spilled()
 	}
 	if p.around == nil {
 		return ""

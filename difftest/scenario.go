@@ -66,6 +66,7 @@ type Scenario struct {
 
 	// light leaves out what would take too long.
 	light bool
+	turns bool // where it is prepared the function takes another branch than at X
 	twin  bool // there is the same scenario for a given result; modifiers are for one of the two
 	wraps []func(body) body
 	m     int // outputs, where Value is not known

@@ -163,6 +163,16 @@ func hessian[F nabla.ScalarFunc](e env, f F) subject {
 func symmetricOf(h mat.Symmetric, err error) (mat.Matrix, error) { return h, err }
 
 func ofHessian(p *nabla.HessianPrep) *prepared {
+	q := ofAnyHessian(p)
+	q.plan, q.bads = p.Plan, func() []bad { return badHessians(p) }
+	if p.Plan() != nil {
+		q.variants = append(q.variants, sparseHessians(p)...)
+	}
+	return q
+}
+
+// ofAnyHessian has what every backend can do.
+func ofAnyHessian(p *nabla.HessianPrep) *prepared {
 	dense := func(how destination) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			var dst *mat.SymDense

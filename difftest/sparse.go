@@ -1,0 +1,357 @@
+package difftest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/sparse"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// compressed is a destination over s, full of NaN and in the middle of a longer slice.
+func compressed(s *sparsity.Pattern, uplo blas.Uplo, symmetric bool) (part, mat.Matrix) {
+	s = s.Triangle(uplo)
+	around := nans(s.NNZ() + 2)
+	data := around[1 : len(around)-1]
+	if !symmetric {
+		m := sparse.NewCSC(s, data)
+		return part{into: m, beside: around}, m
+	}
+	m, err := sparse.NewSymCSC(s, uplo, data)
+	if err != nil {
+		panic(fmt.Sprintf("difftest: the pattern of a Hessian: %v", err))
+	}
+	return part{into: m, beside: around}, m
+}
+
+// spilled says what was written beside a compressed destination.
+func (p *part) spilled() string {
+	for _, i := range []int{0, len(p.beside) - 1} {
+		if v := p.beside[i]; !math.IsNaN(v) {
+			return fmt.Sprintf("wrote %v beside the values of the destination", v)
+		}
+	}
+	return ""
+}
+
+// again is the pattern of s in memory of its own.
+func again(s *sparsity.Pattern) *sparsity.Pattern {
+	m, n := s.Dims()
+	c, err := sparsity.New(m, n, s.ColPtr(), s.RowIndex())
+	if err != nil {
+		panic(fmt.Sprintf("difftest: a pattern that is none: %v", err))
+	}
+	return c
+}
+
+// sparseJacobians are the variants of a backend that computes sparse Jacobians.
+func sparseJacobians(e env, p *nabla.JacobianPrep) []variant {
+	given := func(apart bool) (part, *sparse.CSC) {
+		s := p.Plan().Pattern
+		if apart {
+			s = again(s)
+		}
+		q, m := compressed(s, blas.All, false)
+		return q, m.(*sparse.CSC)
+	}
+	return []variant{
+		{name: "Sparse(nil, x)", start: func(o *outcome, x, _ []float64) func() error {
+			return func() (err error) { o.first.m, err = matrixOf(p.Sparse(nil, x)); return err }
+		}},
+		{name: "Sparse(dst, x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
+			var dst *sparse.CSC
+			o.first, dst = given(false)
+			return func() error { m, err := p.Sparse(dst, x); o.first.m = m; return err }
+		}},
+		{name: "Sparse(empty, x)", start: func(o *outcome, x, _ []float64) func() error {
+			dst := new(sparse.CSC)
+			o.first.into = dst
+			return func() (err error) { o.first.m, err = matrixOf(p.Sparse(dst, x)); return err }
+		}},
+		{name: "Jacobian((*sparse.CSC)(nil), x)", start: func(o *outcome, x, _ []float64) func() error {
+			return func() (err error) { o.first.m, err = p.Jacobian((*sparse.CSC)(nil), x); return err }
+		}},
+		{name: "Jacobian(dst, x) of an equal pattern", hot: true, start: func(o *outcome, x, _ []float64) func() error {
+			var dst *sparse.CSC
+			o.first, dst = given(true)
+			return func() (err error) { o.first.m, err = p.Jacobian(dst, x); return err }
+		}},
+		{name: "ValueAndJacobian(y, sparse dst, x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
+			var dst *sparse.CSC
+			o.first, dst = given(false)
+			o.value = vector(e.outputs(len(x)), true)
+			return func() (err error) {
+				o.value.vec, o.first.m, err = p.ValueAndJacobian(o.value.given, dst, x)
+				return err
+			}
+		}},
+	}
+}
+
+func matrixOf[M mat.Matrix](m M, err error) (mat.Matrix, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// sparseHessians are the variants of a backend that computes sparse Hessians.
+func sparseHessians(p *nabla.HessianPrep) []variant {
+	given := func(uplo blas.Uplo, apart bool) (part, *sparse.SymCSC) {
+		s := p.Plan().Pattern
+		if apart {
+			s = again(s)
+		}
+		q, m := compressed(s, uplo, true)
+		return q, m.(*sparse.SymCSC)
+	}
+	only := func(uplo blas.Uplo) starter {
+		return func(o *outcome, x, _ []float64) func() error {
+			var dst *sparse.SymCSC
+			o.second, dst = given(uplo, false)
+			return func() error { m, err := p.Sparse(dst, x); o.second.m = m; return err }
+		}
+	}
+	all := func(uplo blas.Uplo, apart bool) starter {
+		return func(o *outcome, x, _ []float64) func() error {
+			var dst *sparse.SymCSC
+			o.second, dst = given(uplo, apart)
+			o.value, o.first = number(), vector(len(x), true)
+			return func() (err error) {
+				var h mat.Symmetric
+				o.value.vec[0], o.first.vec, h, err = p.ValueGradientAndHessian(o.first.given, dst, x)
+				o.second.m = h
+				return err
+			}
+		}
+	}
+	return []variant{
+		{name: "Sparse(nil, x)", start: func(o *outcome, x, _ []float64) func() error {
+			return func() (err error) { o.second.m, err = matrixOf(p.Sparse(nil, x)); return err }
+		}},
+		{name: "Sparse(dst, x)", hot: true, start: only(blas.All)},
+		{name: "Sparse(upper triangle, x)", hot: true, start: only(blas.Upper)},
+		{name: "Sparse(lower triangle, x)", hot: true, start: only(blas.Lower)},
+		{name: "Sparse(empty, x)", start: func(o *outcome, x, _ []float64) func() error {
+			dst := new(sparse.SymCSC)
+			o.second.into = dst
+			return func() (err error) { o.second.m, err = matrixOf(p.Sparse(dst, x)); return err }
+		}},
+		{name: "Hessian((*sparse.SymCSC)(nil), x)", start: func(o *outcome, x, _ []float64) func() error {
+			return func() (err error) { o.second.m, err = symmetricOf(p.Hessian((*sparse.SymCSC)(nil), x)); return err }
+		}},
+		{name: "ValueGradientAndHessian(grad, lower triangle of an equal pattern, x)", hot: true, start: all(blas.Lower, true)},
+		{name: "ValueGradientAndHessian(grad, upper triangle, x)", hot: true, start: all(blas.Upper, false)},
+		{name: "ValueGradientAndHessian(grad, sparse dst, x)", hot: true, start: all(blas.All, false)},
+	}
+}
+
+// bad is a call that must fail, with a *nabla.PatternError, *nabla.UnsupportedError or
+// *nabla.AliasError as kind says. wrote reports whether the destination was written to.
+type bad struct {
+	name string
+	kind any
+	run  func(x []float64) (wrote bool, err error)
+}
+
+var (
+	patternKind     = new(*nabla.PatternError)
+	unsupportedKind = new(*nabla.UnsupportedError)
+	aliasKind       = new(*nabla.AliasError)
+)
+
+// neighbours are patterns that are not s: an entry more, an entry less, and others of
+// the same size. Those of a Hessian are symmetric.
+func neighbours(s *sparsity.Pattern) map[string]*sparsity.Pattern {
+	m, n := s.Dims()
+	var is, js []int
+	for j := range n {
+		for _, i := range s.Col(j) {
+			is, js = append(is, i), append(js, j)
+		}
+	}
+	all := map[string]*sparsity.Pattern{
+		"with a column more": sparsity.Empty(m+1, n+1), // square where s is
+	}
+	for _, p := range []struct {
+		name string
+		s    *sparsity.Pattern
+	}{{"without an entry", sparsity.Empty(m, n)}, {"with every entry", sparsity.Full(m, n)}} {
+		if !p.s.Equal(s) {
+			all[p.name] = p.s
+		}
+	}
+	// One place moved: as many entries, elsewhere. A symmetric one moves on the diagonal.
+	for k := range is {
+		for to := range m {
+			if m == n && s.Symmetric() && (is[k] != js[k] || s.Has(to, to)) || s.Has(to, js[k]) {
+				continue
+			}
+			from, col := is[k], js[k]
+			if m == n && s.Symmetric() {
+				is[k], js[k] = to, to
+			} else {
+				is[k] = to
+			}
+			moved, err := sparsity.FromEntries(m, n, is, js)
+			is[k], js[k] = from, col
+			if err == nil && !moved.Equal(s) {
+				all["with an entry elsewhere"] = moved
+				return all
+			}
+		}
+	}
+	return all
+}
+
+// badJacobians are destinations that do not fit.
+func badJacobians(p *nabla.JacobianPrep) []bad {
+	into := func(dst mat.Matrix) func(x []float64) (bool, error) {
+		return func(x []float64) (bool, error) {
+			_, err := p.Jacobian(dst, x)
+			return false, err
+		}
+	}
+	tri := mat.NewTriDense(1, mat.Upper, nil)
+	if p.Plan() == nil {
+		return []bad{
+			{"Jacobian(*sparse.CSC, x) of a dense backend", unsupportedKind, into(new(sparse.CSC))},
+			{"Sparse(nil, x) of a dense backend", unsupportedKind, func(x []float64) (bool, error) {
+				_, err := p.Sparse(nil, x)
+				return false, err
+			}},
+			{"Jacobian(*mat.TriDense, x)", unsupportedKind, into(tri)},
+		}
+	}
+	bads := []bad{
+		{"Jacobian(*mat.TriDense, x)", unsupportedKind, into(tri)},
+		{"Jacobian(*sparse.SymCSC, x)", unsupportedKind, into(new(sparse.SymCSC))},
+		{"Sparse(dst that holds x, x)", aliasKind, func(x []float64) (bool, error) {
+			s := p.Plan().Pattern
+			if s.NNZ() == 0 || len(x) == 0 {
+				return false, errSkip
+			}
+			data := make([]float64, s.NNZ()+len(x))
+			at := data[s.NNZ()-1 : s.NNZ()-1+len(x)]
+			copy(at, x)
+			_, err := p.Sparse(sparse.NewCSC(s, data[:s.NNZ()]), at)
+			return false, err
+		}},
+	}
+	for name, s := range neighbours(p.Plan().Pattern) {
+		bads = append(bads, bad{"Sparse(dst, x) of a pattern " + name, patternKind, func(x []float64) (bool, error) {
+			data := nans(s.NNZ())
+			_, err := p.Sparse(sparse.NewCSC(s, data), x)
+			return !identical(data, nans(s.NNZ())), err
+		}})
+	}
+	return bads
+}
+
+// badHessians are destinations that do not fit.
+func badHessians(p *nabla.HessianPrep) []bad {
+	into := func(dst mat.Symmetric) func(x []float64) (bool, error) {
+		return func(x []float64) (bool, error) {
+			_, err := p.Hessian(dst, x)
+			return false, err
+		}
+	}
+	diagonal := mat.NewDiagDense(1, nil)
+	if p.Plan() == nil {
+		return []bad{
+			{"Hessian(*sparse.SymCSC, x) of a dense backend", unsupportedKind, into(new(sparse.SymCSC))},
+			{"Sparse(nil, x) of a dense backend", unsupportedKind, func(x []float64) (bool, error) {
+				_, err := p.Sparse(nil, x)
+				return false, err
+			}},
+			{"Hessian(*mat.DiagDense, x)", unsupportedKind, into(diagonal)},
+		}
+	}
+	bads := []bad{{"Hessian(*mat.DiagDense, x)", unsupportedKind, into(diagonal)}}
+	for name, s := range neighbours(p.Plan().Pattern) {
+		for _, uplo := range []blas.Uplo{blas.All, blas.Upper, blas.Lower} {
+			t := s.Triangle(uplo)
+			if t.Equal(p.Plan().Pattern.Triangle(uplo)) {
+				continue
+			}
+			bads = append(bads, bad{fmt.Sprintf("Sparse(dst, x) that stores %c of a pattern %s", uplo, name), patternKind, func(x []float64) (bool, error) {
+				data := nans(t.NNZ())
+				dst, err := sparse.NewSymCSC(t, uplo, data)
+				if err == nil {
+					_, err = p.Sparse(dst, x)
+				}
+				return !identical(data, nans(t.NNZ())), err
+			}})
+		}
+	}
+	return bads
+}
+
+// destinations gives the operator what it cannot write to.
+func (c *checker) destinations(p *prepared, want Results) {
+	if p.bads == nil {
+		return
+	}
+	for _, b := range p.bads() {
+		wrote, err := b.run(append([]float64{}, c.x...))
+		switch {
+		case err == errSkip:
+			continue
+		case err == nil:
+			c.failf("pattern", b.name, "is accepted, want a %s", kindName(b.kind))
+		case !errors.As(err, b.kind):
+			c.failf("pattern", b.name, "gives %T (%v), want a %s", err, err, kindName(b.kind))
+		case wrote:
+			c.failf("pattern", b.name, "wrote to the destination that it refused")
+		}
+		c.call("after error", p.variants[0], c.x, c.t, want)
+		c.call("after error", p.variants[len(p.variants)-1], c.x, c.t, want)
+	}
+}
+
+// kindName is the type that a pointer to it stands for.
+func kindName(kind any) string { return fmt.Sprintf("%T", kind)[1:] }
+
+// planned checks that an object and its clone keep to the pattern of the plan.
+func (c *checker) planned(p *prepared) {
+	if p.plan == nil || p.plan() == nil {
+		return
+	}
+	s := p.plan().Pattern
+	if q := p.clone(); q.plan() == nil || q.plan().Pattern != s {
+		c.failf("pattern", "Clone", "has not the pattern of its original")
+	}
+	for _, v := range p.variants {
+		o := c.made("pattern", v, c.x, c.t)
+		if o == nil || o.first.into != nil || o.second.into != nil {
+			continue
+		}
+		for _, m := range []mat.Matrix{o.first.m, o.second.m} {
+			if m, ok := m.(interface{ Pattern() *sparsity.Pattern }); ok && m.Pattern() != s {
+				c.failf("pattern", v.name, "gives a matrix whose pattern is not the one of Plan")
+			}
+		}
+	}
+}
+
+// excused reports whether err is an answer: of a pattern that was found in another
+// branch than the one at hand, the entries that it misses are to be reported.
+func (c *checker) excused(err error) bool {
+	return c.s.turns && sparseBackend(c.b) && errors.As(err, patternKind)
+}
+
+// sparseBackend reports whether b is an AutoSparse.
+func sparseBackend(b nabla.Backend) bool {
+	switch b := b.(type) {
+	case nabla.AutoSparse:
+		return true
+	case nabla.Policy:
+		return sparseBackend(b.Backend)
+	}
+	return false
+}
