@@ -2,7 +2,11 @@ package nabla_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
@@ -265,5 +269,257 @@ func TestMissingEntryAtNaN(t *testing.T) {
 		t.Errorf("%v, %v", err, h)
 	} else if pe.Row < 1 || pe.Col > 2 || pe.Col < pe.Row {
 		t.Errorf("place of %v", err)
+	}
+}
+
+// TestSparseEdges: derivatives without entries, with empty rows and columns, of one row
+// or one column, and of outputs that are equal or are inputs, at several points.
+func TestSparseEdges(t *testing.T) {
+	type R = nabla.Real
+	point := func(n, k int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = 0.5 + 0.25*float64(i%7) + 0.1*float64(k)
+		}
+		return x
+	}
+	squares := nabla.Rule{
+		Name:  "squares",
+		Out:   func(n int) int { return n },
+		Value: func(y, x []float64) { each(x, func(i int, v float64) { y[i] = v * v }) },
+		VJPReal: func(xbar, x, _, ybar []R) {
+			for i, v := range x {
+				xbar[i] = xbar[i].Add(v.Mul(ybar[i]).Scale(2))
+			}
+		},
+	}
+	diagonal := squares
+	diagonal.Pattern = func(n int) *sparsity.Pattern { return sparsity.Banded(n, n, 0, 0) }
+	var jacobians = []struct {
+		name string
+		n    int
+		f    func(x []R) []R
+	}{
+		{"zero", 3, func([]R) []R { return []R{nabla.Const(1), nabla.Const(2)} }},
+		{"no outputs", 3, func([]R) []R { return nil }},
+		{"no inputs", 0, func([]R) []R { return []R{nabla.Const(1), nabla.Const(2)} }},
+		{"nothing", 0, func([]R) []R { return nil }},
+		{"one row", 9, func(x []R) []R { return []R{nabla.Dot(x, x)} }},
+		{"one column", 1, func(x []R) []R { return []R{x[0], x[0].Sq(), nabla.Sin(x[0]), nabla.Const(3)} }},
+		{"empty rows and columns", 5, func(x []R) []R { return []R{nabla.Const(0), x[1].Mul(x[3]), nabla.Const(2), x[3]} }},
+		{"equal outputs", 4, func(x []R) []R { a := x[0].Mul(x[1]); return []R{a, a, x[2], a} }},
+		{"inputs", 4, func(x []R) []R { return x }},
+		{"inputs turned", 3, func(x []R) []R { return []R{x[2], x[1], x[0], x[2]} }},
+		{"arrow", 12, func(x []R) []R {
+			y := make([]R, len(x))
+			for i := range x {
+				y[i] = x[i].Mul(x[0])
+				y[0] = y[0].Add(x[i].Sq())
+			}
+			return y
+		}},
+		{"derivative inside", 3, nabla.GradientFunc(func(z []R) R { return z[0].Mul(z[1]).Mul(z[0]).Add(z[2].Sq()) }, forwarddiff.Backend{})},
+		{"rule", 5, func(x []R) []R { return squares.Func()(x...) }},
+		{"rule with a pattern", 5, func(x []R) []R { return diagonal.Func()(x...) }},
+	}
+	hessians := []struct {
+		name string
+		n    int
+		f    func(x []R) R
+	}{
+		{"constant", 3, func([]R) R { return nabla.Const(1) }},
+		{"no inputs", 0, func([]R) R { return nabla.Const(1) }},
+		{"linear", 4, func(x []R) R { return x[0].Scale(2).Add(x[2]) }},
+		{"an input", 2, func(x []R) R { return x[1] }},
+		{"one input", 1, func(x []R) R { return nabla.Exp(x[0]) }},
+		{"empty rows", 6, func(x []R) R { return x[1].Mul(x[3]).Add(nabla.Sin(x[0])) }},
+		{"rule", 5, func(x []R) R { return nabla.Sum(squares.Func()(x...)...) }},
+		{"rule with a pattern", 5, func(x []R) R { return nabla.Sum(diagonal.Func()(x...)...) }},
+	}
+	for _, b := range append(slices.Clone(sparseExact), sparseDifferences...) {
+		tol := 1e-12
+		if slices.Contains(sparseDifferences, b) {
+			tol = 1e-4
+		}
+		for _, c := range jacobians {
+			dense, err := nabla.PrepareJacobian(c.f, forwarddiff.Backend{}, point(c.n, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := nabla.PrepareJacobian(c.f, b, point(c.n, 0))
+			if err != nil {
+				t.Errorf("%s: %s: %v", b.Name(), c.name, err)
+				continue
+			}
+			for k := range 5 {
+				x := point(c.n, k)
+				wantY, want, _ := dense.ValueAndJacobian(nil, nil, x)
+				y, j, err := p.ValueAndJacobian(nil, nil, x)
+				if err != nil || !slices.Equal(y, wantY) {
+					t.Errorf("%s: %s: %v, want %v: %v", b.Name(), c.name, y, wantY, err)
+				} else if m, n := want.Dims(); m*n > 0 && !mat.EqualApprox(j, want, tol) {
+					t.Errorf("%s: %s:\n%v\nwant\n%v", b.Name(), c.name, mat.Formatted(j), mat.Formatted(want))
+				} else if rows, cols := j.Dims(); rows != len(wantY) || cols != c.n {
+					t.Errorf("%s: %s: %d×%d", b.Name(), c.name, rows, cols)
+				}
+			}
+		}
+		for _, c := range hessians {
+			dense, err := nabla.PrepareHessian(c.f, reversediff.Backend{}, point(c.n, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := nabla.PrepareHessian(c.f, b, point(c.n, 0))
+			if err != nil {
+				t.Errorf("%s: Hessian of %s: %v", b.Name(), c.name, err)
+				continue
+			}
+			if c.name == "linear" && (p.Plan().Pattern.NNZ() != 0 || p.Plan().Products() != 0) {
+				t.Errorf("%s: linear: %v", b.Name(), p.Plan())
+			}
+			for k := range 5 {
+				x := point(c.n, k)
+				wantY, wantG, want, _ := dense.ValueGradientAndHessian(nil, nil, x)
+				y, g, h, err := p.ValueGradientAndHessian(nil, nil, x)
+				if err != nil || y != wantY || !floats.EqualApprox(g, wantG, tol) {
+					t.Errorf("%s: Hessian of %s: %v, %v, want %v, %v: %v", b.Name(), c.name, y, g, wantY, wantG, err)
+				} else if c.n > 0 && !mat.EqualApprox(h, want, 100*tol) {
+					t.Errorf("%s: Hessian of %s:\n%v\nwant\n%v", b.Name(), c.name, mat.Formatted(h), mat.Formatted(want))
+				}
+			}
+		}
+	}
+}
+
+// TestSparseLarge has 10 000 inputs, whose dense matrices would take 800 MB.
+func TestSparseLarge(t *testing.T) {
+	const n = 10_000
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i % 11)
+	}
+	for _, b := range []nabla.AutoSparse{sparseExact[3], sparseExact[7], {Dense: forwarddiff.Backend{}, Workers: 2}} {
+		f := func(x []nabla.Real) []nabla.Real {
+			y := make([]nabla.Real, n-1)
+			for i := range y {
+				y[i] = x[i].Mul(x[i+1])
+			}
+			return y
+		}
+		j, err := nabla.PrepareJacobian(f, b, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := j.Sparse(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n - 1 {
+			if a.At(i, i) != x[i+1] || a.At(i, i+1) != x[i] {
+				t.Fatalf("%s: row %d", b.Name(), i)
+			}
+		}
+		if a.NNZ() != 2*(n-1) || j.Plan().Products() > 2 {
+			t.Errorf("%s: %v", b.Name(), j.Plan())
+		}
+		if b.Workers > 0 { // forward over forward takes a while
+			continue
+		}
+		h, err := nabla.PrepareHessian(func(x []nabla.Real) nabla.Real { return nabla.Sum(f(x)...) }, b, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := h.Sparse(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n - 1 {
+			if s.At(i, i) != 0 || s.At(i+1, i) != 1 {
+				t.Fatalf("%s: row %d of the Hessian", b.Name(), i)
+			}
+		}
+	}
+}
+
+// TestSparseBadFunctions: a function that panics gives an error, and a prepared object
+// that is in a call refuses another.
+func TestSparseBadFunctions(t *testing.T) {
+	x := []float64{1, 2, 3}
+	for _, b := range sparseExact {
+		bad := false
+		f := func(x []nabla.Real) []nabla.Real {
+			if bad {
+				panic("bad")
+			}
+			return []nabla.Real{x[0].Mul(x[1]), x[2]}
+		}
+		p, err := nabla.PrepareJacobian(f, b, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad = true
+		var pe *nabla.PanicError
+		if _, err := p.Jacobian(nil, x); !errors.As(err, &pe) {
+			t.Errorf("%s: %v", b.Name(), err)
+		}
+		if _, err := nabla.PrepareJacobian(f, b, x); !errors.As(err, &pe) {
+			t.Errorf("%s: preparing: %v", b.Name(), err)
+		}
+		bad = false
+		if j, err := p.Jacobian(nil, x); err != nil || j.At(0, 1) != 1 {
+			t.Errorf("%s: afterwards: %v, %v", b.Name(), j, err)
+		}
+		var inside error
+		var q *nabla.JacobianPrep
+		g := func(x []nabla.Real) []nabla.Real {
+			if q != nil {
+				_, err := q.Jacobian(nil, []float64{1, 2, 3})
+				inside = errors.Join(inside, err)
+			}
+			return []nabla.Real{x[0].Mul(x[1]), x[2]}
+		}
+		b.Workers = 0
+		if q, err = nabla.PrepareJacobian(g, b, x); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Jacobian(nil, x); err != nil || !errors.Is(inside, nabla.ErrBusy) {
+			t.Errorf("%s: busy: %v, inside %v", b.Name(), err, inside)
+		}
+	}
+}
+
+func each(x []float64, f func(i int, v float64)) {
+	for i, v := range x {
+		f(i, v)
+	}
+}
+
+// TestRuleWithWrongPattern: what a rule says of its dependencies is compared too.
+func TestRuleWithWrongPattern(t *testing.T) {
+	type R = nabla.Real
+	rule := nabla.Rule{
+		Name:    "product",
+		Out:     func(n int) int { return n },
+		Value:   func(y, x []float64) { each(x, func(i int, v float64) { y[i] = v * x[0] }) },
+		Pattern: func(n int) *sparsity.Pattern { return sparsity.Banded(n, n, 0, 0) },
+		JVPReal: func(ydot, x, _, xdot []R) {
+			for i, v := range x {
+				ydot[i] = v.Mul(xdot[0]).Add(x[0].Mul(xdot[i]))
+			}
+		},
+	}
+	linear := rule
+	linear.Pattern, linear.Linear = nil, true
+	f := func(x []R) []R { return rule.Func()(x...) }
+	g := func(x []R) R { return nabla.Sum(linear.Func()(x...)...) }
+	x := []float64{1, 2, 3}
+	for _, b := range sparseExact {
+		var pe *nabla.PatternError
+		if _, err := nabla.PrepareJacobian(f, b, x); !errors.As(err, &pe) {
+			t.Errorf("%s: %v", b.Name(), err)
+		}
+		if _, err := nabla.PrepareHessian(g, b, x); !errors.As(err, &pe) {
+			t.Errorf("%s: Hessian: %v", b.Name(), err)
+		}
 	}
 }
