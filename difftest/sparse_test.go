@@ -104,6 +104,9 @@ func TestSparseSettings(t *testing.T) {
 		{nabla.AutoSparse{Dense: fwd, Detector: known{}}, difftest.Options{}},
 	} {
 		t.Run(c.b.Name(), func(t *testing.T) {
+			if testing.Short() && c.b.Workers == 0 { // the others say nothing about races
+				t.Skip("one goroutine")
+			}
 			c.o.Scenarios = forms(matrices("sparse", false))
 			if c.b.Detector == nil && c.b.Coloring == nil && !testing.Short() {
 				c.o.Scenarios = append(c.o.Scenarios, forms(matrices("default", false))...)
@@ -113,6 +116,9 @@ func TestSparseSettings(t *testing.T) {
 	}
 	// Local patterns are those of the point of preparation.
 	t.Run("local", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes seconds")
+		}
 		for _, d := range []sparsity.Detector{sparsity.Local{}, nabla.DenseDetector{Backend: pairFR}, nabla.DenseDetector{Backend: pairFR, Direct: true}} {
 			b := nabla.AutoSparse{Dense: pairFR, Detector: d}
 			difftest.Run(t, b, &difftest.Options{Scenarios: forms(matrices("sparse", true))})
