@@ -44,7 +44,8 @@ func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []flo
 		}
 	}
 	h := &sparseHessian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
-	if plan.Coloring == nil && s.Coloring == nil && !b.second {
+	_, dense := s.Coloring.(oneEach)
+	if plan.Coloring == nil && (s.Coloring == nil || dense) && !b.second {
 		if e, ok := b.inner.(engine.SparseHessianer); ok {
 			var err error
 			if h.native, err = e.PrepareSparseHessian(f, x, structure(plan.Pattern), false); err != nil {

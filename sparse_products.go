@@ -194,8 +194,8 @@ func (p *probe) verdict(op string) error {
 	if p.tol > 1e-7 {
 		floor = p.tol * largest
 	}
-	for i, w := range p.want {
-		g := p.got[i]
+	for i, g := range p.got {
+		w := p.want[i]
 		if finite(g) && finite(w) && abs(g-w) > p.tol*p.scale[i]+floor {
 			return engine.WrongPattern(op, g, w)
 		}
