@@ -74,6 +74,9 @@ func (b *resolved) forward() Backend {
 	if _, ok := b.inner.(engine.Pusher); ok {
 		return b.inner
 	}
+	if t, ok := b.inner.(engine.Tangenter); ok {
+		return t.Tangents()
+	}
 	return nil
 }
 
