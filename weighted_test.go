@@ -35,7 +35,7 @@ func secondOrderBackends() []nabla.Backend {
 // scales by is bound.
 type constraints struct{ Scale nabla.Real }
 
-func evalConstraints(x []nabla.Real, c *constraints) []nabla.Real {
+func (c *constraints) eval(x []nabla.Real) []nabla.Real {
 	var s nabla.Real
 	for _, v := range x {
 		s = s.Add(v.Sq().Mul(v))
@@ -60,7 +60,7 @@ func TestWeightedHessian(t *testing.T) {
 			tol = 1e-3
 		}
 		c := &constraints{Scale: nabla.Const(1)}
-		f := nabla.Bind(evalConstraints, c)
+		f := nabla.BindMethod((*constraints).eval, c)
 		p, err := nabla.PrepareWeightedHessian(f, b, make([]float64, 4))
 		if err != nil {
 			t.Errorf("%s: %v", b.Name(), err)
@@ -225,7 +225,7 @@ func TestSecondOrderAllocations(t *testing.T) {
 		nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}},
 		nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
 	} {
-		p, err := nabla.PrepareWeightedHessian(nabla.Bind(evalConstraints, c), b, x)
+		p, err := nabla.PrepareWeightedHessian(nabla.BindMethod((*constraints).eval, c), b, x)
 		if err != nil {
 			t.Fatal(err)
 		}
