@@ -108,16 +108,10 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
 
 // Recordings implements engine.Recorder.
 func (h *sparseHessian) Recordings() int {
-	n := 0
-	count := func(p any) {
-		if r, ok := p.(engine.Recorder); ok {
-			n += r.Recordings()
-		}
-	}
-	count(h.native)
+	n := recordings(h.native)
 	if h.p != nil {
 		for _, w := range h.p.workers {
-			count(w.hvp)
+			n += recordings(w.hvp)
 		}
 	}
 	return n

@@ -184,17 +184,10 @@ func (j *sparseJacobian) check(x []float64) error {
 
 // Recordings implements engine.Recorder.
 func (j *sparseJacobian) Recordings() int {
-	n := 0
-	count := func(p any) {
-		if r, ok := p.(engine.Recorder); ok {
-			n += r.Recordings()
-		}
-	}
-	count(j.native)
+	n := recordings(j.native)
 	if j.p != nil {
 		for _, w := range j.p.workers {
-			count(w.push)
-			count(w.pull)
+			n += recordings(w.push, w.pull)
 		}
 	}
 	return n
