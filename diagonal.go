@@ -54,7 +54,7 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 		}
 	}
 	if b.sparse != nil {
-		p.whole, err = newSparseHessian(p.plan, p.f, b, p.x, p.n, func() (*SparsePlan, error) {
+		p.whole, err = newSparseHessian(p.plan, p.f, b, p.x, p.n, b.sparse.Coloring == nil, func() (*SparsePlan, error) {
 			return b.sparse.detect(p.op, p.f, b, p.x, true)
 		})
 		if err != nil {

@@ -47,7 +47,7 @@ type HessianPrep struct {
 
 func (p *HessianPrep) prepare() (err error) {
 	if p.backend.sparse != nil {
-		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, func() (*SparsePlan, error) {
+		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, p.backend.sparse.Coloring == nil, func() (*SparsePlan, error) {
 			return p.backend.sparse.detect(p.op, p.f, &p.backend, p.x, true)
 		})
 		if err != nil {

@@ -7,8 +7,10 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/problems"
 	"github.com/nabla-ad/nabla/sparse"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 func plainDifferences(x []float64) float64 {
@@ -77,6 +79,24 @@ func BenchmarkSparseJacobian(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := p.Sparse(&j, x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSparsePlan finds and colours the pattern of the Hessian of a chain.
+func BenchmarkSparsePlan(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			x := make([]float64, n)
+			for b.Loop() {
+				p, err := nabla.HessianSparsity(squaredDifferences, sparsity.Global{}, x)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := (coloring.Greedy{}).Color(p, coloring.Problem{Structure: coloring.Symmetric}); err != nil {
 					b.Fatal(err)
 				}
 			}

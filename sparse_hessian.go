@@ -31,8 +31,8 @@ type triangle struct {
 }
 
 // newSparseHessian prepares the Hessian of f at x with respect to its first n inputs, by
-// the plan if there is one.
-func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
+// the plan if there is one. entries says that an engine may compute entries.
+func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, entries bool, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
 	s := b.sparse
 	if s.Workers < 0 {
 		return nil, badWorkers(s.Workers)
@@ -44,8 +44,7 @@ func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []flo
 		}
 	}
 	h := &sparseHessian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
-	_, dense := s.Coloring.(oneEach)
-	if plan.Coloring == nil && (s.Coloring == nil || dense) && !b.second {
+	if plan.Coloring == nil && entries && !b.second {
 		if e, ok := b.inner.(engine.SparseHessianer); ok {
 			var err error
 			if h.native, err = e.PrepareSparseHessian(f, x, structure(plan.Pattern), false); err != nil {

@@ -57,30 +57,17 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 	}
 	p.grad = make([]float64, p.n+p.m)
 	b := p.backend
+	entries := b.sparse == nil || b.sparse.Coloring == nil
 	detect := func() (*SparsePlan, error) { return b.sparse.detect(p.op, p.f, &b, p.x, true) }
 	if b.sparse == nil {
-		b.sparse = &AutoSparse{NoProbe: true, Coloring: oneEach{}}
+		b.sparse = &AutoSparse{NoProbe: true, Coloring: coloring.None{}}
 		detect = func() (*SparsePlan, error) { return &SparsePlan{Pattern: sparsity.Full(p.n, p.n)}, nil }
 	}
-	if p.s, err = newSparseHessian(p.plan, p.w, &b, p.xw, p.n, detect); err != nil {
+	if p.s, err = newSparseHessian(p.plan, p.w, &b, p.xw, p.n, entries, detect); err != nil {
 		return err
 	}
 	p.native, p.plan = p.s, nil
 	return nil
-}
-
-// oneEach colours with a colour for each column.
-type oneEach struct{}
-
-func (oneEach) String() string { return "one each" }
-
-func (oneEach) Color(p *sparsity.Pattern, problem coloring.Problem) (*coloring.Coloring, error) {
-	_, n := p.Dims()
-	colors := make([]int, n)
-	for j := range colors {
-		colors[j] = j + 1
-	}
-	return coloring.Constant{Columns: colors}.Color(p, problem)
 }
 
 // Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. A nil or empty dst is allocated, as a
