@@ -134,6 +134,7 @@ type Row struct {
 	Err error
 
 	Title        string  // of the task
+	Hessian      bool    // the derivative is a Hessian, computed without the value
 	Approximate  bool    // the error is held to what difference quotients reach
 	PlainSpread  float64 // interquartile range / median, of the samples
 	Spread       float64 // the same of the prepared derivative

@@ -242,11 +242,11 @@ func fastest(rows []Row, r Row, ns func(Row) float64) bool {
 func summaryTable(rows []Row, legend []pageKey) pageTable {
 	t := pageTable{ID: "summary", Caption: "At a glance", Columns: []pageColumn{
 		{"engine", "", true},
-		{"ratio", "derivative / function, geometric mean of the tasks, prepared", false},
+		{"ratio", "derivative / function, geometric mean of the tasks that it has part in, prepared", false},
 		{"smallest", "ratio of the tasks, prepared", false},
 		{"largest", "ratio of the tasks, prepared", false},
 		{"fastest in", "how many tasks, prepared", false},
-		{"ratio unprepared", "geometric mean of the tasks", false},
+		{"ratio unprepared", "geometric mean of the tasks that it has part in", false},
 		{"fastest unprepared in", "how many tasks", false},
 		{"correct", "rows that passed the check", false},
 	}}
