@@ -29,6 +29,11 @@ func Bind[F FuncOf[P], P any](f F, p P) *Func {
 	if fn.err != nil {
 		return fn
 	}
+	return outOfPlace(fn, p, g)
+}
+
+// outOfPlace completes fn, which is g with the struct p.
+func outOfPlace[P any](fn *Func, p P, g any) *Func {
 	fn.n, fn.m = -1, -1
 	switch g := g.(type) {
 	case func([]Real, P) Real:
@@ -79,26 +84,25 @@ func BindInPlace[F InPlaceOf[P], P any](m int, f F, p P) *Func {
 	}})
 }
 
-// BindMethod is the method f, given as a method expression such as (*Model).Loss,
-// of the struct that p points to. See [Bind]. A method value, model.Loss, would
-// hide the struct.
+// BindMethod is the method f, given as a method expression such as (*Model).Loss or
+// (*Model).Residuals, of the struct that p points to. See [Bind]. A method value,
+// model.Loss, would hide the struct.
 func BindMethod[F MethodOf[P], P any](f F, p P) *Func {
 	fn, g := bound[P]("BindMethod", f, p)
 	if fn.err != nil {
 		return fn
 	}
-	fn.n, fn.m, fn.scalar = -1, 1, true
-	if g, ok := g.(func(P, []Real) Real); ok {
-		return traced(fn, p, func(y, x []Real, c engine.Context) int {
-			y[0] = g(argOf[P](c), x)
-			return 1
-		})
+	switch h := g.(type) {
+	case func(P, []Real) Real:
+		g = func(x []Real, p P) Real { return h(p, x) }
+	case func(P, []Real) []Real:
+		g = func(x []Real, p P) []Real { return h(p, x) }
+	case func(P, []float64) float64:
+		g = func(x []float64, p P) float64 { return h(p, x) }
+	case func(P, []float64) []float64:
+		g = func(x []float64, p P) []float64 { return h(p, x) }
 	}
-	h := g.(func(P, []float64) float64)
-	return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
-		y[0] = h(argOf[P](c), x)
-		return 1
-	}})
+	return outOfPlace(fn, p, g)
 }
 
 // bound checks f and p and returns the beginnings of a Func, whose struct is that

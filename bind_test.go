@@ -106,8 +106,11 @@ func replay(t *testing.T, c *engine.Compiled, x []float64) (float64, []float64) 
 func TestBoundStructIsReadAtEveryCall(t *testing.T) {
 	x := []float64{0.5, -1}
 	for name, bind := range map[string]func(m *model) *Func{
-		"Bind":        func(m *model) *Func { return Bind(loss, m) },
-		"BindMethod":  func(m *model) *Func { return BindMethod((*model).run, m) },
+		"Bind":       func(m *model) *Func { return Bind(loss, m) },
+		"BindMethod": func(m *model) *Func { return BindMethod((*model).run, m) },
+		"BindMethod slice": func(m *model) *Func {
+			return BindMethod(func(m *model, x []Real) []Real { return []Real{m.run(x)} }, m)
+		},
 		"BindInPlace": func(m *model) *Func { return BindInPlace(1, func(y, x []Real, m *model) { y[0] = m.run(x) }, m) },
 		"Bind slice":  func(m *model) *Func { return Bind(func(x []Real, m *model) []Real { return []Real{m.run(x)} }, m) },
 	} {
@@ -172,10 +175,11 @@ func TestBindPlainGetsTheStructItself(t *testing.T) {
 	}
 	x := []float64{5, 7}
 	for name, f := range map[string]*Func{
-		"Bind":        Bind(dot, d),
-		"Bind slice":  Bind(func(x []float64, d *data) []float64 { return []float64{dot(x, d)} }, d),
-		"BindInPlace": BindInPlace(1, func(y, x []float64, d *data) { y[0] = dot(x, d) }, d),
-		"BindMethod":  BindMethod(func(d *data, x []float64) float64 { return dot(x, d) }, d),
+		"Bind":             Bind(dot, d),
+		"Bind slice":       Bind(func(x []float64, d *data) []float64 { return []float64{dot(x, d)} }, d),
+		"BindInPlace":      BindInPlace(1, func(y, x []float64, d *data) { y[0] = dot(x, d) }, d),
+		"BindMethod":       BindMethod(func(d *data, x []float64) float64 { return dot(x, d) }, d),
+		"BindMethod slice": BindMethod(func(d *data, x []float64) []float64 { return []float64{dot(x, d)} }, d),
 	} {
 		d.W[0] = 2
 		fn := mustFunction(t, f, x)

@@ -50,7 +50,8 @@
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
 //	backend/tracker          a tape written anew at every call       many inputs, wild control flow
 //
-// [SecondOrder] combines two of them, [Policy] says how recordings are kept right.
+// [SecondOrder] combines two of them, [AutoSparse] makes use of zeros in Jacobians and
+// Hessians, [Policy] says how recordings are kept right.
 // [Choose] measures which of them is fastest for a function.
 // To write an engine, see package engine and CONTRIBUTING.md.
 //

@@ -49,7 +49,7 @@ type (
 	}
 	// MethodOf is a method expression such as (*Model).Loss.
 	MethodOf[P any] interface {
-		~func(P, []Real) Real | ~func(P, []float64) float64
+		~func(P, []Real) Real | ~func(P, []float64) float64 | ~func(P, []Real) []Real | ~func(P, []float64) []float64
 	}
 )
 

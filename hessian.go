@@ -47,7 +47,7 @@ type HessianPrep struct {
 
 func (p *HessianPrep) prepare() (err error) {
 	if p.backend.sparse != nil {
-		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, func() (*SparsePlan, error) {
+		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, p.backend.sparse.Coloring == nil, func() (*SparsePlan, error) {
 			return p.backend.sparse.detect(p.op, p.f, &p.backend, p.x, true)
 		})
 		if err != nil {
@@ -141,7 +141,7 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []f
 
 // symmetric is dst as an n×n block, allocated if nil and sized if empty. gonum
 // keeps the upper triangle of a SymDense in a full square.
-func (p *HessianPrep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
+func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
 	n := p.n
 	if dst == nil {
 		dst = new(mat.SymDense)

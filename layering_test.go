@@ -35,6 +35,7 @@ func TestLayering(t *testing.T) {
 		"backend/tracker":         "engine internal/core program rules",
 		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ".",
+		"gen/ir":                  "",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
 	}

@@ -158,10 +158,17 @@ func (p *prep) resizeTo(x []float64) error {
 // Recordings is how often the prepared object has recorded the function: 1 where
 // a replay has always fitted, 0 for engines that do not record ahead.
 func (p *prep) Recordings() int {
-	if r, ok := p.native.(engine.Recorder); ok {
-		return r.Recordings()
+	return recordings(p.native)
+}
+
+// recordings is how often the prepared objects recorded; those that do not count as 0.
+func recordings(prepared ...any) (n int) {
+	for _, p := range prepared {
+		if r, ok := p.(engine.Recorder); ok {
+			n += r.Recordings()
+		}
 	}
-	return 0
+	return n
 }
 
 // vector is dst, allocated if nil, checked for its length and against x.

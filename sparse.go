@@ -214,11 +214,56 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 	return plan, nil
 }
 
-// orders are tried for a pattern of ordinary size, the first for any.
-var orders = []coloring.Order{coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast, coloring.IncidenceDegree, coloring.DynamicLargestFirst}
+// orders are tried one after the other. Only the first does not need degrees.
+var orders = []coloring.Order{
+	coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast, coloring.IncidenceDegree, coloring.DynamicLargestFirst, coloring.SmallestFirst{},
+}
 
-// largePattern is the number of entries from which only two orders are tried.
-const largePattern = 1_000_000
+// worthwhile is how many of orders are tried for a problem. Finding degrees takes the
+// squares of the lengths of rows or columns, which one dense row makes too much.
+func worthwhile(p *sparsity.Pattern, problem coloring.Problem) int {
+	const most = 1 << 26
+	work := func(p *sparsity.Pattern) (w int) {
+		_, n := p.Dims()
+		for j := range n {
+			k := len(p.Col(j))
+			w += k * k
+		}
+		return w
+	}
+	w := 0
+	switch problem.Partition {
+	case coloring.Row:
+		w = work(p)
+	case coloring.Column:
+		w = work(p.Transpose())
+	}
+	switch {
+	case w > most:
+		return 1
+	case p.NNZ() > 1_000_000:
+		return 2
+	case problem.Partition != coloring.Bidirectional: // the last one is for these
+		return len(orders) - 1
+	}
+	return len(orders)
+}
+
+// fewest is a number of colours below which no colouring can be: of columns, the most
+// entries in a row.
+func fewest(p *sparsity.Pattern, problem coloring.Problem) (k int) {
+	switch {
+	case problem.Structure == coloring.Symmetric || problem.Partition == coloring.Bidirectional:
+		return 0
+	case problem.Partition == coloring.Column:
+		p = p.Transpose()
+	}
+	_, n := p.Dims()
+	for j := range n {
+		k = max(k, len(p.Col(j)))
+	}
+	return k
+}
 
 // A reverse product costs about this much more than a forward one.
 const reverseCost = 2
@@ -227,7 +272,7 @@ const reverseCost = 2
 // engine can take products for.
 func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error {
 	start := time.Now()
-	best := 0
+	best, colors := 0, 0 // of the best one, and of the last one
 	var failed error
 	try := func(a coloring.Algorithm, problem coloring.Problem) {
 		c, err := a.Color(plan.Pattern, problem)
@@ -238,6 +283,7 @@ func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error 
 			failed = cmp.Or(failed, err)
 			return
 		}
+		colors = c.Colors()
 		if cost := c.Forward() + reverseCost*c.Reverse(); plan.Coloring == nil || cost < best {
 			plan.Coloring, best = c, cost
 		}
@@ -247,12 +293,11 @@ func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error 
 			try(s.Coloring, problem)
 			continue
 		}
-		some := orders
-		if plan.Pattern.NNZ() >= largePattern {
-			some = orders[:2]
-		}
-		for _, o := range some {
-			try(coloring.Greedy{Orders: []coloring.Order{o}, Postprocess: true}, problem)
+		bound := fewest(plan.Pattern, problem)
+		for _, o := range orders[:worthwhile(plan.Pattern, problem)] {
+			if try(coloring.Greedy{Orders: []coloring.Order{o}, Postprocess: true}, problem); colors == bound {
+				break
+			}
 		}
 	}
 	plan.ColoringTime = time.Since(start)

@@ -7,8 +7,10 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/problems"
 	"github.com/nabla-ad/nabla/sparse"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 func plainDifferences(x []float64) float64 {
@@ -55,39 +57,49 @@ func BenchmarkSparseHessian(b *testing.B) {
 	}
 }
 
-// BenchmarkSparseJacobian is the Jacobian of the Brusselator.
+// BenchmarkSparseJacobian is the Jacobian of the Brusselator on a grid of 32×32.
 func BenchmarkSparseJacobian(b *testing.B) {
-	for _, e := range problems.Entries() {
-		if e.Name != "T4" {
-			continue
+	q := problems.T4(32)
+	x := q.Select(0).X
+	y := make([]float64, q.M)
+	b.Run("plain", func(b *testing.B) {
+		for b.Loop() {
+			q.Eval(y, x)
 		}
-		q, err := e.New(2048)
-		if err != nil {
-			b.Fatal(err)
-		}
-		x := q.Select(0).X
-		y := make([]float64, q.M)
-		b.Run("plain", func(b *testing.B) {
+	})
+	for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}} {
+		b.Run(e.Name(), func(b *testing.B) {
+			p, err := nabla.PrepareJacobian(q.Func, nabla.AutoSparse{Dense: e}, x)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Log(p.Plan())
+			var j sparse.CSC
+			p.Sparse(&j, x)
+			b.ReportAllocs()
 			for b.Loop() {
-				q.Eval(y, x)
+				if _, err := p.Sparse(&j, x); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
-		for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}, forwarddiff.Backend{Chunk: 12}, forwarddiff.Backend{Chunk: 6}} {
-			b.Run(e.Name(), func(b *testing.B) {
-				p, err := nabla.PrepareJacobian(q.Func, nabla.AutoSparse{Dense: e}, x)
+	}
+}
+
+// BenchmarkSparsePlan finds and colours the pattern of the Hessian of a chain.
+func BenchmarkSparsePlan(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			x := make([]float64, n)
+			for b.Loop() {
+				p, err := nabla.HessianSparsity(squaredDifferences, sparsity.Global{}, x)
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.Log(p.Plan())
-				var j sparse.CSC
-				p.Sparse(&j, x)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := p.Sparse(&j, x); err != nil {
-						b.Fatal(err)
-					}
+				if _, err := (coloring.Greedy{}).Color(p, coloring.Problem{Structure: coloring.Symmetric}); err != nil {
+					b.Fatal(err)
 				}
-			})
-		}
+			}
+		})
 	}
 }

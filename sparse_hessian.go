@@ -31,8 +31,8 @@ type triangle struct {
 }
 
 // newSparseHessian prepares the Hessian of f at x with respect to its first n inputs, by
-// the plan if there is one.
-func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
+// the plan if there is one. entries says that an engine may compute entries.
+func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, entries bool, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
 	s := b.sparse
 	if err := s.check("Hessian"); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []flo
 		}
 	}
 	h := &sparseHessian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
-	if plan.Coloring == nil && s.Coloring == nil && !b.second {
+	if plan.Coloring == nil && entries && !b.second {
 		if e, ok := b.inner.(engine.SparseHessianer); ok {
 			var err error
 			if h.native, err = e.PrepareSparseHessian(f, x, structure(plan.Pattern), false); err != nil {
@@ -110,16 +110,10 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
 
 // Recordings implements engine.Recorder.
 func (h *sparseHessian) Recordings() int {
-	n := 0
-	count := func(p any) {
-		if r, ok := p.(engine.Recorder); ok {
-			n += r.Recordings()
-		}
-	}
-	count(h.native)
+	n := recordings(h.native)
 	if h.p != nil {
 		for _, w := range h.p.workers {
-			count(w.hvp)
+			n += recordings(w.hvp)
 		}
 	}
 	return n

@@ -70,6 +70,9 @@ func (b *resolved) forward() Backend {
 	if _, ok := b.inner.(engine.Pusher); ok {
 		return b.inner
 	}
+	if t, ok := b.inner.(engine.Tangenter); ok {
+		return t.Tangents()
+	}
 	return nil
 }
 
@@ -177,17 +180,10 @@ func (j *sparseJacobian) check(x []float64) error {
 
 // Recordings implements engine.Recorder.
 func (j *sparseJacobian) Recordings() int {
-	n := 0
-	count := func(p any) {
-		if r, ok := p.(engine.Recorder); ok {
-			n += r.Recordings()
-		}
-	}
-	count(j.native)
+	n := recordings(j.native)
 	if j.p != nil {
 		for _, w := range j.p.workers {
-			count(w.push)
-			count(w.pull)
+			n += recordings(w.push, w.pull)
 		}
 	}
 	return n

@@ -5,11 +5,14 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/sparse"
 	"github.com/nabla-ad/nabla/sparsity"
 )
@@ -91,5 +94,94 @@ func TestWrongPattern(t *testing.T) {
 		} else {
 			t.Log(err)
 		}
+	}
+}
+
+// TestDirection: columns, rows or both together are grouped, whichever takes less work.
+func TestDirection(t *testing.T) {
+	n := 30
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1 + float64(i)/10
+	}
+	sum := func(x []nabla.Real) nabla.Real {
+		var s nabla.Real
+		for _, v := range x {
+			s = s.Add(v.Sq())
+		}
+		return s
+	}
+	denseRow := func(x []nabla.Real) []nabla.Real { // and a diagonal
+		y := make([]nabla.Real, n)
+		for i := range y {
+			y[i] = x[i].Sq()
+		}
+		y[0] = sum(x)
+		return y
+	}
+	denseColumn := func(x []nabla.Real) []nabla.Real {
+		y := make([]nabla.Real, n)
+		for i := range y {
+			y[i] = x[i].Sq().Mul(x[0])
+		}
+		return y
+	}
+	both := func(x []nabla.Real) []nabla.Real {
+		y := denseColumn(x)
+		y[0] = sum(x)
+		return y
+	}
+	groups := coloring.Greedy{Orders: []coloring.Order{coloring.SmallestFirst{}}, Postprocess: true}
+	compiled := reversediff.Backend{Compile: true}
+	mixed := nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: reversediff.Backend{}}
+	for _, tt := range []struct {
+		f                func([]nabla.Real) []nabla.Real
+		b                nabla.AutoSparse
+		forward, reverse int
+	}{
+		{denseRow, nabla.AutoSparse{Dense: forwarddiff.Backend{}}, n, 0},
+		{denseRow, nabla.AutoSparse{Dense: tracker.Backend{}}, 0, 2},
+		{denseRow, nabla.AutoSparse{Dense: mixed}, 1, 1},
+		{denseColumn, nabla.AutoSparse{Dense: mixed}, 2, 0},
+		{denseColumn, nabla.AutoSparse{Dense: compiled, Coloring: groups}, 2, 0},
+		{denseRow, nabla.AutoSparse{Dense: compiled, Coloring: groups}, 1, 1},
+		{both, nabla.AutoSparse{Dense: mixed}, 2, 1},
+		{both, nabla.AutoSparse{Dense: compiled, Coloring: groups}, 2, 1},
+		{both, nabla.AutoSparse{Dense: mixed, Decompression: coloring.Substitution}, 2, 1},
+	} {
+		p, err := nabla.PrepareJacobian(tt.f, tt.b, x)
+		if err != nil {
+			t.Errorf("%s: %v", tt.b.Name(), err)
+			continue
+		}
+		c := p.Plan().Coloring
+		if c == nil || c.Forward() != tt.forward || c.Reverse() != tt.reverse {
+			t.Errorf("%s: %v, want %d forward and %d reverse products", tt.b.Name(), p.Plan(), tt.forward, tt.reverse)
+		}
+		j, err := p.Jacobian(nil, x)
+		if err != nil {
+			t.Errorf("%s: %v", tt.b.Name(), err)
+			continue
+		}
+		want, err := nabla.Jacobian(tt.f, forwarddiff.Backend{}, x)
+		if err != nil || !mat.EqualApprox(j, want, 1e-12) {
+			t.Errorf("%s: wrong, %v", tt.b.Name(), err)
+		}
+	}
+}
+
+// TestDenseRowIsQuick: one dense row does not make the choice of an order quadratic.
+func TestDenseRowIsQuick(t *testing.T) {
+	n := 100_000
+	f := func(x []nabla.Real) []nabla.Real {
+		var s nabla.Real
+		for _, v := range x {
+			s = s.Add(v.Sq())
+		}
+		return []nabla.Real{s, x[0].Mul(x[1])}
+	}
+	p, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: tracker.Backend{}}, make([]float64, n))
+	if err != nil || p.Plan().Products() != 2 {
+		t.Errorf("%v, %v", p.Plan(), err)
 	}
 }

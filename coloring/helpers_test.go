@@ -1,9 +1,7 @@
 package coloring
 
 import (
-	"bufio"
 	"compress/gzip"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -130,27 +128,9 @@ func readPattern(t testing.TB, name string) *sparsity.Pattern {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bufio.NewScanner(z)
-	var m, n, nnz int
-	var is, js []int
-	for in.Scan() {
-		if strings.HasPrefix(in.Text(), "%") {
-			continue
-		}
-		var i, j int
-		if n == 0 {
-			_, err = fmt.Sscan(in.Text(), &m, &n, &nnz)
-		} else {
-			_, err = fmt.Sscan(in.Text(), &i, &j)
-			is, js = append(is, i-1), append(js, j-1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, err := sparsity.FromEntries(m, n, is, js)
-	if err != nil || p.NNZ() != nnz {
-		t.Fatalf("%s: %v, %d entries, want %d", name, err, p.NNZ(), nnz)
+	p, err := sparsity.ReadMatrixMarket(z)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }

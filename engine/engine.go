@@ -120,6 +120,11 @@ type Transformer interface {
 	PushforwardFunction(f *Function) (*Function, error)
 }
 
+// A Tangenter is an engine for pullbacks that can also push forward at the price of a
+// pushforward, though it is not a Pusher: where either would do it pulls back. Tangents
+// is the Pusher, or nil.
+type Tangenter interface{ Tangents() Backend }
+
 // A OneShotter has a preparation that pays for itself only after several calls.
 // OneShot is the backend for a gradient, derivative or pullback that is asked for
 // once; its results are the same.

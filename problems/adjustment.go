@@ -121,7 +121,7 @@ func BA() *Problem {
 		PlainVector:  func(y, x []float64) { AdjustmentPlain(y, x, a) },
 		TracedVector: func(y, x []nabla.Real) { Adjust(y, x, v) },
 		Func:         nabla.BindInPlace(m, Adjust, v),
-		Cases:        []Case{{x, y, dense(jac, m, n)}},
+		Cases:        []Case{{X: x, Value: y, Derivative: dense(jac, m, n)}},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}
 }

@@ -54,12 +54,6 @@ func Brusselator(dx, x []nabla.Real, n int) {
 	}
 }
 
-// An Element is one element of a sparse matrix.
-type Element struct {
-	Row, Col int
-	Value    float64
-}
-
 // BrusselatorJacobian is the Jacobian of [Brusselator] by hand: six elements in
 // each row, the row's own point, its four neighbours and the other species. On a
 // grid of two points a side neighbours coincide, and so do elements.
@@ -92,13 +86,20 @@ func dense(elements []Element, m, n int) []float64 {
 	return jac
 }
 
+// largeMatrix is the number of columns from which a case has no dense derivative.
+const largeMatrix = 1000
+
 // T4 is the Brusselator on a grid of n points a side with random values: 2n² inputs
-// and as many outputs. The Jacobian of the case is dense; see [BrusselatorJacobian].
+// and as many outputs. Its Jacobian is [BrusselatorJacobian].
 func T4(n int) *Problem {
 	s := seed
 	size := 2 * n * n
 	x, y := s.draw(size), make([]float64, size)
 	BrusselatorPlain(y, x, n)
+	c := Case{X: x, Value: y, Elements: BrusselatorJacobian(x, n)}
+	if size < largeMatrix {
+		c.Derivative = dense(c.Elements, size, size)
+	}
 	traced := func(y, x []nabla.Real) { Brusselator(y, x, n) }
 	return &Problem{
 		Name: "T4", Title: "Brusselator", N: size, M: size,
@@ -106,7 +107,15 @@ func T4(n int) *Problem {
 		PlainVector:  func(y, x []float64) { BrusselatorPlain(y, x, n) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(size, traced),
-		Cases:        []Case{{x, y, dense(BrusselatorJacobian(x, n), size, size)}},
+		Cases:        []Case{c},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}
+}
+
+// brusselator is T4 in the size that is usual for benchmarks, or a small one.
+func brusselator(n int) *Problem {
+	if n == 2048 {
+		return T4(32)
+	}
+	return T4(6)
 }

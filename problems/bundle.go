@@ -211,7 +211,7 @@ func T6() *Problem {
 		x := append(append([]float64(nil), cams[11*i:11*i+11]...), points[3*i:3*i+3]...)
 		x = append(x, weights[i])
 		y, jac := reprojectionJacobian(x, feats[2*i:2*i+2])
-		p.Cases = append(p.Cases, Case{x, y, jac})
+		p.Cases = append(p.Cases, Case{X: x, Value: y, Derivative: jac})
 	}
 	p.Set(0)
 	return p

@@ -12,7 +12,7 @@
 //	T1    sum of squares                             any     1
 //	T2    sum of squared differences                 any     1
 //	T3    chained Rosenbrock                         any     1
-//	T4    Brusselator on a grid of 6×6               72      72
+//	T4    Brusselator on a grid of 6×6, or 32×32     72      72
 //	T5    Gaussian mixture, d=10, K=5, 100 points    330     1
 //	gmm   Gaussian mixture, ADBench's d=2, K=5 file  30      1
 //	T6    bundle adjustment, 1000 observations       15      2
@@ -22,6 +22,8 @@
 //	lstm  LSTM, 2 layers, 10 characters of 5 bits    95      1
 //	hand  hand tracking, points at vertices          26      36
 //	hand_triangles  the same, points in triangles    50      36
+//
+// Of these the gradient or Jacobian is asked, of listing2 the Hessian: it is T2.
 //
 // Which of them the command times by default is its own choice.
 package problems

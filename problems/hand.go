@@ -417,7 +417,7 @@ func handProblem(name string, h *Hand, x []float64) *Problem {
 		PlainVector:  func(y, x []float64) { HandPlain(y, x, h) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(m, traced),
-		Cases:        []Case{{x, y, handJacobian(x, h)}},
+		Cases:        []Case{{X: x, Value: y, Derivative: handJacobian(x, h)}},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}
 }

@@ -88,7 +88,7 @@ func T7() *Problem {
 		Plain:     func(w []float64) float64 { return LogisticLossPlain(w, r) },
 		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, v) },
 		Func:      nabla.Bind(LogisticLoss, v),
-		Cases:     []Case{{w, []float64{945.91031706647338}, logisticGradient(w, r)}},
+		Cases:     []Case{{X: w, Value: []float64{945.91031706647338}, Derivative: logisticGradient(w, r)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}
 }

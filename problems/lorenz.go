@@ -125,7 +125,7 @@ func T8() *Problem {
 		Name: "T8", Title: "Lorenz system", N: 6, M: 1,
 		Source: "Lorenz, J. Atmos. Sci. 20 (1963) 130, classical Runge-Kutta; gradient with 60 digits",
 		Plain:  LorenzPlain, Traced: Lorenz,
-		Cases: []Case{{x, []float64{647.73997355613432}, []float64{
+		Cases: []Case{{X: x, Value: []float64{647.73997355613432}, Derivative: []float64{
 			-85.892432904603544, -76.748838249146145, 222.08432840206186,
 			-314.90565957766269, -482.34210041426106, -2603.53826049092,
 		}}},

@@ -209,7 +209,7 @@ func LSTM() *Problem {
 		Plain:     func(p []float64) float64 { return RecurrentLossPlain(p, d) },
 		Traced:    func(p []nabla.Real) nabla.Real { return RecurrentLoss(p, v) },
 		Func:      nabla.Bind(RecurrentLoss, v),
-		Cases:     []Case{{p, []float64{1.2904179687052218}, recurrentGradient(p, d)}},
+		Cases:     []Case{{X: p, Value: []float64{1.2904179687052218}, Derivative: recurrentGradient(p, d)}},
 		Tolerance: 1e-12, Difference: 1e-5,
 	}
 }

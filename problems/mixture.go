@@ -315,7 +315,7 @@ func mixture(name string, x []float64, c *Mixture, value float64, source string)
 		Plain:     func(x []float64) float64 { return LogPosteriorPlain(x, c) },
 		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, v) },
 		Func:      nabla.Bind(LogPosterior, v),
-		Cases:     []Case{{x, []float64{value}, logPosteriorGradient(x, c)}},
+		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: logPosteriorGradient(x, c)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}
 }

@@ -15,6 +15,8 @@ type Problem struct {
 	Title  string
 	Source string
 	N, M   int // inputs and outputs; the derivative asked of M = 1 is the gradient
+	// Hessian says that the derivative asked is the Hessian, N rows of N.
+	Hessian bool
 
 	// Plain and Traced are the function where M is 1, PlainVector and TracedVector
 	// where it is greater. Those over Reals take their data for constants.
@@ -43,7 +45,32 @@ type Problem struct {
 type Case struct {
 	X          []float64
 	Value      []float64 // M numbers
-	Derivative []float64 // M rows of N
+	Derivative []float64 // M rows of N; nil where that would be large
+	// Elements are those of the derivative that can differ from zero, of problems
+	// whose derivative is sparse.
+	Elements []Element
+}
+
+// An Element is one element of a sparse matrix. Several at one place add up.
+type Element struct {
+	Row, Col int
+	Value    float64
+}
+
+// Rows is how many rows the derivative has.
+func (p *Problem) Rows() int {
+	if p.Hessian {
+		return p.N
+	}
+	return p.M
+}
+
+// Dense is the derivative of a case, row by row.
+func (p *Problem) Dense(c Case) []float64 {
+	if c.Derivative != nil {
+		return c.Derivative
+	}
+	return dense(c.Elements, p.Rows(), p.N)
 }
 
 // Select makes the functions those of case i.
@@ -80,33 +107,45 @@ type Entry struct {
 	Sizes []int
 	Free  bool
 	Min   int
+	// Sparse says that the cases have Elements.
+	Sparse bool
 
 	make func(n int) *Problem
 }
 
 var entries = []Entry{
-	{"T1", []int{10, 100, 1000, 10000}, true, 1, T1},
-	{"T2", []int{1000}, true, 2, T2},
-	{"T3", []int{1000}, true, 2, T3},
-	{"T4", []int{72}, false, 0, func(int) *Problem { return T4(6) }},
-	{"T5", []int{330}, false, 0, func(int) *Problem { return T5() }},
-	{"gmm", []int{30}, false, 0, func(int) *Problem { return GMM() }},
-	{"T6", []int{15}, false, 0, func(int) *Problem { return T6() }},
-	{"ba", []int{56}, false, 0, func(int) *Problem { return BA() }},
-	{"T7", []int{20}, false, 0, func(int) *Problem { return T7() }},
-	{"T8", []int{6}, false, 0, func(int) *Problem { return T8() }},
-	{"lstm", []int{95}, false, 0, func(int) *Problem { return LSTM() }},
-	{"hand", []int{26}, false, 0, func(int) *Problem { return HandSimple() }},
-	{"hand_triangles", []int{50}, false, 0, func(int) *Problem { return HandTriangles() }},
+	{Name: "T1", Sizes: []int{10, 100, 1000, 10000}, Free: true, Min: 1, make: T1},
+	{Name: "T2", Sizes: []int{1000}, Free: true, Min: 2, make: T2},
+	{Name: "T3", Sizes: []int{1000}, Free: true, Min: 2, make: T3},
+	{Name: "T4", Sizes: []int{72, 2048}, Sparse: true, make: brusselator},
+	{Name: "T5", Sizes: []int{330}, make: func(int) *Problem { return T5() }},
+	{Name: "gmm", Sizes: []int{30}, make: func(int) *Problem { return GMM() }},
+	{Name: "T6", Sizes: []int{15}, make: func(int) *Problem { return T6() }},
+	{Name: "ba", Sizes: []int{56}, make: func(int) *Problem { return BA() }},
+	{Name: "T7", Sizes: []int{20}, make: func(int) *Problem { return T7() }},
+	{Name: "T8", Sizes: []int{6}, make: func(int) *Problem { return T8() }},
+	{Name: "lstm", Sizes: []int{95}, make: func(int) *Problem { return LSTM() }},
+	{Name: "hand", Sizes: []int{26}, make: func(int) *Problem { return HandSimple() }},
+	{Name: "hand_triangles", Sizes: []int{50}, make: func(int) *Problem { return HandTriangles() }},
 }
 
-// Entries lists the problems.
+// hessians are apart, because those who go through all problems ask for gradients and
+// Jacobians.
+var hessians = []Entry{
+	{Name: "listing2", Sizes: []int{1000}, Free: true, Min: 2, Sparse: true, make: Listing2},
+}
+
+// Entries lists the problems of first order.
 func Entries() []Entry { return slices.Clone(entries) }
 
-// Lookup finds a problem by its name.
+// Hessians lists the problems of which the Hessian is asked.
+func Hessians() []Entry { return slices.Clone(hessians) }
+
+// Lookup finds a problem, of any order, by its name.
 func Lookup(name string) (Entry, error) {
-	names := make([]string, len(entries))
-	for i, e := range entries {
+	all := slices.Concat(entries, hessians)
+	names := make([]string, len(all))
+	for i, e := range all {
 		if e.Name == name {
 			return e, nil
 		}
@@ -115,7 +154,8 @@ func Lookup(name string) (Entry, error) {
 	return Entry{}, fmt.Errorf("problems: no problem %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// New makes the problem with n inputs. Where the size is not free, n is not looked at.
+// New makes the problem with n inputs. Where the size is not free, it is the first of
+// Sizes unless n is another of them.
 func (e Entry) New(n int) (*Problem, error) {
 	if e.Free && n < e.Min {
 		return nil, fmt.Errorf("problems: %s with n = %d, want at least %d", e.Name, n, e.Min)

@@ -197,8 +197,11 @@ func TestHandAdjointsElsewhere(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles`) {
+	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles, listing2`) {
 		t.Errorf("Lookup of T9: %v", err)
+	}
+	if e, err := Lookup("listing2"); err != nil || !e.Sparse {
+		t.Errorf("Lookup of listing2: %+v, %v", e, err)
 	}
 	e, err := Lookup("T3")
 	if err != nil {
@@ -212,6 +215,83 @@ func TestLookup(t *testing.T) {
 			t.Errorf("T1(%d) has %d inputs", n, p.N)
 		}
 	}
+}
+
+// TestSparse compares the elements with the dense derivative or, where there is none,
+// with differences in a few directions.
+func TestSparse(t *testing.T) {
+	for _, e := range append(Entries(), Hessians()...) {
+		sizes := e.Sizes
+		if e.Free {
+			sizes = append([]int{2, 7}, sizes...)
+		}
+		for _, n := range sizes {
+			p, err := e.New(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := p.Select(0)
+			if e.Sparse != (c.Elements != nil) || p.N != n || c.Derivative == nil && !e.Sparse {
+				t.Errorf("%s n=%d: %d inputs, %d elements, %d in the dense derivative", e.Name, n, p.N, len(c.Elements), len(c.Derivative))
+			}
+			if !e.Sparse {
+				continue
+			}
+			all := p.Dense(c)
+			if len(all) != p.Rows()*p.N || c.Derivative != nil && &all[0] != &c.Derivative[0] {
+				t.Fatalf("%s n=%d: %d elements of the dense derivative", e.Name, n, len(all))
+			}
+			sum := 0.0
+			for _, v := range all {
+				sum += v
+			}
+			for _, el := range c.Elements {
+				sum -= el.Value
+			}
+			near(t, e.Name+": what the elements leave over", sum, 0, largest(all), 1e-9)
+			alongDirections(t, p, c, all)
+		}
+	}
+}
+
+// alongDirections compares products of the derivative with central differences.
+func alongDirections(t *testing.T, p *Problem, c Case, all []float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, uint64(p.N)))
+	f, m := p.Eval, p.Rows()
+	if p.Hessian {
+		f = func(y, x []float64) { copy(y, diffSquaresGradient(x)) }
+	}
+	up, down, scale := make([]float64, m), make([]float64, m), largest(all)
+	for range 3 {
+		const h = 1e-5
+		v, hi, lo := make([]float64, p.N), make([]float64, p.N), make([]float64, p.N)
+		for j := range v {
+			v[j] = 2*r.Float64() - 1
+			hi[j], lo[j] = c.X[j]+h*v[j], c.X[j]-h*v[j]
+		}
+		f(up, hi)
+		f(down, lo)
+		for i := range m {
+			want := (up[i] - down[i]) / (2 * h)
+			got := 0.0
+			for j, d := range v {
+				got += all[i*p.N+j] * d
+			}
+			near(t, fmt.Sprintf("%s n=%d: row %d", p.Name, p.N, i), got, want, scale, 1e-6)
+		}
+	}
+}
+
+// diffSquaresGradient is that of [DiffSquares] by hand.
+func diffSquaresGradient(x []float64) []float64 {
+	g := make([]float64, len(x))
+	for i := range len(x) - 1 {
+		d := x[i+1] - x[i]
+		g[i] -= 2 * d
+		g[i+1] += 2 * d
+	}
+	return g
 }
 
 var sink float64

@@ -51,7 +51,7 @@ func T3(n int) *Problem {
 		Name: "T3", Title: "chained Rosenbrock", N: n, M: 1,
 		Source: "Toint, Math. Comp. 32 (1978) 839, with all weights 100; gradient by hand",
 		Plain:  RosenbrockPlain, Traced: Rosenbrock,
-		Cases:     []Case{{x, []float64{value}, rosenbrockGradient(x)}},
+		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: rosenbrockGradient(x)}},
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
 }

@@ -40,7 +40,7 @@ func T1(n int) *Problem {
 		Name: "T1", Title: "sum of squares", N: n, M: 1,
 		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 3; gradient 2x",
 		Plain:  SumSquaresPlain, Traced: SumSquares,
-		Cases:     []Case{{x, []float64{value}, g}},
+		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: g}},
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
 }
@@ -95,7 +95,21 @@ func T2(n int) *Problem {
 		Name: "T2", Title: "sum of squared differences", N: n, M: 1,
 		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; gradient (-2, 0, …, 0, 2)",
 		Plain:  DiffSquaresPlain, Traced: DiffSquares,
-		Cases:     []Case{{x, []float64{float64(n - 1)}, g}},
+		Cases:     []Case{{X: x, Value: []float64{float64(n - 1)}, Derivative: g}},
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
+}
+
+// Listing2 is the Hessian of T2. It is the same everywhere.
+func Listing2(n int) *Problem {
+	p := T2(n)
+	p.Name, p.Hessian = "listing2", true
+	p.Title = "Hessian of the sum of squared differences"
+	p.Source = "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; Hessian tridiagonal: 2, 4, …, 4, 2 and -2 beside"
+	c := &p.Cases[0]
+	c.Elements, c.Derivative = DiffSquaresHessian(n), nil
+	if n < largeMatrix {
+		c.Derivative = dense(c.Elements, n, n)
+	}
+	return p
 }

@@ -11,7 +11,44 @@ import (
 // other become one statement of many lanes, so that a run dispatches once per
 // group and not once per operation. The result computes the same bits.
 func Schedule(p *Program) *Program {
-	return group(chains(p))
+	return group(chains(narrow(p)))
+}
+
+// narrow takes statements of a few lanes, as those of two or three tangents, apart: a
+// Machine runs them lane by lane anyhow, and so they can be grouped with others.
+func narrow(p *Program) *Program {
+	if !slices.ContainsFunc(p.Stmts, few) {
+		return p
+	}
+	r := rewrite(p)
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if !few(*s) {
+			r.place(s, r.add(r.mapped(s)))
+			continue
+		}
+		for l := range s.N {
+			t := Stmt{Op: s.Op, N: 1, K: s.K}
+			if s.Op == Sum {
+				slots := make([]int32, s.K)
+				for k := range s.K {
+					slots[k] = r.slot[p.at(s.A, l*s.K+k)]
+				}
+				t.A = r.gather(slots)
+			} else {
+				ops := [3]*Operand{&t.A, &t.B, &t.C}
+				for k, o := range s.Operands() {
+					*ops[k] = Slot(r.slot[p.at(o, l)])
+				}
+			}
+			r.slot[s.D+l] = r.add(t)
+		}
+	}
+	return r.finish()
+}
+
+func few(s Stmt) bool {
+	return s.N > 1 && s.N < fewLanes && (s.Op.Elementary() || s.Op == Sum)
 }
 
 // chains turns left chains of additions, s = s + t, whose partial sums have no

@@ -283,6 +283,14 @@ func (t tangents) PreparePushforward(f *engine.Function, x []float64, lanes int)
 	return engine.CompilePushforward(f, x, lanes, t.b.Limit)
 }
 
+// Tangents implements engine.Tangenter.
+func (b Backend) Tangents() engine.Backend {
+	if !b.Compile {
+		return nil
+	}
+	return tangents{b}
+}
+
 type compiledJacobian struct {
 	c   *engine.Compiled
 	buf []float64

@@ -19,7 +19,7 @@ import (
 )
 
 // benchTasks are the problems that are timed, in the order of the rows.
-var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8"}
+var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2", "T4"}
 
 // benchFormats are all formats of the output.
 var benchFormats = slices.Concat(bench.Formats, figure.Formats)
@@ -36,12 +36,20 @@ func (a *app) bench() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "compare the time of derivatives with that of the functions, for every engine",
-		Description: `Every derivative is checked against a reference before it is timed. A wrong one
+		Description: fmt.Sprintf(`Every derivative is checked against a reference before it is timed. A wrong one
 is marked WRONG (ok = false), has no times, and makes the exit code 1.
 
 The ratio is derivative time / function time: the prepared value and gradient (in
-T6 a 2×15 Jacobian block) over the same function in plain Go. All engines of a task and
-the function take turns, and the times are medians.
+T6 a 2×15 Jacobian block, in T4 the whole Jacobian, in listing2 the Hessian alone)
+over the same function in plain Go. All engines of a task and the function take
+turns, and the times are medians.
+
+In listing2 and T4 the engines sparse(…) find out which entries can differ from zero
+and colour what they need products for. The columns nnz, colours, detection and
+colouring say what they found, and what of prepare that took; engines that compute
+entries without products have no colours. Beside them stand dense matrices, for up
+to %d inputs, of the engines that they are made of; of others only where both
+-tasks and -engines name them.
 
 Break-even is the smallest number of calls k for which prepare + k × derivative is
 at most k × the cheapest unprepared call of any engine in the same task; where even
@@ -57,11 +65,15 @@ An interrupt (Ctrl-C) ends the run; what was measured until then is written.
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
   T5   Gaussian mixture, d=10, K=5    T8  Lorenz system, 1000 Runge-Kutta steps
-  gmm  Gaussian mixture of ADBench, d=2, K=5, 1000 points`,
+  gmm  Gaussian mixture of ADBench, d=2, K=5, 1000 points
+  listing2  Hessian of Σ (x[i+1]-x[i])²
+  T4        Jacobian of the Brusselator, on grids of 6×6 and 32×32
+
+All of them are run where -tasks is not given, in about a minute.`, bench.LargestDense),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
-			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1 and T3", DefaultText: "10,100,1000,10000 for T1, 1000 for T3"},
+			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2", DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(benchFormats, ", "), DefaultText: "by the ending of -o, else table"},
 			outputFlag(),
 			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
@@ -106,6 +118,7 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	}
 	for _, e := range a.engines {
 		if slices.Contains(chosen, e.Name) {
+			e.SkipSparse = e.SkipSparse && !(c.IsSet("engines") && c.IsSet("tasks"))
 			cfg.Engines = append(cfg.Engines, e)
 		}
 	}
@@ -117,6 +130,9 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 		return cfg, "", usagef("bench: -time %v: want a time greater than 0, such as 100ms", cfg.Budget)
 	}
 	cfg.Tasks = bench.Tasks(entries, sizes)
+	if cfg.Rows() == 0 {
+		return cfg, "", usagef("bench: none of the engines takes part in the tasks; sparse(…) does in listing2 and T4, and others there up to n = %d", bench.LargestDense)
+	}
 	return cfg, format, nil
 }
 
@@ -164,7 +180,7 @@ func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
 		}
 	}
 	if !free {
-		return nil, usagef("bench: -sizes: none of the tasks has sizes to choose; T1 and T3 have")
+		return nil, usagef("bench: -sizes: none of the tasks has sizes to choose; T1, T3 and listing2 have")
 	}
 	var sizes []int
 	for s := range strings.SplitSeq(c.String("sizes"), ",") {

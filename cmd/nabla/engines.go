@@ -9,15 +9,24 @@ import (
 	"github.com/nabla-ad/nabla/internal/bench"
 )
 
-// engines are those of this module.
+// engines are those of this module. In tasks with sparse derivatives the sparse ones
+// stand beside those that they are made of.
 func engines() []bench.Engine {
 	compiled := reversediff.Backend{Compile: true}
-	return []bench.Engine{
+	second := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}
+	all := []bench.Engine{
 		bench.OfPlain(finitediff.Backend{}),
 		bench.Of(forwarddiff.Backend{}),
 		bench.Of(reversediff.Backend{}),
 		bench.Of(compiled),
 		bench.Of(tracker.Backend{}),
-		bench.Of(nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}),
+		bench.Of(second),
+		bench.OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}}),
+		bench.OfSparse(nabla.AutoSparse{Dense: compiled}),
+		bench.OfSparse(nabla.AutoSparse{Dense: second}),
 	}
+	for _, i := range []int{0, 2, 4} { // of no sparse one, and slow
+		all[i].SkipSparse = true
+	}
+	return all
 }

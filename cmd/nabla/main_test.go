@@ -125,7 +125,7 @@ func TestBadInput(t *testing.T) {
 		{"", []string{"no command", "bench"}},
 		{"bnech", []string{`"bnech"`, "commands: bench"}},
 		{"-x", []string{"-x", "flags:"}},
-		{"bench -tasks T1,T9", []string{`unknown task "T9"`, "T1, T3, T5, gmm, T6, T7, T8"}},
+		{"bench -tasks T1,T9", []string{`unknown task "T9"`, "T1, T3, T5, gmm, T6, T7, T8, listing2, T4"}},
 		{"bench -tasks T2", []string{`unknown task "T2"`}},
 		{"bench -tasks=", []string{`unknown task ""`}},
 		{"bench -engines one,three", []string{`unknown engine "three"`, "one, two"}},
@@ -138,7 +138,10 @@ func TestBadInput(t *testing.T) {
 		{"bench -sizes -5", []string{`size "-5"`}},
 		{"bench -sizes 99999999999999999999", []string{"size"}},
 		{"bench -tasks T3 -sizes 1", []string{`size "1"`, "from 2 to"}},
-		{"bench -tasks T7 -sizes 10", []string{"-sizes", "T1 and T3"}},
+		{"bench -tasks T7 -sizes 10", []string{"-sizes", "T1, T3 and listing2"}},
+		{"bench -tasks listing2 -sizes 1", []string{`size "1"`, "from 2 to"}},
+		{"bench -tasks T4 -sizes 72", []string{"-sizes", "T1, T3 and listing2"}},
+		{"bench -tasks listing2 -sizes 5000", []string{"none of the engines takes part", "n = 3000"}},
 		{"bench -time soon", []string{"soon", "-time"}},
 		{"bench -time 0s", []string{"-time 0s"}},
 		{"bench -time", []string{"-time"}},
@@ -333,17 +336,66 @@ func TestOutputFails(t *testing.T) {
 
 // TestEngines runs this module's own engines on small problems.
 func TestEngines(t *testing.T) {
-	r := run(t, engines(), "bench", "-tasks", "T1,T3,T6,T8", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	r := run(t, engines(), "bench", "-tasks", "T1,T3,T6,T8,listing2", "-sizes", "6", "-time", "1ms", "-format", "csv")
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	for _, name := range []string{
 		"finitediff", "forwarddiff", "reversediff", "reversediff(compile)", "tracker", "forwarddiff over reversediff(compile)",
+		"sparse(forwarddiff)", "sparse(reversediff(compile))", "sparse(forwarddiff over reversediff(compile))",
 	} {
-		for _, task := range []string{"T1,6,", "T3,6,", "T6,15,", "T8,6,"} {
-			if !strings.Contains(r.out, task+name+",") {
-				t.Errorf("no row %s%s:\n%s", task, name, r.out)
+		sparse := strings.HasPrefix(name, "sparse(")
+		for _, task := range []string{"T1,6,", "T3,6,", "T6,15,", "T8,6,", "listing2,6,"} {
+			want := task != "listing2,6," && !sparse
+			if task == "listing2,6," {
+				want = name != "finitediff" && name != "reversediff" && name != "tracker"
 			}
+			if strings.Contains(r.out, task+name+",") != want {
+				t.Errorf("row %s%s is there: %v, want %v:\n%s", task, name, !want, want, r.out)
+			}
+		}
+	}
+	r = run(t, engines(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	if r.code != 0 || !strings.Contains(r.out, "listing2,6,tracker,") || !strings.Contains(r.out, "listing2,6,finitediff,") || strings.Contains(r.out, "nnz") {
+		t.Errorf("engines asked for by name: exit code %d\n%s%s", r.code, r.out, r.err)
+	}
+	r = run(t, engines(), "bench", "-tasks", "T1", "-engines", "sparse(forwarddiff)")
+	if r.code != 2 || !strings.HasPrefix(r.err, "nabla: bench: none of the engines takes part") || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("a sparse engine in T1: exit code %d, stderr %q", r.code, r.err)
+	}
+}
+
+// TestSparse has the Jacobian of the Brusselator and the Hessian, with what the sparse
+// engines tell of them.
+func TestSparse(t *testing.T) {
+	r := run(t, engines(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines", "sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")
+	var rows []struct {
+		Task, Engine string
+		N            int
+		OK           bool
+		Error        float64
+		NNZ          int
+		Colors       *int
+		Detection    float64  `json:"detection_ns"`
+		Coloring     *float64 `json:"coloring_ns"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != 0 {
+		t.Fatalf("exit code %d, %v: %s%s", r.code, err, r.out, r.err)
+	}
+	if len(rows) != 6 {
+		t.Fatalf("%d rows, want 6:\n%s", len(rows), r.out)
+	}
+	for i, row := range rows {
+		want := []struct {
+			task   string
+			n, nnz int
+		}{{"listing2", 50, 148}, {"T4", 72, 432}, {"T4", 2048, 12288}}[i/2]
+		if row.Task != want.task || row.N != want.n || row.NNZ != want.nnz || !row.OK || row.Error > 1e-12 || !(row.Detection > 0) {
+			t.Errorf("row %+v, want %+v", row, want)
+		}
+		if products := row.Engine == "sparse(forwarddiff)"; products != (row.Colors != nil) || products != (row.Coloring != nil) ||
+			products && (*row.Colors < 2 || *row.Colors > 12) {
+			t.Errorf("%s: colours %v, colouring %v", row.Engine, row.Colors, row.Coloring)
 		}
 	}
 }

@@ -23,7 +23,8 @@ type subject struct {
 
 func (s subject) name() string { return s.backend.Name() }
 
-// subjects are the engines of this module, under the names of engines().
+// subjects are the engines of this module, under the names of engines(), of which the
+// sparse ones are left out.
 func subjects() []subject {
 	compiled := reversediff.Backend{Compile: true}
 	return []subject{

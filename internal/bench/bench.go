@@ -12,8 +12,10 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
 )
@@ -24,16 +26,47 @@ type Engine struct {
 	// Approximate says that the engine is held to Problem.Difference instead of
 	// Problem.Tolerance.
 	Approximate bool
-	// Prepare prepares the derivative of p at the case that is selected: the
-	// gradient of a function with one output, else the Jacobian.
+	// Prepare prepares the derivative of p at the case that is selected: the Hessian
+	// where p says so, else the gradient of a function with one output, else the
+	// Jacobian.
 	Prepare func(p *problems.Problem) (Derivative, error)
+	// Sparse, where set, is what Prepare is otherwise, for problems whose derivative
+	// is sparse; the engine takes part in no others.
+	Sparse func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error)
+	// SkipSparse keeps an engine without Sparse out of those problems.
+	SkipSparse bool
 	// Once is the derivative without preparation, as it is asked for once. Nil means
 	// Prepare and one call of what it made.
 	Once func(p *problems.Problem) Derivative
 }
 
-// Derivative writes y = f(x) and d = the derivative at x, row after row, where f is
-// that of the problem's selected case.
+// LargestDense is the number of inputs up to which derivatives that are sparse are
+// computed as dense matrices too.
+const LargestDense = 3000
+
+// Takes tells whether the engine takes part in a task.
+func (e Engine) Takes(t Task) bool {
+	switch {
+	case e.Sparse != nil:
+		return t.Entry.Sparse
+	case t.Entry.Sparse:
+		return !e.SkipSparse && t.N <= LargestDense
+	}
+	return true
+}
+
+// prepare is Prepare or Sparse. The plan is nil where the matrix is dense.
+func (e Engine) prepare(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+	if e.Sparse != nil {
+		return e.Sparse(p)
+	}
+	d, err := e.Prepare(p)
+	return d, nil, err
+}
+
+// Derivative writes y = f(x) and d = the derivative at x, where f is that of the
+// problem's selected case: a dense matrix row after row, a sparse one in the order of
+// its pattern. A Hessian is computed alone, without y.
 type Derivative func(y, d, x []float64) error
 
 // A Task is a problem with a size.
@@ -71,7 +104,18 @@ type Config struct {
 }
 
 // Rows is how many there will be.
-func (c Config) Rows() int { return len(c.Tasks) * len(c.Engines) }
+func (c Config) Rows() int {
+	n := 0
+	for _, t := range c.Tasks {
+		n += len(c.in(t))
+	}
+	return n
+}
+
+// in are the engines that take part in a task.
+func (c Config) in(t Task) []Engine {
+	return slices.DeleteFunc(slices.Clone(c.Engines), func(e Engine) bool { return !e.Takes(t) })
+}
 
 // A Row is what was measured of one engine in one task. Times are medians of
 // samples, in nanoseconds of one call. Numbers that were not measured are NaN.
@@ -90,6 +134,7 @@ type Row struct {
 	Err error
 
 	Title        string  // of the task
+	Hessian      bool    // the derivative is a Hessian, computed without the value
 	Approximate  bool    // the error is held to what difference quotients reach
 	PlainSpread  float64 // interquartile range / median, of the samples
 	Spread       float64 // the same of the prepared derivative
@@ -101,11 +146,22 @@ type Row struct {
 	Calls        float64 // of the user's function in one call of the prepared derivative
 	PrepareCalls float64 // of the user's function in the preparation
 
+	Sparse *Sparse // nil where the matrix is dense
+
 	// What was sampled.
 	Plain, Derivative, Unprepared, Prepare timing.Samples
 }
 
-// Run measures every engine in every task. When ctx ends it returns what it has and
+// Sparse is what an engine found and chose for a sparse matrix.
+type Sparse struct {
+	NNZ    int // entries of the pattern
+	Colors int // 0 where the engine computes entries
+	// DetectionNS and ColoringNS are parts of the preparation, medians over as many of
+	// them as there were. ColoringNS is NaN where there was none.
+	DetectionNS, ColoringNS float64
+}
+
+// Run measures every engine in every task that it takes part in. When ctx ends it returns what it has and
 // ctx's error, and does not wait for what is being measured. Of the task that was
 // being measured, it has the engines with a sample.
 func Run(ctx context.Context, c Config) ([]Row, error) {
@@ -117,15 +173,19 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 	results := make(chan result)
 	go func() {
 		defer close(results)
-		progress := progress{tell: c.Progress, total: len(c.Tasks) * (len(c.Engines) + 2*timing.Rounds)}
-		for _, t := range c.Tasks {
+		progress := progress{tell: c.Progress}
+		tasks := slices.DeleteFunc(slices.Clone(c.Tasks), func(t Task) bool { return len(c.in(t)) == 0 })
+		for _, t := range tasks {
+			progress.total += len(c.in(t)) + 2*timing.Rounds
+		}
+		for _, t := range tasks {
 			send := func(rows []Row, final bool, err error) {
 				select {
 				case results <- result{rows, final, err}:
 				case <-ctx.Done():
 				}
 			}
-			rows, err := measure(ctx, t, c.Engines, c.Budget, &progress, func(rows []Row) { send(rows, false, nil) })
+			rows, err := measure(ctx, t, c.in(t), c.Budget, &progress, func(rows []Row) { send(rows, false, nil) })
 			send(rows, true, err)
 			if err != nil {
 				return

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/internal/tabular"
 	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // honest copies the reference; change spoils it.
@@ -293,6 +297,145 @@ func TestCountCalls(t *testing.T) {
 				t.Errorf("%s with %s: %v calls in Prepare, %v in the derivative", task, tt.b.Name(), r.PrepareCalls, r.Calls)
 			}
 		}
+	}
+}
+
+// TestRunSparse measures sparse derivatives beside dense ones.
+func TestRunSparse(t *testing.T) {
+	entry, err := problems.Lookup("T4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled := reversediff.Backend{Compile: true}
+	c := Config{
+		Tasks: append(tasks(t, "T1", "listing2"), Task{entry, 72}), Budget: time.Millisecond,
+		Engines: []Engine{
+			Of(forwarddiff.Backend{}), OfPlain(finitediff.Backend{}),
+			OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}}), OfSparse(nabla.AutoSparse{Dense: compiled}),
+		},
+	}
+	rows, err := Run(t.Context(), c)
+	if err != nil || len(rows) != 2+4+4 || c.Rows() != len(rows) {
+		t.Fatalf("%d rows of %d, error %v", len(rows), c.Rows(), err)
+	}
+	for i, want := range []struct{ nnz, colors int }{
+		{}, {}, {}, {}, {28, 3}, {28, 0}, {}, {}, {432, 7}, {432, 0},
+	} {
+		r := rows[i]
+		if !r.OK || r.Err != nil || !(r.DerivativeNS > 0 && r.UnpreparedNS > 0 && r.PrepareNS > 0) {
+			t.Errorf("%s %s: %+v", r.Task, r.Engine, r)
+		}
+		if want.nnz == 0 {
+			if r.Sparse != nil {
+				t.Errorf("%s %s is sparse: %+v", r.Task, r.Engine, *r.Sparse)
+			}
+			continue
+		}
+		// The number of colours depends on orders that may get better.
+		s := r.Sparse
+		if s == nil || s.NNZ != want.nnz || s.Colors > want.colors || (s.Colors == 0) != (want.colors == 0) ||
+			!(s.DetectionNS > 0) || math.IsNaN(s.ColoringNS) != (want.colors == 0) || s.DetectionNS > 10*r.PrepareNS {
+			t.Errorf("%s %s: %+v, want %+v", r.Task, r.Engine, s, want)
+		}
+	}
+}
+
+// TestRunSparseWrong has patterns that miss entries, and spoiled ones.
+func TestRunSparseWrong(t *testing.T) {
+	const n = 10
+	diagonal := sparsity.Known{H: sparsity.Banded(n, n, 0, 0)}
+	none := sparsity.Known{H: sparsity.Empty(n, n)}
+	spoiled := func(spoil func(d []float64)) Engine {
+		e := OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}})
+		right := e.Sparse
+		e.Sparse = func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+			f, plan, err := right(p)
+			return func(y, d, x []float64) error {
+				err := f(y, d, x)
+				spoil(d)
+				return err
+			}, plan, err
+		}
+		return e
+	}
+	for _, tt := range []struct {
+		name   string
+		e      Engine
+		failed bool
+	}{
+		{"missing entries", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: diagonal, NoProbe: true}), false},
+		{"missing entries, probed", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: diagonal}), true},
+		{"no entries", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: none, NoProbe: true}), false},
+		{"an entry", spoiled(func(d []float64) { d[3] += 1e-6 }), false},
+		{"nan", spoiled(func(d []float64) { d[27] = math.NaN() }), false},
+		{"swapped", spoiled(func(d []float64) { d[0], d[1] = d[1], d[0] }), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := run(t, tt.e, "listing2")[0]
+			if r.OK || (r.Err != nil) != tt.failed || !math.IsNaN(r.DerivativeNS) || r.Sparse != nil {
+				t.Errorf("ok %v, err %v, error %v, derivative %v", r.OK, r.Err, r.Error, r.DerivativeNS)
+			}
+		})
+	}
+	// More entries than there are other than zero are no mistake.
+	full := OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: sparsity.None{}})
+	if r := run(t, full, "listing2")[0]; !r.OK || r.Sparse.NNZ != n*n || r.Sparse.Colors != n {
+		t.Errorf("a full pattern: %+v, %+v", r, r.Sparse)
+	}
+	// Another pattern in the call without preparation.
+	e := OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}})
+	e.Once = OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: sparsity.None{}}).Once
+	if r := run(t, e, "listing2")[0]; r.OK || r.Err == nil {
+		t.Errorf("another pattern passes: %+v", r)
+	}
+}
+
+func TestTakes(t *testing.T) {
+	dense, sparse := honest("dense", nil), OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}})
+	slow := dense
+	slow.SkipSparse = true
+	for _, tt := range []struct {
+		task                string
+		n                   int
+		dense, slow, sparse bool
+	}{
+		{"T1", 10 * LargestDense, true, true, false}, {"listing2", LargestDense, true, false, true},
+		{"listing2", LargestDense + 1, false, false, true}, {"T4", 2048, true, false, true},
+	} {
+		e, err := problems.Lookup(tt.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := Task{e, tt.n}
+		if dense.Takes(task) != tt.dense || slow.Takes(task) != tt.slow || sparse.Takes(task) != tt.sparse {
+			t.Errorf("%s n=%d: %v, %v, %v", tt.task, tt.n, dense.Takes(task), slow.Takes(task), sparse.Takes(task))
+		}
+	}
+	// A task of nobody's is no row and no step.
+	steps := 0
+	rows, err := Run(t.Context(), Config{
+		Tasks: tasks(t, "T1", "listing2"), Engines: []Engine{slow}, Budget: time.Millisecond,
+		Progress: func(done, total int, _ string) {
+			if steps++; total != 1+2*timing.Rounds {
+				t.Errorf("step %d of %d", done, total)
+			}
+		},
+	})
+	if err != nil || len(rows) != 1 || steps != 1+2*timing.Rounds {
+		t.Errorf("%d rows, %d steps, error %v", len(rows), steps, err)
+	}
+}
+
+// TestSeriesDiffer counts marks and colours of as many engines as the command has, and
+// more.
+func TestSeriesDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for k := range 20 {
+		_, color, _ := strings.Cut(seriesClass(k), " ")
+		seen[color+marker(k)] = true
+	}
+	if len(seen) != 20 {
+		t.Errorf("20 series have %d looks", len(seen))
 	}
 }
 

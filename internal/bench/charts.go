@@ -186,6 +186,9 @@ func curveCharts(rows []Row) []Chart {
 			Note:    "Value and derivative in one call. The dashed line is the plain function.",
 			Title:   "Prepared call", XLabel: "number of inputs n", Engines: engines, Curves: prepared, tick: tabular.Count,
 		}
+		if first.rows[0].Hessian {
+			chart.Note = "A Hessian in one call. The dashed line is the plain function."
+		}
 		chart.X, _ = decades(ns)
 		chart.Y, _ = decades(times)
 		charts = append(charts, chart)

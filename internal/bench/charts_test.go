@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -73,10 +74,14 @@ func TestCurves(t *testing.T) {
 		timed("T3", "Rosenbrock", 10, "one", 1, 10, 100, 1), timed("T3", "Rosenbrock", 10, "two", 1, 15, 150, 1),
 	}
 	rows[3].OK = false
+	rows[0].Hessian = true
 	c := Charts(rows)[0]
 	if len(c.Curves) != 3 || !slices.Equal(c.Curves[0].N, []int{10, 100}) || c.Curves[0].Engine != -1 ||
 		!slices.Equal(c.Curves[1].NS, []float64{10, 20}) || !slices.Equal(c.Curves[2].N, []int{100}) {
 		t.Errorf("%+v", c.Curves)
+	}
+	if !strings.HasPrefix(c.Note, "A Hessian") {
+		t.Errorf("note %q", c.Note)
 	}
 	if c.X != (Decades{1, 2}) || c.Y != (Decades{0, 3}) {
 		t.Errorf("axes %v and %v: both charts have the same", c.X, c.Y)

@@ -30,12 +30,12 @@ func countCalls(p *problems.Problem, e Engine) (prepare, call float64) {
 		q.Func = nabla.InPlace(p.M, q.TracedVector)
 	}
 	x := q.Select(0).X
-	d, err := e.Prepare(&q)
+	d, plan, err := e.prepare(&q)
 	if err != nil {
 		return math.NaN(), math.NaN()
 	}
 	prepare = float64(count.Load())
-	y, jac := make([]float64, q.M), make([]float64, q.M*q.N)
+	y, jac := room(&q, plan)
 	call = math.Inf(1)
 	for i := range 4 {
 		count.Store(0)

@@ -1,16 +1,22 @@
 package bench
 
 import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/sparse"
 )
 
 // Of makes an Engine of a backend that traces.
 func Of(b nabla.Backend) Engine {
 	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
 		switch {
+		case p.Hessian:
+			return hessian(p.Traced, b, p)
 		case p.M > 1:
 			return jacobian(p.Func, b, p)
 		case p.Func != nil:
@@ -19,6 +25,8 @@ func Of(b nabla.Backend) Engine {
 		return gradient(p.Traced, b, p)
 	}, Once: func(p *problems.Problem) Derivative {
 		switch {
+		case p.Hessian:
+			return hessianOnce(p.Traced, b)
 		case p.M > 1:
 			return jacobianOnce(p.Func, b)
 		case p.Func != nil:
@@ -31,15 +39,36 @@ func Of(b nabla.Backend) Engine {
 // OfPlain makes an Engine of a backend that approximates derivatives of plain Go.
 func OfPlain(b nabla.Backend) Engine {
 	return Engine{Name: b.Name(), Approximate: true, Prepare: func(p *problems.Problem) (Derivative, error) {
-		if p.M > 1 {
+		switch {
+		case p.Hessian:
+			return hessian(p.Plain, b, p)
+		case p.M > 1:
 			return jacobian(nabla.InPlace(p.M, p.PlainVector), b, p)
 		}
 		return gradient(p.Plain, b, p)
 	}, Once: func(p *problems.Problem) Derivative {
-		if p.M > 1 {
+		switch {
+		case p.Hessian:
+			return hessianOnce(p.Plain, b)
+		case p.M > 1:
 			return jacobianOnce(nabla.InPlace(p.M, p.PlainVector), b)
 		}
 		return gradientOnce(p.Plain, b)
+	}}
+}
+
+// OfSparse makes an Engine of a backend that computes sparse matrices.
+func OfSparse(b nabla.AutoSparse) Engine {
+	return Engine{Name: b.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+		if p.Hessian {
+			return sparseHessian(p.Traced, b, p)
+		}
+		return sparseJacobian(p.Func, b, p)
+	}, Once: func(p *problems.Problem) Derivative {
+		if p.Hessian {
+			return sparseHessianOnce(p.Traced, b)
+		}
+		return sparseJacobianOnce(p.Func, b)
 	}}
 }
 
@@ -80,14 +109,129 @@ func jacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Derivative, 
 	if err != nil {
 		return nil, err
 	}
-	// The callers pass one d again and again: it is wrapped once.
-	var wrapped []float64
-	var dst *mat.Dense
+	wrap := wrapper(func(d []float64) (*mat.Dense, error) { return mat.NewDense(p.M, p.N, d), nil })
 	return func(y, d, x []float64) error {
-		if dst == nil || &d[0] != &wrapped[0] {
-			wrapped, dst = d, mat.NewDense(p.M, p.N, d)
+		dst, err := wrap(d)
+		if err != nil {
+			return err
 		}
-		_, _, err := prep.ValueAndJacobian(y, dst, x)
+		_, _, err = prep.ValueAndJacobian(y, dst, x)
 		return err
 	}, nil
+}
+
+func sparseJacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+	prep, err := nabla.PrepareJacobian(f, b, p.Cases[0].X)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := prep.Plan()
+	wrap := wrapper(func(d []float64) (*sparse.CSC, error) { return sparse.NewCSC(plan.Pattern, d), nil })
+	return func(y, d, x []float64) error {
+		dst, err := wrap(d)
+		if err != nil {
+			return err
+		}
+		_, _, err = prep.ValueAndJacobian(y, dst, x)
+		return err
+	}, plan, nil
+}
+
+func sparseJacobianOnce(f *nabla.Func, b nabla.Backend) Derivative {
+	return func(y, d, x []float64) error {
+		v, jac, err := nabla.ValueAndJacobian(f, b, x)
+		if err != nil {
+			return err
+		}
+		copy(y, v)
+		return copyEntries(d, jac)
+	}
+}
+
+func hessian[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Derivative, error) {
+	prep, err := nabla.PrepareHessian(f, b, p.Cases[0].X)
+	if err != nil {
+		return nil, err
+	}
+	// Engines fill both triangles of the square, of which gonum looks at one.
+	wrap := wrapper(func(d []float64) (*mat.SymDense, error) { return mat.NewSymDense(p.N, d), nil })
+	return func(_, d, x []float64) error {
+		dst, err := wrap(d)
+		if err != nil {
+			return err
+		}
+		_, err = prep.Dense(dst, x)
+		return err
+	}, nil
+}
+
+func hessianOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
+	return func(_, d, x []float64) error {
+		h, err := nabla.Hessian(f, b, x)
+		if err != nil {
+			return err
+		}
+		s, ok := h.(mat.RawSymmetricer)
+		if !ok {
+			return fmt.Errorf("the derivative is a %T, which is not dense", h)
+		}
+		copy(d, s.RawSymmetric().Data)
+		return nil
+	}
+}
+
+func sparseHessian[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+	prep, err := nabla.PrepareHessian(f, b, p.Cases[0].X)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := prep.Plan()
+	wrap := wrapper(func(d []float64) (*sparse.SymCSC, error) { return sparse.NewSymCSC(plan.Pattern, blas.All, d) })
+	return func(_, d, x []float64) error {
+		dst, err := wrap(d)
+		if err != nil {
+			return err
+		}
+		_, err = prep.Sparse(dst, x)
+		return err
+	}, plan, nil
+}
+
+func sparseHessianOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
+	return func(_, d, x []float64) error {
+		h, err := nabla.Hessian(f, b, x)
+		if err != nil {
+			return err
+		}
+		return copyEntries(d, h)
+	}
+}
+
+// wrapper makes matrices of slices. The callers pass one slice again and again: it is
+// wrapped once.
+func wrapper[M any](wrap func(d []float64) (M, error)) func(d []float64) (M, error) {
+	var last []float64
+	var m M
+	return func(d []float64) (_ M, err error) {
+		if last == nil || len(d) != len(last) || len(d) > 0 && &d[0] != &last[0] {
+			if m, err = wrap(d); err == nil {
+				last = d
+			}
+		}
+		return m, err
+	}
+}
+
+// copyEntries copies the entries of a sparse matrix. Two preparations find the same
+// pattern.
+func copyEntries(d []float64, m mat.Matrix) error {
+	s, ok := m.(interface{ Data() []float64 })
+	if !ok {
+		return fmt.Errorf("the derivative is a %T, which is not sparse", m)
+	}
+	if len(s.Data()) != len(d) {
+		return fmt.Errorf("the derivative has %d entries, and had %d when it was prepared", len(s.Data()), len(d))
+	}
+	copy(d, s.Data())
+	return nil
 }

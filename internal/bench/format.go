@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,19 +23,24 @@ var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html"}
 func Write(w io.Writer, format string, r Report) error {
 	switch format {
 	case "table":
-		return tabular.Text(w, heads, cells(r.Rows))
+		return tabular.Text(w, heads(r.Rows), cells(r.Rows))
 	case "csv":
 		return writeCSV(w, r.Rows)
 	case "json":
 		return writeJSON(w, r.Rows)
 	case "markdown":
-		return tabular.Markdown(w, heads, cells(r.Rows))
+		return tabular.Markdown(w, heads(r.Rows), cells(r.Rows))
 	case "benchstat":
 		return writeBenchstat(w, r)
 	case "html":
 		return writeHTML(w, r)
 	}
 	return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
+}
+
+// anySparse tells whether some of the rows have what only sparse matrices have.
+func anySparse(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.Sparse != nil })
 }
 
 // record is a row as JSON shows it.
@@ -68,15 +74,56 @@ func (r Row) record() record {
 	}
 }
 
+// sparseRecord is a row of a report in which some are sparse.
+type sparseRecord struct {
+	record
+	NNZ         tabular.Number `json:"nnz"`
+	Colors      tabular.Number `json:"colors"`
+	DetectionNS tabular.Number `json:"detection_ns"`
+	ColoringNS  tabular.Number `json:"coloring_ns"`
+}
+
+func (r Row) sparseRecord() sparseRecord {
+	return sparseRecord{r.record(), tabular.Number(r.nnz()), tabular.Number(r.colors()), tabular.Number(r.detection()), tabular.Number(r.coloring())}
+}
+
+// What a dense row has not is NaN, and so are the colours of an engine that computes
+// entries.
+func (r Row) nnz() float64       { return r.sparse(func(s *Sparse) float64 { return float64(s.NNZ) }) }
+func (r Row) detection() float64 { return r.sparse(func(s *Sparse) float64 { return s.DetectionNS }) }
+func (r Row) coloring() float64  { return r.sparse(func(s *Sparse) float64 { return s.ColoringNS }) }
+func (r Row) colors() float64 {
+	return r.sparse(func(s *Sparse) float64 {
+		if s.Colors == 0 {
+			return math.NaN()
+		}
+		return float64(s.Colors)
+	})
+}
+
+func (r Row) sparse(of func(*Sparse) float64) float64 {
+	if r.Sparse == nil {
+		return math.NaN()
+	}
+	return of(r.Sparse)
+}
+
 // writeJSON writes an array with an object per line.
 func writeJSON(w io.Writer, rows []Row) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("[")
+	sparse := anySparse(rows)
 	for i, r := range rows {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		line, err := json.Marshal(r.record())
+		var line []byte
+		var err error
+		if sparse {
+			line, err = json.Marshal(r.sparseRecord())
+		} else {
+			line, err = json.Marshal(r.record())
+		}
 		if err != nil {
 			return err
 		}
@@ -92,18 +139,27 @@ func writeJSON(w io.Writer, rows []Row) error {
 
 func writeCSV(w io.Writer, rows []Row) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{
+	sparse := anySparse(rows)
+	head := []string{
 		"task", "n", "engine", "plain_ns", "derivative_ns", "ratio", "prepare_ns", "allocs", "error", "ok",
 		"spread", "plain_spread", "samples", "unprepared_ns", "break_even_calls", "bytes", "calls", "prepare_calls",
-	})
+	}
+	if sparse {
+		head = append(head, "nnz", "colors", "detection_ns", "coloring_ns")
+	}
+	c.Write(head)
 	for _, row := range rows {
-		r := row.record()
-		c.Write([]string{
+		r := row.sparseRecord()
+		line := []string{
 			r.Task, strconv.Itoa(r.N), r.Engine, r.PlainNS.String(), r.DerivativeNS.String(), r.Ratio.String(),
 			r.PrepareNS.String(), r.Allocs.String(), r.Error.String(), strconv.FormatBool(r.OK),
 			r.Spread.String(), r.PlainSpread.String(), strconv.Itoa(r.Samples), r.UnpreparedNS.String(), r.BreakEven.String(),
 			r.Bytes.String(), r.Calls.String(), r.PrepareCalls.String(),
-		})
+		}
+		if sparse {
+			line = append(line, r.NNZ.String(), r.Colors.String(), r.DetectionNS.String(), r.ColoringNS.String())
+		}
+		c.Write(line)
 	}
 	c.Flush()
 	return c.Error()
@@ -134,19 +190,36 @@ var columns = []column{
 	{name: "allocs", note: "allocations in one call of the prepared derivative", text: func(r Row) string { return tabular.Count(r.Allocs) }, value: func(r Row) float64 { return r.Allocs }},
 	{name: "bytes", note: "allocated in one call of the prepared derivative", text: func(r Row) string { return tabular.Size(r.Bytes) }, value: func(r Row) float64 { return r.Bytes }},
 	{name: "error", note: "the largest, relative to the largest component", text: func(r Row) string { return tabular.Scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
-	{name: "", word: true, text: verdict},
 }
 
-var heads = func() []tabular.Column {
+// sparseColumns are for reports in which some rows are sparse.
+var sparseColumns = []column{
+	{name: "nnz", note: "entries of the sparsity pattern", text: func(r Row) string { return tabular.Count(r.nnz()) }, value: Row.nnz},
+	{name: "colours", note: "products for one derivative; none where the engine computes entries", text: func(r Row) string { return tabular.Count(r.colors()) }, value: Row.colors},
+	{name: "detection", note: "time of finding the pattern, a part of the preparation", text: func(r Row) string { return tabular.Duration(r.detection()) }, value: Row.detection},
+	{name: "colouring", note: "time of grouping columns or rows, a part of the preparation", text: func(r Row) string { return tabular.Duration(r.coloring()) }, value: Row.coloring},
+}
+
+// columnsOf are the columns that a report of these rows has.
+func columnsOf(rows []Row) []column {
+	all := slices.Clone(columns)
+	if anySparse(rows) {
+		all = append(all, sparseColumns...)
+	}
+	return append(all, column{name: "", word: true, text: verdict})
+}
+
+func heads(rows []Row) []tabular.Column {
 	var all []tabular.Column
-	for _, c := range columns {
+	for _, c := range columnsOf(rows) {
 		all = append(all, tabular.Column{Name: c.name, Word: c.word})
 	}
 	return all
-}()
+}
 
 // cells are the columns of the rows.
 func cells(rows []Row) [][]string {
+	columns := columnsOf(rows)
 	var all [][]string
 	for _, r := range rows {
 		line := make([]string, len(columns))

@@ -64,6 +64,52 @@ func sample() Report {
 	}
 }
 
+// sparseSample is a report in which some rows are sparse.
+func sparseSample() Report {
+	rows := []Row{
+		timed("listing2", "Hessian of the sum of squared differences", 1000, "forwarddiff", 800, 24.6e6, 43e6, 13.9e6),
+		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(forwarddiff)", 800, 71.25e3, 11.5e6, 10e6),
+		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(reversediff(compile))", 800, 9e3, 13e6, 5.5e6),
+	}
+	rows[1].Sparse = &Sparse{NNZ: 2998, Colors: 3, DetectionNS: 430e3, ColoringNS: 961e3}
+	rows[2].Sparse = &Sparse{NNZ: 2998, DetectionNS: 403e3, ColoringNS: math.NaN()}
+	breakEven(rows)
+	nan := math.NaN()
+	wrong := Row{
+		Task: "T4", Title: "Brusselator", N: 72, Engine: "sparse(forwarddiff)", Error: 0.5,
+		PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan,
+		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
+	}
+	return Report{Info: sample().Info, Rows: append(rows, wrong), Want: 4}
+}
+
+// TestWriteSparse has columns that reports without sparse rows have not.
+func TestWriteSparse(t *testing.T) {
+	for _, format := range []string{"table", "csv", "json", "markdown"} {
+		var b strings.Builder
+		if err := Write(&b, format, sparseSample()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "sparse."+format, b.String())
+	}
+	for _, r := range []Report{sample(), sparseSample()} {
+		var b, j, c strings.Builder
+		if err := errors.Join(Write(&b, "html", r), Write(&j, "json", r), Write(&c, "csv", r)); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(c.String(), "\n")
+		for _, has := range []bool{
+			strings.Contains(b.String(), "<dt>detection, colouring</dt>"), strings.Contains(b.String(), ">nnz</button>"),
+			strings.Contains(j.String(), `"prepare_calls":2,"nnz":null,"colors":null,"detection_ns":null,"coloring_ns":null}`),
+			strings.HasSuffix(head, ",prepare_calls,nnz,colors,detection_ns,coloring_ns"),
+		} {
+			if has != anySparse(r.Rows) {
+				t.Errorf("the columns of sparse matrices are there: %v", has)
+			}
+		}
+	}
+}
+
 func TestWrite(t *testing.T) {
 	for _, format := range Formats {
 		var b strings.Builder

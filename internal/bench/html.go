@@ -36,6 +36,7 @@ type pageData struct {
 	Sections             []pageSection
 	Summary, Table       pageTable
 	Errors               []string
+	Sparse               bool // some rows are
 }
 
 type pageFact struct{ Name, Value string }
@@ -85,11 +86,11 @@ func writeHTML(w io.Writer, r Report) error {
 	engines := enginesOf(r.Rows)
 	data := pageData{
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Facts: facts(r.Info),
-		Rows: len(r.Rows), Missing: max(0, r.Want-len(r.Rows)),
+		Rows: len(r.Rows), Missing: max(0, r.Want-len(r.Rows)), Sparse: anySparse(r.Rows),
 	}
 	for k, name := range engines {
 		data.Legend = append(data.Legend, pageKey{
-			k, seriesClass(k), name, template.HTML(markers[k%len(markers)]),
+			k, seriesClass(k), name, template.HTML(marker(k)),
 			template.HTML(strings.ReplaceAll(template.HTMLEscapeString(name), "(", "<wbr>(")),
 		})
 	}
@@ -152,6 +153,7 @@ func sortValue(v float64) string {
 
 func rowTable(rows []Row, legend []pageKey) pageTable {
 	t := pageTable{ID: "rows", Caption: "All measurements"}
+	columns := columnsOf(rows)
 	for _, c := range columns {
 		if c.name == "" {
 			c.name, c.note = "check", "whether value and derivative agree with the reference"
@@ -240,11 +242,11 @@ func fastest(rows []Row, r Row, ns func(Row) float64) bool {
 func summaryTable(rows []Row, legend []pageKey) pageTable {
 	t := pageTable{ID: "summary", Caption: "At a glance", Columns: []pageColumn{
 		{"engine", "", true},
-		{"ratio", "derivative / function, geometric mean of the tasks, prepared", false},
+		{"ratio", "derivative / function, geometric mean of the tasks that it has part in, prepared", false},
 		{"smallest", "ratio of the tasks, prepared", false},
 		{"largest", "ratio of the tasks, prepared", false},
 		{"fastest in", "how many tasks, prepared", false},
-		{"ratio unprepared", "geometric mean of the tasks", false},
+		{"ratio unprepared", "geometric mean of the tasks that it has part in", false},
 		{"fastest unprepared in", "how many tasks", false},
 		{"correct", "rows that passed the check", false},
 	}}

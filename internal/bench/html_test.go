@@ -119,7 +119,7 @@ func TestBrowser(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		t.Run(scheme, func(t *testing.T) {
 			setting := map[string]string{"light": "1", "dark": "0"}[scheme]
-			seen := browse(t, chromium, "--blink-settings=preferredColorScheme="+setting)
+			seen := browse(t, sample(), chromium, "--blink-settings=preferredColorScheme="+setting)
 			for name, r := range seen {
 				checkFrame(t, name, r)
 			}
@@ -133,14 +133,34 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-func browse(t *testing.T, chromium string, flags ...string) map[string]tried {
+// TestBrowserSparse opens a page with the columns of sparse matrices.
+func TestBrowserSparse(t *testing.T) {
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium here: the page is not opened (on Debian: apt-get install chromium)")
+	}
+	for name, r := range browse(t, sparseSample(), chromium) {
+		if len(r.Errors) > 0 || len(r.CutText) > 0 || r.ScrollWidth > r.Width {
+			t.Errorf("%s: errors %q, cut labels %q, %v wide in %v", name, r.Errors, r.CutText, r.ScrollWidth, r.Width)
+		}
+		for head, want := range map[string]string{
+			"nnz": "2998;2998;-;-", "colours": "3;-;-;-", "detection": "403 µs;430 µs;-;-", "colouring": "961 µs;-;-;-",
+		} {
+			if got := strings.Join(r.Sorts[head].Up, ";"); got != want {
+				t.Errorf("%s: sorted by %s: %s, want %s", name, head, got, want)
+			}
+		}
+	}
+}
+
+func browse(t *testing.T, report Report, chromium string, flags ...string) map[string]tried {
 	t.Helper()
 	var page strings.Builder
-	if err := Write(&page, "html", sample()); err != nil {
+	if err := Write(&page, "html", report); err != nil {
 		t.Fatal(err)
 	}
 	// The spy must run first, and the page's policy allows inline scripts.
-	report := strings.Replace(page.String(), `<meta charset="utf-8">`, `<meta charset="utf-8">`+spy, 1)
+	html := strings.Replace(page.String(), `<meta charset="utf-8">`, `<meta charset="utf-8">`+spy, 1)
 	var mu sync.Mutex
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +172,7 @@ func browse(t *testing.T, chromium string, flags ...string) map[string]tried {
 		case "/":
 			w.Write([]byte(harness))
 		case "/report.html":
-			w.Write([]byte(report))
+			w.Write([]byte(html))
 		default:
 			http.NotFound(w, r)
 		}
@@ -209,8 +229,8 @@ func checkFrame(t *testing.T, name string, r tried) {
 	if len(r.CutText) > 0 {
 		t.Errorf("%s: labels %q stick out of their charts", name, r.CutText)
 	}
-	if len(r.Sorts) != len(columns) {
-		t.Errorf("%s: %d columns can be sorted, want %d", name, len(r.Sorts), len(columns))
+	if len(r.Sorts) != len(columnsOf(sample().Rows)) {
+		t.Errorf("%s: %d columns can be sorted, want %d", name, len(r.Sorts), len(columnsOf(sample().Rows)))
 	}
 	for head, s := range r.Sorts {
 		if s.Tag != "BUTTON" || !s.Focused {

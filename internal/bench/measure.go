@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
 )
@@ -16,8 +17,12 @@ type entrant struct {
 	engine Engine
 	p      *problems.Problem
 	d      Derivative
-	first  time.Duration // of the first preparation
+	plan   *nabla.SparsePlan // nil where the matrix is dense
+	first  time.Duration     // of the first preparation
 	row    Row
+
+	// What the preparations needed for the plan, where there is one.
+	detection, coloring []float64
 
 	prepared, unprepared, prepare *timing.Timing // nil where there is nothing to time
 }
@@ -73,7 +78,7 @@ func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration
 func newEntrant(p *problems.Problem, e Engine) *entrant {
 	nan := math.NaN()
 	return &entrant{engine: e, p: p, row: Row{
-		Task: p.Name, Title: p.Title, N: p.N, Engine: e.Name, Approximate: e.Approximate,
+		Task: p.Name, Title: p.Title, Hessian: p.Hessian, N: p.N, Engine: e.Name, Approximate: e.Approximate,
 		PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: nan,
 		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
 	}}
@@ -86,29 +91,30 @@ func (e *entrant) fail(err error) { e.row.Err, e.row.OK = err, false }
 func (e *entrant) check(budget time.Duration) {
 	e.p.Select(0)
 	start := time.Now()
-	d, err := e.engine.Prepare(e.p)
+	d, plan, err := e.engine.prepare(e.p)
 	e.first = time.Since(start)
 	if err != nil {
 		e.fail(fmt.Errorf("prepare: %w", err))
 		return
 	}
-	e.d = d
+	e.d, e.plan = d, plan
+	e.planned(plan)
 	tol := e.p.Tolerance
 	if e.engine.Approximate {
 		tol = e.p.Difference
 	}
 	row := &e.row
 	start = time.Now()
-	row.Error, err = compare(e.p, d, len(e.p.Cases))
+	row.Error, err = compare(e.p, d, plan, len(e.p.Cases))
 	once := time.Since(start)
 	if err == nil && row.Error <= tol {
 		var again float64
 		if once < budget { // a second time: what was recorded is replayed now
-			again, err = compare(e.p, d, len(e.p.Cases))
+			again, err = compare(e.p, d, plan, len(e.p.Cases))
 			row.Error = worse(row.Error, again)
 		}
 		if err == nil {
-			again, err = compare(e.p, e.once(), 1)
+			again, err = compare(e.p, e.once(), plan, 1)
 			row.Error = worse(row.Error, again)
 		}
 	}
@@ -126,13 +132,24 @@ func (e *entrant) check(budget time.Duration) {
 	row.PrepareCalls, row.Calls = countCalls(e.p, e.engine)
 }
 
+// planned takes down what a preparation needed for its plan.
+func (e *entrant) planned(plan *nabla.SparsePlan) {
+	if plan == nil {
+		return
+	}
+	e.detection = append(e.detection, float64(plan.Detection))
+	if plan.Coloring != nil {
+		e.coloring = append(e.coloring, float64(plan.ColoringTime))
+	}
+}
+
 // once is the derivative without preparation.
 func (e *entrant) once() Derivative {
 	if e.engine.Once != nil {
 		return e.engine.Once(e.p)
 	}
 	return func(y, d, x []float64) error {
-		f, err := e.engine.Prepare(e.p)
+		f, _, err := e.engine.prepare(e.p)
 		if err != nil {
 			return err
 		}
@@ -143,7 +160,7 @@ func (e *entrant) once() Derivative {
 // call computes the prepared derivatives of all cases.
 func (e *entrant) call() func() error {
 	p := e.p
-	y, jac := make([]float64, p.M), make([]float64, p.M*p.N)
+	y, jac := room(p, e.plan)
 	return func() error {
 		for i := range p.Cases {
 			if err := e.d(y, jac, p.Select(i).X); err != nil {
@@ -157,12 +174,15 @@ func (e *entrant) call() func() error {
 // time makes the timings and finds how many calls fill a sample.
 func (e *entrant) time(budget time.Duration) {
 	p, once := e.p, e.once()
-	y, jac := make([]float64, p.M), make([]float64, p.M*p.N)
+	y, jac := room(p, e.plan)
 	e.prepared = timing.New(e.call(), len(p.Cases))
 	e.unprepared = timing.New(func() error { return once(y, jac, p.Select(0).X) }, 1)
 	e.prepare = timing.New(func() error {
 		p.Select(0)
-		_, err := e.engine.Prepare(p)
+		_, plan, err := e.engine.prepare(p)
+		if err == nil {
+			e.planned(plan)
+		}
 		return err
 	}, 1)
 	e.prepared.Calibrate(budget)
@@ -207,6 +227,12 @@ func rowsOf(entrants []*entrant, plain *timing.Timing, all bool) []Row {
 			if len(row.Prepare.NS) == 0 {
 				row.PrepareNS = float64(e.first)
 			}
+			if e.plan != nil {
+				row.Sparse = &Sparse{
+					NNZ: e.plan.Pattern.NNZ(), Colors: e.plan.Products(),
+					DetectionNS: timing.Median(e.detection), ColoringNS: timing.Median(e.coloring),
+				}
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -217,8 +243,8 @@ func rowsOf(entrants []*entrant, plain *timing.Timing, all bool) []Row {
 // compare computes the first cases and compares values and derivatives with the
 // references. The error is the largest, relative to the largest component of the
 // case.
-func compare(p *problems.Problem, d Derivative, cases int) (worst float64, err error) {
-	y, jac := make([]float64, p.M), make([]float64, p.M*p.N)
+func compare(p *problems.Problem, d Derivative, plan *nabla.SparsePlan, cases int) (worst float64, err error) {
+	y, jac := room(p, plan)
 	for i := range cases {
 		c := p.Select(i)
 		fill(y, math.NaN())
@@ -226,10 +252,25 @@ func compare(p *problems.Problem, d Derivative, cases int) (worst float64, err e
 		if err := d(y, jac, c.X); err != nil {
 			return math.NaN(), err
 		}
-		worst = worse(worst, relative(jac, c.Derivative))
-		worst = worse(worst, relative(y, c.Value))
+		if plan != nil {
+			worst = worse(worst, relativeSparse(plan.Pattern, jac, c.Elements))
+		} else {
+			worst = worse(worst, relative(jac, p.Dense(c)))
+		}
+		if !p.Hessian {
+			worst = worse(worst, relative(y, c.Value))
+		}
 	}
 	return worst, nil
+}
+
+// room is for the value and the derivative.
+func room(p *problems.Problem, plan *nabla.SparsePlan) (y, d []float64) {
+	size := p.Rows() * p.N
+	if plan != nil {
+		size = plan.Pattern.NNZ()
+	}
+	return make([]float64, p.M), make([]float64, size)
 }
 
 func fill(v []float64, with float64) {

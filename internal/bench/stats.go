@@ -2,6 +2,9 @@ package bench
 
 import (
 	"math"
+
+	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // geometricMean is the right mean of ratios. NaNs do not count.
@@ -57,6 +60,23 @@ func relative(got, want []float64) float64 {
 		return worst
 	}
 	return worst / scale
+}
+
+// relativeSparse is the same for a sparse matrix. What its pattern has not is zero.
+func relativeSparse(p *sparsity.Pattern, got []float64, want []problems.Element) float64 {
+	inside := make([]float64, p.NNZ())
+	outside := map[[2]int]float64{}
+	for _, e := range want {
+		if k, has := p.Index(e.Row, e.Col); has {
+			inside[k] += e.Value
+		} else {
+			outside[[2]int{e.Row, e.Col}] += e.Value
+		}
+	}
+	for _, v := range outside {
+		got, inside = append(got, 0), append(inside, v)
+	}
+	return relative(got, inside)
 }
 
 // worse is the larger of two errors; NaN is worse than any number.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
@@ -60,16 +61,23 @@ var markers = [...]string{
 	`<circle class="open" r="3.6"/>`,
 	`<rect class="open" x="-3.4" y="-3.4" width="6.8" height="6.8"/>`,
 	`<path class="open" d="M0-5.2 5.2 0 0 5.2-5.2 0Z"/>`,
+	`<path class="open" d="M0-4.8 4.4 3.4H-4.4Z"/>`,
 }
+
+// palette is the number of colours. It has no divisor in common with that of the
+// markers, so that the two together tell many series apart.
+const palette = 8
+
+func marker(k int) string { return markers[k%len(markers)] }
 
 // marker puts the mark of series k, with what it says under the pointer.
 func (s *canvas) marker(k int, x, y float64, tip string) {
 	s.printf(`<g class="m" transform="translate(%.1f %.1f)"><title>%s</title>%s</g>`+"\n",
-		x, y, html.EscapeString(tip), markers[k%len(markers)])
+		x, y, html.EscapeString(tip), marker(k))
 }
 
 // seriesClass is the class of series k: which one it is, and its colour.
-func seriesClass(k int) string { return fmt.Sprintf("k%d s%d", k, k%len(markers)) }
+func seriesClass(k int) string { return fmt.Sprintf("k%d s%d", k, k%palette) }
 
 // svg draws a chart.
 func svg(c Chart) template.HTML {
@@ -118,7 +126,11 @@ func curvesSVG(c Chart) template.HTML {
 
 // dotsSVG has a band for each line, and in it the engines one below the other.
 func dotsSVG(c Chart) template.HTML {
-	const left, top, bottom, step, never = 106.0, 8.0, 50.0, 7.0, chartWidth - 28
+	const top, bottom, step, never = 8.0, 50.0, 7.0, chartWidth - 28
+	left := 106.0
+	for _, l := range c.Lines {
+		left = max(left, 12+8.5*float64(utf8.RuneCountInString(l))) // narrow windows have larger letters
+	}
 	x := logAxis{c.X, left, chartWidth - 30}
 	if c.Never {
 		x.end = never - 48

@@ -43,17 +43,22 @@ func Significant(v float64) string {
 
 // Duration is a time in nanoseconds with a unit that suits it.
 func Duration(ns float64) string {
+	return withUnit(ns, Significant, [4]string{" ns", " µs", " ms", " s"})
+}
+
+// withUnit is v in thousands of a unit; small is how it is written in the first one.
+func withUnit(v float64, small func(float64) string, units [4]string) string {
 	switch {
-	case math.IsNaN(ns):
+	case math.IsNaN(v):
 		return "-"
-	case ns < 999.5:
-		return Significant(ns) + " ns"
-	case ns < 999.5e3:
-		return Significant(ns/1e3) + " µs"
-	case ns < 999.5e6:
-		return Significant(ns/1e6) + " ms"
+	case v < 999.5:
+		return small(v) + units[0]
+	case v < 999.5e3:
+		return Significant(v/1e3) + units[1]
+	case v < 999.5e6:
+		return Significant(v/1e6) + units[2]
 	}
-	return Significant(ns/1e9) + " s"
+	return Significant(v/1e9) + units[3]
 }
 
 // Percent is a fraction in percent.
@@ -65,19 +70,7 @@ func Percent(v float64) string {
 }
 
 // Size is a number of bytes.
-func Size(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "-"
-	case v < 999.5:
-		return Count(v) + " B"
-	case v < 999.5e3:
-		return Significant(v/1e3) + " kB"
-	case v < 999.5e6:
-		return Significant(v/1e6) + " MB"
-	}
-	return Significant(v/1e9) + " GB"
-}
+func Size(v float64) string { return withUnit(v, Count, [4]string{" B", " kB", " MB", " GB"}) }
 
 // Count is a whole number.
 func Count(v float64) string {

@@ -34,14 +34,14 @@ const (
 	keyRow  = 0.3 * vg.Inch
 )
 
-// colors and shapes tell engines apart; there are as many as in the page.
+// colors and shapes tell engines apart; they are those of the page.
 var (
 	colors = []color.RGBA{
 		{0x00, 0x68, 0xb4, 255}, {0xc2, 0x41, 0x0c, 255}, {0x00, 0x80, 0x5a, 255}, {0x9d, 0x3c, 0x9d, 255},
 		{0x8a, 0x6a, 0x00, 255}, {0x3b, 0x4c, 0xc0, 255}, {0xb0, 0x00, 0x3a, 255}, {0x4d, 0x57, 0x63, 255},
 	}
 	shapes = []mark{
-		{circle, false}, {square, false}, {up, false}, {diamond, false}, {down, false}, {circle, true}, {square, true}, {diamond, true},
+		{circle, false}, {square, false}, {up, false}, {diamond, false}, {down, false}, {circle, true}, {square, true}, {diamond, true}, {up, true},
 	}
 	ink  = color.RGBA{0x1b, 0x1f, 0x27, 255}
 	soft = color.RGBA{0xd5, 0xd9, 0xe0, 255}

@@ -1,0 +1,29 @@
+package coloring
+
+import "github.com/nabla-ad/nabla/sparsity"
+
+// None is the algorithm that groups nothing: every column, or for a row problem every
+// row, has a colour of its own. Entries are then read off the derivative's own columns,
+// which serves where a pattern cannot be trusted, and to compare with.
+type None struct{}
+
+func (None) String() string { return "None" }
+
+// Color implements [Algorithm]. A bidirectional problem gets products of columns only.
+func (None) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
+	m, n := p.Dims()
+	each := func(n int) []int {
+		colors := make([]int, n)
+		for i := range colors {
+			colors[i] = i + 1
+		}
+		return colors
+	}
+	switch problem.Partition {
+	case Row:
+		return Constant{Rows: each(m)}.Color(p, problem)
+	case Bidirectional:
+		return Constant{Columns: each(n), Rows: make([]int, m)}.Color(p, problem)
+	}
+	return Constant{Columns: each(n)}.Color(p, problem)
+}

@@ -1,0 +1,171 @@
+package nabla
+
+import (
+	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// HessianDiagonal is the diagonal of ∇²f(x). See [PrepareHessianDiagonal].
+func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, error) {
+	p, err := PrepareHessianDiagonal(f, b, x)
+	if err != nil {
+		return nil, err
+	}
+	return p.HessianDiagonal(nil, x)
+}
+
+// PrepareHessianDiagonal prepares the diagonal of the Hessian of f on b. With an
+// [AutoSparse] it takes a product for each group of inputs that do not meet, fewer than
+// for the whole Hessian; an engine that computes entries is asked for those of the
+// diagonal; otherwise it is a product for each input, with memory for a few.
+func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*HessianDiagonalPrep, error) {
+	p := new(HessianDiagonalPrep)
+	if err := p.setup("HessianDiagonal", f, wantScalar, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// HessianDiagonalPrep computes diagonals of Hessians of one function on one backend. It
+// is for one goroutine at a time.
+type HessianDiagonalPrep struct {
+	prep
+	entries engine.SparseHessian // nil where there are products
+	hvp     engine.HVP
+	groups  [][]int        // the inputs of each product
+	whole   *sparseHessian // with AutoSparse: what finds a wrong pattern
+	calls   uint64
+	plan    *SparsePlan
+	v, hv   engine.Block
+}
+
+func (p *HessianDiagonalPrep) prepare() (err error) {
+	b := &p.backend
+	diagonal := sparsity.Banded(p.n, p.n, 0, 0)
+	p.entries, p.groups, p.whole, p.calls = nil, nil, nil, 0
+	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed && (b.sparse == nil || b.sparse.Coloring == nil) {
+		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonal), true); err != nil {
+			return err
+		}
+		if p.entries != nil {
+			p.native = p.entries
+			return nil
+		}
+	}
+	if b.sparse != nil {
+		p.whole, err = newSparseHessian(p.plan, p.f, b, p.x, p.n, b.sparse.Coloring == nil, func() (*SparsePlan, error) {
+			return b.sparse.detect(p.op, p.f, b, p.x, true)
+		})
+		if err != nil {
+			return err
+		}
+		p.plan = p.whole.plan
+		colors, count, err := coloring.Diagonal(p.plan.Pattern)
+		if err != nil {
+			return err
+		}
+		p.groups = make([][]int, count)
+		for i, c := range colors {
+			if c > 0 {
+				p.groups[c-1] = append(p.groups[c-1], i)
+			}
+		}
+	} else {
+		for i := range p.n {
+			p.groups = append(p.groups, []int{i})
+		}
+	}
+	k := engine.LanesOf(b.outer, max(1, len(p.groups)))
+	p.v, p.hv = engine.NewBlock(p.n, k), engine.NewBlock(p.n, k)
+	p.hvp, err = engine.PrepareHVP(b.outer, b.inner, p.f, p.x, k)
+	p.native = p.hvp
+	return err
+}
+
+// HessianDiagonal writes the diagonal of ∇²f(x) to dst, which is allocated if nil, and
+// returns it.
+func (p *HessianDiagonalPrep) HessianDiagonal(dst, x []float64) ([]float64, error) {
+	_, _, dst, err := p.compute(nil, false, dst, x)
+	return dst, err
+}
+
+// ValueGradientAndDiagonal is HessianDiagonal, f(x), and writes ∇f(x) to grad, which is
+// allocated if nil.
+func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (y float64, gradOut, diagonal []float64, err error) {
+	return p.compute(grad, true, dst, x)
+}
+
+func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []float64) (y float64, _, _ []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return 0, nil, nil, err
+	}
+	defer p.end(&err)
+	if wanted {
+		if grad, err = p.vector("grad", grad, p.n, x); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	if dst, err = p.vector("dst", dst, p.n, x); err != nil {
+		return 0, nil, nil, err
+	}
+	if overlap(grad, dst) {
+		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
+	}
+	if p.entries != nil {
+		y, err = p.entries.ValueGradientAndEntries(grad, dst, x)
+		return y, grad, dst, err
+	}
+	clear(dst)
+	rest := grad
+	for from := 0; from < len(p.groups) || from == 0; from += p.v.B {
+		k := min(p.v.B, len(p.groups)-from)
+		v, hv := p.v.Cols(0, max(k, 1)), p.hv.Cols(0, max(k, 1))
+		v.Zero()
+		for j := range k {
+			for _, i := range p.groups[from+j] {
+				v.Row(i)[j] = 1
+			}
+		}
+		value, err := p.hvp.ValueGradientAndHVP(rest, hv, x, v)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		if from == 0 {
+			y, rest = value, nil
+		}
+		for j := range k {
+			for _, i := range p.groups[from+j] {
+				dst[i] = hv.Row(i)[j]
+			}
+		}
+	}
+	p.calls++
+	if p.whole != nil && p.whole.probe != nil && p.calls&(p.calls-1) == 0 {
+		p.whole.probe.calls = 0 // that it compares
+		_, err = p.whole.compute(nil, p.whole.data, x)
+	}
+	return y, grad, dst, err
+}
+
+// Clone is a prepared object of its own for another goroutine.
+func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
+	q := new(HessianDiagonalPrep)
+	q.plan = p.plan
+	q.cloneOf(&p.prep, q.prepare)
+	return q
+}
+
+// Rebind reads another struct of the bound type from now on.
+func (p *HessianDiagonalPrep) Rebind(q any) error { return p.rebind(q) }
+
+// Resize prepares for points of the length of x.
+func (p *HessianDiagonalPrep) Resize(x []float64) error {
+	old := p.plan
+	p.plan = nil
+	err := p.resizeTo(x)
+	if err != nil {
+		p.plan = old
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// Weighted is (x, w) ↦ Σ wᵢ·fᵢ(x): n+m inputs and one output. Its gradient is that of
+// the combination by x, and f(x) by w. It shares what f is bound to.
+func Weighted(f *Function) *Function {
+	n, m := f.Dims()
+	def := Def{Name: "weighted sum of " + f.Name(), N: n + m, M: 1, Context: f.def.Context}
+	if plain := f.def.Plain; plain != nil {
+		buf := make([]float64, m)
+		def.Plain = func(y, x []float64, c Context) error {
+			if err := plain(buf, x[:n], c); err != nil {
+				return err
+			}
+			y[0] = 0
+			for i, v := range buf {
+				y[0] += x[n+i] * v
+			}
+			return nil
+		}
+	}
+	if traced := f.def.Traced; traced != nil {
+		buf := make([]Real, m)
+		def.Traced = func(y, x []Real, c Context) error {
+			for i := range buf {
+				buf[i] = core.Poison()
+			}
+			if err := traced(buf, x[:n], c); err != nil {
+				return err
+			}
+			y[0] = Real{}
+			for i, r := range buf {
+				if r.Poisoned() {
+					return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrOutputNotWritten)
+				}
+				y[0] = core.Apply2(rules.Add, y[0], core.Apply2(rules.Mul, x[n+i], r))
+			}
+			return nil
+		}
+	}
+	def.Fork = func() Def { return Weighted(f.Detached()).def }
+	g := NewFunction(def)
+	g.policy = f.policy
+	return g
+}
