@@ -143,7 +143,9 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []floa
 	p.calls++
 	if p.whole != nil && p.whole.probe != nil && p.calls&(p.calls-1) == 0 {
 		p.whole.probe.calls = 0 // that it compares
-		_, err = p.whole.compute(nil, p.whole.data, x)
+		if _, err = p.whole.compute(nil, p.whole.data, x); err != nil {
+			p.calls = 0
+		}
 	}
 	return y, grad, dst, err
 }
@@ -157,7 +159,10 @@ func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
 }
 
 // Rebind reads another struct of the bound type from now on.
-func (p *HessianDiagonalPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *HessianDiagonalPrep) Rebind(q any) error {
+	p.calls = 0 // the next call is compared
+	return p.rebind(q)
+}
 
 // Resize prepares for points of the length of x.
 func (p *HessianDiagonalPrep) Resize(x []float64) error {

@@ -186,6 +186,7 @@ func (p *WeightedHessianPrep) Rebind(q any) error {
 		return err
 	}
 	defer p.busy.Store(false)
+	p.s.probe.soon()
 	err := p.w.Rebind(q)
 	if err == nil {
 		p.bound = q
