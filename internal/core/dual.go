@@ -124,6 +124,10 @@ func (t *Tracer) dualBinary(op rules.Op, a, b Rep, v float64) Rep {
 			}
 			return t.number(v, id)
 		}
+	case rules.Mul:
+		if a.ID != 0 && b.ID != 0 {
+			return t.combined(a.ID, b.ID, b.V, a.V, v)
+		}
 	}
 	aOn, bOn := a.ID != 0 && activeIn[op][0], b.ID != 0 && activeIn[op][1]
 	switch {

@@ -192,7 +192,10 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 // Binary is the result of op on two numbers of which at least one is traced; v is
 // its value.
 func Binary(op rules.Op, a, b Rep, v float64) Rep {
-	t, a, b := meet(a, b)
+	t := a.T
+	if t == nil || t != b.T || a.Gen != t.gen || b.Gen != t.gen || a.ID == 0 || b.ID == 0 {
+		t, a, b = meet(a, b)
+	}
 	switch t.kind {
 	case kindRecord:
 		return t.record(uint32(op), t.operand(a), t.operand(b), v)
