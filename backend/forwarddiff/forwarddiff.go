@@ -171,16 +171,20 @@ func (r *runner) tangents(i int) []float64 {
 	return r.t.Tangents(r.ys[i].ID)
 }
 
-// put writes the tangents of output i to dst.
-func (r *runner) put(dst []float64, i int) {
+// put writes the tangents of output i to dst and reports whether there is a NaN.
+func (r *runner) put(dst []float64, i int) (nan bool) {
 	t := r.tangents(i)
 	if t == nil {
 		clear(dst)
-		return
+		return false
 	}
-	for k := range dst {
-		dst[k] = t[k] + 0 // a structural zero is written as -0
+	for k, v := range t[:len(dst)] {
+		dst[k] = v + 0 // a structural zero is written as -0
+		if v != v {
+			nan = true
+		}
 	}
+	return nan
 }
 
 func (r *runner) values(y []float64) {
@@ -203,13 +207,19 @@ func (b Backend) PreparePushforward(f *engine.Function, x []float64, lanes int) 
 type pushforward struct{ *runner }
 
 func (p *pushforward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
-	if err := p.sweep(x, xdot.B, seeds{block: xdot}); err != nil {
-		return err
+	for _, strong := range [...]bool{false, true} {
+		if err := p.once(x, xdot.B, seeds{block: xdot}, strong); err != nil {
+			return err
+		}
+		nan := false
+		for i := range p.ys {
+			nan = p.put(ydot.Row(i), i) || nan
+		}
+		if !nan {
+			break
+		}
 	}
 	p.values(y)
-	for i := range p.ys {
-		p.put(ydot.Row(i), i)
-	}
 	return nil
 }
 
