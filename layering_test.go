@@ -36,6 +36,7 @@ func TestLayering(t *testing.T) {
 		"difftest":                ". engine internal/tabular internal/timing",
 		"problems":                ".",
 		"gen/ir":                  "",
+		"gen/lower":               "gen/ir",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
 	}

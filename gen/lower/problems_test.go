@@ -1,0 +1,78 @@
+package lower_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// program loads packages as seen from the root of the module.
+func program(t *testing.T, patterns ...string) *lower.Program {
+	t.Helper()
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lower.New(pkgs, lower.Options{})
+}
+
+const problems = "github.com/nabla-ad/nabla/problems"
+
+// TestProblems lowers every test function.
+func TestProblems(t *testing.T) {
+	p := program(t, problems)
+	for _, name := range []string{
+		"SumSquaresPlain", "DiffSquaresPlain", "RosenbrockPlain", "BrusselatorPlain", "LogPosteriorPlain",
+		"ReprojectionPlain", "LogisticLossPlain", "LorenzPlain", "AdjustmentPlain", "RecurrentLossPlain", "HandPlain",
+		// Not test functions, but the richest code there is here.
+		"handJacobian", "lorenzGradient", "logPosteriorGradient", "recurrentGradient", "rotation", "reprojectionJacobian",
+		"rosenbrockGradient", "AdjustmentJacobian", "BrusselatorJacobian", "logisticGradient",
+	} {
+		f, err := p.Func(p.Lookup(problems, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text := dump(f)
+		t.Logf("%s", text)
+		if !strings.Contains(text, "func "+f.Name) {
+			t.Errorf("%s: printed without its name", name)
+		}
+	}
+}
+
+// reach is f and all it calls, callees first.
+func reach(f *ir.Func) (out []*ir.Func) {
+	seen := map[*ir.Func]bool{}
+	var visit func(f *ir.Func)
+	visit = func(f *ir.Func) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		calls(f.Body, visit)
+		out = append(out, f)
+	}
+	visit(f)
+	return out
+}
+
+func calls(b ir.Block, f func(*ir.Func)) {
+	for _, s := range b {
+		switch s := s.(type) {
+		case *ir.Call:
+			if s.Callee.Func != nil {
+				f(s.Callee.Func)
+			}
+		case *ir.If:
+			calls(s.Then, f)
+			calls(s.Else, f)
+		case *ir.Scope:
+			calls(s.Body, f)
+		case *ir.Loop:
+			calls(s.Body, f)
+		}
+	}
+}
