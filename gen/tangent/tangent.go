@@ -38,7 +38,10 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 		return nil, nil, err
 	}
 	t, err := p.build(facts)
-	return t, facts, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, facts, nil
 }
 
 // Error says what has no tangent.
