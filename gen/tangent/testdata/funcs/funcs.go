@@ -15,7 +15,9 @@ func More(a, b float64) float64 {
 		math.Cbrt(b) + math.Expm1(-a) + math.Log2(b) + math.Tan(a/4) + math.Acos(a/9) + math.Gamma(b) + math.FMA(a, b, a)
 }
 
-func Least(a, b, c float64) float64 { return min(a*b, c, b*b) + max(a, b)*c + math.Max(a, c) + math.Min(b, 3*a) }
+func Least(a, b, c float64) float64 {
+	return min(a*b, c, b*b) + max(a, b)*c + math.Max(a, c) + math.Min(b, 3*a)
+}
 
 func Sum(x []float64) float64 {
 	s := 0.0
