@@ -68,8 +68,8 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 // to one place is left to the analyses that come later.
 func (l *lowerer) readsSame(p *ir.Place, e ir.Expr) bool {
 	found := false
-	eachPlace(e, func(r *ir.Place, _ bool) {
-		found = found || r.Root == p.Root && l.overlap(p, r)
+	eachPlace(e, func(r *ir.Place, taken bool) {
+		found = found || !taken && r.Root == p.Root && l.overlap(p, r)
 	})
 	return found
 }

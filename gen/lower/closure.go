@@ -232,7 +232,7 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.names.fresh(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())}}
+	e := &entry{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())}}
 	p.entries[key] = e
 	l := p.lowerer(e, v.home.d, v.home.subst)
 	if l.signature(sig, values) {

@@ -45,9 +45,13 @@ func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {
 	if d.facts == nil {
 		d.facts = findFacts(d.pkg.TypesInfo, d.node)
 	}
+	names := newNamer()
+	for name := range d.facts.packages {
+		names.n.Reserve(name)
+	}
 	return &lowerer{
 		p: p, e: e, f: e.f, d: d, info: d.pkg.TypesInfo, facts: d.facts, subst: s,
-		names: newNamer(), env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
+		names: names, env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
 	}
 }
 

@@ -56,9 +56,7 @@ func isOpaque(fn *types.Func) bool {
 	if !ok || names != nil && !names[fn.Name()] || sig.Results().Len() != 1 || sig.TypeParams().Len() > 0 {
 		return false
 	}
-	switch sig.Results().At(0).Type().Underlying().(type) {
-	case *types.Basic, *types.Slice, *types.Interface:
-	default:
+	if t := sig.Results().At(0).Type(); !isString(t) && !types.IsInterface(t) && basic(t)&types.IsBoolean == 0 {
 		return false
 	}
 	for i := range sig.Params().Len() {

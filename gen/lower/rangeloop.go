@@ -181,5 +181,5 @@ func (l *lowerer) rangeString(s *ast.RangeStmt, label string) {
 		return
 	}
 	runes := types.NewSlice(types.Universe.Lookup("rune").Type())
-	l.rangeSlice(s, label, &ir.Opaque{Typed: ir.Typed{T: runes}, Format: "[]rune(%v)", Args: []ir.Expr{l.expr(s.X)}})
+	l.rangeSlice(s, label, &ir.Convert{Typed: ir.Typed{T: runes}, X: l.expr(s.X)})
 }
