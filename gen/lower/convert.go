@@ -50,6 +50,11 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	if isString(t) || isString(from) {
 		return &ir.Convert{Typed: typed, X: e}
 	}
+	for _, u := range []types.Type{t, from} {
+		if b, ok := u.Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+			return l.bad(x, "conversion of unsafe.Pointer", "memory has no types there", "use slices and indices")
+		}
+	}
 	return l.bad(x, "conversion to "+typeText(t), "it is not one between numbers or types of one structure", "")
 }
 

@@ -94,6 +94,12 @@ func (l *lowerer) bad(e ast.Expr, what, reason, remedy string) ir.Expr {
 }
 
 func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
+	if t := l.typeOf(e); !isFuncType(t) {
+		if len(l.e.refusals) > 0 {
+			return zero(t) // what would have declared it was refused
+		}
+		return l.bad(e, "expression", "its value is not known", "")
+	}
 	return l.bad(e, "function value", "which function is called has to be known when it is generated", remedyStatic)
 }
 

@@ -38,7 +38,6 @@ type binding struct {
 type jump struct {
 	name      string // in the source
 	brk, cont *ir.Label
-	block     bool // only a break with a label leaves it
 }
 
 func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {

@@ -11,7 +11,7 @@ func (w *writer) stmt() {
 	switch w.IntN(36) {
 	case 0, 1:
 		v := w.name("f")
-		w.line("%s := %s", v, w.float(2))
+		w.line("%s := %s", v, []string{w.float(2), "rings(" + w.pick("slice") + ", " + w.float(0) + ")"}[w.IntN(2)])
 		w.line("_ = %s", v)
 		w.declare("float", v)
 	case 2, 3, 4:

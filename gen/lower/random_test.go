@@ -87,6 +87,133 @@ func tree(a float64, k int) float64 {
 	return 0.5*tree(a*0.9, k-1) + 0.25*tree(a+0.1, k-2)
 }
 
+// fac has a closure that calls itself.
+func fac(x float64, k int) float64 {
+	var f func(i int) float64
+	n := 0
+	f = func(i int) float64 {
+		n++
+		if i <= 0 {
+			return x
+		}
+		return f(i-1)*0.5 + float64(n)
+	}
+	return f(k % 5)
+}
+
+// text does what can be done with strings.
+func text(k int) (n int) {
+	s := "aé"
+	for i := 0; i < k%4; i++ {
+		s += "x" + s[1:2]
+	}
+	for _, r := range s {
+		n = n*3 + int(r)
+	}
+	b := []byte(s)
+	b[0]++
+	switch string(b[:1]) + s[:1] {
+	case "ba":
+		n -= int(b[1])
+	}
+	return n % 11
+}
+
+// ints wraps integers of all sizes.
+func ints(k int) (n int) {
+	a, b, c := int8(k*37), uint16(k*9999), uint32(1)<<(uint(k)%40)
+	a += a
+	b = b*b ^ b>>3
+	c -= uint32(a)
+	d := int64(c)*int64(b) - 1<<40
+	var e uint = uint(d)
+	for i := int8(120); i < 127 && n < 50; i += 3 {
+		n++
+	}
+	for i := uint8(k); i > 3; i -= 2 {
+		n++
+		if n > 20 {
+			break
+		}
+	}
+	return n + int(a) + int(b)%7 + int(e%13) - int(float32(d)/3)%5
+}
+
+type ring[T ~float64] struct {
+	x    []T
+	next func(T) T
+	at   int
+}
+
+func (r *ring[T]) put(v T) T {
+	r.x[r.at], r.at = v, (r.at+1)%len(r.x)
+	var s T
+	for i := range r.x {
+		s += r.x[(r.at+i)%len(r.x)] * T(i)
+	}
+	return s
+}
+
+type celsius float64
+
+func rings(x []float64, v float64) (s float64) {
+	r := ring[celsius]{x: make([]celsius, 3)}
+	q := &ring[float64]{x: x, at: 1}
+	for _, e := range x {
+		s += q.put(e*0.5) - float64(r.put(celsius(v)))
+	}
+	return s
+}
+
+// matrix has arrays in arrays, and pointers to them.
+func matrix(a, b float64) (s float64) {
+	m := [2][3]float64{{a, 1, b}, {2: a}}
+	p := &m[1]
+	rows := []*[3]float64{p, &m[0], p}
+	for i, r := range rows {
+		r[i] += b
+		for j, v := range r {
+			r[2-j] -= v * 0.5
+			s += v
+		}
+		c := m
+		c[0][0] = 7
+		s -= c[1][i]
+		if m == c {
+			s++
+		}
+	}
+	t := [3]float64(m[1][:])
+	t[0]++
+	var i int
+	for i, m[0][1] = range t {
+		s += m[0][i]
+	}
+	return s + t[2]
+}
+
+// pick has a function for each case, and one that is nil.
+func pick(k int, x float64) float64 {
+	each := func(f func(float64) float64) float64 {
+		if f == nil {
+			return x
+		}
+		return f(x) + f(0.5)
+	}
+	half := func(v float64) float64 { return v * half }
+	switch k % 3 {
+	case 0:
+		return each(half)
+	case 1:
+		return each(math.Sin)
+	case 2:
+		return each(P{A: x}.plus) + each(nil)
+	}
+	return each(func(v float64) float64 { return each(half) - v })
+}
+
+func (p P) plus(v float64) float64 { return p.A + v }
+
 var table = [4]float64{0.5, -1, 0.25, 2}
 
 const half = 1.0 / 2
@@ -171,7 +298,7 @@ func (w *writer) float(d int) string {
 		}
 	}
 	x, y := w.float(d-1), w.float(d-2)
-	switch w.IntN(14) {
+	switch w.IntN(18) {
 	case 0, 1:
 		return fmt.Sprintf("(%s + %s)*0.5", x, y)
 	case 2:
@@ -194,6 +321,14 @@ func (w *writer) float(d int) string {
 		return fmt.Sprintf("mean(%s, %s, 0.5)", x, y)
 	case 11:
 		return fmt.Sprintf("min(%s, %s, 3)", x, y)
+	case 13:
+		return fmt.Sprintf("fac(%s, %s)", x, w.pick("index"))
+	case 14:
+		return fmt.Sprintf("float64(text(%s&3)+ints(%s))", w.pick("index"), w.pick("index"))
+	case 15:
+		return fmt.Sprintf("matrix(%s, %s)", x, y)
+	case 16:
+		return fmt.Sprintf("pick(%s, %s)", w.pick("index"), x)
 	case 12:
 		return fmt.Sprintf("table[uint(%s)%%4]", w.integer(0))
 	}
