@@ -59,7 +59,7 @@ func floatOp[T float32 | float64](op token.Token, a, b T) T {
 	case token.QUO:
 		return a / b
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 func intOp[T int64 | uint64](op token.Token, a, b T) T {
@@ -83,7 +83,7 @@ func intOp[T int64 | uint64](op token.Token, a, b T) T {
 	case token.AND_NOT:
 		return a &^ b
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 // shiftOp is x << n or x >> n for x of type t and n of type u.
@@ -132,7 +132,7 @@ func compare(op token.Token, x, y Value, t types.Type) bool {
 	case token.GEQ:
 		return less(y, x, t) || equal(x, y, t)
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 // minMax is min or max of values of type t.
@@ -178,7 +178,7 @@ func constValue(v constant.Value, t types.Type) Value {
 		x, _ := constant.Uint64Val(i)
 		return Value{num: x}
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 // convert is the conversion of a value from one type to another.
@@ -311,5 +311,5 @@ func elementaryValue(name string, a []Value) Value {
 	case func(uint32) float32:
 		return floatValue(float64(f(uint32(a[0].num))))
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }

@@ -246,7 +246,7 @@ func (c *checker) binary(e *Binary) {
 		ok = isInteger(x) && isInteger(y)
 	default:
 		c.is(e, x)
-		c.is(e, y)
+		c.is(e.Y, x)
 		switch e.Op {
 		case token.ADD:
 			ok = isNumber(x) || isString(x)

@@ -50,9 +50,9 @@ func (m *Machine) Eval(f *Func, args []Value) (results []Value, err error) {
 		case *LimitError:
 			results, err = nil, e
 		case runtime.Error:
-			results, err = nil, fmt.Errorf("%w: %w", illFormed, e)
+			results, err = nil, fmt.Errorf("%w: %w", errIllFormed, e)
 		case error:
-			if e != illFormed {
+			if e != errIllFormed {
 				panic(e)
 			}
 			results, err = nil, e
@@ -104,7 +104,7 @@ func (fr *frame) variable(v *Var) *Value {
 		}
 		panic(limitError("the variable %s has no value", v.Name))
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 // block executes statements and says what label is left, nil for none.
@@ -229,7 +229,7 @@ func (fr *frame) simple(s Stmt) {
 		*st = sliceValue(list[:len(list)-1])
 		fr.operands(s.P).find().assign(box(top, stacked(s.Stack), s.P.Type()))
 	default:
-		panic(illFormed)
+		panic(errIllFormed)
 	}
 }
 

@@ -63,7 +63,7 @@ func (fr *frame) expr(e Expr) Value {
 		}
 		return box(stringValue(fmt.Sprintf(e.Format, args...)), types.Typ[types.String], e.T)
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 // route is a place whose indices are evaluated but whose memory is not yet looked for:
@@ -159,7 +159,7 @@ func (fr *frame) unary(e *Unary) Value {
 	case e.Op == token.XOR:
 		return wrap(intValue(^x.int()), basic(e.T).Kind())
 	}
-	panic(illFormed)
+	panic(errIllFormed)
 }
 
 func (fr *frame) binary(e *Binary) Value {

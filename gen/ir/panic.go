@@ -35,4 +35,4 @@ func limitError(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}
 }
 
-var illFormed = errors.New("ir: the function is not well-formed, see Check")
+var errIllFormed = errors.New("ir: the function is not well-formed, see Check")

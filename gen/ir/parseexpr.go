@@ -155,6 +155,9 @@ func (p *parser) newConst(x ast.Node, v constant.Value, text string, t types.Typ
 	if t == nil {
 		p.failAt(x, "nil without a type")
 	}
+	if v == nil && !nilable(t) {
+		p.failAt(x, "nil is no "+typeText(t))
+	}
 	if err := constantFits(v, t); err != "" {
 		p.failAt(x, err)
 	}

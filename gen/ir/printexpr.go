@@ -30,7 +30,11 @@ func (p *printer) prec(e Expr, want types.Type, outer int) string {
 		}
 	case *Unary:
 		inner = unary
-		s = p.prec(e.X, e.T, unary)
+		x := e.T
+		if !evident(e.X) && e.Op != token.NOT {
+			x = context(e.T, want)
+		}
+		s = p.prec(e.X, x, unary)
 		switch e.X.(type) {
 		case *Const, *Unary:
 			s = "(" + s + ")" // -1 is a constant, and -- another token
