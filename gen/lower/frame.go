@@ -25,7 +25,6 @@ type lowerer struct {
 	jumps     []jump
 	label     string // of the statement that comes next
 	addressed map[*ir.Var]bool
-	literals  int
 }
 
 // binding is what a name of the source stands for: a place or a known function.

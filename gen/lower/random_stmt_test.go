@@ -8,7 +8,7 @@ import (
 var ops = []string{"+=", "-=", "*=", "="}
 
 func (w *writer) stmt() {
-	switch w.IntN(36) {
+	switch w.IntN(39) {
 	case 0, 1:
 		v := w.name("f")
 		w.line("%s := %s", v, []string{w.float(2), "rings(" + w.pick("slice") + ", " + w.float(0) + ")"}[w.IntN(2)])
@@ -111,6 +111,32 @@ func (w *writer) stmt() {
 		w.line("}")
 		w.declare("struct", s+"[n&3]")
 		w.declare("array", s+"[2].V")
+	case 36:
+		w.line("for i := 0; q.next() != 3 && i < 5; i, b = i+1, b*0.5 {")
+		w.line("\tif %s {", w.cond(0))
+		w.line("\t\tcontinue")
+		w.line("\t}")
+		w.line("\ta += float64(q.N)")
+		w.line("}")
+	case 37:
+		s := w.name("h")
+		w.line("var %s []*int", s)
+		w.line("for i := 0; i < 5; i++ {")
+		w.line("\tjump := func(d int) { i += d }")
+		w.line("\tif %s = append(%s, &i); %s {", s, s, w.cond(0))
+		w.line("\t\tjump(1)")
+		w.line("\t\tcontinue")
+		w.line("\t}")
+		w.line("\tjump(%d)", w.IntN(3))
+		w.line("}")
+		w.line("for _, e := range %s {", s)
+		w.line("\tn = (n*3 + *e) %% 9")
+		w.line("}")
+	case 38:
+		w.line("for q.N = 0; q.N < len(x) && fuel > 0; q.N++ {")
+		w.line("\tfuel--")
+		w.line("\tx[q.N] -= %s", w.float(1))
+		w.line("}")
 	case 35:
 		w.line("switch q.next() {")
 		w.line("case %s, q.next() - 1:", w.integer(0))
