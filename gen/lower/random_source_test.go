@@ -4,7 +4,12 @@ package lower_test
 // themselves.
 const randomHead = `package rnd
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
 
 type P struct {
 	A, B float64
@@ -118,6 +123,20 @@ func ints(k int) (n int) {
 		}
 	}
 	return n + int(a) + int(b)%7 + int(e%13) - int(float32(d)/3)%5
+}
+
+func order(x []float64) float64 {
+	y := slices.Clone(x)
+	sort.Float64s(y)
+	if len(y) == 0 || slices.Contains(y, 0.125) {
+		return 0
+	}
+	z := append(y, x...)
+	slices.SortFunc(z, func(a, b float64) int { return int(4*b) - int(4*a) })
+	slices.Reverse(y)
+	at := sort.SearchFloat64s(y, 0.5)
+	i, _ := slices.BinarySearch(y, x[0])
+	return y[0] + slices.Max(y) - y[len(y)/2] + z[len(z)-1]*0.5 + float64(at+i+bits.Len(uint(at)))
 }
 
 type ring[T ~float64] struct {

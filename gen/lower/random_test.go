@@ -21,7 +21,6 @@ type writer struct {
 	inside bool                // of a closure
 }
 
-
 func newWriter(seed uint64) *writer {
 	return &writer{Rand: rand.New(rand.NewPCG(seed, 7)), vars: map[string][]string{}, used: map[string]bool{}}
 }
@@ -101,7 +100,7 @@ func (w *writer) float(d int) string {
 		}
 	}
 	x, y := w.float(d-1), w.float(d-2)
-	switch w.IntN(18) {
+	switch w.IntN(19) {
 	case 0, 1:
 		return fmt.Sprintf("(%s + %s)*0.5", x, y)
 	case 2:
@@ -132,6 +131,8 @@ func (w *writer) float(d int) string {
 		return fmt.Sprintf("matrix(%s, %s)", x, y)
 	case 16:
 		return fmt.Sprintf("pick(%s, %s)", w.pick("index"), x)
+	case 17:
+		return fmt.Sprintf("order(%s)", w.pick("slice"))
 	case 12:
 		return fmt.Sprintf("table[uint(%s)%%4]", w.integer(0))
 	}
