@@ -165,6 +165,9 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		}
 	}
 	visit(e)
+	if len(all) == 0 {
+		all = writtenGlobals(sortedFuncs(reached))
+	}
 	if len(all) > 0 {
 		return nil, all.sorted()
 	}
