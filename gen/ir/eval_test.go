@@ -144,7 +144,12 @@ func geom.F(p geom.Point, q *geom.Point, b geom.Box) (r geom.Point, s float64) e
 	view[2] = 4
 	let pw *float64 = &c.w[2]
 	*pw += 1
-	s = a[2] + c.w[2] + b.w[1] + b.tags[0] + c.lo.X + b.lo.X + r.X + p.X
+	let d geom.Box = c
+	d.w[0] = -7
+	c = d
+	c.w[1] += 0.5
+	s = *pw * 100 + view[0] * 10 + view[1]
+	s += a[2] + c.w[2] + b.w[1] + b.tags[0] + c.lo.X + b.lo.X + r.X + p.X
 	let same bool = r == p || c.w == a
 	if same {
 		s = -s
@@ -165,7 +170,12 @@ func geom.F(p geom.Point, q *geom.Point, b geom.Box) (r geom.Point, s float64) e
 		view[2] = 4
 		pw := &c.w[2]
 		*pw++
-		s = a[2] + c.w[2] + b.w[1] + b.tags[0] + c.lo.X + b.lo.X + r.X + p.X
+		d := c
+		d.w[0] = -7
+		c = d
+		c.w[1] += 0.5
+		s = float64(*pw*100) + float64(view[0]*10) + view[1]
+		s += a[2] + c.w[2] + b.w[1] + b.tags[0] + c.lo.X + b.lo.X + r.X + p.X
 		if r == p || c.w == a {
 			s = -s
 		}
@@ -240,7 +250,7 @@ func geom.F(x float64, i int64, u uint64, f float32) (r1 float32, r2 int, r3 uin
 	r2 = int(x * 1000)
 	r3 = uint8(int(f))
 	r4 = float64(f) + float64(u) + float64(i)
-	r5 = float32(i) + float32(u)
+	r5 = float32(u)
 	r6 = f / 3 * f - f
 	s = string(rune(i)) + "é"[1:]
 	let b []byte = []byte(s)
@@ -250,7 +260,7 @@ func geom.F(x float64, i int64, u uint64, f float32) (r1 float32, r2 int, r3 uin
 		r2 = int(x * 1000)
 		r3 = uint8(int(f))
 		r4 = float64(f) + float64(u) + float64(i)
-		r5 = float32(i) + float32(u)
+		r5 = float32(u)
 		r6 = float32(f/3*f) - f
 		s = string(rune(i)) + "é"[1:]
 		b := []byte(s)
@@ -259,6 +269,42 @@ func geom.F(x float64, i int64, u uint64, f float32) (r1 float32, r2 int, r3 uin
 	}, []func() []any{
 		args(0.1, int64(233), uint64(1<<63+1025), float32(0.7)), args(-1e6/3, int64(1<<40+65), uint64(3), float32(-77.7)),
 		args(16777217.0, int64(16777217), uint64(1<<53+1), float32(1e10)),
+		args(1.5, int64(1<<62+1<<38+1), uint64(1<<63+1<<39+1), float32(3)),
+	}},
+	{"what is rounded and wraps in between", `
+func geom.F(f float32, g float32, a int8, c uint32) (r float64, n int, ok bool) exit {
+	ok = f + g == f
+	r = float64(f * g) - float64(f + g - f) + float64(-f / 3)
+	n = int(a * a) + int(a + a) * 1000 + int(-a) + int(c * c >> 3) + int((c - 5) >> 1) + int(^c) + int(a << 1)
+	let b int8 = a
+	b += a
+	n += int(b)
+}`, func(f, g float32, a int8, c uint32) (r float64, n int, ok bool) {
+		ok = f+g == f
+		r = float64(f*g) - float64(f+g-f) + float64(-f/3)
+		n = int(a*a) + int(a+a)*1000 + int(-a) + int(c*c>>3) + int((c-5)>>1) + int(^c) + int(a<<1)
+		b := a
+		b += a
+		n += int(b)
+		return
+	}, []func() []any{
+		args(float32(1e8), float32(1), int8(100), uint32(3)), args(float32(0.1), float32(0.7), int8(-128), uint32(1<<31+7)),
+	}},
+	{"appended structs that overlap", `
+func geom.F(x []geom.Point) (y []geom.Point) exit {
+	y = append(x[:1], x[:3]...)
+	y = append(y[:2], y[3], y[2])
+	copy(y[1:], y)
+	y[0].X = -1
+}`, func(x []Point) (y []Point) {
+		y = append(x[:1], x[:3]...)
+		y = append(y[:2], y[3], y[2])
+		copy(y[1:], y)
+		y[0].X = -1
+		return
+	}, []func() []any{
+		func() []any { return []any{[]Point{{1, 2}, {3, 4}, {5, 6}, {7, 8}}} },
+		func() []any { return []any{[]Point{{1, 2}, {3, 4}, {5, 6}}} },
 	}},
 	{"NaN, infinities, min and max", `
 func geom.F(x float64, y float64) (r1 float64, r2 float64, r3 int, r4 bool) exit {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-const maxDepth = 500
+const maxDepth = 10000
 
 // block reads statements up to a line that begins with a closing brace, which is the
 // line that is read then.

@@ -320,7 +320,7 @@ func stacked(v *Var) types.Type {
 // made of names, dots, a receiver in parentheses in front and type arguments behind.
 func nameText(name string) string {
 	toks, err := scan(name + "(")
-	if err == nil {
+	if err == nil && strings.TrimSpace(name) == name && !strings.ContainsAny(name, "\n\r") {
 		if end := nameEnd(toks, 0); end == len(toks)-1 && len(toks) > 1 && toks[0].tok != token.STRING {
 			return name
 		}
