@@ -127,7 +127,7 @@ func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 		}
 		return integer(u.Len(), t)
 	case *types.Map:
-		return &ir.Opaque{Typed: ir.Typed{T: t}, Format: "len(%v)", Args: []ir.Expr{l.expr(x.Args[0])}}
+		return l.bad(x, "length of a map", "maps have no place in the intermediate form", "use a slice or a struct")
 	case *types.Chan:
 		return l.bad(x, "channel", "channels have no derivative", "pass values as arguments")
 	}
@@ -142,10 +142,6 @@ func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 	for _, e := range x.Args[1:] {
 		v := l.expr(e)
 		if st.Spread {
-			if isString(v.Type()) {
-				l.refuse(e, "append of a string", "bytes are not differentiated", "convert it to []byte first")
-				return
-			}
 			if isZero(v) {
 				v = zero(t)
 			}
@@ -159,10 +155,6 @@ func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 
 func (l *lowerer) copy(x *ast.CallExpr, n *ir.Var) {
 	dst, src := l.expr(x.Args[0]), l.expr(x.Args[1])
-	if isString(src.Type()) {
-		l.refuse(x, "copy of a string", "bytes are not differentiated", "convert it to []byte first")
-		return
-	}
 	if isZero(dst) || isZero(src) {
 		src = l.coerce(src, dst.Type(), x)
 	}

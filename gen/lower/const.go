@@ -99,10 +99,7 @@ func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 		}
 	}
 	if types.IsInterface(t) {
-		if types.IsInterface(from) {
-			return &ir.Opaque{Typed: ir.Typed{T: t}, Format: "%v", Args: []ir.Expr{e}}
-		}
-		return &ir.Opaque{Typed: ir.Typed{T: t}, Format: escape(typeText(t)) + "(%v)", Args: []ir.Expr{l.own(n, e)}}
+		e = l.own(n, e)
 	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }

@@ -41,15 +41,19 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	if types.Identical(from, t) {
 		return e
 	}
-	if p, ok := t.Underlying().(*types.Pointer); ok && isSlice(from) {
-		_ = p
+	if _, ok := t.Underlying().(*types.Pointer); ok && isSlice(from) {
 		return l.bad(x, "conversion of a slice to a pointer to an array", "it has no place in the intermediate form", "use the slice")
 	}
 	if types.ConvertibleTo(from, t) && types.IdenticalIgnoreTags(under(from), under(t)) {
 		return &ir.Convert{Typed: typed, X: e}
 	}
 	if isString(t) || isString(from) {
-		return &ir.Opaque{Typed: typed, Format: "(" + escape(typeText(t)) + ")(%v)", Args: []ir.Expr{e}}
+		return &ir.Convert{Typed: typed, X: e}
+	}
+	for _, u := range []types.Type{t, from} {
+		if b, ok := u.Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+			return l.bad(x, "conversion of unsafe.Pointer", "memory has no types there", "use slices and indices")
+		}
 	}
 	return l.bad(x, "conversion to "+typeText(t), "it is not one between numbers or types of one structure", "")
 }

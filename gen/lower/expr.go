@@ -94,6 +94,12 @@ func (l *lowerer) bad(e ast.Expr, what, reason, remedy string) ir.Expr {
 }
 
 func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
+	if t := l.typeOf(e); !isFuncType(t) {
+		if len(l.e.refusals) > 0 {
+			return zero(t) // what would have declared it was refused
+		}
+		return l.bad(e, "expression", "its value is not known", "")
+	}
 	return l.bad(e, "function value", "which function is called has to be known when it is generated", remedyStatic)
 }
 
@@ -188,17 +194,9 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 }
 
 func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
-	if tv := l.info.Types[x.X]; tv.Value != nil || isString(l.typeOf(x.X)) {
-		s, i := l.expr(x.X), l.expr(x.Index)
-		return &ir.Opaque{Typed: ir.Typed{T: t}, Format: "%v[%v]", Args: []ir.Expr{s, i}}
-	}
-	switch u := l.typeOf(x.X).Underlying().(type) {
+	switch l.typeOf(x.X).Underlying().(type) {
 	case *types.Map:
-		if hasFloats(t) {
-			return l.bad(x, "look-up in a map of floats", "maps have no place for derivatives", "use a slice or a struct")
-		}
-		m, k := l.expr(x.X), l.coerce(l.expr(x.Index), u.Key(), x.Index)
-		return &ir.Opaque{Typed: ir.Typed{T: t}, Format: "%v[%v]", Args: []ir.Expr{m, k}}
+		return l.bad(x, "look-up in a map", "maps have no place in the intermediate form", "use a slice or a struct")
 	case *types.Signature:
 		return l.functionValue(x)
 	}

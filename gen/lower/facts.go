@@ -14,6 +14,7 @@ type facts struct {
 	assigned  map[types.Object]int  // how often it is assigned, declarations with values included
 	block     map[types.Object]ast.Node
 	within    map[*ast.AssignStmt]ast.Node // the block an assignment stands in
+	packages  map[string]bool              // whose variables are named
 }
 
 // byReference says whether a closure has to capture a variable by pointer.
@@ -23,6 +24,7 @@ func findFacts(info *types.Info, body ast.Node) *facts {
 	f := &facts{
 		addressed: map[types.Object]bool{}, shared: map[types.Object]bool{}, assigned: map[types.Object]int{},
 		block: map[types.Object]ast.Node{}, within: map[*ast.AssignStmt]ast.Node{},
+		packages: map[string]bool{},
 	}
 	w := &factWalker{facts: f, info: info}
 	w.walk(body)
@@ -64,6 +66,9 @@ func (w *factWalker) walk(n ast.Node) {
 func (w *factWalker) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Ident:
+		if v, ok := w.info.Uses[n].(*types.Var); ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
+			w.packages[v.Pkg().Name()] = true
+		}
 		if v, ok := w.info.Defs[n].(*types.Var); ok && len(w.blocks) > 0 {
 			w.block[v] = w.blocks[len(w.blocks)-1]
 		}

@@ -25,7 +25,6 @@ type lowerer struct {
 	jumps     []jump
 	label     string // of the statement that comes next
 	addressed map[*ir.Var]bool
-	literals  int
 }
 
 // binding is what a name of the source stands for: a place or a known function.
@@ -38,16 +37,19 @@ type binding struct {
 type jump struct {
 	name      string // in the source
 	brk, cont *ir.Label
-	block     bool // only a break with a label leaves it
 }
 
 func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {
 	if d.facts == nil {
 		d.facts = findFacts(d.pkg.TypesInfo, d.node)
 	}
+	names := newNamer()
+	for name := range d.facts.packages {
+		names.n.Reserve(name)
+	}
 	return &lowerer{
 		p: p, e: e, f: e.f, d: d, info: d.pkg.TypesInfo, facts: d.facts, subst: s,
-		names: newNamer(), env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
+		names: names, env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
 	}
 }
 

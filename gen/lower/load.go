@@ -84,7 +84,13 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 
 // lowerable are the packages of the standard library whose source is lowered. Bodies of
 // the others are not even type-checked.
-func lowerable(path string) bool { return path == "slices" || path == "cmp" }
+func lowerable(path string) bool {
+	switch path {
+	case "cmp", "math/bits", "slices", "sort":
+		return true
+	}
+	return false
+}
 
 // parseDeclarations parses a file without the bodies of functions. In their place stands
 // an endless loop, which is right for any results.

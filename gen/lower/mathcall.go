@@ -8,12 +8,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// mathFuncs are the functions of package math with one result that may be called: those
-// with a rule in the table of elementary functions and those without a derivative.
-var mathFuncs = words(`Abs Acos Acosh Asin Asinh Atan Atan2 Atanh Cbrt Ceil Copysign Cos Cosh Dim Erf Erfc Erfcinv
-Erfinv Exp Exp2 Expm1 FMA Floor Gamma Hypot J0 J1 Jn Ldexp Log Log10 Log1p Log2 Max Min Mod Pow Remainder Round
-RoundToEven Sin Sinh Sqrt Tan Tanh Trunc Y0 Y1 Yn
-Float32bits Float64bits Ilogb Inf IsInf IsNaN Logb NaN Pow10 Signbit`)
+// mathNot are functions of package math that give floats without a derivative that could
+// be told: numbers out of bits, and the numbers next to a number.
+var mathNot = words(`Float32frombits Float64frombits Nextafter Nextafter32`)
 
 // mathPairs are those with two results. They are called by rules.
 var mathPairs = words(`Frexp Lgamma Modf Sincos`)
@@ -28,7 +25,11 @@ func words(s string) map[string]bool {
 
 // isMath says whether fn is a function of package math that may be called.
 func isMath(fn *types.Func) bool {
-	return fn.Pkg() != nil && fn.Pkg().Path() == "math" && (mathFuncs[fn.Name()] || mathPairs[fn.Name()])
+	if fn.Pkg() == nil || fn.Pkg().Path() != "math" || mathNot[fn.Name()] {
+		return false
+	}
+	_, _, ok := ir.Elementary("math." + fn.Name())
+	return ok || mathPairs[fn.Name()]
 }
 
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
@@ -56,9 +57,7 @@ func isOpaque(fn *types.Func) bool {
 	if !ok || names != nil && !names[fn.Name()] || sig.Results().Len() != 1 || sig.TypeParams().Len() > 0 {
 		return false
 	}
-	switch sig.Results().At(0).Type().Underlying().(type) {
-	case *types.Basic, *types.Slice, *types.Interface:
-	default:
+	if t := sig.Results().At(0).Type(); !isString(t) && !types.IsInterface(t) && basic(t)&types.IsBoolean == 0 {
 		return false
 	}
 	for i := range sig.Params().Len() {

@@ -1,27 +1,33 @@
 package lower
 
 import (
-	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// namer gives names that are different from each other.
-type namer struct{ taken map[string]bool }
+// namer gives names of variables and labels that are different from each other.
+type namer struct{ n *ir.Namer }
 
-func newNamer() *namer { return &namer{map[string]bool{}} }
+func newNamer() *namer { return &namer{ir.NewNamer()} }
 
 // fresh is base, or base with a number behind it.
 func (n *namer) fresh(base string) string {
 	if base == "" || base == "_" {
 		base = "t"
 	}
+	return n.n.Name(base)
+}
+
+// functionName is a name of a function that no other one has.
+func (p *Program) functionName(base string) string {
 	name := base
-	for i := 1; n.taken[name] || token.IsKeyword(name) || types.Universe.Lookup(name) != nil; i++ {
+	for i := 1; p.taken[name]; i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
-	n.taken[name] = true
+	p.taken[name] = true
 	return name
 }
 

@@ -46,8 +46,8 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 	case *ast.IndexExpr:
 		t := l.typeOf(x.X)
 		_, pointer := t.Underlying().(*types.Pointer)
-		switch t := deref(t).Underlying().(type) {
-		case *types.Array, *types.Slice:
+		switch deref(t).Underlying().(type) {
+		case *types.Array, *types.Slice, *types.Basic:
 			p := l.place(x.X)
 			i := l.expr(x.Index)
 			if p == nil {
@@ -57,8 +57,6 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 				p = step(p, ir.DerefStep())
 			}
 			return step(p, ir.IndexStep(i))
-		default:
-			_ = t
 		}
 	}
 	v := l.expr(e)

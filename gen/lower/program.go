@@ -32,7 +32,7 @@ type Program struct {
 	decls   map[*types.Func]*decl
 	dirs    map[*packages.Package][]Directive
 	entries map[string]*entry
-	names   *namer // of functions
+	taken   map[string]bool // names of functions
 	globals map[types.Object]*ir.Var
 	broken  map[string]string // by file: why it does not parse
 	done    map[*ir.Func]bool // have a body
@@ -63,7 +63,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 	p := &Program{
 		opts: opts, initial: slices.Clone(pkgs),
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
-		entries: map[string]*entry{}, names: newNamer(),
+		entries: map[string]*entry{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 	}
 	slices.SortFunc(p.initial, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
@@ -165,6 +165,9 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		}
 	}
 	visit(e)
+	if len(all) == 0 {
+		all = writtenGlobals(sortedFuncs(reached))
+	}
 	if len(all) > 0 {
 		return nil, all.sorted()
 	}
@@ -204,7 +207,7 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.names.fresh(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos())}}
+	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos())}}
 	p.entries[key] = e
 	l := p.lowerer(e, d, substitutionOf(d.fn, targs))
 	l.declaration(d.node, values)

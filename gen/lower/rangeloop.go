@@ -138,8 +138,9 @@ func (l *lowerer) rangeSlice(s *ast.RangeStmt, label string, e ir.Expr) {
 
 // keep is a place that has the value e throughout body: the one that e reads, if that
 // does not change, or else a variable.
-func (l *lowerer) keep(n ast.Node, name string, e ir.Expr, body ir.Block, path bool) *ir.Place {
-	if x, ok := e.(*ir.Load); ok && (path || len(x.P.Path) == 0) && !l.clobbers(body, x) {
+func (l *lowerer) keep(n *ast.RangeStmt, name string, e ir.Expr, body ir.Block, path bool) *ir.Place {
+	// Variables that are only assigned to could be a part of what is gone over.
+	if x, ok := e.(*ir.Load); ok && n.Tok != token.ASSIGN && (path || len(x.P.Path) == 0) && !l.clobbers(body, x) {
 		return x.P
 	}
 	return &ir.Place{Root: l.temp(n, name, e.Type(), e)}
@@ -181,5 +182,5 @@ func (l *lowerer) rangeString(s *ast.RangeStmt, label string) {
 		return
 	}
 	runes := types.NewSlice(types.Universe.Lookup("rune").Type())
-	l.rangeSlice(s, label, &ir.Opaque{Typed: ir.Typed{T: runes}, Format: "[]rune(%v)", Args: []ir.Expr{l.expr(s.X)}})
+	l.rangeSlice(s, label, &ir.Convert{Typed: ir.Typed{T: runes}, X: l.expr(s.X)})
 }

@@ -75,6 +75,8 @@ func cell(p *ir.Place, header func(*ir.Place)) (t types.Type, memory bool) {
 			t = u.Elem()
 		case *types.Struct:
 			t = u.Field(s.Field).Type()
+		case *types.Basic: // a string
+			t = types.Typ[types.Uint8]
 		}
 		if through {
 			memory = true

@@ -9,6 +9,9 @@ import (
 
 func (l *lowerer) stmts(list []ast.Stmt) {
 	for _, s := range list {
+		if l.dead() {
+			return
+		}
 		l.stmt(s)
 	}
 }
@@ -19,7 +22,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.EmptyStmt:
 	case *ast.BlockStmt:
-		l.labelled(s, label, func() { l.stmts(s.List) })
+		l.stmts(s.List)
 	case *ast.LabeledStmt:
 		l.label = s.Label.Name
 		l.stmt(s.Stmt)
@@ -33,7 +36,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.IncDecStmt:
 		l.incDec(s)
 	case *ast.IfStmt:
-		l.labelled(s, label, func() { l.ifStmt(s) })
+		l.ifStmt(s)
 	case *ast.ForStmt:
 		l.forStmt(s, label)
 	case *ast.RangeStmt:
@@ -56,25 +59,6 @@ func (l *lowerer) stmt(s ast.Stmt) {
 		l.refuse(s, "send on a channel", "channels have no derivative", "pass values as arguments")
 	default:
 		l.refuse(s, "statement", "it is not known", "")
-	}
-}
-
-// labelled lowers a block or an if; with a label it can be left by break.
-func (l *lowerer) labelled(s ast.Stmt, label string, f func()) {
-	if label == "" {
-		f()
-		return
-	}
-	brk := &ir.Label{Name: l.names.fresh(label)}
-	l.jumps = append(l.jumps, jump{name: label, brk: brk, block: true})
-	b := l.block(f)
-	l.jumps = l.jumps[:len(l.jumps)-1]
-	if leavesTo(b, brk) {
-		l.emit(&ir.Scope{At: l.at(s), L: brk, Body: b})
-		return
-	}
-	for _, s := range b {
-		l.emit(s)
 	}
 }
 
@@ -194,9 +178,8 @@ func (l *lowerer) branch(s *ast.BranchStmt) {
 			if s.Tok == token.CONTINUE {
 				to = j.cont
 			}
-			// A plain break leaves a loop or a switch, never a labelled block.
-			if to == nil || name != "" && name != j.name || name == "" && s.Tok == token.BREAK && j.block {
-				continue
+			if to == nil || name != "" && name != j.name {
+				continue // continue passes by switches
 			}
 			l.emit(&ir.Leave{At: l.at(s), L: to})
 			return

@@ -103,17 +103,6 @@ func (s substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
 	return types.NewTuple(vars...), true
 }
 
-// hasParams says whether a type parameter is left in t.
-func hasParams(t types.Type) bool {
-	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
-		if _, ok := u.(*types.TypeParam); ok {
-			found = true
-		}
-	})
-	return found
-}
-
 // hasFloats says whether a value of type t holds or leads to floats.
 func hasFloats(t types.Type) bool {
 	found := false
