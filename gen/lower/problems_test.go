@@ -1,6 +1,8 @@
 package lower_test
 
 import (
+	"bytes"
+	"go/types"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -56,6 +58,37 @@ func verify(t *testing.T, f *ir.Func) {
 			t.Errorf("normalised: %v\n%s", err, h)
 		}
 	}
+	if hasLocalType(f) {
+		return // a name with a package does not lead to it
+	}
+	var first, second bytes.Buffer
+	if err := ir.Print(&first, reach(f)...); err != nil {
+		t.Error(err)
+	}
+	again, err := ir.Parse(first.String(), &ir.Env{Packages: []*types.Package{f.Object.Pkg()}})
+	if err != nil {
+		t.Errorf("%v\n%s", err, first.String())
+		return
+	}
+	if err := ir.Print(&second, again...); err != nil || second.String() != first.String() {
+		t.Errorf("%v: read back as another:\n%s\n%s", err, first.String(), second.String())
+	}
+}
+
+// hasLocalType says whether a variable has a type that is declared in a function.
+func hasLocalType(f *ir.Func) bool {
+	for _, g := range reach(f) {
+		for _, v := range ir.Vars(g) {
+			t := v.Type
+			if s, ok := t.(*types.Slice); ok {
+				t = s.Elem()
+			}
+			if n, ok := t.(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Parent() != n.Obj().Pkg().Scope() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reach is f and all it calls, callees first.
