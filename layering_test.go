@@ -35,7 +35,10 @@ func TestLayering(t *testing.T) {
 		"backend/tracker":         "engine internal/core program rules",
 		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ".",
-		"gen/ir":                  "",
+		"gen/ir":                  "rules",
+		"gen/activity":            "gen/ir",
+		"gen/tangent":             "gen/activity gen/ir rules",
+		"gen/lower":               "gen/ir",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
 	}

@@ -12,13 +12,14 @@
 //	let v T = e           declares v, a new variable at every execution
 //	p = e                 assigns to a place: a variable, an element, a field, a target
 //	p += e                adds a number; e does not read p
-//	v, w = call f(e…)     calls a function; the only statement that runs others
-//	v = append(s, e…)     append(s, e…), or append(s, t...) with one slice
+//	v, _ = call f(e…)     calls a function; the only statement that runs others
+//	p = append(s, e…)     append(s, e…), or append(s, t...) with one slice
 //	n = copy(d, s)        copies elements; n may be missing
 //	clear(s)              clears the elements of a slice
 //	if e { … } else { … }
 //	scope l { … }         what a leave of l goes to the end of
-//	for l, n …            loops, see [Loop]: a leave of l ends it, one of n its iteration
+//	for l, n { … }        repeats: a leave of l ends the loop, one of n its iteration
+//	for l, n i T = lo; i < hi; i += step { … }
 //	leave l               goes to the end of the scope, loop, iteration or function l
 //	panic(e)
 //
@@ -44,6 +45,58 @@
 // Types are those of go/types. What is differentiated are floats, in variables, arrays,
 // slices, structs and behind pointers; everything else is data.
 //
+// # Text
+//
+// [Print] writes functions as text and [Parse] reads them again, as the same: printed,
+// read and printed they give the same text. A statement is a line, and so is each part
+// of a statement with blocks; // begins a comment, and //@ file:line:column at the end of
+// a line is the position of what begins there.
+//
+//	text   = { import | func }
+//	import = "import" name string            a package that does not go by its name
+//	func   = "func" [ "(" param ")" ] fname "(" [ params ] ")" [ "(" params ")" ] label "{"
+//	         block "}"
+//	params = param { "," param }             the last may be name "..." type
+//	param  = name type
+//	block  = { stmt }
+//	stmt   = "let" name type [ "=" expr ]
+//	       | place "=" expr
+//	       | place "+=" expr
+//	       | [ vars "=" ] "call" callee "(" [ exprs ] ")"
+//	       | place "=" "append" "(" expr { "," expr } [ "..." ] ")"
+//	       | [ name "=" ] "copy" "(" expr "," expr ")"
+//	       | "clear" "(" expr ")"
+//	       | "if" expr "{" block [ "}" "else" "{" block ] "}"
+//	       | "scope" label "{" block "}"
+//	       | "for" label "," label [ count ] "{" block "}"
+//	       | "leave" label
+//	       | "panic" "(" expr ")"
+//	       | "keep" name expr
+//	       | "restore" place name
+//	count  = name type "=" expr ";" name ( "<" | ">" ) expr ";" name "+=" integer
+//	vars   = var { "," var }                 var is a name, or _ for a result that is dropped
+//	callee = fname | "rule" string
+//	fname  = names and dots, a receiver's type in parentheses in front and type arguments in
+//	         brackets behind, or any other name as a string
+//
+// Places, expressions and types are Go's, so a pointer to a struct or an array is
+// followed without a star by a field or an index; a place begins with a variable. Types
+// and variables of packages stand as package.Name. Besides there are
+//
+//	zero(T)               the zero value of a type that has no nil
+//	text("t", constant)   a constant that the source writes as t, where that is neither a
+//	                      literal nor package.Name
+//	opaque[T]("f", e…)    an [Opaque] with format f
+//
+// A constant has the type that Go would give it by what is around it, from the operand
+// beside it or from what it is assigned or passed to, or else Go's default type, the
+// count of a shift being a uint. A constant of another type is written as a conversion,
+// T(constant), so a [Convert] of a constant has two: float64(int(3)). Where - stands in
+// front of a literal it belongs to the constant; -(3) is a [Unary].
+//
+// No variable or label has the name of something predeclared in Go or one of the words
+// let, call, rule, scope, leave, keep, restore, zero, text and opaque, see [Namer].
+//
 // # Stages
 //
 // Lowering makes functions in this form out of Go source. A normalised function, see
@@ -53,5 +106,9 @@
 //	keep t e              puts a number or a header on the stack t
 //	restore p t           takes it off again and assigns it
 //
-// besides; they too can be differentiated.
+// besides; they too can be differentiated. A stack is a variable of slice type whose last
+// element is on top.
+//
+// [Check] says whether a function keeps the rules of this form, and is run after every
+// stage. [Eval] runs a function of any stage.
 package ir

@@ -1,0 +1,364 @@
+// Package activity finds out which variables of a function carry derivatives, given
+// which of its parameters do.
+//
+// Variables that can lead to the same memory are one class, and carry derivatives
+// together; so are those of structs with their fields. A class is active if a number that
+// depends on an active parameter can come to stand in it, on some path. This says too
+// much rather than too little: what is passive is so in every execution.
+package activity
+
+import (
+	"fmt"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Mask says which parameters are active, the first in bit 0.
+type Mask uint64
+
+// Has reports whether parameter i is in the mask.
+func (m Mask) Has(i int) bool { return m>>i&1 == 1 }
+
+// maxParams is how many parameters a mask has room for.
+const maxParams = 64
+
+// Program is what is known of the functions that call each other.
+type Program struct {
+	facts map[key]*Facts
+	order []*Facts
+}
+
+type key struct {
+	f *ir.Func
+	m Mask
+}
+
+// New returns an empty Program.
+func New() *Program { return &Program{facts: map[key]*Facts{}} }
+
+// Facts is what holds for one function with some of its parameters active.
+type Facts struct {
+	Func *ir.Func
+	// Params are the active parameters: those that were given, and those that share
+	// memory with active numbers.
+	Params Mask
+	// Results are the results that depend on them.
+	Results Mask
+
+	given   Mask
+	program *Program
+	class   map[*ir.Var]*class
+	callee  map[*ir.Call]*Facts
+	changed bool
+}
+
+// class is a node of a union-find forest.
+type class struct {
+	up     *class
+	active bool
+}
+
+func (c *class) find() *class {
+	for c.up != nil {
+		if c.up.up != nil {
+			c.up = c.up.up
+		}
+		c = c.up
+	}
+	return c
+}
+
+// Of is what holds for f where the parameters in m are active.
+func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
+	facts, err := p.of(f, m)
+	if err != nil {
+		return nil, err
+	}
+	for again := true; again; {
+		again = false
+		for i := 0; i < len(p.order); i++ { // update adds to it
+			if err := p.order[i].update(); err != nil {
+				return nil, err
+			}
+			again = again || p.order[i].changed
+		}
+	}
+	return facts, nil
+}
+
+func (p *Program) of(f *ir.Func, m Mask) (*Facts, error) {
+	if len(f.Params) > maxParams || len(f.Results) > maxParams {
+		return nil, fmt.Errorf("%s has more than %d parameters or results", f.Name, maxParams)
+	}
+	k := key{f, m}
+	if facts := p.facts[k]; facts != nil {
+		return facts, nil
+	}
+	facts := &Facts{Func: f, given: m, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
+	for i, v := range f.Params {
+		if m.Has(i) && HasFloats(v.Type) {
+			facts.of(v).active = true
+		}
+	}
+	p.facts[k] = facts
+	p.order = append(p.order, facts)
+	return facts, nil
+}
+
+// Active reports whether v carries a derivative: it has a shadow.
+func (f *Facts) Active(v *ir.Var) bool {
+	return v.Kind != ir.Global && HasFloats(v.Type) && f.of(v).active
+}
+
+// Callee is what holds for the function that a statement calls, nil where it is a rule.
+func (f *Facts) Callee(c *ir.Call) *Facts { return f.callee[c] }
+
+func (f *Facts) of(v *ir.Var) *class {
+	c := f.class[v]
+	if c == nil {
+		c = new(class)
+		f.class[v] = c
+	}
+	return c.find()
+}
+
+func (f *Facts) activate(c *class) {
+	if c = c.find(); !c.active {
+		c.active, f.changed = true, true
+	}
+}
+
+func (f *Facts) union(a, b *class) {
+	if a, b = a.find(), b.find(); a != b {
+		b.up = a
+		if b.active && !a.active {
+			a.active = true
+		}
+		f.changed = true
+	}
+}
+
+// update goes over the function once.
+func (f *Facts) update() error {
+	f.changed = false
+	if err := f.block(f.Func.Body); err != nil {
+		return err
+	}
+	mask := func(vars []*ir.Var) (m Mask) {
+		for i, v := range vars {
+			if f.Active(v) {
+				m |= 1 << i
+			}
+		}
+		return m
+	}
+	params, results := mask(f.Func.Params), mask(f.Func.Results)
+	if params != f.Params || results != f.Results {
+		f.Params, f.Results, f.changed = params, results, true
+	}
+	return nil
+}
+
+func (f *Facts) block(b ir.Block) error {
+	for _, s := range b {
+		if err := f.stmt(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Facts) stmt(s ir.Stmt) error {
+	switch s := s.(type) {
+	case *ir.Let:
+		f.assign(f.of(s.V), s.E)
+	case *ir.Set:
+		f.assign(f.of(s.P.Root), s.E)
+	case *ir.Add:
+		f.assign(f.of(s.P.Root), s.E)
+	case *ir.Append:
+		c := f.of(s.P.Root)
+		f.assign(c, s.S)
+		for _, e := range s.Elems {
+			if s.Spread {
+				f.elements(c, e)
+			} else {
+				f.assign(c, e)
+			}
+		}
+	case *ir.Copy:
+		f.roots(s.Dst, func(dst *ir.Var, _ types.Type) { f.elements(f.of(dst), s.Src) })
+	case *ir.Call:
+		return f.call(s)
+	case *ir.If:
+		if err := f.block(s.Then); err != nil {
+			return err
+		}
+		return f.block(s.Else)
+	case *ir.Scope:
+		return f.block(s.Body)
+	case *ir.Loop:
+		return f.block(s.Body)
+	case *ir.Restore:
+		f.assign(f.of(s.P.Root), &ir.Load{P: &ir.Place{Root: s.Stack}})
+	case *ir.Keep:
+		f.assign(f.of(s.Stack), s.E)
+	}
+	return nil
+}
+
+// assign says that e comes to stand in the memory of class c.
+func (f *Facts) assign(c *class, e ir.Expr) {
+	f.roots(e, func(v *ir.Var, t types.Type) { f.flow(c, v, t) })
+}
+
+// flow says that what v leads to, of type t, comes to stand in c.
+func (f *Facts) flow(c *class, v *ir.Var, t types.Type) {
+	switch {
+	case v.Kind == ir.Global:
+	case HasRefs(t):
+		f.union(c, f.of(v))
+	case HasFloats(t) && f.of(v).active:
+		f.activate(c)
+	}
+}
+
+// elements says that the elements of slice e are copied to c.
+func (f *Facts) elements(c *class, e ir.Expr) {
+	s, ok := e.Type().Underlying().(*types.Slice)
+	if !ok { // the bytes of a string
+		return
+	}
+	f.roots(e, func(v *ir.Var, _ types.Type) { f.flow(c, v, s.Elem()) })
+}
+
+// roots visits the variables whose memory the value of e is taken from or leads to, with
+// the type of what is taken.
+func (f *Facts) roots(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
+	switch e := e.(type) {
+	case *ir.Load:
+		t := e.Type()
+		if t == nil {
+			t = e.P.Root.Type
+		}
+		visit(e.P.Root, t)
+	case *ir.Unary:
+		f.roots(e.X, visit)
+	case *ir.Binary:
+		f.roots(e.X, visit)
+		f.roots(e.Y, visit)
+	case *ir.Math:
+		for _, a := range e.Args {
+			f.roots(a, visit)
+		}
+	case *ir.Convert:
+		f.roots(e.X, visit)
+	case *ir.Slice:
+		f.roots(e.X, visit)
+	case *ir.SliceAt:
+		visit(e.P.Root, e.Type())
+	case *ir.Addr:
+		visit(e.P.Root, e.Type())
+	case *ir.Literal:
+		for _, x := range e.Elems {
+			f.roots(x, visit)
+		}
+	}
+}
+
+// call brings together what is known here and in the callee.
+func (f *Facts) call(s *ir.Call) error {
+	if s.Callee.Func == nil {
+		f.rule(s)
+		return nil
+	}
+	var m Mask
+	for i, a := range s.Args {
+		if !HasFloats(a.Type()) {
+			continue
+		}
+		f.roots(a, func(v *ir.Var, t types.Type) {
+			if HasFloats(t) && v.Kind != ir.Global && f.of(v).active {
+				m |= 1 << i
+			}
+		})
+	}
+	callee, err := f.program.of(s.Callee.Func, m)
+	if err != nil {
+		return err
+	}
+	if f.callee[s] != callee {
+		f.callee[s], f.changed = callee, true
+	}
+	// What the callee makes active or joins is so here.
+	mine := map[*class]*class{}
+	share := func(of *ir.Var, c *class) {
+		theirs := callee.of(of)
+		if theirs.active {
+			f.activate(c)
+		}
+		if !HasRefs(of.Type) {
+			return
+		}
+		if other := mine[theirs]; other != nil {
+			f.union(other, c)
+		}
+		mine[theirs] = c
+	}
+	for i, a := range s.Args {
+		p := callee.Func.Params[i]
+		if !HasRefs(p.Type) {
+			continue
+		}
+		f.roots(a, func(v *ir.Var, t types.Type) {
+			if HasRefs(t) && v.Kind != ir.Global {
+				share(p, f.of(v))
+			}
+		})
+	}
+	for i, r := range s.Results {
+		if r != nil {
+			share(callee.Func.Results[i], f.of(r))
+		}
+	}
+	return nil
+}
+
+// rule is a call of which only the types are known: everything may come from everything.
+func (f *Facts) rule(s *ir.Call) {
+	var all *class
+	active := false
+	each := func(c *class, refs bool) {
+		active = active || c.find().active
+		if refs && all != nil {
+			f.union(all, c)
+		}
+		if refs {
+			all = c
+		}
+	}
+	for _, a := range s.Args {
+		f.roots(a, func(v *ir.Var, t types.Type) {
+			if v.Kind != ir.Global && HasFloats(t) {
+				each(f.of(v), HasRefs(t))
+			}
+		})
+	}
+	for _, r := range s.Results {
+		if r != nil && HasRefs(r.Type) {
+			each(f.of(r), true)
+		}
+	}
+	if !active {
+		return
+	}
+	if all != nil {
+		f.activate(all)
+	}
+	for _, r := range s.Results {
+		if r != nil && HasFloats(r.Type) {
+			f.activate(f.of(r))
+		}
+	}
+}

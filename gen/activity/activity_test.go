@@ -1,0 +1,186 @@
+package activity_test
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func parse(t *testing.T, text string) []*ir.Func {
+	t.Helper()
+	fs, err := ir.Parse(text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fs {
+		if err := ir.Check(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fs
+}
+
+// active lists the variables of f that carry derivatives.
+func active(facts *activity.Facts) string {
+	var names []string
+	for _, v := range ir.Vars(facts.Func) {
+		if facts.Active(v) {
+			names = append(names, v.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func TestActive(t *testing.T) {
+	for _, tt := range []struct {
+		name, text      string
+		m               activity.Mask
+		want            string
+		params, results activity.Mask
+	}{
+		{"flow", `
+func f(a float64, b float64, n int) (r float64, s float64) exit {
+	let c float64 = a * 2
+	let d float64 = b + float64(n)
+	let k int = int(c)
+	let e float64 = float64(k)
+	r = c
+	s = d * e
+}`, 1, "a c r", 1, 1},
+		{"later", `
+func f(a float64, n int) (r float64) exit {
+	let p float64 = 1.0
+	let q float64 = 2.0
+	for loop, next i int = 0; i < n; i += 1 {
+		r = q
+		q = p
+		p = a
+	}
+}`, 1, "a p q r", 1, 1},
+		{"memory", `
+func f(x []float64, w []float64, v []float64) (r float64) exit {
+	let y []float64 = w[1:]
+	let z []float64 = make([]float64, 3)
+	let u []float64 = make([]float64, 3)
+	y[0] = x[0]
+	copy(z, w)
+	copy(u, v)
+	r = u[0]
+}`, 1, "w x y z", 3, 0},
+		{"pointers", `
+func f(a float64) (r float64) exit {
+	let b float64 = 1.0
+	let c float64 = 1.0
+	let p *float64 = &b
+	*p = a
+	r = b + c
+}`, 1, "a b p r", 1, 1},
+		{"appended", `
+func f(a float64, x []float64) (r []float64) exit {
+	let y []float64 = make([]float64, 0)
+	y = append(y, a)
+	let z []float64 = make([]float64, 0)
+	z = append(z, y...)
+	r = append(x, 1.0)
+}`, 1, "a y z", 1, 0},
+		{"cleared", `
+func f(x []float64) exit {
+	let n int = len(x)
+	clear(x)
+}`, 0, "", 0, 0},
+	} {
+		f := parse(t, tt.text)[0]
+		facts, err := activity.New().Of(f, tt.m)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := active(facts); got != tt.want || facts.Params != tt.params || facts.Results != tt.results {
+			t.Errorf("%s: active are %q, parameters %b and results %b, want %q, %b and %b",
+				tt.name, got, facts.Params, facts.Results, tt.want, tt.params, tt.results)
+		}
+	}
+}
+
+// TestCalls: what a callee does to memory is known to its callers, and each kind of call
+// has facts of its own.
+func TestCalls(t *testing.T) {
+	fs := parse(t, `
+func store(x []float64, a float64) exit {
+	x[0] = a
+}
+
+func part(x []float64) (r []float64) exit {
+	r = x[1:]
+}
+
+func even(a float64, n int) (r float64) exit {
+	if n == 0 {
+		r = a
+		leave exit
+	}
+	r = call odd(a, n - 1)
+}
+
+func odd(a float64, n int) (r float64) exit {
+	if n == 0 {
+		r = 0.0
+		leave exit
+	}
+	r = call even(a, n - 1)
+}
+
+func f(a float64, b float64, w []float64) (r float64, s float64) exit {
+	let x []float64 = make([]float64, 3)
+	let y []float64
+	y = call part(w)
+	call store(x, a)
+	call store(y, b)
+	let o float64
+	o = call odd(a, 4)
+	r = o
+	s = w[1]
+}
+`)
+	byName := map[string]*ir.Func{}
+	for _, f := range fs {
+		byName[f.Name] = f
+	}
+	for m, want := range map[activity.Mask]string{
+		0: "", 1: "a o r x", 2: "b s w y", 3: "a b o r s w x y", 4: "s w y",
+	} {
+		facts, err := activity.New().Of(byName["f"], m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := active(facts); got != want {
+			t.Errorf("with parameters %b: %q, want %q", m, got, want)
+		}
+	}
+}
+
+func TestTypes(t *testing.T) {
+	f64, number := types.Typ[types.Float64], types.Typ[types.Int]
+	slice, array, pointer := types.NewSlice, func(t types.Type) types.Type { return types.NewArray(t, 3) }, types.NewPointer
+	field := func(t types.Type) *types.Var { return types.NewField(0, nil, "F", t, false) }
+	node := types.NewNamed(types.NewTypeName(0, nil, "Node", nil), nil, nil)
+	node.SetUnderlying(types.NewStruct([]*types.Var{field(number), types.NewField(0, nil, "Next", pointer(node), false)}, nil))
+	for _, tt := range []struct {
+		t            types.Type
+		floats, refs bool
+	}{
+		{f64, true, false}, {number, false, false}, {types.Typ[types.Float32], true, false}, {types.Typ[types.Complex128], false, false},
+		{slice(f64), true, true}, {slice(number), false, true}, {array(f64), true, false}, {array(slice(number)), false, true},
+		{types.NewStruct([]*types.Var{field(array(f64))}, nil), true, false}, {node, false, true},
+		{types.NewMap(number, f64), false, true}, {types.NewInterfaceType(nil, nil), false, true},
+	} {
+		if activity.HasFloats(tt.t) != tt.floats || activity.HasRefs(tt.t) != tt.refs {
+			t.Errorf("%v: floats %v, references %v", tt.t, activity.HasFloats(tt.t), activity.HasRefs(tt.t))
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package activity
+
+import "go/types"
+
+// HasFloats reports whether a value of type t, or memory that it leads to, holds numbers
+// that can carry derivatives. Maps, functions and interfaces do not.
+func HasFloats(t types.Type) bool { return holds(t, isFloat, map[types.Type]bool{}) }
+
+// HasRefs reports whether two values of type t can lead to the same memory.
+func HasRefs(t types.Type) bool {
+	return holds(t, func(t types.Type) bool {
+		switch t.(type) {
+		case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
+			return true
+		}
+		return false
+	}, map[types.Type]bool{})
+}
+
+// IsFloat reports whether t is a float.
+func IsFloat(t types.Type) bool { return isFloat(t.Underlying()) }
+
+func isFloat(t types.Type) bool {
+	b, ok := t.(*types.Basic)
+	return ok && b.Info()&types.IsFloat != 0
+}
+
+// holds reports whether t or a part of it is what is looked for.
+func holds(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	u := t.Underlying()
+	if is(u) {
+		return true
+	}
+	switch u := u.(type) {
+	case *types.Slice:
+		return holds(u.Elem(), is, seen)
+	case *types.Array:
+		return holds(u.Elem(), is, seen)
+	case *types.Pointer:
+		return holds(u.Elem(), is, seen)
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if holds(u.Field(i).Type(), is, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

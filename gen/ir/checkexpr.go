@@ -1,0 +1,293 @@
+package ir
+
+import (
+	"go/token"
+	"go/types"
+)
+
+// top checks what stands directly behind the = of a let or an assignment.
+func (c *checker) top(e Expr) {
+	switch e := e.(type) {
+	case *Make:
+		c.typ(e.T)
+		if elem(e.T) == nil {
+			c.fail("make is of a slice")
+		}
+		c.index(e.N)
+		if e.Cap != nil {
+			c.index(e.Cap)
+		}
+	case *New:
+		c.typ(e.T)
+		if pointee(e.T) == nil {
+			c.fail("new gives a pointer")
+		}
+	case *Literal:
+		c.literal(e)
+	default:
+		c.value(e)
+	}
+}
+
+func (c *checker) literal(e *Literal) {
+	c.typ(e.T)
+	if len(e.Keys) != len(e.Elems) {
+		c.fail("a literal with %d keys of %d elements", len(e.Keys), len(e.Elems))
+	}
+	limit, isSlice := 1, false
+	switch t := e.T.Underlying().(type) {
+	case *types.Struct:
+		limit = t.NumFields()
+	case *types.Array:
+		limit = int(t.Len())
+	case *types.Slice:
+		limit, isSlice = e.Len, true
+	default:
+		c.fail("a literal is of a struct, an array or a slice")
+	}
+	seen := make(map[int]bool)
+	last := 0
+	for i, k := range e.Keys {
+		if k < 0 || k >= limit || seen[k] {
+			c.fail("key %d of a literal is out of range or twice", k)
+		}
+		seen[k] = true
+		last = max(last, k+1)
+		step := IndexStep(e.Elems[i])
+		if isStruct(e.T) {
+			step = FieldStep(k)
+		}
+		c.value(e.Elems[i])
+		c.assignable(e.Elems[i], step.from(e.T))
+	}
+	if isSlice && e.Len != last {
+		c.fail("a literal of length %d whose last key is %d", e.Len, last-1)
+	}
+}
+
+// place checks a place and gives its type.
+func (c *checker) place(p *Place) types.Type {
+	if p == nil {
+		c.fail("no place")
+	}
+	c.known(p.Root)
+	t := p.Root.Type
+	for _, s := range p.Path {
+		if s.Index != nil {
+			c.index(s.Index)
+		}
+		next := s.from(t)
+		if next == nil || s.Field >= 0 && s.Index != nil {
+			switch {
+			case s.Field >= 0:
+				c.fail("a %s has no field %d", typeText(t), s.Field)
+			case s.Index != nil:
+				c.fail("a %s has no elements", typeText(t))
+			}
+			c.fail("a %s points to nothing", typeText(t))
+		}
+		t = next
+	}
+	return t
+}
+
+func (c *checker) index(e Expr) {
+	c.value(e)
+	if !isInteger(e.Type()) {
+		c.fail("%s is no integer", c.show(e))
+	}
+}
+
+func (c *checker) boolean(e Expr) {
+	c.value(e)
+	if !isBool(e.Type()) {
+		c.fail("%s is no condition", c.show(e))
+	}
+}
+
+// is wants e to have a type.
+func (c *checker) is(e Expr, t types.Type) {
+	if !same(e.Type(), t) {
+		c.fail("%s has type %s and not %s", c.show(e), typeText(e.Type()), typeText(t))
+	}
+}
+
+// value checks an expression that gives no new memory.
+func (c *checker) value(e Expr) {
+	if e == nil {
+		c.fail("no expression")
+	}
+	c.typ(e.Type())
+	switch e := e.(type) {
+	case *Const:
+		if msg := constantFits(e.Val, e.T); msg != "" {
+			c.fail("%s", msg)
+		}
+	case *Load:
+		c.is(e, c.place(e.P))
+	case *Unary:
+		c.unary(e)
+	case *Binary:
+		c.binary(e)
+	case *Math:
+		c.math(e)
+	case *Convert:
+		c.value(e.X)
+		if !types.ConvertibleTo(e.X.Type(), e.T) {
+			c.fail("a %s is not converted to a %s", typeText(e.X.Type()), typeText(e.T))
+		}
+	case *Len:
+		c.value(e.X)
+		c.is(e, types.Typ[types.Int])
+		t := e.X.Type()
+		if p := pointee(t); p != nil && isArray(p) {
+			t = p
+		}
+		if elem(t) == nil && !isArray(t) && (e.Cap || !isString(t)) {
+			c.fail("%s has no length or capacity", c.show(e.X))
+		}
+	case *Slice:
+		c.value(e.X)
+		if elem(e.X.Type()) == nil && !isString(e.X.Type()) {
+			c.fail("%s is neither a slice nor a string", c.show(e.X))
+		}
+		c.is(e, e.X.Type())
+		c.bounds(e.Lo, e.Hi, e.Max)
+		if e.Max != nil && isString(e.T) {
+			c.fail("a string has no capacity")
+		}
+	case *SliceAt:
+		t := c.place(e.P)
+		if !isArray(t) {
+			c.fail("%s is no array", newPrinter().place(e.P))
+		}
+		if !same(elem(e.T), IndexStep(e).from(t)) {
+			c.fail("a slice of %s is a %s", typeText(t), typeText(e.T))
+		}
+		c.addressable(e.P)
+		c.bounds(e.Lo, e.Hi, e.Max)
+	case *Addr:
+		if t := c.place(e.P); !same(pointee(e.T), t) {
+			c.fail("the address of a %s is a %s", typeText(t), typeText(e.T))
+		}
+		c.addressable(e.P)
+	case *Opaque:
+		for _, x := range e.Args {
+			c.value(x)
+		}
+		if isNumber(e.T) || elem(e.T) != nil || isArray(e.T) || isStruct(e.T) {
+			c.fail("an opaque expression is no number and holds none")
+		}
+	case *Make, *New, *Literal:
+		c.fail("%s gives new memory and stands only behind the = of a let or an assignment", c.show(e))
+	default:
+		c.fail("%T is no expression", e)
+	}
+}
+
+func (c *checker) addressable(p *Place) {
+	if c.indices[p.Root] && !p.Behind() {
+		c.fail("the address of %s, the index of a loop", p.Root.Name)
+	}
+	if c.inString(p) {
+		c.fail("the address of an element of a string")
+	}
+}
+
+func (c *checker) bounds(lo, hi, max Expr) {
+	for _, b := range present(lo, hi, max) {
+		c.index(b)
+	}
+	if max != nil && hi == nil {
+		c.fail("a slice with a capacity has an upper bound")
+	}
+}
+
+func (c *checker) unary(e *Unary) {
+	c.value(e.X)
+	c.is(e, e.X.Type())
+	ok := false
+	switch e.Op {
+	case token.ADD, token.SUB:
+		ok = isNumber(e.T)
+	case token.NOT:
+		ok = isBool(e.T)
+	case token.XOR:
+		ok = isInteger(e.T)
+	}
+	if !ok {
+		c.fail("no operator %s of a %s", e.Op, typeText(e.T))
+	}
+}
+
+func (c *checker) binary(e *Binary) {
+	c.value(e.X)
+	c.value(e.Y)
+	x, y := e.X.Type(), e.Y.Type()
+	ok := false
+	switch {
+	case isComparison(e.Op):
+		if !isBool(e.T) {
+			c.fail("a comparison is a bool")
+		}
+		if !types.AssignableTo(x, y) && !types.AssignableTo(y, x) {
+			c.fail("a %s is compared with a %s", typeText(x), typeText(y))
+		}
+		if e.Op == token.EQL || e.Op == token.NEQ {
+			ok = types.Comparable(x) && types.Comparable(y) || isNil(e.X) || isNil(e.Y)
+		} else {
+			ok = has(x, types.IsOrdered)
+		}
+	case isLogic(e.Op):
+		c.is(e.X, y)
+		ok = isBool(x) && isBool(e.T)
+	case e.Op == token.SHL || e.Op == token.SHR:
+		c.is(e, x)
+		ok = isInteger(x) && isInteger(y)
+	default:
+		c.is(e, x)
+		c.is(e.Y, x)
+		switch e.Op {
+		case token.ADD:
+			ok = isNumber(x) || isString(x)
+		case token.SUB, token.MUL, token.QUO:
+			ok = isNumber(x)
+		case token.REM, token.AND, token.OR, token.XOR, token.AND_NOT:
+			ok = isInteger(x)
+		}
+	}
+	if !ok {
+		c.fail("no operator %s between a %s and a %s", e.Op, typeText(x), typeText(y))
+	}
+}
+
+func isNil(e Expr) bool {
+	c, ok := e.(*Const)
+	return ok && c.Val == nil && nilable(c.T)
+}
+
+func (c *checker) math(e *Math) {
+	params, result, ok := Elementary(e.Name)
+	if !ok {
+		c.fail("no elementary function %s", e.Name)
+	}
+	for _, x := range e.Args {
+		c.value(x)
+	}
+	if e.Name == "min" || e.Name == "max" {
+		if len(e.Args) == 0 || !has(e.T, types.IsOrdered) {
+			c.fail("%s is of ordered values", e.Name)
+		}
+		for _, x := range e.Args {
+			c.is(x, e.T)
+		}
+		return
+	}
+	if len(e.Args) != len(params) {
+		c.fail("%s takes %d arguments", e.Name, len(params))
+	}
+	for i, x := range e.Args {
+		c.is(x, params[i])
+	}
+	c.is(e, result)
+}

@@ -1,0 +1,309 @@
+package ir
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"runtime"
+	"strings"
+)
+
+const addition = token.ADD
+
+// as is the value of e for a variable of type t, in an interface if t is one.
+func (fr *frame) as(e Expr, t types.Type) Value { return box(fr.expr(e), e.Type(), t) }
+
+// expr is the value of e. It may be what a variable holds: who keeps it clones it.
+func (fr *frame) expr(e Expr) Value {
+	switch e := e.(type) {
+	case *Const:
+		return constValue(e.Val, e.T)
+	case *Load:
+		return fr.load(e.P)
+	case *Unary:
+		return fr.unary(e)
+	case *Binary:
+		return fr.binary(e)
+	case *Math:
+		args := make([]Value, len(e.Args))
+		for i, x := range e.Args {
+			args[i] = fr.expr(x)
+		}
+		if e.Name == "min" || e.Name == "max" {
+			return minMax(e.Name, args, e.T)
+		}
+		return elementaryValue(e.Name, args)
+	case *Convert:
+		return convert(fr.expr(e.X), e.X.Type(), e.T)
+	case *Len:
+		return intValue(int64(fr.length(e)))
+	case *Slice:
+		x := fr.expr(e.X)
+		if isString(e.T) {
+			return stringValue(fr.cutString(x.string(), fr.bounds(e.Lo, e.Hi, e.Max)))
+		}
+		return sliceValue(fr.cut(x.slice(), fr.bounds(e.Lo, e.Hi, e.Max)))
+	case *SliceAt:
+		at := fr.operands(e.P)
+		b := fr.bounds(e.Lo, e.Hi, e.Max)
+		return sliceValue(fr.cut(slice(at.find().parts()), b))
+	case *Addr:
+		return pointerTo(fr.operands(e.P).find())
+	case *Make:
+		return fr.make(e)
+	case *New:
+		x := zeroValue(pointee(e.T))
+		return pointerTo(&x)
+	case *Literal:
+		return fr.literal(e)
+	case *Opaque:
+		args := make([]any, len(e.Args))
+		for i, x := range e.Args {
+			args[i] = fr.expr(x).show(x.Type(), 4)
+		}
+		return box(stringValue(fmt.Sprintf(e.Format, args...)), types.Typ[types.String], e.T)
+	}
+	panic(errIllFormed)
+}
+
+// route is a place whose indices are evaluated but whose memory is not yet looked for:
+// Go does the first before and the second after the right side of an assignment.
+type route struct {
+	fr      *frame
+	p       *Place
+	indices []int64
+}
+
+func (fr *frame) operands(p *Place) route {
+	r := route{fr: fr, p: p}
+	for _, s := range p.Path {
+		if s.isIndex() {
+			r.indices = append(r.indices, fr.index(s.Index))
+		}
+	}
+	return r
+}
+
+// index is the value of an integer as an int. What is too large for one is out of every
+// range, and stays so.
+func (fr *frame) index(e Expr) int64 {
+	v := fr.expr(e).int()
+	if _, signed := bitsOf(basic(e.Type()).Kind()); !signed && v < 0 {
+		return 1<<63 - 1
+	}
+	return v
+}
+
+// find is the variable at the place.
+func (r route) find() *Value {
+	at := r.fr.variable(r.p.Root)
+	t := r.p.Root.Type
+	next := 0
+	for _, s := range r.p.Path {
+		switch {
+		case s.Field >= 0:
+			at = &at.parts()[s.Field]
+		case s.isIndex():
+			list := []Value(at.slice())
+			if isArray(t) {
+				list = at.parts()
+			}
+			i := r.indices[next]
+			next++
+			if isString(t) {
+				str := at.string()
+				r.fr.inRange(i, len(str))
+				x := Value{num: uint64(str[i])}
+				at = &x
+				break
+			}
+			r.fr.inRange(i, len(list))
+			at = &list[i]
+		default:
+			if at = at.pointer(); at == nil {
+				r.fr.fail("invalid memory address or nil pointer dereference")
+			}
+		}
+		t = s.from(t)
+	}
+	return at
+}
+
+func (fr *frame) inRange(i int64, n int) {
+	switch {
+	case i < 0:
+		fr.fail("index out of range [%d]", i)
+	case i >= int64(n):
+		fr.fail("index out of range [%d] with length %d", i, n)
+	}
+}
+
+func (fr *frame) load(p *Place) Value {
+	if len(p.Path) == 0 {
+		return *fr.variable(p.Root)
+	}
+	return *fr.operands(p).find()
+}
+
+func (fr *frame) unary(e *Unary) Value {
+	x := fr.expr(e.X)
+	switch {
+	case e.Op == token.NOT:
+		return boolValue(!x.bool())
+	case e.Op == token.ADD:
+		return x
+	case isFloat(e.T):
+		return floatValue(-x.float())
+	case e.Op == token.SUB:
+		return wrap(intValue(-x.int()), basic(e.T).Kind())
+	case e.Op == token.XOR:
+		return wrap(intValue(^x.int()), basic(e.T).Kind())
+	}
+	panic(errIllFormed)
+}
+
+func (fr *frame) binary(e *Binary) Value {
+	x := fr.expr(e.X)
+	switch e.Op {
+	case token.LAND:
+		return boolValue(x.bool() && fr.expr(e.Y).bool())
+	case token.LOR:
+		return boolValue(x.bool() || fr.expr(e.Y).bool())
+	}
+	y := fr.expr(e.Y)
+	t, u := e.X.Type(), e.Y.Type()
+	defer fr.locate()
+	switch {
+	case e.Op == token.SHL || e.Op == token.SHR:
+		return shiftOp(e.Op, x, y, t, u)
+	case isComparison(e.Op):
+		if isInterface(u) {
+			x, t = box(x, t, u), u
+		}
+		return boolValue(compare(e.Op, x, box(y, u, t), t))
+	}
+	return arith(e.Op, x, y, t)
+}
+
+// locate adds to a panic that goes by where it happens.
+func (fr *frame) locate() {
+	switch e := recover().(type) {
+	case nil:
+	case *PanicError:
+		if e.Func == "" {
+			fr.located(e)
+		}
+		panic(e)
+	default:
+		panic(e)
+	}
+}
+
+func (fr *frame) length(e *Len) int {
+	t := e.X.Type()
+	if p := pointee(t); p != nil {
+		t = p
+	}
+	if a, ok := t.Underlying().(*types.Array); ok {
+		return int(a.Len()) // of a nil pointer too
+	}
+	x := fr.expr(e.X)
+	switch {
+	case isString(t):
+		return len(x.string())
+	case e.Cap:
+		return cap(x.slice())
+	}
+	return len(x.slice())
+}
+
+// bounds are the bounds of a slice, nil where they are left out.
+func (fr *frame) bounds(lo, hi, max Expr) [3]*int64 {
+	var out [3]*int64
+	for i, e := range []Expr{lo, hi, max} {
+		if e != nil {
+			x := fr.index(e)
+			out[i] = &x
+		}
+	}
+	return out
+}
+
+// cut is s[lo:hi:max]. Go itself finds what is out of range.
+func (fr *frame) cut(s slice, b [3]*int64) slice {
+	defer fr.runtime()
+	lo, hi := int64(0), int64(len(s))
+	if b[0] != nil {
+		lo = *b[0]
+	}
+	if b[1] != nil {
+		hi = *b[1]
+	}
+	if b[2] != nil {
+		return s[lo:hi:*b[2]]
+	}
+	return s[lo:hi]
+}
+
+func (fr *frame) cutString(s string, b [3]*int64) string {
+	defer fr.runtime()
+	lo, hi := int64(0), int64(len(s))
+	if b[0] != nil {
+		lo = *b[0]
+	}
+	if b[1] != nil {
+		hi = *b[1]
+	}
+	return s[lo:hi]
+}
+
+// runtime makes a panic of Go's runtime one of the function.
+func (fr *frame) runtime() {
+	switch e := recover().(type) {
+	case nil:
+	case runtime.Error:
+		fr.fail("%s", strings.TrimPrefix(e.Error(), "runtime error: "))
+	default:
+		panic(e)
+	}
+}
+
+func (fr *frame) make(e *Make) Value {
+	n := fr.index(e.N)
+	size := n
+	if e.Cap != nil {
+		size = fr.index(e.Cap)
+	}
+	switch {
+	case n < 0:
+		fr.fail("makeslice: len out of range")
+	case size < n:
+		fr.fail("makeslice: cap out of range")
+	case size > maxLen:
+		panic(limitError("slice of %d elements", size))
+	}
+	return sliceValue(slice(zeros(int(size), elem(e.T)))[:n])
+}
+
+func (fr *frame) literal(e *Literal) Value {
+	out := Value{}
+	var list []Value
+	if of := elem(e.T); of != nil {
+		if e.Len > maxLen {
+			panic(limitError("slice of %d elements", e.Len))
+		}
+		list = zeros(e.Len, of)
+		out = sliceValue(list)
+	} else {
+		out = zeroValue(e.T)
+		list = out.parts()
+	}
+	for i, k := range e.Keys {
+		step := IndexStep(e.Elems[i])
+		if isStruct(e.T) {
+			step = FieldStep(k)
+		}
+		list[k].assign(fr.as(e.Elems[i], step.from(e.T)))
+	}
+	return out
+}

@@ -1,0 +1,420 @@
+package ir
+
+import (
+	"bytes"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// String is f in the text form. It does not fail: what is not well-formed prints
+// somehow, so that messages can show it.
+func (f *Func) String() string {
+	var b bytes.Buffer
+	Print(&b, f) // a buffer does not fail
+	return b.String()
+}
+
+// Print writes functions in the text form that [Parse] reads.
+func Print(w io.Writer, funcs ...*Func) error { return printAll(w, false, funcs) }
+
+// PrintPositions is Print with the position of each statement behind it.
+func PrintPositions(w io.Writer, funcs ...*Func) error { return printAll(w, true, funcs) }
+
+func printAll(w io.Writer, positions bool, funcs []*Func) error {
+	p := newPrinter()
+	p.positions = positions
+	for i, f := range funcs {
+		if i > 0 {
+			p.b.WriteString("\n")
+		}
+		p.fn(f)
+	}
+	if _, err := io.WriteString(w, p.imports()); err != nil {
+		return err
+	}
+	_, err := w.Write(p.b.Bytes())
+	return err
+}
+
+// printer writes the text form. Packages go by their names; a second one of the same
+// name gets another and an import line.
+type printer struct {
+	b         bytes.Buffer
+	depth     int
+	positions bool
+	packages  map[*types.Package]string
+	taken     map[string]bool
+	locals    map[string]bool // the variables of the function that is printed
+}
+
+func newPrinter() *printer {
+	return &printer{packages: make(map[*types.Package]string), taken: make(map[string]bool)}
+}
+
+// stmtText is a statement for messages, in one line.
+func stmtText(s Stmt) string {
+	p := newPrinter()
+	p.stmt(s)
+	line, _, _ := strings.Cut(p.b.String(), "\n")
+	return line
+}
+
+func exprText(e Expr) string {
+	p := newPrinter()
+	return p.expr(e, nil)
+}
+
+func (p *printer) qualifier(pkg *types.Package) string {
+	if name, ok := p.packages[pkg]; ok {
+		return name
+	}
+	name := pkg.Name()
+	for i := 2; p.taken[name]; i++ {
+		name = pkg.Name() + strconv.Itoa(i)
+	}
+	p.taken[name] = true
+	p.packages[pkg] = name
+	return name
+}
+
+// imports are lines for the packages that do not go by their names.
+func (p *printer) imports() string {
+	var lines []string
+	for pkg, name := range p.packages {
+		if name != pkg.Name() {
+			lines = append(lines, fmt.Sprintf("import %s %q\n", name, pkg.Path()))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "") + "\n"
+}
+
+func (p *printer) typ(t types.Type) string {
+	if t == nil {
+		return "?"
+	}
+	return types.TypeString(t, p.qualifier)
+}
+
+func (p *printer) fn(f *Func) {
+	p.locals = make(map[string]bool)
+	for _, v := range Vars(f) {
+		if v.Kind != Global {
+			p.locals[v.Name] = true
+		}
+	}
+	params := f.Params
+	p.b.WriteString("func ")
+	if f.Recv && len(params) > 0 {
+		p.b.WriteString("(" + p.param(params[0], false) + ") ")
+		params = params[1:]
+	}
+	p.b.WriteString(nameText(f.Name) + "(")
+	for i, v := range params {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		p.b.WriteString(p.param(v, f.Variadic && i == len(params)-1))
+	}
+	p.b.WriteString(")")
+	if len(f.Results) > 0 {
+		list := make([]string, len(f.Results))
+		for i, v := range f.Results {
+			list[i] = p.param(v, false)
+		}
+		p.b.WriteString(" (" + strings.Join(list, ", ") + ")")
+	}
+	p.b.WriteString(" " + labelName(f.Exit) + " {" + p.position(f.Pos) + "\n")
+	p.block(f.Body)
+	p.b.WriteString("}\n")
+}
+
+func (p *printer) param(v *Var, variadic bool) string {
+	if v == nil {
+		return "?"
+	}
+	if e := elem(v.Type); variadic && e != nil {
+		return v.Name + " ..." + p.typ(e)
+	}
+	return v.Name + " " + p.typ(v.Type)
+}
+
+func (p *printer) position(at token.Position) string {
+	if !p.positions || !at.IsValid() {
+		return ""
+	}
+	return " //@ " + at.String()
+}
+
+func (p *printer) block(b Block) {
+	p.depth++
+	for _, s := range b {
+		p.stmt(s)
+	}
+	p.depth--
+}
+
+func (p *printer) indent() { p.b.WriteString(strings.Repeat("\t", p.depth)) }
+
+func (p *printer) stmt(s Stmt) {
+	p.indent()
+	open := func(head string) {
+		p.b.WriteString(head + " {" + p.position(s.Position()) + "\n")
+	}
+	closing := func() {
+		p.indent()
+		p.b.WriteString("}\n")
+	}
+	switch s := s.(type) {
+	case *If:
+		open("if " + p.expr(s.Cond, types.Typ[types.Bool]))
+		p.block(s.Then)
+		if len(s.Else) > 0 {
+			p.indent()
+			p.b.WriteString("} else {\n")
+			p.block(s.Else)
+		}
+		closing()
+	case *Scope:
+		open("scope " + labelName(s.L))
+		p.block(s.Body)
+		closing()
+	case *Loop:
+		head := "for " + labelName(s.L) + ", " + labelName(s.Next)
+		if v := s.V; v != nil {
+			less := "<"
+			if s.Step < 0 {
+				less = ">"
+			}
+			head += fmt.Sprintf(" %s %s = %s; %s %s %s; %s += %d", v.Name, p.typ(v.Type), p.expr(s.Lo, v.Type),
+				v.Name, less, p.expr(s.Hi, v.Type), v.Name, s.Step)
+		}
+		open(head)
+		p.block(s.Body)
+		closing()
+	case nil:
+		p.b.WriteString("?\n")
+	default:
+		p.b.WriteString(p.simple(s) + p.position(s.Position()) + "\n")
+	}
+}
+
+// simple is a statement without blocks.
+func (p *printer) simple(s Stmt) string {
+	switch s := s.(type) {
+	case *Let:
+		if s.V == nil {
+			return "let ?"
+		}
+		head := "let " + s.V.Name + " " + p.typ(s.V.Type)
+		if s.E == nil {
+			return head
+		}
+		return head + " = " + p.expr(s.E, s.V.Type)
+	case *Set:
+		return p.place(s.P) + " = " + p.expr(s.E, s.P.Type())
+	case *Add:
+		return p.place(s.P) + " += " + p.expr(s.E, s.P.Type())
+	case *Call:
+		return p.call(s)
+	case *Append:
+		t := s.P.Type()
+		list := make([]string, len(s.Elems))
+		for i, e := range s.Elems {
+			if s.Spread {
+				list[i] = p.expr(e, t) + "..."
+			} else {
+				list[i] = p.expr(e, elem(t))
+			}
+		}
+		return p.place(s.P) + " = append(" + strings.Join(append([]string{p.expr(s.S, t)}, list...), ", ") + ")"
+	case *Copy:
+		text := "copy(" + p.expr(s.Dst, nil) + ", " + p.expr(s.Src, nil) + ")"
+		if s.N != nil {
+			text = s.N.Name + " = " + text
+		}
+		return text
+	case *Clear:
+		return "clear(" + p.expr(s.S, nil) + ")"
+	case *Leave:
+		return "leave " + labelName(s.L)
+	case *Panic:
+		return "panic(" + p.expr(s.E, nil) + ")"
+	case *Keep:
+		return "keep " + varName(s.Stack) + " " + p.expr(s.E, stacked(s.Stack))
+	case *Restore:
+		return "restore " + p.place(s.P) + " " + varName(s.Stack)
+	}
+	return fmt.Sprintf("?%T", s)
+}
+
+func (p *printer) call(s *Call) string {
+	head := ""
+	for i, v := range s.Results {
+		if i > 0 {
+			head += ", "
+		}
+		if v == nil {
+			head += "_"
+		} else {
+			head += v.Name
+		}
+	}
+	if head != "" {
+		head += " = "
+	}
+	head += "call "
+	var params []*Var
+	switch c := s.Callee; {
+	case c != nil && c.Func != nil:
+		head += nameText(c.Func.Name)
+		params = c.Func.Params
+	case c != nil && c.Rule != nil:
+		head += "rule " + strconv.Quote(c.Rule.Name)
+	default:
+		head += "?"
+	}
+	list := make([]string, len(s.Args))
+	for i, e := range s.Args {
+		var want types.Type
+		if i < len(params) {
+			want = params[i].Type
+		}
+		list[i] = p.expr(e, want)
+	}
+	return head + "(" + strings.Join(list, ", ") + ")"
+}
+
+func labelName(l *Label) string {
+	if l == nil {
+		return "?"
+	}
+	return l.Name
+}
+
+func varName(v *Var) string {
+	if v == nil {
+		return "?"
+	}
+	return v.Name
+}
+
+// stacked is the type of what a stack holds.
+func stacked(v *Var) types.Type {
+	if v == nil {
+		return nil
+	}
+	return elem(v.Type)
+}
+
+// nameText is the name of a function as it stands in the text form: quoted if it is not
+// made of names, dots, a receiver in parentheses in front and type arguments behind.
+func nameText(name string) string {
+	toks, err := scan(name + "(")
+	if err == nil && strings.TrimSpace(name) == name && !strings.ContainsAny(name, "\n\r") {
+		if end := nameEnd(toks, 0); end == len(toks)-1 && len(toks) > 1 && toks[0].tok != token.STRING {
+			return name
+		}
+	}
+	return strconv.Quote(name)
+}
+
+// nameEnd is the index of the parenthesis behind the name of a function that begins at
+// toks[i], -1 if there is no name.
+func nameEnd(toks []tok, i int) int {
+	at := func(t token.Token) bool { return i < len(toks) && toks[i].tok == t }
+	if at(token.STRING) {
+		i++
+		if at(token.LPAREN) {
+			return i
+		}
+		return -1
+	}
+	if at(token.LPAREN) {
+		for !at(token.RPAREN) {
+			if i++; i >= len(toks) {
+				return -1
+			}
+		}
+		if i++; !at(token.PERIOD) {
+			return -1
+		}
+		i++
+	}
+	for {
+		if !at(token.IDENT) {
+			return -1
+		}
+		if i++; !at(token.PERIOD) {
+			break
+		}
+		i++
+	}
+	if at(token.LBRACK) {
+		for depth := 0; ; i++ {
+			if i >= len(toks) {
+				return -1
+			}
+			if at(token.LBRACK) {
+				depth++
+			} else if at(token.RBRACK) {
+				if depth--; depth == 0 {
+					i++
+					break
+				}
+			}
+		}
+	}
+	if !at(token.LPAREN) {
+		return -1
+	}
+	return i
+}
+
+// tok is a token of Go at an offset of a line.
+type tok struct {
+	off int
+	tok token.Token
+	lit string
+}
+
+// scan splits a line into tokens. The error is at an offset.
+func scan(line string) ([]tok, error) {
+	var (
+		list []tok
+		err  error
+		s    scanner.Scanner
+	)
+	file := token.NewFileSet().AddFile("", -1, len(line))
+	s.Init(file, []byte(line), func(at token.Position, msg string) {
+		if err == nil {
+			err = offsetError{at.Offset, msg}
+		}
+	}, scanner.ScanComments)
+	for {
+		pos, t, lit := s.Scan()
+		if t == token.EOF {
+			return list, err
+		}
+		if t == token.SEMICOLON && lit == "\n" {
+			continue
+		}
+		list = append(list, tok{file.Offset(pos), t, lit})
+	}
+}
+
+type offsetError struct {
+	off int
+	msg string
+}
+
+func (e offsetError) Error() string { return e.msg }

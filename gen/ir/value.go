@@ -1,0 +1,286 @@
+package ir
+
+import (
+	"fmt"
+	"go/types"
+	"math"
+)
+
+// Value is a value of the evaluator, or a variable that holds one: a number, a bool, a
+// string, an array, a struct, a slice, a pointer or an interface. What it is only its
+// type says, which it does not know. The zero Value is the zero value of numbers, bools,
+// strings, slices, pointers and interfaces.
+type Value struct {
+	num uint64 // of a number or a bool; integers are extended to 64 bits by their sign
+	// ref is a string, a slice, a pointer, an interface or the parts of an array or struct.
+	ref any
+}
+
+type (
+	// slice shares its elements, as Go's slices do.
+	slice []Value
+	// pointer points to a variable, an element or a field.
+	pointer *Value
+	// parts are the elements or fields of the variable that holds them. They stay where
+	// they are as long as it lives; an assignment copies into them.
+	parts []Value
+	// boxed is what an interface holds.
+	boxed struct {
+		t types.Type
+		v Value
+	}
+)
+
+func boolValue(b bool) Value {
+	if b {
+		return Value{num: 1}
+	}
+	return Value{}
+}
+
+func intValue(i int64) Value     { return Value{num: uint64(i)} }
+func floatValue(x float64) Value { return Value{num: math.Float64bits(x)} }
+
+func stringValue(s string) Value {
+	if s == "" {
+		return Value{}
+	}
+	return Value{ref: s}
+}
+
+func sliceValue(s slice) Value {
+	if s == nil {
+		return Value{}
+	}
+	return Value{ref: s}
+}
+
+func pointerTo(v *Value) Value { return Value{ref: pointer(v)} }
+
+func (v Value) bool() bool     { return v.num != 0 }
+func (v Value) int() int64     { return int64(v.num) }
+func (v Value) float() float64 { return math.Float64frombits(v.num) }
+
+func (v Value) string() string {
+	s, _ := v.ref.(string)
+	return s
+}
+
+func (v Value) slice() slice {
+	s, _ := v.ref.(slice)
+	return s
+}
+
+func (v Value) pointer() *Value {
+	p, _ := v.ref.(pointer)
+	return p
+}
+
+func (v Value) parts() parts {
+	p, _ := v.ref.(parts)
+	return p
+}
+
+// maxLen bounds the arrays and slices of the evaluator.
+const maxLen = 1 << 24
+
+// zeroValue is the zero value of a type, with new memory for its parts.
+func zeroValue(t types.Type) Value {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		p := make(parts, u.NumFields())
+		for i := range p {
+			p[i] = zeroValue(u.Field(i).Type())
+		}
+		return Value{ref: p}
+	case *types.Array:
+		if u.Len() > maxLen {
+			panic(limitError("array of %d elements", u.Len()))
+		}
+		return Value{ref: parts(zeros(int(u.Len()), u.Elem()))}
+	}
+	return Value{}
+}
+
+func zeros(n int, t types.Type) []Value {
+	list := make([]Value, n)
+	if isArray(t) || isStruct(t) {
+		for i := range list {
+			list[i] = zeroValue(t)
+		}
+	}
+	return list
+}
+
+// clone is v with memory of its own for its parts.
+func (v Value) clone() Value {
+	p, ok := v.ref.(parts)
+	if !ok {
+		return v
+	}
+	q := make(parts, len(p))
+	for i := range p {
+		q[i] = p[i].clone()
+	}
+	return Value{ref: q}
+}
+
+// assign copies v into a variable; its parts stay where they are.
+func (dst *Value) assign(v Value) {
+	p, ok := v.ref.(parts)
+	q := dst.parts()
+	if !ok || len(p) != len(q) {
+		*dst = v.clone()
+		return
+	}
+	for i := range p {
+		q[i].assign(p[i])
+	}
+}
+
+// copyValues is copy for values, with overlap.
+func copyValues(dst, src slice) int {
+	n := min(len(dst), len(src))
+	tmp := make([]Value, n)
+	for i := range n {
+		tmp[i] = src[i].clone()
+	}
+	for i := range n {
+		dst[i].assign(tmp[i])
+	}
+	return n
+}
+
+// appendValues is append: it writes behind the length if the capacity allows, else it
+// moves.
+func appendValues(s slice, of types.Type, list []Value) slice {
+	n := len(s)
+	if len(list) == 0 {
+		return s
+	}
+	need := n + len(list)
+	for i := range list {
+		list[i] = list[i].clone() // before anything is overwritten
+	}
+	if need > cap(s) {
+		size := max(need, 2*cap(s))
+		if size > maxLen {
+			panic(limitError("slice of %d elements", size))
+		}
+		moved := slice(zeros(size, of))[:need]
+		for i := range s {
+			moved[i].assign(s[i])
+		}
+		s = moved
+	} else {
+		s = s[:need]
+	}
+	for i, v := range list {
+		s[n+i].assign(v)
+	}
+	return s
+}
+
+// equal is == of two values of type t.
+func equal(a, b Value, t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case isFloat(t):
+			return a.float() == b.float()
+		case isString(t):
+			return a.string() == b.string()
+		}
+		return a.num == b.num
+	case *types.Struct:
+		p, q := a.parts(), b.parts()
+		for i := range p {
+			if u.Field(i).Name() != "_" && !equal(p[i], q[i], u.Field(i).Type()) {
+				return false
+			}
+		}
+		return true
+	case *types.Array:
+		p, q := a.parts(), b.parts()
+		for i := range p {
+			if !equal(p[i], q[i], u.Elem()) {
+				return false
+			}
+		}
+		return true
+	case *types.Pointer:
+		return a.pointer() == b.pointer()
+	case *types.Interface:
+		x, xok := a.ref.(boxed)
+		y, yok := b.ref.(boxed)
+		if !xok || !yok {
+			return xok == yok
+		}
+		if !types.Identical(x.t, y.t) {
+			return false
+		}
+		if !types.Comparable(x.t) {
+			panic(runtimePanic("comparing uncomparable type " + typeText(x.t)))
+		}
+		return equal(x.v, y.v, x.t)
+	}
+	// Slices, maps and functions are compared with nil only.
+	return a.ref == nil && b.ref == nil
+}
+
+// Text is v as a value of type t, as fmt's %v writes it; pointers are & and the value.
+func (v Value) Text(t types.Type) string { return fmt.Sprint(v.show(t, 4)) }
+
+// show is v in a form for package fmt.
+func (v Value) show(t types.Type, depth int) any {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case isBool(t):
+			return v.bool()
+		case isString(t):
+			return v.string()
+		case isFloat(t):
+			if u.Kind() == types.Float32 {
+				return float32(v.float())
+			}
+			return v.float()
+		}
+		if _, signed := bitsOf(u.Kind()); signed {
+			return v.int()
+		}
+		return v.num
+	case *types.Slice:
+		return showAll(v.slice(), depth, func(int) types.Type { return u.Elem() })
+	case *types.Array:
+		return showAll(v.parts(), depth, func(int) types.Type { return u.Elem() })
+	case *types.Struct:
+		list := showAll(v.parts(), depth, func(i int) types.Type { return u.Field(i).Type() })
+		s := fmt.Sprint(list)
+		return verbatim("{" + s[1:len(s)-1] + "}")
+	case *types.Pointer:
+		p := v.pointer()
+		if p == nil {
+			return verbatim("<nil>")
+		}
+		if depth == 0 {
+			return verbatim("&…")
+		}
+		return verbatim("&" + fmt.Sprint(p.show(u.Elem(), depth-1)))
+	case *types.Interface:
+		if b, ok := v.ref.(boxed); ok {
+			return b.v.show(b.t, depth)
+		}
+	}
+	return verbatim("<nil>")
+}
+
+type verbatim string
+
+func showAll(list []Value, depth int, of func(int) types.Type) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v.show(of(i), depth)
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package ir
+
+// Walk visits the statements of b and what stands in them, each before its blocks. The
+// blocks of a statement for which visit returns false are skipped.
+func Walk(b Block, visit func(Stmt) bool) {
+	for _, s := range b {
+		if visit(s) {
+			for _, c := range Blocks(s) {
+				Walk(*c, visit)
+			}
+		}
+	}
+}
+
+// Blocks are the blocks of a statement.
+func Blocks(s Stmt) []*Block {
+	switch s := s.(type) {
+	case *If:
+		return []*Block{&s.Then, &s.Else}
+	case *Scope:
+		return []*Block{&s.Body}
+	case *Loop:
+		return []*Block{&s.Body}
+	}
+	return nil
+}
+
+// WalkExpr visits e and its operands, each before its operands, those in the indices of
+// places included. The operands of an expression for which visit returns false are
+// skipped. A nil e has nothing to visit.
+func WalkExpr(e Expr, visit func(Expr) bool) {
+	if e == nil || !visit(e) {
+		return
+	}
+	for _, x := range Operands(e) {
+		WalkExpr(x, visit)
+	}
+	if p := PlaceOf(e); p != nil {
+		for _, x := range p.Indices() {
+			WalkExpr(x, visit)
+		}
+	}
+}
+
+// Operands are the operands of e without those that are missing; the indices of its
+// place, see [PlaceOf], are not among them.
+func Operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Unary:
+		return []Expr{e.X}
+	case *Binary:
+		return []Expr{e.X, e.Y}
+	case *Math:
+		return e.Args
+	case *Convert:
+		return []Expr{e.X}
+	case *Len:
+		return []Expr{e.X}
+	case *Slice:
+		return present(e.X, e.Lo, e.Hi, e.Max)
+	case *SliceAt:
+		return present(e.Lo, e.Hi, e.Max)
+	case *Make:
+		return present(e.N, e.Cap)
+	case *Literal:
+		return e.Elems
+	case *Opaque:
+		return e.Args
+	}
+	return nil
+}
+
+func present(list ...Expr) []Expr {
+	out := list[:0]
+	for _, e := range list {
+		if e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// PlaceOf is the place of a Load, an Addr or a SliceAt, and nil of other expressions.
+func PlaceOf(e Expr) *Place {
+	switch e := e.(type) {
+	case *Load:
+		return e.P
+	case *Addr:
+		return e.P
+	case *SliceAt:
+		return e.P
+	}
+	return nil
+}
+
+// Indices are the indices on the path of p.
+func (p *Place) Indices() []Expr {
+	var out []Expr
+	for _, s := range p.Path {
+		if s.isIndex() {
+			out = append(out, s.Index)
+		}
+	}
+	return out
+}
+
+// Exprs are the expressions of a statement itself, not of its blocks, in the order in
+// which they are evaluated, without those that are missing; the indices of the place
+// that it assigns to come first.
+func Exprs(s Stmt) []Expr {
+	var out []Expr
+	if p := target(s); p != nil {
+		out = p.Indices()
+	}
+	add := func(list ...Expr) []Expr { return append(out, present(list...)...) }
+	switch s := s.(type) {
+	case *Let:
+		return add(s.E)
+	case *Set:
+		return add(s.E)
+	case *Add:
+		return add(s.E)
+	case *Call:
+		return append(out, s.Args...)
+	case *Append:
+		return append(append(out, s.S), s.Elems...)
+	case *Copy:
+		return add(s.Dst, s.Src)
+	case *Clear:
+		return add(s.S)
+	case *If:
+		return add(s.Cond)
+	case *Loop:
+		return add(s.Lo, s.Hi)
+	case *Panic:
+		return add(s.E)
+	case *Keep:
+		return add(s.E)
+	}
+	return out
+}
+
+// target is the place that a statement assigns to, nil where that is a variable or
+// nothing.
+func target(s Stmt) *Place {
+	switch s := s.(type) {
+	case *Set:
+		return s.P
+	case *Add:
+		return s.P
+	case *Append:
+		return s.P
+	case *Restore:
+		return s.P
+	}
+	return nil
+}
+
+// Vars are the variables of f, each once: parameters, results, then in the order in
+// which they occur, those of packages included.
+func Vars(f *Func) []*Var {
+	var out []*Var
+	seen := map[*Var]bool{nil: true}
+	add := func(list ...*Var) {
+		for _, v := range list {
+			if !seen[v] {
+				seen[v] = true
+				out = append(out, v)
+			}
+		}
+	}
+	add(f.Params...)
+	add(f.Results...)
+	Walk(f.Body, func(s Stmt) bool {
+		for _, e := range Exprs(s) {
+			WalkExpr(e, func(e Expr) bool {
+				if p := PlaceOf(e); p != nil {
+					add(p.Root)
+				}
+				return true
+			})
+		}
+		if p := target(s); p != nil {
+			add(p.Root)
+		}
+		switch s := s.(type) {
+		case *Let:
+			add(s.V)
+		case *Call:
+			add(s.Results...)
+		case *Copy:
+			add(s.N)
+		case *Loop:
+			add(s.V)
+		case *Keep:
+			add(s.Stack)
+		case *Restore:
+			add(s.Stack)
+		}
+		return true
+	})
+	return out
+}
+
+// Labels are the labels of f, each once, in the order in which they occur.
+func Labels(f *Func) []*Label {
+	var out []*Label
+	seen := map[*Label]bool{nil: true}
+	add := func(list ...*Label) {
+		for _, l := range list {
+			if !seen[l] {
+				seen[l] = true
+				out = append(out, l)
+			}
+		}
+	}
+	add(f.Exit)
+	Walk(f.Body, func(s Stmt) bool {
+		switch s := s.(type) {
+		case *Scope:
+			add(s.L)
+		case *Loop:
+			add(s.L, s.Next)
+		case *Leave:
+			add(s.L)
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// receiver is the first argument of a method call; & and * are put in as Go does.
+func (l *lowerer) receiver(x *ast.SelectorExpr, path []int, want types.Type) ir.Expr {
+	t := l.typeOf(x.X)
+	p := l.place(x.X)
+	if p == nil {
+		return zero(want)
+	}
+	p, t = l.fields(p, t, path)
+	_, have := t.Underlying().(*types.Pointer)
+	need := isPointer(want)
+	switch {
+	case need && !have:
+		return l.coerce(l.address(x, p), want, x)
+	case have && !need:
+		p = step(p, ir.DerefStep())
+		t = t.Underlying().(*types.Pointer).Elem()
+	}
+	return l.coerce(load(p, t), want, x)
+}
+
+// arguments are those of a call, and the function values among them at their places.
+func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Signature, s substitution) ([]ir.Expr, []*funcValue) {
+	n := sig.Params().Len()
+	param := func(i int) types.Type { return s.of(sig.Params().At(i).Type()) }
+	var args []ir.Expr
+	values := make([]*funcValue, n)
+	var es []ir.Expr // of f(g()), where g has several results
+	if len(list) == 1 {
+		if _, ok := l.info.TypeOf(list[0]).(*types.Tuple); ok {
+			for _, v := range l.callAll(list[0], "t") {
+				es = append(es, loadVar(v))
+			}
+		}
+	}
+	if es == nil {
+		for i, e := range list {
+			if i < n && isFuncType(param(i)) {
+				if values[i] = l.function(e); values[i] == nil {
+					l.refuse(e, "function value", "which function it is is not known", remedyStatic)
+				}
+				es = append(es, nil)
+				continue
+			}
+			es = append(es, l.expr(e))
+		}
+	}
+	for i := range n {
+		t := param(i)
+		switch {
+		case sig.Variadic() && i == n-1 && !call.Ellipsis.IsValid():
+			args = append(args, l.rest(call, t, es[min(i, len(es)):]))
+		case i < len(es) && es[i] != nil:
+			args = append(args, l.coerce(es[i], t, call))
+		}
+	}
+	return args, values
+}
+
+// rest is the slice that the last parameter of a variadic function is.
+func (l *lowerer) rest(n ast.Node, t types.Type, es []ir.Expr) ir.Expr {
+	if len(es) == 0 {
+		return zero(t)
+	}
+	elem := t.Underlying().(*types.Slice).Elem()
+	lit := &ir.Literal{Typed: ir.Typed{T: t}, Len: len(es)}
+	for i, e := range es {
+		if e == nil {
+			e = zero(elem)
+		}
+		lit.Keys = append(lit.Keys, i)
+		lit.Elems = append(lit.Elems, l.coerce(e, elem, n))
+	}
+	return l.own(n, lit)
+}

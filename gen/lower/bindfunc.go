@@ -1,0 +1,70 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// bindFunctions is an assignment whose values are functions. It is false for others.
+func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
+	if len(s.Lhs) != len(s.Rhs) {
+		return false
+	}
+	any := false
+	for _, e := range s.Lhs {
+		if id, ok := e.(*ast.Ident); ok && id.Name != "_" {
+			any = any || isFuncType(l.typeOf(e))
+		}
+	}
+	if !any {
+		return false
+	}
+	for i, e := range s.Lhs {
+		id, ok := e.(*ast.Ident)
+		if !ok || !isFuncType(l.typeOf(e)) {
+			l.refuse(s, "assignment of a function", "values stand beside it", "assign the function in a statement of its own")
+			return true
+		}
+		l.bindFunction(s, id, s.Rhs[i], s.Tok == token.DEFINE || l.facts.block[l.info.ObjectOf(id)] == l.facts.within[s])
+	}
+	return true
+}
+
+// bindFunction binds a variable that is assigned once. whole says that the assignment
+// runs whenever the variable is there.
+func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
+	o := l.info.ObjectOf(id)
+	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
+		l.refuse(n, "assignment to function variable "+id.Name, "which function it holds has to be known", "use a variable for each function")
+		return
+	}
+	var v *funcValue
+	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+		v = l.closure(lit, o)
+	} else {
+		v = l.function(e)
+	}
+	if v == nil {
+		l.refuse(e, "function value", "which function it is is not known", remedyStatic)
+		return
+	}
+	l.env[o] = &binding{value: v}
+}
+
+// compareFunction is a comparison of a function with nil.
+func (l *lowerer) compareFunction(x *ast.BinaryExpr) (ir.Expr, bool) {
+	e := x.X
+	if l.info.Types[e].IsNil() {
+		e = x.Y
+	}
+	if !isFuncType(l.typeOf(e)) {
+		return nil, false
+	}
+	v := l.function(e)
+	if v == nil {
+		return l.functionValue(e), true
+	}
+	return truth(v.null == (x.Op == token.EQL)), true
+}

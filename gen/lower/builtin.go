@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func truth(b bool) *ir.Const {
+	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Bool]}, Val: constant.MakeBool(b)}
+}
+
+func integer(i int64, t types.Type) *ir.Const {
+	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(i)}
+}
+
+func (l *lowerer) isBuiltin(call *ast.CallExpr, name string) bool {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || id.Name != name {
+		return false
+	}
+	_, ok = l.info.Uses[id].(*types.Builtin)
+	return ok
+}
+
+func builtinName(call *ast.CallExpr) string {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return "unsafe." + f.Sel.Name
+	}
+	return "?"
+}
+
+// builtinStmt is a builtin that stands as a statement. It is false for other calls.
+func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
+	if l.callee(call).kind != builtin {
+		return false
+	}
+	switch name := builtinName(call); name {
+	case "panic":
+		l.emit(&ir.Panic{At: l.at(call), E: l.panicValue(call.Args[0])})
+	case "copy":
+		l.copy(call, nil)
+	case "clear":
+		t := l.typeOf(call.Args[0])
+		if !isSlice(t) {
+			l.refuse(call, "clear of a map", "maps have no place for derivatives", "use a slice or a struct")
+			break
+		}
+		l.emit(&ir.Clear{At: l.at(call), S: l.expr(call.Args[0])})
+	case "min", "max":
+		l.expr(call)
+	default:
+		l.noBuiltin(call, name)
+	}
+	return true
+}
+
+func (l *lowerer) panicValue(e ast.Expr) ir.Expr { return l.own(e, l.rvalue(e)) }
+
+func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
+	switch name {
+	case "recover":
+		l.refuse(call, "recover", "panics leave the function for good", "test for what would panic")
+	case "print", "println":
+		l.refuse(call, name, "it would print again in the derivative", "remove it")
+	case "delete", "close":
+		l.refuse(call, name, "maps and channels have no place for derivatives", "use a slice or a struct")
+	default:
+		l.refuse(call, name, "there is no derivative of it", "")
+	}
+}
+
+// builtin is a builtin function inside of an expression.
+func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
+	typed := ir.Typed{T: t}
+	switch name := builtinName(x); name {
+	case "len", "cap":
+		return l.length(x, t, name == "cap")
+	case "min", "max":
+		m := &ir.Math{Typed: typed, Name: name}
+		for _, a := range x.Args {
+			m.Args = append(m.Args, l.coerce(l.expr(a), t, a))
+		}
+		return m
+	case "make":
+		if !isSlice(t) {
+			return l.bad(x, "make of "+typeText(t), "maps and channels have no place for derivatives", "use a slice")
+		}
+		m := &ir.Make{Typed: typed, N: l.expr(x.Args[1])}
+		if len(x.Args) > 2 {
+			m.Cap = l.expr(x.Args[2])
+		}
+		return m
+	case "new":
+		if l.info.Types[x.Args[0]].IsType() {
+			return &ir.New{Typed: typed}
+		}
+		elem := t.Underlying().(*types.Pointer).Elem()
+		v := l.temp(x, "t", elem, l.coerce(l.rvalue(x.Args[0]), elem, x))
+		return l.address(x, &ir.Place{Root: v})
+	case "append":
+		v := l.temp(x, "t", t, nil)
+		l.appendTo(x, &ir.Place{Root: v})
+		return loadVar(v)
+	case "copy":
+		v := l.temp(x, "n", types.Typ[types.Int], nil)
+		l.copy(x, v)
+		return loadVar(v)
+	default:
+		l.noBuiltin(x, name)
+		return zero(t)
+	}
+}
+
+func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
+	xt := l.typeOf(x.Args[0])
+	switch u := deref(xt).Underlying().(type) {
+	case *types.Array:
+		// Go evaluates the operand only for its calls.
+		if _, ok := l.plainCall(x.Args[0]); ok {
+			l.expr(x.Args[0])
+		}
+		return integer(u.Len(), t)
+	case *types.Map:
+		return l.bad(x, "length of a map", "maps have no place in the intermediate form", "use a slice or a struct")
+	case *types.Chan:
+		return l.bad(x, "channel", "channels have no derivative", "pass values as arguments")
+	}
+	return &ir.Len{Typed: ir.Typed{T: t}, X: l.expr(x.Args[0]), Cap: isCap}
+}
+
+// appendTo is p = append(…).
+func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
+	t := l.typeOf(x)
+	st := &ir.Append{At: l.at(x), P: p, S: l.coerce(l.expr(x.Args[0]), t, x), Spread: x.Ellipsis.IsValid()}
+	elem := t.Underlying().(*types.Slice).Elem()
+	for _, e := range x.Args[1:] {
+		v := l.expr(e)
+		if st.Spread {
+			if isZero(v) {
+				v = zero(t)
+			}
+		} else {
+			v = l.coerce(v, elem, e)
+		}
+		st.Elems = append(st.Elems, v)
+	}
+	l.emit(st)
+}
+
+func (l *lowerer) copy(x *ast.CallExpr, n *ir.Var) {
+	dst, src := l.expr(x.Args[0]), l.expr(x.Args[1])
+	if isZero(dst) || isZero(src) {
+		src = l.coerce(src, dst.Type(), x)
+	}
+	l.emit(&ir.Copy{At: l.at(x), N: n, Dst: dst, Src: src})
+}

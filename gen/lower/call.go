@@ -1,0 +1,204 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// plainCall is e as a call that becomes a statement.
+func (l *lowerer) plainCall(e ast.Expr) (*ast.CallExpr, bool) {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || l.info.Types[call].Value != nil {
+		return nil, false
+	}
+	switch c := l.callee(call); c.kind {
+	case conversion, builtin, unknownCallee:
+		return nil, false
+	case declared:
+		if _, multi := l.info.TypeOf(call).(*types.Tuple); !multi && (isMath(c.fn) || isOpaque(c.fn)) {
+			return nil, false
+		}
+	case valueCallee:
+		if c.value.fn != nil && isMath(c.value.fn) {
+			return nil, false
+		}
+	}
+	return call, true
+}
+
+// callExpr is a call inside of an expression.
+func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
+	c := l.callee(x)
+	fn := c.fn
+	if c.kind == valueCallee {
+		fn = c.value.fn
+	}
+	switch {
+	case c.kind == conversion:
+		return l.convert(x, t)
+	case c.kind == builtin:
+		return l.builtin(x, t)
+	case fn != nil && isMath(fn):
+		return l.math(x, fn, t)
+	case fn != nil && isOpaque(fn):
+		return l.opaqueCall(x, fn, t)
+	}
+	vs := l.callAll(x, "t")
+	if len(vs) != 1 {
+		return zero(t)
+	}
+	return loadVar(vs[0])
+}
+
+// callAll calls and puts all results into new variables; none if it is refused.
+func (l *lowerer) callAll(e ast.Expr, name string) []*ir.Var {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		l.refuseTuple(e)
+		return nil
+	}
+	var lets ir.Block
+	var vs []*ir.Var
+	add := func(t types.Type) {
+		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(t), Pos: l.pos(call)}
+		vs = append(vs, v)
+		lets = append(lets, &ir.Let{At: l.at(call), V: v})
+	}
+	switch t := l.info.TypeOf(call).(type) {
+	case *types.Tuple:
+		for i := range t.Len() {
+			add(t.At(i).Type())
+		}
+	default:
+		add(t)
+	}
+	if !l.callWith(call, lets, vs) {
+		return nil
+	}
+	return vs
+}
+
+// callInto calls and drops the results, or assigns them to variables that are declared.
+func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
+	if c := l.callee(call); c.kind == conversion || c.kind == declared && (isMath(c.fn) || isOpaque(c.fn)) {
+		e := l.rvalue(call)
+		if mayPanic(e) {
+			l.temp(call, "unused", e.Type(), e)
+		}
+		return
+	}
+	if results == nil {
+		n := 1
+		if t, ok := l.info.TypeOf(call).(*types.Tuple); ok {
+			n = t.Len()
+		}
+		results = make([]*ir.Var, n)
+	}
+	l.callWith(call, nil, results)
+}
+
+// callWith evaluates the operands of a call, declares variables for its results and
+// calls. It is false if the call is refused.
+func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var) bool {
+	c := l.callee(call)
+	var to *ir.Callee
+	var args []ir.Expr
+	switch c.kind {
+	case unknownCallee:
+		l.refuse(call, c.why[0], c.why[1], c.why[2])
+		return false
+	case declared:
+		to, args = l.callDeclared(call, c)
+	case valueCallee:
+		to, args = l.callValue(call, c.value)
+	case literalCallee:
+		if v := l.closure(c.lit, nil); v != nil {
+			to, args = l.callValue(call, v)
+		}
+	default:
+		l.refuse(call, "call", "its results are not used as values", "")
+		return false
+	}
+	if to == nil {
+		return false
+	}
+	for _, s := range lets {
+		l.emit(s)
+	}
+	l.emit(&ir.Call{At: l.at(call), Results: results, Callee: to, Args: args})
+	return true
+}
+
+// callDeclared finds the function that is called and its arguments.
+func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.Expr) {
+	fn := c.fn.Origin()
+	var args []ir.Expr
+	list := call.Args
+	s := substitutionOf(fn, c.targs)
+	sig := fn.Signature()
+	if r := sig.Recv(); r != nil {
+		var e ir.Expr
+		if c.recv != nil {
+			e = l.receiver(c.recv, c.path, s.of(r.Type()))
+		} else if len(list) > 0 {
+			e, list = l.coerce(l.expr(list[0]), s.of(r.Type()), list[0]), list[1:]
+		}
+		args = append(args, e)
+	}
+	if rule := l.p.opts.Rules[fn.FullName()]; rule != nil {
+		rest, values := l.arguments(call, list, sig, s)
+		for _, v := range values {
+			if v != nil {
+				l.refuse(call, "call of "+fn.FullName(), "it is known by a rule and cannot take functions", "")
+				return nil, nil
+			}
+		}
+		return &ir.Callee{Rule: rule}, append(args, rest...)
+	}
+	if isMath(fn) { // one with two results
+		rest, _ := l.arguments(call, list, sig, s)
+		return &ir.Callee{Rule: &ir.Rule{Name: "math." + fn.Name(), Object: fn}}, append(args, rest...)
+	}
+	d := l.p.decls[fn]
+	if d == nil {
+		l.noSource(call, fn)
+		return nil, nil
+	}
+	rest, values := l.arguments(call, list, sig, s)
+	return l.instance(call, d, c.targs, values, append(args, rest...))
+}
+
+// instance calls the copy of a declared function for function values.
+func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue, args []ir.Expr) (*ir.Callee, []ir.Expr) {
+	for i, v := range values {
+		if v == nil && isFuncType(substitutionOf(d.fn, targs).of(d.fn.Signature().Params().At(i).Type())) {
+			return nil, nil // refused
+		}
+		args = append(args, l.captured(v)...)
+	}
+	e := l.p.entry(d, targs, values)
+	if e == nil {
+		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions", "bound the recursion")
+		return nil, nil
+	}
+	l.e.calls = append(l.e.calls, e)
+	return &ir.Callee{Func: e.f}, args
+}
+
+func (l *lowerer) noSource(call *ast.CallExpr, fn *types.Func) {
+	what := "call of " + fn.FullName()
+	if fn.Pkg() == nil {
+		l.refuse(call, what, "it has no source", remedyRule)
+		return
+	}
+	switch fn.Pkg().Path() {
+	case "reflect", "unsafe":
+		l.refuse(call, what, "package "+fn.Pkg().Path()+" gets around types", "use the types themselves")
+	case "math":
+		l.refuse(call, what, "there is no rule for it", remedyRule)
+	default:
+		l.refuse(call, what, "its source is not here and there is no rule for it", remedyRule)
+	}
+}

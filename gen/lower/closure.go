@@ -1,0 +1,254 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+	"strconv"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// funcValue is a function value that is known where it is used: a declared function, a
+// method bound to a receiver, a closure, or nil. The places it has captured are those of
+// the function that is being lowered.
+type funcValue struct {
+	fn    *types.Func
+	d     *decl
+	targs []types.Type
+
+	lit  *ast.FuncLit
+	home *lowerer // of the function the literal stands in
+	id   string   // tells apart literals and the instances they stand in
+
+	captures []capture
+	null     bool
+}
+
+// capture is a variable that a function value refers to.
+type capture struct {
+	object    types.Object // nil for the receiver of a bound method
+	name      string
+	t         types.Type
+	place     *ir.Place
+	reference bool
+	value     *funcValue // of a variable of function type
+	self      bool       // the variable the closure itself is bound to
+}
+
+// key says which function it is, not what it has captured.
+func (v *funcValue) key() string {
+	if v == nil {
+		return ""
+	}
+	if v.null {
+		return "nil"
+	}
+	key := v.id
+	if v.fn != nil {
+		key = instanceKey(v.fn, v.targs)
+	}
+	for _, c := range v.captures {
+		if c.value != nil {
+			key += "{" + c.value.key() + "}"
+		}
+	}
+	return key
+}
+
+// name is a part of the names of functions that are lowered for it.
+func (v *funcValue) name() string {
+	switch {
+	case v.null:
+		return "nil"
+	case v.fn != nil:
+		return mangle(baseName(v.fn))
+	}
+	return mangle(v.home.f.Name) + "_func"
+}
+
+// function is the function value that e stands for, or nil.
+func (l *lowerer) function(e ast.Expr) *funcValue {
+	e = ast.Unparen(e)
+	if l.info.Types[e].IsNil() {
+		return &funcValue{null: true}
+	}
+	switch x := e.(type) {
+	case *ast.FuncLit:
+		return l.closure(x, nil)
+	case *ast.CallExpr:
+		if len(x.Args) == 1 && l.info.Types[x.Fun].IsType() {
+			return l.function(x.Args[0])
+		}
+		return nil
+	case *ast.Ident:
+		if o, ok := l.info.ObjectOf(x).(*types.Var); ok {
+			if b := l.env[o]; b != nil {
+				return b.value
+			}
+			return nil
+		}
+	case *ast.SelectorExpr:
+		if s := l.info.Selections[x]; s != nil && s.Kind() == types.MethodVal {
+			return l.bound(x, s)
+		}
+	}
+	fn, targs := staticFunc(l.info, e)
+	if fn == nil {
+		return nil
+	}
+	return &funcValue{fn: fn.Origin(), d: l.p.decls[fn.Origin()], targs: l.substAll(targs)}
+}
+
+// bound is the method value x.M, which copies the receiver.
+func (l *lowerer) bound(x *ast.SelectorExpr, s *types.Selection) *funcValue {
+	c := l.method(x, s)
+	if c.kind != declared || l.p.decls[c.fn] == nil {
+		return nil
+	}
+	t := substitutionOf(c.fn, c.targs).of(c.fn.Signature().Recv().Type())
+	v := l.temp(x, "recv", t, l.receiver(x, c.path, t))
+	return &funcValue{fn: c.fn, d: l.p.decls[c.fn], targs: c.targs,
+		captures: []capture{{name: "recv", t: t, place: &ir.Place{Root: v}}}}
+}
+
+// closure is a function literal with what it captures. self is the variable that it is
+// about to be bound to, if any.
+func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
+	v := &funcValue{lit: lit, home: l, id: l.f.Name + "@" + strconv.Itoa(int(lit.Pos()))}
+	seen := map[types.Object]bool{}
+	ast.Inspect(lit, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		o, ok := l.info.Uses[id].(*types.Var)
+		if !ok || o.IsField() || seen[o] || o.Pos() >= lit.Pos() && o.Pos() < lit.End() {
+			return true
+		}
+		seen[o] = true
+		c := capture{object: o, name: o.Name(), t: l.subst.of(o.Type())}
+		switch b := l.env[o]; {
+		case o == self:
+			c.self = true
+		case b == nil:
+			return true // of a package, or of function type and refused where it is used
+		case b.value != nil:
+			c.value = b.value
+		default:
+			c.place, c.reference = b.place, l.facts.byReference(o)
+		}
+		v.captures = append(v.captures, c)
+		return true
+	})
+	return v
+}
+
+// captured are the arguments for what v has captured.
+func (l *lowerer) captured(v *funcValue) (args []ir.Expr) {
+	if v == nil {
+		return nil
+	}
+	for _, c := range v.captures {
+		switch {
+		case c.self:
+		case c.value != nil:
+			args = append(args, l.captured(c.value)...)
+		case c.reference:
+			args = append(args, l.address(v.lit, c.place))
+		default:
+			args = append(args, load(c.place, c.t))
+		}
+	}
+	return args
+}
+
+// inherit is v inside of a function it is passed to: what it has captured become
+// parameters.
+func (l *lowerer) inherit(v *funcValue) *funcValue {
+	u := *v
+	u.captures = make([]capture, len(v.captures))
+	for i, c := range v.captures {
+		switch {
+		case c.self:
+		case c.value != nil:
+			c.value = l.inherit(c.value)
+		default:
+			t := c.t
+			if c.reference {
+				t = types.NewPointer(t)
+			}
+			p := &ir.Var{Name: l.names.fresh(c.name), Type: t, Kind: ir.Param, Pos: l.f.Pos}
+			l.f.Params = append(l.f.Params, p)
+			c.place = &ir.Place{Root: p}
+			if c.reference {
+				c.place = step(c.place, ir.DerefStep())
+			}
+		}
+		u.captures[i] = c
+	}
+	return &u
+}
+
+// callValue finds the function that a call of v calls, and its arguments.
+func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.Expr) {
+	if v.null {
+		l.refuse(call, "call of nil", "the function is nil here", "")
+		return nil, nil
+	}
+	if v.fn != nil {
+		if len(v.captures) == 0 {
+			return l.callDeclared(call, callee{kind: declared, fn: v.fn, targs: v.targs})
+		}
+		rest, values := l.arguments(call, call.Args, v.fn.Signature(), substitutionOf(v.fn, v.targs))
+		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...))
+	}
+	sig := v.home.info.TypeOf(v.lit).(*types.Signature)
+	args, values := l.arguments(call, call.Args, sig, v.home.subst)
+	for i, u := range values {
+		if u == nil && isFuncType(v.home.subst.of(sig.Params().At(i).Type())) {
+			return nil, nil // refused
+		}
+		args = append(args, l.captured(u)...)
+	}
+	e := l.p.literal(v, sig, values)
+	if e == nil {
+		l.refuse(call, "call of a closure", "it would need ever new copies for ever new functions", "bound the recursion")
+		return nil, nil
+	}
+	l.e.calls = append(l.e.calls, e)
+	return &ir.Callee{Func: e.f}, append(args, l.captured(v)...)
+}
+
+// literal is the instance of a function literal. Its last parameters are what it captures.
+func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValue) *entry {
+	key := v.key()
+	for _, u := range values {
+		key += "(" + u.key() + ")"
+	}
+	if e := p.entries[key]; e != nil {
+		return e
+	}
+	if len(key) > longestKey {
+		return nil
+	}
+	e := &entry{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())}}
+	p.entries[key] = e
+	l := p.lowerer(e, v.home.d, v.home.subst)
+	if l.signature(sig, values) {
+		l.f.Variadic = false
+		self := l.inherit(v)
+		for _, c := range self.captures {
+			switch {
+			case c.self:
+				l.env[c.object] = &binding{value: self}
+			case c.value != nil:
+				l.env[c.object] = &binding{value: c.value}
+			default:
+				l.env[c.object] = &binding{place: c.place}
+			}
+		}
+		l.body(v.lit.Body)
+	}
+	p.done[e.f] = true
+	return e
+}

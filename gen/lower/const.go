@@ -1,0 +1,105 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// constant is a constant of type t.
+func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
+	c := &ir.Const{Typed: ir.Typed{T: t}, Val: v}
+	switch {
+	case isFloat(t):
+		c.Val = constant.ToFloat(v)
+	case isInteger(t):
+		c.Val = constant.ToInt(v)
+	}
+	if c.Val.Kind() == constant.Unknown {
+		c.Val = v
+	}
+	if lit, ok := ast.Unparen(e).(*ast.BasicLit); ok && lit.Kind != token.FLOAT {
+		return c
+	}
+	if isFloat(t) || named(e) {
+		c.Text, _ = l.text(e)
+	}
+	return c
+}
+
+// named says whether e is the name of a constant, other than true and false.
+func named(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e.Name != "true" && e.Name != "false"
+	case *ast.SelectorExpr:
+		return true
+	}
+	return false
+}
+
+// text is how a constant expression is written in a file of any package, and whether it
+// can be: of literals, operators and constants of packages that may be named there.
+func (l *lowerer) text(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Value, true
+	case *ast.ParenExpr:
+		s, ok := l.text(e.X)
+		if !ok {
+			return "", false
+		}
+		return "(" + s + ")", true
+	case *ast.UnaryExpr:
+		s, ok := l.text(e.X)
+		if !ok {
+			return "", false
+		}
+		return e.Op.String() + s, true
+	case *ast.BinaryExpr:
+		x, ok := l.text(e.X)
+		if !ok {
+			return "", false
+		}
+		y, ok := l.text(e.Y)
+		if !ok {
+			return "", false
+		}
+		return x + " " + e.Op.String() + " " + y, true
+	case *ast.SelectorExpr:
+		return l.text(e.Sel)
+	case *ast.Ident:
+		c, ok := l.info.Uses[e].(*types.Const)
+		if !ok || c.Pkg() == nil || c.Parent() != c.Pkg().Scope() || !c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.own) {
+			return "", false
+		}
+		return c.Pkg().Name() + "." + c.Name(), true
+	}
+	return "", false
+}
+
+// zero is the zero value of t.
+func zero(t types.Type) *ir.Const { return &ir.Const{Typed: ir.Typed{T: t}} }
+
+// coerce converts e to t as an assignment does.
+func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
+	from := e.Type()
+	if types.Identical(from, t) {
+		return e
+	}
+	if c, ok := e.(*ir.Const); ok {
+		if c.Val == nil {
+			return zero(t)
+		}
+		if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() != types.UnsafePointer {
+			return &ir.Const{Typed: ir.Typed{T: t}, Val: c.Val, Text: c.Text}
+		}
+	}
+	if types.IsInterface(t) {
+		e = l.own(n, e)
+	}
+	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
+}

@@ -1,0 +1,92 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+const numeric = types.IsInteger | types.IsFloat
+
+// convert is T(x).
+func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
+	if isFuncType(t) {
+		return l.functionValue(x)
+	}
+	arg := x.Args[0]
+	e := l.expr(arg)
+	from := e.Type()
+	if types.IsInterface(t) || isZero(e) {
+		return l.coerce(e, t, x)
+	}
+	typed := ir.Typed{T: t}
+	if basic(t)&numeric != 0 && basic(from)&numeric != 0 {
+		// An argument of a type parameter's type may be a constant after all.
+		if c, ok := e.(*ir.Const); ok && c.Val != nil {
+			if isFloat(t) {
+				return &ir.Const{Typed: typed, Val: constant.ToFloat(c.Val), Text: c.Text}
+			}
+			if v := constant.ToInt(c.Val); v.Kind() == constant.Int && isInteger(from) && isInteger(t) {
+				return &ir.Convert{Typed: typed, X: c}
+			}
+		}
+		// float64(x*y) of a float64 means something: it rounds the product.
+		return &ir.Convert{Typed: typed, X: e}
+	}
+	if a, ok := arrayOf(t); ok && isSlice(from) {
+		return l.sliceToArray(x, e, t, a)
+	}
+	if types.Identical(from, t) {
+		return e
+	}
+	if _, ok := t.Underlying().(*types.Pointer); ok && isSlice(from) {
+		return l.bad(x, "conversion of a slice to a pointer to an array", "it has no place in the intermediate form", "use the slice")
+	}
+	if types.ConvertibleTo(from, t) && types.IdenticalIgnoreTags(under(from), under(t)) {
+		return &ir.Convert{Typed: typed, X: e}
+	}
+	if isString(t) || isString(from) {
+		return &ir.Convert{Typed: typed, X: e}
+	}
+	for _, u := range []types.Type{t, from} {
+		if b, ok := u.Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+			return l.bad(x, "conversion of unsafe.Pointer", "memory has no types there", "use slices and indices")
+		}
+	}
+	return l.bad(x, "conversion to "+typeText(t), "it is not one between numbers or types of one structure", "")
+}
+
+// under is the type that decides about conversions: for pointers that of what they point
+// to.
+func under(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return types.NewPointer(p.Elem().Underlying())
+	}
+	return t.Underlying()
+}
+
+// sliceToArray copies the elements of a slice.
+func (l *lowerer) sliceToArray(n ast.Node, e ir.Expr, t types.Type, a *types.Array) ir.Expr {
+	s := l.temp(n, "s", e.Type(), e)
+	element := func(i ir.Expr) ir.Expr {
+		return load(&ir.Place{Root: s, Path: []ir.Step{ir.IndexStep(i)}}, a.Elem())
+	}
+	if a.Len() <= 4 {
+		lit := &ir.Literal{Typed: ir.Typed{T: t}}
+		for i := range a.Len() {
+			lit.Keys = append(lit.Keys, int(i))
+			lit.Elems = append(lit.Elems, element(integer(i, types.Typ[types.Int])))
+		}
+		return lit
+	}
+	v := l.temp(n, "t", t, nil)
+	i := &ir.Var{Name: l.names.fresh("i"), Type: types.Typ[types.Int], Pos: l.pos(n)}
+	loop := l.newLoop(n, "")
+	loop.V, loop.Lo, loop.Hi, loop.Step = i, integer(0, i.Type), integer(a.Len(), i.Type), 1
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.IndexStep(loadVar(i))}}
+	loop.Body = ir.Block{&ir.Set{At: l.at(n), P: at, E: element(loadVar(i))}}
+	l.emit(loop)
+	return loadVar(v)
+}

@@ -1,0 +1,108 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// counting is the shape of a loop that counts: for i := lo; i op bound; i += step.
+type counting struct {
+	object types.Object
+	lo     ast.Expr
+	op     token.Token // <, <=, > or >=, with i on its left
+	bound  ast.Expr
+	step   int64
+}
+
+var flipped = map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ}
+
+func (l *lowerer) counting(s *ast.ForStmt) *counting {
+	init, ok := s.Init.(*ast.AssignStmt)
+	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 || len(init.Rhs) != 1 {
+		return nil
+	}
+	o := l.newVar(init.Lhs[0], true)
+	cond, ok := s.Cond.(*ast.BinaryExpr)
+	if o == nil || !ok || !isInteger(l.subst.of(o.Type())) || l.facts.byReference(o) {
+		return nil
+	}
+	c := &counting{object: o, lo: init.Rhs[0], op: cond.Op, bound: cond.Y}
+	switch {
+	case flipped[cond.Op] == 0:
+		return nil
+	case l.isVar(cond.X, o):
+	case l.isVar(cond.Y, o):
+		c.op, c.bound = flipped[cond.Op], cond.X
+	default:
+		return nil
+	}
+	if l.mentions(c.bound, o) {
+		return nil
+	}
+	c.step = l.step(s.Post, o)
+	up := c.op == token.LSS || c.op == token.LEQ
+	if c.step == 0 || up != (c.step > 0) {
+		return nil
+	}
+	return c
+}
+
+func (l *lowerer) isVar(e ast.Expr, o types.Object) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return ok && l.info.ObjectOf(id) == o
+}
+
+func (l *lowerer) mentions(n ast.Node, o types.Object) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && l.info.Uses[id] == o {
+			found = true
+		}
+		return true
+	})
+	return found
+}
+
+// step is the constant that a statement adds to a variable; 0 if it does something else.
+func (l *lowerer) step(s ast.Stmt, o types.Object) int64 {
+	value := func(e ast.Expr) int64 {
+		tv := l.info.Types[e]
+		if tv.Value == nil {
+			return 0
+		}
+		k, _ := constInt(l.constant(e, tv.Value, types.Typ[types.Int]))
+		if k > 1<<30 || k < -1<<30 {
+			return 0
+		}
+		return k
+	}
+	switch s := s.(type) {
+	case *ast.IncDecStmt:
+		if l.isVar(s.X, o) {
+			if s.Tok == token.INC {
+				return 1
+			}
+			return -1
+		}
+	case *ast.AssignStmt:
+		if len(s.Lhs) != 1 || !l.isVar(s.Lhs[0], o) {
+			return 0
+		}
+		switch s.Tok {
+		case token.ADD_ASSIGN:
+			return value(s.Rhs[0])
+		case token.SUB_ASSIGN:
+			return -value(s.Rhs[0])
+		case token.ASSIGN:
+			x, ok := ast.Unparen(s.Rhs[0]).(*ast.BinaryExpr)
+			if ok && l.isVar(x.X, o) && x.Op == token.ADD {
+				return value(x.Y)
+			}
+			if ok && l.isVar(x.X, o) && x.Op == token.SUB {
+				return -value(x.Y)
+			}
+		}
+	}
+	return 0
+}

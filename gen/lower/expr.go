@@ -1,0 +1,265 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// typeOf is the type of e, with type arguments put in and untyped constants defaulted.
+func (l *lowerer) typeOf(e ast.Expr) types.Type {
+	t := l.info.TypeOf(e)
+	if t == nil {
+		return types.Typ[types.Invalid]
+	}
+	return types.Default(l.subst.of(t))
+}
+
+// expr is the value of e, in a form that may stand inside of another expression.
+func (l *lowerer) expr(e ast.Expr) ir.Expr { return l.own(e, l.rvalue(e)) }
+
+// own puts new memory into a variable.
+func (l *lowerer) own(n ast.Node, e ir.Expr) ir.Expr {
+	switch e.(type) {
+	case *ir.Literal, *ir.Make, *ir.New:
+		return loadVar(l.temp(n, "t", e.Type(), e))
+	}
+	return e
+}
+
+// rvalue is the value of e, in a form that may stand behind the = of an assignment.
+func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
+	tv := l.info.Types[e]
+	t := l.typeOf(e)
+	if t == types.Typ[types.Invalid] {
+		return l.bad(e, "expression", "it has an error", "")
+	}
+	if basic(t)&types.IsComplex != 0 {
+		return l.bad(e, "complex number", "there are no rules for complex numbers", "keep real and imaginary part apart")
+	}
+	if tv.Value != nil {
+		return l.constant(e, tv.Value, t)
+	}
+	if tv.IsNil() {
+		return zero(t)
+	}
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return l.rvalue(x.X)
+	case *ast.Ident:
+		if p, ok := l.variable(x); ok {
+			return load(p, t)
+		}
+		return l.functionValue(e)
+	case *ast.BinaryExpr:
+		return l.binary(x, t)
+	case *ast.UnaryExpr:
+		return l.unary(x, t)
+	case *ast.StarExpr:
+		return l.read(e, t)
+	case *ast.SelectorExpr:
+		s := l.info.Selections[x]
+		if s == nil {
+			if p, ok := l.variable(x.Sel); ok {
+				return load(p, t)
+			}
+			return l.functionValue(e)
+		}
+		if s.Kind() != types.FieldVal {
+			return l.functionValue(e)
+		}
+		return l.read(e, t)
+	case *ast.IndexExpr:
+		return l.index(x, t)
+	case *ast.SliceExpr:
+		return l.slice(x, t)
+	case *ast.CompositeLit:
+		return l.literal(x, t)
+	case *ast.CallExpr:
+		return l.callExpr(x, t)
+	case *ast.FuncLit:
+		return l.functionValue(e)
+	case *ast.TypeAssertExpr:
+		return l.bad(e, "type assertion", "types are only known at run time", "pass a concrete type")
+	}
+	return l.bad(e, "expression", "it is not known", "")
+}
+
+// bad refuses e and goes on with a zero value.
+func (l *lowerer) bad(e ast.Expr, what, reason, remedy string) ir.Expr {
+	l.refuse(e, what, reason, remedy)
+	return zero(l.typeOf(e))
+}
+
+func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
+	if t := l.typeOf(e); !isFuncType(t) {
+		if len(l.e.refusals) > 0 {
+			return zero(t) // what would have declared it was refused
+		}
+		return l.bad(e, "expression", "its value is not known", "")
+	}
+	return l.bad(e, "function value", "which function is called has to be known when it is generated", remedyStatic)
+}
+
+func (l *lowerer) read(e ast.Expr, t types.Type) ir.Expr {
+	p := l.place(e)
+	if p == nil {
+		return zero(t)
+	}
+	return load(p, t)
+}
+
+func (l *lowerer) binary(x *ast.BinaryExpr, t types.Type) ir.Expr {
+	switch x.Op {
+	case token.LAND, token.LOR:
+		return l.shortCircuit(x, t)
+	case token.SHL, token.SHR:
+		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(l.expr(x.X), t, x.X), Y: l.expr(x.Y)}
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		if v, ok := l.compareFunction(x); ok {
+			return v
+		}
+		a, b := l.expr(x.X), l.expr(x.Y)
+		return l.compare(x, x.Op, a, b, t)
+	}
+	a, b := l.expr(x.X), l.expr(x.Y)
+	return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
+}
+
+// compare is a op b for a comparison.
+func (l *lowerer) compare(n ast.Node, op token.Token, a, b ir.Expr, t types.Type) ir.Expr {
+	if isZero(a) {
+		a = zero(b.Type())
+	}
+	if isZero(b) {
+		b = zero(a.Type())
+	}
+	ia, ib := types.IsInterface(a.Type()), types.IsInterface(b.Type())
+	if (ia || ib) && !isZero(a) && !isZero(b) {
+		l.refuse(n, "comparison of interfaces", "types are only known at run time", "compare concrete values")
+		return zero(t)
+	}
+	if _, ok := a.(*ir.Const); ok {
+		a = l.coerce(a, b.Type(), n)
+	} else {
+		b = l.coerce(b, a.Type(), n)
+	}
+	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: a, Y: b}
+}
+
+// isZero says whether e is nil.
+func isZero(e ir.Expr) bool {
+	c, ok := e.(*ir.Const)
+	return ok && c.Val == nil
+}
+
+// shortCircuit is && or ||. Where the right side needs statements they run only if Go
+// would evaluate it.
+func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
+	a := l.expr(x.X)
+	var b ir.Expr
+	body := l.block(func() { b = l.expr(x.Y) })
+	if len(body) == 0 {
+		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
+	}
+	v := l.temp(x, "ok", t, l.coerce(a, t, x.X))
+	body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
+	st := &ir.If{At: l.at(x), Cond: loadVar(v), Then: body}
+	if x.Op == token.LOR {
+		st.Cond = &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}
+	}
+	l.emit(st)
+	return loadVar(v)
+}
+
+func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
+	switch x.Op {
+	case token.ARROW:
+		return l.bad(x, "receive from a channel", "channels have no derivative", "pass values as arguments")
+	case token.AND:
+		if lit, ok := ast.Unparen(x.X).(*ast.CompositeLit); ok {
+			e := l.literal(lit, l.typeOf(lit))
+			v := l.temp(x, "t", e.Type(), e)
+			return l.address(x, &ir.Place{Root: v})
+		}
+		p := l.place(x.X)
+		if p == nil {
+			return zero(t)
+		}
+		return l.address(x, p)
+	}
+	return &ir.Unary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(l.expr(x.X), t, x.X)}
+}
+
+func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
+	switch l.typeOf(x.X).Underlying().(type) {
+	case *types.Map:
+		return l.bad(x, "look-up in a map", "maps have no place in the intermediate form", "use a slice or a struct")
+	case *types.Signature:
+		return l.functionValue(x)
+	}
+	return l.read(x, t)
+}
+
+func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
+	bound := func(e ast.Expr) ir.Expr {
+		if e == nil {
+			return nil
+		}
+		return l.expr(e)
+	}
+	xt := l.typeOf(x.X)
+	if _, ok := arrayOf(deref(xt)); ok {
+		p := l.place(x.X)
+		lo, hi, top := bound(x.Low), bound(x.High), bound(x.Max)
+		if p == nil {
+			return zero(t)
+		}
+		if _, ok := xt.Underlying().(*types.Pointer); ok {
+			p = step(p, ir.DerefStep())
+		}
+		if _, memory := cell(p, nil); !memory {
+			if p.Root.Kind == ir.Global {
+				l.refuse(x, "slice of package variable "+p.Root.Name, "it could be written through the slice", "pass it as an argument")
+			}
+			l.addressed[p.Root] = true
+		}
+		return &ir.SliceAt{Typed: ir.Typed{T: t}, P: p, Lo: lo, Hi: hi, Max: top}
+	}
+	s := l.expr(x.X)
+	return &ir.Slice{Typed: ir.Typed{T: t}, X: s, Lo: bound(x.Low), Hi: bound(x.High), Max: bound(x.Max)}
+}
+
+// mayPanic says whether evaluating e can fail.
+func mayPanic(e ir.Expr) bool {
+	switch e := e.(type) {
+	case nil, *ir.Const, *ir.New:
+		return false
+	case *ir.Load:
+		for _, s := range e.P.Path {
+			if s.Field < 0 {
+				return true
+			}
+		}
+		return false
+	case *ir.Unary:
+		return mayPanic(e.X)
+	case *ir.Convert:
+		return mayPanic(e.X)
+	case *ir.Len:
+		return mayPanic(e.X)
+	case *ir.Binary:
+		safe := isFloat(e.X.Type()) || e.Op != token.QUO && e.Op != token.REM && e.Op != token.SHL && e.Op != token.SHR
+		return !safe || mayPanic(e.X) || mayPanic(e.Y)
+	case *ir.Math:
+		for _, a := range e.Args {
+			if mayPanic(a) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}

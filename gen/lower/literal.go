@@ -1,0 +1,62 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// literal is a composite literal. Those inside of it stand in variables of their own.
+func (l *lowerer) literal(x *ast.CompositeLit, t types.Type) ir.Expr {
+	if p, ok := t.Underlying().(*types.Pointer); ok { // &T left out inside of another literal
+		e := l.literal(x, p.Elem())
+		v := l.temp(x, "t", e.Type(), e)
+		return l.address(x, &ir.Place{Root: v})
+	}
+	lit := &ir.Literal{Typed: ir.Typed{T: t}}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i, e := range x.Elts {
+			k := i
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				e = kv.Value
+				for k = range u.NumFields() {
+					if u.Field(k).Name() == kv.Key.(*ast.Ident).Name {
+						break
+					}
+				}
+			}
+			lit.Keys = append(lit.Keys, k)
+			lit.Elems = append(lit.Elems, l.coerce(l.expr(e), u.Field(k).Type(), e))
+		}
+	case *types.Array:
+		l.elements(lit, x, u.Elem())
+	case *types.Slice:
+		lit.Len = l.elements(lit, x, u.Elem())
+	case *types.Map:
+		return l.bad(x, "map", "maps have no place for derivatives", "use a slice or a struct")
+	default:
+		return l.bad(x, "composite literal", "its type is not known", "")
+	}
+	return lit
+}
+
+// elements are those of an array or a slice; the result is the length.
+func (l *lowerer) elements(lit *ir.Literal, x *ast.CompositeLit, t types.Type) int {
+	next, n := 0, 0
+	for _, e := range x.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if tv := l.info.Types[kv.Key]; tv.Value != nil {
+				k, _ := constInt(l.constant(kv.Key, tv.Value, types.Typ[types.Int]))
+				next = int(k)
+			}
+			e = kv.Value
+		}
+		lit.Keys = append(lit.Keys, next)
+		lit.Elems = append(lit.Elems, l.coerce(l.expr(e), t, e))
+		next++
+		n = max(n, next)
+	}
+	return n
+}

@@ -1,0 +1,199 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func (l *lowerer) newLoop(n ast.Node, label string) *ir.Loop {
+	brk := "loop"
+	if label != "" {
+		brk = label
+	}
+	return &ir.Loop{At: l.at(n), L: &ir.Label{Name: l.names.fresh(brk)}, Next: &ir.Label{Name: l.names.fresh("next")}}
+}
+
+// loopBody lowers the body of a loop.
+func (l *lowerer) loopBody(b *ast.BlockStmt, label string, brk, cont *ir.Label) ir.Block {
+	l.jumps = append(l.jumps, jump{name: label, brk: brk, cont: cont})
+	out := l.block(func() { l.stmts(b.List) })
+	l.jumps = l.jumps[:len(l.jumps)-1]
+	return out
+}
+
+func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
+	if c := l.counting(s); c != nil && l.countedLoop(s, label, c) {
+		return
+	}
+	if s.Init != nil {
+		l.stmt(s.Init)
+	}
+	loop := l.newLoop(s, label)
+	// A variable that a pointer may lead to is a new one in each iteration.
+	var outer, inner []*ir.Var
+	if init, ok := s.Init.(*ast.AssignStmt); ok && init.Tok == token.DEFINE {
+		for _, e := range init.Lhs {
+			o := l.newVar(e, true)
+			if o == nil || !l.facts.byReference(o) || l.env[o] == nil || l.env[o].place == nil {
+				continue
+			}
+			v := l.local(o)
+			outer, inner = append(outer, l.env[o].place.Root), append(inner, v)
+			l.bind(o, v)
+		}
+	}
+	loop.Body = l.block(func() {
+		for i, v := range inner {
+			l.emit(&ir.Let{At: l.at(s), V: v, E: loadVar(outer[i])})
+		}
+		if s.Cond != nil {
+			l.leaveUnless(s.Cond, l.expr(s.Cond), loop.L)
+		}
+	})
+	cont := loop.Next
+	if s.Post != nil || len(inner) > 0 {
+		cont = &ir.Label{Name: l.names.fresh("body")}
+	}
+	body := l.loopBody(s.Body, label, loop.L, cont)
+	post := l.block(func() {
+		for i, v := range inner {
+			l.emit(&ir.Set{At: l.at(s), P: &ir.Place{Root: outer[i]}, E: loadVar(v)})
+			l.bind(v.Object, outer[i])
+		}
+		if s.Post != nil {
+			l.stmt(s.Post)
+		}
+	})
+	l.finishWhile(s, loop, body, cont, post)
+}
+
+// leaveUnless leaves a loop if cond does not hold.
+func (l *lowerer) leaveUnless(n ast.Node, cond ir.Expr, to *ir.Label) {
+	if c, ok := cond.(*ir.Const); ok && isTrue(c) {
+		return
+	}
+	not := &ir.Unary{Typed: ir.Typed{T: cond.Type()}, Op: token.NOT, X: cond}
+	l.emit(&ir.If{At: l.at(n), Cond: not, Then: ir.Block{&ir.Leave{At: l.at(n), L: to}}})
+}
+
+// finishWhile puts a body and what follows each iteration behind what loop.Body has, and
+// emits the loop. cont is what continue leaves.
+func (l *lowerer) finishWhile(s *ast.ForStmt, loop *ir.Loop, body ir.Block, cont *ir.Label, post ir.Block) {
+	if cont != loop.Next && leavesTo(body, cont) {
+		body = ir.Block{&ir.Scope{At: l.at(s), L: cont, Body: body}}
+	}
+	loop.Body = append(loop.Body, body...)
+	if !leaves(loop.Body) {
+		loop.Body = append(loop.Body, post...)
+	}
+	l.emit(loop)
+}
+
+// countedLoop lowers a loop that counts. It is false, and nothing has happened, if the
+// bound is more than an expression; if the body changes the variable or the bound the
+// loop tests its condition each time.
+func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
+	t := l.subst.of(c.object.Type())
+	if !l.noOverflow(t, c) {
+		return false
+	}
+	var bound ir.Expr
+	refusals, calls := len(l.e.refusals), len(l.e.calls)
+	pure := l.block(func() { bound = l.coerce(l.expr(c.bound), t, c.bound) })
+	if len(pure) > 0 || len(l.e.refusals) > refusals {
+		l.e.refusals, l.e.calls = l.e.refusals[:refusals], l.e.calls[:calls]
+		return false
+	}
+	lo := l.coerce(l.expr(c.lo), t, c.lo)
+	v := l.local(c.object)
+	l.bind(c.object, v)
+	loop := l.newLoop(s, label)
+	body := l.loopBody(s.Body, label, loop.L, loop.Next)
+	if !assigns(body, v) && !l.clobbers(body, bound) {
+		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, limit(bound, c.op), c.step, body
+		l.emit(loop)
+		return true
+	}
+	l.emit(&ir.Let{At: l.at(s.Init), V: v, E: lo})
+	cont := loop.Next
+	loop.Next = &ir.Label{Name: l.names.fresh("next")}
+	loop.Body = l.block(func() {
+		cond := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: c.op, X: loadVar(v), Y: bound}
+		l.leaveUnless(s.Cond, cond, loop.L)
+	})
+	l.finishWhile(s, loop, body, cont, l.block(func() { l.stmt(s.Post) }))
+	return true
+}
+
+// noOverflow says whether the variable of a counted loop cannot go round the end of its
+// type. In a
+// wide type that is taken for granted.
+func (l *lowerer) noOverflow(t types.Type, c *counting) bool {
+	strict := c.op == token.LSS || c.op == token.GTR
+	if strict && (c.step == 1 || c.step == -1) {
+		return true
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok {
+		return false
+	}
+	if tv := l.info.Types[c.bound]; tv.Value != nil {
+		// The value behind the bound and the next step have to be in every type's range.
+		k, ok := constInt(l.constant(c.bound, tv.Value, t))
+		lowest := int64(-100)
+		if b.Info()&types.IsUnsigned != 0 {
+			lowest = 0
+		}
+		if ok && c.step > 0 {
+			return k+c.step <= 100 || wide(b, true)
+		}
+		if ok && c.step < 0 && k+c.step >= lowest && !strict {
+			return true
+		}
+		if ok && c.step < 0 && strict {
+			return k+c.step+1 >= lowest
+		}
+	}
+	return wide(b, c.step > 0)
+}
+
+// wide says whether a type is so large that loops do not come to its end.
+func wide(b *types.Basic, up bool) bool {
+	switch b.Kind() {
+	case types.Int, types.Int64:
+		return true
+	case types.Uint, types.Uint64, types.Uintptr:
+		return up
+	}
+	return false
+}
+
+// limit makes a strict bound of one that is met.
+func limit(bound ir.Expr, op token.Token) ir.Expr {
+	t := bound.Type()
+	var by int64
+	switch op {
+	case token.LEQ:
+		by = 1
+	case token.GEQ:
+		by = -1
+	default:
+		return bound
+	}
+	if k, ok := constInt(bound); ok {
+		return integer(k+by, t)
+	}
+	// n-1 is met where n is not.
+	if b, ok := bound.(*ir.Binary); ok && b.Op == token.SUB {
+		if k, ok := constInt(b.Y); ok && k == by {
+			return b.X
+		}
+	}
+	if by < 0 {
+		return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.SUB, X: bound, Y: integer(1, t)}
+	}
+	return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.ADD, X: bound, Y: integer(1, t)}
+}

@@ -1,0 +1,66 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// parallel assigns es to places, all at once as Go does: a value or an index that an
+// earlier assignment could change is put into a variable first. A nil place drops its
+// value; one whose variable is new declares it.
+func (l *lowerer) parallel(n ast.Node, places []*ir.Place, es []ir.Expr) {
+	for i := range es {
+		for j := range i {
+			w := places[j]
+			if w == nil {
+				continue
+			}
+			if l.readBy(w, es[i]) {
+				es[i] = loadVar(l.temp(n, "t", es[i].Type(), es[i]))
+			}
+			if places[i] != nil && l.readByPlace(w, places[i]) {
+				places[i] = l.freeze(n, places[i])
+			}
+		}
+	}
+	for i, p := range places {
+		switch {
+		case p == nil:
+			if mayPanic(es[i]) {
+				l.temp(n, "unused", es[i].Type(), es[i])
+			}
+		case p.Root.Kind == ir.Local && len(p.Path) == 0 && l.env[p.Root.Object] == nil && p.Root.Object != nil:
+			l.emit(&ir.Let{At: l.at(n), V: p.Root, E: es[i]})
+		case isLoadOf(es[i], p):
+		default:
+			l.emit(&ir.Set{At: l.at(n), P: p, E: es[i]})
+		}
+	}
+}
+
+// isLoadOf says whether e reads the variable p.
+func isLoadOf(e ir.Expr, p *ir.Place) bool {
+	x, ok := e.(*ir.Load)
+	return ok && x.P.Root == p.Root && len(x.P.Path) == 0 && len(p.Path) == 0
+}
+
+// freeze is p with its indices, and the slices and pointers on its way, in variables.
+func (l *lowerer) freeze(n ast.Node, p *ir.Place) *ir.Place {
+	q := &ir.Place{Root: p.Root}
+	for _, s := range p.Path {
+		t, _ := cell(q, nil)
+		switch t.Underlying().(type) {
+		case *types.Slice, *types.Pointer:
+			q = &ir.Place{Root: l.temp(n, "t", t, load(q, t))}
+		}
+		if s.Index != nil {
+			if _, ok := constInt(s.Index); !ok {
+				s = ir.IndexStep(loadVar(l.temp(n, "i", s.Index.Type(), s.Index)))
+			}
+		}
+		q.Path = append(q.Path, s)
+	}
+	return q
+}

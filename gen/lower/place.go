@@ -1,0 +1,158 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// lvalue is the place that is assigned to; nil for the blank identifier and where it is
+// refused.
+func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
+	if isBlank(e) {
+		return nil
+	}
+	if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok {
+		if _, ok := l.typeOf(x.X).Underlying().(*types.Map); ok {
+			l.refuse(e, "write to a map", "maps have no place for derivatives", "use a slice or a struct")
+			return nil
+		}
+	}
+	p := l.place(e)
+	if p != nil && p.Root.Kind == ir.Global {
+		l.refuse(e, "write to package variable "+p.Root.Name, "its derivative would have to outlive the call", "pass a pointer to it as an argument")
+		return nil
+	}
+	return p
+}
+
+// place is where the value of e lies. Values that lie nowhere are put into a variable.
+// It is nil where e is refused.
+func (l *lowerer) place(e ast.Expr) *ir.Place {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		if p, ok := l.variable(x); ok {
+			return p
+		}
+	case *ast.SelectorExpr:
+		return l.selected(x)
+	case *ast.StarExpr:
+		p := l.place(x.X)
+		if p == nil {
+			return nil
+		}
+		return step(p, ir.DerefStep())
+	case *ast.IndexExpr:
+		t := l.typeOf(x.X)
+		_, pointer := t.Underlying().(*types.Pointer)
+		switch deref(t).Underlying().(type) {
+		case *types.Array, *types.Slice, *types.Basic:
+			p := l.place(x.X)
+			i := l.expr(x.Index)
+			if p == nil {
+				return nil
+			}
+			if pointer {
+				p = step(p, ir.DerefStep())
+			}
+			return step(p, ir.IndexStep(i))
+		}
+	}
+	v := l.expr(e)
+	if c, ok := v.(*ir.Load); ok {
+		return c.P
+	}
+	return &ir.Place{Root: l.temp(e, "t", v.Type(), v)}
+}
+
+// step is p with one step more.
+func step(p *ir.Place, s ir.Step) *ir.Place {
+	path := make([]ir.Step, len(p.Path), len(p.Path)+1)
+	copy(path, p.Path)
+	return &ir.Place{Root: p.Root, Path: append(path, s)}
+}
+
+// variable is the place of a variable.
+func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
+	o, ok := l.info.ObjectOf(id).(*types.Var)
+	if !ok {
+		return nil, false
+	}
+	if b := l.env[o]; b != nil {
+		if b.place == nil {
+			return nil, false
+		}
+		return b.place, true
+	}
+	if o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+		return &ir.Place{Root: l.p.global(o)}, true
+	}
+	return nil, false
+}
+
+// selected is the place of x.f, also for a promoted field.
+func (l *lowerer) selected(x *ast.SelectorExpr) *ir.Place {
+	s := l.info.Selections[x]
+	if s == nil { // a name of another package
+		if p, ok := l.variable(x.Sel); ok {
+			return p
+		}
+		v := l.expr(x)
+		return &ir.Place{Root: l.temp(x, "t", v.Type(), v)}
+	}
+	if s.Kind() != types.FieldVal {
+		v := l.expr(x)
+		return &ir.Place{Root: l.temp(x, "t", v.Type(), v)}
+	}
+	p := l.place(x.X)
+	if p == nil {
+		return nil
+	}
+	p, _ = l.fields(p, l.typeOf(x.X), l.path(s, l.typeOf(x.X)))
+	return p
+}
+
+// path is the indices of the fields on the way to what s selects. In a generic function
+// those of the type arguments count.
+func (l *lowerer) path(s *types.Selection, recv types.Type) []int {
+	if len(l.subst) == 0 {
+		return s.Index()
+	}
+	_, index, _ := types.LookupFieldOrMethod(recv, true, s.Obj().Pkg(), s.Obj().Name())
+	if index == nil {
+		return s.Index()
+	}
+	return index
+}
+
+// fields goes from p, of type t, through fields and the pointers on the way.
+func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, types.Type) {
+	for _, i := range index {
+		if ptr, ok := t.Underlying().(*types.Pointer); ok {
+			p, t = step(p, ir.DerefStep()), ptr.Elem()
+		}
+		p, t = step(p, ir.FieldStep(i)), t.Underlying().(*types.Struct).Field(i).Type()
+	}
+	return p, t
+}
+
+// address is &p.
+func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
+	t, memory := cell(p, nil)
+	if p.Root.Kind == ir.Global && !memory {
+		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer", "pass it as an argument")
+	}
+	if k := len(p.Path); k > 0 && p.Path[k-1].IsDeref() {
+		// &*p is p.
+		q := &ir.Place{Root: p.Root, Path: p.Path[:k-1]}
+		qt, _ := cell(q, nil)
+		if types.Identical(qt, types.NewPointer(t)) {
+			return load(q, qt)
+		}
+	}
+	if !memory {
+		l.addressed[p.Root] = true
+	}
+	return &ir.Addr{Typed: ir.Typed{T: types.NewPointer(t)}, P: p}
+}

@@ -1,0 +1,126 @@
+package lower_test
+
+import (
+	"bytes"
+	"go/types"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// program loads packages as seen from the root of the module.
+func program(t *testing.T, patterns ...string) *lower.Program {
+	t.Helper()
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lower.New(pkgs, lower.Options{})
+}
+
+const problems = "github.com/nabla-ad/nabla/problems"
+
+// TestProblems lowers every test function.
+func TestProblems(t *testing.T) {
+	p := program(t, problems)
+	for _, name := range []string{
+		"SumSquaresPlain", "DiffSquaresPlain", "RosenbrockPlain", "BrusselatorPlain", "LogPosteriorPlain",
+		"ReprojectionPlain", "LogisticLossPlain", "LorenzPlain", "AdjustmentPlain", "RecurrentLossPlain", "HandPlain",
+		// Not test functions, but the richest code there is here.
+		"handJacobian", "lorenzGradient", "logPosteriorGradient", "recurrentGradient", "rotation", "reprojectionJacobian",
+		"rosenbrockGradient", "AdjustmentJacobian", "BrusselatorJacobian", "logisticGradient",
+	} {
+		f, err := p.Func(p.Lookup(problems, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		verify(t, f)
+	}
+}
+
+// verify checks f and all it calls: they are well-formed, their text reads back as
+// itself, and they have a normal form.
+func verify(t *testing.T, f *ir.Func) {
+	t.Helper()
+	for _, g := range reach(f) {
+		if err := ir.Check(g); err != nil {
+			t.Errorf("%v\n%s", err, g)
+			continue
+		}
+		h, _ := ir.Clone(g, nil)
+		ir.Normalize(h)
+		if err := ir.CheckNormal(h); err != nil {
+			t.Errorf("%v\n%s", err, h)
+		}
+		if err := ir.Check(h); err != nil {
+			t.Errorf("normalised: %v\n%s", err, h)
+		}
+	}
+	if hasLocalType(f) {
+		return // a name with a package does not lead to it
+	}
+	var first, second bytes.Buffer
+	if err := ir.Print(&first, reach(f)...); err != nil {
+		t.Error(err)
+	}
+	again, err := ir.Parse(first.String(), &ir.Env{Packages: []*types.Package{f.Object.Pkg()}})
+	if err != nil {
+		t.Errorf("%v\n%s", err, first.String())
+		return
+	}
+	if err := ir.Print(&second, again...); err != nil || second.String() != first.String() {
+		t.Errorf("%v: read back as another:\n%s\n%s", err, first.String(), second.String())
+	}
+}
+
+// hasLocalType says whether a variable has a type that is declared in a function.
+func hasLocalType(f *ir.Func) bool {
+	for _, g := range reach(f) {
+		for _, v := range ir.Vars(g) {
+			t := v.Type
+			if s, ok := t.(*types.Slice); ok {
+				t = s.Elem()
+			}
+			if n, ok := t.(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Parent() != n.Obj().Pkg().Scope() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach is f and all it calls, callees first.
+func reach(f *ir.Func) (out []*ir.Func) {
+	seen := map[*ir.Func]bool{}
+	var visit func(f *ir.Func)
+	visit = func(f *ir.Func) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		calls(f.Body, visit)
+		out = append(out, f)
+	}
+	visit(f)
+	return out
+}
+
+func calls(b ir.Block, f func(*ir.Func)) {
+	for _, s := range b {
+		switch s := s.(type) {
+		case *ir.Call:
+			if s.Callee.Func != nil {
+				f(s.Callee.Func)
+			}
+		case *ir.If:
+			calls(s.Then, f)
+			calls(s.Else, f)
+		case *ir.Scope:
+			calls(s.Body, f)
+		case *ir.Loop:
+			calls(s.Body, f)
+		}
+	}
+}

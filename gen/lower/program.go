@@ -1,0 +1,226 @@
+package lower
+
+import (
+	"errors"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"golang.org/x/tools/go/packages"
+)
+
+// Options of a program. The zero value will do.
+type Options struct {
+	// Rules are functions whose derivative is written by hand, by their full name, such as
+	// path.Func or (*path.T).Method. Calls of them are not looked into.
+	Rules map[string]*ir.Rule
+	// Own says whether code can be written next to the functions of a package. Where it
+	// cannot, functions that touch what is not exported are refused. Nil stands for the
+	// main module and the packages that were asked for.
+	Own func(path string) bool
+}
+
+// Program is what functions are lowered from.
+type Program struct {
+	fset    *token.FileSet
+	opts    Options
+	initial []*packages.Package
+	decls   map[*types.Func]*decl
+	dirs    map[*packages.Package][]Directive
+	entries map[string]*entry
+	taken   map[string]bool // names of functions
+	globals map[types.Object]*ir.Var
+	broken  map[string]string // by file: why it does not parse
+	done    map[*ir.Func]bool // have a body
+}
+
+// longestKey bounds the instances of a function. Only those that lead to ever new ones
+// come near it.
+const longestKey = 2000
+
+// decl is where a function is declared.
+type decl struct {
+	fn    *types.Func
+	node  *ast.FuncDecl
+	pkg   *packages.Package
+	own   bool
+	facts *facts // of the body, found when they are needed
+}
+
+// entry is a function that has been lowered or is about to be.
+type entry struct {
+	f        *ir.Func
+	refusals Refusals
+	calls    []*entry
+}
+
+// New indexes packages that [Load] has loaded.
+func New(pkgs []*packages.Package, opts Options) *Program {
+	p := &Program{
+		opts: opts, initial: slices.Clone(pkgs),
+		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
+		entries: map[string]*entry{}, taken: map[string]bool{},
+		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
+	}
+	slices.SortFunc(p.initial, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
+	asked := map[*packages.Package]bool{}
+	for _, pkg := range pkgs {
+		asked[pkg] = true
+		p.fset = pkg.Fset
+	}
+	packages.Visit(p.initial, nil, func(pkg *packages.Package) {
+		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
+		if opts.Own != nil {
+			own = opts.Own(pkg.PkgPath)
+		}
+		for _, e := range pkg.Errors {
+			if name, _, ok := strings.Cut(e.Pos, ":"); ok && e.Kind == packages.ParseError {
+				p.broken[name] = e.Msg
+			}
+		}
+		if pkg.Module == nil && !lowerable(pkg.PkgPath) && !asked[pkg] {
+			return // of the standard library
+		}
+		for _, f := range pkg.Syntax {
+			p.dirs[pkg] = append(p.dirs[pkg], p.directives(pkg, f)...)
+			for _, d := range f.Decls {
+				d, ok := d.(*ast.FuncDecl)
+				if !ok {
+					continue
+				}
+				if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
+					p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own}
+				}
+			}
+		}
+	})
+	return p
+}
+
+// Directives are the directives in the packages that were asked for, in the order of the
+// source.
+func (p *Program) Directives() (out []Directive) {
+	for _, pkg := range p.initial {
+		out = append(out, p.dirs[pkg]...)
+	}
+	slices.SortStableFunc(out, func(a, b Directive) int { return comparePositions(a.Pos, b.Pos) })
+	return out
+}
+
+// Lookup is the function or method name, as F or T.Method, of a package that was asked
+// for; nil if there is none.
+func (p *Program) Lookup(pkgPath, name string) *types.Func {
+	for _, pkg := range p.initial {
+		if pkg.PkgPath != pkgPath {
+			continue
+		}
+		typ, method, ok := strings.Cut(name, ".")
+		obj := pkg.Types.Scope().Lookup(typ)
+		if !ok {
+			fn, _ := obj.(*types.Func)
+			return fn
+		}
+		if obj == nil {
+			return nil
+		}
+		fn, _, _ := types.LookupFieldOrMethod(obj.Type(), true, pkg.Types, method)
+		f, _ := fn.(*types.Func)
+		return f
+	}
+	return nil
+}
+
+// Func lowers fn, whose type arguments targs are, and all that it calls. The result is
+// the same at every call. The error is of type [Refusals] and has those of all functions
+// that fn reaches.
+func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
+	if fn == nil {
+		return nil, errors.New("lower: no function")
+	}
+	fn = fn.Origin()
+	d := p.decls[fn]
+	if d == nil {
+		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
+			"its source is not here", remedyRule}}
+	}
+	e := p.entry(d, targs, nil)
+	if e == nil {
+		return nil, errors.New("lower: type arguments without end")
+	}
+	var all Refusals
+	reached := map[*entry]bool{}
+	var visit func(e *entry)
+	visit = func(e *entry) {
+		if reached[e] {
+			return
+		}
+		reached[e] = true
+		all = append(all, e.refusals...)
+		for _, c := range e.calls {
+			visit(c)
+		}
+	}
+	visit(e)
+	if len(all) == 0 {
+		all = writtenGlobals(sortedFuncs(reached))
+	}
+	if len(all) > 0 {
+		return nil, all.sorted()
+	}
+	return e.f, nil
+}
+
+// instanceKey tells apart what is lowered from one declaration.
+func instanceKey(fn *types.Func, targs []types.Type) string {
+	key := fn.FullName()
+	if fn.Name() == "init" || fn.Name() == "_" {
+		key += "@" + strconv.Itoa(int(fn.Pos()))
+	}
+	for _, t := range targs {
+		key += "[" + types.TypeString(t, nil) + "]"
+	}
+	return key
+}
+
+// entry is the instance of a declaration for type arguments and for function values, one
+// for each parameter, nil where it is no function; nil if there would be no end of them.
+func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry {
+	key := instanceKey(d.fn, targs)
+	name := baseName(d.fn)
+	suffix := ""
+	for _, t := range targs {
+		suffix += "_" + mangle(typeText(t))
+	}
+	for i, v := range values {
+		if v != nil {
+			key += "(" + strconv.Itoa(i) + " " + v.key() + ")"
+			suffix += "_" + v.name()
+		}
+	}
+	if e := p.entries[key]; e != nil {
+		return e
+	}
+	if len(key) > longestKey {
+		return nil
+	}
+	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos())}}
+	p.entries[key] = e
+	l := p.lowerer(e, d, substitutionOf(d.fn, targs))
+	l.declaration(d.node, values)
+	p.done[e.f] = true
+	return e
+}
+
+// global is the variable of a package.
+func (p *Program) global(obj *types.Var) *ir.Var {
+	v := p.globals[obj]
+	if v == nil {
+		v = &ir.Var{Name: obj.Pkg().Name() + "." + obj.Name(), Type: obj.Type(), Kind: ir.Global, Object: obj, Pos: p.fset.Position(obj.Pos())}
+		p.globals[obj] = v
+	}
+	return v
+}

@@ -1,0 +1,170 @@
+package lower
+
+import (
+	"go/constant"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// eachPlace calls f for the places that e reads; those inside of others come first.
+// taken says that only the address is taken.
+func eachPlace(e ir.Expr, f func(p *ir.Place, taken bool)) {
+	switch e := e.(type) {
+	case nil:
+	case *ir.Const, *ir.New:
+	case *ir.Load:
+		eachIndex(e.P, f)
+		f(e.P, false)
+	case *ir.Addr:
+		eachIndex(e.P, f)
+		f(e.P, true)
+	case *ir.SliceAt:
+		eachIndex(e.P, f)
+		for _, x := range []ir.Expr{e.Lo, e.Hi, e.Max} {
+			eachPlace(x, f)
+		}
+		f(e.P, true)
+	case *ir.Unary:
+		eachPlace(e.X, f)
+	case *ir.Binary:
+		eachPlace(e.X, f)
+		eachPlace(e.Y, f)
+	case *ir.Math:
+		eachOf(e.Args, f)
+	case *ir.Convert:
+		eachPlace(e.X, f)
+	case *ir.Len:
+		eachPlace(e.X, f)
+	case *ir.Slice:
+		eachOf([]ir.Expr{e.X, e.Lo, e.Hi, e.Max}, f)
+	case *ir.Make:
+		eachOf([]ir.Expr{e.N, e.Cap}, f)
+	case *ir.Literal:
+		eachOf(e.Elems, f)
+	case *ir.Opaque:
+		eachOf(e.Args, f)
+	}
+}
+
+func eachOf(es []ir.Expr, f func(p *ir.Place, taken bool)) {
+	for _, e := range es {
+		eachPlace(e, f)
+	}
+}
+
+func eachIndex(p *ir.Place, f func(p *ir.Place, taken bool)) {
+	for _, s := range p.Path {
+		eachPlace(s.Index, f)
+	}
+}
+
+// cell is what a place is: the type at its end, and whether it lies behind a pointer or
+// in a slice. Each step through one of them reads the place it starts from, for which
+// header is called.
+func cell(p *ir.Place, header func(*ir.Place)) (t types.Type, memory bool) {
+	t = p.Root.Type
+	for i, s := range p.Path {
+		through := false
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			t, through = u.Elem(), true
+		case *types.Slice:
+			t, through = u.Elem(), true
+		case *types.Array:
+			t = u.Elem()
+		case *types.Struct:
+			t = u.Field(s.Field).Type()
+		case *types.Basic: // a string
+			t = types.Typ[types.Uint8]
+		}
+		if through {
+			memory = true
+			if header != nil {
+				header(&ir.Place{Root: p.Root, Path: p.Path[:i]})
+			}
+		}
+	}
+	return t, memory
+}
+
+// readBy says whether e may read what is at the place w.
+func (l *lowerer) readBy(w *ir.Place, e ir.Expr) bool {
+	found := false
+	eachPlace(e, func(r *ir.Place, taken bool) {
+		_, _ = cell(r, func(h *ir.Place) { found = found || l.overlap(w, h) })
+		if !taken {
+			found = found || l.overlap(w, r)
+		}
+	})
+	return found
+}
+
+// readByPlace says whether finding the place p may read what is at w.
+func (l *lowerer) readByPlace(w, p *ir.Place) bool {
+	return l.readBy(w, &ir.Addr{P: p})
+}
+
+// overlap says whether two places may share memory. Behind pointers only types tell
+// places apart.
+func (l *lowerer) overlap(a, b *ir.Place) bool {
+	ta, ma := cell(a, nil)
+	tb, mb := cell(b, nil)
+	if ma || mb {
+		if !ma && !l.isAddressed(a.Root) || !mb && !l.isAddressed(b.Root) {
+			return false
+		}
+		return contains(ta, tb) || contains(tb, ta)
+	}
+	if a.Root != b.Root {
+		return false
+	}
+	for i := range min(len(a.Path), len(b.Path)) {
+		s, t := a.Path[i], b.Path[i]
+		if s.Field != t.Field {
+			return false
+		}
+		i, ok := constInt(s.Index)
+		j, both := constInt(t.Index)
+		if ok && both && i != j {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lowerer) isAddressed(v *ir.Var) bool {
+	return l.addressed[v] || v.Kind == ir.Global || v.Object != nil && l.facts.byReference(v.Object)
+}
+
+// contains says whether a value of type t has one of type u in itself. Names of types do
+// not count: a pointer can be converted.
+func contains(t, u types.Type) bool {
+	if types.Identical(t.Underlying(), u.Underlying()) {
+		return true
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Array:
+		return contains(t.Elem(), u)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if contains(t.Field(i).Type(), u) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// constInt is the value of a constant integer.
+func constInt(e ir.Expr) (int64, bool) {
+	c, ok := e.(*ir.Const)
+	if !ok || c.Val == nil {
+		return 0, false
+	}
+	v := constant.ToInt(c.Val)
+	if v.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(v)
+}

@@ -1,0 +1,68 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// Refusal says why a function cannot be lowered.
+type Refusal struct {
+	Pos    token.Position
+	Func   string // in which function
+	What   string // the construct
+	Reason string
+	Remedy string // the way round
+}
+
+// Error is file:line:col: what: why; way round.
+func (r *Refusal) Error() string {
+	s := fmt.Sprintf("%s: %s: %s", r.Pos, r.What, r.Reason)
+	if r.Remedy != "" {
+		s += "; " + r.Remedy
+	}
+	return s
+}
+
+// Refusals are those of a function and all it calls, in the order of the source.
+type Refusals []*Refusal
+
+func (rs Refusals) Error() string {
+	lines := make([]string, len(rs))
+	for i, r := range rs {
+		lines[i] = r.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap makes errors.As find a [Refusal].
+func (rs Refusals) Unwrap() []error {
+	out := make([]error, len(rs))
+	for i, r := range rs {
+		out[i] = r
+	}
+	return out
+}
+
+func (rs Refusals) sorted() Refusals {
+	slices.SortStableFunc(rs, func(a, b *Refusal) int {
+		return cmp.Or(strings.Compare(a.Pos.Filename, b.Pos.Filename), a.Pos.Line-b.Pos.Line,
+			a.Pos.Column-b.Pos.Column, strings.Compare(a.What, b.What))
+	})
+	return slices.CompactFunc(rs, func(a, b *Refusal) bool { return a.Pos == b.Pos && a.What == b.What })
+}
+
+// refuse notes that n cannot be lowered. Lowering goes on, to find the others.
+func (l *lowerer) refuse(n ast.Node, what, reason, remedy string) {
+	pos := l.pos(n)
+	l.e.refusals = append(l.e.refusals, &Refusal{pos, l.f.Name, what, reason, remedy})
+}
+
+// Ways round that several refusals share.
+const (
+	remedyRule   = "write a rule with //nabla:rule, or call another function"
+	remedyStatic = "call a declared function, a method of a concrete type, or a closure bound to a variable that is assigned once"
+)

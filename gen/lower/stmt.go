@@ -1,0 +1,189 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func (l *lowerer) stmts(list []ast.Stmt) {
+	for _, s := range list {
+		if l.dead() {
+			return
+		}
+		l.stmt(s)
+	}
+}
+
+func (l *lowerer) stmt(s ast.Stmt) {
+	label := l.label
+	l.label = ""
+	switch s := s.(type) {
+	case *ast.EmptyStmt:
+	case *ast.BlockStmt:
+		l.stmts(s.List)
+	case *ast.LabeledStmt:
+		l.label = s.Label.Name
+		l.stmt(s.Stmt)
+		l.label = ""
+	case *ast.ExprStmt:
+		l.exprStmt(s)
+	case *ast.DeclStmt:
+		l.declStmt(s)
+	case *ast.AssignStmt:
+		l.assign(s)
+	case *ast.IncDecStmt:
+		l.incDec(s)
+	case *ast.IfStmt:
+		l.ifStmt(s)
+	case *ast.ForStmt:
+		l.forStmt(s, label)
+	case *ast.RangeStmt:
+		l.rangeStmt(s, label)
+	case *ast.SwitchStmt:
+		l.switchStmt(s, label)
+	case *ast.ReturnStmt:
+		l.returnStmt(s)
+	case *ast.BranchStmt:
+		l.branch(s)
+	case *ast.TypeSwitchStmt:
+		l.refuse(s, "type switch", "types are only known at run time", "write a function for each type")
+	case *ast.GoStmt:
+		l.refuse(s, "go statement", "what goroutines do has no order that could be reversed", "do the work in the function itself")
+	case *ast.DeferStmt:
+		l.refuse(s, "defer", "the order of the reverse sweep would depend on it", "call the function where the other one returns")
+	case *ast.SelectStmt:
+		l.refuse(s, "select", "channels have no derivative", "pass values as arguments")
+	case *ast.SendStmt:
+		l.refuse(s, "send on a channel", "channels have no derivative", "pass values as arguments")
+	default:
+		l.refuse(s, "statement", "it is not known", "")
+	}
+}
+
+func (l *lowerer) exprStmt(s *ast.ExprStmt) {
+	call, ok := ast.Unparen(s.X).(*ast.CallExpr)
+	if !ok {
+		l.refuse(s, "receive from a channel", "channels have no derivative", "pass values as arguments")
+		return
+	}
+	if l.builtinStmt(call) {
+		return
+	}
+	l.callInto(call, nil)
+}
+
+func (l *lowerer) declStmt(s *ast.DeclStmt) {
+	d, ok := s.Decl.(*ast.GenDecl)
+	if !ok || d.Tok != token.VAR {
+		return
+	}
+	for _, spec := range d.Specs {
+		spec := spec.(*ast.ValueSpec)
+		if len(spec.Values) == 1 && len(spec.Names) == 1 && isFuncType(l.typeOf(spec.Names[0])) {
+			l.bindFunction(spec, spec.Names[0], spec.Values[0], true)
+			continue
+		}
+		if len(spec.Values) > 0 {
+			lhs := make([]ast.Expr, len(spec.Names))
+			for i, id := range spec.Names {
+				lhs[i] = id
+			}
+			l.assignAll(spec, lhs, spec.Values, true)
+			continue
+		}
+		for _, id := range spec.Names {
+			o := l.info.Defs[id]
+			if o == nil || id.Name == "_" {
+				continue
+			}
+			if isFuncType(l.subst.of(o.Type())) {
+				continue // it is bound by an assignment
+			}
+			v := l.local(o)
+			l.emit(&ir.Let{At: l.at(id), V: v})
+			l.bind(o, v)
+		}
+	}
+}
+
+func (l *lowerer) ifStmt(s *ast.IfStmt) {
+	if s.Init != nil {
+		l.stmt(s.Init)
+	}
+	cond := l.expr(s.Cond)
+	if c, ok := cond.(*ir.Const); ok && c.Val != nil {
+		// The other branch may be one that cannot be lowered for this instance.
+		if isTrue(c) {
+			l.stmts(s.Body.List)
+		} else if s.Else != nil {
+			l.stmt(s.Else)
+		}
+		return
+	}
+	st := &ir.If{At: l.at(s), Cond: cond, Then: l.block(func() { l.stmts(s.Body.List) })}
+	if s.Else != nil {
+		st.Else = l.block(func() { l.stmt(s.Else) })
+	}
+	l.emit(st)
+}
+
+func (l *lowerer) returnStmt(s *ast.ReturnStmt) {
+	if len(s.Results) > 0 {
+		l.returnValues(s)
+	}
+	l.emit(&ir.Leave{At: l.at(s), L: l.f.Exit})
+}
+
+func (l *lowerer) returnValues(s *ast.ReturnStmt) {
+	var rs []ir.Expr
+	if len(s.Results) == 1 && len(l.f.Results) > 1 {
+		for i, v := range l.callAll(s.Results[0], "r") {
+			rs = append(rs, l.coerce(loadVar(v), l.f.Results[i].Type, s.Results[0]))
+		}
+		if len(rs) < len(l.f.Results) {
+			return // refused
+		}
+	} else {
+		for i, e := range s.Results {
+			if len(s.Results) == 1 {
+				rs = append(rs, l.coerce(l.rvalue(e), l.f.Results[i].Type, e))
+				break
+			}
+			rs = append(rs, l.coerce(l.expr(e), l.f.Results[i].Type, e))
+		}
+	}
+	places := make([]*ir.Place, len(rs))
+	for i := range rs {
+		places[i] = &ir.Place{Root: l.f.Results[i]}
+	}
+	l.parallel(s, places, rs)
+}
+
+func (l *lowerer) branch(s *ast.BranchStmt) {
+	name := ""
+	if s.Label != nil {
+		name = s.Label.Name
+	}
+	switch s.Tok {
+	case token.GOTO:
+		l.refuse(s, "goto", "only structured control flow is reversed", "use loops, break and continue with labels")
+	case token.FALLTHROUGH:
+		// switchStmt has taken care of it.
+	case token.BREAK, token.CONTINUE:
+		for i := len(l.jumps) - 1; i >= 0; i-- {
+			j := l.jumps[i]
+			to := j.brk
+			if s.Tok == token.CONTINUE {
+				to = j.cont
+			}
+			if to == nil || name != "" && name != j.name {
+				continue // continue passes by switches
+			}
+			l.emit(&ir.Leave{At: l.at(s), L: to})
+			return
+		}
+		l.refuse(s, s.Tok.String(), "where it goes is not known", "")
+	}
+}

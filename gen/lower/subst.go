@@ -1,0 +1,154 @@
+package lower
+
+import "go/types"
+
+// substitution is the type arguments of a generic function.
+type substitution map[*types.TypeParam]types.Type
+
+// of is t with type arguments in the place of type parameters.
+func (s substitution) of(t types.Type) types.Type {
+	if len(s) == 0 || t == nil {
+		return t
+	}
+	switch t := t.(type) {
+	case *types.TypeParam:
+		if a, ok := s[t]; ok {
+			return a
+		}
+	case *types.Alias:
+		return s.of(types.Unalias(t))
+	case *types.Pointer:
+		if e := s.of(t.Elem()); e != t.Elem() {
+			return types.NewPointer(e)
+		}
+	case *types.Slice:
+		if e := s.of(t.Elem()); e != t.Elem() {
+			return types.NewSlice(e)
+		}
+	case *types.Array:
+		if e := s.of(t.Elem()); e != t.Elem() {
+			return types.NewArray(e, t.Len())
+		}
+	case *types.Map:
+		k, e := s.of(t.Key()), s.of(t.Elem())
+		if k != t.Key() || e != t.Elem() {
+			return types.NewMap(k, e)
+		}
+	case *types.Chan:
+		if e := s.of(t.Elem()); e != t.Elem() {
+			return types.NewChan(t.Dir(), e)
+		}
+	case *types.Named:
+		return s.named(t)
+	case *types.Struct:
+		return s.structure(t)
+	case *types.Tuple:
+		if v, changed := s.tuple(t); changed {
+			return v
+		}
+	case *types.Signature:
+		params, a := s.tuple(t.Params())
+		results, b := s.tuple(t.Results())
+		if a || b {
+			return types.NewSignatureType(nil, nil, nil, params, results, t.Variadic())
+		}
+	}
+	return t
+}
+
+func (s substitution) named(t *types.Named) types.Type {
+	n := t.TypeArgs().Len()
+	args, changed := make([]types.Type, n), false
+	for i := range n {
+		args[i] = s.of(t.TypeArgs().At(i))
+		changed = changed || args[i] != t.TypeArgs().At(i)
+	}
+	if !changed {
+		return t
+	}
+	inst, err := types.Instantiate(nil, t.Origin(), args, false)
+	if err != nil {
+		return t
+	}
+	return inst
+}
+
+func (s substitution) structure(t *types.Struct) types.Type {
+	fields, tags, changed := make([]*types.Var, t.NumFields()), make([]string, t.NumFields()), false
+	for i := range fields {
+		f := t.Field(i)
+		fields[i], tags[i] = f, t.Tag(i)
+		if u := s.of(f.Type()); u != f.Type() {
+			fields[i], changed = types.NewField(f.Pos(), f.Pkg(), f.Name(), u, f.Embedded()), true
+		}
+	}
+	if !changed {
+		return t
+	}
+	return types.NewStruct(fields, tags)
+}
+
+func (s substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
+	vars, changed := make([]*types.Var, t.Len()), false
+	for i := range vars {
+		v := t.At(i)
+		vars[i] = v
+		if u := s.of(v.Type()); u != v.Type() {
+			vars[i], changed = types.NewParam(v.Pos(), v.Pkg(), v.Name(), u), true
+		}
+	}
+	if !changed {
+		return t, false
+	}
+	return types.NewTuple(vars...), true
+}
+
+// hasFloats says whether a value of type t holds or leads to floats.
+func hasFloats(t types.Type) bool {
+	found := false
+	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+		if b, ok := u.(*types.Basic); ok && b.Info()&(types.IsFloat|types.IsComplex) != 0 {
+			found = true
+		}
+	})
+	return found
+}
+
+// walkType calls f for t and the types it is made of.
+func walkType(t types.Type, seen map[types.Type]bool, f func(types.Type)) {
+	t = types.Unalias(t)
+	if t == nil || seen[t] {
+		return
+	}
+	seen[t] = true
+	f(t)
+	switch t := t.(type) {
+	case *types.Named:
+		for i := range t.TypeArgs().Len() {
+			walkType(t.TypeArgs().At(i), seen, f)
+		}
+		walkType(t.Underlying(), seen, f)
+	case *types.Pointer:
+		walkType(t.Elem(), seen, f)
+	case *types.Slice:
+		walkType(t.Elem(), seen, f)
+	case *types.Array:
+		walkType(t.Elem(), seen, f)
+	case *types.Chan:
+		walkType(t.Elem(), seen, f)
+	case *types.Map:
+		walkType(t.Key(), seen, f)
+		walkType(t.Elem(), seen, f)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			walkType(t.Field(i).Type(), seen, f)
+		}
+	case *types.Signature:
+		walkType(t.Params(), seen, f)
+		walkType(t.Results(), seen, f)
+	case *types.Tuple:
+		for i := range t.Len() {
+			walkType(t.At(i).Type(), seen, f)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// switchStmt becomes a chain of ifs. Cases that fall through to each other share a
+// branch, and a number says where in it to start.
+func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
+	if s.Init != nil {
+		l.stmt(s.Init)
+	}
+	var tag ir.Expr
+	if s.Tag != nil {
+		e := l.expr(s.Tag)
+		if _, ok := e.(*ir.Const); !ok {
+			e = loadVar(l.temp(s, "tag", e.Type(), e))
+		}
+		tag = e
+	}
+	name := "sw"
+	if label != "" {
+		name = label
+	}
+	scope := &ir.Scope{At: l.at(s), L: &ir.Label{Name: l.names.fresh(name)}}
+	l.jumps = append(l.jumps, jump{name: label, brk: scope.L})
+	defer func() { l.jumps = l.jumps[:len(l.jumps)-1] }()
+
+	clauses := make([]*ast.CaseClause, len(s.Body.List))
+	var order []int // of tests: the default comes last
+	last := -1
+	through := false
+	for i, c := range s.Body.List {
+		clauses[i] = c.(*ast.CaseClause)
+		if clauses[i].List == nil {
+			last = i
+		} else {
+			order = append(order, i)
+		}
+		through = through || fallsThrough(clauses[i])
+	}
+	if last >= 0 {
+		order = append(order, last)
+	}
+	scope.Body = l.block(func() {
+		if !through {
+			l.chain(clauses, order, tag, func(i int) { l.stmts(clauses[i].Body) })
+			return
+		}
+		start := l.temp(s, "start", types.Typ[types.Int], integer(int64(len(clauses)), types.Typ[types.Int]))
+		l.chain(clauses, order, tag, func(i int) {
+			l.emit(&ir.Set{At: l.at(clauses[i]), P: &ir.Place{Root: start}, E: integer(int64(i), start.Type)})
+		})
+		l.groups(clauses, start)
+	})
+	if leavesTo(scope.Body, scope.L) {
+		l.emit(scope)
+		return
+	}
+	for _, st := range scope.Body {
+		l.emit(st)
+	}
+}
+
+func fallsThrough(c *ast.CaseClause) bool {
+	if len(c.Body) == 0 {
+		return false
+	}
+	b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+	return ok && b.Tok == token.FALLTHROUGH
+}
+
+// chain tests the cases in order and runs one of them.
+func (l *lowerer) chain(clauses []*ast.CaseClause, order []int, tag ir.Expr, run func(int)) {
+	if len(order) == 0 {
+		return
+	}
+	i := order[0]
+	c := clauses[i]
+	if c.List == nil {
+		run(i)
+		return
+	}
+	cond := l.anyOf(c, c.List, tag)
+	st := &ir.If{At: l.at(c), Cond: cond, Then: l.block(func() { run(i) })}
+	st.Else = l.block(func() { l.chain(clauses, order[1:], tag, run) })
+	l.emit(st)
+}
+
+// anyOf says whether the tag equals one of the values, which are evaluated as far as
+// needed.
+func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
+	t := types.Typ[types.Bool]
+	test := l.expr(list[0])
+	if tag != nil {
+		test = l.compare(list[0], token.EQL, tag, test, t)
+	}
+	if len(list) == 1 {
+		return test
+	}
+	var rest ir.Expr
+	body := l.block(func() { rest = l.anyOf(n, list[1:], tag) })
+	if len(body) == 0 {
+		return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.LOR, X: test, Y: rest}
+	}
+	v := l.temp(n, "ok", t, test)
+	body = append(body, &ir.Set{At: l.at(n), P: &ir.Place{Root: v}, E: rest})
+	l.emit(&ir.If{At: l.at(n), Cond: &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}, Then: body})
+	return loadVar(v)
+}
+
+// groups runs the bodies of cases from number start on, each group that falls through in
+// a branch of its own.
+func (l *lowerer) groups(clauses []*ast.CaseClause, start *ir.Var) {
+	test := func(n ast.Node, op token.Token, k int) ir.Expr {
+		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: loadVar(start), Y: integer(int64(k), start.Type)}
+	}
+	if len(clauses) == 0 {
+		return
+	}
+	var from func(i int)
+	from = func(i int) {
+		if i == len(clauses) {
+			return
+		}
+		end := i
+		for fallsThrough(clauses[end]) {
+			end++
+		}
+		st := &ir.If{At: l.at(clauses[i]), Cond: test(clauses[i], token.LEQ, end)}
+		st.Then = l.block(func() {
+			for k := i; k < end; k++ {
+				body := l.block(func() { l.stmts(clauses[k].Body) })
+				l.emit(&ir.If{At: l.at(clauses[k]), Cond: test(clauses[k], token.LEQ, k), Then: body})
+			}
+			l.stmts(clauses[end].Body)
+		})
+		st.Else = l.block(func() { from(end + 1) })
+		l.emit(st)
+	}
+	from(0)
+}

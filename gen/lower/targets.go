@@ -1,0 +1,202 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// Directive is a comment //nabla:name in the source.
+type Directive struct {
+	Name string // differentiate, passive, rule, checkpoint
+	Args string // what stands behind it
+	Pos  token.Position
+	Func *types.Func // whose declaration it stands on, or nil
+}
+
+// directives are those of a file.
+func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directive) {
+	owner := map[*ast.CommentGroup]*types.Func{}
+	for _, d := range f.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && d.Doc != nil {
+			owner[d.Doc], _ = pkg.TypesInfo.Defs[d.Name].(*types.Func)
+		}
+	}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			text, ok := strings.CutPrefix(c.Text, "//nabla:")
+			if !ok {
+				continue
+			}
+			name, args, _ := strings.Cut(text, " ")
+			switch name {
+			case "differentiate", "passive", "rule", "checkpoint":
+				out = append(out, Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g]})
+			}
+		}
+	}
+	return out
+}
+
+// Target is a function that is to be differentiated.
+type Target struct {
+	Func     *types.Func
+	TypeArgs []types.Type // of a generic function or of its receiver
+	Pos      token.Position
+	Operator string // the operator it is passed to, empty for a directive
+}
+
+// Targets are the functions to be differentiated in the packages that were asked for:
+// those with a directive and those that are passed to a function of package nabla, each
+// once, in the order of the source.
+func (p *Program) Targets() []Target {
+	var out []Target
+	seen := map[string]bool{}
+	add := func(t Target) {
+		if key := instanceKey(t.Func, t.TypeArgs); !seen[key] {
+			seen[key] = true
+			out = append(out, t)
+		}
+	}
+	for _, pkg := range p.initial {
+		for _, d := range p.dirs[pkg] {
+			if d.Name == "differentiate" && d.Func != nil && !isGeneric(d.Func) {
+				add(Target{Func: d.Func, Pos: d.Pos})
+			}
+		}
+		for _, f := range pkg.Syntax {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					for _, t := range p.passed(pkg, call) {
+						add(t)
+					}
+				}
+				return true
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Target) int { return comparePositions(a.Pos, b.Pos) })
+	return out
+}
+
+const nablaPath = "github.com/nabla-ad/nabla"
+
+// passed are the functions over floats that a call of an operator names.
+func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
+	fun := ast.Unparen(call.Fun)
+	switch x := fun.(type) {
+	case *ast.IndexExpr:
+		fun = x.X
+	case *ast.IndexListExpr:
+		fun = x.X
+	}
+	var id *ast.Ident
+	switch x := fun.(type) {
+	case *ast.Ident:
+		id = x
+	case *ast.SelectorExpr:
+		id = x.Sel
+	}
+	if id == nil {
+		return nil
+	}
+	op, ok := pkg.TypesInfo.Uses[id].(*types.Func)
+	if !ok || op.Pkg() == nil || op.Pkg().Path() != nablaPath || op.Pkg() == pkg.Types {
+		return nil
+	}
+	for _, arg := range call.Args {
+		fn, targs := staticFunc(pkg.TypesInfo, arg)
+		if fn == nil || !p.overFloats(fn, targs) {
+			continue
+		}
+		out = append(out, Target{fn, targs, p.fset.Position(arg.Pos()), op.Name()})
+	}
+	return out
+}
+
+// overFloats says whether a function may be differentiated as it stands: its source is
+// here, and it has floats among its arguments. Functions over Reals have none that are
+// exported and are left to the engines.
+func (p *Program) overFloats(fn *types.Func, targs []types.Type) bool {
+	d := p.decls[fn.Origin()]
+	if d == nil {
+		return false
+	}
+	s := substitutionOf(fn, targs)
+	sig := fn.Signature()
+	floats := false
+	visit := func(t types.Type) {
+		if isReal(s.of(t)) {
+			return
+		}
+		floats = floats || hasFloats(s.of(t))
+	}
+	if r := sig.Recv(); r != nil {
+		visit(r.Type())
+	}
+	for i := range sig.Params().Len() {
+		visit(sig.Params().At(i).Type())
+	}
+	for i := range sig.Params().Len() {
+		if isReal(s.of(sig.Params().At(i).Type())) {
+			return false
+		}
+	}
+	return floats
+}
+
+// isReal says whether t is built of nabla's numbers.
+func isReal(t types.Type) bool {
+	found := false
+	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+		n, ok := u.(*types.Named)
+		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == nablaPath && (n.Obj().Name() == "Real" || n.Obj().Name() == "Vec") {
+			found = true
+		}
+	})
+	return found
+}
+
+// staticFunc is the declared function that e names, with its type arguments: F, pkg.F,
+// F[T], T.Method or (*T).Method.
+func staticFunc(info *types.Info, e ast.Expr) (*types.Func, []types.Type) {
+	e = ast.Unparen(e)
+	var id *ast.Ident
+	switch x := e.(type) {
+	case *ast.IndexExpr:
+		return staticFunc(info, x.X)
+	case *ast.IndexListExpr:
+		return staticFunc(info, x.X)
+	case *ast.Ident:
+		id = x
+	case *ast.SelectorExpr:
+		if s := info.Selections[x]; s != nil {
+			if s.Kind() != types.MethodExpr || len(s.Index()) != 1 || types.IsInterface(s.Recv()) {
+				return nil, nil
+			}
+			fn := s.Obj().(*types.Func)
+			if isPointer(s.Recv()) != isPointer(fn.Signature().Recv().Type()) {
+				return nil, nil
+			}
+			return fn, receiverArgs(s.Recv())
+		}
+		id = x.Sel
+	default:
+		return nil, nil
+	}
+	fn, ok := info.Uses[id].(*types.Func)
+	if !ok {
+		return nil, nil
+	}
+	var targs []types.Type
+	if inst, ok := info.Instances[id]; ok {
+		for i := range inst.TypeArgs.Len() {
+			targs = append(targs, inst.TypeArgs.At(i))
+		}
+	}
+	return fn, targs
+}

@@ -1,0 +1,141 @@
+package lower_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+const targets = `package targets
+
+import "github.com/nabla-ad/nabla"
+
+type T struct{ K float64 }
+
+//nabla:differentiate
+func Marked(x float64) float64 { return x }
+
+// Loss is one of several.
+//
+//nabla:rule sparse
+func Ruled(x float64) float64 { return x }
+
+func Loss(x []float64) float64 { return x[0] }
+
+func Traced(x []nabla.Real) nabla.Real { return x[0] }
+
+func InPlace(y, x []float64) {}
+
+func Generic[F ~float64](x []F) F {
+	//nabla:checkpoint 20
+	for range 3 {
+	}
+	return x[0]
+}
+
+func Bound(x []float64, p *T) float64 { return x[0] * p.K }
+
+func (t *T) Method(x []float64) float64 { return t.K }
+
+//nabla:passive
+func count(x []float64) int { return len(x) }
+
+func _(b nabla.Backend, x []float64) {
+	nabla.Gradient(Loss, b, x)
+	nabla.PrepareGradient(Loss, b, x)
+	nabla.Gradient(Traced, b, x)
+	nabla.Gradient(Generic[float64], b, x)
+	nabla.InPlace(2, InPlace)
+}
+`
+
+// TestTargets finds functions by directive and by what they are passed to.
+func TestTargets(t *testing.T) {
+	name, err := filepath.Abs("../../problems/targets_overlay.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(targets, "package targets", "package problems", 1)
+	pkgs, err := lower.Load("../..", []string{problems}, lower.LoadOptions{Overlay: map[string][]byte{name: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := lower.New(pkgs, lower.Options{})
+	var got []string
+	for _, x := range p.Targets() {
+		if !strings.HasSuffix(x.Pos.Filename, "targets_overlay.go") {
+			t.Errorf("target in %s", x.Pos)
+			continue
+		}
+		got = append(got, fmt.Sprint(x.Pos.Line, " ", x.Func.Name(), x.TypeArgs, x.Operator))
+		if _, err := p.Func(x.Func, x.TypeArgs...); err != nil {
+			t.Error(err)
+		}
+	}
+	want := "[7 Marked[] 36 Loss[]Gradient 39 Generic[float64]Gradient 40 InPlace[]InPlace]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("targets %v, want %s", got, want)
+	}
+	got = nil
+	for _, d := range p.Directives() {
+		on := ""
+		if d.Func != nil {
+			on = d.Func.Name()
+		}
+		got = append(got, fmt.Sprint(d.Pos.Line, " ", d.Name, "(", d.Args, ") ", on))
+	}
+	want = "[7 differentiate() Marked 12 rule(sparse) Ruled 22 checkpoint(20)  32 passive() count]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("directives %v, want %s", got, want)
+	}
+}
+
+// TestRules calls what is known by a rule without looking into it.
+func TestRules(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module m\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "a.go"), "package m\n\ntype T struct{}\n\nfunc (T) known(x float64) (float64, bool)\n\nfunc F(x float64) float64 { y, _ := T{}.known(x); return y }\n")
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := &ir.Rule{Name: "m.known"}
+	p := lower.New(pkgs, lower.Options{Rules: map[string]*ir.Rule{"(m.T).known": rule}})
+	f, err := p.Func(p.Lookup("m", "F"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, f)
+	if !strings.Contains(f.String(), `call rule "m.known"`) {
+		t.Errorf("the rule is not called:\n%s", f)
+	}
+	if _, err := lower.New(pkgs, lower.Options{}).Func(p.Lookup("m", "F")); err == nil {
+		t.Error("a function without a body is called")
+	}
+}
+
+// TestForeign refuses functions of other modules that name what is not exported there.
+func TestForeign(t *testing.T) {
+	p, dir := module(t, map[string]string{
+		"a.go":         "package m\n\nimport \"m/dep\"\n\nfunc Good(x float64) float64 { return dep.Good(x) }\n\nfunc Bad(x float64) float64 { return dep.Bad(x) }\n",
+		"dep/dep.go":   "package dep\n\nconst k = 2\n\nvar g = 3.0\n\ntype t struct{ x float64 }\n\nfunc help(x float64) float64 { return x * k }\n\nfunc Good(x float64) float64 { return help(x) + k/3.0 }\n\nfunc Bad(x float64) float64 { return t{x}.x + g }\n",
+		"dep/other.go": "package dep\n",
+	})
+	lowers(t, p, "Bad", true)
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = lower.New(pkgs, lower.Options{Own: func(path string) bool { return path == "m" }})
+	lowers(t, p, "Good", true)
+	err = lowers(t, p, "Bad", false)
+	for _, what := range []string{"type t", "field x", "variable g"} {
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("nothing is said of %s: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// writes calls f for each place that b writes and call for each call in it.
+func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
+	for _, s := range b {
+		switch s := s.(type) {
+		case *ir.Set:
+			f(s.P)
+		case *ir.Add:
+			f(s.P)
+		case *ir.Restore:
+			f(s.P)
+		case *ir.Append:
+			f(s.P)
+			// It may also write behind the end of the slice.
+			f(&ir.Place{Root: &ir.Var{Type: s.S.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
+		case *ir.Copy:
+			f(&ir.Place{Root: &ir.Var{Type: s.Dst.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
+			if s.N != nil {
+				f(&ir.Place{Root: s.N})
+			}
+		case *ir.Clear:
+			f(&ir.Place{Root: &ir.Var{Type: s.S.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
+		case *ir.Call:
+			for _, v := range s.Results {
+				if v != nil {
+					f(&ir.Place{Root: v})
+				}
+			}
+			call(s)
+		case *ir.If:
+			writes(s.Then, f, call)
+			writes(s.Else, f, call)
+		case *ir.Scope:
+			writes(s.Body, f, call)
+		case *ir.Loop:
+			writes(s.Body, f, call)
+		}
+	}
+}
+
+// clobbers says whether running b may change what e reads.
+func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
+	found := false
+	write := func(p *ir.Place) { found = found || l.readBy(p, e) }
+	seen := map[*ir.Func]bool{}
+	var call func(c *ir.Call)
+	call = func(c *ir.Call) {
+		if c.Callee.Rule != nil && strings.HasPrefix(c.Callee.Rule.Name, "math.") {
+			return
+		}
+		if c.Callee.Func == nil || !l.p.done[c.Callee.Func] {
+			found = found || l.readsMemory(e)
+			return
+		}
+		if seen[c.Callee.Func] {
+			return
+		}
+		seen[c.Callee.Func] = true
+		writes(c.Callee.Func.Body, func(p *ir.Place) {
+			if _, memory := cell(p, nil); memory {
+				write(p)
+			}
+		}, call)
+	}
+	writes(b, write, call)
+	return found
+}
+
+// readsMemory says whether a function that is called could change what e reads.
+func (l *lowerer) readsMemory(e ir.Expr) bool {
+	found := false
+	eachPlace(e, func(r *ir.Place, taken bool) {
+		_, memory := cell(r, nil)
+		found = found || memory || l.isAddressed(r.Root)
+	})
+	return found
+}
+
+// assigns says whether b writes to v or takes its address.
+func assigns(b ir.Block, v *ir.Var) bool {
+	found := false
+	writes(b, func(p *ir.Place) {
+		if p.Root == v {
+			_, memory := cell(p, nil)
+			found = found || !memory
+		}
+	}, func(*ir.Call) {})
+	return found || takesAddress(b, v)
+}
+
+// takesAddress says whether b takes the address of v.
+func takesAddress(b ir.Block, v *ir.Var) bool {
+	found := false
+	check := func(p *ir.Place, taken bool) {
+		if taken && p.Root == v {
+			_, memory := cell(p, nil)
+			found = found || !memory
+		}
+	}
+	eachExpr(b, func(e ir.Expr) { eachPlace(e, check) })
+	return found
+}
+
+// eachExpr calls f for the expressions of the statements in b, and for those in the
+// places they write.
+func eachExpr(b ir.Block, f func(ir.Expr)) {
+	place := func(p *ir.Place) {
+		for _, s := range p.Path {
+			if s.Index != nil {
+				f(s.Index)
+			}
+		}
+	}
+	for _, s := range b {
+		switch s := s.(type) {
+		case *ir.Let:
+			f(s.E)
+		case *ir.Set:
+			place(s.P)
+			f(s.E)
+		case *ir.Add:
+			place(s.P)
+			f(s.E)
+		case *ir.Call:
+			for _, e := range s.Args {
+				f(e)
+			}
+		case *ir.Append:
+			place(s.P)
+			f(s.S)
+			for _, e := range s.Elems {
+				f(e)
+			}
+		case *ir.Copy:
+			f(s.Dst)
+			f(s.Src)
+		case *ir.Clear:
+			f(s.S)
+		case *ir.If:
+			f(s.Cond)
+			eachExpr(s.Then, f)
+			eachExpr(s.Else, f)
+		case *ir.Scope:
+			eachExpr(s.Body, f)
+		case *ir.Loop:
+			f(s.Lo)
+			f(s.Hi)
+			eachExpr(s.Body, f)
+		case *ir.Panic:
+			f(s.E)
+		}
+	}
+}
+
+// leavesTo says whether b leaves to the end of label.
+func leavesTo(b ir.Block, label *ir.Label) bool {
+	for _, s := range b {
+		switch s := s.(type) {
+		case *ir.Leave:
+			if s.L == label {
+				return true
+			}
+		case *ir.If:
+			if leavesTo(s.Then, label) || leavesTo(s.Else, label) {
+				return true
+			}
+		case *ir.Scope:
+			if leavesTo(s.Body, label) {
+				return true
+			}
+		case *ir.Loop:
+			if leavesTo(s.Body, label) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+package tangent
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// linear is e, a number, and its derivative, nil where that is zero. What both need is
+// computed once, before.
+func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
+	if !activity.IsFloat(e.Type()) {
+		return e, nil
+	}
+	switch e := e.(type) {
+	case *ir.Load:
+		if !b.facts.Active(e.P.Root) {
+			return e, nil
+		}
+		return e, &ir.Load{Typed: e.Typed, P: b.place(e.P)}
+	case *ir.Unary:
+		x, dx := b.linear(e.X)
+		if dx == nil {
+			return e, nil
+		}
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: x}, &ir.Unary{Typed: e.Typed, Op: e.Op, X: dx}
+	case *ir.Convert:
+		if !activity.IsFloat(e.X.Type()) {
+			return e, nil
+		}
+		x, dx := b.linear(e.X)
+		if dx == nil {
+			return e, nil
+		}
+		return &ir.Convert{Typed: e.Typed, X: x}, &ir.Convert{Typed: e.Typed, X: dx}
+	case *ir.Binary:
+		return b.binary(e)
+	case *ir.Math:
+		return b.math(e)
+	}
+	return e, nil
+}
+
+func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
+	x, dx := b.linear(e.X)
+	y, dy := b.linear(e.Y)
+	if dx == nil && dy == nil {
+		return e, nil
+	}
+	op := func(op token.Token, x, y ir.Expr) ir.Expr { return &ir.Binary{Typed: e.Typed, Op: op, X: x, Y: y} }
+	switch e.Op {
+	case token.ADD, token.SUB:
+		switch {
+		case dy == nil:
+			dot = dx
+		case dx != nil:
+			dot = op(e.Op, dx, dy)
+		case e.Op == token.SUB:
+			dot = &ir.Unary{Typed: e.Typed, Op: token.SUB, X: dy}
+		default:
+			dot = dy
+		}
+		return op(e.Op, x, y), dot
+	case token.MUL:
+		if dy != nil {
+			x = b.atom(x)
+		}
+		if dx != nil {
+			y = b.atom(y)
+		}
+		switch {
+		case dy == nil:
+			dot = op(token.MUL, dx, y)
+		case dx == nil:
+			dot = op(token.MUL, x, dy)
+		default:
+			dot = op(token.ADD, op(token.MUL, dx, y), op(token.MUL, x, dy))
+		}
+		return op(token.MUL, x, y), dot
+	case token.QUO:
+		y = b.atom(y)
+		if dy == nil {
+			return op(token.QUO, x, y), op(token.QUO, dx, y)
+		}
+		q := b.atom(op(token.QUO, x, y))
+		dot = op(token.MUL, q, dy)
+		if dx == nil {
+			dot = &ir.Unary{Typed: e.Typed, Op: token.SUB, X: dot}
+		} else {
+			dot = op(token.SUB, dx, dot)
+		}
+		return q, op(token.QUO, dot, y)
+	}
+	b.refuse("operation %v on floats", e.Op)
+	return nil, nil
+}
+
+// atom is e as something that costs nothing to read again: a constant, or a variable
+// that is made for it.
+func (b *builder) atom(e ir.Expr) ir.Expr {
+	switch e := e.(type) {
+	case *ir.Const:
+		return e
+	case *ir.Load:
+		if len(e.P.Path) == 0 {
+			return e
+		}
+	}
+	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
+	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	return v.Load()
+}
+
+func number(t types.Type, v float64) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
+}
+
+// opOf is the operation with a rule that a function of package math, or a builtin, is.
+func opOf(name string) (rules.Op, bool) {
+	return rules.Lookup(strings.ToLower(strings.TrimPrefix(name, "math.")))
+}
+
+// math is the derivative of an elementary function by its rule.
+func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
+	args, dots := make([]ir.Expr, len(e.Args)), make([]ir.Expr, len(e.Args))
+	moves := false
+	for i, a := range e.Args {
+		args[i], dots[i] = b.linear(a)
+		moves = moves || dots[i] != nil
+	}
+	if !moves {
+		return e, nil
+	}
+	for i := range args {
+		args[i] = b.atom(args[i])
+	}
+	if e.Name == "min" || e.Name == "max" || e.Name == "math.Min" || e.Name == "math.Max" {
+		return b.choice(e, args, dots)
+	}
+	op, ok := opOf(e.Name)
+	if !ok {
+		b.refuse("function %s has no rule", e.Name)
+	}
+	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
+	x := &expander{b: b, t: e.T, args: args, v: v}
+	// An infinite partial derivative does not meet a zero: the sum is made where the
+	// derivatives of the arguments are not zero.
+	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
+	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
+	for i, dx := range dots {
+		p := rules.Partial(op, i)
+		if dx == nil || p == nil {
+			continue
+		}
+		dx = b.atom(dx)
+		outer := b.out
+		b.out = nil
+		b.emit(&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: x.expr(p)}})
+		then := b.out
+		b.out = outer
+		b.emit(&ir.If{At: b.at, Cond: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: dx, Y: number(e.T, 0)}, Then: then})
+	}
+	return v, d.Load()
+}
+
+// choice is min or max of any number of arguments: the derivative of the first that is
+// the value.
+func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
+	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
+	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
+	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
+	for i := range dots {
+		if dots[i] == nil {
+			dots[i] = zero(e.T)
+		}
+	}
+	set := func(i int) ir.Block { return ir.Block{&ir.Set{At: b.at, P: d.Place(), E: dots[i]}} }
+	var rest ir.Block
+	for i := len(args) - 1; i >= 0; i-- {
+		if i == len(args)-1 {
+			rest = set(i)
+			continue
+		}
+		cond := ir.Expr(&ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: args[i], Y: v})
+		nan := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LAND,
+			X: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: args[i], Y: args[i]},
+			Y: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: v, Y: v}}
+		cond = &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LOR, X: cond, Y: nan}
+		rest = ir.Block{&ir.If{At: b.at, Cond: cond, Then: set(i), Else: rest}}
+	}
+	b.out = append(b.out, rest...)
+	return v, d.Load()
+}
+
+// expander turns the expression of a rule into one of this form.
+type expander struct {
+	b    *builder
+	t    types.Type
+	args []ir.Expr
+	v    ir.Expr
+}
+
+var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
+
+func (x *expander) expr(e *rules.Expr) ir.Expr {
+	switch e.Kind {
+	case rules.Num:
+		return number(x.t, e.Num)
+	case rules.ArgX:
+		return x.args[0]
+	case rules.ArgY:
+		return x.args[1]
+	case rules.ArgZ:
+		return x.args[2]
+	case rules.ArgV:
+		return x.v
+	}
+	args := make([]ir.Expr, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = x.expr(a)
+	}
+	typed := ir.Typed{T: x.t}
+	if tok, ok := arithmetic[e.Op]; ok {
+		return &ir.Binary{Typed: typed, Op: tok, X: args[0], Y: args[1]}
+	}
+	switch e.Op {
+	case rules.Neg:
+		return &ir.Unary{Typed: typed, Op: token.SUB, X: args[0]}
+	case rules.Inv:
+		return &ir.Binary{Typed: typed, Op: token.QUO, X: number(x.t, 1), Y: args[0]}
+	case rules.Sq:
+		a := x.b.atom(args[0])
+		return &ir.Binary{Typed: typed, Op: token.MUL, X: a, Y: a}
+	}
+	return &ir.Math{Typed: typed, Name: ruleName(e.Op), Args: args}
+}
+
+// ruleName is the function of package math that an operation is, or the one of package
+// rules.
+func ruleName(op rules.Op) string {
+	if name, ok := strings.CutPrefix(rules.Info(op).Value, "math."); ok {
+		if i := strings.IndexByte(name, '('); i > 0 {
+			return "math." + name[:i]
+		}
+	}
+	return "rules." + op.String()
+}

@@ -1,0 +1,190 @@
+// Package funcs has functions with every construct that a tangent goes through.
+package funcs
+
+import "math"
+
+func Scalars(a, b float64) float64 {
+	c := a*b - a/b
+	c += math.Sin(a) * math.Exp(-b*b)
+	d := -c
+	return math.Sqrt(d*d+1) + math.Atan2(a, b) + math.Pow(b, a) - math.Hypot(a, 3)
+}
+
+func More(a, b float64) float64 {
+	return math.Tanh(a) + math.Log1p(a*a) + math.Cosh(b) + math.Erf(a) + math.Asinh(b) + math.Abs(a-2*b) +
+		math.Cbrt(b) + math.Expm1(-a) + math.Log2(b) + math.Tan(a/4) + math.Acos(a/9) + math.Gamma(b) + math.FMA(a, b, a)
+}
+
+func Least(a, b, c float64) float64 {
+	return min(a*b, c, b*b) + max(a, b)*c + math.Max(a, c) + math.Min(b, 3*a)
+}
+
+func Sum(x []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * v * float64(i+1)
+	}
+	return s
+}
+
+func InPlace(x []float64) {
+	for i := 1; i < len(x); i++ {
+		x[i] = x[i]*x[i-1] + math.Sin(x[i])
+		x[i-1] += 2 * x[i]
+	}
+}
+
+func Views(x []float64) float64 {
+	a, b := x[1:], x[:len(x)-1]
+	for i := range a {
+		a[i] *= b[i]
+	}
+	a, b = b, a
+	a[0], b[0] = b[0]*a[1], a[0]
+	return a[1] - b[1]
+}
+
+func Appends(x []float64) []float64 {
+	y := make([]float64, 0, 2)
+	for i := 0; i < len(x); i++ {
+		y = append(y, x[i]*x[0], 3)
+	}
+	z := append(y[:1], x...)
+	z[0] += y[1]
+	copy(z[1:], y)
+	clear(z[len(z)-1:])
+	return append(z, y...)
+}
+
+func Branches(x []float64, k int) (r float64) {
+	defer0 := 1.0
+outer:
+	for i := 0; ; i++ {
+		for _, v := range x {
+			switch {
+			case v < 0:
+				r -= v * defer0
+				continue outer
+			case i > k:
+				break outer
+			case v > 2:
+				r += v * v
+				fallthrough
+			default:
+				r += math.Log(v)
+			}
+			if r > 50 {
+				return r * v
+			}
+		}
+		if i > 3 {
+			return r / 2
+		}
+		defer0 *= 1.5 + r/10
+	}
+	r *= 2
+	return
+}
+
+type point struct {
+	X, Y float64
+	N    int
+	Next *point
+}
+
+func (p point) norm() float64 { return math.Hypot(p.X, p.Y) }
+
+func (p *point) move(d float64) {
+	p.X += d * p.Y
+	p.Y *= p.X
+	p.N++
+}
+
+func Structs(a, b float64) float64 {
+	p := point{X: a, Y: b}
+	q := p
+	q.Next = &p
+	q.move(a)
+	q.Next.move(b)
+	pp := &q.Y
+	*pp *= 2
+	list := [3]point{p, q}
+	list[2] = list[0]
+	list[2].X = list[1].X * list[0].Y
+	other := list
+	other[0].X = 7
+	return list[2].norm() + p.X*q.Next.Y + float64(p.N) + other[2].X + list[0].X
+}
+
+func Several(a, b float64) (float64, float64) { return a * b, a / b }
+
+func Calls(x []float64) float64 {
+	p, q := Several(x[0], x[1])
+	_, s := Several(q, p)
+	t, _ := Several(3, 4)
+	return power(s, 3)*t + fib(x[0], 6) + apply(func(v float64) float64 { return v * x[1] }, p)
+}
+
+func power(x float64, n int) float64 {
+	if n == 0 {
+		return 1
+	}
+	return x * power(x, n-1)
+}
+
+func fib(x float64, n int) float64 {
+	if n < 2 {
+		return x
+	}
+	return math.Sin(fib(x, n-1)) + fib(x, n-2)*x
+}
+
+func apply(f func(float64) float64, v float64) float64 { return f(v) + f(2*v) }
+
+func Captured(x []float64) float64 {
+	total, n := 0.0, 0
+	add := func(v float64) {
+		total += v * total
+		total += v
+		n++
+	}
+	for _, v := range x {
+		add(v)
+	}
+	return total * float64(n)
+}
+
+func Passive(x []float64, w []float64) float64 {
+	s := 0.0
+	scratch := make([]float64, len(w))
+	copy(scratch, w)
+	for i := range w {
+		scratch[i] *= 2
+		s += scratch[i] * x[i%len(x)]
+	}
+	scratch = x
+	return s * scratch[0]
+}
+
+func Small(a float64) float64 {
+	f := float32(a)
+	return float64(f*f) + a
+}
+
+func Kink(a float64) float64 { return math.Sqrt(a*a) + math.Sqrt(0*a) }
+
+func Matrix(x []float64) float64 {
+	var m [2][2]float64
+	rows := make([][]float64, 2)
+	for i := range rows {
+		rows[i] = x[2*i : 2*i+2]
+	}
+	for i := range rows {
+		for j := range rows[i] {
+			m[i][j] = rows[i][j] * rows[j][i]
+		}
+	}
+	rows[0], rows[1] = rows[1], rows[0]
+	rows[0][1] = m[0][1]
+	return m[0][0]*m[1][1] - m[0][1]*m[1][0] + x[3]
+}
