@@ -18,7 +18,7 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	if c.Val == nil {
 		switch t := c.T.Underlying().(type) {
 		case *types.Struct, *types.Array:
-			return p.typ(c.T) + "{}", unary // in parentheses where a block may follow
+			return p.typ(c.T) + "{}", 0 // in parentheses where a block may follow
 		case *types.Basic:
 			zero := "0"
 			switch {
@@ -40,6 +40,9 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	s, def := p.source(c)
 	if s == "" {
 		s, def = p.literalText(c.Val, c.T)
+	}
+	if !typed && hasInfo(c.T, types.IsFloat) {
+		s = strings.TrimSuffix(s, ".0")
 	}
 	if typed && (def == nil || !types.Identical(types.Default(def), c.T)) {
 		return p.typ(c.T) + "(" + s + ")", postfix

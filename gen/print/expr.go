@@ -4,7 +4,6 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
-	"strconv"
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -42,7 +41,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		return s, postfix
 	case *ir.Unary:
 		x := ""
-		if isConst(e.X) {
+		if e.Op == token.SUB && positive(e.X) && hasInfo(e.T, types.IsFloat) {
+			x = p.expr(e.X, want) // the negative number itself
+		} else if isConst(e.X) {
 			x = p.hidden(e.X)
 		} else if x = p.prec(e.X, e.T, unary); strings.ContainsAny(x[:1], "+-^&*") {
 			x = "(" + x + ")"
@@ -73,7 +74,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		s := p.builtin("make") + "(" + p.typ(e.T) + ", " + p.index(e.N, -1)
 		if e.Cap != nil {
 			s += ", " + p.index(e.Cap, -1)
-			if isConst(e.N) && isConst(e.Cap) {
+			if n, c := number(e.N), number(e.Cap); isConst(e.N) && isConst(e.Cap) && (n < 0 || c < n) {
 				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.hidden(e.N) + ", " + p.index(e.Cap, -1)
 			}
 		}
@@ -97,6 +98,8 @@ func isConst(e ir.Expr) bool {
 		_, basic := e.T.Underlying().(*types.Basic)
 		return basic
 	case *ir.Convert:
+		return isConst(e.X)
+	case *ir.Unary:
 		return isConst(e.X)
 	case *ir.Len:
 		_, slice := e.X.Type().Underlying().(*types.Slice)
@@ -141,6 +144,8 @@ func (p *printer) binary(e *ir.Binary) string {
 	switch {
 	case shift && isConst(y) && (isConst(x) || !positive(y)), isConst(x) && isConst(y):
 		return p.hidden(x) + op + p.hidden(y)
+	case shift && isConst(x): // whose type would be that of what is around
+		return p.typ(x.Type()) + "(" + p.expr(x, x.Type()) + ")" + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case shift:
 		return p.prec(x, nil, prec) + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case e.Op == token.LAND || e.Op == token.LOR:
@@ -185,125 +190,4 @@ func (p *printer) math(e *ir.Math) string {
 		p.refuse("function %s", e.Name)
 	}
 	return name + "(" + strings.Join(list, ", ") + ")"
-}
-
-// index is an index or a bound. A constant that Go would refuse, as it is out of range
-// of n elements, is hidden; -1 stands for any n.
-func (p *printer) index(e ir.Expr, n int64) string {
-	if c, ok := e.(*ir.Const); ok && c.Val != nil {
-		i, ok := constant.Int64Val(constant.ToInt(c.Val))
-		if !ok || i < 0 || n >= 0 && i >= n {
-			return p.hidden(e)
-		}
-		return p.expr(e, e.Type())
-	}
-	return p.expr(e, e.Type())
-}
-
-func (p *printer) bounds(lo, hi, max ir.Expr) string {
-	consts := 0
-	list := []string{"", ""}
-	for i, e := range []ir.Expr{lo, hi, max} {
-		if e == nil {
-			continue
-		}
-		s := p.index(e, -1)
-		if isConst(e) {
-			if consts++; consts > 1 {
-				s = p.hidden(e)
-			}
-		}
-		if i == 2 {
-			list = append(list, s)
-		} else {
-			list[i] = s
-		}
-	}
-	return "[" + strings.Join(list, ":") + "]"
-}
-
-func (p *printer) literal(e *ir.Literal) string {
-	list := make([]string, len(e.Elems))
-	st, _ := e.T.Underlying().(*types.Struct)
-	var of types.Type
-	switch t := e.T.Underlying().(type) {
-	case *types.Array:
-		of = t.Elem()
-	case *types.Slice:
-		of = t.Elem()
-	}
-	plain, last := true, 0
-	for i, k := range e.Keys {
-		plain = plain && k == i
-		last = max(last, k+1)
-	}
-	for i, x := range e.Elems {
-		switch {
-		case st != nil:
-			list[i] = p.field(st, e.Keys[i]) + ": " + p.expr(x, st.Field(e.Keys[i]).Type())
-		case plain:
-			list[i] = p.expr(x, of)
-		default:
-			list[i] = strconv.Itoa(e.Keys[i]) + ": " + p.expr(x, of)
-		}
-	}
-	if _, slice := e.T.Underlying().(*types.Slice); slice && e.Len > last {
-		z, _ := p.constant(&ir.Const{Typed: ir.Typed{T: of}}, of)
-		list = append(list, strconv.Itoa(e.Len-1)+": "+z)
-	}
-	return p.typ(e.T) + "{" + strings.Join(list, ", ") + "}"
-}
-
-func (p *printer) place(at *ir.Place) string { return p.path(at, false) }
-
-// path is a place; with sliced, bounds follow. A pointer is followed without a star by a
-// field or an index of an array.
-func (p *printer) path(at *ir.Place, sliced bool) string {
-	s := p.name(at.Root)
-	t := at.Root.Type
-	suffix := func(x string) {
-		if strings.HasPrefix(s, "*") {
-			s = "(" + s + ")"
-		}
-		s += x
-	}
-	for i, step := range at.Path {
-		next := (&ir.Place{Root: at.Root, Path: at.Path[:i+1]}).Type()
-		if next == nil {
-			p.refuse("a path that does not fit %s", at.Root.Name)
-		}
-		switch {
-		case step.Field >= 0:
-			suffix("." + p.field(t.Underlying().(*types.Struct), step.Field))
-		case step.Index != nil:
-			n := int64(-1)
-			if a, ok := t.Underlying().(*types.Array); ok {
-				n = a.Len()
-			}
-			suffix("[" + p.index(step.Index, n) + "]")
-		case i+1 < len(at.Path) && (at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
-			// the star is left out
-			suffix("")
-		default:
-			s = "*" + s
-		}
-		t = next
-	}
-	if sliced {
-		suffix("")
-	}
-	return s
-}
-
-func isArray(t types.Type) bool {
-	_, ok := t.Underlying().(*types.Array)
-	return ok
-}
-
-func (p *printer) field(t *types.Struct, i int) string {
-	f := t.Field(i)
-	if !p.visible(f) || f.Name() == "_" {
-		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
-	}
-	return f.Name()
 }

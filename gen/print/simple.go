@@ -1,6 +1,7 @@
 package print
 
 import (
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -13,21 +14,9 @@ func (p *printer) simple(s ir.Stmt) {
 	case *ir.Let:
 		p.let(s)
 	case *ir.Set:
-		to := p.place(s.P)
-		want := s.P.Type()
-		e := p.expr(s.E, want)
-		switch {
-		case s.P.Root == blank:
-			p.line("_ = %s", p.expr(s.E, nil))
-		case to == e: // which tools take for a mistake
-			if mayPanic(s.E) {
-				p.line("_ = %s", e)
-			}
-		default:
-			p.line("%s = %s", to, e)
-		}
+		p.set(s)
 	case *ir.Add:
-		p.line("%s += %s", p.place(s.P), p.expr(s.E, s.P.Type()))
+		p.add(s)
 	case *ir.Call:
 		p.call(s, "=")
 	case *ir.Append:
@@ -66,6 +55,59 @@ func (p *printer) simple(s ir.Stmt) {
 		p.line("%s = %s[:%s(%s)-1]", st, st, p.builtin("len"), st)
 	default:
 		p.refuse("statement %T", s)
+	}
+}
+
+func (p *printer) set(s *ir.Set) {
+	if s.P.Root == blank {
+		p.line("_ = %s", p.expr(s.E, nil))
+		return
+	}
+	to := p.place(s.P)
+	if b, ok := s.E.(*ir.Binary); ok && b.Op.Precedence() > token.EQL.Precedence() {
+		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !isConst(b.X) {
+			// The operator's own rules for its right side stay: it is taken from its text.
+			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {
+				p.line("%s %s= %s", to, b.Op, p.unparen(b.Y, strings.TrimPrefix(text, to+" "+b.Op.String()+" ")))
+				return
+			}
+		}
+	}
+	e := p.expr(s.E, s.P.Type())
+	if to != e {
+		p.line("%s = %s", to, e)
+	} else if mayPanic(s.E) { // what assigns itself is taken for a mistake
+		p.line("_ = %s", e)
+	}
+}
+
+// unparen is the text of an operand without the parentheses of its operator.
+func (p *printer) unparen(e ir.Expr, text string) string {
+	if b, ok := e.(*ir.Binary); ok && text == "("+p.binary(b)+")" {
+		return text[1 : len(text)-1]
+	}
+	return text
+}
+
+// add prints an addition, as a subtraction where what is added is negated.
+func (p *printer) add(s *ir.Add) {
+	to, t := p.place(s.P), s.P.Type()
+	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && !isConst(u.X) {
+		p.line("%s -= %s", to, p.expr(u.X, t))
+		return
+	}
+	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && positive(u.X) {
+		p.line("%s -= %s", to, p.expr(u.X, t))
+		return
+	}
+	e := p.expr(s.E, t)
+	switch {
+	case e == "1" && hasInfo(t, types.IsInteger):
+		p.line("%s++", to)
+	case e == "-1" && hasInfo(t, types.IsInteger):
+		p.line("%s--", to)
+	default:
+		p.line("%s += %s", to, e)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"strconv"
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -19,13 +18,6 @@ type printer struct {
 	vars    map[*ir.Var]string
 	written map[*ir.Var]bool // whose address is taken, so that anybody may write them
 	around  []*target        // innermost last
-}
-
-// target is what a break or a continue goes to: a loop, or a switch in place of a scope.
-type target struct {
-	loop  *ir.Loop
-	scope *ir.Scope
-	used  bool // its label
 }
 
 func (p *printer) refuse(format string, args ...any) {
@@ -45,28 +37,33 @@ func (p *printer) function() {
 		body = append(body, &ir.Leave{L: p.f.Exit})
 	}
 	p.addresses(body)
-	var params, results []string
-	for i, v := range p.f.Params {
-		t := p.typ(v.Type)
-		if p.f.Variadic && i == len(p.f.Params)-1 {
-			t = "..." + p.typ(v.Type.Underlying().(*types.Slice).Elem())
-		}
-		params = append(params, p.name(v)+" "+t)
-	}
-	for _, v := range p.f.Results {
-		results = append(results, p.name(v)+" "+p.typ(v.Type))
-	}
-	head := "func " + p.file.names[p.f] + "(" + strings.Join(params, ", ") + ") "
-	if len(results) > 0 {
-		head += "(" + strings.Join(results, ", ") + ") "
+	head := "func " + p.file.names[p.f] + "(" + p.signature(p.f.Params, p.f.Variadic) + ") "
+	if len(p.f.Results) > 0 {
+		head += "(" + p.signature(p.f.Results, false) + ") "
 	}
 	p.line("%s{", head)
 	tail := map[*ir.Label]bool{}
-	if len(results) == 0 {
+	if len(p.f.Results) == 0 {
 		tail[p.f.Exit] = true
 	}
 	p.block(body, tail, false)
 	p.line("}")
+}
+
+// signature lists variables, the type only behind the last of those that share it.
+func (p *printer) signature(list []*ir.Var, variadic bool) string {
+	var out []string
+	for i, v := range list {
+		switch last := i == len(list)-1; {
+		case last && variadic:
+			out = append(out, p.name(v)+" ..."+p.typ(v.Type.Underlying().(*types.Slice).Elem()))
+		case !last && !(variadic && i == len(list)-2) && types.Identical(v.Type, list[i+1].Type):
+			out = append(out, p.name(v))
+		default:
+			out = append(out, p.name(v)+" "+p.typ(v.Type))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // addresses finds the variables whose memory has another name.
@@ -208,9 +205,10 @@ func (p *printer) declared(b ir.Block) int {
 		return 0
 	}
 	c, ok := b[n].(*ir.Call)
-	if !ok || c.Callee.Func == nil {
+	if !ok {
 		return 0
 	}
+	results := resultTypes(c.Callee)
 	for _, a := range c.Args {
 		read := false
 		ir.WalkExpr(a, func(e ir.Expr) bool {
@@ -226,7 +224,7 @@ func (p *printer) declared(b ir.Block) int {
 		if v == nil {
 			continue
 		}
-		if !lets[v] || !types.Identical(v.Type, c.Callee.Func.Results[i].Type) {
+		if !lets[v] || i >= len(results) || !types.Identical(v.Type, results[i]) {
 			return 0
 		}
 		delete(lets, v)
@@ -238,49 +236,17 @@ func (p *printer) declared(b ir.Block) int {
 	return n + 1
 }
 
-func (p *printer) labelled(t *target, l *ir.Label, print func()) {
-	outer := p.b.String()
-	p.b.Reset()
-	p.around = append(p.around, t)
-	print()
-	p.around = p.around[:len(p.around)-1]
-	text := p.b.String()
-	p.b.Reset()
-	p.b.WriteString(outer)
-	if t.used {
-		p.line("%s:", l.Name)
-	}
-	p.b.WriteString(text)
-}
-
-func (p *printer) leave(l *ir.Label) {
-	if l == p.f.Exit {
-		p.line("return")
-		return
-	}
-	broken, continued := true, true // nothing lies between that the word alone would mean
-	for i := len(p.around) - 1; i >= 0; i-- {
-		t := p.around[i]
-		word, bare, label := "break", false, l.Name
-		switch {
-		case t.scope != nil && t.scope.L == l:
-		case t.loop != nil && t.loop.L == l:
-			bare = broken
-		case t.loop != nil && t.loop.Next == l:
-			word, bare, label = "continue", continued, t.loop.L.Name
-		default:
-			broken, continued = false, continued && t.loop == nil
-			continue
+func resultTypes(c *ir.Callee) (list []types.Type) {
+	if c.Func != nil {
+		for _, v := range c.Func.Results {
+			list = append(list, v.Type)
 		}
-		if bare {
-			p.line("%s", word)
-			return
+	} else if c.Rule.Object != nil {
+		for v := range c.Rule.Object.Signature().Results().Variables() {
+			list = append(list, v.Type())
 		}
-		t.used = true
-		p.line("%s %s", word, label)
-		return
 	}
-	p.refuse("a leave of %s, which is not around it", l.Name)
+	return list
 }
 
 func (p *printer) branches(s *ir.If, tail map[*ir.Label]bool) {
@@ -300,68 +266,4 @@ func (p *printer) branches(s *ir.If, tail map[*ir.Label]bool) {
 		p.block(s.Else, tail, true)
 	}
 	p.line("}")
-}
-
-func (p *printer) loop(s *ir.Loop) {
-	body := s.Body
-	if v := s.V; v == nil {
-		cond := ""
-		if len(body) > 1 {
-			if first, ok := body[0].(*ir.If); ok && len(first.Then) == 1 && len(first.Else) == 0 {
-				not, isNot := first.Cond.(*ir.Unary)
-				l, isLeave := first.Then[0].(*ir.Leave)
-				if isNot && not.Op == token.NOT && isLeave && l.L == s.L {
-					cond, body = p.expr(not.X, types.Typ[types.Bool])+" ", body[1:]
-				}
-			}
-		}
-		p.line("for %s{", cond)
-	} else {
-		i, lo, hi := p.name(v), p.expr(s.Lo, nil), p.expr(s.Hi, v.Type)
-		head := i + " := " + lo
-		if !p.stable(s.Hi, s.Body) {
-			end := p.names.Name(v.Name + "End")
-			head, hi = i+", "+end+" := "+lo+", "+p.expr(s.Hi, nil), end
-		}
-		less, step := "<", " += "+strconv.FormatInt(s.Step, 10)
-		if s.Step < 0 {
-			less, step = ">", " -= "+strconv.FormatInt(-s.Step, 10)
-		}
-		switch s.Step {
-		case 1:
-			step = "++"
-		case -1:
-			step = "--"
-		}
-		p.line("for %s; %s %s %s; %s%s {", head, i, less, hi, i, step)
-	}
-	p.block(body, map[*ir.Label]bool{s.Next: true}, false)
-	p.line("}")
-}
-
-// stable reports whether e, evaluated before each iteration, has one value throughout
-// and costs nothing: it is a constant or made of variables that the body does not assign.
-func (p *printer) stable(e ir.Expr, body ir.Block) bool {
-	switch e := e.(type) {
-	case *ir.Const:
-		return true
-	case *ir.Load:
-		return len(e.P.Path) == 0 && !p.written[e.P.Root] && !assigns(body, e.P.Root)
-	case *ir.Len:
-		return p.stable(e.X, body)
-	case *ir.Binary:
-		return (e.Op == token.ADD || e.Op == token.SUB) && p.stable(e.X, body) && p.stable(e.Y, body)
-	}
-	return false
-}
-
-// assigns reports whether b assigns to v or to a part of it.
-func assigns(b ir.Block, v *ir.Var) (found bool) {
-	ir.Walk(b, func(s ir.Stmt) bool {
-		for _, w := range ir.EffectOf(s).Writes {
-			found = found || w.Root == v && !w.Behind()
-		}
-		return !found
-	})
-	return found
 }

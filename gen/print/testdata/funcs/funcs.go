@@ -269,3 +269,17 @@ func Methods(x float64) float64 {
 	d.add(3)
 	return c.mean() + d.mean()
 }
+
+func Shifts(x float64, n int) float64 {
+	if n < 0 {
+		n = -n
+	}
+	s := x * float64(int64(1)<<uint(n))
+	k := 1 << n
+	s -= 0.5
+	s -= x * float64(k)
+	s /= 1 + x*x
+	s *= x - 2
+	n--
+	return s + float64(n<<1) + float64(len([3]int{}))/2
+}
