@@ -39,6 +39,8 @@ func TestLayering(t *testing.T) {
 		"gen/activity":            "gen/ir",
 		"gen/tangent":             "gen/activity gen/ir rules",
 		"gen/lower":               "gen/ir",
+		"gen/print":               "gen/ir",
+		"gen/rt":                  "rules",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
 	}

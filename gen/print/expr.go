@@ -1,0 +1,193 @@
+package print
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Precedences above those of binary operators.
+const (
+	unary   = token.UnaryPrec
+	postfix = token.HighestPrec
+)
+
+// expr is e where a value of type want is expected, nil where its text has to say its
+// type.
+func (p *printer) expr(e ir.Expr, want types.Type) string { return p.prec(e, want, 0) }
+
+// prec is e as an operand of an operator of a precedence.
+func (p *printer) prec(e ir.Expr, want types.Type, outer int) string {
+	s, inner := p.text(e, want)
+	if inner < outer {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+// text is e and the precedence of its operator.
+func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
+	switch e := e.(type) {
+	case *ir.Const:
+		return p.constant(e, want)
+	case *ir.Load:
+		s := p.place(e.P)
+		if strings.HasPrefix(s, "*") {
+			return s, unary
+		}
+		return s, postfix
+	case *ir.Unary:
+		x := ""
+		if e.Op == token.SUB && positive(e.X) && hasInfo(e.T, types.IsFloat) {
+			x = p.expr(e.X, want) // the negative number itself
+		} else if isConst(e.X) {
+			x = p.hidden(e.X)
+		} else if x = p.prec(e.X, e.T, unary); strings.ContainsAny(x[:1], "+-^&*") {
+			x = "(" + x + ")"
+		}
+		return e.Op.String() + x, unary
+	case *ir.Binary:
+		return p.binary(e), e.Op.Precedence()
+	case *ir.Math:
+		return p.math(e), postfix
+	case *ir.Convert:
+		t := p.typeCall(e.T)
+		if isConst(e.X) && !exact(e.X, e.T) {
+			return t + "(" + p.hidden(e.X) + ")", postfix
+		}
+		return t + "(" + p.expr(e.X, nil) + ")", postfix
+	case *ir.Len:
+		if e.Cap {
+			return p.builtin("cap") + "(" + p.expr(e.X, nil) + ")", postfix
+		}
+		return p.builtin("len") + "(" + p.expr(e.X, nil) + ")", postfix
+	case *ir.Slice:
+		return p.prec(e.X, nil, postfix) + p.bounds(e.Lo, e.Hi, e.Max), postfix
+	case *ir.SliceAt:
+		return p.path(e.P, true) + p.bounds(e.Lo, e.Hi, e.Max), postfix
+	case *ir.Addr:
+		return "&" + p.place(e.P), unary
+	case *ir.Make:
+		s := p.builtin("make") + "(" + p.typ(e.T) + ", " + p.index(e.N, -1)
+		if e.Cap != nil {
+			s += ", " + p.index(e.Cap, -1)
+			if n, c := number(e.N), number(e.Cap); isConst(e.N) && isConst(e.Cap) && (n < 0 || c < n) {
+				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.hidden(e.N) + ", " + p.index(e.Cap, -1)
+			}
+		}
+		return s + ")", postfix
+	case *ir.New:
+		return p.builtin("new") + "(" + p.typ(e.T.Underlying().(*types.Pointer).Elem()) + ")", postfix
+	case *ir.Literal:
+		return p.literal(e), postfix
+	case *ir.Opaque:
+		return p.opaque(e)
+	}
+	p.refuse("expression %T", e)
+	return "", 0
+}
+
+// isConst reports whether Go may take the text of e for a constant expression, which it
+// computes exactly, refuses if it overflows, and knows no negative zero of.
+func isConst(e ir.Expr) bool {
+	switch e := e.(type) {
+	case *ir.Const:
+		_, basic := e.T.Underlying().(*types.Basic)
+		return basic
+	case *ir.Convert:
+		return isConst(e.X)
+	case *ir.Unary:
+		return isConst(e.X)
+	case *ir.Len:
+		_, slice := e.X.Type().Underlying().(*types.Slice)
+		return !slice
+	}
+	return false // operators have one operand at least that is hidden
+}
+
+// hidden is the value of a constant as one that is known only when the program runs.
+func (p *printer) hidden(e ir.Expr) string {
+	return p.runtime("Value") + "(" + p.expr(e, nil) + ")"
+}
+
+// runtime is the name of a function of package rt.
+func (p *printer) runtime(name string) string {
+	return p.qualified(types.NewPackage(runtimePath, "rt"), name)
+}
+
+// exact reports whether a constant converts to t without a change.
+func exact(e ir.Expr, t types.Type) bool {
+	c, ok := e.(*ir.Const)
+	if !ok {
+		return false
+	}
+	if c.Val == nil || !hasInfo(t, types.IsNumeric) {
+		return !hasInfo(t, types.IsInteger) || c.Val == nil
+	}
+	i := constant.ToInt(c.Val)
+	if i.Kind() != constant.Int {
+		return false
+	}
+	n, ok := constant.Int64Val(i)
+	return ok && (n == int64(int8(n)) && n >= 0 || n == int64(int16(n)) && hasInfo(t, types.IsFloat))
+}
+
+// binary is an operation. Operands that are constants get their types from the other.
+func (p *printer) binary(e *ir.Binary) string {
+	prec := e.Op.Precedence()
+	x, y := e.X, e.Y
+	op := " " + e.Op.String() + " "
+	shift := e.Op == token.SHL || e.Op == token.SHR
+	switch {
+	case shift && isConst(y) && (isConst(x) || !positive(y)), isConst(x) && isConst(y):
+		return p.hidden(x) + op + p.hidden(y)
+	case shift && isConst(x): // whose type would be that of what is around
+		return p.typ(x.Type()) + "(" + p.expr(x, x.Type()) + ")" + op + p.prec(y, types.Typ[types.Uint], prec+1)
+	case shift:
+		return p.prec(x, nil, prec) + op + p.prec(y, types.Typ[types.Uint], prec+1)
+	case e.Op == token.LAND || e.Op == token.LOR:
+		return p.prec(x, e.T, prec) + op + p.prec(y, e.T, prec+1)
+	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && isConst(y) && !positive(y):
+		return p.prec(x, nil, prec) + op + p.hidden(y)
+	}
+	return p.prec(x, y.Type(), prec) + op + p.prec(y, x.Type(), prec+1)
+}
+
+// positive reports whether a constant is a positive number.
+func positive(e ir.Expr) bool {
+	c, ok := e.(*ir.Const)
+	return ok && c.Val != nil && constant.Sign(c.Val) > 0
+}
+
+func (p *printer) math(e *ir.Math) string {
+	params, _, _ := ir.Elementary(e.Name)
+	list := make([]string, len(e.Args))
+	all := true
+	for i, x := range e.Args {
+		want := e.T
+		if i < len(params) {
+			want = params[i]
+		}
+		list[i] = p.expr(x, want)
+		all = all && isConst(x)
+	}
+	var name string
+	switch {
+	case e.Name == "min" || e.Name == "max":
+		name = p.builtin(e.Name)
+		if all {
+			list[0] = p.hidden(e.Args[0])
+		}
+	case strings.HasPrefix(e.Name, "math."):
+		name = p.qualified(types.NewPackage("math", "math"), e.Name[len("math."):])
+	case strings.HasPrefix(e.Name, "rules."):
+		s := e.Name[len("rules."):]
+		name = p.runtime(strings.ToUpper(s[:1]) + s[1:])
+	default:
+		p.refuse("function %s", e.Name)
+	}
+	return name + "(" + strings.Join(list, ", ") + ")"
+}

@@ -1,0 +1,143 @@
+package print
+
+import (
+	"go/constant"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// index is an index or a bound. A constant that Go would refuse, as it is out of range
+// of n elements, is hidden; -1 stands for any n.
+func (p *printer) index(e ir.Expr, n int64) string {
+	if c, ok := e.(*ir.Const); ok && c.Val != nil {
+		i, ok := constant.Int64Val(constant.ToInt(c.Val))
+		if !ok || i < 0 || n >= 0 && i >= n {
+			return p.hidden(e)
+		}
+		return p.expr(e, e.Type())
+	}
+	return p.expr(e, e.Type())
+}
+
+func (p *printer) bounds(lo, hi, max ir.Expr) string {
+	consts := 0
+	list := []string{"", ""}
+	for i, e := range []ir.Expr{lo, hi, max} {
+		if e == nil {
+			continue
+		}
+		s := p.index(e, -1)
+		if isConst(e) {
+			if consts++; consts > 1 {
+				s = p.hidden(e)
+			}
+		}
+		if i == 2 {
+			list = append(list, s)
+		} else {
+			list[i] = s
+		}
+	}
+	return "[" + strings.Join(list, ":") + "]"
+}
+
+func (p *printer) literal(e *ir.Literal) string {
+	list := make([]string, len(e.Elems))
+	st, _ := e.T.Underlying().(*types.Struct)
+	var of types.Type
+	switch t := e.T.Underlying().(type) {
+	case *types.Array:
+		of = t.Elem()
+	case *types.Slice:
+		of = t.Elem()
+	}
+	plain, last := true, 0
+	for i, k := range e.Keys {
+		plain = plain && k == i
+		last = max(last, k+1)
+	}
+	for i, x := range e.Elems {
+		switch {
+		case st != nil:
+			list[i] = p.field(st, e.Keys[i]) + ": " + p.expr(x, st.Field(e.Keys[i]).Type())
+		case plain:
+			list[i] = p.expr(x, of)
+		default:
+			list[i] = strconv.Itoa(e.Keys[i]) + ": " + p.expr(x, of)
+		}
+	}
+	if _, slice := e.T.Underlying().(*types.Slice); slice && e.Len > last {
+		z, _ := p.constant(&ir.Const{Typed: ir.Typed{T: of}}, of)
+		list = append(list, strconv.Itoa(e.Len-1)+": "+z)
+	}
+	return p.typ(e.T) + "{" + strings.Join(list, ", ") + "}"
+}
+
+func (p *printer) place(at *ir.Place) string { return p.path(at, false) }
+
+// path is a place; with sliced, bounds follow. A pointer is followed without a star by a
+// field or an index of an array.
+func (p *printer) path(at *ir.Place, sliced bool) string {
+	s := p.name(at.Root)
+	t := at.Root.Type
+	suffix := func(x string) {
+		if strings.HasPrefix(s, "*") {
+			s = "(" + s + ")"
+		}
+		s += x
+	}
+	for i, step := range at.Path {
+		next := (&ir.Place{Root: at.Root, Path: at.Path[:i+1]}).Type()
+		if next == nil {
+			p.refuse("a path that does not fit %s", at.Root.Name)
+		}
+		switch {
+		case step.Field >= 0:
+			suffix("." + p.field(t.Underlying().(*types.Struct), step.Field))
+		case step.Index != nil:
+			n := int64(-1)
+			if a, ok := t.Underlying().(*types.Array); ok {
+				n = a.Len()
+			}
+			suffix("[" + p.index(step.Index, n) + "]")
+		case i+1 < len(at.Path) && (at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
+			// the star is left out
+			suffix("")
+		default:
+			s = "*" + s
+		}
+		t = next
+	}
+	if sliced {
+		suffix("")
+	}
+	return s
+}
+
+func isArray(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Array)
+	return ok
+}
+
+func (p *printer) field(t *types.Struct, i int) string {
+	f := t.Field(i)
+	if !p.visible(f) || f.Name() == "_" {
+		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
+	}
+	return f.Name()
+}
+
+// number is the value of an integer constant, -1 of anything else.
+func number(e ir.Expr) int64 {
+	if c, ok := e.(*ir.Const); ok && c.Val == nil {
+		return 0
+	} else if ok {
+		if n, ok := constant.Int64Val(constant.ToInt(c.Val)); ok {
+			return n
+		}
+	}
+	return -1
+}

@@ -1,0 +1,190 @@
+package print_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+const (
+	module   = "github.com/nabla-ad/nabla"
+	problems = module + "/problems"
+)
+
+// source is a package that is loaded, with functions of it that are printed: as they
+// are, and their tangents by the active parameters.
+type source struct {
+	dir   string
+	pkg   *types.Package
+	funcs []print.Func
+}
+
+type entry struct {
+	name string
+	m    activity.Mask
+}
+
+func load(t *testing.T, dir string, entries []entry) *source {
+	t.Helper()
+	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &source{dir: dir, pkg: pkgs[0].Types}
+	if dir == problems { // which are printed for another package
+		s.dir, s.pkg = "./testdata/other", types.NewPackage(module+"/p2", "other")
+	}
+	p, tangents := lower.New(pkgs, lower.Options{}), tangent.New()
+	for _, e := range entries {
+		fn := p.Lookup(pkgs[0].PkgPath, e.name)
+		f, err := p.Func(fn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(e.name, ".", "")
+		s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
+		if e.m == 0 {
+			continue
+		}
+		g, _, err := tangents.Of(f, e.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.funcs = append(s.funcs, print.Func{Func: g, Name: name + "Tangent", Doc: "computes " + name + " and its derivative."})
+	}
+	return s
+}
+
+func (s *source) file(t *testing.T) []byte {
+	t.Helper()
+	text, err := print.File(s.pkg, s.funcs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// sources are the packages with functions to print.
+func sources(t *testing.T) []*source {
+	return []*source{
+		load(t, "../tangent/testdata/funcs", []entry{
+			{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
+			{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
+			{"Small", 1}, {"Kink", 1}, {"Matrix", 1},
+		}),
+		load(t, "./testdata/funcs", []entry{
+			{"Constants", 1}, {"Precedence", 0}, {"Shadows", 1}, {"Loops", 1}, {"Bounds", 1}, {"Panics", 1}, {"Embedded", 1},
+			{"Singles", 1}, {"Pairs", 1}, {"Literals", 1}, {"Named", 1}, {"Unused", 1}, {"Nested", 1}, {"Variadic", 1},
+			{"Methods", 1}, {"Shifts", 1},
+		}),
+		load(t, problems, []entry{{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}}),
+	}
+}
+
+// TestTypes: what is printed type-checks together with its package.
+func TestTypes(t *testing.T) {
+	for _, s := range sources(t) {
+		fset := token.NewFileSet()
+		var files []*ast.File
+		names, err := filepath.Glob(s.dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			f, err := parser.ParseFile(fset, name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		text := s.file(t)
+		f, err := parser.ParseFile(fset, lower.Output, text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+		if _, err := c.Check(s.pkg.Path(), fset, append(files, f), nil); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if !bytes.Equal(text, s.file(t)) {
+			t.Error("a second print is different")
+		}
+	}
+}
+
+// TestGolden shows what is printed.
+func TestGolden(t *testing.T) {
+	for i, s := range sources(t) {
+		file := fmt.Sprintf("testdata/printed%d.txt", i)
+		text := s.file(t)
+		if *update {
+			if err := os.WriteFile(file, text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(text, want) {
+			t.Errorf("%s is not what is printed now; run with -update and read the difference: %v", file, err)
+		}
+	}
+}
+
+// TestRefused: what cannot be written in a package is an error that says so.
+func TestRefused(t *testing.T) {
+	s := load(t, "./testdata/funcs", []entry{{"Methods", 0}, {"Embedded", 0}})
+	other := types.NewPackage("example.com/other", "other")
+	for _, fn := range s.funcs {
+		var e *print.Error
+		if text, err := print.File(other, fn); !errors.As(err, &e) || text != nil || e.Func == "" {
+			t.Errorf("%s: %v\n%s", fn.Name, err, text)
+		}
+	}
+	// A package may have another min.
+	least := load(t, "../tangent/testdata/funcs", []entry{{"Least", 0}}).funcs[0]
+	if _, err := print.File(other, least); err != nil {
+		t.Error(err)
+	}
+	other.Scope().Insert(types.NewFunc(token.NoPos, other, "min", types.NewSignatureType(nil, nil, nil, nil, nil, false)))
+	var e *print.Error
+	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.What, "min") {
+		t.Error(err)
+	}
+}
+
+// TestConstantOperators: what the compiler would compute exactly is computed at run time.
+func TestConstantOperators(t *testing.T) {
+	f64 := ir.Typed{T: types.Typ[types.Float64]}
+	number := func(x float64) ir.Expr { return &ir.Const{Typed: f64, Val: constant.MakeFloat64(x)} }
+	y := &ir.Var{Name: "y", Type: f64.T, Kind: ir.Result}
+	for want, e := range map[string]ir.Expr{
+		"return -rt.Value(0.0)":                &ir.Unary{Typed: f64, Op: token.SUB, X: number(0)},
+		"return rt.Value(1.0) / rt.Value(0.0)": &ir.Binary{Typed: f64, Op: token.QUO, X: number(1), Y: number(0)},
+		"return -1.5":                          &ir.Unary{Typed: f64, Op: token.SUB, X: number(1.5)},
+		"return min(rt.Value(1.0), 2)":         &ir.Math{Typed: f64, Name: "min", Args: []ir.Expr{number(1), number(2)}},
+	} {
+		f := &ir.Func{Name: "f", Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{&ir.Set{P: y.Place(), E: e}}}
+		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, want %s in\n%s", err, want, text)
+		}
+	}
+}

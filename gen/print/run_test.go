@@ -1,0 +1,211 @@
+package print_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/types"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// call is a function of what is compiled, with its arguments and what they and the
+// results are afterwards.
+type call struct {
+	Package, Func string
+	Args          []json.RawMessage
+	want          string
+}
+
+// calls are evaluations of all functions on random arguments.
+func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
+	for _, fn := range s.funcs {
+		for range 20 {
+			c := call{Package: s.pkg.Name(), Func: fn.Name}
+			var args []any
+			for _, v := range fn.Func.Params {
+				var a any
+				switch v.Type.String() {
+				case "float64":
+					a = r.NormFloat64() * 2
+				case "int":
+					a = r.IntN(7) - 1
+				case "float32":
+					a = float32(r.NormFloat64())
+				case "[]float64":
+					x := make([]float64, 6)
+					for i := range x {
+						x[i] = r.NormFloat64() + 1
+					}
+					a = x
+				default:
+					t.Fatalf("parameter of type %v", v.Type)
+				}
+				text, err := json.Marshal(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				args, c.Args = append(args, a), append(c.Args, text)
+			}
+			values := ir.ValuesOf(args...)
+			results, err := ir.Eval(fn.Func, values)
+			if err != nil {
+				var p *ir.PanicError
+				var limit *ir.LimitError
+				if errors.As(err, &limit) {
+					continue
+				}
+				if !errors.As(err, &p) {
+					t.Fatal(err)
+				}
+				c.want = "panic"
+			} else {
+				for i, v := range fn.Func.Results {
+					c.want += show(results[i], v.Type)
+				}
+				for i, v := range fn.Func.Params {
+					c.want += show(values[i], v.Type)
+				}
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// show is the floats of a value in the form that the compiled program prints.
+func show(v ir.Value, t types.Type) string {
+	switch t.String() {
+	case "float64":
+		return bits(ir.As[float64](v))
+	case "float32":
+		return bits(float64(ir.As[float32](v)))
+	case "int":
+		return fmt.Sprint(" ", ir.As[int](v))
+	case "[]float64":
+		s := ""
+		for _, x := range ir.As[[]float64](v) {
+			s += bits(x)
+		}
+		return s + ";"
+	}
+	return "?" + t.String()
+}
+
+func bits(x float64) string {
+	if math.IsNaN(x) {
+		return " nan"
+	}
+	return fmt.Sprintf(" %x", math.Float64bits(x))
+}
+
+// TestRun compiles what is printed and compares it with the evaluation. That is exact
+// where the compiler fuses nothing, as on amd64.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the compiler may fuse multiplications and additions")
+	}
+	dir := t.TempDir()
+	write := func(name string, text []byte) {
+		t.Helper()
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A module of the same name with the packages that generated code imports.
+	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"))
+	for _, sub := range []string{"rules", "gen/rt"} {
+		copyPackage(t, "../../"+sub, sub, write)
+	}
+	var calls []call
+	var imports, table string
+	r := rand.New(rand.NewPCG(5, 6))
+	for i, s := range sources(t) {
+		at := fmt.Sprintf("p%d", i)
+		copyPackage(t, s.dir, at, write)
+		write(at+"/"+lower.Output, s.file(t))
+		imports += fmt.Sprintf("%s %q\n", at, module+"/"+at)
+		list := s.calls(t, r)
+		for k := range list {
+			list[k].Package = at
+		}
+		calls = append(calls, list...)
+		for _, fn := range s.funcs {
+			table += fmt.Sprintf("%q: %s.%s,\n", at+fn.Name, at, fn.Name)
+		}
+	}
+	input, err := json.Marshal(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/main.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("main.go", []byte(strings.NewReplacer("IMPORTS", imports, "TABLE", table).Replace(string(text))))
+	out := command(t, dir, input, "run", ".")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != len(calls) {
+		t.Fatalf("%d results of %d calls", len(lines), len(calls))
+	}
+	panics := 0
+	for i, c := range calls {
+		if c.want == "panic" {
+			panics++
+		}
+		if lines[i] != c.want {
+			t.Errorf("%s.%s(%s) gives %s, want %s", c.Package, c.Func, c.Args, lines[i], c.want)
+		}
+	}
+	t.Logf("%d calls, %d panics", len(calls), panics)
+	command(t, dir, nil, "vet", "./...")
+}
+
+func copyPackage(t *testing.T, from, to string, write func(string, []byte)) {
+	t.Helper()
+	names, err := filepath.Glob(from + "/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %v", from, err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(to+"/"+filepath.Base(name), text)
+	}
+}
+
+func command(t *testing.T, dir string, input []byte, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %v: %v\n%s", args, err, stderr.Bytes())
+	}
+	return string(out)
+}

@@ -1,0 +1,206 @@
+package print
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// simple prints a statement without blocks.
+func (p *printer) simple(s ir.Stmt) {
+	switch s := s.(type) {
+	case *ir.Let:
+		p.let(s)
+	case *ir.Set:
+		p.set(s)
+	case *ir.Add:
+		p.add(s)
+	case *ir.Call:
+		p.call(s, "=")
+	case *ir.Append:
+		of := s.S.Type().Underlying().(*types.Slice).Elem()
+		list := []string{p.expr(s.S, nil)}
+		for _, e := range s.Elems {
+			if s.Spread {
+				list = append(list, p.expr(e, nil)+"...")
+			} else {
+				list = append(list, p.expr(e, of))
+			}
+		}
+		if len(list) == 1 {
+			if to := p.place(s.P); to != list[0] {
+				p.line("%s = %s", to, list[0])
+			}
+			return
+		}
+		p.line("%s = %s(%s)", p.place(s.P), p.builtin("append"), strings.Join(list, ", "))
+	case *ir.Copy:
+		to := ""
+		if s.N != nil {
+			to = p.name(s.N) + " = "
+		}
+		p.line("%s%s(%s, %s)", to, p.builtin("copy"), p.expr(s.Dst, nil), p.expr(s.Src, nil))
+	case *ir.Clear:
+		p.line("%s(%s)", p.builtin("clear"), p.expr(s.S, nil))
+	case *ir.Panic:
+		p.line("%s(%s)", p.builtin("panic"), p.expr(s.E, nil))
+	case *ir.Keep:
+		st := p.name(s.Stack)
+		p.line("%s = %s(%s, %s)", st, p.builtin("append"), st, p.expr(s.E, s.Stack.Type.Underlying().(*types.Slice).Elem()))
+	case *ir.Restore:
+		st := p.name(s.Stack)
+		p.line("%s = %s[%s(%s)-1]", p.place(s.P), st, p.builtin("len"), st)
+		p.line("%s = %s[:%s(%s)-1]", st, st, p.builtin("len"), st)
+	default:
+		p.refuse("statement %T", s)
+	}
+}
+
+func (p *printer) set(s *ir.Set) {
+	if s.P.Root == blank {
+		p.line("_ = %s", p.expr(s.E, nil))
+		return
+	}
+	to := p.place(s.P)
+	if b, ok := s.E.(*ir.Binary); ok && b.Op.Precedence() > token.EQL.Precedence() {
+		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !isConst(b.X) {
+			// The operator's own rules for its right side stay: it is taken from its text.
+			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {
+				p.line("%s %s= %s", to, b.Op, p.unparen(b.Y, strings.TrimPrefix(text, to+" "+b.Op.String()+" ")))
+				return
+			}
+		}
+	}
+	e := p.expr(s.E, s.P.Type())
+	if to != e {
+		p.line("%s = %s", to, e)
+	} else if mayPanic(s.E) { // what assigns itself is taken for a mistake
+		p.line("_ = %s", e)
+	}
+}
+
+// unparen is the text of an operand without the parentheses of its operator.
+func (p *printer) unparen(e ir.Expr, text string) string {
+	if b, ok := e.(*ir.Binary); ok && text == "("+p.binary(b)+")" {
+		return text[1 : len(text)-1]
+	}
+	return text
+}
+
+// add prints an addition, as a subtraction where what is added is negated.
+func (p *printer) add(s *ir.Add) {
+	to, t := p.place(s.P), s.P.Type()
+	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && !isConst(u.X) {
+		p.line("%s -= %s", to, p.expr(u.X, t))
+		return
+	}
+	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && positive(u.X) {
+		p.line("%s -= %s", to, p.expr(u.X, t))
+		return
+	}
+	e := p.expr(s.E, t)
+	switch {
+	case e == "1" && hasInfo(t, types.IsInteger):
+		p.line("%s++", to)
+	case e == "-1" && hasInfo(t, types.IsInteger):
+		p.line("%s--", to)
+	default:
+		p.line("%s += %s", to, e)
+	}
+}
+
+// let declares a variable, with its type where its value does not say it.
+func (p *printer) let(s *ir.Let) {
+	name := p.name(s.V)
+	if s.E == nil {
+		p.line("var %s %s", name, p.typ(s.V.Type))
+		return
+	}
+	if c, ok := s.E.(*ir.Const); ok && c.Val == nil {
+		p.line("var %s %s", name, p.typ(s.V.Type))
+		return
+	}
+	says := types.Identical(s.E.Type(), s.V.Type)
+	switch e := s.E.(type) {
+	case *ir.Opaque:
+		says = false
+	case *ir.Binary:
+		says = says && (!hasInfo(e.T, types.IsBoolean) || types.Identical(e.T, types.Typ[types.Bool]))
+	}
+	if says {
+		p.line("%s := %s", name, p.expr(s.E, nil))
+		return
+	}
+	p.line("var %s %s = %s", name, p.typ(s.V.Type), p.expr(s.E, s.V.Type))
+}
+
+// call prints a call whose results are assigned by op.
+func (p *printer) call(s *ir.Call, op string) {
+	var results []string
+	some := false
+	for _, v := range s.Results {
+		if v == nil {
+			results = append(results, "_")
+			continue
+		}
+		some = true
+		results = append(results, p.name(v))
+	}
+	head := ""
+	if some {
+		head = strings.Join(results, ", ") + " " + op + " "
+	}
+	if f := s.Callee.Func; f != nil {
+		var params []types.Type
+		for _, v := range f.Params {
+			params = append(params, v.Type)
+		}
+		if name, ok := p.file.names[f]; ok {
+			p.line("%s%s(%s)", head, name, p.args(s.Args, params, f.Variadic))
+			return
+		}
+		if f.Object == nil {
+			p.refuse("a call of %s", f.Name)
+		}
+		p.line("%s%s", head, p.object(f.Object, s.Args, params))
+		return
+	}
+	o := s.Callee.Rule.Object
+	if o == nil || !p.visible(o) || o.Signature().TypeParams().Len() > 0 || o.Signature().RecvTypeParams().Len() > 0 {
+		p.refuse("a call of %s, which cannot be named", s.Callee.Rule.Name)
+	}
+	var params []types.Type
+	if r := o.Signature().Recv(); r != nil {
+		params = append(params, r.Type())
+	}
+	for v := range o.Signature().Params().Variables() {
+		params = append(params, v.Type())
+	}
+	p.line("%s%s", head, p.object(o, s.Args, params))
+}
+
+// object is a call of a function or a method of the source.
+func (p *printer) object(o *types.Func, args []ir.Expr, params []types.Type) string {
+	sig := o.Signature()
+	if len(args) != len(params) {
+		p.refuse("a call of %s with %d arguments", o.FullName(), len(args))
+	}
+	if sig.Recv() == nil {
+		return p.qualified(o.Pkg(), o.Name()) + "(" + p.args(args, params, sig.Variadic()) + ")"
+	}
+	recv := p.prec(args[0], nil, postfix)
+	return recv + "." + o.Name() + "(" + p.args(args[1:], params[1:], sig.Variadic()) + ")"
+}
+
+func (p *printer) args(args []ir.Expr, params []types.Type, variadic bool) string {
+	list := make([]string, len(args))
+	for i, a := range args {
+		list[i] = p.expr(a, params[i])
+	}
+	if variadic {
+		list[len(list)-1] += "..."
+	}
+	return strings.Join(list, ", ")
+}

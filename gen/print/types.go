@@ -1,0 +1,198 @@
+package print
+
+import (
+	"bytes"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// builtin is a predeclared name, which the package must not have for something else.
+func (p *printer) builtin(name string) string {
+	if p.pkg.Scope().Lookup(name) != nil {
+		p.refuse("the predeclared %s, which package %s declares", name, p.pkg.Name())
+	}
+	return name
+}
+
+// typ is a type all of whose names may be used in the package.
+func (p *printer) typ(t types.Type) string {
+	p.check(t)
+	return types.TypeString(t, p.qualifier)
+}
+
+// typeCall is a type in front of a parenthesis.
+func (p *printer) typeCall(t types.Type) string {
+	s := p.typ(t)
+	if strings.ContainsAny(s[:1], "*<") || strings.HasPrefix(s, "func") || strings.HasPrefix(s, "chan") {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+func (p *printer) check(t types.Type) {
+	switch t := t.(type) {
+	case *types.Basic:
+		if t.Kind() == types.UnsafePointer {
+			p.refuse("the type %s", t)
+		}
+		p.builtin(t.Name())
+	case *types.Alias:
+		p.named(t, t.Obj(), t.TypeArgs())
+	case *types.Named:
+		p.named(t, t.Obj(), t.TypeArgs())
+	case *types.Pointer:
+		p.check(t.Elem())
+	case *types.Slice:
+		p.check(t.Elem())
+	case *types.Array:
+		p.check(t.Elem())
+	case *types.Map:
+		p.check(t.Key())
+		p.check(t.Elem())
+	case *types.Chan:
+		p.check(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			p.check(f.Type())
+			if !p.visible(f) {
+				p.refuse("the field %s of a type without a name", f.Name())
+			}
+		}
+	case *types.Signature:
+		for v := range t.Params().Variables() {
+			p.check(v.Type())
+		}
+		for v := range t.Results().Variables() {
+			p.check(v.Type())
+		}
+	case *types.Interface:
+		if t.NumMethods() > 0 || !t.IsMethodSet() {
+			p.refuse("the type %s", t)
+		}
+	default:
+		p.refuse("the type %s", t)
+	}
+}
+
+func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
+	if o.Pkg() == nil {
+		p.builtin(o.Name())
+	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() {
+		p.refuse("the type %s, which cannot be named in package %s", t, p.pkg.Name())
+	}
+	for i := range args.Len() {
+		p.check(args.At(i))
+	}
+}
+
+// opaque is an expression that is kept as text. Names of packages in it are those that
+// the packages have.
+func (p *printer) opaque(e *ir.Opaque) (string, int) {
+	if e.Format == "%v" && len(e.Args) == 1 {
+		return p.text(e.Args[0], nil)
+	}
+	var text strings.Builder
+	n := 0
+	for i := 0; i < len(e.Format); i++ {
+		switch {
+		case strings.HasPrefix(e.Format[i:], "%%"):
+			text.WriteByte('%')
+			i++
+		case strings.HasPrefix(e.Format[i:], "%v") && n < len(e.Args):
+			text.WriteString(mark + strconv.Itoa(n) + "_")
+			n++
+			i++
+		default:
+			text.WriteByte(e.Format[i])
+		}
+	}
+	x, err := parser.ParseExpr(text.String())
+	if err != nil || n != len(e.Args) {
+		p.refuse("the expression %s", e.Format)
+	}
+	x = p.renamed(x, e.Format)
+	var b bytes.Buffer
+	if err := format.Node(&b, token.NewFileSet(), x); err != nil {
+		p.refuse("the expression %s", e.Format)
+	}
+	s := b.String()
+	for i, a := range e.Args {
+		s = strings.ReplaceAll(s, mark+strconv.Itoa(i)+"_", p.operand(a))
+	}
+	return s, unary
+}
+
+// mark begins what stands for an argument.
+const mark = "argument_"
+
+// operand is an argument of an opaque expression: a constant has its default type there.
+func (p *printer) operand(e ir.Expr) string {
+	s := p.prec(e, nil, postfix)
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
+		if _, ok := e.(*ir.Addr); ok {
+			return s[1 : len(s)-1]
+		}
+	}
+	return s
+}
+
+// renamed gives the packages in x the names they have in this file.
+func (p *printer) renamed(x ast.Expr, format string) ast.Expr {
+	var fix func(x ast.Expr) ast.Expr
+	fix = func(x ast.Expr) ast.Expr {
+		switch x := x.(type) {
+		case *ast.Ident:
+			if !strings.HasPrefix(x.Name, mark) {
+				if types.Universe.Lookup(x.Name) == nil {
+					p.refuse("the expression %s", format)
+				}
+				p.builtin(x.Name)
+			}
+			return x
+		case *ast.SelectorExpr:
+			id, ok := x.X.(*ast.Ident)
+			pkg := (*types.Package)(nil)
+			if ok {
+				pkg = p.packageNamed(id.Name)
+			}
+			if pkg == nil || pkg.Scope().Lookup(x.Sel.Name) == nil || !p.visible(pkg.Scope().Lookup(x.Sel.Name)) {
+				p.refuse("the expression %s", format)
+			}
+			return ast.NewIdent(p.qualified(pkg, x.Sel.Name))
+		case *ast.CallExpr:
+			x.Fun = fix(x.Fun)
+			for i := range x.Args {
+				x.Args[i] = fix(x.Args[i])
+			}
+			return x
+		case *ast.IndexExpr:
+			x.X, x.Index = fix(x.X), fix(x.Index)
+			return x
+		case *ast.ParenExpr:
+			x.X = fix(x.X)
+			return x
+		case *ast.StarExpr:
+			x.X = fix(x.X)
+			return x
+		case *ast.ArrayType:
+			if x.Len == nil {
+				x.Elt = fix(x.Elt)
+				return x
+			}
+		case *ast.InterfaceType:
+			if len(x.Methods.List) == 0 {
+				return x
+			}
+		}
+		p.refuse("the expression %s", format)
+		return nil
+	}
+	return fix(x)
+}

@@ -1,0 +1,91 @@
+// Package rt is what generated code calls besides package math: the operations of the
+// table of elementary functions that are no functions of package math, under the names
+// of the table. Value hides a constant from the compiler.
+package rt
+
+import "github.com/nabla-ad/nabla/rules"
+
+// Value is x. What is computed of it is computed when the program runs, rounded as
+// floats are and wrapped as integers are, which constant expressions are not.
+func Value[T any](x T) T { return x }
+
+// Neg is the operation neg.
+func Neg(x float64) float64 { return rules.Value1(rules.Neg, x) }
+
+// Inv is the operation inv.
+func Inv(x float64) float64 { return rules.Value1(rules.Inv, x) }
+
+// Sq is the operation sq.
+func Sq(x float64) float64 { return rules.Value1(rules.Sq, x) }
+
+// Lgamma is the operation lgamma.
+func Lgamma(x float64) float64 { return rules.Value1(rules.Lgamma, x) }
+
+// Digamma is the operation digamma.
+func Digamma(x float64) float64 { return rules.Value1(rules.Digamma, x) }
+
+// Logistic is the operation logistic.
+func Logistic(x float64) float64 { return rules.Value1(rules.Logistic, x) }
+
+// Softplus is the operation softplus.
+func Softplus(x float64) float64 { return rules.Value1(rules.Softplus, x) }
+
+// Sign is the operation sign.
+func Sign(x float64) float64 { return rules.Value1(rules.Sign, x) }
+
+// Finite is the operation finite.
+func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
+
+// Sechsq is the operation sechsq.
+func Sechsq(x float64) float64 { return rules.Value1(rules.SechSq, x) }
+
+// Add is the operation add.
+func Add(x, y float64) float64 { return rules.Value2(rules.Add, x, y) }
+
+// Sub is the operation sub.
+func Sub(x, y float64) float64 { return rules.Value2(rules.Sub, x, y) }
+
+// Mul is the operation mul.
+func Mul(x, y float64) float64 { return rules.Value2(rules.Mul, x, y) }
+
+// Div is the operation div.
+func Div(x, y float64) float64 { return rules.Value2(rules.Div, x, y) }
+
+// Xlogy is the operation xlogy.
+func Xlogy(x, y float64) float64 { return rules.Value2(rules.XLogY, x, y) }
+
+// Logaddexp is the operation logaddexp.
+func Logaddexp(x, y float64) float64 { return rules.Value2(rules.LogAddExp, x, y) }
+
+// Jn is the operation jn.
+func Jn(x, y float64) float64 { return rules.Value2(rules.Jn, x, y) }
+
+// Yn is the operation yn.
+func Yn(x, y float64) float64 { return rules.Value2(rules.Yn, x, y) }
+
+// Polygamma is the operation polygamma.
+func Polygamma(x, y float64) float64 { return rules.Value2(rules.Polygamma, x, y) }
+
+// Powdx is the operation powdx.
+func Powdx(x, y float64) float64 { return rules.Value2(rules.PowDx, x, y) }
+
+// Powdp is the operation powdp.
+func Powdp(x, y float64) float64 { return rules.Value2(rules.PowDp, x, y) }
+
+// Hypotdx is the operation hypotdx.
+func Hypotdx(x, y float64) float64 { return rules.Value2(rules.HypotDx, x, y) }
+
+// Mulz is the operation mulz.
+func Mulz(x, y float64) float64 { return rules.Value2(rules.MulZ, x, y) }
+
+// Lt is the operation lt.
+func Lt(x, y float64) float64 { return rules.Value2(rules.Lt, x, y) }
+
+// Le is the operation le.
+func Le(x, y float64) float64 { return rules.Value2(rules.Le, x, y) }
+
+// Eq is the operation eq.
+func Eq(x, y float64) float64 { return rules.Value2(rules.Eq, x, y) }
+
+// Select is the operation select.
+func Select(x, y, z float64) float64 { return rules.Value3(rules.Select, x, y, z) }
