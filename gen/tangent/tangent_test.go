@@ -271,7 +271,7 @@ func TestProblems(t *testing.T) {
 			want += v[i] * c.Derivative[i]
 			size += math.Abs(v[i] * c.Derivative[i])
 		}
-		m := ir.Machine{Steps: 1 << 40}
+		m := ir.Machine{Steps: 1 << 30}
 		got, err := m.Eval(g, ir.ValuesOf(c.X, v))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
