@@ -255,3 +255,31 @@ func TestSecondOrderAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondOrderEmpty: no inputs and no outputs are no errors.
+func TestSecondOrderEmpty(t *testing.T) {
+	three := func([]nabla.Real) nabla.Real { return nabla.Const(3) }
+	none := func([]nabla.Real) []nabla.Real { return nil }
+	two := func([]nabla.Real) []nabla.Real { return []nabla.Real{nabla.Const(2)} }
+	for _, b := range secondOrderBackends() {
+		d, err := nabla.PrepareHessianDiagonal(three, b, nil)
+		if err != nil {
+			t.Errorf("%s: %v", b.Name(), err)
+			continue
+		}
+		if y, grad, diagonal, err := d.ValueGradientAndDiagonal(nil, nil, nil); err != nil || y != 3 || len(grad)+len(diagonal) != 0 {
+			t.Errorf("%s: diagonal: %v, %v, %v, %v", b.Name(), y, grad, diagonal, err)
+		}
+		if h, err := nabla.WeightedHessian(none, b, []float64{1, 2}, nil); err != nil || h.SymmetricDim() != 2 || h.At(0, 1) != 0 {
+			t.Errorf("%s: no outputs: %v, %v", b.Name(), h, err)
+		}
+		w, err := nabla.PrepareWeightedHessian(two, b, nil)
+		if err != nil {
+			t.Errorf("%s: %v", b.Name(), err)
+			continue
+		}
+		if y, grad, h, err := w.ValueGradientAndHessian(nil, nil, nil, nil, []float64{1}); err != nil || len(y) != 1 || y[0] != 2 || len(grad) != 0 || h.SymmetricDim() != 0 {
+			t.Errorf("%s: no inputs: %v, %v, %v, %v", b.Name(), y, grad, h, err)
+		}
+	}
+}
