@@ -2,7 +2,6 @@ package difftest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -172,7 +171,6 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 	}
 	before()
 	p, err := sub.prepare(s.prepX())
-	var shape *nabla.ShapeError
 	if err == nil && p.resize != nil && len(s.prepX()) != len(s.X) {
 		err = p.resize(s.X)
 	}
@@ -189,9 +187,6 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 		all = append(all, r)
 		if err := m.first(r, run, o, want); err != nil {
 			r.row.Err = err
-			if errors.As(err, &shape) && len(s.prepX()) != len(s.X) {
-				r.row.Err = fmt.Errorf("prepared at %d inputs: %w", len(s.prepX()), err)
-			}
 			return
 		}
 		if errCalls == nil && kind == Preparation {
