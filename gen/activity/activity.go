@@ -111,6 +111,10 @@ func (f *Facts) Active(v *ir.Var) bool {
 	return v.Kind != ir.Global && HasFloats(v.Type) && f.of(v).active
 }
 
+// Memory stands for the memory that v leads to: two variables that can lead to the same
+// have the same, in what is known now.
+func (f *Facts) Memory(v *ir.Var) any { return f.of(v) }
+
 // Callee is what holds for the function that a statement calls, nil where it is a rule.
 func (f *Facts) Callee(c *ir.Call) *Facts { return f.callee[c] }
 

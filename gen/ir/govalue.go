@@ -272,3 +272,9 @@ func goNumber(x any, t types.Type) any {
 	}
 	return x
 }
+
+// NewValue is a pointer of type t to a new variable with the zero value.
+func NewValue(t types.Type) Value {
+	x := zeroValue(pointee(t))
+	return pointerTo(&x)
+}

@@ -1,0 +1,131 @@
+// Package adjoint builds, from a function in the form of package ir, the one that
+// computes its values and then, backwards, what they depend on: the reverse sweep.
+//
+// # How memory is treated
+//
+// A slice or a pointer that leads to numbers with derivatives has a shadow of its own
+// type, made, cut, stored and passed on just as it is, so that two slices overlap where
+// their shadows do and no alias has to be known. The shadow holds the adjoints. A number
+// that is a variable has its adjoint in a variable of the reverse sweep.
+//
+// # How the reverse sweep finds what it reads
+//
+// It runs the statements backwards and undoes what the function overwrote, so that at
+// every point the variables have the values that they had there. Undone is only what the
+// rest of the reverse sweep reads: the old value of a place is kept where it is written
+// if that version is read by what is reversed later. A variable that is written once, by
+// something that costs next to nothing, is computed again instead. Conditions, bounds,
+// numbers of iterations and the places that loops were left from are variables like all
+// others, so nothing special is done for them.
+package adjoint
+
+import (
+	"fmt"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Options choose among adjoints that compute the same. The zero value is the fastest.
+type Options struct {
+	KeepAll bool // keep the old value of every place that is written
+	NoRerun bool // compute nothing again
+	NoFuse  bool // run forward and reverse sweep of loops apart
+}
+
+// Program builds the adjoints of functions that call each other.
+type Program struct {
+	opts     Options
+	activity *activity.Program
+	prepared map[*ir.Func]*prepared
+	built    map[key]*builder
+	order    []*builder
+	work     *Workspace
+}
+
+// New returns an empty Program. Its workspace is a type of package pkg.
+func New(pkg *types.Package, name string, o Options) *Program {
+	return &Program{
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{},
+		work: newWorkspace(pkg, name),
+	}
+}
+
+// Workspace is what the adjoints keep their values in.
+func (p *Program) Workspace() *Workspace { return p.work }
+
+// Adjoint is what is built of a function.
+//
+// The parameters of Func are those of the function; a shadow for each one that Shadows
+// names; a seed for each result that Seeds names; and the workspace, a pointer. The
+// results are those of the function and the adjoint of each parameter that Bars names.
+//
+// Shadows have the same lengths and capacities as their parameters and overlap as they
+// do; adjoints are added to what they hold, and what they hold at first for memory that
+// the function writes is the seed of what it writes there. Parameters must not overlap
+// each other. Slices of floats among the parameters hold at the end what the function
+// leaves in them; other memory that it writes is scratch.
+type Adjoint struct {
+	Func                 *ir.Func
+	Facts                *activity.Facts
+	Shadows, Seeds, Bars activity.Mask
+}
+
+// Error says what has no adjoint.
+type Error struct{ Func, What string }
+
+func (e *Error) Error() string { return fmt.Sprintf("no adjoint of %s: %s", e.Func, e.What) }
+
+// Of builds the adjoint of f with the parameters in m active.
+func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			a, err = nil, e
+		}
+	}()
+	g := p.prepare(f)
+	facts, err := p.activity.Of(g.f, m)
+	if err != nil {
+		return nil, err
+	}
+	b := p.builder(key{g, facts, "", joint})
+	for _, c := range p.order {
+		if c.key.mode == split && c.fwd.Body == nil {
+			c.split()
+		}
+	}
+	return b.joint(f), nil
+}
+
+// mode is what is built of a function.
+type mode uint8
+
+const (
+	joint mode = iota // forward and reverse sweep in one function
+	split             // one function each
+)
+
+// key tells apart what is built of a function. Alias says which parameters may lead to
+// the same memory.
+type key struct {
+	g     *prepared
+	facts *activity.Facts
+	alias string
+	mode  mode
+}
+
+func (p *Program) builder(k key) *builder {
+	if b := p.built[k]; b != nil {
+		return b
+	}
+	b := newBuilder(p, k)
+	p.built[k] = b
+	p.order = append(p.order, b)
+	b.analyse()
+	return b
+}

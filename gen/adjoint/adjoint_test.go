@@ -1,0 +1,258 @@
+package adjoint_test
+
+import (
+	"go/types"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+func load(t *testing.T, pattern string) *lower.Program {
+	t.Helper()
+	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lower.New(pkgs, lower.Options{})
+}
+
+func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
+	t.Helper()
+	fn := p.Lookup(path, name)
+	if fn == nil {
+		t.Fatalf("no function %s", name)
+	}
+	f, err := p.Func(fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// variants are the options that all give the same.
+var variants = map[string]adjoint.Options{
+	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
+	"nothing": {KeepAll: true, NoRerun: true, NoFuse: true},
+}
+
+// numbers are the floats of an argument.
+func numbers(x any) (out []float64) {
+	switch x := x.(type) {
+	case float64:
+		out = append(out, x)
+	case []float64:
+		out = append(out, x...)
+	}
+	return out
+}
+
+func random(r *rand.Rand, x any) any {
+	switch x := x.(type) {
+	case float64:
+		return r.NormFloat64()
+	case []float64:
+		d := make([]float64, len(x))
+		for i := range d {
+			d[i] = r.NormFloat64()
+		}
+		return d
+	}
+	return x
+}
+
+func clone(x any) any {
+	if s, ok := x.([]float64); ok {
+		return append(make([]float64, 0, len(s)), s...)
+	}
+	return x
+}
+
+func clones(list []any) (out []any) {
+	for _, x := range list {
+		out = append(out, clone(x))
+	}
+	return out
+}
+
+func dot(a, b []float64) (s float64) {
+	for i := range a {
+		s += a[i] * b[i]
+	}
+	return s
+}
+
+func result(v ir.Value, f *ir.Var) any {
+	switch f.Type.String() {
+	case "float64":
+		return ir.As[float64](v)
+	case "[]float64":
+		return ir.As[[]float64](v)
+	}
+	return nil
+}
+
+// check compares the adjoint with the tangent: seeds times tangents are adjoints times
+// directions.
+func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ...any) {
+	t.Helper()
+	p := adjoint.New(types.NewPackage("w", "w"), "Work", o)
+	a, err := p.Of(f, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := a.Func
+	if err := ir.Check(g); err != nil {
+		t.Fatalf("%v\n%v", err, g)
+	}
+	tan, facts, err := tangent.New().Of(f, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		// Forward.
+		dirs := make([]any, len(args))
+		all := clones(args)
+		for i, x := range args {
+			dirs[i] = random(r, x)
+			if !m.Has(i) {
+				dirs[i] = zeros(x)
+			}
+			if facts.Params.Has(i) {
+				all = append(all, clone(dirs[i]))
+			}
+		}
+		values := ir.ValuesOf(all...)
+		outs, err := ir.Eval(tan, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dots []float64 // of results, then of the memory of the arguments
+		k := len(f.Results)
+		seeds := map[int]any{}
+		var bars []float64
+		for i, v := range f.Results {
+			if !facts.Results.Has(i) {
+				continue
+			}
+			d := result(outs[k], v)
+			k++
+			dots = append(dots, numbers(d)...)
+			seeds[i] = random(r, d)
+			bars = append(bars, numbers(seeds[i])...)
+		}
+		k = len(args)
+		shadows := make([]any, len(args))
+		for i, x := range args {
+			if !facts.Params.Has(i) {
+				continue
+			}
+			if _, ok := x.([]float64); ok {
+				d := ir.As[[]float64](values[k])
+				dots = append(dots, d...)
+				shadows[i] = random(r, d)
+				bars = append(bars, numbers(shadows[i])...)
+			}
+			k++
+		}
+		want := dot(dots, bars)
+		// Reverse.
+		in := clones(args)
+		for i := range args {
+			if a.Shadows.Has(i) {
+				in = append(in, clone(shadows[i]))
+			}
+		}
+		for i := range f.Results {
+			if a.Seeds.Has(i) {
+				in = append(in, clone(seeds[i]))
+			}
+		}
+		ins := ir.ValuesOf(in...)
+		ins = append(ins, ir.NewValue(g.Params[len(g.Params)-1].Type))
+		machine := ir.Machine{Steps: 1 << 28}
+		for again := range 2 {
+			got, err := machine.Eval(g, ins)
+			if err != nil {
+				t.Fatalf("%v\n%v", err, g)
+			}
+			for i, v := range f.Results {
+				if x, y := result(got[i], v), result(outs[i], v); !reflect.DeepEqual(x, y) {
+					t.Fatalf("result %d is %v, want %v\n%v", i, x, y, g)
+				}
+			}
+			sum, size := 0.0, 0.0
+			k = len(f.Results)
+			at := len(args)
+			for i, x := range args {
+				if a.Shadows.Has(i) {
+					b := ir.As[[]float64](ins[at])
+					d := numbers(dirs[i])
+					for j := range b {
+						sum += b[j] * d[j]
+						size += math.Abs(b[j] * d[j])
+					}
+					if got, want := ir.As[[]float64](ins[i]), ir.As[[]float64](values[i]); !reflect.DeepEqual(got, want) {
+						t.Errorf("argument %d is left as %v, want %v\n%v", i, got, want, g)
+					}
+					at++
+				}
+				if a.Bars.Has(i) {
+					b := ir.As[float64](got[k])
+					sum += b * numbers(dirs[i])[0]
+					size += math.Abs(b * numbers(dirs[i])[0])
+					k++
+				}
+				_ = x
+			}
+			if math.IsNaN(sum) || math.Abs(sum-want) > 1e-9*(1+size) {
+				t.Fatalf("run %d: adjoints times directions are %v, want %v\n%v", again, sum, want, g)
+			}
+			// The workspace is used again.
+			ws := ins[len(ins)-1]
+			ins = append(ir.ValuesOf(clones(in)...), ws)
+		}
+	}
+}
+
+func zeros(x any) any {
+	switch x := x.(type) {
+	case float64:
+		return 0.0
+	case []float64:
+		return make([]float64, len(x))
+	}
+	return x
+}
+
+func TestAdjoint(t *testing.T) {
+	p := load(t, "../tangent/testdata/funcs")
+	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
+	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
+	for _, tt := range []struct {
+		name string
+		m    activity.Mask
+		args []any
+	}{
+		{"Scalars", 3, []any{1.2, 0.7}}, {"Scalars", 1, []any{1.2, 0.7}}, {"Scalars", 2, []any{1.2, 0.7}},
+		{"More", 3, []any{0.6, 1.7}}, {"More", 1, []any{-0.6, 1.7}},
+		{"Least", 7, []any{1.5, 2.5, 0.5}}, {"Least", 7, []any{0.5, -2.5, 1.5}}, {"Least", 4, []any{0.5, -2.5, 1.5}},
+		{"Sum", 1, []any{x()}}, {"InPlace", 1, []any{x()}}, {"Views", 1, []any{x()}}, {"Appends", 1, []any{x()}},
+		{"Branches", 1, []any{x(), 2}}, {"Branches", 1, []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", 1, []any{[]float64{5, 6, 7}, 9}},
+		{"Branches", 1, []any{[]float64{1, 1.1}, 9}},
+		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
+		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
+		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
+	} {
+		for name, o := range variants {
+			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, o, tt.args...) })
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// builder builds the adjoint of one function.
+type builder struct {
+	p     *Program
+	key   key
+	g     *prepared
+	facts *activity.Facts
+
+	shadow map[*ir.Var]*ir.Var // what leads to adjoints, made in the forward sweep
+	bars   map[*ir.Var]*ir.Var // adjoints of a variable's own numbers
+	twins  map[*ir.Var]*ir.Var // shadows to the variables they are of
+	made   map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
+	body   []*node
+	ws     *ir.Var
+
+	flow      *flow
+	analysed  bool
+	recursive bool // was called before it was analysed
+	fwd, rev  *ir.Func
+}
+
+// node is a statement of the forward sweep with its reversal: before, the old value is
+// restored unless late is set; what takes adjoints away stands in pre, what adds to
+// those of the operands in post.
+type node struct {
+	s         ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
+	at        ir.At
+	pre, post ir.Block
+	late      bool    // the reversal reads the place as it was left
+	window    *ir.Var // a slice all of whose elements are written
+	then, els []*node // of an If; then is the body of a Scope or a Loop
+	cond      *ir.Var
+	loop      *loopInfo
+	left      *ir.Var
+	callee    *builder
+	call      *ir.Call // of the reverse sweep, with callee
+
+	writes []*write
+}
+
+func newBuilder(p *Program, k key) *builder {
+	b := &builder{
+		p: p, key: k, g: k.g, facts: k.facts,
+		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{}, made: map[*ir.Var]bool{},
+	}
+	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
+	if k.mode == split {
+		b.fwd, b.rev = &ir.Func{}, &ir.Func{}
+	}
+	return b
+}
+
+// active reports whether a variable carries derivatives.
+func (b *builder) active(v *ir.Var) bool { return b.made[v] || b.facts.Active(v) }
+
+// carries reports whether a variable has numbers of its own with adjoints.
+func (b *builder) carries(v *ir.Var) bool { return b.active(v) && ownFloats(v.Type) }
+
+// leads reports whether a variable leads to numbers with adjoints.
+func (b *builder) leads(v *ir.Var) bool { return b.active(v) && leads(v.Type) }
+
+// of is the shadow of v.
+func (b *builder) of(v *ir.Var) *ir.Var {
+	s := b.shadow[v]
+	if s == nil {
+		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
+		b.shadow[v], b.twins[s] = s, v
+	}
+	return s
+}
+
+// own is the adjoint of the numbers of v itself.
+func (b *builder) own(v *ir.Var) *ir.Var {
+	s := b.bars[v]
+	if s == nil {
+		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Pos: v.Pos}
+		b.bars[v] = s
+	}
+	return s
+}
+
+// bar is where the adjoint of the numbers at p is; the root of p is active.
+func (b *builder) bar(p *ir.Place) *ir.Place {
+	if p.Behind() {
+		return &ir.Place{Root: b.of(p.Root), Path: p.Path}
+	}
+	return &ir.Place{Root: b.own(p.Root), Path: p.Path}
+}
+
+// shadowPlace is where the shadow of the slices and pointers at p is.
+func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
+	return &ir.Place{Root: b.of(p.Root), Path: p.Path}
+}
+
+// shadowOf is the shadow of a value that leads to numbers.
+func (b *builder) shadowOf(e ir.Expr) ir.Expr {
+	switch e := e.(type) {
+	case nil:
+		return nil
+	case *ir.Const:
+		return zero(e.T)
+	case *ir.Load:
+		if !b.active(e.P.Root) {
+			if e.P.Root.Kind == ir.Global {
+				b.g.refuse("the variable %s comes to stand where derivatives are; copy it", e.P.Root.Name)
+			}
+			return zero(e.T)
+		}
+		return load(b.shadowPlace(e.P), e.T)
+	case *ir.Convert:
+		return &ir.Convert{Typed: e.Typed, X: b.shadowOf(e.X)}
+	case *ir.Slice:
+		return &ir.Slice{Typed: e.Typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+	case *ir.SliceAt:
+		return &ir.SliceAt{Typed: e.Typed, P: b.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+	case *ir.Addr:
+		return &ir.Addr{Typed: e.Typed, P: b.shadowPlace(e.P)}
+	case *ir.Make, *ir.New:
+		return e
+	case *ir.Literal:
+		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
+		for i, x := range e.Elems {
+			if leads(x.Type()) {
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
+			}
+		}
+		if _, slice := e.T.Underlying().(*types.Slice); slice && s.Len == 0 {
+			for _, k := range e.Keys {
+				s.Len = max(s.Len, k+1)
+			}
+		}
+		return s
+	}
+	b.g.refuse("the shadow of a %T", e)
+	return nil
+}
+
+func (b *builder) writer(s ir.Stmt) *writer { return &writer{b: b, at: ir.At{Pos: s.Position()}} }
+
+// nodes makes the forward sweep of statements.
+func (b *builder) nodes(in ir.Block) (out []*node) {
+	for _, s := range in {
+		out = append(out, b.stmt(s)...)
+	}
+	return out
+}
+
+func plain(stmts ...ir.Stmt) (out []*node) {
+	for _, s := range stmts {
+		out = append(out, &node{s: s, at: ir.At{Pos: s.Position()}})
+	}
+	return out
+}
+
+func (b *builder) stmt(s ir.Stmt) []*node {
+	at := ir.At{Pos: s.Position()}
+	switch s := s.(type) {
+	case *ir.Let:
+		return b.let(s)
+	case *ir.Set:
+		return b.set(s)
+	case *ir.Add:
+		n := &node{s: s, at: at}
+		if b.active(s.P.Root) {
+			w := b.writer(s)
+			bar := b.bar(s.P)
+			w.float(s.E, load(bar, s.P.Type()))
+			n.post = w.out
+		}
+		return []*node{n}
+	case *ir.Append:
+		return b.append(s)
+	case *ir.Copy:
+		return b.copy(s)
+	case *ir.Clear:
+		return b.clear(s)
+	case *ir.Call:
+		return b.call(s)
+	case *ir.If:
+		return []*node{{s: s, at: at, cond: b.g.conds[s], then: b.nodes(s.Then), els: b.nodes(s.Else)}}
+	case *ir.Scope:
+		return []*node{{s: s, at: at, left: b.g.left[s], then: b.nodes(s.Body)}}
+	case *ir.Loop:
+		return []*node{{s: s, at: at, left: b.g.left[s], loop: b.g.loops[s], then: b.nodes(s.Body)}}
+	}
+	return plain(s)
+}
+
+func (b *builder) let(s *ir.Let) (out []*node) {
+	if b.leads(s.V) {
+		out = plain(&ir.Let{At: s.At, V: b.of(s.V), E: b.shadowOf(s.E)})
+	}
+	n := &node{s: s, at: s.At, late: true}
+	if b.carries(s.V) && s.E != nil {
+		w := b.writer(s)
+		bar := b.own(s.V)
+		switch e := s.E.(type) {
+		case *ir.Math:
+			if w.active(e) {
+				w.math(e, s.V.Load(), bar.Load())
+			}
+		case *ir.Binary:
+			if !isFloat(e.T) || !w.active(e) {
+				break
+			}
+			if e.Op.String() == "/" {
+				w.quotient(e, s.V.Load(), bar.Load())
+			} else {
+				w.float(e, bar.Load())
+			}
+		default:
+			w.value(s.E, bar.Place())
+		}
+		n.post = w.out
+	}
+	return append(out, n)
+}
+
+func (b *builder) set(s *ir.Set) (out []*node) {
+	t := s.P.Type()
+	if !b.active(s.P.Root) {
+		return plain(s)
+	}
+	if leads(t) {
+		out = b.setShadow(s, t)
+	}
+	n := &node{s: s, at: s.At}
+	if ownFloats(t) {
+		w := b.writer(s)
+		bar := b.bar(s.P)
+		if isFloat(t) {
+			if w.active(s.E) {
+				old := w.let("t", load(bar, t))
+				w.clearFloats(t, bar)
+				n.pre, w.out = w.out, nil
+				w.float(s.E, old)
+				n.post = w.out
+			} else {
+				w.clearFloats(t, bar)
+				n.pre = w.out
+			}
+		} else {
+			v := &ir.Var{Name: b.g.names.Name("t"), Type: t}
+			w.emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
+			w.clearFloats(t, bar)
+			n.pre, w.out = w.out, nil
+			w.value(s.E, v.Place())
+			n.post = w.out
+			if len(n.post) == 0 {
+				n.pre = n.pre[1:]
+			}
+		}
+	}
+	return append(out, n)
+}
+
+// setShadow assigns the shadow of a value that leads to numbers.
+func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
+	to, e := b.shadowPlace(s.P), b.shadowOf(s.E)
+	if !s.P.Behind() || refs.only(t) {
+		return plain(&ir.Set{At: s.At, P: to, E: e})
+	}
+	// What stands behind a pointer or in a slice has adjoints in the same memory.
+	from, ok := e.(*ir.Load)
+	var out []*node
+	if !ok {
+		v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
+		b.twins[v] = s.P.Root
+		out = plain(&ir.Let{At: s.At, V: v, E: e})
+		from = v.Load()
+	}
+	return append(out, b.copyRefs(s.At, t, to, from.P)...)
+}
+
+// copyRefs copies the slices and pointers of what stands at src to dst.
+func (b *builder) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
+	return b.loose(refs.each(b.g.names, at, t, []*ir.Place{dst, src}, func(t types.Type, p []*ir.Place) ir.Block {
+		return ir.Block{&ir.Set{At: at, P: p[0], E: load(p[1], t)}}
+	}))
+}
+
+// loose are nodes for statements of the forward sweep that have no reversal but to be
+// undone. The loops among them are counted by bounds that are constants or variables.
+func (b *builder) loose(in ir.Block) (out []*node) {
+	for _, s := range in {
+		switch s := s.(type) {
+		case *ir.Loop:
+			out = append(out, &node{s: s, at: s.At, loop: &loopInfo{lo: s.Lo, hi: s.Hi}, then: b.loose(s.Body)})
+		case *ir.If:
+			c := s.Cond.(*ir.Load).P.Root
+			out = append(out, &node{s: s, at: s.At, cond: c, then: b.loose(s.Then), els: b.loose(s.Else)})
+		default:
+			out = append(out, plain(s)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package adjoint
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// call is a call of the forward sweep of a function, whose reversal is one of its
+// reverse sweep.
+func (b *builder) call(s *ir.Call) []*node {
+	n := &node{s: s, at: s.At}
+	w := b.writer(s)
+	callee := b.facts.Callee(s)
+	if callee == nil || callee.Params|callee.Results == 0 {
+		for _, r := range s.Results {
+			switch {
+			case r == nil || !b.active(r):
+			case callee == nil:
+				b.g.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
+			case ownFloats(r.Type):
+				w.clearFloats(r.Type, b.own(r).Place())
+			}
+			if r != nil && b.leads(r) {
+				b.g.refuse("the result %s of %s, which has no shadow", r.Name, s.Callee.Func.Name)
+			}
+		}
+		n.pre = w.out
+		n.late = true
+		return []*node{n}
+	}
+	g := b.p.preparedOf(s.Callee.Func)
+	c := b.p.builder(key{g, callee, b.aliases(s, callee), split})
+	if !c.analysed {
+		c.recursive = true
+	}
+	fwd := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: append([]ir.Expr(nil), s.Args...)}
+	rev := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}}
+	var takes, adds []ir.Stmt
+	for i, a := range s.Args {
+		if callee.Params.Has(i) && leads(a.Type()) {
+			fwd.Args = append(fwd.Args, b.shadowOf(a))
+		}
+	}
+	fwd.Args = append(fwd.Args, b.ws.Load())
+	fwd.Results = append(fwd.Results, s.Results...)
+	for len(fwd.Results) < len(callee.Func.Results) {
+		fwd.Results = append(fwd.Results, nil)
+	}
+	for i, r := range callee.Func.Results {
+		if !callee.Results.Has(i) {
+			continue
+		}
+		var v *ir.Var
+		if i < len(s.Results) {
+			v = s.Results[i]
+		}
+		if leads(r.Type) {
+			var sh *ir.Var
+			if v != nil && b.active(v) {
+				sh = b.of(v)
+			}
+			fwd.Results = append(fwd.Results, sh)
+		}
+	}
+	for i, p := range callee.Func.Params {
+		if c.needs(i) {
+			rev.Args = append(rev.Args, s.Args[i])
+		}
+		if callee.Params.Has(i) && ownFloats(p.Type) {
+			var v *ir.Var
+			if a := variable(s.Args[i]); a != nil && b.active(a) {
+				v = b.g.local("t", p.Type)
+				takes = append(takes, &ir.Let{At: s.At, V: v})
+				w.sum(p.Type, b.own(a).Place(), v.Place())
+			}
+			rev.Results = append(rev.Results, v)
+		}
+	}
+	adds, w.out = w.out, nil
+	for i, a := range s.Args {
+		if callee.Params.Has(i) && leads(a.Type()) {
+			rev.Args = append(rev.Args, b.shadowOf(a))
+		}
+	}
+	for i, r := range callee.Func.Results {
+		var v *ir.Var
+		if i < len(s.Results) {
+			v = s.Results[i]
+		}
+		has := callee.Results.Has(i) && ownFloats(r.Type)
+		if v == nil || !b.carries(v) {
+			if has {
+				rev.Args = append(rev.Args, zero(r.Type))
+			}
+			continue
+		}
+		t := w.let("t", b.own(v).Load())
+		w.clearFloats(v.Type, b.own(v).Place())
+		if has {
+			rev.Args = append(rev.Args, t)
+		}
+	}
+	rev.Args = append(rev.Args, b.ws.Load())
+	n.s = fwd
+	n.pre = w.out
+	n.post = append(append(ir.Block(takes), rev), adds...)
+	n.callee, n.call = c, s
+	return []*node{n}
+}
+
+// preparedOf is the prepared function that g.f is.
+func (p *Program) preparedOf(f *ir.Func) *prepared {
+	for _, g := range p.prepared {
+		if g.f == f {
+			return g
+		}
+	}
+	panic(&Error{f.Name, "it is not prepared"})
+}
+
+// aliases says which parameters of a callee may lead to the same memory: their numbers,
+// those that may be the same together.
+func (b *builder) aliases(s *ir.Call, callee *activity.Facts) string {
+	groups := map[any][]string{}
+	var order []any
+	for i, a := range s.Args {
+		v := variable(a)
+		if v == nil || !activity.HasRefs(a.Type()) {
+			continue
+		}
+		c := b.flow0().class(v)
+		if groups[c] == nil {
+			order = append(order, c)
+		}
+		groups[c] = append(groups[c], string(rune('a'+i)))
+	}
+	var out []string
+	for _, c := range order {
+		if len(groups[c]) > 1 {
+			out = append(out, strings.Join(groups[c], ""))
+		}
+	}
+	sort.Strings(out)
+	return strings.Join(out, " ")
+}
+
+// needs reports whether the reverse sweep has parameter i of the function.
+func (b *builder) needs(i int) bool {
+	if !b.analysed {
+		return true
+	}
+	return b.recursive || b.flow.wanted[b.g.f.Params[i]]
+}

@@ -1,0 +1,349 @@
+package adjoint
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// writer writes statements of the reverse sweep.
+type writer struct {
+	b   *builder
+	at  ir.At
+	out ir.Block
+}
+
+func (w *writer) emit(s ...ir.Stmt) { w.out = append(w.out, s...) }
+
+// within is what f writes.
+func (w *writer) within(f func()) ir.Block {
+	outer := w.out
+	w.out = nil
+	f()
+	out := w.out
+	w.out = outer
+	return out
+}
+
+// let is a new variable with value e.
+func (w *writer) let(base string, e ir.Expr) ir.Expr {
+	v := w.b.g.local(base, e.Type())
+	w.emit(&ir.Let{At: w.at, V: v, E: e})
+	return v.Load()
+}
+
+// atom is e as something that costs nothing to read again.
+func (w *writer) atom(base string, e ir.Expr) ir.Expr {
+	switch x := e.(type) {
+	case *ir.Const:
+		return e
+	case *ir.Load:
+		if len(x.P.Path) == 0 {
+			return e
+		}
+	}
+	return w.let(base, e)
+}
+
+// active reports whether something in a float expression carries a derivative.
+func (w *writer) active(e ir.Expr) (found bool) {
+	switch x := e.(type) {
+	case *ir.Load:
+		return w.b.active(x.P.Root)
+	case *ir.Unary:
+		return w.active(x.X)
+	case *ir.Convert:
+		return isFloat(x.X.Type()) && w.active(x.X)
+	case *ir.Binary:
+		return isFloat(x.T) && (w.active(x.X) || w.active(x.Y))
+	case *ir.Math:
+		if !isFloat(x.T) {
+			return false
+		}
+		for _, a := range x.Args {
+			found = found || isFloat(a.Type()) && w.active(a)
+		}
+	}
+	return found
+}
+
+// float adds to the adjoints of what float e is computed from, where t is that of e.
+func (w *writer) float(e ir.Expr, t ir.Expr) {
+	if e == nil || !w.active(e) {
+		return
+	}
+	switch x := e.(type) {
+	case *ir.Load:
+		w.emit(&ir.Add{At: w.at, P: w.b.bar(x.P), E: t})
+	case *ir.Unary:
+		if x.Op == token.SUB {
+			t = negative(t)
+		}
+		w.float(x.X, t)
+	case *ir.Convert:
+		w.float(x.X, &ir.Convert{Typed: ir.Typed{T: x.X.Type()}, X: t})
+	case *ir.Binary:
+		w.binary(x, t)
+	case *ir.Math:
+		w.math(x, nil, t)
+	}
+}
+
+func negative(t ir.Expr) ir.Expr {
+	if u, ok := t.(*ir.Unary); ok && u.Op == token.SUB {
+		return u.X
+	}
+	return &ir.Unary{Typed: ir.Typed{T: t.Type()}, Op: token.SUB, X: t}
+}
+
+func (w *writer) binary(x *ir.Binary, t ir.Expr) {
+	both := w.active(x.X) && w.active(x.Y)
+	if both {
+		t = w.atom("t", t)
+	}
+	switch x.Op {
+	case token.ADD:
+		w.float(x.X, t)
+		w.float(x.Y, t)
+	case token.SUB:
+		w.float(x.X, t)
+		w.float(x.Y, negative(t))
+	case token.MUL:
+		if w.active(x.X) {
+			w.float(x.X, binary(x.T, token.MUL, t, x.Y))
+		}
+		if w.active(x.Y) {
+			w.float(x.Y, binary(x.T, token.MUL, t, x.X))
+		}
+	case token.QUO:
+		w.quotient(x, nil, t)
+	default:
+		w.b.g.refuse("operation %v on floats", x.Op)
+	}
+}
+
+// quotient is x / y, whose value is v, or computed again where v is nil.
+func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
+	if isConst(x.Y) {
+		w.float(x.X, binary(x.T, token.QUO, t, x.Y))
+		return
+	}
+	t = w.atom("t", t)
+	w.unlessZero(t, func() {
+		r := w.let("r", binary(x.T, token.QUO, t, x.Y))
+		if w.active(x.Y) {
+			if v == nil {
+				v = w.let("q", x)
+			}
+			w.float(x.Y, negative(binary(x.T, token.MUL, r, v)))
+		}
+		w.float(x.X, r)
+	})
+}
+
+// unlessZero guards what an infinite partial derivative would make a NaN of.
+func (w *writer) unlessZero(t ir.Expr, f func()) {
+	if body := w.within(f); len(body) > 0 {
+		w.emit(&ir.If{At: w.at, Cond: compare(token.NEQ, t, number(t.Type(), 0)), Then: body})
+	}
+}
+
+// bounded are the functions whose partial derivatives are finite everywhere.
+var bounded = map[string]bool{
+	"math.Sin": true, "math.Cos": true, "math.Tanh": true, "math.Atan": true, "math.Erf": true, "math.Erfc": true,
+	"math.Asinh": true, "math.Abs": true, "math.Floor": true, "math.Ceil": true, "math.Trunc": true, "math.Round": true,
+	"math.RoundToEven": true, "math.FMA": true, "math.Dim": true, "math.Copysign": true,
+}
+
+// math is an elementary function, whose value is v, or computed again where v is nil.
+func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
+	if v == nil {
+		v = w.let(nameOf(e.Name), e)
+	}
+	t = w.atom("t", t)
+	switch e.Name {
+	case "min", "max", "math.Min", "math.Max":
+		w.choice(e, v, t)
+		return
+	}
+	op, ok := rules.Lookup(strings.ToLower(strings.TrimPrefix(e.Name, "math.")))
+	if !ok {
+		w.b.g.refuse("function %s has no rule", e.Name)
+	}
+	all := func() {
+		x := &expander{w: w, t: e.T, args: e.Args, v: v}
+		for i, a := range e.Args {
+			if p := rules.Partial(op, i); p != nil && isFloat(a.Type()) && w.active(a) {
+				w.float(a, binary(e.T, token.MUL, t, x.expr(p)))
+			}
+		}
+	}
+	if bounded[e.Name] {
+		all()
+		return
+	}
+	w.unlessZero(t, all)
+}
+
+// choice is min or max: the first argument that is the value gets the adjoint.
+func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
+	var rest ir.Block
+	for i := len(e.Args) - 1; i >= 0; i-- {
+		a := e.Args[i]
+		then := w.within(func() { w.float(a, t) })
+		if i == len(e.Args)-1 {
+			rest = then
+			continue
+		}
+		nan := binary(boolean, token.LAND, compare(token.NEQ, a, a), compare(token.NEQ, v, v))
+		rest = ir.Block{&ir.If{At: w.at, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then, Else: rest}}
+	}
+	w.emit(rest...)
+}
+
+// expander turns the expression of a rule into one of this form.
+type expander struct {
+	w    *writer
+	t    types.Type
+	args []ir.Expr
+	v    ir.Expr
+}
+
+var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
+
+func (x *expander) expr(e *rules.Expr) ir.Expr {
+	switch e.Kind {
+	case rules.Num:
+		return number(x.t, e.Num)
+	case rules.ArgX:
+		return x.args[0]
+	case rules.ArgY:
+		return x.args[1]
+	case rules.ArgZ:
+		return x.args[2]
+	case rules.ArgV:
+		return x.v
+	}
+	args := make([]ir.Expr, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = x.expr(a)
+	}
+	if tok, ok := arithmetic[e.Op]; ok {
+		return binary(x.t, tok, args[0], args[1])
+	}
+	switch e.Op {
+	case rules.Neg:
+		return negative(args[0])
+	case rules.Inv:
+		return binary(x.t, token.QUO, number(x.t, 1), args[0])
+	case rules.Sq:
+		a := x.w.atom("a", args[0])
+		return binary(x.t, token.MUL, a, a)
+	}
+	return &ir.Math{Typed: ir.Typed{T: x.t}, Name: ruleName(e.Op), Args: args}
+}
+
+// ruleName is the function of package math that an operation is, or the one of package
+// rules.
+func ruleName(op rules.Op) string {
+	if name, ok := strings.CutPrefix(rules.Info(op).Value, "math."); ok {
+		if i := strings.IndexByte(name, '('); i > 0 {
+			return "math." + name[:i]
+		}
+	}
+	return "rules." + op.String()
+}
+
+// value adds to the adjoints of what e, of any type, is made of, where its own numbers
+// have the adjoints at t.
+func (w *writer) value(e ir.Expr, t *ir.Place) {
+	if e == nil || !ownFloats(e.Type()) {
+		return
+	}
+	switch x := e.(type) {
+	case *ir.Load:
+		if w.b.active(x.P.Root) {
+			w.sum(x.T, w.b.bar(x.P), t)
+		}
+	case *ir.Convert:
+		if isFloat(x.T) {
+			w.float(e, load(t, x.T))
+			return
+		}
+		w.value(x.X, t) // the same fields
+	case *ir.Literal:
+		for i, k := range x.Keys {
+			s := ir.FieldStep(k)
+			if _, ok := x.T.Underlying().(*types.Struct); !ok {
+				s = ir.IndexStep(count(int64(k)))
+			}
+			w.value(x.Elems[i], step(t, s))
+		}
+	default:
+		if isFloat(e.Type()) {
+			w.float(e, load(t, e.Type()))
+		}
+	}
+}
+
+// longest is up to what length arrays are gone through without a loop.
+const longest = 4
+
+// sum adds the numbers of src to those of dst, both of type t.
+func (w *writer) sum(t types.Type, dst, src *ir.Place) {
+	if isFloat(t) {
+		w.emit(&ir.Add{At: w.at, P: dst, E: load(src, t)})
+		return
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if f := u.Field(i).Type(); ownFloats(f) {
+				w.sum(f, step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)))
+			}
+		}
+	case *types.Array:
+		if u.Len() <= longest {
+			for i := range u.Len() {
+				w.sum(u.Elem(), step(dst, ir.IndexStep(count(i))), step(src, ir.IndexStep(count(i))))
+			}
+			return
+		}
+		w.loop(count(u.Len()), func(i ir.Expr) { w.sum(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
+	}
+}
+
+// loop repeats what f writes for an index below n.
+func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
+	v := w.b.g.local("i", integer)
+	body := w.within(func() { f(v.Load()) })
+	w.emit(upward(w.b.g.names, w.at, v, count(0), n, body))
+}
+
+// clearFloats sets the numbers of p, of type t, to 0.
+func (w *writer) clearFloats(t types.Type, p *ir.Place) {
+	w.emit(floats.each(w.b.g.names, w.at, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
+		return ir.Block{&ir.Set{At: w.at, P: at[0], E: zeroOf(t)}}
+	})...)
+}
+
+func zeroOf(t types.Type) ir.Expr {
+	if isFloat(t) {
+		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
+	}
+	return zero(t)
+}
+
+// clearElements sets the numbers of all elements of a slice to 0.
+func (w *writer) clearElements(s *ir.Var) {
+	of := s.Type.Underlying().(*types.Slice).Elem()
+	if floats.only(of) {
+		w.emit(&ir.Clear{At: w.at, S: s.Load()})
+		return
+	}
+	w.loop(length(s.Load()), func(i ir.Expr) { w.clearFloats(of, step(s.Place(), ir.IndexStep(i))) })
+}

@@ -1,0 +1,524 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// emitter writes the sweeps of an analysed function.
+type emitter struct {
+	b     *builder
+	at    ir.At
+	top   ir.Block // declarations of what both sweeps know, in a function of both
+	fresh map[*ir.Var]*ir.Var
+	local bool             // both sweeps are in one function
+	raise map[*ir.Var]bool // variables that are declared at the top
+	// results are the variables that stand for results in a function of both sweeps.
+	results map[*ir.Var]*ir.Var
+}
+
+func (b *builder) emitter() *emitter {
+	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{}, local: b.key.mode == joint, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{}}
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			if l, ok := n.s.(*ir.Let); ok && b.flow.wanted[l.V] {
+				e.raise[l.V] = true
+			}
+			if w.keep && w.whole() != nil {
+				e.raise[w.whole()] = true
+			}
+		}
+	})
+	if e.local && !b.p.opts.KeepAll && !leavesBeyond(b.g.f.Body, nil) {
+		for _, n := range b.body { // the reverse sweep stands in the same block
+			if l, ok := n.s.(*ir.Let); ok {
+				delete(e.raise, l.V)
+			}
+		}
+	}
+	for _, v := range b.g.f.Params {
+		delete(e.raise, v)
+	}
+	for _, v := range b.g.f.Results {
+		delete(e.raise, v)
+	}
+	e.slots(b.body, 0)
+	return e
+}
+
+// slots chooses where old values are kept: in a variable where there is one at most.
+func (e *emitter) slots(list []*node, depth int) {
+	for _, n := range list {
+		for _, w := range n.writes {
+			if !w.keep {
+				continue
+			}
+			if e.local && depth == 0 && w.window == nil {
+				w.saved = e.b.g.local("old", w.t())
+				e.top = append(e.top, &ir.Let{At: n.at, V: w.saved})
+				continue
+			}
+			base := "kept"
+			if w.place != nil {
+				base = w.place.Root.Name
+			} else if w.window != nil {
+				base = w.window.Name
+			}
+			w.slot = &stack{ws: e.b.ws, field: e.b.p.work.stack(base, w.t()), of: w.t()}
+		}
+		inner := depth
+		if n.loop != nil {
+			inner++
+		}
+		e.slots(n.then, inner)
+		e.slots(n.els, inner)
+	}
+}
+
+// forward writes the forward sweep.
+func (e *emitter) forward(list []*node) (out ir.Block) {
+	for _, n := range list {
+		for _, w := range n.writes {
+			if w.keep {
+				out = append(out, e.keep(n.at, w)...)
+			}
+		}
+		switch s := n.s.(type) {
+		case nil:
+		case *ir.If:
+			out = append(out, &ir.If{At: s.At, Cond: s.Cond, Then: e.forward(n.then), Else: e.forward(n.els)})
+		case *ir.Scope:
+			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: e.forward(n.then)})
+		case *ir.Loop:
+			loop := *s
+			loop.Body = e.forward(n.then)
+			out = append(out, &loop)
+		case *ir.Let:
+			if !e.raise[s.V] {
+				out = append(out, s)
+				break
+			}
+			v := s.E
+			if v == nil {
+				v = zero(s.V.Type)
+			}
+			out = append(out, &ir.Set{At: s.At, P: s.V.Place(), E: v})
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
+	switch {
+	case w.saved != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.saved.Place(), E: load(w.place, w.t())}}
+	case w.window == nil:
+		return []ir.Stmt{w.slot.push(at, load(w.place, w.t()))}
+	}
+	i := e.b.g.local("i", integer)
+	body := ir.Block{w.slot.push(at, load(step(w.window.Place(), ir.IndexStep(i.Load())), w.t()))}
+	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
+}
+
+func (e *emitter) restore(at ir.At, w *write) []ir.Stmt {
+	switch {
+	case w.saved != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.saved.Load()}}
+	case w.window == nil:
+		return w.slot.pop(at, w.place)
+	}
+	i := e.b.g.local("i", integer)
+	body := ir.Block(w.slot.pop(at, step(w.window.Place(), ir.IndexStep(i.Load()))))
+	return []ir.Stmt{downward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
+}
+
+// reverse writes the reverse sweep of a block: what is behind a statement that may have
+// been left for somewhere else is reversed if it was not.
+func (e *emitter) reverse(list []*node) ir.Block {
+	if !busy(list) {
+		return nil
+	}
+	var head, tail ir.Block
+	for i, n := range list {
+		if n.left != nil && busy(list[i+1:]) {
+			rest := e.reverse(list[i+1:])
+			tail = ir.Block{&ir.If{At: n.at, Cond: n.left.Load(), Else: rest}}
+			list = list[:i+1]
+			break
+		}
+	}
+	for _, n := range list {
+		l, ok := n.s.(*ir.Let)
+		if !ok {
+			continue
+		}
+		if e.b.flow.reruns[l.V] {
+			head = append(head, &ir.Let{At: n.at, V: e.renamed(l.V), E: l.E})
+		}
+		if e.b.carries(l.V) && e.b.twins[l.V] == nil {
+			head = append(head, &ir.Let{At: n.at, V: e.b.own(l.V)})
+		}
+	}
+	out := append(head, tail...)
+	for i := len(list) - 1; i >= 0; i-- {
+		out = append(out, e.undo(list[i])...)
+	}
+	return out
+}
+
+func (e *emitter) renamed(v *ir.Var) *ir.Var {
+	w := e.b.g.local(v.Name, v.Type)
+	e.fresh[v] = w
+	return w
+}
+
+func (e *emitter) undo(n *node) (out ir.Block) {
+	switch s := n.s.(type) {
+	case *ir.If:
+		then, els := e.reverse(n.then), e.reverse(n.els)
+		if len(then)+len(els) > 0 {
+			out = append(out, &ir.If{At: n.at, Cond: n.cond.Load(), Then: then, Else: els})
+		}
+		return out
+	case *ir.Scope:
+		return e.reverse(n.then)
+	case *ir.Loop:
+		return e.backwards(n, s)
+	}
+	var restored ir.Block
+	for i := len(n.writes) - 1; i >= 0; i-- {
+		if w := n.writes[i]; w.keep {
+			restored = append(restored, e.restore(n.at, w)...)
+		}
+	}
+	out = append(out, n.pre...)
+	if n.late {
+		return append(append(out, n.post...), restored...)
+	}
+	return append(append(out, restored...), n.post...)
+}
+
+// backwards is the reverse of a loop.
+func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
+	body := e.reverse(n.then)
+	if len(body) == 0 {
+		return nil
+	}
+	names := e.b.g.names
+	if n.loop.started == nil && basicKind(s.V.Type) == types.Int {
+		v := e.renamed(s.V)
+		switch s.Step {
+		case 1:
+			return ir.Block{downward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
+		case -1:
+			return ir.Block{upward(names, n.at, v, plus1(n.loop.hi), plus1(n.loop.lo), body)}
+		}
+	}
+	var out ir.Block
+	k := e.b.g.local("k", integer)
+	var many ir.Expr
+	if n.loop.started != nil {
+		many = n.loop.started.Load()
+	} else {
+		m := e.b.g.local("n", integer)
+		out = append(out, e.iterations(n, s, m)...)
+		many = m.Load()
+	}
+	if s.V != nil {
+		v := e.renamed(s.V)
+		t := s.V.Type
+		by := binary(t, opMul, convert(t, k.Load()), integerOf(t, s.Step))
+		body = append(ir.Block{&ir.Let{At: n.at, V: v, E: binary(t, opAdd, n.loop.lo, by)}}, body...)
+	}
+	return append(out, downward(names, n.at, k, count(0), many, body))
+}
+
+// iterations computes how often a counted loop runs.
+func (e *emitter) iterations(n *node, s *ir.Loop, m *ir.Var) ir.Block {
+	t := s.V.Type
+	lo, hi, by := n.loop.lo, n.loop.hi, s.Step
+	cond := compare(opLss, lo, hi)
+	if by < 0 {
+		lo, hi, by = hi, lo, -by
+		cond = compare(opLss, lo, hi)
+	}
+	// The first of the numbers that the last one may be away from the bound is left out.
+	span := binary(t, opSub, binary(t, opSub, hi, lo), integerOf(t, 1))
+	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
+	return ir.Block{
+		&ir.Let{At: n.at, V: m},
+		&ir.If{At: n.at, Cond: cond, Then: ir.Block{&ir.Set{At: n.at, P: m.Place(), E: some}}},
+	}
+}
+
+// rename gives variables that are made again in the reverse sweep names of their own.
+func (e *emitter) rename(b ir.Block) ir.Block {
+	m := &ir.Map{Var: func(v *ir.Var) *ir.Var {
+		if w := e.fresh[v]; w != nil {
+			return w
+		}
+		return v
+	}}
+	return m.Block(b)
+}
+
+func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
+	for _, v := range list {
+		out = append(out, &ir.Let{At: e.at, V: v})
+	}
+	return out
+}
+
+// raised are the variables that are declared at the top, in the order of the function.
+func (e *emitter) raised() (out []*ir.Var) {
+	seen := map[*ir.Var]bool{}
+	each(e.b.body, func(n *node) {
+		if l, ok := n.s.(*ir.Let); ok && e.raise[l.V] && !seen[l.V] {
+			seen[l.V] = true
+			out = append(out, l.V)
+		}
+	})
+	return out
+}
+
+// around makes a scope of the forward sweep, whose returns go to its end.
+func (e *emitter) around(body ir.Block) ir.Block {
+	exit := e.b.g.f.Exit
+	if !leavesBeyond(body, nil) {
+		return body
+	}
+	end := &ir.Label{Name: e.b.g.names.Name("end")}
+	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+		if l == exit {
+			return end
+		}
+		return l
+	}}
+	return ir.Block{&ir.Scope{At: e.at, L: end, Body: m.Block(body)}}
+}
+
+func (b *builder) paramsWithShadows() []*ir.Var {
+	out := append([]*ir.Var(nil), b.g.f.Params...)
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			s := b.of(v)
+			s.Kind = ir.Param
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// joint is the function of both sweeps.
+func (b *builder) joint(f *ir.Func) *Adjoint {
+	e := b.emitter()
+	a := &Adjoint{Facts: b.facts}
+	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: f.Pos}
+	out.Params = b.paramsWithShadows()
+	var tail ir.Block
+	for i, r := range b.g.f.Results {
+		res := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
+		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
+		e.results[r] = local
+		e.top = append(e.top, &ir.Let{At: e.at, V: local})
+		tail = append(tail, &ir.Set{At: e.at, P: res.Place(), E: local.Load()})
+		out.Results = append(out.Results, res)
+		if !b.facts.Results.Has(i) {
+			continue
+		}
+		a.Seeds |= 1 << i
+		switch {
+		case !leads(r.Type):
+			seed := b.own(r)
+			seed.Kind = ir.Param
+			out.Params = append(out.Params, seed)
+		default:
+			of := elemOf(r.Type)
+			if of == nil || !floats.only(of) {
+				b.g.refuse("a result of type %s, which leads to numbers", r.Type)
+			}
+			sh := b.of(r)
+			sh.Kind = ir.Local
+			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
+			seed := &ir.Var{Name: b.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
+			out.Params = append(out.Params, seed)
+			w := &writer{b: b, at: e.at}
+			w.loop(length(seed.Load()), func(i ir.Expr) {
+				w.sum(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
+			})
+			tail = append(tail, w.out...)
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if !b.facts.Params.Has(i) {
+			continue
+		}
+		if leads(v.Type) {
+			a.Shadows |= 1 << i
+		}
+		if ownFloats(v.Type) {
+			a.Bars |= 1 << i
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			out.Results = append(out.Results, bar)
+		}
+	}
+	out.Params = append(out.Params, b.ws)
+	forward := e.around(e.forward(b.body))
+	reverse := e.rename(e.reverse(b.body))
+	save, back := e.outputs()
+	body := append(ir.Block{}, e.top...)
+	body = append(body, e.declare(e.raised())...)
+	body = append(body, forward...)
+	body = append(body, tail...)
+	body = append(body, save...)
+	body = append(body, reverse...)
+	m := &ir.Map{Var: func(v *ir.Var) *ir.Var {
+		if w := e.results[v]; w != nil {
+			return w
+		}
+		return v
+	}}
+	out.Body = m.Block(append(body, back...))
+	a.Func, _ = ir.Clone(out, nil)
+	return a
+}
+
+// outputs saves what the function left in its arguments, where the reverse sweep undoes
+// it, and brings it back.
+func (e *emitter) outputs() (save, back ir.Block) {
+	b, f := e.b, e.b.flow
+	undone := state{}
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			switch {
+			case !w.keep || w.whole() != nil:
+			case w.window != nil:
+				f.memory(undone, w.window, w.t())
+			case w.place.Behind():
+				f.memory(undone, w.place.Root, w.t())
+			}
+		}
+		if n.callee != nil {
+			for k := range b.calleeState(n, n.callee.flow.written, false) {
+				undone[k] = true
+			}
+		}
+	})
+	for _, v := range b.g.f.Params {
+		of := elemOf(v.Type)
+		if of == nil || !isFloat(of) || f.writes[v] > 0 {
+			continue
+		}
+		s := state{}
+		f.memory(s, v, of)
+		for k := range s {
+			if undone[k] {
+				field := stack{ws: b.ws, field: b.p.work.stack(v.Name+"Out", of), of: of}
+				empty := cut(field.load(), nil, count(0))
+				save = append(save, &ir.Append{At: e.at, P: field.place(), S: empty, Elems: []ir.Expr{v.Load()}, Spread: true})
+				back = append(back, &ir.Copy{At: e.at, Dst: v.Load(), Src: field.load()})
+			}
+		}
+	}
+	return save, back
+}
+
+// split writes the two sweeps of a function that others call.
+func (b *builder) split() {
+	e := b.emitter()
+	name := b.g.f.Name
+	fwd := &ir.Func{Name: name + "_forward", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
+	rev := &ir.Func{Name: name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
+	fwd.Params = append(b.paramsWithShadows(), b.ws)
+	fwd.Results = append([]*ir.Var(nil), b.g.f.Results...)
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && leads(r.Type) {
+			sh := b.of(r)
+			sh.Kind = ir.Result
+			fwd.Results = append(fwd.Results, sh)
+		}
+	}
+	body := append(e.declare(e.raised()), e.around(e.forward(b.body))...)
+	var start ir.Block
+	inRev := map[*ir.Var]bool{} // declared in the reverse sweep already
+	for i, v := range b.g.f.Params {
+		if b.needs(i) {
+			rev.Params = append(rev.Params, v)
+		}
+		if b.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			rev.Results = append(rev.Results, bar)
+		}
+	}
+	for _, v := range b.paramsWithShadows() {
+		if b.flow.writes[v] == 0 {
+			inRev[v] = true
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			rev.Params = append(rev.Params, b.of(v))
+		}
+	}
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && ownFloats(r.Type) {
+			seed := b.own(r)
+			seed.Kind = ir.Param
+			rev.Params = append(rev.Params, seed)
+		}
+	}
+	rev.Params = append(rev.Params, b.ws)
+	reverse := e.reverse(b.body)
+	for _, v := range e.shared() {
+		if inRev[v] {
+			continue
+		}
+		w := e.renamed(v)
+		start = append(start, &ir.Let{At: e.at, V: w})
+		if b.flow.exit[version{v: v}] {
+			s := stack{ws: b.ws, field: b.p.work.stack(v.Name, v.Type), of: v.Type}
+			body = append(body, s.push(e.at, v.Load()))
+			start = append(start, s.pop(e.at, w.Place())...)
+		}
+	}
+	fwd.Body = body
+	rev.Body = e.rename(append(start, reverse...))
+	f, _ := ir.Clone(fwd, nil)
+	*b.fwd = *f
+	r, _ := ir.Clone(rev, nil)
+	*b.rev = *r
+}
+
+// shared are the variables of the forward sweep that the reverse sweep has too.
+func (e *emitter) shared() (out []*ir.Var) {
+	f := e.b.flow
+	seen := map[*ir.Var]bool{}
+	add := func(v *ir.Var) {
+		if !seen[v] && (f.wanted[v] || e.raise[v]) {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	for _, v := range e.b.paramsWithShadows() {
+		add(v)
+	}
+	for _, v := range e.b.g.f.Results {
+		add(v)
+		if e.b.leads(v) {
+			add(e.b.of(v))
+		}
+	}
+	each(e.b.body, func(n *node) {
+		for _, w := range n.writes {
+			if v := w.whole(); v != nil {
+				add(v)
+			}
+		}
+	})
+	return out
+}

@@ -1,0 +1,275 @@
+package adjoint
+
+import (
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func elemOf(t types.Type) types.Type {
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
+}
+
+// variable is the variable that a header was put into, nil for a nil slice.
+func variable(e ir.Expr) *ir.Var {
+	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
+		return l.P.Root
+	}
+	return nil
+}
+
+func cut(s ir.Expr, lo, hi ir.Expr) ir.Expr {
+	return &ir.Slice{Typed: ir.Typed{T: s.Type()}, X: s, Lo: lo, Hi: hi}
+}
+
+// let is a variable of the forward sweep that is no shadow.
+func (b *builder) newLet(at ir.At, base string, t types.Type, e ir.Expr) (*ir.Var, ir.Stmt) {
+	v := b.g.local(base, t)
+	return v, &ir.Let{At: at, V: v, E: e}
+}
+
+// letShadow is a variable of the forward sweep that is the shadow of v.
+func (b *builder) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
+	b.made[v] = true
+	return &ir.Let{At: at, V: b.of(v), E: e}
+}
+
+// clear is clear of a slice.
+func (b *builder) clear(s *ir.Clear) []*node {
+	v := variable(s.S)
+	if v == nil {
+		return plain(s)
+	}
+	n := &node{s: s, at: s.At, window: v}
+	if !b.leads(v) {
+		return []*node{n}
+	}
+	var out []*node
+	of := elemOf(v.Type)
+	if ownFloats(of) {
+		w := b.writer(s)
+		w.clearElements(b.of(v))
+		n.pre = w.out
+	}
+	if leads(of) {
+		out = b.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
+			return b.loose(refs.each(b.g.names, s.At, of, []*ir.Place{step(b.of(v).Place(), ir.IndexStep(i))},
+				func(t types.Type, p []*ir.Place) ir.Block { return ir.Block{&ir.Set{At: s.At, P: p[0], E: zero(t)}} }))
+		})
+	}
+	return append(out, n)
+}
+
+// eachElement repeats nodes of the forward sweep for an index below n.
+func (b *builder) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir.Expr) []*node) []*node {
+	m, let := b.newLet(at, "n", integer, n)
+	v := b.g.local("i", integer)
+	loop := upward(b.g.names, at, v, count(0), m.Load(), nil)
+	return append(plain(let), &node{s: loop, at: at, loop: &loopInfo{lo: loop.Lo, hi: loop.Hi}, then: body(v.Load())})
+}
+
+// copy is copy between slices that may overlap.
+func (b *builder) copy(s *ir.Copy) (out []*node) {
+	dst, src := variable(s.Dst), variable(s.Src)
+	if dst == nil {
+		return plain(s)
+	}
+	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+	m, let := b.newLet(s.At, "n", integer, n)
+	window, cutting := b.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
+	b.window(window, dst)
+	out = plain(let, cutting)
+	node := &node{s: s, at: s.At, window: window}
+	if !b.leads(dst) {
+		return append(out, node)
+	}
+	out = append(out, plain(b.letShadow(s.At, window, cut(b.of(dst).Load(), nil, m.Load())))...)
+	to, of := b.of(window), elemOf(dst.Type)
+	from := src
+	if src != nil && !b.leads(src) {
+		from = nil
+	}
+	if leads(of) {
+		out = append(out, b.copyHeaders(s.At, of, m.Load(), to, from)...)
+	}
+	if ownFloats(of) {
+		w := b.writer(s)
+		if from == nil {
+			w.clearElements(to)
+			node.pre = w.out
+		} else {
+			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
+			w.emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
+			w.clearElements(to)
+			node.pre, w.out = w.out, nil
+			w.loop(m.Load(), func(i ir.Expr) {
+				w.sum(of, step(b.of(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+			})
+			node.post = w.out
+		}
+	}
+	return append(out, node)
+}
+
+// window says that v leads to the memory of s.
+func (b *builder) window(v, s *ir.Var) { b.flow0().alias[v] = s }
+
+// copyHeaders copies the slices and pointers in n elements of the shadow of src, or nil
+// ones, to dst, a shadow.
+func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.Var) []*node {
+	if refs.only(of) && src != nil {
+		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: b.of(src).Load()}, at: at, window: dst}}
+	}
+	return b.eachElement(at, of, n, func(i ir.Expr) []*node {
+		to := step(dst.Place(), ir.IndexStep(i))
+		if src != nil {
+			return b.copyRefs(at, of, to, step(b.of(src).Place(), ir.IndexStep(i)))
+		}
+		return b.loose(refs.each(b.g.names, at, of, []*ir.Place{to}, func(t types.Type, p []*ir.Place) ir.Block {
+			return ir.Block{&ir.Set{At: at, P: p[0], E: zero(t)}}
+		}))
+	})
+}
+
+// append grows the slice and its shadow alike.
+func (b *builder) append(s *ir.Append) (out []*node) {
+	src := variable(s.S) // nil for a nil slice
+	t := s.S.Type()
+	of := elemOf(t)
+	active := b.active(s.P.Root) && leads(t)
+	if src != nil && active && !b.active(src) {
+		b.g.refuse("append to %s, which has no shadow", src.Name)
+	}
+	add := func(list ...ir.Stmt) { out = append(out, plain(list...)...) }
+	at := s.At
+	n, let := b.newLet(at, "n", integer, length(s.S))
+	add(let)
+	var more ir.Expr = count(int64(len(s.Elems)))
+	if s.Spread {
+		more = length(s.Elems[0])
+	}
+	end, let := b.newLet(at, "n", integer, binary(integer, token.ADD, n.Load(), more))
+	add(let)
+	capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: s.S, Cap: true}
+	moved, let := b.newLet(at, "moved", boolean, compare(token.GTR, end.Load(), capacity))
+	add(let)
+	tail, let := b.newLet(at, "tail", t, nil)
+	add(let)
+	stays, let := b.newLet(at, "stays", boolean, &ir.Unary{Typed: ir.Typed{T: boolean}, Op: token.NOT, X: moved.Load()})
+	add(let)
+	if src != nil {
+		b.window(tail, src)
+		inPlace := ir.Block{&ir.Set{At: at, P: tail.Place(), E: cut(s.S, n.Load(), end.Load())}}
+		out = append(out, b.loose(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
+	}
+	grown, let := b.newLet(at, "grown", t, nil)
+	b.window(grown, s.P.Root)
+	add(let)
+	appended := &node{s: &ir.Append{At: at, P: grown.Place(), S: s.S, Elems: s.Elems, Spread: s.Spread}, at: at, window: tail}
+	out = append(out, appended)
+	if !active {
+		return append(out, plain(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
+	}
+	sh := b.of(grown)
+	add(b.letShadow(at, grown, nil))
+	fresh := ir.Block{&ir.Set{At: at, P: sh.Place(), E: &ir.Make{Typed: ir.Typed{T: t}, N: end.Load(),
+		Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: grown.Load(), Cap: true}}}}
+	var same ir.Block
+	if src != nil {
+		same = ir.Block{&ir.Set{At: at, P: sh.Place(), E: cut(b.of(src).Load(), nil, end.Load())}}
+	}
+	out = append(out, b.loose(ir.Block{&ir.If{At: at, Cond: moved.Load(), Then: fresh, Else: same}})...)
+	if leads(of) {
+		out = append(out, b.grownHeaders(s, of, n, end, moved, grown, src)...)
+	}
+	// The shadow is what it becomes from here on.
+	taken := &node{at: at}
+	out = append(out, taken)
+	b.grownFloats(s, appended, taken, of, n, moved, sh, src)
+	return append(out, b.set(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
+}
+
+// grownHeaders puts what the elements lead to into the shadow of the slice that has grown.
+func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown, src *ir.Var) (out []*node) {
+	at, sh := s.At, b.of(grown)
+	if src != nil {
+		old := b.copyHeaders(at, of, n.Load(), sh, src)
+		out = append(out, &node{s: &ir.If{At: at, Cond: moved.Load()}, at: at, cond: moved, then: old})
+	}
+	if s.Spread {
+		rest, let := b.newLet(at, "rest", grown.Type, cut(grown.Load(), n.Load(), end.Load()))
+		b.window(rest, grown)
+		out = append(out, plain(let, b.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
+		from := variable(s.Elems[0])
+		if from != nil && !b.leads(from) {
+			from = nil
+		}
+		m := binary(integer, token.SUB, end.Load(), n.Load())
+		return append(out, b.copyHeaders(at, of, m, b.of(rest), from)...)
+	}
+	for i, e := range s.Elems {
+		to := &ir.Place{Root: sh, Path: []ir.Step{ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i))))}}
+		h := &ir.Var{Name: b.g.names.Name("header"), Type: of}
+		b.twins[h] = grown
+		out = append(out, plain(&ir.Let{At: at, V: h, E: b.shadowOf(e)})...)
+		out = append(out, b.copyRefs(at, of, to, h.Place())...)
+	}
+	return out
+}
+
+// grownFloats is the reversal of append for the elements' own numbers: their adjoints are
+// taken where the shadow has grown, and go on where the slice has not.
+func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type, n, moved, sh, src *ir.Var) {
+	if !ownFloats(of) {
+		return
+	}
+	w := b.writer(s)
+	var after []func()
+	if s.Spread {
+		from := variable(s.Elems[0])
+		more := length(s.Elems[0])
+		if from != nil {
+			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: sh.Type}, N: more}))
+			tail := variable(w.let("tail", cut(sh.Load(), n.Load(), nil)))
+			w.emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
+			w.clearElements(tail)
+			if b.leads(from) {
+				after = append(after, func() {
+					w.loop(more, func(i ir.Expr) {
+						w.sum(of, step(b.of(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+					})
+				})
+			}
+		}
+	} else {
+		for i, e := range s.Elems {
+			at := step(sh.Place(), ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i)))))
+			v := variable(w.let("t", load(at, of)))
+			w.clearFloats(of, at)
+			after = append(after, func() {
+				if isFloat(of) {
+					w.float(e, v.Load())
+				} else {
+					w.value(e, v.Place())
+				}
+			})
+		}
+	}
+	if src != nil {
+		back := w.within(func() {
+			w.loop(n.Load(), func(i ir.Expr) {
+				w.sum(of, step(b.of(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
+			})
+		})
+		w.emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})
+	}
+	taken.pre, w.out = w.out, nil
+	for _, f := range after {
+		f()
+	}
+	appended.post = w.out
+}

@@ -1,0 +1,61 @@
+package adjoint
+
+import (
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Workspace is the struct that adjoints keep values in: a stack for each place in the
+// code that keeps one. Its zero value is ready. A reverse sweep takes from the stacks
+// what its forward sweep put there, the last first, in recursive functions too.
+type Workspace struct {
+	Type   *types.Named
+	fields []*types.Var
+	pkg    *types.Package
+	names  *ir.Namer
+}
+
+func newWorkspace(pkg *types.Package, name string) *Workspace {
+	obj := types.NewTypeName(token.NoPos, pkg, name, nil)
+	w := &Workspace{Type: types.NewNamed(obj, types.NewStruct(nil, nil), nil), pkg: pkg, names: ir.NewNamer()}
+	return w
+}
+
+// stack adds a stack for values of type t and returns the number of its field.
+func (w *Workspace) stack(base string, t types.Type) int {
+	w.fields = append(w.fields, types.NewField(token.NoPos, w.pkg, w.names.Name(base), types.NewSlice(t), false))
+	w.Type.SetUnderlying(types.NewStruct(w.fields, nil))
+	return len(w.fields) - 1
+}
+
+// stack is one of the stacks as a place of a function, whose parameter ws leads to the
+// workspace.
+type stack struct {
+	ws    *ir.Var
+	field int
+	of    types.Type
+}
+
+func (s stack) place(path ...ir.Step) *ir.Place {
+	return &ir.Place{Root: s.ws, Path: append([]ir.Step{ir.DerefStep(), ir.FieldStep(s.field)}, path...)}
+}
+
+func (s stack) load() ir.Expr {
+	return &ir.Load{Typed: ir.Typed{T: types.NewSlice(s.of)}, P: s.place()}
+}
+
+// push puts e on top.
+func (s stack) push(at ir.At, e ir.Expr) ir.Stmt {
+	return &ir.Append{At: at, P: s.place(), S: s.load(), Elems: []ir.Expr{e}}
+}
+
+// pop takes the top off and assigns it to p.
+func (s stack) pop(at ir.At, p *ir.Place) []ir.Stmt {
+	last := &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
+	return []ir.Stmt{
+		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.of}, P: s.place(ir.IndexStep(last))}},
+		&ir.Set{At: at, P: s.place(), E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: last}},
+	}
+}
