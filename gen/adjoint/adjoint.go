@@ -41,13 +41,14 @@ type Program struct {
 	prepared map[*ir.Func]*prepared
 	built    map[key]*builder
 	order    []*builder
+	purity   map[*ir.Func]bool
 	work     *Workspace
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{},
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name),
 	}
 }

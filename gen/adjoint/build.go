@@ -34,9 +34,10 @@ type node struct {
 	s         ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
 	at        ir.At
 	pre, post ir.Block
-	late      bool    // the reversal reads the place as it was left
-	window    *ir.Var // a slice all of whose elements are written
-	then, els []*node // of an If; then is the body of a Scope or a Loop
+	late      bool      // the reversal reads the place as it was left
+	window    *ir.Var   // a slice all of whose elements are written
+	windows   []*ir.Var // further ones
+	then, els []*node   // of an If; then is the body of a Scope or a Loop
 	cond      *ir.Var
 	loop      *loopInfo
 	left      *ir.Var
@@ -44,6 +45,9 @@ type node struct {
 	call      *ir.Call // of the reverse sweep, with callee
 
 	writes []*write
+
+	fused   bool         // a loop whose iterations are reversed at once
+	private map[any]bool // the memory that its iterations set before they read it
 }
 
 func newBuilder(p *Program, k key) *builder {

@@ -14,7 +14,10 @@ func (b *builder) call(s *ir.Call) []*node {
 	n := &node{s: s, at: s.At}
 	w := b.writer(s)
 	callee := b.facts.Callee(s)
-	if callee == nil || callee.Params|callee.Results == 0 {
+	if callee == nil || callee.Params|callee.Results == 0 && b.p.pure(s.Callee.Func) {
+		if callee == nil {
+			b.rule(s, n)
+		}
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
@@ -153,4 +156,48 @@ func (b *builder) needs(i int) bool {
 		return true
 	}
 	return b.recursive || b.flow.wanted[b.g.f.Params[i]]
+}
+
+// rule is a call of which only a rule is known: it may write the slices that it is given.
+func (b *builder) rule(s *ir.Call, n *node) {
+	for _, a := range s.Args {
+		v := variable(a)
+		switch {
+		case v == nil || !activity.HasRefs(v.Type):
+		case elemOf(v.Type) != nil && !activity.HasRefs(elemOf(v.Type)):
+			n.windows = append(n.windows, v)
+		default:
+			b.g.refuse("the argument %s of %s, of type %s", v.Name, s.Callee.Rule.Name, v.Type)
+		}
+	}
+}
+
+// pure reports whether a function writes nothing but its own variables.
+func (p *Program) pure(f *ir.Func) bool {
+	if pure, ok := p.purity[f]; ok {
+		return pure
+	}
+	p.purity[f] = true // a recursive function calls it
+	pure := true
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Set:
+			pure = pure && !s.P.Behind()
+		case *ir.Add:
+			pure = pure && !s.P.Behind()
+		case *ir.Append, *ir.Copy, *ir.Clear:
+			pure = false
+		case *ir.Call:
+			if s.Callee.Func != nil {
+				pure = pure && p.pure(s.Callee.Func)
+			} else {
+				for _, a := range s.Args {
+					pure = pure && !activity.HasRefs(a.Type())
+				}
+			}
+		}
+		return pure
+	})
+	p.purity[f] = pure
+	return pure
 }

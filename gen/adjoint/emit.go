@@ -31,12 +31,13 @@ func (b *builder) emitter() *emitter {
 		}
 	})
 	if e.local && !b.p.opts.KeepAll && !leavesBeyond(b.g.f.Body, nil) {
-		for _, n := range b.body { // the reverse sweep stands in the same block
-			if l, ok := n.s.(*ir.Let); ok {
-				delete(e.raise, l.V)
-			}
-		}
+		e.lower(b.body)
 	}
+	each(b.body, func(n *node) {
+		if n.fused && !leavesIn(n) {
+			e.lower(n.then)
+		}
+	})
 	for _, v := range b.g.f.Params {
 		delete(e.raise, v)
 	}
@@ -47,11 +48,20 @@ func (b *builder) emitter() *emitter {
 	return e
 }
 
+// lower declares variables where they are: the reverse sweep stands in the same block.
+func (e *emitter) lower(list []*node) {
+	for _, n := range list {
+		if l, ok := n.s.(*ir.Let); ok {
+			delete(e.raise, l.V)
+		}
+	}
+}
+
 // slots chooses where old values are kept: in a variable where there is one at most.
 func (e *emitter) slots(list []*node, depth int) {
 	for _, n := range list {
 		for _, w := range n.writes {
-			if !w.keep {
+			if !w.keep || w.inverse != nil {
 				continue
 			}
 			if e.local && depth == 0 && w.window == nil {
@@ -68,7 +78,10 @@ func (e *emitter) slots(list []*node, depth int) {
 			w.slot = &stack{ws: e.b.ws, field: e.b.p.work.stack(base, w.t()), of: w.t()}
 		}
 		inner := depth
-		if n.loop != nil {
+		switch {
+		case n.fused:
+			inner = 0
+		case n.loop != nil:
 			inner++
 		}
 		e.slots(n.then, inner)
@@ -78,6 +91,20 @@ func (e *emitter) slots(list []*node, depth int) {
 
 // forward writes the forward sweep.
 func (e *emitter) forward(list []*node) (out ir.Block) {
+	if k := fusedAt(list); k >= 0 {
+		head, tail := list[:k:k], list[k+1:]
+		for _, n := range head {
+			if l, ok := n.s.(*ir.Let); ok && e.b.carries(l.V) && e.b.twins[l.V] == nil {
+				bar := e.b.own(l.V)
+				e.top = append(e.top, &ir.Let{At: n.at, V: bar})
+				out = append(out, &ir.Set{At: n.at, P: bar.Place(), E: zeroOf(l.V.Type)})
+			}
+		}
+		out = append(out, e.forward(head)...)
+		out = append(out, e.rename(e.reverse(tail))...)
+		out = append(out, e.fusedLoop(list[k]))
+		return append(out, e.forward(tail)...)
+	}
 	for _, n := range list {
 		for _, w := range n.writes {
 			if w.keep {
@@ -113,6 +140,8 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 
 func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
 	switch {
+	case w.inverse != nil:
+		return nil
 	case w.saved != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.saved.Place(), E: load(w.place, w.t())}}
 	case w.window == nil:
@@ -125,6 +154,8 @@ func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
 
 func (e *emitter) restore(at ir.At, w *write) []ir.Stmt {
 	switch {
+	case w.inverse != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
 	case w.saved != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.saved.Load()}}
 	case w.window == nil:
@@ -142,6 +173,10 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		return nil
 	}
 	var head, tail ir.Block
+	k := fusedAt(list)
+	if k >= 0 { // the rest is reversed already
+		list = list[:k]
+	}
 	for i, n := range list {
 		if n.left != nil && busy(list[i+1:]) {
 			rest := e.reverse(list[i+1:])
@@ -158,7 +193,7 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		if e.b.flow.reruns[l.V] {
 			head = append(head, &ir.Let{At: n.at, V: e.renamed(l.V), E: l.E})
 		}
-		if e.b.carries(l.V) && e.b.twins[l.V] == nil {
+		if k < 0 && e.b.carries(l.V) && e.b.twins[l.V] == nil {
 			head = append(head, &ir.Let{At: n.at, V: e.b.own(l.V)})
 		}
 	}
@@ -272,16 +307,38 @@ func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
 	return out
 }
 
-// raised are the variables that are declared at the top, in the order of the function.
-func (e *emitter) raised() (out []*ir.Var) {
-	seen := map[*ir.Var]bool{}
-	each(e.b.body, func(n *node) {
-		if l, ok := n.s.(*ir.Let); ok && e.raise[l.V] && !seen[l.V] {
-			seen[l.V] = true
+// raised are the variables that are declared before a list of nodes, in the order of the
+// function.
+func (e *emitter) raised(list []*node) (out []*ir.Var) {
+	for _, n := range list {
+		if l, ok := n.s.(*ir.Let); ok && e.raise[l.V] {
 			out = append(out, l.V)
 		}
-	})
+		if !n.fused {
+			out = append(out, e.raised(n.then)...)
+			out = append(out, e.raised(n.els)...)
+		}
+	}
 	return out
+}
+
+// fusedLoop is a loop whose iterations run forward and back.
+func (e *emitter) fusedLoop(n *node) ir.Stmt {
+	s := *n.s.(*ir.Loop)
+	body := e.forward(n.then)
+	if leavesBeyond(body, nil) {
+		end := &ir.Label{Name: e.b.g.names.Name("end")}
+		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+			if l == s.Next {
+				return end
+			}
+			return l
+		}}
+		body = ir.Block{&ir.Scope{At: n.at, L: end, Body: m.Block(body)}}
+	}
+	body = append(e.declare(e.raised(n.then)), body...)
+	s.Body = append(body, e.rename(e.reverse(n.then))...)
+	return &s
 }
 
 // around makes a scope of the forward sweep, whose returns go to its end.
@@ -371,7 +428,7 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 	reverse := e.rename(e.reverse(b.body))
 	save, back := e.outputs()
 	body := append(ir.Block{}, e.top...)
-	body = append(body, e.declare(e.raised())...)
+	body = append(body, e.declare(e.raised(b.body))...)
 	body = append(body, forward...)
 	body = append(body, tail...)
 	body = append(body, save...)
@@ -442,7 +499,7 @@ func (b *builder) split() {
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
-	body := append(e.declare(e.raised()), e.around(e.forward(b.body))...)
+	body := append(e.declare(e.raised(b.body)), e.around(e.forward(b.body))...)
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // declared in the reverse sweep already
 	for i, v := range b.g.f.Params {

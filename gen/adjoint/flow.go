@@ -21,7 +21,12 @@ type flow struct {
 	wanted  map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
 	reruns  map[*ir.Var]bool // variables that it computes again
 	exit    state            // what is read at the end of the function
-	changed bool
+	lets    map[*ir.Var]*ir.Let
+	made    map[any]*allocation // where the memory of a class comes from
+	// activeClass are the classes of memory that numbers with adjoints stand in.
+	activeClass map[any]bool
+	changed     bool
+	frozen      bool // what is kept is known
 }
 
 // version is a variable or the memory of a class that holds values of one type: what the
@@ -215,8 +220,10 @@ type write struct {
 	place  *ir.Place // or
 	window *ir.Var   // all elements of a slice
 	keep   bool
-	slot   *stack
-	saved  *ir.Var
+	// inverse is the old value, where the new one tells.
+	inverse ir.Expr
+	slot    *stack
+	saved   *ir.Var
 }
 
 func (w *write) t() types.Type {
@@ -248,6 +255,9 @@ func writesOf(n *node) (out []*write) {
 		place(s.P)
 	case *ir.Add:
 		place(s.P)
+		if t := s.P.Type(); isInteger(t) {
+			out[0].inverse = binary(t, opSub, load(s.P, t), s.E)
+		}
 	case *ir.Append:
 		place(s.P)
 	case *ir.Copy:
@@ -259,6 +269,9 @@ func writesOf(n *node) (out []*write) {
 	}
 	if n.window != nil {
 		out = append(out, &write{window: n.window})
+	}
+	for _, v := range n.windows {
+		out = append(out, &write{window: v})
 	}
 	return out
 }
@@ -277,22 +290,33 @@ func (b *builder) analyse() {
 	f := b.flow0()
 	b.body = b.nodes(b.g.f.Body)
 	f.writes, f.index, f.written = map[*ir.Var]int{}, map[*ir.Var]bool{}, map[version]bool{}
+	f.lets, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
 	for _, v := range b.g.f.Params {
 		f.writes[v] = 0
 		if b.leads(v) {
+			f.activeClass[f.class(v)] = true
 			f.writes[b.of(v)] = 0
 		}
 	}
 	for _, v := range b.g.f.Results {
 		f.writes[v] = 1
 		if b.leads(v) {
+			f.activeClass[f.class(v)] = true
 			f.writes[b.of(v)] = 1
 		}
 	}
 	each(b.body, func(n *node) {
 		n.writes = writesOf(n)
-		if l, ok := n.s.(*ir.Loop); ok && l.V != nil {
-			f.index[l.V] = true
+		switch s := n.s.(type) {
+		case *ir.Loop:
+			if s.V != nil {
+				f.index[s.V] = true
+			}
+		case *ir.Let:
+			f.lets[s.V] = s
+			if b.leads(s.V) {
+				f.activeClass[f.class(s.V)] = true
+			}
 		}
 		for _, w := range n.writes {
 			if w.window != nil {
@@ -312,6 +336,10 @@ func (b *builder) analyse() {
 		}
 	})
 	f.declared(b.body)
+	f.allocations()
+	if b.key.mode == joint {
+		b.body = f.fuse(b.body)
+	}
 	for {
 		f.changed = false
 		f.decide(b.body, 0)

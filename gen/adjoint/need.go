@@ -41,7 +41,10 @@ func (f *flow) decide(list []*node, depth int) {
 func (f *flow) candidates(list []*node, depth int) {
 	for _, n := range list {
 		inner := depth
-		if n.loop != nil {
+		switch {
+		case n.fused:
+			inner = 0
+		case n.loop != nil:
 			inner++
 		}
 		if l, ok := n.s.(*ir.Let); ok && depth > 0 && !f.b.p.opts.NoRerun && l.E != nil && f.writes[l.V] == 1 {
@@ -177,11 +180,20 @@ func (f *flow) restoring(out state, w *write) {
 		return
 	}
 	f.readPath(out, w.place)
+	if w.inverse != nil {
+		f.readExpr(out, w.inverse)
+		if v := w.whole(); v != nil {
+			delete(out, version{v: v})
+		}
+	}
 }
 
 // list goes through nodes from a state before them to the one behind, nil if control
 // does not come there. What is at leaves is added to labels.
 func (f *flow) list(list []*node, in state, labels map[*ir.Label]state) state {
+	if k := fusedAt(list); k >= 0 {
+		return f.fused(list, k, in, labels)
+	}
 	for i, n := range list {
 		if in == nil {
 			return nil
@@ -238,6 +250,7 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 			}
 			head = next
 		}
+		head = f.overwritten(n, head)
 		if s.V != nil {
 			leave(s.L, head)
 		}
@@ -255,6 +268,31 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 	return f.simple(n, in)
 }
 
+// overwritten is the state behind a counted loop, where it is that at the beginning of an
+// iteration besides: of memory that the loop sets all of, only what it sets is read.
+func (f *flow) overwritten(n *node, head state) state {
+	list := f.covers(n)
+	if len(list) == 0 {
+		return head
+	}
+	covered := map[any]bool{}
+	for _, v := range list {
+		covered[f.class(v)] = true
+	}
+	less := state{}
+	for k := range head {
+		if k.v != nil || !covered[k.class] || k.shadow {
+			less[k] = true
+		}
+	}
+	was := f.frozen
+	f.frozen = true
+	labels := map[*ir.Label]state{}
+	end := f.list(n.then, less, labels)
+	f.frozen = was
+	return less.with(end).with(labels[n.s.(*ir.Loop).Next])
+}
+
 func (f *flow) simple(n *node, in state) state {
 	reads := f.reads(n.pre).with(f.reads(n.post))
 	if l, ok := n.s.(*ir.Let); ok && f.reruns[l.V] {
@@ -267,7 +305,7 @@ func (f *flow) simple(n *node, in state) state {
 	}
 	out := f.plus(in, reads)
 	for _, w := range n.writes {
-		if f.conflict(before, w) && !w.keep {
+		if !f.frozen && !w.keep && f.conflict(before, w) {
 			w.keep, f.changed = true, true
 		}
 		if w.keep {
@@ -277,7 +315,12 @@ func (f *flow) simple(n *node, in state) state {
 		}
 	}
 	for _, w := range n.writes {
-		if v := w.whole(); v != nil && !(n.late && reads[version{v: v}]) {
+		v := w.whole()
+		switch {
+		case v == nil || n.late && reads[version{v: v}]:
+		case w.keep && w.inverse != nil: // it is found from the new value
+			out[version{v: v}] = true
+		default:
 			delete(out, version{v: v})
 		}
 	}
