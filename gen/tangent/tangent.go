@@ -19,12 +19,18 @@ import (
 // Program builds the tangents of functions that call each other.
 type Program struct {
 	activity *activity.Program
-	funcs    map[*activity.Facts]*ir.Func
+	funcs    map[key]*ir.Func
+}
+
+// key is all that the facts of a function depend on.
+type key struct {
+	f               *ir.Func
+	params, results activity.Mask
 }
 
 // New returns an empty Program.
 func New() *Program {
-	return &Program{activity: activity.New(), funcs: map[*activity.Facts]*ir.Func{}}
+	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
@@ -52,16 +58,20 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("no tangent of %s: %s", e.Func, e.What) }
 
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
-	if t := p.funcs[facts]; t != nil {
+	f := facts.Func
+	k := key{f, facts.Params, facts.Results}
+	if t := p.funcs[k]; t != nil {
 		return t, nil
 	}
-	f := facts.Func
 	b := &builder{program: p, facts: facts, shadow: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f)}
 	t := &ir.Func{
 		Name: fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params), Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
 		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
-	p.funcs[facts] = t // a recursive function calls it
+	if facts.Wanted != 0 {
+		t.Name += fmt.Sprintf("_%b", facts.Wanted)
+	}
+	p.funcs[k] = t // a recursive function calls it
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
 			t.Params = append(t.Params, b.of(v))
@@ -237,13 +247,12 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	case *ir.Literal:
 		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
 		for i, x := range e.Elems {
-			if dot := b.part(x); dot != nil {
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, dot)
+			dot := b.part(x)
+			if dot == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
+				dot = zero(x.Type()) // the last element says how long a slice is
 			}
-		}
-		if _, slice := e.T.Underlying().(*types.Slice); slice && s.Len == 0 {
-			for _, k := range e.Keys {
-				s.Len = max(s.Len, k+1)
+			if dot != nil {
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, dot)
 			}
 		}
 		return s
@@ -348,7 +357,7 @@ func (b *builder) call(s *ir.Call) {
 		b.emit(s)
 		return
 	}
-	if callee.Params == 0 {
+	if callee.Params == 0 && callee.Results == 0 {
 		b.emit(s)
 		for _, r := range s.Results {
 			if r != nil && b.facts.Active(r) {

@@ -215,6 +215,7 @@ func TestTangent(t *testing.T) {
 		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
 		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
 		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Ends", 1, []any{1.5}}, {"Filled", 1, []any{1.5, x()}}, {"Filled", 3, []any{1.5, x()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, tt.args...) })
 	}

@@ -188,3 +188,19 @@ func Matrix(x []float64) float64 {
 	rows[0][1] = m[0][1]
 	return m[0][0]*m[1][1] - m[0][1]*m[1][0] + x[3]
 }
+
+func Ends(a float64) float64 {
+	s := []float64{a, 0.5, 2}
+	t := append(s, a*a)
+	return t[0]*t[3] + s[2]
+}
+
+func plain(w []float64) ([]float64, []float64) { return append([]float64{}, w...), make([]float64, 2) }
+
+func Filled(a float64, w []float64) float64 {
+	s, t := plain(w)
+	s[1] = a * s[0]
+	u, _ := plain(s)
+	t[0] = u[1] * a
+	return s[1]*w[1] + t[0]
+}
