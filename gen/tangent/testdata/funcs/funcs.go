@@ -204,3 +204,30 @@ func Filled(a float64, w []float64) float64 {
 	t[0] = u[1] * a
 	return s[1]*w[1] + t[0]
 }
+
+var weights = []float64{0.5, -0.25, 1.5}
+
+var unit = &point{X: 1}
+
+type pair struct{ A, B float64 }
+
+var first = &pair{1, 2}
+
+func Constants(x []float64, k int) float64 {
+	w, p := x, &pair{x[0], 1}
+	if k > 0 {
+		w = weights[1:]
+	}
+	if k > 1 {
+		p = first
+	}
+	return w[0]*x[1] + w[len(w)-1] + p.A*x[2] - p.B
+}
+
+func Joined(x []float64) float64 {
+	p := &point{X: x[0]}
+	if x[0] > 0 {
+		p = unit
+	}
+	return p.X
+}
