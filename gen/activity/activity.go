@@ -30,8 +30,9 @@ type Program struct {
 }
 
 type key struct {
-	f *ir.Func
-	m Mask
+	f       *ir.Func
+	m       Mask
+	results Mask // that the caller makes active
 }
 
 // New returns an empty Program.
@@ -43,10 +44,12 @@ type Facts struct {
 	// Params are the active parameters: those that were given, and those that share
 	// memory with active numbers.
 	Params Mask
-	// Results are the results that depend on them.
+	// Results are the results that depend on them, and those in Wanted.
 	Results Mask
+	// Wanted are results that lead to memory in which the caller puts active numbers,
+	// although the function puts none there: they need a shadow too.
+	Wanted Mask
 
-	given   Mask
 	program *Program
 	class   map[*ir.Var]*class
 	callee  map[*ir.Call]*Facts
@@ -71,7 +74,7 @@ func (c *class) find() *class {
 
 // Of is what holds for f where the parameters in m are active.
 func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
-	facts, err := p.of(f, m)
+	facts, err := p.of(f, m, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +90,22 @@ func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
 	return facts, nil
 }
 
-func (p *Program) of(f *ir.Func, m Mask) (*Facts, error) {
+func (p *Program) of(f *ir.Func, m, wanted Mask) (*Facts, error) {
 	if len(f.Params) > maxParams || len(f.Results) > maxParams {
 		return nil, fmt.Errorf("%s has more than %d parameters or results", f.Name, maxParams)
 	}
-	k := key{f, m}
+	k := key{f, m, wanted}
 	if facts := p.facts[k]; facts != nil {
 		return facts, nil
 	}
-	facts := &Facts{Func: f, given: m, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
+	facts := &Facts{Func: f, Wanted: wanted, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
 	for i, v := range f.Params {
 		if m.Has(i) && HasFloats(v.Type) {
+			facts.of(v).active = true
+		}
+	}
+	for i, v := range f.Results {
+		if wanted.Has(i) {
 			facts.of(v).active = true
 		}
 	}
@@ -288,9 +296,20 @@ func (f *Facts) call(s *ir.Call) error {
 			}
 		})
 	}
-	callee, err := f.program.of(s.Callee.Func, m)
+	callee, err := f.program.of(s.Callee.Func, m, 0)
 	if err != nil {
 		return err
+	}
+	var wanted Mask
+	for i, r := range s.Results {
+		if r != nil && HasRefs(r.Type) && f.Active(r) && !callee.Results.Has(i) {
+			wanted |= 1 << i
+		}
+	}
+	if wanted != 0 {
+		if callee, err = f.program.of(s.Callee.Func, m, wanted); err != nil {
+			return err
+		}
 	}
 	if f.callee[s] != callee {
 		f.callee[s], f.changed = callee, true

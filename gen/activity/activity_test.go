@@ -164,6 +164,38 @@ func f(a float64, b float64, w []float64) (r float64, s float64) exit {
 	}
 }
 
+// TestWanted: a function that gives new memory, to which the caller brings numbers.
+func TestWanted(t *testing.T) {
+	fs := parse(t, `
+func fresh(n int, w []float64) (s []float64, u []float64) exit {
+	s = make([]float64, n)
+	u = w
+}
+func f(a float64, w []float64) (r float64) exit {
+	let s []float64
+	let u []float64
+	s, u = call fresh(3, w)
+	s[0] = a
+	r = s[1] + u[0]
+}
+`)
+	f := fs[len(fs)-1]
+	facts, err := activity.New().Of(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := active(facts); got != "a r s" {
+		t.Errorf("active are %s", got)
+	}
+	for _, s := range f.Body {
+		if c, ok := s.(*ir.Call); ok {
+			if callee := facts.Callee(c); callee.Params != 0 || callee.Results != 1 || callee.Wanted != 1 {
+				t.Errorf("%+v", callee)
+			}
+		}
+	}
+}
+
 func TestTypes(t *testing.T) {
 	f64, number := types.Typ[types.Float64], types.Typ[types.Int]
 	slice, array, pointer := types.NewSlice, func(t types.Type) types.Type { return types.NewArray(t, 3) }, types.NewPointer

@@ -102,6 +102,9 @@ func (w *flow) stmt(s ir.Stmt) {
 			from = origins{}
 		}
 		for _, e := range s.Elems {
+			if u, ok := e.Type().Underlying().(*types.Slice); s.Spread && (!ok || !leads(u.Elem())) {
+				continue // its elements are copied, and lead nowhere
+			}
 			maps.Copy(from, w.expr(e))
 		}
 		w.set(s, s.P, from)

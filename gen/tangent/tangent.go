@@ -19,12 +19,18 @@ import (
 // Program builds the tangents of functions that call each other.
 type Program struct {
 	activity *activity.Program
-	funcs    map[*activity.Facts]*ir.Func
+	funcs    map[key]*ir.Func
+}
+
+// key is all that the facts of a function depend on.
+type key struct {
+	f               *ir.Func
+	params, results activity.Mask
 }
 
 // New returns an empty Program.
 func New() *Program {
-	return &Program{activity: activity.New(), funcs: map[*activity.Facts]*ir.Func{}}
+	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
@@ -52,16 +58,20 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("no tangent of %s: %s", e.Func, e.What) }
 
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
-	if t := p.funcs[facts]; t != nil {
+	f := facts.Func
+	k := key{f, facts.Params, facts.Results}
+	if t := p.funcs[k]; t != nil {
 		return t, nil
 	}
-	f := facts.Func
 	b := &builder{program: p, facts: facts, shadow: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f)}
 	t := &ir.Func{
 		Name: fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params), Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
 		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
-	p.funcs[facts] = t // a recursive function calls it
+	if facts.Wanted != 0 {
+		t.Name += fmt.Sprintf("_%b", facts.Wanted)
+	}
+	p.funcs[k] = t // a recursive function calls it
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
 			t.Params = append(t.Params, b.of(v))
@@ -208,81 +218,6 @@ func (b *builder) emitValue(e ir.Expr, primal, tangent func(ir.Expr), active boo
 // zero is the zero value of a type.
 func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
 
-// shadowOf is the expression that gives the shadow of a value that is no number.
-func (b *builder) shadowOf(e ir.Expr) ir.Expr {
-	switch e := e.(type) {
-	case *ir.Const:
-		return zero(e.T)
-	case *ir.Load:
-		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
-		}
-		return &ir.Load{Typed: e.Typed, P: b.place(e.P)}
-	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: b.shadowOf(e.X)}
-	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
-	case *ir.SliceAt:
-		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
-		}
-		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
-	case *ir.Addr:
-		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
-		}
-		return &ir.Addr{Typed: e.Typed, P: b.place(e.P)}
-	case *ir.Make, *ir.New:
-		return e // of the same length and capacity
-	case *ir.Literal:
-		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
-		for i, x := range e.Elems {
-			if dot := b.part(x); dot != nil {
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, dot)
-			}
-		}
-		if _, slice := e.T.Underlying().(*types.Slice); slice && s.Len == 0 {
-			for _, k := range e.Keys {
-				s.Len = max(s.Len, k+1)
-			}
-		}
-		return s
-	}
-	b.refuse("the shadow of a %T", e)
-	return nil
-}
-
-// part is the shadow of an element of a literal or an argument, nil for zero.
-func (b *builder) part(e ir.Expr) ir.Expr {
-	t := e.Type()
-	switch {
-	case !activity.HasFloats(t):
-		return nil
-	case activity.IsFloat(t):
-		_, dot := b.linear(e)
-		return dot
-	}
-	return b.shadowOf(e)
-}
-
-// memory is the shadow of a slice, nil if it has none.
-func (b *builder) memory(s ir.Expr) ir.Expr {
-	active := false
-	ir.WalkExpr(s, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.Load:
-			active = active || activity.HasRefs(e.T) && b.facts.Active(e.P.Root)
-		case *ir.SliceAt:
-			active = active || b.facts.Active(e.P.Root)
-		}
-		return !active
-	})
-	if !active || !activity.HasFloats(s.Type()) {
-		return nil
-	}
-	return b.shadowOf(s)
-}
-
 // appended appends to the shadow as to the slice: both grow alike.
 func (b *builder) appended(s *ir.Append) {
 	if !b.carries(s.P) {
@@ -348,7 +283,7 @@ func (b *builder) call(s *ir.Call) {
 		b.emit(s)
 		return
 	}
-	if callee.Params == 0 {
+	if callee.Params == 0 && callee.Results == 0 {
 		b.emit(s)
 		for _, r := range s.Results {
 			if r != nil && b.facts.Active(r) {

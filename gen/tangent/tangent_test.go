@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -85,11 +86,18 @@ func random(r *rand.Rand, x any) any {
 	return v.Interface()
 }
 
+// globals are the variables of package funcs.
+var globals = map[string]ir.Value{
+	"funcs.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5}),
+	"funcs.first":   ir.ValueOf(&struct{ A, B float64 }{1, 2}),
+}
+
 // outcome is all floats that f gives or leaves in its arguments.
 func outcome(t *testing.T, f *ir.Func, args []any, in []int, results []int) []float64 {
 	t.Helper()
 	values := ir.ValuesOf(args...)
-	got, err := ir.Eval(f, values)
+	m := ir.Machine{Globals: globals}
+	got, err := m.Eval(f, values)
 	if err != nil {
 		t.Fatalf("%s: %v", f.Name, err)
 	}
@@ -215,6 +223,8 @@ func TestTangent(t *testing.T) {
 		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
 		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
 		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Constants", 1, []any{x(), 0}}, {"Constants", 1, []any{x(), 1}}, {"Constants", 1, []any{x(), 2}},
+		{"Ends", 1, []any{1.5}}, {"Filled", 1, []any{1.5, x()}}, {"Filled", 3, []any{1.5, x()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, tt.args...) })
 	}
@@ -308,6 +318,16 @@ func TestGolden(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("%s is not what is built now; run with -update and read the difference: %v", file, err)
+	}
+}
+
+// TestGlobalRefused: there is no shadow of all the memory that a package variable leads to.
+func TestGlobalRefused(t *testing.T) {
+	p := load(t, "./testdata/funcs")
+	f := function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Joined")
+	var e *tangent.Error
+	if g, _, err := tangent.New().Of(f, 1); !errors.As(err, &e) || g != nil || !strings.Contains(e.What, "funcs.unit") {
+		t.Errorf("%v, %v", g, err)
 	}
 }
 

@@ -188,3 +188,46 @@ func Matrix(x []float64) float64 {
 	rows[0][1] = m[0][1]
 	return m[0][0]*m[1][1] - m[0][1]*m[1][0] + x[3]
 }
+
+func Ends(a float64) float64 {
+	s := []float64{a, 0.5, 2}
+	t := append(s, a*a)
+	return t[0]*t[3] + s[2]
+}
+
+func plain(w []float64) ([]float64, []float64) { return append([]float64{}, w...), make([]float64, 2) }
+
+func Filled(a float64, w []float64) float64 {
+	s, t := plain(w)
+	s[1] = a * s[0]
+	u, _ := plain(s)
+	t[0] = u[1] * a
+	return s[1]*w[1] + t[0]
+}
+
+var weights = []float64{0.5, -0.25, 1.5}
+
+var unit = &point{X: 1}
+
+type pair struct{ A, B float64 }
+
+var first = &pair{1, 2}
+
+func Constants(x []float64, k int) float64 {
+	w, p := x, &pair{x[0], 1}
+	if k > 0 {
+		w = weights[1:]
+	}
+	if k > 1 {
+		p = first
+	}
+	return w[0]*x[1] + w[len(w)-1] + p.A*x[2] - p.B
+}
+
+func Joined(x []float64) float64 {
+	p := &point{X: x[0]}
+	if x[0] > 0 {
+		p = unit
+	}
+	return p.X
+}

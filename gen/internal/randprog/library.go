@@ -1,15 +1,17 @@
-package lower_test
-
-// randomHead is what random functions use: something of everything that they do not do
-// themselves.
-const randomHead = `package rnd
+package randprog
 
 import (
-	"math"
-	"math/bits"
-	"slices"
-	"sort"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"sync"
 )
+
+// library is what random programs use: something of everything that they do not do
+// themselves.
+const library = `
+type small = float32
 
 type P struct {
 	A, B float64
@@ -24,21 +26,24 @@ type Q struct {
 	C float64
 }
 
-func (p P) sum() float64 { return p.A + p.V[1] - p.B*0.5 }
+func (p P) sum() float64 { return p.A*0.5 + p.V[1]*0.25 - p.B*0.5 }
 
-func (p P) moved(d float64) P { p.A += d; p.V[2] = p.A; return p }
+func (p P) moved(d float64) P { p.A = (p.A + d)*0.5; p.V[2] = p.A; return p }
 
 func (p *P) push(d float64, k int) float64 {
-	p.A += d
-	p.V[uint(k)%3] -= p.B
+	p.A = (p.A + d)*0.5
+	p.V[uint(k)%3] -= p.B*0.25
 	p.X = append(p.X, d)
 	if p.N++; p.N > 4 {
 		p.X = p.X[:0]
+		p.N = 0
 	}
-	return p.A * 0.25
+	return p.A * 0.5
 }
 
 func (p *P) next() int { p.N = (p.N*3 + 1) % 7; return p.N }
+
+func (p P) plus(v float64) float64 { return (p.A + v)*0.5 }
 
 func mean[T float64 | float32](x ...T) (s T) {
 	for _, v := range x {
@@ -66,6 +71,24 @@ func both(x []float64, i int) (lo, hi float64) {
 	return lo * 0.5, hi * 0.5
 }
 
+// named changes its results after they are returned from.
+func named(x []float64, d float64) (r float64, y []float64) {
+	r, y = d, x
+	for i := range x {
+		if x[i] > 0.5 {
+			return x[i]*0.5, x[i:]
+		}
+		r = (r - x[i])*0.5
+	}
+	if r > 0 {
+		y = y[:1]
+		return
+	}
+	return r*0.5, y
+}
+
+func swapped(x, y []float64) ([]float64, []float64) { return y, x }
+
 func tree(a float64, k int) float64 {
 	if k <= 0 {
 		return a
@@ -82,9 +105,25 @@ func fac(x float64, k int) float64 {
 		if i <= 0 {
 			return x
 		}
-		return f(i-1)*0.5 + float64(n)
+		return f(i-1)*0.5 + float64(n)*0.25
 	}
 	return f(k % 5)
+}
+
+// even and odd call each other.
+func even(x []float64, k int) float64 {
+	if k <= 0 {
+		return x[0]
+	}
+	return odd(x, k-1)*0.5 + x[k%len(x)]*0.5
+}
+
+func odd(x []float64, k int) float64 {
+	if k <= 0 {
+		return x[len(x)-1]
+	}
+	x[k%len(x)] *= 0.5
+	return even(x, k-1)*0.5
 }
 
 // text does what can be done with strings.
@@ -122,7 +161,7 @@ func ints(k int) (n int) {
 			break
 		}
 	}
-	return n + int(a) + int(b)%7 + int(e%13) - int(float32(d)/3)%5
+	return (n + int(a) + int(b)%7 + int(e%13) - int(float32(d)/3)%5) % 17
 }
 
 func order(x []float64) float64 {
@@ -158,9 +197,12 @@ type celsius float64
 
 func rings(x []float64, v float64) (s float64) {
 	r := ring[celsius]{x: make([]celsius, 3)}
-	q := &ring[float64]{x: x, at: 1}
-	for _, e := range x {
-		s += q.put(e*0.5) - float64(r.put(celsius(v)))
+	q := &ring[float64]{x: x, at: len(x)-1}
+	for i := range x {
+		s += q.put(x[i]*0.5)*0.125 - float64(r.put(celsius(v)))*0.125
+		if i > 2 {
+			break
+		}
 	}
 	return s
 }
@@ -192,6 +234,15 @@ func matrix(a, b float64) (s float64) {
 	return s + t[2]
 }
 
+// chain follows pointers.
+func chain(p, q *P, k int) *P {
+	for range k % 4 {
+		p, q = q, p
+		p.A = (p.A + q.B)*0.5
+	}
+	return p
+}
+
 // pick has a function for each case, and one that is nil.
 func pick(k int, x float64) float64 {
 	each := func(f func(float64) float64) float64 {
@@ -212,9 +263,90 @@ func pick(k int, x float64) float64 {
 	return each(func(v float64) float64 { return each(half) - v })
 }
 
-func (p P) plus(v float64) float64 { return p.A + v }
+// clip is x without the room behind it.
+func clip(x []float64) []float64 { return x[:len(x):len(x)] }
 
 var table = [4]float64{0.5, -1, 0.25, 2}
 
+var weights = []float64{0.5, -0.25, 1.5}
+
 const half = 1.0 / 2
 `
+
+// libraryImports are the packages that the library uses.
+var libraryImports = []string{"math", "math/bits", "slices", "sort"}
+
+// part is a declaration of the library.
+type part struct {
+	text string
+	name string
+	uses []string
+}
+
+// parts are the declarations of the library in order.
+var parts = sync.OnceValue(func() []part {
+	src := "package p\n" + library
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "library.go", src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		panic(err)
+	}
+	at := func(p token.Pos) int { return fset.Position(p).Offset }
+	var out []part
+	for _, d := range f.Decls {
+		from := d.Pos()
+		p := part{}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			p.name = d.Name.Name
+			if d.Doc != nil {
+				from = d.Doc.Pos()
+			}
+		case *ast.GenDecl:
+			switch s := d.Specs[0].(type) {
+			case *ast.TypeSpec:
+				p.name = s.Name.Name
+			case *ast.ValueSpec:
+				p.name = s.Names[0].Name
+			}
+		}
+		p.text = src[at(from):at(d.End())]
+		p.uses = words(p.text)
+		out = append(out, p)
+	}
+	return out
+})
+
+// words are the names in Go text.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}
+
+// needed are the declarations of the library that text leads to.
+func needed(text string) string {
+	used := map[string]bool{}
+	var visit func(list []string)
+	visit = func(list []string) {
+		for _, w := range list {
+			if used[w] {
+				continue
+			}
+			used[w] = true
+			for _, p := range parts() {
+				if p.name == w {
+					visit(p.uses)
+				}
+			}
+		}
+	}
+	visit(words(text))
+	var b strings.Builder
+	for _, p := range parts() {
+		if used[p.name] {
+			b.WriteString(p.text + "\n\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,298 @@
+package randprog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// main is the body of F.
+func (g *generator) main(sig Signature) *Node {
+	g.at = context{vars: map[Kind][]string{}, weight: 1, fuel: 8 + g.IntN(18)}
+	b := node(Block, "")
+	add := func(text string, kids ...*Node) { b.Kids = append(b.Kids, stmt(text, kids...)) }
+	has := map[string]bool{}
+	for _, p := range sig.Params() {
+		has[p.Name] = true
+		if p.Kind != Int {
+			g.local(p.Kind, p.Name)
+		}
+	}
+	for _, v := range []struct {
+		name string
+		kind Kind
+		list []string
+	}{
+		{"a", Float, []string{"x[0]", "x[len(x)-1]*0.5"}},
+		{"b", Float, []string{"x[len(x)/2]", "0.75", "x[1%len(x)]*0.5"}},
+		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", "append([]float64(nil), x...)", "x[:len(x)-len(x)/2]"}},
+		{"n", Int, []string{"2", "len(x)", "5"}},
+	} {
+		if !has[v.name] {
+			add(v.name + " := " + g.one(v.list...) + "\n_ = " + v.name)
+			if v.kind != Int {
+				g.local(v.kind, v.name)
+			}
+		}
+	}
+	g.at.index = []string{"n&3", "n&7"}
+	if !has["p"] && g.chance(2) {
+		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: y}\n_, _ = p, q")
+		g.local(Struct, "p")
+		g.local(Pointer, "q")
+		has["p"] = true
+	}
+	if has["p"] {
+		add("z := Q{P: p, R: q, C: half}\n_ = z")
+		g.local(Wide, "z")
+		g.declare(Array, "z.V")
+	}
+	if g.chance(4) {
+		add("g := small(a)\n_ = g")
+		g.local(Small, "g")
+	}
+	results := sig.Results()
+	g.at.ret = func() *Node { return g.mainReturn(results) }
+	g.at.depth = 1
+	for g.at.fuel > 0 {
+		k := g.block()
+		b.Kids = append(b.Kids, stmt("{\n$0}", k))
+		// What one block declares the next does not see; what is here it does.
+		for range 2 {
+			g.at.fuel--
+			b.Kids = append(b.Kids, g.stmt())
+		}
+	}
+	g.end(b, results)
+	return b
+}
+
+// mainReturn leaves F early.
+func (g *generator) mainReturn(results []Param) *Node {
+	switch len(results) {
+	case 0:
+		return stmt("return")
+	case 1:
+		return stmt(g.one("return $0", "r = $0\nreturn", "r = 1\nreturn r + $0"), g.float(1))
+	case 2:
+		return stmt(g.one("return $0, $1", "r, out = $0, $1\nreturn"), g.float(1), g.view())
+	}
+	return stmt(g.one("return $0, $2, $1", "r, k = $0, 3\nreturn"), g.float(1), g.view(), g.integer(0))
+}
+
+// end makes all there is flow into what F gives.
+func (g *generator) end(b *Node, results []Param) {
+	var terms []string
+	for i, v := range g.at.vars[Float] {
+		if !strings.ContainsAny(v, "[(") {
+			terms = append(terms, fmt.Sprintf("%s*%v", v, []float64{1, 0.5, 0.25, 2}[i%4]))
+		}
+	}
+	for _, v := range g.at.vars[Slice] {
+		terms = append(terms, v+"[len("+v+")-1]", v+"[0]*0.5")
+	}
+	for _, v := range g.at.vars[Array] {
+		terms = append(terms, v+"[0] - "+v+"[2]*0.5")
+	}
+	for _, v := range append(append([]string{}, g.at.vars[Struct]...), g.at.vars[Pointer]...) {
+		terms = append(terms, v+".A + "+v+".B*2")
+	}
+	for _, v := range g.at.vars[Small] {
+		terms = append(terms, "float64("+v+")")
+	}
+	for _, v := range g.at.vars[Wide] {
+		terms = append(terms, v+".A - "+v+".R.A + "+v+".C")
+	}
+	for _, v := range g.at.vars[Ref] {
+		terms = append(terms, "*"+v)
+	}
+	to := "y[0]"
+	if len(results) > 0 {
+		to = "r"
+	}
+	for _, t := range terms {
+		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
+	}
+	b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
+	switch len(results) {
+	case 1:
+		b.Kids = append(b.Kids, stmt("return r"))
+	case 2:
+		b.Kids = append(b.Kids, stmt("return r, $0", g.pick(Slice)))
+	case 3:
+		b.Kids = append(b.Kids, stmt("return r, k + n, $0", g.appended()))
+	}
+}
+
+// helper is a function of a program that its others may call.
+type helper struct {
+	name  string
+	shape int
+	pure  bool
+}
+
+// shapes are the functions of programs: how one is declared, what is declared in it, and
+// how it returns. $0 is the body.
+var shapes = []struct {
+	text  string
+	vars  map[Kind][]string
+	index []string
+	ret   []string
+	call  string // on what it gives, with $0… as below
+	again string // how it calls itself
+	pure  bool
+}{
+	{text: "func %s(a, b float64, k int) float64 {\nif k <= 0 {\nreturn a\n}\nn := k\n_ = n\n$0return (a + b)*0.5\n}",
+		vars: map[Kind][]string{Float: {"a", "b"}}, index: []string{"n&3", "k&3"}, ret: []string{"return $0", "return ($0 + b)*0.5"},
+		again: "%s($0, $1, k-1)", pure: true},
+	{text: "func %s(x []float64, b float64, k int) (r, u float64) {\nif k < 0 {\nreturn x[0], b\n}\nn := k\na := b\n_, _ = a, n\n$0return r + x[0], u - a*0.5\n}",
+		vars: map[Kind][]string{Float: {"b", "r", "u", "a"}, Slice: {"x"}}, index: []string{"n&3", "k&3"},
+		ret: []string{"return $0, u", "r, u = u, $0\nreturn", "return b*0.5, $0"}, again: "%s($2, $0, k-1)"},
+	{text: "func %s(p *P, x []float64) []float64 {\nn := p.N & 3\na := p.A\n_, _ = n, a\n$0p.B = a*0.5\nreturn x\n}",
+		vars: map[Kind][]string{Float: {"a", "p.A", "p.B"}, Slice: {"x"}, Pointer: {"p"}, Struct: {"(*p)"}, Array: {"p.V"}}, index: []string{"n&3"},
+		ret: []string{"return $2", "p.A = $0\nreturn x"}},
+	{text: "func %s(x ...float64) (a float64) {\nn := len(x) & 3\na = 0.5\n_ = n\nif len(x) == 0 {\nreturn\n}\n$0a += x[0]*0.5\nreturn a\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return $0", "return"}},
+	{text: "func (p P) %s(d float64, k int) float64 {\nif k <= 0 {\nreturn p.A\n}\nn := k\n_ = n\n$0return (p.A + d - p.V[1])*0.5\n}",
+		vars: map[Kind][]string{Float: {"d", "p.A", "p.B"}, Array: {"p.V"}, Struct: {"p"}}, index: []string{"n&3", "k&3"}, ret: []string{"return $0"},
+		again: "p.%s($0, k-1)", pure: true},
+	{text: "func (p *P) %s(a float64, x []float64) float64 {\nn := p.N & 3\n_ = n\n$0p.N = n & 3\nreturn (p.A + a)*0.5\n}",
+		vars: map[Kind][]string{Float: {"a", "p.A", "p.V[2]"}, Array: {"p.V"}, Slice: {"x"}, Struct: {"(*p)"}, Pointer: {"p"}}, index: []string{"n&3"},
+		ret: []string{"p.A = $0\nreturn p.B", "return $0"}},
+	{text: "func %s[T float64 | float32](s, t T) T {\nif s > t {\ns, t = t, s\n}\nfor i := range 3 {\ns += (t - s)*0.5\nif s > T(i) {\nreturn s*0.5\n}\n}\nreturn t - s*0.5\n}", pure: true},
+	{text: "func %s(f func(float64) float64, a float64, x []float64) float64 {\nn := len(x) & 3\n_ = n\n$0return (f(a) - f(x[0]))*0.5\n}",
+		vars: map[Kind][]string{Float: {"a", "f(a)*0.5"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return f($0)*0.5"}},
+}
+
+// helpers makes the functions of a program.
+func (g *generator) helpers() {
+	for range g.IntN(4) {
+		k := g.IntN(len(shapes))
+		h := &helper{name: g.name("h") + "@", shape: k, pure: shapes[k].pure}
+		s := shapes[k]
+		text := fmt.Sprintf(s.text, h.name)
+		g.at = context{vars: map[Kind][]string{}, weight: 4, fuel: 3 + g.IntN(6), depth: 1, self: h, index: s.index}
+		for kind, names := range s.vars {
+			g.declare(kind, names...)
+		}
+		if k == 7 {
+			g.at.vars[Float] = []string{"a"} // a call is no variable
+		}
+		g.at.header = append([]string{}, g.at.vars[Slice]...)
+		g.at.ret = func() *Node {
+			kids := []*Node{g.float(1), g.float(0), node(Slice, "x")}
+			return stmt(g.one(s.ret...), kids...)
+		}
+		if len(g.at.vars[Slice]) == 0 {
+			g.at.fuel = 1 + g.at.fuel/2
+		}
+		var body *Node
+		if strings.Contains(text, "$0") {
+			body = g.helperBody(h)
+		} else {
+			body = node(Block, "")
+		}
+		g.own = append(g.own, node(Decl, text, body))
+		g.known = append(g.known, h)
+	}
+}
+
+// helperBody may call the function itself, once, outside of loops.
+func (g *generator) helperBody(h *helper) *Node {
+	if !g.has(Slice) {
+		// The statements want a slice.
+		b := node(Block, "", stmt("x := []float64{"+g.one(g.at.vars[Float]...)+", 0.5, 1}\n_ = x"))
+		g.local(Slice, "x")
+		rest := g.body(h)
+		b.Kids = append(b.Kids, rest.Kids...)
+		return b
+	}
+	return g.body(h)
+}
+
+func (g *generator) body(h *helper) *Node {
+	b := g.block()
+	if again := shapes[h.shape].again; again != "" && g.chance(2) {
+		to := g.at.vars[Float][0]
+		call := fmt.Sprintf(again, h.name)
+		text := to + " = " + call
+		if strings.Contains(shapes[h.shape].text, "(r, u float64)") {
+			text = "_, u = " + call
+		}
+		b.Kids = append(b.Kids, stmt(text, g.float(1), g.float(0), node(Slice, "x[len(x)/2:]")))
+	}
+	return b
+}
+
+// pure is a call of a function of the program that writes nothing, nil if there is none.
+func (g *generator) pure(d int) *Node {
+	if len(g.known) == 0 || g.at.weight > 24 {
+		return nil
+	}
+	h := g.known[g.IntN(len(g.known))]
+	x, y := g.float(d-1), g.float(d-2)
+	switch {
+	case h.shape == 0:
+		return node(Float, h.name+"($0, $1, "+g.one("1", "2", "n&1")+")", x, y)
+	case h.shape == 4 && g.has(Struct):
+		return node(Float, "$2."+h.name+"($0, 2)", x, y, g.pick(Struct))
+	case h.shape == 6:
+		if g.has(Small) && g.chance(2) {
+			return node(Float, "float64("+h.name+"($0, $1))", g.small(1), g.small(0))
+		}
+		return node(Float, h.name+"(float64($0), $1)", x, y)
+	}
+	return nil
+}
+
+// calls is a call that writes something.
+func (g *generator) calls() *Node {
+	v, w := g.name("f"), g.name("f")
+	s := g.pick(Slice)
+	switch g.IntN(7) {
+	case 0:
+		n := stmt(v+", "+w+" := both($0, $1)\n_, _ = "+v+", "+w, s, g.index())
+		g.declare(Float, v, w)
+		return n
+	case 1:
+		y := g.name("s")
+		n := stmt(v+", "+y+" := named($0, $1)\n_, _ = "+v+", "+y, s, g.float(1))
+		g.declare(Float, v)
+		g.local(Slice, y)
+		return n
+	case 2:
+		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(s, t float64) float64 { return (s+t)*0.25 + $3*0.5 })",
+			"fold($0, $1, math.Max)", "fold($0, $1, func(s, t float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (s-t)*0.5 })")
+		return g.define(Float, v, text, s, g.float(1), g.index(), g.pick(Float))
+	case 3:
+		if g.has(Struct) {
+			return g.define(Float, v, "$0.push($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1), g.index())
+		}
+	}
+	if len(g.known) == 0 || g.at.weight > 12 {
+		return nil
+	}
+	h := g.known[g.IntN(len(g.known))]
+	switch h.shape {
+	case 1:
+		n := stmt(v+", "+w+" := "+h.name+"($0, $1, $2)\n_, _ = "+v+", "+w, g.view(), g.float(1), node(Int, g.one("1", "2", "n&1")))
+		g.declare(Float, v, w)
+		return n
+	case 2:
+		if g.has(Struct) {
+			return g.define(Slice, g.name("s"), h.name+"($0, $1)", g.pointer(), g.view())
+		}
+	case 3:
+		return g.define(Float, v, h.name+g.one("($0...)", "($1, $2)", "($1)", "($0[0], $0[0], $2)"), s, g.float(1), g.float(0))
+	case 5:
+		if g.has(Struct) {
+			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1), g.view())
+		}
+	case 7:
+		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }", "func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")
+		if g.has(Struct) && g.chance(3) {
+			text = g.one(g.at.vars[Struct]...) + ".plus"
+		}
+		return g.define(Float, v, h.name+"("+text+", $1, $0)", s, g.float(1), g.pick(Float), g.pick(Float))
+	}
+	return nil
+}

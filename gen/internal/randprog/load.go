@@ -1,0 +1,181 @@
+package randprog
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/types"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// Case is a lowered program with inputs.
+type Case struct {
+	Program *Program // nil of a file
+	Sig     Signature
+	F       *ir.Func
+	Wide    *ir.Func // F with float64 for float32, F itself where there is none
+	Inputs  []*Input
+	source  string
+}
+
+// Source is the program as a file.
+func (c *Case) Source() string {
+	if c.Program != nil {
+		return c.Program.Source()
+	}
+	return c.source
+}
+
+// standard are the packages of the standard library that programs import.
+var standard = sync.OnceValues(func() (map[string]*packages.Package, error) {
+	list, err := lower.Load(".", libraryImports, lower.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*packages.Package{}
+	packages.Visit(list, nil, func(p *packages.Package) { all[p.PkgPath] = p })
+	return all, nil
+})
+
+type importer map[string]*packages.Package
+
+func (m importer) Import(path string) (*types.Package, error) {
+	if p := m[path]; p != nil {
+		return p.Types, nil
+	}
+	return nil, fmt.Errorf("no package %s", path)
+}
+
+// typeCheck makes package rnd of a file, without the go command.
+func typeCheck(src string) (*packages.Package, error) {
+	std, err := standard()
+	if err != nil {
+		return nil, err
+	}
+	fset := std["math"].Fset
+	const name = "rnd.go"
+	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	p := &packages.Package{
+		ID: "rnd", Name: "rnd", PkgPath: "rnd", Fset: fset, Syntax: []*ast.File{f}, TypesSizes: std["math"].TypesSizes,
+		GoFiles: []string{name}, CompiledGoFiles: []string{name}, Imports: map[string]*packages.Package{},
+		TypesInfo: &types.Info{
+			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+			Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
+			Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
+		},
+	}
+	var errs []error
+	conf := types.Config{Importer: importer(std), Sizes: p.TypesSizes, GoVersion: "go1.26", Error: func(err error) { errs = append(errs, err) }}
+	p.Types, _ = conf.Check("rnd", fset, p.Syntax, p.TypesInfo)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs[:min(len(errs), 5)]...)
+	}
+	for _, q := range p.Types.Imports() {
+		p.Imports[q.Path()] = std[q.Path()]
+	}
+	return p, nil
+}
+
+// release forgets the positions of a package, of which there would be no end.
+func release(p *packages.Package) {
+	p.Fset.RemoveFile(p.Fset.File(p.Syntax[0].FileStart))
+}
+
+// lowered are functions of a file, lowered.
+func lowered(src string, names []string) ([]*ir.Func, error) {
+	pkg, err := typeCheck(src)
+	if err != nil {
+		return nil, err
+	}
+	defer release(pkg)
+	// The evaluator can name everything, so that the standard library is tested too.
+	p := lower.New([]*packages.Package{pkg}, lower.Options{Own: func(string) bool { return true }})
+	var out []*ir.Func
+	for _, name := range names {
+		f, err := p.Func(p.Lookup("rnd", name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// wide is a source with float64 for float32.
+func wide(src string) string {
+	return strings.Replace(src, "type small = float32", "type small = float64", 1)
+}
+
+// Load type-checks and lowers programs, all as one package, and gives each as many
+// inputs.
+func Load(list []*Program, inputs int) ([]*Case, error) {
+	names := make([]string, len(list))
+	out := make([]*Case, len(list))
+	for i, p := range list {
+		names[i] = "F" + mark(i)
+		out[i] = &Case{Program: p, Sig: p.Sig}
+		for k := range inputs {
+			out[i].Inputs = append(out[i].Inputs, p.Input(k))
+		}
+	}
+	fs, err := lowered(Batch(list), names)
+	if err != nil {
+		return nil, err
+	}
+	var again []*Program
+	var at []int
+	for i, p := range list {
+		out[i].F, out[i].Wide = fs[i], fs[i]
+		if p.single() {
+			again, at = append(again, p), append(at, i)
+		}
+	}
+	if len(again) == 0 {
+		return out, nil
+	}
+	ws, err := lowered(wide(Batch(again)), names[:len(again)])
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range at {
+		out[i].Wide = ws[k]
+	}
+	return out, nil
+}
+
+// Globals are the values of the package variables of the library.
+func Globals() map[string]ir.Value {
+	return map[string]ir.Value{"rnd.table": ir.ValueOf([4]float64{0.5, -1, 0.25, 2}), "rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5})}
+}
+
+// eval runs a function of a program, which takes no more than so many steps.
+func eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
+	m := ir.Machine{Globals: Globals(), Steps: 2_000_000}
+	return m.Eval(f, args)
+}
+
+// Run is what the k-th input of the case gives.
+func (c *Case) Run(k int) (*Outcome, error) {
+	args := c.Inputs[k].Values(c.Sig)
+	results, err := eval(c.F, args[:len(args)-1])
+	var p *ir.PanicError
+	switch {
+	case errors.As(err, &p) && p.Runtime():
+		return &Outcome{Panic: "runtime"}, nil
+	case errors.As(err, &p):
+		return &Outcome{Panic: p.Text}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &Outcome{Floats: Outputs(c.Sig, results, args), Ints: integers(c.Sig, results, args)}, nil
+}

@@ -1,0 +1,112 @@
+package randprog
+
+import (
+	"strings"
+)
+
+// Node is a piece of a program: text with holes for its kids, $0 to $9. A hole may come
+// twice or not at all. The mark @ stands for what tells the names of a program from those
+// of others.
+type Node struct {
+	Kind  Kind
+	Text  string
+	Kids  []*Node
+	Alts  []string // simpler texts with the same holes
+	Label string   // of a loop or a switch; printed if it is named inside
+}
+
+// Kind is what a piece is: a type for an expression.
+type Kind string
+
+// The kinds of pieces.
+const (
+	Block   Kind = "block" // a list of statements
+	Stmt    Kind = "stmt"
+	Decl    Kind = "func"
+	Float   Kind = "float64"
+	Small   Kind = "float32"
+	Int     Kind = "int"
+	Bool    Kind = "bool"
+	Slice   Kind = "slice"
+	Array   Kind = "array"
+	Struct  Kind = "struct"
+	Pointer Kind = "pointer" // to a struct
+	Wide    Kind = "wide"    // a struct with a struct in it
+	Ref     Kind = "ref"     // a pointer to a float
+	Rows    Kind = "rows"    // a slice of slices
+)
+
+func node(kind Kind, text string, kids ...*Node) *Node {
+	return &Node{Kind: kind, Text: text, Kids: kids}
+}
+
+func stmt(text string, kids ...*Node) *Node { return node(Stmt, text, kids...) }
+
+// or gives a node simpler texts.
+func (n *Node) or(alts ...string) *Node {
+	n.Alts = append(n.Alts, alts...)
+	return n
+}
+
+// print writes the node for the program with the given mark.
+func (n *Node) print(b *strings.Builder, mark string) {
+	if n.Kind == Block {
+		for _, k := range n.Kids {
+			k.print(b, mark)
+			b.WriteByte('\n')
+		}
+		return
+	}
+	if n.Label != "" && n.names(n.Label) {
+		b.WriteString(n.Label + ":\n")
+	}
+	text := n.Text
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '@':
+			b.WriteString(mark)
+		case c == '$' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9':
+			i++
+			n.Kids[text[i]-'0'].print(b, mark)
+		default:
+			b.WriteByte(c)
+		}
+	}
+}
+
+// names reports whether a statement in the node leaves a label.
+func (n *Node) names(label string) bool {
+	if f := strings.Fields(n.Text); len(f) == 2 && f[1] == label {
+		return true
+	}
+	for _, k := range n.Kids {
+		if k.names(label) {
+			return true
+		}
+	}
+	return false
+}
+
+// clone is a copy with kids of its own.
+func (n *Node) clone() *Node {
+	c := *n
+	c.Kids = make([]*Node, len(n.Kids))
+	for i, k := range n.Kids {
+		c.Kids[i] = k.clone()
+	}
+	return &c
+}
+
+// walk visits the node and all below.
+func (n *Node) walk(visit func(*Node)) {
+	visit(n)
+	for _, k := range n.Kids {
+		k.walk(visit)
+	}
+}
+
+// size counts the pieces.
+func (n *Node) size() (size int) {
+	n.walk(func(*Node) { size++ })
+	return size
+}

@@ -1,0 +1,148 @@
+package randprog
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Options of programs. The zero value will do.
+type Options struct {
+	// Exact makes programs that do bit for bit the same by any compiler: products are
+	// rounded by themselves, and no program depends on how far append makes room.
+	Exact bool
+	// Panics makes programs that may panic on purpose.
+	Panics bool
+}
+
+// New is the program of a seed.
+func New(seed uint64, opts Options) *Program {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), opts: opts}
+	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
+	g.helpers()
+	p.Body = g.main(p.Sig)
+	p.Own = g.own
+	return p
+}
+
+// generator makes a program.
+type generator struct {
+	*rand.Rand
+	opts  Options
+	n     int // of names
+	own   []*Node
+	known []*helper // functions that may be called
+	at    context
+}
+
+// context is where a statement stands.
+type context struct {
+	vars   map[Kind][]string // what may be read and written
+	index  []string          // integers that may be read
+	header []string          // slices that may be assigned as a whole
+	loops  []string          // labels of what is around and can be continued
+	breaks []string          // or only broken
+	weight int               // how often it runs
+	depth  int
+	fuel   int // statements left
+	self   *helper
+	inside bool // of a closure
+	ret    func() *Node
+}
+
+// enter opens a scope.
+func (g *generator) enter() (leave func()) {
+	saved := g.at
+	vars := make(map[Kind][]string, len(saved.vars))
+	for k, v := range saved.vars {
+		vars[k] = v[:len(v):len(v)]
+	}
+	g.at.vars = vars
+	g.at.index = g.at.index[:len(g.at.index):len(g.at.index)]
+	g.at.header = g.at.header[:len(g.at.header):len(g.at.header)]
+	g.at.loops = g.at.loops[:len(g.at.loops):len(g.at.loops)]
+	g.at.breaks = g.at.breaks[:len(g.at.breaks):len(g.at.breaks)]
+	g.at.depth++
+	return func() {
+		saved.fuel = g.at.fuel
+		g.at = saved
+	}
+}
+
+func (g *generator) declare(kind Kind, names ...string) {
+	g.at.vars[kind] = append(g.at.vars[kind], names...)
+}
+
+// local declares a variable and what is in it.
+func (g *generator) local(kind Kind, name string) {
+	g.declare(kind, name)
+	switch kind {
+	case Slice:
+		g.at.header = append(g.at.header, name)
+	case Struct, Pointer:
+		g.declare(Array, name+".V")
+	case Ref:
+		g.declare(Float, "(*"+name+")")
+	case Rows:
+		g.declare(Slice, name+"[0]", name+"[2]")
+	}
+}
+
+// has reports whether there is something of all the kinds.
+func (g *generator) has(kinds ...Kind) bool {
+	for _, k := range kinds {
+		if len(g.at.vars[k]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// name is a new name that begins with a letter.
+func (g *generator) name(letter string) string {
+	g.n++
+	return fmt.Sprintf("%s%d", letter, g.n)
+}
+
+func (g *generator) one(of ...string) string { return of[g.IntN(len(of))] }
+
+// chance is true once in n times.
+func (g *generator) chance(n int) bool { return g.IntN(n) == 0 }
+
+// pick is a variable of a kind.
+func (g *generator) pick(kind Kind) *Node { return node(kind, g.one(g.at.vars[kind]...)) }
+
+// block is statements in a scope of their own. What they declare flows into what is
+// around.
+func (g *generator) block() *Node {
+	outer := map[Kind]int{}
+	for k, v := range g.at.vars {
+		outer[k] = len(v)
+	}
+	leave := g.enter()
+	defer leave()
+	b := node(Block, "")
+	for range 1 + g.IntN(5) {
+		if g.at.fuel > 0 {
+			g.at.fuel--
+			b.Kids = append(b.Kids, g.stmt())
+		}
+	}
+	if outer[Float] == 0 {
+		return b
+	}
+	to := g.at.vars[Float][g.IntN(outer[Float])]
+	for _, v := range g.at.vars[Float][outer[Float]:] {
+		if g.IntN(4) > 0 {
+			b.Kids = append(b.Kids, stmt(to+" = ("+to+" + $0)*0.5", node(Float, v)))
+		}
+	}
+	for _, v := range g.at.vars[Slice][outer[Slice]:] {
+		if g.IntN(4) > 0 {
+			b.Kids = append(b.Kids, stmt(to+" = ("+to+" - $0[0])*0.5", node(Slice, v)))
+		}
+	}
+	for _, v := range g.at.vars[Small][outer[Small]:] {
+		b.Kids = append(b.Kids, stmt(to+" = ("+to+" - float64($0))*0.5", node(Small, v)))
+	}
+	return b
+}

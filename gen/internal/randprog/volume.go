@@ -1,0 +1,130 @@
+package randprog
+
+import (
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"testing"
+)
+
+// Volume is a range of programs.
+type Volume struct {
+	Programs int
+	Seed     uint64 // of the first
+	Inputs   int    // of each program
+	Limit    int    // how many failures are enough
+	Batch    int    // how many programs are one package
+	Options  Options
+}
+
+// Run makes, loads and checks the programs on all processors, until there are enough
+// failures. Visit gets each failure, one at a time.
+func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (Tally, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	var (
+		mu       sync.Mutex
+		wg       sync.WaitGroup
+		total    Tally
+		broken   error
+		failures int
+	)
+	enough := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return failures >= v.Limit || broken != nil
+	}
+	part := func(from int) (tally Tally, err error) {
+		var list []*Program
+		for i := from; i < min(from+v.Batch, v.Programs); i++ {
+			list = append(list, New(v.Seed+uint64(i), v.Options))
+		}
+		cases, err := Load(list, v.Inputs)
+		for _, c := range cases {
+			if enough() {
+				break
+			}
+			if e := check(c, &tally); e != nil {
+				mu.Lock()
+				if failures++; failures <= v.Limit {
+					visit(c, e)
+				}
+				mu.Unlock()
+			}
+		}
+		return tally, err
+	}
+	work := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for from := range work {
+				tally, err := part(from)
+				mu.Lock()
+				if broken == nil {
+					broken = err
+				}
+				total.Add(tally)
+				mu.Unlock()
+			}
+		})
+	}
+	for from := 0; from < v.Programs && !enough(); from += v.Batch {
+		work <- from
+	}
+	close(work)
+	wg.Wait()
+	return total, broken
+}
+
+// Test checks random programs. What fails is made small and written to dir.
+func Test(t *testing.T, programs int, seed uint64, dir string, check func(*Case, *Tally) error) {
+	t.Helper()
+	v := Volume{Programs: programs, Seed: seed, Inputs: 3, Limit: 10, Batch: 100}
+	tally, err := v.Run(check, func(c *Case, err error) {
+		c = c.Shrink(func(c *Case) error { return check(c, new(Tally)) }, 2000)
+		if e := check(c, new(Tally)); e != nil {
+			err = e
+		}
+		name, saveErr := c.Save(dir, c.Program.Seed, err)
+		if saveErr != nil {
+			t.Error(saveErr)
+		}
+		t.Errorf("seed %d: %v\nwritten to %s:\n%s", c.Program.Seed, err, name, c.Source())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d programs, %v", programs, tally)
+	if tally.Skipped*10 > tally.Samples {
+		t.Error("too many programs are not tame")
+	}
+	if tally.Panics*20 > tally.Samples {
+		t.Error("too many programs panic")
+	}
+}
+
+// Catches is the seed of the first program found that fails, of so many at most.
+func Catches(programs int, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
+	v := Volume{Programs: programs, Seed: 1, Inputs: 3, Limit: 1, Batch: 5}
+	_, err = v.Run(check, func(c *Case, e error) { seed, failure = c.Program.Seed, e })
+	return seed, failure, err
+}
+
+// Files checks the programs that have failed once.
+func Files(t *testing.T, dir string, check func(*Case, *Tally) error) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		c, err := LoadFile(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := check(c, new(Tally)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

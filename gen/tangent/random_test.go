@@ -1,0 +1,35 @@
+package tangent_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+var (
+	programs  = flag.Int("programs", 200, "how many random programs are differentiated")
+	firstSeed = flag.Uint64("seed", 1, "of the first random program")
+)
+
+// tangents asks the oracles about the tangents of a random program.
+func tangents(c *randprog.Case, tally *randprog.Tally) error {
+	p := tangent.New()
+	return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
+		t, facts, err := p.Of(f, activity.Mask(mask))
+		if err != nil {
+			return randprog.Tangent{}, err
+		}
+		return randprog.Tangent{F: t, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+	}, tally)
+}
+
+// TestRandom asks oracles about the tangents of random programs, and of those that have
+// failed once.
+func TestRandom(t *testing.T) {
+	randprog.Files(t, "testdata/failures", tangents)
+	randprog.Test(t, *programs, *firstSeed, "testdata/failures", tangents)
+}
