@@ -32,6 +32,8 @@ type Options struct {
 	KeepAll bool // keep the old value of every place that is written
 	NoRerun bool // compute nothing again
 	NoFuse  bool // run forward and reverse sweep of loops apart
+	// Overlap says that arguments may overlap each other.
+	Overlap bool
 }
 
 // Program builds the adjoints of functions that call each other.
@@ -65,8 +67,8 @@ func (p *Program) Workspace() *Workspace { return p.work }
 // Shadows have the same lengths and capacities as their parameters and overlap as they
 // do; adjoints are added to what they hold, and what they hold at first for memory that
 // the function writes is the seed of what it writes there. Parameters must not overlap
-// each other. Slices of floats among the parameters hold at the end what the function
-// leaves in them; other memory that it writes is scratch.
+// each other, but for [Options].Overlap. What the parameters and results lead to is at
+// the end what the function leaves there.
 type Adjoint struct {
 	Func                 *ir.Func
 	Facts                *activity.Facts
@@ -94,7 +96,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := p.builder(key{g, facts, "", joint})
+	b := p.builder(key{g, facts, p.overlap(g.f), joint})
 	for _, c := range p.order {
 		if c.key.mode == split && c.fwd.Body == nil {
 			c.split()
@@ -129,4 +131,18 @@ func (p *Program) builder(k key) *builder {
 	p.order = append(p.order, b)
 	b.analyse()
 	return b
+}
+
+// overlap joins all parameters that lead to memory, if they may overlap.
+func (p *Program) overlap(f *ir.Func) string {
+	if !p.opts.Overlap {
+		return ""
+	}
+	all := ""
+	for i, v := range f.Params {
+		if activity.HasRefs(v.Type) {
+			all += string(rune('a' + i))
+		}
+	}
+	return all
 }

@@ -20,7 +20,9 @@ type builder struct {
 	made   map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
 	body   []*node
 	ws     *ir.Var
+	at     ir.At
 
+	pending   []*node // that go before the statement that is made now
 	flow      *flow
 	analysed  bool
 	recursive bool // was called before it was analysed
@@ -46,6 +48,7 @@ type node struct {
 
 	writes []*write
 
+	coupled bool         // its reversal goes on with what that of a later node has taken
 	fused   bool         // a loop whose iterations are reversed at once
 	private map[any]bool // the memory that its iterations set before they read it
 }
@@ -112,10 +115,10 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	case *ir.Const:
 		return zero(e.T)
 	case *ir.Load:
+		if e.P.Root.Kind == ir.Global {
+			return b.ofGlobal(e)
+		}
 		if !b.active(e.P.Root) {
-			if e.P.Root.Kind == ir.Global {
-				b.g.refuse("the variable %s comes to stand where derivatives are; copy it", e.P.Root.Name)
-			}
 			return zero(e.T)
 		}
 		return load(b.shadowPlace(e.P), e.T)
@@ -132,13 +135,11 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	case *ir.Literal:
 		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
 		for i, x := range e.Elems {
-			if leads(x.Type()) {
+			switch {
+			case leads(x.Type()):
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
-			}
-		}
-		if _, slice := e.T.Underlying().(*types.Slice); slice && s.Len == 0 {
-			for _, k := range e.Keys {
-				s.Len = max(s.Len, k+1)
+			case e.Len > 0 && e.Keys[i] == e.Len-1: // it says how long a slice is
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, zero(x.Type()))
 			}
 		}
 		return s
@@ -147,12 +148,42 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	return nil
 }
 
+// ofGlobal is zeros in the shape of what a package variable leads to, where that is joined
+// with memory that carries derivatives. Nobody reads the adjoints that gather there.
+func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
+	var fresh ir.Expr
+	switch u := e.T.Underlying().(type) {
+	case *types.Slice:
+		if !activity.HasRefs(u.Elem()) {
+			fresh = &ir.Make{Typed: e.Typed, N: length(e), Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: e, Cap: true}}
+		}
+	case *types.Pointer:
+		if !activity.HasRefs(u.Elem()) {
+			fresh = &ir.New{Typed: e.Typed}
+		}
+	default:
+		if !activity.HasRefs(e.T) {
+			return zero(e.T)
+		}
+	}
+	if fresh == nil {
+		b.g.refuse("package variable %s, whose memory leads to more memory, where some carries derivatives; pass it as an argument", e.P.Root.Name)
+	}
+	v := &ir.Var{Name: b.g.names.Name("zeros"), Type: e.T}
+	b.twins[v] = e.P.Root
+	b.pending = append(b.pending, plain(&ir.Let{At: b.at, V: v, E: fresh})...)
+	return v.Load()
+}
+
 func (b *builder) writer(s ir.Stmt) *writer { return &writer{b: b, at: ir.At{Pos: s.Position()}} }
 
 // nodes makes the forward sweep of statements.
 func (b *builder) nodes(in ir.Block) (out []*node) {
 	for _, s := range in {
-		out = append(out, b.stmt(s)...)
+		list := b.stmt(s)
+		out = append(out, b.pending...)
+		b.pending = nil
+		out = append(out, list...)
 	}
 	return out
 }
@@ -166,6 +197,7 @@ func plain(stmts ...ir.Stmt) (out []*node) {
 
 func (b *builder) stmt(s ir.Stmt) []*node {
 	at := ir.At{Pos: s.Position()}
+	b.at = at
 	switch s := s.(type) {
 	case *ir.Let:
 		return b.let(s)
@@ -225,7 +257,29 @@ func (b *builder) let(s *ir.Let) (out []*node) {
 		}
 		n.post = w.out
 	}
+	if l, ok := s.E.(*ir.Literal); ok && b.leads(s.V) {
+		n.post = append(n.post, b.elements(l, b.of(s.V).Place())...)
+	}
 	return append(out, n)
+}
+
+// elements gives the numbers in the literal of a slice, whose shadow is at p, their
+// adjoints.
+func (b *builder) elements(l *ir.Literal, p *ir.Place) ir.Block {
+	of := elemOf(l.T)
+	if of == nil || !ownFloats(of) {
+		return nil
+	}
+	w := &writer{b: b, at: b.at}
+	for i, k := range l.Keys {
+		at := step(p, ir.IndexStep(count(int64(k))))
+		if isFloat(of) {
+			w.float(l.Elems[i], load(at, of))
+		} else {
+			w.value(l.Elems[i], at)
+		}
+	}
+	return w.out
 }
 
 func (b *builder) set(s *ir.Set) (out []*node) {
@@ -262,6 +316,9 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 				n.pre = n.pre[1:]
 			}
 		}
+	}
+	if l, ok := s.E.(*ir.Literal); ok && leads(t) {
+		n.post = append(n.post, b.elements(l, b.shadowPlace(s.P))...)
 	}
 	return append(out, n)
 }

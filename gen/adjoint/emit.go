@@ -426,12 +426,13 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 	out.Params = append(out.Params, b.ws)
 	forward := e.around(e.forward(b.body))
 	reverse := e.rename(e.reverse(b.body))
-	save, back := e.outputs()
-	body := append(ir.Block{}, e.top...)
+	out0 := e.outputs(out.Results[:len(b.g.f.Results)])
+	body := append(ir.Block{}, out0.start...)
+	body = append(body, e.top...)
 	body = append(body, e.declare(e.raised(b.body))...)
 	body = append(body, forward...)
 	body = append(body, tail...)
-	body = append(body, save...)
+	body = append(body, out0.save...)
 	body = append(body, reverse...)
 	m := &ir.Map{Var: func(v *ir.Var) *ir.Var {
 		if w := e.results[v]; w != nil {
@@ -439,49 +440,9 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		}
 		return v
 	}}
-	out.Body = m.Block(append(body, back...))
+	out.Body = m.Block(append(body, out0.back...))
 	a.Func, _ = ir.Clone(out, nil)
 	return a
-}
-
-// outputs saves what the function left in its arguments, where the reverse sweep undoes
-// it, and brings it back.
-func (e *emitter) outputs() (save, back ir.Block) {
-	b, f := e.b, e.b.flow
-	undone := state{}
-	each(b.body, func(n *node) {
-		for _, w := range n.writes {
-			switch {
-			case !w.keep || w.whole() != nil:
-			case w.window != nil:
-				f.memory(undone, w.window, w.t())
-			case w.place.Behind():
-				f.memory(undone, w.place.Root, w.t())
-			}
-		}
-		if n.callee != nil {
-			for k := range b.calleeState(n, n.callee.flow.written, false) {
-				undone[k] = true
-			}
-		}
-	})
-	for _, v := range b.g.f.Params {
-		of := elemOf(v.Type)
-		if of == nil || !isFloat(of) || f.writes[v] > 0 {
-			continue
-		}
-		s := state{}
-		f.memory(s, v, of)
-		for k := range s {
-			if undone[k] {
-				field := stack{ws: b.ws, field: b.p.work.stack(v.Name+"Out", of), of: of}
-				empty := cut(field.load(), nil, count(0))
-				save = append(save, &ir.Append{At: e.at, P: field.place(), S: empty, Elems: []ir.Expr{v.Load()}, Spread: true})
-				back = append(back, &ir.Copy{At: e.at, Dst: v.Load(), Src: field.load()})
-			}
-		}
-	}
-	return save, back
 }
 
 // split writes the two sweeps of a function that others call.

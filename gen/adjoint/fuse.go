@@ -96,7 +96,7 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	for _, m := range list[i+1:] {
 		a := f.accesses(m)
 		w := a.writes()
-		if _, leave := m.s.(*ir.Leave); !leave && m.left == nil && !leavesIn(m) && !a.reads.meets(done) && !w.meets(touched) {
+		if _, leave := m.s.(*ir.Leave); !leave && m.left == nil && !m.coupled && !leavesIn(m) && !a.reads.meets(done) && !w.meets(touched) {
 			before = append(before, m)
 			continue
 		}

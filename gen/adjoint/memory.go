@@ -187,7 +187,8 @@ func (b *builder) append(s *ir.Append) (out []*node) {
 		out = append(out, b.grownHeaders(s, of, n, end, moved, grown, src)...)
 	}
 	// The shadow is what it becomes from here on.
-	taken := &node{at: at}
+	taken := &node{at: at, coupled: true}
+	appended.coupled = true
 	out = append(out, taken)
 	b.grownFloats(s, appended, taken, of, n, moved, sh, src)
 	return append(out, b.set(&ir.Set{At: at, P: s.P, E: grown.Load()})...)

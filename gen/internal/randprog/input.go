@@ -290,3 +290,63 @@ func (p *Program) caller(mark string) string {
 	b.WriteString("return floats, ints\n}\n\n")
 	return b.String()
 }
+
+// Seeds are, for seeds of [Outputs], those of the results, which are what F gives, and
+// shadows of the arguments that hold the others.
+func (in *Input) Seeds(sig Signature, results []ir.Value, seeds []float64) (of, shadows []ir.Value) {
+	take := func(n int) []float64 {
+		out := slices.Clone(seeds[:n])
+		seeds = seeds[n:]
+		return out
+	}
+	of = make([]ir.Value, len(results))
+	for i, r := range sig.Results() {
+		switch r.Kind {
+		case Float:
+			of[i] = ir.ValueOf(take(1)[0])
+		case Slice:
+			of[i] = ir.ValueOf(take(len(ir.As[[]float64](results[i]))))
+		}
+	}
+	all := make([]float64, len(in.Mem)+len(in.Numbers))
+	f := len(in.Mem)
+	for _, p := range sig.Params() {
+		switch p.Kind {
+		case Float:
+			f++
+		case Struct:
+			f += floatsOfP
+		case Pointer:
+			copy(all[f:], take(floatsOfP))
+			f += floatsOfP
+		}
+	}
+	copy(all, take(len(in.Mem)))
+	return of, in.With(all).Values(sig)
+}
+
+// Adjoints are those of [Input.Floats], taken from shadows of the arguments and, where
+// has says so, from the adjoints of arguments that are values.
+func (in *Input) Adjoints(sig Signature, shadows, bars []ir.Value, has []bool) []float64 {
+	out := ir.As[[]float64](shadows[len(sig.Params())])
+	for i, p := range sig.Params() {
+		switch p.Kind {
+		case Float:
+			v := 0.0
+			if has[i] {
+				v = ir.As[float64](bars[i])
+			}
+			out = append(out, v)
+		case Struct, Pointer:
+			var q P
+			switch {
+			case p.Kind == Pointer:
+				q = *ir.As[*P](shadows[i])
+			case has[i]:
+				q = ir.As[P](bars[i])
+			}
+			out = append(out, q.A, q.B, q.V[0], q.V[1], q.V[2])
+		}
+	}
+	return out
+}

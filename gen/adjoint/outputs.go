@@ -1,0 +1,238 @@
+package adjoint
+
+import (
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// outputs saves what the function left in the memory of its arguments and results, where
+// the reverse sweep undoes it, and brings it back.
+type outputs struct {
+	e          *emitter
+	undone     state
+	start      ir.Block // what the arguments lead to at first
+	save, back ir.Block
+	beyond     bool    // slices may be written behind their length
+	root       *ir.Var // whose memory is gone through
+	slots      map[string]*saved
+	order      []*saved
+	around     map[types.Type]bool
+}
+
+// saved is a list of values of one type, and how many of them have been taken.
+type saved struct {
+	stack
+	next *ir.Var
+}
+
+func (e *emitter) outputs(results []*ir.Var) *outputs {
+	b, f := e.b, e.b.flow
+	o := &outputs{e: e, undone: state{}, slots: map[string]*saved{}, around: map[types.Type]bool{}}
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			switch {
+			case !w.keep || w.whole() != nil:
+			case w.window != nil:
+				f.memory(o.undone, w.window, w.t())
+			case w.place.Behind():
+				f.memory(o.undone, w.place.Root, w.t())
+			}
+		}
+		if n.callee != nil {
+			for k := range b.calleeState(n, n.callee.flow.written, false) {
+				o.undone[k] = true
+			}
+		}
+	})
+	each(b.body, func(n *node) { o.beyond = o.beyond || n.callee != nil || extends(n.s) })
+	for _, v := range b.g.f.Params {
+		if !activity.HasRefs(v.Type) {
+			continue
+		}
+		o.root = v
+		at := v.Place()
+		if f.writes[v] > 0 {
+			first := b.g.local(v.Name, v.Type)
+			o.first(at, first, v.Type)
+			at = first.Place()
+		}
+		o.visit(at, v.Type, 0)
+		if p, ok := v.Type.Underlying().(*types.Pointer); ok && activity.HasRefs(p.Elem()) {
+			o.pointee(v, p)
+		}
+	}
+	for i, v := range b.g.f.Results {
+		o.root = v
+		o.visit(results[i].Place(), v.Type, 0)
+	}
+	var start, cursors ir.Block
+	for _, s := range o.order {
+		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, count(0))})
+		cursors = append(cursors, &ir.Let{At: e.at, V: s.next, E: count(0)})
+	}
+	o.save, o.back = append(start, o.save...), append(cursors, o.back...)
+	return o
+}
+
+// extends reports whether a statement makes a slice longer.
+func extends(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case nil:
+		return false
+	case *ir.Append:
+		return true
+	case *ir.Let:
+		c, ok := s.E.(*ir.Slice)
+		return ok && c.Hi != nil
+	case *ir.Set:
+		c, ok := s.E.(*ir.Slice)
+		return ok && c.Hi != nil
+	}
+	return false
+}
+
+// first saves the headers at a place at the beginning.
+func (o *outputs) first(at *ir.Place, to *ir.Var, t types.Type) {
+	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: load(at, t)})
+}
+
+// pointee goes through what the struct that a parameter points to leads to at first.
+func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
+	if !o.dirtyRefs(p.Elem()) {
+		return
+	}
+	at := o.e.at
+	first := o.e.b.g.local(v.Name, p.Elem())
+	to := step(v.Place(), ir.DerefStep())
+	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
+		Cond: compare(token.NEQ, v.Load(), zero(v.Type)), Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
+	o.visit(first.Place(), p.Elem(), 0)
+}
+
+// dirtyRefs reports whether slices and pointers in a value of type t, in memory, are undone.
+func (o *outputs) dirtyRefs(t types.Type) (dirty bool) {
+	leavesOf(t, func(t types.Type) { dirty = dirty || activity.HasRefs(t) && o.dirty(t) })
+	return dirty
+}
+
+// dirty reports whether values of type t in the memory are undone.
+func (o *outputs) dirty(t types.Type) bool {
+	s := state{}
+	o.e.b.flow.memory(s, o.root, t)
+	return s.meets(o.undone)
+}
+
+// list is the list of values of type t.
+func (o *outputs) list(t types.Type) *saved {
+	name := types.TypeString(t, nil)
+	if o.slots[name] == nil {
+		b := o.e.b
+		o.slots[name] = &saved{
+			stack: stack{ws: b.ws, field: b.p.work.stack("left", t), of: t},
+			next:  b.g.local("next", integer),
+		}
+		o.order = append(o.order, o.slots[name])
+	}
+	return o.slots[name]
+}
+
+// within is what f adds to both blocks.
+func (o *outputs) within(f func()) (save, back ir.Block) {
+	s, b := o.save, o.back
+	o.save, o.back = nil, nil
+	f()
+	save, back = o.save, o.back
+	o.save, o.back = s, b
+	return save, back
+}
+
+// value saves and brings back what stands at p.
+func (o *outputs) value(p *ir.Place, t types.Type) {
+	s, at := o.list(t), o.e.at
+	o.save = append(o.save, s.push(at, load(p, t)))
+	o.back = append(o.back,
+		&ir.Set{At: at, P: p, E: load(s.place(ir.IndexStep(s.next.Load())), t)},
+		&ir.Add{At: at, P: s.next.Place(), E: count(1)})
+}
+
+// visit goes through the memory that a value of type t at p leads to.
+func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
+	if !activity.HasRefs(t) {
+		return
+	}
+	at, names := o.e.at, o.e.b.g.names
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			o.visit(step(p, ir.FieldStep(i)), u.Field(i).Type(), depth)
+		}
+	case *types.Array:
+		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), depth+1) })
+	case *types.Pointer:
+		if o.around[t] {
+			return
+		}
+		o.around[t] = true
+		to := step(p, ir.DerefStep())
+		save, back := o.within(func() {
+			if o.dirty(u.Elem()) {
+				o.value(to, u.Elem())
+			}
+			o.visit(to, u.Elem(), depth)
+		})
+		delete(o.around, t)
+		if len(save) > 0 {
+			some := func() ir.Expr { return compare(token.NEQ, load(p, t), zero(t)) }
+			o.save = append(o.save, &ir.If{At: at, Cond: some(), Then: save})
+			o.back = append(o.back, &ir.If{At: at, Cond: some(), Then: back})
+		}
+	case *types.Slice:
+		if o.around[t] {
+			return
+		}
+		o.around[t] = true
+		if o.dirty(u.Elem()) {
+			o.elements(p, t, u.Elem(), depth)
+		}
+		o.loop(names, length(load(p, t)), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), depth+1) })
+		delete(o.around, t)
+	}
+}
+
+func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
+	v := o.e.b.g.local("i", integer)
+	save, back := o.within(func() { f(v.Load()) })
+	if len(save) == 0 {
+		return
+	}
+	w := o.e.b.g.local("i", integer)
+	m := &ir.Map{Var: func(x *ir.Var) *ir.Var {
+		if x == v {
+			return w
+		}
+		return x
+	}}
+	o.save = append(o.save, upward(names, o.e.at, v, count(0), n, save))
+	o.back = append(o.back, upward(names, o.e.at, w, count(0), n, m.Block(back)))
+}
+
+// elements saves and brings back the elements of a slice.
+func (o *outputs) elements(p *ir.Place, t, of types.Type, depth int) {
+	at := o.e.at
+	full := func() ir.Expr {
+		if !o.beyond {
+			return load(p, t)
+		}
+		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
+	}
+	if depth > 0 {
+		o.loop(o.e.b.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
+		return
+	}
+	s := stack{ws: o.e.b.ws, field: o.e.b.p.work.stack("left", of), of: of}
+	o.save = append(o.save, &ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
+	o.back = append(o.back, &ir.Copy{At: at, Dst: full(), Src: s.load()})
+}
