@@ -112,7 +112,7 @@ func bound[P any](op string, f any, p P) (*Func, any) {
 	if err != nil {
 		return &Func{err: err}, nil
 	}
-	fn := &Func{name: name}
+	fn := &Func{name: name, origin: originOf(g)}
 	switch t := reflect.TypeFor[P](); {
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
 		fn.err = &FuncError{op, name, fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}
