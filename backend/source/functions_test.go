@@ -34,12 +34,18 @@ func codeOf(at func(x []float64, p any) exact) func() nabla.Code {
 		return nabla.Code{
 			Tangent: func(y, ydot, x, xdot []float64, p any) int {
 				e := at(x, p)
+				if len(e.y) != len(y) {
+					return len(e.y)
+				}
 				copy(y, e.y)
 				times(ydot, e.jac, xdot)
 				return len(e.y)
 			},
 			Adjoint: func(y, xbar, x, ybar []float64, p any) int {
 				e := at(x, p)
+				if len(e.y) != len(y) {
+					return len(e.y)
+				}
 				copy(y, e.y)
 				back(xbar, e.jac, ybar)
 				return len(e.y)
@@ -172,23 +178,22 @@ func swirlExact(x []float64, _ any) exact {
 	return e
 }
 
-// table is the data of a least-squares fit, and a workspace that fit writes.
+// table is the data of a least-squares fit.
 type table struct {
 	rows   [][]float64
 	y      []float64
 	Weight float64
-	work   []float64 `nabla:"fixed"`
 }
 
 // fit is Σ Weight·(rowᵢ·w - yᵢ)².
 func fit(w []float64, t *table) float64 {
 	s := 0.0
 	for i, r := range t.rows {
-		t.work[i] = -t.y[i]
+		d := -t.y[i]
 		for j, v := range r {
-			t.work[i] += v * w[j]
+			d += v * w[j]
 		}
-		s += t.Weight * t.work[i] * t.work[i]
+		s += t.Weight * d * d
 	}
 	return s
 }
