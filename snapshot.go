@@ -31,10 +31,21 @@ type visit struct {
 
 // content is what values of a type are made of.
 type content struct {
-	bits bool   // two values are the same where their memory is: no pointers and no gaps
-	flat bool   // no pointers but those of strings
-	skip []bool // fields of a struct that are not looked at
+	kind   reflect.Kind
+	flat   bool       // no pointers but those of strings
+	spans  []span     // all there is, where it is no pointers; nil otherwise
+	whole  bool       // one span, without gaps
+	skip   []bool     // fields of a struct that are not looked at
+	fields []*content // of a struct
+	elem   *content   // of an array, slice or pointer
 }
+
+// span is memory within a value. What is in the gaps between two is chance.
+type span struct{ off, size uintptr }
+
+// maxSpans bounds what is written down of a type: a longer array with gaps is taken
+// by its elements.
+const maxSpans = 64
 
 // of appends what can be reached from v.
 func (s *snapshot) of(dst []byte, v reflect.Value) []byte {
@@ -42,48 +53,90 @@ func (s *snapshot) of(dst []byte, v reflect.Value) []byte {
 		s.seen, s.types = map[visit]struct{}{}, map[reflect.Type]*content{}
 	}
 	clear(s.seen)
-	return s.value(dst, v)
+	return s.value(dst, v, s.content(v.Type()))
 }
 
 func (s *snapshot) content(t reflect.Type) *content {
 	if c := s.types[t]; c != nil {
 		return c
 	}
-	c := new(content)
-	s.types[t] = c
-	switch k := t.Kind(); {
-	case isBits(k):
-		c.bits, c.flat = true, true
-	case k == reflect.String:
+	c := &content{kind: t.Kind()}
+	s.types[t] = c // before its parts, which may lead back to it
+	switch {
+	case isBits(c.kind):
+		c.flat, c.spans = true, []span{{0, t.Size()}}
+	case c.kind == reflect.String:
 		c.flat = true
-	case k == reflect.Array:
-		e := s.content(t.Elem())
-		c.bits, c.flat = e.bits, e.flat
-	case k == reflect.Struct:
-		c.bits, c.flat = true, true
-		gaps := t.Size()
+	case c.kind == reflect.Slice, c.kind == reflect.Pointer:
+		c.elem = s.content(t.Elem())
+	case c.kind == reflect.Array:
+		c.elem = s.content(t.Elem())
+		c.flat = c.elem.flat
+		switch size := t.Elem().Size(); {
+		case c.elem.whole:
+			c.spans = []span{{0, t.Size()}}
+		case c.elem.spans != nil && t.Len()*len(c.elem.spans) <= maxSpans:
+			c.spans = []span{}
+			for i := range t.Len() {
+				c.spans = joined(c.spans, uintptr(i)*size, c.elem.spans)
+			}
+		}
+	case c.kind == reflect.Struct:
+		c.flat, c.spans = true, []span{}
 		for i := range t.NumField() {
 			f := t.Field(i)
 			fixed, e := f.Tag.Get("nabla") == "fixed", s.content(f.Type)
-			c.skip = append(c.skip, fixed)
-			c.bits, c.flat = c.bits && e.bits && !fixed, c.flat && (e.flat || fixed)
-			gaps -= f.Type.Size()
+			c.skip, c.fields = append(c.skip, fixed), append(c.fields, e)
+			switch {
+			case fixed:
+				continue
+			case e.spans == nil || len(c.spans) > maxSpans:
+				c.spans = nil
+			case c.spans != nil:
+				c.spans = joined(c.spans, f.Offset, e.spans)
+			}
+			c.flat = c.flat && e.flat
 		}
-		c.bits = c.bits && gaps == 0
 	}
+	c.whole = len(c.spans) == 1 && c.spans[0] == span{0, t.Size()}
 	return c
+}
+
+// joined appends the spans of a part that begins at off.
+func joined(dst []span, off uintptr, part []span) []span {
+	for _, p := range part {
+		p.off += off
+		if k := len(dst) - 1; k >= 0 && dst[k].off+dst[k].size == p.off {
+			dst[k].size += p.size
+		} else {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
+
+// memory appends the spans of n values of a type from p on.
+func (c *content) memory(dst []byte, p unsafe.Pointer, n int, size uintptr) []byte {
+	if c.whole {
+		return append(dst, unsafe.Slice((*byte)(p), uintptr(n)*size)...)
+	}
+	for i := range n {
+		for _, sp := range c.spans {
+			dst = append(dst, unsafe.Slice((*byte)(unsafe.Add(p, uintptr(i)*size+sp.off)), sp.size)...)
+		}
+	}
+	return dst
 }
 
 func number(dst []byte, v uint64) []byte { return le.LittleEndian.AppendUint64(dst, v) }
 
-func (s *snapshot) value(dst []byte, v reflect.Value) []byte {
-	t := v.Type()
-	c := s.content(t)
-	if c.bits && v.CanAddr() {
-		return append(dst, unsafe.Slice((*byte)(unsafe.Pointer(v.UnsafeAddr())), t.Size())...)
+// value appends v, of content c.
+func (s *snapshot) value(dst []byte, v reflect.Value, c *content) []byte {
+	if c.spans != nil && v.CanAddr() {
+		return c.memory(dst, unsafe.Pointer(v.UnsafeAddr()), 1, v.Type().Size())
 	}
-	switch k := v.Kind(); {
-	case k == reflect.Bool:
+	switch {
+	case c.kind == reflect.Bool:
 		if v.Bool() {
 			return append(dst, 1)
 		}
@@ -98,40 +151,43 @@ func (s *snapshot) value(dst []byte, v reflect.Value) []byte {
 		z := v.Complex()
 		parts := *(*[2]float64)(unsafe.Pointer(&z))
 		return number(number(dst, math.Float64bits(parts[0])), math.Float64bits(parts[1]))
-	case k == reflect.String:
+	case c.kind == reflect.String:
 		return append(number(dst, uint64(v.Len())), v.String()...)
-	case k == reflect.Struct:
+	case c.kind == reflect.Struct:
 		for i, skip := range c.skip {
 			if !skip {
-				dst = s.value(dst, v.Field(i))
+				dst = s.value(dst, v.Field(i), c.fields[i])
 			}
 		}
 		return dst
-	case k == reflect.Array:
-		return s.elements(dst, v)
-	case k == reflect.Slice:
+	case c.kind == reflect.Array:
+		return s.elements(dst, v, c.elem)
+	case c.kind == reflect.Slice:
 		p := v.UnsafePointer()
 		dst = number(number(dst, uint64(uintptr(p))), uint64(v.Len()))
 		switch {
-		case s.content(t.Elem()).bits:
-			return append(dst, unsafe.Slice((*byte)(p), uintptr(v.Len())*t.Elem().Size())...)
-		case s.again(visit{p, t, v.Len()}):
+		case v.Len() == 0:
+			return dst
+		case c.elem.spans != nil:
+			return c.elem.memory(dst, p, v.Len(), v.Type().Elem().Size())
+		case s.again(visit{p, v.Type(), v.Len()}):
 			return dst
 		}
-		return s.elements(dst, v)
-	case k == reflect.Pointer:
+		return s.elements(dst, v, c.elem)
+	case c.kind == reflect.Pointer:
 		dst = number(dst, uint64(uintptr(v.UnsafePointer())))
-		if v.IsNil() || s.again(visit{v.UnsafePointer(), t, 0}) {
+		if v.IsNil() || s.again(visit{v.UnsafePointer(), v.Type(), 0}) {
 			return dst
 		}
-		return s.value(dst, v.Elem())
-	case k == reflect.Interface:
+		return s.value(dst, v.Elem(), c.elem)
+	case c.kind == reflect.Interface:
 		if v.IsNil() {
 			return append(dst, 0)
 		}
 		e := v.Elem()
-		return s.value(number(append(dst, 1), uint64(reflect.ValueOf(e.Type()).Pointer())), e)
-	case k == reflect.Map:
+		t := e.Type()
+		return s.value(number(append(dst, 1), uint64(reflect.ValueOf(t).Pointer())), e, s.content(t))
+	case c.kind == reflect.Map:
 		return s.entries(dst, v)
 	case v.IsNil():
 		return append(dst, 0)
@@ -154,9 +210,9 @@ func (s *snapshot) again(k visit) bool {
 	return false
 }
 
-func (s *snapshot) elements(dst []byte, v reflect.Value) []byte {
+func (s *snapshot) elements(dst []byte, v reflect.Value, elem *content) []byte {
 	for i := range v.Len() {
-		dst = s.value(dst, v.Index(i))
+		dst = s.value(dst, v.Index(i), elem)
 	}
 	return dst
 }
@@ -168,12 +224,13 @@ func (s *snapshot) entries(dst []byte, v reflect.Value) []byte {
 	if v.Len() == 0 {
 		return dst
 	}
-	if !s.content(v.Type().Key()).flat || !s.content(v.Type().Elem()).flat {
+	key, elem := s.content(v.Type().Key()), s.content(v.Type().Elem())
+	if !key.flat || !elem.flat {
 		return s.unique(dst)
 	}
 	all := make([]string, 0, v.Len())
 	for it := v.MapRange(); it.Next(); {
-		all = append(all, string(s.value(s.value(nil, it.Key()), it.Value())))
+		all = append(all, string(s.value(s.value(nil, it.Key(), key), it.Value(), elem)))
 	}
 	slices.Sort(all)
 	for _, e := range all {
