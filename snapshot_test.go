@@ -74,7 +74,7 @@ func TestSnapshot(t *testing.T) {
 		{"unexported", func() { v.hidden.U = 3 }},
 		{"ring", func() { v.Ring = nil }},
 	} {
-		if got := now(); got != before {
+		if now() != before {
 			t.Fatalf("%s: the snapshot differs before the change", c.name)
 		}
 		c.change()
@@ -96,11 +96,11 @@ func TestSnapshot(t *testing.T) {
 		"function in a function": func() { v.I = func() {} },
 	} {
 		set()
-		if now() == now() {
+		if first := now(); first == now() {
 			t.Errorf("%s: two snapshots are the same, and what is in it may have changed", name)
 		}
 		v.Fun, v.Chan, v.Ptrs, v.I = nil, nil, nil, nil
-		if now() != now() {
+		if first := now(); first != now() {
 			t.Fatalf("after %s: two snapshots differ", name)
 		}
 	}
