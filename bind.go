@@ -23,7 +23,10 @@ import (
 //
 // Such a function gets a copy of the struct and may not change it: that is a
 // *ContextError too. A function over plain numbers gets p itself, and any fields
-// will do; clones of a prepared object share them until Rebind.
+// will do; clones of a prepared object share them until Rebind. Where it has
+// generated code over Reals (see [Register]), an engine that replays records anew
+// whenever anything that can be reached from the struct has changed; workspace and
+// large data that never changes are better tagged `nabla:"fixed"`.
 func Bind[F FuncOf[P], P any](f F, p P) *Func {
 	fn, g := bound[P]("Bind", f, p)
 	if fn.err != nil {
@@ -112,7 +115,7 @@ func bound[P any](op string, f any, p P) (*Func, any) {
 	if err != nil {
 		return &Func{err: err}, nil
 	}
-	fn := &Func{name: name}
+	fn := &Func{name: name, origin: originOf(g)}
 	switch t := reflect.TypeFor[P](); {
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
 		fn.err = &FuncError{op, name, fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}

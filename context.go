@@ -128,6 +128,7 @@ type binding struct {
 	bufs     [][]Real
 	tracer   *engine.Tracer // of the call under way
 	first    int32
+	shot     snapshot // of a plain function's struct
 }
 
 // newBinding binds p, a pointer to a struct that is not nil.
@@ -307,7 +308,7 @@ func (f *field) changed() error {
 // Snapshot implements [engine.Context].
 func (b *binding) Snapshot(dst []byte) []byte {
 	if b.plan == nil {
-		return dst
+		return b.shot.of(dst, b.userElem)
 	}
 	for i := range b.plan.params {
 		if f := &b.plan.params[i]; f.kind == fieldVec {
@@ -328,6 +329,9 @@ func (b *binding) Snapshot(dst []byte) []byte {
 	}
 	return dst
 }
+
+// Arg implements [engine.Context].
+func (b *binding) Arg() any { return b.arg }
 
 // Clone implements [engine.Context].
 func (b *binding) Clone() engine.Context {

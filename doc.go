@@ -31,7 +31,8 @@
 // # Functions
 //
 // An operator takes a function over [Real], which every engine can run, or one over
-// float64, which is a black box: finite differences only. In-place functions,
+// float64. That is a black box, for finite differences only, unless code has been
+// generated from it; see [Register]. In-place functions,
 // functions with data and functions of structs become a [Func] first; see
 // [InPlace], [Bind], [BindInPlace], [BindMethod] and [Struct]. What is asked of a
 // function:
@@ -49,6 +50,7 @@
 //	backend/forwarddiff      dual numbers, several tangents a sweep  few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
 //	backend/tracker          a tape written anew at every call       many inputs, wild control flow
+//	backend/source           generated Go code                       functions over float64
 //
 // [SecondOrder] combines two of them, [AutoSparse] makes use of zeros in Jacobians and
 // Hessians, [Policy] says how recordings are kept right.

@@ -17,6 +17,9 @@ type (
 	UnsupportedError = engine.UnsupportedError
 	// LimitError says that a recording grew beyond its limit.
 	LimitError = engine.LimitError
+	// StaleCodeError says that generated code computes something else than the
+	// function it was generated from; it matches ErrStale.
+	StaleCodeError = engine.StaleCodeError
 )
 
 // Errors without details of their own.

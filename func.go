@@ -2,7 +2,6 @@ package nabla
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"runtime"
 	"strings"
@@ -76,6 +75,7 @@ type Func struct {
 	m       int // outputs; -1 where only an evaluation tells
 	fresh   func() body
 	context func() *binding // nil where no struct is bound
+	origin  origin
 }
 
 // FuncError says what is wrong with a function, or with what is bound to it,
@@ -176,10 +176,6 @@ type onlooker struct{}
 func (onlooker) Unary(rules.Op, int32, float64, float64) int32                  { return 1 }
 func (onlooker) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { return 1 }
 
-// unwritten is the NaN that a plain in-place function finds in its outputs. A
-// result computed from it is a NaN with the same payload.
-const unwritten = 0x7ff8_6e61_626c_6100
-
 // def is f for n inputs and m outputs, with state of its own.
 func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 	b := f.fresh()
@@ -189,22 +185,19 @@ func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 		d.Plain = func(y, x []float64, c engine.Context) error {
 			own = append(own[:0], x...)
 			if f.inPlace {
-				for i := range y {
-					y[i] = math.Float64frombits(unwritten)
-				}
+				engine.Unwrite(y)
 			}
 			if got := b.plain(y, own, c); got != len(y) {
 				return &ShapeError{Op: op, Arg: "outputs of f", Got: got, Want: len(y)}
 			}
 			if f.inPlace {
-				for i, v := range y {
-					if math.Float64bits(v) == unwritten {
-						return fmt.Errorf("nabla: function %s: output %d: %w", f.name, i, ErrOutputNotWritten)
-					}
+				if i := engine.Unwritten(y); i >= 0 {
+					return fmt.Errorf("nabla: function %s: output %d: %w", f.name, i, ErrOutputNotWritten)
 				}
 			}
 			return nil
 		}
+		f.generate(op, &d)
 	}
 	if b.traced != nil {
 		d.Traced = func(y, x []engine.Real, c engine.Context) error {
@@ -238,6 +231,15 @@ func funcOf(op string, f any) *Func {
 	if err != nil {
 		return &Func{err: err}
 	}
+	if fn := shapeOf(name, g); fn != nil {
+		fn.origin = originOf(g)
+		return fn
+	}
+	return &Func{err: &FuncError{op, name, fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one that returns a slice, or a *nabla.Func", f)}}
+}
+
+// shapeOf is g, of one of the types that operators take, or nil.
+func shapeOf(name string, g any) *Func {
 	switch g := g.(type) {
 	case func(Real) Real:
 		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1}, body{traced: func(y, x []Real, _ engine.Context) int {
@@ -276,7 +278,7 @@ func funcOf(op string, f any) *Func {
 			return giveFloats(y, g(x))
 		}})
 	}
-	return &Func{err: &FuncError{op, name, fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one that returns a slice, or a *nabla.Func", f)}}
+	return nil
 }
 
 // giveReals copies what f returned, which may be its own input, and counts it.
@@ -347,7 +349,7 @@ func InPlace[F InPlaceFunc](m int, f F) *Func {
 	if err != nil {
 		return &Func{err: err}
 	}
-	fn := Func{name: name, inPlace: true, n: -1, m: m}
+	fn := Func{name: name, inPlace: true, n: -1, m: m, origin: originOf(g)}
 	if g, ok := g.(func(y, x []Real)); ok {
 		return stateless(fn, body{traced: func(y, x []Real, _ engine.Context) int {
 			g(y[:len(y):len(y)], x)

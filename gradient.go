@@ -35,23 +35,35 @@ func PrepareGradient[F ScalarFunc](f F, b Backend, x []float64) (*GradientPrep, 
 // goroutine at a time; a second one that enters gets ErrBusy.
 type GradientPrep struct {
 	prep
-	g engine.Gradient
+	g    engine.Gradient
+	bare engine.BareGradient // nil where the value costs nothing
 }
 
 func (p *GradientPrep) prepare() (err error) {
 	p.g, err = engine.PrepareGradient(p.backend.inner, p.f, p.x)
 	p.native = p.g
+	p.bare, _ = p.g.(engine.BareGradient)
 	return err
 }
 
 // Gradient writes ∇f(x) to dst and returns it. A nil dst is allocated; otherwise
 // it has the length of x and does not overlap it. x is not modified.
-func (p *GradientPrep) Gradient(dst, x []float64) ([]float64, error) {
-	_, dst, err := p.ValueAndGradient(dst, x)
-	return dst, err
+func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
+	if p.bare == nil {
+		_, dst, err = p.ValueAndGradient(dst, x)
+		return dst, err
+	}
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if dst, err = p.vector("dst", dst, p.n, x); err != nil {
+		return nil, err
+	}
+	return dst, p.bare.Gradient(dst, x)
 }
 
-// ValueAndGradient is Gradient and f(x), which costs nothing extra.
+// ValueAndGradient is Gradient and f(x), which costs nothing extra, or little.
 func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []float64, err error) {
 	if err := p.begin(x); err != nil {
 		return 0, nil, err

@@ -32,6 +32,7 @@ func TestLayering(t *testing.T) {
 		"backend/finitediff":      "engine internal/core program rules",
 		"backend/forwarddiff":     "engine internal/core program rules",
 		"backend/reversediff":     "engine internal/core program rules",
+		"backend/source":          "engine",
 		"backend/tracker":         "engine internal/core program rules",
 		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ".",

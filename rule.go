@@ -2,9 +2,9 @@ package nabla
 
 import (
 	"fmt"
-	"math"
 	"runtime/debug"
 
+	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/sparsity"
 )
@@ -105,13 +105,11 @@ func (c *ruleCall) caught(what string) {
 	}
 }
 
-// written checks that a function of the rule has written all of y, which held
+// written checks that a function of the rule has written all of y, which was
 // unwritten before.
 func (c *ruleCall) written(what string, y []float64) {
-	for i, v := range y {
-		if math.Float64bits(v) == unwritten {
-			c.missing(what, i)
-		}
+	if i := engine.Unwritten(y); i >= 0 {
+		c.missing(what, i)
 	}
 }
 
@@ -119,15 +117,9 @@ func (c *ruleCall) missing(what string, i int) {
 	panic(core.Abort{Err: fmt.Errorf("nabla: rule %s.%s: output %d: %w", c.r.Name, what, i, ErrOutputNotWritten)})
 }
 
-func unwrite(y []float64) {
-	for i := range y {
-		y[i] = math.Float64frombits(unwritten)
-	}
-}
-
 func (c *ruleCall) Value(y, x []float64) {
 	defer c.caught("Value")
-	unwrite(y)
+	engine.Unwrite(y)
 	c.r.Value(y, x)
 	c.written("Value", y)
 }
@@ -136,7 +128,7 @@ func (c *ruleCall) JVP(ydot, x, y, xdot []float64) {
 	switch {
 	case c.r.JVP != nil:
 		defer c.caught("JVP")
-		unwrite(ydot)
+		engine.Unwrite(ydot)
 		c.r.JVP(ydot, x, y, xdot)
 		c.written("JVP", ydot)
 	case c.r.VJP != nil:

@@ -54,6 +54,11 @@ type Gradient interface {
 	ValueAndGradient(grad, x []float64) (float64, error)
 }
 
+// A BareGradient is a Gradient that costs less without the value.
+type BareGradient interface {
+	Gradient(grad, x []float64) error
+}
+
 // A Jacobianer has a dense Jacobian of its own.
 type Jacobianer interface {
 	PrepareJacobian(f *Function, x []float64) (Jacobian, error)

@@ -110,8 +110,9 @@ func (e *UnsupportedError) Error() string {
 // Is reports whether target is ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
-// recovered turns a panic out of a user's function into an error.
-func recovered(name string, v any, err *error) {
+// Recovered turns v, recovered from a panic out of the user's function of that name,
+// into an error. It is for engines that call code of the user's themselves.
+func Recovered(name string, v any, err *error) {
 	if v == nil {
 		return
 	}

@@ -28,6 +28,9 @@ type Context interface {
 	Clone() Context
 	// Rebind reads another struct of the same type from now on.
 	Rebind(p any) error
+	// Arg is what the function gets: for a function over plain numbers, the struct
+	// itself.
+	Arg() any
 }
 
 // Def defines a Function. Functions given here may panic.
@@ -56,7 +59,14 @@ type Def struct {
 	// Directions is how many inputs, the last ones, are a direction in the others: a
 	// zero among them is a structural zero.
 	Directions int
-	Context    Context
+	// Generated is the code that was generated from Plain, nil where there is none.
+	// Ungenerated says why, and what to do.
+	Generated   *Generated
+	Ungenerated error
+	// TracedPlain says that Traced was generated from Plain: their values are
+	// compared at calls 1, 2, 4, 8, …
+	TracedPlain bool
+	Context     Context
 	// Fork, where set, makes the definition anew for another goroutine: for
 	// functions that keep state of their own.
 	Fork func() Def
@@ -72,6 +82,7 @@ type Function struct {
 	calls  int
 	clones []*Function // that follow Rebind
 	at     []float64   // where its derivative, as a function, is prepared; nil for its first call
+	watch  Watch       // of TracedPlain
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
@@ -109,6 +120,25 @@ func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Progra
 // running f over its own numbers.
 func (f *Function) Replayable() bool { return f.def.Replay && f.def.Program != nil }
 
+// Generated is the code that was generated from f, nil where there is none.
+func (f *Function) Generated() *Generated { return f.def.Generated }
+
+// Ungenerated is why there is no generated code, and what to do about it.
+func (f *Function) Ungenerated() error {
+	switch {
+	case f.def.Generated != nil:
+		return nil
+	case f.def.Ungenerated != nil:
+		return f.def.Ungenerated
+	case f.def.Plain == nil || f.def.Traced != nil:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("function %s computes with nabla.Real, and code is generated from functions over float64", f.def.Name),
+			Remedy: "use another engine, such as forwarddiff.Backend{}, or write the function over float64",
+		}
+	}
+	return &UnsupportedError{What: fmt.Sprintf("function %s has no generated derivative code", f.def.Name)}
+}
+
 // Calls is how often f was evaluated, in any way.
 func (f *Function) Calls() int { return f.calls }
 
@@ -117,7 +147,7 @@ func (f *Function) Calls() int { return f.calls }
 func (f *Function) With(n, m int, p Policy) *Function {
 	g := *f
 	g.def.N, g.def.M, g.policy = n, m, p
-	g.xs, g.ys, g.clones = nil, nil, nil
+	g.xs, g.ys, g.clones, g.watch = nil, nil, nil, Watch{}
 	return &g
 }
 
@@ -194,7 +224,7 @@ func (f *Function) Value(y, x []float64) (err error) {
 }
 
 func (f *Function) plain(y, x []float64) (err error) {
-	defer func() { recovered(f.def.Name, recover(), &err) }()
+	defer func() { Recovered(f.def.Name, recover(), &err) }()
 	return f.def.Plain(y, x, f.def.Context)
 }
 
@@ -222,10 +252,7 @@ func (f *Function) OverIn(t *Tracer, y, x []Real) error {
 
 func (f *Function) run(t *Tracer, y, x []Real) (err error) {
 	if f.def.Traced == nil {
-		return &UnsupportedError{
-			What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", f.def.Name),
-			Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
-		}
+		return f.untraced()
 	}
 	c := f.def.Context
 	if c != nil {
@@ -258,11 +285,44 @@ func (f *Function) run(t *Tracer, y, x []Real) (err error) {
 			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrForeignReal)
 		}
 	}
-	return nil
+	return f.current(y, x)
+}
+
+// untraced says what to do where f cannot be run over Reals.
+func (f *Function) untraced() error {
+	if f.def.Generated != nil {
+		return &UnsupportedError{
+			What:   fmt.Sprintf("function %s computes with float64, and its generated code has no form over nabla.Real", f.def.Name),
+			Remedy: "use source.Reverse{} or source.Forward{}, which run what there is, or finitediff.Backend{}, which needs values only",
+		}
+	}
+	e := &UnsupportedError{
+		What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", f.def.Name),
+		Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
+	}
+	if why, ok := f.def.Ungenerated.(*UnsupportedError); ok {
+		e.What, e.Remedy = why.What, why.Remedy+"; or "+e.Remedy
+	}
+	return e
+}
+
+// current compares the outputs of a generated Traced with the function, now and then.
+func (f *Function) current(y, x []Real) error {
+	if !f.def.TracedPlain || !f.watch.Due(f) || core.Blind(x) {
+		return nil
+	}
+	v := make([]float64, len(x)+len(y))
+	for i, r := range x {
+		v[i] = r.V
+	}
+	for i, r := range y {
+		v[len(x)+i] = r.V
+	}
+	return f.watch.Check(f, v[len(x):], v[:len(x)])
 }
 
 func (f *Function) traced(y, x []Real) (err error) {
-	defer func() { recovered(f.def.Name, recover(), &err) }()
+	defer func() { Recovered(f.def.Name, recover(), &err) }()
 	return f.def.Traced(y, x, f.def.Context)
 }
 

@@ -27,6 +27,7 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 		var g Gradient
 		return Def{
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
+			Generated: f.Generated().derive("gradient of "+f.Name(), n, func(c Code) Code { return gradientCode(c, n) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
 					if g, err = PrepareGradient(b, f, f.start(x)); err != nil {
@@ -49,6 +50,7 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 		var g Pushforward
 		return Def{
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
+			Generated: f.Generated().derive("pushforward of "+f.Name(), n, func(c Code) Code { return pushforwardCode(c, n, m) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if g == nil {
 					if g, err = PreparePushforward(b, f, f.start(x[:n]), 1); err != nil {
@@ -95,7 +97,7 @@ func recordLimit(b Backend) int {
 // f by its form over Reals and as a program. n is the number of inputs of f.
 func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
 	def := plain(f)
-	def.Context, def.Replay = f.def.Context, replay
+	def.Context, def.Replay, def.Ungenerated = f.def.Context, replay, f.Ungenerated()
 	def.checked = func(y, x []float64) error { return f.Value(y, x[:n]) }
 	def.Fork = func() Def {
 		return derivedFunction(f.Clone(), b, replay, transform, n, plain).def

@@ -27,7 +27,7 @@ func (f *Function) Within(y, x []Real, c Context) error {
 			return fmt.Errorf("nabla: function %s: output %d: %w", f.def.Name, i, ErrOutputNotWritten)
 		}
 	}
-	return nil
+	return f.current(y, x)
 }
 
 // Nest runs f over numbers of traces that may be open, constants included, from
@@ -79,7 +79,7 @@ func (probe) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { r
 // as with a constant, and be wrong. Whatever else goes wrong under a trace is no
 // concern of such an engine.
 func (f *Function) Probe(x []float64) error {
-	if f.def.Traced == nil {
+	if f.def.Traced == nil || f.def.Plain != nil { // evaluated over plain numbers
 		return nil
 	}
 	xs, ys := make([]Real, f.def.N), make([]Real, f.def.M)

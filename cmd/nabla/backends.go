@@ -27,12 +27,13 @@ the table. This is asked of the code that takes the path. A composed engine uses
 the inner one alone for operators of first order.
 
 The last rows are kinds of functions, tried out on a small example: whether the
-derivative came out right.
+derivative came out right. The first three are over nabla.Real.
 
   in place      a function that writes into its outputs (nabla.InPlace)
   bound data    numbers in a bound struct, changed between two calls (nabla.Bind)
   bound scratch a workspace in a bound struct (nabla.Scratch)
-  float64       plain Go over float64, a black box`,
+  float64       plain Go over float64, a black box
+  generated     plain Go over float64 with generated code (nabla.Register)`,
 		Flags: []cli.Flag{
 			a.enginesFlag(),
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(backendsFormats, ", "), Value: "table"},
@@ -155,6 +156,39 @@ var functionKinds = []struct {
 		}
 		return near(g, 1, 2)
 	}},
+	{"generated", func(b nabla.Backend) error {
+		g, err := nabla.Gradient(growth, b, []float64{2, 0})
+		if err != nil {
+			return err
+		}
+		return near(g, 1, 2)
+	}},
+}
+
+// growth has code of the kind that is generated.
+func growth(x []float64) float64 { return x[0] * math.Exp(x[1]) }
+
+func init() {
+	code := nabla.Code{
+		Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+			e := math.Exp(x[1])
+			y[0], ydot[0] = x[0]*e, e*xdot[0]+x[0]*e*xdot[1]
+			return 1
+		},
+		Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+			e := math.Exp(x[1])
+			y[0], xbar[0], xbar[1] = x[0]*e, e*ybar[0], x[0]*e*ybar[0]
+			return 1
+		},
+	}
+	nabla.Register(growth, nabla.Generated{
+		Version: nabla.CodeVersion,
+		New:     func() nabla.Code { return code },
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = x[0].Mul(nabla.Exp(x[1]))
+			return 1
+		},
+	})
 }
 
 // near reports numbers that even a coarse approximation does not excuse.

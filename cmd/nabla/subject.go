@@ -10,6 +10,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
 )
@@ -24,9 +25,10 @@ type subject struct {
 func (s subject) name() string { return s.backend.Name() }
 
 // subjects are the engines of this module, under the names of engines(), of which the
-// sparse ones are left out.
+// sparse ones are left out, and those for generated code.
 func subjects() []subject {
 	compiled := reversediff.Backend{Compile: true}
+	generated := difftest.Options{Skip: map[string]string{"": "it runs generated code, and the functions of the kit are over nabla.Real"}}
 	return []subject{
 		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
 		{forwarddiff.Backend{}, difftest.Options{AllocFree: true}},
@@ -34,6 +36,8 @@ func subjects() []subject {
 		{compiled, difftest.Options{AllocFree: true}},
 		{tracker.Backend{}, difftest.Options{}},
 		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, difftest.Options{}},
+		{source.Forward{}, generated},
+		{source.Reverse{}, generated},
 	}
 }
 

@@ -1,0 +1,127 @@
+package source
+
+import "github.com/nabla-ad/nabla/engine"
+
+// newSecond takes code that has the tangent of its adjoint.
+func (b Reverse) newSecond(f *engine.Function) (*second, error) {
+	r, err := newRunner(b, f, "tangent of an adjoint, for second derivatives", func(c *engine.Code) bool { return c.AdjointTangent != nil })
+	if err != nil {
+		return nil, err
+	}
+	return &second{
+		runner: r, y: make([]float64, r.m), ydot: make([]float64, r.m), ybar: make([]float64, r.m),
+		xbar: make([]float64, r.n), xbardot: make([]float64, r.n), xdot: make([]float64, r.n),
+	}, nil
+}
+
+// second computes ybarᵀ·∇²f·xdot. Where xdot and ybar are unit vectors, they are 0
+// between calls.
+type second struct {
+	*runner
+	y, ydot, ybar, xbar, xbardot, xdot []float64
+}
+
+// push writes y, ydot, xbar, and the derivative of xbar along xdot.
+func (s *second) push(xbar, xbardot, x, xdot []float64) (err error) {
+	defer func() { s.end(recover(), &err) }()
+	return s.done(s.code.AdjointTangent(s.y, s.ydot, xbar, xbardot, vec(x), xdot, s.ybar, s.arg()), s.y, x)
+}
+
+// PrepareHVP implements engine.HVPer.
+func (b Reverse) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {
+	s, err := b.newSecond(f)
+	if err != nil {
+		return nil, err
+	}
+	s.ybar[0] = 1
+	return &hvp{s}, nil
+}
+
+type hvp struct{ *second }
+
+func (h *hvp) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, v engine.Block) (float64, error) {
+	if grad == nil {
+		grad = h.xbar
+	}
+	grad = vec(grad)
+	switch {
+	case v.B == 0:
+		err := h.push(grad, h.xbardot, x, h.xdot) // which is 0
+		return h.y[0], err
+	case v.B == 1 && v.Stride <= 1 && hv.Stride <= 1:
+		err := h.push(grad, vec(hv.Data[:h.n]), x, vec(v.Data[:h.n]))
+		return h.y[0], err
+	}
+	defer clear(h.xdot)
+	for k := range v.B {
+		column(h.xdot, v, k)
+		if err := h.push(grad, h.xbardot, x, h.xdot); err != nil {
+			return 0, err
+		}
+		setColumn(hv, k, h.xbardot)
+	}
+	return h.y[0], nil
+}
+
+// PrepareHessian implements engine.Hessianer: a sweep for every row.
+func (b Reverse) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
+	s, err := b.newSecond(f)
+	if err != nil {
+		return nil, err
+	}
+	s.ybar[0] = 1
+	return &hessian{s}, nil
+}
+
+type hessian struct{ *second }
+
+func (h *hessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x []float64) (float64, error) {
+	if h.n == 0 {
+		err := h.f.Value(h.y, x)
+		return h.y[0], err
+	}
+	if grad == nil {
+		grad = h.xbar
+	}
+	for i := range h.xdot {
+		h.xdot[i] = 1
+		err := h.push(vec(grad), hess.Row(i), x, h.xdot)
+		h.xdot[i] = 0
+		if err != nil {
+			return 0, err
+		}
+	}
+	engine.Symmetrise(hess)
+	return h.y[0], nil
+}
+
+// PrepareSecond implements engine.Seconder: a sweep for every output.
+func (b Reverse) PrepareSecond(f *engine.Function, t float64) (engine.Second, error) {
+	s, err := b.newSecond(f)
+	if err != nil {
+		return nil, err
+	}
+	s.xdot[0] = 1
+	return &curve{s, []float64{t}}, nil
+}
+
+type curve struct {
+	*second
+	x []float64
+}
+
+func (c *curve) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error {
+	c.x[0] = t
+	for i := range c.ybar {
+		c.ybar[i] = 1
+		err := c.push(c.xbar, c.xbardot, c.x, c.xdot)
+		c.ybar[i] = 0
+		if err != nil {
+			return err
+		}
+		d2y[i] = c.xbardot[0]
+	}
+	copy(y, c.y)
+	copy(dy, c.ydot)
+	return nil
+}

@@ -1,0 +1,155 @@
+package engine
+
+import "github.com/nabla-ad/nabla/internal/core"
+
+// Derived functions have generated code too, made from that of the function.
+
+// derive is the generated code of a function that is derived from one of n inputs
+// with the code g. It is nil where g is.
+func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generated {
+	if g == nil {
+		return nil
+	}
+	return &Generated{Name: name, Refused: g.Refused, New: func() Code { return from(g.Code(n)) }}
+}
+
+// gradientCode is the code of x ↦ (∇f(x), f(x)) for f of n inputs: the tangent only.
+func gradientCode(c Code, n int) Code {
+	if c.AdjointTangent == nil {
+		return Code{}
+	}
+	one := []float64{1}
+	return Code{Tangent: func(y, ydot, x, xdot []float64, p any) int {
+		same(c.AdjointTangent(y[n:], ydot[n:], y[:n:n], ydot[:n:n], x, xdot, one, p), 1)
+		return n + 1
+	}}
+}
+
+// pushforwardCode is the code of (x, v) ↦ (J(x)·v, f(x)) for f from n inputs to m
+// outputs.
+func pushforwardCode(c Code, n, m int) Code {
+	if c.AdjointTangent == nil {
+		return Code{}
+	}
+	bar, bardot, ybar := make([]float64, n), make([]float64, n), make([]float64, m)
+	fy, fydot := make([]float64, m), make([]float64, m)
+	w := Code{
+		// The tangent of output i of J(x)·v along (xdot, vdot) is
+		// (J·vdot)ᵢ + xdotᵀ·∇²fᵢ·v.
+		Tangent: func(y, ydot, x, xdot []float64, p any) int {
+			clear(ybar)
+			for i := range m {
+				ybar[i] = 1
+				same(c.AdjointTangent(fy, fydot, bar, bardot, x[:n:n], x[n:], ybar, p), m)
+				ybar[i] = 0
+				ydot[i] = along(bar, xdot[n:]) + along(bardot, xdot[:n])
+				ydot[m+i] = along(bar, xdot[:n])
+			}
+			copy(y, fydot)
+			copy(y[m:], fy)
+			return 2 * m
+		},
+	}
+	if c.Adjoint == nil {
+		return w
+	}
+	// With the cotangents (a, b): xbar = d/dt Jᵀ(x+t·v)·a + Jᵀ·b, vbar = Jᵀ·a.
+	w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
+		same(c.AdjointTangent(y[m:], y[:m:m], xbar[n:], xbar[:n:n], x[:n:n], x[n:], ybar[:m:m], p), m)
+		if zero(ybar[m:]) {
+			return 2 * m
+		}
+		same(c.Adjoint(fy, bar, x[:n:n], ybar[m:], p), m)
+		for i, v := range bar {
+			xbar[i] += v
+		}
+		return 2 * m
+	}
+	return w
+}
+
+// weightedCode is the code of (x, w) ↦ Σ wᵢ·fᵢ(x) for f from n inputs to m outputs.
+func weightedCode(c Code, n, m int) Code {
+	fy, fydot, w := make([]float64, m), make([]float64, m), make([]float64, m)
+	scaled := func(a float64, v []float64) []float64 {
+		for i, x := range v {
+			w[i] = a * x
+		}
+		return w
+	}
+	var g Code
+	if c.Tangent != nil {
+		g.Tangent = func(y, ydot, x, xdot []float64, p any) int {
+			same(c.Tangent(fy, fydot, x[:n:n], xdot[:n:n], p), m)
+			y[0], ydot[0] = dot(x[n:], fy), dot(x[n:], fydot)+along(fy, xdot[n:])
+			return 1
+		}
+	}
+	if c.Adjoint == nil {
+		return g
+	}
+	g.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
+		same(c.Adjoint(fy, xbar[:n:n], x[:n:n], scaled(ybar[0], x[n:]), p), m)
+		y[0] = dot(x[n:], fy)
+		for i, v := range fy {
+			xbar[n+i] = ybar[0] * v
+		}
+		return 1
+	}
+	if c.AdjointTangent == nil {
+		return g
+	}
+	bar := make([]float64, n)
+	g.AdjointTangent = func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+		same(c.AdjointTangent(fy, fydot, xbar[:n:n], xbardot[:n:n], x[:n:n], xdot[:n:n], scaled(ybar[0], x[n:]), p), m)
+		for i := range w {
+			xbar[n+i], xbardot[n+i] = ybar[0]*fy[i], ybar[0]*fydot[i]
+		}
+		y[0], ydot[0] = dot(x[n:], fy), dot(x[n:], fydot)+along(fy, xdot[n:])
+		if zero(xdot[n:]) {
+			return 1
+		}
+		same(c.Adjoint(fy, bar, x[:n:n], scaled(ybar[0], xdot[n:]), p), m)
+		for i, v := range bar {
+			xbardot[i] += v
+		}
+		return 1
+	}
+	return g
+}
+
+// same ends the call where a function has another number of outputs than before.
+func same(got, want int) {
+	if got != want {
+		panic(core.Abort{Err: &ShapeError{Op: "generated code", Arg: "outputs of f", Got: got, Want: want}})
+	}
+}
+
+// along is the derivatives d times the direction v. A zero in v is structural: what
+// it meets may be infinite.
+func along(d, v []float64) float64 {
+	s := 0.0
+	for i, x := range v {
+		if x != 0 {
+			s += d[i] * x
+		}
+	}
+	return s
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
+
+func zero(v []float64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,213 @@
+package nabla
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/nabla-ad/nabla/engine"
+)
+
+// Code is what `nabla gen` generates from a function over float64: its derivatives
+// as plain Go.
+type Code = engine.Code
+
+// CodeVersion is the version of generated code that this module runs.
+const CodeVersion = engine.CodeVersion
+
+// Generated is the generated code of one function. See [Register].
+type Generated struct {
+	Name    string // the function, in messages
+	Version int    // CodeVersion when it was generated
+
+	// New makes code with a workspace of its own. It is called for each prepared
+	// object and each clone.
+	New func() Code
+
+	// Traced is the function over Reals, for all other engines; nil where it was not
+	// generated. p is as in Code.
+	Traced func(y, x []Real, p any) int
+
+	// WritesX says that the function, and so its code, writes to x.
+	WritesX bool
+
+	// Refused says why there is no reverse code.
+	Refused string
+}
+
+// registry has what was registered, by the entry of the function. There is room in
+// it for as many functions as a program has; nothing is ever removed.
+var registry = struct {
+	sync.RWMutex
+	entries map[uintptr]*registration
+}{entries: map[uintptr]*registration{}}
+
+type registration struct {
+	Generated
+	typ reflect.Type
+}
+
+// Register gives function f its generated code: wherever f is passed from then on,
+// it comes along. Generated files call it when the program starts. f is a function
+// over float64 in one of the shapes that operators, [InPlace], [Bind], [BindInPlace]
+// or [BindMethod] take: a plain function, an instance of a generic one, or a method
+// expression. A closure or a method value cannot be told from others made at the
+// same place; registering one is no use.
+//
+// Code of another version is kept to be reported by Prepare. Register panics where
+// f is no such function, where g is empty, and where f has code already: two files
+// that were generated from one function cannot both be right.
+func Register(f any, g Generated) {
+	name, fn, err := namedFunc("Register", f)
+	if err != nil {
+		panic(err)
+	}
+	o := originOf(fn)
+	if !shaped(o.typ) {
+		panic(fmt.Sprintf("nabla: Register(%s): its type %T does not fit; want a function over float64 such as func([]float64) float64, with or without a pointer to a struct", name, f))
+	}
+	if g.New == nil && g.Traced == nil && g.Refused == "" && g.Version == CodeVersion {
+		panic(fmt.Sprintf("nabla: Register(%s): New and Traced are nil, and Refused does not say why", name))
+	}
+	if g.Name == "" {
+		g.Name = name
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	if old := registry.entries[o.entry]; old != nil {
+		panic(fmt.Sprintf("nabla: Register(%s): the function has generated code already, registered as %s; remove one of the two files", name, old.Name))
+	}
+	registry.entries[o.entry] = &registration{g, o.typ}
+}
+
+// shaped reports whether a function of type t can be passed to an operator or a
+// wrapper, and computes with float64.
+func shaped(t reflect.Type) bool {
+	number, numbers := reflect.TypeFor[float64](), reflect.TypeFor[[]float64]()
+	structure := func(t reflect.Type) bool { return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct }
+	if t.IsVariadic() || t.NumOut() > 1 {
+		return false
+	}
+	in := make([]reflect.Type, t.NumIn())
+	for i := range in {
+		in[i] = t.In(i)
+	}
+	if t.NumOut() == 0 { // in place
+		return len(in) >= 2 && in[0] == numbers && in[1] == numbers && (len(in) == 2 || len(in) == 3 && structure(in[2]))
+	}
+	if out := t.Out(0); out != number && out != numbers {
+		return false
+	}
+	switch len(in) {
+	case 1:
+		return in[0] == number || in[0] == numbers
+	case 2:
+		return in[0] == numbers && structure(in[1]) || structure(in[0]) && in[1] == numbers
+	}
+	return false
+}
+
+// registered is what was registered for the function with that entry, or nil.
+func registered(entry uintptr) *registration {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.entries[entry]
+}
+
+// origin is the function that a Func was made from.
+type origin struct {
+	entry uintptr
+	typ   reflect.Type
+}
+
+func originOf(g any) origin {
+	return origin{reflect.ValueOf(g).Pointer(), reflect.TypeOf(g)}
+}
+
+// generate adds to d, which is f over float64, what was generated from it. It is
+// looked up when an operator is prepared: a package variable may hold a Func made
+// before the package's generated files have registered theirs.
+func (f *Func) generate(op string, d *engine.Def) {
+	if f.origin.entry == 0 {
+		d.Ungenerated = &UnsupportedError{
+			What:   fmt.Sprintf("function %s takes a struct of numbers (StructPlain), for which no code is generated", f.name),
+			Remedy: "write it over a []float64, and bind what else it reads with nabla.Bind",
+		}
+		return
+	}
+	r := registered(f.origin.entry)
+	switch {
+	case r == nil:
+		d.Ungenerated = f.origin.missing(f.name)
+		return
+	case r.typ != f.origin.typ:
+		d.Ungenerated = &UnsupportedError{
+			What:   fmt.Sprintf("the code of %s was generated for type %v, and the function is a %v", f.name, r.typ, f.origin.typ),
+			Remedy: "run " + genCommand,
+		}
+		return
+	case r.Version != CodeVersion:
+		d.Ungenerated = &UnsupportedError{
+			What:   fmt.Sprintf("the generated code of %s is of version %d, and this module runs version %d", f.name, r.Version, CodeVersion),
+			Remedy: "run " + genCommand,
+		}
+		return
+	}
+	d.Generated = &engine.Generated{Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace, Refused: r.Refused}
+	if r.Traced == nil {
+		return
+	}
+	d.TracedPlain = true
+	d.Traced = func(y, x []engine.Real, c engine.Context) error {
+		var p any
+		if c != nil {
+			p = c.Arg()
+		}
+		if got := r.Traced(reals(y[:len(y):len(y)]), reals(x[:len(x):len(x)]), p); got != len(y) {
+			return &ShapeError{Op: op, Arg: "outputs of f", Got: got, Want: len(y)}
+		}
+		return nil
+	}
+}
+
+// genCommand is what makes generated code anew.
+const genCommand = "go tool nabla gen (or go generate) in its package, and build again"
+
+// missing says why no code is found for a function, and what to do.
+func (o origin) missing(name string) error {
+	full := ""
+	if fn := runtime.FuncForPC(o.entry); fn != nil {
+		full = fn.Name()
+	}
+	switch {
+	case strings.HasSuffix(full, "-fm"):
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s is a method value, whose receiver generated code cannot reach", name),
+			Remedy: "pass the method expression: nabla.BindMethod((*T).Method, receiver)",
+		}
+	case literal(full):
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
+			Remedy: "give it a name at package level, with what it captures in a struct that nabla.Bind binds, and run " + genCommand,
+		}
+	}
+	return &UnsupportedError{
+		What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", name),
+		Remedy: "run " + genCommand,
+	}
+}
+
+// literal reports whether a function of that name is a literal: its last part is
+// func and a number, or a number alone where it is inside of another.
+func literal(name string) bool {
+	if i := strings.IndexByte(name, '['); i >= 0 { // type arguments have dots of their own
+		if j := strings.LastIndexByte(name, ']'); j > i {
+			name = name[:i] + name[j+1:]
+		}
+	}
+	parts := strings.Split(name[strings.LastIndexByte(name, '/')+1:], ".")
+	number := strings.TrimPrefix(parts[len(parts)-1], "func")
+	return len(parts) > 2 && number != "" && strings.Trim(number, "0123456789") == ""
+}
