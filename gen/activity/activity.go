@@ -29,9 +29,11 @@ type Program struct {
 	order []*Facts
 }
 
+// key tells apart what is known of a function: by the parameters that are active, and by
+// the results whose memory is to hold active numbers in the caller.
 type key struct {
-	f *ir.Func
-	m Mask
+	f               *ir.Func
+	params, results Mask
 }
 
 // New returns an empty Program.
@@ -46,7 +48,6 @@ type Facts struct {
 	// Results are the results that depend on them.
 	Results Mask
 
-	given   Mask
 	program *Program
 	class   map[*ir.Var]*class
 	callee  map[*ir.Call]*Facts
@@ -71,7 +72,7 @@ func (c *class) find() *class {
 
 // Of is what holds for f where the parameters in m are active.
 func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
-	facts, err := p.of(f, m)
+	facts, err := p.of(key{f, m, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +88,22 @@ func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
 	return facts, nil
 }
 
-func (p *Program) of(f *ir.Func, m Mask) (*Facts, error) {
+func (p *Program) of(k key) (*Facts, error) {
+	f := k.f
 	if len(f.Params) > maxParams || len(f.Results) > maxParams {
 		return nil, fmt.Errorf("%s has more than %d parameters or results", f.Name, maxParams)
 	}
-	k := key{f, m}
 	if facts := p.facts[k]; facts != nil {
 		return facts, nil
 	}
-	facts := &Facts{Func: f, given: m, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
+	facts := &Facts{Func: f, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
 	for i, v := range f.Params {
-		if m.Has(i) && HasFloats(v.Type) {
+		if k.params.Has(i) && HasFloats(v.Type) {
+			facts.of(v).active = true
+		}
+	}
+	for i, v := range f.Results {
+		if k.results.Has(i) && HasFloats(v.Type) {
 			facts.of(v).active = true
 		}
 	}
@@ -273,18 +279,24 @@ func (f *Facts) call(s *ir.Call) error {
 		f.rule(s)
 		return nil
 	}
-	var m Mask
+	k := key{f: s.Callee.Func}
 	for i, a := range s.Args {
 		if !HasFloats(a.Type()) {
 			continue
 		}
 		f.roots(a, func(v *ir.Var, t types.Type) {
 			if HasFloats(t) && v.Kind != ir.Global && f.of(v).active {
-				m |= 1 << i
+				k.params |= 1 << i
 			}
 		})
 	}
-	callee, err := f.program.of(s.Callee.Func, m)
+	// Memory that the callee makes holds active numbers if it does so here.
+	for i, r := range s.Results {
+		if r != nil && HasRefs(r.Type) && f.Active(r) {
+			k.results |= 1 << i
+		}
+	}
+	callee, err := f.program.of(k)
 	if err != nil {
 		return err
 	}

@@ -348,7 +348,7 @@ func (b *builder) call(s *ir.Call) {
 		b.emit(s)
 		return
 	}
-	if callee.Params == 0 {
+	if callee.Params == 0 && callee.Results == 0 {
 		b.emit(s)
 		for _, r := range s.Results {
 			if r != nil && b.facts.Active(r) {
