@@ -38,6 +38,7 @@ func TestLayering(t *testing.T) {
 		"gen/ir":                  "rules",
 		"gen/activity":            "gen/ir",
 		"gen/tangent":             "gen/activity gen/ir rules",
+		"gen/traced":              "gen/activity gen/ir",
 		"gen/lower":               "gen/ir",
 		"gen/print":               "gen/ir",
 		"gen/rt":                  "rules",
