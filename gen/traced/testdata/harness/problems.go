@@ -27,7 +27,7 @@ func problem() {
 			continue
 		}
 		if p.Twin == nil && p.TwinVector == nil {
-			fmt.Println("no traced form of", p.Name)
+			fail("no traced form of %s", p.Name)
 			continue
 		}
 		for i := 0; i < len(p.Cases); i += 97 {
