@@ -40,6 +40,7 @@ func TestLayering(t *testing.T) {
 		"gen/activity":            "gen/ir",
 		"gen/adjoint":             "gen/activity gen/ir rules",
 		"gen/tangent":             "gen/activity gen/ir rules",
+		"gen/traced":              "gen/activity gen/ir",
 		"gen/lower":               "gen/ir",
 		"gen/internal/randprog":   "gen/ir gen/lower",
 		"gen/print":               "gen/ir",

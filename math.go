@@ -149,6 +149,46 @@ func Max(a, b Real) Real { return binary(rules.Max, a, b) }
 // Min is the smaller of a and b. The derivative is that of the smaller; a tie counts as a.
 func Min(a, b Real) Real { return binary(rules.Min, a, b) }
 
+// Greatest is the builtin max: as [Max], but NaN where one of the numbers is NaN, also beside an infinity.
+func Greatest(a Real, more ...Real) Real {
+	for _, b := range more {
+		a = orNaN(rules.Max, a, b)
+	}
+	return a
+}
+
+// Least is the builtin min: as [Min], but NaN where one of the numbers is NaN, also beside an infinity.
+func Least(a Real, more ...Real) Real {
+	for _, b := range more {
+		a = orNaN(rules.Min, a, b)
+	}
+	return a
+}
+
+// orNaN is a choice of two numbers, or the one of them that is NaN.
+func orNaN(op rules.Op, a, b Real) Real {
+	c := binary(op, a, b)
+	// Beside a finite constant the choice itself is NaN.
+	if math.IsInf(b.v, 0) || b.id != 0 {
+		c = unlessNaN(a, c)
+	}
+	if math.IsInf(a.v, 0) || a.id != 0 {
+		c = unlessNaN(b, c)
+	}
+	return c
+}
+
+// unlessNaN is c, or a where that is NaN.
+func unlessNaN(a, c Real) Real {
+	switch {
+	case a.id != 0:
+		return Where(Eq(a, a), c, a)
+	case a.v != a.v:
+		return a
+	}
+	return c
+}
+
 // Mod is the remainder of a/b with the sign of a. Its derivative with respect to b is -trunc(a/b).
 func Mod(a, b Real) Real { return binary(rules.Mod, a, b) }
 

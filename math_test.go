@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 )
 
@@ -61,5 +62,75 @@ func TestLdexp(t *testing.T) {
 func TestSquare(t *testing.T) {
 	if d, err := nabla.Derivative(nabla.Square, reversediff.Backend{}, -3); err != nil || d != -6 {
 		t.Errorf("%v, %v, want -6", d, err)
+	}
+}
+
+var extremes = []float64{0, math.Copysign(0, -1), 1, -2.5, math.Inf(1), math.Inf(-1), math.NaN()}
+
+// TestLeast holds that Least and Greatest are Go's min and max, traced or not, and in a
+// replay that has not seen the numbers before.
+func TestLeast(t *testing.T) {
+	type fn = func([]nabla.Real) nabla.Real
+	least := func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], x[1]) }
+	greatest := func(x []nabla.Real) nabla.Real { return nabla.Greatest(x[0], x[1]) }
+	pl, pg := mustGradient(t, least, compiled, 1, 2), mustGradient(t, greatest, compiled, 1, 2)
+	for _, a := range extremes {
+		for _, b := range extremes {
+			check := func(what string, got, want float64) {
+				t.Helper()
+				if !identical(got, want) {
+					t.Errorf("%s of %v and %v is %v, want %v", what, a, b, got, want)
+				}
+			}
+			check("Least", nabla.Least(nabla.Const(a), nabla.Const(b)).Value(), min(a, b))
+			check("Greatest", nabla.Greatest(nabla.Const(a), nabla.Const(b)).Value(), max(a, b))
+			for what, c := range map[string]struct {
+				f    fn
+				want float64
+			}{
+				"Least beside a constant":    {func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], nabla.Const(b)) }, min(a, b)},
+				"Greatest of a constant":     {func(x []nabla.Real) nabla.Real { return nabla.Greatest(nabla.Const(b), x[0]) }, max(b, a)},
+				"Least of three":             {func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], nabla.Const(b), x[0]) }, min(a, b, a)},
+				"Greatest of one":            {func(x []nabla.Real) nabla.Real { return nabla.Greatest(x[0]) }, a},
+				"Least of a constant, again": {func(x []nabla.Real) nabla.Real { return nabla.Least(nabla.Const(b), x[0]) }, min(b, a)},
+			} {
+				v, _, err := nabla.ValueAndGradient(c.f, forwarddiff.Backend{}, []float64{a})
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(what, v, c.want)
+			}
+			for what, p := range map[string]*nabla.GradientPrep{"recorded Least": pl, "recorded Greatest": pg} {
+				want := min(a, b)
+				if p == pg {
+					want = max(a, b)
+				}
+				v, g, err := p.ValueAndGradient(nil, []float64{a, b})
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(what, v, want)
+				first := (a < b) == (p == pl)
+				if a != b && a == a && b == b && (g[0] == 1) != first {
+					t.Errorf("%s: gradient at %v, %v is %v", what, a, b, g)
+				}
+			}
+		}
+	}
+}
+
+// TestSignbit: the sign of a traced number is that of math.Signbit, also in a replay.
+func TestSignbit(t *testing.T) {
+	p := mustGradient(t, func(x []nabla.Real) nabla.Real {
+		if x[0].Signbit() {
+			return nabla.Const(1)
+		}
+		return nabla.Const(0)
+	}, compiled, 1)
+	for _, x := range append(extremes, math.Copysign(math.NaN(), -1)) {
+		v, _, err := p.ValueAndGradient(nil, []float64{x})
+		if err != nil || v == 1 != math.Signbit(x) {
+			t.Errorf("Signbit of %v: %v, %v", x, v, err)
+		}
 	}
 }

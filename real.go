@@ -189,12 +189,12 @@ func (a Real) IsInf(sign int) bool {
 	return sign >= 0 && a.Greater(Const(math.MaxFloat64)) || sign <= 0 && a.Less(Const(-math.MaxFloat64))
 }
 
-// Signbit reports whether a < 0 or a is the constant -0.
+// Signbit reports whether a is negative or -0, or a NaN with that sign.
 func (a Real) Signbit() bool {
 	if a.id == 0 {
 		return math.Signbit(a.v)
 	}
-	return a.Less(Real{})
+	return Copysign(Const(1), a).Less(Real{})
 }
 
 //go:noinline

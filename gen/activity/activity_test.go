@@ -196,6 +196,51 @@ func f(a float64, w []float64) (r float64) exit {
 	}
 }
 
+// TestMemoryOfCallee: memory that a callee makes holds active numbers where the caller
+// stores some in it, and its views are one class.
+func TestMemoryOfCallee(t *testing.T) {
+	f := parse(t, `
+func f(x float64) (r float64) exit {
+	let a []float64
+	let b []float64
+	let n int
+	let c float64
+	a, b, c, n = call views(3)
+	a[0] = x
+	r = b[0] * c * float64(n)
+	_, a, _, _ = call views(4)
+	_, b, _, _ = call views(n)
+}
+
+func views(n int) (a []float64, b []float64, c float64, m int) exit {
+	a = make([]float64, n)
+	b = a[1:]
+	c = 1.0
+	m = n
+}
+`)[0]
+	facts, err := activity.New().Of(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := active(facts); got != "a b r x" {
+		t.Errorf("active are %q", got)
+	}
+	var calls int
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if c, ok := s.(*ir.Call); ok {
+			calls++
+			if callee := facts.Callee(c); callee.Params != 0 || callee.Results != 3 {
+				t.Errorf("call %d: parameters %b and results %b, want 0 and 11", calls, callee.Params, callee.Results)
+			}
+		}
+		return true
+	})
+	if calls != 3 {
+		t.Errorf("%d calls", calls)
+	}
+}
+
 func TestTypes(t *testing.T) {
 	f64, number := types.Typ[types.Float64], types.Typ[types.Int]
 	slice, array, pointer := types.NewSlice, func(t types.Type) types.Type { return types.NewArray(t, 3) }, types.NewPointer

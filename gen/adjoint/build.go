@@ -136,6 +136,8 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
 		for i, x := range e.Elems {
 			switch {
+			case leads(x.Type()) && ownFloats(x.Type()) && elemOf(e.T) != nil:
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.headers(x))
 			case leads(x.Type()):
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
 			case e.Len > 0 && e.Keys[i] == e.Len-1: // it says how long a slice is
@@ -146,6 +148,21 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	}
 	b.g.refuse("the shadow of a %T", e)
 	return nil
+}
+
+// headers is the shadow of a value in which its own numbers are 0, for memory that will
+// hold their adjoints.
+func (b *builder) headers(e ir.Expr) ir.Expr {
+	t := e.Type()
+	from, ok := b.shadowOf(e).(*ir.Load)
+	if !ok {
+		return zero(t)
+	}
+	v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
+	b.twins[v] = from.P.Root
+	b.pending = append(b.pending, plain(&ir.Let{At: b.at, V: v})...)
+	b.pending = append(b.pending, b.copyRefs(b.at, t, v.Place(), from.P)...)
+	return v.Load()
 }
 
 // ofGlobal is zeros in the shape of what a package variable leads to, where that is joined

@@ -286,8 +286,18 @@ func (c *checker) math(e *Math) {
 	if len(e.Args) != len(params) {
 		c.fail("%s takes %d arguments", e.Name, len(params))
 	}
-	for i, x := range e.Args {
-		c.is(x, params[i])
+	traced := false
+	for _, x := range e.Args {
+		traced = traced || same(x.Type(), Real)
 	}
-	c.is(e, result)
+	number := func(t types.Type) types.Type {
+		if traced && same(t, types.Typ[types.Float64]) {
+			return Real
+		}
+		return t
+	}
+	for i, x := range e.Args {
+		c.is(x, number(params[i]))
+	}
+	c.is(e, number(result))
 }

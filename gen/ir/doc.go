@@ -107,7 +107,8 @@
 //	restore p t           takes it off again and assigns it
 //
 // besides; they too can be differentiated. A stack is a variable of slice type whose last
-// element is on top.
+// element is on top. A traced function has numbers of type [Real] where the function that it
+// is made of has floats.
 //
 // [Check] says whether a function keeps the rules of this form, and is run after every
 // stage. [Eval] runs a function of any stage.

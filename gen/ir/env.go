@@ -14,7 +14,7 @@ type Env struct {
 	// without the package.
 	Packages []*types.Package
 	// Types are further types by the names that they print as, such as those declared in
-	// functions.
+	// functions, or nabla.Real for [Real]. They come before those of packages.
 	Types map[string]types.Type
 	// Funcs are functions that are called but not in the text, by name.
 	Funcs map[string]*Func
@@ -74,6 +74,9 @@ func (p *parser) tryType(x ast.Expr) types.Type {
 	case *ast.Ident:
 		return p.namedType(x.Name)
 	case *ast.SelectorExpr:
+		if id, ok := x.X.(*ast.Ident); ok && p.env.Types[id.Name+"."+x.Sel.Name] != nil {
+			return p.env.Types[id.Name+"."+x.Sel.Name]
+		}
 		if n, ok := p.object(x).(*types.TypeName); ok {
 			return n.Type()
 		}

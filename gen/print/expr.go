@@ -30,6 +30,9 @@ func (p *printer) prec(e ir.Expr, want types.Type, outer int) string {
 
 // text is e and the precedence of its operator.
 func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
+	if s, prec := p.real(e); s != "" {
+		return s, prec
+	}
 	switch e := e.(type) {
 	case *ir.Const:
 		return p.constant(e, want)

@@ -40,6 +40,7 @@ func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Fun
 // File prints functions as a file of package pkg. A function that they call is called
 // where it is declared, if it is one of the source and can be named in pkg, and printed
 // too otherwise. Methods are printed as functions whose first parameter is the receiver.
+// Types of pkg that are in no scope are declared in the file.
 func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 	f := &file{pkg: pkg, names: map[*ir.Func]string{}, packages: map[string]*types.Package{}}
 	defer func() {
@@ -52,6 +53,7 @@ func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 		}
 	}()
 	f.list = f.reached(funcs)
+	f.findTypes()
 	f.nameFuncs()
 	// What is imported is known when everything is printed; its names are then chosen and
 	// variables keep away from them.
@@ -72,6 +74,7 @@ func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 type file struct {
 	pkg      *types.Package
 	list     []Func
+	types    []*types.Named // that are declared in the file
 	names    map[*ir.Func]string
 	taken    map[string]bool           // by functions and imports
 	packages map[string]*types.Package // that are imported, by path
@@ -151,6 +154,9 @@ func (f *file) free(base string) string {
 
 func (f *file) nameFuncs() {
 	f.taken = map[string]bool{}
+	for _, t := range f.types {
+		f.taken[t.Obj().Name()] = true
+	}
 	for _, fn := range f.list {
 		if fn.Name != "" {
 			if f.taken[fn.Name] || f.pkg.Scope().Lookup(fn.Name) != nil || !token.IsIdentifier(fn.Name) {
@@ -269,5 +275,6 @@ func (f *file) printAll() string {
 		p.function()
 		b.WriteString(p.b.String())
 	}
+	f.declare(&b)
 	return b.String()
 }

@@ -64,7 +64,7 @@ func (p *printer) set(s *ir.Set) {
 		return
 	}
 	to := p.place(s.P)
-	if b, ok := s.E.(*ir.Binary); ok && b.Op.Precedence() > token.EQL.Precedence() {
+	if b, ok := s.E.(*ir.Binary); ok && !isReal(b.T) && b.Op.Precedence() > token.EQL.Precedence() {
 		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !isConst(b.X) {
 			// The operator's own rules for its right side stay: it is taken from its text.
 			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {
@@ -92,6 +92,10 @@ func (p *printer) unparen(e ir.Expr, text string) string {
 // add prints an addition, as a subtraction where what is added is negated.
 func (p *printer) add(s *ir.Add) {
 	to, t := p.place(s.P), s.P.Type()
+	if isReal(t) {
+		p.addReal(s)
+		return
+	}
 	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && !isConst(u.X) {
 		p.line("%s -= %s", to, p.expr(u.X, t))
 		return

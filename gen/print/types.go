@@ -84,7 +84,7 @@ func (p *printer) check(t types.Type) {
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 	if o.Pkg() == nil {
 		p.builtin(o.Name())
-	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() {
+	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() && !p.own(o) {
 		p.refuse("the type %s, which cannot be named in package %s", t, p.pkg.Name())
 	}
 	for i := range args.Len() {

@@ -231,3 +231,19 @@ func Joined(x []float64) float64 {
 	}
 	return p.X
 }
+
+func Made(x []float64) float64 {
+	a, b := pieces(4)
+	a[2] = x[0] * x[1]
+	b[1] *= x[2]
+	return a[3]*b[0] + a[2]*b[1]
+}
+
+// pieces are two views of memory that holds no derivatives yet.
+func pieces(n int) (a, b []float64) {
+	a = make([]float64, n)
+	for i := range a {
+		a[i] = float64(i) + 1
+	}
+	return a, a[2:]
+}

@@ -1,0 +1,304 @@
+package traced
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// natural reports whether the value of e carries derivatives or leads to what does. What
+// gives new memory does not say; that is for what it is assigned to.
+func (b *builder) natural(e ir.Expr) bool {
+	if e == nil || !activity.HasFloats(e.Type()) {
+		return false
+	}
+	if p := ir.PlaceOf(e); p != nil {
+		return b.active(p.Root)
+	}
+	switch e.(type) {
+	case *ir.Unary, *ir.Binary, *ir.Math, *ir.Convert, *ir.Slice, *ir.Literal:
+		for _, x := range ir.Operands(e) {
+			if b.natural(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// same is e over Reals where its value carries derivatives, else as it is.
+func (b *builder) same(e ir.Expr) ir.Expr { return b.value(e, b.natural(e)) }
+
+// value is e over Reals, or as it is.
+func (b *builder) value(e ir.Expr, active bool) ir.Expr {
+	switch {
+	case e == nil:
+		return nil
+	case !activity.HasFloats(e.Type()):
+		return b.data(e)
+	case active:
+		return b.traced(e)
+	case b.natural(e):
+		b.refuse("a number in a place of type "+typeText(e.Type()), "it would lose its derivative there", "")
+	}
+	return b.parts(e, b.same)
+}
+
+// traced is e over Reals.
+func (b *builder) traced(e ir.Expr) ir.Expr {
+	typed := func() ir.Typed { return ir.Typed{T: b.twin(e.Type(), "a number")} }
+	switch e := e.(type) {
+	case *ir.Const:
+		return &ir.Const{Typed: typed(), Val: e.Val, Text: e.Text}
+	case *ir.Make:
+		return &ir.Make{Typed: typed(), N: b.same(e.N), Cap: b.same(e.Cap)}
+	case *ir.New:
+		return &ir.New{Typed: typed()}
+	case *ir.Literal:
+		l := &ir.Literal{Typed: typed(), Keys: e.Keys, Len: e.Len}
+		for _, x := range e.Elems {
+			l.Elems = append(l.Elems, b.value(x, true))
+		}
+		return l
+	case *ir.Convert:
+		if c, ok := e.X.(*ir.Const); ok && c.Val == nil {
+			return &ir.Convert{Typed: typed(), X: b.value(c, true)}
+		}
+	}
+	if !b.natural(e) {
+		return b.lift(e)
+	}
+	switch e := e.(type) {
+	case *ir.Math:
+		if !realMath(e.Name) {
+			b.refuse("function "+e.Name, "there is none over Reals", "")
+		}
+	case *ir.Convert:
+		b.twin(e.X.Type(), "a number")
+	}
+	t := typed()
+	return retyped(b.parts(e, func(x ir.Expr) ir.Expr { return b.value(x, activity.HasFloats(x.Type())) }), t)
+}
+
+// retyped gives e, which is nobody else's, another type.
+func retyped(e ir.Expr, t ir.Typed) ir.Expr {
+	switch e := e.(type) {
+	case *ir.Load:
+		e.Typed = t
+	case *ir.Unary:
+		e.Typed = t
+	case *ir.Binary:
+		e.Typed = t
+	case *ir.Math:
+		e.Typed = t
+	case *ir.Convert:
+		e.Typed = t
+	case *ir.Slice:
+		e.Typed = t
+	case *ir.SliceAt:
+		e.Typed = t
+	case *ir.Addr:
+		e.Typed = t
+	}
+	return e
+}
+
+// parts is a copy of e whose operands are what of gives, and whose place is the one that
+// stands for it.
+func (b *builder) parts(e ir.Expr, of func(ir.Expr) ir.Expr) ir.Expr {
+	list := func(in []ir.Expr) []ir.Expr {
+		out := make([]ir.Expr, len(in))
+		for i, x := range in {
+			out[i] = of(x)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case *ir.Load:
+		return &ir.Load{Typed: e.Typed, P: b.place(e.P)}
+	case *ir.Unary:
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: of(e.X)}
+	case *ir.Binary:
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: of(e.X), Y: of(e.Y)}
+	case *ir.Math:
+		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: list(e.Args)}
+	case *ir.Convert:
+		return &ir.Convert{Typed: e.Typed, X: of(e.X)}
+	case *ir.Len:
+		return &ir.Len{Typed: e.Typed, X: of(e.X), Cap: e.Cap}
+	case *ir.Slice:
+		return &ir.Slice{Typed: e.Typed, X: of(e.X), Lo: b.same(e.Lo), Hi: b.same(e.Hi), Max: b.same(e.Max)}
+	case *ir.SliceAt:
+		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: b.same(e.Lo), Hi: b.same(e.Hi), Max: b.same(e.Max)}
+	case *ir.Addr:
+		return &ir.Addr{Typed: e.Typed, P: b.place(e.P)}
+	case *ir.Make:
+		return &ir.Make{Typed: e.Typed, N: b.same(e.N), Cap: b.same(e.Cap)}
+	case *ir.Literal:
+		return &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: list(e.Elems), Len: e.Len}
+	case *ir.Opaque:
+		return &ir.Opaque{Typed: e.Typed, Format: e.Format, Args: list(e.Args)}
+	}
+	return e
+}
+
+func (b *builder) place(p *ir.Place) *ir.Place {
+	q := &ir.Place{Root: b.v(p.Root)}
+	for _, s := range p.Path {
+		q.Path = append(q.Path, ir.Step{Field: s.Field, Index: b.same(s.Index)})
+	}
+	return q
+}
+
+// data is an expression without floats: a condition, a number of another kind, memory
+// without floats or a message. Reals in it are compared, or leave the trace.
+func (b *builder) data(e ir.Expr) ir.Expr {
+	switch e := e.(type) {
+	case *ir.Binary:
+		if !b.natural(e.X) && !b.natural(e.Y) {
+			break
+		}
+		if types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()) {
+			return b.parts(e, b.plain)
+		}
+		if e.Op == token.EQL || e.Op == token.NEQ {
+			return b.equality(e)
+		}
+		return b.parts(e, b.traced)
+	case *ir.Math:
+		if realMath(e.Name) {
+			for _, a := range e.Args {
+				if b.natural(a) {
+					b.twin(a.Type(), "a number")
+					return b.parts(e, func(x ir.Expr) ir.Expr { return b.value(x, true) })
+				}
+			}
+		}
+		return b.parts(e, b.plain) // bits
+	case *ir.Convert:
+		if b.natural(e.X) && activity.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
+			return &ir.Convert{Typed: e.Typed, X: b.traced(e.X)} // to an integer
+		}
+		return b.parts(e, b.plain)
+	case *ir.Opaque:
+		return b.parts(e, b.plain)
+	}
+	return b.parts(e, b.same)
+}
+
+// plain is e without Reals, whose values leave the trace.
+func (b *builder) plain(e ir.Expr) ir.Expr {
+	if !b.natural(e) {
+		return b.same(e)
+	}
+	return b.escaped(b.traced(e), e.Type(), false)
+}
+
+// escaped is e, which is over Reals, as a value of type t.
+func (b *builder) escaped(e ir.Expr, t types.Type, result bool) ir.Expr {
+	if !activity.IsFloat(t) {
+		what := "as data"
+		if result {
+			what = "in an interface"
+		}
+		b.refuse("passing on a "+typeText(t)+" "+what, "its numbers would lose their derivatives", "pass the numbers that are needed")
+	}
+	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
+}
+
+// equality is a comparison of what holds Reals: numbers, memory by its address, or
+// structs and arrays part by part.
+func (b *builder) equality(e *ir.Binary) ir.Expr {
+	t := e.X.Type()
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+	default:
+		return b.parts(e, b.traced)
+	}
+	x, y := ir.PlaceOf(e.X), ir.PlaceOf(e.Y)
+	px, okx := e.X.(*ir.Load)
+	py, oky := e.Y.(*ir.Load)
+	if c, ok := e.Y.(*ir.Const); ok && c.Val == nil && okx {
+		y, oky = nil, true
+	} else if c, ok := e.X.(*ir.Const); ok && c.Val == nil && oky {
+		x, okx = nil, true
+	} else if okx && oky {
+		x, y = px.P, py.P
+	}
+	const most = 64
+	if !okx || !oky || parts(t) > most {
+		b.refuse("comparison of a "+typeText(t), "Reals are compared one by one", "compare the parts that matter")
+	}
+	out := b.equal(x, y, t)
+	if out == nil {
+		out = &ir.Const{Typed: e.Typed, Val: constant.MakeBool(true)}
+	}
+	if e.Op == token.NEQ {
+		return &ir.Unary{Typed: e.Typed, Op: token.NOT, X: out}
+	}
+	return out
+}
+
+// equal compares what stands at two places, one of which may be nil for a zero value;
+// nil stands for true.
+func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
+	boolean := ir.Typed{T: types.Typ[types.Bool]}
+	and := func(e ir.Expr) {
+		if out == nil {
+			out = e
+		} else if e != nil {
+			out = &ir.Binary{Typed: boolean, Op: token.LAND, X: out, Y: e}
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if f := u.Field(i); f.Name() != "_" {
+				and(b.equal(step(x, ir.FieldStep(i)), step(y, ir.FieldStep(i)), f.Type()))
+			}
+		}
+		return out
+	case *types.Array:
+		for i := range u.Len() {
+			at := ir.IndexStep(integer(i))
+			and(b.equal(step(x, at), step(y, at), u.Elem()))
+		}
+		return out
+	}
+	operand := func(p *ir.Place) ir.Expr {
+		if p == nil {
+			return &ir.Const{Typed: ir.Typed{T: t}}
+		}
+		return &ir.Load{Typed: ir.Typed{T: t}, P: p}
+	}
+	return b.data(&ir.Binary{Typed: boolean, Op: token.EQL, X: operand(x), Y: operand(y)})
+}
+
+func step(p *ir.Place, s ir.Step) *ir.Place {
+	if p == nil {
+		return nil
+	}
+	return &ir.Place{Root: p.Root, Path: append(append([]ir.Step(nil), p.Path...), s)}
+}
+
+// parts is how many comparisons compare two values.
+func parts(t types.Type) int {
+	n := 0
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			n += parts(f.Type())
+		}
+	case *types.Array:
+		if u.Len() > 1000 {
+			return 1000
+		}
+		n = int(u.Len()) * parts(u.Elem())
+	default:
+		n = 1
+	}
+	return min(n, 1000)
+}

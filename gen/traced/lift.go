@@ -1,0 +1,118 @@
+package traced
+
+import (
+	"go/constant"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// lift is e, which carries no derivatives, over Reals: its numbers are constants.
+func (b *builder) lift(e ir.Expr) ir.Expr {
+	t := e.Type()
+	b.twin(t, "a number")
+	if activity.IsFloat(t) {
+		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.same(e)}
+	}
+	if activity.HasRefs(t) {
+		b.refuse("a "+typeText(t)+whose(e)+" in a variable that also leads to traced numbers",
+			"its memory holds plain numbers", "copy it element by element into new memory first")
+	}
+	v := b.temp("lifted", b.twin(t, "a number"), nil)
+	b.fill(v.Place(), b.source(e), t)
+	return v.Load()
+}
+
+// whose names the package variable that e is read from.
+func whose(e ir.Expr) (name string) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if p := ir.PlaceOf(e); p != nil && p.Root.Kind == ir.Global {
+			name = " of package variable " + p.Root.Name
+		}
+		return true
+	})
+	return name
+}
+
+// source is where the value of e, which carries no derivatives, can be read in parts.
+func (b *builder) source(e ir.Expr) *ir.Place {
+	e = b.same(e)
+	if l, ok := e.(*ir.Load); ok {
+		return l.P
+	}
+	return b.temp("plain", e.Type(), e).Place()
+}
+
+// fill sets what stands at dst to the plain value of type t at src.
+func (b *builder) fill(dst, src *ir.Place, t types.Type) {
+	load := &ir.Load{Typed: ir.Typed{T: t}, P: src}
+	if !activity.HasFloats(t) {
+		b.emit(&ir.Set{At: b.at, P: dst, E: load})
+		return
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if u.Field(i).Name() != "_" {
+				b.fill(step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)), u.Field(i).Type())
+			}
+		}
+	case *types.Array:
+		b.fillAll(dst, src, integer(u.Len()), u.Elem())
+	default:
+		b.emit(&ir.Set{At: b.at, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
+	}
+}
+
+// fillAll fills n elements of type t.
+func (b *builder) fillAll(dst, src *ir.Place, n ir.Expr, t types.Type) {
+	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.at.Pos}
+	loop := &ir.Loop{
+		At: b.at, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
+		V: i, Lo: integer(0), Hi: n, Step: 1,
+	}
+	outer := b.out
+	b.out = nil
+	b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t)
+	loop.Body = b.out
+	b.out = outer
+	b.emit(loop)
+}
+
+func integer(n int64) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(n)}
+}
+
+// elements is a slice whose elements are copied to a slice over Reals.
+func (b *builder) elements(e ir.Expr) ir.Expr {
+	s, ok := e.Type().Underlying().(*types.Slice)
+	if !ok || !activity.HasFloats(s) || b.natural(e) {
+		return b.same(e)
+	}
+	if activity.HasRefs(s.Elem()) {
+		b.refuse("a copy of a "+typeText(e.Type())+whose(e)+" to memory with traced numbers",
+			"what it leads to holds plain numbers", "copy it element by element into new memory first")
+	}
+	src := b.source(e)
+	load := &ir.Load{Typed: ir.Typed{T: e.Type()}, P: src}
+	n := func() ir.Expr { return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: load} }
+	t := types.NewSlice(b.twin(s.Elem(), "a number"))
+	v := b.temp("lifted", t, &ir.Make{Typed: ir.Typed{T: t}, N: n()})
+	b.fillAll(v.Place(), src, n(), s.Elem())
+	return v.Load()
+}
+
+// realMath reports whether a function is there over Reals.
+func realMath(name string) bool {
+	if name == "min" || name == "max" {
+		return true
+	}
+	name, ok := strings.CutPrefix(name, "math.")
+	switch name {
+	case "Nextafter", "Float32bits", "Float32frombits", "Float64bits", "Float64frombits":
+		return false
+	}
+	return ok
+}

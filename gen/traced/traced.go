@@ -1,0 +1,320 @@
+// Package traced builds, from a function in the form of package ir, the same function
+// over nabla.Real.
+//
+// What carries derivatives has type [ir.Real] where the function has float64: variables,
+// and the elements of slices, arrays and structs, whose types get twins. All else stays
+// plain, and is made a constant where it meets a Real. A comparison of Reals is a guard of
+// the trace; so is a value that leaves it, as an index, as bits or in a message.
+package traced
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Program builds the traced forms of functions that call each other.
+type Program struct {
+	activity *activity.Program
+	funcs    map[*activity.Facts]*ir.Func
+	fresh    []*activity.Facts // whose functions are being built
+	twins    *twins
+}
+
+// New returns an empty Program. Types that traced functions need are made for package
+// pkg, which the functions are to be printed in.
+func New(pkg *types.Package) *Program {
+	return &Program{activity: activity.New(), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
+}
+
+// Of builds the traced form of f with the parameters in m active. It has the parameters
+// and results of f; those in Facts.Params and Facts.Results of the second result are over
+// Reals. Functions that traced forms call are traced too, where that makes a difference.
+// The error is of type *[Error] if f has no traced form.
+func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
+	facts, err := p.activity.Of(f, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.fresh = nil
+	t, err := p.build(facts)
+	if err != nil {
+		for _, k := range p.fresh { // they may call what was not finished
+			delete(p.funcs, k)
+		}
+		return nil, nil, err
+	}
+	return t, facts, nil
+}
+
+// Error says what has no traced form.
+type Error struct {
+	Func   string
+	Pos    token.Position
+	What   string // the construct
+	Reason string
+	Remedy string // the way round
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("no traced form of %s: %s: %s", e.Func, e.What, e.Reason)
+	if e.Pos.IsValid() {
+		s = e.Pos.String() + ": " + s
+	}
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
+	if t := p.funcs[facts]; t != nil {
+		return t, nil
+	}
+	if facts.Params == 0 && facts.Results == 0 {
+		return facts.Func, nil
+	}
+	f := facts.Func
+	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f), at: ir.At{Pos: f.Pos}}
+	t := &ir.Func{
+		Name: fmt.Sprintf("%s_traced_%b", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
+		Exit: f.Exit, Pos: f.Pos,
+	}
+	if facts.Params == 0 {
+		t.Name = fmt.Sprintf("%s_traced_0_%b", f.Name, facts.Results)
+	}
+	p.funcs[facts] = t // a recursive function calls it
+	p.fresh = append(p.fresh, facts)
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	t.Params, t.Results = b.variables(f.Params), b.variables(f.Results)
+	t.Body = b.block(f.Body)
+	return t, nil
+}
+
+type builder struct {
+	program *Program
+	facts   *activity.Facts
+	vars    map[*ir.Var]*ir.Var
+	names   *ir.Namer
+	out     ir.Block
+	at      ir.At
+}
+
+func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
+
+func (b *builder) refuse(what, reason, remedy string) {
+	panic(&Error{Func: b.facts.Func.Name, Pos: b.at.Pos, What: what, Reason: reason, Remedy: remedy})
+}
+
+func (b *builder) active(v *ir.Var) bool { return b.facts.Active(v) }
+
+// v is what stands for a variable: itself, or one over Reals.
+func (b *builder) v(v *ir.Var) *ir.Var {
+	if v == nil || !b.active(v) {
+		return v
+	}
+	w := b.vars[v]
+	if w == nil {
+		c := *v
+		c.Type = b.twin(v.Type, v.Name)
+		w = &c
+		b.vars[v] = w
+	}
+	return w
+}
+
+func (b *builder) variables(list []*ir.Var) []*ir.Var {
+	out := make([]*ir.Var, len(list))
+	for i, v := range list {
+		out[i] = b.v(v)
+	}
+	return out
+}
+
+// twin is the type over Reals that stands for t. The name is for messages.
+func (b *builder) twin(t types.Type, name string) types.Type {
+	if single(t) {
+		b.refuse(name+" of type "+typeText(t), "there are no derivatives in single precision over Reals", "use float64")
+	}
+	return b.program.twins.of(t)
+}
+
+// temp declares a variable.
+func (b *builder) temp(name string, t types.Type, e ir.Expr) *ir.Var {
+	v := &ir.Var{Name: b.names.Name(name), Type: t, Pos: b.at.Pos}
+	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	return v
+}
+
+func (b *builder) block(in ir.Block) ir.Block {
+	outer := b.out
+	b.out = nil
+	for _, s := range in {
+		b.at = ir.At{Pos: s.Position()}
+		b.stmt(s)
+	}
+	block := b.out
+	b.out = outer
+	return block
+}
+
+// carries reports whether what stands at p is over Reals.
+func (b *builder) carries(p *ir.Place) bool {
+	return b.active(p.Root) && activity.HasFloats(p.Type())
+}
+
+func (b *builder) stmt(s ir.Stmt) {
+	switch s := s.(type) {
+	case *ir.Let:
+		b.emit(&ir.Let{At: s.At, V: b.v(s.V), E: b.value(s.E, b.active(s.V))})
+	case *ir.Set:
+		p := b.place(s.P)
+		b.emit(&ir.Set{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+	case *ir.Add:
+		p := b.place(s.P)
+		b.emit(&ir.Add{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+	case *ir.Append:
+		b.appended(s)
+	case *ir.Copy:
+		c := &ir.Copy{At: s.At, N: b.v(s.N), Dst: b.same(s.Dst)}
+		if c.Src = b.same(s.Src); b.natural(s.Dst) {
+			c.Src = b.elements(s.Src)
+		}
+		b.emit(c)
+	case *ir.Clear:
+		b.emit(&ir.Clear{At: s.At, S: b.same(s.S)})
+	case *ir.Call:
+		b.call(s)
+	case *ir.If:
+		cond := b.same(s.Cond)
+		b.emit(&ir.If{At: s.At, Cond: cond, Then: b.block(s.Then), Else: b.block(s.Else)})
+	case *ir.Scope:
+		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+	case *ir.Loop:
+		loop := *s
+		loop.Lo, loop.Hi = b.same(s.Lo), b.same(s.Hi)
+		loop.Body = b.block(s.Body)
+		b.emit(&loop)
+	case *ir.Panic:
+		b.emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+	case *ir.Leave:
+		b.emit(s)
+	default:
+		b.refuse(fmt.Sprintf("a %T", s), "it is part of a reverse sweep", "trace the function itself")
+	}
+}
+
+func (b *builder) appended(s *ir.Append) {
+	active := b.carries(s.P)
+	a := &ir.Append{At: s.At, P: b.place(s.P), S: b.value(s.S, active), Spread: s.Spread}
+	for _, e := range s.Elems {
+		switch {
+		case s.Spread && active:
+			a.Elems = append(a.Elems, b.elements(e))
+		default:
+			a.Elems = append(a.Elems, b.value(e, active && activity.HasFloats(e.Type())))
+		}
+	}
+	b.emit(a)
+}
+
+// call calls the traced form of a function that is given or gives Reals.
+func (b *builder) call(s *ir.Call) {
+	callee := b.facts.Callee(s)
+	if callee == nil {
+		b.rule(s)
+		return
+	}
+	f, err := b.program.build(callee)
+	if err != nil {
+		if e, ok := err.(*Error); ok {
+			panic(e)
+		}
+		b.refuse("a call of "+callee.Func.Name, err.Error(), "")
+	}
+	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: f}}
+	if f == callee.Func {
+		c.Callee = s.Callee
+	}
+	for i, a := range s.Args {
+		if callee.Params.Has(i) {
+			c.Args = append(c.Args, b.value(a, true))
+		} else {
+			c.Args = append(c.Args, b.plain(a))
+		}
+	}
+	b.results(s, c, func(i int) (types.Type, bool) { return callee.Func.Results[i].Type, callee.Results.Has(i) })
+}
+
+// rule calls a function that is known by a rule: for package math the one of package
+// nabla where Reals are passed.
+func (b *builder) rule(s *ir.Call) {
+	active := false
+	for _, a := range s.Args {
+		active = active || b.natural(a)
+	}
+	if !active {
+		c := &ir.Call{At: s.At, Callee: s.Callee}
+		for _, a := range s.Args {
+			c.Args = append(c.Args, b.same(a))
+		}
+		b.results(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
+		return
+	}
+	r := ir.RealRule(s.Callee.Rule.Name)
+	if r == nil {
+		b.refuse("a call of "+s.Callee.Rule.Name, "only a rule is known of it, which says nothing of Reals",
+			"write the function over nabla.Real by hand, with a nabla.Rule")
+	}
+	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
+	for _, a := range s.Args {
+		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type())))
+	}
+	b.results(s, c, func(i int) (types.Type, bool) {
+		t := s.Results[i].Type
+		return t, activity.HasFloats(t)
+	})
+}
+
+// results emits the call c, which stands for s. Result i has type t in s and comes over
+// Reals or not; where its variable has it otherwise, it is converted.
+func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bool)) {
+	var after ir.Block
+	for i, r := range s.Results {
+		if r == nil {
+			c.Results = append(c.Results, nil)
+			continue
+		}
+		t, active := of(i)
+		if active == b.active(r) {
+			c.Results = append(c.Results, b.v(r))
+			continue
+		}
+		if active { // to an interface
+			v := b.temp(r.Name, b.twin(t, r.Name), nil)
+			c.Results = append(c.Results, v)
+			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: b.escaped(v.Load(), t, true)})
+			continue
+		}
+		v := b.temp(r.Name, t, nil)
+		c.Results = append(c.Results, v)
+		outer := b.out
+		b.out = nil
+		e := b.lift(v.Load())
+		after = append(append(after, b.out...), &ir.Set{At: s.At, P: b.v(r).Place(), E: e})
+		b.out = outer
+	}
+	b.emit(c)
+	b.out = append(b.out, after...)
+}
