@@ -124,7 +124,7 @@ func isArray(t types.Type) bool {
 
 func (p *printer) field(t *types.Struct, i int) string {
 	f := t.Field(i)
-	if !p.visible(f) || f.Name() == "_" {
+	if !p.visible(f) && !p.owned[t] || f.Name() == "_" {
 		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
 	}
 	return f.Name()

@@ -45,6 +45,12 @@ type entry struct {
 
 func load(t *testing.T, dir string, entries []entry) *source {
 	t.Helper()
+	return loadLanes(t, dir, 1, entries)
+}
+
+// loadLanes is load with tangents for n lanes.
+func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
+	t.Helper()
 	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +59,7 @@ func load(t *testing.T, dir string, entries []entry) *source {
 	if dir == problems { // which are printed for another package
 		s.dir, s.pkg = "./testdata/other", types.NewPackage(module+"/p2", "other")
 	}
-	p, tangents := lower.New(pkgs, lower.Options{}), tangent.New()
+	p, tangents := lower.New(pkgs, lower.Options{}), tangent.NewLanes(n)
 	for _, e := range entries {
 		fn := p.Lookup(pkgs[0].PkgPath, e.name)
 		f, err := p.Func(fn)
@@ -61,7 +67,9 @@ func load(t *testing.T, dir string, entries []entry) *source {
 			t.Fatal(err)
 		}
 		name := strings.ReplaceAll(e.name, ".", "")
-		s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
+		if n == 1 {
+			s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
+		}
 		if e.m == 0 {
 			continue
 		}
@@ -83,20 +91,36 @@ func (s *source) file(t *testing.T) []byte {
 	return text
 }
 
+// loaded are the sources, once there are some.
+var loaded []*source
+
 // sources are the packages with functions to print.
 func sources(t *testing.T) []*source {
+	if loaded == nil {
+		loaded = loadAll(t)
+	}
+	return loaded
+}
+
+func loadAll(t *testing.T) []*source {
+	entries := []entry{
+		{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
+		{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
+		{"Small", 1}, {"Kink", 1}, {"Matrix", 1}, {"Lists", 1}, {"Tags", 1}, {"Arrays", 1}, {"Addressed", 3}, {"Straight", 1},
+	}
 	return []*source{
-		load(t, "../tangent/testdata/funcs", []entry{
-			{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
-			{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
-			{"Small", 1}, {"Kink", 1}, {"Matrix", 1},
-		}),
+		load(t, "../tangent/testdata/funcs", entries),
 		load(t, "./testdata/funcs", []entry{
 			{"Constants", 1}, {"Precedence", 0}, {"Shadows", 1}, {"Loops", 1}, {"Bounds", 1}, {"Panics", 1}, {"Embedded", 1},
 			{"Singles", 1}, {"Pairs", 1}, {"Literals", 1}, {"Named", 1}, {"Unused", 1}, {"Nested", 1}, {"Variadic", 1},
 			{"Methods", 1}, {"Shifts", 1},
 		}),
 		load(t, problems, []entry{{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}}),
+		loadLanes(t, "../tangent/testdata/funcs", 2, entries),
+		loadLanes(t, "../tangent/testdata/funcs", 4, []entry{{"Structs", 3}, {"Lists", 1}, {"Calls", 1}, {"Passive", 1}, {"Branches", 1}, {"Appends", 1}}),
+		loadLanes(t, problems, 6, []entry{
+			{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}, {"BrusselatorPlain", 3},
+		}),
 	}
 }
 

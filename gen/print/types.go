@@ -24,7 +24,7 @@ func (p *printer) builtin(name string) string {
 // typ is a type all of whose names may be used in the package.
 func (p *printer) typ(t types.Type) string {
 	p.check(t)
-	return types.TypeString(t, p.qualifier)
+	return types.TypeString(p.renamedType(t), p.qualifier)
 }
 
 // typeCall is a type in front of a parenthesis.
@@ -82,6 +82,9 @@ func (p *printer) check(t types.Type) {
 }
 
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
+	if declares(o) {
+		return
+	}
 	if o.Pkg() == nil {
 		p.builtin(o.Name())
 	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() {

@@ -1,0 +1,118 @@
+package print
+
+import (
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// declares reports whether a named type belongs to no package, so that the file declares
+// it.
+func declares(o *types.TypeName) bool {
+	return o.Pkg() == nil && types.Universe.Lookup(o.Name()) != o
+}
+
+// declaredType is a type that the file declares, under a name that is free there.
+type declaredType struct {
+	t  *types.Named
+	as *types.Named // which prints as that name
+}
+
+// typesOf finds the types of the variables of f that the file declares.
+func (f *file) typesOf(fn *ir.Func) {
+	for _, v := range ir.Vars(fn) {
+		f.findTypes(v.Type, map[types.Type]bool{})
+	}
+}
+
+func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t := t.(type) {
+	case *types.Named:
+		if !declares(t.Obj()) {
+			return
+		}
+		for _, d := range f.types {
+			if d.t == t {
+				return
+			}
+		}
+		as := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, f.free(t.Obj().Name()), nil), types.NewStruct(nil, nil), nil)
+		f.types = append(f.types, declaredType{t, as})
+		if st, ok := t.Underlying().(*types.Struct); ok {
+			f.owned[st] = true
+		}
+		f.findTypes(t.Underlying(), seen)
+	case *types.Pointer:
+		f.findTypes(t.Elem(), seen)
+	case *types.Slice:
+		f.findTypes(t.Elem(), seen)
+	case *types.Array:
+		f.findTypes(t.Elem(), seen)
+	case *types.Struct:
+		for v := range t.Fields() {
+			f.findTypes(v.Type(), seen)
+		}
+	}
+}
+
+// renamedType gives the declared types in t their names in this file.
+func (f *file) renamedType(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.Named:
+		for _, d := range f.types {
+			if d.t == t {
+				return d.as
+			}
+		}
+	case *types.Pointer:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewPointer(of)
+		}
+	case *types.Slice:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewSlice(of)
+		}
+	case *types.Array:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewArray(of, t.Len())
+		}
+	case *types.Struct:
+		changed := false
+		var fields []*types.Var
+		for v := range t.Fields() {
+			of := f.renamedType(v.Type())
+			changed = changed || of != v.Type()
+			fields = append(fields, types.NewField(v.Pos(), v.Pkg(), v.Name(), of, v.Embedded()))
+		}
+		if changed {
+			return types.NewStruct(fields, nil)
+		}
+	}
+	return t
+}
+
+// declarations are those of the types that the file declares.
+func (f *file) declarations() string {
+	var b strings.Builder
+	for _, d := range f.types {
+		p := &printer{file: f, f: &ir.Func{Name: "type " + d.as.Obj().Name()}}
+		name := d.as.Obj().Name()
+		b.WriteString("// " + name + " is a type of values that functions in this file hand on.\n")
+		st, ok := d.t.Underlying().(*types.Struct)
+		if !ok {
+			b.WriteString("type " + name + " " + p.typ(d.t.Underlying()) + "\n\n")
+			continue
+		}
+		b.WriteString("type " + name + " struct {\n")
+		for v := range st.Fields() {
+			b.WriteString(v.Name() + " " + p.typ(v.Type()) + "\n")
+		}
+		b.WriteString("}\n\n")
+	}
+	return b.String()
+}
