@@ -17,7 +17,7 @@ import (
 type lanesOp func(lanes []int) []ir.Stmt
 
 // together is how many lanes are written at a time.
-const together = 4
+const together = 2
 
 // do has op done.
 func (b *builder) do(reads []*ir.Var, op lanesOp) {
