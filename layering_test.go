@@ -37,6 +37,7 @@ func TestLayering(t *testing.T) {
 		"problems":                ".",
 		"gen/ir":                  "rules",
 		"gen/activity":            "gen/ir",
+		"gen/flatten":             "gen/ir",
 		"gen/tangent":             "gen/activity gen/ir rules",
 		"gen/lower":               "gen/ir",
 		"gen/print":               "gen/ir",

@@ -212,3 +212,58 @@ func TestConstantOperators(t *testing.T) {
 		}
 	}
 }
+
+// TestDeclared: a type without a package is declared under a name that is free, with the
+// fields of other packages too.
+func TestDeclared(t *testing.T) {
+	other := types.NewPackage("example.com/other", "other")
+	node := types.NewNamed(types.NewTypeName(token.NoPos, nil, "node", nil), nil, nil)
+	f64 := types.Typ[types.Float64]
+	node.SetUnderlying(types.NewStruct([]*types.Var{
+		types.NewField(token.NoPos, other, "x", types.NewArray(f64, 2), false),
+		types.NewField(token.NoPos, other, "next", types.NewSlice(types.NewPointer(node)), false),
+	}, nil))
+	v := &ir.Var{Name: "v", Type: types.NewSlice(node), Kind: ir.Param}
+	y := &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
+	zero := &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(0)}
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.IndexStep(zero), ir.FieldStep(0), ir.IndexStep(zero)}}
+	f := &ir.Func{
+		Name: "f", Params: []*ir.Var{v}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+		Body: ir.Block{&ir.Set{P: y.Place(), E: &ir.Load{Typed: ir.Typed{T: f64}, P: at}}},
+	}
+	p := types.NewPackage("p", "p")
+	p.Scope().Insert(types.NewTypeName(token.NoPos, p, "node", types.Typ[types.Int]))
+	text, err := print.File(p, print.Func{Func: f, Name: "F"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"type node1 struct {\n\tx    [2]float64\n\tnext []*node1\n}", "func F(v []node1) (y float64)", "return v[0].x[0]"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("want %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestConstantBounds: bounds in order stand as they are.
+func TestConstantBounds(t *testing.T) {
+	x := &ir.Var{Name: "x", Type: types.NewSlice(types.Typ[types.Float64]), Kind: ir.Param}
+	y := &ir.Var{Name: "y", Type: x.Type, Kind: ir.Result}
+	number := func(i int64) ir.Expr {
+		return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(i)}
+	}
+	for want, bounds := range map[string][3]ir.Expr{
+		"x[1:2:2]":                     {number(1), number(2), number(2)},
+		"x[3:rt.Value(2)]":             {number(3), number(2), nil},
+		"x[0:4:rt.Value(3)]":           {number(0), number(4), number(3)},
+		"x[rt.Value(-1):rt.Value(-2)]": {number(-1), number(-2), nil},
+	} {
+		f := &ir.Func{
+			Name: "f", Params: []*ir.Var{x}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+			Body: ir.Block{&ir.Set{P: y.Place(), E: &ir.Slice{Typed: ir.Typed{T: x.Type}, X: x.Load(), Lo: bounds[0], Hi: bounds[1], Max: bounds[2]}}},
+		}
+		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, want %s in\n%s", err, want, text)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/flatten"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/problems"
@@ -274,7 +275,11 @@ func TestLanes(t *testing.T) {
 			{"Addressed", 3, []any{1.2, 0.7}}, {"Addressed", 3, []any{1.2, 1.7}}, {"Addressed", 1, []any{1.2, 0.7}}, {"Addressed", 2, []any{1.2, 0.7}},
 			{"Straight", 1, []any{x(), 2}}, {"Straight", 1, []any{x(), 3}},
 		} {
-			t.Run(fmt.Sprint(tt.name, n), func(t *testing.T) { checkLanes(t, tangents, function(t, p, funcs, tt.name), n, tt.m, tt.args...) })
+			f := function(t, p, funcs, tt.name)
+			t.Run(fmt.Sprint(tt.name, n), func(t *testing.T) { checkLanes(t, tangents, f, n, tt.m, tt.args...) })
+			if n == 4 {
+				t.Run(tt.name+"Flat", func(t *testing.T) { checkLanes(t, tangents, flatten.New().Of(f), n, tt.m, tt.args...) })
+			}
 		}
 	}
 }
@@ -291,7 +296,9 @@ func TestMoreTangents(t *testing.T) {
 		{"Lists", 1, []any{x()}}, {"Tags", 1, []any{x()}}, {"Arrays", 1, []any{x()}}, {"Straight", 1, []any{x(), 2}}, {"Straight", 1, []any{x(), 3}},
 		{"Addressed", 3, []any{1.2, 0.7}}, {"Addressed", 3, []any{1.2, 1.7}},
 	} {
-		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, funcs, tt.name), tt.m, tt.args...) })
+		f := function(t, p, funcs, tt.name)
+		t.Run(tt.name, func(t *testing.T) { check(t, f, tt.m, tt.args...) })
+		t.Run(tt.name+"Flat", func(t *testing.T) { check(t, flatten.New().Of(f), tt.m, tt.args...) })
 	}
 }
 
@@ -334,7 +341,11 @@ func TestLanesOfProblems(t *testing.T) {
 			if tt.name == "LorenzPlain" && n != 6 { // a thousand steps
 				continue
 			}
-			t.Run(fmt.Sprint(tt.name, n), func(t *testing.T) { checkLanes(t, tangents, function(t, p, path, tt.name), n, tt.m, tt.args...) })
+			f := function(t, p, path, tt.name)
+			t.Run(fmt.Sprint(tt.name, n), func(t *testing.T) { checkLanes(t, tangents, f, n, tt.m, tt.args...) })
+			if n == 6 {
+				t.Run(tt.name+"Flat", func(t *testing.T) { checkLanes(t, tangents, flatten.New().Of(f), n, tt.m, tt.args...) })
+			}
 		}
 	}
 }

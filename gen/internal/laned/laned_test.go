@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/flatten"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -36,6 +38,8 @@ func TestCurrent(t *testing.T) {
 		m        uint64
 	}{
 		{"LorenzPlain", "lorenz", 1, 1}, {"LorenzPlain", "lorenz6", 6, 1},
+		{"LorenzPlain", "flatLorenz", 1, 1}, {"LorenzPlain", "flatLorenz6", 6, 1},
+		{"BrusselatorPlain", "flatBrusselator12", 12, 3},
 		{"BrusselatorPlain", "brusselator", 1, 3}, {"BrusselatorPlain", "brusselator4", 4, 3}, {"BrusselatorPlain", "brusselator12", 12, 3},
 		{"ReprojectionPlain", "reprojection", 1, 3}, {"ReprojectionPlain", "reprojection5", 5, 3},
 		{"LogPosteriorPlain", "logPosterior", 1, 1}, {"LogPosteriorPlain", "logPosterior4", 4, 1},
@@ -45,6 +49,9 @@ func TestCurrent(t *testing.T) {
 		f, err := p.Func(p.Lookup(path, tt.name))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.HasPrefix(tt.as, "flat") {
+			f = flatten.New().Of(f)
 		}
 		g, _, err := tangent.NewLanes(tt.lanes).Of(f, activity.Mask(tt.m))
 		if err != nil {
@@ -75,26 +82,41 @@ func TestValues(t *testing.T) {
 	for i := range seeds {
 		seeds[i][i] = 1
 	}
-	var got [6]float64
-	var y float64
-	y, got[0], got[1], got[2], got[3], got[4], got[5] = lorenz6(c.X, seeds)
-	if math.Abs(y-c.Value[0]) > 1e-12*math.Abs(y) {
-		t.Errorf("value %v, want %v", y, c.Value[0])
+	for _, f := range []func([]float64, [][6]float64) (y, d0, d1, d2, d3, d4, d5 float64){lorenz6, flatLorenz6} {
+		var got [6]float64
+		var y float64
+		y, got[0], got[1], got[2], got[3], got[4], got[5] = f(c.X, seeds)
+		if math.Abs(y-c.Value[0]) > 1e-12*math.Abs(y) {
+			t.Errorf("value %v, want %v", y, c.Value[0])
+		}
+		for i, d := range got {
+			if want := c.Derivative[i]; math.Abs(d-want) > 1e-11*math.Abs(want) {
+				t.Errorf("derivative %d is %v, want %v", i, d, want)
+			}
+		}
 	}
-	for i, d := range got {
-		if want := c.Derivative[i]; math.Abs(d-want) > 1e-11*math.Abs(want) {
-			t.Errorf("derivative %d is %v, want %v", i, d, want)
+	for _, f := range []func(x, dx []float64) (y, dy float64){lorenz, flatLorenz} {
+		v, want := []float64{1, -2, 0.5, 3, 0.25, -1}, 0.0
+		for i, d := range c.Derivative {
+			want += d * v[i]
+		}
+		if y, dy := f(c.X, v); math.Abs(y-c.Value[0]) > 1e-12*math.Abs(y) || math.Abs(dy-want) > 1e-11*math.Abs(want) {
+			t.Errorf("value %v and derivative %v, want %v and %v", y, dy, c.Value[0], want)
 		}
 	}
 	const n = 6
 	c = problems.T4(n).Select(0)
 	size := len(c.X)
-	for lo := 0; lo < size; lo += 12 {
+	for lo := 0; lo < 2*size; lo += 12 {
+		f, lo := brusselator12, lo
+		if lo >= size {
+			f, lo = flatBrusselator12, lo-size
+		}
 		y, ydot, xdot := make([]float64, size), make([][12]float64, size), make([][12]float64, size)
 		for k := range 12 {
 			xdot[lo+k][k] = 1
 		}
-		brusselator12(y, c.X, n, ydot, xdot)
+		f(y, c.X, n, ydot, xdot)
 		for i := range ydot {
 			for k, d := range ydot[i] {
 				if want := c.Derivative[i*size+lo+k]; math.Abs(d-want) > 1e-10*(1+math.Abs(want)) {
@@ -229,15 +251,20 @@ func BenchmarkT8(b *testing.B) {
 	b.Run("lanes=6", func(b *testing.B) {
 		ratio(b, func() { sink, _, _, _, _, _, _ = lorenz6(x, seeds) }, plain)
 	})
-	b.Run("lanes=1", func(b *testing.B) {
-		ratio(b, func() {
-			for i := range seed {
-				seed[i] = 1
-				sink, _ = lorenz(x, seed)
-				seed[i] = 0
-			}
-		}, plain)
+	b.Run("lanes=6/flat", func(b *testing.B) {
+		ratio(b, func() { sink, _, _, _, _, _, _ = flatLorenz6(x, seeds) }, plain)
 	})
+	for i, f := range []func(x, dx []float64) (y, dy float64){lorenz, flatLorenz} {
+		b.Run([]string{"lanes=1", "lanes=1/flat"}[i], func(b *testing.B) {
+			ratio(b, func() {
+				for i := range seed {
+					seed[i] = 1
+					sink, _ = f(x, seed)
+					seed[i] = 0
+				}
+			}, plain)
+		})
+	}
 }
 
 func BenchmarkT4(b *testing.B) {
@@ -252,6 +279,9 @@ func BenchmarkT4(b *testing.B) {
 			}
 			b.Run("lanes=12", func(b *testing.B) {
 				ratio(b, func() { brusselator12(y, x, n, ydot, xdot) }, plain)
+			})
+			b.Run("lanes=12/flat", func(b *testing.B) {
+				ratio(b, func() { flatBrusselator12(y, x, n, ydot, xdot) }, plain)
 			})
 			xdot4, ydot4 := make([][4]float64, len(x)), make([][4]float64, len(x))
 			for i := range xdot4 {
