@@ -237,7 +237,9 @@ func order(x []float64) (r float64) exit {
 		let q float64 = z
 		z = z + q + a[0]
 	}
-	r = r + z + w
+	let y float64
+	y = y + w
+	r = r + z + y
 }
 `
 	funcs, err := ir.Parse(text, nil)
