@@ -39,6 +39,7 @@ func TestLayering(t *testing.T) {
 		"gen/ir":                  "rules",
 		"gen/activity":            "gen/ir",
 		"gen/adjoint":             "gen/activity gen/ir rules",
+		"gen/flatten":             "gen/ir",
 		"gen/tangent":             "gen/activity gen/ir rules",
 		"gen/traced":              "gen/activity gen/ir",
 		"gen/lower":               "gen/ir",

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
-	"golang.org/x/tools/go/packages"
 )
 
 // TestGonum lowers every function of large packages: each is lowered to something

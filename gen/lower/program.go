@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nabla-ad/nabla/gen/ir"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Options of a program. The zero value will do.

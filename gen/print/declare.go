@@ -7,80 +7,126 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// own reports whether a type is declared in the file: it belongs to the package but
-// stands in no scope.
-func (f *file) own(o *types.TypeName) bool {
-	return o.Parent() == nil && o.Pkg() != nil && o.Pkg().Path() == f.pkg.Path()
+// declares reports whether the file declares a named type: one that belongs to no
+// package, or to the file's but stands in no scope.
+func (f *file) declares(o *types.TypeName) bool {
+	if o.Pkg() == nil {
+		return types.Universe.Lookup(o.Name()) != o
+	}
+	return o.Parent() == nil && o.Pkg().Path() == f.pkg.Path()
 }
 
-// findTypes finds the types that are declared in the file, in the order in which
-// functions need them.
-func (f *file) findTypes() {
-	seen := map[types.Type]bool{}
-	var find func(t types.Type)
-	find = func(t types.Type) {
-		if t == nil || seen[t] {
+// declaredType is a type that the file declares, under a name that is free there.
+type declaredType struct {
+	t  *types.Named
+	as *types.Named // which prints as that name
+}
+
+// typesOf finds the types of the variables and expressions of f that the file declares.
+func (f *file) typesOf(fn *ir.Func) {
+	for _, v := range ir.Vars(fn) {
+		f.findTypes(v.Type, map[types.Type]bool{})
+	}
+	ir.Walk(fn.Body, func(s ir.Stmt) bool {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if t := e.Type(); t != nil {
+					f.findTypes(t, map[types.Type]bool{})
+				}
+				return true
+			})
+		}
+		return true
+	})
+}
+
+func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t := t.(type) {
+	case *types.Named:
+		if !f.declares(t.Obj()) {
 			return
 		}
-		seen[t] = true
-		if n, ok := types.Unalias(t).(*types.Named); ok {
-			if !f.own(n.Obj()) {
+		for _, d := range f.types {
+			if d.t == t {
 				return
 			}
-			f.types = append(f.types, n)
 		}
-		switch t := t.Underlying().(type) {
-		case *types.Slice:
-			find(t.Elem())
-		case *types.Array:
-			find(t.Elem())
-		case *types.Pointer:
-			find(t.Elem())
-		case *types.Struct:
-			for v := range t.Fields() {
-				find(v.Type())
-			}
+		as := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, f.free(t.Obj().Name()), nil), types.NewStruct(nil, nil), nil)
+		f.types = append(f.types, declaredType{t, as})
+		if st, ok := t.Underlying().(*types.Struct); ok {
+			f.owned[st] = true
 		}
-	}
-	for _, fn := range f.list {
-		for _, v := range ir.Vars(fn.Func) {
-			find(v.Type)
+		f.findTypes(t.Underlying(), seen)
+	case *types.Pointer:
+		f.findTypes(t.Elem(), seen)
+	case *types.Slice:
+		f.findTypes(t.Elem(), seen)
+	case *types.Array:
+		f.findTypes(t.Elem(), seen)
+	case *types.Struct:
+		for v := range t.Fields() {
+			f.findTypes(v.Type(), seen)
 		}
-		ir.Walk(fn.Func.Body, func(s ir.Stmt) bool {
-			for _, e := range ir.Exprs(s) {
-				ir.WalkExpr(e, func(e ir.Expr) bool {
-					find(e.Type())
-					return true
-				})
-			}
-			return true
-		})
-	}
-	names := map[string]bool{}
-	for _, t := range f.types {
-		name := t.Obj().Name()
-		if names[name] || f.pkg.Scope().Lookup(name) != nil {
-			panic(&Error{name, "the name of the type is taken"})
-		}
-		names[name] = true
 	}
 }
 
-// declare prints them.
-func (f *file) declare(b *strings.Builder) {
-	for _, t := range f.types {
-		p := &printer{file: f, f: &ir.Func{Name: "type " + t.Obj().Name()}}
-		b.WriteString("\n// " + t.Obj().Name() + " holds numbers that are traced.\n")
-		b.WriteString("type " + t.Obj().Name() + " ")
-		s, ok := t.Underlying().(*types.Struct)
+// renamedType gives the declared types in t their names in this file.
+func (f *file) renamedType(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.Named:
+		for _, d := range f.types {
+			if d.t == t {
+				return d.as
+			}
+		}
+	case *types.Pointer:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewPointer(of)
+		}
+	case *types.Slice:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewSlice(of)
+		}
+	case *types.Array:
+		if of := f.renamedType(t.Elem()); of != t.Elem() {
+			return types.NewArray(of, t.Len())
+		}
+	case *types.Struct:
+		changed := false
+		var fields []*types.Var
+		for v := range t.Fields() {
+			of := f.renamedType(v.Type())
+			changed = changed || of != v.Type()
+			fields = append(fields, types.NewField(v.Pos(), v.Pkg(), v.Name(), of, v.Embedded()))
+		}
+		if changed {
+			return types.NewStruct(fields, nil)
+		}
+	}
+	return t
+}
+
+// declarations are those of the types that the file declares.
+func (f *file) declarations() string {
+	var b strings.Builder
+	for _, d := range f.types {
+		p := &printer{file: f, f: &ir.Func{Name: "type " + d.as.Obj().Name()}}
+		name := d.as.Obj().Name()
+		b.WriteString("// " + name + " is a type of values that functions in this file hand on.\n")
+		st, ok := d.t.Underlying().(*types.Struct)
 		if !ok {
-			b.WriteString(p.typ(t.Underlying()) + "\n")
+			b.WriteString("type " + name + " " + p.typ(d.t.Underlying()) + "\n\n")
 			continue
 		}
-		b.WriteString("struct {\n")
-		for v := range s.Fields() {
+		b.WriteString("type " + name + " struct {\n")
+		for v := range st.Fields() {
 			b.WriteString(v.Name() + " " + p.typ(v.Type()) + "\n")
 		}
-		b.WriteString("}\n")
+		b.WriteString("}\n\n")
 	}
+	return b.String()
 }

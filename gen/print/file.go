@@ -40,9 +40,10 @@ func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Fun
 // File prints functions as a file of package pkg. A function that they call is called
 // where it is declared, if it is one of the source and can be named in pkg, and printed
 // too otherwise. Methods are printed as functions whose first parameter is the receiver.
-// Types of pkg that are in no scope are declared in the file.
+// Named types that belong to no package, or to pkg but stand in no scope, are declared in the
+// file.
 func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
-	f := &file{pkg: pkg, names: map[*ir.Func]string{}, packages: map[string]*types.Package{}}
+	f := &file{pkg: pkg, names: map[*ir.Func]string{}, packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{}}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -53,8 +54,10 @@ func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 		}
 	}()
 	f.list = f.reached(funcs)
-	f.findTypes()
 	f.nameFuncs()
+	for _, fn := range f.list {
+		f.typesOf(fn.Func)
+	}
 	// What is imported is known when everything is printed; its names are then chosen and
 	// variables keep away from them.
 	f.nameImports()
@@ -74,9 +77,10 @@ func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 type file struct {
 	pkg      *types.Package
 	list     []Func
-	types    []*types.Named // that are declared in the file
 	names    map[*ir.Func]string
-	taken    map[string]bool           // by functions and imports
+	types    []declaredType
+	owned    map[*types.Struct]bool    // the structs among them
+	taken    map[string]bool           // by functions, types and imports
 	packages map[string]*types.Package // that are imported, by path
 	aliases  map[string]string
 }
@@ -154,9 +158,6 @@ func (f *file) free(base string) string {
 
 func (f *file) nameFuncs() {
 	f.taken = map[string]bool{}
-	for _, t := range f.types {
-		f.taken[t.Obj().Name()] = true
-	}
 	for _, fn := range f.list {
 		if fn.Name != "" {
 			if f.taken[fn.Name] || f.pkg.Scope().Lookup(fn.Name) != nil || !token.IsIdentifier(fn.Name) {
@@ -258,6 +259,7 @@ func (f *file) imports() string {
 
 func (f *file) printAll() string {
 	var b strings.Builder
+	b.WriteString(f.declarations())
 	for i, fn := range f.list {
 		if i > 0 {
 			b.WriteString("\n")
@@ -275,6 +277,5 @@ func (f *file) printAll() string {
 		p.function()
 		b.WriteString(p.b.String())
 	}
-	f.declare(&b)
 	return b.String()
 }

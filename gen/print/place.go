@@ -3,6 +3,7 @@ package print
 import (
 	"go/constant"
 	"go/types"
+	"math"
 	"strconv"
 	"strings"
 
@@ -22,18 +23,26 @@ func (p *printer) index(e ir.Expr, n int64) string {
 	return p.expr(e, e.Type())
 }
 
+// bounds are those of a slice. Constants that Go would refuse, as they are not in order,
+// are hidden.
 func (p *printer) bounds(lo, hi, max ir.Expr) string {
-	consts := 0
 	list := []string{"", ""}
+	seen, last := false, int64(0)
 	for i, e := range []ir.Expr{lo, hi, max} {
 		if e == nil {
 			continue
 		}
 		s := p.index(e, -1)
 		if isConst(e) {
-			if consts++; consts > 1 {
+			switch n := number(e); {
+			case seen && n < last:
 				s = p.hidden(e)
+			case n < 0: // of a value that is not known here
+				last = math.MaxInt64
+			default:
+				last = n
 			}
+			seen = true
 		}
 		if i == 2 {
 			list = append(list, s)
@@ -124,7 +133,7 @@ func isArray(t types.Type) bool {
 
 func (p *printer) field(t *types.Struct, i int) string {
 	f := t.Field(i)
-	if !p.visible(f) || f.Name() == "_" {
+	if !p.visible(f) && !p.owned[t] || f.Name() == "_" {
 		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
 	}
 	return f.Name()

@@ -45,6 +45,12 @@ type entry struct {
 
 func load(t *testing.T, dir string, entries []entry) *source {
 	t.Helper()
+	return loadLanes(t, dir, 1, entries)
+}
+
+// loadLanes is load with tangents for n lanes.
+func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
+	t.Helper()
 	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +59,7 @@ func load(t *testing.T, dir string, entries []entry) *source {
 	if dir == problems { // which are printed for another package
 		s.dir, s.pkg = "./testdata/other", types.NewPackage(module+"/p2", "other")
 	}
-	p, tangents := lower.New(pkgs, lower.Options{}), tangent.New()
+	p, tangents := lower.New(pkgs, lower.Options{}), tangent.NewLanes(n)
 	for _, e := range entries {
 		fn := p.Lookup(pkgs[0].PkgPath, e.name)
 		f, err := p.Func(fn)
@@ -61,7 +67,9 @@ func load(t *testing.T, dir string, entries []entry) *source {
 			t.Fatal(err)
 		}
 		name := strings.ReplaceAll(e.name, ".", "")
-		s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
+		if n == 1 {
+			s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
+		}
 		if e.m == 0 {
 			continue
 		}
@@ -83,20 +91,36 @@ func (s *source) file(t *testing.T) []byte {
 	return text
 }
 
+// loaded are the sources, once there are some.
+var loaded []*source
+
 // sources are the packages with functions to print.
 func sources(t *testing.T) []*source {
+	if loaded == nil {
+		loaded = loadAll(t)
+	}
+	return loaded
+}
+
+func loadAll(t *testing.T) []*source {
+	entries := []entry{
+		{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
+		{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
+		{"Small", 1}, {"Kink", 1}, {"Matrix", 1}, {"Lists", 1}, {"Tags", 1}, {"Arrays", 1}, {"Addressed", 3}, {"Straight", 1},
+	}
 	return []*source{
-		load(t, "../tangent/testdata/funcs", []entry{
-			{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
-			{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
-			{"Small", 1}, {"Kink", 1}, {"Matrix", 1},
-		}),
+		load(t, "../tangent/testdata/funcs", entries),
 		load(t, "./testdata/funcs", []entry{
 			{"Constants", 1}, {"Precedence", 0}, {"Shadows", 1}, {"Loops", 1}, {"Bounds", 1}, {"Panics", 1}, {"Embedded", 1},
 			{"Singles", 1}, {"Pairs", 1}, {"Literals", 1}, {"Named", 1}, {"Unused", 1}, {"Nested", 1}, {"Variadic", 1},
 			{"Methods", 1}, {"Shifts", 1},
 		}),
 		load(t, problems, []entry{{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}}),
+		loadLanes(t, "../tangent/testdata/funcs", 2, entries),
+		loadLanes(t, "../tangent/testdata/funcs", 4, []entry{{"Structs", 3}, {"Lists", 1}, {"Calls", 1}, {"Passive", 1}, {"Branches", 1}, {"Appends", 1}}),
+		loadLanes(t, problems, 6, []entry{
+			{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}, {"BrusselatorPlain", 3},
+		}),
 	}
 }
 
@@ -182,6 +206,61 @@ func TestConstantOperators(t *testing.T) {
 		"return min(rt.Value(1.0), 2)":         &ir.Math{Typed: f64, Name: "min", Args: []ir.Expr{number(1), number(2)}},
 	} {
 		f := &ir.Func{Name: "f", Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{&ir.Set{P: y.Place(), E: e}}}
+		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, want %s in\n%s", err, want, text)
+		}
+	}
+}
+
+// TestDeclared: a type without a package is declared under a name that is free, with the
+// fields of other packages too.
+func TestDeclared(t *testing.T) {
+	other := types.NewPackage("example.com/other", "other")
+	node := types.NewNamed(types.NewTypeName(token.NoPos, nil, "node", nil), nil, nil)
+	f64 := types.Typ[types.Float64]
+	node.SetUnderlying(types.NewStruct([]*types.Var{
+		types.NewField(token.NoPos, other, "x", types.NewArray(f64, 2), false),
+		types.NewField(token.NoPos, other, "next", types.NewSlice(types.NewPointer(node)), false),
+	}, nil))
+	v := &ir.Var{Name: "v", Type: types.NewSlice(node), Kind: ir.Param}
+	y := &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
+	zero := &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(0)}
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.IndexStep(zero), ir.FieldStep(0), ir.IndexStep(zero)}}
+	f := &ir.Func{
+		Name: "f", Params: []*ir.Var{v}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+		Body: ir.Block{&ir.Set{P: y.Place(), E: &ir.Load{Typed: ir.Typed{T: f64}, P: at}}},
+	}
+	p := types.NewPackage("p", "p")
+	p.Scope().Insert(types.NewTypeName(token.NoPos, p, "node", types.Typ[types.Int]))
+	text, err := print.File(p, print.Func{Func: f, Name: "F"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"type node1 struct {\n\tx    [2]float64\n\tnext []*node1\n}", "func F(v []node1) (y float64)", "return v[0].x[0]"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("want %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestConstantBounds: bounds in order stand as they are.
+func TestConstantBounds(t *testing.T) {
+	x := &ir.Var{Name: "x", Type: types.NewSlice(types.Typ[types.Float64]), Kind: ir.Param}
+	y := &ir.Var{Name: "y", Type: x.Type, Kind: ir.Result}
+	number := func(i int64) ir.Expr {
+		return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(i)}
+	}
+	for want, bounds := range map[string][3]ir.Expr{
+		"x[1:2:2]":                     {number(1), number(2), number(2)},
+		"x[3:rt.Value(2)]":             {number(3), number(2), nil},
+		"x[0:4:rt.Value(3)]":           {number(0), number(4), number(3)},
+		"x[rt.Value(-1):rt.Value(-2)]": {number(-1), number(-2), nil},
+	} {
+		f := &ir.Func{
+			Name: "f", Params: []*ir.Var{x}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+			Body: ir.Block{&ir.Set{P: y.Place(), E: &ir.Slice{Typed: ir.Typed{T: x.Type}, X: x.Load(), Lo: bounds[0], Hi: bounds[1], Max: bounds[2]}}},
+		}
 		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v, want %s in\n%s", err, want, text)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -34,23 +35,7 @@ func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 			c := call{Package: s.pkg.Name(), Func: fn.Name}
 			var args []any
 			for _, v := range fn.Func.Params {
-				var a any
-				switch v.Type.String() {
-				case "float64":
-					a = r.NormFloat64() * 2
-				case "int":
-					a = r.IntN(7) - 1
-				case "float32":
-					a = float32(r.NormFloat64())
-				case "[]float64":
-					x := make([]float64, 6)
-					for i := range x {
-						x[i] = r.NormFloat64() + 1
-					}
-					a = x
-				default:
-					t.Fatalf("parameter of type %v", v.Type)
-				}
+				a := random(r, goType(t, v.Type))
 				text, err := json.Marshal(a)
 				if err != nil {
 					t.Fatal(err)
@@ -71,10 +56,10 @@ func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 				c.want = "panic"
 			} else {
 				for i, v := range fn.Func.Results {
-					c.want += show(results[i], v.Type)
+					c.want += show(t, results[i], v.Type)
 				}
 				for i, v := range fn.Func.Params {
-					c.want += show(values[i], v.Type)
+					c.want += show(t, values[i], v.Type)
 				}
 			}
 			list = append(list, c)
@@ -83,23 +68,72 @@ func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 	return list
 }
 
-// show is the floats of a value in the form that the compiled program prints.
-func show(v ir.Value, t types.Type) string {
-	switch t.String() {
-	case "float64":
-		return bits(ir.As[float64](v))
-	case "float32":
-		return bits(float64(ir.As[float32](v)))
-	case "int":
-		return fmt.Sprint(" ", ir.As[int](v))
-	case "[]float64":
-		s := ""
-		for _, x := range ir.As[[]float64](v) {
-			s += bits(x)
+// goType is the type of the values that are given to and come from what is compiled.
+func goType(t *testing.T, of types.Type) reflect.Type {
+	t.Helper()
+	switch u := of.Underlying().(type) {
+	case *types.Basic:
+		switch u.Kind() {
+		case types.Float64:
+			return reflect.TypeFor[float64]()
+		case types.Float32:
+			return reflect.TypeFor[float32]()
+		case types.Int:
+			return reflect.TypeFor[int]()
 		}
-		return s + ";"
+	case *types.Slice:
+		return reflect.SliceOf(goType(t, u.Elem()))
+	case *types.Array:
+		return reflect.ArrayOf(int(u.Len()), goType(t, u.Elem()))
 	}
-	return "?" + t.String()
+	t.Fatalf("parameter or result of type %v", of)
+	return nil
+}
+
+// random is a value of a type; slices have six elements.
+func random(r *rand.Rand, of reflect.Type) any {
+	v := reflect.New(of).Elem()
+	switch of.Kind() {
+	case reflect.Float64:
+		v.SetFloat(r.NormFloat64() * 2)
+	case reflect.Float32:
+		v.SetFloat(r.NormFloat64())
+	case reflect.Int:
+		v.SetInt(int64(r.IntN(7) - 1))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(of, 6, 6))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			if of.Elem().Kind() == reflect.Float64 {
+				v.Index(i).SetFloat(r.NormFloat64() + 1)
+			} else {
+				v.Index(i).Set(reflect.ValueOf(random(r, of.Elem())))
+			}
+		}
+	}
+	return v.Interface()
+}
+
+// show is the floats of a value in the form that the compiled program prints.
+func show(t *testing.T, v ir.Value, of types.Type) string {
+	t.Helper()
+	p := reflect.New(goType(t, of))
+	v.Into(p.Interface())
+	return showValue(p.Elem())
+}
+
+func showValue(v reflect.Value) (s string) {
+	switch v.Kind() {
+	case reflect.Float64, reflect.Float32:
+		return bits(v.Float())
+	case reflect.Int:
+		return fmt.Sprint(" ", v.Int())
+	}
+	for i := range v.Len() {
+		s += showValue(v.Index(i))
+	}
+	return s + ";"
 }
 
 func bits(x float64) string {

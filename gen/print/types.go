@@ -24,7 +24,7 @@ func (p *printer) builtin(name string) string {
 // typ is a type all of whose names may be used in the package.
 func (p *printer) typ(t types.Type) string {
 	p.check(t)
-	return types.TypeString(t, p.qualifier)
+	return types.TypeString(p.renamedType(t), p.qualifier)
 }
 
 // typeCall is a type in front of a parenthesis.
@@ -82,9 +82,12 @@ func (p *printer) check(t types.Type) {
 }
 
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
+	if p.declares(o) {
+		return
+	}
 	if o.Pkg() == nil {
 		p.builtin(o.Name())
-	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() && !p.own(o) {
+	} else if !p.visible(o) || o.Parent() != o.Pkg().Scope() {
 		p.refuse("the type %s, which cannot be named in package %s", t, p.pkg.Name())
 	}
 	for i := range args.Len() {

@@ -22,7 +22,7 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 		if !b.facts.Active(e.P.Root) {
 			return e, nil
 		}
-		return e, &ir.Load{Typed: e.Typed, P: b.place(e.P)}
+		return e, b.load(e)
 	case *ir.Unary:
 		x, dx := b.linear(e.X)
 		if dx == nil {
@@ -107,7 +107,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	case *ir.Const:
 		return e
 	case *ir.Load:
-		if len(e.P.Path) == 0 {
+		if len(e.P.Path) == 0 && (b.width() == 1 || !b.addressed[e.P.Root]) {
 			return e
 		}
 	}
@@ -148,19 +148,37 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	}
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	x := &expander{b: b, t: e.T, args: args, v: v}
+	partials := make([]ir.Expr, len(dots))
+	for i := range dots {
+		p := rules.Partial(op, i)
+		switch {
+		case dots[i] == nil:
+		case p == nil:
+			dots[i] = nil
+		case b.width() > 1:
+			partials[i] = b.atom(x.expr(p))
+		case bounded[op]:
+			partials[i] = x.expr(p)
+		}
+	}
+	if bounded[op] {
+		return v, b.weighted(e.T, partials, dots)
+	}
+	if b.width() > 1 {
+		return v, b.guarded(e.T, partials, dots)
+	}
 	// An infinite partial derivative does not meet a zero: the sum is made where the
 	// derivatives of the arguments are not zero.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
 	for i, dx := range dots {
-		p := rules.Partial(op, i)
-		if dx == nil || p == nil {
+		if dx == nil {
 			continue
 		}
 		dx = b.atom(dx)
 		outer := b.out
 		b.out = nil
-		b.emit(&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: x.expr(p)}})
+		b.emit(&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: x.expr(rules.Partial(op, i))}})
 		then := b.out
 		b.out = outer
 		b.emit(&ir.If{At: b.at, Cond: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: dx, Y: number(e.T, 0)}, Then: then})
@@ -168,18 +186,50 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	return v, d.Load()
 }
 
+// bounded are the operations whose partial derivatives are finite wherever the arguments
+// are: none is singular and none overflows.
+var bounded = map[rules.Op]bool{
+	rules.Sin: true, rules.Cos: true, rules.Tan: true, rules.Atan: true, rules.Tanh: true, rules.Asinh: true,
+	rules.Erf: true, rules.Erfc: true, rules.J0: true, rules.J1: true, rules.Abs: true, rules.Sign: true,
+	rules.Floor: true, rules.Ceil: true, rules.Trunc: true, rules.Round: true, rules.RoundToEven: true,
+	rules.Hypot: true, rules.Copysign: true, rules.FMA: true,
+}
+
+// weighted is the sum of derivatives times partial derivatives.
+func (b *builder) weighted(t types.Type, partials, dots []ir.Expr) (sum ir.Expr) {
+	typed := ir.Typed{T: t}
+	for i, dx := range dots {
+		if dx == nil {
+			continue
+		}
+		if v, ok := value(partials[i]); !ok || v != 1 {
+			dx = &ir.Binary{Typed: typed, Op: token.MUL, X: dx, Y: partials[i]}
+		}
+		if sum == nil {
+			sum = dx
+		} else {
+			sum = &ir.Binary{Typed: typed, Op: token.ADD, X: sum, Y: dx}
+		}
+	}
+	return sum
+}
+
 // choice is min or max of any number of arguments: the derivative of the first that is
 // the value.
 func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
-	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
-	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
-	for i := range dots {
-		if dots[i] == nil {
-			dots[i] = zero(e.T)
-		}
+	b.flush()
+	d := &ir.Var{Name: strings.TrimPrefix(strings.ToLower(e.Name), "math."), Type: e.T}
+	b.declare(b.at, d, nil)
+	b.flush()
+	set := func(i int) (out ir.Block) {
+		outer := b.out
+		b.out = nil
+		b.store(b.at, d.Place(), dots[i])
+		b.flush()
+		out, b.out = b.out, outer
+		return out
 	}
-	set := func(i int) ir.Block { return ir.Block{&ir.Set{At: b.at, P: d.Place(), E: dots[i]}} }
 	var rest ir.Block
 	for i := len(args) - 1; i >= 0; i-- {
 		if i == len(args)-1 {
@@ -194,7 +244,10 @@ func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 		rest = ir.Block{&ir.If{At: b.at, Cond: cond, Then: set(i), Else: rest}}
 	}
 	b.out = append(b.out, rest...)
-	return v, d.Load()
+	if b.width() > 1 {
+		return v, b.leaf(d.Place())
+	}
+	return v, b.of(d).Load()
 }
 
 // expander turns the expression of a rule into one of this form.

@@ -7,89 +7,112 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// zero is the zero value of a type.
+func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
+
 // shadowOf is the expression that gives the shadow of a value that is no number.
 func (b *builder) shadowOf(e ir.Expr) ir.Expr {
+	_, dot := b.pair(e)
+	return dot
+}
+
+// pair is a value that is no number, with what its derivative reads computed once, and
+// the expression that gives its shadow.
+func (b *builder) pair(e ir.Expr) (val, dot ir.Expr) {
+	typed := b.typed(e.Type())
 	switch e := e.(type) {
 	case *ir.Const:
-		return zero(e.T)
+		return e, zero(typed.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
-			return b.ofGlobal(e)
+			return e, b.ofGlobal(e)
 		}
 		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
+			return e, zero(typed.T)
 		}
-		return &ir.Load{Typed: e.Typed, P: b.place(e.P)}
+		return e, &ir.Load{Typed: typed, P: b.place(e.P)}
 	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: b.shadowOf(e.X)}
+		return e, &ir.Convert{Typed: typed, X: b.shadowOf(e.X)}
 	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+		return e, &ir.Slice{Typed: typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
 		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
+			return e, zero(typed.T)
 		}
-		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+		return e, &ir.SliceAt{Typed: typed, P: b.place(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
 		if !b.facts.Active(e.P.Root) {
-			return zero(e.T)
+			return e, zero(typed.T)
 		}
-		return &ir.Addr{Typed: e.Typed, P: b.place(e.P)}
-	case *ir.Make, *ir.New:
-		return e // of the same length and capacity
+		return e, &ir.Addr{Typed: typed, P: b.place(e.P)}
+	case *ir.Make: // of the same length and capacity
+		return e, &ir.Make{Typed: typed, N: e.N, Cap: e.Cap}
+	case *ir.New:
+		return e, &ir.New{Typed: typed}
 	case *ir.Literal:
-		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
-		for i, x := range e.Elems {
-			dot := b.part(x)
-			if dot == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
-				dot = zero(x.Type()) // the last element says how long a slice is
-			}
-			if dot != nil {
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, dot)
-			}
-		}
-		return s
+		return b.literal(e)
 	}
 	b.refuse("the shadow of a %T", e)
-	return nil
+	return nil, nil
+}
+
+// literal is a composite literal and its shadow.
+func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
+	val = &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: append([]ir.Expr(nil), e.Elems...), Len: e.Len}
+	dot = &ir.Literal{Typed: b.typed(e.T), Len: e.Len}
+	st, _ := e.T.Underlying().(*types.Struct)
+	for i, x := range e.Elems {
+		var part ir.Expr
+		switch t := x.Type(); {
+		case !activity.HasFloats(t):
+		case activity.IsFloat(t):
+			var d ir.Expr
+			if val.Elems[i], d = b.linear(x); d != nil {
+				part = b.whole(d, t)
+			}
+		default:
+			part = b.shadowOf(x)
+		}
+		if part == nil && st == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
+			part = zero(b.typed(x.Type()).T) // the last element says how long a slice is
+		}
+		if part == nil {
+			continue
+		}
+		k := e.Keys[i]
+		if st != nil {
+			k = b.program.lanes.field(st, k)
+		}
+		dot.Keys, dot.Elems = append(dot.Keys, k), append(dot.Elems, part)
+	}
+	return val, dot
 }
 
 // ofGlobal is zeros in the shape of what a package variable holds, where that is joined
 // with memory that carries derivatives. Nobody writes to either.
 func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
+	typed := b.typed(e.T)
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
 		if !activity.HasRefs(u.Elem()) {
-			fresh = &ir.Make{Typed: e.Typed, N: length(e), Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
+			fresh = &ir.Make{Typed: typed, N: length(e), Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
 		}
 	case *types.Pointer:
 		if !activity.HasRefs(u.Elem()) {
-			fresh = &ir.New{Typed: e.Typed}
+			fresh = &ir.New{Typed: typed}
 		}
 	default:
 		if !activity.HasRefs(e.T) {
-			return zero(e.T)
+			return zero(typed.T)
 		}
 	}
 	if fresh == nil {
 		b.refuse("package variable %s, whose memory leads to more memory, where some carries derivatives; pass it as an argument", e.P.Root.Name)
 	}
-	v := &ir.Var{Name: b.names.Name("zeros"), Type: e.T}
+	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 	b.emit(&ir.Let{At: b.at, V: v, E: fresh})
 	return v.Load()
-}
-
-// part is the shadow of an element of a literal or an argument, nil for zero.
-func (b *builder) part(e ir.Expr) ir.Expr {
-	t := e.Type()
-	switch {
-	case !activity.HasFloats(t):
-		return nil
-	case activity.IsFloat(t):
-		_, dot := b.linear(e)
-		return dot
-	}
-	return b.shadowOf(e)
 }
 
 // memory is the shadow of a slice, nil if it has none.
@@ -108,4 +131,55 @@ func (b *builder) memory(s ir.Expr) ir.Expr {
 		return nil
 	}
 	return b.shadowOf(s)
+}
+
+// appended appends to the shadow as to the slice: both grow alike.
+func (b *builder) appended(s *ir.Append) {
+	if !b.carries(s.P) {
+		b.emit(s)
+		return
+	}
+	d := &ir.Append{At: s.At, P: b.place(s.P), S: b.shadowOf(s.S), Spread: s.Spread}
+	t := *s
+	t.Elems = nil
+	for _, e := range s.Elems {
+		switch {
+		case s.Spread:
+			sh := b.memory(e)
+			if sh == nil { // as many zeros
+				typed := b.typed(e.Type())
+				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
+				b.emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
+				sh = v.Load()
+			}
+			d.Elems = append(d.Elems, sh)
+			t.Elems = append(t.Elems, e)
+		case activity.IsFloat(e.Type()):
+			val, dot := b.linear(e)
+			d.Elems = append(d.Elems, b.whole(dot, e.Type()))
+			t.Elems = append(t.Elems, val)
+		default:
+			d.Elems = append(d.Elems, b.shadowOf(e))
+			t.Elems = append(t.Elems, e)
+		}
+	}
+	b.emit(d)
+	b.emit(&t)
+}
+
+func length(s ir.Expr) ir.Expr {
+	return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: s}
+}
+
+// copied copies the shadow as the slice; elements without a derivative bring zeros.
+func (b *builder) copied(s *ir.Copy) {
+	if dst := b.memory(s.Dst); dst != nil {
+		if src := b.memory(s.Src); src != nil {
+			b.emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
+		} else {
+			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+			b.emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
+		}
+	}
+	b.emit(s)
 }

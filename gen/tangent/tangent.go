@@ -20,6 +20,7 @@ import (
 type Program struct {
 	activity *activity.Program
 	funcs    map[key]*ir.Func
+	lanes    *lanes
 }
 
 // key is all that the facts of a function depend on.
@@ -29,16 +30,28 @@ type key struct {
 }
 
 // New returns an empty Program.
-func New() *Program {
-	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}}
+func New() *Program { return NewLanes(1) }
+
+// NewLanes returns an empty Program for tangents in n directions at once, the lanes.
+// Where the shadow of a T is a T for one, n variables are the shadow of a float for more,
+// [][n]float64 is that of a []float64, and a struct has a twin, a type without a package
+// that holds the shadows of those of its fields that hold floats, under their names.
+//
+// A derivative is the sum of the shadows times factors that all lanes share. They are
+// computed once, so the lanes agree with tangents for one direction up to rounding.
+func NewLanes(n int) *Program {
+	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}, lanes: newLanes(n)}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
 // f and the shadows of the active ones, which Facts.Params of the second result names; its
 // results are those of f and the shadows of those in Facts.Results. Parameters that are
 // slices or pointers have shadows of the same lengths and capacities, which overlap as they
-// do.
+// do. With several lanes there is a parameter or a result for each lane of a float.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
+	if p.lanes.n < 1 {
+		return nil, nil, &Error{f.Name, fmt.Sprintf("in %d directions; one is the least", p.lanes.n)}
+	}
 	facts, err := p.activity.Of(f, m)
 	if err != nil {
 		return nil, nil, err
@@ -63,23 +76,30 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	if t := p.funcs[k]; t != nil {
 		return t, nil
 	}
-	b := &builder{program: p, facts: facts, shadow: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f)}
-	t := &ir.Func{
-		Name: fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params), Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
-		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
+	b := &builder{
+		program: p, facts: facts, names: ir.NamerOf(f), addressed: addressedIn(f),
+		shadow: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
+	}
+	name := fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params)
+	if n := p.lanes.n; n > 1 {
+		name = fmt.Sprintf("%s_tangent%d_%b", f.Name, n, facts.Params)
 	}
 	if facts.Wanted != 0 {
-		t.Name += fmt.Sprintf("_%b", facts.Wanted)
+		name += fmt.Sprintf("_%b", facts.Wanted)
+	}
+	t := &ir.Func{
+		Name: name, Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
+		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
 	p.funcs[k] = t // a recursive function calls it
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
-			t.Params = append(t.Params, b.of(v))
+			t.Params = append(t.Params, b.shadows(v)...)
 		}
 	}
 	for i, v := range f.Results {
 		if facts.Results.Has(i) {
-			t.Results = append(t.Results, b.of(v))
+			t.Results = append(t.Results, b.shadows(v)...)
 		}
 	}
 	defer func() {
@@ -91,28 +111,63 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 			err = e
 		}
 	}()
-	t.Body = b.block(f.Body)
-	if b.err != nil {
-		return nil, b.err
-	}
+	t.Body = b.body(f.Body)
 	return t, nil
 }
 
-type builder struct {
-	program *Program
-	facts   *activity.Facts
-	shadow  map[*ir.Var]*ir.Var
-	names   *ir.Namer
-	out     ir.Block
-	at      ir.At
-	err     error
+// body is that of the tangent. Shadows of numbers whose address is taken come from the
+// parameters and go to the results.
+func (b *builder) body(body ir.Block) ir.Block {
+	f := b.facts.Func
+	var before, after ir.Block
+	array := func(list []*ir.Var, active activity.Mask, block *ir.Block, load bool) {
+		for i, v := range list {
+			if b.width() == 1 || !active.Has(i) || !activity.IsFloat(v.Type) || !b.addressed[v] {
+				continue
+			}
+			before = append(before, &ir.Let{V: b.of(v), E: zero(b.of(v).Type)})
+			*block = append(*block, b.numbers(v, load)...)
+		}
+	}
+	array(f.Params, b.facts.Params, &before, true)
+	array(f.Results, b.facts.Results, &after, false)
+	out := b.block(body)
+	if len(after) > 0 {
+		end := &ir.Label{Name: b.names.Name("end")}
+		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+			if l == f.Exit {
+				return end
+			}
+			return l
+		}}
+		out = append(ir.Block{&ir.Scope{L: end, Body: m.Block(out)}}, after...)
+	}
+	return append(before, out...)
 }
 
-// of is the shadow of v.
+type builder struct {
+	program   *Program
+	facts     *activity.Facts
+	names     *ir.Namer
+	addressed map[*ir.Var]bool
+	shadow    map[*ir.Var]*ir.Var
+	lane      map[*ir.Var][]*ir.Var // shadows of numbers, if there are several lanes
+	out       ir.Block
+	at        ir.At
+
+	pending []lanesOp
+	reads   map[*ir.Var]bool // by what is pending
+	rows    []row
+}
+
+// of is the shadow of v as one variable.
 func (b *builder) of(v *ir.Var) *ir.Var {
 	s := b.shadow[v]
 	if s == nil {
-		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
+		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: b.program.lanes.of(v.Type), Kind: v.Kind, Pos: v.Pos}
+		if b.width() > 1 && activity.IsFloat(v.Type) {
+			s.Kind = ir.Local // the signature has its lanes
+		}
 		b.shadow[v] = s
 	}
 	return s
@@ -120,8 +175,11 @@ func (b *builder) of(v *ir.Var) *ir.Var {
 
 // place is where the shadow of what stands at p is; p's root is active.
 func (b *builder) place(p *ir.Place) *ir.Place {
-	return &ir.Place{Root: b.of(p.Root), Path: p.Path}
+	return &ir.Place{Root: b.of(p.Root), Path: b.program.lanes.path(p.Root.Type, p.Path)}
 }
+
+// typed is the type of the shadow of a T.
+func (b *builder) typed(t types.Type) ir.Typed { return ir.Typed{T: b.program.lanes.of(t)} }
 
 // carries reports whether the memory at p has a shadow.
 func (b *builder) carries(p *ir.Place) bool {
@@ -131,12 +189,14 @@ func (b *builder) carries(p *ir.Place) bool {
 func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
 
 func (b *builder) block(in ir.Block) ir.Block {
+	b.flush()
 	outer := b.out
 	b.out = nil
 	for _, s := range in {
 		b.at = ir.At{Pos: s.Position()}
 		b.stmt(s)
 	}
+	b.flush()
 	block := b.out
 	b.out = outer
 	return block
@@ -145,23 +205,25 @@ func (b *builder) block(in ir.Block) ir.Block {
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
-		b.emitValue(s.E, func(e ir.Expr) { b.emit(&ir.Let{At: s.At, V: s.V, E: e}) }, func(dot ir.Expr) {
-			b.emit(&ir.Let{At: s.At, V: b.of(s.V), E: dot})
-		}, b.facts.Active(s.V), s.V.Type)
+		b.let(s)
+		return
 	case *ir.Set:
-		b.emitValue(s.E, func(e ir.Expr) { b.emit(&ir.Set{At: s.At, P: s.P, E: e}) }, func(dot ir.Expr) {
-			b.emit(&ir.Set{At: s.At, P: b.place(s.P), E: dot})
-		}, b.carries(s.P), s.P.Type())
+		b.set(s)
+		return
 	case *ir.Add:
 		if b.carries(s.P) {
 			val, dot := b.linear(s.E)
 			if dot != nil {
-				b.emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
+				b.add(s.At, s.P, dot)
 			}
-			b.emit(&ir.Add{At: s.At, P: s.P, E: val})
-			return
+			s = &ir.Add{At: s.At, P: s.P, E: val}
 		}
+		b.assigned(s.P)
 		b.emit(s)
+		return
+	}
+	b.flush()
+	switch s := s.(type) {
 	case *ir.Append:
 		b.appended(s)
 	case *ir.Copy:
@@ -190,157 +252,4 @@ func (b *builder) stmt(s ir.Stmt) {
 
 func (b *builder) refuse(format string, args ...any) {
 	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...)})
-}
-
-// emitValue writes an assignment of e, of type t, and before it, if it is active, that of
-// the shadow.
-func (b *builder) emitValue(e ir.Expr, primal, tangent func(ir.Expr), active bool, t types.Type) {
-	switch {
-	case !active:
-		primal(e)
-	case e == nil:
-		tangent(nil)
-		primal(nil)
-	case activity.IsFloat(t):
-		val, dot := b.linear(e)
-		if dot == nil {
-			dot = zero(t)
-		}
-		// The value is computed once where its own derivative reads it.
-		tangent(dot)
-		primal(val)
-	default:
-		tangent(b.shadowOf(e))
-		primal(e)
-	}
-}
-
-// zero is the zero value of a type.
-func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
-
-// appended appends to the shadow as to the slice: both grow alike.
-func (b *builder) appended(s *ir.Append) {
-	if !b.carries(s.P) {
-		b.emit(s)
-		return
-	}
-	d := &ir.Append{At: s.At, P: b.place(s.P), S: b.shadowOf(s.S), Spread: s.Spread}
-	t := *s
-	t.Elems = nil
-	for _, e := range s.Elems {
-		switch {
-		case s.Spread:
-			sh := b.memory(e)
-			if sh == nil { // as many zeros
-				v := &ir.Var{Name: b.names.Name("zeros"), Type: e.Type()}
-				b.emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: ir.Typed{T: e.Type()}, N: length(e)}})
-				sh = v.Load()
-			}
-			d.Elems = append(d.Elems, sh)
-			t.Elems = append(t.Elems, e)
-		case activity.IsFloat(e.Type()):
-			val, dot := b.linear(e)
-			if dot == nil {
-				dot = zero(e.Type())
-			}
-			d.Elems = append(d.Elems, dot)
-			t.Elems = append(t.Elems, val)
-		default:
-			d.Elems = append(d.Elems, b.shadowOf(e))
-			t.Elems = append(t.Elems, e)
-		}
-	}
-	b.emit(d)
-	b.emit(&t)
-}
-
-func length(s ir.Expr) ir.Expr {
-	return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: s}
-}
-
-// copied copies the shadow as the slice; elements without a derivative bring zeros.
-func (b *builder) copied(s *ir.Copy) {
-	if dst := b.memory(s.Dst); dst != nil {
-		if src := b.memory(s.Src); src != nil {
-			b.emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
-		} else {
-			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
-			b.emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
-		}
-	}
-	b.emit(s)
-}
-
-// call calls the tangent of a function some of whose arguments carry derivatives.
-func (b *builder) call(s *ir.Call) {
-	callee := b.facts.Callee(s)
-	if callee == nil {
-		for _, r := range s.Results {
-			if r != nil && b.facts.Active(r) {
-				b.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
-			}
-		}
-		b.emit(s)
-		return
-	}
-	if callee.Params == 0 && callee.Results == 0 {
-		b.emit(s)
-		for _, r := range s.Results {
-			if r != nil && b.facts.Active(r) {
-				b.emit(&ir.Set{At: s.At, P: b.of(r).Place(), E: zero(r.Type)})
-			}
-		}
-		return
-	}
-	t, err := b.program.build(callee)
-	if err != nil {
-		if e, ok := err.(*Error); ok {
-			panic(e)
-		}
-		b.refuse("%v", err)
-	}
-	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: t}}
-	c.Args = append(c.Args, s.Args...)
-	for i, a := range s.Args {
-		if !callee.Params.Has(i) {
-			continue
-		}
-		if activity.IsFloat(a.Type()) {
-			val, dot := b.linear(a)
-			c.Args[i] = val
-			if dot == nil {
-				dot = zero(a.Type())
-			}
-			c.Args = append(c.Args, dot)
-			continue
-		}
-		c.Args = append(c.Args, b.shadowOf(a))
-	}
-	c.Results = append(c.Results, s.Results...)
-	for i := range callee.Func.Results {
-		if !callee.Results.Has(i) {
-			continue
-		}
-		var sh *ir.Var
-		if r := resultOf(s, i); r != nil && b.facts.Active(r) {
-			sh = b.of(r)
-		}
-		c.Results = append(c.Results, sh)
-	}
-	for len(c.Results) < len(t.Results) { // a call whose results are all dropped
-		c.Results = append(c.Results, nil)
-	}
-	b.emit(c)
-	for i, r := range s.Results {
-		if r != nil && b.facts.Active(r) && !callee.Results.Has(i) {
-			b.emit(&ir.Set{At: s.At, P: b.of(r).Place(), E: zero(r.Type)})
-		}
-	}
-}
-
-func resultOf(s *ir.Call, i int) *ir.Var {
-	if i < len(s.Results) {
-		return s.Results[i]
-	}
-	return nil
 }

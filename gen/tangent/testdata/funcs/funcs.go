@@ -247,3 +247,136 @@ func pieces(n int) (a, b []float64) {
 	}
 	return a, a[2:]
 }
+
+type body struct {
+	Name     string
+	At, Last vector
+	Mass     float64
+	Next     *body
+	Trail    []vector
+	scales   map[string]float64
+}
+
+type vector [2]float64
+
+type tagged[T any] struct {
+	Kind int
+	V    T
+	vector
+}
+
+func Lists(x []float64) float64 {
+	var first *body
+	for i, v := range x {
+		b := &body{Name: "b", Mass: v * v, Next: first}
+		b.At = vector{v, 2 * v * x[0]}
+		b.At = vector{b.At[1], b.At[0]}
+		b.Last[i%2] = v
+		first = b
+	}
+	all := make([]body, 0, 2)
+	for b := first; b != nil; b = b.Next {
+		b.Trail = append(b.Trail, b.At, vector{b.Mass})
+		b.Trail[0][1] *= b.Last[0] + 3
+		b.Next.drag(b.Mass)
+		all = append(all, *b)
+	}
+	all[1], all[0] = all[0], all[1]
+	s := 0.0
+	for i := range all {
+		all[i].At[i%2] += all[len(all)-1-i].Mass
+		for _, p := range all[i].Trail {
+			s += p[0]*all[i].At[1] - p[1]*all[i].At[0]
+		}
+	}
+	return s
+}
+
+func (b *body) drag(d float64) {
+	if b != nil {
+		b.Mass += d * b.At[0]
+	}
+}
+
+func Tags(x []float64) (r float64) {
+	t := tagged[float64]{Kind: 3, V: x[0], vector: vector{x[1], x[2]}}
+	list := []tagged[float64]{t, {V: t.V * x[3]}, 3: {Kind: 1}}
+	list[2].vector = t.vector
+	list[3].V += list[1].V
+	anonymous := struct {
+		N int
+		X [2]float64
+	}{X: [2]float64{x[0], math.Exp(x[1])}}
+	other := anonymous
+	other.X[0] *= x[2]
+	for i := range list {
+		r += list[i].V * list[(i+1)%4].vector[i%2] * anonymous.X[i%2] * other.X[0]
+	}
+	return r
+}
+
+// Addressed has numbers whose address is taken in its signature.
+func Addressed(a, b float64) (r, s float64) {
+	p, q := &a, &r
+	*p *= b
+	*q = a + b
+	if b > 1 {
+		*q *= *p
+		s = r
+		return r, s * 2
+	}
+	t := &s
+	*t, *q = *q, *p**p
+	half(q, 3)
+	half(&b, a)
+	s += b
+	return
+}
+
+func half(x *float64, y float64) { *x = *x*0.5 + y**x }
+
+func Arrays(x []float64) float64 {
+	a := turned([3]float64{x[0], x[1], x[2]}, x[3])
+	b := a
+	a = [3]float64{a[1], a[2] * b[0], a[0]}
+	for i := range a {
+		b[i] += a[i] * float64(i)
+		j := (i + 1) % 3
+		b[j] = b[i] * b[j]
+		j = i
+		a[j] -= b[i]
+	}
+	view := b[1:]
+	view[0] += view[1] * a[2]
+	c := [2][3]float64{a, b}
+	c[1] = c[0]
+	c[0][2] = x[0] * x[0]
+	m := [3]float64{1: x[1]}
+	return c[1][2]*b[1] + a[0]*c[0][2] + m[1]*m[0] + m[1]*b[2]
+}
+
+func turned(a [3]float64, by float64) [3]float64 {
+	a[0], a[1] = a[0]*by-a[1], a[1]+a[0]*math.Sqrt(by)
+	return a
+}
+
+// Straight has statements that can be put off behind others, and some that cannot.
+func Straight(x []float64, n int) float64 {
+	a, b := x[0], x[1]
+	c := a * b
+	a = a*c + b
+	i := n % 2
+	d := x[i] * a
+	i++
+	d += x[i] * c
+	x[i] = a - d
+	c, d = d*c, c/d
+	x[0] += x[1] * x[1]
+	a /= 3
+	e := -(a*a - x[i]*2) * 4 / (c + 5)
+	f := (a + b + c) * e
+	g := (a - a*2 + c*c - c*c*c) * 0.5
+	return -f - g - min(f, g*d)
+}
+
+func Infinite(a, b float64) float64 { return math.Sqrt(a) + math.Exp(b) + math.Pow(a, 0.5) }
