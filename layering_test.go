@@ -38,7 +38,7 @@ func TestLayering(t *testing.T) {
 		"problems":                ".",
 		"gen/ir":                  "rules",
 		"gen/activity":            "gen/ir",
-		"gen/adjoint":             "gen/activity gen/ir rules",
+		"gen/adjoint":             "gen/activity gen/flatten gen/ir rules",
 		"gen/flatten":             "gen/ir",
 		"gen/tangent":             "gen/activity gen/ir rules",
 		"gen/traced":              "gen/activity gen/ir",

@@ -24,14 +24,16 @@ import (
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/flatten"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Options choose among adjoints that compute the same. The zero value is the fastest.
 type Options struct {
-	KeepAll bool // keep the old value of every place that is written
-	NoRerun bool // compute nothing again
-	NoFuse  bool // run forward and reverse sweep of loops apart
+	KeepAll   bool // keep the old value of every place that is written
+	NoRerun   bool // compute nothing again
+	NoFuse    bool // run forward and reverse sweep of loops apart
+	NoFlatten bool // leave short calls, loops and arrays as they are
 	// Overlap says that arguments may overlap each other.
 	Overlap bool
 }
@@ -44,13 +46,14 @@ type Program struct {
 	built    map[key]*builder
 	order    []*builder
 	purity   map[*ir.Func]bool
+	flatten  *flatten.Program
 	work     *Workspace
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{}, flatten: flatten.New(),
 		work: newWorkspace(pkg, name),
 	}
 }

@@ -38,8 +38,8 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 
 // variants are the options that all give the same.
 var variants = map[string]adjoint.Options{
-	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
-	"nothing": {KeepAll: true, NoRerun: true, NoFuse: true},
+	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true}, "no flat": {NoFlatten: true},
+	"nothing": {KeepAll: true, NoRerun: true, NoFuse: true, NoFlatten: true},
 }
 
 // numbers are the floats of an argument.

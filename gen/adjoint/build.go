@@ -337,6 +337,12 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 	if l, ok := s.E.(*ir.Literal); ok && leads(t) {
 		n.post = append(n.post, b.elements(l, b.shadowPlace(s.P))...)
 	}
+	if leads(t) && ownFloats(t) && len(n.post) > 0 {
+		// What is given back goes by the shadows that there were before.
+		first := &node{at: s.At, post: n.post, coupled: true}
+		n.post, n.coupled = nil, true
+		out = append([]*node{first}, out...)
+	}
 	return append(out, n)
 }
 

@@ -16,10 +16,12 @@ type emitter struct {
 	raise map[*ir.Var]bool // variables that are declared at the top
 	// results are the variables that stand for results in a function of both sweeps.
 	results map[*ir.Var]*ir.Var
+	// early are the variables whose adjoints are there before the forward sweep ends.
+	early map[*ir.Var]bool
 }
 
 func (b *builder) emitter() *emitter {
-	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{}, local: b.key.mode == joint, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{}}
+	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{}, local: b.key.mode == joint, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{}, early: map[*ir.Var]bool{}}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			if l, ok := n.s.(*ir.Let); ok && b.flow.wanted[l.V] {
@@ -45,7 +47,42 @@ func (b *builder) emitter() *emitter {
 		delete(e.raise, v)
 	}
 	e.slots(b.body, 0)
+	e.adjoints(b.body)
 	return e
+}
+
+// adjoints declares, at the top, the adjoints of variables around loops that are fused.
+func (e *emitter) adjoints(list []*node) {
+	if !anyFused(list) {
+		return
+	}
+	k := fusedAt(list)
+	head := list
+	if k >= 0 {
+		head = list[:k]
+		e.adjoints(list[k].then)
+	}
+	for _, n := range head {
+		if l, ok := n.s.(*ir.Let); ok && e.b.carries(l.V) && e.b.twins[l.V] == nil {
+			e.early[l.V] = true
+			e.top = append(e.top, &ir.Let{At: n.at, V: e.b.own(l.V)})
+		}
+		e.adjoints(n.then)
+		e.adjoints(n.els)
+	}
+}
+
+// anyFused reports whether a loop is fused in a list or in the branches in it.
+func anyFused(list []*node) bool {
+	for _, n := range list {
+		if n.fused {
+			return true
+		}
+		if _, ok := n.s.(*ir.If); ok && (anyFused(n.then) || anyFused(n.els)) {
+			return true
+		}
+	}
+	return false
 }
 
 // lower declares variables where they are: the reverse sweep stands in the same block.
@@ -93,14 +130,7 @@ func (e *emitter) slots(list []*node, depth int) {
 func (e *emitter) forward(list []*node) (out ir.Block) {
 	if k := fusedAt(list); k >= 0 {
 		head, tail := list[:k:k], list[k+1:]
-		for _, n := range head {
-			if l, ok := n.s.(*ir.Let); ok && e.b.carries(l.V) && e.b.twins[l.V] == nil {
-				bar := e.b.own(l.V)
-				e.top = append(e.top, &ir.Let{At: n.at, V: bar})
-				out = append(out, &ir.Set{At: n.at, P: bar.Place(), E: zeroOf(l.V.Type)})
-			}
-		}
-		out = append(out, e.forward(head)...)
+		out = e.forward(head)
 		out = append(out, e.rename(e.reverse(tail))...)
 		out = append(out, e.fusedLoop(list[k]))
 		return append(out, e.forward(tail)...)
@@ -122,6 +152,9 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			loop.Body = e.forward(n.then)
 			out = append(out, &loop)
 		case *ir.Let:
+			if e.early[s.V] {
+				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
+			}
 			if !e.raise[s.V] {
 				out = append(out, s)
 				break
@@ -193,7 +226,7 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		if e.b.flow.reruns[l.V] {
 			head = append(head, &ir.Let{At: n.at, V: e.renamed(l.V), E: l.E})
 		}
-		if k < 0 && e.b.carries(l.V) && e.b.twins[l.V] == nil {
+		if !e.early[l.V] && e.b.carries(l.V) && e.b.twins[l.V] == nil {
 			head = append(head, &ir.Let{At: n.at, V: e.b.own(l.V)})
 		}
 	}

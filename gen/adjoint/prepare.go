@@ -35,8 +35,12 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	if g := p.prepared[f]; g != nil {
 		return g
 	}
-	names := ir.NamerOf(f)
-	clone, _ := ir.Clone(f, nil)
+	short := f
+	if !p.opts.NoFlatten {
+		short = p.flatten.Of(f)
+	}
+	names := ir.NamerOf(short)
+	clone, _ := ir.Clone(short, nil)
 	g := &prepared{
 		f: clone, names: names,
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},

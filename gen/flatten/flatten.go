@@ -35,7 +35,7 @@ func (p *Program) Of(f *ir.Func) *ir.Func {
 		return g
 	}
 	g, _ := ir.Clone(f, nil)
-	p.funcs[f] = g // a recursive function calls it
+	p.funcs[f], p.funcs[g] = g, g // a recursive function calls it
 	p.busy[g] = true
 	n := ir.NamerOf(g)
 	g.Body = p.inline(g.Body, n)
