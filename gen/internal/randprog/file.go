@@ -67,7 +67,7 @@ func LoadFile(name string) (*Case, error) {
 		return nil, fmt.Errorf("%s: no line %q", name, inputMark)
 	}
 	for i, s := range []string{c.source, wide(c.source)} {
-		fs, err := lowered(s, []string{"F"})
+		fs, err := Lower([]string{"F"}, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
