@@ -275,28 +275,32 @@ func (b *builder) let(s *ir.Let) (out []*node) {
 		n.post = w.out
 	}
 	if l, ok := s.E.(*ir.Literal); ok && b.leads(s.V) {
-		n.post = append(n.post, b.elements(l, b.of(s.V).Place())...)
+		take, give := b.elements(l, b.of(s.V).Place())
+		n.post = append(append(n.post, take...), give...)
 	}
 	return append(out, n)
 }
 
-// elements gives the numbers in the literal of a slice, whose shadow is at p, their
-// adjoints.
-func (b *builder) elements(l *ir.Literal, p *ir.Place) ir.Block {
+// elements takes the adjoints of the numbers in the literal of a slice, whose shadow is
+// at p, and gives them to what they are computed from.
+func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	of := elemOf(l.T)
 	if of == nil || !ownFloats(of) {
-		return nil
+		return nil, nil
 	}
 	w := &writer{b: b, at: b.at}
 	for i, k := range l.Keys {
-		at := step(p, ir.IndexStep(count(int64(k))))
-		if isFloat(of) {
-			w.float(l.Elems[i], load(at, of))
-		} else {
-			w.value(l.Elems[i], at)
-		}
+		v := b.g.local("t", of)
+		give = append(give, w.within(func() {
+			if isFloat(of) {
+				w.float(l.Elems[i], v.Load())
+			} else {
+				w.value(l.Elems[i], v.Place())
+			}
+		})...)
+		take = append(take, &ir.Let{At: b.at, V: v, E: load(step(p, ir.IndexStep(count(int64(k)))), of)})
 	}
-	return w.out
+	return take, give
 }
 
 func (b *builder) set(s *ir.Set) (out []*node) {
@@ -335,9 +339,10 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 		}
 	}
 	if l, ok := s.E.(*ir.Literal); ok && leads(t) {
-		n.post = append(n.post, b.elements(l, b.shadowPlace(s.P))...)
+		take, give := b.elements(l, b.shadowPlace(s.P))
+		n.pre, n.post = append(n.pre, take...), append(n.post, give...)
 	}
-	if leads(t) && ownFloats(t) && len(n.post) > 0 {
+	if leads(t) && len(n.post) > 0 {
 		// What is given back goes by the shadows that there were before.
 		first := &node{at: s.At, post: n.post, coupled: true}
 		n.post, n.coupled = nil, true

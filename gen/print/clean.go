@@ -3,6 +3,8 @@ package print
 import (
 	"go/token"
 	"go/types"
+	"reflect"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -50,6 +52,12 @@ func clean(b ir.Block) (out ir.Block) {
 			} else {
 				out = append(out, &loop)
 			}
+		case *ir.Set:
+			if assignsItself(s) {
+				out = append(out, blankSet(s.At, s.E)...)
+			} else {
+				out = append(out, s)
+			}
 		default:
 			out = append(out, s)
 		}
@@ -58,6 +66,12 @@ func clean(b ir.Block) (out ir.Block) {
 		}
 	}
 	return out
+}
+
+// assignsItself reports whether s does nothing, which vet takes for a mistake.
+func assignsItself(s *ir.Set) bool {
+	l, ok := s.E.(*ir.Load)
+	return ok && l.P.Root == s.P.Root && slices.EqualFunc(l.P.Path, s.P.Path, func(a, b ir.Step) bool { return reflect.DeepEqual(a, b) })
 }
 
 // completes reports whether control may come to the end of b, of which only the last

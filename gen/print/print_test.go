@@ -267,3 +267,33 @@ func TestConstantBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestItself: a variable that is only assigned to itself is not used.
+func TestItself(t *testing.T) {
+	fs, err := ir.Parse(`
+func f(x []float64) (r float64) exit {
+	let p [2]float64
+	let q float64 = x[0]
+	q = q
+	p = p
+	p[1] = p[1]
+	x[1] = x[1]
+	r = x[0]
+}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: fs[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := types.Config{Importer: importer.Default()}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conf.Check("p", fset, []*ast.File{file}, nil); err != nil || strings.Contains(string(text), "x[1] = x[1]") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

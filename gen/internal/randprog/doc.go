@@ -11,4 +11,10 @@
 // program with its inputs, on which the oracles of [Tangent] and [Adjoint] can be asked.
 // [Case.Shrink] makes a program that fails small, and [Save] writes it to a file that
 // [LoadFile] reads again.
+//
+// Tests run a few hundred programs. More are run by
+//
+//	go test ./gen/tangent -run TestRandom -timeout 2h -args -programs 20000 -seed 1
+//
+// and the programs that have failed, under testdata/failures, each time.
 package randprog

@@ -11,7 +11,7 @@ import (
 
 // Files of failures begin with comments that say what failed.
 const (
-	oracleMark = "// oracle: "
+	failedMark = "// failed: "
 	seedMark   = "// seed: "
 	sigMark    = "// signature: "
 	inputMark  = "// input: "
@@ -24,7 +24,7 @@ func (c *Case) Save(dir string, seed uint64, why error) (string, error) {
 	}
 	var b strings.Builder
 	text, _, _ := strings.Cut(why.Error(), "\n")
-	fmt.Fprintf(&b, "%s%s\n%s%d\n%s%d\n", oracleMark, text, seedMark, seed, sigMark, c.Sig)
+	fmt.Fprintf(&b, "%s%s\n%s%d\n%s%d\n", failedMark, text, seedMark, seed, sigMark, c.Sig)
 	for _, in := range c.Inputs {
 		line, err := json.Marshal(in)
 		if err != nil {
@@ -67,7 +67,7 @@ func LoadFile(name string) (*Case, error) {
 		return nil, fmt.Errorf("%s: no line %q", name, inputMark)
 	}
 	for i, s := range []string{c.source, wide(c.source)} {
-		fs, err := lowered(s, []string{"F"})
+		fs, err := Lower([]string{"F"}, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

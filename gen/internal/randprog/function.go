@@ -160,7 +160,12 @@ var shapes = []struct {
 		ret: []string{"p.A = $0\nreturn p.B", "return $0"}},
 	{text: "func %s[T float64 | float32](s, t T) T {\nif s > t {\ns, t = t, s\n}\nfor i := range 3 {\ns += (t - s)*0.5\nif s > T(i) {\nreturn s*0.5\n}\n}\nreturn t - s*0.5\n}", pure: true},
 	{text: "func %s(f func(float64) float64, a float64, x []float64) float64 {\nn := len(x) & 3\n_ = n\n$0return (f(a) - f(x[0]))*0.5\n}",
-		vars: map[Kind][]string{Float: {"a", "f(a)*0.5"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return f($0)*0.5"}},
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return f($0)*0.5"}},
+	{text: "func %s(x, y []float64, a float64) (float64, []float64) {\nn := len(y) & 3\n_ = n\n$0return (a + x[0] - y[len(y)-1])*0.5, y\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"x", "y"}}, index: []string{"n&3"}, ret: []string{"return $0, $2", "return x[0], y"}},
+	{text: "func %s(r *float64, s *[]float64, a float64) P {\nn := len(*s) & 3\np := P{A: *r, X: *s}\n_, _ = n, p\n$0*r = (*r + a)*0.5\np.V[1] = (*s)[0]\nreturn p\n}",
+		vars: map[Kind][]string{Float: {"a", "(*r)", "p.A", "p.B"}, Slice: {"(*s)"}, Struct: {"p"}, Array: {"p.V"}, Ref: {"r"}}, index: []string{"n&3"},
+		ret: []string{"p.B = $0\nreturn p", "return P{A: $0, V: p.V, X: $2}"}},
 }
 
 // helpers makes the functions of a program.
@@ -174,12 +179,9 @@ func (g *generator) helpers() {
 		for kind, names := range s.vars {
 			g.declare(kind, names...)
 		}
-		if k == 7 {
-			g.at.vars[Float] = []string{"a"} // a call is no variable
-		}
 		g.at.header = append([]string{}, g.at.vars[Slice]...)
 		g.at.ret = func() *Node {
-			kids := []*Node{g.float(1), g.float(0), node(Slice, "x")}
+			kids := []*Node{g.float(1), g.float(0), g.pick(Slice)}
 			return stmt(g.one(s.ret...), kids...)
 		}
 		if len(g.at.vars[Slice]) == 0 {
@@ -286,6 +288,16 @@ func (g *generator) calls() *Node {
 	case 5:
 		if g.has(Struct) {
 			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1), g.view())
+		}
+	case 8:
+		y := g.name("s")
+		n := stmt(v+", "+y+" := "+h.name+"($0, $1, $2)\n_, _ = "+v+", "+y, g.view(), g.view(), g.float(1))
+		g.declare(Float, v)
+		g.local(Slice, y)
+		return n
+	case 9:
+		if g.has(Struct) && len(g.at.header) > 0 {
+			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.one(g.at.header...)), g.float(1))
 		}
 	case 7:
 		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }", "func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")

@@ -33,9 +33,10 @@ func (c *Case) Source() string {
 	return c.source
 }
 
-// standard are the packages of the standard library that programs import.
+// standard are the packages that programs import, and those that generated code does.
 var standard = sync.OnceValues(func() (map[string]*packages.Package, error) {
-	list, err := lower.Load(".", libraryImports, lower.LoadOptions{})
+	paths := append([]string{"github.com/nabla-ad/nabla/rules", "github.com/nabla-ad/nabla/gen/rt"}, libraryImports...)
+	list, err := lower.Load(".", paths, lower.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +54,26 @@ func (m importer) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s", path)
 }
 
-// typeCheck makes package rnd of a file, without the go command.
-func typeCheck(src string) (*packages.Package, error) {
+// typeCheck makes package rnd of files, without the go command.
+func typeCheck(files []string) (*packages.Package, error) {
 	std, err := standard()
 	if err != nil {
 		return nil, err
 	}
 	fset := std["math"].Fset
-	const name = "rnd.go"
-	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
+	var names []string
+	var syntax []*ast.File
+	for i, src := range files {
+		name := fmt.Sprintf("rnd%d.go", i)
+		f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		names, syntax = append(names, name), append(syntax, f)
 	}
 	p := &packages.Package{
-		ID: "rnd", Name: "rnd", PkgPath: "rnd", Fset: fset, Syntax: []*ast.File{f}, TypesSizes: std["math"].TypesSizes,
-		GoFiles: []string{name}, CompiledGoFiles: []string{name}, Imports: map[string]*packages.Package{},
+		ID: "rnd", Name: "rnd", PkgPath: "rnd", Fset: fset, Syntax: syntax, TypesSizes: std["math"].TypesSizes,
+		GoFiles: names, CompiledGoFiles: names, Imports: map[string]*packages.Package{},
 		TypesInfo: &types.Info{
 			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 			Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
@@ -88,12 +94,14 @@ func typeCheck(src string) (*packages.Package, error) {
 
 // release forgets the positions of a package, of which there would be no end.
 func release(p *packages.Package) {
-	p.Fset.RemoveFile(p.Fset.File(p.Syntax[0].FileStart))
+	for _, f := range p.Syntax {
+		p.Fset.RemoveFile(p.Fset.File(f.FileStart))
+	}
 }
 
-// lowered are functions of a file, lowered.
-func lowered(src string, names []string) ([]*ir.Func, error) {
-	pkg, err := typeCheck(src)
+// Lower type-checks files of package rnd and lowers functions of it.
+func Lower(names []string, files ...string) ([]*ir.Func, error) {
+	pkg, err := typeCheck(files)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +136,7 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 			out[i].Inputs = append(out[i].Inputs, p.Input(k))
 		}
 	}
-	fs, err := lowered(Batch(list), names)
+	fs, err := Lower(names, Batch(list))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +151,7 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 	if len(again) == 0 {
 		return out, nil
 	}
-	ws, err := lowered(wide(Batch(again)), names[:len(again)])
+	ws, err := Lower(names[:len(again)], wide(Batch(again)))
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,12 @@ func (n *Node) or(alts ...string) *Node {
 	return n
 }
 
+// braced puts a statement in a block of its own.
+func (n *Node) braced() *Node {
+	n.Text = "{\n" + n.Text + "\n}"
+	return n
+}
+
 // print writes the node for the program with the given mark.
 func (n *Node) print(b *strings.Builder, mark string) {
 	if n.Kind == Block {

@@ -45,6 +45,7 @@ var constructs = []string{
 	"[3]float64", "[2]P{", "[]P{", "[][]float64", "small(", "swapped(", "named(", "rings(", "even(", "fold(", "table[", "weights", "half",
 	".push(", ".next()", ".moved(", ".plus\n", "panic(", "return\n", "return r", "if v := ", "} else {", "min(", "max(", "math.", "*r", ":len(",
 	"T float64 | float32", "x ...float64", "f func(float64) float64", "k-1)", "*P) h", "P) h", "x, y = y, x",
+	"[]*P{", "[2][]float64", "struct {", "type cell", "(*P).push", "[]small{", "cap(", "make([]float64, 1, 3)", ":= &x", "aDot", "a := float64(", "for ok := ",
 }
 
 func TestConstructs(t *testing.T) {

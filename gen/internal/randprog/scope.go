@@ -46,6 +46,7 @@ type context struct {
 	fuel   int // statements left
 	self   *helper
 	inside bool // of a closure
+	again  bool // a name is declared again in this scope
 	ret    func() *Node
 }
 
@@ -62,6 +63,7 @@ func (g *generator) enter() (leave func()) {
 	g.at.loops = g.at.loops[:len(g.at.loops):len(g.at.loops)]
 	g.at.breaks = g.at.breaks[:len(g.at.breaks):len(g.at.breaks)]
 	g.at.depth++
+	g.at.again = false
 	return func() {
 		saved.fuel = g.at.fuel
 		g.at = saved

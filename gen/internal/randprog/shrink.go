@@ -99,8 +99,34 @@ func (s *shrinker) pass() {
 			s.statements(i)
 		}
 	}
+	for _, n := range s.best.Program.nodes() {
+		if name, _, ok := strings.Cut(n.Text, " := "); ok && n.Kind == Stmt && len(words(name)) == 1 {
+			s.without(name)
+		}
+	}
 	for i := 0; i < len(s.best.Program.nodes()); i++ {
 		s.piece(i)
+	}
+}
+
+// without drops a variable with all statements that name it.
+func (s *shrinker) without(name string) {
+	p := s.best.Program.clone()
+	dropped := false
+	for _, n := range p.nodes() {
+		if n.Kind != Block {
+			continue
+		}
+		n.Kids = slices.DeleteFunc(n.Kids, func(k *Node) bool {
+			var b strings.Builder
+			k.print(&b, "")
+			found := slices.Contains(words(b.String()), name)
+			dropped = dropped || found
+			return found
+		})
+	}
+	if dropped {
+		s.try(p)
 	}
 }
 

@@ -79,8 +79,12 @@ func (g *generator) assignment() *Node {
 func (g *generator) declaration() *Node {
 	switch g.IntN(12) {
 	case 0, 1:
-		e := g.float(2)
-		return g.define(Float, g.name("f"), "$0", node(Float, "float64($0)", e))
+		e := node(Float, "float64($0)", g.float(2))
+		if g.at.depth > 2 && !g.at.again && g.chance(4) {
+			g.at.again = true
+			return g.define(Float, g.one("a", "b"), "$0", e) // another one of the same name
+		}
+		return g.define(Float, g.name(g.one("f", "f", "f", "t", "d", "aDot", "zeros", "_f")), "$0", e)
 	case 2:
 		i := g.name("i")
 		e := g.integer(1)
@@ -225,55 +229,6 @@ func (g *generator) composite() *Node {
 	case 8:
 		p := g.pick(Struct)
 		return stmt("$0, $1 = $1, $0", p, g.pick(Struct))
-	}
-	return nil
-}
-
-// oddity is one of the statements that only a reader of the language's definition writes.
-func (g *generator) oddity() *Node {
-	switch g.IntN(9) {
-	case 8:
-		// Either memory that changes, or a variable that nobody writes.
-		v := g.name("w")
-		return stmt(v+" := $0\nif $1 {\n"+v+" = "+g.one("weights", "weights[1:]")+"\n}\n$2 = ("+v+"[0] + "+v+"[len("+v+")-1])*0.5", g.view(), g.cond(1), g.place())
-	case 0:
-		if g.has(Pointer) {
-			return stmt("n, $0.V[uint(n)%3], $0.N = int(uint8(n*77))%5, $0.A, n&7", g.pick(Pointer))
-		}
-	case 1:
-		if g.has(Pointer) {
-			return stmt("switch $0.next() {\ncase $1, $0.next() - 1:\n$2 -= 0.5\ncase $0.next():\n$2 += 0.25\n}", g.pick(Pointer), g.index(), g.place())
-		}
-	case 2:
-		if g.has(Pointer) {
-			return stmt("$1[$0.next()%len($1)] *= 0.5", g.pick(Pointer), g.pick(Slice))
-		}
-	case 3:
-		s := g.name("e")
-		d := g.IntN(3)
-		return stmt("var "+s+" []*int\nfor i := 0; i < 5; i++ {\njump := func(d int) { i += d }\nif "+s+" = append("+s+", &i); $0 {\njump(1)\ncontinue\n}\njump("+
-			fmt.Sprint(d)+")\n}\nfor _, e := range "+s+" {\nn = (n*3 + *e) % 9\n}", g.cond(0))
-	case 4:
-		if g.has(Pointer) && g.at.weight <= 6 {
-			return stmt("for $0.N = 0; $0.N < len($1); $0.N++ {\n$1[$0.N] -= $2\n}\n$0.N = 1", g.pick(Pointer), g.pick(Slice), g.tame(0))
-		}
-	case 5:
-		if g.has(Pointer) {
-			q := g.pick(Pointer)
-			return stmt("for i := 0; $0.next() != 3 && i < 5; i, $2 = i+1, $2*0.5 {\nif $1 {\ncontinue\n}\n$2 += float64($0.N)*0.25\n}", q, g.cond(0), g.pick(Float))
-		}
-	case 6:
-		if g.has(Ref) {
-			v := g.name("f")
-			return stmt("for "+v+" := $0; n < 3; n++ {\n$1 = &"+v+"\n"+v+" *= 0.5\n}", node(Float, "float64($0)", g.float(1)), g.pick(Ref))
-		}
-	case 7:
-		f, x := g.name("f"), g.name("c")
-		if g.has(Struct) {
-			// A method value copies its receiver.
-			p := g.pick(Struct)
-			return stmt(f+" := $0.plus\n$0.A = $1\n"+x+" := "+f+"($2)\n$3 = ("+x+" - $0.A)*0.5", p, g.float(1), g.float(1), g.place())
-		}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// oracle: oracle value, input 0: the function gives <nil>, its tangent panic: runtime error: slice bounds out of range [1:0]
+// failed: oracle value, input 0: the function gives <nil>, its tangent panic: runtime error: slice bounds out of range [1:0]
 // seed: 7
 // signature: 4
 // input: {"Mem":[0.5,1.5,2.5,3.5,0.5,1.5,2.5],"Windows":[[3,7,7],[3,6,6],[1,4,4],[0,7,7]],"Numbers":[1.5,1.5,1.5,1.5,1.5,1.5,1.5,1.5,1.5,1.5,1.5,1.5],"N":1,"Aliased":true}
