@@ -27,6 +27,9 @@ type builder struct {
 	analysed  bool
 	recursive bool // was called before it was analysed
 	fwd, rev  *ir.Func
+
+	stacks   []stack     // of the workspace that it uses
+	counters []*ir.Place // and how much it uses of its memory
 }
 
 // node is a statement of the forward sweep with its reversal: before, the old value is

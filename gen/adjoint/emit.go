@@ -13,6 +13,7 @@ type emitter struct {
 	top   ir.Block // declarations of what both sweeps know, in a function of both
 	fresh map[*ir.Var]*ir.Var
 	local bool             // both sweeps are in one function
+	depth int              // of loops around
 	raise map[*ir.Var]bool // variables that are declared at the top
 	// results are the variables that stand for results in a function of both sweeps.
 	results map[*ir.Var]*ir.Var
@@ -112,7 +113,7 @@ func (e *emitter) slots(list []*node, depth int) {
 			} else if w.window != nil {
 				base = w.window.Name
 			}
-			w.slot = &stack{ws: e.b.ws, field: e.b.p.work.stack(base, w.t()), of: w.t()}
+			w.slot = e.stack(base, w.t())
 		}
 		inner := depth
 		switch {
@@ -124,6 +125,13 @@ func (e *emitter) slots(list []*node, depth int) {
 		e.slots(n.then, inner)
 		e.slots(n.els, inner)
 	}
+}
+
+// stack is a new stack of the workspace.
+func (e *emitter) stack(base string, t types.Type) *stack {
+	s := stack{ws: e.b.ws, field: e.b.p.work.stack(base, t), of: t}
+	e.b.stacks = append(e.b.stacks, s)
+	return &s
 }
 
 // forward writes the forward sweep.
@@ -149,11 +157,17 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: e.forward(n.then)})
 		case *ir.Loop:
 			loop := *s
+			e.depth++
 			loop.Body = e.forward(n.then)
+			e.depth--
 			out = append(out, &loop)
 		case *ir.Let:
 			if e.early[s.V] {
 				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
+			}
+			if isNew(s.E) && !e.b.flow.escapes(s.V) {
+				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
+				break
 			}
 			if !e.raise[s.V] {
 				out = append(out, s)
@@ -169,6 +183,15 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 		}
 	}
 	return out
+}
+
+// isNew reports whether e is memory that is made.
+func isNew(e ir.Expr) bool {
+	switch e.(type) {
+	case *ir.Make, *ir.New:
+		return true
+	}
+	return false
 }
 
 func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
@@ -262,11 +285,24 @@ func (e *emitter) undo(n *node) (out ir.Block) {
 			restored = append(restored, e.restore(n.at, w)...)
 		}
 	}
-	out = append(out, n.pre...)
+	out = append(out, e.recycled(n.pre)...)
+	post := e.recycled(n.post)
 	if n.late {
-		return append(append(out, n.post...), restored...)
+		return append(append(out, post...), restored...)
 	}
-	return append(append(out, restored...), n.post...)
+	return append(append(out, restored...), post...)
+}
+
+// recycled takes the memory that a reversal needs, for itself only, from the workspace.
+func (e *emitter) recycled(b ir.Block) (out ir.Block) {
+	for _, s := range b {
+		if l, ok := s.(*ir.Let); ok && isNew(l.E) {
+			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // backwards is the reverse of a loop.
@@ -358,7 +394,9 @@ func (e *emitter) raised(list []*node) (out []*ir.Var) {
 // fusedLoop is a loop whose iterations run forward and back.
 func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	s := *n.s.(*ir.Loop)
+	e.depth++
 	body := e.forward(n.then)
+	e.depth--
 	if leavesBeyond(body, nil) {
 		end := &ir.Label{Name: e.b.g.names.Name("end")}
 		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
@@ -460,7 +498,7 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 	forward := e.around(e.forward(b.body))
 	reverse := e.rename(e.reverse(b.body))
 	out0 := e.outputs(out.Results[:len(b.g.f.Results)])
-	body := append(ir.Block{}, out0.start...)
+	body := append(b.resets(), out0.start...)
 	body = append(body, e.top...)
 	body = append(body, e.declare(e.raised(b.body))...)
 	body = append(body, forward...)
@@ -532,7 +570,7 @@ func (b *builder) split() {
 		w := e.renamed(v)
 		start = append(start, &ir.Let{At: e.at, V: w})
 		if b.flow.exit[version{v: v}] {
-			s := stack{ws: b.ws, field: b.p.work.stack(v.Name, v.Type), of: v.Type}
+			s := e.stack(v.Name, v.Type)
 			body = append(body, s.push(e.at, v.Load()))
 			start = append(start, s.pop(e.at, w.Place())...)
 		}

@@ -165,7 +165,7 @@ func minus1(t types.Type, e ir.Expr) ir.Expr {
 
 const (
 	opAdd, opSub, opMul, opQuo = token.ADD, token.SUB, token.MUL, token.QUO
-	opLss                      = token.LSS
+	opLss, opEql               = token.LSS, token.EQL
 )
 
 func basicKind(t types.Type) types.BasicKind {

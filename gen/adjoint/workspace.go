@@ -24,8 +24,11 @@ func newWorkspace(pkg *types.Package, name string) *Workspace {
 }
 
 // stack adds a stack for values of type t and returns the number of its field.
-func (w *Workspace) stack(base string, t types.Type) int {
-	w.fields = append(w.fields, types.NewField(token.NoPos, w.pkg, w.names.Name(base), types.NewSlice(t), false))
+func (w *Workspace) stack(base string, t types.Type) int { return w.field(base, types.NewSlice(t)) }
+
+// field adds a field and returns its number.
+func (w *Workspace) field(base string, t types.Type) int {
+	w.fields = append(w.fields, types.NewField(token.NoPos, w.pkg, w.names.Name(base), t, false))
 	w.Type.SetUnderlying(types.NewStruct(w.fields, nil))
 	return len(w.fields) - 1
 }

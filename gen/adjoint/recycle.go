@@ -1,0 +1,122 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Memory that nobody sees after the call belongs to the workspace: from the second call
+// on nothing is allocated for it.
+
+// escapes reports whether memory of the class of v can be seen from outside.
+func (f *flow) escapes(v *ir.Var) bool {
+	c := f.class(v)
+	for _, list := range [][]*ir.Var{f.b.g.f.Params, f.b.g.f.Results} {
+		for _, p := range list {
+			if activity.HasRefs(p.Type) && f.class(p) == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// memory assigns new memory to v, which is e, by declaring it or, where it is declared
+// already, by setting it. Repeated says that this may be done more than once in a call.
+func (e *emitter) memory(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool) ir.Block {
+	set := func(x ir.Expr) ir.Stmt {
+		if declare {
+			return &ir.Let{At: at, V: v, E: x}
+		}
+		return &ir.Set{At: at, P: v.Place(), E: x}
+	}
+	switch x := x.(type) {
+	case *ir.Make:
+		size := x.Cap
+		if size == nil {
+			size = x.N
+		}
+		var out ir.Block
+		atom := func(base string, x ir.Expr) ir.Expr {
+			if isConst(x) || variable(x) != nil {
+				return x
+			}
+			n := e.b.g.local(base, x.Type())
+			out = append(out, &ir.Let{At: at, V: n, E: x})
+			return n.Load()
+		}
+		size = atom("n", size)
+		length := size
+		if x.Cap != nil {
+			length = atom("n", x.N)
+		}
+		p, before, after := e.buffer(at, v.Name, x.T, repeated)
+		out = append(out, before...)
+		capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, x.T), Cap: true}
+		out = append(out, &ir.If{At: at, Cond: compare(opLss, capacity, convert(integer, size)),
+			Then: ir.Block{&ir.Set{At: at, P: p, E: &ir.Make{Typed: x.Typed, N: size}}}})
+		all := &ir.Slice{Typed: x.Typed, X: load(p, x.T), Lo: nil, Hi: size}
+		out = append(out, &ir.Clear{At: at, S: all})
+		out = append(out, set(&ir.Slice{Typed: x.Typed, X: load(p, x.T), Lo: count(0), Hi: length, Max: size}))
+		return append(out, after...)
+	case *ir.New:
+		of := x.T.Underlying().(*types.Pointer).Elem()
+		p, before, after := e.buffer(at, v.Name, x.T, repeated)
+		none := compare(opEql, load(p, x.T), zero(x.T))
+		out := append(before,
+			&ir.If{At: at, Cond: none, Then: ir.Block{&ir.Set{At: at, P: p, E: x}}},
+			&ir.Set{At: at, P: step(p, ir.DerefStep()), E: zeroOf(of)},
+			set(load(p, x.T)))
+		return append(out, after...)
+	}
+	return ir.Block{set(x)}
+}
+
+// buffer is a place of the workspace that holds a value of type t: one for all times, or
+// one for each time in a call. Before and after are what has to be done besides.
+func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p *ir.Place, before, after ir.Block) {
+	w := e.b.p.work
+	if !repeated {
+		f := w.field(base, t)
+		return &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(f)}}, nil, nil
+	}
+	s := stack{ws: e.b.ws, field: w.stack(base, t), of: t}
+	used := &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.field(base+"Used", integer))}}
+	e.b.counters = append(e.b.counters, used)
+	now := load(used, integer)
+	before = ir.Block{&ir.If{At: at, Cond: compare(opEql, now, length(s.load())), Then: ir.Block{s.push(at, zero(t))}}}
+	// The number is taken first: what is assigned may be seen by what comes next.
+	k := e.b.g.local("k", integer)
+	before = append(before, &ir.Let{At: at, V: k, E: now}, &ir.Add{At: at, P: used, E: count(1)})
+	return s.place(ir.IndexStep(k.Load())), before, nil
+}
+
+// resets sets back what a call before may have left in the workspace.
+func (b *builder) resets() (out ir.Block) {
+	seen := map[*builder]bool{}
+	var visit func(c *builder)
+	visit = func(c *builder) {
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		at := ir.At{Pos: b.g.f.Pos}
+		own := func(p *ir.Place) *ir.Place { return &ir.Place{Root: b.ws, Path: p.Path} }
+		for _, s := range c.stacks {
+			s.ws = b.ws
+			out = append(out, &ir.Set{At: at, P: s.place(), E: cut(s.load(), nil, count(0))})
+		}
+		for _, p := range c.counters {
+			out = append(out, &ir.Set{At: at, P: own(p), E: count(0)})
+		}
+		each(c.body, func(n *node) {
+			if n.callee != nil {
+				visit(n.callee)
+			}
+		})
+	}
+	visit(b)
+	return out
+}
