@@ -1,0 +1,97 @@
+package adjoint_test
+
+import (
+	"go/types"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+// gradient runs the adjoint of a function of one slice at x.
+func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []float64 {
+	t.Helper()
+	args := append([]any{clone(x)}, rest...)
+	args = append(args, make([]float64, len(x)), 1.0)
+	in := append(ir.ValuesOf(args...), ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
+	if _, err := ir.Eval(a.Func, in); err != nil {
+		t.Fatal(err)
+	}
+	return ir.As[[]float64](in[1+len(rest)])
+}
+
+// TestSecond compares the tangent of an adjoint with differences of it.
+func TestSecond(t *testing.T) {
+	p := load(t, "../tangent/testdata/funcs")
+	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, tt := range []struct {
+		name string
+		rest []any
+	}{
+		{"Sum", nil}, {"Views", nil}, {"Calls", nil}, {"Captured", nil}, {"Matrix", nil},
+		{"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
+	} {
+		for name, o := range variants {
+			t.Run(tt.name+" "+name, func(t *testing.T) {
+				f := function(t, p, path, tt.name)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := len(a.Func.Params)
+				g, facts, err := tangent.New().Of(a.Func, 1|activity.Mask(1)<<(n-3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := ir.Check(g); err != nil {
+					t.Fatalf("%v\n%v", err, g)
+				}
+				x := []float64{0.7, 1.3, 2.1, 0.4}
+				v := random(r, x).([]float64)
+				ws := a.Func.Params[n-1].Type
+				in := append(ir.ValuesOf(append(append([]any{clone(x)}, tt.rest...), make([]float64, len(x)), 1.0)...), ir.NewValue(ws))
+				at := -1
+				for i, q := range a.Func.Params {
+					if !facts.Params.Has(i) {
+						continue
+					}
+					switch {
+					case i == 0:
+						in = append(in, ir.ValueOf(clone(v)))
+					case i == n-3:
+						at = len(in)
+						in = append(in, ir.ValueOf(make([]float64, len(x))))
+					case i == n-1:
+						in = append(in, ir.NewValue(q.Type))
+					case i == n-2: // the seed does not move
+						in = append(in, ir.ValueOf(0.0))
+					default:
+						in = append(in, ir.ValueOf(zeros(tt.rest[i-1])))
+					}
+				}
+				if _, err := ir.Eval(g, in); err != nil {
+					t.Fatalf("%v\n%v", err, g)
+				}
+				got := ir.As[[]float64](in[at])
+				const h = 1e-5
+				up, down := clone(x).([]float64), clone(x).([]float64)
+				for i := range x {
+					up[i] += h * v[i]
+					down[i] -= h * v[i]
+				}
+				gu, gd := gradient(t, a, up, tt.rest...), gradient(t, a, down, tt.rest...)
+				for i := range got {
+					want := (gu[i] - gd[i]) / (2 * h)
+					if !(math.Abs(got[i]-want) < 1e-6*(1+math.Abs(want))) {
+						t.Fatalf("component %d is %v, want %v\n%v", i, got[i], want, g)
+					}
+				}
+			})
+		}
+	}
+}
