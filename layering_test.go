@@ -36,6 +36,7 @@ func TestLayering(t *testing.T) {
 		"backend/tracker":         "engine internal/core program rules",
 		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ".",
+		"gen":                     "gen/activity gen/adjoint gen/ir gen/lower gen/print gen/tangent gen/traced",
 		"gen/ir":                  "rules",
 		"gen/activity":            "gen/ir",
 		"gen/adjoint":             "gen/activity gen/flatten gen/ir rules",
