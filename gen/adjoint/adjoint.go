@@ -25,6 +25,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // Options choose among adjoints that compute the same. The zero value is the fastest.
@@ -32,6 +33,8 @@ type Options struct {
 	KeepAll bool // keep the old value of every place that is written
 	NoRerun bool // compute nothing again
 	NoFuse  bool // run forward and reverse sweep of loops apart
+	// NoSimplify takes functions as they are, and leaves adjoints as they are built.
+	NoSimplify bool
 }
 
 // Program builds the adjoints of functions that call each other.
@@ -97,9 +100,21 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	for _, c := range p.order {
 		if c.key.mode == split && c.fwd.Body == nil {
 			c.split()
+			p.simplify(c.fwd, c.key.alias)
+			p.simplify(c.rev, c.key.alias)
 		}
 	}
-	return b.joint(f), nil
+	a = b.joint(f)
+	p.simplify(a.Func, "")
+	return a, nil
+}
+
+// simplify makes a function that was built fast. Alias says which of its parameters may
+// lead to the same memory.
+func (p *Program) simplify(f *ir.Func, alias string) {
+	if !p.opts.NoSimplify {
+		simplify.Adjoint(f, p.work.pkg, alias == "")
+	}
 }
 
 // mode is what is built of a function.

@@ -39,7 +39,7 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 // variants are the options that all give the same.
 var variants = map[string]adjoint.Options{
 	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
-	"nothing": {KeepAll: true, NoRerun: true, NoFuse: true},
+	"no simplify": {NoSimplify: true}, "nothing": {KeepAll: true, NoRerun: true, NoFuse: true, NoSimplify: true},
 }
 
 // numbers are the floats of an argument.
