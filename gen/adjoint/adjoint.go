@@ -100,21 +100,28 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	for _, c := range p.order {
 		if c.key.mode == split && c.fwd.Body == nil {
 			c.split()
-			p.simplify(c.fwd, c.key.alias)
-			p.simplify(c.rev, c.key.alias)
+			p.simplify(c.fwd, c)
+			p.simplify(c.rev, c)
 		}
 	}
 	a = b.joint(f)
-	p.simplify(a.Func, "")
+	p.simplify(a.Func, b)
 	return a, nil
 }
 
-// simplify makes a function that was built fast. Alias says which of its parameters may
-// lead to the same memory.
-func (p *Program) simplify(f *ir.Func, alias string) {
-	if !p.opts.NoSimplify {
-		simplify.Adjoint(f, p.work.pkg, alias == "")
+// simplify makes a function that b has built fast. Its parameters may lead to the same
+// memory only where the key says so.
+func (p *Program) simplify(f *ir.Func, b *builder) {
+	if p.opts.NoSimplify {
+		return
 	}
+	adjoint := map[string]bool{} // the variables are copies
+	for _, vars := range []map[*ir.Var]*ir.Var{b.shadow, b.bars} {
+		for _, v := range vars {
+			adjoint[v.Name] = true
+		}
+	}
+	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // mode is what is built of a function.

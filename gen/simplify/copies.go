@@ -27,8 +27,9 @@ func Copies(f *ir.Func) {
 type copier struct {
 	use     *usage
 	changed bool
-	sums    bool // a sum that begins at zero begins with its first term
-	deep    bool // a value that is used once stands where it is used
+	numbers bool // numbers stand where they are used
+	// sums says of which variables that are sums the zero that they begin with is left out.
+	sums func(*ir.Var) bool
 }
 
 // block rewrites b and then its blocks.
@@ -41,7 +42,7 @@ func (c *copier) block(b ir.Block) ir.Block {
 			continue
 		}
 		done := false
-		for _, try := range []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.forward} {
+		for _, try := range []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.grow, c.forward} {
 			if rest, ok := try(l, b[i+1:]); ok {
 				b = append(b[:i:i], rest...)
 				c.changed, done = true, true
@@ -158,7 +159,7 @@ func (c *copier) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 				e = s.E
 			}
 		case *ir.Add:
-			if c.sums && s.P.Root == l.V && len(s.P.Path) == 0 && isZero(l.E) {
+			if c.sums != nil && c.sums(l.V) && s.P.Root == l.V && len(s.P.Path) == 0 && isZero(l.E) {
 				e = s.E
 			}
 		}
@@ -209,8 +210,54 @@ func (c *copier) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 			s = &ir.Add{At: next.At, P: next.P, E: l.E}
 		}
 	}
+	if s == nil && c.numbers {
+		s = within(l, rest[0])
+	}
 	if s == nil {
 		return nil, false
 	}
 	return append(ir.Block{s}, rest[1:]...), true
+}
+
+// long is up to what size expressions grow.
+const long = 40
+
+// within is s, which uses the number of a declaration once, with that in its place, nil
+// if its blocks use it or what is evaluated would change.
+func within(l *ir.Let, s ir.Stmt) ir.Stmt {
+	if !isFloat(l.V.Type) || mayPanic(l.E) {
+		return nil
+	}
+	found, n := false, exprSize(l.E)
+	for _, e := range ir.Exprs(s) {
+		found = found || readsVar(e, l.V)
+		n += exprSize(e)
+	}
+	if a, ok := s.(*ir.Add); ok && readsVar(l.E, a.P.Root) {
+		return nil
+	}
+	if !found || n > long {
+		return nil
+	}
+	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
+		if v := whole(e); v != nil && v == l.V {
+			return l.E
+		}
+		return e
+	}}
+	return shell(m, s)
+}
+
+// grow puts what is added to a variable by the statement behind into its declaration.
+func (c *copier) grow(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+	if !c.numbers || l.E == nil || len(rest) == 0 || !isFloat(l.V.Type) {
+		return nil, false
+	}
+	a, ok := rest[0].(*ir.Add)
+	if !ok || a.P.Root != l.V || len(a.P.Path) > 0 || exprSize(l.E)+exprSize(a.E) > long {
+		return nil, false
+	}
+	c.use.writes[l.V]--
+	c.use.reads[l.V]--
+	return append(ir.Block{&ir.Let{At: l.At, V: l.V, E: plus(l.E, a.E)}}, rest[1:]...), true
 }

@@ -8,8 +8,10 @@
 //	Unroll      loops of a few iterations become those iterations
 //	Scalars     arrays and structs become a variable for each element or field
 //	Copies      copies of variables, and what is never read, go away
+//	Increments  additions to one place become one, for adjoints
 //
-// Floating-point results stay the same bit for bit. So do panics, except that where two
+// Floating-point results stay the same bit for bit, except that [Increments] changes the
+// order of sums. So do panics, except that where two
 // expressions would panic another one may be first.
 package simplify
 
@@ -29,9 +31,14 @@ func Primal(f *ir.Func, pkg *types.Package) {
 }
 
 // Adjoint applies the passes for what was built of such a function. Distinct says that
-// no two parameters lead to the same memory.
-func Adjoint(f *ir.Func, pkg *types.Package, distinct bool) {
+// no two parameters lead to the same memory, adjoint which variables hold adjoints or lead
+// to them.
+func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var) bool) {
 	Copies(f)
-	Scalars(f, pkg)
-	Copies(f)
+	parts := scalars(f, pkg)
+	of := map[*ir.Var]bool{}
+	for v, p := range parts {
+		p.leaves(nil, func(w *ir.Var, _ []ir.Step) { of[w] = adjoint(v) })
+	}
+	Increments(f, distinct, func(v *ir.Var) bool { return of[v] || adjoint(v) })
 }

@@ -177,6 +177,24 @@ func size(b ir.Block) (n int) {
 	return n
 }
 
+func exprSize(e ir.Expr) (n int) {
+	ir.WalkExpr(e, func(ir.Expr) bool {
+		n++
+		return true
+	})
+	return n
+}
+
+// shell rewrites what stands in a statement itself; its blocks stay.
+func shell(m *ir.Map, s ir.Stmt) ir.Stmt {
+	empty := blocks(s, func(ir.Block) ir.Block { return nil })
+	k, inner := 0, ir.Blocks(s)
+	return blocks(m.Block(ir.Block{empty})[0], func(ir.Block) ir.Block {
+		k++
+		return *inner[k-1]
+	})
+}
+
 // whole is the variable that e reads as a whole, nil if e is something else.
 func whole(e ir.Expr) *ir.Var {
 	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {

@@ -24,6 +24,9 @@ func TestGolden(t *testing.T) {
 		base := strings.TrimSuffix(filepath.Base(name), ".ir")
 		pass := passes[base]
 		if pass == nil {
+			pass = sums[base]
+		}
+		if pass == nil {
 			t.Fatalf("no pass %s", base)
 		}
 		var out []string

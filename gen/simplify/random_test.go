@@ -3,6 +3,7 @@ package simplify_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ type writer struct {
 	vars   map[string][]string // in scope, by type; "" holds integers that nothing writes
 	labels []string
 	calls  []string // helpers that may be called
+	sums   bool     // many additions
 }
 
 const vector, slice = "[3]float64", "[]float64"
@@ -38,8 +40,8 @@ var helpers = map[string]struct {
 	"turn":  {[]string{pair, "*float64"}, []string{pair, "float64", "int"}},
 }
 
-func program(seed uint64) string {
-	w := &writer{Rand: rand.New(rand.NewPCG(seed, 5))}
+func program(seed uint64, sums bool) string {
+	w := &writer{Rand: rand.New(rand.NewPCG(seed, 5)), sums: sums}
 	for _, name := range []string{"scale", "mix", "fold", "store", "turn"} {
 		h := helpers[name]
 		w.function(name, h.params, h.results, 3+w.IntN(5))
@@ -138,9 +140,12 @@ func (w *writer) declare(t string) string {
 
 func (w *writer) stmt() {
 	kinds := []string{"float64", "float64", vector, pair, "int"}
-	kind := w.IntN(17)
+	kind := w.IntN(18)
 	if w.depth > 4 && kind > 9 {
 		kind = w.IntN(9)
+	}
+	if w.sums && w.IntN(3) > 0 {
+		kind = 17
 	}
 	switch kind {
 	case 0, 1:
@@ -156,14 +161,21 @@ func (w *writer) stmt() {
 	case 7:
 		w.line("%s = %s", w.pick("int"), w.expr("int", 2))
 	case 8:
-		p := w.place()
-		root, _, _ := strings.Cut(strings.TrimLeft(p, "*"), "[")
-		root, _, _ = strings.Cut(root, ".")
-		for range 20 {
-			e := w.expr("float64", 2)
-			if !strings.Contains(e+" ", root) {
-				w.line("%s += %s", p, e)
-				return
+		w.add(w.place())
+	case 17:
+		p, q := w.place(), w.place()
+		for range 3 + w.IntN(3) {
+			switch w.IntN(7) {
+			case 0:
+				w.line("%s = 0.0", p)
+			case 1:
+				w.declare("float64")
+			case 2:
+				w.add(q)
+			case 3:
+				w.line("%s = %s", w.place(), w.expr("float64", 1))
+			default:
+				w.add(p)
 			}
 		}
 	case 9, 10:
@@ -199,6 +211,18 @@ func (w *writer) stmt() {
 		p := w.name("p")
 		w.line("let %s *float64 = &%s", p, w.place())
 		w.vars["*float64"] = append(w.vars["*float64"], p)
+	}
+}
+
+// add adds to p what does not read it.
+func (w *writer) add(p string) {
+	root, _, _ := strings.Cut(strings.TrimLeft(p, "*"), "[")
+	root, _, _ = strings.Cut(root, ".")
+	for range 20 {
+		if e := w.expr("float64", 2); !strings.Contains(e+" ", root) {
+			w.line("%s += %s", p, e)
+			return
+		}
 	}
 }
 
@@ -371,8 +395,9 @@ type point struct {
 	V [2]float64
 }
 
-// outcome is what a run of F gives, as text; panicked says that it did.
-func outcome(t *testing.T, f *ir.Func, seed uint64) (text string, panicked bool) {
+// outcome is what a run of F gives: numbers, the last of them those in the memory of the
+// arguments. Aliased says whether the two slices among those overlap.
+func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []float64, panicked bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
 	x := make([]float64, 5)
@@ -380,21 +405,28 @@ func outcome(t *testing.T, f *ir.Func, seed uint64) (text string, panicked bool)
 		x[i] = r.NormFloat64()
 	}
 	y := []float64{r.NormFloat64(), r.NormFloat64(), 1, 0.5}
-	if seed%3 == 2 {
+	if aliased {
 		y = x[1:]
 	}
 	in := ir.ValuesOf(x, y, r.NormFloat64(), [3]float64{1, r.NormFloat64(), 2}, point{r.NormFloat64(), [2]float64{3, 4}}, r.IntN(4))
 	m := &ir.Machine{Steps: 1 << 20}
 	out, err := m.Eval(f, in)
-	memory := fmt.Sprintf("%b %b", ir.As[[]float64](in[0]), ir.As[[]float64](in[1]))
 	var p *ir.PanicError
-	switch {
-	case errors.As(err, &p):
-		return "panic " + memory, true
-	case err != nil:
+	if err != nil && !errors.As(err, &p) {
 		t.Fatalf("%v\n%v", err, f)
 	}
-	return fmt.Sprintf("%b %b %s", ir.As[float64](out[0]), ir.As[[3]float64](out[1]), memory), false
+	if err == nil {
+		v := ir.As[[3]float64](out[1])
+		numbers = append(numbers, ir.As[float64](out[0]), v[0], v[1], v[2])
+	}
+	numbers = append(numbers, ir.As[[]float64](in[0])...)
+	return append(numbers, ir.As[[]float64](in[1])...), err != nil
+}
+
+// sums are the passes that change the order of sums.
+var sums = map[string]func(f *ir.Func){
+	"increments": func(f *ir.Func) { simplify.Increments(f, false, nil) },
+	"distinct":   func(f *ir.Func) { simplify.Increments(f, true, nil) },
 }
 
 // passes are those that keep every bit.
@@ -404,7 +436,10 @@ var passes = map[string]func(f *ir.Func){
 	"scalars": func(f *ir.Func) { simplify.Scalars(f, nil) },
 	"copies":  simplify.Copies,
 	"dead":    func(f *ir.Func) { simplify.Dead(f) },
-	"primal":  func(f *ir.Func) { simplify.Primal(f, nil) },
+	"adjoint": func(f *ir.Func) {
+		simplify.Adjoint(f, nil, false, func(*ir.Var) bool { return false })
+	},
+	"primal": func(f *ir.Func) { simplify.Primal(f, nil) },
 }
 
 func parse(t testing.TB, text string) *ir.Func {
@@ -427,7 +462,7 @@ func TestRandom(t *testing.T) {
 	}
 	panics, runs := 0, 0
 	for seed := range programs {
-		text := program(seed)
+		text := program(seed, false)
 		f := parse(t, text)
 		for name, pass := range passes {
 			g, _ := ir.Clone(f, nil)
@@ -436,9 +471,9 @@ func TestRandom(t *testing.T) {
 				t.Fatalf("seed %d, %s: %v\n%s\n%s", seed, name, err, f, g)
 			}
 			for k := range uint64(3) {
-				want, p := outcome(t, f, 3*seed+k)
-				if got, _ := outcome(t, g, 3*seed+k); got != want {
-					t.Fatalf("seed %d, %s: got %s, want %s\n%s\n%s", seed, name, got, want, text, g)
+				want, p := outcome(t, f, 3*seed+k, k == 2)
+				if got, q := outcome(t, g, 3*seed+k, k == 2); p != q || !equal(got, want, 0) {
+					t.Fatalf("seed %d, %s: got %v, want %v\n%s\n%s", seed, name, got, want, text, g)
 				}
 				runs++
 				if p {
@@ -450,5 +485,63 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d runs, %d panics", runs, panics)
 	if panics*2 > runs {
 		t.Error("most random functions should not panic")
+	}
+}
+
+// equal compares numbers, bit for bit if the tolerance is 0. NaNs are one.
+func equal(a, b []float64, tol float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, x := range a {
+		y := b[i]
+		switch {
+		case x != x || y != y:
+			if x == x || y == y {
+				return false
+			}
+		case tol == 0:
+			if math.Float64bits(x) != math.Float64bits(y) {
+				return false
+			}
+		case x != y && !(math.Abs(x-y) <= tol*(1+math.Abs(x)+math.Abs(y))):
+			return false
+		}
+	}
+	return true
+}
+
+// TestRandomSums: with overlapping arguments where distinct is not set, without where
+// it is.
+func TestRandomSums(t *testing.T) {
+	programs := uint64(600)
+	if testing.Short() {
+		programs = 100
+	}
+	shorter := 0
+	for seed := range programs {
+		text := program(seed, true)
+		f := parse(t, text)
+		for _, distinct := range []bool{false, true} {
+			g, _ := ir.Clone(f, nil)
+			simplify.Increments(g, distinct, nil)
+			if err := ir.Check(g); err != nil {
+				t.Fatalf("seed %d: %v\n%s\n%s", seed, err, f, g)
+			}
+			if strings.Count(g.String(), " += ") < strings.Count(f.String(), " += ") {
+				shorter++
+			}
+			for k := range uint64(3) {
+				aliased := k == 2 && !distinct
+				want, p := outcome(t, f, 3*seed+k, aliased)
+				if got, q := outcome(t, g, 3*seed+k, aliased); p != q || !p && !equal(got, want, 1e-9) {
+					t.Fatalf("seed %d, distinct %v: got %v, want %v\n%s\n%s", seed, distinct, got, want, f, g)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d are shorter", shorter, 2*programs)
+	if shorter < int(programs) {
+		t.Error("most functions should become shorter")
 	}
 }

@@ -16,11 +16,14 @@ const mostParts = 16
 // assigned literals and assigned from other memory. A parameter is copied to its parts at
 // the beginning; results stay as they are, and so do structs with fields that package
 // pkg, that of the code, cannot name, unless pkg is nil.
-func Scalars(f *ir.Func, pkg *types.Package) {
+func Scalars(f *ir.Func, pkg *types.Package) { scalars(f, pkg) }
+
+// scalars is Scalars and gives what each variable that is no more was taken apart into.
+func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*part {
 	s := &splitter{names: ir.NamerOf(f), pkg: pkg, parts: map[*ir.Var]*part{}}
 	s.choose(f)
 	if len(s.parts) == 0 {
-		return
+		return nil
 	}
 	var head ir.Block
 	for _, v := range f.Params {
@@ -31,6 +34,7 @@ func Scalars(f *ir.Func, pkg *types.Package) {
 		}
 	}
 	f.Body = append(head, s.block(f.Body)...)
+	return s.parts
 }
 
 // part is a variable, or an element or a field of one at any depth: a variable of its
@@ -125,12 +129,12 @@ func (s *splitter) choose(f *ir.Func) {
 		switch st := st.(type) {
 		case *ir.Let:
 			value(st.E, true)
-			if !apart(st.E) {
+			if !separable(st.E) {
 				bad[st.V] = true
 			}
 		case *ir.Set:
 			value(st.E, true)
-			if !apart(st.E) {
+			if !separable(st.E) {
 				bad[st.P.Root] = true
 			}
 			for _, e := range st.P.Indices() {
@@ -167,8 +171,8 @@ func (s *splitter) choose(f *ir.Func) {
 	}
 }
 
-// apart reports whether e, if it is an array or a struct, can be taken apart.
-func apart(e ir.Expr) bool {
+// separable reports whether e, if it is an array or a struct, can be taken apart.
+func separable(e ir.Expr) bool {
 	if e == nil || !isAggregate(e.Type()) {
 		return true
 	}
@@ -176,10 +180,10 @@ func apart(e ir.Expr) bool {
 	case *ir.Load, *ir.Const:
 		return true
 	case *ir.Convert:
-		return isAggregate(e.X.Type()) && apart(e.X)
+		return isAggregate(e.X.Type()) && separable(e.X)
 	case *ir.Literal:
 		for _, x := range e.Elems {
-			if !apart(x) {
+			if !separable(x) {
 				return false
 			}
 		}
@@ -295,16 +299,7 @@ func (s *splitter) stmt(st ir.Stmt) {
 		s.out = append(s.out, &ir.Set{At: st.At, P: to, E: s.top(st.E)})
 		return
 	}
-	m := s.rewriter()
-	// The blocks are done.
-	shell := blocks(st, func(ir.Block) ir.Block { return nil })
-	done := m.Block(ir.Block{shell})[0]
-	k := 0
-	inner := ir.Blocks(st)
-	s.out = append(s.out, blocks(done, func(ir.Block) ir.Block {
-		k++
-		return *inner[k-1]
-	}))
+	s.out = append(s.out, shell(s.rewriter(), st)) // its blocks are done
 }
 
 // rewriter replaces places in variables that are taken apart.
