@@ -9,10 +9,11 @@
 //	Scalars     arrays and structs become a variable for each element or field
 //	Copies      copies of variables, and what is never read, go away
 //	Increments  additions to one place become one, for adjoints
+//	Cut         slices are cut to one length before loops
 //
 // Floating-point results stay the same bit for bit, except that [Increments] changes the
-// order of sums. So do panics, except that where two
-// expressions would panic another one may be first.
+// order of sums. So do panics, except that where two expressions would panic another one
+// may be first, and that [Cut] makes a loop that would panic do so before it begins.
 package simplify
 
 import (
@@ -41,4 +42,5 @@ func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var
 		p.leaves(nil, func(w *ir.Var, _ []ir.Step) { of[w] = adjoint(v) })
 	}
 	Increments(f, distinct, func(v *ir.Var) bool { return of[v] || adjoint(v) })
+	Cut(f)
 }
