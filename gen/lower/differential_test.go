@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 var (
@@ -159,6 +161,9 @@ func TestRandom(t *testing.T) {
 			continue
 		}
 		verify(t, f)
+		simple, _ := ir.Clone(f, nil)
+		simplify.Primal(simple, nil)
+		verify(t, simple)
 		for n, w := range want[i] {
 			runs++
 			if w.Panic != "" {
@@ -170,6 +175,10 @@ func TestRandom(t *testing.T) {
 			if !bytes.Equal(a, b) {
 				t.Errorf("seed %d, n = %d: got %s, want %s\n%s\n%s", *firstSeed+uint64(i), n, b, a,
 					newWriter(*firstSeed+uint64(i)).function("F"), f)
+				break
+			}
+			if got := evalRandom(simple, n, globals); !reflect.DeepEqual(got, w) {
+				t.Errorf("seed %d, n = %d, simplified: got %v, want %v\n%s\n%s", *firstSeed+uint64(i), n, got, w, f, simple)
 				break
 			}
 		}
