@@ -32,15 +32,36 @@ type cutter struct {
 	names *ir.Namer
 	use   *usage
 	lens  map[*ir.Var]*ir.Var // variables that are lengths, of what
+	holds ir.Expr             // a condition that is true, nil if none is known
 }
 
 func (c *cutter) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		s = blocks(s, c.block)
-		if l, ok := s.(*ir.Loop); ok {
-			s = c.loop(l)
+		outer := c.holds
+		if x, ok := s.(*ir.If); ok {
+			c.holds = x.Cond
+			then := c.block(x.Then)
+			c.holds = outer
+			out = append(out, &ir.If{At: x.At, Cond: x.Cond, Then: then, Else: c.block(x.Else)})
+			continue
 		}
-		out = append(out, s)
+		if _, ok := s.(*ir.Loop); ok {
+			c.holds = nil // as the loop may change it
+		}
+		s = blocks(s, c.block)
+		c.holds = outer
+		if l, ok := s.(*ir.Loop); ok {
+			out = append(out, c.loop(l)...)
+		} else {
+			out = append(out, s)
+		}
+		if c.holds != nil {
+			exprUses(c.holds, func(v *ir.Var, _ use) {
+				if changes(s, v) {
+					c.holds = nil
+				}
+			})
+		}
 	}
 	return out
 }
@@ -57,36 +78,35 @@ type access struct {
 // fewest is up to how many iterations cuts would cost more than they save.
 const fewest = 8
 
-func (c *cutter) loop(l *ir.Loop) ir.Stmt {
+func (c *cutter) loop(l *ir.Loop) ir.Block {
 	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !innermost(l.Body) {
-		return l
+		return ir.Block{l}
 	}
 	// The index goes from 0 to n-1, or from somewhere if first is not set.
 	var n ir.Expr
 	var first bool
-	var some ir.Expr
 	if l.Step == 1 {
-		n, some = l.Hi, binary(boolean, token.LSS, l.Lo, l.Hi)
+		n = l.Hi
 		k, ok := constInt(l.Lo)
 		first = ok && k == 0
 		if !ok || k < 0 {
-			return l
+			return ir.Block{l}
 		}
 	} else {
-		n, some = sumOf(l.Lo, 1), binary(boolean, token.GTR, l.Lo, l.Hi)
+		n = sumOf(l.Lo, 1)
 		k, ok := constInt(l.Hi)
 		first = ok && k == -1
 		if !ok || k < -1 {
-			return l
+			return ir.Block{l}
 		}
 	}
 	if m, ok := constInt(n); ok && m < fewest || !simple(n) {
-		return l
+		return ir.Block{l}
 	}
 	inside := usageOf(l.Body)
 	list := c.accesses(l, n, first, inside)
 	if len(list) == 0 {
-		return l
+		return ir.Block{l}
 	}
 	var lets ir.Block
 	for _, a := range list {
@@ -106,7 +126,11 @@ func (c *cutter) loop(l *ir.Loop) ir.Stmt {
 	}}
 	loop := *l
 	loop.Body = m.Block(l.Body)
-	return &ir.If{At: l.At, Cond: fold(some), Then: append(lets, &loop)}
+	some := fold(runs(l))
+	if c.holds != nil && equalExpr(c.holds, some) {
+		return append(lets, &loop)
+	}
+	return ir.Block{&ir.If{At: l.At, Cond: some, Then: append(lets, &loop)}}
 }
 
 // innermost reports whether b is short of loops and calls.

@@ -8,11 +8,13 @@
 //	Unroll      loops of a few iterations become those iterations
 //	Scalars     arrays and structs become a variable for each element or field
 //	Copies      copies of variables, and what is never read, go away
+//	Dead        what is computed for nothing goes away
 //	Increments  additions to one place become one, for adjoints
+//	Windows     what two iterations read or add to is carried from one to the other
 //	Cut         slices are cut to one length before loops
 //
-// Floating-point results stay the same bit for bit, except that [Increments] changes the
-// order of sums. So do panics, except that where two expressions would panic another one
+// Floating-point results stay the same bit for bit, except that [Increments] and
+// [Windows] change the order of sums. So do panics, except that where two expressions would panic another one
 // may be first, and that [Cut] makes a loop that would panic do so before it begins.
 package simplify
 
@@ -41,6 +43,9 @@ func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var
 	for v, p := range parts {
 		p.leaves(nil, func(w *ir.Var, _ []ir.Step) { of[w] = adjoint(v) })
 	}
-	Increments(f, distinct, func(v *ir.Var) bool { return of[v] || adjoint(v) })
+	adjoints := func(v *ir.Var) bool { return of[v] || adjoint(v) }
+	Increments(f, distinct, adjoints)
+	Windows(f, distinct, adjoints)
 	Cut(f)
+	Copies(f)
 }
