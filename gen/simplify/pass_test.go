@@ -79,37 +79,50 @@ func parse(t testing.TB, text string) *ir.Func {
 	return f
 }
 
+// same runs what each pass makes of a random function and says how many runs there were
+// and how many panicked.
+func same(t *testing.T, seed uint64) (runs, panics int) {
+	text := program(seed, false)
+	f := parse(t, text)
+	for name, pass := range passes {
+		g, _ := ir.Clone(f, nil)
+		pass(g)
+		if err := ir.Check(g); err != nil {
+			t.Fatalf("seed %d, %s: %v\n%s\n%s", seed, name, err, f, g)
+		}
+		for k := range uint64(3) {
+			want, p := outcome(t, f, 3*seed+k, k == 2)
+			if got, q := outcome(t, g, 3*seed+k, k == 2); p != q || !(p && name == "cut") && !equal(got, want, 0) {
+				t.Fatalf("seed %d, %s: got %v, want %v\n%s\n%s", seed, name, got, want, text, g)
+			}
+			runs++
+			if p {
+				panics++
+			}
+		}
+	}
+	return runs, panics
+}
+
 func TestRandom(t *testing.T) {
 	programs := uint64(400)
 	if testing.Short() {
 		programs = 60
 	}
-	panics, runs := 0, 0
+	runs, panics := 0, 0
 	for seed := range programs {
-		text := program(seed, false)
-		f := parse(t, text)
-		for name, pass := range passes {
-			g, _ := ir.Clone(f, nil)
-			pass(g)
-			if err := ir.Check(g); err != nil {
-				t.Fatalf("seed %d, %s: %v\n%s\n%s", seed, name, err, f, g)
-			}
-			for k := range uint64(3) {
-				want, p := outcome(t, f, 3*seed+k, k == 2)
-				if got, q := outcome(t, g, 3*seed+k, k == 2); p != q || !(p && name == "cut") && !equal(got, want, 0) {
-					t.Fatalf("seed %d, %s: got %v, want %v\n%s\n%s", seed, name, got, want, text, g)
-				}
-				runs++
-				if p {
-					panics++
-				}
-			}
-		}
+		r, p := same(t, seed)
+		runs, panics = runs+r, panics+p
 	}
 	t.Logf("%d runs, %d panics", runs, panics)
 	if panics*2 > runs {
 		t.Error("most random functions should not panic")
 	}
+}
+
+func FuzzPasses(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { same(t, seed) })
 }
 
 // equal compares numbers, bit for bit if the tolerance is 0. NaNs are one.
