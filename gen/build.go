@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/gen/traced"
 )
@@ -84,7 +85,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	if u.tangents[n] == nil {
 		u.tangents[n] = tangent.NewLanes(n)
 	}
-	fn, facts, err := u.tangents[n].Of(t.f, t.mask)
+	fn, facts, err := u.tangents[n].Of(u.simple(t), t.mask)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +119,15 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	}
 	b.doc = tangentDoc(t, b, n)
 	return b, nil
+}
+
+// simple is the function without short calls, loops and arrays.
+func (u *unit) simple(t *target) *ir.Func {
+	if t.simple == nil {
+		t.simple, _ = ir.Clone(t.f, nil)
+		simplify.Primal(t.simple, u.scope)
+	}
+	return t.simple
 }
 
 // unit is a package for which a file is generated.

@@ -18,6 +18,7 @@ import (
 type target struct {
 	lower.Target
 	f      *ir.Func
+	simple *ir.Func       // without short calls, loops and arrays, nil until it is needed
 	pos    token.Position // of its declaration
 	of     string         // F, (*T).M or F[float64]
 	base   string         // what the names of its derivatives begin with

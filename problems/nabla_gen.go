@@ -20,7 +20,7 @@ type AdjointWork struct {
 	sin            []float64
 	cos            []float64
 	d              []float64
-	t1             [][15]int
+	c              []int
 	inPtr          []float64
 	fPtr           [][]float64
 	arg1           [][]float64
@@ -33,25 +33,28 @@ type AdjointWork struct {
 	dx             []float64
 	dx1            []float64
 	left2          []float64
+	sa             []float64
+	ca             []float64
+	sb             []float64
+	cb             []float64
 	ownPtrBar      []*affine
 	ownPtr         []*affine
 	ownPtr1        []affine
 	ax             []int
 	az             []int
-	b2             []float64
-	sa             []float64
-	ca             []float64
-	sb             []float64
-	cb             []float64
+	cond2          []bool
+	b              []float64
+	cond3          []bool
 	rPtrBar        []*affine
 	rPtr           []*affine
+	arg            []float64
 	rPtr1          []affine
-	arg            []*affine
 	arg11          []*affine
+	arg21          []*affine
 	ownPtr2        []affine
 	absolutePtr    []affine
-	arg21          []*affine
 	arg3           []*affine
+	arg4           []*affine
 	absolutePtr1   []affine
 	z              [][3]float64
 	absolutePtrBar *[22]affine
@@ -68,46 +71,49 @@ type AdjointWork struct {
 	rPtrUsed       int
 	skinBar        [][3]float64
 	skin           [][3]float64
+	t0             []float64
+	t11            []float64
+	t21            []float64
+	t10            []float64
+	t111           []float64
+	t12            []float64
+	t20            []float64
+	t211           []float64
+	t22            []float64
+	u0             []float64
+	u1             []float64
+	u2             []float64
+	t1             []float64
+	hiddenBar      [][]float64
+	hidden         [][]float64
+	cellBar        [][]float64
+	cell           [][]float64
 	exp            []float64
-	u10            []float64
-	u111           []float64
-	u12            []float64
-	u20            []float64
-	u211           []float64
-	u22            []float64
-	u40            []float64
-	u41            []float64
-	u42            []float64
-	u60            []float64
-	u61            []float64
-	u62            []float64
-	x              []float64
 	exp1           []float64
-	exp11          []float64
 	exp2           []float64
 	arg31          []float64
 	change         []float64
-	cell           []float64
+	cell1          []float64
 	tanh           []float64
-	hidden         []float64
-	x1             []float64
+	hidden1        []float64
+	t13            []float64
 	exp3           []float64
-	arg4           []float64
+	arg41          []float64
 	t1Bar          []float64
-	t11            []float64
+	t14            []float64
 	t2Bar          []float64
 	t2             []float64
 	t4             []float64
-	max1           []float64
-	shift          []float64
 	exp4           []float64
-	max11          []float64
-	s1             []float64
-	exp5           []float64
-	exp6           []float64
+	max2           []float64
+	shift1         []float64
+	exp21          []float64
 	xc             []float64
 	qx             []float64
 	l              []int
+	max1           []float64
+	shift          []float64
+	exp11          []float64
 	diagBar        []float64
 	diag           []float64
 	sumsBar        []float64
@@ -135,14 +141,22 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 	var in [15]float64
 	var f Feature
 	for i := 0; i < seen; i++ {
-		t := a.columns(i)
+		var t [15]int
+		for k1 := 0; k1 < 11; k1++ {
+			t[k1] = 11*(i%a.Cameras) + k1
+		}
+		points := 11 * a.Cameras
+		t[11] = points + 3*(i%a.Points)
+		t[12] = points + 3*(i%a.Points) + 1
+		t[13] = points + 3*(i%a.Points) + 2
+		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
 			c := t[k]
 			inDot[k] = xDot[c]
 			in[k] = x[c]
 		}
 		f.Z = a.Features[2*i : 2*i+2]
-		ReprojectionPlainTangent(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
+		ReprojectionPlainTangent11(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		wDot := inDot[14]
 		w := in[14]
 		yDot[2*seen+i] = -(wDot*w + w*wDot)
@@ -159,7 +173,15 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 	var in [15]float64
 	var f Feature
 	for i := 0; i < seen; i++ {
-		t := a.columns(i)
+		var t [15]int
+		for k1 := 0; k1 < 11; k1++ {
+			t[k1] = 11*(i%a.Cameras) + k1
+		}
+		points := 11 * a.Cameras
+		t[11] = points + 3*(i%a.Points)
+		t[12] = points + 3*(i%a.Points) + 1
+		t[13] = points + 3*(i%a.Points) + 2
+		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
 			c := t[k]
 			xRow := &xDot[c]
@@ -170,7 +192,7 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 			inDot[k][3] = xRow[3]
 		}
 		f.Z = a.Features[2*i : 2*i+2]
-		ReprojectionPlainTangent4(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
+		ReprojectionPlainTangent411(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		w := in[14]
 		t1 := w + w
 		yRow := &yDot[2*seen+i]
@@ -191,7 +213,7 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready; slices may not overlap each other.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
-	ws.t1 = ws.t1[:0]
+	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.arg1 = ws.arg1[:0]
@@ -207,9 +229,11 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	ws.cos = ws.cos[:0]
 	ws.d = ws.d[:0]
 	if a != nil {
-		_ = *a
+		_ = a.Cameras
+		_ = a.Points
+		_ = a.Features
 	}
-	var t [15]int
+	var c int
 	var arg1 []float64
 	var arg2 *Feature
 	var w float64
@@ -225,13 +249,19 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	*ws.inPtr1 = [15]float64{}
 	inPtr := ws.inPtr1
 	fPtr := new(Feature)
-	hi := seen
-	for i := 0; i < hi; i++ {
-		ws.t1 = append(ws.t1, t)
-		t = [15]int{}
-		t = a.columns(i)
+	for i := 0; i < seen; i++ {
+		var t [15]int
+		for k1 := 0; k1 < 11; k1++ {
+			t[k1] = 11*(i%a.Cameras) + k1
+		}
+		points := 11 * a.Cameras
+		t[11] = points + 3*(i%a.Points)
+		t[12] = points + 3*(i%a.Points) + 1
+		t[13] = points + 3*(i%a.Points) + 2
+		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			c := t[k]
+			ws.c = append(ws.c, c)
+			c = t[k]
 			ws.inPtr = append(ws.inPtr, inPtr[k])
 			inPtr[k] = x[c]
 		}
@@ -254,17 +284,14 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	if a != nil {
 		ws.left1 = append(ws.left1, *a)
 	}
-	for i1 := hi - 1; i1 > -1; i1-- {
+	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1 := yBar[2*i1 : 2*i1+2]
 		arg3 := y[2*i1 : 2*i1+2]
 		arg1Bar1 := inPtrBar[:]
-		var wBar float64
 		t2 := yBar[2*seen+i1]
 		yBar[2*seen+i1] = 0
 		t3 := -t2
-		wBar += t3 * w
-		wBar += t3 * w
-		inPtrBar[14] += wBar
+		inPtrBar[14] += t3*w + t3*w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
 		ReprojectionPlainReverse(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
@@ -274,29 +301,26 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		ws.arg1 = ws.arg1[:len(ws.arg1)-1]
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
-		for k1 := 14; k1 > -1; k1-- {
-			c1 := t[k1]
-			t1 := inPtrBar[k1]
-			inPtrBar[k1] = 0
-			inPtr[k1] = ws.inPtr[len(ws.inPtr)-1]
+		for k2 := 14; k2 > -1; k2-- {
+			t1 := inPtrBar[k2]
+			inPtrBar[k2] = 0
+			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
 			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
-			xBar[c1] += t1
+			xBar[c] += t1
+			c = ws.c[len(ws.c)-1]
+			ws.c = ws.c[:len(ws.c)-1]
 		}
-		t = ws.t1[len(ws.t1)-1]
-		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
-	next4 := 0
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
-		*a = ws.left1[next4]
-		next4++
+		*a = ws.left1[0]
 	}
 }
 
 // AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	ws.t1 = ws.t1[:0]
+	ws.c = ws.c[:0]
 	wsDot.inPtr = wsDot.inPtr[:0]
 	ws.inPtr = ws.inPtr[:0]
 	wsDot.fPtr = wsDot.fPtr[:0]
@@ -326,10 +350,12 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	wsDot.d = wsDot.d[:0]
 	ws.d = ws.d[:0]
 	if a != nil {
-		_ = *aDot
-		_ = *a
+		_ = a.Cameras
+		_ = a.Points
+		_ = aDot.Features
+		_ = a.Features
 	}
-	var t [15]int
+	var c int
 	var arg1Dot []float64
 	var arg1 []float64
 	var arg2Dot *Feature
@@ -355,13 +381,19 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	inPtr := ws.inPtr1
 	fPtrDot := new(Feature)
 	fPtr := new(Feature)
-	hi := seen
-	for i := 0; i < hi; i++ {
-		ws.t1 = append(ws.t1, t)
-		t = [15]int{}
-		t = AdjustmentColumnsTangent1(a, i, aDot)
+	for i := 0; i < seen; i++ {
+		var t [15]int
+		for k1 := 0; k1 < 11; k1++ {
+			t[k1] = 11*(i%a.Cameras) + k1
+		}
+		points := 11 * a.Cameras
+		t[11] = points + 3*(i%a.Points)
+		t[12] = points + 3*(i%a.Points) + 1
+		t[13] = points + 3*(i%a.Points) + 2
+		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			c := t[k]
+			ws.c = append(ws.c, c)
+			c = t[k]
 			wsDot.inPtr = append(wsDot.inPtr, inPtrDot[k])
 			ws.inPtr = append(ws.inPtr, inPtr[k])
 			inPtrDot[k] = xDot[c]
@@ -401,27 +433,21 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		wsDot.left1 = append(wsDot.left1, *aDot)
 		ws.left1 = append(ws.left1, *a)
 	}
-	for i1 := hi - 1; i1 > -1; i1-- {
+	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1Dot := yBarDot[2*i1 : 2*i1+2]
 		argBar1 := yBar[2*i1 : 2*i1+2]
 		arg3Dot := yDot[2*i1 : 2*i1+2]
 		arg3 := y[2*i1 : 2*i1+2]
 		arg1Bar1Dot := inPtrBarDot[:]
 		arg1Bar1 := inPtrBar[:]
-		var wBarDot float64
-		var wBar float64
 		t2Dot := yBarDot[2*seen+i1]
 		t2 := yBar[2*seen+i1]
 		yBarDot[2*seen+i1] = 0
 		yBar[2*seen+i1] = 0
 		t3Dot := -t2Dot
 		t3 := -t2
-		wBarDot += t3Dot*w + t3*wDot
-		wBar += t3 * w
-		wBarDot += t3Dot*w + t3*wDot
-		wBar += t3 * w
-		inPtrBarDot[14] += wBarDot
-		inPtrBar[14] += wBar
+		inPtrBarDot[14] += t3Dot*w + t3*wDot + (t3Dot*w + t3*wDot)
+		inPtrBar[14] += t3*w + t3*w
 		wDot = wsDot.w[len(ws.w)-1]
 		w = ws.w[len(ws.w)-1]
 		wsDot.w = wsDot.w[:len(ws.w)-1]
@@ -439,29 +465,26 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		wsDot.fPtr = wsDot.fPtr[:len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
-		for k1 := 14; k1 > -1; k1-- {
-			c1 := t[k1]
-			t1Dot := inPtrBarDot[k1]
-			t1 := inPtrBar[k1]
-			inPtrBarDot[k1] = 0
-			inPtrBar[k1] = 0
-			inPtrDot[k1] = wsDot.inPtr[len(ws.inPtr)-1]
-			inPtr[k1] = ws.inPtr[len(ws.inPtr)-1]
+		for k2 := 14; k2 > -1; k2-- {
+			t1Dot := inPtrBarDot[k2]
+			t1 := inPtrBar[k2]
+			inPtrBarDot[k2] = 0
+			inPtrBar[k2] = 0
+			inPtrDot[k2] = wsDot.inPtr[len(ws.inPtr)-1]
+			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
 			wsDot.inPtr = wsDot.inPtr[:len(ws.inPtr)-1]
 			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
-			xBarDot[c1] += t1Dot
-			xBar[c1] += t1
+			xBarDot[c] += t1Dot
+			xBar[c] += t1
+			c = ws.c[len(ws.c)-1]
+			ws.c = ws.c[:len(ws.c)-1]
 		}
-		t = ws.t1[len(ws.t1)-1]
-		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
-	next4 := 0
 	copy(yDot[:cap(y)], wsDot.left)
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
-		*aDot = wsDot.left1[next4]
-		*a = ws.left1[next4]
-		next4++
+		*aDot = wsDot.left1[0]
+		*a = ws.left1[0]
 	}
 }
 
@@ -698,115 +721,102 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 }
 
 // ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:18.
-// It adds the derivatives of what comes out to yBar, xBar.
+// It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
-func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
-	ws.theta = ws.theta[:0]
-	ws.sin = ws.sin[:0]
-	ws.cos = ws.cos[:0]
-	ws.d = ws.d[:0]
-	camBar := xBar[:11]
+// The zero value of ws1 is ready; slices may not overlap each other.
+func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
+	ws1.theta = ws1.theta[:0]
+	ws1.sin = ws1.sin[:0]
+	ws1.cos = ws1.cos[:0]
+	ws1.d = ws1.d[:0]
+	camBar2 := xBar1[:11]
 	cam := x[:11]
-	pointBar := xBar[11:14]
+	pointBar2 := xBar1[11:14]
 	point := x[11:14]
 	weight := x[14]
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	p := rotatePlainForward(t, a, ws)
+	p := rotatePlainForward(t, a, ws1)
 	u := p[0] / p[2]
 	v := p[1] / p[2]
 	s := u*u + v*v
 	l := 1 + cam[9]*s + cam[10]*(s*s)
 	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
-	var weightBar float64
-	var aBar [3]float64
-	var tBar [3]float64
-	var pBar [3]float64
-	var uBar float64
-	var vBar float64
-	var sBar float64
-	var lBar float64
-	t11 := yBar[1]
-	yBar[1] = 0
-	weightBar += t11 * (v*l*cam[6] + cam[8] - f.Z[1])
-	t12 := t11 * weight
-	t13 := t12 * cam[6]
-	vBar += t13 * l
-	lBar += t13 * v
-	camBar[6] += t12 * (v * l)
-	camBar[8] += t12
-	t8 := yBar[0]
-	yBar[0] = 0
-	weightBar += t8 * (u*l*cam[6] + cam[7] - f.Z[0])
-	t9 := t8 * weight
-	t10 := t9 * cam[6]
-	uBar += t10 * l
-	lBar += t10 * u
-	camBar[6] += t9 * (u * l)
-	camBar[7] += t9
-	camBar[9] += lBar * s
-	sBar += lBar * cam[9]
-	camBar[10] += lBar * (s * s)
-	t7 := lBar * cam[10]
-	sBar += t7 * s
-	sBar += t7 * s
-	uBar += sBar * u
-	uBar += sBar * u
-	vBar += sBar * v
-	vBar += sBar * v
-	if vBar != 0 {
-		r1 := vBar / p[2]
-		pBar[2] -= r1 * v
-		pBar[1] += r1
+	var pBar1 [3]float64
+	t25 := yBar1[1]
+	yBar1[1] = 0
+	weightBar1 := t25 * (v*l*cam[6] + cam[8] - f.Z[1])
+	t26 := t25 * weight
+	t27 := t26 * cam[6]
+	vBar1 := t27 * l
+	lBar1 := t27 * v
+	camBar2[8] += t26
+	t22 := yBar1[0]
+	yBar1[0] = 0
+	weightBar1 += t22 * (u*l*cam[6] + cam[7] - f.Z[0])
+	t23 := t22 * weight
+	t24 := t23 * cam[6]
+	uBar1 := t24 * l
+	lBar1 += t24 * u
+	camBar2[6] += t26*(v*l) + t23*(u*l)
+	camBar2[7] += t23
+	camBar2[9] += lBar1 * s
+	sBar1 := lBar1 * cam[9]
+	camBar2[10] += lBar1 * (s * s)
+	t21 := lBar1 * cam[10]
+	sBar1 += t21 * s
+	sBar1 += t21 * s
+	uBar1 += sBar1 * u
+	uBar1 += sBar1 * u
+	vBar1 += sBar1 * v
+	vBar1 += sBar1 * v
+	if vBar1 != 0 {
+		r3 := vBar1 / p[2]
+		pBar1[2] -= r3 * v
+		pBar1[1] += r3
 	}
-	if uBar != 0 {
-		r := uBar / p[2]
-		pBar[2] -= r * u
-		pBar[0] += r
+	if uBar1 != 0 {
+		r2 := uBar1 / p[2]
+		pBar1[2] -= r2 * u
+		pBar1[0] += r2
 	}
-	t6 := pBar
-	pBar = [3]float64{}
-	t4, t5 := rotatePlainReverse(t, a, t6, ws)
-	tBar[0] += t4[0]
-	tBar[1] += t4[1]
-	tBar[2] += t4[2]
-	aBar[0] += t5[0]
-	aBar[1] += t5[1]
-	aBar[2] += t5[2]
-	camBar[0] += tBar[0]
-	camBar[1] += tBar[1]
-	camBar[2] += tBar[2]
-	t1 := aBar[0]
-	pointBar[0] += t1
-	camBar[3] -= t1
-	t2 := aBar[1]
-	pointBar[1] += t2
-	camBar[4] -= t2
-	t3 := aBar[2]
-	pointBar[2] += t3
-	camBar[5] -= t3
-	xBar[14] += weightBar
+	t18, t19 := rotatePlainReverse(t, a, pBar1, ws1)
+	tBar10 := t18[0]
+	tBar11 := t18[1]
+	tBar12 := t18[2]
+	aBar10 := t19[0]
+	aBar11 := t19[1]
+	aBar12 := t19[2]
+	camBar2[0] += tBar10
+	camBar2[1] += tBar11
+	camBar2[2] += tBar12
+	pointBar2[0] += aBar10
+	camBar2[3] -= aBar10
+	pointBar2[1] += aBar11
+	camBar2[4] -= aBar11
+	pointBar2[2] += aBar12
+	camBar2[5] -= aBar12
+	xBar1[14] += weightBar1
 }
 
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from bundle.go:18.
-func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	wsDot.theta = wsDot.theta[:0]
-	ws.theta = ws.theta[:0]
-	wsDot.sin = wsDot.sin[:0]
-	ws.sin = ws.sin[:0]
-	wsDot.cos = wsDot.cos[:0]
-	ws.cos = ws.cos[:0]
-	wsDot.d = wsDot.d[:0]
-	ws.d = ws.d[:0]
-	camBarDot := xBarDot[:11]
-	camBar := xBar[:11]
+func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+	ws1Dot.theta = ws1Dot.theta[:0]
+	ws1.theta = ws1.theta[:0]
+	ws1Dot.sin = ws1Dot.sin[:0]
+	ws1.sin = ws1.sin[:0]
+	ws1Dot.cos = ws1Dot.cos[:0]
+	ws1.cos = ws1.cos[:0]
+	ws1Dot.d = ws1Dot.d[:0]
+	ws1.d = ws1.d[:0]
+	camBar2Dot := xBar1Dot[:11]
+	camBar2 := xBar1[:11]
 	camDot := xDot[:11]
 	cam := x[:11]
-	pointBarDot := xBarDot[11:14]
-	pointBar := xBar[11:14]
+	pointBar2Dot := xBar1Dot[11:14]
+	pointBar2 := xBar1[11:14]
 	pointDot := xDot[11:14]
 	point := x[11:14]
 	weightDot := xDot[14]
@@ -815,180 +825,154 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar, xBar []fl
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
 	tDot := [3]float64{camDot[0], camDot[1], camDot[2]}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	p, pDot := rotatePlainForwardTangent111(t, a, ws, tDot, aDot, wsDot)
-	t14 := p[2]
-	t15 := p[0] / t14
-	uDot := (pDot[0] - t15*pDot[2]) / t14
-	u := t15
-	t16 := p[2]
-	t17 := p[1] / t16
-	vDot := (pDot[1] - t17*pDot[2]) / t16
-	v := t17
+	p, pDot := rotatePlainForwardTangent111(t, a, ws1, tDot, aDot, ws1Dot)
+	t1 := p[2]
+	t2 := p[0] / t1
+	uDot := (pDot[0] - t2*pDot[2]) / t1
+	u := t2
+	t3 := p[2]
+	t4 := p[1] / t3
+	vDot := (pDot[1] - t4*pDot[2]) / t3
+	v := t4
 	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
 	s := u*u + v*v
-	t18 := cam[9]
-	t19 := cam[10]
-	t20 := s * s
-	lDot := camDot[9]*s + t18*sDot + (camDot[10]*t20 + t19*(sDot*s+s*sDot))
-	l := 1 + t18*s + t19*t20
-	t21 := u * l
-	t22 := cam[6]
-	t23 := t21*t22 + cam[7] - f.Z[0]
-	yDot[0] = weightDot*t23 + weight*((uDot*l+u*lDot)*t22+t21*camDot[6]+camDot[7])
-	y[0] = weight * t23
-	t24 := v * l
-	t25 := cam[6]
-	t26 := t24*t25 + cam[8] - f.Z[1]
-	yDot[1] = weightDot*t26 + weight*((vDot*l+v*lDot)*t25+t24*camDot[6]+camDot[8])
-	y[1] = weight * t26
-	var weightBarDot float64
-	var weightBar float64
-	var aBarDot [3]float64
-	var aBar [3]float64
-	var tBarDot [3]float64
-	var tBar [3]float64
-	var pBarDot [3]float64
-	var pBar [3]float64
-	var uBarDot float64
-	var uBar float64
-	var vBarDot float64
-	var vBar float64
-	var sBarDot float64
-	var sBar float64
-	var lBarDot float64
-	var lBar float64
-	t11Dot := yBarDot[1]
-	t11 := yBar[1]
-	yBarDot[1] = 0
-	yBar[1] = 0
-	t27 := v * l
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	l := 1 + t5*s + t6*t7
+	t8 := u * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	yDot[0] = weightDot*t10 + weight*((uDot*l+u*lDot)*t9+t8*camDot[6]+camDot[7])
+	y[0] = weight * t10
+	t11 := v * l
+	t12 := cam[6]
+	t13 := t11*t12 + cam[8] - f.Z[1]
+	yDot[1] = weightDot*t13 + weight*((vDot*l+v*lDot)*t12+t11*camDot[6]+camDot[8])
+	y[1] = weight * t13
+	var pBar1Dot [3]float64
+	var pBar1 [3]float64
+	t25Dot := yBar1Dot[1]
+	t25 := yBar1[1]
+	yBar1Dot[1] = 0
+	yBar1[1] = 0
+	t14 := v * l
+	t15 := cam[6]
+	t16 := t14*t15 + cam[8] - f.Z[1]
+	weightBar1Dot := t25Dot*t16 + t25*((vDot*l+v*lDot)*t15+t14*camDot[6]+camDot[8])
+	weightBar1 := t25 * t16
+	t26Dot := t25Dot*weight + t25*weightDot
+	t26 := t25 * weight
+	t17 := cam[6]
+	t27Dot := t26Dot*t17 + t26*camDot[6]
+	t27 := t26 * t17
+	vBar1Dot := t27Dot*l + t27*lDot
+	vBar1 := t27 * l
+	lBar1Dot := t27Dot*v + t27*vDot
+	lBar1 := t27 * v
+	camBar2Dot[8] += t26Dot
+	camBar2[8] += t26
+	t22Dot := yBar1Dot[0]
+	t22 := yBar1[0]
+	yBar1Dot[0] = 0
+	yBar1[0] = 0
+	t20 := u * l
 	t28 := cam[6]
-	t29 := t27*t28 + cam[8] - f.Z[1]
-	weightBarDot += t11Dot*t29 + t11*((vDot*l+v*lDot)*t28+t27*camDot[6]+camDot[8])
-	weightBar += t11 * t29
-	t12Dot := t11Dot*weight + t11*weightDot
-	t12 := t11 * weight
+	t29 := t20*t28 + cam[7] - f.Z[0]
+	weightBar1Dot += t22Dot*t29 + t22*((uDot*l+u*lDot)*t28+t20*camDot[6]+camDot[7])
+	weightBar1 += t22 * t29
+	t23Dot := t22Dot*weight + t22*weightDot
+	t23 := t22 * weight
 	t30 := cam[6]
-	t13Dot := t12Dot*t30 + t12*camDot[6]
-	t13 := t12 * t30
-	vBarDot += t13Dot*l + t13*lDot
-	vBar += t13 * l
-	lBarDot += t13Dot*v + t13*vDot
-	lBar += t13 * v
+	t24Dot := t23Dot*t30 + t23*camDot[6]
+	t24 := t23 * t30
+	uBar1Dot := t24Dot*l + t24*lDot
+	uBar1 := t24 * l
+	lBar1Dot += t24Dot*u + t24*uDot
+	lBar1 += t24 * u
 	t31 := v * l
-	camBarDot[6] += t12Dot*t31 + t12*(vDot*l+v*lDot)
-	camBar[6] += t12 * t31
-	camBarDot[8] += t12Dot
-	camBar[8] += t12
-	t8Dot := yBarDot[0]
-	t8 := yBar[0]
-	yBarDot[0] = 0
-	yBar[0] = 0
 	t32 := u * l
-	t33 := cam[6]
-	t34 := t32*t33 + cam[7] - f.Z[0]
-	weightBarDot += t8Dot*t34 + t8*((uDot*l+u*lDot)*t33+t32*camDot[6]+camDot[7])
-	weightBar += t8 * t34
-	t9Dot := t8Dot*weight + t8*weightDot
-	t9 := t8 * weight
-	t35 := cam[6]
-	t10Dot := t9Dot*t35 + t9*camDot[6]
-	t10 := t9 * t35
-	uBarDot += t10Dot*l + t10*lDot
-	uBar += t10 * l
-	lBarDot += t10Dot*u + t10*uDot
-	lBar += t10 * u
-	t36 := u * l
-	camBarDot[6] += t9Dot*t36 + t9*(uDot*l+u*lDot)
-	camBar[6] += t9 * t36
-	camBarDot[7] += t9Dot
-	camBar[7] += t9
-	camBarDot[9] += lBarDot*s + lBar*sDot
-	camBar[9] += lBar * s
-	t37 := cam[9]
-	sBarDot += lBarDot*t37 + lBar*camDot[9]
-	sBar += lBar * t37
-	t38 := s * s
-	camBarDot[10] += lBarDot*t38 + lBar*(sDot*s+s*sDot)
-	camBar[10] += lBar * t38
-	t39 := cam[10]
-	t7Dot := lBarDot*t39 + lBar*camDot[10]
-	t7 := lBar * t39
-	sBarDot += t7Dot*s + t7*sDot
-	sBar += t7 * s
-	sBarDot += t7Dot*s + t7*sDot
-	sBar += t7 * s
-	uBarDot += sBarDot*u + sBar*uDot
-	uBar += sBar * u
-	uBarDot += sBarDot*u + sBar*uDot
-	uBar += sBar * u
-	vBarDot += sBarDot*v + sBar*vDot
-	vBar += sBar * v
-	vBarDot += sBarDot*v + sBar*vDot
-	vBar += sBar * v
-	if vBar != 0 {
-		t40 := p[2]
-		t41 := vBar / t40
-		r1Dot := (vBarDot - t41*pDot[2]) / t40
-		r1 := t41
-		pBarDot[2] -= r1Dot*v + r1*vDot
-		pBar[2] -= r1 * v
-		pBarDot[1] += r1Dot
-		pBar[1] += r1
+	camBar2Dot[6] += t26Dot*t31 + t26*(vDot*l+v*lDot) + (t23Dot*t32 + t23*(uDot*l+u*lDot))
+	camBar2[6] += t26*t31 + t23*t32
+	camBar2Dot[7] += t23Dot
+	camBar2[7] += t23
+	camBar2Dot[9] += lBar1Dot*s + lBar1*sDot
+	camBar2[9] += lBar1 * s
+	t33 := cam[9]
+	sBar1Dot := lBar1Dot*t33 + lBar1*camDot[9]
+	sBar1 := lBar1 * t33
+	t34 := s * s
+	camBar2Dot[10] += lBar1Dot*t34 + lBar1*(sDot*s+s*sDot)
+	camBar2[10] += lBar1 * t34
+	t35 := cam[10]
+	t21Dot := lBar1Dot*t35 + lBar1*camDot[10]
+	t21 := lBar1 * t35
+	sBar1Dot += t21Dot*s + t21*sDot
+	sBar1 += t21 * s
+	sBar1Dot += t21Dot*s + t21*sDot
+	sBar1 += t21 * s
+	uBar1Dot += sBar1Dot*u + sBar1*uDot
+	uBar1 += sBar1 * u
+	uBar1Dot += sBar1Dot*u + sBar1*uDot
+	uBar1 += sBar1 * u
+	vBar1Dot += sBar1Dot*v + sBar1*vDot
+	vBar1 += sBar1 * v
+	vBar1Dot += sBar1Dot*v + sBar1*vDot
+	vBar1 += sBar1 * v
+	if vBar1 != 0 {
+		t36 := p[2]
+		t37 := vBar1 / t36
+		r3Dot := (vBar1Dot - t37*pDot[2]) / t36
+		r3 := t37
+		pBar1Dot[2] -= r3Dot*v + r3*vDot
+		pBar1[2] -= r3 * v
+		pBar1Dot[1] += r3Dot
+		pBar1[1] += r3
 	}
-	if uBar != 0 {
-		t42 := p[2]
-		t43 := uBar / t42
-		rDot := (uBarDot - t43*pDot[2]) / t42
-		r := t43
-		pBarDot[2] -= rDot*u + r*uDot
-		pBar[2] -= r * u
-		pBarDot[0] += rDot
-		pBar[0] += r
+	if uBar1 != 0 {
+		t38 := p[2]
+		t39 := uBar1 / t38
+		r2Dot := (uBar1Dot - t39*pDot[2]) / t38
+		r2 := t39
+		pBar1Dot[2] -= r2Dot*u + r2*uDot
+		pBar1[2] -= r2 * u
+		pBar1Dot[0] += r2Dot
+		pBar1[0] += r2
 	}
-	t6Dot := pBarDot
-	t6 := pBar
-	pBarDot = [3]float64{}
-	pBar = [3]float64{}
-	t4, t5, t4Dot, t5Dot := rotatePlainReverseTangent1111(t, a, t6, ws, tDot, aDot, t6Dot, wsDot)
-	tBarDot[0] += t4Dot[0]
-	tBar[0] += t4[0]
-	tBarDot[1] += t4Dot[1]
-	tBar[1] += t4[1]
-	tBarDot[2] += t4Dot[2]
-	tBar[2] += t4[2]
-	aBarDot[0] += t5Dot[0]
-	aBar[0] += t5[0]
-	aBarDot[1] += t5Dot[1]
-	aBar[1] += t5[1]
-	aBarDot[2] += t5Dot[2]
-	aBar[2] += t5[2]
-	camBarDot[0] += tBarDot[0]
-	camBar[0] += tBar[0]
-	camBarDot[1] += tBarDot[1]
-	camBar[1] += tBar[1]
-	camBarDot[2] += tBarDot[2]
-	camBar[2] += tBar[2]
-	t1Dot := aBarDot[0]
-	t1 := aBar[0]
-	pointBarDot[0] += t1Dot
-	pointBar[0] += t1
-	camBarDot[3] -= t1Dot
-	camBar[3] -= t1
-	t2Dot := aBarDot[1]
-	t2 := aBar[1]
-	pointBarDot[1] += t2Dot
-	pointBar[1] += t2
-	camBarDot[4] -= t2Dot
-	camBar[4] -= t2
-	t3Dot := aBarDot[2]
-	t3 := aBar[2]
-	pointBarDot[2] += t3Dot
-	pointBar[2] += t3
-	camBarDot[5] -= t3Dot
-	camBar[5] -= t3
-	xBarDot[14] += weightBarDot
-	xBar[14] += weightBar
+	t18, t19, t18Dot, t19Dot := rotatePlainReverseTangent1111(t, a, pBar1, ws1, tDot, aDot, pBar1Dot, ws1Dot)
+	tBar10Dot := t18Dot[0]
+	tBar10 := t18[0]
+	tBar11Dot := t18Dot[1]
+	tBar11 := t18[1]
+	tBar12Dot := t18Dot[2]
+	tBar12 := t18[2]
+	aBar10Dot := t19Dot[0]
+	aBar10 := t19[0]
+	aBar11Dot := t19Dot[1]
+	aBar11 := t19[1]
+	aBar12Dot := t19Dot[2]
+	aBar12 := t19[2]
+	camBar2Dot[0] += tBar10Dot
+	camBar2[0] += tBar10
+	camBar2Dot[1] += tBar11Dot
+	camBar2[1] += tBar11
+	camBar2Dot[2] += tBar12Dot
+	camBar2[2] += tBar12
+	pointBar2Dot[0] += aBar10Dot
+	pointBar2[0] += aBar10
+	camBar2Dot[3] -= aBar10Dot
+	camBar2[3] -= aBar10
+	pointBar2Dot[1] += aBar11Dot
+	pointBar2[1] += aBar11
+	camBar2Dot[4] -= aBar11Dot
+	camBar2[4] -= aBar11
+	pointBar2Dot[2] += aBar12Dot
+	pointBar2[2] += aBar12
+	camBar2Dot[5] -= aBar12Dot
+	camBar2[5] -= aBar12
+	xBar1Dot[14] += weightBar1Dot
+	xBar1[14] += weightBar1
 }
 
 // ReprojectionPlainTraced is ReprojectionPlain over Reals, from bundle.go:18.
@@ -1022,7 +1006,20 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	for i := 0; i < handBones; i++ {
 		var ownDot affine
 		own := h.Base[i]
-		ax, az := bend(i)
+		var ax int
+		var az int
+		finger := (i - 2) / 4
+		joint := (i - 2) % 4
+		if i < 2 || joint == 3 {
+			ax = -1
+			az = -1
+		} else if joint == 0 {
+			ax = 6 + 4*finger
+			az = 7 + 4*finger
+		} else {
+			ax = 7 + 4*finger + joint
+			az = -1
+		}
 		if ax >= 0 {
 			var bDot float64
 			b := 0.0
@@ -1059,12 +1056,18 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 			w := h.Weights[v*handBones+i1]
 			if w != 0 {
 				t3, t3Dot := affineApplyTangent1(&moves[i1], h.Skin[3*v:3*v+3], &movesDot[i1])
-				for k := 0; k < 3; k++ {
-					eDot := t3Dot[k]
-					e := t3[k]
-					zDot[k] += w * eDot
-					z[k] += w * e
-				}
+				eDot := t3Dot[0]
+				e := t3[0]
+				zDot[0] += w * eDot
+				z[0] += w * e
+				e1Dot := t3Dot[1]
+				e1 := t3[1]
+				zDot[1] += w * e1Dot
+				z[1] += w * e1
+				e2Dot := t3Dot[2]
+				e2 := t3[2]
+				zDot[2] += w * e2Dot
+				z[2] += w * e2
 			}
 		}
 		if turned {
@@ -1072,34 +1075,80 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 			zDot = t4Dot
 			z = t4
 		}
-		for k1 := 0; k1 < 3; k1++ {
-			skinDot[v][k1] = zDot[k1] + poseDot[3+k1]
-			skin[v][k1] = z[k1] + pose[3+k1]
-		}
+		skinDot[v][0] = zDot[0] + poseDot[3]
+		skin[v][0] = z[0] + pose[3]
+		skinDot[v][1] = zDot[1] + poseDot[4]
+		skin[v][1] = z[1] + pose[4]
+		skinDot[v][2] = zDot[2] + poseDot[5]
+		skin[v][2] = z[2] + pose[5]
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
-		for k2 := 0; k2 < 3; k2++ {
-			var atDot float64
-			at := 0.0
-			if h.Triangles != nil {
-				t5 := h.Triangles[j]
-				aDot := uDot[2*j]
-				a := u[2*j]
-				b1Dot := uDot[2*j+1]
-				b1 := u[2*j+1]
-				t6 := skin[t5[0]][k2]
-				t7 := skin[t5[1]][k2]
-				t8 := 1 - a - b1
-				t9 := skin[t5[2]][k2]
-				atDot = aDot*t6 + a*skinDot[t5[0]][k2] + (b1Dot*t7 + b1*skinDot[t5[1]][k2]) + ((-aDot-b1Dot)*t9 + t8*skinDot[t5[2]][k2])
-				at = a*t6 + b1*t7 + t8*t9
-			} else {
-				atDot = skinDot[h.Vertices[j]][k2]
-				at = skin[h.Vertices[j]][k2]
-			}
-			yDot[3*j+k2] = -atDot
-			y[3*j+k2] = h.Points[3*j+k2] - at
+		var atDot float64
+		at := 0.0
+		if h.Triangles != nil {
+			t50 := h.Triangles[j][0]
+			t511 := h.Triangles[j][1]
+			t521 := h.Triangles[j][2]
+			aDot := uDot[2*j]
+			a := u[2*j]
+			b1Dot := uDot[2*j+1]
+			b1 := u[2*j+1]
+			t5 := skin[t50][0]
+			t6 := skin[t511][0]
+			t7 := 1 - a - b1
+			t8 := skin[t521][0]
+			atDot = aDot*t5 + a*skinDot[t50][0] + (b1Dot*t6 + b1*skinDot[t511][0]) + ((-aDot-b1Dot)*t8 + t7*skinDot[t521][0])
+			at = a*t5 + b1*t6 + t7*t8
+		} else {
+			atDot = skinDot[h.Vertices[j]][0]
+			at = skin[h.Vertices[j]][0]
 		}
+		yDot[3*j] = -atDot
+		y[3*j] = h.Points[3*j] - at
+		var at1Dot float64
+		at1 := 0.0
+		if h.Triangles != nil {
+			t510 := h.Triangles[j][0]
+			t5111 := h.Triangles[j][1]
+			t512 := h.Triangles[j][2]
+			a1Dot := uDot[2*j]
+			a1 := u[2*j]
+			b11Dot := uDot[2*j+1]
+			b11 := u[2*j+1]
+			t9 := skin[t510][1]
+			t10 := skin[t5111][1]
+			t11 := 1 - a1 - b11
+			t12 := skin[t512][1]
+			at1Dot = a1Dot*t9 + a1*skinDot[t510][1] + (b11Dot*t10 + b11*skinDot[t5111][1]) + ((-a1Dot-b11Dot)*t12 + t11*skinDot[t512][1])
+			at1 = a1*t9 + b11*t10 + t11*t12
+		} else {
+			at1Dot = skinDot[h.Vertices[j]][1]
+			at1 = skin[h.Vertices[j]][1]
+		}
+		yDot[3*j+1] = -at1Dot
+		y[3*j+1] = h.Points[3*j+1] - at1
+		var at2Dot float64
+		at2 := 0.0
+		if h.Triangles != nil {
+			t520 := h.Triangles[j][0]
+			t5211 := h.Triangles[j][1]
+			t522 := h.Triangles[j][2]
+			a2Dot := uDot[2*j]
+			a2 := u[2*j]
+			b12Dot := uDot[2*j+1]
+			b12 := u[2*j+1]
+			t13 := skin[t520][2]
+			t14 := skin[t5211][2]
+			t15 := 1 - a2 - b12
+			t16 := skin[t522][2]
+			at2Dot = a2Dot*t13 + a2*skinDot[t520][2] + (b12Dot*t14 + b12*skinDot[t5211][2]) + ((-a2Dot-b12Dot)*t16 + t15*skinDot[t522][2])
+			at2 = a2*t13 + b12*t14 + t15*t16
+		} else {
+			at2Dot = skinDot[h.Vertices[j]][2]
+			at2 = skin[h.Vertices[j]][2]
+		}
+		yDot[3*j+2] = -at2Dot
+		y[3*j+2] = h.Points[3*j+2] - at2
 	}
 }
 
@@ -1118,7 +1167,20 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 	for i := 0; i < handBones; i++ {
 		var ownDot affineLanes4
 		own := h.Base[i]
-		ax, az := bend(i)
+		var ax int
+		var az int
+		finger := (i - 2) / 4
+		joint := (i - 2) % 4
+		if i < 2 || joint == 3 {
+			ax = -1
+			az = -1
+		} else if joint == 0 {
+			ax = 6 + 4*finger
+			az = 7 + 4*finger
+		} else {
+			ax = 7 + 4*finger + joint
+			az = -1
+		}
 		if ax >= 0 {
 			b := 0.0
 			var bDot0 float64
@@ -1180,18 +1242,36 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 			w := h.Weights[v*handBones+i1]
 			if w != 0 {
 				t3, t3Dot := affineApplyTangent41(&moves[i1], h.Skin[3*v:3*v+3], &movesDot[i1])
-				for k := 0; k < 3; k++ {
-					e := t3[k]
-					z[k] += w * e
-					eDot0 := t3Dot[k][0]
-					eDot1 := t3Dot[k][1]
-					zDot[k][0] += w * eDot0
-					zDot[k][1] += w * eDot1
-					eDot2 := t3Dot[k][2]
-					eDot3 := t3Dot[k][3]
-					zDot[k][2] += w * eDot2
-					zDot[k][3] += w * eDot3
-				}
+				e := t3[0]
+				z[0] += w * e
+				e1 := t3[1]
+				z[1] += w * e1
+				e2 := t3[2]
+				z[2] += w * e2
+				eDot0 := t3Dot[0][0]
+				eDot1 := t3Dot[0][1]
+				zDot[0][0] += w * eDot0
+				zDot[0][1] += w * eDot1
+				e1Dot0 := t3Dot[1][0]
+				e1Dot1 := t3Dot[1][1]
+				zDot[1][0] += w * e1Dot0
+				zDot[1][1] += w * e1Dot1
+				e2Dot0 := t3Dot[2][0]
+				e2Dot1 := t3Dot[2][1]
+				zDot[2][0] += w * e2Dot0
+				zDot[2][1] += w * e2Dot1
+				eDot2 := t3Dot[0][2]
+				eDot3 := t3Dot[0][3]
+				zDot[0][2] += w * eDot2
+				zDot[0][3] += w * eDot3
+				e1Dot2 := t3Dot[1][2]
+				e1Dot3 := t3Dot[1][3]
+				zDot[1][2] += w * e1Dot2
+				zDot[1][3] += w * e1Dot3
+				e2Dot2 := t3Dot[2][2]
+				e2Dot3 := t3Dot[2][3]
+				zDot[2][2] += w * e2Dot2
+				zDot[2][3] += w * e2Dot3
 			}
 		}
 		if turned {
@@ -1199,64 +1279,170 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 			zDot = t4Dot
 			z = t4
 		}
-		for k1 := 0; k1 < 3; k1++ {
-			poseRow5 := &poseDot[3+k1]
-			skinRow := &skinDot[v][k1]
-			skin[v][k1] = z[k1] + pose[3+k1]
-			skinRow[0] = zDot[k1][0] + poseRow5[0]
-			skinRow[1] = zDot[k1][1] + poseRow5[1]
-			skinRow[2] = zDot[k1][2] + poseRow5[2]
-			skinRow[3] = zDot[k1][3] + poseRow5[3]
-		}
+		poseRow5 := &poseDot[3]
+		skinRow := &skinDot[v][0]
+		skin[v][0] = z[0] + pose[3]
+		poseRow6 := &poseDot[4]
+		skinRow1 := &skinDot[v][1]
+		skin[v][1] = z[1] + pose[4]
+		poseRow7 := &poseDot[5]
+		skinRow2 := &skinDot[v][2]
+		skin[v][2] = z[2] + pose[5]
+		skinRow[0] = zDot[0][0] + poseRow5[0]
+		skinRow[1] = zDot[0][1] + poseRow5[1]
+		skinRow1[0] = zDot[1][0] + poseRow6[0]
+		skinRow1[1] = zDot[1][1] + poseRow6[1]
+		skinRow2[0] = zDot[2][0] + poseRow7[0]
+		skinRow2[1] = zDot[2][1] + poseRow7[1]
+		skinRow[2] = zDot[0][2] + poseRow5[2]
+		skinRow[3] = zDot[0][3] + poseRow5[3]
+		skinRow1[2] = zDot[1][2] + poseRow6[2]
+		skinRow1[3] = zDot[1][3] + poseRow6[3]
+		skinRow2[2] = zDot[2][2] + poseRow7[2]
+		skinRow2[3] = zDot[2][3] + poseRow7[3]
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
-		for k2 := 0; k2 < 3; k2++ {
-			at := 0.0
-			var atDot0 float64
-			var atDot1 float64
-			var atDot2 float64
-			var atDot3 float64
-			if h.Triangles != nil {
-				t5 := h.Triangles[j]
-				uRow := &uDot[2*j]
-				a := u[2*j]
-				uRow1 := &uDot[2*j+1]
-				b1 := u[2*j+1]
-				skinRow1 := &skinDot[t5[0]][k2]
-				t6 := skin[t5[0]][k2]
-				skinRow2 := &skinDot[t5[1]][k2]
-				t7 := skin[t5[1]][k2]
-				skinRow3 := &skinDot[t5[2]][k2]
-				t8 := 1 - a - b1
-				t9 := skin[t5[2]][k2]
-				at = a*t6 + b1*t7 + t8*t9
-				aDot0 := uRow[0]
-				aDot1 := uRow[1]
-				b1Dot0 := uRow1[0]
-				b1Dot1 := uRow1[1]
-				atDot0 = t6*aDot0 + a*skinRow1[0] + t7*b1Dot0 + b1*skinRow2[0] + t9*(-aDot0-b1Dot0) + t8*skinRow3[0]
-				atDot1 = t6*aDot1 + a*skinRow1[1] + t7*b1Dot1 + b1*skinRow2[1] + t9*(-aDot1-b1Dot1) + t8*skinRow3[1]
-				aDot2 := uRow[2]
-				aDot3 := uRow[3]
-				b1Dot2 := uRow1[2]
-				b1Dot3 := uRow1[3]
-				atDot2 = t6*aDot2 + a*skinRow1[2] + t7*b1Dot2 + b1*skinRow2[2] + t9*(-aDot2-b1Dot2) + t8*skinRow3[2]
-				atDot3 = t6*aDot3 + a*skinRow1[3] + t7*b1Dot3 + b1*skinRow2[3] + t9*(-aDot3-b1Dot3) + t8*skinRow3[3]
-			} else {
-				skinRow4 := &skinDot[h.Vertices[j]][k2]
-				at = skin[h.Vertices[j]][k2]
-				atDot0 = skinRow4[0]
-				atDot1 = skinRow4[1]
-				atDot2 = skinRow4[2]
-				atDot3 = skinRow4[3]
-			}
-			yRow := &yDot[3*j+k2]
-			y[3*j+k2] = h.Points[3*j+k2] - at
-			yRow[0] = -atDot0
-			yRow[1] = -atDot1
-			yRow[2] = -atDot2
-			yRow[3] = -atDot3
+		at := 0.0
+		var atDot0 float64
+		var atDot1 float64
+		var atDot2 float64
+		var atDot3 float64
+		if h.Triangles != nil {
+			t50 := h.Triangles[j][0]
+			t511 := h.Triangles[j][1]
+			t521 := h.Triangles[j][2]
+			uRow := &uDot[2*j]
+			a := u[2*j]
+			uRow1 := &uDot[2*j+1]
+			b1 := u[2*j+1]
+			skinRow3 := &skinDot[t50][0]
+			t5 := skin[t50][0]
+			skinRow4 := &skinDot[t511][0]
+			t6 := skin[t511][0]
+			skinRow5 := &skinDot[t521][0]
+			t7 := 1 - a - b1
+			t8 := skin[t521][0]
+			at = a*t5 + b1*t6 + t7*t8
+			aDot0 := uRow[0]
+			aDot1 := uRow[1]
+			b1Dot0 := uRow1[0]
+			b1Dot1 := uRow1[1]
+			atDot0 = t5*aDot0 + a*skinRow3[0] + t6*b1Dot0 + b1*skinRow4[0] + t8*(-aDot0-b1Dot0) + t7*skinRow5[0]
+			atDot1 = t5*aDot1 + a*skinRow3[1] + t6*b1Dot1 + b1*skinRow4[1] + t8*(-aDot1-b1Dot1) + t7*skinRow5[1]
+			aDot2 := uRow[2]
+			aDot3 := uRow[3]
+			b1Dot2 := uRow1[2]
+			b1Dot3 := uRow1[3]
+			atDot2 = t5*aDot2 + a*skinRow3[2] + t6*b1Dot2 + b1*skinRow4[2] + t8*(-aDot2-b1Dot2) + t7*skinRow5[2]
+			atDot3 = t5*aDot3 + a*skinRow3[3] + t6*b1Dot3 + b1*skinRow4[3] + t8*(-aDot3-b1Dot3) + t7*skinRow5[3]
+		} else {
+			skinRow6 := &skinDot[h.Vertices[j]][0]
+			at = skin[h.Vertices[j]][0]
+			atDot0 = skinRow6[0]
+			atDot1 = skinRow6[1]
+			atDot2 = skinRow6[2]
+			atDot3 = skinRow6[3]
 		}
+		yRow := &yDot[3*j]
+		y[3*j] = h.Points[3*j] - at
+		at1 := 0.0
+		yRow[0] = -atDot0
+		yRow[1] = -atDot1
+		var at1Dot0 float64
+		var at1Dot1 float64
+		yRow[2] = -atDot2
+		yRow[3] = -atDot3
+		var at1Dot2 float64
+		var at1Dot3 float64
+		if h.Triangles != nil {
+			t510 := h.Triangles[j][0]
+			t5111 := h.Triangles[j][1]
+			t512 := h.Triangles[j][2]
+			uRow2 := &uDot[2*j]
+			a1 := u[2*j]
+			uRow3 := &uDot[2*j+1]
+			b11 := u[2*j+1]
+			skinRow7 := &skinDot[t510][1]
+			t9 := skin[t510][1]
+			skinRow8 := &skinDot[t5111][1]
+			t10 := skin[t5111][1]
+			skinRow9 := &skinDot[t512][1]
+			t11 := 1 - a1 - b11
+			t12 := skin[t512][1]
+			at1 = a1*t9 + b11*t10 + t11*t12
+			a1Dot0 := uRow2[0]
+			a1Dot1 := uRow2[1]
+			b11Dot0 := uRow3[0]
+			b11Dot1 := uRow3[1]
+			at1Dot0 = t9*a1Dot0 + a1*skinRow7[0] + t10*b11Dot0 + b11*skinRow8[0] + t12*(-a1Dot0-b11Dot0) + t11*skinRow9[0]
+			at1Dot1 = t9*a1Dot1 + a1*skinRow7[1] + t10*b11Dot1 + b11*skinRow8[1] + t12*(-a1Dot1-b11Dot1) + t11*skinRow9[1]
+			a1Dot2 := uRow2[2]
+			a1Dot3 := uRow2[3]
+			b11Dot2 := uRow3[2]
+			b11Dot3 := uRow3[3]
+			at1Dot2 = t9*a1Dot2 + a1*skinRow7[2] + t10*b11Dot2 + b11*skinRow8[2] + t12*(-a1Dot2-b11Dot2) + t11*skinRow9[2]
+			at1Dot3 = t9*a1Dot3 + a1*skinRow7[3] + t10*b11Dot3 + b11*skinRow8[3] + t12*(-a1Dot3-b11Dot3) + t11*skinRow9[3]
+		} else {
+			skinRow10 := &skinDot[h.Vertices[j]][1]
+			at1 = skin[h.Vertices[j]][1]
+			at1Dot0 = skinRow10[0]
+			at1Dot1 = skinRow10[1]
+			at1Dot2 = skinRow10[2]
+			at1Dot3 = skinRow10[3]
+		}
+		yRow1 := &yDot[3*j+1]
+		y[3*j+1] = h.Points[3*j+1] - at1
+		at2 := 0.0
+		yRow1[0] = -at1Dot0
+		yRow1[1] = -at1Dot1
+		var at2Dot0 float64
+		var at2Dot1 float64
+		yRow1[2] = -at1Dot2
+		yRow1[3] = -at1Dot3
+		var at2Dot2 float64
+		var at2Dot3 float64
+		if h.Triangles != nil {
+			t520 := h.Triangles[j][0]
+			t5211 := h.Triangles[j][1]
+			t522 := h.Triangles[j][2]
+			uRow4 := &uDot[2*j]
+			a2 := u[2*j]
+			uRow5 := &uDot[2*j+1]
+			b12 := u[2*j+1]
+			skinRow11 := &skinDot[t520][2]
+			t13 := skin[t520][2]
+			skinRow12 := &skinDot[t5211][2]
+			t14 := skin[t5211][2]
+			skinRow13 := &skinDot[t522][2]
+			t15 := 1 - a2 - b12
+			t16 := skin[t522][2]
+			at2 = a2*t13 + b12*t14 + t15*t16
+			a2Dot0 := uRow4[0]
+			a2Dot1 := uRow4[1]
+			b12Dot0 := uRow5[0]
+			b12Dot1 := uRow5[1]
+			at2Dot0 = t13*a2Dot0 + a2*skinRow11[0] + t14*b12Dot0 + b12*skinRow12[0] + t16*(-a2Dot0-b12Dot0) + t15*skinRow13[0]
+			at2Dot1 = t13*a2Dot1 + a2*skinRow11[1] + t14*b12Dot1 + b12*skinRow12[1] + t16*(-a2Dot1-b12Dot1) + t15*skinRow13[1]
+			a2Dot2 := uRow4[2]
+			a2Dot3 := uRow4[3]
+			b12Dot2 := uRow5[2]
+			b12Dot3 := uRow5[3]
+			at2Dot2 = t13*a2Dot2 + a2*skinRow11[2] + t14*b12Dot2 + b12*skinRow12[2] + t16*(-a2Dot2-b12Dot2) + t15*skinRow13[2]
+			at2Dot3 = t13*a2Dot3 + a2*skinRow11[3] + t14*b12Dot3 + b12*skinRow12[3] + t16*(-a2Dot3-b12Dot3) + t15*skinRow13[3]
+		} else {
+			skinRow14 := &skinDot[h.Vertices[j]][2]
+			at2 = skin[h.Vertices[j]][2]
+			at2Dot0 = skinRow14[0]
+			at2Dot1 = skinRow14[1]
+			at2Dot2 = skinRow14[2]
+			at2Dot3 = skinRow14[3]
+		}
+		yRow2 := &yDot[3*j+2]
+		y[3*j+2] = h.Points[3*j+2] - at2
+		yRow2[0] = -at2Dot0
+		yRow2[1] = -at2Dot1
+		yRow2[2] = -at2Dot2
+		yRow2[3] = -at2Dot3
 	}
 }
 
@@ -1270,26 +1456,29 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	ws.ownPtr1 = ws.ownPtr1[:0]
 	ws.ax = ws.ax[:0]
 	ws.az = ws.az[:0]
-	ws.b2 = ws.b2[:0]
-	ws.sa = ws.sa[:0]
-	ws.ca = ws.ca[:0]
-	ws.sb = ws.sb[:0]
-	ws.cb = ws.cb[:0]
+	ws.cond2 = ws.cond2[:0]
+	ws.b = ws.b[:0]
+	ws.cond3 = ws.cond3[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.rPtr1 = ws.rPtr1[:0]
 	ws.arg = ws.arg[:0]
+	ws.rPtr1 = ws.rPtr1[:0]
 	ws.arg11 = ws.arg11[:0]
+	ws.arg21 = ws.arg21[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
-	ws.arg21 = ws.arg21[:0]
 	ws.arg3 = ws.arg3[:0]
+	ws.arg4 = ws.arg4[:0]
 	ws.absolutePtr1 = ws.absolutePtr1[:0]
 	ws.z = ws.z[:0]
 	ws.ownPtrBarUsed = 0
 	ws.ownPtrUsed = 0
 	ws.rPtrBarUsed = 0
 	ws.rPtrUsed = 0
+	ws.sa = ws.sa[:0]
+	ws.ca = ws.ca[:0]
+	ws.sb = ws.sb[:0]
+	ws.cb = ws.cb[:0]
 	ws.theta = ws.theta[:0]
 	ws.sin = ws.sin[:0]
 	ws.cos = ws.cos[:0]
@@ -1298,17 +1487,16 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	var ownPtr *affine
 	var ax int
 	var az int
-	var b2 float64
-	var sa float64
-	var ca float64
-	var sb float64
-	var cb float64
+	var cond2 bool
+	var b float64
+	var cond3 bool
 	var rPtrBar *affine
 	var rPtr *affine
-	var arg *affine
+	var arg float64
 	var arg1 *affine
 	var arg2 *affine
 	var arg3 *affine
+	var arg4 *affine
 	var z [3]float64
 	uBar := xBar[:len(x)-handPose]
 	u := x[:len(x)-handPose]
@@ -1360,88 +1548,93 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtr = h.Base[i]
 		ws.ax = append(ws.ax, ax)
-		ax = 0
 		ws.az = append(ws.az, az)
-		az = 0
-		ax, az = bend(i)
-		cond := ax >= 0
+		finger := (i - 2) / 4
+		joint := (i - 2) % 4
+		cond := i < 2 || joint == 3
 		if cond {
-			b := 0.0
-			cond1 := az >= 0
+			ax = -1
+			az = -1
+		} else {
+			cond1 := joint == 0
 			if cond1 {
+				ax = 6 + 4*finger
+				az = 7 + 4*finger
+			} else {
+				ax = 7 + 4*finger + joint
+				az = -1
+			}
+		}
+		ws.cond2 = append(ws.cond2, cond2)
+		cond2 = ax >= 0
+		if cond2 {
+			ws.b = append(ws.b, b)
+			b = 0
+			ws.cond3 = append(ws.cond3, cond3)
+			cond3 = az >= 0
+			if cond3 {
 				b = pose[az]
 			}
-			a1 := pose[ax]
-			ws.b2 = append(ws.b2, b2)
-			b2 = b
-			ws.sa = append(ws.sa, sa)
-			sa = math.Sin(a1)
-			ws.ca = append(ws.ca, ca)
-			ca = math.Cos(a1)
-			ws.sb = append(ws.sb, sb)
-			sb = math.Sin(b2)
-			ws.cb = append(ws.cb, cb)
-			cb = math.Cos(b2)
-			t6 := [4]float64{cb, -(sb * ca), sb * sa}
-			t11 := [4]float64{sb, cb * ca, -(cb * sa)}
-			t21 := [4]float64{0, sa, ca}
-			r2 := affine{t6, t11, t21}
 			ws.rPtrBar = append(ws.rPtrBar, rPtrBar)
 			if ws.rPtrBarUsed == len(ws.rPtrBar1) {
 				ws.rPtrBar1 = append(ws.rPtrBar1, nil)
 			}
-			k3 := ws.rPtrBarUsed
+			k2 := ws.rPtrBarUsed
 			ws.rPtrBarUsed++
-			if ws.rPtrBar1[k3] == nil {
-				ws.rPtrBar1[k3] = new(affine)
+			if ws.rPtrBar1[k2] == nil {
+				ws.rPtrBar1[k2] = new(affine)
 			}
-			*ws.rPtrBar1[k3] = affine{}
-			rPtrBar = ws.rPtrBar1[k3]
+			*ws.rPtrBar1[k2] = affine{}
+			rPtrBar = ws.rPtrBar1[k2]
 			ws.rPtr = append(ws.rPtr, rPtr)
 			if ws.rPtrUsed == len(ws.rPtr2) {
 				ws.rPtr2 = append(ws.rPtr2, nil)
 			}
-			k4 := ws.rPtrUsed
+			k3 := ws.rPtrUsed
 			ws.rPtrUsed++
-			if ws.rPtr2[k4] == nil {
-				ws.rPtr2[k4] = new(affine)
+			if ws.rPtr2[k3] == nil {
+				ws.rPtr2[k3] = new(affine)
 			}
-			*ws.rPtr2[k4] = affine{}
-			rPtr = ws.rPtr2[k4]
+			*ws.rPtr2[k3] = affine{}
+			rPtr = ws.rPtr2[k3]
+			var r2 affine
+			ws.arg = append(ws.arg, arg)
+			arg = pose[ax]
+			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
 			*rPtr = r2
 			var t affine
-			argBar := &*ownPtrBar
-			ws.arg = append(ws.arg, arg)
-			arg = &*ownPtr
-			arg1Bar := &*rPtrBar
+			arg1Bar := &*ownPtrBar
 			ws.arg11 = append(ws.arg11, arg1)
-			arg1 = &*rPtr
-			t = affineMulForward(arg, arg1, argBar, arg1Bar, ws)
+			arg1 = &*ownPtr
+			arg2Bar := &*rPtrBar
+			ws.arg21 = append(ws.arg21, arg2)
+			arg2 = &*rPtr
+			t = affineMulForward(arg1, arg2, arg1Bar, arg2Bar, ws)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
 			*ownPtr = t
 		}
 		ws.absolutePtr = append(ws.absolutePtr, absolutePtr[i])
 		absolutePtr[i] = *ownPtr
 		p := h.Parents[i]
-		cond2 := p >= 0
-		if cond2 {
+		cond4 := p >= 0
+		if cond4 {
 			var t1 affine
-			arg2Bar := &absolutePtrBar[p]
-			ws.arg21 = append(ws.arg21, arg2)
-			arg2 = &absolutePtr[p]
-			arg3Bar := &*ownPtrBar
+			arg3Bar := &absolutePtrBar[p]
 			ws.arg3 = append(ws.arg3, arg3)
-			arg3 = &*ownPtr
-			t1 = affineMulForward(arg2, arg3, arg2Bar, arg3Bar, ws)
+			arg3 = &absolutePtr[p]
+			arg4Bar := &*ownPtrBar
+			ws.arg4 = append(ws.arg4, arg4)
+			arg4 = &*ownPtr
+			t1 = affineMulForward(arg3, arg4, arg3Bar, arg4Bar, ws)
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
 			absolutePtr[i] = t1
 		}
 		var t2 affine
-		arg4Bar := &absolutePtrBar[i]
-		arg4 := &absolutePtr[i]
-		arg5 := &h.Inverse[i]
-		t2 = affineMulForward1(arg4, arg5, arg4Bar, ws)
+		arg5Bar := &absolutePtrBar[i]
+		arg5 := &absolutePtr[i]
+		arg6 := &h.Inverse[i]
+		t2 = affineMulForward1(arg5, arg6, arg5Bar, ws)
 		movesPtr[i] = t2
 	}
 	r1 := [3]float64{pose[0], pose[1], pose[2]}
@@ -1463,23 +1656,19 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		z = [3]float64{}
 		for i1 := 0; i1 < handBones; i1++ {
 			w := h.Weights[v*handBones+i1]
-			cond3 := w != 0
-			if cond3 {
+			cond5 := w != 0
+			if cond5 {
 				var t3 [3]float64
-				arg6Bar := &movesPtrBar[i1]
-				arg6 := &movesPtr[i1]
-				arg7 := h.Skin[3*v : 3*v+3]
-				t3 = affineApplyForward(arg6, arg7, arg6Bar, ws)
-				e1 := t3[0]
-				z[0] += w * e1
-				e2 := t3[1]
-				z[1] += w * e2
-				e3 := t3[2]
-				z[2] += w * e3
+				arg7Bar := &movesPtrBar[i1]
+				arg7 := &movesPtr[i1]
+				arg8 := h.Skin[3*v : 3*v+3]
+				t3 = affineApplyForward(arg7, arg8, arg7Bar, ws)
+				z[0] += w * t3[0]
+				z[1] += w * t3[1]
+				z[2] += w * t3[2]
 			}
 		}
-		cond4 := turned
-		if cond4 {
+		if turned {
 			t4 := rotatePlainForward(r1, z, ws)
 			ws.z = append(ws.z, z)
 			z = t4
@@ -1490,294 +1679,294 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	}
 	hi1 := len(h.Points) / 3
 	for j := 0; j < hi1; j++ {
-		for k2 := 0; k2 < 3; k2++ {
-			at := 0.0
-			cond5 := h.Triangles != nil
-			if cond5 {
-				t50 := h.Triangles[j][0]
-				t51 := h.Triangles[j][1]
-				t52 := h.Triangles[j][2]
-				a := u[2*j]
-				b1 := u[2*j+1]
-				at = a*skin[t50][k2] + b1*skin[t51][k2] + (1-a-b1)*skin[t52][k2]
-			} else {
-				at = skin[h.Vertices[j]][k2]
-			}
-			y[3*j+k2] = h.Points[3*j+k2] - at
+		at := 0.0
+		cond7 := h.Triangles != nil
+		if cond7 {
+			t50 := h.Triangles[j][0]
+			t511 := h.Triangles[j][1]
+			t521 := h.Triangles[j][2]
+			a := u[2*j]
+			b1 := u[2*j+1]
+			at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
+		} else {
+			at = skin[h.Vertices[j]][0]
 		}
+		y[3*j] = h.Points[3*j] - at
+		at1 := 0.0
+		cond8 := h.Triangles != nil
+		if cond8 {
+			t510 := h.Triangles[j][0]
+			t5111 := h.Triangles[j][1]
+			t512 := h.Triangles[j][2]
+			a1 := u[2*j]
+			b11 := u[2*j+1]
+			at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
+		} else {
+			at1 = skin[h.Vertices[j]][1]
+		}
+		y[3*j+1] = h.Points[3*j+1] - at1
+		at2 := 0.0
+		cond9 := h.Triangles != nil
+		if cond9 {
+			t520 := h.Triangles[j][0]
+			t5211 := h.Triangles[j][1]
+			t522 := h.Triangles[j][2]
+			a2 := u[2*j]
+			b12 := u[2*j+1]
+			at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
+		} else {
+			at2 = skin[h.Vertices[j]][2]
+		}
+		y[3*j+2] = h.Points[3*j+2] - at2
 	}
-	var r1Bar [3]float64
+	var r1Bar0 float64
+	var r1Bar1 float64
+	var r1Bar2 float64
 	for j1 := hi1 - 1; j1 > -1; j1-- {
-		for k21 := 2; k21 > -1; k21-- {
-			var atBar float64
-			cond51 := h.Triangles != nil
-			t33 := yBar[3*j1+k21]
-			yBar[3*j1+k21] = 0
-			atBar -= t33
-			if cond51 {
-				t501 := h.Triangles[j1][0]
-				t511 := h.Triangles[j1][1]
-				t521 := h.Triangles[j1][2]
-				a2 := u[2*j1]
-				var aBar float64
-				b11 := u[2*j1+1]
-				var b1Bar float64
-				t30 := atBar
-				atBar = 0
-				aBar += t30 * skin[t501][k21]
-				skinBar[t501][k21] += t30 * a2
-				b1Bar += t30 * skin[t511][k21]
-				skinBar[t511][k21] += t30 * b11
-				t31 := t30 * skin[t521][k21]
-				aBar -= t31
-				b1Bar -= t31
-				skinBar[t521][k21] += t30 * (1 - a2 - b11)
-				uBar[2*j1+1] += b1Bar
-				uBar[2*j1] += aBar
-			} else {
-				t32 := atBar
-				atBar = 0
-				skinBar[h.Vertices[j1]][k21] += t32
-			}
+		cond71 := h.Triangles != nil
+		cond81 := h.Triangles != nil
+		cond91 := h.Triangles != nil
+		t37 := yBar[3*j1+2]
+		yBar[3*j1+2] = 0
+		at2Bar := -t37
+		if cond91 {
+			t5201 := h.Triangles[j1][0]
+			t52111 := h.Triangles[j1][1]
+			t5221 := h.Triangles[j1][2]
+			a21 := u[2*j1]
+			b121 := u[2*j1+1]
+			a2Bar := at2Bar * skin[t5201][2]
+			skinBar[t5201][2] += at2Bar * a21
+			b12Bar := at2Bar * skin[t52111][2]
+			skinBar[t52111][2] += at2Bar * b121
+			t35 := at2Bar * skin[t5221][2]
+			a2Bar -= t35
+			b12Bar -= t35
+			skinBar[t5221][2] += at2Bar * (1 - a21 - b121)
+			uBar[2*j1+1] += b12Bar
+			uBar[2*j1] += a2Bar
+		} else {
+			skinBar[h.Vertices[j1]][2] += at2Bar
+		}
+		t33 := yBar[3*j1+1]
+		yBar[3*j1+1] = 0
+		at1Bar := -t33
+		if cond81 {
+			t5101 := h.Triangles[j1][0]
+			t51111 := h.Triangles[j1][1]
+			t5121 := h.Triangles[j1][2]
+			a11 := u[2*j1]
+			b111 := u[2*j1+1]
+			a1Bar := at1Bar * skin[t5101][1]
+			skinBar[t5101][1] += at1Bar * a11
+			b11Bar := at1Bar * skin[t51111][1]
+			skinBar[t51111][1] += at1Bar * b111
+			t31 := at1Bar * skin[t5121][1]
+			a1Bar -= t31
+			b11Bar -= t31
+			skinBar[t5121][1] += at1Bar * (1 - a11 - b111)
+			uBar[2*j1+1] += b11Bar
+			uBar[2*j1] += a1Bar
+		} else {
+			skinBar[h.Vertices[j1]][1] += at1Bar
+		}
+		t29 := yBar[3*j1]
+		yBar[3*j1] = 0
+		atBar := -t29
+		if cond71 {
+			t501 := h.Triangles[j1][0]
+			t5112 := h.Triangles[j1][1]
+			t5212 := h.Triangles[j1][2]
+			a3 := u[2*j1]
+			b13 := u[2*j1+1]
+			aBar := atBar * skin[t501][0]
+			skinBar[t501][0] += atBar * a3
+			b1Bar := atBar * skin[t5112][0]
+			skinBar[t5112][0] += atBar * b13
+			t27 := atBar * skin[t5212][0]
+			aBar -= t27
+			b1Bar -= t27
+			skinBar[t5212][0] += atBar * (1 - a3 - b13)
+			uBar[2*j1+1] += b1Bar
+			uBar[2*j1] += aBar
+		} else {
+			skinBar[h.Vertices[j1]][0] += atBar
 		}
 	}
 	for v1 := hi - 1; v1 > -1; v1-- {
-		var zBar [3]float64
-		cond41 := turned
-		t29 := skinBar[v1][2]
+		t25 := skinBar[v1][2]
 		skinBar[v1][2] = 0
-		zBar[2] += t29
-		poseBar[5] += t29
-		t28 := skinBar[v1][1]
+		zBar2 := t25
+		poseBar[5] += t25
+		t24 := skinBar[v1][1]
 		skinBar[v1][1] = 0
-		zBar[1] += t28
-		poseBar[4] += t28
-		t27 := skinBar[v1][0]
+		zBar1 := t24
+		poseBar[4] += t24
+		t23 := skinBar[v1][0]
 		skinBar[v1][0] = 0
-		zBar[0] += t27
-		poseBar[3] += t27
-		if cond41 {
+		zBar0 := t23
+		poseBar[3] += t23
+		if turned {
 			var t4Bar [3]float64
-			t26 := zBar
-			zBar = [3]float64{}
+			t220 := zBar0
+			t221 := zBar1
+			t222 := zBar2
+			zBar0 = 0
+			zBar1 = 0
+			zBar2 = 0
 			z = ws.z[len(ws.z)-1]
 			ws.z = ws.z[:len(ws.z)-1]
-			t4Bar[0] += t26[0]
-			t4Bar[1] += t26[1]
-			t4Bar[2] += t26[2]
-			t25 := t4Bar
-			t4Bar = [3]float64{}
-			t23, t24 := rotatePlainReverse(r1, z, t25, ws)
-			r1Bar[0] += t23[0]
-			r1Bar[1] += t23[1]
-			r1Bar[2] += t23[2]
-			zBar[0] += t24[0]
-			zBar[1] += t24[1]
-			zBar[2] += t24[2]
+			t4Bar[0] += t220
+			t4Bar[1] += t221
+			t4Bar[2] += t222
+			t19, t20 := rotatePlainReverse(r1, z, t4Bar, ws)
+			r1Bar0 += t19[0]
+			r1Bar1 += t19[1]
+			r1Bar2 += t19[2]
+			zBar0 += t20[0]
+			zBar1 += t20[1]
+			zBar2 += t20[2]
 		}
 		for i11 := 21; i11 > -1; i11-- {
 			w1 := h.Weights[v1*handBones+i11]
-			cond31 := w1 != 0
-			if cond31 {
+			cond51 := w1 != 0
+			if cond51 {
 				var t3Bar [3]float64
-				arg6Bar1 := &movesPtrBar[i11]
-				arg71 := h.Skin[3*v1 : 3*v1+3]
-				var e1Bar float64
-				var e2Bar float64
-				var e3Bar float64
-				e3Bar += zBar[2] * w1
-				t3Bar[2] += e3Bar
-				e2Bar += zBar[1] * w1
-				t3Bar[1] += e2Bar
-				e1Bar += zBar[0] * w1
-				t3Bar[0] += e1Bar
-				t22 := t3Bar
-				t3Bar = [3]float64{}
-				affineApplyReverse(arg71, arg6Bar1, t22, ws)
+				arg7Bar1 := &movesPtrBar[i11]
+				arg81 := h.Skin[3*v1 : 3*v1+3]
+				t3Bar[2] += zBar2 * w1
+				t3Bar[1] += zBar1 * w1
+				t3Bar[0] += zBar0 * w1
+				affineApplyReverse(arg81, arg7Bar1, t3Bar, ws)
 			}
 		}
 	}
-	poseBar[0] += r1Bar[0]
-	poseBar[1] += r1Bar[1]
-	poseBar[2] += r1Bar[2]
+	poseBar[0] += r1Bar0
+	poseBar[1] += r1Bar1
+	poseBar[2] += r1Bar2
 	for i2 := 21; i2 > -1; i2-- {
-		cond6 := ax >= 0
 		p1 := h.Parents[i2]
-		cond21 := p1 >= 0
+		cond41 := p1 >= 0
 		var t2Bar affine
-		arg4Bar1 := &absolutePtrBar[i2]
-		arg51 := &h.Inverse[i2]
-		t20 := movesPtrBar[i2]
+		arg5Bar1 := &absolutePtrBar[i2]
+		arg61 := &h.Inverse[i2]
+		t17 := movesPtrBar[i2]
 		movesPtrBar[i2] = affine{}
-		t2Bar[0][0] += t20[0][0]
-		t2Bar[0][1] += t20[0][1]
-		t2Bar[0][2] += t20[0][2]
-		t2Bar[0][3] += t20[0][3]
-		t2Bar[1][0] += t20[1][0]
-		t2Bar[1][1] += t20[1][1]
-		t2Bar[1][2] += t20[1][2]
-		t2Bar[1][3] += t20[1][3]
-		t2Bar[2][0] += t20[2][0]
-		t2Bar[2][1] += t20[2][1]
-		t2Bar[2][2] += t20[2][2]
-		t2Bar[2][3] += t20[2][3]
-		t19 := t2Bar
-		t2Bar = affine{}
-		affineMulReverse(arg51, arg4Bar1, t19, ws)
-		if cond21 {
+		t2Bar[0][0] += t17[0][0]
+		t2Bar[0][1] += t17[0][1]
+		t2Bar[0][2] += t17[0][2]
+		t2Bar[0][3] += t17[0][3]
+		t2Bar[1][0] += t17[1][0]
+		t2Bar[1][1] += t17[1][1]
+		t2Bar[1][2] += t17[1][2]
+		t2Bar[1][3] += t17[1][3]
+		t2Bar[2][0] += t17[2][0]
+		t2Bar[2][1] += t17[2][1]
+		t2Bar[2][2] += t17[2][2]
+		t2Bar[2][3] += t17[2][3]
+		affineMulReverse(arg61, arg5Bar1, t2Bar, ws)
+		if cond41 {
 			var t1Bar affine
-			arg2Bar1 := &absolutePtrBar[p1]
-			arg3Bar1 := &*ownPtrBar
-			t18 := absolutePtrBar[i2]
+			arg3Bar1 := &absolutePtrBar[p1]
+			arg4Bar1 := &*ownPtrBar
+			t15 := absolutePtrBar[i2]
 			absolutePtrBar[i2] = affine{}
 			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
 			ws.absolutePtr1 = ws.absolutePtr1[:len(ws.absolutePtr1)-1]
-			t1Bar[0][0] += t18[0][0]
-			t1Bar[0][1] += t18[0][1]
-			t1Bar[0][2] += t18[0][2]
-			t1Bar[0][3] += t18[0][3]
-			t1Bar[1][0] += t18[1][0]
-			t1Bar[1][1] += t18[1][1]
-			t1Bar[1][2] += t18[1][2]
-			t1Bar[1][3] += t18[1][3]
-			t1Bar[2][0] += t18[2][0]
-			t1Bar[2][1] += t18[2][1]
-			t1Bar[2][2] += t18[2][2]
-			t1Bar[2][3] += t18[2][3]
-			t17 := t1Bar
-			t1Bar = affine{}
-			affineMulReverse1(arg2, arg3, arg2Bar1, arg3Bar1, t17, ws)
+			t1Bar[0][0] += t15[0][0]
+			t1Bar[0][1] += t15[0][1]
+			t1Bar[0][2] += t15[0][2]
+			t1Bar[0][3] += t15[0][3]
+			t1Bar[1][0] += t15[1][0]
+			t1Bar[1][1] += t15[1][1]
+			t1Bar[1][2] += t15[1][2]
+			t1Bar[1][3] += t15[1][3]
+			t1Bar[2][0] += t15[2][0]
+			t1Bar[2][1] += t15[2][1]
+			t1Bar[2][2] += t15[2][2]
+			t1Bar[2][3] += t15[2][3]
+			affineMulReverse1(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws)
+			arg4 = ws.arg4[len(ws.arg4)-1]
+			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
 			arg3 = ws.arg3[len(ws.arg3)-1]
 			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
-			arg2 = ws.arg21[len(ws.arg21)-1]
-			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
 		}
-		t16 := absolutePtrBar[i2]
+		t13 := absolutePtrBar[i2]
 		absolutePtrBar[i2] = affine{}
 		absolutePtr[i2] = ws.absolutePtr[len(ws.absolutePtr)-1]
 		ws.absolutePtr = ws.absolutePtr[:len(ws.absolutePtr)-1]
-		ownPtrBar[0][0] += t16[0][0]
-		ownPtrBar[0][1] += t16[0][1]
-		ownPtrBar[0][2] += t16[0][2]
-		ownPtrBar[0][3] += t16[0][3]
-		ownPtrBar[1][0] += t16[1][0]
-		ownPtrBar[1][1] += t16[1][1]
-		ownPtrBar[1][2] += t16[1][2]
-		ownPtrBar[1][3] += t16[1][3]
-		ownPtrBar[2][0] += t16[2][0]
-		ownPtrBar[2][1] += t16[2][1]
-		ownPtrBar[2][2] += t16[2][2]
-		ownPtrBar[2][3] += t16[2][3]
-		if cond6 {
-			var bBar float64
-			cond11 := az >= 0
-			a11 := pose[ax]
-			var a1Bar float64
-			var b2Bar float64
-			var saBar float64
-			var caBar float64
-			var sbBar float64
-			var cbBar float64
-			var t6Bar [4]float64
-			var t11Bar [4]float64
-			var t21Bar [4]float64
+		ownPtrBar[0][0] += t13[0][0]
+		ownPtrBar[0][1] += t13[0][1]
+		ownPtrBar[0][2] += t13[0][2]
+		ownPtrBar[0][3] += t13[0][3]
+		ownPtrBar[1][0] += t13[1][0]
+		ownPtrBar[1][1] += t13[1][1]
+		ownPtrBar[1][2] += t13[1][2]
+		ownPtrBar[1][3] += t13[1][3]
+		ownPtrBar[2][0] += t13[2][0]
+		ownPtrBar[2][1] += t13[2][1]
+		ownPtrBar[2][2] += t13[2][2]
+		ownPtrBar[2][3] += t13[2][3]
+		if cond2 {
 			var r2Bar affine
 			var tBar affine
-			argBar1 := &*ownPtrBar
-			arg1Bar1 := &*rPtrBar
-			t15 := *ownPtrBar
+			arg1Bar1 := &*ownPtrBar
+			arg2Bar1 := &*rPtrBar
+			t12 := *ownPtrBar
 			*ownPtrBar = affine{}
 			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
 			ws.ownPtr2 = ws.ownPtr2[:len(ws.ownPtr2)-1]
-			tBar[0][0] += t15[0][0]
-			tBar[0][1] += t15[0][1]
-			tBar[0][2] += t15[0][2]
-			tBar[0][3] += t15[0][3]
-			tBar[1][0] += t15[1][0]
-			tBar[1][1] += t15[1][1]
-			tBar[1][2] += t15[1][2]
-			tBar[1][3] += t15[1][3]
-			tBar[2][0] += t15[2][0]
-			tBar[2][1] += t15[2][1]
-			tBar[2][2] += t15[2][2]
-			tBar[2][3] += t15[2][3]
-			t14 := tBar
-			tBar = affine{}
-			affineMulReverse1(arg, arg1, argBar1, arg1Bar1, t14, ws)
+			tBar[0][0] += t12[0][0]
+			tBar[0][1] += t12[0][1]
+			tBar[0][2] += t12[0][2]
+			tBar[0][3] += t12[0][3]
+			tBar[1][0] += t12[1][0]
+			tBar[1][1] += t12[1][1]
+			tBar[1][2] += t12[1][2]
+			tBar[1][3] += t12[1][3]
+			tBar[2][0] += t12[2][0]
+			tBar[2][1] += t12[2][1]
+			tBar[2][2] += t12[2][2]
+			tBar[2][3] += t12[2][3]
+			affineMulReverse1(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws)
+			arg2 = ws.arg21[len(ws.arg21)-1]
+			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
 			arg1 = ws.arg11[len(ws.arg11)-1]
 			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
-			arg = ws.arg[len(ws.arg)-1]
-			ws.arg = ws.arg[:len(ws.arg)-1]
-			t13 := *rPtrBar
+			t10 := *rPtrBar
 			*rPtrBar = affine{}
 			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
 			ws.rPtr1 = ws.rPtr1[:len(ws.rPtr1)-1]
-			r2Bar[0][0] += t13[0][0]
-			r2Bar[0][1] += t13[0][1]
-			r2Bar[0][2] += t13[0][2]
-			r2Bar[0][3] += t13[0][3]
-			r2Bar[1][0] += t13[1][0]
-			r2Bar[1][1] += t13[1][1]
-			r2Bar[1][2] += t13[1][2]
-			r2Bar[1][3] += t13[1][3]
-			r2Bar[2][0] += t13[2][0]
-			r2Bar[2][1] += t13[2][1]
-			r2Bar[2][2] += t13[2][2]
-			r2Bar[2][3] += t13[2][3]
+			r2Bar[0][0] += t10[0][0]
+			r2Bar[0][1] += t10[0][1]
+			r2Bar[0][2] += t10[0][2]
+			r2Bar[0][3] += t10[0][3]
+			r2Bar[1][0] += t10[1][0]
+			r2Bar[1][1] += t10[1][1]
+			r2Bar[1][2] += t10[1][2]
+			r2Bar[1][3] += t10[1][3]
+			r2Bar[2][0] += t10[2][0]
+			r2Bar[2][1] += t10[2][1]
+			r2Bar[2][2] += t10[2][2]
+			r2Bar[2][3] += t10[2][3]
+			t7, t8 := turnReverse(arg, b, r2Bar, ws)
+			poseBar[ax] += t7
+			arg = ws.arg[len(ws.arg)-1]
+			ws.arg = ws.arg[:len(ws.arg)-1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
 			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
 			ws.rPtrBar = ws.rPtrBar[:len(ws.rPtrBar)-1]
-			t6Bar[0] += r2Bar[0][0]
-			t6Bar[1] += r2Bar[0][1]
-			t6Bar[2] += r2Bar[0][2]
-			t6Bar[3] += r2Bar[0][3]
-			t11Bar[0] += r2Bar[1][0]
-			t11Bar[1] += r2Bar[1][1]
-			t11Bar[2] += r2Bar[1][2]
-			t11Bar[3] += r2Bar[1][3]
-			t21Bar[0] += r2Bar[2][0]
-			t21Bar[1] += r2Bar[2][1]
-			t21Bar[2] += r2Bar[2][2]
-			t21Bar[3] += r2Bar[2][3]
-			saBar += t21Bar[1]
-			caBar += t21Bar[2]
-			sbBar += t11Bar[0]
-			t10 := t11Bar[1]
-			cbBar += t10 * ca
-			caBar += t10 * cb
-			t12 := -t11Bar[2]
-			cbBar += t12 * sa
-			saBar += t12 * cb
-			cbBar += t6Bar[0]
-			t8 := -t6Bar[1]
-			sbBar += t8 * ca
-			caBar += t8 * sb
-			t9 := t6Bar[2]
-			sbBar += t9 * sa
-			saBar += t9 * sb
-			b2Bar += cbBar * -math.Sin(b2)
-			cb = ws.cb[len(ws.cb)-1]
-			ws.cb = ws.cb[:len(ws.cb)-1]
-			b2Bar += sbBar * math.Cos(b2)
-			sb = ws.sb[len(ws.sb)-1]
-			ws.sb = ws.sb[:len(ws.sb)-1]
-			a1Bar += caBar * -math.Sin(a11)
-			ca = ws.ca[len(ws.ca)-1]
-			ws.ca = ws.ca[:len(ws.ca)-1]
-			a1Bar += saBar * math.Cos(a11)
-			sa = ws.sa[len(ws.sa)-1]
-			ws.sa = ws.sa[:len(ws.sa)-1]
-			bBar += b2Bar
-			b2 = ws.b2[len(ws.b2)-1]
-			ws.b2 = ws.b2[:len(ws.b2)-1]
-			poseBar[ax] += a1Bar
-			if cond11 {
-				t7 := bBar
-				bBar = 0
-				poseBar[az] += t7
+			if cond3 {
+				poseBar[az] += t8
 			}
+			cond3 = ws.cond3[len(ws.cond3)-1]
+			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
+			b = ws.b[len(ws.b)-1]
+			ws.b = ws.b[:len(ws.b)-1]
 		}
+		cond2 = ws.cond2[len(ws.cond2)-1]
+		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
 		az = ws.az[len(ws.az)-1]
 		ws.az = ws.az[:len(ws.az)-1]
 		ax = ws.ax[len(ws.ax)-1]
@@ -1803,34 +1992,30 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	ws.ownPtr1 = ws.ownPtr1[:0]
 	ws.ax = ws.ax[:0]
 	ws.az = ws.az[:0]
-	wsDot.b2 = wsDot.b2[:0]
-	ws.b2 = ws.b2[:0]
-	wsDot.sa = wsDot.sa[:0]
-	ws.sa = ws.sa[:0]
-	wsDot.ca = wsDot.ca[:0]
-	ws.ca = ws.ca[:0]
-	wsDot.sb = wsDot.sb[:0]
-	ws.sb = ws.sb[:0]
-	wsDot.cb = wsDot.cb[:0]
-	ws.cb = ws.cb[:0]
+	ws.cond2 = ws.cond2[:0]
+	wsDot.b = wsDot.b[:0]
+	ws.b = ws.b[:0]
+	ws.cond3 = ws.cond3[:0]
 	wsDot.rPtrBar = wsDot.rPtrBar[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	wsDot.rPtr = wsDot.rPtr[:0]
 	ws.rPtr = ws.rPtr[:0]
-	wsDot.rPtr1 = wsDot.rPtr1[:0]
-	ws.rPtr1 = ws.rPtr1[:0]
 	wsDot.arg = wsDot.arg[:0]
 	ws.arg = ws.arg[:0]
+	wsDot.rPtr1 = wsDot.rPtr1[:0]
+	ws.rPtr1 = ws.rPtr1[:0]
 	wsDot.arg11 = wsDot.arg11[:0]
 	ws.arg11 = ws.arg11[:0]
+	wsDot.arg21 = wsDot.arg21[:0]
+	ws.arg21 = ws.arg21[:0]
 	wsDot.ownPtr2 = wsDot.ownPtr2[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	wsDot.absolutePtr = wsDot.absolutePtr[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
-	wsDot.arg21 = wsDot.arg21[:0]
-	ws.arg21 = ws.arg21[:0]
 	wsDot.arg3 = wsDot.arg3[:0]
 	ws.arg3 = ws.arg3[:0]
+	wsDot.arg4 = wsDot.arg4[:0]
+	ws.arg4 = ws.arg4[:0]
 	wsDot.absolutePtr1 = wsDot.absolutePtr1[:0]
 	ws.absolutePtr1 = ws.absolutePtr1[:0]
 	wsDot.z = wsDot.z[:0]
@@ -1839,6 +2024,14 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	ws.ownPtrUsed = 0
 	ws.rPtrBarUsed = 0
 	ws.rPtrUsed = 0
+	wsDot.sa = wsDot.sa[:0]
+	ws.sa = ws.sa[:0]
+	wsDot.ca = wsDot.ca[:0]
+	ws.ca = ws.ca[:0]
+	wsDot.sb = wsDot.sb[:0]
+	ws.sb = ws.sb[:0]
+	wsDot.cb = wsDot.cb[:0]
+	ws.cb = ws.cb[:0]
 	wsDot.theta = wsDot.theta[:0]
 	ws.theta = ws.theta[:0]
 	wsDot.sin = wsDot.sin[:0]
@@ -1853,28 +2046,24 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	var ownPtr *affine
 	var ax int
 	var az int
-	var b2Dot float64
-	var b2 float64
-	var saDot float64
-	var sa float64
-	var caDot float64
-	var ca float64
-	var sbDot float64
-	var sb float64
-	var cbDot float64
-	var cb float64
+	var cond2 bool
+	var bDot float64
+	var b float64
+	var cond3 bool
 	var rPtrBarDot *affine
 	var rPtrBar *affine
 	var rPtrDot *affine
 	var rPtr *affine
-	var argDot *affine
-	var arg *affine
+	var argDot float64
+	var arg float64
 	var arg1Dot *affine
 	var arg1 *affine
 	var arg2Dot *affine
 	var arg2 *affine
 	var arg3Dot *affine
 	var arg3 *affine
+	var arg4Dot *affine
+	var arg4 *affine
 	var zDot [3]float64
 	var z [3]float64
 	uBarDot := xBarDot[:len(x)-handPose]
@@ -1955,104 +2144,94 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		*ownPtrDot = affine{}
 		*ownPtr = h.Base[i]
 		ws.ax = append(ws.ax, ax)
-		ax = 0
 		ws.az = append(ws.az, az)
-		az = 0
-		ax, az = bend(i)
-		cond := ax >= 0
+		finger := (i - 2) / 4
+		joint := (i - 2) % 4
+		cond := i < 2 || joint == 3
 		if cond {
-			var bDot float64
-			b := 0.0
-			cond1 := az >= 0
+			ax = -1
+			az = -1
+		} else {
+			cond1 := joint == 0
 			if cond1 {
+				ax = 6 + 4*finger
+				az = 7 + 4*finger
+			} else {
+				ax = 7 + 4*finger + joint
+				az = -1
+			}
+		}
+		ws.cond2 = append(ws.cond2, cond2)
+		cond2 = ax >= 0
+		if cond2 {
+			wsDot.b = append(wsDot.b, bDot)
+			ws.b = append(ws.b, b)
+			bDot = 0
+			b = 0
+			ws.cond3 = append(ws.cond3, cond3)
+			cond3 = az >= 0
+			if cond3 {
 				bDot = poseDot[az]
 				b = pose[az]
 			}
-			a1Dot := poseDot[ax]
-			a1 := pose[ax]
-			wsDot.b2 = append(wsDot.b2, b2Dot)
-			ws.b2 = append(ws.b2, b2)
-			b2Dot = bDot
-			b2 = b
-			wsDot.sa = append(wsDot.sa, saDot)
-			ws.sa = append(ws.sa, sa)
-			t5 := math.Sin(a1)
-			saDot = a1Dot * math.Cos(a1)
-			sa = t5
-			wsDot.ca = append(wsDot.ca, caDot)
-			ws.ca = append(ws.ca, ca)
-			t34 := math.Cos(a1)
-			caDot = a1Dot * -math.Sin(a1)
-			ca = t34
-			wsDot.sb = append(wsDot.sb, sbDot)
-			ws.sb = append(ws.sb, sb)
-			t35 := math.Sin(b2)
-			sbDot = b2Dot * math.Cos(b2)
-			sb = t35
-			wsDot.cb = append(wsDot.cb, cbDot)
-			ws.cb = append(ws.cb, cb)
-			t36 := math.Cos(b2)
-			cbDot = b2Dot * -math.Sin(b2)
-			cb = t36
-			t6Dot := [4]float64{cbDot, -(sbDot*ca + sb*caDot), sbDot*sa + sb*saDot}
-			t6 := [4]float64{cb, -(sb * ca), sb * sa}
-			t11Dot := [4]float64{sbDot, cbDot*ca + cb*caDot, -(cbDot*sa + cb*saDot)}
-			t11 := [4]float64{sb, cb * ca, -(cb * sa)}
-			t21Dot := [4]float64{1: saDot, 2: caDot}
-			t21 := [4]float64{0, sa, ca}
-			r2Dot := affine{t6Dot, t11Dot, t21Dot}
-			r2 := affine{t6, t11, t21}
 			wsDot.rPtrBar = append(wsDot.rPtrBar, rPtrBarDot)
 			ws.rPtrBar = append(ws.rPtrBar, rPtrBar)
 			if ws.rPtrBarUsed == len(ws.rPtrBar1) {
 				wsDot.rPtrBar1 = append(wsDot.rPtrBar1, nil)
 				ws.rPtrBar1 = append(ws.rPtrBar1, nil)
 			}
-			k3 := ws.rPtrBarUsed
+			k2 := ws.rPtrBarUsed
 			ws.rPtrBarUsed++
-			if ws.rPtrBar1[k3] == nil {
-				wsDot.rPtrBar1[k3] = new(affine)
-				ws.rPtrBar1[k3] = new(affine)
+			if ws.rPtrBar1[k2] == nil {
+				wsDot.rPtrBar1[k2] = new(affine)
+				ws.rPtrBar1[k2] = new(affine)
 			}
-			*wsDot.rPtrBar1[k3] = affine{}
-			*ws.rPtrBar1[k3] = affine{}
-			rPtrBarDot = wsDot.rPtrBar1[k3]
-			rPtrBar = ws.rPtrBar1[k3]
+			*wsDot.rPtrBar1[k2] = affine{}
+			*ws.rPtrBar1[k2] = affine{}
+			rPtrBarDot = wsDot.rPtrBar1[k2]
+			rPtrBar = ws.rPtrBar1[k2]
 			wsDot.rPtr = append(wsDot.rPtr, rPtrDot)
 			ws.rPtr = append(ws.rPtr, rPtr)
 			if ws.rPtrUsed == len(ws.rPtr2) {
 				wsDot.rPtr2 = append(wsDot.rPtr2, nil)
 				ws.rPtr2 = append(ws.rPtr2, nil)
 			}
-			k4 := ws.rPtrUsed
+			k3 := ws.rPtrUsed
 			ws.rPtrUsed++
-			if ws.rPtr2[k4] == nil {
-				wsDot.rPtr2[k4] = new(affine)
-				ws.rPtr2[k4] = new(affine)
+			if ws.rPtr2[k3] == nil {
+				wsDot.rPtr2[k3] = new(affine)
+				ws.rPtr2[k3] = new(affine)
 			}
-			*wsDot.rPtr2[k4] = affine{}
-			*ws.rPtr2[k4] = affine{}
-			rPtrDot = wsDot.rPtr2[k4]
-			rPtr = ws.rPtr2[k4]
+			*wsDot.rPtr2[k3] = affine{}
+			*ws.rPtr2[k3] = affine{}
+			rPtrDot = wsDot.rPtr2[k3]
+			rPtr = ws.rPtr2[k3]
+			var r2Dot affine
+			var r2 affine
+			wsDot.arg = append(wsDot.arg, argDot)
+			ws.arg = append(ws.arg, arg)
+			argDot = poseDot[ax]
+			arg = pose[ax]
+			r2, r2Dot = turnForwardTangent111(arg, b, ws, argDot, bDot, wsDot)
 			wsDot.rPtr1 = append(wsDot.rPtr1, *rPtrDot)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
 			*rPtrDot = r2Dot
 			*rPtr = r2
 			var tDot affine
 			var t affine
-			argBarDot := &*ownPtrBarDot
-			argBar := &*ownPtrBar
-			wsDot.arg = append(wsDot.arg, argDot)
-			ws.arg = append(ws.arg, arg)
-			argDot = &*ownPtrDot
-			arg = &*ownPtr
-			arg1BarDot := &*rPtrBarDot
-			arg1Bar := &*rPtrBar
+			arg1BarDot := &*ownPtrBarDot
+			arg1Bar := &*ownPtrBar
 			wsDot.arg11 = append(wsDot.arg11, arg1Dot)
 			ws.arg11 = append(ws.arg11, arg1)
-			arg1Dot = &*rPtrDot
-			arg1 = &*rPtr
-			t, tDot = affineMulForwardTangent11111(arg, arg1, argBar, arg1Bar, ws, argDot, arg1Dot, argBarDot, arg1BarDot, wsDot)
+			arg1Dot = &*ownPtrDot
+			arg1 = &*ownPtr
+			arg2BarDot := &*rPtrBarDot
+			arg2Bar := &*rPtrBar
+			wsDot.arg21 = append(wsDot.arg21, arg2Dot)
+			ws.arg21 = append(ws.arg21, arg2)
+			arg2Dot = &*rPtrDot
+			arg2 = &*rPtr
+			t, tDot = affineMulForwardTangent11111(arg1, arg2, arg1Bar, arg2Bar, ws, arg1Dot, arg2Dot, arg1BarDot, arg2BarDot, wsDot)
 			wsDot.ownPtr2 = append(wsDot.ownPtr2, *ownPtrDot)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
 			*ownPtrDot = tDot
@@ -2063,23 +2242,23 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		absolutePtrDot[i] = *ownPtrDot
 		absolutePtr[i] = *ownPtr
 		p := h.Parents[i]
-		cond2 := p >= 0
-		if cond2 {
+		cond4 := p >= 0
+		if cond4 {
 			var t1Dot affine
 			var t1 affine
-			arg2BarDot := &absolutePtrBarDot[p]
-			arg2Bar := &absolutePtrBar[p]
-			wsDot.arg21 = append(wsDot.arg21, arg2Dot)
-			ws.arg21 = append(ws.arg21, arg2)
-			arg2Dot = &absolutePtrDot[p]
-			arg2 = &absolutePtr[p]
-			arg3BarDot := &*ownPtrBarDot
-			arg3Bar := &*ownPtrBar
+			arg3BarDot := &absolutePtrBarDot[p]
+			arg3Bar := &absolutePtrBar[p]
 			wsDot.arg3 = append(wsDot.arg3, arg3Dot)
 			ws.arg3 = append(ws.arg3, arg3)
-			arg3Dot = &*ownPtrDot
-			arg3 = &*ownPtr
-			t1, t1Dot = affineMulForwardTangent11111(arg2, arg3, arg2Bar, arg3Bar, ws, arg2Dot, arg3Dot, arg2BarDot, arg3BarDot, wsDot)
+			arg3Dot = &absolutePtrDot[p]
+			arg3 = &absolutePtr[p]
+			arg4BarDot := &*ownPtrBarDot
+			arg4Bar := &*ownPtrBar
+			wsDot.arg4 = append(wsDot.arg4, arg4Dot)
+			ws.arg4 = append(ws.arg4, arg4)
+			arg4Dot = &*ownPtrDot
+			arg4 = &*ownPtr
+			t1, t1Dot = affineMulForwardTangent11111(arg3, arg4, arg3Bar, arg4Bar, ws, arg3Dot, arg4Dot, arg3BarDot, arg4BarDot, wsDot)
 			wsDot.absolutePtr1 = append(wsDot.absolutePtr1, absolutePtrDot[i])
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
 			absolutePtrDot[i] = t1Dot
@@ -2087,12 +2266,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		}
 		var t2Dot affine
 		var t2 affine
-		arg4BarDot := &absolutePtrBarDot[i]
-		arg4Bar := &absolutePtrBar[i]
-		arg4Dot := &absolutePtrDot[i]
-		arg4 := &absolutePtr[i]
-		arg5 := &h.Inverse[i]
-		t2, t2Dot = affineMulForwardTangent1101(arg4, arg5, arg4Bar, ws, arg4Dot, arg4BarDot, wsDot)
+		arg5BarDot := &absolutePtrBarDot[i]
+		arg5Bar := &absolutePtrBar[i]
+		arg5Dot := &absolutePtrDot[i]
+		arg5 := &absolutePtr[i]
+		arg6 := &h.Inverse[i]
+		t2, t2Dot = affineMulForwardTangent1101(arg5, arg6, arg5Bar, ws, arg5Dot, arg5BarDot, wsDot)
 		movesPtrDot[i] = t2Dot
 		movesPtr[i] = t2
 	}
@@ -2123,32 +2302,25 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		z = [3]float64{}
 		for i1 := 0; i1 < handBones; i1++ {
 			w := h.Weights[v*handBones+i1]
-			cond3 := w != 0
-			if cond3 {
+			cond5 := w != 0
+			if cond5 {
 				var t3Dot [3]float64
 				var t3 [3]float64
-				arg6BarDot := &movesPtrBarDot[i1]
-				arg6Bar := &movesPtrBar[i1]
-				arg6Dot := &movesPtrDot[i1]
-				arg6 := &movesPtr[i1]
-				arg7 := h.Skin[3*v : 3*v+3]
-				t3, t3Dot = affineApplyForwardTangent1101(arg6, arg7, arg6Bar, ws, arg6Dot, arg6BarDot, wsDot)
-				e1Dot := t3Dot[0]
-				e1 := t3[0]
-				zDot[0] += w * e1Dot
-				z[0] += w * e1
-				e2Dot := t3Dot[1]
-				e2 := t3[1]
-				zDot[1] += w * e2Dot
-				z[1] += w * e2
-				e3Dot := t3Dot[2]
-				e3 := t3[2]
-				zDot[2] += w * e3Dot
-				z[2] += w * e3
+				arg7BarDot := &movesPtrBarDot[i1]
+				arg7Bar := &movesPtrBar[i1]
+				arg7Dot := &movesPtrDot[i1]
+				arg7 := &movesPtr[i1]
+				arg8 := h.Skin[3*v : 3*v+3]
+				t3, t3Dot = affineApplyForwardTangent1101(arg7, arg8, arg7Bar, ws, arg7Dot, arg7BarDot, wsDot)
+				zDot[0] += w * t3Dot[0]
+				z[0] += w * t3[0]
+				zDot[1] += w * t3Dot[1]
+				z[1] += w * t3[1]
+				zDot[2] += w * t3Dot[2]
+				z[2] += w * t3[2]
 			}
 		}
-		cond4 := turned
-		if cond4 {
+		if turned {
 			t4, t4Dot := rotatePlainForwardTangent111(r1, z, ws, r1Dot, zDot, wsDot)
 			wsDot.z = append(wsDot.z, zDot)
 			ws.z = append(ws.z, z)
@@ -2164,435 +2336,509 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	}
 	hi1 := len(h.Points) / 3
 	for j := 0; j < hi1; j++ {
-		for k2 := 0; k2 < 3; k2++ {
-			var atDot float64
-			at := 0.0
-			cond5 := h.Triangles != nil
-			if cond5 {
-				t50 := h.Triangles[j][0]
-				t51 := h.Triangles[j][1]
-				t52 := h.Triangles[j][2]
-				aDot := uDot[2*j]
-				a := u[2*j]
-				b1Dot := uDot[2*j+1]
-				b1 := u[2*j+1]
-				t37 := skin[t50][k2]
-				t38 := skin[t51][k2]
-				t39 := 1 - a - b1
-				t40 := skin[t52][k2]
-				atDot = aDot*t37 + a*skinDot[t50][k2] + (b1Dot*t38 + b1*skinDot[t51][k2]) + ((-aDot-b1Dot)*t40 + t39*skinDot[t52][k2])
-				at = a*t37 + b1*t38 + t39*t40
-			} else {
-				atDot = skinDot[h.Vertices[j]][k2]
-				at = skin[h.Vertices[j]][k2]
-			}
-			yDot[3*j+k2] = -atDot
-			y[3*j+k2] = h.Points[3*j+k2] - at
+		var atDot float64
+		at := 0.0
+		cond7 := h.Triangles != nil
+		if cond7 {
+			t50 := h.Triangles[j][0]
+			t511 := h.Triangles[j][1]
+			t521 := h.Triangles[j][2]
+			aDot := uDot[2*j]
+			a := u[2*j]
+			b1Dot := uDot[2*j+1]
+			b1 := u[2*j+1]
+			t5 := skin[t50][0]
+			t6 := skin[t511][0]
+			t9 := 1 - a - b1
+			t11 := skin[t521][0]
+			atDot = aDot*t5 + a*skinDot[t50][0] + (b1Dot*t6 + b1*skinDot[t511][0]) + ((-aDot-b1Dot)*t11 + t9*skinDot[t521][0])
+			at = a*t5 + b1*t6 + t9*t11
+		} else {
+			atDot = skinDot[h.Vertices[j]][0]
+			at = skin[h.Vertices[j]][0]
 		}
+		yDot[3*j] = -atDot
+		y[3*j] = h.Points[3*j] - at
+		var at1Dot float64
+		at1 := 0.0
+		cond8 := h.Triangles != nil
+		if cond8 {
+			t510 := h.Triangles[j][0]
+			t5111 := h.Triangles[j][1]
+			t512 := h.Triangles[j][2]
+			a1Dot := uDot[2*j]
+			a1 := u[2*j]
+			b11Dot := uDot[2*j+1]
+			b11 := u[2*j+1]
+			t14 := skin[t510][1]
+			t16 := skin[t5111][1]
+			t18 := 1 - a1 - b11
+			t21 := skin[t512][1]
+			at1Dot = a1Dot*t14 + a1*skinDot[t510][1] + (b11Dot*t16 + b11*skinDot[t5111][1]) + ((-a1Dot-b11Dot)*t21 + t18*skinDot[t512][1])
+			at1 = a1*t14 + b11*t16 + t18*t21
+		} else {
+			at1Dot = skinDot[h.Vertices[j]][1]
+			at1 = skin[h.Vertices[j]][1]
+		}
+		yDot[3*j+1] = -at1Dot
+		y[3*j+1] = h.Points[3*j+1] - at1
+		var at2Dot float64
+		at2 := 0.0
+		cond9 := h.Triangles != nil
+		if cond9 {
+			t520 := h.Triangles[j][0]
+			t5211 := h.Triangles[j][1]
+			t522 := h.Triangles[j][2]
+			a2Dot := uDot[2*j]
+			a2 := u[2*j]
+			b12Dot := uDot[2*j+1]
+			b12 := u[2*j+1]
+			t22 := skin[t520][2]
+			t26 := skin[t5211][2]
+			t28 := 1 - a2 - b12
+			t30 := skin[t522][2]
+			at2Dot = a2Dot*t22 + a2*skinDot[t520][2] + (b12Dot*t26 + b12*skinDot[t5211][2]) + ((-a2Dot-b12Dot)*t30 + t28*skinDot[t522][2])
+			at2 = a2*t22 + b12*t26 + t28*t30
+		} else {
+			at2Dot = skinDot[h.Vertices[j]][2]
+			at2 = skin[h.Vertices[j]][2]
+		}
+		yDot[3*j+2] = -at2Dot
+		y[3*j+2] = h.Points[3*j+2] - at2
 	}
-	var r1BarDot [3]float64
-	var r1Bar [3]float64
+	var r1Bar0Dot float64
+	var r1Bar0 float64
+	var r1Bar1Dot float64
+	var r1Bar1 float64
+	var r1Bar2Dot float64
+	var r1Bar2 float64
 	for j1 := hi1 - 1; j1 > -1; j1-- {
-		for k21 := 2; k21 > -1; k21-- {
-			var atBarDot float64
-			var atBar float64
-			cond51 := h.Triangles != nil
-			t33Dot := yBarDot[3*j1+k21]
-			t33 := yBar[3*j1+k21]
-			yBarDot[3*j1+k21] = 0
-			yBar[3*j1+k21] = 0
-			atBarDot -= t33Dot
-			atBar -= t33
-			if cond51 {
-				t501 := h.Triangles[j1][0]
-				t511 := h.Triangles[j1][1]
-				t521 := h.Triangles[j1][2]
-				a2Dot := uDot[2*j1]
-				a2 := u[2*j1]
-				var aBarDot float64
-				var aBar float64
-				b11Dot := uDot[2*j1+1]
-				b11 := u[2*j1+1]
-				var b1BarDot float64
-				var b1Bar float64
-				t30Dot := atBarDot
-				t30 := atBar
-				atBarDot = 0
-				atBar = 0
-				t41 := skin[t501][k21]
-				aBarDot += t30Dot*t41 + t30*skinDot[t501][k21]
-				aBar += t30 * t41
-				skinBarDot[t501][k21] += t30Dot*a2 + t30*a2Dot
-				skinBar[t501][k21] += t30 * a2
-				t42 := skin[t511][k21]
-				b1BarDot += t30Dot*t42 + t30*skinDot[t511][k21]
-				b1Bar += t30 * t42
-				skinBarDot[t511][k21] += t30Dot*b11 + t30*b11Dot
-				skinBar[t511][k21] += t30 * b11
-				t43 := skin[t521][k21]
-				t31Dot := t30Dot*t43 + t30*skinDot[t521][k21]
-				t31 := t30 * t43
-				aBarDot -= t31Dot
-				aBar -= t31
-				b1BarDot -= t31Dot
-				b1Bar -= t31
-				t44 := 1 - a2 - b11
-				skinBarDot[t521][k21] += t30Dot*t44 + t30*(-a2Dot-b11Dot)
-				skinBar[t521][k21] += t30 * t44
-				uBarDot[2*j1+1] += b1BarDot
-				uBar[2*j1+1] += b1Bar
-				uBarDot[2*j1] += aBarDot
-				uBar[2*j1] += aBar
-			} else {
-				t32Dot := atBarDot
-				t32 := atBar
-				atBarDot = 0
-				atBar = 0
-				skinBarDot[h.Vertices[j1]][k21] += t32Dot
-				skinBar[h.Vertices[j1]][k21] += t32
-			}
+		cond71 := h.Triangles != nil
+		cond81 := h.Triangles != nil
+		cond91 := h.Triangles != nil
+		t37Dot := yBarDot[3*j1+2]
+		t37 := yBar[3*j1+2]
+		yBarDot[3*j1+2] = 0
+		yBar[3*j1+2] = 0
+		at2BarDot := -t37Dot
+		at2Bar := -t37
+		if cond91 {
+			t5201 := h.Triangles[j1][0]
+			t52111 := h.Triangles[j1][1]
+			t5221 := h.Triangles[j1][2]
+			a21Dot := uDot[2*j1]
+			a21 := u[2*j1]
+			b121Dot := uDot[2*j1+1]
+			b121 := u[2*j1+1]
+			t32 := skin[t5201][2]
+			a2BarDot := at2BarDot*t32 + at2Bar*skinDot[t5201][2]
+			a2Bar := at2Bar * t32
+			skinBarDot[t5201][2] += at2BarDot*a21 + at2Bar*a21Dot
+			skinBar[t5201][2] += at2Bar * a21
+			t34 := skin[t52111][2]
+			b12BarDot := at2BarDot*t34 + at2Bar*skinDot[t52111][2]
+			b12Bar := at2Bar * t34
+			skinBarDot[t52111][2] += at2BarDot*b121 + at2Bar*b121Dot
+			skinBar[t52111][2] += at2Bar * b121
+			t36 := skin[t5221][2]
+			t35Dot := at2BarDot*t36 + at2Bar*skinDot[t5221][2]
+			t35 := at2Bar * t36
+			a2BarDot -= t35Dot
+			a2Bar -= t35
+			b12BarDot -= t35Dot
+			b12Bar -= t35
+			t38 := 1 - a21 - b121
+			skinBarDot[t5221][2] += at2BarDot*t38 + at2Bar*(-a21Dot-b121Dot)
+			skinBar[t5221][2] += at2Bar * t38
+			uBarDot[2*j1+1] += b12BarDot
+			uBar[2*j1+1] += b12Bar
+			uBarDot[2*j1] += a2BarDot
+			uBar[2*j1] += a2Bar
+		} else {
+			skinBarDot[h.Vertices[j1]][2] += at2BarDot
+			skinBar[h.Vertices[j1]][2] += at2Bar
+		}
+		t33Dot := yBarDot[3*j1+1]
+		t33 := yBar[3*j1+1]
+		yBarDot[3*j1+1] = 0
+		yBar[3*j1+1] = 0
+		at1BarDot := -t33Dot
+		at1Bar := -t33
+		if cond81 {
+			t5101 := h.Triangles[j1][0]
+			t51111 := h.Triangles[j1][1]
+			t5121 := h.Triangles[j1][2]
+			a11Dot := uDot[2*j1]
+			a11 := u[2*j1]
+			b111Dot := uDot[2*j1+1]
+			b111 := u[2*j1+1]
+			t39 := skin[t5101][1]
+			a1BarDot := at1BarDot*t39 + at1Bar*skinDot[t5101][1]
+			a1Bar := at1Bar * t39
+			skinBarDot[t5101][1] += at1BarDot*a11 + at1Bar*a11Dot
+			skinBar[t5101][1] += at1Bar * a11
+			t40 := skin[t51111][1]
+			b11BarDot := at1BarDot*t40 + at1Bar*skinDot[t51111][1]
+			b11Bar := at1Bar * t40
+			skinBarDot[t51111][1] += at1BarDot*b111 + at1Bar*b111Dot
+			skinBar[t51111][1] += at1Bar * b111
+			t41 := skin[t5121][1]
+			t31Dot := at1BarDot*t41 + at1Bar*skinDot[t5121][1]
+			t31 := at1Bar * t41
+			a1BarDot -= t31Dot
+			a1Bar -= t31
+			b11BarDot -= t31Dot
+			b11Bar -= t31
+			t42 := 1 - a11 - b111
+			skinBarDot[t5121][1] += at1BarDot*t42 + at1Bar*(-a11Dot-b111Dot)
+			skinBar[t5121][1] += at1Bar * t42
+			uBarDot[2*j1+1] += b11BarDot
+			uBar[2*j1+1] += b11Bar
+			uBarDot[2*j1] += a1BarDot
+			uBar[2*j1] += a1Bar
+		} else {
+			skinBarDot[h.Vertices[j1]][1] += at1BarDot
+			skinBar[h.Vertices[j1]][1] += at1Bar
+		}
+		t29Dot := yBarDot[3*j1]
+		t29 := yBar[3*j1]
+		yBarDot[3*j1] = 0
+		yBar[3*j1] = 0
+		atBarDot := -t29Dot
+		atBar := -t29
+		if cond71 {
+			t501 := h.Triangles[j1][0]
+			t5112 := h.Triangles[j1][1]
+			t5212 := h.Triangles[j1][2]
+			a3Dot := uDot[2*j1]
+			a3 := u[2*j1]
+			b13Dot := uDot[2*j1+1]
+			b13 := u[2*j1+1]
+			t43 := skin[t501][0]
+			aBarDot := atBarDot*t43 + atBar*skinDot[t501][0]
+			aBar := atBar * t43
+			skinBarDot[t501][0] += atBarDot*a3 + atBar*a3Dot
+			skinBar[t501][0] += atBar * a3
+			t44 := skin[t5112][0]
+			b1BarDot := atBarDot*t44 + atBar*skinDot[t5112][0]
+			b1Bar := atBar * t44
+			skinBarDot[t5112][0] += atBarDot*b13 + atBar*b13Dot
+			skinBar[t5112][0] += atBar * b13
+			t45 := skin[t5212][0]
+			t27Dot := atBarDot*t45 + atBar*skinDot[t5212][0]
+			t27 := atBar * t45
+			aBarDot -= t27Dot
+			aBar -= t27
+			b1BarDot -= t27Dot
+			b1Bar -= t27
+			t46 := 1 - a3 - b13
+			skinBarDot[t5212][0] += atBarDot*t46 + atBar*(-a3Dot-b13Dot)
+			skinBar[t5212][0] += atBar * t46
+			uBarDot[2*j1+1] += b1BarDot
+			uBar[2*j1+1] += b1Bar
+			uBarDot[2*j1] += aBarDot
+			uBar[2*j1] += aBar
+		} else {
+			skinBarDot[h.Vertices[j1]][0] += atBarDot
+			skinBar[h.Vertices[j1]][0] += atBar
 		}
 	}
 	for v1 := hi - 1; v1 > -1; v1-- {
-		var zBarDot [3]float64
-		var zBar [3]float64
-		cond41 := turned
-		t29Dot := skinBarDot[v1][2]
-		t29 := skinBar[v1][2]
+		t25Dot := skinBarDot[v1][2]
+		t25 := skinBar[v1][2]
 		skinBarDot[v1][2] = 0
 		skinBar[v1][2] = 0
-		zBarDot[2] += t29Dot
-		zBar[2] += t29
-		poseBarDot[5] += t29Dot
-		poseBar[5] += t29
-		t28Dot := skinBarDot[v1][1]
-		t28 := skinBar[v1][1]
+		zBar2Dot := t25Dot
+		zBar2 := t25
+		poseBarDot[5] += t25Dot
+		poseBar[5] += t25
+		t24Dot := skinBarDot[v1][1]
+		t24 := skinBar[v1][1]
 		skinBarDot[v1][1] = 0
 		skinBar[v1][1] = 0
-		zBarDot[1] += t28Dot
-		zBar[1] += t28
-		poseBarDot[4] += t28Dot
-		poseBar[4] += t28
-		t27Dot := skinBarDot[v1][0]
-		t27 := skinBar[v1][0]
+		zBar1Dot := t24Dot
+		zBar1 := t24
+		poseBarDot[4] += t24Dot
+		poseBar[4] += t24
+		t23Dot := skinBarDot[v1][0]
+		t23 := skinBar[v1][0]
 		skinBarDot[v1][0] = 0
 		skinBar[v1][0] = 0
-		zBarDot[0] += t27Dot
-		zBar[0] += t27
-		poseBarDot[3] += t27Dot
-		poseBar[3] += t27
-		if cond41 {
+		zBar0Dot := t23Dot
+		zBar0 := t23
+		poseBarDot[3] += t23Dot
+		poseBar[3] += t23
+		if turned {
 			var t4BarDot [3]float64
 			var t4Bar [3]float64
-			t26Dot := zBarDot
-			t26 := zBar
-			zBarDot = [3]float64{}
-			zBar = [3]float64{}
+			t220Dot := zBar0Dot
+			t220 := zBar0
+			t221Dot := zBar1Dot
+			t221 := zBar1
+			t222Dot := zBar2Dot
+			t222 := zBar2
+			zBar0Dot = 0
+			zBar0 = 0
+			zBar1Dot = 0
+			zBar1 = 0
+			zBar2Dot = 0
+			zBar2 = 0
 			zDot = wsDot.z[len(ws.z)-1]
 			z = ws.z[len(ws.z)-1]
 			wsDot.z = wsDot.z[:len(ws.z)-1]
 			ws.z = ws.z[:len(ws.z)-1]
-			t4BarDot[0] += t26Dot[0]
-			t4Bar[0] += t26[0]
-			t4BarDot[1] += t26Dot[1]
-			t4Bar[1] += t26[1]
-			t4BarDot[2] += t26Dot[2]
-			t4Bar[2] += t26[2]
-			t25Dot := t4BarDot
-			t25 := t4Bar
-			t4BarDot = [3]float64{}
-			t4Bar = [3]float64{}
-			t23, t24, t23Dot, t24Dot := rotatePlainReverseTangent1111(r1, z, t25, ws, r1Dot, zDot, t25Dot, wsDot)
-			r1BarDot[0] += t23Dot[0]
-			r1Bar[0] += t23[0]
-			r1BarDot[1] += t23Dot[1]
-			r1Bar[1] += t23[1]
-			r1BarDot[2] += t23Dot[2]
-			r1Bar[2] += t23[2]
-			zBarDot[0] += t24Dot[0]
-			zBar[0] += t24[0]
-			zBarDot[1] += t24Dot[1]
-			zBar[1] += t24[1]
-			zBarDot[2] += t24Dot[2]
-			zBar[2] += t24[2]
+			t4BarDot[0] += t220Dot
+			t4Bar[0] += t220
+			t4BarDot[1] += t221Dot
+			t4Bar[1] += t221
+			t4BarDot[2] += t222Dot
+			t4Bar[2] += t222
+			t19, t20, t19Dot, t20Dot := rotatePlainReverseTangent1111(r1, z, t4Bar, ws, r1Dot, zDot, t4BarDot, wsDot)
+			r1Bar0Dot += t19Dot[0]
+			r1Bar0 += t19[0]
+			r1Bar1Dot += t19Dot[1]
+			r1Bar1 += t19[1]
+			r1Bar2Dot += t19Dot[2]
+			r1Bar2 += t19[2]
+			zBar0Dot += t20Dot[0]
+			zBar0 += t20[0]
+			zBar1Dot += t20Dot[1]
+			zBar1 += t20[1]
+			zBar2Dot += t20Dot[2]
+			zBar2 += t20[2]
 		}
 		for i11 := 21; i11 > -1; i11-- {
 			w1 := h.Weights[v1*handBones+i11]
-			cond31 := w1 != 0
-			if cond31 {
+			cond51 := w1 != 0
+			if cond51 {
 				var t3BarDot [3]float64
 				var t3Bar [3]float64
-				arg6Bar1Dot := &movesPtrBarDot[i11]
-				arg6Bar1 := &movesPtrBar[i11]
-				arg71 := h.Skin[3*v1 : 3*v1+3]
-				var e1BarDot float64
-				var e1Bar float64
-				var e2BarDot float64
-				var e2Bar float64
-				var e3BarDot float64
-				var e3Bar float64
-				e3BarDot += zBarDot[2] * w1
-				e3Bar += zBar[2] * w1
-				t3BarDot[2] += e3BarDot
-				t3Bar[2] += e3Bar
-				e2BarDot += zBarDot[1] * w1
-				e2Bar += zBar[1] * w1
-				t3BarDot[1] += e2BarDot
-				t3Bar[1] += e2Bar
-				e1BarDot += zBarDot[0] * w1
-				e1Bar += zBar[0] * w1
-				t3BarDot[0] += e1BarDot
-				t3Bar[0] += e1Bar
-				t22Dot := t3BarDot
-				t22 := t3Bar
-				t3BarDot = [3]float64{}
-				t3Bar = [3]float64{}
-				affineApplyReverseTangent1110(arg71, arg6Bar1, t22, ws, arg6Bar1Dot, t22Dot, wsDot)
+				arg7Bar1Dot := &movesPtrBarDot[i11]
+				arg7Bar1 := &movesPtrBar[i11]
+				arg81 := h.Skin[3*v1 : 3*v1+3]
+				t3BarDot[2] += zBar2Dot * w1
+				t3Bar[2] += zBar2 * w1
+				t3BarDot[1] += zBar1Dot * w1
+				t3Bar[1] += zBar1 * w1
+				t3BarDot[0] += zBar0Dot * w1
+				t3Bar[0] += zBar0 * w1
+				affineApplyReverseTangent1110(arg81, arg7Bar1, t3Bar, ws, arg7Bar1Dot, t3BarDot, wsDot)
 			}
 		}
 	}
-	poseBarDot[0] += r1BarDot[0]
-	poseBar[0] += r1Bar[0]
-	poseBarDot[1] += r1BarDot[1]
-	poseBar[1] += r1Bar[1]
-	poseBarDot[2] += r1BarDot[2]
-	poseBar[2] += r1Bar[2]
+	poseBarDot[0] += r1Bar0Dot
+	poseBar[0] += r1Bar0
+	poseBarDot[1] += r1Bar1Dot
+	poseBar[1] += r1Bar1
+	poseBarDot[2] += r1Bar2Dot
+	poseBar[2] += r1Bar2
 	for i2 := 21; i2 > -1; i2-- {
-		cond6 := ax >= 0
 		p1 := h.Parents[i2]
-		cond21 := p1 >= 0
+		cond41 := p1 >= 0
 		var t2BarDot affine
 		var t2Bar affine
-		arg4Bar1Dot := &absolutePtrBarDot[i2]
-		arg4Bar1 := &absolutePtrBar[i2]
-		arg51 := &h.Inverse[i2]
-		t20Dot := movesPtrBarDot[i2]
-		t20 := movesPtrBar[i2]
+		arg5Bar1Dot := &absolutePtrBarDot[i2]
+		arg5Bar1 := &absolutePtrBar[i2]
+		arg61 := &h.Inverse[i2]
+		t17Dot := movesPtrBarDot[i2]
+		t17 := movesPtrBar[i2]
 		movesPtrBarDot[i2] = affine{}
 		movesPtrBar[i2] = affine{}
-		t2BarDot[0][0] += t20Dot[0][0]
-		t2Bar[0][0] += t20[0][0]
-		t2BarDot[0][1] += t20Dot[0][1]
-		t2Bar[0][1] += t20[0][1]
-		t2BarDot[0][2] += t20Dot[0][2]
-		t2Bar[0][2] += t20[0][2]
-		t2BarDot[0][3] += t20Dot[0][3]
-		t2Bar[0][3] += t20[0][3]
-		t2BarDot[1][0] += t20Dot[1][0]
-		t2Bar[1][0] += t20[1][0]
-		t2BarDot[1][1] += t20Dot[1][1]
-		t2Bar[1][1] += t20[1][1]
-		t2BarDot[1][2] += t20Dot[1][2]
-		t2Bar[1][2] += t20[1][2]
-		t2BarDot[1][3] += t20Dot[1][3]
-		t2Bar[1][3] += t20[1][3]
-		t2BarDot[2][0] += t20Dot[2][0]
-		t2Bar[2][0] += t20[2][0]
-		t2BarDot[2][1] += t20Dot[2][1]
-		t2Bar[2][1] += t20[2][1]
-		t2BarDot[2][2] += t20Dot[2][2]
-		t2Bar[2][2] += t20[2][2]
-		t2BarDot[2][3] += t20Dot[2][3]
-		t2Bar[2][3] += t20[2][3]
-		t19Dot := t2BarDot
-		t19 := t2Bar
-		t2BarDot = affine{}
-		t2Bar = affine{}
-		affineMulReverseTangent1110(arg51, arg4Bar1, t19, ws, arg4Bar1Dot, t19Dot, wsDot)
-		if cond21 {
+		t2BarDot[0][0] += t17Dot[0][0]
+		t2Bar[0][0] += t17[0][0]
+		t2BarDot[0][1] += t17Dot[0][1]
+		t2Bar[0][1] += t17[0][1]
+		t2BarDot[0][2] += t17Dot[0][2]
+		t2Bar[0][2] += t17[0][2]
+		t2BarDot[0][3] += t17Dot[0][3]
+		t2Bar[0][3] += t17[0][3]
+		t2BarDot[1][0] += t17Dot[1][0]
+		t2Bar[1][0] += t17[1][0]
+		t2BarDot[1][1] += t17Dot[1][1]
+		t2Bar[1][1] += t17[1][1]
+		t2BarDot[1][2] += t17Dot[1][2]
+		t2Bar[1][2] += t17[1][2]
+		t2BarDot[1][3] += t17Dot[1][3]
+		t2Bar[1][3] += t17[1][3]
+		t2BarDot[2][0] += t17Dot[2][0]
+		t2Bar[2][0] += t17[2][0]
+		t2BarDot[2][1] += t17Dot[2][1]
+		t2Bar[2][1] += t17[2][1]
+		t2BarDot[2][2] += t17Dot[2][2]
+		t2Bar[2][2] += t17[2][2]
+		t2BarDot[2][3] += t17Dot[2][3]
+		t2Bar[2][3] += t17[2][3]
+		affineMulReverseTangent1110(arg61, arg5Bar1, t2Bar, ws, arg5Bar1Dot, t2BarDot, wsDot)
+		if cond41 {
 			var t1BarDot affine
 			var t1Bar affine
-			arg2Bar1Dot := &absolutePtrBarDot[p1]
-			arg2Bar1 := &absolutePtrBar[p1]
-			arg3Bar1Dot := &*ownPtrBarDot
-			arg3Bar1 := &*ownPtrBar
-			t18Dot := absolutePtrBarDot[i2]
-			t18 := absolutePtrBar[i2]
+			arg3Bar1Dot := &absolutePtrBarDot[p1]
+			arg3Bar1 := &absolutePtrBar[p1]
+			arg4Bar1Dot := &*ownPtrBarDot
+			arg4Bar1 := &*ownPtrBar
+			t15Dot := absolutePtrBarDot[i2]
+			t15 := absolutePtrBar[i2]
 			absolutePtrBarDot[i2] = affine{}
 			absolutePtrBar[i2] = affine{}
 			absolutePtrDot[i2] = wsDot.absolutePtr1[len(ws.absolutePtr1)-1]
 			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
 			wsDot.absolutePtr1 = wsDot.absolutePtr1[:len(ws.absolutePtr1)-1]
 			ws.absolutePtr1 = ws.absolutePtr1[:len(ws.absolutePtr1)-1]
-			t1BarDot[0][0] += t18Dot[0][0]
-			t1Bar[0][0] += t18[0][0]
-			t1BarDot[0][1] += t18Dot[0][1]
-			t1Bar[0][1] += t18[0][1]
-			t1BarDot[0][2] += t18Dot[0][2]
-			t1Bar[0][2] += t18[0][2]
-			t1BarDot[0][3] += t18Dot[0][3]
-			t1Bar[0][3] += t18[0][3]
-			t1BarDot[1][0] += t18Dot[1][0]
-			t1Bar[1][0] += t18[1][0]
-			t1BarDot[1][1] += t18Dot[1][1]
-			t1Bar[1][1] += t18[1][1]
-			t1BarDot[1][2] += t18Dot[1][2]
-			t1Bar[1][2] += t18[1][2]
-			t1BarDot[1][3] += t18Dot[1][3]
-			t1Bar[1][3] += t18[1][3]
-			t1BarDot[2][0] += t18Dot[2][0]
-			t1Bar[2][0] += t18[2][0]
-			t1BarDot[2][1] += t18Dot[2][1]
-			t1Bar[2][1] += t18[2][1]
-			t1BarDot[2][2] += t18Dot[2][2]
-			t1Bar[2][2] += t18[2][2]
-			t1BarDot[2][3] += t18Dot[2][3]
-			t1Bar[2][3] += t18[2][3]
-			t17Dot := t1BarDot
-			t17 := t1Bar
-			t1BarDot = affine{}
-			t1Bar = affine{}
-			affineMulReverseTangent111111(arg2, arg3, arg2Bar1, arg3Bar1, t17, ws, arg2Dot, arg3Dot, arg2Bar1Dot, arg3Bar1Dot, t17Dot, wsDot)
+			t1BarDot[0][0] += t15Dot[0][0]
+			t1Bar[0][0] += t15[0][0]
+			t1BarDot[0][1] += t15Dot[0][1]
+			t1Bar[0][1] += t15[0][1]
+			t1BarDot[0][2] += t15Dot[0][2]
+			t1Bar[0][2] += t15[0][2]
+			t1BarDot[0][3] += t15Dot[0][3]
+			t1Bar[0][3] += t15[0][3]
+			t1BarDot[1][0] += t15Dot[1][0]
+			t1Bar[1][0] += t15[1][0]
+			t1BarDot[1][1] += t15Dot[1][1]
+			t1Bar[1][1] += t15[1][1]
+			t1BarDot[1][2] += t15Dot[1][2]
+			t1Bar[1][2] += t15[1][2]
+			t1BarDot[1][3] += t15Dot[1][3]
+			t1Bar[1][3] += t15[1][3]
+			t1BarDot[2][0] += t15Dot[2][0]
+			t1Bar[2][0] += t15[2][0]
+			t1BarDot[2][1] += t15Dot[2][1]
+			t1Bar[2][1] += t15[2][1]
+			t1BarDot[2][2] += t15Dot[2][2]
+			t1Bar[2][2] += t15[2][2]
+			t1BarDot[2][3] += t15Dot[2][3]
+			t1Bar[2][3] += t15[2][3]
+			affineMulReverseTangent111111(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws, arg3Dot, arg4Dot, arg3Bar1Dot, arg4Bar1Dot, t1BarDot, wsDot)
+			arg4Dot = wsDot.arg4[len(ws.arg4)-1]
+			arg4 = ws.arg4[len(ws.arg4)-1]
+			wsDot.arg4 = wsDot.arg4[:len(ws.arg4)-1]
+			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
 			arg3Dot = wsDot.arg3[len(ws.arg3)-1]
 			arg3 = ws.arg3[len(ws.arg3)-1]
 			wsDot.arg3 = wsDot.arg3[:len(ws.arg3)-1]
 			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
-			arg2Dot = wsDot.arg21[len(ws.arg21)-1]
-			arg2 = ws.arg21[len(ws.arg21)-1]
-			wsDot.arg21 = wsDot.arg21[:len(ws.arg21)-1]
-			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
 		}
-		t16Dot := absolutePtrBarDot[i2]
-		t16 := absolutePtrBar[i2]
+		t13Dot := absolutePtrBarDot[i2]
+		t13 := absolutePtrBar[i2]
 		absolutePtrBarDot[i2] = affine{}
 		absolutePtrBar[i2] = affine{}
 		absolutePtrDot[i2] = wsDot.absolutePtr[len(ws.absolutePtr)-1]
 		absolutePtr[i2] = ws.absolutePtr[len(ws.absolutePtr)-1]
 		wsDot.absolutePtr = wsDot.absolutePtr[:len(ws.absolutePtr)-1]
 		ws.absolutePtr = ws.absolutePtr[:len(ws.absolutePtr)-1]
-		ownPtrBarDot[0][0] += t16Dot[0][0]
-		ownPtrBar[0][0] += t16[0][0]
-		ownPtrBarDot[0][1] += t16Dot[0][1]
-		ownPtrBar[0][1] += t16[0][1]
-		ownPtrBarDot[0][2] += t16Dot[0][2]
-		ownPtrBar[0][2] += t16[0][2]
-		ownPtrBarDot[0][3] += t16Dot[0][3]
-		ownPtrBar[0][3] += t16[0][3]
-		ownPtrBarDot[1][0] += t16Dot[1][0]
-		ownPtrBar[1][0] += t16[1][0]
-		ownPtrBarDot[1][1] += t16Dot[1][1]
-		ownPtrBar[1][1] += t16[1][1]
-		ownPtrBarDot[1][2] += t16Dot[1][2]
-		ownPtrBar[1][2] += t16[1][2]
-		ownPtrBarDot[1][3] += t16Dot[1][3]
-		ownPtrBar[1][3] += t16[1][3]
-		ownPtrBarDot[2][0] += t16Dot[2][0]
-		ownPtrBar[2][0] += t16[2][0]
-		ownPtrBarDot[2][1] += t16Dot[2][1]
-		ownPtrBar[2][1] += t16[2][1]
-		ownPtrBarDot[2][2] += t16Dot[2][2]
-		ownPtrBar[2][2] += t16[2][2]
-		ownPtrBarDot[2][3] += t16Dot[2][3]
-		ownPtrBar[2][3] += t16[2][3]
-		if cond6 {
-			var bBarDot float64
-			var bBar float64
-			cond11 := az >= 0
-			a11Dot := poseDot[ax]
-			a11 := pose[ax]
-			var a1BarDot float64
-			var a1Bar float64
-			var b2BarDot float64
-			var b2Bar float64
-			var saBarDot float64
-			var saBar float64
-			var caBarDot float64
-			var caBar float64
-			var sbBarDot float64
-			var sbBar float64
-			var cbBarDot float64
-			var cbBar float64
-			var t6BarDot [4]float64
-			var t6Bar [4]float64
-			var t11BarDot [4]float64
-			var t11Bar [4]float64
-			var t21BarDot [4]float64
-			var t21Bar [4]float64
+		ownPtrBarDot[0][0] += t13Dot[0][0]
+		ownPtrBar[0][0] += t13[0][0]
+		ownPtrBarDot[0][1] += t13Dot[0][1]
+		ownPtrBar[0][1] += t13[0][1]
+		ownPtrBarDot[0][2] += t13Dot[0][2]
+		ownPtrBar[0][2] += t13[0][2]
+		ownPtrBarDot[0][3] += t13Dot[0][3]
+		ownPtrBar[0][3] += t13[0][3]
+		ownPtrBarDot[1][0] += t13Dot[1][0]
+		ownPtrBar[1][0] += t13[1][0]
+		ownPtrBarDot[1][1] += t13Dot[1][1]
+		ownPtrBar[1][1] += t13[1][1]
+		ownPtrBarDot[1][2] += t13Dot[1][2]
+		ownPtrBar[1][2] += t13[1][2]
+		ownPtrBarDot[1][3] += t13Dot[1][3]
+		ownPtrBar[1][3] += t13[1][3]
+		ownPtrBarDot[2][0] += t13Dot[2][0]
+		ownPtrBar[2][0] += t13[2][0]
+		ownPtrBarDot[2][1] += t13Dot[2][1]
+		ownPtrBar[2][1] += t13[2][1]
+		ownPtrBarDot[2][2] += t13Dot[2][2]
+		ownPtrBar[2][2] += t13[2][2]
+		ownPtrBarDot[2][3] += t13Dot[2][3]
+		ownPtrBar[2][3] += t13[2][3]
+		if cond2 {
 			var r2BarDot affine
 			var r2Bar affine
 			var tBarDot affine
 			var tBar affine
-			argBar1Dot := &*ownPtrBarDot
-			argBar1 := &*ownPtrBar
-			arg1Bar1Dot := &*rPtrBarDot
-			arg1Bar1 := &*rPtrBar
-			t15Dot := *ownPtrBarDot
-			t15 := *ownPtrBar
+			arg1Bar1Dot := &*ownPtrBarDot
+			arg1Bar1 := &*ownPtrBar
+			arg2Bar1Dot := &*rPtrBarDot
+			arg2Bar1 := &*rPtrBar
+			t12Dot := *ownPtrBarDot
+			t12 := *ownPtrBar
 			*ownPtrBarDot = affine{}
 			*ownPtrBar = affine{}
 			*ownPtrDot = wsDot.ownPtr2[len(ws.ownPtr2)-1]
 			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
 			wsDot.ownPtr2 = wsDot.ownPtr2[:len(ws.ownPtr2)-1]
 			ws.ownPtr2 = ws.ownPtr2[:len(ws.ownPtr2)-1]
-			tBarDot[0][0] += t15Dot[0][0]
-			tBar[0][0] += t15[0][0]
-			tBarDot[0][1] += t15Dot[0][1]
-			tBar[0][1] += t15[0][1]
-			tBarDot[0][2] += t15Dot[0][2]
-			tBar[0][2] += t15[0][2]
-			tBarDot[0][3] += t15Dot[0][3]
-			tBar[0][3] += t15[0][3]
-			tBarDot[1][0] += t15Dot[1][0]
-			tBar[1][0] += t15[1][0]
-			tBarDot[1][1] += t15Dot[1][1]
-			tBar[1][1] += t15[1][1]
-			tBarDot[1][2] += t15Dot[1][2]
-			tBar[1][2] += t15[1][2]
-			tBarDot[1][3] += t15Dot[1][3]
-			tBar[1][3] += t15[1][3]
-			tBarDot[2][0] += t15Dot[2][0]
-			tBar[2][0] += t15[2][0]
-			tBarDot[2][1] += t15Dot[2][1]
-			tBar[2][1] += t15[2][1]
-			tBarDot[2][2] += t15Dot[2][2]
-			tBar[2][2] += t15[2][2]
-			tBarDot[2][3] += t15Dot[2][3]
-			tBar[2][3] += t15[2][3]
-			t14Dot := tBarDot
-			t14 := tBar
-			tBarDot = affine{}
-			tBar = affine{}
-			affineMulReverseTangent111111(arg, arg1, argBar1, arg1Bar1, t14, ws, argDot, arg1Dot, argBar1Dot, arg1Bar1Dot, t14Dot, wsDot)
+			tBarDot[0][0] += t12Dot[0][0]
+			tBar[0][0] += t12[0][0]
+			tBarDot[0][1] += t12Dot[0][1]
+			tBar[0][1] += t12[0][1]
+			tBarDot[0][2] += t12Dot[0][2]
+			tBar[0][2] += t12[0][2]
+			tBarDot[0][3] += t12Dot[0][3]
+			tBar[0][3] += t12[0][3]
+			tBarDot[1][0] += t12Dot[1][0]
+			tBar[1][0] += t12[1][0]
+			tBarDot[1][1] += t12Dot[1][1]
+			tBar[1][1] += t12[1][1]
+			tBarDot[1][2] += t12Dot[1][2]
+			tBar[1][2] += t12[1][2]
+			tBarDot[1][3] += t12Dot[1][3]
+			tBar[1][3] += t12[1][3]
+			tBarDot[2][0] += t12Dot[2][0]
+			tBar[2][0] += t12[2][0]
+			tBarDot[2][1] += t12Dot[2][1]
+			tBar[2][1] += t12[2][1]
+			tBarDot[2][2] += t12Dot[2][2]
+			tBar[2][2] += t12[2][2]
+			tBarDot[2][3] += t12Dot[2][3]
+			tBar[2][3] += t12[2][3]
+			affineMulReverseTangent111111(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws, arg1Dot, arg2Dot, arg1Bar1Dot, arg2Bar1Dot, tBarDot, wsDot)
+			arg2Dot = wsDot.arg21[len(ws.arg21)-1]
+			arg2 = ws.arg21[len(ws.arg21)-1]
+			wsDot.arg21 = wsDot.arg21[:len(ws.arg21)-1]
+			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
 			arg1Dot = wsDot.arg11[len(ws.arg11)-1]
 			arg1 = ws.arg11[len(ws.arg11)-1]
 			wsDot.arg11 = wsDot.arg11[:len(ws.arg11)-1]
 			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
-			argDot = wsDot.arg[len(ws.arg)-1]
-			arg = ws.arg[len(ws.arg)-1]
-			wsDot.arg = wsDot.arg[:len(ws.arg)-1]
-			ws.arg = ws.arg[:len(ws.arg)-1]
-			t13Dot := *rPtrBarDot
-			t13 := *rPtrBar
+			t10Dot := *rPtrBarDot
+			t10 := *rPtrBar
 			*rPtrBarDot = affine{}
 			*rPtrBar = affine{}
 			*rPtrDot = wsDot.rPtr1[len(ws.rPtr1)-1]
 			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
 			wsDot.rPtr1 = wsDot.rPtr1[:len(ws.rPtr1)-1]
 			ws.rPtr1 = ws.rPtr1[:len(ws.rPtr1)-1]
-			r2BarDot[0][0] += t13Dot[0][0]
-			r2Bar[0][0] += t13[0][0]
-			r2BarDot[0][1] += t13Dot[0][1]
-			r2Bar[0][1] += t13[0][1]
-			r2BarDot[0][2] += t13Dot[0][2]
-			r2Bar[0][2] += t13[0][2]
-			r2BarDot[0][3] += t13Dot[0][3]
-			r2Bar[0][3] += t13[0][3]
-			r2BarDot[1][0] += t13Dot[1][0]
-			r2Bar[1][0] += t13[1][0]
-			r2BarDot[1][1] += t13Dot[1][1]
-			r2Bar[1][1] += t13[1][1]
-			r2BarDot[1][2] += t13Dot[1][2]
-			r2Bar[1][2] += t13[1][2]
-			r2BarDot[1][3] += t13Dot[1][3]
-			r2Bar[1][3] += t13[1][3]
-			r2BarDot[2][0] += t13Dot[2][0]
-			r2Bar[2][0] += t13[2][0]
-			r2BarDot[2][1] += t13Dot[2][1]
-			r2Bar[2][1] += t13[2][1]
-			r2BarDot[2][2] += t13Dot[2][2]
-			r2Bar[2][2] += t13[2][2]
-			r2BarDot[2][3] += t13Dot[2][3]
-			r2Bar[2][3] += t13[2][3]
+			r2BarDot[0][0] += t10Dot[0][0]
+			r2Bar[0][0] += t10[0][0]
+			r2BarDot[0][1] += t10Dot[0][1]
+			r2Bar[0][1] += t10[0][1]
+			r2BarDot[0][2] += t10Dot[0][2]
+			r2Bar[0][2] += t10[0][2]
+			r2BarDot[0][3] += t10Dot[0][3]
+			r2Bar[0][3] += t10[0][3]
+			r2BarDot[1][0] += t10Dot[1][0]
+			r2Bar[1][0] += t10[1][0]
+			r2BarDot[1][1] += t10Dot[1][1]
+			r2Bar[1][1] += t10[1][1]
+			r2BarDot[1][2] += t10Dot[1][2]
+			r2Bar[1][2] += t10[1][2]
+			r2BarDot[1][3] += t10Dot[1][3]
+			r2Bar[1][3] += t10[1][3]
+			r2BarDot[2][0] += t10Dot[2][0]
+			r2Bar[2][0] += t10[2][0]
+			r2BarDot[2][1] += t10Dot[2][1]
+			r2Bar[2][1] += t10[2][1]
+			r2BarDot[2][2] += t10Dot[2][2]
+			r2Bar[2][2] += t10[2][2]
+			r2BarDot[2][3] += t10Dot[2][3]
+			r2Bar[2][3] += t10[2][3]
+			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, ws, argDot, bDot, r2BarDot, wsDot)
+			poseBarDot[ax] += t7Dot
+			poseBar[ax] += t7
+			argDot = wsDot.arg[len(ws.arg)-1]
+			arg = ws.arg[len(ws.arg)-1]
+			wsDot.arg = wsDot.arg[:len(ws.arg)-1]
+			ws.arg = ws.arg[:len(ws.arg)-1]
 			rPtrDot = wsDot.rPtr[len(ws.rPtr)-1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			wsDot.rPtr = wsDot.rPtr[:len(ws.rPtr)-1]
@@ -2601,109 +2847,19 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
 			wsDot.rPtrBar = wsDot.rPtrBar[:len(ws.rPtrBar)-1]
 			ws.rPtrBar = ws.rPtrBar[:len(ws.rPtrBar)-1]
-			t6BarDot[0] += r2BarDot[0][0]
-			t6Bar[0] += r2Bar[0][0]
-			t6BarDot[1] += r2BarDot[0][1]
-			t6Bar[1] += r2Bar[0][1]
-			t6BarDot[2] += r2BarDot[0][2]
-			t6Bar[2] += r2Bar[0][2]
-			t6BarDot[3] += r2BarDot[0][3]
-			t6Bar[3] += r2Bar[0][3]
-			t11BarDot[0] += r2BarDot[1][0]
-			t11Bar[0] += r2Bar[1][0]
-			t11BarDot[1] += r2BarDot[1][1]
-			t11Bar[1] += r2Bar[1][1]
-			t11BarDot[2] += r2BarDot[1][2]
-			t11Bar[2] += r2Bar[1][2]
-			t11BarDot[3] += r2BarDot[1][3]
-			t11Bar[3] += r2Bar[1][3]
-			t21BarDot[0] += r2BarDot[2][0]
-			t21Bar[0] += r2Bar[2][0]
-			t21BarDot[1] += r2BarDot[2][1]
-			t21Bar[1] += r2Bar[2][1]
-			t21BarDot[2] += r2BarDot[2][2]
-			t21Bar[2] += r2Bar[2][2]
-			t21BarDot[3] += r2BarDot[2][3]
-			t21Bar[3] += r2Bar[2][3]
-			saBarDot += t21BarDot[1]
-			saBar += t21Bar[1]
-			caBarDot += t21BarDot[2]
-			caBar += t21Bar[2]
-			sbBarDot += t11BarDot[0]
-			sbBar += t11Bar[0]
-			t10Dot := t11BarDot[1]
-			t10 := t11Bar[1]
-			cbBarDot += t10Dot*ca + t10*caDot
-			cbBar += t10 * ca
-			caBarDot += t10Dot*cb + t10*cbDot
-			caBar += t10 * cb
-			t12Dot := -t11BarDot[2]
-			t12 := -t11Bar[2]
-			cbBarDot += t12Dot*sa + t12*saDot
-			cbBar += t12 * sa
-			saBarDot += t12Dot*cb + t12*cbDot
-			saBar += t12 * cb
-			cbBarDot += t6BarDot[0]
-			cbBar += t6Bar[0]
-			t8Dot := -t6BarDot[1]
-			t8 := -t6Bar[1]
-			sbBarDot += t8Dot*ca + t8*caDot
-			sbBar += t8 * ca
-			caBarDot += t8Dot*sb + t8*sbDot
-			caBar += t8 * sb
-			t9Dot := t6BarDot[2]
-			t9 := t6Bar[2]
-			sbBarDot += t9Dot*sa + t9*saDot
-			sbBar += t9 * sa
-			saBarDot += t9Dot*sb + t9*sbDot
-			saBar += t9 * sb
-			t45 := math.Sin(b2)
-			t46 := -t45
-			b2BarDot += cbBarDot*t46 + cbBar*-(b2Dot*math.Cos(b2))
-			b2Bar += cbBar * t46
-			cbDot = wsDot.cb[len(ws.cb)-1]
-			cb = ws.cb[len(ws.cb)-1]
-			wsDot.cb = wsDot.cb[:len(ws.cb)-1]
-			ws.cb = ws.cb[:len(ws.cb)-1]
-			t47 := math.Cos(b2)
-			b2BarDot += sbBarDot*t47 + sbBar*(b2Dot*-math.Sin(b2))
-			b2Bar += sbBar * t47
-			sbDot = wsDot.sb[len(ws.sb)-1]
-			sb = ws.sb[len(ws.sb)-1]
-			wsDot.sb = wsDot.sb[:len(ws.sb)-1]
-			ws.sb = ws.sb[:len(ws.sb)-1]
-			t48 := math.Sin(a11)
-			t49 := -t48
-			a1BarDot += caBarDot*t49 + caBar*-(a11Dot*math.Cos(a11))
-			a1Bar += caBar * t49
-			caDot = wsDot.ca[len(ws.ca)-1]
-			ca = ws.ca[len(ws.ca)-1]
-			wsDot.ca = wsDot.ca[:len(ws.ca)-1]
-			ws.ca = ws.ca[:len(ws.ca)-1]
-			t53 := math.Cos(a11)
-			a1BarDot += saBarDot*t53 + saBar*(a11Dot*-math.Sin(a11))
-			a1Bar += saBar * t53
-			saDot = wsDot.sa[len(ws.sa)-1]
-			sa = ws.sa[len(ws.sa)-1]
-			wsDot.sa = wsDot.sa[:len(ws.sa)-1]
-			ws.sa = ws.sa[:len(ws.sa)-1]
-			bBarDot += b2BarDot
-			bBar += b2Bar
-			b2Dot = wsDot.b2[len(ws.b2)-1]
-			b2 = ws.b2[len(ws.b2)-1]
-			wsDot.b2 = wsDot.b2[:len(ws.b2)-1]
-			ws.b2 = ws.b2[:len(ws.b2)-1]
-			poseBarDot[ax] += a1BarDot
-			poseBar[ax] += a1Bar
-			if cond11 {
-				t7Dot := bBarDot
-				t7 := bBar
-				bBarDot = 0
-				bBar = 0
-				poseBarDot[az] += t7Dot
-				poseBar[az] += t7
+			if cond3 {
+				poseBarDot[az] += t8Dot
+				poseBar[az] += t8
 			}
+			cond3 = ws.cond3[len(ws.cond3)-1]
+			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
+			bDot = wsDot.b[len(ws.b)-1]
+			b = ws.b[len(ws.b)-1]
+			wsDot.b = wsDot.b[:len(ws.b)-1]
+			ws.b = ws.b[:len(ws.b)-1]
 		}
+		cond2 = ws.cond2[len(ws.cond2)-1]
+		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
 		az = ws.az[len(ws.az)-1]
 		ws.az = ws.az[:len(ws.az)-1]
 		ax = ws.ax[len(ws.ax)-1]
@@ -2812,7 +2968,30 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 			zDot += v * wDot[j]
 			z += v * w[j]
 		}
-		t, tDot := softplusTangent1(z, zDot)
+		var tDot float64
+		var t float64
+		t1 := math.Abs(z)
+		t2 := -t1
+		t3 := math.Exp(t2)
+		var d float64
+		t4 := -(zDot * rt.Sign(z))
+		if t4 != 0 {
+			d += t4 * t3
+		}
+		t5 := math.Log1p(t3)
+		var d1 float64
+		if d != 0 {
+			d1 += d * (1 / (1 + t3))
+		}
+		lDot := d1
+		l := t5
+		if z > 0 {
+			tDot = zDot + lDot
+			t = z + l
+		} else {
+			tDot = lDot
+			t = l
+		}
 		sDot += tDot - y*zDot
 		s += t - y*z
 	}
@@ -2845,11 +3024,90 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 			zDot3 += v * wRow[3]
 		}
 		var t float64
+		t1 := math.Abs(z)
+		t2 := rt.Sign(z)
+		t3 := -t1
+		t4 := math.Exp(t3)
+		t5 := math.Log1p(t4)
+		t6 := 1 / (1 + t4)
+		l := t5
 		var tDot0 float64
 		var tDot1 float64
+		var dDot0 float64
+		var dDot1 float64
+		if math.Abs(t4) <= 1.7976931348623157e+308 {
+			dDot0 = -(t2 * zDot0) * t4
+			dDot1 = -(t2 * zDot1) * t4
+		} else {
+			t7 := -(t2 * zDot0)
+			if t7 != 0 {
+				dDot0 += t7 * t4
+			}
+			t8 := -(t2 * zDot1)
+			if t8 != 0 {
+				dDot1 += t8 * t4
+			}
+		}
+		var dDot01 float64
+		var dDot11 float64
+		if math.Abs(t6) <= 1.7976931348623157e+308 {
+			dDot01 = dDot0 * t6
+			dDot11 = dDot1 * t6
+		} else {
+			if dDot0 != 0 {
+				dDot01 += dDot0 * t6
+			}
+			if dDot1 != 0 {
+				dDot11 += dDot1 * t6
+			}
+		}
+		lDot0 := dDot01
+		lDot1 := dDot11
 		var tDot2 float64
 		var tDot3 float64
-		t, tDot0, tDot1, tDot2, tDot3 = softplusTangent41(z, zDot0, zDot1, zDot2, zDot3)
+		var dDot2 float64
+		var dDot3 float64
+		if math.Abs(t4) <= 1.7976931348623157e+308 {
+			dDot2 = -(t2 * zDot2) * t4
+			dDot3 = -(t2 * zDot3) * t4
+		} else {
+			t9 := -(t2 * zDot2)
+			if t9 != 0 {
+				dDot2 += t9 * t4
+			}
+			t10 := -(t2 * zDot3)
+			if t10 != 0 {
+				dDot3 += t10 * t4
+			}
+		}
+		var dDot21 float64
+		var dDot31 float64
+		if math.Abs(t6) <= 1.7976931348623157e+308 {
+			dDot21 = dDot2 * t6
+			dDot31 = dDot3 * t6
+		} else {
+			if dDot2 != 0 {
+				dDot21 += dDot2 * t6
+			}
+			if dDot3 != 0 {
+				dDot31 += dDot3 * t6
+			}
+		}
+		lDot2 := dDot21
+		lDot3 := dDot31
+		if z > 0 {
+			t = z + l
+			tDot0 = zDot0 + lDot0
+			tDot1 = zDot1 + lDot1
+			tDot2 = zDot2 + lDot2
+			tDot3 = zDot3 + lDot3
+		} else {
+			t = l
+			tDot0 = lDot0
+			tDot1 = lDot1
+			tDot2 = lDot2
+			tDot3 = lDot3
+		}
 		s += t - y*z
 		sDot0 += tDot0 - y*zDot0
 		sDot1 += tDot1 - y*zDot1
@@ -2863,93 +3121,147 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 // It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
-	ws.exp = ws.exp[:0]
-	var sBar float64
-	var r12 float64
-	sBar = 0
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
-	t3 := r1Bar
-	r1Bar = 0
-	sBar += t3
 	for i := 0; i < hi1; i++ {
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := 0.0
 		hi := len(row)
-		for j := 0; j < hi; j++ {
-			v := row[j]
-			z += v * w[j]
+		if 0 < hi {
+			w1 := w[:len(w):len(w)][:hi]
+			for j := 0; j < hi; j++ {
+				v := row[j]
+				z += v * w1[j]
+			}
 		}
-		t := softplusForward(z, ws)
+		var t float64
+		exp := math.Exp(-math.Abs(z))
+		l := math.Log1p(exp)
+		cond := z > 0
+		if cond {
+			t = z + l
+		} else {
+			t = l
+		}
 		s += t - y*z
-		var zBar float64
-		var tBar float64
-		tBar += sBar
-		zBar += -sBar * y
-		t2 := tBar
-		tBar = 0
-		t1 := softplusReverse(z, t2, ws)
-		zBar += t1
-		for j1 := hi - 1; j1 > -1; j1-- {
-			v1 := row[j1]
-			wBar[j1] += zBar * v1
+		var argBar float64
+		var expBar float64
+		var lBar float64
+		zBar := -r1Bar * y
+		if cond {
+			zBar += r1Bar
+			lBar += r1Bar
+		} else {
+			lBar += r1Bar
+		}
+		if lBar != 0 {
+			expBar += lBar * (1 / (1 + exp))
+		}
+		if expBar != 0 {
+			argBar += expBar * exp
+		}
+		zBar += -argBar * rt.Sign(z)
+		if hi > 0 {
+			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+			for j1 := hi - 1; j1 > -1; j1-- {
+				v1 := row[j1]
+				wBar1[j1] += zBar * v1
+			}
 		}
 	}
-	r12 = s
-	return r12
+	return s
 }
 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
 // for constant weights, from logistic.go:20.
-func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64, wsDot *AdjointWork) (r11, r11Dot float64) {
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	var sBar float64
-	var r12Dot float64
-	var r12 float64
-	sBar = 0
+func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11, r11Dot float64) {
 	var sDot float64
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
-	t3 := r1Bar
-	r1Bar = 0
-	sBar += t3
 	for i := 0; i < hi1; i++ {
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		var zDot float64
 		z := 0.0
 		hi := len(row)
-		for j := 0; j < hi; j++ {
-			v := row[j]
-			zDot += v * wDot[j]
-			z += v * w[j]
+		if 0 < hi {
+			w1Dot := wDot[:len(w):len(w)][:hi]
+			w1 := w[:len(w):len(w)][:hi]
+			for j := 0; j < hi; j++ {
+				v := row[j]
+				zDot += v * w1Dot[j]
+				z += v * w1[j]
+			}
 		}
-		t, tDot := softplusForwardTangent11(z, ws, zDot, wsDot)
+		var tDot float64
+		var t float64
+		t1 := math.Abs(z)
+		t2 := -t1
+		t3 := math.Exp(t2)
+		var d float64
+		t4 := -(zDot * rt.Sign(z))
+		if t4 != 0 {
+			d += t4 * t3
+		}
+		expDot := d
+		exp := t3
+		t5 := math.Log1p(exp)
+		var d1 float64
+		if expDot != 0 {
+			d1 += expDot * (1 / (1 + exp))
+		}
+		lDot := d1
+		l := t5
+		cond := z > 0
+		if cond {
+			tDot = zDot + lDot
+			t = z + l
+		} else {
+			tDot = lDot
+			t = l
+		}
 		sDot += tDot - y*zDot
 		s += t - y*z
+		var argBarDot float64
+		var argBar float64
+		var expBarDot float64
+		var expBar float64
+		var lBar float64
 		var zBarDot float64
-		var zBar float64
-		var tBar float64
-		tBar += sBar
-		zBar += -sBar * y
-		t2 := tBar
-		tBar = 0
-		t1, t1Dot := softplusReverseTangent101(z, t2, ws, zDot, wsDot)
-		zBarDot += t1Dot
-		zBar += t1
-		for j1 := hi - 1; j1 > -1; j1-- {
-			v1 := row[j1]
-			wBarDot[j1] += zBarDot * v1
-			wBar[j1] += zBar * v1
+		zBar := -r1Bar * y
+		if cond {
+			zBar += r1Bar
+			lBar += r1Bar
+		} else {
+			lBar += r1Bar
+		}
+		if lBar != 0 {
+			t6 := 1 + exp
+			t7 := 1 / t6
+			expBarDot += lBar * (-(t7 * expDot) / t6)
+			expBar += lBar * t7
+		}
+		if expBar != 0 {
+			argBarDot += expBarDot*exp + expBar*expDot
+			argBar += expBar * exp
+		}
+		t8 := rt.Sign(z)
+		zBarDot += -argBarDot * t8
+		zBar += -argBar * t8
+		if hi > 0 {
+			wBar1Dot := wBarDot[:len(wBar):len(wBar)][:hi]
+			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+			for j1 := hi - 1; j1 > -1; j1-- {
+				v1 := row[j1]
+				wBar1Dot[j1] += zBarDot * v1
+				wBar1[j1] += zBar * v1
+			}
 		}
 	}
-	r12Dot = sDot
-	r12 = s
-	return r12, r12Dot
+	return s, sDot
 }
 
 // LogisticLossPlainTraced is LogisticLossPlain over Reals, from logistic.go:20.
@@ -2972,8 +3284,12 @@ func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 
 // LorenzPlainTangent returns LorenzPlain(p) and its derivative in the direction pDot, from lorenz.go:17.
 func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
-	uDot := [3]float64{pDot[0], pDot[1], pDot[2]}
-	u := [3]float64{p[0], p[1], p[2]}
+	u0Dot := pDot[0]
+	u0 := p[0]
+	u1Dot := pDot[1]
+	u1 := p[1]
+	u2Dot := pDot[2]
+	u2 := p[2]
 	sDot := pDot[3]
 	s := p[3]
 	r1Dot := pDot[4]
@@ -2981,58 +3297,98 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 	bDot := pDot[5]
 	b := p[5]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		k1, k1Dot := lorenzPlainTangent1111(u, s, r1, b, uDot, sDot, r1Dot, bDot)
-		t, tDot := alongPlainTangent101(u, (lorenzStep / 2), k1, uDot, k1Dot)
-		k2, k2Dot := lorenzPlainTangent1111(t, s, r1, b, tDot, sDot, r1Dot, bDot)
-		t1, t1Dot := alongPlainTangent101(u, (lorenzStep / 2), k2, uDot, k2Dot)
-		k3, k3Dot := lorenzPlainTangent1111(t1, s, r1, b, t1Dot, sDot, r1Dot, bDot)
-		t2, t2Dot := alongPlainTangent101(u, lorenzStep, k3, uDot, k3Dot)
-		k4, k4Dot := lorenzPlainTangent1111(t2, s, r1, b, t2Dot, sDot, r1Dot, bDot)
-		for i := 0; i < 3; i++ {
-			uDot[i] += (lorenzStep / 6) * (k1Dot[i] + 2*k2Dot[i] + 2*k3Dot[i] + k4Dot[i])
-			u[i] += (lorenzStep / 6) * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
-		}
+		t := u1 - u0
+		k10Dot := sDot*t + s*(u1Dot-u0Dot)
+		k10 := s * t
+		t1 := r1 - u2
+		k11Dot := u0Dot*t1 + u0*(r1Dot-u2Dot) - u1Dot
+		k11 := u0*t1 - u1
+		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
+		k12 := u0*u1 - b*u2
+		t0Dot := u0Dot + (lorenzStep/2)*k10Dot
+		t0 := u0 + (lorenzStep/2)*k10
+		t11Dot := u1Dot + (lorenzStep/2)*k11Dot
+		t11 := u1 + (lorenzStep/2)*k11
+		t21Dot := u2Dot + (lorenzStep/2)*k12Dot
+		t21 := u2 + (lorenzStep/2)*k12
+		t2 := t11 - t0
+		k20Dot := sDot*t2 + s*(t11Dot-t0Dot)
+		k20 := s * t2
+		t3 := r1 - t21
+		k21Dot := t0Dot*t3 + t0*(r1Dot-t21Dot) - t11Dot
+		k21 := t0*t3 - t11
+		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
+		k22 := t0*t11 - b*t21
+		t10Dot := u0Dot + (lorenzStep/2)*k20Dot
+		t10 := u0 + (lorenzStep/2)*k20
+		t111Dot := u1Dot + (lorenzStep/2)*k21Dot
+		t111 := u1 + (lorenzStep/2)*k21
+		t12Dot := u2Dot + (lorenzStep/2)*k22Dot
+		t12 := u2 + (lorenzStep/2)*k22
+		t4 := t111 - t10
+		k30Dot := sDot*t4 + s*(t111Dot-t10Dot)
+		k30 := s * t4
+		t5 := r1 - t12
+		k31Dot := t10Dot*t5 + t10*(r1Dot-t12Dot) - t111Dot
+		k31 := t10*t5 - t111
+		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
+		k32 := t10*t111 - b*t12
+		t20Dot := u0Dot + lorenzStep*k30Dot
+		t20 := u0 + lorenzStep*k30
+		t211Dot := u1Dot + lorenzStep*k31Dot
+		t211 := u1 + lorenzStep*k31
+		t22Dot := u2Dot + lorenzStep*k32Dot
+		t22 := u2 + lorenzStep*k32
+		t6 := t211 - t20
+		k40Dot := sDot*t6 + s*(t211Dot-t20Dot)
+		k40 := s * t6
+		t7 := r1 - t22
+		k41Dot := t20Dot*t7 + t20*(r1Dot-t22Dot) - t211Dot
+		k41 := t20*t7 - t211
+		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
+		k42 := t20*t211 - b*t22
+		u0Dot += (lorenzStep / 6) * (k10Dot + 2*k20Dot + 2*k30Dot + k40Dot)
+		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
+		u1Dot += (lorenzStep / 6) * (k11Dot + 2*k21Dot + 2*k31Dot + k41Dot)
+		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
+		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
+		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	t3 := u[0]
-	t4 := u[0]
-	t5 := u[1]
-	t6 := u[1]
-	t7 := u[2]
-	t8 := u[2]
-	return t3*t4 + t5*t6 + t7*t8, uDot[0]*t4 + t3*uDot[0] + (uDot[1]*t6 + t5*uDot[1]) + (uDot[2]*t8 + t7*uDot[2])
+	return u0*u0 + u1*u1 + u2*u2, u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
 }
 
 // LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
 func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	var uDot [3][4]float64
 	pRow := &pDot[0]
+	u0 := p[0]
 	pRow1 := &pDot[1]
+	u1 := p[1]
 	pRow2 := &pDot[2]
-	u := [3]float64{p[0], p[1], p[2]}
+	u2 := p[2]
 	pRow3 := &pDot[3]
 	s := p[3]
 	pRow4 := &pDot[4]
 	r1 := p[4]
 	pRow5 := &pDot[5]
 	b := p[5]
-	uDot[0][0] = pRow[0]
-	uDot[0][1] = pRow[1]
-	uDot[1][0] = pRow1[0]
-	uDot[1][1] = pRow1[1]
-	uDot[2][0] = pRow2[0]
-	uDot[2][1] = pRow2[1]
+	u0Dot0 := pRow[0]
+	u0Dot1 := pRow[1]
+	u1Dot0 := pRow1[0]
+	u1Dot1 := pRow1[1]
+	u2Dot0 := pRow2[0]
+	u2Dot1 := pRow2[1]
 	sDot0 := pRow3[0]
 	sDot1 := pRow3[1]
 	r1Dot0 := pRow4[0]
 	r1Dot1 := pRow4[1]
 	bDot0 := pRow5[0]
 	bDot1 := pRow5[1]
-	uDot[0][2] = pRow[2]
-	uDot[0][3] = pRow[3]
-	uDot[1][2] = pRow1[2]
-	uDot[1][3] = pRow1[3]
-	uDot[2][2] = pRow2[2]
-	uDot[2][3] = pRow2[3]
+	u0Dot2 := pRow[2]
+	u0Dot3 := pRow[3]
+	u1Dot2 := pRow1[2]
+	u1Dot3 := pRow1[3]
+	u2Dot2 := pRow2[2]
+	u2Dot3 := pRow2[3]
 	sDot2 := pRow3[2]
 	sDot3 := pRow3[3]
 	r1Dot2 := pRow4[2]
@@ -3040,317 +3396,334 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 	bDot2 := pRow5[2]
 	bDot3 := pRow5[3]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		k1, k1Dot := lorenzPlainTangent41111(u, s, r1, b, uDot, sDot0, sDot1, sDot2, sDot3, r1Dot0, r1Dot1, r1Dot2, r1Dot3, bDot0, bDot1, bDot2, bDot3)
-		t, tDot := alongPlainTangent4101(u, (lorenzStep / 2), k1, uDot, k1Dot)
-		k2, k2Dot := lorenzPlainTangent41111(t, s, r1, b, tDot, sDot0, sDot1, sDot2, sDot3, r1Dot0, r1Dot1, r1Dot2, r1Dot3, bDot0, bDot1, bDot2, bDot3)
-		t1, t1Dot := alongPlainTangent4101(u, (lorenzStep / 2), k2, uDot, k2Dot)
-		k3, k3Dot := lorenzPlainTangent41111(t1, s, r1, b, t1Dot, sDot0, sDot1, sDot2, sDot3, r1Dot0, r1Dot1, r1Dot2, r1Dot3, bDot0, bDot1, bDot2, bDot3)
-		t2, t2Dot := alongPlainTangent4101(u, lorenzStep, k3, uDot, k3Dot)
-		k4, k4Dot := lorenzPlainTangent41111(t2, s, r1, b, t2Dot, sDot0, sDot1, sDot2, sDot3, r1Dot0, r1Dot1, r1Dot2, r1Dot3, bDot0, bDot1, bDot2, bDot3)
-		for i := 0; i < 3; i++ {
-			u[i] += (lorenzStep / 6) * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
-			uDot[i][0] += (lorenzStep / 6) * (k1Dot[i][0] + 2*k2Dot[i][0] + 2*k3Dot[i][0] + k4Dot[i][0])
-			uDot[i][1] += (lorenzStep / 6) * (k1Dot[i][1] + 2*k2Dot[i][1] + 2*k3Dot[i][1] + k4Dot[i][1])
-			uDot[i][2] += (lorenzStep / 6) * (k1Dot[i][2] + 2*k2Dot[i][2] + 2*k3Dot[i][2] + k4Dot[i][2])
-			uDot[i][3] += (lorenzStep / 6) * (k1Dot[i][3] + 2*k2Dot[i][3] + 2*k3Dot[i][3] + k4Dot[i][3])
-		}
+		t := u1 - u0
+		k10 := s * t
+		t1 := r1 - u2
+		k11 := u0*t1 - u1
+		k12 := u0*u1 - b*u2
+		t0 := u0 + (lorenzStep/2)*k10
+		t11 := u1 + (lorenzStep/2)*k11
+		t21 := u2 + (lorenzStep/2)*k12
+		t2 := t11 - t0
+		k20 := s * t2
+		t3 := r1 - t21
+		k21 := t0*t3 - t11
+		k22 := t0*t11 - b*t21
+		t10 := u0 + (lorenzStep/2)*k20
+		t111 := u1 + (lorenzStep/2)*k21
+		t12 := u2 + (lorenzStep/2)*k22
+		t4 := t111 - t10
+		k30 := s * t4
+		t5 := r1 - t12
+		k31 := t10*t5 - t111
+		k32 := t10*t111 - b*t12
+		t20 := u0 + lorenzStep*k30
+		t211 := u1 + lorenzStep*k31
+		t22 := u2 + lorenzStep*k32
+		t6 := t211 - t20
+		k40 := s * t6
+		t7 := r1 - t22
+		k41 := t20*t7 - t211
+		k42 := t20*t211 - b*t22
+		k10Dot0 := t*sDot0 + s*(u1Dot0-u0Dot0)
+		k10Dot1 := t*sDot1 + s*(u1Dot1-u0Dot1)
+		k11Dot0 := t1*u0Dot0 + u0*(r1Dot0-u2Dot0) - u1Dot0
+		k11Dot1 := t1*u0Dot1 + u0*(r1Dot1-u2Dot1) - u1Dot1
+		k12Dot0 := u1*u0Dot0 + u0*u1Dot0 - u2*bDot0 - b*u2Dot0
+		k12Dot1 := u1*u0Dot1 + u0*u1Dot1 - u2*bDot1 - b*u2Dot1
+		t0Dot0 := u0Dot0 + (lorenzStep/2)*k10Dot0
+		t0Dot1 := u0Dot1 + (lorenzStep/2)*k10Dot1
+		t11Dot0 := u1Dot0 + (lorenzStep/2)*k11Dot0
+		t11Dot1 := u1Dot1 + (lorenzStep/2)*k11Dot1
+		t21Dot0 := u2Dot0 + (lorenzStep/2)*k12Dot0
+		t21Dot1 := u2Dot1 + (lorenzStep/2)*k12Dot1
+		k20Dot0 := t2*sDot0 + s*(t11Dot0-t0Dot0)
+		k20Dot1 := t2*sDot1 + s*(t11Dot1-t0Dot1)
+		k21Dot0 := t3*t0Dot0 + t0*(r1Dot0-t21Dot0) - t11Dot0
+		k21Dot1 := t3*t0Dot1 + t0*(r1Dot1-t21Dot1) - t11Dot1
+		k22Dot0 := t11*t0Dot0 + t0*t11Dot0 - t21*bDot0 - b*t21Dot0
+		k22Dot1 := t11*t0Dot1 + t0*t11Dot1 - t21*bDot1 - b*t21Dot1
+		t10Dot0 := u0Dot0 + (lorenzStep/2)*k20Dot0
+		t10Dot1 := u0Dot1 + (lorenzStep/2)*k20Dot1
+		t111Dot0 := u1Dot0 + (lorenzStep/2)*k21Dot0
+		t111Dot1 := u1Dot1 + (lorenzStep/2)*k21Dot1
+		t12Dot0 := u2Dot0 + (lorenzStep/2)*k22Dot0
+		t12Dot1 := u2Dot1 + (lorenzStep/2)*k22Dot1
+		k30Dot0 := t4*sDot0 + s*(t111Dot0-t10Dot0)
+		k30Dot1 := t4*sDot1 + s*(t111Dot1-t10Dot1)
+		k31Dot0 := t5*t10Dot0 + t10*(r1Dot0-t12Dot0) - t111Dot0
+		k31Dot1 := t5*t10Dot1 + t10*(r1Dot1-t12Dot1) - t111Dot1
+		k32Dot0 := t111*t10Dot0 + t10*t111Dot0 - t12*bDot0 - b*t12Dot0
+		k32Dot1 := t111*t10Dot1 + t10*t111Dot1 - t12*bDot1 - b*t12Dot1
+		t20Dot0 := u0Dot0 + lorenzStep*k30Dot0
+		t20Dot1 := u0Dot1 + lorenzStep*k30Dot1
+		t211Dot0 := u1Dot0 + lorenzStep*k31Dot0
+		t211Dot1 := u1Dot1 + lorenzStep*k31Dot1
+		t22Dot0 := u2Dot0 + lorenzStep*k32Dot0
+		t22Dot1 := u2Dot1 + lorenzStep*k32Dot1
+		k40Dot0 := t6*sDot0 + s*(t211Dot0-t20Dot0)
+		k40Dot1 := t6*sDot1 + s*(t211Dot1-t20Dot1)
+		k41Dot0 := t7*t20Dot0 + t20*(r1Dot0-t22Dot0) - t211Dot0
+		k41Dot1 := t7*t20Dot1 + t20*(r1Dot1-t22Dot1) - t211Dot1
+		k42Dot0 := t211*t20Dot0 + t20*t211Dot0 - t22*bDot0 - b*t22Dot0
+		k42Dot1 := t211*t20Dot1 + t20*t211Dot1 - t22*bDot1 - b*t22Dot1
+		u0Dot0 += (lorenzStep / 6) * (k10Dot0 + 2*k20Dot0 + 2*k30Dot0 + k40Dot0)
+		u0Dot1 += (lorenzStep / 6) * (k10Dot1 + 2*k20Dot1 + 2*k30Dot1 + k40Dot1)
+		k10Dot2 := t*sDot2 + s*(u1Dot2-u0Dot2)
+		k10Dot3 := t*sDot3 + s*(u1Dot3-u0Dot3)
+		k11Dot2 := t1*u0Dot2 + u0*(r1Dot2-u2Dot2) - u1Dot2
+		k11Dot3 := t1*u0Dot3 + u0*(r1Dot3-u2Dot3) - u1Dot3
+		k12Dot2 := u1*u0Dot2 + u0*u1Dot2 - u2*bDot2 - b*u2Dot2
+		k12Dot3 := u1*u0Dot3 + u0*u1Dot3 - u2*bDot3 - b*u2Dot3
+		t0Dot2 := u0Dot2 + (lorenzStep/2)*k10Dot2
+		t0Dot3 := u0Dot3 + (lorenzStep/2)*k10Dot3
+		t11Dot2 := u1Dot2 + (lorenzStep/2)*k11Dot2
+		t11Dot3 := u1Dot3 + (lorenzStep/2)*k11Dot3
+		t21Dot2 := u2Dot2 + (lorenzStep/2)*k12Dot2
+		t21Dot3 := u2Dot3 + (lorenzStep/2)*k12Dot3
+		k20Dot2 := t2*sDot2 + s*(t11Dot2-t0Dot2)
+		k20Dot3 := t2*sDot3 + s*(t11Dot3-t0Dot3)
+		k21Dot2 := t3*t0Dot2 + t0*(r1Dot2-t21Dot2) - t11Dot2
+		k21Dot3 := t3*t0Dot3 + t0*(r1Dot3-t21Dot3) - t11Dot3
+		k22Dot2 := t11*t0Dot2 + t0*t11Dot2 - t21*bDot2 - b*t21Dot2
+		k22Dot3 := t11*t0Dot3 + t0*t11Dot3 - t21*bDot3 - b*t21Dot3
+		t10Dot2 := u0Dot2 + (lorenzStep/2)*k20Dot2
+		t10Dot3 := u0Dot3 + (lorenzStep/2)*k20Dot3
+		t111Dot2 := u1Dot2 + (lorenzStep/2)*k21Dot2
+		t111Dot3 := u1Dot3 + (lorenzStep/2)*k21Dot3
+		t12Dot2 := u2Dot2 + (lorenzStep/2)*k22Dot2
+		t12Dot3 := u2Dot3 + (lorenzStep/2)*k22Dot3
+		k30Dot2 := t4*sDot2 + s*(t111Dot2-t10Dot2)
+		k30Dot3 := t4*sDot3 + s*(t111Dot3-t10Dot3)
+		k31Dot2 := t5*t10Dot2 + t10*(r1Dot2-t12Dot2) - t111Dot2
+		k31Dot3 := t5*t10Dot3 + t10*(r1Dot3-t12Dot3) - t111Dot3
+		k32Dot2 := t111*t10Dot2 + t10*t111Dot2 - t12*bDot2 - b*t12Dot2
+		k32Dot3 := t111*t10Dot3 + t10*t111Dot3 - t12*bDot3 - b*t12Dot3
+		t20Dot2 := u0Dot2 + lorenzStep*k30Dot2
+		t20Dot3 := u0Dot3 + lorenzStep*k30Dot3
+		t211Dot2 := u1Dot2 + lorenzStep*k31Dot2
+		t211Dot3 := u1Dot3 + lorenzStep*k31Dot3
+		t22Dot2 := u2Dot2 + lorenzStep*k32Dot2
+		t22Dot3 := u2Dot3 + lorenzStep*k32Dot3
+		k40Dot2 := t6*sDot2 + s*(t211Dot2-t20Dot2)
+		k40Dot3 := t6*sDot3 + s*(t211Dot3-t20Dot3)
+		k41Dot2 := t7*t20Dot2 + t20*(r1Dot2-t22Dot2) - t211Dot2
+		k41Dot3 := t7*t20Dot3 + t20*(r1Dot3-t22Dot3) - t211Dot3
+		k42Dot2 := t211*t20Dot2 + t20*t211Dot2 - t22*bDot2 - b*t22Dot2
+		k42Dot3 := t211*t20Dot3 + t20*t211Dot3 - t22*bDot3 - b*t22Dot3
+		u0Dot2 += (lorenzStep / 6) * (k10Dot2 + 2*k20Dot2 + 2*k30Dot2 + k40Dot2)
+		u0Dot3 += (lorenzStep / 6) * (k10Dot3 + 2*k20Dot3 + 2*k30Dot3 + k40Dot3)
+		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
+		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
+		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
+		u1Dot0 += (lorenzStep / 6) * (k11Dot0 + 2*k21Dot0 + 2*k31Dot0 + k41Dot0)
+		u1Dot1 += (lorenzStep / 6) * (k11Dot1 + 2*k21Dot1 + 2*k31Dot1 + k41Dot1)
+		u2Dot0 += (lorenzStep / 6) * (k12Dot0 + 2*k22Dot0 + 2*k32Dot0 + k42Dot0)
+		u2Dot1 += (lorenzStep / 6) * (k12Dot1 + 2*k22Dot1 + 2*k32Dot1 + k42Dot1)
+		u1Dot2 += (lorenzStep / 6) * (k11Dot2 + 2*k21Dot2 + 2*k31Dot2 + k41Dot2)
+		u1Dot3 += (lorenzStep / 6) * (k11Dot3 + 2*k21Dot3 + 2*k31Dot3 + k41Dot3)
+		u2Dot2 += (lorenzStep / 6) * (k12Dot2 + 2*k22Dot2 + 2*k32Dot2 + k42Dot2)
+		u2Dot3 += (lorenzStep / 6) * (k12Dot3 + 2*k22Dot3 + 2*k32Dot3 + k42Dot3)
 	}
-	t3 := u[0]
-	t4 := u[0]
-	t5 := u[1]
-	t6 := u[1]
-	t7 := u[2]
-	t8 := u[2]
-	t9 := t4 + t3
-	t10 := t6 + t5
-	t11 := t8 + t7
-	return t3*t4 + t5*t6 + t7*t8, t9*uDot[0][0] + t10*uDot[1][0] + t11*uDot[2][0], t9*uDot[0][1] + t10*uDot[1][1] + t11*uDot[2][1], t9*uDot[0][2] + t10*uDot[1][2] + t11*uDot[2][2], t9*uDot[0][3] + t10*uDot[1][3] + t11*uDot[2][3]
+	t8 := u0 + u0
+	t9 := u1 + u1
+	t13 := u2 + u2
+	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
-	ws.u10 = ws.u10[:0]
-	ws.u111 = ws.u111[:0]
-	ws.u12 = ws.u12[:0]
-	ws.u20 = ws.u20[:0]
-	ws.u211 = ws.u211[:0]
-	ws.u22 = ws.u22[:0]
-	ws.u40 = ws.u40[:0]
-	ws.u41 = ws.u41[:0]
-	ws.u42 = ws.u42[:0]
-	ws.u60 = ws.u60[:0]
-	ws.u61 = ws.u61[:0]
-	ws.u62 = ws.u62[:0]
-	var r3 float64
-	var u10 float64
-	var u111 float64
-	var u12 float64
-	var u20 float64
-	var u211 float64
-	var u22 float64
-	var u40 float64
-	var u41 float64
-	var u42 float64
-	var u60 float64
-	var u61 float64
-	var u62 float64
+	ws.t0 = ws.t0[:0]
+	ws.t11 = ws.t11[:0]
+	ws.t21 = ws.t21[:0]
+	ws.t10 = ws.t10[:0]
+	ws.t111 = ws.t111[:0]
+	ws.t12 = ws.t12[:0]
+	ws.t20 = ws.t20[:0]
+	ws.t211 = ws.t211[:0]
+	ws.t22 = ws.t22[:0]
+	ws.u0 = ws.u0[:0]
+	ws.u1 = ws.u1[:0]
+	ws.u2 = ws.u2[:0]
+	var t0 float64
+	var t11 float64
+	var t21 float64
+	var t10 float64
+	var t111 float64
+	var t12 float64
+	var t20 float64
+	var t211 float64
+	var t22 float64
 	u0 := p[0]
-	u11 := p[1]
-	u21 := p[2]
+	u1 := p[1]
+	u2 := p[2]
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		ws.u10 = append(ws.u10, u10)
-		u10 = u0
-		ws.u111 = append(ws.u111, u111)
-		u111 = u11
-		ws.u12 = append(ws.u12, u12)
-		u12 = u21
-		r110 := s * (u111 - u10)
-		r111 := u10*(r1-u12) - u111
-		r112 := u10*u111 - b*u12
-		ws.u20 = append(ws.u20, u20)
-		u20 = u0
-		ws.u211 = append(ws.u211, u211)
-		u211 = u11
-		ws.u22 = append(ws.u22, u22)
-		u22 = u21
-		r30 := u20 + (lorenzStep/2)*r110
-		r31 := u211 + (lorenzStep/2)*r111
-		r32 := u22 + (lorenzStep/2)*r112
-		r120 := s * (r31 - r30)
-		r121 := r30*(r1-r32) - r31
-		r122 := r30*r31 - b*r32
-		ws.u40 = append(ws.u40, u40)
-		u40 = u0
-		ws.u41 = append(ws.u41, u41)
-		u41 = u11
-		ws.u42 = append(ws.u42, u42)
-		u42 = u21
-		r50 := u40 + (lorenzStep/2)*r120
-		r51 := u41 + (lorenzStep/2)*r121
-		r52 := u42 + (lorenzStep/2)*r122
-		r130 := s * (r51 - r50)
-		r131 := r50*(r1-r52) - r51
-		r132 := r50*r51 - b*r52
-		ws.u60 = append(ws.u60, u60)
-		u60 = u0
-		ws.u61 = append(ws.u61, u61)
-		u61 = u11
-		ws.u62 = append(ws.u62, u62)
-		u62 = u21
-		r70 := u60 + lorenzStep*r130
-		r71 := u61 + lorenzStep*r131
-		r72 := u62 + lorenzStep*r132
-		r140 := s * (r71 - r70)
-		r141 := r70*(r1-r72) - r71
-		r142 := r70*r71 - b*r72
-		u0 += (lorenzStep / 6) * (r110 + 2*r120 + 2*r130 + r140)
-		u11 += (lorenzStep / 6) * (r111 + 2*r121 + 2*r131 + r141)
-		u21 += (lorenzStep / 6) * (r112 + 2*r122 + 2*r132 + r142)
+		k10 := s * (u1 - u0)
+		k11 := u0*(r1-u2) - u1
+		k12 := u0*u1 - b*u2
+		ws.t0 = append(ws.t0, t0)
+		t0 = u0 + (lorenzStep/2)*k10
+		ws.t11 = append(ws.t11, t11)
+		t11 = u1 + (lorenzStep/2)*k11
+		ws.t21 = append(ws.t21, t21)
+		t21 = u2 + (lorenzStep/2)*k12
+		k20 := s * (t11 - t0)
+		k21 := t0*(r1-t21) - t11
+		k22 := t0*t11 - b*t21
+		ws.t10 = append(ws.t10, t10)
+		t10 = u0 + (lorenzStep/2)*k20
+		ws.t111 = append(ws.t111, t111)
+		t111 = u1 + (lorenzStep/2)*k21
+		ws.t12 = append(ws.t12, t12)
+		t12 = u2 + (lorenzStep/2)*k22
+		k30 := s * (t111 - t10)
+		k31 := t10*(r1-t12) - t111
+		k32 := t10*t111 - b*t12
+		ws.t20 = append(ws.t20, t20)
+		t20 = u0 + lorenzStep*k30
+		ws.t211 = append(ws.t211, t211)
+		t211 = u1 + lorenzStep*k31
+		ws.t22 = append(ws.t22, t22)
+		t22 = u2 + lorenzStep*k32
+		k40 := s * (t211 - t20)
+		k41 := t20*(r1-t22) - t211
+		k42 := t20*t211 - b*t22
+		ws.u0 = append(ws.u0, u0)
+		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
+		ws.u1 = append(ws.u1, u1)
+		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
+		ws.u2 = append(ws.u2, u2)
+		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r3 = u0*u0 + u11*u11 + u21*u21
-	r2 = r3
-	var u0Bar float64
-	var u11Bar float64
-	var u21Bar float64
+	r2 = u0*u0 + u1*u1 + u2*u2
 	var sBar float64
 	var r1Bar float64
 	var bBar float64
-	t15 := rBar
-	rBar = 0
-	u0Bar += t15 * u0
-	u0Bar += t15 * u0
-	u11Bar += t15 * u11
-	u11Bar += t15 * u11
-	u21Bar += t15 * u21
-	u21Bar += t15 * u21
+	u0Bar := rBar*u0 + rBar*u0
+	u1Bar := rBar*u1 + rBar*u1
+	u2Bar := rBar*u2 + rBar*u2
 	for i11 := 999; i11 > -1; i11-- {
-		var u10Bar float64
-		var u111Bar float64
-		var u12Bar float64
-		r1101 := s * (u111 - u10)
-		var r110Bar float64
-		r1111 := u10*(r1-u12) - u111
-		var r111Bar float64
-		r1121 := u10*u111 - b*u12
-		var r112Bar float64
-		var u20Bar float64
-		var u211Bar float64
-		var u22Bar float64
-		r301 := u20 + (lorenzStep/2)*r1101
-		var r30Bar float64
-		r311 := u211 + (lorenzStep/2)*r1111
-		var r31Bar float64
-		r321 := u22 + (lorenzStep/2)*r1121
-		var r32Bar float64
-		r1201 := s * (r311 - r301)
-		var r120Bar float64
-		r1211 := r301*(r1-r321) - r311
-		var r121Bar float64
-		r1221 := r301*r311 - b*r321
-		var r122Bar float64
-		var u40Bar float64
-		var u41Bar float64
-		var u42Bar float64
-		r501 := u40 + (lorenzStep/2)*r1201
-		var r50Bar float64
-		r511 := u41 + (lorenzStep/2)*r1211
-		var r51Bar float64
-		r521 := u42 + (lorenzStep/2)*r1221
-		var r52Bar float64
-		r1301 := s * (r511 - r501)
-		var r130Bar float64
-		r1311 := r501*(r1-r521) - r511
-		var r131Bar float64
-		r1321 := r501*r511 - b*r521
-		var r132Bar float64
-		var u60Bar float64
-		var u61Bar float64
-		var u62Bar float64
-		r701 := u60 + lorenzStep*r1301
-		var r70Bar float64
-		r711 := u61 + lorenzStep*r1311
-		var r71Bar float64
-		r721 := u62 + lorenzStep*r1321
-		var r72Bar float64
-		var r140Bar float64
-		var r141Bar float64
-		var r142Bar float64
-		t14 := u21Bar * (lorenzStep / 6)
-		r112Bar += t14
-		r122Bar += t14 * 2
-		r132Bar += t14 * 2
-		r142Bar += t14
-		t13 := u11Bar * (lorenzStep / 6)
-		r111Bar += t13
-		r121Bar += t13 * 2
-		r131Bar += t13 * 2
-		r141Bar += t13
-		t12 := u0Bar * (lorenzStep / 6)
-		r110Bar += t12
-		r120Bar += t12 * 2
-		r130Bar += t12 * 2
-		r140Bar += t12
-		r70Bar += r142Bar * r711
-		r71Bar += r142Bar * r701
-		t11 := -r142Bar
-		bBar += t11 * r721
-		r72Bar += t11 * b
-		r70Bar += r141Bar * (r1 - r721)
-		t10 := r141Bar * r701
-		r1Bar += t10
-		r72Bar -= t10
-		r71Bar -= r141Bar
-		sBar += r140Bar * (r711 - r701)
-		t9 := r140Bar * s
-		r71Bar += t9
-		r70Bar -= t9
-		u62Bar += r72Bar
-		r132Bar += r72Bar * lorenzStep
-		u61Bar += r71Bar
-		r131Bar += r71Bar * lorenzStep
-		u60Bar += r70Bar
-		r130Bar += r70Bar * lorenzStep
-		u21Bar += u62Bar
-		u62 = ws.u62[len(ws.u62)-1]
-		ws.u62 = ws.u62[:len(ws.u62)-1]
-		u11Bar += u61Bar
-		u61 = ws.u61[len(ws.u61)-1]
-		ws.u61 = ws.u61[:len(ws.u61)-1]
-		u0Bar += u60Bar
-		u60 = ws.u60[len(ws.u60)-1]
-		ws.u60 = ws.u60[:len(ws.u60)-1]
-		r50Bar += r132Bar * r511
-		r51Bar += r132Bar * r501
-		t8 := -r132Bar
-		bBar += t8 * r521
-		r52Bar += t8 * b
-		r50Bar += r131Bar * (r1 - r521)
-		t7 := r131Bar * r501
+		u2 = ws.u2[len(ws.u2)-1]
+		ws.u2 = ws.u2[:len(ws.u2)-1]
+		t17 := u2Bar * (lorenzStep / 6)
+		k12Bar := t17
+		k22Bar := t17 * 2
+		k32Bar := t17 * 2
+		u1 = ws.u1[len(ws.u1)-1]
+		ws.u1 = ws.u1[:len(ws.u1)-1]
+		t16 := u1Bar * (lorenzStep / 6)
+		k11Bar := t16
+		k21Bar := t16 * 2
+		k31Bar := t16 * 2
+		u0 = ws.u0[len(ws.u0)-1]
+		ws.u0 = ws.u0[:len(ws.u0)-1]
+		t15 := u0Bar * (lorenzStep / 6)
+		k10Bar := t15
+		k20Bar := t15 * 2
+		k30Bar := t15 * 2
+		t20Bar := t17 * t211
+		t211Bar := t17 * t20
+		t14 := -t17
+		bBar += t14 * t22
+		t22Bar := t14 * b
+		t20Bar += t16 * (r1 - t22)
+		t13 := t16 * t20
+		r1Bar += t13
+		t22Bar -= t13
+		t211Bar -= t16
+		sBar += t15 * (t211 - t20)
+		t9 := t15 * s
+		t211Bar += t9
+		t20Bar -= t9
+		u2Bar += t22Bar
+		k32Bar += t22Bar * lorenzStep
+		t22 = ws.t22[len(ws.t22)-1]
+		ws.t22 = ws.t22[:len(ws.t22)-1]
+		u1Bar += t211Bar
+		k31Bar += t211Bar * lorenzStep
+		t211 = ws.t211[len(ws.t211)-1]
+		ws.t211 = ws.t211[:len(ws.t211)-1]
+		u0Bar += t20Bar
+		k30Bar += t20Bar * lorenzStep
+		t20 = ws.t20[len(ws.t20)-1]
+		ws.t20 = ws.t20[:len(ws.t20)-1]
+		t10Bar := k32Bar * t111
+		t111Bar := k32Bar * t10
+		t8 := -k32Bar
+		bBar += t8 * t12
+		t12Bar := t8 * b
+		t10Bar += k31Bar * (r1 - t12)
+		t7 := k31Bar * t10
 		r1Bar += t7
-		r52Bar -= t7
-		r51Bar -= r131Bar
-		sBar += r130Bar * (r511 - r501)
-		t6 := r130Bar * s
-		r51Bar += t6
-		r50Bar -= t6
-		u42Bar += r52Bar
-		r122Bar += r52Bar * (lorenzStep / 2)
-		u41Bar += r51Bar
-		r121Bar += r51Bar * (lorenzStep / 2)
-		u40Bar += r50Bar
-		r120Bar += r50Bar * (lorenzStep / 2)
-		u21Bar += u42Bar
-		u42 = ws.u42[len(ws.u42)-1]
-		ws.u42 = ws.u42[:len(ws.u42)-1]
-		u11Bar += u41Bar
-		u41 = ws.u41[len(ws.u41)-1]
-		ws.u41 = ws.u41[:len(ws.u41)-1]
-		u0Bar += u40Bar
-		u40 = ws.u40[len(ws.u40)-1]
-		ws.u40 = ws.u40[:len(ws.u40)-1]
-		r30Bar += r122Bar * r311
-		r31Bar += r122Bar * r301
-		t5 := -r122Bar
-		bBar += t5 * r321
-		r32Bar += t5 * b
-		r30Bar += r121Bar * (r1 - r321)
-		t4 := r121Bar * r301
+		t12Bar -= t7
+		t111Bar -= k31Bar
+		sBar += k30Bar * (t111 - t10)
+		t6 := k30Bar * s
+		t111Bar += t6
+		t10Bar -= t6
+		u2Bar += t12Bar
+		k22Bar += t12Bar * (lorenzStep / 2)
+		t12 = ws.t12[len(ws.t12)-1]
+		ws.t12 = ws.t12[:len(ws.t12)-1]
+		u1Bar += t111Bar
+		k21Bar += t111Bar * (lorenzStep / 2)
+		t111 = ws.t111[len(ws.t111)-1]
+		ws.t111 = ws.t111[:len(ws.t111)-1]
+		u0Bar += t10Bar
+		k20Bar += t10Bar * (lorenzStep / 2)
+		t10 = ws.t10[len(ws.t10)-1]
+		ws.t10 = ws.t10[:len(ws.t10)-1]
+		t0Bar := k22Bar * t11
+		t11Bar := k22Bar * t0
+		t5 := -k22Bar
+		bBar += t5 * t21
+		t21Bar := t5 * b
+		t0Bar += k21Bar * (r1 - t21)
+		t4 := k21Bar * t0
 		r1Bar += t4
-		r32Bar -= t4
-		r31Bar -= r121Bar
-		sBar += r120Bar * (r311 - r301)
-		t3 := r120Bar * s
-		r31Bar += t3
-		r30Bar -= t3
-		u22Bar += r32Bar
-		r112Bar += r32Bar * (lorenzStep / 2)
-		u211Bar += r31Bar
-		r111Bar += r31Bar * (lorenzStep / 2)
-		u20Bar += r30Bar
-		r110Bar += r30Bar * (lorenzStep / 2)
-		u21Bar += u22Bar
-		u22 = ws.u22[len(ws.u22)-1]
-		ws.u22 = ws.u22[:len(ws.u22)-1]
-		u11Bar += u211Bar
-		u211 = ws.u211[len(ws.u211)-1]
-		ws.u211 = ws.u211[:len(ws.u211)-1]
-		u0Bar += u20Bar
-		u20 = ws.u20[len(ws.u20)-1]
-		ws.u20 = ws.u20[:len(ws.u20)-1]
-		u10Bar += r112Bar * u111
-		u111Bar += r112Bar * u10
-		t2 := -r112Bar
-		bBar += t2 * u12
-		u12Bar += t2 * b
-		u10Bar += r111Bar * (r1 - u12)
-		t1 := r111Bar * u10
+		t21Bar -= t4
+		t11Bar -= k21Bar
+		sBar += k20Bar * (t11 - t0)
+		t3 := k20Bar * s
+		t11Bar += t3
+		t0Bar -= t3
+		u2Bar += t21Bar
+		k12Bar += t21Bar * (lorenzStep / 2)
+		t21 = ws.t21[len(ws.t21)-1]
+		ws.t21 = ws.t21[:len(ws.t21)-1]
+		u1Bar += t11Bar
+		k11Bar += t11Bar * (lorenzStep / 2)
+		t11 = ws.t11[len(ws.t11)-1]
+		ws.t11 = ws.t11[:len(ws.t11)-1]
+		u0Bar += t0Bar
+		k10Bar += t0Bar * (lorenzStep / 2)
+		t0 = ws.t0[len(ws.t0)-1]
+		ws.t0 = ws.t0[:len(ws.t0)-1]
+		u0Bar += k12Bar * u1
+		u1Bar += k12Bar * u0
+		t2 := -k12Bar
+		bBar += t2 * u2
+		u2Bar += t2 * b
+		u0Bar += k11Bar * (r1 - u2)
+		t1 := k11Bar * u0
 		r1Bar += t1
-		u12Bar -= t1
-		u111Bar -= r111Bar
-		sBar += r110Bar * (u111 - u10)
-		t := r110Bar * s
-		u111Bar += t
-		u10Bar -= t
-		u21Bar += u12Bar
-		u12 = ws.u12[len(ws.u12)-1]
-		ws.u12 = ws.u12[:len(ws.u12)-1]
-		u11Bar += u111Bar
-		u111 = ws.u111[len(ws.u111)-1]
-		ws.u111 = ws.u111[:len(ws.u111)-1]
-		u0Bar += u10Bar
-		u10 = ws.u10[len(ws.u10)-1]
-		ws.u10 = ws.u10[:len(ws.u10)-1]
+		u2Bar -= t1
+		u1Bar -= k11Bar
+		sBar += k10Bar * (u1 - u0)
+		t := k10Bar * s
+		u1Bar += t
+		u0Bar -= t
 	}
 	pBar[5] += bBar
 	pBar[4] += r1Bar
 	pBar[3] += sBar
-	pBar[2] += u21Bar
-	pBar[1] += u11Bar
+	pBar[2] += u2Bar
+	pBar[1] += u1Bar
 	pBar[0] += u0Bar
 	return
 }
@@ -3358,62 +3731,54 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2, r2Dot float64) {
-	wsDot.u10 = wsDot.u10[:0]
-	ws.u10 = ws.u10[:0]
-	wsDot.u111 = wsDot.u111[:0]
-	ws.u111 = ws.u111[:0]
-	wsDot.u12 = wsDot.u12[:0]
-	ws.u12 = ws.u12[:0]
-	wsDot.u20 = wsDot.u20[:0]
-	ws.u20 = ws.u20[:0]
-	wsDot.u211 = wsDot.u211[:0]
-	ws.u211 = ws.u211[:0]
-	wsDot.u22 = wsDot.u22[:0]
-	ws.u22 = ws.u22[:0]
-	wsDot.u40 = wsDot.u40[:0]
-	ws.u40 = ws.u40[:0]
-	wsDot.u41 = wsDot.u41[:0]
-	ws.u41 = ws.u41[:0]
-	wsDot.u42 = wsDot.u42[:0]
-	ws.u42 = ws.u42[:0]
-	wsDot.u60 = wsDot.u60[:0]
-	ws.u60 = ws.u60[:0]
-	wsDot.u61 = wsDot.u61[:0]
-	ws.u61 = ws.u61[:0]
-	wsDot.u62 = wsDot.u62[:0]
-	ws.u62 = ws.u62[:0]
-	var r3Dot float64
-	var r3 float64
-	var u10Dot float64
-	var u10 float64
-	var u111Dot float64
-	var u111 float64
-	var u12Dot float64
-	var u12 float64
-	var u20Dot float64
-	var u20 float64
-	var u211Dot float64
-	var u211 float64
-	var u22Dot float64
-	var u22 float64
-	var u40Dot float64
-	var u40 float64
-	var u41Dot float64
-	var u41 float64
-	var u42Dot float64
-	var u42 float64
-	var u60Dot float64
-	var u60 float64
-	var u61Dot float64
-	var u61 float64
-	var u62Dot float64
-	var u62 float64
+	wsDot.t0 = wsDot.t0[:0]
+	ws.t0 = ws.t0[:0]
+	wsDot.t11 = wsDot.t11[:0]
+	ws.t11 = ws.t11[:0]
+	wsDot.t21 = wsDot.t21[:0]
+	ws.t21 = ws.t21[:0]
+	wsDot.t10 = wsDot.t10[:0]
+	ws.t10 = ws.t10[:0]
+	wsDot.t111 = wsDot.t111[:0]
+	ws.t111 = ws.t111[:0]
+	wsDot.t12 = wsDot.t12[:0]
+	ws.t12 = ws.t12[:0]
+	wsDot.t20 = wsDot.t20[:0]
+	ws.t20 = ws.t20[:0]
+	wsDot.t211 = wsDot.t211[:0]
+	ws.t211 = ws.t211[:0]
+	wsDot.t22 = wsDot.t22[:0]
+	ws.t22 = ws.t22[:0]
+	wsDot.u0 = wsDot.u0[:0]
+	ws.u0 = ws.u0[:0]
+	wsDot.u1 = wsDot.u1[:0]
+	ws.u1 = ws.u1[:0]
+	wsDot.u2 = wsDot.u2[:0]
+	ws.u2 = ws.u2[:0]
+	var t0Dot float64
+	var t0 float64
+	var t11Dot float64
+	var t11 float64
+	var t21Dot float64
+	var t21 float64
+	var t10Dot float64
+	var t10 float64
+	var t111Dot float64
+	var t111 float64
+	var t12Dot float64
+	var t12 float64
+	var t20Dot float64
+	var t20 float64
+	var t211Dot float64
+	var t211 float64
+	var t22Dot float64
+	var t22 float64
 	u0Dot := pDot[0]
 	u0 := p[0]
-	u11Dot := pDot[1]
-	u11 := p[1]
-	u21Dot := pDot[2]
-	u21 := p[2]
+	u1Dot := pDot[1]
+	u1 := p[1]
+	u2Dot := pDot[2]
+	u2 := p[2]
 	sDot := pDot[3]
 	s := p[3]
 	r1Dot := pDot[4]
@@ -3421,508 +3786,330 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	bDot := pDot[5]
 	b := p[5]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		wsDot.u10 = append(wsDot.u10, u10Dot)
-		ws.u10 = append(ws.u10, u10)
-		u10Dot = u0Dot
-		u10 = u0
-		wsDot.u111 = append(wsDot.u111, u111Dot)
-		ws.u111 = append(ws.u111, u111)
-		u111Dot = u11Dot
-		u111 = u11
-		wsDot.u12 = append(wsDot.u12, u12Dot)
-		ws.u12 = append(ws.u12, u12)
-		u12Dot = u21Dot
-		u12 = u21
-		t16 := u111 - u10
-		r110Dot := sDot*t16 + s*(u111Dot-u10Dot)
-		r110 := s * t16
-		t17 := r1 - u12
-		r111Dot := u10Dot*t17 + u10*(r1Dot-u12Dot) - u111Dot
-		r111 := u10*t17 - u111
-		r112Dot := u10Dot*u111 + u10*u111Dot - (bDot*u12 + b*u12Dot)
-		r112 := u10*u111 - b*u12
-		wsDot.u20 = append(wsDot.u20, u20Dot)
-		ws.u20 = append(ws.u20, u20)
-		u20Dot = u0Dot
-		u20 = u0
-		wsDot.u211 = append(wsDot.u211, u211Dot)
-		ws.u211 = append(ws.u211, u211)
-		u211Dot = u11Dot
-		u211 = u11
-		wsDot.u22 = append(wsDot.u22, u22Dot)
-		ws.u22 = append(ws.u22, u22)
-		u22Dot = u21Dot
-		u22 = u21
-		r30Dot := u20Dot + (lorenzStep/2)*r110Dot
-		r30 := u20 + (lorenzStep/2)*r110
-		r31Dot := u211Dot + (lorenzStep/2)*r111Dot
-		r31 := u211 + (lorenzStep/2)*r111
-		r32Dot := u22Dot + (lorenzStep/2)*r112Dot
-		r32 := u22 + (lorenzStep/2)*r112
-		t18 := r31 - r30
-		r120Dot := sDot*t18 + s*(r31Dot-r30Dot)
-		r120 := s * t18
-		t19 := r1 - r32
-		r121Dot := r30Dot*t19 + r30*(r1Dot-r32Dot) - r31Dot
-		r121 := r30*t19 - r31
-		r122Dot := r30Dot*r31 + r30*r31Dot - (bDot*r32 + b*r32Dot)
-		r122 := r30*r31 - b*r32
-		wsDot.u40 = append(wsDot.u40, u40Dot)
-		ws.u40 = append(ws.u40, u40)
-		u40Dot = u0Dot
-		u40 = u0
-		wsDot.u41 = append(wsDot.u41, u41Dot)
-		ws.u41 = append(ws.u41, u41)
-		u41Dot = u11Dot
-		u41 = u11
-		wsDot.u42 = append(wsDot.u42, u42Dot)
-		ws.u42 = append(ws.u42, u42)
-		u42Dot = u21Dot
-		u42 = u21
-		r50Dot := u40Dot + (lorenzStep/2)*r120Dot
-		r50 := u40 + (lorenzStep/2)*r120
-		r51Dot := u41Dot + (lorenzStep/2)*r121Dot
-		r51 := u41 + (lorenzStep/2)*r121
-		r52Dot := u42Dot + (lorenzStep/2)*r122Dot
-		r52 := u42 + (lorenzStep/2)*r122
-		t20 := r51 - r50
-		r130Dot := sDot*t20 + s*(r51Dot-r50Dot)
-		r130 := s * t20
-		t21 := r1 - r52
-		r131Dot := r50Dot*t21 + r50*(r1Dot-r52Dot) - r51Dot
-		r131 := r50*t21 - r51
-		r132Dot := r50Dot*r51 + r50*r51Dot - (bDot*r52 + b*r52Dot)
-		r132 := r50*r51 - b*r52
-		wsDot.u60 = append(wsDot.u60, u60Dot)
-		ws.u60 = append(ws.u60, u60)
-		u60Dot = u0Dot
-		u60 = u0
-		wsDot.u61 = append(wsDot.u61, u61Dot)
-		ws.u61 = append(ws.u61, u61)
-		u61Dot = u11Dot
-		u61 = u11
-		wsDot.u62 = append(wsDot.u62, u62Dot)
-		ws.u62 = append(ws.u62, u62)
-		u62Dot = u21Dot
-		u62 = u21
-		r70Dot := u60Dot + lorenzStep*r130Dot
-		r70 := u60 + lorenzStep*r130
-		r71Dot := u61Dot + lorenzStep*r131Dot
-		r71 := u61 + lorenzStep*r131
-		r72Dot := u62Dot + lorenzStep*r132Dot
-		r72 := u62 + lorenzStep*r132
-		t22 := r71 - r70
-		r140Dot := sDot*t22 + s*(r71Dot-r70Dot)
-		r140 := s * t22
-		t23 := r1 - r72
-		r141Dot := r70Dot*t23 + r70*(r1Dot-r72Dot) - r71Dot
-		r141 := r70*t23 - r71
-		r142Dot := r70Dot*r71 + r70*r71Dot - (bDot*r72 + b*r72Dot)
-		r142 := r70*r71 - b*r72
-		u0Dot += (lorenzStep / 6) * (r110Dot + 2*r120Dot + 2*r130Dot + r140Dot)
-		u0 += (lorenzStep / 6) * (r110 + 2*r120 + 2*r130 + r140)
-		u11Dot += (lorenzStep / 6) * (r111Dot + 2*r121Dot + 2*r131Dot + r141Dot)
-		u11 += (lorenzStep / 6) * (r111 + 2*r121 + 2*r131 + r141)
-		u21Dot += (lorenzStep / 6) * (r112Dot + 2*r122Dot + 2*r132Dot + r142Dot)
-		u21 += (lorenzStep / 6) * (r112 + 2*r122 + 2*r132 + r142)
+		t18 := u1 - u0
+		k10Dot := sDot*t18 + s*(u1Dot-u0Dot)
+		k10 := s * t18
+		t19 := r1 - u2
+		k11Dot := u0Dot*t19 + u0*(r1Dot-u2Dot) - u1Dot
+		k11 := u0*t19 - u1
+		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
+		k12 := u0*u1 - b*u2
+		wsDot.t0 = append(wsDot.t0, t0Dot)
+		ws.t0 = append(ws.t0, t0)
+		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
+		t0 = u0 + (lorenzStep/2)*k10
+		wsDot.t11 = append(wsDot.t11, t11Dot)
+		ws.t11 = append(ws.t11, t11)
+		t11Dot = u1Dot + (lorenzStep/2)*k11Dot
+		t11 = u1 + (lorenzStep/2)*k11
+		wsDot.t21 = append(wsDot.t21, t21Dot)
+		ws.t21 = append(ws.t21, t21)
+		t21Dot = u2Dot + (lorenzStep/2)*k12Dot
+		t21 = u2 + (lorenzStep/2)*k12
+		t23 := t11 - t0
+		k20Dot := sDot*t23 + s*(t11Dot-t0Dot)
+		k20 := s * t23
+		t24 := r1 - t21
+		k21Dot := t0Dot*t24 + t0*(r1Dot-t21Dot) - t11Dot
+		k21 := t0*t24 - t11
+		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
+		k22 := t0*t11 - b*t21
+		wsDot.t10 = append(wsDot.t10, t10Dot)
+		ws.t10 = append(ws.t10, t10)
+		t10Dot = u0Dot + (lorenzStep/2)*k20Dot
+		t10 = u0 + (lorenzStep/2)*k20
+		wsDot.t111 = append(wsDot.t111, t111Dot)
+		ws.t111 = append(ws.t111, t111)
+		t111Dot = u1Dot + (lorenzStep/2)*k21Dot
+		t111 = u1 + (lorenzStep/2)*k21
+		wsDot.t12 = append(wsDot.t12, t12Dot)
+		ws.t12 = append(ws.t12, t12)
+		t12Dot = u2Dot + (lorenzStep/2)*k22Dot
+		t12 = u2 + (lorenzStep/2)*k22
+		t25 := t111 - t10
+		k30Dot := sDot*t25 + s*(t111Dot-t10Dot)
+		k30 := s * t25
+		t26 := r1 - t12
+		k31Dot := t10Dot*t26 + t10*(r1Dot-t12Dot) - t111Dot
+		k31 := t10*t26 - t111
+		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
+		k32 := t10*t111 - b*t12
+		wsDot.t20 = append(wsDot.t20, t20Dot)
+		ws.t20 = append(ws.t20, t20)
+		t20Dot = u0Dot + lorenzStep*k30Dot
+		t20 = u0 + lorenzStep*k30
+		wsDot.t211 = append(wsDot.t211, t211Dot)
+		ws.t211 = append(ws.t211, t211)
+		t211Dot = u1Dot + lorenzStep*k31Dot
+		t211 = u1 + lorenzStep*k31
+		wsDot.t22 = append(wsDot.t22, t22Dot)
+		ws.t22 = append(ws.t22, t22)
+		t22Dot = u2Dot + lorenzStep*k32Dot
+		t22 = u2 + lorenzStep*k32
+		t27 := t211 - t20
+		k40Dot := sDot*t27 + s*(t211Dot-t20Dot)
+		k40 := s * t27
+		t28 := r1 - t22
+		k41Dot := t20Dot*t28 + t20*(r1Dot-t22Dot) - t211Dot
+		k41 := t20*t28 - t211
+		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
+		k42 := t20*t211 - b*t22
+		wsDot.u0 = append(wsDot.u0, u0Dot)
+		ws.u0 = append(ws.u0, u0)
+		u0Dot += (lorenzStep / 6) * (k10Dot + 2*k20Dot + 2*k30Dot + k40Dot)
+		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
+		wsDot.u1 = append(wsDot.u1, u1Dot)
+		ws.u1 = append(ws.u1, u1)
+		u1Dot += (lorenzStep / 6) * (k11Dot + 2*k21Dot + 2*k31Dot + k41Dot)
+		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
+		wsDot.u2 = append(wsDot.u2, u2Dot)
+		ws.u2 = append(ws.u2, u2)
+		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
+		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r3Dot = u0Dot*u0 + u0*u0Dot + (u11Dot*u11 + u11*u11Dot) + (u21Dot*u21 + u21*u21Dot)
-	r3 = u0*u0 + u11*u11 + u21*u21
-	r2Dot = r3Dot
-	r2 = r3
-	var u0BarDot float64
-	var u0Bar float64
-	var u11BarDot float64
-	var u11Bar float64
-	var u21BarDot float64
-	var u21Bar float64
+	r2Dot = u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
+	r2 = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
 	var r1BarDot float64
 	var r1Bar float64
 	var bBarDot float64
 	var bBar float64
-	t15 := rBar
-	rBar = 0
-	u0BarDot += t15 * u0Dot
-	u0Bar += t15 * u0
-	u0BarDot += t15 * u0Dot
-	u0Bar += t15 * u0
-	u11BarDot += t15 * u11Dot
-	u11Bar += t15 * u11
-	u11BarDot += t15 * u11Dot
-	u11Bar += t15 * u11
-	u21BarDot += t15 * u21Dot
-	u21Bar += t15 * u21
-	u21BarDot += t15 * u21Dot
-	u21Bar += t15 * u21
+	u0BarDot := rBar*u0Dot + rBar*u0Dot
+	u0Bar := rBar*u0 + rBar*u0
+	u1BarDot := rBar*u1Dot + rBar*u1Dot
+	u1Bar := rBar*u1 + rBar*u1
+	u2BarDot := rBar*u2Dot + rBar*u2Dot
+	u2Bar := rBar*u2 + rBar*u2
 	for i11 := 999; i11 > -1; i11-- {
-		var u10BarDot float64
-		var u10Bar float64
-		var u111BarDot float64
-		var u111Bar float64
-		var u12BarDot float64
-		var u12Bar float64
-		t24 := u111 - u10
-		r1101Dot := sDot*t24 + s*(u111Dot-u10Dot)
-		r1101 := s * t24
-		var r110BarDot float64
-		var r110Bar float64
-		t25 := r1 - u12
-		r1111Dot := u10Dot*t25 + u10*(r1Dot-u12Dot) - u111Dot
-		r1111 := u10*t25 - u111
-		var r111BarDot float64
-		var r111Bar float64
-		r1121Dot := u10Dot*u111 + u10*u111Dot - (bDot*u12 + b*u12Dot)
-		r1121 := u10*u111 - b*u12
-		var r112BarDot float64
-		var r112Bar float64
-		var u20BarDot float64
-		var u20Bar float64
-		var u211BarDot float64
-		var u211Bar float64
-		var u22BarDot float64
-		var u22Bar float64
-		r301Dot := u20Dot + (lorenzStep/2)*r1101Dot
-		r301 := u20 + (lorenzStep/2)*r1101
-		var r30BarDot float64
-		var r30Bar float64
-		r311Dot := u211Dot + (lorenzStep/2)*r1111Dot
-		r311 := u211 + (lorenzStep/2)*r1111
-		var r31BarDot float64
-		var r31Bar float64
-		r321Dot := u22Dot + (lorenzStep/2)*r1121Dot
-		r321 := u22 + (lorenzStep/2)*r1121
-		var r32BarDot float64
-		var r32Bar float64
-		t26 := r311 - r301
-		r1201Dot := sDot*t26 + s*(r311Dot-r301Dot)
-		r1201 := s * t26
-		var r120BarDot float64
-		var r120Bar float64
-		t27 := r1 - r321
-		r1211Dot := r301Dot*t27 + r301*(r1Dot-r321Dot) - r311Dot
-		r1211 := r301*t27 - r311
-		var r121BarDot float64
-		var r121Bar float64
-		r1221Dot := r301Dot*r311 + r301*r311Dot - (bDot*r321 + b*r321Dot)
-		r1221 := r301*r311 - b*r321
-		var r122BarDot float64
-		var r122Bar float64
-		var u40BarDot float64
-		var u40Bar float64
-		var u41BarDot float64
-		var u41Bar float64
-		var u42BarDot float64
-		var u42Bar float64
-		r501Dot := u40Dot + (lorenzStep/2)*r1201Dot
-		r501 := u40 + (lorenzStep/2)*r1201
-		var r50BarDot float64
-		var r50Bar float64
-		r511Dot := u41Dot + (lorenzStep/2)*r1211Dot
-		r511 := u41 + (lorenzStep/2)*r1211
-		var r51BarDot float64
-		var r51Bar float64
-		r521Dot := u42Dot + (lorenzStep/2)*r1221Dot
-		r521 := u42 + (lorenzStep/2)*r1221
-		var r52BarDot float64
-		var r52Bar float64
-		t28 := r511 - r501
-		r1301Dot := sDot*t28 + s*(r511Dot-r501Dot)
-		r1301 := s * t28
-		var r130BarDot float64
-		var r130Bar float64
-		t29 := r1 - r521
-		r1311Dot := r501Dot*t29 + r501*(r1Dot-r521Dot) - r511Dot
-		r1311 := r501*t29 - r511
-		var r131BarDot float64
-		var r131Bar float64
-		r1321Dot := r501Dot*r511 + r501*r511Dot - (bDot*r521 + b*r521Dot)
-		r1321 := r501*r511 - b*r521
-		var r132BarDot float64
-		var r132Bar float64
-		var u60BarDot float64
-		var u60Bar float64
-		var u61BarDot float64
-		var u61Bar float64
-		var u62BarDot float64
-		var u62Bar float64
-		r701Dot := u60Dot + lorenzStep*r1301Dot
-		r701 := u60 + lorenzStep*r1301
-		var r70BarDot float64
-		var r70Bar float64
-		r711Dot := u61Dot + lorenzStep*r1311Dot
-		r711 := u61 + lorenzStep*r1311
-		var r71BarDot float64
-		var r71Bar float64
-		r721Dot := u62Dot + lorenzStep*r1321Dot
-		r721 := u62 + lorenzStep*r1321
-		var r72BarDot float64
-		var r72Bar float64
-		var r140BarDot float64
-		var r140Bar float64
-		var r141BarDot float64
-		var r141Bar float64
-		var r142BarDot float64
-		var r142Bar float64
-		t14Dot := u21BarDot * (lorenzStep / 6)
-		t14 := u21Bar * (lorenzStep / 6)
-		r112BarDot += t14Dot
-		r112Bar += t14
-		r122BarDot += t14Dot * 2
-		r122Bar += t14 * 2
-		r132BarDot += t14Dot * 2
-		r132Bar += t14 * 2
-		r142BarDot += t14Dot
-		r142Bar += t14
-		t13Dot := u11BarDot * (lorenzStep / 6)
-		t13 := u11Bar * (lorenzStep / 6)
-		r111BarDot += t13Dot
-		r111Bar += t13
-		r121BarDot += t13Dot * 2
-		r121Bar += t13 * 2
-		r131BarDot += t13Dot * 2
-		r131Bar += t13 * 2
-		r141BarDot += t13Dot
-		r141Bar += t13
-		t12Dot := u0BarDot * (lorenzStep / 6)
-		t12 := u0Bar * (lorenzStep / 6)
-		r110BarDot += t12Dot
-		r110Bar += t12
-		r120BarDot += t12Dot * 2
-		r120Bar += t12 * 2
-		r130BarDot += t12Dot * 2
-		r130Bar += t12 * 2
-		r140BarDot += t12Dot
-		r140Bar += t12
-		r70BarDot += r142BarDot*r711 + r142Bar*r711Dot
-		r70Bar += r142Bar * r711
-		r71BarDot += r142BarDot*r701 + r142Bar*r701Dot
-		r71Bar += r142Bar * r701
-		t11Dot := -r142BarDot
-		t11 := -r142Bar
-		bBarDot += t11Dot*r721 + t11*r721Dot
-		bBar += t11 * r721
-		r72BarDot += t11Dot*b + t11*bDot
-		r72Bar += t11 * b
-		t30 := r1 - r721
-		r70BarDot += r141BarDot*t30 + r141Bar*(r1Dot-r721Dot)
-		r70Bar += r141Bar * t30
-		t10Dot := r141BarDot*r701 + r141Bar*r701Dot
-		t10 := r141Bar * r701
-		r1BarDot += t10Dot
-		r1Bar += t10
-		r72BarDot -= t10Dot
-		r72Bar -= t10
-		r71BarDot -= r141BarDot
-		r71Bar -= r141Bar
-		t31 := r711 - r701
-		sBarDot += r140BarDot*t31 + r140Bar*(r711Dot-r701Dot)
-		sBar += r140Bar * t31
-		t9Dot := r140BarDot*s + r140Bar*sDot
-		t9 := r140Bar * s
-		r71BarDot += t9Dot
-		r71Bar += t9
-		r70BarDot -= t9Dot
-		r70Bar -= t9
-		u62BarDot += r72BarDot
-		u62Bar += r72Bar
-		r132BarDot += r72BarDot * lorenzStep
-		r132Bar += r72Bar * lorenzStep
-		u61BarDot += r71BarDot
-		u61Bar += r71Bar
-		r131BarDot += r71BarDot * lorenzStep
-		r131Bar += r71Bar * lorenzStep
-		u60BarDot += r70BarDot
-		u60Bar += r70Bar
-		r130BarDot += r70BarDot * lorenzStep
-		r130Bar += r70Bar * lorenzStep
-		u21BarDot += u62BarDot
-		u21Bar += u62Bar
-		u62Dot = wsDot.u62[len(ws.u62)-1]
-		u62 = ws.u62[len(ws.u62)-1]
-		wsDot.u62 = wsDot.u62[:len(ws.u62)-1]
-		ws.u62 = ws.u62[:len(ws.u62)-1]
-		u11BarDot += u61BarDot
-		u11Bar += u61Bar
-		u61Dot = wsDot.u61[len(ws.u61)-1]
-		u61 = ws.u61[len(ws.u61)-1]
-		wsDot.u61 = wsDot.u61[:len(ws.u61)-1]
-		ws.u61 = ws.u61[:len(ws.u61)-1]
-		u0BarDot += u60BarDot
-		u0Bar += u60Bar
-		u60Dot = wsDot.u60[len(ws.u60)-1]
-		u60 = ws.u60[len(ws.u60)-1]
-		wsDot.u60 = wsDot.u60[:len(ws.u60)-1]
-		ws.u60 = ws.u60[:len(ws.u60)-1]
-		r50BarDot += r132BarDot*r511 + r132Bar*r511Dot
-		r50Bar += r132Bar * r511
-		r51BarDot += r132BarDot*r501 + r132Bar*r501Dot
-		r51Bar += r132Bar * r501
-		t8Dot := -r132BarDot
-		t8 := -r132Bar
-		bBarDot += t8Dot*r521 + t8*r521Dot
-		bBar += t8 * r521
-		r52BarDot += t8Dot*b + t8*bDot
-		r52Bar += t8 * b
-		t32 := r1 - r521
-		r50BarDot += r131BarDot*t32 + r131Bar*(r1Dot-r521Dot)
-		r50Bar += r131Bar * t32
-		t7Dot := r131BarDot*r501 + r131Bar*r501Dot
-		t7 := r131Bar * r501
+		u2Dot = wsDot.u2[len(ws.u2)-1]
+		u2 = ws.u2[len(ws.u2)-1]
+		wsDot.u2 = wsDot.u2[:len(ws.u2)-1]
+		ws.u2 = ws.u2[:len(ws.u2)-1]
+		t17Dot := u2BarDot * (lorenzStep / 6)
+		t17 := u2Bar * (lorenzStep / 6)
+		k12BarDot := t17Dot
+		k12Bar := t17
+		k22BarDot := t17Dot * 2
+		k22Bar := t17 * 2
+		k32BarDot := t17Dot * 2
+		k32Bar := t17 * 2
+		u1Dot = wsDot.u1[len(ws.u1)-1]
+		u1 = ws.u1[len(ws.u1)-1]
+		wsDot.u1 = wsDot.u1[:len(ws.u1)-1]
+		ws.u1 = ws.u1[:len(ws.u1)-1]
+		t16Dot := u1BarDot * (lorenzStep / 6)
+		t16 := u1Bar * (lorenzStep / 6)
+		k11BarDot := t16Dot
+		k11Bar := t16
+		k21BarDot := t16Dot * 2
+		k21Bar := t16 * 2
+		k31BarDot := t16Dot * 2
+		k31Bar := t16 * 2
+		u0Dot = wsDot.u0[len(ws.u0)-1]
+		u0 = ws.u0[len(ws.u0)-1]
+		wsDot.u0 = wsDot.u0[:len(ws.u0)-1]
+		ws.u0 = ws.u0[:len(ws.u0)-1]
+		t15Dot := u0BarDot * (lorenzStep / 6)
+		t15 := u0Bar * (lorenzStep / 6)
+		k10BarDot := t15Dot
+		k10Bar := t15
+		k20BarDot := t15Dot * 2
+		k20Bar := t15 * 2
+		k30BarDot := t15Dot * 2
+		k30Bar := t15 * 2
+		t20BarDot := t17Dot*t211 + t17*t211Dot
+		t20Bar := t17 * t211
+		t211BarDot := t17Dot*t20 + t17*t20Dot
+		t211Bar := t17 * t20
+		t14Dot := -t17Dot
+		t14 := -t17
+		bBarDot += t14Dot*t22 + t14*t22Dot
+		bBar += t14 * t22
+		t22BarDot := t14Dot*b + t14*bDot
+		t22Bar := t14 * b
+		t29 := r1 - t22
+		t20BarDot += t16Dot*t29 + t16*(r1Dot-t22Dot)
+		t20Bar += t16 * t29
+		t13Dot := t16Dot*t20 + t16*t20Dot
+		t13 := t16 * t20
+		r1BarDot += t13Dot
+		r1Bar += t13
+		t22BarDot -= t13Dot
+		t22Bar -= t13
+		t211BarDot -= t16Dot
+		t211Bar -= t16
+		t30 := t211 - t20
+		sBarDot += t15Dot*t30 + t15*(t211Dot-t20Dot)
+		sBar += t15 * t30
+		t9Dot := t15Dot*s + t15*sDot
+		t9 := t15 * s
+		t211BarDot += t9Dot
+		t211Bar += t9
+		t20BarDot -= t9Dot
+		t20Bar -= t9
+		u2BarDot += t22BarDot
+		u2Bar += t22Bar
+		k32BarDot += t22BarDot * lorenzStep
+		k32Bar += t22Bar * lorenzStep
+		t22Dot = wsDot.t22[len(ws.t22)-1]
+		t22 = ws.t22[len(ws.t22)-1]
+		wsDot.t22 = wsDot.t22[:len(ws.t22)-1]
+		ws.t22 = ws.t22[:len(ws.t22)-1]
+		u1BarDot += t211BarDot
+		u1Bar += t211Bar
+		k31BarDot += t211BarDot * lorenzStep
+		k31Bar += t211Bar * lorenzStep
+		t211Dot = wsDot.t211[len(ws.t211)-1]
+		t211 = ws.t211[len(ws.t211)-1]
+		wsDot.t211 = wsDot.t211[:len(ws.t211)-1]
+		ws.t211 = ws.t211[:len(ws.t211)-1]
+		u0BarDot += t20BarDot
+		u0Bar += t20Bar
+		k30BarDot += t20BarDot * lorenzStep
+		k30Bar += t20Bar * lorenzStep
+		t20Dot = wsDot.t20[len(ws.t20)-1]
+		t20 = ws.t20[len(ws.t20)-1]
+		wsDot.t20 = wsDot.t20[:len(ws.t20)-1]
+		ws.t20 = ws.t20[:len(ws.t20)-1]
+		t10BarDot := k32BarDot*t111 + k32Bar*t111Dot
+		t10Bar := k32Bar * t111
+		t111BarDot := k32BarDot*t10 + k32Bar*t10Dot
+		t111Bar := k32Bar * t10
+		t8Dot := -k32BarDot
+		t8 := -k32Bar
+		bBarDot += t8Dot*t12 + t8*t12Dot
+		bBar += t8 * t12
+		t12BarDot := t8Dot*b + t8*bDot
+		t12Bar := t8 * b
+		t31 := r1 - t12
+		t10BarDot += k31BarDot*t31 + k31Bar*(r1Dot-t12Dot)
+		t10Bar += k31Bar * t31
+		t7Dot := k31BarDot*t10 + k31Bar*t10Dot
+		t7 := k31Bar * t10
 		r1BarDot += t7Dot
 		r1Bar += t7
-		r52BarDot -= t7Dot
-		r52Bar -= t7
-		r51BarDot -= r131BarDot
-		r51Bar -= r131Bar
-		t33 := r511 - r501
-		sBarDot += r130BarDot*t33 + r130Bar*(r511Dot-r501Dot)
-		sBar += r130Bar * t33
-		t6Dot := r130BarDot*s + r130Bar*sDot
-		t6 := r130Bar * s
-		r51BarDot += t6Dot
-		r51Bar += t6
-		r50BarDot -= t6Dot
-		r50Bar -= t6
-		u42BarDot += r52BarDot
-		u42Bar += r52Bar
-		r122BarDot += r52BarDot * (lorenzStep / 2)
-		r122Bar += r52Bar * (lorenzStep / 2)
-		u41BarDot += r51BarDot
-		u41Bar += r51Bar
-		r121BarDot += r51BarDot * (lorenzStep / 2)
-		r121Bar += r51Bar * (lorenzStep / 2)
-		u40BarDot += r50BarDot
-		u40Bar += r50Bar
-		r120BarDot += r50BarDot * (lorenzStep / 2)
-		r120Bar += r50Bar * (lorenzStep / 2)
-		u21BarDot += u42BarDot
-		u21Bar += u42Bar
-		u42Dot = wsDot.u42[len(ws.u42)-1]
-		u42 = ws.u42[len(ws.u42)-1]
-		wsDot.u42 = wsDot.u42[:len(ws.u42)-1]
-		ws.u42 = ws.u42[:len(ws.u42)-1]
-		u11BarDot += u41BarDot
-		u11Bar += u41Bar
-		u41Dot = wsDot.u41[len(ws.u41)-1]
-		u41 = ws.u41[len(ws.u41)-1]
-		wsDot.u41 = wsDot.u41[:len(ws.u41)-1]
-		ws.u41 = ws.u41[:len(ws.u41)-1]
-		u0BarDot += u40BarDot
-		u0Bar += u40Bar
-		u40Dot = wsDot.u40[len(ws.u40)-1]
-		u40 = ws.u40[len(ws.u40)-1]
-		wsDot.u40 = wsDot.u40[:len(ws.u40)-1]
-		ws.u40 = ws.u40[:len(ws.u40)-1]
-		r30BarDot += r122BarDot*r311 + r122Bar*r311Dot
-		r30Bar += r122Bar * r311
-		r31BarDot += r122BarDot*r301 + r122Bar*r301Dot
-		r31Bar += r122Bar * r301
-		t5Dot := -r122BarDot
-		t5 := -r122Bar
-		bBarDot += t5Dot*r321 + t5*r321Dot
-		bBar += t5 * r321
-		r32BarDot += t5Dot*b + t5*bDot
-		r32Bar += t5 * b
-		t34 := r1 - r321
-		r30BarDot += r121BarDot*t34 + r121Bar*(r1Dot-r321Dot)
-		r30Bar += r121Bar * t34
-		t4Dot := r121BarDot*r301 + r121Bar*r301Dot
-		t4 := r121Bar * r301
+		t12BarDot -= t7Dot
+		t12Bar -= t7
+		t111BarDot -= k31BarDot
+		t111Bar -= k31Bar
+		t32 := t111 - t10
+		sBarDot += k30BarDot*t32 + k30Bar*(t111Dot-t10Dot)
+		sBar += k30Bar * t32
+		t6Dot := k30BarDot*s + k30Bar*sDot
+		t6 := k30Bar * s
+		t111BarDot += t6Dot
+		t111Bar += t6
+		t10BarDot -= t6Dot
+		t10Bar -= t6
+		u2BarDot += t12BarDot
+		u2Bar += t12Bar
+		k22BarDot += t12BarDot * (lorenzStep / 2)
+		k22Bar += t12Bar * (lorenzStep / 2)
+		t12Dot = wsDot.t12[len(ws.t12)-1]
+		t12 = ws.t12[len(ws.t12)-1]
+		wsDot.t12 = wsDot.t12[:len(ws.t12)-1]
+		ws.t12 = ws.t12[:len(ws.t12)-1]
+		u1BarDot += t111BarDot
+		u1Bar += t111Bar
+		k21BarDot += t111BarDot * (lorenzStep / 2)
+		k21Bar += t111Bar * (lorenzStep / 2)
+		t111Dot = wsDot.t111[len(ws.t111)-1]
+		t111 = ws.t111[len(ws.t111)-1]
+		wsDot.t111 = wsDot.t111[:len(ws.t111)-1]
+		ws.t111 = ws.t111[:len(ws.t111)-1]
+		u0BarDot += t10BarDot
+		u0Bar += t10Bar
+		k20BarDot += t10BarDot * (lorenzStep / 2)
+		k20Bar += t10Bar * (lorenzStep / 2)
+		t10Dot = wsDot.t10[len(ws.t10)-1]
+		t10 = ws.t10[len(ws.t10)-1]
+		wsDot.t10 = wsDot.t10[:len(ws.t10)-1]
+		ws.t10 = ws.t10[:len(ws.t10)-1]
+		t0BarDot := k22BarDot*t11 + k22Bar*t11Dot
+		t0Bar := k22Bar * t11
+		t11BarDot := k22BarDot*t0 + k22Bar*t0Dot
+		t11Bar := k22Bar * t0
+		t5Dot := -k22BarDot
+		t5 := -k22Bar
+		bBarDot += t5Dot*t21 + t5*t21Dot
+		bBar += t5 * t21
+		t21BarDot := t5Dot*b + t5*bDot
+		t21Bar := t5 * b
+		t33 := r1 - t21
+		t0BarDot += k21BarDot*t33 + k21Bar*(r1Dot-t21Dot)
+		t0Bar += k21Bar * t33
+		t4Dot := k21BarDot*t0 + k21Bar*t0Dot
+		t4 := k21Bar * t0
 		r1BarDot += t4Dot
 		r1Bar += t4
-		r32BarDot -= t4Dot
-		r32Bar -= t4
-		r31BarDot -= r121BarDot
-		r31Bar -= r121Bar
-		t35 := r311 - r301
-		sBarDot += r120BarDot*t35 + r120Bar*(r311Dot-r301Dot)
-		sBar += r120Bar * t35
-		t3Dot := r120BarDot*s + r120Bar*sDot
-		t3 := r120Bar * s
-		r31BarDot += t3Dot
-		r31Bar += t3
-		r30BarDot -= t3Dot
-		r30Bar -= t3
-		u22BarDot += r32BarDot
-		u22Bar += r32Bar
-		r112BarDot += r32BarDot * (lorenzStep / 2)
-		r112Bar += r32Bar * (lorenzStep / 2)
-		u211BarDot += r31BarDot
-		u211Bar += r31Bar
-		r111BarDot += r31BarDot * (lorenzStep / 2)
-		r111Bar += r31Bar * (lorenzStep / 2)
-		u20BarDot += r30BarDot
-		u20Bar += r30Bar
-		r110BarDot += r30BarDot * (lorenzStep / 2)
-		r110Bar += r30Bar * (lorenzStep / 2)
-		u21BarDot += u22BarDot
-		u21Bar += u22Bar
-		u22Dot = wsDot.u22[len(ws.u22)-1]
-		u22 = ws.u22[len(ws.u22)-1]
-		wsDot.u22 = wsDot.u22[:len(ws.u22)-1]
-		ws.u22 = ws.u22[:len(ws.u22)-1]
-		u11BarDot += u211BarDot
-		u11Bar += u211Bar
-		u211Dot = wsDot.u211[len(ws.u211)-1]
-		u211 = ws.u211[len(ws.u211)-1]
-		wsDot.u211 = wsDot.u211[:len(ws.u211)-1]
-		ws.u211 = ws.u211[:len(ws.u211)-1]
-		u0BarDot += u20BarDot
-		u0Bar += u20Bar
-		u20Dot = wsDot.u20[len(ws.u20)-1]
-		u20 = ws.u20[len(ws.u20)-1]
-		wsDot.u20 = wsDot.u20[:len(ws.u20)-1]
-		ws.u20 = ws.u20[:len(ws.u20)-1]
-		u10BarDot += r112BarDot*u111 + r112Bar*u111Dot
-		u10Bar += r112Bar * u111
-		u111BarDot += r112BarDot*u10 + r112Bar*u10Dot
-		u111Bar += r112Bar * u10
-		t2Dot := -r112BarDot
-		t2 := -r112Bar
-		bBarDot += t2Dot*u12 + t2*u12Dot
-		bBar += t2 * u12
-		u12BarDot += t2Dot*b + t2*bDot
-		u12Bar += t2 * b
-		t36 := r1 - u12
-		u10BarDot += r111BarDot*t36 + r111Bar*(r1Dot-u12Dot)
-		u10Bar += r111Bar * t36
-		t1Dot := r111BarDot*u10 + r111Bar*u10Dot
-		t1 := r111Bar * u10
+		t21BarDot -= t4Dot
+		t21Bar -= t4
+		t11BarDot -= k21BarDot
+		t11Bar -= k21Bar
+		t34 := t11 - t0
+		sBarDot += k20BarDot*t34 + k20Bar*(t11Dot-t0Dot)
+		sBar += k20Bar * t34
+		t3Dot := k20BarDot*s + k20Bar*sDot
+		t3 := k20Bar * s
+		t11BarDot += t3Dot
+		t11Bar += t3
+		t0BarDot -= t3Dot
+		t0Bar -= t3
+		u2BarDot += t21BarDot
+		u2Bar += t21Bar
+		k12BarDot += t21BarDot * (lorenzStep / 2)
+		k12Bar += t21Bar * (lorenzStep / 2)
+		t21Dot = wsDot.t21[len(ws.t21)-1]
+		t21 = ws.t21[len(ws.t21)-1]
+		wsDot.t21 = wsDot.t21[:len(ws.t21)-1]
+		ws.t21 = ws.t21[:len(ws.t21)-1]
+		u1BarDot += t11BarDot
+		u1Bar += t11Bar
+		k11BarDot += t11BarDot * (lorenzStep / 2)
+		k11Bar += t11Bar * (lorenzStep / 2)
+		t11Dot = wsDot.t11[len(ws.t11)-1]
+		t11 = ws.t11[len(ws.t11)-1]
+		wsDot.t11 = wsDot.t11[:len(ws.t11)-1]
+		ws.t11 = ws.t11[:len(ws.t11)-1]
+		u0BarDot += t0BarDot
+		u0Bar += t0Bar
+		k10BarDot += t0BarDot * (lorenzStep / 2)
+		k10Bar += t0Bar * (lorenzStep / 2)
+		t0Dot = wsDot.t0[len(ws.t0)-1]
+		t0 = ws.t0[len(ws.t0)-1]
+		wsDot.t0 = wsDot.t0[:len(ws.t0)-1]
+		ws.t0 = ws.t0[:len(ws.t0)-1]
+		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
+		u0Bar += k12Bar * u1
+		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
+		u1Bar += k12Bar * u0
+		t2Dot := -k12BarDot
+		t2 := -k12Bar
+		bBarDot += t2Dot*u2 + t2*u2Dot
+		bBar += t2 * u2
+		u2BarDot += t2Dot*b + t2*bDot
+		u2Bar += t2 * b
+		t35 := r1 - u2
+		u0BarDot += k11BarDot*t35 + k11Bar*(r1Dot-u2Dot)
+		u0Bar += k11Bar * t35
+		t1Dot := k11BarDot*u0 + k11Bar*u0Dot
+		t1 := k11Bar * u0
 		r1BarDot += t1Dot
 		r1Bar += t1
-		u12BarDot -= t1Dot
-		u12Bar -= t1
-		u111BarDot -= r111BarDot
-		u111Bar -= r111Bar
-		t37 := u111 - u10
-		sBarDot += r110BarDot*t37 + r110Bar*(u111Dot-u10Dot)
-		sBar += r110Bar * t37
-		tDot := r110BarDot*s + r110Bar*sDot
-		t := r110Bar * s
-		u111BarDot += tDot
-		u111Bar += t
-		u10BarDot -= tDot
-		u10Bar -= t
-		u21BarDot += u12BarDot
-		u21Bar += u12Bar
-		u12Dot = wsDot.u12[len(ws.u12)-1]
-		u12 = ws.u12[len(ws.u12)-1]
-		wsDot.u12 = wsDot.u12[:len(ws.u12)-1]
-		ws.u12 = ws.u12[:len(ws.u12)-1]
-		u11BarDot += u111BarDot
-		u11Bar += u111Bar
-		u111Dot = wsDot.u111[len(ws.u111)-1]
-		u111 = ws.u111[len(ws.u111)-1]
-		wsDot.u111 = wsDot.u111[:len(ws.u111)-1]
-		ws.u111 = ws.u111[:len(ws.u111)-1]
-		u0BarDot += u10BarDot
-		u0Bar += u10Bar
-		u10Dot = wsDot.u10[len(ws.u10)-1]
-		u10 = ws.u10[len(ws.u10)-1]
-		wsDot.u10 = wsDot.u10[:len(ws.u10)-1]
-		ws.u10 = ws.u10[:len(ws.u10)-1]
+		u2BarDot -= t1Dot
+		u2Bar -= t1
+		u1BarDot -= k11BarDot
+		u1Bar -= k11Bar
+		t36 := u1 - u0
+		sBarDot += k10BarDot*t36 + k10Bar*(u1Dot-u0Dot)
+		sBar += k10Bar * t36
+		tDot := k10BarDot*s + k10Bar*sDot
+		t := k10Bar * s
+		u1BarDot += tDot
+		u1Bar += t
+		u0BarDot -= tDot
+		u0Bar -= t
 	}
 	pBarDot[5] += bBarDot
 	pBar[5] += bBar
@@ -3930,10 +4117,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	pBar[4] += r1Bar
 	pBarDot[3] += sBarDot
 	pBar[3] += sBar
-	pBarDot[2] += u21BarDot
-	pBar[2] += u21Bar
-	pBarDot[1] += u11BarDot
-	pBar[1] += u11Bar
+	pBarDot[2] += u2BarDot
+	pBar[2] += u2Bar
+	pBarDot[1] += u1BarDot
+	pBar[1] += u1Bar
 	pBarDot[0] += u0BarDot
 	pBar[0] += u0Bar
 	return
@@ -3970,100 +4157,124 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 	zeros := make([]float64, len(d.State))
 	tDot = append([]float64(nil), zeros...)
 	t = append([]float64(nil), d.State...)
-	stateDot := tDot
-	state := t
 	t1Dot := make([]float64, b)
 	t1 := make([]float64, b)
 	t2Dot := make([]float64, b)
 	t2 := make([]float64, b)
-	xDot := t1Dot
-	x := t1
-	yDot := t2Dot
-	y := t2
 	var totalDot float64
 	total := 0.0
 	chars := len(d.Text) / b
 	for t3 := 0; t3 < chars-1; t3++ {
 		for i := 0; i < b; i++ {
 			t4 := d.Text[t3*b+i]
-			xDot[i] = t4 * extraDot[i]
-			x[i] = t4 * extra[i]
+			t1Dot[i] = t4 * extraDot[i]
+			t1[i] = t4 * extra[i]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
 			w := p[8*k*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			hiddenDot := stateDot[2*k*b:]
-			hidden := state[2*k*b:]
-			cellDot := stateDot[(2*k+1)*b:]
-			cell := state[(2*k+1)*b:]
+			hiddenDot := tDot[2*k*b:]
+			hidden := t[2*k*b:]
+			cellDot := tDot[(2*k+1)*b:]
+			cell := t[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
-				var forgetDot float64
-				var forget float64
-				t5 := x[i1]
+				t5 := t1[i1]
 				t6 := w[i1]
-				forget, forgetDot = sigmoidPlainTangent1(t5*t6+bias[i1], xDot[i1]*t6+t5*wDot[i1]+biasDot[i1])
-				var inDot float64
-				var in float64
-				t7 := hidden[i1]
-				t8 := w[b+i1]
-				in, inDot = sigmoidPlainTangent1(t7*t8+bias[b+i1], hiddenDot[i1]*t8+t7*wDot[b+i1]+biasDot[b+i1])
-				var outDot float64
-				var out float64
-				t9 := x[i1]
-				t10 := w[2*b+i1]
-				out, outDot = sigmoidPlainTangent1(t9*t10+bias[2*b+i1], xDot[i1]*t10+t9*wDot[2*b+i1]+biasDot[2*b+i1])
-				t11 := hidden[i1]
-				t12 := w[3*b+i1]
-				t13 := t11*t12 + bias[3*b+i1]
-				t14 := math.Tanh(t13)
-				changeDot := (hiddenDot[i1]*t12 + t11*wDot[3*b+i1] + biasDot[3*b+i1]) * rt.Sechsq(t13)
-				change := t14
-				t15 := cell[i1]
-				cellDot[i1] = cellDot[i1]*forget + t15*forgetDot + (inDot*change + in*changeDot)
-				cell[i1] = t15*forget + in*change
-				t16 := cell[i1]
-				t17 := math.Tanh(t16)
-				hiddenDot[i1] = outDot*t17 + out*(cellDot[i1]*rt.Sechsq(t16))
-				hidden[i1] = out * t17
-				xDot[i1] = hiddenDot[i1]
-				x[i1] = hidden[i1]
+				x1Dot := t1Dot[i1]*t6 + t5*wDot[i1] + biasDot[i1]
+				x1 := t5*t6 + bias[i1]
+				t7 := -x1
+				t8 := math.Exp(t7)
+				var d1 float64
+				t9 := -x1Dot
+				if t9 != 0 {
+					d1 += t9 * t8
+				}
+				t10 := 1 + t8
+				t11 := 1 / t10
+				forgetDot := -(t11 * d1) / t10
+				forget := t11
+				t12 := hidden[i1]
+				t13 := w[b+i1]
+				x2Dot := hiddenDot[i1]*t13 + t12*wDot[b+i1] + biasDot[b+i1]
+				x2 := t12*t13 + bias[b+i1]
+				t14 := -x2
+				t15 := math.Exp(t14)
+				var d2 float64
+				t16 := -x2Dot
+				if t16 != 0 {
+					d2 += t16 * t15
+				}
+				t17 := 1 + t15
+				t18 := 1 / t17
+				inDot := -(t18 * d2) / t17
+				in := t18
+				t19 := t1[i1]
+				t20 := w[2*b+i1]
+				x3Dot := t1Dot[i1]*t20 + t19*wDot[2*b+i1] + biasDot[2*b+i1]
+				x3 := t19*t20 + bias[2*b+i1]
+				t21 := -x3
+				t22 := math.Exp(t21)
+				var d3 float64
+				t23 := -x3Dot
+				if t23 != 0 {
+					d3 += t23 * t22
+				}
+				t24 := 1 + t22
+				t25 := 1 / t24
+				outDot := -(t25 * d3) / t24
+				out := t25
+				t26 := hidden[i1]
+				t27 := w[3*b+i1]
+				t28 := t26*t27 + bias[3*b+i1]
+				t29 := math.Tanh(t28)
+				changeDot := (hiddenDot[i1]*t27 + t26*wDot[3*b+i1] + biasDot[3*b+i1]) * rt.Sechsq(t28)
+				change := t29
+				t30 := cell[i1]
+				cellDot[i1] = cellDot[i1]*forget + t30*forgetDot + (inDot*change + in*changeDot)
+				cell[i1] = t30*forget + in*change
+				t31 := cell[i1]
+				t32 := math.Tanh(t31)
+				hiddenDot[i1] = outDot*t32 + out*(cellDot[i1]*rt.Sechsq(t31))
+				hidden[i1] = out * t32
+				t1Dot[i1] = hiddenDot[i1]
+				t1[i1] = hidden[i1]
 			}
 		}
 		var sumDot float64
 		sum := 0.0
 		for i2 := 0; i2 < b; i2++ {
-			t18 := x[i2]
-			t19 := extra[b+i2]
-			yDot[i2] = xDot[i2]*t19 + t18*extraDot[b+i2] + extraDot[2*b+i2]
-			y[i2] = t18*t19 + extra[2*b+i2]
-			t20 := y[i2]
-			t21 := math.Exp(t20)
-			var d1 float64
-			t22 := yDot[i2]
-			if t22 != 0 {
-				d1 += t22 * t21
+			t33 := t1[i2]
+			t34 := extra[b+i2]
+			t2Dot[i2] = t1Dot[i2]*t34 + t33*extraDot[b+i2] + extraDot[2*b+i2]
+			t2[i2] = t33*t34 + extra[2*b+i2]
+			t35 := t2[i2]
+			t36 := math.Exp(t35)
+			var d4 float64
+			t37 := t2Dot[i2]
+			if t37 != 0 {
+				d4 += t37 * t36
 			}
-			sumDot += d1
-			sum += t21
+			sumDot += d4
+			sum += t36
 		}
-		t23 := 2 + sum
-		t24 := math.Log(t23)
-		var d2 float64
+		t38 := 2 + sum
+		t39 := math.Log(t38)
+		var d5 float64
 		if sumDot != 0 {
-			d2 += sumDot * (1 / t23)
+			d5 += sumDot * (1 / t38)
 		}
-		normDot := d2
-		norm := t24
+		normDot := d5
+		norm := t39
 		for i3 := 0; i3 < b; i3++ {
-			t25 := d.Text[(t3+1)*b+i3]
-			totalDot += t25 * (yDot[i3] - normDot)
-			total += t25 * (y[i3] - norm)
+			t40 := d.Text[(t3+1)*b+i3]
+			totalDot += t40 * (t2Dot[i3] - normDot)
+			total += t40 * (t2[i3] - norm)
 		}
 	}
-	t26 := float64((chars - 1) * b)
-	return -total / t26, -totalDot / t26
+	t41 := float64((chars - 1) * b)
+	return -total / t41, -totalDot / t41
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
@@ -4076,16 +4287,10 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 	zeros := make([][4]float64, len(d.State))
 	tDot = append([][4]float64(nil), zeros...)
 	t = append([]float64(nil), d.State...)
-	stateDot := tDot
-	state := t
 	t1Dot := make([][4]float64, b)
 	t1 := make([]float64, b)
 	t2Dot := make([][4]float64, b)
 	t2 := make([]float64, b)
-	xDot := t1Dot
-	x := t1
-	yDot := t2Dot
-	y := t2
 	total := 0.0
 	chars := len(d.Text) / b
 	var totalDot0 float64
@@ -4096,93 +4301,210 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		for i := 0; i < b; i++ {
 			extraRow := &extraDot[i]
 			t4 := d.Text[t3*b+i]
-			xRow := &xDot[i]
-			x[i] = t4 * extra[i]
-			xRow[0] = t4 * extraRow[0]
-			xRow[1] = t4 * extraRow[1]
-			xRow[2] = t4 * extraRow[2]
-			xRow[3] = t4 * extraRow[3]
+			t1Row := &t1Dot[i]
+			t1[i] = t4 * extra[i]
+			t1Row[0] = t4 * extraRow[0]
+			t1Row[1] = t4 * extraRow[1]
+			t1Row[2] = t4 * extraRow[2]
+			t1Row[3] = t4 * extraRow[3]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
 			w := p[8*k*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			hiddenDot := stateDot[2*k*b:]
-			hidden := state[2*k*b:]
-			cellDot := stateDot[(2*k+1)*b:]
-			cell := state[(2*k+1)*b:]
+			hiddenDot := tDot[2*k*b:]
+			hidden := t[2*k*b:]
+			cellDot := tDot[(2*k+1)*b:]
+			cell := t[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
-				var forget float64
-				var forgetDot0 float64
-				var forgetDot1 float64
-				var forgetDot2 float64
-				var forgetDot3 float64
-				xRow1 := &xDot[i1]
+				t1Row1 := &t1Dot[i1]
 				wRow := &wDot[i1]
-				t5 := x[i1]
+				t5 := t1[i1]
 				t6 := w[i1]
 				biasRow := &biasDot[i1]
-				forget, forgetDot0, forgetDot1, forgetDot2, forgetDot3 = sigmoidPlainTangent41(t5*t6+bias[i1], t6*xRow1[0]+t5*wRow[0]+biasRow[0], t6*xRow1[1]+t5*wRow[1]+biasRow[1], t6*xRow1[2]+t5*wRow[2]+biasRow[2], t6*xRow1[3]+t5*wRow[3]+biasRow[3])
-				var in float64
-				var inDot0 float64
-				var inDot1 float64
-				var inDot2 float64
-				var inDot3 float64
+				x1 := t5*t6 + bias[i1]
+				t7 := -x1
+				t8 := math.Exp(t7)
+				t9 := 1 + t8
+				t10 := 1 / t9
+				t11 := 1 / t9
+				t12 := t10 * t11
+				forget := t10
 				hiddenRow := &hiddenDot[i1]
 				wRow1 := &wDot[b+i1]
-				t7 := hidden[i1]
-				t8 := w[b+i1]
+				t13 := hidden[i1]
+				t14 := w[b+i1]
 				biasRow1 := &biasDot[b+i1]
-				in, inDot0, inDot1, inDot2, inDot3 = sigmoidPlainTangent41(t7*t8+bias[b+i1], t8*hiddenRow[0]+t7*wRow1[0]+biasRow1[0], t8*hiddenRow[1]+t7*wRow1[1]+biasRow1[1], t8*hiddenRow[2]+t7*wRow1[2]+biasRow1[2], t8*hiddenRow[3]+t7*wRow1[3]+biasRow1[3])
-				var out float64
-				var outDot0 float64
-				var outDot1 float64
-				var outDot2 float64
-				var outDot3 float64
-				xRow2 := &xDot[i1]
+				x2 := t13*t14 + bias[b+i1]
+				t15 := -x2
+				t16 := math.Exp(t15)
+				t17 := 1 + t16
+				t18 := 1 / t17
+				t19 := 1 / t17
+				t20 := t18 * t19
+				in := t18
 				wRow2 := &wDot[2*b+i1]
-				t9 := x[i1]
-				t10 := w[2*b+i1]
+				t21 := t1[i1]
+				t22 := w[2*b+i1]
 				biasRow2 := &biasDot[2*b+i1]
-				out, outDot0, outDot1, outDot2, outDot3 = sigmoidPlainTangent41(t9*t10+bias[2*b+i1], t10*xRow2[0]+t9*wRow2[0]+biasRow2[0], t10*xRow2[1]+t9*wRow2[1]+biasRow2[1], t10*xRow2[2]+t9*wRow2[2]+biasRow2[2], t10*xRow2[3]+t9*wRow2[3]+biasRow2[3])
-				hiddenRow1 := &hiddenDot[i1]
+				x3 := t21*t22 + bias[2*b+i1]
+				t23 := -x3
+				t24 := math.Exp(t23)
+				t25 := 1 + t24
+				t26 := 1 / t25
+				t27 := 1 / t25
+				t28 := t26 * t27
+				out := t26
 				wRow3 := &wDot[3*b+i1]
-				t11 := hidden[i1]
-				t12 := w[3*b+i1]
+				t29 := hidden[i1]
+				t30 := w[3*b+i1]
 				biasRow3 := &biasDot[3*b+i1]
-				t13 := t11*t12 + bias[3*b+i1]
-				t14 := math.Tanh(t13)
-				t15 := rt.Sechsq(t13)
-				t16 := t12 * t15
-				t17 := t11 * t15
-				change := t14
+				t31 := t29*t30 + bias[3*b+i1]
+				t32 := math.Tanh(t31)
+				t33 := rt.Sechsq(t31)
+				t34 := t30 * t33
+				t35 := t29 * t33
+				change := t32
 				cellRow := &cellDot[i1]
-				t18 := cell[i1]
-				cell[i1] = t18*forget + in*change
-				t19 := cell[i1]
-				t20 := math.Tanh(t19)
-				t21 := rt.Sechsq(t19)
-				t22 := t21 * out
-				hidden[i1] = out * t20
-				xRow3 := &xDot[i1]
-				x[i1] = hidden[i1]
-				changeDot0 := t16*hiddenRow1[0] + t17*wRow3[0] + t15*biasRow3[0]
-				changeDot1 := t16*hiddenRow1[1] + t17*wRow3[1] + t15*biasRow3[1]
-				cellRow[0] = forget*cellRow[0] + t18*forgetDot0 + change*inDot0 + in*changeDot0
-				cellRow[1] = forget*cellRow[1] + t18*forgetDot1 + change*inDot1 + in*changeDot1
-				hiddenRow1[0] = t20*outDot0 + t22*cellRow[0]
-				hiddenRow1[1] = t20*outDot1 + t22*cellRow[1]
-				xRow3[0] = hiddenRow1[0]
-				xRow3[1] = hiddenRow1[1]
-				changeDot2 := t16*hiddenRow1[2] + t17*wRow3[2] + t15*biasRow3[2]
-				changeDot3 := t16*hiddenRow1[3] + t17*wRow3[3] + t15*biasRow3[3]
-				cellRow[2] = forget*cellRow[2] + t18*forgetDot2 + change*inDot2 + in*changeDot2
-				cellRow[3] = forget*cellRow[3] + t18*forgetDot3 + change*inDot3 + in*changeDot3
-				hiddenRow1[2] = t20*outDot2 + t22*cellRow[2]
-				hiddenRow1[3] = t20*outDot3 + t22*cellRow[3]
-				xRow3[2] = hiddenRow1[2]
-				xRow3[3] = hiddenRow1[3]
+				t36 := cell[i1]
+				cell[i1] = t36*forget + in*change
+				t37 := cell[i1]
+				t38 := math.Tanh(t37)
+				t39 := rt.Sechsq(t37)
+				t40 := t39 * out
+				hidden[i1] = out * t38
+				t1[i1] = hidden[i1]
+				x1Dot0 := t6*t1Row1[0] + t5*wRow[0] + biasRow[0]
+				x1Dot1 := t6*t1Row1[1] + t5*wRow[1] + biasRow[1]
+				var dDot0 float64
+				var dDot1 float64
+				if math.Abs(t8) <= 1.7976931348623157e+308 {
+					dDot0 = -x1Dot0 * t8
+					dDot1 = -x1Dot1 * t8
+				} else {
+					t41 := -x1Dot0
+					if t41 != 0 {
+						dDot0 += t41 * t8
+					}
+					t42 := -x1Dot1
+					if t42 != 0 {
+						dDot1 += t42 * t8
+					}
+				}
+				forgetDot0 := -(t12 * dDot0)
+				forgetDot1 := -(t12 * dDot1)
+				x2Dot0 := t14*hiddenRow[0] + t13*wRow1[0] + biasRow1[0]
+				x2Dot1 := t14*hiddenRow[1] + t13*wRow1[1] + biasRow1[1]
+				var dDot01 float64
+				var dDot11 float64
+				if math.Abs(t16) <= 1.7976931348623157e+308 {
+					dDot01 = -x2Dot0 * t16
+					dDot11 = -x2Dot1 * t16
+				} else {
+					t43 := -x2Dot0
+					if t43 != 0 {
+						dDot01 += t43 * t16
+					}
+					t44 := -x2Dot1
+					if t44 != 0 {
+						dDot11 += t44 * t16
+					}
+				}
+				inDot0 := -(t20 * dDot01)
+				inDot1 := -(t20 * dDot11)
+				x3Dot0 := t22*t1Row1[0] + t21*wRow2[0] + biasRow2[0]
+				x3Dot1 := t22*t1Row1[1] + t21*wRow2[1] + biasRow2[1]
+				var dDot02 float64
+				var dDot12 float64
+				if math.Abs(t24) <= 1.7976931348623157e+308 {
+					dDot02 = -x3Dot0 * t24
+					dDot12 = -x3Dot1 * t24
+				} else {
+					t45 := -x3Dot0
+					if t45 != 0 {
+						dDot02 += t45 * t24
+					}
+					t46 := -x3Dot1
+					if t46 != 0 {
+						dDot12 += t46 * t24
+					}
+				}
+				outDot0 := -(t28 * dDot02)
+				outDot1 := -(t28 * dDot12)
+				changeDot0 := t34*hiddenRow[0] + t35*wRow3[0] + t33*biasRow3[0]
+				changeDot1 := t34*hiddenRow[1] + t35*wRow3[1] + t33*biasRow3[1]
+				cellRow[0] = forget*cellRow[0] + t36*forgetDot0 + change*inDot0 + in*changeDot0
+				cellRow[1] = forget*cellRow[1] + t36*forgetDot1 + change*inDot1 + in*changeDot1
+				hiddenRow[0] = t38*outDot0 + t40*cellRow[0]
+				hiddenRow[1] = t38*outDot1 + t40*cellRow[1]
+				t1Row1[0] = hiddenRow[0]
+				t1Row1[1] = hiddenRow[1]
+				x1Dot2 := t6*t1Row1[2] + t5*wRow[2] + biasRow[2]
+				x1Dot3 := t6*t1Row1[3] + t5*wRow[3] + biasRow[3]
+				var dDot2 float64
+				var dDot3 float64
+				if math.Abs(t8) <= 1.7976931348623157e+308 {
+					dDot2 = -x1Dot2 * t8
+					dDot3 = -x1Dot3 * t8
+				} else {
+					t47 := -x1Dot2
+					if t47 != 0 {
+						dDot2 += t47 * t8
+					}
+					t48 := -x1Dot3
+					if t48 != 0 {
+						dDot3 += t48 * t8
+					}
+				}
+				forgetDot2 := -(t12 * dDot2)
+				forgetDot3 := -(t12 * dDot3)
+				x2Dot2 := t14*hiddenRow[2] + t13*wRow1[2] + biasRow1[2]
+				x2Dot3 := t14*hiddenRow[3] + t13*wRow1[3] + biasRow1[3]
+				var dDot21 float64
+				var dDot31 float64
+				if math.Abs(t16) <= 1.7976931348623157e+308 {
+					dDot21 = -x2Dot2 * t16
+					dDot31 = -x2Dot3 * t16
+				} else {
+					t49 := -x2Dot2
+					if t49 != 0 {
+						dDot21 += t49 * t16
+					}
+					t50 := -x2Dot3
+					if t50 != 0 {
+						dDot31 += t50 * t16
+					}
+				}
+				inDot2 := -(t20 * dDot21)
+				inDot3 := -(t20 * dDot31)
+				x3Dot2 := t22*t1Row1[2] + t21*wRow2[2] + biasRow2[2]
+				x3Dot3 := t22*t1Row1[3] + t21*wRow2[3] + biasRow2[3]
+				var dDot22 float64
+				var dDot32 float64
+				if math.Abs(t24) <= 1.7976931348623157e+308 {
+					dDot22 = -x3Dot2 * t24
+					dDot32 = -x3Dot3 * t24
+				} else {
+					t51 := -x3Dot2
+					if t51 != 0 {
+						dDot22 += t51 * t24
+					}
+					t52 := -x3Dot3
+					if t52 != 0 {
+						dDot32 += t52 * t24
+					}
+				}
+				outDot2 := -(t28 * dDot22)
+				outDot3 := -(t28 * dDot32)
+				changeDot2 := t34*hiddenRow[2] + t35*wRow3[2] + t33*biasRow3[2]
+				changeDot3 := t34*hiddenRow[3] + t35*wRow3[3] + t33*biasRow3[3]
+				cellRow[2] = forget*cellRow[2] + t36*forgetDot2 + change*inDot2 + in*changeDot2
+				cellRow[3] = forget*cellRow[3] + t36*forgetDot3 + change*inDot3 + in*changeDot3
+				hiddenRow[2] = t38*outDot2 + t40*cellRow[2]
+				hiddenRow[3] = t38*outDot3 + t40*cellRow[3]
+				t1Row1[2] = hiddenRow[2]
+				t1Row1[3] = hiddenRow[3]
 			}
 		}
 		sum := 0.0
@@ -4191,121 +4513,128 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		var sumDot2 float64
 		var sumDot3 float64
 		for i2 := 0; i2 < b; i2++ {
-			xRow4 := &xDot[i2]
+			t1Row2 := &t1Dot[i2]
 			extraRow1 := &extraDot[b+i2]
-			t23 := x[i2]
-			t24 := extra[b+i2]
+			t53 := t1[i2]
+			t54 := extra[b+i2]
 			extraRow2 := &extraDot[2*b+i2]
-			yRow := &yDot[i2]
-			y[i2] = t23*t24 + extra[2*b+i2]
-			t25 := y[i2]
-			t26 := math.Exp(t25)
-			sum += t26
-			yRow[0] = t24*xRow4[0] + t23*extraRow1[0] + extraRow2[0]
-			yRow[1] = t24*xRow4[1] + t23*extraRow1[1] + extraRow2[1]
-			var dDot0 float64
-			var dDot1 float64
-			if math.Abs(t26) <= 1.7976931348623157e+308 {
-				dDot0 = yRow[0] * t26
-				dDot1 = yRow[1] * t26
+			t2Row := &t2Dot[i2]
+			t2[i2] = t53*t54 + extra[2*b+i2]
+			t55 := t2[i2]
+			t56 := math.Exp(t55)
+			sum += t56
+			t2Row[0] = t54*t1Row2[0] + t53*extraRow1[0] + extraRow2[0]
+			t2Row[1] = t54*t1Row2[1] + t53*extraRow1[1] + extraRow2[1]
+			var dDot03 float64
+			var dDot13 float64
+			if math.Abs(t56) <= 1.7976931348623157e+308 {
+				dDot03 = t2Row[0] * t56
+				dDot13 = t2Row[1] * t56
 			} else {
-				t27 := yRow[0]
-				if t27 != 0 {
-					dDot0 += t27 * t26
+				t57 := t2Row[0]
+				if t57 != 0 {
+					dDot03 += t57 * t56
 				}
-				t28 := yRow[1]
-				if t28 != 0 {
-					dDot1 += t28 * t26
+				t58 := t2Row[1]
+				if t58 != 0 {
+					dDot13 += t58 * t56
 				}
 			}
-			sumDot0 += dDot0
-			sumDot1 += dDot1
-			yRow[2] = t24*xRow4[2] + t23*extraRow1[2] + extraRow2[2]
-			yRow[3] = t24*xRow4[3] + t23*extraRow1[3] + extraRow2[3]
-			var dDot2 float64
-			var dDot3 float64
-			if math.Abs(t26) <= 1.7976931348623157e+308 {
-				dDot2 = yRow[2] * t26
-				dDot3 = yRow[3] * t26
+			sumDot0 += dDot03
+			sumDot1 += dDot13
+			t2Row[2] = t54*t1Row2[2] + t53*extraRow1[2] + extraRow2[2]
+			t2Row[3] = t54*t1Row2[3] + t53*extraRow1[3] + extraRow2[3]
+			var dDot23 float64
+			var dDot33 float64
+			if math.Abs(t56) <= 1.7976931348623157e+308 {
+				dDot23 = t2Row[2] * t56
+				dDot33 = t2Row[3] * t56
 			} else {
-				t29 := yRow[2]
-				if t29 != 0 {
-					dDot2 += t29 * t26
+				t59 := t2Row[2]
+				if t59 != 0 {
+					dDot23 += t59 * t56
 				}
-				t30 := yRow[3]
-				if t30 != 0 {
-					dDot3 += t30 * t26
+				t60 := t2Row[3]
+				if t60 != 0 {
+					dDot33 += t60 * t56
 				}
 			}
-			sumDot2 += dDot2
-			sumDot3 += dDot3
+			sumDot2 += dDot23
+			sumDot3 += dDot33
 		}
-		t31 := 2 + sum
-		t32 := math.Log(t31)
-		t33 := 1 / t31
-		norm := t32
-		var dDot01 float64
-		var dDot11 float64
-		if math.Abs(t33) <= 1.7976931348623157e+308 {
-			dDot01 = sumDot0 * t33
-			dDot11 = sumDot1 * t33
+		t61 := 2 + sum
+		t62 := math.Log(t61)
+		t63 := 1 / t61
+		norm := t62
+		var dDot04 float64
+		var dDot14 float64
+		if math.Abs(t63) <= 1.7976931348623157e+308 {
+			dDot04 = sumDot0 * t63
+			dDot14 = sumDot1 * t63
 		} else {
 			if sumDot0 != 0 {
-				dDot01 += sumDot0 * t33
+				dDot04 += sumDot0 * t63
 			}
 			if sumDot1 != 0 {
-				dDot11 += sumDot1 * t33
+				dDot14 += sumDot1 * t63
 			}
 		}
-		normDot0 := dDot01
-		normDot1 := dDot11
-		var dDot21 float64
-		var dDot31 float64
-		if math.Abs(t33) <= 1.7976931348623157e+308 {
-			dDot21 = sumDot2 * t33
-			dDot31 = sumDot3 * t33
+		normDot0 := dDot04
+		normDot1 := dDot14
+		var dDot24 float64
+		var dDot34 float64
+		if math.Abs(t63) <= 1.7976931348623157e+308 {
+			dDot24 = sumDot2 * t63
+			dDot34 = sumDot3 * t63
 		} else {
 			if sumDot2 != 0 {
-				dDot21 += sumDot2 * t33
+				dDot24 += sumDot2 * t63
 			}
 			if sumDot3 != 0 {
-				dDot31 += sumDot3 * t33
+				dDot34 += sumDot3 * t63
 			}
 		}
-		normDot2 := dDot21
-		normDot3 := dDot31
+		normDot2 := dDot24
+		normDot3 := dDot34
 		for i3 := 0; i3 < b; i3++ {
-			yRow1 := &yDot[i3]
-			t34 := d.Text[(t3+1)*b+i3]
-			total += t34 * (y[i3] - norm)
-			totalDot0 += t34 * (yRow1[0] - normDot0)
-			totalDot1 += t34 * (yRow1[1] - normDot1)
-			totalDot2 += t34 * (yRow1[2] - normDot2)
-			totalDot3 += t34 * (yRow1[3] - normDot3)
+			t2Row1 := &t2Dot[i3]
+			t64 := d.Text[(t3+1)*b+i3]
+			total += t64 * (t2[i3] - norm)
+			totalDot0 += t64 * (t2Row1[0] - normDot0)
+			totalDot1 += t64 * (t2Row1[1] - normDot1)
+			totalDot2 += t64 * (t2Row1[2] - normDot2)
+			totalDot3 += t64 * (t2Row1[3] - normDot3)
 		}
 	}
-	t35 := float64((chars - 1) * b)
-	t36 := 1 / t35
-	return -total / t35, -(t36 * totalDot0), -(t36 * totalDot1), -(t36 * totalDot2), -(t36 * totalDot3)
+	t65 := float64((chars - 1) * b)
+	t66 := 1 / t65
+	return -total / t65, -(t66 * totalDot0), -(t66 * totalDot1), -(t66 * totalDot2), -(t66 * totalDot3)
 }
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
 // The zero value of ws is ready; slices may not overlap each other.
-func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r8 float64) {
-	ws.x = ws.x[:0]
+func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r5 float64) {
+	ws.t1 = ws.t1[:0]
+	ws.hiddenBar = ws.hiddenBar[:0]
+	ws.hidden = ws.hidden[:0]
+	ws.cellBar = ws.cellBar[:0]
+	ws.cell = ws.cell[:0]
+	ws.exp = ws.exp[:0]
 	ws.exp1 = ws.exp1[:0]
-	ws.exp11 = ws.exp11[:0]
 	ws.exp2 = ws.exp2[:0]
 	ws.arg31 = ws.arg31[:0]
 	ws.change = ws.change[:0]
-	ws.cell = ws.cell[:0]
+	ws.cell1 = ws.cell1[:0]
 	ws.tanh = ws.tanh[:0]
-	ws.hidden = ws.hidden[:0]
-	ws.x1 = ws.x1[:0]
+	ws.hidden1 = ws.hidden1[:0]
+	ws.t13 = ws.t13[:0]
 	ws.exp3 = ws.exp3[:0]
-	ws.arg4 = ws.arg4[:0]
-	var r9 float64
+	ws.arg41 = ws.arg41[:0]
+	var hiddenBar []float64
+	var hidden []float64
+	var cellBar []float64
+	var cell []float64
 	var exp float64
 	var exp1 float64
 	var exp2 float64
@@ -4317,8 +4646,6 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	b := d.Bits
 	extraBar := pBar[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	var tBar []float64
-	var t []float64
 	view := d.State
 	n := len([]float64(nil))
 	n1 := n + len(view)
@@ -4329,20 +4656,16 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	if moved {
 		grownBar = make([]float64, n1, cap(grown))
 	}
-	tBar = grownBar
-	t = grown
-	stateBar := tBar
-	state := t
 	if cap(ws.t1Bar) < b {
 		ws.t1Bar = make([]float64, b)
 	}
 	clear(ws.t1Bar[:b])
 	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t11) < b {
-		ws.t11 = make([]float64, b)
+	if cap(ws.t14) < b {
+		ws.t14 = make([]float64, b)
 	}
-	clear(ws.t11[:b])
-	t1 := ws.t11[0:b:b]
+	clear(ws.t14[:b])
+	t1 := ws.t14[0:b:b]
 	if cap(ws.t2Bar) < b {
 		ws.t2Bar = make([]float64, b)
 	}
@@ -4353,18 +4676,17 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	}
 	clear(ws.t2[:b])
 	t2 := ws.t2[0:b:b]
-	xBar := t1Bar
-	x := t1
-	yBar := t2Bar
-	y := t2
 	total := 0.0
 	chars := len(d.Text) / b
 	hi5 := chars - 1
 	for t3 := 0; t3 < hi5; t3++ {
-		hi := b
-		for i := 0; i < hi; i++ {
-			ws.x = append(ws.x, x[i])
-			x[i] = d.Text[t3*b+i] * extra[i]
+		if 0 < b {
+			t11 := t1[:len(t1):len(t1)][:b]
+			extra1 := extra[:len(extra):len(extra)][:b]
+			for i := 0; i < b; i++ {
+				ws.t1 = append(ws.t1, t11[i])
+				t11[i] = d.Text[t3*b+i] * extra1[i]
+			}
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -4372,207 +4694,241 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			w := p[8*k*b:]
 			_ = pBar[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			_ = stateBar[2*k*b:]
-			hidden := state[2*k*b:]
-			_ = stateBar[(2*k+1)*b:]
-			cell := state[(2*k+1)*b:]
-			hi1 := b
-			for i1 := 0; i1 < hi1; i1++ {
-				x1 := x[i1]*w[i1] + bias[i1]
-				arg := -x1
-				ws.exp1 = append(ws.exp1, exp)
-				exp = math.Exp(arg)
-				r1 := 1 / (1 + exp)
-				x2 := hidden[i1]*w[b+i1] + bias[b+i1]
-				arg1 := -x2
-				ws.exp11 = append(ws.exp11, exp1)
-				exp1 = math.Exp(arg1)
-				r2 := 1 / (1 + exp1)
-				x3 := x[i1]*w[2*b+i1] + bias[2*b+i1]
-				arg2 := -x3
-				ws.exp2 = append(ws.exp2, exp2)
-				exp2 = math.Exp(arg2)
-				r3 := 1 / (1 + exp2)
-				ws.arg31 = append(ws.arg31, arg3)
-				arg3 = hidden[i1]*w[3*b+i1] + bias[3*b+i1]
-				ws.change = append(ws.change, change)
-				change = math.Tanh(arg3)
-				ws.cell = append(ws.cell, cell[i1])
-				cell[i1] = cell[i1]*r1 + r2*change
-				ws.tanh = append(ws.tanh, tanh)
-				tanh = math.Tanh(cell[i1])
-				ws.hidden = append(ws.hidden, hidden[i1])
-				hidden[i1] = r3 * tanh
-				ws.x1 = append(ws.x1, x[i1])
-				x[i1] = hidden[i1]
+			ws.hiddenBar = append(ws.hiddenBar, hiddenBar)
+			hiddenBar = grownBar[2*k*b:]
+			ws.hidden = append(ws.hidden, hidden)
+			hidden = grown[2*k*b:]
+			ws.cellBar = append(ws.cellBar, cellBar)
+			cellBar = grownBar[(2*k+1)*b:]
+			ws.cell = append(ws.cell, cell)
+			cell = grown[(2*k+1)*b:]
+			if 0 < b {
+				t12 := t1[:len(t1):len(t1)][:b]
+				w2 := w[:len(w):len(w)][:b]
+				bias1 := bias[:len(bias):len(bias)][:b]
+				hidden1 := hidden[:len(hidden):len(hidden)][:b]
+				w3 := w[b:len(w):len(w)][:b]
+				bias2 := bias[b:len(bias):len(bias)][:b]
+				w4 := w[2*b : len(w) : len(w)][:b]
+				bias3 := bias[2*b : len(bias) : len(bias)][:b]
+				w5 := w[3*b : len(w) : len(w)][:b]
+				bias4 := bias[3*b : len(bias) : len(bias)][:b]
+				cell1 := cell[:len(cell):len(cell)][:b]
+				for i1 := 0; i1 < b; i1++ {
+					x1 := t12[i1]*w2[i1] + bias1[i1]
+					arg := -x1
+					ws.exp = append(ws.exp, exp)
+					exp = math.Exp(arg)
+					forget := 1 / (1 + exp)
+					x2 := hidden1[i1]*w3[i1] + bias2[i1]
+					arg1 := -x2
+					ws.exp1 = append(ws.exp1, exp1)
+					exp1 = math.Exp(arg1)
+					in := 1 / (1 + exp1)
+					x3 := t12[i1]*w4[i1] + bias3[i1]
+					arg2 := -x3
+					ws.exp2 = append(ws.exp2, exp2)
+					exp2 = math.Exp(arg2)
+					out := 1 / (1 + exp2)
+					ws.arg31 = append(ws.arg31, arg3)
+					arg3 = hidden1[i1]*w5[i1] + bias4[i1]
+					ws.change = append(ws.change, change)
+					change = math.Tanh(arg3)
+					ws.cell1 = append(ws.cell1, cell1[i1])
+					cell1[i1] = cell1[i1]*forget + in*change
+					ws.tanh = append(ws.tanh, tanh)
+					tanh = math.Tanh(cell1[i1])
+					ws.hidden1 = append(ws.hidden1, hidden1[i1])
+					hidden1[i1] = out * tanh
+					ws.t13 = append(ws.t13, t12[i1])
+					t12[i1] = hidden1[i1]
+				}
 			}
 		}
 		sum := 0.0
-		hi3 := b
-		for i2 := 0; i2 < hi3; i2++ {
-			y[i2] = x[i2]*extra[b+i2] + extra[2*b+i2]
-			ws.exp3 = append(ws.exp3, exp3)
-			exp3 = math.Exp(y[i2])
-			sum += exp3
+		if 0 < b {
+			t13 := t1[:len(t1):len(t1)][:b]
+			extra2 := extra[b:len(extra):len(extra)][:b]
+			extra3 := extra[2*b : len(extra) : len(extra)][:b]
+			t21 := t2[:len(t2):len(t2)][:b]
+			for i2 := 0; i2 < b; i2++ {
+				t21[i2] = t13[i2]*extra2[i2] + extra3[i2]
+				ws.exp3 = append(ws.exp3, exp3)
+				exp3 = math.Exp(t21[i2])
+				sum += exp3
+			}
 		}
-		ws.arg4 = append(ws.arg4, arg4)
+		ws.arg41 = append(ws.arg41, arg4)
 		arg4 = 2 + sum
 		norm := math.Log(arg4)
-		hi4 := b
-		for i3 := 0; i3 < hi4; i3++ {
-			total += d.Text[(t3+1)*b+i3] * (y[i3] - norm)
+		if 0 < b {
+			t22 := t2[:len(t2):len(t2)][:b]
+			for i3 := 0; i3 < b; i3++ {
+				total += d.Text[(t3+1)*b+i3] * (t22[i3] - norm)
+			}
 		}
 	}
-	quo := -total / float64((chars-1)*b)
-	r9 = quo
-	r8 = r9
+	r5 = -total / float64((chars-1)*b)
 	var totalBar float64
-	var quoBar float64
-	t11 := rBar
-	rBar = 0
-	quoBar += t11
-	if quoBar != 0 {
-		r7 := quoBar / float64((chars-1)*b)
-		totalBar -= r7
+	if rBar != 0 {
+		totalBar -= rBar / float64((chars-1)*b)
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
-		hi6 := b
 		hi21 := d.Layers
-		var sumBar float64
-		hi31 := b
 		var arg4Bar float64
 		var normBar float64
-		hi41 := b
-		for i31 := hi41 - 1; i31 > -1; i31-- {
-			t10 := totalBar * d.Text[(t31+1)*b+i31]
-			yBar[i31] += t10
-			normBar -= t10
+		if b > 0 {
+			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
+			for i31 := b - 1; i31 > -1; i31-- {
+				t10 := totalBar * d.Text[(t31+1)*b+i31]
+				t2Bar1[i31] += t10
+				normBar -= t10
+			}
 		}
 		if normBar != 0 {
 			arg4Bar += normBar * (1 / arg4)
 		}
-		sumBar += arg4Bar
-		arg4 = ws.arg4[len(ws.arg4)-1]
-		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
-		for i21 := hi31 - 1; i21 > -1; i21-- {
-			var exp3Bar float64
-			exp3Bar += sumBar
-			if exp3Bar != 0 {
-				yBar[i21] += exp3Bar * exp3
+		arg4 = ws.arg41[len(ws.arg41)-1]
+		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
+		if b > 0 {
+			t2Bar2 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
+			extra4 := extra[b:len(extra):len(extra)][:b]
+			t1Bar1 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+			t14 := t1[:len(t1):len(t1)][:b]
+			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
+			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
+			for i21 := b - 1; i21 > -1; i21-- {
+				if arg4Bar != 0 {
+					t2Bar2[i21] += arg4Bar * exp3
+				}
+				exp3 = ws.exp3[len(ws.exp3)-1]
+				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
+				t9 := t2Bar2[i21]
+				t2Bar2[i21] = 0
+				t1Bar1[i21] += t9 * extra4[i21]
+				extraBar1[i21] += t9 * t14[i21]
+				extraBar2[i21] += t9
 			}
-			exp3 = ws.exp3[len(ws.exp3)-1]
-			ws.exp3 = ws.exp3[:len(ws.exp3)-1]
-			t9 := yBar[i21]
-			yBar[i21] = 0
-			xBar[i21] += t9 * extra[b+i21]
-			extraBar[b+i21] += t9 * x[i21]
-			extraBar[2*b+i21] += t9
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1 := pBar[8*k1*b:]
 			w1 := p[8*k1*b:]
 			biasBar1 := pBar[(8*k1+4)*b:]
-			hiddenBar1 := stateBar[2*k1*b:]
-			hidden1 := state[2*k1*b:]
-			cellBar1 := stateBar[(2*k1+1)*b:]
-			cell1 := state[(2*k1+1)*b:]
-			hi11 := b
-			for i11 := hi11 - 1; i11 > -1; i11-- {
-				var x1Bar float64
-				var argBar float64
-				var expBar float64
-				r11 := 1 / (1 + exp)
-				var r1Bar float64
-				var x2Bar float64
-				var arg1Bar float64
-				var exp1Bar float64
-				r21 := 1 / (1 + exp1)
-				var r2Bar float64
-				var x3Bar float64
-				var arg2Bar float64
-				var exp2Bar float64
-				r31 := 1 / (1 + exp2)
-				var r3Bar float64
-				var arg3Bar float64
-				var changeBar float64
-				var tanhBar float64
-				t8 := xBar[i11]
-				xBar[i11] = 0
-				x[i11] = ws.x1[len(ws.x1)-1]
-				ws.x1 = ws.x1[:len(ws.x1)-1]
-				hiddenBar1[i11] += t8
-				t7 := hiddenBar1[i11]
-				hiddenBar1[i11] = 0
-				hidden1[i11] = ws.hidden[len(ws.hidden)-1]
-				ws.hidden = ws.hidden[:len(ws.hidden)-1]
-				r3Bar += t7 * tanh
-				tanhBar += t7 * r31
-				cellBar1[i11] += tanhBar * rt.Sechsq(cell1[i11])
-				tanh = ws.tanh[len(ws.tanh)-1]
-				ws.tanh = ws.tanh[:len(ws.tanh)-1]
-				t6 := cellBar1[i11]
-				cellBar1[i11] = 0
-				cell1[i11] = ws.cell[len(ws.cell)-1]
-				ws.cell = ws.cell[:len(ws.cell)-1]
-				cellBar1[i11] += t6 * r11
-				r1Bar += t6 * cell1[i11]
-				r2Bar += t6 * change
-				changeBar += t6 * r21
-				arg3Bar += changeBar * rt.Sechsq(arg3)
-				change = ws.change[len(ws.change)-1]
-				ws.change = ws.change[:len(ws.change)-1]
-				hiddenBar1[i11] += arg3Bar * w1[3*b+i11]
-				wBar1[3*b+i11] += arg3Bar * hidden1[i11]
-				biasBar1[3*b+i11] += arg3Bar
-				arg3 = ws.arg31[len(ws.arg31)-1]
-				ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-				if r3Bar != 0 {
-					r6 := r3Bar / (1 + exp2)
-					exp2Bar -= r6 * r31
+			if b > 0 {
+				t1Bar2 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+				t15 := t1[:len(t1):len(t1)][:b]
+				hiddenBar1 := hiddenBar[:len(hiddenBar):len(hiddenBar)][:b]
+				hidden2 := hidden[:len(hidden):len(hidden)][:b]
+				cell2 := cell[:len(cell):len(cell)][:b]
+				cellBar1 := cellBar[:len(cellBar):len(cellBar)][:b]
+				w11 := w1[3*b : len(w1) : len(w1)][:b]
+				wBar11 := wBar1[3*b : len(wBar1) : len(wBar1)][:b]
+				biasBar11 := biasBar1[3*b : len(biasBar1) : len(biasBar1)][:b]
+				w12 := w1[2*b : len(w1) : len(w1)][:b]
+				wBar12 := wBar1[2*b : len(wBar1) : len(wBar1)][:b]
+				biasBar12 := biasBar1[2*b : len(biasBar1) : len(biasBar1)][:b]
+				w13 := w1[b:len(w1):len(w1)][:b]
+				wBar13 := wBar1[b:len(wBar1):len(wBar1)][:b]
+				biasBar13 := biasBar1[b:len(biasBar1):len(biasBar1)][:b]
+				w14 := w1[:len(w1):len(w1)][:b]
+				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
+				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
+				for i11 := b - 1; i11 > -1; i11-- {
+					var argBar float64
+					var expBar float64
+					forget1 := 1 / (1 + exp)
+					var arg1Bar float64
+					var exp1Bar float64
+					in1 := 1 / (1 + exp1)
+					var arg2Bar float64
+					var exp2Bar float64
+					out1 := 1 / (1 + exp2)
+					t8 := t1Bar2[i11]
+					t1Bar2[i11] = 0
+					t15[i11] = ws.t13[len(ws.t13)-1]
+					ws.t13 = ws.t13[:len(ws.t13)-1]
+					hiddenBar1[i11] += t8
+					t7 := hiddenBar1[i11]
+					hiddenBar1[i11] = 0
+					hidden2[i11] = ws.hidden1[len(ws.hidden1)-1]
+					ws.hidden1 = ws.hidden1[:len(ws.hidden1)-1]
+					outBar := t7 * tanh
+					cellBar1[i11] += t7 * out1 * rt.Sechsq(cell2[i11])
+					tanh = ws.tanh[len(ws.tanh)-1]
+					ws.tanh = ws.tanh[:len(ws.tanh)-1]
+					t6 := cellBar1[i11]
+					cellBar1[i11] = 0
+					cell2[i11] = ws.cell1[len(ws.cell1)-1]
+					ws.cell1 = ws.cell1[:len(ws.cell1)-1]
+					cellBar1[i11] += t6 * forget1
+					forgetBar := t6 * cell2[i11]
+					inBar := t6 * change
+					arg3Bar := t6 * in1 * rt.Sechsq(arg3)
+					change = ws.change[len(ws.change)-1]
+					ws.change = ws.change[:len(ws.change)-1]
+					hiddenBar1[i11] += arg3Bar * w11[i11]
+					wBar11[i11] += arg3Bar * hidden2[i11]
+					biasBar11[i11] += arg3Bar
+					arg3 = ws.arg31[len(ws.arg31)-1]
+					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
+					if outBar != 0 {
+						exp2Bar -= outBar / (1 + exp2) * out1
+					}
+					if exp2Bar != 0 {
+						arg2Bar += exp2Bar * exp2
+					}
+					exp2 = ws.exp2[len(ws.exp2)-1]
+					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+					x3Bar := -arg2Bar
+					t1Bar2[i11] += x3Bar * w12[i11]
+					wBar12[i11] += x3Bar * t15[i11]
+					biasBar12[i11] += x3Bar
+					if inBar != 0 {
+						exp1Bar -= inBar / (1 + exp1) * in1
+					}
+					if exp1Bar != 0 {
+						arg1Bar += exp1Bar * exp1
+					}
+					exp1 = ws.exp1[len(ws.exp1)-1]
+					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+					x2Bar := -arg1Bar
+					hiddenBar1[i11] += x2Bar * w13[i11]
+					wBar13[i11] += x2Bar * hidden2[i11]
+					biasBar13[i11] += x2Bar
+					if forgetBar != 0 {
+						expBar -= forgetBar / (1 + exp) * forget1
+					}
+					if expBar != 0 {
+						argBar += expBar * exp
+					}
+					exp = ws.exp[len(ws.exp)-1]
+					ws.exp = ws.exp[:len(ws.exp)-1]
+					x1Bar := -argBar
+					t1Bar2[i11] += x1Bar * w14[i11]
+					wBar14[i11] += x1Bar * t15[i11]
+					biasBar14[i11] += x1Bar
 				}
-				if exp2Bar != 0 {
-					arg2Bar += exp2Bar * exp2
-				}
-				exp2 = ws.exp2[len(ws.exp2)-1]
-				ws.exp2 = ws.exp2[:len(ws.exp2)-1]
-				x3Bar -= arg2Bar
-				xBar[i11] += x3Bar * w1[2*b+i11]
-				wBar1[2*b+i11] += x3Bar * x[i11]
-				biasBar1[2*b+i11] += x3Bar
-				if r2Bar != 0 {
-					r5 := r2Bar / (1 + exp1)
-					exp1Bar -= r5 * r21
-				}
-				if exp1Bar != 0 {
-					arg1Bar += exp1Bar * exp1
-				}
-				exp1 = ws.exp11[len(ws.exp11)-1]
-				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
-				x2Bar -= arg1Bar
-				hiddenBar1[i11] += x2Bar * w1[b+i11]
-				wBar1[b+i11] += x2Bar * hidden1[i11]
-				biasBar1[b+i11] += x2Bar
-				if r1Bar != 0 {
-					r4 := r1Bar / (1 + exp)
-					expBar -= r4 * r11
-				}
-				if expBar != 0 {
-					argBar += expBar * exp
-				}
-				exp = ws.exp1[len(ws.exp1)-1]
-				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
-				x1Bar -= argBar
-				xBar[i11] += x1Bar * w1[i11]
-				wBar1[i11] += x1Bar * x[i11]
-				biasBar1[i11] += x1Bar
 			}
+			cell = ws.cell[len(ws.cell)-1]
+			ws.cell = ws.cell[:len(ws.cell)-1]
+			cellBar = ws.cellBar[len(ws.cellBar)-1]
+			ws.cellBar = ws.cellBar[:len(ws.cellBar)-1]
+			hidden = ws.hidden[len(ws.hidden)-1]
+			ws.hidden = ws.hidden[:len(ws.hidden)-1]
+			hiddenBar = ws.hiddenBar[len(ws.hiddenBar)-1]
+			ws.hiddenBar = ws.hiddenBar[:len(ws.hiddenBar)-1]
 		}
-		for i4 := hi6 - 1; i4 > -1; i4-- {
-			t5 := xBar[i4]
-			xBar[i4] = 0
-			x[i4] = ws.x[len(ws.x)-1]
-			ws.x = ws.x[:len(ws.x)-1]
-			extraBar[i4] += t5 * d.Text[t31*b+i4]
+		if b > 0 {
+			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+			t16 := t1[:len(t1):len(t1)][:b]
+			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
+			for i4 := b - 1; i4 > -1; i4-- {
+				t5 := t1Bar3[i4]
+				t1Bar3[i4] = 0
+				t16[i4] = ws.t1[len(ws.t1)-1]
+				ws.t1 = ws.t1[:len(ws.t1)-1]
+				extraBar3[i4] += t5 * d.Text[t31*b+i4]
+			}
 		}
 	}
 	n2 := len(view)
@@ -4589,33 +4945,47 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lstm.go:26.
-func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r8, r8Dot float64) {
-	wsDot.x = wsDot.x[:0]
-	ws.x = ws.x[:0]
+func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r5, r5Dot float64) {
+	wsDot.t1 = wsDot.t1[:0]
+	ws.t1 = ws.t1[:0]
+	wsDot.hiddenBar = wsDot.hiddenBar[:0]
+	ws.hiddenBar = ws.hiddenBar[:0]
+	wsDot.hidden = wsDot.hidden[:0]
+	ws.hidden = ws.hidden[:0]
+	wsDot.cellBar = wsDot.cellBar[:0]
+	ws.cellBar = ws.cellBar[:0]
+	wsDot.cell = wsDot.cell[:0]
+	ws.cell = ws.cell[:0]
+	wsDot.exp = wsDot.exp[:0]
+	ws.exp = ws.exp[:0]
 	wsDot.exp1 = wsDot.exp1[:0]
 	ws.exp1 = ws.exp1[:0]
-	wsDot.exp11 = wsDot.exp11[:0]
-	ws.exp11 = ws.exp11[:0]
 	wsDot.exp2 = wsDot.exp2[:0]
 	ws.exp2 = ws.exp2[:0]
 	wsDot.arg31 = wsDot.arg31[:0]
 	ws.arg31 = ws.arg31[:0]
 	wsDot.change = wsDot.change[:0]
 	ws.change = ws.change[:0]
-	wsDot.cell = wsDot.cell[:0]
-	ws.cell = ws.cell[:0]
+	wsDot.cell1 = wsDot.cell1[:0]
+	ws.cell1 = ws.cell1[:0]
 	wsDot.tanh = wsDot.tanh[:0]
 	ws.tanh = ws.tanh[:0]
-	wsDot.hidden = wsDot.hidden[:0]
-	ws.hidden = ws.hidden[:0]
-	wsDot.x1 = wsDot.x1[:0]
-	ws.x1 = ws.x1[:0]
+	wsDot.hidden1 = wsDot.hidden1[:0]
+	ws.hidden1 = ws.hidden1[:0]
+	wsDot.t13 = wsDot.t13[:0]
+	ws.t13 = ws.t13[:0]
 	wsDot.exp3 = wsDot.exp3[:0]
 	ws.exp3 = ws.exp3[:0]
-	wsDot.arg4 = wsDot.arg4[:0]
-	ws.arg4 = ws.arg4[:0]
-	var r9Dot float64
-	var r9 float64
+	wsDot.arg41 = wsDot.arg41[:0]
+	ws.arg41 = ws.arg41[:0]
+	var hiddenBarDot []float64
+	var hiddenBar []float64
+	var hiddenDot []float64
+	var hidden []float64
+	var cellBarDot []float64
+	var cellBar []float64
+	var cellDot []float64
+	var cell []float64
 	var expDot float64
 	var exp float64
 	var exp1Dot float64
@@ -4637,10 +5007,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	extraBar := pBar[8*d.Layers*b:]
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	var tBarDot []float64
-	var tBar []float64
-	var tDot []float64
-	var t []float64
 	view := d.State
 	n := len([]float64(nil))
 	n1 := n + len(view)
@@ -4656,14 +5022,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		grownBarDot = make([]float64, n1, cap(grown))
 		grownBar = make([]float64, n1, cap(grown))
 	}
-	tBarDot = grownBarDot
-	tBar = grownBar
-	tDot = grownDot
-	t = grown
-	stateBarDot := tBarDot
-	stateBar := tBar
-	stateDot := tDot
-	state := t
 	if cap(ws.t1Bar) < b {
 		wsDot.t1Bar = make([]float64, b)
 		ws.t1Bar = make([]float64, b)
@@ -4672,14 +5030,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(ws.t1Bar[:b])
 	t1BarDot := wsDot.t1Bar[0:b:b]
 	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t11) < b {
-		wsDot.t11 = make([]float64, b)
-		ws.t11 = make([]float64, b)
+	if cap(ws.t14) < b {
+		wsDot.t14 = make([]float64, b)
+		ws.t14 = make([]float64, b)
 	}
-	clear(wsDot.t11[:b])
-	clear(ws.t11[:b])
-	t1Dot := wsDot.t11[0:b:b]
-	t1 := ws.t11[0:b:b]
+	clear(wsDot.t14[:b])
+	clear(ws.t14[:b])
+	t1Dot := wsDot.t14[0:b:b]
+	t1 := ws.t14[0:b:b]
 	if cap(ws.t2Bar) < b {
 		wsDot.t2Bar = make([]float64, b)
 		ws.t2Bar = make([]float64, b)
@@ -4696,26 +5054,23 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(ws.t2[:b])
 	t2Dot := wsDot.t2[0:b:b]
 	t2 := ws.t2[0:b:b]
-	xBarDot := t1BarDot
-	xBar := t1Bar
-	xDot := t1Dot
-	x := t1
-	yBarDot := t2BarDot
-	yBar := t2Bar
-	yDot := t2Dot
-	y := t2
 	var totalDot float64
 	total := 0.0
 	chars := len(d.Text) / b
 	hi5 := chars - 1
 	for t3 := 0; t3 < hi5; t3++ {
-		hi := b
-		for i := 0; i < hi; i++ {
-			wsDot.x = append(wsDot.x, xDot[i])
-			ws.x = append(ws.x, x[i])
-			t12 := d.Text[t3*b+i]
-			xDot[i] = t12 * extraDot[i]
-			x[i] = t12 * extra[i]
+		if 0 < b {
+			t11Dot := t1Dot[:len(t1):len(t1)][:b]
+			t11 := t1[:len(t1):len(t1)][:b]
+			extra1Dot := extraDot[:len(extra):len(extra)][:b]
+			extra1 := extra[:len(extra):len(extra)][:b]
+			for i := 0; i < b; i++ {
+				wsDot.t1 = append(wsDot.t1, t11Dot[i])
+				ws.t1 = append(ws.t1, t11[i])
+				t := d.Text[t3*b+i]
+				t11Dot[i] = t * extra1Dot[i]
+				t11[i] = t * extra1[i]
+			}
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -4727,212 +5082,253 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			_ = pBar[(8*k+4)*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			_ = stateBarDot[2*k*b:]
-			_ = stateBar[2*k*b:]
-			hiddenDot := stateDot[2*k*b:]
-			hidden := state[2*k*b:]
-			_ = stateBarDot[(2*k+1)*b:]
-			_ = stateBar[(2*k+1)*b:]
-			cellDot := stateDot[(2*k+1)*b:]
-			cell := state[(2*k+1)*b:]
-			hi1 := b
-			for i1 := 0; i1 < hi1; i1++ {
-				t13 := x[i1]
-				t14 := w[i1]
-				x1Dot := xDot[i1]*t14 + t13*wDot[i1] + biasDot[i1]
-				x1 := t13*t14 + bias[i1]
-				argDot := -x1Dot
-				arg := -x1
-				wsDot.exp1 = append(wsDot.exp1, expDot)
-				ws.exp1 = append(ws.exp1, exp)
-				t15 := math.Exp(arg)
-				var d1 float64
-				if argDot != 0 {
-					d1 += argDot * t15
+			wsDot.hiddenBar = append(wsDot.hiddenBar, hiddenBarDot)
+			ws.hiddenBar = append(ws.hiddenBar, hiddenBar)
+			hiddenBarDot = grownBarDot[2*k*b:]
+			hiddenBar = grownBar[2*k*b:]
+			wsDot.hidden = append(wsDot.hidden, hiddenDot)
+			ws.hidden = append(ws.hidden, hidden)
+			hiddenDot = grownDot[2*k*b:]
+			hidden = grown[2*k*b:]
+			wsDot.cellBar = append(wsDot.cellBar, cellBarDot)
+			ws.cellBar = append(ws.cellBar, cellBar)
+			cellBarDot = grownBarDot[(2*k+1)*b:]
+			cellBar = grownBar[(2*k+1)*b:]
+			wsDot.cell = append(wsDot.cell, cellDot)
+			ws.cell = append(ws.cell, cell)
+			cellDot = grownDot[(2*k+1)*b:]
+			cell = grown[(2*k+1)*b:]
+			if 0 < b {
+				t12Dot := t1Dot[:len(t1):len(t1)][:b]
+				t12 := t1[:len(t1):len(t1)][:b]
+				w2Dot := wDot[:len(w):len(w)][:b]
+				w2 := w[:len(w):len(w)][:b]
+				bias1Dot := biasDot[:len(bias):len(bias)][:b]
+				bias1 := bias[:len(bias):len(bias)][:b]
+				hidden1Dot := hiddenDot[:len(hidden):len(hidden)][:b]
+				hidden1 := hidden[:len(hidden):len(hidden)][:b]
+				w3Dot := wDot[b:len(w):len(w)][:b]
+				w3 := w[b:len(w):len(w)][:b]
+				bias2Dot := biasDot[b:len(bias):len(bias)][:b]
+				bias2 := bias[b:len(bias):len(bias)][:b]
+				w4Dot := wDot[2*b : len(w) : len(w)][:b]
+				w4 := w[2*b : len(w) : len(w)][:b]
+				bias3Dot := biasDot[2*b : len(bias) : len(bias)][:b]
+				bias3 := bias[2*b : len(bias) : len(bias)][:b]
+				w5Dot := wDot[3*b : len(w) : len(w)][:b]
+				w5 := w[3*b : len(w) : len(w)][:b]
+				bias4Dot := biasDot[3*b : len(bias) : len(bias)][:b]
+				bias4 := bias[3*b : len(bias) : len(bias)][:b]
+				cell1Dot := cellDot[:len(cell):len(cell)][:b]
+				cell1 := cell[:len(cell):len(cell)][:b]
+				for i1 := 0; i1 < b; i1++ {
+					t17 := t12[i1]
+					t18 := w2[i1]
+					x1Dot := t12Dot[i1]*t18 + t17*w2Dot[i1] + bias1Dot[i1]
+					x1 := t17*t18 + bias1[i1]
+					argDot := -x1Dot
+					arg := -x1
+					wsDot.exp = append(wsDot.exp, expDot)
+					ws.exp = append(ws.exp, exp)
+					t19 := math.Exp(arg)
+					var d1 float64
+					if argDot != 0 {
+						d1 += argDot * t19
+					}
+					expDot = d1
+					exp = t19
+					t20 := 1 + exp
+					t23 := 1 / t20
+					forgetDot := -(t23 * expDot) / t20
+					forget := t23
+					t24 := hidden1[i1]
+					t25 := w3[i1]
+					x2Dot := hidden1Dot[i1]*t25 + t24*w3Dot[i1] + bias2Dot[i1]
+					x2 := t24*t25 + bias2[i1]
+					arg1Dot := -x2Dot
+					arg1 := -x2
+					wsDot.exp1 = append(wsDot.exp1, exp1Dot)
+					ws.exp1 = append(ws.exp1, exp1)
+					t26 := math.Exp(arg1)
+					var d2 float64
+					if arg1Dot != 0 {
+						d2 += arg1Dot * t26
+					}
+					exp1Dot = d2
+					exp1 = t26
+					t27 := 1 + exp1
+					t28 := 1 / t27
+					inDot := -(t28 * exp1Dot) / t27
+					in := t28
+					t29 := t12[i1]
+					t30 := w4[i1]
+					x3Dot := t12Dot[i1]*t30 + t29*w4Dot[i1] + bias3Dot[i1]
+					x3 := t29*t30 + bias3[i1]
+					arg2Dot := -x3Dot
+					arg2 := -x3
+					wsDot.exp2 = append(wsDot.exp2, exp2Dot)
+					ws.exp2 = append(ws.exp2, exp2)
+					t32 := math.Exp(arg2)
+					var d3 float64
+					if arg2Dot != 0 {
+						d3 += arg2Dot * t32
+					}
+					exp2Dot = d3
+					exp2 = t32
+					t33 := 1 + exp2
+					t34 := 1 / t33
+					outDot := -(t34 * exp2Dot) / t33
+					out := t34
+					wsDot.arg31 = append(wsDot.arg31, arg3Dot)
+					ws.arg31 = append(ws.arg31, arg3)
+					t35 := hidden1[i1]
+					t36 := w5[i1]
+					arg3Dot = hidden1Dot[i1]*t36 + t35*w5Dot[i1] + bias4Dot[i1]
+					arg3 = t35*t36 + bias4[i1]
+					wsDot.change = append(wsDot.change, changeDot)
+					ws.change = append(ws.change, change)
+					t37 := math.Tanh(arg3)
+					changeDot = arg3Dot * rt.Sechsq(arg3)
+					change = t37
+					wsDot.cell1 = append(wsDot.cell1, cell1Dot[i1])
+					ws.cell1 = append(ws.cell1, cell1[i1])
+					t38 := cell1[i1]
+					cell1Dot[i1] = cell1Dot[i1]*forget + t38*forgetDot + (inDot*change + in*changeDot)
+					cell1[i1] = t38*forget + in*change
+					wsDot.tanh = append(wsDot.tanh, tanhDot)
+					ws.tanh = append(ws.tanh, tanh)
+					t39 := cell1[i1]
+					t40 := math.Tanh(t39)
+					tanhDot = cell1Dot[i1] * rt.Sechsq(t39)
+					tanh = t40
+					wsDot.hidden1 = append(wsDot.hidden1, hidden1Dot[i1])
+					ws.hidden1 = append(ws.hidden1, hidden1[i1])
+					hidden1Dot[i1] = outDot*tanh + out*tanhDot
+					hidden1[i1] = out * tanh
+					wsDot.t13 = append(wsDot.t13, t12Dot[i1])
+					ws.t13 = append(ws.t13, t12[i1])
+					t12Dot[i1] = hidden1Dot[i1]
+					t12[i1] = hidden1[i1]
 				}
-				expDot = d1
-				exp = t15
-				t16 := 1 + exp
-				t17 := 1 / t16
-				r1Dot := -(t17 * expDot) / t16
-				r1 := t17
-				t18 := hidden[i1]
-				t19 := w[b+i1]
-				x2Dot := hiddenDot[i1]*t19 + t18*wDot[b+i1] + biasDot[b+i1]
-				x2 := t18*t19 + bias[b+i1]
-				arg1Dot := -x2Dot
-				arg1 := -x2
-				wsDot.exp11 = append(wsDot.exp11, exp1Dot)
-				ws.exp11 = append(ws.exp11, exp1)
-				t20 := math.Exp(arg1)
-				var d2 float64
-				if arg1Dot != 0 {
-					d2 += arg1Dot * t20
-				}
-				exp1Dot = d2
-				exp1 = t20
-				t21 := 1 + exp1
-				t22 := 1 / t21
-				r2Dot := -(t22 * exp1Dot) / t21
-				r2 := t22
-				t23 := x[i1]
-				t24 := w[2*b+i1]
-				x3Dot := xDot[i1]*t24 + t23*wDot[2*b+i1] + biasDot[2*b+i1]
-				x3 := t23*t24 + bias[2*b+i1]
-				arg2Dot := -x3Dot
-				arg2 := -x3
-				wsDot.exp2 = append(wsDot.exp2, exp2Dot)
-				ws.exp2 = append(ws.exp2, exp2)
-				t25 := math.Exp(arg2)
-				var d3 float64
-				if arg2Dot != 0 {
-					d3 += arg2Dot * t25
-				}
-				exp2Dot = d3
-				exp2 = t25
-				t26 := 1 + exp2
-				t27 := 1 / t26
-				r3Dot := -(t27 * exp2Dot) / t26
-				r3 := t27
-				wsDot.arg31 = append(wsDot.arg31, arg3Dot)
-				ws.arg31 = append(ws.arg31, arg3)
-				t28 := hidden[i1]
-				t29 := w[3*b+i1]
-				arg3Dot = hiddenDot[i1]*t29 + t28*wDot[3*b+i1] + biasDot[3*b+i1]
-				arg3 = t28*t29 + bias[3*b+i1]
-				wsDot.change = append(wsDot.change, changeDot)
-				ws.change = append(ws.change, change)
-				t30 := math.Tanh(arg3)
-				changeDot = arg3Dot * rt.Sechsq(arg3)
-				change = t30
-				wsDot.cell = append(wsDot.cell, cellDot[i1])
-				ws.cell = append(ws.cell, cell[i1])
-				t32 := cell[i1]
-				cellDot[i1] = cellDot[i1]*r1 + t32*r1Dot + (r2Dot*change + r2*changeDot)
-				cell[i1] = t32*r1 + r2*change
-				wsDot.tanh = append(wsDot.tanh, tanhDot)
-				ws.tanh = append(ws.tanh, tanh)
-				t33 := cell[i1]
-				t34 := math.Tanh(t33)
-				tanhDot = cellDot[i1] * rt.Sechsq(t33)
-				tanh = t34
-				wsDot.hidden = append(wsDot.hidden, hiddenDot[i1])
-				ws.hidden = append(ws.hidden, hidden[i1])
-				hiddenDot[i1] = r3Dot*tanh + r3*tanhDot
-				hidden[i1] = r3 * tanh
-				wsDot.x1 = append(wsDot.x1, xDot[i1])
-				ws.x1 = append(ws.x1, x[i1])
-				xDot[i1] = hiddenDot[i1]
-				x[i1] = hidden[i1]
 			}
 		}
 		var sumDot float64
 		sum := 0.0
-		hi3 := b
-		for i2 := 0; i2 < hi3; i2++ {
-			t35 := x[i2]
-			t36 := extra[b+i2]
-			yDot[i2] = xDot[i2]*t36 + t35*extraDot[b+i2] + extraDot[2*b+i2]
-			y[i2] = t35*t36 + extra[2*b+i2]
-			wsDot.exp3 = append(wsDot.exp3, exp3Dot)
-			ws.exp3 = append(ws.exp3, exp3)
-			t37 := y[i2]
-			t38 := math.Exp(t37)
-			var d4 float64
-			t39 := yDot[i2]
-			if t39 != 0 {
-				d4 += t39 * t38
+		if 0 < b {
+			t13Dot := t1Dot[:len(t1):len(t1)][:b]
+			t13 := t1[:len(t1):len(t1)][:b]
+			extra2Dot := extraDot[b:len(extra):len(extra)][:b]
+			extra2 := extra[b:len(extra):len(extra)][:b]
+			extra3Dot := extraDot[2*b : len(extra) : len(extra)][:b]
+			extra3 := extra[2*b : len(extra) : len(extra)][:b]
+			t21Dot := t2Dot[:len(t2):len(t2)][:b]
+			t21 := t2[:len(t2):len(t2)][:b]
+			for i2 := 0; i2 < b; i2++ {
+				t41 := t13[i2]
+				t42 := extra2[i2]
+				t21Dot[i2] = t13Dot[i2]*t42 + t41*extra2Dot[i2] + extra3Dot[i2]
+				t21[i2] = t41*t42 + extra3[i2]
+				wsDot.exp3 = append(wsDot.exp3, exp3Dot)
+				ws.exp3 = append(ws.exp3, exp3)
+				t43 := t21[i2]
+				t44 := math.Exp(t43)
+				var d4 float64
+				t45 := t21Dot[i2]
+				if t45 != 0 {
+					d4 += t45 * t44
+				}
+				exp3Dot = d4
+				exp3 = t44
+				sumDot += exp3Dot
+				sum += exp3
 			}
-			exp3Dot = d4
-			exp3 = t38
-			sumDot += exp3Dot
-			sum += exp3
 		}
-		wsDot.arg4 = append(wsDot.arg4, arg4Dot)
-		ws.arg4 = append(ws.arg4, arg4)
+		wsDot.arg41 = append(wsDot.arg41, arg4Dot)
+		ws.arg41 = append(ws.arg41, arg4)
 		arg4Dot = sumDot
 		arg4 = 2 + sum
-		t40 := math.Log(arg4)
+		t46 := math.Log(arg4)
 		var d5 float64
 		if arg4Dot != 0 {
 			d5 += arg4Dot * (1 / arg4)
 		}
 		normDot := d5
-		norm := t40
-		hi4 := b
-		for i3 := 0; i3 < hi4; i3++ {
-			t41 := d.Text[(t3+1)*b+i3]
-			totalDot += t41 * (yDot[i3] - normDot)
-			total += t41 * (y[i3] - norm)
+		norm := t46
+		if 0 < b {
+			t22Dot := t2Dot[:len(t2):len(t2)][:b]
+			t22 := t2[:len(t2):len(t2)][:b]
+			for i3 := 0; i3 < b; i3++ {
+				t47 := d.Text[(t3+1)*b+i3]
+				totalDot += t47 * (t22Dot[i3] - normDot)
+				total += t47 * (t22[i3] - norm)
+			}
 		}
 	}
-	t42 := float64((chars - 1) * b)
-	quoDot := -totalDot / t42
-	quo := -total / t42
-	r9Dot = quoDot
-	r9 = quo
-	r8Dot = r9Dot
-	r8 = r9
+	t48 := float64((chars - 1) * b)
+	r5Dot = -totalDot / t48
+	r5 = -total / t48
 	var totalBar float64
-	var quoBar float64
-	t11 := rBar
-	rBar = 0
-	quoBar += t11
-	if quoBar != 0 {
-		r7 := quoBar / float64((chars-1)*b)
-		totalBar -= r7
+	if rBar != 0 {
+		totalBar -= rBar / float64((chars-1)*b)
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
-		hi6 := b
 		hi21 := d.Layers
-		var sumBarDot float64
-		var sumBar float64
-		hi31 := b
 		var arg4BarDot float64
 		var arg4Bar float64
 		var normBar float64
-		hi41 := b
-		for i31 := hi41 - 1; i31 > -1; i31-- {
-			t10 := totalBar * d.Text[(t31+1)*b+i31]
-			yBar[i31] += t10
-			normBar -= t10
+		if b > 0 {
+			_ = t2BarDot[:len(t2Bar):len(t2Bar)][:b]
+			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
+			for i31 := b - 1; i31 > -1; i31-- {
+				t10 := totalBar * d.Text[(t31+1)*b+i31]
+				t2Bar1[i31] += t10
+				normBar -= t10
+			}
 		}
 		if normBar != 0 {
-			t43 := 1 / arg4
-			arg4BarDot += normBar * (-(t43 * arg4Dot) / arg4)
-			arg4Bar += normBar * t43
+			t49 := 1 / arg4
+			arg4BarDot += normBar * (-(t49 * arg4Dot) / arg4)
+			arg4Bar += normBar * t49
 		}
-		sumBarDot += arg4BarDot
-		sumBar += arg4Bar
-		arg4Dot = wsDot.arg4[len(ws.arg4)-1]
-		arg4 = ws.arg4[len(ws.arg4)-1]
-		wsDot.arg4 = wsDot.arg4[:len(ws.arg4)-1]
-		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
-		for i21 := hi31 - 1; i21 > -1; i21-- {
-			var exp3BarDot float64
-			var exp3Bar float64
-			exp3BarDot += sumBarDot
-			exp3Bar += sumBar
-			if exp3Bar != 0 {
-				yBarDot[i21] += exp3BarDot*exp3 + exp3Bar*exp3Dot
-				yBar[i21] += exp3Bar * exp3
+		arg4Dot = wsDot.arg41[len(ws.arg41)-1]
+		arg4 = ws.arg41[len(ws.arg41)-1]
+		wsDot.arg41 = wsDot.arg41[:len(ws.arg41)-1]
+		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
+		if b > 0 {
+			t2Bar2Dot := t2BarDot[:len(t2Bar):len(t2Bar)][:b]
+			t2Bar2 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
+			extra4Dot := extraDot[b:len(extra):len(extra)][:b]
+			extra4 := extra[b:len(extra):len(extra)][:b]
+			t1Bar1Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
+			t1Bar1 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+			t14Dot := t1Dot[:len(t1):len(t1)][:b]
+			t14 := t1[:len(t1):len(t1)][:b]
+			extraBar1Dot := extraBarDot[b:len(extraBar):len(extraBar)][:b]
+			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
+			extraBar2Dot := extraBarDot[2*b : len(extraBar) : len(extraBar)][:b]
+			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
+			for i21 := b - 1; i21 > -1; i21-- {
+				if arg4Bar != 0 {
+					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
+					t2Bar2[i21] += arg4Bar * exp3
+				}
+				exp3Dot = wsDot.exp3[len(ws.exp3)-1]
+				exp3 = ws.exp3[len(ws.exp3)-1]
+				wsDot.exp3 = wsDot.exp3[:len(ws.exp3)-1]
+				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
+				t9Dot := t2Bar2Dot[i21]
+				t9 := t2Bar2[i21]
+				t2Bar2Dot[i21] = 0
+				t2Bar2[i21] = 0
+				t50 := extra4[i21]
+				t1Bar1Dot[i21] += t9Dot*t50 + t9*extra4Dot[i21]
+				t1Bar1[i21] += t9 * t50
+				t51 := t14[i21]
+				extraBar1Dot[i21] += t9Dot*t51 + t9*t14Dot[i21]
+				extraBar1[i21] += t9 * t51
+				extraBar2Dot[i21] += t9Dot
+				extraBar2[i21] += t9
 			}
-			exp3Dot = wsDot.exp3[len(ws.exp3)-1]
-			exp3 = ws.exp3[len(ws.exp3)-1]
-			wsDot.exp3 = wsDot.exp3[:len(ws.exp3)-1]
-			ws.exp3 = ws.exp3[:len(ws.exp3)-1]
-			t9Dot := yBarDot[i21]
-			t9 := yBar[i21]
-			yBarDot[i21] = 0
-			yBar[i21] = 0
-			t44 := extra[b+i21]
-			xBarDot[i21] += t9Dot*t44 + t9*extraDot[b+i21]
-			xBar[i21] += t9 * t44
-			t45 := x[i21]
-			extraBarDot[b+i21] += t9Dot*t45 + t9*xDot[i21]
-			extraBar[b+i21] += t9 * t45
-			extraBarDot[2*b+i21] += t9Dot
-			extraBar[2*b+i21] += t9
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1Dot := pBarDot[8*k1*b:]
@@ -4941,225 +5337,252 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			w1 := p[8*k1*b:]
 			biasBar1Dot := pBarDot[(8*k1+4)*b:]
 			biasBar1 := pBar[(8*k1+4)*b:]
-			hiddenBar1Dot := stateBarDot[2*k1*b:]
-			hiddenBar1 := stateBar[2*k1*b:]
-			hidden1Dot := stateDot[2*k1*b:]
-			hidden1 := state[2*k1*b:]
-			cellBar1Dot := stateBarDot[(2*k1+1)*b:]
-			cellBar1 := stateBar[(2*k1+1)*b:]
-			cell1Dot := stateDot[(2*k1+1)*b:]
-			cell1 := state[(2*k1+1)*b:]
-			hi11 := b
-			for i11 := hi11 - 1; i11 > -1; i11-- {
-				var x1BarDot float64
-				var x1Bar float64
-				var argBarDot float64
-				var argBar float64
-				var expBarDot float64
-				var expBar float64
-				t46 := 1 + exp
-				t47 := 1 / t46
-				r11Dot := -(t47 * expDot) / t46
-				r11 := t47
-				var r1BarDot float64
-				var r1Bar float64
-				var x2BarDot float64
-				var x2Bar float64
-				var arg1BarDot float64
-				var arg1Bar float64
-				var exp1BarDot float64
-				var exp1Bar float64
-				t48 := 1 + exp1
-				t49 := 1 / t48
-				r21Dot := -(t49 * exp1Dot) / t48
-				r21 := t49
-				var r2BarDot float64
-				var r2Bar float64
-				var x3BarDot float64
-				var x3Bar float64
-				var arg2BarDot float64
-				var arg2Bar float64
-				var exp2BarDot float64
-				var exp2Bar float64
-				t50 := 1 + exp2
-				t51 := 1 / t50
-				r31Dot := -(t51 * exp2Dot) / t50
-				r31 := t51
-				var r3BarDot float64
-				var r3Bar float64
-				var arg3BarDot float64
-				var arg3Bar float64
-				var changeBarDot float64
-				var changeBar float64
-				var tanhBarDot float64
-				var tanhBar float64
-				t8Dot := xBarDot[i11]
-				t8 := xBar[i11]
-				xBarDot[i11] = 0
-				xBar[i11] = 0
-				xDot[i11] = wsDot.x1[len(ws.x1)-1]
-				x[i11] = ws.x1[len(ws.x1)-1]
-				wsDot.x1 = wsDot.x1[:len(ws.x1)-1]
-				ws.x1 = ws.x1[:len(ws.x1)-1]
-				hiddenBar1Dot[i11] += t8Dot
-				hiddenBar1[i11] += t8
-				t7Dot := hiddenBar1Dot[i11]
-				t7 := hiddenBar1[i11]
-				hiddenBar1Dot[i11] = 0
-				hiddenBar1[i11] = 0
-				hidden1Dot[i11] = wsDot.hidden[len(ws.hidden)-1]
-				hidden1[i11] = ws.hidden[len(ws.hidden)-1]
-				wsDot.hidden = wsDot.hidden[:len(ws.hidden)-1]
-				ws.hidden = ws.hidden[:len(ws.hidden)-1]
-				r3BarDot += t7Dot*tanh + t7*tanhDot
-				r3Bar += t7 * tanh
-				tanhBarDot += t7Dot*r31 + t7*r31Dot
-				tanhBar += t7 * r31
-				t52 := cell1[i11]
-				t53 := rt.Sechsq(t52)
-				var d6 float64
-				t54 := cell1Dot[i11]
-				if t54 != 0 {
-					d6 += t54 * (-2 * t53 * math.Tanh(t52))
+			if b > 0 {
+				t1Bar2Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
+				t1Bar2 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+				t15Dot := t1Dot[:len(t1):len(t1)][:b]
+				t15 := t1[:len(t1):len(t1)][:b]
+				hiddenBar1Dot := hiddenBarDot[:len(hiddenBar):len(hiddenBar)][:b]
+				hiddenBar1 := hiddenBar[:len(hiddenBar):len(hiddenBar)][:b]
+				hidden2Dot := hiddenDot[:len(hidden):len(hidden)][:b]
+				hidden2 := hidden[:len(hidden):len(hidden)][:b]
+				cell2Dot := cellDot[:len(cell):len(cell)][:b]
+				cell2 := cell[:len(cell):len(cell)][:b]
+				cellBar1Dot := cellBarDot[:len(cellBar):len(cellBar)][:b]
+				cellBar1 := cellBar[:len(cellBar):len(cellBar)][:b]
+				w11Dot := w1Dot[3*b : len(w1) : len(w1)][:b]
+				w11 := w1[3*b : len(w1) : len(w1)][:b]
+				wBar11Dot := wBar1Dot[3*b : len(wBar1) : len(wBar1)][:b]
+				wBar11 := wBar1[3*b : len(wBar1) : len(wBar1)][:b]
+				biasBar11Dot := biasBar1Dot[3*b : len(biasBar1) : len(biasBar1)][:b]
+				biasBar11 := biasBar1[3*b : len(biasBar1) : len(biasBar1)][:b]
+				w12Dot := w1Dot[2*b : len(w1) : len(w1)][:b]
+				w12 := w1[2*b : len(w1) : len(w1)][:b]
+				wBar12Dot := wBar1Dot[2*b : len(wBar1) : len(wBar1)][:b]
+				wBar12 := wBar1[2*b : len(wBar1) : len(wBar1)][:b]
+				biasBar12Dot := biasBar1Dot[2*b : len(biasBar1) : len(biasBar1)][:b]
+				biasBar12 := biasBar1[2*b : len(biasBar1) : len(biasBar1)][:b]
+				w13Dot := w1Dot[b:len(w1):len(w1)][:b]
+				w13 := w1[b:len(w1):len(w1)][:b]
+				wBar13Dot := wBar1Dot[b:len(wBar1):len(wBar1)][:b]
+				wBar13 := wBar1[b:len(wBar1):len(wBar1)][:b]
+				biasBar13Dot := biasBar1Dot[b:len(biasBar1):len(biasBar1)][:b]
+				biasBar13 := biasBar1[b:len(biasBar1):len(biasBar1)][:b]
+				w14Dot := w1Dot[:len(w1):len(w1)][:b]
+				w14 := w1[:len(w1):len(w1)][:b]
+				wBar14Dot := wBar1Dot[:len(wBar1):len(wBar1)][:b]
+				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
+				biasBar14Dot := biasBar1Dot[:len(biasBar1):len(biasBar1)][:b]
+				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
+				for i11 := b - 1; i11 > -1; i11-- {
+					var argBarDot float64
+					var argBar float64
+					var expBarDot float64
+					var expBar float64
+					t52 := 1 + exp
+					t53 := 1 / t52
+					forget1Dot := -(t53 * expDot) / t52
+					forget1 := t53
+					var arg1BarDot float64
+					var arg1Bar float64
+					var exp1BarDot float64
+					var exp1Bar float64
+					t54 := 1 + exp1
+					t55 := 1 / t54
+					in1Dot := -(t55 * exp1Dot) / t54
+					in1 := t55
+					var arg2BarDot float64
+					var arg2Bar float64
+					var exp2BarDot float64
+					var exp2Bar float64
+					t56 := 1 + exp2
+					t57 := 1 / t56
+					out1Dot := -(t57 * exp2Dot) / t56
+					out1 := t57
+					t8Dot := t1Bar2Dot[i11]
+					t8 := t1Bar2[i11]
+					t1Bar2Dot[i11] = 0
+					t1Bar2[i11] = 0
+					t15Dot[i11] = wsDot.t13[len(ws.t13)-1]
+					t15[i11] = ws.t13[len(ws.t13)-1]
+					wsDot.t13 = wsDot.t13[:len(ws.t13)-1]
+					ws.t13 = ws.t13[:len(ws.t13)-1]
+					hiddenBar1Dot[i11] += t8Dot
+					hiddenBar1[i11] += t8
+					t7Dot := hiddenBar1Dot[i11]
+					t7 := hiddenBar1[i11]
+					hiddenBar1Dot[i11] = 0
+					hiddenBar1[i11] = 0
+					hidden2Dot[i11] = wsDot.hidden1[len(ws.hidden1)-1]
+					hidden2[i11] = ws.hidden1[len(ws.hidden1)-1]
+					wsDot.hidden1 = wsDot.hidden1[:len(ws.hidden1)-1]
+					ws.hidden1 = ws.hidden1[:len(ws.hidden1)-1]
+					outBarDot := t7Dot*tanh + t7*tanhDot
+					outBar := t7 * tanh
+					t58 := cell2[i11]
+					t59 := rt.Sechsq(t58)
+					var d6 float64
+					t60 := cell2Dot[i11]
+					if t60 != 0 {
+						d6 += t60 * (-2 * t59 * math.Tanh(t58))
+					}
+					t61 := t7 * out1
+					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t59 + t61*d6
+					cellBar1[i11] += t61 * t59
+					tanhDot = wsDot.tanh[len(ws.tanh)-1]
+					tanh = ws.tanh[len(ws.tanh)-1]
+					wsDot.tanh = wsDot.tanh[:len(ws.tanh)-1]
+					ws.tanh = ws.tanh[:len(ws.tanh)-1]
+					t6Dot := cellBar1Dot[i11]
+					t6 := cellBar1[i11]
+					cellBar1Dot[i11] = 0
+					cellBar1[i11] = 0
+					cell2Dot[i11] = wsDot.cell1[len(ws.cell1)-1]
+					cell2[i11] = ws.cell1[len(ws.cell1)-1]
+					wsDot.cell1 = wsDot.cell1[:len(ws.cell1)-1]
+					ws.cell1 = ws.cell1[:len(ws.cell1)-1]
+					cellBar1Dot[i11] += t6Dot*forget1 + t6*forget1Dot
+					cellBar1[i11] += t6 * forget1
+					t62 := cell2[i11]
+					forgetBarDot := t6Dot*t62 + t6*cell2Dot[i11]
+					forgetBar := t6 * t62
+					inBarDot := t6Dot*change + t6*changeDot
+					inBar := t6 * change
+					t63 := rt.Sechsq(arg3)
+					var d7 float64
+					if arg3Dot != 0 {
+						d7 += arg3Dot * (-2 * t63 * math.Tanh(arg3))
+					}
+					t64 := t6 * in1
+					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t63 + t64*d7
+					arg3Bar := t64 * t63
+					changeDot = wsDot.change[len(ws.change)-1]
+					change = ws.change[len(ws.change)-1]
+					wsDot.change = wsDot.change[:len(ws.change)-1]
+					ws.change = ws.change[:len(ws.change)-1]
+					t65 := w11[i11]
+					hiddenBar1Dot[i11] += arg3BarDot*t65 + arg3Bar*w11Dot[i11]
+					hiddenBar1[i11] += arg3Bar * t65
+					t66 := hidden2[i11]
+					wBar11Dot[i11] += arg3BarDot*t66 + arg3Bar*hidden2Dot[i11]
+					wBar11[i11] += arg3Bar * t66
+					biasBar11Dot[i11] += arg3BarDot
+					biasBar11[i11] += arg3Bar
+					arg3Dot = wsDot.arg31[len(ws.arg31)-1]
+					arg3 = ws.arg31[len(ws.arg31)-1]
+					wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
+					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
+					if outBar != 0 {
+						t67 := 1 + exp2
+						t68 := outBar / t67
+						exp2BarDot -= (outBarDot-t68*exp2Dot)/t67*out1 + t68*out1Dot
+						exp2Bar -= t68 * out1
+					}
+					if exp2Bar != 0 {
+						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
+						arg2Bar += exp2Bar * exp2
+					}
+					exp2Dot = wsDot.exp2[len(ws.exp2)-1]
+					exp2 = ws.exp2[len(ws.exp2)-1]
+					wsDot.exp2 = wsDot.exp2[:len(ws.exp2)-1]
+					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+					x3BarDot := -arg2BarDot
+					x3Bar := -arg2Bar
+					t69 := w12[i11]
+					t1Bar2Dot[i11] += x3BarDot*t69 + x3Bar*w12Dot[i11]
+					t1Bar2[i11] += x3Bar * t69
+					t70 := t15[i11]
+					wBar12Dot[i11] += x3BarDot*t70 + x3Bar*t15Dot[i11]
+					wBar12[i11] += x3Bar * t70
+					biasBar12Dot[i11] += x3BarDot
+					biasBar12[i11] += x3Bar
+					if inBar != 0 {
+						t71 := 1 + exp1
+						t72 := inBar / t71
+						exp1BarDot -= (inBarDot-t72*exp1Dot)/t71*in1 + t72*in1Dot
+						exp1Bar -= t72 * in1
+					}
+					if exp1Bar != 0 {
+						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
+						arg1Bar += exp1Bar * exp1
+					}
+					exp1Dot = wsDot.exp1[len(ws.exp1)-1]
+					exp1 = ws.exp1[len(ws.exp1)-1]
+					wsDot.exp1 = wsDot.exp1[:len(ws.exp1)-1]
+					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+					x2BarDot := -arg1BarDot
+					x2Bar := -arg1Bar
+					t73 := w13[i11]
+					hiddenBar1Dot[i11] += x2BarDot*t73 + x2Bar*w13Dot[i11]
+					hiddenBar1[i11] += x2Bar * t73
+					t74 := hidden2[i11]
+					wBar13Dot[i11] += x2BarDot*t74 + x2Bar*hidden2Dot[i11]
+					wBar13[i11] += x2Bar * t74
+					biasBar13Dot[i11] += x2BarDot
+					biasBar13[i11] += x2Bar
+					if forgetBar != 0 {
+						t75 := 1 + exp
+						t76 := forgetBar / t75
+						expBarDot -= (forgetBarDot-t76*expDot)/t75*forget1 + t76*forget1Dot
+						expBar -= t76 * forget1
+					}
+					if expBar != 0 {
+						argBarDot += expBarDot*exp + expBar*expDot
+						argBar += expBar * exp
+					}
+					expDot = wsDot.exp[len(ws.exp)-1]
+					exp = ws.exp[len(ws.exp)-1]
+					wsDot.exp = wsDot.exp[:len(ws.exp)-1]
+					ws.exp = ws.exp[:len(ws.exp)-1]
+					x1BarDot := -argBarDot
+					x1Bar := -argBar
+					t77 := w14[i11]
+					t1Bar2Dot[i11] += x1BarDot*t77 + x1Bar*w14Dot[i11]
+					t1Bar2[i11] += x1Bar * t77
+					t78 := t15[i11]
+					wBar14Dot[i11] += x1BarDot*t78 + x1Bar*t15Dot[i11]
+					wBar14[i11] += x1Bar * t78
+					biasBar14Dot[i11] += x1BarDot
+					biasBar14[i11] += x1Bar
 				}
-				cellBar1Dot[i11] += tanhBarDot*t53 + tanhBar*d6
-				cellBar1[i11] += tanhBar * t53
-				tanhDot = wsDot.tanh[len(ws.tanh)-1]
-				tanh = ws.tanh[len(ws.tanh)-1]
-				wsDot.tanh = wsDot.tanh[:len(ws.tanh)-1]
-				ws.tanh = ws.tanh[:len(ws.tanh)-1]
-				t6Dot := cellBar1Dot[i11]
-				t6 := cellBar1[i11]
-				cellBar1Dot[i11] = 0
-				cellBar1[i11] = 0
-				cell1Dot[i11] = wsDot.cell[len(ws.cell)-1]
-				cell1[i11] = ws.cell[len(ws.cell)-1]
-				wsDot.cell = wsDot.cell[:len(ws.cell)-1]
-				ws.cell = ws.cell[:len(ws.cell)-1]
-				cellBar1Dot[i11] += t6Dot*r11 + t6*r11Dot
-				cellBar1[i11] += t6 * r11
-				t55 := cell1[i11]
-				r1BarDot += t6Dot*t55 + t6*cell1Dot[i11]
-				r1Bar += t6 * t55
-				r2BarDot += t6Dot*change + t6*changeDot
-				r2Bar += t6 * change
-				changeBarDot += t6Dot*r21 + t6*r21Dot
-				changeBar += t6 * r21
-				t56 := rt.Sechsq(arg3)
-				var d7 float64
-				if arg3Dot != 0 {
-					d7 += arg3Dot * (-2 * t56 * math.Tanh(arg3))
-				}
-				arg3BarDot += changeBarDot*t56 + changeBar*d7
-				arg3Bar += changeBar * t56
-				changeDot = wsDot.change[len(ws.change)-1]
-				change = ws.change[len(ws.change)-1]
-				wsDot.change = wsDot.change[:len(ws.change)-1]
-				ws.change = ws.change[:len(ws.change)-1]
-				t57 := w1[3*b+i11]
-				hiddenBar1Dot[i11] += arg3BarDot*t57 + arg3Bar*w1Dot[3*b+i11]
-				hiddenBar1[i11] += arg3Bar * t57
-				t58 := hidden1[i11]
-				wBar1Dot[3*b+i11] += arg3BarDot*t58 + arg3Bar*hidden1Dot[i11]
-				wBar1[3*b+i11] += arg3Bar * t58
-				biasBar1Dot[3*b+i11] += arg3BarDot
-				biasBar1[3*b+i11] += arg3Bar
-				arg3Dot = wsDot.arg31[len(ws.arg31)-1]
-				arg3 = ws.arg31[len(ws.arg31)-1]
-				wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
-				ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-				if r3Bar != 0 {
-					t59 := 1 + exp2
-					t60 := r3Bar / t59
-					r6Dot := (r3BarDot - t60*exp2Dot) / t59
-					r6 := t60
-					exp2BarDot -= r6Dot*r31 + r6*r31Dot
-					exp2Bar -= r6 * r31
-				}
-				if exp2Bar != 0 {
-					arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
-					arg2Bar += exp2Bar * exp2
-				}
-				exp2Dot = wsDot.exp2[len(ws.exp2)-1]
-				exp2 = ws.exp2[len(ws.exp2)-1]
-				wsDot.exp2 = wsDot.exp2[:len(ws.exp2)-1]
-				ws.exp2 = ws.exp2[:len(ws.exp2)-1]
-				x3BarDot -= arg2BarDot
-				x3Bar -= arg2Bar
-				t61 := w1[2*b+i11]
-				xBarDot[i11] += x3BarDot*t61 + x3Bar*w1Dot[2*b+i11]
-				xBar[i11] += x3Bar * t61
-				t62 := x[i11]
-				wBar1Dot[2*b+i11] += x3BarDot*t62 + x3Bar*xDot[i11]
-				wBar1[2*b+i11] += x3Bar * t62
-				biasBar1Dot[2*b+i11] += x3BarDot
-				biasBar1[2*b+i11] += x3Bar
-				if r2Bar != 0 {
-					t63 := 1 + exp1
-					t64 := r2Bar / t63
-					r5Dot := (r2BarDot - t64*exp1Dot) / t63
-					r5 := t64
-					exp1BarDot -= r5Dot*r21 + r5*r21Dot
-					exp1Bar -= r5 * r21
-				}
-				if exp1Bar != 0 {
-					arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
-					arg1Bar += exp1Bar * exp1
-				}
-				exp1Dot = wsDot.exp11[len(ws.exp11)-1]
-				exp1 = ws.exp11[len(ws.exp11)-1]
-				wsDot.exp11 = wsDot.exp11[:len(ws.exp11)-1]
-				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
-				x2BarDot -= arg1BarDot
-				x2Bar -= arg1Bar
-				t65 := w1[b+i11]
-				hiddenBar1Dot[i11] += x2BarDot*t65 + x2Bar*w1Dot[b+i11]
-				hiddenBar1[i11] += x2Bar * t65
-				t66 := hidden1[i11]
-				wBar1Dot[b+i11] += x2BarDot*t66 + x2Bar*hidden1Dot[i11]
-				wBar1[b+i11] += x2Bar * t66
-				biasBar1Dot[b+i11] += x2BarDot
-				biasBar1[b+i11] += x2Bar
-				if r1Bar != 0 {
-					t67 := 1 + exp
-					t68 := r1Bar / t67
-					r4Dot := (r1BarDot - t68*expDot) / t67
-					r4 := t68
-					expBarDot -= r4Dot*r11 + r4*r11Dot
-					expBar -= r4 * r11
-				}
-				if expBar != 0 {
-					argBarDot += expBarDot*exp + expBar*expDot
-					argBar += expBar * exp
-				}
-				expDot = wsDot.exp1[len(ws.exp1)-1]
-				exp = ws.exp1[len(ws.exp1)-1]
-				wsDot.exp1 = wsDot.exp1[:len(ws.exp1)-1]
-				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
-				x1BarDot -= argBarDot
-				x1Bar -= argBar
-				t69 := w1[i11]
-				xBarDot[i11] += x1BarDot*t69 + x1Bar*w1Dot[i11]
-				xBar[i11] += x1Bar * t69
-				t70 := x[i11]
-				wBar1Dot[i11] += x1BarDot*t70 + x1Bar*xDot[i11]
-				wBar1[i11] += x1Bar * t70
-				biasBar1Dot[i11] += x1BarDot
-				biasBar1[i11] += x1Bar
 			}
+			cellDot = wsDot.cell[len(ws.cell)-1]
+			cell = ws.cell[len(ws.cell)-1]
+			wsDot.cell = wsDot.cell[:len(ws.cell)-1]
+			ws.cell = ws.cell[:len(ws.cell)-1]
+			cellBarDot = wsDot.cellBar[len(ws.cellBar)-1]
+			cellBar = ws.cellBar[len(ws.cellBar)-1]
+			wsDot.cellBar = wsDot.cellBar[:len(ws.cellBar)-1]
+			ws.cellBar = ws.cellBar[:len(ws.cellBar)-1]
+			hiddenDot = wsDot.hidden[len(ws.hidden)-1]
+			hidden = ws.hidden[len(ws.hidden)-1]
+			wsDot.hidden = wsDot.hidden[:len(ws.hidden)-1]
+			ws.hidden = ws.hidden[:len(ws.hidden)-1]
+			hiddenBarDot = wsDot.hiddenBar[len(ws.hiddenBar)-1]
+			hiddenBar = ws.hiddenBar[len(ws.hiddenBar)-1]
+			wsDot.hiddenBar = wsDot.hiddenBar[:len(ws.hiddenBar)-1]
+			ws.hiddenBar = ws.hiddenBar[:len(ws.hiddenBar)-1]
 		}
-		for i4 := hi6 - 1; i4 > -1; i4-- {
-			t5Dot := xBarDot[i4]
-			t5 := xBar[i4]
-			xBarDot[i4] = 0
-			xBar[i4] = 0
-			xDot[i4] = wsDot.x[len(ws.x)-1]
-			x[i4] = ws.x[len(ws.x)-1]
-			wsDot.x = wsDot.x[:len(ws.x)-1]
-			ws.x = ws.x[:len(ws.x)-1]
-			t71 := d.Text[t31*b+i4]
-			extraBarDot[i4] += t5Dot * t71
-			extraBar[i4] += t5 * t71
+		if b > 0 {
+			t1Bar3Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
+			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
+			t16Dot := t1Dot[:len(t1):len(t1)][:b]
+			t16 := t1[:len(t1):len(t1)][:b]
+			extraBar3Dot := extraBarDot[:len(extraBar):len(extraBar)][:b]
+			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
+			for i4 := b - 1; i4 > -1; i4-- {
+				t5Dot := t1Bar3Dot[i4]
+				t5 := t1Bar3[i4]
+				t1Bar3Dot[i4] = 0
+				t1Bar3[i4] = 0
+				t16Dot[i4] = wsDot.t1[len(ws.t1)-1]
+				t16[i4] = ws.t1[len(ws.t1)-1]
+				wsDot.t1 = wsDot.t1[:len(ws.t1)-1]
+				ws.t1 = ws.t1[:len(ws.t1)-1]
+				t79 := d.Text[t31*b+i4]
+				extraBar3Dot[i4] += t5Dot * t79
+				extraBar3[i4] += t5 * t79
+			}
 		}
 	}
 	n2 := len(view)
@@ -5249,13 +5672,13 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		for i := 0; i < d; i++ {
 			qDot := icfDot[j*tri+i]
 			q := icf[j*tri+i]
-			t3 := math.Exp(q)
+			t := math.Exp(q)
 			var d1 float64
 			if qDot != 0 {
-				d1 += qDot * t3
+				d1 += qDot * t
 			}
 			diagDot[j*d+i] = d1
-			diag[j*d+i] = t3
+			diag[j*d+i] = t
 			sumsDot[j] += qDot
 			sums[j] += q
 		}
@@ -5273,35 +5696,71 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			for i1 := 0; i1 < d; i1++ {
 				xcDot[i1] = -meansDot[j1*d+i1]
 				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
-				t4 := diag[j1*d+i1]
-				t5 := xc[i1]
-				qxDot[i1] = diagDot[j1*d+i1]*t5 + t4*xcDot[i1]
-				qx[i1] = t4 * t5
+				t3 := diag[j1*d+i1]
+				t4 := xc[i1]
+				qxDot[i1] = diagDot[j1*d+i1]*t4 + t3*xcDot[i1]
+				qx[i1] = t3 * t4
 			}
 			l := j1*tri + d
 			for col := 0; col < d; col++ {
 				for row := col + 1; row < d; row++ {
-					t6 := icf[l]
-					t7 := xc[col]
-					qxDot[row] += icfDot[l]*t7 + t6*xcDot[col]
-					qx[row] += t6 * t7
+					t5 := icf[l]
+					t6 := xc[col]
+					qxDot[row] += icfDot[l]*t6 + t5*xcDot[col]
+					qx[row] += t5 * t6
 					l++
 				}
 			}
 			var sqDot float64
 			sq := 0.0
 			for i2 := 0; i2 < d; i2++ {
+				t7 := qx[i2]
 				t8 := qx[i2]
-				t9 := qx[i2]
-				sqDot += qxDot[i2]*t9 + t8*qxDot[i2]
-				sq += t8 * t9
+				sqDot += qxDot[i2]*t8 + t7*qxDot[i2]
+				sq += t7 * t8
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
 		}
-		t, tDot := logSumExpTangent1(terms, termsDot)
-		totalDot += tDot
-		total += t
+		shiftDot := termsDot[0]
+		shift := terms[0]
+		sDot := termsDot[1:]
+		s := terms[1:]
+		for i5 := 0; i5 < len(s); i5++ {
+			vDot := sDot[i5]
+			v := s[i5]
+			t9 := math.Max(shift, v)
+			var maxDot float64
+			if shift == t9 || shift != shift && t9 != t9 {
+				maxDot = shiftDot
+			} else {
+				maxDot = vDot
+			}
+			shiftDot = maxDot
+			shift = t9
+		}
+		var s1Dot float64
+		s1 := 0.0
+		for i11 := 0; i11 < len(terms); i11++ {
+			v1Dot := termsDot[i11]
+			v1 := terms[i11]
+			t10 := v1 - shift
+			t11 := math.Exp(t10)
+			var d2 float64
+			t12 := v1Dot - shiftDot
+			if t12 != 0 {
+				d2 += t12 * t11
+			}
+			s1Dot += d2
+			s1 += t11
+		}
+		t13 := math.Log(s1)
+		var d3 float64
+		if s1Dot != 0 {
+			d3 += s1Dot * (1 / s1)
+		}
+		totalDot += d3 + shiftDot
+		total += t13 + shift
 	}
 	var priorDot float64
 	prior := 0.0
@@ -5309,10 +5768,10 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		var sq1Dot float64
 		sq1 := 0.0
 		for i3 := 0; i3 < d; i3++ {
-			t10 := diag[j2*d+i3]
-			t11 := diag[j2*d+i3]
-			sq1Dot += diagDot[j2*d+i3]*t11 + t10*diagDot[j2*d+i3]
-			sq1 += t10 * t11
+			t14 := diag[j2*d+i3]
+			t15 := diag[j2*d+i3]
+			sq1Dot += diagDot[j2*d+i3]*t15 + t14*diagDot[j2*d+i3]
+			sq1 += t14 * t15
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
@@ -5320,15 +5779,53 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			sq1Dot += l1Dot*l1 + l1*l1Dot
 			sq1 += l1 * l1
 		}
-		t12 := 0.5 * c.Gamma * c.Gamma
-		t13 := float64(c.M)
-		priorDot += t12*sq1Dot - t13*sumsDot[j2]
-		prior += t12*sq1 - t13*sums[j2]
+		t16 := 0.5 * c.Gamma * c.Gamma
+		t17 := float64(c.M)
+		priorDot += t16*sq1Dot - t17*sumsDot[j2]
+		prior += t16*sq1 - t17*sums[j2]
 	}
-	t1, t1Dot := logSumExpTangent1(alphas, alphasDot)
+	shift1Dot := alphasDot[0]
+	shift1 := alphas[0]
+	s2Dot := alphasDot[1:]
+	s2 := alphas[1:]
+	for i6 := 0; i6 < len(s2); i6++ {
+		v2Dot := s2Dot[i6]
+		v2 := s2[i6]
+		t18 := math.Max(shift1, v2)
+		var maxDot1 float64
+		if shift1 == t18 || shift1 != shift1 && t18 != t18 {
+			maxDot1 = shift1Dot
+		} else {
+			maxDot1 = v2Dot
+		}
+		shift1Dot = maxDot1
+		shift1 = t18
+	}
+	var s11Dot float64
+	s11 := 0.0
+	for i12 := 0; i12 < len(alphas); i12++ {
+		v11Dot := alphasDot[i12]
+		v11 := alphas[i12]
+		t19 := v11 - shift1
+		t20 := math.Exp(t19)
+		var d4 float64
+		t21 := v11Dot - shift1Dot
+		if t21 != 0 {
+			d4 += t21 * t20
+		}
+		s11Dot += d4
+		s11 += t20
+	}
+	t22 := math.Log(s11)
+	var d5 float64
+	if s11Dot != 0 {
+		d5 += s11Dot * (1 / s11)
+	}
+	t1Dot := d5 + shift1Dot
+	t1 := t22 + shift1
 	t2 := c.constant()
-	t14 := float64(n)
-	return total - t14*t1 + prior + t2, totalDot - t14*t1Dot + priorDot
+	t23 := float64(n)
+	return total - t23*t1 + prior + t2, totalDot - t23*t1Dot + priorDot
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
@@ -5351,24 +5848,24 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		for i := 0; i < d; i++ {
 			icfRow := &icfDot[j*tri+i]
 			q := icf[j*tri+i]
-			t3 := math.Exp(q)
+			t := math.Exp(q)
 			diagRow := &diagDot[j*d+i]
-			diag[j*d+i] = t3
+			diag[j*d+i] = t
 			sumsRow := &sumsDot[j]
 			sums[j] += q
 			qDot0 := icfRow[0]
 			qDot1 := icfRow[1]
 			var dDot0 float64
 			var dDot1 float64
-			if math.Abs(t3) <= 1.7976931348623157e+308 {
-				dDot0 = qDot0 * t3
-				dDot1 = qDot1 * t3
+			if math.Abs(t) <= 1.7976931348623157e+308 {
+				dDot0 = qDot0 * t
+				dDot1 = qDot1 * t
 			} else {
 				if qDot0 != 0 {
-					dDot0 += qDot0 * t3
+					dDot0 += qDot0 * t
 				}
 				if qDot1 != 0 {
-					dDot1 += qDot1 * t3
+					dDot1 += qDot1 * t
 				}
 			}
 			diagRow[0] = dDot0
@@ -5379,15 +5876,15 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			qDot3 := icfRow[3]
 			var dDot2 float64
 			var dDot3 float64
-			if math.Abs(t3) <= 1.7976931348623157e+308 {
-				dDot2 = qDot2 * t3
-				dDot3 = qDot3 * t3
+			if math.Abs(t) <= 1.7976931348623157e+308 {
+				dDot2 = qDot2 * t
+				dDot3 = qDot3 * t
 			} else {
 				if qDot2 != 0 {
-					dDot2 += qDot2 * t3
+					dDot2 += qDot2 * t
 				}
 				if qDot3 != 0 {
-					dDot3 += qDot3 * t3
+					dDot3 += qDot3 * t
 				}
 			}
 			diagRow[2] = dDot2
@@ -5414,32 +5911,32 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 				xcRow := &xcDot[i1]
 				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
 				diagRow1 := &diagDot[j1*d+i1]
-				t4 := diag[j1*d+i1]
-				t5 := xc[i1]
+				t3 := diag[j1*d+i1]
+				t4 := xc[i1]
 				qxRow := &qxDot[i1]
-				qx[i1] = t4 * t5
+				qx[i1] = t3 * t4
 				xcRow[0] = -meansRow[0]
 				xcRow[1] = -meansRow[1]
-				qxRow[0] = t5*diagRow1[0] + t4*xcRow[0]
-				qxRow[1] = t5*diagRow1[1] + t4*xcRow[1]
+				qxRow[0] = t4*diagRow1[0] + t3*xcRow[0]
+				qxRow[1] = t4*diagRow1[1] + t3*xcRow[1]
 				xcRow[2] = -meansRow[2]
 				xcRow[3] = -meansRow[3]
-				qxRow[2] = t5*diagRow1[2] + t4*xcRow[2]
-				qxRow[3] = t5*diagRow1[3] + t4*xcRow[3]
+				qxRow[2] = t4*diagRow1[2] + t3*xcRow[2]
+				qxRow[3] = t4*diagRow1[3] + t3*xcRow[3]
 			}
 			l := j1*tri + d
 			for col := 0; col < d; col++ {
 				for row := col + 1; row < d; row++ {
 					icfRow1 := &icfDot[l]
 					xcRow1 := &xcDot[col]
-					t6 := icf[l]
-					t7 := xc[col]
+					t5 := icf[l]
+					t6 := xc[col]
 					qxRow1 := &qxDot[row]
-					qx[row] += t6 * t7
-					qxRow1[0] += t7*icfRow1[0] + t6*xcRow1[0]
-					qxRow1[1] += t7*icfRow1[1] + t6*xcRow1[1]
-					qxRow1[2] += t7*icfRow1[2] + t6*xcRow1[2]
-					qxRow1[3] += t7*icfRow1[3] + t6*xcRow1[3]
+					qx[row] += t5 * t6
+					qxRow1[0] += t6*icfRow1[0] + t5*xcRow1[0]
+					qxRow1[1] += t6*icfRow1[1] + t5*xcRow1[1]
+					qxRow1[2] += t6*icfRow1[2] + t5*xcRow1[2]
+					qxRow1[3] += t6*icfRow1[3] + t5*xcRow1[3]
 					l++
 				}
 			}
@@ -5450,14 +5947,14 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			var sqDot3 float64
 			for i2 := 0; i2 < d; i2++ {
 				qxRow2 := &qxDot[i2]
+				t7 := qx[i2]
 				t8 := qx[i2]
-				t9 := qx[i2]
-				t10 := t9 + t8
-				sq += t8 * t9
-				sqDot0 += t10 * qxRow2[0]
-				sqDot1 += t10 * qxRow2[1]
-				sqDot2 += t10 * qxRow2[2]
-				sqDot3 += t10 * qxRow2[3]
+				t9 := t8 + t7
+				sq += t7 * t8
+				sqDot0 += t9 * qxRow2[0]
+				sqDot1 += t9 * qxRow2[1]
+				sqDot2 += t9 * qxRow2[2]
+				sqDot3 += t9 * qxRow2[3]
 			}
 			alphasRow := &alphasDot[j1]
 			sumsRow1 := &sumsDot[j1]
@@ -5468,17 +5965,126 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			termsRow[2] = alphasRow[2] + sumsRow1[2] - 0.5*sqDot2
 			termsRow[3] = alphasRow[3] + sumsRow1[3] - 0.5*sqDot3
 		}
-		var t float64
-		var tDot0 float64
-		var tDot1 float64
-		var tDot2 float64
-		var tDot3 float64
-		t, tDot0, tDot1, tDot2, tDot3 = logSumExpTangent41(terms, termsDot)
-		total += t
-		totalDot0 += tDot0
-		totalDot1 += tDot1
-		totalDot2 += tDot2
-		totalDot3 += tDot3
+		termsRow1 := &termsDot[0]
+		shift := terms[0]
+		shiftDot0 := termsRow1[0]
+		shiftDot1 := termsRow1[1]
+		shiftDot2 := termsRow1[2]
+		shiftDot3 := termsRow1[3]
+		sDot := termsDot[1:]
+		s := terms[1:]
+		for i5 := 0; i5 < len(s); i5++ {
+			sRow := &sDot[i5]
+			v := s[i5]
+			t10 := math.Max(shift, v)
+			vDot0 := sRow[0]
+			vDot1 := sRow[1]
+			vDot2 := sRow[2]
+			vDot3 := sRow[3]
+			var maxDot0 float64
+			var maxDot1 float64
+			var maxDot2 float64
+			var maxDot3 float64
+			if shift == t10 || shift != shift && t10 != t10 {
+				maxDot0 = shiftDot0
+				maxDot1 = shiftDot1
+				maxDot2 = shiftDot2
+				maxDot3 = shiftDot3
+			} else {
+				maxDot0 = vDot0
+				maxDot1 = vDot1
+				maxDot2 = vDot2
+				maxDot3 = vDot3
+			}
+			shift = t10
+			shiftDot0 = maxDot0
+			shiftDot1 = maxDot1
+			shiftDot2 = maxDot2
+			shiftDot3 = maxDot3
+		}
+		s1 := 0.0
+		var s1Dot0 float64
+		var s1Dot1 float64
+		var s1Dot2 float64
+		var s1Dot3 float64
+		for i11 := 0; i11 < len(terms); i11++ {
+			termsRow2 := &termsDot[i11]
+			v1 := terms[i11]
+			t11 := v1 - shift
+			t12 := math.Exp(t11)
+			s1 += t12
+			v1Dot0 := termsRow2[0]
+			v1Dot1 := termsRow2[1]
+			var dDot01 float64
+			var dDot11 float64
+			if math.Abs(t12) <= 1.7976931348623157e+308 {
+				dDot01 = (v1Dot0 - shiftDot0) * t12
+				dDot11 = (v1Dot1 - shiftDot1) * t12
+			} else {
+				t13 := v1Dot0 - shiftDot0
+				if t13 != 0 {
+					dDot01 += t13 * t12
+				}
+				t14 := v1Dot1 - shiftDot1
+				if t14 != 0 {
+					dDot11 += t14 * t12
+				}
+			}
+			s1Dot0 += dDot01
+			s1Dot1 += dDot11
+			v1Dot2 := termsRow2[2]
+			v1Dot3 := termsRow2[3]
+			var dDot21 float64
+			var dDot31 float64
+			if math.Abs(t12) <= 1.7976931348623157e+308 {
+				dDot21 = (v1Dot2 - shiftDot2) * t12
+				dDot31 = (v1Dot3 - shiftDot3) * t12
+			} else {
+				t15 := v1Dot2 - shiftDot2
+				if t15 != 0 {
+					dDot21 += t15 * t12
+				}
+				t16 := v1Dot3 - shiftDot3
+				if t16 != 0 {
+					dDot31 += t16 * t12
+				}
+			}
+			s1Dot2 += dDot21
+			s1Dot3 += dDot31
+		}
+		t17 := math.Log(s1)
+		t18 := 1 / s1
+		total += t17 + shift
+		var dDot02 float64
+		var dDot12 float64
+		if math.Abs(t18) <= 1.7976931348623157e+308 {
+			dDot02 = s1Dot0 * t18
+			dDot12 = s1Dot1 * t18
+		} else {
+			if s1Dot0 != 0 {
+				dDot02 += s1Dot0 * t18
+			}
+			if s1Dot1 != 0 {
+				dDot12 += s1Dot1 * t18
+			}
+		}
+		totalDot0 += dDot02 + shiftDot0
+		totalDot1 += dDot12 + shiftDot1
+		var dDot22 float64
+		var dDot32 float64
+		if math.Abs(t18) <= 1.7976931348623157e+308 {
+			dDot22 = s1Dot2 * t18
+			dDot32 = s1Dot3 * t18
+		} else {
+			if s1Dot2 != 0 {
+				dDot22 += s1Dot2 * t18
+			}
+			if s1Dot3 != 0 {
+				dDot32 += s1Dot3 * t18
+			}
+		}
+		totalDot2 += dDot22 + shiftDot2
+		totalDot3 += dDot32 + shiftDot3
 	}
 	prior := 0.0
 	var priorDot0 float64
@@ -5493,68 +6099,181 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
 			diagRow2 := &diagDot[j2*d+i3]
-			t11 := diag[j2*d+i3]
-			t12 := diag[j2*d+i3]
-			t13 := t12 + t11
-			sq1 += t11 * t12
-			sq1Dot0 += t13 * diagRow2[0]
-			sq1Dot1 += t13 * diagRow2[1]
-			sq1Dot2 += t13 * diagRow2[2]
-			sq1Dot3 += t13 * diagRow2[3]
+			t19 := diag[j2*d+i3]
+			t20 := diag[j2*d+i3]
+			t21 := t20 + t19
+			sq1 += t19 * t20
+			sq1Dot0 += t21 * diagRow2[0]
+			sq1Dot1 += t21 * diagRow2[1]
+			sq1Dot2 += t21 * diagRow2[2]
+			sq1Dot3 += t21 * diagRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
 			icfRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t14 := l1 + l1
+			t22 := l1 + l1
 			sq1 += l1 * l1
 			l1Dot0 := icfRow2[0]
 			l1Dot1 := icfRow2[1]
-			sq1Dot0 += t14 * l1Dot0
-			sq1Dot1 += t14 * l1Dot1
+			sq1Dot0 += t22 * l1Dot0
+			sq1Dot1 += t22 * l1Dot1
 			l1Dot2 := icfRow2[2]
 			l1Dot3 := icfRow2[3]
-			sq1Dot2 += t14 * l1Dot2
-			sq1Dot3 += t14 * l1Dot3
+			sq1Dot2 += t22 * l1Dot2
+			sq1Dot3 += t22 * l1Dot3
 		}
-		t15 := 0.5 * c.Gamma * c.Gamma
+		t23 := 0.5 * c.Gamma * c.Gamma
 		sumsRow2 := &sumsDot[j2]
-		t16 := float64(c.M)
-		prior += t15*sq1 - t16*sums[j2]
-		priorDot0 += t15*sq1Dot0 - t16*sumsRow2[0]
-		priorDot1 += t15*sq1Dot1 - t16*sumsRow2[1]
-		priorDot2 += t15*sq1Dot2 - t16*sumsRow2[2]
-		priorDot3 += t15*sq1Dot3 - t16*sumsRow2[3]
+		t24 := float64(c.M)
+		prior += t23*sq1 - t24*sums[j2]
+		priorDot0 += t23*sq1Dot0 - t24*sumsRow2[0]
+		priorDot1 += t23*sq1Dot1 - t24*sumsRow2[1]
+		priorDot2 += t23*sq1Dot2 - t24*sumsRow2[2]
+		priorDot3 += t23*sq1Dot3 - t24*sumsRow2[3]
 	}
-	var t1 float64
-	var t1Dot0 float64
-	var t1Dot1 float64
-	var t1Dot2 float64
-	var t1Dot3 float64
-	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 = logSumExpTangent41(alphas, alphasDot)
-	t2 := c.constant()
-	t17 := float64(n)
-	return total - t17*t1 + prior + t2, totalDot0 - t17*t1Dot0 + priorDot0, totalDot1 - t17*t1Dot1 + priorDot1, totalDot2 - t17*t1Dot2 + priorDot2, totalDot3 - t17*t1Dot3 + priorDot3
+	alphasRow1 := &alphasDot[0]
+	shift1 := alphas[0]
+	shift1Dot0 := alphasRow1[0]
+	shift1Dot1 := alphasRow1[1]
+	shift1Dot2 := alphasRow1[2]
+	shift1Dot3 := alphasRow1[3]
+	s2Dot := alphasDot[1:]
+	s2 := alphas[1:]
+	for i6 := 0; i6 < len(s2); i6++ {
+		s2Row := &s2Dot[i6]
+		v2 := s2[i6]
+		t25 := math.Max(shift1, v2)
+		v2Dot0 := s2Row[0]
+		v2Dot1 := s2Row[1]
+		v2Dot2 := s2Row[2]
+		v2Dot3 := s2Row[3]
+		var maxDot01 float64
+		var maxDot11 float64
+		var maxDot21 float64
+		var maxDot31 float64
+		if shift1 == t25 || shift1 != shift1 && t25 != t25 {
+			maxDot01 = shift1Dot0
+			maxDot11 = shift1Dot1
+			maxDot21 = shift1Dot2
+			maxDot31 = shift1Dot3
+		} else {
+			maxDot01 = v2Dot0
+			maxDot11 = v2Dot1
+			maxDot21 = v2Dot2
+			maxDot31 = v2Dot3
+		}
+		shift1 = t25
+		shift1Dot0 = maxDot01
+		shift1Dot1 = maxDot11
+		shift1Dot2 = maxDot21
+		shift1Dot3 = maxDot31
+	}
+	s11 := 0.0
+	var s11Dot0 float64
+	var s11Dot1 float64
+	var s11Dot2 float64
+	var s11Dot3 float64
+	for i12 := 0; i12 < len(alphas); i12++ {
+		alphasRow2 := &alphasDot[i12]
+		v11 := alphas[i12]
+		t26 := v11 - shift1
+		t27 := math.Exp(t26)
+		s11 += t27
+		v11Dot0 := alphasRow2[0]
+		v11Dot1 := alphasRow2[1]
+		var dDot03 float64
+		var dDot13 float64
+		if math.Abs(t27) <= 1.7976931348623157e+308 {
+			dDot03 = (v11Dot0 - shift1Dot0) * t27
+			dDot13 = (v11Dot1 - shift1Dot1) * t27
+		} else {
+			t28 := v11Dot0 - shift1Dot0
+			if t28 != 0 {
+				dDot03 += t28 * t27
+			}
+			t29 := v11Dot1 - shift1Dot1
+			if t29 != 0 {
+				dDot13 += t29 * t27
+			}
+		}
+		s11Dot0 += dDot03
+		s11Dot1 += dDot13
+		v11Dot2 := alphasRow2[2]
+		v11Dot3 := alphasRow2[3]
+		var dDot23 float64
+		var dDot33 float64
+		if math.Abs(t27) <= 1.7976931348623157e+308 {
+			dDot23 = (v11Dot2 - shift1Dot2) * t27
+			dDot33 = (v11Dot3 - shift1Dot3) * t27
+		} else {
+			t30 := v11Dot2 - shift1Dot2
+			if t30 != 0 {
+				dDot23 += t30 * t27
+			}
+			t31 := v11Dot3 - shift1Dot3
+			if t31 != 0 {
+				dDot33 += t31 * t27
+			}
+		}
+		s11Dot2 += dDot23
+		s11Dot3 += dDot33
+	}
+	t32 := math.Log(s11)
+	t33 := 1 / s11
+	t1 := t32 + shift1
+	var t2 float64
+	var dDot04 float64
+	var dDot14 float64
+	if math.Abs(t33) <= 1.7976931348623157e+308 {
+		dDot04 = s11Dot0 * t33
+		dDot14 = s11Dot1 * t33
+	} else {
+		if s11Dot0 != 0 {
+			dDot04 += s11Dot0 * t33
+		}
+		if s11Dot1 != 0 {
+			dDot14 += s11Dot1 * t33
+		}
+	}
+	t1Dot0 := dDot04 + shift1Dot0
+	t1Dot1 := dDot14 + shift1Dot1
+	var dDot24 float64
+	var dDot34 float64
+	if math.Abs(t33) <= 1.7976931348623157e+308 {
+		dDot24 = s11Dot2 * t33
+		dDot34 = s11Dot3 * t33
+	} else {
+		if s11Dot2 != 0 {
+			dDot24 += s11Dot2 * t33
+		}
+		if s11Dot3 != 0 {
+			dDot34 += s11Dot3 * t33
+		}
+	}
+	t1Dot2 := dDot24 + shift1Dot2
+	t1Dot3 := dDot34 + shift1Dot3
+	t2 = c.constant()
+	t34 := float64(n)
+	return total - t34*t1 + prior + t2, totalDot0 - t34*t1Dot0 + priorDot0, totalDot1 - t34*t1Dot1 + priorDot1, totalDot2 - t34*t1Dot2 + priorDot2, totalDot3 - t34*t1Dot3 + priorDot3
 }
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
-	ws.exp6 = ws.exp6[:0]
+	ws.exp4 = ws.exp4[:0]
+	ws.max2 = ws.max2[:0]
+	ws.shift1 = ws.shift1[:0]
+	ws.exp21 = ws.exp21[:0]
 	ws.xc = ws.xc[:0]
 	ws.qx = ws.qx[:0]
 	ws.l = ws.l[:0]
 	ws.max1 = ws.max1[:0]
 	ws.shift = ws.shift[:0]
-	ws.exp4 = ws.exp4[:0]
-	ws.max11 = ws.max11[:0]
-	ws.s1 = ws.s1[:0]
-	ws.exp5 = ws.exp5[:0]
-	var totalBar float64
-	var priorBar float64
-	var t1Bar float64
-	var r2 float64
+	ws.exp11 = ws.exp11[:0]
 	var exp float64
+	var max2 float64
+	var exp2 float64
 	d := c.D
 	k := c.K
 	n := len(c.Points) / c.D
@@ -5587,15 +6306,17 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	clear(ws.sums[:k])
 	sums := ws.sums[0:k:k]
-	hi1 := k
-	for j := 0; j < hi1; j++ {
-		hi := d
-		for i := 0; i < hi; i++ {
-			q := icf[j*tri+i]
-			ws.exp6 = append(ws.exp6, exp)
-			exp = math.Exp(q)
-			diag[j*d+i] = exp
-			sums[j] += q
+	for j := 0; j < k; j++ {
+		if 0 < d {
+			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
+			diag1 := diag[j*d : len(diag) : len(diag)][:d]
+			for i := 0; i < d; i++ {
+				q := icf1[i]
+				ws.exp4 = append(ws.exp4, exp)
+				exp = math.Exp(q)
+				diag1[i] = exp
+				sums[j] += q
+			}
 		}
 	}
 	if cap(ws.termsBar) < k {
@@ -5628,150 +6349,254 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	clear(ws.qx1[:d])
 	qx := ws.qx1[0:d:d]
-	totalBar = 0
 	total := 0.0
-	hi7 := n
-	priorBar = 0
 	prior := 0.0
-	hi10 := k
-	for j2 := 0; j2 < hi10; j2++ {
+	for j2 := 0; j2 < k; j2++ {
 		sq1 := 0.0
-		hi8 := d
-		for i3 := 0; i3 < hi8; i3++ {
-			sq1 += diag[j2*d+i3] * diag[j2*d+i3]
+		if 0 < d {
+			diag2 := diag[j2*d : len(diag) : len(diag)][:d]
+			for i3 := 0; i3 < d; i3++ {
+				sq1 += diag2[i3] * diag2[i3]
+			}
 		}
-		lo1 := d
-		hi9 := tri
-		for i4 := lo1; i4 < hi9; i4++ {
+		for i4 := d; i4 < tri; i4++ {
 			l1 := icf[j2*tri+i4]
 			sq1 += l1 * l1
 		}
 		prior += 0.5*c.Gamma*c.Gamma*sq1 - float64(c.M)*sums[j2]
 	}
-	t1Bar = 0
-	t1 := logSumExpForward(alphas, alphasBar, ws)
+	shift1 := alphas[0]
+	s2Bar := alphasBar[1:]
+	s2 := alphas[1:]
+	hi13 := len(s2)
+	for i6 := 0; i6 < hi13; i6++ {
+		v2 := s2[i6]
+		ws.max2 = append(ws.max2, max2)
+		max2 = math.Max(shift1, v2)
+		ws.shift1 = append(ws.shift1, shift1)
+		shift1 = max2
+	}
+	s11Bar := 0.0
+	s11 := 0.0
+	hi14 := len(alphas)
+	for i12 := 0; i12 < hi14; i12++ {
+		v11 := alphas[i12]
+		arg1 := v11 - shift1
+		ws.exp21 = append(ws.exp21, exp2)
+		exp2 = math.Exp(arg1)
+		s11 += exp2
+	}
+	t1 := math.Log(s11) + shift1
 	t2 := c.constant()
-	t10 := rBar
-	rBar = 0
-	totalBar += t10
-	t1Bar += -t10 * float64(n)
-	priorBar += t10
-	for p := 0; p < hi7; p++ {
+	t1Bar := -rBar * float64(n)
+	for p := 0; p < n; p++ {
 		var l int
-		hi6 := k
-		for j1 := 0; j1 < hi6; j1++ {
-			hi2 := d
-			for i1 := 0; i1 < hi2; i1++ {
-				ws.xc = append(ws.xc, xc[i1])
-				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
-				ws.qx = append(ws.qx, qx[i1])
-				qx[i1] = diag[j1*d+i1] * xc[i1]
+		var max1 float64
+		var exp1 float64
+		for j1 := 0; j1 < k; j1++ {
+			if 0 < d {
+				xc1 := xc[:len(xc):len(xc)][:d]
+				means1 := means[j1*d : len(means) : len(means)][:d]
+				qx1 := qx[:len(qx):len(qx)][:d]
+				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
+				for i1 := 0; i1 < d; i1++ {
+					ws.xc = append(ws.xc, xc1[i1])
+					xc1[i1] = c.Points[p*d+i1] - means1[i1]
+					ws.qx = append(ws.qx, qx1[i1])
+					qx1[i1] = diag3[i1] * xc1[i1]
+				}
 			}
 			ws.l = append(ws.l, l)
 			l = j1*tri + d
-			hi4 := d
-			for col := 0; col < hi4; col++ {
+			for col := 0; col < d; col++ {
 				lo := col + 1
-				hi3 := d
-				for row := lo; row < hi3; row++ {
+				for row := lo; row < d; row++ {
 					qx[row] += icf[l] * xc[col]
 					l++
 				}
 			}
 			sq := 0.0
-			hi5 := d
-			for i2 := 0; i2 < hi5; i2++ {
-				sq += qx[i2] * qx[i2]
+			if 0 < d {
+				qx2 := qx[:len(qx):len(qx)][:d]
+				for i2 := 0; i2 < d; i2++ {
+					sq += qx2[i2] * qx2[i2]
+				}
 			}
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
 		}
-		t := logSumExpForward(terms, termsBar, ws)
-		total += t
-		var tBar float64
-		tBar += totalBar
-		t8 := tBar
-		tBar = 0
-		logSumExpReverse(terms, termsBar, t8, ws)
-		for j11 := hi6 - 1; j11 > -1; j11-- {
-			hi21 := d
-			hi41 := d
-			var sqBar float64
-			hi51 := d
-			t7 := termsBar[j11]
-			termsBar[j11] = 0
-			alphasBar[j11] += t7
-			sumsBar[j11] += t7
-			sqBar += -t7 * 0.5
-			for i21 := hi51 - 1; i21 > -1; i21-- {
-				qxBar[i21] += sqBar * qx[i21]
-				qxBar[i21] += sqBar * qx[i21]
+		shift := terms[0]
+		sBar := termsBar[1:]
+		s := terms[1:]
+		hi7 := len(s)
+		for i5 := 0; i5 < hi7; i5++ {
+			v := s[i5]
+			ws.max1 = append(ws.max1, max1)
+			max1 = math.Max(shift, v)
+			ws.shift = append(ws.shift, shift)
+			shift = max1
+		}
+		s1 := 0.0
+		hi8 := len(terms)
+		for i11 := 0; i11 < hi8; i11++ {
+			v1 := terms[i11]
+			arg := v1 - shift
+			ws.exp11 = append(ws.exp11, exp1)
+			exp1 = math.Exp(arg)
+			s1 += exp1
+		}
+		total += math.Log(s1) + shift
+		var s1Bar float64
+		shiftBar := rBar
+		if rBar != 0 {
+			s1Bar += rBar * (1 / s1)
+		}
+		if hi8 > 0 {
+			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
+			for i111 := hi8 - 1; i111 > -1; i111-- {
+				var argBar float64
+				if s1Bar != 0 {
+					argBar += s1Bar * exp1
+				}
+				exp1 = ws.exp11[len(ws.exp11)-1]
+				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
+				shiftBar -= argBar
+				termsBar1[i111] += argBar
 			}
-			for col1 := hi41 - 1; col1 > -1; col1-- {
+		}
+		if hi7 > 0 {
+			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
+			for i51 := hi7 - 1; i51 > -1; i51-- {
+				var vBar float64
+				t7 := shiftBar
+				shiftBar = 0
+				shift = ws.shift[len(ws.shift)-1]
+				ws.shift = ws.shift[:len(ws.shift)-1]
+				if shift == max1 || shift != shift && max1 != max1 {
+					shiftBar += t7
+				} else {
+					vBar += t7
+				}
+				max1 = ws.max1[len(ws.max1)-1]
+				ws.max1 = ws.max1[:len(ws.max1)-1]
+				sBar1[i51] += vBar
+			}
+		}
+		termsBar[0] += shiftBar
+		for j11 := k - 1; j11 > -1; j11-- {
+			t6 := termsBar[j11]
+			termsBar[j11] = 0
+			alphasBar[j11] += t6
+			sumsBar[j11] += t6
+			sqBar := -t6 * 0.5
+			if d > 0 {
+				qx3 := qx[:len(qx):len(qx)][:d]
+				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
+				for i21 := d - 1; i21 > -1; i21-- {
+					qxBar1[i21] += sqBar*qx3[i21] + sqBar*qx3[i21]
+				}
+			}
+			for col1 := d - 1; col1 > -1; col1-- {
 				lo2 := col1 + 1
-				hi31 := d
-				for row1 := hi31 - 1; row1 > lo2-1; row1-- {
+				for row1 := d - 1; row1 > lo2-1; row1-- {
 					l -= 1
-					t6 := qxBar[row1]
-					icfBar[l] += t6 * xc[col1]
-					xcBar[col1] += t6 * icf[l]
+					t5 := qxBar[row1]
+					icfBar[l] += t5 * xc[col1]
+					xcBar[col1] += t5 * icf[l]
 				}
 			}
 			l = ws.l[len(ws.l)-1]
 			ws.l = ws.l[:len(ws.l)-1]
-			for i11 := hi21 - 1; i11 > -1; i11-- {
-				t5 := qxBar[i11]
-				qxBar[i11] = 0
-				qx[i11] = ws.qx[len(ws.qx)-1]
-				ws.qx = ws.qx[:len(ws.qx)-1]
-				diagBar[j11*d+i11] += t5 * xc[i11]
-				xcBar[i11] += t5 * diag[j11*d+i11]
-				t4 := xcBar[i11]
-				xcBar[i11] = 0
-				xc[i11] = ws.xc[len(ws.xc)-1]
-				ws.xc = ws.xc[:len(ws.xc)-1]
-				meansBar[j11*d+i11] -= t4
+			if d > 0 {
+				qxBar2 := qxBar[:len(qxBar):len(qxBar)][:d]
+				qx4 := qx[:len(qx):len(qx)][:d]
+				xc2 := xc[:len(xc):len(xc)][:d]
+				diagBar1 := diagBar[j11*d : len(diagBar) : len(diagBar)][:d]
+				diag4 := diag[j11*d : len(diag) : len(diag)][:d]
+				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
+				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
+				for i13 := d - 1; i13 > -1; i13-- {
+					t4 := qxBar2[i13]
+					qxBar2[i13] = 0
+					qx4[i13] = ws.qx[len(ws.qx)-1]
+					ws.qx = ws.qx[:len(ws.qx)-1]
+					diagBar1[i13] += t4 * xc2[i13]
+					xcBar1[i13] += t4 * diag4[i13]
+					t3 := xcBar1[i13]
+					xcBar1[i13] = 0
+					xc2[i13] = ws.xc[len(ws.xc)-1]
+					ws.xc = ws.xc[:len(ws.xc)-1]
+					meansBar1[i13] -= t3
+				}
 			}
 		}
 	}
-	r2 = total - float64(n)*t1 + prior + t2
-	r1 = r2
-	t9 := t1Bar
-	t1Bar = 0
-	logSumExpReverse(alphas, alphasBar, t9, ws)
-	for j21 := hi10 - 1; j21 > -1; j21-- {
-		var sq1Bar float64
-		hi81 := d
-		lo11 := d
-		hi91 := tri
-		sq1Bar += priorBar * (0.5 * c.Gamma * c.Gamma)
-		sumsBar[j21] += -priorBar * float64(c.M)
-		for i41 := hi91 - 1; i41 > lo11-1; i41-- {
+	r1 = total - float64(n)*t1 + prior + t2
+	shift1Bar := t1Bar
+	if t1Bar != 0 {
+		s11Bar += t1Bar * (1 / s11)
+	}
+	if hi14 > 0 {
+		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
+		for i121 := hi14 - 1; i121 > -1; i121-- {
+			var arg1Bar float64
+			if s11Bar != 0 {
+				arg1Bar += s11Bar * exp2
+			}
+			exp2 = ws.exp21[len(ws.exp21)-1]
+			ws.exp21 = ws.exp21[:len(ws.exp21)-1]
+			shift1Bar -= arg1Bar
+			alphasBar1[i121] += arg1Bar
+		}
+	}
+	if hi13 > 0 {
+		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
+		for i61 := hi13 - 1; i61 > -1; i61-- {
+			var v2Bar float64
+			t8 := shift1Bar
+			shift1Bar = 0
+			shift1 = ws.shift1[len(ws.shift1)-1]
+			ws.shift1 = ws.shift1[:len(ws.shift1)-1]
+			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
+				shift1Bar += t8
+			} else {
+				v2Bar += t8
+			}
+			max2 = ws.max2[len(ws.max2)-1]
+			ws.max2 = ws.max2[:len(ws.max2)-1]
+			s2Bar1[i61] += v2Bar
+		}
+	}
+	alphasBar[0] += shift1Bar
+	for j21 := k - 1; j21 > -1; j21-- {
+		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
+		sumsBar[j21] += -rBar * float64(c.M)
+		for i41 := tri - 1; i41 > d-1; i41-- {
 			l11 := icf[j21*tri+i41]
-			var l1Bar float64
-			l1Bar += sq1Bar * l11
-			l1Bar += sq1Bar * l11
-			icfBar[j21*tri+i41] += l1Bar
+			icfBar[j21*tri+i41] += sq1Bar*l11 + sq1Bar*l11
 		}
-		for i31 := hi81 - 1; i31 > -1; i31-- {
-			diagBar[j21*d+i31] += sq1Bar * diag[j21*d+i31]
-			diagBar[j21*d+i31] += sq1Bar * diag[j21*d+i31]
+		if d > 0 {
+			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
+			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
+			for i31 := d - 1; i31 > -1; i31-- {
+				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
+			}
 		}
 	}
-	for j3 := hi1 - 1; j3 > -1; j3-- {
-		hi11 := d
-		for i5 := hi11 - 1; i5 > -1; i5-- {
-			var qBar float64
-			var expBar float64
-			qBar += sumsBar[j3]
-			t3 := diagBar[j3*d+i5]
-			diagBar[j3*d+i5] = 0
-			expBar += t3
-			if expBar != 0 {
-				qBar += expBar * exp
+	for j3 := k - 1; j3 > -1; j3-- {
+		if d > 0 {
+			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
+			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			for i7 := d - 1; i7 > -1; i7-- {
+				qBar := sumsBar[j3]
+				t := diagBar3[i7]
+				diagBar3[i7] = 0
+				if t != 0 {
+					qBar += t * exp
+				}
+				exp = ws.exp4[len(ws.exp4)-1]
+				ws.exp4 = ws.exp4[:len(ws.exp4)-1]
+				icfBar1[i7] += qBar
 			}
-			exp = ws.exp6[len(ws.exp6)-1]
-			ws.exp6 = ws.exp6[:len(ws.exp6)-1]
-			icfBar[j3*tri+i5] += qBar
 		}
 	}
 	return
@@ -5780,8 +6605,14 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 // LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from mixture.go:44.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1, r1Dot float64) {
-	wsDot.exp6 = wsDot.exp6[:0]
-	ws.exp6 = ws.exp6[:0]
+	wsDot.exp4 = wsDot.exp4[:0]
+	ws.exp4 = ws.exp4[:0]
+	wsDot.max2 = wsDot.max2[:0]
+	ws.max2 = ws.max2[:0]
+	wsDot.shift1 = wsDot.shift1[:0]
+	ws.shift1 = ws.shift1[:0]
+	wsDot.exp21 = wsDot.exp21[:0]
+	ws.exp21 = ws.exp21[:0]
 	wsDot.xc = wsDot.xc[:0]
 	ws.xc = ws.xc[:0]
 	wsDot.qx = wsDot.qx[:0]
@@ -5791,21 +6622,14 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	ws.max1 = ws.max1[:0]
 	wsDot.shift = wsDot.shift[:0]
 	ws.shift = ws.shift[:0]
-	wsDot.exp4 = wsDot.exp4[:0]
-	ws.exp4 = ws.exp4[:0]
-	wsDot.max11 = wsDot.max11[:0]
-	ws.max11 = ws.max11[:0]
-	wsDot.s1 = wsDot.s1[:0]
-	ws.s1 = ws.s1[:0]
-	wsDot.exp5 = wsDot.exp5[:0]
-	ws.exp5 = ws.exp5[:0]
-	var totalBar float64
-	var priorBar float64
-	var t1Bar float64
-	var r2Dot float64
-	var r2 float64
+	wsDot.exp11 = wsDot.exp11[:0]
+	ws.exp11 = ws.exp11[:0]
 	var expDot float64
 	var exp float64
+	var max2Dot float64
+	var max2 float64
+	var exp2Dot float64
+	var exp2 float64
 	d := c.D
 	k := c.K
 	n := len(c.Points) / c.D
@@ -5856,25 +6680,29 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	clear(ws.sums[:k])
 	sumsDot := wsDot.sums[0:k:k]
 	sums := ws.sums[0:k:k]
-	hi1 := k
-	for j := 0; j < hi1; j++ {
-		hi := d
-		for i := 0; i < hi; i++ {
-			qDot := icfDot[j*tri+i]
-			q := icf[j*tri+i]
-			wsDot.exp6 = append(wsDot.exp6, expDot)
-			ws.exp6 = append(ws.exp6, exp)
-			t11 := math.Exp(q)
-			var d1 float64
-			if qDot != 0 {
-				d1 += qDot * t11
+	for j := 0; j < k; j++ {
+		if 0 < d {
+			icf1Dot := icfDot[j*tri : len(icf) : len(icf)][:d]
+			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
+			diag1Dot := diagDot[j*d : len(diag) : len(diag)][:d]
+			diag1 := diag[j*d : len(diag) : len(diag)][:d]
+			for i := 0; i < d; i++ {
+				qDot := icf1Dot[i]
+				q := icf1[i]
+				wsDot.exp4 = append(wsDot.exp4, expDot)
+				ws.exp4 = append(ws.exp4, exp)
+				t9 := math.Exp(q)
+				var d1 float64
+				if qDot != 0 {
+					d1 += qDot * t9
+				}
+				expDot = d1
+				exp = t9
+				diag1Dot[i] = expDot
+				diag1[i] = exp
+				sumsDot[j] += qDot
+				sums[j] += q
 			}
-			expDot = d1
-			exp = t11
-			diagDot[j*d+i] = expDot
-			diag[j*d+i] = exp
-			sumsDot[j] += qDot
-			sums[j] += q
 		}
 	}
 	if cap(ws.termsBar) < k {
@@ -5925,224 +6753,448 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	clear(ws.qx1[:d])
 	qxDot := wsDot.qx1[0:d:d]
 	qx := ws.qx1[0:d:d]
-	totalBar = 0
 	var totalDot float64
 	total := 0.0
-	hi7 := n
-	priorBar = 0
 	var priorDot float64
 	prior := 0.0
-	hi10 := k
-	for j2 := 0; j2 < hi10; j2++ {
+	for j2 := 0; j2 < k; j2++ {
 		var sq1Dot float64
 		sq1 := 0.0
-		hi8 := d
-		for i3 := 0; i3 < hi8; i3++ {
-			t12 := diag[j2*d+i3]
-			t13 := diag[j2*d+i3]
-			sq1Dot += diagDot[j2*d+i3]*t13 + t12*diagDot[j2*d+i3]
-			sq1 += t12 * t13
+		if 0 < d {
+			diag2Dot := diagDot[j2*d : len(diag) : len(diag)][:d]
+			diag2 := diag[j2*d : len(diag) : len(diag)][:d]
+			for i3 := 0; i3 < d; i3++ {
+				t10 := diag2[i3]
+				t11 := diag2[i3]
+				sq1Dot += diag2Dot[i3]*t11 + t10*diag2Dot[i3]
+				sq1 += t10 * t11
+			}
 		}
-		lo1 := d
-		hi9 := tri
-		for i4 := lo1; i4 < hi9; i4++ {
+		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
 			sq1Dot += l1Dot*l1 + l1*l1Dot
 			sq1 += l1 * l1
 		}
-		t14 := 0.5 * c.Gamma * c.Gamma
-		t15 := float64(c.M)
-		priorDot += t14*sq1Dot - t15*sumsDot[j2]
-		prior += t14*sq1 - t15*sums[j2]
+		t12 := 0.5 * c.Gamma * c.Gamma
+		t13 := float64(c.M)
+		priorDot += t12*sq1Dot - t13*sumsDot[j2]
+		prior += t12*sq1 - t13*sums[j2]
 	}
-	t1Bar = 0
-	t1, t1Dot := logSumExpForwardTangent111(alphas, alphasBar, ws, alphasDot, alphasBarDot, wsDot)
+	shift1Dot := alphasDot[0]
+	shift1 := alphas[0]
+	s2BarDot := alphasBarDot[1:]
+	s2Bar := alphasBar[1:]
+	s2Dot := alphasDot[1:]
+	s2 := alphas[1:]
+	hi13 := len(s2)
+	for i6 := 0; i6 < hi13; i6++ {
+		v2Dot := s2Dot[i6]
+		v2 := s2[i6]
+		wsDot.max2 = append(wsDot.max2, max2Dot)
+		ws.max2 = append(ws.max2, max2)
+		t14 := math.Max(shift1, v2)
+		var maxDot float64
+		if shift1 == t14 || shift1 != shift1 && t14 != t14 {
+			maxDot = shift1Dot
+		} else {
+			maxDot = v2Dot
+		}
+		max2Dot = maxDot
+		max2 = t14
+		wsDot.shift1 = append(wsDot.shift1, shift1Dot)
+		ws.shift1 = append(ws.shift1, shift1)
+		shift1Dot = max2Dot
+		shift1 = max2
+	}
+	var s11BarDot float64
+	s11Bar := 0.0
+	var s11Dot float64
+	s11 := 0.0
+	hi14 := len(alphas)
+	for i12 := 0; i12 < hi14; i12++ {
+		v11Dot := alphasDot[i12]
+		v11 := alphas[i12]
+		arg1Dot := v11Dot - shift1Dot
+		arg1 := v11 - shift1
+		wsDot.exp21 = append(wsDot.exp21, exp2Dot)
+		ws.exp21 = append(ws.exp21, exp2)
+		t15 := math.Exp(arg1)
+		var d2 float64
+		if arg1Dot != 0 {
+			d2 += arg1Dot * t15
+		}
+		exp2Dot = d2
+		exp2 = t15
+		s11Dot += exp2Dot
+		s11 += exp2
+	}
+	t16 := math.Log(s11)
+	var d3 float64
+	if s11Dot != 0 {
+		d3 += s11Dot * (1 / s11)
+	}
+	t1Dot := d3 + shift1Dot
+	t1 := t16 + shift1
 	t2 := c.constant()
-	t10 := rBar
-	rBar = 0
-	totalBar += t10
-	t1Bar += -t10 * float64(n)
-	priorBar += t10
-	for p := 0; p < hi7; p++ {
+	t1Bar := -rBar * float64(n)
+	for p := 0; p < n; p++ {
 		var l int
-		hi6 := k
-		for j1 := 0; j1 < hi6; j1++ {
-			hi2 := d
-			for i1 := 0; i1 < hi2; i1++ {
-				wsDot.xc = append(wsDot.xc, xcDot[i1])
-				ws.xc = append(ws.xc, xc[i1])
-				xcDot[i1] = -meansDot[j1*d+i1]
-				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
-				wsDot.qx = append(wsDot.qx, qxDot[i1])
-				ws.qx = append(ws.qx, qx[i1])
-				t16 := diag[j1*d+i1]
-				t17 := xc[i1]
-				qxDot[i1] = diagDot[j1*d+i1]*t17 + t16*xcDot[i1]
-				qx[i1] = t16 * t17
+		var max1Dot float64
+		var max1 float64
+		var exp1Dot float64
+		var exp1 float64
+		for j1 := 0; j1 < k; j1++ {
+			if 0 < d {
+				xc1Dot := xcDot[:len(xc):len(xc)][:d]
+				xc1 := xc[:len(xc):len(xc)][:d]
+				means1Dot := meansDot[j1*d : len(means) : len(means)][:d]
+				means1 := means[j1*d : len(means) : len(means)][:d]
+				qx1Dot := qxDot[:len(qx):len(qx)][:d]
+				qx1 := qx[:len(qx):len(qx)][:d]
+				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
+				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
+				for i1 := 0; i1 < d; i1++ {
+					wsDot.xc = append(wsDot.xc, xc1Dot[i1])
+					ws.xc = append(ws.xc, xc1[i1])
+					xc1Dot[i1] = -means1Dot[i1]
+					xc1[i1] = c.Points[p*d+i1] - means1[i1]
+					wsDot.qx = append(wsDot.qx, qx1Dot[i1])
+					ws.qx = append(ws.qx, qx1[i1])
+					t17 := diag3[i1]
+					t18 := xc1[i1]
+					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
+					qx1[i1] = t17 * t18
+				}
 			}
 			ws.l = append(ws.l, l)
 			l = j1*tri + d
-			hi4 := d
-			for col := 0; col < hi4; col++ {
+			for col := 0; col < d; col++ {
 				lo := col + 1
-				hi3 := d
-				for row := lo; row < hi3; row++ {
-					t18 := icf[l]
-					t19 := xc[col]
-					qxDot[row] += icfDot[l]*t19 + t18*xcDot[col]
-					qx[row] += t18 * t19
+				for row := lo; row < d; row++ {
+					t19 := icf[l]
+					t20 := xc[col]
+					qxDot[row] += icfDot[l]*t20 + t19*xcDot[col]
+					qx[row] += t19 * t20
 					l++
 				}
 			}
 			var sqDot float64
 			sq := 0.0
-			hi5 := d
-			for i2 := 0; i2 < hi5; i2++ {
-				t20 := qx[i2]
-				t21 := qx[i2]
-				sqDot += qxDot[i2]*t21 + t20*qxDot[i2]
-				sq += t20 * t21
+			if 0 < d {
+				qx2Dot := qxDot[:len(qx):len(qx)][:d]
+				qx2 := qx[:len(qx):len(qx)][:d]
+				for i2 := 0; i2 < d; i2++ {
+					t21 := qx2[i2]
+					t22 := qx2[i2]
+					sqDot += qx2Dot[i2]*t22 + t21*qx2Dot[i2]
+					sq += t21 * t22
+				}
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
 		}
-		t, tDot := logSumExpForwardTangent111(terms, termsBar, ws, termsDot, termsBarDot, wsDot)
-		totalDot += tDot
-		total += t
-		var tBar float64
-		tBar += totalBar
-		t8 := tBar
-		tBar = 0
-		logSumExpReverseTangent1011(terms, termsBar, t8, ws, termsDot, termsBarDot, wsDot)
-		for j11 := hi6 - 1; j11 > -1; j11-- {
-			hi21 := d
-			hi41 := d
-			var sqBarDot float64
-			var sqBar float64
-			hi51 := d
-			t7Dot := termsBarDot[j11]
-			t7 := termsBar[j11]
+		shiftDot := termsDot[0]
+		shift := terms[0]
+		sBarDot := termsBarDot[1:]
+		sBar := termsBar[1:]
+		sDot := termsDot[1:]
+		s := terms[1:]
+		hi7 := len(s)
+		for i5 := 0; i5 < hi7; i5++ {
+			vDot := sDot[i5]
+			v := s[i5]
+			wsDot.max1 = append(wsDot.max1, max1Dot)
+			ws.max1 = append(ws.max1, max1)
+			t23 := math.Max(shift, v)
+			var maxDot1 float64
+			if shift == t23 || shift != shift && t23 != t23 {
+				maxDot1 = shiftDot
+			} else {
+				maxDot1 = vDot
+			}
+			max1Dot = maxDot1
+			max1 = t23
+			wsDot.shift = append(wsDot.shift, shiftDot)
+			ws.shift = append(ws.shift, shift)
+			shiftDot = max1Dot
+			shift = max1
+		}
+		var s1Dot float64
+		s1 := 0.0
+		hi8 := len(terms)
+		for i11 := 0; i11 < hi8; i11++ {
+			v1Dot := termsDot[i11]
+			v1 := terms[i11]
+			argDot := v1Dot - shiftDot
+			arg := v1 - shift
+			wsDot.exp11 = append(wsDot.exp11, exp1Dot)
+			ws.exp11 = append(ws.exp11, exp1)
+			t24 := math.Exp(arg)
+			var d4 float64
+			if argDot != 0 {
+				d4 += argDot * t24
+			}
+			exp1Dot = d4
+			exp1 = t24
+			s1Dot += exp1Dot
+			s1 += exp1
+		}
+		t25 := math.Log(s1)
+		var d5 float64
+		if s1Dot != 0 {
+			d5 += s1Dot * (1 / s1)
+		}
+		totalDot += d5 + shiftDot
+		total += t25 + shift
+		var s1BarDot float64
+		var s1Bar float64
+		var shiftBarDot float64
+		shiftBar := rBar
+		if rBar != 0 {
+			t26 := 1 / s1
+			s1BarDot += rBar * (-(t26 * s1Dot) / s1)
+			s1Bar += rBar * t26
+		}
+		if hi8 > 0 {
+			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
+			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
+			for i111 := hi8 - 1; i111 > -1; i111-- {
+				var argBarDot float64
+				var argBar float64
+				if s1Bar != 0 {
+					argBarDot += s1BarDot*exp1 + s1Bar*exp1Dot
+					argBar += s1Bar * exp1
+				}
+				exp1Dot = wsDot.exp11[len(ws.exp11)-1]
+				exp1 = ws.exp11[len(ws.exp11)-1]
+				wsDot.exp11 = wsDot.exp11[:len(ws.exp11)-1]
+				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
+				shiftBarDot -= argBarDot
+				shiftBar -= argBar
+				termsBar1Dot[i111] += argBarDot
+				termsBar1[i111] += argBar
+			}
+		}
+		if hi7 > 0 {
+			sBar1Dot := sBarDot[:len(sBar):len(sBar)][:hi7]
+			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
+			for i51 := hi7 - 1; i51 > -1; i51-- {
+				var vBarDot float64
+				var vBar float64
+				t7Dot := shiftBarDot
+				t7 := shiftBar
+				shiftBarDot = 0
+				shiftBar = 0
+				shiftDot = wsDot.shift[len(ws.shift)-1]
+				shift = ws.shift[len(ws.shift)-1]
+				wsDot.shift = wsDot.shift[:len(ws.shift)-1]
+				ws.shift = ws.shift[:len(ws.shift)-1]
+				if shift == max1 || shift != shift && max1 != max1 {
+					shiftBarDot += t7Dot
+					shiftBar += t7
+				} else {
+					vBarDot += t7Dot
+					vBar += t7
+				}
+				max1Dot = wsDot.max1[len(ws.max1)-1]
+				max1 = ws.max1[len(ws.max1)-1]
+				wsDot.max1 = wsDot.max1[:len(ws.max1)-1]
+				ws.max1 = ws.max1[:len(ws.max1)-1]
+				sBar1Dot[i51] += vBarDot
+				sBar1[i51] += vBar
+			}
+		}
+		termsBarDot[0] += shiftBarDot
+		termsBar[0] += shiftBar
+		for j11 := k - 1; j11 > -1; j11-- {
+			t6Dot := termsBarDot[j11]
+			t6 := termsBar[j11]
 			termsBarDot[j11] = 0
 			termsBar[j11] = 0
-			alphasBarDot[j11] += t7Dot
-			alphasBar[j11] += t7
-			sumsBarDot[j11] += t7Dot
-			sumsBar[j11] += t7
-			sqBarDot += -t7Dot * 0.5
-			sqBar += -t7 * 0.5
-			for i21 := hi51 - 1; i21 > -1; i21-- {
-				t22 := qx[i21]
-				qxBarDot[i21] += sqBarDot*t22 + sqBar*qxDot[i21]
-				qxBar[i21] += sqBar * t22
-				t23 := qx[i21]
-				qxBarDot[i21] += sqBarDot*t23 + sqBar*qxDot[i21]
-				qxBar[i21] += sqBar * t23
+			alphasBarDot[j11] += t6Dot
+			alphasBar[j11] += t6
+			sumsBarDot[j11] += t6Dot
+			sumsBar[j11] += t6
+			sqBarDot := -t6Dot * 0.5
+			sqBar := -t6 * 0.5
+			if d > 0 {
+				qx3Dot := qxDot[:len(qx):len(qx)][:d]
+				qx3 := qx[:len(qx):len(qx)][:d]
+				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
+				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
+				for i21 := d - 1; i21 > -1; i21-- {
+					t27 := qx3[i21]
+					t28 := qx3[i21]
+					qxBar1Dot[i21] += sqBarDot*t27 + sqBar*qx3Dot[i21] + (sqBarDot*t28 + sqBar*qx3Dot[i21])
+					qxBar1[i21] += sqBar*t27 + sqBar*t28
+				}
 			}
-			for col1 := hi41 - 1; col1 > -1; col1-- {
+			for col1 := d - 1; col1 > -1; col1-- {
 				lo2 := col1 + 1
-				hi31 := d
-				for row1 := hi31 - 1; row1 > lo2-1; row1-- {
+				for row1 := d - 1; row1 > lo2-1; row1-- {
 					l -= 1
-					t6Dot := qxBarDot[row1]
-					t6 := qxBar[row1]
-					t24 := xc[col1]
-					icfBarDot[l] += t6Dot*t24 + t6*xcDot[col1]
-					icfBar[l] += t6 * t24
-					t25 := icf[l]
-					xcBarDot[col1] += t6Dot*t25 + t6*icfDot[l]
-					xcBar[col1] += t6 * t25
+					t5Dot := qxBarDot[row1]
+					t5 := qxBar[row1]
+					t29 := xc[col1]
+					icfBarDot[l] += t5Dot*t29 + t5*xcDot[col1]
+					icfBar[l] += t5 * t29
+					t30 := icf[l]
+					xcBarDot[col1] += t5Dot*t30 + t5*icfDot[l]
+					xcBar[col1] += t5 * t30
 				}
 			}
 			l = ws.l[len(ws.l)-1]
 			ws.l = ws.l[:len(ws.l)-1]
-			for i11 := hi21 - 1; i11 > -1; i11-- {
-				t5Dot := qxBarDot[i11]
-				t5 := qxBar[i11]
-				qxBarDot[i11] = 0
-				qxBar[i11] = 0
-				qxDot[i11] = wsDot.qx[len(ws.qx)-1]
-				qx[i11] = ws.qx[len(ws.qx)-1]
-				wsDot.qx = wsDot.qx[:len(ws.qx)-1]
-				ws.qx = ws.qx[:len(ws.qx)-1]
-				t26 := xc[i11]
-				diagBarDot[j11*d+i11] += t5Dot*t26 + t5*xcDot[i11]
-				diagBar[j11*d+i11] += t5 * t26
-				t27 := diag[j11*d+i11]
-				xcBarDot[i11] += t5Dot*t27 + t5*diagDot[j11*d+i11]
-				xcBar[i11] += t5 * t27
-				t4Dot := xcBarDot[i11]
-				t4 := xcBar[i11]
-				xcBarDot[i11] = 0
-				xcBar[i11] = 0
-				xcDot[i11] = wsDot.xc[len(ws.xc)-1]
-				xc[i11] = ws.xc[len(ws.xc)-1]
-				wsDot.xc = wsDot.xc[:len(ws.xc)-1]
-				ws.xc = ws.xc[:len(ws.xc)-1]
-				meansBarDot[j11*d+i11] -= t4Dot
-				meansBar[j11*d+i11] -= t4
+			if d > 0 {
+				qxBar2Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
+				qxBar2 := qxBar[:len(qxBar):len(qxBar)][:d]
+				qx4Dot := qxDot[:len(qx):len(qx)][:d]
+				qx4 := qx[:len(qx):len(qx)][:d]
+				xc2Dot := xcDot[:len(xc):len(xc)][:d]
+				xc2 := xc[:len(xc):len(xc)][:d]
+				diagBar1Dot := diagBarDot[j11*d : len(diagBar) : len(diagBar)][:d]
+				diagBar1 := diagBar[j11*d : len(diagBar) : len(diagBar)][:d]
+				diag4Dot := diagDot[j11*d : len(diag) : len(diag)][:d]
+				diag4 := diag[j11*d : len(diag) : len(diag)][:d]
+				xcBar1Dot := xcBarDot[:len(xcBar):len(xcBar)][:d]
+				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
+				meansBar1Dot := meansBarDot[j11*d : len(meansBar) : len(meansBar)][:d]
+				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
+				for i13 := d - 1; i13 > -1; i13-- {
+					t4Dot := qxBar2Dot[i13]
+					t4 := qxBar2[i13]
+					qxBar2Dot[i13] = 0
+					qxBar2[i13] = 0
+					qx4Dot[i13] = wsDot.qx[len(ws.qx)-1]
+					qx4[i13] = ws.qx[len(ws.qx)-1]
+					wsDot.qx = wsDot.qx[:len(ws.qx)-1]
+					ws.qx = ws.qx[:len(ws.qx)-1]
+					t31 := xc2[i13]
+					diagBar1Dot[i13] += t4Dot*t31 + t4*xc2Dot[i13]
+					diagBar1[i13] += t4 * t31
+					t32 := diag4[i13]
+					xcBar1Dot[i13] += t4Dot*t32 + t4*diag4Dot[i13]
+					xcBar1[i13] += t4 * t32
+					t3Dot := xcBar1Dot[i13]
+					t3 := xcBar1[i13]
+					xcBar1Dot[i13] = 0
+					xcBar1[i13] = 0
+					xc2Dot[i13] = wsDot.xc[len(ws.xc)-1]
+					xc2[i13] = ws.xc[len(ws.xc)-1]
+					wsDot.xc = wsDot.xc[:len(ws.xc)-1]
+					ws.xc = ws.xc[:len(ws.xc)-1]
+					meansBar1Dot[i13] -= t3Dot
+					meansBar1[i13] -= t3
+				}
 			}
 		}
 	}
-	t28 := float64(n)
-	r2Dot = totalDot - t28*t1Dot + priorDot
-	r2 = total - t28*t1 + prior + t2
-	r1Dot = r2Dot
-	r1 = r2
-	t9 := t1Bar
-	t1Bar = 0
-	logSumExpReverseTangent1011(alphas, alphasBar, t9, ws, alphasDot, alphasBarDot, wsDot)
-	for j21 := hi10 - 1; j21 > -1; j21-- {
-		var sq1Bar float64
-		hi81 := d
-		lo11 := d
-		hi91 := tri
-		sq1Bar += priorBar * (0.5 * c.Gamma * c.Gamma)
-		sumsBar[j21] += -priorBar * float64(c.M)
-		for i41 := hi91 - 1; i41 > lo11-1; i41-- {
+	t33 := float64(n)
+	r1Dot = totalDot - t33*t1Dot + priorDot
+	r1 = total - t33*t1 + prior + t2
+	var shift1BarDot float64
+	shift1Bar := t1Bar
+	if t1Bar != 0 {
+		t34 := 1 / s11
+		s11BarDot += t1Bar * (-(t34 * s11Dot) / s11)
+		s11Bar += t1Bar * t34
+	}
+	if hi14 > 0 {
+		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
+		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
+		for i121 := hi14 - 1; i121 > -1; i121-- {
+			var arg1BarDot float64
+			var arg1Bar float64
+			if s11Bar != 0 {
+				arg1BarDot += s11BarDot*exp2 + s11Bar*exp2Dot
+				arg1Bar += s11Bar * exp2
+			}
+			exp2Dot = wsDot.exp21[len(ws.exp21)-1]
+			exp2 = ws.exp21[len(ws.exp21)-1]
+			wsDot.exp21 = wsDot.exp21[:len(ws.exp21)-1]
+			ws.exp21 = ws.exp21[:len(ws.exp21)-1]
+			shift1BarDot -= arg1BarDot
+			shift1Bar -= arg1Bar
+			alphasBar1Dot[i121] += arg1BarDot
+			alphasBar1[i121] += arg1Bar
+		}
+	}
+	if hi13 > 0 {
+		s2Bar1Dot := s2BarDot[:len(s2Bar):len(s2Bar)][:hi13]
+		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
+		for i61 := hi13 - 1; i61 > -1; i61-- {
+			var v2BarDot float64
+			var v2Bar float64
+			t8Dot := shift1BarDot
+			t8 := shift1Bar
+			shift1BarDot = 0
+			shift1Bar = 0
+			shift1Dot = wsDot.shift1[len(ws.shift1)-1]
+			shift1 = ws.shift1[len(ws.shift1)-1]
+			wsDot.shift1 = wsDot.shift1[:len(ws.shift1)-1]
+			ws.shift1 = ws.shift1[:len(ws.shift1)-1]
+			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
+				shift1BarDot += t8Dot
+				shift1Bar += t8
+			} else {
+				v2BarDot += t8Dot
+				v2Bar += t8
+			}
+			max2Dot = wsDot.max2[len(ws.max2)-1]
+			max2 = ws.max2[len(ws.max2)-1]
+			wsDot.max2 = wsDot.max2[:len(ws.max2)-1]
+			ws.max2 = ws.max2[:len(ws.max2)-1]
+			s2Bar1Dot[i61] += v2BarDot
+			s2Bar1[i61] += v2Bar
+		}
+	}
+	alphasBarDot[0] += shift1BarDot
+	alphasBar[0] += shift1Bar
+	for j21 := k - 1; j21 > -1; j21-- {
+		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
+		sumsBar[j21] += -rBar * float64(c.M)
+		for i41 := tri - 1; i41 > d-1; i41-- {
 			l11Dot := icfDot[j21*tri+i41]
 			l11 := icf[j21*tri+i41]
-			var l1BarDot float64
-			var l1Bar float64
-			l1BarDot += sq1Bar * l11Dot
-			l1Bar += sq1Bar * l11
-			l1BarDot += sq1Bar * l11Dot
-			l1Bar += sq1Bar * l11
-			icfBarDot[j21*tri+i41] += l1BarDot
-			icfBar[j21*tri+i41] += l1Bar
+			icfBarDot[j21*tri+i41] += sq1Bar*l11Dot + sq1Bar*l11Dot
+			icfBar[j21*tri+i41] += sq1Bar*l11 + sq1Bar*l11
 		}
-		for i31 := hi81 - 1; i31 > -1; i31-- {
-			diagBarDot[j21*d+i31] += sq1Bar * diagDot[j21*d+i31]
-			diagBar[j21*d+i31] += sq1Bar * diag[j21*d+i31]
-			diagBarDot[j21*d+i31] += sq1Bar * diagDot[j21*d+i31]
-			diagBar[j21*d+i31] += sq1Bar * diag[j21*d+i31]
+		if d > 0 {
+			diag5Dot := diagDot[j21*d : len(diag) : len(diag)][:d]
+			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
+			diagBar2Dot := diagBarDot[j21*d : len(diagBar) : len(diagBar)][:d]
+			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
+			for i31 := d - 1; i31 > -1; i31-- {
+				diagBar2Dot[i31] += sq1Bar*diag5Dot[i31] + sq1Bar*diag5Dot[i31]
+				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
+			}
 		}
 	}
-	for j3 := hi1 - 1; j3 > -1; j3-- {
-		hi11 := d
-		for i5 := hi11 - 1; i5 > -1; i5-- {
-			var qBarDot float64
-			var qBar float64
-			var expBarDot float64
-			var expBar float64
-			qBarDot += sumsBarDot[j3]
-			qBar += sumsBar[j3]
-			t3Dot := diagBarDot[j3*d+i5]
-			t3 := diagBar[j3*d+i5]
-			diagBarDot[j3*d+i5] = 0
-			diagBar[j3*d+i5] = 0
-			expBarDot += t3Dot
-			expBar += t3
-			if expBar != 0 {
-				qBarDot += expBarDot*exp + expBar*expDot
-				qBar += expBar * exp
+	for j3 := k - 1; j3 > -1; j3-- {
+		if d > 0 {
+			diagBar3Dot := diagBarDot[j3*d : len(diagBar) : len(diagBar)][:d]
+			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
+			icfBar1Dot := icfBarDot[j3*tri : len(icfBar) : len(icfBar)][:d]
+			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			for i7 := d - 1; i7 > -1; i7-- {
+				qBarDot := sumsBarDot[j3]
+				qBar := sumsBar[j3]
+				tDot := diagBar3Dot[i7]
+				t := diagBar3[i7]
+				diagBar3Dot[i7] = 0
+				diagBar3[i7] = 0
+				if t != 0 {
+					qBarDot += tDot*exp + t*expDot
+					qBar += t * exp
+				}
+				expDot = wsDot.exp4[len(ws.exp4)-1]
+				exp = ws.exp4[len(ws.exp4)-1]
+				wsDot.exp4 = wsDot.exp4[:len(ws.exp4)-1]
+				ws.exp4 = ws.exp4[:len(ws.exp4)-1]
+				icfBar1Dot[i7] += qBarDot
+				icfBar1[i7] += qBar
 			}
-			expDot = wsDot.exp6[len(ws.exp6)-1]
-			exp = ws.exp6[len(ws.exp6)-1]
-			wsDot.exp6 = wsDot.exp6[:len(ws.exp6)-1]
-			ws.exp6 = ws.exp6[:len(ws.exp6)-1]
-			icfBarDot[j3*tri+i5] += qBarDot
-			icfBar[j3*tri+i5] += qBar
 		}
 	}
 	return
@@ -6265,86 +7317,73 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
-	var sBar float64
-	var r2 float64
-	sBar = 0
 	s := 0.0
 	hi := len(x) - 1
-	t2 := rBar
-	rBar = 0
-	sBar += t2
-	for i := 0; i < hi; i++ {
-		a := x[i+1] - x[i]*x[i]
-		b := 1 - x[i]
-		s += 100*(a*a) + b*b
-		var aBar float64
-		var bBar float64
-		t1 := sBar * 100
-		aBar += t1 * a
-		aBar += t1 * a
-		bBar += sBar * b
-		bBar += sBar * b
-		xBar[i] -= bBar
-		xBar[i+1] += aBar
-		t := -aBar
-		xBar[i] += t * x[i]
-		xBar[i] += t * x[i]
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			a := now - old*old
+			b := 1 - old
+			s += 100*(a*a) + b*b
+			t1 := rBar * 100
+			aBar := t1*a + t1*a
+			bBar := rBar*b + rBar*b
+			t := -aBar
+			xBar1[i] += t*old - bBar + t*old + carry
+			carry = aBar
+			old = now
+		}
+		xBar[hi] += carry
 	}
-	r2 = s
-	return r2
+	return s
 }
 
 // RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
-	var sBar float64
-	var r2Dot float64
-	var r2 float64
-	sBar = 0
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
-	t2 := rBar
-	rBar = 0
-	sBar += t2
-	for i := 0; i < hi; i++ {
-		t3 := x[i]
-		t4 := x[i]
-		aDot := xDot[i+1] - (xDot[i]*t4 + t3*xDot[i])
-		a := x[i+1] - t3*t4
-		bDot := -xDot[i]
-		b := 1 - x[i]
-		sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
-		s += 100*(a*a) + b*b
-		var aBarDot float64
-		var aBar float64
-		var bBarDot float64
-		var bBar float64
-		t1 := sBar * 100
-		aBarDot += t1 * aDot
-		aBar += t1 * a
-		aBarDot += t1 * aDot
-		aBar += t1 * a
-		bBarDot += sBar * bDot
-		bBar += sBar * b
-		bBarDot += sBar * bDot
-		bBar += sBar * b
-		xBarDot[i] -= bBarDot
-		xBar[i] -= bBar
-		xBarDot[i+1] += aBarDot
-		xBar[i+1] += aBar
-		tDot := -aBarDot
-		t := -aBar
-		t5 := x[i]
-		xBarDot[i] += tDot*t5 + t*xDot[i]
-		xBar[i] += t * t5
-		t6 := x[i]
-		xBarDot[i] += tDot*t6 + t*xDot[i]
-		xBar[i] += t * t6
+	if 0 < hi {
+		var carryDot float64
+		var carry float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			aDot := nowDot - (oldDot*old + old*oldDot)
+			a := now - old*old
+			bDot := -oldDot
+			b := 1 - old
+			sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
+			s += 100*(a*a) + b*b
+			t1 := rBar * 100
+			aBarDot := t1*aDot + t1*aDot
+			aBar := t1*a + t1*a
+			bBarDot := rBar*bDot + rBar*bDot
+			bBar := rBar*b + rBar*b
+			tDot := -aBarDot
+			t := -aBar
+			xBar1Dot[i] += tDot*old + t*oldDot - bBarDot + (tDot*old + t*oldDot) + carryDot
+			xBar1[i] += t*old - bBar + t*old + carry
+			carryDot = aBarDot
+			carry = aBar
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] += carryDot
+		xBar[hi] += carry
 	}
-	r2Dot = sDot
-	r2 = s
-	return r2, r2Dot
+	return s, sDot
 }
 
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
@@ -6399,56 +7438,38 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
-	var sBar float64
-	var r2 float64
-	sBar = 0
 	s := 0.0
 	hi := len(x)
-	t := rBar
-	rBar = 0
-	sBar += t
-	for i := 0; i < hi; i++ {
-		v := x[i]
-		s += v * v
-		var vBar float64
-		vBar += sBar * v
-		vBar += sBar * v
-		xBar[i] += vBar
+	if 0 < hi {
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			s += v * v
+			xBar1[i] += rBar*v + rBar*v
+		}
 	}
-	r2 = s
-	return r2
+	return s
 }
 
 // SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
-	var sBar float64
-	var r2Dot float64
-	var r2 float64
-	sBar = 0
 	var sDot float64
 	s := 0.0
 	hi := len(x)
-	t := rBar
-	rBar = 0
-	sBar += t
-	for i := 0; i < hi; i++ {
-		vDot := xDot[i]
-		v := x[i]
-		sDot += vDot*v + v*vDot
-		s += v * v
-		var vBarDot float64
-		var vBar float64
-		vBarDot += sBar * vDot
-		vBar += sBar * v
-		vBarDot += sBar * vDot
-		vBar += sBar * v
-		xBarDot[i] += vBarDot
-		xBar[i] += vBar
+	if 0 < hi {
+		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			vDot := xDot[i]
+			v := x[i]
+			sDot += vDot*v + v*vDot
+			s += v * v
+			xBar1Dot[i] += rBar*vDot + rBar*vDot
+			xBar1[i] += rBar*v + rBar*v
+		}
 	}
-	r2Dot = sDot
-	r2 = s
-	return r2, r2Dot
+	return s, sDot
 }
 
 // SumSquaresPlainTraced is SumSquaresPlain over Reals, from squares.go:21.
@@ -6503,59 +7524,62 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready; slices may not overlap each other.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
-	var sBar float64
-	var r2 float64
-	sBar = 0
 	s := 0.0
 	hi := len(x) - 1
-	t := rBar
-	rBar = 0
-	sBar += t
-	for i := 0; i < hi; i++ {
-		d := x[i+1] - x[i]
-		s += d * d
-		var dBar float64
-		dBar += sBar * d
-		dBar += sBar * d
-		xBar[i+1] += dBar
-		xBar[i] -= dBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			d := now - old
+			s += d * d
+			dBar := rBar*d + rBar*d
+			xBar1[i] += carry - dBar
+			carry = dBar
+			old = now
+		}
+		xBar[hi] += carry
 	}
-	r2 = s
-	return r2
+	return s
 }
 
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:63.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
-	var sBar float64
-	var r2Dot float64
-	var r2 float64
-	sBar = 0
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
-	t := rBar
-	rBar = 0
-	sBar += t
-	for i := 0; i < hi; i++ {
-		dDot := xDot[i+1] - xDot[i]
-		d := x[i+1] - x[i]
-		sDot += dDot*d + d*dDot
-		s += d * d
-		var dBarDot float64
-		var dBar float64
-		dBarDot += sBar * dDot
-		dBar += sBar * d
-		dBarDot += sBar * dDot
-		dBar += sBar * d
-		xBarDot[i+1] += dBarDot
-		xBar[i+1] += dBar
-		xBarDot[i] -= dBarDot
-		xBar[i] -= dBar
+	if 0 < hi {
+		var carryDot float64
+		var carry float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			dDot := nowDot - oldDot
+			d := now - old
+			sDot += dDot*d + d*dDot
+			s += d * d
+			dBarDot := rBar*dDot + rBar*dDot
+			dBar := rBar*d + rBar*d
+			xBar1Dot[i] += carryDot - dBarDot
+			xBar1[i] += carry - dBar
+			carryDot = dBarDot
+			carry = dBar
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] += carryDot
+		xBar[hi] += carry
 	}
-	r2Dot = sDot
-	r2 = s
-	return r2, r2Dot
+	return s, sDot
 }
 
 // DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:63.
@@ -6568,19 +7592,177 @@ func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
+// ReprojectionPlainTangent11 is problems.ReprojectionPlain_tangent_11, from bundle.go:18.
+func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64) {
+	camDot := xDot[:11]
+	cam := x[:11]
+	pointDot := xDot[11:14]
+	point := x[11:14]
+	weightDot := xDot[14]
+	weight := x[14]
+	aDot := [3]float64{pointDot[0] - camDot[3], pointDot[1] - camDot[4], pointDot[2] - camDot[5]}
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	tDot := [3]float64{camDot[0], camDot[1], camDot[2]}
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	p, pDot := rotatePlainTangent11(t, a, tDot, aDot)
+	t1 := p[2]
+	t2 := p[0] / t1
+	uDot := (pDot[0] - t2*pDot[2]) / t1
+	u := t2
+	t3 := p[2]
+	t4 := p[1] / t3
+	vDot := (pDot[1] - t4*pDot[2]) / t3
+	v := t4
+	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	s := u*u + v*v
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	l := 1 + t5*s + t6*t7
+	t8 := u * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	yDot[0] = weightDot*t10 + weight*((uDot*l+u*lDot)*t9+t8*camDot[6]+camDot[7])
+	y[0] = weight * t10
+	t11 := v * l
+	t12 := cam[6]
+	t13 := t11*t12 + cam[8] - f.Z[1]
+	yDot[1] = weightDot*t13 + weight*((vDot*l+v*lDot)*t12+t11*camDot[6]+camDot[8])
+	y[1] = weight * t13
+}
+
+// ReprojectionPlainTangent411 is problems.ReprojectionPlain_tangent4_11, from bundle.go:18.
+func ReprojectionPlainTangent411(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
+	camDot := xDot[:11]
+	cam := x[:11]
+	pointDot := xDot[11:14]
+	point := x[11:14]
+	xRow := &xDot[14]
+	weight := x[14]
+	weightDot0 := xRow[0]
+	weightDot1 := xRow[1]
+	weightDot2 := xRow[2]
+	weightDot3 := xRow[3]
+	var aDot [3][4]float64
+	pointRow := &pointDot[0]
+	camRow := &camDot[3]
+	pointRow1 := &pointDot[1]
+	camRow1 := &camDot[4]
+	pointRow2 := &pointDot[2]
+	camRow2 := &camDot[5]
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	aDot[0][0] = pointRow[0] - camRow[0]
+	aDot[0][1] = pointRow[1] - camRow[1]
+	aDot[1][0] = pointRow1[0] - camRow1[0]
+	aDot[1][1] = pointRow1[1] - camRow1[1]
+	aDot[2][0] = pointRow2[0] - camRow2[0]
+	aDot[2][1] = pointRow2[1] - camRow2[1]
+	aDot[0][2] = pointRow[2] - camRow[2]
+	aDot[0][3] = pointRow[3] - camRow[3]
+	aDot[1][2] = pointRow1[2] - camRow1[2]
+	aDot[1][3] = pointRow1[3] - camRow1[3]
+	aDot[2][2] = pointRow2[2] - camRow2[2]
+	aDot[2][3] = pointRow2[3] - camRow2[3]
+	var tDot [3][4]float64
+	camRow3 := &camDot[0]
+	camRow4 := &camDot[1]
+	camRow5 := &camDot[2]
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	tDot[0][0] = camRow3[0]
+	tDot[0][1] = camRow3[1]
+	tDot[1][0] = camRow4[0]
+	tDot[1][1] = camRow4[1]
+	tDot[2][0] = camRow5[0]
+	tDot[2][1] = camRow5[1]
+	tDot[0][2] = camRow3[2]
+	tDot[0][3] = camRow3[3]
+	tDot[1][2] = camRow4[2]
+	tDot[1][3] = camRow4[3]
+	tDot[2][2] = camRow5[2]
+	tDot[2][3] = camRow5[3]
+	p, pDot := rotatePlainTangent411(t, a, tDot, aDot)
+	t1 := p[2]
+	t2 := p[0] / t1
+	t3 := 1 / t1
+	t4 := t2 * t3
+	u := t2
+	t5 := p[2]
+	t6 := p[1] / t5
+	t7 := 1 / t5
+	t8 := t6 * t7
+	v := t6
+	t9 := u + u
+	t10 := v + v
+	s := u*u + v*v
+	camRow6 := &camDot[9]
+	t11 := cam[9]
+	camRow7 := &camDot[10]
+	t12 := cam[10]
+	t13 := s * s
+	t14 := s + s
+	t15 := t14 * t12
+	t16 := t11 + t15
+	l := 1 + t11*s + t12*t13
+	camRow8 := &camDot[6]
+	t17 := u * l
+	t18 := cam[6]
+	camRow9 := &camDot[7]
+	t19 := t17*t18 + cam[7] - f.Z[0]
+	t20 := l * t18
+	t21 := u * t18
+	t22 := t20 * weight
+	t23 := t21 * weight
+	t24 := t17 * weight
+	yRow := &yDot[0]
+	y[0] = weight * t19
+	t25 := v * l
+	t26 := cam[6]
+	camRow10 := &camDot[8]
+	t27 := t25*t26 + cam[8] - f.Z[1]
+	t28 := l * t26
+	t29 := v * t26
+	t30 := t28 * weight
+	t31 := t29 * weight
+	t32 := t25 * weight
+	yRow1 := &yDot[1]
+	y[1] = weight * t27
+	uDot0 := t3*pDot[0][0] - t4*pDot[2][0]
+	uDot1 := t3*pDot[0][1] - t4*pDot[2][1]
+	vDot0 := t7*pDot[1][0] - t8*pDot[2][0]
+	vDot1 := t7*pDot[1][1] - t8*pDot[2][1]
+	sDot0 := t9*uDot0 + t10*vDot0
+	sDot1 := t9*uDot1 + t10*vDot1
+	lDot0 := s*camRow6[0] + t16*sDot0 + t13*camRow7[0]
+	lDot1 := s*camRow6[1] + t16*sDot1 + t13*camRow7[1]
+	yRow[0] = t19*weightDot0 + t22*uDot0 + t23*lDot0 + t24*camRow8[0] + weight*camRow9[0]
+	yRow[1] = t19*weightDot1 + t22*uDot1 + t23*lDot1 + t24*camRow8[1] + weight*camRow9[1]
+	yRow1[0] = t27*weightDot0 + t30*vDot0 + t31*lDot0 + t32*camRow8[0] + weight*camRow10[0]
+	yRow1[1] = t27*weightDot1 + t30*vDot1 + t31*lDot1 + t32*camRow8[1] + weight*camRow10[1]
+	uDot2 := t3*pDot[0][2] - t4*pDot[2][2]
+	uDot3 := t3*pDot[0][3] - t4*pDot[2][3]
+	vDot2 := t7*pDot[1][2] - t8*pDot[2][2]
+	vDot3 := t7*pDot[1][3] - t8*pDot[2][3]
+	sDot2 := t9*uDot2 + t10*vDot2
+	sDot3 := t9*uDot3 + t10*vDot3
+	lDot2 := s*camRow6[2] + t16*sDot2 + t13*camRow7[2]
+	lDot3 := s*camRow6[3] + t16*sDot3 + t13*camRow7[3]
+	yRow[2] = t19*weightDot2 + t22*uDot2 + t23*lDot2 + t24*camRow8[2] + weight*camRow9[2]
+	yRow[3] = t19*weightDot3 + t22*uDot3 + t23*lDot3 + t24*camRow8[3] + weight*camRow9[3]
+	yRow1[2] = t27*weightDot2 + t30*vDot2 + t31*lDot2 + t32*camRow8[2] + weight*camRow10[2]
+	yRow1[3] = t27*weightDot3 + t30*vDot3 + t31*lDot3 + t32*camRow8[3] + weight*camRow10[3]
+}
+
 // ReprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:18.
 func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
-	var a [3]float64
-	var t [3]float64
-	var p [3]float64
 	_ = xBar[:11]
 	cam := x[:11]
 	_ = xBar[11:14]
 	point := x[11:14]
 	weight := x[14]
-	a = [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
-	t = [3]float64{cam[0], cam[1], cam[2]}
-	p = [3]float64{}
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	var p [3]float64
 	p = rotatePlainForward(t, a, ws)
 	u := p[0] / p[2]
 	v := p[1] / p[2]
@@ -6597,40 +7779,32 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 
 // ReprojectionPlainReverse is problems.ReprojectionPlain_reverse, from bundle.go:18.
 func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
-	var a1 [3]float64
-	a1 = ws.a[len(ws.a)-1]
+	a1 := ws.a[len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
-	var t14 [3]float64
-	t14 = ws.t[len(ws.t)-1]
+	t14 := ws.t[len(ws.t)-1]
 	ws.t = ws.t[:len(ws.t)-1]
-	var p1 [3]float64
-	p1 = ws.p[len(ws.p)-1]
+	p10 := ws.p[len(ws.p)-1][0]
+	p11 := ws.p[len(ws.p)-1][1]
+	p12 := ws.p[len(ws.p)-1][2]
 	ws.p = ws.p[:len(ws.p)-1]
 	camBar1 := xBar[:11]
 	cam1 := x[:11]
 	pointBar1 := xBar[11:14]
 	weight1 := x[14]
-	var weightBar float64
-	var aBar [3]float64
-	var tBar [3]float64
 	var pBar [3]float64
-	u1 := p1[0] / p1[2]
-	var uBar float64
-	v1 := p1[1] / p1[2]
-	var vBar float64
+	u1 := p10 / p12
+	v1 := p11 / p12
 	s1 := u1*u1 + v1*v1
-	var sBar float64
 	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
-	var lBar float64
 	t11 := yBar[1]
 	yBar[1] = 0
 	y[1] = ws.y1[len(ws.y1)-1]
 	ws.y1 = ws.y1[:len(ws.y1)-1]
-	weightBar += t11 * (v1*l1*cam1[6] + cam1[8] - f.Z[1])
+	weightBar := t11 * (v1*l1*cam1[6] + cam1[8] - f.Z[1])
 	t12 := t11 * weight1
 	t13 := t12 * cam1[6]
-	vBar += t13 * l1
-	lBar += t13 * v1
+	vBar := t13 * l1
+	lBar := t13 * v1
 	camBar1[6] += t12 * (v1 * l1)
 	camBar1[8] += t12
 	t8 := yBar[0]
@@ -6640,12 +7814,12 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	weightBar += t8 * (u1*l1*cam1[6] + cam1[7] - f.Z[0])
 	t9 := t8 * weight1
 	t10 := t9 * cam1[6]
-	uBar += t10 * l1
+	uBar := t10 * l1
 	lBar += t10 * u1
 	camBar1[6] += t9 * (u1 * l1)
 	camBar1[7] += t9
 	camBar1[9] += lBar * s1
-	sBar += lBar * cam1[9]
+	sBar := lBar * cam1[9]
 	camBar1[10] += lBar * (s1 * s1)
 	t7 := lBar * cam1[10]
 	sBar += t7 * s1
@@ -6655,60 +7829,36 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	vBar += sBar * v1
 	vBar += sBar * v1
 	if vBar != 0 {
-		r1 := vBar / p1[2]
+		r1 := vBar / p12
 		pBar[2] -= r1 * v1
 		pBar[1] += r1
 	}
 	if uBar != 0 {
-		r := uBar / p1[2]
+		r := uBar / p12
 		pBar[2] -= r * u1
 		pBar[0] += r
 	}
-	t6 := pBar
-	pBar = [3]float64{}
-	t4, t5 := rotatePlainReverse(t14, a1, t6, ws)
-	tBar[0] += t4[0]
-	tBar[1] += t4[1]
-	tBar[2] += t4[2]
-	aBar[0] += t5[0]
-	aBar[1] += t5[1]
-	aBar[2] += t5[2]
-	camBar1[0] += tBar[0]
-	camBar1[1] += tBar[1]
-	camBar1[2] += tBar[2]
-	t1 := aBar[0]
-	pointBar1[0] += t1
-	camBar1[3] -= t1
-	t2 := aBar[1]
-	pointBar1[1] += t2
-	camBar1[4] -= t2
-	t3 := aBar[2]
-	pointBar1[2] += t3
-	camBar1[5] -= t3
+	t4, t5 := rotatePlainReverse(t14, a1, pBar, ws)
+	tBar0 := t4[0]
+	tBar1 := t4[1]
+	tBar2 := t4[2]
+	aBar0 := t5[0]
+	aBar1 := t5[1]
+	aBar2 := t5[2]
+	camBar1[0] += tBar0
+	camBar1[1] += tBar1
+	camBar1[2] += tBar2
+	pointBar1[0] += aBar0
+	camBar1[3] -= aBar0
+	pointBar1[1] += aBar1
+	camBar1[4] -= aBar1
+	pointBar1[2] += aBar2
+	camBar1[5] -= aBar2
 	xBar[14] += weightBar
-}
-
-// AdjustmentColumnsTangent1 is (*problems.Adjustment).columns_tangent_1, from adjustment.go:24.
-func AdjustmentColumnsTangent1(a *Adjustment, i int, aDot *Adjustment) (cols [15]int) {
-	for k := 0; k < 11; k++ {
-		cols[k] = 11*(i%a.Cameras) + k
-	}
-	points := 11 * a.Cameras
-	for k1 := 0; k1 < 3; k1++ {
-		cols[11+k1] = points + 3*(i%a.Points) + k1
-	}
-	cols[14] = points + 3*a.Points + i
-	return
 }
 
 // ReprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:18.
 func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	var aDot [3]float64
-	var a [3]float64
-	var tDot [3]float64
-	var t [3]float64
-	var pDot [3]float64
-	var p [3]float64
 	_ = xBarDot[:11]
 	_ = xBar[:11]
 	camDot := xDot[:11]
@@ -6719,12 +7869,12 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	point := x[11:14]
 	weightDot := xDot[14]
 	weight := x[14]
-	aDot = [3]float64{pointDot[0] - camDot[3], pointDot[1] - camDot[4], pointDot[2] - camDot[5]}
-	a = [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
-	tDot = [3]float64{camDot[0], camDot[1], camDot[2]}
-	t = [3]float64{cam[0], cam[1], cam[2]}
-	pDot = [3]float64{}
-	p = [3]float64{}
+	aDot := [3]float64{pointDot[0] - camDot[3], pointDot[1] - camDot[4], pointDot[2] - camDot[5]}
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	tDot := [3]float64{camDot[0], camDot[1], camDot[2]}
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	var pDot [3]float64
+	var p [3]float64
 	p, pDot = rotatePlainForwardTangent111(t, a, ws, tDot, aDot, wsDot)
 	t1 := p[2]
 	t2 := p[0] / t1
@@ -6765,22 +7915,20 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 
 // ReprojectionPlainReverseTangent111111 is problems.ReprojectionPlain_reverse_tangent_111111, from bundle.go:18.
 func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	var a1Dot [3]float64
-	var a1 [3]float64
-	a1Dot = wsDot.a[len(ws.a)-1]
-	a1 = ws.a[len(ws.a)-1]
+	a1Dot := wsDot.a[len(ws.a)-1]
+	a1 := ws.a[len(ws.a)-1]
 	wsDot.a = wsDot.a[:len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
-	var t14Dot [3]float64
-	var t14 [3]float64
-	t14Dot = wsDot.t[len(ws.t)-1]
-	t14 = ws.t[len(ws.t)-1]
+	t14Dot := wsDot.t[len(ws.t)-1]
+	t14 := ws.t[len(ws.t)-1]
 	wsDot.t = wsDot.t[:len(ws.t)-1]
 	ws.t = ws.t[:len(ws.t)-1]
-	var p1Dot [3]float64
-	var p1 [3]float64
-	p1Dot = wsDot.p[len(ws.p)-1]
-	p1 = ws.p[len(ws.p)-1]
+	p10Dot := wsDot.p[len(ws.p)-1][0]
+	p10 := ws.p[len(ws.p)-1][0]
+	p11Dot := wsDot.p[len(ws.p)-1][1]
+	p11 := ws.p[len(ws.p)-1][1]
+	p12Dot := wsDot.p[len(ws.p)-1][2]
+	p12 := ws.p[len(ws.p)-1][2]
 	wsDot.p = wsDot.p[:len(ws.p)-1]
 	ws.p = ws.p[:len(ws.p)-1]
 	camBar1Dot := xBarDot[:11]
@@ -6791,37 +7939,21 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	pointBar1 := xBar[11:14]
 	weight1Dot := xDot[14]
 	weight1 := x[14]
-	var weightBarDot float64
-	var weightBar float64
-	var aBarDot [3]float64
-	var aBar [3]float64
-	var tBarDot [3]float64
-	var tBar [3]float64
 	var pBarDot [3]float64
 	var pBar [3]float64
-	t := p1[2]
-	t15 := p1[0] / t
-	u1Dot := (p1Dot[0] - t15*p1Dot[2]) / t
-	u1 := t15
-	var uBarDot float64
-	var uBar float64
-	t16 := p1[2]
-	t17 := p1[1] / t16
-	v1Dot := (p1Dot[1] - t17*p1Dot[2]) / t16
-	v1 := t17
-	var vBarDot float64
-	var vBar float64
+	t := p10 / p12
+	u1Dot := (p10Dot - t*p12Dot) / p12
+	u1 := t
+	t1 := p11 / p12
+	v1Dot := (p11Dot - t1*p12Dot) / p12
+	v1 := t1
 	s1Dot := u1Dot*u1 + u1*u1Dot + (v1Dot*v1 + v1*v1Dot)
 	s1 := u1*u1 + v1*v1
-	var sBarDot float64
-	var sBar float64
-	t18 := cam1[9]
-	t19 := cam1[10]
-	t20 := s1 * s1
-	l1Dot := cam1Dot[9]*s1 + t18*s1Dot + (cam1Dot[10]*t20 + t19*(s1Dot*s1+s1*s1Dot))
-	l1 := 1 + t18*s1 + t19*t20
-	var lBarDot float64
-	var lBar float64
+	t2 := cam1[9]
+	t3 := cam1[10]
+	t6 := s1 * s1
+	l1Dot := cam1Dot[9]*s1 + t2*s1Dot + (cam1Dot[10]*t6 + t3*(s1Dot*s1+s1*s1Dot))
+	l1 := 1 + t2*s1 + t3*t6
 	t11Dot := yBarDot[1]
 	t11 := yBar[1]
 	yBarDot[1] = 0
@@ -6830,23 +7962,23 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	y[1] = ws.y1[len(ws.y1)-1]
 	wsDot.y1 = wsDot.y1[:len(ws.y1)-1]
 	ws.y1 = ws.y1[:len(ws.y1)-1]
-	t21 := v1 * l1
-	t22 := cam1[6]
-	t23 := t21*t22 + cam1[8] - f.Z[1]
-	weightBarDot += t11Dot*t23 + t11*((v1Dot*l1+v1*l1Dot)*t22+t21*cam1Dot[6]+cam1Dot[8]-fDot.Z[1])
-	weightBar += t11 * t23
+	t15 := v1 * l1
+	t16 := cam1[6]
+	t17 := t15*t16 + cam1[8] - f.Z[1]
+	weightBarDot := t11Dot*t17 + t11*((v1Dot*l1+v1*l1Dot)*t16+t15*cam1Dot[6]+cam1Dot[8]-fDot.Z[1])
+	weightBar := t11 * t17
 	t12Dot := t11Dot*weight1 + t11*weight1Dot
 	t12 := t11 * weight1
-	t24 := cam1[6]
-	t13Dot := t12Dot*t24 + t12*cam1Dot[6]
-	t13 := t12 * t24
-	vBarDot += t13Dot*l1 + t13*l1Dot
-	vBar += t13 * l1
-	lBarDot += t13Dot*v1 + t13*v1Dot
-	lBar += t13 * v1
-	t25 := v1 * l1
-	camBar1Dot[6] += t12Dot*t25 + t12*(v1Dot*l1+v1*l1Dot)
-	camBar1[6] += t12 * t25
+	t18 := cam1[6]
+	t13Dot := t12Dot*t18 + t12*cam1Dot[6]
+	t13 := t12 * t18
+	vBarDot := t13Dot*l1 + t13*l1Dot
+	vBar := t13 * l1
+	lBarDot := t13Dot*v1 + t13*v1Dot
+	lBar := t13 * v1
+	t19 := v1 * l1
+	camBar1Dot[6] += t12Dot*t19 + t12*(v1Dot*l1+v1*l1Dot)
+	camBar1[6] += t12 * t19
 	camBar1Dot[8] += t12Dot
 	camBar1[8] += t12
 	t8Dot := yBarDot[0]
@@ -6857,36 +7989,36 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	y[0] = ws.y[len(ws.y)-1]
 	wsDot.y = wsDot.y[:len(ws.y)-1]
 	ws.y = ws.y[:len(ws.y)-1]
-	t26 := u1 * l1
-	t27 := cam1[6]
-	t28 := t26*t27 + cam1[7] - f.Z[0]
-	weightBarDot += t8Dot*t28 + t8*((u1Dot*l1+u1*l1Dot)*t27+t26*cam1Dot[6]+cam1Dot[7]-fDot.Z[0])
-	weightBar += t8 * t28
+	t20 := u1 * l1
+	t21 := cam1[6]
+	t22 := t20*t21 + cam1[7] - f.Z[0]
+	weightBarDot += t8Dot*t22 + t8*((u1Dot*l1+u1*l1Dot)*t21+t20*cam1Dot[6]+cam1Dot[7]-fDot.Z[0])
+	weightBar += t8 * t22
 	t9Dot := t8Dot*weight1 + t8*weight1Dot
 	t9 := t8 * weight1
-	t29 := cam1[6]
-	t10Dot := t9Dot*t29 + t9*cam1Dot[6]
-	t10 := t9 * t29
-	uBarDot += t10Dot*l1 + t10*l1Dot
-	uBar += t10 * l1
+	t23 := cam1[6]
+	t10Dot := t9Dot*t23 + t9*cam1Dot[6]
+	t10 := t9 * t23
+	uBarDot := t10Dot*l1 + t10*l1Dot
+	uBar := t10 * l1
 	lBarDot += t10Dot*u1 + t10*u1Dot
 	lBar += t10 * u1
-	t30 := u1 * l1
-	camBar1Dot[6] += t9Dot*t30 + t9*(u1Dot*l1+u1*l1Dot)
-	camBar1[6] += t9 * t30
+	t24 := u1 * l1
+	camBar1Dot[6] += t9Dot*t24 + t9*(u1Dot*l1+u1*l1Dot)
+	camBar1[6] += t9 * t24
 	camBar1Dot[7] += t9Dot
 	camBar1[7] += t9
 	camBar1Dot[9] += lBarDot*s1 + lBar*s1Dot
 	camBar1[9] += lBar * s1
-	t31 := cam1[9]
-	sBarDot += lBarDot*t31 + lBar*cam1Dot[9]
-	sBar += lBar * t31
-	t32 := s1 * s1
-	camBar1Dot[10] += lBarDot*t32 + lBar*(s1Dot*s1+s1*s1Dot)
-	camBar1[10] += lBar * t32
-	t33 := cam1[10]
-	t7Dot := lBarDot*t33 + lBar*cam1Dot[10]
-	t7 := lBar * t33
+	t25 := cam1[9]
+	sBarDot := lBarDot*t25 + lBar*cam1Dot[9]
+	sBar := lBar * t25
+	t26 := s1 * s1
+	camBar1Dot[10] += lBarDot*t26 + lBar*(s1Dot*s1+s1*s1Dot)
+	camBar1[10] += lBar * t26
+	t27 := cam1[10]
+	t7Dot := lBarDot*t27 + lBar*cam1Dot[10]
+	t7 := lBar * t27
 	sBarDot += t7Dot*s1 + t7*s1Dot
 	sBar += t7 * s1
 	sBarDot += t7Dot*s1 + t7*s1Dot
@@ -6900,66 +8032,54 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	vBarDot += sBarDot*v1 + sBar*v1Dot
 	vBar += sBar * v1
 	if vBar != 0 {
-		t34 := p1[2]
-		t35 := vBar / t34
-		r1Dot := (vBarDot - t35*p1Dot[2]) / t34
-		r1 := t35
+		t28 := vBar / p12
+		r1Dot := (vBarDot - t28*p12Dot) / p12
+		r1 := t28
 		pBarDot[2] -= r1Dot*v1 + r1*v1Dot
 		pBar[2] -= r1 * v1
 		pBarDot[1] += r1Dot
 		pBar[1] += r1
 	}
 	if uBar != 0 {
-		t36 := p1[2]
-		t37 := uBar / t36
-		rDot := (uBarDot - t37*p1Dot[2]) / t36
-		r := t37
+		t29 := uBar / p12
+		rDot := (uBarDot - t29*p12Dot) / p12
+		r := t29
 		pBarDot[2] -= rDot*u1 + r*u1Dot
 		pBar[2] -= r * u1
 		pBarDot[0] += rDot
 		pBar[0] += r
 	}
-	t6Dot := pBarDot
-	t6 := pBar
-	pBarDot = [3]float64{}
-	pBar = [3]float64{}
-	t4, t5, t4Dot, t5Dot := rotatePlainReverseTangent1111(t14, a1, t6, ws, t14Dot, a1Dot, t6Dot, wsDot)
-	tBarDot[0] += t4Dot[0]
-	tBar[0] += t4[0]
-	tBarDot[1] += t4Dot[1]
-	tBar[1] += t4[1]
-	tBarDot[2] += t4Dot[2]
-	tBar[2] += t4[2]
-	aBarDot[0] += t5Dot[0]
-	aBar[0] += t5[0]
-	aBarDot[1] += t5Dot[1]
-	aBar[1] += t5[1]
-	aBarDot[2] += t5Dot[2]
-	aBar[2] += t5[2]
-	camBar1Dot[0] += tBarDot[0]
-	camBar1[0] += tBar[0]
-	camBar1Dot[1] += tBarDot[1]
-	camBar1[1] += tBar[1]
-	camBar1Dot[2] += tBarDot[2]
-	camBar1[2] += tBar[2]
-	t1Dot := aBarDot[0]
-	t1 := aBar[0]
-	pointBar1Dot[0] += t1Dot
-	pointBar1[0] += t1
-	camBar1Dot[3] -= t1Dot
-	camBar1[3] -= t1
-	t2Dot := aBarDot[1]
-	t2 := aBar[1]
-	pointBar1Dot[1] += t2Dot
-	pointBar1[1] += t2
-	camBar1Dot[4] -= t2Dot
-	camBar1[4] -= t2
-	t3Dot := aBarDot[2]
-	t3 := aBar[2]
-	pointBar1Dot[2] += t3Dot
-	pointBar1[2] += t3
-	camBar1Dot[5] -= t3Dot
-	camBar1[5] -= t3
+	t4, t5, t4Dot, t5Dot := rotatePlainReverseTangent1111(t14, a1, pBar, ws, t14Dot, a1Dot, pBarDot, wsDot)
+	tBar0Dot := t4Dot[0]
+	tBar0 := t4[0]
+	tBar1Dot := t4Dot[1]
+	tBar1 := t4[1]
+	tBar2Dot := t4Dot[2]
+	tBar2 := t4[2]
+	aBar0Dot := t5Dot[0]
+	aBar0 := t5[0]
+	aBar1Dot := t5Dot[1]
+	aBar1 := t5[1]
+	aBar2Dot := t5Dot[2]
+	aBar2 := t5[2]
+	camBar1Dot[0] += tBar0Dot
+	camBar1[0] += tBar0
+	camBar1Dot[1] += tBar1Dot
+	camBar1[1] += tBar1
+	camBar1Dot[2] += tBar2Dot
+	camBar1[2] += tBar2
+	pointBar1Dot[0] += aBar0Dot
+	pointBar1[0] += aBar0
+	camBar1Dot[3] -= aBar0Dot
+	camBar1[3] -= aBar0
+	pointBar1Dot[1] += aBar1Dot
+	pointBar1[1] += aBar1
+	camBar1Dot[4] -= aBar1Dot
+	camBar1[4] -= aBar1
+	pointBar1Dot[2] += aBar2Dot
+	pointBar1[2] += aBar2
+	camBar1Dot[5] -= aBar2Dot
+	camBar1[5] -= aBar2
 	xBarDot[14] += weightBarDot
 	xBar[14] += weightBar
 }
@@ -7051,101 +8171,94 @@ func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64
 
 // BrusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:26.
 func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
-	r := 10 * float64(n-1) * float64(n-1)
+	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
 	u := x[:n*n]
 	_ = xBar[n*n:]
 	v := x[n*n:]
-	hi1 := n
-	for j := 0; j < hi1; j++ {
-		hi := n
-		for i := 0; i < hi; i++ {
+	for j := 0; j < n; j++ {
+		for i := 0; i < n; i++ {
 			k := i - 1
-			r1 := (k + n) % n
+			t := (k + n) % n
 			k1 := i + 1
-			r11 := (k1 + n) % n
+			t1 := (k1 + n) % n
 			k2 := j - 1
-			r2 := (k2 + n) % n
+			t2 := (k2 + n) % n
 			k3 := j + 1
-			r3 := (k3 + n) % n
-			at1 := i + n*j
-			west1 := r1 + n*j
-			east1 := r11 + n*j
-			south1 := i + n*r2
-			north1 := i + n*r3
-			lu := u[west1] + u[east1] + u[north1] + u[south1] - 4*u[at1]
-			lv := v[west1] + v[east1] + v[north1] + v[south1] - 4*v[at1]
-			uuv := u[at1] * u[at1] * v[at1]
-			ws.dx = append(ws.dx, dx[at1])
-			dx[at1] = r*lu + brusselatorB + uuv - (brusselatorA+1)*u[at1]
-			ws.dx1 = append(ws.dx1, dx[n*n+at1])
-			dx[n*n+at1] = r*lv + brusselatorA*u[at1] - uuv
+			t3 := (k3 + n) % n
+			at := i + n*j
+			west := t + n*j
+			east := t1 + n*j
+			south := i + n*t2
+			north := i + n*t3
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			uuv := u[at] * u[at] * v[at]
+			ws.dx = append(ws.dx, dx[at])
+			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
 }
 
 // BrusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:26.
 func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
-	r4 := 10 * float64(n-1) * float64(n-1)
+	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1 := xBar[:n*n]
 	u1 := x[:n*n]
 	vBar1 := xBar[n*n:]
 	v1 := x[n*n:]
-	hi11 := n
-	for j1 := hi11 - 1; j1 > -1; j1-- {
-		hi2 := n
-		for i1 := hi2 - 1; i1 > -1; i1-- {
+	for j1 := n - 1; j1 > -1; j1-- {
+		for i1 := n - 1; i1 > -1; i1-- {
 			k4 := i1 - 1
-			r12 := (k4 + n) % n
+			t7 := (k4 + n) % n
 			k11 := i1 + 1
-			r111 := (k11 + n) % n
+			t11 := (k11 + n) % n
 			k21 := j1 - 1
-			r21 := (k21 + n) % n
+			t21 := (k21 + n) % n
 			k31 := j1 + 1
-			r31 := (k31 + n) % n
-			at11 := i1 + n*j1
-			west11 := r12 + n*j1
-			east11 := r111 + n*j1
-			south11 := i1 + n*r21
-			north11 := i1 + n*r31
-			var luBar float64
-			var lvBar float64
-			var uuvBar float64
-			t2 := dxBar[n*n+at11]
-			dxBar[n*n+at11] = 0
-			dx[n*n+at11] = ws.dx1[len(ws.dx1)-1]
+			t31 := (k31 + n) % n
+			at1 := i1 + n*j1
+			west1 := t7 + n*j1
+			east1 := t11 + n*j1
+			south1 := i1 + n*t21
+			north1 := i1 + n*t31
+			t6 := dxBar[n*n+at1]
+			dxBar[n*n+at1] = 0
+			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
 			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
-			lvBar += t2 * r4
-			uBar1[at11] += t2 * brusselatorA
-			uuvBar -= t2
-			t1 := dxBar[at11]
-			dxBar[at11] = 0
-			dx[at11] = ws.dx[len(ws.dx)-1]
+			lvBar := t6 * alpha1
+			uBar1[at1] += t6 * brusselatorA
+			uuvBar := -t6
+			t5 := dxBar[at1]
+			dxBar[at1] = 0
+			dx[at1] = ws.dx[len(ws.dx)-1]
 			ws.dx = ws.dx[:len(ws.dx)-1]
-			luBar += t1 * r4
-			uuvBar += t1
-			uBar1[at11] += -t1 * (brusselatorA + 1)
-			t := uuvBar * v1[at11]
-			uBar1[at11] += t * u1[at11]
-			uBar1[at11] += t * u1[at11]
-			vBar1[at11] += uuvBar * (u1[at11] * u1[at11])
-			vBar1[west11] += lvBar
-			vBar1[east11] += lvBar
-			vBar1[north11] += lvBar
-			vBar1[south11] += lvBar
-			vBar1[at11] += -lvBar * 4
-			uBar1[west11] += luBar
-			uBar1[east11] += luBar
-			uBar1[north11] += luBar
-			uBar1[south11] += luBar
-			uBar1[at11] += -luBar * 4
+			luBar := t5 * alpha1
+			uuvBar += t5
+			uBar1[at1] += -t5 * (brusselatorA + 1)
+			t4 := uuvBar * v1[at1]
+			uBar1[at1] += t4 * u1[at1]
+			uBar1[at1] += t4 * u1[at1]
+			vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
+			vBar1[west1] += lvBar
+			vBar1[east1] += lvBar
+			vBar1[north1] += lvBar
+			vBar1[south1] += lvBar
+			vBar1[at1] += -lvBar * 4
+			uBar1[west1] += luBar
+			uBar1[east1] += luBar
+			uBar1[north1] += luBar
+			uBar1[south1] += luBar
+			uBar1[at1] += -luBar * 4
 		}
 	}
 }
 
 // BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:26.
 func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	r := 10 * float64(n-1) * float64(n-1)
+	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBarDot[:n*n]
 	_ = xBar[:n*n]
 	uDot := xDot[:n*n]
@@ -7154,48 +8267,46 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 	_ = xBar[n*n:]
 	vDot := xDot[n*n:]
 	v := x[n*n:]
-	hi1 := n
-	for j := 0; j < hi1; j++ {
-		hi := n
-		for i := 0; i < hi; i++ {
+	for j := 0; j < n; j++ {
+		for i := 0; i < n; i++ {
 			k := i - 1
-			r1 := (k + n) % n
+			t := (k + n) % n
 			k1 := i + 1
-			r11 := (k1 + n) % n
+			t1 := (k1 + n) % n
 			k2 := j - 1
-			r2 := (k2 + n) % n
+			t2 := (k2 + n) % n
 			k3 := j + 1
-			r3 := (k3 + n) % n
-			at1 := i + n*j
-			west1 := r1 + n*j
-			east1 := r11 + n*j
-			south1 := i + n*r2
-			north1 := i + n*r3
-			luDot := uDot[west1] + uDot[east1] + uDot[north1] + uDot[south1] - 4*uDot[at1]
-			lu := u[west1] + u[east1] + u[north1] + u[south1] - 4*u[at1]
-			lvDot := vDot[west1] + vDot[east1] + vDot[north1] + vDot[south1] - 4*vDot[at1]
-			lv := v[west1] + v[east1] + v[north1] + v[south1] - 4*v[at1]
-			t := u[at1]
-			t1 := u[at1]
-			t2 := t * t1
-			t3 := v[at1]
-			uuvDot := (uDot[at1]*t1+t*uDot[at1])*t3 + t2*vDot[at1]
-			uuv := t2 * t3
-			wsDot.dx = append(wsDot.dx, dxDot[at1])
-			ws.dx = append(ws.dx, dx[at1])
-			dxDot[at1] = r*luDot + uuvDot - (brusselatorA+1)*uDot[at1]
-			dx[at1] = r*lu + brusselatorB + uuv - (brusselatorA+1)*u[at1]
-			wsDot.dx1 = append(wsDot.dx1, dxDot[n*n+at1])
-			ws.dx1 = append(ws.dx1, dx[n*n+at1])
-			dxDot[n*n+at1] = r*lvDot + brusselatorA*uDot[at1] - uuvDot
-			dx[n*n+at1] = r*lv + brusselatorA*u[at1] - uuv
+			t3 := (k3 + n) % n
+			at := i + n*j
+			west := t + n*j
+			east := t1 + n*j
+			south := i + n*t2
+			north := i + n*t3
+			luDot := uDot[west] + uDot[east] + uDot[north] + uDot[south] - 4*uDot[at]
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			t4 := u[at]
+			t5 := u[at]
+			t6 := t4 * t5
+			t7 := v[at]
+			uuvDot := (uDot[at]*t5+t4*uDot[at])*t7 + t6*vDot[at]
+			uuv := t6 * t7
+			wsDot.dx = append(wsDot.dx, dxDot[at])
+			ws.dx = append(ws.dx, dx[at])
+			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
+			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			wsDot.dx1 = append(wsDot.dx1, dxDot[n*n+at])
+			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
+			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
 }
 
 // BrusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:26.
 func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
-	r4 := 10 * float64(n-1) * float64(n-1)
+	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1Dot := xBarDot[:n*n]
 	uBar1 := xBar[:n*n]
 	u1Dot := xDot[:n*n]
@@ -7204,91 +8315,83 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 	vBar1 := xBar[n*n:]
 	v1Dot := xDot[n*n:]
 	v1 := x[n*n:]
-	hi11 := n
-	for j1 := hi11 - 1; j1 > -1; j1-- {
-		hi2 := n
-		for i1 := hi2 - 1; i1 > -1; i1-- {
+	for j1 := n - 1; j1 > -1; j1-- {
+		for i1 := n - 1; i1 > -1; i1-- {
 			k4 := i1 - 1
-			r12 := (k4 + n) % n
+			t7 := (k4 + n) % n
 			k11 := i1 + 1
-			r111 := (k11 + n) % n
+			t11 := (k11 + n) % n
 			k21 := j1 - 1
-			r21 := (k21 + n) % n
+			t21 := (k21 + n) % n
 			k31 := j1 + 1
-			r31 := (k31 + n) % n
-			at11 := i1 + n*j1
-			west11 := r12 + n*j1
-			east11 := r111 + n*j1
-			south11 := i1 + n*r21
-			north11 := i1 + n*r31
-			var luBarDot float64
-			var luBar float64
-			var lvBarDot float64
-			var lvBar float64
-			var uuvBarDot float64
-			var uuvBar float64
-			t2Dot := dxBarDot[n*n+at11]
-			t2 := dxBar[n*n+at11]
-			dxBarDot[n*n+at11] = 0
-			dxBar[n*n+at11] = 0
-			dxDot[n*n+at11] = wsDot.dx1[len(ws.dx1)-1]
-			dx[n*n+at11] = ws.dx1[len(ws.dx1)-1]
+			t31 := (k31 + n) % n
+			at1 := i1 + n*j1
+			west1 := t7 + n*j1
+			east1 := t11 + n*j1
+			south1 := i1 + n*t21
+			north1 := i1 + n*t31
+			t6Dot := dxBarDot[n*n+at1]
+			t6 := dxBar[n*n+at1]
+			dxBarDot[n*n+at1] = 0
+			dxBar[n*n+at1] = 0
+			dxDot[n*n+at1] = wsDot.dx1[len(ws.dx1)-1]
+			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
 			wsDot.dx1 = wsDot.dx1[:len(ws.dx1)-1]
 			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
-			lvBarDot += t2Dot * r4
-			lvBar += t2 * r4
-			uBar1Dot[at11] += t2Dot * brusselatorA
-			uBar1[at11] += t2 * brusselatorA
-			uuvBarDot -= t2Dot
-			uuvBar -= t2
-			t1Dot := dxBarDot[at11]
-			t1 := dxBar[at11]
-			dxBarDot[at11] = 0
-			dxBar[at11] = 0
-			dxDot[at11] = wsDot.dx[len(ws.dx)-1]
-			dx[at11] = ws.dx[len(ws.dx)-1]
+			lvBarDot := t6Dot * alpha1
+			lvBar := t6 * alpha1
+			uBar1Dot[at1] += t6Dot * brusselatorA
+			uBar1[at1] += t6 * brusselatorA
+			uuvBarDot := -t6Dot
+			uuvBar := -t6
+			t5Dot := dxBarDot[at1]
+			t5 := dxBar[at1]
+			dxBarDot[at1] = 0
+			dxBar[at1] = 0
+			dxDot[at1] = wsDot.dx[len(ws.dx)-1]
+			dx[at1] = ws.dx[len(ws.dx)-1]
 			wsDot.dx = wsDot.dx[:len(ws.dx)-1]
 			ws.dx = ws.dx[:len(ws.dx)-1]
-			luBarDot += t1Dot * r4
-			luBar += t1 * r4
-			uuvBarDot += t1Dot
-			uuvBar += t1
-			uBar1Dot[at11] += -t1Dot * (brusselatorA + 1)
-			uBar1[at11] += -t1 * (brusselatorA + 1)
-			t3 := v1[at11]
-			tDot := uuvBarDot*t3 + uuvBar*v1Dot[at11]
-			t := uuvBar * t3
-			t4 := u1[at11]
-			uBar1Dot[at11] += tDot*t4 + t*u1Dot[at11]
-			uBar1[at11] += t * t4
-			t5 := u1[at11]
-			uBar1Dot[at11] += tDot*t5 + t*u1Dot[at11]
-			uBar1[at11] += t * t5
-			t6 := u1[at11]
-			t7 := u1[at11]
-			t8 := t6 * t7
-			vBar1Dot[at11] += uuvBarDot*t8 + uuvBar*(u1Dot[at11]*t7+t6*u1Dot[at11])
-			vBar1[at11] += uuvBar * t8
-			vBar1Dot[west11] += lvBarDot
-			vBar1[west11] += lvBar
-			vBar1Dot[east11] += lvBarDot
-			vBar1[east11] += lvBar
-			vBar1Dot[north11] += lvBarDot
-			vBar1[north11] += lvBar
-			vBar1Dot[south11] += lvBarDot
-			vBar1[south11] += lvBar
-			vBar1Dot[at11] += -lvBarDot * 4
-			vBar1[at11] += -lvBar * 4
-			uBar1Dot[west11] += luBarDot
-			uBar1[west11] += luBar
-			uBar1Dot[east11] += luBarDot
-			uBar1[east11] += luBar
-			uBar1Dot[north11] += luBarDot
-			uBar1[north11] += luBar
-			uBar1Dot[south11] += luBarDot
-			uBar1[south11] += luBar
-			uBar1Dot[at11] += -luBarDot * 4
-			uBar1[at11] += -luBar * 4
+			luBarDot := t5Dot * alpha1
+			luBar := t5 * alpha1
+			uuvBarDot += t5Dot
+			uuvBar += t5
+			uBar1Dot[at1] += -t5Dot * (brusselatorA + 1)
+			uBar1[at1] += -t5 * (brusselatorA + 1)
+			t := v1[at1]
+			t4Dot := uuvBarDot*t + uuvBar*v1Dot[at1]
+			t4 := uuvBar * t
+			t1 := u1[at1]
+			uBar1Dot[at1] += t4Dot*t1 + t4*u1Dot[at1]
+			uBar1[at1] += t4 * t1
+			t2 := u1[at1]
+			uBar1Dot[at1] += t4Dot*t2 + t4*u1Dot[at1]
+			uBar1[at1] += t4 * t2
+			t3 := u1[at1]
+			t8 := u1[at1]
+			t9 := t3 * t8
+			vBar1Dot[at1] += uuvBarDot*t9 + uuvBar*(u1Dot[at1]*t8+t3*u1Dot[at1])
+			vBar1[at1] += uuvBar * t9
+			vBar1Dot[west1] += lvBarDot
+			vBar1[west1] += lvBar
+			vBar1Dot[east1] += lvBarDot
+			vBar1[east1] += lvBar
+			vBar1Dot[north1] += lvBarDot
+			vBar1[north1] += lvBar
+			vBar1Dot[south1] += lvBarDot
+			vBar1[south1] += lvBar
+			vBar1Dot[at1] += -lvBarDot * 4
+			vBar1[at1] += -lvBar * 4
+			uBar1Dot[west1] += luBarDot
+			uBar1[west1] += luBar
+			uBar1Dot[east1] += luBarDot
+			uBar1[east1] += luBar
+			uBar1Dot[north1] += luBarDot
+			uBar1[north1] += luBar
+			uBar1Dot[south1] += luBarDot
+			uBar1[south1] += luBar
+			uBar1Dot[at1] += -luBarDot * 4
+			uBar1[at1] += -luBar * 4
 		}
 	}
 }
@@ -7505,41 +8608,32 @@ func rotatePlainTangent411(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]flo
 
 // rotatePlainForward is problems.rotatePlain_forward, from bundle.go:30.
 func rotatePlainForward(r, a [3]float64, ws *AdjointWork) (r1 [3]float64) {
+	r01 := r[0]
+	r12 := r[1]
+	r21 := r[2]
+	a01 := a[0]
+	a11 := a[1]
+	a21 := a[2]
 	var theta float64
 	var sin float64
 	var cos float64
 	var d float64
-	sq := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
+	sq := r01*r01 + r12*r12 + r21*r21
 	cond := sq == 0
 	if cond {
-		a10 := r[0]
-		a11 := r[1]
-		a12 := r[2]
-		b0 := a[0]
-		b11 := a[1]
-		b2 := a[2]
-		r20 := a11*b2 - a12*b11
-		r21 := a12*b0 - a10*b2
-		r22 := a10*b11 - a11*b0
-		r1 = [3]float64{a[0] + r20, a[1] + r21, a[2] + r22}
+		r1 = [3]float64{a01 + (r12*a21 - r21*a11), a11 + (r21*a01 - r01*a21), a21 + (r01*a11 - r12*a01)}
 	} else {
 		theta = math.Sqrt(sq)
 		sin = math.Sin(theta)
 		cos = math.Cos(theta)
-		v0 := r[0] / theta
-		v1 := r[1] / theta
-		v2 := r[2] / theta
-		b10 := a[0]
-		b111 := a[1]
-		b12 := a[2]
-		r30 := v1*b12 - v2*b111
-		r31 := v2*b10 - v0*b12
-		r32 := v0*b111 - v1*b10
-		d = (v0*a[0] + v1*a[1] + v2*a[2]) * (1 - cos)
-		out0 := a[0]*cos + r30*sin + v0*d
-		out1 := a[1]*cos + r31*sin + v1*d
-		out2 := a[2]*cos + r32*sin + v2*d
-		r1 = [3]float64{out0, out1, out2}
+		v0 := r01 / theta
+		v1 := r12 / theta
+		v2 := r21 / theta
+		c10 := v1*a21 - v2*a11
+		c111 := v2*a01 - v0*a21
+		c12 := v0*a11 - v1*a01
+		d = (v0*a01 + v1*a11 + v2*a21) * (1 - cos)
+		r1 = [3]float64{a01*cos + c10*sin + v0*d, a11*cos + c111*sin + v1*d, a21*cos + c12*sin + v2*d}
 	}
 	ws.theta = append(ws.theta, theta)
 	ws.sin = append(ws.sin, sin)
@@ -7550,158 +8644,114 @@ func rotatePlainForward(r, a [3]float64, ws *AdjointWork) (r1 [3]float64) {
 
 // rotatePlainReverse is problems.rotatePlain_reverse, from bundle.go:30.
 func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]float64) {
-	var theta1 float64
-	theta1 = ws.theta[len(ws.theta)-1]
+	r0 := r[0]
+	r1 := r[1]
+	r2 := r[2]
+	a0 := a[0]
+	a1 := a[1]
+	a2 := a[2]
+	r1Bar0 := r1Bar[0]
+	r1Bar1 := r1Bar[1]
+	r1Bar2 := r1Bar[2]
+	theta1 := ws.theta[len(ws.theta)-1]
 	ws.theta = ws.theta[:len(ws.theta)-1]
-	var sin1 float64
-	sin1 = ws.sin[len(ws.sin)-1]
+	sin1 := ws.sin[len(ws.sin)-1]
 	ws.sin = ws.sin[:len(ws.sin)-1]
-	var cos1 float64
-	cos1 = ws.cos[len(ws.cos)-1]
+	cos1 := ws.cos[len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	var d1 float64
-	d1 = ws.d[len(ws.d)-1]
+	d1 := ws.d[len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
-	sq1 := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
+	var r0Bar float64
+	var r11Bar float64
+	var r2Bar float64
+	var a0Bar float64
+	var a1Bar float64
+	var a2Bar float64
+	sq1 := r0*r0 + r1*r1 + r2*r2
 	var sqBar float64
 	cond1 := sq1 == 0
 	if cond1 {
-		a101 := r[0]
-		var a10Bar float64
-		a111 := r[1]
-		var a11Bar float64
-		a121 := r[2]
-		var a12Bar float64
-		b01 := a[0]
-		var b0Bar float64
-		b112 := a[1]
-		var b11Bar float64
-		b21 := a[2]
-		var b2Bar float64
-		var r20Bar float64
-		var r21Bar float64
-		var r22Bar float64
-		t3 := r1Bar
-		r1Bar = [3]float64{}
-		t4 := t3[0]
-		aBar[0] += t4
-		r20Bar += t4
-		t5 := t3[1]
-		aBar[1] += t5
-		r21Bar += t5
-		t6 := t3[2]
-		aBar[2] += t6
-		r22Bar += t6
-		a10Bar += r22Bar * b112
-		b11Bar += r22Bar * a101
-		t2 := -r22Bar
-		a11Bar += t2 * b01
-		b0Bar += t2 * a111
-		a12Bar += r21Bar * b01
-		b0Bar += r21Bar * a121
-		t1 := -r21Bar
-		a10Bar += t1 * b21
-		b2Bar += t1 * a101
-		a11Bar += r20Bar * b21
-		b2Bar += r20Bar * a111
-		t := -r20Bar
-		a12Bar += t * b112
-		b11Bar += t * a121
-		aBar[2] += b2Bar
-		aBar[1] += b11Bar
-		aBar[0] += b0Bar
-		rBar[2] += a12Bar
-		rBar[1] += a11Bar
-		rBar[0] += a10Bar
+		a0Bar += r1Bar0
+		a1Bar += r1Bar1
+		a2Bar += r1Bar2
+		r0Bar += r1Bar2 * a1
+		a1Bar += r1Bar2 * r0
+		t2 := -r1Bar2
+		r11Bar += t2 * a0
+		a0Bar += t2 * r1
+		r2Bar += r1Bar1 * a0
+		a0Bar += r1Bar1 * r2
+		t1 := -r1Bar1
+		r0Bar += t1 * a2
+		a2Bar += t1 * r0
+		r11Bar += r1Bar0 * a2
+		a2Bar += r1Bar0 * r1
+		t := -r1Bar0
+		r2Bar += t * a1
+		a1Bar += t * r2
 	} else {
 		var thetaBar float64
-		var sinBar float64
-		var cosBar float64
-		v01 := r[0] / theta1
-		var v0Bar float64
-		v11 := r[1] / theta1
-		var v1Bar float64
-		v21 := r[2] / theta1
-		var v2Bar float64
-		b101 := a[0]
-		var b10Bar float64
-		b1111 := a[1]
-		var b111Bar float64
-		b121 := a[2]
-		var b12Bar float64
-		r301 := v11*b121 - v21*b1111
-		var r30Bar float64
-		r311 := v21*b101 - v01*b121
-		var r31Bar float64
-		r321 := v01*b1111 - v11*b101
-		var r32Bar float64
-		var dBar float64
-		var out0Bar float64
-		var out1Bar float64
-		var out2Bar float64
-		t11 := r1Bar
-		r1Bar = [3]float64{}
-		out0Bar += t11[0]
-		out1Bar += t11[1]
-		out2Bar += t11[2]
-		aBar[2] += out2Bar * cos1
-		cosBar += out2Bar * a[2]
-		r32Bar += out2Bar * sin1
-		sinBar += out2Bar * r321
-		v2Bar += out2Bar * d1
-		dBar += out2Bar * v21
-		aBar[1] += out1Bar * cos1
-		cosBar += out1Bar * a[1]
-		r31Bar += out1Bar * sin1
-		sinBar += out1Bar * r311
-		v1Bar += out1Bar * d1
-		dBar += out1Bar * v11
-		aBar[0] += out0Bar * cos1
-		cosBar += out0Bar * a[0]
-		r30Bar += out0Bar * sin1
-		sinBar += out0Bar * r301
-		v0Bar += out0Bar * d1
-		dBar += out0Bar * v01
+		v01 := r0 / theta1
+		v11 := r1 / theta1
+		v21 := r2 / theta1
+		c101 := v11*a2 - v21*a1
+		c1111 := v21*a0 - v01*a2
+		c121 := v01*a1 - v11*a0
+		a2Bar += r1Bar2 * cos1
+		cosBar := r1Bar2 * a2
+		c12Bar := r1Bar2 * sin1
+		sinBar := r1Bar2 * c121
+		v2Bar := r1Bar2 * d1
+		dBar := r1Bar2 * v21
+		a1Bar += r1Bar1 * cos1
+		cosBar += r1Bar1 * a1
+		c111Bar := r1Bar1 * sin1
+		sinBar += r1Bar1 * c1111
+		v1Bar := r1Bar1 * d1
+		dBar += r1Bar1 * v11
+		a0Bar += r1Bar0 * cos1
+		cosBar += r1Bar0 * a0
+		c10Bar := r1Bar0 * sin1
+		sinBar += r1Bar0 * c101
+		v0Bar := r1Bar0 * d1
+		dBar += r1Bar0 * v01
 		t10 := dBar * (1 - cos1)
-		v0Bar += t10 * a[0]
-		aBar[0] += t10 * v01
-		v1Bar += t10 * a[1]
-		aBar[1] += t10 * v11
-		v2Bar += t10 * a[2]
-		aBar[2] += t10 * v21
-		cosBar -= dBar * (v01*a[0] + v11*a[1] + v21*a[2])
-		v0Bar += r32Bar * b1111
-		b111Bar += r32Bar * v01
-		t9 := -r32Bar
-		v1Bar += t9 * b101
-		b10Bar += t9 * v11
-		v2Bar += r31Bar * b101
-		b10Bar += r31Bar * v21
-		t8 := -r31Bar
-		v0Bar += t8 * b121
-		b12Bar += t8 * v01
-		v1Bar += r30Bar * b121
-		b12Bar += r30Bar * v11
-		t7 := -r30Bar
-		v2Bar += t7 * b1111
-		b111Bar += t7 * v21
-		aBar[2] += b12Bar
-		aBar[1] += b111Bar
-		aBar[0] += b10Bar
+		v0Bar += t10 * a0
+		a0Bar += t10 * v01
+		v1Bar += t10 * a1
+		a1Bar += t10 * v11
+		v2Bar += t10 * a2
+		a2Bar += t10 * v21
+		cosBar -= dBar * (v01*a0 + v11*a1 + v21*a2)
+		v0Bar += c12Bar * a1
+		a1Bar += c12Bar * v01
+		t9 := -c12Bar
+		v1Bar += t9 * a0
+		a0Bar += t9 * v11
+		v2Bar += c111Bar * a0
+		a0Bar += c111Bar * v21
+		t8 := -c111Bar
+		v0Bar += t8 * a2
+		a2Bar += t8 * v01
+		v1Bar += c10Bar * a2
+		a2Bar += c10Bar * v11
+		t7 := -c10Bar
+		v2Bar += t7 * a1
+		a1Bar += t7 * v21
 		if v2Bar != 0 {
-			r4 := v2Bar / theta1
-			thetaBar -= r4 * v21
-			rBar[2] += r4
+			r5 := v2Bar / theta1
+			thetaBar -= r5 * v21
+			r2Bar += r5
 		}
 		if v1Bar != 0 {
-			r3 := v1Bar / theta1
-			thetaBar -= r3 * v11
-			rBar[1] += r3
+			r4 := v1Bar / theta1
+			thetaBar -= r4 * v11
+			r11Bar += r4
 		}
 		if v0Bar != 0 {
-			r2 := v0Bar / theta1
-			thetaBar -= r2 * v01
-			rBar[0] += r2
+			r3 := v0Bar / theta1
+			thetaBar -= r3 * v01
+			r0Bar += r3
 		}
 		thetaBar += cosBar * -math.Sin(theta1)
 		thetaBar += sinBar * math.Cos(theta1)
@@ -7709,17 +8759,35 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			sqBar += thetaBar * (0.5 / theta1)
 		}
 	}
-	rBar[0] += sqBar * r[0]
-	rBar[0] += sqBar * r[0]
-	rBar[1] += sqBar * r[1]
-	rBar[1] += sqBar * r[1]
-	rBar[2] += sqBar * r[2]
-	rBar[2] += sqBar * r[2]
+	r0Bar += sqBar * r0
+	r0Bar += sqBar * r0
+	r11Bar += sqBar * r1
+	r11Bar += sqBar * r1
+	r2Bar += sqBar * r2
+	r2Bar += sqBar * r2
+	aBar[2] += a2Bar
+	aBar[1] += a1Bar
+	aBar[0] += a0Bar
+	rBar[2] += r2Bar
+	rBar[1] += r11Bar
+	rBar[0] += r0Bar
 	return
 }
 
 // rotatePlainForwardTangent111 is problems.rotatePlain_forward_tangent_111, from bundle.go:30.
 func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [3]float64, wsDot *AdjointWork) (r1, r1Dot [3]float64) {
+	r01Dot := rDot[0]
+	r01 := r[0]
+	r12Dot := rDot[1]
+	r12 := r[1]
+	r21Dot := rDot[2]
+	r21 := r[2]
+	a01Dot := aDot[0]
+	a01 := a[0]
+	a11Dot := aDot[1]
+	a11 := a[1]
+	a21Dot := aDot[2]
+	a21 := a[2]
 	var thetaDot float64
 	var theta float64
 	var sinDot float64
@@ -7728,89 +8796,47 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 	var cos float64
 	var dDot float64
 	var d float64
-	t := r[0]
-	t1 := r[0]
-	t2 := r[1]
-	t3 := r[1]
-	t4 := r[2]
-	t5 := r[2]
-	sqDot := rDot[0]*t1 + t*rDot[0] + (rDot[1]*t3 + t2*rDot[1]) + (rDot[2]*t5 + t4*rDot[2])
-	sq := t*t1 + t2*t3 + t4*t5
+	sqDot := r01Dot*r01 + r01*r01Dot + (r12Dot*r12 + r12*r12Dot) + (r21Dot*r21 + r21*r21Dot)
+	sq := r01*r01 + r12*r12 + r21*r21
 	cond := sq == 0
 	if cond {
-		a10Dot := rDot[0]
-		a10 := r[0]
-		a11Dot := rDot[1]
-		a11 := r[1]
-		a12Dot := rDot[2]
-		a12 := r[2]
-		b0Dot := aDot[0]
-		b0 := a[0]
-		b11Dot := aDot[1]
-		b11 := a[1]
-		b2Dot := aDot[2]
-		b2 := a[2]
-		r20Dot := a11Dot*b2 + a11*b2Dot - (a12Dot*b11 + a12*b11Dot)
-		r20 := a11*b2 - a12*b11
-		r21Dot := a12Dot*b0 + a12*b0Dot - (a10Dot*b2 + a10*b2Dot)
-		r21 := a12*b0 - a10*b2
-		r22Dot := a10Dot*b11 + a10*b11Dot - (a11Dot*b0 + a11*b0Dot)
-		r22 := a10*b11 - a11*b0
-		r1Dot = [3]float64{aDot[0] + r20Dot, aDot[1] + r21Dot, aDot[2] + r22Dot}
-		r1 = [3]float64{a[0] + r20, a[1] + r21, a[2] + r22}
+		r1Dot = [3]float64{a01Dot + (r12Dot*a21 + r12*a21Dot - (r21Dot*a11 + r21*a11Dot)), a11Dot + (r21Dot*a01 + r21*a01Dot - (r01Dot*a21 + r01*a21Dot)), a21Dot + (r01Dot*a11 + r01*a11Dot - (r12Dot*a01 + r12*a01Dot))}
+		r1 = [3]float64{a01 + (r12*a21 - r21*a11), a11 + (r21*a01 - r01*a21), a21 + (r01*a11 - r12*a01)}
 	} else {
-		t6 := math.Sqrt(sq)
+		t := math.Sqrt(sq)
 		var d1 float64
 		if sqDot != 0 {
-			d1 += sqDot * (0.5 / t6)
+			d1 += sqDot * (0.5 / t)
 		}
 		thetaDot = d1
-		theta = t6
-		t7 := math.Sin(theta)
+		theta = t
+		t1 := math.Sin(theta)
 		sinDot = thetaDot * math.Cos(theta)
-		sin = t7
-		t8 := math.Cos(theta)
+		sin = t1
+		t2 := math.Cos(theta)
 		cosDot = thetaDot * -math.Sin(theta)
-		cos = t8
-		t9 := r[0] / theta
-		v0Dot := (rDot[0] - t9*thetaDot) / theta
-		v0 := t9
-		t10 := r[1] / theta
-		v1Dot := (rDot[1] - t10*thetaDot) / theta
-		v1 := t10
-		t11 := r[2] / theta
-		v2Dot := (rDot[2] - t11*thetaDot) / theta
-		v2 := t11
-		b10Dot := aDot[0]
-		b10 := a[0]
-		b111Dot := aDot[1]
-		b111 := a[1]
-		b12Dot := aDot[2]
-		b12 := a[2]
-		r30Dot := v1Dot*b12 + v1*b12Dot - (v2Dot*b111 + v2*b111Dot)
-		r30 := v1*b12 - v2*b111
-		r31Dot := v2Dot*b10 + v2*b10Dot - (v0Dot*b12 + v0*b12Dot)
-		r31 := v2*b10 - v0*b12
-		r32Dot := v0Dot*b111 + v0*b111Dot - (v1Dot*b10 + v1*b10Dot)
-		r32 := v0*b111 - v1*b10
-		t12 := a[0]
-		t13 := a[1]
-		t14 := a[2]
-		t15 := v0*t12 + v1*t13 + v2*t14
-		t16 := 1 - cos
-		dDot = (v0Dot*t12+v0*aDot[0]+(v1Dot*t13+v1*aDot[1])+(v2Dot*t14+v2*aDot[2]))*t16 + t15*-cosDot
-		d = t15 * t16
-		t17 := a[0]
-		out0Dot := aDot[0]*cos + t17*cosDot + (r30Dot*sin + r30*sinDot) + (v0Dot*d + v0*dDot)
-		out0 := t17*cos + r30*sin + v0*d
-		t18 := a[1]
-		out1Dot := aDot[1]*cos + t18*cosDot + (r31Dot*sin + r31*sinDot) + (v1Dot*d + v1*dDot)
-		out1 := t18*cos + r31*sin + v1*d
-		t19 := a[2]
-		out2Dot := aDot[2]*cos + t19*cosDot + (r32Dot*sin + r32*sinDot) + (v2Dot*d + v2*dDot)
-		out2 := t19*cos + r32*sin + v2*d
-		r1Dot = [3]float64{out0Dot, out1Dot, out2Dot}
-		r1 = [3]float64{out0, out1, out2}
+		cos = t2
+		t3 := r01 / theta
+		v0Dot := (r01Dot - t3*thetaDot) / theta
+		v0 := t3
+		t4 := r12 / theta
+		v1Dot := (r12Dot - t4*thetaDot) / theta
+		v1 := t4
+		t5 := r21 / theta
+		v2Dot := (r21Dot - t5*thetaDot) / theta
+		v2 := t5
+		c10Dot := v1Dot*a21 + v1*a21Dot - (v2Dot*a11 + v2*a11Dot)
+		c10 := v1*a21 - v2*a11
+		c111Dot := v2Dot*a01 + v2*a01Dot - (v0Dot*a21 + v0*a21Dot)
+		c111 := v2*a01 - v0*a21
+		c12Dot := v0Dot*a11 + v0*a11Dot - (v1Dot*a01 + v1*a01Dot)
+		c12 := v0*a11 - v1*a01
+		t6 := v0*a01 + v1*a11 + v2*a21
+		t7 := 1 - cos
+		dDot = (v0Dot*a01+v0*a01Dot+(v1Dot*a11+v1*a11Dot)+(v2Dot*a21+v2*a21Dot))*t7 + t6*-cosDot
+		d = t6 * t7
+		r1Dot = [3]float64{a01Dot*cos + a01*cosDot + (c10Dot*sin + c10*sinDot) + (v0Dot*d + v0*dDot), a11Dot*cos + a11*cosDot + (c111Dot*sin + c111*sinDot) + (v1Dot*d + v1*dDot), a21Dot*cos + a21*cosDot + (c12Dot*sin + c12*sinDot) + (v2Dot*d + v2*dDot)}
+		r1 = [3]float64{a01*cos + c10*sin + v0*d, a11*cos + c111*sin + v1*d, a21*cos + c12*sin + v2*d}
 	}
 	wsDot.theta = append(wsDot.theta, thetaDot)
 	ws.theta = append(ws.theta, theta)
@@ -7825,357 +8851,259 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 
 // rotatePlainReverseTangent1111 is problems.rotatePlain_reverse_tangent_1111, from bundle.go:30.
 func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot, aDot, r1BarDot [3]float64, wsDot *AdjointWork) (rBar, aBar, rBarDot, aBarDot [3]float64) {
-	var theta1Dot float64
-	var theta1 float64
-	theta1Dot = wsDot.theta[len(ws.theta)-1]
-	theta1 = ws.theta[len(ws.theta)-1]
+	r0Dot := rDot[0]
+	r0 := r[0]
+	r1Dot := rDot[1]
+	r1 := r[1]
+	r2Dot := rDot[2]
+	r2 := r[2]
+	a0Dot := aDot[0]
+	a0 := a[0]
+	a1Dot := aDot[1]
+	a1 := a[1]
+	a2Dot := aDot[2]
+	a2 := a[2]
+	r1Bar0Dot := r1BarDot[0]
+	r1Bar0 := r1Bar[0]
+	r1Bar1Dot := r1BarDot[1]
+	r1Bar1 := r1Bar[1]
+	r1Bar2Dot := r1BarDot[2]
+	r1Bar2 := r1Bar[2]
+	theta1Dot := wsDot.theta[len(ws.theta)-1]
+	theta1 := ws.theta[len(ws.theta)-1]
 	wsDot.theta = wsDot.theta[:len(ws.theta)-1]
 	ws.theta = ws.theta[:len(ws.theta)-1]
-	var sin1Dot float64
-	var sin1 float64
-	sin1Dot = wsDot.sin[len(ws.sin)-1]
-	sin1 = ws.sin[len(ws.sin)-1]
+	sin1Dot := wsDot.sin[len(ws.sin)-1]
+	sin1 := ws.sin[len(ws.sin)-1]
 	wsDot.sin = wsDot.sin[:len(ws.sin)-1]
 	ws.sin = ws.sin[:len(ws.sin)-1]
-	var cos1Dot float64
-	var cos1 float64
-	cos1Dot = wsDot.cos[len(ws.cos)-1]
-	cos1 = ws.cos[len(ws.cos)-1]
+	cos1Dot := wsDot.cos[len(ws.cos)-1]
+	cos1 := ws.cos[len(ws.cos)-1]
 	wsDot.cos = wsDot.cos[:len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	var d1Dot float64
-	var d1 float64
-	d1Dot = wsDot.d[len(ws.d)-1]
-	d1 = ws.d[len(ws.d)-1]
+	d1Dot := wsDot.d[len(ws.d)-1]
+	d1 := ws.d[len(ws.d)-1]
 	wsDot.d = wsDot.d[:len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
-	t12 := r[0]
-	t13 := r[0]
-	t14 := r[1]
-	t15 := r[1]
-	t16 := r[2]
-	t17 := r[2]
-	_ = rDot[0]*t13 + t12*rDot[0] + (rDot[1]*t15 + t14*rDot[1]) + (rDot[2]*t17 + t16*rDot[2])
-	sq1 := t12*t13 + t14*t15 + t16*t17
+	var r0BarDot float64
+	var r0Bar float64
+	var r11BarDot float64
+	var r11Bar float64
+	var r2BarDot float64
+	var r2Bar float64
+	var a0BarDot float64
+	var a0Bar float64
+	var a1BarDot float64
+	var a1Bar float64
+	var a2BarDot float64
+	var a2Bar float64
+	sq1 := r0*r0 + r1*r1 + r2*r2
 	var sqBarDot float64
 	var sqBar float64
 	cond1 := sq1 == 0
 	if cond1 {
-		a101Dot := rDot[0]
-		a101 := r[0]
-		var a10BarDot float64
-		var a10Bar float64
-		a111Dot := rDot[1]
-		a111 := r[1]
-		var a11BarDot float64
-		var a11Bar float64
-		a121Dot := rDot[2]
-		a121 := r[2]
-		var a12BarDot float64
-		var a12Bar float64
-		b01Dot := aDot[0]
-		b01 := a[0]
-		var b0BarDot float64
-		var b0Bar float64
-		b112Dot := aDot[1]
-		b112 := a[1]
-		var b11BarDot float64
-		var b11Bar float64
-		b21Dot := aDot[2]
-		b21 := a[2]
-		var b2BarDot float64
-		var b2Bar float64
-		var r20BarDot float64
-		var r20Bar float64
-		var r21BarDot float64
-		var r21Bar float64
-		var r22BarDot float64
-		var r22Bar float64
-		t3Dot := r1BarDot
-		t3 := r1Bar
-		r1BarDot = [3]float64{}
-		r1Bar = [3]float64{}
-		t4Dot := t3Dot[0]
-		t4 := t3[0]
-		aBarDot[0] += t4Dot
-		aBar[0] += t4
-		r20BarDot += t4Dot
-		r20Bar += t4
-		t5Dot := t3Dot[1]
-		t5 := t3[1]
-		aBarDot[1] += t5Dot
-		aBar[1] += t5
-		r21BarDot += t5Dot
-		r21Bar += t5
-		t6Dot := t3Dot[2]
-		t6 := t3[2]
-		aBarDot[2] += t6Dot
-		aBar[2] += t6
-		r22BarDot += t6Dot
-		r22Bar += t6
-		a10BarDot += r22BarDot*b112 + r22Bar*b112Dot
-		a10Bar += r22Bar * b112
-		b11BarDot += r22BarDot*a101 + r22Bar*a101Dot
-		b11Bar += r22Bar * a101
-		t2Dot := -r22BarDot
-		t2 := -r22Bar
-		a11BarDot += t2Dot*b01 + t2*b01Dot
-		a11Bar += t2 * b01
-		b0BarDot += t2Dot*a111 + t2*a111Dot
-		b0Bar += t2 * a111
-		a12BarDot += r21BarDot*b01 + r21Bar*b01Dot
-		a12Bar += r21Bar * b01
-		b0BarDot += r21BarDot*a121 + r21Bar*a121Dot
-		b0Bar += r21Bar * a121
-		t1Dot := -r21BarDot
-		t1 := -r21Bar
-		a10BarDot += t1Dot*b21 + t1*b21Dot
-		a10Bar += t1 * b21
-		b2BarDot += t1Dot*a101 + t1*a101Dot
-		b2Bar += t1 * a101
-		a11BarDot += r20BarDot*b21 + r20Bar*b21Dot
-		a11Bar += r20Bar * b21
-		b2BarDot += r20BarDot*a111 + r20Bar*a111Dot
-		b2Bar += r20Bar * a111
-		tDot := -r20BarDot
-		t := -r20Bar
-		a12BarDot += tDot*b112 + t*b112Dot
-		a12Bar += t * b112
-		b11BarDot += tDot*a121 + t*a121Dot
-		b11Bar += t * a121
-		aBarDot[2] += b2BarDot
-		aBar[2] += b2Bar
-		aBarDot[1] += b11BarDot
-		aBar[1] += b11Bar
-		aBarDot[0] += b0BarDot
-		aBar[0] += b0Bar
-		rBarDot[2] += a12BarDot
-		rBar[2] += a12Bar
-		rBarDot[1] += a11BarDot
-		rBar[1] += a11Bar
-		rBarDot[0] += a10BarDot
-		rBar[0] += a10Bar
+		a0BarDot += r1Bar0Dot
+		a0Bar += r1Bar0
+		a1BarDot += r1Bar1Dot
+		a1Bar += r1Bar1
+		a2BarDot += r1Bar2Dot
+		a2Bar += r1Bar2
+		r0BarDot += r1Bar2Dot*a1 + r1Bar2*a1Dot
+		r0Bar += r1Bar2 * a1
+		a1BarDot += r1Bar2Dot*r0 + r1Bar2*r0Dot
+		a1Bar += r1Bar2 * r0
+		t2Dot := -r1Bar2Dot
+		t2 := -r1Bar2
+		r11BarDot += t2Dot*a0 + t2*a0Dot
+		r11Bar += t2 * a0
+		a0BarDot += t2Dot*r1 + t2*r1Dot
+		a0Bar += t2 * r1
+		r2BarDot += r1Bar1Dot*a0 + r1Bar1*a0Dot
+		r2Bar += r1Bar1 * a0
+		a0BarDot += r1Bar1Dot*r2 + r1Bar1*r2Dot
+		a0Bar += r1Bar1 * r2
+		t1Dot := -r1Bar1Dot
+		t1 := -r1Bar1
+		r0BarDot += t1Dot*a2 + t1*a2Dot
+		r0Bar += t1 * a2
+		a2BarDot += t1Dot*r0 + t1*r0Dot
+		a2Bar += t1 * r0
+		r11BarDot += r1Bar0Dot*a2 + r1Bar0*a2Dot
+		r11Bar += r1Bar0 * a2
+		a2BarDot += r1Bar0Dot*r1 + r1Bar0*r1Dot
+		a2Bar += r1Bar0 * r1
+		tDot := -r1Bar0Dot
+		t := -r1Bar0
+		r2BarDot += tDot*a1 + t*a1Dot
+		r2Bar += t * a1
+		a1BarDot += tDot*r2 + t*r2Dot
+		a1Bar += t * r2
 	} else {
 		var thetaBarDot float64
 		var thetaBar float64
-		var sinBarDot float64
-		var sinBar float64
-		var cosBarDot float64
-		var cosBar float64
-		t18 := r[0] / theta1
-		v01Dot := (rDot[0] - t18*theta1Dot) / theta1
-		v01 := t18
-		var v0BarDot float64
-		var v0Bar float64
-		t19 := r[1] / theta1
-		v11Dot := (rDot[1] - t19*theta1Dot) / theta1
-		v11 := t19
-		var v1BarDot float64
-		var v1Bar float64
-		t20 := r[2] / theta1
-		v21Dot := (rDot[2] - t20*theta1Dot) / theta1
-		v21 := t20
-		var v2BarDot float64
-		var v2Bar float64
-		b101Dot := aDot[0]
-		b101 := a[0]
-		var b10BarDot float64
-		var b10Bar float64
-		b1111Dot := aDot[1]
-		b1111 := a[1]
-		var b111BarDot float64
-		var b111Bar float64
-		b121Dot := aDot[2]
-		b121 := a[2]
-		var b12BarDot float64
-		var b12Bar float64
-		r301Dot := v11Dot*b121 + v11*b121Dot - (v21Dot*b1111 + v21*b1111Dot)
-		r301 := v11*b121 - v21*b1111
-		var r30BarDot float64
-		var r30Bar float64
-		r311Dot := v21Dot*b101 + v21*b101Dot - (v01Dot*b121 + v01*b121Dot)
-		r311 := v21*b101 - v01*b121
-		var r31BarDot float64
-		var r31Bar float64
-		r321Dot := v01Dot*b1111 + v01*b1111Dot - (v11Dot*b101 + v11*b101Dot)
-		r321 := v01*b1111 - v11*b101
-		var r32BarDot float64
-		var r32Bar float64
-		var dBarDot float64
-		var dBar float64
-		var out0BarDot float64
-		var out0Bar float64
-		var out1BarDot float64
-		var out1Bar float64
-		var out2BarDot float64
-		var out2Bar float64
-		t11Dot := r1BarDot
-		t11 := r1Bar
-		r1BarDot = [3]float64{}
-		r1Bar = [3]float64{}
-		out0BarDot += t11Dot[0]
-		out0Bar += t11[0]
-		out1BarDot += t11Dot[1]
-		out1Bar += t11[1]
-		out2BarDot += t11Dot[2]
-		out2Bar += t11[2]
-		aBarDot[2] += out2BarDot*cos1 + out2Bar*cos1Dot
-		aBar[2] += out2Bar * cos1
-		t21 := a[2]
-		cosBarDot += out2BarDot*t21 + out2Bar*aDot[2]
-		cosBar += out2Bar * t21
-		r32BarDot += out2BarDot*sin1 + out2Bar*sin1Dot
-		r32Bar += out2Bar * sin1
-		sinBarDot += out2BarDot*r321 + out2Bar*r321Dot
-		sinBar += out2Bar * r321
-		v2BarDot += out2BarDot*d1 + out2Bar*d1Dot
-		v2Bar += out2Bar * d1
-		dBarDot += out2BarDot*v21 + out2Bar*v21Dot
-		dBar += out2Bar * v21
-		aBarDot[1] += out1BarDot*cos1 + out1Bar*cos1Dot
-		aBar[1] += out1Bar * cos1
-		t22 := a[1]
-		cosBarDot += out1BarDot*t22 + out1Bar*aDot[1]
-		cosBar += out1Bar * t22
-		r31BarDot += out1BarDot*sin1 + out1Bar*sin1Dot
-		r31Bar += out1Bar * sin1
-		sinBarDot += out1BarDot*r311 + out1Bar*r311Dot
-		sinBar += out1Bar * r311
-		v1BarDot += out1BarDot*d1 + out1Bar*d1Dot
-		v1Bar += out1Bar * d1
-		dBarDot += out1BarDot*v11 + out1Bar*v11Dot
-		dBar += out1Bar * v11
-		aBarDot[0] += out0BarDot*cos1 + out0Bar*cos1Dot
-		aBar[0] += out0Bar * cos1
-		t23 := a[0]
-		cosBarDot += out0BarDot*t23 + out0Bar*aDot[0]
-		cosBar += out0Bar * t23
-		r30BarDot += out0BarDot*sin1 + out0Bar*sin1Dot
-		r30Bar += out0Bar * sin1
-		sinBarDot += out0BarDot*r301 + out0Bar*r301Dot
-		sinBar += out0Bar * r301
-		v0BarDot += out0BarDot*d1 + out0Bar*d1Dot
-		v0Bar += out0Bar * d1
-		dBarDot += out0BarDot*v01 + out0Bar*v01Dot
-		dBar += out0Bar * v01
-		t24 := 1 - cos1
-		t10Dot := dBarDot*t24 + dBar*-cos1Dot
-		t10 := dBar * t24
-		t25 := a[0]
-		v0BarDot += t10Dot*t25 + t10*aDot[0]
-		v0Bar += t10 * t25
-		aBarDot[0] += t10Dot*v01 + t10*v01Dot
-		aBar[0] += t10 * v01
-		t26 := a[1]
-		v1BarDot += t10Dot*t26 + t10*aDot[1]
-		v1Bar += t10 * t26
-		aBarDot[1] += t10Dot*v11 + t10*v11Dot
-		aBar[1] += t10 * v11
-		t27 := a[2]
-		v2BarDot += t10Dot*t27 + t10*aDot[2]
-		v2Bar += t10 * t27
-		aBarDot[2] += t10Dot*v21 + t10*v21Dot
-		aBar[2] += t10 * v21
-		t28 := a[0]
-		t29 := a[1]
-		t30 := a[2]
-		t31 := v01*t28 + v11*t29 + v21*t30
-		cosBarDot -= dBarDot*t31 + dBar*(v01Dot*t28+v01*aDot[0]+(v11Dot*t29+v11*aDot[1])+(v21Dot*t30+v21*aDot[2]))
-		cosBar -= dBar * t31
-		v0BarDot += r32BarDot*b1111 + r32Bar*b1111Dot
-		v0Bar += r32Bar * b1111
-		b111BarDot += r32BarDot*v01 + r32Bar*v01Dot
-		b111Bar += r32Bar * v01
-		t9Dot := -r32BarDot
-		t9 := -r32Bar
-		v1BarDot += t9Dot*b101 + t9*b101Dot
-		v1Bar += t9 * b101
-		b10BarDot += t9Dot*v11 + t9*v11Dot
-		b10Bar += t9 * v11
-		v2BarDot += r31BarDot*b101 + r31Bar*b101Dot
-		v2Bar += r31Bar * b101
-		b10BarDot += r31BarDot*v21 + r31Bar*v21Dot
-		b10Bar += r31Bar * v21
-		t8Dot := -r31BarDot
-		t8 := -r31Bar
-		v0BarDot += t8Dot*b121 + t8*b121Dot
-		v0Bar += t8 * b121
-		b12BarDot += t8Dot*v01 + t8*v01Dot
-		b12Bar += t8 * v01
-		v1BarDot += r30BarDot*b121 + r30Bar*b121Dot
-		v1Bar += r30Bar * b121
-		b12BarDot += r30BarDot*v11 + r30Bar*v11Dot
-		b12Bar += r30Bar * v11
-		t7Dot := -r30BarDot
-		t7 := -r30Bar
-		v2BarDot += t7Dot*b1111 + t7*b1111Dot
-		v2Bar += t7 * b1111
-		b111BarDot += t7Dot*v21 + t7*v21Dot
-		b111Bar += t7 * v21
-		aBarDot[2] += b12BarDot
-		aBar[2] += b12Bar
-		aBarDot[1] += b111BarDot
-		aBar[1] += b111Bar
-		aBarDot[0] += b10BarDot
-		aBar[0] += b10Bar
+		t3 := r0 / theta1
+		v01Dot := (r0Dot - t3*theta1Dot) / theta1
+		v01 := t3
+		t4 := r1 / theta1
+		v11Dot := (r1Dot - t4*theta1Dot) / theta1
+		v11 := t4
+		t5 := r2 / theta1
+		v21Dot := (r2Dot - t5*theta1Dot) / theta1
+		v21 := t5
+		c101Dot := v11Dot*a2 + v11*a2Dot - (v21Dot*a1 + v21*a1Dot)
+		c101 := v11*a2 - v21*a1
+		c1111Dot := v21Dot*a0 + v21*a0Dot - (v01Dot*a2 + v01*a2Dot)
+		c1111 := v21*a0 - v01*a2
+		c121Dot := v01Dot*a1 + v01*a1Dot - (v11Dot*a0 + v11*a0Dot)
+		c121 := v01*a1 - v11*a0
+		a2BarDot += r1Bar2Dot*cos1 + r1Bar2*cos1Dot
+		a2Bar += r1Bar2 * cos1
+		cosBarDot := r1Bar2Dot*a2 + r1Bar2*a2Dot
+		cosBar := r1Bar2 * a2
+		c12BarDot := r1Bar2Dot*sin1 + r1Bar2*sin1Dot
+		c12Bar := r1Bar2 * sin1
+		sinBarDot := r1Bar2Dot*c121 + r1Bar2*c121Dot
+		sinBar := r1Bar2 * c121
+		v2BarDot := r1Bar2Dot*d1 + r1Bar2*d1Dot
+		v2Bar := r1Bar2 * d1
+		dBarDot := r1Bar2Dot*v21 + r1Bar2*v21Dot
+		dBar := r1Bar2 * v21
+		a1BarDot += r1Bar1Dot*cos1 + r1Bar1*cos1Dot
+		a1Bar += r1Bar1 * cos1
+		cosBarDot += r1Bar1Dot*a1 + r1Bar1*a1Dot
+		cosBar += r1Bar1 * a1
+		c111BarDot := r1Bar1Dot*sin1 + r1Bar1*sin1Dot
+		c111Bar := r1Bar1 * sin1
+		sinBarDot += r1Bar1Dot*c1111 + r1Bar1*c1111Dot
+		sinBar += r1Bar1 * c1111
+		v1BarDot := r1Bar1Dot*d1 + r1Bar1*d1Dot
+		v1Bar := r1Bar1 * d1
+		dBarDot += r1Bar1Dot*v11 + r1Bar1*v11Dot
+		dBar += r1Bar1 * v11
+		a0BarDot += r1Bar0Dot*cos1 + r1Bar0*cos1Dot
+		a0Bar += r1Bar0 * cos1
+		cosBarDot += r1Bar0Dot*a0 + r1Bar0*a0Dot
+		cosBar += r1Bar0 * a0
+		c10BarDot := r1Bar0Dot*sin1 + r1Bar0*sin1Dot
+		c10Bar := r1Bar0 * sin1
+		sinBarDot += r1Bar0Dot*c101 + r1Bar0*c101Dot
+		sinBar += r1Bar0 * c101
+		v0BarDot := r1Bar0Dot*d1 + r1Bar0*d1Dot
+		v0Bar := r1Bar0 * d1
+		dBarDot += r1Bar0Dot*v01 + r1Bar0*v01Dot
+		dBar += r1Bar0 * v01
+		t6 := 1 - cos1
+		t10Dot := dBarDot*t6 + dBar*-cos1Dot
+		t10 := dBar * t6
+		v0BarDot += t10Dot*a0 + t10*a0Dot
+		v0Bar += t10 * a0
+		a0BarDot += t10Dot*v01 + t10*v01Dot
+		a0Bar += t10 * v01
+		v1BarDot += t10Dot*a1 + t10*a1Dot
+		v1Bar += t10 * a1
+		a1BarDot += t10Dot*v11 + t10*v11Dot
+		a1Bar += t10 * v11
+		v2BarDot += t10Dot*a2 + t10*a2Dot
+		v2Bar += t10 * a2
+		a2BarDot += t10Dot*v21 + t10*v21Dot
+		a2Bar += t10 * v21
+		t11 := v01*a0 + v11*a1 + v21*a2
+		cosBarDot -= dBarDot*t11 + dBar*(v01Dot*a0+v01*a0Dot+(v11Dot*a1+v11*a1Dot)+(v21Dot*a2+v21*a2Dot))
+		cosBar -= dBar * t11
+		v0BarDot += c12BarDot*a1 + c12Bar*a1Dot
+		v0Bar += c12Bar * a1
+		a1BarDot += c12BarDot*v01 + c12Bar*v01Dot
+		a1Bar += c12Bar * v01
+		t9Dot := -c12BarDot
+		t9 := -c12Bar
+		v1BarDot += t9Dot*a0 + t9*a0Dot
+		v1Bar += t9 * a0
+		a0BarDot += t9Dot*v11 + t9*v11Dot
+		a0Bar += t9 * v11
+		v2BarDot += c111BarDot*a0 + c111Bar*a0Dot
+		v2Bar += c111Bar * a0
+		a0BarDot += c111BarDot*v21 + c111Bar*v21Dot
+		a0Bar += c111Bar * v21
+		t8Dot := -c111BarDot
+		t8 := -c111Bar
+		v0BarDot += t8Dot*a2 + t8*a2Dot
+		v0Bar += t8 * a2
+		a2BarDot += t8Dot*v01 + t8*v01Dot
+		a2Bar += t8 * v01
+		v1BarDot += c10BarDot*a2 + c10Bar*a2Dot
+		v1Bar += c10Bar * a2
+		a2BarDot += c10BarDot*v11 + c10Bar*v11Dot
+		a2Bar += c10Bar * v11
+		t7Dot := -c10BarDot
+		t7 := -c10Bar
+		v2BarDot += t7Dot*a1 + t7*a1Dot
+		v2Bar += t7 * a1
+		a1BarDot += t7Dot*v21 + t7*v21Dot
+		a1Bar += t7 * v21
 		if v2Bar != 0 {
-			t32 := v2Bar / theta1
-			r4Dot := (v2BarDot - t32*theta1Dot) / theta1
-			r4 := t32
-			thetaBarDot -= r4Dot*v21 + r4*v21Dot
-			thetaBar -= r4 * v21
-			rBarDot[2] += r4Dot
-			rBar[2] += r4
+			t12 := v2Bar / theta1
+			r5Dot := (v2BarDot - t12*theta1Dot) / theta1
+			r5 := t12
+			thetaBarDot -= r5Dot*v21 + r5*v21Dot
+			thetaBar -= r5 * v21
+			r2BarDot += r5Dot
+			r2Bar += r5
 		}
 		if v1Bar != 0 {
-			t33 := v1Bar / theta1
-			r3Dot := (v1BarDot - t33*theta1Dot) / theta1
-			r3 := t33
-			thetaBarDot -= r3Dot*v11 + r3*v11Dot
-			thetaBar -= r3 * v11
-			rBarDot[1] += r3Dot
-			rBar[1] += r3
+			t13 := v1Bar / theta1
+			r4Dot := (v1BarDot - t13*theta1Dot) / theta1
+			r4 := t13
+			thetaBarDot -= r4Dot*v11 + r4*v11Dot
+			thetaBar -= r4 * v11
+			r11BarDot += r4Dot
+			r11Bar += r4
 		}
 		if v0Bar != 0 {
-			t34 := v0Bar / theta1
-			r2Dot := (v0BarDot - t34*theta1Dot) / theta1
-			r2 := t34
-			thetaBarDot -= r2Dot*v01 + r2*v01Dot
-			thetaBar -= r2 * v01
-			rBarDot[0] += r2Dot
-			rBar[0] += r2
+			t14 := v0Bar / theta1
+			r3Dot := (v0BarDot - t14*theta1Dot) / theta1
+			r3 := t14
+			thetaBarDot -= r3Dot*v01 + r3*v01Dot
+			thetaBar -= r3 * v01
+			r0BarDot += r3Dot
+			r0Bar += r3
 		}
-		t35 := math.Sin(theta1)
-		t36 := -t35
-		thetaBarDot += cosBarDot*t36 + cosBar*-(theta1Dot*math.Cos(theta1))
-		thetaBar += cosBar * t36
-		t37 := math.Cos(theta1)
-		thetaBarDot += sinBarDot*t37 + sinBar*(theta1Dot*-math.Sin(theta1))
-		thetaBar += sinBar * t37
+		t15 := math.Sin(theta1)
+		t16 := -t15
+		thetaBarDot += cosBarDot*t16 + cosBar*-(theta1Dot*math.Cos(theta1))
+		thetaBar += cosBar * t16
+		t17 := math.Cos(theta1)
+		thetaBarDot += sinBarDot*t17 + sinBar*(theta1Dot*-math.Sin(theta1))
+		thetaBar += sinBar * t17
 		if thetaBar != 0 {
-			t38 := 0.5 / theta1
-			sqBarDot += thetaBarDot*t38 + thetaBar*(-(t38*theta1Dot)/theta1)
-			sqBar += thetaBar * t38
+			t18 := 0.5 / theta1
+			sqBarDot += thetaBarDot*t18 + thetaBar*(-(t18*theta1Dot)/theta1)
+			sqBar += thetaBar * t18
 		}
 	}
-	t39 := r[0]
-	rBarDot[0] += sqBarDot*t39 + sqBar*rDot[0]
-	rBar[0] += sqBar * t39
-	t40 := r[0]
-	rBarDot[0] += sqBarDot*t40 + sqBar*rDot[0]
-	rBar[0] += sqBar * t40
-	t41 := r[1]
-	rBarDot[1] += sqBarDot*t41 + sqBar*rDot[1]
-	rBar[1] += sqBar * t41
-	t42 := r[1]
-	rBarDot[1] += sqBarDot*t42 + sqBar*rDot[1]
-	rBar[1] += sqBar * t42
-	t43 := r[2]
-	rBarDot[2] += sqBarDot*t43 + sqBar*rDot[2]
-	rBar[2] += sqBar * t43
-	t44 := r[2]
-	rBarDot[2] += sqBarDot*t44 + sqBar*rDot[2]
-	rBar[2] += sqBar * t44
+	r0BarDot += sqBarDot*r0 + sqBar*r0Dot
+	r0Bar += sqBar * r0
+	r0BarDot += sqBarDot*r0 + sqBar*r0Dot
+	r0Bar += sqBar * r0
+	r11BarDot += sqBarDot*r1 + sqBar*r1Dot
+	r11Bar += sqBar * r1
+	r11BarDot += sqBarDot*r1 + sqBar*r1Dot
+	r11Bar += sqBar * r1
+	r2BarDot += sqBarDot*r2 + sqBar*r2Dot
+	r2Bar += sqBar * r2
+	r2BarDot += sqBarDot*r2 + sqBar*r2Dot
+	r2Bar += sqBar * r2
+	aBarDot[2] += a2BarDot
+	aBar[2] += a2Bar
+	aBarDot[1] += a1BarDot
+	aBar[1] += a1Bar
+	aBarDot[0] += a0BarDot
+	aBar[0] += a0Bar
+	rBarDot[2] += r2BarDot
+	rBar[2] += r2Bar
+	rBarDot[1] += r11BarDot
+	rBar[1] += r11Bar
+	rBarDot[0] += r0BarDot
+	rBar[0] += r0Bar
 	return
 }
 
@@ -8447,242 +9375,850 @@ func affineApplyTangent41(a *affine, x []float64, aDot *affineLanes4) (y [3]floa
 	return
 }
 
+// turnForward is problems.turn_forward, from hand.go:82.
+func turnForward(a, b float64, ws *AdjointWork) (r affine) {
+	sa := math.Sin(a)
+	ca := math.Cos(a)
+	sb := math.Sin(b)
+	cb := math.Cos(b)
+	t11 := -(sb * ca)
+	t21 := sb * sa
+	var t3 float64
+	t111 := cb * ca
+	t12 := -(cb * sa)
+	var t13 float64
+	var t23 float64
+	whole4 := [4]float64{cb, t11, t21, t3}
+	whole5 := [4]float64{sb, t111, t12, t13}
+	whole6 := [4]float64{0, sa, ca, t23}
+	r = affine{whole4, whole5, whole6}
+	ws.sa = append(ws.sa, sa)
+	ws.ca = append(ws.ca, ca)
+	ws.sb = append(ws.sb, sb)
+	ws.cb = append(ws.cb, cb)
+	return
+}
+
 // affineMulForward is (*problems.affine).mul_forward, from hand.go:52.
 func affineMulForward(a, b, aBar, bBar *affine, ws *AdjointWork) (c affine) {
-	for i := 0; i < 3; i++ {
-		for j := 0; j < 4; j++ {
-			s := a[i][0]*b[0][j] + a[i][1]*b[1][j] + a[i][2]*b[2][j]
-			cond := j == 3
-			if cond {
-				s += a[i][3]
-			}
-			c[i][j] = s
-		}
-	}
+	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
+	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
+	c[0][2] = a[0][0]*b[0][2] + a[0][1]*b[1][2] + a[0][2]*b[2][2]
+	c[0][3] = a[0][0]*b[0][3] + a[0][1]*b[1][3] + a[0][2]*b[2][3] + a[0][3]
+	c[1][0] = a[1][0]*b[0][0] + a[1][1]*b[1][0] + a[1][2]*b[2][0]
+	c[1][1] = a[1][0]*b[0][1] + a[1][1]*b[1][1] + a[1][2]*b[2][1]
+	c[1][2] = a[1][0]*b[0][2] + a[1][1]*b[1][2] + a[1][2]*b[2][2]
+	c[1][3] = a[1][0]*b[0][3] + a[1][1]*b[1][3] + a[1][2]*b[2][3] + a[1][3]
+	c[2][0] = a[2][0]*b[0][0] + a[2][1]*b[1][0] + a[2][2]*b[2][0]
+	c[2][1] = a[2][0]*b[0][1] + a[2][1]*b[1][1] + a[2][2]*b[2][1]
+	c[2][2] = a[2][0]*b[0][2] + a[2][1]*b[1][2] + a[2][2]*b[2][2]
+	c[2][3] = a[2][0]*b[0][3] + a[2][1]*b[1][3] + a[2][2]*b[2][3] + a[2][3]
 	return
 }
 
 // affineMulForward1 is (*problems.affine).mul_forward, from hand.go:52.
 func affineMulForward1(a, b, aBar1 *affine, ws1 *AdjointWork) (c affine) {
-	for i := 0; i < 3; i++ {
-		for j := 0; j < 4; j++ {
-			s := a[i][0]*b[0][j] + a[i][1]*b[1][j] + a[i][2]*b[2][j]
-			cond := j == 3
-			if cond {
-				s += a[i][3]
-			}
-			c[i][j] = s
-		}
-	}
+	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
+	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
+	c[0][2] = a[0][0]*b[0][2] + a[0][1]*b[1][2] + a[0][2]*b[2][2]
+	c[0][3] = a[0][0]*b[0][3] + a[0][1]*b[1][3] + a[0][2]*b[2][3] + a[0][3]
+	c[1][0] = a[1][0]*b[0][0] + a[1][1]*b[1][0] + a[1][2]*b[2][0]
+	c[1][1] = a[1][0]*b[0][1] + a[1][1]*b[1][1] + a[1][2]*b[2][1]
+	c[1][2] = a[1][0]*b[0][2] + a[1][1]*b[1][2] + a[1][2]*b[2][2]
+	c[1][3] = a[1][0]*b[0][3] + a[1][1]*b[1][3] + a[1][2]*b[2][3] + a[1][3]
+	c[2][0] = a[2][0]*b[0][0] + a[2][1]*b[1][0] + a[2][2]*b[2][0]
+	c[2][1] = a[2][0]*b[0][1] + a[2][1]*b[1][1] + a[2][2]*b[2][1]
+	c[2][2] = a[2][0]*b[0][2] + a[2][1]*b[1][2] + a[2][2]*b[2][2]
+	c[2][3] = a[2][0]*b[0][3] + a[2][1]*b[1][3] + a[2][2]*b[2][3] + a[2][3]
 	return
 }
 
 // affineApplyForward is (*problems.affine).apply_forward, from hand.go:74.
 func affineApplyForward(a *affine, x []float64, aBar *affine, ws *AdjointWork) (y [3]float64) {
-	for i := 0; i < 3; i++ {
-		y[i] = a[i][0]*x[0] + a[i][1]*x[1] + a[i][2]*x[2] + a[i][3]
-	}
+	y[0] = a[0][0]*x[0] + a[0][1]*x[1] + a[0][2]*x[2] + a[0][3]
+	y[1] = a[1][0]*x[0] + a[1][1]*x[1] + a[1][2]*x[2] + a[1][3]
+	y[2] = a[2][0]*x[0] + a[2][1]*x[1] + a[2][2]*x[2] + a[2][3]
 	return
 }
 
 // affineApplyReverse is (*problems.affine).apply_reverse, from hand.go:74.
 func affineApplyReverse(x []float64, aBar *affine, yBar [3]float64, ws *AdjointWork) {
-	for i1 := 2; i1 > -1; i1-- {
-		t := yBar[i1]
-		yBar[i1] = 0
-		aBar[i1][0] += t * x[0]
-		aBar[i1][1] += t * x[1]
-		aBar[i1][2] += t * x[2]
-		aBar[i1][3] += t
-	}
+	yBar0 := yBar[0]
+	yBar1 := yBar[1]
+	t2 := yBar[2]
+	aBar[2][0] += t2 * x[0]
+	aBar[2][1] += t2 * x[1]
+	aBar[2][2] += t2 * x[2]
+	aBar[2][3] += t2
+	aBar[1][0] += yBar1 * x[0]
+	aBar[1][1] += yBar1 * x[1]
+	aBar[1][2] += yBar1 * x[2]
+	aBar[1][3] += yBar1
+	aBar[0][0] += yBar0 * x[0]
+	aBar[0][1] += yBar0 * x[1]
+	aBar[0][2] += yBar0 * x[2]
+	aBar[0][3] += yBar0
 }
 
 // affineMulReverse is (*problems.affine).mul_reverse, from hand.go:52.
 func affineMulReverse(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWork) {
-	for i2 := 2; i2 > -1; i2-- {
-		for j2 := 3; j2 > -1; j2-- {
-			var sBar1 float64
-			cond2 := j2 == 3
-			t1 := cBar1[i2][j2]
-			cBar1[i2][j2] = 0
-			sBar1 += t1
-			if cond2 {
-				aBar1[i2][3] += sBar1
-			}
-			aBar1[i2][0] += sBar1 * b[0][j2]
-			aBar1[i2][1] += sBar1 * b[1][j2]
-			aBar1[i2][2] += sBar1 * b[2][j2]
-		}
-	}
+	t23 := cBar1[2][3]
+	cBar1[2][3] = 0
+	aBar1[2][3] += t23
+	t22 := cBar1[2][2]
+	cBar1[2][2] = 0
+	t21 := cBar1[2][1]
+	cBar1[2][1] = 0
+	t20 := cBar1[2][0]
+	cBar1[2][0] = 0
+	aBar1[2][0] += t23*b[0][3] + t22*b[0][2] + t21*b[0][1] + t20*b[0][0]
+	aBar1[2][1] += t23*b[1][3] + t22*b[1][2] + t21*b[1][1] + t20*b[1][0]
+	aBar1[2][2] += t23*b[2][3] + t22*b[2][2] + t21*b[2][1] + t20*b[2][0]
+	t19 := cBar1[1][3]
+	cBar1[1][3] = 0
+	aBar1[1][3] += t19
+	t18 := cBar1[1][2]
+	cBar1[1][2] = 0
+	t17 := cBar1[1][1]
+	cBar1[1][1] = 0
+	t16 := cBar1[1][0]
+	cBar1[1][0] = 0
+	aBar1[1][0] += t19*b[0][3] + t18*b[0][2] + t17*b[0][1] + t16*b[0][0]
+	aBar1[1][1] += t19*b[1][3] + t18*b[1][2] + t17*b[1][1] + t16*b[1][0]
+	aBar1[1][2] += t19*b[2][3] + t18*b[2][2] + t17*b[2][1] + t16*b[2][0]
+	t15 := cBar1[0][3]
+	cBar1[0][3] = 0
+	aBar1[0][3] += t15
+	t14 := cBar1[0][2]
+	cBar1[0][2] = 0
+	t13 := cBar1[0][1]
+	cBar1[0][1] = 0
+	t12 := cBar1[0][0]
+	aBar1[0][0] += t15*b[0][3] + t14*b[0][2] + t13*b[0][1] + t12*b[0][0]
+	aBar1[0][1] += t15*b[1][3] + t14*b[1][2] + t13*b[1][1] + t12*b[1][0]
+	aBar1[0][2] += t15*b[2][3] + t14*b[2][2] + t13*b[2][1] + t12*b[2][0]
 }
 
 // affineMulReverse1 is (*problems.affine).mul_reverse, from hand.go:52.
 func affineMulReverse1(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork) {
-	for i1 := 2; i1 > -1; i1-- {
-		for j1 := 3; j1 > -1; j1-- {
-			var sBar float64
-			cond1 := j1 == 3
-			t := cBar[i1][j1]
-			cBar[i1][j1] = 0
-			sBar += t
-			if cond1 {
-				aBar[i1][3] += sBar
-			}
-			aBar[i1][0] += sBar * b[0][j1]
-			bBar[0][j1] += sBar * a[i1][0]
-			aBar[i1][1] += sBar * b[1][j1]
-			bBar[1][j1] += sBar * a[i1][1]
-			aBar[i1][2] += sBar * b[2][j1]
-			bBar[2][j1] += sBar * a[i1][2]
-		}
-	}
+	t11 := cBar[2][3]
+	cBar[2][3] = 0
+	aBar[2][3] += t11
+	t10 := cBar[2][2]
+	cBar[2][2] = 0
+	t9 := cBar[2][1]
+	cBar[2][1] = 0
+	t8 := cBar[2][0]
+	cBar[2][0] = 0
+	aBar[2][0] += t11*b[0][3] + t10*b[0][2] + t9*b[0][1] + t8*b[0][0]
+	aBar[2][1] += t11*b[1][3] + t10*b[1][2] + t9*b[1][1] + t8*b[1][0]
+	aBar[2][2] += t11*b[2][3] + t10*b[2][2] + t9*b[2][1] + t8*b[2][0]
+	t7 := cBar[1][3]
+	cBar[1][3] = 0
+	aBar[1][3] += t7
+	t6 := cBar[1][2]
+	cBar[1][2] = 0
+	t5 := cBar[1][1]
+	cBar[1][1] = 0
+	t4 := cBar[1][0]
+	cBar[1][0] = 0
+	aBar[1][0] += t7*b[0][3] + t6*b[0][2] + t5*b[0][1] + t4*b[0][0]
+	aBar[1][1] += t7*b[1][3] + t6*b[1][2] + t5*b[1][1] + t4*b[1][0]
+	aBar[1][2] += t7*b[2][3] + t6*b[2][2] + t5*b[2][1] + t4*b[2][0]
+	t3 := cBar[0][3]
+	cBar[0][3] = 0
+	aBar[0][3] += t3
+	bBar[0][3] += t11*a[2][0] + t7*a[1][0] + t3*a[0][0]
+	bBar[1][3] += t11*a[2][1] + t7*a[1][1] + t3*a[0][1]
+	bBar[2][3] += t11*a[2][2] + t7*a[1][2] + t3*a[0][2]
+	t2 := cBar[0][2]
+	cBar[0][2] = 0
+	bBar[0][2] += t10*a[2][0] + t6*a[1][0] + t2*a[0][0]
+	bBar[1][2] += t10*a[2][1] + t6*a[1][1] + t2*a[0][1]
+	bBar[2][2] += t10*a[2][2] + t6*a[1][2] + t2*a[0][2]
+	t1 := cBar[0][1]
+	cBar[0][1] = 0
+	bBar[0][1] += t9*a[2][0] + t5*a[1][0] + t1*a[0][0]
+	bBar[1][1] += t9*a[2][1] + t5*a[1][1] + t1*a[0][1]
+	bBar[2][1] += t9*a[2][2] + t5*a[1][2] + t1*a[0][2]
+	t := cBar[0][0]
+	aBar[0][0] += t3*b[0][3] + t2*b[0][2] + t1*b[0][1] + t*b[0][0]
+	bBar[0][0] += t8*a[2][0] + t4*a[1][0] + t*a[0][0]
+	aBar[0][1] += t3*b[1][3] + t2*b[1][2] + t1*b[1][1] + t*b[1][0]
+	bBar[1][0] += t8*a[2][1] + t4*a[1][1] + t*a[0][1]
+	aBar[0][2] += t3*b[2][3] + t2*b[2][2] + t1*b[2][1] + t*b[2][0]
+	bBar[2][0] += t8*a[2][2] + t4*a[1][2] + t*a[0][2]
+}
+
+// turnReverse is problems.turn_reverse, from hand.go:82.
+func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64) {
+	sa1 := ws.sa[len(ws.sa)-1]
+	ws.sa = ws.sa[:len(ws.sa)-1]
+	ca1 := ws.ca[len(ws.ca)-1]
+	ws.ca = ws.ca[:len(ws.ca)-1]
+	sb1 := ws.sb[len(ws.sb)-1]
+	ws.sb = ws.sb[:len(ws.sb)-1]
+	cb1 := ws.cb[len(ws.cb)-1]
+	ws.cb = ws.cb[:len(ws.cb)-1]
+	wholeBar0 := rBar[0][0]
+	wholeBar1 := rBar[0][1]
+	wholeBar2 := rBar[0][2]
+	whole1Bar0 := rBar[1][0]
+	whole1Bar1 := rBar[1][1]
+	whole1Bar2 := rBar[1][2]
+	whole2Bar1 := rBar[2][1]
+	whole2Bar2 := rBar[2][2]
+	saBar := whole2Bar1
+	caBar := whole2Bar2
+	sbBar := whole1Bar0
+	cbBar := wholeBar0
+	t1 := -whole1Bar2
+	cbBar += t1 * sa1
+	saBar += t1 * cb1
+	cbBar += whole1Bar1 * ca1
+	caBar += whole1Bar1 * cb1
+	sbBar += wholeBar2 * sa1
+	saBar += wholeBar2 * sb1
+	t := -wholeBar1
+	sbBar += t * ca1
+	caBar += t * sb1
+	bBar += cbBar * -math.Sin(b)
+	bBar += sbBar * math.Cos(b)
+	aBar += caBar * -math.Sin(a)
+	aBar += saBar * math.Cos(a)
+	return
+}
+
+// turnForwardTangent111 is problems.turn_forward_tangent_111, from hand.go:82.
+func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, wsDot *AdjointWork) (r, rDot affine) {
+	t := math.Sin(a)
+	saDot := aDot * math.Cos(a)
+	sa := t
+	t1 := math.Cos(a)
+	caDot := aDot * -math.Sin(a)
+	ca := t1
+	t2 := math.Sin(b)
+	sbDot := bDot * math.Cos(b)
+	sb := t2
+	t4 := math.Cos(b)
+	cbDot := bDot * -math.Sin(b)
+	cb := t4
+	t11Dot := -(sbDot*ca + sb*caDot)
+	t11 := -(sb * ca)
+	t21Dot := sbDot*sa + sb*saDot
+	t21 := sb * sa
+	var t3 float64
+	t111Dot := cbDot*ca + cb*caDot
+	t111 := cb * ca
+	t12Dot := -(cbDot*sa + cb*saDot)
+	t12 := -(cb * sa)
+	var t13 float64
+	var t23 float64
+	whole4Dot := [4]float64{cbDot, t11Dot, t21Dot}
+	whole4 := [4]float64{cb, t11, t21, t3}
+	whole5Dot := [4]float64{sbDot, t111Dot, t12Dot}
+	whole5 := [4]float64{sb, t111, t12, t13}
+	whole6Dot := [4]float64{1: saDot, 2: caDot}
+	whole6 := [4]float64{0, sa, ca, t23}
+	rDot = affine{whole4Dot, whole5Dot, whole6Dot}
+	r = affine{whole4, whole5, whole6}
+	wsDot.sa = append(wsDot.sa, saDot)
+	ws.sa = append(ws.sa, sa)
+	wsDot.ca = append(wsDot.ca, caDot)
+	ws.ca = append(ws.ca, ca)
+	wsDot.sb = append(wsDot.sb, sbDot)
+	ws.sb = append(ws.sb, sb)
+	wsDot.cb = append(wsDot.cb, cbDot)
+	ws.cb = append(ws.cb, cb)
+	return
 }
 
 // affineMulForwardTangent11111 is (*problems.affine).mul_forward_tangent_11111, from hand.go:52.
 func affineMulForwardTangent11111(a, b, aBar, bBar *affine, ws *AdjointWork, aDot, bDot, aBarDot, bBarDot *affine, wsDot *AdjointWork) (c, cDot affine) {
-	for i := 0; i < 3; i++ {
-		for j := 0; j < 4; j++ {
-			t := a[i][0]
-			t1 := b[0][j]
-			t2 := a[i][1]
-			t3 := b[1][j]
-			t4 := a[i][2]
-			t5 := b[2][j]
-			sDot := aDot[i][0]*t1 + t*bDot[0][j] + (aDot[i][1]*t3 + t2*bDot[1][j]) + (aDot[i][2]*t5 + t4*bDot[2][j])
-			s := t*t1 + t2*t3 + t4*t5
-			cond := j == 3
-			if cond {
-				sDot += aDot[i][3]
-				s += a[i][3]
-			}
-			cDot[i][j] = sDot
-			c[i][j] = s
-		}
-	}
+	t := a[0][0]
+	t1 := b[0][0]
+	t2 := a[0][1]
+	t3 := b[1][0]
+	t4 := a[0][2]
+	t5 := b[2][0]
+	cDot[0][0] = aDot[0][0]*t1 + t*bDot[0][0] + (aDot[0][1]*t3 + t2*bDot[1][0]) + (aDot[0][2]*t5 + t4*bDot[2][0])
+	c[0][0] = t*t1 + t2*t3 + t4*t5
+	t6 := a[0][0]
+	t7 := b[0][1]
+	t8 := a[0][1]
+	t9 := b[1][1]
+	t10 := a[0][2]
+	t11 := b[2][1]
+	cDot[0][1] = aDot[0][0]*t7 + t6*bDot[0][1] + (aDot[0][1]*t9 + t8*bDot[1][1]) + (aDot[0][2]*t11 + t10*bDot[2][1])
+	c[0][1] = t6*t7 + t8*t9 + t10*t11
+	t12 := a[0][0]
+	t13 := b[0][2]
+	t14 := a[0][1]
+	t15 := b[1][2]
+	t16 := a[0][2]
+	t17 := b[2][2]
+	cDot[0][2] = aDot[0][0]*t13 + t12*bDot[0][2] + (aDot[0][1]*t15 + t14*bDot[1][2]) + (aDot[0][2]*t17 + t16*bDot[2][2])
+	c[0][2] = t12*t13 + t14*t15 + t16*t17
+	t18 := a[0][0]
+	t19 := b[0][3]
+	t20 := a[0][1]
+	t21 := b[1][3]
+	t22 := a[0][2]
+	t23 := b[2][3]
+	cDot[0][3] = aDot[0][0]*t19 + t18*bDot[0][3] + (aDot[0][1]*t21 + t20*bDot[1][3]) + (aDot[0][2]*t23 + t22*bDot[2][3]) + aDot[0][3]
+	c[0][3] = t18*t19 + t20*t21 + t22*t23 + a[0][3]
+	t24 := a[1][0]
+	t25 := b[0][0]
+	t26 := a[1][1]
+	t27 := b[1][0]
+	t28 := a[1][2]
+	t29 := b[2][0]
+	cDot[1][0] = aDot[1][0]*t25 + t24*bDot[0][0] + (aDot[1][1]*t27 + t26*bDot[1][0]) + (aDot[1][2]*t29 + t28*bDot[2][0])
+	c[1][0] = t24*t25 + t26*t27 + t28*t29
+	t30 := a[1][0]
+	t31 := b[0][1]
+	t32 := a[1][1]
+	t33 := b[1][1]
+	t34 := a[1][2]
+	t35 := b[2][1]
+	cDot[1][1] = aDot[1][0]*t31 + t30*bDot[0][1] + (aDot[1][1]*t33 + t32*bDot[1][1]) + (aDot[1][2]*t35 + t34*bDot[2][1])
+	c[1][1] = t30*t31 + t32*t33 + t34*t35
+	t36 := a[1][0]
+	t37 := b[0][2]
+	t38 := a[1][1]
+	t39 := b[1][2]
+	t40 := a[1][2]
+	t41 := b[2][2]
+	cDot[1][2] = aDot[1][0]*t37 + t36*bDot[0][2] + (aDot[1][1]*t39 + t38*bDot[1][2]) + (aDot[1][2]*t41 + t40*bDot[2][2])
+	c[1][2] = t36*t37 + t38*t39 + t40*t41
+	t42 := a[1][0]
+	t43 := b[0][3]
+	t44 := a[1][1]
+	t45 := b[1][3]
+	t46 := a[1][2]
+	t47 := b[2][3]
+	cDot[1][3] = aDot[1][0]*t43 + t42*bDot[0][3] + (aDot[1][1]*t45 + t44*bDot[1][3]) + (aDot[1][2]*t47 + t46*bDot[2][3]) + aDot[1][3]
+	c[1][3] = t42*t43 + t44*t45 + t46*t47 + a[1][3]
+	t48 := a[2][0]
+	t49 := b[0][0]
+	t50 := a[2][1]
+	t51 := b[1][0]
+	t52 := a[2][2]
+	t53 := b[2][0]
+	cDot[2][0] = aDot[2][0]*t49 + t48*bDot[0][0] + (aDot[2][1]*t51 + t50*bDot[1][0]) + (aDot[2][2]*t53 + t52*bDot[2][0])
+	c[2][0] = t48*t49 + t50*t51 + t52*t53
+	t54 := a[2][0]
+	t55 := b[0][1]
+	t56 := a[2][1]
+	t57 := b[1][1]
+	t58 := a[2][2]
+	t59 := b[2][1]
+	cDot[2][1] = aDot[2][0]*t55 + t54*bDot[0][1] + (aDot[2][1]*t57 + t56*bDot[1][1]) + (aDot[2][2]*t59 + t58*bDot[2][1])
+	c[2][1] = t54*t55 + t56*t57 + t58*t59
+	t60 := a[2][0]
+	t61 := b[0][2]
+	t62 := a[2][1]
+	t63 := b[1][2]
+	t64 := a[2][2]
+	t65 := b[2][2]
+	cDot[2][2] = aDot[2][0]*t61 + t60*bDot[0][2] + (aDot[2][1]*t63 + t62*bDot[1][2]) + (aDot[2][2]*t65 + t64*bDot[2][2])
+	c[2][2] = t60*t61 + t62*t63 + t64*t65
+	t66 := a[2][0]
+	t67 := b[0][3]
+	t68 := a[2][1]
+	t69 := b[1][3]
+	t70 := a[2][2]
+	t71 := b[2][3]
+	cDot[2][3] = aDot[2][0]*t67 + t66*bDot[0][3] + (aDot[2][1]*t69 + t68*bDot[1][3]) + (aDot[2][2]*t71 + t70*bDot[2][3]) + aDot[2][3]
+	c[2][3] = t66*t67 + t68*t69 + t70*t71 + a[2][3]
 	return
 }
 
 // affineMulForwardTangent1101 is (*problems.affine).mul_forward_tangent_1101, from hand.go:52.
 func affineMulForwardTangent1101(a, b, aBar1 *affine, ws1 *AdjointWork, aDot, aBar1Dot *affine, ws1Dot *AdjointWork) (c, cDot affine) {
-	for i := 0; i < 3; i++ {
-		for j := 0; j < 4; j++ {
-			t := b[0][j]
-			t1 := b[1][j]
-			t2 := b[2][j]
-			sDot := aDot[i][0]*t + aDot[i][1]*t1 + aDot[i][2]*t2
-			s := a[i][0]*t + a[i][1]*t1 + a[i][2]*t2
-			cond := j == 3
-			if cond {
-				sDot += aDot[i][3]
-				s += a[i][3]
-			}
-			cDot[i][j] = sDot
-			c[i][j] = s
-		}
-	}
+	t := b[0][0]
+	t1 := b[1][0]
+	t2 := b[2][0]
+	cDot[0][0] = aDot[0][0]*t + aDot[0][1]*t1 + aDot[0][2]*t2
+	c[0][0] = a[0][0]*t + a[0][1]*t1 + a[0][2]*t2
+	t3 := b[0][1]
+	t4 := b[1][1]
+	t5 := b[2][1]
+	cDot[0][1] = aDot[0][0]*t3 + aDot[0][1]*t4 + aDot[0][2]*t5
+	c[0][1] = a[0][0]*t3 + a[0][1]*t4 + a[0][2]*t5
+	t6 := b[0][2]
+	t7 := b[1][2]
+	t8 := b[2][2]
+	cDot[0][2] = aDot[0][0]*t6 + aDot[0][1]*t7 + aDot[0][2]*t8
+	c[0][2] = a[0][0]*t6 + a[0][1]*t7 + a[0][2]*t8
+	t9 := b[0][3]
+	t10 := b[1][3]
+	t11 := b[2][3]
+	cDot[0][3] = aDot[0][0]*t9 + aDot[0][1]*t10 + aDot[0][2]*t11 + aDot[0][3]
+	c[0][3] = a[0][0]*t9 + a[0][1]*t10 + a[0][2]*t11 + a[0][3]
+	t12 := b[0][0]
+	t13 := b[1][0]
+	t14 := b[2][0]
+	cDot[1][0] = aDot[1][0]*t12 + aDot[1][1]*t13 + aDot[1][2]*t14
+	c[1][0] = a[1][0]*t12 + a[1][1]*t13 + a[1][2]*t14
+	t15 := b[0][1]
+	t16 := b[1][1]
+	t17 := b[2][1]
+	cDot[1][1] = aDot[1][0]*t15 + aDot[1][1]*t16 + aDot[1][2]*t17
+	c[1][1] = a[1][0]*t15 + a[1][1]*t16 + a[1][2]*t17
+	t18 := b[0][2]
+	t19 := b[1][2]
+	t20 := b[2][2]
+	cDot[1][2] = aDot[1][0]*t18 + aDot[1][1]*t19 + aDot[1][2]*t20
+	c[1][2] = a[1][0]*t18 + a[1][1]*t19 + a[1][2]*t20
+	t21 := b[0][3]
+	t22 := b[1][3]
+	t23 := b[2][3]
+	cDot[1][3] = aDot[1][0]*t21 + aDot[1][1]*t22 + aDot[1][2]*t23 + aDot[1][3]
+	c[1][3] = a[1][0]*t21 + a[1][1]*t22 + a[1][2]*t23 + a[1][3]
+	t24 := b[0][0]
+	t25 := b[1][0]
+	t26 := b[2][0]
+	cDot[2][0] = aDot[2][0]*t24 + aDot[2][1]*t25 + aDot[2][2]*t26
+	c[2][0] = a[2][0]*t24 + a[2][1]*t25 + a[2][2]*t26
+	t27 := b[0][1]
+	t28 := b[1][1]
+	t29 := b[2][1]
+	cDot[2][1] = aDot[2][0]*t27 + aDot[2][1]*t28 + aDot[2][2]*t29
+	c[2][1] = a[2][0]*t27 + a[2][1]*t28 + a[2][2]*t29
+	t30 := b[0][2]
+	t31 := b[1][2]
+	t32 := b[2][2]
+	cDot[2][2] = aDot[2][0]*t30 + aDot[2][1]*t31 + aDot[2][2]*t32
+	c[2][2] = a[2][0]*t30 + a[2][1]*t31 + a[2][2]*t32
+	t33 := b[0][3]
+	t34 := b[1][3]
+	t35 := b[2][3]
+	cDot[2][3] = aDot[2][0]*t33 + aDot[2][1]*t34 + aDot[2][2]*t35 + aDot[2][3]
+	c[2][3] = a[2][0]*t33 + a[2][1]*t34 + a[2][2]*t35 + a[2][3]
 	return
 }
 
 // affineApplyForwardTangent1101 is (*problems.affine).apply_forward_tangent_1101, from hand.go:74.
 func affineApplyForwardTangent1101(a *affine, x []float64, aBar *affine, ws *AdjointWork, aDot, aBarDot *affine, wsDot *AdjointWork) (y, yDot [3]float64) {
-	for i := 0; i < 3; i++ {
-		t := x[0]
-		t1 := x[1]
-		t2 := x[2]
-		yDot[i] = aDot[i][0]*t + aDot[i][1]*t1 + aDot[i][2]*t2 + aDot[i][3]
-		y[i] = a[i][0]*t + a[i][1]*t1 + a[i][2]*t2 + a[i][3]
-	}
+	t := x[0]
+	t1 := x[1]
+	t2 := x[2]
+	yDot[0] = aDot[0][0]*t + aDot[0][1]*t1 + aDot[0][2]*t2 + aDot[0][3]
+	y[0] = a[0][0]*t + a[0][1]*t1 + a[0][2]*t2 + a[0][3]
+	t3 := x[0]
+	t4 := x[1]
+	t5 := x[2]
+	yDot[1] = aDot[1][0]*t3 + aDot[1][1]*t4 + aDot[1][2]*t5 + aDot[1][3]
+	y[1] = a[1][0]*t3 + a[1][1]*t4 + a[1][2]*t5 + a[1][3]
+	t6 := x[0]
+	t7 := x[1]
+	t8 := x[2]
+	yDot[2] = aDot[2][0]*t6 + aDot[2][1]*t7 + aDot[2][2]*t8 + aDot[2][3]
+	y[2] = a[2][0]*t6 + a[2][1]*t7 + a[2][2]*t8 + a[2][3]
 	return
 }
 
 // affineApplyReverseTangent1110 is (*problems.affine).apply_reverse_tangent_1110, from hand.go:74.
 func affineApplyReverseTangent1110(x []float64, aBar *affine, yBar [3]float64, ws *AdjointWork, aBarDot *affine, yBarDot [3]float64, wsDot *AdjointWork) {
-	for i1 := 2; i1 > -1; i1-- {
-		tDot := yBarDot[i1]
-		t := yBar[i1]
-		yBarDot[i1] = 0
-		yBar[i1] = 0
-		t1 := x[0]
-		aBarDot[i1][0] += tDot * t1
-		aBar[i1][0] += t * t1
-		t2 := x[1]
-		aBarDot[i1][1] += tDot * t2
-		aBar[i1][1] += t * t2
-		t3 := x[2]
-		aBarDot[i1][2] += tDot * t3
-		aBar[i1][2] += t * t3
-		aBarDot[i1][3] += tDot
-		aBar[i1][3] += t
-	}
+	yBar0Dot := yBarDot[0]
+	yBar0 := yBar[0]
+	yBar1Dot := yBarDot[1]
+	yBar1 := yBar[1]
+	t2Dot := yBarDot[2]
+	t2 := yBar[2]
+	t := x[0]
+	aBarDot[2][0] += t2Dot * t
+	aBar[2][0] += t2 * t
+	t1 := x[1]
+	aBarDot[2][1] += t2Dot * t1
+	aBar[2][1] += t2 * t1
+	t3 := x[2]
+	aBarDot[2][2] += t2Dot * t3
+	aBar[2][2] += t2 * t3
+	aBarDot[2][3] += t2Dot
+	aBar[2][3] += t2
+	t4 := x[0]
+	aBarDot[1][0] += yBar1Dot * t4
+	aBar[1][0] += yBar1 * t4
+	t5 := x[1]
+	aBarDot[1][1] += yBar1Dot * t5
+	aBar[1][1] += yBar1 * t5
+	t6 := x[2]
+	aBarDot[1][2] += yBar1Dot * t6
+	aBar[1][2] += yBar1 * t6
+	aBarDot[1][3] += yBar1Dot
+	aBar[1][3] += yBar1
+	t7 := x[0]
+	aBarDot[0][0] += yBar0Dot * t7
+	aBar[0][0] += yBar0 * t7
+	t8 := x[1]
+	aBarDot[0][1] += yBar0Dot * t8
+	aBar[0][1] += yBar0 * t8
+	t9 := x[2]
+	aBarDot[0][2] += yBar0Dot * t9
+	aBar[0][2] += yBar0 * t9
+	aBarDot[0][3] += yBar0Dot
+	aBar[0][3] += yBar0
 }
 
 // affineMulReverseTangent1110 is (*problems.affine).mul_reverse_tangent_1110, from hand.go:52.
 func affineMulReverseTangent1110(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWork, aBar1Dot *affine, cBar1Dot affine, ws1Dot *AdjointWork) {
-	for i2 := 2; i2 > -1; i2-- {
-		for j2 := 3; j2 > -1; j2-- {
-			var sBar1Dot float64
-			var sBar1 float64
-			cond2 := j2 == 3
-			t1Dot := cBar1Dot[i2][j2]
-			t1 := cBar1[i2][j2]
-			cBar1Dot[i2][j2] = 0
-			cBar1[i2][j2] = 0
-			sBar1Dot += t1Dot
-			sBar1 += t1
-			if cond2 {
-				aBar1Dot[i2][3] += sBar1Dot
-				aBar1[i2][3] += sBar1
-			}
-			t := b[0][j2]
-			aBar1Dot[i2][0] += sBar1Dot * t
-			aBar1[i2][0] += sBar1 * t
-			t2 := b[1][j2]
-			aBar1Dot[i2][1] += sBar1Dot * t2
-			aBar1[i2][1] += sBar1 * t2
-			t3 := b[2][j2]
-			aBar1Dot[i2][2] += sBar1Dot * t3
-			aBar1[i2][2] += sBar1 * t3
-		}
-	}
+	t23Dot := cBar1Dot[2][3]
+	t23 := cBar1[2][3]
+	cBar1Dot[2][3] = 0
+	cBar1[2][3] = 0
+	aBar1Dot[2][3] += t23Dot
+	aBar1[2][3] += t23
+	t22Dot := cBar1Dot[2][2]
+	t22 := cBar1[2][2]
+	cBar1Dot[2][2] = 0
+	cBar1[2][2] = 0
+	t21Dot := cBar1Dot[2][1]
+	t21 := cBar1[2][1]
+	cBar1Dot[2][1] = 0
+	cBar1[2][1] = 0
+	t20Dot := cBar1Dot[2][0]
+	t20 := cBar1[2][0]
+	cBar1Dot[2][0] = 0
+	cBar1[2][0] = 0
+	t := b[0][3]
+	t1 := b[0][2]
+	t2 := b[0][1]
+	t3 := b[0][0]
+	aBar1Dot[2][0] += t23Dot*t + t22Dot*t1 + t21Dot*t2 + t20Dot*t3
+	aBar1[2][0] += t23*t + t22*t1 + t21*t2 + t20*t3
+	t4 := b[1][3]
+	t5 := b[1][2]
+	t6 := b[1][1]
+	t7 := b[1][0]
+	aBar1Dot[2][1] += t23Dot*t4 + t22Dot*t5 + t21Dot*t6 + t20Dot*t7
+	aBar1[2][1] += t23*t4 + t22*t5 + t21*t6 + t20*t7
+	t8 := b[2][3]
+	t9 := b[2][2]
+	t10 := b[2][1]
+	t11 := b[2][0]
+	aBar1Dot[2][2] += t23Dot*t8 + t22Dot*t9 + t21Dot*t10 + t20Dot*t11
+	aBar1[2][2] += t23*t8 + t22*t9 + t21*t10 + t20*t11
+	t19Dot := cBar1Dot[1][3]
+	t19 := cBar1[1][3]
+	cBar1Dot[1][3] = 0
+	cBar1[1][3] = 0
+	aBar1Dot[1][3] += t19Dot
+	aBar1[1][3] += t19
+	t18Dot := cBar1Dot[1][2]
+	t18 := cBar1[1][2]
+	cBar1Dot[1][2] = 0
+	cBar1[1][2] = 0
+	t17Dot := cBar1Dot[1][1]
+	t17 := cBar1[1][1]
+	cBar1Dot[1][1] = 0
+	cBar1[1][1] = 0
+	t16Dot := cBar1Dot[1][0]
+	t16 := cBar1[1][0]
+	cBar1Dot[1][0] = 0
+	cBar1[1][0] = 0
+	t24 := b[0][3]
+	t25 := b[0][2]
+	t26 := b[0][1]
+	t27 := b[0][0]
+	aBar1Dot[1][0] += t19Dot*t24 + t18Dot*t25 + t17Dot*t26 + t16Dot*t27
+	aBar1[1][0] += t19*t24 + t18*t25 + t17*t26 + t16*t27
+	t28 := b[1][3]
+	t29 := b[1][2]
+	t30 := b[1][1]
+	t31 := b[1][0]
+	aBar1Dot[1][1] += t19Dot*t28 + t18Dot*t29 + t17Dot*t30 + t16Dot*t31
+	aBar1[1][1] += t19*t28 + t18*t29 + t17*t30 + t16*t31
+	t32 := b[2][3]
+	t33 := b[2][2]
+	t34 := b[2][1]
+	t35 := b[2][0]
+	aBar1Dot[1][2] += t19Dot*t32 + t18Dot*t33 + t17Dot*t34 + t16Dot*t35
+	aBar1[1][2] += t19*t32 + t18*t33 + t17*t34 + t16*t35
+	t15Dot := cBar1Dot[0][3]
+	t15 := cBar1[0][3]
+	cBar1Dot[0][3] = 0
+	cBar1[0][3] = 0
+	aBar1Dot[0][3] += t15Dot
+	aBar1[0][3] += t15
+	t14Dot := cBar1Dot[0][2]
+	t14 := cBar1[0][2]
+	cBar1Dot[0][2] = 0
+	cBar1[0][2] = 0
+	t13Dot := cBar1Dot[0][1]
+	t13 := cBar1[0][1]
+	cBar1Dot[0][1] = 0
+	cBar1[0][1] = 0
+	t12Dot := cBar1Dot[0][0]
+	t12 := cBar1[0][0]
+	t36 := b[0][3]
+	t37 := b[0][2]
+	t38 := b[0][1]
+	t39 := b[0][0]
+	aBar1Dot[0][0] += t15Dot*t36 + t14Dot*t37 + t13Dot*t38 + t12Dot*t39
+	aBar1[0][0] += t15*t36 + t14*t37 + t13*t38 + t12*t39
+	t40 := b[1][3]
+	t41 := b[1][2]
+	t42 := b[1][1]
+	t43 := b[1][0]
+	aBar1Dot[0][1] += t15Dot*t40 + t14Dot*t41 + t13Dot*t42 + t12Dot*t43
+	aBar1[0][1] += t15*t40 + t14*t41 + t13*t42 + t12*t43
+	t44 := b[2][3]
+	t45 := b[2][2]
+	t46 := b[2][1]
+	t47 := b[2][0]
+	aBar1Dot[0][2] += t15Dot*t44 + t14Dot*t45 + t13Dot*t46 + t12Dot*t47
+	aBar1[0][2] += t15*t44 + t14*t45 + t13*t46 + t12*t47
 }
 
 // affineMulReverseTangent111111 is (*problems.affine).mul_reverse_tangent_111111, from hand.go:52.
 func affineMulReverseTangent111111(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork, aDot, bDot, aBarDot, bBarDot *affine, cBarDot affine, wsDot *AdjointWork) {
-	for i1 := 2; i1 > -1; i1-- {
-		for j1 := 3; j1 > -1; j1-- {
-			var sBarDot float64
-			var sBar float64
-			cond1 := j1 == 3
-			tDot := cBarDot[i1][j1]
-			t := cBar[i1][j1]
-			cBarDot[i1][j1] = 0
-			cBar[i1][j1] = 0
-			sBarDot += tDot
-			sBar += t
-			if cond1 {
-				aBarDot[i1][3] += sBarDot
-				aBar[i1][3] += sBar
-			}
-			t1 := b[0][j1]
-			aBarDot[i1][0] += sBarDot*t1 + sBar*bDot[0][j1]
-			aBar[i1][0] += sBar * t1
-			t2 := a[i1][0]
-			bBarDot[0][j1] += sBarDot*t2 + sBar*aDot[i1][0]
-			bBar[0][j1] += sBar * t2
-			t3 := b[1][j1]
-			aBarDot[i1][1] += sBarDot*t3 + sBar*bDot[1][j1]
-			aBar[i1][1] += sBar * t3
-			t4 := a[i1][1]
-			bBarDot[1][j1] += sBarDot*t4 + sBar*aDot[i1][1]
-			bBar[1][j1] += sBar * t4
-			t5 := b[2][j1]
-			aBarDot[i1][2] += sBarDot*t5 + sBar*bDot[2][j1]
-			aBar[i1][2] += sBar * t5
-			t6 := a[i1][2]
-			bBarDot[2][j1] += sBarDot*t6 + sBar*aDot[i1][2]
-			bBar[2][j1] += sBar * t6
-		}
-	}
+	t11Dot := cBarDot[2][3]
+	t11 := cBar[2][3]
+	cBarDot[2][3] = 0
+	cBar[2][3] = 0
+	aBarDot[2][3] += t11Dot
+	aBar[2][3] += t11
+	t10Dot := cBarDot[2][2]
+	t10 := cBar[2][2]
+	cBarDot[2][2] = 0
+	cBar[2][2] = 0
+	t9Dot := cBarDot[2][1]
+	t9 := cBar[2][1]
+	cBarDot[2][1] = 0
+	cBar[2][1] = 0
+	t8Dot := cBarDot[2][0]
+	t8 := cBar[2][0]
+	cBarDot[2][0] = 0
+	cBar[2][0] = 0
+	t12 := b[0][3]
+	t13 := b[0][2]
+	t14 := b[0][1]
+	t15 := b[0][0]
+	aBarDot[2][0] += t11Dot*t12 + t11*bDot[0][3] + (t10Dot*t13 + t10*bDot[0][2]) + (t9Dot*t14 + t9*bDot[0][1]) + (t8Dot*t15 + t8*bDot[0][0])
+	aBar[2][0] += t11*t12 + t10*t13 + t9*t14 + t8*t15
+	t16 := b[1][3]
+	t17 := b[1][2]
+	t18 := b[1][1]
+	t19 := b[1][0]
+	aBarDot[2][1] += t11Dot*t16 + t11*bDot[1][3] + (t10Dot*t17 + t10*bDot[1][2]) + (t9Dot*t18 + t9*bDot[1][1]) + (t8Dot*t19 + t8*bDot[1][0])
+	aBar[2][1] += t11*t16 + t10*t17 + t9*t18 + t8*t19
+	t20 := b[2][3]
+	t21 := b[2][2]
+	t22 := b[2][1]
+	t23 := b[2][0]
+	aBarDot[2][2] += t11Dot*t20 + t11*bDot[2][3] + (t10Dot*t21 + t10*bDot[2][2]) + (t9Dot*t22 + t9*bDot[2][1]) + (t8Dot*t23 + t8*bDot[2][0])
+	aBar[2][2] += t11*t20 + t10*t21 + t9*t22 + t8*t23
+	t7Dot := cBarDot[1][3]
+	t7 := cBar[1][3]
+	cBarDot[1][3] = 0
+	cBar[1][3] = 0
+	aBarDot[1][3] += t7Dot
+	aBar[1][3] += t7
+	t6Dot := cBarDot[1][2]
+	t6 := cBar[1][2]
+	cBarDot[1][2] = 0
+	cBar[1][2] = 0
+	t5Dot := cBarDot[1][1]
+	t5 := cBar[1][1]
+	cBarDot[1][1] = 0
+	cBar[1][1] = 0
+	t4Dot := cBarDot[1][0]
+	t4 := cBar[1][0]
+	cBarDot[1][0] = 0
+	cBar[1][0] = 0
+	t24 := b[0][3]
+	t25 := b[0][2]
+	t26 := b[0][1]
+	t27 := b[0][0]
+	aBarDot[1][0] += t7Dot*t24 + t7*bDot[0][3] + (t6Dot*t25 + t6*bDot[0][2]) + (t5Dot*t26 + t5*bDot[0][1]) + (t4Dot*t27 + t4*bDot[0][0])
+	aBar[1][0] += t7*t24 + t6*t25 + t5*t26 + t4*t27
+	t28 := b[1][3]
+	t29 := b[1][2]
+	t30 := b[1][1]
+	t31 := b[1][0]
+	aBarDot[1][1] += t7Dot*t28 + t7*bDot[1][3] + (t6Dot*t29 + t6*bDot[1][2]) + (t5Dot*t30 + t5*bDot[1][1]) + (t4Dot*t31 + t4*bDot[1][0])
+	aBar[1][1] += t7*t28 + t6*t29 + t5*t30 + t4*t31
+	t32 := b[2][3]
+	t33 := b[2][2]
+	t34 := b[2][1]
+	t35 := b[2][0]
+	aBarDot[1][2] += t7Dot*t32 + t7*bDot[2][3] + (t6Dot*t33 + t6*bDot[2][2]) + (t5Dot*t34 + t5*bDot[2][1]) + (t4Dot*t35 + t4*bDot[2][0])
+	aBar[1][2] += t7*t32 + t6*t33 + t5*t34 + t4*t35
+	t3Dot := cBarDot[0][3]
+	t3 := cBar[0][3]
+	cBarDot[0][3] = 0
+	cBar[0][3] = 0
+	aBarDot[0][3] += t3Dot
+	aBar[0][3] += t3
+	t36 := a[2][0]
+	t37 := a[1][0]
+	t38 := a[0][0]
+	bBarDot[0][3] += t11Dot*t36 + t11*aDot[2][0] + (t7Dot*t37 + t7*aDot[1][0]) + (t3Dot*t38 + t3*aDot[0][0])
+	bBar[0][3] += t11*t36 + t7*t37 + t3*t38
+	t39 := a[2][1]
+	t40 := a[1][1]
+	t41 := a[0][1]
+	bBarDot[1][3] += t11Dot*t39 + t11*aDot[2][1] + (t7Dot*t40 + t7*aDot[1][1]) + (t3Dot*t41 + t3*aDot[0][1])
+	bBar[1][3] += t11*t39 + t7*t40 + t3*t41
+	t42 := a[2][2]
+	t43 := a[1][2]
+	t44 := a[0][2]
+	bBarDot[2][3] += t11Dot*t42 + t11*aDot[2][2] + (t7Dot*t43 + t7*aDot[1][2]) + (t3Dot*t44 + t3*aDot[0][2])
+	bBar[2][3] += t11*t42 + t7*t43 + t3*t44
+	t2Dot := cBarDot[0][2]
+	t2 := cBar[0][2]
+	cBarDot[0][2] = 0
+	cBar[0][2] = 0
+	t45 := a[2][0]
+	t46 := a[1][0]
+	t47 := a[0][0]
+	bBarDot[0][2] += t10Dot*t45 + t10*aDot[2][0] + (t6Dot*t46 + t6*aDot[1][0]) + (t2Dot*t47 + t2*aDot[0][0])
+	bBar[0][2] += t10*t45 + t6*t46 + t2*t47
+	t48 := a[2][1]
+	t49 := a[1][1]
+	t50 := a[0][1]
+	bBarDot[1][2] += t10Dot*t48 + t10*aDot[2][1] + (t6Dot*t49 + t6*aDot[1][1]) + (t2Dot*t50 + t2*aDot[0][1])
+	bBar[1][2] += t10*t48 + t6*t49 + t2*t50
+	t51 := a[2][2]
+	t52 := a[1][2]
+	t53 := a[0][2]
+	bBarDot[2][2] += t10Dot*t51 + t10*aDot[2][2] + (t6Dot*t52 + t6*aDot[1][2]) + (t2Dot*t53 + t2*aDot[0][2])
+	bBar[2][2] += t10*t51 + t6*t52 + t2*t53
+	t1Dot := cBarDot[0][1]
+	t1 := cBar[0][1]
+	cBarDot[0][1] = 0
+	cBar[0][1] = 0
+	t54 := a[2][0]
+	t55 := a[1][0]
+	t56 := a[0][0]
+	bBarDot[0][1] += t9Dot*t54 + t9*aDot[2][0] + (t5Dot*t55 + t5*aDot[1][0]) + (t1Dot*t56 + t1*aDot[0][0])
+	bBar[0][1] += t9*t54 + t5*t55 + t1*t56
+	t57 := a[2][1]
+	t58 := a[1][1]
+	t59 := a[0][1]
+	bBarDot[1][1] += t9Dot*t57 + t9*aDot[2][1] + (t5Dot*t58 + t5*aDot[1][1]) + (t1Dot*t59 + t1*aDot[0][1])
+	bBar[1][1] += t9*t57 + t5*t58 + t1*t59
+	t60 := a[2][2]
+	t61 := a[1][2]
+	t62 := a[0][2]
+	bBarDot[2][1] += t9Dot*t60 + t9*aDot[2][2] + (t5Dot*t61 + t5*aDot[1][2]) + (t1Dot*t62 + t1*aDot[0][2])
+	bBar[2][1] += t9*t60 + t5*t61 + t1*t62
+	tDot := cBarDot[0][0]
+	t := cBar[0][0]
+	t63 := b[0][3]
+	t64 := b[0][2]
+	t65 := b[0][1]
+	t66 := b[0][0]
+	aBarDot[0][0] += t3Dot*t63 + t3*bDot[0][3] + (t2Dot*t64 + t2*bDot[0][2]) + (t1Dot*t65 + t1*bDot[0][1]) + (tDot*t66 + t*bDot[0][0])
+	aBar[0][0] += t3*t63 + t2*t64 + t1*t65 + t*t66
+	t67 := a[2][0]
+	t68 := a[1][0]
+	t69 := a[0][0]
+	bBarDot[0][0] += t8Dot*t67 + t8*aDot[2][0] + (t4Dot*t68 + t4*aDot[1][0]) + (tDot*t69 + t*aDot[0][0])
+	bBar[0][0] += t8*t67 + t4*t68 + t*t69
+	t70 := b[1][3]
+	t71 := b[1][2]
+	t72 := b[1][1]
+	t73 := b[1][0]
+	aBarDot[0][1] += t3Dot*t70 + t3*bDot[1][3] + (t2Dot*t71 + t2*bDot[1][2]) + (t1Dot*t72 + t1*bDot[1][1]) + (tDot*t73 + t*bDot[1][0])
+	aBar[0][1] += t3*t70 + t2*t71 + t1*t72 + t*t73
+	t74 := a[2][1]
+	t75 := a[1][1]
+	t76 := a[0][1]
+	bBarDot[1][0] += t8Dot*t74 + t8*aDot[2][1] + (t4Dot*t75 + t4*aDot[1][1]) + (tDot*t76 + t*aDot[0][1])
+	bBar[1][0] += t8*t74 + t4*t75 + t*t76
+	t77 := b[2][3]
+	t78 := b[2][2]
+	t79 := b[2][1]
+	t80 := b[2][0]
+	aBarDot[0][2] += t3Dot*t77 + t3*bDot[2][3] + (t2Dot*t78 + t2*bDot[2][2]) + (t1Dot*t79 + t1*bDot[2][1]) + (tDot*t80 + t*bDot[2][0])
+	aBar[0][2] += t3*t77 + t2*t78 + t1*t79 + t*t80
+	t81 := a[2][2]
+	t82 := a[1][2]
+	t83 := a[0][2]
+	bBarDot[2][0] += t8Dot*t81 + t8*aDot[2][2] + (t4Dot*t82 + t4*aDot[1][2]) + (tDot*t83 + t*aDot[0][2])
+	bBar[2][0] += t8*t81 + t4*t82 + t*t83
+}
+
+// turnReverseTangent1111 is problems.turn_reverse_tangent_1111, from hand.go:82.
+func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bDot float64, rBarDot affine, wsDot *AdjointWork) (aBar, bBar, aBarDot, bBarDot float64) {
+	sa1Dot := wsDot.sa[len(ws.sa)-1]
+	sa1 := ws.sa[len(ws.sa)-1]
+	wsDot.sa = wsDot.sa[:len(ws.sa)-1]
+	ws.sa = ws.sa[:len(ws.sa)-1]
+	ca1Dot := wsDot.ca[len(ws.ca)-1]
+	ca1 := ws.ca[len(ws.ca)-1]
+	wsDot.ca = wsDot.ca[:len(ws.ca)-1]
+	ws.ca = ws.ca[:len(ws.ca)-1]
+	sb1Dot := wsDot.sb[len(ws.sb)-1]
+	sb1 := ws.sb[len(ws.sb)-1]
+	wsDot.sb = wsDot.sb[:len(ws.sb)-1]
+	ws.sb = ws.sb[:len(ws.sb)-1]
+	cb1Dot := wsDot.cb[len(ws.cb)-1]
+	cb1 := ws.cb[len(ws.cb)-1]
+	wsDot.cb = wsDot.cb[:len(ws.cb)-1]
+	ws.cb = ws.cb[:len(ws.cb)-1]
+	wholeBar0Dot := rBarDot[0][0]
+	wholeBar0 := rBar[0][0]
+	wholeBar1Dot := rBarDot[0][1]
+	wholeBar1 := rBar[0][1]
+	wholeBar2Dot := rBarDot[0][2]
+	wholeBar2 := rBar[0][2]
+	whole1Bar0Dot := rBarDot[1][0]
+	whole1Bar0 := rBar[1][0]
+	whole1Bar1Dot := rBarDot[1][1]
+	whole1Bar1 := rBar[1][1]
+	whole1Bar2Dot := rBarDot[1][2]
+	whole1Bar2 := rBar[1][2]
+	whole2Bar1Dot := rBarDot[2][1]
+	whole2Bar1 := rBar[2][1]
+	whole2Bar2Dot := rBarDot[2][2]
+	whole2Bar2 := rBar[2][2]
+	saBarDot := whole2Bar1Dot
+	saBar := whole2Bar1
+	caBarDot := whole2Bar2Dot
+	caBar := whole2Bar2
+	sbBarDot := whole1Bar0Dot
+	sbBar := whole1Bar0
+	cbBarDot := wholeBar0Dot
+	cbBar := wholeBar0
+	t1Dot := -whole1Bar2Dot
+	t1 := -whole1Bar2
+	cbBarDot += t1Dot*sa1 + t1*sa1Dot
+	cbBar += t1 * sa1
+	saBarDot += t1Dot*cb1 + t1*cb1Dot
+	saBar += t1 * cb1
+	cbBarDot += whole1Bar1Dot*ca1 + whole1Bar1*ca1Dot
+	cbBar += whole1Bar1 * ca1
+	caBarDot += whole1Bar1Dot*cb1 + whole1Bar1*cb1Dot
+	caBar += whole1Bar1 * cb1
+	sbBarDot += wholeBar2Dot*sa1 + wholeBar2*sa1Dot
+	sbBar += wholeBar2 * sa1
+	saBarDot += wholeBar2Dot*sb1 + wholeBar2*sb1Dot
+	saBar += wholeBar2 * sb1
+	tDot := -wholeBar1Dot
+	t := -wholeBar1
+	sbBarDot += tDot*ca1 + t*ca1Dot
+	sbBar += t * ca1
+	caBarDot += tDot*sb1 + t*sb1Dot
+	caBar += t * sb1
+	t2 := math.Sin(b)
+	t3 := -t2
+	bBarDot += cbBarDot*t3 + cbBar*-(bDot*math.Cos(b))
+	bBar += cbBar * t3
+	t4 := math.Cos(b)
+	bBarDot += sbBarDot*t4 + sbBar*(bDot*-math.Sin(b))
+	bBar += sbBar * t4
+	t5 := math.Sin(a)
+	t6 := -t5
+	aBarDot += caBarDot*t6 + caBar*-(aDot*math.Cos(a))
+	aBar += caBar * t6
+	t7 := math.Cos(a)
+	aBarDot += saBarDot*t7 + saBar*(aDot*-math.Sin(a))
+	aBar += saBar * t7
+	return
 }
 
 // turnTraced11 is problems.turn_traced_11, from hand.go:82.
@@ -8733,232 +10269,6 @@ func affineApplyTraced1(a *affineReal1, x []float64) (y [3]nabla.Real) {
 	return
 }
 
-// softplusTangent1 is problems.softplus_tangent_1, from logistic.go:34.
-func softplusTangent1(z, zDot float64) (r, rDot float64) {
-	t := math.Abs(z)
-	t1 := -t
-	t2 := math.Exp(t1)
-	var d float64
-	t3 := -(zDot * rt.Sign(z))
-	if t3 != 0 {
-		d += t3 * t2
-	}
-	t4 := math.Log1p(t2)
-	var d1 float64
-	if d != 0 {
-		d1 += d * (1 / (1 + t2))
-	}
-	lDot := d1
-	l := t4
-	if z > 0 {
-		return z + l, zDot + lDot
-	}
-	return l, lDot
-}
-
-// softplusTangent41 is problems.softplus_tangent4_1, from logistic.go:34.
-func softplusTangent41(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	t := math.Abs(z)
-	t1 := rt.Sign(z)
-	t2 := -t
-	t3 := math.Exp(t2)
-	t4 := math.Log1p(t3)
-	t5 := 1 / (1 + t3)
-	l := t4
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t3) <= 1.7976931348623157e+308 {
-		dDot0 = -(t1 * zDot0) * t3
-		dDot1 = -(t1 * zDot1) * t3
-	} else {
-		t6 := -(t1 * zDot0)
-		if t6 != 0 {
-			dDot0 += t6 * t3
-		}
-		t7 := -(t1 * zDot1)
-		if t7 != 0 {
-			dDot1 += t7 * t3
-		}
-	}
-	var dDot01 float64
-	var dDot11 float64
-	if math.Abs(t5) <= 1.7976931348623157e+308 {
-		dDot01 = dDot0 * t5
-		dDot11 = dDot1 * t5
-	} else {
-		if dDot0 != 0 {
-			dDot01 += dDot0 * t5
-		}
-		if dDot1 != 0 {
-			dDot11 += dDot1 * t5
-		}
-	}
-	lDot0 := dDot01
-	lDot1 := dDot11
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t3) <= 1.7976931348623157e+308 {
-		dDot2 = -(t1 * zDot2) * t3
-		dDot3 = -(t1 * zDot3) * t3
-	} else {
-		t8 := -(t1 * zDot2)
-		if t8 != 0 {
-			dDot2 += t8 * t3
-		}
-		t9 := -(t1 * zDot3)
-		if t9 != 0 {
-			dDot3 += t9 * t3
-		}
-	}
-	var dDot21 float64
-	var dDot31 float64
-	if math.Abs(t5) <= 1.7976931348623157e+308 {
-		dDot21 = dDot2 * t5
-		dDot31 = dDot3 * t5
-	} else {
-		if dDot2 != 0 {
-			dDot21 += dDot2 * t5
-		}
-		if dDot3 != 0 {
-			dDot31 += dDot3 * t5
-		}
-	}
-	lDot2 := dDot21
-	lDot3 := dDot31
-	if z > 0 {
-		return z + l, zDot0 + lDot0, zDot1 + lDot1, zDot2 + lDot2, zDot3 + lDot3
-	}
-	return l, lDot0, lDot1, lDot2, lDot3
-}
-
-// softplusForward is problems.softplus_forward, from logistic.go:34.
-func softplusForward(z float64, ws *AdjointWork) (r float64) {
-	var exp float64
-	abs := math.Abs(z)
-	arg := -abs
-	exp = math.Exp(arg)
-	l := math.Log1p(exp)
-	cond := z > 0
-	if cond {
-		r = z + l
-	} else {
-		r = l
-	}
-	ws.exp = append(ws.exp, exp)
-	return
-}
-
-// softplusReverse is problems.softplus_reverse, from logistic.go:34.
-func softplusReverse(z, rBar float64, ws *AdjointWork) (zBar float64) {
-	var exp1 float64
-	exp1 = ws.exp[len(ws.exp)-1]
-	ws.exp = ws.exp[:len(ws.exp)-1]
-	var absBar float64
-	var argBar float64
-	var expBar float64
-	var lBar float64
-	cond1 := z > 0
-	if cond1 {
-		t := rBar
-		rBar = 0
-		zBar += t
-		lBar += t
-	} else {
-		t1 := rBar
-		rBar = 0
-		lBar += t1
-	}
-	if lBar != 0 {
-		expBar += lBar * (1 / (1 + exp1))
-	}
-	if expBar != 0 {
-		argBar += expBar * exp1
-	}
-	absBar -= argBar
-	zBar += absBar * rt.Sign(z)
-	return
-}
-
-// softplusForwardTangent11 is problems.softplus_forward_tangent_11, from logistic.go:34.
-func softplusForwardTangent11(z float64, ws *AdjointWork, zDot float64, wsDot *AdjointWork) (r, rDot float64) {
-	var expDot float64
-	var exp float64
-	t := math.Abs(z)
-	absDot := zDot * rt.Sign(z)
-	abs := t
-	argDot := -absDot
-	arg := -abs
-	t1 := math.Exp(arg)
-	var d float64
-	if argDot != 0 {
-		d += argDot * t1
-	}
-	expDot = d
-	exp = t1
-	t2 := math.Log1p(exp)
-	var d1 float64
-	if expDot != 0 {
-		d1 += expDot * (1 / (1 + exp))
-	}
-	lDot := d1
-	l := t2
-	cond := z > 0
-	if cond {
-		rDot = zDot + lDot
-		r = z + l
-	} else {
-		rDot = lDot
-		r = l
-	}
-	wsDot.exp = append(wsDot.exp, expDot)
-	ws.exp = append(ws.exp, exp)
-	return
-}
-
-// softplusReverseTangent101 is problems.softplus_reverse_tangent_101, from logistic.go:34.
-func softplusReverseTangent101(z, rBar float64, ws *AdjointWork, zDot float64, wsDot *AdjointWork) (zBar, zBarDot float64) {
-	var exp1Dot float64
-	var exp1 float64
-	exp1Dot = wsDot.exp[len(ws.exp)-1]
-	exp1 = ws.exp[len(ws.exp)-1]
-	wsDot.exp = wsDot.exp[:len(ws.exp)-1]
-	ws.exp = ws.exp[:len(ws.exp)-1]
-	var absBarDot float64
-	var absBar float64
-	var argBarDot float64
-	var argBar float64
-	var expBarDot float64
-	var expBar float64
-	var lBar float64
-	cond1 := z > 0
-	if cond1 {
-		t := rBar
-		rBar = 0
-		zBar += t
-		lBar += t
-	} else {
-		t1 := rBar
-		rBar = 0
-		lBar += t1
-	}
-	if lBar != 0 {
-		t2 := 1 + exp1
-		t3 := 1 / t2
-		expBarDot += lBar * (-(t3 * exp1Dot) / t2)
-		expBar += lBar * t3
-	}
-	if expBar != 0 {
-		argBarDot += expBarDot*exp1 + expBar*exp1Dot
-		argBar += expBar * exp1
-	}
-	absBarDot -= argBarDot
-	absBar -= argBar
-	t4 := rt.Sign(z)
-	zBarDot += absBarDot * t4
-	zBar += absBar * t4
-	return
-}
-
 // softplusTraced1 is problems.softplus_traced_1, from logistic.go:34.
 func softplusTraced1(z nabla.Real) (r nabla.Real) {
 	l := nabla.Log1p(nabla.Exp(nabla.Abs(z).Neg()))
@@ -8966,64 +10276,6 @@ func softplusTraced1(z nabla.Real) (r nabla.Real) {
 		return z.Add(l)
 	}
 	return l
-}
-
-// lorenzPlainTangent1111 is problems.lorenzPlain_tangent_1111, from lorenz.go:32.
-func lorenzPlainTangent1111(u [3]float64, s, r, b float64, uDot [3]float64, sDot, rDot, bDot float64) (r1, r1Dot [3]float64) {
-	t := u[1] - u[0]
-	t1 := u[0]
-	t2 := r - u[2]
-	t3 := u[0]
-	t4 := u[1]
-	t5 := u[2]
-	return [3]float64{s * t, t1*t2 - u[1], t3*t4 - b*t5}, [3]float64{sDot*t + s*(uDot[1]-uDot[0]), uDot[0]*t2 + t1*(rDot-uDot[2]) - uDot[1], uDot[0]*t4 + t3*uDot[1] - (bDot*t5 + b*uDot[2])}
-}
-
-// alongPlainTangent101 is problems.alongPlain_tangent_101, from lorenz.go:36.
-func alongPlainTangent101(u [3]float64, h float64, k, uDot, kDot [3]float64) (r, rDot [3]float64) {
-	return [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}, [3]float64{uDot[0] + h*kDot[0], uDot[1] + h*kDot[1], uDot[2] + h*kDot[2]}
-}
-
-// lorenzPlainTangent41111 is problems.lorenzPlain_tangent4_1111, from lorenz.go:32.
-func lorenzPlainTangent41111(u [3]float64, s, r, b float64, uDot [3][4]float64, sDot0, sDot1, sDot2, sDot3, rDot0, rDot1, rDot2, rDot3, bDot0, bDot1, bDot2, bDot3 float64) (r1 [3]float64, r1Dot [3][4]float64) {
-	t := u[1] - u[0]
-	t1 := u[0]
-	t2 := r - u[2]
-	t3 := u[0]
-	t4 := u[1]
-	t5 := u[2]
-	r1Dot[0][0] = t*sDot0 + s*(uDot[1][0]-uDot[0][0])
-	r1Dot[0][1] = t*sDot1 + s*(uDot[1][1]-uDot[0][1])
-	r1Dot[1][0] = t2*uDot[0][0] + t1*(rDot0-uDot[2][0]) - uDot[1][0]
-	r1Dot[1][1] = t2*uDot[0][1] + t1*(rDot1-uDot[2][1]) - uDot[1][1]
-	r1Dot[2][0] = t4*uDot[0][0] + t3*uDot[1][0] - t5*bDot0 - b*uDot[2][0]
-	r1Dot[2][1] = t4*uDot[0][1] + t3*uDot[1][1] - t5*bDot1 - b*uDot[2][1]
-	r1Dot[0][2] = t*sDot2 + s*(uDot[1][2]-uDot[0][2])
-	r1Dot[0][3] = t*sDot3 + s*(uDot[1][3]-uDot[0][3])
-	r1Dot[1][2] = t2*uDot[0][2] + t1*(rDot2-uDot[2][2]) - uDot[1][2]
-	r1Dot[1][3] = t2*uDot[0][3] + t1*(rDot3-uDot[2][3]) - uDot[1][3]
-	r1Dot[2][2] = t4*uDot[0][2] + t3*uDot[1][2] - t5*bDot2 - b*uDot[2][2]
-	r1Dot[2][3] = t4*uDot[0][3] + t3*uDot[1][3] - t5*bDot3 - b*uDot[2][3]
-	r1 = [3]float64{s * t, t1*t2 - u[1], t3*t4 - b*t5}
-	return
-}
-
-// alongPlainTangent4101 is problems.alongPlain_tangent4_101, from lorenz.go:36.
-func alongPlainTangent4101(u [3]float64, h float64, k [3]float64, uDot, kDot [3][4]float64) (r [3]float64, rDot [3][4]float64) {
-	rDot[0][0] = uDot[0][0] + h*kDot[0][0]
-	rDot[0][1] = uDot[0][1] + h*kDot[0][1]
-	rDot[1][0] = uDot[1][0] + h*kDot[1][0]
-	rDot[1][1] = uDot[1][1] + h*kDot[1][1]
-	rDot[2][0] = uDot[2][0] + h*kDot[2][0]
-	rDot[2][1] = uDot[2][1] + h*kDot[2][1]
-	rDot[0][2] = uDot[0][2] + h*kDot[0][2]
-	rDot[0][3] = uDot[0][3] + h*kDot[0][3]
-	rDot[1][2] = uDot[1][2] + h*kDot[1][2]
-	rDot[1][3] = uDot[1][3] + h*kDot[1][3]
-	rDot[2][2] = uDot[2][2] + h*kDot[2][2]
-	rDot[2][3] = uDot[2][3] + h*kDot[2][3]
-	r = [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}
-	return
 }
 
 // lorenzPlainTraced1111 is problems.lorenzPlain_traced_1111, from lorenz.go:32.
@@ -9036,501 +10288,9 @@ func alongPlainTraced101(u [3]nabla.Real, h float64, k [3]nabla.Real) (r [3]nabl
 	return [3]nabla.Real{u[0].Add(k[0].Scale(h)), u[1].Add(k[1].Scale(h)), u[2].Add(k[2].Scale(h))}
 }
 
-// sigmoidPlainTangent1 is problems.sigmoidPlain_tangent_1, from lstm.go:63.
-func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
-	t := -x
-	t1 := math.Exp(t)
-	var d float64
-	t2 := -xDot
-	if t2 != 0 {
-		d += t2 * t1
-	}
-	t3 := 1 + t1
-	t4 := 1 / t3
-	return t4, -(t4 * d) / t3
-}
-
-// sigmoidPlainTangent41 is problems.sigmoidPlain_tangent4_1, from lstm.go:63.
-func sigmoidPlainTangent41(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	t := -x
-	t1 := math.Exp(t)
-	t2 := 1 + t1
-	t3 := 1 / t2
-	t4 := 1 / t2
-	t5 := t3 * t4
-	r = t3
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t1) <= 1.7976931348623157e+308 {
-		dDot0 = -xDot0 * t1
-		dDot1 = -xDot1 * t1
-	} else {
-		t6 := -xDot0
-		if t6 != 0 {
-			dDot0 += t6 * t1
-		}
-		t7 := -xDot1
-		if t7 != 0 {
-			dDot1 += t7 * t1
-		}
-	}
-	rDot0 = -(t5 * dDot0)
-	rDot1 = -(t5 * dDot1)
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t1) <= 1.7976931348623157e+308 {
-		dDot2 = -xDot2 * t1
-		dDot3 = -xDot3 * t1
-	} else {
-		t8 := -xDot2
-		if t8 != 0 {
-			dDot2 += t8 * t1
-		}
-		t9 := -xDot3
-		if t9 != 0 {
-			dDot3 += t9 * t1
-		}
-	}
-	rDot2 = -(t5 * dDot2)
-	rDot3 = -(t5 * dDot3)
-	return
-}
-
 // sigmoidPlainTraced1 is problems.sigmoidPlain_traced_1, from lstm.go:63.
 func sigmoidPlainTraced1(x nabla.Real) (r nabla.Real) {
 	return nabla.Exp(x.Neg()).AddConst(1).Inv()
-}
-
-// logSumExpTangent1 is problems.logSumExp_tangent_1, from mixture.go:99.
-func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
-	shiftDot := xDot[0]
-	shift := x[0]
-	sDot := xDot[1:]
-	s := x[1:]
-	for i := 0; i < len(s); i++ {
-		vDot := sDot[i]
-		v := s[i]
-		t := math.Max(shift, v)
-		var maxDot float64
-		if shift == t || shift != shift && t != t {
-			maxDot = shiftDot
-		} else {
-			maxDot = vDot
-		}
-		shiftDot = maxDot
-		shift = t
-	}
-	var s1Dot float64
-	s1 := 0.0
-	for i1 := 0; i1 < len(x); i1++ {
-		v1Dot := xDot[i1]
-		v1 := x[i1]
-		t1 := v1 - shift
-		t2 := math.Exp(t1)
-		var d float64
-		t3 := v1Dot - shiftDot
-		if t3 != 0 {
-			d += t3 * t2
-		}
-		s1Dot += d
-		s1 += t2
-	}
-	t4 := math.Log(s1)
-	var d1 float64
-	if s1Dot != 0 {
-		d1 += s1Dot * (1 / s1)
-	}
-	return t4 + shift, d1 + shiftDot
-}
-
-// logSumExpTangent41 is problems.logSumExp_tangent4_1, from mixture.go:99.
-func logSumExpTangent41(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	xRow := &xDot[0]
-	shift := x[0]
-	shiftDot0 := xRow[0]
-	shiftDot1 := xRow[1]
-	shiftDot2 := xRow[2]
-	shiftDot3 := xRow[3]
-	sDot := xDot[1:]
-	s := x[1:]
-	for i := 0; i < len(s); i++ {
-		sRow := &sDot[i]
-		v := s[i]
-		t := math.Max(shift, v)
-		vDot0 := sRow[0]
-		vDot1 := sRow[1]
-		vDot2 := sRow[2]
-		vDot3 := sRow[3]
-		var maxDot0 float64
-		var maxDot1 float64
-		var maxDot2 float64
-		var maxDot3 float64
-		if shift == t || shift != shift && t != t {
-			maxDot0 = shiftDot0
-			maxDot1 = shiftDot1
-			maxDot2 = shiftDot2
-			maxDot3 = shiftDot3
-		} else {
-			maxDot0 = vDot0
-			maxDot1 = vDot1
-			maxDot2 = vDot2
-			maxDot3 = vDot3
-		}
-		shift = t
-		shiftDot0 = maxDot0
-		shiftDot1 = maxDot1
-		shiftDot2 = maxDot2
-		shiftDot3 = maxDot3
-	}
-	s1 := 0.0
-	var s1Dot0 float64
-	var s1Dot1 float64
-	var s1Dot2 float64
-	var s1Dot3 float64
-	for i1 := 0; i1 < len(x); i1++ {
-		xRow1 := &xDot[i1]
-		v1 := x[i1]
-		t1 := v1 - shift
-		t2 := math.Exp(t1)
-		s1 += t2
-		v1Dot0 := xRow1[0]
-		v1Dot1 := xRow1[1]
-		var dDot0 float64
-		var dDot1 float64
-		if math.Abs(t2) <= 1.7976931348623157e+308 {
-			dDot0 = (v1Dot0 - shiftDot0) * t2
-			dDot1 = (v1Dot1 - shiftDot1) * t2
-		} else {
-			t3 := v1Dot0 - shiftDot0
-			if t3 != 0 {
-				dDot0 += t3 * t2
-			}
-			t4 := v1Dot1 - shiftDot1
-			if t4 != 0 {
-				dDot1 += t4 * t2
-			}
-		}
-		s1Dot0 += dDot0
-		s1Dot1 += dDot1
-		v1Dot2 := xRow1[2]
-		v1Dot3 := xRow1[3]
-		var dDot2 float64
-		var dDot3 float64
-		if math.Abs(t2) <= 1.7976931348623157e+308 {
-			dDot2 = (v1Dot2 - shiftDot2) * t2
-			dDot3 = (v1Dot3 - shiftDot3) * t2
-		} else {
-			t5 := v1Dot2 - shiftDot2
-			if t5 != 0 {
-				dDot2 += t5 * t2
-			}
-			t6 := v1Dot3 - shiftDot3
-			if t6 != 0 {
-				dDot3 += t6 * t2
-			}
-		}
-		s1Dot2 += dDot2
-		s1Dot3 += dDot3
-	}
-	t7 := math.Log(s1)
-	t8 := 1 / s1
-	r = t7 + shift
-	var dDot01 float64
-	var dDot11 float64
-	if math.Abs(t8) <= 1.7976931348623157e+308 {
-		dDot01 = s1Dot0 * t8
-		dDot11 = s1Dot1 * t8
-	} else {
-		if s1Dot0 != 0 {
-			dDot01 += s1Dot0 * t8
-		}
-		if s1Dot1 != 0 {
-			dDot11 += s1Dot1 * t8
-		}
-	}
-	rDot0 = dDot01 + shiftDot0
-	rDot1 = dDot11 + shiftDot1
-	var dDot21 float64
-	var dDot31 float64
-	if math.Abs(t8) <= 1.7976931348623157e+308 {
-		dDot21 = s1Dot2 * t8
-		dDot31 = s1Dot3 * t8
-	} else {
-		if s1Dot2 != 0 {
-			dDot21 += s1Dot2 * t8
-		}
-		if s1Dot3 != 0 {
-			dDot31 += s1Dot3 * t8
-		}
-	}
-	rDot2 = dDot21 + shiftDot2
-	rDot3 = dDot31 + shiftDot3
-	return
-}
-
-// logSumExpForward is problems.logSumExp_forward, from mixture.go:99.
-func logSumExpForward(x, xBar []float64, ws *AdjointWork) (r float64) {
-	var shift float64
-	var max1 float64
-	var s1 float64
-	var exp float64
-	shift = x[0]
-	_ = xBar[1:]
-	s := x[1:]
-	hi := len(s)
-	for i := 0; i < hi; i++ {
-		v := s[i]
-		ws.max1 = append(ws.max1, max1)
-		max1 = math.Max(shift, v)
-		ws.shift = append(ws.shift, shift)
-		shift = max1
-	}
-	s1 = 0
-	hi1 := len(x)
-	for i1 := 0; i1 < hi1; i1++ {
-		v1 := x[i1]
-		arg := v1 - shift
-		ws.exp4 = append(ws.exp4, exp)
-		exp = math.Exp(arg)
-		s1 += exp
-	}
-	log := math.Log(s1)
-	r = log + shift
-	ws.max11 = append(ws.max11, max1)
-	ws.s1 = append(ws.s1, s1)
-	ws.exp5 = append(ws.exp5, exp)
-	return
-}
-
-// logSumExpReverse is problems.logSumExp_reverse, from mixture.go:99.
-func logSumExpReverse(x, xBar []float64, rBar float64, ws *AdjointWork) {
-	var shift1 float64
-	var max11 float64
-	max11 = ws.max11[len(ws.max11)-1]
-	ws.max11 = ws.max11[:len(ws.max11)-1]
-	var s11 float64
-	s11 = ws.s1[len(ws.s1)-1]
-	ws.s1 = ws.s1[:len(ws.s1)-1]
-	var exp1 float64
-	exp1 = ws.exp5[len(ws.exp5)-1]
-	ws.exp5 = ws.exp5[:len(ws.exp5)-1]
-	var shiftBar float64
-	sBar1 := xBar[1:]
-	s2 := x[1:]
-	hi2 := len(s2)
-	var s1Bar float64
-	hi11 := len(x)
-	var logBar float64
-	t1 := rBar
-	rBar = 0
-	logBar += t1
-	shiftBar += t1
-	if logBar != 0 {
-		s1Bar += logBar * (1 / s11)
-	}
-	for i11 := hi11 - 1; i11 > -1; i11-- {
-		var v1Bar float64
-		var argBar float64
-		var expBar float64
-		expBar += s1Bar
-		if expBar != 0 {
-			argBar += expBar * exp1
-		}
-		exp1 = ws.exp4[len(ws.exp4)-1]
-		ws.exp4 = ws.exp4[:len(ws.exp4)-1]
-		v1Bar += argBar
-		shiftBar -= argBar
-		xBar[i11] += v1Bar
-	}
-	for i2 := hi2 - 1; i2 > -1; i2-- {
-		var vBar float64
-		var max1Bar float64
-		t := shiftBar
-		shiftBar = 0
-		shift1 = ws.shift[len(ws.shift)-1]
-		ws.shift = ws.shift[:len(ws.shift)-1]
-		max1Bar += t
-		if shift1 == max11 || shift1 != shift1 && max11 != max11 {
-			shiftBar += max1Bar
-		} else {
-			vBar += max1Bar
-		}
-		max11 = ws.max1[len(ws.max1)-1]
-		ws.max1 = ws.max1[:len(ws.max1)-1]
-		sBar1[i2] += vBar
-	}
-	xBar[0] += shiftBar
-}
-
-// logSumExpForwardTangent111 is problems.logSumExp_forward_tangent_111, from mixture.go:99.
-func logSumExpForwardTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r, rDot float64) {
-	var shiftDot float64
-	var shift float64
-	var max1Dot float64
-	var max1 float64
-	var s1Dot float64
-	var s1 float64
-	var expDot float64
-	var exp float64
-	shiftDot = xDot[0]
-	shift = x[0]
-	_ = xBarDot[1:]
-	_ = xBar[1:]
-	sDot := xDot[1:]
-	s := x[1:]
-	hi := len(s)
-	for i := 0; i < hi; i++ {
-		vDot := sDot[i]
-		v := s[i]
-		wsDot.max1 = append(wsDot.max1, max1Dot)
-		ws.max1 = append(ws.max1, max1)
-		t := math.Max(shift, v)
-		var maxDot float64
-		if shift == t || shift != shift && t != t {
-			maxDot = shiftDot
-		} else {
-			maxDot = vDot
-		}
-		max1Dot = maxDot
-		max1 = t
-		wsDot.shift = append(wsDot.shift, shiftDot)
-		ws.shift = append(ws.shift, shift)
-		shiftDot = max1Dot
-		shift = max1
-	}
-	s1Dot = 0
-	s1 = 0
-	hi1 := len(x)
-	for i1 := 0; i1 < hi1; i1++ {
-		v1Dot := xDot[i1]
-		v1 := x[i1]
-		argDot := v1Dot - shiftDot
-		arg := v1 - shift
-		wsDot.exp4 = append(wsDot.exp4, expDot)
-		ws.exp4 = append(ws.exp4, exp)
-		t1 := math.Exp(arg)
-		var d float64
-		if argDot != 0 {
-			d += argDot * t1
-		}
-		expDot = d
-		exp = t1
-		s1Dot += expDot
-		s1 += exp
-	}
-	t2 := math.Log(s1)
-	var d1 float64
-	if s1Dot != 0 {
-		d1 += s1Dot * (1 / s1)
-	}
-	logDot := d1
-	log := t2
-	rDot = logDot + shiftDot
-	r = log + shift
-	wsDot.max11 = append(wsDot.max11, max1Dot)
-	ws.max11 = append(ws.max11, max1)
-	wsDot.s1 = append(wsDot.s1, s1Dot)
-	ws.s1 = append(ws.s1, s1)
-	wsDot.exp5 = append(wsDot.exp5, expDot)
-	ws.exp5 = append(ws.exp5, exp)
-	return
-}
-
-// logSumExpReverseTangent1011 is problems.logSumExp_reverse_tangent_1011, from mixture.go:99.
-func logSumExpReverseTangent1011(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
-	var shift1 float64
-	var max11 float64
-	_ = wsDot.max11[len(ws.max11)-1]
-	max11 = ws.max11[len(ws.max11)-1]
-	wsDot.max11 = wsDot.max11[:len(ws.max11)-1]
-	ws.max11 = ws.max11[:len(ws.max11)-1]
-	var s11Dot float64
-	var s11 float64
-	s11Dot = wsDot.s1[len(ws.s1)-1]
-	s11 = ws.s1[len(ws.s1)-1]
-	wsDot.s1 = wsDot.s1[:len(ws.s1)-1]
-	ws.s1 = ws.s1[:len(ws.s1)-1]
-	var exp1Dot float64
-	var exp1 float64
-	exp1Dot = wsDot.exp5[len(ws.exp5)-1]
-	exp1 = ws.exp5[len(ws.exp5)-1]
-	wsDot.exp5 = wsDot.exp5[:len(ws.exp5)-1]
-	ws.exp5 = ws.exp5[:len(ws.exp5)-1]
-	var shiftBarDot float64
-	var shiftBar float64
-	sBar1Dot := xBarDot[1:]
-	sBar1 := xBar[1:]
-	_ = xDot[1:]
-	s2 := x[1:]
-	hi2 := len(s2)
-	var s1BarDot float64
-	var s1Bar float64
-	hi11 := len(x)
-	var logBar float64
-	t1 := rBar
-	rBar = 0
-	logBar += t1
-	shiftBar += t1
-	if logBar != 0 {
-		t2 := 1 / s11
-		s1BarDot += logBar * (-(t2 * s11Dot) / s11)
-		s1Bar += logBar * t2
-	}
-	for i11 := hi11 - 1; i11 > -1; i11-- {
-		var v1BarDot float64
-		var v1Bar float64
-		var argBarDot float64
-		var argBar float64
-		var expBarDot float64
-		var expBar float64
-		expBarDot += s1BarDot
-		expBar += s1Bar
-		if expBar != 0 {
-			argBarDot += expBarDot*exp1 + expBar*exp1Dot
-			argBar += expBar * exp1
-		}
-		exp1Dot = wsDot.exp4[len(ws.exp4)-1]
-		exp1 = ws.exp4[len(ws.exp4)-1]
-		wsDot.exp4 = wsDot.exp4[:len(ws.exp4)-1]
-		ws.exp4 = ws.exp4[:len(ws.exp4)-1]
-		v1BarDot += argBarDot
-		v1Bar += argBar
-		shiftBarDot -= argBarDot
-		shiftBar -= argBar
-		xBarDot[i11] += v1BarDot
-		xBar[i11] += v1Bar
-	}
-	for i2 := hi2 - 1; i2 > -1; i2-- {
-		var vBarDot float64
-		var vBar float64
-		var max1BarDot float64
-		var max1Bar float64
-		tDot := shiftBarDot
-		t := shiftBar
-		shiftBarDot = 0
-		shiftBar = 0
-		_ = wsDot.shift[len(ws.shift)-1]
-		shift1 = ws.shift[len(ws.shift)-1]
-		wsDot.shift = wsDot.shift[:len(ws.shift)-1]
-		ws.shift = ws.shift[:len(ws.shift)-1]
-		max1BarDot += tDot
-		max1Bar += t
-		if shift1 == max11 || shift1 != shift1 && max11 != max11 {
-			shiftBarDot += max1BarDot
-			shiftBar += max1Bar
-		} else {
-			vBarDot += max1BarDot
-			vBar += max1Bar
-		}
-		_ = wsDot.max1[len(ws.max1)-1]
-		max11 = ws.max1[len(ws.max1)-1]
-		wsDot.max1 = wsDot.max1[:len(ws.max1)-1]
-		ws.max1 = ws.max1[:len(ws.max1)-1]
-		sBar1Dot[i2] += vBarDot
-		sBar1[i2] += vBar
-	}
-	xBarDot[0] += shiftBarDot
-	xBar[0] += shiftBar
 }
 
 // logSumExpTraced1 is problems.logSumExp_traced_1, from mixture.go:99.
@@ -9777,7 +10537,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = LogisticLossPlainTangent(x[:len(x):len(x)], p.(*Regression), xdot[:len(xdot):len(xdot)])
@@ -9795,7 +10554,7 @@ func init() {
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = LogisticLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0], ydot[0] = LogisticLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					return 1
 				},
 			}
