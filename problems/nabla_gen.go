@@ -291,7 +291,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		t2 := yBar[2*seen+i1]
 		yBar[2*seen+i1] = 0
 		t3 := -t2
-		inPtrBar[14] += t3*w + t3*w
+		inPtrBar[14] += (t3 + t3) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
 		ReprojectionPlainReverse(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
@@ -446,8 +446,9 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		yBar[2*seen+i1] = 0
 		t3Dot := -t2Dot
 		t3 := -t2
-		inPtrBarDot[14] += t3Dot*w + t3*wDot + (t3Dot*w + t3*wDot)
-		inPtrBar[14] += t3*w + t3*w
+		t4 := t3 + t3
+		inPtrBarDot[14] += (t3Dot+t3Dot)*w + t4*wDot
+		inPtrBar[14] += t4 * w
 		wDot = wsDot.w[len(ws.w)-1]
 		w = ws.w[len(ws.w)-1]
 		wsDot.w = wsDot.w[:len(ws.w)-1]
@@ -765,12 +766,9 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	sBar1 := lBar1 * cam[9]
 	camBar2[10] += lBar1 * (s * s)
 	t21 := lBar1 * cam[10]
-	sBar1 += t21 * s
-	sBar1 += t21 * s
-	uBar1 += sBar1 * u
-	uBar1 += sBar1 * u
-	vBar1 += sBar1 * v
-	vBar1 += sBar1 * v
+	sBar1 += (t21 + t21) * s
+	uBar1 += (sBar1 + sBar1) * u
+	vBar1 += (sBar1 + sBar1) * v
 	if vBar1 != 0 {
 		r3 := vBar1 / p[2]
 		pBar1[2] -= r3 * v
@@ -908,33 +906,30 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	t35 := cam[10]
 	t21Dot := lBar1Dot*t35 + lBar1*camDot[10]
 	t21 := lBar1 * t35
-	sBar1Dot += t21Dot*s + t21*sDot
-	sBar1 += t21 * s
-	sBar1Dot += t21Dot*s + t21*sDot
-	sBar1 += t21 * s
-	uBar1Dot += sBar1Dot*u + sBar1*uDot
-	uBar1 += sBar1 * u
-	uBar1Dot += sBar1Dot*u + sBar1*uDot
-	uBar1 += sBar1 * u
-	vBar1Dot += sBar1Dot*v + sBar1*vDot
-	vBar1 += sBar1 * v
-	vBar1Dot += sBar1Dot*v + sBar1*vDot
-	vBar1 += sBar1 * v
+	t36 := t21 + t21
+	sBar1Dot += (t21Dot+t21Dot)*s + t36*sDot
+	sBar1 += t36 * s
+	t37 := sBar1 + sBar1
+	uBar1Dot += (sBar1Dot+sBar1Dot)*u + t37*uDot
+	uBar1 += t37 * u
+	t38 := sBar1 + sBar1
+	vBar1Dot += (sBar1Dot+sBar1Dot)*v + t38*vDot
+	vBar1 += t38 * v
 	if vBar1 != 0 {
-		t36 := p[2]
-		t37 := vBar1 / t36
-		r3Dot := (vBar1Dot - t37*pDot[2]) / t36
-		r3 := t37
+		t39 := p[2]
+		t40 := vBar1 / t39
+		r3Dot := (vBar1Dot - t40*pDot[2]) / t39
+		r3 := t40
 		pBar1Dot[2] -= r3Dot*v + r3*vDot
 		pBar1[2] -= r3 * v
 		pBar1Dot[1] += r3Dot
 		pBar1[1] += r3
 	}
 	if uBar1 != 0 {
-		t38 := p[2]
-		t39 := uBar1 / t38
-		r2Dot := (uBar1Dot - t39*pDot[2]) / t38
-		r2 := t39
+		t41 := p[2]
+		t42 := uBar1 / t41
+		r2Dot := (uBar1Dot - t42*pDot[2]) / t41
+		r2 := t42
 		pBar1Dot[2] -= r2Dot*u + r2*uDot
 		pBar1[2] -= r2 * u
 		pBar1Dot[0] += r2Dot
@@ -3163,9 +3158,9 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 			argBar += expBar * exp
 		}
 		zBar += -argBar * rt.Sign(z)
-		if hi > 0 {
+		if 0 < hi {
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
-			for j1 := hi - 1; j1 > -1; j1-- {
+			for j1 := 0; j1 < hi; j1++ {
 				v1 := row[j1]
 				wBar1[j1] += zBar * v1
 			}
@@ -3251,10 +3246,10 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		t8 := rt.Sign(z)
 		zBarDot += -argBarDot * t8
 		zBar += -argBar * t8
-		if hi > 0 {
+		if 0 < hi {
 			wBar1Dot := wBarDot[:len(wBar):len(wBar)][:hi]
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
-			for j1 := hi - 1; j1 > -1; j1-- {
+			for j1 := 0; j1 < hi; j1++ {
 				v1 := row[j1]
 				wBar1Dot[j1] += zBarDot * v1
 				wBar1[j1] += zBar * v1
@@ -3604,9 +3599,9 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	var sBar float64
 	var r1Bar float64
 	var bBar float64
-	u0Bar := rBar*u0 + rBar*u0
-	u1Bar := rBar*u1 + rBar*u1
-	u2Bar := rBar*u2 + rBar*u2
+	u0Bar := (rBar + rBar) * u0
+	u1Bar := (rBar + rBar) * u1
+	u2Bar := (rBar + rBar) * u2
 	for i11 := 999; i11 > -1; i11-- {
 		u2 = ws.u2[len(ws.u2)-1]
 		ws.u2 = ws.u2[:len(ws.u2)-1]
@@ -3875,12 +3870,15 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	var r1Bar float64
 	var bBarDot float64
 	var bBar float64
-	u0BarDot := rBar*u0Dot + rBar*u0Dot
-	u0Bar := rBar*u0 + rBar*u0
-	u1BarDot := rBar*u1Dot + rBar*u1Dot
-	u1Bar := rBar*u1 + rBar*u1
-	u2BarDot := rBar*u2Dot + rBar*u2Dot
-	u2Bar := rBar*u2 + rBar*u2
+	t29 := rBar + rBar
+	u0BarDot := t29 * u0Dot
+	u0Bar := t29 * u0
+	t30 := rBar + rBar
+	u1BarDot := t30 * u1Dot
+	u1Bar := t30 * u1
+	t31 := rBar + rBar
+	u2BarDot := t31 * u2Dot
+	u2Bar := t31 * u2
 	for i11 := 999; i11 > -1; i11-- {
 		u2Dot = wsDot.u2[len(ws.u2)-1]
 		u2 = ws.u2[len(ws.u2)-1]
@@ -3928,9 +3926,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		bBar += t14 * t22
 		t22BarDot := t14Dot*b + t14*bDot
 		t22Bar := t14 * b
-		t29 := r1 - t22
-		t20BarDot += t16Dot*t29 + t16*(r1Dot-t22Dot)
-		t20Bar += t16 * t29
+		t32 := r1 - t22
+		t20BarDot += t16Dot*t32 + t16*(r1Dot-t22Dot)
+		t20Bar += t16 * t32
 		t13Dot := t16Dot*t20 + t16*t20Dot
 		t13 := t16 * t20
 		r1BarDot += t13Dot
@@ -3939,9 +3937,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		t22Bar -= t13
 		t211BarDot -= t16Dot
 		t211Bar -= t16
-		t30 := t211 - t20
-		sBarDot += t15Dot*t30 + t15*(t211Dot-t20Dot)
-		sBar += t15 * t30
+		t33 := t211 - t20
+		sBarDot += t15Dot*t33 + t15*(t211Dot-t20Dot)
+		sBar += t15 * t33
 		t9Dot := t15Dot*s + t15*sDot
 		t9 := t15 * s
 		t211BarDot += t9Dot
@@ -3982,9 +3980,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		bBar += t8 * t12
 		t12BarDot := t8Dot*b + t8*bDot
 		t12Bar := t8 * b
-		t31 := r1 - t12
-		t10BarDot += k31BarDot*t31 + k31Bar*(r1Dot-t12Dot)
-		t10Bar += k31Bar * t31
+		t34 := r1 - t12
+		t10BarDot += k31BarDot*t34 + k31Bar*(r1Dot-t12Dot)
+		t10Bar += k31Bar * t34
 		t7Dot := k31BarDot*t10 + k31Bar*t10Dot
 		t7 := k31Bar * t10
 		r1BarDot += t7Dot
@@ -3993,9 +3991,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		t12Bar -= t7
 		t111BarDot -= k31BarDot
 		t111Bar -= k31Bar
-		t32 := t111 - t10
-		sBarDot += k30BarDot*t32 + k30Bar*(t111Dot-t10Dot)
-		sBar += k30Bar * t32
+		t35 := t111 - t10
+		sBarDot += k30BarDot*t35 + k30Bar*(t111Dot-t10Dot)
+		sBar += k30Bar * t35
 		t6Dot := k30BarDot*s + k30Bar*sDot
 		t6 := k30Bar * s
 		t111BarDot += t6Dot
@@ -4036,9 +4034,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		bBar += t5 * t21
 		t21BarDot := t5Dot*b + t5*bDot
 		t21Bar := t5 * b
-		t33 := r1 - t21
-		t0BarDot += k21BarDot*t33 + k21Bar*(r1Dot-t21Dot)
-		t0Bar += k21Bar * t33
+		t36 := r1 - t21
+		t0BarDot += k21BarDot*t36 + k21Bar*(r1Dot-t21Dot)
+		t0Bar += k21Bar * t36
 		t4Dot := k21BarDot*t0 + k21Bar*t0Dot
 		t4 := k21Bar * t0
 		r1BarDot += t4Dot
@@ -4047,9 +4045,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		t21Bar -= t4
 		t11BarDot -= k21BarDot
 		t11Bar -= k21Bar
-		t34 := t11 - t0
-		sBarDot += k20BarDot*t34 + k20Bar*(t11Dot-t0Dot)
-		sBar += k20Bar * t34
+		t37 := t11 - t0
+		sBarDot += k20BarDot*t37 + k20Bar*(t11Dot-t0Dot)
+		sBar += k20Bar * t37
 		t3Dot := k20BarDot*s + k20Bar*sDot
 		t3 := k20Bar * s
 		t11BarDot += t3Dot
@@ -4090,9 +4088,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		bBar += t2 * u2
 		u2BarDot += t2Dot*b + t2*bDot
 		u2Bar += t2 * b
-		t35 := r1 - u2
-		u0BarDot += k11BarDot*t35 + k11Bar*(r1Dot-u2Dot)
-		u0Bar += k11Bar * t35
+		t38 := r1 - u2
+		u0BarDot += k11BarDot*t38 + k11Bar*(r1Dot-u2Dot)
+		u0Bar += k11Bar * t38
 		t1Dot := k11BarDot*u0 + k11Bar*u0Dot
 		t1 := k11Bar * u0
 		r1BarDot += t1Dot
@@ -4101,9 +4099,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar -= t1
 		u1BarDot -= k11BarDot
 		u1Bar -= k11Bar
-		t36 := u1 - u0
-		sBarDot += k10BarDot*t36 + k10Bar*(u1Dot-u0Dot)
-		sBar += k10Bar * t36
+		t39 := u1 - u0
+		sBarDot += k10BarDot*t39 + k10Bar*(u1Dot-u0Dot)
+		sBar += k10Bar * t39
 		tDot := k10BarDot*s + k10Bar*sDot
 		t := k10Bar * s
 		u1BarDot += tDot
@@ -4777,9 +4775,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 		hi21 := d.Layers
 		var arg4Bar float64
 		var normBar float64
-		if b > 0 {
+		if 0 < b {
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
-			for i31 := b - 1; i31 > -1; i31-- {
+			for i31 := 0; i31 < b; i31++ {
 				t10 := totalBar * d.Text[(t31+1)*b+i31]
 				t2Bar1[i31] += t10
 				normBar -= t10
@@ -5276,10 +5274,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		var arg4BarDot float64
 		var arg4Bar float64
 		var normBar float64
-		if b > 0 {
+		if 0 < b {
 			_ = t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
-			for i31 := b - 1; i31 > -1; i31-- {
+			for i31 := 0; i31 < b; i31++ {
 				t10 := totalBar * d.Text[(t31+1)*b+i31]
 				t2Bar1[i31] += t10
 				normBar -= t10
@@ -6488,11 +6486,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			alphasBar[j11] += t6
 			sumsBar[j11] += t6
 			sqBar := -t6 * 0.5
-			if d > 0 {
+			if 0 < d {
 				qx3 := qx[:len(qx):len(qx)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
-				for i21 := d - 1; i21 > -1; i21-- {
-					qxBar1[i21] += sqBar*qx3[i21] + sqBar*qx3[i21]
+				for i21 := 0; i21 < d; i21++ {
+					qxBar1[i21] += (sqBar + sqBar) * qx3[i21]
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -6567,17 +6565,17 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		}
 	}
 	alphasBar[0] += shift1Bar
-	for j21 := k - 1; j21 > -1; j21-- {
+	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] += -rBar * float64(c.M)
-		for i41 := tri - 1; i41 > d-1; i41-- {
+		for i41 := d; i41 < tri; i41++ {
 			l11 := icf[j21*tri+i41]
-			icfBar[j21*tri+i41] += sq1Bar*l11 + sq1Bar*l11
+			icfBar[j21*tri+i41] += (sq1Bar + sq1Bar) * l11
 		}
-		if d > 0 {
+		if 0 < d {
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
-			for i31 := d - 1; i31 > -1; i31-- {
+			for i31 := 0; i31 < d; i31++ {
 				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
 			}
 		}
@@ -7018,16 +7016,16 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			sumsBar[j11] += t6
 			sqBarDot := -t6Dot * 0.5
 			sqBar := -t6 * 0.5
-			if d > 0 {
+			if 0 < d {
 				qx3Dot := qxDot[:len(qx):len(qx)][:d]
 				qx3 := qx[:len(qx):len(qx)][:d]
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
-				for i21 := d - 1; i21 > -1; i21-- {
-					t27 := qx3[i21]
+				for i21 := 0; i21 < d; i21++ {
+					t27 := sqBar + sqBar
 					t28 := qx3[i21]
-					qxBar1Dot[i21] += sqBarDot*t27 + sqBar*qx3Dot[i21] + (sqBarDot*t28 + sqBar*qx3Dot[i21])
-					qxBar1[i21] += sqBar*t27 + sqBar*t28
+					qxBar1Dot[i21] += (sqBarDot+sqBarDot)*t28 + t27*qx3Dot[i21]
+					qxBar1[i21] += t27 * t28
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -7151,21 +7149,22 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	}
 	alphasBarDot[0] += shift1BarDot
 	alphasBar[0] += shift1Bar
-	for j21 := k - 1; j21 > -1; j21-- {
+	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] += -rBar * float64(c.M)
-		for i41 := tri - 1; i41 > d-1; i41-- {
+		for i41 := d; i41 < tri; i41++ {
 			l11Dot := icfDot[j21*tri+i41]
 			l11 := icf[j21*tri+i41]
-			icfBarDot[j21*tri+i41] += sq1Bar*l11Dot + sq1Bar*l11Dot
-			icfBar[j21*tri+i41] += sq1Bar*l11 + sq1Bar*l11
+			t35 := sq1Bar + sq1Bar
+			icfBarDot[j21*tri+i41] += t35 * l11Dot
+			icfBar[j21*tri+i41] += t35 * l11
 		}
-		if d > 0 {
+		if 0 < d {
 			diag5Dot := diagDot[j21*d : len(diag) : len(diag)][:d]
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
 			diagBar2Dot := diagBarDot[j21*d : len(diagBar) : len(diagBar)][:d]
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
-			for i31 := d - 1; i31 > -1; i31-- {
+			for i31 := 0; i31 < d; i31++ {
 				diagBar2Dot[i31] += sq1Bar*diag5Dot[i31] + sq1Bar*diag5Dot[i31]
 				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
 			}
@@ -7322,6 +7321,7 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	if 0 < hi {
 		var carry float64
 		old := x[0]
+		t1 := rBar * 100
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
 		for i := 0; i < hi; i++ {
@@ -7329,11 +7329,10 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 			a := now - old*old
 			b := 1 - old
 			s += 100*(a*a) + b*b
-			t1 := rBar * 100
-			aBar := t1*a + t1*a
-			bBar := rBar*b + rBar*b
+			aBar := (t1 + t1) * a
+			bBar := (rBar + rBar) * b
 			t := -aBar
-			xBar1[i] += t*old - bBar + t*old + carry
+			xBar1[i] += (t+t)*old - bBar + carry
 			carry = aBar
 			old = now
 		}
@@ -7353,6 +7352,7 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 		var carry float64
 		oldDot := xDot[0]
 		old := x[0]
+		t1 := rBar * 100
 		x1Dot := xDot[:len(x):len(x)][:hi+1]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
@@ -7366,15 +7366,17 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			b := 1 - old
 			sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
 			s += 100*(a*a) + b*b
-			t1 := rBar * 100
-			aBarDot := t1*aDot + t1*aDot
-			aBar := t1*a + t1*a
-			bBarDot := rBar*bDot + rBar*bDot
-			bBar := rBar*b + rBar*b
+			t2 := t1 + t1
+			aBarDot := t2 * aDot
+			aBar := t2 * a
+			t3 := rBar + rBar
+			bBarDot := t3 * bDot
+			bBar := t3 * b
 			tDot := -aBarDot
 			t := -aBar
-			xBar1Dot[i] += tDot*old + t*oldDot - bBarDot + (tDot*old + t*oldDot) + carryDot
-			xBar1[i] += t*old - bBar + t*old + carry
+			t4 := t + t
+			xBar1Dot[i] += (tDot+tDot)*old + t4*oldDot - bBarDot + carryDot
+			xBar1[i] += t4*old - bBar + carry
 			carryDot = aBarDot
 			carry = aBar
 			oldDot = nowDot
@@ -7445,7 +7447,7 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 		for i := 0; i < hi; i++ {
 			v := x[i]
 			s += v * v
-			xBar1[i] += rBar*v + rBar*v
+			xBar1[i] += (rBar + rBar) * v
 		}
 	}
 	return s
@@ -7465,8 +7467,9 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			v := x[i]
 			sDot += vDot*v + v*vDot
 			s += v * v
-			xBar1Dot[i] += rBar*vDot + rBar*vDot
-			xBar1[i] += rBar*v + rBar*v
+			t := rBar + rBar
+			xBar1Dot[i] += t * vDot
+			xBar1[i] += t * v
 		}
 	}
 	return s, sDot
@@ -7535,7 +7538,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 			now := x1[i+1]
 			d := now - old
 			s += d * d
-			dBar := rBar*d + rBar*d
+			dBar := (rBar + rBar) * d
 			xBar1[i] += carry - dBar
 			carry = dBar
 			old = now
@@ -7567,8 +7570,9 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 			d := now - old
 			sDot += dDot*d + d*dDot
 			s += d * d
-			dBarDot := rBar*dDot + rBar*dDot
-			dBar := rBar*d + rBar*d
+			t := rBar + rBar
+			dBarDot := t * dDot
+			dBar := t * d
 			xBar1Dot[i] += carryDot - dBarDot
 			xBar1[i] += carry - dBar
 			carryDot = dBarDot
@@ -7822,12 +7826,9 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	sBar := lBar * cam1[9]
 	camBar1[10] += lBar * (s1 * s1)
 	t7 := lBar * cam1[10]
-	sBar += t7 * s1
-	sBar += t7 * s1
-	uBar += sBar * u1
-	uBar += sBar * u1
-	vBar += sBar * v1
-	vBar += sBar * v1
+	sBar += (t7 + t7) * s1
+	uBar += (sBar + sBar) * u1
+	vBar += (sBar + sBar) * v1
 	if vBar != 0 {
 		r1 := vBar / p12
 		pBar[2] -= r1 * v1
@@ -8019,31 +8020,28 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t27 := cam1[10]
 	t7Dot := lBarDot*t27 + lBar*cam1Dot[10]
 	t7 := lBar * t27
-	sBarDot += t7Dot*s1 + t7*s1Dot
-	sBar += t7 * s1
-	sBarDot += t7Dot*s1 + t7*s1Dot
-	sBar += t7 * s1
-	uBarDot += sBarDot*u1 + sBar*u1Dot
-	uBar += sBar * u1
-	uBarDot += sBarDot*u1 + sBar*u1Dot
-	uBar += sBar * u1
-	vBarDot += sBarDot*v1 + sBar*v1Dot
-	vBar += sBar * v1
-	vBarDot += sBarDot*v1 + sBar*v1Dot
-	vBar += sBar * v1
+	t28 := t7 + t7
+	sBarDot += (t7Dot+t7Dot)*s1 + t28*s1Dot
+	sBar += t28 * s1
+	t29 := sBar + sBar
+	uBarDot += (sBarDot+sBarDot)*u1 + t29*u1Dot
+	uBar += t29 * u1
+	t30 := sBar + sBar
+	vBarDot += (sBarDot+sBarDot)*v1 + t30*v1Dot
+	vBar += t30 * v1
 	if vBar != 0 {
-		t28 := vBar / p12
-		r1Dot := (vBarDot - t28*p12Dot) / p12
-		r1 := t28
+		t31 := vBar / p12
+		r1Dot := (vBarDot - t31*p12Dot) / p12
+		r1 := t31
 		pBarDot[2] -= r1Dot*v1 + r1*v1Dot
 		pBar[2] -= r1 * v1
 		pBarDot[1] += r1Dot
 		pBar[1] += r1
 	}
 	if uBar != 0 {
-		t29 := uBar / p12
-		rDot := (uBarDot - t29*p12Dot) / p12
-		r := t29
+		t32 := uBar / p12
+		rDot := (uBarDot - t32*p12Dot) / p12
+		r := t32
 		pBarDot[2] -= rDot*u1 + r*u1Dot
 		pBar[2] -= r * u1
 		pBarDot[0] += rDot
@@ -8239,8 +8237,7 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			uuvBar += t5
 			uBar1[at1] += -t5 * (brusselatorA + 1)
 			t4 := uuvBar * v1[at1]
-			uBar1[at1] += t4 * u1[at1]
-			uBar1[at1] += t4 * u1[at1]
+			uBar1[at1] += (t4 + t4) * u1[at1]
 			vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
 			vBar1[west1] += lvBar
 			vBar1[east1] += lvBar
@@ -8361,12 +8358,10 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t := v1[at1]
 			t4Dot := uuvBarDot*t + uuvBar*v1Dot[at1]
 			t4 := uuvBar * t
-			t1 := u1[at1]
-			uBar1Dot[at1] += t4Dot*t1 + t4*u1Dot[at1]
-			uBar1[at1] += t4 * t1
+			t1 := t4 + t4
 			t2 := u1[at1]
-			uBar1Dot[at1] += t4Dot*t2 + t4*u1Dot[at1]
-			uBar1[at1] += t4 * t2
+			uBar1Dot[at1] += (t4Dot+t4Dot)*t2 + t1*u1Dot[at1]
+			uBar1[at1] += t1 * t2
 			t3 := u1[at1]
 			t8 := u1[at1]
 			t9 := t3 * t8
@@ -8759,12 +8754,9 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			sqBar += thetaBar * (0.5 / theta1)
 		}
 	}
-	r0Bar += sqBar * r0
-	r0Bar += sqBar * r0
-	r11Bar += sqBar * r1
-	r11Bar += sqBar * r1
-	r2Bar += sqBar * r2
-	r2Bar += sqBar * r2
+	r0Bar += (sqBar + sqBar) * r0
+	r11Bar += (sqBar + sqBar) * r1
+	r2Bar += (sqBar + sqBar) * r2
 	aBar[2] += a2Bar
 	aBar[1] += a1Bar
 	aBar[0] += a0Bar
@@ -9080,18 +9072,15 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			sqBar += thetaBar * t18
 		}
 	}
-	r0BarDot += sqBarDot*r0 + sqBar*r0Dot
-	r0Bar += sqBar * r0
-	r0BarDot += sqBarDot*r0 + sqBar*r0Dot
-	r0Bar += sqBar * r0
-	r11BarDot += sqBarDot*r1 + sqBar*r1Dot
-	r11Bar += sqBar * r1
-	r11BarDot += sqBarDot*r1 + sqBar*r1Dot
-	r11Bar += sqBar * r1
-	r2BarDot += sqBarDot*r2 + sqBar*r2Dot
-	r2Bar += sqBar * r2
-	r2BarDot += sqBarDot*r2 + sqBar*r2Dot
-	r2Bar += sqBar * r2
+	t19 := sqBar + sqBar
+	r0BarDot += (sqBarDot+sqBarDot)*r0 + t19*r0Dot
+	r0Bar += t19 * r0
+	t20 := sqBar + sqBar
+	r11BarDot += (sqBarDot+sqBarDot)*r1 + t20*r1Dot
+	r11Bar += t20 * r1
+	t21 := sqBar + sqBar
+	r2BarDot += (sqBarDot+sqBarDot)*r2 + t21*r2Dot
+	r2Bar += t21 * r2
 	aBarDot[2] += a2BarDot
 	aBar[2] += a2Bar
 	aBarDot[1] += a1BarDot

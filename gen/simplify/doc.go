@@ -46,6 +46,7 @@ func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var
 	adjoints := func(v *ir.Var) bool { return of[v] || adjoint(v) }
 	Increments(f, distinct, adjoints)
 	Windows(f, distinct, adjoints)
+	Invariants(f)
 	Cut(f)
 	Copies(f)
 }

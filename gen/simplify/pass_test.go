@@ -62,8 +62,9 @@ var passes = map[string]func(f *ir.Func){
 	"adjoint": func(f *ir.Func) {
 		simplify.Adjoint(f, nil, false, func(*ir.Var) bool { return false })
 	},
-	"cut":    simplify.Cut,
-	"primal": func(f *ir.Func) { simplify.Primal(f, nil) },
+	"cut":        simplify.Cut,
+	"invariants": simplify.Invariants,
+	"primal":     func(f *ir.Func) { simplify.Primal(f, nil) },
 }
 
 func parse(t testing.TB, text string) *ir.Func {
