@@ -121,6 +121,13 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	return b, nil
 }
 
+// isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
+// is taken from its stacks was put there.
+func (u *unit) isWorkspace(v *ir.Var) bool {
+	p, ok := v.Type.Underlying().(*types.Pointer)
+	return ok && types.Identical(p.Elem(), u.adjoint.Workspace().Type)
+}
+
 // simple is the function without short calls, loops and arrays.
 func (u *unit) simple(t *target) *ir.Func {
 	if t.simple == nil {
@@ -168,6 +175,12 @@ func (u *unit) build(t *target) {
 		b, err := kind.make(u, t)
 		if err == nil {
 			b.build = kind
+			source := reached(t.f)
+			for _, f := range reached(b.fn) {
+				if !slices.Contains(source, f) {
+					simplify.DeadWith(f, u.isWorkspace)
+				}
+			}
 			err = ir.Check(b.fn)
 		}
 		if err == nil {

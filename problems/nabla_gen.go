@@ -273,7 +273,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		ws.arg1 = append(ws.arg1, arg1)
 		arg1 = inPtr[:]
 		ws.arg2 = append(ws.arg2, arg2)
-		arg2 = &*fPtr
+		arg2 = fPtr
 		ReprojectionPlainForward(arg, arg1, arg2, argBar, arg1Bar, ws)
 		ws.w = append(ws.w, w)
 		w = inPtr[14]
@@ -415,8 +415,8 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		arg1 = inPtr[:]
 		wsDot.arg2 = append(wsDot.arg2, arg2Dot)
 		ws.arg2 = append(ws.arg2, arg2)
-		arg2Dot = &*fPtrDot
-		arg2 = &*fPtr
+		arg2Dot = fPtrDot
+		arg2 = fPtr
 		ReprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, ws, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, wsDot)
 		wsDot.w = append(wsDot.w, wDot)
 		ws.w = append(ws.w, w)
@@ -1079,7 +1079,7 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
 		var atDot float64
-		at := 0.0
+		var at float64
 		if h.Triangles != nil {
 			t50 := h.Triangles[j][0]
 			t511 := h.Triangles[j][1]
@@ -1101,7 +1101,7 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 		yDot[3*j] = -atDot
 		y[3*j] = h.Points[3*j] - at
 		var at1Dot float64
-		at1 := 0.0
+		var at1 float64
 		if h.Triangles != nil {
 			t510 := h.Triangles[j][0]
 			t5111 := h.Triangles[j][1]
@@ -1123,7 +1123,7 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 		yDot[3*j+1] = -at1Dot
 		y[3*j+1] = h.Points[3*j+1] - at1
 		var at2Dot float64
-		at2 := 0.0
+		var at2 float64
 		if h.Triangles != nil {
 			t520 := h.Triangles[j][0]
 			t5211 := h.Triangles[j][1]
@@ -1297,7 +1297,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 		skinRow2[3] = zDot[2][3] + poseRow7[3]
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
-		at := 0.0
+		var at float64
 		var atDot0 float64
 		var atDot1 float64
 		var atDot2 float64
@@ -1340,7 +1340,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 		}
 		yRow := &yDot[3*j]
 		y[3*j] = h.Points[3*j] - at
-		at1 := 0.0
+		var at1 float64
 		yRow[0] = -atDot0
 		yRow[1] = -atDot1
 		var at1Dot0 float64
@@ -1387,7 +1387,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 		}
 		yRow1 := &yDot[3*j+1]
 		y[3*j+1] = h.Points[3*j+1] - at1
-		at2 := 0.0
+		var at2 float64
 		yRow1[0] = -at1Dot0
 		yRow1[1] = -at1Dot1
 		var at2Dot0 float64
@@ -1599,12 +1599,12 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
 			*rPtr = r2
 			var t affine
-			arg1Bar := &*ownPtrBar
+			arg1Bar := ownPtrBar
 			ws.arg11 = append(ws.arg11, arg1)
-			arg1 = &*ownPtr
-			arg2Bar := &*rPtrBar
+			arg1 = ownPtr
+			arg2Bar := rPtrBar
 			ws.arg21 = append(ws.arg21, arg2)
-			arg2 = &*rPtr
+			arg2 = rPtr
 			t = affineMulForward(arg1, arg2, arg1Bar, arg2Bar, ws)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
 			*ownPtr = t
@@ -1618,9 +1618,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			arg3Bar := &absolutePtrBar[p]
 			ws.arg3 = append(ws.arg3, arg3)
 			arg3 = &absolutePtr[p]
-			arg4Bar := &*ownPtrBar
+			arg4Bar := ownPtrBar
 			ws.arg4 = append(ws.arg4, arg4)
-			arg4 = &*ownPtr
+			arg4 = ownPtr
 			t1 = affineMulForward(arg3, arg4, arg3Bar, arg4Bar, ws)
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
 			absolutePtr[i] = t1
@@ -1674,7 +1674,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	}
 	hi1 := len(h.Points) / 3
 	for j := 0; j < hi1; j++ {
-		at := 0.0
+		var at float64
 		cond7 := h.Triangles != nil
 		if cond7 {
 			t50 := h.Triangles[j][0]
@@ -1687,7 +1687,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			at = skin[h.Vertices[j]][0]
 		}
 		y[3*j] = h.Points[3*j] - at
-		at1 := 0.0
+		var at1 float64
 		cond8 := h.Triangles != nil
 		if cond8 {
 			t510 := h.Triangles[j][0]
@@ -1700,7 +1700,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			at1 = skin[h.Vertices[j]][1]
 		}
 		y[3*j+1] = h.Points[3*j+1] - at1
-		at2 := 0.0
+		var at2 float64
 		cond9 := h.Triangles != nil
 		if cond9 {
 			t520 := h.Triangles[j][0]
@@ -1863,7 +1863,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		if cond41 {
 			var t1Bar affine
 			arg3Bar1 := &absolutePtrBar[p1]
-			arg4Bar1 := &*ownPtrBar
+			arg4Bar1 := ownPtrBar
 			t15 := absolutePtrBar[i2]
 			absolutePtrBar[i2] = affine{}
 			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
@@ -1905,8 +1905,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		if cond2 {
 			var r2Bar affine
 			var tBar affine
-			arg1Bar1 := &*ownPtrBar
-			arg2Bar1 := &*rPtrBar
+			arg1Bar1 := ownPtrBar
+			arg2Bar1 := rPtrBar
 			t12 := *ownPtrBar
 			*ownPtrBar = affine{}
 			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
@@ -2214,18 +2214,18 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			*rPtr = r2
 			var tDot affine
 			var t affine
-			arg1BarDot := &*ownPtrBarDot
-			arg1Bar := &*ownPtrBar
+			arg1BarDot := ownPtrBarDot
+			arg1Bar := ownPtrBar
 			wsDot.arg11 = append(wsDot.arg11, arg1Dot)
 			ws.arg11 = append(ws.arg11, arg1)
-			arg1Dot = &*ownPtrDot
-			arg1 = &*ownPtr
-			arg2BarDot := &*rPtrBarDot
-			arg2Bar := &*rPtrBar
+			arg1Dot = ownPtrDot
+			arg1 = ownPtr
+			arg2BarDot := rPtrBarDot
+			arg2Bar := rPtrBar
 			wsDot.arg21 = append(wsDot.arg21, arg2Dot)
 			ws.arg21 = append(ws.arg21, arg2)
-			arg2Dot = &*rPtrDot
-			arg2 = &*rPtr
+			arg2Dot = rPtrDot
+			arg2 = rPtr
 			t, tDot = affineMulForwardTangent11111(arg1, arg2, arg1Bar, arg2Bar, ws, arg1Dot, arg2Dot, arg1BarDot, arg2BarDot, wsDot)
 			wsDot.ownPtr2 = append(wsDot.ownPtr2, *ownPtrDot)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
@@ -2247,12 +2247,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			ws.arg3 = append(ws.arg3, arg3)
 			arg3Dot = &absolutePtrDot[p]
 			arg3 = &absolutePtr[p]
-			arg4BarDot := &*ownPtrBarDot
-			arg4Bar := &*ownPtrBar
+			arg4BarDot := ownPtrBarDot
+			arg4Bar := ownPtrBar
 			wsDot.arg4 = append(wsDot.arg4, arg4Dot)
 			ws.arg4 = append(ws.arg4, arg4)
-			arg4Dot = &*ownPtrDot
-			arg4 = &*ownPtr
+			arg4Dot = ownPtrDot
+			arg4 = ownPtr
 			t1, t1Dot = affineMulForwardTangent11111(arg3, arg4, arg3Bar, arg4Bar, ws, arg3Dot, arg4Dot, arg3BarDot, arg4BarDot, wsDot)
 			wsDot.absolutePtr1 = append(wsDot.absolutePtr1, absolutePtrDot[i])
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
@@ -2332,7 +2332,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	hi1 := len(h.Points) / 3
 	for j := 0; j < hi1; j++ {
 		var atDot float64
-		at := 0.0
+		var at float64
 		cond7 := h.Triangles != nil
 		if cond7 {
 			t50 := h.Triangles[j][0]
@@ -2355,7 +2355,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		yDot[3*j] = -atDot
 		y[3*j] = h.Points[3*j] - at
 		var at1Dot float64
-		at1 := 0.0
+		var at1 float64
 		cond8 := h.Triangles != nil
 		if cond8 {
 			t510 := h.Triangles[j][0]
@@ -2378,7 +2378,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		yDot[3*j+1] = -at1Dot
 		y[3*j+1] = h.Points[3*j+1] - at1
 		var at2Dot float64
-		at2 := 0.0
+		var at2 float64
 		cond9 := h.Triangles != nil
 		if cond9 {
 			t520 := h.Triangles[j][0]
@@ -2669,8 +2669,8 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var t1Bar affine
 			arg3Bar1Dot := &absolutePtrBarDot[p1]
 			arg3Bar1 := &absolutePtrBar[p1]
-			arg4Bar1Dot := &*ownPtrBarDot
-			arg4Bar1 := &*ownPtrBar
+			arg4Bar1Dot := ownPtrBarDot
+			arg4Bar1 := ownPtrBar
 			t15Dot := absolutePtrBarDot[i2]
 			t15 := absolutePtrBar[i2]
 			absolutePtrBarDot[i2] = affine{}
@@ -2750,10 +2750,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var r2Bar affine
 			var tBarDot affine
 			var tBar affine
-			arg1Bar1Dot := &*ownPtrBarDot
-			arg1Bar1 := &*ownPtrBar
-			arg2Bar1Dot := &*rPtrBarDot
-			arg2Bar1 := &*rPtrBar
+			arg1Bar1Dot := ownPtrBarDot
+			arg1Bar1 := ownPtrBar
+			arg2Bar1Dot := rPtrBarDot
+			arg2Bar1 := rPtrBar
 			t12Dot := *ownPtrBarDot
 			t12 := *ownPtrBar
 			*ownPtrBarDot = affine{}
@@ -2934,7 +2934,7 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
 		for k2 := 0; k2 < 3; k2++ {
-			at := nabla.Const(0)
+			var at nabla.Real
 			if h.Triangles != nil {
 				t5 := h.Triangles[j]
 				a := u[2*j]
@@ -6986,7 +6986,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				shiftDot = wsDot.shift[len(ws.shift)-1]
 				shift = ws.shift[len(ws.shift)-1]
 				wsDot.shift = wsDot.shift[:len(ws.shift)-1]
 				ws.shift = ws.shift[:len(ws.shift)-1]
@@ -6997,7 +6996,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					vBarDot += t7Dot
 					vBar += t7
 				}
-				max1Dot = wsDot.max1[len(ws.max1)-1]
 				max1 = ws.max1[len(ws.max1)-1]
 				wsDot.max1 = wsDot.max1[:len(ws.max1)-1]
 				ws.max1 = ws.max1[:len(ws.max1)-1]
@@ -7131,7 +7129,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			shift1Dot = wsDot.shift1[len(ws.shift1)-1]
 			shift1 = ws.shift1[len(ws.shift1)-1]
 			wsDot.shift1 = wsDot.shift1[:len(ws.shift1)-1]
 			ws.shift1 = ws.shift1[:len(ws.shift1)-1]
@@ -7142,7 +7139,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				v2BarDot += t8Dot
 				v2Bar += t8
 			}
-			max2Dot = wsDot.max2[len(ws.max2)-1]
 			max2 = ws.max2[len(ws.max2)-1]
 			wsDot.max2 = wsDot.max2[:len(ws.max2)-1]
 			ws.max2 = ws.max2[:len(ws.max2)-1]
@@ -7773,8 +7769,7 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 	weight := x[14]
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	var p [3]float64
-	p = rotatePlainForward(t, a, ws)
+	p := rotatePlainForward(t, a, ws)
 	u := p[0] / p[2]
 	v := p[1] / p[2]
 	s := u*u + v*v
@@ -7881,9 +7876,7 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
 	tDot := [3]float64{camDot[0], camDot[1], camDot[2]}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	var pDot [3]float64
-	var p [3]float64
-	p, pDot = rotatePlainForwardTangent111(t, a, ws, tDot, aDot, wsDot)
+	p, pDot := rotatePlainForwardTangent111(t, a, ws, tDot, aDot, wsDot)
 	t1 := p[2]
 	t2 := p[0] / t1
 	uDot := (pDot[0] - t2*pDot[2]) / t1

@@ -68,8 +68,7 @@ func TestTargets(t *testing.T) {
 	var got []string
 	for _, x := range p.Targets() {
 		if !strings.HasSuffix(x.Pos.Filename, "targets_overlay.go") {
-			t.Errorf("target in %s", x.Pos)
-			continue
+			continue // of the package itself
 		}
 		got = append(got, fmt.Sprint(x.Pos.Line, " ", x.Func.Name(), x.TypeArgs, x.Operator))
 		if _, err := p.Func(x.Func, x.TypeArgs...); err != nil {
@@ -82,6 +81,9 @@ func TestTargets(t *testing.T) {
 	}
 	got = nil
 	for _, d := range p.Directives() {
+		if !strings.HasSuffix(d.Pos.Filename, "targets_overlay.go") {
+			continue
+		}
 		on := ""
 		if d.Func != nil {
 			on = d.Func.Name()

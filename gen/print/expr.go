@@ -72,6 +72,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.SliceAt:
 		return p.path(e.P, true) + p.bounds(e.Lo, e.Hi, e.Max), postfix
 	case *ir.Addr:
+		if n := len(e.P.Path); n > 0 && e.P.Path[n-1].IsDeref() { // &*x is x
+			return p.place(&ir.Place{Root: e.P.Root, Path: e.P.Path[:n-1]}), postfix
+		}
 		return "&" + p.place(e.P), unary
 	case *ir.Make:
 		s := p.builtin("make") + "(" + p.typ(e.T) + ", " + p.index(e.N, -1)

@@ -4,8 +4,11 @@ import "github.com/nabla-ad/nabla/gen/ir"
 
 // Dead removes what is computed for variables that nothing reads then, unless that may
 // panic, and reports whether there was any. Memory counts as read.
-func Dead(f *ir.Func) bool {
-	d := &dropper{numbers: map[*ir.Var]int{}, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
+func Dead(f *ir.Func) bool { return DeadWith(f, nil) }
+
+// DeadWith is [Dead] where reading what certain variables lead to is known not to panic.
+func DeadWith(f *ir.Func, trusted func(*ir.Var) bool) bool {
+	d := &dropper{trusted: trusted, numbers: map[*ir.Var]int{}, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
 	for i, v := range ir.Vars(f) {
 		d.numbers[v] = i
 	}
@@ -44,8 +47,16 @@ type dropper struct {
 	numbers  map[*ir.Var]int
 	use      *usage
 	labels   map[*ir.Label]set
+	trusted  func(*ir.Var) bool
 	dropping bool
 	changed  bool
+}
+
+func (d *dropper) mayPanic(e ir.Expr) bool {
+	if l, ok := e.(*ir.Load); ok && d.trusted != nil && d.trusted(l.P.Root) {
+		return false
+	}
+	return mayPanic(e)
 }
 
 func (d *dropper) none() set { return make(set, len(d.numbers)/64+1) }
@@ -97,7 +108,7 @@ func (d *dropper) stmt(s ir.Stmt, live set) ir.Stmt {
 		switch {
 		case d.use.reads[x.V] == 0 && d.use.writes[x.V] == 1 && !d.use.addressed[x.V] && (dead || x.E == nil):
 			return d.gone()
-		case dead && !isZero(x.E) && d.dropping:
+		case dead && d.dropping:
 			d.changed = true
 			return &ir.Let{At: x.At, V: x.V}
 		}
@@ -169,7 +180,7 @@ func (d *dropper) gone() ir.Stmt {
 
 func (d *dropper) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live set) ir.Stmt {
 	v := p.Root
-	if !p.Behind() && !d.live(live, v) && !mayPanic(e) && !placeMayPanic(p) {
+	if !p.Behind() && !d.live(live, v) && !d.mayPanic(e) && !placeMayPanic(p) {
 		for _, i := range p.Indices() {
 			if mayPanic(i) {
 				d.read(live, s)
