@@ -159,6 +159,16 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	if isMath(fn) { // one with two results
 		rest, _ := l.arguments(call, list, sig, s)
+		// What is in a variable can be read twice, by an expression for each result.
+		switch x := rest[0].(type) {
+		case *ir.Const:
+		case *ir.Load:
+			if len(x.P.Path) > 0 {
+				rest[0] = loadVar(l.temp(call, "x", x.T, x))
+			}
+		default:
+			rest[0] = loadVar(l.temp(call, "x", x.Type(), x))
+		}
 		return &ir.Callee{Rule: &ir.Rule{Name: "math." + fn.Name(), Object: fn}}, append(args, rest...)
 	}
 	d := l.p.decls[fn]

@@ -234,6 +234,12 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.emit(s)
 	case *ir.Call:
+		if list := s.Expand(); list != nil {
+			for _, s := range list {
+				b.stmt(s)
+			}
+			return
+		}
 		b.call(s)
 	case *ir.If:
 		b.emit(&ir.If{At: s.At, Cond: s.Cond, Then: b.block(s.Then), Else: b.block(s.Else)})
