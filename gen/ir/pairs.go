@@ -4,7 +4,28 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"math"
 )
+
+// pairs are the functions of package math with two results.
+var pairs = map[string]func([]Value) []Value{
+	"math.Sincos": func(a []Value) []Value {
+		s, c := math.Sincos(a[0].float())
+		return []Value{floatValue(s), floatValue(c)}
+	},
+	"math.Modf": func(a []Value) []Value {
+		i, f := math.Modf(a[0].float())
+		return []Value{floatValue(i), floatValue(f)}
+	},
+	"math.Lgamma": func(a []Value) []Value {
+		l, sign := math.Lgamma(a[0].float())
+		return []Value{floatValue(l), intValue(int64(sign))}
+	},
+	"math.Frexp": func(a []Value) []Value {
+		f, e := math.Frexp(a[0].float())
+		return []Value{floatValue(f), intValue(int64(e))}
+	},
+}
 
 // Expand is what a call of a function of package math with two results is in terms of
 // those with one, which have derivatives: statements that do the same. It is nil for other

@@ -311,7 +311,11 @@ func (in *instance) values(x []float64) (args, memory []ir.Value) {
 	}
 	var list []any
 	for _, v := range in.args {
-		list = append(list, v.Elem().Interface())
+		x := v.Elem().Interface()
+		if x == nil {
+			x = false // whose value is that of a nil interface
+		}
+		list = append(list, x)
 	}
 	for _, v := range in.memory {
 		list = append(list, v.Interface())

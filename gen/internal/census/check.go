@@ -145,28 +145,8 @@ func finite(x []float64) bool {
 }
 
 func (c *checker) eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
-	m := ir.Machine{Steps: 400_000, Globals: c.globals, Rules: pairs}
+	m := ir.Machine{Steps: 400_000, Globals: c.globals}
 	return m.Eval(f, args)
-}
-
-// pairs are the functions of package math with two results.
-var pairs = map[string]func([]ir.Value) []ir.Value{
-	"math.Sincos": func(a []ir.Value) []ir.Value {
-		s, c := math.Sincos(ir.As[float64](a[0]))
-		return ir.ValuesOf(s, c)
-	},
-	"math.Lgamma": func(a []ir.Value) []ir.Value {
-		l, sign := math.Lgamma(ir.As[float64](a[0]))
-		return ir.ValuesOf(l, sign)
-	},
-	"math.Frexp": func(a []ir.Value) []ir.Value {
-		f, e := math.Frexp(ir.As[float64](a[0]))
-		return ir.ValuesOf(f, e)
-	},
-	"math.Modf": func(a []ir.Value) []ir.Value {
-		i, f := math.Modf(ir.As[float64](a[0]))
-		return ir.ValuesOf(i, f)
-	},
 }
 
 // primal runs the function. Without a moment there is an outcome.
