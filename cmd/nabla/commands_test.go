@@ -404,10 +404,11 @@ func TestBadInputOfCommands(t *testing.T) {
 
 func TestHelpOfCommands(t *testing.T) {
 	for line, want := range map[string][]string{
-		"help":          {"Exit codes:", "130", "completion", "backends", "test", "program", "bench"},
+		"help":          {"Exit codes:", "130", "completion", "backends", "test", "program", "bench", "gen"},
 		"help backends": {"native", "-o FILE", "--format"},
 		"test -h":       {"--run REGEXP", "--short", "family/operator/function"},
 		"program -h":    {"--stage STAGES", "scheduled", "T8    Lorenz system, 6 inputs", "-n N"},
+		"gen -h":        {"//nabla:differentiate", "file:line:col: function F", "--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
 		"completion -h": {"bash"},
 	} {
 		r := do(t, subjects(), strings.Fields(line)...)

@@ -21,7 +21,7 @@ func (b *builder) call(s *ir.Call) []*node {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
-			case callee == nil:
+			case callee == nil && !s.Callee.Rule.Passive:
 				b.g.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
 			case ownFloats(r.Type):
 				w.clearFloats(r.Type, b.own(r).Place())

@@ -12,6 +12,7 @@ type Func struct {
 	Object   *types.Func
 	Recv     bool // the first parameter is a receiver
 	Variadic bool // the last parameter takes the remaining arguments, as a slice
+	Passive  bool // calls of it carry no derivative
 	Params   []*Var
 	Results  []*Var
 	Exit     *Label // what a return leaves
@@ -160,8 +161,9 @@ type Callee struct {
 
 // Rule is a function whose derivative is written by hand.
 type Rule struct {
-	Name   string // path.Func
-	Object *types.Func
+	Name    string // path.Func
+	Object  *types.Func
+	Passive bool // its results have no derivative
 }
 
 // Expr is an expression. Its type is that of Go, untyped constants converted.
