@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -58,7 +59,10 @@ func (g *globals) bind(funcs []*ir.Func) (map[string]ir.Value, error) {
 						return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 					}
 				}
-				g.seen[v.Object] = ir.ValueOf(x.Elem().Interface())
+				g.seen[v.Object] = ir.Value{}
+				if t.Kind() != reflect.Interface {
+					g.seen[v.Object] = ir.ValueOf(x.Elem().Interface())
+				}
 			}
 			out[v.Name] = g.seen[v.Object]
 		}
@@ -70,7 +74,7 @@ func (g *globals) bind(funcs []*ir.Func) (map[string]ir.Value, error) {
 func (in *initial) set(v reflect.Value, e ast.Expr) error {
 	tv := in.info.Types[e]
 	if v.Kind() == reflect.Interface {
-		return fmt.Errorf("a value of type %v", tv.Type)
+		return nil // an error, which is only passed on
 	}
 	if tv.Value != nil {
 		setConstant(v, tv.Value)
@@ -175,8 +179,18 @@ func (in *initial) float(e ast.Expr) (float64, error) {
 		}
 	case *ast.CallExpr:
 		s, ok := e.Fun.(*ast.SelectorExpr)
-		if !ok || len(e.Args) != 1 {
+		if !ok || len(e.Args) == 0 {
 			break
+		}
+		if len(e.Args) == 2 && s.Sel.Name == "Copysign" {
+			x, err := in.float(e.Args[0])
+			y, err2 := in.float(e.Args[1])
+			return math.Copysign(x, y), errors.Join(err, err2)
+		}
+		if c := in.info.Types[e.Args[0]].Value; c != nil && s.Sel.Name == "Float64frombits" {
+			v := reflect.New(reflect.TypeFor[uint64]()).Elem()
+			setConstant(v, c)
+			return math.Float64frombits(v.Uint()), nil
 		}
 		f := map[string]func(float64) float64{"Log": math.Log, "Sqrt": math.Sqrt, "Exp": math.Exp}[s.Sel.Name]
 		if fn := in.info.Uses[s.Sel]; f != nil && fn.Pkg() != nil && fn.Pkg().Path() == "math" {
