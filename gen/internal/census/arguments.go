@@ -121,11 +121,11 @@ func (m *maker) fill(v reflect.Value, t types.Type, name string) {
 			m.fill(v.Index(i), u.Elem(), "")
 		}
 	case *types.Struct:
-		if m.r.IntN(10) == 0 && leadsOn(v.Type()) {
-			return // an empty matrix, for one
-		}
 		for i := range v.NumField() {
 			m.fill(v.Field(i), u.Field(i).Type(), u.Field(i).Name())
+		}
+		if m.r.IntN(10) == 0 {
+			empty(v)
 		}
 	case *types.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -133,20 +133,18 @@ func (m *maker) fill(v reflect.Value, t types.Type, name string) {
 	}
 }
 
-// leadsOn reports whether a struct has slices. The others are not left zero: many functions
-// treat zero as a case of its own, with a derivative of its own.
-func leadsOn(t reflect.Type) bool {
-	for i := range t.NumField() {
-		switch f := t.Field(i).Type; f.Kind() {
-		case reflect.Slice:
-			return true
+// empty takes the slices and the sizes out of a struct, as of a matrix without elements.
+// Its floats stay: many functions treat zero as a case of its own, with a derivative of
+// its own.
+func empty(v reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Slice, reflect.Int:
+			f.SetZero()
 		case reflect.Struct:
-			if leadsOn(f) {
-				return true
-			}
+			empty(f)
 		}
 	}
-	return false
 }
 
 func (m *maker) number() float64 {
