@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -58,11 +59,16 @@ func (p *Program) find(name string) (*unit, *target, error) {
 }
 
 // Explain writes the source of a function, and of those it calls, with what carries a
-// derivative in each line.
+// derivative in each line and what the reverse sweep does about it: what it keeps for it,
+// computes again or reverses at once.
 func (p *Program) Explain(w io.Writer, function string) error {
-	_, t, err := p.find(function)
+	u, t, err := p.find(function)
 	if err != nil {
 		return err
+	}
+	var plan []adjoint.Note
+	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask); err == nil {
+		plan = a.Plan
 	}
 	facts, err := activity.New().Of(t.f, t.mask)
 	if err != nil {
@@ -83,7 +89,7 @@ func (p *Program) Explain(w io.Writer, function string) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := p.explain(w, f); err != nil {
+		if err := p.explain(w, f, plan); err != nil {
 			return err
 		}
 	}
@@ -96,8 +102,7 @@ type note struct {
 	text string
 }
 
-// notes are those of a function, in the order of its lines. What later stages decide about
-// a line is to be added here.
+// notes are those of a function, in the order of its lines.
 func notes(f *activity.Facts) []note {
 	active := map[int][]string{}
 	add := func(line int, v *ir.Var) {
@@ -156,7 +161,7 @@ func assigned(s ir.Stmt) []*ir.Var {
 }
 
 // explain writes one function.
-func (p *Program) explain(w io.Writer, f *activity.Facts) error {
+func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Note) error {
 	pos := f.Func.Pos
 	text, ok := p.opts.Load.Overlay[pos.Filename]
 	if !ok {
@@ -170,6 +175,11 @@ func (p *Program) explain(w io.Writer, f *activity.Facts) error {
 	said := map[int][]string{}
 	for _, n := range notes(f) {
 		said[n.line] = append(said[n.line], n.text)
+	}
+	for _, n := range plan {
+		if n.Pos.Filename == pos.Filename && pos.Line <= n.Pos.Line && n.Pos.Line <= last {
+			said[n.Pos.Line] = append(said[n.Pos.Line], n.Text)
+		}
 	}
 	fmt.Fprintf(w, "%s:%d: %s\n", filepath.Base(pos.Filename), pos.Line, f.Func.Name)
 	width := 0

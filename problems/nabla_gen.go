@@ -6486,11 +6486,12 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			alphasBar[j11] += t6
 			sumsBar[j11] += t6
 			sqBar := -t6 * 0.5
+			twice := sqBar + sqBar
 			if 0 < d {
 				qx3 := qx[:len(qx):len(qx)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					qxBar1[i21] += (sqBar + sqBar) * qx3[i21]
+					qxBar1[i21] += twice * qx3[i21]
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -6568,9 +6569,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] += -rBar * float64(c.M)
+		twice1 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11 := icf[j21*tri+i41]
-			icfBar[j21*tri+i41] += (sq1Bar + sq1Bar) * l11
+			icfBar[j21*tri+i41] += twice1 * l11
 		}
 		if 0 < d {
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
@@ -7016,16 +7018,17 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			sumsBar[j11] += t6
 			sqBarDot := -t6Dot * 0.5
 			sqBar := -t6 * 0.5
+			twiceDot := sqBarDot + sqBarDot
+			twice := sqBar + sqBar
 			if 0 < d {
 				qx3Dot := qxDot[:len(qx):len(qx)][:d]
 				qx3 := qx[:len(qx):len(qx)][:d]
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					t27 := sqBar + sqBar
-					t28 := qx3[i21]
-					qxBar1Dot[i21] += (sqBarDot+sqBarDot)*t28 + t27*qx3Dot[i21]
-					qxBar1[i21] += t27 * t28
+					t27 := qx3[i21]
+					qxBar1Dot[i21] += twiceDot*t27 + twice*qx3Dot[i21]
+					qxBar1[i21] += twice * t27
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -7034,12 +7037,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					l -= 1
 					t5Dot := qxBarDot[row1]
 					t5 := qxBar[row1]
-					t29 := xc[col1]
-					icfBarDot[l] += t5Dot*t29 + t5*xcDot[col1]
-					icfBar[l] += t5 * t29
-					t30 := icf[l]
-					xcBarDot[col1] += t5Dot*t30 + t5*icfDot[l]
-					xcBar[col1] += t5 * t30
+					t28 := xc[col1]
+					icfBarDot[l] += t5Dot*t28 + t5*xcDot[col1]
+					icfBar[l] += t5 * t28
+					t29 := icf[l]
+					xcBarDot[col1] += t5Dot*t29 + t5*icfDot[l]
+					xcBar[col1] += t5 * t29
 				}
 			}
 			l = ws.l[len(ws.l)-1]
@@ -7068,12 +7071,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qx4[i13] = ws.qx[len(ws.qx)-1]
 					wsDot.qx = wsDot.qx[:len(ws.qx)-1]
 					ws.qx = ws.qx[:len(ws.qx)-1]
-					t31 := xc2[i13]
-					diagBar1Dot[i13] += t4Dot*t31 + t4*xc2Dot[i13]
-					diagBar1[i13] += t4 * t31
-					t32 := diag4[i13]
-					xcBar1Dot[i13] += t4Dot*t32 + t4*diag4Dot[i13]
-					xcBar1[i13] += t4 * t32
+					t30 := xc2[i13]
+					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
+					diagBar1[i13] += t4 * t30
+					t31 := diag4[i13]
+					xcBar1Dot[i13] += t4Dot*t31 + t4*diag4Dot[i13]
+					xcBar1[i13] += t4 * t31
 					t3Dot := xcBar1Dot[i13]
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
@@ -7088,15 +7091,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 		}
 	}
-	t33 := float64(n)
-	r1Dot = totalDot - t33*t1Dot + priorDot
-	r1 = total - t33*t1 + prior + t2
+	t32 := float64(n)
+	r1Dot = totalDot - t32*t1Dot + priorDot
+	r1 = total - t32*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
 	if t1Bar != 0 {
-		t34 := 1 / s11
-		s11BarDot += t1Bar * (-(t34 * s11Dot) / s11)
-		s11Bar += t1Bar * t34
+		t33 := 1 / s11
+		s11BarDot += t1Bar * (-(t33 * s11Dot) / s11)
+		s11Bar += t1Bar * t33
 	}
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
@@ -7152,12 +7155,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] += -rBar * float64(c.M)
+		twice1 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11Dot := icfDot[j21*tri+i41]
 			l11 := icf[j21*tri+i41]
-			t35 := sq1Bar + sq1Bar
-			icfBarDot[j21*tri+i41] += t35 * l11Dot
-			icfBar[j21*tri+i41] += t35 * l11
+			icfBarDot[j21*tri+i41] += twice1 * l11Dot
+			icfBar[j21*tri+i41] += twice1 * l11
 		}
 		if 0 < d {
 			diag5Dot := diagDot[j21*d : len(diag) : len(diag)][:d]
@@ -7318,10 +7321,12 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	s := 0.0
 	hi := len(x) - 1
+	t1 := rBar * 100
+	twice1 := t1 + t1
+	twice2 := rBar + rBar
 	if 0 < hi {
 		var carry float64
 		old := x[0]
-		t1 := rBar * 100
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
 		for i := 0; i < hi; i++ {
@@ -7329,8 +7334,8 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 			a := now - old*old
 			b := 1 - old
 			s += 100*(a*a) + b*b
-			aBar := (t1 + t1) * a
-			bBar := (rBar + rBar) * b
+			aBar := twice1 * a
+			bBar := twice2 * b
 			t := -aBar
 			xBar1[i] += (t+t)*old - bBar + carry
 			carry = aBar
@@ -7347,12 +7352,14 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
+	t1 := rBar * 100
+	twice1 := t1 + t1
+	twice2 := rBar + rBar
 	if 0 < hi {
 		var carryDot float64
 		var carry float64
 		oldDot := xDot[0]
 		old := x[0]
-		t1 := rBar * 100
 		x1Dot := xDot[:len(x):len(x)][:hi+1]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
@@ -7366,17 +7373,15 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			b := 1 - old
 			sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
 			s += 100*(a*a) + b*b
-			t2 := t1 + t1
-			aBarDot := t2 * aDot
-			aBar := t2 * a
-			t3 := rBar + rBar
-			bBarDot := t3 * bDot
-			bBar := t3 * b
+			aBarDot := twice1 * aDot
+			aBar := twice1 * a
+			bBarDot := twice2 * bDot
+			bBar := twice2 * b
 			tDot := -aBarDot
 			t := -aBar
-			t4 := t + t
-			xBar1Dot[i] += (tDot+tDot)*old + t4*oldDot - bBarDot + carryDot
-			xBar1[i] += t4*old - bBar + carry
+			t2 := t + t
+			xBar1Dot[i] += (tDot+tDot)*old + t2*oldDot - bBarDot + carryDot
+			xBar1[i] += t2*old - bBar + carry
 			carryDot = aBarDot
 			carry = aBar
 			oldDot = nowDot
@@ -7442,12 +7447,13 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	s := 0.0
 	hi := len(x)
+	twice := rBar + rBar
 	if 0 < hi {
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
 		for i := 0; i < hi; i++ {
 			v := x[i]
 			s += v * v
-			xBar1[i] += (rBar + rBar) * v
+			xBar1[i] += twice * v
 		}
 	}
 	return s
@@ -7459,6 +7465,7 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	var sDot float64
 	s := 0.0
 	hi := len(x)
+	twice := rBar + rBar
 	if 0 < hi {
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
@@ -7467,9 +7474,8 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			v := x[i]
 			sDot += vDot*v + v*vDot
 			s += v * v
-			t := rBar + rBar
-			xBar1Dot[i] += t * vDot
-			xBar1[i] += t * v
+			xBar1Dot[i] += twice * vDot
+			xBar1[i] += twice * v
 		}
 	}
 	return s, sDot
@@ -7529,6 +7535,7 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	s := 0.0
 	hi := len(x) - 1
+	twice := rBar + rBar
 	if 0 < hi {
 		var carry float64
 		old := x[0]
@@ -7538,7 +7545,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 			now := x1[i+1]
 			d := now - old
 			s += d * d
-			dBar := (rBar + rBar) * d
+			dBar := twice * d
 			xBar1[i] += carry - dBar
 			carry = dBar
 			old = now
@@ -7554,6 +7561,7 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
+	twice := rBar + rBar
 	if 0 < hi {
 		var carryDot float64
 		var carry float64
@@ -7570,9 +7578,8 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 			d := now - old
 			sDot += dDot*d + d*dDot
 			s += d * d
-			t := rBar + rBar
-			dBarDot := t * dDot
-			dBar := t * d
+			dBarDot := twice * dDot
+			dBar := twice * d
 			xBar1Dot[i] += carryDot - dBarDot
 			xBar1[i] += carry - dBar
 			carryDot = dBarDot

@@ -47,8 +47,7 @@ func TestSubjects(t *testing.T) {
 	a := app{engines: engines(), subjects: subjects()}
 	// The sparse ones compute two operators in another form, and pass the rest through.
 	timed := slices.DeleteFunc(a.engineNames(), func(name string) bool { return strings.HasPrefix(name, "sparse(") })
-	// Those for generated code compute other functions than bench has.
-	s := slices.DeleteFunc(a.subjectNames(), func(name string) bool { return strings.HasPrefix(name, "source(") })
+	s := a.subjectNames()
 	if !slices.Equal(s, timed) {
 		t.Errorf("backends and test know %q, bench %q", s, timed)
 	}

@@ -76,6 +76,8 @@ type Adjoint struct {
 	Func                 *ir.Func
 	Facts                *activity.Facts
 	Shadows, Seeds, Bars activity.Mask
+	// Plan is what is kept, computed again and fused, in the order of the function.
+	Plan []Note
 }
 
 // Error says what has no adjoint.
@@ -108,6 +110,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 		}
 	}
 	a = b.joint(f)
+	a.Plan = b.plan()
 	p.simplify(a.Func, b)
 	return a, nil
 }

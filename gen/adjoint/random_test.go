@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 40, "how many random programs are differentiated, with other options than the usual ones a fifth")
+	programs  = flag.Int("programs", 25, "how many random programs are differentiated, with other options than the usual ones a fifth")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 	variant   = flag.String("variant", "all", "which options random programs are differentiated with")
 )
@@ -114,6 +114,9 @@ func TestRandom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			randprog.Files(t, "testdata/failures", adjoints(o, nil))
 			many := *programs
+			if testing.Short() {
+				many /= 5
+			}
 			if name != "" && *variant == "all" {
 				many /= 5
 			}

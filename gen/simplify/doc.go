@@ -44,9 +44,9 @@ func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var
 		p.leaves(nil, func(w *ir.Var, _ []ir.Step) { of[w] = adjoint(v) })
 	}
 	adjoints := func(v *ir.Var) bool { return of[v] || adjoint(v) }
+	Invariants(f)
 	Increments(f, distinct, adjoints)
 	Windows(f, distinct, adjoints)
-	Invariants(f)
 	Cut(f)
 	Copies(f)
 }
