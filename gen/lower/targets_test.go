@@ -183,6 +183,47 @@ func State(x float64) float64 { return scaled.Do(x) }
 	}
 }
 
+// TestLocalTypes: types of one name that are declared in functions are two types.
+func TestLocalTypes(t *testing.T) {
+	p, _ := module(t, map[string]string{"a.go": `package m
+
+type I interface{ M() float64 }
+
+type A struct{ X float64 }
+
+func (a A) M() float64 { return a.X }
+
+type B struct{ Y, X float64 }
+
+func (b B) M() float64 { return 10 * b.X }
+
+func F(x float64) float64 { return one(x) + two(x) }
+
+func one(x float64) float64 {
+	type own struct{ A }
+	return call(own{A{x}}) + of(own{A{x}})
+}
+
+func two(x float64) float64 {
+	type own struct{ B }
+	return call(own{B{0, x}}) + of(own{B{0, x}})
+}
+
+func call(i I) float64 { return i.M() }
+
+func of[T I](x T) float64 { return call(x) }
+`})
+	f, err := p.Func(p.Lookup("m", "F"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, f)
+	got, err := ir.Eval(f, ir.ValuesOf(3.0))
+	if err != nil || ir.As[float64](got[0]) != 66 {
+		t.Errorf("%v, %v, want 66", got, err)
+	}
+}
+
 // TestForeign refuses functions of other modules that name what is not exported there.
 func TestForeign(t *testing.T) {
 	p, dir := module(t, map[string]string{

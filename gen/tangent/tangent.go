@@ -250,7 +250,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.emit(s)
 	case *ir.Call:
-		if list := s.Expand(); list != nil {
+		if list := s.Expand(); list != nil && b.anyActive(s.Results) {
 			for _, s := range list {
 				b.stmt(s)
 			}
@@ -270,6 +270,15 @@ func (b *builder) stmt(s ir.Stmt) {
 	default: // Leave, Panic
 		b.emit(s)
 	}
+}
+
+func (b *builder) anyActive(list []*ir.Var) bool {
+	for _, v := range list {
+		if v != nil && b.facts.Active(v) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) refuse(format string, args ...any) {

@@ -20,7 +20,6 @@ type maker struct {
 	matrix bool // slices hold n×n numbers
 	sorted bool // slices are in order
 	mood   int  // of what size numbers are
-	err    error
 }
 
 // reflected is the type of Go values that the evaluator takes for values of type t. What
