@@ -41,7 +41,7 @@ func run(a *adjoint.Adjoint, ws ir.Value, c *randprog.Case, in *randprog.Input, 
 		}
 	}
 	all = append(all, ws)
-	results, err := (&ir.Machine{Globals: randprog.Globals()}).Eval(a.Func, all)
+	results, err := (&ir.Machine{Globals: randprog.Globals(), Steps: 1 << 18}).Eval(a.Func, all)
 	if err != nil {
 		return nil, nil, err
 	}
