@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	golang.org/x/tools v0.51.0
-	gonum.org/v1/gonum v0.16.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (

@@ -44,6 +44,7 @@ func TestLayering(t *testing.T) {
 		"gen/tangent":             "gen/activity gen/ir rules",
 		"gen/traced":              "gen/activity gen/ir",
 		"gen/lower":               "gen/ir",
+		"gen/internal/census":     "gen/activity gen/adjoint gen/ir gen/lower gen/print gen/tangent",
 		"gen/internal/randprog":   "gen/ir gen/lower",
 		"gen/print":               "gen/ir",
 		"gen/rt":                  "rules",

@@ -263,6 +263,8 @@ func TestAdjoint(t *testing.T) {
 		{"Sum", 1, []any{x()}}, {"InPlace", 1, []any{x()}}, {"Views", 1, []any{x()}}, {"Appends", 1, []any{x()}},
 		{"Branches", 1, []any{x(), 2}}, {"Branches", 1, []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", 1, []any{[]float64{5, 6, 7}, 9}},
 		{"Branches", 1, []any{[]float64{1, 1.1}, 9}},
+		{"Pairs", 3, []any{1.3, 0.7}}, {"Pairs", 1, []any{1.3, 0.7}}, {"Pairs", 2, []any{1.3, 0.7}},
+		{"Kinds", 1, []any{x(), 2}}, {"Kinds", 1, []any{x(), 3}}, {"Found", 1, []any{x(), 1}}, {"Found", 1, []any{x(), 0}},
 		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
 		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
 		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},

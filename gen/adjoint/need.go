@@ -223,6 +223,7 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 			labels[l] = state{}.with(labels[l]).with(s)
 		}
 	}
+	outer := labels
 	switch s := n.s.(type) {
 	case *ir.If:
 		if busy(n.then) || busy(n.els) {
@@ -242,7 +243,7 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 	case *ir.Loop:
 		head := in
 		for {
-			delete(labels, s.Next)
+			labels = map[*ir.Label]state{} // of leaves in the body
 			leave(s.Next, f.list(n.then, head, labels))
 			next := head.with(labels[s.Next])
 			if head.covers(next) {
@@ -254,11 +255,19 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 		if s.V != nil {
 			leave(s.L, head)
 		}
-		out := labels[s.L]
-		if out != nil && busy(n.then) {
-			out = f.plus(out, f.reversalReads(n))
+		// The reversal of the loop comes first wherever it was left for.
+		if busy(n.then) {
+			reads := f.reversalReads(n)
+			for l, s := range labels {
+				labels[l] = f.plus(s, reads)
+			}
 		}
-		return out
+		for l, more := range labels {
+			if l != s.L && l != s.Next {
+				outer[l] = state{}.with(outer[l]).with(more)
+			}
+		}
+		return labels[s.L]
 	case *ir.Leave:
 		leave(s.L, in)
 		return nil

@@ -46,6 +46,15 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},
 	}
 	p.prepared[f] = g
+	pairs := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
+		if c, ok := s.(*ir.Call); ok {
+			if list := c.Expand(); list != nil {
+				return list
+			}
+		}
+		return []ir.Stmt{s}
+	}}
+	clone.Body = pairs.Block(clone.Body)
 	g.box()
 	ir.Normalize(clone)
 	clone.Body = (&hoister{g: g}).block(clone.Body)
@@ -346,10 +355,14 @@ func (g *prepared) control(in ir.Block) ir.Block {
 		at := ir.At{Pos: s.Position()}
 		switch s := s.(type) {
 		case *ir.If:
+			cond := s.Cond
+			if !types.Identical(cond.Type(), boolean) { // a type of its own
+				cond = &ir.Convert{Typed: ir.Typed{T: boolean}, X: cond}
+			}
 			c := g.local("cond", boolean)
 			n := &ir.If{At: s.At, Cond: c.Load(), Then: g.control(s.Then), Else: g.control(s.Else)}
 			g.conds[n] = c
-			out = append(out, &ir.Let{At: at, V: c, E: s.Cond}, n)
+			out = append(out, &ir.Let{At: at, V: c, E: cond}, n)
 		case *ir.Scope:
 			n := &ir.Scope{At: s.At, L: s.L, Body: g.control(s.Body)}
 			g.exits(n, &out, at, &n.Body, s.L, nil)

@@ -15,7 +15,8 @@ type Machine struct {
 	// Globals are the variables of packages by name, package.Name. The evaluator reads
 	// them only.
 	Globals map[string]Value
-	// Rules are the functions that a Call knows by a rule, by the name of the rule.
+	// Rules are the functions that a Call knows by a rule, by the name of the rule. Those of
+	// package math are known.
 	Rules map[string]func(args []Value) (results []Value)
 
 	steps, depth int
@@ -256,6 +257,9 @@ func (fr *frame) callStmt(s *Call) {
 		results = fr.m.call(f, args)
 	} else {
 		rule := fr.m.Rules[s.Callee.Rule.Name]
+		if rule == nil {
+			rule = pairs[s.Callee.Rule.Name]
+		}
 		if rule == nil {
 			panic(limitError("no rule %s", s.Callee.Rule.Name))
 		}

@@ -8,13 +8,20 @@ import (
 )
 
 // receiver is the first argument of a method call; & and * are put in as Go does.
-func (l *lowerer) receiver(x *ast.SelectorExpr, path []int, want types.Type) ir.Expr {
+func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
+	x := c.recv
 	t := l.typeOf(x.X)
-	p := l.place(x.X)
+	var p *ir.Place
+	if k := c.known; k != nil {
+		t = k.t
+		p = l.hold(x.X, k.value())
+	} else {
+		p = l.place(x.X)
+	}
 	if p == nil {
 		return zero(want)
 	}
-	p, t = l.fields(p, t, path)
+	p, t = l.fields(p, t, c.path)
 	_, have := t.Underlying().(*types.Pointer)
 	need := isPointer(want)
 	switch {
@@ -50,11 +57,19 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 				es = append(es, nil)
 				continue
 			}
+			if k := l.handed(param, i, n, sig, e); k != nil {
+				values[i] = &funcValue{dynamic: k.t}
+				es = append(es, l.own(e, k.value()))
+				continue
+			}
 			es = append(es, l.expr(e))
 		}
 	}
 	for i := range n {
 		t := param(i)
+		if values[i] != nil && values[i].dynamic != nil {
+			t = values[i].dynamic
+		}
 		switch {
 		case sig.Variadic() && i == n-1 && !call.Ellipsis.IsValid():
 			args = append(args, l.rest(call, t, es[min(i, len(es)):]))

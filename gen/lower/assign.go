@@ -131,6 +131,9 @@ func isBlank(e ast.Expr) bool {
 
 func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if o := l.newVar(lhs, define); o != nil {
+		if l.bindDynamic(n, o, rhs) {
+			return
+		}
 		v := l.local(o)
 		if call, ok := l.plainCall(rhs); ok && types.Identical(l.typeOf(rhs), v.Type) {
 			declared := l.block(func() {})

@@ -141,7 +141,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	if r := sig.Recv(); r != nil {
 		var e ir.Expr
 		if c.recv != nil {
-			e = l.receiver(c.recv, c.path, s.of(r.Type()))
+			e = l.receiver(c, s.of(r.Type()))
 		} else if len(list) > 0 {
 			e, list = l.coerce(l.expr(list[0]), s.of(r.Type()), list[0]), list[1:]
 		}
@@ -149,7 +149,11 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	if rule := l.p.opts.Rules[fn.FullName()]; rule != nil {
 		rest, values := l.arguments(call, list, sig, s)
-		for _, v := range values {
+		for i, v := range values {
+			if v != nil && v.dynamic != nil { // a rule takes the interface
+				rest[i] = &ir.Convert{Typed: ir.Typed{T: s.of(sig.Params().At(i).Type())}, X: rest[i]}
+				continue
+			}
 			if v != nil {
 				l.refuse(call, "call of "+fn.FullName(), "it is known by a rule and cannot take functions", "")
 				return nil, nil
@@ -159,6 +163,16 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	if isMath(fn) { // one with two results
 		rest, _ := l.arguments(call, list, sig, s)
+		// What is in a variable can be read twice, by an expression for each result.
+		switch x := rest[0].(type) {
+		case *ir.Const:
+		case *ir.Load:
+			if len(x.P.Path) > 0 {
+				rest[0] = loadVar(l.temp(call, "x", x.T, x))
+			}
+		default:
+			rest[0] = loadVar(l.temp(call, "x", x.Type(), x))
+		}
 		return &ir.Callee{Rule: &ir.Rule{Name: "math." + fn.Name(), Object: fn}}, append(args, rest...)
 	}
 	d := l.p.decls[fn]

@@ -12,6 +12,7 @@ type callee struct {
 	targs []types.Type
 	recv  *ast.SelectorExpr // of a method call x.M(…)
 	path  []int             // from x to the embedded field that has the method
+	known *dynamic          // what x is, if it is an interface
 	value *funcValue
 	lit   *ast.FuncLit
 	why   [3]string // of a refusal
@@ -101,6 +102,12 @@ func (l *lowerer) substAll(ts []types.Type) []types.Type {
 // method finds the method that x.M calls.
 func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 	t := l.typeOf(x.X)
+	var known *dynamic
+	if types.IsInterface(t) {
+		if known = l.dynamic(x.X); known != nil {
+			t = known.t
+		}
+	}
 	o, index, _ := types.LookupFieldOrMethod(t, true, s.Obj().Pkg(), s.Obj().Name())
 	fn, ok := o.(*types.Func)
 	if !ok {
@@ -113,5 +120,5 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 	if types.IsInterface(t) {
 		return callee{why: [3]string{"call of interface method " + x.Sel.Name, "which function it is depends on the value", "pass a concrete type, or make the function generic"}}
 	}
-	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path}
+	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path, known: known}
 }

@@ -22,6 +22,8 @@ type funcValue struct {
 
 	captures []capture
 	null     bool
+
+	dynamic types.Type // of an interface value: it is no function, but chooses copies as one does
 }
 
 // capture is a variable that a function value refers to.
@@ -32,6 +34,7 @@ type capture struct {
 	place     *ir.Place
 	reference bool
 	value     *funcValue // of a variable of function type
+	dynamic   types.Type // of a variable of interface type
 	self      bool       // the variable the closure itself is bound to
 }
 
@@ -42,6 +45,9 @@ func (v *funcValue) key() string {
 	}
 	if v.null {
 		return "nil"
+	}
+	if v.dynamic != nil {
+		return typeKey(v.dynamic)
 	}
 	key := v.id
 	if v.fn != nil {
@@ -60,6 +66,8 @@ func (v *funcValue) name() string {
 	switch {
 	case v.null:
 		return "nil"
+	case v.dynamic != nil:
+		return mangle(typeText(v.dynamic))
 	case v.fn != nil:
 		return mangle(baseName(v.fn))
 	}
@@ -106,7 +114,7 @@ func (l *lowerer) bound(x *ast.SelectorExpr, s *types.Selection) *funcValue {
 		return nil
 	}
 	t := substitutionOf(c.fn, c.targs).of(c.fn.Signature().Recv().Type())
-	v := l.temp(x, "recv", t, l.receiver(x, c.path, t))
+	v := l.temp(x, "recv", t, l.receiver(c, t))
 	return &funcValue{fn: c.fn, d: l.p.decls[c.fn], targs: c.targs,
 		captures: []capture{{name: "recv", t: t, place: &ir.Place{Root: v}}}}
 }
@@ -134,6 +142,8 @@ func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
 			return true // of a package, or of function type and refused where it is used
 		case b.value != nil:
 			c.value = b.value
+		case b.dynamic != nil:
+			c.place, c.t, c.dynamic = b.place, b.dynamic, b.dynamic
 		default:
 			c.place, c.reference = b.place, l.facts.byReference(o)
 		}
@@ -244,7 +254,7 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 			case c.value != nil:
 				l.env[c.object] = &binding{value: c.value}
 			default:
-				l.env[c.object] = &binding{place: c.place}
+				l.env[c.object] = &binding{place: c.place, dynamic: c.dynamic}
 			}
 		}
 		l.body(v.lit.Body)

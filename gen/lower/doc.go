@@ -10,7 +10,8 @@
 // switch, labels, early returns and panics; calls of functions and methods, also generic
 // ones, and of closures that do not escape; constants, package variables that are only
 // read and package math. Whatever is known when a function is called is put into a copy
-// of the callee: type arguments, and function values. A closure becomes a function whose
+// of the callee: type arguments, function values, and the types of interface values whose
+// methods are called then. A closure becomes a function whose
 // last parameters are the variables it captures, by pointer where somebody writes them
 // through the closure.
 //

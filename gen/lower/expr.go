@@ -52,6 +52,9 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 		if p, ok := l.variable(x); ok {
 			return load(p, t)
 		}
+		if v, ok := l.boxed(x); ok {
+			return v
+		}
 		return l.functionValue(e)
 	case *ast.BinaryExpr:
 		return l.binary(x, t)
@@ -119,6 +122,9 @@ func (l *lowerer) binary(x *ast.BinaryExpr, t types.Type) ir.Expr {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(l.expr(x.X), t, x.X), Y: l.expr(x.Y)}
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
 		if v, ok := l.compareFunction(x); ok {
+			return v
+		}
+		if v, ok := l.compareDynamic(x); ok {
 			return v
 		}
 		a, b := l.expr(x.X), l.expr(x.Y)
@@ -221,9 +227,7 @@ func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 			p = step(p, ir.DerefStep())
 		}
 		if _, memory := cell(p, nil); !memory {
-			if p.Root.Kind == ir.Global {
-				l.refuse(x, "slice of package variable "+p.Root.Name, "it could be written through the slice", "pass it as an argument")
-			}
+			// Of a package variable too: writtenGlobals finds writes through the slice.
 			l.addressed[p.Root] = true
 		}
 		return &ir.SliceAt{Typed: ir.Typed{T: t}, P: p, Lo: lo, Hi: hi, Max: top}

@@ -25,12 +25,16 @@ type lowerer struct {
 	jumps     []jump
 	label     string // of the statement that comes next
 	addressed map[*ir.Var]bool
+	unknown   []*types.Var // parameters that become variables of interface type
 }
 
 // binding is what a name of the source stands for: a place or a known function.
 type binding struct {
 	place *ir.Place
 	value *funcValue
+	// dynamic is the type of what a variable of interface type holds, where it is known;
+	// place is of that type then.
+	dynamic types.Type
 }
 
 // jump is what break and continue can mean.
@@ -111,7 +115,14 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	for i := range n {
 		o := sig.Params().At(i)
 		if !isFuncType(l.subst.of(o.Type())) {
-			l.param(o, fmt.Sprintf("p%d", i))
+			v := l.param(o, fmt.Sprintf("p%d", i))
+			if i < len(values) && values[i] != nil {
+				v.Type = values[i].dynamic
+				l.env[o].dynamic = v.Type
+				if l.facts.assigned[o] > 0 || l.facts.byReference(o) {
+					l.unknown = append(l.unknown, o) // it holds something else later on
+				}
+			}
 			continue
 		}
 		if i >= len(values) || values[i] == nil {
@@ -142,6 +153,12 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 func (l *lowerer) body(b *ast.BlockStmt) {
 	l.f.Exit = &ir.Label{Name: l.names.fresh("exit")}
 	l.out = &l.f.Body
+	for _, o := range l.unknown {
+		p := l.env[o].place
+		t := l.subst.of(o.Type())
+		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: load(p, p.Root.Type)})
+		l.env[o] = &binding{place: &ir.Place{Root: v}}
+	}
 	l.stmts(b.List)
 	// The end of the function is where a last return goes to anyhow.
 	if n := len(l.f.Body); n > 0 {

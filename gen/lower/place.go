@@ -59,11 +59,15 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 			return step(p, ir.IndexStep(i))
 		}
 	}
-	v := l.expr(e)
+	return l.hold(e, l.expr(e))
+}
+
+// hold is the place that v is read from, or that of a new variable for it.
+func (l *lowerer) hold(n ast.Node, v ir.Expr) *ir.Place {
 	if c, ok := v.(*ir.Load); ok {
 		return c.P
 	}
-	return &ir.Place{Root: l.temp(e, "t", v.Type(), v)}
+	return &ir.Place{Root: l.temp(n, "t", v.Type(), v)}
 }
 
 // step is p with one step more.
@@ -80,7 +84,7 @@ func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
 		return nil, false
 	}
 	if b := l.env[o]; b != nil {
-		if b.place == nil {
+		if b.place == nil || b.dynamic != nil {
 			return nil, false
 		}
 		return b.place, true

@@ -23,13 +23,18 @@ type Options struct {
 	// cannot, functions that touch what is not exported are refused. Nil stands for the
 	// main module and the packages that were asked for.
 	Own func(path string) bool
+	// Fixed are package variables of interface type, as path.Name, that hold what they are
+	// declared with: nobody assigns to them. Their methods can be called then, provided
+	// that they belong to a type without fields.
+	Fixed map[string]bool
 }
 
 // Program is what functions are lowered from.
 type Program struct {
 	fset    *token.FileSet
 	opts    Options
-	initial []*packages.Package
+	asked   []*packages.Package
+	initial map[types.Object]types.Type // of what package variables are declared with
 	decls   map[*types.Func]*decl
 	dirs    map[*packages.Package][]Directive
 	entries map[string]*entry
@@ -66,19 +71,19 @@ type entry struct {
 // New indexes packages that [Load] has loaded.
 func New(pkgs []*packages.Package, opts Options) *Program {
 	p := &Program{
-		opts: opts, initial: slices.Clone(pkgs),
+		opts: opts, asked: slices.Clone(pkgs), initial: map[types.Object]types.Type{},
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
 		entries: map[string]*entry{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 	}
-	slices.SortFunc(p.initial, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
 	for _, pkg := range pkgs {
 		asked[pkg] = true
 		p.fset = pkg.Fset
 	}
-	packages.Visit(p.initial, nil, func(pkg *packages.Package) {
+	packages.Visit(p.asked, nil, func(pkg *packages.Package) {
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
 		if opts.Own != nil {
 			own = opts.Own(pkg.PkgPath)
@@ -90,6 +95,11 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		if pkg.Module == nil && !lowerable(pkg.PkgPath) && !asked[pkg] {
 			return // of the standard library
+		}
+		for _, in := range pkg.TypesInfo.InitOrder {
+			if len(in.Lhs) == 1 {
+				p.initial[in.Lhs[0]] = pkg.TypesInfo.TypeOf(in.Rhs)
+			}
 		}
 		for _, f := range pkg.Syntax {
 			name := p.fset.Position(f.Package).Filename
@@ -119,7 +129,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 // Directives are the directives in the packages that were asked for, in the order of the
 // source.
 func (p *Program) Directives() (out []Directive) {
-	for _, pkg := range p.initial {
+	for _, pkg := range p.asked {
 		out = append(out, p.dirs[pkg]...)
 	}
 	slices.SortStableFunc(out, func(a, b Directive) int { return comparePositions(a.Pos, b.Pos) })
@@ -134,7 +144,7 @@ func (p *Program) Generated(o types.Object) bool {
 // Lookup is the function or method name, as F or T.Method, of a package that was asked
 // for; nil if there is none.
 func (p *Program) Lookup(pkgPath, name string) *types.Func {
-	for _, pkg := range p.initial {
+	for _, pkg := range p.asked {
 		if pkg.PkgPath != pkgPath {
 			continue
 		}
@@ -198,6 +208,17 @@ func (e *entry) reaches() (all Refusals) {
 	return all
 }
 
+// typeKey tells apart types, also those of one name that are declared in functions.
+func typeKey(t types.Type) string {
+	key := types.TypeString(t, nil)
+	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+		if n, ok := u.(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Parent() != n.Obj().Pkg().Scope() {
+			key += "@" + strconv.Itoa(int(n.Obj().Pos()))
+		}
+	})
+	return key
+}
+
 // instanceKey tells apart what is lowered from one declaration.
 func instanceKey(fn *types.Func, targs []types.Type) string {
 	key := fn.FullName()
@@ -205,7 +226,7 @@ func instanceKey(fn *types.Func, targs []types.Type) string {
 		key += "@" + strconv.Itoa(int(fn.Pos()))
 	}
 	for _, t := range targs {
-		key += "[" + types.TypeString(t, nil) + "]"
+		key += "[" + typeKey(t) + "]"
 	}
 	return key
 }

@@ -64,7 +64,7 @@ func (p *Program) Targets() []Target {
 			out = append(out, t)
 		}
 	}
-	for _, pkg := range p.initial {
+	for _, pkg := range p.asked {
 		for _, d := range p.dirs[pkg] {
 			if d.Name == "differentiate" && d.Func != nil && !isGeneric(d.Func) {
 				add(Target{Func: d.Func, Pos: d.Pos, In: pkg.Types})

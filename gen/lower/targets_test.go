@@ -120,6 +120,112 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestFixed calls the methods of what package variables are declared with, if somebody says
+// that they hold it and there is nothing in it that could change.
+func TestFixed(t *testing.T) {
+	_, dir := module(t, map[string]string{"a.go": `package m
+
+type Doer interface{ Do(x float64) float64 }
+
+type Plain struct{}
+
+func (Plain) Do(x float64) float64 { return 2 * x }
+
+type Scaled struct{ By float64 }
+
+func (s Scaled) Do(x float64) float64 { return s.By * x }
+
+var plain, other Doer = Plain{}, Plain{}
+
+var one Doer = Plain{}
+
+var scaled Doer = Scaled{2}
+
+func Use(d Doer) { one = d }
+
+func Get() Doer { return one }
+
+func Direct(x float64) float64 { return one.Do(x) }
+
+func Through(x float64) float64 {
+	d := Get()
+	return d.Do(x) + Ruled(d, x)
+}
+
+func Ruled(d Doer, x float64) float64
+
+func Other(x float64) float64 { return other.Do(x) }
+
+func State(x float64) float64 { return scaled.Do(x) }
+`})
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := map[string]*ir.Rule{"m.Ruled": {Name: "m.Ruled"}}
+	q := lower.New(pkgs, lower.Options{Fixed: map[string]bool{"m.one": true, "m.scaled": true}, Rules: rule})
+	for _, name := range []string{"Direct", "Through"} {
+		f, err := q.Func(q.Lookup("m", name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		verify(t, f)
+		if !strings.Contains(f.String(), "call (m.Plain).Do(") {
+			t.Errorf("the method is not called:\n%s", f)
+		}
+	}
+	for _, name := range []string{"Other", "State", "Use"} {
+		if f, err := q.Func(q.Lookup("m", name)); err == nil {
+			t.Errorf("%s is lowered:\n%s", name, f)
+		}
+	}
+	if f, err := lower.New(pkgs, lower.Options{Rules: rule}).Func(q.Lookup("m", "Direct")); err == nil {
+		t.Errorf("what a variable holds is guessed:\n%s", f)
+	}
+}
+
+// TestLocalTypes: types of one name that are declared in functions are two types.
+func TestLocalTypes(t *testing.T) {
+	p, _ := module(t, map[string]string{"a.go": `package m
+
+type I interface{ M() float64 }
+
+type A struct{ X float64 }
+
+func (a A) M() float64 { return a.X }
+
+type B struct{ Y, X float64 }
+
+func (b B) M() float64 { return 10 * b.X }
+
+func F(x float64) float64 { return one(x) + two(x) }
+
+func one(x float64) float64 {
+	type own struct{ A }
+	return call(own{A{x}}) + of(own{A{x}})
+}
+
+func two(x float64) float64 {
+	type own struct{ B }
+	return call(own{B{0, x}}) + of(own{B{0, x}})
+}
+
+func call(i I) float64 { return i.M() }
+
+func of[T I](x T) float64 { return call(x) }
+`})
+	f, err := p.Func(p.Lookup("m", "F"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, f)
+	got, err := ir.Eval(f, ir.ValuesOf(3.0))
+	if err != nil || ir.As[float64](got[0]) != 66 {
+		t.Errorf("%v, %v, want 66", got, err)
+	}
+}
+
 // TestForeign refuses functions of other modules that name what is not exported there.
 func TestForeign(t *testing.T) {
 	p, dir := module(t, map[string]string{

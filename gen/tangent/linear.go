@@ -120,7 +120,8 @@ func number(t types.Type, v float64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
 }
 
-// opOf is the operation with a rule that a function of package math, or a builtin, is.
+// opOf is the operation with a rule that a function of package math or rules, or a
+// builtin, is.
 func opOf(name string) (rules.Op, bool) {
 	return rules.Lookup(strings.ToLower(name[strings.IndexByte(name, '.')+1:]))
 }

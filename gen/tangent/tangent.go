@@ -250,6 +250,12 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.emit(s)
 	case *ir.Call:
+		if list := s.Expand(); list != nil && b.anyActive(s.Results) {
+			for _, s := range list {
+				b.stmt(s)
+			}
+			return
+		}
 		b.call(s)
 	case *ir.If:
 		b.emit(&ir.If{At: s.At, Cond: s.Cond, Then: b.block(s.Then), Else: b.block(s.Else)})
@@ -264,6 +270,15 @@ func (b *builder) stmt(s ir.Stmt) {
 	default: // Leave, Panic
 		b.emit(s)
 	}
+}
+
+func (b *builder) anyActive(list []*ir.Var) bool {
+	for _, v := range list {
+		if v != nil && b.facts.Active(v) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) refuse(format string, args ...any) {

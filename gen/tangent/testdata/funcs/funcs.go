@@ -380,3 +380,49 @@ func Straight(x []float64, n int) float64 {
 }
 
 func Infinite(a, b float64) float64 { return math.Sqrt(a) + math.Exp(b) + math.Pow(a, 0.5) }
+
+// Pairs calls the functions of package math with two results.
+func Pairs(a, b float64) float64 {
+	s, c := math.Sincos(a * b)
+	l, sign := math.Lgamma(b + s)
+	frac, exp := math.Frexp(a + c)
+	whole, rest := math.Modf(3 * b)
+	_, again := math.Sincos(b)
+	return s*c + float64(sign)*l + frac*float64(exp) + whole*rest*a + again
+}
+
+// Kind is a bool with a name of its own.
+type Kind bool
+
+// Kinds branches on it.
+func Kinds(x []float64, n int) (s float64) {
+	k := Kind(n > 2)
+	for i, v := range x {
+		if k && i < n {
+			s += v * v
+		} else if !k {
+			s += math.Sin(v)
+		}
+	}
+	return s
+}
+
+// Found calls a function whose loop is only ever left by a return.
+func Found(x []float64, n int) float64 {
+	limit := x[0] * 2
+	if n == 0 {
+		return limit
+	}
+	return firstOver(x, limit) * x[1]
+}
+
+func firstOver(x []float64, limit float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * v
+		if sum >= limit {
+			return (sum - limit) * x[i]
+		}
+	}
+	panic("none")
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"flag"
+	"go/constant"
+	"go/token"
+	"os"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+var full = flag.Bool("full", false, "check all numeric packages of gonum, which takes minutes")
+
+// TestGonum transforms functions of gonum and compares their derivatives with differences.
+// Without -full it takes a sample of packages.
+func TestGonum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks large packages")
+	}
+	names, share := []string{"dsp/window", "floats", "integrate", "interp", "num/dual", "num/quat", "spatial/r3", "stat"}, 0.8
+	if *full {
+		names, share = numeric, 0.6
+	}
+	c, err := take("../../..", names, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Verbose() {
+		c.print(os.Stdout, true)
+	}
+	for _, err := range c.broken {
+		t.Error(err)
+	}
+	var all row
+	compared := 0
+	for _, list := range c.funcs {
+		for _, f := range list {
+			all.add(f)
+			if f.verdict != nil && f.verdict.outcome == agreed {
+				compared++
+			}
+		}
+	}
+	if float64(all.both) < share*float64(all.functions) {
+		t.Errorf("%d of %d functions are transformed", all.both, all.functions)
+	}
+	if float64(compared) < 0.9*float64(all.both) {
+		t.Errorf("only %d of %d are compared with differences", compared, all.both)
+	}
+}
+
+// TestCatches breaks derivatives by a thousandth: the comparisons have to notice.
+func TestCatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks large packages")
+	}
+	c, err := take("../../..", []string{"dsp/window", "num/quat"}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGlobals(c.packages)
+	tried := 0
+	for _, list := range c.funcs {
+		for _, f := range list {
+			if !f.ok() || len(f.f.Results) != 1 || f.check(g).points < enough {
+				continue
+			}
+			tangent, adjoint := f.tangent, *f.adjoint
+			f.tangent = wrong(tangent, 1)
+			if f.facts.Results != 0 && f.check(g).outcome == agreed {
+				t.Errorf("a wrong tangent of %s is not noticed", f.fn.FullName())
+			}
+			f.tangent, f.adjoint.Func = tangent, wrong(adjoint.Func, 1)
+			if adjoint.Bars != 0 && f.check(g).outcome == agreed {
+				t.Errorf("a wrong adjoint of %s is not noticed", f.fn.FullName())
+			}
+			tried++
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d functions have been tried", tried)
+	}
+}
+
+// wrong calls f and changes its results from number k on.
+func wrong(f *ir.Func, k int) *ir.Func {
+	g, _ := ir.Clone(f, nil)
+	call := &ir.Call{Results: g.Results, Callee: &ir.Callee{Func: f}}
+	for _, p := range g.Params {
+		call.Args = append(call.Args, p.Load())
+	}
+	g.Body = ir.Block{call}
+	for _, r := range g.Results[k:] {
+		by := &ir.Binary{Typed: ir.Typed{T: r.Type}, Op: token.MUL, X: r.Load(), Y: &ir.Const{Typed: ir.Typed{T: r.Type}, Val: constant.MakeFloat64(1.001)}}
+		g.Body = append(g.Body, &ir.Set{P: r.Place(), E: by})
+	}
+	return g
+}

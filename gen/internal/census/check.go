@@ -1,0 +1,358 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/types"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// verdict is what came of comparing the derivatives of a function with differences.
+type verdict struct {
+	outcome string // agreed, disagreed, or why there is nothing to compare
+	points  int    // that agreed
+	err     error  // of a disagreement
+}
+
+// The outcomes. All but the first two are skipped.
+const (
+	agreed      = "agreed"
+	disagreed   = "disagreed"
+	noArguments = "no arguments can be made"
+	panics      = "panics with all arguments tried"
+	tooLong     = "takes too long or reads what the evaluator has not"
+	noNumber    = "NaN or infinite"
+	rough       = "differences disagree among themselves"
+	nothing     = "has no floats in or out"
+)
+
+var outcomes = []string{agreed, disagreed, noArguments, panics, tooLong, noNumber, rough, nothing}
+
+const (
+	enough = 3       // points that agree
+	tries  = 60      // points, at most
+	most   = 400_000 // steps of the function
+)
+
+// checker runs functions and their derivatives.
+type checker struct {
+	t       *transformed
+	globals map[string]ir.Value
+	in      *instance
+	seed    uint64
+	// compared says which numbers are: those that are finite.
+	compared []bool
+	precision
+}
+
+// check compares the tangent with differences and the adjoint with the tangent, at random
+// points.
+func (t *transformed) check(g *globals) verdict {
+	globals, err := g.bind(slices.Concat(reach(t.f), reach(t.tangent), reach(t.adjoint.Func)))
+	if err != nil {
+		return verdict{outcome: noArguments, err: err}
+	}
+	points := 0
+	count := map[string]int{}
+	for seed := range uint64(tries) {
+		c := &checker{t: t, globals: globals, seed: seed, precision: t.precision()}
+		outcome, err := c.point()
+		count[outcome]++
+		switch outcome {
+		case disagreed:
+			return verdict{outcome, points, fmt.Errorf("%s, point %d: %w", t.fn.FullName(), seed, err)}
+		case noArguments:
+			return verdict{outcome: outcome, err: err}
+		case agreed:
+			if points++; points == enough {
+				return verdict{outcome: agreed, points: points}
+			}
+		}
+		if count[tooLong] == 3 {
+			break
+		}
+	}
+	best := agreed
+	if points == 0 {
+		best = panics
+		for _, o := range []string{nothing, tooLong, noNumber, rough} {
+			if count[o] > 0 {
+				best = o
+			}
+		}
+	}
+	return verdict{outcome: best, points: points}
+}
+
+// moment is what a function gives: the numbers of its results, and those in the memory of
+// its arguments.
+type moment struct{ results, memory []float64 }
+
+func (m *moment) all() []float64 { return slices.Concat(m.results, m.memory) }
+
+// point compares at one point.
+func (c *checker) point() (outcome string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			outcome, err = disagreed, fmt.Errorf("it crashes: %v", r)
+		}
+	}()
+	r := rand.New(rand.NewPCG(c.seed, 7))
+	m := &maker{r: r, n: 1 + r.IntN(6), matrix: r.IntN(2) == 0, sorted: r.IntN(2) == 0, mood: int(c.seed % 4)}
+	if c.in, err = m.instance(c.t.f); err != nil {
+		return noArguments, err
+	}
+	x := c.in.numbers()
+	v := make([]float64, len(x))
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	if len(x) == 0 {
+		return nothing, nil
+	}
+	at, first, outcome, err := c.primal(x)
+	if at == nil {
+		return outcome, err
+	}
+	if len(at.all()) == 0 {
+		return nothing, nil
+	}
+	if c.compared = finite(at.all()); !slices.Contains(c.compared, true) {
+		return noNumber, nil
+	}
+	dot, err := c.tangent(x, v, at, first)
+	if err != nil {
+		return disagreed, err
+	}
+	for i, ok := range finite(dot.all()) {
+		if c.compared[i] && !ok {
+			return noNumber, nil
+		}
+	}
+	if err := c.adjoint(r, x, v, at, dot, first); err != nil {
+		if errors.Is(err, errNaN) {
+			return noNumber, nil
+		}
+		return disagreed, err
+	}
+	return c.differences(x, v, dot.all())
+}
+
+// finite says which of the numbers are.
+func finite(x []float64) []bool {
+	out := make([]bool, len(x))
+	for i, v := range x {
+		out[i] = !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return out
+}
+
+// only is x without the numbers that are not compared.
+func (c *checker) only(x []float64) []float64 {
+	for i := range x {
+		if !c.compared[i] {
+			x[i] = 0
+		}
+	}
+	return x
+}
+
+func (c *checker) eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
+	m := ir.Machine{Steps: most, Globals: c.globals}
+	if f != c.t.f {
+		m.Steps = 20 * most
+	}
+	return m.Eval(f, args)
+}
+
+// primal runs the function. Without a moment there is an outcome.
+func (c *checker) primal(x []float64) (*moment, []reflect.Value, string, error) {
+	args, memory := c.in.values(x)
+	results, err := c.eval(c.t.f, args)
+	var limit *ir.LimitError
+	var p *ir.PanicError
+	switch {
+	case errors.As(err, &limit):
+		return nil, nil, tooLong, err
+	case errors.As(err, &p):
+		return nil, nil, panics, err
+	case err != nil:
+		return nil, nil, disagreed, err
+	}
+	m := &moment{memory: c.in.read(memory)}
+	var shown []reflect.Value
+	for i, v := range c.t.f.Results {
+		p, err := show(results[i], v.Type)
+		if err != nil {
+			return nil, nil, noArguments, err
+		}
+		shown = append(shown, p)
+		m.results = append(m.results, deep(p).numbers()...)
+	}
+	return m, shown, "", nil
+}
+
+// show is a value of the evaluator as one of Go, behind a pointer.
+func show(v ir.Value, t types.Type) (reflect.Value, error) {
+	of, err := reflected(t, map[types.Type]bool{})
+	if err != nil {
+		return reflect.Value{}, err
+	}
+	p := reflect.New(of)
+	if of != reflect.TypeFor[any]() {
+		v.Into(p.Interface())
+	}
+	return p, nil
+}
+
+// deep has all floats that a value leads to.
+func deep(p reflect.Value) *instance {
+	in := &instance{args: []reflect.Value{p}}
+	in.gather()
+	return in
+}
+
+// tangent runs the tangent in direction v.
+func (c *checker) tangent(x, v []float64, at *moment, first []reflect.Value) (*moment, error) {
+	t := c.t
+	args, memory := c.in.values(x)
+	shadows, dots := c.in.values(v)
+	all := slices.Clone(args)
+	for i := range args {
+		if t.facts.Params.Has(i) {
+			all = append(all, shadows[i])
+		}
+	}
+	results, err := c.eval(t.tangent, all)
+	if err != nil {
+		return nil, fmt.Errorf("the tangent: %w", err)
+	}
+	if err := c.same("tangent", at, results, memory); err != nil {
+		return nil, err
+	}
+	m := &moment{memory: c.in.read(dots)}
+	next := len(t.f.Results)
+	for i, r := range t.f.Results {
+		if !t.facts.Results.Has(i) {
+			m.results = append(m.results, make([]float64, len(deep(first[i]).numbers()))...)
+			continue
+		}
+		p, err := show(results[next], r.Type)
+		if err != nil {
+			return nil, err
+		}
+		next++
+		m.results = append(m.results, deep(p).numbers()...)
+	}
+	if len(m.results) != len(at.results) || len(m.memory) != len(at.memory) {
+		return nil, fmt.Errorf("the tangent has %d and %d derivatives of %d and %d numbers", len(m.results), len(m.memory), len(at.results), len(at.memory))
+	}
+	return m, nil
+}
+
+// same compares the values that a derivative gives with those of the function.
+func (c *checker) same(what string, at *moment, results, memory []ir.Value) error {
+	got := &moment{memory: c.in.read(memory)}
+	for i, r := range c.t.f.Results {
+		p, err := show(results[i], r.Type)
+		if err != nil {
+			return err
+		}
+		got.results = append(got.results, deep(p).numbers()...)
+	}
+	a, b := got.all(), at.all()
+	if len(a) != len(b) {
+		return fmt.Errorf("the %s gives %d numbers, the function %d", what, len(a), len(b))
+	}
+	for i := range a {
+		if c.compared[i] && !(math.Abs(a[i]-b[i]) <= 1e-13*math.Abs(b[i])) {
+			return fmt.Errorf("the %s gives %v, the function %v", what, a, b)
+		}
+	}
+	return nil
+}
+
+// errNaN: a zero seed of a result that is infinite or NaN has met its derivative.
+var errNaN = errors.New("adjoints are NaN")
+
+// adjoint compares the adjoint with the tangent: with random seeds both say how much
+// their sum changes in direction v.
+func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *moment, first []reflect.Value) error {
+	a := c.t.adjoint
+	given := c.only(random(r, len(c.compared)))
+	seeds := &moment{results: given[:len(at.results)], memory: given[len(at.results):]}
+	args, memory := c.in.values(x)
+	own := len(slices.Concat(c.in.direct...))
+	shadows, bars := c.in.values(slices.Concat(make([]float64, own), seeds.memory))
+	all := slices.Clone(args)
+	for i := range args {
+		if a.Shadows.Has(i) {
+			all = append(all, shadows[i])
+		}
+	}
+	next := 0
+	for i, p := range first {
+		in := deep(p)
+		n := len(in.numbers())
+		seed := in.with(seeds.results[next : next+n])
+		next += n
+		if a.Seeds.Has(i) {
+			all = append(all, seed)
+		}
+	}
+	all = append(all, ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
+	results, err := c.eval(a.Func, all)
+	if err != nil {
+		return fmt.Errorf("the adjoint: %w", err)
+	}
+	if err := c.same("adjoint", at, results, memory); err != nil {
+		return err
+	}
+	var xbar []float64
+	k := len(first)
+	for i, p := range c.t.f.Params {
+		n := len(c.in.direct[i])
+		if !a.Bars.Has(i) {
+			xbar = append(xbar, make([]float64, n)...)
+			continue
+		}
+		p, err := show(results[k], p.Type)
+		if err != nil {
+			return err
+		}
+		k++
+		xbar = append(xbar, deep(p).numbers()[:n]...)
+	}
+	xbar = append(xbar, c.in.read(bars)...)
+	left, size := inner(given, c.only(dot.all()))
+	right, size2 := inner(xbar, v)
+	if math.IsNaN(right) && slices.Contains(c.compared, false) {
+		return errNaN
+	}
+	if !(math.Abs(left-right) <= c.transpose*(1+size+size2)) {
+		return fmt.Errorf("⟨seeds, J·direction⟩ is %v, ⟨adjoints, direction⟩ is %v", left, right)
+	}
+	return nil
+}
+
+func random(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x
+}
+
+// inner is an inner product, and the sum of the sizes of its terms.
+func inner(a, b []float64) (sum, size float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+		size += math.Abs(a[i] * b[i])
+	}
+	return sum, size
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"math"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// precision is what can be asked of differences. Where those of several steps disagree
+// among themselves by more than agreement, there is a jump or a kink, or the function is
+// not tame.
+type precision struct {
+	steps                           []float64
+	agreement, closeness, transpose float64
+}
+
+var (
+	double = precision{[]float64{1e-4, 2e-5, 4e-6}, 1e-3, 2e-5, 1e-9}
+	single = precision{[]float64{3e-2, 1e-2, 3e-3}, 2e-2, 5e-3, 1e-4}
+)
+
+// precision is that of the numbers in a function.
+func (t *transformed) precision() precision {
+	for _, f := range reach(t.f) {
+		for _, v := range ir.Vars(f) {
+			if holdsSingle(v.Type) {
+				return single
+			}
+		}
+	}
+	return double
+}
+
+func holdsSingle(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() == types.Float32
+	case *types.Slice:
+		return holdsSingle(u.Elem())
+	case *types.Array:
+		return holdsSingle(u.Elem())
+	}
+	return false
+}
+
+// differences compares derivatives with the best of three central differences.
+func (c *checker) differences(x, v, dot []float64) (string, error) {
+	var quotients [][]float64
+	for _, h := range c.steps {
+		shifted := func(h float64) []float64 {
+			y := slices.Clone(x)
+			for i := range y {
+				y[i] += h * v[i]
+			}
+			return y
+		}
+		up, _, _, err := c.primal(shifted(h))
+		if err != nil {
+			return rough, nil
+		}
+		down, _, _, err := c.primal(shifted(-h))
+		if err != nil {
+			return rough, nil
+		}
+		a, b := up.all(), down.all()
+		if len(a) != len(dot) || len(b) != len(dot) {
+			return rough, nil
+		}
+		c.only(a)
+		c.only(b)
+		if slices.Contains(finite(a), false) || slices.Contains(finite(b), false) {
+			return rough, nil
+		}
+		for i := range a {
+			a[i] = (a[i] - b[i]) / (2 * h)
+		}
+		quotients = append(quotients, a)
+	}
+	size := 1.0
+	for _, q := range quotients {
+		for _, d := range q {
+			size = max(size, math.Abs(d))
+		}
+	}
+	var failed error
+	for i := range dot {
+		if !c.compared[i] {
+			continue
+		}
+		lo, hi, best := math.Inf(1), math.Inf(-1), math.Inf(1)
+		for _, q := range quotients {
+			lo, hi = min(lo, q[i]), max(hi, q[i])
+			best = min(best, math.Abs(q[i]-dot[i]))
+		}
+		if !(hi-lo < c.agreement*size) {
+			return rough, nil
+		}
+		if !(best < max(c.closeness*size, hi-lo)) {
+			failed = fmt.Errorf("derivative %d is %v, differences are %v to %v", i, dot[i], lo, hi)
+		}
+	}
+	if failed != nil {
+		return disagreed, failed
+	}
+	return agreed, nil
+}

@@ -1,0 +1,203 @@
+// Command census counts what nabla gen makes of gonum: of each numeric package, how many
+// functions have floats in and out, how many of them have a tangent and an adjoint, how
+// many of those can be written as Go source, and why the others are refused.
+//
+//	go run ./gen/internal/census           the table
+//	go run ./gen/internal/census -check    besides, derivatives are compared with differences
+//	go run ./gen/internal/census -list refused mat stat
+//
+// The version of gonum is that of go.mod, in its form without assembly. Names of packages
+// restrict the census to them.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare derivatives with differences")
+	list := flag.String("list", "", "also print functions: refused, unwritten, skipped or all")
+	match := flag.String("func", "", "only functions whose name contains this")
+	flag.Parse()
+	names := flag.Args()
+	if len(names) == 0 {
+		names = numeric
+	}
+	c, err := take(".", names, *match, *check)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	c.print(os.Stdout, *check)
+	c.list(os.Stdout, *list)
+	if len(c.broken) > 0 {
+		os.Exit(1)
+	}
+}
+
+// census is what was found.
+type census struct {
+	packages []*packages.Package
+	funcs    map[*packages.Package][]*transformed
+	broken   []error
+}
+
+// take transforms the functions of packages whose names contain match.
+func take(dir string, names []string, match string, check bool) (*census, error) {
+	pkgs, all, err := load(dir, names)
+	if err != nil {
+		return nil, err
+	}
+	c := &census{packages: pkgs, funcs: map[*packages.Package][]*transformed{}}
+	// Code could stand in the packages themselves, so what they do not export is no
+	// obstacle.
+	g := newGlobals(pkgs)
+	p := lower.New(pkgs, lower.Options{Own: func(string) bool { return true }, Fixed: fixed})
+	for _, pkg := range pkgs {
+		for _, fn := range functions(pkg) {
+			if !strings.Contains(fn.FullName(), match) {
+				continue
+			}
+			t, err := transform(p, fn)
+			if err == nil && t.ok() {
+				err = t.write(pkg, all)
+				if check {
+					v := t.check(g)
+					t.verdict = &v
+					if v.outcome == disagreed {
+						c.broken = append(c.broken, v.err)
+					}
+				}
+			}
+			if err != nil {
+				c.broken = append(c.broken, err)
+			}
+			c.funcs[pkg] = append(c.funcs[pkg], t)
+		}
+	}
+	return c, nil
+}
+
+// row is a line of the table.
+type row struct{ functions, lowered, tangent, adjoint, both, written int }
+
+func (r *row) add(t *transformed) {
+	count := func(n *int, is bool) {
+		if is {
+			*n++
+		}
+	}
+	r.functions++
+	count(&r.lowered, t.f != nil)
+	count(&r.tangent, t.tangent != nil)
+	count(&r.adjoint, t.adjoint != nil)
+	count(&r.both, t.ok())
+	count(&r.written, t.written)
+}
+
+func (c *census) print(w io.Writer, check bool) {
+	line := func(name string, r row) {
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d |\n", name, r.functions, r.lowered, r.tangent, r.adjoint, r.both,
+			100*float64(r.both)/float64(max(1, r.functions)), r.written)
+	}
+	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | as Go source |\n|---|---|---|---|---|---|---|---|")
+	var all row
+	for _, pkg := range c.packages {
+		var r row
+		for _, t := range c.funcs[pkg] {
+			r.add(t)
+			all.add(t)
+		}
+		line(strings.TrimPrefix(pkg.PkgPath, root), r)
+	}
+	line("all", all)
+
+	if check {
+		c.printChecks(w)
+	}
+
+	// A function counts for each of its reasons, and as the only one for one that has no
+	// other.
+	type reason struct {
+		text      string
+		any, only int
+	}
+	var reasons []*reason
+	of := map[string]*reason{}
+	for _, list := range c.funcs {
+		for _, t := range list {
+			rs := t.reasons()
+			for _, text := range rs {
+				r := of[text]
+				if r == nil {
+					r = &reason{text: text}
+					of[text] = r
+					reasons = append(reasons, r)
+				}
+				r.any++
+				if len(rs) == 1 {
+					r.only++
+				}
+			}
+		}
+	}
+	slices.SortFunc(reasons, func(a, b *reason) int {
+		if a.any != b.any {
+			return b.any - a.any
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	fmt.Fprintln(w, "\n| refused for | functions | for nothing else |\n|---|---|---|")
+	for _, r := range reasons {
+		fmt.Fprintf(w, "| %s | %d | %d |\n", r.text, r.any, r.only)
+	}
+	for _, err := range c.broken {
+		fmt.Fprintf(w, "\nbug: %v\n", err)
+	}
+}
+
+// printChecks prints what came of the comparisons.
+func (c *census) printChecks(w io.Writer) {
+	count := map[string]int{}
+	points := 0
+	for _, list := range c.funcs {
+		for _, t := range list {
+			if t.verdict != nil {
+				count[t.verdict.outcome]++
+				points += t.verdict.points
+			}
+		}
+	}
+	fmt.Fprintln(w, "\n| derivatives against differences | functions |\n|---|---|")
+	for _, o := range outcomes {
+		fmt.Fprintf(w, "| %s | %d |\n", o, count[o])
+	}
+	fmt.Fprintf(w, "\n%d points agreed.\n", points)
+}
+
+// list prints functions.
+func (c *census) list(w io.Writer, which string) {
+	for _, pkg := range c.packages {
+		for _, t := range c.funcs[pkg] {
+			switch {
+			case which == "refused" && t.err != nil:
+				fmt.Fprintf(w, "\n%s is refused:\n%v\n", t.fn.FullName(), t.err)
+			case which == "unwritten" && t.unprint != nil:
+				fmt.Fprintf(w, "\n%s: %v\n", t.fn.FullName(), t.unprint)
+			case which == "skipped" && t.verdict != nil && t.verdict.outcome != agreed:
+				fmt.Fprintf(w, "%s: %s %v\n", t.fn.FullName(), t.verdict.outcome, t.verdict.err)
+			case which == "all":
+				fmt.Fprintf(w, "%s %v %v\n", t.fn.FullName(), t.ok(), t.written)
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package ir
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+)
+
+// pairs are the functions of package math with two results.
+var pairs = map[string]func([]Value) []Value{
+	"math.Sincos": func(a []Value) []Value {
+		s, c := math.Sincos(a[0].float())
+		return []Value{floatValue(s), floatValue(c)}
+	},
+	"math.Modf": func(a []Value) []Value {
+		i, f := math.Modf(a[0].float())
+		return []Value{floatValue(i), floatValue(f)}
+	},
+	"math.Lgamma": func(a []Value) []Value {
+		l, sign := math.Lgamma(a[0].float())
+		return []Value{floatValue(l), intValue(int64(sign))}
+	},
+	"math.Frexp": func(a []Value) []Value {
+		f, e := math.Frexp(a[0].float())
+		return []Value{floatValue(f), intValue(int64(e))}
+	},
+}
+
+// Expand is what a call of a function of package math with two results is in terms of
+// those with one, which have derivatives: statements that do the same. It is nil for other
+// calls, and for an argument that is more than a variable or a constant and so would be
+// evaluated twice. The integers that Frexp and Lgamma give are left to a call.
+func (s *Call) Expand() []Stmt {
+	if s.Callee.Rule == nil || len(s.Args) != 1 || len(s.Results) != 2 {
+		return nil
+	}
+	x := s.Args[0]
+	switch e := x.(type) {
+	case *Const:
+	case *Load:
+		for _, r := range s.Results {
+			if len(e.P.Path) > 0 || e.P.Root == r {
+				return nil
+			}
+		}
+	default:
+		return nil
+	}
+	typed := Typed{types.Typ[types.Float64]}
+	of := func(name string, args ...Expr) Expr { return &Math{Typed: typed, Name: name, Args: args} }
+	first, second := s.Results[0], s.Results[1]
+	var out []Stmt
+	set := func(v *Var, e Expr) {
+		if v != nil {
+			out = append(out, &Set{At: s.At, P: v.Place(), E: e})
+		}
+	}
+	rest := func(v *Var) {
+		if v != nil {
+			out = append(out, &Call{At: s.At, Results: []*Var{nil, v}, Callee: s.Callee, Args: s.Args})
+		}
+	}
+	switch s.Callee.Rule.Name {
+	case "math.Sincos":
+		set(first, of("math.Sin", x))
+		set(second, of("math.Cos", x))
+	case "math.Modf":
+		whole := of("math.Trunc", x)
+		set(first, whole)
+		set(second, of("math.Copysign", &Binary{Typed: typed, Op: token.SUB, X: x, Y: whole}, x))
+	case "math.Lgamma":
+		if first == nil {
+			return nil
+		}
+		rest(second)
+		set(first, of("rules.lgamma", x))
+	case "math.Frexp":
+		if first == nil || second == nil {
+			return nil // without the exponent there is no expression for the fraction
+		}
+		rest(second)
+		// Two powers of two, since one may be out of range.
+		e := func(op token.Token, x, y Expr) Expr { return &Binary{Typed: Typed{second.Type}, Op: op, X: x, Y: y} }
+		one := &Const{Typed: typed, Val: constant.MakeFloat64(1)}
+		half := e(token.QUO, second.Load(), &Const{Typed: Typed{second.Type}, Val: constant.MakeInt64(-2)})
+		power := func(n Expr) Expr { return of("math.Ldexp", one, n) }
+		rest := e(token.SUB, &Unary{Typed: Typed{second.Type}, Op: token.SUB, X: second.Load()}, half)
+		times := func(x, y Expr) Expr { return &Binary{Typed: typed, Op: token.MUL, X: x, Y: y} }
+		set(first, times(times(x, power(half)), power(rest)))
+	default:
+		return nil
+	}
+	return out
+}
