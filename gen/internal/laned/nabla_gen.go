@@ -1936,7 +1936,8 @@ func MixtureConstant(c *problems.Mixture) (r float64) {
 	dof := c.D + c.M + 1
 	lgamma := d * (d - 1) / 4 * math.Log(math.Pi)
 	for j, jEnd := 1, c.D+1; j < jEnd; j++ {
-		l, _ := math.Lgamma(float64(dof+1-j) / 2)
+		x := float64(dof+1-j) / 2
+		l, _ := math.Lgamma(x)
 		lgamma += l
 	}
 	norm := float64(dof)*d*(math.Log(c.Gamma)-(0.5*math.Ln2)) - lgamma
