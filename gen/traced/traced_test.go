@@ -273,6 +273,9 @@ func problemFiles(t *testing.T) map[string][]byte {
 	vector := regexp.MustCompile(`\bPlainVector: +func\(y, x \[\]float64\) \{ (\w+)Plain\((.*)\) \},`)
 	n := 0
 	for _, name := range files {
+		if filepath.Base(name) == lower.Output {
+			continue // what stands here instead has the traced forms
+		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
