@@ -1,0 +1,31 @@
+package gen_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen"
+)
+
+// TestCurrent: the generated code of package problems is what is generated now.
+func TestCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("generates the derivatives of a whole package")
+	}
+	p, err := gen.Load("..", []string{"./problems"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := p.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range report.Problems() {
+		if problem.Severity == gen.Error {
+			t.Error(problem)
+		}
+	}
+	stale, err := report.Stale()
+	if err != nil || len(stale) > 0 {
+		t.Errorf("%v: run go run ./cmd/nabla gen ./problems: %v", stale, err)
+	}
+}
