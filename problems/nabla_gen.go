@@ -769,12 +769,12 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	sBar1 += (t21 + t21) * s
 	uBar1 += (sBar1 + sBar1) * u
 	vBar1 += (sBar1 + sBar1) * v
-	if vBar1 != 0 {
+	if vBar1 != 0 || p[2] != 0 {
 		r3 := vBar1 / p[2]
 		pBar1[2] -= r3 * v
 		pBar1[1] += r3
 	}
-	if uBar1 != 0 {
+	if uBar1 != 0 || p[2] != 0 {
 		r2 := uBar1 / p[2]
 		pBar1[2] -= r2 * u
 		pBar1[0] += r2
@@ -915,7 +915,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	t38 := sBar1 + sBar1
 	vBar1Dot += (sBar1Dot+sBar1Dot)*v + t38*vDot
 	vBar1 += t38 * v
-	if vBar1 != 0 {
+	if vBar1 != 0 || p[2] != 0 {
 		t39 := p[2]
 		t40 := vBar1 / t39
 		r3Dot := (vBar1Dot - t40*pDot[2]) / t39
@@ -925,7 +925,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 		pBar1Dot[1] += r3Dot
 		pBar1[1] += r3
 	}
-	if uBar1 != 0 {
+	if uBar1 != 0 || p[2] != 0 {
 		t41 := p[2]
 		t42 := uBar1 / t41
 		r2Dot := (uBar1Dot - t42*pDot[2]) / t41
@@ -3151,10 +3151,11 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 		} else {
 			lBar += r1Bar
 		}
-		if lBar != 0 {
-			expBar += lBar * (1 / (1 + exp))
+		d1 := 1 / (1 + exp)
+		if lBar != 0 || d1-d1 == 0 {
+			expBar += lBar * d1
 		}
-		if expBar != 0 {
+		if expBar != 0 || exp-exp == 0 {
 			argBar += expBar * exp
 		}
 		zBar += -argBar * rt.Sign(z)
@@ -3204,11 +3205,11 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		expDot := d
 		exp := t3
 		t5 := math.Log1p(exp)
-		var d1 float64
+		var d2 float64
 		if expDot != 0 {
-			d1 += expDot * (1 / (1 + exp))
+			d2 += expDot * (1 / (1 + exp))
 		}
-		lDot := d1
+		lDot := d2
 		l := t5
 		cond := z > 0
 		if cond {
@@ -3233,13 +3234,15 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		} else {
 			lBar += r1Bar
 		}
-		if lBar != 0 {
-			t6 := 1 + exp
-			t7 := 1 / t6
-			expBarDot += lBar * (-(t7 * expDot) / t6)
-			expBar += lBar * t7
+		t6 := 1 + exp
+		t7 := 1 / t6
+		d1Dot := -(t7 * expDot) / t6
+		d1 := t7
+		if lBar != 0 || d1-d1 == 0 {
+			expBarDot += lBar * d1Dot
+			expBar += lBar * d1
 		}
-		if expBar != 0 {
+		if expBar != 0 || exp-exp == 0 {
 			argBarDot += expBarDot*exp + expBar*expDot
 			argBar += expBar * exp
 		}
@@ -4768,7 +4771,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	}
 	r5 = -total / float64((chars-1)*b)
 	var totalBar float64
-	if rBar != 0 {
+	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
@@ -4783,8 +4786,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				normBar -= t10
 			}
 		}
-		if normBar != 0 {
-			arg4Bar += normBar * (1 / arg4)
+		d5 := 1 / arg4
+		if normBar != 0 || d5-d5 == 0 {
+			arg4Bar += normBar * d5
 		}
 		arg4 = ws.arg41[len(ws.arg41)-1]
 		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
@@ -4796,7 +4800,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
 			for i21 := b - 1; i21 > -1; i21-- {
-				if arg4Bar != 0 {
+				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2[i21] += arg4Bar * exp3
 				}
 				exp3 = ws.exp3[len(ws.exp3)-1]
@@ -4869,10 +4873,10 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					biasBar11[i11] += arg3Bar
 					arg3 = ws.arg31[len(ws.arg31)-1]
 					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-					if outBar != 0 {
+					if outBar != 0 || 1+exp2 != 0 {
 						exp2Bar -= outBar / (1 + exp2) * out1
 					}
-					if exp2Bar != 0 {
+					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2Bar += exp2Bar * exp2
 					}
 					exp2 = ws.exp2[len(ws.exp2)-1]
@@ -4881,10 +4885,10 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					t1Bar2[i11] += x3Bar * w12[i11]
 					wBar12[i11] += x3Bar * t15[i11]
 					biasBar12[i11] += x3Bar
-					if inBar != 0 {
+					if inBar != 0 || 1+exp1 != 0 {
 						exp1Bar -= inBar / (1 + exp1) * in1
 					}
-					if exp1Bar != 0 {
+					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1Bar += exp1Bar * exp1
 					}
 					exp1 = ws.exp1[len(ws.exp1)-1]
@@ -4893,10 +4897,10 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					hiddenBar1[i11] += x2Bar * w13[i11]
 					wBar13[i11] += x2Bar * hidden2[i11]
 					biasBar13[i11] += x2Bar
-					if forgetBar != 0 {
+					if forgetBar != 0 || 1+exp != 0 {
 						expBar -= forgetBar / (1 + exp) * forget1
 					}
-					if expBar != 0 {
+					if expBar != 0 || exp-exp == 0 {
 						argBar += expBar * exp
 					}
 					exp = ws.exp[len(ws.exp)-1]
@@ -5246,11 +5250,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		arg4Dot = sumDot
 		arg4 = 2 + sum
 		t46 := math.Log(arg4)
-		var d5 float64
+		var d6 float64
 		if arg4Dot != 0 {
-			d5 += arg4Dot * (1 / arg4)
+			d6 += arg4Dot * (1 / arg4)
 		}
-		normDot := d5
+		normDot := d6
 		norm := t46
 		if 0 < b {
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
@@ -5266,7 +5270,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	r5Dot = -totalDot / t48
 	r5 = -total / t48
 	var totalBar float64
-	if rBar != 0 {
+	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
@@ -5283,10 +5287,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				normBar -= t10
 			}
 		}
-		if normBar != 0 {
-			t49 := 1 / arg4
-			arg4BarDot += normBar * (-(t49 * arg4Dot) / arg4)
-			arg4Bar += normBar * t49
+		t49 := 1 / arg4
+		d5Dot := -(t49 * arg4Dot) / arg4
+		d5 := t49
+		if normBar != 0 || d5-d5 == 0 {
+			arg4BarDot += normBar * d5Dot
+			arg4Bar += normBar * d5
 		}
 		arg4Dot = wsDot.arg41[len(ws.arg41)-1]
 		arg4 = ws.arg41[len(ws.arg41)-1]
@@ -5306,7 +5312,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extraBar2Dot := extraBarDot[2*b : len(extraBar) : len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
 			for i21 := b - 1; i21 > -1; i21-- {
-				if arg4Bar != 0 {
+				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
 					t2Bar2[i21] += arg4Bar * exp3
 				}
@@ -5419,13 +5425,13 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					outBar := t7 * tanh
 					t58 := cell2[i11]
 					t59 := rt.Sechsq(t58)
-					var d6 float64
+					var d7 float64
 					t60 := cell2Dot[i11]
 					if t60 != 0 {
-						d6 += t60 * (-2 * t59 * math.Tanh(t58))
+						d7 += t60 * (-2 * t59 * math.Tanh(t58))
 					}
 					t61 := t7 * out1
-					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t59 + t61*d6
+					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t59 + t61*d7
 					cellBar1[i11] += t61 * t59
 					tanhDot = wsDot.tanh[len(ws.tanh)-1]
 					tanh = ws.tanh[len(ws.tanh)-1]
@@ -5447,12 +5453,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					inBarDot := t6Dot*change + t6*changeDot
 					inBar := t6 * change
 					t63 := rt.Sechsq(arg3)
-					var d7 float64
+					var d8 float64
 					if arg3Dot != 0 {
-						d7 += arg3Dot * (-2 * t63 * math.Tanh(arg3))
+						d8 += arg3Dot * (-2 * t63 * math.Tanh(arg3))
 					}
 					t64 := t6 * in1
-					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t63 + t64*d7
+					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t63 + t64*d8
 					arg3Bar := t64 * t63
 					changeDot = wsDot.change[len(ws.change)-1]
 					change = ws.change[len(ws.change)-1]
@@ -5470,13 +5476,13 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					arg3 = ws.arg31[len(ws.arg31)-1]
 					wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
 					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-					if outBar != 0 {
+					if outBar != 0 || 1+exp2 != 0 {
 						t67 := 1 + exp2
 						t68 := outBar / t67
 						exp2BarDot -= (outBarDot-t68*exp2Dot)/t67*out1 + t68*out1Dot
 						exp2Bar -= t68 * out1
 					}
-					if exp2Bar != 0 {
+					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
 						arg2Bar += exp2Bar * exp2
 					}
@@ -5494,13 +5500,13 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar12[i11] += x3Bar * t70
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
-					if inBar != 0 {
+					if inBar != 0 || 1+exp1 != 0 {
 						t71 := 1 + exp1
 						t72 := inBar / t71
 						exp1BarDot -= (inBarDot-t72*exp1Dot)/t71*in1 + t72*in1Dot
 						exp1Bar -= t72 * in1
 					}
-					if exp1Bar != 0 {
+					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
 						arg1Bar += exp1Bar * exp1
 					}
@@ -5518,13 +5524,13 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar13[i11] += x2Bar * t74
 					biasBar13Dot[i11] += x2BarDot
 					biasBar13[i11] += x2Bar
-					if forgetBar != 0 {
+					if forgetBar != 0 || 1+exp != 0 {
 						t75 := 1 + exp
 						t76 := forgetBar / t75
 						expBarDot -= (forgetBarDot-t76*expDot)/t75*forget1 + t76*forget1Dot
 						expBar -= t76 * forget1
 					}
-					if expBar != 0 {
+					if expBar != 0 || exp-exp == 0 {
 						argBarDot += expBarDot*exp + expBar*expDot
 						argBar += expBar * exp
 					}
@@ -6445,14 +6451,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		total += math.Log(s1) + shift
 		var s1Bar float64
 		shiftBar := rBar
-		if rBar != 0 {
-			s1Bar += rBar * (1 / s1)
+		d3 := 1 / s1
+		if rBar != 0 || d3-d3 == 0 {
+			s1Bar += rBar * d3
 		}
 		if hi8 > 0 {
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBar float64
-				if s1Bar != 0 {
+				if s1Bar != 0 || exp1-exp1 == 0 {
 					argBar += s1Bar * exp1
 				}
 				exp1 = ws.exp11[len(ws.exp11)-1]
@@ -6531,14 +6538,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	r1 = total - float64(n)*t1 + prior + t2
 	shift1Bar := t1Bar
-	if t1Bar != 0 {
-		s11Bar += t1Bar * (1 / s11)
+	d5 := 1 / s11
+	if t1Bar != 0 || d5-d5 == 0 {
+		s11Bar += t1Bar * d5
 	}
 	if hi14 > 0 {
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1Bar float64
-			if s11Bar != 0 {
+			if s11Bar != 0 || exp2-exp2 == 0 {
 				arg1Bar += s11Bar * exp2
 			}
 			exp2 = ws.exp21[len(ws.exp21)-1]
@@ -6590,7 +6598,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				qBar := sumsBar[j3]
 				t := diagBar3[i7]
 				diagBar3[i7] = 0
-				if t != 0 {
+				if t != 0 || exp-exp == 0 {
 					qBar += t * exp
 				}
 				exp = ws.exp4[len(ws.exp4)-1]
@@ -6830,11 +6838,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		s11 += exp2
 	}
 	t16 := math.Log(s11)
-	var d3 float64
+	var d4 float64
 	if s11Dot != 0 {
-		d3 += s11Dot * (1 / s11)
+		d4 += s11Dot * (1 / s11)
 	}
-	t1Dot := d3 + shift1Dot
+	t1Dot := d4 + shift1Dot
 	t1 := t16 + shift1
 	t2 := c.constant()
 	t1Bar := -rBar * float64(n)
@@ -6931,30 +6939,32 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			wsDot.exp11 = append(wsDot.exp11, exp1Dot)
 			ws.exp11 = append(ws.exp11, exp1)
 			t24 := math.Exp(arg)
-			var d4 float64
+			var d6 float64
 			if argDot != 0 {
-				d4 += argDot * t24
+				d6 += argDot * t24
 			}
-			exp1Dot = d4
+			exp1Dot = d6
 			exp1 = t24
 			s1Dot += exp1Dot
 			s1 += exp1
 		}
 		t25 := math.Log(s1)
-		var d5 float64
+		var d7 float64
 		if s1Dot != 0 {
-			d5 += s1Dot * (1 / s1)
+			d7 += s1Dot * (1 / s1)
 		}
-		totalDot += d5 + shiftDot
+		totalDot += d7 + shiftDot
 		total += t25 + shift
 		var s1BarDot float64
 		var s1Bar float64
 		var shiftBarDot float64
 		shiftBar := rBar
-		if rBar != 0 {
-			t26 := 1 / s1
-			s1BarDot += rBar * (-(t26 * s1Dot) / s1)
-			s1Bar += rBar * t26
+		t26 := 1 / s1
+		d3Dot := -(t26 * s1Dot) / s1
+		d3 := t26
+		if rBar != 0 || d3-d3 == 0 {
+			s1BarDot += rBar * d3Dot
+			s1Bar += rBar * d3
 		}
 		if hi8 > 0 {
 			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
@@ -6962,7 +6972,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBarDot float64
 				var argBar float64
-				if s1Bar != 0 {
+				if s1Bar != 0 || exp1-exp1 == 0 {
 					argBarDot += s1BarDot*exp1 + s1Bar*exp1Dot
 					argBar += s1Bar * exp1
 				}
@@ -7094,10 +7104,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	r1 = total - t32*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
-	if t1Bar != 0 {
-		t33 := 1 / s11
-		s11BarDot += t1Bar * (-(t33 * s11Dot) / s11)
-		s11Bar += t1Bar * t33
+	t33 := 1 / s11
+	d5Dot := -(t33 * s11Dot) / s11
+	d5 := t33
+	if t1Bar != 0 || d5-d5 == 0 {
+		s11BarDot += t1Bar * d5Dot
+		s11Bar += t1Bar * d5
 	}
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
@@ -7105,7 +7117,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1BarDot float64
 			var arg1Bar float64
-			if s11Bar != 0 {
+			if s11Bar != 0 || exp2-exp2 == 0 {
 				arg1BarDot += s11BarDot*exp2 + s11Bar*exp2Dot
 				arg1Bar += s11Bar * exp2
 			}
@@ -7182,7 +7194,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t := diagBar3[i7]
 				diagBar3Dot[i7] = 0
 				diagBar3[i7] = 0
-				if t != 0 {
+				if t != 0 || exp-exp == 0 {
 					qBarDot += tDot*exp + t*expDot
 					qBar += t * exp
 				}
@@ -7831,12 +7843,12 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	sBar += (t7 + t7) * s1
 	uBar += (sBar + sBar) * u1
 	vBar += (sBar + sBar) * v1
-	if vBar != 0 {
+	if vBar != 0 || p12 != 0 {
 		r1 := vBar / p12
 		pBar[2] -= r1 * v1
 		pBar[1] += r1
 	}
-	if uBar != 0 {
+	if uBar != 0 || p12 != 0 {
 		r := uBar / p12
 		pBar[2] -= r * u1
 		pBar[0] += r
@@ -8029,7 +8041,7 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t30 := sBar + sBar
 	vBarDot += (sBarDot+sBarDot)*v1 + t30*v1Dot
 	vBar += t30 * v1
-	if vBar != 0 {
+	if vBar != 0 || p12 != 0 {
 		t31 := vBar / p12
 		r1Dot := (vBarDot - t31*p12Dot) / p12
 		r1 := t31
@@ -8038,7 +8050,7 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 		pBarDot[1] += r1Dot
 		pBar[1] += r1
 	}
-	if uBar != 0 {
+	if uBar != 0 || p12 != 0 {
 		t32 := uBar / p12
 		rDot := (uBarDot - t32*p12Dot) / p12
 		r := t32
@@ -8654,7 +8666,7 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 	ws.sin = ws.sin[:len(ws.sin)-1]
 	cos1 := ws.cos[len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	d1 := ws.d[len(ws.d)-1]
+	d2 := ws.d[len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
 	var r0Bar float64
 	var r11Bar float64
@@ -8696,19 +8708,19 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 		cosBar := r1Bar2 * a2
 		c12Bar := r1Bar2 * sin1
 		sinBar := r1Bar2 * c121
-		v2Bar := r1Bar2 * d1
+		v2Bar := r1Bar2 * d2
 		dBar := r1Bar2 * v21
 		a1Bar += r1Bar1 * cos1
 		cosBar += r1Bar1 * a1
 		c111Bar := r1Bar1 * sin1
 		sinBar += r1Bar1 * c1111
-		v1Bar := r1Bar1 * d1
+		v1Bar := r1Bar1 * d2
 		dBar += r1Bar1 * v11
 		a0Bar += r1Bar0 * cos1
 		cosBar += r1Bar0 * a0
 		c10Bar := r1Bar0 * sin1
 		sinBar += r1Bar0 * c101
-		v0Bar := r1Bar0 * d1
+		v0Bar := r1Bar0 * d2
 		dBar += r1Bar0 * v01
 		t10 := dBar * (1 - cos1)
 		v0Bar += t10 * a0
@@ -8733,25 +8745,26 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 		t7 := -c10Bar
 		v2Bar += t7 * a1
 		a1Bar += t7 * v21
-		if v2Bar != 0 {
+		if v2Bar != 0 || theta1 != 0 {
 			r5 := v2Bar / theta1
 			thetaBar -= r5 * v21
 			r2Bar += r5
 		}
-		if v1Bar != 0 {
+		if v1Bar != 0 || theta1 != 0 {
 			r4 := v1Bar / theta1
 			thetaBar -= r4 * v11
 			r11Bar += r4
 		}
-		if v0Bar != 0 {
+		if v0Bar != 0 || theta1 != 0 {
 			r3 := v0Bar / theta1
 			thetaBar -= r3 * v01
 			r0Bar += r3
 		}
 		thetaBar += cosBar * -math.Sin(theta1)
 		thetaBar += sinBar * math.Cos(theta1)
-		if thetaBar != 0 {
-			sqBar += thetaBar * (0.5 / theta1)
+		d1 := 0.5 / theta1
+		if thetaBar != 0 || d1-d1 == 0 {
+			sqBar += thetaBar * d1
 		}
 	}
 	r0Bar += (sqBar + sqBar) * r0
@@ -8873,8 +8886,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 	cos1 := ws.cos[len(ws.cos)-1]
 	wsDot.cos = wsDot.cos[:len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	d1Dot := wsDot.d[len(ws.d)-1]
-	d1 := ws.d[len(ws.d)-1]
+	d2Dot := wsDot.d[len(ws.d)-1]
+	d2 := ws.d[len(ws.d)-1]
 	wsDot.d = wsDot.d[:len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
 	var r0BarDot float64
@@ -8956,8 +8969,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c12Bar := r1Bar2 * sin1
 		sinBarDot := r1Bar2Dot*c121 + r1Bar2*c121Dot
 		sinBar := r1Bar2 * c121
-		v2BarDot := r1Bar2Dot*d1 + r1Bar2*d1Dot
-		v2Bar := r1Bar2 * d1
+		v2BarDot := r1Bar2Dot*d2 + r1Bar2*d2Dot
+		v2Bar := r1Bar2 * d2
 		dBarDot := r1Bar2Dot*v21 + r1Bar2*v21Dot
 		dBar := r1Bar2 * v21
 		a1BarDot += r1Bar1Dot*cos1 + r1Bar1*cos1Dot
@@ -8968,8 +8981,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c111Bar := r1Bar1 * sin1
 		sinBarDot += r1Bar1Dot*c1111 + r1Bar1*c1111Dot
 		sinBar += r1Bar1 * c1111
-		v1BarDot := r1Bar1Dot*d1 + r1Bar1*d1Dot
-		v1Bar := r1Bar1 * d1
+		v1BarDot := r1Bar1Dot*d2 + r1Bar1*d2Dot
+		v1Bar := r1Bar1 * d2
 		dBarDot += r1Bar1Dot*v11 + r1Bar1*v11Dot
 		dBar += r1Bar1 * v11
 		a0BarDot += r1Bar0Dot*cos1 + r1Bar0*cos1Dot
@@ -8980,8 +8993,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c10Bar := r1Bar0 * sin1
 		sinBarDot += r1Bar0Dot*c101 + r1Bar0*c101Dot
 		sinBar += r1Bar0 * c101
-		v0BarDot := r1Bar0Dot*d1 + r1Bar0*d1Dot
-		v0Bar := r1Bar0 * d1
+		v0BarDot := r1Bar0Dot*d2 + r1Bar0*d2Dot
+		v0Bar := r1Bar0 * d2
 		dBarDot += r1Bar0Dot*v01 + r1Bar0*v01Dot
 		dBar += r1Bar0 * v01
 		t6 := 1 - cos1
@@ -9032,7 +9045,7 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		v2Bar += t7 * a1
 		a1BarDot += t7Dot*v21 + t7*v21Dot
 		a1Bar += t7 * v21
-		if v2Bar != 0 {
+		if v2Bar != 0 || theta1 != 0 {
 			t12 := v2Bar / theta1
 			r5Dot := (v2BarDot - t12*theta1Dot) / theta1
 			r5 := t12
@@ -9041,7 +9054,7 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			r2BarDot += r5Dot
 			r2Bar += r5
 		}
-		if v1Bar != 0 {
+		if v1Bar != 0 || theta1 != 0 {
 			t13 := v1Bar / theta1
 			r4Dot := (v1BarDot - t13*theta1Dot) / theta1
 			r4 := t13
@@ -9050,7 +9063,7 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			r11BarDot += r4Dot
 			r11Bar += r4
 		}
-		if v0Bar != 0 {
+		if v0Bar != 0 || theta1 != 0 {
 			t14 := v0Bar / theta1
 			r3Dot := (v0BarDot - t14*theta1Dot) / theta1
 			r3 := t14
@@ -9066,10 +9079,12 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		t17 := math.Cos(theta1)
 		thetaBarDot += sinBarDot*t17 + sinBar*(theta1Dot*-math.Sin(theta1))
 		thetaBar += sinBar * t17
-		if thetaBar != 0 {
-			t18 := 0.5 / theta1
-			sqBarDot += thetaBarDot*t18 + thetaBar*(-(t18*theta1Dot)/theta1)
-			sqBar += thetaBar * t18
+		t18 := 0.5 / theta1
+		d1Dot := -(t18 * theta1Dot) / theta1
+		d1 := t18
+		if thetaBar != 0 || d1-d1 == 0 {
+			sqBarDot += thetaBarDot*d1 + thetaBar*d1Dot
+			sqBar += thetaBar * d1
 		}
 	}
 	t19 := sqBar + sqBar

@@ -158,7 +158,8 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 		return
 	}
 	t = w.atom("t", t)
-	w.unlessZero(t, func() {
+	// 0 / 0 is what a division by 0 that nothing asks for would give.
+	w.guarded(t, compare(token.NEQ, x.Y, number(x.T, 0)), func() {
 		r := w.let("r", binary(x.T, token.QUO, t, x.Y))
 		if w.active(x.Y) {
 			if v == nil {
@@ -170,10 +171,13 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	})
 }
 
-// unlessZero guards what an infinite partial derivative would make a NaN of.
-func (w *writer) unlessZero(t ir.Expr, f func()) {
+// guarded leaves out a product of the adjoint t, where that is 0, with a partial
+// derivative that is not finite. Where it is finite the product stays: the adjoint may
+// be 0 and its derivative not.
+func (w *writer) guarded(t, finite ir.Expr, f func()) {
 	if body := w.within(f); len(body) > 0 {
-		w.emit(&ir.If{At: w.at, Cond: compare(token.NEQ, t, number(t.Type(), 0)), Then: body})
+		some := compare(token.NEQ, t, number(t.Type(), 0))
+		w.emit(&ir.If{At: w.at, Cond: binary(boolean, token.LOR, some, finite), Then: body})
 	}
 }
 
@@ -199,19 +203,20 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 	if !ok {
 		w.b.g.refuse("function %s has no rule", e.Name)
 	}
-	all := func() {
-		x := &expander{w: w, t: e.T, args: e.Args, v: v}
-		for i, a := range e.Args {
-			if p := rules.Partial(op, i); p != nil && isFloat(a.Type()) && w.active(a) {
-				w.float(a, binary(e.T, token.MUL, t, x.expr(p)))
-			}
+	x := &expander{w: w, t: e.T, args: e.Args, v: v}
+	for i, a := range e.Args {
+		p := rules.Partial(op, i)
+		if p == nil || !isFloat(a.Type()) || !w.active(a) {
+			continue
 		}
+		if bounded[e.Name] {
+			w.float(a, binary(e.T, token.MUL, t, x.expr(p)))
+			continue
+		}
+		d := w.let("d", x.expr(p))
+		finite := compare(token.EQL, binary(e.T, token.SUB, d, d), number(e.T, 0))
+		w.guarded(t, finite, func() { w.float(a, binary(e.T, token.MUL, t, d)) })
 	}
-	if bounded[e.Name] {
-		all()
-		return
-	}
-	w.unlessZero(t, all)
 }
 
 // choice is min or max: the first argument that is the value gets the adjoint.

@@ -26,19 +26,24 @@ func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []floa
 
 // TestSecond compares the tangent of an adjoint with differences of it.
 func TestSecond(t *testing.T) {
-	p := load(t, "../tangent/testdata/funcs")
 	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
+	const own = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
+	p, q := load(t, path), load(t, own)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, tt := range []struct {
 		name string
 		rest []any
 	}{
 		{"Sum", nil}, {"Views", nil}, {"Calls", nil}, {"Captured", nil}, {"Matrix", nil},
-		{"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
+		{"Still", nil}, {"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) {
-				f := function(t, p, path, tt.name)
+				from, at := p, path
+				if tt.name == "Still" {
+					from, at = q, own
+				}
+				f := function(t, from, at, tt.name)
 				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
 				if err != nil {
 					t.Fatal(err)
@@ -55,7 +60,7 @@ func TestSecond(t *testing.T) {
 				v := random(r, x).([]float64)
 				ws := a.Func.Params[n-1].Type
 				in := append(ir.ValuesOf(append(append([]any{clone(x)}, tt.rest...), make([]float64, len(x)), 1.0)...), ir.NewValue(ws))
-				at := -1
+				shadow := -1
 				for i, q := range a.Func.Params {
 					if !facts.Params.Has(i) {
 						continue
@@ -64,7 +69,7 @@ func TestSecond(t *testing.T) {
 					case i == 0:
 						in = append(in, ir.ValueOf(clone(v)))
 					case i == n-3:
-						at = len(in)
+						shadow = len(in)
 						in = append(in, ir.ValueOf(make([]float64, len(x))))
 					case i == n-1:
 						in = append(in, ir.NewValue(q.Type))
@@ -77,7 +82,7 @@ func TestSecond(t *testing.T) {
 				if _, err := ir.Eval(g, in); err != nil {
 					t.Fatalf("%v\n%v", err, g)
 				}
-				got := ir.As[[]float64](in[at])
+				got := ir.As[[]float64](in[shadow])
 				const h = 1e-5
 				up, down := clone(x).([]float64), clone(x).([]float64)
 				for i := range x {
