@@ -211,8 +211,9 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // AdjustmentPlainAdjoint does what AdjustmentPlain(y, x, a) does, from adjustment.go:39.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
@@ -319,6 +320,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 // AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	ws.c = ws.c[:0]
 	wsDot.inPtr = wsDot.inPtr[:0]
 	ws.inPtr = ws.inPtr[:0]
@@ -521,8 +523,9 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 // BrusselatorOnAdjoint does what BrusselatorOn(dx, x, g) does, from brusselator.go:17.
 // It adds the derivatives of what comes out to dxBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
 	ws.dx = ws.dx[:0]
 	ws.dx1 = ws.dx1[:0]
 	arg := g.N
@@ -535,6 +538,7 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 // BrusselatorOnAdjointTangent computes what BrusselatorOnAdjoint does and the derivatives of that in the direction (dxDot, xDot),
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	wsDot.dx = wsDot.dx[:0]
 	ws.dx = ws.dx[:0]
 	wsDot.dx1 = wsDot.dx1[:0]
@@ -721,8 +725,9 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 // ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:18.
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws1 is ready; slices may not overlap each other.
+// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	ws1.theta = ws1.theta[:0]
 	ws1.sin = ws1.sin[:0]
 	ws1.cos = ws1.cos[:0]
@@ -798,6 +803,7 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from bundle.go:18.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	ws1Dot.theta = ws1Dot.theta[:0]
 	ws1.theta = ws1.theta[:0]
 	ws1Dot.sin = ws1Dot.sin[:0]
@@ -1441,8 +1447,9 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 // HandPlainAdjoint does what HandPlain(y, x, h) does, from hand.go:92.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
@@ -1976,6 +1983,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 // HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from hand.go:92.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	wsDot.ownPtrBar = wsDot.ownPtrBar[:0]
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	wsDot.ownPtr = wsDot.ownPtr[:0]
@@ -3111,8 +3119,9 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 
 // LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:20.
 // It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
+	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -3170,6 +3179,7 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
 // for constant weights, from logistic.go:20.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11, r11Dot float64) {
+	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	var sDot float64
 	s := 0.0
 	s1 := r.Y
@@ -3528,8 +3538,9 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
+	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t0 = ws.t0[:0]
 	ws.t11 = ws.t11[:0]
 	ws.t21 = ws.t21[:0]
@@ -3722,6 +3733,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2, r2Dot float64) {
+	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t0 = wsDot.t0[:0]
 	ws.t0 = ws.t0[:0]
 	wsDot.t11 = wsDot.t11[:0]
@@ -4599,8 +4611,9 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
+	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t1 = ws.t1[:0]
 	ws.hiddenBar = ws.hiddenBar[:0]
 	ws.hidden = ws.hidden[:0]
@@ -4933,6 +4946,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lstm.go:26.
 func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r4, r4Dot float64) {
+	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
 	wsDot.hiddenBar = wsDot.hiddenBar[:0]
@@ -6248,8 +6262,9 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	ws.exp4 = ws.exp4[:0]
 	ws.max2 = ws.max2[:0]
 	ws.shift1 = ws.shift1[:0]
@@ -6598,6 +6613,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 // LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from mixture.go:44.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1, r1Dot float64) {
+	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	wsDot.exp4 = wsDot.exp4[:0]
 	ws.exp4 = ws.exp4[:0]
 	wsDot.max2 = wsDot.max2[:0]
@@ -7310,8 +7326,9 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("RosenbrockPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -7341,6 +7358,7 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
@@ -7433,8 +7451,9 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("SumSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -7452,6 +7471,7 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x)
@@ -7521,8 +7541,9 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:63.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("DiffSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -7548,6 +7569,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:63.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
