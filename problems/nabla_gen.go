@@ -159,7 +159,7 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 		ReprojectionPlainTangent11(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		wDot := inDot[14]
 		w := in[14]
-		yDot[2*seen+i] = -(wDot*w + w*wDot)
+		yDot[2*seen+i] = -((w + w) * wDot)
 		y[2*seen+i] = 1 - w*w
 	}
 }
@@ -423,7 +423,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		ws.w = append(ws.w, w)
 		wDot = inPtrDot[14]
 		w = inPtr[14]
-		yDot[2*seen+i] = -(wDot*w + w*wDot)
+		yDot[2*seen+i] = -((w + w) * wDot)
 		y[2*seen+i] = 1 - w*w
 	}
 	wsDot.left1 = wsDot.left1[:0]
@@ -580,12 +580,12 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 	t4 := p[1] / t3
 	vDot := (pDot[1] - t4*pDot[2]) / t3
 	v := t4
-	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	sDot := (u+u)*uDot + (v+v)*vDot
 	s := u*u + v*v
 	t5 := cam[9]
 	t6 := cam[10]
 	t7 := s * s
-	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
 	t8 := u * l
 	t9 := cam[6]
@@ -835,12 +835,12 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	t4 := p[1] / t3
 	vDot := (pDot[1] - t4*pDot[2]) / t3
 	v := t4
-	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	sDot := (u+u)*uDot + (v+v)*vDot
 	s := u*u + v*v
 	t5 := cam[9]
 	t6 := cam[10]
 	t7 := s * s
-	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
 	t8 := u * l
 	t9 := cam[6]
@@ -904,7 +904,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	sBar1Dot := lBar1Dot*t33 + lBar1*camDot[9]
 	sBar1 := lBar1 * t33
 	t34 := s * s
-	camBar2Dot[10] += lBar1Dot*t34 + lBar1*(sDot*s+s*sDot)
+	camBar2Dot[10] += lBar1Dot*t34 + lBar1*((s+s)*sDot)
 	camBar2[10] += lBar1 * t34
 	t35 := cam[10]
 	t21Dot := lBar1Dot*t35 + lBar1*camDot[10]
@@ -3359,7 +3359,7 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	return u0*u0 + u1*u1 + u2*u2, u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
+	return u0*u0 + u1*u1 + u2*u2, (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 }
 
 // LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
@@ -3870,7 +3870,7 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r2Dot = u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
+	r2Dot = (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 	r2 = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
@@ -5718,9 +5718,8 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			sq := 0.0
 			for i2 := 0; i2 < d; i2++ {
 				t7 := qx[i2]
-				t8 := qx[i2]
-				sqDot += qxDot[i2]*t8 + t7*qxDot[i2]
-				sq += t7 * t8
+				sqDot += (t7 + t7) * qxDot[i2]
+				sq += t7 * t7
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
@@ -5732,38 +5731,38 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		for i5 := 0; i5 < len(s); i5++ {
 			vDot := sDot[i5]
 			v := s[i5]
-			t9 := math.Max(shift, v)
+			t8 := math.Max(shift, v)
 			var maxDot float64
-			if shift == t9 || shift != shift && t9 != t9 {
+			if shift == t8 || shift != shift && t8 != t8 {
 				maxDot = shiftDot
 			} else {
 				maxDot = vDot
 			}
 			shiftDot = maxDot
-			shift = t9
+			shift = t8
 		}
 		var s1Dot float64
 		s1 := 0.0
 		for i11 := 0; i11 < len(terms); i11++ {
 			v1Dot := termsDot[i11]
 			v1 := terms[i11]
-			t10 := v1 - shift
-			t11 := math.Exp(t10)
+			t9 := v1 - shift
+			t10 := math.Exp(t9)
 			var d2 float64
-			t12 := v1Dot - shiftDot
-			if t12 != 0 {
-				d2 += t12 * t11
+			t11 := v1Dot - shiftDot
+			if t11 != 0 {
+				d2 += t11 * t10
 			}
 			s1Dot += d2
-			s1 += t11
+			s1 += t10
 		}
-		t13 := math.Log(s1)
+		t12 := math.Log(s1)
 		var d3 float64
 		if s1Dot != 0 {
 			d3 += s1Dot * (1 / s1)
 		}
 		totalDot += d3 + shiftDot
-		total += t13 + shift
+		total += t12 + shift
 	}
 	var priorDot float64
 	prior := 0.0
@@ -5771,21 +5770,20 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		var sq1Dot float64
 		sq1 := 0.0
 		for i3 := 0; i3 < d; i3++ {
-			t14 := diag[j2*d+i3]
-			t15 := diag[j2*d+i3]
-			sq1Dot += diagDot[j2*d+i3]*t15 + t14*diagDot[j2*d+i3]
-			sq1 += t14 * t15
+			t13 := diag[j2*d+i3]
+			sq1Dot += (t13 + t13) * diagDot[j2*d+i3]
+			sq1 += t13 * t13
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			sq1Dot += l1Dot*l1 + l1*l1Dot
+			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
-		t16 := 0.5 * c.Gamma * c.Gamma
-		t17 := float64(c.M)
-		priorDot += t16*sq1Dot - t17*sumsDot[j2]
-		prior += t16*sq1 - t17*sums[j2]
+		t14 := 0.5 * c.Gamma * c.Gamma
+		t15 := float64(c.M)
+		priorDot += t14*sq1Dot - t15*sumsDot[j2]
+		prior += t14*sq1 - t15*sums[j2]
 	}
 	shift1Dot := alphasDot[0]
 	shift1 := alphas[0]
@@ -5794,41 +5792,41 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	for i6 := 0; i6 < len(s2); i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		t18 := math.Max(shift1, v2)
+		t16 := math.Max(shift1, v2)
 		var maxDot1 float64
-		if shift1 == t18 || shift1 != shift1 && t18 != t18 {
+		if shift1 == t16 || shift1 != shift1 && t16 != t16 {
 			maxDot1 = shift1Dot
 		} else {
 			maxDot1 = v2Dot
 		}
 		shift1Dot = maxDot1
-		shift1 = t18
+		shift1 = t16
 	}
 	var s11Dot float64
 	s11 := 0.0
 	for i12 := 0; i12 < len(alphas); i12++ {
 		v11Dot := alphasDot[i12]
 		v11 := alphas[i12]
-		t19 := v11 - shift1
-		t20 := math.Exp(t19)
+		t17 := v11 - shift1
+		t18 := math.Exp(t17)
 		var d4 float64
-		t21 := v11Dot - shift1Dot
-		if t21 != 0 {
-			d4 += t21 * t20
+		t19 := v11Dot - shift1Dot
+		if t19 != 0 {
+			d4 += t19 * t18
 		}
 		s11Dot += d4
-		s11 += t20
+		s11 += t18
 	}
-	t22 := math.Log(s11)
+	t20 := math.Log(s11)
 	var d5 float64
 	if s11Dot != 0 {
 		d5 += s11Dot * (1 / s11)
 	}
 	t1Dot := d5 + shift1Dot
-	t1 := t22 + shift1
+	t1 := t20 + shift1
 	t2 := c.constant()
-	t23 := float64(n)
-	return total - t23*t1 + prior + t2, totalDot - t23*t1Dot + priorDot
+	t21 := float64(n)
+	return total - t21*t1 + prior + t2, totalDot - t21*t1Dot + priorDot
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
@@ -5951,13 +5949,12 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			for i2 := 0; i2 < d; i2++ {
 				qxRow2 := &qxDot[i2]
 				t7 := qx[i2]
-				t8 := qx[i2]
-				t9 := t8 + t7
-				sq += t7 * t8
-				sqDot0 += t9 * qxRow2[0]
-				sqDot1 += t9 * qxRow2[1]
-				sqDot2 += t9 * qxRow2[2]
-				sqDot3 += t9 * qxRow2[3]
+				t8 := t7 + t7
+				sq += t7 * t7
+				sqDot0 += t8 * qxRow2[0]
+				sqDot1 += t8 * qxRow2[1]
+				sqDot2 += t8 * qxRow2[2]
+				sqDot3 += t8 * qxRow2[3]
 			}
 			alphasRow := &alphasDot[j1]
 			sumsRow1 := &sumsDot[j1]
@@ -5979,7 +5976,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		for i5 := 0; i5 < len(s); i5++ {
 			sRow := &sDot[i5]
 			v := s[i5]
-			t10 := math.Max(shift, v)
+			t9 := math.Max(shift, v)
 			vDot0 := sRow[0]
 			vDot1 := sRow[1]
 			vDot2 := sRow[2]
@@ -5988,7 +5985,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			var maxDot1 float64
 			var maxDot2 float64
 			var maxDot3 float64
-			if shift == t10 || shift != shift && t10 != t10 {
+			if shift == t9 || shift != shift && t9 != t9 {
 				maxDot0 = shiftDot0
 				maxDot1 = shiftDot1
 				maxDot2 = shiftDot2
@@ -5999,7 +5996,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 				maxDot2 = vDot2
 				maxDot3 = vDot3
 			}
-			shift = t10
+			shift = t9
 			shiftDot0 = maxDot0
 			shiftDot1 = maxDot1
 			shiftDot2 = maxDot2
@@ -6013,24 +6010,24 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		for i11 := 0; i11 < len(terms); i11++ {
 			termsRow2 := &termsDot[i11]
 			v1 := terms[i11]
-			t11 := v1 - shift
-			t12 := math.Exp(t11)
-			s1 += t12
+			t10 := v1 - shift
+			t11 := math.Exp(t10)
+			s1 += t11
 			v1Dot0 := termsRow2[0]
 			v1Dot1 := termsRow2[1]
 			var dDot01 float64
 			var dDot11 float64
-			if math.Abs(t12) <= 1.7976931348623157e+308 {
-				dDot01 = (v1Dot0 - shiftDot0) * t12
-				dDot11 = (v1Dot1 - shiftDot1) * t12
+			if math.Abs(t11) <= 1.7976931348623157e+308 {
+				dDot01 = (v1Dot0 - shiftDot0) * t11
+				dDot11 = (v1Dot1 - shiftDot1) * t11
 			} else {
-				t13 := v1Dot0 - shiftDot0
-				if t13 != 0 {
-					dDot01 += t13 * t12
+				t12 := v1Dot0 - shiftDot0
+				if t12 != 0 {
+					dDot01 += t12 * t11
 				}
-				t14 := v1Dot1 - shiftDot1
-				if t14 != 0 {
-					dDot11 += t14 * t12
+				t13 := v1Dot1 - shiftDot1
+				if t13 != 0 {
+					dDot11 += t13 * t11
 				}
 			}
 			s1Dot0 += dDot01
@@ -6039,51 +6036,51 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			v1Dot3 := termsRow2[3]
 			var dDot21 float64
 			var dDot31 float64
-			if math.Abs(t12) <= 1.7976931348623157e+308 {
-				dDot21 = (v1Dot2 - shiftDot2) * t12
-				dDot31 = (v1Dot3 - shiftDot3) * t12
+			if math.Abs(t11) <= 1.7976931348623157e+308 {
+				dDot21 = (v1Dot2 - shiftDot2) * t11
+				dDot31 = (v1Dot3 - shiftDot3) * t11
 			} else {
-				t15 := v1Dot2 - shiftDot2
-				if t15 != 0 {
-					dDot21 += t15 * t12
+				t14 := v1Dot2 - shiftDot2
+				if t14 != 0 {
+					dDot21 += t14 * t11
 				}
-				t16 := v1Dot3 - shiftDot3
-				if t16 != 0 {
-					dDot31 += t16 * t12
+				t15 := v1Dot3 - shiftDot3
+				if t15 != 0 {
+					dDot31 += t15 * t11
 				}
 			}
 			s1Dot2 += dDot21
 			s1Dot3 += dDot31
 		}
-		t17 := math.Log(s1)
-		t18 := 1 / s1
-		total += t17 + shift
+		t16 := math.Log(s1)
+		t17 := 1 / s1
+		total += t16 + shift
 		var dDot02 float64
 		var dDot12 float64
-		if math.Abs(t18) <= 1.7976931348623157e+308 {
-			dDot02 = s1Dot0 * t18
-			dDot12 = s1Dot1 * t18
+		if math.Abs(t17) <= 1.7976931348623157e+308 {
+			dDot02 = s1Dot0 * t17
+			dDot12 = s1Dot1 * t17
 		} else {
 			if s1Dot0 != 0 {
-				dDot02 += s1Dot0 * t18
+				dDot02 += s1Dot0 * t17
 			}
 			if s1Dot1 != 0 {
-				dDot12 += s1Dot1 * t18
+				dDot12 += s1Dot1 * t17
 			}
 		}
 		totalDot0 += dDot02 + shiftDot0
 		totalDot1 += dDot12 + shiftDot1
 		var dDot22 float64
 		var dDot32 float64
-		if math.Abs(t18) <= 1.7976931348623157e+308 {
-			dDot22 = s1Dot2 * t18
-			dDot32 = s1Dot3 * t18
+		if math.Abs(t17) <= 1.7976931348623157e+308 {
+			dDot22 = s1Dot2 * t17
+			dDot32 = s1Dot3 * t17
 		} else {
 			if s1Dot2 != 0 {
-				dDot22 += s1Dot2 * t18
+				dDot22 += s1Dot2 * t17
 			}
 			if s1Dot3 != 0 {
-				dDot32 += s1Dot3 * t18
+				dDot32 += s1Dot3 * t17
 			}
 		}
 		totalDot2 += dDot22 + shiftDot2
@@ -6102,37 +6099,36 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
 			diagRow2 := &diagDot[j2*d+i3]
-			t19 := diag[j2*d+i3]
-			t20 := diag[j2*d+i3]
-			t21 := t20 + t19
-			sq1 += t19 * t20
-			sq1Dot0 += t21 * diagRow2[0]
-			sq1Dot1 += t21 * diagRow2[1]
-			sq1Dot2 += t21 * diagRow2[2]
-			sq1Dot3 += t21 * diagRow2[3]
+			t18 := diag[j2*d+i3]
+			t19 := t18 + t18
+			sq1 += t18 * t18
+			sq1Dot0 += t19 * diagRow2[0]
+			sq1Dot1 += t19 * diagRow2[1]
+			sq1Dot2 += t19 * diagRow2[2]
+			sq1Dot3 += t19 * diagRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
 			icfRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t22 := l1 + l1
+			t20 := l1 + l1
 			sq1 += l1 * l1
 			l1Dot0 := icfRow2[0]
 			l1Dot1 := icfRow2[1]
-			sq1Dot0 += t22 * l1Dot0
-			sq1Dot1 += t22 * l1Dot1
+			sq1Dot0 += t20 * l1Dot0
+			sq1Dot1 += t20 * l1Dot1
 			l1Dot2 := icfRow2[2]
 			l1Dot3 := icfRow2[3]
-			sq1Dot2 += t22 * l1Dot2
-			sq1Dot3 += t22 * l1Dot3
+			sq1Dot2 += t20 * l1Dot2
+			sq1Dot3 += t20 * l1Dot3
 		}
-		t23 := 0.5 * c.Gamma * c.Gamma
+		t21 := 0.5 * c.Gamma * c.Gamma
 		sumsRow2 := &sumsDot[j2]
-		t24 := float64(c.M)
-		prior += t23*sq1 - t24*sums[j2]
-		priorDot0 += t23*sq1Dot0 - t24*sumsRow2[0]
-		priorDot1 += t23*sq1Dot1 - t24*sumsRow2[1]
-		priorDot2 += t23*sq1Dot2 - t24*sumsRow2[2]
-		priorDot3 += t23*sq1Dot3 - t24*sumsRow2[3]
+		t22 := float64(c.M)
+		prior += t21*sq1 - t22*sums[j2]
+		priorDot0 += t21*sq1Dot0 - t22*sumsRow2[0]
+		priorDot1 += t21*sq1Dot1 - t22*sumsRow2[1]
+		priorDot2 += t21*sq1Dot2 - t22*sumsRow2[2]
+		priorDot3 += t21*sq1Dot3 - t22*sumsRow2[3]
 	}
 	alphasRow1 := &alphasDot[0]
 	shift1 := alphas[0]
@@ -6145,7 +6141,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	for i6 := 0; i6 < len(s2); i6++ {
 		s2Row := &s2Dot[i6]
 		v2 := s2[i6]
-		t25 := math.Max(shift1, v2)
+		t23 := math.Max(shift1, v2)
 		v2Dot0 := s2Row[0]
 		v2Dot1 := s2Row[1]
 		v2Dot2 := s2Row[2]
@@ -6154,7 +6150,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var maxDot11 float64
 		var maxDot21 float64
 		var maxDot31 float64
-		if shift1 == t25 || shift1 != shift1 && t25 != t25 {
+		if shift1 == t23 || shift1 != shift1 && t23 != t23 {
 			maxDot01 = shift1Dot0
 			maxDot11 = shift1Dot1
 			maxDot21 = shift1Dot2
@@ -6165,7 +6161,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			maxDot21 = v2Dot2
 			maxDot31 = v2Dot3
 		}
-		shift1 = t25
+		shift1 = t23
 		shift1Dot0 = maxDot01
 		shift1Dot1 = maxDot11
 		shift1Dot2 = maxDot21
@@ -6179,24 +6175,24 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	for i12 := 0; i12 < len(alphas); i12++ {
 		alphasRow2 := &alphasDot[i12]
 		v11 := alphas[i12]
-		t26 := v11 - shift1
-		t27 := math.Exp(t26)
-		s11 += t27
+		t24 := v11 - shift1
+		t25 := math.Exp(t24)
+		s11 += t25
 		v11Dot0 := alphasRow2[0]
 		v11Dot1 := alphasRow2[1]
 		var dDot03 float64
 		var dDot13 float64
-		if math.Abs(t27) <= 1.7976931348623157e+308 {
-			dDot03 = (v11Dot0 - shift1Dot0) * t27
-			dDot13 = (v11Dot1 - shift1Dot1) * t27
+		if math.Abs(t25) <= 1.7976931348623157e+308 {
+			dDot03 = (v11Dot0 - shift1Dot0) * t25
+			dDot13 = (v11Dot1 - shift1Dot1) * t25
 		} else {
-			t28 := v11Dot0 - shift1Dot0
-			if t28 != 0 {
-				dDot03 += t28 * t27
+			t26 := v11Dot0 - shift1Dot0
+			if t26 != 0 {
+				dDot03 += t26 * t25
 			}
-			t29 := v11Dot1 - shift1Dot1
-			if t29 != 0 {
-				dDot13 += t29 * t27
+			t27 := v11Dot1 - shift1Dot1
+			if t27 != 0 {
+				dDot13 += t27 * t25
 			}
 		}
 		s11Dot0 += dDot03
@@ -6205,59 +6201,59 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		v11Dot3 := alphasRow2[3]
 		var dDot23 float64
 		var dDot33 float64
-		if math.Abs(t27) <= 1.7976931348623157e+308 {
-			dDot23 = (v11Dot2 - shift1Dot2) * t27
-			dDot33 = (v11Dot3 - shift1Dot3) * t27
+		if math.Abs(t25) <= 1.7976931348623157e+308 {
+			dDot23 = (v11Dot2 - shift1Dot2) * t25
+			dDot33 = (v11Dot3 - shift1Dot3) * t25
 		} else {
-			t30 := v11Dot2 - shift1Dot2
-			if t30 != 0 {
-				dDot23 += t30 * t27
+			t28 := v11Dot2 - shift1Dot2
+			if t28 != 0 {
+				dDot23 += t28 * t25
 			}
-			t31 := v11Dot3 - shift1Dot3
-			if t31 != 0 {
-				dDot33 += t31 * t27
+			t29 := v11Dot3 - shift1Dot3
+			if t29 != 0 {
+				dDot33 += t29 * t25
 			}
 		}
 		s11Dot2 += dDot23
 		s11Dot3 += dDot33
 	}
-	t32 := math.Log(s11)
-	t33 := 1 / s11
-	t1 := t32 + shift1
+	t30 := math.Log(s11)
+	t31 := 1 / s11
+	t1 := t30 + shift1
 	var t2 float64
 	var dDot04 float64
 	var dDot14 float64
-	if math.Abs(t33) <= 1.7976931348623157e+308 {
-		dDot04 = s11Dot0 * t33
-		dDot14 = s11Dot1 * t33
+	if math.Abs(t31) <= 1.7976931348623157e+308 {
+		dDot04 = s11Dot0 * t31
+		dDot14 = s11Dot1 * t31
 	} else {
 		if s11Dot0 != 0 {
-			dDot04 += s11Dot0 * t33
+			dDot04 += s11Dot0 * t31
 		}
 		if s11Dot1 != 0 {
-			dDot14 += s11Dot1 * t33
+			dDot14 += s11Dot1 * t31
 		}
 	}
 	t1Dot0 := dDot04 + shift1Dot0
 	t1Dot1 := dDot14 + shift1Dot1
 	var dDot24 float64
 	var dDot34 float64
-	if math.Abs(t33) <= 1.7976931348623157e+308 {
-		dDot24 = s11Dot2 * t33
-		dDot34 = s11Dot3 * t33
+	if math.Abs(t31) <= 1.7976931348623157e+308 {
+		dDot24 = s11Dot2 * t31
+		dDot34 = s11Dot3 * t31
 	} else {
 		if s11Dot2 != 0 {
-			dDot24 += s11Dot2 * t33
+			dDot24 += s11Dot2 * t31
 		}
 		if s11Dot3 != 0 {
-			dDot34 += s11Dot3 * t33
+			dDot34 += s11Dot3 * t31
 		}
 	}
 	t1Dot2 := dDot24 + shift1Dot2
 	t1Dot3 := dDot34 + shift1Dot3
 	t2 = c.constant()
-	t34 := float64(n)
-	return total - t34*t1 + prior + t2, totalDot0 - t34*t1Dot0 + priorDot0, totalDot1 - t34*t1Dot1 + priorDot1, totalDot2 - t34*t1Dot2 + priorDot2, totalDot3 - t34*t1Dot3 + priorDot3
+	t32 := float64(n)
+	return total - t32*t1 + prior + t2, totalDot0 - t32*t1Dot0 + priorDot0, totalDot1 - t32*t1Dot1 + priorDot1, totalDot2 - t32*t1Dot2 + priorDot2, totalDot3 - t32*t1Dot3 + priorDot3
 }
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
@@ -6577,16 +6573,17 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] -= rBar * float64(c.M)
-		twice1 := sq1Bar + sq1Bar
+		twice2 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11 := icf[j21*tri+i41]
-			icfBar[j21*tri+i41] += twice1 * l11
+			icfBar[j21*tri+i41] += twice2 * l11
 		}
+		twice1 := sq1Bar + sq1Bar
 		if 0 < d {
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
 			for i31 := 0; i31 < d; i31++ {
-				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
+				diagBar2[i31] += twice1 * diag5[i31]
 			}
 		}
 	}
@@ -6774,21 +6771,20 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			diag2 := diag[j2*d : len(diag) : len(diag)][:d]
 			for i3 := 0; i3 < d; i3++ {
 				t10 := diag2[i3]
-				t11 := diag2[i3]
-				sq1Dot += diag2Dot[i3]*t11 + t10*diag2Dot[i3]
-				sq1 += t10 * t11
+				sq1Dot += (t10 + t10) * diag2Dot[i3]
+				sq1 += t10 * t10
 			}
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			sq1Dot += l1Dot*l1 + l1*l1Dot
+			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
-		t12 := 0.5 * c.Gamma * c.Gamma
-		t13 := float64(c.M)
-		priorDot += t12*sq1Dot - t13*sumsDot[j2]
-		prior += t12*sq1 - t13*sums[j2]
+		t11 := 0.5 * c.Gamma * c.Gamma
+		t12 := float64(c.M)
+		priorDot += t11*sq1Dot - t12*sumsDot[j2]
+		prior += t11*sq1 - t12*sums[j2]
 	}
 	shift1Dot := alphasDot[0]
 	shift1 := alphas[0]
@@ -6802,15 +6798,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		v2 := s2[i6]
 		wsDot.max2 = append(wsDot.max2, max2Dot)
 		ws.max2 = append(ws.max2, max2)
-		t14 := math.Max(shift1, v2)
+		t13 := math.Max(shift1, v2)
 		var maxDot float64
-		if shift1 == t14 || shift1 != shift1 && t14 != t14 {
+		if shift1 == t13 || shift1 != shift1 && t13 != t13 {
 			maxDot = shift1Dot
 		} else {
 			maxDot = v2Dot
 		}
 		max2Dot = maxDot
-		max2 = t14
+		max2 = t13
 		wsDot.shift1 = append(wsDot.shift1, shift1Dot)
 		ws.shift1 = append(ws.shift1, shift1)
 		shift1Dot = max2Dot
@@ -6828,23 +6824,23 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		arg1 := v11 - shift1
 		wsDot.exp21 = append(wsDot.exp21, exp2Dot)
 		ws.exp21 = append(ws.exp21, exp2)
-		t15 := math.Exp(arg1)
+		t14 := math.Exp(arg1)
 		var d4 float64
 		if arg1Dot != 0 {
-			d4 += arg1Dot * t15
+			d4 += arg1Dot * t14
 		}
 		exp2Dot = d4
-		exp2 = t15
+		exp2 = t14
 		s11Dot += exp2Dot
 		s11 += exp2
 	}
-	t16 := math.Log(s11)
+	t15 := math.Log(s11)
 	var d5 float64
 	if s11Dot != 0 {
 		d5 += s11Dot * (1 / s11)
 	}
 	t1Dot := d5 + shift1Dot
-	t1 := t16 + shift1
+	t1 := t15 + shift1
 	t2 := c.constant()
 	t1Bar := -(rBar * float64(n))
 	for p := 0; p < n; p++ {
@@ -6870,10 +6866,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
 					wsDot.qx = append(wsDot.qx, qx1Dot[i1])
 					ws.qx = append(ws.qx, qx1[i1])
-					t17 := diag3[i1]
-					t18 := xc1[i1]
-					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
-					qx1[i1] = t17 * t18
+					t16 := diag3[i1]
+					t17 := xc1[i1]
+					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc1Dot[i1]
+					qx1[i1] = t16 * t17
 				}
 			}
 			ws.l = append(ws.l, l)
@@ -6881,10 +6877,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for col := 0; col < d; col++ {
 				lo := col + 1
 				for row := lo; row < d; row++ {
-					t19 := icf[l]
-					t20 := xc[col]
-					qxDot[row] += icfDot[l]*t20 + t19*xcDot[col]
-					qx[row] += t19 * t20
+					t18 := icf[l]
+					t19 := xc[col]
+					qxDot[row] += icfDot[l]*t19 + t18*xcDot[col]
+					qx[row] += t18 * t19
 					l++
 				}
 			}
@@ -6894,10 +6890,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qx2Dot := qxDot[:len(qx):len(qx)][:d]
 				qx2 := qx[:len(qx):len(qx)][:d]
 				for i2 := 0; i2 < d; i2++ {
-					t21 := qx2[i2]
-					t22 := qx2[i2]
-					sqDot += qx2Dot[i2]*t22 + t21*qx2Dot[i2]
-					sq += t21 * t22
+					t20 := qx2[i2]
+					sqDot += (t20 + t20) * qx2Dot[i2]
+					sq += t20 * t20
 				}
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
@@ -6915,15 +6910,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			v := s[i5]
 			wsDot.max1 = append(wsDot.max1, max1Dot)
 			ws.max1 = append(ws.max1, max1)
-			t23 := math.Max(shift, v)
+			t21 := math.Max(shift, v)
 			var maxDot1 float64
-			if shift == t23 || shift != shift && t23 != t23 {
+			if shift == t21 || shift != shift && t21 != t21 {
 				maxDot1 = shiftDot
 			} else {
 				maxDot1 = vDot
 			}
 			max1Dot = maxDot1
-			max1 = t23
+			max1 = t21
 			wsDot.shift = append(wsDot.shift, shiftDot)
 			ws.shift = append(ws.shift, shift)
 			shiftDot = max1Dot
@@ -6939,30 +6934,30 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			arg := v1 - shift
 			wsDot.exp11 = append(wsDot.exp11, exp1Dot)
 			ws.exp11 = append(ws.exp11, exp1)
-			t24 := math.Exp(arg)
+			t22 := math.Exp(arg)
 			var d6 float64
 			if argDot != 0 {
-				d6 += argDot * t24
+				d6 += argDot * t22
 			}
 			exp1Dot = d6
-			exp1 = t24
+			exp1 = t22
 			s1Dot += exp1Dot
 			s1 += exp1
 		}
-		t25 := math.Log(s1)
+		t23 := math.Log(s1)
 		var d7 float64
 		if s1Dot != 0 {
 			d7 += s1Dot * (1 / s1)
 		}
 		totalDot += d7 + shiftDot
-		total += t25 + shift
+		total += t23 + shift
 		var s1BarDot float64
 		var s1Bar float64
 		var shiftBarDot float64
 		shiftBar := rBar
-		t26 := 1 / s1
-		d1Dot := -(t26 * s1Dot) / s1
-		d1 := t26
+		t24 := 1 / s1
+		d1Dot := -(t24 * s1Dot) / s1
+		d1 := t24
 		if rBar != 0 || d1-d1 == 0 {
 			s1BarDot += rBar * d1Dot
 			s1Bar += rBar * d1
@@ -7035,9 +7030,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					t27 := qx3[i21]
-					qxBar1Dot[i21] += twiceDot*t27 + twice*qx3Dot[i21]
-					qxBar1[i21] += twice * t27
+					t25 := qx3[i21]
+					qxBar1Dot[i21] += twiceDot*t25 + twice*qx3Dot[i21]
+					qxBar1[i21] += twice * t25
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -7046,12 +7041,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					l -= 1
 					t5Dot := qxBarDot[row1]
 					t5 := qxBar[row1]
-					t28 := xc[col1]
-					icfBarDot[l] += t5Dot*t28 + t5*xcDot[col1]
-					icfBar[l] += t5 * t28
-					t29 := icf[l]
-					xcBarDot[col1] += t5Dot*t29 + t5*icfDot[l]
-					xcBar[col1] += t5 * t29
+					t26 := xc[col1]
+					icfBarDot[l] += t5Dot*t26 + t5*xcDot[col1]
+					icfBar[l] += t5 * t26
+					t27 := icf[l]
+					xcBarDot[col1] += t5Dot*t27 + t5*icfDot[l]
+					xcBar[col1] += t5 * t27
 				}
 			}
 			l = ws.l[len(ws.l)-1]
@@ -7080,12 +7075,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qx4[i13] = ws.qx[len(ws.qx)-1]
 					wsDot.qx = wsDot.qx[:len(ws.qx)-1]
 					ws.qx = ws.qx[:len(ws.qx)-1]
-					t30 := xc2[i13]
-					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
-					diagBar1[i13] += t4 * t30
-					t31 := diag4[i13]
-					xcBar1Dot[i13] += t4Dot*t31 + t4*diag4Dot[i13]
-					xcBar1[i13] += t4 * t31
+					t28 := xc2[i13]
+					diagBar1Dot[i13] += t4Dot*t28 + t4*xc2Dot[i13]
+					diagBar1[i13] += t4 * t28
+					t29 := diag4[i13]
+					xcBar1Dot[i13] += t4Dot*t29 + t4*diag4Dot[i13]
+					xcBar1[i13] += t4 * t29
 					t3Dot := xcBar1Dot[i13]
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
@@ -7100,14 +7095,14 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 		}
 	}
-	t32 := float64(n)
-	r1Dot = totalDot - t32*t1Dot + priorDot
-	r1 = total - t32*t1 + prior + t2
+	t30 := float64(n)
+	r1Dot = totalDot - t30*t1Dot + priorDot
+	r1 = total - t30*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
-	t33 := 1 / s11
-	d2Dot := -(t33 * s11Dot) / s11
-	d2 := t33
+	t31 := 1 / s11
+	d2Dot := -(t31 * s11Dot) / s11
+	d2 := t31
 	if t1Bar != 0 || d2-d2 == 0 {
 		s11BarDot += t1Bar * d2Dot
 		s11Bar += t1Bar * d2
@@ -7164,21 +7159,22 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] -= rBar * float64(c.M)
-		twice1 := sq1Bar + sq1Bar
+		twice2 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11Dot := icfDot[j21*tri+i41]
 			l11 := icf[j21*tri+i41]
-			icfBarDot[j21*tri+i41] += twice1 * l11Dot
-			icfBar[j21*tri+i41] += twice1 * l11
+			icfBarDot[j21*tri+i41] += twice2 * l11Dot
+			icfBar[j21*tri+i41] += twice2 * l11
 		}
+		twice1 := sq1Bar + sq1Bar
 		if 0 < d {
 			diag5Dot := diagDot[j21*d : len(diag) : len(diag)][:d]
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
 			diagBar2Dot := diagBarDot[j21*d : len(diagBar) : len(diagBar)][:d]
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
 			for i31 := 0; i31 < d; i31++ {
-				diagBar2Dot[i31] += sq1Bar*diag5Dot[i31] + sq1Bar*diag5Dot[i31]
-				diagBar2[i31] += sq1Bar*diag5[i31] + sq1Bar*diag5[i31]
+				diagBar2Dot[i31] += twice1 * diag5Dot[i31]
+				diagBar2[i31] += twice1 * diag5[i31]
 			}
 		}
 	}
@@ -7278,12 +7274,11 @@ func RosenbrockPlainTangent(x, xDot []float64) (r, rDot float64) {
 	s := 0.0
 	for i := 0; i < len(x)-1; i++ {
 		t := x[i]
-		t1 := x[i]
-		aDot := xDot[i+1] - (xDot[i]*t1 + t*xDot[i])
-		a := x[i+1] - t*t1
+		aDot := xDot[i+1] - (t+t)*xDot[i]
+		a := x[i+1] - t*t
 		bDot := -xDot[i]
 		b := 1 - x[i]
-		sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
+		sDot += 100*((a+a)*aDot) + (b+b)*bDot
 		s += 100*(a*a) + b*b
 	}
 	return s, sDot
@@ -7300,26 +7295,25 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 		xRow := &xDot[i+1]
 		xRow1 := &xDot[i]
 		t := x[i]
-		t1 := x[i]
-		t2 := t1 + t
-		a := x[i+1] - t*t1
+		t1 := t + t
+		a := x[i+1] - t*t
 		b := 1 - x[i]
-		t3 := a + a
-		t4 := t3 * 100
-		t5 := b + b
+		t2 := a + a
+		t3 := t2 * 100
+		t4 := b + b
 		s += 100*(a*a) + b*b
-		aDot0 := xRow[0] - t2*xRow1[0]
-		aDot1 := xRow[1] - t2*xRow1[1]
+		aDot0 := xRow[0] - t1*xRow1[0]
+		aDot1 := xRow[1] - t1*xRow1[1]
 		bDot0 := -xRow1[0]
 		bDot1 := -xRow1[1]
-		sDot0 += t4*aDot0 + t5*bDot0
-		sDot1 += t4*aDot1 + t5*bDot1
-		aDot2 := xRow[2] - t2*xRow1[2]
-		aDot3 := xRow[3] - t2*xRow1[3]
+		sDot0 += t3*aDot0 + t4*bDot0
+		sDot1 += t3*aDot1 + t4*bDot1
+		aDot2 := xRow[2] - t1*xRow1[2]
+		aDot3 := xRow[3] - t1*xRow1[3]
 		bDot2 := -xRow1[2]
 		bDot3 := -xRow1[3]
-		sDot2 += t4*aDot2 + t5*bDot2
-		sDot3 += t4*aDot3 + t5*bDot3
+		sDot2 += t3*aDot2 + t4*bDot2
+		sDot3 += t3*aDot3 + t4*bDot3
 	}
 	return s, sDot0, sDot1, sDot2, sDot3
 }
@@ -7377,11 +7371,11 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 		for i := 0; i < hi; i++ {
 			nowDot := x1Dot[i+1]
 			now := x1[i+1]
-			aDot := nowDot - (oldDot*old + old*oldDot)
+			aDot := nowDot - (old+old)*oldDot
 			a := now - old*old
 			bDot := -oldDot
 			b := 1 - old
-			sDot += 100*(aDot*a+a*aDot) + (bDot*b + b*bDot)
+			sDot += 100*((a+a)*aDot) + (b+b)*bDot
 			s += 100*(a*a) + b*b
 			aBarDot := twice1 * aDot
 			aBar := twice1 * a
@@ -7419,7 +7413,7 @@ func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	for i := 0; i < len(x); i++ {
 		vDot := xDot[i]
 		v := x[i]
-		sDot += vDot*v + v*vDot
+		sDot += (v + v) * vDot
 		s += v * v
 	}
 	return s, sDot
@@ -7482,7 +7476,7 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 		for i := 0; i < hi; i++ {
 			vDot := xDot[i]
 			v := x[i]
-			sDot += vDot*v + v*vDot
+			sDot += (v + v) * vDot
 			s += v * v
 			xBar1Dot[i] += twice * vDot
 			xBar1[i] += twice * v
@@ -7508,7 +7502,7 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	for i := 0; i < len(x)-1; i++ {
 		dDot := xDot[i+1] - xDot[i]
 		d := x[i+1] - x[i]
-		sDot += dDot*d + d*dDot
+		sDot += (d + d) * dDot
 		s += d * d
 	}
 	return s, sDot
@@ -7588,7 +7582,7 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 			now := x1[i+1]
 			dDot := nowDot - oldDot
 			d := now - old
-			sDot += dDot*d + d*dDot
+			sDot += (d + d) * dDot
 			s += d * d
 			dBarDot := twice * dDot
 			dBar := twice * d
@@ -7636,12 +7630,12 @@ func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64
 	t4 := p[1] / t3
 	vDot := (pDot[1] - t4*pDot[2]) / t3
 	v := t4
-	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	sDot := (u+u)*uDot + (v+v)*vDot
 	s := u*u + v*v
 	t5 := cam[9]
 	t6 := cam[10]
 	t7 := s * s
-	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
 	t8 := u * l
 	t9 := cam[6]
@@ -7901,12 +7895,12 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t4 := p[1] / t3
 	vDot := (pDot[1] - t4*pDot[2]) / t3
 	v := t4
-	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	sDot := (u+u)*uDot + (v+v)*vDot
 	s := u*u + v*v
 	t5 := cam[9]
 	t6 := cam[10]
 	t7 := s * s
-	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
 	wsDot.y = append(wsDot.y, yDot[0])
 	ws.y = append(ws.y, y[0])
@@ -7964,12 +7958,12 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t1 := p11 / p12
 	v1Dot := (p11Dot - t1*p12Dot) / p12
 	v1 := t1
-	s1Dot := u1Dot*u1 + u1*u1Dot + (v1Dot*v1 + v1*v1Dot)
+	s1Dot := (u1+u1)*u1Dot + (v1+v1)*v1Dot
 	s1 := u1*u1 + v1*v1
 	t2 := cam1[9]
 	t3 := cam1[10]
 	t6 := s1 * s1
-	l1Dot := cam1Dot[9]*s1 + t2*s1Dot + (cam1Dot[10]*t6 + t3*(s1Dot*s1+s1*s1Dot))
+	l1Dot := cam1Dot[9]*s1 + t2*s1Dot + (cam1Dot[10]*t6 + t3*((s1+s1)*s1Dot))
 	l1 := 1 + t2*s1 + t3*t6
 	t11Dot := yBarDot[1]
 	t11 := yBar[1]
@@ -8031,7 +8025,7 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	sBarDot := lBarDot*t25 + lBar*cam1Dot[9]
 	sBar := lBar * t25
 	t26 := s1 * s1
-	camBar1Dot[10] += lBarDot*t26 + lBar*(s1Dot*s1+s1*s1Dot)
+	camBar1Dot[10] += lBarDot*t26 + lBar*((s1+s1)*s1Dot)
 	camBar1[10] += lBar * t26
 	t27 := cam1[10]
 	t7Dot := lBarDot*t27 + lBar*cam1Dot[10]
@@ -8113,11 +8107,10 @@ func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 			lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
-			t1 := u[at]
-			t2 := t * t1
-			t3 := v[at]
-			uuvDot := (uDot[at]*t1+t*uDot[at])*t3 + t2*vDot[at]
-			uuv := t2 * t3
+			t1 := t * t
+			t2 := v[at]
+			uuvDot := (t+t)*uDot[at]*t2 + t1*vDot[at]
+			uuv := t1 * t2
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
@@ -8149,12 +8142,11 @@ func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64
 			vRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
-			t1 := u[at]
-			t2 := t * t1
-			t3 := v[at]
-			t4 := t1 + t
-			t5 := t4 * t3
-			uuv := t2 * t3
+			t1 := t * t
+			t2 := v[at]
+			t3 := t + t
+			t4 := t3 * t2
+			uuv := t1 * t2
 			dxRow := &dxDot[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			dxRow1 := &dxDot[n*n+at]
@@ -8163,8 +8155,8 @@ func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64
 			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
 			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
 			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t5*uRow4[0] + t2*vRow4[0]
-			uuvDot1 := t5*uRow4[1] + t2*vRow4[1]
+			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
+			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
 			dxRow[0] = alpha*luDot0 + uuvDot0 - (brusselatorA+1)*uRow4[0]
 			dxRow[1] = alpha*luDot1 + uuvDot1 - (brusselatorA+1)*uRow4[1]
 			dxRow1[0] = alpha*lvDot0 + brusselatorA*uRow4[0] - uuvDot0
@@ -8173,8 +8165,8 @@ func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64
 			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
 			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
 			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t5*uRow4[2] + t2*vRow4[2]
-			uuvDot3 := t5*uRow4[3] + t2*vRow4[3]
+			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
+			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
 			dxRow[2] = alpha*luDot2 + uuvDot2 - (brusselatorA+1)*uRow4[2]
 			dxRow[3] = alpha*luDot3 + uuvDot3 - (brusselatorA+1)*uRow4[3]
 			dxRow1[2] = alpha*lvDot2 + brusselatorA*uRow4[2] - uuvDot2
@@ -8300,11 +8292,10 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t4 := u[at]
-			t5 := u[at]
-			t6 := t4 * t5
-			t7 := v[at]
-			uuvDot := (uDot[at]*t5+t4*uDot[at])*t7 + t6*vDot[at]
-			uuv := t6 * t7
+			t5 := t4 * t4
+			t6 := v[at]
+			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
+			uuv := t5 * t6
 			wsDot.dx = append(wsDot.dx, dxDot[at])
 			ws.dx = append(ws.dx, dx[at])
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
@@ -8379,10 +8370,9 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			uBar1Dot[at1] += (t4Dot+t4Dot)*t2 + t1*u1Dot[at1]
 			uBar1[at1] += t1 * t2
 			t3 := u1[at1]
-			t8 := u1[at1]
-			t9 := t3 * t8
-			vBar1Dot[at1] += uuvBarDot*t9 + uuvBar*(u1Dot[at1]*t8+t3*u1Dot[at1])
-			vBar1[at1] += uuvBar * t9
+			t8 := t3 * t3
+			vBar1Dot[at1] += uuvBarDot*t8 + uuvBar*((t3+t3)*u1Dot[at1])
+			vBar1[at1] += uuvBar * t8
 			vBar1Dot[west1] += lvBarDot
 			vBar1[west1] += lvBar
 			vBar1Dot[east1] += lvBarDot
@@ -8427,54 +8417,51 @@ func BrusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 // rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:30.
 func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	t := r[0]
-	t1 := r[0]
-	t2 := r[1]
-	t3 := r[1]
-	t4 := r[2]
-	t5 := r[2]
-	sqDot := rDot[0]*t1 + t*rDot[0] + (rDot[1]*t3 + t2*rDot[1]) + (rDot[2]*t5 + t4*rDot[2])
-	sq := t*t1 + t2*t3 + t4*t5
+	t1 := r[1]
+	t2 := r[2]
+	sqDot := (t+t)*rDot[0] + (t1+t1)*rDot[1] + (t2+t2)*rDot[2]
+	sq := t*t + t1*t1 + t2*t2
 	if sq == 0 {
 		c, cDot := crossPlainTangent11(r, a, rDot, aDot)
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
-	t6 := math.Sqrt(sq)
+	t3 := math.Sqrt(sq)
 	var d1 float64
 	if sqDot != 0 {
-		d1 += sqDot * (0.5 / t6)
+		d1 += sqDot * (0.5 / t3)
 	}
 	thetaDot := d1
-	theta := t6
-	t7 := math.Sin(theta)
+	theta := t3
+	t4 := math.Sin(theta)
 	sinDot := thetaDot * math.Cos(theta)
-	sin := t7
-	t8 := math.Cos(theta)
+	sin := t4
+	t5 := math.Cos(theta)
 	cosDot := thetaDot * -math.Sin(theta)
-	cos := t8
-	t9 := r[0] / theta
-	t10 := r[1] / theta
-	t11 := r[2] / theta
-	vDot := [3]float64{(rDot[0] - t9*thetaDot) / theta, (rDot[1] - t10*thetaDot) / theta, (rDot[2] - t11*thetaDot) / theta}
-	v := [3]float64{t9, t10, t11}
+	cos := t5
+	t6 := r[0] / theta
+	t7 := r[1] / theta
+	t8 := r[2] / theta
+	vDot := [3]float64{(rDot[0] - t6*thetaDot) / theta, (rDot[1] - t7*thetaDot) / theta, (rDot[2] - t8*thetaDot) / theta}
+	v := [3]float64{t6, t7, t8}
 	c1, c1Dot := crossPlainTangent11(v, a, vDot, aDot)
-	t12 := v[0]
-	t13 := a[0]
-	t14 := v[1]
-	t15 := a[1]
-	t16 := v[2]
-	t17 := a[2]
-	t18 := t12*t13 + t14*t15 + t16*t17
-	t19 := 1 - cos
-	dDot := (vDot[0]*t13+t12*aDot[0]+(vDot[1]*t15+t14*aDot[1])+(vDot[2]*t17+t16*aDot[2]))*t19 + t18*-cosDot
-	d := t18 * t19
+	t9 := v[0]
+	t10 := a[0]
+	t11 := v[1]
+	t12 := a[1]
+	t13 := v[2]
+	t14 := a[2]
+	t15 := t9*t10 + t11*t12 + t13*t14
+	t16 := 1 - cos
+	dDot := (vDot[0]*t10+t9*aDot[0]+(vDot[1]*t12+t11*aDot[1])+(vDot[2]*t14+t13*aDot[2]))*t16 + t15*-cosDot
+	d := t15 * t16
 	var outDot [3]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t20 := a[i]
-		t21 := c1[i]
-		t22 := v[i]
-		outDot[i] = aDot[i]*cos + t20*cosDot + (c1Dot[i]*sin + t21*sinDot) + (vDot[i]*d + t22*dDot)
-		out[i] = t20*cos + t21*sin + t22*d
+		t17 := a[i]
+		t18 := c1[i]
+		t19 := v[i]
+		outDot[i] = aDot[i]*cos + t17*cosDot + (c1Dot[i]*sin + t18*sinDot) + (vDot[i]*d + t19*dDot)
+		out[i] = t17*cos + t18*sin + t19*d
 	}
 	return out, outDot
 }
@@ -8482,19 +8469,16 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 // rotatePlainTangent411 is problems.rotatePlain_tangent4_11, from bundle.go:30.
 func rotatePlainTangent411(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]float64, r1Dot [3][4]float64) {
 	t := r[0]
-	t1 := r[0]
-	t2 := r[1]
-	t3 := r[1]
-	t4 := r[2]
-	t5 := r[2]
-	t6 := t1 + t
-	t7 := t3 + t2
-	t8 := t5 + t4
-	sq := t*t1 + t2*t3 + t4*t5
-	sqDot0 := t6*rDot[0][0] + t7*rDot[1][0] + t8*rDot[2][0]
-	sqDot1 := t6*rDot[0][1] + t7*rDot[1][1] + t8*rDot[2][1]
-	sqDot2 := t6*rDot[0][2] + t7*rDot[1][2] + t8*rDot[2][2]
-	sqDot3 := t6*rDot[0][3] + t7*rDot[1][3] + t8*rDot[2][3]
+	t1 := r[1]
+	t2 := r[2]
+	t3 := t + t
+	t4 := t1 + t1
+	t5 := t2 + t2
+	sq := t*t + t1*t1 + t2*t2
+	sqDot0 := t3*rDot[0][0] + t4*rDot[1][0] + t5*rDot[2][0]
+	sqDot1 := t3*rDot[0][1] + t4*rDot[1][1] + t5*rDot[2][1]
+	sqDot2 := t3*rDot[0][2] + t4*rDot[1][2] + t5*rDot[2][2]
+	sqDot3 := t3*rDot[0][3] + t4*rDot[1][3] + t5*rDot[2][3]
 	if sq == 0 {
 		c, cDot := crossPlainTangent411(r, a, rDot, aDot)
 		r1Dot[0][0] = aDot[0][0] + cDot[0][0]
@@ -8512,107 +8496,107 @@ func rotatePlainTangent411(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]flo
 		r1 = [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}
 		return
 	}
-	t9 := math.Sqrt(sq)
-	t10 := 0.5 / t9
-	theta := t9
-	t11 := math.Sin(theta)
-	t12 := math.Cos(theta)
-	sin := t11
-	t13 := math.Cos(theta)
-	t14 := -math.Sin(theta)
-	cos := t13
+	t6 := math.Sqrt(sq)
+	t7 := 0.5 / t6
+	theta := t6
+	t8 := math.Sin(theta)
+	t9 := math.Cos(theta)
+	sin := t8
+	t10 := math.Cos(theta)
+	t11 := -math.Sin(theta)
+	cos := t10
 	var dDot0 float64
 	var dDot1 float64
-	if math.Abs(t10) <= 1.7976931348623157e+308 {
-		dDot0 = sqDot0 * t10
-		dDot1 = sqDot1 * t10
+	if math.Abs(t7) <= 1.7976931348623157e+308 {
+		dDot0 = sqDot0 * t7
+		dDot1 = sqDot1 * t7
 	} else {
 		if sqDot0 != 0 {
-			dDot0 += sqDot0 * t10
+			dDot0 += sqDot0 * t7
 		}
 		if sqDot1 != 0 {
-			dDot1 += sqDot1 * t10
+			dDot1 += sqDot1 * t7
 		}
 	}
 	thetaDot0 := dDot0
 	thetaDot1 := dDot1
-	sinDot0 := t12 * thetaDot0
-	sinDot1 := t12 * thetaDot1
-	cosDot0 := t14 * thetaDot0
-	cosDot1 := t14 * thetaDot1
+	sinDot0 := t9 * thetaDot0
+	sinDot1 := t9 * thetaDot1
+	cosDot0 := t11 * thetaDot0
+	cosDot1 := t11 * thetaDot1
 	var dDot2 float64
 	var dDot3 float64
-	if math.Abs(t10) <= 1.7976931348623157e+308 {
-		dDot2 = sqDot2 * t10
-		dDot3 = sqDot3 * t10
+	if math.Abs(t7) <= 1.7976931348623157e+308 {
+		dDot2 = sqDot2 * t7
+		dDot3 = sqDot3 * t7
 	} else {
 		if sqDot2 != 0 {
-			dDot2 += sqDot2 * t10
+			dDot2 += sqDot2 * t7
 		}
 		if sqDot3 != 0 {
-			dDot3 += sqDot3 * t10
+			dDot3 += sqDot3 * t7
 		}
 	}
 	thetaDot2 := dDot2
 	thetaDot3 := dDot3
-	sinDot2 := t12 * thetaDot2
-	sinDot3 := t12 * thetaDot3
-	cosDot2 := t14 * thetaDot2
-	cosDot3 := t14 * thetaDot3
+	sinDot2 := t9 * thetaDot2
+	sinDot3 := t9 * thetaDot3
+	cosDot2 := t11 * thetaDot2
+	cosDot3 := t11 * thetaDot3
 	var vDot [3][4]float64
-	t15 := r[0] / theta
+	t12 := r[0] / theta
+	t13 := 1 / theta
+	t14 := t12 * t13
+	t15 := r[1] / theta
 	t16 := 1 / theta
 	t17 := t15 * t16
-	t18 := r[1] / theta
+	t18 := r[2] / theta
 	t19 := 1 / theta
 	t20 := t18 * t19
-	t21 := r[2] / theta
-	t22 := 1 / theta
-	t23 := t21 * t22
-	v := [3]float64{t15, t18, t21}
-	vDot[0][0] = t16*rDot[0][0] - t17*thetaDot0
-	vDot[0][1] = t16*rDot[0][1] - t17*thetaDot1
-	vDot[1][0] = t19*rDot[1][0] - t20*thetaDot0
-	vDot[1][1] = t19*rDot[1][1] - t20*thetaDot1
-	vDot[2][0] = t22*rDot[2][0] - t23*thetaDot0
-	vDot[2][1] = t22*rDot[2][1] - t23*thetaDot1
-	vDot[0][2] = t16*rDot[0][2] - t17*thetaDot2
-	vDot[0][3] = t16*rDot[0][3] - t17*thetaDot3
-	vDot[1][2] = t19*rDot[1][2] - t20*thetaDot2
-	vDot[1][3] = t19*rDot[1][3] - t20*thetaDot3
-	vDot[2][2] = t22*rDot[2][2] - t23*thetaDot2
-	vDot[2][3] = t22*rDot[2][3] - t23*thetaDot3
+	v := [3]float64{t12, t15, t18}
+	vDot[0][0] = t13*rDot[0][0] - t14*thetaDot0
+	vDot[0][1] = t13*rDot[0][1] - t14*thetaDot1
+	vDot[1][0] = t16*rDot[1][0] - t17*thetaDot0
+	vDot[1][1] = t16*rDot[1][1] - t17*thetaDot1
+	vDot[2][0] = t19*rDot[2][0] - t20*thetaDot0
+	vDot[2][1] = t19*rDot[2][1] - t20*thetaDot1
+	vDot[0][2] = t13*rDot[0][2] - t14*thetaDot2
+	vDot[0][3] = t13*rDot[0][3] - t14*thetaDot3
+	vDot[1][2] = t16*rDot[1][2] - t17*thetaDot2
+	vDot[1][3] = t16*rDot[1][3] - t17*thetaDot3
+	vDot[2][2] = t19*rDot[2][2] - t20*thetaDot2
+	vDot[2][3] = t19*rDot[2][3] - t20*thetaDot3
 	c1, c1Dot := crossPlainTangent411(v, a, vDot, aDot)
-	t24 := v[0]
-	t25 := a[0]
-	t26 := v[1]
-	t27 := a[1]
-	t28 := v[2]
-	t29 := a[2]
-	t30 := t24*t25 + t26*t27 + t28*t29
-	t31 := 1 - cos
-	t32 := t25 * t31
-	t33 := t24 * t31
-	t34 := t27 * t31
-	t35 := t26 * t31
-	t36 := t29 * t31
-	t37 := t28 * t31
-	d := t30 * t31
-	dDot01 := t32*vDot[0][0] + t33*aDot[0][0] + t34*vDot[1][0] + t35*aDot[1][0] + t36*vDot[2][0] + t37*aDot[2][0] - t30*cosDot0
-	dDot11 := t32*vDot[0][1] + t33*aDot[0][1] + t34*vDot[1][1] + t35*aDot[1][1] + t36*vDot[2][1] + t37*aDot[2][1] - t30*cosDot1
-	dDot21 := t32*vDot[0][2] + t33*aDot[0][2] + t34*vDot[1][2] + t35*aDot[1][2] + t36*vDot[2][2] + t37*aDot[2][2] - t30*cosDot2
-	dDot31 := t32*vDot[0][3] + t33*aDot[0][3] + t34*vDot[1][3] + t35*aDot[1][3] + t36*vDot[2][3] + t37*aDot[2][3] - t30*cosDot3
+	t21 := v[0]
+	t22 := a[0]
+	t23 := v[1]
+	t24 := a[1]
+	t25 := v[2]
+	t26 := a[2]
+	t27 := t21*t22 + t23*t24 + t25*t26
+	t28 := 1 - cos
+	t29 := t22 * t28
+	t30 := t21 * t28
+	t31 := t24 * t28
+	t32 := t23 * t28
+	t33 := t26 * t28
+	t34 := t25 * t28
+	d := t27 * t28
+	dDot01 := t29*vDot[0][0] + t30*aDot[0][0] + t31*vDot[1][0] + t32*aDot[1][0] + t33*vDot[2][0] + t34*aDot[2][0] - t27*cosDot0
+	dDot11 := t29*vDot[0][1] + t30*aDot[0][1] + t31*vDot[1][1] + t32*aDot[1][1] + t33*vDot[2][1] + t34*aDot[2][1] - t27*cosDot1
+	dDot21 := t29*vDot[0][2] + t30*aDot[0][2] + t31*vDot[1][2] + t32*aDot[1][2] + t33*vDot[2][2] + t34*aDot[2][2] - t27*cosDot2
+	dDot31 := t29*vDot[0][3] + t30*aDot[0][3] + t31*vDot[1][3] + t32*aDot[1][3] + t33*vDot[2][3] + t34*aDot[2][3] - t27*cosDot3
 	var outDot [3][4]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t38 := a[i]
-		t39 := c1[i]
-		t40 := v[i]
-		out[i] = t38*cos + t39*sin + t40*d
-		outDot[i][0] = cos*aDot[i][0] + t38*cosDot0 + sin*c1Dot[i][0] + t39*sinDot0 + d*vDot[i][0] + t40*dDot01
-		outDot[i][1] = cos*aDot[i][1] + t38*cosDot1 + sin*c1Dot[i][1] + t39*sinDot1 + d*vDot[i][1] + t40*dDot11
-		outDot[i][2] = cos*aDot[i][2] + t38*cosDot2 + sin*c1Dot[i][2] + t39*sinDot2 + d*vDot[i][2] + t40*dDot21
-		outDot[i][3] = cos*aDot[i][3] + t38*cosDot3 + sin*c1Dot[i][3] + t39*sinDot3 + d*vDot[i][3] + t40*dDot31
+		t35 := a[i]
+		t36 := c1[i]
+		t37 := v[i]
+		out[i] = t35*cos + t36*sin + t37*d
+		outDot[i][0] = cos*aDot[i][0] + t35*cosDot0 + sin*c1Dot[i][0] + t36*sinDot0 + d*vDot[i][0] + t37*dDot01
+		outDot[i][1] = cos*aDot[i][1] + t35*cosDot1 + sin*c1Dot[i][1] + t36*sinDot1 + d*vDot[i][1] + t37*dDot11
+		outDot[i][2] = cos*aDot[i][2] + t35*cosDot2 + sin*c1Dot[i][2] + t36*sinDot2 + d*vDot[i][2] + t37*dDot21
+		outDot[i][3] = cos*aDot[i][3] + t35*cosDot3 + sin*c1Dot[i][3] + t36*sinDot3 + d*vDot[i][3] + t37*dDot31
 	}
 	return out, outDot
 }
@@ -8799,7 +8783,7 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 	var cos float64
 	var dDot float64
 	var d float64
-	sqDot := r01Dot*r01 + r01*r01Dot + (r12Dot*r12 + r12*r12Dot) + (r21Dot*r21 + r21*r21Dot)
+	sqDot := (r01+r01)*r01Dot + (r12+r12)*r12Dot + (r21+r21)*r21Dot
 	sq := r01*r01 + r12*r12 + r21*r21
 	cond := sq == 0
 	if cond {

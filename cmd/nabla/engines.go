@@ -27,6 +27,8 @@ func engines() []bench.Engine {
 		bench.OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}}),
 		bench.OfSparse(nabla.AutoSparse{Dense: compiled}),
 		bench.OfSparse(nabla.AutoSparse{Dense: second}),
+		bench.OfSparseSource(nabla.AutoSparse{Dense: source.Forward{}}),
+		bench.OfSparseSource(nabla.AutoSparse{Dense: source.Reverse{}}),
 	}
 	for _, i := range []int{0, 2, 4} { // of no sparse one, and slow
 		all[i].SkipSparse = true

@@ -139,7 +139,7 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 		w.float(x.X, t)
 		w.float(x.Y, negative(t))
 	case token.MUL:
-		if both && same(x.X, x.Y) {
+		if both && ir.Equal(x.X, x.Y) {
 			u, minus := unsigned(t)
 			twice := signed(w.let("twice", binary(x.T, token.ADD, u, u)), minus)
 			w.float(x.X, product(twice, x.X))
@@ -156,27 +156,6 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 	default:
 		w.b.g.refuse("operation %v on floats", x.Op)
 	}
-}
-
-// same reports whether both read the same place, by the same names.
-func same(x, y ir.Expr) bool {
-	a, ok := x.(*ir.Load)
-	if !ok {
-		c, ok := x.(*ir.Const)
-		d, both := y.(*ir.Const)
-		return ok && both && c.Val != nil && d.Val != nil && constant.Compare(c.Val, token.EQL, d.Val)
-	}
-	b, ok := y.(*ir.Load)
-	if !ok || a.P.Root != b.P.Root || len(a.P.Path) != len(b.P.Path) {
-		return false
-	}
-	for i, s := range a.P.Path {
-		t := b.P.Path[i]
-		if s.Field != t.Field || (s.Index == nil) != (t.Index == nil) || s.Index != nil && !same(s.Index, t.Index) {
-			return false
-		}
-	}
-	return true
 }
 
 // quotient is x / y, whose value is v, or computed again where v is nil.

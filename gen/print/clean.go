@@ -3,8 +3,6 @@ package print
 import (
 	"go/token"
 	"go/types"
-	"reflect"
-	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -71,7 +69,7 @@ func clean(b ir.Block) (out ir.Block) {
 // assignsItself reports whether s does nothing, which vet takes for a mistake.
 func assignsItself(s *ir.Set) bool {
 	l, ok := s.E.(*ir.Load)
-	return ok && l.P.Root == s.P.Root && slices.EqualFunc(l.P.Path, s.P.Path, func(a, b ir.Step) bool { return reflect.DeepEqual(a, b) })
+	return ok && ir.EqualPlace(l.P, s.P)
 }
 
 // completes reports whether control may come to the end of b, of which only the last

@@ -117,7 +117,7 @@ func (c *cutter) loop(l *ir.Loop) ir.Block {
 	}
 	m := &ir.Map{Place: func(p *ir.Place) *ir.Place {
 		for _, a := range list {
-			if base, k, ok := c.index(p, l.V, inside); ok && p.Root == a.x && equalExpr(base, a.base) && k <= a.last && (base == nil || k >= 0) {
+			if base, k, ok := c.index(p, l.V, inside); ok && p.Root == a.x && ir.Equal(base, a.base) && k <= a.last && (base == nil || k >= 0) {
 				path := append([]ir.Step{ir.IndexStep(sumOf(l.V.Load(), k))}, p.Path[1:]...)
 				return &ir.Place{Root: a.cut, Path: path}
 			}
@@ -127,7 +127,7 @@ func (c *cutter) loop(l *ir.Loop) ir.Block {
 	loop := *l
 	loop.Body = m.Block(l.Body)
 	some := fold(runs(l))
-	if c.holds != nil && equalExpr(c.holds, some) {
+	if c.holds != nil && ir.Equal(c.holds, some) {
 		return append(lets, &loop)
 	}
 	return ir.Block{&ir.If{At: l.At, Cond: some, Then: append(lets, &loop)}}
@@ -185,7 +185,7 @@ func (c *cutter) accesses(l *ir.Loop, n ir.Expr, first bool, inside *usage) (out
 			return // Go knows
 		}
 		for _, a := range out {
-			if a.x == p.Root && equalExpr(a.base, base) {
+			if a.x == p.Root && ir.Equal(a.base, base) {
 				a.last = max(a.last, k)
 				return
 			}

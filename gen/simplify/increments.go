@@ -133,7 +133,7 @@ func (m *merger) block(b ir.Block) ir.Block {
 func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 	own := m.touch(x)
 	for j, s := range rest {
-		if y, ok := s.(*ir.Add); ok && equalPlace(x.P, y.P) {
+		if y, ok := s.(*ir.Add); ok && ir.EqualPlace(x.P, y.P) {
 			return j, &ir.Add{At: y.At, P: y.P, E: plus(x.E, y.E)}
 		}
 		t := m.touch(s)
@@ -168,7 +168,7 @@ func (m *merger) first(x *ir.Set, rest ir.Block) (int, ir.Stmt) {
 	own := m.touch(x)
 	for j, s := range rest {
 		t := m.touch(s)
-		if y, ok := s.(*ir.Add); ok && equalPlace(x.P, y.P) {
+		if y, ok := s.(*ir.Add); ok && ir.EqualPlace(x.P, y.P) {
 			if m.any(t.reads, x.P) {
 				break
 			}

@@ -161,7 +161,7 @@ func apart(p, q *ir.Place) bool {
 				continue
 			}
 		case s.Index != nil && t.Index != nil:
-			if equalExpr(s.Index, t.Index) {
+			if ir.Equal(s.Index, t.Index) {
 				continue
 			}
 			if !different(s.Index, t.Index) {
@@ -214,53 +214,5 @@ func different(a, b ir.Expr) bool {
 	if i == j || (x == nil) != (y == nil) {
 		return false
 	}
-	return x == nil || equalExpr(x, y) && types.Identical(x.Type().Underlying(), integer)
-}
-
-// equalExpr reports whether two expressions are written the same.
-func equalExpr(a, b ir.Expr) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	if !types.Identical(a.Type(), b.Type()) {
-		return false
-	}
-	switch x := a.(type) {
-	case *ir.Const:
-		y, ok := b.(*ir.Const)
-		if !ok || (x.Val == nil) != (y.Val == nil) {
-			return false
-		}
-		return x.Val == nil || x.Val.ExactString() == y.Val.ExactString()
-	case *ir.Load:
-		y, ok := b.(*ir.Load)
-		return ok && equalPlace(x.P, y.P)
-	case *ir.Unary:
-		y, ok := b.(*ir.Unary)
-		return ok && x.Op == y.Op && equalExpr(x.X, y.X)
-	case *ir.Binary:
-		y, ok := b.(*ir.Binary)
-		return ok && x.Op == y.Op && equalExpr(x.X, y.X) && equalExpr(x.Y, y.Y)
-	case *ir.Convert:
-		y, ok := b.(*ir.Convert)
-		return ok && equalExpr(x.X, y.X)
-	case *ir.Len:
-		y, ok := b.(*ir.Len)
-		return ok && x.Cap == y.Cap && equalExpr(x.X, y.X)
-	}
-	return false
-}
-
-// equalPlace reports whether two places are written the same.
-func equalPlace(p, q *ir.Place) bool {
-	if p.Root != q.Root || len(p.Path) != len(q.Path) {
-		return false
-	}
-	for i, s := range p.Path {
-		t := q.Path[i]
-		if s.Field != t.Field || !equalExpr(s.Index, t.Index) {
-			return false
-		}
-	}
-	return true
+	return x == nil || ir.Equal(x, y) && types.Identical(x.Type().Underlying(), integer)
 }

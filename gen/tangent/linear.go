@@ -47,6 +47,9 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 }
 
 func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
+	if e.Op == token.MUL && ir.Equal(e.X, e.Y) {
+		return b.square(e)
+	}
 	x, dx := b.linear(e.X)
 	y, dy := b.linear(e.Y)
 	if dx == nil && dy == nil {
@@ -98,6 +101,17 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 	}
 	b.refuse("operation %v on floats", e.Op)
 	return nil, nil
+}
+
+// square is a product of a number with itself.
+func (b *builder) square(e *ir.Binary) (val, dot ir.Expr) {
+	x, dx := b.linear(e.X)
+	if dx == nil {
+		return e, nil
+	}
+	x = b.atom(x)
+	twice := &ir.Binary{Typed: e.Typed, Op: token.ADD, X: x, Y: x}
+	return &ir.Binary{Typed: e.Typed, Op: token.MUL, X: x, Y: x}, &ir.Binary{Typed: e.Typed, Op: token.MUL, X: twice, Y: dx}
 }
 
 // atom is e as something that costs nothing to read again: a constant, or a variable

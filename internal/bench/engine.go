@@ -12,88 +12,73 @@ import (
 )
 
 // Of makes an Engine of a backend that traces.
-func Of(b nabla.Backend) Engine {
-	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
-		switch {
-		case p.Hessian:
-			return hessian(p.Traced, b, p)
-		case p.M > 1:
-			return jacobian(p.Func, b, p)
-		case p.Func != nil:
-			return gradient(p.Func, b, p)
-		}
-		return gradient(p.Traced, b, p)
-	}, Once: func(p *problems.Problem) Derivative {
-		switch {
-		case p.Hessian:
-			return hessianOnce(p.Traced, b)
-		case p.M > 1:
-			return jacobianOnce(p.Func, b)
-		case p.Func != nil:
-			return gradientOnce(p.Func, b)
-		}
-		return gradientOnce(p.Traced, b)
-	}}
-}
+func Of(b nabla.Backend) Engine { return dense(b, traced, tracedBound) }
 
 // OfPlain makes an Engine of a backend that approximates derivatives of plain Go.
 func OfPlain(b nabla.Backend) Engine {
-	return Engine{Name: b.Name(), Approximate: true, Prepare: func(p *problems.Problem) (Derivative, error) {
-		switch {
-		case p.Hessian:
-			return hessian(p.Plain, b, p)
-		case p.M > 1:
-			return jacobian(nabla.InPlace(p.M, p.PlainVector), b, p)
+	e := dense(b, plain, func(p *problems.Problem) *nabla.Func {
+		if p.M > 1 {
+			return nabla.InPlace(p.M, p.PlainVector)
 		}
-		return gradient(p.Plain, b, p)
-	}, Once: func(p *problems.Problem) Derivative {
-		switch {
-		case p.Hessian:
-			return hessianOnce(p.Plain, b)
-		case p.M > 1:
-			return jacobianOnce(nabla.InPlace(p.M, p.PlainVector), b)
-		}
-		return gradientOnce(p.Plain, b)
-	}}
+		return nil
+	})
+	e.Approximate = true
+	return e
 }
 
 // OfSource makes an Engine of a backend that runs generated code.
-func OfSource(b nabla.Backend) Engine {
+func OfSource(b nabla.Backend) Engine { return dense(b, plain, plainBound) }
+
+// OfSparse makes an Engine of a backend that computes sparse matrices by tracing.
+func OfSparse(b nabla.AutoSparse) Engine { return sparseOf(b, traced, tracedBound) }
+
+// OfSparseSource makes an Engine of a backend that computes sparse matrices by generated
+// code.
+func OfSparseSource(b nabla.AutoSparse) Engine { return sparseOf(b, plain, plainBound) }
+
+func plain(p *problems.Problem) func(x []float64) float64        { return p.Plain }
+func traced(p *problems.Problem) func(x []nabla.Real) nabla.Real { return p.Traced }
+func plainBound(p *problems.Problem) *nabla.Func                 { return p.Bound }
+func tracedBound(p *problems.Problem) *nabla.Func                { return p.Func }
+
+// dense makes an Engine of a backend and the form of the functions that it takes: bound is
+// nil for functions of one output without data, which scalar gives then.
+func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func) Engine {
 	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
-		switch {
+		switch f := bound(p); {
 		case p.Hessian:
-			return hessian(p.Plain, b, p)
+			return hessian(scalar(p), b, p)
 		case p.M > 1:
-			return jacobian(p.Bound, b, p)
-		case p.Bound != nil:
-			return gradient(p.Bound, b, p)
+			return jacobian(f, b, p)
+		case f != nil:
+			return gradient(f, b, p)
 		}
-		return gradient(p.Plain, b, p)
+		return gradient(scalar(p), b, p)
 	}, Once: func(p *problems.Problem) Derivative {
-		switch {
+		switch f := bound(p); {
 		case p.Hessian:
-			return hessianOnce(p.Plain, b)
+			return hessianOnce(scalar(p), b)
 		case p.M > 1:
-			return jacobianOnce(p.Bound, b)
-		case p.Bound != nil:
-			return gradientOnce(p.Bound, b)
+			return jacobianOnce(f, b)
+		case f != nil:
+			return gradientOnce(f, b)
 		}
-		return gradientOnce(p.Plain, b)
+		return gradientOnce(scalar(p), b)
 	}}
 }
 
-// OfSparse makes an Engine of a backend that computes sparse matrices.
-func OfSparse(b nabla.AutoSparse) Engine {
+// sparseOf is dense for sparse matrices.
+func sparseOf[F nabla.ScalarFunc](b nabla.AutoSparse, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func) Engine {
 	return Engine{Name: b.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
 		if p.Hessian {
-			return sparseHessian(p.Traced, b, p)
+			return sparseHessian(scalar(p), b, p)
 		}
-		return sparseJacobian(p.Func, b, p)
+		return sparseJacobian(bound(p), b, p)
 	}, Once: func(p *problems.Problem) Derivative {
 		if p.Hessian {
-			return sparseHessianOnce(p.Traced, b)
+			return sparseHessianOnce(scalar(p), b)
 		}
-		return sparseJacobianOnce(p.Func, b)
+		return sparseJacobianOnce(bound(p), b)
 	}}
 }
 

@@ -7,10 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -18,7 +16,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
-	"github.com/nabla-ad/nabla/internal/timing"
+	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 	"github.com/nabla-ad/nabla/problems"
 )
 
@@ -204,43 +202,6 @@ func TestOneByOne(t *testing.T) {
 	}
 }
 
-// ratio is how many times as long as g f takes, measured by turns.
-func ratio(b *testing.B, f, g func()) {
-	calls := func(f func()) int {
-		n := 1
-		for {
-			start := time.Now()
-			for range n {
-				f()
-			}
-			if time.Since(start) > 100*time.Microsecond {
-				return n
-			}
-			n *= 2
-		}
-	}
-	nf, ng := calls(f), calls(g)
-	var ratios, slow, fast []float64
-	for b.Loop() {
-		start := time.Now()
-		for range nf {
-			f()
-		}
-		tf := float64(time.Since(start)) / float64(nf)
-		start = time.Now()
-		for range ng {
-			g()
-		}
-		tg := float64(time.Since(start)) / float64(ng)
-		ratios, slow, fast = append(ratios, tf/tg), append(slow, tf), append(fast, tg)
-	}
-	b.ReportMetric(timing.Median(ratios), "ratio")
-	b.ReportMetric(slices.Min(slow)/slices.Min(fast), "ratio-undisturbed")
-	b.ReportMetric(slices.Min(slow), "ns/tangents")
-	b.ReportMetric(slices.Min(fast), "ns/plain")
-	b.ReportMetric(0, "ns/op")
-}
-
 var sink float64
 
 func BenchmarkT8(b *testing.B) {
@@ -251,14 +212,14 @@ func BenchmarkT8(b *testing.B) {
 		seeds[i][i] = 1
 	}
 	b.Run("lanes=6", func(b *testing.B) {
-		ratio(b, func() { sink, _, _, _, _, _, _ = lorenz6(x, seeds) }, plain)
+		timingtest.Ratio(b, func() { sink, _, _, _, _, _, _ = lorenz6(x, seeds) }, plain)
 	})
 	b.Run("lanes=6/flat", func(b *testing.B) {
-		ratio(b, func() { sink, _, _, _, _, _, _ = flatLorenz6(x, seeds) }, plain)
+		timingtest.Ratio(b, func() { sink, _, _, _, _, _, _ = flatLorenz6(x, seeds) }, plain)
 	})
 	for i, f := range []func(x, dx []float64) (y, dy float64){lorenz, flatLorenz} {
 		b.Run([]string{"lanes=1", "lanes=1/flat"}[i], func(b *testing.B) {
-			ratio(b, func() {
+			timingtest.Ratio(b, func() {
 				for i := range seed {
 					seed[i] = 1
 					sink, _ = f(x, seed)
@@ -280,17 +241,17 @@ func BenchmarkT4(b *testing.B) {
 				xdot[i][i%12] = 1
 			}
 			b.Run("lanes=12", func(b *testing.B) {
-				ratio(b, func() { brusselator12(y, x, n, ydot, xdot) }, plain)
+				timingtest.Ratio(b, func() { brusselator12(y, x, n, ydot, xdot) }, plain)
 			})
 			b.Run("lanes=12/flat", func(b *testing.B) {
-				ratio(b, func() { flatBrusselator12(y, x, n, ydot, xdot) }, plain)
+				timingtest.Ratio(b, func() { flatBrusselator12(y, x, n, ydot, xdot) }, plain)
 			})
 			xdot4, ydot4 := make([][4]float64, len(x)), make([][4]float64, len(x))
 			for i := range xdot4 {
 				xdot4[i][i%4] = 1
 			}
 			b.Run("lanes=4", func(b *testing.B) {
-				ratio(b, func() {
+				timingtest.Ratio(b, func() {
 					for range 3 {
 						brusselator4(y, x, n, ydot4, xdot4)
 					}
@@ -301,7 +262,7 @@ func BenchmarkT4(b *testing.B) {
 				xdot1[i] = float64(i % 2)
 			}
 			b.Run("lanes=1", func(b *testing.B) {
-				ratio(b, func() {
+				timingtest.Ratio(b, func() {
 					for range 12 {
 						brusselator(y, x, n, ydot1, xdot1)
 					}

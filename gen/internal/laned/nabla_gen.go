@@ -33,12 +33,9 @@ func lorenz(p, pDot []float64) (r, rDot float64) {
 		}
 	}
 	t3 := u[0]
-	t4 := u[0]
-	t5 := u[1]
-	t6 := u[1]
-	t7 := u[2]
-	t8 := u[2]
-	return t3*t4 + t5*t6 + t7*t8, uDot[0]*t4 + t3*uDot[0] + (uDot[1]*t6 + t5*uDot[1]) + (uDot[2]*t8 + t7*uDot[2])
+	t4 := u[1]
+	t5 := u[2]
+	return t3*t3 + t4*t4 + t5*t5, (t3+t3)*uDot[0] + (t4+t4)*uDot[1] + (t5+t5)*uDot[2]
 }
 
 // lorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
@@ -109,15 +106,12 @@ func lorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDo
 		}
 	}
 	t3 := u[0]
-	t4 := u[0]
-	t5 := u[1]
-	t6 := u[1]
-	t7 := u[2]
-	t8 := u[2]
-	t9 := t4 + t3
-	t10 := t6 + t5
-	t11 := t8 + t7
-	return t3*t4 + t5*t6 + t7*t8, t9*uDot[0][0] + t10*uDot[1][0] + t11*uDot[2][0], t9*uDot[0][1] + t10*uDot[1][1] + t11*uDot[2][1], t9*uDot[0][2] + t10*uDot[1][2] + t11*uDot[2][2], t9*uDot[0][3] + t10*uDot[1][3] + t11*uDot[2][3], t9*uDot[0][4] + t10*uDot[1][4] + t11*uDot[2][4], t9*uDot[0][5] + t10*uDot[1][5] + t11*uDot[2][5]
+	t4 := u[1]
+	t5 := u[2]
+	t6 := t3 + t3
+	t7 := t4 + t4
+	t8 := t5 + t5
+	return t3*t3 + t4*t4 + t5*t5, t6*uDot[0][0] + t7*uDot[1][0] + t8*uDot[2][0], t6*uDot[0][1] + t7*uDot[1][1] + t8*uDot[2][1], t6*uDot[0][2] + t7*uDot[1][2] + t8*uDot[2][2], t6*uDot[0][3] + t7*uDot[1][3] + t8*uDot[2][3], t6*uDot[0][4] + t7*uDot[1][4] + t8*uDot[2][4], t6*uDot[0][5] + t7*uDot[1][5] + t8*uDot[2][5]
 }
 
 // flatLorenz is problems.LorenzPlain_tangent_1, from lorenz.go:17.
@@ -192,7 +186,7 @@ func flatLorenz(p, pDot []float64) (r, rDot float64) {
 		u2Dot += 0.0016666666666666668 * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += 0.0016666666666666668 * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	return u0*u0 + u1*u1 + u2*u2, u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
+	return u0*u0 + u1*u1 + u2*u2, (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 }
 
 // flatLorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
@@ -464,12 +458,11 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			vRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t4 := u[at]
-			t5 := u[at]
-			t6 := t4 * t5
-			t7 := v[at]
-			t8 := t5 + t4
-			t9 := t8 * t7
-			uuv := t6 * t7
+			t5 := t4 * t4
+			t6 := v[at]
+			t7 := t4 + t4
+			t8 := t7 * t6
+			uuv := t5 * t6
 			dxRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
 			dxRow1 := &dxDot[n*n+at]
@@ -478,8 +471,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
 			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
 			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t9*uRow4[0] + t6*vRow4[0]
-			uuvDot1 := t9*uRow4[1] + t6*vRow4[1]
+			uuvDot0 := t8*uRow4[0] + t5*vRow4[0]
+			uuvDot1 := t8*uRow4[1] + t5*vRow4[1]
 			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
 			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
 			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
@@ -488,8 +481,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
 			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
 			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t9*uRow4[2] + t6*vRow4[2]
-			uuvDot3 := t9*uRow4[3] + t6*vRow4[3]
+			uuvDot2 := t8*uRow4[2] + t5*vRow4[2]
+			uuvDot3 := t8*uRow4[3] + t5*vRow4[3]
 			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
 			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
 			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
@@ -498,8 +491,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot5 := uRow[5] + uRow1[5] + uRow2[5] + uRow3[5] - 4*uRow4[5]
 			lvDot4 := vRow[4] + vRow1[4] + vRow2[4] + vRow3[4] - 4*vRow4[4]
 			lvDot5 := vRow[5] + vRow1[5] + vRow2[5] + vRow3[5] - 4*vRow4[5]
-			uuvDot4 := t9*uRow4[4] + t6*vRow4[4]
-			uuvDot5 := t9*uRow4[5] + t6*vRow4[5]
+			uuvDot4 := t8*uRow4[4] + t5*vRow4[4]
+			uuvDot5 := t8*uRow4[5] + t5*vRow4[5]
 			dxRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uRow4[4]
 			dxRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uRow4[5]
 			dxRow1[4] = alpha*lvDot4 + 3.4*uRow4[4] - uuvDot4
@@ -508,8 +501,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot7 := uRow[7] + uRow1[7] + uRow2[7] + uRow3[7] - 4*uRow4[7]
 			lvDot6 := vRow[6] + vRow1[6] + vRow2[6] + vRow3[6] - 4*vRow4[6]
 			lvDot7 := vRow[7] + vRow1[7] + vRow2[7] + vRow3[7] - 4*vRow4[7]
-			uuvDot6 := t9*uRow4[6] + t6*vRow4[6]
-			uuvDot7 := t9*uRow4[7] + t6*vRow4[7]
+			uuvDot6 := t8*uRow4[6] + t5*vRow4[6]
+			uuvDot7 := t8*uRow4[7] + t5*vRow4[7]
 			dxRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uRow4[6]
 			dxRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uRow4[7]
 			dxRow1[6] = alpha*lvDot6 + 3.4*uRow4[6] - uuvDot6
@@ -518,8 +511,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot9 := uRow[9] + uRow1[9] + uRow2[9] + uRow3[9] - 4*uRow4[9]
 			lvDot8 := vRow[8] + vRow1[8] + vRow2[8] + vRow3[8] - 4*vRow4[8]
 			lvDot9 := vRow[9] + vRow1[9] + vRow2[9] + vRow3[9] - 4*vRow4[9]
-			uuvDot8 := t9*uRow4[8] + t6*vRow4[8]
-			uuvDot9 := t9*uRow4[9] + t6*vRow4[9]
+			uuvDot8 := t8*uRow4[8] + t5*vRow4[8]
+			uuvDot9 := t8*uRow4[9] + t5*vRow4[9]
 			dxRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uRow4[8]
 			dxRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uRow4[9]
 			dxRow1[8] = alpha*lvDot8 + 3.4*uRow4[8] - uuvDot8
@@ -528,8 +521,8 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot11 := uRow[11] + uRow1[11] + uRow2[11] + uRow3[11] - 4*uRow4[11]
 			lvDot10 := vRow[10] + vRow1[10] + vRow2[10] + vRow3[10] - 4*vRow4[10]
 			lvDot11 := vRow[11] + vRow1[11] + vRow2[11] + vRow3[11] - 4*vRow4[11]
-			uuvDot10 := t9*uRow4[10] + t6*vRow4[10]
-			uuvDot11 := t9*uRow4[11] + t6*vRow4[11]
+			uuvDot10 := t8*uRow4[10] + t5*vRow4[10]
+			uuvDot11 := t8*uRow4[11] + t5*vRow4[11]
 			dxRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uRow4[10]
 			dxRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uRow4[11]
 			dxRow1[10] = alpha*lvDot10 + 3.4*uRow4[10] - uuvDot10
@@ -553,11 +546,10 @@ func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 			lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
-			t1 := u[at]
-			t2 := t * t1
-			t3 := v[at]
-			uuvDot := (uDot[at]*t1+t*uDot[at])*t3 + t2*vDot[at]
-			uuv := t2 * t3
+			t1 := t * t
+			t2 := v[at]
+			uuvDot := (t+t)*uDot[at]*t2 + t1*vDot[at]
+			uuv := t1 * t2
 			dxDot[at] = alpha*luDot + uuvDot - 4.4*uDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
 			dxDot[n*n+at] = alpha*lvDot + 3.4*uDot[at] - uuvDot
@@ -589,12 +581,11 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 			vRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
-			t1 := u[at]
-			t2 := t * t1
-			t3 := v[at]
-			t4 := t1 + t
-			t5 := t4 * t3
-			uuv := t2 * t3
+			t1 := t * t
+			t2 := v[at]
+			t3 := t + t
+			t4 := t3 * t2
+			uuv := t1 * t2
 			dxRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
 			dxRow1 := &dxDot[n*n+at]
@@ -603,8 +594,8 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
 			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
 			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t5*uRow4[0] + t2*vRow4[0]
-			uuvDot1 := t5*uRow4[1] + t2*vRow4[1]
+			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
+			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
 			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
 			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
 			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
@@ -613,8 +604,8 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
 			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
 			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t5*uRow4[2] + t2*vRow4[2]
-			uuvDot3 := t5*uRow4[3] + t2*vRow4[3]
+			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
+			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
 			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
 			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
 			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
@@ -646,12 +637,11 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			vRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
-			t1 := u[at]
-			t2 := t * t1
-			t3 := v[at]
-			t4 := t1 + t
-			t5 := t4 * t3
-			uuv := t2 * t3
+			t1 := t * t
+			t2 := v[at]
+			t3 := t + t
+			t4 := t3 * t2
+			uuv := t1 * t2
 			dxRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
 			dxRow1 := &dxDot[n*n+at]
@@ -660,8 +650,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
 			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
 			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t5*uRow4[0] + t2*vRow4[0]
-			uuvDot1 := t5*uRow4[1] + t2*vRow4[1]
+			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
+			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
 			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
 			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
 			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
@@ -670,8 +660,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
 			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
 			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t5*uRow4[2] + t2*vRow4[2]
-			uuvDot3 := t5*uRow4[3] + t2*vRow4[3]
+			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
+			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
 			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
 			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
 			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
@@ -680,8 +670,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot5 := uRow[5] + uRow1[5] + uRow2[5] + uRow3[5] - 4*uRow4[5]
 			lvDot4 := vRow[4] + vRow1[4] + vRow2[4] + vRow3[4] - 4*vRow4[4]
 			lvDot5 := vRow[5] + vRow1[5] + vRow2[5] + vRow3[5] - 4*vRow4[5]
-			uuvDot4 := t5*uRow4[4] + t2*vRow4[4]
-			uuvDot5 := t5*uRow4[5] + t2*vRow4[5]
+			uuvDot4 := t4*uRow4[4] + t1*vRow4[4]
+			uuvDot5 := t4*uRow4[5] + t1*vRow4[5]
 			dxRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uRow4[4]
 			dxRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uRow4[5]
 			dxRow1[4] = alpha*lvDot4 + 3.4*uRow4[4] - uuvDot4
@@ -690,8 +680,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot7 := uRow[7] + uRow1[7] + uRow2[7] + uRow3[7] - 4*uRow4[7]
 			lvDot6 := vRow[6] + vRow1[6] + vRow2[6] + vRow3[6] - 4*vRow4[6]
 			lvDot7 := vRow[7] + vRow1[7] + vRow2[7] + vRow3[7] - 4*vRow4[7]
-			uuvDot6 := t5*uRow4[6] + t2*vRow4[6]
-			uuvDot7 := t5*uRow4[7] + t2*vRow4[7]
+			uuvDot6 := t4*uRow4[6] + t1*vRow4[6]
+			uuvDot7 := t4*uRow4[7] + t1*vRow4[7]
 			dxRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uRow4[6]
 			dxRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uRow4[7]
 			dxRow1[6] = alpha*lvDot6 + 3.4*uRow4[6] - uuvDot6
@@ -700,8 +690,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot9 := uRow[9] + uRow1[9] + uRow2[9] + uRow3[9] - 4*uRow4[9]
 			lvDot8 := vRow[8] + vRow1[8] + vRow2[8] + vRow3[8] - 4*vRow4[8]
 			lvDot9 := vRow[9] + vRow1[9] + vRow2[9] + vRow3[9] - 4*vRow4[9]
-			uuvDot8 := t5*uRow4[8] + t2*vRow4[8]
-			uuvDot9 := t5*uRow4[9] + t2*vRow4[9]
+			uuvDot8 := t4*uRow4[8] + t1*vRow4[8]
+			uuvDot9 := t4*uRow4[9] + t1*vRow4[9]
 			dxRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uRow4[8]
 			dxRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uRow4[9]
 			dxRow1[8] = alpha*lvDot8 + 3.4*uRow4[8] - uuvDot8
@@ -710,8 +700,8 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			luDot11 := uRow[11] + uRow1[11] + uRow2[11] + uRow3[11] - 4*uRow4[11]
 			lvDot10 := vRow[10] + vRow1[10] + vRow2[10] + vRow3[10] - 4*vRow4[10]
 			lvDot11 := vRow[11] + vRow1[11] + vRow2[11] + vRow3[11] - 4*vRow4[11]
-			uuvDot10 := t5*uRow4[10] + t2*vRow4[10]
-			uuvDot11 := t5*uRow4[11] + t2*vRow4[11]
+			uuvDot10 := t4*uRow4[10] + t1*vRow4[10]
+			uuvDot11 := t4*uRow4[11] + t1*vRow4[11]
 			dxRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uRow4[10]
 			dxRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uRow4[11]
 			dxRow1[10] = alpha*lvDot10 + 3.4*uRow4[10] - uuvDot10
@@ -741,12 +731,12 @@ func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	t4 := p[1] / t3
 	vDot := (pDot[1] - t4*pDot[2]) / t3
 	v := t4
-	sDot := uDot*u + u*uDot + (vDot*v + v*vDot)
+	sDot := (u+u)*uDot + (v+v)*vDot
 	s := u*u + v*v
 	t5 := cam[9]
 	t6 := cam[10]
 	t7 := s * s
-	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*(sDot*s+s*sDot))
+	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
 	t8 := u * l
 	t9 := cam[6]
@@ -957,9 +947,8 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 			sq := 0.0
 			for i2 := 0; i2 < d; i2++ {
 				t8 := qx[i2]
-				t9 := qx[i2]
-				sqDot += qxDot[i2]*t9 + t8*qxDot[i2]
-				sq += t8 * t9
+				sqDot += (t8 + t8) * qxDot[i2]
+				sq += t8 * t8
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
@@ -974,26 +963,25 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 		var sq1Dot float64
 		sq1 := 0.0
 		for i3 := 0; i3 < d; i3++ {
-			t10 := diag[j2*d+i3]
-			t11 := diag[j2*d+i3]
-			sq1Dot += diagDot[j2*d+i3]*t11 + t10*diagDot[j2*d+i3]
-			sq1 += t10 * t11
+			t9 := diag[j2*d+i3]
+			sq1Dot += (t9 + t9) * diagDot[j2*d+i3]
+			sq1 += t9 * t9
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			sq1Dot += l1Dot*l1 + l1*l1Dot
+			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
-		t12 := 0.5 * c.Gamma * c.Gamma
-		t13 := float64(c.M)
-		priorDot += t12*sq1Dot - t13*sumsDot[j2]
-		prior += t12*sq1 - t13*sums[j2]
+		t10 := 0.5 * c.Gamma * c.Gamma
+		t11 := float64(c.M)
+		priorDot += t10*sq1Dot - t11*sumsDot[j2]
+		prior += t10*sq1 - t11*sums[j2]
 	}
 	t1, t1Dot := logSumExpTangent1(alphas, alphasDot)
 	t2 := MixtureConstant(c)
-	t14 := float64(n)
-	return total - t14*t1 + prior + t2, totalDot - t14*t1Dot + priorDot
+	t12 := float64(n)
+	return total - t12*t1 + prior + t2, totalDot - t12*t1Dot + priorDot
 }
 
 // logPosterior4 is problems.LogPosteriorPlain_tangent4_1, from mixture.go:44.
@@ -1116,13 +1104,12 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 			for i2 := 0; i2 < d; i2++ {
 				qxRow2 := &qxDot[i2]
 				t8 := qx[i2]
-				t9 := qx[i2]
-				t10 := t9 + t8
-				sq += t8 * t9
-				sqDot0 += t10 * qxRow2[0]
-				sqDot1 += t10 * qxRow2[1]
-				sqDot2 += t10 * qxRow2[2]
-				sqDot3 += t10 * qxRow2[3]
+				t9 := t8 + t8
+				sq += t8 * t8
+				sqDot0 += t9 * qxRow2[0]
+				sqDot1 += t9 * qxRow2[1]
+				sqDot2 += t9 * qxRow2[2]
+				sqDot3 += t9 * qxRow2[3]
 			}
 			alphasRow := &alphasDot[j1]
 			sumsRow1 := &sumsDot[j1]
@@ -1158,37 +1145,36 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
 			diagRow2 := &diagDot[j2*d+i3]
-			t11 := diag[j2*d+i3]
-			t12 := diag[j2*d+i3]
-			t13 := t12 + t11
-			sq1 += t11 * t12
-			sq1Dot0 += t13 * diagRow2[0]
-			sq1Dot1 += t13 * diagRow2[1]
-			sq1Dot2 += t13 * diagRow2[2]
-			sq1Dot3 += t13 * diagRow2[3]
+			t10 := diag[j2*d+i3]
+			t11 := t10 + t10
+			sq1 += t10 * t10
+			sq1Dot0 += t11 * diagRow2[0]
+			sq1Dot1 += t11 * diagRow2[1]
+			sq1Dot2 += t11 * diagRow2[2]
+			sq1Dot3 += t11 * diagRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
 			icfRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t14 := l1 + l1
+			t12 := l1 + l1
 			sq1 += l1 * l1
 			l1Dot0 := icfRow2[0]
 			l1Dot1 := icfRow2[1]
-			sq1Dot0 += t14 * l1Dot0
-			sq1Dot1 += t14 * l1Dot1
+			sq1Dot0 += t12 * l1Dot0
+			sq1Dot1 += t12 * l1Dot1
 			l1Dot2 := icfRow2[2]
 			l1Dot3 := icfRow2[3]
-			sq1Dot2 += t14 * l1Dot2
-			sq1Dot3 += t14 * l1Dot3
+			sq1Dot2 += t12 * l1Dot2
+			sq1Dot3 += t12 * l1Dot3
 		}
-		t15 := 0.5 * c.Gamma * c.Gamma
+		t13 := 0.5 * c.Gamma * c.Gamma
 		sumsRow2 := &sumsDot[j2]
-		t16 := float64(c.M)
-		prior += t15*sq1 - t16*sums[j2]
-		priorDot0 += t15*sq1Dot0 - t16*sumsRow2[0]
-		priorDot1 += t15*sq1Dot1 - t16*sumsRow2[1]
-		priorDot2 += t15*sq1Dot2 - t16*sumsRow2[2]
-		priorDot3 += t15*sq1Dot3 - t16*sumsRow2[3]
+		t14 := float64(c.M)
+		prior += t13*sq1 - t14*sums[j2]
+		priorDot0 += t13*sq1Dot0 - t14*sumsRow2[0]
+		priorDot1 += t13*sq1Dot1 - t14*sumsRow2[1]
+		priorDot2 += t13*sq1Dot2 - t14*sumsRow2[2]
+		priorDot3 += t13*sq1Dot3 - t14*sumsRow2[3]
 	}
 	var t1 float64
 	var t1Dot0 float64
@@ -1197,8 +1183,8 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 	var t1Dot3 float64
 	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 = logSumExpTangent41(alphas, alphasDot)
 	t2 := MixtureConstant(c)
-	t17 := float64(n)
-	return total - t17*t1 + prior + t2, totalDot0 - t17*t1Dot0 + priorDot0, totalDot1 - t17*t1Dot1 + priorDot1, totalDot2 - t17*t1Dot2 + priorDot2, totalDot3 - t17*t1Dot3 + priorDot3
+	t15 := float64(n)
+	return total - t15*t1 + prior + t2, totalDot0 - t15*t1Dot0 + priorDot0, totalDot1 - t15*t1Dot1 + priorDot1, totalDot2 - t15*t1Dot2 + priorDot2, totalDot3 - t15*t1Dot3 + priorDot3
 }
 
 // logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:20.
@@ -1679,54 +1665,51 @@ func around(i, j, n int) (at, west, east, south, north int) {
 // rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:30.
 func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	t := r[0]
-	t1 := r[0]
-	t2 := r[1]
-	t3 := r[1]
-	t4 := r[2]
-	t5 := r[2]
-	sqDot := rDot[0]*t1 + t*rDot[0] + (rDot[1]*t3 + t2*rDot[1]) + (rDot[2]*t5 + t4*rDot[2])
-	sq := t*t1 + t2*t3 + t4*t5
+	t1 := r[1]
+	t2 := r[2]
+	sqDot := (t+t)*rDot[0] + (t1+t1)*rDot[1] + (t2+t2)*rDot[2]
+	sq := t*t + t1*t1 + t2*t2
 	if sq == 0 {
 		c, cDot := crossPlainTangent11(r, a, rDot, aDot)
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
-	t6 := math.Sqrt(sq)
+	t3 := math.Sqrt(sq)
 	var d1 float64
 	if sqDot != 0 {
-		d1 += sqDot * (0.5 / t6)
+		d1 += sqDot * (0.5 / t3)
 	}
 	thetaDot := d1
-	theta := t6
-	t7 := math.Sin(theta)
+	theta := t3
+	t4 := math.Sin(theta)
 	sinDot := thetaDot * math.Cos(theta)
-	sin := t7
-	t8 := math.Cos(theta)
+	sin := t4
+	t5 := math.Cos(theta)
 	cosDot := thetaDot * -math.Sin(theta)
-	cos := t8
-	t9 := r[0] / theta
-	t10 := r[1] / theta
-	t11 := r[2] / theta
-	vDot := [3]float64{(rDot[0] - t9*thetaDot) / theta, (rDot[1] - t10*thetaDot) / theta, (rDot[2] - t11*thetaDot) / theta}
-	v := [3]float64{t9, t10, t11}
+	cos := t5
+	t6 := r[0] / theta
+	t7 := r[1] / theta
+	t8 := r[2] / theta
+	vDot := [3]float64{(rDot[0] - t6*thetaDot) / theta, (rDot[1] - t7*thetaDot) / theta, (rDot[2] - t8*thetaDot) / theta}
+	v := [3]float64{t6, t7, t8}
 	c1, c1Dot := crossPlainTangent11(v, a, vDot, aDot)
-	t12 := v[0]
-	t13 := a[0]
-	t14 := v[1]
-	t15 := a[1]
-	t16 := v[2]
-	t17 := a[2]
-	t18 := t12*t13 + t14*t15 + t16*t17
-	t19 := 1 - cos
-	dDot := (vDot[0]*t13+t12*aDot[0]+(vDot[1]*t15+t14*aDot[1])+(vDot[2]*t17+t16*aDot[2]))*t19 + t18*-cosDot
-	d := t18 * t19
+	t9 := v[0]
+	t10 := a[0]
+	t11 := v[1]
+	t12 := a[1]
+	t13 := v[2]
+	t14 := a[2]
+	t15 := t9*t10 + t11*t12 + t13*t14
+	t16 := 1 - cos
+	dDot := (vDot[0]*t10+t9*aDot[0]+(vDot[1]*t12+t11*aDot[1])+(vDot[2]*t14+t13*aDot[2]))*t16 + t15*-cosDot
+	d := t15 * t16
 	var outDot [3]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t20 := a[i]
-		t21 := c1[i]
-		t22 := v[i]
-		outDot[i] = aDot[i]*cos + t20*cosDot + (c1Dot[i]*sin + t21*sinDot) + (vDot[i]*d + t22*dDot)
-		out[i] = t20*cos + t21*sin + t22*d
+		t17 := a[i]
+		t18 := c1[i]
+		t19 := v[i]
+		outDot[i] = aDot[i]*cos + t17*cosDot + (c1Dot[i]*sin + t18*sinDot) + (vDot[i]*d + t19*dDot)
+		out[i] = t17*cos + t18*sin + t19*d
 	}
 	return out, outDot
 }
@@ -1734,20 +1717,17 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 // rotatePlainTangent511 is problems.rotatePlain_tangent5_11, from bundle.go:30.
 func rotatePlainTangent511(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]float64, r1Dot [3][5]float64) {
 	t := r[0]
-	t1 := r[0]
-	t2 := r[1]
-	t3 := r[1]
-	t4 := r[2]
-	t5 := r[2]
-	t6 := t1 + t
-	t7 := t3 + t2
-	t8 := t5 + t4
-	sq := t*t1 + t2*t3 + t4*t5
-	sqDot0 := t6*rDot[0][0] + t7*rDot[1][0] + t8*rDot[2][0]
-	sqDot1 := t6*rDot[0][1] + t7*rDot[1][1] + t8*rDot[2][1]
-	sqDot2 := t6*rDot[0][2] + t7*rDot[1][2] + t8*rDot[2][2]
-	sqDot3 := t6*rDot[0][3] + t7*rDot[1][3] + t8*rDot[2][3]
-	sqDot4 := t6*rDot[0][4] + t7*rDot[1][4] + t8*rDot[2][4]
+	t1 := r[1]
+	t2 := r[2]
+	t3 := t + t
+	t4 := t1 + t1
+	t5 := t2 + t2
+	sq := t*t + t1*t1 + t2*t2
+	sqDot0 := t3*rDot[0][0] + t4*rDot[1][0] + t5*rDot[2][0]
+	sqDot1 := t3*rDot[0][1] + t4*rDot[1][1] + t5*rDot[2][1]
+	sqDot2 := t3*rDot[0][2] + t4*rDot[1][2] + t5*rDot[2][2]
+	sqDot3 := t3*rDot[0][3] + t4*rDot[1][3] + t5*rDot[2][3]
+	sqDot4 := t3*rDot[0][4] + t4*rDot[1][4] + t5*rDot[2][4]
 	if sq == 0 {
 		c, cDot := crossPlainTangent511(r, a, rDot, aDot)
 		r1Dot[0][0] = aDot[0][0] + cDot[0][0]
@@ -1768,121 +1748,121 @@ func rotatePlainTangent511(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]flo
 		r1 = [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}
 		return
 	}
-	t9 := math.Sqrt(sq)
-	t10 := 0.5 / t9
-	theta := t9
-	t11 := math.Sin(theta)
-	t12 := math.Cos(theta)
-	sin := t11
-	t13 := math.Cos(theta)
-	t14 := -math.Sin(theta)
-	cos := t13
+	t6 := math.Sqrt(sq)
+	t7 := 0.5 / t6
+	theta := t6
+	t8 := math.Sin(theta)
+	t9 := math.Cos(theta)
+	sin := t8
+	t10 := math.Cos(theta)
+	t11 := -math.Sin(theta)
+	cos := t10
 	var dDot0 float64
 	var dDot1 float64
-	if math.Abs(t10) <= 1.7976931348623157e+308 {
-		dDot0 = sqDot0 * t10
-		dDot1 = sqDot1 * t10
+	if math.Abs(t7) <= 1.7976931348623157e+308 {
+		dDot0 = sqDot0 * t7
+		dDot1 = sqDot1 * t7
 	} else {
 		if sqDot0 != 0 {
-			dDot0 += sqDot0 * t10
+			dDot0 += sqDot0 * t7
 		}
 		if sqDot1 != 0 {
-			dDot1 += sqDot1 * t10
+			dDot1 += sqDot1 * t7
 		}
 	}
 	thetaDot0 := dDot0
 	thetaDot1 := dDot1
-	sinDot0 := t12 * thetaDot0
-	sinDot1 := t12 * thetaDot1
-	cosDot0 := t14 * thetaDot0
-	cosDot1 := t14 * thetaDot1
+	sinDot0 := t9 * thetaDot0
+	sinDot1 := t9 * thetaDot1
+	cosDot0 := t11 * thetaDot0
+	cosDot1 := t11 * thetaDot1
 	var dDot2 float64
 	var dDot3 float64
-	if math.Abs(t10) <= 1.7976931348623157e+308 {
-		dDot2 = sqDot2 * t10
-		dDot3 = sqDot3 * t10
+	if math.Abs(t7) <= 1.7976931348623157e+308 {
+		dDot2 = sqDot2 * t7
+		dDot3 = sqDot3 * t7
 	} else {
 		if sqDot2 != 0 {
-			dDot2 += sqDot2 * t10
+			dDot2 += sqDot2 * t7
 		}
 		if sqDot3 != 0 {
-			dDot3 += sqDot3 * t10
+			dDot3 += sqDot3 * t7
 		}
 	}
 	thetaDot2 := dDot2
 	thetaDot3 := dDot3
-	sinDot2 := t12 * thetaDot2
-	sinDot3 := t12 * thetaDot3
-	cosDot2 := t14 * thetaDot2
-	cosDot3 := t14 * thetaDot3
+	sinDot2 := t9 * thetaDot2
+	sinDot3 := t9 * thetaDot3
+	cosDot2 := t11 * thetaDot2
+	cosDot3 := t11 * thetaDot3
 	var dDot4 float64
-	if math.Abs(t10) <= 1.7976931348623157e+308 {
-		dDot4 = sqDot4 * t10
+	if math.Abs(t7) <= 1.7976931348623157e+308 {
+		dDot4 = sqDot4 * t7
 	} else if sqDot4 != 0 {
-		dDot4 += sqDot4 * t10
+		dDot4 += sqDot4 * t7
 	}
 	thetaDot4 := dDot4
-	sinDot4 := t12 * thetaDot4
-	cosDot4 := t14 * thetaDot4
+	sinDot4 := t9 * thetaDot4
+	cosDot4 := t11 * thetaDot4
 	var vDot [3][5]float64
-	t15 := r[0] / theta
+	t12 := r[0] / theta
+	t13 := 1 / theta
+	t14 := t12 * t13
+	t15 := r[1] / theta
 	t16 := 1 / theta
 	t17 := t15 * t16
-	t18 := r[1] / theta
+	t18 := r[2] / theta
 	t19 := 1 / theta
 	t20 := t18 * t19
-	t21 := r[2] / theta
-	t22 := 1 / theta
-	t23 := t21 * t22
-	v := [3]float64{t15, t18, t21}
-	vDot[0][0] = t16*rDot[0][0] - t17*thetaDot0
-	vDot[0][1] = t16*rDot[0][1] - t17*thetaDot1
-	vDot[1][0] = t19*rDot[1][0] - t20*thetaDot0
-	vDot[1][1] = t19*rDot[1][1] - t20*thetaDot1
-	vDot[2][0] = t22*rDot[2][0] - t23*thetaDot0
-	vDot[2][1] = t22*rDot[2][1] - t23*thetaDot1
-	vDot[0][2] = t16*rDot[0][2] - t17*thetaDot2
-	vDot[0][3] = t16*rDot[0][3] - t17*thetaDot3
-	vDot[1][2] = t19*rDot[1][2] - t20*thetaDot2
-	vDot[1][3] = t19*rDot[1][3] - t20*thetaDot3
-	vDot[2][2] = t22*rDot[2][2] - t23*thetaDot2
-	vDot[2][3] = t22*rDot[2][3] - t23*thetaDot3
-	vDot[0][4] = t16*rDot[0][4] - t17*thetaDot4
-	vDot[1][4] = t19*rDot[1][4] - t20*thetaDot4
-	vDot[2][4] = t22*rDot[2][4] - t23*thetaDot4
+	v := [3]float64{t12, t15, t18}
+	vDot[0][0] = t13*rDot[0][0] - t14*thetaDot0
+	vDot[0][1] = t13*rDot[0][1] - t14*thetaDot1
+	vDot[1][0] = t16*rDot[1][0] - t17*thetaDot0
+	vDot[1][1] = t16*rDot[1][1] - t17*thetaDot1
+	vDot[2][0] = t19*rDot[2][0] - t20*thetaDot0
+	vDot[2][1] = t19*rDot[2][1] - t20*thetaDot1
+	vDot[0][2] = t13*rDot[0][2] - t14*thetaDot2
+	vDot[0][3] = t13*rDot[0][3] - t14*thetaDot3
+	vDot[1][2] = t16*rDot[1][2] - t17*thetaDot2
+	vDot[1][3] = t16*rDot[1][3] - t17*thetaDot3
+	vDot[2][2] = t19*rDot[2][2] - t20*thetaDot2
+	vDot[2][3] = t19*rDot[2][3] - t20*thetaDot3
+	vDot[0][4] = t13*rDot[0][4] - t14*thetaDot4
+	vDot[1][4] = t16*rDot[1][4] - t17*thetaDot4
+	vDot[2][4] = t19*rDot[2][4] - t20*thetaDot4
 	c1, c1Dot := crossPlainTangent511(v, a, vDot, aDot)
-	t24 := v[0]
-	t25 := a[0]
-	t26 := v[1]
-	t27 := a[1]
-	t28 := v[2]
-	t29 := a[2]
-	t30 := t24*t25 + t26*t27 + t28*t29
-	t31 := 1 - cos
-	t32 := t25 * t31
-	t33 := t24 * t31
-	t34 := t27 * t31
-	t35 := t26 * t31
-	t36 := t29 * t31
-	t37 := t28 * t31
-	d := t30 * t31
-	dDot01 := t32*vDot[0][0] + t33*aDot[0][0] + t34*vDot[1][0] + t35*aDot[1][0] + t36*vDot[2][0] + t37*aDot[2][0] - t30*cosDot0
-	dDot11 := t32*vDot[0][1] + t33*aDot[0][1] + t34*vDot[1][1] + t35*aDot[1][1] + t36*vDot[2][1] + t37*aDot[2][1] - t30*cosDot1
-	dDot21 := t32*vDot[0][2] + t33*aDot[0][2] + t34*vDot[1][2] + t35*aDot[1][2] + t36*vDot[2][2] + t37*aDot[2][2] - t30*cosDot2
-	dDot31 := t32*vDot[0][3] + t33*aDot[0][3] + t34*vDot[1][3] + t35*aDot[1][3] + t36*vDot[2][3] + t37*aDot[2][3] - t30*cosDot3
-	dDot41 := t32*vDot[0][4] + t33*aDot[0][4] + t34*vDot[1][4] + t35*aDot[1][4] + t36*vDot[2][4] + t37*aDot[2][4] - t30*cosDot4
+	t21 := v[0]
+	t22 := a[0]
+	t23 := v[1]
+	t24 := a[1]
+	t25 := v[2]
+	t26 := a[2]
+	t27 := t21*t22 + t23*t24 + t25*t26
+	t28 := 1 - cos
+	t29 := t22 * t28
+	t30 := t21 * t28
+	t31 := t24 * t28
+	t32 := t23 * t28
+	t33 := t26 * t28
+	t34 := t25 * t28
+	d := t27 * t28
+	dDot01 := t29*vDot[0][0] + t30*aDot[0][0] + t31*vDot[1][0] + t32*aDot[1][0] + t33*vDot[2][0] + t34*aDot[2][0] - t27*cosDot0
+	dDot11 := t29*vDot[0][1] + t30*aDot[0][1] + t31*vDot[1][1] + t32*aDot[1][1] + t33*vDot[2][1] + t34*aDot[2][1] - t27*cosDot1
+	dDot21 := t29*vDot[0][2] + t30*aDot[0][2] + t31*vDot[1][2] + t32*aDot[1][2] + t33*vDot[2][2] + t34*aDot[2][2] - t27*cosDot2
+	dDot31 := t29*vDot[0][3] + t30*aDot[0][3] + t31*vDot[1][3] + t32*aDot[1][3] + t33*vDot[2][3] + t34*aDot[2][3] - t27*cosDot3
+	dDot41 := t29*vDot[0][4] + t30*aDot[0][4] + t31*vDot[1][4] + t32*aDot[1][4] + t33*vDot[2][4] + t34*aDot[2][4] - t27*cosDot4
 	var outDot [3][5]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t38 := a[i]
-		t39 := c1[i]
-		t40 := v[i]
-		out[i] = t38*cos + t39*sin + t40*d
-		outDot[i][0] = cos*aDot[i][0] + t38*cosDot0 + sin*c1Dot[i][0] + t39*sinDot0 + d*vDot[i][0] + t40*dDot01
-		outDot[i][1] = cos*aDot[i][1] + t38*cosDot1 + sin*c1Dot[i][1] + t39*sinDot1 + d*vDot[i][1] + t40*dDot11
-		outDot[i][2] = cos*aDot[i][2] + t38*cosDot2 + sin*c1Dot[i][2] + t39*sinDot2 + d*vDot[i][2] + t40*dDot21
-		outDot[i][3] = cos*aDot[i][3] + t38*cosDot3 + sin*c1Dot[i][3] + t39*sinDot3 + d*vDot[i][3] + t40*dDot31
-		outDot[i][4] = cos*aDot[i][4] + t38*cosDot4 + sin*c1Dot[i][4] + t39*sinDot4 + d*vDot[i][4] + t40*dDot41
+		t35 := a[i]
+		t36 := c1[i]
+		t37 := v[i]
+		out[i] = t35*cos + t36*sin + t37*d
+		outDot[i][0] = cos*aDot[i][0] + t35*cosDot0 + sin*c1Dot[i][0] + t36*sinDot0 + d*vDot[i][0] + t37*dDot01
+		outDot[i][1] = cos*aDot[i][1] + t35*cosDot1 + sin*c1Dot[i][1] + t36*sinDot1 + d*vDot[i][1] + t37*dDot11
+		outDot[i][2] = cos*aDot[i][2] + t35*cosDot2 + sin*c1Dot[i][2] + t36*sinDot2 + d*vDot[i][2] + t37*dDot21
+		outDot[i][3] = cos*aDot[i][3] + t35*cosDot3 + sin*c1Dot[i][3] + t36*sinDot3 + d*vDot[i][3] + t37*dDot31
+		outDot[i][4] = cos*aDot[i][4] + t35*cosDot4 + sin*c1Dot[i][4] + t36*sinDot4 + d*vDot[i][4] + t37*dDot41
 	}
 	return out, outDot
 }
