@@ -127,7 +127,7 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", func(v *ir.Var) bool { return adjoint[v.Name] })
+	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1], func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // mode is what is built of a function.
