@@ -916,7 +916,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 			q := icf[j*tri+i]
 			t3 := math.Exp(q)
 			var d1 float64
-			if qDot != 0 {
+			if qDot != 0 || t3-t3 == 0 {
 				d1 += qDot * t3
 			}
 			diagDot[j*d+i] = d1
@@ -1345,7 +1345,7 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 			t21 := math.Exp(t20)
 			var d1 float64
 			t22 := yDot[i2]
-			if t22 != 0 {
+			if t22 != 0 || t21-t21 == 0 {
 				d1 += t22 * t21
 			}
 			sumDot += d1
@@ -1354,19 +1354,20 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 		t23 := 2 + sum
 		t24 := math.Log(t23)
 		var d2 float64
-		if sumDot != 0 {
-			d2 += sumDot * (1 / t23)
+		t25 := 1 / t23
+		if sumDot != 0 || t25-t25 == 0 {
+			d2 += sumDot * t25
 		}
 		normDot := d2
 		norm := t24
 		for i3 := 0; i3 < b; i3++ {
-			t25 := d.Text[(t3+1)*b+i3]
-			totalDot += t25 * (yDot[i3] - normDot)
-			total += t25 * (y[i3] - norm)
+			t26 := d.Text[(t3+1)*b+i3]
+			totalDot += t26 * (yDot[i3] - normDot)
+			total += t26 * (y[i3] - norm)
 		}
 	}
-	t26 := float64((chars - 1) * b)
-	return -total / t26, -totalDot / t26
+	t27 := float64((chars - 1) * b)
+	return -total / t27, -totalDot / t27
 }
 
 // recurrent4 is problems.RecurrentLossPlain_tangent4_1, from lstm.go:26.
@@ -1692,41 +1693,42 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	}
 	t6 := math.Sqrt(sq)
 	var d1 float64
-	if sqDot != 0 {
-		d1 += sqDot * (0.5 / t6)
+	t7 := 0.5 / t6
+	if sqDot != 0 || t7-t7 == 0 {
+		d1 += sqDot * t7
 	}
 	thetaDot := d1
 	theta := t6
-	t7 := math.Sin(theta)
+	t8 := math.Sin(theta)
 	sinDot := thetaDot * math.Cos(theta)
-	sin := t7
-	t8 := math.Cos(theta)
+	sin := t8
+	t9 := math.Cos(theta)
 	cosDot := thetaDot * -math.Sin(theta)
-	cos := t8
-	t9 := r[0] / theta
-	t10 := r[1] / theta
-	t11 := r[2] / theta
-	vDot := [3]float64{(rDot[0] - t9*thetaDot) / theta, (rDot[1] - t10*thetaDot) / theta, (rDot[2] - t11*thetaDot) / theta}
-	v := [3]float64{t9, t10, t11}
+	cos := t9
+	t10 := r[0] / theta
+	t11 := r[1] / theta
+	t12 := r[2] / theta
+	vDot := [3]float64{(rDot[0] - t10*thetaDot) / theta, (rDot[1] - t11*thetaDot) / theta, (rDot[2] - t12*thetaDot) / theta}
+	v := [3]float64{t10, t11, t12}
 	c1, c1Dot := crossPlainTangent11(v, a, vDot, aDot)
-	t12 := v[0]
-	t13 := a[0]
-	t14 := v[1]
-	t15 := a[1]
-	t16 := v[2]
-	t17 := a[2]
-	t18 := t12*t13 + t14*t15 + t16*t17
-	t19 := 1 - cos
-	dDot := (vDot[0]*t13+t12*aDot[0]+(vDot[1]*t15+t14*aDot[1])+(vDot[2]*t17+t16*aDot[2]))*t19 + t18*-cosDot
-	d := t18 * t19
+	t13 := v[0]
+	t14 := a[0]
+	t15 := v[1]
+	t16 := a[1]
+	t17 := v[2]
+	t18 := a[2]
+	t19 := t13*t14 + t15*t16 + t17*t18
+	t20 := 1 - cos
+	dDot := (vDot[0]*t14+t13*aDot[0]+(vDot[1]*t16+t15*aDot[1])+(vDot[2]*t18+t17*aDot[2]))*t20 + t19*-cosDot
+	d := t19 * t20
 	var outDot [3]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t20 := a[i]
-		t21 := c1[i]
-		t22 := v[i]
-		outDot[i] = aDot[i]*cos + t20*cosDot + (c1Dot[i]*sin + t21*sinDot) + (vDot[i]*d + t22*dDot)
-		out[i] = t20*cos + t21*sin + t22*d
+		t21 := a[i]
+		t22 := c1[i]
+		t23 := v[i]
+		outDot[i] = aDot[i]*cos + t21*cosDot + (c1Dot[i]*sin + t22*sinDot) + (vDot[i]*d + t23*dDot)
+		out[i] = t21*cos + t22*sin + t23*d
 	}
 	return out, outDot
 }
@@ -1915,7 +1917,7 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 		t2 := math.Exp(t1)
 		var d float64
 		t3 := v1Dot - shiftDot
-		if t3 != 0 {
+		if t3 != 0 || t2-t2 == 0 {
 			d += t3 * t2
 		}
 		s1Dot += d
@@ -1923,8 +1925,9 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 	}
 	t4 := math.Log(s1)
 	var d1 float64
-	if s1Dot != 0 {
-		d1 += s1Dot * (1 / s1)
+	t5 := 1 / s1
+	if s1Dot != 0 || t5-t5 == 0 {
+		d1 += s1Dot * t5
 	}
 	return t4 + shift, d1 + shiftDot
 }
@@ -2076,13 +2079,14 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	t2 := math.Exp(t1)
 	var d float64
 	t3 := -(zDot * rt.Sign(z))
-	if t3 != 0 {
+	if t3 != 0 || t2-t2 == 0 {
 		d += t3 * t2
 	}
 	t4 := math.Log1p(t2)
 	var d1 float64
-	if d != 0 {
-		d1 += d * (1 / (1 + t2))
+	t5 := 1 / (1 + t2)
+	if d != 0 || t5-t5 == 0 {
+		d1 += d * t5
 	}
 	lDot := d1
 	l := t4
@@ -2173,7 +2177,7 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	t1 := math.Exp(t)
 	var d float64
 	t2 := -xDot
-	if t2 != 0 {
+	if t2 != 0 || t1-t1 == 0 {
 		d += t2 * t1
 	}
 	t3 := 1 + t1
