@@ -27,6 +27,11 @@ import (
 // Primal applies the passes for functions that are to be differentiated in package pkg.
 func Primal(f *ir.Func, pkg *types.Package) {
 	Inline(f, pkg)
+	Body(f, pkg)
+}
+
+// Body applies the passes of [Primal] but Inline.
+func Body(f *ir.Func, pkg *types.Package) {
 	Unroll(f)
 	Copies(f)
 	Scalars(f, pkg)
