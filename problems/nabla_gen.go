@@ -2975,13 +2975,14 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 		t3 := math.Exp(t2)
 		var d float64
 		t4 := -(zDot * rt.Sign(z))
-		if t4 != 0 {
+		if t4 != 0 || t3-t3 == 0 {
 			d += t4 * t3
 		}
 		t5 := math.Log1p(t3)
 		var d1 float64
-		if d != 0 {
-			d1 += d * (1 / (1 + t3))
+		t6 := 1 / (1 + t3)
+		if d != 0 || t6-t6 == 0 {
+			d1 += d * t6
 		}
 		lDot := d1
 		l := t5
@@ -3206,15 +3207,16 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		t3 := math.Exp(t2)
 		var d1 float64
 		t4 := -(zDot * rt.Sign(z))
-		if t4 != 0 {
+		if t4 != 0 || t3-t3 == 0 {
 			d1 += t4 * t3
 		}
 		expDot := d1
 		exp := t3
 		t5 := math.Log1p(exp)
 		var d2 float64
-		if expDot != 0 {
-			d2 += expDot * (1 / (1 + exp))
+		t6 := 1 / (1 + exp)
+		if expDot != 0 || t6-t6 == 0 {
+			d2 += expDot * t6
 		}
 		lDot := d2
 		l := t5
@@ -3241,10 +3243,10 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		} else {
 			lBar += r1Bar
 		}
-		t6 := 1 + exp
-		t7 := 1 / t6
-		dDot := -(t7 * expDot) / t6
-		d := t7
+		t7 := 1 + exp
+		t8 := 1 / t7
+		dDot := -(t8 * expDot) / t7
+		d := t8
 		if lBar != 0 || d-d == 0 {
 			expBarDot += lBar * dDot
 			expBar += lBar * d
@@ -3253,9 +3255,9 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 			argBarDot += expBarDot*exp + expBar*expDot
 			argBar += expBar * exp
 		}
-		t8 := rt.Sign(z)
-		zBarDot -= argBarDot * t8
-		zBar -= argBar * t8
+		t9 := rt.Sign(z)
+		zBarDot -= argBarDot * t9
+		zBar -= argBar * t9
 		if 0 < hi {
 			wBar1Dot := wBarDot[:len(wBar):len(wBar)][:hi]
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
@@ -4186,7 +4188,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t8 := math.Exp(t7)
 				var d1 float64
 				t9 := -x1Dot
-				if t9 != 0 {
+				if t9 != 0 || t8-t8 == 0 {
 					d1 += t9 * t8
 				}
 				t10 := 1 + t8
@@ -4201,7 +4203,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t15 := math.Exp(t14)
 				var d2 float64
 				t16 := -x2Dot
-				if t16 != 0 {
+				if t16 != 0 || t15-t15 == 0 {
 					d2 += t16 * t15
 				}
 				t17 := 1 + t15
@@ -4216,7 +4218,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t22 := math.Exp(t21)
 				var d3 float64
 				t23 := -x3Dot
-				if t23 != 0 {
+				if t23 != 0 || t22-t22 == 0 {
 					d3 += t23 * t22
 				}
 				t24 := 1 + t22
@@ -4251,7 +4253,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 			t36 := math.Exp(t35)
 			var d4 float64
 			t37 := t2Dot[i2]
-			if t37 != 0 {
+			if t37 != 0 || t36-t36 == 0 {
 				d4 += t37 * t36
 			}
 			sumDot += d4
@@ -4260,19 +4262,20 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 		t38 := 2 + sum
 		t39 := math.Log(t38)
 		var d5 float64
-		if sumDot != 0 {
-			d5 += sumDot * (1 / t38)
+		t40 := 1 / t38
+		if sumDot != 0 || t40-t40 == 0 {
+			d5 += sumDot * t40
 		}
 		normDot := d5
 		norm := t39
 		for i3 := 0; i3 < b; i3++ {
-			t40 := d.Text[(t3+1)*b+i3]
-			totalDot += t40 * (t2Dot[i3] - normDot)
-			total += t40 * (t2[i3] - norm)
+			t41 := d.Text[(t3+1)*b+i3]
+			totalDot += t41 * (t2Dot[i3] - normDot)
+			total += t41 * (t2[i3] - norm)
 		}
 	}
-	t41 := float64((chars - 1) * b)
-	return -total / t41, -totalDot / t41
+	t42 := float64((chars - 1) * b)
+	return -total / t42, -totalDot / t42
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
@@ -5133,7 +5136,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp = append(ws.exp, exp)
 					t19 := math.Exp(arg)
 					var d2 float64
-					if argDot != 0 {
+					if argDot != 0 || t19-t19 == 0 {
 						d2 += argDot * t19
 					}
 					expDot = d2
@@ -5152,7 +5155,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp1 = append(ws.exp1, exp1)
 					t26 := math.Exp(arg1)
 					var d3 float64
-					if arg1Dot != 0 {
+					if arg1Dot != 0 || t26-t26 == 0 {
 						d3 += arg1Dot * t26
 					}
 					exp1Dot = d3
@@ -5171,7 +5174,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp2 = append(ws.exp2, exp2)
 					t32 := math.Exp(arg2)
 					var d4 float64
-					if arg2Dot != 0 {
+					if arg2Dot != 0 || t32-t32 == 0 {
 						d4 += arg2Dot * t32
 					}
 					exp2Dot = d4
@@ -5235,7 +5238,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t44 := math.Exp(t43)
 				var d5 float64
 				t45 := t21Dot[i2]
-				if t45 != 0 {
+				if t45 != 0 || t44-t44 == 0 {
 					d5 += t45 * t44
 				}
 				exp3Dot = d5
@@ -5250,8 +5253,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		arg4 = 2 + sum
 		t46 := math.Log(arg4)
 		var d6 float64
-		if arg4Dot != 0 {
-			d6 += arg4Dot * (1 / arg4)
+		t47 := 1 / arg4
+		if arg4Dot != 0 || t47-t47 == 0 {
+			d6 += arg4Dot * t47
 		}
 		normDot := d6
 		norm := t46
@@ -5259,15 +5263,15 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
-				t47 := d.Text[(t3+1)*b+i3]
-				totalDot += t47 * (t22Dot[i3] - normDot)
-				total += t47 * (t22[i3] - norm)
+				t48 := d.Text[(t3+1)*b+i3]
+				totalDot += t48 * (t22Dot[i3] - normDot)
+				total += t48 * (t22[i3] - norm)
 			}
 		}
 	}
-	t48 := float64((chars - 1) * b)
-	r4Dot = -totalDot / t48
-	r4 = -total / t48
+	t49 := float64((chars - 1) * b)
+	r4Dot = -totalDot / t49
+	r4 = -total / t49
 	var totalBar float64
 	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -5286,9 +5290,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				normBar -= t10
 			}
 		}
-		t49 := 1 / arg4
-		d1Dot := -(t49 * arg4Dot) / arg4
-		d1 := t49
+		t50 := 1 / arg4
+		d1Dot := -(t50 * arg4Dot) / arg4
+		d1 := t50
 		if normBar != 0 || d1-d1 == 0 {
 			arg4BarDot += normBar * d1Dot
 			arg4Bar += normBar * d1
@@ -5323,12 +5327,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t9 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
 				t2Bar2[i21] = 0
-				t50 := extra4[i21]
-				t1Bar1Dot[i21] += t9Dot*t50 + t9*extra4Dot[i21]
-				t1Bar1[i21] += t9 * t50
-				t51 := t14[i21]
-				extraBar1Dot[i21] += t9Dot*t51 + t9*t14Dot[i21]
-				extraBar1[i21] += t9 * t51
+				t51 := extra4[i21]
+				t1Bar1Dot[i21] += t9Dot*t51 + t9*extra4Dot[i21]
+				t1Bar1[i21] += t9 * t51
+				t52 := t14[i21]
+				extraBar1Dot[i21] += t9Dot*t52 + t9*t14Dot[i21]
+				extraBar1[i21] += t9 * t52
 				extraBar2Dot[i21] += t9Dot
 				extraBar2[i21] += t9
 			}
@@ -5382,26 +5386,26 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					var argBar float64
 					var expBarDot float64
 					var expBar float64
-					t52 := 1 + exp
-					t53 := 1 / t52
-					forget1Dot := -(t53 * expDot) / t52
-					forget1 := t53
+					t53 := 1 + exp
+					t54 := 1 / t53
+					forget1Dot := -(t54 * expDot) / t53
+					forget1 := t54
 					var arg1BarDot float64
 					var arg1Bar float64
 					var exp1BarDot float64
 					var exp1Bar float64
-					t54 := 1 + exp1
-					t55 := 1 / t54
-					in1Dot := -(t55 * exp1Dot) / t54
-					in1 := t55
+					t55 := 1 + exp1
+					t56 := 1 / t55
+					in1Dot := -(t56 * exp1Dot) / t55
+					in1 := t56
 					var arg2BarDot float64
 					var arg2Bar float64
 					var exp2BarDot float64
 					var exp2Bar float64
-					t56 := 1 + exp2
-					t57 := 1 / t56
-					out1Dot := -(t57 * exp2Dot) / t56
-					out1 := t57
+					t57 := 1 + exp2
+					t58 := 1 / t57
+					out1Dot := -(t58 * exp2Dot) / t57
+					out1 := t58
 					t8Dot := t1Bar2Dot[i11]
 					t8 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
@@ -5422,16 +5426,17 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.hidden1 = ws.hidden1[:len(ws.hidden1)-1]
 					outBarDot := t7Dot*tanh + t7*tanhDot
 					outBar := t7 * tanh
-					t58 := cell2[i11]
-					t59 := rt.Sechsq(t58)
+					t59 := cell2[i11]
+					t60 := rt.Sechsq(t59)
 					var d7 float64
-					t60 := cell2Dot[i11]
-					if t60 != 0 {
-						d7 += t60 * (-2 * t59 * math.Tanh(t58))
+					t61 := cell2Dot[i11]
+					t62 := -2 * t60 * math.Tanh(t59)
+					if t61 != 0 || t62-t62 == 0 {
+						d7 += t61 * t62
 					}
-					t61 := t7 * out1
-					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t59 + t61*d7
-					cellBar1[i11] += t61 * t59
+					t63 := t7 * out1
+					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t60 + t63*d7
+					cellBar1[i11] += t63 * t60
 					tanhDot = wsDot.tanh[len(ws.tanh)-1]
 					tanh = ws.tanh[len(ws.tanh)-1]
 					wsDot.tanh = wsDot.tanh[:len(ws.tanh)-1]
@@ -5446,29 +5451,30 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.cell1 = ws.cell1[:len(ws.cell1)-1]
 					cellBar1Dot[i11] += t6Dot*forget1 + t6*forget1Dot
 					cellBar1[i11] += t6 * forget1
-					t62 := cell2[i11]
-					forgetBarDot := t6Dot*t62 + t6*cell2Dot[i11]
-					forgetBar := t6 * t62
+					t64 := cell2[i11]
+					forgetBarDot := t6Dot*t64 + t6*cell2Dot[i11]
+					forgetBar := t6 * t64
 					inBarDot := t6Dot*change + t6*changeDot
 					inBar := t6 * change
-					t63 := rt.Sechsq(arg3)
+					t65 := rt.Sechsq(arg3)
 					var d8 float64
-					if arg3Dot != 0 {
-						d8 += arg3Dot * (-2 * t63 * math.Tanh(arg3))
+					t66 := -2 * t65 * math.Tanh(arg3)
+					if arg3Dot != 0 || t66-t66 == 0 {
+						d8 += arg3Dot * t66
 					}
-					t64 := t6 * in1
-					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t63 + t64*d8
-					arg3Bar := t64 * t63
+					t67 := t6 * in1
+					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t65 + t67*d8
+					arg3Bar := t67 * t65
 					changeDot = wsDot.change[len(ws.change)-1]
 					change = ws.change[len(ws.change)-1]
 					wsDot.change = wsDot.change[:len(ws.change)-1]
 					ws.change = ws.change[:len(ws.change)-1]
-					t65 := w11[i11]
-					hiddenBar1Dot[i11] += arg3BarDot*t65 + arg3Bar*w11Dot[i11]
-					hiddenBar1[i11] += arg3Bar * t65
-					t66 := hidden2[i11]
-					wBar11Dot[i11] += arg3BarDot*t66 + arg3Bar*hidden2Dot[i11]
-					wBar11[i11] += arg3Bar * t66
+					t68 := w11[i11]
+					hiddenBar1Dot[i11] += arg3BarDot*t68 + arg3Bar*w11Dot[i11]
+					hiddenBar1[i11] += arg3Bar * t68
+					t69 := hidden2[i11]
+					wBar11Dot[i11] += arg3BarDot*t69 + arg3Bar*hidden2Dot[i11]
+					wBar11[i11] += arg3Bar * t69
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
 					arg3Dot = wsDot.arg31[len(ws.arg31)-1]
@@ -5476,10 +5482,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
 					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
 					if outBar != 0 || out1-out1 == 0 {
-						t67 := 1 + exp2
-						t68 := outBar / t67
-						exp2BarDot -= (outBarDot-t68*exp2Dot)/t67*out1 + t68*out1Dot
-						exp2Bar -= t68 * out1
+						t70 := 1 + exp2
+						t71 := outBar / t70
+						exp2BarDot -= (outBarDot-t71*exp2Dot)/t70*out1 + t71*out1Dot
+						exp2Bar -= t71 * out1
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
@@ -5491,19 +5497,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
-					t69 := w12[i11]
-					t1Bar2Dot[i11] += x3BarDot*t69 + x3Bar*w12Dot[i11]
-					t1Bar2[i11] += x3Bar * t69
-					t70 := t15[i11]
-					wBar12Dot[i11] += x3BarDot*t70 + x3Bar*t15Dot[i11]
-					wBar12[i11] += x3Bar * t70
+					t72 := w12[i11]
+					t1Bar2Dot[i11] += x3BarDot*t72 + x3Bar*w12Dot[i11]
+					t1Bar2[i11] += x3Bar * t72
+					t73 := t15[i11]
+					wBar12Dot[i11] += x3BarDot*t73 + x3Bar*t15Dot[i11]
+					wBar12[i11] += x3Bar * t73
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
-						t71 := 1 + exp1
-						t72 := inBar / t71
-						exp1BarDot -= (inBarDot-t72*exp1Dot)/t71*in1 + t72*in1Dot
-						exp1Bar -= t72 * in1
+						t74 := 1 + exp1
+						t75 := inBar / t74
+						exp1BarDot -= (inBarDot-t75*exp1Dot)/t74*in1 + t75*in1Dot
+						exp1Bar -= t75 * in1
 					}
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
@@ -5515,19 +5521,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
-					t73 := w13[i11]
-					hiddenBar1Dot[i11] += x2BarDot*t73 + x2Bar*w13Dot[i11]
-					hiddenBar1[i11] += x2Bar * t73
-					t74 := hidden2[i11]
-					wBar13Dot[i11] += x2BarDot*t74 + x2Bar*hidden2Dot[i11]
-					wBar13[i11] += x2Bar * t74
+					t76 := w13[i11]
+					hiddenBar1Dot[i11] += x2BarDot*t76 + x2Bar*w13Dot[i11]
+					hiddenBar1[i11] += x2Bar * t76
+					t77 := hidden2[i11]
+					wBar13Dot[i11] += x2BarDot*t77 + x2Bar*hidden2Dot[i11]
+					wBar13[i11] += x2Bar * t77
 					biasBar13Dot[i11] += x2BarDot
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
-						t75 := 1 + exp
-						t76 := forgetBar / t75
-						expBarDot -= (forgetBarDot-t76*expDot)/t75*forget1 + t76*forget1Dot
-						expBar -= t76 * forget1
+						t78 := 1 + exp
+						t79 := forgetBar / t78
+						expBarDot -= (forgetBarDot-t79*expDot)/t78*forget1 + t79*forget1Dot
+						expBar -= t79 * forget1
 					}
 					if expBar != 0 || exp-exp == 0 {
 						argBarDot += expBarDot*exp + expBar*expDot
@@ -5539,12 +5545,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp = ws.exp[:len(ws.exp)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
-					t77 := w14[i11]
-					t1Bar2Dot[i11] += x1BarDot*t77 + x1Bar*w14Dot[i11]
-					t1Bar2[i11] += x1Bar * t77
-					t78 := t15[i11]
-					wBar14Dot[i11] += x1BarDot*t78 + x1Bar*t15Dot[i11]
-					wBar14[i11] += x1Bar * t78
+					t80 := w14[i11]
+					t1Bar2Dot[i11] += x1BarDot*t80 + x1Bar*w14Dot[i11]
+					t1Bar2[i11] += x1Bar * t80
+					t81 := t15[i11]
+					wBar14Dot[i11] += x1BarDot*t81 + x1Bar*t15Dot[i11]
+					wBar14[i11] += x1Bar * t81
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
@@ -5582,9 +5588,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t16[i4] = ws.t1[len(ws.t1)-1]
 				wsDot.t1 = wsDot.t1[:len(ws.t1)-1]
 				ws.t1 = ws.t1[:len(ws.t1)-1]
-				t79 := d.Text[t31*b+i4]
-				extraBar3Dot[i4] += t5Dot * t79
-				extraBar3[i4] += t5 * t79
+				t82 := d.Text[t31*b+i4]
+				extraBar3Dot[i4] += t5Dot * t82
+				extraBar3[i4] += t5 * t82
 			}
 		}
 	}
@@ -5677,7 +5683,7 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			q := icf[j*tri+i]
 			t := math.Exp(q)
 			var d1 float64
-			if qDot != 0 {
+			if qDot != 0 || t-t == 0 {
 				d1 += qDot * t
 			}
 			diagDot[j*d+i] = d1
@@ -5750,7 +5756,7 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			t10 := math.Exp(t9)
 			var d2 float64
 			t11 := v1Dot - shiftDot
-			if t11 != 0 {
+			if t11 != 0 || t10-t10 == 0 {
 				d2 += t11 * t10
 			}
 			s1Dot += d2
@@ -5758,8 +5764,9 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		}
 		t12 := math.Log(s1)
 		var d3 float64
-		if s1Dot != 0 {
-			d3 += s1Dot * (1 / s1)
+		t13 := 1 / s1
+		if s1Dot != 0 || t13-t13 == 0 {
+			d3 += s1Dot * t13
 		}
 		totalDot += d3 + shiftDot
 		total += t12 + shift
@@ -5770,9 +5777,9 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		var sq1Dot float64
 		sq1 := 0.0
 		for i3 := 0; i3 < d; i3++ {
-			t13 := diag[j2*d+i3]
-			sq1Dot += (t13 + t13) * diagDot[j2*d+i3]
-			sq1 += t13 * t13
+			t14 := diag[j2*d+i3]
+			sq1Dot += (t14 + t14) * diagDot[j2*d+i3]
+			sq1 += t14 * t14
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
@@ -5780,10 +5787,10 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
-		t14 := 0.5 * c.Gamma * c.Gamma
-		t15 := float64(c.M)
-		priorDot += t14*sq1Dot - t15*sumsDot[j2]
-		prior += t14*sq1 - t15*sums[j2]
+		t15 := 0.5 * c.Gamma * c.Gamma
+		t16 := float64(c.M)
+		priorDot += t15*sq1Dot - t16*sumsDot[j2]
+		prior += t15*sq1 - t16*sums[j2]
 	}
 	shift1Dot := alphasDot[0]
 	shift1 := alphas[0]
@@ -5792,41 +5799,42 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	for i6 := 0; i6 < len(s2); i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		t16 := math.Max(shift1, v2)
+		t17 := math.Max(shift1, v2)
 		var maxDot1 float64
-		if shift1 == t16 || shift1 != shift1 && t16 != t16 {
+		if shift1 == t17 || shift1 != shift1 && t17 != t17 {
 			maxDot1 = shift1Dot
 		} else {
 			maxDot1 = v2Dot
 		}
 		shift1Dot = maxDot1
-		shift1 = t16
+		shift1 = t17
 	}
 	var s11Dot float64
 	s11 := 0.0
 	for i12 := 0; i12 < len(alphas); i12++ {
 		v11Dot := alphasDot[i12]
 		v11 := alphas[i12]
-		t17 := v11 - shift1
-		t18 := math.Exp(t17)
+		t18 := v11 - shift1
+		t19 := math.Exp(t18)
 		var d4 float64
-		t19 := v11Dot - shift1Dot
-		if t19 != 0 {
-			d4 += t19 * t18
+		t20 := v11Dot - shift1Dot
+		if t20 != 0 || t19-t19 == 0 {
+			d4 += t20 * t19
 		}
 		s11Dot += d4
-		s11 += t18
+		s11 += t19
 	}
-	t20 := math.Log(s11)
+	t21 := math.Log(s11)
 	var d5 float64
-	if s11Dot != 0 {
-		d5 += s11Dot * (1 / s11)
+	t22 := 1 / s11
+	if s11Dot != 0 || t22-t22 == 0 {
+		d5 += s11Dot * t22
 	}
 	t1Dot := d5 + shift1Dot
-	t1 := t20 + shift1
+	t1 := t21 + shift1
 	t2 := c.constant()
-	t21 := float64(n)
-	return total - t21*t1 + prior + t2, totalDot - t21*t1Dot + priorDot
+	t23 := float64(n)
+	return total - t23*t1 + prior + t2, totalDot - t23*t1Dot + priorDot
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
@@ -6699,7 +6707,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				ws.exp4 = append(ws.exp4, exp)
 				t9 := math.Exp(q)
 				var d3 float64
-				if qDot != 0 {
+				if qDot != 0 || t9-t9 == 0 {
 					d3 += qDot * t9
 				}
 				expDot = d3
@@ -6826,7 +6834,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		ws.exp21 = append(ws.exp21, exp2)
 		t14 := math.Exp(arg1)
 		var d4 float64
-		if arg1Dot != 0 {
+		if arg1Dot != 0 || t14-t14 == 0 {
 			d4 += arg1Dot * t14
 		}
 		exp2Dot = d4
@@ -6836,8 +6844,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	}
 	t15 := math.Log(s11)
 	var d5 float64
-	if s11Dot != 0 {
-		d5 += s11Dot * (1 / s11)
+	t16 := 1 / s11
+	if s11Dot != 0 || t16-t16 == 0 {
+		d5 += s11Dot * t16
 	}
 	t1Dot := d5 + shift1Dot
 	t1 := t15 + shift1
@@ -6866,10 +6875,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
 					wsDot.qx = append(wsDot.qx, qx1Dot[i1])
 					ws.qx = append(ws.qx, qx1[i1])
-					t16 := diag3[i1]
-					t17 := xc1[i1]
-					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc1Dot[i1]
-					qx1[i1] = t16 * t17
+					t17 := diag3[i1]
+					t18 := xc1[i1]
+					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
+					qx1[i1] = t17 * t18
 				}
 			}
 			ws.l = append(ws.l, l)
@@ -6877,10 +6886,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for col := 0; col < d; col++ {
 				lo := col + 1
 				for row := lo; row < d; row++ {
-					t18 := icf[l]
-					t19 := xc[col]
-					qxDot[row] += icfDot[l]*t19 + t18*xcDot[col]
-					qx[row] += t18 * t19
+					t19 := icf[l]
+					t20 := xc[col]
+					qxDot[row] += icfDot[l]*t20 + t19*xcDot[col]
+					qx[row] += t19 * t20
 					l++
 				}
 			}
@@ -6890,9 +6899,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qx2Dot := qxDot[:len(qx):len(qx)][:d]
 				qx2 := qx[:len(qx):len(qx)][:d]
 				for i2 := 0; i2 < d; i2++ {
-					t20 := qx2[i2]
-					sqDot += (t20 + t20) * qx2Dot[i2]
-					sq += t20 * t20
+					t21 := qx2[i2]
+					sqDot += (t21 + t21) * qx2Dot[i2]
+					sq += t21 * t21
 				}
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
@@ -6910,15 +6919,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			v := s[i5]
 			wsDot.max1 = append(wsDot.max1, max1Dot)
 			ws.max1 = append(ws.max1, max1)
-			t21 := math.Max(shift, v)
+			t22 := math.Max(shift, v)
 			var maxDot1 float64
-			if shift == t21 || shift != shift && t21 != t21 {
+			if shift == t22 || shift != shift && t22 != t22 {
 				maxDot1 = shiftDot
 			} else {
 				maxDot1 = vDot
 			}
 			max1Dot = maxDot1
-			max1 = t21
+			max1 = t22
 			wsDot.shift = append(wsDot.shift, shiftDot)
 			ws.shift = append(ws.shift, shift)
 			shiftDot = max1Dot
@@ -6934,30 +6943,31 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			arg := v1 - shift
 			wsDot.exp11 = append(wsDot.exp11, exp1Dot)
 			ws.exp11 = append(ws.exp11, exp1)
-			t22 := math.Exp(arg)
+			t23 := math.Exp(arg)
 			var d6 float64
-			if argDot != 0 {
-				d6 += argDot * t22
+			if argDot != 0 || t23-t23 == 0 {
+				d6 += argDot * t23
 			}
 			exp1Dot = d6
-			exp1 = t22
+			exp1 = t23
 			s1Dot += exp1Dot
 			s1 += exp1
 		}
-		t23 := math.Log(s1)
+		t24 := math.Log(s1)
 		var d7 float64
-		if s1Dot != 0 {
-			d7 += s1Dot * (1 / s1)
+		t25 := 1 / s1
+		if s1Dot != 0 || t25-t25 == 0 {
+			d7 += s1Dot * t25
 		}
 		totalDot += d7 + shiftDot
-		total += t23 + shift
+		total += t24 + shift
 		var s1BarDot float64
 		var s1Bar float64
 		var shiftBarDot float64
 		shiftBar := rBar
-		t24 := 1 / s1
-		d1Dot := -(t24 * s1Dot) / s1
-		d1 := t24
+		t26 := 1 / s1
+		d1Dot := -(t26 * s1Dot) / s1
+		d1 := t26
 		if rBar != 0 || d1-d1 == 0 {
 			s1BarDot += rBar * d1Dot
 			s1Bar += rBar * d1
@@ -7030,9 +7040,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					t25 := qx3[i21]
-					qxBar1Dot[i21] += twiceDot*t25 + twice*qx3Dot[i21]
-					qxBar1[i21] += twice * t25
+					t27 := qx3[i21]
+					qxBar1Dot[i21] += twiceDot*t27 + twice*qx3Dot[i21]
+					qxBar1[i21] += twice * t27
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -7041,12 +7051,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					l -= 1
 					t5Dot := qxBarDot[row1]
 					t5 := qxBar[row1]
-					t26 := xc[col1]
-					icfBarDot[l] += t5Dot*t26 + t5*xcDot[col1]
-					icfBar[l] += t5 * t26
-					t27 := icf[l]
-					xcBarDot[col1] += t5Dot*t27 + t5*icfDot[l]
-					xcBar[col1] += t5 * t27
+					t28 := xc[col1]
+					icfBarDot[l] += t5Dot*t28 + t5*xcDot[col1]
+					icfBar[l] += t5 * t28
+					t29 := icf[l]
+					xcBarDot[col1] += t5Dot*t29 + t5*icfDot[l]
+					xcBar[col1] += t5 * t29
 				}
 			}
 			l = ws.l[len(ws.l)-1]
@@ -7075,12 +7085,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qx4[i13] = ws.qx[len(ws.qx)-1]
 					wsDot.qx = wsDot.qx[:len(ws.qx)-1]
 					ws.qx = ws.qx[:len(ws.qx)-1]
-					t28 := xc2[i13]
-					diagBar1Dot[i13] += t4Dot*t28 + t4*xc2Dot[i13]
-					diagBar1[i13] += t4 * t28
-					t29 := diag4[i13]
-					xcBar1Dot[i13] += t4Dot*t29 + t4*diag4Dot[i13]
-					xcBar1[i13] += t4 * t29
+					t30 := xc2[i13]
+					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
+					diagBar1[i13] += t4 * t30
+					t31 := diag4[i13]
+					xcBar1Dot[i13] += t4Dot*t31 + t4*diag4Dot[i13]
+					xcBar1[i13] += t4 * t31
 					t3Dot := xcBar1Dot[i13]
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
@@ -7095,14 +7105,14 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 		}
 	}
-	t30 := float64(n)
-	r1Dot = totalDot - t30*t1Dot + priorDot
-	r1 = total - t30*t1 + prior + t2
+	t32 := float64(n)
+	r1Dot = totalDot - t32*t1Dot + priorDot
+	r1 = total - t32*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
-	t31 := 1 / s11
-	d2Dot := -(t31 * s11Dot) / s11
-	d2 := t31
+	t33 := 1 / s11
+	d2Dot := -(t33 * s11Dot) / s11
+	d2 := t33
 	if t1Bar != 0 || d2-d2 == 0 {
 		s11BarDot += t1Bar * d2Dot
 		s11Bar += t1Bar * d2
@@ -8427,41 +8437,42 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	}
 	t3 := math.Sqrt(sq)
 	var d1 float64
-	if sqDot != 0 {
-		d1 += sqDot * (0.5 / t3)
+	t4 := 0.5 / t3
+	if sqDot != 0 || t4-t4 == 0 {
+		d1 += sqDot * t4
 	}
 	thetaDot := d1
 	theta := t3
-	t4 := math.Sin(theta)
+	t5 := math.Sin(theta)
 	sinDot := thetaDot * math.Cos(theta)
-	sin := t4
-	t5 := math.Cos(theta)
+	sin := t5
+	t6 := math.Cos(theta)
 	cosDot := thetaDot * -math.Sin(theta)
-	cos := t5
-	t6 := r[0] / theta
-	t7 := r[1] / theta
-	t8 := r[2] / theta
-	vDot := [3]float64{(rDot[0] - t6*thetaDot) / theta, (rDot[1] - t7*thetaDot) / theta, (rDot[2] - t8*thetaDot) / theta}
-	v := [3]float64{t6, t7, t8}
+	cos := t6
+	t7 := r[0] / theta
+	t8 := r[1] / theta
+	t9 := r[2] / theta
+	vDot := [3]float64{(rDot[0] - t7*thetaDot) / theta, (rDot[1] - t8*thetaDot) / theta, (rDot[2] - t9*thetaDot) / theta}
+	v := [3]float64{t7, t8, t9}
 	c1, c1Dot := crossPlainTangent11(v, a, vDot, aDot)
-	t9 := v[0]
-	t10 := a[0]
-	t11 := v[1]
-	t12 := a[1]
-	t13 := v[2]
-	t14 := a[2]
-	t15 := t9*t10 + t11*t12 + t13*t14
-	t16 := 1 - cos
-	dDot := (vDot[0]*t10+t9*aDot[0]+(vDot[1]*t12+t11*aDot[1])+(vDot[2]*t14+t13*aDot[2]))*t16 + t15*-cosDot
-	d := t15 * t16
+	t10 := v[0]
+	t11 := a[0]
+	t12 := v[1]
+	t13 := a[1]
+	t14 := v[2]
+	t15 := a[2]
+	t16 := t10*t11 + t12*t13 + t14*t15
+	t17 := 1 - cos
+	dDot := (vDot[0]*t11+t10*aDot[0]+(vDot[1]*t13+t12*aDot[1])+(vDot[2]*t15+t14*aDot[2]))*t17 + t16*-cosDot
+	d := t16 * t17
 	var outDot [3]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t17 := a[i]
-		t18 := c1[i]
-		t19 := v[i]
-		outDot[i] = aDot[i]*cos + t17*cosDot + (c1Dot[i]*sin + t18*sinDot) + (vDot[i]*d + t19*dDot)
-		out[i] = t17*cos + t18*sin + t19*d
+		t18 := a[i]
+		t19 := c1[i]
+		t20 := v[i]
+		outDot[i] = aDot[i]*cos + t18*cosDot + (c1Dot[i]*sin + t19*sinDot) + (vDot[i]*d + t20*dDot)
+		out[i] = t18*cos + t19*sin + t20*d
 	}
 	return out, outDot
 }
@@ -8792,36 +8803,37 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 	} else {
 		t := math.Sqrt(sq)
 		var d1 float64
-		if sqDot != 0 {
-			d1 += sqDot * (0.5 / t)
+		t1 := 0.5 / t
+		if sqDot != 0 || t1-t1 == 0 {
+			d1 += sqDot * t1
 		}
 		thetaDot = d1
 		theta = t
-		t1 := math.Sin(theta)
+		t2 := math.Sin(theta)
 		sinDot = thetaDot * math.Cos(theta)
-		sin = t1
-		t2 := math.Cos(theta)
+		sin = t2
+		t3 := math.Cos(theta)
 		cosDot = thetaDot * -math.Sin(theta)
-		cos = t2
-		t3 := r01 / theta
-		v0Dot := (r01Dot - t3*thetaDot) / theta
-		v0 := t3
-		t4 := r12 / theta
-		v1Dot := (r12Dot - t4*thetaDot) / theta
-		v1 := t4
-		t5 := r21 / theta
-		v2Dot := (r21Dot - t5*thetaDot) / theta
-		v2 := t5
+		cos = t3
+		t4 := r01 / theta
+		v0Dot := (r01Dot - t4*thetaDot) / theta
+		v0 := t4
+		t5 := r12 / theta
+		v1Dot := (r12Dot - t5*thetaDot) / theta
+		v1 := t5
+		t6 := r21 / theta
+		v2Dot := (r21Dot - t6*thetaDot) / theta
+		v2 := t6
 		c10Dot := v1Dot*a21 + v1*a21Dot - (v2Dot*a11 + v2*a11Dot)
 		c10 := v1*a21 - v2*a11
 		c111Dot := v2Dot*a01 + v2*a01Dot - (v0Dot*a21 + v0*a21Dot)
 		c111 := v2*a01 - v0*a21
 		c12Dot := v0Dot*a11 + v0*a11Dot - (v1Dot*a01 + v1*a01Dot)
 		c12 := v0*a11 - v1*a01
-		t6 := v0*a01 + v1*a11 + v2*a21
-		t7 := 1 - cos
-		dDot = (v0Dot*a01+v0*a01Dot+(v1Dot*a11+v1*a11Dot)+(v2Dot*a21+v2*a21Dot))*t7 + t6*-cosDot
-		d = t6 * t7
+		t7 := v0*a01 + v1*a11 + v2*a21
+		t8 := 1 - cos
+		dDot = (v0Dot*a01+v0*a01Dot+(v1Dot*a11+v1*a11Dot)+(v2Dot*a21+v2*a21Dot))*t8 + t7*-cosDot
+		d = t7 * t8
 		r1Dot = [3]float64{a01Dot*cos + a01*cosDot + (c10Dot*sin + c10*sinDot) + (v0Dot*d + v0*dDot), a11Dot*cos + a11*cosDot + (c111Dot*sin + c111*sinDot) + (v1Dot*d + v1*dDot), a21Dot*cos + a21*cosDot + (c12Dot*sin + c12*sinDot) + (v2Dot*d + v2*dDot)}
 		r1 = [3]float64{a01*cos + c10*sin + v0*d, a11*cos + c111*sin + v1*d, a21*cos + c12*sin + v2*d}
 	}

@@ -223,7 +223,7 @@ func (f *flow) canonPlace(p *ir.Place) string {
 // element in each iteration.
 func (f *flow) covers(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
-	if !ok || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil || f.canon(s.Lo) != "0" {
+	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil || f.canon(s.Lo) != "0" {
 		return nil
 	}
 	for _, m := range n.then {
@@ -268,6 +268,9 @@ func elementSet(n *node, i *ir.Var) *ir.Var {
 // have set it before.
 func (f *flow) private(list []*node) map[any]bool {
 	out := map[any]bool{}
+	if f.b.p.opts.NoPrivate {
+		return out
+	}
 	bad := map[any]bool{}
 	a := f.accesses(list...)
 	for k := range a.sets {

@@ -33,6 +33,14 @@ type Options struct {
 	KeepAll bool // keep the old value of every place that is written
 	NoRerun bool // compute nothing again
 	NoFuse  bool // run forward and reverse sweep of loops apart
+	// NoPrivate takes no array for one that each iteration of a fused loop has for itself.
+	NoPrivate bool
+	NoCover   bool // notice no loop that sets all elements of an array
+	NoInverse bool // keep old integers that the new ones tell
+	NoOrder   bool // run loops of the reverse sweep from the last iteration to the first
+	NoRecycle bool // make memory anew in each call
+	NoLocals  bool // keep all old values on stacks
+	NoInline  bool // inline no calls
 	// NoSimplify takes functions as they are, and leaves adjoints as they are built.
 	NoSimplify bool
 	// Overlap says that arguments may overlap each other.
@@ -127,7 +135,7 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", func(v *ir.Var) bool { return adjoint[v.Name] })
+	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1], func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // mode is what is built of a function.

@@ -39,7 +39,12 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 // variants are the options that all give the same.
 var variants = map[string]adjoint.Options{
 	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
-	"no simplify": {NoSimplify: true}, "nothing": {KeepAll: true, NoRerun: true, NoFuse: true, NoSimplify: true},
+	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true}, "no order": {NoOrder: true},
+	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
+	"nothing": {
+		KeepAll: true, NoRerun: true, NoFuse: true, NoPrivate: true, NoCover: true, NoInverse: true, NoOrder: true,
+		NoRecycle: true, NoLocals: true, NoInline: true, NoSimplify: true,
+	},
 }
 
 // numbers are the floats of an argument.

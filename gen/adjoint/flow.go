@@ -319,6 +319,9 @@ func (b *builder) analyse() {
 			}
 		}
 		for _, w := range n.writes {
+			if b.p.opts.NoInverse {
+				w.inverse = nil
+			}
 			if w.window != nil {
 				f.memory(f.written, w.window, w.t())
 				continue

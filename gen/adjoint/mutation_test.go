@@ -142,7 +142,20 @@ func TestMutations(t *testing.T) {
 	}
 	for name, m := range mutations {
 		t.Run(name, func(t *testing.T) {
-			seed, failure, err := randprog.Catches(1000, adjoints(adjoint.Options{NoSimplify: true}, func(f *ir.Func) { mutated(f, m, map[*ir.Func]bool{}) }))
+			seed, failure, err := randprog.Catches(1000, func(c *randprog.Case, tally *randprog.Tally) error {
+				s := c.Adjoints(tangents())
+				for k := range c.Inputs {
+					a, err := built(c, adjoint.Options{NoSimplify: true}, k)
+					if err != nil {
+						return err
+					}
+					mutated(a.F, m, map[*ir.Func]bool{})
+					if err := s.Check(a, tally); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,11 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		return g
 	}
 	clone, _ := ir.Clone(f, nil)
-	if !p.opts.NoSimplify {
+	switch {
+	case p.opts.NoSimplify:
+	case p.opts.NoInline:
+		simplify.Body(clone, p.work.pkg)
+	default:
 		simplify.Primal(clone, p.work.pkg)
 	}
 	names := ir.NamerOf(clone)

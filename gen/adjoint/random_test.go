@@ -2,7 +2,9 @@ package adjoint_test
 
 import (
 	"flag"
+	"fmt"
 	"go/types"
+	"maps"
 	"slices"
 	"testing"
 
@@ -14,113 +16,110 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 25, "how many random programs are differentiated, with other options than the usual ones a fifth")
+	programs  = flag.Int("programs", 60, "how many random programs are differentiated")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 	variant   = flag.String("variant", "all", "which options random programs are differentiated with")
 )
 
-// run runs an adjoint on an input.
-func run(a *adjoint.Adjoint, ws ir.Value, c *randprog.Case, in *randprog.Input, seeds []float64) (values, adjoints []float64, err error) {
-	n := len(c.Sig.Params())
-	plain := in.Values(c.Sig)
-	first, err := (&ir.Machine{Globals: randprog.Globals()}).Eval(c.F, plain[:n])
-	if err != nil {
-		return nil, nil, err
+// tangents builds tangents of functions, each once.
+func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
+	p := tangent.New()
+	type key struct {
+		f    *ir.Func
+		mask uint64
 	}
-	args := in.Values(c.Sig)
-	seedOf, shadows := in.Seeds(c.Sig, first, seeds)
-	all := slices.Clone(args[:n])
-	for i := range n {
-		if a.Shadows.Has(i) {
-			all = append(all, shadows[i])
+	known := map[key]randprog.Tangent{}
+	return func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
+		if t, ok := known[key{f, mask}]; ok {
+			return t, nil
 		}
-	}
-	for i := range c.Sig.Results() {
-		if a.Seeds.Has(i) {
-			all = append(all, seedOf[i])
+		g, facts, err := p.Of(f, activity.Mask(mask))
+		if err != nil {
+			return randprog.Tangent{}, err
 		}
+		t := randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)}
+		known[key{f, mask}] = t
+		return t, nil
 	}
-	all = append(all, ws)
-	results, err := (&ir.Machine{Globals: randprog.Globals(), Steps: 1 << 18}).Eval(a.Func, all)
-	if err != nil {
-		return nil, nil, err
-	}
-	values = randprog.Outputs(c.Sig, results[:len(c.Sig.Results())], args)[:len(seeds)]
-	bars := make([]ir.Value, n)
-	has := make([]bool, n)
-	k := len(c.Sig.Results())
-	for i := range n {
-		if a.Bars.Has(i) {
-			bars[i], has[i] = results[k], true
-			k++
-		}
-	}
-	return values, in.Adjoints(c.Sig, shadows, bars, has), nil
 }
 
-// adjoints asks the oracles about the adjoints of a random program, after they have been
-// changed.
-func adjoints(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, tally *randprog.Tally) error {
+// built is the adjoint of a case for its k-th input.
+func built(c *randprog.Case, o adjoint.Options, k int) (*randprog.Adjoint, error) {
+	mask, overlap := c.Mask(k)
+	o.Overlap = overlap
+	pkg := types.NewPackage("w", "w")
+	if mask%2 == 0 || overlap {
+		pkg = c.F.Object.Pkg() // which can name all functions, so that more are inlined
+	}
+	a, err := adjoint.New(pkg, "Work", o).Of(c.F, activity.Mask(mask))
+	if err != nil {
+		return nil, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
+	}
+	return &randprog.Adjoint{
+		F: a.Func, Mask: mask, Overlap: overlap, Shadows: uint64(a.Shadows), Seeds: uint64(a.Seeds), Bars: uint64(a.Bars),
+	}, nil
+}
+
+// asked asks the oracles about the adjoint of a case for its k-th input, about second
+// derivatives if twice is set.
+func asked(c *randprog.Case, s *randprog.Adjoints, o adjoint.Options, k int, twice bool, tally *randprog.Tally) error {
+	a, err := built(c, o, k)
+	if err != nil {
+		return err
+	}
+	if err := s.Check(a, tally); err != nil {
+		return err
+	}
+	if twice {
+		return s.Second(a, tally)
+	}
+	return nil
+}
+
+// adjoints asks the oracles about the adjoints of a random program under the named
+// variants: each is built for one input, all of them for all, and one is asked about
+// second derivatives.
+func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
-		t := tangent.New()
-		build := func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-			g, facts, err := t.Of(f, activity.Mask(mask))
-			if err != nil {
-				return randprog.Tangent{}, err
-			}
-			return randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+		turn := 0
+		if c.Program != nil {
+			turn = int(c.Program.Seed % 1000)
 		}
-		type state struct {
-			a  *adjoint.Adjoint
-			ws ir.Value
+		s := c.Adjoints(tangents())
+		for i, name := range names {
+			k, twice := (turn+i)%len(c.Inputs), turn%len(names) == i
+			if c.Program == nil {
+				twice = true
+			}
+			if err := asked(c, s, variants[name], k, twice, tally); err != nil {
+				f := err.(*randprog.Failure)
+				f.Text = fmt.Sprintf("variant %q: %s", name, f.Text)
+				f.Again = func(c *randprog.Case, tally *randprog.Tally) error {
+					for k := range c.Inputs {
+						if err := asked(c, c.Adjoints(tangents()), variants[name], k, twice, tally); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+				return f
+			}
 		}
-		p := adjoint.New(types.NewPackage("w", "w"), "Work", o)
-		o := o
-		o.Overlap = true
-		q := adjoint.New(types.NewPackage("w", "w"), "Work", o)
-		known := map[uint64]*state{}
-		return c.CheckAdjoint(build, func(c *randprog.Case, in *randprog.Input, mask uint64, seeds []float64) ([]float64, []float64, error) {
-			k, from := mask<<1, p
-			if in.Aliased {
-				k, from = k|1, q
-			}
-			s := known[k]
-			if s == nil {
-				a, err := from.Of(c.F, activity.Mask(mask))
-				if err != nil {
-					return nil, nil, err
-				}
-				if change != nil {
-					change(a.Func)
-				}
-				if err := ir.Check(a.Func); err != nil {
-					return nil, nil, err
-				}
-				s = &state{a, ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type)}
-				known[k] = s
-			}
-			return run(s.a, s.ws, c, in, seeds)
-		}, tally)
+		return nil
 	}
 }
 
 // TestRandom asks oracles about the adjoints of random programs, and of those that have
 // failed once.
 func TestRandom(t *testing.T) {
-	for name, o := range variants {
-		if *variant != "all" && *variant != name {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			randprog.Files(t, "testdata/failures", adjoints(o, nil))
-			many := *programs
-			if testing.Short() {
-				many /= 5
-			}
-			if name != "" && *variant == "all" {
-				many /= 5
-			}
-			randprog.Test(t, many, *firstSeed, "testdata/failures", adjoints(o, nil))
-		})
+	names := []string{*variant}
+	if *variant == "all" {
+		names = slices.Sorted(maps.Keys(variants))
 	}
+	randprog.Files(t, "testdata/failures", adjoints(names))
+	many := *programs
+	if testing.Short() {
+		many /= 5
+	}
+	randprog.Test(t, many, *firstSeed, 4, "testdata/failures", adjoints(names))
 }

@@ -27,6 +27,11 @@ import (
 // Primal applies the passes for functions that are to be differentiated in package pkg.
 func Primal(f *ir.Func, pkg *types.Package) {
 	Inline(f, pkg)
+	Body(f, pkg)
+}
+
+// Body applies the passes of [Primal] but Inline.
+func Body(f *ir.Func, pkg *types.Package) {
 	Unroll(f)
 	Copies(f)
 	Scalars(f, pkg)
@@ -34,9 +39,10 @@ func Primal(f *ir.Func, pkg *types.Package) {
 }
 
 // Adjoint applies the passes for what was built of such a function. Distinct says that
-// no two parameters lead to the same memory, adjoint which variables hold adjoints or lead
-// to them.
-func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var) bool) {
+// no two parameters lead to the same memory, but for what is taken from the stacks that
+// the parameter work leads to, if it is not nil; adjoint says which variables hold adjoints
+// or lead to them.
+func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
 	Copies(f)
 	parts := scalars(f, pkg)
 	of := map[*ir.Var]bool{}
@@ -45,8 +51,8 @@ func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, adjoint func(*ir.Var
 	}
 	adjoints := func(v *ir.Var) bool { return of[v] || adjoint(v) }
 	Invariants(f)
-	Increments(f, distinct, adjoints)
-	Windows(f, distinct, adjoints)
+	increments(f, distinct, work, adjoints)
+	windows(f, distinct, work, adjoints)
 	Cut(f)
 	Copies(f)
 }

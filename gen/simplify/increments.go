@@ -15,11 +15,15 @@ import (
 // only those are changed that stand in or behind the variables that hold adjoints, which
 // are all if adjoint is nil.
 func Increments(f *ir.Func, distinct bool, adjoint func(*ir.Var) bool) {
+	increments(f, distinct, nil, adjoint)
+}
+
+func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
 	for range rounds {
-		m := &merger{mem: memoryOf(f, distinct), adjoint: adjoint, touches: map[ir.Stmt]*touch{}}
+		m := &merger{mem: memoryOf(f, distinct, work), adjoint: adjoint, touches: map[ir.Stmt]*touch{}}
 		f.Body = m.block(f.Body)
 		c := &copier{use: usageOf(f.Body), numbers: true, sums: adjoint}
 		f.Body = c.block(f.Body)

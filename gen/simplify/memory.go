@@ -13,12 +13,15 @@ type memory struct {
 	parent map[*ir.Var]*ir.Var
 	open   map[*ir.Var]bool // classes that anything may be the same as
 	use    *usage
+	work   *ir.Var // the parameter that leads to stacks
+	taken  *ir.Var // stands for what slices and pointers taken from them lead to
 }
 
 // memoryOf finds the classes of f. Distinct says that no two parameters lead to the same
-// memory.
-func memoryOf(f *ir.Func, distinct bool) *memory {
-	m := &memory{parent: map[*ir.Var]*ir.Var{}, open: map[*ir.Var]bool{}, use: usageOf(f.Body)}
+// memory. Work, if it is not nil, is a parameter that leads to stacks: slices and pointers
+// that another function has put there lead anywhere.
+func memoryOf(f *ir.Func, distinct bool, work *ir.Var) *memory {
+	m := &memory{parent: map[*ir.Var]*ir.Var{}, open: map[*ir.Var]bool{}, use: usageOf(f.Body), work: work, taken: new(ir.Var)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -59,7 +62,20 @@ func memoryOf(f *ir.Func, distinct bool) *memory {
 			m.open[m.class(v)] = true
 		}
 	}
+	m.open[m.class(m.taken)] = true
 	return m
+}
+
+// root is the variable whose class p leads to.
+func (m *memory) root(p *ir.Place) *ir.Var {
+	if p.Root == m.work && m.work != nil {
+		for i, s := range p.Path {
+			if s.Index != nil && (i+1 < len(p.Path) || hasRefs(p.Type())) {
+				return m.taken
+			}
+		}
+	}
+	return p.Root
 }
 
 // hasRefs reports whether a value of type t leads to other memory.
@@ -105,8 +121,11 @@ func (m *memory) link(v *ir.Var, e ir.Expr) *ir.Var {
 		return v
 	}
 	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if p := ir.PlaceOf(e); p != nil && hasRefs(e.Type()) {
-			v = m.join(v, p.Root)
+		if !hasRefs(e.Type()) {
+			return false
+		}
+		if p := ir.PlaceOf(e); p != nil {
+			v = m.join(v, m.root(p))
 		}
 		return true
 	})
@@ -116,6 +135,9 @@ func (m *memory) link(v *ir.Var, e ir.Expr) *ir.Var {
 // mayBe reports whether p and q may have memory in common, where the indices and
 // variables on their paths have the same values for both.
 func (m *memory) mayBe(p, q *ir.Place) bool {
+	if m.root(p) == m.taken || m.root(q) == m.taken {
+		return compatible(p.Type(), q.Type())
+	}
 	if p.Root == q.Root {
 		return !apart(p, q)
 	}

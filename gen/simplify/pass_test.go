@@ -60,7 +60,7 @@ var passes = map[string]func(f *ir.Func){
 	"copies":  simplify.Copies,
 	"dead":    func(f *ir.Func) { simplify.Dead(f) },
 	"adjoint": func(f *ir.Func) {
-		simplify.Adjoint(f, nil, false, func(*ir.Var) bool { return false })
+		simplify.Adjoint(f, nil, false, nil, func(*ir.Var) bool { return false })
 	},
 	"cut":        simplify.Cut,
 	"invariants": simplify.Invariants,

@@ -14,10 +14,14 @@ import (
 // of them, what the iteration before had for it included. The arguments are those of
 // [Increments].
 func Windows(f *ir.Func, distinct bool, adjoint func(*ir.Var) bool) {
+	windows(f, distinct, nil, adjoint)
+}
+
+func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
-	w := &windower{names: ir.NamerOf(f), mem: memoryOf(f, distinct), adjoint: adjoint}
+	w := &windower{names: ir.NamerOf(f), mem: memoryOf(f, distinct, work), adjoint: adjoint}
 	f.Body = w.block(f.Body)
 }
 

@@ -182,8 +182,9 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if b.width() > 1 {
 		return v, b.guarded(e.T, partials, dots)
 	}
-	// An infinite partial derivative does not meet a zero: the sum is made where the
-	// derivatives of the arguments are not zero.
+	// A partial derivative that is not finite does not meet a zero. One that is does: what
+	// is zero may move, and be asked for its own derivative.
+	truth := ir.Typed{T: types.Typ[types.Bool]}
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
 	for i, dx := range dots {
@@ -191,12 +192,12 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 			continue
 		}
 		dx = b.atom(dx)
-		outer := b.out
-		b.out = nil
-		b.emit(&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: x.expr(rules.Partial(op, i))}})
-		then := b.out
-		b.out = outer
-		b.emit(&ir.If{At: b.at, Cond: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: dx, Y: number(e.T, 0)}, Then: then})
+		p := b.atom(x.expr(rules.Partial(op, i)))
+		moves := &ir.Binary{Typed: truth, Op: token.NEQ, X: dx, Y: number(e.T, 0)}
+		finite := &ir.Binary{Typed: truth, Op: token.EQL, X: &ir.Binary{Typed: e.Typed, Op: token.SUB, X: p, Y: p}, Y: number(e.T, 0)}
+		b.emit(&ir.If{At: b.at, Cond: &ir.Binary{Typed: truth, Op: token.LOR, X: moves, Y: finite}, Then: ir.Block{
+			&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}},
+		}})
 	}
 	return v, d.Load()
 }

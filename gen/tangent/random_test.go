@@ -31,5 +31,5 @@ func tangents(c *randprog.Case, tally *randprog.Tally) error {
 // failed once.
 func TestRandom(t *testing.T) {
 	randprog.Files(t, "testdata/failures", tangents)
-	randprog.Test(t, *programs, *firstSeed, "testdata/failures", tangents)
+	randprog.Test(t, *programs, *firstSeed, 3, "testdata/failures", tangents)
 }

@@ -375,3 +375,35 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTwice: at 0 the derivative of what is inside is 0, and changes.
+func TestTwice(t *testing.T) {
+	for text, want := range map[string]float64{
+		"math.Sqrt(1 + x * x)": 1, "math.Log1p(x * x)": 2, "math.Exp(x * x)": 2, "math.Pow(1 + x * x, 1.5)": 3,
+		"math.Cbrt(1 + x * x)": 2. / 3, "math.Sqrt(x * x)": 0, // singular there: what is 0 stays
+	} {
+		fs, err := ir.Parse("func f(x float64) (r float64) exit {\n\tr = "+text+"\n}\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := tangent.New()
+		g, _, err := p.Of(fs[0], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, facts, err := p.Of(g, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ir.Check(h); err != nil || facts.Results != 3 {
+			t.Fatalf("%v, results %b\n%v", err, facts.Results, h)
+		}
+		out, err := ir.Eval(h, ir.ValuesOf(0.0, 1.0, 1.0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ir.As[float64](out[3]); !(math.Abs(got-want) < 1e-15) {
+			t.Errorf("the second derivative of %s at 0 is %v, want %v\n%v", text, got, want, h)
+		}
+	}
+}

@@ -906,7 +906,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 			q := icf[j*tri+i]
 			t3 := math.Exp(q)
 			var d1 float64
-			if qDot != 0 {
+			if qDot != 0 || t3-t3 == 0 {
 				d1 += qDot * t3
 			}
 			diagDot[j*d+i] = d1
@@ -1331,7 +1331,7 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 			t21 := math.Exp(t20)
 			var d1 float64
 			t22 := yDot[i2]
-			if t22 != 0 {
+			if t22 != 0 || t21-t21 == 0 {
 				d1 += t22 * t21
 			}
 			sumDot += d1
@@ -1340,19 +1340,20 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 		t23 := 2 + sum
 		t24 := math.Log(t23)
 		var d2 float64
-		if sumDot != 0 {
-			d2 += sumDot * (1 / t23)
+		t25 := 1 / t23
+		if sumDot != 0 || t25-t25 == 0 {
+			d2 += sumDot * t25
 		}
 		normDot := d2
 		norm := t24
 		for i3 := 0; i3 < b; i3++ {
-			t25 := d.Text[(t3+1)*b+i3]
-			totalDot += t25 * (yDot[i3] - normDot)
-			total += t25 * (y[i3] - norm)
+			t26 := d.Text[(t3+1)*b+i3]
+			totalDot += t26 * (yDot[i3] - normDot)
+			total += t26 * (y[i3] - norm)
 		}
 	}
-	t26 := float64((chars - 1) * b)
-	return -total / t26, -totalDot / t26
+	t27 := float64((chars - 1) * b)
+	return -total / t27, -totalDot / t27
 }
 
 // recurrent4 is problems.RecurrentLossPlain_tangent4_1, from lstm.go:26.
@@ -1675,41 +1676,42 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	}
 	t3 := math.Sqrt(sq)
 	var d1 float64
-	if sqDot != 0 {
-		d1 += sqDot * (0.5 / t3)
+	t4 := 0.5 / t3
+	if sqDot != 0 || t4-t4 == 0 {
+		d1 += sqDot * t4
 	}
 	thetaDot := d1
 	theta := t3
-	t4 := math.Sin(theta)
+	t5 := math.Sin(theta)
 	sinDot := thetaDot * math.Cos(theta)
-	sin := t4
-	t5 := math.Cos(theta)
+	sin := t5
+	t6 := math.Cos(theta)
 	cosDot := thetaDot * -math.Sin(theta)
-	cos := t5
-	t6 := r[0] / theta
-	t7 := r[1] / theta
-	t8 := r[2] / theta
-	vDot := [3]float64{(rDot[0] - t6*thetaDot) / theta, (rDot[1] - t7*thetaDot) / theta, (rDot[2] - t8*thetaDot) / theta}
-	v := [3]float64{t6, t7, t8}
+	cos := t6
+	t7 := r[0] / theta
+	t8 := r[1] / theta
+	t9 := r[2] / theta
+	vDot := [3]float64{(rDot[0] - t7*thetaDot) / theta, (rDot[1] - t8*thetaDot) / theta, (rDot[2] - t9*thetaDot) / theta}
+	v := [3]float64{t7, t8, t9}
 	c1, c1Dot := crossPlainTangent11(v, a, vDot, aDot)
-	t9 := v[0]
-	t10 := a[0]
-	t11 := v[1]
-	t12 := a[1]
-	t13 := v[2]
-	t14 := a[2]
-	t15 := t9*t10 + t11*t12 + t13*t14
-	t16 := 1 - cos
-	dDot := (vDot[0]*t10+t9*aDot[0]+(vDot[1]*t12+t11*aDot[1])+(vDot[2]*t14+t13*aDot[2]))*t16 + t15*-cosDot
-	d := t15 * t16
+	t10 := v[0]
+	t11 := a[0]
+	t12 := v[1]
+	t13 := a[1]
+	t14 := v[2]
+	t15 := a[2]
+	t16 := t10*t11 + t12*t13 + t14*t15
+	t17 := 1 - cos
+	dDot := (vDot[0]*t11+t10*aDot[0]+(vDot[1]*t13+t12*aDot[1])+(vDot[2]*t15+t14*aDot[2]))*t17 + t16*-cosDot
+	d := t16 * t17
 	var outDot [3]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t17 := a[i]
-		t18 := c1[i]
-		t19 := v[i]
-		outDot[i] = aDot[i]*cos + t17*cosDot + (c1Dot[i]*sin + t18*sinDot) + (vDot[i]*d + t19*dDot)
-		out[i] = t17*cos + t18*sin + t19*d
+		t18 := a[i]
+		t19 := c1[i]
+		t20 := v[i]
+		outDot[i] = aDot[i]*cos + t18*cosDot + (c1Dot[i]*sin + t19*sinDot) + (vDot[i]*d + t20*dDot)
+		out[i] = t18*cos + t19*sin + t20*d
 	}
 	return out, outDot
 }
@@ -1895,7 +1897,7 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 		t2 := math.Exp(t1)
 		var d float64
 		t3 := v1Dot - shiftDot
-		if t3 != 0 {
+		if t3 != 0 || t2-t2 == 0 {
 			d += t3 * t2
 		}
 		s1Dot += d
@@ -1903,8 +1905,9 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 	}
 	t4 := math.Log(s1)
 	var d1 float64
-	if s1Dot != 0 {
-		d1 += s1Dot * (1 / s1)
+	t5 := 1 / s1
+	if s1Dot != 0 || t5-t5 == 0 {
+		d1 += s1Dot * t5
 	}
 	return t4 + shift, d1 + shiftDot
 }
@@ -2056,13 +2059,14 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	t2 := math.Exp(t1)
 	var d float64
 	t3 := -(zDot * rt.Sign(z))
-	if t3 != 0 {
+	if t3 != 0 || t2-t2 == 0 {
 		d += t3 * t2
 	}
 	t4 := math.Log1p(t2)
 	var d1 float64
-	if d != 0 {
-		d1 += d * (1 / (1 + t2))
+	t5 := 1 / (1 + t2)
+	if d != 0 || t5-t5 == 0 {
+		d1 += d * t5
 	}
 	lDot := d1
 	l := t4
@@ -2153,7 +2157,7 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	t1 := math.Exp(t)
 	var d float64
 	t2 := -xDot
-	if t2 != 0 {
+	if t2 != 0 || t1-t1 == 0 {
 		d += t2 * t1
 	}
 	t3 := 1 + t1

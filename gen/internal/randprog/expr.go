@@ -20,6 +20,14 @@ var smooth = []string{
 	"math.Tan(math.Sin($0))*0.25", "math.Acos(math.Cos($0)*0.5)*0.5", "math.Gamma(2 + math.Sin($0)*0.5)*0.25",
 }
 
+// zeros are products whose first factor is exactly 0 where a number is 0 or a half, or
+// always: the adjoint of the second is 0 there, and most of them change as the first does.
+var zeros = []string{
+	"(math.Sin($0) * math.Log(2 + math.Cos($1)))", "(math.Tanh($0 - 0.5) * math.Exp(-0.25*math.Abs($1)))",
+	"(math.Atan($0) * (math.Sin($1) / (2 + math.Cos($0))))", "(math.Sin($0 + 0.5) * math.Sqrt(1 + float64($1*$1))*0.5)",
+	"(math.Tanh($0) * math.Pow(2 + math.Sin($1), 1.5))*0.25", "(($0 - $0) * math.Sin($1))", "(math.Sin($0) * math.Tanh($0) * $1)*0.5",
+}
+
 // float is an expression without calls that write.
 func (g *generator) float(d int) *Node {
 	if d <= 0 {
@@ -33,7 +41,9 @@ func (g *generator) float(d int) *Node {
 	}
 	x := g.float(d - 1)
 	two := func(text string) *Node { return node(Float, text, x, g.float(d-2)) }
-	switch g.IntN(26) {
+	switch g.IntN(27) {
+	case 26:
+		return two(g.one(zeros...))
 	case 0, 1:
 		return two("($0 + $1)*0.5")
 	case 2:
@@ -59,13 +69,19 @@ func (g *generator) float(d int) *Node {
 	case 11:
 		return two(g.one("mean($0, $1, 0.5)", "mean($0)", "mean([]float64{$0, $1}...)"))
 	case 12:
-		return node(Float, g.one("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)", "order(weights)*0.25"), g.integer(0))
+		if g.sorts && g.chance(4) {
+			return node(Float, "order(weights)*0.25")
+		}
+		return node(Float, g.one("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)"), g.integer(0))
 	case 13:
 		return node(Float, "float64(text($0&3)+ints($1))*0.125", g.index(), g.index())
 	case 14:
 		return two("matrix($0, $1)*0.125")
 	case 15:
-		return node(Float, "order($0)*0.25", g.pick(Slice))
+		if g.sorts {
+			return node(Float, "order($0)*0.25", g.pick(Slice))
+		}
+		return two(g.one(zeros...))
 	case 16:
 		return two(g.one("math.Atan2($0, 2 + math.Cos($1))", "math.Hypot($0, 1 + math.Abs($1))*0.5", "math.FMA($0, 0.5, $1)*0.5",
 			"math.Copysign($0, $1)", "math.Pow(1.5 + math.Sin($0)*0.5, math.Sin($1))*0.5"))

@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -18,6 +19,7 @@ type Input struct {
 	Numbers []float64 // the other floats
 	N       int
 	Aliased bool
+	Round   bool // many numbers are 0 or multiples of a half, so that adjoints vanish
 }
 
 // P is the struct of random programs.
@@ -32,7 +34,7 @@ type P struct {
 const floatsOfP = 5
 
 // Input is the k-th input of the program. Those with odd k are aliased where there is
-// more than one slice.
+// more than one slice, and those from the fourth on have round numbers.
 func (p *Program) Input(k int) *Input {
 	r := rand.New(rand.NewPCG(p.Seed, uint64(k)))
 	in := &Input{N: r.IntN(7)}
@@ -66,11 +68,22 @@ func (p *Program) Input(k int) *Input {
 	}
 	in.Mem = make([]float64, at)
 	in.Numbers = make([]float64, numbers)
+	in.Round = k >= 3
+	number := func() float64 {
+		x := r.NormFloat64()
+		switch {
+		case !in.Round || r.IntN(4) == 0:
+			return x
+		case r.IntN(2) == 0:
+			return 0
+		}
+		return math.Round(2*x) / 2
+	}
 	for i := range in.Mem {
-		in.Mem[i] = r.NormFloat64()
+		in.Mem[i] = number()
 	}
 	for i := range in.Numbers {
-		in.Numbers[i] = r.NormFloat64()
+		in.Numbers[i] = number()
 	}
 	return in
 }

@@ -17,6 +17,7 @@ type Options struct {
 // New is the program of a seed.
 func New(seed uint64, opts Options) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), opts: opts}
+	g.sorts = g.chance(16)
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
 	g.helpers()
 	p.Body = g.main(p.Sig)
@@ -28,7 +29,8 @@ func New(seed uint64, opts Options) *Program {
 type generator struct {
 	*rand.Rand
 	opts  Options
-	n     int // of names
+	n     int  // of names
+	sorts bool // what sorts, with all of package sort, may be called
 	own   []*Node
 	known []*helper // functions that may be called
 	at    context

@@ -1,6 +1,7 @@
 package randprog
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -76,11 +77,16 @@ func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (
 	return total, broken
 }
 
-// Test checks random programs. What fails is made small and written to dir.
-func Test(t *testing.T, programs int, seed uint64, dir string, check func(*Case, *Tally) error) {
+// Test checks random programs with so many inputs each. What fails is made small and
+// written to dir.
+func Test(t *testing.T, programs int, seed uint64, inputs int, dir string, check func(*Case, *Tally) error) {
 	t.Helper()
-	v := Volume{Programs: programs, Seed: seed, Inputs: 3, Limit: 10, Batch: 100}
+	v := Volume{Programs: programs, Seed: seed, Inputs: inputs, Limit: 10, Batch: 100}
 	tally, err := v.Run(check, func(c *Case, err error) {
+		check := check
+		if f := (*Failure)(nil); errors.As(err, &f) && f.Again != nil {
+			check = f.Again
+		}
 		c = c.Shrink(func(c *Case) error { return check(c, new(Tally)) }, 2000)
 		if e := check(c, new(Tally)); e != nil {
 			err = e
@@ -105,7 +111,7 @@ func Test(t *testing.T, programs int, seed uint64, dir string, check func(*Case,
 
 // Catches is the seed of the first program found that fails, of so many at most.
 func Catches(programs int, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
-	v := Volume{Programs: programs, Seed: 1, Inputs: 3, Limit: 1, Batch: 5}
+	v := Volume{Programs: programs, Seed: 1, Inputs: 4, Limit: 1, Batch: 5}
 	_, err = v.Run(check, func(c *Case, e error) { seed, failure = c.Program.Seed, e })
 	return seed, failure, err
 }
