@@ -170,7 +170,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.choice(e, v, t)
 		return
 	}
-	op, ok := rules.Lookup(strings.ToLower(strings.TrimPrefix(e.Name, "math.")))
+	op, ok := rules.Lookup(strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(e.Name, "math."), "rules.")))
 	if !ok {
 		w.b.g.refuse("function %s has no rule", e.Name)
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	// Rules are functions whose derivative is written by hand, by their full name, such as
 	// path.Func or (*path.T).Method. Calls of them are not looked into.
 	Rules map[string]*ir.Rule
+	// NoShipped leaves out the rules that come with nabla, see package kernels.
+	NoShipped bool
 	// Own says whether code can be written next to the functions of a package. Where it
 	// cannot, functions that touch what is not exported are refused. Nil stands for the
 	// main module and the packages that were asked for.
@@ -37,6 +39,12 @@ type Program struct {
 	globals map[types.Object]*ir.Var
 	broken  map[string]string // by file: why it does not parse
 	done    map[*ir.Func]bool // have a body
+
+	ruleOf     map[*types.Func]*Directive
+	rules      map[*types.Func]*written
+	unresolved []*written
+	loaded     map[string]*packages.Package // by path
+	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
 }
 
 // longestKey bounds the instances of a function. Only those that lead to ever new ones
@@ -66,6 +74,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
 		entries: map[string]*entry{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
+		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
+		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
 	}
 	slices.SortFunc(p.initial, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
@@ -74,6 +84,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		p.fset = pkg.Fset
 	}
 	packages.Visit(p.initial, nil, func(pkg *packages.Package) {
+		p.loaded[pkg.PkgPath] = pkg
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
 		if opts.Own != nil {
 			own = opts.Own(pkg.PkgPath)
@@ -88,18 +99,26 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		for _, f := range pkg.Syntax {
 			p.dirs[pkg] = append(p.dirs[pkg], p.directives(pkg, f)...)
-			for _, d := range f.Decls {
-				d, ok := d.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
-					p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own}
-				}
-			}
 		}
+		p.ruleDirectives(pkg)
+		p.declare(pkg, own)
 	})
 	return p
+}
+
+// declare indexes the functions of a package.
+func (p *Program) declare(pkg *packages.Package, own bool) {
+	for _, f := range pkg.Syntax {
+		for _, d := range f.Decls {
+			d, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
+				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own}
+			}
+		}
+	}
 }
 
 // Directives are the directives in the packages that were asked for, in the order of the
@@ -135,7 +154,8 @@ func (p *Program) Lookup(pkgPath, name string) *types.Func {
 	return nil
 }
 
-// Func lowers fn, whose type arguments targs are, and all that it calls. The result is
+// Func lowers fn, whose type arguments targs are, and all that it calls. A function that
+// has a rule is one that calls it. The result is
 // the same at every call. The error is of type [Refusals] and has those of all functions
 // that fn reaches.
 func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
@@ -148,24 +168,18 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
 			"its source is not here", remedyRule}}
 	}
-	e := p.entry(d, targs, nil)
+	var e *entry
+	if w := p.rule(fn); w != nil {
+		e = p.called(fn, w)
+	} else {
+		e = p.entry(d, targs, nil)
+	}
 	if e == nil {
 		return nil, errors.New("lower: type arguments without end")
 	}
-	var all Refusals
-	reached := map[*entry]bool{}
-	var visit func(e *entry)
-	visit = func(e *entry) {
-		if reached[e] {
-			return
-		}
-		reached[e] = true
-		all = append(all, e.refusals...)
-		for _, c := range e.calls {
-			visit(c)
-		}
-	}
-	visit(e)
+	p.resolve()
+	reached := e.reached()
+	all := e.all()
 	if len(all) == 0 {
 		all = writtenGlobals(sortedFuncs(reached))
 	}
@@ -173,6 +187,31 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, all.sorted()
 	}
 	return e.f, nil
+}
+
+// reached are the functions that e calls, e among them.
+func (e *entry) reached() map[*entry]bool {
+	reached := map[*entry]bool{}
+	var visit func(e *entry)
+	visit = func(e *entry) {
+		if reached[e] {
+			return
+		}
+		reached[e] = true
+		for _, c := range e.calls {
+			visit(c)
+		}
+	}
+	visit(e)
+	return reached
+}
+
+// all are the refusals of e and of what it calls.
+func (e *entry) all() (out Refusals) {
+	for c := range e.reached() {
+		out = append(out, c.refusals...)
+	}
+	return out.sorted()
 }
 
 // instanceKey tells apart what is lowered from one declaration.

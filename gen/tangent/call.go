@@ -9,12 +9,7 @@ import (
 func (b *builder) call(s *ir.Call) {
 	callee := b.facts.Callee(s)
 	if callee == nil {
-		for _, r := range s.Results {
-			if r != nil && b.facts.Active(r) {
-				b.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
-			}
-		}
-		b.emit(s)
+		b.rule(s)
 		return
 	}
 	if callee.Params|callee.Results == 0 {
