@@ -95,8 +95,22 @@ func (r *Rule) Shape() *Shape {
 	return s
 }
 
-// names gives variables the names that a signature shows.
-func (s *Shape) names(list []*types.Var, base, suffix string, only []int) (out []*types.Var) {
+// signature is one of parameters and results with names of their own.
+func signature(params, results []*types.Var) *types.Signature {
+	n := NewNamer()
+	named := func(list []*types.Var) *types.Tuple {
+		out := make([]*types.Var, len(list))
+		for i, v := range list {
+			out[i] = types.NewParam(token.NoPos, nil, n.Name(v.Name()), v.Type())
+		}
+		return types.NewTuple(out...)
+	}
+	in := named(params)
+	return types.NewSignatureType(nil, nil, nil, in, named(results), false)
+}
+
+// some are the variables in a list that are meant, their names with a suffix.
+func some(list []*types.Var, base, suffix string, only []int) (out []*types.Var) {
 	for _, i := range only {
 		name := list[i].Name()
 		if name == "" || name == "_" {
@@ -116,17 +130,17 @@ func all(list []*types.Var) (out []int) {
 
 // Tangent is the signature of the tangent.
 func (s *Shape) Tangent() *types.Signature {
-	params := append(s.names(s.Params, "p", "", all(s.Params)), s.names(s.Params, "p", "Dot", s.Moving)...)
-	results := append(s.names(s.Results, "v", "", all(s.Results)), s.names(s.Results, "v", "Dot", s.Moved)...)
-	return types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(results...), false)
+	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Dot", s.Moving)...)
+	results := append(some(s.Results, "v", "", all(s.Results)), some(s.Results, "v", "Dot", s.Moved)...)
+	return signature(params, results)
 }
 
 // Pullback is the signature of the pullback.
 func (s *Shape) Pullback() *types.Signature {
-	params := append(s.names(s.Params, "p", "", all(s.Params)), s.names(s.Params, "p", "Bar", s.Shadows)...)
-	params = append(params, s.names(s.Results, "v", "Bar", s.Seeds)...)
-	results := s.names(s.Params, "p", "Bar", s.Bars)
-	return types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(results...), false)
+	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Bar", s.Shadows)...)
+	params = append(params, some(s.Results, "v", "Bar", s.Seeds)...)
+	results := some(s.Params, "p", "Bar", s.Bars)
+	return signature(params, results)
 }
 
 // OwnFloats reports whether a value of type t has floats in itself, not behind slices and

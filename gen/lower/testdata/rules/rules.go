@@ -221,3 +221,13 @@ func Returned(x []float64) float64 {
 	d[1] = 7 * x[3]
 	return s + d[1]*r[1]
 }
+
+// Addressed puts what a rule gives where there is a pointer to.
+func Addressed(x float64) float64 {
+	s, c := math.Sincos(x)
+	p := &s
+	*p *= c
+	x, _ = math.Modf(s)
+	x, s = math.Sincos(s + x)
+	return x * *p
+}
