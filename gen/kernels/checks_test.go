@@ -52,7 +52,6 @@ func checks() (out []*check) {
 	add(fl+"AddScaled", floats.AddScaled, floatsad.AddScaledTangent, floatsad.AddScaledPullback, nil, list(x(), 1.5, y()), list(one, 1.5, one))
 	add(fl+"AddScaledTo", floats.AddScaledTo, floatsad.AddScaledToTangent, floatsad.AddScaledToPullback, nil,
 		list(x(), y(), 1.5, z()), list(one, one, 1.5, z()), list(one, y(), 1.5, one), list(one, one, 1.5, one))
-	add(fl+"Reverse", floats.Reverse, floatsad.ReverseTangent, floatsad.ReversePullback, nil, list(x()), list(x()[:3]))
 	add(fl+"Span", floats.Span, floatsad.SpanTangent, floatsad.SpanPullback, nil, list(x(), -0.5, 2.0))
 	add(fl+"Sum", floats.Sum, floatsad.SumTangent, floatsad.SumPullback, nil, list(x()), list(slice()))
 	add(fl+"SumCompensated", floats.SumCompensated, floatsad.SumCompensatedTangent, floatsad.SumCompensatedPullback, nil, list(x()))

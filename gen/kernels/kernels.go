@@ -101,7 +101,7 @@ var table = map[string]funcs{
 		"CumProd": "writes=dst returns=dst", "CumSum": "writes=dst returns=dst",
 		"Distance": "passive=L", "Div": "writes=dst", "DivTo": "writes=dst returns=dst", "Dot": "",
 		"LogSumExp": "", "Max": "", "Min": "", "Mul": "writes=dst", "MulTo": "writes=dst returns=dst",
-		"Norm": "passive=L", "Prod": "", "Reverse": "writes=s", "Scale": "writes=dst",
+		"Norm": "passive=L", "Prod": "", "Scale": "writes=dst",
 		"ScaleTo": "writes=dst returns=dst", "Span": "writes=dst returns=dst", "Sub": "writes=dst",
 		"SubTo": "writes=dst returns=dst", "Sum": "", "SumCompensated": "",
 	}},

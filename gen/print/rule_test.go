@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -88,7 +87,7 @@ func TestRules(t *testing.T) {
 	if err := os.WriteFile(at, overlay, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "test", "-overlay", at, dir).CombinedOutput()
+	out, err := exec.Command("go", "test", "-overlay", at, dir).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s\n%s", err, out, text)
 	}

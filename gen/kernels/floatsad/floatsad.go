@@ -156,12 +156,3 @@ func AddScaledPullback(dst []float64, alpha float64, s, dstBar, sBar []float64) 
 	}
 	return alphaBar
 }
-
-// ReverseTangent is the tangent of floats.Reverse.
-func ReverseTangent(s, sDot []float64) {
-	floats.Reverse(sDot)
-	floats.Reverse(s)
-}
-
-// ReversePullback is the pullback of floats.Reverse.
-func ReversePullback(s, sBar []float64) { floats.Reverse(sBar) }
