@@ -12,7 +12,7 @@ func (f *Facts) rule(s *ir.Call) {
 	r := s.Callee.Rule
 	active, stores := false, false
 	for i, a := range s.Args {
-		active = active || f.carries(a)
+		active = active || f.moves(a)
 		stores = stores || r.Writes(i) && leadsToRefs(a.Type())
 	}
 	// Headers come from arguments to results, and to memory that can hold them.
@@ -60,9 +60,9 @@ func (f *Facts) rule(s *ir.Call) {
 }
 
 // Carries reports whether a value, or memory that it leads to, carries derivatives.
-func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.carries(e) }
+func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.moves(e) }
 
-func (f *Facts) carries(e ir.Expr) (active bool) {
+func (f *Facts) moves(e ir.Expr) (active bool) {
 	f.roots(e, func(v *ir.Var, t types.Type) {
 		active = active || HasFloats(t) && f.Active(v)
 	})

@@ -36,7 +36,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	shape := r.Shape()
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
-		if r.IsPassive(i) && b.facts.Carries(a) {
+		if r.IsFixed(i) && b.facts.Carries(a) {
 			b.g.refuse("the argument %s of %s, which carries a derivative; its rule has none by it", shape.Params[i].Name(), r.Name)
 		}
 		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {

@@ -13,8 +13,8 @@ type Rule struct {
 	// Tangent and Pullback are the derivatives, with the signatures that Shape tells; nil
 	// where there is none.
 	Tangent, Pullback *Callee
-	// Passive are the parameters by which there is no derivative.
-	Passive []bool
+	// Fixed are the parameters by which there is no derivative.
+	Fixed []bool
 	// ReadOnly are the parameters behind which nothing is written.
 	ReadOnly []bool
 	// Unread are the parameters whose memory the pullback does not read.
@@ -24,8 +24,8 @@ type Rule struct {
 	Returns []int
 }
 
-// IsPassive says whether there is no derivative by parameter i.
-func (r *Rule) IsPassive(i int) bool { return i < len(r.Passive) && r.Passive[i] }
+// IsFixed says whether there is no derivative by parameter i.
+func (r *Rule) IsFixed(i int) bool { return i < len(r.Fixed) && r.Fixed[i] }
 
 // Writes says whether something may be written behind parameter i.
 func (r *Rule) Writes(i int) bool { return i >= len(r.ReadOnly) || !r.ReadOnly[i] }
@@ -69,7 +69,7 @@ func (r *Rule) Shape() *Shape {
 		s.Results = append(s.Results, v)
 	}
 	for i, v := range s.Params {
-		if r.IsPassive(i) {
+		if r.IsFixed(i) {
 			continue
 		}
 		own, leads := OwnFloats(v.Type()), LeadsToFloats(v.Type())

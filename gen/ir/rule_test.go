@@ -60,7 +60,7 @@ func passive(a []float64, b, c float64) float64
 		}
 		r := &ir.Rule{Object: fn}
 		if fn.Name() == "passive" {
-			r.Passive = []bool{true, true}
+			r.Fixed = []bool{true, true}
 		}
 		s := r.Shape()
 		for i, sig := range []*types.Signature{s.Tangent(), s.Pullback()} {

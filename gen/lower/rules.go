@@ -80,14 +80,14 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *written {
 	}
 	if names["passive"] != "" {
 		params := (&ir.Rule{Object: fn}).Shape().Params
-		w.rule.Passive = make([]bool, len(params))
+		w.rule.Fixed = make([]bool, len(params))
 		for name := range strings.SplitSeq(names["passive"], ",") {
 			i := slices.IndexFunc(params, func(v *types.Var) bool { return v.Name() == name })
 			if i < 0 {
 				refuse("there is no parameter "+name, "name parameters of "+fn.Name())
 				continue
 			}
-			w.rule.Passive[i] = true
+			w.rule.Fixed[i] = true
 		}
 	}
 	if len(w.refusals) > 0 {

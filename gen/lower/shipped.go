@@ -39,7 +39,7 @@ func (p *Program) shipped(fn *types.Func) *written {
 		}
 		return -1
 	}
-	r.Passive = make([]bool, len(params))
+	r.Fixed = make([]bool, len(params))
 	r.ReadOnly = make([]bool, len(params))
 	for i := range r.ReadOnly {
 		r.ReadOnly[i] = true
@@ -56,7 +56,7 @@ func (p *Program) shipped(fn *types.Func) *written {
 		if i < 0 {
 			return nil
 		}
-		r.Passive[i] = true
+		r.Fixed[i] = true
 	}
 	if k.Returns != "" {
 		i := index(k.Returns)

@@ -25,7 +25,7 @@ func (b *builder) rule(s *ir.Call) {
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {
-		if r.IsPassive(i) && b.facts.Carries(a) {
+		if r.IsFixed(i) && b.facts.Carries(a) {
 			b.refuse("the argument %s of %s, which carries a derivative; its rule has none by it", shape.Params[i].Name(), r.Name)
 		}
 	}
