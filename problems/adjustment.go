@@ -34,6 +34,8 @@ func (a *Adjustment) columns(i int) (cols [15]int) {
 }
 
 // AdjustmentPlain writes the residuals of all observations to y.
+//
+//nabla:differentiate
 func AdjustmentPlain(y, x []float64, a *Adjustment) {
 	seen := len(a.Features) / 2
 	var in [15]float64
@@ -121,6 +123,7 @@ func BA() *Problem {
 		PlainVector:  func(y, x []float64) { AdjustmentPlain(y, x, a) },
 		TracedVector: func(y, x []nabla.Real) { Adjust(y, x, v) },
 		Func:         nabla.BindInPlace(m, Adjust, v),
+		Bound:        nabla.BindInPlace(m, AdjustmentPlain, a),
 		Cases:        []Case{{X: x, Value: y, Derivative: dense(jac, m, n)}},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}

@@ -8,6 +8,14 @@ const (
 	brusselatorB = 1
 )
 
+// Grid is the number of points a side of a square.
+type Grid struct{ N int }
+
+// BrusselatorOn is [BrusselatorPlain] on a grid.
+//
+//nabla:differentiate
+func BrusselatorOn(dx, x []float64, g *Grid) { BrusselatorPlain(dx, x, g.N) }
+
 // BrusselatorPlain writes to dx the right-hand side of the Brusselator on a
 // periodic grid of N×N points,
 //
@@ -107,6 +115,7 @@ func T4(n int) *Problem {
 		PlainVector:  func(y, x []float64) { BrusselatorPlain(y, x, n) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(size, traced),
+		Bound:        nabla.BindInPlace(size, BrusselatorOn, &Grid{n}),
 		Cases:        []Case{c},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}

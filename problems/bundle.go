@@ -13,6 +13,8 @@ type Feature struct{ Z []float64 }
 // seen, weighted. x holds the camera, 11 numbers (rotation vector 3, centre 3,
 // focal length, principal point 2, radial distortion 2); the point, 3; and the
 // weight.
+//
+//nabla:differentiate
 func ReprojectionPlain(y, x []float64, f *Feature) {
 	cam, point, weight := x[:11], x[11:14], x[14]
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
@@ -201,6 +203,7 @@ func T6() *Problem {
 		PlainVector:  func(y, x []float64) { ReprojectionPlain(y, x, f) },
 		TracedVector: func(y, x []nabla.Real) { Reprojection(y, x, v) },
 		Func:         nabla.BindInPlace(2, Reprojection, v),
+		Bound:        nabla.BindInPlace(2, ReprojectionPlain, f),
 		Set: func(i int) {
 			f.Z = feats[2*i : 2*i+2]
 			v.Z = nabla.VecOf(f.Z)

@@ -87,6 +87,8 @@ func turn(a, b float64) affine {
 
 // HandPlain writes to y how far the measured points are from where the model has
 // them.
+//
+//nabla:differentiate
 func HandPlain(y, x []float64, h *Hand) {
 	u, pose := x[:len(x)-handPose], x[len(x)-handPose:]
 	var absolute, moves [handBones]affine
@@ -417,6 +419,7 @@ func handProblem(name string, h *Hand, x []float64) *Problem {
 		PlainVector:  func(y, x []float64) { HandPlain(y, x, h) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(m, traced),
+		Bound:        nabla.BindInPlace(m, HandPlain, h),
 		Cases:        []Case{{X: x, Value: y, Derivative: handJacobian(x, h)}},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}

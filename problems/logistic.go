@@ -15,6 +15,8 @@ type Regression struct {
 
 // LogisticLossPlain is -log likelihood of the labels: Σ log(1+exp(z)) - y·z with
 // z = x·w.
+//
+//nabla:differentiate
 func LogisticLossPlain(w []float64, r *Regression) float64 {
 	s := 0.0
 	for i, y := range r.Y {
@@ -88,6 +90,7 @@ func T7() *Problem {
 		Plain:     func(w []float64) float64 { return LogisticLossPlain(w, r) },
 		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, v) },
 		Func:      nabla.Bind(LogisticLoss, v),
+		Bound:     nabla.Bind(LogisticLossPlain, r),
 		Cases:     []Case{{X: w, Value: []float64{945.91031706647338}, Derivative: logisticGradient(w, r)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

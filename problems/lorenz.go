@@ -12,6 +12,8 @@ const (
 //	x' = s(y-x)   y' = x(r-z) - y   z' = xy - bz
 //
 // after 1000 Runge-Kutta steps of 0.01. The argument is (x, y, z, s, r, b).
+//
+//nabla:differentiate
 func LorenzPlain(p []float64) float64 {
 	u := [3]float64{p[0], p[1], p[2]}
 	s, r, b := p[3], p[4], p[5]

@@ -21,6 +21,8 @@ type Recurrent struct {
 // RecurrentLossPlain is the mean of -log likelihood of each character after those
 // before it, as the ADBench suite has it: with 2 + Σ exp in the normalisation, and
 // not shifted.
+//
+//nabla:differentiate
 func RecurrentLossPlain(p []float64, d *Recurrent) float64 {
 	b := d.Bits
 	extra := p[8*d.Layers*b:]
@@ -209,6 +211,7 @@ func LSTM() *Problem {
 		Plain:     func(p []float64) float64 { return RecurrentLossPlain(p, d) },
 		Traced:    func(p []nabla.Real) nabla.Real { return RecurrentLoss(p, v) },
 		Func:      nabla.Bind(RecurrentLoss, v),
+		Bound:     nabla.Bind(RecurrentLossPlain, d),
 		Cases:     []Case{{X: p, Value: []float64{1.2904179687052218}, Derivative: recurrentGradient(p, d)}},
 		Tolerance: 1e-12, Difference: 1e-5,
 	}

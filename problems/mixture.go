@@ -39,6 +39,8 @@ func (c *Mixture) constant() float64 {
 
 // LogPosteriorPlain is the logarithm of the mixture's density at the points times
 // the prior.
+//
+//nabla:differentiate
 func LogPosteriorPlain(x []float64, c *Mixture) float64 {
 	d, k, n := c.D, c.K, len(c.Points)/c.D
 	tri := d * (d + 1) / 2
@@ -315,6 +317,7 @@ func mixture(name string, x []float64, c *Mixture, value float64, source string)
 		Plain:     func(x []float64) float64 { return LogPosteriorPlain(x, c) },
 		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, v) },
 		Func:      nabla.Bind(LogPosterior, v),
+		Bound:     nabla.Bind(LogPosteriorPlain, c),
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: logPosteriorGradient(x, c)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

@@ -27,6 +27,9 @@ type Problem struct {
 	// Func is the function over Reals with its data bound, so that other data need
 	// no other recording. Nil where there are no data: use Traced.
 	Func *nabla.Func
+	// Bound is the plain function with its data bound, for which there is generated code.
+	// Nil where there are no data: that is Plain.
+	Bound *nabla.Func
 
 	// Cases are the points. Set makes the functions those of case i, where they
 	// depend on it: T6 has another measurement in each. Nil where they do not.

@@ -14,6 +14,8 @@ func Rosenbrock(x []nabla.Real) nabla.Real {
 }
 
 // RosenbrockPlain is Σ 100(x[i+1]-x[i]²)² + (1-x[i])².
+//
+//nabla:differentiate
 func RosenbrockPlain(x []float64) float64 {
 	s := 0.0
 	for i := range len(x) - 1 {

@@ -16,6 +16,8 @@ func SumSquares(x []nabla.Real) nabla.Real {
 }
 
 // SumSquaresPlain is Σ x[i]².
+//
+//nabla:differentiate
 func SumSquaresPlain(x []float64) float64 {
 	s := 0.0
 	for _, v := range x {
@@ -56,6 +58,8 @@ func DiffSquares(x []nabla.Real) nabla.Real {
 }
 
 // DiffSquaresPlain is Σ (x[i+1]-x[i])².
+//
+//nabla:differentiate
 func DiffSquaresPlain(x []float64) float64 {
 	s := 0.0
 	for i := range len(x) - 1 {

@@ -47,8 +47,7 @@ func TestSubjects(t *testing.T) {
 	a := app{engines: engines(), subjects: subjects()}
 	// The sparse ones compute two operators in another form, and pass the rest through.
 	timed := slices.DeleteFunc(a.engineNames(), func(name string) bool { return strings.HasPrefix(name, "sparse(") })
-	// Those for generated code compute other functions than bench has.
-	s := slices.DeleteFunc(a.subjectNames(), func(name string) bool { return strings.HasPrefix(name, "source(") })
+	s := a.subjectNames()
 	if !slices.Equal(s, timed) {
 		t.Errorf("backends and test know %q, bench %q", s, timed)
 	}
@@ -404,10 +403,11 @@ func TestBadInputOfCommands(t *testing.T) {
 
 func TestHelpOfCommands(t *testing.T) {
 	for line, want := range map[string][]string{
-		"help":          {"Exit codes:", "130", "completion", "backends", "test", "program", "bench"},
+		"help":          {"Exit codes:", "130", "completion", "backends", "test", "program", "bench", "gen"},
 		"help backends": {"native", "-o FILE", "--format"},
 		"test -h":       {"--run REGEXP", "--short", "family/operator/function"},
 		"program -h":    {"--stage STAGES", "scheduled", "T8    Lorenz system, 6 inputs", "-n N"},
+		"gen -h":        {"//nabla:differentiate", "file:line:col: function F", "--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
 		"completion -h": {"bash"},
 	} {
 		r := do(t, subjects(), strings.Fields(line)...)

@@ -13,7 +13,8 @@ import (
 const exitCodes = `Exit codes:
 
   0    done, and everything is right
-  1    a derivative is wrong, a scenario failed, or a result could not be written
+  1    a derivative is wrong, a scenario failed, a function is refused, a generated file
+       is not up to date, or a result could not be written
   2    the command line makes no sense; one line on standard error says why
   130  interrupted; what was found until then is written
 

@@ -5,6 +5,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/bench"
 )
@@ -21,6 +22,8 @@ func engines() []bench.Engine {
 		bench.Of(compiled),
 		bench.Of(tracker.Backend{}),
 		bench.Of(second),
+		bench.OfSource(source.Forward{}),
+		bench.OfSource(source.Reverse{}),
 		bench.OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}}),
 		bench.OfSparse(nabla.AutoSparse{Dense: compiled}),
 		bench.OfSparse(nabla.AutoSparse{Dense: second}),

@@ -1,4 +1,5 @@
-// Nabla measures and inspects automatic differentiation on the command line.
+// Nabla measures and inspects automatic differentiation on the command line, and writes
+// the derivatives of Go functions.
 package main
 
 import (
@@ -89,7 +90,7 @@ func (a *app) command() *cli.Command {
 		Name:        "nabla",
 		Usage:       "measure and inspect automatic differentiation",
 		Description: exitCodes,
-		Commands:    []*cli.Command{a.bench(), a.backends(), a.test(), a.program()},
+		Commands:    []*cli.Command{a.bench(), a.backends(), a.test(), a.program(), a.gen()},
 		Writer:      a.out,
 		ErrWriter:   a.err,
 

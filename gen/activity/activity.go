@@ -49,6 +49,9 @@ type Facts struct {
 	// Wanted are results that lead to memory in which the caller puts active numbers,
 	// although the function puts none there: they need a shadow too.
 	Wanted Mask
+	// Written are the parameters behind which f or a function it calls may write: in the
+	// elements of a slice or in what a pointer leads to.
+	Written Mask
 
 	program *Program
 	class   map[*ir.Var]*class
@@ -58,8 +61,9 @@ type Facts struct {
 
 // class is a node of a union-find forest.
 type class struct {
-	up     *class
-	active bool
+	up      *class
+	active  bool
+	written bool // behind a pointer or in a slice
 }
 
 func (c *class) find() *class {
@@ -87,7 +91,7 @@ func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
 			again = again || p.order[i].changed
 		}
 	}
-	return facts, nil
+	return facts, facts.promises(map[*Facts]bool{})
 }
 
 func (p *Program) of(f *ir.Func, m, wanted Mask) (*Facts, error) {
@@ -144,9 +148,8 @@ func (f *Facts) activate(c *class) {
 func (f *Facts) union(a, b *class) {
 	if a, b = a.find(), b.find(); a != b {
 		b.up = a
-		if b.active && !a.active {
-			a.active = true
-		}
+		a.active = a.active || b.active
+		a.written = a.written || b.written
 		f.changed = true
 	}
 }
@@ -166,8 +169,14 @@ func (f *Facts) update() error {
 		return m
 	}
 	params, results := mask(f.Func.Params), mask(f.Func.Results)
-	if params != f.Params || results != f.Results {
-		f.Params, f.Results, f.changed = params, results, true
+	var written Mask
+	for i, v := range f.Func.Params {
+		if HasRefs(v.Type) && f.of(v).written {
+			written |= 1 << i
+		}
+	}
+	if params != f.Params || results != f.Results || written != f.Written {
+		f.Params, f.Results, f.Written, f.changed = params, results, written, true
 	}
 	return nil
 }
@@ -186,10 +195,14 @@ func (f *Facts) stmt(s ir.Stmt) error {
 	case *ir.Let:
 		f.assign(f.of(s.V), s.E)
 	case *ir.Set:
+		f.store(s.P)
 		f.assign(f.of(s.P.Root), s.E)
 	case *ir.Add:
+		f.store(s.P)
 		f.assign(f.of(s.P.Root), s.E)
 	case *ir.Append:
+		f.store(s.P)
+		f.behind(s.S) // it may write behind the length
 		c := f.of(s.P.Root)
 		f.assign(c, s.S)
 		for _, e := range s.Elems {
@@ -199,7 +212,10 @@ func (f *Facts) stmt(s ir.Stmt) error {
 				f.assign(c, e)
 			}
 		}
+	case *ir.Clear:
+		f.behind(s.S)
 	case *ir.Copy:
+		f.behind(s.Dst)
 		f.roots(s.Dst, func(dst *ir.Var, _ types.Type) { f.elements(f.of(dst), s.Src) })
 	case *ir.Call:
 		return f.call(s)
@@ -213,6 +229,7 @@ func (f *Facts) stmt(s ir.Stmt) error {
 	case *ir.Loop:
 		return f.block(s.Body)
 	case *ir.Restore:
+		f.store(s.P)
 		f.assign(f.of(s.P.Root), &ir.Load{P: &ir.Place{Root: s.Stack}})
 	case *ir.Keep:
 		f.assign(f.of(s.Stack), s.E)
@@ -287,7 +304,7 @@ func (f *Facts) call(s *ir.Call) error {
 	}
 	var m Mask
 	for i, a := range s.Args {
-		if !HasFloats(a.Type()) {
+		if !HasFloats(a.Type()) || s.Callee.Func.Passive {
 			continue
 		}
 		f.roots(a, func(v *ir.Var, t types.Type) {
@@ -323,6 +340,9 @@ func (f *Facts) call(s *ir.Call) error {
 		}
 		if !HasRefs(of.Type) {
 			return
+		}
+		if theirs.written {
+			f.write(c)
 		}
 		if other := mine[theirs]; other != nil {
 			f.union(other, c)

@@ -10,6 +10,14 @@ import (
 // results and all memory that is written.
 func (f *Facts) rule(s *ir.Call) {
 	r := s.Callee.Rule
+	if r.Passive {
+		return
+	}
+	for i, a := range s.Args {
+		if r.Writes(i) {
+			f.behind(a)
+		}
+	}
 	active, stores := false, false
 	for i, a := range s.Args {
 		active = active || f.moves(a)

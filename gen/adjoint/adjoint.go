@@ -24,16 +24,17 @@ import (
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/flatten"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // Options choose among adjoints that compute the same. The zero value is the fastest.
 type Options struct {
-	KeepAll   bool // keep the old value of every place that is written
-	NoRerun   bool // compute nothing again
-	NoFuse    bool // run forward and reverse sweep of loops apart
-	NoFlatten bool // leave short calls, loops and arrays as they are
+	KeepAll bool // keep the old value of every place that is written
+	NoRerun bool // compute nothing again
+	NoFuse  bool // run forward and reverse sweep of loops apart
+	// NoSimplify takes functions as they are, and leaves adjoints as they are built.
+	NoSimplify bool
 	// Overlap says that arguments may overlap each other.
 	Overlap bool
 }
@@ -46,14 +47,13 @@ type Program struct {
 	built    map[key]*builder
 	order    []*builder
 	purity   map[*ir.Func]bool
-	flatten  *flatten.Program
 	work     *Workspace
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{}, flatten: flatten.New(),
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name),
 	}
 }
@@ -76,6 +76,8 @@ type Adjoint struct {
 	Func                 *ir.Func
 	Facts                *activity.Facts
 	Shadows, Seeds, Bars activity.Mask
+	// Plan is what is kept, computed again and fused, in the order of the function.
+	Plan []Note
 }
 
 // Error says what has no adjoint.
@@ -103,9 +105,29 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	for _, c := range p.order {
 		if c.key.mode == split && c.fwd.Body == nil {
 			c.split()
+			p.simplify(c.fwd, c)
+			p.simplify(c.rev, c)
 		}
 	}
-	return b.joint(f), nil
+	a = b.joint(f)
+	a.Plan = b.plan()
+	p.simplify(a.Func, b)
+	return a, nil
+}
+
+// simplify makes a function that b has built fast. Its parameters may lead to the same
+// memory only where the key says so.
+func (p *Program) simplify(f *ir.Func, b *builder) {
+	if p.opts.NoSimplify {
+		return
+	}
+	adjoint := map[string]bool{} // the variables are copies
+	for _, vars := range []map[*ir.Var]*ir.Var{b.shadow, b.bars} {
+		for _, v := range vars {
+			adjoint[v.Name] = true
+		}
+	}
+	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // mode is what is built of a function.

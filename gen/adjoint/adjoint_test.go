@@ -39,8 +39,8 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 
 // variants are the options that all give the same.
 var variants = map[string]adjoint.Options{
-	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true}, "no flat": {NoFlatten: true},
-	"nothing": {KeepAll: true, NoRerun: true, NoFuse: true, NoFlatten: true},
+	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
+	"no simplify": {NoSimplify: true}, "nothing": {KeepAll: true, NoRerun: true, NoFuse: true, NoSimplify: true},
 }
 
 // numbers are the floats of an argument.
@@ -109,9 +109,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 		t.Fatal(err)
 	}
 	g := a.Func
-	if err := ir.Check(g); err != nil {
-		t.Fatalf("%v\n%v", err, g)
-	}
+	checkAll(t, g, map[*ir.Func]bool{})
 	tan, facts, err := tangent.New().Of(f, m)
 	if err != nil {
 		t.Fatal(err)
@@ -221,6 +219,24 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 			ins = append(ir.ValuesOf(clones(in)...), ws)
 		}
 	}
+}
+
+// checkAll checks a function and what it calls.
+func checkAll(t *testing.T, f *ir.Func, seen map[*ir.Func]bool) {
+	t.Helper()
+	if seen[f] {
+		return
+	}
+	seen[f] = true
+	if err := ir.Check(f); err != nil {
+		t.Fatalf("%v\n%v", err, f)
+	}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
+			checkAll(t, c.Callee.Func, seen)
+		}
+		return true
+	})
 }
 
 func zeros(x any) any {

@@ -113,6 +113,10 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 		w.float(x.X, t)
 		w.float(x.Y, negative(t))
 	case token.MUL:
+		if both && same(x.X, x.Y) {
+			w.float(x.X, binary(x.T, token.MUL, w.let("twice", binary(x.T, token.ADD, t, t)), x.X))
+			return
+		}
 		if w.active(x.X) {
 			w.float(x.X, binary(x.T, token.MUL, t, x.Y))
 		}
@@ -124,6 +128,27 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 	default:
 		w.b.g.refuse("operation %v on floats", x.Op)
 	}
+}
+
+// same reports whether both read the same place, by the same names.
+func same(x, y ir.Expr) bool {
+	a, ok := x.(*ir.Load)
+	if !ok {
+		c, ok := x.(*ir.Const)
+		d, both := y.(*ir.Const)
+		return ok && both && c.Val != nil && d.Val != nil && constant.Compare(c.Val, token.EQL, d.Val)
+	}
+	b, ok := y.(*ir.Load)
+	if !ok || a.P.Root != b.P.Root || len(a.P.Path) != len(b.P.Path) {
+		return false
+	}
+	for i, s := range a.P.Path {
+		t := b.P.Path[i]
+		if s.Field != t.Field || (s.Index == nil) != (t.Index == nil) || s.Index != nil && !same(s.Index, t.Index) {
+			return false
+		}
+	}
+	return true
 }
 
 // quotient is x / y, whose value is v, or computed again where v is nil.
@@ -170,7 +195,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.choice(e, v, t)
 		return
 	}
-	op, ok := rules.Lookup(strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(e.Name, "math."), "rules.")))
+	op, ok := rules.Lookup(strings.ToLower(e.Name[strings.IndexByte(e.Name, '.')+1:]))
 	if !ok {
 		w.b.g.refuse("function %s has no rule", e.Name)
 	}

@@ -314,6 +314,9 @@ func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
 	names := e.b.g.names
 	if n.loop.started == nil && basicKind(s.V.Type) == types.Int {
 		v := e.renamed(s.V)
+		if s.Step == 1 && anyOrder(body, e.b.flow.isShadow) {
+			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
+		}
 		switch s.Step {
 		case 1:
 			return ir.Block{downward(names, n.at, v, n.loop.lo, n.loop.hi, body)}

@@ -16,7 +16,7 @@ type flow struct {
 
 	writes  map[*ir.Var]int // how often a variable is written
 	index   map[*ir.Var]bool
-	written map[version]bool // memory that is written
+	written state // memory that is written
 	deps    map[*ir.Var]*node
 	wanted  map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
 	reruns  map[*ir.Var]bool // variables that it computes again
@@ -289,7 +289,7 @@ func each(list []*node, visit func(n *node)) {
 func (b *builder) analyse() {
 	f := b.flow0()
 	b.body = b.nodes(b.g.f.Body)
-	f.writes, f.index, f.written = map[*ir.Var]int{}, map[*ir.Var]bool{}, map[version]bool{}
+	f.writes, f.index, f.written = map[*ir.Var]int{}, map[*ir.Var]bool{}, state{}
 	f.lets, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
 	for _, v := range b.g.f.Params {
 		f.writes[v] = 0

@@ -12,7 +12,7 @@ import (
 // the reverse sweep undoes it, and brings it back.
 type outputs struct {
 	e          *emitter
-	undone     state
+	undone     state    // memory in which old values are restored
 	start      ir.Block // what the arguments lead to at first
 	save, back ir.Block
 	beyond     bool    // slices may be written behind their length
@@ -101,7 +101,7 @@ func (o *outputs) first(at *ir.Place, to *ir.Var, t types.Type) {
 
 // pointee goes through what the struct that a parameter points to leads to at first.
 func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
-	if !o.dirtyRefs(p.Elem()) {
+	if !o.rewritten(p.Elem()) {
 		return
 	}
 	at := o.e.at
@@ -112,10 +112,15 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	o.visit(first.Place(), p.Elem(), 0)
 }
 
-// dirtyRefs reports whether slices and pointers in a value of type t, in memory, are undone.
-func (o *outputs) dirtyRefs(t types.Type) (dirty bool) {
-	leavesOf(t, func(t types.Type) { dirty = dirty || activity.HasRefs(t) && o.dirty(t) })
-	return dirty
+// rewritten reports whether slices and pointers in a value of type t, in memory, are
+// overwritten, so that they may lead to other memory at the end.
+func (o *outputs) rewritten(t types.Type) (found bool) {
+	leavesOf(t, func(t types.Type) {
+		s := state{}
+		o.e.b.flow.memory(s, o.root, t)
+		found = found || activity.HasRefs(t) && s.meets(o.e.b.flow.written)
+	})
+	return found
 }
 
 // dirty reports whether values of type t in the memory are undone.

@@ -7,6 +7,7 @@ import (
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // prepared is a function in the shape that a reverse sweep can be made of:
@@ -35,12 +36,11 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	if g := p.prepared[f]; g != nil {
 		return g
 	}
-	short := f
-	if !p.opts.NoFlatten {
-		short = p.flatten.Of(f)
+	clone, _ := ir.Clone(f, nil)
+	if !p.opts.NoSimplify {
+		simplify.Primal(clone, p.work.pkg)
 	}
-	names := ir.NamerOf(short)
-	clone, _ := ir.Clone(short, nil)
+	names := ir.NamerOf(clone)
 	g := &prepared{
 		f: clone, names: names,
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},

@@ -26,7 +26,7 @@ func TestProblems(t *testing.T) {
 		{problems.T8(), "LorenzPlain", false, nil},
 	} {
 		for name, o := range variants {
-			if tt.q.Name == "T8" && o.NoRerun { // slow
+			if tt.q.Name == "T8" && (o.NoRerun || testing.Short()) { // slow
 				continue
 			}
 			t.Run(tt.name+" "+name, func(t *testing.T) {

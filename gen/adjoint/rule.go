@@ -15,7 +15,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	out = b.windowsOf(s, n)
 	active := false
 	for _, a := range s.Args {
-		active = active || b.facts.Carries(a)
+		active = active || !r.Passive && b.facts.Carries(a)
 	}
 	if active && r.Pullback == nil {
 		b.g.refuse("function %s, of which no pullback is known; name one with //nabla:rule pullback=…", r.Name)

@@ -54,8 +54,8 @@
 //
 //	text   = { import | func }
 //	import = "import" name string            a package that does not go by its name
-//	func   = "func" [ "(" param ")" ] fname "(" [ params ] ")" [ "(" params ")" ] label "{"
-//	         block "}"
+//	func   = "func" [ "(" param ")" ] fname "(" [ params ] ")" [ "(" params ")" ]
+//	         [ "passive" ] label "{" block "}"
 //	params = param { "," param }             the last may be name "..." type
 //	param  = name type
 //	block  = { stmt }

@@ -12,6 +12,7 @@ type Func struct {
 	Object   *types.Func
 	Recv     bool // the first parameter is a receiver
 	Variadic bool // the last parameter takes the remaining arguments, as a slice
+	Passive  bool // calls of it carry no derivative
 	Params   []*Var
 	Results  []*Var
 	Exit     *Label // what a return leaves

@@ -179,7 +179,7 @@ func (p *parser) importLine() {
 	p.packages[t[1].lit] = pkg
 }
 
-// head reads func (recv T) name(params) (results) exit {
+// head reads func (recv T) name(params) (results) passive exit {
 func (p *parser) head() *Func {
 	t := p.line.toks
 	f := &Func{Pos: p.line.at}
@@ -188,6 +188,9 @@ func (p *parser) head() *Func {
 		p.fail(t[last].off, "not func name(parameters) (results) label {")
 	}
 	f.Exit = &Label{t[last-1].lit}
+	if f.Passive = t[last-2].tok == token.IDENT && t[last-2].lit == "passive"; f.Passive {
+		last--
+	}
 	i := 1
 	if t[i].tok == token.LPAREN {
 		if end := closing(t, i); end > 0 && t[end+1].tok != token.PERIOD {

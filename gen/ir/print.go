@@ -133,6 +133,9 @@ func (p *printer) fn(f *Func) {
 		}
 		p.b.WriteString(" (" + strings.Join(list, ", ") + ")")
 	}
+	if f.Passive {
+		p.b.WriteString(" passive")
+	}
 	p.b.WriteString(" " + labelName(f.Exit) + " {" + p.position(f.Pos) + "\n")
 	p.block(f.Body)
 	p.b.WriteString("}\n")

@@ -10,6 +10,8 @@ import (
 type Rule struct {
 	Name   string // path.Func
 	Object *types.Func
+	// Passive says that its results have no derivative.
+	Passive bool
 	// Tangent and Pullback are the derivatives, with the signatures that Shape tells; nil
 	// where there is none.
 	Tangent, Pullback *Callee

@@ -163,8 +163,33 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		l.noSource(call, fn)
 		return nil, nil
 	}
+	if d.generated {
+		l.refuse(call, "call of "+fn.FullName(), "it is generated, and what is generated is not differentiated again", "differentiate the function it was made of, or use an operator of second order")
+		return nil, nil
+	}
 	rest, values := l.arguments(call, list, sig, s)
+	if l.p.passive[fn] {
+		return l.passive(call, d, c.targs, values, append(args, rest...))
+	}
 	return l.instance(call, d, c.targs, values, append(args, rest...))
+}
+
+// passive calls a function with the directive //nabla:passive. Where it cannot be
+// lowered nothing of it is known, but that it stands in the source.
+func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue, args []ir.Expr) (*ir.Callee, []ir.Expr) {
+	known := false
+	for _, v := range values {
+		known = known || v != nil
+	}
+	e := l.p.entry(d, targs, values)
+	if known || e != nil && l.p.done[e.f] && len(e.reaches()) == 0 {
+		return l.instance(call, d, targs, values, args)
+	}
+	if len(targs) > 0 {
+		l.refuse(call, "call of "+d.fn.FullName(), "a passive function with type arguments has to be lowered, which its body does not allow", "call it from a passive function without")
+		return nil, nil
+	}
+	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true}}, args
 }
 
 // instance calls the copy of a declared function for function values.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -71,6 +72,10 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 	if err != nil {
 		return nil, err
 	}
+	// A directory with tests alone is no error where a pattern finds it.
+	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool {
+		return len(p.GoFiles) == 0 && len(p.OtherFiles) == 0 && len(p.IgnoredFiles) == 0 && len(p.Errors) == 0
+	})
 	for _, p := range pkgs {
 		if p.Types == nil || len(p.Syntax) == 0 {
 			if len(p.Errors) > 0 {

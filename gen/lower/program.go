@@ -45,6 +45,8 @@ type Program struct {
 	unresolved []*written
 	loaded     map[string]*packages.Package // by path
 	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
+	passive    map[*types.Func]bool
+	stubs      map[string]bool // files that stand for generated ones
 }
 
 // longestKey bounds the instances of a function. Only those that lead to ever new ones
@@ -58,6 +60,8 @@ type decl struct {
 	pkg   *packages.Package
 	own   bool
 	facts *facts // of the body, found when they are needed
+
+	generated bool // a stub of what is generated
 }
 
 // entry is a function that has been lowered or is about to be.
@@ -76,6 +80,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
 		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
+		passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 	}
 	slices.SortFunc(p.initial, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
@@ -98,7 +103,16 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 			return // of the standard library
 		}
 		for _, f := range pkg.Syntax {
-			p.dirs[pkg] = append(p.dirs[pkg], p.directives(pkg, f)...)
+			name := p.fset.Position(f.Package).Filename
+			if len(f.Comments) > 0 && isOutput(name, []byte(f.Comments[0].List[0].Text)) {
+				p.stubs[name] = true
+			}
+			for _, d := range p.directives(pkg, f) {
+				p.dirs[pkg] = append(p.dirs[pkg], d)
+				if d.Name == "passive" && d.Func != nil {
+					p.passive[d.Func] = true
+				}
+			}
 		}
 		p.ruleDirectives(pkg)
 		p.declare(pkg, own)
@@ -115,7 +129,7 @@ func (p *Program) declare(pkg *packages.Package, own bool) {
 				continue
 			}
 			if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
-				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own}
+				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own, generated: p.Generated(fn)}
 			}
 		}
 	}
@@ -129,6 +143,11 @@ func (p *Program) Directives() (out []Directive) {
 	}
 	slices.SortStableFunc(out, func(a, b Directive) int { return comparePositions(a.Pos, b.Pos) })
 	return out
+}
+
+// Generated reports whether an object is declared in a file that generated code goes to.
+func (p *Program) Generated(o types.Object) bool {
+	return p.stubs[p.fset.Position(o.Pos()).Filename]
 }
 
 // Lookup is the function or method name, as F or T.Method, of a package that was asked
@@ -178,12 +197,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, errors.New("lower: type arguments without end")
 	}
 	p.resolve()
-	reached := e.reached()
-	all := e.all()
-	if len(all) == 0 {
-		all = writtenGlobals(sortedFuncs(reached))
-	}
-	if len(all) > 0 {
+	if all := e.reaches(); len(all) > 0 {
 		return nil, all.sorted()
 	}
 	return e.f, nil
@@ -206,12 +220,16 @@ func (e *entry) reached() map[*entry]bool {
 	return reached
 }
 
-// all are the refusals of e and of what it calls.
-func (e *entry) all() (out Refusals) {
-	for c := range e.reached() {
-		out = append(out, c.refusals...)
+// reaches are the refusals of e and of all that it calls.
+func (e *entry) reaches() (all Refusals) {
+	reached := e.reached()
+	for c := range reached {
+		all = append(all, c.refusals...)
 	}
-	return out.sorted()
+	if len(all) == 0 {
+		all = writtenGlobals(sortedFuncs(reached))
+	}
+	return all.sorted()
 }
 
 // instanceKey tells apart what is lowered from one declaration.
@@ -247,7 +265,7 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos())}}
+	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}}
 	p.entries[key] = e
 	l := p.lowerer(e, d, substitutionOf(d.fn, targs))
 	l.declaration(d.node, values)

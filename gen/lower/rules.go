@@ -254,7 +254,7 @@ func (p *Program) lowered(fn *types.Func) *ir.Func {
 		return nil
 	}
 	e := p.entry(d, nil, nil)
-	if e == nil || len(e.all()) > 0 {
+	if e == nil || len(e.reaches()) > 0 {
 		return nil
 	}
 	return e.f

@@ -16,8 +16,8 @@ import (
 func stub(name string, text []byte) []byte {
 	fset := token.NewFileSet()
 	f, _ := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
-	if f == nil || f.Name == nil || f.Name.Name == "_" {
-		return []byte(Header + "\n\npackage " + filepath.Base(filepath.Dir(name)) + "\n")
+	if f == nil || f.Name == nil || !token.IsIdentifier(f.Name.Name) || f.Name.Name == "_" {
+		return []byte(Header + "\n\npackage " + neighbour(name) + "\n")
 	}
 	var decls []ast.Decl
 	for _, d := range f.Decls {
@@ -66,6 +66,21 @@ func stub(name string, text []byte) []byte {
 	}
 	out.Write(body.Bytes())
 	return out.Bytes()
+}
+
+// neighbour is the name of the package that other files in the directory of name are of.
+func neighbour(name string) string {
+	list, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*.go"))
+	for _, other := range list {
+		if other == name || strings.HasSuffix(other, "_test.go") {
+			continue
+		}
+		f, _ := parser.ParseFile(token.NewFileSet(), other, nil, parser.PackageClauseOnly)
+		if f != nil && f.Name != nil && f.Name.Name != "_" {
+			return f.Name.Name
+		}
+	}
+	return "generated"
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {

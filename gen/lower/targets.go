@@ -16,6 +16,7 @@ type Directive struct {
 	Args string // what stands behind it
 	Pos  token.Position
 	Func *types.Func // whose declaration it stands on, or nil
+	In   *types.Package
 }
 
 // directives are those of a file.
@@ -35,7 +36,7 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 			name, args, _ := strings.Cut(text, " ")
 			switch name {
 			case "differentiate", "passive", "rule", "checkpoint":
-				out = append(out, Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g]})
+				out = append(out, Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g], pkg.Types})
 			}
 		}
 	}
@@ -47,17 +48,18 @@ type Target struct {
 	Func     *types.Func
 	TypeArgs []types.Type // of a generic function or of its receiver
 	Pos      token.Position
-	Operator string // the operator it is passed to, empty for a directive
+	Operator string         // the operator it is passed to, empty for a directive
+	In       *types.Package // where the directive or the operator stands
 }
 
 // Targets are the functions to be differentiated in the packages that were asked for:
 // those with a directive and those that are passed to a function of package nabla, each
-// once, in the order of the source.
+// once for each of these packages, in the order of the source.
 func (p *Program) Targets() []Target {
 	var out []Target
 	seen := map[string]bool{}
 	add := func(t Target) {
-		if key := instanceKey(t.Func, t.TypeArgs); !seen[key] {
+		if key := t.In.Path() + " " + instanceKey(t.Func, t.TypeArgs); !seen[key] {
 			seen[key] = true
 			out = append(out, t)
 		}
@@ -65,7 +67,7 @@ func (p *Program) Targets() []Target {
 	for _, pkg := range p.initial {
 		for _, d := range p.dirs[pkg] {
 			if d.Name == "differentiate" && d.Func != nil && !isGeneric(d.Func) {
-				add(Target{Func: d.Func, Pos: d.Pos})
+				add(Target{Func: d.Func, Pos: d.Pos, In: pkg.Types})
 			}
 		}
 		for _, f := range pkg.Syntax {
@@ -81,6 +83,29 @@ func (p *Program) Targets() []Target {
 	}
 	slices.SortStableFunc(out, func(a, b Target) int { return comparePositions(a.Pos, b.Pos) })
 	return out
+}
+
+// AtHome reports whether fn is a target in the package that declares it, and whether that
+// package is of the main module. It may be one that was not asked for.
+func (p *Program) AtHome(fn *types.Func) (target, own bool) {
+	d := p.decls[fn.Origin()]
+	if d == nil {
+		return false, false
+	}
+	for _, dir := range p.dirs[d.pkg] {
+		target = target || dir.Name == "differentiate" && dir.Func == fn
+	}
+	for _, f := range d.pkg.Syntax {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && !target {
+				for _, t := range p.passed(d.pkg, call) {
+					target = target || t.Func == fn
+				}
+			}
+			return !target
+		})
+	}
+	return target, d.own
 }
 
 const nablaPath = "github.com/nabla-ad/nabla"
@@ -113,7 +138,7 @@ func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Targe
 		if fn == nil || !p.overFloats(fn, targs) {
 			continue
 		}
-		out = append(out, Target{fn, targs, p.fset.Position(arg.Pos()), op.Name()})
+		out = append(out, Target{fn, targs, p.fset.Position(arg.Pos()), op.Name(), pkg.Types})
 	}
 	return out
 }

@@ -43,7 +43,27 @@ func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Fun
 // Named types that belong to no package, or to pkg but stand in no scope, are declared in the
 // file.
 func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
-	f := &file{pkg: pkg, names: map[*ir.Func]string{}, packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{}}
+	return Source{Pkg: pkg, Funcs: funcs}.Print()
+}
+
+// Source is what a file is made of.
+type Source struct {
+	Pkg   *types.Package
+	Funcs []Func
+	// Replaced reports whether an object of the package is declared by the file that this
+	// one takes the place of, so that its name is free. It may be nil.
+	Replaced func(o types.Object) bool
+	// Rest, if it is not nil, is what stands behind the functions. It is called more than
+	// once and has to name the same packages every time.
+	Rest func(s *Scope) string
+}
+
+// Print prints the file, see [File].
+func (s Source) Print() (text []byte, err error) {
+	f := &file{
+		pkg: s.Pkg, replaced: s.Replaced, names: map[*ir.Func]string{},
+		packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{},
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -53,24 +73,52 @@ func File(pkg *types.Package, funcs ...Func) (text []byte, err error) {
 			text, err = nil, e
 		}
 	}()
-	f.list = f.reached(funcs)
+	f.list = f.reached(s.Funcs)
 	f.nameFuncs()
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
 	}
+	all := func() string {
+		text := f.printAll()
+		if s.Rest != nil {
+			text += "\n" + s.Rest(&Scope{f})
+		}
+		return text
+	}
 	// What is imported is known when everything is printed; its names are then chosen and
 	// variables keep away from them.
 	f.nameImports()
-	f.printAll()
+	all()
 	f.nameImports()
-	body := f.printAll()
+	body := all()
 	var b bytes.Buffer
-	b.WriteString(Header + "\n\npackage " + pkg.Name() + "\n\n" + f.imports() + body)
+	b.WriteString(Header + "\n\npackage " + s.Pkg.Name() + "\n\n" + f.imports() + body)
 	text, err = format.Source(b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("print: %w\n%s", err, b.Bytes())
 	}
 	return text, nil
+}
+
+// Scope gives the names that hold in a file.
+type Scope struct{ f *file }
+
+// Func is the name of a function that is printed.
+func (s *Scope) Func(f *ir.Func) string { return s.f.names[f] }
+
+// Object is the name of an object of a package; the package is imported.
+func (s *Scope) Object(pkg *types.Package, name string) string { return s.f.qualified(pkg, name) }
+
+// Type is a type. One that cannot be named in the file is an [Error] of Print.
+func (s *Scope) Type(t types.Type) string {
+	return (&printer{file: s.f, f: &ir.Func{Name: "a declaration"}}).typ(t)
+}
+
+// Namer gives names for local variables, which hide nothing that the file names.
+func (s *Scope) Namer() *ir.Namer {
+	n := ir.NewNamer()
+	s.f.reserve(n)
+	return n
 }
 
 // file is a file that is printed.
@@ -83,6 +131,25 @@ type file struct {
 	taken    map[string]bool           // by functions, types and imports
 	packages map[string]*types.Package // that are imported, by path
 	aliases  map[string]string
+	replaced func(o types.Object) bool
+}
+
+// reserve keeps n away from the names of the file and of the rest of the package.
+func (f *file) reserve(n *ir.Namer) {
+	for name := range f.taken {
+		n.Reserve(name)
+	}
+	for _, name := range f.pkg.Scope().Names() {
+		if f.inPackage(name) {
+			n.Reserve(name)
+		}
+	}
+}
+
+// inPackage reports whether the rest of the package has the name.
+func (f *file) inPackage(name string) bool {
+	o := f.pkg.Scope().Lookup(name)
+	return o != nil && (f.replaced == nil || !f.replaced(o))
 }
 
 // reached are the functions and those that they call and that have to be printed.
@@ -148,7 +215,7 @@ func (f *file) visible(o types.Object) bool {
 // free gives a name of the file's own scope.
 func (f *file) free(base string) string {
 	name := base
-	for i := 1; f.taken[name] || f.pkg.Scope().Lookup(name) != nil || token.IsKeyword(name) ||
+	for i := 1; f.taken[name] || f.inPackage(name) || token.IsKeyword(name) ||
 		types.Universe.Lookup(name) != nil || name == "init" || name == "main" || name == "_"; i++ {
 		name = base + strconv.Itoa(i)
 	}
@@ -160,7 +227,7 @@ func (f *file) nameFuncs() {
 	f.taken = map[string]bool{}
 	for _, fn := range f.list {
 		if fn.Name != "" {
-			if f.taken[fn.Name] || f.pkg.Scope().Lookup(fn.Name) != nil || !token.IsIdentifier(fn.Name) {
+			if f.taken[fn.Name] || f.inPackage(fn.Name) || !token.IsIdentifier(fn.Name) {
 				panic(&Error{fn.Func.Name, "the name " + fn.Name + " is taken or no name"})
 			}
 			f.taken[fn.Name] = true

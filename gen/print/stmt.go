@@ -28,10 +28,7 @@ func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\
 
 func (p *printer) function() {
 	p.names, p.vars, p.written = ir.NamerOf(p.f), map[*ir.Var]string{}, map[*ir.Var]bool{}
-	for name := range p.taken {
-		p.names.Reserve(name)
-	}
-	p.names.Reserve(p.pkg.Scope().Names()...)
+	p.reserve(p.names)
 	body := live(clean(p.f.Body))
 	if completes(body) {
 		body = append(body, &ir.Leave{L: p.f.Exit})
@@ -99,7 +96,7 @@ func (p *printer) name(v *ir.Var) string {
 	name, ok := p.vars[v]
 	if !ok {
 		name = v.Name
-		if p.taken[name] || p.pkg.Scope().Lookup(name) != nil || !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
+		if p.taken[name] || p.inPackage(name) || !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
 			name = p.names.Name(name)
 		}
 		p.vars[v] = name

@@ -15,7 +15,7 @@ import (
 
 // builtin is a predeclared name, which the package must not have for something else.
 func (p *printer) builtin(name string) string {
-	if p.pkg.Scope().Lookup(name) != nil {
+	if p.inPackage(name) {
 		p.refuse("the predeclared %s, which package %s declares", name, p.pkg.Name())
 	}
 	return name

@@ -10,13 +10,13 @@ import "github.com/nabla-ad/nabla/rules"
 func Value[T any](x T) T { return x }
 
 // Neg is the operation neg.
-func Neg(x float64) float64 { return rules.Value1(rules.Neg, x) }
+func Neg(x float64) float64 { return -x }
 
 // Inv is the operation inv.
-func Inv(x float64) float64 { return rules.Value1(rules.Inv, x) }
+func Inv(x float64) float64 { return 1 / x }
 
 // Sq is the operation sq.
-func Sq(x float64) float64 { return rules.Value1(rules.Sq, x) }
+func Sq(x float64) float64 { return x * x }
 
 // Lgamma is the operation lgamma.
 func Lgamma(x float64) float64 { return rules.Value1(rules.Lgamma, x) }
@@ -31,7 +31,18 @@ func Logistic(x float64) float64 { return rules.Value1(rules.Logistic, x) }
 func Softplus(x float64) float64 { return rules.Value1(rules.Softplus, x) }
 
 // Sign is the operation sign.
-func Sign(x float64) float64 { return rules.Value1(rules.Sign, x) }
+func Sign(x float64) float64 {
+	if x > 0 {
+		return 1
+	}
+	if x < 0 {
+		return -1
+	}
+	if x == 0 {
+		return 0
+	}
+	return x
+}
 
 // Finite is the operation finite.
 func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
@@ -40,16 +51,16 @@ func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
 func Sechsq(x float64) float64 { return rules.Value1(rules.SechSq, x) }
 
 // Add is the operation add.
-func Add(x, y float64) float64 { return rules.Value2(rules.Add, x, y) }
+func Add(x, y float64) float64 { return x + y }
 
 // Sub is the operation sub.
-func Sub(x, y float64) float64 { return rules.Value2(rules.Sub, x, y) }
+func Sub(x, y float64) float64 { return x - y }
 
 // Mul is the operation mul.
-func Mul(x, y float64) float64 { return rules.Value2(rules.Mul, x, y) }
+func Mul(x, y float64) float64 { return x * y }
 
 // Div is the operation div.
-func Div(x, y float64) float64 { return rules.Value2(rules.Div, x, y) }
+func Div(x, y float64) float64 { return x / y }
 
 // Xlogy is the operation xlogy.
 func Xlogy(x, y float64) float64 { return rules.Value2(rules.XLogY, x, y) }

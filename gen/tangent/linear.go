@@ -122,7 +122,7 @@ func number(t types.Type, v float64) ir.Expr {
 
 // opOf is the operation with a rule that a function of package math, or a builtin, is.
 func opOf(name string) (rules.Op, bool) {
-	return rules.Lookup(strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "math."), "rules.")))
+	return rules.Lookup(strings.ToLower(name[strings.IndexByte(name, '.')+1:]))
 }
 
 // math is the derivative of an elementary function by its rule.

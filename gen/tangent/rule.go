@@ -11,7 +11,7 @@ func (b *builder) rule(s *ir.Call) {
 	r := s.Callee.Rule
 	active := false
 	for _, a := range s.Args {
-		active = active || b.facts.Carries(a)
+		active = active || !r.Passive && b.facts.Carries(a)
 	}
 	if !active {
 		b.emit(s)

@@ -10,6 +10,7 @@ package tangent
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -20,6 +21,7 @@ import (
 type Program struct {
 	activity *activity.Program
 	funcs    map[key]*ir.Func
+	fresh    []key // whose functions are being built
 	lanes    *lanes
 }
 
@@ -50,14 +52,18 @@ func NewLanes(n int) *Program {
 // do. With several lanes there is a parameter or a result for each lane of a float.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
 	if p.lanes.n < 1 {
-		return nil, nil, &Error{f.Name, fmt.Sprintf("in %d directions; one is the least", p.lanes.n)}
+		return nil, nil, &Error{Func: f.Name, What: fmt.Sprintf("in %d directions; one is the least", p.lanes.n)}
 	}
 	facts, err := p.activity.Of(f, m)
 	if err != nil {
 		return nil, nil, err
 	}
+	p.fresh = nil
 	t, err := p.build(facts)
 	if err != nil {
+		for _, k := range p.fresh { // they may call what was not finished
+			delete(p.funcs, k)
+		}
 		return nil, nil, err
 	}
 	return t, facts, nil
@@ -66,9 +72,18 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 // Error says what has no tangent.
 type Error struct {
 	Func, What string
+	Pos        token.Position // of the statement, if it is known
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("no tangent of %s: %s", e.Func, e.What) }
+
+// Position is Pos.
+func (e *Error) Position() token.Position { return e.Pos }
+
+// Refused is the function, what of it has no tangent, and the way round.
+func (e *Error) Refused() (function, reason, remedy string) {
+	return e.Func, "no tangent: " + e.What, "write a rule with //nabla:rule, or call another function"
+}
 
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	f := facts.Func
@@ -92,6 +107,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
 	p.funcs[k] = t // a recursive function calls it
+	p.fresh = append(p.fresh, k)
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
 			t.Params = append(t.Params, b.shadows(v)...)
@@ -251,5 +267,5 @@ func (b *builder) stmt(s ir.Stmt) {
 }
 
 func (b *builder) refuse(format string, args ...any) {
-	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...)})
+	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos})
 }

@@ -332,6 +332,32 @@ func TestGlobalRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedTwice: what is refused once is refused for others that call it.
+func TestRefusedTwice(t *testing.T) {
+	fs, err := ir.Parse(`
+func f(x float64) (r float64) exit {
+	r = call g(x)
+}
+
+func h(x float64) (r float64) exit {
+	r = call g(x)
+}
+
+func g(x float64) (r float64) exit { //@ g.go:7:1
+	r = math.Nextafter(x, x) //@ g.go:8:2
+}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := tangent.New()
+	for _, f := range []*ir.Func{fs[0], fs[1], fs[0], fs[2]} {
+		var e *tangent.Error
+		if g, _, err := p.Of(f, 1); !errors.As(err, &e) || g != nil || e.Func != "g" || e.Pos.Line != 8 {
+			t.Errorf("%s: %v, %v", f.Name, g, err)
+		}
+	}
+}
+
 // TestRefused: what has no derivative is an error that names it.
 func TestRefused(t *testing.T) {
 	f64 := types.Typ[types.Float64]

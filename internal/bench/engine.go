@@ -57,6 +57,31 @@ func OfPlain(b nabla.Backend) Engine {
 	}}
 }
 
+// OfSource makes an Engine of a backend that runs generated code.
+func OfSource(b nabla.Backend) Engine {
+	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
+		switch {
+		case p.Hessian:
+			return hessian(p.Plain, b, p)
+		case p.M > 1:
+			return jacobian(p.Bound, b, p)
+		case p.Bound != nil:
+			return gradient(p.Bound, b, p)
+		}
+		return gradient(p.Plain, b, p)
+	}, Once: func(p *problems.Problem) Derivative {
+		switch {
+		case p.Hessian:
+			return hessianOnce(p.Plain, b)
+		case p.M > 1:
+			return jacobianOnce(p.Bound, b)
+		case p.Bound != nil:
+			return gradientOnce(p.Bound, b)
+		}
+		return gradientOnce(p.Plain, b)
+	}}
+}
+
 // OfSparse makes an Engine of a backend that computes sparse matrices.
 func OfSparse(b nabla.AutoSparse) Engine {
 	return Engine{Name: b.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {

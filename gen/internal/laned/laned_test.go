@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/flatten"
+	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/internal/timing"
 	"github.com/nabla-ad/nabla/problems"
@@ -51,7 +52,8 @@ func TestCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(tt.as, "flat") {
-			f = flatten.New().Of(f)
+			f, _ = ir.Clone(f, nil)
+			simplify.Primal(f, f.Object.Pkg())
 		}
 		g, _, err := tangent.NewLanes(tt.lanes).Of(f, activity.Mask(tt.m))
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/problems"
 )
 
-// lorenz is problems.LorenzPlain_tangent_1, from lorenz.go:15.
+// lorenz is problems.LorenzPlain_tangent_1, from lorenz.go:17.
 func lorenz(p, pDot []float64) (r, rDot float64) {
 	uDot := [3]float64{pDot[0], pDot[1], pDot[2]}
 	u := [3]float64{p[0], p[1], p[2]}
@@ -41,7 +41,7 @@ func lorenz(p, pDot []float64) (r, rDot float64) {
 	return t3*t4 + t5*t6 + t7*t8, uDot[0]*t4 + t3*uDot[0] + (uDot[1]*t6 + t5*uDot[1]) + (uDot[2]*t8 + t7*uDot[2])
 }
 
-// lorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:15.
+// lorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
 func lorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5 float64) {
 	var uDot [3][6]float64
 	pRow := &pDot[0]
@@ -120,14 +120,14 @@ func lorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDo
 	return t3*t4 + t5*t6 + t7*t8, t9*uDot[0][0] + t10*uDot[1][0] + t11*uDot[2][0], t9*uDot[0][1] + t10*uDot[1][1] + t11*uDot[2][1], t9*uDot[0][2] + t10*uDot[1][2] + t11*uDot[2][2], t9*uDot[0][3] + t10*uDot[1][3] + t11*uDot[2][3], t9*uDot[0][4] + t10*uDot[1][4] + t11*uDot[2][4], t9*uDot[0][5] + t10*uDot[1][5] + t11*uDot[2][5]
 }
 
-// flatLorenz is problems.LorenzPlain_tangent_1, from lorenz.go:15.
+// flatLorenz is problems.LorenzPlain_tangent_1, from lorenz.go:17.
 func flatLorenz(p, pDot []float64) (r, rDot float64) {
 	u0Dot := pDot[0]
 	u0 := p[0]
-	u11Dot := pDot[1]
-	u11 := p[1]
-	u21Dot := pDot[2]
-	u21 := p[2]
+	u1Dot := pDot[1]
+	u1 := p[1]
+	u2Dot := pDot[2]
+	u2 := p[2]
 	sDot := pDot[3]
 	s := p[3]
 	r1Dot := pDot[4]
@@ -135,98 +135,74 @@ func flatLorenz(p, pDot []float64) (r, rDot float64) {
 	bDot := pDot[5]
 	b := p[5]
 	for i1 := 0; i1 < 1000; i1++ {
-		u10Dot := u0Dot
-		u10 := u0
-		u111Dot := u11Dot
-		u111 := u11
-		u12Dot := u21Dot
-		u12 := u21
-		t := u111 - u10
-		r110Dot := sDot*t + s*(u111Dot-u10Dot)
-		r110 := s * t
-		t1 := r1 - u12
-		r111Dot := u10Dot*t1 + u10*(r1Dot-u12Dot) - u111Dot
-		r111 := u10*t1 - u111
-		r112Dot := u10Dot*u111 + u10*u111Dot - (bDot*u12 + b*u12Dot)
-		r112 := u10*u111 - b*u12
-		u20Dot := u0Dot
-		u20 := u0
-		u211Dot := u11Dot
-		u211 := u11
-		u22Dot := u21Dot
-		u22 := u21
-		r30Dot := u20Dot + 0.005*r110Dot
-		r30 := u20 + 0.005*r110
-		r31Dot := u211Dot + 0.005*r111Dot
-		r31 := u211 + 0.005*r111
-		r32Dot := u22Dot + 0.005*r112Dot
-		r32 := u22 + 0.005*r112
-		t2 := r31 - r30
-		r120Dot := sDot*t2 + s*(r31Dot-r30Dot)
-		r120 := s * t2
-		t3 := r1 - r32
-		r121Dot := r30Dot*t3 + r30*(r1Dot-r32Dot) - r31Dot
-		r121 := r30*t3 - r31
-		r122Dot := r30Dot*r31 + r30*r31Dot - (bDot*r32 + b*r32Dot)
-		r122 := r30*r31 - b*r32
-		u40Dot := u0Dot
-		u40 := u0
-		u41Dot := u11Dot
-		u41 := u11
-		u42Dot := u21Dot
-		u42 := u21
-		r50Dot := u40Dot + 0.005*r120Dot
-		r50 := u40 + 0.005*r120
-		r51Dot := u41Dot + 0.005*r121Dot
-		r51 := u41 + 0.005*r121
-		r52Dot := u42Dot + 0.005*r122Dot
-		r52 := u42 + 0.005*r122
-		t4 := r51 - r50
-		r130Dot := sDot*t4 + s*(r51Dot-r50Dot)
-		r130 := s * t4
-		t5 := r1 - r52
-		r131Dot := r50Dot*t5 + r50*(r1Dot-r52Dot) - r51Dot
-		r131 := r50*t5 - r51
-		r132Dot := r50Dot*r51 + r50*r51Dot - (bDot*r52 + b*r52Dot)
-		r132 := r50*r51 - b*r52
-		u60Dot := u0Dot
-		u60 := u0
-		u61Dot := u11Dot
-		u61 := u11
-		u62Dot := u21Dot
-		u62 := u21
-		r70Dot := u60Dot + 0.01*r130Dot
-		r70 := u60 + 0.01*r130
-		r71Dot := u61Dot + 0.01*r131Dot
-		r71 := u61 + 0.01*r131
-		r72Dot := u62Dot + 0.01*r132Dot
-		r72 := u62 + 0.01*r132
-		t6 := r71 - r70
-		r140Dot := sDot*t6 + s*(r71Dot-r70Dot)
-		r140 := s * t6
-		t7 := r1 - r72
-		r141Dot := r70Dot*t7 + r70*(r1Dot-r72Dot) - r71Dot
-		r141 := r70*t7 - r71
-		r142Dot := r70Dot*r71 + r70*r71Dot - (bDot*r72 + b*r72Dot)
-		r142 := r70*r71 - b*r72
-		u0Dot += 0.0016666666666666668 * (r110Dot + 2*r120Dot + 2*r130Dot + r140Dot)
-		u0 += 0.0016666666666666668 * (r110 + 2*r120 + 2*r130 + r140)
-		u11Dot += 0.0016666666666666668 * (r111Dot + 2*r121Dot + 2*r131Dot + r141Dot)
-		u11 += 0.0016666666666666668 * (r111 + 2*r121 + 2*r131 + r141)
-		u21Dot += 0.0016666666666666668 * (r112Dot + 2*r122Dot + 2*r132Dot + r142Dot)
-		u21 += 0.0016666666666666668 * (r112 + 2*r122 + 2*r132 + r142)
+		t := u1 - u0
+		k10Dot := sDot*t + s*(u1Dot-u0Dot)
+		k10 := s * t
+		t1 := r1 - u2
+		k11Dot := u0Dot*t1 + u0*(r1Dot-u2Dot) - u1Dot
+		k11 := u0*t1 - u1
+		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
+		k12 := u0*u1 - b*u2
+		t0Dot := u0Dot + 0.005*k10Dot
+		t0 := u0 + 0.005*k10
+		t11Dot := u1Dot + 0.005*k11Dot
+		t11 := u1 + 0.005*k11
+		t21Dot := u2Dot + 0.005*k12Dot
+		t21 := u2 + 0.005*k12
+		t2 := t11 - t0
+		k20Dot := sDot*t2 + s*(t11Dot-t0Dot)
+		k20 := s * t2
+		t3 := r1 - t21
+		k21Dot := t0Dot*t3 + t0*(r1Dot-t21Dot) - t11Dot
+		k21 := t0*t3 - t11
+		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
+		k22 := t0*t11 - b*t21
+		t10Dot := u0Dot + 0.005*k20Dot
+		t10 := u0 + 0.005*k20
+		t111Dot := u1Dot + 0.005*k21Dot
+		t111 := u1 + 0.005*k21
+		t12Dot := u2Dot + 0.005*k22Dot
+		t12 := u2 + 0.005*k22
+		t4 := t111 - t10
+		k30Dot := sDot*t4 + s*(t111Dot-t10Dot)
+		k30 := s * t4
+		t5 := r1 - t12
+		k31Dot := t10Dot*t5 + t10*(r1Dot-t12Dot) - t111Dot
+		k31 := t10*t5 - t111
+		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
+		k32 := t10*t111 - b*t12
+		t20Dot := u0Dot + 0.01*k30Dot
+		t20 := u0 + 0.01*k30
+		t211Dot := u1Dot + 0.01*k31Dot
+		t211 := u1 + 0.01*k31
+		t22Dot := u2Dot + 0.01*k32Dot
+		t22 := u2 + 0.01*k32
+		t6 := t211 - t20
+		k40Dot := sDot*t6 + s*(t211Dot-t20Dot)
+		k40 := s * t6
+		t7 := r1 - t22
+		k41Dot := t20Dot*t7 + t20*(r1Dot-t22Dot) - t211Dot
+		k41 := t20*t7 - t211
+		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
+		k42 := t20*t211 - b*t22
+		u0Dot += 0.0016666666666666668 * (k10Dot + 2*k20Dot + 2*k30Dot + k40Dot)
+		u0 += 0.0016666666666666668 * (k10 + 2*k20 + 2*k30 + k40)
+		u1Dot += 0.0016666666666666668 * (k11Dot + 2*k21Dot + 2*k31Dot + k41Dot)
+		u1 += 0.0016666666666666668 * (k11 + 2*k21 + 2*k31 + k41)
+		u2Dot += 0.0016666666666666668 * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
+		u2 += 0.0016666666666666668 * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	return u0*u0 + u11*u11 + u21*u21, u0Dot*u0 + u0*u0Dot + (u11Dot*u11 + u11*u11Dot) + (u21Dot*u21 + u21*u21Dot)
+	return u0*u0 + u1*u1 + u2*u2, u0Dot*u0 + u0*u0Dot + (u1Dot*u1 + u1*u1Dot) + (u2Dot*u2 + u2*u2Dot)
 }
 
-// flatLorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:15.
+// flatLorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
 func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5 float64) {
 	pRow := &pDot[0]
 	u0 := p[0]
 	pRow1 := &pDot[1]
-	u11 := p[1]
+	u1 := p[1]
 	pRow2 := &pDot[2]
-	u21 := p[2]
+	u2 := p[2]
 	pRow3 := &pDot[3]
 	s := p[3]
 	pRow4 := &pDot[4]
@@ -235,10 +211,10 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	b := p[5]
 	u0Dot0 := pRow[0]
 	u0Dot1 := pRow[1]
-	u11Dot0 := pRow1[0]
-	u11Dot1 := pRow1[1]
-	u21Dot0 := pRow2[0]
-	u21Dot1 := pRow2[1]
+	u1Dot0 := pRow1[0]
+	u1Dot1 := pRow1[1]
+	u2Dot0 := pRow2[0]
+	u2Dot1 := pRow2[1]
 	sDot0 := pRow3[0]
 	sDot1 := pRow3[1]
 	r1Dot0 := pRow4[0]
@@ -247,10 +223,10 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	bDot1 := pRow5[1]
 	u0Dot2 := pRow[2]
 	u0Dot3 := pRow[3]
-	u11Dot2 := pRow1[2]
-	u11Dot3 := pRow1[3]
-	u21Dot2 := pRow2[2]
-	u21Dot3 := pRow2[3]
+	u1Dot2 := pRow1[2]
+	u1Dot3 := pRow1[3]
+	u2Dot2 := pRow2[2]
+	u2Dot3 := pRow2[3]
 	sDot2 := pRow3[2]
 	sDot3 := pRow3[3]
 	r1Dot2 := pRow4[2]
@@ -259,10 +235,10 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	bDot3 := pRow5[3]
 	u0Dot4 := pRow[4]
 	u0Dot5 := pRow[5]
-	u11Dot4 := pRow1[4]
-	u11Dot5 := pRow1[5]
-	u21Dot4 := pRow2[4]
-	u21Dot5 := pRow2[5]
+	u1Dot4 := pRow1[4]
+	u1Dot5 := pRow1[5]
+	u2Dot4 := pRow2[4]
+	u2Dot5 := pRow2[5]
 	sDot4 := pRow3[4]
 	sDot5 := pRow3[5]
 	r1Dot4 := pRow4[4]
@@ -270,276 +246,192 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	bDot4 := pRow5[4]
 	bDot5 := pRow5[5]
 	for i1 := 0; i1 < 1000; i1++ {
-		u10 := u0
-		u111 := u11
-		u12 := u21
-		t := u111 - u10
-		r110 := s * t
-		t1 := r1 - u12
-		r111 := u10*t1 - u111
-		r112 := u10*u111 - b*u12
-		u20 := u0
-		u211 := u11
-		u22 := u21
-		r30 := u20 + 0.005*r110
-		r31 := u211 + 0.005*r111
-		r32 := u22 + 0.005*r112
-		t2 := r31 - r30
-		r120 := s * t2
-		t3 := r1 - r32
-		r121 := r30*t3 - r31
-		r122 := r30*r31 - b*r32
-		u40 := u0
-		u41 := u11
-		u42 := u21
-		r50 := u40 + 0.005*r120
-		r51 := u41 + 0.005*r121
-		r52 := u42 + 0.005*r122
-		t4 := r51 - r50
-		r130 := s * t4
-		t5 := r1 - r52
-		r131 := r50*t5 - r51
-		r132 := r50*r51 - b*r52
-		u60 := u0
-		u61 := u11
-		u62 := u21
-		r70 := u60 + 0.01*r130
-		r71 := u61 + 0.01*r131
-		r72 := u62 + 0.01*r132
-		t6 := r71 - r70
-		r140 := s * t6
-		t7 := r1 - r72
-		r141 := r70*t7 - r71
-		r142 := r70*r71 - b*r72
-		u0 += 0.0016666666666666668 * (r110 + 2*r120 + 2*r130 + r140)
-		u11 += 0.0016666666666666668 * (r111 + 2*r121 + 2*r131 + r141)
-		u21 += 0.0016666666666666668 * (r112 + 2*r122 + 2*r132 + r142)
-		u10Dot0 := u0Dot0
-		u10Dot1 := u0Dot1
-		u111Dot0 := u11Dot0
-		u111Dot1 := u11Dot1
-		u12Dot0 := u21Dot0
-		u12Dot1 := u21Dot1
-		r110Dot0 := t*sDot0 + s*(u111Dot0-u10Dot0)
-		r110Dot1 := t*sDot1 + s*(u111Dot1-u10Dot1)
-		r111Dot0 := t1*u10Dot0 + u10*(r1Dot0-u12Dot0) - u111Dot0
-		r111Dot1 := t1*u10Dot1 + u10*(r1Dot1-u12Dot1) - u111Dot1
-		r112Dot0 := u111*u10Dot0 + u10*u111Dot0 - u12*bDot0 - b*u12Dot0
-		r112Dot1 := u111*u10Dot1 + u10*u111Dot1 - u12*bDot1 - b*u12Dot1
-		u20Dot0 := u0Dot0
-		u20Dot1 := u0Dot1
-		u211Dot0 := u11Dot0
-		u211Dot1 := u11Dot1
-		u22Dot0 := u21Dot0
-		u22Dot1 := u21Dot1
-		r30Dot0 := u20Dot0 + 0.005*r110Dot0
-		r30Dot1 := u20Dot1 + 0.005*r110Dot1
-		r31Dot0 := u211Dot0 + 0.005*r111Dot0
-		r31Dot1 := u211Dot1 + 0.005*r111Dot1
-		r32Dot0 := u22Dot0 + 0.005*r112Dot0
-		r32Dot1 := u22Dot1 + 0.005*r112Dot1
-		r120Dot0 := t2*sDot0 + s*(r31Dot0-r30Dot0)
-		r120Dot1 := t2*sDot1 + s*(r31Dot1-r30Dot1)
-		r121Dot0 := t3*r30Dot0 + r30*(r1Dot0-r32Dot0) - r31Dot0
-		r121Dot1 := t3*r30Dot1 + r30*(r1Dot1-r32Dot1) - r31Dot1
-		r122Dot0 := r31*r30Dot0 + r30*r31Dot0 - r32*bDot0 - b*r32Dot0
-		r122Dot1 := r31*r30Dot1 + r30*r31Dot1 - r32*bDot1 - b*r32Dot1
-		u40Dot0 := u0Dot0
-		u40Dot1 := u0Dot1
-		u41Dot0 := u11Dot0
-		u41Dot1 := u11Dot1
-		u42Dot0 := u21Dot0
-		u42Dot1 := u21Dot1
-		r50Dot0 := u40Dot0 + 0.005*r120Dot0
-		r50Dot1 := u40Dot1 + 0.005*r120Dot1
-		r51Dot0 := u41Dot0 + 0.005*r121Dot0
-		r51Dot1 := u41Dot1 + 0.005*r121Dot1
-		r52Dot0 := u42Dot0 + 0.005*r122Dot0
-		r52Dot1 := u42Dot1 + 0.005*r122Dot1
-		r130Dot0 := t4*sDot0 + s*(r51Dot0-r50Dot0)
-		r130Dot1 := t4*sDot1 + s*(r51Dot1-r50Dot1)
-		r131Dot0 := t5*r50Dot0 + r50*(r1Dot0-r52Dot0) - r51Dot0
-		r131Dot1 := t5*r50Dot1 + r50*(r1Dot1-r52Dot1) - r51Dot1
-		r132Dot0 := r51*r50Dot0 + r50*r51Dot0 - r52*bDot0 - b*r52Dot0
-		r132Dot1 := r51*r50Dot1 + r50*r51Dot1 - r52*bDot1 - b*r52Dot1
-		u60Dot0 := u0Dot0
-		u60Dot1 := u0Dot1
-		u61Dot0 := u11Dot0
-		u61Dot1 := u11Dot1
-		u62Dot0 := u21Dot0
-		u62Dot1 := u21Dot1
-		r70Dot0 := u60Dot0 + 0.01*r130Dot0
-		r70Dot1 := u60Dot1 + 0.01*r130Dot1
-		r71Dot0 := u61Dot0 + 0.01*r131Dot0
-		r71Dot1 := u61Dot1 + 0.01*r131Dot1
-		r72Dot0 := u62Dot0 + 0.01*r132Dot0
-		r72Dot1 := u62Dot1 + 0.01*r132Dot1
-		r140Dot0 := t6*sDot0 + s*(r71Dot0-r70Dot0)
-		r140Dot1 := t6*sDot1 + s*(r71Dot1-r70Dot1)
-		r141Dot0 := t7*r70Dot0 + r70*(r1Dot0-r72Dot0) - r71Dot0
-		r141Dot1 := t7*r70Dot1 + r70*(r1Dot1-r72Dot1) - r71Dot1
-		r142Dot0 := r71*r70Dot0 + r70*r71Dot0 - r72*bDot0 - b*r72Dot0
-		r142Dot1 := r71*r70Dot1 + r70*r71Dot1 - r72*bDot1 - b*r72Dot1
-		u0Dot0 += 0.0016666666666666668 * (r110Dot0 + 2*r120Dot0 + 2*r130Dot0 + r140Dot0)
-		u0Dot1 += 0.0016666666666666668 * (r110Dot1 + 2*r120Dot1 + 2*r130Dot1 + r140Dot1)
-		u11Dot0 += 0.0016666666666666668 * (r111Dot0 + 2*r121Dot0 + 2*r131Dot0 + r141Dot0)
-		u11Dot1 += 0.0016666666666666668 * (r111Dot1 + 2*r121Dot1 + 2*r131Dot1 + r141Dot1)
-		u21Dot0 += 0.0016666666666666668 * (r112Dot0 + 2*r122Dot0 + 2*r132Dot0 + r142Dot0)
-		u21Dot1 += 0.0016666666666666668 * (r112Dot1 + 2*r122Dot1 + 2*r132Dot1 + r142Dot1)
-		u10Dot2 := u0Dot2
-		u10Dot3 := u0Dot3
-		u111Dot2 := u11Dot2
-		u111Dot3 := u11Dot3
-		u12Dot2 := u21Dot2
-		u12Dot3 := u21Dot3
-		r110Dot2 := t*sDot2 + s*(u111Dot2-u10Dot2)
-		r110Dot3 := t*sDot3 + s*(u111Dot3-u10Dot3)
-		r111Dot2 := t1*u10Dot2 + u10*(r1Dot2-u12Dot2) - u111Dot2
-		r111Dot3 := t1*u10Dot3 + u10*(r1Dot3-u12Dot3) - u111Dot3
-		r112Dot2 := u111*u10Dot2 + u10*u111Dot2 - u12*bDot2 - b*u12Dot2
-		r112Dot3 := u111*u10Dot3 + u10*u111Dot3 - u12*bDot3 - b*u12Dot3
-		u20Dot2 := u0Dot2
-		u20Dot3 := u0Dot3
-		u211Dot2 := u11Dot2
-		u211Dot3 := u11Dot3
-		u22Dot2 := u21Dot2
-		u22Dot3 := u21Dot3
-		r30Dot2 := u20Dot2 + 0.005*r110Dot2
-		r30Dot3 := u20Dot3 + 0.005*r110Dot3
-		r31Dot2 := u211Dot2 + 0.005*r111Dot2
-		r31Dot3 := u211Dot3 + 0.005*r111Dot3
-		r32Dot2 := u22Dot2 + 0.005*r112Dot2
-		r32Dot3 := u22Dot3 + 0.005*r112Dot3
-		r120Dot2 := t2*sDot2 + s*(r31Dot2-r30Dot2)
-		r120Dot3 := t2*sDot3 + s*(r31Dot3-r30Dot3)
-		r121Dot2 := t3*r30Dot2 + r30*(r1Dot2-r32Dot2) - r31Dot2
-		r121Dot3 := t3*r30Dot3 + r30*(r1Dot3-r32Dot3) - r31Dot3
-		r122Dot2 := r31*r30Dot2 + r30*r31Dot2 - r32*bDot2 - b*r32Dot2
-		r122Dot3 := r31*r30Dot3 + r30*r31Dot3 - r32*bDot3 - b*r32Dot3
-		u40Dot2 := u0Dot2
-		u40Dot3 := u0Dot3
-		u41Dot2 := u11Dot2
-		u41Dot3 := u11Dot3
-		u42Dot2 := u21Dot2
-		u42Dot3 := u21Dot3
-		r50Dot2 := u40Dot2 + 0.005*r120Dot2
-		r50Dot3 := u40Dot3 + 0.005*r120Dot3
-		r51Dot2 := u41Dot2 + 0.005*r121Dot2
-		r51Dot3 := u41Dot3 + 0.005*r121Dot3
-		r52Dot2 := u42Dot2 + 0.005*r122Dot2
-		r52Dot3 := u42Dot3 + 0.005*r122Dot3
-		r130Dot2 := t4*sDot2 + s*(r51Dot2-r50Dot2)
-		r130Dot3 := t4*sDot3 + s*(r51Dot3-r50Dot3)
-		r131Dot2 := t5*r50Dot2 + r50*(r1Dot2-r52Dot2) - r51Dot2
-		r131Dot3 := t5*r50Dot3 + r50*(r1Dot3-r52Dot3) - r51Dot3
-		r132Dot2 := r51*r50Dot2 + r50*r51Dot2 - r52*bDot2 - b*r52Dot2
-		r132Dot3 := r51*r50Dot3 + r50*r51Dot3 - r52*bDot3 - b*r52Dot3
-		u60Dot2 := u0Dot2
-		u60Dot3 := u0Dot3
-		u61Dot2 := u11Dot2
-		u61Dot3 := u11Dot3
-		u62Dot2 := u21Dot2
-		u62Dot3 := u21Dot3
-		r70Dot2 := u60Dot2 + 0.01*r130Dot2
-		r70Dot3 := u60Dot3 + 0.01*r130Dot3
-		r71Dot2 := u61Dot2 + 0.01*r131Dot2
-		r71Dot3 := u61Dot3 + 0.01*r131Dot3
-		r72Dot2 := u62Dot2 + 0.01*r132Dot2
-		r72Dot3 := u62Dot3 + 0.01*r132Dot3
-		r140Dot2 := t6*sDot2 + s*(r71Dot2-r70Dot2)
-		r140Dot3 := t6*sDot3 + s*(r71Dot3-r70Dot3)
-		r141Dot2 := t7*r70Dot2 + r70*(r1Dot2-r72Dot2) - r71Dot2
-		r141Dot3 := t7*r70Dot3 + r70*(r1Dot3-r72Dot3) - r71Dot3
-		r142Dot2 := r71*r70Dot2 + r70*r71Dot2 - r72*bDot2 - b*r72Dot2
-		r142Dot3 := r71*r70Dot3 + r70*r71Dot3 - r72*bDot3 - b*r72Dot3
-		u0Dot2 += 0.0016666666666666668 * (r110Dot2 + 2*r120Dot2 + 2*r130Dot2 + r140Dot2)
-		u0Dot3 += 0.0016666666666666668 * (r110Dot3 + 2*r120Dot3 + 2*r130Dot3 + r140Dot3)
-		u11Dot2 += 0.0016666666666666668 * (r111Dot2 + 2*r121Dot2 + 2*r131Dot2 + r141Dot2)
-		u11Dot3 += 0.0016666666666666668 * (r111Dot3 + 2*r121Dot3 + 2*r131Dot3 + r141Dot3)
-		u21Dot2 += 0.0016666666666666668 * (r112Dot2 + 2*r122Dot2 + 2*r132Dot2 + r142Dot2)
-		u21Dot3 += 0.0016666666666666668 * (r112Dot3 + 2*r122Dot3 + 2*r132Dot3 + r142Dot3)
-		u10Dot4 := u0Dot4
-		u10Dot5 := u0Dot5
-		u111Dot4 := u11Dot4
-		u111Dot5 := u11Dot5
-		u12Dot4 := u21Dot4
-		u12Dot5 := u21Dot5
-		r110Dot4 := t*sDot4 + s*(u111Dot4-u10Dot4)
-		r110Dot5 := t*sDot5 + s*(u111Dot5-u10Dot5)
-		r111Dot4 := t1*u10Dot4 + u10*(r1Dot4-u12Dot4) - u111Dot4
-		r111Dot5 := t1*u10Dot5 + u10*(r1Dot5-u12Dot5) - u111Dot5
-		r112Dot4 := u111*u10Dot4 + u10*u111Dot4 - u12*bDot4 - b*u12Dot4
-		r112Dot5 := u111*u10Dot5 + u10*u111Dot5 - u12*bDot5 - b*u12Dot5
-		u20Dot4 := u0Dot4
-		u20Dot5 := u0Dot5
-		u211Dot4 := u11Dot4
-		u211Dot5 := u11Dot5
-		u22Dot4 := u21Dot4
-		u22Dot5 := u21Dot5
-		r30Dot4 := u20Dot4 + 0.005*r110Dot4
-		r30Dot5 := u20Dot5 + 0.005*r110Dot5
-		r31Dot4 := u211Dot4 + 0.005*r111Dot4
-		r31Dot5 := u211Dot5 + 0.005*r111Dot5
-		r32Dot4 := u22Dot4 + 0.005*r112Dot4
-		r32Dot5 := u22Dot5 + 0.005*r112Dot5
-		r120Dot4 := t2*sDot4 + s*(r31Dot4-r30Dot4)
-		r120Dot5 := t2*sDot5 + s*(r31Dot5-r30Dot5)
-		r121Dot4 := t3*r30Dot4 + r30*(r1Dot4-r32Dot4) - r31Dot4
-		r121Dot5 := t3*r30Dot5 + r30*(r1Dot5-r32Dot5) - r31Dot5
-		r122Dot4 := r31*r30Dot4 + r30*r31Dot4 - r32*bDot4 - b*r32Dot4
-		r122Dot5 := r31*r30Dot5 + r30*r31Dot5 - r32*bDot5 - b*r32Dot5
-		u40Dot4 := u0Dot4
-		u40Dot5 := u0Dot5
-		u41Dot4 := u11Dot4
-		u41Dot5 := u11Dot5
-		u42Dot4 := u21Dot4
-		u42Dot5 := u21Dot5
-		r50Dot4 := u40Dot4 + 0.005*r120Dot4
-		r50Dot5 := u40Dot5 + 0.005*r120Dot5
-		r51Dot4 := u41Dot4 + 0.005*r121Dot4
-		r51Dot5 := u41Dot5 + 0.005*r121Dot5
-		r52Dot4 := u42Dot4 + 0.005*r122Dot4
-		r52Dot5 := u42Dot5 + 0.005*r122Dot5
-		r130Dot4 := t4*sDot4 + s*(r51Dot4-r50Dot4)
-		r130Dot5 := t4*sDot5 + s*(r51Dot5-r50Dot5)
-		r131Dot4 := t5*r50Dot4 + r50*(r1Dot4-r52Dot4) - r51Dot4
-		r131Dot5 := t5*r50Dot5 + r50*(r1Dot5-r52Dot5) - r51Dot5
-		r132Dot4 := r51*r50Dot4 + r50*r51Dot4 - r52*bDot4 - b*r52Dot4
-		r132Dot5 := r51*r50Dot5 + r50*r51Dot5 - r52*bDot5 - b*r52Dot5
-		u60Dot4 := u0Dot4
-		u60Dot5 := u0Dot5
-		u61Dot4 := u11Dot4
-		u61Dot5 := u11Dot5
-		u62Dot4 := u21Dot4
-		u62Dot5 := u21Dot5
-		r70Dot4 := u60Dot4 + 0.01*r130Dot4
-		r70Dot5 := u60Dot5 + 0.01*r130Dot5
-		r71Dot4 := u61Dot4 + 0.01*r131Dot4
-		r71Dot5 := u61Dot5 + 0.01*r131Dot5
-		r72Dot4 := u62Dot4 + 0.01*r132Dot4
-		r72Dot5 := u62Dot5 + 0.01*r132Dot5
-		r140Dot4 := t6*sDot4 + s*(r71Dot4-r70Dot4)
-		r140Dot5 := t6*sDot5 + s*(r71Dot5-r70Dot5)
-		r141Dot4 := t7*r70Dot4 + r70*(r1Dot4-r72Dot4) - r71Dot4
-		r141Dot5 := t7*r70Dot5 + r70*(r1Dot5-r72Dot5) - r71Dot5
-		r142Dot4 := r71*r70Dot4 + r70*r71Dot4 - r72*bDot4 - b*r72Dot4
-		r142Dot5 := r71*r70Dot5 + r70*r71Dot5 - r72*bDot5 - b*r72Dot5
-		u0Dot4 += 0.0016666666666666668 * (r110Dot4 + 2*r120Dot4 + 2*r130Dot4 + r140Dot4)
-		u0Dot5 += 0.0016666666666666668 * (r110Dot5 + 2*r120Dot5 + 2*r130Dot5 + r140Dot5)
-		u11Dot4 += 0.0016666666666666668 * (r111Dot4 + 2*r121Dot4 + 2*r131Dot4 + r141Dot4)
-		u11Dot5 += 0.0016666666666666668 * (r111Dot5 + 2*r121Dot5 + 2*r131Dot5 + r141Dot5)
-		u21Dot4 += 0.0016666666666666668 * (r112Dot4 + 2*r122Dot4 + 2*r132Dot4 + r142Dot4)
-		u21Dot5 += 0.0016666666666666668 * (r112Dot5 + 2*r122Dot5 + 2*r132Dot5 + r142Dot5)
+		t := u1 - u0
+		k10 := s * t
+		t1 := r1 - u2
+		k11 := u0*t1 - u1
+		k12 := u0*u1 - b*u2
+		t0 := u0 + 0.005*k10
+		t11 := u1 + 0.005*k11
+		t21 := u2 + 0.005*k12
+		t2 := t11 - t0
+		k20 := s * t2
+		t3 := r1 - t21
+		k21 := t0*t3 - t11
+		k22 := t0*t11 - b*t21
+		t10 := u0 + 0.005*k20
+		t111 := u1 + 0.005*k21
+		t12 := u2 + 0.005*k22
+		t4 := t111 - t10
+		k30 := s * t4
+		t5 := r1 - t12
+		k31 := t10*t5 - t111
+		k32 := t10*t111 - b*t12
+		t20 := u0 + 0.01*k30
+		t211 := u1 + 0.01*k31
+		t22 := u2 + 0.01*k32
+		t6 := t211 - t20
+		k40 := s * t6
+		t7 := r1 - t22
+		k41 := t20*t7 - t211
+		k42 := t20*t211 - b*t22
+		k10Dot0 := t*sDot0 + s*(u1Dot0-u0Dot0)
+		k10Dot1 := t*sDot1 + s*(u1Dot1-u0Dot1)
+		k11Dot0 := t1*u0Dot0 + u0*(r1Dot0-u2Dot0) - u1Dot0
+		k11Dot1 := t1*u0Dot1 + u0*(r1Dot1-u2Dot1) - u1Dot1
+		k12Dot0 := u1*u0Dot0 + u0*u1Dot0 - u2*bDot0 - b*u2Dot0
+		k12Dot1 := u1*u0Dot1 + u0*u1Dot1 - u2*bDot1 - b*u2Dot1
+		t0Dot0 := u0Dot0 + 0.005*k10Dot0
+		t0Dot1 := u0Dot1 + 0.005*k10Dot1
+		t11Dot0 := u1Dot0 + 0.005*k11Dot0
+		t11Dot1 := u1Dot1 + 0.005*k11Dot1
+		t21Dot0 := u2Dot0 + 0.005*k12Dot0
+		t21Dot1 := u2Dot1 + 0.005*k12Dot1
+		k20Dot0 := t2*sDot0 + s*(t11Dot0-t0Dot0)
+		k20Dot1 := t2*sDot1 + s*(t11Dot1-t0Dot1)
+		k21Dot0 := t3*t0Dot0 + t0*(r1Dot0-t21Dot0) - t11Dot0
+		k21Dot1 := t3*t0Dot1 + t0*(r1Dot1-t21Dot1) - t11Dot1
+		k22Dot0 := t11*t0Dot0 + t0*t11Dot0 - t21*bDot0 - b*t21Dot0
+		k22Dot1 := t11*t0Dot1 + t0*t11Dot1 - t21*bDot1 - b*t21Dot1
+		t10Dot0 := u0Dot0 + 0.005*k20Dot0
+		t10Dot1 := u0Dot1 + 0.005*k20Dot1
+		t111Dot0 := u1Dot0 + 0.005*k21Dot0
+		t111Dot1 := u1Dot1 + 0.005*k21Dot1
+		t12Dot0 := u2Dot0 + 0.005*k22Dot0
+		t12Dot1 := u2Dot1 + 0.005*k22Dot1
+		k30Dot0 := t4*sDot0 + s*(t111Dot0-t10Dot0)
+		k30Dot1 := t4*sDot1 + s*(t111Dot1-t10Dot1)
+		k31Dot0 := t5*t10Dot0 + t10*(r1Dot0-t12Dot0) - t111Dot0
+		k31Dot1 := t5*t10Dot1 + t10*(r1Dot1-t12Dot1) - t111Dot1
+		k32Dot0 := t111*t10Dot0 + t10*t111Dot0 - t12*bDot0 - b*t12Dot0
+		k32Dot1 := t111*t10Dot1 + t10*t111Dot1 - t12*bDot1 - b*t12Dot1
+		t20Dot0 := u0Dot0 + 0.01*k30Dot0
+		t20Dot1 := u0Dot1 + 0.01*k30Dot1
+		t211Dot0 := u1Dot0 + 0.01*k31Dot0
+		t211Dot1 := u1Dot1 + 0.01*k31Dot1
+		t22Dot0 := u2Dot0 + 0.01*k32Dot0
+		t22Dot1 := u2Dot1 + 0.01*k32Dot1
+		k40Dot0 := t6*sDot0 + s*(t211Dot0-t20Dot0)
+		k40Dot1 := t6*sDot1 + s*(t211Dot1-t20Dot1)
+		k41Dot0 := t7*t20Dot0 + t20*(r1Dot0-t22Dot0) - t211Dot0
+		k41Dot1 := t7*t20Dot1 + t20*(r1Dot1-t22Dot1) - t211Dot1
+		k42Dot0 := t211*t20Dot0 + t20*t211Dot0 - t22*bDot0 - b*t22Dot0
+		k42Dot1 := t211*t20Dot1 + t20*t211Dot1 - t22*bDot1 - b*t22Dot1
+		u0Dot0 += 0.0016666666666666668 * (k10Dot0 + 2*k20Dot0 + 2*k30Dot0 + k40Dot0)
+		u0Dot1 += 0.0016666666666666668 * (k10Dot1 + 2*k20Dot1 + 2*k30Dot1 + k40Dot1)
+		k10Dot2 := t*sDot2 + s*(u1Dot2-u0Dot2)
+		k10Dot3 := t*sDot3 + s*(u1Dot3-u0Dot3)
+		k11Dot2 := t1*u0Dot2 + u0*(r1Dot2-u2Dot2) - u1Dot2
+		k11Dot3 := t1*u0Dot3 + u0*(r1Dot3-u2Dot3) - u1Dot3
+		k12Dot2 := u1*u0Dot2 + u0*u1Dot2 - u2*bDot2 - b*u2Dot2
+		k12Dot3 := u1*u0Dot3 + u0*u1Dot3 - u2*bDot3 - b*u2Dot3
+		t0Dot2 := u0Dot2 + 0.005*k10Dot2
+		t0Dot3 := u0Dot3 + 0.005*k10Dot3
+		t11Dot2 := u1Dot2 + 0.005*k11Dot2
+		t11Dot3 := u1Dot3 + 0.005*k11Dot3
+		t21Dot2 := u2Dot2 + 0.005*k12Dot2
+		t21Dot3 := u2Dot3 + 0.005*k12Dot3
+		k20Dot2 := t2*sDot2 + s*(t11Dot2-t0Dot2)
+		k20Dot3 := t2*sDot3 + s*(t11Dot3-t0Dot3)
+		k21Dot2 := t3*t0Dot2 + t0*(r1Dot2-t21Dot2) - t11Dot2
+		k21Dot3 := t3*t0Dot3 + t0*(r1Dot3-t21Dot3) - t11Dot3
+		k22Dot2 := t11*t0Dot2 + t0*t11Dot2 - t21*bDot2 - b*t21Dot2
+		k22Dot3 := t11*t0Dot3 + t0*t11Dot3 - t21*bDot3 - b*t21Dot3
+		t10Dot2 := u0Dot2 + 0.005*k20Dot2
+		t10Dot3 := u0Dot3 + 0.005*k20Dot3
+		t111Dot2 := u1Dot2 + 0.005*k21Dot2
+		t111Dot3 := u1Dot3 + 0.005*k21Dot3
+		t12Dot2 := u2Dot2 + 0.005*k22Dot2
+		t12Dot3 := u2Dot3 + 0.005*k22Dot3
+		k30Dot2 := t4*sDot2 + s*(t111Dot2-t10Dot2)
+		k30Dot3 := t4*sDot3 + s*(t111Dot3-t10Dot3)
+		k31Dot2 := t5*t10Dot2 + t10*(r1Dot2-t12Dot2) - t111Dot2
+		k31Dot3 := t5*t10Dot3 + t10*(r1Dot3-t12Dot3) - t111Dot3
+		k32Dot2 := t111*t10Dot2 + t10*t111Dot2 - t12*bDot2 - b*t12Dot2
+		k32Dot3 := t111*t10Dot3 + t10*t111Dot3 - t12*bDot3 - b*t12Dot3
+		t20Dot2 := u0Dot2 + 0.01*k30Dot2
+		t20Dot3 := u0Dot3 + 0.01*k30Dot3
+		t211Dot2 := u1Dot2 + 0.01*k31Dot2
+		t211Dot3 := u1Dot3 + 0.01*k31Dot3
+		t22Dot2 := u2Dot2 + 0.01*k32Dot2
+		t22Dot3 := u2Dot3 + 0.01*k32Dot3
+		k40Dot2 := t6*sDot2 + s*(t211Dot2-t20Dot2)
+		k40Dot3 := t6*sDot3 + s*(t211Dot3-t20Dot3)
+		k41Dot2 := t7*t20Dot2 + t20*(r1Dot2-t22Dot2) - t211Dot2
+		k41Dot3 := t7*t20Dot3 + t20*(r1Dot3-t22Dot3) - t211Dot3
+		k42Dot2 := t211*t20Dot2 + t20*t211Dot2 - t22*bDot2 - b*t22Dot2
+		k42Dot3 := t211*t20Dot3 + t20*t211Dot3 - t22*bDot3 - b*t22Dot3
+		u0Dot2 += 0.0016666666666666668 * (k10Dot2 + 2*k20Dot2 + 2*k30Dot2 + k40Dot2)
+		u0Dot3 += 0.0016666666666666668 * (k10Dot3 + 2*k20Dot3 + 2*k30Dot3 + k40Dot3)
+		k10Dot4 := t*sDot4 + s*(u1Dot4-u0Dot4)
+		k10Dot5 := t*sDot5 + s*(u1Dot5-u0Dot5)
+		k11Dot4 := t1*u0Dot4 + u0*(r1Dot4-u2Dot4) - u1Dot4
+		k11Dot5 := t1*u0Dot5 + u0*(r1Dot5-u2Dot5) - u1Dot5
+		k12Dot4 := u1*u0Dot4 + u0*u1Dot4 - u2*bDot4 - b*u2Dot4
+		k12Dot5 := u1*u0Dot5 + u0*u1Dot5 - u2*bDot5 - b*u2Dot5
+		t0Dot4 := u0Dot4 + 0.005*k10Dot4
+		t0Dot5 := u0Dot5 + 0.005*k10Dot5
+		t11Dot4 := u1Dot4 + 0.005*k11Dot4
+		t11Dot5 := u1Dot5 + 0.005*k11Dot5
+		t21Dot4 := u2Dot4 + 0.005*k12Dot4
+		t21Dot5 := u2Dot5 + 0.005*k12Dot5
+		k20Dot4 := t2*sDot4 + s*(t11Dot4-t0Dot4)
+		k20Dot5 := t2*sDot5 + s*(t11Dot5-t0Dot5)
+		k21Dot4 := t3*t0Dot4 + t0*(r1Dot4-t21Dot4) - t11Dot4
+		k21Dot5 := t3*t0Dot5 + t0*(r1Dot5-t21Dot5) - t11Dot5
+		k22Dot4 := t11*t0Dot4 + t0*t11Dot4 - t21*bDot4 - b*t21Dot4
+		k22Dot5 := t11*t0Dot5 + t0*t11Dot5 - t21*bDot5 - b*t21Dot5
+		t10Dot4 := u0Dot4 + 0.005*k20Dot4
+		t10Dot5 := u0Dot5 + 0.005*k20Dot5
+		t111Dot4 := u1Dot4 + 0.005*k21Dot4
+		t111Dot5 := u1Dot5 + 0.005*k21Dot5
+		t12Dot4 := u2Dot4 + 0.005*k22Dot4
+		t12Dot5 := u2Dot5 + 0.005*k22Dot5
+		k30Dot4 := t4*sDot4 + s*(t111Dot4-t10Dot4)
+		k30Dot5 := t4*sDot5 + s*(t111Dot5-t10Dot5)
+		k31Dot4 := t5*t10Dot4 + t10*(r1Dot4-t12Dot4) - t111Dot4
+		k31Dot5 := t5*t10Dot5 + t10*(r1Dot5-t12Dot5) - t111Dot5
+		k32Dot4 := t111*t10Dot4 + t10*t111Dot4 - t12*bDot4 - b*t12Dot4
+		k32Dot5 := t111*t10Dot5 + t10*t111Dot5 - t12*bDot5 - b*t12Dot5
+		t20Dot4 := u0Dot4 + 0.01*k30Dot4
+		t20Dot5 := u0Dot5 + 0.01*k30Dot5
+		t211Dot4 := u1Dot4 + 0.01*k31Dot4
+		t211Dot5 := u1Dot5 + 0.01*k31Dot5
+		t22Dot4 := u2Dot4 + 0.01*k32Dot4
+		t22Dot5 := u2Dot5 + 0.01*k32Dot5
+		k40Dot4 := t6*sDot4 + s*(t211Dot4-t20Dot4)
+		k40Dot5 := t6*sDot5 + s*(t211Dot5-t20Dot5)
+		k41Dot4 := t7*t20Dot4 + t20*(r1Dot4-t22Dot4) - t211Dot4
+		k41Dot5 := t7*t20Dot5 + t20*(r1Dot5-t22Dot5) - t211Dot5
+		k42Dot4 := t211*t20Dot4 + t20*t211Dot4 - t22*bDot4 - b*t22Dot4
+		k42Dot5 := t211*t20Dot5 + t20*t211Dot5 - t22*bDot5 - b*t22Dot5
+		u0Dot4 += 0.0016666666666666668 * (k10Dot4 + 2*k20Dot4 + 2*k30Dot4 + k40Dot4)
+		u0Dot5 += 0.0016666666666666668 * (k10Dot5 + 2*k20Dot5 + 2*k30Dot5 + k40Dot5)
+		u0 += 0.0016666666666666668 * (k10 + 2*k20 + 2*k30 + k40)
+		u1 += 0.0016666666666666668 * (k11 + 2*k21 + 2*k31 + k41)
+		u2 += 0.0016666666666666668 * (k12 + 2*k22 + 2*k32 + k42)
+		u1Dot0 += 0.0016666666666666668 * (k11Dot0 + 2*k21Dot0 + 2*k31Dot0 + k41Dot0)
+		u1Dot1 += 0.0016666666666666668 * (k11Dot1 + 2*k21Dot1 + 2*k31Dot1 + k41Dot1)
+		u2Dot0 += 0.0016666666666666668 * (k12Dot0 + 2*k22Dot0 + 2*k32Dot0 + k42Dot0)
+		u2Dot1 += 0.0016666666666666668 * (k12Dot1 + 2*k22Dot1 + 2*k32Dot1 + k42Dot1)
+		u1Dot2 += 0.0016666666666666668 * (k11Dot2 + 2*k21Dot2 + 2*k31Dot2 + k41Dot2)
+		u1Dot3 += 0.0016666666666666668 * (k11Dot3 + 2*k21Dot3 + 2*k31Dot3 + k41Dot3)
+		u2Dot2 += 0.0016666666666666668 * (k12Dot2 + 2*k22Dot2 + 2*k32Dot2 + k42Dot2)
+		u2Dot3 += 0.0016666666666666668 * (k12Dot3 + 2*k22Dot3 + 2*k32Dot3 + k42Dot3)
+		u1Dot4 += 0.0016666666666666668 * (k11Dot4 + 2*k21Dot4 + 2*k31Dot4 + k41Dot4)
+		u1Dot5 += 0.0016666666666666668 * (k11Dot5 + 2*k21Dot5 + 2*k31Dot5 + k41Dot5)
+		u2Dot4 += 0.0016666666666666668 * (k12Dot4 + 2*k22Dot4 + 2*k32Dot4 + k42Dot4)
+		u2Dot5 += 0.0016666666666666668 * (k12Dot5 + 2*k22Dot5 + 2*k32Dot5 + k42Dot5)
 	}
 	t8 := u0 + u0
-	t9 := u11 + u11
-	t10 := u21 + u21
-	return u0*u0 + u11*u11 + u21*u21, t8*u0Dot0 + t9*u11Dot0 + t10*u21Dot0, t8*u0Dot1 + t9*u11Dot1 + t10*u21Dot1, t8*u0Dot2 + t9*u11Dot2 + t10*u21Dot2, t8*u0Dot3 + t9*u11Dot3 + t10*u21Dot3, t8*u0Dot4 + t9*u11Dot4 + t10*u21Dot4, t8*u0Dot5 + t9*u11Dot5 + t10*u21Dot5
+	t9 := u1 + u1
+	t13 := u2 + u2
+	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3, t8*u0Dot4 + t9*u1Dot4 + t13*u2Dot4, t8*u0Dot5 + t9*u1Dot5 + t13*u2Dot5
 }
 
-// flatBrusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:18.
+// flatBrusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:26.
 func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
-	r := 10 * float64(n-1) * float64(n-1)
+	alpha := 10 * float64(n-1) * float64(n-1)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
 	vDot := xDot[n*n:]
@@ -547,106 +439,106 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	for j := 0; j < n; j++ {
 		for i := 0; i < n; i++ {
 			k := i - 1
-			r1 := (k + n) % n
+			t := (k + n) % n
 			k1 := i + 1
-			r11 := (k1 + n) % n
+			t1 := (k1 + n) % n
 			k2 := j - 1
-			r2 := (k2 + n) % n
+			t2 := (k2 + n) % n
 			k3 := j + 1
-			r3 := (k3 + n) % n
-			at1 := i + n*j
-			west1 := r1 + n*j
-			east1 := r11 + n*j
-			south1 := i + n*r2
-			north1 := i + n*r3
-			uRow := &uDot[west1]
-			uRow1 := &uDot[east1]
-			uRow2 := &uDot[north1]
-			uRow3 := &uDot[south1]
-			uRow4 := &uDot[at1]
-			lu := u[west1] + u[east1] + u[north1] + u[south1] - 4*u[at1]
-			vRow := &vDot[west1]
-			vRow1 := &vDot[east1]
-			vRow2 := &vDot[north1]
-			vRow3 := &vDot[south1]
-			vRow4 := &vDot[at1]
-			lv := v[west1] + v[east1] + v[north1] + v[south1] - 4*v[at1]
-			t := u[at1]
-			t1 := u[at1]
-			t2 := t * t1
-			t3 := v[at1]
-			t4 := t1 + t
-			t5 := t4 * t3
-			uuv := t2 * t3
-			dxRow := &dxDot[at1]
-			dx[at1] = r*lu + 1 + uuv - 4.4*u[at1]
-			dxRow1 := &dxDot[n*n+at1]
-			dx[n*n+at1] = r*lv + 3.4*u[at1] - uuv
+			t3 := (k3 + n) % n
+			at := i + n*j
+			west := t + n*j
+			east := t1 + n*j
+			south := i + n*t2
+			north := i + n*t3
+			uRow := &uDot[west]
+			uRow1 := &uDot[east]
+			uRow2 := &uDot[north]
+			uRow3 := &uDot[south]
+			uRow4 := &uDot[at]
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			vRow := &vDot[west]
+			vRow1 := &vDot[east]
+			vRow2 := &vDot[north]
+			vRow3 := &vDot[south]
+			vRow4 := &vDot[at]
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			t4 := u[at]
+			t5 := u[at]
+			t6 := t4 * t5
+			t7 := v[at]
+			t8 := t5 + t4
+			t9 := t8 * t7
+			uuv := t6 * t7
+			dxRow := &dxDot[at]
+			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
+			dxRow1 := &dxDot[n*n+at]
+			dx[n*n+at] = alpha*lv + 3.4*u[at] - uuv
 			luDot0 := uRow[0] + uRow1[0] + uRow2[0] + uRow3[0] - 4*uRow4[0]
 			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
 			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
 			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t5*uRow4[0] + t2*vRow4[0]
-			uuvDot1 := t5*uRow4[1] + t2*vRow4[1]
-			dxRow[0] = r*luDot0 + uuvDot0 - 4.4*uRow4[0]
-			dxRow[1] = r*luDot1 + uuvDot1 - 4.4*uRow4[1]
-			dxRow1[0] = r*lvDot0 + 3.4*uRow4[0] - uuvDot0
-			dxRow1[1] = r*lvDot1 + 3.4*uRow4[1] - uuvDot1
+			uuvDot0 := t9*uRow4[0] + t6*vRow4[0]
+			uuvDot1 := t9*uRow4[1] + t6*vRow4[1]
+			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
+			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
+			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
+			dxRow1[1] = alpha*lvDot1 + 3.4*uRow4[1] - uuvDot1
 			luDot2 := uRow[2] + uRow1[2] + uRow2[2] + uRow3[2] - 4*uRow4[2]
 			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
 			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
 			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t5*uRow4[2] + t2*vRow4[2]
-			uuvDot3 := t5*uRow4[3] + t2*vRow4[3]
-			dxRow[2] = r*luDot2 + uuvDot2 - 4.4*uRow4[2]
-			dxRow[3] = r*luDot3 + uuvDot3 - 4.4*uRow4[3]
-			dxRow1[2] = r*lvDot2 + 3.4*uRow4[2] - uuvDot2
-			dxRow1[3] = r*lvDot3 + 3.4*uRow4[3] - uuvDot3
+			uuvDot2 := t9*uRow4[2] + t6*vRow4[2]
+			uuvDot3 := t9*uRow4[3] + t6*vRow4[3]
+			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
+			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
+			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
+			dxRow1[3] = alpha*lvDot3 + 3.4*uRow4[3] - uuvDot3
 			luDot4 := uRow[4] + uRow1[4] + uRow2[4] + uRow3[4] - 4*uRow4[4]
 			luDot5 := uRow[5] + uRow1[5] + uRow2[5] + uRow3[5] - 4*uRow4[5]
 			lvDot4 := vRow[4] + vRow1[4] + vRow2[4] + vRow3[4] - 4*vRow4[4]
 			lvDot5 := vRow[5] + vRow1[5] + vRow2[5] + vRow3[5] - 4*vRow4[5]
-			uuvDot4 := t5*uRow4[4] + t2*vRow4[4]
-			uuvDot5 := t5*uRow4[5] + t2*vRow4[5]
-			dxRow[4] = r*luDot4 + uuvDot4 - 4.4*uRow4[4]
-			dxRow[5] = r*luDot5 + uuvDot5 - 4.4*uRow4[5]
-			dxRow1[4] = r*lvDot4 + 3.4*uRow4[4] - uuvDot4
-			dxRow1[5] = r*lvDot5 + 3.4*uRow4[5] - uuvDot5
+			uuvDot4 := t9*uRow4[4] + t6*vRow4[4]
+			uuvDot5 := t9*uRow4[5] + t6*vRow4[5]
+			dxRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uRow4[4]
+			dxRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uRow4[5]
+			dxRow1[4] = alpha*lvDot4 + 3.4*uRow4[4] - uuvDot4
+			dxRow1[5] = alpha*lvDot5 + 3.4*uRow4[5] - uuvDot5
 			luDot6 := uRow[6] + uRow1[6] + uRow2[6] + uRow3[6] - 4*uRow4[6]
 			luDot7 := uRow[7] + uRow1[7] + uRow2[7] + uRow3[7] - 4*uRow4[7]
 			lvDot6 := vRow[6] + vRow1[6] + vRow2[6] + vRow3[6] - 4*vRow4[6]
 			lvDot7 := vRow[7] + vRow1[7] + vRow2[7] + vRow3[7] - 4*vRow4[7]
-			uuvDot6 := t5*uRow4[6] + t2*vRow4[6]
-			uuvDot7 := t5*uRow4[7] + t2*vRow4[7]
-			dxRow[6] = r*luDot6 + uuvDot6 - 4.4*uRow4[6]
-			dxRow[7] = r*luDot7 + uuvDot7 - 4.4*uRow4[7]
-			dxRow1[6] = r*lvDot6 + 3.4*uRow4[6] - uuvDot6
-			dxRow1[7] = r*lvDot7 + 3.4*uRow4[7] - uuvDot7
+			uuvDot6 := t9*uRow4[6] + t6*vRow4[6]
+			uuvDot7 := t9*uRow4[7] + t6*vRow4[7]
+			dxRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uRow4[6]
+			dxRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uRow4[7]
+			dxRow1[6] = alpha*lvDot6 + 3.4*uRow4[6] - uuvDot6
+			dxRow1[7] = alpha*lvDot7 + 3.4*uRow4[7] - uuvDot7
 			luDot8 := uRow[8] + uRow1[8] + uRow2[8] + uRow3[8] - 4*uRow4[8]
 			luDot9 := uRow[9] + uRow1[9] + uRow2[9] + uRow3[9] - 4*uRow4[9]
 			lvDot8 := vRow[8] + vRow1[8] + vRow2[8] + vRow3[8] - 4*vRow4[8]
 			lvDot9 := vRow[9] + vRow1[9] + vRow2[9] + vRow3[9] - 4*vRow4[9]
-			uuvDot8 := t5*uRow4[8] + t2*vRow4[8]
-			uuvDot9 := t5*uRow4[9] + t2*vRow4[9]
-			dxRow[8] = r*luDot8 + uuvDot8 - 4.4*uRow4[8]
-			dxRow[9] = r*luDot9 + uuvDot9 - 4.4*uRow4[9]
-			dxRow1[8] = r*lvDot8 + 3.4*uRow4[8] - uuvDot8
-			dxRow1[9] = r*lvDot9 + 3.4*uRow4[9] - uuvDot9
+			uuvDot8 := t9*uRow4[8] + t6*vRow4[8]
+			uuvDot9 := t9*uRow4[9] + t6*vRow4[9]
+			dxRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uRow4[8]
+			dxRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uRow4[9]
+			dxRow1[8] = alpha*lvDot8 + 3.4*uRow4[8] - uuvDot8
+			dxRow1[9] = alpha*lvDot9 + 3.4*uRow4[9] - uuvDot9
 			luDot10 := uRow[10] + uRow1[10] + uRow2[10] + uRow3[10] - 4*uRow4[10]
 			luDot11 := uRow[11] + uRow1[11] + uRow2[11] + uRow3[11] - 4*uRow4[11]
 			lvDot10 := vRow[10] + vRow1[10] + vRow2[10] + vRow3[10] - 4*vRow4[10]
 			lvDot11 := vRow[11] + vRow1[11] + vRow2[11] + vRow3[11] - 4*vRow4[11]
-			uuvDot10 := t5*uRow4[10] + t2*vRow4[10]
-			uuvDot11 := t5*uRow4[11] + t2*vRow4[11]
-			dxRow[10] = r*luDot10 + uuvDot10 - 4.4*uRow4[10]
-			dxRow[11] = r*luDot11 + uuvDot11 - 4.4*uRow4[11]
-			dxRow1[10] = r*lvDot10 + 3.4*uRow4[10] - uuvDot10
-			dxRow1[11] = r*lvDot11 + 3.4*uRow4[11] - uuvDot11
+			uuvDot10 := t9*uRow4[10] + t6*vRow4[10]
+			uuvDot11 := t9*uRow4[11] + t6*vRow4[11]
+			dxRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uRow4[10]
+			dxRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uRow4[11]
+			dxRow1[10] = alpha*lvDot10 + 3.4*uRow4[10] - uuvDot10
+			dxRow1[11] = alpha*lvDot11 + 3.4*uRow4[11] - uuvDot11
 		}
 	}
 }
 
-// brusselator is problems.BrusselatorPlain_tangent_11, from brusselator.go:18.
+// brusselator is problems.BrusselatorPlain_tangent_11, from brusselator.go:26.
 func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -674,7 +566,7 @@ func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// brusselator4 is problems.BrusselatorPlain_tangent4_11, from brusselator.go:18.
+// brusselator4 is problems.BrusselatorPlain_tangent4_11, from brusselator.go:26.
 func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -731,7 +623,7 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	}
 }
 
-// brusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:18.
+// brusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:26.
 func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -828,7 +720,7 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	}
 }
 
-// reprojection is problems.ReprojectionPlain_tangent_11, from bundle.go:16.
+// reprojection is problems.ReprojectionPlain_tangent_11, from bundle.go:18.
 func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -868,7 +760,7 @@ func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	y[1] = weight * t13
 }
 
-// reprojection5 is problems.ReprojectionPlain_tangent5_11, from bundle.go:16.
+// reprojection5 is problems.ReprojectionPlain_tangent5_11, from bundle.go:18.
 func reprojection5(y, x []float64, f *problems.Feature, yDot, xDot [][5]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -1002,7 +894,7 @@ func reprojection5(y, x []float64, f *problems.Feature, yDot, xDot [][5]float64)
 	yRow1[4] = t27*weightDot4 + t30*vDot4 + t31*lDot4 + t32*camRow8[4] + weight*camRow10[4]
 }
 
-// logPosterior is problems.LogPosteriorPlain_tangent_1, from mixture.go:42.
+// logPosterior is problems.LogPosteriorPlain_tangent_1, from mixture.go:44.
 func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot float64) {
 	d := c.D
 	k := c.K
@@ -1104,7 +996,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 	return total - t14*t1 + prior + t2, totalDot - t14*t1Dot + priorDot
 }
 
-// logPosterior4 is problems.LogPosteriorPlain_tangent4_1, from mixture.go:42.
+// logPosterior4 is problems.LogPosteriorPlain_tangent4_1, from mixture.go:44.
 func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	d := c.D
 	k := c.K
@@ -1309,7 +1201,7 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 	return total - t17*t1 + prior + t2, totalDot0 - t17*t1Dot0 + priorDot0, totalDot1 - t17*t1Dot1 + priorDot1, totalDot2 - t17*t1Dot2 + priorDot2, totalDot3 - t17*t1Dot3 + priorDot3
 }
 
-// logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:18.
+// logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:20.
 func logistic(w []float64, r *problems.Regression, wDot []float64) (r1, r1Dot float64) {
 	var sDot float64
 	s := 0.0
@@ -1331,7 +1223,7 @@ func logistic(w []float64, r *problems.Regression, wDot []float64) (r1, r1Dot fl
 	return s, sDot
 }
 
-// logistic4 is problems.LogisticLossPlain_tangent4_1, from logistic.go:18.
+// logistic4 is problems.LogisticLossPlain_tangent4_1, from logistic.go:20.
 func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	s := 0.0
 	s1 := r.Y
@@ -1371,7 +1263,7 @@ func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Do
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// recurrent is problems.RecurrentLossPlain_tangent_1, from lstm.go:24.
+// recurrent is problems.RecurrentLossPlain_tangent_1, from lstm.go:26.
 func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot float64) {
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
@@ -1477,7 +1369,7 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 	return -total / t26, -totalDot / t26
 }
 
-// recurrent4 is problems.RecurrentLossPlain_tangent4_1, from lstm.go:24.
+// recurrent4 is problems.RecurrentLossPlain_tangent4_1, from lstm.go:26.
 func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
@@ -1700,7 +1592,7 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 	return -total / t35, -(t36 * totalDot0), -(t36 * totalDot1), -(t36 * totalDot2), -(t36 * totalDot3)
 }
 
-// lorenzPlainTangent1111 is problems.lorenzPlain_tangent_1111, from lorenz.go:30.
+// lorenzPlainTangent1111 is problems.lorenzPlain_tangent_1111, from lorenz.go:32.
 func lorenzPlainTangent1111(u [3]float64, s, r, b float64, uDot [3]float64, sDot, rDot, bDot float64) (r1, r1Dot [3]float64) {
 	t := u[1] - u[0]
 	t1 := u[0]
@@ -1711,12 +1603,12 @@ func lorenzPlainTangent1111(u [3]float64, s, r, b float64, uDot [3]float64, sDot
 	return [3]float64{s * t, t1*t2 - u[1], t3*t4 - b*t5}, [3]float64{sDot*t + s*(uDot[1]-uDot[0]), uDot[0]*t2 + t1*(rDot-uDot[2]) - uDot[1], uDot[0]*t4 + t3*uDot[1] - (bDot*t5 + b*uDot[2])}
 }
 
-// alongPlainTangent101 is problems.alongPlain_tangent_101, from lorenz.go:34.
+// alongPlainTangent101 is problems.alongPlain_tangent_101, from lorenz.go:36.
 func alongPlainTangent101(u [3]float64, h float64, k, uDot, kDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}, [3]float64{uDot[0] + h*kDot[0], uDot[1] + h*kDot[1], uDot[2] + h*kDot[2]}
 }
 
-// lorenzPlainTangent61111 is problems.lorenzPlain_tangent6_1111, from lorenz.go:30.
+// lorenzPlainTangent61111 is problems.lorenzPlain_tangent6_1111, from lorenz.go:32.
 func lorenzPlainTangent61111(u [3]float64, s, r, b float64, uDot [3][6]float64, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5 float64) (r1 [3]float64, r1Dot [3][6]float64) {
 	t := u[1] - u[0]
 	t1 := u[0]
@@ -1746,7 +1638,7 @@ func lorenzPlainTangent61111(u [3]float64, s, r, b float64, uDot [3][6]float64, 
 	return
 }
 
-// alongPlainTangent6101 is problems.alongPlain_tangent6_101, from lorenz.go:34.
+// alongPlainTangent6101 is problems.alongPlain_tangent6_101, from lorenz.go:36.
 func alongPlainTangent6101(u [3]float64, h float64, k [3]float64, uDot, kDot [3][6]float64) (r [3]float64, rDot [3][6]float64) {
 	rDot[0][0] = uDot[0][0] + h*kDot[0][0]
 	rDot[0][1] = uDot[0][1] + h*kDot[0][1]
@@ -1770,12 +1662,12 @@ func alongPlainTangent6101(u [3]float64, h float64, k [3]float64, uDot, kDot [3]
 	return
 }
 
-// brusselatorAlpha is problems.brusselatorAlpha, from brusselator.go:33.
+// brusselatorAlpha is problems.brusselatorAlpha, from brusselator.go:41.
 func brusselatorAlpha(n int) (r float64) {
 	return 10 * float64(n-1) * float64(n-1)
 }
 
-// around is problems.around, from brusselator.go:36.
+// around is problems.around, from brusselator.go:44.
 func around(i, j, n int) (at, west, east, south, north int) {
 	t := aroundFunc(i-1, n)
 	t1 := aroundFunc(i+1, n)
@@ -1784,7 +1676,7 @@ func around(i, j, n int) (at, west, east, south, north int) {
 	return i + n*j, t + n*j, t1 + n*j, i + n*t2, i + n*t3
 }
 
-// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:28.
+// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:30.
 func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	t := r[0]
 	t1 := r[0]
@@ -1839,7 +1731,7 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	return out, outDot
 }
 
-// rotatePlainTangent511 is problems.rotatePlain_tangent5_11, from bundle.go:28.
+// rotatePlainTangent511 is problems.rotatePlain_tangent5_11, from bundle.go:30.
 func rotatePlainTangent511(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]float64, r1Dot [3][5]float64) {
 	t := r[0]
 	t1 := r[0]
@@ -1995,7 +1887,7 @@ func rotatePlainTangent511(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]flo
 	return out, outDot
 }
 
-// logSumExpTangent1 is problems.logSumExp_tangent_1, from mixture.go:97.
+// logSumExpTangent1 is problems.logSumExp_tangent_1, from mixture.go:99.
 func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 	shiftDot := xDot[0]
 	shift := x[0]
@@ -2051,7 +1943,7 @@ func MixtureConstant(c *problems.Mixture) (r float64) {
 	return -float64(n)*d*0.5*math.Log((2*math.Pi)) - float64(c.K)*norm
 }
 
-// logSumExpTangent41 is problems.logSumExp_tangent4_1, from mixture.go:97.
+// logSumExpTangent41 is problems.logSumExp_tangent4_1, from mixture.go:99.
 func logSumExpTangent41(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	xRow := &xDot[0]
 	shift := x[0]
@@ -2176,7 +2068,7 @@ func logSumExpTangent41(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 	return
 }
 
-// softplusTangent1 is problems.softplus_tangent_1, from logistic.go:32.
+// softplusTangent1 is problems.softplus_tangent_1, from logistic.go:34.
 func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	t := math.Abs(z)
 	t1 := -t
@@ -2199,7 +2091,7 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	return l, lDot
 }
 
-// softplusTangent41 is problems.softplus_tangent4_1, from logistic.go:32.
+// softplusTangent41 is problems.softplus_tangent4_1, from logistic.go:34.
 func softplusTangent41(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := math.Abs(z)
 	t1 := rt.Sign(z)
@@ -2274,7 +2166,7 @@ func softplusTangent41(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, 
 	return l, lDot0, lDot1, lDot2, lDot3
 }
 
-// sigmoidPlainTangent1 is problems.sigmoidPlain_tangent_1, from lstm.go:61.
+// sigmoidPlainTangent1 is problems.sigmoidPlain_tangent_1, from lstm.go:63.
 func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	t := -x
 	t1 := math.Exp(t)
@@ -2288,7 +2180,7 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	return t4, -(t4 * d) / t3
 }
 
-// sigmoidPlainTangent41 is problems.sigmoidPlain_tangent4_1, from lstm.go:61.
+// sigmoidPlainTangent41 is problems.sigmoidPlain_tangent4_1, from lstm.go:63.
 func sigmoidPlainTangent41(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := -x
 	t1 := math.Exp(t)
@@ -2334,12 +2226,12 @@ func sigmoidPlainTangent41(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDo
 	return
 }
 
-// aroundFunc is problems.around_func, from brusselator.go:37.
+// aroundFunc is problems.around_func, from brusselator.go:45.
 func aroundFunc(k, n int) (r int) {
 	return (k + n) % n
 }
 
-// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:46.
+// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:48.
 func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	t := a[1]
 	t1 := b[2]
@@ -2356,7 +2248,7 @@ func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3]float64{aDot[1]*t1 + t*bDot[2] - (aDot[2]*t3 + t2*bDot[1]), aDot[2]*t5 + t4*bDot[0] - (aDot[0]*t7 + t6*bDot[2]), aDot[0]*t9 + t8*bDot[1] - (aDot[1]*t11 + t10*bDot[0])}
 }
 
-// crossPlainTangent511 is problems.crossPlain_tangent5_11, from bundle.go:46.
+// crossPlainTangent511 is problems.crossPlain_tangent5_11, from bundle.go:48.
 func crossPlainTangent511(a, b [3]float64, aDot, bDot [3][5]float64) (r [3]float64, rDot [3][5]float64) {
 	t := a[1]
 	t1 := b[2]

@@ -82,7 +82,11 @@ func (g *generator) declaration() *Node {
 		e := node(Float, "float64($0)", g.float(2))
 		if g.at.depth > 2 && !g.at.again && g.chance(4) {
 			g.at.again = true
-			return g.define(Float, g.one("a", "b"), "$0", e) // another one of the same name
+			name := g.one("a", "b")
+			if g.at.self != nil {
+				name = "b" // a may be a result, which a return without values has to see
+			}
+			return g.define(Float, name, "$0", e) // another one of the same name
 		}
 		return g.define(Float, g.name(g.one("f", "f", "f", "t", "d", "aDot", "zeros", "_f")), "$0", e)
 	case 2:

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla/gen"
+)
+
+func (a *app) gen() *cli.Command {
+	return &cli.Command{
+		Name:      "gen",
+		Usage:     "write the derivatives of plain Go functions as Go functions",
+		ArgsUsage: "[packages]",
+		Description: `In each of the packages, by default that of the current directory, the file
+nabla_gen.go gets derivatives of the functions with the comment
+
+  //nabla:differentiate
+
+and of those over float64 that the package passes to an operator of nabla. Those of
+the shapes that operators take are registered, so that the engines of package
+backend/source find them. The file is only written if it changes, and removed where
+nothing is left to differentiate. Functions that it has and that are not generated
+yet may be named before the first run.
+
+What cannot be differentiated is reported as
+
+  file:line:col: function F: reason; way round
+
+and makes the exit code 1 where the function has the comment; where it is only passed
+to an operator it is a warning. In another module, with "tool
+github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
+
+  go tool nabla gen ./...
+  //go:generate go tool nabla gen`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; name the files that are not up to date, exit code 1 if there are any"},
+			&cli.StringFlag{Name: "explain", Usage: "print the source of `FUNC` with what carries a derivative in each line, and write nothing"},
+			&cli.StringFlag{Name: "dump", Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, normal, tangent, …"},
+			&cli.StringFlag{Name: "lanes", Usage: "also tangents of several directions at once, `N,...` of them"},
+			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
+		},
+		Action: a.runGen,
+	}
+}
+
+func (a *app) runGen(_ context.Context, c *cli.Command) error {
+	patterns := c.Args().Slice()
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	modes := 0
+	for _, name := range []string{"check", "explain", "dump"} {
+		if c.IsSet(name) {
+			modes++
+		}
+	}
+	if modes > 1 {
+		return usagef("gen: want one of -check, -explain and -dump")
+	}
+	stage, function, found := strings.Cut(c.String("dump"), ":")
+	if c.IsSet("dump") && (!found || stage == "" || function == "") {
+		return usagef("gen: -dump %q: want STAGE:FUNC, such as lowered:Loss", c.String("dump"))
+	}
+	lanes, err := parseLanes(c)
+	if err != nil {
+		return err
+	}
+	p, err := gen.Load(".", patterns, &gen.Options{Lanes: lanes})
+	if err != nil {
+		return fmt.Errorf("gen: %w", err)
+	}
+	switch {
+	case c.IsSet("explain"):
+		err = p.Explain(a.out, c.String("explain"))
+	case c.IsSet("dump"):
+		err = p.Dump(a.out, stage, function)
+	default:
+		return a.generate(p, c.Bool("check"), c.Bool("v"))
+	}
+	var refused *gen.Problem
+	switch {
+	case errors.As(err, &refused):
+		fmt.Fprintln(a.err, err)
+		return &exitError{code: exitWrong}
+	case err != nil:
+		return fmt.Errorf("gen: %w", err)
+	}
+	return nil
+}
+
+// parseLanes reads the flag -lanes.
+func parseLanes(c *cli.Command) (lanes []int, err error) {
+	if !c.IsSet("lanes") {
+		return nil, nil
+	}
+	for _, text := range strings.Split(c.String("lanes"), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 || n > gen.MostLanes {
+			return nil, usagef("gen: -lanes %q: want numbers from 1 to %d", text, gen.MostLanes)
+		}
+		lanes = append(lanes, n)
+	}
+	return lanes, nil
+}
+
+// generate writes or checks the files. Problems go to standard error, one a line, in a
+// form that editors read.
+func (a *app) generate(p *gen.Program, check, verbose bool) error {
+	report, err := p.Generate()
+	if err != nil {
+		return fmt.Errorf("gen: %w", err)
+	}
+	failed := false
+	for _, problem := range report.Problems() {
+		failed = failed || problem.Severity == gen.Error
+		if problem.Severity > gen.Note || verbose {
+			q := *problem
+			q.Pos.Filename = shorter(q.Pos.Filename)
+			fmt.Fprintln(a.err, q.Error())
+		}
+	}
+	if verbose {
+		for _, pkg := range report.Packages {
+			for _, f := range pkg.Functions {
+				registered := "registered"
+				if f.Unregistered != "" {
+					registered = "not registered: " + f.Unregistered
+				}
+				fmt.Fprintf(a.out, "%s: %s: %s of %s, %s\n", pkg.Path, f.Name, f.Build, f.Of, registered)
+			}
+		}
+	}
+	files, err := report.Stale()
+	if err == nil && !check {
+		files, err = report.Write()
+	}
+	if err != nil {
+		return fmt.Errorf("gen: %w", err)
+	}
+	for _, name := range files {
+		switch {
+		case check:
+			fmt.Fprintf(a.err, "%s: it is not up to date; run nabla gen\n", shorter(name))
+		case verbose:
+			fmt.Fprintf(a.out, "%s: %s\n", shorter(name), done(name))
+		}
+	}
+	if failed || check && len(files) > 0 {
+		return &exitError{code: exitWrong}
+	}
+	return nil
+}
+
+// done is what was done to a file that has changed.
+func done(name string) string {
+	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+		return "removed"
+	}
+	return "written"
+}
+
+// shorter is the name of a file as seen from the current directory, if that is shorter.
+func shorter(name string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	if rel, err := filepath.Rel(dir, name); err == nil && len(rel) < len(name) {
+		return rel
+	}
+	return name
+}

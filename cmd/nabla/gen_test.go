@@ -1,0 +1,225 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const genLoss = `package m
+
+import "fmt"
+
+//nabla:differentiate
+func Loss(x []float64) float64 { return helper(x[0]) * x[1] }
+
+func helper(x float64) float64 { return x * x }
+
+func slope(x, v []float64) float64 {
+	_, dot := LossTangent(x, v)
+	return dot
+}
+
+func Slope() string { return fmt.Sprint(slope([]float64{3, 2}, []float64{1, 0})) }
+`
+
+// genModule is a module without requirements, which is the current directory of the test.
+func genModule(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	t.Setenv("GOWORK", "off")
+	return dir
+}
+
+const genMod = "module m\n\ngo 1.26\n"
+
+func TestGen(t *testing.T) {
+	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "sub/s.go": "package sub\n"})
+	file := filepath.Join(dir, "nabla_gen.go")
+	stale := "nabla_gen.go: it is not up to date; run nabla gen\n"
+	for _, tt := range []struct {
+		line     string
+		code     int
+		out, err string
+	}{
+		{"gen -check", 1, "", stale},
+		{"gen", 0, "", ""},
+		{"gen -check", 0, "", ""},
+		{"gen -check ./...", 0, "", ""},
+		{"gen -v ./...", 0, "m: LossTangent: tangent of Loss, registered\n", ""},
+		{"gen -dump normal:helper", 0, "func m.helper(x float64) (r float64) exit {\n\tr = x * x\n}\n", ""},
+		{"gen -explain helper", 0, "m.go:8: m.helper\n    8  func helper(x float64) float64 { return x * x }  // active: x, the result\n", ""},
+	} {
+		r := do(t, nil, strings.Fields(tt.line)...)
+		if r.code != tt.code || !strings.HasPrefix(r.out, tt.out) || tt.out == "" && r.out != "" || r.err != tt.err {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", tt.line, r.code, r.out, r.err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "func LossTangent(x, xDot []float64) (r, rDot float64) {") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	// Without a target the file goes.
+	if err := os.WriteFile("m.go", []byte("package m\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := do(t, nil, "gen", "-check"); r.code != 1 || r.err != stale {
+		t.Errorf("exit code %d, stderr %q", r.code, r.err)
+	}
+	if r := do(t, nil, "gen", "-v"); r.code != 0 || r.out != "nabla_gen.go: removed\n" {
+		t.Errorf("exit code %d, stdout %q", r.code, r.out)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// TestGenRefused reports what cannot be differentiated and generates the rest.
+func TestGenRefused(t *testing.T) {
+	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "bad.go": `package m
+
+//nabla:differentiate
+func Bad(x map[int]float64) float64 {
+	return wrong
+}
+`})
+	const want = "bad.go:5:9: function Bad: it has an error: undefined: wrong\n"
+	for _, line := range []string{"gen", "gen -v", "gen -explain Bad", "gen -dump tangent:Bad"} {
+		r := do(t, nil, strings.Fields(line)...)
+		if err := strings.ReplaceAll(r.err, dir+string(filepath.Separator), ""); r.code != 1 || err != want {
+			t.Errorf("%s: exit code %d, stderr %q", line, r.code, r.err)
+		}
+	}
+	if _, err := os.Stat("nabla_gen.go"); err != nil {
+		t.Error(err)
+	}
+	if r := do(t, nil, "gen", "./nothing"); r.code != 1 || !strings.HasPrefix(r.err, "nabla: gen: ") || !strings.Contains(r.err, "nothing") {
+		t.Errorf("exit code %d, stderr %q", r.code, r.err)
+	}
+}
+
+func TestGenUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"gen -chekc":                   "chekc",
+		"gen -check -explain Loss":     "one of -check, -explain and -dump",
+		"gen -dump Loss":               "STAGE:FUNC",
+		"gen -dump :Loss":              "STAGE:FUNC",
+		"gen -lanes none":              `-lanes "none"`,
+		"gen -lanes 0":                 "from 1 to",
+		"gen -dump lowered:Loss -v -x": "-x",
+	} {
+		r := do(t, nil, strings.Fields(line)...)
+		if r.code != 2 || r.out != "" || !strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", line, r.code, r.out, r.err)
+		}
+	}
+}
+
+// readmeProgram is the program in the README whose derivative is generated, and what the
+// README says that it prints.
+func readmeProgram(t *testing.T) (program, want string) {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```golang\n")
+	program, rest, _ = strings.Cut(rest, "```\n")
+	_, rest, ok := strings.Cut(rest, "go run .        # ")
+	if !ok {
+		t.Fatal("the README does not run its program")
+	}
+	want, _, _ = strings.Cut(rest, "\n")
+	return program, strings.Replace(want, ", and ", "\n", 1) + "\n"
+}
+
+// TestGoTool generates in another module, which has the command as a tool, builds what is
+// generated and runs it.
+func TestGoTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile("../../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, requires, _ := strings.Cut(string(mod), "\nrequire")
+	requires = strings.ReplaceAll(requires, "tool honnef.co/go/tools/cmd/staticcheck\n", "")
+	readme, printed := readmeProgram(t)
+	genModule(t, map[string]string{
+		"readme/main.go": readme,
+		"go.mod":         genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + requires,
+		"go.sum":         string(sum),
+		"m.go":           "//go:generate go tool nabla gen\n\n" + genLoss,
+		"cmd/use/main.go": `package main
+
+import (
+	"fmt"
+
+	"m"
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/source"
+)
+
+func main() {
+	fmt.Println(m.Slope())
+	fmt.Println(nabla.Pushforward(m.Loss, source.Forward{}, []float64{3, 2}, []float64{0, 1}))
+}
+`,
+	})
+	command := func(args ...string) (string, error) {
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := command("run", "./cmd/use"); err == nil || !strings.Contains(out, "undefined: LossTangent") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, args := range [][]string{{"tool", "nabla", "gen", "./..."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "./..."}} {
+		if out, err := command(args...); err != nil || out != "" {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+	}
+	first, err := os.ReadFile("nabla_gen.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command("run", "./cmd/use"); err != nil || out != "12\n[9] <nil>\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := command("run", "./readme"); err != nil || out != printed {
+		t.Errorf("%v\n%s\nthe README says\n%s", err, out, printed)
+	}
+	if err := os.Remove("nabla_gen.go"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command("generate", "."); err != nil || out != "" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if again, err := os.ReadFile("nabla_gen.go"); err != nil || string(again) != string(first) {
+		t.Errorf("go generate gives something else: %v\n%s", err, again)
+	}
+}

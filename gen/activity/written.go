@@ -1,0 +1,97 @@
+package activity
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Error says what a function does with derivatives that it may not do.
+type Error struct {
+	Pos          token.Position
+	Func         string
+	What, Remedy string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s: %s: %s; %s", e.Pos, e.Func, e.What, e.Remedy)
+}
+
+// write says that memory behind variables of class c may be written.
+func (f *Facts) write(c *class) {
+	if c = c.find(); !c.written {
+		c.written, f.changed = true, true
+	}
+}
+
+// store says that p is written.
+func (f *Facts) store(p *ir.Place) {
+	if p.Root.Kind != ir.Global && p.Behind() {
+		f.write(f.of(p.Root))
+	}
+}
+
+// behind says that what e leads to is written.
+func (f *Facts) behind(e ir.Expr) {
+	f.roots(e, func(v *ir.Var, t types.Type) {
+		if v.Kind != ir.Global && HasRefs(t) {
+			f.write(f.of(v))
+		}
+	})
+}
+
+// promises refuses calls of passive functions that handle memory with derivatives: what
+// they write there would have none, and what they return would have lost it.
+func (f *Facts) promises(seen map[*Facts]bool) (err error) {
+	if seen[f] {
+		return nil
+	}
+	seen[f] = true
+	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
+		if c, ok := s.(*ir.Call); ok && err == nil {
+			if err = f.promise(c); err == nil && f.callee[c] != nil {
+				err = f.callee[c].promises(seen)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+func (f *Facts) promise(c *ir.Call) error {
+	callee := f.callee[c]
+	passive := callee != nil && c.Callee.Func.Passive || c.Callee.Rule != nil && c.Callee.Rule.Passive
+	if !passive {
+		return nil
+	}
+	name := ""
+	refuse := func(what, remedy string) error {
+		return &Error{Pos: c.Pos, Func: f.Func.Name, What: "passive function " + name + " " + what, Remedy: remedy}
+	}
+	if callee == nil {
+		name = c.Callee.Rule.Name
+	} else {
+		name = c.Callee.Func.Name
+		for i, a := range c.Args {
+			if callee.Written.Has(i) && f.carries(a) {
+				return refuse(fmt.Sprintf("writes to memory behind its argument %d, which carries derivatives", i+1), "let it return what it computes, or remove //nabla:passive")
+			}
+		}
+	}
+	for _, r := range c.Results {
+		if r != nil && HasRefs(r.Type) && f.Active(r) {
+			return refuse(fmt.Sprintf("returns memory to %s, which carries derivatives", r.Name), "copy what it returns, or remove //nabla:passive")
+		}
+	}
+	return nil
+}
+
+// carries reports whether e leads to active memory.
+func (f *Facts) carries(e ir.Expr) (active bool) {
+	f.roots(e, func(v *ir.Var, t types.Type) {
+		active = active || HasRefs(t) && f.Active(v)
+	})
+	return active
+}

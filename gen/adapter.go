@@ -1,0 +1,307 @@
+package gen
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/print"
+)
+
+// adapter writes a derivative in the one shape that engines see, as a function literal.
+// Its parameters are slices called y and x, with ydot, xbar and so on beside them, and p,
+// the bound struct.
+type adapter struct {
+	t     *target
+	b     *built
+	field *codeField
+	scope *print.Scope
+	names *names
+
+	work *[]string // declarations outside of it: what is kept between calls
+	pre  []string  // statements before the call
+	post []string  // and behind it
+	used map[string]bool
+}
+
+var suffixes = [...]string{value: "", dot: "dot", bar: "bar", barDot: "bardot"}
+
+// operand is the slice of x or y in a slot.
+func (a *adapter) operand(letter string, s slot) string {
+	name := a.names.of(letter + suffixes[s])
+	a.used[letter+suffixes[s]] = true
+	return name
+}
+
+// has reports whether the function has such a parameter.
+func (a *adapter) has(name string) bool {
+	for _, o := range a.field.slots {
+		if o.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// function is the text of the function literal.
+func (a *adapter) function() string {
+	s := a.t.shape
+	for _, name := range []string{"xbar", "xbardot"} { // derivatives are added to them
+		if a.has(name) && !s.number {
+			a.pre = append(a.pre, "clear("+a.operand("x", slotOf(name))+")")
+		}
+	}
+	if s.y >= 0 && a.has("ydot") {
+		a.pre = append(a.pre, "clear("+a.operand("y", dot)+")")
+	}
+	if a.field.name == "Traced" && a.b.facts != nil && a.b.facts.Written.Has(s.x) { // x is the engine's
+		x := a.operand("x", value)
+		a.pre = append(a.pre, x+" = append([]"+nabla(a.scope, "Real")+"(nil), "+x+"...)")
+	}
+	var args []string
+	for i, r := range a.b.params {
+		args = append(args, a.argument(r, a.b.fn.Params[i]))
+	}
+	call := a.scope.Func(a.b.fn) + "(" + strings.Join(args, ", ") + ")"
+	count, assigned := "1", map[string]bool{}
+	switch {
+	case s.y >= 0:
+		count = "len(" + a.operand("y", value) + ")"
+	case !s.scalar && a.field.counts:
+		count = "len(" + a.names.of("out") + ")"
+	}
+	var left []string
+	define := false
+	for _, r := range a.b.results {
+		text, defines := a.result(r)
+		left = append(left, text)
+		define = define || defines
+		if r.result {
+			assigned["y"+suffixes[r.slot]] = true
+		} else {
+			assigned["x"+suffixes[r.slot]] = true
+		}
+	}
+	if define { // only names can be declared
+		for i, to := range left {
+			if name, _, ok := strings.Cut(to, "["); ok {
+				left[i] = a.names.of(name + "Number")
+				a.post = append(a.post, to+" = "+left[i])
+			}
+		}
+	}
+	for _, o := range a.field.slots { // derivatives that are zero whatever x is
+		switch letter, sl := o.name[:1], slotOf(o.name); {
+		case sl == value || assigned[o.name] || o.name == "xdot" || o.name == "ybar":
+		case letter == "y" && s.y < 0 && s.scalar || letter == "x" && s.number:
+			zero := "0"
+			if o.of != "float64" {
+				zero = o.of + "{}"
+			}
+			a.pre = append(a.pre, a.operand(letter, sl)+"[0] = "+zero)
+		case letter == "y" && s.y < 0:
+			a.pre = append(a.pre, "clear("+a.operand(letter, sl)+")")
+		}
+	}
+	if slices.ContainsFunc(left, func(s string) bool { return s != "_" }) {
+		op := " = "
+		if define {
+			op = " := "
+		}
+		if s.scalar && a.constant(a.b.results[0]) {
+			call = nabla(a.scope, "Const") + "(" + call + ")"
+		}
+		call = strings.Join(left, ", ") + op + call
+	}
+	lines := append(append(append([]string{}, a.pre...), call), a.post...)
+	result := ""
+	if a.field.counts {
+		lines = append(lines, "return "+count)
+		result = " int"
+	}
+	return "func(" + a.signature() + ")" + result + " {\n" + strings.Join(lines, "\n") + "\n}"
+}
+
+// signature is the list of parameters.
+func (a *adapter) signature() string {
+	var b strings.Builder
+	for i, o := range a.field.slots {
+		b.WriteString(a.names.of(o.name))
+		if i+1 == len(a.field.slots) || a.field.slots[i+1].of != o.of {
+			of := o.of
+			if of == "Real" {
+				of = nabla(a.scope, "Real")
+			}
+			b.WriteString(" []" + of)
+		}
+		b.WriteString(", ")
+	}
+	p := "_"
+	if a.used["p"] {
+		p = a.names.of("p")
+	}
+	return b.String() + p + " any"
+}
+
+// argument is what the derivative gets for one of its parameters.
+func (a *adapter) argument(r role, v *ir.Var) string {
+	s := a.t.shape
+	switch {
+	case r.work:
+		name := a.names.of("work" + [...]string{value: "", dot: "Dot"}[r.slot] + a.field.name)
+		p := v.Type.Underlying().(*types.Pointer)
+		a.keep("var " + name + " " + a.scope.Type(p.Elem()))
+		return "&" + name
+	case r.result: // the weight of a result
+		if s.scalar {
+			switch {
+			case r.slot == barDot:
+				return "0"
+			case !a.has("ybar"):
+				return "1"
+			}
+			return a.number("y", r)
+		}
+		return a.weights(r.slot)
+	case r.of == s.x && s.number:
+		return a.number("x", r)
+	case r.of == s.x:
+		return a.capped(a.operand("x", r.slot))
+	case r.of == s.y:
+		if r.slot == bar || r.slot == barDot {
+			return a.weights(r.slot)
+		}
+		return a.capped(a.operand("y", r.slot))
+	}
+	p := a.t.f.Params[s.bound].Type
+	a.used["p"] = true
+	bound := a.names.of("p") + ".(" + a.scope.Type(p) + ")"
+	if a.shadowed() {
+		bound = a.names.of("bound")
+		if line := bound + " := " + a.names.of("p") + ".(" + a.scope.Type(p) + ")"; !slices.Contains(a.pre, line) {
+			a.pre = append(a.pre, line)
+		}
+	}
+	if r.slot == value {
+		return bound
+	}
+	name := a.names.of("shadow" + [...]string{dot: "", bar: "Bar", barDot: "BarDot"}[r.slot])
+	elem := types.Unalias(p).(*types.Pointer).Elem()
+	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"), "Shadow") + "[" + a.scope.Type(elem) + "]")
+	return name + ".Of(" + bound + ")"
+}
+
+// shadowed reports whether the bound struct has derivatives.
+func (a *adapter) shadowed() bool {
+	return slices.ContainsFunc(a.b.params, func(r role) bool {
+		return !r.work && !r.result && r.of == a.t.shape.bound && r.slot != value
+	})
+}
+
+// number is the only element of x or y, in one direction where there are several.
+func (a *adapter) number(letter string, r role) string {
+	name := a.operand(letter, r.slot) + "[0]"
+	for _, o := range a.field.slots {
+		if o.name == letter+suffixes[r.slot] && o.of == direction4 {
+			name += fmt.Sprintf("[%d]", r.lane)
+		}
+	}
+	return name
+}
+
+// weights is a copy of ybar that the derivative may write to, with zeros for its
+// derivative: it is constant.
+func (a *adapter) weights(s slot) string {
+	plain := "ybarCopy"
+	if s == barDot {
+		plain = "ybarZero"
+	}
+	own := a.names.of(plain)
+	a.keep("var " + own + " []float64")
+	a.pre = append(a.pre, own+" = append("+own+"[:0], "+a.operand("y", bar)+"...)")
+	if s == barDot {
+		a.pre = append(a.pre, "clear("+own+")")
+	}
+	return a.capped(own)
+}
+
+// keep declares something that outlives a call; several adapters may share it, as no two
+// run at a time.
+func (a *adapter) keep(line string) {
+	if !slices.Contains(*a.work, line) {
+		*a.work = append(*a.work, line)
+	}
+}
+
+// capped is a slice without what is behind its length, where the function might use that:
+// x and xdot have to end alike.
+func (a *adapter) capped(name string) string {
+	if !a.t.reachesBehind() {
+		return name
+	}
+	return fmt.Sprintf("%s[:len(%s):len(%s)]", name, name, name)
+}
+
+// result is what a result of the derivative is assigned to, and whether that has to be
+// declared.
+func (a *adapter) result(r role) (text string, defines bool) {
+	s := a.t.shape
+	switch {
+	case !r.result:
+		return a.number("x", r), false
+	case !a.has("y" + suffixes[r.slot]):
+		return "_", false
+	case s.scalar:
+		return a.number("y", r), false
+	}
+	out := a.names.of("out" + suffixes[r.slot])
+	if a.constant(r) {
+		v, i := a.names.of("v"), a.names.of("i")
+		a.post = append(a.post, "for "+i+", "+v+" := range "+out+"[:min(len("+out+"), len("+a.operand("y", value)+"))] {\n"+
+			a.operand("y", value)+"["+i+"] = "+nabla(a.scope, "Const")+"("+v+")\n}")
+		return out, true
+	}
+	a.post = append(a.post, "copy("+a.operand("y", r.slot)+", "+out+")")
+	return out, true
+}
+
+// constant reports whether a traced function returns plain numbers.
+func (a *adapter) constant(r role) bool {
+	return a.field.name == "Traced" && a.b.facts != nil && !a.b.facts.Results.Has(r.of)
+}
+
+func slotOf(name string) slot {
+	for s := len(suffixes) - 1; s > 0; s-- {
+		if name[1:] == suffixes[s] {
+			return slot(s)
+		}
+	}
+	return value
+}
+
+// reachesBehind reports whether the function or one that it calls may use what is behind
+// the length of a slice.
+func (t *target) reachesBehind() (found bool) {
+	for _, f := range reached(t.f) {
+		ir.Walk(f.Body, func(s ir.Stmt) bool {
+			if _, ok := s.(*ir.Append); ok {
+				found = true
+			}
+			for _, e := range ir.Exprs(s) {
+				ir.WalkExpr(e, func(e ir.Expr) bool {
+					switch e := e.(type) {
+					case *ir.Len:
+						found = found || e.Cap
+					case *ir.Slice:
+						found = found || e.Hi != nil
+					}
+					return !found
+				})
+			}
+			return !found
+		})
+	}
+	return found
+}

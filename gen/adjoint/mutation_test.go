@@ -1,0 +1,155 @@
+package adjoint_test
+
+import (
+	"go/constant"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// A mutation breaks a rule of adjoints: it says whether a statement stays.
+type mutation func(s ir.Stmt) bool
+
+func isBar(p *ir.Place) bool { return strings.Contains(p.Root.Name, "Bar") }
+
+// setTo says whether s sets a place to a constant, and which.
+func setTo(s ir.Stmt) (*ir.Place, constant.Value) {
+	if s, ok := s.(*ir.Set); ok {
+		if c, ok := s.E.(*ir.Const); ok {
+			return s.P, c.Val
+		}
+	}
+	return nil, nil
+}
+
+// popped says whether s assigns what was on top of a stack, or was saved.
+func popped(s ir.Stmt) *ir.Place {
+	set, ok := s.(*ir.Set)
+	if !ok {
+		return nil
+	}
+	l, ok := set.E.(*ir.Load)
+	if !ok {
+		return nil
+	}
+	if n := len(l.P.Path); l.P.Root.Name == "ws" && n > 0 {
+		if b, ok := l.P.Path[n-1].Index.(*ir.Binary); ok {
+			if _, ok := b.X.(*ir.Len); ok {
+				return set.P
+			}
+		}
+	}
+	if strings.HasPrefix(l.P.Root.Name, "old") && len(l.P.Path) == 0 {
+		return set.P
+	}
+	return nil
+}
+
+var mutations = map[string]mutation{
+	"elements are not restored": func(s ir.Stmt) bool {
+		p := popped(s)
+		return p == nil || !p.Behind() || isBar(p)
+	},
+	"variables are not restored": func(s ir.Stmt) bool {
+		p := popped(s)
+		return p == nil || p.Behind() || isBar(p)
+	},
+	"headers of shadows are not restored": func(s ir.Stmt) bool {
+		p := popped(s)
+		return p == nil || !isBar(p)
+	},
+	"adjoints of what is overwritten stay": func(s ir.Stmt) bool {
+		p, v := setTo(s)
+		return p == nil || v == nil || !isBar(p) || v.Kind() == constant.Bool
+	},
+	"adjoints of copied elements stay": func(s ir.Stmt) bool {
+		c, ok := s.(*ir.Clear)
+		if !ok {
+			return true
+		}
+		p := ir.PlaceOf(c.S)
+		return p == nil || !isBar(p)
+	},
+	"no exit is noticed": func(s ir.Stmt) bool {
+		p, v := setTo(s)
+		return p == nil || !strings.HasPrefix(p.Root.Name, "left") || v == nil || !constant.BoolVal(v)
+	},
+	"iterations are not counted": func(s ir.Stmt) bool {
+		a, ok := s.(*ir.Add)
+		return !ok || !strings.HasPrefix(a.P.Root.Name, "n") || len(a.P.Path) > 0
+	},
+	"memory that append leaves gets nothing back": func(s ir.Stmt) bool {
+		b, ok := s.(*ir.If)
+		if !ok {
+			return true
+		}
+		c, ok := b.Cond.(*ir.Load)
+		if !ok || !strings.HasPrefix(c.P.Root.Name, "moved") || len(b.Then) != 1 {
+			return true
+		}
+		_, loop := b.Then[0].(*ir.Loop)
+		return !loop
+	},
+	"arguments get no adjoints": func(s ir.Stmt) bool {
+		a, ok := s.(*ir.Add)
+		if !ok {
+			return true
+		}
+		l, ok := a.E.(*ir.Load)
+		return !ok || !strings.HasPrefix(l.P.Root.Name, "t") || !strings.HasPrefix(a.P.Root.Name, "arg")
+	},
+	"what was left is not brought back": func(s ir.Stmt) bool {
+		c, ok := s.(*ir.Copy)
+		if !ok {
+			return true
+		}
+		p := ir.PlaceOf(c.Src)
+		return p == nil || p.Root.Name != "ws"
+	},
+}
+
+// mutated changes a function and those that it calls.
+func mutated(f *ir.Func, m mutation, done map[*ir.Func]bool) {
+	if done[f] {
+		return
+	}
+	done[f] = true
+	var change func(b ir.Block) ir.Block
+	change = func(b ir.Block) (out ir.Block) {
+		for _, s := range b {
+			for _, c := range ir.Blocks(s) {
+				*c = change(*c)
+			}
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
+				mutated(c.Callee.Func, m, done)
+			}
+			if m(s) {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	f.Body = change(f.Body)
+}
+
+// TestMutations: when a rule is broken, some random program shows it.
+func TestMutations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("differentiates many programs")
+	}
+	for name, m := range mutations {
+		t.Run(name, func(t *testing.T) {
+			seed, failure, err := randprog.Catches(1000, adjoints(adjoint.Options{NoSimplify: true}, func(f *ir.Func) { mutated(f, m, map[*ir.Func]bool{}) }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failure == nil {
+				t.Fatal("no program of 1000 fails")
+			}
+			t.Logf("found by seed %d: %.120v", seed, failure)
+		})
+	}
+}

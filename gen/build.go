@@ -1,0 +1,303 @@
+package gen
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/simplify"
+	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/gen/traced"
+)
+
+// A build is one kind of derivative. What is registered follows from the roles that it
+// gives to the parameters and results of what it builds.
+type build struct {
+	name   string // in reports
+	suffix string // of the functions
+	code   string // the field of nabla.Code, or Traced; empty if it is not registered
+	// essential builds are missed where they are refused; what the others compute can be
+	// had by them.
+	essential bool
+	make      func(u *unit, t *target) (*built, error)
+}
+
+// built is the derivative of one function.
+type built struct {
+	build *build
+	fn    *ir.Func
+	// params and results say what those of fn are.
+	params, results []role
+	facts           *activity.Facts
+	doc             string // what the name does, the name left out
+}
+
+// slot says which of the numbers that belong to a variable are meant.
+type slot uint8
+
+const (
+	value  slot = iota
+	dot         // their derivative in a direction
+	bar         // the derivative of the outputs by them, summed with weights
+	barDot      // the derivative of that in a direction
+)
+
+// role says what a parameter or a result of a derivative is.
+type role struct {
+	slot   slot
+	result bool // it belongs to a result of the function, else to a parameter
+	of     int  // to which
+	lane   int  // the direction, of numbers that are there for several
+	work   bool // it is the workspace, and nothing of the above
+}
+
+// builds are the kinds of derivatives that are always there.
+func builds() []*build {
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, secondBuild, tracedBuild}
+}
+
+// tangentBuild is the build of tangents in n directions at once.
+func tangentBuild(n int) *build {
+	b := &build{name: "tangent", suffix: "Tangent", make: func(u *unit, t *target) (*built, error) { return makeTangent(u, t, n) }}
+	if n > 1 {
+		b.name, b.suffix = fmt.Sprintf("tangent%d", n), fmt.Sprintf("Tangent%d", n)
+	}
+	switch n {
+	case 1:
+		b.code, b.essential = "Tangent", true
+	case 4:
+		b.code = "Tangent4"
+	}
+	return b
+}
+
+func makeTangent(u *unit, t *target, n int) (*built, error) {
+	if u.tangents[n] == nil {
+		u.tangents[n] = tangent.NewLanes(n)
+	}
+	fn, facts, err := u.tangents[n].Of(u.simple(t), t.mask)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{fn: fn, facts: facts}
+	// shadows has a role for each lane of a number, and one for anything else.
+	shadows := func(list []role, v *ir.Var, r role) []role {
+		r.slot = dot
+		if n == 1 || !activity.IsFloat(v.Type) {
+			return append(list, r)
+		}
+		for r.lane = range n {
+			list = append(list, r)
+		}
+		return list
+	}
+	for i := range t.f.Params {
+		b.params = append(b.params, role{of: i})
+	}
+	for i, v := range t.f.Params {
+		if facts.Params.Has(i) {
+			b.params = shadows(b.params, v, role{of: i})
+		}
+	}
+	for i := range t.f.Results {
+		b.results = append(b.results, role{result: true, of: i})
+	}
+	for i, v := range t.f.Results {
+		if facts.Results.Has(i) {
+			b.results = shadows(b.results, v, role{result: true, of: i})
+		}
+	}
+	b.doc = tangentDoc(t, b, n)
+	return b, nil
+}
+
+// simple is the function without short calls, loops and arrays.
+func (u *unit) simple(t *target) *ir.Func {
+	if t.simple == nil {
+		t.simple, _ = ir.Clone(t.f, nil)
+		simplify.Primal(t.simple, u.scope)
+	}
+	return t.simple
+}
+
+// unit is a package for which a file is generated.
+type unit struct {
+	program  *Program
+	pkg      *packages.Package
+	targets  []*target
+	scope    *types.Package           // of the package, without what is replaced
+	cyclic   bool                     // package nabla imports it
+	tangents map[int]*tangent.Program // by lanes; functions called by several are there once
+	adjoint  *adjoint.Program
+	adjoints map[*target]*adjoint.Adjoint
+	traced   *traced.Program
+	out      *Package
+	names    map[string]string // of functions that are generated: of what
+}
+
+// buildsOf are the builds of a run.
+func buildsOf(opts Options) []*build {
+	list := builds()
+	for _, n := range opts.Lanes {
+		b := tangentBuild(n)
+		if !slices.ContainsFunc(list, func(have *build) bool { return have.name == b.name }) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// build makes all derivatives of a function. Each is printed once alone, so that what
+// cannot be written in the package is refused where it belongs.
+func (u *unit) build(t *target) {
+	for _, kind := range u.program.builds {
+		severity := Note
+		if kind.essential {
+			severity = t.severity()
+		}
+		b, err := kind.make(u, t)
+		if err == nil {
+			b.build = kind
+			err = ir.Check(b.fn)
+		}
+		if err == nil {
+			err = u.printable(b.fn)
+		}
+		if err != nil {
+			u.refused(t, severity, err)
+			if kind.code == "Adjoint" {
+				t.why = err.Error()
+			}
+			continue
+		}
+		name := t.base + kind.suffix
+		if other := u.taken(name); other != "" {
+			u.problem(&Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other, "rename one of them", severity})
+			continue
+		}
+		u.names[name] = t.of
+		t.built = append(t.built, b)
+	}
+}
+
+// unprintable says which function cannot be written in the package.
+type unprintable struct {
+	pos                    token.Position
+	function, what, remedy string
+}
+
+func (e *unprintable) Error() string            { return e.function + ": " + e.what }
+func (e *unprintable) Position() token.Position { return e.pos }
+func (e *unprintable) Refused() (function, reason, remedy string) {
+	return e.function, e.what, e.remedy
+}
+
+// printable prints f and what it calls for the package.
+func (u *unit) printable(f *ir.Func) error {
+	_, err := print.Source{Pkg: u.pkg.Types, Funcs: []print.Func{{Func: f}}, Replaced: u.program.lower.Generated}.Print()
+	var e *print.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	out := &unprintable{pos: f.Pos, function: e.Func, what: "its derivative cannot be written here: " + e.What}
+	for _, g := range reached(f) {
+		if g.Name == e.Func {
+			out.pos = g.Pos
+		}
+	}
+	for _, kind := range []string{"_tangent", "_adjoint", "_traced"} {
+		out.function, _, _ = strings.Cut(out.function, kind)
+	}
+	if filepath.Dir(out.pos.Filename) != directory(u.pkg) {
+		out.remedy = "export what it names, or move the function that is to be differentiated to its package"
+	}
+	return out
+}
+
+// reached are f and the functions that it calls, each once.
+func reached(f *ir.Func) []*ir.Func {
+	list := []*ir.Func{f}
+	for i := 0; i < len(list); i++ {
+		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
+				list = append(list, c.Callee.Func)
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// taken says what has a name already, if something has.
+func (u *unit) taken(name string) string {
+	if of := u.names[name]; of != "" {
+		return "the name of a derivative of " + of + " already"
+	}
+	if o := u.pkg.Types.Scope().Lookup(name); o != nil && !u.program.lower.Generated(o) {
+		pos := u.pkg.Fset.Position(o.Pos())
+		return fmt.Sprintf("declared at %s:%d already", filepath.Base(pos.Filename), pos.Line)
+	}
+	return ""
+}
+
+// print writes the file, if anything was built.
+func (u *unit) print() error {
+	var funcs []print.Func
+	for _, t := range u.targets {
+		for _, b := range t.built {
+			name := t.base + b.build.suffix
+			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc})
+		}
+	}
+	if len(funcs) == 0 {
+		return nil
+	}
+	src := print.Source{Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated}
+	if !u.cyclic {
+		src.Rest = func(s *print.Scope) string { return registration(s, u.targets) }
+	}
+	text, err := src.Print()
+	if err != nil {
+		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.out.File, err)
+	}
+	u.out.Text = text
+	for _, t := range u.targets {
+		for _, b := range t.built {
+			u.out.Functions = append(u.out.Functions, Function{t.base + b.build.suffix, t.of, b.build.name, unregistered(t, b, u.cyclic)})
+		}
+	}
+	return nil
+}
+
+// cycle reports whether the package cannot import package nabla, because that imports it.
+func (u *unit) cycle() (bool, error) {
+	if u.pkg.PkgPath != nablaPath && !strings.HasPrefix(u.pkg.PkgPath, nablaPath+"/") {
+		return false, nil
+	}
+	load := u.program.opts.Load
+	pkgs, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps,
+		Dir:  directory(u.pkg), Env: load.Env, BuildFlags: load.Flags,
+	}, nablaPath)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	packages.Visit(pkgs, nil, func(p *packages.Package) { found = found || p.PkgPath == u.pkg.PkgPath })
+	return found, nil
+}
+
+const (
+	nablaPath = "github.com/nabla-ad/nabla"
+	rtPath    = nablaPath + "/gen/rt"
+)

@@ -1,0 +1,70 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// call is a call of the function with its own parameters, as comments say it.
+func (t *target) call() string {
+	names := namesOf(t.f.Params)
+	if !t.f.Recv {
+		return t.of + "(" + strings.Join(names, ", ") + ")"
+	}
+	return names[0] + "." + t.Func.Name() + "(" + strings.Join(names[1:], ", ") + ")"
+}
+
+func namesOf(vars []*ir.Var) (names []string) {
+	for _, v := range vars {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// tangentDoc is the comment of a tangent in n directions.
+func tangentDoc(t *target, b *built, n int) string {
+	var along, zero []string
+	for i, r := range b.params {
+		switch name := b.fn.Params[i].Name; {
+		case r.slot == value:
+		case !t.mask.Has(r.of):
+			zero = append(zero, name)
+		case t.shape == nil || r.of == t.shape.x:
+			along = append(along, name)
+		}
+	}
+	direction, derivative := " in the direction "+tuple(along), "its derivative"
+	if n > 1 {
+		direction, derivative = fmt.Sprintf(" in %d directions, those of %s", n, strings.Join(along, ", ")), "its derivatives"
+	}
+	var text strings.Builder
+	switch {
+	case len(t.f.Results) == 0:
+		text.WriteString("does what " + t.call() + " does, and computes " + derivative + direction)
+	case b.facts.Results == 0:
+		text.WriteString("returns " + t.call() + ", which has no derivative")
+	case len(t.f.Results) == 1:
+		text.WriteString("returns " + t.call() + " and " + derivative + direction)
+	default:
+		text.WriteString("returns " + t.call() + " and the derivatives of its results" + direction)
+	}
+	text.WriteString(", from " + t.where() + ".")
+	if b.facts.Written != 0 {
+		text.WriteString("\nThe derivatives of what it writes behind its arguments it writes behind their directions,")
+		text.WriteString("\nwhich have the lengths of the arguments and overlap where those do.")
+	}
+	for _, name := range zero {
+		text.WriteString("\nIn the beginning " + name + " holds zeros, in the shape of what it is named after.")
+	}
+	return text.String()
+}
+
+// tuple is a or (a, b).
+func tuple(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}

@@ -1,0 +1,61 @@
+// Package gen writes the derivatives of plain Go functions as Go functions. The command
+// nabla gen is a thin layer over it.
+//
+//	p, err := gen.Load(".", []string{"./..."}, nil)
+//	…
+//	report, err := p.Generate()
+//	…
+//	changed, err := report.Write()
+//
+// # What is generated
+//
+// In each package a file nabla_gen.go with derivatives of the functions of the package that
+// have a comment
+//
+//	//nabla:differentiate
+//
+// and of those over float64 that the package passes to an operator of package nabla. The
+// functions are named after what they are made of: LossTangent of Loss, ModelLossTangent
+// of (*Model).Loss, NormFloat64Tangent of Norm[float64]. A function that one of them calls
+// has its own in the same file, under a name that is not exported.
+//
+// A function of one of the shapes that operators take is registered too, in an init
+// function, so that the engines of package backend/source find its derivatives:
+//
+//	func(float64) float64      func([]float64) float64      func(y, x []float64)
+//	func(float64) []float64    func([]float64) []float64
+//
+// each also with a pointer to a struct behind, and methods of a pointer to a struct that
+// take a slice and return a number or a slice. Of these x carries the derivative, and the
+// struct does only where the function keeps in it what depends on x. Of functions of any
+// other shape all parameters with floats carry derivatives.
+//
+// Of each function there are
+//
+//	LossTangent          the derivative in a direction, and LossTangent4 in four at once
+//	LossAdjoint          the derivative by everything, weighted: the reverse sweep
+//	LossAdjointTangent   the derivative of that in a direction: second order
+//	LossTraced           the function over nabla.Real, for all other engines
+//
+// and tangents in other numbers of directions on request, see [Options]. Their comments say
+// what their parameters are.
+//
+// A function with the comment
+//
+//	//nabla:passive
+//
+// is called as it is, and what it returns has no derivative. It may not write to memory
+// that carries derivatives.
+//
+// # What is refused
+//
+// What cannot be differentiated is a [Problem] with a position, a reason and a way round:
+// an error where the function has the comment, a warning where it is only passed to an
+// operator, which may be one of an engine that needs no generated code.
+//
+// # Before the first run
+//
+// A package may name functions that are not generated yet: errors of the compiler count
+// only in the functions that are differentiated. A file that was generated earlier is not
+// read.
+package gen

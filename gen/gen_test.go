@@ -1,0 +1,228 @@
+package gen_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// environ is that of the go command in modules of tests: nothing is downloaded.
+var environ = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOSUMDB=off")
+
+// module writes the files of a module that uses this one, and returns its directory.
+func module(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if name == "go.mod" {
+			text += requirements(t)
+		}
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	sum, err := os.ReadFile("../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.sum"), string(sum))
+	return dir
+}
+
+// requirements are what a go.mod has to say to use this module and what that uses.
+func requirements(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\nrequire")
+	rest = strings.ReplaceAll(rest, "tool honnef.co/go/tools/cmd/staticcheck\n", "")
+	return "\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + rest
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// generate generates the packages that match patterns.
+func generate(t *testing.T, dir string, patterns ...string) *gen.Report {
+	t.Helper()
+	p, err := gen.Load(dir, patterns, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// command runs the go command.
+func command(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, environ
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// problems are those of a report, one a line, without the directory.
+func problems(r *gen.Report, dir string) string {
+	var b strings.Builder
+	for _, p := range r.Problems() {
+		fmt.Fprintln(&b, strings.ReplaceAll(p.Error(), dir+string(filepath.Separator), ""))
+	}
+	return b.String()
+}
+
+// TestGolden generates the modules in testdata and compares what comes of them, and what
+// is refused.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := map[string]string{}
+			var kept []txtar.File
+			for _, f := range a.Files {
+				if !strings.HasPrefix(f.Name, "want/") {
+					in[f.Name] = string(f.Data)
+					kept = append(kept, f)
+				}
+			}
+			dir := module(t, in)
+			r := generate(t, dir, "./...")
+			for _, pkg := range r.Packages {
+				if pkg.Text != nil {
+					rel, err := filepath.Rel(dir, pkg.File)
+					if err != nil {
+						t.Fatal(err)
+					}
+					kept = append(kept, txtar.File{Name: "want/" + filepath.ToSlash(rel), Data: pkg.Text})
+				}
+			}
+			if text := problems(r, dir); text != "" {
+				kept = append(kept, txtar.File{Name: "want/problems", Data: []byte(text)})
+			}
+			got := txtar.Format(&txtar.Archive{Comment: a.Comment, Files: kept})
+			if *update {
+				if err := os.WriteFile(name, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := read(t, name); want != string(got) {
+				t.Errorf("%s differs; run with -update and read the difference:\n%s", name, got)
+			}
+			if _, err := r.Write(); err != nil {
+				t.Fatal(err)
+			}
+			again := generate(t, dir, "./...")
+			for i, pkg := range again.Packages {
+				if !bytes.Equal(pkg.Text, r.Packages[i].Text) {
+					t.Errorf("a second generation of %s gives something else:\n%s", pkg.Path, pkg.Text)
+				}
+			}
+			if problems(again, dir) != problems(r, dir) {
+				t.Errorf("a second generation has other problems:\n%s", problems(again, dir))
+			}
+			if name != filepath.Join("testdata", "refusals.txtar") && !testing.Short() { // which has errors
+				command(t, dir, "vet", "./...")
+			}
+		})
+	}
+}
+
+// TestFunctions says of each function what it is, and of those that engines do not find
+// why.
+func TestFunctions(t *testing.T) {
+	dir := module(t, source(t, "shapes"))
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{Lanes: []int{2, 4}, Load: lower.LoadOptions{Env: environ}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]gen.Function{}
+	for _, f := range r.Packages[0].Functions {
+		got[f.Name] = f
+	}
+	for _, want := range []gen.Function{
+		{"LossTangent", "Loss", "tangent", ""},
+		{"LossTangent2", "Loss", "tangent2", "engines do not ask for it"},
+		{"LossTangent4", "Loss", "tangent4", ""},
+		{"DataValueTangent", "(*Data).Value", "tangent", ""},
+		{"WorksTangent4", "Works", "tangent4", "its derivative takes a struct of another type"},
+		{"NumberWithTangent", "NumberWith", "tangent", "operators take no functions of its type"},
+		{"OtherTangent", "Other", "tangent", "operators take no functions of its type"},
+	} {
+		if got[want.Name] != want {
+			t.Errorf("%+v, want %+v", got[want.Name], want)
+		}
+	}
+	if _, err := gen.Load(dir, []string{"."}, &gen.Options{Lanes: []int{0}}); err == nil {
+		t.Error("tangents in 0 directions")
+	}
+}
+
+// TestCycle registers nothing in a package that package nabla is made of.
+func TestCycle(t *testing.T) {
+	name, err := filepath.Abs("../rules/overlay.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := map[string][]byte{name: []byte("package rules\n\n//nabla:differentiate\nfunc Twice(x float64) float64 { return 2 * x }\n")}
+	p, err := gen.Load("..", []string{"./rules"}, &gen.Options{Load: lower.LoadOptions{Overlay: overlay}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := r.Packages[0]
+	if len(pkg.Functions) == 0 || pkg.Functions[0].Unregistered == "" || bytes.Contains(pkg.Text, []byte("Register")) || !bytes.Contains(pkg.Text, []byte("func TwiceTangent(")) {
+		t.Errorf("%v\n%s", pkg.Functions, pkg.Text)
+	}
+}

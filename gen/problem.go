@@ -1,0 +1,217 @@
+package gen
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/traced"
+)
+
+// Severity says what a problem means for a run.
+type Severity uint8
+
+// The severities. A note is about something that does without, such as a derivative that
+// another one can stand for.
+const (
+	Note Severity = iota
+	Warning
+	Error
+)
+
+func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
+
+// Problem says why something was not generated.
+type Problem struct {
+	Pos      token.Position
+	Func     string // empty where no function is to blame
+	Reason   string
+	Remedy   string // the way round, if there is one
+	Severity Severity
+}
+
+// Error is file:line:col: function F: reason; way round.
+func (p *Problem) Error() string {
+	s := p.Pos.String() + ": "
+	if p.Severity != Error {
+		s += p.Severity.String() + ": "
+	}
+	if p.Func != "" {
+		s += "function " + p.Func + ": "
+	}
+	s += p.Reason
+	if p.Remedy != "" {
+		s += "; " + p.Remedy
+	}
+	return s
+}
+
+// Problems are those of all packages.
+func (r *Report) Problems() (out []*Problem) {
+	for _, pkg := range r.Packages {
+		out = append(out, pkg.Problems...)
+	}
+	return out
+}
+
+func comparePositions(a, b token.Position) int {
+	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Line-b.Line, a.Column-b.Column)
+}
+
+// sortedProblems is in the order of the source and has each once, with the gravest
+// severity.
+func sortedProblems(list []*Problem) []*Problem {
+	slices.SortStableFunc(list, func(a, b *Problem) int {
+		return cmp.Or(comparePositions(a.Pos, b.Pos), strings.Compare(a.Func, b.Func), strings.Compare(a.Reason, b.Reason), int(b.Severity)-int(a.Severity))
+	})
+	return slices.CompactFunc(list, func(a, b *Problem) bool {
+		return a.Pos == b.Pos && a.Func == b.Func && a.Reason == b.Reason
+	})
+}
+
+// problem notes a problem of the package.
+func (u *unit) problem(p *Problem) { u.out.Problems = append(u.out.Problems, p) }
+
+// refused notes why a function, or one that it calls, is refused.
+func (u *unit) refused(t *target, severity Severity, err error) {
+	var all lower.Refusals
+	if errors.As(err, &all) {
+		for _, r := range all {
+			reason := r.Reason
+			if r.What != "" && r.What != "function "+r.Func {
+				reason = r.What + ": " + reason
+			}
+			u.problem(&Problem{r.Pos, callee(t, r.Func), reason, r.Remedy, severity})
+		}
+		return
+	}
+	p := &Problem{Pos: t.pos, Func: t.of, Reason: err.Error(), Severity: severity}
+	var passive *activity.Error
+	if errors.As(err, &passive) {
+		p.Pos, p.Func, p.Reason, p.Remedy = passive.Pos, callee(t, passive.Func), passive.What, passive.Remedy
+	}
+	var refusal Refusal
+	if errors.As(err, &refusal) {
+		f, what, remedy := refusal.Refused()
+		p.Func, p.Reason, p.Remedy = callee(t, f), what, remedy
+		if pos := refusal.Position(); pos.IsValid() {
+			p.Pos = pos
+		}
+	}
+	var reverse *adjoint.Error
+	if errors.As(err, &reverse) {
+		p.Func, p.Reason, p.Remedy = callee(t, reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write it in another way"
+	}
+	var over *traced.Error
+	if errors.As(err, &over) {
+		p.Func, p.Reason, p.Remedy = callee(t, over.Func), "no traced form: "+over.What+": "+over.Reason, over.Remedy
+		if over.Pos.IsValid() {
+			p.Pos = over.Pos
+		}
+	}
+	u.problem(p)
+}
+
+// Refusal is an error of a build that says where in which function it stopped, why, and
+// the way round. What is not known is left zero.
+type Refusal interface {
+	error
+	Position() token.Position
+	Refused() (function, reason, remedy string)
+}
+
+// callee is a function where t is refused, which t may only call.
+func callee(t *target, name string) string {
+	short := name
+	if i := strings.IndexByte(name, '.'); i >= 0 { // p.F or (*p.T).M
+		open := name[:len(name)-len(strings.TrimLeft(name, "(*"))]
+		short = open + name[i+1:]
+		if open == "(" { // (T).M
+			short = strings.Replace(short[1:], ")", "", 1)
+		}
+	}
+	own := short == t.of
+	if i, j := strings.IndexByte(t.of, '['), strings.LastIndexByte(t.of, ']'); len(t.TypeArgs) > 0 && i >= 0 && j > i {
+		own = strings.HasPrefix(short, t.of[:i]+t.of[j+1:]+"_")
+	}
+	if own {
+		return t.of
+	}
+	return short + ", which " + t.of + " calls"
+}
+
+// unreadable notes what stops the go command from saying what is in the package. Nothing
+// is then known of its targets.
+func (u *unit) unreadable() bool {
+	bad := false
+	for _, e := range u.pkg.Errors {
+		if e.Kind == packages.TypeError && !strings.HasPrefix(e.Msg, "could not import") {
+			continue
+		}
+		pos := position(e.Pos)
+		if e.Kind == packages.TypeError && pos.Filename == u.out.File { // which is replaced
+			continue
+		}
+		bad = true
+		if !pos.IsValid() {
+			pos.Filename = directory(u.pkg)
+		}
+		u.problem(&Problem{Pos: pos, Reason: e.Msg, Severity: Error})
+	}
+	u.out.Problems = sortedProblems(u.out.Problems)
+	return bad
+}
+
+// position reads file:line:col.
+func position(s string) token.Position {
+	var pos token.Position
+	if s == "" || s == "-" {
+		return pos
+	}
+	parts := strings.Split(s, ":")
+	for i := len(parts) - 1; i > 0 && i >= len(parts)-2; i-- {
+		n := 0
+		if _, err := fmt.Sscanf(parts[i], "%d", &n); err != nil {
+			break
+		}
+		pos.Column, pos.Line = pos.Line, n
+		pos.Filename = strings.Join(parts[:i], ":")
+	}
+	if pos.Filename == "" {
+		pos.Filename = s
+	}
+	return pos
+}
+
+// misplaced notes directives that stand on nothing they can be about.
+func (u *unit) misplaced() {
+	for _, d := range u.program.lower.Directives() {
+		if d.In != u.pkg.Types || d.Name != "differentiate" && d.Name != "passive" {
+			continue
+		}
+		p := &Problem{Pos: d.Pos, Severity: Error}
+		switch {
+		case d.Func == nil:
+			p.Reason, p.Remedy = "//nabla:"+d.Name+" does not stand on a function", "put it into the comment right above the declaration of one"
+		case d.Name != "differentiate":
+			continue
+		case generic(d.Func):
+			p.Func = d.Func.Name()
+			p.Reason, p.Remedy = "//nabla:differentiate stands on a generic function, which is many", "mark a function that calls it, or pass an instance such as "+d.Func.Name()+"[float64] to an operator"
+		case u.passive(d.Func):
+			p.Func = d.Func.Name()
+			p.Reason, p.Remedy = "it is both to be differentiated and passive", "remove one of //nabla:differentiate and //nabla:passive"
+		default:
+			continue
+		}
+		u.problem(p)
+	}
+}

@@ -1,0 +1,163 @@
+package gen
+
+import (
+	"fmt"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/print"
+)
+
+// codeVersion is the version of the interface of registered code.
+const codeVersion = 1
+
+// codeField is a function of nabla.Code: what it is given and gives, in this order.
+type codeField struct {
+	name   string
+	slots  []operand
+	counts bool // it returns the number of outputs
+}
+
+// operand is one of the slices that a function of nabla.Code has as parameters: those of
+// x or of y, in a slot.
+type operand struct {
+	name string
+	of   string // the type of the elements
+}
+
+const direction4 = "[4]float64"
+
+// codeFields are the functions of nabla.Code in the order in which they are written.
+var codeFields = []codeField{
+	{"Tangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, true},
+	{"Tangent4", []operand{{"y", "float64"}, {"ydot", direction4}, {"x", "float64"}, {"xdot", direction4}}, true},
+	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true},
+	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false},
+	{"AdjointTangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}, {"ybar", "float64"}}, true},
+	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
+}
+
+// registration is the init function of a file, empty if nothing is registered.
+func registration(s *print.Scope, targets []*target) string {
+	var b strings.Builder
+	for _, t := range targets {
+		if t.shape != nil && t.shape.registers() {
+			b.WriteString(t.register(s))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "func init() {\n" + b.String() + "}\n"
+}
+
+// unregistered is why engines do not find a derivative, empty if they do.
+func unregistered(t *target, b *built, cycle bool) string {
+	switch {
+	case cycle:
+		return "package nabla imports its package"
+	case t.shape == nil || !t.shape.registers():
+		return "operators take no functions of its type"
+	case b.build.code == "":
+		return "engines do not ask for it"
+	case b.twins():
+		return "its derivative takes a struct of another type"
+	}
+	return ""
+}
+
+// twins reports whether the derivative takes a struct of another type than the function's.
+// Memory for that is not made here.
+func (b *built) twins() bool {
+	for i, r := range b.params {
+		if r.work || r.result || b.facts == nil {
+			continue
+		}
+		if p := b.facts.Func.Params[r.of].Type; isStructPointer(p) && !types.Identical(p, b.fn.Params[i].Type) {
+			return true
+		}
+	}
+	return false
+}
+
+func nabla(s *print.Scope, name string) string {
+	return s.Object(types.NewPackage(nablaPath, "nabla"), name)
+}
+
+// register is the call of nabla.Register for a function.
+func (t *target) register(s *print.Scope) string {
+	var work []string
+	var code, traced strings.Builder
+	writesX := false
+	names := newNames(s)
+	for i := range codeFields {
+		f := &codeFields[i]
+		for _, b := range t.built {
+			if b.build.code != f.name || unregistered(t, b, false) != "" {
+				continue
+			}
+			a := &adapter{t: t, b: b, field: f, scope: s, names: names, work: &work, used: map[string]bool{}}
+			text := a.function()
+			if f.name == "Traced" {
+				traced.WriteString("Traced: " + text + ",\n")
+				continue
+			}
+			code.WriteString(f.name + ": " + text + ",\n")
+			writesX = writesX || b.facts != nil && b.facts.Written.Has(t.shape.x)
+		}
+	}
+	if code.Len()+traced.Len() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s(%s, %s{\n", nabla(s, "Register"), t.value(s), nabla(s, "Generated"))
+	fmt.Fprintf(&b, "Name: %s, Version: %d,\n", strconv.Quote(t.of), codeVersion)
+	if writesX {
+		b.WriteString("WritesX: true,\n")
+	}
+	if code.Len() > 0 {
+		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"), strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
+	}
+	b.WriteString(traced.String())
+	if t.why != "" {
+		fmt.Fprintf(&b, "Refused: %s,\n", strconv.Quote(t.why))
+	}
+	b.WriteString("})\n")
+	return b.String()
+}
+
+// value is the function as a value.
+func (t *target) value(s *print.Scope) string {
+	list := ""
+	if len(t.TypeArgs) > 0 {
+		var texts []string
+		for _, a := range t.TypeArgs {
+			texts = append(texts, s.Type(a))
+		}
+		list = "[" + strings.Join(texts, ", ") + "]"
+	}
+	if t.f.Recv {
+		return "(" + s.Type(t.f.Params[0].Type) + ")." + t.Func.Name()
+	}
+	return t.Func.Name() + list
+}
+
+// names are those of local variables in the adapters of one function.
+type names struct {
+	namer *ir.Namer
+	given map[string]string
+}
+
+func newNames(s *print.Scope) *names { return &names{s.Namer(), map[string]string{}} }
+
+// of is the name that stands for a plain one.
+func (n *names) of(plain string) string {
+	name, ok := n.given[plain]
+	if !ok {
+		name = n.namer.Name(plain)
+		n.given[plain] = name
+	}
+	return name
+}

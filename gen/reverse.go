@@ -1,0 +1,188 @@
+package gen
+
+import (
+	"errors"
+	"go/types"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// workspaceName is the type that adjoints of a package keep values in.
+const workspaceName = "AdjointWork"
+
+var (
+	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", essential: true, make: makeAdjoint}
+	secondBuild  = &build{name: "adjointTangent", suffix: "AdjointTangent", code: "AdjointTangent", make: makeSecond}
+	tracedBuild  = &build{name: "traced", suffix: "Traced", code: "Traced", make: makeTraced}
+)
+
+// adjointOf builds the adjoint of a function, of which others share what they call. What
+// may be refused is tried apart, so that nothing half done is shared.
+func (u *unit) adjointOf(t *target) (*built, error) {
+	alone, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(ir.Check(alone.Func), u.printable(alone.Func)); err != nil {
+		return nil, err
+	}
+	a := u.adjoints[t]
+	if a == nil {
+		if a, err = u.adjoint.Of(t.f, t.mask); err != nil {
+			return nil, err
+		}
+		u.adjoints[t] = a
+	}
+	b := &built{fn: a.Func, facts: a.Facts}
+	each := func(list []role, mask activity.Mask, n int, r role) []role {
+		for r.of = range n {
+			if mask.Has(r.of) {
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	params, results := len(t.f.Params), len(t.f.Results)
+	b.params = each(nil, ^activity.Mask(0), params, role{})
+	b.params = each(b.params, a.Shadows, params, role{slot: bar})
+	b.params = each(b.params, a.Seeds, results, role{slot: bar, result: true})
+	b.params = append(b.params, role{work: true})
+	b.results = each(nil, ^activity.Mask(0), results, role{result: true})
+	b.results = each(b.results, a.Bars, params, role{slot: bar})
+	return b, nil
+}
+
+func makeAdjoint(u *unit, t *target) (*built, error) {
+	b, err := u.adjointOf(t)
+	if err != nil {
+		return nil, err
+	}
+	b.doc = adjointDoc(t, b)
+	return b, nil
+}
+
+// makeSecond builds the tangent of the adjoint with constant seeds.
+func makeSecond(u *unit, t *target) (*built, error) {
+	first, err := u.adjointOf(t)
+	if err != nil {
+		return nil, err
+	}
+	var m activity.Mask
+	for i, r := range first.params {
+		if !r.work && !r.result && (r.slot == bar || t.mask.Has(r.of)) && activity.HasFloats(first.fn.Params[i].Type) {
+			m |= 1 << i
+		}
+	}
+	fn, facts, err := u.tangents[1].Of(first.fn, m)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{fn: fn, facts: first.facts}
+	b.params = withDots(first.params, facts.Params)
+	b.results = withDots(first.results, facts.Results)
+	b.doc = "computes what " + t.base + adjointBuild.suffix + " does and the derivatives of that in the direction " +
+		tuple(b.namesOf(func(r role) bool { return !r.work && r.slot == dot && t.mask.Has(r.of) && !r.result })) + ",\nfor constant weights, from " + t.where() + "."
+	return b, nil
+}
+
+// withDots adds to the roles those of the derivatives in a direction.
+func withDots(list []role, active activity.Mask) []role {
+	out := append([]role(nil), list...)
+	for i, r := range list {
+		if active.Has(i) {
+			r.slot += dot - value
+			if list[i].slot == bar {
+				r.slot = barDot
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// makeTraced builds the function over nabla.Real.
+func makeTraced(u *unit, t *target) (*built, error) {
+	if u.cyclic {
+		return nil, errors.New("package nabla imports its package")
+	}
+	fn, facts, err := u.traced.Of(t.f, t.mask)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{fn: fn, facts: facts, doc: "is " + t.of + " over Reals, from " + t.where() + "."}
+	for i := range fn.Params {
+		b.params = append(b.params, role{of: i})
+	}
+	for i := range fn.Results {
+		b.results = append(b.results, role{result: true, of: i})
+	}
+	return b, nil
+}
+
+// adjointDoc is the comment of an adjoint.
+func adjointDoc(t *target, b *built) string {
+	seeds := b.namesOf(func(r role) bool { return r.result && r.slot == bar && !r.work })
+	shadows := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && t.mask.Has(r.of) })
+	scratch := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && !t.mask.Has(r.of) })
+	work := b.namesOf(func(r role) bool { return r.work })
+	weighted := ""
+	if len(seeds) > 0 {
+		weighted = ", weighted by " + strings.Join(seeds, ", ") + ","
+	}
+	var parts []string
+	if len(shadows) > 0 {
+		parts = append(parts, "adds the derivatives of what comes out"+weighted+" to "+strings.Join(shadows, ", "))
+	}
+	if names := b.resultNames(func(r role) bool { return !r.result && r.slot == bar }); len(names) > 0 {
+		parts = append(parts, "returns as "+strings.Join(names, ", ")+" those by the numbers it takes")
+	}
+	text := "returns " + t.call()
+	if len(t.f.Results) == 0 {
+		text = "does what " + t.call() + " does"
+	}
+	text += ", from " + t.where() + "."
+	if len(parts) > 0 {
+		text += "\nIt " + strings.Join(parts, ", and ") + "."
+	}
+	if b.facts.Written != 0 {
+		text += "\nWhat the bars hold of memory that it writes are the weights of what it writes there."
+	}
+	for _, name := range scratch {
+		text += "\nIn the beginning " + name + " holds zeros, in the shape of what it is named after."
+	}
+	return text + "\nThe zero value of " + strings.Join(work, ", ") + " is ready; slices may not overlap each other."
+}
+
+// namesOf are the parameters with roles that are wanted.
+func (b *built) namesOf(wanted func(r role) bool) (names []string) {
+	for i, r := range b.params {
+		if wanted(r) {
+			names = append(names, b.fn.Params[i].Name)
+		}
+	}
+	return names
+}
+
+func (b *built) resultNames(wanted func(r role) bool) (names []string) {
+	for i, r := range b.results {
+		if wanted(r) {
+			names = append(names, b.fn.Results[i].Name)
+		}
+	}
+	return names
+}
+
+// scopeOf is a package like pkg without what the file that is replaced declares: names of
+// types that are made for it must not depend on what it held.
+func scopeOf(pkg *types.Package, replaced func(o types.Object) bool) *types.Package {
+	out := types.NewPackage(pkg.Path(), pkg.Name())
+	for _, name := range pkg.Scope().Names() {
+		if o := pkg.Scope().Lookup(name); !replaced(o) {
+			out.Scope().Insert(o)
+		}
+	}
+	return out
+}

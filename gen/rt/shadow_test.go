@@ -1,0 +1,115 @@
+package rt_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/rt"
+)
+
+type inner struct {
+	w    [2]float64
+	next *inner
+}
+
+type model struct {
+	scale  float64
+	buf    []float64
+	a, b   []float64 // views of buf
+	rows   [][]float64
+	pairs  [][2]float64
+	first  []float64 // of pairs[0]
+	own    []float64 // of list
+	list   [4]float64
+	chain  *inner
+	at     *float64 // into chain
+	count  []int
+	names  map[string]float64
+	self   *model
+	empty  []float64
+	hidden any // is nothing that is copied
+}
+
+func newModel() *model {
+	m := &model{scale: 2, buf: make([]float64, 6, 9), count: []int{1}, names: map[string]float64{"x": 1}, empty: []float64{}, hidden: new(float64)}
+	m.a, m.b = m.buf[:4], m.buf[2:5]
+	m.rows = [][]float64{m.buf[:2], {1, 2, 3}, nil}
+	m.pairs = make([][2]float64, 3)
+	m.first = m.pairs[1][:]
+	m.own = m.list[1:3]
+	m.chain = &inner{next: &inner{}}
+	m.chain.next.next = m.chain
+	m.at = &m.chain.next.w[1]
+	m.self = m
+	for i := range m.buf {
+		m.buf[i] = float64(i) + 1
+	}
+	return m
+}
+
+// TestShadow: the shadow has the shape of the struct, and its parts overlap as those do.
+func TestShadow(t *testing.T) {
+	var s rt.Shadow[model]
+	m := newModel()
+	check := func() {
+		t.Helper()
+		d := s.Of(m)
+		if d == m || d.self != d || d.scale != 0 || d.count != nil || d.names != nil || d.hidden != nil || d.empty == nil {
+			t.Fatalf("%+v", d)
+		}
+		if len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 || len(d.rows[1]) != 3 || d.rows[2] != nil || cap(d.b) != cap(m.b) {
+			t.Fatalf("lengths of %+v", d)
+		}
+		for _, x := range d.buf[:cap(d.buf)] {
+			if x != 0 {
+				t.Fatalf("not zero: %v", d.buf)
+			}
+		}
+		for name, pair := range map[string][2]*float64{
+			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
+			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
+			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
+		} {
+			*pair[0] = 7
+			if *pair[1] != 7 {
+				t.Errorf("%s: the shadows do not overlap", name)
+			}
+			*pair[0] = 0
+		}
+		for i, x := range m.buf {
+			if x != float64(i)+1 {
+				t.Fatalf("the struct has changed: %v", m.buf)
+			}
+		}
+		d.scale, d.buf[5], d.rows[1][0], d.list[3], d.chain.w[0] = 1, 2, 3, 4, 5 // is cleared by the next call
+		d.buf, d.self = nil, nil
+	}
+	check()
+	check()
+	if n := testing.AllocsPerRun(20, func() { s.Of(m) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	m.rows[1] = make([]float64, 3)
+	m.chain = &inner{next: &inner{next: m.chain}}
+	m.chain.next.next = m.chain
+	m.at = &m.chain.next.w[1]
+	check()
+	if s.Of(nil) != nil {
+		t.Error("the shadow of nil is not nil")
+	}
+}
+
+func BenchmarkShadow(b *testing.B) {
+	type data struct {
+		X       [][]float64
+		Scratch []float64
+	}
+	d := &data{Scratch: make([]float64, 100)}
+	for range 100 {
+		d.X = append(d.X, make([]float64, 10))
+	}
+	var s rt.Shadow[data]
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Of(d)
+	}
+}

@@ -1,0 +1,82 @@
+package gen
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// shape is that of a function that operators of package nabla take. Parameters are given
+// by their index.
+type shape struct {
+	x      int
+	number bool // x is one, else a slice
+	y      int  // the parameter that outputs are written to, -1 if they are returned
+	scalar bool // one number is returned
+	bound  int  // the pointer to a struct, -1 if there is none
+}
+
+// registers reports whether nabla.Register takes it.
+func (s *shape) registers() bool { return !s.number || s.bound < 0 }
+
+// mask is of the parameters that carry derivatives.
+func (s *shape) mask() activity.Mask {
+	m := activity.Mask(1) << s.x
+	if s.y >= 0 {
+		m |= 1 << s.y
+	}
+	return m
+}
+
+var (
+	float64Type  = types.Typ[types.Float64]
+	float64sType = types.NewSlice(float64Type)
+)
+
+// shapeOf is the shape of f, nil if operators do not take it.
+func shapeOf(f *ir.Func) *shape {
+	isNumber := func(v *ir.Var) bool { return types.Identical(v.Type, float64Type) }
+	isSlice := func(v *ir.Var) bool { return types.Identical(v.Type, float64sType) }
+	s := &shape{y: -1, bound: -1}
+	first, last := 0, len(f.Params)
+	if f.Variadic {
+		return nil
+	}
+	switch {
+	case f.Recv:
+		if !isStructPointer(f.Params[0].Type) {
+			return nil
+		}
+		s.bound, first = 0, 1
+	case last > 1 && isStructPointer(f.Params[last-1].Type):
+		last--
+		s.bound = last
+	}
+	in := f.Params[first:last]
+	switch {
+	case len(in) == 2 && len(f.Results) == 0 && !f.Recv && isSlice(in[0]) && isSlice(in[1]):
+		s.y, s.x = first, first+1
+		return s
+	case len(in) != 1 || len(f.Results) != 1:
+		return nil
+	}
+	s.x = first
+	s.number = isNumber(in[0])
+	s.scalar = isNumber(f.Results[0])
+	if !s.number && !isSlice(in[0]) || !s.scalar && !isSlice(f.Results[0]) || f.Recv && s.number {
+		return nil
+	}
+	return s
+}
+
+// isStructPointer reports whether t is a pointer to a struct that has a name.
+func isStructPointer(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	_, named := types.Unalias(p.Elem()).(*types.Named)
+	_, is := p.Elem().Underlying().(*types.Struct)
+	return named && is
+}

@@ -1,0 +1,366 @@
+package simplify
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+var (
+	integer = types.Typ[types.Int]
+	boolean = types.Typ[types.Bool]
+)
+
+// use is what is done with a variable.
+type use uint8
+
+const (
+	reads     use = iota // its value, or a header on the way to memory
+	writes               // it or a part of it; its declaration counts
+	addresses            // takes its address
+)
+
+// uses visits the variables that a statement itself uses, not what its blocks do.
+func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
+	for _, e := range ir.Exprs(s) {
+		exprUses(e, visit)
+	}
+	if p := target(s); p != nil {
+		if p.Behind() {
+			visit(p.Root, reads)
+		} else {
+			visit(p.Root, writes)
+		}
+	}
+	for _, v := range declares(s) {
+		visit(v, writes)
+	}
+	switch s := s.(type) {
+	case *ir.Add:
+		if !s.P.Behind() {
+			visit(s.P.Root, reads)
+		}
+	case *ir.Keep:
+		visit(s.Stack, reads)
+		visit(s.Stack, writes)
+	case *ir.Restore:
+		visit(s.Stack, reads)
+		visit(s.Stack, writes)
+	}
+}
+
+func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		p := ir.PlaceOf(e)
+		if p == nil {
+			return true
+		}
+		if _, load := e.(*ir.Load); load || p.Behind() {
+			visit(p.Root, reads)
+		} else {
+			visit(p.Root, addresses)
+		}
+		return true
+	})
+}
+
+// usage is how often variables are used.
+type usage struct {
+	reads, writes map[*ir.Var]int
+	addressed     map[*ir.Var]bool
+}
+
+func usageOf(b ir.Block) *usage {
+	u := &usage{map[*ir.Var]int{}, map[*ir.Var]int{}, map[*ir.Var]bool{}}
+	ir.Walk(b, func(s ir.Stmt) bool {
+		uses(s, func(v *ir.Var, how use) {
+			switch how {
+			case reads:
+				u.reads[v]++
+			case writes:
+				u.writes[v]++
+			default:
+				u.addressed[v] = true
+			}
+		})
+		return true
+	})
+	return u
+}
+
+// declares are the variables that a statement itself gives a value as a whole, other than
+// by a place.
+func declares(s ir.Stmt) (out []*ir.Var) {
+	switch s := s.(type) {
+	case *ir.Let:
+		return []*ir.Var{s.V}
+	case *ir.Call:
+		for _, v := range s.Results {
+			if v != nil {
+				out = append(out, v)
+			}
+		}
+	case *ir.Copy:
+		if s.N != nil {
+			return []*ir.Var{s.N}
+		}
+	case *ir.Loop:
+		if s.V != nil {
+			return []*ir.Var{s.V}
+		}
+	}
+	return out
+}
+
+// target is the place that a statement assigns to, nil where there is none.
+func target(s ir.Stmt) *ir.Place {
+	switch s := s.(type) {
+	case *ir.Set:
+		return s.P
+	case *ir.Add:
+		return s.P
+	case *ir.Append:
+		return s.P
+	case *ir.Restore:
+		return s.P
+	}
+	return nil
+}
+
+// mentions reports whether s or something in its blocks has to do with v.
+func mentions(s ir.Stmt, v *ir.Var) (found bool) {
+	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
+		if !found {
+			uses(s, func(w *ir.Var, _ use) { found = found || w == v })
+		}
+		return !found
+	})
+	return found
+}
+
+// changes reports whether s or something in its blocks writes v or a part of it.
+func changes(s ir.Stmt, v *ir.Var) (found bool) {
+	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
+		if !found {
+			uses(s, func(w *ir.Var, how use) { found = found || w == v && how == writes })
+		}
+		return !found
+	})
+	return found
+}
+
+// readsVar reports whether e reads the variable v, or takes its address.
+func readsVar(e ir.Expr, v *ir.Var) (found bool) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if p := ir.PlaceOf(e); p != nil && p.Root == v {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// size is how many statements and expressions stand in b.
+func size(b ir.Block) (n int) {
+	ir.Walk(b, func(s ir.Stmt) bool {
+		n++
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(ir.Expr) bool {
+				n++
+				return true
+			})
+		}
+		return true
+	})
+	return n
+}
+
+func exprSize(e ir.Expr) (n int) {
+	ir.WalkExpr(e, func(ir.Expr) bool {
+		n++
+		return true
+	})
+	return n
+}
+
+// shell rewrites what stands in a statement itself; its blocks stay.
+func shell(m *ir.Map, s ir.Stmt) ir.Stmt {
+	empty := blocks(s, func(ir.Block) ir.Block { return nil })
+	k, inner := 0, ir.Blocks(s)
+	return blocks(m.Block(ir.Block{empty})[0], func(ir.Block) ir.Block {
+		k++
+		return *inner[k-1]
+	})
+}
+
+// whole is the variable that e reads as a whole, nil if e is something else.
+func whole(e ir.Expr) *ir.Var {
+	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
+		return l.P.Root
+	}
+	return nil
+}
+
+func isConst(e ir.Expr) bool {
+	_, ok := e.(*ir.Const)
+	return ok
+}
+
+// isZero reports whether e gives the zero value of its type; nil does.
+func isZero(e ir.Expr) bool {
+	switch e := e.(type) {
+	case nil:
+		return true
+	case *ir.Const:
+		if e.Val == nil {
+			return true
+		}
+		switch e.Val.Kind() {
+		case constant.Int, constant.Float:
+			return constant.Sign(e.Val) == 0
+		case constant.Bool:
+			return !constant.BoolVal(e.Val)
+		}
+	case *ir.Literal:
+		if _, slice := e.T.Underlying().(*types.Slice); slice {
+			return false
+		}
+		return len(e.Elems) == 0
+	}
+	return false
+}
+
+func load(p *ir.Place, t types.Type) ir.Expr { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
+
+func number(t types.Type, n int64) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(n)}
+}
+
+func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
+	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
+}
+
+func hasInfo(t types.Type, info types.BasicInfo) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&info != 0
+}
+
+func isInteger(t types.Type) bool { return hasInfo(t, types.IsInteger) }
+func isFloat(t types.Type) bool   { return hasInfo(t, types.IsFloat) }
+
+func elemOf(t types.Type) types.Type {
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
+}
+
+func isAggregate(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Array, *types.Struct:
+		return true
+	}
+	return false
+}
+
+// mayPanic reports whether the evaluation of e may panic. An index of an array that is a
+// constant is in its range.
+func mayPanic(e ir.Expr) (may bool) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		if p := ir.PlaceOf(e); p != nil {
+			may = may || placeMayPanic(p)
+		}
+		switch e := e.(type) {
+		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque:
+			may = true
+		case *ir.Convert:
+			_, slice := e.X.Type().Underlying().(*types.Slice)
+			may = may || slice && (isAggregate(e.T) || !types.Identical(e.T.Underlying(), e.X.Type().Underlying()))
+		case *ir.Binary:
+			switch {
+			case e.Op == token.QUO || e.Op == token.REM:
+				c, ok := e.Y.(*ir.Const)
+				may = may || !isFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
+			case e.Op == token.SHL || e.Op == token.SHR:
+				may = may || !hasInfo(e.Y.Type(), types.IsUnsigned) && !isConst(e.Y)
+			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
+				may = true
+			}
+		}
+		return !may
+	})
+	return may
+}
+
+// placeMayPanic reports whether the steps of p may panic, not what computes its indices.
+func placeMayPanic(p *ir.Place) bool {
+	for i, s := range p.Path {
+		switch t := (&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type().Underlying().(type) {
+		case *types.Array:
+			if k, ok := constInt(s.Index); !ok || k < 0 || k >= t.Len() {
+				return true
+			}
+		case *types.Struct:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// constInt is the value of an integer constant.
+func constInt(e ir.Expr) (int64, bool) {
+	c, ok := e.(*ir.Const)
+	if !ok || !isInteger(c.T) {
+		return 0, false
+	}
+	if c.Val == nil {
+		return 0, true
+	}
+	return constant.Int64Val(constant.ToInt(c.Val))
+}
+
+// leavesBeyond reports whether b may be left for a label that is not in it.
+func leavesBeyond(b ir.Block) (found bool) {
+	inner := map[*ir.Label]bool{}
+	ir.Walk(b, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Scope:
+			inner[s.L] = true
+		case *ir.Loop:
+			inner[s.L], inner[s.Next] = true, true
+		case *ir.Leave:
+			found = found || !inner[s.L]
+		}
+		return !found
+	})
+	return found
+}
+
+// leavesTo reports whether a leave of l stands in b.
+func leavesTo(b ir.Block, l *ir.Label) (found bool) {
+	ir.Walk(b, func(s ir.Stmt) bool {
+		if s, ok := s.(*ir.Leave); ok && s.L == l {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// blocks rewrites the blocks of a statement, in a copy of it.
+func blocks(s ir.Stmt, f func(ir.Block) ir.Block) ir.Stmt {
+	switch s := s.(type) {
+	case *ir.If:
+		return &ir.If{At: s.At, Cond: s.Cond, Then: f(s.Then), Else: f(s.Else)}
+	case *ir.Scope:
+		return &ir.Scope{At: s.At, L: s.L, Body: f(s.Body)}
+	case *ir.Loop:
+		loop := *s
+		loop.Body = f(s.Body)
+		return &loop
+	}
+	return s
+}

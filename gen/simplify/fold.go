@@ -1,0 +1,132 @@
+package simplify
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// fold computes integer operations and comparisons of constants. What does not fit 32
+// bits stays, as an int may have no more.
+func fold(e ir.Expr) ir.Expr {
+	switch e := e.(type) {
+	case *ir.Binary:
+		return foldBinary(e)
+	case *ir.Unary:
+		c, ok := e.X.(*ir.Const)
+		if !ok {
+			break
+		}
+		if e.Op == token.NOT {
+			return truth(e.T, isZero(c))
+		}
+		if n, ok := constInt(c); ok && e.Op == token.SUB {
+			if r := fitting(e.T, -n); r != nil {
+				return r
+			}
+		}
+	case *ir.Convert:
+		if n, ok := constInt(e.X); ok && isInteger(e.T) {
+			if r := fitting(e.T, n); r != nil {
+				return r
+			}
+		}
+	}
+	return e
+}
+
+func truth(t types.Type, b bool) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeBool(b)}
+}
+
+// fitting is n as a constant of type t, nil where it may not be one.
+func fitting(t types.Type, n int64) ir.Expr {
+	bits := uint(32)
+	switch t.Underlying().(*types.Basic).Kind() {
+	case types.Int8, types.Uint8:
+		bits = 8
+	case types.Int16, types.Uint16:
+		bits = 16
+	}
+	lo, hi := -int64(1)<<(bits-1), int64(1)<<(bits-1)-1
+	if hasInfo(t, types.IsUnsigned) {
+		lo, hi = 0, int64(1)<<bits-1
+	}
+	if n < lo || n > hi {
+		return nil
+	}
+	return number(t, n)
+}
+
+func foldBinary(e *ir.Binary) ir.Expr {
+	switch e.Op {
+	case token.LAND, token.LOR:
+		c, ok := e.X.(*ir.Const)
+		switch {
+		case !ok:
+			return e
+		case isZero(c) == (e.Op == token.LAND):
+			return truth(e.T, e.Op == token.LOR)
+		}
+		return e.Y
+	}
+	if !isInteger(e.X.Type()) || !isInteger(e.Y.Type()) {
+		return e
+	}
+	a, aok := constInt(e.X)
+	b, bok := constInt(e.Y)
+	const most = 1 << 31
+	switch {
+	case aok && bok && max(a, -a) <= most && max(b, -b) <= most:
+	case bok && b == 0 && (e.Op == token.ADD || e.Op == token.SUB):
+		return e.X
+	case bok && b == 1 && (e.Op == token.MUL || e.Op == token.QUO):
+		return e.X
+	case aok && a == 0 && e.Op == token.ADD, aok && a == 1 && e.Op == token.MUL:
+		return e.Y
+	default:
+		return e
+	}
+	var n int64
+	switch e.Op {
+	case token.ADD:
+		n = a + b
+	case token.SUB:
+		n = a - b
+	case token.MUL:
+		n = a * b
+	case token.QUO, token.REM:
+		if b == 0 {
+			return e
+		}
+		if n = a / b; e.Op == token.REM {
+			n = a % b
+		}
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return truth(e.T, constant.Compare(constant.MakeInt64(a), e.Op, constant.MakeInt64(b)))
+	default:
+		return e
+	}
+	if r := fitting(e.T, n); r != nil {
+		return r
+	}
+	return e
+}
+
+// settle replaces ifs on constants by their branches.
+func settle(s ir.Stmt) []ir.Stmt {
+	branch, ok := s.(*ir.If)
+	if !ok {
+		return []ir.Stmt{s}
+	}
+	c, ok := branch.Cond.(*ir.Const)
+	switch {
+	case !ok:
+		return []ir.Stmt{s}
+	case isZero(c):
+		return branch.Else
+	}
+	return branch.Then
+}

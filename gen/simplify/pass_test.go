@@ -1,0 +1,189 @@
+package simplify_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
+)
+
+type point struct {
+	A float64
+	V [2]float64
+}
+
+// outcome is what a run of F gives: numbers, the last of them those in the memory of the
+// arguments. Aliased says whether the two slices among those overlap.
+func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []float64, panicked bool) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 9))
+	x := make([]float64, 5)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	y := []float64{r.NormFloat64(), r.NormFloat64(), 1, 0.5}
+	if aliased {
+		y = x[1:]
+	}
+	in := ir.ValuesOf(x, y, r.NormFloat64(), [3]float64{1, r.NormFloat64(), 2}, point{r.NormFloat64(), [2]float64{3, 4}}, r.IntN(4))
+	m := &ir.Machine{Steps: 1 << 20}
+	out, err := m.Eval(f, in)
+	var p *ir.PanicError
+	if err != nil && !errors.As(err, &p) {
+		t.Fatalf("%v\n%v", err, f)
+	}
+	if err == nil {
+		v := ir.As[[3]float64](out[1])
+		numbers = append(numbers, ir.As[float64](out[0]), v[0], v[1], v[2])
+	}
+	numbers = append(numbers, ir.As[[]float64](in[0])...)
+	return append(numbers, ir.As[[]float64](in[1])...), err != nil
+}
+
+// sums are the passes that change the order of sums.
+var sums = map[string]func(f *ir.Func){
+	"increments":      func(f *ir.Func) { simplify.Increments(f, false, nil) },
+	"windows":         func(f *ir.Func) { simplify.Windows(f, false, nil) },
+	"windowsdistinct": func(f *ir.Func) { simplify.Windows(f, true, nil) },
+	"distinct":        func(f *ir.Func) { simplify.Increments(f, true, nil) },
+}
+
+// passes are those that keep every bit.
+var passes = map[string]func(f *ir.Func){
+	"inline":  func(f *ir.Func) { simplify.Inline(f, nil) },
+	"unroll":  simplify.Unroll,
+	"scalars": func(f *ir.Func) { simplify.Scalars(f, nil) },
+	"copies":  simplify.Copies,
+	"dead":    func(f *ir.Func) { simplify.Dead(f) },
+	"adjoint": func(f *ir.Func) {
+		simplify.Adjoint(f, nil, false, func(*ir.Var) bool { return false })
+	},
+	"cut":        simplify.Cut,
+	"invariants": simplify.Invariants,
+	"primal":     func(f *ir.Func) { simplify.Primal(f, nil) },
+}
+
+func parse(t testing.TB, text string) *ir.Func {
+	t.Helper()
+	funcs, err := ir.Parse(text, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	f := funcs[len(funcs)-1]
+	if err := ir.Check(f); err != nil {
+		t.Fatalf("%v\n%s", err, f)
+	}
+	return f
+}
+
+// same runs what each pass makes of a random function and says how many runs there were
+// and how many panicked.
+func same(t *testing.T, seed uint64) (runs, panics int) {
+	text := program(seed, false)
+	f := parse(t, text)
+	for name, pass := range passes {
+		g, _ := ir.Clone(f, nil)
+		pass(g)
+		if err := ir.Check(g); err != nil {
+			t.Fatalf("seed %d, %s: %v\n%s\n%s", seed, name, err, f, g)
+		}
+		for k := range uint64(3) {
+			want, p := outcome(t, f, 3*seed+k, k == 2)
+			if got, q := outcome(t, g, 3*seed+k, k == 2); p != q || !(p && name == "cut") && !equal(got, want, 0) {
+				t.Fatalf("seed %d, %s: got %v, want %v\n%s\n%s", seed, name, got, want, text, g)
+			}
+			runs++
+			if p {
+				panics++
+			}
+		}
+	}
+	return runs, panics
+}
+
+func TestRandom(t *testing.T) {
+	programs := uint64(400)
+	if testing.Short() {
+		programs = 60
+	}
+	runs, panics := 0, 0
+	for seed := range programs {
+		r, p := same(t, seed)
+		runs, panics = runs+r, panics+p
+	}
+	t.Logf("%d runs, %d panics", runs, panics)
+	if panics*2 > runs {
+		t.Error("most random functions should not panic")
+	}
+}
+
+func FuzzPasses(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { same(t, seed) })
+}
+
+// equal compares numbers, bit for bit if the tolerance is 0. NaNs are one.
+func equal(a, b []float64, tol float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, x := range a {
+		y := b[i]
+		switch {
+		case x != x || y != y:
+			if x == x || y == y {
+				return false
+			}
+		case tol == 0:
+			if math.Float64bits(x) != math.Float64bits(y) {
+				return false
+			}
+		case x != y && !(math.Abs(x-y) <= tol*(1+math.Abs(x)+math.Abs(y))):
+			return false
+		}
+	}
+	return true
+}
+
+// TestRandomSums: with overlapping arguments where distinct is not set, without where
+// it is.
+func TestRandomSums(t *testing.T) {
+	programs := uint64(600)
+	if testing.Short() {
+		programs = 100
+	}
+	shorter := 0
+	for seed := range programs {
+		text := program(seed, true)
+		f := parse(t, text)
+		for _, distinct := range []bool{false, true} {
+			g, _ := ir.Clone(f, nil)
+			if seed%2 == 0 {
+				simplify.Windows(g, distinct, nil)
+			}
+			simplify.Increments(g, distinct, nil)
+			simplify.Windows(g, distinct, nil)
+			if err := ir.Check(g); err != nil {
+				t.Fatalf("seed %d: %v\n%s\n%s", seed, err, f, g)
+			}
+			if strings.Count(g.String(), " += ") < strings.Count(f.String(), " += ") {
+				shorter++
+			}
+			for k := range uint64(3) {
+				aliased := k == 2 && !distinct
+				want, p := outcome(t, f, 3*seed+k, aliased)
+				if got, q := outcome(t, g, 3*seed+k, aliased); p != q || !p && !equal(got, want, 1e-9) {
+					t.Fatalf("seed %d, distinct %v: got %v, want %v\n%s\n%s", seed, distinct, got, want, f, g)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d are shorter", shorter, 2*programs)
+	if shorter < int(programs) {
+		t.Error("most functions should become shorter")
+	}
+}

@@ -1,0 +1,182 @@
+package gen
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// target is a function whose derivatives are generated.
+type target struct {
+	lower.Target
+	f      *ir.Func
+	simple *ir.Func       // without short calls, loops and arrays, nil until it is needed
+	pos    token.Position // of its declaration
+	of     string         // F, (*T).M or F[float64]
+	base   string         // what the names of its derivatives begin with
+	marked bool           // by a directive
+	mask   activity.Mask  // of the parameters that carry derivatives
+	shape  *shape         // nil if it is of no shape that operators take
+	built  []*built
+	why    string // why there is no code for engines of reverse mode
+}
+
+// severity is that of a refusal.
+func (t *target) severity() Severity {
+	if t.marked {
+		return Error
+	}
+	return Warning
+}
+
+// where is the place of the declaration in comments.
+func (t *target) where() string {
+	return fmt.Sprintf("%s:%d", filepath.Base(t.pos.Filename), t.pos.Line)
+}
+
+// add lowers a function that is to be differentiated, or says why it is not.
+func (u *unit) add(found lower.Target) {
+	fn := found.Func
+	t := &target{
+		Target: found, pos: found.Pos, marked: found.Operator == "", of: u.calledAs(fn, found.TypeArgs), base: u.baseName(fn, found.TypeArgs),
+	}
+	if fn.Pkg() != u.pkg.Types {
+		u.foreign(t)
+		return
+	}
+	switch {
+	case u.passive(fn):
+		if !t.marked { // else it is a contradiction that has been noted
+			u.problem(&Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative", "remove //nabla:passive", Error})
+		}
+		return
+	case fn.Name() == "_" || fn.Name() == "init":
+		u.problem(&Problem{t.pos, fn.Name(), "nothing can call it", "give it another name", Error})
+		return
+	}
+	f, err := u.program.lower.Func(fn, found.TypeArgs...)
+	if err != nil {
+		u.refused(t, t.severity(), err)
+		return
+	}
+	t.f, t.pos = f, f.Pos
+	if t.shape = shapeOf(f); t.shape != nil {
+		t.mask = t.shape.mask()
+	} else {
+		for i, v := range f.Params {
+			if activity.HasFloats(v.Type) {
+				t.mask |= 1 << i
+			}
+		}
+	}
+	if t.mask == 0 {
+		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by", "pass what it depends on as an argument", t.severity()})
+		return
+	}
+	u.targets = append(u.targets, t)
+}
+
+// foreign says what to do about a function of another package: derivatives are generated
+// next to their functions, once, whoever passes them to operators.
+func (u *unit) foreign(t *target) {
+	home, own := u.program.lower.AtHome(t.Func)
+	generic := len(t.TypeArgs) > 0
+	if home && !generic {
+		return
+	}
+	p := &Problem{t.pos, t.of, "it is declared in package " + t.Func.Pkg().Path() + ", and derivatives are generated next to a function", "", Warning}
+	if own && !generic {
+		p.Remedy = "write //nabla:differentiate above its declaration and run nabla gen there, or pass a function of this package that calls it"
+	} else {
+		p.Remedy = "pass a function of this package that calls it"
+	}
+	u.problem(p)
+}
+
+// passive reports whether a function has the directive //nabla:passive.
+func (u *unit) passive(fn *types.Func) bool {
+	for _, d := range u.program.lower.Directives() {
+		if d.Name == "passive" && d.Func == fn.Origin() {
+			return true
+		}
+	}
+	return false
+}
+
+func generic(fn *types.Func) bool {
+	sig := fn.Signature()
+	return sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0
+}
+
+// calledAs is a function as the source of the package names it.
+func (u *unit) calledAs(fn *types.Func, args []types.Type) string {
+	qualifier := types.RelativeTo(u.pkg.Types)
+	list := ""
+	if len(args) > 0 {
+		var texts []string
+		for _, t := range args {
+			texts = append(texts, types.TypeString(t, (*types.Package).Name))
+		}
+		list = "[" + strings.Join(texts, ", ") + "]"
+	}
+	recv := fn.Signature().Recv()
+	if recv == nil {
+		if fn.Pkg() != u.pkg.Types {
+			return fn.Pkg().Name() + "." + fn.Name() + list
+		}
+		return fn.Name() + list
+	}
+	t, star := recv.Type(), ""
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t, star = p.Elem(), "*"
+	}
+	name := types.TypeString(t, qualifier)
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		name = n.Obj().Name()
+	}
+	name += list
+	if star != "" {
+		name = "(*" + name + ")"
+	}
+	return name + "." + fn.Name()
+}
+
+// baseName is what names of derivatives begin with: an exported name for what users of the
+// package can name.
+func (u *unit) baseName(fn *types.Func, args []types.Type) string {
+	name, exported := fn.Name(), fn.Exported()
+	if recv := fn.Signature().Recv(); recv != nil {
+		t := recv.Type()
+		if p, ok := types.Unalias(t).(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		if n, ok := types.Unalias(t).(*types.Named); ok {
+			name, exported = n.Obj().Name()+capital(name), exported && n.Obj().Exported()
+		}
+	}
+	for _, t := range args {
+		words := strings.FieldsFunc(types.TypeString(t, types.RelativeTo(u.pkg.Types)), func(r rune) bool { return !token.IsIdentifier("a" + string(r)) })
+		for _, w := range words {
+			name += capital(w)
+		}
+	}
+	if exported {
+		return name
+	}
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToLower(r)) + name[n:]
+}
+
+// capital is s with a capital in front.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
