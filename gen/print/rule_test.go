@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 	pkg := pkgs[0].Types
 	tangents, adjoints := tangent.New(), adjoint.New(pkg, "Work", adjoint.Options{})
 	var funcs []print.Func
-	for _, name := range []string{"Roots", "Overwritten", "Still", "Method", "Vectors", "Matrices", "Special", "Returned"} {
+	for _, name := range []string{"Roots", "Overwritten", "Still", "Method", "Vectors", "Matrices", "Special", "Returned", "Values"} {
 		f, err := p.Func(p.Lookup(path, name))
 		if err != nil {
 			t.Fatal(err)

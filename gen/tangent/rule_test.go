@@ -22,7 +22,7 @@ func TestRules(t *testing.T) {
 		{"Method", 3, []any{x(), 1.5}}, {"Method", 1, []any{x(), 1.5}}, {"Method", 2, []any{x(), 1.5}},
 		{"Vectors", 3, []any{x(), 0.8}}, {"Vectors", 2, []any{x(), 0.8}}, {"Vectors", 1, []any{x(), 0.8}},
 		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}},
-		{"OneWay", 1, []any{0.7}}, {"Returned", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
+		{"OneWay", 1, []any{0.7}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, tt.args...) })
 	}

@@ -21,7 +21,7 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 	out := map[string]func([]ir.Value) []ir.Value{}
 	for name, f := range map[string]any{
 		Path + ".Root": rules.Root, Path + ".Squares": rules.Squares, Path + ".Forwards": rules.Forwards,
-		Path + ".Backwards": rules.Backwards, "(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
+		Path + ".Backwards": rules.Backwards, Path + ".Least": rules.Least, Path + ".Turn": rules.Turn, "(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
 		"math.Lgamma": math.Lgamma, "math.Sincos": math.Sincos, "math.Modf": math.Modf, "math.Frexp": math.Frexp,
 	} {
 		out[name] = ir.Native(f)

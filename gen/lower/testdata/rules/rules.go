@@ -231,3 +231,63 @@ func Addressed(x float64) float64 {
 	x, s = math.Sincos(s + x)
 	return x * *p
 }
+
+// Least is the least of some numbers.
+//
+//nabla:rule tangent=LeastTangent pullback=LeastPullback
+func Least(x ...float64) float64 { return x[floats.MinIdx(x)] }
+
+// LeastTangent is the tangent of Least.
+func LeastTangent(x, xDot []float64) (v, vDot float64) {
+	i := floats.MinIdx(x)
+	return x[i], xDot[i]
+}
+
+// LeastPullback is the pullback of Least.
+func LeastPullback(x, xBar []float64, vBar float64) { xBar[floats.MinIdx(x)] += vBar }
+
+// Point is a point.
+type Point struct {
+	X, Y float64
+	Name string
+}
+
+// Turn turns a point.
+//
+//nabla:rule tangent=TurnTangent pullback=TurnPullback
+func Turn(p Point, by float64) (q Point, radius float64) {
+	s, c := math.Sincos(by)
+	return Point{c*p.X - s*p.Y, s*p.X + c*p.Y, p.Name}, math.Hypot(p.X, p.Y)
+}
+
+// TurnTangent is the tangent of Turn.
+func TurnTangent(p Point, by float64, pDot Point, byDot float64) (q Point, radius float64, qDot Point, radiusDot float64) {
+	q, radius = Turn(p, by)
+	s, c := math.Sincos(by)
+	qDot = Point{X: c*pDot.X - s*pDot.Y - q.Y*byDot, Y: s*pDot.X + c*pDot.Y + q.X*byDot}
+	return q, radius, qDot, (p.X*pDot.X + p.Y*pDot.Y) / radius
+}
+
+// TurnPullback is the pullback of Turn.
+func TurnPullback(p Point, by float64, qBar Point, radiusBar float64) (pBar Point, byBar float64) {
+	q, radius := Turn(p, by)
+	s, c := math.Sincos(by)
+	pBar.X = c*qBar.X + s*qBar.Y + p.X/radius*radiusBar
+	pBar.Y = c*qBar.Y - s*qBar.X + p.Y/radius*radiusBar
+	return pBar, q.X*qBar.Y - q.Y*qBar.X
+}
+
+// Values calls functions of any number of numbers and of structs.
+func Values(x []float64) float64 {
+	p := Point{X: x[0], Y: x[1] * x[2]}
+	sum := 0.0
+	for range 2 {
+		var r float64
+		p, r = Turn(p, x[3])
+		sum += r * Least(x[0]*x[1], 5*x[2], p.X+2)
+		_, _ = Turn(p, r)
+	}
+	q, _ := Turn(p, 2)
+	_, r := Turn(q, x[0])
+	return sum*p.Y + q.X*r
+}
