@@ -48,7 +48,7 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	p.prepared[f] = g
 	pairs := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		if c, ok := s.(*ir.Call); ok {
-			if list := c.Expand(); list != nil {
+			if list := c.Expand(names); list != nil {
 				return list
 			}
 		}

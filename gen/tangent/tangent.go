@@ -250,7 +250,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.emit(s)
 	case *ir.Call:
-		if list := s.Expand(); list != nil && b.anyActive(s.Results) {
+		if list := s.Expand(b.names); list != nil && b.anyActive(s.Results) {
 			for _, s := range list {
 				b.stmt(s)
 			}
