@@ -119,7 +119,7 @@ func (p *Program) preparedOf(f *ir.Func) *prepared {
 			return g
 		}
 	}
-	panic(&Error{f.Name, "it is not prepared"})
+	panic(&Error{Func: f.Name, What: "it is not prepared"})
 }
 
 // aliases says which parameters of a callee may lead to the same memory: their numbers,

@@ -467,5 +467,5 @@ func truth(b bool) ir.Expr {
 }
 
 func (g *prepared) refuse(format string, args ...any) {
-	panic(&Error{g.f.Name, fmt.Sprintf(format, args...)})
+	panic(&Error{Func: g.f.Name, What: fmt.Sprintf(format, args...)})
 }

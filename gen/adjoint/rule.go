@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"fmt"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -12,10 +13,11 @@ import (
 // call. What nobody wants has a nil shadow.
 func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	r := s.Callee.Rule
+	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
 	out = b.windowsOf(s, n)
 	active := b.facts.CallsRule(s)
 	if active && r.Pullback == nil {
-		b.g.refuse("function %s, of which no pullback is known; name one with //nabla:rule pullback=…", r.Name)
+		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
 	}
 	if !active {
 		for _, v := range s.Results {
@@ -23,7 +25,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 				continue
 			}
 			if leads(v.Type) {
-				b.g.refuse("the result %s of %s, which has no shadow", v.Name, r.Name)
+				refuse("the result "+v.Name+" of "+r.Name+", which has no shadow", "")
 			}
 			w.clearFloats(v.Type, b.own(v).Place())
 		}
@@ -34,7 +36,8 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
-			b.g.refuse("the argument %s of %s, which carries a derivative; its rule has none by it", shape.Params[i].Name(), r.Name)
+			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+				"pass what is constant, or call a function with a rule of its own")
 		}
 		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {
 			n.reached = append(n.reached, v)
@@ -75,7 +78,8 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 		}
 		k := r.Returned(i)
 		if k < 0 {
-			b.g.refuse("the result %s of %s, which leads to memory: that has to be one of its arguments", shape.Results[i].Name(), r.Name)
+			refuse("the result "+shape.Results[i].Name()+" of "+r.Name+", which leads to memory: that has to be one of its arguments",
+				"let it write to a slice that it is passed")
 		}
 		out = append(out, plain(&ir.Set{At: s.At, P: b.of(v).Place(), E: b.shadowOf(s.Args[k])})...)
 	}
@@ -116,7 +120,8 @@ func (b *builder) windowsOf(s *ir.Call, n *node) (out []*node) {
 					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())
 				}
 			default:
-				b.g.refuse("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name, t)
+				panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name, t),
+					Pos: s.Pos, Remedy: "pass slices of numbers to functions with rules"})
 			}
 		}
 		visit(v.Place(), v.Type)

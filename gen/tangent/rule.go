@@ -1,6 +1,8 @@
 package tangent
 
 import (
+	"fmt"
+
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -17,12 +19,13 @@ func (b *builder) rule(s *ir.Call) {
 		return
 	}
 	if r.Tangent == nil {
-		b.refuse("function %s, of which no tangent is known; name one with //nabla:rule tangent=…", r.Name)
+		b.refuseRule("function "+r.Name+", of which no tangent is known", "name one with //nabla:rule tangent=…")
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
-			b.refuse("the argument %s of %s, which carries a derivative; its rule has none by it", shape.Params[i].Name(), r.Name)
+			b.refuseRule("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+				"pass what is constant, or call a function with a rule of its own")
 		}
 	}
 	calls := make([]*ir.Call, 1)
@@ -83,11 +86,16 @@ func (b *builder) rule(s *ir.Call) {
 	b.out = append(b.out, after...)
 }
 
+func (b *builder) refuseRule(what, remedy string) {
+	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.at.Pos, Remedy: remedy})
+}
+
 // severalLanes refuses rules that cannot be called once for each lane.
 func (b *builder) severalLanes(s *ir.Call, shape *ir.Shape) {
 	r := s.Callee.Rule
 	refuse := func() {
-		b.refuse("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, b.width())
+		b.refuseRule(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, b.width()),
+			"use the tangent in one direction")
 	}
 	for i, a := range s.Args {
 		if activity.HasRefs(a.Type()) && r.Writes(i) || b.facts.Carries(a) && !activity.IsFloat(a.Type()) {
