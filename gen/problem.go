@@ -109,6 +109,12 @@ func (u *unit) refused(t *target, severity Severity, err error) {
 	var reverse *adjoint.Error
 	if errors.As(err, &reverse) {
 		p.Func, p.Reason, p.Remedy = callee(t, reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write it in another way"
+		if reverse.Remedy != "" {
+			p.Remedy = reverse.Remedy
+		}
+		if reverse.Pos.IsValid() {
+			p.Pos = reverse.Pos
+		}
 	}
 	var over *traced.Error
 	if errors.As(err, &over) {
@@ -138,7 +144,7 @@ func callee(t *target, name string) string {
 			short = strings.Replace(short[1:], ")", "", 1)
 		}
 	}
-	own := short == t.of
+	own := strings.TrimSuffix(short, "_adjoint") == t.of // which second derivatives are of
 	if i, j := strings.IndexByte(t.of, '['), strings.LastIndexByte(t.of, ']'); len(t.TypeArgs) > 0 && i >= 0 && j > i {
 		own = strings.HasPrefix(short, t.of[:i]+t.of[j+1:]+"_")
 	}
@@ -194,7 +200,7 @@ func position(s string) token.Position {
 // misplaced notes directives that stand on nothing they can be about.
 func (u *unit) misplaced() {
 	for _, d := range u.program.lower.Directives() {
-		if d.In != u.pkg.Types || d.Name != "differentiate" && d.Name != "passive" {
+		if d.In != u.pkg.Types || !slices.Contains([]string{"differentiate", "passive", "rule"}, d.Name) {
 			continue
 		}
 		p := &Problem{Pos: d.Pos, Severity: Error}

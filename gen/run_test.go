@@ -39,3 +39,24 @@ func TestRun(t *testing.T) {
 	command(t, dir, "test", "./...")
 	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", "./...")
 }
+
+// TestRunRules does the same with functions that call others by rules.
+func TestRunRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	files := source(t, "rules")
+	more, err := txtar.ParseFile("testdata/rules_test.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range more.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := module(t, files)
+	if _, err := generate(t, dir, "./...").Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", "./...")
+	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", "./...")
+}

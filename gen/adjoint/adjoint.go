@@ -21,6 +21,7 @@ package adjoint
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -89,9 +90,19 @@ type Adjoint struct {
 }
 
 // Error says what has no adjoint.
-type Error struct{ Func, What string }
+type Error struct {
+	Func, What string
+	Pos        token.Position // of the statement, if it is known
+	Remedy     string         // the way round, if it is not that of all
+}
 
-func (e *Error) Error() string { return fmt.Sprintf("no adjoint of %s: %s", e.Func, e.What) }
+func (e *Error) Error() string {
+	s := fmt.Sprintf("no adjoint of %s: %s", e.Func, e.What)
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
 
 // Of builds the adjoint of f with the parameters in m active.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -133,7 +134,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 			}
 		}
 		values := ir.ValuesOf(all...)
-		outs, err := ir.Eval(tan, values)
+		outs, err := (&ir.Machine{Rules: natives.Rules()}).Eval(tan, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 		}
 		ins := ir.ValuesOf(in...)
 		ins = append(ins, ir.NewValue(g.Params[len(g.Params)-1].Type))
-		machine := ir.Machine{Steps: 1 << 28}
+		machine := ir.Machine{Steps: 1 << 28, Rules: natives.Rules()}
 		for again := range 2 {
 			got, err := machine.Eval(g, ins)
 			if err != nil {

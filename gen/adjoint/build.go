@@ -42,6 +42,7 @@ type node struct {
 	late      bool      // the reversal reads the place as it was left
 	window    *ir.Var   // a slice all of whose elements are written
 	windows   []*ir.Var // further ones
+	reached   []*ir.Var // variables all of whose memory the reversal reads
 	then, els []*node   // of an If; then is the body of a Scope or a Loop
 	cond      *ir.Var
 	loop      *loopInfo

@@ -14,15 +14,13 @@ func (b *builder) call(s *ir.Call) []*node {
 	n := &node{s: s, at: s.At}
 	w := b.writer(s)
 	callee := b.facts.Callee(s)
-	if callee == nil || callee.Params|callee.Results == 0 && b.p.pure(s.Callee.Func) {
-		if callee == nil {
-			b.rule(s, n)
-		}
+	if callee == nil {
+		return b.rule(s, n, w)
+	}
+	if callee.Params|callee.Results == 0 && b.p.pure(s.Callee.Func) {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
-			case callee == nil && !s.Callee.Rule.Passive:
-				b.g.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
 			case ownFloats(r.Type):
 				w.clearFloats(r.Type, b.own(r).Place())
 			}
@@ -121,7 +119,7 @@ func (p *Program) preparedOf(f *ir.Func) *prepared {
 			return g
 		}
 	}
-	panic(&Error{f.Name, "it is not prepared"})
+	panic(&Error{Func: f.Name, What: "it is not prepared"})
 }
 
 // aliases says which parameters of a callee may lead to the same memory: their numbers,
@@ -158,20 +156,6 @@ func (b *builder) needs(i int) bool {
 	return b.recursive || b.flow.wanted[b.g.f.Params[i]]
 }
 
-// rule is a call of which only a rule is known: it may write the slices that it is given.
-func (b *builder) rule(s *ir.Call, n *node) {
-	for _, a := range s.Args {
-		v := variable(a)
-		switch {
-		case v == nil || !activity.HasRefs(v.Type):
-		case elemOf(v.Type) != nil && !activity.HasRefs(elemOf(v.Type)):
-			n.windows = append(n.windows, v)
-		default:
-			b.g.refuse("the argument %s of %s, of type %s", v.Name, s.Callee.Rule.Name, v.Type)
-		}
-	}
-}
-
 // pure reports whether a function writes nothing but its own variables.
 func (p *Program) pure(f *ir.Func) bool {
 	if pure, ok := p.purity[f]; ok {
@@ -191,8 +175,8 @@ func (p *Program) pure(f *ir.Func) bool {
 			if s.Callee.Func != nil {
 				pure = pure && p.pure(s.Callee.Func)
 			} else {
-				for _, a := range s.Args {
-					pure = pure && !activity.HasRefs(a.Type())
+				for i, a := range s.Args {
+					pure = pure && (!activity.HasRefs(a.Type()) || !s.Callee.Rule.Writes(i))
 				}
 			}
 		}

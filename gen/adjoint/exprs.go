@@ -46,51 +46,11 @@ func isFloat(t types.Type) bool {
 
 // ownFloats reports whether a value of type t has numbers in itself, not behind slices
 // and pointers.
-func ownFloats(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return u.Info()&types.IsFloat != 0
-	case *types.Array:
-		return u.Len() > 0 && ownFloats(u.Elem())
-	case *types.Struct:
-		for i := range u.NumFields() {
-			if ownFloats(u.Field(i).Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
+func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }
 
 // leads reports whether a value of type t has slices or pointers in itself that lead to
 // numbers.
-func leads(t types.Type) bool { return leadsTo(t, map[types.Type]bool{}) }
-
-func leadsTo(t types.Type, seen map[types.Type]bool) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Slice:
-		return holds(u.Elem(), seen)
-	case *types.Pointer:
-		return holds(u.Elem(), seen)
-	case *types.Array:
-		return u.Len() > 0 && leadsTo(u.Elem(), seen)
-	case *types.Struct:
-		for i := range u.NumFields() {
-			if leadsTo(u.Field(i).Type(), seen) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func holds(t types.Type, seen map[types.Type]bool) bool {
-	if seen[t] {
-		return false
-	}
-	seen[t] = true
-	return ownFloats(t) || leadsTo(t, seen)
-}
+func leads(t types.Type) bool { return ir.LeadsToFloats(t) }
 
 // leaf says which parts of a value are meant.
 type leaf uint8

@@ -148,9 +148,18 @@ func (f *flow) wants(list []*node) {
 	visit(list)
 }
 
+// ownReads are what the statements of the reversal of a node read.
+func (f *flow) ownReads(n *node) state {
+	out := f.reads(n.pre).with(f.reads(n.post))
+	for _, v := range n.reached {
+		f.reachable(out, v)
+	}
+	return out
+}
+
 // reversalReads are what the reversal of a node itself reads, not that of its blocks.
 func (f *flow) reversalReads(n *node) state {
-	out := f.reads(n.pre).with(f.reads(n.post))
+	out := f.ownReads(n)
 	for _, w := range n.writes {
 		if w.keep {
 			f.restoring(out, w)
@@ -303,7 +312,7 @@ func (f *flow) overwritten(n *node, head state) state {
 }
 
 func (f *flow) simple(n *node, in state) state {
-	reads := f.reads(n.pre).with(f.reads(n.post))
+	reads := f.ownReads(n)
 	if l, ok := n.s.(*ir.Let); ok && f.reruns[l.V] {
 		reads = reads.with(f.reads(ir.Block{l}))
 		delete(reads, version{v: l.V})

@@ -52,7 +52,7 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	p.prepared[f] = g
 	pairs := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		if c, ok := s.(*ir.Call); ok {
-			if list := c.Expand(); list != nil {
+			if list := c.Expand(names); list != nil {
 				return list
 			}
 		}
@@ -471,5 +471,5 @@ func truth(b bool) ir.Expr {
 }
 
 func (g *prepared) refuse(format string, args ...any) {
-	panic(&Error{g.f.Name, fmt.Sprintf(format, args...)})
+	panic(&Error{Func: g.f.Name, What: fmt.Sprintf(format, args...)})
 }

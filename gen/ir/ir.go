@@ -147,13 +147,6 @@ type Callee struct {
 	Rule *Rule
 }
 
-// Rule is a function whose derivative is written by hand.
-type Rule struct {
-	Name    string // path.Func
-	Object  *types.Func
-	Passive bool // its results have no derivative
-}
-
 // Expr is an expression. Its type is that of Go, untyped constants converted.
 type Expr interface{ Type() types.Type }
 

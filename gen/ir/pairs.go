@@ -30,8 +30,9 @@ var pairs = map[string]func([]Value) []Value{
 // Expand is what a call of a function of package math with two results is in terms of
 // those with one, which have derivatives: statements that do the same. It is nil for other
 // calls, and for an argument that is more than a variable or a constant and so would be
-// evaluated twice. The integers that Frexp and Lgamma give are left to a call.
-func (s *Call) Expand() []Stmt {
+// evaluated twice. The integers that Frexp and Lgamma give are left to a call. Names are
+// those of the function that the statements are for.
+func (s *Call) Expand(names *Namer) []Stmt {
 	if s.Callee.Rule == nil || len(s.Args) != 1 || len(s.Results) != 2 {
 		return nil
 	}
@@ -58,7 +59,9 @@ func (s *Call) Expand() []Stmt {
 	}
 	rest := func(v *Var) {
 		if v != nil {
-			out = append(out, &Call{At: s.At, Results: []*Var{nil, v}, Callee: s.Callee, Args: s.Args})
+			rule := *s.Callee.Rule
+			rule.Passive = true
+			out = append(out, &Call{At: s.At, Results: []*Var{nil, v}, Callee: &Callee{Rule: &rule}, Args: s.Args})
 		}
 	}
 	switch s.Callee.Rule.Name {
@@ -70,14 +73,12 @@ func (s *Call) Expand() []Stmt {
 		set(first, whole)
 		set(second, of("math.Copysign", &Binary{Typed: typed, Op: token.SUB, X: x, Y: whole}, x))
 	case "math.Lgamma":
-		if first == nil {
-			return nil
-		}
 		rest(second)
 		set(first, of("rules.lgamma", x))
 	case "math.Frexp":
-		if first == nil || second == nil {
-			return nil // without the exponent there is no expression for the fraction
+		if second == nil { // which the fraction needs
+			second = &Var{Name: names.Name("exp"), Type: types.Typ[types.Int], Pos: s.Pos}
+			out = append(out, &Let{At: s.At, V: second})
 		}
 		rest(second)
 		// Two powers of two, since one may be out of range.

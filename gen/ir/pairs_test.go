@@ -20,7 +20,7 @@ func TestExpand(t *testing.T) {
 		b := &Var{Name: "b", Type: second, Kind: Result}
 		call := &Call{Results: []*Var{a, b}, Callee: &Callee{Rule: &Rule{Name: name}}, Args: []Expr{x.Load()}}
 		f := &Func{Name: "m.F", Params: []*Var{x}, Results: []*Var{a, b}, Exit: &Label{"exit"}, Body: Block{call}}
-		g := &Func{Name: "m.G", Params: f.Params, Results: f.Results, Exit: f.Exit, Body: call.Expand()}
+		g := &Func{Name: "m.G", Params: f.Params, Results: f.Results, Exit: f.Exit, Body: call.Expand(NewNamer())}
 		if len(g.Body) < 2 {
 			t.Fatalf("%s becomes %v", name, g)
 		}
@@ -47,12 +47,22 @@ func TestExpand(t *testing.T) {
 				t.Errorf("%s(%v) is %v and %v, want %v and %v", name, v, got[0].Text(float), got[1].Text(second), want[0].Text(float), want[1].Text(second))
 			}
 		}
+		for _, results := range [][]*Var{{a, nil}, {nil, b}} { // one of them is dropped
+			call.Results = results
+			h := &Func{Name: "m.H", Params: f.Params, Results: f.Results, Exit: f.Exit, Body: call.Expand(NamerOf(f))}
+			got, err := Eval(h, ValuesOf(2.7))
+			want, err2 := Eval(f, ValuesOf(2.7))
+			if Check(h) != nil || err != nil || err2 != nil || len(h.Body) == 0 || got[0].float() != want[0].float() || got[1].Text(second) != want[1].Text(second) {
+				t.Errorf("%s gives %v, want %v (%v, %v)\n%v", name, got, want, err, err2, h)
+			}
+		}
+		call.Results = []*Var{a, b}
 		call.Args[0] = &Binary{Typed: Typed{float}, X: x.Load(), Y: x.Load()}
-		if call.Expand() != nil {
+		if call.Expand(NewNamer()) != nil {
 			t.Errorf("%s of an expression is expanded", name)
 		}
 		call.Args[0] = a.Load()
-		if call.Expand() != nil {
+		if call.Expand(NewNamer()) != nil {
 			t.Errorf("%s of its own result is expanded", name)
 		}
 	}

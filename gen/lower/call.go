@@ -147,7 +147,8 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		}
 		args = append(args, e)
 	}
-	if rule := l.p.opts.Rules[fn.FullName()]; rule != nil {
+	if w := l.p.rule(fn); w != nil {
+		l.e.refusals = append(l.e.refusals, w.refusals...)
 		rest, values := l.arguments(call, list, sig, s)
 		for i, v := range values {
 			if v != nil && v.dynamic != nil { // a rule takes the interface
@@ -159,7 +160,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 				return nil, nil
 			}
 		}
-		return &ir.Callee{Rule: rule}, append(args, rest...)
+		return &ir.Callee{Rule: w.rule}, append(args, rest...)
 	}
 	if isMath(fn) { // one with two results
 		rest, _ := l.arguments(call, list, sig, s)

@@ -12,7 +12,7 @@ import (
 // be told: numbers out of bits, and the numbers next to a number.
 var mathNot = words(`Float32frombits Float64frombits Nextafter Nextafter32`)
 
-// mathPairs are those with two results. They are called by rules.
+// mathPairs are those with two results, of which [ir.Call.Expand] knows more.
 var mathPairs = words(`Frexp Lgamma Modf Sincos`)
 
 func words(s string) map[string]bool {
@@ -23,17 +23,19 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// isMath says whether fn is a function of package math that may be called.
+// isMath says whether fn is a function of package math, or of the same kind, that may be
+// called.
 func isMath(fn *types.Func) bool {
-	if fn.Pkg() == nil || fn.Pkg().Path() != "math" || mathNot[fn.Name()] {
+	name := elementary(fn)
+	if name == "" || fn.Pkg().Path() == "math" && mathNot[fn.Name()] {
 		return false
 	}
-	_, _, ok := ir.Elementary("math." + fn.Name())
+	_, _, ok := ir.Elementary(name)
 	return ok || mathPairs[fn.Name()]
 }
 
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
-	m := &ir.Math{Typed: ir.Typed{T: t}, Name: "math." + fn.Name()}
+	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn)}
 	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
 	return m
 }

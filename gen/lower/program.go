@@ -19,6 +19,8 @@ type Options struct {
 	// Rules are functions whose derivative is written by hand, by their full name, such as
 	// path.Func or (*path.T).Method. Calls of them are not looked into.
 	Rules map[string]*ir.Rule
+	// NoShipped leaves out the rules that come with nabla, see package kernels.
+	NoShipped bool
 	// Own says whether code can be written next to the functions of a package. Where it
 	// cannot, functions that touch what is not exported are refused. Nil stands for the
 	// main module and the packages that were asked for.
@@ -42,8 +44,14 @@ type Program struct {
 	globals map[types.Object]*ir.Var
 	broken  map[string]string // by file: why it does not parse
 	done    map[*ir.Func]bool // have a body
-	passive map[*types.Func]bool
-	stubs   map[string]bool // files that stand for generated ones
+
+	ruleOf     map[*types.Func]*Directive
+	rules      map[*types.Func]*written
+	unresolved []*written
+	loaded     map[string]*packages.Package // by path
+	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
+	passive    map[*types.Func]bool
+	stubs      map[string]bool // files that stand for generated ones
 }
 
 // longestKey bounds the instances of a function. Only those that lead to ever new ones
@@ -75,6 +83,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
 		entries: map[string]*entry{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
+		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
+		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
 		passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 	}
 	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
@@ -84,6 +94,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		p.fset = pkg.Fset
 	}
 	packages.Visit(p.asked, nil, func(pkg *packages.Package) {
+		p.loaded[pkg.PkgPath] = pkg
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
 		if opts.Own != nil {
 			own = opts.Own(pkg.PkgPath)
@@ -112,18 +123,26 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 					p.passive[d.Func] = true
 				}
 			}
-			for _, d := range f.Decls {
-				d, ok := d.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
-					p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own, generated: p.Generated(fn)}
-				}
-			}
 		}
+		p.ruleDirectives(pkg)
+		p.declare(pkg, own)
 	})
 	return p
+}
+
+// declare indexes the functions of a package.
+func (p *Program) declare(pkg *packages.Package, own bool) {
+	for _, f := range pkg.Syntax {
+		for _, d := range f.Decls {
+			d, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
+				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own, generated: p.Generated(fn)}
+			}
+		}
+	}
 }
 
 // Directives are the directives in the packages that were asked for, in the order of the
@@ -164,7 +183,8 @@ func (p *Program) Lookup(pkgPath, name string) *types.Func {
 	return nil
 }
 
-// Func lowers fn, whose type arguments targs are, and all that it calls. The result is
+// Func lowers fn, whose type arguments targs are, and all that it calls. A function that
+// has a rule is one that calls it. The result is
 // the same at every call. The error is of type [Refusals] and has those of all functions
 // that fn reaches.
 func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
@@ -177,18 +197,24 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
 			"its source is not here", remedyRule}}
 	}
-	e := p.entry(d, targs, nil)
+	var e *entry
+	if w := p.rule(fn); w != nil {
+		e = p.called(fn, w)
+	} else {
+		e = p.entry(d, targs, nil)
+	}
 	if e == nil {
 		return nil, errors.New("lower: type arguments without end")
 	}
+	p.resolve()
 	if all := e.reaches(); len(all) > 0 {
 		return nil, all.sorted()
 	}
 	return e.f, nil
 }
 
-// reaches are the refusals of e and of all that it calls.
-func (e *entry) reaches() (all Refusals) {
+// reached are the functions that e calls, e among them.
+func (e *entry) reached() map[*entry]bool {
 	reached := map[*entry]bool{}
 	var visit func(e *entry)
 	visit = func(e *entry) {
@@ -196,16 +222,24 @@ func (e *entry) reaches() (all Refusals) {
 			return
 		}
 		reached[e] = true
-		all = append(all, e.refusals...)
 		for _, c := range e.calls {
 			visit(c)
 		}
 	}
 	visit(e)
+	return reached
+}
+
+// reaches are the refusals of e and of all that it calls.
+func (e *entry) reaches() (all Refusals) {
+	reached := e.reached()
+	for c := range reached {
+		all = append(all, c.refusals...)
+	}
 	if len(all) == 0 {
 		all = writtenGlobals(sortedFuncs(reached))
 	}
-	return all
+	return all.sorted()
 }
 
 // typeKey tells apart types, also those of one name that are declared in functions.

@@ -8,16 +8,11 @@ import (
 // call calls the tangent of a function some of whose arguments carry derivatives.
 func (b *builder) call(s *ir.Call) {
 	callee := b.facts.Callee(s)
-	if callee == nil && !s.Callee.Rule.Passive {
-		for _, r := range s.Results {
-			if r != nil && b.facts.Active(r) {
-				b.refuse("function %s, of which only a rule is known", s.Callee.Rule.Name)
-			}
-		}
-		b.emit(s)
+	if callee == nil {
+		b.rule(s)
 		return
 	}
-	if callee == nil || callee.Params|callee.Results == 0 {
+	if callee.Params|callee.Results == 0 {
 		b.emit(s)
 		for _, r := range s.Results {
 			b.still(s.At, r)

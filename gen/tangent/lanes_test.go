@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -130,12 +131,7 @@ func checkLanes(t *testing.T, p *tangent.Program, f *ir.Func, n int, m activity.
 			own[i] = variable(a).Interface()
 		}
 		values = ir.ValuesOf(own...)
-		machine := ir.Machine{Steps: 1 << 30, Rules: map[string]func([]ir.Value) []ir.Value{
-			"math.Lgamma": func(args []ir.Value) []ir.Value {
-				v, sign := math.Lgamma(ir.As[float64](args[0]))
-				return ir.ValuesOf(v, sign)
-			},
-		}}
+		machine := ir.Machine{Steps: 1 << 30, Rules: natives.Rules()}
 		out, err := machine.Eval(f, values)
 		if err != nil {
 			t.Fatalf("%v\n%v", err, f)

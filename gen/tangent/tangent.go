@@ -73,16 +73,27 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 type Error struct {
 	Func, What string
 	Pos        token.Position // of the statement, if it is known
+	Remedy     string         // the way round, if it is not that of all
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("no tangent of %s: %s", e.Func, e.What) }
+func (e *Error) Error() string {
+	s := fmt.Sprintf("no tangent of %s: %s", e.Func, e.What)
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
 
 // Position is Pos.
 func (e *Error) Position() token.Position { return e.Pos }
 
 // Refused is the function, what of it has no tangent, and the way round.
 func (e *Error) Refused() (function, reason, remedy string) {
-	return e.Func, "no tangent: " + e.What, "write a rule with //nabla:rule, or call another function"
+	remedy = e.Remedy
+	if remedy == "" {
+		remedy = "write a rule with //nabla:rule, or call another function"
+	}
+	return e.Func, "no tangent: " + e.What, remedy
 }
 
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
@@ -250,7 +261,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.emit(s)
 	case *ir.Call:
-		if list := s.Expand(); list != nil && b.anyActive(s.Results) {
+		if list := s.Expand(b.names); list != nil && b.anyActive(s.Results) {
 			for _, s := range list {
 				b.stmt(s)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -96,7 +97,7 @@ var globals = map[string]ir.Value{
 func outcome(t *testing.T, f *ir.Func, args []any, in []int, results []int) []float64 {
 	t.Helper()
 	values := ir.ValuesOf(args...)
-	m := ir.Machine{Globals: globals}
+	m := ir.Machine{Globals: globals, Rules: natives.Rules()}
 	got, err := m.Eval(f, values)
 	if err != nil {
 		t.Fatalf("%s: %v", f.Name, err)

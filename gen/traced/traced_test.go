@@ -172,6 +172,9 @@ func TestRun(t *testing.T) {
 	}
 	var imports, rows strings.Builder
 	add := func(s *source, at string) {
+		if len(s.names) == 0 {
+			return
+		}
 		put(at+"/"+lower.Output, s.file)
 		id := fmt.Sprintf("p%d", imports.Len())
 		fmt.Fprintf(&imports, "import %s %q\n", id, module+"/"+at)

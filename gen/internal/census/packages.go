@@ -11,13 +11,17 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/kernels"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
 const (
 	root    = "gonum.org/v1/gonum/"
-	runtime = "github.com/nabla-ad/nabla/gen/rt" // which generated code imports
+	runtime = "github.com/nabla-ad/nabla/gen/rt"
 )
+
+// imported are packages that generated code imports.
+var imported = append(kernels.Packages(), runtime)
 
 // numeric are the packages of gonum that compute with numbers. Those over complex numbers,
 // over float32, and those that are tests of others are left out.
@@ -34,7 +38,7 @@ func load(dir string, names []string) ([]*packages.Package, importer, error) {
 	for i, name := range names {
 		patterns[i] = root + name
 	}
-	patterns = append(patterns, runtime)
+	patterns = append(patterns, imported...)
 	pkgs, err := lower.Load(dir, patterns, lower.LoadOptions{Flags: []string{"-tags=noasm,safe"}})
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +50,7 @@ func load(dir string, names []string) ([]*packages.Package, importer, error) {
 	}
 	all := importer{}
 	packages.Visit(pkgs, nil, func(p *packages.Package) { all[p.PkgPath] = p.Types })
-	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return p.PkgPath == runtime })
+	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return slices.Contains(imported, p.PkgPath) })
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return pkgs, all, nil
 }

@@ -388,7 +388,10 @@ func Pairs(a, b float64) float64 {
 	frac, exp := math.Frexp(a + c)
 	whole, rest := math.Modf(3 * b)
 	_, again := math.Sincos(b)
-	return s*c + float64(sign)*l + frac*float64(exp) + whole*rest*a + again
+	_, minus := math.Lgamma(a)
+	half, _ := math.Frexp(a * b)
+	_, twice := math.Frexp(b)
+	return s*c + float64(sign)*l + frac*float64(exp) + whole*rest*a + again + float64(minus)*half + float64(twice)*a
 }
 
 // Kind is a bool with a name of its own.

@@ -1,0 +1,126 @@
+package activity
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// rule is a call of which only a rule is known: if one argument is active, so are all
+// results and all memory that is written.
+func (f *Facts) rule(s *ir.Call) {
+	r := s.Callee.Rule
+	if r.Passive {
+		return
+	}
+	for i, a := range s.Args {
+		if r.Writes(i) {
+			f.behind(a)
+		}
+	}
+	active, stores := false, false
+	for i, a := range s.Args {
+		active = active || f.moves(a)
+		stores = stores || r.Writes(i) && leadsToRefs(a.Type())
+	}
+	// Headers come from arguments to results, and to memory that can hold them.
+	var all *class
+	join := func(e ir.Expr) {
+		f.refs(e, func(c *class) {
+			if all != nil {
+				f.union(all, c)
+			}
+			all = c
+		})
+	}
+	if stores {
+		for _, a := range s.Args {
+			join(a)
+		}
+	}
+	for i, v := range s.Results {
+		if v == nil || !HasRefs(v.Type) {
+			continue
+		}
+		if k := r.Returned(i); k >= 0 && k < len(s.Args) {
+			f.refs(s.Args[k], func(c *class) { f.union(c, f.of(v)) })
+		} else {
+			for _, a := range s.Args {
+				join(a)
+			}
+			join(v.Load())
+		}
+		active = active || f.Active(v)
+	}
+	if !active {
+		return
+	}
+	for i, a := range s.Args {
+		if r.Writes(i) && HasFloats(a.Type()) {
+			f.refs(a, f.activate)
+		}
+	}
+	for _, v := range s.Results {
+		if v != nil && HasFloats(v.Type) {
+			f.activate(f.of(v))
+		}
+	}
+}
+
+// Carries reports whether a value, or memory that it leads to, carries derivatives.
+func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.moves(e) }
+
+// CallsRule reports whether a call of which a rule is known needs a derivative: something
+// that carries one goes in, and something comes out.
+func (f *Facts) CallsRule(s *ir.Call) bool {
+	r := s.Callee.Rule
+	in, out := false, false
+	for i, a := range s.Args {
+		if !r.Passive && f.Carries(a) {
+			in = true
+			out = out || r.Writes(i) && ir.LeadsToFloats(a.Type())
+		}
+	}
+	for _, v := range s.Results {
+		out = out || v != nil && f.Active(v)
+	}
+	return in && out
+}
+
+func (f *Facts) moves(e ir.Expr) (active bool) {
+	f.roots(e, func(v *ir.Var, t types.Type) {
+		active = active || HasFloats(t) && f.Active(v)
+	})
+	return active
+}
+
+// refs visits the classes of the memory that e leads to.
+func (f *Facts) refs(e ir.Expr, visit func(*class)) {
+	f.roots(e, func(v *ir.Var, t types.Type) {
+		if v.Kind != ir.Global && HasRefs(t) {
+			visit(f.of(v))
+		}
+	})
+}
+
+// leadsToRefs reports whether what a value of type t leads to can hold slices or
+// pointers.
+func leadsToRefs(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		return HasRefs(u.Elem())
+	case *types.Pointer:
+		return HasRefs(u.Elem())
+	case *types.Array:
+		return leadsToRefs(u.Elem())
+	case *types.Struct:
+		for v := range u.Fields() {
+			if leadsToRefs(v.Type()) {
+				return true
+			}
+		}
+	case *types.Map, *types.Chan, *types.Signature, *types.Interface:
+		return true
+	}
+	return false
+}

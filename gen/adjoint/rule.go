@@ -1,0 +1,130 @@
+package adjoint
+
+import (
+	"fmt"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// rule is a call of a function whose derivative is written by hand: the forward sweep
+// calls the function, the reverse sweep its pullback, with memory as it was before the
+// call. What nobody wants has a nil shadow.
+func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
+	r := s.Callee.Rule
+	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
+	out = b.windowsOf(s, n)
+	active := b.facts.CallsRule(s)
+	if active && r.Pullback == nil {
+		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
+	}
+	if !active {
+		for _, v := range s.Results {
+			if v == nil || !b.active(v) {
+				continue
+			}
+			if leads(v.Type) {
+				refuse("the result "+v.Name+" of "+r.Name+", which has no shadow", "")
+			}
+			w.clearFloats(v.Type, b.own(v).Place())
+		}
+		n.pre, n.late = w.out, true
+		return append(out, n)
+	}
+	shape := r.Shape()
+	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
+	for i, a := range s.Args {
+		if r.IsFixed(i) && b.facts.Carries(a) {
+			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+				"pass what is constant, or call a function with a rule of its own")
+		}
+		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {
+			n.reached = append(n.reached, v)
+		}
+	}
+	for _, i := range shape.Shadows {
+		if b.facts.Carries(s.Args[i]) {
+			pull.Args = append(pull.Args, b.shadowOf(s.Args[i]))
+		} else {
+			pull.Args = append(pull.Args, zero(shape.Params[i].Type()))
+		}
+	}
+	for _, i := range shape.Seeds {
+		v := resultAt(s, i)
+		if v == nil || !b.carries(v) {
+			pull.Args = append(pull.Args, zeroOf(shape.Results[i].Type()))
+			continue
+		}
+		pull.Args = append(pull.Args, w.let("t", b.own(v).Load()))
+		w.clearFloats(v.Type, b.own(v).Place())
+	}
+	n.pre, w.out = w.out, nil
+	var takes ir.Block
+	for _, i := range shape.Bars {
+		var t *ir.Var
+		if v := variable(s.Args[i]); v != nil && b.carries(v) {
+			t = b.g.local("t", shape.Params[i].Type())
+			takes = append(takes, &ir.Let{At: s.At, V: t})
+			w.sum(v.Type, b.own(v).Place(), t.Place())
+		}
+		pull.Results = append(pull.Results, t)
+	}
+	n.post = append(append(takes, pull), w.out...)
+	out = append(out, n)
+	for i, v := range s.Results {
+		if v == nil || !b.leads(v) {
+			continue
+		}
+		k := r.Returned(i)
+		if k < 0 {
+			refuse("the result "+shape.Results[i].Name()+" of "+r.Name+", which leads to memory: that has to be one of its arguments",
+				"let it write to a slice that it is passed")
+		}
+		out = append(out, plain(&ir.Set{At: s.At, P: b.of(v).Place(), E: b.shadowOf(s.Args[k])})...)
+	}
+	return out
+}
+
+func resultAt(s *ir.Call, i int) *ir.Var {
+	if i < len(s.Results) {
+		return s.Results[i]
+	}
+	return nil
+}
+
+// windowsOf finds the slices that a rule may write. Those that are fields of arguments are
+// put into variables first.
+func (b *builder) windowsOf(s *ir.Call, n *node) (out []*node) {
+	r := s.Callee.Rule
+	for i, a := range s.Args {
+		v := variable(a)
+		if v == nil || !activity.HasRefs(v.Type) || !r.Writes(i) {
+			continue
+		}
+		var visit func(p *ir.Place, t types.Type)
+		visit = func(p *ir.Place, t types.Type) {
+			of := elemOf(t)
+			st, _ := t.Underlying().(*types.Struct)
+			switch {
+			case !activity.HasRefs(t):
+			case of != nil && !activity.HasRefs(of) && len(p.Path) == 0:
+				n.windows = append(n.windows, v)
+			case of != nil && !activity.HasRefs(of):
+				view, let := b.newLet(s.At, "view", t, load(p, t))
+				b.window(view, v)
+				out = append(out, plain(let)...)
+				n.windows = append(n.windows, view)
+			case st != nil:
+				for k := range st.NumFields() {
+					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())
+				}
+			default:
+				panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name, t),
+					Pos: s.Pos, Remedy: "pass slices of numbers to functions with rules"})
+			}
+		}
+		visit(v.Place(), v.Type)
+	}
+	return out
+}

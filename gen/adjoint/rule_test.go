@@ -1,0 +1,63 @@
+package adjoint_test
+
+import (
+	"go/types"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/natives"
+)
+
+// TestRules: the reverse sweep of what calls functions by rules agrees with the tangent.
+func TestRules(t *testing.T) {
+	p := load(t, "../lower/testdata/rules")
+	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
+	for _, tt := range []struct {
+		name string
+		m    activity.Mask
+		args []any
+	}{
+		{"Root", 1, []any{1.7}}, {"Roots", 1, []any{x()}}, {"Overwritten", 1, []any{x()}}, {"Still", 1, []any{x()}},
+		{"Squares", 3, []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", 1, []any{x(), []float64{1, 2, 3, 4}, 0.5}},
+		{"Method", 3, []any{x(), 1.5}}, {"Method", 1, []any{x(), 1.5}}, {"Method", 2, []any{x(), 1.5}},
+		{"Vectors", 3, []any{x(), 0.8}}, {"Vectors", 2, []any{x(), 0.8}}, {"Vectors", 1, []any{x(), 0.8}},
+		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
+	} {
+		for name, o := range variants {
+			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, o, tt.args...) })
+		}
+	}
+}
+
+func TestRuleRefused(t *testing.T) {
+	p := load(t, "../lower/testdata/rules")
+	for name, want := range map[string]string{
+		"OneWay": "no adjoint of rules.OneWay: function " + natives.Path + ".Forwards, of which no pullback is known; name one with //nabla:rule pullback=…",
+		"Shape":  "no adjoint of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule of its own",
+	} {
+		_, err := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{}).Of(function(t, p, natives.Path, name), 1)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestRuleKeeps: what a pullback does not read is not kept.
+func TestRuleKeeps(t *testing.T) {
+	p := load(t, "../lower/testdata/rules")
+	work := func(name string) string {
+		w := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{})
+		if _, err := w.Of(function(t, p, natives.Path, name), 1); err != nil {
+			t.Fatal(err)
+		}
+		return types.TypeString(w.Workspace().Type.Underlying(), nil)
+	}
+	if got := work("Additions"); strings.Contains(got, "kept") || strings.Contains(got, "view") || strings.Contains(got, "arg") {
+		t.Errorf("additions keep %s", got)
+	}
+	if got := work("Products"); !strings.Contains(got, "[]float64") {
+		t.Errorf("products keep %s", got)
+	}
+}

@@ -1,0 +1,64 @@
+// Package natives has, for tests that evaluate, the functions that are called by rules:
+// those that package kernels has rules for, and those of gen/lower/testdata/rules.
+package natives
+
+import (
+	"maps"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower/testdata/rules"
+)
+
+// Path is that of the package of functions.
+const Path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
+
+// Rules are for [ir.Machine]: those of [Shipped], and those of package rules.
+func Rules() map[string]func([]ir.Value) []ir.Value {
+	out := maps.Clone(shipped)
+	for name, f := range map[string]any{
+		Path + ".Root": rules.Root, Path + ".Squares": rules.Squares, Path + ".Forwards": rules.Forwards,
+		Path + ".Backwards": rules.Backwards, Path + ".Least": rules.Least, Path + ".Turn": rules.Turn, "(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
+	} {
+		out[name] = ir.Native(f)
+	}
+	return out
+}
+
+// Shipped are the functions that have a rule in package kernels.
+func Shipped() map[string]func([]ir.Value) []ir.Value { return shipped }
+
+var shipped = func() map[string]func([]ir.Value) []ir.Value {
+	out := map[string]func([]ir.Value) []ir.Value{}
+	for path, list := range map[string]map[string]any{
+		"gonum.org/v1/gonum/floats": {
+			"Add": floats.Add, "AddConst": floats.AddConst, "AddScaled": floats.AddScaled, "AddScaledTo": floats.AddScaledTo,
+			"AddTo": floats.AddTo, "CumProd": floats.CumProd, "CumSum": floats.CumSum, "Distance": floats.Distance,
+			"Div": floats.Div, "DivTo": floats.DivTo, "Dot": floats.Dot, "LogSumExp": floats.LogSumExp, "Max": floats.Max,
+			"Min": floats.Min, "Mul": floats.Mul, "MulTo": floats.MulTo, "Norm": floats.Norm, "Prod": floats.Prod,
+			"Scale": floats.Scale, "ScaleTo": floats.ScaleTo, "Span": floats.Span, "Sub": floats.Sub, "SubTo": floats.SubTo,
+			"Sum": floats.Sum, "SumCompensated": floats.SumCompensated,
+		},
+		"gonum.org/v1/gonum/blas/blas64": {
+			"Asum": blas64.Asum, "Axpy": blas64.Axpy, "Copy": blas64.Copy, "Dot": blas64.Dot, "Gemm": blas64.Gemm,
+			"Gemv": blas64.Gemv, "Ger": blas64.Ger, "Nrm2": blas64.Nrm2, "Scal": blas64.Scal, "Swap": blas64.Swap,
+			"Symv": blas64.Symv, "Trmv": blas64.Trmv, "Trsv": blas64.Trsv,
+		},
+		"gonum.org/v1/gonum/mathext": {
+			"Beta": mathext.Beta, "CompleteE": mathext.CompleteE, "CompleteK": mathext.CompleteK, "Digamma": mathext.Digamma,
+			"EllipticE": mathext.EllipticE, "EllipticF": mathext.EllipticF, "GammaIncReg": mathext.GammaIncReg,
+			"GammaIncRegComp": mathext.GammaIncRegComp, "GammaIncRegCompInv": mathext.GammaIncRegCompInv,
+			"GammaIncRegInv": mathext.GammaIncRegInv, "InvRegIncBeta": mathext.InvRegIncBeta, "Lbeta": mathext.Lbeta,
+			"MvLgamma": mathext.MvLgamma, "NormalQuantile": mathext.NormalQuantile, "RegIncBeta": mathext.RegIncBeta,
+			"Zeta": mathext.Zeta,
+		},
+	} {
+		for name, f := range list {
+			out[path+"."+name] = ir.Native(f)
+		}
+	}
+	return out
+}()

@@ -1,0 +1,18 @@
+package natives_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/internal/natives"
+	"github.com/nabla-ad/nabla/gen/kernels"
+)
+
+// TestShipped: each function that has a rule is here, and no other.
+func TestShipped(t *testing.T) {
+	got := slices.Sorted(maps.Keys(natives.Shipped()))
+	if want := kernels.Names(); !slices.Equal(got, want) {
+		t.Errorf("functions are %q, rules are of %q", got, want)
+	}
+}

@@ -1,0 +1,127 @@
+// Package kernels lists the derivatives that come with nabla of functions whose source is
+// not differentiated: those of gonum's floats, blas64 and mathext that end in assembly or
+// are computed by iterations.
+//
+// The derivatives of path.F are the functions FTangent and FPullback of a package below
+// this one, which generated code imports. Their source is here too: it is differentiated
+// where second derivatives are wanted.
+//
+// A shadow may be nil, which says of a tangent that nothing moves, and of a pullback that
+// nobody wants to know. A shadow overlaps others just as what it is the shadow of does.
+package kernels
+
+import (
+	"embed"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Path is that of this package, below which the derivatives are.
+const Path = "github.com/nabla-ad/nabla/gen/kernels"
+
+//go:embed */*.go
+var sources embed.FS
+
+// Source is the source of a package of derivatives, by file.
+func Source(pkg string) map[string][]byte {
+	out := map[string][]byte{}
+	list, err := fs.ReadDir(sources, pkg)
+	if err != nil {
+		return nil
+	}
+	for _, f := range list {
+		if text, err := sources.ReadFile(pkg + "/" + f.Name()); err == nil && !strings.HasSuffix(f.Name(), "_test.go") {
+			out[f.Name()] = text
+		}
+	}
+	return out
+}
+
+// Rule is what a function does to its parameters, by their names.
+type Rule struct {
+	Package string   // of the derivatives
+	Writes  []string // the parameters behind which it writes
+	Passive []string // those by which there is no derivative
+	Returns string   // the one that it returns, if it returns memory
+}
+
+// Lookup is the rule for a function by its full name, path.F.
+func Lookup(name string) (Rule, bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return Rule{}, false
+	}
+	from, ok := table[name[:i]]
+	if !ok {
+		return Rule{}, false
+	}
+	text, ok := from.funcs[name[i+1:]]
+	if !ok {
+		return Rule{}, false
+	}
+	r := Rule{Package: from.pkg}
+	for _, f := range strings.Fields(text) {
+		key, value, _ := strings.Cut(f, "=")
+		switch list := strings.Split(value, ","); key {
+		case "writes":
+			r.Writes = list
+		case "passive":
+			r.Passive = list
+		case "returns":
+			r.Returns = value
+		default:
+			panic("kernels: what is " + f + " of " + name + "?")
+		}
+	}
+	return r, true
+}
+
+// Packages are the paths of the packages of derivatives, in the order of the alphabet.
+func Packages() (out []string) {
+	for _, p := range table {
+		out = append(out, Path+"/"+p.pkg)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Names are the functions that have a rule, in the order of the alphabet.
+func Names() (out []string) {
+	for path, p := range table {
+		for name := range p.funcs {
+			out = append(out, path+"."+name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+type funcs struct {
+	pkg   string
+	funcs map[string]string
+}
+
+var table = map[string]funcs{
+	"gonum.org/v1/gonum/floats": {"floatsad", map[string]string{
+		"Add": "writes=dst", "AddConst": "writes=dst", "AddScaled": "writes=dst",
+		"AddScaledTo": "writes=dst returns=dst", "AddTo": "writes=dst returns=dst",
+		"CumProd": "writes=dst returns=dst", "CumSum": "writes=dst returns=dst",
+		"Distance": "passive=L", "Div": "writes=dst", "DivTo": "writes=dst returns=dst", "Dot": "",
+		"LogSumExp": "", "Max": "", "Min": "", "Mul": "writes=dst", "MulTo": "writes=dst returns=dst",
+		"Norm": "passive=L", "Prod": "", "Scale": "writes=dst",
+		"ScaleTo": "writes=dst returns=dst", "Span": "writes=dst returns=dst", "Sub": "writes=dst",
+		"SubTo": "writes=dst returns=dst", "Sum": "", "SumCompensated": "",
+	}},
+	"gonum.org/v1/gonum/blas/blas64": {"blas64ad", map[string]string{
+		"Asum": "", "Axpy": "writes=y", "Copy": "writes=y", "Dot": "", "Gemm": "writes=c", "Gemv": "writes=y",
+		"Ger": "writes=a", "Nrm2": "", "Scal": "writes=x", "Swap": "writes=x,y", "Symv": "writes=y",
+		"Trmv": "writes=x", "Trsv": "writes=x",
+	}},
+	"gonum.org/v1/gonum/mathext": {"mathextad", map[string]string{
+		"Beta": "", "CompleteE": "", "CompleteK": "", "Digamma": "", "EllipticE": "", "EllipticF": "",
+		"GammaIncReg": "passive=a", "GammaIncRegComp": "passive=a", "GammaIncRegCompInv": "passive=a",
+		"GammaIncRegInv": "passive=a", "InvRegIncBeta": "passive=a,b", "Lbeta": "", "MvLgamma": "",
+		"NormalQuantile": "", "RegIncBeta": "passive=a,b", "Zeta": "passive=x",
+	}},
+}

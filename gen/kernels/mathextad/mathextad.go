@@ -1,0 +1,247 @@
+// Package mathextad has the derivatives of functions of gonum's package mathext.
+//
+// A derivative that nothing moves by is 0 even where the partial derivative is infinite.
+package mathextad
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/nabla-ad/nabla/gen/rt"
+)
+
+// times is a partial derivative times what moves: 0 for 0 also where the derivative is
+// infinite.
+func times(partial, t float64) float64 {
+	p := partial * t
+	if t == 0 && p != p {
+		return 0
+	}
+	return p
+}
+
+// lgamma is log Γ(x) for x > 0.
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+// gammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13).
+func gammaDensity(a, x float64) float64 { return math.Exp(rt.Xlogy(a-1, x) - x - lgamma(a)) }
+
+// betaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b)
+// (DLMF 8.17.1).
+func betaDensity(a, b, x float64) float64 {
+	return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) - mathext.Lbeta(a, b))
+}
+
+// mvDigamma is the derivative of MvLgamma, the sum of ψ(v+(1-j)/2) for j from 1 to dim.
+func mvDigamma(v float64, dim int) float64 {
+	sum := 0.0
+	for j := range dim {
+		sum += rt.Digamma(v - float64(j)/2)
+	}
+	return sum
+}
+
+// ellipticDelta is √(1-m·sin²φ) with the sign of cos φ: EllipticF and EllipticE are even
+// about φ = π/2.
+func ellipticDelta(phi, m float64) float64 {
+	s, c := math.Sincos(phi)
+	return math.Copysign(math.Sqrt(1-m*s*s), c)
+}
+
+// ellipticFm is the derivative of F(φ, m) by m, sin³φ/6 · R_D(cos²φ, 1, 1-m·sin²φ), from
+// DLMF 19.18.1.
+func ellipticFm(phi, m float64) float64 {
+	s, c := math.Sincos(phi)
+	return s * s * s / 6 * mathext.EllipticRD(c*c, 1, 1-m*s*s)
+}
+
+// ellipticEm is the derivative of E(φ, m) by m, (E-F)/(2m) (DLMF 19.4.6).
+func ellipticEm(phi, m float64) float64 {
+	s, c := math.Sincos(phi)
+	return -s * s * s / 6 * mathext.EllipticRD(c*c, 1-m*s*s, 1)
+}
+
+// BetaTangent is the tangent of Beta. The derivative: ∂B/∂a = B·(ψ(a)-ψ(a+b)), from DLMF 5.12.1.
+func BetaTangent(a, b, aDot, bDot float64) (v, vDot float64) {
+	v = mathext.Beta(a, b)
+	return v, times(v*(rt.Digamma(a)-rt.Digamma(a+b)), aDot) + times(v*(rt.Digamma(b)-rt.Digamma(a+b)), bDot)
+}
+
+// BetaPullback is the pullback of Beta.
+func BetaPullback(a, b, vBar float64) (aBar, bBar float64) {
+	v := mathext.Beta(a, b)
+	return times(v*(rt.Digamma(a)-rt.Digamma(a+b)), vBar), times(v*(rt.Digamma(b)-rt.Digamma(a+b)), vBar)
+}
+
+// LbetaTangent is the tangent of Lbeta. The derivative: by a it is ψ(a)-ψ(a+b).
+func LbetaTangent(a, b, aDot, bDot float64) (v, vDot float64) {
+	v = mathext.Lbeta(a, b)
+	return v, times(rt.Digamma(a)-rt.Digamma(a+b), aDot) + times(rt.Digamma(b)-rt.Digamma(a+b), bDot)
+}
+
+// LbetaPullback is the pullback of Lbeta.
+func LbetaPullback(a, b, vBar float64) (aBar, bBar float64) {
+	return times(rt.Digamma(a)-rt.Digamma(a+b), vBar), times(rt.Digamma(b)-rt.Digamma(a+b), vBar)
+}
+
+// DigammaTangent is the tangent of Digamma. The derivative: it is ψ′ (DLMF §5.15).
+func DigammaTangent(x, xDot float64) (v, vDot float64) {
+	v = mathext.Digamma(x)
+	return v, times(rt.Polygamma(1, x), xDot)
+}
+
+// DigammaPullback is the pullback of Digamma.
+func DigammaPullback(x, vBar float64) (xBar float64) {
+	return times(rt.Polygamma(1, x), vBar)
+}
+
+// MvLgammaTangent is the tangent of MvLgamma. The derivative: it is the sum of ψ(v+(1-j)/2) for j from 1 to dim.
+func MvLgammaTangent(v float64, dim int, vDot float64) (value, valueDot float64) {
+	value = mathext.MvLgamma(v, dim)
+	return value, times(mvDigamma(v, dim), vDot)
+}
+
+// MvLgammaPullback is the pullback of MvLgamma.
+func MvLgammaPullback(v float64, dim int, valueBar float64) (vBar float64) {
+	return times(mvDigamma(v, dim), valueBar)
+}
+
+// NormalQuantileTangent is the tangent of NormalQuantile. The derivative: one over the density at the quantile.
+func NormalQuantileTangent(p, pDot float64) (v, vDot float64) {
+	v = mathext.NormalQuantile(p)
+	return v, times(math.Sqrt(2*math.Pi)*math.Exp(v*v/2), pDot)
+}
+
+// NormalQuantilePullback is the pullback of NormalQuantile.
+func NormalQuantilePullback(p, vBar float64) (pBar float64) {
+	v := mathext.NormalQuantile(p)
+	return times(math.Sqrt(2*math.Pi)*math.Exp(v*v/2), vBar)
+}
+
+// CompleteKTangent is the tangent of CompleteK. The derivative: B(m)/(2(1-m)), which is DLMF 19.4.1 without its cancellation.
+func CompleteKTangent(m, mDot float64) (v, vDot float64) {
+	v = mathext.CompleteK(m)
+	return v, times(mathext.CompleteB(m)/(2*(1-m)), mDot)
+}
+
+// CompleteKPullback is the pullback of CompleteK.
+func CompleteKPullback(m, vBar float64) (mBar float64) {
+	return times(mathext.CompleteB(m)/(2*(1-m)), vBar)
+}
+
+// CompleteETangent is the tangent of CompleteE. The derivative: -D(m)/2, which is DLMF 19.4.2 without its cancellation.
+func CompleteETangent(m, mDot float64) (v, vDot float64) {
+	v = mathext.CompleteE(m)
+	return v, times(-mathext.CompleteD(m)/2, mDot)
+}
+
+// CompleteEPullback is the pullback of CompleteE.
+func CompleteEPullback(m, vBar float64) (mBar float64) {
+	return times(-mathext.CompleteD(m)/2, vBar)
+}
+
+// EllipticFTangent is the tangent of EllipticF. The derivative: 1/√(1-m·sin²φ) by φ, and by m from DLMF 19.18.1.
+func EllipticFTangent(phi, m, phiDot, mDot float64) (v, vDot float64) {
+	v = mathext.EllipticF(phi, m)
+	return v, times(1/ellipticDelta(phi, m), phiDot) + times(ellipticFm(phi, m), mDot)
+}
+
+// EllipticFPullback is the pullback of EllipticF.
+func EllipticFPullback(phi, m, vBar float64) (phiBar, mBar float64) {
+	return times(1/ellipticDelta(phi, m), vBar), times(ellipticFm(phi, m), vBar)
+}
+
+// EllipticETangent is the tangent of EllipticE. The derivative: √(1-m·sin²φ) by φ, and by m DLMF 19.4.6.
+func EllipticETangent(phi, m, phiDot, mDot float64) (v, vDot float64) {
+	v = mathext.EllipticE(phi, m)
+	return v, times(ellipticDelta(phi, m), phiDot) + times(ellipticEm(phi, m), mDot)
+}
+
+// EllipticEPullback is the pullback of EllipticE.
+func EllipticEPullback(phi, m, vBar float64) (phiBar, mBar float64) {
+	return times(ellipticDelta(phi, m), vBar), times(ellipticEm(phi, m), vBar)
+}
+
+// GammaIncRegTangent is the tangent of GammaIncReg. The derivative: by x it is DLMF 8.8.13; by a there is none here.
+func GammaIncRegTangent(a, x, xDot float64) (v, vDot float64) {
+	v = mathext.GammaIncReg(a, x)
+	return v, times(gammaDensity(a, x), xDot)
+}
+
+// GammaIncRegPullback is the pullback of GammaIncReg.
+func GammaIncRegPullback(a, x, vBar float64) (xBar float64) {
+	return times(gammaDensity(a, x), vBar)
+}
+
+// GammaIncRegCompTangent is the tangent of GammaIncRegComp. The derivative: by x it is DLMF 8.8.14; by a there is none here.
+func GammaIncRegCompTangent(a, x, xDot float64) (v, vDot float64) {
+	v = mathext.GammaIncRegComp(a, x)
+	return v, times(-gammaDensity(a, x), xDot)
+}
+
+// GammaIncRegCompPullback is the pullback of GammaIncRegComp.
+func GammaIncRegCompPullback(a, x, vBar float64) (xBar float64) {
+	return times(-gammaDensity(a, x), vBar)
+}
+
+// GammaIncRegInvTangent is the tangent of GammaIncRegInv. The derivative: one over that of GammaIncReg.
+func GammaIncRegInvTangent(a, y, yDot float64) (v, vDot float64) {
+	v = mathext.GammaIncRegInv(a, y)
+	return v, times(1/gammaDensity(a, v), yDot)
+}
+
+// GammaIncRegInvPullback is the pullback of GammaIncRegInv.
+func GammaIncRegInvPullback(a, y, vBar float64) (yBar float64) {
+	v := mathext.GammaIncRegInv(a, y)
+	return times(1/gammaDensity(a, v), vBar)
+}
+
+// GammaIncRegCompInvTangent is the tangent of GammaIncRegCompInv. The derivative: one over that of GammaIncRegComp.
+func GammaIncRegCompInvTangent(a, y, yDot float64) (v, vDot float64) {
+	v = mathext.GammaIncRegCompInv(a, y)
+	return v, times(-1/gammaDensity(a, v), yDot)
+}
+
+// GammaIncRegCompInvPullback is the pullback of GammaIncRegCompInv.
+func GammaIncRegCompInvPullback(a, y, vBar float64) (yBar float64) {
+	v := mathext.GammaIncRegCompInv(a, y)
+	return times(-1/gammaDensity(a, v), vBar)
+}
+
+// RegIncBetaTangent is the tangent of RegIncBeta. The derivative: by x it is the integrand of DLMF 8.17.1; by a and b there is none here.
+func RegIncBetaTangent(a, b, x, xDot float64) (v, vDot float64) {
+	v = mathext.RegIncBeta(a, b, x)
+	return v, times(betaDensity(a, b, x), xDot)
+}
+
+// RegIncBetaPullback is the pullback of RegIncBeta.
+func RegIncBetaPullback(a, b, x, vBar float64) (xBar float64) {
+	return times(betaDensity(a, b, x), vBar)
+}
+
+// InvRegIncBetaTangent is the tangent of InvRegIncBeta. The derivative: one over that of RegIncBeta.
+func InvRegIncBetaTangent(a, b, y, yDot float64) (v, vDot float64) {
+	v = mathext.InvRegIncBeta(a, b, y)
+	return v, times(1/betaDensity(a, b, v), yDot)
+}
+
+// InvRegIncBetaPullback is the pullback of InvRegIncBeta.
+func InvRegIncBetaPullback(a, b, y, vBar float64) (yBar float64) {
+	v := mathext.InvRegIncBeta(a, b, y)
+	return times(1/betaDensity(a, b, v), vBar)
+}
+
+// ZetaTangent is the tangent of Zeta. The derivative: by q it is -x·ζ(x+1, q) (DLMF 25.11.17); by x there is none here.
+func ZetaTangent(x, q, qDot float64) (v, vDot float64) {
+	v = mathext.Zeta(x, q)
+	return v, times(-x*mathext.Zeta(x+1, q), qDot)
+}
+
+// ZetaPullback is the pullback of Zeta.
+func ZetaPullback(x, q, vBar float64) (qBar float64) {
+	return times(-x*mathext.Zeta(x+1, q), vBar)
+}

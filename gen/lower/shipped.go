@@ -1,0 +1,169 @@
+package lower
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/rules"
+)
+
+// runtimePath is the path of package rt, whose functions are elementary ones of the table.
+const runtimePath = nablaPath + "/gen/rt"
+
+// shipped is the rule for fn that comes with nabla, nil if there is none that fits.
+func (p *Program) shipped(fn *types.Func) *written {
+	k, ok := kernels.Lookup(fn.FullName())
+	if !ok {
+		return nil
+	}
+	pkg := p.kernelPackage(k.Package)
+	if pkg == nil {
+		return nil
+	}
+	w := &written{rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
+	r := w.rule
+	params := r.Shape().Params
+	index := func(name string) int {
+		for i, v := range params {
+			if v.Name() == name {
+				return i
+			}
+		}
+		return -1
+	}
+	r.Fixed = make([]bool, len(params))
+	r.ReadOnly = make([]bool, len(params))
+	for i := range r.ReadOnly {
+		r.ReadOnly[i] = true
+	}
+	for _, name := range k.Writes {
+		i := index(name)
+		if i < 0 {
+			return nil // another version of the package
+		}
+		r.ReadOnly[i] = false
+	}
+	for _, name := range k.Passive {
+		i := index(name)
+		if i < 0 {
+			return nil
+		}
+		r.Fixed[i] = true
+	}
+	if k.Returns != "" {
+		i := index(k.Returns)
+		if i < 0 {
+			return nil
+		}
+		r.Returns = []int{i}
+	}
+	shape := r.Shape()
+	find := func(suffix string, want *types.Signature) *types.Func {
+		f, _ := pkg.Types.Scope().Lookup(fn.Name() + suffix).(*types.Func)
+		if f == nil || !sameTypes(f.Signature(), want) {
+			return nil
+		}
+		return f
+	}
+	w.tangent, w.pullback = find("Tangent", shape.Tangent()), find("Pullback", shape.Pullback())
+	if w.tangent == nil || w.pullback == nil {
+		return nil
+	}
+	return w
+}
+
+// kernelPackage type-checks a package of shipped rules against the packages that are
+// loaded, so that its types are theirs.
+func (p *Program) kernelPackage(name string) *packages.Package {
+	if pkg, ok := p.shippedIn[name]; ok {
+		return pkg
+	}
+	p.shippedIn[name] = nil
+	path := kernels.Path + "/" + name
+	if pkg := p.loaded[path]; pkg != nil && pkg.Types != nil && pkg.Types.Complete() {
+		p.declare(pkg, false)
+		p.shippedIn[name] = pkg
+		return pkg
+	}
+	pkg := &packages.Package{ID: path, PkgPath: path, Name: name, Fset: p.fset, TypesInfo: &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{},
+		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Scopes: map[ast.Node]*types.Scope{}, FileVersions: map[*ast.File]string{},
+	}}
+	for file, text := range kernels.Source(name) {
+		f, err := parser.ParseFile(p.fset, path+"/"+file, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil
+		}
+		pkg.Syntax = append(pkg.Syntax, f)
+	}
+	conf := types.Config{Importer: importer{p}}
+	var err error
+	if pkg.Types, err = conf.Check(path, p.fset, pkg.Syntax, pkg.TypesInfo); err != nil {
+		return nil
+	}
+	p.declare(pkg, false)
+	p.shippedIn[name] = pkg
+	return pkg
+}
+
+// importer gives the packages that are loaded, and package rt.
+type importer struct{ p *Program }
+
+func (i importer) Import(path string) (*types.Package, error) {
+	if pkg := i.p.loaded[path]; pkg != nil && pkg.Types != nil {
+		return pkg.Types, nil
+	}
+	if path == runtimePath {
+		return runtimePackage, nil
+	}
+	return nil, errors.New("package " + path + " is not loaded")
+}
+
+// runtimePackage declares what package rt does for the table of elementary functions.
+var runtimePackage = func() *types.Package {
+	pkg := types.NewPackage(runtimePath, "rt")
+	number := types.Typ[types.Float64]
+	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
+		r := rules.Info(op)
+		if strings.HasPrefix(r.Value, "math.") {
+			continue
+		}
+		var params []*types.Var
+		for range r.Arity {
+			params = append(params, types.NewParam(token.NoPos, pkg, "", number))
+		}
+		sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...),
+			types.NewTuple(types.NewParam(token.NoPos, pkg, "", number)), false)
+		pkg.Scope().Insert(types.NewFunc(token.NoPos, pkg, strings.ToUpper(r.Name[:1])+r.Name[1:], sig))
+	}
+	pkg.MarkComplete()
+	return pkg
+}()
+
+// elementary is the name in the intermediate form of a function of package math or rt,
+// empty for others.
+func elementary(fn *types.Func) string {
+	if fn.Pkg() == nil {
+		return ""
+	}
+	switch fn.Pkg().Path() {
+	case "math":
+		return "math." + fn.Name()
+	case runtimePath:
+		name := "rules." + strings.ToLower(fn.Name())
+		if _, _, ok := ir.Elementary(name); ok {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,46 @@
+package lower
+
+import (
+	"go/types"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/kernels"
+)
+
+// TestShipped: every rule of the table fits the function, and its derivatives can be
+// lowered, so that there are second ones.
+func TestShipped(t *testing.T) {
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext"}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(pkgs, Options{})
+	for _, name := range kernels.Names() {
+		i := strings.LastIndexByte(name, '.')
+		fn, _ := p.loaded[name[:i]].Types.Scope().Lookup(name[i+1:]).(*types.Func)
+		if fn == nil {
+			t.Errorf("no function %s", name)
+			continue
+		}
+		w := p.rule(fn)
+		if w == nil || w.tangent == nil || w.pullback == nil {
+			t.Errorf("%s: the rule does not fit", name)
+			continue
+		}
+		p.resolve()
+		r := w.rule
+		for _, d := range []*ir.Callee{r.Tangent, r.Pullback} {
+			if d.Func == nil {
+				e := p.entry(p.decls[d.Rule.Object], nil, nil)
+				t.Errorf("%s: %v", name, e.reaches())
+				continue
+			}
+			if err := ir.Check(d.Func); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		t.Log(name, r.ReadOnly, r.Unread, r.Returns)
+	}
+}
