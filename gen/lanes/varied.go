@@ -15,6 +15,7 @@ type varied struct {
 	apart   map[any]bool
 	edges   map[any][]any // to what depends on a cell
 	touched map[*ir.Func][]field
+	local   map[any]bool // slices that are made where they are declared
 }
 
 // field is a field of the workspace.
@@ -22,7 +23,7 @@ type field int
 
 // vary finds out what depends on the lane where certain parameters and results do.
 func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
-	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{}}
+	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{}, local: map[any]bool{}}
 	for _, g := range reached(f) {
 		v.fields(g)
 		v.block(g.Body, nil)
@@ -163,12 +164,13 @@ func (v *varied) flow(e ir.Expr, to any) {
 
 func (v *varied) edge(from, to any) { v.edges[from] = append(v.edges[from], to) }
 
-// contents says that the elements of a slice are copied to another.
+// contents says that the elements of a slice are copied to another. Memory that is made
+// here may as well be there for each lane, which makes the copy one of slices of one type.
 func (v *varied) contents(src, dst ir.Expr) {
 	v.parts(dst, func(to any, _ bool) {
 		v.parts(src, func(from any, _ bool) {
 			v.edge(from, to)
-			if s, ok := src.Type().Underlying().(*types.Slice); ok && leads(s.Elem()) {
+			if s, ok := src.Type().Underlying().(*types.Slice); ok && leads(s.Elem()) || v.local[from] {
 				v.edge(to, from)
 			}
 		})
@@ -203,6 +205,9 @@ func (v *varied) block(b ir.Block, guards []guard) {
 		case *ir.Let:
 			for _, g := range guards {
 				g.inside[s.V] = true
+			}
+			if _, ok := s.E.(*ir.Make); ok {
+				v.local[s.V] = true
 			}
 			v.flow(s.E, s.V)
 		case *ir.Set:
