@@ -328,6 +328,8 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 // AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:39.
 // Each array holds 4 numbers, one for each set.
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("AdjustmentPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
 	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
@@ -409,18 +411,14 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		t21 := yBarRow[1]
 		yBarRow[0] = 0
 		yBarRow[1] = 0
-		t30 := -t20
-		t31 := -t21
-		inPtrBarRow[0] += (t30 + t30) * w
-		inPtrBarRow[1] += (t31 + t31) * w
+		inPtrBarRow[0] -= (t20 + t20) * w
+		inPtrBarRow[1] -= (t21 + t21) * w
 		t22 := yBarRow[2]
 		t23 := yBarRow[3]
 		yBarRow[2] = 0
 		yBarRow[3] = 0
-		t32 := -t22
-		t33 := -t23
-		inPtrBarRow[2] += (t32 + t32) * w
-		inPtrBarRow[3] += (t33 + t33) * w
+		inPtrBarRow[2] -= (t22 + t22) * w
+		inPtrBarRow[3] -= (t23 + t23) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
 		ReprojectionPlainReverseLanes4(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
@@ -678,6 +676,8 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 // BrusselatorOnAdjoint4 does what BrusselatorOnAdjoint does for 4 sets of weights at once, from brusselator.go:17.
 // Each array holds 4 numbers, one for each set.
 func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjoint4", "dx, x", 1, dx, x)
+	rt.Apart("BrusselatorOnAdjoint4", "dxBar, xBar", 2, dxBar, xBar)
 	ws.dx = ws.dx[:0]
 	ws.dx1 = ws.dx1[:0]
 	arg := g.N
@@ -955,6 +955,8 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 // ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:18.
 // Each array holds 4 numbers, one for each set.
 func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("ReprojectionPlainAdjoint4", "yBar1, xBar1", 2, yBar1, xBar1)
 	ws1.theta = ws1.theta[:0]
 	ws1.sin = ws1.sin[:0]
 	ws1.cos = ws1.cos[:0]
@@ -1086,7 +1088,7 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 	uBar13 += (sBar13 + sBar13) * u
 	vBar12 += (sBar12 + sBar12) * v
 	vBar13 += (sBar13 + sBar13) * v
-	if p[2] != 0 {
+	if v-v == 0 {
 		t10 := p[2]
 		r30 := vBar10 / t10
 		r31 := vBar11 / t10
@@ -1122,7 +1124,7 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[1][3] += r331
 		}
 	}
-	if p[2] != 0 {
+	if u-u == 0 {
 		t11 := p[2]
 		r20 := uBar10 / t11
 		r21 := uBar11 / t11
@@ -2418,6 +2420,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 // HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:92.
 // Each array holds 4 numbers, one for each set.
 func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("HandPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("HandPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
 	ws.ownPtrBar2 = ws.ownPtrBar2[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
@@ -9485,7 +9489,7 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	uBar3 += (sBar3 + sBar3) * u1
 	vBar2 += (sBar2 + sBar2) * v1
 	vBar3 += (sBar3 + sBar3) * v1
-	if p12 != 0 {
+	if v1-v1 == 0 {
 		r10 := vBar0 / p12
 		r11 := vBar1 / p12
 		pBar[2][0] -= r10 * v1
@@ -9520,7 +9524,7 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[1][3] += r131
 		}
 	}
-	if p12 != 0 {
+	if u1-u1 == 0 {
 		r0 := uBar0 / p12
 		r14 := uBar1 / p12
 		pBar[2][0] -= r0 * u1
@@ -10130,8 +10134,8 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			luBar1 := t51 * alpha1
 			uuvBar0 += t50
 			uuvBar1 += t51
-			uBar1Row1[0] += -t50 * (brusselatorA + 1)
-			uBar1Row1[1] += -t51 * (brusselatorA + 1)
+			uBar1Row1[0] -= t50 * (brusselatorA + 1)
+			uBar1Row1[1] -= t51 * (brusselatorA + 1)
 			t40 := uuvBar0 * t
 			t41 := uuvBar1 * t
 			uBar1Row1[0] += (t40 + t40) * t1
@@ -10146,8 +10150,8 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			vBar1Row3[1] += lvBar1
 			vBar1Row4[0] += lvBar0
 			vBar1Row4[1] += lvBar1
-			vBar1Row[0] += -lvBar0 * 4
-			vBar1Row[1] += -lvBar1 * 4
+			vBar1Row[0] -= lvBar0 * 4
+			vBar1Row[1] -= lvBar1 * 4
 			uBar1Row2[0] += luBar0
 			uBar1Row2[1] += luBar1
 			uBar1Row3[0] += luBar0
@@ -10156,14 +10160,14 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			uBar1Row4[1] += luBar1
 			uBar1Row5[0] += luBar0
 			uBar1Row5[1] += luBar1
-			uBar1Row1[0] += -luBar0 * 4
-			uBar1Row1[1] += -luBar1 * 4
+			uBar1Row1[0] -= luBar0 * 4
+			uBar1Row1[1] -= luBar1 * 4
 			luBar2 := t52 * alpha1
 			luBar3 := t53 * alpha1
 			uuvBar2 += t52
 			uuvBar3 += t53
-			uBar1Row1[2] += -t52 * (brusselatorA + 1)
-			uBar1Row1[3] += -t53 * (brusselatorA + 1)
+			uBar1Row1[2] -= t52 * (brusselatorA + 1)
+			uBar1Row1[3] -= t53 * (brusselatorA + 1)
 			t42 := uuvBar2 * t
 			t43 := uuvBar3 * t
 			uBar1Row1[2] += (t42 + t42) * t1
@@ -10178,8 +10182,8 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			vBar1Row3[3] += lvBar3
 			vBar1Row4[2] += lvBar2
 			vBar1Row4[3] += lvBar3
-			vBar1Row[2] += -lvBar2 * 4
-			vBar1Row[3] += -lvBar3 * 4
+			vBar1Row[2] -= lvBar2 * 4
+			vBar1Row[3] -= lvBar3 * 4
 			uBar1Row2[2] += luBar2
 			uBar1Row2[3] += luBar3
 			uBar1Row3[2] += luBar2
@@ -10188,8 +10192,8 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			uBar1Row4[3] += luBar3
 			uBar1Row5[2] += luBar2
 			uBar1Row5[3] += luBar3
-			uBar1Row1[2] += -luBar2 * 4
-			uBar1Row1[3] += -luBar3 * 4
+			uBar1Row1[2] -= luBar2 * 4
+			uBar1Row1[3] -= luBar3 * 4
 		}
 	}
 }
@@ -10763,32 +10767,26 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		r0Bar1 += r1Bar21 * a1
 		a1Bar0 += r1Bar20 * r0
 		a1Bar1 += r1Bar21 * r0
-		t20 := -r1Bar20
-		t21 := -r1Bar21
-		r11Bar0 += t20 * a0
-		r11Bar1 += t21 * a0
-		a0Bar0 += t20 * r1
-		a0Bar1 += t21 * r1
+		r11Bar0 -= r1Bar20 * a0
+		r11Bar1 -= r1Bar21 * a0
+		a0Bar0 -= r1Bar20 * r1
+		a0Bar1 -= r1Bar21 * r1
 		r2Bar0 += r1Bar10 * a0
 		r2Bar1 += r1Bar11 * a0
 		a0Bar0 += r1Bar10 * r2
 		a0Bar1 += r1Bar11 * r2
-		t101 := -r1Bar10
-		t11 := -r1Bar11
-		r0Bar0 += t101 * a2
-		r0Bar1 += t11 * a2
-		a2Bar0 += t101 * r0
-		a2Bar1 += t11 * r0
+		r0Bar0 -= r1Bar10 * a2
+		r0Bar1 -= r1Bar11 * a2
+		a2Bar0 -= r1Bar10 * r0
+		a2Bar1 -= r1Bar11 * r0
 		r11Bar0 += r1Bar00 * a2
 		r11Bar1 += r1Bar01 * a2
 		a2Bar0 += r1Bar00 * r1
 		a2Bar1 += r1Bar01 * r1
-		t0 := -r1Bar00
-		t14 := -r1Bar01
-		r2Bar0 += t0 * a1
-		r2Bar1 += t14 * a1
-		a1Bar0 += t0 * r2
-		a1Bar1 += t14 * r2
+		r2Bar0 -= r1Bar00 * a1
+		r2Bar1 -= r1Bar01 * a1
+		a1Bar0 -= r1Bar00 * r2
+		a1Bar1 -= r1Bar01 * r2
 		a0Bar2 += r1Bar02
 		a0Bar3 += r1Bar03
 		a1Bar2 += r1Bar12
@@ -10799,32 +10797,26 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		r0Bar3 += r1Bar23 * a1
 		a1Bar2 += r1Bar22 * r0
 		a1Bar3 += r1Bar23 * r0
-		t22 := -r1Bar22
-		t23 := -r1Bar23
-		r11Bar2 += t22 * a0
-		r11Bar3 += t23 * a0
-		a0Bar2 += t22 * r1
-		a0Bar3 += t23 * r1
+		r11Bar2 -= r1Bar22 * a0
+		r11Bar3 -= r1Bar23 * a0
+		a0Bar2 -= r1Bar22 * r1
+		a0Bar3 -= r1Bar23 * r1
 		r2Bar2 += r1Bar12 * a0
 		r2Bar3 += r1Bar13 * a0
 		a0Bar2 += r1Bar12 * r2
 		a0Bar3 += r1Bar13 * r2
-		t12 := -r1Bar12
-		t13 := -r1Bar13
-		r0Bar2 += t12 * a2
-		r0Bar3 += t13 * a2
-		a2Bar2 += t12 * r0
-		a2Bar3 += t13 * r0
+		r0Bar2 -= r1Bar12 * a2
+		r0Bar3 -= r1Bar13 * a2
+		a2Bar2 -= r1Bar12 * r0
+		a2Bar3 -= r1Bar13 * r0
 		r11Bar2 += r1Bar02 * a2
 		r11Bar3 += r1Bar03 * a2
 		a2Bar2 += r1Bar02 * r1
 		a2Bar3 += r1Bar03 * r1
-		t24 := -r1Bar02
-		t3 := -r1Bar03
-		r2Bar2 += t24 * a1
-		r2Bar3 += t3 * a1
-		a1Bar2 += t24 * r2
-		a1Bar3 += t3 * r2
+		r2Bar2 -= r1Bar02 * a1
+		r2Bar3 -= r1Bar03 * a1
+		a1Bar2 -= r1Bar02 * r2
+		a1Bar3 -= r1Bar03 * r2
 	} else {
 		v01 := r0 / theta1
 		v11 := r1 / theta1
@@ -10832,8 +10824,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c101 := v11*a2 - v21*a1
 		c1111 := v21*a0 - v01*a2
 		c121 := v01*a1 - v11*a0
-		t4 := 1 - cos1
-		t5 := v01*a0 + v11*a1 + v21*a2
+		t := 1 - cos1
+		t1 := v01*a0 + v11*a1 + v21*a2
 		var thetaBar0 float64
 		var thetaBar1 float64
 		a2Bar0 += r1Bar20 * cos1
@@ -10872,52 +10864,46 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		v0Bar1 := r1Bar01 * d2
 		dBar0 += r1Bar00 * v01
 		dBar1 += r1Bar01 * v01
-		t100 := dBar0 * t4
-		t1011 := dBar1 * t4
-		v0Bar0 += t100 * a0
-		v0Bar1 += t1011 * a0
-		a0Bar0 += t100 * v01
-		a0Bar1 += t1011 * v01
-		v1Bar0 += t100 * a1
-		v1Bar1 += t1011 * a1
-		a1Bar0 += t100 * v11
-		a1Bar1 += t1011 * v11
-		v2Bar0 += t100 * a2
-		v2Bar1 += t1011 * a2
-		a2Bar0 += t100 * v21
-		a2Bar1 += t1011 * v21
-		cosBar0 -= dBar0 * t5
-		cosBar1 -= dBar1 * t5
+		t40 := dBar0 * t
+		t41 := dBar1 * t
+		v0Bar0 += t40 * a0
+		v0Bar1 += t41 * a0
+		a0Bar0 += t40 * v01
+		a0Bar1 += t41 * v01
+		v1Bar0 += t40 * a1
+		v1Bar1 += t41 * a1
+		a1Bar0 += t40 * v11
+		a1Bar1 += t41 * v11
+		v2Bar0 += t40 * a2
+		v2Bar1 += t41 * a2
+		a2Bar0 += t40 * v21
+		a2Bar1 += t41 * v21
+		cosBar0 -= dBar0 * t1
+		cosBar1 -= dBar1 * t1
 		v0Bar0 += c12Bar0 * a1
 		v0Bar1 += c12Bar1 * a1
 		a1Bar0 += c12Bar0 * v01
 		a1Bar1 += c12Bar1 * v01
-		t90 := -c12Bar0
-		t91 := -c12Bar1
-		v1Bar0 += t90 * a0
-		v1Bar1 += t91 * a0
-		a0Bar0 += t90 * v11
-		a0Bar1 += t91 * v11
+		v1Bar0 -= c12Bar0 * a0
+		v1Bar1 -= c12Bar1 * a0
+		a0Bar0 -= c12Bar0 * v11
+		a0Bar1 -= c12Bar1 * v11
 		v2Bar0 += c111Bar0 * a0
 		v2Bar1 += c111Bar1 * a0
 		a0Bar0 += c111Bar0 * v21
 		a0Bar1 += c111Bar1 * v21
-		t80 := -c111Bar0
-		t81 := -c111Bar1
-		v0Bar0 += t80 * a2
-		v0Bar1 += t81 * a2
-		a2Bar0 += t80 * v01
-		a2Bar1 += t81 * v01
+		v0Bar0 -= c111Bar0 * a2
+		v0Bar1 -= c111Bar1 * a2
+		a2Bar0 -= c111Bar0 * v01
+		a2Bar1 -= c111Bar1 * v01
 		v1Bar0 += c10Bar0 * a2
 		v1Bar1 += c10Bar1 * a2
 		a2Bar0 += c10Bar0 * v11
 		a2Bar1 += c10Bar1 * v11
-		t70 := -c10Bar0
-		t71 := -c10Bar1
-		v2Bar0 += t70 * a1
-		v2Bar1 += t71 * a1
-		a1Bar0 += t70 * v21
-		a1Bar1 += t71 * v21
+		v2Bar0 -= c10Bar0 * a1
+		v2Bar1 -= c10Bar1 * a1
+		a1Bar0 -= c10Bar0 * v21
+		a1Bar1 -= c10Bar1 * v21
 		var thetaBar2 float64
 		var thetaBar3 float64
 		a2Bar2 += r1Bar22 * cos1
@@ -10956,53 +10942,47 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		v0Bar3 := r1Bar03 * d2
 		dBar2 += r1Bar02 * v01
 		dBar3 += r1Bar03 * v01
-		t102 := dBar2 * t4
-		t103 := dBar3 * t4
-		v0Bar2 += t102 * a0
-		v0Bar3 += t103 * a0
-		a0Bar2 += t102 * v01
-		a0Bar3 += t103 * v01
-		v1Bar2 += t102 * a1
-		v1Bar3 += t103 * a1
-		a1Bar2 += t102 * v11
-		a1Bar3 += t103 * v11
-		v2Bar2 += t102 * a2
-		v2Bar3 += t103 * a2
-		a2Bar2 += t102 * v21
-		a2Bar3 += t103 * v21
-		cosBar2 -= dBar2 * t5
-		cosBar3 -= dBar3 * t5
+		t42 := dBar2 * t
+		t43 := dBar3 * t
+		v0Bar2 += t42 * a0
+		v0Bar3 += t43 * a0
+		a0Bar2 += t42 * v01
+		a0Bar3 += t43 * v01
+		v1Bar2 += t42 * a1
+		v1Bar3 += t43 * a1
+		a1Bar2 += t42 * v11
+		a1Bar3 += t43 * v11
+		v2Bar2 += t42 * a2
+		v2Bar3 += t43 * a2
+		a2Bar2 += t42 * v21
+		a2Bar3 += t43 * v21
+		cosBar2 -= dBar2 * t1
+		cosBar3 -= dBar3 * t1
 		v0Bar2 += c12Bar2 * a1
 		v0Bar3 += c12Bar3 * a1
 		a1Bar2 += c12Bar2 * v01
 		a1Bar3 += c12Bar3 * v01
-		t92 := -c12Bar2
-		t93 := -c12Bar3
-		v1Bar2 += t92 * a0
-		v1Bar3 += t93 * a0
-		a0Bar2 += t92 * v11
-		a0Bar3 += t93 * v11
+		v1Bar2 -= c12Bar2 * a0
+		v1Bar3 -= c12Bar3 * a0
+		a0Bar2 -= c12Bar2 * v11
+		a0Bar3 -= c12Bar3 * v11
 		v2Bar2 += c111Bar2 * a0
 		v2Bar3 += c111Bar3 * a0
 		a0Bar2 += c111Bar2 * v21
 		a0Bar3 += c111Bar3 * v21
-		t82 := -c111Bar2
-		t83 := -c111Bar3
-		v0Bar2 += t82 * a2
-		v0Bar3 += t83 * a2
-		a2Bar2 += t82 * v01
-		a2Bar3 += t83 * v01
+		v0Bar2 -= c111Bar2 * a2
+		v0Bar3 -= c111Bar3 * a2
+		a2Bar2 -= c111Bar2 * v01
+		a2Bar3 -= c111Bar3 * v01
 		v1Bar2 += c10Bar2 * a2
 		v1Bar3 += c10Bar3 * a2
 		a2Bar2 += c10Bar2 * v11
 		a2Bar3 += c10Bar3 * v11
-		t72 := -c10Bar2
-		t73 := -c10Bar3
-		v2Bar2 += t72 * a1
-		v2Bar3 += t73 * a1
-		a1Bar2 += t72 * v21
-		a1Bar3 += t73 * v21
-		if theta1 != 0 {
+		v2Bar2 -= c10Bar2 * a1
+		v2Bar3 -= c10Bar3 * a1
+		a1Bar2 -= c10Bar2 * v21
+		a1Bar3 -= c10Bar3 * v21
+		if v21-v21 == 0 {
 			r50 := v2Bar0 / theta1
 			r51 := v2Bar1 / theta1
 			thetaBar0 -= r50 * v21
@@ -11037,7 +11017,7 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r2Bar3 += r531
 			}
 		}
-		if theta1 != 0 {
+		if v11-v11 == 0 {
 			r40 := v1Bar0 / theta1
 			r41 := v1Bar1 / theta1
 			thetaBar0 -= r40 * v11
@@ -11072,7 +11052,7 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r11Bar3 += r431
 			}
 		}
-		if theta1 != 0 {
+		if v01-v01 == 0 {
 			r30 := v0Bar0 / theta1
 			r31 := v0Bar1 / theta1
 			thetaBar0 -= r30 * v01
@@ -11107,17 +11087,17 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r0Bar3 += r331
 			}
 		}
-		t6 := -math.Sin(theta1)
-		t15 := math.Cos(theta1)
+		t2 := math.Sin(theta1)
+		t3 := math.Cos(theta1)
 		d1 := 0.5 / theta1
-		thetaBar0 += cosBar0 * t6
-		thetaBar1 += cosBar1 * t6
-		thetaBar0 += sinBar0 * t15
-		thetaBar1 += sinBar1 * t15
-		thetaBar2 += cosBar2 * t6
-		thetaBar3 += cosBar3 * t6
-		thetaBar2 += sinBar2 * t15
-		thetaBar3 += sinBar3 * t15
+		thetaBar0 -= cosBar0 * t2
+		thetaBar1 -= cosBar1 * t2
+		thetaBar0 += sinBar0 * t3
+		thetaBar1 += sinBar1 * t3
+		thetaBar2 -= cosBar2 * t2
+		thetaBar3 -= cosBar3 * t2
+		thetaBar2 += sinBar2 * t3
+		thetaBar3 += sinBar3 * t3
 		if d1-d1 == 0 {
 			sqBar0 += thetaBar0 * d1
 			sqBar1 += thetaBar1 * d1
@@ -12592,10 +12572,10 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	ws.sb = ws.sb[:len(ws.sb)-1]
 	cb1 := ws.cb[len(ws.cb)-1]
 	ws.cb = ws.cb[:len(ws.cb)-1]
-	t4 := -math.Sin(b)
-	t5 := math.Cos(b)
-	t6 := -math.Sin(a)
-	t7 := math.Cos(a)
+	t := math.Sin(b)
+	t1 := math.Cos(b)
+	t2 := math.Sin(a)
+	t3 := math.Cos(a)
 	wholeBar00 := rBar[0][0][0]
 	wholeBar01 := rBar[0][0][1]
 	wholeBar10 := rBar[0][1][0]
@@ -12618,14 +12598,10 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	caBar1 := whole2Bar21
 	sbBar0 := whole1Bar00
 	sbBar1 := whole1Bar01
-	cbBar0 := wholeBar00
-	cbBar1 := wholeBar01
-	t10 := -whole1Bar20
-	t11 := -whole1Bar21
-	cbBar0 += t10 * sa1
-	cbBar1 += t11 * sa1
-	saBar0 += t10 * cb1
-	saBar1 += t11 * cb1
+	cbBar0 := wholeBar00 - whole1Bar20*sa1
+	cbBar1 := wholeBar01 - whole1Bar21*sa1
+	saBar0 -= whole1Bar20 * cb1
+	saBar1 -= whole1Bar21 * cb1
 	cbBar0 += whole1Bar10 * ca1
 	cbBar1 += whole1Bar11 * ca1
 	caBar0 += whole1Bar10 * cb1
@@ -12634,20 +12610,18 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	sbBar1 += wholeBar21 * sa1
 	saBar0 += wholeBar20 * sb1
 	saBar1 += wholeBar21 * sb1
-	t0 := -wholeBar10
-	t14 := -wholeBar11
-	sbBar0 += t0 * ca1
-	sbBar1 += t14 * ca1
-	caBar0 += t0 * sb1
-	caBar1 += t14 * sb1
-	bBar0 += cbBar0 * t4
-	bBar1 += cbBar1 * t4
-	bBar0 += sbBar0 * t5
-	bBar1 += sbBar1 * t5
-	aBar0 += caBar0 * t6
-	aBar1 += caBar1 * t6
-	aBar0 += saBar0 * t7
-	aBar1 += saBar1 * t7
+	sbBar0 -= wholeBar10 * ca1
+	sbBar1 -= wholeBar11 * ca1
+	caBar0 -= wholeBar10 * sb1
+	caBar1 -= wholeBar11 * sb1
+	bBar0 -= cbBar0 * t
+	bBar1 -= cbBar1 * t
+	bBar0 += sbBar0 * t1
+	bBar1 += sbBar1 * t1
+	aBar0 -= caBar0 * t2
+	aBar1 -= caBar1 * t2
+	aBar0 += saBar0 * t3
+	aBar1 += saBar1 * t3
 	wholeBar02 := rBar[0][0][2]
 	wholeBar03 := rBar[0][0][3]
 	wholeBar12 := rBar[0][1][2]
@@ -12670,14 +12644,10 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	caBar3 := whole2Bar23
 	sbBar2 := whole1Bar02
 	sbBar3 := whole1Bar03
-	cbBar2 := wholeBar02
-	cbBar3 := wholeBar03
-	t12 := -whole1Bar22
-	t13 := -whole1Bar23
-	cbBar2 += t12 * sa1
-	cbBar3 += t13 * sa1
-	saBar2 += t12 * cb1
-	saBar3 += t13 * cb1
+	cbBar2 := wholeBar02 - whole1Bar22*sa1
+	cbBar3 := wholeBar03 - whole1Bar23*sa1
+	saBar2 -= whole1Bar22 * cb1
+	saBar3 -= whole1Bar23 * cb1
 	cbBar2 += whole1Bar12 * ca1
 	cbBar3 += whole1Bar13 * ca1
 	caBar2 += whole1Bar12 * cb1
@@ -12686,20 +12656,18 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	sbBar3 += wholeBar23 * sa1
 	saBar2 += wholeBar22 * sb1
 	saBar3 += wholeBar23 * sb1
-	t2 := -wholeBar12
-	t3 := -wholeBar13
-	sbBar2 += t2 * ca1
-	sbBar3 += t3 * ca1
-	caBar2 += t2 * sb1
-	caBar3 += t3 * sb1
-	bBar2 += cbBar2 * t4
-	bBar3 += cbBar3 * t4
-	bBar2 += sbBar2 * t5
-	bBar3 += sbBar3 * t5
-	aBar2 += caBar2 * t6
-	aBar3 += caBar3 * t6
-	aBar2 += saBar2 * t7
-	aBar3 += saBar3 * t7
+	sbBar2 -= wholeBar12 * ca1
+	sbBar3 -= wholeBar13 * ca1
+	caBar2 -= wholeBar12 * sb1
+	caBar3 -= wholeBar13 * sb1
+	bBar2 -= cbBar2 * t
+	bBar3 -= cbBar3 * t
+	bBar2 += sbBar2 * t1
+	bBar3 += sbBar3 * t1
+	aBar2 -= caBar2 * t2
+	aBar3 -= caBar3 * t2
+	aBar2 += saBar2 * t3
+	aBar3 += saBar3 * t3
 	return
 }
 

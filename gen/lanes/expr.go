@@ -2,7 +2,6 @@ package lanes
 
 import (
 	"go/constant"
-	"go/token"
 	"go/types"
 	"slices"
 
@@ -45,7 +44,7 @@ func (b *builder) leaf(p *ir.Place) *leaf {
 		return &leaf{Typed: typed, place: q}
 	}
 	for _, r := range b.rows {
-		if samePlace(r.of, q) {
+		if ir.EqualPlace(r.of, q) {
 			return &leaf{Typed: typed, place: r.at}
 		}
 	}
@@ -381,37 +380,4 @@ func readsOf(e ir.Expr) (list []*ir.Var) {
 	}
 	visit(e)
 	return list
-}
-
-// samePlace reports whether two places are written alike.
-func samePlace(p, q *ir.Place) bool {
-	return p.Root == q.Root && slices.EqualFunc(p.Path, q.Path, func(s, t ir.Step) bool {
-		return s.Field == t.Field && (s.Index == nil) == (t.Index == nil) && (s.Index == nil || sameExpr(s.Index, t.Index))
-	})
-}
-
-// sameExpr reports whether two expressions are written alike; it knows what is usual in
-// an index.
-func sameExpr(x, y ir.Expr) bool {
-	if !types.Identical(x.Type(), y.Type()) {
-		return false
-	}
-	switch x := x.(type) {
-	case *ir.Const:
-		y, ok := y.(*ir.Const)
-		if !ok || (x.Val == nil) != (y.Val == nil) {
-			return false
-		}
-		return x.Val == nil || constant.Compare(x.Val, token.EQL, y.Val)
-	case *ir.Load:
-		y, ok := y.(*ir.Load)
-		return ok && samePlace(x.P, y.P)
-	case *ir.Binary:
-		y, ok := y.(*ir.Binary)
-		return ok && x.Op == y.Op && sameExpr(x.X, y.X) && sameExpr(x.Y, y.Y)
-	case *ir.Len:
-		y, ok := y.(*ir.Len)
-		return ok && x.Cap == y.Cap && sameExpr(x.X, y.X)
-	}
-	return false
 }
