@@ -65,7 +65,7 @@ type role struct {
 
 // builds are the kinds of derivatives that are always there.
 func builds() []*build {
-	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), secondBuild, tracedBuild}
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, tracedBuild}
 }
 
 // tangentBuild is the build of tangents in n directions at once.

@@ -4632,6 +4632,53 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	return s
 }
 
+// LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:20.
+func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
+	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
+	s1 := r.Y
+	hi1 := len(s1)
+	for i := 0; i < hi1; i++ {
+		y := s1[i]
+		row := r.X[i*r.Cols : (i+1)*r.Cols]
+		z := 0.0
+		hi := len(row)
+		if 0 < hi {
+			w1 := w[:len(w):len(w)][:hi]
+			for j := 0; j < hi; j++ {
+				v := row[j]
+				z += v * w1[j]
+			}
+		}
+		exp := math.Exp(-math.Abs(z))
+		cond := z > 0
+		var argBar float64
+		var expBar float64
+		var lBar float64
+		zBar := -(r1Bar * y)
+		if cond {
+			zBar += r1Bar
+			lBar += r1Bar
+		} else {
+			lBar += r1Bar
+		}
+		d := 1 / (1 + exp)
+		if lBar != 0 || d-d == 0 {
+			expBar += lBar * d
+		}
+		if expBar != 0 || exp-exp == 0 {
+			argBar += expBar * exp
+		}
+		zBar -= argBar * rt.Sign(z)
+		if 0 < hi {
+			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				v1 := row[j1]
+				wBar1[j1] += zBar * v1
+			}
+		}
+	}
+}
+
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
 // for constant weights, from logistic.go:20.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11, r11Dot float64) {
@@ -8805,6 +8852,32 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// RosenbrockPlainAdjointOnly does what RosenbrockPlainAdjoint does without the value, from rosenbrock.go:19.
+func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("RosenbrockPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			a := now - old*old
+			b := 1 - old
+			aBar := twice1 * a
+			bBar := twice2 * b
+			xBar1[i] += carry - (bBar + (aBar+aBar)*old)
+			carry = aBar
+			old = now
+		}
+		xBar[hi] += carry
+	}
+}
+
 // RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
@@ -8918,6 +8991,20 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// SumSquaresPlainAdjointOnly does what SumSquaresPlainAdjoint does without the value, from squares.go:21.
+func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("SumSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			xBar1[i] += twice * v
+		}
+	}
+}
+
 // SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
@@ -9014,6 +9101,28 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 		xBar[hi] += carry
 	}
 	return s
+}
+
+// DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:63.
+func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			d := now - old
+			dBar := twice * d
+			xBar1[i] += carry - dBar
+			carry = dBar
+			old = now
+		}
+		xBar[hi] += carry
+	}
 }
 
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
@@ -13638,6 +13747,7 @@ func init() {
 		Name: "LogisticLossPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
@@ -13652,6 +13762,10 @@ func init() {
 					clear(xbar)
 					y[0] = LogisticLossPlainAdjoint(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, p any) {
+					clear(xbar)
+					LogisticLossPlainAdjointOnly(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
@@ -13769,6 +13883,7 @@ func init() {
 		Name: "RosenbrockPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -13783,6 +13898,10 @@ func init() {
 					clear(xbar)
 					y[0] = RosenbrockPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					RosenbrockPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
@@ -13801,6 +13920,7 @@ func init() {
 		Name: "SumSquaresPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -13815,6 +13935,10 @@ func init() {
 					clear(xbar)
 					y[0] = SumSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					SumSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
@@ -13833,6 +13957,7 @@ func init() {
 		Name: "DiffSquaresPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -13847,6 +13972,10 @@ func init() {
 					clear(xbar)
 					y[0] = DiffSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					DiffSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)

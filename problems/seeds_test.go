@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
-	"github.com/nabla-ad/nabla/internal/timing"
+	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
 
 // seeded is the adjoint of a problem with several outputs, for one seed and for four.
@@ -92,36 +91,25 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// BenchmarkSeeds is the adjoint for four seeds beside four of one: the times of Jacobians by
-// rows.
+// BenchmarkSeeds is four adjoints for one seed beside one for four: Jacobians by rows.
 func BenchmarkSeeds(b *testing.B) {
 	for _, p := range seededProblems() {
 		b.Run(p.name, func(b *testing.B) {
 			ybar, xbar := make([]float64, p.m), make([]float64, p.n)
 			ybar4, xbar4 := make([][4]float64, p.m), make([][4]float64, p.n)
-			var ones, fours []float64
-			for b.Loop() {
-				start := time.Now()
-				for range 100 {
-					for k := range 4 {
-						ybar[k%p.m] = 1
-						p.one(xbar, ybar)
-					}
+			one := func() {
+				for k := range 4 {
+					ybar[k%p.m] = 1
+					p.one(xbar, ybar)
 				}
-				ones = append(ones, float64(time.Since(start))/100)
-				start = time.Now()
-				for range 100 {
-					for k := range 4 {
-						ybar4[k%p.m][k] = 1
-					}
-					p.four(xbar4, ybar4)
-				}
-				fours = append(fours, float64(time.Since(start))/100)
 			}
-			b.ReportMetric(timing.Median(ones), "ns/one-by-one")
-			b.ReportMetric(timing.Median(fours), "ns/four")
-			b.ReportMetric(timing.Median(ones)/timing.Median(fours), "ratio")
-			b.ReportMetric(0, "ns/op")
+			four := func() {
+				for k := range 4 {
+					ybar4[k%p.m][k] = 1
+				}
+				p.four(xbar4, ybar4)
+			}
+			timingtest.Ratio(b, one, four)
 		})
 	}
 }
