@@ -27,6 +27,10 @@ type Code struct {
 	// Adjoint writes y = f(x) and xbar = Jᵀ·ybar. It changes neither x nor ybar.
 	Adjoint func(y, xbar, x, ybar []float64, p any) int
 
+	// Adjoint4 is four adjoints at a time: row i of ybar and of xbar has those of
+	// component i. Functions with one output have none.
+	Adjoint4 func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int
+
 	// Gradient writes the gradient of a function with one output, without the
 	// value. It is nil where that is no cheaper.
 	Gradient func(xbar, x []float64, p any)
@@ -91,6 +95,12 @@ func (c Code) withOwnX(n int) (w Code) {
 			return f(y, xbar, own, ybar, p)
 		}
 	}
+	if f := c.Adjoint4; f != nil {
+		w.Adjoint4 = func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+			copy(own, x)
+			return f(y, xbar, own, ybar, p)
+		}
+	}
 	if f := c.Gradient; f != nil {
 		w.Gradient = func(xbar, x []float64, p any) {
 			copy(own, x)
@@ -124,6 +134,12 @@ func (c Code) withOutputs() (w Code) {
 	}
 	if f := c.Adjoint; f != nil {
 		w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
+			Unwrite(y)
+			return written(y, f(y, xbar, x, ybar, p))
+		}
+	}
+	if f := c.Adjoint4; f != nil {
+		w.Adjoint4 = func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
 			Unwrite(y)
 			return written(y, f(y, xbar, x, ybar, p))
 		}

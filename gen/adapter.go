@@ -86,8 +86,9 @@ func (a *adapter) function() string {
 	}
 	if define { // only names can be declared
 		for i, to := range left {
-			if name, _, ok := strings.Cut(to, "["); ok {
-				left[i] = a.names.of(name + "Number")
+			if name, rest, ok := strings.Cut(to, "["); ok {
+				_, lane, _ := strings.Cut(rest, "[")
+				left[i] = a.names.of(name + "Number" + strings.TrimSuffix(lane, "]"))
 				a.post = append(a.post, to+" = "+left[i])
 			}
 		}
@@ -150,7 +151,7 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 	s := a.t.shape
 	switch {
 	case r.work:
-		name := a.names.of("work" + [...]string{value: "", dot: "Dot"}[r.slot] + a.field.name)
+		name := a.names.of("work" + [...]string{value: "", dot: "Dot"}[r.slot] + strings.TrimRight(a.field.name, "4"))
 		p := v.Type.Underlying().(*types.Pointer)
 		a.keep("var " + name + " " + a.scope.Type(p.Elem()))
 		return "&" + name
@@ -218,8 +219,14 @@ func (a *adapter) weights(s slot) string {
 	if s == barDot {
 		plain = "ybarZero"
 	}
+	of := "float64"
+	for _, o := range a.field.slots {
+		if o.name == "ybar" && o.of != of {
+			plain, of = plain+"4", o.of
+		}
+	}
 	own := a.names.of(plain)
-	a.keep("var " + own + " []float64")
+	a.keep("var " + own + " []" + of)
 	a.pre = append(a.pre, own+" = append("+own+"[:0], "+a.operand("y", bar)+"...)")
 	if s == barDot {
 		a.pre = append(a.pre, "clear("+own+")")

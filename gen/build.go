@@ -14,6 +14,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lanes"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -29,7 +30,8 @@ type build struct {
 	// essential builds are missed where they are refused; what the others compute can be
 	// had by them.
 	essential bool
-	make      func(u *unit, t *target) (*built, error)
+	// make gives nil where there is no use for it.
+	make func(u *unit, t *target) (*built, error)
 }
 
 // built is the derivative of one function.
@@ -63,7 +65,7 @@ type role struct {
 
 // builds are the kinds of derivatives that are always there.
 func builds() []*build {
-	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, secondBuild, tracedBuild}
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, tracedBuild}
 }
 
 // tangentBuild is the build of tangents in n directions at once.
@@ -82,10 +84,7 @@ func tangentBuild(n int) *build {
 }
 
 func makeTangent(u *unit, t *target, n int) (*built, error) {
-	if u.tangents[n] == nil {
-		u.tangents[n] = tangent.NewLanes(n)
-	}
-	fn, facts, err := u.tangents[n].Of(u.simple(t), t.mask)
+	fn, facts, err := u.tangent(n).Of(u.simple(t), t.mask)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +120,22 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	return b, nil
 }
 
+// lanes are the types of n lanes.
+func (u *unit) lanes(n int) *lanes.Types {
+	if u.types[n] == nil {
+		u.types[n] = lanes.NewTypes(n)
+	}
+	return u.types[n]
+}
+
+// tangent makes tangents in n directions.
+func (u *unit) tangent(n int) *tangent.Program {
+	if u.tangents[n] == nil {
+		u.tangents[n] = tangent.NewTypes(u.lanes(n))
+	}
+	return u.tangents[n]
+}
+
 // isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
 // is taken from its stacks was put there.
 func (u *unit) isWorkspace(v *ir.Var) bool {
@@ -144,7 +159,9 @@ type unit struct {
 	targets  []*target
 	scope    *types.Package           // of the package, without what is replaced
 	cyclic   bool                     // package nabla imports it
+	types    map[int]*lanes.Types     // of several lanes, by how many they are
 	tangents map[int]*tangent.Program // by lanes; functions called by several are there once
+	sides    map[int]*lanes.Program   // of adjoints with several seeds
 	adjoint  *adjoint.Program
 	adjoints map[*target]*adjoint.Adjoint
 	traced   *traced.Program
@@ -156,9 +173,14 @@ type unit struct {
 func buildsOf(opts Options) []*build {
 	list := builds()
 	for _, n := range opts.Lanes {
-		b := tangentBuild(n)
-		if !slices.ContainsFunc(list, func(have *build) bool { return have.name == b.name }) {
-			list = append(list, b)
+		more := []*build{tangentBuild(n)}
+		if n > 1 {
+			more = append(more, seedsBuild(n))
+		}
+		for _, b := range more {
+			if !slices.ContainsFunc(list, func(have *build) bool { return have.name == b.name }) {
+				list = append(list, b)
+			}
 		}
 	}
 	return list
@@ -173,6 +195,9 @@ func (u *unit) build(t *target) {
 			severity = t.severity()
 		}
 		b, err := kind.make(u, t)
+		if b == nil && err == nil {
+			continue
+		}
 		if err == nil {
 			b.build = kind
 			source := reached(t.f)

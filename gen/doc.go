@@ -34,10 +34,12 @@
 //
 //	LossTangent          the derivative in a direction, and LossTangent4 in four at once
 //	LossAdjoint          the derivative by everything, weighted: the reverse sweep
+//	MapAdjoint4          that for four sets of weights, where several numbers come out
+//	LossAdjointOnly      that without the value, where this saves work
 //	LossAdjointTangent   the derivative of that in a direction: second order
 //	LossTraced           the function over nabla.Real, for all other engines
 //
-// and tangents in other numbers of directions on request, see [Options]. Their comments say
+// and for other numbers of directions and sets of weights on request, see [Options]. Their comments say
 // what their parameters are.
 //
 // A function with the comment

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/lanes"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/gen/traced"
@@ -24,7 +25,8 @@ const MostLanes = 64
 
 // Options of a generation. The zero value asks for the defaults.
 type Options struct {
-	// Lanes are numbers of directions for which there is a tangent of its own besides
+	// Lanes are numbers of directions for which there is a tangent of its own, and of
+	// seeds for which functions of several outputs have an adjoint of its own, besides
 	// those that are always there.
 	Lanes []int
 	// Load says how packages are found.
@@ -134,7 +136,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 func (p *Program) unit(pkg *packages.Package) (*unit, error) {
 	u := &unit{
 		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), names: map[string]string{},
-		tangents: map[int]*tangent.Program{1: tangent.New()}, adjoints: map[*target]*adjoint.Adjoint{},
+		types: map[int]*lanes.Types{}, tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
 		out: &Package{Path: pkg.PkgPath, File: filepath.Join(directory(pkg), lower.Output)},
 	}
 	u.adjoint, u.traced = adjoint.New(u.scope, workspaceName, adjoint.Options{}), traced.New(u.scope)

@@ -34,6 +34,7 @@ var codeFields = []codeField{
 	{"Tangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, true},
 	{"Tangent4", []operand{{"y", "float64"}, {"ydot", direction4}, {"x", "float64"}, {"xdot", direction4}}, true},
 	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true},
+	{"Adjoint4", []operand{{"y", "float64"}, {"xbar", direction4}, {"x", "float64"}, {"ybar", direction4}}, true},
 	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false},
 	{"AdjointTangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}, {"ybar", "float64"}}, true},
 	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},

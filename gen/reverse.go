@@ -76,7 +76,7 @@ func makeSecond(u *unit, t *target) (*built, error) {
 			m |= 1 << i
 		}
 	}
-	fn, facts, err := u.tangents[1].Of(first.fn, m)
+	fn, facts, err := u.tangent(1).Of(first.fn, m)
 	if err != nil {
 		return nil, err
 	}

@@ -11,119 +11,127 @@ import (
 
 // AdjointWork is a type of values that functions in this file hand on.
 type AdjointWork struct {
-	y              []float64
-	y1             []float64
-	a              [][3]float64
-	t              [][3]float64
-	p              [][3]float64
-	theta          []float64
-	sin            []float64
-	cos            []float64
-	d              []float64
-	c              []int
-	inPtr          []float64
-	fPtr           [][]float64
-	arg1           [][]float64
-	arg2           []*Feature
-	w              []float64
-	inPtrBar       *[15]float64
-	inPtr1         *[15]float64
-	left           []float64
-	left1          []Adjustment
-	dx             []float64
-	dx1            []float64
-	left2          []float64
-	sa             []float64
-	ca             []float64
-	sb             []float64
-	cb             []float64
-	ownPtrBar      []*affine
-	ownPtr         []*affine
-	ownPtr1        []affine
-	ax             []int
-	az             []int
-	cond2          []bool
-	b              []float64
-	cond3          []bool
-	rPtrBar        []*affine
-	rPtr           []*affine
-	arg            []float64
-	rPtr1          []affine
-	arg11          []*affine
-	arg21          []*affine
-	ownPtr2        []affine
-	absolutePtr    []affine
-	arg3           []*affine
-	arg4           []*affine
-	absolutePtr1   []affine
-	z              [][3]float64
-	absolutePtrBar *[22]affine
-	absolutePtr2   *[22]affine
-	movesPtrBar    *[22]affine
-	movesPtr       *[22]affine
-	ownPtrBar1     []*affine
-	ownPtrBarUsed  int
-	ownPtr3        []*affine
-	ownPtrUsed     int
-	rPtrBar1       []*affine
-	rPtrBarUsed    int
-	rPtr2          []*affine
-	rPtrUsed       int
-	skinBar        [][3]float64
-	skin           [][3]float64
-	t0             []float64
-	t11            []float64
-	t21            []float64
-	t10            []float64
-	t111           []float64
-	t12            []float64
-	t20            []float64
-	t211           []float64
-	t22            []float64
-	u0             []float64
-	u1             []float64
-	u2             []float64
-	t1             []float64
-	hiddenBar      [][]float64
-	hidden         [][]float64
-	cellBar        [][]float64
-	cell           [][]float64
-	exp            []float64
-	exp1           []float64
-	exp2           []float64
-	arg31          []float64
-	change         []float64
-	cell1          []float64
-	tanh           []float64
-	hidden1        []float64
-	t13            []float64
-	exp3           []float64
-	arg41          []float64
-	t1Bar          []float64
-	t14            []float64
-	t2Bar          []float64
-	t2             []float64
-	t4             []float64
-	exp4           []float64
-	max2           []float64
-	shift1         []float64
-	exp21          []float64
-	xc             []float64
-	qx             []float64
-	l              []int
-	max1           []float64
-	shift          []float64
-	exp11          []float64
-	diagBar        []float64
-	diag           []float64
-	sumsBar        []float64
-	sums           []float64
-	termsBar       []float64
-	terms          []float64
-	xcBar          []float64
-	xc1            []float64
-	qxBar          []float64
-	qx1            []float64
+	y               []float64
+	y1              []float64
+	a               [][3]float64
+	t               [][3]float64
+	p               [][3]float64
+	theta           []float64
+	sin             []float64
+	cos             []float64
+	d               []float64
+	c               []int
+	inPtr           []float64
+	fPtr            [][]float64
+	arg1            [][]float64
+	arg2            []*Feature
+	w               []float64
+	inPtrBar        *[15]float64
+	inPtr1          *[15]float64
+	left            []float64
+	left1           []Adjustment
+	inPtrBar1       *[15][4]float64
+	dx              []float64
+	dx1             []float64
+	left2           []float64
+	sa              []float64
+	ca              []float64
+	sb              []float64
+	cb              []float64
+	ownPtrBar       []*affine
+	ownPtr          []*affine
+	ownPtr1         []affine
+	ax              []int
+	az              []int
+	cond2           []bool
+	b               []float64
+	cond3           []bool
+	rPtrBar         []*affine
+	rPtr            []*affine
+	arg             []float64
+	rPtr1           []affine
+	arg11           []*affine
+	arg21           []*affine
+	ownPtr2         []affine
+	absolutePtr     []affine
+	arg3            []*affine
+	arg4            []*affine
+	absolutePtr1    []affine
+	z               [][3]float64
+	absolutePtrBar  *[22]affine
+	absolutePtr2    *[22]affine
+	movesPtrBar     *[22]affine
+	movesPtr        *[22]affine
+	ownPtrBar1      []*affine
+	ownPtrBarUsed   int
+	ownPtr3         []*affine
+	ownPtrUsed      int
+	rPtrBar1        []*affine
+	rPtrBarUsed     int
+	rPtr2           []*affine
+	rPtrUsed        int
+	skinBar         [][3]float64
+	skin            [][3]float64
+	ownPtrBar2      []*affineLanes4
+	rPtrBar2        []*affineLanes4
+	absolutePtrBar1 *[22]affineLanes4
+	movesPtrBar1    *[22]affineLanes4
+	ownPtrBar11     []*affineLanes4
+	rPtrBar11       []*affineLanes4
+	skinBar1        [][3][4]float64
+	t0              []float64
+	t11             []float64
+	t21             []float64
+	t10             []float64
+	t111            []float64
+	t12             []float64
+	t20             []float64
+	t211            []float64
+	t22             []float64
+	u0              []float64
+	u1              []float64
+	u2              []float64
+	t1              []float64
+	hiddenBar       [][]float64
+	hidden          [][]float64
+	cellBar         [][]float64
+	cell            [][]float64
+	exp             []float64
+	exp1            []float64
+	exp2            []float64
+	arg31           []float64
+	change          []float64
+	cell1           []float64
+	tanh            []float64
+	hidden1         []float64
+	t13             []float64
+	exp3            []float64
+	arg41           []float64
+	t1Bar           []float64
+	t14             []float64
+	t2Bar           []float64
+	t2              []float64
+	t4              []float64
+	exp4            []float64
+	max2            []float64
+	shift1          []float64
+	exp21           []float64
+	xc              []float64
+	qx              []float64
+	l               []int
+	max1            []float64
+	shift           []float64
+	exp11           []float64
+	diagBar         []float64
+	diag            []float64
+	sumsBar         []float64
+	sums            []float64
+	termsBar        []float64
+	terms           []float64
+	xcBar           []float64
+	xc1             []float64
+	qxBar           []float64
+	qx1             []float64
 }
 
 // affineLanes4 is a type of values that functions in this file hand on.
@@ -307,6 +315,136 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
 			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
 			xBar[c] += t1
+			c = ws.c[len(ws.c)-1]
+			ws.c = ws.c[:len(ws.c)-1]
+		}
+	}
+	copy(y[:cap(y)], ws.left)
+	if a != nil {
+		*a = ws.left1[0]
+	}
+}
+
+// AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:39.
+// Each array holds 4 numbers, one for each set.
+func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("AdjustmentPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
+	ws.c = ws.c[:0]
+	ws.inPtr = ws.inPtr[:0]
+	ws.fPtr = ws.fPtr[:0]
+	ws.arg1 = ws.arg1[:0]
+	ws.arg2 = ws.arg2[:0]
+	ws.w = ws.w[:0]
+	ws.y = ws.y[:0]
+	ws.y1 = ws.y1[:0]
+	ws.a = ws.a[:0]
+	ws.t = ws.t[:0]
+	ws.p = ws.p[:0]
+	ws.theta = ws.theta[:0]
+	ws.sin = ws.sin[:0]
+	ws.cos = ws.cos[:0]
+	ws.d = ws.d[:0]
+	if a != nil {
+		_ = a.Cameras
+		_ = a.Points
+		_ = a.Features
+	}
+	var c int
+	var arg1 []float64
+	var arg2 *Feature
+	var w float64
+	seen := len(a.Features) / 2
+	if ws.inPtrBar1 == nil {
+		ws.inPtrBar1 = new([15][4]float64)
+	}
+	*ws.inPtrBar1 = [15][4]float64{}
+	inPtrBar := ws.inPtrBar1
+	if ws.inPtr1 == nil {
+		ws.inPtr1 = new([15]float64)
+	}
+	*ws.inPtr1 = [15]float64{}
+	inPtr := ws.inPtr1
+	fPtr := new(Feature)
+	for i := 0; i < seen; i++ {
+		var t [15]int
+		for k1 := 0; k1 < 11; k1++ {
+			t[k1] = 11*(i%a.Cameras) + k1
+		}
+		points := 11 * a.Cameras
+		t[11] = points + 3*(i%a.Points)
+		t[12] = points + 3*(i%a.Points) + 1
+		t[13] = points + 3*(i%a.Points) + 2
+		t[14] = points + 3*a.Points + i
+		for k := 0; k < 15; k++ {
+			ws.c = append(ws.c, c)
+			c = t[k]
+			ws.inPtr = append(ws.inPtr, inPtr[k])
+			inPtr[k] = x[c]
+		}
+		ws.fPtr = append(ws.fPtr, fPtr.Z)
+		fPtr.Z = a.Features[2*i : 2*i+2]
+		argBar := yBar[2*i : 2*i+2]
+		arg := y[2*i : 2*i+2]
+		arg1Bar := inPtrBar[:]
+		ws.arg1 = append(ws.arg1, arg1)
+		arg1 = inPtr[:]
+		ws.arg2 = append(ws.arg2, arg2)
+		arg2 = fPtr
+		ReprojectionPlainForwardLanes4(arg, arg1, arg2, argBar, arg1Bar, ws)
+		ws.w = append(ws.w, w)
+		w = inPtr[14]
+		y[2*seen+i] = 1 - w*w
+	}
+	ws.left1 = ws.left1[:0]
+	ws.left = append(ws.left[:0], y[:cap(y)]...)
+	if a != nil {
+		ws.left1 = append(ws.left1, *a)
+	}
+	for i1 := seen - 1; i1 > -1; i1-- {
+		argBar1 := yBar[2*i1 : 2*i1+2]
+		arg3 := y[2*i1 : 2*i1+2]
+		arg1Bar1 := inPtrBar[:]
+		yBarRow := &yBar[2*seen+i1]
+		inPtrBarRow := &inPtrBar[14]
+		t20 := yBarRow[0]
+		t21 := yBarRow[1]
+		yBarRow[0] = 0
+		yBarRow[1] = 0
+		inPtrBarRow[0] -= (t20 + t20) * w
+		inPtrBarRow[1] -= (t21 + t21) * w
+		t22 := yBarRow[2]
+		t23 := yBarRow[3]
+		yBarRow[2] = 0
+		yBarRow[3] = 0
+		inPtrBarRow[2] -= (t22 + t22) * w
+		inPtrBarRow[3] -= (t23 + t23) * w
+		w = ws.w[len(ws.w)-1]
+		ws.w = ws.w[:len(ws.w)-1]
+		ReprojectionPlainReverseLanes4(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
+		arg2 = ws.arg2[len(ws.arg2)-1]
+		ws.arg2 = ws.arg2[:len(ws.arg2)-1]
+		arg1 = ws.arg1[len(ws.arg1)-1]
+		ws.arg1 = ws.arg1[:len(ws.arg1)-1]
+		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
+		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
+		for k2 := 14; k2 > -1; k2-- {
+			inPtrBarRow1 := &inPtrBar[k2]
+			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
+			t10 := inPtrBarRow1[0]
+			t11 := inPtrBarRow1[1]
+			inPtrBarRow1[0] = 0
+			inPtrBarRow1[1] = 0
+			t12 := inPtrBarRow1[2]
+			t13 := inPtrBarRow1[3]
+			inPtrBarRow1[2] = 0
+			inPtrBarRow1[3] = 0
+			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			xBarRow := &xBar[c]
+			xBarRow[0] += t10
+			xBarRow[1] += t11
+			xBarRow[2] += t12
+			xBarRow[3] += t13
 			c = ws.c[len(ws.c)-1]
 			ws.c = ws.c[:len(ws.c)-1]
 		}
@@ -532,6 +670,20 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 	BrusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
 	BrusselatorPlainReverse(dx, x, arg, dxBar, xBar, ws)
+	copy(dx[:cap(dx)], ws.left2)
+}
+
+// BrusselatorOnAdjoint4 does what BrusselatorOnAdjoint does for 4 sets of weights at once, from brusselator.go:17.
+// Each array holds 4 numbers, one for each set.
+func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjoint4", "dx, x", 1, dx, x)
+	rt.Apart("BrusselatorOnAdjoint4", "dxBar, xBar", 2, dxBar, xBar)
+	ws.dx = ws.dx[:0]
+	ws.dx1 = ws.dx1[:0]
+	arg := g.N
+	BrusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
+	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
+	BrusselatorPlainReverseLanes4(dx, x, arg, dxBar, xBar, ws)
 	copy(dx[:cap(dx)], ws.left2)
 }
 
@@ -798,6 +950,291 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	pointBar2[2] += aBar12
 	camBar2[5] -= aBar12
 	xBar1[14] += weightBar1
+}
+
+// ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:18.
+// Each array holds 4 numbers, one for each set.
+func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("ReprojectionPlainAdjoint4", "yBar1, xBar1", 2, yBar1, xBar1)
+	ws1.theta = ws1.theta[:0]
+	ws1.sin = ws1.sin[:0]
+	ws1.cos = ws1.cos[:0]
+	ws1.d = ws1.d[:0]
+	camBar2 := xBar1[:11]
+	cam := x[:11]
+	pointBar2 := xBar1[11:14]
+	point := x[11:14]
+	weight := x[14]
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	p := rotatePlainForward(t, a, ws1)
+	u := p[0] / p[2]
+	v := p[1] / p[2]
+	s := u*u + v*v
+	l := 1 + cam[9]*s + cam[10]*(s*s)
+	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
+	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
+	var pBar1 [3][4]float64
+	yBar1Row := &yBar1[1]
+	t1 := v*l*cam[6] + cam[8] - f.Z[1]
+	t2 := cam[6]
+	camBar2Row := &camBar2[8]
+	yBar1Row1 := &yBar1[0]
+	t3 := u*l*cam[6] + cam[7] - f.Z[0]
+	t4 := cam[6]
+	t5 := v * l
+	t6 := u * l
+	camBar2Row1 := &camBar2[6]
+	camBar2Row2 := &camBar2[7]
+	camBar2Row3 := &camBar2[9]
+	t7 := cam[9]
+	t8 := s * s
+	camBar2Row4 := &camBar2[10]
+	t9 := cam[10]
+	t250 := yBar1Row[0]
+	t251 := yBar1Row[1]
+	yBar1Row[0] = 0
+	yBar1Row[1] = 0
+	weightBar10 := t250 * t1
+	weightBar11 := t251 * t1
+	t260 := t250 * weight
+	t261 := t251 * weight
+	t270 := t260 * t2
+	t271 := t261 * t2
+	vBar10 := t270 * l
+	vBar11 := t271 * l
+	lBar10 := t270 * v
+	lBar11 := t271 * v
+	camBar2Row[0] += t260
+	camBar2Row[1] += t261
+	t220 := yBar1Row1[0]
+	t221 := yBar1Row1[1]
+	yBar1Row1[0] = 0
+	yBar1Row1[1] = 0
+	weightBar10 += t220 * t3
+	weightBar11 += t221 * t3
+	t230 := t220 * weight
+	t231 := t221 * weight
+	t240 := t230 * t4
+	t241 := t231 * t4
+	uBar10 := t240 * l
+	uBar11 := t241 * l
+	lBar10 += t240 * u
+	lBar11 += t241 * u
+	camBar2Row1[0] += t260*t5 + t230*t6
+	camBar2Row1[1] += t261*t5 + t231*t6
+	camBar2Row2[0] += t230
+	camBar2Row2[1] += t231
+	camBar2Row3[0] += lBar10 * s
+	camBar2Row3[1] += lBar11 * s
+	sBar10 := lBar10 * t7
+	sBar11 := lBar11 * t7
+	camBar2Row4[0] += lBar10 * t8
+	camBar2Row4[1] += lBar11 * t8
+	t210 := lBar10 * t9
+	t211 := lBar11 * t9
+	sBar10 += (t210 + t210) * s
+	sBar11 += (t211 + t211) * s
+	uBar10 += (sBar10 + sBar10) * u
+	uBar11 += (sBar11 + sBar11) * u
+	vBar10 += (sBar10 + sBar10) * v
+	vBar11 += (sBar11 + sBar11) * v
+	t252 := yBar1Row[2]
+	t253 := yBar1Row[3]
+	yBar1Row[2] = 0
+	yBar1Row[3] = 0
+	weightBar12 := t252 * t1
+	weightBar13 := t253 * t1
+	t262 := t252 * weight
+	t263 := t253 * weight
+	t272 := t262 * t2
+	t273 := t263 * t2
+	vBar12 := t272 * l
+	vBar13 := t273 * l
+	lBar12 := t272 * v
+	lBar13 := t273 * v
+	camBar2Row[2] += t262
+	camBar2Row[3] += t263
+	t222 := yBar1Row1[2]
+	t223 := yBar1Row1[3]
+	yBar1Row1[2] = 0
+	yBar1Row1[3] = 0
+	weightBar12 += t222 * t3
+	weightBar13 += t223 * t3
+	t232 := t222 * weight
+	t233 := t223 * weight
+	t242 := t232 * t4
+	t243 := t233 * t4
+	uBar12 := t242 * l
+	uBar13 := t243 * l
+	lBar12 += t242 * u
+	lBar13 += t243 * u
+	camBar2Row1[2] += t262*t5 + t232*t6
+	camBar2Row1[3] += t263*t5 + t233*t6
+	camBar2Row2[2] += t232
+	camBar2Row2[3] += t233
+	camBar2Row3[2] += lBar12 * s
+	camBar2Row3[3] += lBar13 * s
+	sBar12 := lBar12 * t7
+	sBar13 := lBar13 * t7
+	camBar2Row4[2] += lBar12 * t8
+	camBar2Row4[3] += lBar13 * t8
+	t212 := lBar12 * t9
+	t213 := lBar13 * t9
+	sBar12 += (t212 + t212) * s
+	sBar13 += (t213 + t213) * s
+	uBar12 += (sBar12 + sBar12) * u
+	uBar13 += (sBar13 + sBar13) * u
+	vBar12 += (sBar12 + sBar12) * v
+	vBar13 += (sBar13 + sBar13) * v
+	if v-v == 0 {
+		t10 := p[2]
+		r30 := vBar10 / t10
+		r31 := vBar11 / t10
+		pBar1[2][0] -= r30 * v
+		pBar1[2][1] -= r31 * v
+		pBar1[1][0] += r30
+		pBar1[1][1] += r31
+		r32 := vBar12 / t10
+		r33 := vBar13 / t10
+		pBar1[2][2] -= r32 * v
+		pBar1[2][3] -= r33 * v
+		pBar1[1][2] += r32
+		pBar1[1][3] += r33
+	} else {
+		if vBar10 != 0 {
+			r301 := vBar10 / p[2]
+			pBar1[2][0] -= r301 * v
+			pBar1[1][0] += r301
+		}
+		if vBar11 != 0 {
+			r311 := vBar11 / p[2]
+			pBar1[2][1] -= r311 * v
+			pBar1[1][1] += r311
+		}
+		if vBar12 != 0 {
+			r321 := vBar12 / p[2]
+			pBar1[2][2] -= r321 * v
+			pBar1[1][2] += r321
+		}
+		if vBar13 != 0 {
+			r331 := vBar13 / p[2]
+			pBar1[2][3] -= r331 * v
+			pBar1[1][3] += r331
+		}
+	}
+	if u-u == 0 {
+		t11 := p[2]
+		r20 := uBar10 / t11
+		r21 := uBar11 / t11
+		pBar1[2][0] -= r20 * u
+		pBar1[2][1] -= r21 * u
+		pBar1[0][0] += r20
+		pBar1[0][1] += r21
+		r22 := uBar12 / t11
+		r23 := uBar13 / t11
+		pBar1[2][2] -= r22 * u
+		pBar1[2][3] -= r23 * u
+		pBar1[0][2] += r22
+		pBar1[0][3] += r23
+	} else {
+		if uBar10 != 0 {
+			r201 := uBar10 / p[2]
+			pBar1[2][0] -= r201 * u
+			pBar1[0][0] += r201
+		}
+		if uBar11 != 0 {
+			r211 := uBar11 / p[2]
+			pBar1[2][1] -= r211 * u
+			pBar1[0][1] += r211
+		}
+		if uBar12 != 0 {
+			r221 := uBar12 / p[2]
+			pBar1[2][2] -= r221 * u
+			pBar1[0][2] += r221
+		}
+		if uBar13 != 0 {
+			r231 := uBar13 / p[2]
+			pBar1[2][3] -= r231 * u
+			pBar1[0][3] += r231
+		}
+	}
+	t18, t19 := rotatePlainReverseLanes4(t, a, pBar1, ws1)
+	camBar2Row5 := &camBar2[0]
+	camBar2Row6 := &camBar2[1]
+	camBar2Row7 := &camBar2[2]
+	pointBar2Row := &pointBar2[0]
+	camBar2Row8 := &camBar2[3]
+	pointBar2Row1 := &pointBar2[1]
+	camBar2Row9 := &camBar2[4]
+	pointBar2Row2 := &pointBar2[2]
+	camBar2Row10 := &camBar2[5]
+	xBar1Row := &xBar1[14]
+	tBar100 := t18[0][0]
+	tBar101 := t18[0][1]
+	tBar110 := t18[1][0]
+	tBar111 := t18[1][1]
+	tBar120 := t18[2][0]
+	tBar121 := t18[2][1]
+	aBar100 := t19[0][0]
+	aBar101 := t19[0][1]
+	aBar110 := t19[1][0]
+	aBar111 := t19[1][1]
+	aBar120 := t19[2][0]
+	aBar121 := t19[2][1]
+	camBar2Row5[0] += tBar100
+	camBar2Row5[1] += tBar101
+	camBar2Row6[0] += tBar110
+	camBar2Row6[1] += tBar111
+	camBar2Row7[0] += tBar120
+	camBar2Row7[1] += tBar121
+	pointBar2Row[0] += aBar100
+	pointBar2Row[1] += aBar101
+	camBar2Row8[0] -= aBar100
+	camBar2Row8[1] -= aBar101
+	pointBar2Row1[0] += aBar110
+	pointBar2Row1[1] += aBar111
+	camBar2Row9[0] -= aBar110
+	camBar2Row9[1] -= aBar111
+	pointBar2Row2[0] += aBar120
+	pointBar2Row2[1] += aBar121
+	camBar2Row10[0] -= aBar120
+	camBar2Row10[1] -= aBar121
+	xBar1Row[0] += weightBar10
+	xBar1Row[1] += weightBar11
+	tBar102 := t18[0][2]
+	tBar103 := t18[0][3]
+	tBar112 := t18[1][2]
+	tBar113 := t18[1][3]
+	tBar122 := t18[2][2]
+	tBar123 := t18[2][3]
+	aBar102 := t19[0][2]
+	aBar103 := t19[0][3]
+	aBar112 := t19[1][2]
+	aBar113 := t19[1][3]
+	aBar122 := t19[2][2]
+	aBar123 := t19[2][3]
+	camBar2Row5[2] += tBar102
+	camBar2Row5[3] += tBar103
+	camBar2Row6[2] += tBar112
+	camBar2Row6[3] += tBar113
+	camBar2Row7[2] += tBar122
+	camBar2Row7[3] += tBar123
+	pointBar2Row[2] += aBar102
+	pointBar2Row[3] += aBar103
+	camBar2Row8[2] -= aBar102
+	camBar2Row8[3] -= aBar103
+	pointBar2Row1[2] += aBar112
+	pointBar2Row1[3] += aBar113
+	camBar2Row9[2] -= aBar112
+	camBar2Row9[3] -= aBar113
+	pointBar2Row2[2] += aBar122
+	pointBar2Row2[3] += aBar123
+	camBar2Row10[2] -= aBar122
+	camBar2Row10[3] -= aBar123
+	xBar1Row[2] += weightBar12
+	xBar1Row[3] += weightBar13
 }
 
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
@@ -1977,6 +2414,1025 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		ws.ownPtr = ws.ownPtr[:len(ws.ownPtr)-1]
 		ownPtrBar = ws.ownPtrBar[len(ws.ownPtrBar)-1]
 		ws.ownPtrBar = ws.ownPtrBar[:len(ws.ownPtrBar)-1]
+	}
+}
+
+// HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:92.
+// Each array holds 4 numbers, one for each set.
+func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.Apart("HandPlainAdjoint4", "y, x", 1, y, x)
+	rt.Apart("HandPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
+	ws.ownPtrBar2 = ws.ownPtrBar2[:0]
+	ws.ownPtr = ws.ownPtr[:0]
+	ws.ownPtr1 = ws.ownPtr1[:0]
+	ws.ax = ws.ax[:0]
+	ws.az = ws.az[:0]
+	ws.cond2 = ws.cond2[:0]
+	ws.b = ws.b[:0]
+	ws.cond3 = ws.cond3[:0]
+	ws.rPtrBar2 = ws.rPtrBar2[:0]
+	ws.rPtr = ws.rPtr[:0]
+	ws.arg = ws.arg[:0]
+	ws.rPtr1 = ws.rPtr1[:0]
+	ws.arg11 = ws.arg11[:0]
+	ws.arg21 = ws.arg21[:0]
+	ws.ownPtr2 = ws.ownPtr2[:0]
+	ws.absolutePtr = ws.absolutePtr[:0]
+	ws.arg3 = ws.arg3[:0]
+	ws.arg4 = ws.arg4[:0]
+	ws.absolutePtr1 = ws.absolutePtr1[:0]
+	ws.z = ws.z[:0]
+	ws.ownPtrBarUsed = 0
+	ws.ownPtrUsed = 0
+	ws.rPtrBarUsed = 0
+	ws.rPtrUsed = 0
+	ws.sa = ws.sa[:0]
+	ws.ca = ws.ca[:0]
+	ws.sb = ws.sb[:0]
+	ws.cb = ws.cb[:0]
+	ws.theta = ws.theta[:0]
+	ws.sin = ws.sin[:0]
+	ws.cos = ws.cos[:0]
+	ws.d = ws.d[:0]
+	var ownPtrBar *affineLanes4
+	var ownPtr *affine
+	var ax int
+	var az int
+	var cond2 bool
+	var b float64
+	var cond3 bool
+	var rPtrBar *affineLanes4
+	var rPtr *affine
+	var arg float64
+	var arg1 *affine
+	var arg2 *affine
+	var arg3 *affine
+	var arg4 *affine
+	var z [3]float64
+	uBar := xBar[:len(x)-handPose]
+	u := x[:len(x)-handPose]
+	poseBar := xBar[len(x)-handPose:]
+	pose := x[len(x)-handPose:]
+	if ws.absolutePtrBar1 == nil {
+		ws.absolutePtrBar1 = new([22]affineLanes4)
+	}
+	*ws.absolutePtrBar1 = [22]affineLanes4{}
+	absolutePtrBar := ws.absolutePtrBar1
+	if ws.absolutePtr2 == nil {
+		ws.absolutePtr2 = new([22]affine)
+	}
+	*ws.absolutePtr2 = [22]affine{}
+	absolutePtr := ws.absolutePtr2
+	if ws.movesPtrBar1 == nil {
+		ws.movesPtrBar1 = new([22]affineLanes4)
+	}
+	*ws.movesPtrBar1 = [22]affineLanes4{}
+	movesPtrBar := ws.movesPtrBar1
+	if ws.movesPtr == nil {
+		ws.movesPtr = new([22]affine)
+	}
+	*ws.movesPtr = [22]affine{}
+	movesPtr := ws.movesPtr
+	for i := 0; i < handBones; i++ {
+		ws.ownPtrBar2 = append(ws.ownPtrBar2, ownPtrBar)
+		if ws.ownPtrBarUsed == len(ws.ownPtrBar11) {
+			ws.ownPtrBar11 = append(ws.ownPtrBar11, nil)
+		}
+		k := ws.ownPtrBarUsed
+		ws.ownPtrBarUsed++
+		if ws.ownPtrBar11[k] == nil {
+			ws.ownPtrBar11[k] = new(affineLanes4)
+		}
+		*ws.ownPtrBar11[k] = affineLanes4{}
+		ownPtrBar = ws.ownPtrBar11[k]
+		ws.ownPtr = append(ws.ownPtr, ownPtr)
+		if ws.ownPtrUsed == len(ws.ownPtr3) {
+			ws.ownPtr3 = append(ws.ownPtr3, nil)
+		}
+		k1 := ws.ownPtrUsed
+		ws.ownPtrUsed++
+		if ws.ownPtr3[k1] == nil {
+			ws.ownPtr3[k1] = new(affine)
+		}
+		*ws.ownPtr3[k1] = affine{}
+		ownPtr = ws.ownPtr3[k1]
+		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
+		*ownPtr = h.Base[i]
+		ws.ax = append(ws.ax, ax)
+		ws.az = append(ws.az, az)
+		finger := (i - 2) / 4
+		joint := (i - 2) % 4
+		cond := i < 2 || joint == 3
+		if cond {
+			ax = -1
+			az = -1
+		} else {
+			cond1 := joint == 0
+			if cond1 {
+				ax = 6 + 4*finger
+				az = 7 + 4*finger
+			} else {
+				ax = 7 + 4*finger + joint
+				az = -1
+			}
+		}
+		ws.cond2 = append(ws.cond2, cond2)
+		cond2 = ax >= 0
+		if cond2 {
+			ws.b = append(ws.b, b)
+			b = 0
+			ws.cond3 = append(ws.cond3, cond3)
+			cond3 = az >= 0
+			if cond3 {
+				b = pose[az]
+			}
+			ws.rPtrBar2 = append(ws.rPtrBar2, rPtrBar)
+			if ws.rPtrBarUsed == len(ws.rPtrBar11) {
+				ws.rPtrBar11 = append(ws.rPtrBar11, nil)
+			}
+			k2 := ws.rPtrBarUsed
+			ws.rPtrBarUsed++
+			if ws.rPtrBar11[k2] == nil {
+				ws.rPtrBar11[k2] = new(affineLanes4)
+			}
+			*ws.rPtrBar11[k2] = affineLanes4{}
+			rPtrBar = ws.rPtrBar11[k2]
+			ws.rPtr = append(ws.rPtr, rPtr)
+			if ws.rPtrUsed == len(ws.rPtr2) {
+				ws.rPtr2 = append(ws.rPtr2, nil)
+			}
+			k3 := ws.rPtrUsed
+			ws.rPtrUsed++
+			if ws.rPtr2[k3] == nil {
+				ws.rPtr2[k3] = new(affine)
+			}
+			*ws.rPtr2[k3] = affine{}
+			rPtr = ws.rPtr2[k3]
+			var r2 affine
+			ws.arg = append(ws.arg, arg)
+			arg = pose[ax]
+			r2 = turnForward(arg, b, ws)
+			ws.rPtr1 = append(ws.rPtr1, *rPtr)
+			*rPtr = r2
+			var t affine
+			arg1Bar := ownPtrBar
+			ws.arg11 = append(ws.arg11, arg1)
+			arg1 = ownPtr
+			arg2Bar := rPtrBar
+			ws.arg21 = append(ws.arg21, arg2)
+			arg2 = rPtr
+			t = affineMulForwardLanes4(arg1, arg2, arg1Bar, arg2Bar, ws)
+			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
+			*ownPtr = t
+		}
+		ws.absolutePtr = append(ws.absolutePtr, absolutePtr[i])
+		absolutePtr[i] = *ownPtr
+		p := h.Parents[i]
+		cond4 := p >= 0
+		if cond4 {
+			var t1 affine
+			arg3Bar := &absolutePtrBar[p]
+			ws.arg3 = append(ws.arg3, arg3)
+			arg3 = &absolutePtr[p]
+			arg4Bar := ownPtrBar
+			ws.arg4 = append(ws.arg4, arg4)
+			arg4 = ownPtr
+			t1 = affineMulForwardLanes4(arg3, arg4, arg3Bar, arg4Bar, ws)
+			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
+			absolutePtr[i] = t1
+		}
+		var t2 affine
+		arg5Bar := &absolutePtrBar[i]
+		arg5 := &absolutePtr[i]
+		arg6 := &h.Inverse[i]
+		t2 = affineMulForwardLanes41(arg5, arg6, arg5Bar, ws)
+		movesPtr[i] = t2
+	}
+	r1 := [3]float64{pose[0], pose[1], pose[2]}
+	turned := r1[0]*r1[0]+r1[1]*r1[1]+r1[2]*r1[2] >= 1e-8
+	n := len(h.Skin) / 3
+	if cap(ws.skinBar1) < n {
+		ws.skinBar1 = make([][3][4]float64, n)
+	}
+	clear(ws.skinBar1[:n])
+	skinBar := ws.skinBar1[0:n:n]
+	n1 := len(h.Skin) / 3
+	if cap(ws.skin) < n1 {
+		ws.skin = make([][3]float64, n1)
+	}
+	clear(ws.skin[:n1])
+	skin := ws.skin[0:n1:n1]
+	hi := len(skin)
+	for v := 0; v < hi; v++ {
+		z = [3]float64{}
+		for i1 := 0; i1 < handBones; i1++ {
+			w := h.Weights[v*handBones+i1]
+			cond5 := w != 0
+			if cond5 {
+				var t3 [3]float64
+				arg7Bar := &movesPtrBar[i1]
+				arg7 := &movesPtr[i1]
+				arg8 := h.Skin[3*v : 3*v+3]
+				t3 = affineApplyForwardLanes4(arg7, arg8, arg7Bar, ws)
+				z[0] += w * t3[0]
+				z[1] += w * t3[1]
+				z[2] += w * t3[2]
+			}
+		}
+		if turned {
+			t4 := rotatePlainForward(r1, z, ws)
+			ws.z = append(ws.z, z)
+			z = t4
+		}
+		skin[v][0] = z[0] + pose[3]
+		skin[v][1] = z[1] + pose[4]
+		skin[v][2] = z[2] + pose[5]
+	}
+	hi1 := len(h.Points) / 3
+	for j := 0; j < hi1; j++ {
+		var at float64
+		cond7 := h.Triangles != nil
+		if cond7 {
+			t50 := h.Triangles[j][0]
+			t511 := h.Triangles[j][1]
+			t521 := h.Triangles[j][2]
+			a := u[2*j]
+			b1 := u[2*j+1]
+			at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
+		} else {
+			at = skin[h.Vertices[j]][0]
+		}
+		y[3*j] = h.Points[3*j] - at
+		var at1 float64
+		cond8 := h.Triangles != nil
+		if cond8 {
+			t510 := h.Triangles[j][0]
+			t5111 := h.Triangles[j][1]
+			t512 := h.Triangles[j][2]
+			a1 := u[2*j]
+			b11 := u[2*j+1]
+			at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
+		} else {
+			at1 = skin[h.Vertices[j]][1]
+		}
+		y[3*j+1] = h.Points[3*j+1] - at1
+		var at2 float64
+		cond9 := h.Triangles != nil
+		if cond9 {
+			t520 := h.Triangles[j][0]
+			t5211 := h.Triangles[j][1]
+			t522 := h.Triangles[j][2]
+			a2 := u[2*j]
+			b12 := u[2*j+1]
+			at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
+		} else {
+			at2 = skin[h.Vertices[j]][2]
+		}
+		y[3*j+2] = h.Points[3*j+2] - at2
+	}
+	var r1Bar00 float64
+	var r1Bar01 float64
+	var r1Bar10 float64
+	var r1Bar11 float64
+	var r1Bar20 float64
+	var r1Bar21 float64
+	var r1Bar02 float64
+	var r1Bar03 float64
+	var r1Bar12 float64
+	var r1Bar13 float64
+	var r1Bar22 float64
+	var r1Bar23 float64
+	for j1 := hi1 - 1; j1 > -1; j1-- {
+		cond71 := h.Triangles != nil
+		cond81 := h.Triangles != nil
+		cond91 := h.Triangles != nil
+		yBarRow := &yBar[3*j1+2]
+		t370 := yBarRow[0]
+		t371 := yBarRow[1]
+		yBarRow[0] = 0
+		yBarRow[1] = 0
+		at2Bar0 := -t370
+		at2Bar1 := -t371
+		t372 := yBarRow[2]
+		t373 := yBarRow[3]
+		yBarRow[2] = 0
+		yBarRow[3] = 0
+		at2Bar2 := -t372
+		at2Bar3 := -t373
+		if cond91 {
+			t5201 := h.Triangles[j1][0]
+			t52111 := h.Triangles[j1][1]
+			t5221 := h.Triangles[j1][2]
+			a21 := u[2*j1]
+			b121 := u[2*j1+1]
+			t5 := skin[t5201][2]
+			skinBarRow := &skinBar[t5201][2]
+			t6 := skin[t52111][2]
+			skinBarRow1 := &skinBar[t52111][2]
+			t9 := skin[t5221][2]
+			t11 := 1 - a21 - b121
+			skinBarRow2 := &skinBar[t5221][2]
+			uBarRow := &uBar[2*j1+1]
+			uBarRow1 := &uBar[2*j1]
+			a2Bar0 := at2Bar0 * t5
+			a2Bar1 := at2Bar1 * t5
+			skinBarRow[0] += at2Bar0 * a21
+			skinBarRow[1] += at2Bar1 * a21
+			b12Bar0 := at2Bar0 * t6
+			b12Bar1 := at2Bar1 * t6
+			skinBarRow1[0] += at2Bar0 * b121
+			skinBarRow1[1] += at2Bar1 * b121
+			t350 := at2Bar0 * t9
+			t351 := at2Bar1 * t9
+			a2Bar0 -= t350
+			a2Bar1 -= t351
+			b12Bar0 -= t350
+			b12Bar1 -= t351
+			skinBarRow2[0] += at2Bar0 * t11
+			skinBarRow2[1] += at2Bar1 * t11
+			uBarRow[0] += b12Bar0
+			uBarRow[1] += b12Bar1
+			uBarRow1[0] += a2Bar0
+			uBarRow1[1] += a2Bar1
+			a2Bar2 := at2Bar2 * t5
+			a2Bar3 := at2Bar3 * t5
+			skinBarRow[2] += at2Bar2 * a21
+			skinBarRow[3] += at2Bar3 * a21
+			b12Bar2 := at2Bar2 * t6
+			b12Bar3 := at2Bar3 * t6
+			skinBarRow1[2] += at2Bar2 * b121
+			skinBarRow1[3] += at2Bar3 * b121
+			t352 := at2Bar2 * t9
+			t353 := at2Bar3 * t9
+			a2Bar2 -= t352
+			a2Bar3 -= t353
+			b12Bar2 -= t352
+			b12Bar3 -= t353
+			skinBarRow2[2] += at2Bar2 * t11
+			skinBarRow2[3] += at2Bar3 * t11
+			uBarRow[2] += b12Bar2
+			uBarRow[3] += b12Bar3
+			uBarRow1[2] += a2Bar2
+			uBarRow1[3] += a2Bar3
+		} else {
+			skinBarRow3 := &skinBar[h.Vertices[j1]][2]
+			skinBarRow3[0] += at2Bar0
+			skinBarRow3[1] += at2Bar1
+			skinBarRow3[2] += at2Bar2
+			skinBarRow3[3] += at2Bar3
+		}
+		yBarRow1 := &yBar[3*j1+1]
+		t330 := yBarRow1[0]
+		t331 := yBarRow1[1]
+		yBarRow1[0] = 0
+		yBarRow1[1] = 0
+		at1Bar0 := -t330
+		at1Bar1 := -t331
+		t332 := yBarRow1[2]
+		t333 := yBarRow1[3]
+		yBarRow1[2] = 0
+		yBarRow1[3] = 0
+		at1Bar2 := -t332
+		at1Bar3 := -t333
+		if cond81 {
+			t5101 := h.Triangles[j1][0]
+			t51111 := h.Triangles[j1][1]
+			t5121 := h.Triangles[j1][2]
+			a11 := u[2*j1]
+			b111 := u[2*j1+1]
+			t14 := skin[t5101][1]
+			skinBarRow4 := &skinBar[t5101][1]
+			t16 := skin[t51111][1]
+			skinBarRow5 := &skinBar[t51111][1]
+			t18 := skin[t5121][1]
+			t21 := 1 - a11 - b111
+			skinBarRow6 := &skinBar[t5121][1]
+			uBarRow2 := &uBar[2*j1+1]
+			uBarRow3 := &uBar[2*j1]
+			a1Bar0 := at1Bar0 * t14
+			a1Bar1 := at1Bar1 * t14
+			skinBarRow4[0] += at1Bar0 * a11
+			skinBarRow4[1] += at1Bar1 * a11
+			b11Bar0 := at1Bar0 * t16
+			b11Bar1 := at1Bar1 * t16
+			skinBarRow5[0] += at1Bar0 * b111
+			skinBarRow5[1] += at1Bar1 * b111
+			t310 := at1Bar0 * t18
+			t311 := at1Bar1 * t18
+			a1Bar0 -= t310
+			a1Bar1 -= t311
+			b11Bar0 -= t310
+			b11Bar1 -= t311
+			skinBarRow6[0] += at1Bar0 * t21
+			skinBarRow6[1] += at1Bar1 * t21
+			uBarRow2[0] += b11Bar0
+			uBarRow2[1] += b11Bar1
+			uBarRow3[0] += a1Bar0
+			uBarRow3[1] += a1Bar1
+			a1Bar2 := at1Bar2 * t14
+			a1Bar3 := at1Bar3 * t14
+			skinBarRow4[2] += at1Bar2 * a11
+			skinBarRow4[3] += at1Bar3 * a11
+			b11Bar2 := at1Bar2 * t16
+			b11Bar3 := at1Bar3 * t16
+			skinBarRow5[2] += at1Bar2 * b111
+			skinBarRow5[3] += at1Bar3 * b111
+			t312 := at1Bar2 * t18
+			t313 := at1Bar3 * t18
+			a1Bar2 -= t312
+			a1Bar3 -= t313
+			b11Bar2 -= t312
+			b11Bar3 -= t313
+			skinBarRow6[2] += at1Bar2 * t21
+			skinBarRow6[3] += at1Bar3 * t21
+			uBarRow2[2] += b11Bar2
+			uBarRow2[3] += b11Bar3
+			uBarRow3[2] += a1Bar2
+			uBarRow3[3] += a1Bar3
+		} else {
+			skinBarRow7 := &skinBar[h.Vertices[j1]][1]
+			skinBarRow7[0] += at1Bar0
+			skinBarRow7[1] += at1Bar1
+			skinBarRow7[2] += at1Bar2
+			skinBarRow7[3] += at1Bar3
+		}
+		yBarRow2 := &yBar[3*j1]
+		t290 := yBarRow2[0]
+		t291 := yBarRow2[1]
+		yBarRow2[0] = 0
+		yBarRow2[1] = 0
+		atBar0 := -t290
+		atBar1 := -t291
+		t292 := yBarRow2[2]
+		t293 := yBarRow2[3]
+		yBarRow2[2] = 0
+		yBarRow2[3] = 0
+		atBar2 := -t292
+		atBar3 := -t293
+		if cond71 {
+			t501 := h.Triangles[j1][0]
+			t5112 := h.Triangles[j1][1]
+			t5212 := h.Triangles[j1][2]
+			a3 := u[2*j1]
+			b13 := u[2*j1+1]
+			t22 := skin[t501][0]
+			skinBarRow8 := &skinBar[t501][0]
+			t26 := skin[t5112][0]
+			skinBarRow9 := &skinBar[t5112][0]
+			t28 := skin[t5212][0]
+			t30 := 1 - a3 - b13
+			skinBarRow10 := &skinBar[t5212][0]
+			uBarRow4 := &uBar[2*j1+1]
+			uBarRow5 := &uBar[2*j1]
+			aBar0 := atBar0 * t22
+			aBar1 := atBar1 * t22
+			skinBarRow8[0] += atBar0 * a3
+			skinBarRow8[1] += atBar1 * a3
+			b1Bar0 := atBar0 * t26
+			b1Bar1 := atBar1 * t26
+			skinBarRow9[0] += atBar0 * b13
+			skinBarRow9[1] += atBar1 * b13
+			t270 := atBar0 * t28
+			t271 := atBar1 * t28
+			aBar0 -= t270
+			aBar1 -= t271
+			b1Bar0 -= t270
+			b1Bar1 -= t271
+			skinBarRow10[0] += atBar0 * t30
+			skinBarRow10[1] += atBar1 * t30
+			uBarRow4[0] += b1Bar0
+			uBarRow4[1] += b1Bar1
+			uBarRow5[0] += aBar0
+			uBarRow5[1] += aBar1
+			aBar2 := atBar2 * t22
+			aBar3 := atBar3 * t22
+			skinBarRow8[2] += atBar2 * a3
+			skinBarRow8[3] += atBar3 * a3
+			b1Bar2 := atBar2 * t26
+			b1Bar3 := atBar3 * t26
+			skinBarRow9[2] += atBar2 * b13
+			skinBarRow9[3] += atBar3 * b13
+			t272 := atBar2 * t28
+			t273 := atBar3 * t28
+			aBar2 -= t272
+			aBar3 -= t273
+			b1Bar2 -= t272
+			b1Bar3 -= t273
+			skinBarRow10[2] += atBar2 * t30
+			skinBarRow10[3] += atBar3 * t30
+			uBarRow4[2] += b1Bar2
+			uBarRow4[3] += b1Bar3
+			uBarRow5[2] += aBar2
+			uBarRow5[3] += aBar3
+		} else {
+			skinBarRow11 := &skinBar[h.Vertices[j1]][0]
+			skinBarRow11[0] += atBar0
+			skinBarRow11[1] += atBar1
+			skinBarRow11[2] += atBar2
+			skinBarRow11[3] += atBar3
+		}
+	}
+	for v1 := hi - 1; v1 > -1; v1-- {
+		skinBarRow12 := &skinBar[v1][2]
+		poseBarRow := &poseBar[5]
+		skinBarRow13 := &skinBar[v1][1]
+		poseBarRow1 := &poseBar[4]
+		skinBarRow14 := &skinBar[v1][0]
+		poseBarRow2 := &poseBar[3]
+		t250 := skinBarRow12[0]
+		t251 := skinBarRow12[1]
+		skinBarRow12[0] = 0
+		skinBarRow12[1] = 0
+		zBar20 := t250
+		zBar21 := t251
+		poseBarRow[0] += t250
+		poseBarRow[1] += t251
+		t240 := skinBarRow13[0]
+		t241 := skinBarRow13[1]
+		skinBarRow13[0] = 0
+		skinBarRow13[1] = 0
+		zBar10 := t240
+		zBar11 := t241
+		poseBarRow1[0] += t240
+		poseBarRow1[1] += t241
+		t230 := skinBarRow14[0]
+		t231 := skinBarRow14[1]
+		skinBarRow14[0] = 0
+		skinBarRow14[1] = 0
+		zBar00 := t230
+		zBar01 := t231
+		poseBarRow2[0] += t230
+		poseBarRow2[1] += t231
+		t252 := skinBarRow12[2]
+		t253 := skinBarRow12[3]
+		skinBarRow12[2] = 0
+		skinBarRow12[3] = 0
+		zBar22 := t252
+		zBar23 := t253
+		poseBarRow[2] += t252
+		poseBarRow[3] += t253
+		t242 := skinBarRow13[2]
+		t243 := skinBarRow13[3]
+		skinBarRow13[2] = 0
+		skinBarRow13[3] = 0
+		zBar12 := t242
+		zBar13 := t243
+		poseBarRow1[2] += t242
+		poseBarRow1[3] += t243
+		t232 := skinBarRow14[2]
+		t233 := skinBarRow14[3]
+		skinBarRow14[2] = 0
+		skinBarRow14[3] = 0
+		zBar02 := t232
+		zBar03 := t233
+		poseBarRow2[2] += t232
+		poseBarRow2[3] += t233
+		if turned {
+			var t4Bar [3][4]float64
+			t2200 := zBar00
+			t2201 := zBar01
+			t2210 := zBar10
+			t2211 := zBar11
+			t2220 := zBar20
+			t2221 := zBar21
+			zBar00 = 0
+			zBar01 = 0
+			zBar10 = 0
+			zBar11 = 0
+			zBar20 = 0
+			zBar21 = 0
+			t2202 := zBar02
+			t2203 := zBar03
+			t2212 := zBar12
+			t2213 := zBar13
+			t2222 := zBar22
+			t2223 := zBar23
+			zBar02 = 0
+			zBar03 = 0
+			zBar12 = 0
+			zBar13 = 0
+			zBar22 = 0
+			zBar23 = 0
+			z = ws.z[len(ws.z)-1]
+			ws.z = ws.z[:len(ws.z)-1]
+			t4Bar[0][0] += t2200
+			t4Bar[0][1] += t2201
+			t4Bar[1][0] += t2210
+			t4Bar[1][1] += t2211
+			t4Bar[2][0] += t2220
+			t4Bar[2][1] += t2221
+			t4Bar[0][2] += t2202
+			t4Bar[0][3] += t2203
+			t4Bar[1][2] += t2212
+			t4Bar[1][3] += t2213
+			t4Bar[2][2] += t2222
+			t4Bar[2][3] += t2223
+			t19, t20 := rotatePlainReverseLanes4(r1, z, t4Bar, ws)
+			r1Bar00 += t19[0][0]
+			r1Bar01 += t19[0][1]
+			r1Bar10 += t19[1][0]
+			r1Bar11 += t19[1][1]
+			r1Bar20 += t19[2][0]
+			r1Bar21 += t19[2][1]
+			zBar00 += t20[0][0]
+			zBar01 += t20[0][1]
+			zBar10 += t20[1][0]
+			zBar11 += t20[1][1]
+			zBar20 += t20[2][0]
+			zBar21 += t20[2][1]
+			r1Bar02 += t19[0][2]
+			r1Bar03 += t19[0][3]
+			r1Bar12 += t19[1][2]
+			r1Bar13 += t19[1][3]
+			r1Bar22 += t19[2][2]
+			r1Bar23 += t19[2][3]
+			zBar02 += t20[0][2]
+			zBar03 += t20[0][3]
+			zBar12 += t20[1][2]
+			zBar13 += t20[1][3]
+			zBar22 += t20[2][2]
+			zBar23 += t20[2][3]
+		}
+		for i11 := 21; i11 > -1; i11-- {
+			w1 := h.Weights[v1*handBones+i11]
+			cond51 := w1 != 0
+			if cond51 {
+				var t3Bar [3][4]float64
+				arg7Bar1 := &movesPtrBar[i11]
+				arg81 := h.Skin[3*v1 : 3*v1+3]
+				t3Bar[2][0] += zBar20 * w1
+				t3Bar[2][1] += zBar21 * w1
+				t3Bar[1][0] += zBar10 * w1
+				t3Bar[1][1] += zBar11 * w1
+				t3Bar[0][0] += zBar00 * w1
+				t3Bar[0][1] += zBar01 * w1
+				t3Bar[2][2] += zBar22 * w1
+				t3Bar[2][3] += zBar23 * w1
+				t3Bar[1][2] += zBar12 * w1
+				t3Bar[1][3] += zBar13 * w1
+				t3Bar[0][2] += zBar02 * w1
+				t3Bar[0][3] += zBar03 * w1
+				affineApplyReverseLanes4(arg81, arg7Bar1, t3Bar, ws)
+			}
+		}
+	}
+	poseBarRow3 := &poseBar[0]
+	poseBarRow4 := &poseBar[1]
+	poseBarRow5 := &poseBar[2]
+	poseBarRow3[0] += r1Bar00
+	poseBarRow3[1] += r1Bar01
+	poseBarRow4[0] += r1Bar10
+	poseBarRow4[1] += r1Bar11
+	poseBarRow5[0] += r1Bar20
+	poseBarRow5[1] += r1Bar21
+	poseBarRow3[2] += r1Bar02
+	poseBarRow3[3] += r1Bar03
+	poseBarRow4[2] += r1Bar12
+	poseBarRow4[3] += r1Bar13
+	poseBarRow5[2] += r1Bar22
+	poseBarRow5[3] += r1Bar23
+	for i2 := 21; i2 > -1; i2-- {
+		p1 := h.Parents[i2]
+		cond41 := p1 >= 0
+		var t2Bar affineLanes4
+		arg5Bar1 := &absolutePtrBar[i2]
+		arg61 := &h.Inverse[i2]
+		t17 := movesPtrBar[i2]
+		movesPtrBar[i2] = affineLanes4{}
+		t2Bar[0][0][0] += t17[0][0][0]
+		t2Bar[0][0][1] += t17[0][0][1]
+		t2Bar[0][1][0] += t17[0][1][0]
+		t2Bar[0][1][1] += t17[0][1][1]
+		t2Bar[0][2][0] += t17[0][2][0]
+		t2Bar[0][2][1] += t17[0][2][1]
+		t2Bar[0][3][0] += t17[0][3][0]
+		t2Bar[0][3][1] += t17[0][3][1]
+		t2Bar[1][0][0] += t17[1][0][0]
+		t2Bar[1][0][1] += t17[1][0][1]
+		t2Bar[1][1][0] += t17[1][1][0]
+		t2Bar[1][1][1] += t17[1][1][1]
+		t2Bar[1][2][0] += t17[1][2][0]
+		t2Bar[1][2][1] += t17[1][2][1]
+		t2Bar[1][3][0] += t17[1][3][0]
+		t2Bar[1][3][1] += t17[1][3][1]
+		t2Bar[2][0][0] += t17[2][0][0]
+		t2Bar[2][0][1] += t17[2][0][1]
+		t2Bar[2][1][0] += t17[2][1][0]
+		t2Bar[2][1][1] += t17[2][1][1]
+		t2Bar[2][2][0] += t17[2][2][0]
+		t2Bar[2][2][1] += t17[2][2][1]
+		t2Bar[2][3][0] += t17[2][3][0]
+		t2Bar[2][3][1] += t17[2][3][1]
+		t2Bar[0][0][2] += t17[0][0][2]
+		t2Bar[0][0][3] += t17[0][0][3]
+		t2Bar[0][1][2] += t17[0][1][2]
+		t2Bar[0][1][3] += t17[0][1][3]
+		t2Bar[0][2][2] += t17[0][2][2]
+		t2Bar[0][2][3] += t17[0][2][3]
+		t2Bar[0][3][2] += t17[0][3][2]
+		t2Bar[0][3][3] += t17[0][3][3]
+		t2Bar[1][0][2] += t17[1][0][2]
+		t2Bar[1][0][3] += t17[1][0][3]
+		t2Bar[1][1][2] += t17[1][1][2]
+		t2Bar[1][1][3] += t17[1][1][3]
+		t2Bar[1][2][2] += t17[1][2][2]
+		t2Bar[1][2][3] += t17[1][2][3]
+		t2Bar[1][3][2] += t17[1][3][2]
+		t2Bar[1][3][3] += t17[1][3][3]
+		t2Bar[2][0][2] += t17[2][0][2]
+		t2Bar[2][0][3] += t17[2][0][3]
+		t2Bar[2][1][2] += t17[2][1][2]
+		t2Bar[2][1][3] += t17[2][1][3]
+		t2Bar[2][2][2] += t17[2][2][2]
+		t2Bar[2][2][3] += t17[2][2][3]
+		t2Bar[2][3][2] += t17[2][3][2]
+		t2Bar[2][3][3] += t17[2][3][3]
+		affineMulReverseLanes4(arg61, arg5Bar1, t2Bar, ws)
+		if cond41 {
+			var t1Bar affineLanes4
+			arg3Bar1 := &absolutePtrBar[p1]
+			arg4Bar1 := ownPtrBar
+			t15 := absolutePtrBar[i2]
+			absolutePtrBar[i2] = affineLanes4{}
+			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
+			ws.absolutePtr1 = ws.absolutePtr1[:len(ws.absolutePtr1)-1]
+			t1Bar[0][0][0] += t15[0][0][0]
+			t1Bar[0][0][1] += t15[0][0][1]
+			t1Bar[0][1][0] += t15[0][1][0]
+			t1Bar[0][1][1] += t15[0][1][1]
+			t1Bar[0][2][0] += t15[0][2][0]
+			t1Bar[0][2][1] += t15[0][2][1]
+			t1Bar[0][3][0] += t15[0][3][0]
+			t1Bar[0][3][1] += t15[0][3][1]
+			t1Bar[1][0][0] += t15[1][0][0]
+			t1Bar[1][0][1] += t15[1][0][1]
+			t1Bar[1][1][0] += t15[1][1][0]
+			t1Bar[1][1][1] += t15[1][1][1]
+			t1Bar[1][2][0] += t15[1][2][0]
+			t1Bar[1][2][1] += t15[1][2][1]
+			t1Bar[1][3][0] += t15[1][3][0]
+			t1Bar[1][3][1] += t15[1][3][1]
+			t1Bar[2][0][0] += t15[2][0][0]
+			t1Bar[2][0][1] += t15[2][0][1]
+			t1Bar[2][1][0] += t15[2][1][0]
+			t1Bar[2][1][1] += t15[2][1][1]
+			t1Bar[2][2][0] += t15[2][2][0]
+			t1Bar[2][2][1] += t15[2][2][1]
+			t1Bar[2][3][0] += t15[2][3][0]
+			t1Bar[2][3][1] += t15[2][3][1]
+			t1Bar[0][0][2] += t15[0][0][2]
+			t1Bar[0][0][3] += t15[0][0][3]
+			t1Bar[0][1][2] += t15[0][1][2]
+			t1Bar[0][1][3] += t15[0][1][3]
+			t1Bar[0][2][2] += t15[0][2][2]
+			t1Bar[0][2][3] += t15[0][2][3]
+			t1Bar[0][3][2] += t15[0][3][2]
+			t1Bar[0][3][3] += t15[0][3][3]
+			t1Bar[1][0][2] += t15[1][0][2]
+			t1Bar[1][0][3] += t15[1][0][3]
+			t1Bar[1][1][2] += t15[1][1][2]
+			t1Bar[1][1][3] += t15[1][1][3]
+			t1Bar[1][2][2] += t15[1][2][2]
+			t1Bar[1][2][3] += t15[1][2][3]
+			t1Bar[1][3][2] += t15[1][3][2]
+			t1Bar[1][3][3] += t15[1][3][3]
+			t1Bar[2][0][2] += t15[2][0][2]
+			t1Bar[2][0][3] += t15[2][0][3]
+			t1Bar[2][1][2] += t15[2][1][2]
+			t1Bar[2][1][3] += t15[2][1][3]
+			t1Bar[2][2][2] += t15[2][2][2]
+			t1Bar[2][2][3] += t15[2][2][3]
+			t1Bar[2][3][2] += t15[2][3][2]
+			t1Bar[2][3][3] += t15[2][3][3]
+			affineMulReverseLanes41(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws)
+			arg4 = ws.arg4[len(ws.arg4)-1]
+			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
+			arg3 = ws.arg3[len(ws.arg3)-1]
+			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+		}
+		t13 := absolutePtrBar[i2]
+		absolutePtrBar[i2] = affineLanes4{}
+		absolutePtr[i2] = ws.absolutePtr[len(ws.absolutePtr)-1]
+		ws.absolutePtr = ws.absolutePtr[:len(ws.absolutePtr)-1]
+		ownPtrBarRow := &ownPtrBar[0][0]
+		ownPtrBarRow1 := &ownPtrBar[0][1]
+		ownPtrBarRow2 := &ownPtrBar[0][2]
+		ownPtrBarRow3 := &ownPtrBar[0][3]
+		ownPtrBarRow4 := &ownPtrBar[1][0]
+		ownPtrBarRow5 := &ownPtrBar[1][1]
+		ownPtrBarRow6 := &ownPtrBar[1][2]
+		ownPtrBarRow7 := &ownPtrBar[1][3]
+		ownPtrBarRow8 := &ownPtrBar[2][0]
+		ownPtrBarRow9 := &ownPtrBar[2][1]
+		ownPtrBarRow10 := &ownPtrBar[2][2]
+		ownPtrBarRow11 := &ownPtrBar[2][3]
+		ownPtrBarRow[0] += t13[0][0][0]
+		ownPtrBarRow[1] += t13[0][0][1]
+		ownPtrBarRow1[0] += t13[0][1][0]
+		ownPtrBarRow1[1] += t13[0][1][1]
+		ownPtrBarRow2[0] += t13[0][2][0]
+		ownPtrBarRow2[1] += t13[0][2][1]
+		ownPtrBarRow3[0] += t13[0][3][0]
+		ownPtrBarRow3[1] += t13[0][3][1]
+		ownPtrBarRow4[0] += t13[1][0][0]
+		ownPtrBarRow4[1] += t13[1][0][1]
+		ownPtrBarRow5[0] += t13[1][1][0]
+		ownPtrBarRow5[1] += t13[1][1][1]
+		ownPtrBarRow6[0] += t13[1][2][0]
+		ownPtrBarRow6[1] += t13[1][2][1]
+		ownPtrBarRow7[0] += t13[1][3][0]
+		ownPtrBarRow7[1] += t13[1][3][1]
+		ownPtrBarRow8[0] += t13[2][0][0]
+		ownPtrBarRow8[1] += t13[2][0][1]
+		ownPtrBarRow9[0] += t13[2][1][0]
+		ownPtrBarRow9[1] += t13[2][1][1]
+		ownPtrBarRow10[0] += t13[2][2][0]
+		ownPtrBarRow10[1] += t13[2][2][1]
+		ownPtrBarRow11[0] += t13[2][3][0]
+		ownPtrBarRow11[1] += t13[2][3][1]
+		ownPtrBarRow[2] += t13[0][0][2]
+		ownPtrBarRow[3] += t13[0][0][3]
+		ownPtrBarRow1[2] += t13[0][1][2]
+		ownPtrBarRow1[3] += t13[0][1][3]
+		ownPtrBarRow2[2] += t13[0][2][2]
+		ownPtrBarRow2[3] += t13[0][2][3]
+		ownPtrBarRow3[2] += t13[0][3][2]
+		ownPtrBarRow3[3] += t13[0][3][3]
+		ownPtrBarRow4[2] += t13[1][0][2]
+		ownPtrBarRow4[3] += t13[1][0][3]
+		ownPtrBarRow5[2] += t13[1][1][2]
+		ownPtrBarRow5[3] += t13[1][1][3]
+		ownPtrBarRow6[2] += t13[1][2][2]
+		ownPtrBarRow6[3] += t13[1][2][3]
+		ownPtrBarRow7[2] += t13[1][3][2]
+		ownPtrBarRow7[3] += t13[1][3][3]
+		ownPtrBarRow8[2] += t13[2][0][2]
+		ownPtrBarRow8[3] += t13[2][0][3]
+		ownPtrBarRow9[2] += t13[2][1][2]
+		ownPtrBarRow9[3] += t13[2][1][3]
+		ownPtrBarRow10[2] += t13[2][2][2]
+		ownPtrBarRow10[3] += t13[2][2][3]
+		ownPtrBarRow11[2] += t13[2][3][2]
+		ownPtrBarRow11[3] += t13[2][3][3]
+		if cond2 {
+			var r2Bar affineLanes4
+			var tBar affineLanes4
+			arg1Bar1 := ownPtrBar
+			arg2Bar1 := rPtrBar
+			t12 := *ownPtrBar
+			*ownPtrBar = affineLanes4{}
+			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
+			ws.ownPtr2 = ws.ownPtr2[:len(ws.ownPtr2)-1]
+			tBar[0][0][0] += t12[0][0][0]
+			tBar[0][0][1] += t12[0][0][1]
+			tBar[0][1][0] += t12[0][1][0]
+			tBar[0][1][1] += t12[0][1][1]
+			tBar[0][2][0] += t12[0][2][0]
+			tBar[0][2][1] += t12[0][2][1]
+			tBar[0][3][0] += t12[0][3][0]
+			tBar[0][3][1] += t12[0][3][1]
+			tBar[1][0][0] += t12[1][0][0]
+			tBar[1][0][1] += t12[1][0][1]
+			tBar[1][1][0] += t12[1][1][0]
+			tBar[1][1][1] += t12[1][1][1]
+			tBar[1][2][0] += t12[1][2][0]
+			tBar[1][2][1] += t12[1][2][1]
+			tBar[1][3][0] += t12[1][3][0]
+			tBar[1][3][1] += t12[1][3][1]
+			tBar[2][0][0] += t12[2][0][0]
+			tBar[2][0][1] += t12[2][0][1]
+			tBar[2][1][0] += t12[2][1][0]
+			tBar[2][1][1] += t12[2][1][1]
+			tBar[2][2][0] += t12[2][2][0]
+			tBar[2][2][1] += t12[2][2][1]
+			tBar[2][3][0] += t12[2][3][0]
+			tBar[2][3][1] += t12[2][3][1]
+			tBar[0][0][2] += t12[0][0][2]
+			tBar[0][0][3] += t12[0][0][3]
+			tBar[0][1][2] += t12[0][1][2]
+			tBar[0][1][3] += t12[0][1][3]
+			tBar[0][2][2] += t12[0][2][2]
+			tBar[0][2][3] += t12[0][2][3]
+			tBar[0][3][2] += t12[0][3][2]
+			tBar[0][3][3] += t12[0][3][3]
+			tBar[1][0][2] += t12[1][0][2]
+			tBar[1][0][3] += t12[1][0][3]
+			tBar[1][1][2] += t12[1][1][2]
+			tBar[1][1][3] += t12[1][1][3]
+			tBar[1][2][2] += t12[1][2][2]
+			tBar[1][2][3] += t12[1][2][3]
+			tBar[1][3][2] += t12[1][3][2]
+			tBar[1][3][3] += t12[1][3][3]
+			tBar[2][0][2] += t12[2][0][2]
+			tBar[2][0][3] += t12[2][0][3]
+			tBar[2][1][2] += t12[2][1][2]
+			tBar[2][1][3] += t12[2][1][3]
+			tBar[2][2][2] += t12[2][2][2]
+			tBar[2][2][3] += t12[2][2][3]
+			tBar[2][3][2] += t12[2][3][2]
+			tBar[2][3][3] += t12[2][3][3]
+			affineMulReverseLanes41(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws)
+			arg2 = ws.arg21[len(ws.arg21)-1]
+			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
+			arg1 = ws.arg11[len(ws.arg11)-1]
+			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
+			t10 := *rPtrBar
+			*rPtrBar = affineLanes4{}
+			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
+			ws.rPtr1 = ws.rPtr1[:len(ws.rPtr1)-1]
+			r2Bar[0][0][0] += t10[0][0][0]
+			r2Bar[0][0][1] += t10[0][0][1]
+			r2Bar[0][1][0] += t10[0][1][0]
+			r2Bar[0][1][1] += t10[0][1][1]
+			r2Bar[0][2][0] += t10[0][2][0]
+			r2Bar[0][2][1] += t10[0][2][1]
+			r2Bar[0][3][0] += t10[0][3][0]
+			r2Bar[0][3][1] += t10[0][3][1]
+			r2Bar[1][0][0] += t10[1][0][0]
+			r2Bar[1][0][1] += t10[1][0][1]
+			r2Bar[1][1][0] += t10[1][1][0]
+			r2Bar[1][1][1] += t10[1][1][1]
+			r2Bar[1][2][0] += t10[1][2][0]
+			r2Bar[1][2][1] += t10[1][2][1]
+			r2Bar[1][3][0] += t10[1][3][0]
+			r2Bar[1][3][1] += t10[1][3][1]
+			r2Bar[2][0][0] += t10[2][0][0]
+			r2Bar[2][0][1] += t10[2][0][1]
+			r2Bar[2][1][0] += t10[2][1][0]
+			r2Bar[2][1][1] += t10[2][1][1]
+			r2Bar[2][2][0] += t10[2][2][0]
+			r2Bar[2][2][1] += t10[2][2][1]
+			r2Bar[2][3][0] += t10[2][3][0]
+			r2Bar[2][3][1] += t10[2][3][1]
+			var t70 float64
+			var t71 float64
+			var t80 float64
+			var t81 float64
+			r2Bar[0][0][2] += t10[0][0][2]
+			r2Bar[0][0][3] += t10[0][0][3]
+			r2Bar[0][1][2] += t10[0][1][2]
+			r2Bar[0][1][3] += t10[0][1][3]
+			r2Bar[0][2][2] += t10[0][2][2]
+			r2Bar[0][2][3] += t10[0][2][3]
+			r2Bar[0][3][2] += t10[0][3][2]
+			r2Bar[0][3][3] += t10[0][3][3]
+			r2Bar[1][0][2] += t10[1][0][2]
+			r2Bar[1][0][3] += t10[1][0][3]
+			r2Bar[1][1][2] += t10[1][1][2]
+			r2Bar[1][1][3] += t10[1][1][3]
+			r2Bar[1][2][2] += t10[1][2][2]
+			r2Bar[1][2][3] += t10[1][2][3]
+			r2Bar[1][3][2] += t10[1][3][2]
+			r2Bar[1][3][3] += t10[1][3][3]
+			r2Bar[2][0][2] += t10[2][0][2]
+			r2Bar[2][0][3] += t10[2][0][3]
+			r2Bar[2][1][2] += t10[2][1][2]
+			r2Bar[2][1][3] += t10[2][1][3]
+			r2Bar[2][2][2] += t10[2][2][2]
+			r2Bar[2][2][3] += t10[2][2][3]
+			r2Bar[2][3][2] += t10[2][3][2]
+			r2Bar[2][3][3] += t10[2][3][3]
+			var t72 float64
+			var t73 float64
+			var t82 float64
+			var t83 float64
+			t70, t71, t72, t73, t80, t81, t82, t83 = turnReverseLanes4(arg, b, r2Bar, ws)
+			poseBarRow6 := &poseBar[ax]
+			arg = ws.arg[len(ws.arg)-1]
+			poseBarRow6[0] += t70
+			poseBarRow6[1] += t71
+			poseBarRow6[2] += t72
+			poseBarRow6[3] += t73
+			ws.arg = ws.arg[:len(ws.arg)-1]
+			rPtr = ws.rPtr[len(ws.rPtr)-1]
+			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
+			rPtrBar = ws.rPtrBar2[len(ws.rPtrBar2)-1]
+			ws.rPtrBar2 = ws.rPtrBar2[:len(ws.rPtrBar2)-1]
+			if cond3 {
+				poseBarRow7 := &poseBar[az]
+				poseBarRow7[0] += t80
+				poseBarRow7[1] += t81
+				poseBarRow7[2] += t82
+				poseBarRow7[3] += t83
+			}
+			cond3 = ws.cond3[len(ws.cond3)-1]
+			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
+			b = ws.b[len(ws.b)-1]
+			ws.b = ws.b[:len(ws.b)-1]
+		}
+		cond2 = ws.cond2[len(ws.cond2)-1]
+		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
+		az = ws.az[len(ws.az)-1]
+		ws.az = ws.az[:len(ws.az)-1]
+		ax = ws.ax[len(ws.ax)-1]
+		ws.ax = ws.ax[:len(ws.ax)-1]
+		*ownPtrBar = affineLanes4{}
+		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
+		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
+		ownPtr = ws.ownPtr[len(ws.ownPtr)-1]
+		ws.ownPtr = ws.ownPtr[:len(ws.ownPtr)-1]
+		ownPtrBar = ws.ownPtrBar2[len(ws.ownPtrBar2)-1]
+		ws.ownPtrBar2 = ws.ownPtrBar2[:len(ws.ownPtrBar2)-1]
 	}
 }
 
@@ -3175,6 +4631,53 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 		}
 	}
 	return s
+}
+
+// LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:20.
+func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
+	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
+	s1 := r.Y
+	hi1 := len(s1)
+	for i := 0; i < hi1; i++ {
+		y := s1[i]
+		row := r.X[i*r.Cols : (i+1)*r.Cols]
+		z := 0.0
+		hi := len(row)
+		if 0 < hi {
+			w1 := w[:len(w):len(w)][:hi]
+			for j := 0; j < hi; j++ {
+				v := row[j]
+				z += v * w1[j]
+			}
+		}
+		exp := math.Exp(-math.Abs(z))
+		cond := z > 0
+		var argBar float64
+		var expBar float64
+		var lBar float64
+		zBar := -(r1Bar * y)
+		if cond {
+			zBar += r1Bar
+			lBar += r1Bar
+		} else {
+			lBar += r1Bar
+		}
+		d := 1 / (1 + exp)
+		if lBar != 0 || d-d == 0 {
+			expBar += lBar * d
+		}
+		if expBar != 0 || exp-exp == 0 {
+			argBar += expBar * exp
+		}
+		zBar -= argBar * rt.Sign(z)
+		if 0 < hi {
+			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				v1 := row[j1]
+				wBar1[j1] += zBar * v1
+			}
+		}
+	}
 }
 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
@@ -7359,6 +8862,32 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// RosenbrockPlainAdjointOnly does what RosenbrockPlainAdjoint does without the value, from rosenbrock.go:19.
+func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("RosenbrockPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			a := now - old*old
+			b := 1 - old
+			aBar := twice1 * a
+			bBar := twice2 * b
+			xBar1[i] += carry - (bBar + (aBar+aBar)*old)
+			carry = aBar
+			old = now
+		}
+		xBar[hi] += carry
+	}
+}
+
 // RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
@@ -7472,6 +9001,20 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// SumSquaresPlainAdjointOnly does what SumSquaresPlainAdjoint does without the value, from squares.go:21.
+func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("SumSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			xBar1[i] += twice * v
+		}
+	}
+}
+
 // SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
@@ -7568,6 +9111,28 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 		xBar[hi] += carry
 	}
 	return s
+}
+
+// DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:63.
+func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			d := now - old
+			dBar := twice * d
+			xBar1[i] += carry - dBar
+			carry = dBar
+			old = now
+		}
+		xBar[hi] += carry
+	}
 }
 
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
@@ -7878,6 +9443,316 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	pointBar1[2] += aBar2
 	camBar1[5] -= aBar2
 	xBar[14] += weightBar
+}
+
+// ReprojectionPlainForwardLanes4 is problems.ReprojectionPlain_forward_lanes4, from bundle.go:18.
+func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
+	_ = xBar[:11]
+	cam := x[:11]
+	_ = xBar[11:14]
+	point := x[11:14]
+	weight := x[14]
+	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
+	t := [3]float64{cam[0], cam[1], cam[2]}
+	p := rotatePlainForward(t, a, ws)
+	u := p[0] / p[2]
+	v := p[1] / p[2]
+	s := u*u + v*v
+	l := 1 + cam[9]*s + cam[10]*(s*s)
+	ws.y = append(ws.y, y[0])
+	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
+	ws.y1 = append(ws.y1, y[1])
+	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
+	ws.a = append(ws.a, a)
+	ws.t = append(ws.t, t)
+	ws.p = append(ws.p, p)
+}
+
+// ReprojectionPlainReverseLanes4 is problems.ReprojectionPlain_reverse_lanes4, from bundle.go:18.
+func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
+	a1 := ws.a[len(ws.a)-1]
+	ws.a = ws.a[:len(ws.a)-1]
+	t14 := ws.t[len(ws.t)-1]
+	ws.t = ws.t[:len(ws.t)-1]
+	p10 := ws.p[len(ws.p)-1][0]
+	p11 := ws.p[len(ws.p)-1][1]
+	p12 := ws.p[len(ws.p)-1][2]
+	ws.p = ws.p[:len(ws.p)-1]
+	camBar1 := xBar[:11]
+	cam1 := x[:11]
+	pointBar1 := xBar[11:14]
+	weight1 := x[14]
+	var pBar [3][4]float64
+	u1 := p10 / p12
+	v1 := p11 / p12
+	s1 := u1*u1 + v1*v1
+	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
+	yBarRow := &yBar[1]
+	y[1] = ws.y1[len(ws.y1)-1]
+	t110 := yBarRow[0]
+	t111 := yBarRow[1]
+	yBarRow[0] = 0
+	yBarRow[1] = 0
+	t112 := yBarRow[2]
+	t113 := yBarRow[3]
+	yBarRow[2] = 0
+	yBarRow[3] = 0
+	ws.y1 = ws.y1[:len(ws.y1)-1]
+	t := v1*l1*cam1[6] + cam1[8] - f.Z[1]
+	t1 := cam1[6]
+	t2 := v1 * l1
+	camBar1Row := &camBar1[6]
+	camBar1Row1 := &camBar1[8]
+	yBarRow1 := &yBar[0]
+	y[0] = ws.y[len(ws.y)-1]
+	weightBar0 := t110 * t
+	weightBar1 := t111 * t
+	t120 := t110 * weight1
+	t121 := t111 * weight1
+	t130 := t120 * t1
+	t131 := t121 * t1
+	vBar0 := t130 * l1
+	vBar1 := t131 * l1
+	lBar0 := t130 * v1
+	lBar1 := t131 * v1
+	camBar1Row[0] += t120 * t2
+	camBar1Row[1] += t121 * t2
+	camBar1Row1[0] += t120
+	camBar1Row1[1] += t121
+	t80 := yBarRow1[0]
+	t81 := yBarRow1[1]
+	yBarRow1[0] = 0
+	yBarRow1[1] = 0
+	weightBar2 := t112 * t
+	weightBar3 := t113 * t
+	t122 := t112 * weight1
+	t123 := t113 * weight1
+	t132 := t122 * t1
+	t133 := t123 * t1
+	vBar2 := t132 * l1
+	vBar3 := t133 * l1
+	lBar2 := t132 * v1
+	lBar3 := t133 * v1
+	camBar1Row[2] += t122 * t2
+	camBar1Row[3] += t123 * t2
+	camBar1Row1[2] += t122
+	camBar1Row1[3] += t123
+	t82 := yBarRow1[2]
+	t83 := yBarRow1[3]
+	yBarRow1[2] = 0
+	yBarRow1[3] = 0
+	ws.y = ws.y[:len(ws.y)-1]
+	t3 := u1*l1*cam1[6] + cam1[7] - f.Z[0]
+	t6 := cam1[6]
+	t15 := u1 * l1
+	camBar1Row2 := &camBar1[6]
+	camBar1Row3 := &camBar1[7]
+	camBar1Row4 := &camBar1[9]
+	t16 := cam1[9]
+	t17 := s1 * s1
+	camBar1Row5 := &camBar1[10]
+	t18 := cam1[10]
+	weightBar0 += t80 * t3
+	weightBar1 += t81 * t3
+	t90 := t80 * weight1
+	t91 := t81 * weight1
+	t100 := t90 * t6
+	t101 := t91 * t6
+	uBar0 := t100 * l1
+	uBar1 := t101 * l1
+	lBar0 += t100 * u1
+	lBar1 += t101 * u1
+	camBar1Row2[0] += t90 * t15
+	camBar1Row2[1] += t91 * t15
+	camBar1Row3[0] += t90
+	camBar1Row3[1] += t91
+	camBar1Row4[0] += lBar0 * s1
+	camBar1Row4[1] += lBar1 * s1
+	sBar0 := lBar0 * t16
+	sBar1 := lBar1 * t16
+	camBar1Row5[0] += lBar0 * t17
+	camBar1Row5[1] += lBar1 * t17
+	t70 := lBar0 * t18
+	t71 := lBar1 * t18
+	sBar0 += (t70 + t70) * s1
+	sBar1 += (t71 + t71) * s1
+	uBar0 += (sBar0 + sBar0) * u1
+	uBar1 += (sBar1 + sBar1) * u1
+	vBar0 += (sBar0 + sBar0) * v1
+	vBar1 += (sBar1 + sBar1) * v1
+	weightBar2 += t82 * t3
+	weightBar3 += t83 * t3
+	t92 := t82 * weight1
+	t93 := t83 * weight1
+	t102 := t92 * t6
+	t103 := t93 * t6
+	uBar2 := t102 * l1
+	uBar3 := t103 * l1
+	lBar2 += t102 * u1
+	lBar3 += t103 * u1
+	camBar1Row2[2] += t92 * t15
+	camBar1Row2[3] += t93 * t15
+	camBar1Row3[2] += t92
+	camBar1Row3[3] += t93
+	camBar1Row4[2] += lBar2 * s1
+	camBar1Row4[3] += lBar3 * s1
+	sBar2 := lBar2 * t16
+	sBar3 := lBar3 * t16
+	camBar1Row5[2] += lBar2 * t17
+	camBar1Row5[3] += lBar3 * t17
+	t72 := lBar2 * t18
+	t73 := lBar3 * t18
+	sBar2 += (t72 + t72) * s1
+	sBar3 += (t73 + t73) * s1
+	uBar2 += (sBar2 + sBar2) * u1
+	uBar3 += (sBar3 + sBar3) * u1
+	vBar2 += (sBar2 + sBar2) * v1
+	vBar3 += (sBar3 + sBar3) * v1
+	if v1-v1 == 0 {
+		r10 := vBar0 / p12
+		r11 := vBar1 / p12
+		pBar[2][0] -= r10 * v1
+		pBar[2][1] -= r11 * v1
+		pBar[1][0] += r10
+		pBar[1][1] += r11
+		r12 := vBar2 / p12
+		r13 := vBar3 / p12
+		pBar[2][2] -= r12 * v1
+		pBar[2][3] -= r13 * v1
+		pBar[1][2] += r12
+		pBar[1][3] += r13
+	} else {
+		if vBar0 != 0 {
+			r101 := vBar0 / p12
+			pBar[2][0] -= r101 * v1
+			pBar[1][0] += r101
+		}
+		if vBar1 != 0 {
+			r111 := vBar1 / p12
+			pBar[2][1] -= r111 * v1
+			pBar[1][1] += r111
+		}
+		if vBar2 != 0 {
+			r121 := vBar2 / p12
+			pBar[2][2] -= r121 * v1
+			pBar[1][2] += r121
+		}
+		if vBar3 != 0 {
+			r131 := vBar3 / p12
+			pBar[2][3] -= r131 * v1
+			pBar[1][3] += r131
+		}
+	}
+	if u1-u1 == 0 {
+		r0 := uBar0 / p12
+		r14 := uBar1 / p12
+		pBar[2][0] -= r0 * u1
+		pBar[2][1] -= r14 * u1
+		pBar[0][0] += r0
+		pBar[0][1] += r14
+		r2 := uBar2 / p12
+		r3 := uBar3 / p12
+		pBar[2][2] -= r2 * u1
+		pBar[2][3] -= r3 * u1
+		pBar[0][2] += r2
+		pBar[0][3] += r3
+	} else {
+		if uBar0 != 0 {
+			r01 := uBar0 / p12
+			pBar[2][0] -= r01 * u1
+			pBar[0][0] += r01
+		}
+		if uBar1 != 0 {
+			r141 := uBar1 / p12
+			pBar[2][1] -= r141 * u1
+			pBar[0][1] += r141
+		}
+		if uBar2 != 0 {
+			r21 := uBar2 / p12
+			pBar[2][2] -= r21 * u1
+			pBar[0][2] += r21
+		}
+		if uBar3 != 0 {
+			r31 := uBar3 / p12
+			pBar[2][3] -= r31 * u1
+			pBar[0][3] += r31
+		}
+	}
+	t4, t5 := rotatePlainReverseLanes4(t14, a1, pBar, ws)
+	camBar1Row6 := &camBar1[0]
+	camBar1Row7 := &camBar1[1]
+	camBar1Row8 := &camBar1[2]
+	pointBar1Row := &pointBar1[0]
+	camBar1Row9 := &camBar1[3]
+	pointBar1Row1 := &pointBar1[1]
+	camBar1Row10 := &camBar1[4]
+	pointBar1Row2 := &pointBar1[2]
+	camBar1Row11 := &camBar1[5]
+	xBarRow := &xBar[14]
+	tBar00 := t4[0][0]
+	tBar01 := t4[0][1]
+	tBar10 := t4[1][0]
+	tBar11 := t4[1][1]
+	tBar20 := t4[2][0]
+	tBar21 := t4[2][1]
+	aBar00 := t5[0][0]
+	aBar01 := t5[0][1]
+	aBar10 := t5[1][0]
+	aBar11 := t5[1][1]
+	aBar20 := t5[2][0]
+	aBar21 := t5[2][1]
+	camBar1Row6[0] += tBar00
+	camBar1Row6[1] += tBar01
+	camBar1Row7[0] += tBar10
+	camBar1Row7[1] += tBar11
+	camBar1Row8[0] += tBar20
+	camBar1Row8[1] += tBar21
+	pointBar1Row[0] += aBar00
+	pointBar1Row[1] += aBar01
+	camBar1Row9[0] -= aBar00
+	camBar1Row9[1] -= aBar01
+	pointBar1Row1[0] += aBar10
+	pointBar1Row1[1] += aBar11
+	camBar1Row10[0] -= aBar10
+	camBar1Row10[1] -= aBar11
+	pointBar1Row2[0] += aBar20
+	pointBar1Row2[1] += aBar21
+	camBar1Row11[0] -= aBar20
+	camBar1Row11[1] -= aBar21
+	xBarRow[0] += weightBar0
+	xBarRow[1] += weightBar1
+	tBar02 := t4[0][2]
+	tBar03 := t4[0][3]
+	tBar12 := t4[1][2]
+	tBar13 := t4[1][3]
+	tBar22 := t4[2][2]
+	tBar23 := t4[2][3]
+	aBar02 := t5[0][2]
+	aBar03 := t5[0][3]
+	aBar12 := t5[1][2]
+	aBar13 := t5[1][3]
+	aBar22 := t5[2][2]
+	aBar23 := t5[2][3]
+	camBar1Row6[2] += tBar02
+	camBar1Row6[3] += tBar03
+	camBar1Row7[2] += tBar12
+	camBar1Row7[3] += tBar13
+	camBar1Row8[2] += tBar22
+	camBar1Row8[3] += tBar23
+	pointBar1Row[2] += aBar02
+	pointBar1Row[3] += aBar03
+	camBar1Row9[2] -= aBar02
+	camBar1Row9[3] -= aBar03
+	pointBar1Row1[2] += aBar12
+	pointBar1Row1[3] += aBar13
+	camBar1Row10[2] -= aBar12
+	camBar1Row10[3] -= aBar13
+	pointBar1Row2[2] += aBar22
+	pointBar1Row2[3] += aBar23
+	camBar1Row11[2] -= aBar22
+	camBar1Row11[3] -= aBar23
+	xBarRow[2] += weightBar2
+	xBarRow[3] += weightBar3
 }
 
 // ReprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:18.
@@ -8267,6 +10142,177 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			uBar1[north1] += luBar
 			uBar1[south1] += luBar
 			uBar1[at1] -= luBar * 4
+		}
+	}
+}
+
+// BrusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:26.
+func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	alpha := 10 * float64(n-1) * float64(n-1)
+	_ = xBar[:n*n]
+	u := x[:n*n]
+	_ = xBar[n*n:]
+	v := x[n*n:]
+	for j := 0; j < n; j++ {
+		for i := 0; i < n; i++ {
+			k := i - 1
+			t := (k + n) % n
+			k1 := i + 1
+			t1 := (k1 + n) % n
+			k2 := j - 1
+			t2 := (k2 + n) % n
+			k3 := j + 1
+			t3 := (k3 + n) % n
+			at := i + n*j
+			west := t + n*j
+			east := t1 + n*j
+			south := i + n*t2
+			north := i + n*t3
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			uuv := u[at] * u[at] * v[at]
+			ws.dx = append(ws.dx, dx[at])
+			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+}
+
+// BrusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:26.
+func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	alpha1 := 10 * float64(n-1) * float64(n-1)
+	uBar1 := xBar[:n*n]
+	u1 := x[:n*n]
+	vBar1 := xBar[n*n:]
+	v1 := x[n*n:]
+	for j1 := n - 1; j1 > -1; j1-- {
+		for i1 := n - 1; i1 > -1; i1-- {
+			k4 := i1 - 1
+			t7 := (k4 + n) % n
+			k11 := i1 + 1
+			t11 := (k11 + n) % n
+			k21 := j1 - 1
+			t21 := (k21 + n) % n
+			k31 := j1 + 1
+			t31 := (k31 + n) % n
+			at1 := i1 + n*j1
+			west1 := t7 + n*j1
+			east1 := t11 + n*j1
+			south1 := i1 + n*t21
+			north1 := i1 + n*t31
+			dxBarRow := &dxBar[n*n+at1]
+			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
+			t60 := dxBarRow[0]
+			t61 := dxBarRow[1]
+			dxBarRow[0] = 0
+			dxBarRow[1] = 0
+			t62 := dxBarRow[2]
+			t63 := dxBarRow[3]
+			dxBarRow[2] = 0
+			dxBarRow[3] = 0
+			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
+			uBar1Row := &uBar1[at1]
+			dxBarRow1 := &dxBar[at1]
+			dx[at1] = ws.dx[len(ws.dx)-1]
+			lvBar0 := t60 * alpha1
+			lvBar1 := t61 * alpha1
+			uBar1Row[0] += t60 * brusselatorA
+			uBar1Row[1] += t61 * brusselatorA
+			uuvBar0 := -t60
+			uuvBar1 := -t61
+			t50 := dxBarRow1[0]
+			t51 := dxBarRow1[1]
+			dxBarRow1[0] = 0
+			dxBarRow1[1] = 0
+			lvBar2 := t62 * alpha1
+			lvBar3 := t63 * alpha1
+			uBar1Row[2] += t62 * brusselatorA
+			uBar1Row[3] += t63 * brusselatorA
+			uuvBar2 := -t62
+			uuvBar3 := -t63
+			t52 := dxBarRow1[2]
+			t53 := dxBarRow1[3]
+			dxBarRow1[2] = 0
+			dxBarRow1[3] = 0
+			ws.dx = ws.dx[:len(ws.dx)-1]
+			uBar1Row1 := &uBar1[at1]
+			t := v1[at1]
+			t1 := u1[at1]
+			t2 := u1[at1] * u1[at1]
+			vBar1Row := &vBar1[at1]
+			vBar1Row1 := &vBar1[west1]
+			vBar1Row2 := &vBar1[east1]
+			vBar1Row3 := &vBar1[north1]
+			vBar1Row4 := &vBar1[south1]
+			uBar1Row2 := &uBar1[west1]
+			uBar1Row3 := &uBar1[east1]
+			uBar1Row4 := &uBar1[north1]
+			uBar1Row5 := &uBar1[south1]
+			luBar0 := t50 * alpha1
+			luBar1 := t51 * alpha1
+			uuvBar0 += t50
+			uuvBar1 += t51
+			uBar1Row1[0] -= t50 * (brusselatorA + 1)
+			uBar1Row1[1] -= t51 * (brusselatorA + 1)
+			t40 := uuvBar0 * t
+			t41 := uuvBar1 * t
+			uBar1Row1[0] += (t40 + t40) * t1
+			uBar1Row1[1] += (t41 + t41) * t1
+			vBar1Row[0] += uuvBar0 * t2
+			vBar1Row[1] += uuvBar1 * t2
+			vBar1Row1[0] += lvBar0
+			vBar1Row1[1] += lvBar1
+			vBar1Row2[0] += lvBar0
+			vBar1Row2[1] += lvBar1
+			vBar1Row3[0] += lvBar0
+			vBar1Row3[1] += lvBar1
+			vBar1Row4[0] += lvBar0
+			vBar1Row4[1] += lvBar1
+			vBar1Row[0] -= lvBar0 * 4
+			vBar1Row[1] -= lvBar1 * 4
+			uBar1Row2[0] += luBar0
+			uBar1Row2[1] += luBar1
+			uBar1Row3[0] += luBar0
+			uBar1Row3[1] += luBar1
+			uBar1Row4[0] += luBar0
+			uBar1Row4[1] += luBar1
+			uBar1Row5[0] += luBar0
+			uBar1Row5[1] += luBar1
+			uBar1Row1[0] -= luBar0 * 4
+			uBar1Row1[1] -= luBar1 * 4
+			luBar2 := t52 * alpha1
+			luBar3 := t53 * alpha1
+			uuvBar2 += t52
+			uuvBar3 += t53
+			uBar1Row1[2] -= t52 * (brusselatorA + 1)
+			uBar1Row1[3] -= t53 * (brusselatorA + 1)
+			t42 := uuvBar2 * t
+			t43 := uuvBar3 * t
+			uBar1Row1[2] += (t42 + t42) * t1
+			uBar1Row1[3] += (t43 + t43) * t1
+			vBar1Row[2] += uuvBar2 * t2
+			vBar1Row[3] += uuvBar3 * t2
+			vBar1Row1[2] += lvBar2
+			vBar1Row1[3] += lvBar3
+			vBar1Row2[2] += lvBar2
+			vBar1Row2[3] += lvBar3
+			vBar1Row3[2] += lvBar2
+			vBar1Row3[3] += lvBar3
+			vBar1Row4[2] += lvBar2
+			vBar1Row4[3] += lvBar3
+			vBar1Row[2] -= lvBar2 * 4
+			vBar1Row[3] -= lvBar3 * 4
+			uBar1Row2[2] += luBar2
+			uBar1Row2[3] += luBar3
+			uBar1Row3[2] += luBar2
+			uBar1Row3[3] += luBar3
+			uBar1Row4[2] += luBar2
+			uBar1Row4[3] += luBar3
+			uBar1Row5[2] += luBar2
+			uBar1Row5[3] += luBar3
+			uBar1Row1[2] -= luBar2 * 4
+			uBar1Row1[3] -= luBar3 * 4
 		}
 	}
 }
@@ -8769,6 +10815,465 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 	rBar[2] += r2Bar
 	rBar[1] += r11Bar
 	rBar[0] += r0Bar
+	return
+}
+
+// rotatePlainReverseLanes4 is problems.rotatePlain_reverse_lanes4, from bundle.go:30.
+func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointWork) (rBar, aBar [3][4]float64) {
+	r0 := r[0]
+	r1 := r[1]
+	r2 := r[2]
+	a0 := a[0]
+	a1 := a[1]
+	a2 := a[2]
+	theta1 := ws.theta[len(ws.theta)-1]
+	r1Bar00 := r1Bar[0][0]
+	r1Bar01 := r1Bar[0][1]
+	r1Bar10 := r1Bar[1][0]
+	r1Bar11 := r1Bar[1][1]
+	r1Bar20 := r1Bar[2][0]
+	r1Bar21 := r1Bar[2][1]
+	r1Bar02 := r1Bar[0][2]
+	r1Bar03 := r1Bar[0][3]
+	r1Bar12 := r1Bar[1][2]
+	r1Bar13 := r1Bar[1][3]
+	r1Bar22 := r1Bar[2][2]
+	r1Bar23 := r1Bar[2][3]
+	ws.theta = ws.theta[:len(ws.theta)-1]
+	sin1 := ws.sin[len(ws.sin)-1]
+	ws.sin = ws.sin[:len(ws.sin)-1]
+	cos1 := ws.cos[len(ws.cos)-1]
+	ws.cos = ws.cos[:len(ws.cos)-1]
+	d2 := ws.d[len(ws.d)-1]
+	ws.d = ws.d[:len(ws.d)-1]
+	sq1 := r0*r0 + r1*r1 + r2*r2
+	cond1 := sq1 == 0
+	var r0Bar0 float64
+	var r0Bar1 float64
+	var r11Bar0 float64
+	var r11Bar1 float64
+	var r2Bar0 float64
+	var r2Bar1 float64
+	var a0Bar0 float64
+	var a0Bar1 float64
+	var a1Bar0 float64
+	var a1Bar1 float64
+	var a2Bar0 float64
+	var a2Bar1 float64
+	var sqBar0 float64
+	var sqBar1 float64
+	var r0Bar2 float64
+	var r0Bar3 float64
+	var r11Bar2 float64
+	var r11Bar3 float64
+	var r2Bar2 float64
+	var r2Bar3 float64
+	var a0Bar2 float64
+	var a0Bar3 float64
+	var a1Bar2 float64
+	var a1Bar3 float64
+	var a2Bar2 float64
+	var a2Bar3 float64
+	var sqBar2 float64
+	var sqBar3 float64
+	if cond1 {
+		a0Bar0 += r1Bar00
+		a0Bar1 += r1Bar01
+		a1Bar0 += r1Bar10
+		a1Bar1 += r1Bar11
+		a2Bar0 += r1Bar20
+		a2Bar1 += r1Bar21
+		r0Bar0 += r1Bar20 * a1
+		r0Bar1 += r1Bar21 * a1
+		a1Bar0 += r1Bar20 * r0
+		a1Bar1 += r1Bar21 * r0
+		r11Bar0 -= r1Bar20 * a0
+		r11Bar1 -= r1Bar21 * a0
+		a0Bar0 -= r1Bar20 * r1
+		a0Bar1 -= r1Bar21 * r1
+		r2Bar0 += r1Bar10 * a0
+		r2Bar1 += r1Bar11 * a0
+		a0Bar0 += r1Bar10 * r2
+		a0Bar1 += r1Bar11 * r2
+		r0Bar0 -= r1Bar10 * a2
+		r0Bar1 -= r1Bar11 * a2
+		a2Bar0 -= r1Bar10 * r0
+		a2Bar1 -= r1Bar11 * r0
+		r11Bar0 += r1Bar00 * a2
+		r11Bar1 += r1Bar01 * a2
+		a2Bar0 += r1Bar00 * r1
+		a2Bar1 += r1Bar01 * r1
+		r2Bar0 -= r1Bar00 * a1
+		r2Bar1 -= r1Bar01 * a1
+		a1Bar0 -= r1Bar00 * r2
+		a1Bar1 -= r1Bar01 * r2
+		a0Bar2 += r1Bar02
+		a0Bar3 += r1Bar03
+		a1Bar2 += r1Bar12
+		a1Bar3 += r1Bar13
+		a2Bar2 += r1Bar22
+		a2Bar3 += r1Bar23
+		r0Bar2 += r1Bar22 * a1
+		r0Bar3 += r1Bar23 * a1
+		a1Bar2 += r1Bar22 * r0
+		a1Bar3 += r1Bar23 * r0
+		r11Bar2 -= r1Bar22 * a0
+		r11Bar3 -= r1Bar23 * a0
+		a0Bar2 -= r1Bar22 * r1
+		a0Bar3 -= r1Bar23 * r1
+		r2Bar2 += r1Bar12 * a0
+		r2Bar3 += r1Bar13 * a0
+		a0Bar2 += r1Bar12 * r2
+		a0Bar3 += r1Bar13 * r2
+		r0Bar2 -= r1Bar12 * a2
+		r0Bar3 -= r1Bar13 * a2
+		a2Bar2 -= r1Bar12 * r0
+		a2Bar3 -= r1Bar13 * r0
+		r11Bar2 += r1Bar02 * a2
+		r11Bar3 += r1Bar03 * a2
+		a2Bar2 += r1Bar02 * r1
+		a2Bar3 += r1Bar03 * r1
+		r2Bar2 -= r1Bar02 * a1
+		r2Bar3 -= r1Bar03 * a1
+		a1Bar2 -= r1Bar02 * r2
+		a1Bar3 -= r1Bar03 * r2
+	} else {
+		v01 := r0 / theta1
+		v11 := r1 / theta1
+		v21 := r2 / theta1
+		c101 := v11*a2 - v21*a1
+		c1111 := v21*a0 - v01*a2
+		c121 := v01*a1 - v11*a0
+		t := 1 - cos1
+		t1 := v01*a0 + v11*a1 + v21*a2
+		var thetaBar0 float64
+		var thetaBar1 float64
+		a2Bar0 += r1Bar20 * cos1
+		a2Bar1 += r1Bar21 * cos1
+		cosBar0 := r1Bar20 * a2
+		cosBar1 := r1Bar21 * a2
+		c12Bar0 := r1Bar20 * sin1
+		c12Bar1 := r1Bar21 * sin1
+		sinBar0 := r1Bar20 * c121
+		sinBar1 := r1Bar21 * c121
+		v2Bar0 := r1Bar20 * d2
+		v2Bar1 := r1Bar21 * d2
+		dBar0 := r1Bar20 * v21
+		dBar1 := r1Bar21 * v21
+		a1Bar0 += r1Bar10 * cos1
+		a1Bar1 += r1Bar11 * cos1
+		cosBar0 += r1Bar10 * a1
+		cosBar1 += r1Bar11 * a1
+		c111Bar0 := r1Bar10 * sin1
+		c111Bar1 := r1Bar11 * sin1
+		sinBar0 += r1Bar10 * c1111
+		sinBar1 += r1Bar11 * c1111
+		v1Bar0 := r1Bar10 * d2
+		v1Bar1 := r1Bar11 * d2
+		dBar0 += r1Bar10 * v11
+		dBar1 += r1Bar11 * v11
+		a0Bar0 += r1Bar00 * cos1
+		a0Bar1 += r1Bar01 * cos1
+		cosBar0 += r1Bar00 * a0
+		cosBar1 += r1Bar01 * a0
+		c10Bar0 := r1Bar00 * sin1
+		c10Bar1 := r1Bar01 * sin1
+		sinBar0 += r1Bar00 * c101
+		sinBar1 += r1Bar01 * c101
+		v0Bar0 := r1Bar00 * d2
+		v0Bar1 := r1Bar01 * d2
+		dBar0 += r1Bar00 * v01
+		dBar1 += r1Bar01 * v01
+		t40 := dBar0 * t
+		t41 := dBar1 * t
+		v0Bar0 += t40 * a0
+		v0Bar1 += t41 * a0
+		a0Bar0 += t40 * v01
+		a0Bar1 += t41 * v01
+		v1Bar0 += t40 * a1
+		v1Bar1 += t41 * a1
+		a1Bar0 += t40 * v11
+		a1Bar1 += t41 * v11
+		v2Bar0 += t40 * a2
+		v2Bar1 += t41 * a2
+		a2Bar0 += t40 * v21
+		a2Bar1 += t41 * v21
+		cosBar0 -= dBar0 * t1
+		cosBar1 -= dBar1 * t1
+		v0Bar0 += c12Bar0 * a1
+		v0Bar1 += c12Bar1 * a1
+		a1Bar0 += c12Bar0 * v01
+		a1Bar1 += c12Bar1 * v01
+		v1Bar0 -= c12Bar0 * a0
+		v1Bar1 -= c12Bar1 * a0
+		a0Bar0 -= c12Bar0 * v11
+		a0Bar1 -= c12Bar1 * v11
+		v2Bar0 += c111Bar0 * a0
+		v2Bar1 += c111Bar1 * a0
+		a0Bar0 += c111Bar0 * v21
+		a0Bar1 += c111Bar1 * v21
+		v0Bar0 -= c111Bar0 * a2
+		v0Bar1 -= c111Bar1 * a2
+		a2Bar0 -= c111Bar0 * v01
+		a2Bar1 -= c111Bar1 * v01
+		v1Bar0 += c10Bar0 * a2
+		v1Bar1 += c10Bar1 * a2
+		a2Bar0 += c10Bar0 * v11
+		a2Bar1 += c10Bar1 * v11
+		v2Bar0 -= c10Bar0 * a1
+		v2Bar1 -= c10Bar1 * a1
+		a1Bar0 -= c10Bar0 * v21
+		a1Bar1 -= c10Bar1 * v21
+		var thetaBar2 float64
+		var thetaBar3 float64
+		a2Bar2 += r1Bar22 * cos1
+		a2Bar3 += r1Bar23 * cos1
+		cosBar2 := r1Bar22 * a2
+		cosBar3 := r1Bar23 * a2
+		c12Bar2 := r1Bar22 * sin1
+		c12Bar3 := r1Bar23 * sin1
+		sinBar2 := r1Bar22 * c121
+		sinBar3 := r1Bar23 * c121
+		v2Bar2 := r1Bar22 * d2
+		v2Bar3 := r1Bar23 * d2
+		dBar2 := r1Bar22 * v21
+		dBar3 := r1Bar23 * v21
+		a1Bar2 += r1Bar12 * cos1
+		a1Bar3 += r1Bar13 * cos1
+		cosBar2 += r1Bar12 * a1
+		cosBar3 += r1Bar13 * a1
+		c111Bar2 := r1Bar12 * sin1
+		c111Bar3 := r1Bar13 * sin1
+		sinBar2 += r1Bar12 * c1111
+		sinBar3 += r1Bar13 * c1111
+		v1Bar2 := r1Bar12 * d2
+		v1Bar3 := r1Bar13 * d2
+		dBar2 += r1Bar12 * v11
+		dBar3 += r1Bar13 * v11
+		a0Bar2 += r1Bar02 * cos1
+		a0Bar3 += r1Bar03 * cos1
+		cosBar2 += r1Bar02 * a0
+		cosBar3 += r1Bar03 * a0
+		c10Bar2 := r1Bar02 * sin1
+		c10Bar3 := r1Bar03 * sin1
+		sinBar2 += r1Bar02 * c101
+		sinBar3 += r1Bar03 * c101
+		v0Bar2 := r1Bar02 * d2
+		v0Bar3 := r1Bar03 * d2
+		dBar2 += r1Bar02 * v01
+		dBar3 += r1Bar03 * v01
+		t42 := dBar2 * t
+		t43 := dBar3 * t
+		v0Bar2 += t42 * a0
+		v0Bar3 += t43 * a0
+		a0Bar2 += t42 * v01
+		a0Bar3 += t43 * v01
+		v1Bar2 += t42 * a1
+		v1Bar3 += t43 * a1
+		a1Bar2 += t42 * v11
+		a1Bar3 += t43 * v11
+		v2Bar2 += t42 * a2
+		v2Bar3 += t43 * a2
+		a2Bar2 += t42 * v21
+		a2Bar3 += t43 * v21
+		cosBar2 -= dBar2 * t1
+		cosBar3 -= dBar3 * t1
+		v0Bar2 += c12Bar2 * a1
+		v0Bar3 += c12Bar3 * a1
+		a1Bar2 += c12Bar2 * v01
+		a1Bar3 += c12Bar3 * v01
+		v1Bar2 -= c12Bar2 * a0
+		v1Bar3 -= c12Bar3 * a0
+		a0Bar2 -= c12Bar2 * v11
+		a0Bar3 -= c12Bar3 * v11
+		v2Bar2 += c111Bar2 * a0
+		v2Bar3 += c111Bar3 * a0
+		a0Bar2 += c111Bar2 * v21
+		a0Bar3 += c111Bar3 * v21
+		v0Bar2 -= c111Bar2 * a2
+		v0Bar3 -= c111Bar3 * a2
+		a2Bar2 -= c111Bar2 * v01
+		a2Bar3 -= c111Bar3 * v01
+		v1Bar2 += c10Bar2 * a2
+		v1Bar3 += c10Bar3 * a2
+		a2Bar2 += c10Bar2 * v11
+		a2Bar3 += c10Bar3 * v11
+		v2Bar2 -= c10Bar2 * a1
+		v2Bar3 -= c10Bar3 * a1
+		a1Bar2 -= c10Bar2 * v21
+		a1Bar3 -= c10Bar3 * v21
+		if v21-v21 == 0 {
+			r50 := v2Bar0 / theta1
+			r51 := v2Bar1 / theta1
+			thetaBar0 -= r50 * v21
+			thetaBar1 -= r51 * v21
+			r2Bar0 += r50
+			r2Bar1 += r51
+			r52 := v2Bar2 / theta1
+			r53 := v2Bar3 / theta1
+			thetaBar2 -= r52 * v21
+			thetaBar3 -= r53 * v21
+			r2Bar2 += r52
+			r2Bar3 += r53
+		} else {
+			if v2Bar0 != 0 {
+				r501 := v2Bar0 / theta1
+				thetaBar0 -= r501 * v21
+				r2Bar0 += r501
+			}
+			if v2Bar1 != 0 {
+				r511 := v2Bar1 / theta1
+				thetaBar1 -= r511 * v21
+				r2Bar1 += r511
+			}
+			if v2Bar2 != 0 {
+				r521 := v2Bar2 / theta1
+				thetaBar2 -= r521 * v21
+				r2Bar2 += r521
+			}
+			if v2Bar3 != 0 {
+				r531 := v2Bar3 / theta1
+				thetaBar3 -= r531 * v21
+				r2Bar3 += r531
+			}
+		}
+		if v11-v11 == 0 {
+			r40 := v1Bar0 / theta1
+			r41 := v1Bar1 / theta1
+			thetaBar0 -= r40 * v11
+			thetaBar1 -= r41 * v11
+			r11Bar0 += r40
+			r11Bar1 += r41
+			r42 := v1Bar2 / theta1
+			r43 := v1Bar3 / theta1
+			thetaBar2 -= r42 * v11
+			thetaBar3 -= r43 * v11
+			r11Bar2 += r42
+			r11Bar3 += r43
+		} else {
+			if v1Bar0 != 0 {
+				r401 := v1Bar0 / theta1
+				thetaBar0 -= r401 * v11
+				r11Bar0 += r401
+			}
+			if v1Bar1 != 0 {
+				r411 := v1Bar1 / theta1
+				thetaBar1 -= r411 * v11
+				r11Bar1 += r411
+			}
+			if v1Bar2 != 0 {
+				r421 := v1Bar2 / theta1
+				thetaBar2 -= r421 * v11
+				r11Bar2 += r421
+			}
+			if v1Bar3 != 0 {
+				r431 := v1Bar3 / theta1
+				thetaBar3 -= r431 * v11
+				r11Bar3 += r431
+			}
+		}
+		if v01-v01 == 0 {
+			r30 := v0Bar0 / theta1
+			r31 := v0Bar1 / theta1
+			thetaBar0 -= r30 * v01
+			thetaBar1 -= r31 * v01
+			r0Bar0 += r30
+			r0Bar1 += r31
+			r32 := v0Bar2 / theta1
+			r33 := v0Bar3 / theta1
+			thetaBar2 -= r32 * v01
+			thetaBar3 -= r33 * v01
+			r0Bar2 += r32
+			r0Bar3 += r33
+		} else {
+			if v0Bar0 != 0 {
+				r301 := v0Bar0 / theta1
+				thetaBar0 -= r301 * v01
+				r0Bar0 += r301
+			}
+			if v0Bar1 != 0 {
+				r311 := v0Bar1 / theta1
+				thetaBar1 -= r311 * v01
+				r0Bar1 += r311
+			}
+			if v0Bar2 != 0 {
+				r321 := v0Bar2 / theta1
+				thetaBar2 -= r321 * v01
+				r0Bar2 += r321
+			}
+			if v0Bar3 != 0 {
+				r331 := v0Bar3 / theta1
+				thetaBar3 -= r331 * v01
+				r0Bar3 += r331
+			}
+		}
+		t2 := math.Sin(theta1)
+		t3 := math.Cos(theta1)
+		d1 := 0.5 / theta1
+		thetaBar0 -= cosBar0 * t2
+		thetaBar1 -= cosBar1 * t2
+		thetaBar0 += sinBar0 * t3
+		thetaBar1 += sinBar1 * t3
+		thetaBar2 -= cosBar2 * t2
+		thetaBar3 -= cosBar3 * t2
+		thetaBar2 += sinBar2 * t3
+		thetaBar3 += sinBar3 * t3
+		if d1-d1 == 0 {
+			sqBar0 += thetaBar0 * d1
+			sqBar1 += thetaBar1 * d1
+			sqBar2 += thetaBar2 * d1
+			sqBar3 += thetaBar3 * d1
+		} else {
+			if thetaBar0 != 0 {
+				sqBar0 += thetaBar0 * d1
+			}
+			if thetaBar1 != 0 {
+				sqBar1 += thetaBar1 * d1
+			}
+			if thetaBar2 != 0 {
+				sqBar2 += thetaBar2 * d1
+			}
+			if thetaBar3 != 0 {
+				sqBar3 += thetaBar3 * d1
+			}
+		}
+	}
+	r0Bar0 += (sqBar0 + sqBar0) * r0
+	r0Bar1 += (sqBar1 + sqBar1) * r0
+	r11Bar0 += (sqBar0 + sqBar0) * r1
+	r11Bar1 += (sqBar1 + sqBar1) * r1
+	r2Bar0 += (sqBar0 + sqBar0) * r2
+	r2Bar1 += (sqBar1 + sqBar1) * r2
+	aBar[2][0] += a2Bar0
+	aBar[2][1] += a2Bar1
+	aBar[1][0] += a1Bar0
+	aBar[1][1] += a1Bar1
+	aBar[0][0] += a0Bar0
+	aBar[0][1] += a0Bar1
+	rBar[2][0] += r2Bar0
+	rBar[2][1] += r2Bar1
+	rBar[1][0] += r11Bar0
+	rBar[1][1] += r11Bar1
+	rBar[0][0] += r0Bar0
+	rBar[0][1] += r0Bar1
+	r0Bar2 += (sqBar2 + sqBar2) * r0
+	r0Bar3 += (sqBar3 + sqBar3) * r0
+	r11Bar2 += (sqBar2 + sqBar2) * r1
+	r11Bar3 += (sqBar3 + sqBar3) * r1
+	r2Bar2 += (sqBar2 + sqBar2) * r2
+	r2Bar3 += (sqBar3 + sqBar3) * r2
+	aBar[2][2] += a2Bar2
+	aBar[2][3] += a2Bar3
+	aBar[1][2] += a1Bar2
+	aBar[1][3] += a1Bar3
+	aBar[0][2] += a0Bar2
+	aBar[0][3] += a0Bar3
+	rBar[2][2] += r2Bar2
+	rBar[2][3] += r2Bar3
+	rBar[1][2] += r11Bar2
+	rBar[1][3] += r11Bar3
+	rBar[0][2] += r0Bar2
+	rBar[0][3] += r0Bar3
 	return
 }
 
@@ -9571,6 +12076,722 @@ func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64
 	return
 }
 
+// affineMulForwardLanes4 is (*problems.affine).mul_forward_lanes4, from hand.go:52.
+func affineMulForwardLanes4(a, b *affine, aBar, bBar *affineLanes4, ws *AdjointWork) (c affine) {
+	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
+	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
+	c[0][2] = a[0][0]*b[0][2] + a[0][1]*b[1][2] + a[0][2]*b[2][2]
+	c[0][3] = a[0][0]*b[0][3] + a[0][1]*b[1][3] + a[0][2]*b[2][3] + a[0][3]
+	c[1][0] = a[1][0]*b[0][0] + a[1][1]*b[1][0] + a[1][2]*b[2][0]
+	c[1][1] = a[1][0]*b[0][1] + a[1][1]*b[1][1] + a[1][2]*b[2][1]
+	c[1][2] = a[1][0]*b[0][2] + a[1][1]*b[1][2] + a[1][2]*b[2][2]
+	c[1][3] = a[1][0]*b[0][3] + a[1][1]*b[1][3] + a[1][2]*b[2][3] + a[1][3]
+	c[2][0] = a[2][0]*b[0][0] + a[2][1]*b[1][0] + a[2][2]*b[2][0]
+	c[2][1] = a[2][0]*b[0][1] + a[2][1]*b[1][1] + a[2][2]*b[2][1]
+	c[2][2] = a[2][0]*b[0][2] + a[2][1]*b[1][2] + a[2][2]*b[2][2]
+	c[2][3] = a[2][0]*b[0][3] + a[2][1]*b[1][3] + a[2][2]*b[2][3] + a[2][3]
+	return
+}
+
+// affineMulForwardLanes41 is (*problems.affine).mul_forward_lanes4, from hand.go:52.
+func affineMulForwardLanes41(a, b *affine, aBar1 *affineLanes4, ws1 *AdjointWork) (c affine) {
+	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
+	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
+	c[0][2] = a[0][0]*b[0][2] + a[0][1]*b[1][2] + a[0][2]*b[2][2]
+	c[0][3] = a[0][0]*b[0][3] + a[0][1]*b[1][3] + a[0][2]*b[2][3] + a[0][3]
+	c[1][0] = a[1][0]*b[0][0] + a[1][1]*b[1][0] + a[1][2]*b[2][0]
+	c[1][1] = a[1][0]*b[0][1] + a[1][1]*b[1][1] + a[1][2]*b[2][1]
+	c[1][2] = a[1][0]*b[0][2] + a[1][1]*b[1][2] + a[1][2]*b[2][2]
+	c[1][3] = a[1][0]*b[0][3] + a[1][1]*b[1][3] + a[1][2]*b[2][3] + a[1][3]
+	c[2][0] = a[2][0]*b[0][0] + a[2][1]*b[1][0] + a[2][2]*b[2][0]
+	c[2][1] = a[2][0]*b[0][1] + a[2][1]*b[1][1] + a[2][2]*b[2][1]
+	c[2][2] = a[2][0]*b[0][2] + a[2][1]*b[1][2] + a[2][2]*b[2][2]
+	c[2][3] = a[2][0]*b[0][3] + a[2][1]*b[1][3] + a[2][2]*b[2][3] + a[2][3]
+	return
+}
+
+// affineApplyForwardLanes4 is (*problems.affine).apply_forward_lanes4, from hand.go:74.
+func affineApplyForwardLanes4(a *affine, x []float64, aBar *affineLanes4, ws *AdjointWork) (y [3]float64) {
+	y[0] = a[0][0]*x[0] + a[0][1]*x[1] + a[0][2]*x[2] + a[0][3]
+	y[1] = a[1][0]*x[0] + a[1][1]*x[1] + a[1][2]*x[2] + a[1][3]
+	y[2] = a[2][0]*x[0] + a[2][1]*x[1] + a[2][2]*x[2] + a[2][3]
+	return
+}
+
+// affineApplyReverseLanes4 is (*problems.affine).apply_reverse_lanes4, from hand.go:74.
+func affineApplyReverseLanes4(x []float64, aBar *affineLanes4, yBar [3][4]float64, ws *AdjointWork) {
+	t := x[0]
+	aBarRow := &aBar[2][0]
+	t1 := x[1]
+	aBarRow1 := &aBar[2][1]
+	t3 := x[2]
+	aBarRow2 := &aBar[2][2]
+	aBarRow3 := &aBar[2][3]
+	t4 := x[0]
+	aBarRow4 := &aBar[1][0]
+	t5 := x[1]
+	aBarRow5 := &aBar[1][1]
+	t6 := x[2]
+	aBarRow6 := &aBar[1][2]
+	aBarRow7 := &aBar[1][3]
+	t7 := x[0]
+	aBarRow8 := &aBar[0][0]
+	t8 := x[1]
+	aBarRow9 := &aBar[0][1]
+	t9 := x[2]
+	aBarRow10 := &aBar[0][2]
+	aBarRow11 := &aBar[0][3]
+	yBar00 := yBar[0][0]
+	yBar01 := yBar[0][1]
+	yBar10 := yBar[1][0]
+	yBar11 := yBar[1][1]
+	t20 := yBar[2][0]
+	t21 := yBar[2][1]
+	aBarRow[0] += t20 * t
+	aBarRow[1] += t21 * t
+	aBarRow1[0] += t20 * t1
+	aBarRow1[1] += t21 * t1
+	aBarRow2[0] += t20 * t3
+	aBarRow2[1] += t21 * t3
+	aBarRow3[0] += t20
+	aBarRow3[1] += t21
+	aBarRow4[0] += yBar10 * t4
+	aBarRow4[1] += yBar11 * t4
+	aBarRow5[0] += yBar10 * t5
+	aBarRow5[1] += yBar11 * t5
+	aBarRow6[0] += yBar10 * t6
+	aBarRow6[1] += yBar11 * t6
+	aBarRow7[0] += yBar10
+	aBarRow7[1] += yBar11
+	aBarRow8[0] += yBar00 * t7
+	aBarRow8[1] += yBar01 * t7
+	aBarRow9[0] += yBar00 * t8
+	aBarRow9[1] += yBar01 * t8
+	aBarRow10[0] += yBar00 * t9
+	aBarRow10[1] += yBar01 * t9
+	aBarRow11[0] += yBar00
+	aBarRow11[1] += yBar01
+	yBar02 := yBar[0][2]
+	yBar03 := yBar[0][3]
+	yBar12 := yBar[1][2]
+	yBar13 := yBar[1][3]
+	t22 := yBar[2][2]
+	t23 := yBar[2][3]
+	aBarRow[2] += t22 * t
+	aBarRow[3] += t23 * t
+	aBarRow1[2] += t22 * t1
+	aBarRow1[3] += t23 * t1
+	aBarRow2[2] += t22 * t3
+	aBarRow2[3] += t23 * t3
+	aBarRow3[2] += t22
+	aBarRow3[3] += t23
+	aBarRow4[2] += yBar12 * t4
+	aBarRow4[3] += yBar13 * t4
+	aBarRow5[2] += yBar12 * t5
+	aBarRow5[3] += yBar13 * t5
+	aBarRow6[2] += yBar12 * t6
+	aBarRow6[3] += yBar13 * t6
+	aBarRow7[2] += yBar12
+	aBarRow7[3] += yBar13
+	aBarRow8[2] += yBar02 * t7
+	aBarRow8[3] += yBar03 * t7
+	aBarRow9[2] += yBar02 * t8
+	aBarRow9[3] += yBar03 * t8
+	aBarRow10[2] += yBar02 * t9
+	aBarRow10[3] += yBar03 * t9
+	aBarRow11[2] += yBar02
+	aBarRow11[3] += yBar03
+}
+
+// affineMulReverseLanes4 is (*problems.affine).mul_reverse_lanes4, from hand.go:52.
+func affineMulReverseLanes4(b *affine, aBar1 *affineLanes4, cBar1 affineLanes4, ws1 *AdjointWork) {
+	aBar1Row := &aBar1[2][3]
+	t := b[0][3]
+	t1 := b[0][2]
+	t2 := b[0][1]
+	t3 := b[0][0]
+	aBar1Row1 := &aBar1[2][0]
+	t4 := b[1][3]
+	t5 := b[1][2]
+	t6 := b[1][1]
+	t7 := b[1][0]
+	aBar1Row2 := &aBar1[2][1]
+	t8 := b[2][3]
+	t9 := b[2][2]
+	t10 := b[2][1]
+	t11 := b[2][0]
+	aBar1Row3 := &aBar1[2][2]
+	aBar1Row4 := &aBar1[1][3]
+	t24 := b[0][3]
+	t25 := b[0][2]
+	t26 := b[0][1]
+	t27 := b[0][0]
+	aBar1Row5 := &aBar1[1][0]
+	t28 := b[1][3]
+	t29 := b[1][2]
+	t30 := b[1][1]
+	t31 := b[1][0]
+	aBar1Row6 := &aBar1[1][1]
+	t32 := b[2][3]
+	t33 := b[2][2]
+	t34 := b[2][1]
+	t35 := b[2][0]
+	aBar1Row7 := &aBar1[1][2]
+	aBar1Row8 := &aBar1[0][3]
+	t36 := b[0][3]
+	t37 := b[0][2]
+	t38 := b[0][1]
+	t39 := b[0][0]
+	aBar1Row9 := &aBar1[0][0]
+	t40 := b[1][3]
+	t41 := b[1][2]
+	t42 := b[1][1]
+	t43 := b[1][0]
+	aBar1Row10 := &aBar1[0][1]
+	t44 := b[2][3]
+	t45 := b[2][2]
+	t46 := b[2][1]
+	t47 := b[2][0]
+	aBar1Row11 := &aBar1[0][2]
+	t230 := cBar1[2][3][0]
+	t231 := cBar1[2][3][1]
+	cBar1[2][3][0] = 0
+	cBar1[2][3][1] = 0
+	aBar1Row[0] += t230
+	aBar1Row[1] += t231
+	t220 := cBar1[2][2][0]
+	t221 := cBar1[2][2][1]
+	cBar1[2][2][0] = 0
+	cBar1[2][2][1] = 0
+	t210 := cBar1[2][1][0]
+	t211 := cBar1[2][1][1]
+	cBar1[2][1][0] = 0
+	cBar1[2][1][1] = 0
+	t200 := cBar1[2][0][0]
+	t201 := cBar1[2][0][1]
+	cBar1[2][0][0] = 0
+	cBar1[2][0][1] = 0
+	aBar1Row1[0] += t230*t + t220*t1 + t210*t2 + t200*t3
+	aBar1Row1[1] += t231*t + t221*t1 + t211*t2 + t201*t3
+	aBar1Row2[0] += t230*t4 + t220*t5 + t210*t6 + t200*t7
+	aBar1Row2[1] += t231*t4 + t221*t5 + t211*t6 + t201*t7
+	aBar1Row3[0] += t230*t8 + t220*t9 + t210*t10 + t200*t11
+	aBar1Row3[1] += t231*t8 + t221*t9 + t211*t10 + t201*t11
+	t190 := cBar1[1][3][0]
+	t191 := cBar1[1][3][1]
+	cBar1[1][3][0] = 0
+	cBar1[1][3][1] = 0
+	aBar1Row4[0] += t190
+	aBar1Row4[1] += t191
+	t180 := cBar1[1][2][0]
+	t181 := cBar1[1][2][1]
+	cBar1[1][2][0] = 0
+	cBar1[1][2][1] = 0
+	t170 := cBar1[1][1][0]
+	t171 := cBar1[1][1][1]
+	cBar1[1][1][0] = 0
+	cBar1[1][1][1] = 0
+	t160 := cBar1[1][0][0]
+	t161 := cBar1[1][0][1]
+	cBar1[1][0][0] = 0
+	cBar1[1][0][1] = 0
+	aBar1Row5[0] += t190*t24 + t180*t25 + t170*t26 + t160*t27
+	aBar1Row5[1] += t191*t24 + t181*t25 + t171*t26 + t161*t27
+	aBar1Row6[0] += t190*t28 + t180*t29 + t170*t30 + t160*t31
+	aBar1Row6[1] += t191*t28 + t181*t29 + t171*t30 + t161*t31
+	aBar1Row7[0] += t190*t32 + t180*t33 + t170*t34 + t160*t35
+	aBar1Row7[1] += t191*t32 + t181*t33 + t171*t34 + t161*t35
+	t150 := cBar1[0][3][0]
+	t151 := cBar1[0][3][1]
+	cBar1[0][3][0] = 0
+	cBar1[0][3][1] = 0
+	aBar1Row8[0] += t150
+	aBar1Row8[1] += t151
+	t140 := cBar1[0][2][0]
+	t141 := cBar1[0][2][1]
+	cBar1[0][2][0] = 0
+	cBar1[0][2][1] = 0
+	t130 := cBar1[0][1][0]
+	t131 := cBar1[0][1][1]
+	cBar1[0][1][0] = 0
+	cBar1[0][1][1] = 0
+	t120 := cBar1[0][0][0]
+	t121 := cBar1[0][0][1]
+	aBar1Row9[0] += t150*t36 + t140*t37 + t130*t38 + t120*t39
+	aBar1Row9[1] += t151*t36 + t141*t37 + t131*t38 + t121*t39
+	aBar1Row10[0] += t150*t40 + t140*t41 + t130*t42 + t120*t43
+	aBar1Row10[1] += t151*t40 + t141*t41 + t131*t42 + t121*t43
+	aBar1Row11[0] += t150*t44 + t140*t45 + t130*t46 + t120*t47
+	aBar1Row11[1] += t151*t44 + t141*t45 + t131*t46 + t121*t47
+	t232 := cBar1[2][3][2]
+	t233 := cBar1[2][3][3]
+	cBar1[2][3][2] = 0
+	cBar1[2][3][3] = 0
+	aBar1Row[2] += t232
+	aBar1Row[3] += t233
+	t222 := cBar1[2][2][2]
+	t223 := cBar1[2][2][3]
+	cBar1[2][2][2] = 0
+	cBar1[2][2][3] = 0
+	t212 := cBar1[2][1][2]
+	t213 := cBar1[2][1][3]
+	cBar1[2][1][2] = 0
+	cBar1[2][1][3] = 0
+	t202 := cBar1[2][0][2]
+	t203 := cBar1[2][0][3]
+	cBar1[2][0][2] = 0
+	cBar1[2][0][3] = 0
+	aBar1Row1[2] += t232*t + t222*t1 + t212*t2 + t202*t3
+	aBar1Row1[3] += t233*t + t223*t1 + t213*t2 + t203*t3
+	aBar1Row2[2] += t232*t4 + t222*t5 + t212*t6 + t202*t7
+	aBar1Row2[3] += t233*t4 + t223*t5 + t213*t6 + t203*t7
+	aBar1Row3[2] += t232*t8 + t222*t9 + t212*t10 + t202*t11
+	aBar1Row3[3] += t233*t8 + t223*t9 + t213*t10 + t203*t11
+	t192 := cBar1[1][3][2]
+	t193 := cBar1[1][3][3]
+	cBar1[1][3][2] = 0
+	cBar1[1][3][3] = 0
+	aBar1Row4[2] += t192
+	aBar1Row4[3] += t193
+	t182 := cBar1[1][2][2]
+	t183 := cBar1[1][2][3]
+	cBar1[1][2][2] = 0
+	cBar1[1][2][3] = 0
+	t172 := cBar1[1][1][2]
+	t173 := cBar1[1][1][3]
+	cBar1[1][1][2] = 0
+	cBar1[1][1][3] = 0
+	t162 := cBar1[1][0][2]
+	t163 := cBar1[1][0][3]
+	cBar1[1][0][2] = 0
+	cBar1[1][0][3] = 0
+	aBar1Row5[2] += t192*t24 + t182*t25 + t172*t26 + t162*t27
+	aBar1Row5[3] += t193*t24 + t183*t25 + t173*t26 + t163*t27
+	aBar1Row6[2] += t192*t28 + t182*t29 + t172*t30 + t162*t31
+	aBar1Row6[3] += t193*t28 + t183*t29 + t173*t30 + t163*t31
+	aBar1Row7[2] += t192*t32 + t182*t33 + t172*t34 + t162*t35
+	aBar1Row7[3] += t193*t32 + t183*t33 + t173*t34 + t163*t35
+	t152 := cBar1[0][3][2]
+	t153 := cBar1[0][3][3]
+	cBar1[0][3][2] = 0
+	cBar1[0][3][3] = 0
+	aBar1Row8[2] += t152
+	aBar1Row8[3] += t153
+	t142 := cBar1[0][2][2]
+	t143 := cBar1[0][2][3]
+	cBar1[0][2][2] = 0
+	cBar1[0][2][3] = 0
+	t132 := cBar1[0][1][2]
+	t133 := cBar1[0][1][3]
+	cBar1[0][1][2] = 0
+	cBar1[0][1][3] = 0
+	t122 := cBar1[0][0][2]
+	t123 := cBar1[0][0][3]
+	aBar1Row9[2] += t152*t36 + t142*t37 + t132*t38 + t122*t39
+	aBar1Row9[3] += t153*t36 + t143*t37 + t133*t38 + t123*t39
+	aBar1Row10[2] += t152*t40 + t142*t41 + t132*t42 + t122*t43
+	aBar1Row10[3] += t153*t40 + t143*t41 + t133*t42 + t123*t43
+	aBar1Row11[2] += t152*t44 + t142*t45 + t132*t46 + t122*t47
+	aBar1Row11[3] += t153*t44 + t143*t45 + t133*t46 + t123*t47
+}
+
+// affineMulReverseLanes41 is (*problems.affine).mul_reverse_lanes4, from hand.go:52.
+func affineMulReverseLanes41(a, b *affine, aBar, bBar *affineLanes4, cBar affineLanes4, ws *AdjointWork) {
+	aBarRow := &aBar[2][3]
+	t12 := b[0][3]
+	t13 := b[0][2]
+	t14 := b[0][1]
+	t15 := b[0][0]
+	aBarRow1 := &aBar[2][0]
+	t16 := b[1][3]
+	t17 := b[1][2]
+	t18 := b[1][1]
+	t19 := b[1][0]
+	aBarRow2 := &aBar[2][1]
+	t20 := b[2][3]
+	t21 := b[2][2]
+	t22 := b[2][1]
+	t23 := b[2][0]
+	aBarRow3 := &aBar[2][2]
+	aBarRow4 := &aBar[1][3]
+	t24 := b[0][3]
+	t25 := b[0][2]
+	t26 := b[0][1]
+	t27 := b[0][0]
+	aBarRow5 := &aBar[1][0]
+	t28 := b[1][3]
+	t29 := b[1][2]
+	t30 := b[1][1]
+	t31 := b[1][0]
+	aBarRow6 := &aBar[1][1]
+	t32 := b[2][3]
+	t33 := b[2][2]
+	t34 := b[2][1]
+	t35 := b[2][0]
+	aBarRow7 := &aBar[1][2]
+	aBarRow8 := &aBar[0][3]
+	t36 := a[2][0]
+	t37 := a[1][0]
+	t38 := a[0][0]
+	bBarRow := &bBar[0][3]
+	t39 := a[2][1]
+	t44 := a[1][1]
+	t45 := a[0][1]
+	bBarRow1 := &bBar[1][3]
+	t46 := a[2][2]
+	t47 := a[1][2]
+	t48 := a[0][2]
+	bBarRow2 := &bBar[2][3]
+	t49 := a[2][0]
+	t54 := a[1][0]
+	t55 := a[0][0]
+	bBarRow3 := &bBar[0][2]
+	t56 := a[2][1]
+	t57 := a[1][1]
+	t58 := a[0][1]
+	bBarRow4 := &bBar[1][2]
+	t59 := a[2][2]
+	t64 := a[1][2]
+	t65 := a[0][2]
+	bBarRow5 := &bBar[2][2]
+	t66 := a[2][0]
+	t67 := a[1][0]
+	t68 := a[0][0]
+	bBarRow6 := &bBar[0][1]
+	t69 := a[2][1]
+	t74 := a[1][1]
+	t75 := a[0][1]
+	bBarRow7 := &bBar[1][1]
+	t76 := a[2][2]
+	t77 := a[1][2]
+	t78 := a[0][2]
+	bBarRow8 := &bBar[2][1]
+	t79 := b[0][3]
+	t84 := b[0][2]
+	t85 := b[0][1]
+	t86 := b[0][0]
+	aBarRow9 := &aBar[0][0]
+	t87 := a[2][0]
+	t88 := a[1][0]
+	t89 := a[0][0]
+	bBarRow9 := &bBar[0][0]
+	t94 := b[1][3]
+	t95 := b[1][2]
+	t96 := b[1][1]
+	t97 := b[1][0]
+	aBarRow10 := &aBar[0][1]
+	t98 := a[2][1]
+	t99 := a[1][1]
+	t105 := a[0][1]
+	bBarRow10 := &bBar[1][0]
+	t106 := b[2][3]
+	t107 := b[2][2]
+	t108 := b[2][1]
+	t109 := b[2][0]
+	aBarRow11 := &aBar[0][2]
+	t116 := a[2][2]
+	t117 := a[1][2]
+	t118 := a[0][2]
+	bBarRow11 := &bBar[2][0]
+	t110 := cBar[2][3][0]
+	t111 := cBar[2][3][1]
+	cBar[2][3][0] = 0
+	cBar[2][3][1] = 0
+	aBarRow[0] += t110
+	aBarRow[1] += t111
+	t100 := cBar[2][2][0]
+	t101 := cBar[2][2][1]
+	cBar[2][2][0] = 0
+	cBar[2][2][1] = 0
+	t90 := cBar[2][1][0]
+	t91 := cBar[2][1][1]
+	cBar[2][1][0] = 0
+	cBar[2][1][1] = 0
+	t80 := cBar[2][0][0]
+	t81 := cBar[2][0][1]
+	cBar[2][0][0] = 0
+	cBar[2][0][1] = 0
+	aBarRow1[0] += t110*t12 + t100*t13 + t90*t14 + t80*t15
+	aBarRow1[1] += t111*t12 + t101*t13 + t91*t14 + t81*t15
+	aBarRow2[0] += t110*t16 + t100*t17 + t90*t18 + t80*t19
+	aBarRow2[1] += t111*t16 + t101*t17 + t91*t18 + t81*t19
+	aBarRow3[0] += t110*t20 + t100*t21 + t90*t22 + t80*t23
+	aBarRow3[1] += t111*t20 + t101*t21 + t91*t22 + t81*t23
+	t70 := cBar[1][3][0]
+	t71 := cBar[1][3][1]
+	cBar[1][3][0] = 0
+	cBar[1][3][1] = 0
+	aBarRow4[0] += t70
+	aBarRow4[1] += t71
+	t60 := cBar[1][2][0]
+	t61 := cBar[1][2][1]
+	cBar[1][2][0] = 0
+	cBar[1][2][1] = 0
+	t50 := cBar[1][1][0]
+	t51 := cBar[1][1][1]
+	cBar[1][1][0] = 0
+	cBar[1][1][1] = 0
+	t40 := cBar[1][0][0]
+	t41 := cBar[1][0][1]
+	cBar[1][0][0] = 0
+	cBar[1][0][1] = 0
+	aBarRow5[0] += t70*t24 + t60*t25 + t50*t26 + t40*t27
+	aBarRow5[1] += t71*t24 + t61*t25 + t51*t26 + t41*t27
+	aBarRow6[0] += t70*t28 + t60*t29 + t50*t30 + t40*t31
+	aBarRow6[1] += t71*t28 + t61*t29 + t51*t30 + t41*t31
+	aBarRow7[0] += t70*t32 + t60*t33 + t50*t34 + t40*t35
+	aBarRow7[1] += t71*t32 + t61*t33 + t51*t34 + t41*t35
+	t301 := cBar[0][3][0]
+	t311 := cBar[0][3][1]
+	cBar[0][3][0] = 0
+	cBar[0][3][1] = 0
+	aBarRow8[0] += t301
+	aBarRow8[1] += t311
+	bBarRow[0] += t110*t36 + t70*t37 + t301*t38
+	bBarRow[1] += t111*t36 + t71*t37 + t311*t38
+	bBarRow1[0] += t110*t39 + t70*t44 + t301*t45
+	bBarRow1[1] += t111*t39 + t71*t44 + t311*t45
+	bBarRow2[0] += t110*t46 + t70*t47 + t301*t48
+	bBarRow2[1] += t111*t46 + t71*t47 + t311*t48
+	t201 := cBar[0][2][0]
+	t211 := cBar[0][2][1]
+	cBar[0][2][0] = 0
+	cBar[0][2][1] = 0
+	bBarRow3[0] += t100*t49 + t60*t54 + t201*t55
+	bBarRow3[1] += t101*t49 + t61*t54 + t211*t55
+	bBarRow4[0] += t100*t56 + t60*t57 + t201*t58
+	bBarRow4[1] += t101*t56 + t61*t57 + t211*t58
+	bBarRow5[0] += t100*t59 + t60*t64 + t201*t65
+	bBarRow5[1] += t101*t59 + t61*t64 + t211*t65
+	t104 := cBar[0][1][0]
+	t114 := cBar[0][1][1]
+	cBar[0][1][0] = 0
+	cBar[0][1][1] = 0
+	bBarRow6[0] += t90*t66 + t50*t67 + t104*t68
+	bBarRow6[1] += t91*t66 + t51*t67 + t114*t68
+	bBarRow7[0] += t90*t69 + t50*t74 + t104*t75
+	bBarRow7[1] += t91*t69 + t51*t74 + t114*t75
+	bBarRow8[0] += t90*t76 + t50*t77 + t104*t78
+	bBarRow8[1] += t91*t76 + t51*t77 + t114*t78
+	t0 := cBar[0][0][0]
+	t115 := cBar[0][0][1]
+	aBarRow9[0] += t301*t79 + t201*t84 + t104*t85 + t0*t86
+	aBarRow9[1] += t311*t79 + t211*t84 + t114*t85 + t115*t86
+	bBarRow9[0] += t80*t87 + t40*t88 + t0*t89
+	bBarRow9[1] += t81*t87 + t41*t88 + t115*t89
+	aBarRow10[0] += t301*t94 + t201*t95 + t104*t96 + t0*t97
+	aBarRow10[1] += t311*t94 + t211*t95 + t114*t96 + t115*t97
+	bBarRow10[0] += t80*t98 + t40*t99 + t0*t105
+	bBarRow10[1] += t81*t98 + t41*t99 + t115*t105
+	aBarRow11[0] += t301*t106 + t201*t107 + t104*t108 + t0*t109
+	aBarRow11[1] += t311*t106 + t211*t107 + t114*t108 + t115*t109
+	bBarRow11[0] += t80*t116 + t40*t117 + t0*t118
+	bBarRow11[1] += t81*t116 + t41*t117 + t115*t118
+	t112 := cBar[2][3][2]
+	t113 := cBar[2][3][3]
+	cBar[2][3][2] = 0
+	cBar[2][3][3] = 0
+	aBarRow[2] += t112
+	aBarRow[3] += t113
+	t102 := cBar[2][2][2]
+	t103 := cBar[2][2][3]
+	cBar[2][2][2] = 0
+	cBar[2][2][3] = 0
+	t92 := cBar[2][1][2]
+	t93 := cBar[2][1][3]
+	cBar[2][1][2] = 0
+	cBar[2][1][3] = 0
+	t82 := cBar[2][0][2]
+	t83 := cBar[2][0][3]
+	cBar[2][0][2] = 0
+	cBar[2][0][3] = 0
+	aBarRow1[2] += t112*t12 + t102*t13 + t92*t14 + t82*t15
+	aBarRow1[3] += t113*t12 + t103*t13 + t93*t14 + t83*t15
+	aBarRow2[2] += t112*t16 + t102*t17 + t92*t18 + t82*t19
+	aBarRow2[3] += t113*t16 + t103*t17 + t93*t18 + t83*t19
+	aBarRow3[2] += t112*t20 + t102*t21 + t92*t22 + t82*t23
+	aBarRow3[3] += t113*t20 + t103*t21 + t93*t22 + t83*t23
+	t72 := cBar[1][3][2]
+	t73 := cBar[1][3][3]
+	cBar[1][3][2] = 0
+	cBar[1][3][3] = 0
+	aBarRow4[2] += t72
+	aBarRow4[3] += t73
+	t62 := cBar[1][2][2]
+	t63 := cBar[1][2][3]
+	cBar[1][2][2] = 0
+	cBar[1][2][3] = 0
+	t52 := cBar[1][1][2]
+	t53 := cBar[1][1][3]
+	cBar[1][1][2] = 0
+	cBar[1][1][3] = 0
+	t42 := cBar[1][0][2]
+	t43 := cBar[1][0][3]
+	cBar[1][0][2] = 0
+	cBar[1][0][3] = 0
+	aBarRow5[2] += t72*t24 + t62*t25 + t52*t26 + t42*t27
+	aBarRow5[3] += t73*t24 + t63*t25 + t53*t26 + t43*t27
+	aBarRow6[2] += t72*t28 + t62*t29 + t52*t30 + t42*t31
+	aBarRow6[3] += t73*t28 + t63*t29 + t53*t30 + t43*t31
+	aBarRow7[2] += t72*t32 + t62*t33 + t52*t34 + t42*t35
+	aBarRow7[3] += t73*t32 + t63*t33 + t53*t34 + t43*t35
+	t321 := cBar[0][3][2]
+	t331 := cBar[0][3][3]
+	cBar[0][3][2] = 0
+	cBar[0][3][3] = 0
+	aBarRow8[2] += t321
+	aBarRow8[3] += t331
+	bBarRow[2] += t112*t36 + t72*t37 + t321*t38
+	bBarRow[3] += t113*t36 + t73*t37 + t331*t38
+	bBarRow1[2] += t112*t39 + t72*t44 + t321*t45
+	bBarRow1[3] += t113*t39 + t73*t44 + t331*t45
+	bBarRow2[2] += t112*t46 + t72*t47 + t321*t48
+	bBarRow2[3] += t113*t46 + t73*t47 + t331*t48
+	t221 := cBar[0][2][2]
+	t231 := cBar[0][2][3]
+	cBar[0][2][2] = 0
+	cBar[0][2][3] = 0
+	bBarRow3[2] += t102*t49 + t62*t54 + t221*t55
+	bBarRow3[3] += t103*t49 + t63*t54 + t231*t55
+	bBarRow4[2] += t102*t56 + t62*t57 + t221*t58
+	bBarRow4[3] += t103*t56 + t63*t57 + t231*t58
+	bBarRow5[2] += t102*t59 + t62*t64 + t221*t65
+	bBarRow5[3] += t103*t59 + t63*t64 + t231*t65
+	t121 := cBar[0][1][2]
+	t131 := cBar[0][1][3]
+	cBar[0][1][2] = 0
+	cBar[0][1][3] = 0
+	bBarRow6[2] += t92*t66 + t52*t67 + t121*t68
+	bBarRow6[3] += t93*t66 + t53*t67 + t131*t68
+	bBarRow7[2] += t92*t69 + t52*t74 + t121*t75
+	bBarRow7[3] += t93*t69 + t53*t74 + t131*t75
+	bBarRow8[2] += t92*t76 + t52*t77 + t121*t78
+	bBarRow8[3] += t93*t76 + t53*t77 + t131*t78
+	t210 := cBar[0][0][2]
+	t310 := cBar[0][0][3]
+	aBarRow9[2] += t321*t79 + t221*t84 + t121*t85 + t210*t86
+	aBarRow9[3] += t331*t79 + t231*t84 + t131*t85 + t310*t86
+	bBarRow9[2] += t82*t87 + t42*t88 + t210*t89
+	bBarRow9[3] += t83*t87 + t43*t88 + t310*t89
+	aBarRow10[2] += t321*t94 + t221*t95 + t121*t96 + t210*t97
+	aBarRow10[3] += t331*t94 + t231*t95 + t131*t96 + t310*t97
+	bBarRow10[2] += t82*t98 + t42*t99 + t210*t105
+	bBarRow10[3] += t83*t98 + t43*t99 + t310*t105
+	aBarRow11[2] += t321*t106 + t221*t107 + t121*t108 + t210*t109
+	aBarRow11[3] += t331*t106 + t231*t107 + t131*t108 + t310*t109
+	bBarRow11[2] += t82*t116 + t42*t117 + t210*t118
+	bBarRow11[3] += t83*t116 + t43*t117 + t310*t118
+}
+
+// turnReverseLanes4 is problems.turn_reverse_lanes4, from hand.go:82.
+func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0, aBar1, aBar2, aBar3, bBar0, bBar1, bBar2, bBar3 float64) {
+	sa1 := ws.sa[len(ws.sa)-1]
+	ws.sa = ws.sa[:len(ws.sa)-1]
+	ca1 := ws.ca[len(ws.ca)-1]
+	ws.ca = ws.ca[:len(ws.ca)-1]
+	sb1 := ws.sb[len(ws.sb)-1]
+	ws.sb = ws.sb[:len(ws.sb)-1]
+	cb1 := ws.cb[len(ws.cb)-1]
+	ws.cb = ws.cb[:len(ws.cb)-1]
+	t := math.Sin(b)
+	t1 := math.Cos(b)
+	t2 := math.Sin(a)
+	t3 := math.Cos(a)
+	wholeBar00 := rBar[0][0][0]
+	wholeBar01 := rBar[0][0][1]
+	wholeBar10 := rBar[0][1][0]
+	wholeBar11 := rBar[0][1][1]
+	wholeBar20 := rBar[0][2][0]
+	wholeBar21 := rBar[0][2][1]
+	whole1Bar00 := rBar[1][0][0]
+	whole1Bar01 := rBar[1][0][1]
+	whole1Bar10 := rBar[1][1][0]
+	whole1Bar11 := rBar[1][1][1]
+	whole1Bar20 := rBar[1][2][0]
+	whole1Bar21 := rBar[1][2][1]
+	whole2Bar10 := rBar[2][1][0]
+	whole2Bar11 := rBar[2][1][1]
+	whole2Bar20 := rBar[2][2][0]
+	whole2Bar21 := rBar[2][2][1]
+	saBar0 := whole2Bar10
+	saBar1 := whole2Bar11
+	caBar0 := whole2Bar20
+	caBar1 := whole2Bar21
+	sbBar0 := whole1Bar00
+	sbBar1 := whole1Bar01
+	cbBar0 := wholeBar00 - whole1Bar20*sa1
+	cbBar1 := wholeBar01 - whole1Bar21*sa1
+	saBar0 -= whole1Bar20 * cb1
+	saBar1 -= whole1Bar21 * cb1
+	cbBar0 += whole1Bar10 * ca1
+	cbBar1 += whole1Bar11 * ca1
+	caBar0 += whole1Bar10 * cb1
+	caBar1 += whole1Bar11 * cb1
+	sbBar0 += wholeBar20 * sa1
+	sbBar1 += wholeBar21 * sa1
+	saBar0 += wholeBar20 * sb1
+	saBar1 += wholeBar21 * sb1
+	sbBar0 -= wholeBar10 * ca1
+	sbBar1 -= wholeBar11 * ca1
+	caBar0 -= wholeBar10 * sb1
+	caBar1 -= wholeBar11 * sb1
+	bBar0 -= cbBar0 * t
+	bBar1 -= cbBar1 * t
+	bBar0 += sbBar0 * t1
+	bBar1 += sbBar1 * t1
+	aBar0 -= caBar0 * t2
+	aBar1 -= caBar1 * t2
+	aBar0 += saBar0 * t3
+	aBar1 += saBar1 * t3
+	wholeBar02 := rBar[0][0][2]
+	wholeBar03 := rBar[0][0][3]
+	wholeBar12 := rBar[0][1][2]
+	wholeBar13 := rBar[0][1][3]
+	wholeBar22 := rBar[0][2][2]
+	wholeBar23 := rBar[0][2][3]
+	whole1Bar02 := rBar[1][0][2]
+	whole1Bar03 := rBar[1][0][3]
+	whole1Bar12 := rBar[1][1][2]
+	whole1Bar13 := rBar[1][1][3]
+	whole1Bar22 := rBar[1][2][2]
+	whole1Bar23 := rBar[1][2][3]
+	whole2Bar12 := rBar[2][1][2]
+	whole2Bar13 := rBar[2][1][3]
+	whole2Bar22 := rBar[2][2][2]
+	whole2Bar23 := rBar[2][2][3]
+	saBar2 := whole2Bar12
+	saBar3 := whole2Bar13
+	caBar2 := whole2Bar22
+	caBar3 := whole2Bar23
+	sbBar2 := whole1Bar02
+	sbBar3 := whole1Bar03
+	cbBar2 := wholeBar02 - whole1Bar22*sa1
+	cbBar3 := wholeBar03 - whole1Bar23*sa1
+	saBar2 -= whole1Bar22 * cb1
+	saBar3 -= whole1Bar23 * cb1
+	cbBar2 += whole1Bar12 * ca1
+	cbBar3 += whole1Bar13 * ca1
+	caBar2 += whole1Bar12 * cb1
+	caBar3 += whole1Bar13 * cb1
+	sbBar2 += wholeBar22 * sa1
+	sbBar3 += wholeBar23 * sa1
+	saBar2 += wholeBar22 * sb1
+	saBar3 += wholeBar23 * sb1
+	sbBar2 -= wholeBar12 * ca1
+	sbBar3 -= wholeBar13 * ca1
+	caBar2 -= wholeBar12 * sb1
+	caBar3 -= wholeBar13 * sb1
+	bBar2 -= cbBar2 * t
+	bBar3 -= cbBar3 * t
+	bBar2 += sbBar2 * t1
+	bBar3 += sbBar3 * t1
+	aBar2 -= caBar2 * t2
+	aBar3 -= caBar3 * t2
+	aBar2 += saBar2 * t3
+	aBar3 += saBar3 * t3
+	return
+}
+
 // turnForwardTangent111 is problems.turn_forward_tangent_111, from hand.go:82.
 func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, wsDot *AdjointWork) (r, rDot affine) {
 	t := math.Sin(a)
@@ -10341,6 +13562,7 @@ func init() {
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
 			var shadow rt.Shadow[Adjustment]
 			var ybarZero []float64
@@ -10360,6 +13582,12 @@ func init() {
 					clear(xbar)
 					ybarCopy = append(ybarCopy[:0], ybar...)
 					AdjustmentPlainAdjoint(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Adjustment), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					AdjustmentPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Adjustment), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
@@ -10385,6 +13613,7 @@ func init() {
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
@@ -10403,6 +13632,12 @@ func init() {
 					clear(xbar)
 					ybarCopy = append(ybarCopy[:0], ybar...)
 					BrusselatorOnAdjoint(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					BrusselatorOnAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
@@ -10427,6 +13662,7 @@ func init() {
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
@@ -10445,6 +13681,12 @@ func init() {
 					clear(xbar)
 					ybarCopy = append(ybarCopy[:0], ybar...)
 					ReprojectionPlainAdjoint(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					ReprojectionPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
@@ -10469,6 +13711,7 @@ func init() {
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
@@ -10487,6 +13730,12 @@ func init() {
 					clear(xbar)
 					ybarCopy = append(ybarCopy[:0], ybar...)
 					HandPlainAdjoint(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					HandPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
@@ -10510,6 +13759,7 @@ func init() {
 		Name: "LogisticLossPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
@@ -10524,6 +13774,10 @@ func init() {
 					clear(xbar)
 					y[0] = LogisticLossPlainAdjoint(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, p any) {
+					clear(xbar)
+					LogisticLossPlainAdjointOnly(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
@@ -10641,6 +13895,7 @@ func init() {
 		Name: "RosenbrockPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -10655,6 +13910,10 @@ func init() {
 					clear(xbar)
 					y[0] = RosenbrockPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					RosenbrockPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
@@ -10673,6 +13932,7 @@ func init() {
 		Name: "SumSquaresPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -10687,6 +13947,10 @@ func init() {
 					clear(xbar)
 					y[0] = SumSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					SumSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
@@ -10705,6 +13969,7 @@ func init() {
 		Name: "DiffSquaresPlain", Version: 1,
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
+			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
@@ -10719,6 +13984,10 @@ func init() {
 					clear(xbar)
 					y[0] = DiffSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					DiffSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)

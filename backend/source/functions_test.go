@@ -68,6 +68,28 @@ func codeOf(at func(x []float64, p any) exact) func() nabla.Code {
 	}
 }
 
+// codeOf4 is codeOf with pullbacks of four cotangents, one by one.
+func codeOf4(at func(x []float64, p any) exact) func() nabla.Code {
+	return func() nabla.Code {
+		c := codeOf(at)()
+		c.Adjoint4 = func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) (outputs int) {
+			own, one, out := make([]float64, len(x)), make([]float64, len(ybar)), make([]float64, len(x))
+			for k := range 4 {
+				copy(own, x)
+				for i := range ybar {
+					one[i] = ybar[i][k]
+				}
+				outputs = c.Adjoint(y, out, own, one, p)
+				for i := range xbar {
+					xbar[i][k] = out[i]
+				}
+			}
+			return outputs
+		}
+		return c
+	}
+}
+
 // bell is x·exp(-x²), from a number to a number.
 func bell(x float64) float64 { return x * math.Exp(-x*x) }
 
@@ -290,11 +312,11 @@ func init() {
 			Tangent: valleyTangent, Tangent4: valleyTangent4, Adjoint: valleyAdjoint, AdjointTangent: valleyAdjointTangent,
 		}
 	}})
-	register(ring, nabla.Generated{New: codeOf(ringExact)})
-	register(swirl, nabla.Generated{New: codeOf(swirlExact), WritesX: true})
+	register(ring, nabla.Generated{New: codeOf4(ringExact)})
+	register(swirl, nabla.Generated{New: codeOf4(swirlExact), WritesX: true})
 	register(fit, nabla.Generated{New: codeOf(fitExact)})
 	register((*table).Loss, nabla.Generated{New: codeOf(fitExact)})
-	register((*table).Residuals, nabla.Generated{New: codeOf(residualsExact)})
+	register((*table).Residuals, nabla.Generated{New: codeOf4(residualsExact)})
 	register(lotka, nabla.Generated{New: codeOf(lotkaExact)})
 	register(cubes[float64], nabla.Generated{New: codeOf(cubesExact)})
 }

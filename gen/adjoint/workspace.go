@@ -33,6 +33,10 @@ func (w *Workspace) field(base string, t types.Type) int {
 	return len(w.fields) - 1
 }
 
+// Like adds a field of type t for what field i holds, and returns its number: where
+// adjoints are made for several seeds.
+func (w *Workspace) Like(i int, t types.Type) int { return w.field(w.fields[i].Name(), t) }
+
 // stack is one of the stacks as a place of a function, whose parameter ws leads to the
 // workspace.
 type stack struct {

@@ -2,13 +2,13 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// Dead removes what is computed for variables that nothing reads then, unless that may
-// panic, and reports whether there was any. Memory counts as read.
+// Dead removes what is computed for variables that nothing reads then, and reports whether
+// there was any. What may panic is still computed. Memory counts as read.
 func Dead(f *ir.Func) bool { return DeadWith(f, nil) }
 
 // DeadWith is [Dead] where reading what certain variables lead to is known not to panic.
 func DeadWith(f *ir.Func, trusted func(*ir.Var) bool) bool {
-	d := &dropper{trusted: trusted, numbers: map[*ir.Var]int{}, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
+	d := &dropper{f: f, trusted: trusted, numbers: map[*ir.Var]int{}, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
 	for i, v := range ir.Vars(f) {
 		d.numbers[v] = i
 	}
@@ -44,6 +44,8 @@ func (s set) equal(t set) bool {
 
 // dropper goes backwards and knows what is read later.
 type dropper struct {
+	f        *ir.Func
+	names    *ir.Namer // nil until one is needed
 	numbers  map[*ir.Var]int
 	use      *usage
 	labels   map[*ir.Label]set
@@ -57,6 +59,14 @@ func (d *dropper) mayPanic(e ir.Expr) bool {
 		return false
 	}
 	return mayPanic(e)
+}
+
+// name is a name that nothing has yet.
+func (d *dropper) name(base string) string {
+	if d.names == nil {
+		d.names = ir.NamerOf(d.f)
+	}
+	return d.names.Name(base)
 }
 
 func (d *dropper) none() set { return make(set, len(d.numbers)/64+1) }
@@ -180,6 +190,16 @@ func (d *dropper) gone() ir.Stmt {
 
 func (d *dropper) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live set) ir.Stmt {
 	v := p.Root
+	if !p.Behind() && len(p.Path) == 0 && !d.live(live, v) && d.mayPanic(e) { // it is computed, and goes nowhere
+		l := &ir.Let{At: ir.At{Pos: s.Position()}, V: &ir.Var{Name: "unused", Type: v.Type}, E: e}
+		d.read(live, l)
+		if !d.dropping {
+			return s
+		}
+		l.V.Name = d.name("unused")
+		d.changed = true
+		return l
+	}
 	if !p.Behind() && !d.live(live, v) && !d.mayPanic(e) && !placeMayPanic(p) {
 		for _, i := range p.Indices() {
 			if mayPanic(i) {

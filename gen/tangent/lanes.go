@@ -47,7 +47,7 @@ func (b *builder) flush() {
 	clear(b.reads)
 }
 
-func (b *builder) width() int { return b.program.lanes.n }
+func (b *builder) width() int { return b.program.lanes.N() }
 
 // scalar reports whether the shadow of v is a variable for each lane. Where the address
 // of a number is taken, its lanes are one array.
@@ -199,7 +199,7 @@ func (b *builder) whole(e ir.Expr, t types.Type) ir.Expr {
 		}
 		return e
 	}
-	lt := b.program.lanes.of(t)
+	lt := b.program.lanes.Of(t)
 	if e == nil {
 		return zero(lt)
 	}

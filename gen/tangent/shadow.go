@@ -81,7 +81,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 		}
 		k := e.Keys[i]
 		if st != nil {
-			k = b.program.lanes.field(st, k)
+			k = b.program.lanes.Field(st, k)
 		}
 		dot.Keys, dot.Elems = append(dot.Keys, k), append(dot.Elems, part)
 	}

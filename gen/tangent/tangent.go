@@ -15,6 +15,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lanes"
 )
 
 // Program builds the tangents of functions that call each other.
@@ -22,7 +23,7 @@ type Program struct {
 	activity *activity.Program
 	funcs    map[key]*ir.Func
 	fresh    []key // whose functions are being built
-	lanes    *lanes
+	lanes    *lanes.Types
 }
 
 // key is all that the facts of a function depend on.
@@ -41,8 +42,11 @@ func New() *Program { return NewLanes(1) }
 //
 // A derivative is the sum of the shadows times factors that all lanes share. They are
 // computed once, so the lanes agree with tangents for one direction up to rounding.
-func NewLanes(n int) *Program {
-	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}, lanes: newLanes(n)}
+func NewLanes(n int) *Program { return NewTypes(lanes.NewTypes(n)) }
+
+// NewTypes is [NewLanes] with types that others use too.
+func NewTypes(t *lanes.Types) *Program {
+	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}, lanes: t}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
@@ -51,8 +55,8 @@ func NewLanes(n int) *Program {
 // slices or pointers have shadows of the same lengths and capacities, which overlap as they
 // do. With several lanes there is a parameter or a result for each lane of a float.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	if p.lanes.n < 1 {
-		return nil, nil, &Error{Func: f.Name, What: fmt.Sprintf("in %d directions; one is the least", p.lanes.n)}
+	if p.lanes.N() < 1 {
+		return nil, nil, &Error{Func: f.Name, What: fmt.Sprintf("in %d directions; one is the least", p.lanes.N())}
 	}
 	facts, err := p.activity.Of(f, m)
 	if err != nil {
@@ -107,7 +111,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		shadow: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
 	}
 	name := fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params)
-	if n := p.lanes.n; n > 1 {
+	if n := p.lanes.N(); n > 1 {
 		name = fmt.Sprintf("%s_tangent%d_%b", f.Name, n, facts.Params)
 	}
 	if facts.Wanted != 0 {
@@ -191,7 +195,7 @@ type builder struct {
 func (b *builder) of(v *ir.Var) *ir.Var {
 	s := b.shadow[v]
 	if s == nil {
-		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: b.program.lanes.of(v.Type), Kind: v.Kind, Pos: v.Pos}
+		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: b.program.lanes.Of(v.Type), Kind: v.Kind, Pos: v.Pos}
 		if b.width() > 1 && activity.IsFloat(v.Type) {
 			s.Kind = ir.Local // the signature has its lanes
 		}
@@ -202,11 +206,11 @@ func (b *builder) of(v *ir.Var) *ir.Var {
 
 // place is where the shadow of what stands at p is; p's root is active.
 func (b *builder) place(p *ir.Place) *ir.Place {
-	return &ir.Place{Root: b.of(p.Root), Path: b.program.lanes.path(p.Root.Type, p.Path)}
+	return &ir.Place{Root: b.of(p.Root), Path: b.program.lanes.Path(p.Root.Type, p.Path)}
 }
 
 // typed is the type of the shadow of a T.
-func (b *builder) typed(t types.Type) ir.Typed { return ir.Typed{T: b.program.lanes.of(t)} }
+func (b *builder) typed(t types.Type) ir.Typed { return ir.Typed{T: b.program.lanes.Of(t)} }
 
 // carries reports whether the memory at p has a shadow.
 func (b *builder) carries(p *ir.Place) bool {

@@ -307,21 +307,34 @@ func (p *Program) caller(mark string) string {
 // Seeds are, for seeds of [Outputs], those of the results, which are what F gives, and
 // shadows of the arguments that hold the others.
 func (in *Input) Seeds(sig Signature, results []ir.Value, seeds []float64) (of, shadows []ir.Value) {
+	own, all := in.seeds(sig, results, seeds)
+	of = make([]ir.Value, len(results))
+	for i, x := range own {
+		if x != nil {
+			of[i] = ir.ValueOf(x)
+		}
+	}
+	return of, in.With(all).Values(sig)
+}
+
+// seeds are those of the results, nil for what has none, and those of the numbers of the
+// input.
+func (in *Input) seeds(sig Signature, results []ir.Value, seeds []float64) (of []any, all []float64) {
 	take := func(n int) []float64 {
 		out := slices.Clone(seeds[:n])
 		seeds = seeds[n:]
 		return out
 	}
-	of = make([]ir.Value, len(results))
+	of = make([]any, len(results))
 	for i, r := range sig.Results() {
 		switch r.Kind {
 		case Float:
-			of[i] = ir.ValueOf(take(1)[0])
+			of[i] = take(1)[0]
 		case Slice:
-			of[i] = ir.ValueOf(take(len(ir.As[[]float64](results[i]))))
+			of[i] = take(len(ir.As[[]float64](results[i])))
 		}
 	}
-	all := make([]float64, len(in.Mem)+len(in.Numbers))
+	all = make([]float64, len(in.Mem)+len(in.Numbers))
 	f := len(in.Mem)
 	for _, p := range sig.Params() {
 		switch p.Kind {
@@ -335,7 +348,7 @@ func (in *Input) Seeds(sig Signature, results []ir.Value, seeds []float64) (of, 
 		}
 	}
 	copy(all, take(len(in.Mem)))
-	return of, in.With(all).Values(sig)
+	return of, all
 }
 
 // Adjoints are those of [Input.Floats], taken from shadows of the arguments and, where

@@ -1,0 +1,383 @@
+package lanes
+
+import (
+	"go/constant"
+	"go/types"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// leaf is a number that depends on the lane, in an expression: a variable for each lane,
+// or an array of them at a place.
+type leaf struct {
+	ir.Typed
+	scalars []*ir.Var
+	place   *ir.Place
+}
+
+// at is where lane k is.
+func (x *leaf) at(k int) *ir.Place {
+	if x.scalars != nil {
+		return x.scalars[k].Place()
+	}
+	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(index(k)))}
+}
+
+// row is a pointer to the lanes of a number in memory.
+type row struct{ of, at *ir.Place }
+
+// leaf is the number at p, which depends on the lane.
+func (b *builder) leaf(p *ir.Place) *leaf {
+	typed := ir.Typed{T: p.Type()}
+	if len(p.Path) == 0 && b.scalar(p.Root) {
+		return &leaf{Typed: typed, scalars: b.scalars(p.Root)}
+	}
+	q := b.place(p)
+	if !q.Behind() {
+		for i, s := range q.Path {
+			if s.Index != nil {
+				q.Path[i] = ir.IndexStep(b.atom(s.Index))
+			}
+		}
+		return &leaf{Typed: typed, place: q}
+	}
+	for _, r := range b.rows {
+		if ir.EqualPlace(r.of, q) {
+			return &leaf{Typed: typed, place: r.at}
+		}
+	}
+	if len(q.Path) == 1 && q.Path[0].IsDeref() {
+		return &leaf{Typed: typed, place: q}
+	}
+	v := &ir.Var{Name: b.names.Name(p.Root.Name + "Row"), Type: types.NewPointer(q.Type())}
+	b.emit(&ir.Let{At: b.at, V: v, E: &ir.Addr{Typed: ir.Typed{T: v.Type}, P: q}})
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.DerefStep()}}
+	if b.only < 0 {
+		b.rows = append(b.rows, row{of: q, at: at})
+		for _, e := range q.Indices() { // which the row is good for
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if p := ir.PlaceOf(e); p != nil {
+					b.reads[p.Root] = true
+				}
+				return true
+			})
+		}
+	}
+	return &leaf{Typed: typed, place: at}
+}
+
+// place is where what stands for p is, as a whole; p depends on the lane.
+func (b *builder) place(p *ir.Place) *ir.Place {
+	q := b.same(p)
+	if _, ok := b.cell(p).(field); !ok {
+		return &ir.Place{Root: b.of(p.Root), Path: b.types.Path(p.Root.Type, q.Path)}
+	}
+	of := (&ir.Place{Root: p.Root, Path: p.Path[:2]}).Type()
+	path := []ir.Step{p.Path[0], ir.FieldStep(b.stands(p.Path[1].Field, of))}
+	return &ir.Place{Root: p.Root, Path: append(path, b.types.Path(of, q.Path[2:])...)}
+}
+
+// stands is the field of the workspace that stands for one of type t.
+func (p *Program) stands(f int, t types.Type) int {
+	g, ok := p.fields[f]
+	if !ok {
+		g = p.work.Field(f, p.types.Of(t))
+		p.fields[f] = g
+	}
+	return g
+}
+
+// same is p with the indices on its path written as there is one of them.
+func (b *builder) same(p *ir.Place) *ir.Place {
+	q := &ir.Place{Root: p.Root, Path: slices.Clone(p.Path)}
+	for i, s := range q.Path {
+		if s.Index != nil {
+			q.Path[i] = ir.IndexStep(b.plain(s.Index))
+		}
+	}
+	return q
+}
+
+// depends reports whether a number or a condition depends on the lane. How long something
+// is does not, nor whether it is there.
+func (b *builder) depends(e ir.Expr) bool {
+	switch e := e.(type) {
+	case nil, *ir.Len:
+		return false
+	case *ir.Load:
+		return b.differs(e.P)
+	case *ir.Binary:
+		if leads(e.X.Type()) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(ir.Operands(e), b.depends)
+}
+
+// plain is an expression of which there is one for all lanes.
+func (b *builder) plain(e ir.Expr) ir.Expr {
+	if e == nil {
+		return nil
+	}
+	list := func(list []ir.Expr) []ir.Expr {
+		out := make([]ir.Expr, len(list))
+		for i, x := range list {
+			out[i] = b.plain(x)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case *ir.Load:
+		if b.differs(e.P) {
+			b.refuse("%s, which depends on the lane, is used for something of which there is one", e.P.Root.Name)
+		}
+		return &ir.Load{Typed: e.Typed, P: b.same(e.P)}
+	case *ir.Addr:
+		return &ir.Addr{Typed: e.Typed, P: b.shared(e.P)}
+	case *ir.SliceAt:
+		return &ir.SliceAt{Typed: e.Typed, P: b.shared(e.P), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+	case *ir.Len:
+		return &ir.Len{Typed: e.Typed, X: b.either(e.X, b.memory(e.X)), Cap: e.Cap}
+	case *ir.Unary:
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.plain(e.X)}
+	case *ir.Binary:
+		if leads(e.X.Type()) && (b.memory(e.X) || b.memory(e.Y)) {
+			return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.whole(e.X), Y: b.whole(e.Y)}
+		}
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.plain(e.X), Y: b.plain(e.Y)}
+	case *ir.Math:
+		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: list(e.Args)}
+	case *ir.Convert:
+		return &ir.Convert{Typed: e.Typed, X: b.plain(e.X)}
+	case *ir.Slice:
+		return &ir.Slice{Typed: e.Typed, X: b.plain(e.X), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+	case *ir.Make:
+		return &ir.Make{Typed: e.Typed, N: b.plain(e.N), Cap: b.plain(e.Cap)}
+	case *ir.Literal:
+		return &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: list(e.Elems), Len: e.Len}
+	case *ir.Opaque:
+		return &ir.Opaque{Typed: e.Typed, Format: e.Format, Args: list(e.Args)}
+	}
+	return e
+}
+
+// shared is a place of which there is one.
+func (b *builder) shared(p *ir.Place) *ir.Place {
+	if b.differs(p) {
+		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one", p.Root.Name)
+	}
+	return b.same(p)
+}
+
+// whole is a value, for all lanes, that can be put into memory.
+func (b *builder) whole(e ir.Expr) ir.Expr {
+	t := e.Type()
+	typed := ir.Typed{T: b.types.Of(t)}
+	if activity.IsFloat(t) {
+		return b.array(b.number(e))
+	}
+	switch e := e.(type) {
+	case *ir.Const:
+		return &ir.Const{Typed: typed}
+	case *ir.Load:
+		if b.differs(e.P) {
+			return &ir.Load{Typed: typed, P: b.place(e.P)}
+		}
+		if !activity.HasRefs(t) {
+			return b.repeated(e)
+		}
+	case *ir.Addr:
+		if b.differs(e.P) {
+			return &ir.Addr{Typed: typed, P: b.place(e.P)}
+		}
+	case *ir.SliceAt:
+		if b.differs(e.P) {
+			return &ir.SliceAt{Typed: typed, P: b.place(e.P), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+		}
+	case *ir.Slice:
+		return &ir.Slice{Typed: typed, X: b.whole(e.X), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+	case *ir.Convert:
+		return &ir.Convert{Typed: typed, X: b.whole(e.X)}
+	case *ir.Make:
+		return &ir.Make{Typed: typed, N: b.plain(e.N), Cap: b.plain(e.Cap)}
+	case *ir.New:
+		return &ir.New{Typed: typed}
+	case *ir.Literal:
+		out := &ir.Literal{Typed: typed, Len: e.Len}
+		st, _ := t.Underlying().(*types.Struct)
+		for i, x := range e.Elems {
+			k := e.Keys[i]
+			if st != nil {
+				if !activity.HasFloats(x.Type()) {
+					continue
+				}
+				k = b.types.Field(st, k)
+			}
+			out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, b.part(x))
+		}
+		return out
+	}
+	b.refuse("a value of type %s that is one for all lanes, where there is to be one for each", t)
+	return nil
+}
+
+// part is [builder.whole] within an expression or a statement that takes no literals.
+func (b *builder) part(e ir.Expr) ir.Expr {
+	x := b.whole(e)
+	if l, ok := x.(*ir.Literal); ok {
+		v := &ir.Var{Name: b.names.Name("lanes"), Type: l.T}
+		b.emit(&ir.Let{At: b.at, V: v, E: l})
+		return v.Load()
+	}
+	return x
+}
+
+// most is how large a value of which there is one may be to be put together for each lane.
+const most = 64
+
+// repeated is a struct or an array that all lanes have in common, for each of them.
+func (b *builder) repeated(e *ir.Load) ir.Expr {
+	out := &ir.Literal{Typed: ir.Typed{T: e.T}}
+	part := func(k int, s ir.Step) {
+		p := &ir.Place{Root: e.P.Root, Path: append(slices.Clip(e.P.Path), s)}
+		if activity.HasFloats(p.Type()) {
+			out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p})
+		}
+	}
+	switch t := e.T.Underlying().(type) {
+	case *types.Struct:
+		for i := range t.NumFields() {
+			part(i, ir.FieldStep(i))
+		}
+	case *types.Array:
+		if t.Len() > most {
+			b.refuse("an array of %d elements of which there is one for all lanes, where there is to be one for each", t.Len())
+		}
+		for i := range int(t.Len()) {
+			part(i, ir.IndexStep(index(i)))
+		}
+	}
+	return b.whole(out)
+}
+
+func index(i int) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(int64(i))}
+}
+
+// array is the lanes of a number as a value.
+func (b *builder) array(e ir.Expr) ir.Expr {
+	t := e.Type()
+	typed := ir.Typed{T: b.types.Of(t)}
+	if x, ok := e.(*leaf); ok && x.place != nil {
+		return &ir.Load{Typed: typed, P: x.place}
+	}
+	if c, ok := e.(*ir.Const); ok && c.Val == nil {
+		return &ir.Const{Typed: typed}
+	}
+	out := &ir.Literal{Typed: typed}
+	for k := range b.types.n {
+		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, at(e, k))
+	}
+	return out
+}
+
+// number is a number or a condition that is to be written for each lane by [at]. What is
+// the same for all of them in it is computed now.
+func (b *builder) number(e ir.Expr) ir.Expr {
+	if !b.depends(e) {
+		return b.atom(b.plain(e))
+	}
+	switch e := e.(type) {
+	case *ir.Load:
+		if !activity.IsFloat(e.T) {
+			b.refuse("%s, which holds no number, in memory that depends on the lane", e.P.Root.Name)
+		}
+		return b.leaf(e.P)
+	case *ir.Unary:
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.number(e.X)}
+	case *ir.Binary:
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.number(e.X), Y: b.number(e.Y)}
+	case *ir.Convert:
+		if !activity.IsFloat(e.T) {
+			b.refuse("a number of type %s that depends on the lane", e.T)
+		}
+		return &ir.Convert{Typed: e.Typed, X: b.number(e.X)}
+	case *ir.Math:
+		m := &ir.Math{Typed: e.Typed, Name: e.Name}
+		for _, a := range e.Args {
+			m.Args = append(m.Args, b.number(a))
+		}
+		return m
+	}
+	b.refuse("a %T that depends on the lane", e)
+	return nil
+}
+
+// atom is e as something that costs nothing to read again: a constant, or a variable that
+// is made for it.
+func (b *builder) atom(e ir.Expr) ir.Expr {
+	switch x := e.(type) {
+	case *ir.Const:
+		return e
+	case *ir.Load:
+		if len(x.P.Path) == 0 && !b.addressed[x.P.Root] {
+			return e
+		}
+	}
+	if b.only >= 0 { // it is written once
+		return e
+	}
+	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
+	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	return v.Load()
+}
+
+// at is a number or a condition for lane k.
+func at(e ir.Expr, k int) ir.Expr {
+	switch e := e.(type) {
+	case *leaf:
+		return &ir.Load{Typed: e.Typed, P: e.at(k)}
+	case *ir.Unary:
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: at(e.X, k)}
+	case *ir.Binary:
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: at(e.X, k), Y: at(e.Y, k)}
+	case *ir.Convert:
+		return &ir.Convert{Typed: e.Typed, X: at(e.X, k)}
+	case *ir.Math:
+		m := &ir.Math{Typed: e.Typed, Name: e.Name}
+		for _, a := range e.Args {
+			m.Args = append(m.Args, at(a, k))
+		}
+		return m
+	}
+	return e
+}
+
+// readsOf lists the variables of which there is one that e reads.
+func readsOf(e ir.Expr) (list []*ir.Var) {
+	var visit func(e ir.Expr)
+	visit = func(e ir.Expr) {
+		if x, ok := e.(*leaf); ok {
+			if x.place != nil {
+				list = append(list, x.place.Root)
+				for _, i := range x.place.Indices() {
+					visit(i)
+				}
+			}
+			return
+		}
+		if p := ir.PlaceOf(e); p != nil {
+			list = append(list, p.Root)
+			for _, i := range p.Indices() {
+				visit(i)
+			}
+		}
+		for _, x := range ir.Operands(e) {
+			visit(x)
+		}
+	}
+	visit(e)
+	return list
+}

@@ -1,0 +1,198 @@
+// Package lanes makes, of a function in the form of package ir, the one that does what it
+// does for several lanes at once: runs of it that differ in some of the arguments only.
+//
+// It is for derivatives. An adjoint is run with several seeds, and a tangent in several
+// directions, by one function that computes once what they have in common, the values of
+// the differentiated function above all.
+//
+// What depends on the arguments that differ is found first, for the function and all that
+// it calls. Of that there is one for each lane: n variables stand for a float, an array of
+// n floats for one in memory, see [Types]. Each lane computes just what the function does,
+// by the same operations in the same order, so its numbers are those of a run by itself
+// bit for bit, zeros beside infinities included. What is the same for all lanes in an
+// expression is computed once, before.
+//
+// A branch on a number that depends on the lane is made for each lane by itself.
+package lanes
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Workspace is a struct that functions keep values in between their parts, and that a
+// pointer leads to which all of them are given. Each field holds values that depend on the
+// lane, or values that do not.
+type Workspace struct {
+	Type *types.Named
+	// Field adds a field of type t for what field like holds of one lane.
+	Field func(like int, t types.Type) int
+}
+
+// Program makes functions for several lanes.
+type Program struct {
+	types  *Types
+	work   *Workspace
+	fields map[int]int // of the workspace: those that stand for others
+	made   map[string]*ir.Func
+	ids    map[*ir.Func]int
+}
+
+// New returns an empty Program. The workspace may be nil.
+func New(t *Types, w *Workspace) *Program {
+	return &Program{types: t, work: w, fields: map[int]int{}, made: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
+}
+
+// Error says what cannot be done for several lanes.
+type Error struct {
+	Func, What string
+	Pos        token.Position // of the statement, if it is known
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("no lanes of %s: %s", e.Func, e.What) }
+
+// Position is Pos.
+func (e *Error) Position() token.Position { return e.Pos }
+
+// Refused is the function, why it has no lanes, and the way round.
+func (e *Error) Refused() (function, reason, remedy string) {
+	return e.Func, fmt.Sprintf("not for several at once: %s", e.What), "what is there for one is used for each"
+}
+
+// Of is f for several lanes, whose arguments differ in the parameters that params names.
+// A parameter or result that does is replaced by one for what stands for its type, a
+// float by one for each lane. Those of f's results that depend on the lane must be in
+// results; what else is in it gets lanes too. The other parameters and results stay.
+func (p *Program) Of(f *ir.Func, params, results activity.Mask) (g *ir.Func, err error) {
+	if p.types.n < 2 {
+		return nil, &Error{Func: f.Name, What: fmt.Sprintf("%d lanes are asked for, and two are the least", p.types.n)}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			g, err = nil, e
+		}
+	}()
+	v := p.vary(f, params, results)
+	for i, x := range slices.Concat(f.Params, f.Results) {
+		wanted := i < len(f.Params) && params.Has(i) || i >= len(f.Params) && results.Has(i-len(f.Params))
+		if wanted && !activity.HasFloats(x.Type) {
+			return nil, &Error{Func: f.Name, What: x.Name + " holds no numbers that could depend on the lane", Pos: f.Pos}
+		}
+		if v.apart[x] && !wanted {
+			return nil, &Error{Func: f.Name, What: x.Name + " depends on the lane, and there is to be one of it", Pos: f.Pos}
+		}
+	}
+	r := &run{Program: p, varied: v}
+	defer func() {
+		if err != nil || g == nil { // functions that call what was not finished
+			for _, k := range r.fresh {
+				delete(p.made, k)
+			}
+		}
+	}()
+	return r.function(f), nil
+}
+
+// run is the work on a function and what it calls.
+type run struct {
+	*Program
+	*varied
+	fresh []string
+}
+
+// function is f for several lanes, or f if it has nothing to do with them.
+func (r *run) function(f *ir.Func) *ir.Func {
+	k, any := r.key(f)
+	if !any {
+		return f
+	}
+	if g := r.made[k]; g != nil {
+		return g
+	}
+	b := &builder{
+		run: r, f: f, names: ir.NamerOf(f), only: -1,
+		one: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
+	}
+	b.addressed, b.read = usesIn(f)
+	g := &ir.Func{
+		Name: f.Name + "_lanes" + strconv.Itoa(r.types.n), Recv: f.Recv, Variadic: f.Variadic, Passive: f.Passive, Exit: f.Exit, Pos: f.Pos,
+		Params: b.signature(f.Params), Results: b.signature(f.Results),
+	}
+	r.made[k] = g // a recursive function calls it
+	r.fresh = append(r.fresh, k)
+	g.Body = b.body(f.Body)
+	c, _ := ir.Clone(g, nil)
+	*g = *c
+	return g
+}
+
+// key is all that others see of what is made of f, and whether lanes are seen.
+func (r *run) key(f *ir.Func) (key string, any bool) {
+	var b strings.Builder
+	for i, g := range reached(f) {
+		if r.ids[g] == 0 {
+			r.ids[g] = len(r.ids) + 1
+		}
+		fmt.Fprint(&b, r.ids[g], ":")
+		for _, v := range slices.Concat(g.Params, g.Results) {
+			fmt.Fprint(&b, r.apart[v], ",")
+			any = any || r.apart[v]
+		}
+		for _, c := range r.touched[g] {
+			if r.apart[c] {
+				fmt.Fprint(&b, c, ",")
+				any = any || i == 0
+			}
+		}
+	}
+	return b.String(), any
+}
+
+// reached are f and the functions that it calls, each once.
+func reached(f *ir.Func) []*ir.Func {
+	list := []*ir.Func{f}
+	for i := 0; i < len(list); i++ {
+		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
+				list = append(list, c.Callee.Func)
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// usesIn finds the variables of a function whose address is taken, and those that are
+// read.
+func usesIn(f *ir.Func) (addressed, read map[*ir.Var]bool) {
+	addressed, read = map[*ir.Var]bool{}, map[*ir.Var]bool{}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if p := ir.PlaceOf(e); p != nil {
+					read[p.Root] = true
+				}
+				if a, ok := e.(*ir.Addr); ok && len(a.P.Path) == 0 {
+					addressed[a.P.Root] = true
+				}
+				return true
+			})
+		}
+		if p := target(s); p != nil && p.Behind() {
+			read[p.Root] = true
+		}
+		return true
+	})
+	return addressed, read
+}

@@ -1,0 +1,223 @@
+package lanes_test
+
+import (
+	"flag"
+	"fmt"
+	"go/types"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lanes"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+var (
+	programs  = flag.Int("programs", 25, "how many random programs are differentiated")
+	firstSeed = flag.Uint64("seed", 1, "of the first random program")
+)
+
+// sided is an adjoint for several seeds.
+type sided struct {
+	one  *adjoint.Adjoint
+	all  *ir.Func
+	work ir.Value // of both
+}
+
+// side makes the adjoint for several seeds of one.
+func side(p *lanes.Program, a *adjoint.Adjoint) (*sided, error) {
+	n, k := len(a.Facts.Func.Params), len(a.Facts.Func.Results)
+	var params, results activity.Mask
+	for i := n; i < len(a.Func.Params)-1; i++ {
+		params |= 1 << i
+	}
+	for i := k; i < len(a.Func.Results); i++ {
+		results |= 1 << i
+	}
+	g, err := p.Of(a.Func, params, results)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%v", err, a.Func)
+	}
+	for _, f := range append(reached(a.Func), reached(g)...) {
+		if err := ir.Check(f); err != nil {
+			return nil, fmt.Errorf("%w\n%v", err, f)
+		}
+	}
+	return &sided{one: a, all: g, work: ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type)}, nil
+}
+
+func reached(f *ir.Func) []*ir.Func {
+	list := []*ir.Func{f}
+	for i := 0; i < len(list); i++ {
+		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
+				list = append(list, c.Callee.Func)
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// run runs both adjoints and compares the lanes with single runs, bit for bit. It gives
+// what the first lane does.
+func (s *sided) run(c *randprog.Case, in *randprog.Input, seeds [randprog.Lanes][]float64) (values, adjoints []float64, err error) {
+	a, sig := s.one, c.Sig
+	n, results := len(sig.Params()), len(sig.Results())
+	machine := &ir.Machine{Globals: randprog.Globals(), Steps: 1 << 20}
+	first, err := machine.Eval(c.F, in.Values(sig)[:n])
+	if err != nil {
+		return nil, nil, err
+	}
+	args := in.Values(sig)
+	of, shadows := in.LanedSeeds(sig, first, seeds)
+	all := slices.Clone(args[:n])
+	for i := range n {
+		if a.Shadows.Has(i) {
+			all = append(all, shadows[i])
+		}
+	}
+	for i := range results {
+		if a.Seeds.Has(i) {
+			all = append(all, of[i]...)
+		}
+	}
+	out, err := machine.Eval(s.all, append(all, s.work))
+	if err != nil {
+		return nil, nil, err
+	}
+	values = randprog.Outputs(sig, out[:results], args)[:len(seeds[0])]
+	bars := make([][]ir.Value, n)
+	at := results
+	for i, p := range sig.Params() {
+		if !a.Bars.Has(i) {
+			continue
+		}
+		width := 1
+		if p.Kind == randprog.Float {
+			width = randprog.Lanes
+		}
+		bars[i] = out[at : at+width]
+		at += width
+	}
+	for k := range randprog.Lanes {
+		args := in.Values(sig)
+		of, single := in.Seeds(sig, first, seeds[k])
+		all := slices.Clone(args[:n])
+		for i := range n {
+			if a.Shadows.Has(i) {
+				all = append(all, single[i])
+			}
+		}
+		for i := range results {
+			if a.Seeds.Has(i) {
+				all = append(all, of[i])
+			}
+		}
+		out, err := machine.Eval(a.Func, append(all, s.work))
+		if err != nil {
+			return nil, nil, err
+		}
+		if want := randprog.Outputs(sig, out[:results], args)[:len(values)]; !same(values, want) {
+			return nil, nil, fmt.Errorf("values %v, and %v for one lane", values, want)
+		}
+		one, has := make([]ir.Value, n), make([]bool, n)
+		at := results
+		for i := range n {
+			if a.Bars.Has(i) {
+				one[i], has[i] = out[at], true
+				at++
+			}
+		}
+		got, want := in.LanedAdjoints(sig, shadows, bars, k), in.Adjoints(sig, single, one, has)
+		if !same(got, want) {
+			return nil, nil, fmt.Errorf("lane %d has the adjoints %v, and alone %v\n%v", k, got, want, s.all)
+		}
+		if k == 0 {
+			adjoints = got
+		}
+	}
+	return values, adjoints, nil
+}
+
+// same compares bit for bit; all that are no numbers are one.
+func same(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
+	})
+}
+
+// sides asks the oracles about the first lane of the adjoints of a random program, after
+// all lanes have been compared with single runs. change breaks them.
+func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, tally *randprog.Tally) error {
+	return func(c *randprog.Case, tally *randprog.Tally) error {
+		t := tangent.New()
+		build := func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
+			g, facts, err := t.Of(f, activity.Mask(mask))
+			if err != nil {
+				return randprog.Tangent{}, err
+			}
+			return randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+		}
+		from := map[bool]*adjoint.Program{}
+		side4 := map[bool]*lanes.Program{}
+		for _, aliased := range []bool{false, true} {
+			o.Overlap = aliased
+			from[aliased] = adjoint.New(types.NewPackage("w", "w"), "Work", o)
+			w := from[aliased].Workspace()
+			side4[aliased] = lanes.New(lanes.NewTypes(randprog.Lanes), &lanes.Workspace{Type: w.Type, Field: w.Like})
+		}
+		known := map[uint64]*sided{}
+		return c.CheckAdjoint(build, func(c *randprog.Case, in *randprog.Input, mask uint64, seeds []float64) ([]float64, []float64, error) {
+			k := mask << 1
+			if in.Aliased {
+				k |= 1
+			}
+			if known[k] == nil {
+				a, err := from[in.Aliased].Of(c.F, activity.Mask(mask))
+				if err != nil {
+					return nil, nil, err
+				}
+				s, err := side(side4[in.Aliased], a)
+				if err != nil {
+					return nil, nil, err
+				}
+				if change != nil {
+					change(s.all)
+				}
+				known[k] = s
+			}
+			r := rand.New(rand.NewPCG(mask, 8))
+			several := [randprog.Lanes][]float64{seeds}
+			for k := 1; k < randprog.Lanes; k++ {
+				several[k] = make([]float64, len(seeds))
+				for i := range several[k] {
+					if k != 2 && r.IntN(3) > 0 { // one has no seeds, others have few
+						several[k][i] = r.NormFloat64()
+					}
+				}
+			}
+			return known[k].run(c, in, several)
+		}, tally)
+	}
+}
+
+// TestRandom compares the adjoints of random programs for several seeds with those for
+// one.
+func TestRandom(t *testing.T) {
+	for name, o := range map[string]adjoint.Options{"": {}, "no simplify": {NoSimplify: true}} {
+		t.Run(name, func(t *testing.T) {
+			randprog.Files(t, "../adjoint/testdata/failures", sides(o, nil))
+			many := *programs
+			if testing.Short() || name != "" {
+				many /= 5
+			}
+			randprog.Test(t, many, *firstSeed, "testdata/failures", sides(o, nil))
+		})
+	}
+}

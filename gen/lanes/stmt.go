@@ -1,0 +1,512 @@
+package lanes
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// builder writes a function for several lanes.
+type builder struct {
+	*run
+	f         *ir.Func
+	names     *ir.Namer
+	addressed map[*ir.Var]bool
+	read      map[*ir.Var]bool
+	one       map[*ir.Var]*ir.Var   // for variables that differ: what stands for them
+	lane      map[*ir.Var][]*ir.Var // for numbers: a variable for each lane
+	out       ir.Block
+	at        ir.At
+	only      int // the lane that is written, -1 for all of them
+
+	pending []lanesOp
+	reads   map[*ir.Var]bool // by what is pending
+	rows    []row
+}
+
+// lanesOp is what is to be done with each lane. It may be put off behind statements that
+// change nothing that it reads: several are then written together, a few lanes at a time,
+// so that what they hand on stays in registers.
+type lanesOp func(lanes []int) []ir.Stmt
+
+// together is how many lanes are written at a time.
+const together = 2
+
+// do has op done.
+func (b *builder) do(reads []*ir.Var, op lanesOp) {
+	if b.only >= 0 {
+		b.out = append(b.out, op([]int{b.only})...)
+		return
+	}
+	b.pending = append(b.pending, op)
+	for _, v := range reads {
+		b.reads[v] = true
+	}
+}
+
+// flush writes what was put off.
+func (b *builder) flush() {
+	for lo := 0; lo < b.types.n && len(b.pending) > 0; lo += together {
+		var list []int
+		for k := lo; k < min(lo+together, b.types.n); k++ {
+			list = append(list, k)
+		}
+		for _, op := range b.pending {
+			b.out = append(b.out, op(list)...)
+		}
+	}
+	b.pending, b.rows = nil, nil
+	clear(b.reads)
+}
+
+func (b *builder) refuse(format string, args ...any) {
+	panic(&Error{Func: b.f.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos})
+}
+
+func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
+
+// scalar reports whether there is a variable for each lane of v, a number. Where the
+// address of a number is taken, its lanes are one array.
+func (b *builder) scalar(v *ir.Var) bool {
+	return b.apart[v] && activity.IsFloat(v.Type) && !b.addressed[v]
+}
+
+// scalars are the variables that are the lanes of a number, in the signature or in the
+// body.
+func (b *builder) scalars(v *ir.Var) []*ir.Var {
+	list := b.lane[v]
+	if list == nil {
+		for k := range b.types.n {
+			list = append(list, &ir.Var{Name: b.names.Name(v.Name + strconv.Itoa(k)), Type: v.Type, Kind: v.Kind, Pos: v.Pos})
+		}
+		b.lane[v] = list
+	}
+	return list
+}
+
+// of is what stands for v, which differs, as one variable.
+func (b *builder) of(v *ir.Var) *ir.Var {
+	s := b.one[v]
+	if s == nil {
+		s = &ir.Var{Name: v.Name, Type: b.types.Of(v.Type), Kind: v.Kind, Pos: v.Pos} // which is not there anymore
+		if activity.IsFloat(v.Type) {
+			s.Kind = ir.Local // the signature has its lanes
+		}
+		b.one[v] = s
+	}
+	return s
+}
+
+// signature is a list of parameters or results.
+func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
+	for _, v := range list {
+		switch {
+		case !b.apart[v]:
+			out = append(out, v)
+		case activity.IsFloat(v.Type):
+			out = append(out, b.scalars(v)...)
+		default:
+			out = append(out, b.of(v))
+		}
+	}
+	return out
+}
+
+// body is that of the function. Numbers whose address is taken come from the parameters
+// and go to the results.
+func (b *builder) body(body ir.Block) ir.Block {
+	var before, after ir.Block
+	for _, v := range slices.Concat(b.f.Params, b.f.Results) {
+		if !b.apart[v] || !activity.IsFloat(v.Type) || !b.addressed[v] {
+			continue
+		}
+		to := &leaf{place: b.of(v).Place()}
+		before = append(before, &ir.Let{V: b.of(v)})
+		for k, x := range b.scalars(v) {
+			if v.Kind == ir.Param {
+				before = append(before, &ir.Set{P: to.at(k), E: x.Load()})
+			} else {
+				after = append(after, &ir.Set{P: x.Place(), E: &ir.Load{Typed: ir.Typed{T: x.Type}, P: to.at(k)}})
+			}
+		}
+	}
+	out := b.block(body)
+	if len(after) > 0 {
+		end := &ir.Label{Name: b.names.Name("end")}
+		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+			if l == b.f.Exit {
+				return end
+			}
+			return l
+		}}
+		out = append(ir.Block{&ir.Scope{L: end, Body: m.Block(out)}}, after...)
+	}
+	return append(before, out...)
+}
+
+func (b *builder) block(in ir.Block) ir.Block {
+	b.flush()
+	outer := b.out
+	b.out = nil
+	for _, s := range in {
+		b.at = ir.At{Pos: s.Position()}
+		b.stmt(s)
+	}
+	b.flush()
+	block := b.out
+	b.out = outer
+	return block
+}
+
+// assigned has what was put off done before p, which is there once, is assigned to, if it
+// may be read for that: what is no float may be an index.
+func (b *builder) assigned(p *ir.Place) {
+	if !activity.IsFloat(p.Type()) || len(p.Path) == 0 && b.reads[p.Root] {
+		b.flush()
+	}
+}
+
+func (b *builder) stmt(s ir.Stmt) {
+	switch s := s.(type) {
+	case *ir.Let:
+		b.let(s)
+		return
+	case *ir.Set:
+		b.set(s, s.P, s.E, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
+		return
+	case *ir.Add:
+		b.set(s, s.P, s.E, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
+		return
+	}
+	b.flush()
+	switch s := s.(type) {
+	case *ir.Append:
+		b.append(s)
+	case *ir.Copy:
+		dst, src := b.memory(s.Dst), b.memory(s.Src)
+		if dst != src {
+			b.refuse("a copy between memory that depends on the lane and memory that does not")
+		}
+		b.once(dst || s.N != nil)
+		b.emit(&ir.Copy{At: s.At, N: s.N, Dst: b.either(s.Dst, dst), Src: b.either(s.Src, dst)})
+	case *ir.Clear:
+		apart := b.memory(s.S)
+		b.once(apart)
+		b.emit(&ir.Clear{At: s.At, S: b.either(s.S, apart)})
+	case *ir.Call:
+		b.call(s)
+	case *ir.If:
+		b.branch(s)
+	case *ir.Scope:
+		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+	case *ir.Loop:
+		loop := *s
+		loop.Lo, loop.Hi = b.plain(s.Lo), b.plain(s.Hi)
+		loop.Body = b.block(s.Body)
+		b.emit(&loop)
+	case *ir.Leave:
+		b.emit(s)
+	case *ir.Panic:
+		if b.only >= 0 {
+			b.refuse("a panic under a condition that depends on the lane")
+		}
+		b.emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+	default:
+		b.refuse("a %T", s)
+	}
+}
+
+// once refuses what is to be done once under a condition that depends on the lane.
+func (b *builder) once(apart bool) {
+	if b.only >= 0 && apart {
+		b.refuse("memory that is changed, or a call, under a condition that depends on the lane")
+	}
+}
+
+func (b *builder) let(s *ir.Let) {
+	switch v := s.V; {
+	case !b.apart[v] && !b.read[v] && b.depends(s.E): // a field that what stands for a struct lacks
+		b.emit(&ir.Let{At: s.At, V: v})
+	case !b.apart[v]:
+		b.emit(&ir.Let{At: s.At, V: v, E: b.plain(s.E)})
+	case !activity.HasFloats(v.Type):
+		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
+	case !activity.IsFloat(v.Type):
+		b.flush()
+		l := &ir.Let{At: s.At, V: b.of(v)}
+		if s.E != nil {
+			l.E = b.whole(s.E)
+		}
+		b.emit(l)
+	case b.addressed[v]:
+		b.flush()
+		b.emit(&ir.Let{At: s.At, V: b.of(v)})
+		if s.E != nil {
+			b.stmt(&ir.Set{At: s.At, P: v.Place(), E: s.E})
+		}
+	default:
+		list := b.scalars(v)
+		if s.E == nil {
+			b.do(nil, func(lanes []int) (out []ir.Stmt) {
+				for _, k := range lanes {
+					out = append(out, &ir.Let{At: s.At, V: list[k]})
+				}
+				return out
+			})
+			return
+		}
+		e := b.number(s.E)
+		b.do(readsOf(e), func(lanes []int) (out []ir.Stmt) {
+			for _, k := range lanes {
+				out = append(out, &ir.Let{At: s.At, V: list[k], E: at(e, k)})
+			}
+			return out
+		})
+	}
+}
+
+// set is an assignment or an addition, which to makes, to a place.
+func (b *builder) set(s ir.Stmt, p *ir.Place, e ir.Expr, to func(p *ir.Place, e ir.Expr) ir.Stmt) {
+	switch {
+	case !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
+	case !b.differs(p):
+		b.assigned(p)
+		b.emit(to(b.same(p), b.plain(e)))
+	case activity.IsFloat(p.Type()):
+		x, dst := b.number(e), b.leaf(p)
+		b.do(append(readsOf(x), readsOf(dst)...), func(lanes []int) (out []ir.Stmt) {
+			for _, k := range lanes {
+				out = append(out, to(dst.at(k), at(x, k)))
+			}
+			return out
+		})
+	default:
+		b.flush()
+		if !activity.HasFloats(p.Type()) {
+			b.refuse("%s, which holds no number, in memory that depends on the lane", p.Root.Name)
+		}
+		b.once(true)
+		b.emit(to(b.place(p), b.whole(e)))
+	}
+}
+
+// memory reports whether what a slice leads to depends on the lane.
+func (b *builder) memory(s ir.Expr) (found bool) {
+	b.parts(s, func(c any, _ bool) { found = found || b.apart[c] })
+	return found
+}
+
+// either is e for all lanes, or as there is one of it.
+func (b *builder) either(e ir.Expr, apart bool) ir.Expr {
+	if apart {
+		return b.part(e)
+	}
+	return b.plain(e)
+}
+
+func (b *builder) append(s *ir.Append) {
+	apart := b.differs(s.P)
+	b.once(apart)
+	c := &ir.Append{At: s.At, Spread: s.Spread, S: b.either(s.S, apart)}
+	for _, e := range s.Elems {
+		c.Elems = append(c.Elems, b.either(e, apart))
+	}
+	if c.P = b.same(s.P); apart {
+		c.P = b.place(s.P)
+	}
+	b.emit(c)
+}
+
+// call is a call of what the callee is for several lanes.
+func (b *builder) call(s *ir.Call) {
+	f := s.Callee.Func
+	b.once(true)
+	if f == nil || b.function(f) == f {
+		c := &ir.Call{At: s.At, Callee: s.Callee}
+		for _, a := range s.Args {
+			c.Args = append(c.Args, b.plain(a))
+		}
+		var after ir.Block
+		for _, v := range s.Results {
+			if v != nil && b.apart[v] {
+				var set ir.Block
+				v, set = b.spread(v)
+				after = append(after, set...)
+			}
+			c.Results = append(c.Results, v)
+		}
+		b.emit(c)
+		b.out = append(b.out, after...)
+		return
+	}
+	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: b.function(f)}}
+	for i, a := range s.Args {
+		switch {
+		case !b.apart[f.Params[i]]:
+			c.Args = append(c.Args, b.plain(a))
+		case activity.IsFloat(a.Type()):
+			e := b.number(a)
+			for k := range b.types.n {
+				c.Args = append(c.Args, at(e, k))
+			}
+		default:
+			c.Args = append(c.Args, b.whole(a))
+		}
+	}
+	var after ir.Block
+	for i, r := range f.Results {
+		var v *ir.Var
+		if i < len(s.Results) {
+			v = s.Results[i]
+		}
+		switch {
+		case !b.apart[r]:
+			if v != nil && b.apart[v] {
+				var set ir.Block
+				v, set = b.spread(v)
+				after = append(after, set...)
+			}
+			c.Results = append(c.Results, v)
+		case !activity.IsFloat(r.Type):
+			if v != nil {
+				v = b.of(v)
+			}
+			c.Results = append(c.Results, v)
+		case v == nil:
+			c.Results = append(c.Results, make([]*ir.Var, b.types.n)...)
+		case b.scalar(v):
+			c.Results = append(c.Results, b.scalars(v)...)
+		default: // the lanes are in an array
+			to := &leaf{place: b.of(v).Place()}
+			for k := range b.types.n {
+				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
+				b.emit(&ir.Let{At: s.At, V: t})
+				c.Results = append(c.Results, t)
+				after = append(after, &ir.Set{At: s.At, P: to.at(k), E: t.Load()})
+			}
+		}
+	}
+	b.emit(c)
+	b.out = append(b.out, after...)
+}
+
+// spread is a variable for a result of which there is one, and what assigns it to the
+// lanes of v.
+func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
+	if !activity.IsFloat(v.Type) {
+		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
+	}
+	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
+	b.emit(&ir.Let{At: b.at, V: t})
+	var set ir.Block
+	to := b.leaf(v.Place())
+	for k := range b.types.n {
+		set = append(set, &ir.Set{At: b.at, P: to.at(k), E: t.Load()})
+	}
+	return t, set
+}
+
+// branch is an if. Where the condition holds for all lanes by what is the same for them,
+// they go on together, else each by itself.
+func (b *builder) branch(s *ir.If) {
+	if b.only >= 0 {
+		b.emit(&ir.If{At: s.At, Cond: at(b.number(s.Cond), b.only), Then: b.block(s.Then), Else: b.block(s.Else)})
+		return
+	}
+	own, all := b.split(s.Cond)
+	if own == nil {
+		b.emit(&ir.If{At: s.At, Cond: b.plain(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
+		return
+	}
+	outer := b.out
+	b.out = nil
+	for k := range b.types.n {
+		b.only = k
+		b.out = append(b.out, b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then), Else: b.block(s.Else)}))
+	}
+	b.only = -1
+	each := b.out
+	b.out = outer
+	if all == nil {
+		b.out = append(b.out, each...)
+		return
+	}
+	b.emit(&ir.If{At: s.At, Cond: b.plain(all), Then: b.block(s.Then), Else: each})
+}
+
+// split takes the terms of a condition that is true if one of them is apart: those that
+// depend on the lane, and those that do not.
+func (b *builder) split(e ir.Expr) (own, all ir.Expr) {
+	x, ok := e.(*ir.Binary)
+	switch {
+	case !b.depends(e):
+		return nil, e
+	case !ok || x.Op != token.LOR:
+		return e, nil
+	}
+	or := func(x, y ir.Expr) ir.Expr {
+		switch {
+		case x == nil:
+			return y
+		case y == nil:
+			return x
+		}
+		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LOR, X: x, Y: y}
+	}
+	own1, all1 := b.split(x.X)
+	own2, all2 := b.split(x.Y)
+	return or(own1, own2), or(all1, all2)
+}
+
+// renamed has what is declared in a statement declared under other names: it is written
+// more than once.
+func (b *builder) renamed(s ir.Stmt) ir.Stmt {
+	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
+	variable := func(v *ir.Var) {
+		if v != nil && vars[v] == nil {
+			w := *v
+			w.Name = b.names.Name(v.Name)
+			vars[v] = &w
+		}
+	}
+	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Let:
+			variable(s.V)
+		case *ir.Loop:
+			variable(s.V)
+			for _, l := range []*ir.Label{s.L, s.Next} {
+				labels[l] = &ir.Label{Name: b.names.Name(l.Name)}
+			}
+		case *ir.Scope:
+			labels[s.L] = &ir.Label{Name: b.names.Name(s.L.Name)}
+		}
+		return true
+	})
+	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.Leave); ok && labels[l.L] == nil {
+			b.refuse("a branch that depends on the lane and leaves something")
+		}
+		return true
+	})
+	m := &ir.Map{
+		Var: func(v *ir.Var) *ir.Var {
+			if w := vars[v]; w != nil {
+				return w
+			}
+			return v
+		},
+		Label: func(l *ir.Label) *ir.Label {
+			if w := labels[l]; w != nil {
+				return w
+			}
+			return l
+		},
+	}
+	return m.Block(ir.Block{s})[0]
+}

@@ -1,0 +1,283 @@
+package lanes
+
+import (
+	"go/types"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// varied is what depends on the lane, of a function and those that it calls. Cells are
+// variables, each with all that it leads to, and the fields of the workspace.
+type varied struct {
+	p       *Program
+	apart   map[any]bool
+	edges   map[any][]any // to what depends on a cell
+	touched map[*ir.Func][]field
+	local   map[any]bool // slices that are made where they are declared
+}
+
+// field is a field of the workspace.
+type field int
+
+// vary finds out what depends on the lane where certain parameters and results do.
+func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
+	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{}, local: map[any]bool{}}
+	for _, g := range reached(f) {
+		v.fields(g)
+		v.block(g.Body, nil)
+	}
+	var work []any
+	mark := func(c any) {
+		if !v.apart[c] {
+			v.apart[c] = true
+			work = append(work, c)
+		}
+	}
+	for i, x := range f.Params {
+		if params.Has(i) {
+			mark(x)
+		}
+	}
+	for i, x := range f.Results {
+		if results.Has(i) {
+			mark(x)
+		}
+	}
+	for len(work) > 0 {
+		c := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, d := range v.edges[c] {
+			mark(d)
+		}
+	}
+	return v
+}
+
+// fields notes which fields of the workspace a function names.
+func (v *varied) fields(f *ir.Func) {
+	add := func(p *ir.Place) {
+		if c, ok := v.cell(p).(field); ok && !slices.Contains(v.touched[f], c) {
+			v.touched[f] = append(v.touched[f], c)
+		}
+	}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if p := target(s); p != nil {
+			add(p)
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if p := ir.PlaceOf(e); p != nil {
+					add(p)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	slices.Sort(v.touched[f])
+}
+
+// isWork reports whether t is that of a pointer to the workspace.
+func (p *Program) isWork(t types.Type) bool {
+	ptr, ok := t.Underlying().(*types.Pointer)
+	return ok && p.work != nil && types.Identical(ptr.Elem(), p.work.Type)
+}
+
+// cell is the cell of what is at p, nil if it has none.
+func (v *varied) cell(p *ir.Place) any {
+	switch {
+	case p.Root.Kind == ir.Global:
+		return nil
+	case !v.p.isWork(p.Root.Type):
+		return p.Root
+	case len(p.Path) < 2:
+		return nil
+	}
+	return field(p.Path[1].Field)
+}
+
+// differs reports whether what is at p depends on the lane.
+func (v *varied) differs(p *ir.Place) bool {
+	c := v.cell(p)
+	return c != nil && v.apart[c]
+}
+
+// target is the place that a statement assigns to, nil where that is a variable or
+// nothing.
+func target(s ir.Stmt) *ir.Place {
+	switch s := s.(type) {
+	case *ir.Set:
+		return s.P
+	case *ir.Add:
+		return s.P
+	case *ir.Append:
+		return s.P
+	}
+	return nil
+}
+
+// leads reports whether a value of type t leads to floats in memory.
+func leads(t types.Type) bool { return activity.HasFloats(t) && activity.HasRefs(t) }
+
+// parts visits the cells that the value of e is made of; shared says that what the value
+// leads to is theirs.
+func (v *varied) parts(e ir.Expr, visit func(c any, shared bool)) {
+	if e == nil || !activity.HasFloats(e.Type()) {
+		return
+	}
+	place := func(p *ir.Place, shared bool) {
+		if c := v.cell(p); c != nil {
+			visit(c, shared)
+		}
+	}
+	switch e := e.(type) {
+	case *ir.Load:
+		place(e.P, leads(e.T))
+	case *ir.Addr:
+		place(e.P, true)
+	case *ir.SliceAt:
+		place(e.P, true)
+	case *ir.Slice:
+		v.parts(e.X, visit)
+	default:
+		for _, x := range ir.Operands(e) {
+			v.parts(x, visit)
+		}
+	}
+}
+
+// flow says that e is assigned to a cell. What leads to memory depends on the lane in both
+// or in none.
+func (v *varied) flow(e ir.Expr, to any) {
+	if to == nil {
+		return
+	}
+	v.parts(e, func(c any, shared bool) {
+		v.edge(c, to)
+		if shared {
+			v.edge(to, c)
+		}
+	})
+}
+
+func (v *varied) edge(from, to any) { v.edges[from] = append(v.edges[from], to) }
+
+// contents says that the elements of a slice are copied to another. Memory that is made
+// here may as well be there for each lane, which makes the copy one of slices of one type.
+func (v *varied) contents(src, dst ir.Expr) {
+	v.parts(dst, func(to any, _ bool) {
+		v.parts(src, func(from any, _ bool) {
+			v.edge(from, to)
+			if s, ok := src.Type().Underlying().(*types.Slice); ok && leads(s.Elem()) || v.local[from] {
+				v.edge(to, from)
+			}
+		})
+	})
+}
+
+// guard is a condition around statements: the cells of the numbers that it reads, and
+// the variables that are declared under it.
+type guard struct {
+	cells  []any
+	inside map[*ir.Var]bool
+}
+
+// block goes through statements. What is assigned there to variables that are declared
+// outside of a condition depends on what that reads.
+func (v *varied) block(b ir.Block, guards []guard) {
+	for _, s := range b {
+		assigned := func(c any) {
+			for _, g := range guards {
+				if x, ok := c.(*ir.Var); c == nil || ok && g.inside[x] {
+					continue
+				}
+				for _, o := range g.cells {
+					v.edge(o, c)
+				}
+			}
+		}
+		if p := target(s); p != nil {
+			assigned(v.cell(p))
+		}
+		switch s := s.(type) {
+		case *ir.Let:
+			for _, g := range guards {
+				g.inside[s.V] = true
+			}
+			if _, ok := s.E.(*ir.Make); ok {
+				v.local[s.V] = true
+			}
+			v.flow(s.E, s.V)
+		case *ir.Set:
+			v.flow(s.E, v.cell(s.P))
+		case *ir.Add:
+			v.flow(s.E, v.cell(s.P))
+		case *ir.Append:
+			to := v.cell(s.P)
+			v.flow(s.S, to)
+			for _, e := range s.Elems {
+				if s.Spread {
+					v.contents(e, &ir.Load{Typed: ir.Typed{T: s.P.Type()}, P: s.P})
+				} else {
+					v.flow(e, to)
+				}
+			}
+		case *ir.Copy:
+			v.contents(s.Src, s.Dst)
+			v.parts(s.Dst, func(c any, _ bool) { assigned(c) })
+		case *ir.Clear:
+			v.parts(s.S, func(c any, _ bool) { assigned(c) })
+		case *ir.Call:
+			v.call(s, assigned)
+		case *ir.If:
+			guards := guards
+			if list := v.numbers(s.Cond); len(list) > 0 {
+				guards = append(guards[:len(guards):len(guards)], guard{list, map[*ir.Var]bool{}})
+			}
+			v.block(s.Then, guards)
+			v.block(s.Else, guards)
+		case *ir.Scope:
+			v.block(s.Body, guards)
+		case *ir.Loop:
+			v.block(s.Body, guards)
+		}
+	}
+}
+
+func (v *varied) call(s *ir.Call, assigned func(c any)) {
+	for _, x := range s.Results {
+		if x != nil {
+			assigned(x)
+		}
+	}
+	f := s.Callee.Func
+	if f == nil {
+		return
+	}
+	for i, a := range s.Args {
+		v.flow(a, f.Params[i])
+	}
+	for i, x := range s.Results {
+		if x != nil {
+			v.flow(f.Results[i].Load(), x)
+		}
+	}
+}
+
+// numbers are the cells of the numbers that e, a condition, reads.
+func (v *varied) numbers(e ir.Expr) (list []any) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.Len:
+			return false
+		case *ir.Load:
+			if c := v.cell(e.P); c != nil && activity.IsFloat(e.T) {
+				list = append(list, c)
+			}
+		}
+		return true
+	})
+	return list
+}

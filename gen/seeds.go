@@ -1,0 +1,82 @@
+package gen
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/lanes"
+)
+
+// seedsBuild is the build of adjoints with n seeds at once: one forward sweep for n
+// reverse ones.
+func seedsBuild(n int) *build {
+	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n), make: func(u *unit, t *target) (*built, error) { return makeSeeds(u, t, n) }}
+	if n == 4 {
+		b.code = "Adjoint4"
+	}
+	return b
+}
+
+func makeSeeds(u *unit, t *target, n int) (*built, error) {
+	asked := slices.Contains(u.program.opts.Lanes, n)
+	if !asked && (t.shape == nil || !t.shape.registers() || t.shape.scalar || u.cyclic) {
+		return nil, nil
+	}
+	one, err := u.adjointOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written == 0 && activity.IsFloat(one.fn.Params[seeds[0]].Type) {
+		return nil, nil // one number comes out
+	}
+	if u.sides[n] == nil {
+		w := u.adjoint.Workspace()
+		u.sides[n] = lanes.New(u.lanes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
+	}
+	var params, results activity.Mask
+	b := &built{facts: one.facts}
+	for i, r := range one.params {
+		width := 1
+		if r.slot == bar {
+			params |= 1 << i
+			if activity.IsFloat(one.fn.Params[i].Type) {
+				width = n
+			}
+		}
+		for r.lane = range width {
+			b.params = append(b.params, r)
+		}
+	}
+	for i, r := range one.results {
+		width := 1
+		if r.slot == bar {
+			results |= 1 << i
+			if activity.IsFloat(one.fn.Results[i].Type) {
+				width = n
+			}
+		}
+		for r.lane = range width {
+			b.results = append(b.results, r)
+		}
+	}
+	if b.fn, err = u.sides[n].Of(one.fn, params, results); err != nil {
+		return nil, err
+	}
+	if !asked && b.twins() { // nobody would find it
+		return nil, nil
+	}
+	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, one for each set.",
+		t.base, adjointBuild.suffix, n, t.where(), n)
+	return b, nil
+}
+
+// seeds are the parameters that are weights of results.
+func (b *built) seeds() (list []int) {
+	for i, r := range b.params {
+		if r.result && r.slot == bar && !r.work {
+			list = append(list, i)
+		}
+	}
+	return list
+}
