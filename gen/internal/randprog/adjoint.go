@@ -74,13 +74,13 @@ func (m *moment) seeds(k int) []float64 {
 }
 
 // each visits the inputs that an adjoint is for and the program does not panic on.
-func (s *Adjoints) each(a *Adjoint, tally *Tally, visit func(k int, m *moment) error) error {
+func (s *Adjoints) each(mask uint64, overlap bool, tally *Tally, visit func(k int, m *moment) error) error {
 	for k, in := range s.c.Inputs {
-		if in.Aliased && !a.Overlap {
+		if in.Aliased && !overlap {
 			continue
 		}
 		tally.Samples++
-		m, err := s.moment(a.Mask, k)
+		m, err := s.moment(mask, k)
 		if err != nil {
 			return err
 		}
@@ -101,11 +101,19 @@ func (s *Adjoints) Check(a *Adjoint, tally *Tally) error {
 	if err := ir.Check(a.F); err != nil {
 		return fail("form", 0, "%v", err)
 	}
-	return s.each(a, tally, func(k int, want *moment) error {
-		seeds, dir := want.seeds(k), s.c.direction(k, 6, a.Mask)
+	return s.CheckRun(a.Mask, a.Overlap, tally, func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error) {
+		return a.run(s.c, in, results, seeds)
+	})
+}
+
+// CheckRun is Check for whatever runs an adjoint with the parameters in mask active, where
+// the function gives results.
+func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally, run func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error)) error {
+	return s.each(mask, overlap, tally, func(k int, want *moment) error {
+		seeds, dir := want.seeds(k), s.c.direction(k, 6, mask)
 		var before []float64
 		for _, oracle := range []string{"value", "repeat"} {
-			values, bar, err := a.run(s.c, s.c.Inputs[k], want.results, seeds)
+			values, bar, err := run(s.c.Inputs[k], want.results, seeds)
 			if err != nil {
 				return fail(oracle, k, "the adjoint gives %v", err)
 			}

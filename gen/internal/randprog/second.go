@@ -32,7 +32,7 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 	own := *a
 	own.work = nil
 	work := ir.NewValue(a.F.Params[len(a.F.Params)-1].Type)
-	return s.each(a, tally, func(k int, m *moment) error {
+	return s.each(a.Mask, a.Overlap, tally, func(k int, m *moment) error {
 		in, seeds := s.c.Inputs[k], m.seeds(k)
 		dir, other := s.c.direction(k, 8, a.Mask), s.c.direction(k, 9, a.Mask)
 		got, err := own.dot(s.c, in, m.results, seeds, t, dir, work)
