@@ -42,7 +42,9 @@ func New() *Program { return NewLanes(1) }
 // A derivative is the sum of the shadows times factors that all lanes share. They are
 // computed once, so the lanes agree with tangents for one direction up to rounding.
 func NewLanes(n int) *Program {
-	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}, lanes: newLanes(n)}
+	// Rules are called once for each lane, which those of slices cannot be.
+	follow := func(r *ir.Rule) bool { return n > 1 && !eachLane(r) }
+	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: newLanes(n)}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
