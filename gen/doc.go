@@ -49,6 +49,16 @@
 // is called as it is, and what it returns has no derivative. It may not write to memory
 // that carries derivatives.
 //
+// A function with the comment
+//
+//	//nabla:rule tangent=SolveTangent pullback=SolvePullback
+//
+// is not looked into: derivatives call the two functions that it names, which are written
+// by hand. Package lower says what they are passed and have to do; where one is declared
+// otherwise the refusal has the declaration. Engines that need a form over nabla.Real do
+// without functions that call it. Functions of gonum's floats, blas64 and mathext have
+// such rules already.
+//
 // # What is refused
 //
 // What cannot be differentiated is a [Problem] with a position, a reason and a way round:

@@ -407,7 +407,7 @@ func TestHelpOfCommands(t *testing.T) {
 		"help backends": {"native", "-o FILE", "--format"},
 		"test -h":       {"--run REGEXP", "--short", "family/operator/function"},
 		"program -h":    {"--stage STAGES", "scheduled", "T8    Lorenz system, 6 inputs", "-n N"},
-		"gen -h":        {"//nabla:differentiate", "file:line:col: function F", "--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
+		"gen -h":        {"//nabla:differentiate", "//nabla:rule tangent=F pullback=G", "file:line:col: function F", "--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
 		"completion -h": {"bash"},
 	} {
 		r := do(t, subjects(), strings.Fields(line)...)

@@ -30,6 +30,13 @@ backend/source find them. The file is only written if it changes, and removed wh
 nothing is left to differentiate. Functions that it has and that are not generated
 yet may be named before the first run.
 
+On a function that these call,
+
+  //nabla:rule tangent=F pullback=G
+
+says that its derivatives are F and G, written by hand, and //nabla:passive that it
+has none.
+
 What cannot be differentiated is reported as
 
   file:line:col: function F: reason; way round

@@ -25,8 +25,9 @@ const maxParams = 64
 
 // Program is what is known of the functions that call each other.
 type Program struct {
-	facts map[key]*Facts
-	order []*Facts
+	facts  map[key]*Facts
+	order  []*Facts
+	follow func(*ir.Rule) bool // nil for none
 }
 
 type key struct {
@@ -36,7 +37,14 @@ type key struct {
 }
 
 // New returns an empty Program.
-func New() *Program { return &Program{facts: map[key]*Facts{}} }
+func New() *Program { return Following(nil) }
+
+// Following returns an empty Program that looks into functions with the rules that which
+// says, as if there were none, provided that their source is known. Others it looks into
+// where a parameter by which their rule has no derivative is active.
+func Following(which func(*ir.Rule) bool) *Program {
+	return &Program{facts: map[key]*Facts{}, follow: which}
+}
 
 // Facts is what holds for one function with some of its parameters active.
 type Facts struct {
@@ -293,13 +301,14 @@ func (f *Facts) roots(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 
 // call brings together what is known here and in the callee.
 func (f *Facts) call(s *ir.Call) error {
-	if s.Callee.Func == nil {
+	to := f.source(s)
+	if to == nil {
 		f.rule(s)
 		return nil
 	}
 	var m Mask
 	for i, a := range s.Args {
-		if !HasFloats(a.Type()) || s.Callee.Func.Passive {
+		if !HasFloats(a.Type()) || to.Passive {
 			continue
 		}
 		f.roots(a, func(v *ir.Var, t types.Type) {
@@ -308,7 +317,7 @@ func (f *Facts) call(s *ir.Call) error {
 			}
 		})
 	}
-	callee, err := f.program.of(s.Callee.Func, m, 0)
+	callee, err := f.program.of(to, m, 0)
 	if err != nil {
 		return err
 	}
@@ -319,7 +328,7 @@ func (f *Facts) call(s *ir.Call) error {
 		}
 	}
 	if wanted != 0 {
-		if callee, err = f.program.of(s.Callee.Func, m, wanted); err != nil {
+		if callee, err = f.program.of(to, m, wanted); err != nil {
 			return err
 		}
 	}

@@ -70,6 +70,25 @@ func (f *Facts) rule(s *ir.Call) {
 // Carries reports whether a value, or memory that it leads to, carries derivatives.
 func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.moves(e) }
 
+// source is the function that is looked into for a call, nil where a rule stands for it.
+func (f *Facts) source(s *ir.Call) *ir.Func {
+	r := s.Callee.Rule
+	switch {
+	case r == nil:
+		return s.Callee.Func
+	case r.Source == nil:
+		return nil
+	case f.program.follow != nil && f.program.follow(r):
+		return r.Source
+	}
+	for i, a := range s.Args {
+		if r.IsFixed(i) && f.Carries(a) {
+			return r.Source
+		}
+	}
+	return nil
+}
+
 // CallsRule reports whether a call of which a rule is known needs a derivative: something
 // that carries one goes in, and something comes out.
 func (f *Facts) CallsRule(s *ir.Call) bool {

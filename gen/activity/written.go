@@ -62,7 +62,7 @@ func (f *Facts) promises(seen map[*Facts]bool) (err error) {
 
 func (f *Facts) promise(c *ir.Call) error {
 	callee := f.callee[c]
-	passive := callee != nil && c.Callee.Func.Passive || c.Callee.Rule != nil && c.Callee.Rule.Passive
+	passive := callee != nil && callee.Func.Passive || c.Callee.Rule != nil && c.Callee.Rule.Passive
 	if !passive {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (f *Facts) promise(c *ir.Call) error {
 	if callee == nil {
 		name = c.Callee.Rule.Name
 	} else {
-		name = c.Callee.Func.Name
+		name = callee.Func.Name
 		for i, a := range c.Args {
 			if callee.Written.Has(i) && f.carries(a) {
 				return refuse(fmt.Sprintf("writes to memory behind its argument %d, which carries derivatives", i+1), "let it return what it computes, or remove //nabla:passive")

@@ -17,7 +17,7 @@ func (b *builder) call(s *ir.Call) []*node {
 	if callee == nil {
 		return b.rule(s, n, w)
 	}
-	if callee.Params|callee.Results == 0 && b.p.pure(s.Callee.Func) {
+	if callee.Params|callee.Results == 0 && b.p.pure(callee.Func) {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
@@ -25,14 +25,14 @@ func (b *builder) call(s *ir.Call) []*node {
 				w.clearFloats(r.Type, b.own(r).Place())
 			}
 			if r != nil && b.leads(r) {
-				b.g.refuse("the result %s of %s, which has no shadow", r.Name, s.Callee.Func.Name)
+				b.g.refuse("the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
 		n.pre = w.out
 		n.late = true
 		return []*node{n}
 	}
-	g := b.p.preparedOf(s.Callee.Func)
+	g := b.p.preparedOf(callee.Func)
 	c := b.p.builder(key{g, callee, b.aliases(s, callee), split})
 	if !c.analysed {
 		c.recursive = true

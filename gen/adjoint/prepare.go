@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/simplify"
@@ -63,12 +64,20 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	ir.Normalize(clone)
 	clone.Body = (&hoister{g: g}).block(clone.Body)
 	m := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
-		if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
-			d := *c
-			d.Callee = &ir.Callee{Func: p.prepare(c.Callee.Func).f}
-			return []ir.Stmt{&d}
+		c, ok := s.(*ir.Call)
+		if !ok {
+			return []ir.Stmt{s}
 		}
-		return []ir.Stmt{s}
+		d := *c
+		switch r := c.Callee.Rule; {
+		case r == nil:
+			d.Callee = &ir.Callee{Func: p.prepare(c.Callee.Func).f}
+		case r.Source != nil && slices.Contains(r.Fixed, true): // it may be looked into
+			rule := *r
+			rule.Source = p.prepare(r.Source).f
+			d.Callee = &ir.Callee{Rule: &rule}
+		}
+		return []ir.Stmt{&d}
 	}}
 	clone.Body = m.Block(clone.Body)
 	clone.Body = g.control(clone.Body)

@@ -23,7 +23,9 @@ func TestRules(t *testing.T) {
 		{"Squares", 3, []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", 1, []any{x(), []float64{1, 2, 3, 4}, 0.5}},
 		{"Method", 3, []any{x(), 1.5}}, {"Method", 1, []any{x(), 1.5}}, {"Method", 2, []any{x(), 1.5}},
 		{"Vectors", 3, []any{x(), 0.8}}, {"Vectors", 2, []any{x(), 0.8}}, {"Vectors", 1, []any{x(), 0.8}},
-		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
+		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}},
+		{"Followed", 3, []any{x(), 1.5}}, {"Followed", 1, []any{x(), 1.5}}, {"Followed", 2, []any{x(), 1.5}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}},
+		{"Carried", 1, []any{x()}}, {"Owned", 1, []any{x()}}, {"Summed", 1, []any{x()}}, {"Windows", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, o, tt.args...) })

@@ -17,6 +17,9 @@ type Rule struct {
 	Tangent, Pullback *Callee
 	// Fixed are the parameters by which there is no derivative.
 	Fixed []bool
+	// Source is the function itself, to be looked into for what the rule does not give;
+	// nil where it is not to be.
+	Source *Func
 	// ReadOnly are the parameters behind which nothing is written.
 	ReadOnly []bool
 	// Unread are the parameters whose memory the pullback does not read.

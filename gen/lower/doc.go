@@ -58,10 +58,12 @@
 // function writes, so that the reverse sweep keeps no more than it has to, what the
 // pullback reads, and how to go on to second derivatives. Where the function has no source
 // that can be lowered it is taken to write all that it can reach, which may be slices of
-// numbers only. A slice or pointer that it returns has to be one of its arguments.
+// numbers only. It may not write to what is behind the length of a slice. A slice or
+// pointer that it returns has to be one of its arguments.
 //
 // Rules for gonum's packages floats, blas64 and mathext come with nabla, see package
-// kernels. Functions of package math need none.
+// kernels. What they do not give is had from the source of the function, where that can be
+// lowered. Functions of package math need none.
 //
 // # Order
 //

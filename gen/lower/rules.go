@@ -16,6 +16,7 @@ import (
 type written struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
+	shipped           bool // it comes with nabla
 	refusals          Refusals
 }
 
@@ -217,6 +218,9 @@ func (p *Program) resolve() {
 			for i := range n {
 				r.Unread = append(r.Unread, !read[i])
 			}
+		}
+		if w.shipped {
+			r.Source = p.lowered(r.Object)
 		}
 		if r.ReadOnly != nil {
 			continue

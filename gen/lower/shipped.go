@@ -28,7 +28,7 @@ func (p *Program) shipped(fn *types.Func) *written {
 	if pkg == nil {
 		return nil
 	}
-	w := &written{rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
+	w := &written{shipped: true, rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
 	r := w.rule
 	params := r.Shape().Params
 	index := func(name string) int {

@@ -41,6 +41,9 @@ func TestShipped(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		if pure := strings.HasSuffix(name, ".Prod") || strings.HasSuffix(name, ".Lbeta"); pure && r.Source == nil {
+			t.Errorf("%s: its source is not known", name)
+		}
 		t.Log(name, r.ReadOnly, r.Unread, r.Returns)
 	}
 }

@@ -2,6 +2,7 @@ package tangent
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -88,6 +89,18 @@ func (b *builder) rule(s *ir.Call) {
 
 func (b *builder) refuseRule(what, remedy string) {
 	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.at.Pos, Remedy: remedy})
+}
+
+// eachLane reports whether the tangent of r takes and gives numbers only, so that it can be
+// called once for each lane.
+func eachLane(r *ir.Rule) bool {
+	shape := r.Shape()
+	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {
+		if activity.HasRefs(v.Type()) || ir.OwnFloats(v.Type()) && !activity.IsFloat(v.Type()) {
+			return false
+		}
+	}
+	return true
 }
 
 // severalLanes refuses rules that cannot be called once for each lane.

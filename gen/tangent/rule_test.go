@@ -22,13 +22,15 @@ func TestRules(t *testing.T) {
 		{"Method", 3, []any{x(), 1.5}}, {"Method", 1, []any{x(), 1.5}}, {"Method", 2, []any{x(), 1.5}},
 		{"Vectors", 3, []any{x(), 0.8}}, {"Vectors", 2, []any{x(), 0.8}}, {"Vectors", 1, []any{x(), 0.8}},
 		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}},
-		{"OneWay", 1, []any{0.7}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
+		{"OneWay", 1, []any{0.7}}, {"Followed", 3, []any{x(), 1.5}}, {"Followed", 1, []any{x(), 1.5}}, {"Followed", 2, []any{x(), 1.5}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}},
+		{"Carried", 1, []any{x()}}, {"Owned", 1, []any{x()}}, {"Summed", 1, []any{x()}}, {"Windows", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, tt.args...) })
 	}
 }
 
-// TestRulesInLanes: rules of numbers are called once for each lane.
+// TestRulesInLanes: rules of numbers are called once for each lane, functions with others
+// are looked into.
 func TestRulesInLanes(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for _, n := range widths {
@@ -37,6 +39,7 @@ func TestRulesInLanes(t *testing.T) {
 		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, 2, 0.7, 1.6)
 		checkLanes(t, tangents, function(t, p, natives.Path, "Roots"), n, 1, []float64{0.7, 1.3, 2.1})
 		checkLanes(t, tangents, function(t, p, natives.Path, "Addressed"), n, 1, 0.8)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Followed"), n, 3, []float64{0.7, 1.3, 2.1}, 1.5)
 	}
 }
 

@@ -46,7 +46,9 @@ func NewLanes(n int) *Program { return NewTypes(lanes.NewTypes(n)) }
 
 // NewTypes is [NewLanes] with types that others use too.
 func NewTypes(t *lanes.Types) *Program {
-	return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}, lanes: t}
+	// Rules are called once for each lane, which those of slices cannot be.
+	follow := func(r *ir.Rule) bool { return t.N() > 1 && !eachLane(r) }
+	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: t}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of

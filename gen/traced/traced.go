@@ -27,7 +27,7 @@ type Program struct {
 // New returns an empty Program. Types that traced functions need are made for package
 // pkg, which the functions are to be printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.New(), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
+	return &Program{activity: activity.Following(func(*ir.Rule) bool { return true }), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
 }
 
 // Of builds the traced form of f with the parameters in m active. It has the parameters

@@ -22,7 +22,7 @@ func TestGonum(t *testing.T) {
 	if *full {
 		names, share = numeric, 0.6
 	}
-	c, err := take("../../..", names, "", true)
+	c, err := take("../../..", names, "", true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestCatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	c, err := take("../../..", []string{"dsp/window", "num/quat"}, "", false)
+	c, err := take("../../..", []string{"dsp/window", "num/quat"}, "", false, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,10 @@
 //	go run ./gen/internal/census           the table
 //	go run ./gen/internal/census -check    besides, derivatives are compared with differences
 //	go run ./gen/internal/census -list refused mat stat
+//	go run ./gen/internal/census -assembly   functions as they are built by default
 //
-// The version of gonum is that of go.mod, in its form without assembly. Names of packages
-// restrict the census to them.
+// The version of gonum is that of go.mod, in its form without assembly but for -assembly.
+// Names of packages restrict the census to them.
 package main
 
 import (
@@ -27,12 +28,13 @@ func main() {
 	check := flag.Bool("check", false, "compare derivatives with differences")
 	list := flag.String("list", "", "also print functions: refused, unwritten, skipped or all")
 	match := flag.String("func", "", "only functions whose name contains this")
+	assembly := flag.Bool("assembly", false, "with functions in assembly, which only rules get through")
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 0 {
 		names = numeric
 	}
-	c, err := take(".", names, *match, *check)
+	c, err := take(".", names, *match, *check, *assembly)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -52,8 +54,8 @@ type census struct {
 }
 
 // take transforms the functions of packages whose names contain match.
-func take(dir string, names []string, match string, check bool) (*census, error) {
-	pkgs, all, err := load(dir, names)
+func take(dir string, names []string, match string, check, assembly bool) (*census, error) {
+	pkgs, all, err := load(dir, names, assembly)
 	if err != nil {
 		return nil, err
 	}

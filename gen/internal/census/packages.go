@@ -32,14 +32,18 @@ var numeric = strings.Fields(`
 	spatial/r3 spatial/transform spatial/vptree stat stat/card stat/combin stat/distmat stat/distmv stat/distuv stat/mds
 	stat/samplemv stat/sampleuv stat/spatial`)
 
-// load type-checks packages of gonum in the form without assembly.
-func load(dir string, names []string) ([]*packages.Package, importer, error) {
+// load type-checks packages of gonum, in the form without assembly if there is to be none.
+func load(dir string, names []string, assembly bool) ([]*packages.Package, importer, error) {
 	patterns := make([]string, len(names))
 	for i, name := range names {
 		patterns[i] = root + name
 	}
 	patterns = append(patterns, imported...)
-	pkgs, err := lower.Load(dir, patterns, lower.LoadOptions{Flags: []string{"-tags=noasm,safe"}})
+	var opts lower.LoadOptions
+	if !assembly {
+		opts.Flags = []string{"-tags=noasm,safe"}
+	}
+	pkgs, err := lower.Load(dir, patterns, opts)
 	if err != nil {
 		return nil, nil, err
 	}

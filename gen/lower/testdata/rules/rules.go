@@ -170,6 +170,56 @@ func Special(x, a float64) float64 {
 	return y + mathext.Beta(x, a) + mathext.GammaIncReg(2.5, x) + mathext.Digamma(a)*mathext.RegIncBeta(2, 3, 0.1*x)
 }
 
+// Followed calls functions whose rules do not give what is asked for in several directions
+// and of shapes, and which can be looked into.
+func Followed(x []float64, a float64) float64 {
+	floats.Mul(x, x)
+	return floats.LogSumExp(x)*floats.Prod(x) + mathext.RegIncBeta(a, 2, 0.3*x[0])*mathext.RegIncBeta(2, 3, 0.2*a)
+}
+
+// Carried writes in each iteration to what the next one reads.
+func Carried(x []float64) (s float64) {
+	y := []float64{1, 2, 3}
+	for _, v := range x {
+		floats.Scale(v, y)
+		s += y[0] * v * floats.Sum(y)
+	}
+	return s
+}
+
+// Owned has memory for each iteration.
+func Owned(x []float64) (s float64) {
+	for _, v := range x {
+		w := make([]float64, len(x))
+		floats.AddScaledTo(w, x, v, x)
+		floats.Mul(w, x)
+		s += floats.Dot(w, w)
+	}
+	return s
+}
+
+// Summed adds to memory in each iteration.
+func Summed(x []float64) float64 {
+	y, one := []float64{1, 2, 3}, []float64{3, 1, 2}
+	for _, v := range x {
+		floats.AddScaled(y, v*v, one)
+	}
+	return floats.Dot(y, one)
+}
+
+// Windows writes to a part of a slice in each iteration, and to the arguments.
+func Windows(x []float64) (s float64) {
+	a := make([]float64, 2*len(x))
+	for i, v := range x {
+		row := a[2*i : 2*i+2]
+		row[0], row[1] = v, 2*v
+		floats.Scale(v, row)
+		floats.Scale(v, x[:i])
+		s += floats.Sum(row) * x[0]
+	}
+	return s
+}
+
 // Shape has a derivative by a parameter of a rule that has none.
 func Shape(x float64) float64 { return mathext.GammaIncReg(x, 2) }
 
