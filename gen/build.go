@@ -269,7 +269,7 @@ func (u *unit) print() error {
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
-			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc})
+			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc, Apart: apart(b)})
 		}
 	}
 	if len(funcs) == 0 {

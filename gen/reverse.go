@@ -153,7 +153,11 @@ func adjointDoc(t *target, b *built) string {
 	for _, name := range scratch {
 		text += "\nIn the beginning " + name + " holds zeros, in the shape of what it is named after."
 	}
-	return text + "\nThe zero value of " + strings.Join(work, ", ") + " is ready; slices may not overlap each other."
+	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready."
+	if len(apart(b)) > 0 {
+		text += " It panics with a *rt.OverlapError if slices share memory."
+	}
+	return text
 }
 
 // namesOf are the parameters with roles that are wanted.

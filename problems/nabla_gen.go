@@ -211,8 +211,9 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // AdjustmentPlainAdjoint does what AdjustmentPlain(y, x, a) does, from adjustment.go:39.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
@@ -290,8 +291,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		arg1Bar1 := inPtrBar[:]
 		t2 := yBar[2*seen+i1]
 		yBar[2*seen+i1] = 0
-		t3 := -t2
-		inPtrBar[14] += (t3 + t3) * w
+		inPtrBar[14] -= (t2 + t2) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
 		ReprojectionPlainReverse(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
@@ -320,6 +320,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 // AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	ws.c = ws.c[:0]
 	wsDot.inPtr = wsDot.inPtr[:0]
 	ws.inPtr = ws.inPtr[:0]
@@ -444,11 +445,9 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t2 := yBar[2*seen+i1]
 		yBarDot[2*seen+i1] = 0
 		yBar[2*seen+i1] = 0
-		t3Dot := -t2Dot
-		t3 := -t2
-		t4 := t3 + t3
-		inPtrBarDot[14] += (t3Dot+t3Dot)*w + t4*wDot
-		inPtrBar[14] += t4 * w
+		t3 := t2 + t2
+		inPtrBarDot[14] -= (t2Dot+t2Dot)*w + t3*wDot
+		inPtrBar[14] -= t3 * w
 		wDot = wsDot.w[len(ws.w)-1]
 		w = ws.w[len(ws.w)-1]
 		wsDot.w = wsDot.w[:len(ws.w)-1]
@@ -524,8 +523,9 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 // BrusselatorOnAdjoint does what BrusselatorOn(dx, x, g) does, from brusselator.go:17.
 // It adds the derivatives of what comes out to dxBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
 	ws.dx = ws.dx[:0]
 	ws.dx1 = ws.dx1[:0]
 	arg := g.N
@@ -538,6 +538,7 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 // BrusselatorOnAdjointTangent computes what BrusselatorOnAdjoint does and the derivatives of that in the direction (dxDot, xDot),
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	wsDot.dx = wsDot.dx[:0]
 	ws.dx = ws.dx[:0]
 	wsDot.dx1 = wsDot.dx1[:0]
@@ -724,8 +725,9 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 // ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:18.
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws1 is ready; slices may not overlap each other.
+// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	ws1.theta = ws1.theta[:0]
 	ws1.sin = ws1.sin[:0]
 	ws1.cos = ws1.cos[:0]
@@ -769,12 +771,12 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	sBar1 += (t21 + t21) * s
 	uBar1 += (sBar1 + sBar1) * u
 	vBar1 += (sBar1 + sBar1) * v
-	if vBar1 != 0 || p[2] != 0 {
+	if vBar1 != 0 || v-v == 0 {
 		r3 := vBar1 / p[2]
 		pBar1[2] -= r3 * v
 		pBar1[1] += r3
 	}
-	if uBar1 != 0 || p[2] != 0 {
+	if uBar1 != 0 || u-u == 0 {
 		r2 := uBar1 / p[2]
 		pBar1[2] -= r2 * u
 		pBar1[0] += r2
@@ -801,6 +803,7 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from bundle.go:18.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	ws1Dot.theta = ws1Dot.theta[:0]
 	ws1.theta = ws1.theta[:0]
 	ws1Dot.sin = ws1Dot.sin[:0]
@@ -915,7 +918,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	t38 := sBar1 + sBar1
 	vBar1Dot += (sBar1Dot+sBar1Dot)*v + t38*vDot
 	vBar1 += t38 * v
-	if vBar1 != 0 || p[2] != 0 {
+	if vBar1 != 0 || v-v == 0 {
 		t39 := p[2]
 		t40 := vBar1 / t39
 		r3Dot := (vBar1Dot - t40*pDot[2]) / t39
@@ -925,7 +928,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 		pBar1Dot[1] += r3Dot
 		pBar1[1] += r3
 	}
-	if uBar1 != 0 || p[2] != 0 {
+	if uBar1 != 0 || u-u == 0 {
 		t41 := p[2]
 		t42 := uBar1 / t41
 		r2Dot := (uBar1Dot - t42*pDot[2]) / t41
@@ -1444,8 +1447,9 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 // HandPlainAdjoint does what HandPlain(y, x, h) does, from hand.go:92.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
@@ -1979,6 +1983,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 // HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
 // for constant weights, from hand.go:92.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	wsDot.ownPtrBar = wsDot.ownPtrBar[:0]
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	wsDot.ownPtr = wsDot.ownPtr[:0]
@@ -3115,8 +3120,9 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 
 // LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:20.
 // It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
+	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -3145,21 +3151,21 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 		var argBar float64
 		var expBar float64
 		var lBar float64
-		zBar := -r1Bar * y
+		zBar := -(r1Bar * y)
 		if cond {
 			zBar += r1Bar
 			lBar += r1Bar
 		} else {
 			lBar += r1Bar
 		}
-		d1 := 1 / (1 + exp)
-		if lBar != 0 || d1-d1 == 0 {
-			expBar += lBar * d1
+		d := 1 / (1 + exp)
+		if lBar != 0 || d-d == 0 {
+			expBar += lBar * d
 		}
 		if expBar != 0 || exp-exp == 0 {
 			argBar += expBar * exp
 		}
-		zBar += -argBar * rt.Sign(z)
+		zBar -= argBar * rt.Sign(z)
 		if 0 < hi {
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
 			for j1 := 0; j1 < hi; j1++ {
@@ -3174,6 +3180,7 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
 // for constant weights, from logistic.go:20.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11, r11Dot float64) {
+	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	var sDot float64
 	s := 0.0
 	s1 := r.Y
@@ -3198,12 +3205,12 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		t1 := math.Abs(z)
 		t2 := -t1
 		t3 := math.Exp(t2)
-		var d float64
+		var d1 float64
 		t4 := -(zDot * rt.Sign(z))
 		if t4 != 0 || t3-t3 == 0 {
-			d += t4 * t3
+			d1 += t4 * t3
 		}
-		expDot := d
+		expDot := d1
 		exp := t3
 		t5 := math.Log1p(exp)
 		var d2 float64
@@ -3229,7 +3236,7 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		var expBar float64
 		var lBar float64
 		var zBarDot float64
-		zBar := -r1Bar * y
+		zBar := -(r1Bar * y)
 		if cond {
 			zBar += r1Bar
 			lBar += r1Bar
@@ -3238,19 +3245,19 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		}
 		t7 := 1 + exp
 		t8 := 1 / t7
-		d1Dot := -(t8 * expDot) / t7
-		d1 := t8
-		if lBar != 0 || d1-d1 == 0 {
-			expBarDot += lBar * d1Dot
-			expBar += lBar * d1
+		dDot := -(t8 * expDot) / t7
+		d := t8
+		if lBar != 0 || d-d == 0 {
+			expBarDot += lBar * dDot
+			expBar += lBar * d
 		}
 		if expBar != 0 || exp-exp == 0 {
 			argBarDot += expBarDot*exp + expBar*expDot
 			argBar += expBar * exp
 		}
 		t9 := rt.Sign(z)
-		zBarDot += -argBarDot * t9
-		zBar += -argBar * t9
+		zBarDot -= argBarDot * t9
+		zBar -= argBar * t9
 		if 0 < hi {
 			wBar1Dot := wBarDot[:len(wBar):len(wBar)][:hi]
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
@@ -3533,8 +3540,9 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
+	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t0 = ws.t0[:0]
 	ws.t11 = ws.t11[:0]
 	ws.t21 = ws.t21[:0]
@@ -3610,36 +3618,35 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	for i11 := 999; i11 > -1; i11-- {
 		u2 = ws.u2[len(ws.u2)-1]
 		ws.u2 = ws.u2[:len(ws.u2)-1]
-		t17 := u2Bar * (lorenzStep / 6)
-		k12Bar := t17
-		k22Bar := t17 * 2
-		k32Bar := t17 * 2
+		t13 := u2Bar * (lorenzStep / 6)
+		k12Bar := t13
+		k22Bar := t13 * 2
+		k32Bar := t13 * 2
 		u1 = ws.u1[len(ws.u1)-1]
 		ws.u1 = ws.u1[:len(ws.u1)-1]
-		t16 := u1Bar * (lorenzStep / 6)
-		k11Bar := t16
-		k21Bar := t16 * 2
-		k31Bar := t16 * 2
+		t9 := u1Bar * (lorenzStep / 6)
+		k11Bar := t9
+		k21Bar := t9 * 2
+		k31Bar := t9 * 2
 		u0 = ws.u0[len(ws.u0)-1]
 		ws.u0 = ws.u0[:len(ws.u0)-1]
-		t15 := u0Bar * (lorenzStep / 6)
-		k10Bar := t15
-		k20Bar := t15 * 2
-		k30Bar := t15 * 2
-		t20Bar := t17 * t211
-		t211Bar := t17 * t20
-		t14 := -t17
-		bBar += t14 * t22
-		t22Bar := t14 * b
-		t20Bar += t16 * (r1 - t22)
-		t13 := t16 * t20
-		r1Bar += t13
-		t22Bar -= t13
-		t211Bar -= t16
-		sBar += t15 * (t211 - t20)
-		t9 := t15 * s
-		t211Bar += t9
-		t20Bar -= t9
+		t8 := u0Bar * (lorenzStep / 6)
+		k10Bar := t8
+		k20Bar := t8 * 2
+		k30Bar := t8 * 2
+		t20Bar := t13 * t211
+		t211Bar := t13 * t20
+		bBar -= t13 * t22
+		t22Bar := -(t13 * b)
+		t20Bar += t9 * (r1 - t22)
+		t7 := t9 * t20
+		r1Bar += t7
+		t22Bar -= t7
+		t211Bar -= t9
+		sBar += t8 * (t211 - t20)
+		t6 := t8 * s
+		t211Bar += t6
+		t20Bar -= t6
 		u2Bar += t22Bar
 		k32Bar += t22Bar * lorenzStep
 		t22 = ws.t22[len(ws.t22)-1]
@@ -3654,18 +3661,17 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		ws.t20 = ws.t20[:len(ws.t20)-1]
 		t10Bar := k32Bar * t111
 		t111Bar := k32Bar * t10
-		t8 := -k32Bar
-		bBar += t8 * t12
-		t12Bar := t8 * b
+		bBar -= k32Bar * t12
+		t12Bar := -(k32Bar * b)
 		t10Bar += k31Bar * (r1 - t12)
-		t7 := k31Bar * t10
-		r1Bar += t7
-		t12Bar -= t7
+		t5 := k31Bar * t10
+		r1Bar += t5
+		t12Bar -= t5
 		t111Bar -= k31Bar
 		sBar += k30Bar * (t111 - t10)
-		t6 := k30Bar * s
-		t111Bar += t6
-		t10Bar -= t6
+		t4 := k30Bar * s
+		t111Bar += t4
+		t10Bar -= t4
 		u2Bar += t12Bar
 		k22Bar += t12Bar * (lorenzStep / 2)
 		t12 = ws.t12[len(ws.t12)-1]
@@ -3680,18 +3686,17 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		ws.t10 = ws.t10[:len(ws.t10)-1]
 		t0Bar := k22Bar * t11
 		t11Bar := k22Bar * t0
-		t5 := -k22Bar
-		bBar += t5 * t21
-		t21Bar := t5 * b
+		bBar -= k22Bar * t21
+		t21Bar := -(k22Bar * b)
 		t0Bar += k21Bar * (r1 - t21)
-		t4 := k21Bar * t0
-		r1Bar += t4
-		t21Bar -= t4
+		t3 := k21Bar * t0
+		r1Bar += t3
+		t21Bar -= t3
 		t11Bar -= k21Bar
 		sBar += k20Bar * (t11 - t0)
-		t3 := k20Bar * s
-		t11Bar += t3
-		t0Bar -= t3
+		t2 := k20Bar * s
+		t11Bar += t2
+		t0Bar -= t2
 		u2Bar += t21Bar
 		k12Bar += t21Bar * (lorenzStep / 2)
 		t21 = ws.t21[len(ws.t21)-1]
@@ -3706,9 +3711,8 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		ws.t0 = ws.t0[:len(ws.t0)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
-		t2 := -k12Bar
-		bBar += t2 * u2
-		u2Bar += t2 * b
+		bBar -= k12Bar * u2
+		u2Bar -= k12Bar * b
 		u0Bar += k11Bar * (r1 - u2)
 		t1 := k11Bar * u0
 		r1Bar += t1
@@ -3731,6 +3735,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2, r2Dot float64) {
+	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t0 = wsDot.t0[:0]
 	ws.t0 = ws.t0[:0]
 	wsDot.t11 = wsDot.t11[:0]
@@ -3786,12 +3791,12 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	bDot := pDot[5]
 	b := p[5]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		t18 := u1 - u0
-		k10Dot := sDot*t18 + s*(u1Dot-u0Dot)
-		k10 := s * t18
-		t19 := r1 - u2
-		k11Dot := u0Dot*t19 + u0*(r1Dot-u2Dot) - u1Dot
-		k11 := u0*t19 - u1
+		t14 := u1 - u0
+		k10Dot := sDot*t14 + s*(u1Dot-u0Dot)
+		k10 := s * t14
+		t15 := r1 - u2
+		k11Dot := u0Dot*t15 + u0*(r1Dot-u2Dot) - u1Dot
+		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
 		wsDot.t0 = append(wsDot.t0, t0Dot)
@@ -3806,12 +3811,12 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		ws.t21 = append(ws.t21, t21)
 		t21Dot = u2Dot + (lorenzStep/2)*k12Dot
 		t21 = u2 + (lorenzStep/2)*k12
-		t23 := t11 - t0
-		k20Dot := sDot*t23 + s*(t11Dot-t0Dot)
-		k20 := s * t23
-		t24 := r1 - t21
-		k21Dot := t0Dot*t24 + t0*(r1Dot-t21Dot) - t11Dot
-		k21 := t0*t24 - t11
+		t16 := t11 - t0
+		k20Dot := sDot*t16 + s*(t11Dot-t0Dot)
+		k20 := s * t16
+		t17 := r1 - t21
+		k21Dot := t0Dot*t17 + t0*(r1Dot-t21Dot) - t11Dot
+		k21 := t0*t17 - t11
 		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
 		k22 := t0*t11 - b*t21
 		wsDot.t10 = append(wsDot.t10, t10Dot)
@@ -3826,12 +3831,12 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		ws.t12 = append(ws.t12, t12)
 		t12Dot = u2Dot + (lorenzStep/2)*k22Dot
 		t12 = u2 + (lorenzStep/2)*k22
-		t25 := t111 - t10
-		k30Dot := sDot*t25 + s*(t111Dot-t10Dot)
-		k30 := s * t25
-		t26 := r1 - t12
-		k31Dot := t10Dot*t26 + t10*(r1Dot-t12Dot) - t111Dot
-		k31 := t10*t26 - t111
+		t18 := t111 - t10
+		k30Dot := sDot*t18 + s*(t111Dot-t10Dot)
+		k30 := s * t18
+		t19 := r1 - t12
+		k31Dot := t10Dot*t19 + t10*(r1Dot-t12Dot) - t111Dot
+		k31 := t10*t19 - t111
 		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
 		k32 := t10*t111 - b*t12
 		wsDot.t20 = append(wsDot.t20, t20Dot)
@@ -3846,12 +3851,12 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		ws.t22 = append(ws.t22, t22)
 		t22Dot = u2Dot + lorenzStep*k32Dot
 		t22 = u2 + lorenzStep*k32
-		t27 := t211 - t20
-		k40Dot := sDot*t27 + s*(t211Dot-t20Dot)
-		k40 := s * t27
-		t28 := r1 - t22
-		k41Dot := t20Dot*t28 + t20*(r1Dot-t22Dot) - t211Dot
-		k41 := t20*t28 - t211
+		t23 := t211 - t20
+		k40Dot := sDot*t23 + s*(t211Dot-t20Dot)
+		k40 := s * t23
+		t24 := r1 - t22
+		k41Dot := t20Dot*t24 + t20*(r1Dot-t22Dot) - t211Dot
+		k41 := t20*t24 - t211
 		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
 		k42 := t20*t211 - b*t22
 		wsDot.u0 = append(wsDot.u0, u0Dot)
@@ -3875,82 +3880,80 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	var r1Bar float64
 	var bBarDot float64
 	var bBar float64
-	t29 := rBar + rBar
-	u0BarDot := t29 * u0Dot
-	u0Bar := t29 * u0
-	t30 := rBar + rBar
-	u1BarDot := t30 * u1Dot
-	u1Bar := t30 * u1
-	t31 := rBar + rBar
-	u2BarDot := t31 * u2Dot
-	u2Bar := t31 * u2
+	t25 := rBar + rBar
+	u0BarDot := t25 * u0Dot
+	u0Bar := t25 * u0
+	t26 := rBar + rBar
+	u1BarDot := t26 * u1Dot
+	u1Bar := t26 * u1
+	t27 := rBar + rBar
+	u2BarDot := t27 * u2Dot
+	u2Bar := t27 * u2
 	for i11 := 999; i11 > -1; i11-- {
 		u2Dot = wsDot.u2[len(ws.u2)-1]
 		u2 = ws.u2[len(ws.u2)-1]
 		wsDot.u2 = wsDot.u2[:len(ws.u2)-1]
 		ws.u2 = ws.u2[:len(ws.u2)-1]
-		t17Dot := u2BarDot * (lorenzStep / 6)
-		t17 := u2Bar * (lorenzStep / 6)
-		k12BarDot := t17Dot
-		k12Bar := t17
-		k22BarDot := t17Dot * 2
-		k22Bar := t17 * 2
-		k32BarDot := t17Dot * 2
-		k32Bar := t17 * 2
+		t13Dot := u2BarDot * (lorenzStep / 6)
+		t13 := u2Bar * (lorenzStep / 6)
+		k12BarDot := t13Dot
+		k12Bar := t13
+		k22BarDot := t13Dot * 2
+		k22Bar := t13 * 2
+		k32BarDot := t13Dot * 2
+		k32Bar := t13 * 2
 		u1Dot = wsDot.u1[len(ws.u1)-1]
 		u1 = ws.u1[len(ws.u1)-1]
 		wsDot.u1 = wsDot.u1[:len(ws.u1)-1]
 		ws.u1 = ws.u1[:len(ws.u1)-1]
-		t16Dot := u1BarDot * (lorenzStep / 6)
-		t16 := u1Bar * (lorenzStep / 6)
-		k11BarDot := t16Dot
-		k11Bar := t16
-		k21BarDot := t16Dot * 2
-		k21Bar := t16 * 2
-		k31BarDot := t16Dot * 2
-		k31Bar := t16 * 2
+		t9Dot := u1BarDot * (lorenzStep / 6)
+		t9 := u1Bar * (lorenzStep / 6)
+		k11BarDot := t9Dot
+		k11Bar := t9
+		k21BarDot := t9Dot * 2
+		k21Bar := t9 * 2
+		k31BarDot := t9Dot * 2
+		k31Bar := t9 * 2
 		u0Dot = wsDot.u0[len(ws.u0)-1]
 		u0 = ws.u0[len(ws.u0)-1]
 		wsDot.u0 = wsDot.u0[:len(ws.u0)-1]
 		ws.u0 = ws.u0[:len(ws.u0)-1]
-		t15Dot := u0BarDot * (lorenzStep / 6)
-		t15 := u0Bar * (lorenzStep / 6)
-		k10BarDot := t15Dot
-		k10Bar := t15
-		k20BarDot := t15Dot * 2
-		k20Bar := t15 * 2
-		k30BarDot := t15Dot * 2
-		k30Bar := t15 * 2
-		t20BarDot := t17Dot*t211 + t17*t211Dot
-		t20Bar := t17 * t211
-		t211BarDot := t17Dot*t20 + t17*t20Dot
-		t211Bar := t17 * t20
-		t14Dot := -t17Dot
-		t14 := -t17
-		bBarDot += t14Dot*t22 + t14*t22Dot
-		bBar += t14 * t22
-		t22BarDot := t14Dot*b + t14*bDot
-		t22Bar := t14 * b
-		t32 := r1 - t22
-		t20BarDot += t16Dot*t32 + t16*(r1Dot-t22Dot)
-		t20Bar += t16 * t32
-		t13Dot := t16Dot*t20 + t16*t20Dot
-		t13 := t16 * t20
-		r1BarDot += t13Dot
-		r1Bar += t13
-		t22BarDot -= t13Dot
-		t22Bar -= t13
-		t211BarDot -= t16Dot
-		t211Bar -= t16
-		t33 := t211 - t20
-		sBarDot += t15Dot*t33 + t15*(t211Dot-t20Dot)
-		sBar += t15 * t33
-		t9Dot := t15Dot*s + t15*sDot
-		t9 := t15 * s
-		t211BarDot += t9Dot
-		t211Bar += t9
-		t20BarDot -= t9Dot
-		t20Bar -= t9
+		t8Dot := u0BarDot * (lorenzStep / 6)
+		t8 := u0Bar * (lorenzStep / 6)
+		k10BarDot := t8Dot
+		k10Bar := t8
+		k20BarDot := t8Dot * 2
+		k20Bar := t8 * 2
+		k30BarDot := t8Dot * 2
+		k30Bar := t8 * 2
+		t20BarDot := t13Dot*t211 + t13*t211Dot
+		t20Bar := t13 * t211
+		t211BarDot := t13Dot*t20 + t13*t20Dot
+		t211Bar := t13 * t20
+		bBarDot -= t13Dot*t22 + t13*t22Dot
+		bBar -= t13 * t22
+		t22BarDot := -(t13Dot*b + t13*bDot)
+		t22Bar := -(t13 * b)
+		t28 := r1 - t22
+		t20BarDot += t9Dot*t28 + t9*(r1Dot-t22Dot)
+		t20Bar += t9 * t28
+		t7Dot := t9Dot*t20 + t9*t20Dot
+		t7 := t9 * t20
+		r1BarDot += t7Dot
+		r1Bar += t7
+		t22BarDot -= t7Dot
+		t22Bar -= t7
+		t211BarDot -= t9Dot
+		t211Bar -= t9
+		t29 := t211 - t20
+		sBarDot += t8Dot*t29 + t8*(t211Dot-t20Dot)
+		sBar += t8 * t29
+		t6Dot := t8Dot*s + t8*sDot
+		t6 := t8 * s
+		t211BarDot += t6Dot
+		t211Bar += t6
+		t20BarDot -= t6Dot
+		t20Bar -= t6
 		u2BarDot += t22BarDot
 		u2Bar += t22Bar
 		k32BarDot += t22BarDot * lorenzStep
@@ -3979,32 +3982,30 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		t10Bar := k32Bar * t111
 		t111BarDot := k32BarDot*t10 + k32Bar*t10Dot
 		t111Bar := k32Bar * t10
-		t8Dot := -k32BarDot
-		t8 := -k32Bar
-		bBarDot += t8Dot*t12 + t8*t12Dot
-		bBar += t8 * t12
-		t12BarDot := t8Dot*b + t8*bDot
-		t12Bar := t8 * b
-		t34 := r1 - t12
-		t10BarDot += k31BarDot*t34 + k31Bar*(r1Dot-t12Dot)
-		t10Bar += k31Bar * t34
-		t7Dot := k31BarDot*t10 + k31Bar*t10Dot
-		t7 := k31Bar * t10
-		r1BarDot += t7Dot
-		r1Bar += t7
-		t12BarDot -= t7Dot
-		t12Bar -= t7
+		bBarDot -= k32BarDot*t12 + k32Bar*t12Dot
+		bBar -= k32Bar * t12
+		t12BarDot := -(k32BarDot*b + k32Bar*bDot)
+		t12Bar := -(k32Bar * b)
+		t30 := r1 - t12
+		t10BarDot += k31BarDot*t30 + k31Bar*(r1Dot-t12Dot)
+		t10Bar += k31Bar * t30
+		t5Dot := k31BarDot*t10 + k31Bar*t10Dot
+		t5 := k31Bar * t10
+		r1BarDot += t5Dot
+		r1Bar += t5
+		t12BarDot -= t5Dot
+		t12Bar -= t5
 		t111BarDot -= k31BarDot
 		t111Bar -= k31Bar
-		t35 := t111 - t10
-		sBarDot += k30BarDot*t35 + k30Bar*(t111Dot-t10Dot)
-		sBar += k30Bar * t35
-		t6Dot := k30BarDot*s + k30Bar*sDot
-		t6 := k30Bar * s
-		t111BarDot += t6Dot
-		t111Bar += t6
-		t10BarDot -= t6Dot
-		t10Bar -= t6
+		t31 := t111 - t10
+		sBarDot += k30BarDot*t31 + k30Bar*(t111Dot-t10Dot)
+		sBar += k30Bar * t31
+		t4Dot := k30BarDot*s + k30Bar*sDot
+		t4 := k30Bar * s
+		t111BarDot += t4Dot
+		t111Bar += t4
+		t10BarDot -= t4Dot
+		t10Bar -= t4
 		u2BarDot += t12BarDot
 		u2Bar += t12Bar
 		k22BarDot += t12BarDot * (lorenzStep / 2)
@@ -4033,32 +4034,30 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		t0Bar := k22Bar * t11
 		t11BarDot := k22BarDot*t0 + k22Bar*t0Dot
 		t11Bar := k22Bar * t0
-		t5Dot := -k22BarDot
-		t5 := -k22Bar
-		bBarDot += t5Dot*t21 + t5*t21Dot
-		bBar += t5 * t21
-		t21BarDot := t5Dot*b + t5*bDot
-		t21Bar := t5 * b
-		t36 := r1 - t21
-		t0BarDot += k21BarDot*t36 + k21Bar*(r1Dot-t21Dot)
-		t0Bar += k21Bar * t36
-		t4Dot := k21BarDot*t0 + k21Bar*t0Dot
-		t4 := k21Bar * t0
-		r1BarDot += t4Dot
-		r1Bar += t4
-		t21BarDot -= t4Dot
-		t21Bar -= t4
+		bBarDot -= k22BarDot*t21 + k22Bar*t21Dot
+		bBar -= k22Bar * t21
+		t21BarDot := -(k22BarDot*b + k22Bar*bDot)
+		t21Bar := -(k22Bar * b)
+		t32 := r1 - t21
+		t0BarDot += k21BarDot*t32 + k21Bar*(r1Dot-t21Dot)
+		t0Bar += k21Bar * t32
+		t3Dot := k21BarDot*t0 + k21Bar*t0Dot
+		t3 := k21Bar * t0
+		r1BarDot += t3Dot
+		r1Bar += t3
+		t21BarDot -= t3Dot
+		t21Bar -= t3
 		t11BarDot -= k21BarDot
 		t11Bar -= k21Bar
-		t37 := t11 - t0
-		sBarDot += k20BarDot*t37 + k20Bar*(t11Dot-t0Dot)
-		sBar += k20Bar * t37
-		t3Dot := k20BarDot*s + k20Bar*sDot
-		t3 := k20Bar * s
-		t11BarDot += t3Dot
-		t11Bar += t3
-		t0BarDot -= t3Dot
-		t0Bar -= t3
+		t33 := t11 - t0
+		sBarDot += k20BarDot*t33 + k20Bar*(t11Dot-t0Dot)
+		sBar += k20Bar * t33
+		t2Dot := k20BarDot*s + k20Bar*sDot
+		t2 := k20Bar * s
+		t11BarDot += t2Dot
+		t11Bar += t2
+		t0BarDot -= t2Dot
+		t0Bar -= t2
 		u2BarDot += t21BarDot
 		u2Bar += t21Bar
 		k12BarDot += t21BarDot * (lorenzStep / 2)
@@ -4087,15 +4086,13 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
 		u1Bar += k12Bar * u0
-		t2Dot := -k12BarDot
-		t2 := -k12Bar
-		bBarDot += t2Dot*u2 + t2*u2Dot
-		bBar += t2 * u2
-		u2BarDot += t2Dot*b + t2*bDot
-		u2Bar += t2 * b
-		t38 := r1 - u2
-		u0BarDot += k11BarDot*t38 + k11Bar*(r1Dot-u2Dot)
-		u0Bar += k11Bar * t38
+		bBarDot -= k12BarDot*u2 + k12Bar*u2Dot
+		bBar -= k12Bar * u2
+		u2BarDot -= k12BarDot*b + k12Bar*bDot
+		u2Bar -= k12Bar * b
+		t34 := r1 - u2
+		u0BarDot += k11BarDot*t34 + k11Bar*(r1Dot-u2Dot)
+		u0Bar += k11Bar * t34
 		t1Dot := k11BarDot*u0 + k11Bar*u0Dot
 		t1 := k11Bar * u0
 		r1BarDot += t1Dot
@@ -4104,9 +4101,9 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar -= t1
 		u1BarDot -= k11BarDot
 		u1Bar -= k11Bar
-		t39 := u1 - u0
-		sBarDot += k10BarDot*t39 + k10Bar*(u1Dot-u0Dot)
-		sBar += k10Bar * t39
+		t35 := u1 - u0
+		sBarDot += k10BarDot*t35 + k10Bar*(u1Dot-u0Dot)
+		sBar += k10Bar * t35
 		tDot := k10BarDot*s + k10Bar*sDot
 		t := k10Bar * s
 		u1BarDot += tDot
@@ -4617,8 +4614,9 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready; slices may not overlap each other.
-func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r5 float64) {
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
+	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t1 = ws.t1[:0]
 	ws.hiddenBar = ws.hiddenBar[:0]
 	ws.hidden = ws.hidden[:0]
@@ -4772,7 +4770,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			}
 		}
 	}
-	r5 = -total / float64((chars-1)*b)
+	r4 = -total / float64((chars-1)*b)
 	var totalBar float64
 	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -4789,9 +4787,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				normBar -= t10
 			}
 		}
-		d5 := 1 / arg4
-		if normBar != 0 || d5-d5 == 0 {
-			arg4Bar += normBar * d5
+		d1 := 1 / arg4
+		if normBar != 0 || d1-d1 == 0 {
+			arg4Bar += normBar * d1
 		}
 		arg4 = ws.arg41[len(ws.arg41)-1]
 		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
@@ -4876,7 +4874,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					biasBar11[i11] += arg3Bar
 					arg3 = ws.arg31[len(ws.arg31)-1]
 					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-					if outBar != 0 || 1+exp2 != 0 {
+					if outBar != 0 || out1-out1 == 0 {
 						exp2Bar -= outBar / (1 + exp2) * out1
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
@@ -4888,7 +4886,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					t1Bar2[i11] += x3Bar * w12[i11]
 					wBar12[i11] += x3Bar * t15[i11]
 					biasBar12[i11] += x3Bar
-					if inBar != 0 || 1+exp1 != 0 {
+					if inBar != 0 || in1-in1 == 0 {
 						exp1Bar -= inBar / (1 + exp1) * in1
 					}
 					if exp1Bar != 0 || exp1-exp1 == 0 {
@@ -4900,7 +4898,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					hiddenBar1[i11] += x2Bar * w13[i11]
 					wBar13[i11] += x2Bar * hidden2[i11]
 					biasBar13[i11] += x2Bar
-					if forgetBar != 0 || 1+exp != 0 {
+					if forgetBar != 0 || forget1-forget1 == 0 {
 						expBar -= forgetBar / (1 + exp) * forget1
 					}
 					if expBar != 0 || exp-exp == 0 {
@@ -4950,7 +4948,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of that in the direction pDot,
 // for constant weights, from lstm.go:26.
-func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r5, r5Dot float64) {
+func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r4, r4Dot float64) {
+	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
 	wsDot.hiddenBar = wsDot.hiddenBar[:0]
@@ -5136,11 +5135,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wsDot.exp = append(wsDot.exp, expDot)
 					ws.exp = append(ws.exp, exp)
 					t19 := math.Exp(arg)
-					var d1 float64
+					var d2 float64
 					if argDot != 0 || t19-t19 == 0 {
-						d1 += argDot * t19
+						d2 += argDot * t19
 					}
-					expDot = d1
+					expDot = d2
 					exp = t19
 					t20 := 1 + exp
 					t23 := 1 / t20
@@ -5155,11 +5154,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wsDot.exp1 = append(wsDot.exp1, exp1Dot)
 					ws.exp1 = append(ws.exp1, exp1)
 					t26 := math.Exp(arg1)
-					var d2 float64
+					var d3 float64
 					if arg1Dot != 0 || t26-t26 == 0 {
-						d2 += arg1Dot * t26
+						d3 += arg1Dot * t26
 					}
-					exp1Dot = d2
+					exp1Dot = d3
 					exp1 = t26
 					t27 := 1 + exp1
 					t28 := 1 / t27
@@ -5174,11 +5173,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wsDot.exp2 = append(wsDot.exp2, exp2Dot)
 					ws.exp2 = append(ws.exp2, exp2)
 					t32 := math.Exp(arg2)
-					var d3 float64
+					var d4 float64
 					if arg2Dot != 0 || t32-t32 == 0 {
-						d3 += arg2Dot * t32
+						d4 += arg2Dot * t32
 					}
-					exp2Dot = d3
+					exp2Dot = d4
 					exp2 = t32
 					t33 := 1 + exp2
 					t34 := 1 / t33
@@ -5237,12 +5236,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				ws.exp3 = append(ws.exp3, exp3)
 				t43 := t21[i2]
 				t44 := math.Exp(t43)
-				var d4 float64
+				var d5 float64
 				t45 := t21Dot[i2]
 				if t45 != 0 || t44-t44 == 0 {
-					d4 += t45 * t44
+					d5 += t45 * t44
 				}
-				exp3Dot = d4
+				exp3Dot = d5
 				exp3 = t44
 				sumDot += exp3Dot
 				sum += exp3
@@ -5271,8 +5270,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		}
 	}
 	t49 := float64((chars - 1) * b)
-	r5Dot = -totalDot / t49
-	r5 = -total / t49
+	r4Dot = -totalDot / t49
+	r4 = -total / t49
 	var totalBar float64
 	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -5292,11 +5291,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			}
 		}
 		t50 := 1 / arg4
-		d5Dot := -(t50 * arg4Dot) / arg4
-		d5 := t50
-		if normBar != 0 || d5-d5 == 0 {
-			arg4BarDot += normBar * d5Dot
-			arg4Bar += normBar * d5
+		d1Dot := -(t50 * arg4Dot) / arg4
+		d1 := t50
+		if normBar != 0 || d1-d1 == 0 {
+			arg4BarDot += normBar * d1Dot
+			arg4Bar += normBar * d1
 		}
 		arg4Dot = wsDot.arg41[len(ws.arg41)-1]
 		arg4 = ws.arg41[len(ws.arg41)-1]
@@ -5482,7 +5481,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					arg3 = ws.arg31[len(ws.arg31)-1]
 					wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
 					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
-					if outBar != 0 || 1+exp2 != 0 {
+					if outBar != 0 || out1-out1 == 0 {
 						t70 := 1 + exp2
 						t71 := outBar / t70
 						exp2BarDot -= (outBarDot-t71*exp2Dot)/t70*out1 + t71*out1Dot
@@ -5506,7 +5505,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar12[i11] += x3Bar * t73
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
-					if inBar != 0 || 1+exp1 != 0 {
+					if inBar != 0 || in1-in1 == 0 {
 						t74 := 1 + exp1
 						t75 := inBar / t74
 						exp1BarDot -= (inBarDot-t75*exp1Dot)/t74*in1 + t75*in1Dot
@@ -5530,7 +5529,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar13[i11] += x2Bar * t77
 					biasBar13Dot[i11] += x2BarDot
 					biasBar13[i11] += x2Bar
-					if forgetBar != 0 || 1+exp != 0 {
+					if forgetBar != 0 || forget1-forget1 == 0 {
 						t78 := 1 + exp
 						t79 := forgetBar / t78
 						expBarDot -= (forgetBarDot-t79*expDot)/t78*forget1 + t79*forget1Dot
@@ -6271,8 +6270,9 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	ws.exp4 = ws.exp4[:0]
 	ws.max2 = ws.max2[:0]
 	ws.shift1 = ws.shift1[:0]
@@ -6400,7 +6400,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	t1 := math.Log(s11) + shift1
 	t2 := c.constant()
-	t1Bar := -rBar * float64(n)
+	t1Bar := -(rBar * float64(n))
 	for p := 0; p < n; p++ {
 		var l int
 		var max1 float64
@@ -6459,9 +6459,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		total += math.Log(s1) + shift
 		var s1Bar float64
 		shiftBar := rBar
-		d3 := 1 / s1
-		if rBar != 0 || d3-d3 == 0 {
-			s1Bar += rBar * d3
+		d1 := 1 / s1
+		if rBar != 0 || d1-d1 == 0 {
+			s1Bar += rBar * d1
 		}
 		if hi8 > 0 {
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
@@ -6500,7 +6500,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			termsBar[j11] = 0
 			alphasBar[j11] += t6
 			sumsBar[j11] += t6
-			sqBar := -t6 * 0.5
+			sqBar := -(t6 * 0.5)
 			twice := sqBar + sqBar
 			if 0 < d {
 				qx3 := qx[:len(qx):len(qx)][:d]
@@ -6546,9 +6546,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	r1 = total - float64(n)*t1 + prior + t2
 	shift1Bar := t1Bar
-	d5 := 1 / s11
-	if t1Bar != 0 || d5-d5 == 0 {
-		s11Bar += t1Bar * d5
+	d2 := 1 / s11
+	if t1Bar != 0 || d2-d2 == 0 {
+		s11Bar += t1Bar * d2
 	}
 	if hi14 > 0 {
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
@@ -6584,7 +6584,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	alphasBar[0] += shift1Bar
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
-		sumsBar[j21] += -rBar * float64(c.M)
+		sumsBar[j21] -= rBar * float64(c.M)
 		twice1 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11 := icf[j21*tri+i41]
@@ -6621,6 +6621,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 // LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from mixture.go:44.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1, r1Dot float64) {
+	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	wsDot.exp4 = wsDot.exp4[:0]
 	ws.exp4 = ws.exp4[:0]
 	wsDot.max2 = wsDot.max2[:0]
@@ -6708,11 +6709,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				wsDot.exp4 = append(wsDot.exp4, expDot)
 				ws.exp4 = append(ws.exp4, exp)
 				t9 := math.Exp(q)
-				var d1 float64
+				var d3 float64
 				if qDot != 0 || t9-t9 == 0 {
-					d1 += qDot * t9
+					d3 += qDot * t9
 				}
-				expDot = d1
+				expDot = d3
 				exp = t9
 				diag1Dot[i] = expDot
 				diag1[i] = exp
@@ -6836,25 +6837,25 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		wsDot.exp21 = append(wsDot.exp21, exp2Dot)
 		ws.exp21 = append(ws.exp21, exp2)
 		t15 := math.Exp(arg1)
-		var d2 float64
+		var d4 float64
 		if arg1Dot != 0 || t15-t15 == 0 {
-			d2 += arg1Dot * t15
+			d4 += arg1Dot * t15
 		}
-		exp2Dot = d2
+		exp2Dot = d4
 		exp2 = t15
 		s11Dot += exp2Dot
 		s11 += exp2
 	}
 	t16 := math.Log(s11)
-	var d4 float64
+	var d5 float64
 	t17 := 1 / s11
 	if s11Dot != 0 || t17-t17 == 0 {
-		d4 += s11Dot * t17
+		d5 += s11Dot * t17
 	}
-	t1Dot := d4 + shift1Dot
+	t1Dot := d5 + shift1Dot
 	t1 := t16 + shift1
 	t2 := c.constant()
-	t1Bar := -rBar * float64(n)
+	t1Bar := -(rBar * float64(n))
 	for p := 0; p < n; p++ {
 		var l int
 		var max1Dot float64
@@ -6970,11 +6971,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		var shiftBarDot float64
 		shiftBar := rBar
 		t28 := 1 / s1
-		d3Dot := -(t28 * s1Dot) / s1
-		d3 := t28
-		if rBar != 0 || d3-d3 == 0 {
-			s1BarDot += rBar * d3Dot
-			s1Bar += rBar * d3
+		d1Dot := -(t28 * s1Dot) / s1
+		d1 := t28
+		if rBar != 0 || d1-d1 == 0 {
+			s1BarDot += rBar * d1Dot
+			s1Bar += rBar * d1
 		}
 		if hi8 > 0 {
 			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
@@ -7034,8 +7035,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			alphasBar[j11] += t6
 			sumsBarDot[j11] += t6Dot
 			sumsBar[j11] += t6
-			sqBarDot := -t6Dot * 0.5
-			sqBar := -t6 * 0.5
+			sqBarDot := -(t6Dot * 0.5)
+			sqBar := -(t6 * 0.5)
 			twiceDot := sqBarDot + sqBarDot
 			twice := sqBar + sqBar
 			if 0 < d {
@@ -7115,11 +7116,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	var shift1BarDot float64
 	shift1Bar := t1Bar
 	t35 := 1 / s11
-	d5Dot := -(t35 * s11Dot) / s11
-	d5 := t35
-	if t1Bar != 0 || d5-d5 == 0 {
-		s11BarDot += t1Bar * d5Dot
-		s11Bar += t1Bar * d5
+	d2Dot := -(t35 * s11Dot) / s11
+	d2 := t35
+	if t1Bar != 0 || d2-d2 == 0 {
+		s11BarDot += t1Bar * d2Dot
+		s11Bar += t1Bar * d2
 	}
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
@@ -7172,7 +7173,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	alphasBar[0] += shift1Bar
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
-		sumsBar[j21] += -rBar * float64(c.M)
+		sumsBar[j21] -= rBar * float64(c.M)
 		twice1 := sq1Bar + sq1Bar
 		for i41 := d; i41 < tri; i41++ {
 			l11Dot := icfDot[j21*tri+i41]
@@ -7335,12 +7336,13 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("RosenbrockPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x) - 1
-	t1 := rBar * 100
-	twice1 := t1 + t1
+	t := rBar * 100
+	twice1 := t + t
 	twice2 := rBar + rBar
 	if 0 < hi {
 		var carry float64
@@ -7354,8 +7356,7 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 			s += 100*(a*a) + b*b
 			aBar := twice1 * a
 			bBar := twice2 * b
-			t := -aBar
-			xBar1[i] += (t+t)*old - bBar + carry
+			xBar1[i] += carry - (bBar + (aBar+aBar)*old)
 			carry = aBar
 			old = now
 		}
@@ -7367,11 +7368,12 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
-	t1 := rBar * 100
-	twice1 := t1 + t1
+	t := rBar * 100
+	twice1 := t + t
 	twice2 := rBar + rBar
 	if 0 < hi {
 		var carryDot float64
@@ -7395,11 +7397,9 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			aBar := twice1 * a
 			bBarDot := twice2 * bDot
 			bBar := twice2 * b
-			tDot := -aBarDot
-			t := -aBar
-			t2 := t + t
-			xBar1Dot[i] += (tDot+tDot)*old + t2*oldDot - bBarDot + carryDot
-			xBar1[i] += t2*old - bBar + carry
+			t1 := aBar + aBar
+			xBar1Dot[i] += carryDot - (bBarDot + ((aBarDot+aBarDot)*old + t1*oldDot))
+			xBar1[i] += carry - (bBar + t1*old)
 			carryDot = aBarDot
 			carry = aBar
 			oldDot = nowDot
@@ -7461,8 +7461,9 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("SumSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -7480,6 +7481,7 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x)
@@ -7549,8 +7551,9 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:63.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready; slices may not overlap each other.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("DiffSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -7576,6 +7579,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
 // for constant weights, from squares.go:63.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
@@ -7853,12 +7857,12 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	sBar += (t7 + t7) * s1
 	uBar += (sBar + sBar) * u1
 	vBar += (sBar + sBar) * v1
-	if vBar != 0 || p12 != 0 {
+	if vBar != 0 || v1-v1 == 0 {
 		r1 := vBar / p12
 		pBar[2] -= r1 * v1
 		pBar[1] += r1
 	}
-	if uBar != 0 || p12 != 0 {
+	if uBar != 0 || u1-u1 == 0 {
 		r := uBar / p12
 		pBar[2] -= r * u1
 		pBar[0] += r
@@ -8051,7 +8055,7 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t30 := sBar + sBar
 	vBarDot += (sBarDot+sBarDot)*v1 + t30*v1Dot
 	vBar += t30 * v1
-	if vBar != 0 || p12 != 0 {
+	if vBar != 0 || v1-v1 == 0 {
 		t31 := vBar / p12
 		r1Dot := (vBarDot - t31*p12Dot) / p12
 		r1 := t31
@@ -8060,7 +8064,7 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 		pBarDot[1] += r1Dot
 		pBar[1] += r1
 	}
-	if uBar != 0 || p12 != 0 {
+	if uBar != 0 || u1-u1 == 0 {
 		t32 := uBar / p12
 		rDot := (uBarDot - t32*p12Dot) / p12
 		r := t32
@@ -8257,7 +8261,7 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			ws.dx = ws.dx[:len(ws.dx)-1]
 			luBar := t5 * alpha1
 			uuvBar += t5
-			uBar1[at1] += -t5 * (brusselatorA + 1)
+			uBar1[at1] -= t5 * (brusselatorA + 1)
 			t4 := uuvBar * v1[at1]
 			uBar1[at1] += (t4 + t4) * u1[at1]
 			vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
@@ -8265,12 +8269,12 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			vBar1[east1] += lvBar
 			vBar1[north1] += lvBar
 			vBar1[south1] += lvBar
-			vBar1[at1] += -lvBar * 4
+			vBar1[at1] -= lvBar * 4
 			uBar1[west1] += luBar
 			uBar1[east1] += luBar
 			uBar1[north1] += luBar
 			uBar1[south1] += luBar
-			uBar1[at1] += -luBar * 4
+			uBar1[at1] -= luBar * 4
 		}
 	}
 }
@@ -8375,8 +8379,8 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			luBar := t5 * alpha1
 			uuvBarDot += t5Dot
 			uuvBar += t5
-			uBar1Dot[at1] += -t5Dot * (brusselatorA + 1)
-			uBar1[at1] += -t5 * (brusselatorA + 1)
+			uBar1Dot[at1] -= t5Dot * (brusselatorA + 1)
+			uBar1[at1] -= t5 * (brusselatorA + 1)
 			t := v1[at1]
 			t4Dot := uuvBarDot*t + uuvBar*v1Dot[at1]
 			t4 := uuvBar * t
@@ -8397,8 +8401,8 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			vBar1[north1] += lvBar
 			vBar1Dot[south1] += lvBarDot
 			vBar1[south1] += lvBar
-			vBar1Dot[at1] += -lvBarDot * 4
-			vBar1[at1] += -lvBar * 4
+			vBar1Dot[at1] -= lvBarDot * 4
+			vBar1[at1] -= lvBar * 4
 			uBar1Dot[west1] += luBarDot
 			uBar1[west1] += luBar
 			uBar1Dot[east1] += luBarDot
@@ -8407,8 +8411,8 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			uBar1[north1] += luBar
 			uBar1Dot[south1] += luBarDot
 			uBar1[south1] += luBar
-			uBar1Dot[at1] += -luBarDot * 4
-			uBar1[at1] += -luBar * 4
+			uBar1Dot[at1] -= luBarDot * 4
+			uBar1[at1] -= luBar * 4
 		}
 	}
 }
@@ -8694,19 +8698,16 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 		a2Bar += r1Bar2
 		r0Bar += r1Bar2 * a1
 		a1Bar += r1Bar2 * r0
-		t2 := -r1Bar2
-		r11Bar += t2 * a0
-		a0Bar += t2 * r1
+		r11Bar -= r1Bar2 * a0
+		a0Bar -= r1Bar2 * r1
 		r2Bar += r1Bar1 * a0
 		a0Bar += r1Bar1 * r2
-		t1 := -r1Bar1
-		r0Bar += t1 * a2
-		a2Bar += t1 * r0
+		r0Bar -= r1Bar1 * a2
+		a2Bar -= r1Bar1 * r0
 		r11Bar += r1Bar0 * a2
 		a2Bar += r1Bar0 * r1
-		t := -r1Bar0
-		r2Bar += t * a1
-		a1Bar += t * r2
+		r2Bar -= r1Bar0 * a1
+		a1Bar -= r1Bar0 * r2
 	} else {
 		var thetaBar float64
 		v01 := r0 / theta1
@@ -8733,45 +8734,42 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 		sinBar += r1Bar0 * c101
 		v0Bar := r1Bar0 * d2
 		dBar += r1Bar0 * v01
-		t10 := dBar * (1 - cos1)
-		v0Bar += t10 * a0
-		a0Bar += t10 * v01
-		v1Bar += t10 * a1
-		a1Bar += t10 * v11
-		v2Bar += t10 * a2
-		a2Bar += t10 * v21
+		t4 := dBar * (1 - cos1)
+		v0Bar += t4 * a0
+		a0Bar += t4 * v01
+		v1Bar += t4 * a1
+		a1Bar += t4 * v11
+		v2Bar += t4 * a2
+		a2Bar += t4 * v21
 		cosBar -= dBar * (v01*a0 + v11*a1 + v21*a2)
 		v0Bar += c12Bar * a1
 		a1Bar += c12Bar * v01
-		t9 := -c12Bar
-		v1Bar += t9 * a0
-		a0Bar += t9 * v11
+		v1Bar -= c12Bar * a0
+		a0Bar -= c12Bar * v11
 		v2Bar += c111Bar * a0
 		a0Bar += c111Bar * v21
-		t8 := -c111Bar
-		v0Bar += t8 * a2
-		a2Bar += t8 * v01
+		v0Bar -= c111Bar * a2
+		a2Bar -= c111Bar * v01
 		v1Bar += c10Bar * a2
 		a2Bar += c10Bar * v11
-		t7 := -c10Bar
-		v2Bar += t7 * a1
-		a1Bar += t7 * v21
-		if v2Bar != 0 || theta1 != 0 {
+		v2Bar -= c10Bar * a1
+		a1Bar -= c10Bar * v21
+		if v2Bar != 0 || v21-v21 == 0 {
 			r5 := v2Bar / theta1
 			thetaBar -= r5 * v21
 			r2Bar += r5
 		}
-		if v1Bar != 0 || theta1 != 0 {
+		if v1Bar != 0 || v11-v11 == 0 {
 			r4 := v1Bar / theta1
 			thetaBar -= r4 * v11
 			r11Bar += r4
 		}
-		if v0Bar != 0 || theta1 != 0 {
+		if v0Bar != 0 || v01-v01 == 0 {
 			r3 := v0Bar / theta1
 			thetaBar -= r3 * v01
 			r0Bar += r3
 		}
-		thetaBar += cosBar * -math.Sin(theta1)
+		thetaBar -= cosBar * math.Sin(theta1)
 		thetaBar += sinBar * math.Cos(theta1)
 		d1 := 0.5 / theta1
 		if thetaBar != 0 || d1-d1 == 0 {
@@ -8929,44 +8927,38 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		r0Bar += r1Bar2 * a1
 		a1BarDot += r1Bar2Dot*r0 + r1Bar2*r0Dot
 		a1Bar += r1Bar2 * r0
-		t2Dot := -r1Bar2Dot
-		t2 := -r1Bar2
-		r11BarDot += t2Dot*a0 + t2*a0Dot
-		r11Bar += t2 * a0
-		a0BarDot += t2Dot*r1 + t2*r1Dot
-		a0Bar += t2 * r1
+		r11BarDot -= r1Bar2Dot*a0 + r1Bar2*a0Dot
+		r11Bar -= r1Bar2 * a0
+		a0BarDot -= r1Bar2Dot*r1 + r1Bar2*r1Dot
+		a0Bar -= r1Bar2 * r1
 		r2BarDot += r1Bar1Dot*a0 + r1Bar1*a0Dot
 		r2Bar += r1Bar1 * a0
 		a0BarDot += r1Bar1Dot*r2 + r1Bar1*r2Dot
 		a0Bar += r1Bar1 * r2
-		t1Dot := -r1Bar1Dot
-		t1 := -r1Bar1
-		r0BarDot += t1Dot*a2 + t1*a2Dot
-		r0Bar += t1 * a2
-		a2BarDot += t1Dot*r0 + t1*r0Dot
-		a2Bar += t1 * r0
+		r0BarDot -= r1Bar1Dot*a2 + r1Bar1*a2Dot
+		r0Bar -= r1Bar1 * a2
+		a2BarDot -= r1Bar1Dot*r0 + r1Bar1*r0Dot
+		a2Bar -= r1Bar1 * r0
 		r11BarDot += r1Bar0Dot*a2 + r1Bar0*a2Dot
 		r11Bar += r1Bar0 * a2
 		a2BarDot += r1Bar0Dot*r1 + r1Bar0*r1Dot
 		a2Bar += r1Bar0 * r1
-		tDot := -r1Bar0Dot
-		t := -r1Bar0
-		r2BarDot += tDot*a1 + t*a1Dot
-		r2Bar += t * a1
-		a1BarDot += tDot*r2 + t*r2Dot
-		a1Bar += t * r2
+		r2BarDot -= r1Bar0Dot*a1 + r1Bar0*a1Dot
+		r2Bar -= r1Bar0 * a1
+		a1BarDot -= r1Bar0Dot*r2 + r1Bar0*r2Dot
+		a1Bar -= r1Bar0 * r2
 	} else {
 		var thetaBarDot float64
 		var thetaBar float64
-		t3 := r0 / theta1
-		v01Dot := (r0Dot - t3*theta1Dot) / theta1
-		v01 := t3
-		t4 := r1 / theta1
-		v11Dot := (r1Dot - t4*theta1Dot) / theta1
-		v11 := t4
-		t5 := r2 / theta1
-		v21Dot := (r2Dot - t5*theta1Dot) / theta1
-		v21 := t5
+		t := r0 / theta1
+		v01Dot := (r0Dot - t*theta1Dot) / theta1
+		v01 := t
+		t1 := r1 / theta1
+		v11Dot := (r1Dot - t1*theta1Dot) / theta1
+		v11 := t1
+		t2 := r2 / theta1
+		v21Dot := (r2Dot - t2*theta1Dot) / theta1
+		v21 := t2
 		c101Dot := v11Dot*a2 + v11*a2Dot - (v21Dot*a1 + v21*a1Dot)
 		c101 := v11*a2 - v21*a1
 		c1111Dot := v21Dot*a0 + v21*a0Dot - (v01Dot*a2 + v01*a2Dot)
@@ -9009,105 +9001,98 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		v0Bar := r1Bar0 * d2
 		dBarDot += r1Bar0Dot*v01 + r1Bar0*v01Dot
 		dBar += r1Bar0 * v01
-		t6 := 1 - cos1
-		t10Dot := dBarDot*t6 + dBar*-cos1Dot
-		t10 := dBar * t6
-		v0BarDot += t10Dot*a0 + t10*a0Dot
-		v0Bar += t10 * a0
-		a0BarDot += t10Dot*v01 + t10*v01Dot
-		a0Bar += t10 * v01
-		v1BarDot += t10Dot*a1 + t10*a1Dot
-		v1Bar += t10 * a1
-		a1BarDot += t10Dot*v11 + t10*v11Dot
-		a1Bar += t10 * v11
-		v2BarDot += t10Dot*a2 + t10*a2Dot
-		v2Bar += t10 * a2
-		a2BarDot += t10Dot*v21 + t10*v21Dot
-		a2Bar += t10 * v21
-		t11 := v01*a0 + v11*a1 + v21*a2
-		cosBarDot -= dBarDot*t11 + dBar*(v01Dot*a0+v01*a0Dot+(v11Dot*a1+v11*a1Dot)+(v21Dot*a2+v21*a2Dot))
-		cosBar -= dBar * t11
+		t3 := 1 - cos1
+		t4Dot := dBarDot*t3 + dBar*-cos1Dot
+		t4 := dBar * t3
+		v0BarDot += t4Dot*a0 + t4*a0Dot
+		v0Bar += t4 * a0
+		a0BarDot += t4Dot*v01 + t4*v01Dot
+		a0Bar += t4 * v01
+		v1BarDot += t4Dot*a1 + t4*a1Dot
+		v1Bar += t4 * a1
+		a1BarDot += t4Dot*v11 + t4*v11Dot
+		a1Bar += t4 * v11
+		v2BarDot += t4Dot*a2 + t4*a2Dot
+		v2Bar += t4 * a2
+		a2BarDot += t4Dot*v21 + t4*v21Dot
+		a2Bar += t4 * v21
+		t5 := v01*a0 + v11*a1 + v21*a2
+		cosBarDot -= dBarDot*t5 + dBar*(v01Dot*a0+v01*a0Dot+(v11Dot*a1+v11*a1Dot)+(v21Dot*a2+v21*a2Dot))
+		cosBar -= dBar * t5
 		v0BarDot += c12BarDot*a1 + c12Bar*a1Dot
 		v0Bar += c12Bar * a1
 		a1BarDot += c12BarDot*v01 + c12Bar*v01Dot
 		a1Bar += c12Bar * v01
-		t9Dot := -c12BarDot
-		t9 := -c12Bar
-		v1BarDot += t9Dot*a0 + t9*a0Dot
-		v1Bar += t9 * a0
-		a0BarDot += t9Dot*v11 + t9*v11Dot
-		a0Bar += t9 * v11
+		v1BarDot -= c12BarDot*a0 + c12Bar*a0Dot
+		v1Bar -= c12Bar * a0
+		a0BarDot -= c12BarDot*v11 + c12Bar*v11Dot
+		a0Bar -= c12Bar * v11
 		v2BarDot += c111BarDot*a0 + c111Bar*a0Dot
 		v2Bar += c111Bar * a0
 		a0BarDot += c111BarDot*v21 + c111Bar*v21Dot
 		a0Bar += c111Bar * v21
-		t8Dot := -c111BarDot
-		t8 := -c111Bar
-		v0BarDot += t8Dot*a2 + t8*a2Dot
-		v0Bar += t8 * a2
-		a2BarDot += t8Dot*v01 + t8*v01Dot
-		a2Bar += t8 * v01
+		v0BarDot -= c111BarDot*a2 + c111Bar*a2Dot
+		v0Bar -= c111Bar * a2
+		a2BarDot -= c111BarDot*v01 + c111Bar*v01Dot
+		a2Bar -= c111Bar * v01
 		v1BarDot += c10BarDot*a2 + c10Bar*a2Dot
 		v1Bar += c10Bar * a2
 		a2BarDot += c10BarDot*v11 + c10Bar*v11Dot
 		a2Bar += c10Bar * v11
-		t7Dot := -c10BarDot
-		t7 := -c10Bar
-		v2BarDot += t7Dot*a1 + t7*a1Dot
-		v2Bar += t7 * a1
-		a1BarDot += t7Dot*v21 + t7*v21Dot
-		a1Bar += t7 * v21
-		if v2Bar != 0 || theta1 != 0 {
-			t12 := v2Bar / theta1
-			r5Dot := (v2BarDot - t12*theta1Dot) / theta1
-			r5 := t12
+		v2BarDot -= c10BarDot*a1 + c10Bar*a1Dot
+		v2Bar -= c10Bar * a1
+		a1BarDot -= c10BarDot*v21 + c10Bar*v21Dot
+		a1Bar -= c10Bar * v21
+		if v2Bar != 0 || v21-v21 == 0 {
+			t6 := v2Bar / theta1
+			r5Dot := (v2BarDot - t6*theta1Dot) / theta1
+			r5 := t6
 			thetaBarDot -= r5Dot*v21 + r5*v21Dot
 			thetaBar -= r5 * v21
 			r2BarDot += r5Dot
 			r2Bar += r5
 		}
-		if v1Bar != 0 || theta1 != 0 {
-			t13 := v1Bar / theta1
-			r4Dot := (v1BarDot - t13*theta1Dot) / theta1
-			r4 := t13
+		if v1Bar != 0 || v11-v11 == 0 {
+			t7 := v1Bar / theta1
+			r4Dot := (v1BarDot - t7*theta1Dot) / theta1
+			r4 := t7
 			thetaBarDot -= r4Dot*v11 + r4*v11Dot
 			thetaBar -= r4 * v11
 			r11BarDot += r4Dot
 			r11Bar += r4
 		}
-		if v0Bar != 0 || theta1 != 0 {
-			t14 := v0Bar / theta1
-			r3Dot := (v0BarDot - t14*theta1Dot) / theta1
-			r3 := t14
+		if v0Bar != 0 || v01-v01 == 0 {
+			t8 := v0Bar / theta1
+			r3Dot := (v0BarDot - t8*theta1Dot) / theta1
+			r3 := t8
 			thetaBarDot -= r3Dot*v01 + r3*v01Dot
 			thetaBar -= r3 * v01
 			r0BarDot += r3Dot
 			r0Bar += r3
 		}
-		t15 := math.Sin(theta1)
-		t16 := -t15
-		thetaBarDot += cosBarDot*t16 + cosBar*-(theta1Dot*math.Cos(theta1))
-		thetaBar += cosBar * t16
-		t17 := math.Cos(theta1)
-		thetaBarDot += sinBarDot*t17 + sinBar*(theta1Dot*-math.Sin(theta1))
-		thetaBar += sinBar * t17
-		t18 := 0.5 / theta1
-		d1Dot := -(t18 * theta1Dot) / theta1
-		d1 := t18
+		t9 := math.Sin(theta1)
+		thetaBarDot -= cosBarDot*t9 + cosBar*(theta1Dot*math.Cos(theta1))
+		thetaBar -= cosBar * t9
+		t10 := math.Cos(theta1)
+		thetaBarDot += sinBarDot*t10 + sinBar*(theta1Dot*-math.Sin(theta1))
+		thetaBar += sinBar * t10
+		t11 := 0.5 / theta1
+		d1Dot := -(t11 * theta1Dot) / theta1
+		d1 := t11
 		if thetaBar != 0 || d1-d1 == 0 {
 			sqBarDot += thetaBarDot*d1 + thetaBar*d1Dot
 			sqBar += thetaBar * d1
 		}
 	}
-	t19 := sqBar + sqBar
-	r0BarDot += (sqBarDot+sqBarDot)*r0 + t19*r0Dot
-	r0Bar += t19 * r0
-	t20 := sqBar + sqBar
-	r11BarDot += (sqBarDot+sqBarDot)*r1 + t20*r1Dot
-	r11Bar += t20 * r1
-	t21 := sqBar + sqBar
-	r2BarDot += (sqBarDot+sqBarDot)*r2 + t21*r2Dot
-	r2Bar += t21 * r2
+	t12 := sqBar + sqBar
+	r0BarDot += (sqBarDot+sqBarDot)*r0 + t12*r0Dot
+	r0Bar += t12 * r0
+	t13 := sqBar + sqBar
+	r11BarDot += (sqBarDot+sqBarDot)*r1 + t13*r1Dot
+	r11Bar += t13 * r1
+	t14 := sqBar + sqBar
+	r2BarDot += (sqBarDot+sqBarDot)*r2 + t14*r2Dot
+	r2Bar += t14 * r2
 	aBarDot[2] += a2BarDot
 	aBar[2] += a2Bar
 	aBarDot[1] += a1BarDot
@@ -9587,20 +9572,17 @@ func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64
 	saBar := whole2Bar1
 	caBar := whole2Bar2
 	sbBar := whole1Bar0
-	cbBar := wholeBar0
-	t1 := -whole1Bar2
-	cbBar += t1 * sa1
-	saBar += t1 * cb1
+	cbBar := wholeBar0 - whole1Bar2*sa1
+	saBar -= whole1Bar2 * cb1
 	cbBar += whole1Bar1 * ca1
 	caBar += whole1Bar1 * cb1
 	sbBar += wholeBar2 * sa1
 	saBar += wholeBar2 * sb1
-	t := -wholeBar1
-	sbBar += t * ca1
-	caBar += t * sb1
-	bBar += cbBar * -math.Sin(b)
+	sbBar -= wholeBar1 * ca1
+	caBar -= wholeBar1 * sb1
+	bBar -= cbBar * math.Sin(b)
 	bBar += sbBar * math.Cos(b)
-	aBar += caBar * -math.Sin(a)
+	aBar -= caBar * math.Sin(a)
 	aBar += saBar * math.Cos(a)
 	return
 }
@@ -10198,14 +10180,10 @@ func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bD
 	caBar := whole2Bar2
 	sbBarDot := whole1Bar0Dot
 	sbBar := whole1Bar0
-	cbBarDot := wholeBar0Dot
-	cbBar := wholeBar0
-	t1Dot := -whole1Bar2Dot
-	t1 := -whole1Bar2
-	cbBarDot += t1Dot*sa1 + t1*sa1Dot
-	cbBar += t1 * sa1
-	saBarDot += t1Dot*cb1 + t1*cb1Dot
-	saBar += t1 * cb1
+	cbBarDot := wholeBar0Dot - (whole1Bar2Dot*sa1 + whole1Bar2*sa1Dot)
+	cbBar := wholeBar0 - whole1Bar2*sa1
+	saBarDot -= whole1Bar2Dot*cb1 + whole1Bar2*cb1Dot
+	saBar -= whole1Bar2 * cb1
 	cbBarDot += whole1Bar1Dot*ca1 + whole1Bar1*ca1Dot
 	cbBar += whole1Bar1 * ca1
 	caBarDot += whole1Bar1Dot*cb1 + whole1Bar1*cb1Dot
@@ -10214,26 +10192,22 @@ func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bD
 	sbBar += wholeBar2 * sa1
 	saBarDot += wholeBar2Dot*sb1 + wholeBar2*sb1Dot
 	saBar += wholeBar2 * sb1
-	tDot := -wholeBar1Dot
-	t := -wholeBar1
-	sbBarDot += tDot*ca1 + t*ca1Dot
-	sbBar += t * ca1
-	caBarDot += tDot*sb1 + t*sb1Dot
-	caBar += t * sb1
-	t2 := math.Sin(b)
-	t3 := -t2
-	bBarDot += cbBarDot*t3 + cbBar*-(bDot*math.Cos(b))
-	bBar += cbBar * t3
-	t4 := math.Cos(b)
-	bBarDot += sbBarDot*t4 + sbBar*(bDot*-math.Sin(b))
-	bBar += sbBar * t4
-	t5 := math.Sin(a)
-	t6 := -t5
-	aBarDot += caBarDot*t6 + caBar*-(aDot*math.Cos(a))
-	aBar += caBar * t6
-	t7 := math.Cos(a)
-	aBarDot += saBarDot*t7 + saBar*(aDot*-math.Sin(a))
-	aBar += saBar * t7
+	sbBarDot -= wholeBar1Dot*ca1 + wholeBar1*ca1Dot
+	sbBar -= wholeBar1 * ca1
+	caBarDot -= wholeBar1Dot*sb1 + wholeBar1*sb1Dot
+	caBar -= wholeBar1 * sb1
+	t := math.Sin(b)
+	bBarDot -= cbBarDot*t + cbBar*(bDot*math.Cos(b))
+	bBar -= cbBar * t
+	t1 := math.Cos(b)
+	bBarDot += sbBarDot*t1 + sbBar*(bDot*-math.Sin(b))
+	bBar += sbBar * t1
+	t2 := math.Sin(a)
+	aBarDot -= caBarDot*t2 + caBar*(aDot*math.Cos(a))
+	aBar -= caBar * t2
+	t3 := math.Cos(a)
+	aBarDot += saBarDot*t3 + saBar*(aDot*-math.Sin(a))
+	aBar += saBar * t3
 	return
 }
 

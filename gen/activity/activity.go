@@ -228,11 +228,6 @@ func (f *Facts) stmt(s ir.Stmt) error {
 		return f.block(s.Body)
 	case *ir.Loop:
 		return f.block(s.Body)
-	case *ir.Restore:
-		f.store(s.P)
-		f.assign(f.of(s.P.Root), &ir.Load{P: &ir.Place{Root: s.Stack}})
-	case *ir.Keep:
-		f.assign(f.of(s.Stack), s.E)
 	}
 	return nil
 }

@@ -36,9 +36,13 @@ func (w *writer) let(base string, e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// atom is e as something that costs nothing to read again.
+// atom is e as something that costs nothing to read again, or its negative.
 func (w *writer) atom(base string, e ir.Expr) ir.Expr {
 	switch x := e.(type) {
+	case *ir.Unary:
+		if x.Op == token.SUB {
+			return negative(w.atom(base, x.X))
+		}
 	case *ir.Const:
 		return e
 	case *ir.Load:
@@ -100,6 +104,28 @@ func negative(t ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: t.Type()}, Op: token.SUB, X: t}
 }
 
+// unsigned is e without the minus before it, if there is one.
+func unsigned(e ir.Expr) (_ ir.Expr, minus bool) {
+	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB {
+		return u.X, true
+	}
+	return e, false
+}
+
+func signed(e ir.Expr, minus bool) ir.Expr {
+	if minus {
+		return negative(e)
+	}
+	return e
+}
+
+// product is x · y. A minus comes to its front, where a sum takes it up.
+func product(x, y ir.Expr) ir.Expr {
+	x, p := unsigned(x)
+	y, q := unsigned(y)
+	return signed(binary(x.Type(), token.MUL, x, y), p != q)
+}
+
 func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 	both := w.active(x.X) && w.active(x.Y)
 	if both {
@@ -114,14 +140,16 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 		w.float(x.Y, negative(t))
 	case token.MUL:
 		if both && same(x.X, x.Y) {
-			w.float(x.X, binary(x.T, token.MUL, w.let("twice", binary(x.T, token.ADD, t, t)), x.X))
+			u, minus := unsigned(t)
+			twice := signed(w.let("twice", binary(x.T, token.ADD, u, u)), minus)
+			w.float(x.X, product(twice, x.X))
 			return
 		}
 		if w.active(x.X) {
-			w.float(x.X, binary(x.T, token.MUL, t, x.Y))
+			w.float(x.X, product(t, x.Y))
 		}
 		if w.active(x.Y) {
-			w.float(x.Y, binary(x.T, token.MUL, t, x.X))
+			w.float(x.Y, product(t, x.X))
 		}
 	case token.QUO:
 		w.quotient(x, nil, t)
@@ -158,15 +186,18 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 		return
 	}
 	t = w.atom("t", t)
-	// 0 / 0 is what a division by 0 that nothing asks for would give.
-	w.guarded(t, compare(token.NEQ, x.Y, number(x.T, 0)), func() {
-		r := w.let("r", binary(x.T, token.QUO, t, x.Y))
-		if w.active(x.Y) {
-			if v == nil {
-				v = w.let("q", x)
-			}
-			w.float(x.Y, negative(binary(x.T, token.MUL, r, v)))
-		}
+	if !w.active(x.Y) {
+		w.guarded(t, compare(token.NEQ, x.Y, number(x.T, 0)), func() { w.float(x.X, binary(x.T, token.QUO, t, x.Y)) })
+		return
+	}
+	if v == nil {
+		v = w.let("q", x)
+	}
+	// The quotient is infinite or NaN at a division by 0 too.
+	w.guarded(t, finite(v), func() {
+		u, minus := unsigned(t)
+		r := signed(w.let("r", binary(x.T, token.QUO, u, x.Y)), minus)
+		w.float(x.Y, negative(product(r, v)))
 		w.float(x.X, r)
 	})
 }
@@ -175,10 +206,17 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 // derivative that is not finite. Where it is finite the product stays: the adjoint may
 // be 0 and its derivative not.
 func (w *writer) guarded(t, finite ir.Expr, f func()) {
+	t, _ = unsigned(t)
 	if body := w.within(f); len(body) > 0 {
 		some := compare(token.NEQ, t, number(t.Type(), 0))
 		w.emit(&ir.If{At: w.at, Cond: binary(boolean, token.LOR, some, finite), Then: body})
 	}
+}
+
+// finite says that v, which costs nothing to read, is neither infinite nor NaN.
+func finite(v ir.Expr) ir.Expr {
+	v, _ = unsigned(v)
+	return compare(token.EQL, binary(v.Type(), token.SUB, v, v), number(v.Type(), 0))
 }
 
 // bounded are the functions whose partial derivatives are finite everywhere.
@@ -210,12 +248,11 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 			continue
 		}
 		if bounded[e.Name] {
-			w.float(a, binary(e.T, token.MUL, t, x.expr(p)))
+			w.float(a, product(t, x.expr(p)))
 			continue
 		}
-		d := w.let("d", x.expr(p))
-		finite := compare(token.EQL, binary(e.T, token.SUB, d, d), number(e.T, 0))
-		w.guarded(t, finite, func() { w.float(a, binary(e.T, token.MUL, t, d)) })
+		d := w.atom("d", x.expr(p))
+		w.guarded(t, finite(d), func() { w.float(a, product(t, d)) })
 	}
 }
 

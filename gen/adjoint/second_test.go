@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -22,6 +23,23 @@ func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []floa
 		t.Fatal(err)
 	}
 	return ir.As[[]float64](in[1+len(rest)])
+}
+
+// TestUnused: what is infinite and not used does not come into a gradient.
+func TestUnused(t *testing.T) {
+	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
+	p := load(t, path)
+	for name, o := range variants {
+		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range [][]float64{{-1, 2, 0, 0, -2}, {-1, 1e300, 1e-300, 0, 2}, {-1, 0, 0, 1e300, 2}, {0, math.Inf(1), 1, -1, 0.5}} {
+			if g := gradient(t, a, x); !slices.Equal(g, []float64{2, 0, 0, 0, 0}) {
+				t.Errorf("%s: gradient at %v is %v, want [2 0 0 0 0]", name, x, g)
+			}
+		}
+	}
 }
 
 // TestSecond compares the tangent of an adjoint with differences of it.

@@ -241,15 +241,6 @@ func (c *checker) one(s Stmt) {
 		}
 	case *Panic:
 		c.value(s.E)
-	case *Keep:
-		c.stack(s.Stack)
-		c.value(s.E)
-		c.assignable(s.E, stacked(s.Stack))
-	case *Restore:
-		c.stack(s.Stack)
-		if t := c.target(s.P); !types.AssignableTo(stacked(s.Stack), t) {
-			c.fail("a %s is restored to a %s", typeText(stacked(s.Stack)), typeText(t))
-		}
 	default:
 		c.fail("%T is no statement", s)
 	}
@@ -432,14 +423,6 @@ func (c *checker) target(p *Place) types.Type {
 func (c *checker) inString(p *Place) bool {
 	n := len(p.Path)
 	return n > 0 && isString(p.prefix(n-1).Type())
-}
-
-// stack wants a variable that holds a stack.
-func (c *checker) stack(v *Var) {
-	c.assigned(v)
-	if stacked(v) == nil {
-		c.fail("%s is no stack", v.Name)
-	}
 }
 
 func (c *checker) assignable(e Expr, t types.Type) {

@@ -71,8 +71,6 @@
 //	       | "for" label "," label [ count ] "{" block "}"
 //	       | "leave" label
 //	       | "panic" "(" expr ")"
-//	       | "keep" name expr
-//	       | "restore" place name
 //	count  = name type "=" expr ";" name ( "<" | ">" ) expr ";" name "+=" integer
 //	vars   = var { "," var }                 var is a name, or _ for a result that is dropped
 //	callee = fname | "rule" string
@@ -95,20 +93,15 @@
 // front of a literal it belongs to the constant; -(3) is a [Unary].
 //
 // No variable or label has the name of something predeclared in Go or one of the words
-// let, call, rule, scope, leave, keep, restore, zero, text and opaque, see [Namer].
+// let, call, rule, scope, leave, zero, text and opaque, see [Namer].
 //
 // # Stages
 //
 // Lowering makes functions in this form out of Go source. A normalised function, see
 // [Normalize], has no statement behind an if one of whose branches leaves. Functions that
-// package gen builds, tangents and adjoints, are in this form again, with the statements
-//
-//	keep t e              puts a number or a header on the stack t
-//	restore p t           takes it off again and assigns it
-//
-// besides; they too can be differentiated. A stack is a variable of slice type whose last
-// element is on top. A traced function has numbers of type [Real] where the function that it
-// is made of has floats.
+// package gen builds, tangents and adjoints, are in this form again, so they too can be
+// differentiated. A traced function has numbers of type [Real] where the function that it is
+// made of has floats.
 //
 // [Check] says whether a function keeps the rules of this form, and is run after every
 // stage. [Eval] runs a function of any stage.

@@ -63,12 +63,6 @@ func EffectOf(s Stmt) Effect {
 		out.Through = []Expr{s.S}
 	case *Loop:
 		variables(s.V)
-	case *Keep:
-		out.Reads = append(out.Reads, s.Stack.Place())
-		variables(s.Stack)
-	case *Restore:
-		out.Reads = append(out.Reads, s.Stack.Place())
-		variables(s.Stack)
 	}
 	return out
 }

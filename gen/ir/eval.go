@@ -216,19 +216,6 @@ func (fr *frame) simple(s Stmt) {
 		}
 	case *Panic:
 		fr.panicStmt(s)
-	case *Keep:
-		st := fr.variable(s.Stack)
-		of := stacked(s.Stack)
-		*st = sliceValue(appendValues(st.slice(), of, []Value{fr.as(s.E, of)}))
-	case *Restore:
-		st := fr.variable(s.Stack)
-		list := st.slice()
-		if len(list) == 0 {
-			panic(limitError("the stack %s is empty", s.Stack.Name))
-		}
-		top := list[len(list)-1].clone()
-		*st = sliceValue(list[:len(list)-1])
-		fr.operands(s.P).find().assign(box(top, stacked(s.Stack), s.P.Type()))
 	default:
 		panic(errIllFormed)
 	}

@@ -138,18 +138,6 @@ type (
 		At
 		E Expr
 	}
-	// Keep pushes E onto a stack.
-	Keep struct {
-		At
-		Stack *Var
-		E     Expr
-	}
-	// Restore pops the stack and assigns to P.
-	Restore struct {
-		At
-		P     *Place
-		Stack *Var
-	}
 )
 
 // Callee is what a Call calls: a function in this form or, where Func is nil, one that

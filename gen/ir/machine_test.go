@@ -25,19 +25,16 @@ func geom.I(n uint8) (k int) exit4 {
 		k += 1
 	}
 }
-func geom.J(st []float64) (r float64) exit5 {
-	restore r st
-}
-func geom.K() (r float64) exit6 {
+func geom.K() (r float64) exit5 {
 	r = geom.Table[1]
 }
-func geom.L() (r float64) exit7 {
+func geom.L() (r float64) exit6 {
 	r = call rule "some"()
 }
-func geom.M(x [10000000000]float64) exit8 {
+func geom.M(x [10000000000]float64) exit7 {
 }
 `)
-	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), ir.ValuesOf([]float64{}), {}, {}} {
+	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), {}, {}} {
 		var l *ir.LimitError
 		if _, err := (&ir.Machine{Steps: 1e6}).Eval(forever[i], in); !errors.As(err, &l) {
 			t.Errorf("%s: got %v", forever[i].Name, err)
@@ -58,39 +55,6 @@ func geom.M(x [10000000000]float64) exit8 {
 	f.Body = ir.Block{&ir.Call{Callee: &ir.Callee{Func: f}}}
 	if _, err := ir.Eval(f, ir.ValuesOf([]float64{1})); err == nil {
 		t.Error("a call without arguments is evaluated")
-	}
-}
-
-func TestKeepRestore(t *testing.T) {
-	f := parse(t, `func geom.F(n int) (r float64, x []float64) exit {
-	let st []float64
-	let heads [][]float64
-	let pts []geom.Point
-	for l, m i int = 0; i < n; i += 1 {
-		keep st float64(i) * 1.5
-		keep heads st
-		keep pts zero(geom.Point)
-		pts[i].Y = float64(i)
-	}
-	for l2, m2 k int = n - 1; k > -1; k += -1 {
-		let v [2]float64
-		restore v[1] st
-		restore x heads
-		let p geom.Point
-		restore p pts
-		r = r * 10 + v[1] + x[k] + p.Y
-	}
-}`)[0]
-	out, err := ir.Eval(f, ir.ValuesOf(4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := 0.0
-	for k := 3; k >= 0; k-- {
-		want = want*10 + 1.5*float64(k)*2 + float64(k)
-	}
-	if got := ir.As[float64](out[0]); got != want {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -67,10 +67,6 @@ func (m *Map) parts(s Stmt) Stmt {
 		return &Leave{s.At, m.label(s.L)}
 	case *Panic:
 		return &Panic{s.At, m.Of(s.E)}
-	case *Keep:
-		return &Keep{s.At, m.v(s.Stack), m.Of(s.E)}
-	case *Restore:
-		return &Restore{s.At, m.OfPlace(s.P), m.v(s.Stack)}
 	}
 	return s
 }

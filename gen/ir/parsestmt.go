@@ -69,12 +69,6 @@ func (p *parser) stmt() Stmt {
 		}
 		p.end(2)
 		return &Leave{at, l}
-	case next == token.IDENT && word == "keep":
-		v := p.variable(1)
-		return &Keep{at, v, p.exprAt(2, len(t), stacked(v))}
-	case word == "restore" && next != token.ASSIGN && next != token.ADD_ASSIGN:
-		last := len(t) - 1
-		return &Restore{at, p.placeAt(1, last), p.variable(last)}
 	case next == token.LPAREN && (word == "copy" || word == "clear" || word == "panic"):
 		return p.builtin(at, word)
 	}

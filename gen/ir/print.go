@@ -252,10 +252,6 @@ func (p *printer) simple(s Stmt) string {
 		return "leave " + labelName(s.L)
 	case *Panic:
 		return "panic(" + p.expr(s.E, nil) + ")"
-	case *Keep:
-		return "keep " + varName(s.Stack) + " " + p.expr(s.E, stacked(s.Stack))
-	case *Restore:
-		return "restore " + p.place(s.P) + " " + varName(s.Stack)
 	}
 	return fmt.Sprintf("?%T", s)
 }
@@ -302,21 +298,6 @@ func labelName(l *Label) string {
 		return "?"
 	}
 	return l.Name
-}
-
-func varName(v *Var) string {
-	if v == nil {
-		return "?"
-	}
-	return v.Name
-}
-
-// stacked is the type of what a stack holds.
-func stacked(v *Var) types.Type {
-	if v == nil {
-		return nil
-	}
-	return elem(v.Type)
 }
 
 // nameText is the name of a function as it stands in the text form: quoted if it is not

@@ -134,8 +134,6 @@ func Exprs(s Stmt) []Expr {
 		return add(s.Lo, s.Hi)
 	case *Panic:
 		return add(s.E)
-	case *Keep:
-		return add(s.E)
 	}
 	return out
 }
@@ -149,8 +147,6 @@ func target(s Stmt) *Place {
 	case *Add:
 		return s.P
 	case *Append:
-		return s.P
-	case *Restore:
 		return s.P
 	}
 	return nil
@@ -192,10 +188,6 @@ func Vars(f *Func) []*Var {
 			add(s.N)
 		case *Loop:
 			add(s.V)
-		case *Keep:
-			add(s.Stack)
-		case *Restore:
-			add(s.Stack)
 		}
 		return true
 	})

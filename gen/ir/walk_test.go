@@ -124,8 +124,6 @@ func TestEffects(t *testing.T) {
 		{"x = append(x, x...)", "reads x x x[*] writes x through x"},
 		{"n = copy(x, x[1:])", "reads x x x[*] writes n through x"},
 		{"clear(x)", "reads x writes through x"},
-		{"keep x r", "reads r x writes x"},
-		{"restore p.X x", "reads x writes p.X x"},
 		{"for a, b i int = n; i < len(x); i += 1 {\nr = 1\n}", "reads n x writes i"},
 		{"if ok {\nr = 1\n}", "reads ok writes"},
 	} {

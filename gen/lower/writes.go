@@ -14,8 +14,6 @@ func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
 			f(s.P)
 		case *ir.Add:
 			f(s.P)
-		case *ir.Restore:
-			f(s.P)
 		case *ir.Append:
 			f(s.P)
 			// It may also write behind the end of the slice.

@@ -144,11 +144,6 @@ func reads(b ir.Block, read map[*ir.Var]bool) {
 			partly(s.P, read)
 		case *ir.Append:
 			partly(s.P, read)
-		case *ir.Keep:
-			read[s.Stack] = true
-		case *ir.Restore:
-			partly(s.P, read)
-			read[s.Stack] = true
 		}
 		return true
 	})
@@ -202,12 +197,6 @@ func (d *dropper) block(b ir.Block) (out ir.Block) {
 			if d.dead(s.N) {
 				d.changed = true
 				out = append(out, &ir.Copy{At: s.At, Dst: s.Dst, Src: s.Src})
-				continue
-			}
-		case *ir.Restore:
-			if len(s.P.Path) == 0 && d.dead(s.P.Root) {
-				d.changed = true
-				out = append(out, &ir.Restore{At: s.At, P: blank.Place(), Stack: s.Stack})
 				continue
 			}
 		case *ir.Call:

@@ -30,6 +30,8 @@ type Func struct {
 	Func *ir.Func
 	Name string // in Go; empty for one that is made of the function's own
 	Doc  string // what stands behind the name in the comment; empty for where it is from
+	// Apart are slices that must not share memory.
+	Apart []Apart
 }
 
 // Error says what cannot be printed.
@@ -331,7 +333,7 @@ func (f *file) printAll() string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		p := &printer{file: f, f: fn.Func}
+		p := &printer{file: f, f: fn.Func, separate: fn.Apart}
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name

@@ -46,13 +46,6 @@ func (p *printer) simple(s ir.Stmt) {
 		p.line("%s(%s)", p.builtin("clear"), p.expr(s.S, nil))
 	case *ir.Panic:
 		p.line("%s(%s)", p.builtin("panic"), p.expr(s.E, nil))
-	case *ir.Keep:
-		st := p.name(s.Stack)
-		p.line("%s = %s(%s, %s)", st, p.builtin("append"), st, p.expr(s.E, s.Stack.Type.Underlying().(*types.Slice).Elem()))
-	case *ir.Restore:
-		st := p.name(s.Stack)
-		p.line("%s = %s[%s(%s)-1]", p.place(s.P), st, p.builtin("len"), st)
-		p.line("%s = %s[:%s(%s)-1]", st, st, p.builtin("len"), st)
 	default:
 		p.refuse("statement %T", s)
 	}

@@ -18,6 +18,8 @@ type printer struct {
 	vars    map[*ir.Var]string
 	written map[*ir.Var]bool // whose address is taken, so that anybody may write them
 	around  []*target        // innermost last
+	// separate are slices that must not share memory.
+	separate []Apart
 }
 
 func (p *printer) refuse(format string, args ...any) {
@@ -39,6 +41,9 @@ func (p *printer) function() {
 		head += "(" + p.signature(p.f.Results, false) + ") "
 	}
 	p.line("%s{", head)
+	for _, a := range p.separate {
+		p.apart(a)
+	}
 	tail := map[*ir.Label]bool{}
 	if len(p.f.Results) == 0 {
 		tail[p.f.Exit] = true

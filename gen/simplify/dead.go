@@ -117,7 +117,7 @@ func (d *dropper) stmt(s ir.Stmt, live set) ir.Stmt {
 		return d.assign(s, x.P, x.E, live)
 	case *ir.Add:
 		return d.assign(s, x.P, x.E, live)
-	case *ir.Append, *ir.Restore:
+	case *ir.Append:
 		if p := target(s); len(p.Path) == 0 {
 			d.remove(live, p.Root)
 		}

@@ -42,12 +42,6 @@ func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 		if !s.P.Behind() {
 			visit(s.P.Root, reads)
 		}
-	case *ir.Keep:
-		visit(s.Stack, reads)
-		visit(s.Stack, writes)
-	case *ir.Restore:
-		visit(s.Stack, reads)
-		visit(s.Stack, writes)
 	}
 }
 
@@ -122,8 +116,6 @@ func target(s ir.Stmt) *ir.Place {
 	case *ir.Add:
 		return s.P
 	case *ir.Append:
-		return s.P
-	case *ir.Restore:
 		return s.P
 	}
 	return nil

@@ -1,8 +1,6 @@
 package simplify
 
 import (
-	"go/token"
-
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -106,6 +104,9 @@ func (m *merger) changes(t *touch, list []*ir.Place) bool {
 
 func (m *merger) block(b ir.Block) ir.Block {
 	b = append(ir.Block(nil), b...)
+	for i, s := range b {
+		b[i] = m.signs(s)
+	}
 	for i := 0; i < len(b); {
 		j, s := -1, ir.Stmt(nil)
 		switch x := b[i].(type) {
@@ -147,15 +148,23 @@ func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 	return -1, nil
 }
 
-// plus is the sum of two numbers.
-func plus(x, y ir.Expr) ir.Expr {
-	if u, ok := y.(*ir.Unary); ok && u.Op == token.SUB {
-		return binary(x.Type(), token.SUB, x, u.X)
+// signs moves minuses outwards in what is added to an adjoint, or assigned.
+func (m *merger) signs(s ir.Stmt) ir.Stmt {
+	switch s := s.(type) {
+	case *ir.Let:
+		if s.E != nil && isFloat(s.V.Type) && m.adjoint(s.V) {
+			return &ir.Let{At: s.At, V: s.V, E: signs(s.E)}
+		}
+	case *ir.Set:
+		if isFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+			return &ir.Set{At: s.At, P: s.P, E: signs(s.E)}
+		}
+	case *ir.Add:
+		if isFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+			return &ir.Add{At: s.At, P: s.P, E: signs(s.E)}
+		}
 	}
-	if u, ok := x.(*ir.Unary); ok && u.Op == token.SUB {
-		return binary(x.Type(), token.SUB, y, u.X)
-	}
-	return binary(x.Type(), token.ADD, x, y)
+	return s
 }
 
 // first finds the addition to a place that is set to zero that can be an assignment.

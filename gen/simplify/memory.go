@@ -38,10 +38,6 @@ func memoryOf(f *ir.Func, distinct bool, work *ir.Var) *memory {
 				v := m.link(nil, s.Dst)
 				m.link(v, s.Src)
 			}
-		case *ir.Keep:
-			m.link(s.Stack, s.E)
-		case *ir.Restore:
-			m.link(s.P.Root, s.Stack.Load())
 		case *ir.Call:
 			var v *ir.Var
 			for _, e := range s.Args {

@@ -265,8 +265,6 @@ func (b *builder) stmt(s ir.Stmt) {
 		loop := *s
 		loop.Body = b.block(s.Body)
 		b.emit(&loop)
-	case *ir.Keep, *ir.Restore:
-		b.refuse("a statement of a reverse sweep")
 	default: // Leave, Panic
 		b.emit(s)
 	}

@@ -63,7 +63,6 @@ func TestRefusedForms(t *testing.T) {
 	for name, s := range map[string]ir.Stmt{
 		"rule":      &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}}, Args: []ir.Expr{x.Load()}},
 		"Nextafter": &ir.Set{P: y.Place(), E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "math.Nextafter", Args: []ir.Expr{x.Load(), x.Load()}}},
-		"Keep":      &ir.Keep{Stack: stack, E: x.Load()},
 	} {
 		f := &ir.Func{Name: "f", Params: []*ir.Var{x, stack}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{s}}
 		var e *traced.Error

@@ -8,3 +8,13 @@ func Still(x []float64) float64 {
 	t := x[0] - 0.7
 	return t*math.Log(x[1]) + t*math.Sqrt(x[2])/x[3] + t*math.Pow(x[1], x[2]) + t*math.Exp(x[3])
 }
+
+// Unused has quotients, powers and logarithms that overflow and are not used where x[0] is
+// 0 or less, where its derivative is that of x[0] times 2.
+func Unused(x []float64) float64 {
+	a, b, c := x[1]/x[2], math.Pow(x[3], x[4]), math.Log(x[3])
+	if x[0] > 0 {
+		return a + b + c
+	}
+	return 2 * x[0]
+}

@@ -11,9 +11,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// TestStacks: the statements of reverse sweeps print too, and variables of which only
-// parts are assigned are variables that the compiler accepts.
-func TestStacks(t *testing.T) {
+// TestAccepted: stacks print, and variables of which only parts are assigned are variables
+// that the compiler accepts.
+func TestAccepted(t *testing.T) {
 	const text = `func p.f(x []float64) (r float64) exit {
 	let st []float64
 	let part [2]float64
@@ -21,11 +21,12 @@ func TestStacks(t *testing.T) {
 	never += 2
 	part[1] = x[1]
 	for loop, next i int = 0; i < len(x); i += 1 {
-		keep st x[i]
+		st = append(st, x[i])
 		x[i] = x[i] * 2.0
 	}
 	for loop1, next1 j int = len(x) - 1; j > -1; j += -1 {
-		restore x[j] st
+		x[j] = st[len(st) - 1]
+		st = st[:len(st) - 1]
 	}
 	for loop2, next2 {
 		if x[0] > 1.0 {
