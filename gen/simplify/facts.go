@@ -24,9 +24,7 @@ const (
 
 // uses visits the variables that a statement itself uses, not what its blocks do.
 func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
-	for _, e := range ir.Exprs(s) {
-		exprUses(e, visit)
-	}
+	ir.EachExpr(s, func(e ir.Expr) { exprUses(e, visit) })
 	if p := target(s); p != nil {
 		if p.Behind() {
 			visit(p.Root, reads)
@@ -34,9 +32,7 @@ func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 			visit(p.Root, writes)
 		}
 	}
-	for _, v := range declares(s) {
-		visit(v, writes)
-	}
+	declares(s, func(v *ir.Var) { visit(v, writes) })
 	switch s := s.(type) {
 	case *ir.Add:
 		if !s.P.Behind() {
@@ -84,28 +80,27 @@ func usageOf(b ir.Block) *usage {
 	return u
 }
 
-// declares are the variables that a statement itself gives a value as a whole, other than
-// by a place.
-func declares(s ir.Stmt) (out []*ir.Var) {
+// declares visits the variables that a statement itself gives a value as a whole, other
+// than by a place.
+func declares(s ir.Stmt, visit func(v *ir.Var)) {
 	switch s := s.(type) {
 	case *ir.Let:
-		return []*ir.Var{s.V}
+		visit(s.V)
 	case *ir.Call:
 		for _, v := range s.Results {
 			if v != nil {
-				out = append(out, v)
+				visit(v)
 			}
 		}
 	case *ir.Copy:
 		if s.N != nil {
-			return []*ir.Var{s.N}
+			visit(s.N)
 		}
 	case *ir.Loop:
 		if s.V != nil {
-			return []*ir.Var{s.V}
+			visit(s.V)
 		}
 	}
-	return out
 }
 
 // target is the place that a statement assigns to, nil where there is none.
@@ -119,17 +114,6 @@ func target(s ir.Stmt) *ir.Place {
 		return s.P
 	}
 	return nil
-}
-
-// mentions reports whether s or something in its blocks has to do with v.
-func mentions(s ir.Stmt, v *ir.Var) (found bool) {
-	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
-		if !found {
-			uses(s, func(w *ir.Var, _ use) { found = found || w == v })
-		}
-		return !found
-	})
-	return found
 }
 
 // changes reports whether s or something in its blocks writes v or a part of it.
