@@ -330,6 +330,9 @@ func (b *builder) analyse() {
 			}
 		}
 		for _, w := range n.writes {
+			if w.inverse != nil {
+				b.p.matter.NoInverse = true
+			}
 			if b.p.opts.NoInverse {
 				w.inverse = nil
 			}

@@ -33,6 +33,7 @@ func (f *flow) fuse(list []*node) []*node {
 		}
 		return list
 	}
+	f.b.p.matter.NoFuse = true
 	n := list[best]
 	n.fused = true
 	n.private = f.private(n.then)

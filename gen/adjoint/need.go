@@ -128,6 +128,7 @@ func (f *flow) wants(list []*node) {
 			}
 			if n := f.deps[k.v]; n != nil {
 				f.reruns[k.v] = true
+				f.b.p.matter.NoRerun = true
 				read(f.reads(ir.Block{n.s}))
 				continue
 			}

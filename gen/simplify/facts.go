@@ -60,23 +60,48 @@ func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 type usage struct {
 	reads, writes map[*ir.Var]int
 	addressed     map[*ir.Var]bool
+	numbers       map[*ir.Var]int // of all variables that are used
+}
+
+func (u *usage) number(v *ir.Var) {
+	if _, ok := u.numbers[v]; !ok {
+		u.numbers[v] = len(u.numbers)
+	}
 }
 
 func usageOf(b ir.Block) *usage {
-	u := &usage{map[*ir.Var]int{}, map[*ir.Var]int{}, map[*ir.Var]bool{}}
+	u := &usage{addressed: map[*ir.Var]bool{}, numbers: map[*ir.Var]int{}}
+	// Slices by number are faster than maps.
+	var reading, writing []int
+	visit := func(v *ir.Var, how use) {
+		n, ok := u.numbers[v]
+		if !ok {
+			n = len(u.numbers)
+			u.numbers[v] = n
+			reading, writing = append(reading, 0), append(writing, 0)
+		}
+		switch how {
+		case reads:
+			reading[n]++
+		case writes:
+			writing[n]++
+		default:
+			u.addressed[v] = true
+		}
+	}
 	ir.Walk(b, func(s ir.Stmt) bool {
-		uses(s, func(v *ir.Var, how use) {
-			switch how {
-			case reads:
-				u.reads[v]++
-			case writes:
-				u.writes[v]++
-			default:
-				u.addressed[v] = true
-			}
-		})
+		uses(s, visit)
 		return true
 	})
+	u.reads, u.writes = make(map[*ir.Var]int, len(reading)), make(map[*ir.Var]int, len(writing))
+	for v, n := range u.numbers {
+		if reading[n] > 0 {
+			u.reads[v] = reading[n]
+		}
+		if writing[n] > 0 {
+			u.writes[v] = writing[n]
+		}
+	}
 	return u
 }
 

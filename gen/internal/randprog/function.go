@@ -8,6 +8,9 @@ import (
 // main is the body of F.
 func (g *generator) main(sig Signature) *Node {
 	g.at = context{vars: map[Kind][]string{}, weight: 1, fuel: 8 + g.IntN(18)}
+	if g.short {
+		g.at.fuel = 3 + g.at.fuel/4
+	}
 	b := node(Block, "")
 	add := func(text string, kids ...*Node) { b.Kids = append(b.Kids, stmt(text, kids...)) }
 	has := map[string]bool{}
@@ -35,7 +38,7 @@ func (g *generator) main(sig Signature) *Node {
 		}
 	}
 	g.at.index = []string{"n&3", "n&7"}
-	if !has["p"] && g.chance(2) {
+	if !has["p"] && g.chance(3) {
 		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: y}\n_, _ = p, q")
 		g.local(Struct, "p")
 		g.local(Pointer, "q")
@@ -109,10 +112,14 @@ func (g *generator) end(b *Node, results []Param) {
 	if len(results) > 0 {
 		to = "r"
 	}
-	for _, t := range terms {
-		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
+	if g.short {
+		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, strings.Join(terms, " + "))))
+	} else {
+		for _, t := range terms {
+			b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
+		}
+		b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
 	}
-	b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
 	switch len(results) {
 	case 1:
 		b.Kids = append(b.Kids, stmt("return r"))
@@ -170,7 +177,11 @@ var shapes = []struct {
 
 // helpers makes the functions of a program.
 func (g *generator) helpers() {
-	for range g.IntN(4) {
+	many := g.IntN(4)
+	if g.short {
+		many = g.IntN(3)
+	}
+	for range many {
 		k := g.IntN(len(shapes))
 		h := &helper{name: g.name("h") + "@", shape: k, pure: shapes[k].pure}
 		s := shapes[k]
@@ -178,6 +189,9 @@ func (g *generator) helpers() {
 		g.at = context{vars: map[Kind][]string{}, weight: 4, fuel: 3 + g.IntN(6), depth: 1, self: h, index: s.index}
 		for kind, names := range s.vars {
 			g.declare(kind, names...)
+		}
+		if g.short {
+			g.at.fuel = 1 + g.at.fuel/2
 		}
 		g.at.header = append([]string{}, g.at.vars[Slice]...)
 		g.at.ret = func() *Node {

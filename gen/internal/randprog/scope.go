@@ -19,6 +19,7 @@ func New(seed uint64, opts Options) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), opts: opts}
 	g.sorts = g.chance(16)
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
+	g.short = !g.chance(4)
 	g.helpers()
 	p.Body = g.main(p.Sig)
 	p.Own = g.own
@@ -31,6 +32,7 @@ type generator struct {
 	opts  Options
 	n     int  // of names
 	sorts bool // what sorts, with all of package sort, may be called
+	short bool // the program has few statements, as most have
 	own   []*Node
 	known []*helper // functions that may be called
 	at    context
