@@ -141,12 +141,15 @@ func again(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally
 	}
 }
 
+// variantNames are in an order that is always the same.
+func variantNames() []string { return slices.Sorted(maps.Keys(variants)) }
+
 // TestRandom asks oracles about the adjoints of random programs, and of those that have
 // failed once.
 func TestRandom(t *testing.T) {
 	names := []string{*variant}
 	if *variant == "all" {
-		names = slices.Sorted(maps.Keys(variants))
+		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
 	many := *programs
