@@ -167,7 +167,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			if e.early[s.V] {
 				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
-			if e.recycles(s) && !e.b.flow.escapes(s.V) {
+			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.recycles() {
 				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
 				break
 			}
@@ -187,11 +187,10 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 	return out
 }
 
-// recycles reports whether a variable is declared with new memory that may belong to the
-// workspace.
-func (e *emitter) recycles(s *ir.Let) bool {
-	e.b.p.matter.NoRecycle = e.b.p.matter.NoRecycle || isNew(s.E)
-	return isNew(s.E) && !e.b.p.opts.NoRecycle
+// recycles reports whether memory that nobody sees belongs to the workspace.
+func (e *emitter) recycles() bool {
+	e.b.p.matter.NoRecycle = true
+	return !e.b.p.opts.NoRecycle
 }
 
 // isNew reports whether e is memory that is made.
@@ -305,7 +304,7 @@ func (e *emitter) undo(n *node) (out ir.Block) {
 // recycled takes the memory that a reversal needs, for itself only, from the workspace.
 func (e *emitter) recycled(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && e.recycles(l) {
+		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.recycles() {
 			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
 			continue
 		}

@@ -330,9 +330,6 @@ func (b *builder) analyse() {
 			}
 		}
 		for _, w := range n.writes {
-			if w.inverse != nil {
-				b.p.matter.NoInverse = true
-			}
 			if b.p.opts.NoInverse {
 				w.inverse = nil
 			}
@@ -366,6 +363,11 @@ func (b *builder) analyse() {
 		}
 	}
 	f.exit = f.run(state{})
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			b.p.matter.NoInverse = b.p.matter.NoInverse || w.keep && w.inverse != nil
+		}
+	})
 	b.analysed = true
 }
 

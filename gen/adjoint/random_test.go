@@ -116,8 +116,7 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 			if err == nil {
 				continue
 			}
-			f := err.(*randprog.Failure)
-			f.Text = fmt.Sprintf("variant %q: %s", name, f.Text)
+			f := named(err, name)
 			f.Again = again(name, twice)
 			return f
 		}
@@ -134,11 +133,18 @@ func again(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally
 				return err
 			}
 			if err := asked(c, c.Adjoints(tangents()), a, twice, tally); err != nil {
-				return err
+				return named(err, name)
 			}
 		}
 		return nil
 	}
+}
+
+// named is a failure that says under which variant it is one.
+func named(err error, name string) *randprog.Failure {
+	f := err.(*randprog.Failure)
+	f.Text = fmt.Sprintf("variant %q: %s", name, f.Text)
+	return f
 }
 
 // variantNames are in an order that is always the same.

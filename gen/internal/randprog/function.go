@@ -112,13 +112,17 @@ func (g *generator) end(b *Node, results []Param) {
 	if len(results) > 0 {
 		to = "r"
 	}
-	if g.short {
+	last := g.chance(6)
+	if last || g.short {
 		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, strings.Join(terms, " + "))))
 	} else {
 		for _, t := range terms {
 			b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
 		}
 		b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
+	}
+	if last {
+		b.Kids = append(b.Kids, g.sweeps(to)...)
 	}
 	switch len(results) {
 	case 1:
@@ -128,6 +132,27 @@ func (g *generator) end(b *Node, results []Param) {
 	case 3:
 		b.Kids = append(b.Kids, stmt("return r, k + n, $0", g.appended()))
 	}
+}
+
+// sweeps is a loop in which each iteration sets all of an array and then reads it, and
+// adds to what is at the place to.
+func (g *generator) sweeps(to string) []*Node {
+	t, u, v := g.name("s"), g.name("s"), g.name("s")
+	size := g.one("len(x)", "len(x)", "4", "n&3 + 2")
+	bound := g.one("len("+t+")", size)
+	s := stmt(t + " := make([]float64, " + size + ")\n" + u + " := make([]float64, " + size + ")\n" + v + " := " + t + "\n_, _ = " + u + ", " + v)
+	e := func() *Node {
+		return node(Float, g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)", "math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
+			"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
+	}
+	fill := stmt("for k := 0; k < "+bound+"; k++ {\n"+t+"[k] = $0\n}", e()).or("for k := 0; k < 1; k++ {\n" + t + "[k] = $0\n}")
+	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}", "for k := range "+t+" {\n"+t+"[k] *= $0\n}",
+		"for k := 0; k < "+bound+"; k++ {\n"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
+		"for k := 0; k < len("+t+"); k++ {\n"+v+"[k] -= $0\n}", t+"[0], "+u+"[0] = "+u+"[0], a")
+	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5", t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
+	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
+	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--", "for i := range x")
+	return []*Node{s, stmt(loop+" {\n_ = i\n$0\n$1\n$2\n}", fill, stmt(second, e()), stmt("for k := range "+t+" {\n"+add+"\n}", e()))}
 }
 
 // helper is a function of a program that its others may call.
