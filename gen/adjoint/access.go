@@ -236,6 +236,7 @@ func (f *flow) covers(n *node) (out []*ir.Var) {
 		}
 		a := f.made[f.class(v)]
 		if a != nil && !a.others && a.v == v && f.canon(a.n) != "" && f.canon(a.n) == f.canon(s.Hi) {
+			f.b.p.matter.NoCover = true
 			out = append(out, v)
 		}
 	}
@@ -284,6 +285,7 @@ func (f *flow) private(list []*node) map[any]bool {
 	for c := range bad {
 		delete(out, c)
 	}
+	f.b.p.matter.NoPrivate = f.b.p.matter.NoPrivate || len(out) > 0
 	return out
 }
 

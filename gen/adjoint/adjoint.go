@@ -57,6 +57,7 @@ type Program struct {
 	order    []*builder
 	purity   map[*ir.Func]bool
 	work     *Workspace
+	matter   Options // the switches that would have changed something
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
@@ -87,6 +88,8 @@ type Adjoint struct {
 	Shadows, Seeds, Bars activity.Mask
 	// Plan is what is kept, computed again and fused, in the order of the function.
 	Plan []Note
+	// Matter are the options that would change Func: with others set it would be the same.
+	Matter Options
 }
 
 // Error says what has no adjoint.
@@ -130,6 +133,8 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	}
 	a = b.joint(f)
 	a.Plan = b.plan()
+	p.matter.KeepAll, p.matter.NoSimplify, p.matter.Overlap = true, true, true
+	a.Matter = p.matter
 	p.simplify(a.Func, b)
 	return a, nil
 }

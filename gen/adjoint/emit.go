@@ -102,7 +102,9 @@ func (e *emitter) slots(list []*node, depth int) {
 			if !w.keep || w.inverse != nil {
 				continue
 			}
-			if e.local && depth == 0 && w.window == nil && !e.b.p.opts.NoLocals {
+			local := e.local && depth == 0 && w.window == nil
+			e.b.p.matter.NoLocals = e.b.p.matter.NoLocals || local
+			if local && !e.b.p.opts.NoLocals {
 				w.saved = e.b.g.local("old", w.t())
 				e.top = append(e.top, &ir.Let{At: n.at, V: w.saved})
 				continue
@@ -165,7 +167,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			if e.early[s.V] {
 				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
-			if isNew(s.E) && !e.b.p.opts.NoRecycle && !e.b.flow.escapes(s.V) {
+			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.recycles() {
 				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
 				break
 			}
@@ -183,6 +185,12 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 		}
 	}
 	return out
+}
+
+// recycles reports whether memory that nobody sees belongs to the workspace.
+func (e *emitter) recycles() bool {
+	e.b.p.matter.NoRecycle = true
+	return !e.b.p.opts.NoRecycle
 }
 
 // isNew reports whether e is memory that is made.
@@ -296,7 +304,7 @@ func (e *emitter) undo(n *node) (out ir.Block) {
 // recycled takes the memory that a reversal needs, for itself only, from the workspace.
 func (e *emitter) recycled(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && isNew(l.E) && !e.b.p.opts.NoRecycle {
+		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.recycles() {
 			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
 			continue
 		}
@@ -314,7 +322,9 @@ func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
 	names := e.b.g.names
 	if n.loop.started == nil && basicKind(s.V.Type) == types.Int {
 		v := e.renamed(s.V)
-		if s.Step == 1 && !e.b.p.opts.NoOrder && anyOrder(body, e.b.flow.isShadow) {
+		free := s.Step == 1 && anyOrder(body, e.b.flow.isShadow)
+		e.b.p.matter.NoOrder = e.b.p.matter.NoOrder || free
+		if free && !e.b.p.opts.NoOrder {
 			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
 		}
 		switch s.Step {

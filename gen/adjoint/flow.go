@@ -53,6 +53,17 @@ func (s state) with(t state) state {
 	return out
 }
 
+// join adds t to s, or gives t where s is nil; t is not used afterwards.
+func (s state) join(t state) state {
+	if s == nil {
+		return t
+	}
+	for k := range t {
+		s[k] = true
+	}
+	return s
+}
+
 func (s state) covers(t state) bool {
 	for k := range t {
 		if !s[k] {
@@ -352,6 +363,11 @@ func (b *builder) analyse() {
 		}
 	}
 	f.exit = f.run(state{})
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			b.p.matter.NoInverse = b.p.matter.NoInverse || w.keep && w.inverse != nil
+		}
+	})
 	b.analysed = true
 }
 
@@ -359,7 +375,7 @@ func (b *builder) analyse() {
 func (f *flow) run(entry state) state {
 	labels := map[*ir.Label]state{}
 	end := f.list(f.b.body, entry, labels)
-	return state{}.with(end).with(labels[f.b.g.f.Exit])
+	return state{}.join(end).join(labels[f.b.g.f.Exit])
 }
 
 // entry is what the reverse sweeps of callers may read.

@@ -13,7 +13,7 @@ import (
 // fuse chooses the loops that are fused among nodes that nothing follows, and moves what
 // follows them and does not need them in front of them.
 func (f *flow) fuse(list []*node) []*node {
-	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll {
+	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seededLate() {
 		return list
 	}
 	best, weight := -1, 0
@@ -33,11 +33,23 @@ func (f *flow) fuse(list []*node) []*node {
 		}
 		return list
 	}
+	f.b.p.matter.NoFuse = true
 	n := list[best]
 	n.fused = true
 	n.private = f.private(n.then)
 	n.then = f.fuse(n.then)
 	return order
+}
+
+// seededLate reports whether adjoints come when the function is at its end: those of a
+// slice that it gives, wherever that leads then.
+func (b *builder) seededLate() bool {
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && leads(r.Type) {
+			return true
+		}
+	}
+	return false
 }
 
 // weigh is how much there is in a loop, loops in it more.

@@ -145,7 +145,7 @@ func TestMutations(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, func(c *randprog.Case, tally *randprog.Tally) error {
 				s := c.Adjoints(tangents())
 				for k := range c.Inputs {
-					a, err := built(c, adjoint.Options{NoSimplify: true}, k)
+					a, _, err := built(c, adjoint.Options{NoSimplify: true}, k)
 					if err != nil {
 						return err
 					}

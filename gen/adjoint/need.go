@@ -128,6 +128,7 @@ func (f *flow) wants(list []*node) {
 			}
 			if n := f.deps[k.v]; n != nil {
 				f.reruns[k.v] = true
+				f.b.p.matter.NoRerun = true
 				read(f.reads(ir.Block{n.s}))
 				continue
 			}
@@ -198,7 +199,8 @@ func (f *flow) restoring(out state, w *write) {
 }
 
 // list goes through nodes from a state before them to the one behind, nil if control
-// does not come there. What is at leaves is added to labels.
+// does not come there. What is at leaves is added to labels. The state before becomes the
+// one behind: it is not used afterwards.
 func (f *flow) list(list []*node, in state, labels map[*ir.Label]state) state {
 	if k := fusedAt(list); k >= 0 {
 		return f.fused(list, k, in, labels)
@@ -209,43 +211,41 @@ func (f *flow) list(list []*node, in state, labels map[*ir.Label]state) state {
 		}
 		in = f.node(n, in, labels)
 		if in != nil && n.left != nil && busy(list[i+1:]) {
-			in = f.plus(in, state{version{v: n.left}: true})
+			f.plus(in, state{version{v: n.left}: true})
 		}
 	}
 	return in
 }
 
 // plus adds to a state what is read; variables that are computed again are not.
-func (f *flow) plus(s, reads state) state {
-	out := s.with(nil)
+func (f *flow) plus(s, reads state) {
 	for k := range reads {
 		if k.v == nil || f.wanted[k.v] {
-			out[k] = true
+			s[k] = true
 		}
 	}
-	return out
 }
 
 func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 	leave := func(l *ir.Label, s state) {
 		if s != nil {
-			labels[l] = state{}.with(labels[l]).with(s)
+			labels[l] = labels[l].join(s)
 		}
 	}
 	outer := labels
 	switch s := n.s.(type) {
 	case *ir.If:
 		if busy(n.then) || busy(n.els) {
-			in = f.plus(in, f.reversalReads(n))
+			f.plus(in, f.reversalReads(n))
 		}
-		a, b := f.list(n.then, in, labels), f.list(n.els, in, labels)
+		a, b := f.list(n.then, in.with(nil), labels), f.list(n.els, in, labels)
 		switch {
 		case a == nil:
 			return b
 		case b == nil:
 			return a
 		}
-		return a.with(b)
+		return a.join(b)
 	case *ir.Scope:
 		leave(s.L, f.list(n.then, in, labels))
 		return labels[s.L]
@@ -253,12 +253,11 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 		head := in
 		for {
 			labels = map[*ir.Label]state{} // of leaves in the body
-			leave(s.Next, f.list(n.then, head, labels))
-			next := head.with(labels[s.Next])
-			if head.covers(next) {
+			leave(s.Next, f.list(n.then, head.with(nil), labels))
+			if head.covers(labels[s.Next]) {
 				break
 			}
-			head = next
+			head = head.join(labels[s.Next])
 		}
 		head = f.overwritten(n, head)
 		if s.V != nil {
@@ -267,13 +266,13 @@ func (f *flow) node(n *node, in state, labels map[*ir.Label]state) state {
 		// The reversal of the loop comes first wherever it was left for.
 		if busy(n.then) {
 			reads := f.reversalReads(n)
-			for l, s := range labels {
-				labels[l] = f.plus(s, reads)
+			for _, s := range labels {
+				f.plus(s, reads)
 			}
 		}
 		for l, more := range labels {
 			if l != s.L && l != s.Next {
-				outer[l] = state{}.with(outer[l]).with(more)
+				outer[l] = outer[l].join(more)
 			}
 		}
 		return labels[s.L]
@@ -306,9 +305,9 @@ func (f *flow) overwritten(n *node, head state) state {
 	was := f.frozen
 	f.frozen = true
 	labels := map[*ir.Label]state{}
-	end := f.list(n.then, less, labels)
+	end := f.list(n.then, less.with(nil), labels)
 	f.frozen = was
-	return less.with(end).with(labels[n.s.(*ir.Loop).Next])
+	return less.join(end).join(labels[n.s.(*ir.Loop).Next])
 }
 
 func (f *flow) simple(n *node, in state) state {
@@ -317,21 +316,23 @@ func (f *flow) simple(n *node, in state) state {
 		reads = reads.with(f.reads(ir.Block{l}))
 		delete(reads, version{v: l.V})
 	}
-	before := in
 	if !n.late {
-		before = f.plus(in, reads)
+		f.plus(in, reads)
 	}
-	out := f.plus(in, reads)
 	for _, w := range n.writes {
-		if !f.frozen && !w.keep && f.conflict(before, w) {
+		if !f.frozen && !w.keep && f.conflict(in, w) {
 			w.keep, f.changed = true, true
 		}
+	}
+	f.plus(in, reads)
+	for _, w := range n.writes {
 		if w.keep {
 			s := state{}
 			f.restoring(s, w)
-			out = f.plus(out, s)
+			f.plus(in, s)
 		}
 	}
+	out := in
 	for _, w := range n.writes {
 		v := w.whole()
 		switch {
@@ -344,7 +345,7 @@ func (f *flow) simple(n *node, in state) state {
 	}
 	if n.callee != nil {
 		c := n.callee
-		out = out.with(f.b.calleeState(n, c.flow.exit, !c.analysed))
+		out = out.join(f.b.calleeState(n, c.flow.exit, !c.analysed))
 	}
 	return out
 }

@@ -38,6 +38,11 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		return g
 	}
 	clone, _ := ir.Clone(f, nil)
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		c, ok := s.(*ir.Call)
+		p.matter.NoInline = p.matter.NoInline || ok && c.Callee.Func != nil
+		return true
+	})
 	switch {
 	case p.opts.NoSimplify:
 	case p.opts.NoInline:

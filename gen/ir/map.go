@@ -1,7 +1,8 @@
 package ir
 
 // Map rewrites functions. A nil field changes nothing. Nothing that it is given is
-// changed: what differs is made anew, and what does not is shared.
+// changed: what differs is made anew, and so are statements with blocks; what does not is
+// shared.
 type Map struct {
 	Var   func(*Var) *Var
 	Label func(*Label) *Label
@@ -40,15 +41,21 @@ func (m *Map) Block(b Block) Block {
 	return out
 }
 
-// parts is a copy of s with rewritten parts.
+// parts is s with rewritten parts.
 func (m *Map) parts(s Stmt) Stmt {
 	switch s := s.(type) {
 	case *Let:
-		return &Let{s.At, m.v(s.V), m.Of(s.E)}
+		if v, e := m.v(s.V), m.Of(s.E); v != s.V || e != s.E {
+			return &Let{s.At, v, e}
+		}
 	case *Set:
-		return &Set{s.At, m.OfPlace(s.P), m.Of(s.E)}
+		if p, e := m.OfPlace(s.P), m.Of(s.E); p != s.P || e != s.E {
+			return &Set{s.At, p, e}
+		}
 	case *Add:
-		return &Add{s.At, m.OfPlace(s.P), m.Of(s.E)}
+		if p, e := m.OfPlace(s.P), m.Of(s.E); p != s.P || e != s.E {
+			return &Add{s.At, p, e}
+		}
 	case *Call:
 		return &Call{s.At, m.vars(s.Results), s.Callee, m.exprs(s.Args)}
 	case *Append:
@@ -77,23 +84,37 @@ func (m *Map) Of(e Expr) Expr {
 	case nil:
 		return nil
 	case *Load:
-		e = &Load{x.Typed, m.OfPlace(x.P)}
+		if p := m.OfPlace(x.P); p != x.P {
+			e = &Load{x.Typed, p}
+		}
 	case *Unary:
-		e = &Unary{x.Typed, x.Op, m.Of(x.X)}
+		if y := m.Of(x.X); y != x.X {
+			e = &Unary{x.Typed, x.Op, y}
+		}
 	case *Binary:
-		e = &Binary{x.Typed, x.Op, m.Of(x.X), m.Of(x.Y)}
+		if y, z := m.Of(x.X), m.Of(x.Y); y != x.X || z != x.Y {
+			e = &Binary{x.Typed, x.Op, y, z}
+		}
 	case *Math:
-		e = &Math{x.Typed, x.Name, m.exprs(x.Args)}
+		if list := m.exprs(x.Args); !sameExprs(list, x.Args) {
+			e = &Math{x.Typed, x.Name, list}
+		}
 	case *Convert:
-		e = &Convert{x.Typed, m.Of(x.X)}
+		if y := m.Of(x.X); y != x.X {
+			e = &Convert{x.Typed, y}
+		}
 	case *Len:
-		e = &Len{x.Typed, m.Of(x.X), x.Cap}
+		if y := m.Of(x.X); y != x.X {
+			e = &Len{x.Typed, y, x.Cap}
+		}
 	case *Slice:
 		e = &Slice{x.Typed, m.Of(x.X), m.Of(x.Lo), m.Of(x.Hi), m.Of(x.Max)}
 	case *SliceAt:
 		e = &SliceAt{x.Typed, m.OfPlace(x.P), m.Of(x.Lo), m.Of(x.Hi), m.Of(x.Max)}
 	case *Addr:
-		e = &Addr{x.Typed, m.OfPlace(x.P)}
+		if p := m.OfPlace(x.P); p != x.P {
+			e = &Addr{x.Typed, p}
+		}
 	case *Make:
 		e = &Make{x.Typed, m.Of(x.N), m.Of(x.Cap)}
 	case *Literal:
@@ -112,12 +133,19 @@ func (m *Map) OfPlace(p *Place) *Place {
 	if p == nil {
 		return nil
 	}
-	q := &Place{Root: m.v(p.Root)}
-	if p.Path != nil {
-		q.Path = make([]Step, len(p.Path))
+	q := p
+	if v := m.v(p.Root); v != p.Root {
+		q = &Place{Root: v, Path: p.Path}
 	}
 	for i, s := range p.Path {
-		q.Path[i] = Step{s.Field, m.Of(s.Index)}
+		e := m.Of(s.Index)
+		if e == s.Index {
+			continue
+		}
+		if q == p || &q.Path[0] == &p.Path[0] {
+			q = &Place{Root: q.Root, Path: append([]Step(nil), p.Path...)}
+		}
+		q.Path[i].Index = e
 	}
 	if m.Place != nil {
 		return m.Place(q)
@@ -134,6 +162,15 @@ func (m *Map) exprs(list []Expr) []Expr {
 		out[i] = m.Of(e)
 	}
 	return out
+}
+
+func sameExprs(a, b []Expr) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Map) v(v *Var) *Var {

@@ -4,10 +4,17 @@ package ir
 // blocks of a statement for which visit returns false are skipped.
 func Walk(b Block, visit func(Stmt) bool) {
 	for _, s := range b {
-		if visit(s) {
-			for _, c := range Blocks(s) {
-				Walk(*c, visit)
-			}
+		if !visit(s) {
+			continue
+		}
+		switch s := s.(type) {
+		case *If:
+			Walk(s.Then, visit)
+			Walk(s.Else, visit)
+		case *Scope:
+			Walk(s.Body, visit)
+		case *Loop:
+			Walk(s.Body, visit)
 		}
 	}
 }
@@ -32,12 +39,42 @@ func WalkExpr(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
 		return
 	}
-	for _, x := range Operands(e) {
-		WalkExpr(x, visit)
-	}
-	if p := PlaceOf(e); p != nil {
-		for _, x := range p.Indices() {
+	switch e := e.(type) {
+	case *Load:
+		e.P.walk(visit)
+	case *Addr:
+		e.P.walk(visit)
+	case *Unary:
+		WalkExpr(e.X, visit)
+	case *Binary:
+		WalkExpr(e.X, visit)
+		WalkExpr(e.Y, visit)
+	case *Convert:
+		WalkExpr(e.X, visit)
+	case *Len:
+		WalkExpr(e.X, visit)
+	case *Slice:
+		WalkExpr(e.X, visit)
+		WalkExpr(e.Lo, visit)
+		WalkExpr(e.Hi, visit)
+		WalkExpr(e.Max, visit)
+	case *SliceAt:
+		WalkExpr(e.Lo, visit)
+		WalkExpr(e.Hi, visit)
+		WalkExpr(e.Max, visit)
+		e.P.walk(visit)
+	default:
+		for _, x := range Operands(e) {
 			WalkExpr(x, visit)
+		}
+	}
+}
+
+// walk visits the indices on the path of p.
+func (p *Place) walk(visit func(Expr) bool) {
+	for _, s := range p.Path {
+		if s.isIndex() {
+			WalkExpr(s.Index, visit)
 		}
 	}
 }
@@ -107,35 +144,54 @@ func (p *Place) Indices() []Expr {
 // Exprs are the expressions of a statement itself, not of its blocks, in the order in
 // which they are evaluated, without those that are missing; the indices of the place
 // that it assigns to come first.
-func Exprs(s Stmt) []Expr {
-	var out []Expr
+func Exprs(s Stmt) (out []Expr) {
+	EachExpr(s, func(e Expr) { out = append(out, e) })
+	return out
+}
+
+// EachExpr visits the expressions of [Exprs].
+func EachExpr(s Stmt, visit func(Expr)) {
 	if p := target(s); p != nil {
-		out = p.Indices()
+		for _, t := range p.Path {
+			if t.isIndex() {
+				visit(t.Index)
+			}
+		}
 	}
-	add := func(list ...Expr) []Expr { return append(out, present(list...)...) }
+	one := func(e Expr) {
+		if e != nil {
+			visit(e)
+		}
+	}
 	switch s := s.(type) {
 	case *Let:
-		return add(s.E)
+		one(s.E)
 	case *Set:
-		return add(s.E)
+		one(s.E)
 	case *Add:
-		return add(s.E)
+		one(s.E)
 	case *Call:
-		return append(out, s.Args...)
+		for _, e := range s.Args {
+			visit(e)
+		}
 	case *Append:
-		return append(append(out, s.S), s.Elems...)
+		visit(s.S)
+		for _, e := range s.Elems {
+			visit(e)
+		}
 	case *Copy:
-		return add(s.Dst, s.Src)
+		one(s.Dst)
+		one(s.Src)
 	case *Clear:
-		return add(s.S)
+		one(s.S)
 	case *If:
-		return add(s.Cond)
+		one(s.Cond)
 	case *Loop:
-		return add(s.Lo, s.Hi)
+		one(s.Lo)
+		one(s.Hi)
 	case *Panic:
-		return add(s.E)
+		one(s.E)
 	}
-	return out
 }
 
 // target is the place that a statement assigns to, nil where that is a variable or

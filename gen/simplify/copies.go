@@ -15,8 +15,9 @@ const rounds = 20
 // to something by the statement behind is assigned at once; and values that nothing
 // reads are not computed, unless that may panic.
 func Copies(f *ir.Func) {
+	seen := newMentioned()
 	for range rounds {
-		c := &copier{use: usageOf(f.Body)}
+		c := &copier{use: usageOf(f.Body), seen: seen}
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !c.changed {
 			return
@@ -26,6 +27,7 @@ func Copies(f *ir.Func) {
 
 type copier struct {
 	use     *usage
+	seen    *mentioned
 	changed bool
 	numbers bool // numbers stand where they are used
 	// sums says of which variables that are sums the zero that they begin with is left out.
@@ -88,7 +90,7 @@ func (c *copier) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		}
 	case w == nil || c.use.addressed[w] || addsTo(rest, v, w):
 		return nil, false
-	case !c.fixed(w) && changesWhile(rest, w, v):
+	case !c.fixed(w) && c.changesWhile(rest, w, v):
 		return nil, false
 	default:
 		c.use.reads[w] += c.use.reads[v] - 1
@@ -124,10 +126,10 @@ func addsTo(b ir.Block, v, w *ir.Var) (found bool) {
 }
 
 // changesWhile reports whether w may be written in b while v is still used.
-func changesWhile(b ir.Block, w, v *ir.Var) bool {
+func (c *copier) changesWhile(b ir.Block, w, v *ir.Var) bool {
 	last := -1
 	for i, s := range b {
-		if mentions(s, v) {
+		if c.seen.mentions(s, v) {
 			last = i
 		}
 	}
@@ -135,7 +137,7 @@ func changesWhile(b ir.Block, w, v *ir.Var) bool {
 		if i == last && len(ir.Blocks(s)) == 0 {
 			break // which reads before it writes
 		}
-		if changes(s, w) {
+		if c.seen.mentions(s, w) && changes(s, w) {
 			return true
 		}
 	}
@@ -145,11 +147,11 @@ func changesWhile(b ir.Block, w, v *ir.Var) bool {
 // sink moves the declaration of a variable to where it is assigned as a whole, if
 // nothing has to do with it before.
 func (c *copier) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
-	if l.E != nil && (mayPanic(l.E) || isNew(l.E)) {
+	if c.use.writes[l.V] < 2 || l.E != nil && (mayPanic(l.E) || isNew(l.E)) {
 		return nil, false
 	}
 	for k, s := range rest {
-		if !mentions(s, l.V) {
+		if !c.seen.mentions(s, l.V) {
 			continue
 		}
 		var e ir.Expr

@@ -8,9 +8,10 @@ func Dead(f *ir.Func) bool { return DeadWith(f, nil) }
 
 // DeadWith is [Dead] where reading what certain variables lead to is known not to panic.
 func DeadWith(f *ir.Func, trusted func(*ir.Var) bool) bool {
-	d := &dropper{f: f, trusted: trusted, numbers: map[*ir.Var]int{}, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
-	for i, v := range ir.Vars(f) {
-		d.numbers[v] = i
+	d := &dropper{f: f, trusted: trusted, use: usageOf(f.Body), labels: map[*ir.Label]set{}}
+	d.numbers = d.use.numbers
+	for _, v := range f.Results {
+		d.use.number(v)
 	}
 	end := d.none()
 	for _, v := range f.Results {

@@ -24,9 +24,7 @@ const (
 
 // uses visits the variables that a statement itself uses, not what its blocks do.
 func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
-	for _, e := range ir.Exprs(s) {
-		exprUses(e, visit)
-	}
+	ir.EachExpr(s, func(e ir.Expr) { exprUses(e, visit) })
 	if p := target(s); p != nil {
 		if p.Behind() {
 			visit(p.Root, reads)
@@ -34,9 +32,7 @@ func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 			visit(p.Root, writes)
 		}
 	}
-	for _, v := range declares(s) {
-		visit(v, writes)
-	}
+	declares(s, func(v *ir.Var) { visit(v, writes) })
 	switch s := s.(type) {
 	case *ir.Add:
 		if !s.P.Behind() {
@@ -64,48 +60,72 @@ func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 type usage struct {
 	reads, writes map[*ir.Var]int
 	addressed     map[*ir.Var]bool
+	numbers       map[*ir.Var]int // of all variables that are used
+}
+
+func (u *usage) number(v *ir.Var) {
+	if _, ok := u.numbers[v]; !ok {
+		u.numbers[v] = len(u.numbers)
+	}
 }
 
 func usageOf(b ir.Block) *usage {
-	u := &usage{map[*ir.Var]int{}, map[*ir.Var]int{}, map[*ir.Var]bool{}}
+	u := &usage{addressed: map[*ir.Var]bool{}, numbers: map[*ir.Var]int{}}
+	// Slices by number are faster than maps.
+	var reading, writing []int
+	visit := func(v *ir.Var, how use) {
+		n, ok := u.numbers[v]
+		if !ok {
+			n = len(u.numbers)
+			u.numbers[v] = n
+			reading, writing = append(reading, 0), append(writing, 0)
+		}
+		switch how {
+		case reads:
+			reading[n]++
+		case writes:
+			writing[n]++
+		default:
+			u.addressed[v] = true
+		}
+	}
 	ir.Walk(b, func(s ir.Stmt) bool {
-		uses(s, func(v *ir.Var, how use) {
-			switch how {
-			case reads:
-				u.reads[v]++
-			case writes:
-				u.writes[v]++
-			default:
-				u.addressed[v] = true
-			}
-		})
+		uses(s, visit)
 		return true
 	})
+	u.reads, u.writes = make(map[*ir.Var]int, len(reading)), make(map[*ir.Var]int, len(writing))
+	for v, n := range u.numbers {
+		if reading[n] > 0 {
+			u.reads[v] = reading[n]
+		}
+		if writing[n] > 0 {
+			u.writes[v] = writing[n]
+		}
+	}
 	return u
 }
 
-// declares are the variables that a statement itself gives a value as a whole, other than
-// by a place.
-func declares(s ir.Stmt) (out []*ir.Var) {
+// declares visits the variables that a statement itself gives a value as a whole, other
+// than by a place.
+func declares(s ir.Stmt, visit func(v *ir.Var)) {
 	switch s := s.(type) {
 	case *ir.Let:
-		return []*ir.Var{s.V}
+		visit(s.V)
 	case *ir.Call:
 		for _, v := range s.Results {
 			if v != nil {
-				out = append(out, v)
+				visit(v)
 			}
 		}
 	case *ir.Copy:
 		if s.N != nil {
-			return []*ir.Var{s.N}
+			visit(s.N)
 		}
 	case *ir.Loop:
 		if s.V != nil {
-			return []*ir.Var{s.V}
+			visit(s.V)
 		}
 	}
-	return out
 }
 
 // target is the place that a statement assigns to, nil where there is none.
@@ -119,17 +139,6 @@ func target(s ir.Stmt) *ir.Place {
 		return s.P
 	}
 	return nil
-}
-
-// mentions reports whether s or something in its blocks has to do with v.
-func mentions(s ir.Stmt, v *ir.Var) (found bool) {
-	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
-		if !found {
-			uses(s, func(w *ir.Var, _ use) { found = found || w == v })
-		}
-		return !found
-	})
-	return found
 }
 
 // changes reports whether s or something in its blocks writes v or a part of it.

@@ -22,10 +22,11 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
+	seen := newMentioned()
 	for range rounds {
 		m := &merger{mem: memoryOf(f, distinct, work), adjoint: adjoint, touches: map[ir.Stmt]*touch{}}
 		f.Body = m.block(f.Body)
-		c := &copier{use: usageOf(f.Body), numbers: true, sums: adjoint}
+		c := &copier{use: usageOf(f.Body), seen: seen, numbers: true, sums: adjoint}
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !m.changed && !c.changed {
 			return

@@ -71,11 +71,11 @@ func (s *splitter) choose(f *ir.Func) {
 				bad[p.Root] = true
 			}
 		}
-		for _, v := range declares(st) {
+		declares(st, func(v *ir.Var) {
 			if _, let := st.(*ir.Let); !let {
 				bad[v] = true
 			}
-		}
+		})
 		return true
 	})
 	for _, v := range ir.Vars(f) {

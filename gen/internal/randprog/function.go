@@ -8,6 +8,9 @@ import (
 // main is the body of F.
 func (g *generator) main(sig Signature) *Node {
 	g.at = context{vars: map[Kind][]string{}, weight: 1, fuel: 8 + g.IntN(18)}
+	if g.short {
+		g.at.fuel = 3 + g.at.fuel/4
+	}
 	b := node(Block, "")
 	add := func(text string, kids ...*Node) { b.Kids = append(b.Kids, stmt(text, kids...)) }
 	has := map[string]bool{}
@@ -35,7 +38,7 @@ func (g *generator) main(sig Signature) *Node {
 		}
 	}
 	g.at.index = []string{"n&3", "n&7"}
-	if !has["p"] && g.chance(2) {
+	if !has["p"] && g.chance(3) {
 		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: y}\n_, _ = p, q")
 		g.local(Struct, "p")
 		g.local(Pointer, "q")
@@ -109,10 +112,18 @@ func (g *generator) end(b *Node, results []Param) {
 	if len(results) > 0 {
 		to = "r"
 	}
-	for _, t := range terms {
-		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
+	last := g.chance(6)
+	if last || g.short {
+		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, strings.Join(terms, " + "))))
+	} else {
+		for _, t := range terms {
+			b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, t)))
+		}
+		b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
 	}
-	b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
+	if last {
+		b.Kids = append(b.Kids, g.sweeps(to)...)
+	}
 	switch len(results) {
 	case 1:
 		b.Kids = append(b.Kids, stmt("return r"))
@@ -121,6 +132,27 @@ func (g *generator) end(b *Node, results []Param) {
 	case 3:
 		b.Kids = append(b.Kids, stmt("return r, k + n, $0", g.appended()))
 	}
+}
+
+// sweeps is a loop in which each iteration sets all of an array and then reads it, and
+// adds to what is at the place to.
+func (g *generator) sweeps(to string) []*Node {
+	t, u, v := g.name("s"), g.name("s"), g.name("s")
+	size := g.one("len(x)", "len(x)", "4", "n&3 + 2")
+	bound := g.one("len("+t+")", size)
+	s := stmt(t + " := make([]float64, " + size + ")\n" + u + " := make([]float64, " + size + ")\n" + v + " := " + t + "\n_, _ = " + u + ", " + v)
+	e := func() *Node {
+		return node(Float, g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)", "math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
+			"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
+	}
+	fill := stmt("for k := 0; k < "+bound+"; k++ {\n"+t+"[k] = $0\n}", e()).or("for k := 0; k < 1; k++ {\n" + t + "[k] = $0\n}")
+	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}", "for k := range "+t+" {\n"+t+"[k] *= $0\n}",
+		"for k := 0; k < "+bound+"; k++ {\n"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
+		"for k := 0; k < len("+t+"); k++ {\n"+v+"[k] -= $0\n}", t+"[0], "+u+"[0] = "+u+"[0], a")
+	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5", t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
+	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
+	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--", "for i := range x")
+	return []*Node{s, stmt(loop+" {\n_ = i\n$0\n$1\n$2\n}", fill, stmt(second, e()), stmt("for k := range "+t+" {\n"+add+"\n}", e()))}
 }
 
 // helper is a function of a program that its others may call.
@@ -170,7 +202,11 @@ var shapes = []struct {
 
 // helpers makes the functions of a program.
 func (g *generator) helpers() {
-	for range g.IntN(4) {
+	many := g.IntN(4)
+	if g.short {
+		many = g.IntN(3)
+	}
+	for range many {
 		k := g.IntN(len(shapes))
 		h := &helper{name: g.name("h") + "@", shape: k, pure: shapes[k].pure}
 		s := shapes[k]
@@ -178,6 +214,9 @@ func (g *generator) helpers() {
 		g.at = context{vars: map[Kind][]string{}, weight: 4, fuel: 3 + g.IntN(6), depth: 1, self: h, index: s.index}
 		for kind, names := range s.vars {
 			g.declare(kind, names...)
+		}
+		if g.short {
+			g.at.fuel = 1 + g.at.fuel/2
 		}
 		g.at.header = append([]string{}, g.at.vars[Slice]...)
 		g.at.ret = func() *Node {

@@ -87,7 +87,9 @@ func typeCheck(files []string) (*packages.Package, error) {
 		return nil, errors.Join(errs[:min(len(errs), 5)]...)
 	}
 	for _, q := range p.Types.Imports() {
-		p.Imports[q.Path()] = std[q.Path()]
+		if std[q.Path()] != nil {
+			p.Imports[q.Path()] = std[q.Path()]
+		}
 	}
 	return p, nil
 }
@@ -117,6 +119,35 @@ func Lower(names []string, files ...string) ([]*ir.Func, error) {
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// Declared lowers the functions and methods without type parameters that a file declares
+// at its top. Refused are why those are not lowered that are not. The last error is of a
+// file that does not type-check.
+func Declared(src string) (lowered []*ir.Func, refused []error, err error) {
+	pkg, err := typeCheck([]string{src})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release(pkg)
+	p := lower.New([]*packages.Package{pkg}, lower.Options{Own: func(string) bool { return true }})
+	for _, d := range pkg.Syntax[0].Decls {
+		d, ok := d.(*ast.FuncDecl)
+		if !ok || d.Type.TypeParams != nil {
+			continue
+		}
+		fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func)
+		if !ok || fn.Signature().RecvTypeParams().Len() > 0 {
+			continue
+		}
+		f, err := p.Func(fn)
+		if err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		lowered = append(lowered, f)
+	}
+	return lowered, refused, nil
 }
 
 // wide is a source with float64 for float32.

@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 )
 
@@ -15,10 +16,37 @@ type Options struct {
 }
 
 // New is the program of a seed.
-func New(seed uint64, opts Options) *Program {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), opts: opts}
-	g.sorts = g.chance(16)
+func New(seed uint64, opts Options) *Program { return program(seed, rand.NewPCG(seed, 7), opts) }
+
+// Of is the program of bytes, each of which decides something, so that programs of like
+// bytes are alike. Its seed tells it from others.
+func Of(data []byte, opts Options) *Program {
+	h := fnv.New64a()
+	h.Write(data)
+	seed := h.Sum64()
+	return program(seed, &decisions{data, rand.NewPCG(seed, 7)}, opts)
+}
+
+// decisions is a source of random numbers that begins with given ones.
+type decisions struct {
+	left []byte
+	rest rand.Source
+}
+
+func (d *decisions) Uint64() uint64 {
+	if len(d.left) == 0 {
+		return d.rest.Uint64()
+	}
+	b := uint64(d.left[0])
+	d.left = d.left[1:]
+	return b * 0x0101010101010101 // numbers are made of the first bits, or of the last
+}
+
+func program(seed uint64, src rand.Source, opts Options) *Program {
+	g := &generator{Rand: rand.New(src), opts: opts}
+	g.sorts = g.chance(64)
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
+	g.short = !g.chance(4)
 	g.helpers()
 	p.Body = g.main(p.Sig)
 	p.Own = g.own
@@ -31,6 +59,7 @@ type generator struct {
 	opts  Options
 	n     int  // of names
 	sorts bool // what sorts, with all of package sort, may be called
+	short bool // the program has few statements, as most have
 	own   []*Node
 	known []*helper // functions that may be called
 	at    context

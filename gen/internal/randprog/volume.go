@@ -22,7 +22,7 @@ type Volume struct {
 // Run makes, loads and checks the programs on all processors, until there are enough
 // failures. Visit gets each failure, one at a time.
 func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (Tally, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	var (
 		mu       sync.Mutex
 		wg       sync.WaitGroup

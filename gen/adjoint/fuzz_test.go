@@ -1,0 +1,87 @@
+package adjoint_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/tangent"
+)
+
+// FuzzAdjoint asks the oracles about the adjoints of programs of bytes.
+func FuzzAdjoint(f *testing.F) {
+	for i := range 12 {
+		data := make([]byte, 100)
+		for k := range data {
+			data[k] = byte(k * (2*i + 1) * 37)
+		}
+		f.Add(data, byte(i))
+	}
+	names := variantNames()
+	f.Fuzz(func(t *testing.T, data []byte, k byte) {
+		p := randprog.Of(data, randprog.Options{})
+		list, err := randprog.Load([]*randprog.Program{p}, 4)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, p.Source())
+		}
+		err = adjoints([]string{"", names[int(k)%len(names)]})(list[0], new(randprog.Tally))
+		if err == nil {
+			return
+		}
+		name, saveErr := list[0].Save(t.TempDir(), p.Seed, err)
+		if saveErr != nil {
+			t.Fatal(saveErr)
+		}
+		text, _ := os.ReadFile(name)
+		t.Errorf("%v\n%s", err, text)
+	})
+}
+
+// FuzzTransform: of functions that can be lowered, tangents and adjoints are refused for
+// reasons that are said, or are functions that the checker accepts.
+func FuzzTransform(f *testing.F) {
+	files, _ := filepath.Glob("testdata/failures/*.go")
+	files = append(files, "../tangent/testdata/funcs/funcs.go", "../traced/testdata/funcs/funcs.go", "testdata/funcs/funcs.go")
+	for i, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text), byte(i))
+	}
+	names := variantNames()
+	f.Fuzz(func(t *testing.T, src string, k byte) {
+		lowered, _, err := randprog.Declared(src)
+		if err != nil {
+			return
+		}
+		o := variants[names[int(k)%len(names)]]
+		o.Overlap = k > 127
+		for _, g := range lowered {
+			m := activity.Mask(1)<<min(len(g.Params), 63) - 1
+			d, _, err := tangent.New().Of(g, m)
+			if err == nil {
+				err = ir.Check(d)
+			} else if errors.As(err, new(*tangent.Error)) || errors.As(err, new(*activity.Error)) {
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("the tangent of %v\n%v", g, err)
+			}
+			a, err := adjoint.New(g.Object.Pkg(), "Work", o).Of(g, m)
+			if err == nil {
+				err = ir.Check(a.Func)
+			} else if errors.As(err, new(*adjoint.Error)) || errors.As(err, new(*activity.Error)) {
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("the adjoint of %v\n%v", g, err)
+			}
+		}
+	})
+}
