@@ -41,6 +41,7 @@ type built struct {
 	// params and results say what those of fn are.
 	params, results []role
 	facts           *activity.Facts
+	lanes           int    // of numbers that are there for several
 	doc             string // what the name does, the name left out
 }
 
@@ -88,7 +89,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &built{fn: fn, facts: facts}
+	b := &built{fn: fn, facts: facts, lanes: n}
 	// shadows has a role for each lane of a number, and one for anything else.
 	shadows := func(list []role, v *ir.Var, r role) []role {
 		r.slot = dot

@@ -35,7 +35,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 		u.sides[n] = lanes.New(u.lanes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
 	}
 	var params, results activity.Mask
-	b := &built{facts: one.facts}
+	b := &built{facts: one.facts, lanes: n}
 	for i, r := range one.params {
 		width := 1
 		if r.slot == bar {
@@ -62,9 +62,6 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	}
 	if b.fn, err = u.sides[n].Of(one.fn, params, results); err != nil {
 		return nil, err
-	}
-	if !asked && b.twins() { // nobody would find it
-		return nil, nil
 	}
 	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, one for each set.",
 		t.base, adjointBuild.suffix, n, t.where(), n)
