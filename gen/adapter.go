@@ -188,9 +188,15 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 	if r.slot == value {
 		return bound
 	}
-	name := a.names.of("shadow" + [...]string{dot: "", bar: "Bar", barDot: "BarDot"}[r.slot])
+	plain := "shadow" + [...]string{dot: "", bar: "Bar", barDot: "BarDot"}[r.slot]
+	kind, of := "Shadow", ""
 	elem := types.Unalias(p).(*types.Pointer).Elem()
-	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"), "Shadow") + "[" + a.scope.Type(elem) + "]")
+	like := types.Unalias(v.Type).(*types.Pointer).Elem()
+	if !types.Identical(elem, like) { // for several lanes
+		plain, kind, of = plain+"4", "Lanes", ", "+a.scope.Type(like)
+	}
+	name := a.names.of(plain)
+	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"), kind) + "[" + a.scope.Type(elem) + of + "]")
 	return name + ".Of(" + bound + ")"
 }
 

@@ -41,6 +41,7 @@ type built struct {
 	// params and results say what those of fn are.
 	params, results []role
 	facts           *activity.Facts
+	lanes           int    // of numbers that are there for several
 	doc             string // what the name does, the name left out
 }
 
@@ -88,7 +89,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &built{fn: fn, facts: facts}
+	b := &built{fn: fn, facts: facts, lanes: n}
 	// shadows has a role for each lane of a number, and one for anything else.
 	shadows := func(list []role, v *ir.Var, r role) []role {
 		r.slot = dot
@@ -120,20 +121,25 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	return b, nil
 }
 
-// lanes are the types of n lanes.
-func (u *unit) lanes(n int) *lanes.Types {
-	if u.types[n] == nil {
-		u.types[n] = lanes.NewTypes(n)
-	}
-	return u.types[n]
-}
-
 // tangent makes tangents in n directions.
 func (u *unit) tangent(n int) *tangent.Program {
 	if u.tangents[n] == nil {
-		u.tangents[n] = tangent.NewTypes(u.lanes(n))
+		if n == 1 {
+			u.tangents[n] = tangent.New()
+		} else {
+			u.tangents[n] = tangent.NewWith(u.lanes(n))
+		}
 	}
 	return u.tangents[n]
+}
+
+// lanes makes functions for n directions or sets of weights.
+func (u *unit) lanes(n int) *lanes.Program {
+	if u.sides[n] == nil {
+		w := u.adjoint.Workspace()
+		u.sides[n] = lanes.New(lanes.NewTypes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
+	}
+	return u.sides[n]
 }
 
 // isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
@@ -159,9 +165,8 @@ type unit struct {
 	targets  []*target
 	scope    *types.Package           // of the package, without what is replaced
 	cyclic   bool                     // package nabla imports it
-	types    map[int]*lanes.Types     // of several lanes, by how many they are
 	tangents map[int]*tangent.Program // by lanes; functions called by several are there once
-	sides    map[int]*lanes.Program   // of adjoints with several seeds
+	sides    map[int]*lanes.Program   // by lanes
 	adjoint  *adjoint.Program
 	adjoints map[*target]*adjoint.Adjoint
 	traced   *traced.Program

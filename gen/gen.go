@@ -136,7 +136,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 func (p *Program) unit(pkg *packages.Package) (*unit, error) {
 	u := &unit{
 		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), names: map[string]string{},
-		types: map[int]*lanes.Types{}, tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
+		tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
 		out: &Package{Path: pkg.PkgPath, File: filepath.Join(directory(pkg), lower.Output)},
 	}
 	u.adjoint, u.traced = adjoint.New(u.scope, workspaceName, adjoint.Options{}), traced.New(u.scope)

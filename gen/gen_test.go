@@ -193,7 +193,8 @@ func TestFunctions(t *testing.T) {
 		{"LossTangent2", "Loss", "tangent2", "engines do not ask for it"},
 		{"LossTangent4", "Loss", "tangent4", ""},
 		{"DataValueTangent", "(*Data).Value", "tangent", ""},
-		{"WorksTangent4", "Works", "tangent4", "its derivative takes a struct of another type"},
+		{"WorksTangent4", "Works", "tangent4", ""}, {"MapAdjoint2", "Map", "adjoint2", "engines do not ask for it"},
+		{"StagesAdjoint4", "Stages", "adjoint4", ""}, {"StagesAdjoint", "Stages", "adjoint", ""}, {"LossAdjointOnly", "Loss", "adjointOnly", ""},
 		{"NumberWithTangent", "NumberWith", "tangent", "operators take no functions of its type"},
 		{"OtherTangent", "Other", "tangent", "operators take no functions of its type"},
 	} {

@@ -69,9 +69,12 @@ func unregistered(t *target, b *built, cycle bool) string {
 	return ""
 }
 
-// twins reports whether the derivative takes a struct of another type than the function's.
-// Memory for that is not made here.
+// twins reports whether the derivative takes a struct of another type than the function's,
+// for which no memory is made here: there is for that of several lanes.
 func (b *built) twins() bool {
+	if b.lanes > 1 {
+		return false
+	}
 	for i, r := range b.params {
 		if r.work || r.result || b.facts == nil {
 			continue

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/lanes"
 )
 
 // seedsBuild is the build of adjoints with n seeds at once: one forward sweep for n
@@ -30,12 +29,8 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written == 0 && activity.IsFloat(one.fn.Params[seeds[0]].Type) {
 		return nil, nil // one number comes out
 	}
-	if u.sides[n] == nil {
-		w := u.adjoint.Workspace()
-		u.sides[n] = lanes.New(u.lanes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
-	}
 	var params, results activity.Mask
-	b := &built{facts: one.facts}
+	b := &built{facts: one.facts, lanes: n}
 	for i, r := range one.params {
 		width := 1
 		if r.slot == bar {
@@ -60,11 +55,8 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 			b.results = append(b.results, r)
 		}
 	}
-	if b.fn, err = u.sides[n].Of(one.fn, params, results); err != nil {
+	if b.fn, err = u.lanes(n).Of(one.fn, params, results); err != nil {
 		return nil, err
-	}
-	if !asked && b.twins() { // nobody would find it
-		return nil, nil
 	}
 	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, one for each set.",
 		t.base, adjointBuild.suffix, n, t.where(), n)

@@ -192,27 +192,27 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			xRow := &xDot[c]
+			xDotRow := &xDot[c]
 			in[k] = x[c]
-			inDot[k][0] = xRow[0]
-			inDot[k][1] = xRow[1]
-			inDot[k][2] = xRow[2]
-			inDot[k][3] = xRow[3]
+			inDot[k][0] = xDotRow[0]
+			inDot[k][1] = xDotRow[1]
+			inDot[k][2] = xDotRow[2]
+			inDot[k][3] = xDotRow[3]
 		}
 		f.Z = a.Features[2*i : 2*i+2]
-		ReprojectionPlainTangent411(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
+		ReprojectionPlainTangent11Lanes4(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		w := in[14]
 		t1 := w + w
-		yRow := &yDot[2*seen+i]
+		yDotRow := &yDot[2*seen+i]
 		y[2*seen+i] = 1 - w*w
 		wDot0 := inDot[14][0]
 		wDot1 := inDot[14][1]
-		yRow[0] = -(t1 * wDot0)
-		yRow[1] = -(t1 * wDot1)
+		yDotRow[0] = -(t1 * wDot0)
+		yDotRow[1] = -(t1 * wDot1)
 		wDot2 := inDot[14][2]
 		wDot3 := inDot[14][3]
-		yRow[2] = -(t1 * wDot2)
-		yRow[3] = -(t1 * wDot3)
+		yDotRow[2] = -(t1 * wDot2)
+		yDotRow[3] = -(t1 * wDot3)
 	}
 }
 
@@ -655,7 +655,7 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
-	BrusselatorPlainTangent411(dx, x, g.N, dxDot, xDot)
+	BrusselatorPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
 }
 
 // BrusselatorOnAdjoint does what BrusselatorOn(dx, x, g) does, from brusselator.go:17.
@@ -759,119 +759,82 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 	cam := x[:11]
 	pointDot := xDot[11:14]
 	point := x[11:14]
-	xRow := &xDot[14]
+	xDotRow := &xDot[14]
 	weight := x[14]
-	weightDot0 := xRow[0]
-	weightDot1 := xRow[1]
-	weightDot2 := xRow[2]
-	weightDot3 := xRow[3]
-	var aDot [3][4]float64
-	pointRow := &pointDot[0]
-	camRow := &camDot[3]
-	pointRow1 := &pointDot[1]
-	camRow1 := &camDot[4]
-	pointRow2 := &pointDot[2]
-	camRow2 := &camDot[5]
+	weightDot0 := xDotRow[0]
+	weightDot1 := xDotRow[1]
+	weightDot2 := xDotRow[2]
+	weightDot3 := xDotRow[3]
+	pointDotRow := &pointDot[0]
+	camDotRow := &camDot[3]
+	lanes := [4]float64{pointDotRow[0] - camDotRow[0], pointDotRow[1] - camDotRow[1], pointDotRow[2] - camDotRow[2], pointDotRow[3] - camDotRow[3]}
+	pointDotRow1 := &pointDot[1]
+	camDotRow1 := &camDot[4]
+	lanes1 := [4]float64{pointDotRow1[0] - camDotRow1[0], pointDotRow1[1] - camDotRow1[1], pointDotRow1[2] - camDotRow1[2], pointDotRow1[3] - camDotRow1[3]}
+	pointDotRow2 := &pointDot[2]
+	camDotRow2 := &camDot[5]
+	lanes2 := [4]float64{pointDotRow2[0] - camDotRow2[0], pointDotRow2[1] - camDotRow2[1], pointDotRow2[2] - camDotRow2[2], pointDotRow2[3] - camDotRow2[3]}
+	aDot := [3][4]float64{lanes, lanes1, lanes2}
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
-	aDot[0][0] = pointRow[0] - camRow[0]
-	aDot[0][1] = pointRow[1] - camRow[1]
-	aDot[1][0] = pointRow1[0] - camRow1[0]
-	aDot[1][1] = pointRow1[1] - camRow1[1]
-	aDot[2][0] = pointRow2[0] - camRow2[0]
-	aDot[2][1] = pointRow2[1] - camRow2[1]
-	aDot[0][2] = pointRow[2] - camRow[2]
-	aDot[0][3] = pointRow[3] - camRow[3]
-	aDot[1][2] = pointRow1[2] - camRow1[2]
-	aDot[1][3] = pointRow1[3] - camRow1[3]
-	aDot[2][2] = pointRow2[2] - camRow2[2]
-	aDot[2][3] = pointRow2[3] - camRow2[3]
-	var tDot [3][4]float64
-	camRow3 := &camDot[0]
-	camRow4 := &camDot[1]
-	camRow5 := &camDot[2]
+	camDotRow3 := &camDot[0]
+	camDotRow4 := &camDot[1]
+	camDotRow5 := &camDot[2]
+	tDot := [3][4]float64{*camDotRow3, *camDotRow4, *camDotRow5}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	tDot[0][0] = camRow3[0]
-	tDot[0][1] = camRow3[1]
-	tDot[1][0] = camRow4[0]
-	tDot[1][1] = camRow4[1]
-	tDot[2][0] = camRow5[0]
-	tDot[2][1] = camRow5[1]
-	tDot[0][2] = camRow3[2]
-	tDot[0][3] = camRow3[3]
-	tDot[1][2] = camRow4[2]
-	tDot[1][3] = camRow4[3]
-	tDot[2][2] = camRow5[2]
-	tDot[2][3] = camRow5[3]
-	p, pDot := rotatePlainTangent411(t, a, tDot, aDot)
+	p, pDot := rotatePlainTangent11Lanes4(t, a, tDot, aDot)
 	t1 := p[2]
 	t2 := p[0] / t1
-	t3 := 1 / t1
-	t4 := t2 * t3
 	u := t2
-	t5 := p[2]
-	t6 := p[1] / t5
-	t7 := 1 / t5
-	t8 := t6 * t7
-	v := t6
-	t9 := u + u
-	t10 := v + v
+	t3 := p[2]
+	t4 := p[1] / t3
+	v := t4
+	t14 := u + u
+	t15 := v + v
 	s := u*u + v*v
-	camRow6 := &camDot[9]
-	t11 := cam[9]
-	camRow7 := &camDot[10]
-	t12 := cam[10]
-	t13 := s * s
-	t14 := s + s
-	t15 := t14 * t12
-	t16 := t11 + t15
-	l := 1 + t11*s + t12*t13
-	camRow8 := &camDot[6]
-	t17 := u * l
-	t18 := cam[6]
-	camRow9 := &camDot[7]
-	t19 := t17*t18 + cam[7] - f.Z[0]
-	t20 := l * t18
-	t21 := u * t18
-	t22 := t20 * weight
-	t23 := t21 * weight
-	t24 := t17 * weight
-	yRow := &yDot[0]
-	y[0] = weight * t19
-	t25 := v * l
-	t26 := cam[6]
-	camRow10 := &camDot[8]
-	t27 := t25*t26 + cam[8] - f.Z[1]
-	t28 := l * t26
-	t29 := v * t26
-	t30 := t28 * weight
-	t31 := t29 * weight
-	t32 := t25 * weight
-	yRow1 := &yDot[1]
-	y[1] = weight * t27
-	uDot0 := t3*pDot[0][0] - t4*pDot[2][0]
-	uDot1 := t3*pDot[0][1] - t4*pDot[2][1]
-	vDot0 := t7*pDot[1][0] - t8*pDot[2][0]
-	vDot1 := t7*pDot[1][1] - t8*pDot[2][1]
-	sDot0 := t9*uDot0 + t10*vDot0
-	sDot1 := t9*uDot1 + t10*vDot1
-	lDot0 := s*camRow6[0] + t16*sDot0 + t13*camRow7[0]
-	lDot1 := s*camRow6[1] + t16*sDot1 + t13*camRow7[1]
-	yRow[0] = t19*weightDot0 + t22*uDot0 + t23*lDot0 + t24*camRow8[0] + weight*camRow9[0]
-	yRow[1] = t19*weightDot1 + t22*uDot1 + t23*lDot1 + t24*camRow8[1] + weight*camRow9[1]
-	yRow1[0] = t27*weightDot0 + t30*vDot0 + t31*lDot0 + t32*camRow8[0] + weight*camRow10[0]
-	yRow1[1] = t27*weightDot1 + t30*vDot1 + t31*lDot1 + t32*camRow8[1] + weight*camRow10[1]
-	uDot2 := t3*pDot[0][2] - t4*pDot[2][2]
-	uDot3 := t3*pDot[0][3] - t4*pDot[2][3]
-	vDot2 := t7*pDot[1][2] - t8*pDot[2][2]
-	vDot3 := t7*pDot[1][3] - t8*pDot[2][3]
-	sDot2 := t9*uDot2 + t10*vDot2
-	sDot3 := t9*uDot3 + t10*vDot3
-	lDot2 := s*camRow6[2] + t16*sDot2 + t13*camRow7[2]
-	lDot3 := s*camRow6[3] + t16*sDot3 + t13*camRow7[3]
-	yRow[2] = t19*weightDot2 + t22*uDot2 + t23*lDot2 + t24*camRow8[2] + weight*camRow9[2]
-	yRow[3] = t19*weightDot3 + t22*uDot3 + t23*lDot3 + t24*camRow8[3] + weight*camRow9[3]
-	yRow1[2] = t27*weightDot2 + t30*vDot2 + t31*lDot2 + t32*camRow8[2] + weight*camRow10[2]
-	yRow1[3] = t27*weightDot3 + t30*vDot3 + t31*lDot3 + t32*camRow8[3] + weight*camRow10[3]
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	camDotRow6 := &camDot[9]
+	camDotRow7 := &camDot[10]
+	t16 := s + s
+	l := 1 + t5*s + t6*t7
+	t8 := u * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	camDotRow8 := &camDot[6]
+	camDotRow9 := &camDot[7]
+	yDotRow := &yDot[0]
+	y[0] = weight * t10
+	t11 := v * l
+	t12 := cam[6]
+	t13 := t11*t12 + cam[8] - f.Z[1]
+	camDotRow10 := &camDot[8]
+	yDotRow1 := &yDot[1]
+	y[1] = weight * t13
+	uDot0 := (pDot[0][0] - t2*pDot[2][0]) / t1
+	uDot1 := (pDot[0][1] - t2*pDot[2][1]) / t1
+	vDot0 := (pDot[1][0] - t4*pDot[2][0]) / t3
+	vDot1 := (pDot[1][1] - t4*pDot[2][1]) / t3
+	sDot0 := t14*uDot0 + t15*vDot0
+	sDot1 := t14*uDot1 + t15*vDot1
+	lDot0 := camDotRow6[0]*s + t5*sDot0 + (camDotRow7[0]*t7 + t6*(t16*sDot0))
+	lDot1 := camDotRow6[1]*s + t5*sDot1 + (camDotRow7[1]*t7 + t6*(t16*sDot1))
+	yDotRow[0] = weightDot0*t10 + weight*((uDot0*l+u*lDot0)*t9+t8*camDotRow8[0]+camDotRow9[0])
+	yDotRow[1] = weightDot1*t10 + weight*((uDot1*l+u*lDot1)*t9+t8*camDotRow8[1]+camDotRow9[1])
+	yDotRow1[0] = weightDot0*t13 + weight*((vDot0*l+v*lDot0)*t12+t11*camDotRow8[0]+camDotRow10[0])
+	yDotRow1[1] = weightDot1*t13 + weight*((vDot1*l+v*lDot1)*t12+t11*camDotRow8[1]+camDotRow10[1])
+	uDot2 := (pDot[0][2] - t2*pDot[2][2]) / t1
+	uDot3 := (pDot[0][3] - t2*pDot[2][3]) / t1
+	vDot2 := (pDot[1][2] - t4*pDot[2][2]) / t3
+	vDot3 := (pDot[1][3] - t4*pDot[2][3]) / t3
+	sDot2 := t14*uDot2 + t15*vDot2
+	sDot3 := t14*uDot3 + t15*vDot3
+	lDot2 := camDotRow6[2]*s + t5*sDot2 + (camDotRow7[2]*t7 + t6*(t16*sDot2))
+	lDot3 := camDotRow6[3]*s + t5*sDot3 + (camDotRow7[3]*t7 + t6*(t16*sDot3))
+	yDotRow[2] = weightDot2*t10 + weight*((uDot2*l+u*lDot2)*t9+t8*camDotRow8[2]+camDotRow9[2])
+	yDotRow[3] = weightDot3*t10 + weight*((uDot3*l+u*lDot3)*t9+t8*camDotRow8[3]+camDotRow9[3])
+	yDotRow1[2] = weightDot2*t13 + weight*((vDot2*l+v*lDot2)*t12+t11*camDotRow8[2]+camDotRow10[2])
+	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
 // ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:18.
@@ -1623,18 +1586,18 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 			var bDot2 float64
 			var bDot3 float64
 			if az >= 0 {
-				poseRow := &poseDot[az]
+				poseDotRow := &poseDot[az]
 				b = pose[az]
-				bDot0 = poseRow[0]
-				bDot1 = poseRow[1]
-				bDot2 = poseRow[2]
-				bDot3 = poseRow[3]
+				bDot0 = poseDotRow[0]
+				bDot1 = poseDotRow[1]
+				bDot2 = poseDotRow[2]
+				bDot3 = poseDotRow[3]
 			}
 			var rDot affineLanes4
 			var r affine
-			poseRow1 := &poseDot[ax]
-			r, rDot = turnTangent411(pose[ax], b, poseRow1[0], poseRow1[1], poseRow1[2], poseRow1[3], bDot0, bDot1, bDot2, bDot3)
-			t, tDot := affineMulTangent411(&own, &r, &ownDot, &rDot)
+			poseDotRow1 := &poseDot[ax]
+			r, rDot = turnTangent11Lanes4(pose[ax], b, poseDotRow1[0], poseDotRow1[1], poseDotRow1[2], poseDotRow1[3], bDot0, bDot1, bDot2, bDot3)
+			t, tDot := affineMulTangent11Lanes4(&own, &r, &ownDot, &rDot)
 			ownDot = tDot
 			own = t
 		}
@@ -1642,32 +1605,20 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 		absolute[i] = own
 		p := h.Parents[i]
 		if p >= 0 {
-			t1, t1Dot := affineMulTangent411(&absolute[p], &own, &absoluteDot[p], &ownDot)
+			t1, t1Dot := affineMulTangent11Lanes4(&absolute[p], &own, &absoluteDot[p], &ownDot)
 			absoluteDot[i] = t1Dot
 			absolute[i] = t1
 		}
-		t2, t2Dot := affineMulTangent41(&absolute[i], &h.Inverse[i], &absoluteDot[i])
+		t2, t2Dot := affineMulTangent1Lanes4(&absolute[i], &h.Inverse[i], &absoluteDot[i])
 		movesDot[i] = t2Dot
 		moves[i] = t2
 	}
-	var r1Dot [3][4]float64
-	poseRow2 := &poseDot[0]
-	poseRow3 := &poseDot[1]
-	poseRow4 := &poseDot[2]
+	poseDotRow2 := &poseDot[0]
+	poseDotRow3 := &poseDot[1]
+	poseDotRow4 := &poseDot[2]
+	r1Dot := [3][4]float64{*poseDotRow2, *poseDotRow3, *poseDotRow4}
 	r1 := [3]float64{pose[0], pose[1], pose[2]}
 	turned := r1[0]*r1[0]+r1[1]*r1[1]+r1[2]*r1[2] >= 1e-8
-	r1Dot[0][0] = poseRow2[0]
-	r1Dot[0][1] = poseRow2[1]
-	r1Dot[1][0] = poseRow3[0]
-	r1Dot[1][1] = poseRow3[1]
-	r1Dot[2][0] = poseRow4[0]
-	r1Dot[2][1] = poseRow4[1]
-	r1Dot[0][2] = poseRow2[2]
-	r1Dot[0][3] = poseRow2[3]
-	r1Dot[1][2] = poseRow3[2]
-	r1Dot[1][3] = poseRow3[3]
-	r1Dot[2][2] = poseRow4[2]
-	r1Dot[2][3] = poseRow4[3]
 	skinDot := make([][3][4]float64, len(h.Skin)/3)
 	skin := make([][3]float64, len(h.Skin)/3)
 	for v := 0; v < len(skin); v++ {
@@ -1676,7 +1627,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 		for i1 := 0; i1 < handBones; i1++ {
 			w := h.Weights[v*handBones+i1]
 			if w != 0 {
-				t3, t3Dot := affineApplyTangent41(&moves[i1], h.Skin[3*v:3*v+3], &movesDot[i1])
+				t3, t3Dot := affineApplyTangent1Lanes4(&moves[i1], h.Skin[3*v:3*v+3], &movesDot[i1])
 				e := t3[0]
 				z[0] += w * e
 				e1 := t3[1]
@@ -1710,31 +1661,31 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 			}
 		}
 		if turned {
-			t4, t4Dot := rotatePlainTangent411(r1, z, r1Dot, zDot)
+			t4, t4Dot := rotatePlainTangent11Lanes4(r1, z, r1Dot, zDot)
 			zDot = t4Dot
 			z = t4
 		}
-		poseRow5 := &poseDot[3]
-		skinRow := &skinDot[v][0]
+		poseDotRow5 := &poseDot[3]
+		skinDotRow := &skinDot[v][0]
 		skin[v][0] = z[0] + pose[3]
-		poseRow6 := &poseDot[4]
-		skinRow1 := &skinDot[v][1]
+		poseDotRow6 := &poseDot[4]
+		skinDotRow1 := &skinDot[v][1]
 		skin[v][1] = z[1] + pose[4]
-		poseRow7 := &poseDot[5]
-		skinRow2 := &skinDot[v][2]
+		poseDotRow7 := &poseDot[5]
+		skinDotRow2 := &skinDot[v][2]
 		skin[v][2] = z[2] + pose[5]
-		skinRow[0] = zDot[0][0] + poseRow5[0]
-		skinRow[1] = zDot[0][1] + poseRow5[1]
-		skinRow1[0] = zDot[1][0] + poseRow6[0]
-		skinRow1[1] = zDot[1][1] + poseRow6[1]
-		skinRow2[0] = zDot[2][0] + poseRow7[0]
-		skinRow2[1] = zDot[2][1] + poseRow7[1]
-		skinRow[2] = zDot[0][2] + poseRow5[2]
-		skinRow[3] = zDot[0][3] + poseRow5[3]
-		skinRow1[2] = zDot[1][2] + poseRow6[2]
-		skinRow1[3] = zDot[1][3] + poseRow6[3]
-		skinRow2[2] = zDot[2][2] + poseRow7[2]
-		skinRow2[3] = zDot[2][3] + poseRow7[3]
+		skinDotRow[0] = zDot[0][0] + poseDotRow5[0]
+		skinDotRow[1] = zDot[0][1] + poseDotRow5[1]
+		skinDotRow1[0] = zDot[1][0] + poseDotRow6[0]
+		skinDotRow1[1] = zDot[1][1] + poseDotRow6[1]
+		skinDotRow2[0] = zDot[2][0] + poseDotRow7[0]
+		skinDotRow2[1] = zDot[2][1] + poseDotRow7[1]
+		skinDotRow[2] = zDot[0][2] + poseDotRow5[2]
+		skinDotRow[3] = zDot[0][3] + poseDotRow5[3]
+		skinDotRow1[2] = zDot[1][2] + poseDotRow6[2]
+		skinDotRow1[3] = zDot[1][3] + poseDotRow6[3]
+		skinDotRow2[2] = zDot[2][2] + poseDotRow7[2]
+		skinDotRow2[3] = zDot[2][3] + poseDotRow7[3]
 	}
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
 		var at float64
@@ -1746,138 +1697,138 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 			t50 := h.Triangles[j][0]
 			t511 := h.Triangles[j][1]
 			t521 := h.Triangles[j][2]
-			uRow := &uDot[2*j]
+			uDotRow := &uDot[2*j]
 			a := u[2*j]
-			uRow1 := &uDot[2*j+1]
+			uDotRow1 := &uDot[2*j+1]
 			b1 := u[2*j+1]
-			skinRow3 := &skinDot[t50][0]
 			t5 := skin[t50][0]
-			skinRow4 := &skinDot[t511][0]
 			t6 := skin[t511][0]
-			skinRow5 := &skinDot[t521][0]
 			t7 := 1 - a - b1
 			t8 := skin[t521][0]
+			skinDotRow3 := &skinDot[t50][0]
+			skinDotRow4 := &skinDot[t511][0]
+			skinDotRow5 := &skinDot[t521][0]
 			at = a*t5 + b1*t6 + t7*t8
-			aDot0 := uRow[0]
-			aDot1 := uRow[1]
-			b1Dot0 := uRow1[0]
-			b1Dot1 := uRow1[1]
-			atDot0 = t5*aDot0 + a*skinRow3[0] + t6*b1Dot0 + b1*skinRow4[0] + t8*(-aDot0-b1Dot0) + t7*skinRow5[0]
-			atDot1 = t5*aDot1 + a*skinRow3[1] + t6*b1Dot1 + b1*skinRow4[1] + t8*(-aDot1-b1Dot1) + t7*skinRow5[1]
-			aDot2 := uRow[2]
-			aDot3 := uRow[3]
-			b1Dot2 := uRow1[2]
-			b1Dot3 := uRow1[3]
-			atDot2 = t5*aDot2 + a*skinRow3[2] + t6*b1Dot2 + b1*skinRow4[2] + t8*(-aDot2-b1Dot2) + t7*skinRow5[2]
-			atDot3 = t5*aDot3 + a*skinRow3[3] + t6*b1Dot3 + b1*skinRow4[3] + t8*(-aDot3-b1Dot3) + t7*skinRow5[3]
+			aDot0 := uDotRow[0]
+			aDot1 := uDotRow[1]
+			b1Dot0 := uDotRow1[0]
+			b1Dot1 := uDotRow1[1]
+			atDot0 = aDot0*t5 + a*skinDotRow3[0] + (b1Dot0*t6 + b1*skinDotRow4[0]) + ((-aDot0-b1Dot0)*t8 + t7*skinDotRow5[0])
+			atDot1 = aDot1*t5 + a*skinDotRow3[1] + (b1Dot1*t6 + b1*skinDotRow4[1]) + ((-aDot1-b1Dot1)*t8 + t7*skinDotRow5[1])
+			aDot2 := uDotRow[2]
+			aDot3 := uDotRow[3]
+			b1Dot2 := uDotRow1[2]
+			b1Dot3 := uDotRow1[3]
+			atDot2 = aDot2*t5 + a*skinDotRow3[2] + (b1Dot2*t6 + b1*skinDotRow4[2]) + ((-aDot2-b1Dot2)*t8 + t7*skinDotRow5[2])
+			atDot3 = aDot3*t5 + a*skinDotRow3[3] + (b1Dot3*t6 + b1*skinDotRow4[3]) + ((-aDot3-b1Dot3)*t8 + t7*skinDotRow5[3])
 		} else {
-			skinRow6 := &skinDot[h.Vertices[j]][0]
+			skinDotRow6 := &skinDot[h.Vertices[j]][0]
 			at = skin[h.Vertices[j]][0]
-			atDot0 = skinRow6[0]
-			atDot1 = skinRow6[1]
-			atDot2 = skinRow6[2]
-			atDot3 = skinRow6[3]
+			atDot0 = skinDotRow6[0]
+			atDot1 = skinDotRow6[1]
+			atDot2 = skinDotRow6[2]
+			atDot3 = skinDotRow6[3]
 		}
-		yRow := &yDot[3*j]
+		yDotRow := &yDot[3*j]
 		y[3*j] = h.Points[3*j] - at
 		var at1 float64
-		yRow[0] = -atDot0
-		yRow[1] = -atDot1
+		yDotRow[0] = -atDot0
+		yDotRow[1] = -atDot1
 		var at1Dot0 float64
 		var at1Dot1 float64
-		yRow[2] = -atDot2
-		yRow[3] = -atDot3
+		yDotRow[2] = -atDot2
+		yDotRow[3] = -atDot3
 		var at1Dot2 float64
 		var at1Dot3 float64
 		if h.Triangles != nil {
 			t510 := h.Triangles[j][0]
 			t5111 := h.Triangles[j][1]
 			t512 := h.Triangles[j][2]
-			uRow2 := &uDot[2*j]
+			uDotRow2 := &uDot[2*j]
 			a1 := u[2*j]
-			uRow3 := &uDot[2*j+1]
+			uDotRow3 := &uDot[2*j+1]
 			b11 := u[2*j+1]
-			skinRow7 := &skinDot[t510][1]
 			t9 := skin[t510][1]
-			skinRow8 := &skinDot[t5111][1]
 			t10 := skin[t5111][1]
-			skinRow9 := &skinDot[t512][1]
 			t11 := 1 - a1 - b11
 			t12 := skin[t512][1]
+			skinDotRow7 := &skinDot[t510][1]
+			skinDotRow8 := &skinDot[t5111][1]
+			skinDotRow9 := &skinDot[t512][1]
 			at1 = a1*t9 + b11*t10 + t11*t12
-			a1Dot0 := uRow2[0]
-			a1Dot1 := uRow2[1]
-			b11Dot0 := uRow3[0]
-			b11Dot1 := uRow3[1]
-			at1Dot0 = t9*a1Dot0 + a1*skinRow7[0] + t10*b11Dot0 + b11*skinRow8[0] + t12*(-a1Dot0-b11Dot0) + t11*skinRow9[0]
-			at1Dot1 = t9*a1Dot1 + a1*skinRow7[1] + t10*b11Dot1 + b11*skinRow8[1] + t12*(-a1Dot1-b11Dot1) + t11*skinRow9[1]
-			a1Dot2 := uRow2[2]
-			a1Dot3 := uRow2[3]
-			b11Dot2 := uRow3[2]
-			b11Dot3 := uRow3[3]
-			at1Dot2 = t9*a1Dot2 + a1*skinRow7[2] + t10*b11Dot2 + b11*skinRow8[2] + t12*(-a1Dot2-b11Dot2) + t11*skinRow9[2]
-			at1Dot3 = t9*a1Dot3 + a1*skinRow7[3] + t10*b11Dot3 + b11*skinRow8[3] + t12*(-a1Dot3-b11Dot3) + t11*skinRow9[3]
+			a1Dot0 := uDotRow2[0]
+			a1Dot1 := uDotRow2[1]
+			b11Dot0 := uDotRow3[0]
+			b11Dot1 := uDotRow3[1]
+			at1Dot0 = a1Dot0*t9 + a1*skinDotRow7[0] + (b11Dot0*t10 + b11*skinDotRow8[0]) + ((-a1Dot0-b11Dot0)*t12 + t11*skinDotRow9[0])
+			at1Dot1 = a1Dot1*t9 + a1*skinDotRow7[1] + (b11Dot1*t10 + b11*skinDotRow8[1]) + ((-a1Dot1-b11Dot1)*t12 + t11*skinDotRow9[1])
+			a1Dot2 := uDotRow2[2]
+			a1Dot3 := uDotRow2[3]
+			b11Dot2 := uDotRow3[2]
+			b11Dot3 := uDotRow3[3]
+			at1Dot2 = a1Dot2*t9 + a1*skinDotRow7[2] + (b11Dot2*t10 + b11*skinDotRow8[2]) + ((-a1Dot2-b11Dot2)*t12 + t11*skinDotRow9[2])
+			at1Dot3 = a1Dot3*t9 + a1*skinDotRow7[3] + (b11Dot3*t10 + b11*skinDotRow8[3]) + ((-a1Dot3-b11Dot3)*t12 + t11*skinDotRow9[3])
 		} else {
-			skinRow10 := &skinDot[h.Vertices[j]][1]
+			skinDotRow10 := &skinDot[h.Vertices[j]][1]
 			at1 = skin[h.Vertices[j]][1]
-			at1Dot0 = skinRow10[0]
-			at1Dot1 = skinRow10[1]
-			at1Dot2 = skinRow10[2]
-			at1Dot3 = skinRow10[3]
+			at1Dot0 = skinDotRow10[0]
+			at1Dot1 = skinDotRow10[1]
+			at1Dot2 = skinDotRow10[2]
+			at1Dot3 = skinDotRow10[3]
 		}
-		yRow1 := &yDot[3*j+1]
+		yDotRow1 := &yDot[3*j+1]
 		y[3*j+1] = h.Points[3*j+1] - at1
 		var at2 float64
-		yRow1[0] = -at1Dot0
-		yRow1[1] = -at1Dot1
+		yDotRow1[0] = -at1Dot0
+		yDotRow1[1] = -at1Dot1
 		var at2Dot0 float64
 		var at2Dot1 float64
-		yRow1[2] = -at1Dot2
-		yRow1[3] = -at1Dot3
+		yDotRow1[2] = -at1Dot2
+		yDotRow1[3] = -at1Dot3
 		var at2Dot2 float64
 		var at2Dot3 float64
 		if h.Triangles != nil {
 			t520 := h.Triangles[j][0]
 			t5211 := h.Triangles[j][1]
 			t522 := h.Triangles[j][2]
-			uRow4 := &uDot[2*j]
+			uDotRow4 := &uDot[2*j]
 			a2 := u[2*j]
-			uRow5 := &uDot[2*j+1]
+			uDotRow5 := &uDot[2*j+1]
 			b12 := u[2*j+1]
-			skinRow11 := &skinDot[t520][2]
 			t13 := skin[t520][2]
-			skinRow12 := &skinDot[t5211][2]
 			t14 := skin[t5211][2]
-			skinRow13 := &skinDot[t522][2]
 			t15 := 1 - a2 - b12
 			t16 := skin[t522][2]
+			skinDotRow11 := &skinDot[t520][2]
+			skinDotRow12 := &skinDot[t5211][2]
+			skinDotRow13 := &skinDot[t522][2]
 			at2 = a2*t13 + b12*t14 + t15*t16
-			a2Dot0 := uRow4[0]
-			a2Dot1 := uRow4[1]
-			b12Dot0 := uRow5[0]
-			b12Dot1 := uRow5[1]
-			at2Dot0 = t13*a2Dot0 + a2*skinRow11[0] + t14*b12Dot0 + b12*skinRow12[0] + t16*(-a2Dot0-b12Dot0) + t15*skinRow13[0]
-			at2Dot1 = t13*a2Dot1 + a2*skinRow11[1] + t14*b12Dot1 + b12*skinRow12[1] + t16*(-a2Dot1-b12Dot1) + t15*skinRow13[1]
-			a2Dot2 := uRow4[2]
-			a2Dot3 := uRow4[3]
-			b12Dot2 := uRow5[2]
-			b12Dot3 := uRow5[3]
-			at2Dot2 = t13*a2Dot2 + a2*skinRow11[2] + t14*b12Dot2 + b12*skinRow12[2] + t16*(-a2Dot2-b12Dot2) + t15*skinRow13[2]
-			at2Dot3 = t13*a2Dot3 + a2*skinRow11[3] + t14*b12Dot3 + b12*skinRow12[3] + t16*(-a2Dot3-b12Dot3) + t15*skinRow13[3]
+			a2Dot0 := uDotRow4[0]
+			a2Dot1 := uDotRow4[1]
+			b12Dot0 := uDotRow5[0]
+			b12Dot1 := uDotRow5[1]
+			at2Dot0 = a2Dot0*t13 + a2*skinDotRow11[0] + (b12Dot0*t14 + b12*skinDotRow12[0]) + ((-a2Dot0-b12Dot0)*t16 + t15*skinDotRow13[0])
+			at2Dot1 = a2Dot1*t13 + a2*skinDotRow11[1] + (b12Dot1*t14 + b12*skinDotRow12[1]) + ((-a2Dot1-b12Dot1)*t16 + t15*skinDotRow13[1])
+			a2Dot2 := uDotRow4[2]
+			a2Dot3 := uDotRow4[3]
+			b12Dot2 := uDotRow5[2]
+			b12Dot3 := uDotRow5[3]
+			at2Dot2 = a2Dot2*t13 + a2*skinDotRow11[2] + (b12Dot2*t14 + b12*skinDotRow12[2]) + ((-a2Dot2-b12Dot2)*t16 + t15*skinDotRow13[2])
+			at2Dot3 = a2Dot3*t13 + a2*skinDotRow11[3] + (b12Dot3*t14 + b12*skinDotRow12[3]) + ((-a2Dot3-b12Dot3)*t16 + t15*skinDotRow13[3])
 		} else {
-			skinRow14 := &skinDot[h.Vertices[j]][2]
+			skinDotRow14 := &skinDot[h.Vertices[j]][2]
 			at2 = skin[h.Vertices[j]][2]
-			at2Dot0 = skinRow14[0]
-			at2Dot1 = skinRow14[1]
-			at2Dot2 = skinRow14[2]
-			at2Dot3 = skinRow14[3]
+			at2Dot0 = skinDotRow14[0]
+			at2Dot1 = skinDotRow14[1]
+			at2Dot2 = skinDotRow14[2]
+			at2Dot3 = skinDotRow14[3]
 		}
-		yRow2 := &yDot[3*j+2]
+		yDotRow2 := &yDot[3*j+2]
 		y[3*j+2] = h.Points[3*j+2] - at2
-		yRow2[0] = -at2Dot0
-		yRow2[1] = -at2Dot1
-		yRow2[2] = -at2Dot2
-		yRow2[3] = -at2Dot3
+		yDotRow2[0] = -at2Dot0
+		yDotRow2[1] = -at2Dot1
+		yDotRow2[2] = -at2Dot2
+		yDotRow2[3] = -at2Dot3
 	}
 }
 
@@ -4435,8 +4386,8 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 			d += t4 * t3
 		}
 		t5 := math.Log1p(t3)
-		var d1 float64
 		t6 := 1 / (1 + t3)
+		var d1 float64
 		if d != 0 || t6-t6 == 0 {
 			d1 += d * t6
 		}
@@ -4473,85 +4424,79 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 		var zDot3 float64
 		for j := 0; j < len(row); j++ {
 			v := row[j]
-			wRow := &wDot[j]
+			wDotRow := &wDot[j]
 			z += v * w[j]
-			zDot0 += v * wRow[0]
-			zDot1 += v * wRow[1]
-			zDot2 += v * wRow[2]
-			zDot3 += v * wRow[3]
+			zDot0 += v * wDotRow[0]
+			zDot1 += v * wDotRow[1]
+			zDot2 += v * wDotRow[2]
+			zDot3 += v * wDotRow[3]
 		}
 		var t float64
 		t1 := math.Abs(z)
-		t2 := rt.Sign(z)
-		t3 := -t1
-		t4 := math.Exp(t3)
-		t5 := math.Log1p(t4)
-		t6 := 1 / (1 + t4)
-		l := t5
+		t2 := -t1
+		t3 := math.Exp(t2)
+		t7 := rt.Sign(z)
 		var tDot0 float64
 		var tDot1 float64
-		var dDot0 float64
-		var dDot1 float64
-		if math.Abs(t4) <= 1.7976931348623157e+308 {
-			dDot0 = -(t2 * zDot0) * t4
-			dDot1 = -(t2 * zDot1) * t4
-		} else {
-			t7 := -(t2 * zDot0)
-			if t7 != 0 {
-				dDot0 += t7 * t4
-			}
-			t8 := -(t2 * zDot1)
-			if t8 != 0 {
-				dDot1 += t8 * t4
-			}
-		}
-		var dDot01 float64
-		var dDot11 float64
-		if math.Abs(t6) <= 1.7976931348623157e+308 {
-			dDot01 = dDot0 * t6
-			dDot11 = dDot1 * t6
-		} else {
-			if dDot0 != 0 {
-				dDot01 += dDot0 * t6
-			}
-			if dDot1 != 0 {
-				dDot11 += dDot1 * t6
-			}
-		}
-		lDot0 := dDot01
-		lDot1 := dDot11
+		var d0 float64
+		var d11 float64
+		t40 := -(zDot0 * t7)
+		t41 := -(zDot1 * t7)
 		var tDot2 float64
 		var tDot3 float64
-		var dDot2 float64
-		var dDot3 float64
-		if math.Abs(t4) <= 1.7976931348623157e+308 {
-			dDot2 = -(t2 * zDot2) * t4
-			dDot3 = -(t2 * zDot3) * t4
+		var d2 float64
+		var d3 float64
+		t42 := -(zDot2 * t7)
+		t43 := -(zDot3 * t7)
+		if t3-t3 == 0 {
+			d0 += t40 * t3
+			d11 += t41 * t3
+			d2 += t42 * t3
+			d3 += t43 * t3
 		} else {
-			t9 := -(t2 * zDot2)
-			if t9 != 0 {
-				dDot2 += t9 * t4
+			if t40 != 0 {
+				d0 += t40 * t3
 			}
-			t10 := -(t2 * zDot3)
-			if t10 != 0 {
-				dDot3 += t10 * t4
+			if t41 != 0 {
+				d11 += t41 * t3
+			}
+			if t42 != 0 {
+				d2 += t42 * t3
+			}
+			if t43 != 0 {
+				d3 += t43 * t3
 			}
 		}
-		var dDot21 float64
-		var dDot31 float64
-		if math.Abs(t6) <= 1.7976931348623157e+308 {
-			dDot21 = dDot2 * t6
-			dDot31 = dDot3 * t6
+		t5 := math.Log1p(t3)
+		t6 := 1 / (1 + t3)
+		var d10 float64
+		var d111 float64
+		var d12 float64
+		var d13 float64
+		if t6-t6 == 0 {
+			d10 += d0 * t6
+			d111 += d11 * t6
+			d12 += d2 * t6
+			d13 += d3 * t6
 		} else {
-			if dDot2 != 0 {
-				dDot21 += dDot2 * t6
+			if d0 != 0 {
+				d10 += d0 * t6
 			}
-			if dDot3 != 0 {
-				dDot31 += dDot3 * t6
+			if d11 != 0 {
+				d111 += d11 * t6
+			}
+			if d2 != 0 {
+				d12 += d2 * t6
+			}
+			if d3 != 0 {
+				d13 += d3 * t6
 			}
 		}
-		lDot2 := dDot21
-		lDot3 := dDot31
+		l := t5
+		lDot0 := d10
+		lDot1 := d111
+		lDot2 := d12
+		lDot3 := d13
 		if z > 0 {
 			t = z + l
 			tDot0 = zDot0 + lDot0
@@ -4716,8 +4661,8 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		expDot := d1
 		exp := t3
 		t5 := math.Log1p(exp)
-		var d2 float64
 		t6 := 1 / (1 + exp)
+		var d2 float64
 		if expDot != 0 || t6-t6 == 0 {
 			d2 += expDot * t6
 		}
@@ -4869,42 +4814,42 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 
 // LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
 func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	pRow := &pDot[0]
+	pDotRow := &pDot[0]
 	u0 := p[0]
-	pRow1 := &pDot[1]
+	pDotRow1 := &pDot[1]
 	u1 := p[1]
-	pRow2 := &pDot[2]
+	pDotRow2 := &pDot[2]
 	u2 := p[2]
-	pRow3 := &pDot[3]
+	pDotRow3 := &pDot[3]
 	s := p[3]
-	pRow4 := &pDot[4]
+	pDotRow4 := &pDot[4]
 	r1 := p[4]
-	pRow5 := &pDot[5]
+	pDotRow5 := &pDot[5]
 	b := p[5]
-	u0Dot0 := pRow[0]
-	u0Dot1 := pRow[1]
-	u1Dot0 := pRow1[0]
-	u1Dot1 := pRow1[1]
-	u2Dot0 := pRow2[0]
-	u2Dot1 := pRow2[1]
-	sDot0 := pRow3[0]
-	sDot1 := pRow3[1]
-	r1Dot0 := pRow4[0]
-	r1Dot1 := pRow4[1]
-	bDot0 := pRow5[0]
-	bDot1 := pRow5[1]
-	u0Dot2 := pRow[2]
-	u0Dot3 := pRow[3]
-	u1Dot2 := pRow1[2]
-	u1Dot3 := pRow1[3]
-	u2Dot2 := pRow2[2]
-	u2Dot3 := pRow2[3]
-	sDot2 := pRow3[2]
-	sDot3 := pRow3[3]
-	r1Dot2 := pRow4[2]
-	r1Dot3 := pRow4[3]
-	bDot2 := pRow5[2]
-	bDot3 := pRow5[3]
+	u0Dot0 := pDotRow[0]
+	u0Dot1 := pDotRow[1]
+	u1Dot0 := pDotRow1[0]
+	u1Dot1 := pDotRow1[1]
+	u2Dot0 := pDotRow2[0]
+	u2Dot1 := pDotRow2[1]
+	sDot0 := pDotRow3[0]
+	sDot1 := pDotRow3[1]
+	r1Dot0 := pDotRow4[0]
+	r1Dot1 := pDotRow4[1]
+	bDot0 := pDotRow5[0]
+	bDot1 := pDotRow5[1]
+	u0Dot2 := pDotRow[2]
+	u0Dot3 := pDotRow[3]
+	u1Dot2 := pDotRow1[2]
+	u1Dot3 := pDotRow1[3]
+	u2Dot2 := pDotRow2[2]
+	u2Dot3 := pDotRow2[3]
+	sDot2 := pDotRow3[2]
+	sDot3 := pDotRow3[3]
+	r1Dot2 := pDotRow4[2]
+	r1Dot3 := pDotRow4[3]
+	bDot2 := pDotRow5[2]
+	bDot3 := pDotRow5[3]
 	for i1 := 0; i1 < lorenzSteps; i1++ {
 		t := u1 - u0
 		k10 := s * t
@@ -4935,92 +4880,92 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 		t7 := r1 - t22
 		k41 := t20*t7 - t211
 		k42 := t20*t211 - b*t22
-		k10Dot0 := t*sDot0 + s*(u1Dot0-u0Dot0)
-		k10Dot1 := t*sDot1 + s*(u1Dot1-u0Dot1)
-		k11Dot0 := t1*u0Dot0 + u0*(r1Dot0-u2Dot0) - u1Dot0
-		k11Dot1 := t1*u0Dot1 + u0*(r1Dot1-u2Dot1) - u1Dot1
-		k12Dot0 := u1*u0Dot0 + u0*u1Dot0 - u2*bDot0 - b*u2Dot0
-		k12Dot1 := u1*u0Dot1 + u0*u1Dot1 - u2*bDot1 - b*u2Dot1
+		k10Dot0 := sDot0*t + s*(u1Dot0-u0Dot0)
+		k10Dot1 := sDot1*t + s*(u1Dot1-u0Dot1)
+		k11Dot0 := u0Dot0*t1 + u0*(r1Dot0-u2Dot0) - u1Dot0
+		k11Dot1 := u0Dot1*t1 + u0*(r1Dot1-u2Dot1) - u1Dot1
+		k12Dot0 := u0Dot0*u1 + u0*u1Dot0 - (bDot0*u2 + b*u2Dot0)
+		k12Dot1 := u0Dot1*u1 + u0*u1Dot1 - (bDot1*u2 + b*u2Dot1)
 		t0Dot0 := u0Dot0 + (lorenzStep/2)*k10Dot0
 		t0Dot1 := u0Dot1 + (lorenzStep/2)*k10Dot1
 		t11Dot0 := u1Dot0 + (lorenzStep/2)*k11Dot0
 		t11Dot1 := u1Dot1 + (lorenzStep/2)*k11Dot1
 		t21Dot0 := u2Dot0 + (lorenzStep/2)*k12Dot0
 		t21Dot1 := u2Dot1 + (lorenzStep/2)*k12Dot1
-		k20Dot0 := t2*sDot0 + s*(t11Dot0-t0Dot0)
-		k20Dot1 := t2*sDot1 + s*(t11Dot1-t0Dot1)
-		k21Dot0 := t3*t0Dot0 + t0*(r1Dot0-t21Dot0) - t11Dot0
-		k21Dot1 := t3*t0Dot1 + t0*(r1Dot1-t21Dot1) - t11Dot1
-		k22Dot0 := t11*t0Dot0 + t0*t11Dot0 - t21*bDot0 - b*t21Dot0
-		k22Dot1 := t11*t0Dot1 + t0*t11Dot1 - t21*bDot1 - b*t21Dot1
+		k20Dot0 := sDot0*t2 + s*(t11Dot0-t0Dot0)
+		k20Dot1 := sDot1*t2 + s*(t11Dot1-t0Dot1)
+		k21Dot0 := t0Dot0*t3 + t0*(r1Dot0-t21Dot0) - t11Dot0
+		k21Dot1 := t0Dot1*t3 + t0*(r1Dot1-t21Dot1) - t11Dot1
+		k22Dot0 := t0Dot0*t11 + t0*t11Dot0 - (bDot0*t21 + b*t21Dot0)
+		k22Dot1 := t0Dot1*t11 + t0*t11Dot1 - (bDot1*t21 + b*t21Dot1)
 		t10Dot0 := u0Dot0 + (lorenzStep/2)*k20Dot0
 		t10Dot1 := u0Dot1 + (lorenzStep/2)*k20Dot1
 		t111Dot0 := u1Dot0 + (lorenzStep/2)*k21Dot0
 		t111Dot1 := u1Dot1 + (lorenzStep/2)*k21Dot1
 		t12Dot0 := u2Dot0 + (lorenzStep/2)*k22Dot0
 		t12Dot1 := u2Dot1 + (lorenzStep/2)*k22Dot1
-		k30Dot0 := t4*sDot0 + s*(t111Dot0-t10Dot0)
-		k30Dot1 := t4*sDot1 + s*(t111Dot1-t10Dot1)
-		k31Dot0 := t5*t10Dot0 + t10*(r1Dot0-t12Dot0) - t111Dot0
-		k31Dot1 := t5*t10Dot1 + t10*(r1Dot1-t12Dot1) - t111Dot1
-		k32Dot0 := t111*t10Dot0 + t10*t111Dot0 - t12*bDot0 - b*t12Dot0
-		k32Dot1 := t111*t10Dot1 + t10*t111Dot1 - t12*bDot1 - b*t12Dot1
+		k30Dot0 := sDot0*t4 + s*(t111Dot0-t10Dot0)
+		k30Dot1 := sDot1*t4 + s*(t111Dot1-t10Dot1)
+		k31Dot0 := t10Dot0*t5 + t10*(r1Dot0-t12Dot0) - t111Dot0
+		k31Dot1 := t10Dot1*t5 + t10*(r1Dot1-t12Dot1) - t111Dot1
+		k32Dot0 := t10Dot0*t111 + t10*t111Dot0 - (bDot0*t12 + b*t12Dot0)
+		k32Dot1 := t10Dot1*t111 + t10*t111Dot1 - (bDot1*t12 + b*t12Dot1)
 		t20Dot0 := u0Dot0 + lorenzStep*k30Dot0
 		t20Dot1 := u0Dot1 + lorenzStep*k30Dot1
 		t211Dot0 := u1Dot0 + lorenzStep*k31Dot0
 		t211Dot1 := u1Dot1 + lorenzStep*k31Dot1
 		t22Dot0 := u2Dot0 + lorenzStep*k32Dot0
 		t22Dot1 := u2Dot1 + lorenzStep*k32Dot1
-		k40Dot0 := t6*sDot0 + s*(t211Dot0-t20Dot0)
-		k40Dot1 := t6*sDot1 + s*(t211Dot1-t20Dot1)
-		k41Dot0 := t7*t20Dot0 + t20*(r1Dot0-t22Dot0) - t211Dot0
-		k41Dot1 := t7*t20Dot1 + t20*(r1Dot1-t22Dot1) - t211Dot1
-		k42Dot0 := t211*t20Dot0 + t20*t211Dot0 - t22*bDot0 - b*t22Dot0
-		k42Dot1 := t211*t20Dot1 + t20*t211Dot1 - t22*bDot1 - b*t22Dot1
+		k40Dot0 := sDot0*t6 + s*(t211Dot0-t20Dot0)
+		k40Dot1 := sDot1*t6 + s*(t211Dot1-t20Dot1)
+		k41Dot0 := t20Dot0*t7 + t20*(r1Dot0-t22Dot0) - t211Dot0
+		k41Dot1 := t20Dot1*t7 + t20*(r1Dot1-t22Dot1) - t211Dot1
+		k42Dot0 := t20Dot0*t211 + t20*t211Dot0 - (bDot0*t22 + b*t22Dot0)
+		k42Dot1 := t20Dot1*t211 + t20*t211Dot1 - (bDot1*t22 + b*t22Dot1)
 		u0Dot0 += (lorenzStep / 6) * (k10Dot0 + 2*k20Dot0 + 2*k30Dot0 + k40Dot0)
 		u0Dot1 += (lorenzStep / 6) * (k10Dot1 + 2*k20Dot1 + 2*k30Dot1 + k40Dot1)
-		k10Dot2 := t*sDot2 + s*(u1Dot2-u0Dot2)
-		k10Dot3 := t*sDot3 + s*(u1Dot3-u0Dot3)
-		k11Dot2 := t1*u0Dot2 + u0*(r1Dot2-u2Dot2) - u1Dot2
-		k11Dot3 := t1*u0Dot3 + u0*(r1Dot3-u2Dot3) - u1Dot3
-		k12Dot2 := u1*u0Dot2 + u0*u1Dot2 - u2*bDot2 - b*u2Dot2
-		k12Dot3 := u1*u0Dot3 + u0*u1Dot3 - u2*bDot3 - b*u2Dot3
+		k10Dot2 := sDot2*t + s*(u1Dot2-u0Dot2)
+		k10Dot3 := sDot3*t + s*(u1Dot3-u0Dot3)
+		k11Dot2 := u0Dot2*t1 + u0*(r1Dot2-u2Dot2) - u1Dot2
+		k11Dot3 := u0Dot3*t1 + u0*(r1Dot3-u2Dot3) - u1Dot3
+		k12Dot2 := u0Dot2*u1 + u0*u1Dot2 - (bDot2*u2 + b*u2Dot2)
+		k12Dot3 := u0Dot3*u1 + u0*u1Dot3 - (bDot3*u2 + b*u2Dot3)
 		t0Dot2 := u0Dot2 + (lorenzStep/2)*k10Dot2
 		t0Dot3 := u0Dot3 + (lorenzStep/2)*k10Dot3
 		t11Dot2 := u1Dot2 + (lorenzStep/2)*k11Dot2
 		t11Dot3 := u1Dot3 + (lorenzStep/2)*k11Dot3
 		t21Dot2 := u2Dot2 + (lorenzStep/2)*k12Dot2
 		t21Dot3 := u2Dot3 + (lorenzStep/2)*k12Dot3
-		k20Dot2 := t2*sDot2 + s*(t11Dot2-t0Dot2)
-		k20Dot3 := t2*sDot3 + s*(t11Dot3-t0Dot3)
-		k21Dot2 := t3*t0Dot2 + t0*(r1Dot2-t21Dot2) - t11Dot2
-		k21Dot3 := t3*t0Dot3 + t0*(r1Dot3-t21Dot3) - t11Dot3
-		k22Dot2 := t11*t0Dot2 + t0*t11Dot2 - t21*bDot2 - b*t21Dot2
-		k22Dot3 := t11*t0Dot3 + t0*t11Dot3 - t21*bDot3 - b*t21Dot3
+		k20Dot2 := sDot2*t2 + s*(t11Dot2-t0Dot2)
+		k20Dot3 := sDot3*t2 + s*(t11Dot3-t0Dot3)
+		k21Dot2 := t0Dot2*t3 + t0*(r1Dot2-t21Dot2) - t11Dot2
+		k21Dot3 := t0Dot3*t3 + t0*(r1Dot3-t21Dot3) - t11Dot3
+		k22Dot2 := t0Dot2*t11 + t0*t11Dot2 - (bDot2*t21 + b*t21Dot2)
+		k22Dot3 := t0Dot3*t11 + t0*t11Dot3 - (bDot3*t21 + b*t21Dot3)
 		t10Dot2 := u0Dot2 + (lorenzStep/2)*k20Dot2
 		t10Dot3 := u0Dot3 + (lorenzStep/2)*k20Dot3
 		t111Dot2 := u1Dot2 + (lorenzStep/2)*k21Dot2
 		t111Dot3 := u1Dot3 + (lorenzStep/2)*k21Dot3
 		t12Dot2 := u2Dot2 + (lorenzStep/2)*k22Dot2
 		t12Dot3 := u2Dot3 + (lorenzStep/2)*k22Dot3
-		k30Dot2 := t4*sDot2 + s*(t111Dot2-t10Dot2)
-		k30Dot3 := t4*sDot3 + s*(t111Dot3-t10Dot3)
-		k31Dot2 := t5*t10Dot2 + t10*(r1Dot2-t12Dot2) - t111Dot2
-		k31Dot3 := t5*t10Dot3 + t10*(r1Dot3-t12Dot3) - t111Dot3
-		k32Dot2 := t111*t10Dot2 + t10*t111Dot2 - t12*bDot2 - b*t12Dot2
-		k32Dot3 := t111*t10Dot3 + t10*t111Dot3 - t12*bDot3 - b*t12Dot3
+		k30Dot2 := sDot2*t4 + s*(t111Dot2-t10Dot2)
+		k30Dot3 := sDot3*t4 + s*(t111Dot3-t10Dot3)
+		k31Dot2 := t10Dot2*t5 + t10*(r1Dot2-t12Dot2) - t111Dot2
+		k31Dot3 := t10Dot3*t5 + t10*(r1Dot3-t12Dot3) - t111Dot3
+		k32Dot2 := t10Dot2*t111 + t10*t111Dot2 - (bDot2*t12 + b*t12Dot2)
+		k32Dot3 := t10Dot3*t111 + t10*t111Dot3 - (bDot3*t12 + b*t12Dot3)
 		t20Dot2 := u0Dot2 + lorenzStep*k30Dot2
 		t20Dot3 := u0Dot3 + lorenzStep*k30Dot3
 		t211Dot2 := u1Dot2 + lorenzStep*k31Dot2
 		t211Dot3 := u1Dot3 + lorenzStep*k31Dot3
 		t22Dot2 := u2Dot2 + lorenzStep*k32Dot2
 		t22Dot3 := u2Dot3 + lorenzStep*k32Dot3
-		k40Dot2 := t6*sDot2 + s*(t211Dot2-t20Dot2)
-		k40Dot3 := t6*sDot3 + s*(t211Dot3-t20Dot3)
-		k41Dot2 := t7*t20Dot2 + t20*(r1Dot2-t22Dot2) - t211Dot2
-		k41Dot3 := t7*t20Dot3 + t20*(r1Dot3-t22Dot3) - t211Dot3
-		k42Dot2 := t211*t20Dot2 + t20*t211Dot2 - t22*bDot2 - b*t22Dot2
-		k42Dot3 := t211*t20Dot3 + t20*t211Dot3 - t22*bDot3 - b*t22Dot3
+		k40Dot2 := sDot2*t6 + s*(t211Dot2-t20Dot2)
+		k40Dot3 := sDot3*t6 + s*(t211Dot3-t20Dot3)
+		k41Dot2 := t20Dot2*t7 + t20*(r1Dot2-t22Dot2) - t211Dot2
+		k41Dot3 := t20Dot3*t7 + t20*(r1Dot3-t22Dot3) - t211Dot3
+		k42Dot2 := t20Dot2*t211 + t20*t211Dot2 - (bDot2*t22 + b*t22Dot2)
+		k42Dot3 := t20Dot3*t211 + t20*t211Dot3 - (bDot3*t22 + b*t22Dot3)
 		u0Dot2 += (lorenzStep / 6) * (k10Dot2 + 2*k20Dot2 + 2*k30Dot2 + k40Dot2)
 		u0Dot3 += (lorenzStep / 6) * (k10Dot3 + 2*k20Dot3 + 2*k30Dot3 + k40Dot3)
 		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
@@ -5764,8 +5709,8 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 		}
 		t38 := 2 + sum
 		t39 := math.Log(t38)
-		var d5 float64
 		t40 := 1 / t38
+		var d5 float64
 		if sumDot != 0 || t40-t40 == 0 {
 			d5 += sumDot * t40
 		}
@@ -5803,14 +5748,14 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 	var totalDot3 float64
 	for t3 := 0; t3 < chars-1; t3++ {
 		for i := 0; i < b; i++ {
-			extraRow := &extraDot[i]
 			t4 := d.Text[t3*b+i]
-			t1Row := &t1Dot[i]
+			extraDotRow := &extraDot[i]
+			t1DotRow := &t1Dot[i]
 			t1[i] = t4 * extra[i]
-			t1Row[0] = t4 * extraRow[0]
-			t1Row[1] = t4 * extraRow[1]
-			t1Row[2] = t4 * extraRow[2]
-			t1Row[3] = t4 * extraRow[3]
+			t1DotRow[0] = t4 * extraDotRow[0]
+			t1DotRow[1] = t4 * extraDotRow[1]
+			t1DotRow[2] = t4 * extraDotRow[2]
+			t1DotRow[3] = t4 * extraDotRow[3]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
@@ -5822,193 +5767,178 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 			cellDot := tDot[(2*k+1)*b:]
 			cell := t[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
-				t1Row1 := &t1Dot[i1]
-				wRow := &wDot[i1]
 				t5 := t1[i1]
 				t6 := w[i1]
-				biasRow := &biasDot[i1]
+				t1DotRow1 := &t1Dot[i1]
+				wDotRow := &wDot[i1]
+				biasDotRow := &biasDot[i1]
 				x1 := t5*t6 + bias[i1]
 				t7 := -x1
 				t8 := math.Exp(t7)
-				t9 := 1 + t8
-				t10 := 1 / t9
-				t11 := 1 / t9
-				t12 := t10 * t11
-				forget := t10
-				hiddenRow := &hiddenDot[i1]
-				wRow1 := &wDot[b+i1]
-				t13 := hidden[i1]
-				t14 := w[b+i1]
-				biasRow1 := &biasDot[b+i1]
-				x2 := t13*t14 + bias[b+i1]
-				t15 := -x2
-				t16 := math.Exp(t15)
-				t17 := 1 + t16
+				x1Dot0 := t1DotRow1[0]*t6 + t5*wDotRow[0] + biasDotRow[0]
+				x1Dot1 := t1DotRow1[1]*t6 + t5*wDotRow[1] + biasDotRow[1]
+				var d10 float64
+				var d11 float64
+				t90 := -x1Dot0
+				t91 := -x1Dot1
+				x1Dot2 := t1DotRow1[2]*t6 + t5*wDotRow[2] + biasDotRow[2]
+				x1Dot3 := t1DotRow1[3]*t6 + t5*wDotRow[3] + biasDotRow[3]
+				var d12 float64
+				var d13 float64
+				t92 := -x1Dot2
+				t93 := -x1Dot3
+				if t8-t8 == 0 {
+					d10 += t90 * t8
+					d11 += t91 * t8
+					d12 += t92 * t8
+					d13 += t93 * t8
+				} else {
+					if t90 != 0 {
+						d10 += t90 * t8
+					}
+					if t91 != 0 {
+						d11 += t91 * t8
+					}
+					if t92 != 0 {
+						d12 += t92 * t8
+					}
+					if t93 != 0 {
+						d13 += t93 * t8
+					}
+				}
+				t10 := 1 + t8
+				t11 := 1 / t10
+				forget := t11
+				t12 := hidden[i1]
+				t13 := w[b+i1]
+				hiddenDotRow := &hiddenDot[i1]
+				wDotRow1 := &wDot[b+i1]
+				biasDotRow1 := &biasDot[b+i1]
+				x2 := t12*t13 + bias[b+i1]
+				t14 := -x2
+				t15 := math.Exp(t14)
+				forgetDot0 := -(t11 * d10) / t10
+				forgetDot1 := -(t11 * d11) / t10
+				x2Dot0 := hiddenDotRow[0]*t13 + t12*wDotRow1[0] + biasDotRow1[0]
+				x2Dot1 := hiddenDotRow[1]*t13 + t12*wDotRow1[1] + biasDotRow1[1]
+				var d20 float64
+				var d21 float64
+				t160 := -x2Dot0
+				t161 := -x2Dot1
+				forgetDot2 := -(t11 * d12) / t10
+				forgetDot3 := -(t11 * d13) / t10
+				x2Dot2 := hiddenDotRow[2]*t13 + t12*wDotRow1[2] + biasDotRow1[2]
+				x2Dot3 := hiddenDotRow[3]*t13 + t12*wDotRow1[3] + biasDotRow1[3]
+				var d22 float64
+				var d23 float64
+				t162 := -x2Dot2
+				t163 := -x2Dot3
+				if t15-t15 == 0 {
+					d20 += t160 * t15
+					d21 += t161 * t15
+					d22 += t162 * t15
+					d23 += t163 * t15
+				} else {
+					if t160 != 0 {
+						d20 += t160 * t15
+					}
+					if t161 != 0 {
+						d21 += t161 * t15
+					}
+					if t162 != 0 {
+						d22 += t162 * t15
+					}
+					if t163 != 0 {
+						d23 += t163 * t15
+					}
+				}
+				t17 := 1 + t15
 				t18 := 1 / t17
-				t19 := 1 / t17
-				t20 := t18 * t19
 				in := t18
-				wRow2 := &wDot[2*b+i1]
-				t21 := t1[i1]
-				t22 := w[2*b+i1]
-				biasRow2 := &biasDot[2*b+i1]
-				x3 := t21*t22 + bias[2*b+i1]
-				t23 := -x3
-				t24 := math.Exp(t23)
-				t25 := 1 + t24
-				t26 := 1 / t25
-				t27 := 1 / t25
-				t28 := t26 * t27
-				out := t26
-				wRow3 := &wDot[3*b+i1]
-				t29 := hidden[i1]
-				t30 := w[3*b+i1]
-				biasRow3 := &biasDot[3*b+i1]
-				t31 := t29*t30 + bias[3*b+i1]
+				t19 := t1[i1]
+				t20 := w[2*b+i1]
+				t1DotRow2 := &t1Dot[i1]
+				wDotRow2 := &wDot[2*b+i1]
+				biasDotRow2 := &biasDot[2*b+i1]
+				x3 := t19*t20 + bias[2*b+i1]
+				t21 := -x3
+				t22 := math.Exp(t21)
+				inDot0 := -(t18 * d20) / t17
+				inDot1 := -(t18 * d21) / t17
+				x3Dot0 := t1DotRow2[0]*t20 + t19*wDotRow2[0] + biasDotRow2[0]
+				x3Dot1 := t1DotRow2[1]*t20 + t19*wDotRow2[1] + biasDotRow2[1]
+				var d30 float64
+				var d31 float64
+				t230 := -x3Dot0
+				t231 := -x3Dot1
+				inDot2 := -(t18 * d22) / t17
+				inDot3 := -(t18 * d23) / t17
+				x3Dot2 := t1DotRow2[2]*t20 + t19*wDotRow2[2] + biasDotRow2[2]
+				x3Dot3 := t1DotRow2[3]*t20 + t19*wDotRow2[3] + biasDotRow2[3]
+				var d32 float64
+				var d33 float64
+				t232 := -x3Dot2
+				t233 := -x3Dot3
+				if t22-t22 == 0 {
+					d30 += t230 * t22
+					d31 += t231 * t22
+					d32 += t232 * t22
+					d33 += t233 * t22
+				} else {
+					if t230 != 0 {
+						d30 += t230 * t22
+					}
+					if t231 != 0 {
+						d31 += t231 * t22
+					}
+					if t232 != 0 {
+						d32 += t232 * t22
+					}
+					if t233 != 0 {
+						d33 += t233 * t22
+					}
+				}
+				t24 := 1 + t22
+				t25 := 1 / t24
+				out := t25
+				t26 := hidden[i1]
+				t27 := w[3*b+i1]
+				t28 := t26*t27 + bias[3*b+i1]
+				t29 := math.Tanh(t28)
+				hiddenDotRow1 := &hiddenDot[i1]
+				wDotRow3 := &wDot[3*b+i1]
+				biasDotRow3 := &biasDot[3*b+i1]
+				t43 := rt.Sechsq(t28)
+				change := t29
+				t30 := cell[i1]
+				cellDotRow := &cellDot[i1]
+				cell[i1] = t30*forget + in*change
+				t31 := cell[i1]
 				t32 := math.Tanh(t31)
-				t33 := rt.Sechsq(t31)
-				t34 := t30 * t33
-				t35 := t29 * t33
-				change := t32
-				cellRow := &cellDot[i1]
-				t36 := cell[i1]
-				cell[i1] = t36*forget + in*change
-				t37 := cell[i1]
-				t38 := math.Tanh(t37)
-				t39 := rt.Sechsq(t37)
-				t40 := t39 * out
-				hidden[i1] = out * t38
+				t44 := rt.Sechsq(t31)
+				hidden[i1] = out * t32
+				t1DotRow3 := &t1Dot[i1]
 				t1[i1] = hidden[i1]
-				x1Dot0 := t6*t1Row1[0] + t5*wRow[0] + biasRow[0]
-				x1Dot1 := t6*t1Row1[1] + t5*wRow[1] + biasRow[1]
-				var dDot0 float64
-				var dDot1 float64
-				if math.Abs(t8) <= 1.7976931348623157e+308 {
-					dDot0 = -x1Dot0 * t8
-					dDot1 = -x1Dot1 * t8
-				} else {
-					t41 := -x1Dot0
-					if t41 != 0 {
-						dDot0 += t41 * t8
-					}
-					t42 := -x1Dot1
-					if t42 != 0 {
-						dDot1 += t42 * t8
-					}
-				}
-				forgetDot0 := -(t12 * dDot0)
-				forgetDot1 := -(t12 * dDot1)
-				x2Dot0 := t14*hiddenRow[0] + t13*wRow1[0] + biasRow1[0]
-				x2Dot1 := t14*hiddenRow[1] + t13*wRow1[1] + biasRow1[1]
-				var dDot01 float64
-				var dDot11 float64
-				if math.Abs(t16) <= 1.7976931348623157e+308 {
-					dDot01 = -x2Dot0 * t16
-					dDot11 = -x2Dot1 * t16
-				} else {
-					t43 := -x2Dot0
-					if t43 != 0 {
-						dDot01 += t43 * t16
-					}
-					t44 := -x2Dot1
-					if t44 != 0 {
-						dDot11 += t44 * t16
-					}
-				}
-				inDot0 := -(t20 * dDot01)
-				inDot1 := -(t20 * dDot11)
-				x3Dot0 := t22*t1Row1[0] + t21*wRow2[0] + biasRow2[0]
-				x3Dot1 := t22*t1Row1[1] + t21*wRow2[1] + biasRow2[1]
-				var dDot02 float64
-				var dDot12 float64
-				if math.Abs(t24) <= 1.7976931348623157e+308 {
-					dDot02 = -x3Dot0 * t24
-					dDot12 = -x3Dot1 * t24
-				} else {
-					t45 := -x3Dot0
-					if t45 != 0 {
-						dDot02 += t45 * t24
-					}
-					t46 := -x3Dot1
-					if t46 != 0 {
-						dDot12 += t46 * t24
-					}
-				}
-				outDot0 := -(t28 * dDot02)
-				outDot1 := -(t28 * dDot12)
-				changeDot0 := t34*hiddenRow[0] + t35*wRow3[0] + t33*biasRow3[0]
-				changeDot1 := t34*hiddenRow[1] + t35*wRow3[1] + t33*biasRow3[1]
-				cellRow[0] = forget*cellRow[0] + t36*forgetDot0 + change*inDot0 + in*changeDot0
-				cellRow[1] = forget*cellRow[1] + t36*forgetDot1 + change*inDot1 + in*changeDot1
-				hiddenRow[0] = t38*outDot0 + t40*cellRow[0]
-				hiddenRow[1] = t38*outDot1 + t40*cellRow[1]
-				t1Row1[0] = hiddenRow[0]
-				t1Row1[1] = hiddenRow[1]
-				x1Dot2 := t6*t1Row1[2] + t5*wRow[2] + biasRow[2]
-				x1Dot3 := t6*t1Row1[3] + t5*wRow[3] + biasRow[3]
-				var dDot2 float64
-				var dDot3 float64
-				if math.Abs(t8) <= 1.7976931348623157e+308 {
-					dDot2 = -x1Dot2 * t8
-					dDot3 = -x1Dot3 * t8
-				} else {
-					t47 := -x1Dot2
-					if t47 != 0 {
-						dDot2 += t47 * t8
-					}
-					t48 := -x1Dot3
-					if t48 != 0 {
-						dDot3 += t48 * t8
-					}
-				}
-				forgetDot2 := -(t12 * dDot2)
-				forgetDot3 := -(t12 * dDot3)
-				x2Dot2 := t14*hiddenRow[2] + t13*wRow1[2] + biasRow1[2]
-				x2Dot3 := t14*hiddenRow[3] + t13*wRow1[3] + biasRow1[3]
-				var dDot21 float64
-				var dDot31 float64
-				if math.Abs(t16) <= 1.7976931348623157e+308 {
-					dDot21 = -x2Dot2 * t16
-					dDot31 = -x2Dot3 * t16
-				} else {
-					t49 := -x2Dot2
-					if t49 != 0 {
-						dDot21 += t49 * t16
-					}
-					t50 := -x2Dot3
-					if t50 != 0 {
-						dDot31 += t50 * t16
-					}
-				}
-				inDot2 := -(t20 * dDot21)
-				inDot3 := -(t20 * dDot31)
-				x3Dot2 := t22*t1Row1[2] + t21*wRow2[2] + biasRow2[2]
-				x3Dot3 := t22*t1Row1[3] + t21*wRow2[3] + biasRow2[3]
-				var dDot22 float64
-				var dDot32 float64
-				if math.Abs(t24) <= 1.7976931348623157e+308 {
-					dDot22 = -x3Dot2 * t24
-					dDot32 = -x3Dot3 * t24
-				} else {
-					t51 := -x3Dot2
-					if t51 != 0 {
-						dDot22 += t51 * t24
-					}
-					t52 := -x3Dot3
-					if t52 != 0 {
-						dDot32 += t52 * t24
-					}
-				}
-				outDot2 := -(t28 * dDot22)
-				outDot3 := -(t28 * dDot32)
-				changeDot2 := t34*hiddenRow[2] + t35*wRow3[2] + t33*biasRow3[2]
-				changeDot3 := t34*hiddenRow[3] + t35*wRow3[3] + t33*biasRow3[3]
-				cellRow[2] = forget*cellRow[2] + t36*forgetDot2 + change*inDot2 + in*changeDot2
-				cellRow[3] = forget*cellRow[3] + t36*forgetDot3 + change*inDot3 + in*changeDot3
-				hiddenRow[2] = t38*outDot2 + t40*cellRow[2]
-				hiddenRow[3] = t38*outDot3 + t40*cellRow[3]
-				t1Row1[2] = hiddenRow[2]
-				t1Row1[3] = hiddenRow[3]
+				outDot0 := -(t25 * d30) / t24
+				outDot1 := -(t25 * d31) / t24
+				changeDot0 := (hiddenDotRow1[0]*t27 + t26*wDotRow3[0] + biasDotRow3[0]) * t43
+				changeDot1 := (hiddenDotRow1[1]*t27 + t26*wDotRow3[1] + biasDotRow3[1]) * t43
+				cellDotRow[0] = cellDotRow[0]*forget + t30*forgetDot0 + (inDot0*change + in*changeDot0)
+				cellDotRow[1] = cellDotRow[1]*forget + t30*forgetDot1 + (inDot1*change + in*changeDot1)
+				hiddenDotRow1[0] = outDot0*t32 + out*(cellDotRow[0]*t44)
+				hiddenDotRow1[1] = outDot1*t32 + out*(cellDotRow[1]*t44)
+				t1DotRow3[0] = hiddenDotRow1[0]
+				t1DotRow3[1] = hiddenDotRow1[1]
+				outDot2 := -(t25 * d32) / t24
+				outDot3 := -(t25 * d33) / t24
+				changeDot2 := (hiddenDotRow1[2]*t27 + t26*wDotRow3[2] + biasDotRow3[2]) * t43
+				changeDot3 := (hiddenDotRow1[3]*t27 + t26*wDotRow3[3] + biasDotRow3[3]) * t43
+				cellDotRow[2] = cellDotRow[2]*forget + t30*forgetDot2 + (inDot2*change + in*changeDot2)
+				cellDotRow[3] = cellDotRow[3]*forget + t30*forgetDot3 + (inDot3*change + in*changeDot3)
+				hiddenDotRow1[2] = outDot2*t32 + out*(cellDotRow[2]*t44)
+				hiddenDotRow1[3] = outDot3*t32 + out*(cellDotRow[3]*t44)
+				t1DotRow3[2] = hiddenDotRow1[2]
+				t1DotRow3[3] = hiddenDotRow1[3]
 			}
 		}
 		sum := 0.0
@@ -6017,102 +5947,95 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		var sumDot2 float64
 		var sumDot3 float64
 		for i2 := 0; i2 < b; i2++ {
-			t1Row2 := &t1Dot[i2]
-			extraRow1 := &extraDot[b+i2]
-			t53 := t1[i2]
-			t54 := extra[b+i2]
-			extraRow2 := &extraDot[2*b+i2]
-			t2Row := &t2Dot[i2]
-			t2[i2] = t53*t54 + extra[2*b+i2]
-			t55 := t2[i2]
-			t56 := math.Exp(t55)
-			sum += t56
-			t2Row[0] = t54*t1Row2[0] + t53*extraRow1[0] + extraRow2[0]
-			t2Row[1] = t54*t1Row2[1] + t53*extraRow1[1] + extraRow2[1]
-			var dDot03 float64
-			var dDot13 float64
-			if math.Abs(t56) <= 1.7976931348623157e+308 {
-				dDot03 = t2Row[0] * t56
-				dDot13 = t2Row[1] * t56
+			t33 := t1[i2]
+			t34 := extra[b+i2]
+			t1DotRow4 := &t1Dot[i2]
+			extraDotRow1 := &extraDot[b+i2]
+			extraDotRow2 := &extraDot[2*b+i2]
+			t2DotRow := &t2Dot[i2]
+			t2[i2] = t33*t34 + extra[2*b+i2]
+			t35 := t2[i2]
+			t36 := math.Exp(t35)
+			t2DotRow[0] = t1DotRow4[0]*t34 + t33*extraDotRow1[0] + extraDotRow2[0]
+			t2DotRow[1] = t1DotRow4[1]*t34 + t33*extraDotRow1[1] + extraDotRow2[1]
+			var d40 float64
+			var d41 float64
+			t370 := t2DotRow[0]
+			t371 := t2DotRow[1]
+			t2DotRow[2] = t1DotRow4[2]*t34 + t33*extraDotRow1[2] + extraDotRow2[2]
+			t2DotRow[3] = t1DotRow4[3]*t34 + t33*extraDotRow1[3] + extraDotRow2[3]
+			var d42 float64
+			var d43 float64
+			t372 := t2DotRow[2]
+			t373 := t2DotRow[3]
+			if t36-t36 == 0 {
+				d40 += t370 * t36
+				d41 += t371 * t36
+				d42 += t372 * t36
+				d43 += t373 * t36
 			} else {
-				t57 := t2Row[0]
-				if t57 != 0 {
-					dDot03 += t57 * t56
+				if t370 != 0 {
+					d40 += t370 * t36
 				}
-				t58 := t2Row[1]
-				if t58 != 0 {
-					dDot13 += t58 * t56
+				if t371 != 0 {
+					d41 += t371 * t36
+				}
+				if t372 != 0 {
+					d42 += t372 * t36
+				}
+				if t373 != 0 {
+					d43 += t373 * t36
 				}
 			}
-			sumDot0 += dDot03
-			sumDot1 += dDot13
-			t2Row[2] = t54*t1Row2[2] + t53*extraRow1[2] + extraRow2[2]
-			t2Row[3] = t54*t1Row2[3] + t53*extraRow1[3] + extraRow2[3]
-			var dDot23 float64
-			var dDot33 float64
-			if math.Abs(t56) <= 1.7976931348623157e+308 {
-				dDot23 = t2Row[2] * t56
-				dDot33 = t2Row[3] * t56
-			} else {
-				t59 := t2Row[2]
-				if t59 != 0 {
-					dDot23 += t59 * t56
-				}
-				t60 := t2Row[3]
-				if t60 != 0 {
-					dDot33 += t60 * t56
-				}
-			}
-			sumDot2 += dDot23
-			sumDot3 += dDot33
+			sum += t36
+			sumDot0 += d40
+			sumDot1 += d41
+			sumDot2 += d42
+			sumDot3 += d43
 		}
-		t61 := 2 + sum
-		t62 := math.Log(t61)
-		t63 := 1 / t61
-		norm := t62
-		var dDot04 float64
-		var dDot14 float64
-		if math.Abs(t63) <= 1.7976931348623157e+308 {
-			dDot04 = sumDot0 * t63
-			dDot14 = sumDot1 * t63
+		t38 := 2 + sum
+		t39 := math.Log(t38)
+		t40 := 1 / t38
+		var d50 float64
+		var d51 float64
+		var d52 float64
+		var d53 float64
+		if t40-t40 == 0 {
+			d50 += sumDot0 * t40
+			d51 += sumDot1 * t40
+			d52 += sumDot2 * t40
+			d53 += sumDot3 * t40
 		} else {
 			if sumDot0 != 0 {
-				dDot04 += sumDot0 * t63
+				d50 += sumDot0 * t40
 			}
 			if sumDot1 != 0 {
-				dDot14 += sumDot1 * t63
+				d51 += sumDot1 * t40
 			}
-		}
-		normDot0 := dDot04
-		normDot1 := dDot14
-		var dDot24 float64
-		var dDot34 float64
-		if math.Abs(t63) <= 1.7976931348623157e+308 {
-			dDot24 = sumDot2 * t63
-			dDot34 = sumDot3 * t63
-		} else {
 			if sumDot2 != 0 {
-				dDot24 += sumDot2 * t63
+				d52 += sumDot2 * t40
 			}
 			if sumDot3 != 0 {
-				dDot34 += sumDot3 * t63
+				d53 += sumDot3 * t40
 			}
 		}
-		normDot2 := dDot24
-		normDot3 := dDot34
+		norm := t39
+		normDot0 := d50
+		normDot1 := d51
+		normDot2 := d52
+		normDot3 := d53
 		for i3 := 0; i3 < b; i3++ {
-			t2Row1 := &t2Dot[i3]
-			t64 := d.Text[(t3+1)*b+i3]
-			total += t64 * (t2[i3] - norm)
-			totalDot0 += t64 * (t2Row1[0] - normDot0)
-			totalDot1 += t64 * (t2Row1[1] - normDot1)
-			totalDot2 += t64 * (t2Row1[2] - normDot2)
-			totalDot3 += t64 * (t2Row1[3] - normDot3)
+			t41 := d.Text[(t3+1)*b+i3]
+			t2DotRow1 := &t2Dot[i3]
+			total += t41 * (t2[i3] - norm)
+			totalDot0 += t41 * (t2DotRow1[0] - normDot0)
+			totalDot1 += t41 * (t2DotRow1[1] - normDot1)
+			totalDot2 += t41 * (t2DotRow1[2] - normDot2)
+			totalDot3 += t41 * (t2DotRow1[3] - normDot3)
 		}
 	}
-	t65 := float64((chars - 1) * b)
-	t66 := 1 / t65
-	return -total / t65, -(t66 * totalDot0), -(t66 * totalDot1), -(t66 * totalDot2), -(t66 * totalDot3)
+	t42 := float64((chars - 1) * b)
+	return -total / t42, -totalDot0 / t42, -totalDot1 / t42, -totalDot2 / t42, -totalDot3 / t42
 }
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
@@ -6755,8 +6678,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		arg4Dot = sumDot
 		arg4 = 2 + sum
 		t46 := math.Log(arg4)
-		var d6 float64
 		t47 := 1 / arg4
+		var d6 float64
 		if arg4Dot != 0 || t47-t47 == 0 {
 			d6 += arg4Dot * t47
 		}
@@ -6931,11 +6854,11 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					outBar := t7 * tanh
 					t59 := cell2[i11]
 					t60 := rt.Sechsq(t59)
+					t61 := -2 * t60 * math.Tanh(t59)
 					var d7 float64
-					t61 := cell2Dot[i11]
-					t62 := -2 * t60 * math.Tanh(t59)
-					if t61 != 0 || t62-t62 == 0 {
-						d7 += t61 * t62
+					t62 := cell2Dot[i11]
+					if t62 != 0 || t61-t61 == 0 {
+						d7 += t62 * t61
 					}
 					t63 := t7 * out1
 					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t60 + t63*d7
@@ -6960,8 +6883,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					inBarDot := t6Dot*change + t6*changeDot
 					inBar := t6 * change
 					t65 := rt.Sechsq(arg3)
-					var d8 float64
 					t66 := -2 * t65 * math.Tanh(arg3)
+					var d8 float64
 					if arg3Dot != 0 || t66-t66 == 0 {
 						d8 += arg3Dot * t66
 					}
@@ -7266,8 +7189,8 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			s1 += t10
 		}
 		t12 := math.Log(s1)
-		var d3 float64
 		t13 := 1 / s1
+		var d3 float64
 		if s1Dot != 0 || t13-t13 == 0 {
 			d3 += s1Dot * t13
 		}
@@ -7328,8 +7251,8 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		s11 += t19
 	}
 	t21 := math.Log(s11)
-	var d5 float64
 	t22 := 1 / s11
+	var d5 float64
 	if s11Dot != 0 || t22-t22 == 0 {
 		d5 += s11Dot * t22
 	}
@@ -7358,51 +7281,48 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
 		for i := 0; i < d; i++ {
-			icfRow := &icfDot[j*tri+i]
+			icfDotRow := &icfDot[j*tri+i]
 			q := icf[j*tri+i]
 			t := math.Exp(q)
-			diagRow := &diagDot[j*d+i]
-			diag[j*d+i] = t
-			sumsRow := &sumsDot[j]
-			sums[j] += q
-			qDot0 := icfRow[0]
-			qDot1 := icfRow[1]
-			var dDot0 float64
-			var dDot1 float64
-			if math.Abs(t) <= 1.7976931348623157e+308 {
-				dDot0 = qDot0 * t
-				dDot1 = qDot1 * t
+			qDot0 := icfDotRow[0]
+			qDot1 := icfDotRow[1]
+			var d10 float64
+			var d11 float64
+			qDot2 := icfDotRow[2]
+			qDot3 := icfDotRow[3]
+			var d12 float64
+			var d13 float64
+			if t-t == 0 {
+				d10 += qDot0 * t
+				d11 += qDot1 * t
+				d12 += qDot2 * t
+				d13 += qDot3 * t
 			} else {
 				if qDot0 != 0 {
-					dDot0 += qDot0 * t
+					d10 += qDot0 * t
 				}
 				if qDot1 != 0 {
-					dDot1 += qDot1 * t
+					d11 += qDot1 * t
 				}
-			}
-			diagRow[0] = dDot0
-			diagRow[1] = dDot1
-			sumsRow[0] += qDot0
-			sumsRow[1] += qDot1
-			qDot2 := icfRow[2]
-			qDot3 := icfRow[3]
-			var dDot2 float64
-			var dDot3 float64
-			if math.Abs(t) <= 1.7976931348623157e+308 {
-				dDot2 = qDot2 * t
-				dDot3 = qDot3 * t
-			} else {
 				if qDot2 != 0 {
-					dDot2 += qDot2 * t
+					d12 += qDot2 * t
 				}
 				if qDot3 != 0 {
-					dDot3 += qDot3 * t
+					d13 += qDot3 * t
 				}
 			}
-			diagRow[2] = dDot2
-			diagRow[3] = dDot3
-			sumsRow[2] += qDot2
-			sumsRow[3] += qDot3
+			diagDotRow := &diagDot[j*d+i]
+			diag[j*d+i] = t
+			sumsDotRow := &sumsDot[j]
+			sums[j] += q
+			diagDotRow[0] = d10
+			diagDotRow[1] = d11
+			sumsDotRow[0] += qDot0
+			sumsDotRow[1] += qDot1
+			diagDotRow[2] = d12
+			diagDotRow[3] = d13
+			sumsDotRow[2] += qDot2
+			sumsDotRow[3] += qDot3
 		}
 	}
 	termsDot := make([][4]float64, k)
@@ -7419,36 +7339,36 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	for p := 0; p < n; p++ {
 		for j1 := 0; j1 < k; j1++ {
 			for i1 := 0; i1 < d; i1++ {
-				meansRow := &meansDot[j1*d+i1]
-				xcRow := &xcDot[i1]
+				meansDotRow := &meansDot[j1*d+i1]
+				xcDotRow := &xcDot[i1]
 				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
-				diagRow1 := &diagDot[j1*d+i1]
 				t3 := diag[j1*d+i1]
 				t4 := xc[i1]
-				qxRow := &qxDot[i1]
+				diagDotRow1 := &diagDot[j1*d+i1]
+				qxDotRow := &qxDot[i1]
 				qx[i1] = t3 * t4
-				xcRow[0] = -meansRow[0]
-				xcRow[1] = -meansRow[1]
-				qxRow[0] = t4*diagRow1[0] + t3*xcRow[0]
-				qxRow[1] = t4*diagRow1[1] + t3*xcRow[1]
-				xcRow[2] = -meansRow[2]
-				xcRow[3] = -meansRow[3]
-				qxRow[2] = t4*diagRow1[2] + t3*xcRow[2]
-				qxRow[3] = t4*diagRow1[3] + t3*xcRow[3]
+				xcDotRow[0] = -meansDotRow[0]
+				xcDotRow[1] = -meansDotRow[1]
+				qxDotRow[0] = diagDotRow1[0]*t4 + t3*xcDotRow[0]
+				qxDotRow[1] = diagDotRow1[1]*t4 + t3*xcDotRow[1]
+				xcDotRow[2] = -meansDotRow[2]
+				xcDotRow[3] = -meansDotRow[3]
+				qxDotRow[2] = diagDotRow1[2]*t4 + t3*xcDotRow[2]
+				qxDotRow[3] = diagDotRow1[3]*t4 + t3*xcDotRow[3]
 			}
 			l := j1*tri + d
 			for col := 0; col < d; col++ {
 				for row := col + 1; row < d; row++ {
-					icfRow1 := &icfDot[l]
-					xcRow1 := &xcDot[col]
 					t5 := icf[l]
 					t6 := xc[col]
-					qxRow1 := &qxDot[row]
+					icfDotRow1 := &icfDot[l]
+					xcDotRow1 := &xcDot[col]
+					qxDotRow1 := &qxDot[row]
 					qx[row] += t5 * t6
-					qxRow1[0] += t6*icfRow1[0] + t5*xcRow1[0]
-					qxRow1[1] += t6*icfRow1[1] + t5*xcRow1[1]
-					qxRow1[2] += t6*icfRow1[2] + t5*xcRow1[2]
-					qxRow1[3] += t6*icfRow1[3] + t5*xcRow1[3]
+					qxDotRow1[0] += icfDotRow1[0]*t6 + t5*xcDotRow1[0]
+					qxDotRow1[1] += icfDotRow1[1]*t6 + t5*xcDotRow1[1]
+					qxDotRow1[2] += icfDotRow1[2]*t6 + t5*xcDotRow1[2]
+					qxDotRow1[3] += icfDotRow1[3]*t6 + t5*xcDotRow1[3]
 					l++
 				}
 			}
@@ -7458,58 +7378,58 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			var sqDot2 float64
 			var sqDot3 float64
 			for i2 := 0; i2 < d; i2++ {
-				qxRow2 := &qxDot[i2]
 				t7 := qx[i2]
-				t8 := t7 + t7
+				t24 := t7 + t7
+				qxDotRow2 := &qxDot[i2]
 				sq += t7 * t7
-				sqDot0 += t8 * qxRow2[0]
-				sqDot1 += t8 * qxRow2[1]
-				sqDot2 += t8 * qxRow2[2]
-				sqDot3 += t8 * qxRow2[3]
+				sqDot0 += t24 * qxDotRow2[0]
+				sqDot1 += t24 * qxDotRow2[1]
+				sqDot2 += t24 * qxDotRow2[2]
+				sqDot3 += t24 * qxDotRow2[3]
 			}
-			alphasRow := &alphasDot[j1]
-			sumsRow1 := &sumsDot[j1]
-			termsRow := &termsDot[j1]
+			alphasDotRow := &alphasDot[j1]
+			sumsDotRow1 := &sumsDot[j1]
+			termsDotRow := &termsDot[j1]
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
-			termsRow[0] = alphasRow[0] + sumsRow1[0] - 0.5*sqDot0
-			termsRow[1] = alphasRow[1] + sumsRow1[1] - 0.5*sqDot1
-			termsRow[2] = alphasRow[2] + sumsRow1[2] - 0.5*sqDot2
-			termsRow[3] = alphasRow[3] + sumsRow1[3] - 0.5*sqDot3
+			termsDotRow[0] = alphasDotRow[0] + sumsDotRow1[0] - 0.5*sqDot0
+			termsDotRow[1] = alphasDotRow[1] + sumsDotRow1[1] - 0.5*sqDot1
+			termsDotRow[2] = alphasDotRow[2] + sumsDotRow1[2] - 0.5*sqDot2
+			termsDotRow[3] = alphasDotRow[3] + sumsDotRow1[3] - 0.5*sqDot3
 		}
-		termsRow1 := &termsDot[0]
+		termsDotRow1 := &termsDot[0]
 		shift := terms[0]
-		shiftDot0 := termsRow1[0]
-		shiftDot1 := termsRow1[1]
-		shiftDot2 := termsRow1[2]
-		shiftDot3 := termsRow1[3]
+		shiftDot0 := termsDotRow1[0]
+		shiftDot1 := termsDotRow1[1]
+		shiftDot2 := termsDotRow1[2]
+		shiftDot3 := termsDotRow1[3]
 		sDot := termsDot[1:]
 		s := terms[1:]
 		for i5 := 0; i5 < len(s); i5++ {
-			sRow := &sDot[i5]
+			sDotRow := &sDot[i5]
 			v := s[i5]
-			t9 := math.Max(shift, v)
-			vDot0 := sRow[0]
-			vDot1 := sRow[1]
-			vDot2 := sRow[2]
-			vDot3 := sRow[3]
+			t8 := math.Max(shift, v)
+			vDot0 := sDotRow[0]
+			vDot1 := sDotRow[1]
 			var maxDot0 float64
-			var maxDot1 float64
+			var maxDot11 float64
+			vDot2 := sDotRow[2]
+			vDot3 := sDotRow[3]
 			var maxDot2 float64
 			var maxDot3 float64
-			if shift == t9 || shift != shift && t9 != t9 {
+			if shift == t8 || shift != shift && t8 != t8 {
 				maxDot0 = shiftDot0
-				maxDot1 = shiftDot1
+				maxDot11 = shiftDot1
 				maxDot2 = shiftDot2
 				maxDot3 = shiftDot3
 			} else {
 				maxDot0 = vDot0
-				maxDot1 = vDot1
+				maxDot11 = vDot1
 				maxDot2 = vDot2
 				maxDot3 = vDot3
 			}
-			shift = t9
+			shift = t8
 			shiftDot0 = maxDot0
-			shiftDot1 = maxDot1
+			shiftDot1 = maxDot11
 			shiftDot2 = maxDot2
 			shiftDot3 = maxDot3
 		}
@@ -7519,83 +7439,77 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var s1Dot2 float64
 		var s1Dot3 float64
 		for i11 := 0; i11 < len(terms); i11++ {
-			termsRow2 := &termsDot[i11]
+			termsDotRow2 := &termsDot[i11]
 			v1 := terms[i11]
-			t10 := v1 - shift
-			t11 := math.Exp(t10)
-			s1 += t11
-			v1Dot0 := termsRow2[0]
-			v1Dot1 := termsRow2[1]
-			var dDot01 float64
-			var dDot11 float64
-			if math.Abs(t11) <= 1.7976931348623157e+308 {
-				dDot01 = (v1Dot0 - shiftDot0) * t11
-				dDot11 = (v1Dot1 - shiftDot1) * t11
+			t9 := v1 - shift
+			t10 := math.Exp(t9)
+			v1Dot0 := termsDotRow2[0]
+			v1Dot1 := termsDotRow2[1]
+			var d20 float64
+			var d21 float64
+			t110 := v1Dot0 - shiftDot0
+			t111 := v1Dot1 - shiftDot1
+			v1Dot2 := termsDotRow2[2]
+			v1Dot3 := termsDotRow2[3]
+			var d22 float64
+			var d23 float64
+			t112 := v1Dot2 - shiftDot2
+			t113 := v1Dot3 - shiftDot3
+			if t10-t10 == 0 {
+				d20 += t110 * t10
+				d21 += t111 * t10
+				d22 += t112 * t10
+				d23 += t113 * t10
 			} else {
-				t12 := v1Dot0 - shiftDot0
-				if t12 != 0 {
-					dDot01 += t12 * t11
+				if t110 != 0 {
+					d20 += t110 * t10
 				}
-				t13 := v1Dot1 - shiftDot1
-				if t13 != 0 {
-					dDot11 += t13 * t11
+				if t111 != 0 {
+					d21 += t111 * t10
+				}
+				if t112 != 0 {
+					d22 += t112 * t10
+				}
+				if t113 != 0 {
+					d23 += t113 * t10
 				}
 			}
-			s1Dot0 += dDot01
-			s1Dot1 += dDot11
-			v1Dot2 := termsRow2[2]
-			v1Dot3 := termsRow2[3]
-			var dDot21 float64
-			var dDot31 float64
-			if math.Abs(t11) <= 1.7976931348623157e+308 {
-				dDot21 = (v1Dot2 - shiftDot2) * t11
-				dDot31 = (v1Dot3 - shiftDot3) * t11
-			} else {
-				t14 := v1Dot2 - shiftDot2
-				if t14 != 0 {
-					dDot21 += t14 * t11
-				}
-				t15 := v1Dot3 - shiftDot3
-				if t15 != 0 {
-					dDot31 += t15 * t11
-				}
-			}
-			s1Dot2 += dDot21
-			s1Dot3 += dDot31
+			s1 += t10
+			s1Dot0 += d20
+			s1Dot1 += d21
+			s1Dot2 += d22
+			s1Dot3 += d23
 		}
-		t16 := math.Log(s1)
-		t17 := 1 / s1
-		total += t16 + shift
-		var dDot02 float64
-		var dDot12 float64
-		if math.Abs(t17) <= 1.7976931348623157e+308 {
-			dDot02 = s1Dot0 * t17
-			dDot12 = s1Dot1 * t17
+		t12 := math.Log(s1)
+		t13 := 1 / s1
+		var d30 float64
+		var d31 float64
+		var d32 float64
+		var d33 float64
+		if t13-t13 == 0 {
+			d30 += s1Dot0 * t13
+			d31 += s1Dot1 * t13
+			d32 += s1Dot2 * t13
+			d33 += s1Dot3 * t13
 		} else {
 			if s1Dot0 != 0 {
-				dDot02 += s1Dot0 * t17
+				d30 += s1Dot0 * t13
 			}
 			if s1Dot1 != 0 {
-				dDot12 += s1Dot1 * t17
+				d31 += s1Dot1 * t13
 			}
-		}
-		totalDot0 += dDot02 + shiftDot0
-		totalDot1 += dDot12 + shiftDot1
-		var dDot22 float64
-		var dDot32 float64
-		if math.Abs(t17) <= 1.7976931348623157e+308 {
-			dDot22 = s1Dot2 * t17
-			dDot32 = s1Dot3 * t17
-		} else {
 			if s1Dot2 != 0 {
-				dDot22 += s1Dot2 * t17
+				d32 += s1Dot2 * t13
 			}
 			if s1Dot3 != 0 {
-				dDot32 += s1Dot3 * t17
+				d33 += s1Dot3 * t13
 			}
 		}
-		totalDot2 += dDot22 + shiftDot2
-		totalDot3 += dDot32 + shiftDot3
+		total += t12 + shift
+		totalDot0 += d30 + shiftDot0
+		totalDot1 += d31 + shiftDot1
+		totalDot2 += d32 + shiftDot2
+		totalDot3 += d33 + shiftDot3
 	}
 	prior := 0.0
 	var priorDot0 float64
@@ -7609,74 +7523,74 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var sq1Dot2 float64
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
-			diagRow2 := &diagDot[j2*d+i3]
-			t18 := diag[j2*d+i3]
-			t19 := t18 + t18
-			sq1 += t18 * t18
-			sq1Dot0 += t19 * diagRow2[0]
-			sq1Dot1 += t19 * diagRow2[1]
-			sq1Dot2 += t19 * diagRow2[2]
-			sq1Dot3 += t19 * diagRow2[3]
+			t14 := diag[j2*d+i3]
+			t25 := t14 + t14
+			diagDotRow2 := &diagDot[j2*d+i3]
+			sq1 += t14 * t14
+			sq1Dot0 += t25 * diagDotRow2[0]
+			sq1Dot1 += t25 * diagDotRow2[1]
+			sq1Dot2 += t25 * diagDotRow2[2]
+			sq1Dot3 += t25 * diagDotRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
-			icfRow2 := &icfDot[j2*tri+i4]
+			icfDotRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t20 := l1 + l1
+			t26 := l1 + l1
 			sq1 += l1 * l1
-			l1Dot0 := icfRow2[0]
-			l1Dot1 := icfRow2[1]
-			sq1Dot0 += t20 * l1Dot0
-			sq1Dot1 += t20 * l1Dot1
-			l1Dot2 := icfRow2[2]
-			l1Dot3 := icfRow2[3]
-			sq1Dot2 += t20 * l1Dot2
-			sq1Dot3 += t20 * l1Dot3
+			l1Dot0 := icfDotRow2[0]
+			l1Dot1 := icfDotRow2[1]
+			sq1Dot0 += t26 * l1Dot0
+			sq1Dot1 += t26 * l1Dot1
+			l1Dot2 := icfDotRow2[2]
+			l1Dot3 := icfDotRow2[3]
+			sq1Dot2 += t26 * l1Dot2
+			sq1Dot3 += t26 * l1Dot3
 		}
-		t21 := 0.5 * c.Gamma * c.Gamma
-		sumsRow2 := &sumsDot[j2]
-		t22 := float64(c.M)
-		prior += t21*sq1 - t22*sums[j2]
-		priorDot0 += t21*sq1Dot0 - t22*sumsRow2[0]
-		priorDot1 += t21*sq1Dot1 - t22*sumsRow2[1]
-		priorDot2 += t21*sq1Dot2 - t22*sumsRow2[2]
-		priorDot3 += t21*sq1Dot3 - t22*sumsRow2[3]
+		t15 := 0.5 * c.Gamma * c.Gamma
+		t16 := float64(c.M)
+		sumsDotRow2 := &sumsDot[j2]
+		prior += t15*sq1 - t16*sums[j2]
+		priorDot0 += t15*sq1Dot0 - t16*sumsDotRow2[0]
+		priorDot1 += t15*sq1Dot1 - t16*sumsDotRow2[1]
+		priorDot2 += t15*sq1Dot2 - t16*sumsDotRow2[2]
+		priorDot3 += t15*sq1Dot3 - t16*sumsDotRow2[3]
 	}
-	alphasRow1 := &alphasDot[0]
+	alphasDotRow1 := &alphasDot[0]
 	shift1 := alphas[0]
-	shift1Dot0 := alphasRow1[0]
-	shift1Dot1 := alphasRow1[1]
-	shift1Dot2 := alphasRow1[2]
-	shift1Dot3 := alphasRow1[3]
+	shift1Dot0 := alphasDotRow1[0]
+	shift1Dot1 := alphasDotRow1[1]
+	shift1Dot2 := alphasDotRow1[2]
+	shift1Dot3 := alphasDotRow1[3]
 	s2Dot := alphasDot[1:]
 	s2 := alphas[1:]
 	for i6 := 0; i6 < len(s2); i6++ {
-		s2Row := &s2Dot[i6]
+		s2DotRow := &s2Dot[i6]
 		v2 := s2[i6]
-		t23 := math.Max(shift1, v2)
-		v2Dot0 := s2Row[0]
-		v2Dot1 := s2Row[1]
-		v2Dot2 := s2Row[2]
-		v2Dot3 := s2Row[3]
-		var maxDot01 float64
-		var maxDot11 float64
-		var maxDot21 float64
-		var maxDot31 float64
-		if shift1 == t23 || shift1 != shift1 && t23 != t23 {
-			maxDot01 = shift1Dot0
-			maxDot11 = shift1Dot1
-			maxDot21 = shift1Dot2
-			maxDot31 = shift1Dot3
+		t17 := math.Max(shift1, v2)
+		v2Dot0 := s2DotRow[0]
+		v2Dot1 := s2DotRow[1]
+		var maxDot10 float64
+		var maxDot111 float64
+		v2Dot2 := s2DotRow[2]
+		v2Dot3 := s2DotRow[3]
+		var maxDot12 float64
+		var maxDot13 float64
+		if shift1 == t17 || shift1 != shift1 && t17 != t17 {
+			maxDot10 = shift1Dot0
+			maxDot111 = shift1Dot1
+			maxDot12 = shift1Dot2
+			maxDot13 = shift1Dot3
 		} else {
-			maxDot01 = v2Dot0
-			maxDot11 = v2Dot1
-			maxDot21 = v2Dot2
-			maxDot31 = v2Dot3
+			maxDot10 = v2Dot0
+			maxDot111 = v2Dot1
+			maxDot12 = v2Dot2
+			maxDot13 = v2Dot3
 		}
-		shift1 = t23
-		shift1Dot0 = maxDot01
-		shift1Dot1 = maxDot11
-		shift1Dot2 = maxDot21
-		shift1Dot3 = maxDot31
+		shift1 = t17
+		shift1Dot0 = maxDot10
+		shift1Dot1 = maxDot111
+		shift1Dot2 = maxDot12
+		shift1Dot3 = maxDot13
 	}
 	s11 := 0.0
 	var s11Dot0 float64
@@ -7684,87 +7598,81 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	var s11Dot2 float64
 	var s11Dot3 float64
 	for i12 := 0; i12 < len(alphas); i12++ {
-		alphasRow2 := &alphasDot[i12]
+		alphasDotRow2 := &alphasDot[i12]
 		v11 := alphas[i12]
-		t24 := v11 - shift1
-		t25 := math.Exp(t24)
-		s11 += t25
-		v11Dot0 := alphasRow2[0]
-		v11Dot1 := alphasRow2[1]
-		var dDot03 float64
-		var dDot13 float64
-		if math.Abs(t25) <= 1.7976931348623157e+308 {
-			dDot03 = (v11Dot0 - shift1Dot0) * t25
-			dDot13 = (v11Dot1 - shift1Dot1) * t25
+		t18 := v11 - shift1
+		t19 := math.Exp(t18)
+		v11Dot0 := alphasDotRow2[0]
+		v11Dot1 := alphasDotRow2[1]
+		var d40 float64
+		var d41 float64
+		t200 := v11Dot0 - shift1Dot0
+		t201 := v11Dot1 - shift1Dot1
+		v11Dot2 := alphasDotRow2[2]
+		v11Dot3 := alphasDotRow2[3]
+		var d42 float64
+		var d43 float64
+		t202 := v11Dot2 - shift1Dot2
+		t203 := v11Dot3 - shift1Dot3
+		if t19-t19 == 0 {
+			d40 += t200 * t19
+			d41 += t201 * t19
+			d42 += t202 * t19
+			d43 += t203 * t19
 		} else {
-			t26 := v11Dot0 - shift1Dot0
-			if t26 != 0 {
-				dDot03 += t26 * t25
+			if t200 != 0 {
+				d40 += t200 * t19
 			}
-			t27 := v11Dot1 - shift1Dot1
-			if t27 != 0 {
-				dDot13 += t27 * t25
+			if t201 != 0 {
+				d41 += t201 * t19
+			}
+			if t202 != 0 {
+				d42 += t202 * t19
+			}
+			if t203 != 0 {
+				d43 += t203 * t19
 			}
 		}
-		s11Dot0 += dDot03
-		s11Dot1 += dDot13
-		v11Dot2 := alphasRow2[2]
-		v11Dot3 := alphasRow2[3]
-		var dDot23 float64
-		var dDot33 float64
-		if math.Abs(t25) <= 1.7976931348623157e+308 {
-			dDot23 = (v11Dot2 - shift1Dot2) * t25
-			dDot33 = (v11Dot3 - shift1Dot3) * t25
-		} else {
-			t28 := v11Dot2 - shift1Dot2
-			if t28 != 0 {
-				dDot23 += t28 * t25
-			}
-			t29 := v11Dot3 - shift1Dot3
-			if t29 != 0 {
-				dDot33 += t29 * t25
-			}
-		}
-		s11Dot2 += dDot23
-		s11Dot3 += dDot33
+		s11 += t19
+		s11Dot0 += d40
+		s11Dot1 += d41
+		s11Dot2 += d42
+		s11Dot3 += d43
 	}
-	t30 := math.Log(s11)
-	t31 := 1 / s11
-	t1 := t30 + shift1
-	var t2 float64
-	var dDot04 float64
-	var dDot14 float64
-	if math.Abs(t31) <= 1.7976931348623157e+308 {
-		dDot04 = s11Dot0 * t31
-		dDot14 = s11Dot1 * t31
+	t21 := math.Log(s11)
+	t22 := 1 / s11
+	var d50 float64
+	var d51 float64
+	var d52 float64
+	var d53 float64
+	if t22-t22 == 0 {
+		d50 += s11Dot0 * t22
+		d51 += s11Dot1 * t22
+		d52 += s11Dot2 * t22
+		d53 += s11Dot3 * t22
 	} else {
 		if s11Dot0 != 0 {
-			dDot04 += s11Dot0 * t31
+			d50 += s11Dot0 * t22
 		}
 		if s11Dot1 != 0 {
-			dDot14 += s11Dot1 * t31
+			d51 += s11Dot1 * t22
 		}
-	}
-	t1Dot0 := dDot04 + shift1Dot0
-	t1Dot1 := dDot14 + shift1Dot1
-	var dDot24 float64
-	var dDot34 float64
-	if math.Abs(t31) <= 1.7976931348623157e+308 {
-		dDot24 = s11Dot2 * t31
-		dDot34 = s11Dot3 * t31
-	} else {
 		if s11Dot2 != 0 {
-			dDot24 += s11Dot2 * t31
+			d52 += s11Dot2 * t22
 		}
 		if s11Dot3 != 0 {
-			dDot34 += s11Dot3 * t31
+			d53 += s11Dot3 * t22
 		}
 	}
-	t1Dot2 := dDot24 + shift1Dot2
-	t1Dot3 := dDot34 + shift1Dot3
+	t1 := t21 + shift1
+	var t2 float64
+	t1Dot0 := d50 + shift1Dot0
+	t1Dot1 := d51 + shift1Dot1
+	t1Dot2 := d52 + shift1Dot2
+	t1Dot3 := d53 + shift1Dot3
 	t2 = c.constant()
-	t32 := float64(n)
-	return total - t32*t1 + prior + t2, totalDot0 - t32*t1Dot0 + priorDot0, totalDot1 - t32*t1Dot1 + priorDot1, totalDot2 - t32*t1Dot2 + priorDot2, totalDot3 - t32*t1Dot3 + priorDot3
+	t23 := float64(n)
+	return total - t23*t1 + prior + t2, totalDot0 - t23*t1Dot0 + priorDot0, totalDot1 - t23*t1Dot1 + priorDot1, totalDot2 - t23*t1Dot2 + priorDot2, totalDot3 - t23*t1Dot3 + priorDot3
 }
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
@@ -8346,8 +8254,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		s11 += exp2
 	}
 	t15 := math.Log(s11)
-	var d5 float64
 	t16 := 1 / s11
+	var d5 float64
 	if s11Dot != 0 || t16-t16 == 0 {
 		d5 += s11Dot * t16
 	}
@@ -8457,8 +8365,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			s1 += exp1
 		}
 		t24 := math.Log(s1)
-		var d7 float64
 		t25 := 1 / s1
+		var d7 float64
 		if s1Dot != 0 || t25-t25 == 0 {
 			d7 += s1Dot * t25
 		}
@@ -8805,28 +8713,27 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	var sDot2 float64
 	var sDot3 float64
 	for i := 0; i < len(x)-1; i++ {
-		xRow := &xDot[i+1]
-		xRow1 := &xDot[i]
 		t := x[i]
+		xDotRow := &xDot[i+1]
 		t1 := t + t
+		xDotRow1 := &xDot[i]
 		a := x[i+1] - t*t
 		b := 1 - x[i]
 		t2 := a + a
-		t3 := t2 * 100
-		t4 := b + b
+		t3 := b + b
 		s += 100*(a*a) + b*b
-		aDot0 := xRow[0] - t1*xRow1[0]
-		aDot1 := xRow[1] - t1*xRow1[1]
-		bDot0 := -xRow1[0]
-		bDot1 := -xRow1[1]
-		sDot0 += t3*aDot0 + t4*bDot0
-		sDot1 += t3*aDot1 + t4*bDot1
-		aDot2 := xRow[2] - t1*xRow1[2]
-		aDot3 := xRow[3] - t1*xRow1[3]
-		bDot2 := -xRow1[2]
-		bDot3 := -xRow1[3]
-		sDot2 += t3*aDot2 + t4*bDot2
-		sDot3 += t3*aDot3 + t4*bDot3
+		aDot0 := xDotRow[0] - t1*xDotRow1[0]
+		aDot1 := xDotRow[1] - t1*xDotRow1[1]
+		bDot0 := -xDotRow1[0]
+		bDot1 := -xDotRow1[1]
+		sDot0 += 100*(t2*aDot0) + t3*bDot0
+		sDot1 += 100*(t2*aDot1) + t3*bDot1
+		aDot2 := xDotRow[2] - t1*xDotRow1[2]
+		aDot3 := xDotRow[3] - t1*xDotRow1[3]
+		bDot2 := -xDotRow1[2]
+		bDot3 := -xDotRow1[3]
+		sDot2 += 100*(t2*aDot2) + t3*bDot2
+		sDot3 += 100*(t2*aDot3) + t3*bDot3
 	}
 	return s, sDot0, sDot1, sDot2, sDot3
 }
@@ -8966,16 +8873,16 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	var sDot2 float64
 	var sDot3 float64
 	for i := 0; i < len(x); i++ {
-		xRow := &xDot[i]
+		xDotRow := &xDot[i]
 		v := x[i]
 		t := v + v
 		s += v * v
-		vDot0 := xRow[0]
-		vDot1 := xRow[1]
+		vDot0 := xDotRow[0]
+		vDot1 := xDotRow[1]
 		sDot0 += t * vDot0
 		sDot1 += t * vDot1
-		vDot2 := xRow[2]
-		vDot3 := xRow[3]
+		vDot2 := xDotRow[2]
+		vDot3 := xDotRow[3]
 		sDot2 += t * vDot2
 		sDot3 += t * vDot3
 	}
@@ -9069,17 +8976,17 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	var sDot2 float64
 	var sDot3 float64
 	for i := 0; i < len(x)-1; i++ {
-		xRow := &xDot[i+1]
-		xRow1 := &xDot[i]
+		xDotRow := &xDot[i+1]
+		xDotRow1 := &xDot[i]
 		d := x[i+1] - x[i]
 		t := d + d
 		s += d * d
-		dDot0 := xRow[0] - xRow1[0]
-		dDot1 := xRow[1] - xRow1[1]
+		dDot0 := xDotRow[0] - xDotRow1[0]
+		dDot1 := xDotRow[1] - xDotRow1[1]
 		sDot0 += t * dDot0
 		sDot1 += t * dDot1
-		dDot2 := xRow[2] - xRow1[2]
-		dDot3 := xRow[3] - xRow1[3]
+		dDot2 := xDotRow[2] - xDotRow1[2]
+		dDot3 := xDotRow[3] - xDotRow1[3]
 		sDot2 += t * dDot2
 		sDot3 += t * dDot3
 	}
@@ -9224,125 +9131,88 @@ func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent411 is problems.ReprojectionPlain_tangent4_11, from bundle.go:18.
-func ReprojectionPlainTangent411(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
+// ReprojectionPlainTangent11Lanes4 is problems.ReprojectionPlain_tangent_11_lanes4, from bundle.go:18.
+func ReprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
 	point := x[11:14]
-	xRow := &xDot[14]
+	xDotRow := &xDot[14]
 	weight := x[14]
-	weightDot0 := xRow[0]
-	weightDot1 := xRow[1]
-	weightDot2 := xRow[2]
-	weightDot3 := xRow[3]
-	var aDot [3][4]float64
-	pointRow := &pointDot[0]
-	camRow := &camDot[3]
-	pointRow1 := &pointDot[1]
-	camRow1 := &camDot[4]
-	pointRow2 := &pointDot[2]
-	camRow2 := &camDot[5]
+	weightDot0 := xDotRow[0]
+	weightDot1 := xDotRow[1]
+	weightDot2 := xDotRow[2]
+	weightDot3 := xDotRow[3]
+	pointDotRow := &pointDot[0]
+	camDotRow := &camDot[3]
+	lanes := [4]float64{pointDotRow[0] - camDotRow[0], pointDotRow[1] - camDotRow[1], pointDotRow[2] - camDotRow[2], pointDotRow[3] - camDotRow[3]}
+	pointDotRow1 := &pointDot[1]
+	camDotRow1 := &camDot[4]
+	lanes1 := [4]float64{pointDotRow1[0] - camDotRow1[0], pointDotRow1[1] - camDotRow1[1], pointDotRow1[2] - camDotRow1[2], pointDotRow1[3] - camDotRow1[3]}
+	pointDotRow2 := &pointDot[2]
+	camDotRow2 := &camDot[5]
+	lanes2 := [4]float64{pointDotRow2[0] - camDotRow2[0], pointDotRow2[1] - camDotRow2[1], pointDotRow2[2] - camDotRow2[2], pointDotRow2[3] - camDotRow2[3]}
+	aDot := [3][4]float64{lanes, lanes1, lanes2}
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
-	aDot[0][0] = pointRow[0] - camRow[0]
-	aDot[0][1] = pointRow[1] - camRow[1]
-	aDot[1][0] = pointRow1[0] - camRow1[0]
-	aDot[1][1] = pointRow1[1] - camRow1[1]
-	aDot[2][0] = pointRow2[0] - camRow2[0]
-	aDot[2][1] = pointRow2[1] - camRow2[1]
-	aDot[0][2] = pointRow[2] - camRow[2]
-	aDot[0][3] = pointRow[3] - camRow[3]
-	aDot[1][2] = pointRow1[2] - camRow1[2]
-	aDot[1][3] = pointRow1[3] - camRow1[3]
-	aDot[2][2] = pointRow2[2] - camRow2[2]
-	aDot[2][3] = pointRow2[3] - camRow2[3]
-	var tDot [3][4]float64
-	camRow3 := &camDot[0]
-	camRow4 := &camDot[1]
-	camRow5 := &camDot[2]
+	camDotRow3 := &camDot[0]
+	camDotRow4 := &camDot[1]
+	camDotRow5 := &camDot[2]
+	tDot := [3][4]float64{*camDotRow3, *camDotRow4, *camDotRow5}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	tDot[0][0] = camRow3[0]
-	tDot[0][1] = camRow3[1]
-	tDot[1][0] = camRow4[0]
-	tDot[1][1] = camRow4[1]
-	tDot[2][0] = camRow5[0]
-	tDot[2][1] = camRow5[1]
-	tDot[0][2] = camRow3[2]
-	tDot[0][3] = camRow3[3]
-	tDot[1][2] = camRow4[2]
-	tDot[1][3] = camRow4[3]
-	tDot[2][2] = camRow5[2]
-	tDot[2][3] = camRow5[3]
-	p, pDot := rotatePlainTangent411(t, a, tDot, aDot)
+	p, pDot := rotatePlainTangent11Lanes4(t, a, tDot, aDot)
 	t1 := p[2]
 	t2 := p[0] / t1
-	t3 := 1 / t1
-	t4 := t2 * t3
 	u := t2
-	t5 := p[2]
-	t6 := p[1] / t5
-	t7 := 1 / t5
-	t8 := t6 * t7
-	v := t6
-	t9 := u + u
-	t10 := v + v
+	t3 := p[2]
+	t4 := p[1] / t3
+	v := t4
+	t14 := u + u
+	t15 := v + v
 	s := u*u + v*v
-	camRow6 := &camDot[9]
-	t11 := cam[9]
-	camRow7 := &camDot[10]
-	t12 := cam[10]
-	t13 := s * s
-	t14 := s + s
-	t15 := t14 * t12
-	t16 := t11 + t15
-	l := 1 + t11*s + t12*t13
-	camRow8 := &camDot[6]
-	t17 := u * l
-	t18 := cam[6]
-	camRow9 := &camDot[7]
-	t19 := t17*t18 + cam[7] - f.Z[0]
-	t20 := l * t18
-	t21 := u * t18
-	t22 := t20 * weight
-	t23 := t21 * weight
-	t24 := t17 * weight
-	yRow := &yDot[0]
-	y[0] = weight * t19
-	t25 := v * l
-	t26 := cam[6]
-	camRow10 := &camDot[8]
-	t27 := t25*t26 + cam[8] - f.Z[1]
-	t28 := l * t26
-	t29 := v * t26
-	t30 := t28 * weight
-	t31 := t29 * weight
-	t32 := t25 * weight
-	yRow1 := &yDot[1]
-	y[1] = weight * t27
-	uDot0 := t3*pDot[0][0] - t4*pDot[2][0]
-	uDot1 := t3*pDot[0][1] - t4*pDot[2][1]
-	vDot0 := t7*pDot[1][0] - t8*pDot[2][0]
-	vDot1 := t7*pDot[1][1] - t8*pDot[2][1]
-	sDot0 := t9*uDot0 + t10*vDot0
-	sDot1 := t9*uDot1 + t10*vDot1
-	lDot0 := s*camRow6[0] + t16*sDot0 + t13*camRow7[0]
-	lDot1 := s*camRow6[1] + t16*sDot1 + t13*camRow7[1]
-	yRow[0] = t19*weightDot0 + t22*uDot0 + t23*lDot0 + t24*camRow8[0] + weight*camRow9[0]
-	yRow[1] = t19*weightDot1 + t22*uDot1 + t23*lDot1 + t24*camRow8[1] + weight*camRow9[1]
-	yRow1[0] = t27*weightDot0 + t30*vDot0 + t31*lDot0 + t32*camRow8[0] + weight*camRow10[0]
-	yRow1[1] = t27*weightDot1 + t30*vDot1 + t31*lDot1 + t32*camRow8[1] + weight*camRow10[1]
-	uDot2 := t3*pDot[0][2] - t4*pDot[2][2]
-	uDot3 := t3*pDot[0][3] - t4*pDot[2][3]
-	vDot2 := t7*pDot[1][2] - t8*pDot[2][2]
-	vDot3 := t7*pDot[1][3] - t8*pDot[2][3]
-	sDot2 := t9*uDot2 + t10*vDot2
-	sDot3 := t9*uDot3 + t10*vDot3
-	lDot2 := s*camRow6[2] + t16*sDot2 + t13*camRow7[2]
-	lDot3 := s*camRow6[3] + t16*sDot3 + t13*camRow7[3]
-	yRow[2] = t19*weightDot2 + t22*uDot2 + t23*lDot2 + t24*camRow8[2] + weight*camRow9[2]
-	yRow[3] = t19*weightDot3 + t22*uDot3 + t23*lDot3 + t24*camRow8[3] + weight*camRow9[3]
-	yRow1[2] = t27*weightDot2 + t30*vDot2 + t31*lDot2 + t32*camRow8[2] + weight*camRow10[2]
-	yRow1[3] = t27*weightDot3 + t30*vDot3 + t31*lDot3 + t32*camRow8[3] + weight*camRow10[3]
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	camDotRow6 := &camDot[9]
+	camDotRow7 := &camDot[10]
+	t16 := s + s
+	l := 1 + t5*s + t6*t7
+	t8 := u * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	camDotRow8 := &camDot[6]
+	camDotRow9 := &camDot[7]
+	yDotRow := &yDot[0]
+	y[0] = weight * t10
+	t11 := v * l
+	t12 := cam[6]
+	t13 := t11*t12 + cam[8] - f.Z[1]
+	camDotRow10 := &camDot[8]
+	yDotRow1 := &yDot[1]
+	y[1] = weight * t13
+	uDot0 := (pDot[0][0] - t2*pDot[2][0]) / t1
+	uDot1 := (pDot[0][1] - t2*pDot[2][1]) / t1
+	vDot0 := (pDot[1][0] - t4*pDot[2][0]) / t3
+	vDot1 := (pDot[1][1] - t4*pDot[2][1]) / t3
+	sDot0 := t14*uDot0 + t15*vDot0
+	sDot1 := t14*uDot1 + t15*vDot1
+	lDot0 := camDotRow6[0]*s + t5*sDot0 + (camDotRow7[0]*t7 + t6*(t16*sDot0))
+	lDot1 := camDotRow6[1]*s + t5*sDot1 + (camDotRow7[1]*t7 + t6*(t16*sDot1))
+	yDotRow[0] = weightDot0*t10 + weight*((uDot0*l+u*lDot0)*t9+t8*camDotRow8[0]+camDotRow9[0])
+	yDotRow[1] = weightDot1*t10 + weight*((uDot1*l+u*lDot1)*t9+t8*camDotRow8[1]+camDotRow9[1])
+	yDotRow1[0] = weightDot0*t13 + weight*((vDot0*l+v*lDot0)*t12+t11*camDotRow8[0]+camDotRow10[0])
+	yDotRow1[1] = weightDot1*t13 + weight*((vDot1*l+v*lDot1)*t12+t11*camDotRow8[1]+camDotRow10[1])
+	uDot2 := (pDot[0][2] - t2*pDot[2][2]) / t1
+	uDot3 := (pDot[0][3] - t2*pDot[2][3]) / t1
+	vDot2 := (pDot[1][2] - t4*pDot[2][2]) / t3
+	vDot3 := (pDot[1][3] - t4*pDot[2][3]) / t3
+	sDot2 := t14*uDot2 + t15*vDot2
+	sDot3 := t14*uDot3 + t15*vDot3
+	lDot2 := camDotRow6[2]*s + t5*sDot2 + (camDotRow7[2]*t7 + t6*(t16*sDot2))
+	lDot3 := camDotRow6[3]*s + t5*sDot3 + (camDotRow7[3]*t7 + t6*(t16*sDot3))
+	yDotRow[2] = weightDot2*t10 + weight*((uDot2*l+u*lDot2)*t9+t8*camDotRow8[2]+camDotRow9[2])
+	yDotRow[3] = weightDot3*t10 + weight*((uDot3*l+u*lDot3)*t9+t8*camDotRow8[3]+camDotRow9[3])
+	yDotRow1[2] = weightDot2*t13 + weight*((vDot2*l+v*lDot2)*t12+t11*camDotRow8[2]+camDotRow10[2])
+	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
 // ReprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:18.
@@ -10004,8 +9874,8 @@ func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// BrusselatorPlainTangent411 is problems.BrusselatorPlain_tangent4_11, from brusselator.go:26.
-func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64) {
+// BrusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:26.
+func BrusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
@@ -10014,48 +9884,47 @@ func BrusselatorPlainTangent411(dx, x []float64, n int, dxDot, xDot [][4]float64
 	for j := 0; j < n; j++ {
 		for i := 0; i < n; i++ {
 			at, west, east, south, north := around(i, j, n)
-			uRow := &uDot[west]
-			uRow1 := &uDot[east]
-			uRow2 := &uDot[north]
-			uRow3 := &uDot[south]
-			uRow4 := &uDot[at]
+			uDotRow := &uDot[west]
+			uDotRow1 := &uDot[east]
+			uDotRow2 := &uDot[north]
+			uDotRow3 := &uDot[south]
+			uDotRow4 := &uDot[at]
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			vRow := &vDot[west]
-			vRow1 := &vDot[east]
-			vRow2 := &vDot[north]
-			vRow3 := &vDot[south]
-			vRow4 := &vDot[at]
+			vDotRow := &vDot[west]
+			vDotRow1 := &vDot[east]
+			vDotRow2 := &vDot[north]
+			vDotRow3 := &vDot[south]
+			vDotRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
 			t1 := t * t
 			t2 := v[at]
 			t3 := t + t
-			t4 := t3 * t2
 			uuv := t1 * t2
-			dxRow := &dxDot[at]
+			dxDotRow := &dxDot[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			dxRow1 := &dxDot[n*n+at]
+			dxDotRow1 := &dxDot[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
-			luDot0 := uRow[0] + uRow1[0] + uRow2[0] + uRow3[0] - 4*uRow4[0]
-			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
-			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
-			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
-			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
-			dxRow[0] = alpha*luDot0 + uuvDot0 - (brusselatorA+1)*uRow4[0]
-			dxRow[1] = alpha*luDot1 + uuvDot1 - (brusselatorA+1)*uRow4[1]
-			dxRow1[0] = alpha*lvDot0 + brusselatorA*uRow4[0] - uuvDot0
-			dxRow1[1] = alpha*lvDot1 + brusselatorA*uRow4[1] - uuvDot1
-			luDot2 := uRow[2] + uRow1[2] + uRow2[2] + uRow3[2] - 4*uRow4[2]
-			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
-			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
-			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
-			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
-			dxRow[2] = alpha*luDot2 + uuvDot2 - (brusselatorA+1)*uRow4[2]
-			dxRow[3] = alpha*luDot3 + uuvDot3 - (brusselatorA+1)*uRow4[3]
-			dxRow1[2] = alpha*lvDot2 + brusselatorA*uRow4[2] - uuvDot2
-			dxRow1[3] = alpha*lvDot3 + brusselatorA*uRow4[3] - uuvDot3
+			luDot0 := uDotRow[0] + uDotRow1[0] + uDotRow2[0] + uDotRow3[0] - 4*uDotRow4[0]
+			luDot1 := uDotRow[1] + uDotRow1[1] + uDotRow2[1] + uDotRow3[1] - 4*uDotRow4[1]
+			lvDot0 := vDotRow[0] + vDotRow1[0] + vDotRow2[0] + vDotRow3[0] - 4*vDotRow4[0]
+			lvDot1 := vDotRow[1] + vDotRow1[1] + vDotRow2[1] + vDotRow3[1] - 4*vDotRow4[1]
+			uuvDot0 := t3*uDotRow4[0]*t2 + t1*vDotRow4[0]
+			uuvDot1 := t3*uDotRow4[1]*t2 + t1*vDotRow4[1]
+			dxDotRow[0] = alpha*luDot0 + uuvDot0 - (brusselatorA+1)*uDotRow4[0]
+			dxDotRow[1] = alpha*luDot1 + uuvDot1 - (brusselatorA+1)*uDotRow4[1]
+			dxDotRow1[0] = alpha*lvDot0 + brusselatorA*uDotRow4[0] - uuvDot0
+			dxDotRow1[1] = alpha*lvDot1 + brusselatorA*uDotRow4[1] - uuvDot1
+			luDot2 := uDotRow[2] + uDotRow1[2] + uDotRow2[2] + uDotRow3[2] - 4*uDotRow4[2]
+			luDot3 := uDotRow[3] + uDotRow1[3] + uDotRow2[3] + uDotRow3[3] - 4*uDotRow4[3]
+			lvDot2 := vDotRow[2] + vDotRow1[2] + vDotRow2[2] + vDotRow3[2] - 4*vDotRow4[2]
+			lvDot3 := vDotRow[3] + vDotRow1[3] + vDotRow2[3] + vDotRow3[3] - 4*vDotRow4[3]
+			uuvDot2 := t3*uDotRow4[2]*t2 + t1*vDotRow4[2]
+			uuvDot3 := t3*uDotRow4[3]*t2 + t1*vDotRow4[3]
+			dxDotRow[2] = alpha*luDot2 + uuvDot2 - (brusselatorA+1)*uDotRow4[2]
+			dxDotRow[3] = alpha*luDot3 + uuvDot3 - (brusselatorA+1)*uDotRow4[3]
+			dxDotRow1[2] = alpha*lvDot2 + brusselatorA*uDotRow4[2] - uuvDot2
+			dxDotRow1[3] = alpha*lvDot3 + brusselatorA*uDotRow4[3] - uuvDot3
 		}
 	}
 }
@@ -10482,8 +10351,8 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
 	t3 := math.Sqrt(sq)
-	var d1 float64
 	t4 := 0.5 / t3
+	var d1 float64
 	if sqDot != 0 || t4-t4 == 0 {
 		d1 += sqDot * t4
 	}
@@ -10523,137 +10392,103 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	return out, outDot
 }
 
-// rotatePlainTangent411 is problems.rotatePlain_tangent4_11, from bundle.go:30.
-func rotatePlainTangent411(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]float64, r1Dot [3][4]float64) {
+// rotatePlainTangent11Lanes4 is problems.rotatePlain_tangent_11_lanes4, from bundle.go:30.
+func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]float64, r1Dot [3][4]float64) {
 	t := r[0]
 	t1 := r[1]
 	t2 := r[2]
-	t3 := t + t
-	t4 := t1 + t1
-	t5 := t2 + t2
+	t21 := t + t
+	t22 := t1 + t1
+	t23 := t2 + t2
 	sq := t*t + t1*t1 + t2*t2
-	sqDot0 := t3*rDot[0][0] + t4*rDot[1][0] + t5*rDot[2][0]
-	sqDot1 := t3*rDot[0][1] + t4*rDot[1][1] + t5*rDot[2][1]
-	sqDot2 := t3*rDot[0][2] + t4*rDot[1][2] + t5*rDot[2][2]
-	sqDot3 := t3*rDot[0][3] + t4*rDot[1][3] + t5*rDot[2][3]
+	sqDot0 := t21*rDot[0][0] + t22*rDot[1][0] + t23*rDot[2][0]
+	sqDot1 := t21*rDot[0][1] + t22*rDot[1][1] + t23*rDot[2][1]
+	sqDot2 := t21*rDot[0][2] + t22*rDot[1][2] + t23*rDot[2][2]
+	sqDot3 := t21*rDot[0][3] + t22*rDot[1][3] + t23*rDot[2][3]
 	if sq == 0 {
-		c, cDot := crossPlainTangent411(r, a, rDot, aDot)
-		r1Dot[0][0] = aDot[0][0] + cDot[0][0]
-		r1Dot[0][1] = aDot[0][1] + cDot[0][1]
-		r1Dot[1][0] = aDot[1][0] + cDot[1][0]
-		r1Dot[1][1] = aDot[1][1] + cDot[1][1]
-		r1Dot[2][0] = aDot[2][0] + cDot[2][0]
-		r1Dot[2][1] = aDot[2][1] + cDot[2][1]
-		r1Dot[0][2] = aDot[0][2] + cDot[0][2]
-		r1Dot[0][3] = aDot[0][3] + cDot[0][3]
-		r1Dot[1][2] = aDot[1][2] + cDot[1][2]
-		r1Dot[1][3] = aDot[1][3] + cDot[1][3]
-		r1Dot[2][2] = aDot[2][2] + cDot[2][2]
-		r1Dot[2][3] = aDot[2][3] + cDot[2][3]
-		r1 = [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}
-		return
+		c, cDot := crossPlainTangent11Lanes4(r, a, rDot, aDot)
+		lanes := [4]float64{aDot[0][0] + cDot[0][0], aDot[0][1] + cDot[0][1], aDot[0][2] + cDot[0][2], aDot[0][3] + cDot[0][3]}
+		lanes1 := [4]float64{aDot[1][0] + cDot[1][0], aDot[1][1] + cDot[1][1], aDot[1][2] + cDot[1][2], aDot[1][3] + cDot[1][3]}
+		lanes2 := [4]float64{aDot[2][0] + cDot[2][0], aDot[2][1] + cDot[2][1], aDot[2][2] + cDot[2][2], aDot[2][3] + cDot[2][3]}
+		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3][4]float64{lanes, lanes1, lanes2}
 	}
-	t6 := math.Sqrt(sq)
-	t7 := 0.5 / t6
-	theta := t6
-	t8 := math.Sin(theta)
-	t9 := math.Cos(theta)
-	sin := t8
-	t10 := math.Cos(theta)
-	t11 := -math.Sin(theta)
-	cos := t10
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t7) <= 1.7976931348623157e+308 {
-		dDot0 = sqDot0 * t7
-		dDot1 = sqDot1 * t7
+	t3 := math.Sqrt(sq)
+	t4 := 0.5 / t3
+	var d10 float64
+	var d11 float64
+	var d12 float64
+	var d13 float64
+	if t4-t4 == 0 {
+		d10 += sqDot0 * t4
+		d11 += sqDot1 * t4
+		d12 += sqDot2 * t4
+		d13 += sqDot3 * t4
 	} else {
 		if sqDot0 != 0 {
-			dDot0 += sqDot0 * t7
+			d10 += sqDot0 * t4
 		}
 		if sqDot1 != 0 {
-			dDot1 += sqDot1 * t7
+			d11 += sqDot1 * t4
 		}
-	}
-	thetaDot0 := dDot0
-	thetaDot1 := dDot1
-	sinDot0 := t9 * thetaDot0
-	sinDot1 := t9 * thetaDot1
-	cosDot0 := t11 * thetaDot0
-	cosDot1 := t11 * thetaDot1
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t7) <= 1.7976931348623157e+308 {
-		dDot2 = sqDot2 * t7
-		dDot3 = sqDot3 * t7
-	} else {
 		if sqDot2 != 0 {
-			dDot2 += sqDot2 * t7
+			d12 += sqDot2 * t4
 		}
 		if sqDot3 != 0 {
-			dDot3 += sqDot3 * t7
+			d13 += sqDot3 * t4
 		}
 	}
-	thetaDot2 := dDot2
-	thetaDot3 := dDot3
-	sinDot2 := t9 * thetaDot2
-	sinDot3 := t9 * thetaDot3
-	cosDot2 := t11 * thetaDot2
-	cosDot3 := t11 * thetaDot3
-	var vDot [3][4]float64
-	t12 := r[0] / theta
-	t13 := 1 / theta
-	t14 := t12 * t13
-	t15 := r[1] / theta
-	t16 := 1 / theta
-	t17 := t15 * t16
-	t18 := r[2] / theta
-	t19 := 1 / theta
-	t20 := t18 * t19
-	v := [3]float64{t12, t15, t18}
-	vDot[0][0] = t13*rDot[0][0] - t14*thetaDot0
-	vDot[0][1] = t13*rDot[0][1] - t14*thetaDot1
-	vDot[1][0] = t16*rDot[1][0] - t17*thetaDot0
-	vDot[1][1] = t16*rDot[1][1] - t17*thetaDot1
-	vDot[2][0] = t19*rDot[2][0] - t20*thetaDot0
-	vDot[2][1] = t19*rDot[2][1] - t20*thetaDot1
-	vDot[0][2] = t13*rDot[0][2] - t14*thetaDot2
-	vDot[0][3] = t13*rDot[0][3] - t14*thetaDot3
-	vDot[1][2] = t16*rDot[1][2] - t17*thetaDot2
-	vDot[1][3] = t16*rDot[1][3] - t17*thetaDot3
-	vDot[2][2] = t19*rDot[2][2] - t20*thetaDot2
-	vDot[2][3] = t19*rDot[2][3] - t20*thetaDot3
-	c1, c1Dot := crossPlainTangent411(v, a, vDot, aDot)
-	t21 := v[0]
-	t22 := a[0]
-	t23 := v[1]
-	t24 := a[1]
-	t25 := v[2]
-	t26 := a[2]
-	t27 := t21*t22 + t23*t24 + t25*t26
-	t28 := 1 - cos
-	t29 := t22 * t28
-	t30 := t21 * t28
-	t31 := t24 * t28
-	t32 := t23 * t28
-	t33 := t26 * t28
-	t34 := t25 * t28
-	d := t27 * t28
-	dDot01 := t29*vDot[0][0] + t30*aDot[0][0] + t31*vDot[1][0] + t32*aDot[1][0] + t33*vDot[2][0] + t34*aDot[2][0] - t27*cosDot0
-	dDot11 := t29*vDot[0][1] + t30*aDot[0][1] + t31*vDot[1][1] + t32*aDot[1][1] + t33*vDot[2][1] + t34*aDot[2][1] - t27*cosDot1
-	dDot21 := t29*vDot[0][2] + t30*aDot[0][2] + t31*vDot[1][2] + t32*aDot[1][2] + t33*vDot[2][2] + t34*aDot[2][2] - t27*cosDot2
-	dDot31 := t29*vDot[0][3] + t30*aDot[0][3] + t31*vDot[1][3] + t32*aDot[1][3] + t33*vDot[2][3] + t34*aDot[2][3] - t27*cosDot3
+	theta := t3
+	t5 := math.Sin(theta)
+	t24 := math.Cos(theta)
+	sin := t5
+	t6 := math.Cos(theta)
+	t25 := -math.Sin(theta)
+	cos := t6
+	t7 := r[0] / theta
+	t8 := r[1] / theta
+	t9 := r[2] / theta
+	thetaDot0 := d10
+	thetaDot1 := d11
+	sinDot0 := thetaDot0 * t24
+	sinDot1 := thetaDot1 * t24
+	cosDot0 := thetaDot0 * t25
+	cosDot1 := thetaDot1 * t25
+	thetaDot2 := d12
+	thetaDot3 := d13
+	sinDot2 := thetaDot2 * t24
+	sinDot3 := thetaDot3 * t24
+	cosDot2 := thetaDot2 * t25
+	cosDot3 := thetaDot3 * t25
+	lanes3 := [4]float64{(rDot[0][0] - t7*thetaDot0) / theta, (rDot[0][1] - t7*thetaDot1) / theta, (rDot[0][2] - t7*thetaDot2) / theta, (rDot[0][3] - t7*thetaDot3) / theta}
+	lanes4 := [4]float64{(rDot[1][0] - t8*thetaDot0) / theta, (rDot[1][1] - t8*thetaDot1) / theta, (rDot[1][2] - t8*thetaDot2) / theta, (rDot[1][3] - t8*thetaDot3) / theta}
+	lanes5 := [4]float64{(rDot[2][0] - t9*thetaDot0) / theta, (rDot[2][1] - t9*thetaDot1) / theta, (rDot[2][2] - t9*thetaDot2) / theta, (rDot[2][3] - t9*thetaDot3) / theta}
+	vDot := [3][4]float64{lanes3, lanes4, lanes5}
+	v := [3]float64{t7, t8, t9}
+	c1, c1Dot := crossPlainTangent11Lanes4(v, a, vDot, aDot)
+	t10 := v[0]
+	t11 := a[0]
+	t12 := v[1]
+	t13 := a[1]
+	t14 := v[2]
+	t15 := a[2]
+	t16 := t10*t11 + t12*t13 + t14*t15
+	t17 := 1 - cos
+	d := t16 * t17
+	dDot0 := (vDot[0][0]*t11+t10*aDot[0][0]+(vDot[1][0]*t13+t12*aDot[1][0])+(vDot[2][0]*t15+t14*aDot[2][0]))*t17 + t16*-cosDot0
+	dDot1 := (vDot[0][1]*t11+t10*aDot[0][1]+(vDot[1][1]*t13+t12*aDot[1][1])+(vDot[2][1]*t15+t14*aDot[2][1]))*t17 + t16*-cosDot1
+	dDot2 := (vDot[0][2]*t11+t10*aDot[0][2]+(vDot[1][2]*t13+t12*aDot[1][2])+(vDot[2][2]*t15+t14*aDot[2][2]))*t17 + t16*-cosDot2
+	dDot3 := (vDot[0][3]*t11+t10*aDot[0][3]+(vDot[1][3]*t13+t12*aDot[1][3])+(vDot[2][3]*t15+t14*aDot[2][3]))*t17 + t16*-cosDot3
 	var outDot [3][4]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t35 := a[i]
-		t36 := c1[i]
-		t37 := v[i]
-		out[i] = t35*cos + t36*sin + t37*d
-		outDot[i][0] = cos*aDot[i][0] + t35*cosDot0 + sin*c1Dot[i][0] + t36*sinDot0 + d*vDot[i][0] + t37*dDot01
-		outDot[i][1] = cos*aDot[i][1] + t35*cosDot1 + sin*c1Dot[i][1] + t36*sinDot1 + d*vDot[i][1] + t37*dDot11
-		outDot[i][2] = cos*aDot[i][2] + t35*cosDot2 + sin*c1Dot[i][2] + t36*sinDot2 + d*vDot[i][2] + t37*dDot21
-		outDot[i][3] = cos*aDot[i][3] + t35*cosDot3 + sin*c1Dot[i][3] + t36*sinDot3 + d*vDot[i][3] + t37*dDot31
+		t18 := a[i]
+		t19 := c1[i]
+		t20 := v[i]
+		out[i] = t18*cos + t19*sin + t20*d
+		outDot[i][0] = aDot[i][0]*cos + t18*cosDot0 + (c1Dot[i][0]*sin + t19*sinDot0) + (vDot[i][0]*d + t20*dDot0)
+		outDot[i][1] = aDot[i][1]*cos + t18*cosDot1 + (c1Dot[i][1]*sin + t19*sinDot1) + (vDot[i][1]*d + t20*dDot1)
+		outDot[i][2] = aDot[i][2]*cos + t18*cosDot2 + (c1Dot[i][2]*sin + t19*sinDot2) + (vDot[i][2]*d + t20*dDot2)
+		outDot[i][3] = aDot[i][3]*cos + t18*cosDot3 + (c1Dot[i][3]*sin + t19*sinDot3) + (vDot[i][3]*d + t20*dDot3)
 	}
 	return out, outDot
 }
@@ -11307,8 +11142,8 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 		r1 = [3]float64{a01 + (r12*a21 - r21*a11), a11 + (r21*a01 - r01*a21), a21 + (r01*a11 - r12*a01)}
 	} else {
 		t := math.Sqrt(sq)
-		var d1 float64
 		t1 := 0.5 / t
+		var d1 float64
 		if sqDot != 0 || t1-t1 == 0 {
 			d1 += sqDot * t1
 		}
@@ -11695,113 +11530,81 @@ func affineApplyTangent1(a *affine, x []float64, aDot *affine) (y, yDot [3]float
 	return
 }
 
-// turnTangent411 is problems.turn_tangent4_11, from hand.go:82.
-func turnTangent411(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, bDot3 float64) (r affine, rDot affineLanes4) {
+// turnTangent11Lanes4 is problems.turn_tangent_11_lanes4, from hand.go:82.
+func turnTangent11Lanes4(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, bDot3 float64) (r affine, rDot affineLanes4) {
 	t3 := math.Sin(a)
-	t4 := math.Cos(a)
+	t7 := math.Cos(a)
 	sa := t3
-	t5 := math.Cos(a)
-	t6 := -math.Sin(a)
-	ca := t5
-	t7 := math.Sin(b)
-	t8 := math.Cos(b)
-	sb := t7
+	t4 := math.Cos(a)
+	t8 := -math.Sin(a)
+	ca := t4
+	t5 := math.Sin(b)
 	t9 := math.Cos(b)
+	sb := t5
+	t6 := math.Cos(b)
 	t10 := -math.Sin(b)
-	cb := t9
-	saDot0 := t4 * aDot0
-	saDot1 := t4 * aDot1
-	caDot0 := t6 * aDot0
-	caDot1 := t6 * aDot1
-	sbDot0 := t8 * bDot0
-	sbDot1 := t8 * bDot1
-	cbDot0 := t10 * bDot0
-	cbDot1 := t10 * bDot1
-	saDot2 := t4 * aDot2
-	saDot3 := t4 * aDot3
-	caDot2 := t6 * aDot2
-	caDot3 := t6 * aDot3
-	sbDot2 := t8 * bDot2
-	sbDot3 := t8 * bDot3
-	cbDot2 := t10 * bDot2
-	cbDot3 := t10 * bDot3
-	var tDot [4][4]float64
+	cb := t6
+	saDot0 := aDot0 * t7
+	saDot1 := aDot1 * t7
+	caDot0 := aDot0 * t8
+	caDot1 := aDot1 * t8
+	sbDot0 := bDot0 * t9
+	sbDot1 := bDot1 * t9
+	cbDot0 := bDot0 * t10
+	cbDot1 := bDot1 * t10
+	saDot2 := aDot2 * t7
+	saDot3 := aDot3 * t7
+	caDot2 := aDot2 * t8
+	caDot3 := aDot3 * t8
+	sbDot2 := bDot2 * t9
+	sbDot3 := bDot3 * t9
+	cbDot2 := bDot2 * t10
+	cbDot3 := bDot3 * t10
+	lanes := [4]float64{cbDot0, cbDot1, cbDot2, cbDot3}
+	lanes1 := [4]float64{-(sbDot0*ca + sb*caDot0), -(sbDot1*ca + sb*caDot1), -(sbDot2*ca + sb*caDot2), -(sbDot3*ca + sb*caDot3)}
+	lanes2 := [4]float64{sbDot0*sa + sb*saDot0, sbDot1*sa + sb*saDot1, sbDot2*sa + sb*saDot2, sbDot3*sa + sb*saDot3}
+	tDot := [4][4]float64{lanes, lanes1, lanes2}
 	t := [4]float64{cb, -(sb * ca), sb * sa}
-	tDot[0][0] = cbDot0
-	tDot[0][1] = cbDot1
-	tDot[1][0] = -(ca * sbDot0) - sb*caDot0
-	tDot[1][1] = -(ca * sbDot1) - sb*caDot1
-	tDot[2][0] = sa*sbDot0 + sb*saDot0
-	tDot[2][1] = sa*sbDot1 + sb*saDot1
-	tDot[0][2] = cbDot2
-	tDot[0][3] = cbDot3
-	tDot[1][2] = -(ca * sbDot2) - sb*caDot2
-	tDot[1][3] = -(ca * sbDot3) - sb*caDot3
-	tDot[2][2] = sa*sbDot2 + sb*saDot2
-	tDot[2][3] = sa*sbDot3 + sb*saDot3
-	var t1Dot [4][4]float64
+	lanes3 := [4]float64{sbDot0, sbDot1, sbDot2, sbDot3}
+	lanes4 := [4]float64{cbDot0*ca + cb*caDot0, cbDot1*ca + cb*caDot1, cbDot2*ca + cb*caDot2, cbDot3*ca + cb*caDot3}
+	lanes5 := [4]float64{-(cbDot0*sa + cb*saDot0), -(cbDot1*sa + cb*saDot1), -(cbDot2*sa + cb*saDot2), -(cbDot3*sa + cb*saDot3)}
+	t1Dot := [4][4]float64{lanes3, lanes4, lanes5}
 	t1 := [4]float64{sb, cb * ca, -(cb * sa)}
-	t1Dot[0][0] = sbDot0
-	t1Dot[0][1] = sbDot1
-	t1Dot[1][0] = ca*cbDot0 + cb*caDot0
-	t1Dot[1][1] = ca*cbDot1 + cb*caDot1
-	t1Dot[2][0] = -(sa * cbDot0) - cb*saDot0
-	t1Dot[2][1] = -(sa * cbDot1) - cb*saDot1
-	t1Dot[0][2] = sbDot2
-	t1Dot[0][3] = sbDot3
-	t1Dot[1][2] = ca*cbDot2 + cb*caDot2
-	t1Dot[1][3] = ca*cbDot3 + cb*caDot3
-	t1Dot[2][2] = -(sa * cbDot2) - cb*saDot2
-	t1Dot[2][3] = -(sa * cbDot3) - cb*saDot3
-	var t2Dot [4][4]float64
+	lanes6 := [4]float64{saDot0, saDot1, saDot2, saDot3}
+	lanes7 := [4]float64{caDot0, caDot1, caDot2, caDot3}
+	t2Dot := [4][4]float64{1: lanes6, 2: lanes7}
 	t2 := [4]float64{0, sa, ca}
-	t2Dot[0][0] = 0
-	t2Dot[0][1] = 0
-	t2Dot[1][0] = saDot0
-	t2Dot[1][1] = saDot1
-	t2Dot[2][0] = caDot0
-	t2Dot[2][1] = caDot1
-	t2Dot[0][2] = 0
-	t2Dot[0][3] = 0
-	t2Dot[1][2] = saDot2
-	t2Dot[1][3] = saDot3
-	t2Dot[2][2] = caDot2
-	t2Dot[2][3] = caDot3
-	rDot[0] = tDot
-	rDot[1] = t1Dot
-	rDot[2] = t2Dot
-	r = affine{t, t1, t2}
-	return
+	return affine{t, t1, t2}, affineLanes4{tDot, t1Dot, t2Dot}
 }
 
-// affineMulTangent411 is (*problems.affine).mul_tangent4_11, from hand.go:52.
-func affineMulTangent411(a, b *affine, aDot, bDot *affineLanes4) (c affine, cDot affineLanes4) {
+// affineMulTangent11Lanes4 is (*problems.affine).mul_tangent_11_lanes4, from hand.go:52.
+func affineMulTangent11Lanes4(a, b *affine, aDot, bDot *affineLanes4) (c affine, cDot affineLanes4) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
-			aRow := &aDot[i][0]
-			bRow := &bDot[0][j]
 			t := a[i][0]
 			t1 := b[0][j]
-			aRow1 := &aDot[i][1]
-			bRow1 := &bDot[1][j]
 			t2 := a[i][1]
 			t3 := b[1][j]
-			aRow2 := &aDot[i][2]
-			bRow2 := &bDot[2][j]
 			t4 := a[i][2]
 			t5 := b[2][j]
+			aDotRow := &aDot[i][0]
+			bDotRow := &bDot[0][j]
+			aDotRow1 := &aDot[i][1]
+			bDotRow1 := &bDot[1][j]
+			aDotRow2 := &aDot[i][2]
+			bDotRow2 := &bDot[2][j]
 			s := t*t1 + t2*t3 + t4*t5
-			sDot0 := t1*aRow[0] + t*bRow[0] + t3*aRow1[0] + t2*bRow1[0] + t5*aRow2[0] + t4*bRow2[0]
-			sDot1 := t1*aRow[1] + t*bRow[1] + t3*aRow1[1] + t2*bRow1[1] + t5*aRow2[1] + t4*bRow2[1]
-			sDot2 := t1*aRow[2] + t*bRow[2] + t3*aRow1[2] + t2*bRow1[2] + t5*aRow2[2] + t4*bRow2[2]
-			sDot3 := t1*aRow[3] + t*bRow[3] + t3*aRow1[3] + t2*bRow1[3] + t5*aRow2[3] + t4*bRow2[3]
+			sDot0 := aDotRow[0]*t1 + t*bDotRow[0] + (aDotRow1[0]*t3 + t2*bDotRow1[0]) + (aDotRow2[0]*t5 + t4*bDotRow2[0])
+			sDot1 := aDotRow[1]*t1 + t*bDotRow[1] + (aDotRow1[1]*t3 + t2*bDotRow1[1]) + (aDotRow2[1]*t5 + t4*bDotRow2[1])
+			sDot2 := aDotRow[2]*t1 + t*bDotRow[2] + (aDotRow1[2]*t3 + t2*bDotRow1[2]) + (aDotRow2[2]*t5 + t4*bDotRow2[2])
+			sDot3 := aDotRow[3]*t1 + t*bDotRow[3] + (aDotRow1[3]*t3 + t2*bDotRow1[3]) + (aDotRow2[3]*t5 + t4*bDotRow2[3])
 			if j == 3 {
-				aRow3 := &aDot[i][3]
+				aDotRow3 := &aDot[i][3]
 				s += a[i][3]
-				sDot0 += aRow3[0]
-				sDot1 += aRow3[1]
-				sDot2 += aRow3[2]
-				sDot3 += aRow3[3]
+				sDot0 += aDotRow3[0]
+				sDot1 += aDotRow3[1]
+				sDot2 += aDotRow3[2]
+				sDot3 += aDotRow3[3]
 			}
 			c[i][j] = s
 			cDot[i][j][0] = sDot0
@@ -11813,28 +11616,28 @@ func affineMulTangent411(a, b *affine, aDot, bDot *affineLanes4) (c affine, cDot
 	return
 }
 
-// affineMulTangent41 is (*problems.affine).mul_tangent4_1, from hand.go:52.
-func affineMulTangent41(a, b *affine, aDot *affineLanes4) (c affine, cDot affineLanes4) {
+// affineMulTangent1Lanes4 is (*problems.affine).mul_tangent_1_lanes4, from hand.go:52.
+func affineMulTangent1Lanes4(a, b *affine, aDot *affineLanes4) (c affine, cDot affineLanes4) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
-			aRow := &aDot[i][0]
 			t := b[0][j]
-			aRow1 := &aDot[i][1]
 			t1 := b[1][j]
-			aRow2 := &aDot[i][2]
 			t2 := b[2][j]
+			aDotRow := &aDot[i][0]
+			aDotRow1 := &aDot[i][1]
+			aDotRow2 := &aDot[i][2]
 			s := a[i][0]*t + a[i][1]*t1 + a[i][2]*t2
-			sDot0 := t*aRow[0] + t1*aRow1[0] + t2*aRow2[0]
-			sDot1 := t*aRow[1] + t1*aRow1[1] + t2*aRow2[1]
-			sDot2 := t*aRow[2] + t1*aRow1[2] + t2*aRow2[2]
-			sDot3 := t*aRow[3] + t1*aRow1[3] + t2*aRow2[3]
+			sDot0 := aDotRow[0]*t + aDotRow1[0]*t1 + aDotRow2[0]*t2
+			sDot1 := aDotRow[1]*t + aDotRow1[1]*t1 + aDotRow2[1]*t2
+			sDot2 := aDotRow[2]*t + aDotRow1[2]*t1 + aDotRow2[2]*t2
+			sDot3 := aDotRow[3]*t + aDotRow1[3]*t1 + aDotRow2[3]*t2
 			if j == 3 {
-				aRow3 := &aDot[i][3]
+				aDotRow3 := &aDot[i][3]
 				s += a[i][3]
-				sDot0 += aRow3[0]
-				sDot1 += aRow3[1]
-				sDot2 += aRow3[2]
-				sDot3 += aRow3[3]
+				sDot0 += aDotRow3[0]
+				sDot1 += aDotRow3[1]
+				sDot2 += aDotRow3[2]
+				sDot3 += aDotRow3[3]
 			}
 			c[i][j] = s
 			cDot[i][j][0] = sDot0
@@ -11846,21 +11649,21 @@ func affineMulTangent41(a, b *affine, aDot *affineLanes4) (c affine, cDot affine
 	return
 }
 
-// affineApplyTangent41 is (*problems.affine).apply_tangent4_1, from hand.go:74.
-func affineApplyTangent41(a *affine, x []float64, aDot *affineLanes4) (y [3]float64, yDot [3][4]float64) {
+// affineApplyTangent1Lanes4 is (*problems.affine).apply_tangent_1_lanes4, from hand.go:74.
+func affineApplyTangent1Lanes4(a *affine, x []float64, aDot *affineLanes4) (y [3]float64, yDot [3][4]float64) {
 	for i := 0; i < 3; i++ {
-		aRow := &aDot[i][0]
 		t := x[0]
-		aRow1 := &aDot[i][1]
 		t1 := x[1]
-		aRow2 := &aDot[i][2]
 		t2 := x[2]
-		aRow3 := &aDot[i][3]
+		aDotRow := &aDot[i][0]
+		aDotRow1 := &aDot[i][1]
+		aDotRow2 := &aDot[i][2]
+		aDotRow3 := &aDot[i][3]
 		y[i] = a[i][0]*t + a[i][1]*t1 + a[i][2]*t2 + a[i][3]
-		yDot[i][0] = t*aRow[0] + t1*aRow1[0] + t2*aRow2[0] + aRow3[0]
-		yDot[i][1] = t*aRow[1] + t1*aRow1[1] + t2*aRow2[1] + aRow3[1]
-		yDot[i][2] = t*aRow[2] + t1*aRow1[2] + t2*aRow2[2] + aRow3[2]
-		yDot[i][3] = t*aRow[3] + t1*aRow1[3] + t2*aRow2[3] + aRow3[3]
+		yDot[i][0] = aDotRow[0]*t + aDotRow1[0]*t1 + aDotRow2[0]*t2 + aDotRow3[0]
+		yDot[i][1] = aDotRow[1]*t + aDotRow1[1]*t1 + aDotRow2[1]*t2 + aDotRow3[1]
+		yDot[i][2] = aDotRow[2]*t + aDotRow1[2]*t1 + aDotRow2[2]*t2 + aDotRow3[2]
+		yDot[i][3] = aDotRow[3]*t + aDotRow1[3]*t1 + aDotRow2[3]*t2 + aDotRow3[3]
 	}
 	return
 }
@@ -13521,8 +13324,8 @@ func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3]float64{aDot[1]*t1 + t*bDot[2] - (aDot[2]*t3 + t2*bDot[1]), aDot[2]*t5 + t4*bDot[0] - (aDot[0]*t7 + t6*bDot[2]), aDot[0]*t9 + t8*bDot[1] - (aDot[1]*t11 + t10*bDot[0])}
 }
 
-// crossPlainTangent411 is problems.crossPlain_tangent4_11, from bundle.go:48.
-func crossPlainTangent411(a, b [3]float64, aDot, bDot [3][4]float64) (r [3]float64, rDot [3][4]float64) {
+// crossPlainTangent11Lanes4 is problems.crossPlain_tangent_11_lanes4, from bundle.go:48.
+func crossPlainTangent11Lanes4(a, b [3]float64, aDot, bDot [3][4]float64) (r [3]float64, rDot [3][4]float64) {
 	t := a[1]
 	t1 := b[2]
 	t2 := a[2]
@@ -13535,20 +13338,10 @@ func crossPlainTangent411(a, b [3]float64, aDot, bDot [3][4]float64) (r [3]float
 	t9 := b[1]
 	t10 := a[1]
 	t11 := b[0]
-	rDot[0][0] = t1*aDot[1][0] + t*bDot[2][0] - t3*aDot[2][0] - t2*bDot[1][0]
-	rDot[0][1] = t1*aDot[1][1] + t*bDot[2][1] - t3*aDot[2][1] - t2*bDot[1][1]
-	rDot[1][0] = t5*aDot[2][0] + t4*bDot[0][0] - t7*aDot[0][0] - t6*bDot[2][0]
-	rDot[1][1] = t5*aDot[2][1] + t4*bDot[0][1] - t7*aDot[0][1] - t6*bDot[2][1]
-	rDot[2][0] = t9*aDot[0][0] + t8*bDot[1][0] - t11*aDot[1][0] - t10*bDot[0][0]
-	rDot[2][1] = t9*aDot[0][1] + t8*bDot[1][1] - t11*aDot[1][1] - t10*bDot[0][1]
-	rDot[0][2] = t1*aDot[1][2] + t*bDot[2][2] - t3*aDot[2][2] - t2*bDot[1][2]
-	rDot[0][3] = t1*aDot[1][3] + t*bDot[2][3] - t3*aDot[2][3] - t2*bDot[1][3]
-	rDot[1][2] = t5*aDot[2][2] + t4*bDot[0][2] - t7*aDot[0][2] - t6*bDot[2][2]
-	rDot[1][3] = t5*aDot[2][3] + t4*bDot[0][3] - t7*aDot[0][3] - t6*bDot[2][3]
-	rDot[2][2] = t9*aDot[0][2] + t8*bDot[1][2] - t11*aDot[1][2] - t10*bDot[0][2]
-	rDot[2][3] = t9*aDot[0][3] + t8*bDot[1][3] - t11*aDot[1][3] - t10*bDot[0][3]
-	r = [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}
-	return
+	lanes := [4]float64{aDot[1][0]*t1 + t*bDot[2][0] - (aDot[2][0]*t3 + t2*bDot[1][0]), aDot[1][1]*t1 + t*bDot[2][1] - (aDot[2][1]*t3 + t2*bDot[1][1]), aDot[1][2]*t1 + t*bDot[2][2] - (aDot[2][2]*t3 + t2*bDot[1][2]), aDot[1][3]*t1 + t*bDot[2][3] - (aDot[2][3]*t3 + t2*bDot[1][3])}
+	lanes1 := [4]float64{aDot[2][0]*t5 + t4*bDot[0][0] - (aDot[0][0]*t7 + t6*bDot[2][0]), aDot[2][1]*t5 + t4*bDot[0][1] - (aDot[0][1]*t7 + t6*bDot[2][1]), aDot[2][2]*t5 + t4*bDot[0][2] - (aDot[0][2]*t7 + t6*bDot[2][2]), aDot[2][3]*t5 + t4*bDot[0][3] - (aDot[0][3]*t7 + t6*bDot[2][3])}
+	lanes2 := [4]float64{aDot[0][0]*t9 + t8*bDot[1][0] - (aDot[1][0]*t11 + t10*bDot[0][0]), aDot[0][1]*t9 + t8*bDot[1][1] - (aDot[1][1]*t11 + t10*bDot[0][1]), aDot[0][2]*t9 + t8*bDot[1][2] - (aDot[1][2]*t11 + t10*bDot[0][2]), aDot[0][3]*t9 + t8*bDot[1][3] - (aDot[1][3]*t11 + t10*bDot[0][3])}
+	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3][4]float64{lanes, lanes1, lanes2}
 }
 
 // crossPlainTraced11 is problems.crossPlain_traced_11, from bundle.go:48.

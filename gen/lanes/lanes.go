@@ -43,12 +43,37 @@ type Program struct {
 	fields map[int]int // of the workspace: those that stand for others
 	made   map[string]*ir.Func
 	ids    map[*ir.Func]int
+	each   map[any]front
+}
+
+// front says how many parameters and results of a derivative are those of the function.
+type front struct{ params, results int }
+
+// Each has a derivative that is written by hand, which takes and gives numbers, called for
+// each lane by itself: it may do anything. Its first results, so many as the function has,
+// depend on the first parameters only.
+func (p *Program) Each(c *ir.Callee, params, results int) {
+	if p.each == nil {
+		p.each = map[any]front{}
+	}
+	p.each[of(c)] = front{params, results}
+}
+
+// of is what a callee is.
+func of(c *ir.Callee) any {
+	if c.Func != nil {
+		return c.Func
+	}
+	return c.Rule
 }
 
 // New returns an empty Program. The workspace may be nil.
 func New(t *Types, w *Workspace) *Program {
 	return &Program{types: t, work: w, fields: map[int]int{}, made: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
 }
+
+// N is the number of lanes.
+func (p *Program) N() int { return p.types.n }
 
 // Error says what cannot be done for several lanes.
 type Error struct {
@@ -140,7 +165,7 @@ func (r *run) function(f *ir.Func) *ir.Func {
 // key is all that others see of what is made of f, and whether lanes are seen.
 func (r *run) key(f *ir.Func) (key string, any bool) {
 	var b strings.Builder
-	for i, g := range reached(f) {
+	for i, g := range r.reached(f) {
 		if r.ids[g] == 0 {
 			r.ids[g] = len(r.ids) + 1
 		}
@@ -159,18 +184,25 @@ func (r *run) key(f *ir.Func) (key string, any bool) {
 	return b.String(), any
 }
 
-// reached are f and the functions that it calls, each once.
-func reached(f *ir.Func) []*ir.Func {
+// reached are f and the functions that it calls, each once, without those that are called
+// for each lane.
+func (p *Program) reached(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
-			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) && !p.isEach(c.Callee) {
 				list = append(list, c.Callee.Func)
 			}
 			return true
 		})
 	}
 	return list
+}
+
+// isEach reports whether what is called is called for each lane.
+func (p *Program) isEach(c *ir.Callee) bool {
+	_, ok := p.each[of(c)]
+	return ok
 }
 
 // usesIn finds the variables of a function whose address is taken, and those that are

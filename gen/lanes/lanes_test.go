@@ -49,7 +49,7 @@ func TestGolden(t *testing.T) {
 	}
 	var out []string
 	for _, c := range strings.Split(strings.TrimSpace(string(text)), "\n====\n") {
-		before, after, _ := strings.Cut(c, "\n----\n")
+		before, after, _ := strings.Cut(c, "\n----")
 		f, params, results := parse(t, before)
 		g, err := lanes.New(lanes.NewTypes(3), nil).Of(f, params, results)
 		if err != nil {

@@ -24,7 +24,7 @@ type field int
 // vary finds out what depends on the lane where certain parameters and results do.
 func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
 	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{}, local: map[any]bool{}}
-	for _, g := range reached(f) {
+	for _, g := range p.reached(f) {
 		v.fields(g)
 		v.block(g.Body, nil)
 	}
@@ -253,7 +253,14 @@ func (v *varied) call(s *ir.Call, assigned func(c any)) {
 		}
 	}
 	f := s.Callee.Func
-	if f == nil {
+	if front, each := v.p.each[of(s.Callee)]; each || f == nil { // what it gives depends on what it takes
+		for i, x := range s.Results {
+			for k, a := range s.Args {
+				if x != nil && activity.HasFloats(x.Type) && (i >= front.results || k < front.params) {
+					v.parts(a, func(c any, _ bool) { v.edge(c, x) })
+				}
+			}
+		}
 		return
 	}
 	for i, a := range s.Args {

@@ -20,9 +20,23 @@ func (s *Shadow[T]) Of(p *T) *T {
 	if p == nil {
 		return nil
 	}
-	at := unsafe.Pointer(p)
-	s.s.update(at, reflect.TypeFor[T]())
+	at, t := unsafe.Pointer(p), reflect.TypeFor[T]()
+	s.s.update(at, t, t)
 	return (*T)(s.s.find(at))
+}
+
+// Lanes is Shadow for several derivatives at once: of a T they are an S, which has an array
+// of floats for each float of T and lacks the fields without floats.
+type Lanes[T, S any] struct{ s shadows }
+
+// Of is what [Shadow.Of] is.
+func (s *Lanes[T, S]) Of(p *T) *S {
+	if p == nil {
+		return nil
+	}
+	at := unsafe.Pointer(p)
+	s.s.update(at, reflect.TypeFor[T](), reflect.TypeFor[S]())
+	return (*S)(s.s.find(at))
 }
 
 // shadows finds the memory that a value leads to, as far as there are floats in it, and
@@ -30,7 +44,7 @@ func (s *Shadow[T]) Of(p *T) *T {
 type shadows struct {
 	spans, before []span
 	known         map[span]bool
-	plans         map[reflect.Type]*plan
+	plans         map[[2]reflect.Type]*plan
 	blocks        []block // by address, none overlapping another
 }
 
@@ -50,29 +64,31 @@ type block struct {
 	shadow reflect.Value // a slice
 }
 
-// plan is where in a value of a type something leads to floats.
+// plan is where in a value of a type something leads to floats, and the type of the like of
+// such values.
 type plan struct {
-	of    reflect.Type
-	size  uintptr
-	links []link
+	of, like reflect.Type
+	size     uintptr
+	links    []link
+	inside   map[uintptr]uintptr // offsets in the like by those in a value, as far as they are known
 }
 
-// link is a slice or a pointer at an offset. What it leads to are, for each element, n
-// values of a type.
+// link is a slice or a pointer at an offset, in a value and in its like. What it leads to
+// are, for each element, n values of a type.
 type link struct {
-	offset uintptr
-	slice  bool
-	to     *plan
-	n      int
+	offset, to uintptr
+	slice      bool
+	plan       *plan
+	n          int
 }
 
-func (s *shadows) update(at unsafe.Pointer, t reflect.Type) {
+func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
 	if s.plans == nil {
-		s.plans, s.known = map[reflect.Type]*plan{}, map[span]bool{}
+		s.plans, s.known = map[[2]reflect.Type]*plan{}, map[span]bool{}
 	}
 	clear(s.known)
 	s.spans = s.spans[:0]
-	s.add(span{at, s.plan(t), 1})
+	s.add(span{at, s.plan(t, like), 1})
 	if slices.Equal(s.spans, s.before) {
 		for i := range s.blocks {
 			s.blocks[i].shadow.Clear()
@@ -106,9 +122,9 @@ func (s *shadows) add(p span) {
 			at := unsafe.Add(p.at, uintptr(i)*size+l.offset)
 			if l.slice {
 				header := *(*[]byte)(at)
-				s.add(span{unsafe.Pointer(unsafe.SliceData(header)), l.to, l.n * cap(header)})
+				s.add(span{unsafe.Pointer(unsafe.SliceData(header)), l.plan, l.n * cap(header)})
 			} else if to := *(*unsafe.Pointer)(at); to != nil {
-				s.add(span{to, l.to, l.n})
+				s.add(span{to, l.plan, l.n})
 			}
 		}
 	}
@@ -139,7 +155,7 @@ func (s *shadows) allocate() {
 	}
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		b.shadow = reflect.MakeSlice(reflect.SliceOf(b.plan.of), b.n, b.n)
+		b.shadow = reflect.MakeSlice(reflect.SliceOf(b.plan.like), b.n, b.n)
 	}
 }
 
@@ -147,7 +163,48 @@ func (s *shadows) allocate() {
 func (s *shadows) find(at unsafe.Pointer) unsafe.Pointer {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].start() > uintptr(at) }) - 1
 	b := &s.blocks[i]
-	return unsafe.Add(b.shadow.UnsafePointer(), uintptr(at)-b.start())
+	offset := uintptr(at) - b.start()
+	if b.plan.of == b.plan.like {
+		return unsafe.Add(b.shadow.UnsafePointer(), offset)
+	}
+	k, rest := offset/b.plan.size, offset%b.plan.size
+	return unsafe.Add(b.shadow.UnsafePointer(), k*b.plan.like.Size()+b.plan.there(rest))
+}
+
+// there is where in the like of a value there is that of what is at an offset.
+func (p *plan) there(offset uintptr) uintptr {
+	if offset == 0 {
+		return 0
+	}
+	to, ok := p.inside[offset]
+	if !ok {
+		to = within(p.of, p.like, offset)
+		p.inside[offset] = to
+	}
+	return to
+}
+
+// within is [plan.there] for a value of type t.
+func within(t, like reflect.Type, offset uintptr) uintptr {
+	switch t.Kind() {
+	case reflect.Struct:
+		k := 0
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !has(f.Type) {
+				continue
+			}
+			if offset >= f.Offset && offset < f.Offset+f.Type.Size() {
+				g := like.Field(k)
+				return g.Offset + within(f.Type, g.Type, offset-f.Offset)
+			}
+			k++
+		}
+	case reflect.Array:
+		size := t.Elem().Size()
+		return offset/size*like.Elem().Size() + within(t.Elem(), like.Elem(), offset%size)
+	}
+	return 0
 }
 
 // fill makes the slices and pointers in the shadow of p.
@@ -155,20 +212,19 @@ func (s *shadows) fill(p span) {
 	if len(p.plan.links) == 0 {
 		return
 	}
-	size, shadow := p.plan.size, s.find(p.at)
+	size, shadow, sizeThere := p.plan.size, s.find(p.at), p.plan.like.Size()
 	for i := range p.n {
 		for _, l := range p.plan.links {
-			offset := uintptr(i)*size + l.offset
-			from, to := unsafe.Add(p.at, offset), unsafe.Add(shadow, offset)
+			from, to := unsafe.Add(p.at, uintptr(i)*size+l.offset), unsafe.Add(shadow, uintptr(i)*sizeThere+l.to)
 			if l.slice {
 				header := *(*[]byte)(from)
-				if cap(header) > 0 && l.n > 0 && l.to.size > 0 {
+				if cap(header) > 0 && l.n > 0 && l.plan.size > 0 {
 					data := (*byte)(s.find(unsafe.Pointer(unsafe.SliceData(header))))
 					*(*[]byte)(to) = unsafe.Slice(data, cap(header))[:len(header)]
 				} else {
 					*(*[]byte)(to) = header
 				}
-			} else if at := *(*unsafe.Pointer)(from); at != nil && l.n > 0 && l.to.size > 0 {
+			} else if at := *(*unsafe.Pointer)(from); at != nil && l.n > 0 && l.plan.size > 0 {
 				*(*unsafe.Pointer)(to) = s.find(at)
 			} else {
 				*(*unsafe.Pointer)(to) = at
@@ -178,41 +234,53 @@ func (s *shadows) fill(p span) {
 }
 
 // plan is that of a type, with arrays in it taken apart.
-func (s *shadows) plan(t reflect.Type) *plan {
-	if p := s.plans[t]; p != nil {
+func (s *shadows) plan(t, like reflect.Type) *plan {
+	key := [2]reflect.Type{t, like}
+	if p := s.plans[key]; p != nil {
 		return p
 	}
-	p := &plan{of: t, size: t.Size()}
-	s.plans[t] = p // types may lead to themselves
-	s.links(p, t, 0)
+	p := &plan{of: t, like: like, size: t.Size(), inside: map[uintptr]uintptr{}}
+	s.plans[key] = p // types may lead to themselves
+	s.links(p, t, like, 0, 0)
 	return p
 }
 
-func (s *shadows) links(p *plan, t reflect.Type, offset uintptr) {
+func (s *shadows) links(p *plan, t, like reflect.Type, offset, to uintptr) {
+	if !has(t) {
+		return
+	}
 	switch t.Kind() {
 	case reflect.Struct:
+		k := 0
 		for i := range t.NumField() {
 			f := t.Field(i)
-			s.links(p, f.Type, offset+f.Offset)
+			if t == like {
+				k = i
+			}
+			if has(f.Type) {
+				g := like.Field(k)
+				s.links(p, f.Type, g.Type, offset+f.Offset, to+g.Offset)
+				k++
+			}
 		}
 	case reflect.Array:
-		for i := range t.Len() {
-			s.links(p, t.Elem(), offset+uintptr(i)*t.Elem().Size())
+		for i := range uintptr(t.Len()) {
+			s.links(p, t.Elem(), like.Elem(), offset+i*t.Elem().Size(), to+i*like.Elem().Size())
 		}
 	case reflect.Slice, reflect.Pointer:
-		if !floats(t.Elem(), map[reflect.Type]bool{}) {
-			return
-		}
-		l := link{offset: offset, slice: t.Kind() == reflect.Slice, n: 1}
-		of := t.Elem()
+		l := link{offset: offset, to: to, slice: t.Kind() == reflect.Slice, n: 1}
+		of, there := t.Elem(), like.Elem()
 		for of.Kind() == reflect.Array {
 			l.n *= of.Len()
-			of = of.Elem()
+			of, there = of.Elem(), there.Elem()
 		}
-		l.to = s.plan(of)
+		l.plan = s.plan(of, there)
 		p.links = append(p.links, l)
 	}
 }
+
+// has reports whether a value of type t holds floats or leads to some.
+func has(t reflect.Type) bool { return floats(t, map[reflect.Type]bool{}) }
 
 // floats reports whether a value of type t holds floats or leads to some.
 func floats(t reflect.Type, seen map[reflect.Type]bool) bool {

@@ -46,6 +46,73 @@ func newModel() *model {
 	return m
 }
 
+type four = [4]float64
+
+type innerFour struct {
+	w    [2]four
+	next *innerFour
+}
+
+// modelFour stands for model in four lanes.
+type modelFour struct {
+	scale four
+	buf   []four
+	a, b  []four
+	rows  [][]four
+	pairs [][2]four
+	first []four
+	own   []four
+	list  [4]four
+	chain *innerFour
+	at    *four
+	self  *modelFour
+	empty []four
+}
+
+// TestLanes: shadows for several lanes overlap as the struct's own memory does, where types
+// have other sizes and fields too.
+func TestLanes(t *testing.T) {
+	var s rt.Lanes[model, modelFour]
+	m := newModel()
+	check := func() {
+		t.Helper()
+		d := s.Of(m)
+		if d.self != d || len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 || len(d.rows[1]) != 3 || d.rows[2] != nil || cap(d.b) != cap(m.b) || d.empty == nil {
+			t.Fatalf("%+v", d)
+		}
+		for name, pair := range map[string][2]*four{
+			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
+			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
+			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
+		} {
+			if pair[0] != pair[1] || *pair[0] != (four{}) {
+				t.Errorf("%s: the shadows do not overlap, or are not zero: %v, %v", name, *pair[0], *pair[1])
+			}
+		}
+		for i := range d.buf[:cap(d.buf)] {
+			d.buf[:cap(d.buf)][i] = four{1, 2, 3, 4}
+		}
+		d.scale, d.list[3], d.chain.w[0] = four{1}, four{2}, four{3}
+		d.buf, d.self = nil, nil
+		if m.list[3] != 0 || m.buf[0] != 1 || m.scale != 2 {
+			t.Fatalf("the struct has changed: %+v", m)
+		}
+	}
+	check()
+	check()
+	if n := testing.AllocsPerRun(20, func() { s.Of(m) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	m.rows[1] = make([]float64, 3)
+	m.chain = &inner{next: &inner{next: m.chain}}
+	m.chain.next.next = m.chain
+	m.at = &m.chain.next.w[1]
+	check()
+	if s.Of(nil) != nil {
+		t.Error("the shadow of nil is not nil")
+	}
+}
+
 // TestShadow: the shadow has the shape of the struct, and its parts overlap as those do.
 func TestShadow(t *testing.T) {
 	var s rt.Shadow[model]

@@ -33,41 +33,30 @@ func (b *builder) call(s *ir.Call) {
 			continue
 		}
 		if activity.IsFloat(a.Type()) {
-			val, dot := b.linear(a)
+			val, dot := b.both(a)
 			c.Args[i] = val
-			c.Args = append(c.Args, b.spread(dot, a.Type())...)
+			c.Args = append(c.Args, dot)
 			continue
 		}
 		c.Args = append(c.Args, b.shadowOf(a))
 	}
 	c.Results = append(c.Results, s.Results...)
-	var after ir.Block
 	for i := range callee.Func.Results {
 		if !callee.Results.Has(i) {
 			continue
 		}
 		r := resultOf(s, i)
-		switch v := callee.Func.Results[i]; {
-		case r != nil && b.facts.Active(r) && b.width() > 1 && activity.IsFloat(r.Type) && !b.scalar(r):
-			for k := range b.width() { // the lanes are in an array
-				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
-				b.emit(&ir.Let{At: s.At, V: t})
-				c.Results = append(c.Results, t)
-				after = append(after, &ir.Set{At: s.At, P: (&leaf{place: b.of(r).Place()}).at(k), E: t.Load()})
-			}
-		case r != nil && b.facts.Active(r):
-			c.Results = append(c.Results, b.shadows(r)...)
-		case b.width() > 1 && activity.IsFloat(v.Type):
-			c.Results = append(c.Results, make([]*ir.Var, b.width())...)
-		default:
-			c.Results = append(c.Results, nil)
+		if r != nil && b.facts.Active(r) {
+			r = b.of(r)
+		} else {
+			r = nil
 		}
+		c.Results = append(c.Results, r)
 	}
 	for len(c.Results) < len(t.Results) { // a call whose results are all dropped
 		c.Results = append(c.Results, nil)
 	}
 	b.emit(c)
-	b.out = append(b.out, after...)
 	for i, r := range s.Results {
 		if !callee.Results.Has(i) {
 			b.still(s.At, r)
@@ -77,12 +66,8 @@ func (b *builder) call(s *ir.Call) {
 
 // still says that v, the result of a call that may be dropped, does not move.
 func (b *builder) still(at ir.At, v *ir.Var) {
-	switch {
-	case v == nil || !b.facts.Active(v):
-	case activity.IsFloat(v.Type):
-		b.store(at, v.Place(), nil)
-	default:
-		b.emit(&ir.Set{At: at, P: b.of(v).Place(), E: zero(b.of(v).Type)})
+	if v != nil && b.facts.Active(v) {
+		b.emit(&ir.Set{At: at, P: b.of(v).Place(), E: zero(v.Type)})
 	}
 }
 

@@ -22,7 +22,7 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 		if !b.facts.Active(e.P.Root) {
 			return e, nil
 		}
-		return e, b.load(e)
+		return e, &ir.Load{Typed: e.Typed, P: b.place(e.P)}
 	case *ir.Unary:
 		x, dx := b.linear(e.X)
 		if dx == nil {
@@ -121,7 +121,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	case *ir.Const:
 		return e
 	case *ir.Load:
-		if len(e.P.Path) == 0 && (b.width() == 1 || !b.addressed[e.P.Root]) {
+		if len(e.P.Path) == 0 {
 			return e
 		}
 	}
@@ -170,21 +170,16 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		case dots[i] == nil:
 		case p == nil:
 			dots[i] = nil
-		case b.width() > 1:
-			partials[i] = b.atom(x.expr(p))
 		case bounded[op]:
 			partials[i] = x.expr(p)
+		default:
+			partials[i] = b.atom(x.expr(p))
 		}
 	}
 	if bounded[op] {
 		return v, b.weighted(e.T, partials, dots)
 	}
-	if b.width() > 1 {
-		return v, b.guarded(e.T, partials, dots)
-	}
-	// A partial derivative that is not finite does not meet a zero. One that is does: what
-	// is zero may move, and be asked for its own derivative.
-	truth := ir.Typed{T: types.Typ[types.Bool]}
+	// An infinite partial derivative does not meet a zero.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
 	for i, dx := range dots {
@@ -192,14 +187,17 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 			continue
 		}
 		dx = b.atom(dx)
-		p := b.atom(x.expr(rules.Partial(op, i)))
-		moves := &ir.Binary{Typed: truth, Op: token.NEQ, X: dx, Y: number(e.T, 0)}
-		finite := &ir.Binary{Typed: truth, Op: token.EQL, X: &ir.Binary{Typed: e.Typed, Op: token.SUB, X: p, Y: p}, Y: number(e.T, 0)}
-		b.emit(&ir.If{At: b.at, Cond: &ir.Binary{Typed: truth, Op: token.LOR, X: moves, Y: finite}, Then: ir.Block{
-			&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}},
-		}})
+		p := partials[i]
+		moves := b.compare(token.NEQ, dx, number(e.T, 0))
+		finite := b.compare(token.EQL, &ir.Binary{Typed: e.Typed, Op: token.SUB, X: p, Y: p}, number(e.T, 0))
+		b.emit(&ir.If{At: b.at, Cond: b.compare(token.LOR, moves, finite),
+			Then: ir.Block{&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}}}})
 	}
 	return v, d.Load()
+}
+
+func (b *builder) compare(op token.Token, x, y ir.Expr) ir.Expr {
+	return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: x, Y: y}
 }
 
 // bounded are the operations whose partial derivatives are finite wherever the arguments
@@ -218,7 +216,7 @@ func (b *builder) weighted(t types.Type, partials, dots []ir.Expr) (sum ir.Expr)
 		if dx == nil {
 			continue
 		}
-		if v, ok := value(partials[i]); !ok || v != 1 {
+		if c, ok := partials[i].(*ir.Const); !ok || c.Val == nil || !constant.Compare(c.Val, token.EQL, constant.MakeInt64(1)) {
 			dx = &ir.Binary{Typed: typed, Op: token.MUL, X: dx, Y: partials[i]}
 		}
 		if sum == nil {
@@ -234,17 +232,14 @@ func (b *builder) weighted(t types.Type, partials, dots []ir.Expr) (sum ir.Expr)
 // the value.
 func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
-	b.flush()
-	d := &ir.Var{Name: strings.TrimPrefix(strings.ToLower(e.Name), "math."), Type: e.T}
-	b.declare(b.at, d, nil)
-	b.flush()
-	set := func(i int) (out ir.Block) {
-		outer := b.out
-		b.out = nil
-		b.store(b.at, d.Place(), dots[i])
-		b.flush()
-		out, b.out = b.out, outer
-		return out
+	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}
+	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
+	set := func(i int) ir.Block {
+		dot := dots[i]
+		if dot == nil {
+			dot = zero(e.T)
+		}
+		return ir.Block{&ir.Set{At: b.at, P: d.Place(), E: dot}}
 	}
 	var rest ir.Block
 	for i := len(args) - 1; i >= 0; i-- {
@@ -252,18 +247,12 @@ func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 			rest = set(i)
 			continue
 		}
-		cond := ir.Expr(&ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: args[i], Y: v})
-		nan := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LAND,
-			X: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: args[i], Y: args[i]},
-			Y: &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.NEQ, X: v, Y: v}}
-		cond = &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LOR, X: cond, Y: nan}
+		nan := b.compare(token.LAND, b.compare(token.NEQ, args[i], args[i]), b.compare(token.NEQ, v, v))
+		cond := b.compare(token.LOR, b.compare(token.EQL, args[i], v), nan)
 		rest = ir.Block{&ir.If{At: b.at, Cond: cond, Then: set(i), Else: rest}}
 	}
 	b.out = append(b.out, rest...)
-	if b.width() > 1 {
-		return v, b.leaf(d.Place())
-	}
-	return v, b.of(d).Load()
+	return v, d.Load()
 }
 
 // expander turns the expression of a rule into one of this form.

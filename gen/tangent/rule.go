@@ -29,62 +29,38 @@ func (b *builder) rule(s *ir.Call) {
 				"pass what is constant, or call a function with a rule of its own")
 		}
 	}
-	calls := make([]*ir.Call, 1)
-	if n := b.width(); n > 1 {
-		b.severalLanes(s, shape)
-		calls = make([]*ir.Call, n)
+	if l := b.program.lanes; l != nil {
+		if !eachLane(r) {
+			b.refuseRule(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, l.N()),
+				"use the tangent in one direction")
+		}
+		l.Each(r.Tangent, len(shape.Params), len(shape.Results))
 	}
-	for k := range calls {
-		calls[k] = &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
-	}
+	c := &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
 	for _, i := range shape.Moving {
-		a := s.Args[i]
-		switch {
+		switch a := s.Args[i]; {
 		case activity.IsFloat(a.Type()):
-			val, dot := b.linear(a)
-			for k, d := range b.spread(dot, a.Type()) {
-				calls[k].Args[i] = val
-				calls[k].Args = append(calls[k].Args, d)
-			}
+			val, dot := b.both(a)
+			c.Args[i] = val
+			c.Args = append(c.Args, dot)
 		case b.facts.Carries(a):
-			calls[0].Args = append(calls[0].Args, b.shadowOf(a))
+			c.Args = append(c.Args, b.shadowOf(a))
 		default:
-			for _, c := range calls {
-				c.Args = append(c.Args, zero(shape.Params[i].Type()))
-			}
+			c.Args = append(c.Args, zero(shape.Params[i].Type()))
 		}
 	}
-	for k, c := range calls {
-		c.Results = make([]*ir.Var, len(shape.Results), len(shape.Results)+len(shape.Moved))
-		if k == 0 {
-			copy(c.Results, s.Results)
-		}
-	}
-	var after ir.Block
+	c.Results = make([]*ir.Var, len(shape.Results), len(shape.Results)+len(shape.Moved))
+	copy(c.Results, s.Results)
 	for _, i := range shape.Moved {
 		v := resultOf(s, i)
-		switch {
-		case v == nil || !b.facts.Active(v):
-			for _, c := range calls {
-				c.Results = append(c.Results, nil)
-			}
-		case len(calls) > 1 && !b.scalar(v): // the lanes are in an array
-			for k, c := range calls {
-				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
-				b.emit(&ir.Let{At: s.At, V: t})
-				c.Results = append(c.Results, t)
-				after = append(after, &ir.Set{At: s.At, P: (&leaf{place: b.of(v).Place()}).at(k), E: t.Load()})
-			}
-		default:
-			for k, sh := range b.shadows(v) {
-				calls[k].Results = append(calls[k].Results, sh)
-			}
+		if v != nil && b.facts.Active(v) {
+			v = b.of(v)
+		} else {
+			v = nil
 		}
+		c.Results = append(c.Results, v)
 	}
-	for k := len(calls) - 1; k >= 0; k-- { // the first sets the results, which may be arguments
-		b.emit(calls[k])
-	}
-	b.out = append(b.out, after...)
+	b.emit(c)
 }
 
 func (b *builder) refuseRule(what, remedy string) {
@@ -101,23 +77,4 @@ func eachLane(r *ir.Rule) bool {
 		}
 	}
 	return true
-}
-
-// severalLanes refuses rules that cannot be called once for each lane.
-func (b *builder) severalLanes(s *ir.Call, shape *ir.Shape) {
-	r := s.Callee.Rule
-	refuse := func() {
-		b.refuseRule(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, b.width()),
-			"use the tangent in one direction")
-	}
-	for i, a := range s.Args {
-		if activity.HasRefs(a.Type()) && r.Writes(i) || b.facts.Carries(a) && !activity.IsFloat(a.Type()) {
-			refuse()
-		}
-	}
-	for _, i := range shape.Moved {
-		if !activity.IsFloat(shape.Results[i].Type()) {
-			refuse()
-		}
-	}
 }

@@ -19,7 +19,7 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 // pair is a value that is no number, with what its derivative reads computed once, and
 // the expression that gives its shadow.
 func (b *builder) pair(e ir.Expr) (val, dot ir.Expr) {
-	typed := b.typed(e.Type())
+	typed := ir.Typed{T: e.Type()}
 	switch e := e.(type) {
 	case *ir.Const:
 		return e, zero(typed.T)
@@ -59,7 +59,7 @@ func (b *builder) pair(e ir.Expr) (val, dot ir.Expr) {
 // literal is a composite literal and its shadow.
 func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 	val = &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: append([]ir.Expr(nil), e.Elems...), Len: e.Len}
-	dot = &ir.Literal{Typed: b.typed(e.T), Len: e.Len}
+	dot = &ir.Literal{Typed: e.Typed, Len: e.Len}
 	st, _ := e.T.Underlying().(*types.Struct)
 	for i, x := range e.Elems {
 		var part ir.Expr
@@ -68,22 +68,18 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 		case activity.IsFloat(t):
 			var d ir.Expr
 			if val.Elems[i], d = b.linear(x); d != nil {
-				part = b.whole(d, t)
+				part = d
 			}
 		default:
 			part = b.shadowOf(x)
 		}
 		if part == nil && st == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
-			part = zero(b.typed(x.Type()).T) // the last element says how long a slice is
+			part = zero(x.Type()) // the last element says how long a slice is
 		}
 		if part == nil {
 			continue
 		}
-		k := e.Keys[i]
-		if st != nil {
-			k = b.program.lanes.Field(st, k)
-		}
-		dot.Keys, dot.Elems = append(dot.Keys, k), append(dot.Elems, part)
+		dot.Keys, dot.Elems = append(dot.Keys, e.Keys[i]), append(dot.Elems, part)
 	}
 	return val, dot
 }
@@ -92,7 +88,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 // with memory that carries derivatives. Nobody writes to either.
 func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
-	typed := b.typed(e.T)
+	typed := e.Typed
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
 		if !activity.HasRefs(u.Elem()) {
@@ -147,7 +143,7 @@ func (b *builder) appended(s *ir.Append) {
 		case s.Spread:
 			sh := b.memory(e)
 			if sh == nil { // as many zeros
-				typed := b.typed(e.Type())
+				typed := ir.Typed{T: e.Type()}
 				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 				b.emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
 				sh = v.Load()
@@ -155,8 +151,8 @@ func (b *builder) appended(s *ir.Append) {
 			d.Elems = append(d.Elems, sh)
 			t.Elems = append(t.Elems, e)
 		case activity.IsFloat(e.Type()):
-			val, dot := b.linear(e)
-			d.Elems = append(d.Elems, b.whole(dot, e.Type()))
+			val, dot := b.both(e)
+			d.Elems = append(d.Elems, dot)
 			t.Elems = append(t.Elems, val)
 		default:
 			d.Elems = append(d.Elems, b.shadowOf(e))

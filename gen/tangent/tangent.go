@@ -11,7 +11,6 @@ package tangent
 import (
 	"fmt"
 	"go/token"
-	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -22,8 +21,8 @@ import (
 type Program struct {
 	activity *activity.Program
 	funcs    map[key]*ir.Func
-	fresh    []key // whose functions are being built
-	lanes    *lanes.Types
+	fresh    []key          // whose functions are being built
+	lanes    *lanes.Program // for several directions at once
 }
 
 // key is all that the facts of a function depend on.
@@ -33,22 +32,23 @@ type key struct {
 }
 
 // New returns an empty Program.
-func New() *Program { return NewLanes(1) }
+func New() *Program { return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}} }
 
-// NewLanes returns an empty Program for tangents in n directions at once, the lanes.
-// Where the shadow of a T is a T for one, n variables are the shadow of a float for more,
-// [][n]float64 is that of a []float64, and a struct has a twin, a type without a package
-// that holds the shadows of those of its fields that hold floats, under their names.
-//
-// A derivative is the sum of the shadows times factors that all lanes share. They are
-// computed once, so the lanes agree with tangents for one direction up to rounding.
-func NewLanes(n int) *Program { return NewTypes(lanes.NewTypes(n)) }
+// NewLanes returns an empty Program for tangents in n directions at once, the lanes. What
+// the lanes have in common is computed once, and each is the same as a tangent in one
+// direction bit for bit; see package lanes for what stands for a shadow.
+func NewLanes(n int) *Program {
+	if n == 1 {
+		return New()
+	}
+	return NewWith(lanes.New(lanes.NewTypes(n), nil))
+}
 
-// NewTypes is [NewLanes] with types that others use too.
-func NewTypes(t *lanes.Types) *Program {
+// NewWith is [NewLanes] with lanes that others use too.
+func NewWith(l *lanes.Program) *Program {
 	// Rules are called once for each lane, which those of slices cannot be.
-	follow := func(r *ir.Rule) bool { return t.N() > 1 && !eachLane(r) }
-	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: t}
+	follow := func(r *ir.Rule) bool { return !eachLane(r) }
+	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: l}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
@@ -57,9 +57,6 @@ func NewTypes(t *lanes.Types) *Program {
 // slices or pointers have shadows of the same lengths and capacities, which overlap as they
 // do. With several lanes there is a parameter or a result for each lane of a float.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	if p.lanes.N() < 1 {
-		return nil, nil, &Error{Func: f.Name, What: fmt.Sprintf("in %d directions; one is the least", p.lanes.N())}
-	}
 	facts, err := p.activity.Of(f, m)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +69,21 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 		}
 		return nil, nil, err
 	}
-	return t, facts, nil
+	if p.lanes == nil {
+		return t, facts, nil
+	}
+	var params, results activity.Mask
+	for i := len(f.Params); i < len(t.Params); i++ {
+		params |= 1 << i
+	}
+	for i := len(f.Results); i < len(t.Results); i++ {
+		results |= 1 << i
+	}
+	several, err := p.lanes.Of(t, params, results)
+	if e, ok := err.(*lanes.Error); ok {
+		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos}
+	}
+	return several, facts, err
 }
 
 // Error says what has no tangent.
@@ -109,13 +120,9 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		return t, nil
 	}
 	b := &builder{
-		program: p, facts: facts, names: ir.NamerOf(f), addressed: addressedIn(f),
-		shadow: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
+		program: p, facts: facts, names: ir.NamerOf(f), shadow: map[*ir.Var]*ir.Var{},
 	}
 	name := fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params)
-	if n := p.lanes.N(); n > 1 {
-		name = fmt.Sprintf("%s_tangent%d_%b", f.Name, n, facts.Params)
-	}
 	if facts.Wanted != 0 {
 		name += fmt.Sprintf("_%b", facts.Wanted)
 	}
@@ -127,12 +134,12 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	p.fresh = append(p.fresh, k)
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
-			t.Params = append(t.Params, b.shadows(v)...)
+			t.Params = append(t.Params, b.of(v))
 		}
 	}
 	for i, v := range f.Results {
 		if facts.Results.Has(i) {
-			t.Results = append(t.Results, b.shadows(v)...)
+			t.Results = append(t.Results, b.of(v))
 		}
 	}
 	defer func() {
@@ -144,75 +151,31 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 			err = e
 		}
 	}()
-	t.Body = b.body(f.Body)
+	t.Body = b.block(f.Body)
 	return t, nil
 }
 
-// body is that of the tangent. Shadows of numbers whose address is taken come from the
-// parameters and go to the results.
-func (b *builder) body(body ir.Block) ir.Block {
-	f := b.facts.Func
-	var before, after ir.Block
-	array := func(list []*ir.Var, active activity.Mask, block *ir.Block, load bool) {
-		for i, v := range list {
-			if b.width() == 1 || !active.Has(i) || !activity.IsFloat(v.Type) || !b.addressed[v] {
-				continue
-			}
-			before = append(before, &ir.Let{V: b.of(v), E: zero(b.of(v).Type)})
-			*block = append(*block, b.numbers(v, load)...)
-		}
-	}
-	array(f.Params, b.facts.Params, &before, true)
-	array(f.Results, b.facts.Results, &after, false)
-	out := b.block(body)
-	if len(after) > 0 {
-		end := &ir.Label{Name: b.names.Name("end")}
-		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
-			if l == f.Exit {
-				return end
-			}
-			return l
-		}}
-		out = append(ir.Block{&ir.Scope{L: end, Body: m.Block(out)}}, after...)
-	}
-	return append(before, out...)
-}
-
 type builder struct {
-	program   *Program
-	facts     *activity.Facts
-	names     *ir.Namer
-	addressed map[*ir.Var]bool
-	shadow    map[*ir.Var]*ir.Var
-	lane      map[*ir.Var][]*ir.Var // shadows of numbers, if there are several lanes
-	out       ir.Block
-	at        ir.At
-
-	pending []lanesOp
-	reads   map[*ir.Var]bool // by what is pending
-	rows    []row
+	program *Program
+	facts   *activity.Facts
+	names   *ir.Namer
+	shadow  map[*ir.Var]*ir.Var
+	out     ir.Block
+	at      ir.At
 }
 
-// of is the shadow of v as one variable.
+// of is the shadow of v.
 func (b *builder) of(v *ir.Var) *ir.Var {
 	s := b.shadow[v]
 	if s == nil {
-		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: b.program.lanes.Of(v.Type), Kind: v.Kind, Pos: v.Pos}
-		if b.width() > 1 && activity.IsFloat(v.Type) {
-			s.Kind = ir.Local // the signature has its lanes
-		}
+		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
 		b.shadow[v] = s
 	}
 	return s
 }
 
 // place is where the shadow of what stands at p is; p's root is active.
-func (b *builder) place(p *ir.Place) *ir.Place {
-	return &ir.Place{Root: b.of(p.Root), Path: b.program.lanes.Path(p.Root.Type, p.Path)}
-}
-
-// typed is the type of the shadow of a T.
-func (b *builder) typed(t types.Type) ir.Typed { return ir.Typed{T: b.program.lanes.Of(t)} }
+func (b *builder) place(p *ir.Place) *ir.Place { return &ir.Place{Root: b.of(p.Root), Path: p.Path} }
 
 // carries reports whether the memory at p has a shadow.
 func (b *builder) carries(p *ir.Place) bool {
@@ -222,14 +185,12 @@ func (b *builder) carries(p *ir.Place) bool {
 func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
 
 func (b *builder) block(in ir.Block) ir.Block {
-	b.flush()
 	outer := b.out
 	b.out = nil
 	for _, s := range in {
 		b.at = ir.At{Pos: s.Position()}
 		b.stmt(s)
 	}
-	b.flush()
 	block := b.out
 	b.out = outer
 	return block
@@ -247,15 +208,13 @@ func (b *builder) stmt(s ir.Stmt) {
 		if b.carries(s.P) {
 			val, dot := b.linear(s.E)
 			if dot != nil {
-				b.add(s.At, s.P, dot)
+				b.emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
 			}
 			s = &ir.Add{At: s.At, P: s.P, E: val}
 		}
-		b.assigned(s.P)
 		b.emit(s)
 		return
 	}
-	b.flush()
 	switch s := s.(type) {
 	case *ir.Append:
 		b.appended(s)

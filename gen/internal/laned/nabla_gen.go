@@ -38,63 +38,45 @@ func lorenz(p, pDot []float64) (r, rDot float64) {
 	return t3*t3 + t4*t4 + t5*t5, (t3+t3)*uDot[0] + (t4+t4)*uDot[1] + (t5+t5)*uDot[2]
 }
 
-// lorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
+// lorenz6 is problems.LorenzPlain_tangent_1_lanes6, from lorenz.go:17.
 func lorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5 float64) {
-	var uDot [3][6]float64
-	pRow := &pDot[0]
-	pRow1 := &pDot[1]
-	pRow2 := &pDot[2]
+	pDotRow := &pDot[0]
+	pDotRow1 := &pDot[1]
+	pDotRow2 := &pDot[2]
+	uDot := [3][6]float64{*pDotRow, *pDotRow1, *pDotRow2}
 	u := [3]float64{p[0], p[1], p[2]}
-	pRow3 := &pDot[3]
+	pDotRow3 := &pDot[3]
 	s := p[3]
-	pRow4 := &pDot[4]
+	pDotRow4 := &pDot[4]
 	r1 := p[4]
-	pRow5 := &pDot[5]
+	pDotRow5 := &pDot[5]
 	b := p[5]
-	uDot[0][0] = pRow[0]
-	uDot[0][1] = pRow[1]
-	uDot[1][0] = pRow1[0]
-	uDot[1][1] = pRow1[1]
-	uDot[2][0] = pRow2[0]
-	uDot[2][1] = pRow2[1]
-	sDot0 := pRow3[0]
-	sDot1 := pRow3[1]
-	r1Dot0 := pRow4[0]
-	r1Dot1 := pRow4[1]
-	bDot0 := pRow5[0]
-	bDot1 := pRow5[1]
-	uDot[0][2] = pRow[2]
-	uDot[0][3] = pRow[3]
-	uDot[1][2] = pRow1[2]
-	uDot[1][3] = pRow1[3]
-	uDot[2][2] = pRow2[2]
-	uDot[2][3] = pRow2[3]
-	sDot2 := pRow3[2]
-	sDot3 := pRow3[3]
-	r1Dot2 := pRow4[2]
-	r1Dot3 := pRow4[3]
-	bDot2 := pRow5[2]
-	bDot3 := pRow5[3]
-	uDot[0][4] = pRow[4]
-	uDot[0][5] = pRow[5]
-	uDot[1][4] = pRow1[4]
-	uDot[1][5] = pRow1[5]
-	uDot[2][4] = pRow2[4]
-	uDot[2][5] = pRow2[5]
-	sDot4 := pRow3[4]
-	sDot5 := pRow3[5]
-	r1Dot4 := pRow4[4]
-	r1Dot5 := pRow4[5]
-	bDot4 := pRow5[4]
-	bDot5 := pRow5[5]
+	sDot0 := pDotRow3[0]
+	sDot1 := pDotRow3[1]
+	r1Dot0 := pDotRow4[0]
+	r1Dot1 := pDotRow4[1]
+	bDot0 := pDotRow5[0]
+	bDot1 := pDotRow5[1]
+	sDot2 := pDotRow3[2]
+	sDot3 := pDotRow3[3]
+	r1Dot2 := pDotRow4[2]
+	r1Dot3 := pDotRow4[3]
+	bDot2 := pDotRow5[2]
+	bDot3 := pDotRow5[3]
+	sDot4 := pDotRow3[4]
+	sDot5 := pDotRow3[5]
+	r1Dot4 := pDotRow4[4]
+	r1Dot5 := pDotRow4[5]
+	bDot4 := pDotRow5[4]
+	bDot5 := pDotRow5[5]
 	for i1 := 0; i1 < 1000; i1++ {
-		k1, k1Dot := lorenzPlainTangent61111(u, s, r1, b, uDot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
-		t, tDot := alongPlainTangent6101(u, 0.005, k1, uDot, k1Dot)
-		k2, k2Dot := lorenzPlainTangent61111(t, s, r1, b, tDot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
-		t1, t1Dot := alongPlainTangent6101(u, 0.005, k2, uDot, k2Dot)
-		k3, k3Dot := lorenzPlainTangent61111(t1, s, r1, b, t1Dot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
-		t2, t2Dot := alongPlainTangent6101(u, 0.01, k3, uDot, k3Dot)
-		k4, k4Dot := lorenzPlainTangent61111(t2, s, r1, b, t2Dot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
+		k1, k1Dot := lorenzPlainTangent1111Lanes6(u, s, r1, b, uDot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
+		t, tDot := alongPlainTangent101Lanes6(u, 0.005, k1, uDot, k1Dot)
+		k2, k2Dot := lorenzPlainTangent1111Lanes6(t, s, r1, b, tDot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
+		t1, t1Dot := alongPlainTangent101Lanes6(u, 0.005, k2, uDot, k2Dot)
+		k3, k3Dot := lorenzPlainTangent1111Lanes6(t1, s, r1, b, t1Dot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
+		t2, t2Dot := alongPlainTangent101Lanes6(u, 0.01, k3, uDot, k3Dot)
+		k4, k4Dot := lorenzPlainTangent1111Lanes6(t2, s, r1, b, t2Dot, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, r1Dot0, r1Dot1, r1Dot2, r1Dot3, r1Dot4, r1Dot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5)
 		for i := 0; i < 3; i++ {
 			u[i] += 0.0016666666666666668 * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
 			uDot[i][0] += 0.0016666666666666668 * (k1Dot[i][0] + 2*k2Dot[i][0] + 2*k3Dot[i][0] + k4Dot[i][0])
@@ -189,56 +171,56 @@ func flatLorenz(p, pDot []float64) (r, rDot float64) {
 	return u0*u0 + u1*u1 + u2*u2, (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 }
 
-// flatLorenz6 is problems.LorenzPlain_tangent6_1, from lorenz.go:17.
+// flatLorenz6 is problems.LorenzPlain_tangent_1_lanes6, from lorenz.go:17.
 func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5 float64) {
-	pRow := &pDot[0]
+	pDotRow := &pDot[0]
 	u0 := p[0]
-	pRow1 := &pDot[1]
+	pDotRow1 := &pDot[1]
 	u1 := p[1]
-	pRow2 := &pDot[2]
+	pDotRow2 := &pDot[2]
 	u2 := p[2]
-	pRow3 := &pDot[3]
+	pDotRow3 := &pDot[3]
 	s := p[3]
-	pRow4 := &pDot[4]
+	pDotRow4 := &pDot[4]
 	r1 := p[4]
-	pRow5 := &pDot[5]
+	pDotRow5 := &pDot[5]
 	b := p[5]
-	u0Dot0 := pRow[0]
-	u0Dot1 := pRow[1]
-	u1Dot0 := pRow1[0]
-	u1Dot1 := pRow1[1]
-	u2Dot0 := pRow2[0]
-	u2Dot1 := pRow2[1]
-	sDot0 := pRow3[0]
-	sDot1 := pRow3[1]
-	r1Dot0 := pRow4[0]
-	r1Dot1 := pRow4[1]
-	bDot0 := pRow5[0]
-	bDot1 := pRow5[1]
-	u0Dot2 := pRow[2]
-	u0Dot3 := pRow[3]
-	u1Dot2 := pRow1[2]
-	u1Dot3 := pRow1[3]
-	u2Dot2 := pRow2[2]
-	u2Dot3 := pRow2[3]
-	sDot2 := pRow3[2]
-	sDot3 := pRow3[3]
-	r1Dot2 := pRow4[2]
-	r1Dot3 := pRow4[3]
-	bDot2 := pRow5[2]
-	bDot3 := pRow5[3]
-	u0Dot4 := pRow[4]
-	u0Dot5 := pRow[5]
-	u1Dot4 := pRow1[4]
-	u1Dot5 := pRow1[5]
-	u2Dot4 := pRow2[4]
-	u2Dot5 := pRow2[5]
-	sDot4 := pRow3[4]
-	sDot5 := pRow3[5]
-	r1Dot4 := pRow4[4]
-	r1Dot5 := pRow4[5]
-	bDot4 := pRow5[4]
-	bDot5 := pRow5[5]
+	u0Dot0 := pDotRow[0]
+	u0Dot1 := pDotRow[1]
+	u1Dot0 := pDotRow1[0]
+	u1Dot1 := pDotRow1[1]
+	u2Dot0 := pDotRow2[0]
+	u2Dot1 := pDotRow2[1]
+	sDot0 := pDotRow3[0]
+	sDot1 := pDotRow3[1]
+	r1Dot0 := pDotRow4[0]
+	r1Dot1 := pDotRow4[1]
+	bDot0 := pDotRow5[0]
+	bDot1 := pDotRow5[1]
+	u0Dot2 := pDotRow[2]
+	u0Dot3 := pDotRow[3]
+	u1Dot2 := pDotRow1[2]
+	u1Dot3 := pDotRow1[3]
+	u2Dot2 := pDotRow2[2]
+	u2Dot3 := pDotRow2[3]
+	sDot2 := pDotRow3[2]
+	sDot3 := pDotRow3[3]
+	r1Dot2 := pDotRow4[2]
+	r1Dot3 := pDotRow4[3]
+	bDot2 := pDotRow5[2]
+	bDot3 := pDotRow5[3]
+	u0Dot4 := pDotRow[4]
+	u0Dot5 := pDotRow[5]
+	u1Dot4 := pDotRow1[4]
+	u1Dot5 := pDotRow1[5]
+	u2Dot4 := pDotRow2[4]
+	u2Dot5 := pDotRow2[5]
+	sDot4 := pDotRow3[4]
+	sDot5 := pDotRow3[5]
+	r1Dot4 := pDotRow4[4]
+	r1Dot5 := pDotRow4[5]
+	bDot4 := pDotRow5[4]
+	bDot5 := pDotRow5[5]
 	for i1 := 0; i1 < 1000; i1++ {
 		t := u1 - u0
 		k10 := s * t
@@ -269,136 +251,136 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 		t7 := r1 - t22
 		k41 := t20*t7 - t211
 		k42 := t20*t211 - b*t22
-		k10Dot0 := t*sDot0 + s*(u1Dot0-u0Dot0)
-		k10Dot1 := t*sDot1 + s*(u1Dot1-u0Dot1)
-		k11Dot0 := t1*u0Dot0 + u0*(r1Dot0-u2Dot0) - u1Dot0
-		k11Dot1 := t1*u0Dot1 + u0*(r1Dot1-u2Dot1) - u1Dot1
-		k12Dot0 := u1*u0Dot0 + u0*u1Dot0 - u2*bDot0 - b*u2Dot0
-		k12Dot1 := u1*u0Dot1 + u0*u1Dot1 - u2*bDot1 - b*u2Dot1
+		k10Dot0 := sDot0*t + s*(u1Dot0-u0Dot0)
+		k10Dot1 := sDot1*t + s*(u1Dot1-u0Dot1)
+		k11Dot0 := u0Dot0*t1 + u0*(r1Dot0-u2Dot0) - u1Dot0
+		k11Dot1 := u0Dot1*t1 + u0*(r1Dot1-u2Dot1) - u1Dot1
+		k12Dot0 := u0Dot0*u1 + u0*u1Dot0 - (bDot0*u2 + b*u2Dot0)
+		k12Dot1 := u0Dot1*u1 + u0*u1Dot1 - (bDot1*u2 + b*u2Dot1)
 		t0Dot0 := u0Dot0 + 0.005*k10Dot0
 		t0Dot1 := u0Dot1 + 0.005*k10Dot1
 		t11Dot0 := u1Dot0 + 0.005*k11Dot0
 		t11Dot1 := u1Dot1 + 0.005*k11Dot1
 		t21Dot0 := u2Dot0 + 0.005*k12Dot0
 		t21Dot1 := u2Dot1 + 0.005*k12Dot1
-		k20Dot0 := t2*sDot0 + s*(t11Dot0-t0Dot0)
-		k20Dot1 := t2*sDot1 + s*(t11Dot1-t0Dot1)
-		k21Dot0 := t3*t0Dot0 + t0*(r1Dot0-t21Dot0) - t11Dot0
-		k21Dot1 := t3*t0Dot1 + t0*(r1Dot1-t21Dot1) - t11Dot1
-		k22Dot0 := t11*t0Dot0 + t0*t11Dot0 - t21*bDot0 - b*t21Dot0
-		k22Dot1 := t11*t0Dot1 + t0*t11Dot1 - t21*bDot1 - b*t21Dot1
+		k20Dot0 := sDot0*t2 + s*(t11Dot0-t0Dot0)
+		k20Dot1 := sDot1*t2 + s*(t11Dot1-t0Dot1)
+		k21Dot0 := t0Dot0*t3 + t0*(r1Dot0-t21Dot0) - t11Dot0
+		k21Dot1 := t0Dot1*t3 + t0*(r1Dot1-t21Dot1) - t11Dot1
+		k22Dot0 := t0Dot0*t11 + t0*t11Dot0 - (bDot0*t21 + b*t21Dot0)
+		k22Dot1 := t0Dot1*t11 + t0*t11Dot1 - (bDot1*t21 + b*t21Dot1)
 		t10Dot0 := u0Dot0 + 0.005*k20Dot0
 		t10Dot1 := u0Dot1 + 0.005*k20Dot1
 		t111Dot0 := u1Dot0 + 0.005*k21Dot0
 		t111Dot1 := u1Dot1 + 0.005*k21Dot1
 		t12Dot0 := u2Dot0 + 0.005*k22Dot0
 		t12Dot1 := u2Dot1 + 0.005*k22Dot1
-		k30Dot0 := t4*sDot0 + s*(t111Dot0-t10Dot0)
-		k30Dot1 := t4*sDot1 + s*(t111Dot1-t10Dot1)
-		k31Dot0 := t5*t10Dot0 + t10*(r1Dot0-t12Dot0) - t111Dot0
-		k31Dot1 := t5*t10Dot1 + t10*(r1Dot1-t12Dot1) - t111Dot1
-		k32Dot0 := t111*t10Dot0 + t10*t111Dot0 - t12*bDot0 - b*t12Dot0
-		k32Dot1 := t111*t10Dot1 + t10*t111Dot1 - t12*bDot1 - b*t12Dot1
+		k30Dot0 := sDot0*t4 + s*(t111Dot0-t10Dot0)
+		k30Dot1 := sDot1*t4 + s*(t111Dot1-t10Dot1)
+		k31Dot0 := t10Dot0*t5 + t10*(r1Dot0-t12Dot0) - t111Dot0
+		k31Dot1 := t10Dot1*t5 + t10*(r1Dot1-t12Dot1) - t111Dot1
+		k32Dot0 := t10Dot0*t111 + t10*t111Dot0 - (bDot0*t12 + b*t12Dot0)
+		k32Dot1 := t10Dot1*t111 + t10*t111Dot1 - (bDot1*t12 + b*t12Dot1)
 		t20Dot0 := u0Dot0 + 0.01*k30Dot0
 		t20Dot1 := u0Dot1 + 0.01*k30Dot1
 		t211Dot0 := u1Dot0 + 0.01*k31Dot0
 		t211Dot1 := u1Dot1 + 0.01*k31Dot1
 		t22Dot0 := u2Dot0 + 0.01*k32Dot0
 		t22Dot1 := u2Dot1 + 0.01*k32Dot1
-		k40Dot0 := t6*sDot0 + s*(t211Dot0-t20Dot0)
-		k40Dot1 := t6*sDot1 + s*(t211Dot1-t20Dot1)
-		k41Dot0 := t7*t20Dot0 + t20*(r1Dot0-t22Dot0) - t211Dot0
-		k41Dot1 := t7*t20Dot1 + t20*(r1Dot1-t22Dot1) - t211Dot1
-		k42Dot0 := t211*t20Dot0 + t20*t211Dot0 - t22*bDot0 - b*t22Dot0
-		k42Dot1 := t211*t20Dot1 + t20*t211Dot1 - t22*bDot1 - b*t22Dot1
+		k40Dot0 := sDot0*t6 + s*(t211Dot0-t20Dot0)
+		k40Dot1 := sDot1*t6 + s*(t211Dot1-t20Dot1)
+		k41Dot0 := t20Dot0*t7 + t20*(r1Dot0-t22Dot0) - t211Dot0
+		k41Dot1 := t20Dot1*t7 + t20*(r1Dot1-t22Dot1) - t211Dot1
+		k42Dot0 := t20Dot0*t211 + t20*t211Dot0 - (bDot0*t22 + b*t22Dot0)
+		k42Dot1 := t20Dot1*t211 + t20*t211Dot1 - (bDot1*t22 + b*t22Dot1)
 		u0Dot0 += 0.0016666666666666668 * (k10Dot0 + 2*k20Dot0 + 2*k30Dot0 + k40Dot0)
 		u0Dot1 += 0.0016666666666666668 * (k10Dot1 + 2*k20Dot1 + 2*k30Dot1 + k40Dot1)
-		k10Dot2 := t*sDot2 + s*(u1Dot2-u0Dot2)
-		k10Dot3 := t*sDot3 + s*(u1Dot3-u0Dot3)
-		k11Dot2 := t1*u0Dot2 + u0*(r1Dot2-u2Dot2) - u1Dot2
-		k11Dot3 := t1*u0Dot3 + u0*(r1Dot3-u2Dot3) - u1Dot3
-		k12Dot2 := u1*u0Dot2 + u0*u1Dot2 - u2*bDot2 - b*u2Dot2
-		k12Dot3 := u1*u0Dot3 + u0*u1Dot3 - u2*bDot3 - b*u2Dot3
+		k10Dot2 := sDot2*t + s*(u1Dot2-u0Dot2)
+		k10Dot3 := sDot3*t + s*(u1Dot3-u0Dot3)
+		k11Dot2 := u0Dot2*t1 + u0*(r1Dot2-u2Dot2) - u1Dot2
+		k11Dot3 := u0Dot3*t1 + u0*(r1Dot3-u2Dot3) - u1Dot3
+		k12Dot2 := u0Dot2*u1 + u0*u1Dot2 - (bDot2*u2 + b*u2Dot2)
+		k12Dot3 := u0Dot3*u1 + u0*u1Dot3 - (bDot3*u2 + b*u2Dot3)
 		t0Dot2 := u0Dot2 + 0.005*k10Dot2
 		t0Dot3 := u0Dot3 + 0.005*k10Dot3
 		t11Dot2 := u1Dot2 + 0.005*k11Dot2
 		t11Dot3 := u1Dot3 + 0.005*k11Dot3
 		t21Dot2 := u2Dot2 + 0.005*k12Dot2
 		t21Dot3 := u2Dot3 + 0.005*k12Dot3
-		k20Dot2 := t2*sDot2 + s*(t11Dot2-t0Dot2)
-		k20Dot3 := t2*sDot3 + s*(t11Dot3-t0Dot3)
-		k21Dot2 := t3*t0Dot2 + t0*(r1Dot2-t21Dot2) - t11Dot2
-		k21Dot3 := t3*t0Dot3 + t0*(r1Dot3-t21Dot3) - t11Dot3
-		k22Dot2 := t11*t0Dot2 + t0*t11Dot2 - t21*bDot2 - b*t21Dot2
-		k22Dot3 := t11*t0Dot3 + t0*t11Dot3 - t21*bDot3 - b*t21Dot3
+		k20Dot2 := sDot2*t2 + s*(t11Dot2-t0Dot2)
+		k20Dot3 := sDot3*t2 + s*(t11Dot3-t0Dot3)
+		k21Dot2 := t0Dot2*t3 + t0*(r1Dot2-t21Dot2) - t11Dot2
+		k21Dot3 := t0Dot3*t3 + t0*(r1Dot3-t21Dot3) - t11Dot3
+		k22Dot2 := t0Dot2*t11 + t0*t11Dot2 - (bDot2*t21 + b*t21Dot2)
+		k22Dot3 := t0Dot3*t11 + t0*t11Dot3 - (bDot3*t21 + b*t21Dot3)
 		t10Dot2 := u0Dot2 + 0.005*k20Dot2
 		t10Dot3 := u0Dot3 + 0.005*k20Dot3
 		t111Dot2 := u1Dot2 + 0.005*k21Dot2
 		t111Dot3 := u1Dot3 + 0.005*k21Dot3
 		t12Dot2 := u2Dot2 + 0.005*k22Dot2
 		t12Dot3 := u2Dot3 + 0.005*k22Dot3
-		k30Dot2 := t4*sDot2 + s*(t111Dot2-t10Dot2)
-		k30Dot3 := t4*sDot3 + s*(t111Dot3-t10Dot3)
-		k31Dot2 := t5*t10Dot2 + t10*(r1Dot2-t12Dot2) - t111Dot2
-		k31Dot3 := t5*t10Dot3 + t10*(r1Dot3-t12Dot3) - t111Dot3
-		k32Dot2 := t111*t10Dot2 + t10*t111Dot2 - t12*bDot2 - b*t12Dot2
-		k32Dot3 := t111*t10Dot3 + t10*t111Dot3 - t12*bDot3 - b*t12Dot3
+		k30Dot2 := sDot2*t4 + s*(t111Dot2-t10Dot2)
+		k30Dot3 := sDot3*t4 + s*(t111Dot3-t10Dot3)
+		k31Dot2 := t10Dot2*t5 + t10*(r1Dot2-t12Dot2) - t111Dot2
+		k31Dot3 := t10Dot3*t5 + t10*(r1Dot3-t12Dot3) - t111Dot3
+		k32Dot2 := t10Dot2*t111 + t10*t111Dot2 - (bDot2*t12 + b*t12Dot2)
+		k32Dot3 := t10Dot3*t111 + t10*t111Dot3 - (bDot3*t12 + b*t12Dot3)
 		t20Dot2 := u0Dot2 + 0.01*k30Dot2
 		t20Dot3 := u0Dot3 + 0.01*k30Dot3
 		t211Dot2 := u1Dot2 + 0.01*k31Dot2
 		t211Dot3 := u1Dot3 + 0.01*k31Dot3
 		t22Dot2 := u2Dot2 + 0.01*k32Dot2
 		t22Dot3 := u2Dot3 + 0.01*k32Dot3
-		k40Dot2 := t6*sDot2 + s*(t211Dot2-t20Dot2)
-		k40Dot3 := t6*sDot3 + s*(t211Dot3-t20Dot3)
-		k41Dot2 := t7*t20Dot2 + t20*(r1Dot2-t22Dot2) - t211Dot2
-		k41Dot3 := t7*t20Dot3 + t20*(r1Dot3-t22Dot3) - t211Dot3
-		k42Dot2 := t211*t20Dot2 + t20*t211Dot2 - t22*bDot2 - b*t22Dot2
-		k42Dot3 := t211*t20Dot3 + t20*t211Dot3 - t22*bDot3 - b*t22Dot3
+		k40Dot2 := sDot2*t6 + s*(t211Dot2-t20Dot2)
+		k40Dot3 := sDot3*t6 + s*(t211Dot3-t20Dot3)
+		k41Dot2 := t20Dot2*t7 + t20*(r1Dot2-t22Dot2) - t211Dot2
+		k41Dot3 := t20Dot3*t7 + t20*(r1Dot3-t22Dot3) - t211Dot3
+		k42Dot2 := t20Dot2*t211 + t20*t211Dot2 - (bDot2*t22 + b*t22Dot2)
+		k42Dot3 := t20Dot3*t211 + t20*t211Dot3 - (bDot3*t22 + b*t22Dot3)
 		u0Dot2 += 0.0016666666666666668 * (k10Dot2 + 2*k20Dot2 + 2*k30Dot2 + k40Dot2)
 		u0Dot3 += 0.0016666666666666668 * (k10Dot3 + 2*k20Dot3 + 2*k30Dot3 + k40Dot3)
-		k10Dot4 := t*sDot4 + s*(u1Dot4-u0Dot4)
-		k10Dot5 := t*sDot5 + s*(u1Dot5-u0Dot5)
-		k11Dot4 := t1*u0Dot4 + u0*(r1Dot4-u2Dot4) - u1Dot4
-		k11Dot5 := t1*u0Dot5 + u0*(r1Dot5-u2Dot5) - u1Dot5
-		k12Dot4 := u1*u0Dot4 + u0*u1Dot4 - u2*bDot4 - b*u2Dot4
-		k12Dot5 := u1*u0Dot5 + u0*u1Dot5 - u2*bDot5 - b*u2Dot5
+		k10Dot4 := sDot4*t + s*(u1Dot4-u0Dot4)
+		k10Dot5 := sDot5*t + s*(u1Dot5-u0Dot5)
+		k11Dot4 := u0Dot4*t1 + u0*(r1Dot4-u2Dot4) - u1Dot4
+		k11Dot5 := u0Dot5*t1 + u0*(r1Dot5-u2Dot5) - u1Dot5
+		k12Dot4 := u0Dot4*u1 + u0*u1Dot4 - (bDot4*u2 + b*u2Dot4)
+		k12Dot5 := u0Dot5*u1 + u0*u1Dot5 - (bDot5*u2 + b*u2Dot5)
 		t0Dot4 := u0Dot4 + 0.005*k10Dot4
 		t0Dot5 := u0Dot5 + 0.005*k10Dot5
 		t11Dot4 := u1Dot4 + 0.005*k11Dot4
 		t11Dot5 := u1Dot5 + 0.005*k11Dot5
 		t21Dot4 := u2Dot4 + 0.005*k12Dot4
 		t21Dot5 := u2Dot5 + 0.005*k12Dot5
-		k20Dot4 := t2*sDot4 + s*(t11Dot4-t0Dot4)
-		k20Dot5 := t2*sDot5 + s*(t11Dot5-t0Dot5)
-		k21Dot4 := t3*t0Dot4 + t0*(r1Dot4-t21Dot4) - t11Dot4
-		k21Dot5 := t3*t0Dot5 + t0*(r1Dot5-t21Dot5) - t11Dot5
-		k22Dot4 := t11*t0Dot4 + t0*t11Dot4 - t21*bDot4 - b*t21Dot4
-		k22Dot5 := t11*t0Dot5 + t0*t11Dot5 - t21*bDot5 - b*t21Dot5
+		k20Dot4 := sDot4*t2 + s*(t11Dot4-t0Dot4)
+		k20Dot5 := sDot5*t2 + s*(t11Dot5-t0Dot5)
+		k21Dot4 := t0Dot4*t3 + t0*(r1Dot4-t21Dot4) - t11Dot4
+		k21Dot5 := t0Dot5*t3 + t0*(r1Dot5-t21Dot5) - t11Dot5
+		k22Dot4 := t0Dot4*t11 + t0*t11Dot4 - (bDot4*t21 + b*t21Dot4)
+		k22Dot5 := t0Dot5*t11 + t0*t11Dot5 - (bDot5*t21 + b*t21Dot5)
 		t10Dot4 := u0Dot4 + 0.005*k20Dot4
 		t10Dot5 := u0Dot5 + 0.005*k20Dot5
 		t111Dot4 := u1Dot4 + 0.005*k21Dot4
 		t111Dot5 := u1Dot5 + 0.005*k21Dot5
 		t12Dot4 := u2Dot4 + 0.005*k22Dot4
 		t12Dot5 := u2Dot5 + 0.005*k22Dot5
-		k30Dot4 := t4*sDot4 + s*(t111Dot4-t10Dot4)
-		k30Dot5 := t4*sDot5 + s*(t111Dot5-t10Dot5)
-		k31Dot4 := t5*t10Dot4 + t10*(r1Dot4-t12Dot4) - t111Dot4
-		k31Dot5 := t5*t10Dot5 + t10*(r1Dot5-t12Dot5) - t111Dot5
-		k32Dot4 := t111*t10Dot4 + t10*t111Dot4 - t12*bDot4 - b*t12Dot4
-		k32Dot5 := t111*t10Dot5 + t10*t111Dot5 - t12*bDot5 - b*t12Dot5
+		k30Dot4 := sDot4*t4 + s*(t111Dot4-t10Dot4)
+		k30Dot5 := sDot5*t4 + s*(t111Dot5-t10Dot5)
+		k31Dot4 := t10Dot4*t5 + t10*(r1Dot4-t12Dot4) - t111Dot4
+		k31Dot5 := t10Dot5*t5 + t10*(r1Dot5-t12Dot5) - t111Dot5
+		k32Dot4 := t10Dot4*t111 + t10*t111Dot4 - (bDot4*t12 + b*t12Dot4)
+		k32Dot5 := t10Dot5*t111 + t10*t111Dot5 - (bDot5*t12 + b*t12Dot5)
 		t20Dot4 := u0Dot4 + 0.01*k30Dot4
 		t20Dot5 := u0Dot5 + 0.01*k30Dot5
 		t211Dot4 := u1Dot4 + 0.01*k31Dot4
 		t211Dot5 := u1Dot5 + 0.01*k31Dot5
 		t22Dot4 := u2Dot4 + 0.01*k32Dot4
 		t22Dot5 := u2Dot5 + 0.01*k32Dot5
-		k40Dot4 := t6*sDot4 + s*(t211Dot4-t20Dot4)
-		k40Dot5 := t6*sDot5 + s*(t211Dot5-t20Dot5)
-		k41Dot4 := t7*t20Dot4 + t20*(r1Dot4-t22Dot4) - t211Dot4
-		k41Dot5 := t7*t20Dot5 + t20*(r1Dot5-t22Dot5) - t211Dot5
-		k42Dot4 := t211*t20Dot4 + t20*t211Dot4 - t22*bDot4 - b*t22Dot4
-		k42Dot5 := t211*t20Dot5 + t20*t211Dot5 - t22*bDot5 - b*t22Dot5
+		k40Dot4 := sDot4*t6 + s*(t211Dot4-t20Dot4)
+		k40Dot5 := sDot5*t6 + s*(t211Dot5-t20Dot5)
+		k41Dot4 := t20Dot4*t7 + t20*(r1Dot4-t22Dot4) - t211Dot4
+		k41Dot5 := t20Dot5*t7 + t20*(r1Dot5-t22Dot5) - t211Dot5
+		k42Dot4 := t20Dot4*t211 + t20*t211Dot4 - (bDot4*t22 + b*t22Dot4)
+		k42Dot5 := t20Dot5*t211 + t20*t211Dot5 - (bDot5*t22 + b*t22Dot5)
 		u0Dot4 += 0.0016666666666666668 * (k10Dot4 + 2*k20Dot4 + 2*k30Dot4 + k40Dot4)
 		u0Dot5 += 0.0016666666666666668 * (k10Dot5 + 2*k20Dot5 + 2*k30Dot5 + k40Dot5)
 		u0 += 0.0016666666666666668 * (k10 + 2*k20 + 2*k30 + k40)
@@ -423,7 +405,7 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3, t8*u0Dot4 + t9*u1Dot4 + t13*u2Dot4, t8*u0Dot5 + t9*u1Dot5 + t13*u2Dot5
 }
 
-// flatBrusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:26.
+// flatBrusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:26.
 func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	uDot := xDot[:n*n]
@@ -445,88 +427,87 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 			east := t1 + n*j
 			south := i + n*t2
 			north := i + n*t3
-			uRow := &uDot[west]
-			uRow1 := &uDot[east]
-			uRow2 := &uDot[north]
-			uRow3 := &uDot[south]
-			uRow4 := &uDot[at]
+			uDotRow := &uDot[west]
+			uDotRow1 := &uDot[east]
+			uDotRow2 := &uDot[north]
+			uDotRow3 := &uDot[south]
+			uDotRow4 := &uDot[at]
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			vRow := &vDot[west]
-			vRow1 := &vDot[east]
-			vRow2 := &vDot[north]
-			vRow3 := &vDot[south]
-			vRow4 := &vDot[at]
+			vDotRow := &vDot[west]
+			vDotRow1 := &vDot[east]
+			vDotRow2 := &vDot[north]
+			vDotRow3 := &vDot[south]
+			vDotRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t4 := u[at]
 			t5 := t4 * t4
 			t6 := v[at]
 			t7 := t4 + t4
-			t8 := t7 * t6
 			uuv := t5 * t6
-			dxRow := &dxDot[at]
+			dxDotRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
-			dxRow1 := &dxDot[n*n+at]
+			dxDotRow1 := &dxDot[n*n+at]
 			dx[n*n+at] = alpha*lv + 3.4*u[at] - uuv
-			luDot0 := uRow[0] + uRow1[0] + uRow2[0] + uRow3[0] - 4*uRow4[0]
-			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
-			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
-			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t8*uRow4[0] + t5*vRow4[0]
-			uuvDot1 := t8*uRow4[1] + t5*vRow4[1]
-			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
-			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
-			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
-			dxRow1[1] = alpha*lvDot1 + 3.4*uRow4[1] - uuvDot1
-			luDot2 := uRow[2] + uRow1[2] + uRow2[2] + uRow3[2] - 4*uRow4[2]
-			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
-			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
-			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t8*uRow4[2] + t5*vRow4[2]
-			uuvDot3 := t8*uRow4[3] + t5*vRow4[3]
-			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
-			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
-			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
-			dxRow1[3] = alpha*lvDot3 + 3.4*uRow4[3] - uuvDot3
-			luDot4 := uRow[4] + uRow1[4] + uRow2[4] + uRow3[4] - 4*uRow4[4]
-			luDot5 := uRow[5] + uRow1[5] + uRow2[5] + uRow3[5] - 4*uRow4[5]
-			lvDot4 := vRow[4] + vRow1[4] + vRow2[4] + vRow3[4] - 4*vRow4[4]
-			lvDot5 := vRow[5] + vRow1[5] + vRow2[5] + vRow3[5] - 4*vRow4[5]
-			uuvDot4 := t8*uRow4[4] + t5*vRow4[4]
-			uuvDot5 := t8*uRow4[5] + t5*vRow4[5]
-			dxRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uRow4[4]
-			dxRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uRow4[5]
-			dxRow1[4] = alpha*lvDot4 + 3.4*uRow4[4] - uuvDot4
-			dxRow1[5] = alpha*lvDot5 + 3.4*uRow4[5] - uuvDot5
-			luDot6 := uRow[6] + uRow1[6] + uRow2[6] + uRow3[6] - 4*uRow4[6]
-			luDot7 := uRow[7] + uRow1[7] + uRow2[7] + uRow3[7] - 4*uRow4[7]
-			lvDot6 := vRow[6] + vRow1[6] + vRow2[6] + vRow3[6] - 4*vRow4[6]
-			lvDot7 := vRow[7] + vRow1[7] + vRow2[7] + vRow3[7] - 4*vRow4[7]
-			uuvDot6 := t8*uRow4[6] + t5*vRow4[6]
-			uuvDot7 := t8*uRow4[7] + t5*vRow4[7]
-			dxRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uRow4[6]
-			dxRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uRow4[7]
-			dxRow1[6] = alpha*lvDot6 + 3.4*uRow4[6] - uuvDot6
-			dxRow1[7] = alpha*lvDot7 + 3.4*uRow4[7] - uuvDot7
-			luDot8 := uRow[8] + uRow1[8] + uRow2[8] + uRow3[8] - 4*uRow4[8]
-			luDot9 := uRow[9] + uRow1[9] + uRow2[9] + uRow3[9] - 4*uRow4[9]
-			lvDot8 := vRow[8] + vRow1[8] + vRow2[8] + vRow3[8] - 4*vRow4[8]
-			lvDot9 := vRow[9] + vRow1[9] + vRow2[9] + vRow3[9] - 4*vRow4[9]
-			uuvDot8 := t8*uRow4[8] + t5*vRow4[8]
-			uuvDot9 := t8*uRow4[9] + t5*vRow4[9]
-			dxRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uRow4[8]
-			dxRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uRow4[9]
-			dxRow1[8] = alpha*lvDot8 + 3.4*uRow4[8] - uuvDot8
-			dxRow1[9] = alpha*lvDot9 + 3.4*uRow4[9] - uuvDot9
-			luDot10 := uRow[10] + uRow1[10] + uRow2[10] + uRow3[10] - 4*uRow4[10]
-			luDot11 := uRow[11] + uRow1[11] + uRow2[11] + uRow3[11] - 4*uRow4[11]
-			lvDot10 := vRow[10] + vRow1[10] + vRow2[10] + vRow3[10] - 4*vRow4[10]
-			lvDot11 := vRow[11] + vRow1[11] + vRow2[11] + vRow3[11] - 4*vRow4[11]
-			uuvDot10 := t8*uRow4[10] + t5*vRow4[10]
-			uuvDot11 := t8*uRow4[11] + t5*vRow4[11]
-			dxRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uRow4[10]
-			dxRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uRow4[11]
-			dxRow1[10] = alpha*lvDot10 + 3.4*uRow4[10] - uuvDot10
-			dxRow1[11] = alpha*lvDot11 + 3.4*uRow4[11] - uuvDot11
+			luDot0 := uDotRow[0] + uDotRow1[0] + uDotRow2[0] + uDotRow3[0] - 4*uDotRow4[0]
+			luDot1 := uDotRow[1] + uDotRow1[1] + uDotRow2[1] + uDotRow3[1] - 4*uDotRow4[1]
+			lvDot0 := vDotRow[0] + vDotRow1[0] + vDotRow2[0] + vDotRow3[0] - 4*vDotRow4[0]
+			lvDot1 := vDotRow[1] + vDotRow1[1] + vDotRow2[1] + vDotRow3[1] - 4*vDotRow4[1]
+			uuvDot0 := t7*uDotRow4[0]*t6 + t5*vDotRow4[0]
+			uuvDot1 := t7*uDotRow4[1]*t6 + t5*vDotRow4[1]
+			dxDotRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uDotRow4[0]
+			dxDotRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uDotRow4[1]
+			dxDotRow1[0] = alpha*lvDot0 + 3.4*uDotRow4[0] - uuvDot0
+			dxDotRow1[1] = alpha*lvDot1 + 3.4*uDotRow4[1] - uuvDot1
+			luDot2 := uDotRow[2] + uDotRow1[2] + uDotRow2[2] + uDotRow3[2] - 4*uDotRow4[2]
+			luDot3 := uDotRow[3] + uDotRow1[3] + uDotRow2[3] + uDotRow3[3] - 4*uDotRow4[3]
+			lvDot2 := vDotRow[2] + vDotRow1[2] + vDotRow2[2] + vDotRow3[2] - 4*vDotRow4[2]
+			lvDot3 := vDotRow[3] + vDotRow1[3] + vDotRow2[3] + vDotRow3[3] - 4*vDotRow4[3]
+			uuvDot2 := t7*uDotRow4[2]*t6 + t5*vDotRow4[2]
+			uuvDot3 := t7*uDotRow4[3]*t6 + t5*vDotRow4[3]
+			dxDotRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uDotRow4[2]
+			dxDotRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uDotRow4[3]
+			dxDotRow1[2] = alpha*lvDot2 + 3.4*uDotRow4[2] - uuvDot2
+			dxDotRow1[3] = alpha*lvDot3 + 3.4*uDotRow4[3] - uuvDot3
+			luDot4 := uDotRow[4] + uDotRow1[4] + uDotRow2[4] + uDotRow3[4] - 4*uDotRow4[4]
+			luDot5 := uDotRow[5] + uDotRow1[5] + uDotRow2[5] + uDotRow3[5] - 4*uDotRow4[5]
+			lvDot4 := vDotRow[4] + vDotRow1[4] + vDotRow2[4] + vDotRow3[4] - 4*vDotRow4[4]
+			lvDot5 := vDotRow[5] + vDotRow1[5] + vDotRow2[5] + vDotRow3[5] - 4*vDotRow4[5]
+			uuvDot4 := t7*uDotRow4[4]*t6 + t5*vDotRow4[4]
+			uuvDot5 := t7*uDotRow4[5]*t6 + t5*vDotRow4[5]
+			dxDotRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uDotRow4[4]
+			dxDotRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uDotRow4[5]
+			dxDotRow1[4] = alpha*lvDot4 + 3.4*uDotRow4[4] - uuvDot4
+			dxDotRow1[5] = alpha*lvDot5 + 3.4*uDotRow4[5] - uuvDot5
+			luDot6 := uDotRow[6] + uDotRow1[6] + uDotRow2[6] + uDotRow3[6] - 4*uDotRow4[6]
+			luDot7 := uDotRow[7] + uDotRow1[7] + uDotRow2[7] + uDotRow3[7] - 4*uDotRow4[7]
+			lvDot6 := vDotRow[6] + vDotRow1[6] + vDotRow2[6] + vDotRow3[6] - 4*vDotRow4[6]
+			lvDot7 := vDotRow[7] + vDotRow1[7] + vDotRow2[7] + vDotRow3[7] - 4*vDotRow4[7]
+			uuvDot6 := t7*uDotRow4[6]*t6 + t5*vDotRow4[6]
+			uuvDot7 := t7*uDotRow4[7]*t6 + t5*vDotRow4[7]
+			dxDotRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uDotRow4[6]
+			dxDotRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uDotRow4[7]
+			dxDotRow1[6] = alpha*lvDot6 + 3.4*uDotRow4[6] - uuvDot6
+			dxDotRow1[7] = alpha*lvDot7 + 3.4*uDotRow4[7] - uuvDot7
+			luDot8 := uDotRow[8] + uDotRow1[8] + uDotRow2[8] + uDotRow3[8] - 4*uDotRow4[8]
+			luDot9 := uDotRow[9] + uDotRow1[9] + uDotRow2[9] + uDotRow3[9] - 4*uDotRow4[9]
+			lvDot8 := vDotRow[8] + vDotRow1[8] + vDotRow2[8] + vDotRow3[8] - 4*vDotRow4[8]
+			lvDot9 := vDotRow[9] + vDotRow1[9] + vDotRow2[9] + vDotRow3[9] - 4*vDotRow4[9]
+			uuvDot8 := t7*uDotRow4[8]*t6 + t5*vDotRow4[8]
+			uuvDot9 := t7*uDotRow4[9]*t6 + t5*vDotRow4[9]
+			dxDotRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uDotRow4[8]
+			dxDotRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uDotRow4[9]
+			dxDotRow1[8] = alpha*lvDot8 + 3.4*uDotRow4[8] - uuvDot8
+			dxDotRow1[9] = alpha*lvDot9 + 3.4*uDotRow4[9] - uuvDot9
+			luDot10 := uDotRow[10] + uDotRow1[10] + uDotRow2[10] + uDotRow3[10] - 4*uDotRow4[10]
+			luDot11 := uDotRow[11] + uDotRow1[11] + uDotRow2[11] + uDotRow3[11] - 4*uDotRow4[11]
+			lvDot10 := vDotRow[10] + vDotRow1[10] + vDotRow2[10] + vDotRow3[10] - 4*vDotRow4[10]
+			lvDot11 := vDotRow[11] + vDotRow1[11] + vDotRow2[11] + vDotRow3[11] - 4*vDotRow4[11]
+			uuvDot10 := t7*uDotRow4[10]*t6 + t5*vDotRow4[10]
+			uuvDot11 := t7*uDotRow4[11]*t6 + t5*vDotRow4[11]
+			dxDotRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uDotRow4[10]
+			dxDotRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uDotRow4[11]
+			dxDotRow1[10] = alpha*lvDot10 + 3.4*uDotRow4[10] - uuvDot10
+			dxDotRow1[11] = alpha*lvDot11 + 3.4*uDotRow4[11] - uuvDot11
 		}
 	}
 }
@@ -558,7 +539,7 @@ func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// brusselator4 is problems.BrusselatorPlain_tangent4_11, from brusselator.go:26.
+// brusselator4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:26.
 func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -568,53 +549,52 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	for j := 0; j < n; j++ {
 		for i := 0; i < n; i++ {
 			at, west, east, south, north := around(i, j, n)
-			uRow := &uDot[west]
-			uRow1 := &uDot[east]
-			uRow2 := &uDot[north]
-			uRow3 := &uDot[south]
-			uRow4 := &uDot[at]
+			uDotRow := &uDot[west]
+			uDotRow1 := &uDot[east]
+			uDotRow2 := &uDot[north]
+			uDotRow3 := &uDot[south]
+			uDotRow4 := &uDot[at]
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			vRow := &vDot[west]
-			vRow1 := &vDot[east]
-			vRow2 := &vDot[north]
-			vRow3 := &vDot[south]
-			vRow4 := &vDot[at]
+			vDotRow := &vDot[west]
+			vDotRow1 := &vDot[east]
+			vDotRow2 := &vDot[north]
+			vDotRow3 := &vDot[south]
+			vDotRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
 			t1 := t * t
 			t2 := v[at]
 			t3 := t + t
-			t4 := t3 * t2
 			uuv := t1 * t2
-			dxRow := &dxDot[at]
+			dxDotRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
-			dxRow1 := &dxDot[n*n+at]
+			dxDotRow1 := &dxDot[n*n+at]
 			dx[n*n+at] = alpha*lv + 3.4*u[at] - uuv
-			luDot0 := uRow[0] + uRow1[0] + uRow2[0] + uRow3[0] - 4*uRow4[0]
-			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
-			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
-			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
-			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
-			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
-			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
-			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
-			dxRow1[1] = alpha*lvDot1 + 3.4*uRow4[1] - uuvDot1
-			luDot2 := uRow[2] + uRow1[2] + uRow2[2] + uRow3[2] - 4*uRow4[2]
-			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
-			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
-			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
-			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
-			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
-			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
-			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
-			dxRow1[3] = alpha*lvDot3 + 3.4*uRow4[3] - uuvDot3
+			luDot0 := uDotRow[0] + uDotRow1[0] + uDotRow2[0] + uDotRow3[0] - 4*uDotRow4[0]
+			luDot1 := uDotRow[1] + uDotRow1[1] + uDotRow2[1] + uDotRow3[1] - 4*uDotRow4[1]
+			lvDot0 := vDotRow[0] + vDotRow1[0] + vDotRow2[0] + vDotRow3[0] - 4*vDotRow4[0]
+			lvDot1 := vDotRow[1] + vDotRow1[1] + vDotRow2[1] + vDotRow3[1] - 4*vDotRow4[1]
+			uuvDot0 := t3*uDotRow4[0]*t2 + t1*vDotRow4[0]
+			uuvDot1 := t3*uDotRow4[1]*t2 + t1*vDotRow4[1]
+			dxDotRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uDotRow4[0]
+			dxDotRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uDotRow4[1]
+			dxDotRow1[0] = alpha*lvDot0 + 3.4*uDotRow4[0] - uuvDot0
+			dxDotRow1[1] = alpha*lvDot1 + 3.4*uDotRow4[1] - uuvDot1
+			luDot2 := uDotRow[2] + uDotRow1[2] + uDotRow2[2] + uDotRow3[2] - 4*uDotRow4[2]
+			luDot3 := uDotRow[3] + uDotRow1[3] + uDotRow2[3] + uDotRow3[3] - 4*uDotRow4[3]
+			lvDot2 := vDotRow[2] + vDotRow1[2] + vDotRow2[2] + vDotRow3[2] - 4*vDotRow4[2]
+			lvDot3 := vDotRow[3] + vDotRow1[3] + vDotRow2[3] + vDotRow3[3] - 4*vDotRow4[3]
+			uuvDot2 := t3*uDotRow4[2]*t2 + t1*vDotRow4[2]
+			uuvDot3 := t3*uDotRow4[3]*t2 + t1*vDotRow4[3]
+			dxDotRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uDotRow4[2]
+			dxDotRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uDotRow4[3]
+			dxDotRow1[2] = alpha*lvDot2 + 3.4*uDotRow4[2] - uuvDot2
+			dxDotRow1[3] = alpha*lvDot3 + 3.4*uDotRow4[3] - uuvDot3
 		}
 	}
 }
 
-// brusselator12 is problems.BrusselatorPlain_tangent12_11, from brusselator.go:26.
+// brusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:26.
 func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -624,88 +604,87 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	for j := 0; j < n; j++ {
 		for i := 0; i < n; i++ {
 			at, west, east, south, north := around(i, j, n)
-			uRow := &uDot[west]
-			uRow1 := &uDot[east]
-			uRow2 := &uDot[north]
-			uRow3 := &uDot[south]
-			uRow4 := &uDot[at]
+			uDotRow := &uDot[west]
+			uDotRow1 := &uDot[east]
+			uDotRow2 := &uDot[north]
+			uDotRow3 := &uDot[south]
+			uDotRow4 := &uDot[at]
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			vRow := &vDot[west]
-			vRow1 := &vDot[east]
-			vRow2 := &vDot[north]
-			vRow3 := &vDot[south]
-			vRow4 := &vDot[at]
+			vDotRow := &vDot[west]
+			vDotRow1 := &vDot[east]
+			vDotRow2 := &vDot[north]
+			vDotRow3 := &vDot[south]
+			vDotRow4 := &vDot[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			t := u[at]
 			t1 := t * t
 			t2 := v[at]
 			t3 := t + t
-			t4 := t3 * t2
 			uuv := t1 * t2
-			dxRow := &dxDot[at]
+			dxDotRow := &dxDot[at]
 			dx[at] = alpha*lu + 1 + uuv - 4.4*u[at]
-			dxRow1 := &dxDot[n*n+at]
+			dxDotRow1 := &dxDot[n*n+at]
 			dx[n*n+at] = alpha*lv + 3.4*u[at] - uuv
-			luDot0 := uRow[0] + uRow1[0] + uRow2[0] + uRow3[0] - 4*uRow4[0]
-			luDot1 := uRow[1] + uRow1[1] + uRow2[1] + uRow3[1] - 4*uRow4[1]
-			lvDot0 := vRow[0] + vRow1[0] + vRow2[0] + vRow3[0] - 4*vRow4[0]
-			lvDot1 := vRow[1] + vRow1[1] + vRow2[1] + vRow3[1] - 4*vRow4[1]
-			uuvDot0 := t4*uRow4[0] + t1*vRow4[0]
-			uuvDot1 := t4*uRow4[1] + t1*vRow4[1]
-			dxRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uRow4[0]
-			dxRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uRow4[1]
-			dxRow1[0] = alpha*lvDot0 + 3.4*uRow4[0] - uuvDot0
-			dxRow1[1] = alpha*lvDot1 + 3.4*uRow4[1] - uuvDot1
-			luDot2 := uRow[2] + uRow1[2] + uRow2[2] + uRow3[2] - 4*uRow4[2]
-			luDot3 := uRow[3] + uRow1[3] + uRow2[3] + uRow3[3] - 4*uRow4[3]
-			lvDot2 := vRow[2] + vRow1[2] + vRow2[2] + vRow3[2] - 4*vRow4[2]
-			lvDot3 := vRow[3] + vRow1[3] + vRow2[3] + vRow3[3] - 4*vRow4[3]
-			uuvDot2 := t4*uRow4[2] + t1*vRow4[2]
-			uuvDot3 := t4*uRow4[3] + t1*vRow4[3]
-			dxRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uRow4[2]
-			dxRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uRow4[3]
-			dxRow1[2] = alpha*lvDot2 + 3.4*uRow4[2] - uuvDot2
-			dxRow1[3] = alpha*lvDot3 + 3.4*uRow4[3] - uuvDot3
-			luDot4 := uRow[4] + uRow1[4] + uRow2[4] + uRow3[4] - 4*uRow4[4]
-			luDot5 := uRow[5] + uRow1[5] + uRow2[5] + uRow3[5] - 4*uRow4[5]
-			lvDot4 := vRow[4] + vRow1[4] + vRow2[4] + vRow3[4] - 4*vRow4[4]
-			lvDot5 := vRow[5] + vRow1[5] + vRow2[5] + vRow3[5] - 4*vRow4[5]
-			uuvDot4 := t4*uRow4[4] + t1*vRow4[4]
-			uuvDot5 := t4*uRow4[5] + t1*vRow4[5]
-			dxRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uRow4[4]
-			dxRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uRow4[5]
-			dxRow1[4] = alpha*lvDot4 + 3.4*uRow4[4] - uuvDot4
-			dxRow1[5] = alpha*lvDot5 + 3.4*uRow4[5] - uuvDot5
-			luDot6 := uRow[6] + uRow1[6] + uRow2[6] + uRow3[6] - 4*uRow4[6]
-			luDot7 := uRow[7] + uRow1[7] + uRow2[7] + uRow3[7] - 4*uRow4[7]
-			lvDot6 := vRow[6] + vRow1[6] + vRow2[6] + vRow3[6] - 4*vRow4[6]
-			lvDot7 := vRow[7] + vRow1[7] + vRow2[7] + vRow3[7] - 4*vRow4[7]
-			uuvDot6 := t4*uRow4[6] + t1*vRow4[6]
-			uuvDot7 := t4*uRow4[7] + t1*vRow4[7]
-			dxRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uRow4[6]
-			dxRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uRow4[7]
-			dxRow1[6] = alpha*lvDot6 + 3.4*uRow4[6] - uuvDot6
-			dxRow1[7] = alpha*lvDot7 + 3.4*uRow4[7] - uuvDot7
-			luDot8 := uRow[8] + uRow1[8] + uRow2[8] + uRow3[8] - 4*uRow4[8]
-			luDot9 := uRow[9] + uRow1[9] + uRow2[9] + uRow3[9] - 4*uRow4[9]
-			lvDot8 := vRow[8] + vRow1[8] + vRow2[8] + vRow3[8] - 4*vRow4[8]
-			lvDot9 := vRow[9] + vRow1[9] + vRow2[9] + vRow3[9] - 4*vRow4[9]
-			uuvDot8 := t4*uRow4[8] + t1*vRow4[8]
-			uuvDot9 := t4*uRow4[9] + t1*vRow4[9]
-			dxRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uRow4[8]
-			dxRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uRow4[9]
-			dxRow1[8] = alpha*lvDot8 + 3.4*uRow4[8] - uuvDot8
-			dxRow1[9] = alpha*lvDot9 + 3.4*uRow4[9] - uuvDot9
-			luDot10 := uRow[10] + uRow1[10] + uRow2[10] + uRow3[10] - 4*uRow4[10]
-			luDot11 := uRow[11] + uRow1[11] + uRow2[11] + uRow3[11] - 4*uRow4[11]
-			lvDot10 := vRow[10] + vRow1[10] + vRow2[10] + vRow3[10] - 4*vRow4[10]
-			lvDot11 := vRow[11] + vRow1[11] + vRow2[11] + vRow3[11] - 4*vRow4[11]
-			uuvDot10 := t4*uRow4[10] + t1*vRow4[10]
-			uuvDot11 := t4*uRow4[11] + t1*vRow4[11]
-			dxRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uRow4[10]
-			dxRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uRow4[11]
-			dxRow1[10] = alpha*lvDot10 + 3.4*uRow4[10] - uuvDot10
-			dxRow1[11] = alpha*lvDot11 + 3.4*uRow4[11] - uuvDot11
+			luDot0 := uDotRow[0] + uDotRow1[0] + uDotRow2[0] + uDotRow3[0] - 4*uDotRow4[0]
+			luDot1 := uDotRow[1] + uDotRow1[1] + uDotRow2[1] + uDotRow3[1] - 4*uDotRow4[1]
+			lvDot0 := vDotRow[0] + vDotRow1[0] + vDotRow2[0] + vDotRow3[0] - 4*vDotRow4[0]
+			lvDot1 := vDotRow[1] + vDotRow1[1] + vDotRow2[1] + vDotRow3[1] - 4*vDotRow4[1]
+			uuvDot0 := t3*uDotRow4[0]*t2 + t1*vDotRow4[0]
+			uuvDot1 := t3*uDotRow4[1]*t2 + t1*vDotRow4[1]
+			dxDotRow[0] = alpha*luDot0 + uuvDot0 - 4.4*uDotRow4[0]
+			dxDotRow[1] = alpha*luDot1 + uuvDot1 - 4.4*uDotRow4[1]
+			dxDotRow1[0] = alpha*lvDot0 + 3.4*uDotRow4[0] - uuvDot0
+			dxDotRow1[1] = alpha*lvDot1 + 3.4*uDotRow4[1] - uuvDot1
+			luDot2 := uDotRow[2] + uDotRow1[2] + uDotRow2[2] + uDotRow3[2] - 4*uDotRow4[2]
+			luDot3 := uDotRow[3] + uDotRow1[3] + uDotRow2[3] + uDotRow3[3] - 4*uDotRow4[3]
+			lvDot2 := vDotRow[2] + vDotRow1[2] + vDotRow2[2] + vDotRow3[2] - 4*vDotRow4[2]
+			lvDot3 := vDotRow[3] + vDotRow1[3] + vDotRow2[3] + vDotRow3[3] - 4*vDotRow4[3]
+			uuvDot2 := t3*uDotRow4[2]*t2 + t1*vDotRow4[2]
+			uuvDot3 := t3*uDotRow4[3]*t2 + t1*vDotRow4[3]
+			dxDotRow[2] = alpha*luDot2 + uuvDot2 - 4.4*uDotRow4[2]
+			dxDotRow[3] = alpha*luDot3 + uuvDot3 - 4.4*uDotRow4[3]
+			dxDotRow1[2] = alpha*lvDot2 + 3.4*uDotRow4[2] - uuvDot2
+			dxDotRow1[3] = alpha*lvDot3 + 3.4*uDotRow4[3] - uuvDot3
+			luDot4 := uDotRow[4] + uDotRow1[4] + uDotRow2[4] + uDotRow3[4] - 4*uDotRow4[4]
+			luDot5 := uDotRow[5] + uDotRow1[5] + uDotRow2[5] + uDotRow3[5] - 4*uDotRow4[5]
+			lvDot4 := vDotRow[4] + vDotRow1[4] + vDotRow2[4] + vDotRow3[4] - 4*vDotRow4[4]
+			lvDot5 := vDotRow[5] + vDotRow1[5] + vDotRow2[5] + vDotRow3[5] - 4*vDotRow4[5]
+			uuvDot4 := t3*uDotRow4[4]*t2 + t1*vDotRow4[4]
+			uuvDot5 := t3*uDotRow4[5]*t2 + t1*vDotRow4[5]
+			dxDotRow[4] = alpha*luDot4 + uuvDot4 - 4.4*uDotRow4[4]
+			dxDotRow[5] = alpha*luDot5 + uuvDot5 - 4.4*uDotRow4[5]
+			dxDotRow1[4] = alpha*lvDot4 + 3.4*uDotRow4[4] - uuvDot4
+			dxDotRow1[5] = alpha*lvDot5 + 3.4*uDotRow4[5] - uuvDot5
+			luDot6 := uDotRow[6] + uDotRow1[6] + uDotRow2[6] + uDotRow3[6] - 4*uDotRow4[6]
+			luDot7 := uDotRow[7] + uDotRow1[7] + uDotRow2[7] + uDotRow3[7] - 4*uDotRow4[7]
+			lvDot6 := vDotRow[6] + vDotRow1[6] + vDotRow2[6] + vDotRow3[6] - 4*vDotRow4[6]
+			lvDot7 := vDotRow[7] + vDotRow1[7] + vDotRow2[7] + vDotRow3[7] - 4*vDotRow4[7]
+			uuvDot6 := t3*uDotRow4[6]*t2 + t1*vDotRow4[6]
+			uuvDot7 := t3*uDotRow4[7]*t2 + t1*vDotRow4[7]
+			dxDotRow[6] = alpha*luDot6 + uuvDot6 - 4.4*uDotRow4[6]
+			dxDotRow[7] = alpha*luDot7 + uuvDot7 - 4.4*uDotRow4[7]
+			dxDotRow1[6] = alpha*lvDot6 + 3.4*uDotRow4[6] - uuvDot6
+			dxDotRow1[7] = alpha*lvDot7 + 3.4*uDotRow4[7] - uuvDot7
+			luDot8 := uDotRow[8] + uDotRow1[8] + uDotRow2[8] + uDotRow3[8] - 4*uDotRow4[8]
+			luDot9 := uDotRow[9] + uDotRow1[9] + uDotRow2[9] + uDotRow3[9] - 4*uDotRow4[9]
+			lvDot8 := vDotRow[8] + vDotRow1[8] + vDotRow2[8] + vDotRow3[8] - 4*vDotRow4[8]
+			lvDot9 := vDotRow[9] + vDotRow1[9] + vDotRow2[9] + vDotRow3[9] - 4*vDotRow4[9]
+			uuvDot8 := t3*uDotRow4[8]*t2 + t1*vDotRow4[8]
+			uuvDot9 := t3*uDotRow4[9]*t2 + t1*vDotRow4[9]
+			dxDotRow[8] = alpha*luDot8 + uuvDot8 - 4.4*uDotRow4[8]
+			dxDotRow[9] = alpha*luDot9 + uuvDot9 - 4.4*uDotRow4[9]
+			dxDotRow1[8] = alpha*lvDot8 + 3.4*uDotRow4[8] - uuvDot8
+			dxDotRow1[9] = alpha*lvDot9 + 3.4*uDotRow4[9] - uuvDot9
+			luDot10 := uDotRow[10] + uDotRow1[10] + uDotRow2[10] + uDotRow3[10] - 4*uDotRow4[10]
+			luDot11 := uDotRow[11] + uDotRow1[11] + uDotRow2[11] + uDotRow3[11] - 4*uDotRow4[11]
+			lvDot10 := vDotRow[10] + vDotRow1[10] + vDotRow2[10] + vDotRow3[10] - 4*vDotRow4[10]
+			lvDot11 := vDotRow[11] + vDotRow1[11] + vDotRow2[11] + vDotRow3[11] - 4*vDotRow4[11]
+			uuvDot10 := t3*uDotRow4[10]*t2 + t1*vDotRow4[10]
+			uuvDot11 := t3*uDotRow4[11]*t2 + t1*vDotRow4[11]
+			dxDotRow[10] = alpha*luDot10 + uuvDot10 - 4.4*uDotRow4[10]
+			dxDotRow[11] = alpha*luDot11 + uuvDot11 - 4.4*uDotRow4[11]
+			dxDotRow1[10] = alpha*lvDot10 + 3.4*uDotRow4[10] - uuvDot10
+			dxDotRow1[11] = alpha*lvDot11 + 3.4*uDotRow4[11] - uuvDot11
 		}
 	}
 }
@@ -750,138 +729,95 @@ func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	y[1] = weight * t13
 }
 
-// reprojection5 is problems.ReprojectionPlain_tangent5_11, from bundle.go:18.
+// reprojection5 is problems.ReprojectionPlain_tangent_11_lanes5, from bundle.go:18.
 func reprojection5(y, x []float64, f *problems.Feature, yDot, xDot [][5]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
 	point := x[11:14]
-	xRow := &xDot[14]
+	xDotRow := &xDot[14]
 	weight := x[14]
-	weightDot0 := xRow[0]
-	weightDot1 := xRow[1]
-	weightDot2 := xRow[2]
-	weightDot3 := xRow[3]
-	weightDot4 := xRow[4]
-	var aDot [3][5]float64
-	pointRow := &pointDot[0]
-	camRow := &camDot[3]
-	pointRow1 := &pointDot[1]
-	camRow1 := &camDot[4]
-	pointRow2 := &pointDot[2]
-	camRow2 := &camDot[5]
+	weightDot0 := xDotRow[0]
+	weightDot1 := xDotRow[1]
+	weightDot2 := xDotRow[2]
+	weightDot3 := xDotRow[3]
+	weightDot4 := xDotRow[4]
+	pointDotRow := &pointDot[0]
+	camDotRow := &camDot[3]
+	lanes := [5]float64{pointDotRow[0] - camDotRow[0], pointDotRow[1] - camDotRow[1], pointDotRow[2] - camDotRow[2], pointDotRow[3] - camDotRow[3], pointDotRow[4] - camDotRow[4]}
+	pointDotRow1 := &pointDot[1]
+	camDotRow1 := &camDot[4]
+	lanes1 := [5]float64{pointDotRow1[0] - camDotRow1[0], pointDotRow1[1] - camDotRow1[1], pointDotRow1[2] - camDotRow1[2], pointDotRow1[3] - camDotRow1[3], pointDotRow1[4] - camDotRow1[4]}
+	pointDotRow2 := &pointDot[2]
+	camDotRow2 := &camDot[5]
+	lanes2 := [5]float64{pointDotRow2[0] - camDotRow2[0], pointDotRow2[1] - camDotRow2[1], pointDotRow2[2] - camDotRow2[2], pointDotRow2[3] - camDotRow2[3], pointDotRow2[4] - camDotRow2[4]}
+	aDot := [3][5]float64{lanes, lanes1, lanes2}
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
-	aDot[0][0] = pointRow[0] - camRow[0]
-	aDot[0][1] = pointRow[1] - camRow[1]
-	aDot[1][0] = pointRow1[0] - camRow1[0]
-	aDot[1][1] = pointRow1[1] - camRow1[1]
-	aDot[2][0] = pointRow2[0] - camRow2[0]
-	aDot[2][1] = pointRow2[1] - camRow2[1]
-	aDot[0][2] = pointRow[2] - camRow[2]
-	aDot[0][3] = pointRow[3] - camRow[3]
-	aDot[1][2] = pointRow1[2] - camRow1[2]
-	aDot[1][3] = pointRow1[3] - camRow1[3]
-	aDot[2][2] = pointRow2[2] - camRow2[2]
-	aDot[2][3] = pointRow2[3] - camRow2[3]
-	aDot[0][4] = pointRow[4] - camRow[4]
-	aDot[1][4] = pointRow1[4] - camRow1[4]
-	aDot[2][4] = pointRow2[4] - camRow2[4]
-	var tDot [3][5]float64
-	camRow3 := &camDot[0]
-	camRow4 := &camDot[1]
-	camRow5 := &camDot[2]
+	camDotRow3 := &camDot[0]
+	camDotRow4 := &camDot[1]
+	camDotRow5 := &camDot[2]
+	tDot := [3][5]float64{*camDotRow3, *camDotRow4, *camDotRow5}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	tDot[0][0] = camRow3[0]
-	tDot[0][1] = camRow3[1]
-	tDot[1][0] = camRow4[0]
-	tDot[1][1] = camRow4[1]
-	tDot[2][0] = camRow5[0]
-	tDot[2][1] = camRow5[1]
-	tDot[0][2] = camRow3[2]
-	tDot[0][3] = camRow3[3]
-	tDot[1][2] = camRow4[2]
-	tDot[1][3] = camRow4[3]
-	tDot[2][2] = camRow5[2]
-	tDot[2][3] = camRow5[3]
-	tDot[0][4] = camRow3[4]
-	tDot[1][4] = camRow4[4]
-	tDot[2][4] = camRow5[4]
-	p, pDot := rotatePlainTangent511(t, a, tDot, aDot)
+	p, pDot := rotatePlainTangent11Lanes5(t, a, tDot, aDot)
 	t1 := p[2]
 	t2 := p[0] / t1
-	t3 := 1 / t1
-	t4 := t2 * t3
 	u := t2
-	t5 := p[2]
-	t6 := p[1] / t5
-	t7 := 1 / t5
-	t8 := t6 * t7
-	v := t6
-	t9 := u + u
-	t10 := v + v
+	t3 := p[2]
+	t4 := p[1] / t3
+	v := t4
+	t14 := u + u
+	t15 := v + v
 	s := u*u + v*v
-	camRow6 := &camDot[9]
-	t11 := cam[9]
-	camRow7 := &camDot[10]
-	t12 := cam[10]
-	t13 := s * s
-	t14 := s + s
-	t15 := t14 * t12
-	t16 := t11 + t15
-	l := 1 + t11*s + t12*t13
-	camRow8 := &camDot[6]
-	t17 := u * l
-	t18 := cam[6]
-	camRow9 := &camDot[7]
-	t19 := t17*t18 + cam[7] - f.Z[0]
-	t20 := l * t18
-	t21 := u * t18
-	t22 := t20 * weight
-	t23 := t21 * weight
-	t24 := t17 * weight
-	yRow := &yDot[0]
-	y[0] = weight * t19
-	t25 := v * l
-	t26 := cam[6]
-	camRow10 := &camDot[8]
-	t27 := t25*t26 + cam[8] - f.Z[1]
-	t28 := l * t26
-	t29 := v * t26
-	t30 := t28 * weight
-	t31 := t29 * weight
-	t32 := t25 * weight
-	yRow1 := &yDot[1]
-	y[1] = weight * t27
-	uDot0 := t3*pDot[0][0] - t4*pDot[2][0]
-	uDot1 := t3*pDot[0][1] - t4*pDot[2][1]
-	vDot0 := t7*pDot[1][0] - t8*pDot[2][0]
-	vDot1 := t7*pDot[1][1] - t8*pDot[2][1]
-	sDot0 := t9*uDot0 + t10*vDot0
-	sDot1 := t9*uDot1 + t10*vDot1
-	lDot0 := s*camRow6[0] + t16*sDot0 + t13*camRow7[0]
-	lDot1 := s*camRow6[1] + t16*sDot1 + t13*camRow7[1]
-	yRow[0] = t19*weightDot0 + t22*uDot0 + t23*lDot0 + t24*camRow8[0] + weight*camRow9[0]
-	yRow[1] = t19*weightDot1 + t22*uDot1 + t23*lDot1 + t24*camRow8[1] + weight*camRow9[1]
-	yRow1[0] = t27*weightDot0 + t30*vDot0 + t31*lDot0 + t32*camRow8[0] + weight*camRow10[0]
-	yRow1[1] = t27*weightDot1 + t30*vDot1 + t31*lDot1 + t32*camRow8[1] + weight*camRow10[1]
-	uDot2 := t3*pDot[0][2] - t4*pDot[2][2]
-	uDot3 := t3*pDot[0][3] - t4*pDot[2][3]
-	vDot2 := t7*pDot[1][2] - t8*pDot[2][2]
-	vDot3 := t7*pDot[1][3] - t8*pDot[2][3]
-	sDot2 := t9*uDot2 + t10*vDot2
-	sDot3 := t9*uDot3 + t10*vDot3
-	lDot2 := s*camRow6[2] + t16*sDot2 + t13*camRow7[2]
-	lDot3 := s*camRow6[3] + t16*sDot3 + t13*camRow7[3]
-	yRow[2] = t19*weightDot2 + t22*uDot2 + t23*lDot2 + t24*camRow8[2] + weight*camRow9[2]
-	yRow[3] = t19*weightDot3 + t22*uDot3 + t23*lDot3 + t24*camRow8[3] + weight*camRow9[3]
-	yRow1[2] = t27*weightDot2 + t30*vDot2 + t31*lDot2 + t32*camRow8[2] + weight*camRow10[2]
-	yRow1[3] = t27*weightDot3 + t30*vDot3 + t31*lDot3 + t32*camRow8[3] + weight*camRow10[3]
-	uDot4 := t3*pDot[0][4] - t4*pDot[2][4]
-	vDot4 := t7*pDot[1][4] - t8*pDot[2][4]
-	sDot4 := t9*uDot4 + t10*vDot4
-	lDot4 := s*camRow6[4] + t16*sDot4 + t13*camRow7[4]
-	yRow[4] = t19*weightDot4 + t22*uDot4 + t23*lDot4 + t24*camRow8[4] + weight*camRow9[4]
-	yRow1[4] = t27*weightDot4 + t30*vDot4 + t31*lDot4 + t32*camRow8[4] + weight*camRow10[4]
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	camDotRow6 := &camDot[9]
+	camDotRow7 := &camDot[10]
+	t16 := s + s
+	l := 1 + t5*s + t6*t7
+	t8 := u * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	camDotRow8 := &camDot[6]
+	camDotRow9 := &camDot[7]
+	yDotRow := &yDot[0]
+	y[0] = weight * t10
+	t11 := v * l
+	t12 := cam[6]
+	t13 := t11*t12 + cam[8] - f.Z[1]
+	camDotRow10 := &camDot[8]
+	yDotRow1 := &yDot[1]
+	y[1] = weight * t13
+	uDot0 := (pDot[0][0] - t2*pDot[2][0]) / t1
+	uDot1 := (pDot[0][1] - t2*pDot[2][1]) / t1
+	vDot0 := (pDot[1][0] - t4*pDot[2][0]) / t3
+	vDot1 := (pDot[1][1] - t4*pDot[2][1]) / t3
+	sDot0 := t14*uDot0 + t15*vDot0
+	sDot1 := t14*uDot1 + t15*vDot1
+	lDot0 := camDotRow6[0]*s + t5*sDot0 + (camDotRow7[0]*t7 + t6*(t16*sDot0))
+	lDot1 := camDotRow6[1]*s + t5*sDot1 + (camDotRow7[1]*t7 + t6*(t16*sDot1))
+	yDotRow[0] = weightDot0*t10 + weight*((uDot0*l+u*lDot0)*t9+t8*camDotRow8[0]+camDotRow9[0])
+	yDotRow[1] = weightDot1*t10 + weight*((uDot1*l+u*lDot1)*t9+t8*camDotRow8[1]+camDotRow9[1])
+	yDotRow1[0] = weightDot0*t13 + weight*((vDot0*l+v*lDot0)*t12+t11*camDotRow8[0]+camDotRow10[0])
+	yDotRow1[1] = weightDot1*t13 + weight*((vDot1*l+v*lDot1)*t12+t11*camDotRow8[1]+camDotRow10[1])
+	uDot2 := (pDot[0][2] - t2*pDot[2][2]) / t1
+	uDot3 := (pDot[0][3] - t2*pDot[2][3]) / t1
+	vDot2 := (pDot[1][2] - t4*pDot[2][2]) / t3
+	vDot3 := (pDot[1][3] - t4*pDot[2][3]) / t3
+	sDot2 := t14*uDot2 + t15*vDot2
+	sDot3 := t14*uDot3 + t15*vDot3
+	lDot2 := camDotRow6[2]*s + t5*sDot2 + (camDotRow7[2]*t7 + t6*(t16*sDot2))
+	lDot3 := camDotRow6[3]*s + t5*sDot3 + (camDotRow7[3]*t7 + t6*(t16*sDot3))
+	yDotRow[2] = weightDot2*t10 + weight*((uDot2*l+u*lDot2)*t9+t8*camDotRow8[2]+camDotRow9[2])
+	yDotRow[3] = weightDot3*t10 + weight*((uDot3*l+u*lDot3)*t9+t8*camDotRow8[3]+camDotRow9[3])
+	yDotRow1[2] = weightDot2*t13 + weight*((vDot2*l+v*lDot2)*t12+t11*camDotRow8[2]+camDotRow10[2])
+	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
+	uDot4 := (pDot[0][4] - t2*pDot[2][4]) / t1
+	vDot4 := (pDot[1][4] - t4*pDot[2][4]) / t3
+	sDot4 := t14*uDot4 + t15*vDot4
+	lDot4 := camDotRow6[4]*s + t5*sDot4 + (camDotRow7[4]*t7 + t6*(t16*sDot4))
+	yDotRow[4] = weightDot4*t10 + weight*((uDot4*l+u*lDot4)*t9+t8*camDotRow8[4]+camDotRow9[4])
+	yDotRow1[4] = weightDot4*t13 + weight*((vDot4*l+v*lDot4)*t12+t11*camDotRow8[4]+camDotRow10[4])
 }
 
 // logPosterior is problems.LogPosteriorPlain_tangent_1, from mixture.go:44.
@@ -984,7 +920,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 	return total - t12*t1 + prior + t2, totalDot - t12*t1Dot + priorDot
 }
 
-// logPosterior4 is problems.LogPosteriorPlain_tangent4_1, from mixture.go:44.
+// logPosterior4 is problems.LogPosteriorPlain_tangent_1_lanes4, from mixture.go:44.
 func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	d := c.D
 	k := c.K
@@ -1002,51 +938,48 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
 		for i := 0; i < d; i++ {
-			icfRow := &icfDot[j*tri+i]
+			icfDotRow := &icfDot[j*tri+i]
 			q := icf[j*tri+i]
 			t3 := math.Exp(q)
-			diagRow := &diagDot[j*d+i]
-			diag[j*d+i] = t3
-			sumsRow := &sumsDot[j]
-			sums[j] += q
-			qDot0 := icfRow[0]
-			qDot1 := icfRow[1]
-			var dDot0 float64
-			var dDot1 float64
-			if math.Abs(t3) <= 1.7976931348623157e+308 {
-				dDot0 = qDot0 * t3
-				dDot1 = qDot1 * t3
+			qDot0 := icfDotRow[0]
+			qDot1 := icfDotRow[1]
+			var d10 float64
+			var d11 float64
+			qDot2 := icfDotRow[2]
+			qDot3 := icfDotRow[3]
+			var d12 float64
+			var d13 float64
+			if t3-t3 == 0 {
+				d10 += qDot0 * t3
+				d11 += qDot1 * t3
+				d12 += qDot2 * t3
+				d13 += qDot3 * t3
 			} else {
 				if qDot0 != 0 {
-					dDot0 += qDot0 * t3
+					d10 += qDot0 * t3
 				}
 				if qDot1 != 0 {
-					dDot1 += qDot1 * t3
+					d11 += qDot1 * t3
 				}
-			}
-			diagRow[0] = dDot0
-			diagRow[1] = dDot1
-			sumsRow[0] += qDot0
-			sumsRow[1] += qDot1
-			qDot2 := icfRow[2]
-			qDot3 := icfRow[3]
-			var dDot2 float64
-			var dDot3 float64
-			if math.Abs(t3) <= 1.7976931348623157e+308 {
-				dDot2 = qDot2 * t3
-				dDot3 = qDot3 * t3
-			} else {
 				if qDot2 != 0 {
-					dDot2 += qDot2 * t3
+					d12 += qDot2 * t3
 				}
 				if qDot3 != 0 {
-					dDot3 += qDot3 * t3
+					d13 += qDot3 * t3
 				}
 			}
-			diagRow[2] = dDot2
-			diagRow[3] = dDot3
-			sumsRow[2] += qDot2
-			sumsRow[3] += qDot3
+			diagDotRow := &diagDot[j*d+i]
+			diag[j*d+i] = t3
+			sumsDotRow := &sumsDot[j]
+			sums[j] += q
+			diagDotRow[0] = d10
+			diagDotRow[1] = d11
+			sumsDotRow[0] += qDot0
+			sumsDotRow[1] += qDot1
+			diagDotRow[2] = d12
+			diagDotRow[3] = d13
+			sumsDotRow[2] += qDot2
+			sumsDotRow[3] += qDot3
 		}
 	}
 	termsDot := make([][4]float64, k)
@@ -1063,36 +996,36 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 	for p := 0; p < n; p++ {
 		for j1 := 0; j1 < k; j1++ {
 			for i1 := 0; i1 < d; i1++ {
-				meansRow := &meansDot[j1*d+i1]
-				xcRow := &xcDot[i1]
+				meansDotRow := &meansDot[j1*d+i1]
+				xcDotRow := &xcDot[i1]
 				xc[i1] = c.Points[p*d+i1] - means[j1*d+i1]
-				diagRow1 := &diagDot[j1*d+i1]
 				t4 := diag[j1*d+i1]
 				t5 := xc[i1]
-				qxRow := &qxDot[i1]
+				diagDotRow1 := &diagDot[j1*d+i1]
+				qxDotRow := &qxDot[i1]
 				qx[i1] = t4 * t5
-				xcRow[0] = -meansRow[0]
-				xcRow[1] = -meansRow[1]
-				qxRow[0] = t5*diagRow1[0] + t4*xcRow[0]
-				qxRow[1] = t5*diagRow1[1] + t4*xcRow[1]
-				xcRow[2] = -meansRow[2]
-				xcRow[3] = -meansRow[3]
-				qxRow[2] = t5*diagRow1[2] + t4*xcRow[2]
-				qxRow[3] = t5*diagRow1[3] + t4*xcRow[3]
+				xcDotRow[0] = -meansDotRow[0]
+				xcDotRow[1] = -meansDotRow[1]
+				qxDotRow[0] = diagDotRow1[0]*t5 + t4*xcDotRow[0]
+				qxDotRow[1] = diagDotRow1[1]*t5 + t4*xcDotRow[1]
+				xcDotRow[2] = -meansDotRow[2]
+				xcDotRow[3] = -meansDotRow[3]
+				qxDotRow[2] = diagDotRow1[2]*t5 + t4*xcDotRow[2]
+				qxDotRow[3] = diagDotRow1[3]*t5 + t4*xcDotRow[3]
 			}
 			l := j1*tri + d
 			for col := 0; col < d; col++ {
 				for row := col + 1; row < d; row++ {
-					icfRow1 := &icfDot[l]
-					xcRow1 := &xcDot[col]
 					t6 := icf[l]
 					t7 := xc[col]
-					qxRow1 := &qxDot[row]
+					icfDotRow1 := &icfDot[l]
+					xcDotRow1 := &xcDot[col]
+					qxDotRow1 := &qxDot[row]
 					qx[row] += t6 * t7
-					qxRow1[0] += t7*icfRow1[0] + t6*xcRow1[0]
-					qxRow1[1] += t7*icfRow1[1] + t6*xcRow1[1]
-					qxRow1[2] += t7*icfRow1[2] + t6*xcRow1[2]
-					qxRow1[3] += t7*icfRow1[3] + t6*xcRow1[3]
+					qxDotRow1[0] += icfDotRow1[0]*t7 + t6*xcDotRow1[0]
+					qxDotRow1[1] += icfDotRow1[1]*t7 + t6*xcDotRow1[1]
+					qxDotRow1[2] += icfDotRow1[2]*t7 + t6*xcDotRow1[2]
+					qxDotRow1[3] += icfDotRow1[3]*t7 + t6*xcDotRow1[3]
 					l++
 				}
 			}
@@ -1102,30 +1035,25 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 			var sqDot2 float64
 			var sqDot3 float64
 			for i2 := 0; i2 < d; i2++ {
-				qxRow2 := &qxDot[i2]
 				t8 := qx[i2]
-				t9 := t8 + t8
+				t13 := t8 + t8
+				qxDotRow2 := &qxDot[i2]
 				sq += t8 * t8
-				sqDot0 += t9 * qxRow2[0]
-				sqDot1 += t9 * qxRow2[1]
-				sqDot2 += t9 * qxRow2[2]
-				sqDot3 += t9 * qxRow2[3]
+				sqDot0 += t13 * qxDotRow2[0]
+				sqDot1 += t13 * qxDotRow2[1]
+				sqDot2 += t13 * qxDotRow2[2]
+				sqDot3 += t13 * qxDotRow2[3]
 			}
-			alphasRow := &alphasDot[j1]
-			sumsRow1 := &sumsDot[j1]
-			termsRow := &termsDot[j1]
+			alphasDotRow := &alphasDot[j1]
+			sumsDotRow1 := &sumsDot[j1]
+			termsDotRow := &termsDot[j1]
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
-			termsRow[0] = alphasRow[0] + sumsRow1[0] - 0.5*sqDot0
-			termsRow[1] = alphasRow[1] + sumsRow1[1] - 0.5*sqDot1
-			termsRow[2] = alphasRow[2] + sumsRow1[2] - 0.5*sqDot2
-			termsRow[3] = alphasRow[3] + sumsRow1[3] - 0.5*sqDot3
+			termsDotRow[0] = alphasDotRow[0] + sumsDotRow1[0] - 0.5*sqDot0
+			termsDotRow[1] = alphasDotRow[1] + sumsDotRow1[1] - 0.5*sqDot1
+			termsDotRow[2] = alphasDotRow[2] + sumsDotRow1[2] - 0.5*sqDot2
+			termsDotRow[3] = alphasDotRow[3] + sumsDotRow1[3] - 0.5*sqDot3
 		}
-		var t float64
-		var tDot0 float64
-		var tDot1 float64
-		var tDot2 float64
-		var tDot3 float64
-		t, tDot0, tDot1, tDot2, tDot3 = logSumExpTangent41(terms, termsDot)
+		t, tDot0, tDot1, tDot2, tDot3 := logSumExpTangent1Lanes4(terms, termsDot)
 		total += t
 		totalDot0 += tDot0
 		totalDot1 += tDot1
@@ -1144,47 +1072,42 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 		var sq1Dot2 float64
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
-			diagRow2 := &diagDot[j2*d+i3]
-			t10 := diag[j2*d+i3]
-			t11 := t10 + t10
-			sq1 += t10 * t10
-			sq1Dot0 += t11 * diagRow2[0]
-			sq1Dot1 += t11 * diagRow2[1]
-			sq1Dot2 += t11 * diagRow2[2]
-			sq1Dot3 += t11 * diagRow2[3]
+			t9 := diag[j2*d+i3]
+			t14 := t9 + t9
+			diagDotRow2 := &diagDot[j2*d+i3]
+			sq1 += t9 * t9
+			sq1Dot0 += t14 * diagDotRow2[0]
+			sq1Dot1 += t14 * diagDotRow2[1]
+			sq1Dot2 += t14 * diagDotRow2[2]
+			sq1Dot3 += t14 * diagDotRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
-			icfRow2 := &icfDot[j2*tri+i4]
+			icfDotRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t12 := l1 + l1
+			t15 := l1 + l1
 			sq1 += l1 * l1
-			l1Dot0 := icfRow2[0]
-			l1Dot1 := icfRow2[1]
-			sq1Dot0 += t12 * l1Dot0
-			sq1Dot1 += t12 * l1Dot1
-			l1Dot2 := icfRow2[2]
-			l1Dot3 := icfRow2[3]
-			sq1Dot2 += t12 * l1Dot2
-			sq1Dot3 += t12 * l1Dot3
+			l1Dot0 := icfDotRow2[0]
+			l1Dot1 := icfDotRow2[1]
+			sq1Dot0 += t15 * l1Dot0
+			sq1Dot1 += t15 * l1Dot1
+			l1Dot2 := icfDotRow2[2]
+			l1Dot3 := icfDotRow2[3]
+			sq1Dot2 += t15 * l1Dot2
+			sq1Dot3 += t15 * l1Dot3
 		}
-		t13 := 0.5 * c.Gamma * c.Gamma
-		sumsRow2 := &sumsDot[j2]
-		t14 := float64(c.M)
-		prior += t13*sq1 - t14*sums[j2]
-		priorDot0 += t13*sq1Dot0 - t14*sumsRow2[0]
-		priorDot1 += t13*sq1Dot1 - t14*sumsRow2[1]
-		priorDot2 += t13*sq1Dot2 - t14*sumsRow2[2]
-		priorDot3 += t13*sq1Dot3 - t14*sumsRow2[3]
+		t10 := 0.5 * c.Gamma * c.Gamma
+		t11 := float64(c.M)
+		sumsDotRow2 := &sumsDot[j2]
+		prior += t10*sq1 - t11*sums[j2]
+		priorDot0 += t10*sq1Dot0 - t11*sumsDotRow2[0]
+		priorDot1 += t10*sq1Dot1 - t11*sumsDotRow2[1]
+		priorDot2 += t10*sq1Dot2 - t11*sumsDotRow2[2]
+		priorDot3 += t10*sq1Dot3 - t11*sumsDotRow2[3]
 	}
-	var t1 float64
-	var t1Dot0 float64
-	var t1Dot1 float64
-	var t1Dot2 float64
-	var t1Dot3 float64
-	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 = logSumExpTangent41(alphas, alphasDot)
+	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := logSumExpTangent1Lanes4(alphas, alphasDot)
 	t2 := MixtureConstant(c)
-	t15 := float64(n)
-	return total - t15*t1 + prior + t2, totalDot0 - t15*t1Dot0 + priorDot0, totalDot1 - t15*t1Dot1 + priorDot1, totalDot2 - t15*t1Dot2 + priorDot2, totalDot3 - t15*t1Dot3 + priorDot3
+	t12 := float64(n)
+	return total - t12*t1 + prior + t2, totalDot0 - t12*t1Dot0 + priorDot0, totalDot1 - t12*t1Dot1 + priorDot1, totalDot2 - t12*t1Dot2 + priorDot2, totalDot3 - t12*t1Dot3 + priorDot3
 }
 
 // logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:20.
@@ -1209,7 +1132,7 @@ func logistic(w []float64, r *problems.Regression, wDot []float64) (r1, r1Dot fl
 	return s, sDot
 }
 
-// logistic4 is problems.LogisticLossPlain_tangent4_1, from logistic.go:20.
+// logistic4 is problems.LogisticLossPlain_tangent_1_lanes4, from logistic.go:20.
 func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	s := 0.0
 	s1 := r.Y
@@ -1227,19 +1150,14 @@ func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Do
 		var zDot3 float64
 		for j := 0; j < len(row); j++ {
 			v := row[j]
-			wRow := &wDot[j]
+			wDotRow := &wDot[j]
 			z += v * w[j]
-			zDot0 += v * wRow[0]
-			zDot1 += v * wRow[1]
-			zDot2 += v * wRow[2]
-			zDot3 += v * wRow[3]
+			zDot0 += v * wDotRow[0]
+			zDot1 += v * wDotRow[1]
+			zDot2 += v * wDotRow[2]
+			zDot3 += v * wDotRow[3]
 		}
-		var t float64
-		var tDot0 float64
-		var tDot1 float64
-		var tDot2 float64
-		var tDot3 float64
-		t, tDot0, tDot1, tDot2, tDot3 = softplusTangent41(z, zDot0, zDot1, zDot2, zDot3)
+		t, tDot0, tDot1, tDot2, tDot3 := softplusTangent1Lanes4(z, zDot0, zDot1, zDot2, zDot3)
 		s += t - y*z
 		sDot0 += tDot0 - y*zDot0
 		sDot1 += tDot1 - y*zDot1
@@ -1339,8 +1257,8 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 		}
 		t23 := 2 + sum
 		t24 := math.Log(t23)
-		var d2 float64
 		t25 := 1 / t23
+		var d2 float64
 		if sumDot != 0 || t25-t25 == 0 {
 			d2 += sumDot * t25
 		}
@@ -1356,7 +1274,7 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 	return -total / t27, -totalDot / t27
 }
 
-// recurrent4 is problems.RecurrentLossPlain_tangent4_1, from lstm.go:26.
+// recurrent4 is problems.RecurrentLossPlain_tangent_1_lanes4, from lstm.go:26.
 func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
@@ -1384,14 +1302,14 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 	var totalDot3 float64
 	for t3 := 0; t3 < chars-1; t3++ {
 		for i := 0; i < b; i++ {
-			extraRow := &extraDot[i]
 			t4 := d.Text[t3*b+i]
-			xRow := &xDot[i]
+			extraDotRow := &extraDot[i]
+			xDotRow := &xDot[i]
 			x[i] = t4 * extra[i]
-			xRow[0] = t4 * extraRow[0]
-			xRow[1] = t4 * extraRow[1]
-			xRow[2] = t4 * extraRow[2]
-			xRow[3] = t4 * extraRow[3]
+			xDotRow[0] = t4 * extraDotRow[0]
+			xDotRow[1] = t4 * extraDotRow[1]
+			xDotRow[2] = t4 * extraDotRow[2]
+			xDotRow[3] = t4 * extraDotRow[3]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
@@ -1404,75 +1322,71 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 			cell := state[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
 				var forget float64
+				t5 := x[i1]
+				t6 := w[i1]
 				var forgetDot0 float64
 				var forgetDot1 float64
 				var forgetDot2 float64
 				var forgetDot3 float64
-				xRow1 := &xDot[i1]
-				wRow := &wDot[i1]
-				t5 := x[i1]
-				t6 := w[i1]
-				biasRow := &biasDot[i1]
-				forget, forgetDot0, forgetDot1, forgetDot2, forgetDot3 = sigmoidPlainTangent41(t5*t6+bias[i1], t6*xRow1[0]+t5*wRow[0]+biasRow[0], t6*xRow1[1]+t5*wRow[1]+biasRow[1], t6*xRow1[2]+t5*wRow[2]+biasRow[2], t6*xRow1[3]+t5*wRow[3]+biasRow[3])
+				xDotRow1 := &xDot[i1]
+				wDotRow := &wDot[i1]
+				biasDotRow := &biasDot[i1]
+				forget, forgetDot0, forgetDot1, forgetDot2, forgetDot3 = sigmoidPlainTangent1Lanes4(t5*t6+bias[i1], xDotRow1[0]*t6+t5*wDotRow[0]+biasDotRow[0], xDotRow1[1]*t6+t5*wDotRow[1]+biasDotRow[1], xDotRow1[2]*t6+t5*wDotRow[2]+biasDotRow[2], xDotRow1[3]*t6+t5*wDotRow[3]+biasDotRow[3])
 				var in float64
+				t7 := hidden[i1]
+				t8 := w[b+i1]
 				var inDot0 float64
 				var inDot1 float64
 				var inDot2 float64
 				var inDot3 float64
-				hiddenRow := &hiddenDot[i1]
-				wRow1 := &wDot[b+i1]
-				t7 := hidden[i1]
-				t8 := w[b+i1]
-				biasRow1 := &biasDot[b+i1]
-				in, inDot0, inDot1, inDot2, inDot3 = sigmoidPlainTangent41(t7*t8+bias[b+i1], t8*hiddenRow[0]+t7*wRow1[0]+biasRow1[0], t8*hiddenRow[1]+t7*wRow1[1]+biasRow1[1], t8*hiddenRow[2]+t7*wRow1[2]+biasRow1[2], t8*hiddenRow[3]+t7*wRow1[3]+biasRow1[3])
+				hiddenDotRow := &hiddenDot[i1]
+				wDotRow1 := &wDot[b+i1]
+				biasDotRow1 := &biasDot[b+i1]
+				in, inDot0, inDot1, inDot2, inDot3 = sigmoidPlainTangent1Lanes4(t7*t8+bias[b+i1], hiddenDotRow[0]*t8+t7*wDotRow1[0]+biasDotRow1[0], hiddenDotRow[1]*t8+t7*wDotRow1[1]+biasDotRow1[1], hiddenDotRow[2]*t8+t7*wDotRow1[2]+biasDotRow1[2], hiddenDotRow[3]*t8+t7*wDotRow1[3]+biasDotRow1[3])
 				var out float64
+				t9 := x[i1]
+				t10 := w[2*b+i1]
 				var outDot0 float64
 				var outDot1 float64
 				var outDot2 float64
 				var outDot3 float64
-				xRow2 := &xDot[i1]
-				wRow2 := &wDot[2*b+i1]
-				t9 := x[i1]
-				t10 := w[2*b+i1]
-				biasRow2 := &biasDot[2*b+i1]
-				out, outDot0, outDot1, outDot2, outDot3 = sigmoidPlainTangent41(t9*t10+bias[2*b+i1], t10*xRow2[0]+t9*wRow2[0]+biasRow2[0], t10*xRow2[1]+t9*wRow2[1]+biasRow2[1], t10*xRow2[2]+t9*wRow2[2]+biasRow2[2], t10*xRow2[3]+t9*wRow2[3]+biasRow2[3])
-				hiddenRow1 := &hiddenDot[i1]
-				wRow3 := &wDot[3*b+i1]
+				xDotRow2 := &xDot[i1]
+				wDotRow2 := &wDot[2*b+i1]
+				biasDotRow2 := &biasDot[2*b+i1]
+				out, outDot0, outDot1, outDot2, outDot3 = sigmoidPlainTangent1Lanes4(t9*t10+bias[2*b+i1], xDotRow2[0]*t10+t9*wDotRow2[0]+biasDotRow2[0], xDotRow2[1]*t10+t9*wDotRow2[1]+biasDotRow2[1], xDotRow2[2]*t10+t9*wDotRow2[2]+biasDotRow2[2], xDotRow2[3]*t10+t9*wDotRow2[3]+biasDotRow2[3])
 				t11 := hidden[i1]
 				t12 := w[3*b+i1]
-				biasRow3 := &biasDot[3*b+i1]
 				t13 := t11*t12 + bias[3*b+i1]
 				t14 := math.Tanh(t13)
-				t15 := rt.Sechsq(t13)
-				t16 := t12 * t15
-				t17 := t11 * t15
+				hiddenDotRow1 := &hiddenDot[i1]
+				wDotRow3 := &wDot[3*b+i1]
+				biasDotRow3 := &biasDot[3*b+i1]
+				t28 := rt.Sechsq(t13)
 				change := t14
-				cellRow := &cellDot[i1]
-				t18 := cell[i1]
-				cell[i1] = t18*forget + in*change
-				t19 := cell[i1]
-				t20 := math.Tanh(t19)
-				t21 := rt.Sechsq(t19)
-				t22 := t21 * out
-				hidden[i1] = out * t20
-				xRow3 := &xDot[i1]
+				t15 := cell[i1]
+				cellDotRow := &cellDot[i1]
+				cell[i1] = t15*forget + in*change
+				t16 := cell[i1]
+				t17 := math.Tanh(t16)
+				t29 := rt.Sechsq(t16)
+				hidden[i1] = out * t17
 				x[i1] = hidden[i1]
-				changeDot0 := t16*hiddenRow1[0] + t17*wRow3[0] + t15*biasRow3[0]
-				changeDot1 := t16*hiddenRow1[1] + t17*wRow3[1] + t15*biasRow3[1]
-				cellRow[0] = forget*cellRow[0] + t18*forgetDot0 + change*inDot0 + in*changeDot0
-				cellRow[1] = forget*cellRow[1] + t18*forgetDot1 + change*inDot1 + in*changeDot1
-				hiddenRow1[0] = t20*outDot0 + t22*cellRow[0]
-				hiddenRow1[1] = t20*outDot1 + t22*cellRow[1]
-				xRow3[0] = hiddenRow1[0]
-				xRow3[1] = hiddenRow1[1]
-				changeDot2 := t16*hiddenRow1[2] + t17*wRow3[2] + t15*biasRow3[2]
-				changeDot3 := t16*hiddenRow1[3] + t17*wRow3[3] + t15*biasRow3[3]
-				cellRow[2] = forget*cellRow[2] + t18*forgetDot2 + change*inDot2 + in*changeDot2
-				cellRow[3] = forget*cellRow[3] + t18*forgetDot3 + change*inDot3 + in*changeDot3
-				hiddenRow1[2] = t20*outDot2 + t22*cellRow[2]
-				hiddenRow1[3] = t20*outDot3 + t22*cellRow[3]
-				xRow3[2] = hiddenRow1[2]
-				xRow3[3] = hiddenRow1[3]
+				changeDot0 := (hiddenDotRow1[0]*t12 + t11*wDotRow3[0] + biasDotRow3[0]) * t28
+				changeDot1 := (hiddenDotRow1[1]*t12 + t11*wDotRow3[1] + biasDotRow3[1]) * t28
+				cellDotRow[0] = cellDotRow[0]*forget + t15*forgetDot0 + (inDot0*change + in*changeDot0)
+				cellDotRow[1] = cellDotRow[1]*forget + t15*forgetDot1 + (inDot1*change + in*changeDot1)
+				hiddenDotRow1[0] = outDot0*t17 + out*(cellDotRow[0]*t29)
+				hiddenDotRow1[1] = outDot1*t17 + out*(cellDotRow[1]*t29)
+				xDotRow2[0] = hiddenDotRow1[0]
+				xDotRow2[1] = hiddenDotRow1[1]
+				changeDot2 := (hiddenDotRow1[2]*t12 + t11*wDotRow3[2] + biasDotRow3[2]) * t28
+				changeDot3 := (hiddenDotRow1[3]*t12 + t11*wDotRow3[3] + biasDotRow3[3]) * t28
+				cellDotRow[2] = cellDotRow[2]*forget + t15*forgetDot2 + (inDot2*change + in*changeDot2)
+				cellDotRow[3] = cellDotRow[3]*forget + t15*forgetDot3 + (inDot3*change + in*changeDot3)
+				hiddenDotRow1[2] = outDot2*t17 + out*(cellDotRow[2]*t29)
+				hiddenDotRow1[3] = outDot3*t17 + out*(cellDotRow[3]*t29)
+				xDotRow2[2] = hiddenDotRow1[2]
+				xDotRow2[3] = hiddenDotRow1[3]
 			}
 		}
 		sum := 0.0
@@ -1481,102 +1395,95 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 		var sumDot2 float64
 		var sumDot3 float64
 		for i2 := 0; i2 < b; i2++ {
-			xRow4 := &xDot[i2]
-			extraRow1 := &extraDot[b+i2]
-			t23 := x[i2]
-			t24 := extra[b+i2]
-			extraRow2 := &extraDot[2*b+i2]
-			yRow := &yDot[i2]
-			y[i2] = t23*t24 + extra[2*b+i2]
-			t25 := y[i2]
-			t26 := math.Exp(t25)
-			sum += t26
-			yRow[0] = t24*xRow4[0] + t23*extraRow1[0] + extraRow2[0]
-			yRow[1] = t24*xRow4[1] + t23*extraRow1[1] + extraRow2[1]
-			var dDot0 float64
-			var dDot1 float64
-			if math.Abs(t26) <= 1.7976931348623157e+308 {
-				dDot0 = yRow[0] * t26
-				dDot1 = yRow[1] * t26
+			t18 := x[i2]
+			t19 := extra[b+i2]
+			xDotRow3 := &xDot[i2]
+			extraDotRow1 := &extraDot[b+i2]
+			extraDotRow2 := &extraDot[2*b+i2]
+			yDotRow := &yDot[i2]
+			y[i2] = t18*t19 + extra[2*b+i2]
+			t20 := y[i2]
+			t21 := math.Exp(t20)
+			yDotRow[0] = xDotRow3[0]*t19 + t18*extraDotRow1[0] + extraDotRow2[0]
+			yDotRow[1] = xDotRow3[1]*t19 + t18*extraDotRow1[1] + extraDotRow2[1]
+			var d10 float64
+			var d11 float64
+			t220 := yDotRow[0]
+			t221 := yDotRow[1]
+			yDotRow[2] = xDotRow3[2]*t19 + t18*extraDotRow1[2] + extraDotRow2[2]
+			yDotRow[3] = xDotRow3[3]*t19 + t18*extraDotRow1[3] + extraDotRow2[3]
+			var d12 float64
+			var d13 float64
+			t222 := yDotRow[2]
+			t223 := yDotRow[3]
+			if t21-t21 == 0 {
+				d10 += t220 * t21
+				d11 += t221 * t21
+				d12 += t222 * t21
+				d13 += t223 * t21
 			} else {
-				t27 := yRow[0]
-				if t27 != 0 {
-					dDot0 += t27 * t26
+				if t220 != 0 {
+					d10 += t220 * t21
 				}
-				t28 := yRow[1]
-				if t28 != 0 {
-					dDot1 += t28 * t26
+				if t221 != 0 {
+					d11 += t221 * t21
+				}
+				if t222 != 0 {
+					d12 += t222 * t21
+				}
+				if t223 != 0 {
+					d13 += t223 * t21
 				}
 			}
-			sumDot0 += dDot0
-			sumDot1 += dDot1
-			yRow[2] = t24*xRow4[2] + t23*extraRow1[2] + extraRow2[2]
-			yRow[3] = t24*xRow4[3] + t23*extraRow1[3] + extraRow2[3]
-			var dDot2 float64
-			var dDot3 float64
-			if math.Abs(t26) <= 1.7976931348623157e+308 {
-				dDot2 = yRow[2] * t26
-				dDot3 = yRow[3] * t26
-			} else {
-				t29 := yRow[2]
-				if t29 != 0 {
-					dDot2 += t29 * t26
-				}
-				t30 := yRow[3]
-				if t30 != 0 {
-					dDot3 += t30 * t26
-				}
-			}
-			sumDot2 += dDot2
-			sumDot3 += dDot3
+			sum += t21
+			sumDot0 += d10
+			sumDot1 += d11
+			sumDot2 += d12
+			sumDot3 += d13
 		}
-		t31 := 2 + sum
-		t32 := math.Log(t31)
-		t33 := 1 / t31
-		norm := t32
-		var dDot01 float64
-		var dDot11 float64
-		if math.Abs(t33) <= 1.7976931348623157e+308 {
-			dDot01 = sumDot0 * t33
-			dDot11 = sumDot1 * t33
+		t23 := 2 + sum
+		t24 := math.Log(t23)
+		t25 := 1 / t23
+		var d20 float64
+		var d21 float64
+		var d22 float64
+		var d23 float64
+		if t25-t25 == 0 {
+			d20 += sumDot0 * t25
+			d21 += sumDot1 * t25
+			d22 += sumDot2 * t25
+			d23 += sumDot3 * t25
 		} else {
 			if sumDot0 != 0 {
-				dDot01 += sumDot0 * t33
+				d20 += sumDot0 * t25
 			}
 			if sumDot1 != 0 {
-				dDot11 += sumDot1 * t33
+				d21 += sumDot1 * t25
 			}
-		}
-		normDot0 := dDot01
-		normDot1 := dDot11
-		var dDot21 float64
-		var dDot31 float64
-		if math.Abs(t33) <= 1.7976931348623157e+308 {
-			dDot21 = sumDot2 * t33
-			dDot31 = sumDot3 * t33
-		} else {
 			if sumDot2 != 0 {
-				dDot21 += sumDot2 * t33
+				d22 += sumDot2 * t25
 			}
 			if sumDot3 != 0 {
-				dDot31 += sumDot3 * t33
+				d23 += sumDot3 * t25
 			}
 		}
-		normDot2 := dDot21
-		normDot3 := dDot31
+		norm := t24
+		normDot0 := d20
+		normDot1 := d21
+		normDot2 := d22
+		normDot3 := d23
 		for i3 := 0; i3 < b; i3++ {
-			yRow1 := &yDot[i3]
-			t34 := d.Text[(t3+1)*b+i3]
-			total += t34 * (y[i3] - norm)
-			totalDot0 += t34 * (yRow1[0] - normDot0)
-			totalDot1 += t34 * (yRow1[1] - normDot1)
-			totalDot2 += t34 * (yRow1[2] - normDot2)
-			totalDot3 += t34 * (yRow1[3] - normDot3)
+			t26 := d.Text[(t3+1)*b+i3]
+			yDotRow1 := &yDot[i3]
+			total += t26 * (y[i3] - norm)
+			totalDot0 += t26 * (yDotRow1[0] - normDot0)
+			totalDot1 += t26 * (yDotRow1[1] - normDot1)
+			totalDot2 += t26 * (yDotRow1[2] - normDot2)
+			totalDot3 += t26 * (yDotRow1[3] - normDot3)
 		}
 	}
-	t35 := float64((chars - 1) * b)
-	t36 := 1 / t35
-	return -total / t35, -(t36 * totalDot0), -(t36 * totalDot1), -(t36 * totalDot2), -(t36 * totalDot3)
+	t27 := float64((chars - 1) * b)
+	return -total / t27, -totalDot0 / t27, -totalDot1 / t27, -totalDot2 / t27, -totalDot3 / t27
 }
 
 // lorenzPlainTangent1111 is problems.lorenzPlain_tangent_1111, from lorenz.go:32.
@@ -1595,58 +1502,26 @@ func alongPlainTangent101(u [3]float64, h float64, k, uDot, kDot [3]float64) (r,
 	return [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}, [3]float64{uDot[0] + h*kDot[0], uDot[1] + h*kDot[1], uDot[2] + h*kDot[2]}
 }
 
-// lorenzPlainTangent61111 is problems.lorenzPlain_tangent6_1111, from lorenz.go:32.
-func lorenzPlainTangent61111(u [3]float64, s, r, b float64, uDot [3][6]float64, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5 float64) (r1 [3]float64, r1Dot [3][6]float64) {
+// lorenzPlainTangent1111Lanes6 is problems.lorenzPlain_tangent_1111_lanes6, from lorenz.go:32.
+func lorenzPlainTangent1111Lanes6(u [3]float64, s, r, b float64, uDot [3][6]float64, sDot0, sDot1, sDot2, sDot3, sDot4, sDot5, rDot0, rDot1, rDot2, rDot3, rDot4, rDot5, bDot0, bDot1, bDot2, bDot3, bDot4, bDot5 float64) (r1 [3]float64, r1Dot [3][6]float64) {
 	t := u[1] - u[0]
 	t1 := u[0]
 	t2 := r - u[2]
 	t3 := u[0]
 	t4 := u[1]
 	t5 := u[2]
-	r1Dot[0][0] = t*sDot0 + s*(uDot[1][0]-uDot[0][0])
-	r1Dot[0][1] = t*sDot1 + s*(uDot[1][1]-uDot[0][1])
-	r1Dot[1][0] = t2*uDot[0][0] + t1*(rDot0-uDot[2][0]) - uDot[1][0]
-	r1Dot[1][1] = t2*uDot[0][1] + t1*(rDot1-uDot[2][1]) - uDot[1][1]
-	r1Dot[2][0] = t4*uDot[0][0] + t3*uDot[1][0] - t5*bDot0 - b*uDot[2][0]
-	r1Dot[2][1] = t4*uDot[0][1] + t3*uDot[1][1] - t5*bDot1 - b*uDot[2][1]
-	r1Dot[0][2] = t*sDot2 + s*(uDot[1][2]-uDot[0][2])
-	r1Dot[0][3] = t*sDot3 + s*(uDot[1][3]-uDot[0][3])
-	r1Dot[1][2] = t2*uDot[0][2] + t1*(rDot2-uDot[2][2]) - uDot[1][2]
-	r1Dot[1][3] = t2*uDot[0][3] + t1*(rDot3-uDot[2][3]) - uDot[1][3]
-	r1Dot[2][2] = t4*uDot[0][2] + t3*uDot[1][2] - t5*bDot2 - b*uDot[2][2]
-	r1Dot[2][3] = t4*uDot[0][3] + t3*uDot[1][3] - t5*bDot3 - b*uDot[2][3]
-	r1Dot[0][4] = t*sDot4 + s*(uDot[1][4]-uDot[0][4])
-	r1Dot[0][5] = t*sDot5 + s*(uDot[1][5]-uDot[0][5])
-	r1Dot[1][4] = t2*uDot[0][4] + t1*(rDot4-uDot[2][4]) - uDot[1][4]
-	r1Dot[1][5] = t2*uDot[0][5] + t1*(rDot5-uDot[2][5]) - uDot[1][5]
-	r1Dot[2][4] = t4*uDot[0][4] + t3*uDot[1][4] - t5*bDot4 - b*uDot[2][4]
-	r1Dot[2][5] = t4*uDot[0][5] + t3*uDot[1][5] - t5*bDot5 - b*uDot[2][5]
-	r1 = [3]float64{s * t, t1*t2 - u[1], t3*t4 - b*t5}
-	return
+	lanes := [6]float64{sDot0*t + s*(uDot[1][0]-uDot[0][0]), sDot1*t + s*(uDot[1][1]-uDot[0][1]), sDot2*t + s*(uDot[1][2]-uDot[0][2]), sDot3*t + s*(uDot[1][3]-uDot[0][3]), sDot4*t + s*(uDot[1][4]-uDot[0][4]), sDot5*t + s*(uDot[1][5]-uDot[0][5])}
+	lanes1 := [6]float64{uDot[0][0]*t2 + t1*(rDot0-uDot[2][0]) - uDot[1][0], uDot[0][1]*t2 + t1*(rDot1-uDot[2][1]) - uDot[1][1], uDot[0][2]*t2 + t1*(rDot2-uDot[2][2]) - uDot[1][2], uDot[0][3]*t2 + t1*(rDot3-uDot[2][3]) - uDot[1][3], uDot[0][4]*t2 + t1*(rDot4-uDot[2][4]) - uDot[1][4], uDot[0][5]*t2 + t1*(rDot5-uDot[2][5]) - uDot[1][5]}
+	lanes2 := [6]float64{uDot[0][0]*t4 + t3*uDot[1][0] - (bDot0*t5 + b*uDot[2][0]), uDot[0][1]*t4 + t3*uDot[1][1] - (bDot1*t5 + b*uDot[2][1]), uDot[0][2]*t4 + t3*uDot[1][2] - (bDot2*t5 + b*uDot[2][2]), uDot[0][3]*t4 + t3*uDot[1][3] - (bDot3*t5 + b*uDot[2][3]), uDot[0][4]*t4 + t3*uDot[1][4] - (bDot4*t5 + b*uDot[2][4]), uDot[0][5]*t4 + t3*uDot[1][5] - (bDot5*t5 + b*uDot[2][5])}
+	return [3]float64{s * t, t1*t2 - u[1], t3*t4 - b*t5}, [3][6]float64{lanes, lanes1, lanes2}
 }
 
-// alongPlainTangent6101 is problems.alongPlain_tangent6_101, from lorenz.go:36.
-func alongPlainTangent6101(u [3]float64, h float64, k [3]float64, uDot, kDot [3][6]float64) (r [3]float64, rDot [3][6]float64) {
-	rDot[0][0] = uDot[0][0] + h*kDot[0][0]
-	rDot[0][1] = uDot[0][1] + h*kDot[0][1]
-	rDot[1][0] = uDot[1][0] + h*kDot[1][0]
-	rDot[1][1] = uDot[1][1] + h*kDot[1][1]
-	rDot[2][0] = uDot[2][0] + h*kDot[2][0]
-	rDot[2][1] = uDot[2][1] + h*kDot[2][1]
-	rDot[0][2] = uDot[0][2] + h*kDot[0][2]
-	rDot[0][3] = uDot[0][3] + h*kDot[0][3]
-	rDot[1][2] = uDot[1][2] + h*kDot[1][2]
-	rDot[1][3] = uDot[1][3] + h*kDot[1][3]
-	rDot[2][2] = uDot[2][2] + h*kDot[2][2]
-	rDot[2][3] = uDot[2][3] + h*kDot[2][3]
-	rDot[0][4] = uDot[0][4] + h*kDot[0][4]
-	rDot[0][5] = uDot[0][5] + h*kDot[0][5]
-	rDot[1][4] = uDot[1][4] + h*kDot[1][4]
-	rDot[1][5] = uDot[1][5] + h*kDot[1][5]
-	rDot[2][4] = uDot[2][4] + h*kDot[2][4]
-	rDot[2][5] = uDot[2][5] + h*kDot[2][5]
-	r = [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}
-	return
+// alongPlainTangent101Lanes6 is problems.alongPlain_tangent_101_lanes6, from lorenz.go:36.
+func alongPlainTangent101Lanes6(u [3]float64, h float64, k [3]float64, uDot, kDot [3][6]float64) (r [3]float64, rDot [3][6]float64) {
+	lanes := [6]float64{uDot[0][0] + h*kDot[0][0], uDot[0][1] + h*kDot[0][1], uDot[0][2] + h*kDot[0][2], uDot[0][3] + h*kDot[0][3], uDot[0][4] + h*kDot[0][4], uDot[0][5] + h*kDot[0][5]}
+	lanes1 := [6]float64{uDot[1][0] + h*kDot[1][0], uDot[1][1] + h*kDot[1][1], uDot[1][2] + h*kDot[1][2], uDot[1][3] + h*kDot[1][3], uDot[1][4] + h*kDot[1][4], uDot[1][5] + h*kDot[1][5]}
+	lanes2 := [6]float64{uDot[2][0] + h*kDot[2][0], uDot[2][1] + h*kDot[2][1], uDot[2][2] + h*kDot[2][2], uDot[2][3] + h*kDot[2][3], uDot[2][4] + h*kDot[2][4], uDot[2][5] + h*kDot[2][5]}
+	return [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}, [3][6]float64{lanes, lanes1, lanes2}
 }
 
 // brusselatorAlpha is problems.brusselatorAlpha, from brusselator.go:41.
@@ -1675,8 +1550,8 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
 	t3 := math.Sqrt(sq)
-	var d1 float64
 	t4 := 0.5 / t3
+	var d1 float64
 	if sqDot != 0 || t4-t4 == 0 {
 		d1 += sqDot * t4
 	}
@@ -1716,155 +1591,114 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	return out, outDot
 }
 
-// rotatePlainTangent511 is problems.rotatePlain_tangent5_11, from bundle.go:30.
-func rotatePlainTangent511(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]float64, r1Dot [3][5]float64) {
+// rotatePlainTangent11Lanes5 is problems.rotatePlain_tangent_11_lanes5, from bundle.go:30.
+func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]float64, r1Dot [3][5]float64) {
 	t := r[0]
 	t1 := r[1]
 	t2 := r[2]
-	t3 := t + t
-	t4 := t1 + t1
-	t5 := t2 + t2
+	t21 := t + t
+	t22 := t1 + t1
+	t23 := t2 + t2
 	sq := t*t + t1*t1 + t2*t2
-	sqDot0 := t3*rDot[0][0] + t4*rDot[1][0] + t5*rDot[2][0]
-	sqDot1 := t3*rDot[0][1] + t4*rDot[1][1] + t5*rDot[2][1]
-	sqDot2 := t3*rDot[0][2] + t4*rDot[1][2] + t5*rDot[2][2]
-	sqDot3 := t3*rDot[0][3] + t4*rDot[1][3] + t5*rDot[2][3]
-	sqDot4 := t3*rDot[0][4] + t4*rDot[1][4] + t5*rDot[2][4]
+	sqDot0 := t21*rDot[0][0] + t22*rDot[1][0] + t23*rDot[2][0]
+	sqDot1 := t21*rDot[0][1] + t22*rDot[1][1] + t23*rDot[2][1]
+	sqDot2 := t21*rDot[0][2] + t22*rDot[1][2] + t23*rDot[2][2]
+	sqDot3 := t21*rDot[0][3] + t22*rDot[1][3] + t23*rDot[2][3]
+	sqDot4 := t21*rDot[0][4] + t22*rDot[1][4] + t23*rDot[2][4]
 	if sq == 0 {
-		c, cDot := crossPlainTangent511(r, a, rDot, aDot)
-		r1Dot[0][0] = aDot[0][0] + cDot[0][0]
-		r1Dot[0][1] = aDot[0][1] + cDot[0][1]
-		r1Dot[1][0] = aDot[1][0] + cDot[1][0]
-		r1Dot[1][1] = aDot[1][1] + cDot[1][1]
-		r1Dot[2][0] = aDot[2][0] + cDot[2][0]
-		r1Dot[2][1] = aDot[2][1] + cDot[2][1]
-		r1Dot[0][2] = aDot[0][2] + cDot[0][2]
-		r1Dot[0][3] = aDot[0][3] + cDot[0][3]
-		r1Dot[1][2] = aDot[1][2] + cDot[1][2]
-		r1Dot[1][3] = aDot[1][3] + cDot[1][3]
-		r1Dot[2][2] = aDot[2][2] + cDot[2][2]
-		r1Dot[2][3] = aDot[2][3] + cDot[2][3]
-		r1Dot[0][4] = aDot[0][4] + cDot[0][4]
-		r1Dot[1][4] = aDot[1][4] + cDot[1][4]
-		r1Dot[2][4] = aDot[2][4] + cDot[2][4]
-		r1 = [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}
-		return
+		c, cDot := crossPlainTangent11Lanes5(r, a, rDot, aDot)
+		lanes := [5]float64{aDot[0][0] + cDot[0][0], aDot[0][1] + cDot[0][1], aDot[0][2] + cDot[0][2], aDot[0][3] + cDot[0][3], aDot[0][4] + cDot[0][4]}
+		lanes1 := [5]float64{aDot[1][0] + cDot[1][0], aDot[1][1] + cDot[1][1], aDot[1][2] + cDot[1][2], aDot[1][3] + cDot[1][3], aDot[1][4] + cDot[1][4]}
+		lanes2 := [5]float64{aDot[2][0] + cDot[2][0], aDot[2][1] + cDot[2][1], aDot[2][2] + cDot[2][2], aDot[2][3] + cDot[2][3], aDot[2][4] + cDot[2][4]}
+		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3][5]float64{lanes, lanes1, lanes2}
 	}
-	t6 := math.Sqrt(sq)
-	t7 := 0.5 / t6
-	theta := t6
-	t8 := math.Sin(theta)
-	t9 := math.Cos(theta)
-	sin := t8
-	t10 := math.Cos(theta)
-	t11 := -math.Sin(theta)
-	cos := t10
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t7) <= 1.7976931348623157e+308 {
-		dDot0 = sqDot0 * t7
-		dDot1 = sqDot1 * t7
+	t3 := math.Sqrt(sq)
+	t4 := 0.5 / t3
+	var d10 float64
+	var d11 float64
+	var d12 float64
+	var d13 float64
+	var d14 float64
+	if t4-t4 == 0 {
+		d10 += sqDot0 * t4
+		d11 += sqDot1 * t4
+		d12 += sqDot2 * t4
+		d13 += sqDot3 * t4
+		d14 += sqDot4 * t4
 	} else {
 		if sqDot0 != 0 {
-			dDot0 += sqDot0 * t7
+			d10 += sqDot0 * t4
 		}
 		if sqDot1 != 0 {
-			dDot1 += sqDot1 * t7
+			d11 += sqDot1 * t4
 		}
-	}
-	thetaDot0 := dDot0
-	thetaDot1 := dDot1
-	sinDot0 := t9 * thetaDot0
-	sinDot1 := t9 * thetaDot1
-	cosDot0 := t11 * thetaDot0
-	cosDot1 := t11 * thetaDot1
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t7) <= 1.7976931348623157e+308 {
-		dDot2 = sqDot2 * t7
-		dDot3 = sqDot3 * t7
-	} else {
 		if sqDot2 != 0 {
-			dDot2 += sqDot2 * t7
+			d12 += sqDot2 * t4
 		}
 		if sqDot3 != 0 {
-			dDot3 += sqDot3 * t7
+			d13 += sqDot3 * t4
+		}
+		if sqDot4 != 0 {
+			d14 += sqDot4 * t4
 		}
 	}
-	thetaDot2 := dDot2
-	thetaDot3 := dDot3
-	sinDot2 := t9 * thetaDot2
-	sinDot3 := t9 * thetaDot3
-	cosDot2 := t11 * thetaDot2
-	cosDot3 := t11 * thetaDot3
-	var dDot4 float64
-	if math.Abs(t7) <= 1.7976931348623157e+308 {
-		dDot4 = sqDot4 * t7
-	} else if sqDot4 != 0 {
-		dDot4 += sqDot4 * t7
-	}
-	thetaDot4 := dDot4
-	sinDot4 := t9 * thetaDot4
-	cosDot4 := t11 * thetaDot4
-	var vDot [3][5]float64
-	t12 := r[0] / theta
-	t13 := 1 / theta
-	t14 := t12 * t13
-	t15 := r[1] / theta
-	t16 := 1 / theta
-	t17 := t15 * t16
-	t18 := r[2] / theta
-	t19 := 1 / theta
-	t20 := t18 * t19
-	v := [3]float64{t12, t15, t18}
-	vDot[0][0] = t13*rDot[0][0] - t14*thetaDot0
-	vDot[0][1] = t13*rDot[0][1] - t14*thetaDot1
-	vDot[1][0] = t16*rDot[1][0] - t17*thetaDot0
-	vDot[1][1] = t16*rDot[1][1] - t17*thetaDot1
-	vDot[2][0] = t19*rDot[2][0] - t20*thetaDot0
-	vDot[2][1] = t19*rDot[2][1] - t20*thetaDot1
-	vDot[0][2] = t13*rDot[0][2] - t14*thetaDot2
-	vDot[0][3] = t13*rDot[0][3] - t14*thetaDot3
-	vDot[1][2] = t16*rDot[1][2] - t17*thetaDot2
-	vDot[1][3] = t16*rDot[1][3] - t17*thetaDot3
-	vDot[2][2] = t19*rDot[2][2] - t20*thetaDot2
-	vDot[2][3] = t19*rDot[2][3] - t20*thetaDot3
-	vDot[0][4] = t13*rDot[0][4] - t14*thetaDot4
-	vDot[1][4] = t16*rDot[1][4] - t17*thetaDot4
-	vDot[2][4] = t19*rDot[2][4] - t20*thetaDot4
-	c1, c1Dot := crossPlainTangent511(v, a, vDot, aDot)
-	t21 := v[0]
-	t22 := a[0]
-	t23 := v[1]
-	t24 := a[1]
-	t25 := v[2]
-	t26 := a[2]
-	t27 := t21*t22 + t23*t24 + t25*t26
-	t28 := 1 - cos
-	t29 := t22 * t28
-	t30 := t21 * t28
-	t31 := t24 * t28
-	t32 := t23 * t28
-	t33 := t26 * t28
-	t34 := t25 * t28
-	d := t27 * t28
-	dDot01 := t29*vDot[0][0] + t30*aDot[0][0] + t31*vDot[1][0] + t32*aDot[1][0] + t33*vDot[2][0] + t34*aDot[2][0] - t27*cosDot0
-	dDot11 := t29*vDot[0][1] + t30*aDot[0][1] + t31*vDot[1][1] + t32*aDot[1][1] + t33*vDot[2][1] + t34*aDot[2][1] - t27*cosDot1
-	dDot21 := t29*vDot[0][2] + t30*aDot[0][2] + t31*vDot[1][2] + t32*aDot[1][2] + t33*vDot[2][2] + t34*aDot[2][2] - t27*cosDot2
-	dDot31 := t29*vDot[0][3] + t30*aDot[0][3] + t31*vDot[1][3] + t32*aDot[1][3] + t33*vDot[2][3] + t34*aDot[2][3] - t27*cosDot3
-	dDot41 := t29*vDot[0][4] + t30*aDot[0][4] + t31*vDot[1][4] + t32*aDot[1][4] + t33*vDot[2][4] + t34*aDot[2][4] - t27*cosDot4
+	theta := t3
+	t5 := math.Sin(theta)
+	t24 := math.Cos(theta)
+	sin := t5
+	t6 := math.Cos(theta)
+	t25 := -math.Sin(theta)
+	cos := t6
+	t7 := r[0] / theta
+	t8 := r[1] / theta
+	t9 := r[2] / theta
+	thetaDot0 := d10
+	thetaDot1 := d11
+	sinDot0 := thetaDot0 * t24
+	sinDot1 := thetaDot1 * t24
+	cosDot0 := thetaDot0 * t25
+	cosDot1 := thetaDot1 * t25
+	thetaDot2 := d12
+	thetaDot3 := d13
+	sinDot2 := thetaDot2 * t24
+	sinDot3 := thetaDot3 * t24
+	cosDot2 := thetaDot2 * t25
+	cosDot3 := thetaDot3 * t25
+	thetaDot4 := d14
+	sinDot4 := thetaDot4 * t24
+	cosDot4 := thetaDot4 * t25
+	lanes3 := [5]float64{(rDot[0][0] - t7*thetaDot0) / theta, (rDot[0][1] - t7*thetaDot1) / theta, (rDot[0][2] - t7*thetaDot2) / theta, (rDot[0][3] - t7*thetaDot3) / theta, (rDot[0][4] - t7*thetaDot4) / theta}
+	lanes4 := [5]float64{(rDot[1][0] - t8*thetaDot0) / theta, (rDot[1][1] - t8*thetaDot1) / theta, (rDot[1][2] - t8*thetaDot2) / theta, (rDot[1][3] - t8*thetaDot3) / theta, (rDot[1][4] - t8*thetaDot4) / theta}
+	lanes5 := [5]float64{(rDot[2][0] - t9*thetaDot0) / theta, (rDot[2][1] - t9*thetaDot1) / theta, (rDot[2][2] - t9*thetaDot2) / theta, (rDot[2][3] - t9*thetaDot3) / theta, (rDot[2][4] - t9*thetaDot4) / theta}
+	vDot := [3][5]float64{lanes3, lanes4, lanes5}
+	v := [3]float64{t7, t8, t9}
+	c1, c1Dot := crossPlainTangent11Lanes5(v, a, vDot, aDot)
+	t10 := v[0]
+	t11 := a[0]
+	t12 := v[1]
+	t13 := a[1]
+	t14 := v[2]
+	t15 := a[2]
+	t16 := t10*t11 + t12*t13 + t14*t15
+	t17 := 1 - cos
+	d := t16 * t17
+	dDot0 := (vDot[0][0]*t11+t10*aDot[0][0]+(vDot[1][0]*t13+t12*aDot[1][0])+(vDot[2][0]*t15+t14*aDot[2][0]))*t17 + t16*-cosDot0
+	dDot1 := (vDot[0][1]*t11+t10*aDot[0][1]+(vDot[1][1]*t13+t12*aDot[1][1])+(vDot[2][1]*t15+t14*aDot[2][1]))*t17 + t16*-cosDot1
+	dDot2 := (vDot[0][2]*t11+t10*aDot[0][2]+(vDot[1][2]*t13+t12*aDot[1][2])+(vDot[2][2]*t15+t14*aDot[2][2]))*t17 + t16*-cosDot2
+	dDot3 := (vDot[0][3]*t11+t10*aDot[0][3]+(vDot[1][3]*t13+t12*aDot[1][3])+(vDot[2][3]*t15+t14*aDot[2][3]))*t17 + t16*-cosDot3
+	dDot4 := (vDot[0][4]*t11+t10*aDot[0][4]+(vDot[1][4]*t13+t12*aDot[1][4])+(vDot[2][4]*t15+t14*aDot[2][4]))*t17 + t16*-cosDot4
 	var outDot [3][5]float64
 	var out [3]float64
 	for i := 0; i < 3; i++ {
-		t35 := a[i]
-		t36 := c1[i]
-		t37 := v[i]
-		out[i] = t35*cos + t36*sin + t37*d
-		outDot[i][0] = cos*aDot[i][0] + t35*cosDot0 + sin*c1Dot[i][0] + t36*sinDot0 + d*vDot[i][0] + t37*dDot01
-		outDot[i][1] = cos*aDot[i][1] + t35*cosDot1 + sin*c1Dot[i][1] + t36*sinDot1 + d*vDot[i][1] + t37*dDot11
-		outDot[i][2] = cos*aDot[i][2] + t35*cosDot2 + sin*c1Dot[i][2] + t36*sinDot2 + d*vDot[i][2] + t37*dDot21
-		outDot[i][3] = cos*aDot[i][3] + t35*cosDot3 + sin*c1Dot[i][3] + t36*sinDot3 + d*vDot[i][3] + t37*dDot31
-		outDot[i][4] = cos*aDot[i][4] + t35*cosDot4 + sin*c1Dot[i][4] + t36*sinDot4 + d*vDot[i][4] + t37*dDot41
+		t18 := a[i]
+		t19 := c1[i]
+		t20 := v[i]
+		out[i] = t18*cos + t19*sin + t20*d
+		outDot[i][0] = aDot[i][0]*cos + t18*cosDot0 + (c1Dot[i][0]*sin + t19*sinDot0) + (vDot[i][0]*d + t20*dDot0)
+		outDot[i][1] = aDot[i][1]*cos + t18*cosDot1 + (c1Dot[i][1]*sin + t19*sinDot1) + (vDot[i][1]*d + t20*dDot1)
+		outDot[i][2] = aDot[i][2]*cos + t18*cosDot2 + (c1Dot[i][2]*sin + t19*sinDot2) + (vDot[i][2]*d + t20*dDot2)
+		outDot[i][3] = aDot[i][3]*cos + t18*cosDot3 + (c1Dot[i][3]*sin + t19*sinDot3) + (vDot[i][3]*d + t20*dDot3)
+		outDot[i][4] = aDot[i][4]*cos + t18*cosDot4 + (c1Dot[i][4]*sin + t19*sinDot4) + (vDot[i][4]*d + t20*dDot4)
 	}
 	return out, outDot
 }
@@ -1904,8 +1738,8 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 		s1 += t2
 	}
 	t4 := math.Log(s1)
-	var d1 float64
 	t5 := 1 / s1
+	var d1 float64
 	if s1Dot != 0 || t5-t5 == 0 {
 		d1 += s1Dot * t5
 	}
@@ -1927,26 +1761,26 @@ func MixtureConstant(c *problems.Mixture) (r float64) {
 	return -float64(n)*d*0.5*math.Log((2*math.Pi)) - float64(c.K)*norm
 }
 
-// logSumExpTangent41 is problems.logSumExp_tangent4_1, from mixture.go:99.
-func logSumExpTangent41(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
-	xRow := &xDot[0]
+// logSumExpTangent1Lanes4 is problems.logSumExp_tangent_1_lanes4, from mixture.go:99.
+func logSumExpTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	xDotRow := &xDot[0]
 	shift := x[0]
-	shiftDot0 := xRow[0]
-	shiftDot1 := xRow[1]
-	shiftDot2 := xRow[2]
-	shiftDot3 := xRow[3]
+	shiftDot0 := xDotRow[0]
+	shiftDot1 := xDotRow[1]
+	shiftDot2 := xDotRow[2]
+	shiftDot3 := xDotRow[3]
 	sDot := xDot[1:]
 	s := x[1:]
 	for i := 0; i < len(s); i++ {
-		sRow := &sDot[i]
+		sDotRow := &sDot[i]
 		v := s[i]
 		t := math.Max(shift, v)
-		vDot0 := sRow[0]
-		vDot1 := sRow[1]
-		vDot2 := sRow[2]
-		vDot3 := sRow[3]
+		vDot0 := sDotRow[0]
+		vDot1 := sDotRow[1]
 		var maxDot0 float64
 		var maxDot1 float64
+		vDot2 := sDotRow[2]
+		vDot3 := sDotRow[3]
 		var maxDot2 float64
 		var maxDot3 float64
 		if shift == t || shift != shift && t != t {
@@ -1972,84 +1806,73 @@ func logSumExpTangent41(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 	var s1Dot2 float64
 	var s1Dot3 float64
 	for i1 := 0; i1 < len(x); i1++ {
-		xRow1 := &xDot[i1]
+		xDotRow1 := &xDot[i1]
 		v1 := x[i1]
 		t1 := v1 - shift
 		t2 := math.Exp(t1)
+		v1Dot0 := xDotRow1[0]
+		v1Dot1 := xDotRow1[1]
+		var d0 float64
+		var d11 float64
+		t30 := v1Dot0 - shiftDot0
+		t31 := v1Dot1 - shiftDot1
+		v1Dot2 := xDotRow1[2]
+		v1Dot3 := xDotRow1[3]
+		var d2 float64
+		var d3 float64
+		t32 := v1Dot2 - shiftDot2
+		t33 := v1Dot3 - shiftDot3
+		if t2-t2 == 0 {
+			d0 += t30 * t2
+			d11 += t31 * t2
+			d2 += t32 * t2
+			d3 += t33 * t2
+		} else {
+			if t30 != 0 {
+				d0 += t30 * t2
+			}
+			if t31 != 0 {
+				d11 += t31 * t2
+			}
+			if t32 != 0 {
+				d2 += t32 * t2
+			}
+			if t33 != 0 {
+				d3 += t33 * t2
+			}
+		}
 		s1 += t2
-		v1Dot0 := xRow1[0]
-		v1Dot1 := xRow1[1]
-		var dDot0 float64
-		var dDot1 float64
-		if math.Abs(t2) <= 1.7976931348623157e+308 {
-			dDot0 = (v1Dot0 - shiftDot0) * t2
-			dDot1 = (v1Dot1 - shiftDot1) * t2
-		} else {
-			t3 := v1Dot0 - shiftDot0
-			if t3 != 0 {
-				dDot0 += t3 * t2
-			}
-			t4 := v1Dot1 - shiftDot1
-			if t4 != 0 {
-				dDot1 += t4 * t2
-			}
-		}
-		s1Dot0 += dDot0
-		s1Dot1 += dDot1
-		v1Dot2 := xRow1[2]
-		v1Dot3 := xRow1[3]
-		var dDot2 float64
-		var dDot3 float64
-		if math.Abs(t2) <= 1.7976931348623157e+308 {
-			dDot2 = (v1Dot2 - shiftDot2) * t2
-			dDot3 = (v1Dot3 - shiftDot3) * t2
-		} else {
-			t5 := v1Dot2 - shiftDot2
-			if t5 != 0 {
-				dDot2 += t5 * t2
-			}
-			t6 := v1Dot3 - shiftDot3
-			if t6 != 0 {
-				dDot3 += t6 * t2
-			}
-		}
-		s1Dot2 += dDot2
-		s1Dot3 += dDot3
+		s1Dot0 += d0
+		s1Dot1 += d11
+		s1Dot2 += d2
+		s1Dot3 += d3
 	}
-	t7 := math.Log(s1)
-	t8 := 1 / s1
-	r = t7 + shift
-	var dDot01 float64
-	var dDot11 float64
-	if math.Abs(t8) <= 1.7976931348623157e+308 {
-		dDot01 = s1Dot0 * t8
-		dDot11 = s1Dot1 * t8
+	t4 := math.Log(s1)
+	t5 := 1 / s1
+	var d10 float64
+	var d111 float64
+	var d12 float64
+	var d13 float64
+	if t5-t5 == 0 {
+		d10 += s1Dot0 * t5
+		d111 += s1Dot1 * t5
+		d12 += s1Dot2 * t5
+		d13 += s1Dot3 * t5
 	} else {
 		if s1Dot0 != 0 {
-			dDot01 += s1Dot0 * t8
+			d10 += s1Dot0 * t5
 		}
 		if s1Dot1 != 0 {
-			dDot11 += s1Dot1 * t8
+			d111 += s1Dot1 * t5
 		}
-	}
-	rDot0 = dDot01 + shiftDot0
-	rDot1 = dDot11 + shiftDot1
-	var dDot21 float64
-	var dDot31 float64
-	if math.Abs(t8) <= 1.7976931348623157e+308 {
-		dDot21 = s1Dot2 * t8
-		dDot31 = s1Dot3 * t8
-	} else {
 		if s1Dot2 != 0 {
-			dDot21 += s1Dot2 * t8
+			d12 += s1Dot2 * t5
 		}
 		if s1Dot3 != 0 {
-			dDot31 += s1Dot3 * t8
+			d13 += s1Dot3 * t5
 		}
 	}
-	rDot2 = dDot21 + shiftDot2
-	rDot3 = dDot31 + shiftDot3
-	return
+	return t4 + shift, d10 + shiftDot0, d111 + shiftDot1, d12 + shiftDot2, d13 + shiftDot3
 }
 
 // softplusTangent1 is problems.softplus_tangent_1, from logistic.go:34.
@@ -2063,8 +1886,8 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 		d += t3 * t2
 	}
 	t4 := math.Log1p(t2)
-	var d1 float64
 	t5 := 1 / (1 + t2)
+	var d1 float64
 	if d != 0 || t5-t5 == 0 {
 		d1 += d * t5
 	}
@@ -2076,75 +1899,69 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	return l, lDot
 }
 
-// softplusTangent41 is problems.softplus_tangent4_1, from logistic.go:34.
-func softplusTangent41(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+// softplusTangent1Lanes4 is problems.softplus_tangent_1_lanes4, from logistic.go:34.
+func softplusTangent1Lanes4(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := math.Abs(z)
-	t1 := rt.Sign(z)
-	t2 := -t
-	t3 := math.Exp(t2)
-	t4 := math.Log1p(t3)
-	t5 := 1 / (1 + t3)
+	t1 := -t
+	t2 := math.Exp(t1)
+	t6 := rt.Sign(z)
+	var d0 float64
+	var d11 float64
+	t30 := -(zDot0 * t6)
+	t31 := -(zDot1 * t6)
+	var d2 float64
+	var d3 float64
+	t32 := -(zDot2 * t6)
+	t33 := -(zDot3 * t6)
+	if t2-t2 == 0 {
+		d0 += t30 * t2
+		d11 += t31 * t2
+		d2 += t32 * t2
+		d3 += t33 * t2
+	} else {
+		if t30 != 0 {
+			d0 += t30 * t2
+		}
+		if t31 != 0 {
+			d11 += t31 * t2
+		}
+		if t32 != 0 {
+			d2 += t32 * t2
+		}
+		if t33 != 0 {
+			d3 += t33 * t2
+		}
+	}
+	t4 := math.Log1p(t2)
+	t5 := 1 / (1 + t2)
+	var d10 float64
+	var d111 float64
+	var d12 float64
+	var d13 float64
+	if t5-t5 == 0 {
+		d10 += d0 * t5
+		d111 += d11 * t5
+		d12 += d2 * t5
+		d13 += d3 * t5
+	} else {
+		if d0 != 0 {
+			d10 += d0 * t5
+		}
+		if d11 != 0 {
+			d111 += d11 * t5
+		}
+		if d2 != 0 {
+			d12 += d2 * t5
+		}
+		if d3 != 0 {
+			d13 += d3 * t5
+		}
+	}
 	l := t4
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t3) <= 1.7976931348623157e+308 {
-		dDot0 = -(t1 * zDot0) * t3
-		dDot1 = -(t1 * zDot1) * t3
-	} else {
-		t6 := -(t1 * zDot0)
-		if t6 != 0 {
-			dDot0 += t6 * t3
-		}
-		t7 := -(t1 * zDot1)
-		if t7 != 0 {
-			dDot1 += t7 * t3
-		}
-	}
-	var dDot01 float64
-	var dDot11 float64
-	if math.Abs(t5) <= 1.7976931348623157e+308 {
-		dDot01 = dDot0 * t5
-		dDot11 = dDot1 * t5
-	} else {
-		if dDot0 != 0 {
-			dDot01 += dDot0 * t5
-		}
-		if dDot1 != 0 {
-			dDot11 += dDot1 * t5
-		}
-	}
-	lDot0 := dDot01
-	lDot1 := dDot11
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t3) <= 1.7976931348623157e+308 {
-		dDot2 = -(t1 * zDot2) * t3
-		dDot3 = -(t1 * zDot3) * t3
-	} else {
-		t8 := -(t1 * zDot2)
-		if t8 != 0 {
-			dDot2 += t8 * t3
-		}
-		t9 := -(t1 * zDot3)
-		if t9 != 0 {
-			dDot3 += t9 * t3
-		}
-	}
-	var dDot21 float64
-	var dDot31 float64
-	if math.Abs(t5) <= 1.7976931348623157e+308 {
-		dDot21 = dDot2 * t5
-		dDot31 = dDot3 * t5
-	} else {
-		if dDot2 != 0 {
-			dDot21 += dDot2 * t5
-		}
-		if dDot3 != 0 {
-			dDot31 += dDot3 * t5
-		}
-	}
-	lDot2 := dDot21
-	lDot3 := dDot31
+	lDot0 := d10
+	lDot1 := d111
+	lDot2 := d12
+	lDot3 := d13
 	if z > 0 {
 		return z + l, zDot0 + lDot0, zDot1 + lDot1, zDot2 + lDot2, zDot3 + lDot3
 	}
@@ -2165,50 +1982,40 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	return t4, -(t4 * d) / t3
 }
 
-// sigmoidPlainTangent41 is problems.sigmoidPlain_tangent4_1, from lstm.go:63.
-func sigmoidPlainTangent41(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+// sigmoidPlainTangent1Lanes4 is problems.sigmoidPlain_tangent_1_lanes4, from lstm.go:63.
+func sigmoidPlainTangent1Lanes4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := -x
 	t1 := math.Exp(t)
-	t2 := 1 + t1
-	t3 := 1 / t2
-	t4 := 1 / t2
-	t5 := t3 * t4
-	r = t3
-	var dDot0 float64
-	var dDot1 float64
-	if math.Abs(t1) <= 1.7976931348623157e+308 {
-		dDot0 = -xDot0 * t1
-		dDot1 = -xDot1 * t1
+	var d0 float64
+	var d1 float64
+	t20 := -xDot0
+	t21 := -xDot1
+	var d2 float64
+	var d3 float64
+	t22 := -xDot2
+	t23 := -xDot3
+	if t1-t1 == 0 {
+		d0 += t20 * t1
+		d1 += t21 * t1
+		d2 += t22 * t1
+		d3 += t23 * t1
 	} else {
-		t6 := -xDot0
-		if t6 != 0 {
-			dDot0 += t6 * t1
+		if t20 != 0 {
+			d0 += t20 * t1
 		}
-		t7 := -xDot1
-		if t7 != 0 {
-			dDot1 += t7 * t1
+		if t21 != 0 {
+			d1 += t21 * t1
+		}
+		if t22 != 0 {
+			d2 += t22 * t1
+		}
+		if t23 != 0 {
+			d3 += t23 * t1
 		}
 	}
-	rDot0 = -(t5 * dDot0)
-	rDot1 = -(t5 * dDot1)
-	var dDot2 float64
-	var dDot3 float64
-	if math.Abs(t1) <= 1.7976931348623157e+308 {
-		dDot2 = -xDot2 * t1
-		dDot3 = -xDot3 * t1
-	} else {
-		t8 := -xDot2
-		if t8 != 0 {
-			dDot2 += t8 * t1
-		}
-		t9 := -xDot3
-		if t9 != 0 {
-			dDot3 += t9 * t1
-		}
-	}
-	rDot2 = -(t5 * dDot2)
-	rDot3 = -(t5 * dDot3)
-	return
+	t3 := 1 + t1
+	t4 := 1 / t3
+	return t4, -(t4 * d0) / t3, -(t4 * d1) / t3, -(t4 * d2) / t3, -(t4 * d3) / t3
 }
 
 // aroundFunc is problems.around_func, from brusselator.go:45.
@@ -2233,8 +2040,8 @@ func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3]float64{aDot[1]*t1 + t*bDot[2] - (aDot[2]*t3 + t2*bDot[1]), aDot[2]*t5 + t4*bDot[0] - (aDot[0]*t7 + t6*bDot[2]), aDot[0]*t9 + t8*bDot[1] - (aDot[1]*t11 + t10*bDot[0])}
 }
 
-// crossPlainTangent511 is problems.crossPlain_tangent5_11, from bundle.go:48.
-func crossPlainTangent511(a, b [3]float64, aDot, bDot [3][5]float64) (r [3]float64, rDot [3][5]float64) {
+// crossPlainTangent11Lanes5 is problems.crossPlain_tangent_11_lanes5, from bundle.go:48.
+func crossPlainTangent11Lanes5(a, b [3]float64, aDot, bDot [3][5]float64) (r [3]float64, rDot [3][5]float64) {
 	t := a[1]
 	t1 := b[2]
 	t2 := a[2]
@@ -2247,21 +2054,8 @@ func crossPlainTangent511(a, b [3]float64, aDot, bDot [3][5]float64) (r [3]float
 	t9 := b[1]
 	t10 := a[1]
 	t11 := b[0]
-	rDot[0][0] = t1*aDot[1][0] + t*bDot[2][0] - t3*aDot[2][0] - t2*bDot[1][0]
-	rDot[0][1] = t1*aDot[1][1] + t*bDot[2][1] - t3*aDot[2][1] - t2*bDot[1][1]
-	rDot[1][0] = t5*aDot[2][0] + t4*bDot[0][0] - t7*aDot[0][0] - t6*bDot[2][0]
-	rDot[1][1] = t5*aDot[2][1] + t4*bDot[0][1] - t7*aDot[0][1] - t6*bDot[2][1]
-	rDot[2][0] = t9*aDot[0][0] + t8*bDot[1][0] - t11*aDot[1][0] - t10*bDot[0][0]
-	rDot[2][1] = t9*aDot[0][1] + t8*bDot[1][1] - t11*aDot[1][1] - t10*bDot[0][1]
-	rDot[0][2] = t1*aDot[1][2] + t*bDot[2][2] - t3*aDot[2][2] - t2*bDot[1][2]
-	rDot[0][3] = t1*aDot[1][3] + t*bDot[2][3] - t3*aDot[2][3] - t2*bDot[1][3]
-	rDot[1][2] = t5*aDot[2][2] + t4*bDot[0][2] - t7*aDot[0][2] - t6*bDot[2][2]
-	rDot[1][3] = t5*aDot[2][3] + t4*bDot[0][3] - t7*aDot[0][3] - t6*bDot[2][3]
-	rDot[2][2] = t9*aDot[0][2] + t8*bDot[1][2] - t11*aDot[1][2] - t10*bDot[0][2]
-	rDot[2][3] = t9*aDot[0][3] + t8*bDot[1][3] - t11*aDot[1][3] - t10*bDot[0][3]
-	rDot[0][4] = t1*aDot[1][4] + t*bDot[2][4] - t3*aDot[2][4] - t2*bDot[1][4]
-	rDot[1][4] = t5*aDot[2][4] + t4*bDot[0][4] - t7*aDot[0][4] - t6*bDot[2][4]
-	rDot[2][4] = t9*aDot[0][4] + t8*bDot[1][4] - t11*aDot[1][4] - t10*bDot[0][4]
-	r = [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}
-	return
+	lanes := [5]float64{aDot[1][0]*t1 + t*bDot[2][0] - (aDot[2][0]*t3 + t2*bDot[1][0]), aDot[1][1]*t1 + t*bDot[2][1] - (aDot[2][1]*t3 + t2*bDot[1][1]), aDot[1][2]*t1 + t*bDot[2][2] - (aDot[2][2]*t3 + t2*bDot[1][2]), aDot[1][3]*t1 + t*bDot[2][3] - (aDot[2][3]*t3 + t2*bDot[1][3]), aDot[1][4]*t1 + t*bDot[2][4] - (aDot[2][4]*t3 + t2*bDot[1][4])}
+	lanes1 := [5]float64{aDot[2][0]*t5 + t4*bDot[0][0] - (aDot[0][0]*t7 + t6*bDot[2][0]), aDot[2][1]*t5 + t4*bDot[0][1] - (aDot[0][1]*t7 + t6*bDot[2][1]), aDot[2][2]*t5 + t4*bDot[0][2] - (aDot[0][2]*t7 + t6*bDot[2][2]), aDot[2][3]*t5 + t4*bDot[0][3] - (aDot[0][3]*t7 + t6*bDot[2][3]), aDot[2][4]*t5 + t4*bDot[0][4] - (aDot[0][4]*t7 + t6*bDot[2][4])}
+	lanes2 := [5]float64{aDot[0][0]*t9 + t8*bDot[1][0] - (aDot[1][0]*t11 + t10*bDot[0][0]), aDot[0][1]*t9 + t8*bDot[1][1] - (aDot[1][1]*t11 + t10*bDot[0][1]), aDot[0][2]*t9 + t8*bDot[1][2] - (aDot[1][2]*t11 + t10*bDot[0][2]), aDot[0][3]*t9 + t8*bDot[1][3] - (aDot[1][3]*t11 + t10*bDot[0][3]), aDot[0][4]*t9 + t8*bDot[1][4] - (aDot[1][4]*t11 + t10*bDot[0][4])}
+	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3][5]float64{lanes, lanes1, lanes2}
 }

@@ -1,0 +1,153 @@
+package lanes
+
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// call is a call of what the callee is for several lanes.
+func (b *builder) call(s *ir.Call) {
+	f := s.Callee.Func
+	b.once(true)
+	if (f == nil || b.isEach(s.Callee)) && slices.ContainsFunc(s.Args, b.depends) {
+		b.rule(s)
+		return
+	}
+	if f == nil || b.isEach(s.Callee) || b.function(f) == f {
+		c := &ir.Call{At: s.At, Callee: s.Callee}
+		for _, a := range s.Args {
+			c.Args = append(c.Args, b.plain(a))
+		}
+		var after ir.Block
+		for _, v := range s.Results {
+			if v != nil && b.apart[v] {
+				var set ir.Block
+				v, set = b.spread(v)
+				after = append(after, set...)
+			}
+			c.Results = append(c.Results, v)
+		}
+		b.emit(c)
+		b.out = append(b.out, after...)
+		return
+	}
+	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: b.function(f)}}
+	for i, a := range s.Args {
+		switch {
+		case !b.apart[f.Params[i]]:
+			c.Args = append(c.Args, b.plain(a))
+		case activity.IsFloat(a.Type()):
+			e := b.number(a)
+			for k := range b.types.n {
+				c.Args = append(c.Args, at(e, k))
+			}
+		default:
+			c.Args = append(c.Args, b.whole(a))
+		}
+	}
+	var after ir.Block
+	for i, r := range f.Results {
+		var v *ir.Var
+		if i < len(s.Results) {
+			v = s.Results[i]
+		}
+		switch {
+		case !b.apart[r]:
+			if v != nil && b.apart[v] {
+				var set ir.Block
+				v, set = b.spread(v)
+				after = append(after, set...)
+			}
+			c.Results = append(c.Results, v)
+		case !activity.IsFloat(r.Type):
+			if v != nil {
+				v = b.of(v)
+			}
+			c.Results = append(c.Results, v)
+		case v == nil:
+			c.Results = append(c.Results, make([]*ir.Var, b.types.n)...)
+		case b.scalar(v):
+			c.Results = append(c.Results, b.scalars(v)...)
+		default: // the lanes are in an array
+			to := &leaf{place: b.of(v).Place()}
+			for k := range b.types.n {
+				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
+				b.emit(&ir.Let{At: s.At, V: t})
+				c.Results = append(c.Results, t)
+				after = append(after, &ir.Set{At: s.At, P: to.at(k), E: t.Load()})
+			}
+		}
+	}
+	b.emit(c)
+	b.out = append(b.out, after...)
+}
+
+// spread is a variable for a result of which there is one, and what assigns it to the
+// lanes of v.
+func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
+	if !activity.IsFloat(v.Type) {
+		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
+	}
+	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
+	b.emit(&ir.Let{At: b.at, V: t})
+	var set ir.Block
+	to := b.leaf(v.Place())
+	for k := range b.types.n {
+		set = append(set, &ir.Set{At: b.at, P: to.at(k), E: t.Load()})
+	}
+	return t, set
+}
+
+// rule calls a function for each lane that takes and gives numbers, and of which only a
+// rule is known.
+func (b *builder) rule(s *ir.Call) {
+	for _, a := range s.Args {
+		if activity.HasRefs(a.Type()) || b.depends(a) && !activity.IsFloat(a.Type()) {
+			b.refuse("function %s, which takes memory and is not known to be fit for several at once", calleeName(s.Callee))
+		}
+	}
+	args := make([]ir.Expr, len(s.Args))
+	for i, a := range s.Args {
+		if b.depends(a) {
+			args[i] = b.number(a)
+		} else {
+			args[i] = b.plain(a)
+		}
+	}
+	var after ir.Block
+	for k := range b.types.n {
+		c := &ir.Call{At: s.At, Callee: s.Callee}
+		for _, a := range args {
+			c.Args = append(c.Args, at(a, k))
+		}
+		for i, v := range s.Results {
+			switch {
+			case v == nil || !b.apart[v] && !b.read[v]:
+				c.Results = append(c.Results, nil)
+			case !b.apart[v] && i < b.each[of(s.Callee)].results: // the last call gives what all do
+				if k < b.types.n-1 {
+					v = nil
+				}
+				c.Results = append(c.Results, v)
+			case !b.apart[v] || !activity.IsFloat(v.Type):
+				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one", v.Name, calleeName(s.Callee))
+			default:
+				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
+				b.emit(&ir.Let{At: s.At, V: t})
+				c.Results = append(c.Results, t)
+				after = append(after, &ir.Set{At: s.At, P: b.leaf(v.Place()).at(k), E: t.Load()})
+			}
+		}
+		b.emit(c)
+	}
+	b.out = append(b.out, after...)
+}
+
+func calleeName(c *ir.Callee) string {
+	if c.Func != nil {
+		return c.Func.Name
+	}
+	return c.Rule.Name
+}

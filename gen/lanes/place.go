@@ -1,0 +1,99 @@
+package lanes
+
+import (
+	"go/types"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// leaf is a number that depends on the lane, in an expression: a variable for each lane,
+// or an array of them at a place.
+type leaf struct {
+	ir.Typed
+	scalars []*ir.Var
+	place   *ir.Place
+}
+
+// at is where lane k is.
+func (x *leaf) at(k int) *ir.Place {
+	if x.scalars != nil {
+		return x.scalars[k].Place()
+	}
+	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(index(k)))}
+}
+
+// row is a pointer to the lanes of a number in memory.
+type row struct{ of, at *ir.Place }
+
+// leaf is the number at p, which depends on the lane.
+func (b *builder) leaf(p *ir.Place) *leaf {
+	typed := ir.Typed{T: p.Type()}
+	if len(p.Path) == 0 && b.scalar(p.Root) {
+		return &leaf{Typed: typed, scalars: b.scalars(p.Root)}
+	}
+	q := b.place(p)
+	if !q.Behind() {
+		for i, s := range q.Path {
+			if s.Index != nil {
+				q.Path[i] = ir.IndexStep(b.atom(s.Index))
+			}
+		}
+		return &leaf{Typed: typed, place: q}
+	}
+	for _, r := range b.rows {
+		if ir.EqualPlace(r.of, q) {
+			return &leaf{Typed: typed, place: r.at}
+		}
+	}
+	if len(q.Path) == 1 && q.Path[0].IsDeref() {
+		return &leaf{Typed: typed, place: q}
+	}
+	v := &ir.Var{Name: b.names.Name(p.Root.Name + "Row"), Type: types.NewPointer(q.Type())}
+	b.emit(&ir.Let{At: b.at, V: v, E: &ir.Addr{Typed: ir.Typed{T: v.Type}, P: q}})
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.DerefStep()}}
+	if b.only < 0 {
+		b.rows = append(b.rows, row{of: q, at: at})
+		for _, e := range q.Indices() { // which the row is good for
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if p := ir.PlaceOf(e); p != nil {
+					b.reads[p.Root] = true
+				}
+				return true
+			})
+		}
+	}
+	return &leaf{Typed: typed, place: at}
+}
+
+// place is where what stands for p is, as a whole; p depends on the lane.
+func (b *builder) place(p *ir.Place) *ir.Place {
+	q := b.same(p)
+	if _, ok := b.cell(p).(field); !ok {
+		return &ir.Place{Root: b.of(p.Root), Path: b.types.Path(p.Root.Type, q.Path)}
+	}
+	of := (&ir.Place{Root: p.Root, Path: p.Path[:2]}).Type()
+	path := []ir.Step{p.Path[0], ir.FieldStep(b.stands(p.Path[1].Field, of))}
+	return &ir.Place{Root: p.Root, Path: append(path, b.types.Path(of, q.Path[2:])...)}
+}
+
+// stands is the field of the workspace that stands for one of type t.
+func (p *Program) stands(f int, t types.Type) int {
+	g, ok := p.fields[f]
+	if !ok {
+		g = p.work.Field(f, p.types.Of(t))
+		p.fields[f] = g
+	}
+	return g
+}
+
+// same is p with the indices on its path written as there is one of them.
+func (b *builder) same(p *ir.Place) *ir.Place {
+	q := &ir.Place{Root: p.Root, Path: slices.Clone(p.Path)}
+	for i, s := range q.Path {
+		if s.Index != nil {
+			q.Path[i] = ir.IndexStep(b.plain(s.Index))
+		}
+	}
+	return q
+}
