@@ -44,9 +44,9 @@ func (d *decisions) Uint64() uint64 {
 
 func program(seed uint64, src rand.Source, opts Options) *Program {
 	g := &generator{Rand: rand.New(src), opts: opts}
-	g.sorts = g.chance(64)
+	g.sorts = g.chance(256)
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
-	g.short = !g.chance(4)
+	g.short = !g.chance(8)
 	g.helpers()
 	p.Body = g.main(p.Sig)
 	p.Own = g.own
