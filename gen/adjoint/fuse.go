@@ -168,9 +168,11 @@ func (f *flow) fused(list []*node, k int, in state, labels map[*ir.Label]state) 
 	return in
 }
 
+// unfuse has the sweeps of a loop run apart, and so those of the loops in it.
 func (f *flow) unfuse(n *node) {
 	if n.fused {
-		n.fused, f.changed = false, true
+		f.changed = true
+		each([]*node{n}, func(m *node) { m.fused = false })
 	}
 }
 

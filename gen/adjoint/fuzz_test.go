@@ -13,6 +13,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
+// ready loads the standard library, which no single input is to wait for.
+func ready(f *testing.F) {
+	if _, err := randprog.Load(nil, 0); err != nil {
+		f.Fatal(err)
+	}
+}
+
 // FuzzAdjoint asks the oracles about the adjoints of programs of bytes.
 func FuzzAdjoint(f *testing.F) {
 	for i := range 12 {
@@ -23,8 +30,9 @@ func FuzzAdjoint(f *testing.F) {
 		f.Add(data, byte(i))
 	}
 	names := variantNames()
+	ready(f)
 	f.Fuzz(func(t *testing.T, data []byte, k byte) {
-		p := randprog.Of(data, randprog.Options{})
+		p := randprog.Of(data, randprog.Options{Short: true})
 		list, err := randprog.Load([]*randprog.Program{p}, 4)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, p.Source())
@@ -55,6 +63,7 @@ func FuzzTransform(f *testing.F) {
 		f.Add(string(text), byte(i))
 	}
 	names := variantNames()
+	ready(f)
 	f.Fuzz(func(t *testing.T, src string, k byte) {
 		lowered, _, err := randprog.Declared(src)
 		if err != nil {

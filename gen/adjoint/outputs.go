@@ -78,20 +78,19 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 }
 
 // extends reports whether a statement makes a slice longer.
-func extends(s ir.Stmt) bool {
-	switch s := s.(type) {
-	case nil:
+func extends(s ir.Stmt) (found bool) {
+	if s == nil {
 		return false
-	case *ir.Append:
-		return true
-	case *ir.Let:
-		c, ok := s.E.(*ir.Slice)
-		return ok && c.Hi != nil
-	case *ir.Set:
-		c, ok := s.E.(*ir.Slice)
-		return ok && c.Hi != nil
 	}
-	return false
+	_, found = s.(*ir.Append)
+	ir.EachExpr(s, func(e ir.Expr) {
+		ir.WalkExpr(e, func(e ir.Expr) bool {
+			c, ok := e.(*ir.Slice)
+			found = found || ok && c.Hi != nil
+			return !found
+		})
+	})
+	return found
 }
 
 // first saves the headers at a place at the beginning.

@@ -213,25 +213,27 @@ func target(s Stmt) *Place {
 func Vars(f *Func) []*Var {
 	var out []*Var
 	seen := map[*Var]bool{nil: true}
+	one := func(v *Var) {
+		n := len(seen)
+		if seen[v] = true; len(seen) > n {
+			out = append(out, v)
+		}
+	}
 	add := func(list ...*Var) {
 		for _, v := range list {
-			if !seen[v] {
-				seen[v] = true
-				out = append(out, v)
-			}
+			one(v)
 		}
+	}
+	inside := func(e Expr) bool {
+		if p := PlaceOf(e); p != nil {
+			one(p.Root)
+		}
+		return true
 	}
 	add(f.Params...)
 	add(f.Results...)
 	Walk(f.Body, func(s Stmt) bool {
-		for _, e := range Exprs(s) {
-			WalkExpr(e, func(e Expr) bool {
-				if p := PlaceOf(e); p != nil {
-					add(p.Root)
-				}
-				return true
-			})
-		}
+		EachExpr(s, func(e Expr) { WalkExpr(e, inside) })
 		if p := target(s); p != nil {
 			add(p.Root)
 		}

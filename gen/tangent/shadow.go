@@ -115,9 +115,12 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 func (b *builder) memory(s ir.Expr) ir.Expr {
 	active := false
 	ir.WalkExpr(s, func(e ir.Expr) bool {
+		if !activity.HasRefs(e.Type()) {
+			return false // a bound, which may be the length of another slice
+		}
 		switch e := e.(type) {
 		case *ir.Load:
-			active = active || activity.HasRefs(e.T) && b.facts.Active(e.P.Root)
+			active = active || b.facts.Active(e.P.Root)
 		case *ir.SliceAt:
 			active = active || b.facts.Active(e.P.Root)
 		}

@@ -377,6 +377,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestPassiveView: a slice without a derivative may be cut by the length of one that has.
+func TestPassiveView(t *testing.T) {
+	fs, err := ir.Parse(`
+func f(x []float64, y []float64) (r float64) exit {
+	clear(y[len(x) / 2:])
+	copy(y[len(x) - 1:], y)
+	r = x[0] * y[0]
+}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, fs[0], 1, []float64{1.5, 2, 3}, []float64{4, 5, 6})
+}
+
 // TestTwice: at 0 the derivative of what is inside is 0, and changes.
 func TestTwice(t *testing.T) {
 	for text, want := range map[string]float64{

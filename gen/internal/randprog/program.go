@@ -95,8 +95,6 @@ func (p *Program) clone() *Program {
 	return &c
 }
 
-func (p *Program) Size() int { return p.size() }
-
 func (p *Program) size() int {
 	n := p.Body.size()
 	for _, f := range p.Own {

@@ -13,6 +13,8 @@ type Options struct {
 	Exact bool
 	// Panics makes programs that may panic on purpose.
 	Panics bool
+	// Short makes short programs only, which call nothing large.
+	Short bool
 }
 
 // New is the program of a seed.
@@ -44,9 +46,9 @@ func (d *decisions) Uint64() uint64 {
 
 func program(seed uint64, src rand.Source, opts Options) *Program {
 	g := &generator{Rand: rand.New(src), opts: opts}
-	g.sorts = g.chance(64)
+	g.sorts = g.chance(256) && !opts.Short
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
-	g.short = !g.chance(4)
+	g.short = !g.chance(8) || opts.Short
 	g.helpers()
 	p.Body = g.main(p.Sig)
 	p.Own = g.own
