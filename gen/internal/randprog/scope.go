@@ -13,6 +13,8 @@ type Options struct {
 	Exact bool
 	// Panics makes programs that may panic on purpose.
 	Panics bool
+	// Checkpoints marks half of the loops for checkpointing.
+	Checkpoints bool
 }
 
 // New is the program of a seed.
