@@ -37,7 +37,7 @@ func TestLayering(t *testing.T) {
 		"difftest":                ". engine internal/tabular internal/timing sparse sparsity",
 		"problems":                ". gen/rt",
 		"gen":                     "gen/activity gen/adjoint gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent gen/traced",
-		"gen/ir":                  "rules",
+		"gen/ir":                  "gen/rt/checkpoint rules",
 		"gen/activity":            "gen/ir",
 		"gen/adjoint":             "gen/activity gen/ir gen/simplify rules",
 		"gen/simplify":            "gen/ir",
@@ -53,6 +53,7 @@ func TestLayering(t *testing.T) {
 		"gen/kernels/mathextad":   "gen/rt",
 		"gen/print":               "gen/ir",
 		"gen/rt":                  "rules",
+		"gen/rt/checkpoint":       "",
 		"rules/internal/rulegen":  "rules",
 		"rules/internal/genrules": "rules/internal/rulegen",
 	}

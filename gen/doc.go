@@ -59,6 +59,28 @@
 // without functions that call it. Functions of gonum's floats, blas64 and mathext have
 // such rules already.
 //
+// # Long loops
+//
+// The reverse sweep of a loop keeps something of each iteration. The comment
+//
+//	//nabla:checkpoint
+//
+// in the line above the loop makes it keep snapshots instead, of what iterations hand on, and
+// run iterations again from there. Of n iterations about the square root of n have a snapshot,
+// and as many at a time keep what their reversal needs. That costs less than one more run of
+// the loop. Other forms need less memory and more time:
+//
+//	//nabla:checkpoint levels=3                the cube root of 2n, and less than two more runs
+//	//nabla:checkpoint snapshots=20            at most 20 snapshots and one iteration at a time
+//	//nabla:checkpoint snapshots=20 steps=10   at most 20 snapshots and ten iterations at a time
+//
+// Where the number of iterations is not known before, as in a loop that is left early, there
+// are up to twice as many snapshots in levels. A snapshot holds variables, and memory that the
+// loop writes and reads; nabla gen -explain says which. A directive has no effect, which is a
+// warning, where iterations leave new memory to the next, as x = append(x, …) does, or
+// exchange slices that stand in other slices, where the function calls itself from the loop,
+// and where the loop uses more than 57 variables.
+//
 // # What is refused
 //
 // What cannot be differentiated is a [Problem] with a position, a reason and a way round:

@@ -125,6 +125,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 	for _, t := range u.targets {
 		u.build(t)
 	}
+	u.unfollowed()
 	if err := u.print(); err != nil {
 		return nil, err
 	}

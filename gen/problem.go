@@ -221,3 +221,14 @@ func (u *unit) misplaced() {
 		u.problem(p)
 	}
 }
+
+// unfollowed notes directives for loops that cannot be followed, those that no refused
+// function has.
+func (u *unit) unfollowed() {
+	for _, d := range u.program.lower.Directives() {
+		if d.In != u.pkg.Types || d.Bad == nil || slices.ContainsFunc(u.out.Problems, func(p *Problem) bool { return p.Pos == d.Pos }) {
+			continue
+		}
+		u.problem(&Problem{Pos: d.Pos, Reason: d.Bad.What + ": " + d.Bad.Reason, Remedy: d.Bad.Remedy, Severity: Error})
+	}
+}

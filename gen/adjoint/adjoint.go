@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -53,6 +54,7 @@ type Program struct {
 	opts     Options
 	activity *activity.Program
 	prepared map[*ir.Func]*prepared
+	segments map[*ir.Func]*segment // functions that run iterations of a loop
 	built    map[key]*builder
 	order    []*builder
 	purity   map[*ir.Func]bool
@@ -63,7 +65,7 @@ type Program struct {
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, segments: map[*ir.Func]*segment{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name),
 	}
 }
@@ -124,11 +126,10 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 		return nil, err
 	}
 	b := p.builder(key{g, facts, p.overlap(g.f), joint})
+	reached := b.reach()
 	for _, c := range p.order {
-		if c.key.mode == split && c.fwd.Body == nil {
-			c.split()
-			p.simplify(c.fwd, c)
-			p.simplify(c.rev, c)
+		if c != b && slices.Contains(reached, c) {
+			p.emit(c)
 		}
 	}
 	a = b.joint(f)
@@ -158,8 +159,11 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 type mode uint8
 
 const (
-	joint mode = iota // forward and reverse sweep in one function
-	split             // one function each
+	joint    mode = iota // forward and reverse sweep in one function
+	split                // one function each
+	onward               // what runs the function and keeps nothing
+	together             // both sweeps of a segment of a loop in one function
+	chained              // a loop, reversed in segments
 )
 
 // key tells apart what is built of a function. Alias says which parameters may lead to

@@ -30,6 +30,10 @@ type builder struct {
 
 	stacks   []stack     // of the workspace that it uses
 	counters []*ir.Place // and how much it uses of its memory
+
+	chain   *chain // of a marked loop
+	emitted bool
+	fresh   *string // why it leaves new memory behind, if that is known
 }
 
 // node is a statement of the forward sweep with its reversal: before, the old value is
@@ -63,7 +67,7 @@ func newBuilder(p *Program, k key) *builder {
 		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{}, made: map[*ir.Var]bool{},
 	}
 	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
-	if k.mode == split {
+	if k.mode != joint {
 		b.fwd, b.rev = &ir.Func{}, &ir.Func{}
 	}
 	return b

@@ -17,7 +17,7 @@ func (b *builder) call(s *ir.Call) []*node {
 	if callee == nil {
 		return b.rule(s, n, w)
 	}
-	if callee.Params|callee.Results == 0 && b.p.pure(callee.Func) {
+	if callee.Params|callee.Results == 0 && b.p.pure(callee.Func) && !(b.key.mode == onward && allocates(callee.Func.Body)) {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
@@ -33,7 +33,7 @@ func (b *builder) call(s *ir.Call) []*node {
 		return []*node{n}
 	}
 	g := b.p.preparedOf(callee.Func)
-	c := b.p.builder(key{g, callee, b.aliases(s, callee), split})
+	c := b.callee(key{g, callee, b.aliases(s, callee), split})
 	if !c.analysed {
 		c.recursive = true
 	}
@@ -110,6 +110,19 @@ func (b *builder) call(s *ir.Call) []*node {
 	n.post = append(append(ir.Block(takes), rev), adds...)
 	n.callee, n.call = c, s
 	return []*node{n}
+}
+
+// callee is the builder of a function that is called.
+func (b *builder) callee(k key) *builder {
+	switch {
+	case b.key.mode == onward:
+		k.mode = onward
+	case k.g.segment != nil:
+		if c := b.p.chain(k); c != nil {
+			return c
+		}
+	}
+	return b.p.builder(k)
 }
 
 // preparedOf is the prepared function that g.f is.

@@ -351,8 +351,12 @@ func (b *builder) analyse() {
 	})
 	f.declared(b.body)
 	f.allocations()
-	if b.key.mode == joint {
+	if b.key.mode == joint || b.key.mode == together {
 		b.body = f.fuse(b.body)
+	}
+	if b.key.mode == onward { // nothing is reversed
+		f.wanted, f.reruns, f.exit, b.analysed = map[*ir.Var]bool{}, map[*ir.Var]bool{}, state{}, true
+		return
 	}
 	for {
 		f.changed = false
@@ -381,7 +385,7 @@ func (f *flow) run(entry state) state {
 // entry is what the reverse sweeps of callers may read.
 func (f *flow) entry() state {
 	out := state{}
-	if f.b.key.mode == joint {
+	if f.b.key.mode != split { // nobody, or a loop that brings back all itself
 		return out
 	}
 	for _, v := range f.b.g.f.Params {

@@ -115,9 +115,15 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 		behind = append(behind, m)
 		done, touched = done.with(w), touched.with(w).with(a.reads)
 	}
-	read := state{}
-	each(behind, func(m *node) { read = read.with(f.reversalReads(m)) })
-	if read.meets(done) {
+	read, remembers := state{}, false
+	each(behind, func(m *node) {
+		read = read.with(f.reversalReads(m))
+		if c := m.callee; c != nil {
+			read = read.with(f.b.calleeState(m, c.flow.exit, !c.analysed))
+			remembers = remembers || c.remembers()
+		}
+	})
+	if remembers || read.meets(done) {
 		return nil, false
 	}
 	for k := range f.accesses(behind...).reads { // private memory is not what it was
@@ -127,6 +133,24 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	}
 	order := append(before, n)
 	return append(order, behind...), true
+}
+
+// remembers reports whether the reverse sweep of a function that is called takes something
+// out of the workspace that its forward sweep has put there.
+func (b *builder) remembers() (found bool) {
+	if !b.analysed || b.recursive || b.chain != nil {
+		return true
+	}
+	for k := range b.flow.exit {
+		found = found || k.v != nil
+	}
+	each(b.body, func(n *node) {
+		for _, w := range n.writes {
+			found = found || w.keep && w.inverse == nil
+		}
+		found = found || n.callee != nil && n.callee.remembers()
+	})
+	return found
 }
 
 // fusedAt is the index of the loop in a list that is fused, or -1.

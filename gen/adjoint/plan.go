@@ -11,6 +11,8 @@ import (
 type Note struct {
 	Pos  token.Position
 	Text string
+	// Ignored says that a directive there has no effect, for the reason in Text.
+	Ignored bool
 }
 
 // plan is what was decided for a function and what it calls.
@@ -24,11 +26,21 @@ func (b *builder) plan() (out []Note) {
 		}
 		seen[c] = true
 		add := func(n *node, text string) {
-			note := Note{n.at.Pos, text}
+			note := Note{Pos: n.at.Pos, Text: text}
 			if !said[note] {
 				said[note] = true
 				out = append(out, note)
 			}
+		}
+		for _, n := range c.g.notes {
+			if !said[n] {
+				said[n] = true
+				out = append(out, n)
+			}
+		}
+		if note, ok := c.loopNote(); ok && !said[note] {
+			said[note] = true
+			out = append(out, note)
 		}
 		each(c.body, func(n *node) {
 			if n.fused {
@@ -46,9 +58,28 @@ func (b *builder) plan() (out []Note) {
 				visit(n.callee)
 			}
 		})
+		if c.chain != nil {
+			visit(c.chain.segment)
+		}
 	}
 	visit(b)
 	return out
+}
+
+// loopNote is what becomes of a marked loop.
+func (b *builder) loopNote() (Note, bool) {
+	switch g := b.g; {
+	case g.segment == nil:
+	case b.chain != nil:
+		return Note{Pos: g.f.Pos, Text: b.chain.snapshot.said(g.f.Checkpoint)}, true
+	case b.key.mode == split:
+		return ignored(g.f.Pos, g.segment.slow), true
+	}
+	return Note{}, false
+}
+
+func ignored(pos token.Position, why string) Note {
+	return Note{Pos: pos, Text: "is not checkpointed: " + why, Ignored: true}
 }
 
 // said is what is done about an old value, empty for nothing or for that of a shadow.

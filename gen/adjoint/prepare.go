@@ -25,6 +25,9 @@ type prepared struct {
 	// left says of a loop or a scope whether it was left for somewhere behind its end.
 	left  map[ir.Stmt]*ir.Var
 	names *ir.Namer
+	notes []Note
+	// segment is set for iterations of a loop.
+	segment *segment
 }
 
 type loopInfo struct {
@@ -43,6 +46,13 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		p.matter.NoInline = p.matter.NoInline || ok && c.Callee.Func != nil
 		return true
 	})
+	var notes []Note
+	if marked(clone) {
+		g := &prepared{f: clone, names: ir.NamerOf(clone)}
+		g.box()
+		p.outline(g, f)
+		notes = g.notes
+	}
 	switch {
 	case p.opts.NoSimplify:
 	case p.opts.NoInline:
@@ -52,7 +62,7 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	}
 	names := ir.NamerOf(clone)
 	g := &prepared{
-		f: clone, names: names,
+		f: clone, names: names, notes: notes, segment: p.segments[f],
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},
 	}
 	p.prepared[f] = g

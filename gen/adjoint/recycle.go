@@ -111,11 +111,9 @@ func (b *builder) resets() (out ir.Block) {
 		for _, p := range c.counters {
 			out = append(out, &ir.Set{At: at, P: own(p), E: count(0)})
 		}
-		each(c.body, func(n *node) {
-			if n.callee != nil {
-				visit(n.callee)
-			}
-		})
+		for _, d := range c.callees() {
+			visit(d)
+		}
 	}
 	visit(b)
 	return out

@@ -5,10 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
@@ -19,7 +21,7 @@ func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []floa
 	args := append([]any{clone(x)}, rest...)
 	args = append(args, make([]float64, len(x)), 1.0)
 	in := append(ir.ValuesOf(args...), ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
-	if _, err := ir.Eval(a.Func, in); err != nil {
+	if _, err := (&ir.Machine{Rules: natives.Rules()}).Eval(a.Func, in); err != nil {
 		t.Fatal(err)
 	}
 	return ir.As[[]float64](in[1+len(rest)])
@@ -46,14 +48,16 @@ func TestUnused(t *testing.T) {
 func TestSecond(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
 	const own = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
-	p, q := load(t, path), load(t, own)
+	const loops = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
+	p, q, marked := load(t, path), load(t, own), load(t, loops)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, tt := range []struct {
 		name string
 		rest []any
 	}{
 		{"Sum", nil}, {"Views", nil}, {"Calls", nil}, {"Captured", nil}, {"Matrix", nil},
-		{"Still", nil}, {"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
+		{"Still", nil}, {"loops.Scalars", []any{9}}, {"loops.Memory", []any{7}}, {"loops.While", []any{2.0}}, {"loops.WhileTight", []any{2.0}}, {"loops.Swaps", []any{9}},
+		{"loops.Scratch", []any{6}}, {"loops.Structs", []any{7}}, {"loops.Nested", []any{4}}, {"loops.Views", []any{8}}, {"loops.InPlace", []any{8}}, {"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) {
@@ -61,7 +65,11 @@ func TestSecond(t *testing.T) {
 				if tt.name == "Still" {
 					from, at = q, own
 				}
-				f := function(t, from, at, tt.name)
+				name, inLoops := strings.CutPrefix(tt.name, "loops.")
+				if inLoops {
+					from, at = marked, loops
+				}
+				f := function(t, from, at, name)
 				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
 				if err != nil {
 					t.Fatal(err)

@@ -20,6 +20,7 @@
 //	scope l { … }         what a leave of l goes to the end of
 //	for l, n { … }        repeats: a leave of l ends the loop, one of n its iteration
 //	for l, n i T = lo; i < hi; i += step { … }
+//	for l, n … checkpoint(2, 0, 0) { … }      whose reverse sweep saves memory, see [Checkpoint]
 //	leave l               goes to the end of the scope, loop, iteration or function l
 //	panic(e)
 //
@@ -55,7 +56,7 @@
 //	text   = { import | func }
 //	import = "import" name string            a package that does not go by its name
 //	func   = "func" [ "(" param ")" ] fname "(" [ params ] ")" [ "(" params ")" ]
-//	         [ "passive" ] label "{" block "}"
+//	         [ "passive" ] [ check ] label "{" block "}"
 //	params = param { "," param }             the last may be name "..." type
 //	param  = name type
 //	block  = { stmt }
@@ -68,10 +69,11 @@
 //	       | "clear" "(" expr ")"
 //	       | "if" expr "{" block [ "}" "else" "{" block ] "}"
 //	       | "scope" label "{" block "}"
-//	       | "for" label "," label [ count ] "{" block "}"
+//	       | "for" label "," label [ count ] [ check ] "{" block "}"
 //	       | "leave" label
 //	       | "panic" "(" expr ")"
 //	count  = name type "=" expr ";" name ( "<" | ">" ) expr ";" name "+=" integer
+//	check  = "checkpoint" "(" integer "," integer "," integer ")"    levels, snapshots, steps
 //	vars   = var { "," var }                 var is a name, or _ for a result that is dropped
 //	callee = fname | "rule" string
 //	fname  = names and dots, a receiver's type in parentheses in front and type arguments in

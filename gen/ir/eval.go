@@ -248,6 +248,9 @@ func (fr *frame) callStmt(s *Call) {
 			rule = pairs[s.Callee.Rule.Name]
 		}
 		if rule == nil {
+			rule = schedules[s.Callee.Rule.Name]
+		}
+		if rule == nil {
 			panic(limitError("no rule %s", s.Callee.Rule.Name))
 		}
 		results = rule(args)

@@ -18,6 +18,17 @@ type Func struct {
 	Exit     *Label // what a return leaves
 	Body     Block
 	Pos      token.Position
+	// Checkpoint is set for iterations of a loop that are a function: its last two
+	// parameters are the first of them and the one behind the last.
+	Checkpoint *Checkpoint
+}
+
+// Checkpoint says how the reverse sweep of a loop saves memory: it keeps the state of the
+// loop before some iterations only, snapshots, and runs iterations again from there.
+type Checkpoint struct {
+	Levels    int // up to how often an iteration is run, the reversal included; 0 where Snapshots says it
+	Snapshots int // how many there are at most
+	Steps     int // iterations that are reversed at once, with Snapshots
 }
 
 // VarKind says where a variable comes from.
@@ -127,6 +138,8 @@ type (
 		Lo, Hi  Expr
 		Step    int64
 		Body    Block
+		// Checkpoint is nil unless the source asks for it.
+		Checkpoint *Checkpoint
 	}
 	// Leave goes to the end of what L is the label of.
 	Leave struct {

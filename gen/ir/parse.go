@@ -188,6 +188,9 @@ func (p *parser) head() *Func {
 		p.fail(t[last].off, "not func name(parameters) (results) label {")
 	}
 	f.Exit = &Label{t[last-1].lit}
+	if f.Checkpoint = p.checkpoint(last - 1); f.Checkpoint != nil {
+		last -= checkpointTokens
+	}
 	if f.Passive = t[last-2].tok == token.IDENT && t[last-2].lit == "passive"; f.Passive {
 		last--
 	}

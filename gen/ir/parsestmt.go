@@ -164,6 +164,10 @@ func (p *parser) loop(at At) Stmt {
 		p.fail(p.off(2), "missing ,")
 	}
 	s.Next = p.newLabel(3)
+	s.Checkpoint = p.checkpoint(n)
+	if s.Checkpoint != nil {
+		n -= checkpointTokens
+	}
 	if n > 4 {
 		p.counted(s, n)
 	}

@@ -136,6 +136,7 @@ func (p *printer) fn(f *Func) {
 	if f.Passive {
 		p.b.WriteString(" passive")
 	}
+	p.b.WriteString(checkpointText(f.Checkpoint))
 	p.b.WriteString(" " + labelName(f.Exit) + " {" + p.position(f.Pos) + "\n")
 	p.block(f.Body)
 	p.b.WriteString("}\n")
@@ -201,7 +202,7 @@ func (p *printer) stmt(s Stmt) {
 			head += fmt.Sprintf(" %s %s = %s; %s %s %s; %s += %d", v.Name, p.typ(v.Type), p.expr(s.Lo, v.Type),
 				v.Name, less, p.expr(s.Hi, v.Type), v.Name, s.Step)
 		}
-		open(head)
+		open(head + checkpointText(s.Checkpoint))
 		p.block(s.Body)
 		closing()
 	case nil:

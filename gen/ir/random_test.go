@@ -57,8 +57,17 @@ func (g *generator) function(name string) *ir.Func {
 	g.scope = append(append([]*ir.Var{}, f.Params...), f.Results...)
 	g.labels = []*ir.Label{f.Exit}
 	g.budget = 12 + g.IntN(50)
+	f.Checkpoint = g.mark()
 	f.Body = g.block(0)
 	return f
+}
+
+// mark is a mark of a loop, sometimes.
+func (g *generator) mark() *ir.Checkpoint {
+	if g.budget%4 > 0 {
+		return nil
+	}
+	return &ir.Checkpoint{Levels: g.budget % 3, Snapshots: g.budget % 7, Steps: 1}
 }
 
 func (g *generator) label(name string) *ir.Label {
@@ -158,7 +167,7 @@ func (g *generator) stmts(depth int) []ir.Stmt {
 		return one(s)
 	case 18:
 		s := &ir.Loop{L: g.label("l"), Next: g.label("n"), V: &ir.Var{Name: g.names.Name("i"), Type: integer}, Step: 1,
-			Lo: number(integer, int64(g.IntN(2))), Hi: number(integer, int64(g.IntN(4)))}
+			Lo: number(integer, int64(g.IntN(2))), Hi: number(integer, int64(g.IntN(4))), Checkpoint: g.mark()}
 		if g.IntN(3) == 0 {
 			s.Lo, s.Hi, s.Step = s.Hi, s.Lo, -1-int64(g.IntN(2))
 		}
@@ -169,7 +178,7 @@ func (g *generator) stmts(depth int) []ir.Stmt {
 		return one(s)
 	}
 	// A while loop with a counter of its own, which nothing else writes.
-	s := &ir.Loop{L: g.label("l"), Next: g.label("n")}
+	s := &ir.Loop{L: g.label("l"), Next: g.label("n"), Checkpoint: g.mark()}
 	c := &ir.Var{Name: g.names.Name("c"), Type: integer}
 	g.index[c] = true
 	body := g.body(s, depth)

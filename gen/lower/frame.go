@@ -89,6 +89,7 @@ func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
 		l.f.Recv = true
 		l.param(r, "recv")
 	}
+	l.badDirectives(n)
 	if l.signature(sig, values) {
 		l.body(n.Body)
 	}

@@ -13,7 +13,10 @@ func (l *lowerer) newLoop(n ast.Node, label string) *ir.Loop {
 	if label != "" {
 		brk = label
 	}
-	return &ir.Loop{At: l.at(n), L: &ir.Label{Name: l.names.fresh(brk)}, Next: &ir.Label{Name: l.names.fresh("next")}}
+	return &ir.Loop{
+		At: l.at(n), L: &ir.Label{Name: l.names.fresh(brk)}, Next: &ir.Label{Name: l.names.fresh("next")},
+		Checkpoint: l.p.marks[n],
+	}
 }
 
 // loopBody lowers the body of a loop.

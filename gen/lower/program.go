@@ -51,7 +51,8 @@ type Program struct {
 	loaded     map[string]*packages.Package // by path
 	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
 	passive    map[*types.Func]bool
-	stubs      map[string]bool // files that stand for generated ones
+	stubs      map[string]bool             // files that stand for generated ones
+	marks      map[ast.Node]*ir.Checkpoint // of loops
 }
 
 // longestKey bounds the instances of a function. Only those that lead to ever new ones
@@ -85,7 +86,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
 		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
-		passive: map[*types.Func]bool{}, stubs: map[string]bool{},
+		passive: map[*types.Func]bool{}, stubs: map[string]bool{}, marks: map[ast.Node]*ir.Checkpoint{},
 	}
 	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}

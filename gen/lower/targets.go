@@ -17,6 +17,7 @@ type Directive struct {
 	Pos  token.Position
 	Func *types.Func // whose declaration it stands on, or nil
 	In   *types.Package
+	Bad  *Refusal // of a checkpoint that says nothing of a loop, or nothing that is known
 }
 
 // directives are those of a file.
@@ -27,6 +28,7 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 			owner[d.Doc], _ = pkg.TypesInfo.Defs[d.Name].(*types.Func)
 		}
 	}
+	loops := p.loops(f)
 	for _, g := range f.Comments {
 		for _, c := range g.List {
 			text, ok := strings.CutPrefix(c.Text, "//nabla:")
@@ -36,7 +38,11 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 			name, args, _ := strings.Cut(text, " ")
 			switch name {
 			case "differentiate", "passive", "rule", "checkpoint":
-				out = append(out, Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g], pkg.Types})
+				d := Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g], pkg.Types, nil}
+				if name == "checkpoint" {
+					d.Bad = p.checkpoint(d, loops[p.fset.Position(g.End()).Line+1])
+				}
+				out = append(out, d)
 			}
 		}
 	}

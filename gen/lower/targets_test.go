@@ -31,7 +31,7 @@ func Traced(x []nabla.Real) nabla.Real { return x[0] }
 func InPlace(y, x []float64) {}
 
 func Generic[F ~float64](x []F) F {
-	//nabla:checkpoint 20
+	//nabla:checkpoint snapshots=20
 	for range 3 {
 	}
 	return x[0]
@@ -90,7 +90,7 @@ func TestTargets(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(d.Pos.Line, " ", d.Name, "(", d.Args, ") ", on))
 	}
-	want = "[7 differentiate() Marked 12 rule(sparse) Ruled 22 checkpoint(20)  32 passive() count]"
+	want = "[7 differentiate() Marked 12 rule(sparse) Ruled 22 checkpoint(snapshots=20)  32 passive() count]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("directives %v, want %s", got, want)
 	}

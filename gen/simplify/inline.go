@@ -52,7 +52,7 @@ func (in *inliner) body(g *ir.Func) *ir.Func {
 		return h
 	}
 	in.bodies[g] = nil
-	if g.Body == nil || g.Passive || recursive(g) || !in.canName(g) {
+	if g.Body == nil || g.Passive || checkpointed(g) || recursive(g) || !in.canName(g) {
 		return nil
 	}
 	h, _ := ir.Clone(g, nil)
@@ -63,6 +63,18 @@ func (in *inliner) body(g *ir.Func) *ir.Func {
 	}
 	in.bodies[g] = h
 	return h
+}
+
+// checkpointed reports whether the loops of g are reversed by snapshots, or g is such a
+// loop: where it is called says how often.
+func checkpointed(g *ir.Func) bool {
+	found := g.Checkpoint != nil
+	ir.Walk(g.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.Loop)
+		found = found || ok && l.Checkpoint != nil
+		return !found
+	})
+	return found
 }
 
 // recursive reports whether g calls itself.

@@ -132,6 +132,9 @@ func (g *generator) loop() *Node {
 	body := g.block()
 	leave()
 	text := fill(h.text) + " {\n" + fill(begin) + "$1}"
+	if g.opts.Checkpoints && g.chance(2) {
+		text = g.one("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n", "//nabla:checkpoint snapshots=2 steps=2\n") + text
+	}
 	if h.over == Rows {
 		text += "\n_, _ = " + i + ", " + v
 	}

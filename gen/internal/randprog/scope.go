@@ -15,6 +15,8 @@ type Options struct {
 	Panics bool
 	// Short makes short programs only, which call nothing large.
 	Short bool
+	// Checkpoints marks half of the loops for checkpointing.
+	Checkpoints bool
 }
 
 // New is the program of a seed.

@@ -81,7 +81,13 @@ func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (
 // written to dir.
 func Test(t *testing.T, programs int, seed uint64, inputs int, dir string, check func(*Case, *Tally) error) {
 	t.Helper()
-	v := Volume{Programs: programs, Seed: seed, Inputs: inputs, Limit: 10, Batch: 100}
+	TestWith(t, Options{}, programs, seed, inputs, dir, check)
+}
+
+// TestWith checks random programs of another kind.
+func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, dir string, check func(*Case, *Tally) error) {
+	t.Helper()
+	v := Volume{Programs: programs, Seed: seed, Inputs: inputs, Limit: 10, Batch: 100, Options: o}
 	tally, err := v.Run(check, func(c *Case, err error) {
 		check := check
 		if f := (*Failure)(nil); errors.As(err, &f) && f.Again != nil {

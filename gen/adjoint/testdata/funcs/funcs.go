@@ -18,3 +18,34 @@ func Unused(x []float64) float64 {
 	}
 	return 2 * x[0]
 }
+
+// Tail has a call behind a loop whose reversal needs what the call computed.
+func Tail(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v * v
+	}
+	return tail(s)
+}
+
+func tail(s float64) float64 {
+	t := math.Exp(-s)
+	return t * 2
+}
+
+// Gathered has a call behind a loop whose reversal reads what the loop has summed up.
+func Gathered(x []float64) float64 {
+	y := make([]float64, 2)
+	for i, v := range x {
+		y[i%2] += v * v
+	}
+	return sumOf(y)
+}
+
+func sumOf(y []float64) float64 {
+	s := 0.0
+	for _, v := range y {
+		s += v * v
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+package adjoint_test
+
+import (
+	"fmt"
+	"go/types"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// unmarked takes the marks off the loops of f and of what it calls, until back is called.
+func unmarked(f *ir.Func) (back func()) {
+	marks := map[*ir.Loop]*ir.Checkpoint{}
+	seen := map[*ir.Func]bool{}
+	var visit func(f *ir.Func)
+	visit = func(f *ir.Func) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		ir.Walk(f.Body, func(s ir.Stmt) bool {
+			switch s := s.(type) {
+			case *ir.Loop:
+				marks[s], s.Checkpoint = s.Checkpoint, nil
+			case *ir.Call:
+				if s.Callee.Func != nil {
+					visit(s.Callee.Func)
+				}
+			}
+			return true
+		})
+	}
+	visit(f)
+	return func() {
+		for l, c := range marks {
+			l.Checkpoint = c
+		}
+	}
+}
+
+// TestCheckpoint compares adjoints of marked loops with tangents, and with adjoints that
+// keep all.
+func TestCheckpoint(t *testing.T) {
+	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
+	p := load(t, "./testdata/loops")
+	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
+	for _, tt := range []struct {
+		name   string
+		last   any
+		ignore string // why it has no effect
+	}{
+		{"Scalars", 0, ""}, {"Scalars", 1, ""}, {"Scalars", 37, ""},
+		{"Memory", 0, ""}, {"Memory", 23, ""}, {"InPlace", 29, ""},
+		{"Early", 5, ""}, {"Early", 30, ""}, {"Early", 0, ""}, {"While", 3.0, ""}, {"While", -3.0, ""}, {"WhileTight", 5.0, ""}, {"Alone", 11, ""},
+		{"Swaps", 9, ""}, {"Swaps", 10, ""}, {"Rows", 13, ""}, {"Moves", 7, "slices or pointers that stand in memory"}, {"Fresh", 7, "new memory"},
+		{"Scratch", 13, ""}, {"Structs", 17, ""}, {"Captured", 9, ""}, {"Nested", 6, ""}, {"Called", 7, ""},
+		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""}, {"Deep", 7, ""}, {"Kernels", 8, ""},
+		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
+	} {
+		f := function(t, p, path, tt.name)
+		for _, name := range []string{"", "keep all", "no recycle", "no inline", "no simplify", "nothing"} {
+			o := variants[name]
+			t.Run(fmt.Sprint(tt.name, tt.last, name), func(t *testing.T) {
+				check(t, f, 1, o, x(), tt.last)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := ""
+				for _, n := range a.Plan {
+					said += n.Text + "\n"
+				}
+				if tt.ignore != "" && !(strings.Contains(said, "is not checkpointed") && strings.Contains(said, tt.ignore)) || tt.ignore == "" && !strings.Contains(said, "runs again from snapshots") {
+					t.Errorf("the plan says %q, want %q", said, tt.ignore)
+				}
+				back := unmarked(f)
+				b, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				back()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, want := gradient(t, a, x(), tt.last), gradient(t, b, x(), tt.last)
+				for i := range want {
+					if !(math.Abs(got[i]-want[i]) <= 1e-12*(1+math.Abs(want[i]))) {
+						t.Errorf("gradient %v, want %v", got, want)
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRandomCheckpoints asks oracles about the adjoints of random programs with marked
+// loops.
+func TestRandomCheckpoints(t *testing.T) {
+	names := []string{*variant}
+	if *variant == "all" {
+		names = slices.Sorted(maps.Keys(variants))
+	}
+	many := *programs / 6
+	if testing.Short() {
+		many /= 5
+	}
+	randprog.TestWith(t, randprog.Options{Checkpoints: true}, many, *firstSeed, 4, "testdata/failures", adjoints(names))
+}
+
+// fromSnapshot says what a statement takes out of a snapshot, if it does.
+func fromSnapshot(e ir.Expr) bool {
+	p := ir.PlaceOf(e)
+	if s, ok := e.(*ir.Slice); ok {
+		p = ir.PlaceOf(s.X)
+	}
+	return p != nil && strings.HasPrefix(p.Root.Name, "ws") && len(p.Path) > 3 && p.Path[2].Index != nil
+}
+
+// TestCheckpointMutations: when a rule of the sweeps of marked loops is broken, some loop
+// shows it.
+func TestCheckpointMutations(t *testing.T) {
+	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
+	p := load(t, "./testdata/loops")
+	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
+	cases := []struct {
+		name string
+		last any
+	}{{"Scalars", 9}, {"Memory", 9}, {"InPlace", 9}, {"While", 3.0}, {"WhileTight", 5.0}, {"Swaps", 9}, {"Structs", 9}, {"Nested", 6}, {"Called", 7}}
+	for name, m := range map[string]mutation{
+		"memory is not restored": func(s ir.Stmt) bool {
+			c, ok := s.(*ir.Copy)
+			return !ok || !fromSnapshot(c.Src)
+		},
+		"numbers are not restored": func(s ir.Stmt) bool {
+			set, ok := s.(*ir.Set)
+			return !ok || !fromSnapshot(set.E) || !isFloat(set.P) || set.P.Behind()
+		},
+		"headers are not restored": func(s ir.Stmt) bool {
+			set, ok := s.(*ir.Set)
+			return !ok || !fromSnapshot(set.E) || isFloat(set.P)
+		},
+		"iterations are not run again": func(s ir.Stmt) bool {
+			c, ok := s.(*ir.Call)
+			return !ok || c.Callee.Func == nil || !strings.HasSuffix(c.Callee.Func.Name, "_run")
+		},
+		"adjoints of what all iterations read are not added": func(s ir.Stmt) bool {
+			a, ok := s.(*ir.Add)
+			return !ok || len(a.P.Path) > 0 || !strings.HasSuffix(strings.TrimRight(a.P.Root.Name, "0123456789"), "Bar")
+		},
+		"snapshots are not given up": func(s ir.Stmt) bool {
+			set, ok := s.(*ir.Set)
+			return !ok || len(set.P.Path) == 0 || !strings.HasPrefix(set.P.Root.Name, "ws") || !strings.HasPrefix(fieldName(set.P), "snapshotsUsed")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := ""
+			for _, tt := range cases {
+				f := function(t, p, path, tt.name)
+				// How a mutated function is called is left as it is.
+				o := adjoint.Options{NoSimplify: true}
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := gradient(t, a, x(), tt.last)
+				ir.Walk(a.Func.Body, func(s ir.Stmt) bool {
+					if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
+						mutated(c.Callee.Func, m, map[*ir.Func]bool{})
+					}
+					return true
+				})
+				if got, err := tryGradient(a, x(), tt.last); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+					found += " " + tt.name
+				}
+			}
+			if found == "" {
+				t.Error("no loop shows it")
+			}
+			t.Log("found by", found)
+		})
+	}
+}
+
+func isFloat(p *ir.Place) bool { return p.Type().String() == "float64" }
+
+// fieldName is the name of the field that a place of the workspace is.
+func fieldName(p *ir.Place) string {
+	st := p.Root.Type.Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
+	return st.Field(p.Path[1].Field).Name()
+}
+
+// tryGradient is what the adjoint gives, which may be broken.
+func tryGradient(a *adjoint.Adjoint, x []float64, last any) ([]float64, error) {
+	in := append(ir.ValuesOf(x, last, make([]float64, len(x)), 1.0), ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
+	_, err := (&ir.Machine{Steps: 1 << 20}).Eval(a.Func, in)
+	return ir.As[[]float64](in[2]), err
+}

@@ -1,0 +1,325 @@
+package adjoint
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// A loop that the source marks for checkpointing becomes a function of its own that runs
+// some of its iterations: the state that they hand on goes in and comes out, and the
+// last two parameters say which iterations. The loop is a call for all of them. What its
+// reverse sweep does about that is in chain.go.
+
+// segment says what the parameters and results of such a function are.
+type segment struct {
+	states []carried
+	// leaves says that the loop may be left before its last iteration. The last two
+	// results then are the number of the iteration behind the last one that was begun,
+	// and why it ended: 0 where it did not.
+	leaves bool
+	// slow says why the loop is reversed like any other all the same.
+	slow string
+}
+
+// carried is a variable that iterations hand on: parameter and result are numbers.
+type carried struct{ param, result int }
+
+// outline makes functions of the marked loops of a function, but for those in other ones:
+// their turn comes with the function that they come to stand in.
+func (p *Program) outline(g *prepared, home *ir.Func) {
+	k := 0
+	var block func(b ir.Block) ir.Block
+	block = func(b ir.Block) (out ir.Block) {
+		for _, s := range b {
+			loop, ok := s.(*ir.Loop)
+			if ok && loop.Checkpoint != nil {
+				k++
+				if why := p.outlinable(loop, home); why != "" {
+					g.note(loop, why)
+				} else {
+					out = append(out, p.outlined(g, home, loop, k)...)
+					continue
+				}
+			}
+			m := &ir.Map{}
+			s = m.Block(ir.Block{s})[0]
+			for _, c := range ir.Blocks(s) {
+				*c = block(*c)
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	g.f.Body = block(g.f.Body)
+}
+
+func (g *prepared) note(s ir.Stmt, why string) {
+	g.notes = append(g.notes, ignored(s.Position(), why))
+}
+
+// marked reports whether a function has a marked loop.
+func marked(f *ir.Func) (found bool) {
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		l, ok := s.(*ir.Loop)
+		found = found || ok && l.Checkpoint != nil
+		return !found
+	})
+	return found
+}
+
+// outlinable says why the iterations of a loop cannot be a function, if they cannot.
+func (p *Program) outlinable(s *ir.Loop, home *ir.Func) string {
+	if calls(s.Body, home) {
+		return home.Name + " calls itself from this loop"
+	}
+	free, _, _ := freeIn(s)
+	if len(free)+3 > maxParams {
+		return fmt.Sprintf("it uses %d variables from around it, more than %d", len(free), maxParams-3)
+	}
+	return ""
+}
+
+const maxParams = 60 // with room for those that adjoints have besides
+
+// calledBy is the function that a statement calls, or may look into, or nil.
+func calledBy(s ir.Stmt) *ir.Func {
+	c, ok := s.(*ir.Call)
+	switch {
+	case !ok:
+		return nil
+	case c.Callee.Rule != nil:
+		return c.Callee.Rule.Source
+	}
+	return c.Callee.Func
+}
+
+// calls reports whether statements call f, at any distance.
+func calls(b ir.Block, f *ir.Func) (found bool) {
+	seen := map[*ir.Func]bool{}
+	var visit func(b ir.Block)
+	visit = func(b ir.Block) {
+		ir.Walk(b, func(s ir.Stmt) bool {
+			if g := calledBy(s); g != nil && !found {
+				found = g == f
+				if !seen[g] {
+					seen[g] = true
+					visit(g.Body)
+				}
+			}
+			return !found
+		})
+	}
+	visit(b)
+	return found
+}
+
+// freeIn are the variables of a loop's body from around it, in the order in which they
+// occur, those of them that it assigns to, and the labels from around that it leaves.
+func freeIn(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir.Label) {
+	own := map[*ir.Var]bool{s.V: true}
+	assigned = map[*ir.Var]bool{}
+	inner := map[*ir.Label]bool{s.Next: true}
+	variable := func(v *ir.Var) {
+		if v != nil {
+			assigned[v] = true
+		}
+	}
+	place := func(p *ir.Place) {
+		if !p.Behind() {
+			assigned[p.Root] = true
+		}
+	}
+	ir.Walk(s.Body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Let:
+			own[s.V] = true
+		case *ir.Set:
+			place(s.P)
+		case *ir.Add:
+			place(s.P)
+		case *ir.Append:
+			place(s.P)
+		case *ir.Copy:
+			variable(s.N)
+		case *ir.Call:
+			for _, v := range s.Results {
+				variable(v)
+			}
+		case *ir.Scope:
+			inner[s.L] = true
+		case *ir.Loop:
+			inner[s.L], inner[s.Next] = true, true
+			own[s.V] = true
+		case *ir.Leave:
+			if !inner[s.L] && !slices.Contains(labels, s.L) {
+				labels = append(labels, s.L)
+			}
+		}
+		return true
+	})
+	for _, v := range ir.Vars(&ir.Func{Body: s.Body}) {
+		if !own[v] && v.Kind != ir.Global {
+			free = append(free, v)
+		}
+	}
+	return free, assigned, labels
+}
+
+// outlined is the call that stands for a loop.
+func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out ir.Block) {
+	at := ir.At{Pos: s.Pos}
+	free, assigned, labels := freeIn(s)
+	seg := &segment{leaves: len(labels) > 0}
+	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos, Checkpoint: s.Checkpoint}
+	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
+	var back ir.Block // of the state to the variables
+	named := map[*ir.Var]*ir.Var{}
+	for _, v := range free {
+		param := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Param, Object: v.Object, Pos: v.Pos}
+		named[v] = param
+		call.Args = append(call.Args, v.Load())
+		if assigned[v] {
+			result := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Result, Object: v.Object, Pos: v.Pos}
+			named[v] = result
+			seg.states = append(seg.states, carried{len(f.Params), len(f.Results)})
+			f.Results = append(f.Results, result)
+			f.Body = append(f.Body, &ir.Set{At: at, P: result.Place(), E: param.Load()})
+			got := g.local(v.Name, v.Type)
+			out = append(out, &ir.Let{At: at, V: got})
+			call.Results = append(call.Results, got)
+			back = append(back, &ir.Set{At: at, P: v.Place(), E: got.Load()})
+		}
+		f.Params = append(f.Params, param)
+	}
+	result := func(base string) (*ir.Var, *ir.Var) {
+		r := &ir.Var{Name: base, Type: integer, Kind: ir.Result}
+		f.Results = append(f.Results, r)
+		got := g.local(base, integer)
+		out = append(out, &ir.Let{At: at, V: got})
+		call.Results = append(call.Results, got)
+		return r, got
+	}
+	var begun, why, reason *ir.Var
+	if seg.leaves {
+		begun, _ = result("begun")
+		why, reason = result("why")
+	}
+	from := &ir.Var{Name: "from", Type: integer, Kind: ir.Param}
+	to := &ir.Var{Name: "to", Type: integer, Kind: ir.Param}
+	f.Params = append(f.Params, from, to)
+	lo, hi := p.bounds(g, s, &out)
+	call.Args = append(call.Args, lo, hi)
+
+	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(), Step: 1}
+	switch {
+	case s.V == nil:
+		loop.V = &ir.Var{Name: "k", Type: integer}
+	case direct(s):
+		loop.V = &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
+		named[s.V] = loop.V
+	default:
+		// The first value may change in the loop, so the function gets it as it was.
+		loop.V = &ir.Var{Name: "k", Type: integer}
+		first := &ir.Var{Name: "first", Type: s.V.Type, Kind: ir.Param}
+		n := len(f.Params)
+		f.Params = append(f.Params[:n-2:n-2], first, from, to)
+		call.Args = append(call.Args[:n-2:n-2], p.first(g, s, &out, at), lo, hi)
+		v := &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
+		named[s.V] = v
+		by := binary(v.Type, opMul, convert(v.Type, loop.V.Load()), integerOf(v.Type, s.Step))
+		loop.Body = ir.Block{&ir.Let{At: at, V: v, E: binary(v.Type, opAdd, first.Load(), by)}}
+	}
+	if seg.leaves {
+		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: from.Load()})
+		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
+	}
+	m := &ir.Map{
+		Var: func(v *ir.Var) *ir.Var {
+			if w := named[v]; w != nil {
+				return w
+			}
+			return v
+		},
+		Stmt: func(t ir.Stmt) []ir.Stmt {
+			l, ok := t.(*ir.Leave)
+			if !ok {
+				return []ir.Stmt{t}
+			}
+			if l.L == s.Next {
+				return []ir.Stmt{&ir.Leave{At: l.At, L: loop.Next}}
+			}
+			if i := slices.Index(labels, l.L); i >= 0 {
+				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: count(int64(i + 1))}, &ir.Leave{At: l.At, L: loop.L}}
+			}
+			return []ir.Stmt{t}
+		},
+	}
+	loop.Body = append(loop.Body, m.Block(s.Body)...)
+	f.Body = append(f.Body, loop)
+	names := ir.NewNamer()
+	for _, v := range ir.Vars(f) {
+		if path, _, ok := strings.Cut(v.Name, "."); ok && v.Kind == ir.Global {
+			names.Reserve(path)
+		}
+	}
+	fresh, _ := ir.Clone(f, names)
+	*f = *fresh
+	p.segments[f] = seg
+	out = append(append(out, call), back...)
+	for i, l := range labels {
+		if l != s.L {
+			out = append(out, &ir.If{At: at, Cond: compare(opEql, reason.Load(), count(int64(i+1))), Then: ir.Block{&ir.Leave{At: at, L: l}}})
+		}
+	}
+	return out
+}
+
+// direct reports whether iterations go by the index of a loop itself.
+func direct(s *ir.Loop) bool { return s.Step == 1 && types.Identical(s.V.Type, integer) }
+
+// bounds are the numbers of the first iteration and of the one behind the last.
+func (p *Program) bounds(g *prepared, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr) {
+	switch {
+	case s.V == nil:
+		n := g.local("n", integer)
+		at := ir.At{Pos: s.Pos}
+		*out = append(*out, &ir.Let{At: at, V: n},
+			&ir.Call{At: at, Results: []*ir.Var{n}, Callee: &ir.Callee{Rule: ir.ScheduleRule("Endless")}})
+		return count(0), n.Load()
+	case direct(s):
+		return s.Lo, s.Hi
+	}
+	n := g.local("n", integer)
+	t, at := s.V.Type, ir.At{Pos: s.Pos}
+	a, b, by := s.Lo, s.Hi, s.Step
+	if by < 0 {
+		a, b, by = b, a, -by
+	}
+	span := binary(t, opSub, binary(t, opSub, b, a), integerOf(t, 1))
+	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
+	*out = append(*out, &ir.Let{At: at, V: n},
+		&ir.If{At: at, Cond: compare(opLss, a, b), Then: ir.Block{&ir.Set{At: at, P: n.Place(), E: some}}})
+	return count(0), n.Load()
+}
+
+// first is the first value of the index of a loop.
+func (p *Program) first(g *prepared, s *ir.Loop, out *ir.Block, at ir.At) ir.Expr {
+	v := g.local("first", s.V.Type)
+	*out = append(*out, &ir.Let{At: at, V: v, E: s.Lo})
+	return v.Load()
+}
+
+// refParams are the parameters that lead to memory.
+func refParams(f *ir.Func) (out []int) {
+	for i, v := range f.Params {
+		if activity.HasRefs(v.Type) {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package adjoint
+
+import (
+	"go/token"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// reverseChain writes the reverse sweep.
+func (b *builder) reverseChain() {
+	f := &ir.Func{Name: b.g.f.Name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
+	closed := b.chain.segment.facts
+	for i, v := range b.g.f.Params {
+		if b.needs(i) {
+			f.Params = append(f.Params, v)
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			sh := b.of(v)
+			sh.Kind = ir.Param
+			f.Params = append(f.Params, sh)
+		}
+	}
+	s := b.sweepOf()
+	s.bars = make([]*ir.Var, len(b.g.f.Params))
+	for i, v := range b.g.f.Params {
+		if !closed.Params.Has(i) || !ownFloats(v.Type) {
+			continue
+		}
+		s.bars[i] = s.variable(v.Name+"Bar", v)
+		if b.facts.Params.Has(i) {
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			f.Results = append(f.Results, bar)
+		}
+	}
+	for i, r := range b.g.f.Results {
+		if !b.facts.Results.Has(i) || !ownFloats(r.Type) {
+			continue
+		}
+		seed := b.own(r)
+		seed.Kind = ir.Param
+		f.Params = append(f.Params, seed)
+		for _, c := range b.g.segment.states {
+			if c.result == i {
+				s.set(s.bars[c.param], seed.Load())
+			}
+		}
+	}
+	f.Params = append(f.Params, b.ws)
+	end, snapshots := s.integer("end", nil), s.integer("count", nil)
+	s.count = snapshots
+	k := len(b.stacks)
+	s.emit(b.stacks[k-1].pop(s.at, snapshots.Place())...)
+	s.emit(b.stacks[k-2].pop(s.at, end.Place())...)
+	if s.c.still() {
+		s.undo()
+	} else {
+		s.plan(minus(end.Load(), s.from()))
+		s.forever(func(leave func() ir.Block) {
+			s.emit(&ir.If{At: s.at, Cond: binary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
+			s.segment(end)
+		})
+	}
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && ownFloats(v.Type) {
+			s.set(b.own(v), s.bars[i].Load())
+		}
+	}
+	f.Body = s.out
+	clone, _ := ir.Clone(f, nil)
+	*b.rev = *clone
+}
+
+// segment reverses the last of the iterations before end.
+func (s *sweep) segment(end *ir.Var) {
+	snap := s.c.snapshot
+	top := func() ir.Expr { return minus(load(snap.used, integer), count(1)) }
+	latest := s.let("latest", top())
+	at := s.integer("at", snap.load(latest, 0))
+	snap.restore(s.writer, latest, s.vars, s.shadows)
+	s.forever(func(leave func() ir.Block) {
+		next := s.integer("next", nil)
+		s.rule(next, "Next", at.Load(), end.Load(), minus(s.room, s.count.Load()), s.steps)
+		s.emit(&ir.If{At: s.at, Cond: compare(opEql, next.Load(), at.Load()), Then: leave()})
+		s.run(at.Load(), next.Load(), false)
+		s.set(at, next.Load())
+		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, nil) })
+	})
+	c := s.c.segment
+	call := &ir.Call{At: s.at, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
+	for i, r := range s.b.g.f.Results {
+		if c.facts.Results.Has(i) && ownFloats(r.Type) {
+			call.Args = append(call.Args, s.bars[s.paramOf(i)].Load())
+		}
+	}
+	call.Args = append(call.Args, s.b.ws.Load())
+	var add ir.Block
+	for i, v := range s.b.g.f.Params {
+		if !c.facts.Params.Has(i) || !ownFloats(v.Type) {
+			continue
+		}
+		if s.b.g.segment.state(i) >= 0 {
+			call.Results = append(call.Results, s.bars[i])
+			continue
+		}
+		t := s.variable("t", v)
+		call.Results = append(call.Results, t)
+		add = append(add, s.within(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
+	}
+	s.marked(c, func() { s.emit(call) })
+	s.emit(add...)
+	s.set(end, at.Load())
+	last := s.let("last", top())
+	s.when(compare(opEql, snap.load(last, 0), end.Load()), func() {
+		s.when(compare(opEql, end.Load(), s.from()), func() { s.emit(snap.bringBack(last, s.first(last))...) })
+		s.emit(&ir.Set{At: s.at, P: snap.used, E: last})
+		s.emit(&ir.Add{At: s.at, P: s.count.Place(), E: count(-1)})
+	})
+}
+
+// first are the parameters of the loop as the first snapshot has them.
+func (s *sweep) first(k ir.Expr) []*ir.Var {
+	for i, c := range s.b.g.segment.states {
+		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
+			s.emit(&ir.Set{At: s.at, P: v.Place(), E: s.c.snapshot.load(k, s.c.snapshot.states[i])})
+		}
+	}
+	return s.vars
+}
+
+// paramOf is the parameter of the state that a result is.
+func (s *sweep) paramOf(result int) int {
+	for _, c := range s.b.g.segment.states {
+		if c.result == result {
+			return c.param
+		}
+	}
+	panic(&Error{Func: s.b.g.f.Name, What: "a result of a loop that is no state"})
+}
+
+// undo brings back what there was before such a loop.
+func (s *sweep) undo() {
+	snap := s.c.snapshot
+	s.when(compare(token.GTR, s.count.Load(), count(0)), func() {
+		last := s.let("last", minus(load(snap.used, integer), count(1)))
+		s.emit(snap.bringBack(last, s.first(last))...)
+		s.emit(&ir.Set{At: s.at, P: snap.used, E: last})
+	})
+}

@@ -1,0 +1,100 @@
+package lower
+
+import (
+	"fmt"
+	"go/ast"
+	"strconv"
+	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// loops are the loops of a file by the line that they, or their labels, begin in.
+func (p *Program) loops(f *ast.File) map[int]ast.Node {
+	out := map[int]ast.Node{}
+	add := func(at, n ast.Node) {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if line := p.fset.Position(at.Pos()).Line; out[line] == nil { // the outer one comes first
+				out[line] = n
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if l, ok := n.(*ast.LabeledStmt); ok {
+			add(l, l.Stmt)
+		}
+		if n != nil {
+			add(n, n)
+		}
+		return true
+	})
+	return out
+}
+
+const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, or //nabla:checkpoint snapshots=20 steps=10"
+
+// checkpoint marks the loop that a directive stands above, or says why it does not.
+func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {
+	c, why := parseCheckpoint(d.Args)
+	bad := func(why, remedy string) *Refusal {
+		return &Refusal{Pos: d.Pos, What: "//nabla:checkpoint", Reason: why, Remedy: remedy}
+	}
+	switch {
+	case why != "":
+		return bad(why, checkpointForms)
+	case loop == nil:
+		return bad("it does not stand above a loop", "put it into the line right above for")
+	case p.marks[loop] != nil:
+		return bad("the loop has another", "remove one of them")
+	}
+	p.marks[loop] = c
+	return nil
+}
+
+// parseCheckpoint reads what stands behind the directive.
+func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
+	c = &ir.Checkpoint{}
+	for _, arg := range strings.Fields(args) {
+		name, text, ok := strings.Cut(arg, "=")
+		of := map[string]*int{"levels": &c.Levels, "snapshots": &c.Snapshots, "steps": &c.Steps}[name]
+		if of == nil || !ok {
+			return nil, fmt.Sprintf("%q is not levels=, snapshots= or steps= with a number", arg)
+		}
+		if *of != 0 {
+			return nil, name + " is there twice"
+		}
+		least := 1
+		if name == "levels" {
+			least = 2
+		}
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < int64(least) {
+			return nil, fmt.Sprintf("%s is %q, want a number of at least %d", name, text, least)
+		}
+		*of = int(n)
+	}
+	switch {
+	case c.Levels > 0 && c.Snapshots+c.Steps > 0:
+		return nil, "levels says how many snapshots there are, and how many steps are reversed at once"
+	case c.Snapshots == 0 && c.Steps > 0:
+		return nil, "steps is there without snapshots"
+	case c.Snapshots > 0:
+		c.Steps = max(c.Steps, 1)
+	default:
+		c.Levels = max(c.Levels, 2)
+	}
+	return c, ""
+}
+
+// badDirectives refuses a function with a directive that cannot be followed.
+func (l *lowerer) badDirectives(n *ast.FuncDecl) {
+	from, to := l.p.fset.Position(n.Pos()), l.p.fset.Position(n.End())
+	for _, d := range l.p.dirs[l.d.pkg] {
+		if d.Bad != nil && d.Pos.Filename == from.Filename && from.Offset <= d.Pos.Offset && d.Pos.Offset < to.Offset {
+			r := *d.Bad
+			r.Func = l.f.Name
+			l.e.refusals = append(l.e.refusals, &r)
+		}
+	}
+}
