@@ -1,0 +1,98 @@
+package lower_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
+)
+
+// TestRangeFunc runs loops over functions as Go and as intermediate form.
+func TestRangeFunc(t *testing.T) {
+	const path = "github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
+	p := program(t, path)
+	for name, f := range map[string]any{
+		"Plain": iterators.Plain, "Breaks": iterators.Breaks, "Returns": iterators.Returns, "Condition": iterators.Condition,
+		"Labels": iterators.Labels, "Too": iterators.Too, "Generic": iterators.Generic, "Adapted": iterators.Adapted,
+		"Collected": iterators.Collected, "HandedOn": iterators.HandedOn, "Again": iterators.Again, "Literals": iterators.Literals,
+		"State": iterators.State, "Assigned": iterators.Assigned, "Methods": iterators.Methods, "Dynamic": iterators.Dynamic,
+		"Deep": iterators.Deep, "Declares": iterators.Declares, "PerIteration": iterators.PerIteration,
+		"Panics": iterators.Panics, "Order": iterators.Order, "Infinite": iterators.Infinite, "Equal": iterators.Equal,
+		"NestedLeaves": iterators.NestedLeaves,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := p.Func(p.Lookup(path, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verify(t, g)
+			h, _ := ir.Clone(g, nil)
+			ir.Normalize(h)
+			for _, x := range [][]float64{{1, 0.5, -0.25, 2}, {0.25}, {-0.5, 3, 1, 1, 1.75}, {1.5, 0.5, -3}, {0.5, 0.25, 0.125, 0.75, -1.5, 0.5}} {
+				for n := range 8 {
+					want := callOf(f, x, n)
+					for _, g := range []*ir.Func{g, h} {
+						results, err := ir.Eval(g, ir.ValuesOf(x, n))
+						if got := outcomeOf(results, err); got != want {
+							t.Fatalf("%v, %d: got %s, want %s\n%s", x, n, got, want, g)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+const runtimePanic = "panic: of the runtime"
+
+// callOf is what a function does that has a slice and an int.
+func callOf(f any, x []float64, n int) (out string) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case runtime.Error:
+			out = runtimePanic
+			if strings.Contains(e.Error(), "range function") {
+				out = fmt.Sprint("panic: ", e)
+			}
+		default:
+			out = fmt.Sprint("panic: ", e)
+		}
+	}()
+	for _, v := range reflect.ValueOf(f).Call([]reflect.Value{reflect.ValueOf(append([]float64(nil), x...)), reflect.ValueOf(n)}) {
+		out += text(v.Interface())
+	}
+	return out
+}
+
+func outcomeOf(results []ir.Value, err error) (out string) {
+	if p, ok := err.(*ir.PanicError); ok {
+		if p.Runtime() {
+			return runtimePanic
+		}
+		return p.Error()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	for i, v := range results {
+		if i == 0 {
+			out += text(ir.As[float64](v))
+		} else {
+			out += text(ir.As[int](v))
+		}
+	}
+	return out
+}
+
+func text(x any) string {
+	if f, ok := x.(float64); ok {
+		return fmt.Sprintf(" %x", math.Float64bits(f))
+	}
+	return fmt.Sprint(" ", x)
+}
