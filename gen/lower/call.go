@@ -116,9 +116,6 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 	var to *ir.Callee
 	var args []ir.Expr
 	switch c.kind {
-	case unknownCallee:
-		l.refuse(call, c.why[0], c.why[1], c.why[2])
-		return false
 	case declared:
 		to, args = l.callDeclared(call, c)
 	case valueCallee:
@@ -128,7 +125,7 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 			to, args = l.callValue(call, v)
 		}
 	default:
-		l.refuse(call, "call", "its results are not used as values", "")
+		l.refuse(call, c.why[0], c.why[1], c.why[2])
 		return false
 	}
 	if to == nil {
@@ -239,10 +236,6 @@ func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, valu
 
 func (l *lowerer) noSource(call ast.Node, fn *types.Func) {
 	what := "call of " + fn.FullName()
-	if fn.Pkg() == nil {
-		l.refuse(call, what, "it has no source", remedyRule)
-		return
-	}
 	switch fn.Pkg().Path() {
 	case "reflect", "unsafe":
 		l.refuse(call, what, "package "+fn.Pkg().Path()+" gets around types", "use the types themselves")

@@ -3,12 +3,14 @@ package lower_test
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
 )
 
@@ -23,7 +25,7 @@ func TestRangeFunc(t *testing.T) {
 		"State": iterators.State, "Assigned": iterators.Assigned, "Methods": iterators.Methods, "Dynamic": iterators.Dynamic,
 		"Deep": iterators.Deep, "Declares": iterators.Declares, "PerIteration": iterators.PerIteration,
 		"Panics": iterators.Panics, "Order": iterators.Order, "Infinite": iterators.Infinite, "Equal": iterators.Equal,
-		"NestedLeaves": iterators.NestedLeaves,
+		"Instances": iterators.Instances, "NestedLeaves": iterators.NestedLeaves,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, err := p.Func(p.Lookup(path, name))
@@ -95,4 +97,86 @@ func text(x any) string {
 		return fmt.Sprintf(" %x", math.Float64bits(f))
 	}
 	return fmt.Sprint(" ", x)
+}
+
+// TestRangeFuncElsewhere: a body that is put into a function of another package names only
+// what that package may name.
+func TestRangeFuncElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module two\n\ngo 1.26\n",
+		"mesh/mesh.go": `package mesh
+
+type Mesh struct {
+	x []float64
+	N int
+}
+
+func (m *Mesh) Points(yield func(float64) bool) {
+	for _, v := range m.x {
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+func (m *Mesh) Indices() func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range m.N {
+			if !yield(double(i)) {
+				return
+			}
+		}
+	}
+}
+
+func double(i int) int { return 2 * i }
+
+func (m *Mesh) Sum() (s float64) {
+	for v := range m.Points {
+		s += v
+	}
+	return s
+}
+`,
+		"a.go": `package two
+
+import "two/mesh"
+
+func Refused(m *mesh.Mesh) (s float64) {
+	for v := range m.Points {
+		s += v
+	}
+	return s
+}
+
+func Indices(m *mesh.Mesh) (s float64) {
+	for i := range m.Indices() {
+		s += float64(i)
+	}
+	return s
+}
+
+func Sum(m *mesh.Mesh) float64 { return m.Sum() }
+`,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	pkgs, err := lower.Load(dir, []string{"./..."}, lower.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := lower.New(pkgs, lower.Options{})
+	const want = "mesh.go:9:22: field x: package two/mesh does not export it, and it is put into a function of package two; range over the function in the package that declares it"
+	if _, err := p.Func(p.Lookup("two", "Refused")); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	for _, name := range []string{"Indices", "Sum"} {
+		f, err := p.Func(p.Lookup("two", name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		verify(t, f)
+	}
 }

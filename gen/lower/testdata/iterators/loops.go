@@ -407,12 +407,28 @@ func Equal(x []float64, n int) (s float64) {
 		}
 		if b := yield(x[len(x)-1]); a != b {
 			s += 9
+			return
+		}
+		if yield(0.5) == yield(3) {
+			s += 11
 		}
 	} {
 		s += v
 		if int(v) == n || v < -1 {
 			break
 		}
+	}
+	return s
+}
+
+// Instances: one iterator for two types, with a function of its own.
+func Instances(x []float64, n int) (s float64) {
+	for v := range Halves(x) {
+		s += v
+	}
+	ints := []int{n, n + 1, 7}
+	for v := range Halves(ints) {
+		s += float64(v)
 	}
 	return s
 }

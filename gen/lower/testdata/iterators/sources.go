@@ -121,6 +121,17 @@ func (l *List) Each() iter.Seq[*List] {
 	}
 }
 
+func Halves[T int | float64](x []T) iter.Seq[T] {
+	half := func(v T) T { return v / 2 }
+	return func(yield func(T) bool) {
+		for i := range x {
+			if !yield(half(x[i])) {
+				return
+			}
+		}
+	}
+}
+
 type Shape interface{ Area() float64 }
 
 type Square struct{ A float64 }
