@@ -208,3 +208,50 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
+
+// TestExplainElsewhere: an iterator in another file says nothing of the lines of this one.
+func TestExplainElsewhere(t *testing.T) {
+	dir := module(t, map[string]string{
+		"go.mod": bootMod,
+		"boot.go": `package boot
+
+//nabla:differentiate
+func Loss(x []float64) (s float64) {
+	for v := range elements(x) {
+		s += v * v
+	}
+	// The iterator has its loop in this line,
+	// and calls yield in this one.
+	return s
+}
+`,
+		"elements.go": `package boot
+
+// elements is what a slice has.
+//
+// It is a function of its own.
+func elements(x []float64) func(yield func(float64) bool) {
+	return func(yield func(float64) bool) {
+		for _, v := range x {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+`,
+	})
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := p.Explain(&b, "Loss"); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if strings.Contains(line, "iterator") && strings.Contains(line, "active") || strings.Contains(line, "s += v * v") && !strings.Contains(line, "active: s, v") {
+			t.Errorf("got %s\n%s", line, b.String())
+		}
+	}
+}

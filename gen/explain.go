@@ -121,6 +121,9 @@ func notes(f *activity.Facts) []note {
 		add(f.Func.Pos.Line, v)
 	}
 	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
+		if s.Position().Filename != f.Func.Pos.Filename {
+			return true // of an iterator whose body stands here
+		}
 		line := s.Position().Line
 		for _, v := range assigned(s) {
 			add(line, v)

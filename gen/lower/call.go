@@ -21,7 +21,7 @@ func (l *lowerer) plainCall(e ast.Expr) (*ast.CallExpr, bool) {
 			return nil, false
 		}
 	case valueCallee:
-		if c.value.fn != nil && isMath(c.value.fn) {
+		if c.value.fn != nil && isMath(c.value.fn) || c.value.loop != nil {
 			return nil, false
 		}
 	}
@@ -36,6 +36,8 @@ func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
 		fn = c.value.fn
 	}
 	switch {
+	case c.kind == valueCallee && c.value.loop != nil:
+		return l.yield(x, c.value.loop)
 	case c.kind == conversion:
 		return l.convert(x, t)
 	case c.kind == builtin:
@@ -82,7 +84,12 @@ func (l *lowerer) callAll(e ast.Expr, name string) []*ir.Var {
 
 // callInto calls and drops the results, or assigns them to variables that are declared.
 func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
-	if c := l.callee(call); c.kind == conversion || c.kind == declared && (isMath(c.fn) || isOpaque(c.fn)) {
+	c := l.callee(call)
+	if c.kind == valueCallee && c.value.loop != nil {
+		l.yield(call, c.value.loop)
+		return
+	}
+	if c.kind == conversion || c.kind == declared && (isMath(c.fn) || isOpaque(c.fn)) {
 		e := l.rvalue(call)
 		if mayPanic(e) {
 			l.temp(call, "unused", e.Type(), e)
@@ -103,12 +110,12 @@ func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
 // calls. It is false if the call is refused.
 func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var) bool {
 	c := l.callee(call)
+	if l.handsOnYield(call, c) {
+		return l.callInside(call, c, lets, results)
+	}
 	var to *ir.Callee
 	var args []ir.Expr
 	switch c.kind {
-	case unknownCallee:
-		l.refuse(call, c.why[0], c.why[1], c.why[2])
-		return false
 	case declared:
 		to, args = l.callDeclared(call, c)
 	case valueCallee:
@@ -118,7 +125,7 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 			to, args = l.callValue(call, v)
 		}
 	default:
-		l.refuse(call, "call", "its results are not used as values", "")
+		l.refuse(call, c.why[0], c.why[1], c.why[2])
 		return false
 	}
 	if to == nil {
@@ -227,12 +234,8 @@ func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, valu
 	return &ir.Callee{Func: e.f}, args
 }
 
-func (l *lowerer) noSource(call *ast.CallExpr, fn *types.Func) {
+func (l *lowerer) noSource(call ast.Node, fn *types.Func) {
 	what := "call of " + fn.FullName()
-	if fn.Pkg() == nil {
-		l.refuse(call, what, "it has no source", remedyRule)
-		return
-	}
 	switch fn.Pkg().Path() {
 	case "reflect", "unsafe":
 		l.refuse(call, what, "package "+fn.Pkg().Path()+" gets around types", "use the types themselves")

@@ -22,6 +22,7 @@ type funcValue struct {
 
 	captures []capture
 	null     bool
+	loop     *rangeFunc // whose body a call of the function runs
 
 	dynamic types.Type // of an interface value: it is no function, but chooses copies as one does
 }
@@ -50,6 +51,9 @@ func (v *funcValue) key() string {
 		return typeKey(v.dynamic)
 	}
 	key := v.id
+	if v.loop != nil {
+		key = v.loop.name()
+	}
 	if v.fn != nil {
 		key = instanceKey(v.fn, v.targs)
 	}
@@ -70,6 +74,8 @@ func (v *funcValue) name() string {
 		return mangle(typeText(v.dynamic))
 	case v.fn != nil:
 		return mangle(baseName(v.fn))
+	case v.loop != nil:
+		return "yield"
 	}
 	return mangle(v.home.f.Name) + "_func"
 }
@@ -87,7 +93,7 @@ func (l *lowerer) function(e ast.Expr) *funcValue {
 		if len(x.Args) == 1 && l.info.Types[x.Fun].IsType() {
 			return l.function(x.Args[0])
 		}
-		return nil
+		return l.made(x)
 	case *ast.Ident:
 		if o, ok := l.info.ObjectOf(x).(*types.Var); ok {
 			if b := l.env[o]; b != nil {
@@ -123,6 +129,9 @@ func (l *lowerer) bound(x *ast.SelectorExpr, s *types.Selection) *funcValue {
 // about to be bound to, if any.
 func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
 	v := &funcValue{lit: lit, home: l, id: l.f.Name + "@" + strconv.Itoa(int(lit.Pos()))}
+	if l.number > 0 {
+		v.id += "#" + strconv.Itoa(l.number)
+	}
 	seen := map[types.Object]bool{}
 	ast.Inspect(lit, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -212,7 +221,7 @@ func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.
 		rest, values := l.arguments(call, call.Args, v.fn.Signature(), substitutionOf(v.fn, v.targs))
 		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...))
 	}
-	sig := v.home.info.TypeOf(v.lit).(*types.Signature)
+	sig := v.signature()
 	args, values := l.arguments(call, call.Args, sig, v.home.subst)
 	for i, u := range values {
 		if u == nil && isFuncType(v.home.subst.of(sig.Params().At(i).Type())) {

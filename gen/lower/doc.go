@@ -15,6 +15,14 @@
 // last parameters are the variables it captures, by pointer where somebody writes them
 // through the closure.
 //
+// In a loop over a function the body of the function stands where the loop does, and that
+// of the loop where the function calls yield: for i := range count(n) becomes the loop in
+// count. The function has to be known: a function literal, a declared function or method,
+// a variable that is bound once to one of them, or a call of a function that ends with
+// its only return, of one of them, such as slices.Values(x). It may hand yield on to other
+// functions, but not to itself. One that calls yield again after the loop was left panics
+// as Go does, though not with a runtime.Error.
+//
 // # What is refused
 //
 // Everything else, by a [Refusal] that says where, what, why and the way round. A refused

@@ -171,7 +171,9 @@ func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
 	}
 	v := l.temp(x, "ok", t, l.coerce(a, t, x.X))
-	body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
+	if !leaves(body) {
+		body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
+	}
 	st := &ir.If{At: l.at(x), Cond: loadVar(v), Then: body}
 	if x.Op == token.LOR {
 		st.Cond = &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}

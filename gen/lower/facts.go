@@ -20,6 +20,13 @@ type facts struct {
 // byReference says whether a closure has to capture a variable by pointer.
 func (f *facts) byReference(o types.Object) bool { return f.shared[o] || f.addressed[o] }
 
+// findFacts sees to the facts of a declaration.
+func (d *decl) findFacts() {
+	if d.facts == nil {
+		d.facts = findFacts(d.pkg.TypesInfo, d.node)
+	}
+}
+
 func findFacts(info *types.Info, body ast.Node) *facts {
 	f := &facts{
 		addressed: map[types.Object]bool{}, shared: map[types.Object]bool{}, assigned: map[types.Object]int{},

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -23,9 +24,22 @@ type lowerer struct {
 	env       map[types.Object]*binding
 	out       *ir.Block // what statements are appended to
 	jumps     []jump
-	label     string // of the statement that comes next
+	exit      target    // of return
+	results   []*ir.Var // that return assigns to
+	label     string    // of the statement that comes next
 	addressed map[*ir.Var]bool
 	unknown   []*types.Var // parameters that become variables of interface type
+
+	nest   *nest
+	around []ast.Node // the functions whose bodies this one stands in for calls of them
+	number int        // tells apart the copies of a body, 0 for a function of its own
+}
+
+// target is a label and how many loops over functions have to be told on the way to it
+// from where the function begins.
+type target struct {
+	label *ir.Label
+	depth int
 }
 
 // binding is what a name of the source stands for: a place or a known function.
@@ -40,13 +54,11 @@ type binding struct {
 // jump is what break and continue can mean.
 type jump struct {
 	name      string // in the source
-	brk, cont *ir.Label
+	brk, cont target // no label: there is none
 }
 
 func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {
-	if d.facts == nil {
-		d.facts = findFacts(d.pkg.TypesInfo, d.node)
-	}
+	d.findFacts()
 	names := newNamer()
 	for name := range d.facts.packages {
 		names.n.Reserve(name)
@@ -54,6 +66,7 @@ func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {
 	return &lowerer{
 		p: p, e: e, f: e.f, d: d, info: d.pkg.TypesInfo, facts: d.facts, subst: s,
 		names: names, env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
+		nest: &nest{home: d.pkg, facts: []*facts{d.facts}, packages: maps.Clone(d.facts.packages)},
 	}
 }
 
@@ -62,23 +75,7 @@ func (l *lowerer) at(n ast.Node) ir.At           { return ir.At{Pos: l.pos(n)} }
 
 // declaration lowers a function that is declared.
 func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
-	what := "function " + l.f.Name
-	if why, ok := l.p.broken[l.f.Pos.Filename]; ok {
-		l.refuse(n, what, "its file does not parse: "+why, "")
-		return
-	}
-	bad := false
-	for _, err := range l.d.pkg.TypeErrors {
-		if !err.Soft && n.Pos() <= err.Pos && err.Pos < n.End() {
-			l.e.refusals = append(l.e.refusals, &Refusal{l.p.fset.Position(err.Pos), l.f.Name, what, "it has an error: " + err.Msg, ""})
-			bad = true
-		}
-	}
-	if bad {
-		return
-	}
-	if n.Body == nil {
-		l.refuse(n, what, "it has no body: it is written in assembly or linked from elsewhere", remedyRule)
+	if !l.sound(n) {
 		return
 	}
 	if !l.d.own {
@@ -93,6 +90,30 @@ func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
 	if l.signature(sig, values) {
 		l.body(n.Body)
 	}
+}
+
+// sound refuses a function that has an error or no body.
+func (l *lowerer) sound(n *ast.FuncDecl) bool {
+	what := "function " + l.f.Name
+	if len(l.around) > 0 {
+		what = "function " + baseName(l.d.fn)
+	}
+	if why, ok := l.p.broken[l.pos(n).Filename]; ok {
+		l.refuse(n, what, "its file does not parse: "+why, "")
+		return false
+	}
+	bad := false
+	for _, err := range l.d.pkg.TypeErrors {
+		if !err.Soft && n.Pos() <= err.Pos && err.Pos < n.End() {
+			l.e.refusals = append(l.e.refusals, &Refusal{l.p.fset.Position(err.Pos), l.f.Name, what, "it has an error: " + err.Msg, ""})
+			bad = true
+		}
+	}
+	if n.Body == nil && !bad {
+		l.refuse(n, what, "it has no body: it is written in assembly or linked from elsewhere", remedyRule)
+		return false
+	}
+	return !bad
 }
 
 // param adds a parameter.
@@ -153,6 +174,7 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 
 func (l *lowerer) body(b *ast.BlockStmt) {
 	l.f.Exit = &ir.Label{Name: l.names.fresh("exit")}
+	l.exit, l.results = target{l.f.Exit, 0}, l.f.Results
 	l.out = &l.f.Body
 	for _, o := range l.unknown {
 		p := l.env[o].place
@@ -171,7 +193,7 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 
 // unexported refuses a function of a package where no code can be written, if the code
 // would have to name what that package keeps for itself.
-func (l *lowerer) unexported(n *ast.FuncDecl) {
+func (l *lowerer) unexported(n ast.Node) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -198,7 +220,11 @@ func (l *lowerer) unexported(n *ast.FuncDecl) {
 		}
 		if kind != "" {
 			seen[o] = true
-			l.refuse(id, kind+" "+o.Name(), "package "+o.Pkg().Path()+" does not export it, and nothing can be generated there", remedyRule)
+			why, remedy := "nothing can be generated there", remedyRule
+			if len(l.around) > 0 {
+				why, remedy = "it is put into a function of package "+l.nest.home.PkgPath, "range over the function in the package that declares it"
+			}
+			l.refuse(id, kind+" "+o.Name(), "package "+o.Pkg().Path()+" does not export it, and "+why, remedy)
 		}
 		return true
 	})

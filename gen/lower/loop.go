@@ -21,7 +21,7 @@ func (l *lowerer) newLoop(n ast.Node, label string) *ir.Loop {
 
 // loopBody lowers the body of a loop.
 func (l *lowerer) loopBody(b *ast.BlockStmt, label string, brk, cont *ir.Label) ir.Block {
-	l.jumps = append(l.jumps, jump{name: label, brk: brk, cont: cont})
+	l.jumps = append(l.jumps, jump{name: label, brk: l.target(brk), cont: l.target(cont)})
 	out := l.block(func() { l.stmts(b.List) })
 	l.jumps = l.jumps[:len(l.jumps)-1]
 	return out
@@ -88,7 +88,9 @@ func (l *lowerer) finishWhile(s *ast.ForStmt, loop *ir.Loop, body ir.Block, cont
 	if cont != loop.Next && leavesTo(body, cont) {
 		body = ir.Block{&ir.Scope{At: l.at(s), L: cont, Body: body}}
 	}
-	loop.Body = append(loop.Body, body...)
+	if !leaves(loop.Body) { // the condition may panic whenever it is evaluated
+		loop.Body = append(loop.Body, body...)
+	}
 	if !leaves(loop.Body) {
 		loop.Body = append(loop.Body, post...)
 	}

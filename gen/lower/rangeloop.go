@@ -47,7 +47,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 		l.refuse(s, "range over a map", "its order is not the same twice", "range over a slice of keys")
 		return
 	case *types.Signature:
-		l.refuse(s, "range over a function", "the body would be a closure that escapes", "write the loop out")
+		l.rangeFunction(s, label)
 		return
 	case *types.Chan:
 		l.refuse(s, "range over a channel", "channels have no derivative", "pass a slice")

@@ -3,6 +3,7 @@ package lower
 import (
 	"go/constant"
 	"go/types"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -134,7 +135,10 @@ func (l *lowerer) overlap(a, b *ir.Place) bool {
 }
 
 func (l *lowerer) isAddressed(v *ir.Var) bool {
-	return l.addressed[v] || v.Kind == ir.Global || v.Object != nil && l.facts.byReference(v.Object)
+	if l.addressed[v] || v.Kind == ir.Global {
+		return true
+	}
+	return v.Object != nil && slices.ContainsFunc(l.nest.facts, func(f *facts) bool { return f.byReference(v.Object) })
 }
 
 // contains says whether a value of type t has one of type u in itself. Names of types do

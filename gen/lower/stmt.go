@@ -112,6 +112,10 @@ func (l *lowerer) ifStmt(s *ast.IfStmt) {
 	if s.Init != nil {
 		l.stmt(s.Init)
 	}
+	if l.stopsIterator(s) {
+		l.yieldUnless(s.Cond)
+		return
+	}
 	cond := l.expr(s.Cond)
 	if c, ok := cond.(*ir.Const); ok && c.Val != nil {
 		// The other branch may be one that cannot be lowered for this instance.
@@ -133,30 +137,30 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) {
 	if len(s.Results) > 0 {
 		l.returnValues(s)
 	}
-	l.emit(&ir.Leave{At: l.at(s), L: l.f.Exit})
+	l.leave(s, l.exit)
 }
 
 func (l *lowerer) returnValues(s *ast.ReturnStmt) {
 	var rs []ir.Expr
-	if len(s.Results) == 1 && len(l.f.Results) > 1 {
+	if len(s.Results) == 1 && len(l.results) > 1 {
 		for i, v := range l.callAll(s.Results[0], "r") {
-			rs = append(rs, l.coerce(loadVar(v), l.f.Results[i].Type, s.Results[0]))
+			rs = append(rs, l.coerce(loadVar(v), l.results[i].Type, s.Results[0]))
 		}
-		if len(rs) < len(l.f.Results) {
+		if len(rs) < len(l.results) {
 			return // refused
 		}
 	} else {
 		for i, e := range s.Results {
 			if len(s.Results) == 1 {
-				rs = append(rs, l.coerce(l.rvalue(e), l.f.Results[i].Type, e))
+				rs = append(rs, l.coerce(l.rvalue(e), l.results[i].Type, e))
 				break
 			}
-			rs = append(rs, l.coerce(l.expr(e), l.f.Results[i].Type, e))
+			rs = append(rs, l.coerce(l.expr(e), l.results[i].Type, e))
 		}
 	}
 	places := make([]*ir.Place, len(rs))
 	for i := range rs {
-		places[i] = &ir.Place{Root: l.f.Results[i]}
+		places[i] = &ir.Place{Root: l.results[i]}
 	}
 	l.parallel(s, places, rs)
 }
@@ -178,10 +182,10 @@ func (l *lowerer) branch(s *ast.BranchStmt) {
 			if s.Tok == token.CONTINUE {
 				to = j.cont
 			}
-			if to == nil || name != "" && name != j.name {
+			if to.label == nil || name != "" && name != j.name {
 				continue // continue passes by switches
 			}
-			l.emit(&ir.Leave{At: l.at(s), L: to})
+			l.leave(s, to)
 			return
 		}
 		l.refuse(s, s.Tok.String(), "where it goes is not known", "")

@@ -27,7 +27,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 		name = label
 	}
 	scope := &ir.Scope{At: l.at(s), L: &ir.Label{Name: l.names.fresh(name)}}
-	l.jumps = append(l.jumps, jump{name: label, brk: scope.L})
+	l.jumps = append(l.jumps, jump{name: label, brk: l.target(scope.L)})
 	defer func() { l.jumps = l.jumps[:len(l.jumps)-1] }()
 
 	clauses := make([]*ast.CaseClause, len(s.Body.List))
@@ -108,7 +108,9 @@ func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.LOR, X: test, Y: rest}
 	}
 	v := l.temp(n, "ok", t, test)
-	body = append(body, &ir.Set{At: l.at(n), P: &ir.Place{Root: v}, E: rest})
+	if !leaves(body) {
+		body = append(body, &ir.Set{At: l.at(n), P: &ir.Place{Root: v}, E: rest})
+	}
 	l.emit(&ir.If{At: l.at(n), Cond: &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}, Then: body})
 	return loadVar(v)
 }

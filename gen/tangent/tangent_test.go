@@ -224,6 +224,8 @@ func TestTangent(t *testing.T) {
 		{"Pairs", 3, []any{1.3, 0.7}}, {"Pairs", 1, []any{1.3, 0.7}}, {"Pairs", 2, []any{1.3, 0.7}},
 		{"Kinds", 1, []any{x(), 2}}, {"Kinds", 1, []any{x(), 3}}, {"Found", 1, []any{x(), 1}}, {"Found", 1, []any{x(), 0}},
 		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
+		{"Iterated", 1, []any{x(), 0}}, {"Iterated", 1, []any{x(), 1}}, {"Iterated", 1, []any{x(), 3}}, {"Iterated", 1, []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
+		{"Iterated", 1, []any{[]float64{0.3, 0.4, 1.1}, 9}}, {"Iterated", 1, []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
 		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Made", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
 		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
 		{"Constants", 1, []any{x(), 0}}, {"Constants", 1, []any{x(), 1}}, {"Constants", 1, []any{x(), 2}},

@@ -45,6 +45,48 @@ func (p *P) next() int { p.N = (p.N*3 + 1) % 7; return p.N }
 
 func (p P) plus(v float64) float64 { return (p.A + v)*0.5 }
 
+func upto(n int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func backward[A ~[3]T, T any](x A) func(yield func(int, T) bool) {
+	return func(yield func(int, T) bool) {
+		for i := len(x) - 1; i >= 0; i-- {
+			if !yield(i, x[i]) {
+				return
+			}
+		}
+	}
+}
+
+func positive(seq func(func(int, float64) bool)) func(yield func(float64) bool) {
+	return func(yield func(float64) bool) {
+		for _, v := range seq {
+			if v > 0 && !yield(v) {
+				return
+			}
+		}
+		yield(0.125)
+	}
+}
+
+// asked changes memory while it runs and when its loop was left.
+func asked(p *float64, x []float64) func(yield func(float64) bool) {
+	return func(yield func(float64) bool) {
+		sum := 0.5
+		for i := 0; i < len(x) && i < 5 && yield((x[i]+sum)*0.5); i++ {
+			sum = (sum + x[i]) * 0.5
+		}
+		*p = (*p - sum) * 0.5
+	}
+}
+
 func mean[T float64 | float32](x ...T) (s T) {
 	for _, v := range x {
 		s += v

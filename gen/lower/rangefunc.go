@@ -1,0 +1,202 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"maps"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// rangeFunc is a loop over a function. The body of the function, the iterator, is put
+// where the loop stands, and that of the loop where the iterator calls its parameter.
+//
+// A way out of the body, such as break, goes straight to its target if the iterator does
+// nothing more once that parameter, yield, has given false. Otherwise the iterator goes
+// on, and the way is taken when it returns.
+type rangeFunc struct {
+	s     *ast.RangeStmt
+	label string
+	l     *lowerer // of the function the loop stands in
+	stop  target   // the end of the loop
+
+	// For an iterator that goes on:
+	more  *ir.Var  // whether yield gives true
+	code  *ir.Var  // 1 + the index in exits of the way that is taken, 0 for the end of the loop
+	exits []target // other than the end of the loop
+}
+
+// waiting is a body that cannot be left but through an iterator that goes on.
+type waiting struct {
+	loop *rangeFunc
+	next *ir.Label // of the body
+}
+
+// name is the loop's own.
+func (r *rangeFunc) name() string { return "yield@" + r.l.f.Name + "." + r.stop.label.Name }
+
+// continued is what Go panics with where an iterator goes on after that.
+const continued = "runtime error: range function continued iteration after function for loop body returned false"
+
+// target is a label that is made here.
+func (l *lowerer) target(label *ir.Label) target {
+	return target{label, len(l.nest.waiting)}
+}
+
+// leave goes to a label, by way of the iterators that have to return before.
+func (l *lowerer) leave(n ast.Node, to target) {
+	w := l.nest.waiting
+	if l.dead() {
+		return
+	}
+	if len(w) == to.depth {
+		l.emit(&ir.Leave{At: l.at(n), L: to.label})
+		return
+	}
+	r := w[len(w)-1].loop
+	l.emit(&ir.Set{At: l.at(n), P: &ir.Place{Root: r.more}, E: truth(false)})
+	if to != r.stop {
+		l.emit(&ir.Set{At: l.at(n), P: &ir.Place{Root: r.code}, E: integer(r.exit(to), r.code.Type)})
+	}
+	l.emit(&ir.Leave{At: l.at(n), L: w[len(w)-1].next})
+}
+
+// exit is the code of a way out.
+func (r *rangeFunc) exit(to target) int64 {
+	for i, t := range r.exits {
+		if t == to {
+			return int64(i + 1)
+		}
+	}
+	r.exits = append(r.exits, to)
+	return int64(len(r.exits))
+}
+
+func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
+	refusals := len(l.e.refusals)
+	v := l.function(s.X)
+	if v == nil || v.null || v.loop != nil {
+		if len(l.e.refusals) == refusals {
+			l.refuse(s, "range over a function", "which function it is is not known", remedyIterator)
+		}
+		return
+	}
+	in, body := l.inside(s, v)
+	if in == nil {
+		return
+	}
+	name := "loop"
+	if label != "" {
+		name = label
+	}
+	r := &rangeFunc{s: s, label: label, l: l, stop: l.target(&ir.Label{Name: l.names.fresh(name)})}
+	yield := v.signature().Params().At(0)
+	if leftEarly(s.Body) && !ends(in.info, body, yield) {
+		r.more = l.temp(s, "more", types.Typ[types.Bool], truth(true))
+		r.code = l.temp(s, "way", types.Typ[types.Int], integer(0, types.Typ[types.Int]))
+	}
+	in.env[yield] = &binding{value: &funcValue{loop: r}}
+	in.exit = r.stop
+	l.emitScope(s, r.stop.label, l.block(func() {
+		in.out = l.out
+		in.stmts(body.List)
+	}))
+	for i, to := range r.exits {
+		test := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: loadVar(r.code), Y: integer(int64(i+1), r.code.Type)}
+		l.emit(&ir.If{At: l.at(s), Cond: test, Then: l.block(func() { l.leave(s, to) })})
+	}
+}
+
+// yield runs the body of a loop for a call of the function that its iterator is given.
+// The result is what the call gives.
+func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
+	result := truth(true)
+	result.T = l.typeOf(call)
+	if r.l.f != l.f {
+		l.refuse(call, "call of the function that runs the body of a loop", "the function it is called in is not one that the loop can be put into", remedyIterator)
+		return result
+	}
+	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
+	args, values := l.arguments(call, call.Args, sig, l.subst)
+	for i, v := range values {
+		if t := l.subst.of(sig.Params().At(i).Type()); isFuncType(t) {
+			l.refuse(call, "range over a function that yields functions", "which ones is not known", "yield what they are made of")
+			return result
+		} else if v != nil {
+			args[i] = &ir.Convert{Typed: ir.Typed{T: t}, X: args[i]}
+		}
+	}
+	outer := r.l
+	out, env := outer.out, maps.Clone(outer.env)
+	outer.out = l.out
+	defer func() { outer.out, outer.env = out, env }()
+
+	if r.more != nil {
+		for i, e := range args {
+			if mayPanic(e) { // it does so before
+				args[i] = loadVar(l.temp(call, "t", e.Type(), e))
+			}
+		}
+		not := &ir.Unary{Typed: ir.Typed{T: r.more.Type}, Op: token.NOT, X: loadVar(r.more)}
+		at := outer.at(r.s)
+		text := &ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString(continued)}
+		outer.emit(&ir.If{At: at, Cond: not, Then: ir.Block{&ir.Panic{At: at, E: text}}})
+	}
+	next := &ir.Label{Name: l.names.fresh("next")}
+	if r.more != nil {
+		l.nest.waiting = append(l.nest.waiting, waiting{r, next})
+	}
+	body := outer.block(func() {
+		outer.assignRange(r.s, args)
+		outer.jumps = append(outer.jumps, jump{name: r.label, brk: r.stop, cont: outer.target(next)})
+		outer.stmts(r.s.Body.List)
+		outer.jumps = outer.jumps[:len(outer.jumps)-1]
+	})
+	if r.more != nil {
+		l.nest.waiting = l.nest.waiting[:len(l.nest.waiting)-1]
+	}
+	outer.emitScope(r.s, next, body)
+	if r.more == nil {
+		return result
+	}
+	return loadVar(outer.temp(r.s, "ok", result.T, outer.coerce(loadVar(r.more), result.T, r.s)))
+}
+
+// assignRange gives the variables of a loop the values of an iteration.
+func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
+	var places []*ir.Place
+	var values []ir.Expr
+	for i, e := range es {
+		to := s.Key
+		if i == 1 {
+			to = s.Value
+		}
+		if to == nil || isBlank(to) {
+			if mayPanic(e) {
+				l.temp(s, "unused", e.Type(), e)
+			}
+			continue
+		}
+		if o := l.newVar(to, s.Tok == token.DEFINE); o != nil {
+			l.declare(to, o, e)
+			continue
+		}
+		v := loadVar(l.temp(s, "t", e.Type(), e))
+		var p *ir.Place
+		before := l.block(func() { p = l.lvalue(to) })
+		if p == nil {
+			continue
+		}
+		if len(places) == 1 && (len(before) > 0 || l.readByPlace(places[0], p)) {
+			l.refuse(to, "assignment by a range over a function", "whether it finds the place before the first variable is assigned is not clear", "assign it in the body")
+		}
+		for _, st := range before {
+			l.emit(st)
+		}
+		t, _ := cell(p, nil)
+		places, values = append(places, p), append(values, l.coerce(v, t, s))
+	}
+	l.parallel(s, places, values)
+}

@@ -1,0 +1,169 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// ends says whether an iterator returns at once whenever yield has given false: its only
+// uses are calls in conditions of an if that returns, as stopCalls finds them, and calls
+// that are its last statement.
+func ends(info *types.Info, body *ast.BlockStmt, yield types.Object) bool {
+	is := func(e ast.Expr) bool {
+		id, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && info.Uses[id] == yield
+	}
+	good, uses := 0, 0
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			if info.Uses[n] == yield {
+				uses++
+			}
+		case *ast.IfStmt:
+			if returnsOnly(n) {
+				k, _ := stopCalls(n.Cond, is)
+				good += k
+			}
+		case *ast.FuncLit:
+			// A return there is not one of the iterator.
+			ast.Inspect(n, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && info.Uses[id] == yield {
+					uses++
+				}
+				return true
+			})
+			return false
+		}
+		return true
+	})
+	list := body.List
+	if k := len(list); k > 0 {
+		if _, ok := list[k-1].(*ast.ReturnStmt); ok {
+			list = list[:k-1]
+		}
+	}
+	if k := len(list); k > 0 {
+		if s, ok := list[k-1].(*ast.ExprStmt); ok {
+			if call, ok := ast.Unparen(s.X).(*ast.CallExpr); ok && is(call.Fun) {
+				good++
+			}
+		}
+	}
+	return good == uses
+}
+
+// returnsOnly says whether s has no more than a return in it.
+func returnsOnly(s *ast.IfStmt) bool {
+	if s.Else != nil || len(s.Body.List) != 1 {
+		return false
+	}
+	r, ok := s.Body.List[0].(*ast.ReturnStmt)
+	return ok && len(r.Results) == 0
+}
+
+// stopCalls is the number of calls of yield in a condition that holds once one of them
+// has given false: !yield(x), c && !yield(x), !yield(x) || !yield(y).
+func stopCalls(cond ast.Expr, is func(ast.Expr) bool) (int, bool) {
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		call, ok := ast.Unparen(x.X).(*ast.CallExpr)
+		if ok && x.Op == token.NOT && is(call.Fun) {
+			return 1, true
+		}
+	case *ast.BinaryExpr:
+		n, ok := stopCalls(x.Y, is)
+		if !ok {
+			break
+		}
+		if x.Op == token.LAND {
+			return n, true
+		}
+		if x.Op == token.LOR {
+			m, both := stopCalls(x.X, is)
+			return m + n, both
+		}
+	}
+	return 0, false
+}
+
+// runs says whether e is a function that runs the body of a loop and gives true whenever
+// it returns.
+func (l *lowerer) runs(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	b := l.env[l.info.Uses[id]]
+	return b != nil && b.value != nil && b.value.loop != nil && b.value.loop.more == nil
+}
+
+// stopsIterator says whether s returns where the body of a loop was left, and else does
+// nothing.
+func (l *lowerer) stopsIterator(s *ast.IfStmt) bool {
+	if !returnsOnly(s) {
+		return false
+	}
+	_, ok := stopCalls(s.Cond, l.runs)
+	return ok
+}
+
+// yieldUnless runs the body of a loop as such a condition does.
+func (l *lowerer) yieldUnless(cond ast.Expr) {
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		l.expr(x.X)
+	case *ast.BinaryExpr:
+		if x.Op == token.LOR {
+			l.yieldUnless(x.X)
+			l.yieldUnless(x.Y)
+			return
+		}
+		c := l.expr(x.X)
+		l.emit(&ir.If{At: l.at(x), Cond: c, Then: l.block(func() { l.yieldUnless(x.Y) })})
+	}
+}
+
+// leftEarly says whether the body of a loop has a way out other than continue.
+func leftEarly(body *ast.BlockStmt) bool {
+	inside := map[string]bool{} // labels
+	ast.Inspect(body, func(n ast.Node) bool {
+		if s, ok := n.(*ast.LabeledStmt); ok {
+			inside[s.Label.Name] = true
+		}
+		_, lit := n.(*ast.FuncLit)
+		return !lit
+	})
+	found := false
+	var walk func(n ast.Node, breaks bool)
+	walk = func(n ast.Node, breaks bool) {
+		ast.Inspect(n, func(m ast.Node) bool {
+			if m == n {
+				return true
+			}
+			switch m := m.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.ReturnStmt:
+				found = true
+			case *ast.BranchStmt:
+				switch {
+				case m.Tok == token.FALLTHROUGH:
+				case m.Label != nil:
+					found = found || !inside[m.Label.Name]
+				case m.Tok == token.BREAK:
+					found = found || !breaks
+				}
+			case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+				walk(m, true)
+				return false
+			}
+			return true
+		})
+	}
+	walk(body, false)
+	return found
+}
