@@ -36,6 +36,7 @@ func PrepareHVP[F ScalarFunc](f F, b Backend, x []float64) (*HVPPrep, error) {
 type HVPPrep struct {
 	prep
 	h     engine.HVP
+	bare  engine.BareHVP // nil where value and gradient cost nothing
 	batch engine.HVP
 	lanes int
 }
@@ -44,6 +45,7 @@ func (p *HVPPrep) prepare() (err error) {
 	p.batch = nil
 	p.h, err = engine.PrepareHVP(p.backend.outer, p.backend.inner, p.f, p.x, 1)
 	p.native = p.h
+	p.bare, _ = p.h.(engine.BareHVP)
 	return err
 }
 
@@ -56,6 +58,9 @@ func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
 	defer p.end(&err)
 	if dst, err = p.product(dst, x, v); err != nil {
 		return nil, err
+	}
+	if p.bare != nil {
+		return dst, p.bare.HVP(engine.Column(dst), x, engine.Column(v))
 	}
 	_, err = p.h.ValueGradientAndHVP(nil, engine.Column(dst), x, engine.Column(v))
 	return dst, err
@@ -114,6 +119,9 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 			return nil, err
 		}
 		p.lanes = lanes
+	}
+	if bare, ok := p.batch.(engine.BareHVP); ok {
+		return dst, bare.HVP(hv, x, v)
 	}
 	_, err = p.batch.ValueGradientAndHVP(nil, hv, x, v)
 	return dst, err

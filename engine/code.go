@@ -36,10 +36,14 @@ type Code struct {
 	Gradient func(xbar, x []float64, p any)
 
 	// AdjointTangent is the tangent of Adjoint in direction xdot, for a constant
-	// ybar: it writes y = f(x), ydot = J·xdot, xbar = Jᵀ·ybar and xbardot, the
-	// derivative of Jᵀ·ybar along xdot. For a function with one output and ybar = 1
-	// these are the gradient and the Hessian times xdot.
-	AdjointTangent func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int
+	// ybar: it writes y = f(x), xbar = Jᵀ·ybar and xbardot, the derivative of
+	// Jᵀ·ybar along xdot. For a function with one output and ybar = 1 the latter
+	// are the gradient and the Hessian times xdot.
+	AdjointTangent func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int
+
+	// HVP writes hv = ∇²f(x)·v for a function with one output, without value and
+	// gradient. It is nil where that is no cheaper.
+	HVP func(hv, x, v []float64, p any)
 }
 
 // Generated is the generated code of a function, as engines see it.
@@ -108,17 +112,24 @@ func (c Code) withOwnX(n int) (w Code) {
 		}
 	}
 	if f := c.AdjointTangent; f != nil {
-		w.AdjointTangent = func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+		w.AdjointTangent = func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 			copy(own, x)
 			copy(dot, xdot)
-			return f(y, ydot, xbar, xbardot, own, dot, ybar, p)
+			return f(y, xbar, xbardot, own, dot, ybar, p)
+		}
+	}
+	if f := c.HVP; f != nil {
+		w.HVP = func(hv, x, v []float64, p any) {
+			copy(own, x)
+			copy(dot, v)
+			f(hv, own, dot, p)
 		}
 	}
 	return w
 }
 
-// withOutputs is c with a look at whether all outputs are written. A gradient
-// without the value does not show it.
+// withOutputs is c with a look at whether all outputs are written. Derivatives
+// without the value do not show it.
 func (c Code) withOutputs() (w Code) {
 	if f := c.Tangent; f != nil {
 		w.Tangent = func(y, ydot, x, xdot []float64, p any) int {
@@ -145,9 +156,9 @@ func (c Code) withOutputs() (w Code) {
 		}
 	}
 	if f := c.AdjointTangent; f != nil {
-		w.AdjointTangent = func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+		w.AdjointTangent = func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 			Unwrite(y)
-			return written(y, f(y, ydot, xbar, xbardot, x, xdot, ybar, p))
+			return written(y, f(y, xbar, xbardot, x, xdot, ybar, p))
 		}
 	}
 	return w

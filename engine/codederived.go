@@ -20,7 +20,8 @@ func gradientCode(c Code, n int) Code {
 	}
 	one := []float64{1}
 	return Code{Tangent: func(y, ydot, x, xdot []float64, p any) int {
-		same(c.AdjointTangent(y[n:], ydot[n:], y[:n:n], ydot[:n:n], x, xdot, one, p), 1)
+		same(c.AdjointTangent(y[n:], y[:n:n], ydot[:n:n], x, xdot, one, p), 1)
+		ydot[n] = along(y[:n], xdot)
 		return n + 1
 	}}
 }
@@ -32,7 +33,7 @@ func pushforwardCode(c Code, n, m int) Code {
 		return Code{}
 	}
 	bar, bardot, ybar := make([]float64, n), make([]float64, n), make([]float64, m)
-	fy, fydot := make([]float64, m), make([]float64, m)
+	fy := make([]float64, m)
 	w := Code{
 		// The tangent of output i of J(x)·v along (xdot, vdot) is
 		// (J·vdot)ᵢ + xdotᵀ·∇²fᵢ·v.
@@ -40,22 +41,23 @@ func pushforwardCode(c Code, n, m int) Code {
 			clear(ybar)
 			for i := range m {
 				ybar[i] = 1
-				same(c.AdjointTangent(fy, fydot, bar, bardot, x[:n:n], x[n:], ybar, p), m)
+				same(c.AdjointTangent(fy, bar, bardot, x[:n:n], x[n:], ybar, p), m)
 				ybar[i] = 0
+				y[i] = along(bar, x[n:])
 				ydot[i] = along(bar, xdot[n:]) + along(bardot, xdot[:n])
 				ydot[m+i] = along(bar, xdot[:n])
 			}
-			copy(y, fydot)
 			copy(y[m:], fy)
 			return 2 * m
 		},
 	}
-	if c.Adjoint == nil {
+	if c.Adjoint == nil || c.Tangent == nil {
 		return w
 	}
 	// With the cotangents (a, b): xbar = d/dt Jᵀ(x+t·v)·a + Jᵀ·b, vbar = Jᵀ·a.
 	w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
-		same(c.AdjointTangent(y[m:], y[:m:m], xbar[n:], xbar[:n:n], x[:n:n], x[n:], ybar[:m:m], p), m)
+		same(c.AdjointTangent(y[m:], xbar[n:], xbar[:n:n], x[:n:n], x[n:], ybar[:m:m], p), m)
+		same(c.Tangent(fy, y[:m:m], x[:n:n], x[n:], p), m)
 		if zero(ybar[m:]) {
 			return 2 * m
 		}
@@ -96,16 +98,17 @@ func weightedCode(c Code, n, m int) Code {
 		}
 		return 1
 	}
-	if c.AdjointTangent == nil {
+	if c.AdjointTangent == nil || c.Tangent == nil {
 		return g
 	}
 	bar := make([]float64, n)
-	g.AdjointTangent = func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
-		same(c.AdjointTangent(fy, fydot, xbar[:n:n], xbardot[:n:n], x[:n:n], xdot[:n:n], scaled(ybar[0], x[n:]), p), m)
+	g.AdjointTangent = func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+		same(c.AdjointTangent(fy, xbar[:n:n], xbardot[:n:n], x[:n:n], xdot[:n:n], scaled(ybar[0], x[n:]), p), m)
+		same(c.Tangent(fy, fydot, x[:n:n], xdot[:n:n], p), m)
 		for i := range w {
 			xbar[n+i], xbardot[n+i] = ybar[0]*fy[i], ybar[0]*fydot[i]
 		}
-		y[0], ydot[0] = dot(x[n:], fy), dot(x[n:], fydot)+along(fy, xdot[n:])
+		y[0] = dot(x[n:], fy)
 		if zero(xdot[n:]) {
 			return 1
 		}

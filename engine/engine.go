@@ -80,6 +80,11 @@ type HVP interface {
 	ValueGradientAndHVP(grad []float64, hv Block, x []float64, v Block) (float64, error)
 }
 
+// A BareHVP is an HVP that costs less without value and gradient.
+type BareHVP interface {
+	HVP(hv Block, x []float64, v Block) error
+}
+
 // A Hessianer has a dense Hessian of its own.
 type Hessianer interface {
 	PrepareHessian(f *Function, x []float64) (Hessian, error)

@@ -174,6 +174,9 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 		if r.slot == bar || r.slot == barDot {
 			return a.weights(r.slot)
 		}
+		if r.slot == dot && !a.has("ydot") {
+			return a.own("ydotOwn", "float64", a.operand("y", value), true)
+		}
 		return a.capped(a.operand("y", r.slot))
 	}
 	p := a.t.f.Params[s.bound].Type
@@ -231,13 +234,18 @@ func (a *adapter) weights(s slot) string {
 			plain, of = plain+"4", o.of
 		}
 	}
-	own := a.names.of(plain)
-	a.keep("var " + own + " []" + of)
-	a.pre = append(a.pre, own+" = append("+own+"[:0], "+a.operand("y", bar)+"...)")
-	if s == barDot {
-		a.pre = append(a.pre, "clear("+own+")")
+	return a.own(plain, of, a.operand("y", bar), s == barDot)
+}
+
+// own is memory like that of a slice: a copy of it, or zeros.
+func (a *adapter) own(plain, of, like string, zero bool) string {
+	name := a.names.of(plain)
+	a.keep("var " + name + " []" + of)
+	a.pre = append(a.pre, name+" = append("+name+"[:0], "+like+"...)")
+	if zero {
+		a.pre = append(a.pre, "clear("+name+")")
 	}
-	return a.capped(own)
+	return a.capped(name)
 }
 
 // keep declares something that outlives a call; several adapters may share it, as no two

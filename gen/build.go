@@ -66,7 +66,7 @@ type role struct {
 
 // builds are the kinds of derivatives that are always there.
 func builds() []*build {
-	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, tracedBuild}
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, productBuild, tracedBuild}
 }
 
 // tangentBuild is the build of tangents in n directions at once.
@@ -142,6 +142,23 @@ func (u *unit) lanes(n int) *lanes.Program {
 	return u.sides[n]
 }
 
+// trusts finds what is known to be as long as what else is accessed: the workspace, and
+// derivatives of parameters, each like its parameter.
+func (u *unit) trusts(b *built) func(v *ir.Var) bool {
+	return func(v *ir.Var) bool {
+		i := slices.Index(b.fn.Params, v)
+		return i >= 0 && (b.params[i].slot == dot || b.params[i].slot == barDot) || u.isWorkspace(v)
+	}
+}
+
+// removeDead removes what f computes for nobody.
+func removeDead(f *ir.Func, trusted func(v *ir.Var) bool) {
+	for again := true; again; {
+		simplify.DeadWith(f, trusted)
+		again = simplify.Checks(f, trusted)
+	}
+}
+
 // isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
 // is taken from its stacks was put there.
 func (u *unit) isWorkspace(v *ir.Var) bool {
@@ -208,7 +225,7 @@ func (u *unit) build(t *target) {
 			source := reached(t.f)
 			for _, f := range reached(b.fn) {
 				if !slices.Contains(source, f) {
-					simplify.DeadWith(f, u.isWorkspace)
+					removeDead(f, u.trusts(b))
 				}
 			}
 			err = ir.Check(b.fn)

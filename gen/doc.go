@@ -36,7 +36,8 @@
 //	LossAdjoint          the derivative by everything, weighted: the reverse sweep
 //	MapAdjoint4          that for four sets of weights, where several numbers come out
 //	LossAdjointOnly      that without the value, where this saves work
-//	LossAdjointTangent   the derivative of that in a direction: second order
+//	LossAdjointTangent   the derivative of the adjoint in a direction: second order
+//	LossHVP              that without value and gradient, where this saves work
 //	LossTraced           the function over nabla.Real, for all other engines
 //
 // and for other numbers of directions and sets of weights on request, see [Options]. Their comments say

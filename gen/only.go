@@ -2,7 +2,6 @@ package gen
 
 import (
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // onlyBuild is the build of adjoints without the value, for functions of which that saves
@@ -21,29 +20,33 @@ func makeOnly(u *unit, t *target) (*built, error) {
 	if err != nil {
 		return nil, nil // which is said of the adjoint
 	}
-	b := &built{params: one.params, facts: one.facts}
-	f, vars := ir.Clone(one.fn, nil)
-	b.fn = f
-	f.Name += "_only"
-	f.Results = nil
-	var locals ir.Block
-	for i, r := range one.results {
-		v := vars[one.fn.Results[i]]
-		if r.slot == value {
-			v.Kind = ir.Local
-			locals = append(locals, &ir.Let{At: ir.At{Pos: f.Pos}, V: v})
-			continue
-		}
-		f.Results, b.results = append(f.Results, v), append(b.results, r)
-	}
-	f.Body = append(locals, f.Body...)
-	simplify.DeadWith(f, u.isWorkspace)
-	simplify.Copies(f)
-	if work(f.Body) > worthwhile*work(one.fn.Body) || b.twins() {
+	b := one.without(func(r role) bool { return r.slot == value })
+	b.fn.Name += "_only"
+	u.clean(b)
+	if work(b.fn.Body) > worthwhile*work(one.fn.Body) || b.twins() {
 		return nil, nil
 	}
 	b.doc = "does what " + t.base + adjointBuild.suffix + " does without the value, from " + t.where() + "."
 	return b, nil
+}
+
+// without is a copy of a derivative that does not return some results.
+func (b *built) without(dropped func(r role) bool) *built {
+	f, vars := ir.Clone(b.fn, nil)
+	out := &built{fn: f, params: b.params, facts: b.facts}
+	f.Results = nil
+	var locals ir.Block
+	for i, r := range b.results {
+		v := vars[b.fn.Results[i]]
+		if dropped(r) {
+			v.Kind = ir.Local
+			locals = append(locals, &ir.Let{At: ir.At{Pos: f.Pos}, V: v})
+			continue
+		}
+		f.Results, out.results = append(f.Results, v), append(out.results, r)
+	}
+	f.Body = append(locals, f.Body...)
+	return out
 }
 
 // work is how much is computed in a block: operations on floats, as often as loops around

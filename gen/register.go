@@ -36,7 +36,8 @@ var codeFields = []codeField{
 	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true},
 	{"Adjoint4", []operand{{"y", "float64"}, {"xbar", direction4}, {"x", "float64"}, {"ybar", direction4}}, true},
 	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false},
-	{"AdjointTangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}, {"ybar", "float64"}}, true},
+	{"AdjointTangent", []operand{{"y", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}, {"ybar", "float64"}}, true},
+	{"HVP", []operand{{"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, false},
 	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
 }
 

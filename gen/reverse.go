@@ -88,9 +88,16 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	b := &built{fn: fn, facts: first.facts}
 	b.params = withDots(first.params, facts.Params)
 	b.results = withDots(first.results, facts.Results)
-	b.doc = "computes what " + t.base + adjointBuild.suffix + " does and the derivatives of that in the direction " +
-		tuple(b.namesOf(func(r role) bool { return !r.work && r.slot == dot && t.mask.Has(r.of) && !r.result })) + ",\nfor constant weights, from " + t.where() + "."
+	b = b.without(func(r role) bool { return r.result && r.slot == dot }) // which a tangent has for less
+	fn.Name += "_second"
+	b.doc = "computes what " + t.base + adjointBuild.suffix + " does and the derivatives of its bars in the direction " +
+		tuple(b.namesOf(directions(t))) + ",\nfor constant weights, from " + t.where() + "."
 	return b, nil
+}
+
+// directions finds the parameters that are directions of the inputs.
+func directions(t *target) func(r role) bool {
+	return func(r role) bool { return !r.work && r.slot == dot && t.mask.Has(r.of) && !r.result }
 }
 
 // withDots adds to the roles those of the derivatives in a direction.

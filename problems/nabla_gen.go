@@ -455,7 +455,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 }
 
-// AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
+// AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
@@ -491,7 +491,6 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	if a != nil {
 		_ = a.Cameras
 		_ = a.Points
-		_ = aDot.Features
 		_ = a.Features
 	}
 	var c int
@@ -687,7 +686,7 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 	copy(dx[:cap(dx)], ws.left2)
 }
 
-// BrusselatorOnAdjointTangent computes what BrusselatorOnAdjoint does and the derivatives of that in the direction (dxDot, xDot),
+// BrusselatorOnAdjointTangent computes what BrusselatorOnAdjoint does and the derivatives of its bars in the direction (dxDot, xDot),
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
@@ -1200,7 +1199,7 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 	xBar1Row[3] += weightBar13
 }
 
-// ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
+// ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from bundle.go:18.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
@@ -3387,7 +3386,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	}
 }
 
-// HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of that in the direction (yDot, xDot),
+// HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from hand.go:92.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
@@ -4625,11 +4624,10 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 }
 
-// LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of that in the direction wDot,
+// LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of its bars in the direction wDot,
 // for constant weights, from logistic.go:20.
-func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11, r11Dot float64) {
+func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
-	var sDot float64
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -4648,7 +4646,6 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 				z += v * w1[j]
 			}
 		}
-		var tDot float64
 		var t float64
 		t1 := math.Abs(z)
 		t2 := -t1
@@ -4661,22 +4658,13 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		expDot := d1
 		exp := t3
 		t5 := math.Log1p(exp)
-		t6 := 1 / (1 + exp)
-		var d2 float64
-		if expDot != 0 || t6-t6 == 0 {
-			d2 += expDot * t6
-		}
-		lDot := d2
 		l := t5
 		cond := z > 0
 		if cond {
-			tDot = zDot + lDot
 			t = z + l
 		} else {
-			tDot = lDot
 			t = l
 		}
-		sDot += tDot - y*zDot
 		s += t - y*z
 		var argBarDot float64
 		var argBar float64
@@ -4716,7 +4704,68 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 			}
 		}
 	}
-	return s, sDot
+	return s
+}
+
+// LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:20.
+func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
+	rt.Apart("LogisticLossPlainHVP", "wBarDot, w, wDot", 1, wBarDot, w, wDot)
+	s1 := r.Y
+	hi1 := len(s1)
+	for i := 0; i < hi1; i++ {
+		_ = s1[i]
+		row := r.X[i*r.Cols : (i+1)*r.Cols]
+		var zDot float64
+		z := 0.0
+		hi := len(row)
+		if 0 < hi {
+			w1Dot := wDot[:len(w):len(w)][:hi]
+			w1 := w[:len(w):len(w)][:hi]
+			for j := 0; j < hi; j++ {
+				v := row[j]
+				zDot += v * w1Dot[j]
+				z += v * w1[j]
+			}
+		}
+		t1 := math.Abs(z)
+		t2 := -t1
+		t3 := math.Exp(t2)
+		var d1 float64
+		t4 := -(zDot * rt.Sign(z))
+		if t4 != 0 || t3-t3 == 0 {
+			d1 += t4 * t3
+		}
+		cond := z > 0
+		var argBarDot float64
+		var expBarDot float64
+		var expBar float64
+		var lBar float64
+		var zBarDot float64
+		if cond {
+			lBar += r1Bar
+		} else {
+			lBar += r1Bar
+		}
+		t7 := 1 + t3
+		t8 := 1 / t7
+		dDot := -(t8 * d1) / t7
+		if lBar != 0 || t8-t8 == 0 {
+			expBarDot += lBar * dDot
+			expBar += lBar * t8
+		}
+		if expBar != 0 || t3-t3 == 0 {
+			argBarDot += expBarDot*t3 + expBar*d1
+		}
+		t9 := rt.Sign(z)
+		zBarDot -= argBarDot * t9
+		if 0 < hi {
+			wBar1Dot := wBarDot[:len(wBarDot):len(wBarDot)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				v1 := row[j1]
+				wBar1Dot[j1] += zBarDot * v1
+			}
+		}
+	}
 }
 
 // LogisticLossPlainTraced is LogisticLossPlain over Reals, from logistic.go:20.
@@ -5180,9 +5229,9 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	return
 }
 
-// LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of that in the direction pDot,
+// LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of its bars in the direction pDot,
 // for constant weights, from lorenz.go:17.
-func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2, r2Dot float64) {
+func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t0 = wsDot.t0[:0]
 	ws.t0 = ws.t0[:0]
@@ -5320,7 +5369,6 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r2Dot = (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 	r2 = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
@@ -6372,9 +6420,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	return
 }
 
-// RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of that in the direction pDot,
+// RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of its bars in the direction pDot,
 // for constant weights, from lstm.go:26.
-func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r4, r4Dot float64) {
+func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r4 float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
@@ -6484,7 +6532,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(ws.t2[:b])
 	t2Dot := wsDot.t2[0:b:b]
 	t2 := ws.t2[0:b:b]
-	var totalDot float64
 	total := 0.0
 	chars := len(d.Text) / b
 	hi5 := chars - 1
@@ -6678,25 +6725,18 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		arg4Dot = sumDot
 		arg4 = 2 + sum
 		t46 := math.Log(arg4)
-		t47 := 1 / arg4
-		var d6 float64
-		if arg4Dot != 0 || t47-t47 == 0 {
-			d6 += arg4Dot * t47
-		}
-		normDot := d6
 		norm := t46
 		if 0 < b {
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
 				t48 := d.Text[(t3+1)*b+i3]
-				totalDot += t48 * (t22Dot[i3] - normDot)
+				_ = t22Dot[i3]
 				total += t48 * (t22[i3] - norm)
 			}
 		}
 	}
 	t49 := float64((chars - 1) * b)
-	r4Dot = -totalDot / t49
 	r4 = -total / t49
 	var totalBar float64
 	if rBar != 0 || float64((chars-1)*b) != 0 {
@@ -8026,9 +8066,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	return
 }
 
-// LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of that in the direction xDot,
+// LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from mixture.go:44.
-func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1, r1Dot float64) {
+func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	wsDot.exp4 = wsDot.exp4[:0]
 	ws.exp4 = ws.exp4[:0]
@@ -8178,31 +8218,27 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	clear(ws.qx1[:d])
 	qxDot := wsDot.qx1[0:d:d]
 	qx := ws.qx1[0:d:d]
-	var totalDot float64
 	total := 0.0
-	var priorDot float64
 	prior := 0.0
 	for j2 := 0; j2 < k; j2++ {
-		var sq1Dot float64
 		sq1 := 0.0
 		if 0 < d {
 			diag2Dot := diagDot[j2*d : len(diag) : len(diag)][:d]
 			diag2 := diag[j2*d : len(diag) : len(diag)][:d]
 			for i3 := 0; i3 < d; i3++ {
 				t10 := diag2[i3]
-				sq1Dot += (t10 + t10) * diag2Dot[i3]
+				_ = diag2Dot[i3]
 				sq1 += t10 * t10
 			}
 		}
 		for i4 := d; i4 < tri; i4++ {
-			l1Dot := icfDot[j2*tri+i4]
+			_ = icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
 		t11 := 0.5 * c.Gamma * c.Gamma
 		t12 := float64(c.M)
-		priorDot += t11*sq1Dot - t12*sumsDot[j2]
+		_ = sumsDot[j2]
 		prior += t11*sq1 - t12*sums[j2]
 	}
 	shift1Dot := alphasDot[0]
@@ -8254,12 +8290,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		s11 += exp2
 	}
 	t15 := math.Log(s11)
-	t16 := 1 / s11
-	var d5 float64
-	if s11Dot != 0 || t16-t16 == 0 {
-		d5 += s11Dot * t16
-	}
-	t1Dot := d5 + shift1Dot
 	t1 := t15 + shift1
 	t2 := c.constant()
 	t1Bar := -(rBar * float64(n))
@@ -8365,12 +8395,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			s1 += exp1
 		}
 		t24 := math.Log(s1)
-		t25 := 1 / s1
-		var d7 float64
-		if s1Dot != 0 || t25-t25 == 0 {
-			d7 += s1Dot * t25
-		}
-		totalDot += d7 + shiftDot
 		total += t24 + shift
 		var s1BarDot float64
 		var s1Bar float64
@@ -8517,7 +8541,6 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		}
 	}
 	t32 := float64(n)
-	r1Dot = totalDot - t32*t1Dot + priorDot
 	r1 = total - t32*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
@@ -8795,11 +8818,10 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
-// RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of that in the direction xDot,
+// RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from rosenbrock.go:19.
-func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
-	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -8821,7 +8843,6 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			a := now - old*old
 			bDot := -oldDot
 			b := 1 - old
-			sDot += 100*((a+a)*aDot) + (b+b)*bDot
 			s += 100*(a*a) + b*b
 			aBarDot := twice1 * aDot
 			aBar := twice1 * a
@@ -8838,7 +8859,40 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 		xBarDot[hi] += carryDot
 		xBar[hi] += carry
 	}
-	return s, sDot
+	return s
+}
+
+// RosenbrockPlainHVP does of what RosenbrockPlainAdjointTangent does only what gives derivatives of the bars, from rosenbrock.go:19.
+func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("RosenbrockPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(xBarDot):len(xBarDot)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			aDot := nowDot - (old+old)*oldDot
+			a := now - old*old
+			bDot := -oldDot
+			aBarDot := twice1 * aDot
+			aBar := twice1 * a
+			bBarDot := twice2 * bDot
+			t1 := aBar + aBar
+			xBar1Dot[i] += carryDot - (bBarDot + ((aBarDot+aBarDot)*old + t1*oldDot))
+			carryDot = aBarDot
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] += carryDot
+	}
 }
 
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
@@ -8922,11 +8976,10 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
-// SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
+// SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from squares.go:21.
-func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
-	var sDot float64
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -8936,13 +8989,27 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 		for i := 0; i < hi; i++ {
 			vDot := xDot[i]
 			v := x[i]
-			sDot += (v + v) * vDot
 			s += v * v
 			xBar1Dot[i] += twice * vDot
 			xBar1[i] += twice * v
 		}
 	}
-	return s, sDot
+	return s
+}
+
+// SumSquaresPlainHVP does of what SumSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:21.
+func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("SumSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1Dot := xBarDot[:len(xBarDot):len(xBarDot)][:hi]
+		for i := 0; i < hi; i++ {
+			vDot := xDot[i]
+			_ = x[i]
+			xBar1Dot[i] += twice * vDot
+		}
+	}
 }
 
 // SumSquaresPlainTraced is SumSquaresPlain over Reals, from squares.go:21.
@@ -9042,11 +9109,10 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	}
 }
 
-// DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of that in the direction xDot,
+// DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from squares.go:63.
-func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1, r1Dot float64) {
+func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
-	var sDot float64
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -9064,7 +9130,6 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 			now := x1[i+1]
 			dDot := nowDot - oldDot
 			d := now - old
-			sDot += (d + d) * dDot
 			s += d * d
 			dBarDot := twice * dDot
 			dBar := twice * d
@@ -9078,7 +9143,32 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 		xBarDot[hi] += carryDot
 		xBar[hi] += carry
 	}
-	return s, sDot
+	return s
+}
+
+// DiffSquaresPlainHVP does of what DiffSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:63.
+func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		oldDot := xDot[0]
+		_ = x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(xBarDot):len(xBarDot)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			_ = x1[i+1]
+			dDot := nowDot - oldDot
+			dBarDot := twice * dDot
+			xBar1Dot[i] += carryDot - dBarDot
+			carryDot = dBarDot
+			oldDot = nowDot
+		}
+		xBarDot[hi] += carryDot
+	}
 }
 
 // DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:63.
@@ -13357,6 +13447,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
 			var shadow rt.Shadow[Adjustment]
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
@@ -13383,15 +13474,16 @@ func init() {
 					AdjustmentPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Adjustment), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					clear(ydot)
 					bound := p.(*Adjustment)
 					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					AdjustmentPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					AdjustmentPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return len(y)
 				},
 			}
@@ -13408,6 +13500,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
@@ -13433,14 +13526,15 @@ func init() {
 					BrusselatorOnAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					clear(ydot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					BrusselatorOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					BrusselatorOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return len(y)
 				},
 			}
@@ -13457,6 +13551,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
@@ -13482,14 +13577,15 @@ func init() {
 					ReprojectionPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					clear(ydot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					ReprojectionPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					ReprojectionPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return len(y)
 				},
 			}
@@ -13506,6 +13602,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
 			var ybarZero []float64
 			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
@@ -13531,14 +13628,15 @@ func init() {
 					HandPlainAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
 					return len(y)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					clear(ydot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					HandPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					HandPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return len(y)
 				},
 			}
@@ -13554,6 +13652,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = LogisticLossPlainTangent(x[:len(x):len(x)], p.(*Regression), xdot[:len(xdot):len(xdot)])
@@ -13572,11 +13671,15 @@ func init() {
 					clear(xbar)
 					LogisticLossPlainAdjointOnly(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], 1, &workGradient)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = LogisticLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
+					y[0] = LogisticLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, p any) {
+					clear(xbardot)
+					LogisticLossPlainHVP(x[:len(x):len(x)], p.(*Regression), 1, &workHVP, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 				},
 			}
 		},
@@ -13605,10 +13708,10 @@ func init() {
 					y[0] = LorenzPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
 					return 1
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = LorenzPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = LorenzPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
 					return 1
 				},
 			}
@@ -13638,10 +13741,10 @@ func init() {
 					y[0] = RecurrentLossPlainAdjoint(x[:len(x):len(x)], p.(*Recurrent), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjoint)
 					return 1
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = RecurrentLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Recurrent), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0] = RecurrentLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Recurrent), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return 1
 				},
 			}
@@ -13671,10 +13774,10 @@ func init() {
 					y[0] = LogPosteriorPlainAdjoint(x[:len(x):len(x)], p.(*Mixture), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjoint)
 					return 1
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = LogPosteriorPlainAdjointTangent(x[:len(x):len(x)], p.(*Mixture), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0] = LogPosteriorPlainAdjointTangent(x[:len(x):len(x)], p.(*Mixture), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
 					return 1
 				},
 			}
@@ -13690,6 +13793,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = RosenbrockPlainTangent(x, xdot)
@@ -13708,11 +13812,15 @@ func init() {
 					clear(xbar)
 					RosenbrockPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = RosenbrockPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = RosenbrockPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					RosenbrockPlainHVP(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -13727,6 +13835,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = SumSquaresPlainTangent(x, xdot)
@@ -13745,11 +13854,15 @@ func init() {
 					clear(xbar)
 					SumSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = SumSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = SumSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					SumSquaresPlainHVP(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -13764,6 +13877,7 @@ func init() {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = DiffSquaresPlainTangent(x, xdot)
@@ -13782,11 +13896,15 @@ func init() {
 					clear(xbar)
 					DiffSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
 				},
-				AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0], ydot[0] = DiffSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = DiffSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					DiffSquaresPlainHVP(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},

@@ -50,10 +50,9 @@ func codeOf(at func(x []float64, p any) exact) func() nabla.Code {
 				back(xbar, e.jac, ybar)
 				return len(e.y)
 			},
-			AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+			AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 				e, n := at(x, p), len(x)
 				copy(y, e.y)
-				times(ydot, e.jac, xdot)
 				back(xbar, e.jac, ybar)
 				sum := make([]float64, n*n)
 				for i, w := range ybar {
@@ -145,8 +144,7 @@ func valleyAdjoint(y, xbar, x, ybar []float64, _ any) int {
 	return 1
 }
 
-func valleyAdjointTangent(y, ydot, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
-	valleyTangent(y, ydot, x, xdot, nil)
+func valleyAdjointTangent(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 	clear(xbardot)
 	for i := 1; i < len(x); i++ {
 		b := x[i] - x[i-1]*x[i-1]

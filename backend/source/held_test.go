@@ -80,8 +80,8 @@ func heldCode() nabla.Code {
 			return len(out)
 		},
 		Adjoint: adjoint,
-		AdjointTangent: func(y, ydot, xbar, xbardot, x, xdot, ybar []float64, p any) int {
-			m := tangent(y, ydot, x, xdot, p)
+		AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+			m := tangent(y, make([]float64, len(y)), x, xdot, p)
 			weighted := func(x []nabla.Real) nabla.Real {
 				ys, s := make([]nabla.Real, m), nabla.Const(0)
 				p.(*held).into(ys, x)

@@ -9,7 +9,7 @@ func (b Reverse) newSecond(f *engine.Function) (*second, error) {
 		return nil, err
 	}
 	return &second{
-		runner: r, y: make([]float64, r.m), ydot: make([]float64, r.m), ybar: make([]float64, r.m),
+		runner: r, y: make([]float64, r.m), ybar: make([]float64, r.m),
 		xbar: make([]float64, r.n), xbardot: make([]float64, r.n), xdot: make([]float64, r.n),
 	}, nil
 }
@@ -18,13 +18,25 @@ func (b Reverse) newSecond(f *engine.Function) (*second, error) {
 // between calls.
 type second struct {
 	*runner
-	y, ydot, ybar, xbar, xbardot, xdot []float64
+	y, ybar, xbar, xbardot, xdot []float64
 }
 
-// push writes y, ydot, xbar, and the derivative of xbar along xdot.
+// push writes y, xbar, and the derivative of xbar along xdot.
 func (s *second) push(xbar, xbardot, x, xdot []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.AdjointTangent(s.y, s.ydot, xbar, xbardot, vec(x), xdot, s.ybar, s.arg()), s.y, x)
+	return s.done(s.code.AdjointTangent(s.y, xbar, xbardot, vec(x), xdot, s.ybar, s.arg()), s.y, x)
+}
+
+// product writes hv = ∇²f(x)·v for f with one output, and as little else as it can. A
+// call whose value is compared is one with the value.
+func (s *second) product(hv, x, v []float64) (err error) {
+	if s.code.HVP == nil || s.watch.Next(s.f) {
+		return s.push(s.xbar, hv, x, v)
+	}
+	defer func() { s.end(recover(), &err) }()
+	s.watch.Due(s.f)
+	s.code.HVP(hv, vec(x), v, s.arg())
+	return nil
 }
 
 // PrepareHVP implements engine.HVPer.
@@ -53,14 +65,34 @@ func (h *hvp) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, 
 		return h.y[0], err
 	}
 	defer clear(h.xdot)
-	for k := range v.B {
+	column(h.xdot, v, 0)
+	if err := h.push(grad, h.xbardot, x, h.xdot); err != nil {
+		return 0, err
+	}
+	setColumn(hv, 0, h.xbardot)
+	err := h.products(hv, x, v, 1)
+	return h.y[0], err
+}
+
+// HVP implements engine.BareHVP.
+func (h *hvp) HVP(hv engine.Block, x []float64, v engine.Block) error {
+	if v.B == 1 && v.Stride <= 1 && hv.Stride <= 1 {
+		return h.product(vec(hv.Data[:h.n]), x, vec(v.Data[:h.n]))
+	}
+	defer clear(h.xdot)
+	return h.products(hv, x, v, 0)
+}
+
+// products writes the columns from first on.
+func (h *hvp) products(hv engine.Block, x []float64, v engine.Block, first int) error {
+	for k := first; k < v.B; k++ {
 		column(h.xdot, v, k)
-		if err := h.push(grad, h.xbardot, x, h.xdot); err != nil {
-			return 0, err
+		if err := h.product(h.xbardot, x, h.xdot); err != nil {
+			return err
 		}
 		setColumn(hv, k, h.xbardot)
 	}
-	return h.y[0], nil
+	return nil
 }
 
 // PrepareHessian implements engine.Hessianer: a sweep for every row.
@@ -85,7 +117,12 @@ func (h *hessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x [
 	}
 	for i := range h.xdot {
 		h.xdot[i] = 1
-		err := h.push(vec(grad), hess.Row(i), x, h.xdot)
+		var err error
+		if i == 0 {
+			err = h.push(vec(grad), hess.Row(i), x, h.xdot)
+		} else {
+			err = h.product(hess.Row(i), x, h.xdot)
+		}
 		h.xdot[i] = 0
 		if err != nil {
 			return 0, err
@@ -119,9 +156,8 @@ func (c *curve) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error 
 		if err != nil {
 			return err
 		}
-		d2y[i] = c.xbardot[0]
+		dy[i], d2y[i] = c.xbar[0], c.xbardot[0]
 	}
 	copy(y, c.y)
-	copy(dy, c.ydot)
 	return nil
 }

@@ -52,6 +52,15 @@ var sums = map[string]func(f *ir.Func){
 	"distinct":        func(f *ir.Func) { simplify.Increments(f, true, nil) },
 }
 
+// others are passes for functions of a certain form.
+var others = map[string]func(f *ir.Func){
+	"unread": func(f *ir.Func) {
+		if simplify.Unread(f, f.Params[0], f.Params[1]) {
+			f.Params = f.Params[1:]
+		}
+	},
+}
+
 // passes are those that keep every bit.
 var passes = map[string]func(f *ir.Func){
 	"inline":  func(f *ir.Func) { simplify.Inline(f, nil) },
@@ -59,6 +68,10 @@ var passes = map[string]func(f *ir.Func){
 	"scalars": func(f *ir.Func) { simplify.Scalars(f, nil) },
 	"copies":  simplify.Copies,
 	"dead":    func(f *ir.Func) { simplify.Dead(f) },
+	"checks": func(f *ir.Func) {
+		simplify.Dead(f)
+		simplify.Checks(f, nil)
+	},
 	"adjoint": func(f *ir.Func) {
 		simplify.Adjoint(f, nil, false, nil, func(*ir.Var) bool { return false })
 	},

@@ -1,0 +1,50 @@
+package gen
+
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/simplify"
+)
+
+// productBuild is the build of Hessian-vector products without value and gradient, for
+// functions with one output where these are computed for their own sake.
+var productBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", make: makeProduct}
+
+func makeProduct(u *unit, t *target) (*built, error) {
+	if t.shape == nil || !t.shape.registers() || !t.shape.scalar || u.cyclic {
+		return nil, nil
+	}
+	second, err := makeSecond(u, t)
+	if err != nil || second.twins() {
+		return nil, nil // why is said of the tangent of the adjoint
+	}
+	u.clean(second)
+	b := second.without(func(r role) bool { return r.slot != barDot })
+	b.fn.Name += "_hvp"
+	u.clean(b)
+	params, roles := b.fn.Params, b.params
+	b.fn.Params, b.params = nil, nil
+	for i, v := range params {
+		if r := roles[i]; r.slot == bar && !r.result && !r.work {
+			twin := slices.IndexFunc(roles, func(r role) bool { return r.slot == barDot && !r.result && !r.work && r.of == roles[i].of })
+			if twin < 0 || !simplify.Unread(b.fn, v, params[twin]) {
+				return nil, nil
+			}
+			continue
+		}
+		b.fn.Params, b.params = append(b.fn.Params, v), append(b.params, roles[i])
+	}
+	u.clean(b)
+	if work(b.fn.Body) > worthwhile*work(second.fn.Body) {
+		return nil, nil
+	}
+	b.doc = "does of what " + t.base + secondBuild.suffix + " does only what gives derivatives of the bars, from " + t.where() + "."
+	return b, nil
+}
+
+// clean removes what a derivative computes for what it does not return.
+func (u *unit) clean(b *built) {
+	removeDead(b.fn, u.trusts(b))
+	simplify.Copies(b.fn)
+	removeDead(b.fn, u.trusts(b))
+}
