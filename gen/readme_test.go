@@ -1,0 +1,40 @@
+package gen_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestREADME generates the code of the programs in the README that ask for it, as a user
+// does, and compares what they print with the text that follows there.
+func TestREADME(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	programs := 0
+	for _, part := range strings.Split(read(t, "../README.md"), "\n```go\n")[1:] {
+		code, rest, _ := strings.Cut(part, "\n```\n")
+		if !strings.Contains(code, "//go:generate") {
+			continue
+		}
+		programs++
+		_, want, found := strings.Cut(rest, "\n```text\n")
+		if !found {
+			t.Fatal("no output beside the program")
+		}
+		want, _, _ = strings.Cut(want, "```\n")
+		dir := module(t, map[string]string{"go.mod": "module example\n\ngo 1.26\n\ntool github.com/nabla-ad/nabla/cmd/nabla\n", "main.go": code + "\n"})
+		for _, args := range [][]string{{"generate", "."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "."}} {
+			command(t, dir, args...)
+		}
+		cmd := exec.Command("go", "run", ".")
+		cmd.Dir, cmd.Env = dir, environ
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("got\n%s%v\nwant\n%s", out, err, want)
+		}
+	}
+	if programs == 0 {
+		t.Error("no program asks for generated code")
+	}
+}
