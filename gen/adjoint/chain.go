@@ -201,20 +201,29 @@ func makes(n *node, s *ir.Call, i int) bool {
 }
 
 // allocates reports whether statements make memory, at any distance.
-func allocates(b ir.Block) (found bool) {
+func allocates(b ir.Block) bool {
+	return anywhere(b, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Let:
+			return isNew(s.E) || isSliceLiteral(s.E)
+		case *ir.Set:
+			return isNew(s.E) || isSliceLiteral(s.E)
+		case *ir.Append:
+			return true
+		}
+		return false
+	})
+}
+
+// anywhere reports whether there is such a statement, functions that are called included.
+func anywhere(b ir.Block, is func(s ir.Stmt) bool) (found bool) {
 	seen := map[*ir.Func]bool{}
 	var visit func(b ir.Block)
 	visit = func(b ir.Block) {
 		ir.Walk(b, func(s ir.Stmt) bool {
-			switch s := s.(type) {
-			case *ir.Let:
-				found = found || isNew(s.E) || isSliceLiteral(s.E)
-			case *ir.Set:
-				found = found || isNew(s.E) || isSliceLiteral(s.E)
-			case *ir.Append:
-				found = true
-			case *ir.Call:
-				if g := calledBy(s); g != nil && !seen[g] {
+			found = found || is(s)
+			if c, ok := s.(*ir.Call); ok {
+				if g := calledBy(c); g != nil && !seen[g] {
 					seen[g] = true
 					visit(g.Body)
 				}
@@ -376,12 +385,7 @@ func (b *builder) together() {
 	reverse := e.rename(e.reverse(b.body))
 	body := append(e.top, e.declare(e.raised(b.body))...)
 	body = append(append(body, forward...), reverse...)
-	m := &ir.Map{Var: func(v *ir.Var) *ir.Var {
-		if w := e.results[v]; w != nil {
-			return w
-		}
-		return v
-	}}
+	m := &ir.Map{Var: ir.Renamed(e.results)}
 	f.Body = m.Block(body)
 	clone, _ := ir.Clone(f, nil)
 	*b.rev = *clone

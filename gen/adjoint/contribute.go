@@ -10,23 +10,26 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// writer writes statements of the reverse sweep.
-type writer struct {
-	b   *builder
-	at  ir.At
-	out ir.Block
-}
+// output is statements that are written one after the other.
+type output struct{ out ir.Block }
 
-func (w *writer) emit(s ...ir.Stmt) { w.out = append(w.out, s...) }
+func (o *output) emit(s ...ir.Stmt) { o.out = append(o.out, s...) }
 
 // within is what f writes.
-func (w *writer) within(f func()) ir.Block {
-	outer := w.out
-	w.out = nil
+func (o *output) within(f func()) ir.Block {
+	outer := o.out
+	o.out = nil
 	f()
-	out := w.out
-	w.out = outer
+	out := o.out
+	o.out = outer
 	return out
+}
+
+// writer writes statements of the reverse sweep.
+type writer struct {
+	output
+	b  *builder
+	at ir.At
 }
 
 // let is a new variable with value e.

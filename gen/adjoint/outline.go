@@ -239,12 +239,7 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
 	}
 	m := &ir.Map{
-		Var: func(v *ir.Var) *ir.Var {
-			if w := named[v]; w != nil {
-				return w
-			}
-			return v
-		},
+		Var: ir.Renamed(named),
 		Stmt: func(t ir.Stmt) []ir.Stmt {
 			l, ok := t.(*ir.Leave)
 			if !ok {

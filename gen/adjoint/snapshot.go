@@ -67,32 +67,20 @@ func (s *snapshot) field(name string, t types.Type) int {
 
 // lengthens reports whether slices are cut from others by an upper bound, which may be
 // behind their length, at any distance.
-func lengthens(b ir.Block) (found bool) {
-	seen := map[*ir.Func]bool{}
-	var visit func(b ir.Block)
-	visit = func(b ir.Block) {
-		ir.Walk(b, func(s ir.Stmt) bool {
-			for _, e := range ir.Exprs(s) {
-				ir.WalkExpr(e, func(e ir.Expr) bool {
-					c, ok := e.(*ir.Slice)
-					found = found || ok && c.Hi != nil
-					return !found
-				})
-			}
-			switch s := s.(type) {
-			case *ir.Append:
-				found = true
-			case *ir.Call:
-				if g := calledBy(s); g != nil && !seen[g] {
-					seen[g] = true
-					visit(g.Body)
-				}
-			}
-			return !found
-		})
-	}
-	visit(b)
-	return found
+func lengthens(b ir.Block) bool {
+	return anywhere(b, func(s ir.Stmt) (found bool) {
+		if _, ok := s.(*ir.Append); ok {
+			return true
+		}
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				c, ok := e.(*ir.Slice)
+				found = found || ok && c.Hi != nil
+				return !found
+			})
+		}
+		return found
+	})
 }
 
 // said is what is kept of the loop, and how much that is.
@@ -176,6 +164,7 @@ const (
 
 // visit goes through the memory that the parameters of a loop lead to.
 type visit struct {
+	output
 	s       *snapshot
 	purpose purpose
 	k       ir.Expr // the snapshot
@@ -183,7 +172,6 @@ type visit struct {
 	next    int     // the number of the list that is next
 	root    *ir.Var // the parameter
 	head    ir.Block
-	out     ir.Block
 	depth   int // of loops around
 	around  map[types.Type]bool
 	cyclic  bool
@@ -227,18 +215,6 @@ func (v *visit) skips(t types.Type) bool {
 }
 
 func (v *visit) at() ir.At { return ir.At{Pos: v.s.b.g.f.Pos} }
-
-func (v *visit) emit(s ...ir.Stmt) { v.out = append(v.out, s...) }
-
-// within is what f emits.
-func (v *visit) within(f func()) ir.Block {
-	outer := v.out
-	v.out = nil
-	f()
-	out := v.out
-	v.out = outer
-	return out
-}
 
 // list is the next list, of values of type t, and for restoring how many of it are taken.
 func (v *visit) list(t types.Type) (l *ir.Place, taken *ir.Var) {

@@ -198,6 +198,17 @@ func (m *Map) label(l *Label) *Label {
 	return m.Label(l)
 }
 
+// Renamed is a field of a [Map]: what stands for a variable or a label in a map, or itself
+// where nothing does.
+func Renamed[T Var | Label](to map[*T]*T) func(*T) *T {
+	return func(v *T) *T {
+		if w := to[v]; w != nil {
+			return w
+		}
+		return v
+	}
+}
+
 // Clone copies f with variables and labels of its own and says which stands for which.
 // Variables of packages are shared, and calls call what they called, f itself included.
 // With a namer the copies get new names from it, else they keep theirs.

@@ -90,19 +90,6 @@ func (b *builder) renamed(s ir.Stmt) ir.Stmt {
 		}
 		return true
 	})
-	m := &ir.Map{
-		Var: func(v *ir.Var) *ir.Var {
-			if w := vars[v]; w != nil {
-				return w
-			}
-			return v
-		},
-		Label: func(l *ir.Label) *ir.Label {
-			if w := labels[l]; w != nil {
-				return w
-			}
-			return l
-		},
-	}
+	m := &ir.Map{Var: ir.Renamed(vars), Label: ir.Renamed(labels)}
 	return m.Block(ir.Block{s})[0]
 }

@@ -106,18 +106,8 @@ func (u *unroller) iteration(l *ir.Loop, index ir.Expr, again bool) ir.Block {
 		labels[l.Next] = &ir.Label{Name: u.names.Name(l.Next.Name)}
 	}
 	m := &ir.Map{
-		Var: func(v *ir.Var) *ir.Var {
-			if w := vars[v]; w != nil {
-				return w
-			}
-			return v
-		},
-		Label: func(l *ir.Label) *ir.Label {
-			if m := labels[l]; m != nil {
-				return m
-			}
-			return l
-		},
+		Var:   ir.Renamed(vars),
+		Label: ir.Renamed(labels),
 		Expr: func(e ir.Expr) ir.Expr {
 			if v := whole(e); v != nil && v == l.V {
 				return index

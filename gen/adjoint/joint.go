@@ -1,0 +1,184 @@
+package adjoint
+
+import (
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+func (b *builder) paramsWithShadows() []*ir.Var {
+	out := append([]*ir.Var(nil), b.g.f.Params...)
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			s := b.of(v)
+			s.Kind = ir.Param
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// joint is the function of both sweeps.
+func (b *builder) joint(f *ir.Func) *Adjoint {
+	e := b.emitter()
+	a := &Adjoint{Facts: b.facts}
+	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: f.Pos}
+	out.Params = b.paramsWithShadows()
+	var tail ir.Block
+	for i, r := range b.g.f.Results {
+		res := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
+		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
+		e.results[r] = local
+		e.top = append(e.top, &ir.Let{At: e.at, V: local})
+		tail = append(tail, &ir.Set{At: e.at, P: res.Place(), E: local.Load()})
+		out.Results = append(out.Results, res)
+		if !b.facts.Results.Has(i) {
+			continue
+		}
+		a.Seeds |= 1 << i
+		switch {
+		case !leads(r.Type):
+			seed := b.own(r)
+			seed.Kind = ir.Param
+			out.Params = append(out.Params, seed)
+		default:
+			of := elemOf(r.Type)
+			if of == nil || !floats.only(of) {
+				b.g.refuse("a result of type %s, which leads to numbers", r.Type)
+			}
+			sh := b.of(r)
+			sh.Kind = ir.Local
+			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
+			seed := &ir.Var{Name: b.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
+			out.Params = append(out.Params, seed)
+			w := &writer{b: b, at: e.at}
+			w.loop(length(seed.Load()), func(i ir.Expr) {
+				w.sum(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
+			})
+			tail = append(tail, w.out...)
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if !b.facts.Params.Has(i) {
+			continue
+		}
+		if leads(v.Type) {
+			a.Shadows |= 1 << i
+		}
+		if ownFloats(v.Type) {
+			a.Bars |= 1 << i
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			out.Results = append(out.Results, bar)
+		}
+	}
+	out.Params = append(out.Params, b.ws)
+	forward := e.around(e.forward(b.body))
+	reverse := e.rename(e.reverse(b.body))
+	out0 := e.outputs(out.Results[:len(b.g.f.Results)])
+	body := append(b.resets(), out0.start...)
+	body = append(body, e.top...)
+	body = append(body, e.declare(e.raised(b.body))...)
+	body = append(body, forward...)
+	body = append(body, tail...)
+	body = append(body, out0.save...)
+	body = append(body, reverse...)
+	m := &ir.Map{Var: ir.Renamed(e.results)}
+	out.Body = m.Block(append(body, out0.back...))
+	a.Func, _ = ir.Clone(out, nil)
+	return a
+}
+
+// split writes the two sweeps of a function that others call.
+func (b *builder) split() {
+	e := b.emitter()
+	name := b.g.f.Name
+	fwd := &ir.Func{Name: name + "_forward", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
+	rev := &ir.Func{Name: name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
+	fwd.Params = append(b.paramsWithShadows(), b.ws)
+	fwd.Results = append([]*ir.Var(nil), b.g.f.Results...)
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && leads(r.Type) {
+			sh := b.of(r)
+			sh.Kind = ir.Result
+			fwd.Results = append(fwd.Results, sh)
+		}
+	}
+	body := append(e.declare(e.raised(b.body)), e.around(e.forward(b.body))...)
+	var start ir.Block
+	inRev := map[*ir.Var]bool{} // declared in the reverse sweep already
+	for i, v := range b.g.f.Params {
+		if b.needs(i) {
+			rev.Params = append(rev.Params, v)
+		}
+		if b.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			rev.Results = append(rev.Results, bar)
+		}
+	}
+	for _, v := range b.paramsWithShadows() {
+		if b.flow.writes[v] == 0 {
+			inRev[v] = true
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			rev.Params = append(rev.Params, b.of(v))
+		}
+	}
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && ownFloats(r.Type) {
+			seed := b.own(r)
+			seed.Kind = ir.Param
+			rev.Params = append(rev.Params, seed)
+		}
+	}
+	rev.Params = append(rev.Params, b.ws)
+	reverse := e.reverse(b.body)
+	for _, v := range e.shared() {
+		if inRev[v] {
+			continue
+		}
+		w := e.renamed(v)
+		start = append(start, &ir.Let{At: e.at, V: w})
+		if b.flow.exit[version{v: v}] {
+			s := e.stack(v.Name, v.Type)
+			body = append(body, s.push(e.at, v.Load()))
+			start = append(start, s.pop(e.at, w.Place())...)
+		}
+	}
+	fwd.Body = body
+	rev.Body = e.rename(append(start, reverse...))
+	f, _ := ir.Clone(fwd, nil)
+	*b.fwd = *f
+	r, _ := ir.Clone(rev, nil)
+	*b.rev = *r
+}
+
+// shared are the variables of the forward sweep that the reverse sweep has too.
+func (e *emitter) shared() (out []*ir.Var) {
+	f := e.b.flow
+	seen := map[*ir.Var]bool{}
+	add := func(v *ir.Var) {
+		if !seen[v] && (f.wanted[v] || e.raise[v]) {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	for _, v := range e.b.paramsWithShadows() {
+		add(v)
+	}
+	for _, v := range e.b.g.f.Results {
+		add(v)
+		if e.b.leads(v) {
+			add(e.b.of(v))
+		}
+	}
+	each(e.b.body, func(n *node) {
+		for _, w := range n.writes {
+			if v := w.whole(); v != nil {
+				add(v)
+			}
+		}
+	})
+	return out
+}
