@@ -4,8 +4,8 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
-	"strings"
 
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -201,13 +201,6 @@ func finite(v ir.Expr) ir.Expr {
 	return compare(token.EQL, binary(v.Type(), token.SUB, v, v), number(v.Type(), 0))
 }
 
-// bounded are the functions whose partial derivatives are finite everywhere.
-var bounded = map[string]bool{
-	"math.Sin": true, "math.Cos": true, "math.Tanh": true, "math.Atan": true, "math.Erf": true, "math.Erfc": true,
-	"math.Asinh": true, "math.Abs": true, "math.Floor": true, "math.Ceil": true, "math.Trunc": true, "math.Round": true,
-	"math.RoundToEven": true, "math.FMA": true, "math.Dim": true, "math.Copysign": true,
-}
-
 // math is an elementary function, whose value is v, or computed again where v is nil.
 func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 	if v == nil {
@@ -219,21 +212,21 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.choice(e, v, t)
 		return
 	}
-	op, ok := rules.Lookup(strings.ToLower(e.Name[strings.IndexByte(e.Name, '.')+1:]))
+	op, ok := elementary.Op(e.Name)
 	if !ok {
 		w.b.g.refuse("function %s has no rule", e.Name)
 	}
-	x := &expander{w: w, t: e.T, args: e.Args, v: v}
+	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
 	for i, a := range e.Args {
 		p := rules.Partial(op, i)
 		if p == nil || !isFloat(a.Type()) || !w.active(a) {
 			continue
 		}
-		if bounded[e.Name] {
-			w.float(a, product(t, x.expr(p)))
+		if elementary.Bounded(op) {
+			w.float(a, product(t, x.Expr(p)))
 			continue
 		}
-		d := w.atom("d", x.expr(p))
+		d := w.atom("d", x.Expr(p))
 		w.guarded(t, finite(d), func() { w.float(a, product(t, d)) })
 	}
 }
@@ -252,59 +245,6 @@ func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
 		rest = ir.Block{&ir.If{At: w.at, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then, Else: rest}}
 	}
 	w.emit(rest...)
-}
-
-// expander turns the expression of a rule into one of this form.
-type expander struct {
-	w    *writer
-	t    types.Type
-	args []ir.Expr
-	v    ir.Expr
-}
-
-var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
-
-func (x *expander) expr(e *rules.Expr) ir.Expr {
-	switch e.Kind {
-	case rules.Num:
-		return number(x.t, e.Num)
-	case rules.ArgX:
-		return x.args[0]
-	case rules.ArgY:
-		return x.args[1]
-	case rules.ArgZ:
-		return x.args[2]
-	case rules.ArgV:
-		return x.v
-	}
-	args := make([]ir.Expr, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = x.expr(a)
-	}
-	if tok, ok := arithmetic[e.Op]; ok {
-		return binary(x.t, tok, args[0], args[1])
-	}
-	switch e.Op {
-	case rules.Neg:
-		return negative(args[0])
-	case rules.Inv:
-		return binary(x.t, token.QUO, number(x.t, 1), args[0])
-	case rules.Sq:
-		a := x.w.atom("a", args[0])
-		return binary(x.t, token.MUL, a, a)
-	}
-	return &ir.Math{Typed: ir.Typed{T: x.t}, Name: ruleName(e.Op), Args: args}
-}
-
-// ruleName is the function of package math that an operation is, or the one of package
-// rules.
-func ruleName(op rules.Op) string {
-	if name, ok := strings.CutPrefix(rules.Info(op).Value, "math."); ok {
-		if i := strings.IndexByte(name, '('); i > 0 {
-			return "math." + name[:i]
-		}
-	}
-	return "rules." + op.String()
 }
 
 // value adds to the adjoints of what e, of any type, is made of, where its own numbers

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -134,12 +135,6 @@ func number(t types.Type, v float64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
 }
 
-// opOf is the operation with a rule that a function of package math or rules, or a
-// builtin, is.
-func opOf(name string) (rules.Op, bool) {
-	return rules.Lookup(strings.ToLower(name[strings.IndexByte(name, '.')+1:]))
-}
-
 // math is the derivative of an elementary function by its rule.
 func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	args, dots := make([]ir.Expr, len(e.Args)), make([]ir.Expr, len(e.Args))
@@ -157,12 +152,12 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if e.Name == "min" || e.Name == "max" || e.Name == "math.Min" || e.Name == "math.Max" {
 		return b.choice(e, args, dots)
 	}
-	op, ok := opOf(e.Name)
+	op, ok := elementary.Op(e.Name)
 	if !ok {
 		b.refuse("function %s has no rule", e.Name)
 	}
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
-	x := &expander{b: b, t: e.T, args: args, v: v}
+	x := &elementary.Rule{Type: e.T, Args: args, Value: v, Name: b.atom}
 	partials := make([]ir.Expr, len(dots))
 	for i := range dots {
 		p := rules.Partial(op, i)
@@ -170,13 +165,13 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		case dots[i] == nil:
 		case p == nil:
 			dots[i] = nil
-		case bounded[op]:
-			partials[i] = x.expr(p)
+		case elementary.Bounded(op):
+			partials[i] = x.Expr(p)
 		default:
-			partials[i] = b.atom(x.expr(p))
+			partials[i] = b.atom(x.Expr(p))
 		}
 	}
-	if bounded[op] {
+	if elementary.Bounded(op) {
 		return v, b.weighted(e.T, partials, dots)
 	}
 	// An infinite partial derivative does not meet a zero.
@@ -198,15 +193,6 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 
 func (b *builder) compare(op token.Token, x, y ir.Expr) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: x, Y: y}
-}
-
-// bounded are the operations whose partial derivatives are finite wherever the arguments
-// are: none is singular and none overflows.
-var bounded = map[rules.Op]bool{
-	rules.Sin: true, rules.Cos: true, rules.Tan: true, rules.Atan: true, rules.Tanh: true, rules.Asinh: true,
-	rules.Erf: true, rules.Erfc: true, rules.J0: true, rules.J1: true, rules.Abs: true, rules.Sign: true,
-	rules.Floor: true, rules.Ceil: true, rules.Trunc: true, rules.Round: true, rules.RoundToEven: true,
-	rules.Hypot: true, rules.Copysign: true, rules.FMA: true,
 }
 
 // weighted is the sum of derivatives times partial derivatives.
@@ -253,58 +239,4 @@ func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	}
 	b.out = append(b.out, rest...)
 	return v, d.Load()
-}
-
-// expander turns the expression of a rule into one of this form.
-type expander struct {
-	b    *builder
-	t    types.Type
-	args []ir.Expr
-	v    ir.Expr
-}
-
-var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
-
-func (x *expander) expr(e *rules.Expr) ir.Expr {
-	switch e.Kind {
-	case rules.Num:
-		return number(x.t, e.Num)
-	case rules.ArgX:
-		return x.args[0]
-	case rules.ArgY:
-		return x.args[1]
-	case rules.ArgZ:
-		return x.args[2]
-	case rules.ArgV:
-		return x.v
-	}
-	args := make([]ir.Expr, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = x.expr(a)
-	}
-	typed := ir.Typed{T: x.t}
-	if tok, ok := arithmetic[e.Op]; ok {
-		return &ir.Binary{Typed: typed, Op: tok, X: args[0], Y: args[1]}
-	}
-	switch e.Op {
-	case rules.Neg:
-		return &ir.Unary{Typed: typed, Op: token.SUB, X: args[0]}
-	case rules.Inv:
-		return &ir.Binary{Typed: typed, Op: token.QUO, X: number(x.t, 1), Y: args[0]}
-	case rules.Sq:
-		a := x.b.atom(args[0])
-		return &ir.Binary{Typed: typed, Op: token.MUL, X: a, Y: a}
-	}
-	return &ir.Math{Typed: typed, Name: ruleName(e.Op), Args: args}
-}
-
-// ruleName is the function of package math that an operation is, or the one of package
-// rules.
-func ruleName(op rules.Op) string {
-	if name, ok := strings.CutPrefix(rules.Info(op).Value, "math."); ok {
-		if i := strings.IndexByte(name, '('); i > 0 {
-			return "math." + name[:i]
-		}
-	}
-	return "rules." + op.String()
 }
