@@ -27,7 +27,7 @@ func (g *generator) main(sig Signature) *Node {
 	}{
 		{"a", Float, []string{"x[0]", "x[len(x)-1]*0.5"}},
 		{"b", Float, []string{"x[len(x)/2]", "0.75", "x[1%len(x)]*0.5"}},
-		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", "append([]float64(nil), x...)", "x[:len(x)-len(x)/2]"}},
+		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.cut("append([]float64(nil), x...)"), "x[:len(x)-len(x)/2]"}},
 		{"n", Int, []string{"2", "len(x)", "5"}},
 	} {
 		if !has[v.name] {
