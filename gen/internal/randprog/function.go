@@ -301,8 +301,8 @@ func (g *generator) calls() *Node {
 		g.local(Slice, y)
 		return n
 	case 2:
-		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(s, t float64) float64 { return (s+t)*0.25 + $3*0.5 })",
-			"fold($0, $1, math.Max)", "fold($0, $1, func(s, t float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (s-t)*0.5 })")
+		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(left, right float64) float64 { return (left+right)*0.25 + $3*0.5 })",
+			"fold($0, $1, math.Max)", "fold($0, $1, func(left, right float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (left-right)*0.5 })")
 		return g.define(Float, v, text, s, g.float(1), g.index(), g.pick(Float))
 	case 3:
 		if g.has(Struct) {
