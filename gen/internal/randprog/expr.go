@@ -254,10 +254,16 @@ func (g *generator) appended() *Node {
 
 // room cuts off the room of a slice where nothing may depend on it.
 func (g *generator) room(n *Node) *Node {
-	if g.opts.Exact {
-		n.Text = "clip(" + n.Text + ")"
-	}
+	n.Text = g.cut(n.Text)
 	return n
+}
+
+// cut is what room is for text.
+func (g *generator) cut(text string) string {
+	if g.opts.Exact {
+		return "clip(" + text + ")"
+	}
+	return text
 }
 
 // array is an array as a value.

@@ -27,7 +27,7 @@ func (g *generator) main(sig Signature) *Node {
 	}{
 		{"a", Float, []string{"x[0]", "x[len(x)-1]*0.5"}},
 		{"b", Float, []string{"x[len(x)/2]", "0.75", "x[1%len(x)]*0.5"}},
-		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", "append([]float64(nil), x...)", "x[:len(x)-len(x)/2]"}},
+		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.cut("append([]float64(nil), x...)"), "x[:len(x)-len(x)/2]"}},
 		{"n", Int, []string{"2", "len(x)", "5"}},
 	} {
 		if !has[v.name] {
@@ -301,8 +301,8 @@ func (g *generator) calls() *Node {
 		g.local(Slice, y)
 		return n
 	case 2:
-		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(s, t float64) float64 { return (s+t)*0.25 + $3*0.5 })",
-			"fold($0, $1, math.Max)", "fold($0, $1, func(s, t float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (s-t)*0.5 })")
+		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(left, right float64) float64 { return (left+right)*0.25 + $3*0.5 })",
+			"fold($0, $1, math.Max)", "fold($0, $1, func(left, right float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (left-right)*0.5 })")
 		return g.define(Float, v, text, s, g.float(1), g.index(), g.pick(Float))
 	case 3:
 		if g.has(Struct) {

@@ -207,7 +207,7 @@ func ints(k int) (n int) {
 }
 
 func order(x []float64) float64 {
-	y := slices.Clone(x)
+	y := clip(slices.Clone(x))
 	sort.Float64s(y)
 	if len(y) == 0 || slices.Contains(y, 0.125) {
 		return 0
@@ -325,9 +325,26 @@ type part struct {
 	uses []string
 }
 
-// parts are the declarations of the library in order.
-var parts = sync.OnceValue(func() []part {
-	src := "package p\n" + library
+// declarations are the library. That of exact programs has no slice with room that append
+// has made.
+func declarations(exact bool) string {
+	if exact {
+		return strings.ReplaceAll(library, grown, "clip("+grown+")")
+	}
+	return library
+}
+
+// grown is where the library makes a slice longer.
+const grown = "append(p.X, d)"
+
+// parts are the declarations of the library in order, of exact programs and of others.
+var parts = map[bool]func() []part{
+	false: sync.OnceValue(func() []part { return partsOf(declarations(false)) }),
+	true:  sync.OnceValue(func() []part { return partsOf(declarations(true)) }),
+}
+
+func partsOf(text string) []part {
+	src := "package p\n" + text
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "library.go", src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -357,7 +374,7 @@ var parts = sync.OnceValue(func() []part {
 		out = append(out, p)
 	}
 	return out
-})
+}
 
 // words are the names in Go text.
 func words(text string) []string {
@@ -367,7 +384,8 @@ func words(text string) []string {
 }
 
 // needed are the declarations of the library that text leads to.
-func needed(text string) string {
+func needed(text string, exact bool) string {
+	parts := parts[exact]()
 	used := map[string]bool{}
 	var visit func(list []string)
 	visit = func(list []string) {
@@ -376,7 +394,7 @@ func needed(text string) string {
 				continue
 			}
 			used[w] = true
-			for _, p := range parts() {
+			for _, p := range parts {
 				if p.name == w {
 					visit(p.uses)
 				}
@@ -385,7 +403,7 @@ func needed(text string) string {
 	}
 	visit(words(text))
 	var b strings.Builder
-	for _, p := range parts() {
+	for _, p := range parts {
 		if used[p.name] {
 			b.WriteString(p.text + "\n\n")
 		}

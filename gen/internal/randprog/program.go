@@ -11,6 +11,8 @@ type Program struct {
 	Sig  Signature
 	Body *Node
 	Own  []*Node // functions that F calls
+	// Exact says that it does the same by any compiler.
+	Exact bool
 }
 
 // Signature is one of those that F can have.
@@ -108,16 +110,18 @@ func (p *Program) size() int {
 func (p *Program) Source() string {
 	var b strings.Builder
 	p.write(&b, "")
-	return file(b.String(), needed(b.String()))
+	return file(b.String(), needed(b.String(), p.Exact))
 }
 
 // Batch is programs as one file of package rnd, the functions F_0, F_1, ….
 func Batch(list []*Program) string {
 	var b strings.Builder
+	exact := false
 	for i, p := range list {
 		p.write(&b, mark(i))
+		exact = exact || p.Exact
 	}
-	return file(b.String(), library)
+	return file(b.String(), declarations(exact))
 }
 
 // file is functions and declarations with the imports that they need.

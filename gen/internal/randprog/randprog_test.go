@@ -41,6 +41,29 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestExact: exact programs cut off the room that the compiler chooses.
+func TestExact(t *testing.T) {
+	for _, made := range []string{"append([]float64(nil), x...)", "append(p.X, d)", "[1][:1:1], "} {
+		some := false
+		for seed := range uint64(2000) {
+			src := randprog.New(seed, randprog.Options{Exact: true}).Source()
+			for line := range strings.Lines(src) {
+				if strings.Contains(line, made) {
+					if some = true; !strings.Contains(line, "clip(append(") {
+						t.Fatalf("seed %d: %s", seed, line)
+					}
+				}
+			}
+			if some && seed >= 100 {
+				break
+			}
+		}
+		if !some {
+			t.Errorf("no program has %q", made)
+		}
+	}
+}
+
 // constructs are what random programs must have, besides what the library has.
 var constructs = []string{
 	"+= ", "-= ", "*= ", "/= ", "++", " = append(", "copy(", "clear(", "make([]float64", "new(float64)", "new(P)", "&P{", "for range", "for i",

@@ -49,7 +49,7 @@ func (d *decisions) Uint64() uint64 {
 func program(seed uint64, src rand.Source, opts Options) *Program {
 	g := &generator{Rand: rand.New(src), opts: opts}
 	g.sorts = g.chance(256) && !opts.Short
-	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures)))}
+	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures))), Exact: opts.Exact}
 	g.short = !g.chance(8) || opts.Short
 	g.helpers()
 	p.Body = g.main(p.Sig)
