@@ -23,8 +23,6 @@ type AdjointWork struct {
 	c               []int
 	inPtr           []float64
 	fPtr            [][]float64
-	arg1            [][]float64
-	arg2            []*Feature
 	w               []float64
 	inPtrBar        *[15]float64
 	inPtr1          *[15]float64
@@ -50,12 +48,8 @@ type AdjointWork struct {
 	rPtr            []*affine
 	arg             []float64
 	rPtr1           []affine
-	arg11           []*affine
-	arg21           []*affine
 	ownPtr2         []affine
 	absolutePtr     []affine
-	arg3            []*affine
-	arg4            []*affine
 	absolutePtr1    []affine
 	z               [][3]float64
 	absolutePtrBar  *[22]affine
@@ -92,26 +86,23 @@ type AdjointWork struct {
 	u1              []float64
 	u2              []float64
 	t1              []float64
-	hiddenBar       [][]float64
-	hidden          [][]float64
-	cellBar         [][]float64
-	cell            [][]float64
 	exp             []float64
 	exp1            []float64
 	exp2            []float64
-	arg31           []float64
+	arg3            []float64
 	change          []float64
-	cell1           []float64
+	cell            []float64
 	tanh            []float64
-	hidden1         []float64
+	hidden          []float64
 	t13             []float64
 	exp3            []float64
-	arg41           []float64
+	arg4            []float64
+	madeBar         []float64
+	made            []float64
 	t1Bar           []float64
 	t14             []float64
 	t2Bar           []float64
 	t2              []float64
-	t4              []float64
 	exp4            []float64
 	max2            []float64
 	shift1          []float64
@@ -225,8 +216,6 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
-	ws.arg1 = ws.arg1[:0]
-	ws.arg2 = ws.arg2[:0]
 	ws.w = ws.w[:0]
 	ws.y = ws.y[:0]
 	ws.y1 = ws.y1[:0]
@@ -243,8 +232,6 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		_ = a.Features
 	}
 	var c int
-	var arg1 []float64
-	var arg2 *Feature
 	var w float64
 	seen := len(a.Features) / 2
 	if ws.inPtrBar == nil {
@@ -279,10 +266,8 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		argBar := yBar[2*i : 2*i+2]
 		arg := y[2*i : 2*i+2]
 		arg1Bar := inPtrBar[:]
-		ws.arg1 = append(ws.arg1, arg1)
-		arg1 = inPtr[:]
-		ws.arg2 = append(ws.arg2, arg2)
-		arg2 = fPtr
+		arg1 := inPtr[:]
+		arg2 := fPtr
 		ReprojectionPlainForward(arg, arg1, arg2, argBar, arg1Bar, ws)
 		ws.w = append(ws.w, w)
 		w = inPtr[14]
@@ -297,16 +282,14 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		argBar1 := yBar[2*i1 : 2*i1+2]
 		arg3 := y[2*i1 : 2*i1+2]
 		arg1Bar1 := inPtrBar[:]
+		arg11 := inPtr[:]
+		arg21 := fPtr
 		t2 := yBar[2*seen+i1]
 		yBar[2*seen+i1] = 0
 		inPtrBar[14] -= (t2 + t2) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverse(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
-		arg2 = ws.arg2[len(ws.arg2)-1]
-		ws.arg2 = ws.arg2[:len(ws.arg2)-1]
-		arg1 = ws.arg1[len(ws.arg1)-1]
-		ws.arg1 = ws.arg1[:len(ws.arg1)-1]
+		ReprojectionPlainReverse(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
@@ -333,8 +316,6 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	ws.c = ws.c[:0]
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
-	ws.arg1 = ws.arg1[:0]
-	ws.arg2 = ws.arg2[:0]
 	ws.w = ws.w[:0]
 	ws.y = ws.y[:0]
 	ws.y1 = ws.y1[:0]
@@ -351,8 +332,6 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		_ = a.Features
 	}
 	var c int
-	var arg1 []float64
-	var arg2 *Feature
 	var w float64
 	seen := len(a.Features) / 2
 	if ws.inPtrBar1 == nil {
@@ -387,10 +366,8 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		argBar := yBar[2*i : 2*i+2]
 		arg := y[2*i : 2*i+2]
 		arg1Bar := inPtrBar[:]
-		ws.arg1 = append(ws.arg1, arg1)
-		arg1 = inPtr[:]
-		ws.arg2 = append(ws.arg2, arg2)
-		arg2 = fPtr
+		arg1 := inPtr[:]
+		arg2 := fPtr
 		ReprojectionPlainForwardLanes4(arg, arg1, arg2, argBar, arg1Bar, ws)
 		ws.w = append(ws.w, w)
 		w = inPtr[14]
@@ -405,6 +382,8 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		argBar1 := yBar[2*i1 : 2*i1+2]
 		arg3 := y[2*i1 : 2*i1+2]
 		arg1Bar1 := inPtrBar[:]
+		arg11 := inPtr[:]
+		arg21 := fPtr
 		yBarRow := &yBar[2*seen+i1]
 		inPtrBarRow := &inPtrBar[14]
 		t20 := yBarRow[0]
@@ -421,11 +400,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		inPtrBarRow[3] -= (t23 + t23) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverseLanes4(arg3, arg1, arg2, argBar1, arg1Bar1, ws)
-		arg2 = ws.arg2[len(ws.arg2)-1]
-		ws.arg2 = ws.arg2[:len(ws.arg2)-1]
-		arg1 = ws.arg1[len(ws.arg1)-1]
-		ws.arg1 = ws.arg1[:len(ws.arg1)-1]
+		ReprojectionPlainReverseLanes4(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
@@ -464,10 +439,6 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	ws.inPtr = ws.inPtr[:0]
 	wsDot.fPtr = wsDot.fPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
-	wsDot.arg1 = wsDot.arg1[:0]
-	ws.arg1 = ws.arg1[:0]
-	wsDot.arg2 = wsDot.arg2[:0]
-	ws.arg2 = ws.arg2[:0]
 	wsDot.w = wsDot.w[:0]
 	ws.w = ws.w[:0]
 	wsDot.y = wsDot.y[:0]
@@ -494,10 +465,6 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		_ = a.Features
 	}
 	var c int
-	var arg1Dot []float64
-	var arg1 []float64
-	var arg2Dot *Feature
-	var arg2 *Feature
 	var wDot float64
 	var w float64
 	seen := len(a.Features) / 2
@@ -547,14 +514,10 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		arg := y[2*i : 2*i+2]
 		arg1BarDot := inPtrBarDot[:]
 		arg1Bar := inPtrBar[:]
-		wsDot.arg1 = append(wsDot.arg1, arg1Dot)
-		ws.arg1 = append(ws.arg1, arg1)
-		arg1Dot = inPtrDot[:]
-		arg1 = inPtr[:]
-		wsDot.arg2 = append(wsDot.arg2, arg2Dot)
-		ws.arg2 = append(ws.arg2, arg2)
-		arg2Dot = fPtrDot
-		arg2 = fPtr
+		arg1Dot := inPtrDot[:]
+		arg1 := inPtr[:]
+		arg2Dot := fPtrDot
+		arg2 := fPtr
 		ReprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, ws, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, wsDot)
 		wsDot.w = append(wsDot.w, wDot)
 		ws.w = append(ws.w, w)
@@ -578,6 +541,10 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		arg3 := y[2*i1 : 2*i1+2]
 		arg1Bar1Dot := inPtrBarDot[:]
 		arg1Bar1 := inPtrBar[:]
+		arg11Dot := inPtrDot[:]
+		arg11 := inPtr[:]
+		arg21Dot := fPtrDot
+		arg21 := fPtr
 		t2Dot := yBarDot[2*seen+i1]
 		t2 := yBar[2*seen+i1]
 		yBarDot[2*seen+i1] = 0
@@ -589,15 +556,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		w = ws.w[len(ws.w)-1]
 		wsDot.w = wsDot.w[:len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverseTangent111111(arg3, arg1, arg2, argBar1, arg1Bar1, ws, arg3Dot, arg1Dot, arg2Dot, argBar1Dot, arg1Bar1Dot, wsDot)
-		arg2Dot = wsDot.arg2[len(ws.arg2)-1]
-		arg2 = ws.arg2[len(ws.arg2)-1]
-		wsDot.arg2 = wsDot.arg2[:len(ws.arg2)-1]
-		ws.arg2 = ws.arg2[:len(ws.arg2)-1]
-		arg1Dot = wsDot.arg1[len(ws.arg1)-1]
-		arg1 = ws.arg1[len(ws.arg1)-1]
-		wsDot.arg1 = wsDot.arg1[:len(ws.arg1)-1]
-		ws.arg1 = ws.arg1[:len(ws.arg1)-1]
+		ReprojectionPlainReverseTangent111111(arg3, arg11, arg21, argBar1, arg1Bar1, ws, arg3Dot, arg11Dot, arg21Dot, argBar1Dot, arg1Bar1Dot, wsDot)
 		fPtrDot.Z = wsDot.fPtr[len(ws.fPtr)-1]
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		wsDot.fPtr = wsDot.fPtr[:len(ws.fPtr)-1]
@@ -1849,12 +1808,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	ws.rPtr = ws.rPtr[:0]
 	ws.arg = ws.arg[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
-	ws.arg11 = ws.arg11[:0]
-	ws.arg21 = ws.arg21[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
-	ws.arg3 = ws.arg3[:0]
-	ws.arg4 = ws.arg4[:0]
 	ws.absolutePtr1 = ws.absolutePtr1[:0]
 	ws.z = ws.z[:0]
 	ws.ownPtrBarUsed = 0
@@ -1879,10 +1834,6 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	var rPtrBar *affine
 	var rPtr *affine
 	var arg float64
-	var arg1 *affine
-	var arg2 *affine
-	var arg3 *affine
-	var arg4 *affine
 	var z [3]float64
 	uBar := xBar[:len(x)-handPose]
 	u := x[:len(x)-handPose]
@@ -1991,11 +1942,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			*rPtr = r2
 			var t affine
 			arg1Bar := ownPtrBar
-			ws.arg11 = append(ws.arg11, arg1)
-			arg1 = ownPtr
+			arg1 := ownPtr
 			arg2Bar := rPtrBar
-			ws.arg21 = append(ws.arg21, arg2)
-			arg2 = rPtr
+			arg2 := rPtr
 			t = affineMulForward(arg1, arg2, arg1Bar, arg2Bar, ws)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
 			*ownPtr = t
@@ -2007,11 +1956,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		if cond4 {
 			var t1 affine
 			arg3Bar := &absolutePtrBar[p]
-			ws.arg3 = append(ws.arg3, arg3)
-			arg3 = &absolutePtr[p]
+			arg3 := &absolutePtr[p]
 			arg4Bar := ownPtrBar
-			ws.arg4 = append(ws.arg4, arg4)
-			arg4 = ownPtr
+			arg4 := ownPtr
 			t1 = affineMulForward(arg3, arg4, arg3Bar, arg4Bar, ws)
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
 			absolutePtr[i] = t1
@@ -2254,7 +2201,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		if cond41 {
 			var t1Bar affine
 			arg3Bar1 := &absolutePtrBar[p1]
+			arg31 := &absolutePtr[p1]
 			arg4Bar1 := ownPtrBar
+			arg41 := ownPtr
 			t15 := absolutePtrBar[i2]
 			absolutePtrBar[i2] = affine{}
 			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
@@ -2271,11 +2220,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			t1Bar[2][1] += t15[2][1]
 			t1Bar[2][2] += t15[2][2]
 			t1Bar[2][3] += t15[2][3]
-			affineMulReverse1(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws)
-			arg4 = ws.arg4[len(ws.arg4)-1]
-			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
-			arg3 = ws.arg3[len(ws.arg3)-1]
-			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+			affineMulReverse1(arg31, arg41, arg3Bar1, arg4Bar1, t1Bar, ws)
 		}
 		t13 := absolutePtrBar[i2]
 		absolutePtrBar[i2] = affine{}
@@ -2297,7 +2242,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			var r2Bar affine
 			var tBar affine
 			arg1Bar1 := ownPtrBar
+			arg11 := ownPtr
 			arg2Bar1 := rPtrBar
+			arg21 := rPtr
 			t12 := *ownPtrBar
 			*ownPtrBar = affine{}
 			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
@@ -2314,11 +2261,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			tBar[2][1] += t12[2][1]
 			tBar[2][2] += t12[2][2]
 			tBar[2][3] += t12[2][3]
-			affineMulReverse1(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws)
-			arg2 = ws.arg21[len(ws.arg21)-1]
-			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
-			arg1 = ws.arg11[len(ws.arg11)-1]
-			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
+			affineMulReverse1(arg11, arg21, arg1Bar1, arg2Bar1, tBar, ws)
 			t10 := *rPtrBar
 			*rPtrBar = affine{}
 			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
@@ -2384,12 +2327,8 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	ws.rPtr = ws.rPtr[:0]
 	ws.arg = ws.arg[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
-	ws.arg11 = ws.arg11[:0]
-	ws.arg21 = ws.arg21[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
-	ws.arg3 = ws.arg3[:0]
-	ws.arg4 = ws.arg4[:0]
 	ws.absolutePtr1 = ws.absolutePtr1[:0]
 	ws.z = ws.z[:0]
 	ws.ownPtrBarUsed = 0
@@ -2414,10 +2353,6 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	var rPtrBar *affineLanes4
 	var rPtr *affine
 	var arg float64
-	var arg1 *affine
-	var arg2 *affine
-	var arg3 *affine
-	var arg4 *affine
 	var z [3]float64
 	uBar := xBar[:len(x)-handPose]
 	u := x[:len(x)-handPose]
@@ -2526,11 +2461,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			*rPtr = r2
 			var t affine
 			arg1Bar := ownPtrBar
-			ws.arg11 = append(ws.arg11, arg1)
-			arg1 = ownPtr
+			arg1 := ownPtr
 			arg2Bar := rPtrBar
-			ws.arg21 = append(ws.arg21, arg2)
-			arg2 = rPtr
+			arg2 := rPtr
 			t = affineMulForwardLanes4(arg1, arg2, arg1Bar, arg2Bar, ws)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
 			*ownPtr = t
@@ -2542,11 +2475,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		if cond4 {
 			var t1 affine
 			arg3Bar := &absolutePtrBar[p]
-			ws.arg3 = append(ws.arg3, arg3)
-			arg3 = &absolutePtr[p]
+			arg3 := &absolutePtr[p]
 			arg4Bar := ownPtrBar
-			ws.arg4 = append(ws.arg4, arg4)
-			arg4 = ownPtr
+			arg4 := ownPtr
 			t1 = affineMulForwardLanes4(arg3, arg4, arg3Bar, arg4Bar, ws)
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
 			absolutePtr[i] = t1
@@ -3101,7 +3032,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		if cond41 {
 			var t1Bar affineLanes4
 			arg3Bar1 := &absolutePtrBar[p1]
+			arg31 := &absolutePtr[p1]
 			arg4Bar1 := ownPtrBar
+			arg41 := ownPtr
 			t15 := absolutePtrBar[i2]
 			absolutePtrBar[i2] = affineLanes4{}
 			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
@@ -3154,11 +3087,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			t1Bar[2][2][3] += t15[2][2][3]
 			t1Bar[2][3][2] += t15[2][3][2]
 			t1Bar[2][3][3] += t15[2][3][3]
-			affineMulReverseLanes41(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws)
-			arg4 = ws.arg4[len(ws.arg4)-1]
-			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
-			arg3 = ws.arg3[len(ws.arg3)-1]
-			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+			affineMulReverseLanes41(arg31, arg41, arg3Bar1, arg4Bar1, t1Bar, ws)
 		}
 		t13 := absolutePtrBar[i2]
 		absolutePtrBar[i2] = affineLanes4{}
@@ -3228,7 +3157,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			var r2Bar affineLanes4
 			var tBar affineLanes4
 			arg1Bar1 := ownPtrBar
+			arg11 := ownPtr
 			arg2Bar1 := rPtrBar
+			arg21 := rPtr
 			t12 := *ownPtrBar
 			*ownPtrBar = affineLanes4{}
 			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
@@ -3281,11 +3212,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			tBar[2][2][3] += t12[2][2][3]
 			tBar[2][3][2] += t12[2][3][2]
 			tBar[2][3][3] += t12[2][3][3]
-			affineMulReverseLanes41(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws)
-			arg2 = ws.arg21[len(ws.arg21)-1]
-			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
-			arg1 = ws.arg11[len(ws.arg11)-1]
-			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
+			affineMulReverseLanes41(arg11, arg21, arg1Bar1, arg2Bar1, tBar, ws)
 			t10 := *rPtrBar
 			*rPtrBar = affineLanes4{}
 			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
@@ -3410,18 +3337,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	ws.arg = ws.arg[:0]
 	wsDot.rPtr1 = wsDot.rPtr1[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
-	wsDot.arg11 = wsDot.arg11[:0]
-	ws.arg11 = ws.arg11[:0]
-	wsDot.arg21 = wsDot.arg21[:0]
-	ws.arg21 = ws.arg21[:0]
 	wsDot.ownPtr2 = wsDot.ownPtr2[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	wsDot.absolutePtr = wsDot.absolutePtr[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
-	wsDot.arg3 = wsDot.arg3[:0]
-	ws.arg3 = ws.arg3[:0]
-	wsDot.arg4 = wsDot.arg4[:0]
-	ws.arg4 = ws.arg4[:0]
 	wsDot.absolutePtr1 = wsDot.absolutePtr1[:0]
 	ws.absolutePtr1 = ws.absolutePtr1[:0]
 	wsDot.z = wsDot.z[:0]
@@ -3462,14 +3381,6 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	var rPtr *affine
 	var argDot float64
 	var arg float64
-	var arg1Dot *affine
-	var arg1 *affine
-	var arg2Dot *affine
-	var arg2 *affine
-	var arg3Dot *affine
-	var arg3 *affine
-	var arg4Dot *affine
-	var arg4 *affine
 	var zDot [3]float64
 	var z [3]float64
 	uBarDot := xBarDot[:len(x)-handPose]
@@ -3627,16 +3538,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var t affine
 			arg1BarDot := ownPtrBarDot
 			arg1Bar := ownPtrBar
-			wsDot.arg11 = append(wsDot.arg11, arg1Dot)
-			ws.arg11 = append(ws.arg11, arg1)
-			arg1Dot = ownPtrDot
-			arg1 = ownPtr
+			arg1Dot := ownPtrDot
+			arg1 := ownPtr
 			arg2BarDot := rPtrBarDot
 			arg2Bar := rPtrBar
-			wsDot.arg21 = append(wsDot.arg21, arg2Dot)
-			ws.arg21 = append(ws.arg21, arg2)
-			arg2Dot = rPtrDot
-			arg2 = rPtr
+			arg2Dot := rPtrDot
+			arg2 := rPtr
 			t, tDot = affineMulForwardTangent11111(arg1, arg2, arg1Bar, arg2Bar, ws, arg1Dot, arg2Dot, arg1BarDot, arg2BarDot, wsDot)
 			wsDot.ownPtr2 = append(wsDot.ownPtr2, *ownPtrDot)
 			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
@@ -3654,16 +3561,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var t1 affine
 			arg3BarDot := &absolutePtrBarDot[p]
 			arg3Bar := &absolutePtrBar[p]
-			wsDot.arg3 = append(wsDot.arg3, arg3Dot)
-			ws.arg3 = append(ws.arg3, arg3)
-			arg3Dot = &absolutePtrDot[p]
-			arg3 = &absolutePtr[p]
+			arg3Dot := &absolutePtrDot[p]
+			arg3 := &absolutePtr[p]
 			arg4BarDot := ownPtrBarDot
 			arg4Bar := ownPtrBar
-			wsDot.arg4 = append(wsDot.arg4, arg4Dot)
-			ws.arg4 = append(ws.arg4, arg4)
-			arg4Dot = ownPtrDot
-			arg4 = ownPtr
+			arg4Dot := ownPtrDot
+			arg4 := ownPtr
 			t1, t1Dot = affineMulForwardTangent11111(arg3, arg4, arg3Bar, arg4Bar, ws, arg3Dot, arg4Dot, arg3BarDot, arg4BarDot, wsDot)
 			wsDot.absolutePtr1 = append(wsDot.absolutePtr1, absolutePtrDot[i])
 			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
@@ -4080,8 +3983,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var t1Bar affine
 			arg3Bar1Dot := &absolutePtrBarDot[p1]
 			arg3Bar1 := &absolutePtrBar[p1]
+			arg31Dot := &absolutePtrDot[p1]
+			arg31 := &absolutePtr[p1]
 			arg4Bar1Dot := ownPtrBarDot
 			arg4Bar1 := ownPtrBar
+			arg41Dot := ownPtrDot
+			arg41 := ownPtr
 			t15Dot := absolutePtrBarDot[i2]
 			t15 := absolutePtrBar[i2]
 			absolutePtrBarDot[i2] = affine{}
@@ -4114,15 +4021,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t1Bar[2][2] += t15[2][2]
 			t1BarDot[2][3] += t15Dot[2][3]
 			t1Bar[2][3] += t15[2][3]
-			affineMulReverseTangent111111(arg3, arg4, arg3Bar1, arg4Bar1, t1Bar, ws, arg3Dot, arg4Dot, arg3Bar1Dot, arg4Bar1Dot, t1BarDot, wsDot)
-			arg4Dot = wsDot.arg4[len(ws.arg4)-1]
-			arg4 = ws.arg4[len(ws.arg4)-1]
-			wsDot.arg4 = wsDot.arg4[:len(ws.arg4)-1]
-			ws.arg4 = ws.arg4[:len(ws.arg4)-1]
-			arg3Dot = wsDot.arg3[len(ws.arg3)-1]
-			arg3 = ws.arg3[len(ws.arg3)-1]
-			wsDot.arg3 = wsDot.arg3[:len(ws.arg3)-1]
-			ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+			affineMulReverseTangent111111(arg31, arg41, arg3Bar1, arg4Bar1, t1Bar, ws, arg31Dot, arg41Dot, arg3Bar1Dot, arg4Bar1Dot, t1BarDot, wsDot)
 		}
 		t13Dot := absolutePtrBarDot[i2]
 		t13 := absolutePtrBar[i2]
@@ -4163,8 +4062,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			var tBar affine
 			arg1Bar1Dot := ownPtrBarDot
 			arg1Bar1 := ownPtrBar
+			arg11Dot := ownPtrDot
+			arg11 := ownPtr
 			arg2Bar1Dot := rPtrBarDot
 			arg2Bar1 := rPtrBar
+			arg21Dot := rPtrDot
+			arg21 := rPtr
 			t12Dot := *ownPtrBarDot
 			t12 := *ownPtrBar
 			*ownPtrBarDot = affine{}
@@ -4197,15 +4100,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			tBar[2][2] += t12[2][2]
 			tBarDot[2][3] += t12Dot[2][3]
 			tBar[2][3] += t12[2][3]
-			affineMulReverseTangent111111(arg1, arg2, arg1Bar1, arg2Bar1, tBar, ws, arg1Dot, arg2Dot, arg1Bar1Dot, arg2Bar1Dot, tBarDot, wsDot)
-			arg2Dot = wsDot.arg21[len(ws.arg21)-1]
-			arg2 = ws.arg21[len(ws.arg21)-1]
-			wsDot.arg21 = wsDot.arg21[:len(ws.arg21)-1]
-			ws.arg21 = ws.arg21[:len(ws.arg21)-1]
-			arg1Dot = wsDot.arg11[len(ws.arg11)-1]
-			arg1 = ws.arg11[len(ws.arg11)-1]
-			wsDot.arg11 = wsDot.arg11[:len(ws.arg11)-1]
-			ws.arg11 = ws.arg11[:len(ws.arg11)-1]
+			affineMulReverseTangent111111(arg11, arg21, arg1Bar1, arg2Bar1, tBar, ws, arg11Dot, arg21Dot, arg1Bar1Dot, arg2Bar1Dot, tBarDot, wsDot)
 			t10Dot := *rPtrBarDot
 			t10 := *rPtrBar
 			*rPtrBarDot = affine{}
@@ -5648,11 +5543,11 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	var tDot []float64
-	var t []float64
-	zeros := make([]float64, len(d.State))
-	tDot = append([]float64(nil), zeros...)
-	t = append([]float64(nil), d.State...)
+	from := d.State
+	madeDot := make([]float64, len(from))
+	made := make([]float64, len(from))
+	clear(madeDot[:min(len(made), len(from))])
+	copy(made, from)
 	t1Dot := make([]float64, b)
 	t1 := make([]float64, b)
 	t2Dot := make([]float64, b)
@@ -5662,78 +5557,78 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 	chars := len(d.Text) / b
 	for t3 := 0; t3 < chars-1; t3++ {
 		for i := 0; i < b; i++ {
-			t4 := d.Text[t3*b+i]
-			t1Dot[i] = t4 * extraDot[i]
-			t1[i] = t4 * extra[i]
+			t := d.Text[t3*b+i]
+			t1Dot[i] = t * extraDot[i]
+			t1[i] = t * extra[i]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
 			w := p[8*k*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			hiddenDot := tDot[2*k*b:]
-			hidden := t[2*k*b:]
-			cellDot := tDot[(2*k+1)*b:]
-			cell := t[(2*k+1)*b:]
+			hiddenDot := madeDot[2*k*b:]
+			hidden := made[2*k*b:]
+			cellDot := madeDot[(2*k+1)*b:]
+			cell := made[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
-				t5 := t1[i1]
-				t6 := w[i1]
-				x1Dot := t1Dot[i1]*t6 + t5*wDot[i1] + biasDot[i1]
-				x1 := t5*t6 + bias[i1]
-				t7 := -x1
-				t8 := math.Exp(t7)
+				t4 := t1[i1]
+				t5 := w[i1]
+				x1Dot := t1Dot[i1]*t5 + t4*wDot[i1] + biasDot[i1]
+				x1 := t4*t5 + bias[i1]
+				t6 := -x1
+				t7 := math.Exp(t6)
 				var d1 float64
-				t9 := -x1Dot
-				if t9 != 0 || t8-t8 == 0 {
-					d1 += t9 * t8
+				t8 := -x1Dot
+				if t8 != 0 || t7-t7 == 0 {
+					d1 += t8 * t7
 				}
-				t10 := 1 + t8
-				t11 := 1 / t10
-				forgetDot := -(t11 * d1) / t10
-				forget := t11
-				t12 := hidden[i1]
-				t13 := w[b+i1]
-				x2Dot := hiddenDot[i1]*t13 + t12*wDot[b+i1] + biasDot[b+i1]
-				x2 := t12*t13 + bias[b+i1]
-				t14 := -x2
-				t15 := math.Exp(t14)
+				t9 := 1 + t7
+				t10 := 1 / t9
+				forgetDot := -(t10 * d1) / t9
+				forget := t10
+				t11 := hidden[i1]
+				t12 := w[b+i1]
+				x2Dot := hiddenDot[i1]*t12 + t11*wDot[b+i1] + biasDot[b+i1]
+				x2 := t11*t12 + bias[b+i1]
+				t13 := -x2
+				t14 := math.Exp(t13)
 				var d2 float64
-				t16 := -x2Dot
-				if t16 != 0 || t15-t15 == 0 {
-					d2 += t16 * t15
+				t15 := -x2Dot
+				if t15 != 0 || t14-t14 == 0 {
+					d2 += t15 * t14
 				}
-				t17 := 1 + t15
-				t18 := 1 / t17
-				inDot := -(t18 * d2) / t17
-				in := t18
-				t19 := t1[i1]
-				t20 := w[2*b+i1]
-				x3Dot := t1Dot[i1]*t20 + t19*wDot[2*b+i1] + biasDot[2*b+i1]
-				x3 := t19*t20 + bias[2*b+i1]
-				t21 := -x3
-				t22 := math.Exp(t21)
+				t16 := 1 + t14
+				t17 := 1 / t16
+				inDot := -(t17 * d2) / t16
+				in := t17
+				t18 := t1[i1]
+				t19 := w[2*b+i1]
+				x3Dot := t1Dot[i1]*t19 + t18*wDot[2*b+i1] + biasDot[2*b+i1]
+				x3 := t18*t19 + bias[2*b+i1]
+				t20 := -x3
+				t21 := math.Exp(t20)
 				var d3 float64
-				t23 := -x3Dot
-				if t23 != 0 || t22-t22 == 0 {
-					d3 += t23 * t22
+				t22 := -x3Dot
+				if t22 != 0 || t21-t21 == 0 {
+					d3 += t22 * t21
 				}
-				t24 := 1 + t22
-				t25 := 1 / t24
-				outDot := -(t25 * d3) / t24
-				out := t25
-				t26 := hidden[i1]
-				t27 := w[3*b+i1]
-				t28 := t26*t27 + bias[3*b+i1]
-				t29 := math.Tanh(t28)
-				changeDot := (hiddenDot[i1]*t27 + t26*wDot[3*b+i1] + biasDot[3*b+i1]) * rt.Sechsq(t28)
-				change := t29
+				t23 := 1 + t21
+				t24 := 1 / t23
+				outDot := -(t24 * d3) / t23
+				out := t24
+				t25 := hidden[i1]
+				t26 := w[3*b+i1]
+				t27 := t25*t26 + bias[3*b+i1]
+				t28 := math.Tanh(t27)
+				changeDot := (hiddenDot[i1]*t26 + t25*wDot[3*b+i1] + biasDot[3*b+i1]) * rt.Sechsq(t27)
+				change := t28
+				t29 := cell[i1]
+				cellDot[i1] = cellDot[i1]*forget + t29*forgetDot + (inDot*change + in*changeDot)
+				cell[i1] = t29*forget + in*change
 				t30 := cell[i1]
-				cellDot[i1] = cellDot[i1]*forget + t30*forgetDot + (inDot*change + in*changeDot)
-				cell[i1] = t30*forget + in*change
-				t31 := cell[i1]
-				t32 := math.Tanh(t31)
-				hiddenDot[i1] = outDot*t32 + out*(cellDot[i1]*rt.Sechsq(t31))
-				hidden[i1] = out * t32
+				t31 := math.Tanh(t30)
+				hiddenDot[i1] = outDot*t31 + out*(cellDot[i1]*rt.Sechsq(t30))
+				hidden[i1] = out * t31
 				t1Dot[i1] = hiddenDot[i1]
 				t1[i1] = hidden[i1]
 			}
@@ -5741,37 +5636,37 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 		var sumDot float64
 		sum := 0.0
 		for i2 := 0; i2 < b; i2++ {
-			t33 := t1[i2]
-			t34 := extra[b+i2]
-			t2Dot[i2] = t1Dot[i2]*t34 + t33*extraDot[b+i2] + extraDot[2*b+i2]
-			t2[i2] = t33*t34 + extra[2*b+i2]
-			t35 := t2[i2]
-			t36 := math.Exp(t35)
+			t32 := t1[i2]
+			t33 := extra[b+i2]
+			t2Dot[i2] = t1Dot[i2]*t33 + t32*extraDot[b+i2] + extraDot[2*b+i2]
+			t2[i2] = t32*t33 + extra[2*b+i2]
+			t34 := t2[i2]
+			t35 := math.Exp(t34)
 			var d4 float64
-			t37 := t2Dot[i2]
-			if t37 != 0 || t36-t36 == 0 {
-				d4 += t37 * t36
+			t36 := t2Dot[i2]
+			if t36 != 0 || t35-t35 == 0 {
+				d4 += t36 * t35
 			}
 			sumDot += d4
-			sum += t36
+			sum += t35
 		}
-		t38 := 2 + sum
-		t39 := math.Log(t38)
-		t40 := 1 / t38
+		t37 := 2 + sum
+		t38 := math.Log(t37)
+		t39 := 1 / t37
 		var d5 float64
-		if sumDot != 0 || t40-t40 == 0 {
-			d5 += sumDot * t40
+		if sumDot != 0 || t39-t39 == 0 {
+			d5 += sumDot * t39
 		}
 		normDot := d5
-		norm := t39
+		norm := t38
 		for i3 := 0; i3 < b; i3++ {
-			t41 := d.Text[(t3+1)*b+i3]
-			totalDot += t41 * (t2Dot[i3] - normDot)
-			total += t41 * (t2[i3] - norm)
+			t40 := d.Text[(t3+1)*b+i3]
+			totalDot += t40 * (t2Dot[i3] - normDot)
+			total += t40 * (t2[i3] - norm)
 		}
 	}
-	t42 := float64((chars - 1) * b)
-	return -total / t42, -totalDot / t42
+	t41 := float64((chars - 1) * b)
+	return -total / t41, -totalDot / t41
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
@@ -5779,11 +5674,11 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	var tDot [][4]float64
-	var t []float64
-	zeros := make([][4]float64, len(d.State))
-	tDot = append([][4]float64(nil), zeros...)
-	t = append([]float64(nil), d.State...)
+	from := d.State
+	madeDot := make([][4]float64, len(from))
+	made := make([]float64, len(from))
+	clear(madeDot[:min(len(made), len(from))])
+	copy(made, from)
 	t1Dot := make([][4]float64, b)
 	t1 := make([]float64, b)
 	t2Dot := make([][4]float64, b)
@@ -5796,195 +5691,195 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 	var totalDot3 float64
 	for t3 := 0; t3 < chars-1; t3++ {
 		for i := 0; i < b; i++ {
-			t4 := d.Text[t3*b+i]
+			t := d.Text[t3*b+i]
 			extraDotRow := &extraDot[i]
 			t1DotRow := &t1Dot[i]
-			t1[i] = t4 * extra[i]
-			t1DotRow[0] = t4 * extraDotRow[0]
-			t1DotRow[1] = t4 * extraDotRow[1]
-			t1DotRow[2] = t4 * extraDotRow[2]
-			t1DotRow[3] = t4 * extraDotRow[3]
+			t1[i] = t * extra[i]
+			t1DotRow[0] = t * extraDotRow[0]
+			t1DotRow[1] = t * extraDotRow[1]
+			t1DotRow[2] = t * extraDotRow[2]
+			t1DotRow[3] = t * extraDotRow[3]
 		}
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
 			wDot := pDot[8*k*b:]
 			w := p[8*k*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			hiddenDot := tDot[2*k*b:]
-			hidden := t[2*k*b:]
-			cellDot := tDot[(2*k+1)*b:]
-			cell := t[(2*k+1)*b:]
+			hiddenDot := madeDot[2*k*b:]
+			hidden := made[2*k*b:]
+			cellDot := madeDot[(2*k+1)*b:]
+			cell := made[(2*k+1)*b:]
 			for i1 := 0; i1 < b; i1++ {
-				t5 := t1[i1]
-				t6 := w[i1]
+				t4 := t1[i1]
+				t5 := w[i1]
 				t1DotRow1 := &t1Dot[i1]
 				wDotRow := &wDot[i1]
 				biasDotRow := &biasDot[i1]
-				x1 := t5*t6 + bias[i1]
-				t7 := -x1
-				t8 := math.Exp(t7)
-				x1Dot0 := t1DotRow1[0]*t6 + t5*wDotRow[0] + biasDotRow[0]
-				x1Dot1 := t1DotRow1[1]*t6 + t5*wDotRow[1] + biasDotRow[1]
+				x1 := t4*t5 + bias[i1]
+				t6 := -x1
+				t7 := math.Exp(t6)
+				x1Dot0 := t1DotRow1[0]*t5 + t4*wDotRow[0] + biasDotRow[0]
+				x1Dot1 := t1DotRow1[1]*t5 + t4*wDotRow[1] + biasDotRow[1]
 				var d10 float64
 				var d11 float64
-				t90 := -x1Dot0
-				t91 := -x1Dot1
-				x1Dot2 := t1DotRow1[2]*t6 + t5*wDotRow[2] + biasDotRow[2]
-				x1Dot3 := t1DotRow1[3]*t6 + t5*wDotRow[3] + biasDotRow[3]
+				t80 := -x1Dot0
+				t81 := -x1Dot1
+				x1Dot2 := t1DotRow1[2]*t5 + t4*wDotRow[2] + biasDotRow[2]
+				x1Dot3 := t1DotRow1[3]*t5 + t4*wDotRow[3] + biasDotRow[3]
 				var d12 float64
 				var d13 float64
-				t92 := -x1Dot2
-				t93 := -x1Dot3
-				if t8-t8 == 0 {
-					d10 += t90 * t8
-					d11 += t91 * t8
-					d12 += t92 * t8
-					d13 += t93 * t8
+				t82 := -x1Dot2
+				t83 := -x1Dot3
+				if t7-t7 == 0 {
+					d10 += t80 * t7
+					d11 += t81 * t7
+					d12 += t82 * t7
+					d13 += t83 * t7
 				} else {
-					if t90 != 0 {
-						d10 += t90 * t8
+					if t80 != 0 {
+						d10 += t80 * t7
 					}
-					if t91 != 0 {
-						d11 += t91 * t8
+					if t81 != 0 {
+						d11 += t81 * t7
 					}
-					if t92 != 0 {
-						d12 += t92 * t8
+					if t82 != 0 {
+						d12 += t82 * t7
 					}
-					if t93 != 0 {
-						d13 += t93 * t8
+					if t83 != 0 {
+						d13 += t83 * t7
 					}
 				}
-				t10 := 1 + t8
-				t11 := 1 / t10
-				forget := t11
-				t12 := hidden[i1]
-				t13 := w[b+i1]
+				t9 := 1 + t7
+				t10 := 1 / t9
+				forget := t10
+				t11 := hidden[i1]
+				t12 := w[b+i1]
 				hiddenDotRow := &hiddenDot[i1]
 				wDotRow1 := &wDot[b+i1]
 				biasDotRow1 := &biasDot[b+i1]
-				x2 := t12*t13 + bias[b+i1]
-				t14 := -x2
-				t15 := math.Exp(t14)
-				forgetDot0 := -(t11 * d10) / t10
-				forgetDot1 := -(t11 * d11) / t10
-				x2Dot0 := hiddenDotRow[0]*t13 + t12*wDotRow1[0] + biasDotRow1[0]
-				x2Dot1 := hiddenDotRow[1]*t13 + t12*wDotRow1[1] + biasDotRow1[1]
+				x2 := t11*t12 + bias[b+i1]
+				t13 := -x2
+				t14 := math.Exp(t13)
+				forgetDot0 := -(t10 * d10) / t9
+				forgetDot1 := -(t10 * d11) / t9
+				x2Dot0 := hiddenDotRow[0]*t12 + t11*wDotRow1[0] + biasDotRow1[0]
+				x2Dot1 := hiddenDotRow[1]*t12 + t11*wDotRow1[1] + biasDotRow1[1]
 				var d20 float64
 				var d21 float64
-				t160 := -x2Dot0
-				t161 := -x2Dot1
-				forgetDot2 := -(t11 * d12) / t10
-				forgetDot3 := -(t11 * d13) / t10
-				x2Dot2 := hiddenDotRow[2]*t13 + t12*wDotRow1[2] + biasDotRow1[2]
-				x2Dot3 := hiddenDotRow[3]*t13 + t12*wDotRow1[3] + biasDotRow1[3]
+				t150 := -x2Dot0
+				t151 := -x2Dot1
+				forgetDot2 := -(t10 * d12) / t9
+				forgetDot3 := -(t10 * d13) / t9
+				x2Dot2 := hiddenDotRow[2]*t12 + t11*wDotRow1[2] + biasDotRow1[2]
+				x2Dot3 := hiddenDotRow[3]*t12 + t11*wDotRow1[3] + biasDotRow1[3]
 				var d22 float64
 				var d23 float64
-				t162 := -x2Dot2
-				t163 := -x2Dot3
-				if t15-t15 == 0 {
-					d20 += t160 * t15
-					d21 += t161 * t15
-					d22 += t162 * t15
-					d23 += t163 * t15
+				t152 := -x2Dot2
+				t153 := -x2Dot3
+				if t14-t14 == 0 {
+					d20 += t150 * t14
+					d21 += t151 * t14
+					d22 += t152 * t14
+					d23 += t153 * t14
 				} else {
-					if t160 != 0 {
-						d20 += t160 * t15
+					if t150 != 0 {
+						d20 += t150 * t14
 					}
-					if t161 != 0 {
-						d21 += t161 * t15
+					if t151 != 0 {
+						d21 += t151 * t14
 					}
-					if t162 != 0 {
-						d22 += t162 * t15
+					if t152 != 0 {
+						d22 += t152 * t14
 					}
-					if t163 != 0 {
-						d23 += t163 * t15
+					if t153 != 0 {
+						d23 += t153 * t14
 					}
 				}
-				t17 := 1 + t15
-				t18 := 1 / t17
-				in := t18
-				t19 := t1[i1]
-				t20 := w[2*b+i1]
+				t16 := 1 + t14
+				t17 := 1 / t16
+				in := t17
+				t18 := t1[i1]
+				t19 := w[2*b+i1]
 				t1DotRow2 := &t1Dot[i1]
 				wDotRow2 := &wDot[2*b+i1]
 				biasDotRow2 := &biasDot[2*b+i1]
-				x3 := t19*t20 + bias[2*b+i1]
-				t21 := -x3
-				t22 := math.Exp(t21)
-				inDot0 := -(t18 * d20) / t17
-				inDot1 := -(t18 * d21) / t17
-				x3Dot0 := t1DotRow2[0]*t20 + t19*wDotRow2[0] + biasDotRow2[0]
-				x3Dot1 := t1DotRow2[1]*t20 + t19*wDotRow2[1] + biasDotRow2[1]
+				x3 := t18*t19 + bias[2*b+i1]
+				t20 := -x3
+				t21 := math.Exp(t20)
+				inDot0 := -(t17 * d20) / t16
+				inDot1 := -(t17 * d21) / t16
+				x3Dot0 := t1DotRow2[0]*t19 + t18*wDotRow2[0] + biasDotRow2[0]
+				x3Dot1 := t1DotRow2[1]*t19 + t18*wDotRow2[1] + biasDotRow2[1]
 				var d30 float64
 				var d31 float64
-				t230 := -x3Dot0
-				t231 := -x3Dot1
-				inDot2 := -(t18 * d22) / t17
-				inDot3 := -(t18 * d23) / t17
-				x3Dot2 := t1DotRow2[2]*t20 + t19*wDotRow2[2] + biasDotRow2[2]
-				x3Dot3 := t1DotRow2[3]*t20 + t19*wDotRow2[3] + biasDotRow2[3]
+				t220 := -x3Dot0
+				t221 := -x3Dot1
+				inDot2 := -(t17 * d22) / t16
+				inDot3 := -(t17 * d23) / t16
+				x3Dot2 := t1DotRow2[2]*t19 + t18*wDotRow2[2] + biasDotRow2[2]
+				x3Dot3 := t1DotRow2[3]*t19 + t18*wDotRow2[3] + biasDotRow2[3]
 				var d32 float64
 				var d33 float64
-				t232 := -x3Dot2
-				t233 := -x3Dot3
-				if t22-t22 == 0 {
-					d30 += t230 * t22
-					d31 += t231 * t22
-					d32 += t232 * t22
-					d33 += t233 * t22
+				t222 := -x3Dot2
+				t223 := -x3Dot3
+				if t21-t21 == 0 {
+					d30 += t220 * t21
+					d31 += t221 * t21
+					d32 += t222 * t21
+					d33 += t223 * t21
 				} else {
-					if t230 != 0 {
-						d30 += t230 * t22
+					if t220 != 0 {
+						d30 += t220 * t21
 					}
-					if t231 != 0 {
-						d31 += t231 * t22
+					if t221 != 0 {
+						d31 += t221 * t21
 					}
-					if t232 != 0 {
-						d32 += t232 * t22
+					if t222 != 0 {
+						d32 += t222 * t21
 					}
-					if t233 != 0 {
-						d33 += t233 * t22
+					if t223 != 0 {
+						d33 += t223 * t21
 					}
 				}
-				t24 := 1 + t22
-				t25 := 1 / t24
-				out := t25
-				t26 := hidden[i1]
-				t27 := w[3*b+i1]
-				t28 := t26*t27 + bias[3*b+i1]
-				t29 := math.Tanh(t28)
+				t23 := 1 + t21
+				t24 := 1 / t23
+				out := t24
+				t25 := hidden[i1]
+				t26 := w[3*b+i1]
+				t27 := t25*t26 + bias[3*b+i1]
+				t28 := math.Tanh(t27)
 				hiddenDotRow1 := &hiddenDot[i1]
 				wDotRow3 := &wDot[3*b+i1]
 				biasDotRow3 := &biasDot[3*b+i1]
-				t43 := rt.Sechsq(t28)
-				change := t29
-				t30 := cell[i1]
+				t42 := rt.Sechsq(t27)
+				change := t28
+				t29 := cell[i1]
 				cellDotRow := &cellDot[i1]
-				cell[i1] = t30*forget + in*change
-				t31 := cell[i1]
-				t32 := math.Tanh(t31)
-				t44 := rt.Sechsq(t31)
-				hidden[i1] = out * t32
+				cell[i1] = t29*forget + in*change
+				t30 := cell[i1]
+				t31 := math.Tanh(t30)
+				t43 := rt.Sechsq(t30)
+				hidden[i1] = out * t31
 				t1DotRow3 := &t1Dot[i1]
 				t1[i1] = hidden[i1]
-				outDot0 := -(t25 * d30) / t24
-				outDot1 := -(t25 * d31) / t24
-				changeDot0 := (hiddenDotRow1[0]*t27 + t26*wDotRow3[0] + biasDotRow3[0]) * t43
-				changeDot1 := (hiddenDotRow1[1]*t27 + t26*wDotRow3[1] + biasDotRow3[1]) * t43
-				cellDotRow[0] = cellDotRow[0]*forget + t30*forgetDot0 + (inDot0*change + in*changeDot0)
-				cellDotRow[1] = cellDotRow[1]*forget + t30*forgetDot1 + (inDot1*change + in*changeDot1)
-				hiddenDotRow1[0] = outDot0*t32 + out*(cellDotRow[0]*t44)
-				hiddenDotRow1[1] = outDot1*t32 + out*(cellDotRow[1]*t44)
+				outDot0 := -(t24 * d30) / t23
+				outDot1 := -(t24 * d31) / t23
+				changeDot0 := (hiddenDotRow1[0]*t26 + t25*wDotRow3[0] + biasDotRow3[0]) * t42
+				changeDot1 := (hiddenDotRow1[1]*t26 + t25*wDotRow3[1] + biasDotRow3[1]) * t42
+				cellDotRow[0] = cellDotRow[0]*forget + t29*forgetDot0 + (inDot0*change + in*changeDot0)
+				cellDotRow[1] = cellDotRow[1]*forget + t29*forgetDot1 + (inDot1*change + in*changeDot1)
+				hiddenDotRow1[0] = outDot0*t31 + out*(cellDotRow[0]*t43)
+				hiddenDotRow1[1] = outDot1*t31 + out*(cellDotRow[1]*t43)
 				t1DotRow3[0] = hiddenDotRow1[0]
 				t1DotRow3[1] = hiddenDotRow1[1]
-				outDot2 := -(t25 * d32) / t24
-				outDot3 := -(t25 * d33) / t24
-				changeDot2 := (hiddenDotRow1[2]*t27 + t26*wDotRow3[2] + biasDotRow3[2]) * t43
-				changeDot3 := (hiddenDotRow1[3]*t27 + t26*wDotRow3[3] + biasDotRow3[3]) * t43
-				cellDotRow[2] = cellDotRow[2]*forget + t30*forgetDot2 + (inDot2*change + in*changeDot2)
-				cellDotRow[3] = cellDotRow[3]*forget + t30*forgetDot3 + (inDot3*change + in*changeDot3)
-				hiddenDotRow1[2] = outDot2*t32 + out*(cellDotRow[2]*t44)
-				hiddenDotRow1[3] = outDot3*t32 + out*(cellDotRow[3]*t44)
+				outDot2 := -(t24 * d32) / t23
+				outDot3 := -(t24 * d33) / t23
+				changeDot2 := (hiddenDotRow1[2]*t26 + t25*wDotRow3[2] + biasDotRow3[2]) * t42
+				changeDot3 := (hiddenDotRow1[3]*t26 + t25*wDotRow3[3] + biasDotRow3[3]) * t42
+				cellDotRow[2] = cellDotRow[2]*forget + t29*forgetDot2 + (inDot2*change + in*changeDot2)
+				cellDotRow[3] = cellDotRow[3]*forget + t29*forgetDot3 + (inDot3*change + in*changeDot3)
+				hiddenDotRow1[2] = outDot2*t31 + out*(cellDotRow[2]*t43)
+				hiddenDotRow1[3] = outDot3*t31 + out*(cellDotRow[3]*t43)
 				t1DotRow3[2] = hiddenDotRow1[2]
 				t1DotRow3[3] = hiddenDotRow1[3]
 			}
@@ -5995,95 +5890,95 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		var sumDot2 float64
 		var sumDot3 float64
 		for i2 := 0; i2 < b; i2++ {
-			t33 := t1[i2]
-			t34 := extra[b+i2]
+			t32 := t1[i2]
+			t33 := extra[b+i2]
 			t1DotRow4 := &t1Dot[i2]
 			extraDotRow1 := &extraDot[b+i2]
 			extraDotRow2 := &extraDot[2*b+i2]
 			t2DotRow := &t2Dot[i2]
-			t2[i2] = t33*t34 + extra[2*b+i2]
-			t35 := t2[i2]
-			t36 := math.Exp(t35)
-			t2DotRow[0] = t1DotRow4[0]*t34 + t33*extraDotRow1[0] + extraDotRow2[0]
-			t2DotRow[1] = t1DotRow4[1]*t34 + t33*extraDotRow1[1] + extraDotRow2[1]
+			t2[i2] = t32*t33 + extra[2*b+i2]
+			t34 := t2[i2]
+			t35 := math.Exp(t34)
+			t2DotRow[0] = t1DotRow4[0]*t33 + t32*extraDotRow1[0] + extraDotRow2[0]
+			t2DotRow[1] = t1DotRow4[1]*t33 + t32*extraDotRow1[1] + extraDotRow2[1]
 			var d40 float64
 			var d41 float64
-			t370 := t2DotRow[0]
-			t371 := t2DotRow[1]
-			t2DotRow[2] = t1DotRow4[2]*t34 + t33*extraDotRow1[2] + extraDotRow2[2]
-			t2DotRow[3] = t1DotRow4[3]*t34 + t33*extraDotRow1[3] + extraDotRow2[3]
+			t360 := t2DotRow[0]
+			t361 := t2DotRow[1]
+			t2DotRow[2] = t1DotRow4[2]*t33 + t32*extraDotRow1[2] + extraDotRow2[2]
+			t2DotRow[3] = t1DotRow4[3]*t33 + t32*extraDotRow1[3] + extraDotRow2[3]
 			var d42 float64
 			var d43 float64
-			t372 := t2DotRow[2]
-			t373 := t2DotRow[3]
-			if t36-t36 == 0 {
-				d40 += t370 * t36
-				d41 += t371 * t36
-				d42 += t372 * t36
-				d43 += t373 * t36
+			t362 := t2DotRow[2]
+			t363 := t2DotRow[3]
+			if t35-t35 == 0 {
+				d40 += t360 * t35
+				d41 += t361 * t35
+				d42 += t362 * t35
+				d43 += t363 * t35
 			} else {
-				if t370 != 0 {
-					d40 += t370 * t36
+				if t360 != 0 {
+					d40 += t360 * t35
 				}
-				if t371 != 0 {
-					d41 += t371 * t36
+				if t361 != 0 {
+					d41 += t361 * t35
 				}
-				if t372 != 0 {
-					d42 += t372 * t36
+				if t362 != 0 {
+					d42 += t362 * t35
 				}
-				if t373 != 0 {
-					d43 += t373 * t36
+				if t363 != 0 {
+					d43 += t363 * t35
 				}
 			}
-			sum += t36
+			sum += t35
 			sumDot0 += d40
 			sumDot1 += d41
 			sumDot2 += d42
 			sumDot3 += d43
 		}
-		t38 := 2 + sum
-		t39 := math.Log(t38)
-		t40 := 1 / t38
+		t37 := 2 + sum
+		t38 := math.Log(t37)
+		t39 := 1 / t37
 		var d50 float64
 		var d51 float64
 		var d52 float64
 		var d53 float64
-		if t40-t40 == 0 {
-			d50 += sumDot0 * t40
-			d51 += sumDot1 * t40
-			d52 += sumDot2 * t40
-			d53 += sumDot3 * t40
+		if t39-t39 == 0 {
+			d50 += sumDot0 * t39
+			d51 += sumDot1 * t39
+			d52 += sumDot2 * t39
+			d53 += sumDot3 * t39
 		} else {
 			if sumDot0 != 0 {
-				d50 += sumDot0 * t40
+				d50 += sumDot0 * t39
 			}
 			if sumDot1 != 0 {
-				d51 += sumDot1 * t40
+				d51 += sumDot1 * t39
 			}
 			if sumDot2 != 0 {
-				d52 += sumDot2 * t40
+				d52 += sumDot2 * t39
 			}
 			if sumDot3 != 0 {
-				d53 += sumDot3 * t40
+				d53 += sumDot3 * t39
 			}
 		}
-		norm := t39
+		norm := t38
 		normDot0 := d50
 		normDot1 := d51
 		normDot2 := d52
 		normDot3 := d53
 		for i3 := 0; i3 < b; i3++ {
-			t41 := d.Text[(t3+1)*b+i3]
+			t40 := d.Text[(t3+1)*b+i3]
 			t2DotRow1 := &t2Dot[i3]
-			total += t41 * (t2[i3] - norm)
-			totalDot0 += t41 * (t2DotRow1[0] - normDot0)
-			totalDot1 += t41 * (t2DotRow1[1] - normDot1)
-			totalDot2 += t41 * (t2DotRow1[2] - normDot2)
-			totalDot3 += t41 * (t2DotRow1[3] - normDot3)
+			total += t40 * (t2[i3] - norm)
+			totalDot0 += t40 * (t2DotRow1[0] - normDot0)
+			totalDot1 += t40 * (t2DotRow1[1] - normDot1)
+			totalDot2 += t40 * (t2DotRow1[2] - normDot2)
+			totalDot3 += t40 * (t2DotRow1[3] - normDot3)
 		}
 	}
-	t42 := float64((chars - 1) * b)
-	return -total / t42, -totalDot0 / t42, -totalDot1 / t42, -totalDot2 / t42, -totalDot3 / t42
+	t41 := float64((chars - 1) * b)
+	return -total / t41, -totalDot0 / t41, -totalDot1 / t41, -totalDot2 / t41, -totalDot3 / t41
 }
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
@@ -6092,25 +5987,17 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t1 = ws.t1[:0]
-	ws.hiddenBar = ws.hiddenBar[:0]
-	ws.hidden = ws.hidden[:0]
-	ws.cellBar = ws.cellBar[:0]
-	ws.cell = ws.cell[:0]
 	ws.exp = ws.exp[:0]
 	ws.exp1 = ws.exp1[:0]
 	ws.exp2 = ws.exp2[:0]
-	ws.arg31 = ws.arg31[:0]
+	ws.arg3 = ws.arg3[:0]
 	ws.change = ws.change[:0]
-	ws.cell1 = ws.cell1[:0]
+	ws.cell = ws.cell[:0]
 	ws.tanh = ws.tanh[:0]
-	ws.hidden1 = ws.hidden1[:0]
+	ws.hidden = ws.hidden[:0]
 	ws.t13 = ws.t13[:0]
 	ws.exp3 = ws.exp3[:0]
-	ws.arg41 = ws.arg41[:0]
-	var hiddenBar []float64
-	var hidden []float64
-	var cellBar []float64
-	var cell []float64
+	ws.arg4 = ws.arg4[:0]
 	var exp float64
 	var exp1 float64
 	var exp2 float64
@@ -6122,16 +6009,23 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	b := d.Bits
 	extraBar := pBar[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	view := d.State
-	n := len([]float64(nil))
-	n1 := n + len(view)
-	moved := n1 > cap([]float64(nil))
-	var grown []float64
-	grown = append([]float64(nil), view...)
-	var grownBar []float64
-	if moved {
-		grownBar = make([]float64, n1, cap(grown))
+	from := d.State
+	n1 := len(from)
+	if cap(ws.madeBar) < n1 {
+		ws.madeBar = make([]float64, n1)
 	}
+	clear(ws.madeBar[:n1])
+	madeBar := ws.madeBar[0:n1:n1]
+	n2 := len(from)
+	if cap(ws.made) < n2 {
+		ws.made = make([]float64, n2)
+	}
+	clear(ws.made[:n2])
+	made := ws.made[0:n2:n2]
+	n := min(len(made), len(from))
+	_ = made[:n]
+	windowBar := madeBar[:n]
+	copy(made, from)
 	if cap(ws.t1Bar) < b {
 		ws.t1Bar = make([]float64, b)
 	}
@@ -6170,33 +6064,29 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			w := p[8*k*b:]
 			_ = pBar[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			ws.hiddenBar = append(ws.hiddenBar, hiddenBar)
-			hiddenBar = grownBar[2*k*b:]
-			ws.hidden = append(ws.hidden, hidden)
-			hidden = grown[2*k*b:]
-			ws.cellBar = append(ws.cellBar, cellBar)
-			cellBar = grownBar[(2*k+1)*b:]
-			ws.cell = append(ws.cell, cell)
-			cell = grown[(2*k+1)*b:]
+			_ = madeBar[2*k*b:]
+			hidden := made[2*k*b:]
+			_ = madeBar[(2*k+1)*b:]
+			cell := made[(2*k+1)*b:]
 			if 0 < b {
 				t12 := t1[:len(t1):len(t1)][:b]
 				w2 := w[:len(w):len(w)][:b]
 				bias1 := bias[:len(bias):len(bias)][:b]
-				hidden1 := hidden[:len(hidden):len(hidden)][:b]
+				hidden2 := hidden[:len(hidden):len(hidden)][:b]
 				w3 := w[b:len(w):len(w)][:b]
 				bias2 := bias[b:len(bias):len(bias)][:b]
 				w4 := w[2*b : len(w) : len(w)][:b]
 				bias3 := bias[2*b : len(bias) : len(bias)][:b]
 				w5 := w[3*b : len(w) : len(w)][:b]
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
-				cell1 := cell[:len(cell):len(cell)][:b]
+				cell2 := cell[:len(cell):len(cell)][:b]
 				for i1 := 0; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
 					ws.exp = append(ws.exp, exp)
 					exp = math.Exp(arg)
 					forget := 1 / (1 + exp)
-					x2 := hidden1[i1]*w3[i1] + bias2[i1]
+					x2 := hidden2[i1]*w3[i1] + bias2[i1]
 					arg1 := -x2
 					ws.exp1 = append(ws.exp1, exp1)
 					exp1 = math.Exp(arg1)
@@ -6206,18 +6096,18 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					ws.exp2 = append(ws.exp2, exp2)
 					exp2 = math.Exp(arg2)
 					out := 1 / (1 + exp2)
-					ws.arg31 = append(ws.arg31, arg3)
-					arg3 = hidden1[i1]*w5[i1] + bias4[i1]
+					ws.arg3 = append(ws.arg3, arg3)
+					arg3 = hidden2[i1]*w5[i1] + bias4[i1]
 					ws.change = append(ws.change, change)
 					change = math.Tanh(arg3)
-					ws.cell1 = append(ws.cell1, cell1[i1])
-					cell1[i1] = cell1[i1]*forget + in*change
+					ws.cell = append(ws.cell, cell2[i1])
+					cell2[i1] = cell2[i1]*forget + in*change
 					ws.tanh = append(ws.tanh, tanh)
-					tanh = math.Tanh(cell1[i1])
-					ws.hidden1 = append(ws.hidden1, hidden1[i1])
-					hidden1[i1] = out * tanh
+					tanh = math.Tanh(cell2[i1])
+					ws.hidden = append(ws.hidden, hidden2[i1])
+					hidden2[i1] = out * tanh
 					ws.t13 = append(ws.t13, t12[i1])
-					t12[i1] = hidden1[i1]
+					t12[i1] = hidden2[i1]
 				}
 			}
 		}
@@ -6234,7 +6124,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				sum += exp3
 			}
 		}
-		ws.arg41 = append(ws.arg41, arg4)
+		ws.arg4 = append(ws.arg4, arg4)
 		arg4 = 2 + sum
 		norm := math.Log(arg4)
 		if 0 < b {
@@ -6256,17 +6146,17 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 		if 0 < b {
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			for i31 := 0; i31 < b; i31++ {
-				t10 := totalBar * d.Text[(t31+1)*b+i31]
-				t2Bar1[i31] += t10
-				normBar -= t10
+				t8 := totalBar * d.Text[(t31+1)*b+i31]
+				t2Bar1[i31] += t8
+				normBar -= t8
 			}
 		}
 		d1 := 1 / arg4
 		if normBar != 0 || d1-d1 == 0 {
 			arg4Bar += normBar * d1
 		}
-		arg4 = ws.arg41[len(ws.arg41)-1]
-		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
+		arg4 = ws.arg4[len(ws.arg4)-1]
+		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
 		if b > 0 {
 			t2Bar2 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			extra4 := extra[b:len(extra):len(extra)][:b]
@@ -6280,24 +6170,28 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				}
 				exp3 = ws.exp3[len(ws.exp3)-1]
 				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
-				t9 := t2Bar2[i21]
+				t7 := t2Bar2[i21]
 				t2Bar2[i21] = 0
-				t1Bar1[i21] += t9 * extra4[i21]
-				extraBar1[i21] += t9 * t14[i21]
-				extraBar2[i21] += t9
+				t1Bar1[i21] += t7 * extra4[i21]
+				extraBar1[i21] += t7 * t14[i21]
+				extraBar2[i21] += t7
 			}
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1 := pBar[8*k1*b:]
 			w1 := p[8*k1*b:]
 			biasBar1 := pBar[(8*k1+4)*b:]
+			hiddenBar1 := madeBar[2*k1*b:]
+			hidden1 := made[2*k1*b:]
+			cellBar1 := madeBar[(2*k1+1)*b:]
+			cell1 := made[(2*k1+1)*b:]
 			if b > 0 {
 				t1Bar2 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 				t15 := t1[:len(t1):len(t1)][:b]
-				hiddenBar1 := hiddenBar[:len(hiddenBar):len(hiddenBar)][:b]
-				hidden2 := hidden[:len(hidden):len(hidden)][:b]
-				cell2 := cell[:len(cell):len(cell)][:b]
-				cellBar1 := cellBar[:len(cellBar):len(cellBar)][:b]
+				hiddenBar11 := hiddenBar1[:len(hiddenBar1):len(hiddenBar1)][:b]
+				hidden11 := hidden1[:len(hidden1):len(hidden1)][:b]
+				cell11 := cell1[:len(cell1):len(cell1)][:b]
+				cellBar11 := cellBar1[:len(cellBar1):len(cellBar1)][:b]
 				w11 := w1[3*b : len(w1) : len(w1)][:b]
 				wBar11 := wBar1[3*b : len(wBar1) : len(wBar1)][:b]
 				biasBar11 := biasBar1[3*b : len(biasBar1) : len(biasBar1)][:b]
@@ -6320,34 +6214,34 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					var arg2Bar float64
 					var exp2Bar float64
 					out1 := 1 / (1 + exp2)
-					t8 := t1Bar2[i11]
+					t6 := t1Bar2[i11]
 					t1Bar2[i11] = 0
 					t15[i11] = ws.t13[len(ws.t13)-1]
 					ws.t13 = ws.t13[:len(ws.t13)-1]
-					hiddenBar1[i11] += t8
-					t7 := hiddenBar1[i11]
-					hiddenBar1[i11] = 0
-					hidden2[i11] = ws.hidden1[len(ws.hidden1)-1]
-					ws.hidden1 = ws.hidden1[:len(ws.hidden1)-1]
-					outBar := t7 * tanh
-					cellBar1[i11] += t7 * out1 * rt.Sechsq(cell2[i11])
+					hiddenBar11[i11] += t6
+					t5 := hiddenBar11[i11]
+					hiddenBar11[i11] = 0
+					hidden11[i11] = ws.hidden[len(ws.hidden)-1]
+					ws.hidden = ws.hidden[:len(ws.hidden)-1]
+					outBar := t5 * tanh
+					cellBar11[i11] += t5 * out1 * rt.Sechsq(cell11[i11])
 					tanh = ws.tanh[len(ws.tanh)-1]
 					ws.tanh = ws.tanh[:len(ws.tanh)-1]
-					t6 := cellBar1[i11]
-					cellBar1[i11] = 0
-					cell2[i11] = ws.cell1[len(ws.cell1)-1]
-					ws.cell1 = ws.cell1[:len(ws.cell1)-1]
-					cellBar1[i11] += t6 * forget1
-					forgetBar := t6 * cell2[i11]
-					inBar := t6 * change
-					arg3Bar := t6 * in1 * rt.Sechsq(arg3)
+					t4 := cellBar11[i11]
+					cellBar11[i11] = 0
+					cell11[i11] = ws.cell[len(ws.cell)-1]
+					ws.cell = ws.cell[:len(ws.cell)-1]
+					cellBar11[i11] += t4 * forget1
+					forgetBar := t4 * cell11[i11]
+					inBar := t4 * change
+					arg3Bar := t4 * in1 * rt.Sechsq(arg3)
 					change = ws.change[len(ws.change)-1]
 					ws.change = ws.change[:len(ws.change)-1]
-					hiddenBar1[i11] += arg3Bar * w11[i11]
-					wBar11[i11] += arg3Bar * hidden2[i11]
+					hiddenBar11[i11] += arg3Bar * w11[i11]
+					wBar11[i11] += arg3Bar * hidden11[i11]
 					biasBar11[i11] += arg3Bar
-					arg3 = ws.arg31[len(ws.arg31)-1]
-					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
+					arg3 = ws.arg3[len(ws.arg3)-1]
+					ws.arg3 = ws.arg3[:len(ws.arg3)-1]
 					if outBar != 0 || out1-out1 == 0 {
 						exp2Bar -= outBar / (1 + exp2) * out1
 					}
@@ -6369,8 +6263,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					exp1 = ws.exp1[len(ws.exp1)-1]
 					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
 					x2Bar := -arg1Bar
-					hiddenBar1[i11] += x2Bar * w13[i11]
-					wBar13[i11] += x2Bar * hidden2[i11]
+					hiddenBar11[i11] += x2Bar * w13[i11]
+					wBar13[i11] += x2Bar * hidden11[i11]
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
 						expBar -= forgetBar / (1 + exp) * forget1
@@ -6386,37 +6280,21 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					biasBar14[i11] += x1Bar
 				}
 			}
-			cell = ws.cell[len(ws.cell)-1]
-			ws.cell = ws.cell[:len(ws.cell)-1]
-			cellBar = ws.cellBar[len(ws.cellBar)-1]
-			ws.cellBar = ws.cellBar[:len(ws.cellBar)-1]
-			hidden = ws.hidden[len(ws.hidden)-1]
-			ws.hidden = ws.hidden[:len(ws.hidden)-1]
-			hiddenBar = ws.hiddenBar[len(ws.hiddenBar)-1]
-			ws.hiddenBar = ws.hiddenBar[:len(ws.hiddenBar)-1]
 		}
 		if b > 0 {
 			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 			t16 := t1[:len(t1):len(t1)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
-				t5 := t1Bar3[i4]
+				t := t1Bar3[i4]
 				t1Bar3[i4] = 0
 				t16[i4] = ws.t1[len(ws.t1)-1]
 				ws.t1 = ws.t1[:len(ws.t1)-1]
-				extraBar3[i4] += t5 * d.Text[t31*b+i4]
+				extraBar3[i4] += t * d.Text[t31*b+i4]
 			}
 		}
 	}
-	n2 := len(view)
-	if cap(ws.t4) < n2 {
-		ws.t4 = make([]float64, n2)
-	}
-	clear(ws.t4[:n2])
-	t4 := ws.t4[0:n2:n2]
-	tail1 := grownBar[n:]
-	copy(t4, tail1)
-	clear(tail1)
+	clear(windowBar)
 	return
 }
 
@@ -6426,44 +6304,28 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
-	wsDot.hiddenBar = wsDot.hiddenBar[:0]
-	ws.hiddenBar = ws.hiddenBar[:0]
-	wsDot.hidden = wsDot.hidden[:0]
-	ws.hidden = ws.hidden[:0]
-	wsDot.cellBar = wsDot.cellBar[:0]
-	ws.cellBar = ws.cellBar[:0]
-	wsDot.cell = wsDot.cell[:0]
-	ws.cell = ws.cell[:0]
 	wsDot.exp = wsDot.exp[:0]
 	ws.exp = ws.exp[:0]
 	wsDot.exp1 = wsDot.exp1[:0]
 	ws.exp1 = ws.exp1[:0]
 	wsDot.exp2 = wsDot.exp2[:0]
 	ws.exp2 = ws.exp2[:0]
-	wsDot.arg31 = wsDot.arg31[:0]
-	ws.arg31 = ws.arg31[:0]
+	wsDot.arg3 = wsDot.arg3[:0]
+	ws.arg3 = ws.arg3[:0]
 	wsDot.change = wsDot.change[:0]
 	ws.change = ws.change[:0]
-	wsDot.cell1 = wsDot.cell1[:0]
-	ws.cell1 = ws.cell1[:0]
+	wsDot.cell = wsDot.cell[:0]
+	ws.cell = ws.cell[:0]
 	wsDot.tanh = wsDot.tanh[:0]
 	ws.tanh = ws.tanh[:0]
-	wsDot.hidden1 = wsDot.hidden1[:0]
-	ws.hidden1 = ws.hidden1[:0]
+	wsDot.hidden = wsDot.hidden[:0]
+	ws.hidden = ws.hidden[:0]
 	wsDot.t13 = wsDot.t13[:0]
 	ws.t13 = ws.t13[:0]
 	wsDot.exp3 = wsDot.exp3[:0]
 	ws.exp3 = ws.exp3[:0]
-	wsDot.arg41 = wsDot.arg41[:0]
-	ws.arg41 = ws.arg41[:0]
-	var hiddenBarDot []float64
-	var hiddenBar []float64
-	var hiddenDot []float64
-	var hidden []float64
-	var cellBarDot []float64
-	var cellBar []float64
-	var cellDot []float64
-	var cell []float64
+	wsDot.arg4 = wsDot.arg4[:0]
+	ws.arg4 = ws.arg4[:0]
 	var expDot float64
 	var exp float64
 	var exp1Dot float64
@@ -6485,21 +6347,32 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	extraBar := pBar[8*d.Layers*b:]
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
-	view := d.State
-	n := len([]float64(nil))
-	n1 := n + len(view)
-	moved := n1 > cap([]float64(nil))
-	var grownDot []float64
-	var grown []float64
-	zeros := make([]float64, len(view))
-	grownDot = append([]float64(nil), zeros...)
-	grown = append([]float64(nil), view...)
-	var grownBarDot []float64
-	var grownBar []float64
-	if moved {
-		grownBarDot = make([]float64, n1, cap(grown))
-		grownBar = make([]float64, n1, cap(grown))
+	from := d.State
+	n1 := len(from)
+	if cap(ws.madeBar) < n1 {
+		wsDot.madeBar = make([]float64, n1)
+		ws.madeBar = make([]float64, n1)
 	}
+	clear(wsDot.madeBar[:n1])
+	clear(ws.madeBar[:n1])
+	madeBarDot := wsDot.madeBar[0:n1:n1]
+	madeBar := ws.madeBar[0:n1:n1]
+	n2 := len(from)
+	if cap(ws.made) < n2 {
+		wsDot.made = make([]float64, n2)
+		ws.made = make([]float64, n2)
+	}
+	clear(wsDot.made[:n2])
+	clear(ws.made[:n2])
+	madeDot := wsDot.made[0:n2:n2]
+	made := ws.made[0:n2:n2]
+	n := min(len(made), len(from))
+	_ = madeDot[:n]
+	_ = made[:n]
+	windowBarDot := madeBarDot[:n]
+	windowBar := madeBar[:n]
+	clear(madeDot[:min(len(made), len(from))])
+	copy(made, from)
 	if cap(ws.t1Bar) < b {
 		wsDot.t1Bar = make([]float64, b)
 		ws.t1Bar = make([]float64, b)
@@ -6544,9 +6417,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			for i := 0; i < b; i++ {
 				wsDot.t1 = append(wsDot.t1, t11Dot[i])
 				ws.t1 = append(ws.t1, t11[i])
-				t := d.Text[t3*b+i]
-				t11Dot[i] = t * extra1Dot[i]
-				t11[i] = t * extra1[i]
+				t9 := d.Text[t3*b+i]
+				t11Dot[i] = t9 * extra1Dot[i]
+				t11[i] = t9 * extra1[i]
 			}
 		}
 		hi2 := d.Layers
@@ -6559,22 +6432,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			_ = pBar[(8*k+4)*b:]
 			biasDot := pDot[(8*k+4)*b:]
 			bias := p[(8*k+4)*b:]
-			wsDot.hiddenBar = append(wsDot.hiddenBar, hiddenBarDot)
-			ws.hiddenBar = append(ws.hiddenBar, hiddenBar)
-			hiddenBarDot = grownBarDot[2*k*b:]
-			hiddenBar = grownBar[2*k*b:]
-			wsDot.hidden = append(wsDot.hidden, hiddenDot)
-			ws.hidden = append(ws.hidden, hidden)
-			hiddenDot = grownDot[2*k*b:]
-			hidden = grown[2*k*b:]
-			wsDot.cellBar = append(wsDot.cellBar, cellBarDot)
-			ws.cellBar = append(ws.cellBar, cellBar)
-			cellBarDot = grownBarDot[(2*k+1)*b:]
-			cellBar = grownBar[(2*k+1)*b:]
-			wsDot.cell = append(wsDot.cell, cellDot)
-			ws.cell = append(ws.cell, cell)
-			cellDot = grownDot[(2*k+1)*b:]
-			cell = grown[(2*k+1)*b:]
+			_ = madeBarDot[2*k*b:]
+			_ = madeBar[2*k*b:]
+			hiddenDot := madeDot[2*k*b:]
+			hidden := made[2*k*b:]
+			_ = madeBarDot[(2*k+1)*b:]
+			_ = madeBar[(2*k+1)*b:]
+			cellDot := madeDot[(2*k+1)*b:]
+			cell := made[(2*k+1)*b:]
 			if 0 < b {
 				t12Dot := t1Dot[:len(t1):len(t1)][:b]
 				t12 := t1[:len(t1):len(t1)][:b]
@@ -6582,8 +6447,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				w2 := w[:len(w):len(w)][:b]
 				bias1Dot := biasDot[:len(bias):len(bias)][:b]
 				bias1 := bias[:len(bias):len(bias)][:b]
-				hidden1Dot := hiddenDot[:len(hidden):len(hidden)][:b]
-				hidden1 := hidden[:len(hidden):len(hidden)][:b]
+				hidden2Dot := hiddenDot[:len(hidden):len(hidden)][:b]
+				hidden2 := hidden[:len(hidden):len(hidden)][:b]
 				w3Dot := wDot[b:len(w):len(w)][:b]
 				w3 := w[b:len(w):len(w)][:b]
 				bias2Dot := biasDot[b:len(bias):len(bias)][:b]
@@ -6596,96 +6461,96 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				w5 := w[3*b : len(w) : len(w)][:b]
 				bias4Dot := biasDot[3*b : len(bias) : len(bias)][:b]
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
-				cell1Dot := cellDot[:len(cell):len(cell)][:b]
-				cell1 := cell[:len(cell):len(cell)][:b]
+				cell2Dot := cellDot[:len(cell):len(cell)][:b]
+				cell2 := cell[:len(cell):len(cell)][:b]
 				for i1 := 0; i1 < b; i1++ {
-					t17 := t12[i1]
-					t18 := w2[i1]
-					x1Dot := t12Dot[i1]*t18 + t17*w2Dot[i1] + bias1Dot[i1]
-					x1 := t17*t18 + bias1[i1]
+					t10 := t12[i1]
+					t17 := w2[i1]
+					x1Dot := t12Dot[i1]*t17 + t10*w2Dot[i1] + bias1Dot[i1]
+					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
 					wsDot.exp = append(wsDot.exp, expDot)
 					ws.exp = append(ws.exp, exp)
-					t19 := math.Exp(arg)
+					t18 := math.Exp(arg)
 					var d2 float64
-					if argDot != 0 || t19-t19 == 0 {
-						d2 += argDot * t19
+					if argDot != 0 || t18-t18 == 0 {
+						d2 += argDot * t18
 					}
 					expDot = d2
-					exp = t19
-					t20 := 1 + exp
-					t23 := 1 / t20
-					forgetDot := -(t23 * expDot) / t20
-					forget := t23
-					t24 := hidden1[i1]
-					t25 := w3[i1]
-					x2Dot := hidden1Dot[i1]*t25 + t24*w3Dot[i1] + bias2Dot[i1]
-					x2 := t24*t25 + bias2[i1]
+					exp = t18
+					t19 := 1 + exp
+					t20 := 1 / t19
+					forgetDot := -(t20 * expDot) / t19
+					forget := t20
+					t23 := hidden2[i1]
+					t24 := w3[i1]
+					x2Dot := hidden2Dot[i1]*t24 + t23*w3Dot[i1] + bias2Dot[i1]
+					x2 := t23*t24 + bias2[i1]
 					arg1Dot := -x2Dot
 					arg1 := -x2
 					wsDot.exp1 = append(wsDot.exp1, exp1Dot)
 					ws.exp1 = append(ws.exp1, exp1)
-					t26 := math.Exp(arg1)
+					t25 := math.Exp(arg1)
 					var d3 float64
-					if arg1Dot != 0 || t26-t26 == 0 {
-						d3 += arg1Dot * t26
+					if arg1Dot != 0 || t25-t25 == 0 {
+						d3 += arg1Dot * t25
 					}
 					exp1Dot = d3
-					exp1 = t26
-					t27 := 1 + exp1
-					t28 := 1 / t27
-					inDot := -(t28 * exp1Dot) / t27
-					in := t28
-					t29 := t12[i1]
-					t30 := w4[i1]
-					x3Dot := t12Dot[i1]*t30 + t29*w4Dot[i1] + bias3Dot[i1]
-					x3 := t29*t30 + bias3[i1]
+					exp1 = t25
+					t26 := 1 + exp1
+					t27 := 1 / t26
+					inDot := -(t27 * exp1Dot) / t26
+					in := t27
+					t28 := t12[i1]
+					t29 := w4[i1]
+					x3Dot := t12Dot[i1]*t29 + t28*w4Dot[i1] + bias3Dot[i1]
+					x3 := t28*t29 + bias3[i1]
 					arg2Dot := -x3Dot
 					arg2 := -x3
 					wsDot.exp2 = append(wsDot.exp2, exp2Dot)
 					ws.exp2 = append(ws.exp2, exp2)
-					t32 := math.Exp(arg2)
+					t30 := math.Exp(arg2)
 					var d4 float64
-					if arg2Dot != 0 || t32-t32 == 0 {
-						d4 += arg2Dot * t32
+					if arg2Dot != 0 || t30-t30 == 0 {
+						d4 += arg2Dot * t30
 					}
 					exp2Dot = d4
-					exp2 = t32
-					t33 := 1 + exp2
-					t34 := 1 / t33
-					outDot := -(t34 * exp2Dot) / t33
-					out := t34
-					wsDot.arg31 = append(wsDot.arg31, arg3Dot)
-					ws.arg31 = append(ws.arg31, arg3)
-					t35 := hidden1[i1]
-					t36 := w5[i1]
-					arg3Dot = hidden1Dot[i1]*t36 + t35*w5Dot[i1] + bias4Dot[i1]
-					arg3 = t35*t36 + bias4[i1]
+					exp2 = t30
+					t32 := 1 + exp2
+					t33 := 1 / t32
+					outDot := -(t33 * exp2Dot) / t32
+					out := t33
+					wsDot.arg3 = append(wsDot.arg3, arg3Dot)
+					ws.arg3 = append(ws.arg3, arg3)
+					t34 := hidden2[i1]
+					t35 := w5[i1]
+					arg3Dot = hidden2Dot[i1]*t35 + t34*w5Dot[i1] + bias4Dot[i1]
+					arg3 = t34*t35 + bias4[i1]
 					wsDot.change = append(wsDot.change, changeDot)
 					ws.change = append(ws.change, change)
-					t37 := math.Tanh(arg3)
+					t36 := math.Tanh(arg3)
 					changeDot = arg3Dot * rt.Sechsq(arg3)
-					change = t37
-					wsDot.cell1 = append(wsDot.cell1, cell1Dot[i1])
-					ws.cell1 = append(ws.cell1, cell1[i1])
-					t38 := cell1[i1]
-					cell1Dot[i1] = cell1Dot[i1]*forget + t38*forgetDot + (inDot*change + in*changeDot)
-					cell1[i1] = t38*forget + in*change
+					change = t36
+					wsDot.cell = append(wsDot.cell, cell2Dot[i1])
+					ws.cell = append(ws.cell, cell2[i1])
+					t37 := cell2[i1]
+					cell2Dot[i1] = cell2Dot[i1]*forget + t37*forgetDot + (inDot*change + in*changeDot)
+					cell2[i1] = t37*forget + in*change
 					wsDot.tanh = append(wsDot.tanh, tanhDot)
 					ws.tanh = append(ws.tanh, tanh)
-					t39 := cell1[i1]
-					t40 := math.Tanh(t39)
-					tanhDot = cell1Dot[i1] * rt.Sechsq(t39)
-					tanh = t40
-					wsDot.hidden1 = append(wsDot.hidden1, hidden1Dot[i1])
-					ws.hidden1 = append(ws.hidden1, hidden1[i1])
-					hidden1Dot[i1] = outDot*tanh + out*tanhDot
-					hidden1[i1] = out * tanh
+					t38 := cell2[i1]
+					t39 := math.Tanh(t38)
+					tanhDot = cell2Dot[i1] * rt.Sechsq(t38)
+					tanh = t39
+					wsDot.hidden = append(wsDot.hidden, hidden2Dot[i1])
+					ws.hidden = append(ws.hidden, hidden2[i1])
+					hidden2Dot[i1] = outDot*tanh + out*tanhDot
+					hidden2[i1] = out * tanh
 					wsDot.t13 = append(wsDot.t13, t12Dot[i1])
 					ws.t13 = append(ws.t13, t12[i1])
-					t12Dot[i1] = hidden1Dot[i1]
-					t12[i1] = hidden1[i1]
+					t12Dot[i1] = hidden2Dot[i1]
+					t12[i1] = hidden2[i1]
 				}
 			}
 		}
@@ -6701,43 +6566,43 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			t21Dot := t2Dot[:len(t2):len(t2)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
 			for i2 := 0; i2 < b; i2++ {
-				t41 := t13[i2]
-				t42 := extra2[i2]
-				t21Dot[i2] = t13Dot[i2]*t42 + t41*extra2Dot[i2] + extra3Dot[i2]
-				t21[i2] = t41*t42 + extra3[i2]
+				t40 := t13[i2]
+				t41 := extra2[i2]
+				t21Dot[i2] = t13Dot[i2]*t41 + t40*extra2Dot[i2] + extra3Dot[i2]
+				t21[i2] = t40*t41 + extra3[i2]
 				wsDot.exp3 = append(wsDot.exp3, exp3Dot)
 				ws.exp3 = append(ws.exp3, exp3)
-				t43 := t21[i2]
-				t44 := math.Exp(t43)
+				t42 := t21[i2]
+				t43 := math.Exp(t42)
 				var d5 float64
-				t45 := t21Dot[i2]
-				if t45 != 0 || t44-t44 == 0 {
-					d5 += t45 * t44
+				t44 := t21Dot[i2]
+				if t44 != 0 || t43-t43 == 0 {
+					d5 += t44 * t43
 				}
 				exp3Dot = d5
-				exp3 = t44
+				exp3 = t43
 				sumDot += exp3Dot
 				sum += exp3
 			}
 		}
-		wsDot.arg41 = append(wsDot.arg41, arg4Dot)
-		ws.arg41 = append(ws.arg41, arg4)
+		wsDot.arg4 = append(wsDot.arg4, arg4Dot)
+		ws.arg4 = append(ws.arg4, arg4)
 		arg4Dot = sumDot
 		arg4 = 2 + sum
-		t46 := math.Log(arg4)
-		norm := t46
+		t45 := math.Log(arg4)
+		norm := t45
 		if 0 < b {
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
-				t48 := d.Text[(t3+1)*b+i3]
+				t47 := d.Text[(t3+1)*b+i3]
 				_ = t22Dot[i3]
-				total += t48 * (t22[i3] - norm)
+				total += t47 * (t22[i3] - norm)
 			}
 		}
 	}
-	t49 := float64((chars - 1) * b)
-	r4 = -total / t49
+	t48 := float64((chars - 1) * b)
+	r4 = -total / t48
 	var totalBar float64
 	if rBar != 0 || float64((chars-1)*b) != 0 {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -6751,22 +6616,22 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			_ = t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			for i31 := 0; i31 < b; i31++ {
-				t10 := totalBar * d.Text[(t31+1)*b+i31]
-				t2Bar1[i31] += t10
-				normBar -= t10
+				t8 := totalBar * d.Text[(t31+1)*b+i31]
+				t2Bar1[i31] += t8
+				normBar -= t8
 			}
 		}
-		t50 := 1 / arg4
-		d1Dot := -(t50 * arg4Dot) / arg4
-		d1 := t50
+		t49 := 1 / arg4
+		d1Dot := -(t49 * arg4Dot) / arg4
+		d1 := t49
 		if normBar != 0 || d1-d1 == 0 {
 			arg4BarDot += normBar * d1Dot
 			arg4Bar += normBar * d1
 		}
-		arg4Dot = wsDot.arg41[len(ws.arg41)-1]
-		arg4 = ws.arg41[len(ws.arg41)-1]
-		wsDot.arg41 = wsDot.arg41[:len(ws.arg41)-1]
-		ws.arg41 = ws.arg41[:len(ws.arg41)-1]
+		arg4Dot = wsDot.arg4[len(ws.arg4)-1]
+		arg4 = ws.arg4[len(ws.arg4)-1]
+		wsDot.arg4 = wsDot.arg4[:len(ws.arg4)-1]
+		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
 		if b > 0 {
 			t2Bar2Dot := t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar2 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
@@ -6789,18 +6654,18 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				exp3 = ws.exp3[len(ws.exp3)-1]
 				wsDot.exp3 = wsDot.exp3[:len(ws.exp3)-1]
 				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
-				t9Dot := t2Bar2Dot[i21]
-				t9 := t2Bar2[i21]
+				t7Dot := t2Bar2Dot[i21]
+				t7 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
 				t2Bar2[i21] = 0
-				t51 := extra4[i21]
-				t1Bar1Dot[i21] += t9Dot*t51 + t9*extra4Dot[i21]
-				t1Bar1[i21] += t9 * t51
-				t52 := t14[i21]
-				extraBar1Dot[i21] += t9Dot*t52 + t9*t14Dot[i21]
-				extraBar1[i21] += t9 * t52
-				extraBar2Dot[i21] += t9Dot
-				extraBar2[i21] += t9
+				t50 := extra4[i21]
+				t1Bar1Dot[i21] += t7Dot*t50 + t7*extra4Dot[i21]
+				t1Bar1[i21] += t7 * t50
+				t51 := t14[i21]
+				extraBar1Dot[i21] += t7Dot*t51 + t7*t14Dot[i21]
+				extraBar1[i21] += t7 * t51
+				extraBar2Dot[i21] += t7Dot
+				extraBar2[i21] += t7
 			}
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
@@ -6810,19 +6675,27 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			w1 := p[8*k1*b:]
 			biasBar1Dot := pBarDot[(8*k1+4)*b:]
 			biasBar1 := pBar[(8*k1+4)*b:]
+			hiddenBar1Dot := madeBarDot[2*k1*b:]
+			hiddenBar1 := madeBar[2*k1*b:]
+			hidden1Dot := madeDot[2*k1*b:]
+			hidden1 := made[2*k1*b:]
+			cellBar1Dot := madeBarDot[(2*k1+1)*b:]
+			cellBar1 := madeBar[(2*k1+1)*b:]
+			cell1Dot := madeDot[(2*k1+1)*b:]
+			cell1 := made[(2*k1+1)*b:]
 			if b > 0 {
 				t1Bar2Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
 				t1Bar2 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 				t15Dot := t1Dot[:len(t1):len(t1)][:b]
 				t15 := t1[:len(t1):len(t1)][:b]
-				hiddenBar1Dot := hiddenBarDot[:len(hiddenBar):len(hiddenBar)][:b]
-				hiddenBar1 := hiddenBar[:len(hiddenBar):len(hiddenBar)][:b]
-				hidden2Dot := hiddenDot[:len(hidden):len(hidden)][:b]
-				hidden2 := hidden[:len(hidden):len(hidden)][:b]
-				cell2Dot := cellDot[:len(cell):len(cell)][:b]
-				cell2 := cell[:len(cell):len(cell)][:b]
-				cellBar1Dot := cellBarDot[:len(cellBar):len(cellBar)][:b]
-				cellBar1 := cellBar[:len(cellBar):len(cellBar)][:b]
+				hiddenBar11Dot := hiddenBar1Dot[:len(hiddenBar1):len(hiddenBar1)][:b]
+				hiddenBar11 := hiddenBar1[:len(hiddenBar1):len(hiddenBar1)][:b]
+				hidden11Dot := hidden1Dot[:len(hidden1):len(hidden1)][:b]
+				hidden11 := hidden1[:len(hidden1):len(hidden1)][:b]
+				cell11Dot := cell1Dot[:len(cell1):len(cell1)][:b]
+				cell11 := cell1[:len(cell1):len(cell1)][:b]
+				cellBar11Dot := cellBar1Dot[:len(cellBar1):len(cellBar1)][:b]
+				cellBar11 := cellBar1[:len(cellBar1):len(cellBar1)][:b]
 				w11Dot := w1Dot[3*b : len(w1) : len(w1)][:b]
 				w11 := w1[3*b : len(w1) : len(w1)][:b]
 				wBar11Dot := wBar1Dot[3*b : len(wBar1) : len(wBar1)][:b]
@@ -6852,106 +6725,106 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					var argBar float64
 					var expBarDot float64
 					var expBar float64
-					t53 := 1 + exp
-					t54 := 1 / t53
-					forget1Dot := -(t54 * expDot) / t53
-					forget1 := t54
+					t52 := 1 + exp
+					t53 := 1 / t52
+					forget1Dot := -(t53 * expDot) / t52
+					forget1 := t53
 					var arg1BarDot float64
 					var arg1Bar float64
 					var exp1BarDot float64
 					var exp1Bar float64
-					t55 := 1 + exp1
-					t56 := 1 / t55
-					in1Dot := -(t56 * exp1Dot) / t55
-					in1 := t56
+					t54 := 1 + exp1
+					t55 := 1 / t54
+					in1Dot := -(t55 * exp1Dot) / t54
+					in1 := t55
 					var arg2BarDot float64
 					var arg2Bar float64
 					var exp2BarDot float64
 					var exp2Bar float64
-					t57 := 1 + exp2
-					t58 := 1 / t57
-					out1Dot := -(t58 * exp2Dot) / t57
-					out1 := t58
-					t8Dot := t1Bar2Dot[i11]
-					t8 := t1Bar2[i11]
+					t56 := 1 + exp2
+					t57 := 1 / t56
+					out1Dot := -(t57 * exp2Dot) / t56
+					out1 := t57
+					t6Dot := t1Bar2Dot[i11]
+					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
 					t1Bar2[i11] = 0
 					t15Dot[i11] = wsDot.t13[len(ws.t13)-1]
 					t15[i11] = ws.t13[len(ws.t13)-1]
 					wsDot.t13 = wsDot.t13[:len(ws.t13)-1]
 					ws.t13 = ws.t13[:len(ws.t13)-1]
-					hiddenBar1Dot[i11] += t8Dot
-					hiddenBar1[i11] += t8
-					t7Dot := hiddenBar1Dot[i11]
-					t7 := hiddenBar1[i11]
-					hiddenBar1Dot[i11] = 0
-					hiddenBar1[i11] = 0
-					hidden2Dot[i11] = wsDot.hidden1[len(ws.hidden1)-1]
-					hidden2[i11] = ws.hidden1[len(ws.hidden1)-1]
-					wsDot.hidden1 = wsDot.hidden1[:len(ws.hidden1)-1]
-					ws.hidden1 = ws.hidden1[:len(ws.hidden1)-1]
-					outBarDot := t7Dot*tanh + t7*tanhDot
-					outBar := t7 * tanh
-					t59 := cell2[i11]
-					t60 := rt.Sechsq(t59)
-					t61 := -2 * t60 * math.Tanh(t59)
+					hiddenBar11Dot[i11] += t6Dot
+					hiddenBar11[i11] += t6
+					t5Dot := hiddenBar11Dot[i11]
+					t5 := hiddenBar11[i11]
+					hiddenBar11Dot[i11] = 0
+					hiddenBar11[i11] = 0
+					hidden11Dot[i11] = wsDot.hidden[len(ws.hidden)-1]
+					hidden11[i11] = ws.hidden[len(ws.hidden)-1]
+					wsDot.hidden = wsDot.hidden[:len(ws.hidden)-1]
+					ws.hidden = ws.hidden[:len(ws.hidden)-1]
+					outBarDot := t5Dot*tanh + t5*tanhDot
+					outBar := t5 * tanh
+					t58 := cell11[i11]
+					t59 := rt.Sechsq(t58)
+					t60 := -2 * t59 * math.Tanh(t58)
 					var d7 float64
-					t62 := cell2Dot[i11]
-					if t62 != 0 || t61-t61 == 0 {
-						d7 += t62 * t61
+					t61 := cell11Dot[i11]
+					if t61 != 0 || t60-t60 == 0 {
+						d7 += t61 * t60
 					}
-					t63 := t7 * out1
-					cellBar1Dot[i11] += (t7Dot*out1+t7*out1Dot)*t60 + t63*d7
-					cellBar1[i11] += t63 * t60
+					t62 := t5 * out1
+					cellBar11Dot[i11] += (t5Dot*out1+t5*out1Dot)*t59 + t62*d7
+					cellBar11[i11] += t62 * t59
 					tanhDot = wsDot.tanh[len(ws.tanh)-1]
 					tanh = ws.tanh[len(ws.tanh)-1]
 					wsDot.tanh = wsDot.tanh[:len(ws.tanh)-1]
 					ws.tanh = ws.tanh[:len(ws.tanh)-1]
-					t6Dot := cellBar1Dot[i11]
-					t6 := cellBar1[i11]
-					cellBar1Dot[i11] = 0
-					cellBar1[i11] = 0
-					cell2Dot[i11] = wsDot.cell1[len(ws.cell1)-1]
-					cell2[i11] = ws.cell1[len(ws.cell1)-1]
-					wsDot.cell1 = wsDot.cell1[:len(ws.cell1)-1]
-					ws.cell1 = ws.cell1[:len(ws.cell1)-1]
-					cellBar1Dot[i11] += t6Dot*forget1 + t6*forget1Dot
-					cellBar1[i11] += t6 * forget1
-					t64 := cell2[i11]
-					forgetBarDot := t6Dot*t64 + t6*cell2Dot[i11]
-					forgetBar := t6 * t64
-					inBarDot := t6Dot*change + t6*changeDot
-					inBar := t6 * change
-					t65 := rt.Sechsq(arg3)
-					t66 := -2 * t65 * math.Tanh(arg3)
+					t4Dot := cellBar11Dot[i11]
+					t4 := cellBar11[i11]
+					cellBar11Dot[i11] = 0
+					cellBar11[i11] = 0
+					cell11Dot[i11] = wsDot.cell[len(ws.cell)-1]
+					cell11[i11] = ws.cell[len(ws.cell)-1]
+					wsDot.cell = wsDot.cell[:len(ws.cell)-1]
+					ws.cell = ws.cell[:len(ws.cell)-1]
+					cellBar11Dot[i11] += t4Dot*forget1 + t4*forget1Dot
+					cellBar11[i11] += t4 * forget1
+					t63 := cell11[i11]
+					forgetBarDot := t4Dot*t63 + t4*cell11Dot[i11]
+					forgetBar := t4 * t63
+					inBarDot := t4Dot*change + t4*changeDot
+					inBar := t4 * change
+					t64 := rt.Sechsq(arg3)
+					t65 := -2 * t64 * math.Tanh(arg3)
 					var d8 float64
-					if arg3Dot != 0 || t66-t66 == 0 {
-						d8 += arg3Dot * t66
+					if arg3Dot != 0 || t65-t65 == 0 {
+						d8 += arg3Dot * t65
 					}
-					t67 := t6 * in1
-					arg3BarDot := (t6Dot*in1+t6*in1Dot)*t65 + t67*d8
-					arg3Bar := t67 * t65
+					t66 := t4 * in1
+					arg3BarDot := (t4Dot*in1+t4*in1Dot)*t64 + t66*d8
+					arg3Bar := t66 * t64
 					changeDot = wsDot.change[len(ws.change)-1]
 					change = ws.change[len(ws.change)-1]
 					wsDot.change = wsDot.change[:len(ws.change)-1]
 					ws.change = ws.change[:len(ws.change)-1]
-					t68 := w11[i11]
-					hiddenBar1Dot[i11] += arg3BarDot*t68 + arg3Bar*w11Dot[i11]
-					hiddenBar1[i11] += arg3Bar * t68
-					t69 := hidden2[i11]
-					wBar11Dot[i11] += arg3BarDot*t69 + arg3Bar*hidden2Dot[i11]
-					wBar11[i11] += arg3Bar * t69
+					t67 := w11[i11]
+					hiddenBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*w11Dot[i11]
+					hiddenBar11[i11] += arg3Bar * t67
+					t68 := hidden11[i11]
+					wBar11Dot[i11] += arg3BarDot*t68 + arg3Bar*hidden11Dot[i11]
+					wBar11[i11] += arg3Bar * t68
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
-					arg3Dot = wsDot.arg31[len(ws.arg31)-1]
-					arg3 = ws.arg31[len(ws.arg31)-1]
-					wsDot.arg31 = wsDot.arg31[:len(ws.arg31)-1]
-					ws.arg31 = ws.arg31[:len(ws.arg31)-1]
+					arg3Dot = wsDot.arg3[len(ws.arg3)-1]
+					arg3 = ws.arg3[len(ws.arg3)-1]
+					wsDot.arg3 = wsDot.arg3[:len(ws.arg3)-1]
+					ws.arg3 = ws.arg3[:len(ws.arg3)-1]
 					if outBar != 0 || out1-out1 == 0 {
-						t70 := 1 + exp2
-						t71 := outBar / t70
-						exp2BarDot -= (outBarDot-t71*exp2Dot)/t70*out1 + t71*out1Dot
-						exp2Bar -= t71 * out1
+						t69 := 1 + exp2
+						t70 := outBar / t69
+						exp2BarDot -= (outBarDot-t70*exp2Dot)/t69*out1 + t70*out1Dot
+						exp2Bar -= t70 * out1
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
@@ -6963,19 +6836,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
-					t72 := w12[i11]
-					t1Bar2Dot[i11] += x3BarDot*t72 + x3Bar*w12Dot[i11]
-					t1Bar2[i11] += x3Bar * t72
-					t73 := t15[i11]
-					wBar12Dot[i11] += x3BarDot*t73 + x3Bar*t15Dot[i11]
-					wBar12[i11] += x3Bar * t73
+					t71 := w12[i11]
+					t1Bar2Dot[i11] += x3BarDot*t71 + x3Bar*w12Dot[i11]
+					t1Bar2[i11] += x3Bar * t71
+					t72 := t15[i11]
+					wBar12Dot[i11] += x3BarDot*t72 + x3Bar*t15Dot[i11]
+					wBar12[i11] += x3Bar * t72
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
-						t74 := 1 + exp1
-						t75 := inBar / t74
-						exp1BarDot -= (inBarDot-t75*exp1Dot)/t74*in1 + t75*in1Dot
-						exp1Bar -= t75 * in1
+						t73 := 1 + exp1
+						t74 := inBar / t73
+						exp1BarDot -= (inBarDot-t74*exp1Dot)/t73*in1 + t74*in1Dot
+						exp1Bar -= t74 * in1
 					}
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
@@ -6987,19 +6860,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
-					t76 := w13[i11]
-					hiddenBar1Dot[i11] += x2BarDot*t76 + x2Bar*w13Dot[i11]
-					hiddenBar1[i11] += x2Bar * t76
-					t77 := hidden2[i11]
-					wBar13Dot[i11] += x2BarDot*t77 + x2Bar*hidden2Dot[i11]
-					wBar13[i11] += x2Bar * t77
+					t75 := w13[i11]
+					hiddenBar11Dot[i11] += x2BarDot*t75 + x2Bar*w13Dot[i11]
+					hiddenBar11[i11] += x2Bar * t75
+					t76 := hidden11[i11]
+					wBar13Dot[i11] += x2BarDot*t76 + x2Bar*hidden11Dot[i11]
+					wBar13[i11] += x2Bar * t76
 					biasBar13Dot[i11] += x2BarDot
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
-						t78 := 1 + exp
-						t79 := forgetBar / t78
-						expBarDot -= (forgetBarDot-t79*expDot)/t78*forget1 + t79*forget1Dot
-						expBar -= t79 * forget1
+						t77 := 1 + exp
+						t78 := forgetBar / t77
+						expBarDot -= (forgetBarDot-t78*expDot)/t77*forget1 + t78*forget1Dot
+						expBar -= t78 * forget1
 					}
 					if expBar != 0 || exp-exp == 0 {
 						argBarDot += expBarDot*exp + expBar*expDot
@@ -7011,32 +6884,16 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.exp = ws.exp[:len(ws.exp)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
-					t80 := w14[i11]
-					t1Bar2Dot[i11] += x1BarDot*t80 + x1Bar*w14Dot[i11]
-					t1Bar2[i11] += x1Bar * t80
-					t81 := t15[i11]
-					wBar14Dot[i11] += x1BarDot*t81 + x1Bar*t15Dot[i11]
-					wBar14[i11] += x1Bar * t81
+					t79 := w14[i11]
+					t1Bar2Dot[i11] += x1BarDot*t79 + x1Bar*w14Dot[i11]
+					t1Bar2[i11] += x1Bar * t79
+					t80 := t15[i11]
+					wBar14Dot[i11] += x1BarDot*t80 + x1Bar*t15Dot[i11]
+					wBar14[i11] += x1Bar * t80
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
 			}
-			cellDot = wsDot.cell[len(ws.cell)-1]
-			cell = ws.cell[len(ws.cell)-1]
-			wsDot.cell = wsDot.cell[:len(ws.cell)-1]
-			ws.cell = ws.cell[:len(ws.cell)-1]
-			cellBarDot = wsDot.cellBar[len(ws.cellBar)-1]
-			cellBar = ws.cellBar[len(ws.cellBar)-1]
-			wsDot.cellBar = wsDot.cellBar[:len(ws.cellBar)-1]
-			ws.cellBar = ws.cellBar[:len(ws.cellBar)-1]
-			hiddenDot = wsDot.hidden[len(ws.hidden)-1]
-			hidden = ws.hidden[len(ws.hidden)-1]
-			wsDot.hidden = wsDot.hidden[:len(ws.hidden)-1]
-			ws.hidden = ws.hidden[:len(ws.hidden)-1]
-			hiddenBarDot = wsDot.hiddenBar[len(ws.hiddenBar)-1]
-			hiddenBar = ws.hiddenBar[len(ws.hiddenBar)-1]
-			wsDot.hiddenBar = wsDot.hiddenBar[:len(ws.hiddenBar)-1]
-			ws.hiddenBar = ws.hiddenBar[:len(ws.hiddenBar)-1]
 		}
 		if b > 0 {
 			t1Bar3Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
@@ -7046,35 +6903,22 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extraBar3Dot := extraBarDot[:len(extraBar):len(extraBar)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
-				t5Dot := t1Bar3Dot[i4]
-				t5 := t1Bar3[i4]
+				tDot := t1Bar3Dot[i4]
+				t := t1Bar3[i4]
 				t1Bar3Dot[i4] = 0
 				t1Bar3[i4] = 0
 				t16Dot[i4] = wsDot.t1[len(ws.t1)-1]
 				t16[i4] = ws.t1[len(ws.t1)-1]
 				wsDot.t1 = wsDot.t1[:len(ws.t1)-1]
 				ws.t1 = ws.t1[:len(ws.t1)-1]
-				t82 := d.Text[t31*b+i4]
-				extraBar3Dot[i4] += t5Dot * t82
-				extraBar3[i4] += t5 * t82
+				t81 := d.Text[t31*b+i4]
+				extraBar3Dot[i4] += tDot * t81
+				extraBar3[i4] += t * t81
 			}
 		}
 	}
-	n2 := len(view)
-	if cap(ws.t4) < n2 {
-		wsDot.t4 = make([]float64, n2)
-		ws.t4 = make([]float64, n2)
-	}
-	clear(wsDot.t4[:n2])
-	clear(ws.t4[:n2])
-	t4Dot := wsDot.t4[0:n2:n2]
-	t4 := ws.t4[0:n2:n2]
-	tail1Dot := grownBarDot[n:]
-	tail1 := grownBar[n:]
-	copy(t4Dot, tail1Dot)
-	copy(t4, tail1)
-	clear(tail1Dot)
-	clear(tail1)
+	clear(windowBarDot)
+	clear(windowBar)
 	return
 }
 

@@ -164,7 +164,7 @@ func (f *flow) canon(e ir.Expr) string {
 		}
 		return e.Val.ExactString()
 	case *ir.Load:
-		if !f.steady(e.P) || f.index[e.P.Root] {
+		if !f.steady(e.P, true) || f.index[e.P.Root] {
 			return ""
 		}
 		if len(e.P.Path) == 0 {
@@ -177,7 +177,7 @@ func (f *flow) canon(e ir.Expr) string {
 		return f.canonPlace(e.P)
 	case *ir.Len:
 		v := variable(e.X)
-		if v == nil || e.Cap || !f.steady(v.Place()) {
+		if v == nil || e.Cap || !f.steady(v.Place(), true) {
 			return ""
 		}
 		if a := f.made[f.class(v)]; a != nil && !a.others && a.v == v {

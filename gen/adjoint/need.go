@@ -79,24 +79,25 @@ func (f *flow) cheap(e ir.Expr) (cost int, ok bool) {
 		case *ir.Unary, *ir.Convert:
 			cost++
 		case *ir.Load:
-			ok = ok && f.steady(e.P)
+			ok = ok && f.steady(e.P, true)
 			if _, aggregate := e.T.Underlying().(*types.Array); aggregate {
 				cost += limit
 			}
 		case *ir.Make, *ir.New, *ir.Literal, *ir.Opaque:
 			ok = false
 		case *ir.Addr:
-			ok = ok && f.steady(e.P)
+			ok = ok && f.steady(e.P, false)
 		case *ir.SliceAt:
-			ok = ok && f.steady(e.P)
+			ok = ok && f.steady(e.P, false)
 		}
 		return ok
 	})
 	return cost, ok
 }
 
-// steady reports whether what stands at p does not change while the variable does not.
-func (f *flow) steady(p *ir.Place) bool {
+// steady reports whether the place that p is does not change while the variable does not,
+// and with content nor does what stands there.
+func (f *flow) steady(p *ir.Place, content bool) bool {
 	v := p.Root
 	if v.Kind == ir.Global || f.index[v] {
 		return true
@@ -107,7 +108,7 @@ func (f *flow) steady(p *ir.Place) bool {
 	}
 	s := state{}
 	f.readPath(s, p)
-	if p.Behind() {
+	if content && p.Behind() {
 		f.memory(s, v, p.Type())
 	}
 	for k := range s {

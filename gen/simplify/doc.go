@@ -5,6 +5,7 @@
 // body is replaced, not changed, so other functions may share statements with it.
 //
 //	Inline      calls of small functions become what they do
+//	Clones      slices that are appended to nothing become slices that are made and copied to
 //	Unroll      loops of a few iterations become those iterations
 //	Scalars     arrays and structs become a variable for each element or field
 //	Copies      copies of variables, and what is never read, go away
@@ -32,6 +33,7 @@ func Primal(f *ir.Func, pkg *types.Package) {
 
 // Body applies the passes of [Primal] but Inline.
 func Body(f *ir.Func, pkg *types.Package) {
+	Clones(f)
 	Unroll(f)
 	Copies(f)
 	Scalars(f, pkg)

@@ -65,6 +65,7 @@ var others = map[string]func(f *ir.Func){
 var passes = map[string]func(f *ir.Func){
 	"inline":  func(f *ir.Func) { simplify.Inline(f, nil) },
 	"unroll":  simplify.Unroll,
+	"clones":  simplify.Clones,
 	"scalars": func(f *ir.Func) { simplify.Scalars(f, nil) },
 	"copies":  simplify.Copies,
 	"dead":    func(f *ir.Func) { simplify.Dead(f) },
