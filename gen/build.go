@@ -138,6 +138,9 @@ func (u *unit) lanes(n int) *lanes.Program {
 	if u.sides[n] == nil {
 		w := u.adjoint.Workspace()
 		u.sides[n] = lanes.New(lanes.NewTypes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
+		if u.simd {
+			u.sides[n].Vectors()
+		}
 	}
 	return u.sides[n]
 }
@@ -182,6 +185,7 @@ type unit struct {
 	targets  []*target
 	scope    *types.Package           // of the package, without what is replaced
 	cyclic   bool                     // package nabla imports it
+	simd     bool                     // functions in vectors are asked for
 	tangents map[int]*tangent.Program // by lanes; functions called by several are there once
 	sides    map[int]*lanes.Program   // by lanes
 	adjoint  *adjoint.Program
@@ -229,6 +233,9 @@ func (u *unit) build(t *target) {
 				}
 			}
 			err = ir.Check(b.fn)
+		}
+		if err == nil {
+			err = u.checkVectors(b.fn)
 		}
 		if err == nil {
 			err = u.printable(b.fn)
@@ -326,11 +333,12 @@ func (u *unit) print() error {
 	if !u.cyclic {
 		src.Rest = func(s *print.Scope) string { return registration(s, u.targets) }
 	}
-	text, err := src.Print()
+	src.Vector = u.vector
+	text, twin, err := src.PrintTwin()
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.out.File, err)
 	}
-	u.out.Text = text
+	u.out.Text, u.out.Twin = text, twin
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions, Function{t.base + b.build.suffix, t.of, b.build.name, unregistered(t, b, u.cyclic)})

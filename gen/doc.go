@@ -60,6 +60,23 @@
 // without functions that call it. Functions of gonum's floats, blas64 and mathext have
 // such rules already.
 //
+// # Vectors
+//
+// With [Options].SIMD there is a second file, nabla_gen_simd.go, for packages that are built
+// with GOEXPERIMENT=simd for amd64. It has some of the functions in four directions, or for
+// four sets of weights, once more, in vectors of package simd/archsimd. They put themselves
+// into variables that the functions in nabla_gen.go ask first, if the processor has AVX2
+// when the program starts; names and numbers are the same, those bit for bit, and so is the
+// program where the experiment is off. It is not compiled with GOAMD64=v3 and above, where
+// Go fuses products and sums of plain numbers.
+//
+// A function is there in vectors if it is loops, and branches on integers, around + - * /,
+// math.Sqrt and math.Abs of float64s in variables and slices; one that calls math.Exp, or
+// branches on a number, is not. A function that calls it gains too.
+//
+// Where there is a second file it is kept up to date without the option; to be rid of it,
+// remove it and generate again.
+//
 // # Long loops
 //
 // The reverse sweep of a loop keeps something of each iteration. The comment

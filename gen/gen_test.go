@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,12 +134,15 @@ func TestGolden(t *testing.T) {
 			dir := module(t, in)
 			r := generate(t, dir, "./...")
 			for _, pkg := range r.Packages {
-				if pkg.Text != nil {
-					rel, err := filepath.Rel(dir, pkg.File)
-					if err != nil {
-						t.Fatal(err)
+				rel, err := filepath.Rel(dir, pkg.File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel = filepath.ToSlash(rel)
+				for _, f := range []txtar.File{{Name: "want/" + rel, Data: pkg.Text}, {Name: "want/" + path.Join(path.Dir(rel), lower.Twin), Data: pkg.Twin}} {
+					if f.Data != nil {
+						kept = append(kept, f)
 					}
-					kept = append(kept, txtar.File{Name: "want/" + filepath.ToSlash(rel), Data: pkg.Text})
 				}
 			}
 			if text := problems(r, dir); text != "" {
@@ -158,8 +162,8 @@ func TestGolden(t *testing.T) {
 			}
 			again := generate(t, dir, "./...")
 			for i, pkg := range again.Packages {
-				if !bytes.Equal(pkg.Text, r.Packages[i].Text) {
-					t.Errorf("a second generation of %s gives something else:\n%s", pkg.Path, pkg.Text)
+				if first := r.Packages[i]; !bytes.Equal(pkg.Text, first.Text) || !bytes.Equal(pkg.Twin, first.Twin) {
+					t.Errorf("a second generation of %s gives something else:\n%s%s", pkg.Path, pkg.Text, pkg.Twin)
 				}
 			}
 			if problems(again, dir) != problems(r, dir) {

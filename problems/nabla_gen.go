@@ -4758,6 +4758,9 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 
 // LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
 func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if lorenzPlainTangent4Twin != nil {
+		return lorenzPlainTangent4Twin(p, pDot)
+	}
 	pDotRow := &pDot[0]
 	u0 := p[0]
 	pDotRow1 := &pDot[1]
@@ -4929,6 +4932,9 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 	t13 := u2 + u2
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
+
+// lorenzPlainTangent4Twin is LorenzPlainTangent4 in vectors, nil where the processor has none.
+var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
@@ -8574,6 +8580,9 @@ func RosenbrockPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // RosenbrockPlainTangent4 returns RosenbrockPlain(x) and its derivatives in 4 directions, those of xDot, from rosenbrock.go:19.
 func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if rosenbrockPlainTangent4Twin != nil {
+		return rosenbrockPlainTangent4Twin(x, xDot)
+	}
 	s := 0.0
 	var sDot0 float64
 	var sDot1 float64
@@ -8604,6 +8613,9 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	}
 	return s, sDot0, sDot1, sDot2, sDot3
 }
+
+// rosenbrockPlainTangent4Twin is RosenbrockPlainTangent4 in vectors, nil where the processor has none.
+var rosenbrockPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
@@ -8765,6 +8777,9 @@ func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:21.
 func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if sumSquaresPlainTangent4Twin != nil {
+		return sumSquaresPlainTangent4Twin(x, xDot)
+	}
 	s := 0.0
 	var sDot0 float64
 	var sDot1 float64
@@ -8786,6 +8801,9 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	}
 	return s, sDot0, sDot1, sDot2, sDot3
 }
+
+// sumSquaresPlainTangent4Twin is SumSquaresPlainTangent4 in vectors, nil where the processor has none.
+var sumSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
@@ -8881,6 +8899,9 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:63.
 func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if diffSquaresPlainTangent4Twin != nil {
+		return diffSquaresPlainTangent4Twin(x, xDot)
+	}
 	s := 0.0
 	var sDot0 float64
 	var sDot1 float64
@@ -8903,6 +8924,9 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	}
 	return s, sDot0, sDot1, sDot2, sDot3
 }
+
+// diffSquaresPlainTangent4Twin is DiffSquaresPlainTangent4 in vectors, nil where the processor has none.
+var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:63.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
@@ -9984,6 +10008,10 @@ func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 
 // BrusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:26.
 func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	if brusselatorPlainReverseLanes4Twin != nil {
+		brusselatorPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
+		return
+	}
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1 := xBar[:n*n]
 	u1 := x[:n*n]
@@ -10119,6 +10147,9 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 		}
 	}
 }
+
+// brusselatorPlainReverseLanes4Twin is BrusselatorPlainReverseLanes4 in vectors, nil where the processor has none.
+var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
 // BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:26.
 func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {

@@ -30,6 +30,11 @@ backend/source find them. The file is only written if it changes, and removed wh
 nothing is left to differentiate. Functions that it has and that are not generated
 yet may be named before the first run.
 
+With -simd there is a second file, nabla_gen_simd.go, in which functions for four
+directions or sets of weights compute in vectors, where the package is built with
+GOEXPERIMENT=simd for amd64 and the processor has AVX2. It is kept up to date without
+the flag, until it is removed.
+
 On a function that these call,
 
   //nabla:rule tangent=F pullback=G
@@ -52,6 +57,7 @@ github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 			&cli.StringFlag{Name: "explain", Usage: "print the source of `FUNC` with what carries a derivative in each line, and write nothing"},
 			&cli.StringFlag{Name: "dump", Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, normal, tangent, …"},
 			&cli.StringFlag{Name: "lanes", Usage: "also derivatives in several directions and for several sets of weights at once, `N,...` of them"},
+			&cli.BoolFlag{Name: "simd", Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date anyway"},
 			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
 		},
 		Action: a.runGen,
@@ -80,7 +86,7 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	p, err := gen.Load(".", patterns, &gen.Options{Lanes: lanes})
+	p, err := gen.Load(".", patterns, &gen.Options{Lanes: lanes, SIMD: c.Bool("simd")})
 	if err != nil {
 		return fmt.Errorf("gen: %w", err)
 	}

@@ -133,7 +133,7 @@ func (c *checker) value(e Expr) {
 		c.math(e)
 	case *Convert:
 		c.value(e.X)
-		if !types.ConvertibleTo(e.X.Type(), e.T) {
+		if !types.ConvertibleTo(e.X.Type(), e.T) && !convertsVector(e.X.Type(), e.T) {
 			c.fail("a %s is not converted to a %s", typeText(e.X.Type()), typeText(e.T))
 		}
 	case *Len:
@@ -209,7 +209,7 @@ func (c *checker) unary(e *Unary) {
 	ok := false
 	switch e.Op {
 	case token.ADD, token.SUB:
-		ok = isNumber(e.T)
+		ok = isNumber(e.T) || isVector(e.T)
 	case token.NOT:
 		ok = isBool(e.T)
 	case token.XOR:
@@ -249,9 +249,9 @@ func (c *checker) binary(e *Binary) {
 		c.is(e.Y, x)
 		switch e.Op {
 		case token.ADD:
-			ok = isNumber(x) || isString(x)
+			ok = isNumber(x) || isString(x) || isVector(x)
 		case token.SUB, token.MUL, token.QUO:
-			ok = isNumber(x)
+			ok = isNumber(x) || isVector(x)
 		case token.REM, token.AND, token.OR, token.XOR, token.AND_NOT:
 			ok = isInteger(x)
 		}
@@ -286,13 +286,15 @@ func (c *checker) math(e *Math) {
 	if len(e.Args) != len(params) {
 		c.fail("%s takes %d arguments", e.Name, len(params))
 	}
-	traced := false
+	float := types.Type(types.Typ[types.Float64])
 	for _, x := range e.Args {
-		traced = traced || same(x.Type(), Real)
+		if t := x.Type(); same(t, Real) || isVector(t) && vectorMath(e.Name) {
+			float = t
+		}
 	}
 	number := func(t types.Type) types.Type {
-		if traced && same(t, types.Typ[types.Float64]) {
-			return Real
+		if same(t, types.Typ[types.Float64]) {
+			return float
 		}
 		return t
 	}

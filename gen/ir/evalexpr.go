@@ -32,8 +32,14 @@ func (fr *frame) expr(e Expr) Value {
 		if e.Name == "min" || e.Name == "max" {
 			return minMax(e.Name, args, e.T)
 		}
+		if isVector(e.T) {
+			return eachLane(func(k int) float64 { return elementaryValue(e.Name, []Value{args[0].parts()[k]}).float() })
+		}
 		return elementaryValue(e.Name, args)
 	case *Convert:
+		if convertsVector(e.X.Type(), e.T) {
+			return convertVector(fr.expr(e.X), e.X.Type(), e.T)
+		}
 		return convert(fr.expr(e.X), e.X.Type(), e.T)
 	case *Len:
 		return intValue(int64(fr.length(e)))
@@ -154,6 +160,8 @@ func (fr *frame) unary(e *Unary) Value {
 		return x
 	case isFloat(e.T):
 		return floatValue(-x.float())
+	case isVector(e.T):
+		return eachLane(func(k int) float64 { return -x.parts()[k].float() })
 	case e.Op == token.SUB:
 		return wrap(intValue(-x.int()), basic(e.T).Kind())
 	case e.Op == token.XOR:
@@ -181,6 +189,8 @@ func (fr *frame) binary(e *Binary) Value {
 			x, t = box(x, t, u), u
 		}
 		return boolValue(compare(e.Op, x, box(y, u, t), t))
+	case isVector(t):
+		return eachLane(func(k int) float64 { return floatOp(e.Op, x.parts()[k].float(), y.parts()[k].float()) })
 	}
 	return arith(e.Op, x, y, t)
 }

@@ -13,6 +13,8 @@
 // expression is computed once, before.
 //
 // A branch on a number that depends on the lane is made for each lane by itself.
+//
+// Of some functions for four lanes there is one in vectors too, see [Vector].
 package lanes
 
 import (
@@ -44,6 +46,8 @@ type Program struct {
 	made   map[string]*ir.Func
 	ids    map[*ir.Func]int
 	each   map[any]front
+
+	vectors map[*ir.Func]*Vector // nil where none are wanted
 }
 
 // front says how many parameters and results of a derivative are those of the function.
@@ -71,6 +75,9 @@ func of(c *ir.Callee) any {
 func New(t *Types, w *Workspace) *Program {
 	return &Program{types: t, work: w, fields: map[int]int{}, made: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
 }
+
+// Type is what stands for a type.
+func (p *Program) Type(t types.Type) types.Type { return p.types.Of(t) }
 
 // N is the number of lanes.
 func (p *Program) N() int { return p.types.n }
@@ -159,6 +166,11 @@ func (r *run) function(f *ir.Func) *ir.Func {
 	g.Body = b.body(f.Body)
 	c, _ := ir.Clone(g, nil)
 	*g = *c
+	if r.vectors != nil {
+		if v := r.vector(f, g); v != nil {
+			r.vectors[g] = v
+		}
+	}
 	return g
 }
 

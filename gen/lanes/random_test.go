@@ -28,6 +28,7 @@ var (
 type sided struct {
 	one  *adjoint.Adjoint
 	all  *ir.Func
+	in   *lanes.Program
 	work ir.Value // of both
 }
 
@@ -50,7 +51,7 @@ func side(p *lanes.Program, a *adjoint.Adjoint) (*sided, error) {
 			return nil, fmt.Errorf("%w\n%v", err, f)
 		}
 	}
-	return &sided{one: a, all: g, work: ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type)}, nil
+	return &sided{one: a, all: g, in: p, work: ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type)}, nil
 }
 
 func reached(f *ir.Func) []*ir.Func {
@@ -94,6 +95,9 @@ func (s *sided) run(c *randprog.Case, in *randprog.Input, seeds [randprog.Lanes]
 		return nil, nil, err
 	}
 	values = randprog.Outputs(sig, out[:results], args)[:len(seeds[0])]
+	if err := s.inVectors(machine, c, in, first, seeds, args, shadows, out); err != nil {
+		return nil, nil, err
+	}
 	bars := make([][]ir.Value, n)
 	at := results
 	for i, p := range sig.Params() {
@@ -147,6 +151,75 @@ func (s *sided) run(c *randprog.Case, in *randprog.Input, seeds [randprog.Lanes]
 	return values, adjoints, nil
 }
 
+// inVectors runs what the adjoint is in vectors, where functions of it are that, and
+// compares it with the adjoint: what it returned, and what its arguments hold now.
+func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.Input, first []ir.Value, seeds [randprog.Lanes][]float64, args, shadows, out []ir.Value) error {
+	back := useVectors(s.in, s.all)
+	if back == nil {
+		return nil
+	}
+	defer back()
+	a, sig := s.one, c.Sig
+	own := in.Values(sig)
+	of, mine := in.LanedSeeds(sig, first, seeds)
+	all := slices.Clone(own[:len(sig.Params())])
+	for i := range sig.Params() {
+		if a.Shadows.Has(i) {
+			all = append(all, mine[i])
+		}
+	}
+	for i := range sig.Results() {
+		if a.Seeds.Has(i) {
+			all = append(all, of[i]...)
+		}
+	}
+	got, err := machine.Eval(s.all, append(all, s.work))
+	if err != nil {
+		return err
+	}
+	text := func(out, args, shadows []ir.Value) (list []string) {
+		for i, v := range s.all.Results {
+			list = append(list, out[i].Text(v.Type))
+		}
+		for i, v := range c.F.Params {
+			list = append(list, args[i].Text(v.Type))
+			if a.Shadows.Has(i) {
+				list = append(list, shadows[i].Text(s.in.Type(v.Type)))
+			}
+		}
+		return list
+	}
+	if got, want := text(got, own, mine), text(out, args, shadows); !slices.Equal(got, want) {
+		return fmt.Errorf("%v in vectors, want %v\n%v", got, want, s.all)
+	}
+	return nil
+}
+
+// useVectors gives f and what it calls the bodies of what they are in vectors, until back
+// is called; that is nil where there is none.
+func useVectors(p *lanes.Program, f *ir.Func) (back func()) {
+	for _, g := range reached(f) {
+		v := p.Vector(g)
+		if v == nil {
+			continue
+		}
+		body, outer := g.Body, back
+		back = func() {
+			g.Body = body
+			if outer != nil {
+				outer()
+			}
+		}
+		call := &ir.Call{Callee: &ir.Callee{Func: v.Func}, Results: g.Results}
+		for _, x := range g.Params {
+			call.Args = append(call.Args, x.Load())
+		}
+		g.Body = ir.Block{call}
+		vectors.Add(1)
+	}
+	return back
+}
+
 // same compares bit for bit; all that are no numbers are one.
 func same(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool {
@@ -155,7 +228,8 @@ func same(a, b []float64) bool {
 }
 
 // cases counts adjoints, and refused those that have no lanes: engines use one seed then.
-var cases, refused atomic.Int64
+// vectors counts the functions that were run in vectors.
+var cases, refused, vectors atomic.Int64
 
 // sides asks the oracles about the first lane of the adjoints of a random program, after
 // all lanes have been compared with single runs. change breaks them.
@@ -176,6 +250,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 			from[aliased] = adjoint.New(types.NewPackage("w", "w"), "Work", o)
 			w := from[aliased].Workspace()
 			side4[aliased] = lanes.New(lanes.NewTypes(randprog.Lanes), &lanes.Workspace{Type: w.Type, Field: w.Like})
+			side4[aliased].Vectors()
 		}
 		ask, asked := c.Adjoints(build), [][2]any{}
 		for k := range c.Inputs {
@@ -234,6 +309,7 @@ func TestRandom(t *testing.T) {
 			if refused.Load()*20 > cases.Load() {
 				t.Errorf("%d of %d adjoints are refused", refused.Load(), cases.Load())
 			}
+			t.Logf("%d functions in vectors", vectors.Load())
 		})
 	}
 }

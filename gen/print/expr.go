@@ -33,6 +33,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	if s, prec := p.real(e); s != "" {
 		return s, prec
 	}
+	if s := p.vector(e); s != "" {
+		return s, postfix
+	}
 	switch e := e.(type) {
 	case *ir.Const:
 		return p.constant(e, want)

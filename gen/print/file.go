@@ -58,25 +58,40 @@ type Source struct {
 	// Rest, if it is not nil, is what stands behind the functions. It is called more than
 	// once and has to name the same packages every time.
 	Rest func(s *Scope) string
+	// Vector, if it is not nil, is what a function is in vectors, nil if it is nothing.
+	Vector func(f *ir.Func) *Vector
 }
 
 // Print prints the file, see [File].
-func (s Source) Print() (text []byte, err error) {
-	f := &file{
-		pkg: s.Pkg, replaced: s.Replaced, names: map[*ir.Func]string{},
+func (s Source) Print() (text []byte, err error) { return s.print(s.file()) }
+
+// file is a file with nothing printed yet.
+func (s Source) file() *file {
+	return &file{
+		pkg: s.Pkg, replaced: s.Replaced, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{},
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*Error)
-			if !ok {
-				panic(r)
-			}
-			text, err = nil, e
-		}
-	}()
+}
+
+// recovered makes a refusal an error.
+func recovered(r any, err *error) {
+	if r == nil {
+		return
+	}
+	e, ok := r.(*Error)
+	if !ok {
+		panic(r)
+	}
+	*err = e
+}
+
+func (s Source) print(f *file) (text []byte, err error) {
+	defer func() { recovered(recover(), &err) }()
 	f.list = f.reached(s.Funcs)
 	f.nameFuncs()
+	if s.Vector != nil {
+		f.nameHooks(s.Vector)
+	}
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
 	}
@@ -128,6 +143,8 @@ type file struct {
 	pkg      *types.Package
 	list     []Func
 	names    map[*ir.Func]string
+	consts   map[*ir.Func]string // variables for what kernels have as constants
+	hooks    map[*ir.Func]string // variables for what functions are in vectors
 	types    []declaredType
 	owned    map[*types.Struct]bool    // the structs among them
 	taken    map[string]bool           // by functions, types and imports

@@ -56,8 +56,11 @@ func (p *printer) set(s *ir.Set) {
 		p.line("_ = %s", p.expr(s.E, nil))
 		return
 	}
+	if p.store(s) {
+		return
+	}
 	to := p.place(s.P)
-	if b, ok := s.E.(*ir.Binary); ok && !isReal(b.T) && b.Op.Precedence() > token.EQL.Precedence() {
+	if b, ok := s.E.(*ir.Binary); ok && !isReal(b.T) && !isVector(b.T) && b.Op.Precedence() > token.EQL.Precedence() {
 		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !isConst(b.X) {
 			// The operator's own rules for its right side stay: it is taken from its text.
 			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {

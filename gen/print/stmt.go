@@ -20,6 +20,9 @@ type printer struct {
 	around  []*target        // innermost last
 	// separate are slices that must not share memory.
 	separate []Apart
+	kernel   bool     // it computes in vectors
+	viaName  string   // see via
+	consts   []string // of a kernel
 }
 
 func (p *printer) refuse(format string, args ...any) {
@@ -36,20 +39,26 @@ func (p *printer) function() {
 		body = append(body, &ir.Leave{L: p.f.Exit})
 	}
 	p.addresses(body)
-	head := "func " + p.file.names[p.f] + "(" + p.signature(p.f.Params, p.f.Variadic) + ") "
+	head := "(" + p.signature(p.f.Params, p.f.Variadic) + ") "
 	if len(p.f.Results) > 0 {
 		head += "(" + p.signature(p.f.Results, false) + ") "
 	}
-	p.line("%s{", head)
+	p.line("func %s%s{", p.file.names[p.f], head)
 	for _, a := range p.separate {
 		p.apart(a)
 	}
+	p.hooked()
 	tail := map[*ir.Label]bool{}
 	if len(p.f.Results) == 0 {
 		tail[p.f.Exit] = true
 	}
-	p.block(body, tail, false)
+	if p.kernel {
+		p.inVectors(body)
+	} else {
+		p.block(body, tail, false)
+	}
 	p.line("}")
+	p.hook(head)
 }
 
 // signature lists variables, the type only behind the last of those that share it.
