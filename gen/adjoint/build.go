@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"fmt"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -154,8 +155,13 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		}
 		return s
 	}
-	b.g.refuse("the shadow of a %T", e)
+	b.refuse("", "the shadow of a %T", e)
 	return nil
+}
+
+// refuse says what has no adjoint, and the way round if it is not that of all.
+func (b *builder) refuse(remedy, format string, args ...any) {
+	panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos, Remedy: remedy})
 }
 
 // headers is the shadow of a value in which its own numbers are 0, for memory that will
@@ -192,7 +198,7 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.g.refuse("package variable %s, whose memory leads to more memory, where some carries derivatives; pass it as an argument", e.P.Root.Name)
+		b.refuse("pass it as an argument", "package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
 	}
 	v := &ir.Var{Name: b.g.names.Name("zeros"), Type: e.T}
 	b.twins[v] = e.P.Root

@@ -25,7 +25,7 @@ func (b *builder) call(s *ir.Call) []*node {
 				w.clearFloats(r.Type, b.own(r).Place())
 			}
 			if r != nil && b.leads(r) {
-				b.g.refuse("the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
+				b.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
 		n.pre = w.out

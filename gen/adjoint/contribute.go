@@ -157,7 +157,7 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 	case token.QUO:
 		w.quotient(x, nil, t)
 	default:
-		w.b.g.refuse("operation %v on floats", x.Op)
+		w.b.refuse("", "operation %v on floats", x.Op)
 	}
 }
 
@@ -214,7 +214,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 	}
 	op, ok := elementary.Op(e.Name)
 	if !ok {
-		w.b.g.refuse("function %s has no rule", e.Name)
+		w.b.refuse("", "function %s has no rule", e.Name)
 	}
 	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
 	for i, a := range e.Args {

@@ -142,7 +142,7 @@ func (b *builder) append(s *ir.Append) (out []*node) {
 	of := elemOf(t)
 	active := b.active(s.P.Root) && leads(t)
 	if src != nil && active && !b.active(src) {
-		b.g.refuse("append to %s, which has no shadow", src.Name)
+		b.refuse("", "append to %s, which has no shadow", src.Name)
 	}
 	add := func(list ...ir.Stmt) { out = append(out, plain(list...)...) }
 	at := s.At

@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"fmt"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -492,8 +491,4 @@ func insert(b *ir.Block, set map[*ir.Leave]bool, v *ir.Var) {
 
 func truth(b bool) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: boolean}, Val: constant.MakeBool(b)}
-}
-
-func (g *prepared) refuse(format string, args ...any) {
-	panic(&Error{Func: g.f.Name, What: fmt.Sprintf(format, args...)})
 }

@@ -78,7 +78,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 		}
 		k := r.Returned(i)
 		if k < 0 {
-			refuse("the result "+shape.Results[i].Name()+" of "+r.Name+", which leads to memory: that has to be one of its arguments",
+			refuse(fmt.Sprintf("result %d of %s, which leads to memory: that has to be one of its arguments", i+1, r.Name),
 				"let it write to a slice that it is passed")
 		}
 		out = append(out, plain(&ir.Set{At: s.At, P: b.of(v).Place(), E: b.shadowOf(s.Args[k])})...)

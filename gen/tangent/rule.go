@@ -20,18 +20,18 @@ func (b *builder) rule(s *ir.Call) {
 		return
 	}
 	if r.Tangent == nil {
-		b.refuseRule("function "+r.Name+", of which no tangent is known", "name one with //nabla:rule tangent=…")
+		b.refuseFor("function "+r.Name+", of which no tangent is known", "name one with //nabla:rule tangent=…")
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
-			b.refuseRule("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+			b.refuseFor("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
 		}
 	}
 	if l := b.program.lanes; l != nil {
 		if !eachLane(r) {
-			b.refuseRule(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, l.N()),
+			b.refuseFor(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, l.N()),
 				"use the tangent in one direction")
 		}
 		l.Each(r.Tangent, len(shape.Params), len(shape.Results))
@@ -63,7 +63,7 @@ func (b *builder) rule(s *ir.Call) {
 	b.emit(c)
 }
 
-func (b *builder) refuseRule(what, remedy string) {
+func (b *builder) refuseFor(what, remedy string) {
 	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.at.Pos, Remedy: remedy})
 }
 

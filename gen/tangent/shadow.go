@@ -104,7 +104,7 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.refuse("package variable %s, whose memory leads to more memory, where some carries derivatives; pass it as an argument", e.P.Root.Name)
+		b.refuseFor("package variable "+e.P.Root.Name+", whose memory leads to more memory, where some carries derivatives", "pass it as an argument")
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 	b.emit(&ir.Let{At: b.at, V: v, E: fresh})
