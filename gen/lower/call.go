@@ -230,7 +230,7 @@ func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, valu
 		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions", "bound the recursion")
 		return nil, nil
 	}
-	l.e.calls = append(l.e.calls, e)
+	l.e.calls = append(l.e.calls, calling{e, l.pos(call)})
 	return &ir.Callee{Func: e.f}, args
 }
 

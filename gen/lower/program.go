@@ -2,9 +2,11 @@ package lower
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +76,14 @@ type decl struct {
 type entry struct {
 	f        *ir.Func
 	refusals Refusals
-	calls    []*entry
+	calls    []calling
+	foreign  bool // nothing can be generated where it is declared
+}
+
+// calling is a call of a function that is lowered too.
+type calling struct {
+	*entry
+	at token.Position
 }
 
 // New indexes packages that [Load] has loaded.
@@ -224,23 +233,67 @@ func (e *entry) reached() map[*entry]bool {
 		}
 		reached[e] = true
 		for _, c := range e.calls {
-			visit(c)
+			visit(c.entry)
 		}
 	}
 	visit(e)
 	return reached
 }
 
-// reaches are the refusals of e and of all that it calls.
+// reaches are the refusals of e and of all that it calls. Those in a package that is not
+// one's own are one at each call that leads there.
 func (e *entry) reaches() (all Refusals) {
 	reached := e.reached()
 	for c := range reached {
-		all = append(all, c.refusals...)
+		if e.foreign || !c.foreign {
+			all = append(all, c.refusals...)
+		}
+		for _, to := range c.calls {
+			if e.foreign || c.foreign || !to.foreign {
+				continue
+			}
+			if inside := to.inside(); len(inside) > 0 {
+				all = append(all, abroad(c, to, inside))
+			}
+		}
 	}
 	if len(all) == 0 {
 		all = writtenGlobals(sortedFuncs(reached))
 	}
 	return all.sorted()
+}
+
+// inside are the refusals of a foreign function and of those that it calls.
+func (e *entry) inside() (all Refusals) {
+	seen := map[*entry]bool{}
+	var visit func(e *entry)
+	visit = func(e *entry) {
+		if !e.foreign || seen[e] {
+			return
+		}
+		seen[e] = true
+		all = append(all, e.refusals...)
+		for _, c := range e.calls {
+			visit(c.entry)
+		}
+	}
+	visit(e)
+	return all.sorted()
+}
+
+// abroad is the refusal of a call by from whose function cannot be followed.
+func abroad(from *entry, to calling, inside Refusals) *Refusal {
+	name := to.f.Name
+	if fn := to.f.Object; fn != nil {
+		name = fn.FullName()
+	}
+	first := inside[0]
+	file := filepath.Base(filepath.Dir(first.Pos.Filename)) + "/" + filepath.Base(first.Pos.Filename)
+	reason := fmt.Sprintf("its source cannot be followed: %s: %s (%s:%d)", first.What, first.Reason, file, first.Pos.Line)
+	if n := len(inside) - 1; n > 0 {
+		reason += fmt.Sprintf(", and %d more", n)
+	}
+	return &Refusal{Pos: to.at, Func: from.f.Name, What: "call of " + name, Reason: reason, Remedy: remedyRule}
 }
 
 // typeKey tells apart types, also those of one name that are declared in functions.
@@ -287,7 +340,7 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}}
+	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.own}
 	p.entries[key] = e
 	l := p.lowerer(e, d, substitutionOf(d.fn, targs))
 	l.declaration(d.node, values)
