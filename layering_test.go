@@ -51,6 +51,7 @@ func TestLayering(t *testing.T) {
 		"gen/kernels":             "",
 		"gen/kernels/floatsad":    "",
 		"gen/kernels/blas64ad":    "",
+		"gen/kernels/sortad":      "",
 		"gen/kernels/mathextad":   "gen/rt",
 		"gen/print":               "gen/ir",
 		"gen/rt":                  "rules",

@@ -2,6 +2,8 @@ package kernels_test
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/kernels/blas64ad"
 	"github.com/nabla-ad/nabla/gen/kernels/floatsad"
 	"github.com/nabla-ad/nabla/gen/kernels/mathextad"
+	"github.com/nabla-ad/nabla/gen/kernels/sortad"
 )
 
 func checks() (out []*check) {
@@ -53,6 +56,9 @@ func checks() (out []*check) {
 	add(fl+"Max", floats.Max, floatsad.MaxTangent, floatsad.MaxPullback, nil, list(x()))
 	add(fl+"Min", floats.Min, floatsad.MinTangent, floatsad.MinPullback, nil, list(x()))
 	add(fl+"LogSumExp", floats.LogSumExp, floatsad.LogSumExpTangent, floatsad.LogSumExpPullback, nil, list(x()), list(slice(900, 899, -1000)))
+	sorted := [][]any{list(x()), list(slice()), list(slice(3, -1, 2, 2.5, -4)), list(slice(1, 2, 3))}
+	add("sort.Float64s", sort.Float64s, sortad.Float64sTangent, sortad.Float64sPullback, nil, sorted...)
+	add("slices.Sort", slices.Sort[[]float64], sortad.SortTangent, sortad.SortPullback, nil, sorted...)
 	for _, L := range []float64{1, 2, 3, 1.5, math.Inf(1)} {
 		add(fl+"Norm", floats.Norm, floatsad.NormTangent, floatsad.NormPullback, []int{1}, list(x(), L))
 		add(fl+"Distance", floats.Distance, floatsad.DistanceTangent, floatsad.DistancePullback, []int{2}, list(x(), y(), L))

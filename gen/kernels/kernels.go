@@ -1,9 +1,10 @@
 // Package kernels lists the derivatives that come with nabla of functions whose source is
 // not differentiated: those of gonum's floats, blas64 and mathext that end in assembly or
-// are computed by iterations.
+// are computed by iterations, and those that sort.
 //
 // The derivatives of path.F are the functions FTangent and FPullback of a package below
-// this one, which generated code imports. Their source is here too: it is differentiated
+// this one, which generated code imports; of a generic function they are those for slices
+// of float64. Their source is here too: it is differentiated
 // where second derivatives are wanted.
 //
 // A shadow may be nil, which says of a tangent that nothing moves, and of a pullback that
@@ -83,7 +84,7 @@ func Packages() (out []string) {
 		out = append(out, Path+"/"+p.pkg)
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // Names are the functions that have a rule, in the order of the alphabet.
@@ -118,6 +119,8 @@ var table = map[string]funcs{
 		"Ger": "writes=a", "Nrm2": "", "Scal": "writes=x", "Swap": "writes=x,y", "Symv": "writes=y",
 		"Trmv": "writes=x", "Trsv": "writes=x",
 	}},
+	"sort":   {"sortad", map[string]string{"Float64s": "writes=x"}},
+	"slices": {"sortad", map[string]string{"Sort": "writes=x"}}, // of float64s
 	"gonum.org/v1/gonum/mathext": {"mathextad", map[string]string{
 		"Beta": "", "CompleteE": "", "CompleteK": "", "Digamma": "", "EllipticE": "", "EllipticF": "",
 		"GammaIncReg": "passive=a", "GammaIncRegComp": "passive=a", "GammaIncRegCompInv": "passive=a",

@@ -52,6 +52,7 @@ type Program struct {
 	unresolved []*written
 	loaded     map[string]*packages.Package // by path
 	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
+	instances  map[*types.Func]*types.Func  // of generic functions with a shipped rule
 	passive    map[*types.Func]bool
 	stubs      map[string]bool             // files that stand for generated ones
 	marks      map[ast.Node]*ir.Checkpoint // of loops
@@ -95,7 +96,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
 		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
-		passive: map[*types.Func]bool{}, stubs: map[string]bool{}, marks: map[ast.Node]*ir.Checkpoint{},
+		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{}, marks: map[ast.Node]*ir.Checkpoint{},
 	}
 	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}

@@ -80,6 +80,39 @@ func (p *Program) shipped(fn *types.Func) *written {
 	return w
 }
 
+// shippedInstance is a generic function of which a rule for slices of float64 comes with
+// nabla, for these: nil where it is for others or where there is no such rule.
+func (p *Program) shippedInstance(fn *types.Func, targs []types.Type) *types.Func {
+	if !isGeneric(fn) || p.opts.NoShipped || p.ruleOf[fn] != nil {
+		return nil
+	}
+	if _, ok := kernels.Lookup(fn.FullName()); !ok {
+		return nil
+	}
+	number := types.Typ[types.Float64]
+	var of []types.Type
+	for _, t := range targs {
+		switch {
+		case types.Identical(t, number):
+			of = append(of, number)
+		case types.Identical(t.Underlying(), types.NewSlice(number)):
+			of = append(of, types.NewSlice(number))
+		default:
+			return nil
+		}
+	}
+	if f := p.instances[fn]; f != nil {
+		return f
+	}
+	sig, err := types.Instantiate(nil, fn.Signature(), of, false)
+	if err != nil {
+		return nil
+	}
+	f := types.NewFunc(fn.Pos(), fn.Pkg(), fn.Name(), sig.(*types.Signature))
+	p.instances[fn] = f
+	return f
+}
+
 // kernelPackage type-checks a package of shipped rules against the packages that are
 // loaded, so that its types are theirs.
 func (p *Program) kernelPackage(name string) *packages.Package {

@@ -4,6 +4,8 @@ package natives
 
 import (
 	"maps"
+	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -55,6 +57,8 @@ var shipped = func() map[string]func([]ir.Value) []ir.Value {
 			"MvLgamma": mathext.MvLgamma, "NormalQuantile": mathext.NormalQuantile, "RegIncBeta": mathext.RegIncBeta,
 			"Zeta": mathext.Zeta,
 		},
+		"sort":   {"Float64s": sort.Float64s},
+		"slices": {"Sort": slices.Sort[[]float64]},
 	} {
 		for name, f := range list {
 			out[path+"."+name] = ir.Native(f)
