@@ -58,7 +58,7 @@
 // by hand. Package lower says what they are passed and have to do; where one is declared
 // otherwise the refusal has the declaration. Engines that need a form over nabla.Real do
 // without functions that call it. Functions of gonum's floats, blas64 and mathext have
-// such rules already.
+// such rules already, and so have sort.Float64s and slices.Sort.
 //
 // # Vectors
 //

@@ -69,7 +69,7 @@
 // numbers only. It may not write to what is behind the length of a slice. A slice or
 // pointer that it returns has to be one of its arguments.
 //
-// Rules for gonum's packages floats, blas64 and mathext come with nabla, see package
+// Rules for gonum's packages floats, blas64 and mathext, and for sorting, come with nabla, see package
 // kernels. What they do not give is had from the source of the function, where that can be
 // lowered. Functions of package math need none.
 //

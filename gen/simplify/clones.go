@@ -9,8 +9,8 @@ import (
 
 // Clones makes append([]T(nil), x...) a slice that is made and copied to: memory that can
 // be used again. How much room append leaves behind the length nobody may see: where the
-// function looks at capacities, appends to anything else, compares a slice with nil or
-// returns one, nothing is changed.
+// function looks at capacities, appends to anything else, compares what may be such a slice
+// with nil or returns one, nothing is changed.
 func Clones(f *ir.Func) {
 	c := &cloner{names: ir.NamerOf(f), use: usageOf(f.Body), empty: map[*ir.Var]bool{}}
 	for _, r := range f.Results {
@@ -24,6 +24,7 @@ func Clones(f *ir.Func) {
 		}
 		return true
 	})
+	c.taint(f)
 	found := false
 	seen := map[*ir.Func]bool{f: true}
 	var visible func(b ir.Block, own bool) bool
@@ -42,7 +43,7 @@ func Clones(f *ir.Func) {
 					sees = sees || visible(g.Body, false)
 				}
 			}
-			ir.EachExpr(s, func(e ir.Expr) { sees = sees || looksBehind(e) })
+			ir.EachExpr(s, func(e ir.Expr) { sees = sees || c.looksBehind(e, own) })
 			return !sees
 		})
 		return sees
@@ -57,6 +58,9 @@ type cloner struct {
 	names *ir.Namer
 	use   *usage
 	empty map[*ir.Var]bool // slices without room
+	// tainted are variables that may be clones; stored says that memory may hold one.
+	tainted map[*ir.Var]bool
+	stored  bool
 }
 
 // isEmpty reports whether e is a slice without room that is made on the spot.
@@ -90,16 +94,83 @@ func (c *cloner) clones(s *ir.Append) bool {
 	return slice && isEmpty(s.S)
 }
 
+// taint finds what may be a clone.
+func (c *cloner) taint(f *ir.Func) {
+	c.tainted = map[*ir.Var]bool{}
+	for grown := true; grown; {
+		grown = false
+		add := func(v *ir.Var) {
+			if v != nil && !c.tainted[v] {
+				c.tainted[v], grown = true, true
+			}
+		}
+		to := func(p *ir.Place, e ir.Expr) {
+			switch {
+			case !c.maybe(e):
+			case len(p.Path) == 0:
+				add(p.Root)
+			default:
+				grown = grown || !c.stored
+				c.stored = true
+			}
+		}
+		ir.Walk(f.Body, func(s ir.Stmt) bool {
+			switch s := s.(type) {
+			case *ir.Let:
+				if s.E != nil {
+					to(s.V.Place(), s.E)
+				}
+			case *ir.Set:
+				to(s.P, s.E)
+			case *ir.Append:
+				if c.clones(s) {
+					add(s.P.Root)
+				}
+			case *ir.Call:
+				for _, a := range s.Args {
+					if c.maybe(a) {
+						grown = grown || !c.stored
+						c.stored = true
+						for _, v := range s.Results {
+							add(v)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// maybe reports whether e may be a clone or hold one.
+func (c *cloner) maybe(e ir.Expr) (found bool) {
+	ir.WalkExpr(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.Len:
+			return false
+		case *ir.Load:
+			if _, number := e.T.Underlying().(*types.Basic); number {
+				return false
+			}
+		}
+		if p := ir.PlaceOf(e); p != nil {
+			found = found || c.tainted[p.Root] || c.stored && p.Behind()
+		}
+		return !found
+	})
+	return found
+}
+
 // looksBehind reports whether e depends on what is behind the length of a slice, or on
-// whether there is a slice.
-func looksBehind(e ir.Expr) (found bool) {
+// whether there is one. Of a function that is called nothing is known.
+func (c *cloner) looksBehind(e ir.Expr, own bool) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Len:
 			found = found || e.Cap
 		case *ir.Binary:
 			_, slice := e.X.Type().Underlying().(*types.Slice)
-			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ)
+			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ) && (!own || c.maybe(e.X) || c.maybe(e.Y))
 		}
 		return !found
 	})
