@@ -99,12 +99,13 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			return nil, false
 		}
 	}
-	// What follows and has nothing to do with the loop comes before it.
+	// What follows and has nothing to do with the loop, nor with its reversal, comes before
+	// it.
 	before := append([]*node(nil), list[:i]...)
 	var behind []*node
 	loop := f.accesses(n)
 	done := loop.writes()
-	touched := done.with(loop.reads)
+	touched := done.with(loop.reads).with(f.reversing(n))
 	for _, m := range list[i+1:] {
 		a := f.accesses(m)
 		w := a.writes()
@@ -113,17 +114,11 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			continue
 		}
 		behind = append(behind, m)
-		done, touched = done.with(w), touched.with(w).with(a.reads)
+		done, touched = done.with(w), touched.with(w).with(a.reads).with(f.reversing(m))
 	}
-	read, remembers := state{}, false
-	each(behind, func(m *node) {
-		read = read.with(f.reversalReads(m))
-		if c := m.callee; c != nil {
-			read = read.with(f.b.calleeState(m, c.flow.exit, !c.analysed))
-			remembers = remembers || c.remembers()
-		}
-	})
-	if remembers || read.meets(done) {
+	remembers := false
+	each(behind, func(m *node) { remembers = remembers || m.callee != nil && m.callee.remembers() })
+	if remembers || f.reversing(behind...).meets(done) {
 		return nil, false
 	}
 	for k := range f.accesses(behind...).reads { // private memory is not what it was
@@ -133,6 +128,18 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	}
 	order := append(before, n)
 	return append(order, behind...), true
+}
+
+// reversing is what the reversal of nodes, their blocks included, reads.
+func (f *flow) reversing(list ...*node) state {
+	out := state{}
+	each(list, func(n *node) {
+		out = out.with(f.reversalReads(n))
+		if c := n.callee; c != nil {
+			out = out.with(f.b.calleeState(n, c.flow.exit, !c.analysed))
+		}
+	})
+	return out
 }
 
 // remembers reports whether the reverse sweep of a function that is called takes something
