@@ -291,8 +291,18 @@ func abroad(from *entry, to calling, inside Refusals) *Refusal {
 	first := inside[0]
 	file := filepath.Base(filepath.Dir(first.Pos.Filename)) + "/" + filepath.Base(first.Pos.Filename)
 	reason := fmt.Sprintf("its source cannot be followed: %s: %s (%s:%d)", first.What, first.Reason, file, first.Pos.Line)
-	if n := len(inside) - 1; n > 0 {
-		reason += fmt.Sprintf(", and %d more", n)
+	var more []string
+	for _, r := range inside[1:] {
+		if r.What != first.What && !slices.Contains(more, r.What) {
+			more = append(more, r.What)
+		}
+	}
+	const some = 3
+	if n := len(more) - some; n > 0 {
+		more = append(more[:some], fmt.Sprintf("%d more", n))
+	}
+	if len(more) > 0 {
+		reason += ", and so of " + strings.Join(more, ", ")
 	}
 	return &Refusal{Pos: to.at, Func: from.f.Name, What: "call of " + name, Reason: reason, Remedy: remedyRule}
 }
