@@ -129,24 +129,6 @@ func TestGenUsage(t *testing.T) {
 	}
 }
 
-// readmeProgram is the program in the README whose derivative is generated, and what the
-// README says that it prints.
-func readmeProgram(t *testing.T) (program, want string) {
-	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "```golang\n")
-	program, rest, _ = strings.Cut(rest, "```\n")
-	_, rest, ok := strings.Cut(rest, "go run .        # ")
-	if !ok {
-		t.Fatal("the README does not run its program")
-	}
-	want, _, _ = strings.Cut(rest, "\n")
-	return program, strings.Replace(want, ", and ", "\n", 1) + "\n"
-}
-
 // TestGoTool generates in another module, which has the command as a tool, builds what is
 // generated and runs it.
 func TestGoTool(t *testing.T) {
@@ -167,12 +149,10 @@ func TestGoTool(t *testing.T) {
 	}
 	_, requires, _ := strings.Cut(string(mod), "\nrequire")
 	requires = strings.ReplaceAll(requires, "tool honnef.co/go/tools/cmd/staticcheck\n", "")
-	readme, printed := readmeProgram(t)
 	genModule(t, map[string]string{
-		"readme/main.go": readme,
-		"go.mod":         genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + requires,
-		"go.sum":         string(sum),
-		"m.go":           "//go:generate go tool nabla gen\n\n" + genLoss,
+		"go.mod": genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + requires,
+		"go.sum": string(sum),
+		"m.go":   "//go:generate go tool nabla gen\n\n" + genLoss,
 		"cmd/use/main.go": `package main
 
 import (
@@ -209,9 +189,6 @@ func main() {
 	}
 	if out, err := command("run", "./cmd/use"); err != nil || out != "12\n[9] <nil>\n" {
 		t.Errorf("%v\n%s", err, out)
-	}
-	if out, err := command("run", "./readme"); err != nil || out != printed {
-		t.Errorf("%v\n%s\nthe README says\n%s", err, out, printed)
 	}
 	if err := os.Remove("nabla_gen.go"); err != nil {
 		t.Fatal(err)
