@@ -11,8 +11,7 @@ import (
 
 // AdjointWork is a type of values that functions in this file hand on.
 type AdjointWork struct {
-	y               []float64
-	y1              []float64
+	ys              [][2]float64
 	a               [][3]float64
 	t               [][3]float64
 	p               [][3]float64
@@ -29,8 +28,7 @@ type AdjointWork struct {
 	left            []float64
 	left1           []Adjustment
 	inPtrBar1       *[15][4]float64
-	dx              []float64
-	dx1             []float64
+	dxs             [][2]float64
 	left2           []float64
 	sa              []float64
 	ca              []float64
@@ -39,14 +37,12 @@ type AdjointWork struct {
 	ownPtrBar       []*affine
 	ownPtr          []*affine
 	ownPtr1         []affine
-	ax              []int
-	az              []int
+	axs             [][2]int
 	cond2           []bool
-	b               []float64
-	cond3           []bool
 	rPtrBar         []*affine
 	rPtr            []*affine
-	arg             []float64
+	bs              [][2]float64
+	cond3           []bool
 	rPtr1           []affine
 	ownPtr2         []affine
 	absolutePtr     []affine
@@ -73,46 +69,24 @@ type AdjointWork struct {
 	ownPtrBar11     []*affineLanes4
 	rPtrBar11       []*affineLanes4
 	skinBar1        [][3][4]float64
-	t0              []float64
-	t11             []float64
-	t21             []float64
-	t10             []float64
-	t111            []float64
-	t12             []float64
-	t20             []float64
-	t211            []float64
-	t22             []float64
-	u0              []float64
-	u1              []float64
-	u2              []float64
+	t0s             [][12]float64
 	t1              []float64
-	exp             []float64
-	exp1            []float64
-	exp2            []float64
-	arg3            []float64
-	change          []float64
-	cell            []float64
-	tanh            []float64
-	hidden          []float64
-	t13             []float64
+	exps            [][9]float64
 	exp3            []float64
 	arg4            []float64
 	madeBar         []float64
 	made            []float64
 	t1Bar           []float64
-	t14             []float64
+	t11             []float64
 	t2Bar           []float64
 	t2              []float64
-	exp4            []float64
-	max2            []float64
-	shift1          []float64
-	exp21           []float64
-	xc              []float64
-	qx              []float64
+	exp             []float64
+	max2s           [][2]float64
+	exp2            []float64
+	xcs             [][2]float64
 	l               []int
-	max1            []float64
-	shift           []float64
-	exp11           []float64
+	max1s           [][2]float64
+	exp1            []float64
 	diagBar         []float64
 	diag            []float64
 	sumsBar         []float64
@@ -120,9 +94,9 @@ type AdjointWork struct {
 	termsBar        []float64
 	terms           []float64
 	xcBar           []float64
-	xc1             []float64
+	xc              []float64
 	qxBar           []float64
-	qx1             []float64
+	qx              []float64
 }
 
 // affineLanes4 is a type of values that functions in this file hand on.
@@ -217,8 +191,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
-	ws.y = ws.y[:0]
-	ws.y1 = ws.y1[:0]
+	ws.ys = ws.ys[:0]
 	ws.a = ws.a[:0]
 	ws.t = ws.t[:0]
 	ws.p = ws.p[:0]
@@ -317,8 +290,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
-	ws.y = ws.y[:0]
-	ws.y1 = ws.y1[:0]
+	ws.ys = ws.ys[:0]
 	ws.a = ws.a[:0]
 	ws.t = ws.t[:0]
 	ws.p = ws.p[:0]
@@ -441,10 +413,8 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	ws.fPtr = ws.fPtr[:0]
 	wsDot.w = wsDot.w[:0]
 	ws.w = ws.w[:0]
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	wsDot.y1 = wsDot.y1[:0]
-	ws.y1 = ws.y1[:0]
+	wsDot.ys = wsDot.ys[:0]
+	ws.ys = ws.ys[:0]
 	wsDot.a = wsDot.a[:0]
 	ws.a = ws.a[:0]
 	wsDot.t = wsDot.t[:0]
@@ -622,8 +592,7 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
-	ws.dx = ws.dx[:0]
-	ws.dx1 = ws.dx1[:0]
+	ws.dxs = ws.dxs[:0]
 	arg := g.N
 	BrusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -636,8 +605,7 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint4", "dx, x", 1, dx, x)
 	rt.Apart("BrusselatorOnAdjoint4", "dxBar, xBar", 2, dxBar, xBar)
-	ws.dx = ws.dx[:0]
-	ws.dx1 = ws.dx1[:0]
+	ws.dxs = ws.dxs[:0]
 	arg := g.N
 	BrusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -649,10 +617,8 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
-	wsDot.dx = wsDot.dx[:0]
-	ws.dx = ws.dx[:0]
-	wsDot.dx1 = wsDot.dx1[:0]
-	ws.dx1 = ws.dx1[:0]
+	wsDot.dxs = wsDot.dxs[:0]
+	ws.dxs = ws.dxs[:0]
 	arg := g.N
 	BrusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
 	wsDot.left2 = append(wsDot.left2[:0], dxDot[:cap(dx)]...)
@@ -1799,14 +1765,12 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.ax = ws.ax[:0]
-	ws.az = ws.az[:0]
+	ws.axs = ws.axs[:0]
 	ws.cond2 = ws.cond2[:0]
-	ws.b = ws.b[:0]
-	ws.cond3 = ws.cond3[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.arg = ws.arg[:0]
+	ws.bs = ws.bs[:0]
+	ws.cond3 = ws.cond3[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -1884,8 +1848,10 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		ownPtr = ws.ownPtr3[k1]
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtr = h.Base[i]
-		ws.ax = append(ws.ax, ax)
-		ws.az = append(ws.az, az)
+		ws.axs = append(ws.axs, [2]int{})
+		top := &ws.axs[len(ws.axs)-1]
+		top[0] = ax
+		top[1] = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -1905,7 +1871,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		ws.cond2 = append(ws.cond2, cond2)
 		cond2 = ax >= 0
 		if cond2 {
-			ws.b = append(ws.b, b)
+			ws.bs = append(ws.bs, [2]float64{})
+			top1 := &ws.bs[len(ws.bs)-1]
+			top1[0] = b
 			b = 0
 			ws.cond3 = append(ws.cond3, cond3)
 			cond3 = az >= 0
@@ -1935,7 +1903,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			ws.arg = append(ws.arg, arg)
+			top1[1] = arg
 			arg = pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
@@ -2280,8 +2248,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			r2Bar[2][3] += t10[2][3]
 			t7, t8 := turnReverse(arg, b, r2Bar, ws)
 			poseBar[ax] += t7
-			arg = ws.arg[len(ws.arg)-1]
-			ws.arg = ws.arg[:len(ws.arg)-1]
+			top2 := &ws.bs[len(ws.bs)-1]
+			arg = top2[1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
 			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
@@ -2291,15 +2259,15 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			}
 			cond3 = ws.cond3[len(ws.cond3)-1]
 			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			b = ws.b[len(ws.b)-1]
-			ws.b = ws.b[:len(ws.b)-1]
+			b = top2[0]
+			ws.bs = ws.bs[:len(ws.bs)-1]
 		}
 		cond2 = ws.cond2[len(ws.cond2)-1]
 		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		az = ws.az[len(ws.az)-1]
-		ws.az = ws.az[:len(ws.az)-1]
-		ax = ws.ax[len(ws.ax)-1]
-		ws.ax = ws.ax[:len(ws.ax)-1]
+		top3 := &ws.axs[len(ws.axs)-1]
+		az = top3[1]
+		ax = top3[0]
+		ws.axs = ws.axs[:len(ws.axs)-1]
 		*ownPtrBar = affine{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
 		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
@@ -2318,14 +2286,12 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	ws.ownPtrBar2 = ws.ownPtrBar2[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.ax = ws.ax[:0]
-	ws.az = ws.az[:0]
+	ws.axs = ws.axs[:0]
 	ws.cond2 = ws.cond2[:0]
-	ws.b = ws.b[:0]
-	ws.cond3 = ws.cond3[:0]
 	ws.rPtrBar2 = ws.rPtrBar2[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.arg = ws.arg[:0]
+	ws.bs = ws.bs[:0]
+	ws.cond3 = ws.cond3[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -2403,8 +2369,10 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		ownPtr = ws.ownPtr3[k1]
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtr = h.Base[i]
-		ws.ax = append(ws.ax, ax)
-		ws.az = append(ws.az, az)
+		ws.axs = append(ws.axs, [2]int{})
+		top := &ws.axs[len(ws.axs)-1]
+		top[0] = ax
+		top[1] = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -2424,7 +2392,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		ws.cond2 = append(ws.cond2, cond2)
 		cond2 = ax >= 0
 		if cond2 {
-			ws.b = append(ws.b, b)
+			ws.bs = append(ws.bs, [2]float64{})
+			top1 := &ws.bs[len(ws.bs)-1]
+			top1[0] = b
 			b = 0
 			ws.cond3 = append(ws.cond3, cond3)
 			cond3 = az >= 0
@@ -2454,7 +2424,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			ws.arg = append(ws.arg, arg)
+			top1[1] = arg
 			arg = pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
@@ -3275,12 +3245,12 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			var t83 float64
 			t70, t71, t72, t73, t80, t81, t82, t83 = turnReverseLanes4(arg, b, r2Bar, ws)
 			poseBarRow6 := &poseBar[ax]
-			arg = ws.arg[len(ws.arg)-1]
+			top2 := &ws.bs[len(ws.bs)-1]
+			arg = top2[1]
 			poseBarRow6[0] += t70
 			poseBarRow6[1] += t71
 			poseBarRow6[2] += t72
 			poseBarRow6[3] += t73
-			ws.arg = ws.arg[:len(ws.arg)-1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
 			rPtrBar = ws.rPtrBar2[len(ws.rPtrBar2)-1]
@@ -3294,15 +3264,15 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			}
 			cond3 = ws.cond3[len(ws.cond3)-1]
 			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			b = ws.b[len(ws.b)-1]
-			ws.b = ws.b[:len(ws.b)-1]
+			b = top2[0]
+			ws.bs = ws.bs[:len(ws.bs)-1]
 		}
 		cond2 = ws.cond2[len(ws.cond2)-1]
 		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		az = ws.az[len(ws.az)-1]
-		ws.az = ws.az[:len(ws.az)-1]
-		ax = ws.ax[len(ws.ax)-1]
-		ws.ax = ws.ax[:len(ws.ax)-1]
+		top3 := &ws.axs[len(ws.axs)-1]
+		az = top3[1]
+		ax = top3[0]
+		ws.axs = ws.axs[:len(ws.axs)-1]
 		*ownPtrBar = affineLanes4{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
 		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
@@ -3323,18 +3293,15 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	ws.ownPtr = ws.ownPtr[:0]
 	wsDot.ownPtr1 = wsDot.ownPtr1[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.ax = ws.ax[:0]
-	ws.az = ws.az[:0]
+	ws.axs = ws.axs[:0]
 	ws.cond2 = ws.cond2[:0]
-	wsDot.b = wsDot.b[:0]
-	ws.b = ws.b[:0]
-	ws.cond3 = ws.cond3[:0]
 	wsDot.rPtrBar = wsDot.rPtrBar[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	wsDot.rPtr = wsDot.rPtr[:0]
 	ws.rPtr = ws.rPtr[:0]
-	wsDot.arg = wsDot.arg[:0]
-	ws.arg = ws.arg[:0]
+	wsDot.bs = wsDot.bs[:0]
+	ws.bs = ws.bs[:0]
+	ws.cond3 = ws.cond3[:0]
 	wsDot.rPtr1 = wsDot.rPtr1[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	wsDot.ownPtr2 = wsDot.ownPtr2[:0]
@@ -3460,8 +3427,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtrDot = affine{}
 		*ownPtr = h.Base[i]
-		ws.ax = append(ws.ax, ax)
-		ws.az = append(ws.az, az)
+		ws.axs = append(ws.axs, [2]int{})
+		top := &ws.axs[len(ws.axs)-1]
+		top[0] = ax
+		top[1] = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -3481,8 +3450,12 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		ws.cond2 = append(ws.cond2, cond2)
 		cond2 = ax >= 0
 		if cond2 {
-			wsDot.b = append(wsDot.b, bDot)
-			ws.b = append(ws.b, b)
+			wsDot.bs = append(wsDot.bs, [2]float64{})
+			ws.bs = append(ws.bs, [2]float64{})
+			top1Dot := &wsDot.bs[len(ws.bs)-1]
+			top1 := &ws.bs[len(ws.bs)-1]
+			top1Dot[0] = bDot
+			top1[0] = b
 			bDot = 0
 			b = 0
 			ws.cond3 = append(ws.cond3, cond3)
@@ -3525,8 +3498,8 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			rPtr = ws.rPtr2[k3]
 			var r2Dot affine
 			var r2 affine
-			wsDot.arg = append(wsDot.arg, argDot)
-			ws.arg = append(ws.arg, arg)
+			top1Dot[1] = argDot
+			top1[1] = arg
 			argDot = poseDot[ax]
 			arg = pose[ax]
 			r2, r2Dot = turnForwardTangent111(arg, b, ws, argDot, bDot, wsDot)
@@ -4136,10 +4109,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, ws, argDot, bDot, r2BarDot, wsDot)
 			poseBarDot[ax] += t7Dot
 			poseBar[ax] += t7
-			argDot = wsDot.arg[len(ws.arg)-1]
-			arg = ws.arg[len(ws.arg)-1]
-			wsDot.arg = wsDot.arg[:len(ws.arg)-1]
-			ws.arg = ws.arg[:len(ws.arg)-1]
+			top2Dot := &wsDot.bs[len(ws.bs)-1]
+			top2 := &ws.bs[len(ws.bs)-1]
+			argDot = top2Dot[1]
+			arg = top2[1]
 			rPtrDot = wsDot.rPtr[len(ws.rPtr)-1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			wsDot.rPtr = wsDot.rPtr[:len(ws.rPtr)-1]
@@ -4154,17 +4127,17 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			}
 			cond3 = ws.cond3[len(ws.cond3)-1]
 			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			bDot = wsDot.b[len(ws.b)-1]
-			b = ws.b[len(ws.b)-1]
-			wsDot.b = wsDot.b[:len(ws.b)-1]
-			ws.b = ws.b[:len(ws.b)-1]
+			bDot = top2Dot[0]
+			b = top2[0]
+			wsDot.bs = wsDot.bs[:len(ws.bs)-1]
+			ws.bs = ws.bs[:len(ws.bs)-1]
 		}
 		cond2 = ws.cond2[len(ws.cond2)-1]
 		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		az = ws.az[len(ws.az)-1]
-		ws.az = ws.az[:len(ws.az)-1]
-		ax = ws.ax[len(ws.ax)-1]
-		ws.ax = ws.ax[:len(ws.ax)-1]
+		top3 := &ws.axs[len(ws.axs)-1]
+		az = top3[1]
+		ax = top3[0]
+		ws.axs = ws.axs[:len(ws.axs)-1]
 		*ownPtrBarDot = affine{}
 		*ownPtrBar = affine{}
 		*ownPtrDot = wsDot.ownPtr1[len(ws.ownPtr1)-1]
@@ -4941,18 +4914,7 @@ var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
-	ws.t0 = ws.t0[:0]
-	ws.t11 = ws.t11[:0]
-	ws.t21 = ws.t21[:0]
-	ws.t10 = ws.t10[:0]
-	ws.t111 = ws.t111[:0]
-	ws.t12 = ws.t12[:0]
-	ws.t20 = ws.t20[:0]
-	ws.t211 = ws.t211[:0]
-	ws.t22 = ws.t22[:0]
-	ws.u0 = ws.u0[:0]
-	ws.u1 = ws.u1[:0]
-	ws.u2 = ws.u2[:0]
+	ws.t0s = ws.t0s[:0]
 	var t0 float64
 	var t11 float64
 	var t21 float64
@@ -4972,38 +4934,40 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		k10 := s * (u1 - u0)
 		k11 := u0*(r1-u2) - u1
 		k12 := u0*u1 - b*u2
-		ws.t0 = append(ws.t0, t0)
+		ws.t0s = append(ws.t0s, [12]float64{})
+		top := &ws.t0s[len(ws.t0s)-1]
+		top[0] = t0
 		t0 = u0 + (lorenzStep/2)*k10
-		ws.t11 = append(ws.t11, t11)
+		top[1] = t11
 		t11 = u1 + (lorenzStep/2)*k11
-		ws.t21 = append(ws.t21, t21)
+		top[2] = t21
 		t21 = u2 + (lorenzStep/2)*k12
 		k20 := s * (t11 - t0)
 		k21 := t0*(r1-t21) - t11
 		k22 := t0*t11 - b*t21
-		ws.t10 = append(ws.t10, t10)
+		top[3] = t10
 		t10 = u0 + (lorenzStep/2)*k20
-		ws.t111 = append(ws.t111, t111)
+		top[4] = t111
 		t111 = u1 + (lorenzStep/2)*k21
-		ws.t12 = append(ws.t12, t12)
+		top[5] = t12
 		t12 = u2 + (lorenzStep/2)*k22
 		k30 := s * (t111 - t10)
 		k31 := t10*(r1-t12) - t111
 		k32 := t10*t111 - b*t12
-		ws.t20 = append(ws.t20, t20)
+		top[6] = t20
 		t20 = u0 + lorenzStep*k30
-		ws.t211 = append(ws.t211, t211)
+		top[7] = t211
 		t211 = u1 + lorenzStep*k31
-		ws.t22 = append(ws.t22, t22)
+		top[8] = t22
 		t22 = u2 + lorenzStep*k32
 		k40 := s * (t211 - t20)
 		k41 := t20*(r1-t22) - t211
 		k42 := t20*t211 - b*t22
-		ws.u0 = append(ws.u0, u0)
+		top[9] = u0
 		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
-		ws.u1 = append(ws.u1, u1)
+		top[10] = u1
 		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
-		ws.u2 = append(ws.u2, u2)
+		top[11] = u2
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
 	r2 = u0*u0 + u1*u1 + u2*u2
@@ -5014,20 +4978,18 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	u1Bar := (rBar + rBar) * u1
 	u2Bar := (rBar + rBar) * u2
 	for i11 := 999; i11 > -1; i11-- {
-		u2 = ws.u2[len(ws.u2)-1]
-		ws.u2 = ws.u2[:len(ws.u2)-1]
+		top1 := &ws.t0s[len(ws.t0s)-1]
+		u2 = top1[11]
 		t13 := u2Bar * (lorenzStep / 6)
 		k12Bar := t13
 		k22Bar := t13 * 2
 		k32Bar := t13 * 2
-		u1 = ws.u1[len(ws.u1)-1]
-		ws.u1 = ws.u1[:len(ws.u1)-1]
+		u1 = top1[10]
 		t9 := u1Bar * (lorenzStep / 6)
 		k11Bar := t9
 		k21Bar := t9 * 2
 		k31Bar := t9 * 2
-		u0 = ws.u0[len(ws.u0)-1]
-		ws.u0 = ws.u0[:len(ws.u0)-1]
+		u0 = top1[9]
 		t8 := u0Bar * (lorenzStep / 6)
 		k10Bar := t8
 		k20Bar := t8 * 2
@@ -5047,16 +5009,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t20Bar -= t6
 		u2Bar += t22Bar
 		k32Bar += t22Bar * lorenzStep
-		t22 = ws.t22[len(ws.t22)-1]
-		ws.t22 = ws.t22[:len(ws.t22)-1]
+		t22 = top1[8]
 		u1Bar += t211Bar
 		k31Bar += t211Bar * lorenzStep
-		t211 = ws.t211[len(ws.t211)-1]
-		ws.t211 = ws.t211[:len(ws.t211)-1]
+		t211 = top1[7]
 		u0Bar += t20Bar
 		k30Bar += t20Bar * lorenzStep
-		t20 = ws.t20[len(ws.t20)-1]
-		ws.t20 = ws.t20[:len(ws.t20)-1]
+		t20 = top1[6]
 		t10Bar := k32Bar * t111
 		t111Bar := k32Bar * t10
 		bBar -= k32Bar * t12
@@ -5072,16 +5031,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t10Bar -= t4
 		u2Bar += t12Bar
 		k22Bar += t12Bar * (lorenzStep / 2)
-		t12 = ws.t12[len(ws.t12)-1]
-		ws.t12 = ws.t12[:len(ws.t12)-1]
+		t12 = top1[5]
 		u1Bar += t111Bar
 		k21Bar += t111Bar * (lorenzStep / 2)
-		t111 = ws.t111[len(ws.t111)-1]
-		ws.t111 = ws.t111[:len(ws.t111)-1]
+		t111 = top1[4]
 		u0Bar += t10Bar
 		k20Bar += t10Bar * (lorenzStep / 2)
-		t10 = ws.t10[len(ws.t10)-1]
-		ws.t10 = ws.t10[:len(ws.t10)-1]
+		t10 = top1[3]
 		t0Bar := k22Bar * t11
 		t11Bar := k22Bar * t0
 		bBar -= k22Bar * t21
@@ -5097,16 +5053,14 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t0Bar -= t2
 		u2Bar += t21Bar
 		k12Bar += t21Bar * (lorenzStep / 2)
-		t21 = ws.t21[len(ws.t21)-1]
-		ws.t21 = ws.t21[:len(ws.t21)-1]
+		t21 = top1[2]
 		u1Bar += t11Bar
 		k11Bar += t11Bar * (lorenzStep / 2)
-		t11 = ws.t11[len(ws.t11)-1]
-		ws.t11 = ws.t11[:len(ws.t11)-1]
+		t11 = top1[1]
 		u0Bar += t0Bar
 		k10Bar += t0Bar * (lorenzStep / 2)
-		t0 = ws.t0[len(ws.t0)-1]
-		ws.t0 = ws.t0[:len(ws.t0)-1]
+		t0 = top1[0]
+		ws.t0s = ws.t0s[:len(ws.t0s)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
 		bBar -= k12Bar * u2
@@ -5134,30 +5088,8 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
-	wsDot.t0 = wsDot.t0[:0]
-	ws.t0 = ws.t0[:0]
-	wsDot.t11 = wsDot.t11[:0]
-	ws.t11 = ws.t11[:0]
-	wsDot.t21 = wsDot.t21[:0]
-	ws.t21 = ws.t21[:0]
-	wsDot.t10 = wsDot.t10[:0]
-	ws.t10 = ws.t10[:0]
-	wsDot.t111 = wsDot.t111[:0]
-	ws.t111 = ws.t111[:0]
-	wsDot.t12 = wsDot.t12[:0]
-	ws.t12 = ws.t12[:0]
-	wsDot.t20 = wsDot.t20[:0]
-	ws.t20 = ws.t20[:0]
-	wsDot.t211 = wsDot.t211[:0]
-	ws.t211 = ws.t211[:0]
-	wsDot.t22 = wsDot.t22[:0]
-	ws.t22 = ws.t22[:0]
-	wsDot.u0 = wsDot.u0[:0]
-	ws.u0 = ws.u0[:0]
-	wsDot.u1 = wsDot.u1[:0]
-	ws.u1 = ws.u1[:0]
-	wsDot.u2 = wsDot.u2[:0]
-	ws.u2 = ws.u2[:0]
+	wsDot.t0s = wsDot.t0s[:0]
+	ws.t0s = ws.t0s[:0]
 	var t0Dot float64
 	var t0 float64
 	var t11Dot float64
@@ -5197,16 +5129,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		wsDot.t0 = append(wsDot.t0, t0Dot)
-		ws.t0 = append(ws.t0, t0)
+		wsDot.t0s = append(wsDot.t0s, [12]float64{})
+		ws.t0s = append(ws.t0s, [12]float64{})
+		topDot := &wsDot.t0s[len(ws.t0s)-1]
+		top := &ws.t0s[len(ws.t0s)-1]
+		topDot[0] = t0Dot
+		top[0] = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
 		t0 = u0 + (lorenzStep/2)*k10
-		wsDot.t11 = append(wsDot.t11, t11Dot)
-		ws.t11 = append(ws.t11, t11)
+		topDot[1] = t11Dot
+		top[1] = t11
 		t11Dot = u1Dot + (lorenzStep/2)*k11Dot
 		t11 = u1 + (lorenzStep/2)*k11
-		wsDot.t21 = append(wsDot.t21, t21Dot)
-		ws.t21 = append(ws.t21, t21)
+		topDot[2] = t21Dot
+		top[2] = t21
 		t21Dot = u2Dot + (lorenzStep/2)*k12Dot
 		t21 = u2 + (lorenzStep/2)*k12
 		t16 := t11 - t0
@@ -5217,16 +5153,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k21 := t0*t17 - t11
 		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
 		k22 := t0*t11 - b*t21
-		wsDot.t10 = append(wsDot.t10, t10Dot)
-		ws.t10 = append(ws.t10, t10)
+		topDot[3] = t10Dot
+		top[3] = t10
 		t10Dot = u0Dot + (lorenzStep/2)*k20Dot
 		t10 = u0 + (lorenzStep/2)*k20
-		wsDot.t111 = append(wsDot.t111, t111Dot)
-		ws.t111 = append(ws.t111, t111)
+		topDot[4] = t111Dot
+		top[4] = t111
 		t111Dot = u1Dot + (lorenzStep/2)*k21Dot
 		t111 = u1 + (lorenzStep/2)*k21
-		wsDot.t12 = append(wsDot.t12, t12Dot)
-		ws.t12 = append(ws.t12, t12)
+		topDot[5] = t12Dot
+		top[5] = t12
 		t12Dot = u2Dot + (lorenzStep/2)*k22Dot
 		t12 = u2 + (lorenzStep/2)*k22
 		t18 := t111 - t10
@@ -5237,16 +5173,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k31 := t10*t19 - t111
 		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
 		k32 := t10*t111 - b*t12
-		wsDot.t20 = append(wsDot.t20, t20Dot)
-		ws.t20 = append(ws.t20, t20)
+		topDot[6] = t20Dot
+		top[6] = t20
 		t20Dot = u0Dot + lorenzStep*k30Dot
 		t20 = u0 + lorenzStep*k30
-		wsDot.t211 = append(wsDot.t211, t211Dot)
-		ws.t211 = append(ws.t211, t211)
+		topDot[7] = t211Dot
+		top[7] = t211
 		t211Dot = u1Dot + lorenzStep*k31Dot
 		t211 = u1 + lorenzStep*k31
-		wsDot.t22 = append(wsDot.t22, t22Dot)
-		ws.t22 = append(ws.t22, t22)
+		topDot[8] = t22Dot
+		top[8] = t22
 		t22Dot = u2Dot + lorenzStep*k32Dot
 		t22 = u2 + lorenzStep*k32
 		t23 := t211 - t20
@@ -5257,16 +5193,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k41 := t20*t24 - t211
 		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
 		k42 := t20*t211 - b*t22
-		wsDot.u0 = append(wsDot.u0, u0Dot)
-		ws.u0 = append(ws.u0, u0)
+		topDot[9] = u0Dot
+		top[9] = u0
 		u0Dot += (lorenzStep / 6) * (k10Dot + 2*k20Dot + 2*k30Dot + k40Dot)
 		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
-		wsDot.u1 = append(wsDot.u1, u1Dot)
-		ws.u1 = append(ws.u1, u1)
+		topDot[10] = u1Dot
+		top[10] = u1
 		u1Dot += (lorenzStep / 6) * (k11Dot + 2*k21Dot + 2*k31Dot + k41Dot)
 		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
-		wsDot.u2 = append(wsDot.u2, u2Dot)
-		ws.u2 = append(ws.u2, u2)
+		topDot[11] = u2Dot
+		top[11] = u2
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
@@ -5287,10 +5223,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
 	for i11 := 999; i11 > -1; i11-- {
-		u2Dot = wsDot.u2[len(ws.u2)-1]
-		u2 = ws.u2[len(ws.u2)-1]
-		wsDot.u2 = wsDot.u2[:len(ws.u2)-1]
-		ws.u2 = ws.u2[:len(ws.u2)-1]
+		top1Dot := &wsDot.t0s[len(ws.t0s)-1]
+		top1 := &ws.t0s[len(ws.t0s)-1]
+		u2Dot = top1Dot[11]
+		u2 = top1[11]
 		t13Dot := u2BarDot * (lorenzStep / 6)
 		t13 := u2Bar * (lorenzStep / 6)
 		k12BarDot := t13Dot
@@ -5299,10 +5235,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k22Bar := t13 * 2
 		k32BarDot := t13Dot * 2
 		k32Bar := t13 * 2
-		u1Dot = wsDot.u1[len(ws.u1)-1]
-		u1 = ws.u1[len(ws.u1)-1]
-		wsDot.u1 = wsDot.u1[:len(ws.u1)-1]
-		ws.u1 = ws.u1[:len(ws.u1)-1]
+		u1Dot = top1Dot[10]
+		u1 = top1[10]
 		t9Dot := u1BarDot * (lorenzStep / 6)
 		t9 := u1Bar * (lorenzStep / 6)
 		k11BarDot := t9Dot
@@ -5311,10 +5245,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k21Bar := t9 * 2
 		k31BarDot := t9Dot * 2
 		k31Bar := t9 * 2
-		u0Dot = wsDot.u0[len(ws.u0)-1]
-		u0 = ws.u0[len(ws.u0)-1]
-		wsDot.u0 = wsDot.u0[:len(ws.u0)-1]
-		ws.u0 = ws.u0[:len(ws.u0)-1]
+		u0Dot = top1Dot[9]
+		u0 = top1[9]
 		t8Dot := u0BarDot * (lorenzStep / 6)
 		t8 := u0Bar * (lorenzStep / 6)
 		k10BarDot := t8Dot
@@ -5355,26 +5287,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t22Bar
 		k32BarDot += t22BarDot * lorenzStep
 		k32Bar += t22Bar * lorenzStep
-		t22Dot = wsDot.t22[len(ws.t22)-1]
-		t22 = ws.t22[len(ws.t22)-1]
-		wsDot.t22 = wsDot.t22[:len(ws.t22)-1]
-		ws.t22 = ws.t22[:len(ws.t22)-1]
+		t22Dot = top1Dot[8]
+		t22 = top1[8]
 		u1BarDot += t211BarDot
 		u1Bar += t211Bar
 		k31BarDot += t211BarDot * lorenzStep
 		k31Bar += t211Bar * lorenzStep
-		t211Dot = wsDot.t211[len(ws.t211)-1]
-		t211 = ws.t211[len(ws.t211)-1]
-		wsDot.t211 = wsDot.t211[:len(ws.t211)-1]
-		ws.t211 = ws.t211[:len(ws.t211)-1]
+		t211Dot = top1Dot[7]
+		t211 = top1[7]
 		u0BarDot += t20BarDot
 		u0Bar += t20Bar
 		k30BarDot += t20BarDot * lorenzStep
 		k30Bar += t20Bar * lorenzStep
-		t20Dot = wsDot.t20[len(ws.t20)-1]
-		t20 = ws.t20[len(ws.t20)-1]
-		wsDot.t20 = wsDot.t20[:len(ws.t20)-1]
-		ws.t20 = ws.t20[:len(ws.t20)-1]
+		t20Dot = top1Dot[6]
+		t20 = top1[6]
 		t10BarDot := k32BarDot*t111 + k32Bar*t111Dot
 		t10Bar := k32Bar * t111
 		t111BarDot := k32BarDot*t10 + k32Bar*t10Dot
@@ -5407,26 +5333,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t12Bar
 		k22BarDot += t12BarDot * (lorenzStep / 2)
 		k22Bar += t12Bar * (lorenzStep / 2)
-		t12Dot = wsDot.t12[len(ws.t12)-1]
-		t12 = ws.t12[len(ws.t12)-1]
-		wsDot.t12 = wsDot.t12[:len(ws.t12)-1]
-		ws.t12 = ws.t12[:len(ws.t12)-1]
+		t12Dot = top1Dot[5]
+		t12 = top1[5]
 		u1BarDot += t111BarDot
 		u1Bar += t111Bar
 		k21BarDot += t111BarDot * (lorenzStep / 2)
 		k21Bar += t111Bar * (lorenzStep / 2)
-		t111Dot = wsDot.t111[len(ws.t111)-1]
-		t111 = ws.t111[len(ws.t111)-1]
-		wsDot.t111 = wsDot.t111[:len(ws.t111)-1]
-		ws.t111 = ws.t111[:len(ws.t111)-1]
+		t111Dot = top1Dot[4]
+		t111 = top1[4]
 		u0BarDot += t10BarDot
 		u0Bar += t10Bar
 		k20BarDot += t10BarDot * (lorenzStep / 2)
 		k20Bar += t10Bar * (lorenzStep / 2)
-		t10Dot = wsDot.t10[len(ws.t10)-1]
-		t10 = ws.t10[len(ws.t10)-1]
-		wsDot.t10 = wsDot.t10[:len(ws.t10)-1]
-		ws.t10 = ws.t10[:len(ws.t10)-1]
+		t10Dot = top1Dot[3]
+		t10 = top1[3]
 		t0BarDot := k22BarDot*t11 + k22Bar*t11Dot
 		t0Bar := k22Bar * t11
 		t11BarDot := k22BarDot*t0 + k22Bar*t0Dot
@@ -5459,26 +5379,22 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t21Bar
 		k12BarDot += t21BarDot * (lorenzStep / 2)
 		k12Bar += t21Bar * (lorenzStep / 2)
-		t21Dot = wsDot.t21[len(ws.t21)-1]
-		t21 = ws.t21[len(ws.t21)-1]
-		wsDot.t21 = wsDot.t21[:len(ws.t21)-1]
-		ws.t21 = ws.t21[:len(ws.t21)-1]
+		t21Dot = top1Dot[2]
+		t21 = top1[2]
 		u1BarDot += t11BarDot
 		u1Bar += t11Bar
 		k11BarDot += t11BarDot * (lorenzStep / 2)
 		k11Bar += t11Bar * (lorenzStep / 2)
-		t11Dot = wsDot.t11[len(ws.t11)-1]
-		t11 = ws.t11[len(ws.t11)-1]
-		wsDot.t11 = wsDot.t11[:len(ws.t11)-1]
-		ws.t11 = ws.t11[:len(ws.t11)-1]
+		t11Dot = top1Dot[1]
+		t11 = top1[1]
 		u0BarDot += t0BarDot
 		u0Bar += t0Bar
 		k10BarDot += t0BarDot * (lorenzStep / 2)
 		k10Bar += t0Bar * (lorenzStep / 2)
-		t0Dot = wsDot.t0[len(ws.t0)-1]
-		t0 = ws.t0[len(ws.t0)-1]
-		wsDot.t0 = wsDot.t0[:len(ws.t0)-1]
-		ws.t0 = ws.t0[:len(ws.t0)-1]
+		t0Dot = top1Dot[0]
+		t0 = top1[0]
+		wsDot.t0s = wsDot.t0s[:len(ws.t0s)-1]
+		ws.t0s = ws.t0s[:len(ws.t0s)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -5993,15 +5909,7 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t1 = ws.t1[:0]
-	ws.exp = ws.exp[:0]
-	ws.exp1 = ws.exp1[:0]
-	ws.exp2 = ws.exp2[:0]
-	ws.arg3 = ws.arg3[:0]
-	ws.change = ws.change[:0]
-	ws.cell = ws.cell[:0]
-	ws.tanh = ws.tanh[:0]
-	ws.hidden = ws.hidden[:0]
-	ws.t13 = ws.t13[:0]
+	ws.exps = ws.exps[:0]
 	ws.exp3 = ws.exp3[:0]
 	ws.arg4 = ws.arg4[:0]
 	var exp float64
@@ -6037,11 +5945,11 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	}
 	clear(ws.t1Bar[:b])
 	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t14) < b {
-		ws.t14 = make([]float64, b)
+	if cap(ws.t11) < b {
+		ws.t11 = make([]float64, b)
 	}
-	clear(ws.t14[:b])
-	t1 := ws.t14[0:b:b]
+	clear(ws.t11[:b])
+	t1 := ws.t11[0:b:b]
 	if cap(ws.t2Bar) < b {
 		ws.t2Bar = make([]float64, b)
 	}
@@ -6089,30 +5997,32 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				for i1 := 0; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
-					ws.exp = append(ws.exp, exp)
+					ws.exps = append(ws.exps, [9]float64{})
+					top := &ws.exps[len(ws.exps)-1]
+					top[0] = exp
 					exp = math.Exp(arg)
 					forget := 1 / (1 + exp)
 					x2 := hidden2[i1]*w3[i1] + bias2[i1]
 					arg1 := -x2
-					ws.exp1 = append(ws.exp1, exp1)
+					top[1] = exp1
 					exp1 = math.Exp(arg1)
 					in := 1 / (1 + exp1)
 					x3 := t12[i1]*w4[i1] + bias3[i1]
 					arg2 := -x3
-					ws.exp2 = append(ws.exp2, exp2)
+					top[2] = exp2
 					exp2 = math.Exp(arg2)
 					out := 1 / (1 + exp2)
-					ws.arg3 = append(ws.arg3, arg3)
+					top[3] = arg3
 					arg3 = hidden2[i1]*w5[i1] + bias4[i1]
-					ws.change = append(ws.change, change)
+					top[4] = change
 					change = math.Tanh(arg3)
-					ws.cell = append(ws.cell, cell2[i1])
+					top[5] = cell2[i1]
 					cell2[i1] = cell2[i1]*forget + in*change
-					ws.tanh = append(ws.tanh, tanh)
+					top[6] = tanh
 					tanh = math.Tanh(cell2[i1])
-					ws.hidden = append(ws.hidden, hidden2[i1])
+					top[7] = hidden2[i1]
 					hidden2[i1] = out * tanh
-					ws.t13 = append(ws.t13, t12[i1])
+					top[8] = t12[i1]
 					t12[i1] = hidden2[i1]
 				}
 			}
@@ -6222,40 +6132,34 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					out1 := 1 / (1 + exp2)
 					t6 := t1Bar2[i11]
 					t1Bar2[i11] = 0
-					t15[i11] = ws.t13[len(ws.t13)-1]
-					ws.t13 = ws.t13[:len(ws.t13)-1]
+					top1 := &ws.exps[len(ws.exps)-1]
+					t15[i11] = top1[8]
 					hiddenBar11[i11] += t6
 					t5 := hiddenBar11[i11]
 					hiddenBar11[i11] = 0
-					hidden11[i11] = ws.hidden[len(ws.hidden)-1]
-					ws.hidden = ws.hidden[:len(ws.hidden)-1]
+					hidden11[i11] = top1[7]
 					outBar := t5 * tanh
 					cellBar11[i11] += t5 * out1 * rt.Sechsq(cell11[i11])
-					tanh = ws.tanh[len(ws.tanh)-1]
-					ws.tanh = ws.tanh[:len(ws.tanh)-1]
+					tanh = top1[6]
 					t4 := cellBar11[i11]
 					cellBar11[i11] = 0
-					cell11[i11] = ws.cell[len(ws.cell)-1]
-					ws.cell = ws.cell[:len(ws.cell)-1]
+					cell11[i11] = top1[5]
 					cellBar11[i11] += t4 * forget1
 					forgetBar := t4 * cell11[i11]
 					inBar := t4 * change
 					arg3Bar := t4 * in1 * rt.Sechsq(arg3)
-					change = ws.change[len(ws.change)-1]
-					ws.change = ws.change[:len(ws.change)-1]
+					change = top1[4]
 					hiddenBar11[i11] += arg3Bar * w11[i11]
 					wBar11[i11] += arg3Bar * hidden11[i11]
 					biasBar11[i11] += arg3Bar
-					arg3 = ws.arg3[len(ws.arg3)-1]
-					ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+					arg3 = top1[3]
 					if outBar != 0 || out1-out1 == 0 {
 						exp2Bar -= outBar / (1 + exp2) * out1
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2Bar += exp2Bar * exp2
 					}
-					exp2 = ws.exp2[len(ws.exp2)-1]
-					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+					exp2 = top1[2]
 					x3Bar := -arg2Bar
 					t1Bar2[i11] += x3Bar * w12[i11]
 					wBar12[i11] += x3Bar * t15[i11]
@@ -6266,8 +6170,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1Bar += exp1Bar * exp1
 					}
-					exp1 = ws.exp1[len(ws.exp1)-1]
-					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+					exp1 = top1[1]
 					x2Bar := -arg1Bar
 					hiddenBar11[i11] += x2Bar * w13[i11]
 					wBar13[i11] += x2Bar * hidden11[i11]
@@ -6278,8 +6181,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					if expBar != 0 || exp-exp == 0 {
 						argBar += expBar * exp
 					}
-					exp = ws.exp[len(ws.exp)-1]
-					ws.exp = ws.exp[:len(ws.exp)-1]
+					exp = top1[0]
+					ws.exps = ws.exps[:len(ws.exps)-1]
 					x1Bar := -argBar
 					t1Bar2[i11] += x1Bar * w14[i11]
 					wBar14[i11] += x1Bar * t15[i11]
@@ -6310,24 +6213,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.exp1 = wsDot.exp1[:0]
-	ws.exp1 = ws.exp1[:0]
-	wsDot.exp2 = wsDot.exp2[:0]
-	ws.exp2 = ws.exp2[:0]
-	wsDot.arg3 = wsDot.arg3[:0]
-	ws.arg3 = ws.arg3[:0]
-	wsDot.change = wsDot.change[:0]
-	ws.change = ws.change[:0]
-	wsDot.cell = wsDot.cell[:0]
-	ws.cell = ws.cell[:0]
-	wsDot.tanh = wsDot.tanh[:0]
-	ws.tanh = ws.tanh[:0]
-	wsDot.hidden = wsDot.hidden[:0]
-	ws.hidden = ws.hidden[:0]
-	wsDot.t13 = wsDot.t13[:0]
-	ws.t13 = ws.t13[:0]
+	wsDot.exps = wsDot.exps[:0]
+	ws.exps = ws.exps[:0]
 	wsDot.exp3 = wsDot.exp3[:0]
 	ws.exp3 = ws.exp3[:0]
 	wsDot.arg4 = wsDot.arg4[:0]
@@ -6387,14 +6274,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(ws.t1Bar[:b])
 	t1BarDot := wsDot.t1Bar[0:b:b]
 	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t14) < b {
-		wsDot.t14 = make([]float64, b)
-		ws.t14 = make([]float64, b)
+	if cap(ws.t11) < b {
+		wsDot.t11 = make([]float64, b)
+		ws.t11 = make([]float64, b)
 	}
-	clear(wsDot.t14[:b])
-	clear(ws.t14[:b])
-	t1Dot := wsDot.t14[0:b:b]
-	t1 := ws.t14[0:b:b]
+	clear(wsDot.t11[:b])
+	clear(ws.t11[:b])
+	t1Dot := wsDot.t11[0:b:b]
+	t1 := ws.t11[0:b:b]
 	if cap(ws.t2Bar) < b {
 		wsDot.t2Bar = make([]float64, b)
 		ws.t2Bar = make([]float64, b)
@@ -6476,8 +6363,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					wsDot.exp = append(wsDot.exp, expDot)
-					ws.exp = append(ws.exp, exp)
+					wsDot.exps = append(wsDot.exps, [9]float64{})
+					ws.exps = append(ws.exps, [9]float64{})
+					topDot := &wsDot.exps[len(ws.exps)-1]
+					top := &ws.exps[len(ws.exps)-1]
+					topDot[0] = expDot
+					top[0] = exp
 					t18 := math.Exp(arg)
 					var d2 float64
 					if argDot != 0 || t18-t18 == 0 {
@@ -6495,8 +6386,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x2 := t23*t24 + bias2[i1]
 					arg1Dot := -x2Dot
 					arg1 := -x2
-					wsDot.exp1 = append(wsDot.exp1, exp1Dot)
-					ws.exp1 = append(ws.exp1, exp1)
+					topDot[1] = exp1Dot
+					top[1] = exp1
 					t25 := math.Exp(arg1)
 					var d3 float64
 					if arg1Dot != 0 || t25-t25 == 0 {
@@ -6514,8 +6405,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x3 := t28*t29 + bias3[i1]
 					arg2Dot := -x3Dot
 					arg2 := -x3
-					wsDot.exp2 = append(wsDot.exp2, exp2Dot)
-					ws.exp2 = append(ws.exp2, exp2)
+					topDot[2] = exp2Dot
+					top[2] = exp2
 					t30 := math.Exp(arg2)
 					var d4 float64
 					if arg2Dot != 0 || t30-t30 == 0 {
@@ -6527,34 +6418,34 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t33 := 1 / t32
 					outDot := -(t33 * exp2Dot) / t32
 					out := t33
-					wsDot.arg3 = append(wsDot.arg3, arg3Dot)
-					ws.arg3 = append(ws.arg3, arg3)
+					topDot[3] = arg3Dot
+					top[3] = arg3
 					t34 := hidden2[i1]
 					t35 := w5[i1]
 					arg3Dot = hidden2Dot[i1]*t35 + t34*w5Dot[i1] + bias4Dot[i1]
 					arg3 = t34*t35 + bias4[i1]
-					wsDot.change = append(wsDot.change, changeDot)
-					ws.change = append(ws.change, change)
+					topDot[4] = changeDot
+					top[4] = change
 					t36 := math.Tanh(arg3)
 					changeDot = arg3Dot * rt.Sechsq(arg3)
 					change = t36
-					wsDot.cell = append(wsDot.cell, cell2Dot[i1])
-					ws.cell = append(ws.cell, cell2[i1])
+					topDot[5] = cell2Dot[i1]
+					top[5] = cell2[i1]
 					t37 := cell2[i1]
 					cell2Dot[i1] = cell2Dot[i1]*forget + t37*forgetDot + (inDot*change + in*changeDot)
 					cell2[i1] = t37*forget + in*change
-					wsDot.tanh = append(wsDot.tanh, tanhDot)
-					ws.tanh = append(ws.tanh, tanh)
+					topDot[6] = tanhDot
+					top[6] = tanh
 					t38 := cell2[i1]
 					t39 := math.Tanh(t38)
 					tanhDot = cell2Dot[i1] * rt.Sechsq(t38)
 					tanh = t39
-					wsDot.hidden = append(wsDot.hidden, hidden2Dot[i1])
-					ws.hidden = append(ws.hidden, hidden2[i1])
+					topDot[7] = hidden2Dot[i1]
+					top[7] = hidden2[i1]
 					hidden2Dot[i1] = outDot*tanh + out*tanhDot
 					hidden2[i1] = out * tanh
-					wsDot.t13 = append(wsDot.t13, t12Dot[i1])
-					ws.t13 = append(ws.t13, t12[i1])
+					topDot[8] = t12Dot[i1]
+					top[8] = t12[i1]
 					t12Dot[i1] = hidden2Dot[i1]
 					t12[i1] = hidden2[i1]
 				}
@@ -6755,20 +6646,18 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
 					t1Bar2[i11] = 0
-					t15Dot[i11] = wsDot.t13[len(ws.t13)-1]
-					t15[i11] = ws.t13[len(ws.t13)-1]
-					wsDot.t13 = wsDot.t13[:len(ws.t13)-1]
-					ws.t13 = ws.t13[:len(ws.t13)-1]
+					top1Dot := &wsDot.exps[len(ws.exps)-1]
+					top1 := &ws.exps[len(ws.exps)-1]
+					t15Dot[i11] = top1Dot[8]
+					t15[i11] = top1[8]
 					hiddenBar11Dot[i11] += t6Dot
 					hiddenBar11[i11] += t6
 					t5Dot := hiddenBar11Dot[i11]
 					t5 := hiddenBar11[i11]
 					hiddenBar11Dot[i11] = 0
 					hiddenBar11[i11] = 0
-					hidden11Dot[i11] = wsDot.hidden[len(ws.hidden)-1]
-					hidden11[i11] = ws.hidden[len(ws.hidden)-1]
-					wsDot.hidden = wsDot.hidden[:len(ws.hidden)-1]
-					ws.hidden = ws.hidden[:len(ws.hidden)-1]
+					hidden11Dot[i11] = top1Dot[7]
+					hidden11[i11] = top1[7]
 					outBarDot := t5Dot*tanh + t5*tanhDot
 					outBar := t5 * tanh
 					t58 := cell11[i11]
@@ -6782,18 +6671,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t62 := t5 * out1
 					cellBar11Dot[i11] += (t5Dot*out1+t5*out1Dot)*t59 + t62*d7
 					cellBar11[i11] += t62 * t59
-					tanhDot = wsDot.tanh[len(ws.tanh)-1]
-					tanh = ws.tanh[len(ws.tanh)-1]
-					wsDot.tanh = wsDot.tanh[:len(ws.tanh)-1]
-					ws.tanh = ws.tanh[:len(ws.tanh)-1]
+					tanhDot = top1Dot[6]
+					tanh = top1[6]
 					t4Dot := cellBar11Dot[i11]
 					t4 := cellBar11[i11]
 					cellBar11Dot[i11] = 0
 					cellBar11[i11] = 0
-					cell11Dot[i11] = wsDot.cell[len(ws.cell)-1]
-					cell11[i11] = ws.cell[len(ws.cell)-1]
-					wsDot.cell = wsDot.cell[:len(ws.cell)-1]
-					ws.cell = ws.cell[:len(ws.cell)-1]
+					cell11Dot[i11] = top1Dot[5]
+					cell11[i11] = top1[5]
 					cellBar11Dot[i11] += t4Dot*forget1 + t4*forget1Dot
 					cellBar11[i11] += t4 * forget1
 					t63 := cell11[i11]
@@ -6810,10 +6695,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t66 := t4 * in1
 					arg3BarDot := (t4Dot*in1+t4*in1Dot)*t64 + t66*d8
 					arg3Bar := t66 * t64
-					changeDot = wsDot.change[len(ws.change)-1]
-					change = ws.change[len(ws.change)-1]
-					wsDot.change = wsDot.change[:len(ws.change)-1]
-					ws.change = ws.change[:len(ws.change)-1]
+					changeDot = top1Dot[4]
+					change = top1[4]
 					t67 := w11[i11]
 					hiddenBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*w11Dot[i11]
 					hiddenBar11[i11] += arg3Bar * t67
@@ -6822,10 +6705,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar11[i11] += arg3Bar * t68
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
-					arg3Dot = wsDot.arg3[len(ws.arg3)-1]
-					arg3 = ws.arg3[len(ws.arg3)-1]
-					wsDot.arg3 = wsDot.arg3[:len(ws.arg3)-1]
-					ws.arg3 = ws.arg3[:len(ws.arg3)-1]
+					arg3Dot = top1Dot[3]
+					arg3 = top1[3]
 					if outBar != 0 || out1-out1 == 0 {
 						t69 := 1 + exp2
 						t70 := outBar / t69
@@ -6836,10 +6717,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
 						arg2Bar += exp2Bar * exp2
 					}
-					exp2Dot = wsDot.exp2[len(ws.exp2)-1]
-					exp2 = ws.exp2[len(ws.exp2)-1]
-					wsDot.exp2 = wsDot.exp2[:len(ws.exp2)-1]
-					ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+					exp2Dot = top1Dot[2]
+					exp2 = top1[2]
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
 					t71 := w12[i11]
@@ -6860,10 +6739,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
 						arg1Bar += exp1Bar * exp1
 					}
-					exp1Dot = wsDot.exp1[len(ws.exp1)-1]
-					exp1 = ws.exp1[len(ws.exp1)-1]
-					wsDot.exp1 = wsDot.exp1[:len(ws.exp1)-1]
-					ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+					exp1Dot = top1Dot[1]
+					exp1 = top1[1]
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
 					t75 := w13[i11]
@@ -6884,10 +6761,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						argBarDot += expBarDot*exp + expBar*expDot
 						argBar += expBar * exp
 					}
-					expDot = wsDot.exp[len(ws.exp)-1]
-					exp = ws.exp[len(ws.exp)-1]
-					wsDot.exp = wsDot.exp[:len(ws.exp)-1]
-					ws.exp = ws.exp[:len(ws.exp)-1]
+					expDot = top1Dot[0]
+					exp = top1[0]
+					wsDot.exps = wsDot.exps[:len(ws.exps)-1]
+					ws.exps = ws.exps[:len(ws.exps)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t79 := w14[i11]
@@ -7570,16 +7447,13 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
-	ws.exp4 = ws.exp4[:0]
-	ws.max2 = ws.max2[:0]
-	ws.shift1 = ws.shift1[:0]
-	ws.exp21 = ws.exp21[:0]
-	ws.xc = ws.xc[:0]
-	ws.qx = ws.qx[:0]
+	ws.exp = ws.exp[:0]
+	ws.max2s = ws.max2s[:0]
+	ws.exp2 = ws.exp2[:0]
+	ws.xcs = ws.xcs[:0]
 	ws.l = ws.l[:0]
-	ws.max1 = ws.max1[:0]
-	ws.shift = ws.shift[:0]
-	ws.exp11 = ws.exp11[:0]
+	ws.max1s = ws.max1s[:0]
+	ws.exp1 = ws.exp1[:0]
 	var exp float64
 	var max2 float64
 	var exp2 float64
@@ -7621,7 +7495,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			diag1 := diag[j*d : len(diag) : len(diag)][:d]
 			for i := 0; i < d; i++ {
 				q := icf1[i]
-				ws.exp4 = append(ws.exp4, exp)
+				ws.exp = append(ws.exp, exp)
 				exp = math.Exp(q)
 				diag1[i] = exp
 				sums[j] += q
@@ -7643,21 +7517,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	clear(ws.xcBar[:d])
 	xcBar := ws.xcBar[0:d:d]
-	if cap(ws.xc1) < d {
-		ws.xc1 = make([]float64, d)
+	if cap(ws.xc) < d {
+		ws.xc = make([]float64, d)
 	}
-	clear(ws.xc1[:d])
-	xc := ws.xc1[0:d:d]
+	clear(ws.xc[:d])
+	xc := ws.xc[0:d:d]
 	if cap(ws.qxBar) < d {
 		ws.qxBar = make([]float64, d)
 	}
 	clear(ws.qxBar[:d])
 	qxBar := ws.qxBar[0:d:d]
-	if cap(ws.qx1) < d {
-		ws.qx1 = make([]float64, d)
+	if cap(ws.qx) < d {
+		ws.qx = make([]float64, d)
 	}
-	clear(ws.qx1[:d])
-	qx := ws.qx1[0:d:d]
+	clear(ws.qx[:d])
+	qx := ws.qx[0:d:d]
 	total := 0.0
 	prior := 0.0
 	for j2 := 0; j2 < k; j2++ {
@@ -7680,9 +7554,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	hi13 := len(s2)
 	for i6 := 0; i6 < hi13; i6++ {
 		v2 := s2[i6]
-		ws.max2 = append(ws.max2, max2)
+		ws.max2s = append(ws.max2s, [2]float64{})
+		top := &ws.max2s[len(ws.max2s)-1]
+		top[0] = max2
 		max2 = math.Max(shift1, v2)
-		ws.shift1 = append(ws.shift1, shift1)
+		top[1] = shift1
 		shift1 = max2
 	}
 	s11Bar := 0.0
@@ -7691,7 +7567,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	for i12 := 0; i12 < hi14; i12++ {
 		v11 := alphas[i12]
 		arg1 := v11 - shift1
-		ws.exp21 = append(ws.exp21, exp2)
+		ws.exp2 = append(ws.exp2, exp2)
 		exp2 = math.Exp(arg1)
 		s11 += exp2
 	}
@@ -7709,9 +7585,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
 				for i1 := 0; i1 < d; i1++ {
-					ws.xc = append(ws.xc, xc1[i1])
+					ws.xcs = append(ws.xcs, [2]float64{})
+					top1 := &ws.xcs[len(ws.xcs)-1]
+					top1[0] = xc1[i1]
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
-					ws.qx = append(ws.qx, qx1[i1])
+					top1[1] = qx1[i1]
 					qx1[i1] = diag3[i1] * xc1[i1]
 				}
 			}
@@ -7739,9 +7617,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		hi7 := len(s)
 		for i5 := 0; i5 < hi7; i5++ {
 			v := s[i5]
-			ws.max1 = append(ws.max1, max1)
+			ws.max1s = append(ws.max1s, [2]float64{})
+			top2 := &ws.max1s[len(ws.max1s)-1]
+			top2[0] = max1
 			max1 = math.Max(shift, v)
-			ws.shift = append(ws.shift, shift)
+			top2[1] = shift
 			shift = max1
 		}
 		s1 := 0.0
@@ -7749,7 +7629,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		for i11 := 0; i11 < hi8; i11++ {
 			v1 := terms[i11]
 			arg := v1 - shift
-			ws.exp11 = append(ws.exp11, exp1)
+			ws.exp1 = append(ws.exp1, exp1)
 			exp1 = math.Exp(arg)
 			s1 += exp1
 		}
@@ -7767,8 +7647,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				if s1Bar != 0 || exp1-exp1 == 0 {
 					argBar += s1Bar * exp1
 				}
-				exp1 = ws.exp11[len(ws.exp11)-1]
-				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
+				exp1 = ws.exp1[len(ws.exp1)-1]
+				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
 				shiftBar -= argBar
 				termsBar1[i111] += argBar
 			}
@@ -7779,15 +7659,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				var vBar float64
 				t7 := shiftBar
 				shiftBar = 0
-				shift = ws.shift[len(ws.shift)-1]
-				ws.shift = ws.shift[:len(ws.shift)-1]
+				top3 := &ws.max1s[len(ws.max1s)-1]
+				shift = top3[1]
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBar += t7
 				} else {
 					vBar += t7
 				}
-				max1 = ws.max1[len(ws.max1)-1]
-				ws.max1 = ws.max1[:len(ws.max1)-1]
+				max1 = top3[0]
+				ws.max1s = ws.max1s[:len(ws.max1s)-1]
 				sBar1[i51] += vBar
 			}
 		}
@@ -7828,14 +7708,14 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				for i13 := d - 1; i13 > -1; i13-- {
 					t4 := qxBar2[i13]
 					qxBar2[i13] = 0
-					qx4[i13] = ws.qx[len(ws.qx)-1]
-					ws.qx = ws.qx[:len(ws.qx)-1]
+					top4 := &ws.xcs[len(ws.xcs)-1]
+					qx4[i13] = top4[1]
 					diagBar1[i13] += t4 * xc2[i13]
 					xcBar1[i13] += t4 * diag4[i13]
 					t3 := xcBar1[i13]
 					xcBar1[i13] = 0
-					xc2[i13] = ws.xc[len(ws.xc)-1]
-					ws.xc = ws.xc[:len(ws.xc)-1]
+					xc2[i13] = top4[0]
+					ws.xcs = ws.xcs[:len(ws.xcs)-1]
 					meansBar1[i13] -= t3
 				}
 			}
@@ -7854,8 +7734,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			if s11Bar != 0 || exp2-exp2 == 0 {
 				arg1Bar += s11Bar * exp2
 			}
-			exp2 = ws.exp21[len(ws.exp21)-1]
-			ws.exp21 = ws.exp21[:len(ws.exp21)-1]
+			exp2 = ws.exp2[len(ws.exp2)-1]
+			ws.exp2 = ws.exp2[:len(ws.exp2)-1]
 			shift1Bar -= arg1Bar
 			alphasBar1[i121] += arg1Bar
 		}
@@ -7866,15 +7746,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			var v2Bar float64
 			t8 := shift1Bar
 			shift1Bar = 0
-			shift1 = ws.shift1[len(ws.shift1)-1]
-			ws.shift1 = ws.shift1[:len(ws.shift1)-1]
+			top5 := &ws.max2s[len(ws.max2s)-1]
+			shift1 = top5[1]
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1Bar += t8
 			} else {
 				v2Bar += t8
 			}
-			max2 = ws.max2[len(ws.max2)-1]
-			ws.max2 = ws.max2[:len(ws.max2)-1]
+			max2 = top5[0]
+			ws.max2s = ws.max2s[:len(ws.max2s)-1]
 			s2Bar1[i61] += v2Bar
 		}
 	}
@@ -7907,8 +7787,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				if t != 0 || exp-exp == 0 {
 					qBar += t * exp
 				}
-				exp = ws.exp4[len(ws.exp4)-1]
-				ws.exp4 = ws.exp4[:len(ws.exp4)-1]
+				exp = ws.exp[len(ws.exp)-1]
+				ws.exp = ws.exp[:len(ws.exp)-1]
 				icfBar1[i7] += qBar
 			}
 		}
@@ -7920,25 +7800,19 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 // for constant weights, from mixture.go:44.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
-	wsDot.exp4 = wsDot.exp4[:0]
-	ws.exp4 = ws.exp4[:0]
-	wsDot.max2 = wsDot.max2[:0]
-	ws.max2 = ws.max2[:0]
-	wsDot.shift1 = wsDot.shift1[:0]
-	ws.shift1 = ws.shift1[:0]
-	wsDot.exp21 = wsDot.exp21[:0]
-	ws.exp21 = ws.exp21[:0]
-	wsDot.xc = wsDot.xc[:0]
-	ws.xc = ws.xc[:0]
-	wsDot.qx = wsDot.qx[:0]
-	ws.qx = ws.qx[:0]
+	wsDot.exp = wsDot.exp[:0]
+	ws.exp = ws.exp[:0]
+	wsDot.max2s = wsDot.max2s[:0]
+	ws.max2s = ws.max2s[:0]
+	wsDot.exp2 = wsDot.exp2[:0]
+	ws.exp2 = ws.exp2[:0]
+	wsDot.xcs = wsDot.xcs[:0]
+	ws.xcs = ws.xcs[:0]
 	ws.l = ws.l[:0]
-	wsDot.max1 = wsDot.max1[:0]
-	ws.max1 = ws.max1[:0]
-	wsDot.shift = wsDot.shift[:0]
-	ws.shift = ws.shift[:0]
-	wsDot.exp11 = wsDot.exp11[:0]
-	ws.exp11 = ws.exp11[:0]
+	wsDot.max1s = wsDot.max1s[:0]
+	ws.max1s = ws.max1s[:0]
+	wsDot.exp1 = wsDot.exp1[:0]
+	ws.exp1 = ws.exp1[:0]
 	var expDot float64
 	var exp float64
 	var max2Dot float64
@@ -8004,8 +7878,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for i := 0; i < d; i++ {
 				qDot := icf1Dot[i]
 				q := icf1[i]
-				wsDot.exp4 = append(wsDot.exp4, expDot)
-				ws.exp4 = append(ws.exp4, exp)
+				wsDot.exp = append(wsDot.exp, expDot)
+				ws.exp = append(ws.exp, exp)
 				t9 := math.Exp(q)
 				var d3 float64
 				if qDot != 0 || t9-t9 == 0 {
@@ -8044,14 +7918,14 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	clear(ws.xcBar[:d])
 	xcBarDot := wsDot.xcBar[0:d:d]
 	xcBar := ws.xcBar[0:d:d]
-	if cap(ws.xc1) < d {
-		wsDot.xc1 = make([]float64, d)
-		ws.xc1 = make([]float64, d)
+	if cap(ws.xc) < d {
+		wsDot.xc = make([]float64, d)
+		ws.xc = make([]float64, d)
 	}
-	clear(wsDot.xc1[:d])
-	clear(ws.xc1[:d])
-	xcDot := wsDot.xc1[0:d:d]
-	xc := ws.xc1[0:d:d]
+	clear(wsDot.xc[:d])
+	clear(ws.xc[:d])
+	xcDot := wsDot.xc[0:d:d]
+	xc := ws.xc[0:d:d]
 	if cap(ws.qxBar) < d {
 		wsDot.qxBar = make([]float64, d)
 		ws.qxBar = make([]float64, d)
@@ -8060,14 +7934,14 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	clear(ws.qxBar[:d])
 	qxBarDot := wsDot.qxBar[0:d:d]
 	qxBar := ws.qxBar[0:d:d]
-	if cap(ws.qx1) < d {
-		wsDot.qx1 = make([]float64, d)
-		ws.qx1 = make([]float64, d)
+	if cap(ws.qx) < d {
+		wsDot.qx = make([]float64, d)
+		ws.qx = make([]float64, d)
 	}
-	clear(wsDot.qx1[:d])
-	clear(ws.qx1[:d])
-	qxDot := wsDot.qx1[0:d:d]
-	qx := ws.qx1[0:d:d]
+	clear(wsDot.qx[:d])
+	clear(ws.qx[:d])
+	qxDot := wsDot.qx[0:d:d]
+	qx := ws.qx[0:d:d]
 	total := 0.0
 	prior := 0.0
 	for j2 := 0; j2 < k; j2++ {
@@ -8101,8 +7975,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	for i6 := 0; i6 < hi13; i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		wsDot.max2 = append(wsDot.max2, max2Dot)
-		ws.max2 = append(ws.max2, max2)
+		wsDot.max2s = append(wsDot.max2s, [2]float64{})
+		ws.max2s = append(ws.max2s, [2]float64{})
+		topDot := &wsDot.max2s[len(ws.max2s)-1]
+		top := &ws.max2s[len(ws.max2s)-1]
+		topDot[0] = max2Dot
+		top[0] = max2
 		t13 := math.Max(shift1, v2)
 		var maxDot float64
 		if shift1 == t13 || shift1 != shift1 && t13 != t13 {
@@ -8112,8 +7990,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		}
 		max2Dot = maxDot
 		max2 = t13
-		wsDot.shift1 = append(wsDot.shift1, shift1Dot)
-		ws.shift1 = append(ws.shift1, shift1)
+		topDot[1] = shift1Dot
+		top[1] = shift1
 		shift1Dot = max2Dot
 		shift1 = max2
 	}
@@ -8127,8 +8005,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		v11 := alphas[i12]
 		arg1Dot := v11Dot - shift1Dot
 		arg1 := v11 - shift1
-		wsDot.exp21 = append(wsDot.exp21, exp2Dot)
-		ws.exp21 = append(ws.exp21, exp2)
+		wsDot.exp2 = append(wsDot.exp2, exp2Dot)
+		ws.exp2 = append(ws.exp2, exp2)
 		t14 := math.Exp(arg1)
 		var d4 float64
 		if arg1Dot != 0 || t14-t14 == 0 {
@@ -8160,12 +8038,16 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
 				for i1 := 0; i1 < d; i1++ {
-					wsDot.xc = append(wsDot.xc, xc1Dot[i1])
-					ws.xc = append(ws.xc, xc1[i1])
+					wsDot.xcs = append(wsDot.xcs, [2]float64{})
+					ws.xcs = append(ws.xcs, [2]float64{})
+					top1Dot := &wsDot.xcs[len(ws.xcs)-1]
+					top1 := &ws.xcs[len(ws.xcs)-1]
+					top1Dot[0] = xc1Dot[i1]
+					top1[0] = xc1[i1]
 					xc1Dot[i1] = -means1Dot[i1]
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
-					wsDot.qx = append(wsDot.qx, qx1Dot[i1])
-					ws.qx = append(ws.qx, qx1[i1])
+					top1Dot[1] = qx1Dot[i1]
+					top1[1] = qx1[i1]
 					t17 := diag3[i1]
 					t18 := xc1[i1]
 					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
@@ -8208,8 +8090,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		for i5 := 0; i5 < hi7; i5++ {
 			vDot := sDot[i5]
 			v := s[i5]
-			wsDot.max1 = append(wsDot.max1, max1Dot)
-			ws.max1 = append(ws.max1, max1)
+			wsDot.max1s = append(wsDot.max1s, [2]float64{})
+			ws.max1s = append(ws.max1s, [2]float64{})
+			top2Dot := &wsDot.max1s[len(ws.max1s)-1]
+			top2 := &ws.max1s[len(ws.max1s)-1]
+			top2Dot[0] = max1Dot
+			top2[0] = max1
 			t22 := math.Max(shift, v)
 			var maxDot1 float64
 			if shift == t22 || shift != shift && t22 != t22 {
@@ -8219,8 +8105,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			max1Dot = maxDot1
 			max1 = t22
-			wsDot.shift = append(wsDot.shift, shiftDot)
-			ws.shift = append(ws.shift, shift)
+			top2Dot[1] = shiftDot
+			top2[1] = shift
 			shiftDot = max1Dot
 			shift = max1
 		}
@@ -8232,8 +8118,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			v1 := terms[i11]
 			argDot := v1Dot - shiftDot
 			arg := v1 - shift
-			wsDot.exp11 = append(wsDot.exp11, exp1Dot)
-			ws.exp11 = append(ws.exp11, exp1)
+			wsDot.exp1 = append(wsDot.exp1, exp1Dot)
+			ws.exp1 = append(ws.exp1, exp1)
 			t23 := math.Exp(arg)
 			var d6 float64
 			if argDot != 0 || t23-t23 == 0 {
@@ -8267,10 +8153,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					argBarDot += s1BarDot*exp1 + s1Bar*exp1Dot
 					argBar += s1Bar * exp1
 				}
-				exp1Dot = wsDot.exp11[len(ws.exp11)-1]
-				exp1 = ws.exp11[len(ws.exp11)-1]
-				wsDot.exp11 = wsDot.exp11[:len(ws.exp11)-1]
-				ws.exp11 = ws.exp11[:len(ws.exp11)-1]
+				exp1Dot = wsDot.exp1[len(ws.exp1)-1]
+				exp1 = ws.exp1[len(ws.exp1)-1]
+				wsDot.exp1 = wsDot.exp1[:len(ws.exp1)-1]
+				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
 				shiftBarDot -= argBarDot
 				shiftBar -= argBar
 				termsBar1Dot[i111] += argBarDot
@@ -8287,9 +8173,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				shift = ws.shift[len(ws.shift)-1]
-				wsDot.shift = wsDot.shift[:len(ws.shift)-1]
-				ws.shift = ws.shift[:len(ws.shift)-1]
+				top3Dot := &wsDot.max1s[len(ws.max1s)-1]
+				top3 := &ws.max1s[len(ws.max1s)-1]
+				_ = top3Dot[1]
+				shift = top3[1]
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBarDot += t7Dot
 					shiftBar += t7
@@ -8297,9 +8184,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					vBarDot += t7Dot
 					vBar += t7
 				}
-				max1 = ws.max1[len(ws.max1)-1]
-				wsDot.max1 = wsDot.max1[:len(ws.max1)-1]
-				ws.max1 = ws.max1[:len(ws.max1)-1]
+				_ = top3Dot[0]
+				max1 = top3[0]
+				wsDot.max1s = wsDot.max1s[:len(ws.max1s)-1]
+				ws.max1s = ws.max1s[:len(ws.max1s)-1]
 				sBar1Dot[i51] += vBarDot
 				sBar1[i51] += vBar
 			}
@@ -8366,10 +8254,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					t4 := qxBar2[i13]
 					qxBar2Dot[i13] = 0
 					qxBar2[i13] = 0
-					qx4Dot[i13] = wsDot.qx[len(ws.qx)-1]
-					qx4[i13] = ws.qx[len(ws.qx)-1]
-					wsDot.qx = wsDot.qx[:len(ws.qx)-1]
-					ws.qx = ws.qx[:len(ws.qx)-1]
+					top4Dot := &wsDot.xcs[len(ws.xcs)-1]
+					top4 := &ws.xcs[len(ws.xcs)-1]
+					qx4Dot[i13] = top4Dot[1]
+					qx4[i13] = top4[1]
 					t30 := xc2[i13]
 					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
 					diagBar1[i13] += t4 * t30
@@ -8380,10 +8268,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
 					xcBar1[i13] = 0
-					xc2Dot[i13] = wsDot.xc[len(ws.xc)-1]
-					xc2[i13] = ws.xc[len(ws.xc)-1]
-					wsDot.xc = wsDot.xc[:len(ws.xc)-1]
-					ws.xc = ws.xc[:len(ws.xc)-1]
+					xc2Dot[i13] = top4Dot[0]
+					xc2[i13] = top4[0]
+					wsDot.xcs = wsDot.xcs[:len(ws.xcs)-1]
+					ws.xcs = ws.xcs[:len(ws.xcs)-1]
 					meansBar1Dot[i13] -= t3Dot
 					meansBar1[i13] -= t3
 				}
@@ -8411,10 +8299,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				arg1BarDot += s11BarDot*exp2 + s11Bar*exp2Dot
 				arg1Bar += s11Bar * exp2
 			}
-			exp2Dot = wsDot.exp21[len(ws.exp21)-1]
-			exp2 = ws.exp21[len(ws.exp21)-1]
-			wsDot.exp21 = wsDot.exp21[:len(ws.exp21)-1]
-			ws.exp21 = ws.exp21[:len(ws.exp21)-1]
+			exp2Dot = wsDot.exp2[len(ws.exp2)-1]
+			exp2 = ws.exp2[len(ws.exp2)-1]
+			wsDot.exp2 = wsDot.exp2[:len(ws.exp2)-1]
+			ws.exp2 = ws.exp2[:len(ws.exp2)-1]
 			shift1BarDot -= arg1BarDot
 			shift1Bar -= arg1Bar
 			alphasBar1Dot[i121] += arg1BarDot
@@ -8431,9 +8319,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			shift1 = ws.shift1[len(ws.shift1)-1]
-			wsDot.shift1 = wsDot.shift1[:len(ws.shift1)-1]
-			ws.shift1 = ws.shift1[:len(ws.shift1)-1]
+			top5Dot := &wsDot.max2s[len(ws.max2s)-1]
+			top5 := &ws.max2s[len(ws.max2s)-1]
+			_ = top5Dot[1]
+			shift1 = top5[1]
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1BarDot += t8Dot
 				shift1Bar += t8
@@ -8441,9 +8330,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				v2BarDot += t8Dot
 				v2Bar += t8
 			}
-			max2 = ws.max2[len(ws.max2)-1]
-			wsDot.max2 = wsDot.max2[:len(ws.max2)-1]
-			ws.max2 = ws.max2[:len(ws.max2)-1]
+			_ = top5Dot[0]
+			max2 = top5[0]
+			wsDot.max2s = wsDot.max2s[:len(ws.max2s)-1]
+			ws.max2s = ws.max2s[:len(ws.max2s)-1]
 			s2Bar1Dot[i61] += v2BarDot
 			s2Bar1[i61] += v2Bar
 		}
@@ -8489,10 +8379,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qBarDot += tDot*exp + t*expDot
 					qBar += t * exp
 				}
-				expDot = wsDot.exp4[len(ws.exp4)-1]
-				exp = ws.exp4[len(ws.exp4)-1]
-				wsDot.exp4 = wsDot.exp4[:len(ws.exp4)-1]
-				ws.exp4 = ws.exp4[:len(ws.exp4)-1]
+				expDot = wsDot.exp[len(ws.exp)-1]
+				exp = ws.exp[len(ws.exp)-1]
+				wsDot.exp = wsDot.exp[:len(ws.exp)-1]
+				ws.exp = ws.exp[:len(ws.exp)-1]
 				icfBar1Dot[i7] += qBarDot
 				icfBar1[i7] += qBar
 			}
@@ -9187,9 +9077,11 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 	v := p[1] / p[2]
 	s := u*u + v*v
 	l := 1 + cam[9]*s + cam[10]*(s*s)
-	ws.y = append(ws.y, y[0])
+	ws.ys = append(ws.ys, [2]float64{})
+	top := &ws.ys[len(ws.ys)-1]
+	top[0] = y[0]
 	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
-	ws.y1 = append(ws.y1, y[1])
+	top[1] = y[1]
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
 	ws.a = append(ws.a, a)
 	ws.t = append(ws.t, t)
@@ -9217,8 +9109,8 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
 	t11 := yBar[1]
 	yBar[1] = 0
-	y[1] = ws.y1[len(ws.y1)-1]
-	ws.y1 = ws.y1[:len(ws.y1)-1]
+	top1 := &ws.ys[len(ws.ys)-1]
+	y[1] = top1[1]
 	weightBar := t11 * (v1*l1*cam1[6] + cam1[8] - f.Z[1])
 	t12 := t11 * weight1
 	t13 := t12 * cam1[6]
@@ -9228,8 +9120,8 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	camBar1[8] += t12
 	t8 := yBar[0]
 	yBar[0] = 0
-	y[0] = ws.y[len(ws.y)-1]
-	ws.y = ws.y[:len(ws.y)-1]
+	y[0] = top1[0]
+	ws.ys = ws.ys[:len(ws.ys)-1]
 	weightBar += t8 * (u1*l1*cam1[6] + cam1[7] - f.Z[0])
 	t9 := t8 * weight1
 	t10 := t9 * cam1[6]
@@ -9287,9 +9179,11 @@ func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	v := p[1] / p[2]
 	s := u*u + v*v
 	l := 1 + cam[9]*s + cam[10]*(s*s)
-	ws.y = append(ws.y, y[0])
+	ws.ys = append(ws.ys, [2]float64{})
+	top := &ws.ys[len(ws.ys)-1]
+	top[0] = y[0]
 	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
-	ws.y1 = append(ws.y1, y[1])
+	top[1] = y[1]
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
 	ws.a = append(ws.a, a)
 	ws.t = append(ws.t, t)
@@ -9316,23 +9210,19 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	s1 := u1*u1 + v1*v1
 	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
 	yBarRow := &yBar[1]
-	y[1] = ws.y1[len(ws.y1)-1]
-	t110 := yBarRow[0]
-	t111 := yBarRow[1]
-	yBarRow[0] = 0
-	yBarRow[1] = 0
-	t112 := yBarRow[2]
-	t113 := yBarRow[3]
-	yBarRow[2] = 0
-	yBarRow[3] = 0
-	ws.y1 = ws.y1[:len(ws.y1)-1]
+	top1 := &ws.ys[len(ws.ys)-1]
+	y[1] = top1[1]
 	t := v1*l1*cam1[6] + cam1[8] - f.Z[1]
 	t1 := cam1[6]
 	t2 := v1 * l1
 	camBar1Row := &camBar1[6]
 	camBar1Row1 := &camBar1[8]
 	yBarRow1 := &yBar[0]
-	y[0] = ws.y[len(ws.y)-1]
+	y[0] = top1[0]
+	t110 := yBarRow[0]
+	t111 := yBarRow[1]
+	yBarRow[0] = 0
+	yBarRow[1] = 0
 	weightBar0 := t110 * t
 	weightBar1 := t111 * t
 	t120 := t110 * weight1
@@ -9351,6 +9241,10 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	t81 := yBarRow1[1]
 	yBarRow1[0] = 0
 	yBarRow1[1] = 0
+	t112 := yBarRow[2]
+	t113 := yBarRow[3]
+	yBarRow[2] = 0
+	yBarRow[3] = 0
 	weightBar2 := t112 * t
 	weightBar3 := t113 * t
 	t122 := t112 * weight1
@@ -9369,7 +9263,7 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	t83 := yBarRow1[3]
 	yBarRow1[2] = 0
 	yBarRow1[3] = 0
-	ws.y = ws.y[:len(ws.y)-1]
+	ws.ys = ws.ys[:len(ws.ys)-1]
 	t3 := u1*l1*cam1[6] + cam1[7] - f.Z[0]
 	t6 := cam1[6]
 	t15 := u1 * l1
@@ -9615,15 +9509,19 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t7 := s * s
 	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
-	wsDot.y = append(wsDot.y, yDot[0])
-	ws.y = append(ws.y, y[0])
+	wsDot.ys = append(wsDot.ys, [2]float64{})
+	ws.ys = append(ws.ys, [2]float64{})
+	topDot := &wsDot.ys[len(ws.ys)-1]
+	top := &ws.ys[len(ws.ys)-1]
+	topDot[0] = yDot[0]
+	top[0] = y[0]
 	t8 := u * l
 	t9 := cam[6]
 	t10 := t8*t9 + cam[7] - f.Z[0]
 	yDot[0] = weightDot*t10 + weight*((uDot*l+u*lDot)*t9+t8*camDot[6]+camDot[7]-fDot.Z[0])
 	y[0] = weight * t10
-	wsDot.y1 = append(wsDot.y1, yDot[1])
-	ws.y1 = append(ws.y1, y[1])
+	topDot[1] = yDot[1]
+	top[1] = y[1]
 	t11 := v * l
 	t12 := cam[6]
 	t13 := t11*t12 + cam[8] - f.Z[1]
@@ -9682,10 +9580,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t11 := yBar[1]
 	yBarDot[1] = 0
 	yBar[1] = 0
-	yDot[1] = wsDot.y1[len(ws.y1)-1]
-	y[1] = ws.y1[len(ws.y1)-1]
-	wsDot.y1 = wsDot.y1[:len(ws.y1)-1]
-	ws.y1 = ws.y1[:len(ws.y1)-1]
+	top1Dot := &wsDot.ys[len(ws.ys)-1]
+	top1 := &ws.ys[len(ws.ys)-1]
+	yDot[1] = top1Dot[1]
+	y[1] = top1[1]
 	t15 := v1 * l1
 	t16 := cam1[6]
 	t17 := t15*t16 + cam1[8] - f.Z[1]
@@ -9709,10 +9607,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t8 := yBar[0]
 	yBarDot[0] = 0
 	yBar[0] = 0
-	yDot[0] = wsDot.y[len(ws.y)-1]
-	y[0] = ws.y[len(ws.y)-1]
-	wsDot.y = wsDot.y[:len(ws.y)-1]
-	ws.y = ws.y[:len(ws.y)-1]
+	yDot[0] = top1Dot[0]
+	y[0] = top1[0]
+	wsDot.ys = wsDot.ys[:len(ws.ys)-1]
+	ws.ys = ws.ys[:len(ws.ys)-1]
 	t20 := u1 * l1
 	t21 := cam1[6]
 	t22 := t20*t21 + cam1[7] - f.Z[0]
@@ -9912,9 +9810,11 @@ func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.dx = append(ws.dx, dx[at])
+			ws.dxs = append(ws.dxs, [2]float64{})
+			top := &ws.dxs[len(ws.dxs)-1]
+			top[0] = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			top[1] = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
@@ -9944,15 +9844,15 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			north1 := i1 + n*t31
 			t6 := dxBar[n*n+at1]
 			dxBar[n*n+at1] = 0
-			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
-			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
+			top1 := &ws.dxs[len(ws.dxs)-1]
+			dx[n*n+at1] = top1[1]
 			lvBar := t6 * alpha1
 			uBar1[at1] += t6 * brusselatorA
 			uuvBar := -t6
 			t5 := dxBar[at1]
 			dxBar[at1] = 0
-			dx[at1] = ws.dx[len(ws.dx)-1]
-			ws.dx = ws.dx[:len(ws.dx)-1]
+			dx[at1] = top1[0]
+			ws.dxs = ws.dxs[:len(ws.dxs)-1]
 			luBar := t5 * alpha1
 			uuvBar += t5
 			uBar1[at1] -= t5 * (brusselatorA + 1)
@@ -9998,9 +9898,11 @@ func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.dx = append(ws.dx, dx[at])
+			ws.dxs = append(ws.dxs, [2]float64{})
+			top := &ws.dxs[len(ws.dxs)-1]
+			top[0] = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			top[1] = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
@@ -10033,19 +9935,15 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			south1 := i1 + n*t21
 			north1 := i1 + n*t31
 			dxBarRow := &dxBar[n*n+at1]
-			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
+			top1 := &ws.dxs[len(ws.dxs)-1]
+			dx[n*n+at1] = top1[1]
+			uBar1Row := &uBar1[at1]
+			dxBarRow1 := &dxBar[at1]
+			dx[at1] = top1[0]
 			t60 := dxBarRow[0]
 			t61 := dxBarRow[1]
 			dxBarRow[0] = 0
 			dxBarRow[1] = 0
-			t62 := dxBarRow[2]
-			t63 := dxBarRow[3]
-			dxBarRow[2] = 0
-			dxBarRow[3] = 0
-			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
-			uBar1Row := &uBar1[at1]
-			dxBarRow1 := &dxBar[at1]
-			dx[at1] = ws.dx[len(ws.dx)-1]
 			lvBar0 := t60 * alpha1
 			lvBar1 := t61 * alpha1
 			uBar1Row[0] += t60 * brusselatorA
@@ -10056,6 +9954,10 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			t51 := dxBarRow1[1]
 			dxBarRow1[0] = 0
 			dxBarRow1[1] = 0
+			t62 := dxBarRow[2]
+			t63 := dxBarRow[3]
+			dxBarRow[2] = 0
+			dxBarRow[3] = 0
 			lvBar2 := t62 * alpha1
 			lvBar3 := t63 * alpha1
 			uBar1Row[2] += t62 * brusselatorA
@@ -10066,7 +9968,7 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			t53 := dxBarRow1[3]
 			dxBarRow1[2] = 0
 			dxBarRow1[3] = 0
-			ws.dx = ws.dx[:len(ws.dx)-1]
+			ws.dxs = ws.dxs[:len(ws.dxs)-1]
 			uBar1Row1 := &uBar1[at1]
 			t := v1[at1]
 			t1 := u1[at1]
@@ -10186,12 +10088,16 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := v[at]
 			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
 			uuv := t5 * t6
-			wsDot.dx = append(wsDot.dx, dxDot[at])
-			ws.dx = append(ws.dx, dx[at])
+			wsDot.dxs = append(wsDot.dxs, [2]float64{})
+			ws.dxs = append(ws.dxs, [2]float64{})
+			topDot := &wsDot.dxs[len(ws.dxs)-1]
+			top := &ws.dxs[len(ws.dxs)-1]
+			topDot[0] = dxDot[at]
+			top[0] = dx[at]
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			wsDot.dx1 = append(wsDot.dx1, dxDot[n*n+at])
-			ws.dx1 = append(ws.dx1, dx[n*n+at])
+			topDot[1] = dxDot[n*n+at]
+			top[1] = dx[n*n+at]
 			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
@@ -10228,10 +10134,10 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := dxBar[n*n+at1]
 			dxBarDot[n*n+at1] = 0
 			dxBar[n*n+at1] = 0
-			dxDot[n*n+at1] = wsDot.dx1[len(ws.dx1)-1]
-			dx[n*n+at1] = ws.dx1[len(ws.dx1)-1]
-			wsDot.dx1 = wsDot.dx1[:len(ws.dx1)-1]
-			ws.dx1 = ws.dx1[:len(ws.dx1)-1]
+			top1Dot := &wsDot.dxs[len(ws.dxs)-1]
+			top1 := &ws.dxs[len(ws.dxs)-1]
+			dxDot[n*n+at1] = top1Dot[1]
+			dx[n*n+at1] = top1[1]
 			lvBarDot := t6Dot * alpha1
 			lvBar := t6 * alpha1
 			uBar1Dot[at1] += t6Dot * brusselatorA
@@ -10242,10 +10148,10 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t5 := dxBar[at1]
 			dxBarDot[at1] = 0
 			dxBar[at1] = 0
-			dxDot[at1] = wsDot.dx[len(ws.dx)-1]
-			dx[at1] = ws.dx[len(ws.dx)-1]
-			wsDot.dx = wsDot.dx[:len(ws.dx)-1]
-			ws.dx = ws.dx[:len(ws.dx)-1]
+			dxDot[at1] = top1Dot[0]
+			dx[at1] = top1[0]
+			wsDot.dxs = wsDot.dxs[:len(ws.dxs)-1]
+			ws.dxs = ws.dxs[:len(ws.dxs)-1]
 			luBarDot := t5Dot * alpha1
 			luBar := t5 * alpha1
 			uuvBarDot += t5Dot

@@ -42,6 +42,7 @@ type Options struct {
 	NoOrder   bool // run loops of the reverse sweep from the last iteration to the first
 	NoRecycle bool // make memory anew in each call
 	NoLocals  bool // keep all old values on stacks
+	NoFrames  bool // keep each on a stack of its own
 	NoInline  bool // inline no calls
 	// NoSimplify takes functions as they are, and leaves adjoints as they are built.
 	NoSimplify bool

@@ -41,10 +41,10 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 var variants = map[string]adjoint.Options{
 	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
 	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true}, "no order": {NoOrder: true},
-	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
+	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no frames": {NoFrames: true}, "no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
 	"nothing": {
 		KeepAll: true, NoRerun: true, NoFuse: true, NoPrivate: true, NoCover: true, NoInverse: true, NoOrder: true,
-		NoRecycle: true, NoLocals: true, NoInline: true, NoSimplify: true,
+		NoRecycle: true, NoLocals: true, NoFrames: true, NoInline: true, NoSimplify: true,
 	},
 }
 

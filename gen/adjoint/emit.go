@@ -95,8 +95,10 @@ func (e *emitter) lower(list []*node) {
 	}
 }
 
-// slots chooses where old values are kept: in a variable where there is one at most.
+// slots chooses where old values are kept: in a variable where there is one at most, and
+// in frames where several are kept together.
 func (e *emitter) slots(list []*node, depth int) {
+	var run []*write
 	for _, n := range list {
 		for _, w := range n.writes {
 			if !w.keep || w.inverse != nil {
@@ -109,13 +111,16 @@ func (e *emitter) slots(list []*node, depth int) {
 				e.top = append(e.top, &ir.Let{At: n.at, V: w.saved})
 				continue
 			}
-			base := "kept"
-			if w.place != nil {
-				base = w.place.Root.Name
-			} else if w.window != nil {
-				base = w.window.Name
+			base := baseName(w)
+			if e.framable(w) {
+				run = append(run, w)
+				continue
 			}
 			w.slot = e.stack(base, w.t())
+		}
+		if n.left != nil || n.fused || callsInside(n) {
+			e.frames(run)
+			run = nil
 		}
 		inner := depth
 		switch {
@@ -127,6 +132,18 @@ func (e *emitter) slots(list []*node, depth int) {
 		e.slots(n.then, inner)
 		e.slots(n.els, inner)
 	}
+	e.frames(run)
+}
+
+// baseName is what a slot for a write is named after.
+func baseName(w *write) string {
+	switch {
+	case w.place != nil:
+		return w.place.Root.Name
+	case w.window != nil:
+		return w.window.Name
+	}
+	return "kept"
 }
 
 // stack is a new stack of the workspace.
@@ -208,6 +225,8 @@ func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
 		return nil
 	case w.saved != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.saved.Place(), E: load(w.place, w.t())}}
+	case w.frame != nil:
+		return w.frame.keep(e.b.g, at, w)
 	case w.window == nil:
 		return []ir.Stmt{w.slot.push(at, load(w.place, w.t()))}
 	}
@@ -222,6 +241,8 @@ func (e *emitter) restore(at ir.At, w *write) []ir.Stmt {
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
 	case w.saved != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.saved.Load()}}
+	case w.frame != nil:
+		return w.frame.restore(e.b.g, at, w)
 	case w.window == nil:
 		return w.slot.pop(at, w.place)
 	}

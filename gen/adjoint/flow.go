@@ -234,6 +234,7 @@ type write struct {
 	// inverse is the old value, where the new one tells.
 	inverse ir.Expr
 	slot    *stack
+	frame   *frame // with others of a straight piece of code, instead of a stack
 	saved   *ir.Var
 }
 

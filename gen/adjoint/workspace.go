@@ -60,9 +60,18 @@ func (s stack) push(at ir.At, e ir.Expr) ir.Stmt {
 
 // pop takes the top off and assigns it to p.
 func (s stack) pop(at ir.At, p *ir.Place) []ir.Stmt {
-	last := &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
 	return []ir.Stmt{
-		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.of}, P: s.place(ir.IndexStep(last))}},
-		&ir.Set{At: at, P: s.place(), E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: last}},
+		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.of}, P: s.place(ir.IndexStep(s.last()))}},
+		s.drop(at),
 	}
+}
+
+// drop takes the top off.
+func (s stack) drop(at ir.At) ir.Stmt {
+	return &ir.Set{At: at, P: s.place(), E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: s.last()}}
+}
+
+// last is the index of the top.
+func (s stack) last() ir.Expr {
+	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
 }
