@@ -330,6 +330,7 @@ func (u *unit) print() error {
 		return nil
 	}
 	src := print.Source{Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated}
+	src.Types = map[*types.Named]string{u.adjoint.Workspace().Type: workspaceDoc}
 	if !u.cyclic {
 		src.Rest = func(s *print.Scope) string { return registration(s, u.targets) }
 	}

@@ -13,6 +13,9 @@ import (
 // workspaceName is the type that adjoints of a package keep values in.
 const workspaceName = "AdjointWork"
 
+const workspaceDoc = `is where the adjoints in this file keep values until their reverse sweeps read them.
+Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.`
+
 var (
 	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", essential: true, make: makeAdjoint}
 	secondBuild  = &build{name: "adjointTangent", suffix: "AdjointTangent", code: "AdjointTangent", make: makeSecond}

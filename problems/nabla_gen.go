@@ -9,100 +9,177 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// AdjointWork is a type of values that functions in this file hand on.
+// AdjointWork is where the adjoints in this file keep values until their reverse sweeps read them.
+// Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.
 type AdjointWork struct {
-	ys              [][2]float64
-	a               [][3]float64
-	t               [][3]float64
-	p               [][3]float64
-	theta           []float64
-	sin             []float64
-	cos             []float64
-	d               []float64
-	c               []int
-	inPtr           []float64
-	fPtr            [][]float64
-	w               []float64
-	inPtrBar        *[15]float64
-	inPtr1          *[15]float64
-	left            []float64
-	left1           []Adjustment
-	inPtrBar1       *[15][4]float64
-	dxs             [][2]float64
-	left2           []float64
-	sa              []float64
-	ca              []float64
-	sb              []float64
-	cb              []float64
-	ownPtrBar       []*affine
-	ownPtr          []*affine
-	ownPtr1         []affine
-	axs             [][2]int
-	cond2           []bool
-	rPtrBar         []*affine
-	rPtr            []*affine
-	bs              [][2]float64
-	cond3           []bool
-	rPtr1           []affine
-	ownPtr2         []affine
-	absolutePtr     []affine
-	absolutePtr1    []affine
-	z               [][3]float64
-	absolutePtrBar  *[22]affine
-	absolutePtr2    *[22]affine
-	movesPtrBar     *[22]affine
-	movesPtr        *[22]affine
-	ownPtrBar1      []*affine
-	ownPtrBarUsed   int
-	ownPtr3         []*affine
-	ownPtrUsed      int
-	rPtrBar1        []*affine
-	rPtrBarUsed     int
-	rPtr2           []*affine
-	rPtrUsed        int
-	skinBar         [][3]float64
-	skin            [][3]float64
-	ownPtrBar2      []*affineLanes4
-	rPtrBar2        []*affineLanes4
-	absolutePtrBar1 *[22]affineLanes4
-	movesPtrBar1    *[22]affineLanes4
-	ownPtrBar11     []*affineLanes4
-	rPtrBar11       []*affineLanes4
-	skinBar1        [][3][4]float64
-	t0s             [][12]float64
-	t1              []float64
-	exps            [][9]float64
-	exp3            []float64
-	arg4            []float64
-	madeBar         []float64
-	made            []float64
-	t1Bar           []float64
-	t11             []float64
-	t2Bar           []float64
-	t2              []float64
-	exp             []float64
-	max2s           [][2]float64
-	exp2            []float64
-	xcs             [][2]float64
-	l               []int
-	max1s           [][2]float64
-	exp1            []float64
-	diagBar         []float64
-	diag            []float64
-	sumsBar         []float64
-	sums            []float64
-	termsBar        []float64
-	terms           []float64
-	xcBar           []float64
-	xc              []float64
-	qxBar           []float64
-	qx              []float64
+	reprojectionPlainFrames  []reprojectionPlainFrame
+	a                        [][3]float64
+	t                        [][3]float64
+	p                        [][3]float64
+	theta                    []float64
+	sin                      []float64
+	cos                      []float64
+	d                        []float64
+	adjustmentPlainFrames    []adjustmentPlainFrame
+	fPtr                     [][]float64
+	w                        []float64
+	inPtrBar                 *[15]float64
+	inPtr                    *[15]float64
+	left                     []float64
+	left1                    []Adjustment
+	inPtrBar1                *[15][4]float64
+	brusselatorPlainFrames   []brusselatorPlainFrame
+	left2                    []float64
+	sa                       []float64
+	ca                       []float64
+	sb                       []float64
+	cb                       []float64
+	ownPtrBar                []*affine
+	ownPtr                   []*affine
+	ownPtr1                  []affine
+	handPlainFrames          []handPlainFrame
+	rPtrBar                  []*affine
+	rPtr                     []*affine
+	handPlainFrames1         []handPlainFrame1
+	rPtr1                    []affine
+	ownPtr2                  []affine
+	absolutePtr              []affine
+	absolutePtr1             []affine
+	z                        [][3]float64
+	absolutePtrBar           *[22]affine
+	absolutePtr2             *[22]affine
+	movesPtrBar              *[22]affine
+	movesPtr                 *[22]affine
+	ownPtrBar1               []*affine
+	ownPtrBarUsed            int
+	ownPtr3                  []*affine
+	ownPtrUsed               int
+	rPtrBar1                 []*affine
+	rPtrBarUsed              int
+	rPtr2                    []*affine
+	rPtrUsed                 int
+	skinBar                  [][3]float64
+	skin                     [][3]float64
+	ownPtrBar2               []*affineLanes4
+	rPtrBar2                 []*affineLanes4
+	absolutePtrBar1          *[22]affineLanes4
+	movesPtrBar1             *[22]affineLanes4
+	ownPtrBar11              []*affineLanes4
+	rPtrBar11                []*affineLanes4
+	skinBar1                 [][3][4]float64
+	lorenzPlainFrames        []lorenzPlainFrame
+	t1                       []float64
+	recurrentLossPlainFrames []recurrentLossPlainFrame
+	exp3                     []float64
+	arg4                     []float64
+	madeBar                  []float64
+	made                     []float64
+	t1Bar                    []float64
+	t11                      []float64
+	t2Bar                    []float64
+	t2                       []float64
+	exp                      []float64
+	logPosteriorPlainFrames  []logPosteriorPlainFrame
+	exp2                     []float64
+	logPosteriorPlainFrames1 []logPosteriorPlainFrame1
+	l                        []int
+	logPosteriorPlainFrames2 []logPosteriorPlainFrame2
+	exp1                     []float64
+	diagBar                  []float64
+	diag                     []float64
+	sumsBar                  []float64
+	sums                     []float64
+	termsBar                 []float64
+	terms                    []float64
+	xcBar                    []float64
+	xc                       []float64
+	qxBar                    []float64
+	qx                       []float64
 }
 
-// affineLanes4 is a type of values that functions in this file hand on.
+// reprojectionPlainFrame is a type of values that functions in this file keep or hand on.
+type reprojectionPlainFrame struct {
+	y  float64
+	y1 float64
+}
+
+// adjustmentPlainFrame is a type of values that functions in this file keep or hand on.
+type adjustmentPlainFrame struct {
+	c     int
+	inPtr float64
+}
+
+// brusselatorPlainFrame is a type of values that functions in this file keep or hand on.
+type brusselatorPlainFrame struct {
+	dx  float64
+	dx1 float64
+}
+
+// handPlainFrame is a type of values that functions in this file keep or hand on.
+type handPlainFrame struct {
+	ax    int
+	az    int
+	cond2 bool
+}
+
+// handPlainFrame1 is a type of values that functions in this file keep or hand on.
+type handPlainFrame1 struct {
+	b     float64
+	cond3 bool
+	arg   float64
+}
+
+// affineLanes4 is a type of values that functions in this file keep or hand on.
 type affineLanes4 [3][4][4]float64
 
-// affineReal1 is a type of values that functions in this file hand on.
+// lorenzPlainFrame is a type of values that functions in this file keep or hand on.
+type lorenzPlainFrame struct {
+	t0   float64
+	t11  float64
+	t21  float64
+	t10  float64
+	t111 float64
+	t12  float64
+	t20  float64
+	t211 float64
+	t22  float64
+	u0   float64
+	u1   float64
+	u2   float64
+}
+
+// recurrentLossPlainFrame is a type of values that functions in this file keep or hand on.
+type recurrentLossPlainFrame struct {
+	exp    float64
+	exp1   float64
+	exp2   float64
+	arg3   float64
+	change float64
+	cell   float64
+	tanh   float64
+	hidden float64
+	t1     float64
+}
+
+// logPosteriorPlainFrame is a type of values that functions in this file keep or hand on.
+type logPosteriorPlainFrame struct {
+	max2   float64
+	shift1 float64
+}
+
+// logPosteriorPlainFrame1 is a type of values that functions in this file keep or hand on.
+type logPosteriorPlainFrame1 struct {
+	xc float64
+	qx float64
+}
+
+// logPosteriorPlainFrame2 is a type of values that functions in this file keep or hand on.
+type logPosteriorPlainFrame2 struct {
+	max1  float64
+	shift float64
+}
+
+// affineReal1 is a type of values that functions in this file keep or hand on.
 type affineReal1 [3][4]nabla.Real
 
 // AdjustmentPlainTangent does what AdjustmentPlain(y, x, a) does, and computes its derivative in the direction xDot, from adjustment.go:39.
@@ -187,11 +264,10 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
-	ws.c = ws.c[:0]
-	ws.inPtr = ws.inPtr[:0]
+	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
-	ws.ys = ws.ys[:0]
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
 	ws.a = ws.a[:0]
 	ws.t = ws.t[:0]
 	ws.p = ws.p[:0]
@@ -212,11 +288,11 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	}
 	*ws.inPtrBar = [15]float64{}
 	inPtrBar := ws.inPtrBar
-	if ws.inPtr1 == nil {
-		ws.inPtr1 = new([15]float64)
+	if ws.inPtr == nil {
+		ws.inPtr = new([15]float64)
 	}
-	*ws.inPtr1 = [15]float64{}
-	inPtr := ws.inPtr1
+	*ws.inPtr = [15]float64{}
+	inPtr := ws.inPtr
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
 		var t [15]int
@@ -229,9 +305,11 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			ws.c = append(ws.c, c)
+			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
+			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top.c = c
 			c = t[k]
-			ws.inPtr = append(ws.inPtr, inPtr[k])
+			top.inPtr = inPtr[k]
 			inPtr[k] = x[c]
 		}
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
@@ -268,11 +346,11 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		for k2 := 14; k2 > -1; k2-- {
 			t1 := inPtrBar[k2]
 			inPtrBar[k2] = 0
-			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
-			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			inPtr[k2] = top1.inPtr
 			xBar[c] += t1
-			c = ws.c[len(ws.c)-1]
-			ws.c = ws.c[:len(ws.c)-1]
+			c = top1.c
+			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
 		}
 	}
 	copy(y[:cap(y)], ws.left)
@@ -286,11 +364,10 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint4", "y, x", 1, y, x)
 	rt.Apart("AdjustmentPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
-	ws.c = ws.c[:0]
-	ws.inPtr = ws.inPtr[:0]
+	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
-	ws.ys = ws.ys[:0]
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
 	ws.a = ws.a[:0]
 	ws.t = ws.t[:0]
 	ws.p = ws.p[:0]
@@ -311,11 +388,11 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 	*ws.inPtrBar1 = [15][4]float64{}
 	inPtrBar := ws.inPtrBar1
-	if ws.inPtr1 == nil {
-		ws.inPtr1 = new([15]float64)
+	if ws.inPtr == nil {
+		ws.inPtr = new([15]float64)
 	}
-	*ws.inPtr1 = [15]float64{}
-	inPtr := ws.inPtr1
+	*ws.inPtr = [15]float64{}
+	inPtr := ws.inPtr
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
 		var t [15]int
@@ -328,9 +405,11 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			ws.c = append(ws.c, c)
+			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
+			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top.c = c
 			c = t[k]
-			ws.inPtr = append(ws.inPtr, inPtr[k])
+			top.inPtr = inPtr[k]
 			inPtr[k] = x[c]
 		}
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
@@ -377,23 +456,23 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
 			inPtrBarRow1 := &inPtrBar[k2]
-			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
+			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			inPtr[k2] = top1.inPtr
+			xBarRow := &xBar[c]
 			t10 := inPtrBarRow1[0]
 			t11 := inPtrBarRow1[1]
 			inPtrBarRow1[0] = 0
 			inPtrBarRow1[1] = 0
+			xBarRow[0] += t10
+			xBarRow[1] += t11
 			t12 := inPtrBarRow1[2]
 			t13 := inPtrBarRow1[3]
 			inPtrBarRow1[2] = 0
 			inPtrBarRow1[3] = 0
-			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
-			xBarRow := &xBar[c]
-			xBarRow[0] += t10
-			xBarRow[1] += t11
 			xBarRow[2] += t12
 			xBarRow[3] += t13
-			c = ws.c[len(ws.c)-1]
-			ws.c = ws.c[:len(ws.c)-1]
+			c = top1.c
+			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
 		}
 	}
 	copy(y[:cap(y)], ws.left)
@@ -406,15 +485,14 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
-	ws.c = ws.c[:0]
-	wsDot.inPtr = wsDot.inPtr[:0]
-	ws.inPtr = ws.inPtr[:0]
+	wsDot.adjustmentPlainFrames = wsDot.adjustmentPlainFrames[:0]
+	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	wsDot.fPtr = wsDot.fPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	wsDot.w = wsDot.w[:0]
 	ws.w = ws.w[:0]
-	wsDot.ys = wsDot.ys[:0]
-	ws.ys = ws.ys[:0]
+	wsDot.reprojectionPlainFrames = wsDot.reprojectionPlainFrames[:0]
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
 	wsDot.a = wsDot.a[:0]
 	ws.a = ws.a[:0]
 	wsDot.t = wsDot.t[:0]
@@ -446,14 +524,14 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	*ws.inPtrBar = [15]float64{}
 	inPtrBarDot := wsDot.inPtrBar
 	inPtrBar := ws.inPtrBar
-	if ws.inPtr1 == nil {
-		wsDot.inPtr1 = new([15]float64)
-		ws.inPtr1 = new([15]float64)
+	if ws.inPtr == nil {
+		wsDot.inPtr = new([15]float64)
+		ws.inPtr = new([15]float64)
 	}
-	*wsDot.inPtr1 = [15]float64{}
-	*ws.inPtr1 = [15]float64{}
-	inPtrDot := wsDot.inPtr1
-	inPtr := ws.inPtr1
+	*wsDot.inPtr = [15]float64{}
+	*ws.inPtr = [15]float64{}
+	inPtrDot := wsDot.inPtr
+	inPtr := ws.inPtr
 	fPtrDot := new(Feature)
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
@@ -467,10 +545,14 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			ws.c = append(ws.c, c)
+			wsDot.adjustmentPlainFrames = append(wsDot.adjustmentPlainFrames, adjustmentPlainFrame{})
+			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
+			topDot := &wsDot.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top.c = c
 			c = t[k]
-			wsDot.inPtr = append(wsDot.inPtr, inPtrDot[k])
-			ws.inPtr = append(ws.inPtr, inPtr[k])
+			topDot.inPtr = inPtrDot[k]
+			top.inPtr = inPtr[k]
 			inPtrDot[k] = xDot[c]
 			inPtr[k] = x[c]
 		}
@@ -536,14 +618,15 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 			t1 := inPtrBar[k2]
 			inPtrBarDot[k2] = 0
 			inPtrBar[k2] = 0
-			inPtrDot[k2] = wsDot.inPtr[len(ws.inPtr)-1]
-			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
-			wsDot.inPtr = wsDot.inPtr[:len(ws.inPtr)-1]
-			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			top1Dot := &wsDot.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			inPtrDot[k2] = top1Dot.inPtr
+			inPtr[k2] = top1.inPtr
 			xBarDot[c] += t1Dot
 			xBar[c] += t1
-			c = ws.c[len(ws.c)-1]
-			ws.c = ws.c[:len(ws.c)-1]
+			c = top1.c
+			wsDot.adjustmentPlainFrames = wsDot.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
+			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
 		}
 	}
 	copy(yDot[:cap(y)], wsDot.left)
@@ -592,7 +675,7 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
-	ws.dxs = ws.dxs[:0]
+	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
 	BrusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -605,7 +688,7 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint4", "dx, x", 1, dx, x)
 	rt.Apart("BrusselatorOnAdjoint4", "dxBar, xBar", 2, dxBar, xBar)
-	ws.dxs = ws.dxs[:0]
+	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
 	BrusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -617,8 +700,8 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
-	wsDot.dxs = wsDot.dxs[:0]
-	ws.dxs = ws.dxs[:0]
+	wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:0]
+	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
 	BrusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
 	wsDot.left2 = append(wsDot.left2[:0], dxDot[:cap(dx)]...)
@@ -1765,12 +1848,10 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.axs = ws.axs[:0]
-	ws.cond2 = ws.cond2[:0]
+	ws.handPlainFrames = ws.handPlainFrames[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.bs = ws.bs[:0]
-	ws.cond3 = ws.cond3[:0]
+	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -1848,10 +1929,10 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		ownPtr = ws.ownPtr3[k1]
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtr = h.Base[i]
-		ws.axs = append(ws.axs, [2]int{})
-		top := &ws.axs[len(ws.axs)-1]
-		top[0] = ax
-		top[1] = az
+		ws.handPlainFrames = append(ws.handPlainFrames, handPlainFrame{})
+		top := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		top.ax = ax
+		top.az = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -1868,14 +1949,14 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 				az = -1
 			}
 		}
-		ws.cond2 = append(ws.cond2, cond2)
+		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			ws.bs = append(ws.bs, [2]float64{})
-			top1 := &ws.bs[len(ws.bs)-1]
-			top1[0] = b
+			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
+			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top1.b = b
 			b = 0
-			ws.cond3 = append(ws.cond3, cond3)
+			top1.cond3 = cond3
 			cond3 = az >= 0
 			if cond3 {
 				b = pose[az]
@@ -1903,7 +1984,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			top1[1] = arg
+			top1.arg = arg
 			arg = pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
@@ -2248,8 +2329,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			r2Bar[2][3] += t10[2][3]
 			t7, t8 := turnReverse(arg, b, r2Bar, ws)
 			poseBar[ax] += t7
-			top2 := &ws.bs[len(ws.bs)-1]
-			arg = top2[1]
+			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			arg = top2.arg
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
 			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
@@ -2257,17 +2338,15 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			if cond3 {
 				poseBar[az] += t8
 			}
-			cond3 = ws.cond3[len(ws.cond3)-1]
-			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			b = top2[0]
-			ws.bs = ws.bs[:len(ws.bs)-1]
+			cond3 = top2.cond3
+			b = top2.b
+			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
 		}
-		cond2 = ws.cond2[len(ws.cond2)-1]
-		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		top3 := &ws.axs[len(ws.axs)-1]
-		az = top3[1]
-		ax = top3[0]
-		ws.axs = ws.axs[:len(ws.axs)-1]
+		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		cond2 = top3.cond2
+		az = top3.az
+		ax = top3.ax
+		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
 		*ownPtrBar = affine{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
 		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
@@ -2286,12 +2365,10 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	ws.ownPtrBar2 = ws.ownPtrBar2[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.axs = ws.axs[:0]
-	ws.cond2 = ws.cond2[:0]
+	ws.handPlainFrames = ws.handPlainFrames[:0]
 	ws.rPtrBar2 = ws.rPtrBar2[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.bs = ws.bs[:0]
-	ws.cond3 = ws.cond3[:0]
+	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -2369,10 +2446,10 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		ownPtr = ws.ownPtr3[k1]
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtr = h.Base[i]
-		ws.axs = append(ws.axs, [2]int{})
-		top := &ws.axs[len(ws.axs)-1]
-		top[0] = ax
-		top[1] = az
+		ws.handPlainFrames = append(ws.handPlainFrames, handPlainFrame{})
+		top := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		top.ax = ax
+		top.az = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -2389,14 +2466,14 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 				az = -1
 			}
 		}
-		ws.cond2 = append(ws.cond2, cond2)
+		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			ws.bs = append(ws.bs, [2]float64{})
-			top1 := &ws.bs[len(ws.bs)-1]
-			top1[0] = b
+			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
+			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top1.b = b
 			b = 0
-			ws.cond3 = append(ws.cond3, cond3)
+			top1.cond3 = cond3
 			cond3 = az >= 0
 			if cond3 {
 				b = pose[az]
@@ -2424,7 +2501,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			top1[1] = arg
+			top1.arg = arg
 			arg = pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
@@ -3245,8 +3322,8 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			var t83 float64
 			t70, t71, t72, t73, t80, t81, t82, t83 = turnReverseLanes4(arg, b, r2Bar, ws)
 			poseBarRow6 := &poseBar[ax]
-			top2 := &ws.bs[len(ws.bs)-1]
-			arg = top2[1]
+			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			arg = top2.arg
 			poseBarRow6[0] += t70
 			poseBarRow6[1] += t71
 			poseBarRow6[2] += t72
@@ -3262,17 +3339,15 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 				poseBarRow7[2] += t82
 				poseBarRow7[3] += t83
 			}
-			cond3 = ws.cond3[len(ws.cond3)-1]
-			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			b = top2[0]
-			ws.bs = ws.bs[:len(ws.bs)-1]
+			cond3 = top2.cond3
+			b = top2.b
+			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
 		}
-		cond2 = ws.cond2[len(ws.cond2)-1]
-		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		top3 := &ws.axs[len(ws.axs)-1]
-		az = top3[1]
-		ax = top3[0]
-		ws.axs = ws.axs[:len(ws.axs)-1]
+		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		cond2 = top3.cond2
+		az = top3.az
+		ax = top3.ax
+		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
 		*ownPtrBar = affineLanes4{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
 		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
@@ -3293,15 +3368,13 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	ws.ownPtr = ws.ownPtr[:0]
 	wsDot.ownPtr1 = wsDot.ownPtr1[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.axs = ws.axs[:0]
-	ws.cond2 = ws.cond2[:0]
+	ws.handPlainFrames = ws.handPlainFrames[:0]
 	wsDot.rPtrBar = wsDot.rPtrBar[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	wsDot.rPtr = wsDot.rPtr[:0]
 	ws.rPtr = ws.rPtr[:0]
-	wsDot.bs = wsDot.bs[:0]
-	ws.bs = ws.bs[:0]
-	ws.cond3 = ws.cond3[:0]
+	wsDot.handPlainFrames1 = wsDot.handPlainFrames1[:0]
+	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
 	wsDot.rPtr1 = wsDot.rPtr1[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	wsDot.ownPtr2 = wsDot.ownPtr2[:0]
@@ -3427,10 +3500,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
 		*ownPtrDot = affine{}
 		*ownPtr = h.Base[i]
-		ws.axs = append(ws.axs, [2]int{})
-		top := &ws.axs[len(ws.axs)-1]
-		top[0] = ax
-		top[1] = az
+		ws.handPlainFrames = append(ws.handPlainFrames, handPlainFrame{})
+		top := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		top.ax = ax
+		top.az = az
 		finger := (i - 2) / 4
 		joint := (i - 2) % 4
 		cond := i < 2 || joint == 3
@@ -3447,18 +3520,18 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				az = -1
 			}
 		}
-		ws.cond2 = append(ws.cond2, cond2)
+		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			wsDot.bs = append(wsDot.bs, [2]float64{})
-			ws.bs = append(ws.bs, [2]float64{})
-			top1Dot := &wsDot.bs[len(ws.bs)-1]
-			top1 := &ws.bs[len(ws.bs)-1]
-			top1Dot[0] = bDot
-			top1[0] = b
+			wsDot.handPlainFrames1 = append(wsDot.handPlainFrames1, handPlainFrame1{})
+			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
+			top1Dot := &wsDot.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top1Dot.b = bDot
+			top1.b = b
 			bDot = 0
 			b = 0
-			ws.cond3 = append(ws.cond3, cond3)
+			top1.cond3 = cond3
 			cond3 = az >= 0
 			if cond3 {
 				bDot = poseDot[az]
@@ -3498,8 +3571,8 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			rPtr = ws.rPtr2[k3]
 			var r2Dot affine
 			var r2 affine
-			top1Dot[1] = argDot
-			top1[1] = arg
+			top1Dot.arg = argDot
+			top1.arg = arg
 			argDot = poseDot[ax]
 			arg = pose[ax]
 			r2, r2Dot = turnForwardTangent111(arg, b, ws, argDot, bDot, wsDot)
@@ -4109,10 +4182,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, ws, argDot, bDot, r2BarDot, wsDot)
 			poseBarDot[ax] += t7Dot
 			poseBar[ax] += t7
-			top2Dot := &wsDot.bs[len(ws.bs)-1]
-			top2 := &ws.bs[len(ws.bs)-1]
-			argDot = top2Dot[1]
-			arg = top2[1]
+			top2Dot := &wsDot.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			argDot = top2Dot.arg
+			arg = top2.arg
 			rPtrDot = wsDot.rPtr[len(ws.rPtr)-1]
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			wsDot.rPtr = wsDot.rPtr[:len(ws.rPtr)-1]
@@ -4125,19 +4198,17 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				poseBarDot[az] += t8Dot
 				poseBar[az] += t8
 			}
-			cond3 = ws.cond3[len(ws.cond3)-1]
-			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-			bDot = top2Dot[0]
-			b = top2[0]
-			wsDot.bs = wsDot.bs[:len(ws.bs)-1]
-			ws.bs = ws.bs[:len(ws.bs)-1]
+			cond3 = top2.cond3
+			bDot = top2Dot.b
+			b = top2.b
+			wsDot.handPlainFrames1 = wsDot.handPlainFrames1[:len(ws.handPlainFrames1)-1]
+			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
 		}
-		cond2 = ws.cond2[len(ws.cond2)-1]
-		ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-		top3 := &ws.axs[len(ws.axs)-1]
-		az = top3[1]
-		ax = top3[0]
-		ws.axs = ws.axs[:len(ws.axs)-1]
+		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		cond2 = top3.cond2
+		az = top3.az
+		ax = top3.ax
+		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
 		*ownPtrBarDot = affine{}
 		*ownPtrBar = affine{}
 		*ownPtrDot = wsDot.ownPtr1[len(ws.ownPtr1)-1]
@@ -4914,7 +4985,7 @@ var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
-	ws.t0s = ws.t0s[:0]
+	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
 	var t0 float64
 	var t11 float64
 	var t21 float64
@@ -4934,40 +5005,40 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		k10 := s * (u1 - u0)
 		k11 := u0*(r1-u2) - u1
 		k12 := u0*u1 - b*u2
-		ws.t0s = append(ws.t0s, [12]float64{})
-		top := &ws.t0s[len(ws.t0s)-1]
-		top[0] = t0
+		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
+		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top.t0 = t0
 		t0 = u0 + (lorenzStep/2)*k10
-		top[1] = t11
+		top.t11 = t11
 		t11 = u1 + (lorenzStep/2)*k11
-		top[2] = t21
+		top.t21 = t21
 		t21 = u2 + (lorenzStep/2)*k12
 		k20 := s * (t11 - t0)
 		k21 := t0*(r1-t21) - t11
 		k22 := t0*t11 - b*t21
-		top[3] = t10
+		top.t10 = t10
 		t10 = u0 + (lorenzStep/2)*k20
-		top[4] = t111
+		top.t111 = t111
 		t111 = u1 + (lorenzStep/2)*k21
-		top[5] = t12
+		top.t12 = t12
 		t12 = u2 + (lorenzStep/2)*k22
 		k30 := s * (t111 - t10)
 		k31 := t10*(r1-t12) - t111
 		k32 := t10*t111 - b*t12
-		top[6] = t20
+		top.t20 = t20
 		t20 = u0 + lorenzStep*k30
-		top[7] = t211
+		top.t211 = t211
 		t211 = u1 + lorenzStep*k31
-		top[8] = t22
+		top.t22 = t22
 		t22 = u2 + lorenzStep*k32
 		k40 := s * (t211 - t20)
 		k41 := t20*(r1-t22) - t211
 		k42 := t20*t211 - b*t22
-		top[9] = u0
+		top.u0 = u0
 		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
-		top[10] = u1
+		top.u1 = u1
 		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
-		top[11] = u2
+		top.u2 = u2
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
 	r2 = u0*u0 + u1*u1 + u2*u2
@@ -4978,18 +5049,18 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	u1Bar := (rBar + rBar) * u1
 	u2Bar := (rBar + rBar) * u2
 	for i11 := 999; i11 > -1; i11-- {
-		top1 := &ws.t0s[len(ws.t0s)-1]
-		u2 = top1[11]
+		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		u2 = top1.u2
 		t13 := u2Bar * (lorenzStep / 6)
 		k12Bar := t13
 		k22Bar := t13 * 2
 		k32Bar := t13 * 2
-		u1 = top1[10]
+		u1 = top1.u1
 		t9 := u1Bar * (lorenzStep / 6)
 		k11Bar := t9
 		k21Bar := t9 * 2
 		k31Bar := t9 * 2
-		u0 = top1[9]
+		u0 = top1.u0
 		t8 := u0Bar * (lorenzStep / 6)
 		k10Bar := t8
 		k20Bar := t8 * 2
@@ -5009,13 +5080,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t20Bar -= t6
 		u2Bar += t22Bar
 		k32Bar += t22Bar * lorenzStep
-		t22 = top1[8]
+		t22 = top1.t22
 		u1Bar += t211Bar
 		k31Bar += t211Bar * lorenzStep
-		t211 = top1[7]
+		t211 = top1.t211
 		u0Bar += t20Bar
 		k30Bar += t20Bar * lorenzStep
-		t20 = top1[6]
+		t20 = top1.t20
 		t10Bar := k32Bar * t111
 		t111Bar := k32Bar * t10
 		bBar -= k32Bar * t12
@@ -5031,13 +5102,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t10Bar -= t4
 		u2Bar += t12Bar
 		k22Bar += t12Bar * (lorenzStep / 2)
-		t12 = top1[5]
+		t12 = top1.t12
 		u1Bar += t111Bar
 		k21Bar += t111Bar * (lorenzStep / 2)
-		t111 = top1[4]
+		t111 = top1.t111
 		u0Bar += t10Bar
 		k20Bar += t10Bar * (lorenzStep / 2)
-		t10 = top1[3]
+		t10 = top1.t10
 		t0Bar := k22Bar * t11
 		t11Bar := k22Bar * t0
 		bBar -= k22Bar * t21
@@ -5053,14 +5124,14 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		t0Bar -= t2
 		u2Bar += t21Bar
 		k12Bar += t21Bar * (lorenzStep / 2)
-		t21 = top1[2]
+		t21 = top1.t21
 		u1Bar += t11Bar
 		k11Bar += t11Bar * (lorenzStep / 2)
-		t11 = top1[1]
+		t11 = top1.t11
 		u0Bar += t0Bar
 		k10Bar += t0Bar * (lorenzStep / 2)
-		t0 = top1[0]
-		ws.t0s = ws.t0s[:len(ws.t0s)-1]
+		t0 = top1.t0
+		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
 		bBar -= k12Bar * u2
@@ -5088,8 +5159,8 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
-	wsDot.t0s = wsDot.t0s[:0]
-	ws.t0s = ws.t0s[:0]
+	wsDot.lorenzPlainFrames = wsDot.lorenzPlainFrames[:0]
+	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
 	var t0Dot float64
 	var t0 float64
 	var t11Dot float64
@@ -5129,20 +5200,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		wsDot.t0s = append(wsDot.t0s, [12]float64{})
-		ws.t0s = append(ws.t0s, [12]float64{})
-		topDot := &wsDot.t0s[len(ws.t0s)-1]
-		top := &ws.t0s[len(ws.t0s)-1]
-		topDot[0] = t0Dot
-		top[0] = t0
+		wsDot.lorenzPlainFrames = append(wsDot.lorenzPlainFrames, lorenzPlainFrame{})
+		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
+		topDot := &wsDot.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		topDot.t0 = t0Dot
+		top.t0 = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
 		t0 = u0 + (lorenzStep/2)*k10
-		topDot[1] = t11Dot
-		top[1] = t11
+		topDot.t11 = t11Dot
+		top.t11 = t11
 		t11Dot = u1Dot + (lorenzStep/2)*k11Dot
 		t11 = u1 + (lorenzStep/2)*k11
-		topDot[2] = t21Dot
-		top[2] = t21
+		topDot.t21 = t21Dot
+		top.t21 = t21
 		t21Dot = u2Dot + (lorenzStep/2)*k12Dot
 		t21 = u2 + (lorenzStep/2)*k12
 		t16 := t11 - t0
@@ -5153,16 +5224,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k21 := t0*t17 - t11
 		k22Dot := t0Dot*t11 + t0*t11Dot - (bDot*t21 + b*t21Dot)
 		k22 := t0*t11 - b*t21
-		topDot[3] = t10Dot
-		top[3] = t10
+		topDot.t10 = t10Dot
+		top.t10 = t10
 		t10Dot = u0Dot + (lorenzStep/2)*k20Dot
 		t10 = u0 + (lorenzStep/2)*k20
-		topDot[4] = t111Dot
-		top[4] = t111
+		topDot.t111 = t111Dot
+		top.t111 = t111
 		t111Dot = u1Dot + (lorenzStep/2)*k21Dot
 		t111 = u1 + (lorenzStep/2)*k21
-		topDot[5] = t12Dot
-		top[5] = t12
+		topDot.t12 = t12Dot
+		top.t12 = t12
 		t12Dot = u2Dot + (lorenzStep/2)*k22Dot
 		t12 = u2 + (lorenzStep/2)*k22
 		t18 := t111 - t10
@@ -5173,16 +5244,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k31 := t10*t19 - t111
 		k32Dot := t10Dot*t111 + t10*t111Dot - (bDot*t12 + b*t12Dot)
 		k32 := t10*t111 - b*t12
-		topDot[6] = t20Dot
-		top[6] = t20
+		topDot.t20 = t20Dot
+		top.t20 = t20
 		t20Dot = u0Dot + lorenzStep*k30Dot
 		t20 = u0 + lorenzStep*k30
-		topDot[7] = t211Dot
-		top[7] = t211
+		topDot.t211 = t211Dot
+		top.t211 = t211
 		t211Dot = u1Dot + lorenzStep*k31Dot
 		t211 = u1 + lorenzStep*k31
-		topDot[8] = t22Dot
-		top[8] = t22
+		topDot.t22 = t22Dot
+		top.t22 = t22
 		t22Dot = u2Dot + lorenzStep*k32Dot
 		t22 = u2 + lorenzStep*k32
 		t23 := t211 - t20
@@ -5193,16 +5264,16 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k41 := t20*t24 - t211
 		k42Dot := t20Dot*t211 + t20*t211Dot - (bDot*t22 + b*t22Dot)
 		k42 := t20*t211 - b*t22
-		topDot[9] = u0Dot
-		top[9] = u0
+		topDot.u0 = u0Dot
+		top.u0 = u0
 		u0Dot += (lorenzStep / 6) * (k10Dot + 2*k20Dot + 2*k30Dot + k40Dot)
 		u0 += (lorenzStep / 6) * (k10 + 2*k20 + 2*k30 + k40)
-		topDot[10] = u1Dot
-		top[10] = u1
+		topDot.u1 = u1Dot
+		top.u1 = u1
 		u1Dot += (lorenzStep / 6) * (k11Dot + 2*k21Dot + 2*k31Dot + k41Dot)
 		u1 += (lorenzStep / 6) * (k11 + 2*k21 + 2*k31 + k41)
-		topDot[11] = u2Dot
-		top[11] = u2
+		topDot.u2 = u2Dot
+		top.u2 = u2
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
@@ -5223,10 +5294,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
 	for i11 := 999; i11 > -1; i11-- {
-		top1Dot := &wsDot.t0s[len(ws.t0s)-1]
-		top1 := &ws.t0s[len(ws.t0s)-1]
-		u2Dot = top1Dot[11]
-		u2 = top1[11]
+		top1Dot := &wsDot.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		u2Dot = top1Dot.u2
+		u2 = top1.u2
 		t13Dot := u2BarDot * (lorenzStep / 6)
 		t13 := u2Bar * (lorenzStep / 6)
 		k12BarDot := t13Dot
@@ -5235,8 +5306,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k22Bar := t13 * 2
 		k32BarDot := t13Dot * 2
 		k32Bar := t13 * 2
-		u1Dot = top1Dot[10]
-		u1 = top1[10]
+		u1Dot = top1Dot.u1
+		u1 = top1.u1
 		t9Dot := u1BarDot * (lorenzStep / 6)
 		t9 := u1Bar * (lorenzStep / 6)
 		k11BarDot := t9Dot
@@ -5245,8 +5316,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k21Bar := t9 * 2
 		k31BarDot := t9Dot * 2
 		k31Bar := t9 * 2
-		u0Dot = top1Dot[9]
-		u0 = top1[9]
+		u0Dot = top1Dot.u0
+		u0 = top1.u0
 		t8Dot := u0BarDot * (lorenzStep / 6)
 		t8 := u0Bar * (lorenzStep / 6)
 		k10BarDot := t8Dot
@@ -5287,20 +5358,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t22Bar
 		k32BarDot += t22BarDot * lorenzStep
 		k32Bar += t22Bar * lorenzStep
-		t22Dot = top1Dot[8]
-		t22 = top1[8]
+		t22Dot = top1Dot.t22
+		t22 = top1.t22
 		u1BarDot += t211BarDot
 		u1Bar += t211Bar
 		k31BarDot += t211BarDot * lorenzStep
 		k31Bar += t211Bar * lorenzStep
-		t211Dot = top1Dot[7]
-		t211 = top1[7]
+		t211Dot = top1Dot.t211
+		t211 = top1.t211
 		u0BarDot += t20BarDot
 		u0Bar += t20Bar
 		k30BarDot += t20BarDot * lorenzStep
 		k30Bar += t20Bar * lorenzStep
-		t20Dot = top1Dot[6]
-		t20 = top1[6]
+		t20Dot = top1Dot.t20
+		t20 = top1.t20
 		t10BarDot := k32BarDot*t111 + k32Bar*t111Dot
 		t10Bar := k32Bar * t111
 		t111BarDot := k32BarDot*t10 + k32Bar*t10Dot
@@ -5333,20 +5404,20 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t12Bar
 		k22BarDot += t12BarDot * (lorenzStep / 2)
 		k22Bar += t12Bar * (lorenzStep / 2)
-		t12Dot = top1Dot[5]
-		t12 = top1[5]
+		t12Dot = top1Dot.t12
+		t12 = top1.t12
 		u1BarDot += t111BarDot
 		u1Bar += t111Bar
 		k21BarDot += t111BarDot * (lorenzStep / 2)
 		k21Bar += t111Bar * (lorenzStep / 2)
-		t111Dot = top1Dot[4]
-		t111 = top1[4]
+		t111Dot = top1Dot.t111
+		t111 = top1.t111
 		u0BarDot += t10BarDot
 		u0Bar += t10Bar
 		k20BarDot += t10BarDot * (lorenzStep / 2)
 		k20Bar += t10Bar * (lorenzStep / 2)
-		t10Dot = top1Dot[3]
-		t10 = top1[3]
+		t10Dot = top1Dot.t10
+		t10 = top1.t10
 		t0BarDot := k22BarDot*t11 + k22Bar*t11Dot
 		t0Bar := k22Bar * t11
 		t11BarDot := k22BarDot*t0 + k22Bar*t0Dot
@@ -5379,22 +5450,22 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Bar += t21Bar
 		k12BarDot += t21BarDot * (lorenzStep / 2)
 		k12Bar += t21Bar * (lorenzStep / 2)
-		t21Dot = top1Dot[2]
-		t21 = top1[2]
+		t21Dot = top1Dot.t21
+		t21 = top1.t21
 		u1BarDot += t11BarDot
 		u1Bar += t11Bar
 		k11BarDot += t11BarDot * (lorenzStep / 2)
 		k11Bar += t11Bar * (lorenzStep / 2)
-		t11Dot = top1Dot[1]
-		t11 = top1[1]
+		t11Dot = top1Dot.t11
+		t11 = top1.t11
 		u0BarDot += t0BarDot
 		u0Bar += t0Bar
 		k10BarDot += t0BarDot * (lorenzStep / 2)
 		k10Bar += t0Bar * (lorenzStep / 2)
-		t0Dot = top1Dot[0]
-		t0 = top1[0]
-		wsDot.t0s = wsDot.t0s[:len(ws.t0s)-1]
-		ws.t0s = ws.t0s[:len(ws.t0s)-1]
+		t0Dot = top1Dot.t0
+		t0 = top1.t0
+		wsDot.lorenzPlainFrames = wsDot.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
+		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -5909,7 +5980,7 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	ws.t1 = ws.t1[:0]
-	ws.exps = ws.exps[:0]
+	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
 	ws.exp3 = ws.exp3[:0]
 	ws.arg4 = ws.arg4[:0]
 	var exp float64
@@ -5997,32 +6068,32 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				for i1 := 0; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
-					ws.exps = append(ws.exps, [9]float64{})
-					top := &ws.exps[len(ws.exps)-1]
-					top[0] = exp
+					ws.recurrentLossPlainFrames = append(ws.recurrentLossPlainFrames, recurrentLossPlainFrame{})
+					top := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					top.exp = exp
 					exp = math.Exp(arg)
 					forget := 1 / (1 + exp)
 					x2 := hidden2[i1]*w3[i1] + bias2[i1]
 					arg1 := -x2
-					top[1] = exp1
+					top.exp1 = exp1
 					exp1 = math.Exp(arg1)
 					in := 1 / (1 + exp1)
 					x3 := t12[i1]*w4[i1] + bias3[i1]
 					arg2 := -x3
-					top[2] = exp2
+					top.exp2 = exp2
 					exp2 = math.Exp(arg2)
 					out := 1 / (1 + exp2)
-					top[3] = arg3
+					top.arg3 = arg3
 					arg3 = hidden2[i1]*w5[i1] + bias4[i1]
-					top[4] = change
+					top.change = change
 					change = math.Tanh(arg3)
-					top[5] = cell2[i1]
+					top.cell = cell2[i1]
 					cell2[i1] = cell2[i1]*forget + in*change
-					top[6] = tanh
+					top.tanh = tanh
 					tanh = math.Tanh(cell2[i1])
-					top[7] = hidden2[i1]
+					top.hidden = hidden2[i1]
 					hidden2[i1] = out * tanh
-					top[8] = t12[i1]
+					top.t1 = t12[i1]
 					t12[i1] = hidden2[i1]
 				}
 			}
@@ -6132,34 +6203,34 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					out1 := 1 / (1 + exp2)
 					t6 := t1Bar2[i11]
 					t1Bar2[i11] = 0
-					top1 := &ws.exps[len(ws.exps)-1]
-					t15[i11] = top1[8]
+					top1 := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					t15[i11] = top1.t1
 					hiddenBar11[i11] += t6
 					t5 := hiddenBar11[i11]
 					hiddenBar11[i11] = 0
-					hidden11[i11] = top1[7]
+					hidden11[i11] = top1.hidden
 					outBar := t5 * tanh
 					cellBar11[i11] += t5 * out1 * rt.Sechsq(cell11[i11])
-					tanh = top1[6]
+					tanh = top1.tanh
 					t4 := cellBar11[i11]
 					cellBar11[i11] = 0
-					cell11[i11] = top1[5]
+					cell11[i11] = top1.cell
 					cellBar11[i11] += t4 * forget1
 					forgetBar := t4 * cell11[i11]
 					inBar := t4 * change
 					arg3Bar := t4 * in1 * rt.Sechsq(arg3)
-					change = top1[4]
+					change = top1.change
 					hiddenBar11[i11] += arg3Bar * w11[i11]
 					wBar11[i11] += arg3Bar * hidden11[i11]
 					biasBar11[i11] += arg3Bar
-					arg3 = top1[3]
+					arg3 = top1.arg3
 					if outBar != 0 || out1-out1 == 0 {
 						exp2Bar -= outBar / (1 + exp2) * out1
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2Bar += exp2Bar * exp2
 					}
-					exp2 = top1[2]
+					exp2 = top1.exp2
 					x3Bar := -arg2Bar
 					t1Bar2[i11] += x3Bar * w12[i11]
 					wBar12[i11] += x3Bar * t15[i11]
@@ -6170,7 +6241,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1Bar += exp1Bar * exp1
 					}
-					exp1 = top1[1]
+					exp1 = top1.exp1
 					x2Bar := -arg1Bar
 					hiddenBar11[i11] += x2Bar * w13[i11]
 					wBar13[i11] += x2Bar * hidden11[i11]
@@ -6181,8 +6252,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					if expBar != 0 || exp-exp == 0 {
 						argBar += expBar * exp
 					}
-					exp = top1[0]
-					ws.exps = ws.exps[:len(ws.exps)-1]
+					exp = top1.exp
+					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
 					x1Bar := -argBar
 					t1Bar2[i11] += x1Bar * w14[i11]
 					wBar14[i11] += x1Bar * t15[i11]
@@ -6213,8 +6284,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
-	wsDot.exps = wsDot.exps[:0]
-	ws.exps = ws.exps[:0]
+	wsDot.recurrentLossPlainFrames = wsDot.recurrentLossPlainFrames[:0]
+	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
 	wsDot.exp3 = wsDot.exp3[:0]
 	ws.exp3 = ws.exp3[:0]
 	wsDot.arg4 = wsDot.arg4[:0]
@@ -6363,12 +6434,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					wsDot.exps = append(wsDot.exps, [9]float64{})
-					ws.exps = append(ws.exps, [9]float64{})
-					topDot := &wsDot.exps[len(ws.exps)-1]
-					top := &ws.exps[len(ws.exps)-1]
-					topDot[0] = expDot
-					top[0] = exp
+					wsDot.recurrentLossPlainFrames = append(wsDot.recurrentLossPlainFrames, recurrentLossPlainFrame{})
+					ws.recurrentLossPlainFrames = append(ws.recurrentLossPlainFrames, recurrentLossPlainFrame{})
+					topDot := &wsDot.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					top := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					topDot.exp = expDot
+					top.exp = exp
 					t18 := math.Exp(arg)
 					var d2 float64
 					if argDot != 0 || t18-t18 == 0 {
@@ -6386,8 +6457,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x2 := t23*t24 + bias2[i1]
 					arg1Dot := -x2Dot
 					arg1 := -x2
-					topDot[1] = exp1Dot
-					top[1] = exp1
+					topDot.exp1 = exp1Dot
+					top.exp1 = exp1
 					t25 := math.Exp(arg1)
 					var d3 float64
 					if arg1Dot != 0 || t25-t25 == 0 {
@@ -6405,8 +6476,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x3 := t28*t29 + bias3[i1]
 					arg2Dot := -x3Dot
 					arg2 := -x3
-					topDot[2] = exp2Dot
-					top[2] = exp2
+					topDot.exp2 = exp2Dot
+					top.exp2 = exp2
 					t30 := math.Exp(arg2)
 					var d4 float64
 					if arg2Dot != 0 || t30-t30 == 0 {
@@ -6418,34 +6489,34 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t33 := 1 / t32
 					outDot := -(t33 * exp2Dot) / t32
 					out := t33
-					topDot[3] = arg3Dot
-					top[3] = arg3
+					topDot.arg3 = arg3Dot
+					top.arg3 = arg3
 					t34 := hidden2[i1]
 					t35 := w5[i1]
 					arg3Dot = hidden2Dot[i1]*t35 + t34*w5Dot[i1] + bias4Dot[i1]
 					arg3 = t34*t35 + bias4[i1]
-					topDot[4] = changeDot
-					top[4] = change
+					topDot.change = changeDot
+					top.change = change
 					t36 := math.Tanh(arg3)
 					changeDot = arg3Dot * rt.Sechsq(arg3)
 					change = t36
-					topDot[5] = cell2Dot[i1]
-					top[5] = cell2[i1]
+					topDot.cell = cell2Dot[i1]
+					top.cell = cell2[i1]
 					t37 := cell2[i1]
 					cell2Dot[i1] = cell2Dot[i1]*forget + t37*forgetDot + (inDot*change + in*changeDot)
 					cell2[i1] = t37*forget + in*change
-					topDot[6] = tanhDot
-					top[6] = tanh
+					topDot.tanh = tanhDot
+					top.tanh = tanh
 					t38 := cell2[i1]
 					t39 := math.Tanh(t38)
 					tanhDot = cell2Dot[i1] * rt.Sechsq(t38)
 					tanh = t39
-					topDot[7] = hidden2Dot[i1]
-					top[7] = hidden2[i1]
+					topDot.hidden = hidden2Dot[i1]
+					top.hidden = hidden2[i1]
 					hidden2Dot[i1] = outDot*tanh + out*tanhDot
 					hidden2[i1] = out * tanh
-					topDot[8] = t12Dot[i1]
-					top[8] = t12[i1]
+					topDot.t1 = t12Dot[i1]
+					top.t1 = t12[i1]
 					t12Dot[i1] = hidden2Dot[i1]
 					t12[i1] = hidden2[i1]
 				}
@@ -6646,18 +6717,18 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
 					t1Bar2[i11] = 0
-					top1Dot := &wsDot.exps[len(ws.exps)-1]
-					top1 := &ws.exps[len(ws.exps)-1]
-					t15Dot[i11] = top1Dot[8]
-					t15[i11] = top1[8]
+					top1Dot := &wsDot.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					top1 := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					t15Dot[i11] = top1Dot.t1
+					t15[i11] = top1.t1
 					hiddenBar11Dot[i11] += t6Dot
 					hiddenBar11[i11] += t6
 					t5Dot := hiddenBar11Dot[i11]
 					t5 := hiddenBar11[i11]
 					hiddenBar11Dot[i11] = 0
 					hiddenBar11[i11] = 0
-					hidden11Dot[i11] = top1Dot[7]
-					hidden11[i11] = top1[7]
+					hidden11Dot[i11] = top1Dot.hidden
+					hidden11[i11] = top1.hidden
 					outBarDot := t5Dot*tanh + t5*tanhDot
 					outBar := t5 * tanh
 					t58 := cell11[i11]
@@ -6671,14 +6742,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t62 := t5 * out1
 					cellBar11Dot[i11] += (t5Dot*out1+t5*out1Dot)*t59 + t62*d7
 					cellBar11[i11] += t62 * t59
-					tanhDot = top1Dot[6]
-					tanh = top1[6]
+					tanhDot = top1Dot.tanh
+					tanh = top1.tanh
 					t4Dot := cellBar11Dot[i11]
 					t4 := cellBar11[i11]
 					cellBar11Dot[i11] = 0
 					cellBar11[i11] = 0
-					cell11Dot[i11] = top1Dot[5]
-					cell11[i11] = top1[5]
+					cell11Dot[i11] = top1Dot.cell
+					cell11[i11] = top1.cell
 					cellBar11Dot[i11] += t4Dot*forget1 + t4*forget1Dot
 					cellBar11[i11] += t4 * forget1
 					t63 := cell11[i11]
@@ -6695,8 +6766,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t66 := t4 * in1
 					arg3BarDot := (t4Dot*in1+t4*in1Dot)*t64 + t66*d8
 					arg3Bar := t66 * t64
-					changeDot = top1Dot[4]
-					change = top1[4]
+					changeDot = top1Dot.change
+					change = top1.change
 					t67 := w11[i11]
 					hiddenBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*w11Dot[i11]
 					hiddenBar11[i11] += arg3Bar * t67
@@ -6705,8 +6776,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					wBar11[i11] += arg3Bar * t68
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
-					arg3Dot = top1Dot[3]
-					arg3 = top1[3]
+					arg3Dot = top1Dot.arg3
+					arg3 = top1.arg3
 					if outBar != 0 || out1-out1 == 0 {
 						t69 := 1 + exp2
 						t70 := outBar / t69
@@ -6717,8 +6788,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
 						arg2Bar += exp2Bar * exp2
 					}
-					exp2Dot = top1Dot[2]
-					exp2 = top1[2]
+					exp2Dot = top1Dot.exp2
+					exp2 = top1.exp2
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
 					t71 := w12[i11]
@@ -6739,8 +6810,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
 						arg1Bar += exp1Bar * exp1
 					}
-					exp1Dot = top1Dot[1]
-					exp1 = top1[1]
+					exp1Dot = top1Dot.exp1
+					exp1 = top1.exp1
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
 					t75 := w13[i11]
@@ -6761,10 +6832,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 						argBarDot += expBarDot*exp + expBar*expDot
 						argBar += expBar * exp
 					}
-					expDot = top1Dot[0]
-					exp = top1[0]
-					wsDot.exps = wsDot.exps[:len(ws.exps)-1]
-					ws.exps = ws.exps[:len(ws.exps)-1]
+					expDot = top1Dot.exp
+					exp = top1.exp
+					wsDot.recurrentLossPlainFrames = wsDot.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
+					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t79 := w14[i11]
@@ -7448,11 +7519,11 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	ws.exp = ws.exp[:0]
-	ws.max2s = ws.max2s[:0]
+	ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:0]
 	ws.exp2 = ws.exp2[:0]
-	ws.xcs = ws.xcs[:0]
+	ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:0]
 	ws.l = ws.l[:0]
-	ws.max1s = ws.max1s[:0]
+	ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:0]
 	ws.exp1 = ws.exp1[:0]
 	var exp float64
 	var max2 float64
@@ -7554,11 +7625,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	hi13 := len(s2)
 	for i6 := 0; i6 < hi13; i6++ {
 		v2 := s2[i6]
-		ws.max2s = append(ws.max2s, [2]float64{})
-		top := &ws.max2s[len(ws.max2s)-1]
-		top[0] = max2
+		ws.logPosteriorPlainFrames = append(ws.logPosteriorPlainFrames, logPosteriorPlainFrame{})
+		top := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+		top.max2 = max2
 		max2 = math.Max(shift1, v2)
-		top[1] = shift1
+		top.shift1 = shift1
 		shift1 = max2
 	}
 	s11Bar := 0.0
@@ -7585,11 +7656,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
 				for i1 := 0; i1 < d; i1++ {
-					ws.xcs = append(ws.xcs, [2]float64{})
-					top1 := &ws.xcs[len(ws.xcs)-1]
-					top1[0] = xc1[i1]
+					ws.logPosteriorPlainFrames1 = append(ws.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
+					top1 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top1.xc = xc1[i1]
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
-					top1[1] = qx1[i1]
+					top1.qx = qx1[i1]
 					qx1[i1] = diag3[i1] * xc1[i1]
 				}
 			}
@@ -7617,11 +7688,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		hi7 := len(s)
 		for i5 := 0; i5 < hi7; i5++ {
 			v := s[i5]
-			ws.max1s = append(ws.max1s, [2]float64{})
-			top2 := &ws.max1s[len(ws.max1s)-1]
-			top2[0] = max1
+			ws.logPosteriorPlainFrames2 = append(ws.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
+			top2 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+			top2.max1 = max1
 			max1 = math.Max(shift, v)
-			top2[1] = shift
+			top2.shift = shift
 			shift = max1
 		}
 		s1 := 0.0
@@ -7659,15 +7730,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				var vBar float64
 				t7 := shiftBar
 				shiftBar = 0
-				top3 := &ws.max1s[len(ws.max1s)-1]
-				shift = top3[1]
+				top3 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBar += t7
 				} else {
 					vBar += t7
 				}
-				max1 = top3[0]
-				ws.max1s = ws.max1s[:len(ws.max1s)-1]
+				max1 = top3.max1
+				ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
 				sBar1[i51] += vBar
 			}
 		}
@@ -7708,14 +7779,14 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				for i13 := d - 1; i13 > -1; i13-- {
 					t4 := qxBar2[i13]
 					qxBar2[i13] = 0
-					top4 := &ws.xcs[len(ws.xcs)-1]
-					qx4[i13] = top4[1]
+					top4 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					qx4[i13] = top4.qx
 					diagBar1[i13] += t4 * xc2[i13]
 					xcBar1[i13] += t4 * diag4[i13]
 					t3 := xcBar1[i13]
 					xcBar1[i13] = 0
-					xc2[i13] = top4[0]
-					ws.xcs = ws.xcs[:len(ws.xcs)-1]
+					xc2[i13] = top4.xc
+					ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
 					meansBar1[i13] -= t3
 				}
 			}
@@ -7746,15 +7817,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			var v2Bar float64
 			t8 := shift1Bar
 			shift1Bar = 0
-			top5 := &ws.max2s[len(ws.max2s)-1]
-			shift1 = top5[1]
+			top5 := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1Bar += t8
 			} else {
 				v2Bar += t8
 			}
-			max2 = top5[0]
-			ws.max2s = ws.max2s[:len(ws.max2s)-1]
+			max2 = top5.max2
+			ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
 			s2Bar1[i61] += v2Bar
 		}
 	}
@@ -7802,15 +7873,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	wsDot.exp = wsDot.exp[:0]
 	ws.exp = ws.exp[:0]
-	wsDot.max2s = wsDot.max2s[:0]
-	ws.max2s = ws.max2s[:0]
+	wsDot.logPosteriorPlainFrames = wsDot.logPosteriorPlainFrames[:0]
+	ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:0]
 	wsDot.exp2 = wsDot.exp2[:0]
 	ws.exp2 = ws.exp2[:0]
-	wsDot.xcs = wsDot.xcs[:0]
-	ws.xcs = ws.xcs[:0]
+	wsDot.logPosteriorPlainFrames1 = wsDot.logPosteriorPlainFrames1[:0]
+	ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:0]
 	ws.l = ws.l[:0]
-	wsDot.max1s = wsDot.max1s[:0]
-	ws.max1s = ws.max1s[:0]
+	wsDot.logPosteriorPlainFrames2 = wsDot.logPosteriorPlainFrames2[:0]
+	ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:0]
 	wsDot.exp1 = wsDot.exp1[:0]
 	ws.exp1 = ws.exp1[:0]
 	var expDot float64
@@ -7975,12 +8046,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	for i6 := 0; i6 < hi13; i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		wsDot.max2s = append(wsDot.max2s, [2]float64{})
-		ws.max2s = append(ws.max2s, [2]float64{})
-		topDot := &wsDot.max2s[len(ws.max2s)-1]
-		top := &ws.max2s[len(ws.max2s)-1]
-		topDot[0] = max2Dot
-		top[0] = max2
+		wsDot.logPosteriorPlainFrames = append(wsDot.logPosteriorPlainFrames, logPosteriorPlainFrame{})
+		ws.logPosteriorPlainFrames = append(ws.logPosteriorPlainFrames, logPosteriorPlainFrame{})
+		topDot := &wsDot.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+		top := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+		topDot.max2 = max2Dot
+		top.max2 = max2
 		t13 := math.Max(shift1, v2)
 		var maxDot float64
 		if shift1 == t13 || shift1 != shift1 && t13 != t13 {
@@ -7990,8 +8061,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		}
 		max2Dot = maxDot
 		max2 = t13
-		topDot[1] = shift1Dot
-		top[1] = shift1
+		topDot.shift1 = shift1Dot
+		top.shift1 = shift1
 		shift1Dot = max2Dot
 		shift1 = max2
 	}
@@ -8038,16 +8109,16 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
 				for i1 := 0; i1 < d; i1++ {
-					wsDot.xcs = append(wsDot.xcs, [2]float64{})
-					ws.xcs = append(ws.xcs, [2]float64{})
-					top1Dot := &wsDot.xcs[len(ws.xcs)-1]
-					top1 := &ws.xcs[len(ws.xcs)-1]
-					top1Dot[0] = xc1Dot[i1]
-					top1[0] = xc1[i1]
+					wsDot.logPosteriorPlainFrames1 = append(wsDot.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
+					ws.logPosteriorPlainFrames1 = append(ws.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
+					top1Dot := &wsDot.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top1 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top1Dot.xc = xc1Dot[i1]
+					top1.xc = xc1[i1]
 					xc1Dot[i1] = -means1Dot[i1]
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
-					top1Dot[1] = qx1Dot[i1]
-					top1[1] = qx1[i1]
+					top1Dot.qx = qx1Dot[i1]
+					top1.qx = qx1[i1]
 					t17 := diag3[i1]
 					t18 := xc1[i1]
 					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
@@ -8090,12 +8161,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		for i5 := 0; i5 < hi7; i5++ {
 			vDot := sDot[i5]
 			v := s[i5]
-			wsDot.max1s = append(wsDot.max1s, [2]float64{})
-			ws.max1s = append(ws.max1s, [2]float64{})
-			top2Dot := &wsDot.max1s[len(ws.max1s)-1]
-			top2 := &ws.max1s[len(ws.max1s)-1]
-			top2Dot[0] = max1Dot
-			top2[0] = max1
+			wsDot.logPosteriorPlainFrames2 = append(wsDot.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
+			ws.logPosteriorPlainFrames2 = append(ws.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
+			top2Dot := &wsDot.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+			top2 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+			top2Dot.max1 = max1Dot
+			top2.max1 = max1
 			t22 := math.Max(shift, v)
 			var maxDot1 float64
 			if shift == t22 || shift != shift && t22 != t22 {
@@ -8105,8 +8176,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			max1Dot = maxDot1
 			max1 = t22
-			top2Dot[1] = shiftDot
-			top2[1] = shift
+			top2Dot.shift = shiftDot
+			top2.shift = shift
 			shiftDot = max1Dot
 			shift = max1
 		}
@@ -8173,10 +8244,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				top3Dot := &wsDot.max1s[len(ws.max1s)-1]
-				top3 := &ws.max1s[len(ws.max1s)-1]
-				_ = top3Dot[1]
-				shift = top3[1]
+				top3Dot := &wsDot.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+				top3 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+				_ = top3Dot.shift
+				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBarDot += t7Dot
 					shiftBar += t7
@@ -8184,10 +8255,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					vBarDot += t7Dot
 					vBar += t7
 				}
-				_ = top3Dot[0]
-				max1 = top3[0]
-				wsDot.max1s = wsDot.max1s[:len(ws.max1s)-1]
-				ws.max1s = ws.max1s[:len(ws.max1s)-1]
+				_ = top3Dot.max1
+				max1 = top3.max1
+				wsDot.logPosteriorPlainFrames2 = wsDot.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
+				ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
 				sBar1Dot[i51] += vBarDot
 				sBar1[i51] += vBar
 			}
@@ -8254,10 +8325,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					t4 := qxBar2[i13]
 					qxBar2Dot[i13] = 0
 					qxBar2[i13] = 0
-					top4Dot := &wsDot.xcs[len(ws.xcs)-1]
-					top4 := &ws.xcs[len(ws.xcs)-1]
-					qx4Dot[i13] = top4Dot[1]
-					qx4[i13] = top4[1]
+					top4Dot := &wsDot.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top4 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					qx4Dot[i13] = top4Dot.qx
+					qx4[i13] = top4.qx
 					t30 := xc2[i13]
 					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
 					diagBar1[i13] += t4 * t30
@@ -8268,10 +8339,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
 					xcBar1[i13] = 0
-					xc2Dot[i13] = top4Dot[0]
-					xc2[i13] = top4[0]
-					wsDot.xcs = wsDot.xcs[:len(ws.xcs)-1]
-					ws.xcs = ws.xcs[:len(ws.xcs)-1]
+					xc2Dot[i13] = top4Dot.xc
+					xc2[i13] = top4.xc
+					wsDot.logPosteriorPlainFrames1 = wsDot.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
+					ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
 					meansBar1Dot[i13] -= t3Dot
 					meansBar1[i13] -= t3
 				}
@@ -8319,10 +8390,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			top5Dot := &wsDot.max2s[len(ws.max2s)-1]
-			top5 := &ws.max2s[len(ws.max2s)-1]
-			_ = top5Dot[1]
-			shift1 = top5[1]
+			top5Dot := &wsDot.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+			top5 := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+			_ = top5Dot.shift1
+			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1BarDot += t8Dot
 				shift1Bar += t8
@@ -8330,10 +8401,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				v2BarDot += t8Dot
 				v2Bar += t8
 			}
-			_ = top5Dot[0]
-			max2 = top5[0]
-			wsDot.max2s = wsDot.max2s[:len(ws.max2s)-1]
-			ws.max2s = ws.max2s[:len(ws.max2s)-1]
+			_ = top5Dot.max2
+			max2 = top5.max2
+			wsDot.logPosteriorPlainFrames = wsDot.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
+			ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
 			s2Bar1Dot[i61] += v2BarDot
 			s2Bar1[i61] += v2Bar
 		}
@@ -9077,11 +9148,11 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 	v := p[1] / p[2]
 	s := u*u + v*v
 	l := 1 + cam[9]*s + cam[10]*(s*s)
-	ws.ys = append(ws.ys, [2]float64{})
-	top := &ws.ys[len(ws.ys)-1]
-	top[0] = y[0]
+	ws.reprojectionPlainFrames = append(ws.reprojectionPlainFrames, reprojectionPlainFrame{})
+	top := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	top.y = y[0]
 	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
-	top[1] = y[1]
+	top.y1 = y[1]
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
 	ws.a = append(ws.a, a)
 	ws.t = append(ws.t, t)
@@ -9109,8 +9180,8 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
 	t11 := yBar[1]
 	yBar[1] = 0
-	top1 := &ws.ys[len(ws.ys)-1]
-	y[1] = top1[1]
+	top1 := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	y[1] = top1.y1
 	weightBar := t11 * (v1*l1*cam1[6] + cam1[8] - f.Z[1])
 	t12 := t11 * weight1
 	t13 := t12 * cam1[6]
@@ -9120,8 +9191,8 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	camBar1[8] += t12
 	t8 := yBar[0]
 	yBar[0] = 0
-	y[0] = top1[0]
-	ws.ys = ws.ys[:len(ws.ys)-1]
+	y[0] = top1.y
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:len(ws.reprojectionPlainFrames)-1]
 	weightBar += t8 * (u1*l1*cam1[6] + cam1[7] - f.Z[0])
 	t9 := t8 * weight1
 	t10 := t9 * cam1[6]
@@ -9179,11 +9250,11 @@ func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	v := p[1] / p[2]
 	s := u*u + v*v
 	l := 1 + cam[9]*s + cam[10]*(s*s)
-	ws.ys = append(ws.ys, [2]float64{})
-	top := &ws.ys[len(ws.ys)-1]
-	top[0] = y[0]
+	ws.reprojectionPlainFrames = append(ws.reprojectionPlainFrames, reprojectionPlainFrame{})
+	top := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	top.y = y[0]
 	y[0] = weight * (u*l*cam[6] + cam[7] - f.Z[0])
-	top[1] = y[1]
+	top.y1 = y[1]
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
 	ws.a = append(ws.a, a)
 	ws.t = append(ws.t, t)
@@ -9210,15 +9281,15 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	s1 := u1*u1 + v1*v1
 	l1 := 1 + cam1[9]*s1 + cam1[10]*(s1*s1)
 	yBarRow := &yBar[1]
-	top1 := &ws.ys[len(ws.ys)-1]
-	y[1] = top1[1]
+	top1 := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	y[1] = top1.y1
 	t := v1*l1*cam1[6] + cam1[8] - f.Z[1]
 	t1 := cam1[6]
 	t2 := v1 * l1
 	camBar1Row := &camBar1[6]
 	camBar1Row1 := &camBar1[8]
 	yBarRow1 := &yBar[0]
-	y[0] = top1[0]
+	y[0] = top1.y
 	t110 := yBarRow[0]
 	t111 := yBarRow[1]
 	yBarRow[0] = 0
@@ -9263,7 +9334,7 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	t83 := yBarRow1[3]
 	yBarRow1[2] = 0
 	yBarRow1[3] = 0
-	ws.ys = ws.ys[:len(ws.ys)-1]
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:len(ws.reprojectionPlainFrames)-1]
 	t3 := u1*l1*cam1[6] + cam1[7] - f.Z[0]
 	t6 := cam1[6]
 	t15 := u1 * l1
@@ -9509,19 +9580,19 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t7 := s * s
 	lDot := camDot[9]*s + t5*sDot + (camDot[10]*t7 + t6*((s+s)*sDot))
 	l := 1 + t5*s + t6*t7
-	wsDot.ys = append(wsDot.ys, [2]float64{})
-	ws.ys = append(ws.ys, [2]float64{})
-	topDot := &wsDot.ys[len(ws.ys)-1]
-	top := &ws.ys[len(ws.ys)-1]
-	topDot[0] = yDot[0]
-	top[0] = y[0]
+	wsDot.reprojectionPlainFrames = append(wsDot.reprojectionPlainFrames, reprojectionPlainFrame{})
+	ws.reprojectionPlainFrames = append(ws.reprojectionPlainFrames, reprojectionPlainFrame{})
+	topDot := &wsDot.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	top := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	topDot.y = yDot[0]
+	top.y = y[0]
 	t8 := u * l
 	t9 := cam[6]
 	t10 := t8*t9 + cam[7] - f.Z[0]
 	yDot[0] = weightDot*t10 + weight*((uDot*l+u*lDot)*t9+t8*camDot[6]+camDot[7]-fDot.Z[0])
 	y[0] = weight * t10
-	topDot[1] = yDot[1]
-	top[1] = y[1]
+	topDot.y1 = yDot[1]
+	top.y1 = y[1]
 	t11 := v * l
 	t12 := cam[6]
 	t13 := t11*t12 + cam[8] - f.Z[1]
@@ -9580,10 +9651,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t11 := yBar[1]
 	yBarDot[1] = 0
 	yBar[1] = 0
-	top1Dot := &wsDot.ys[len(ws.ys)-1]
-	top1 := &ws.ys[len(ws.ys)-1]
-	yDot[1] = top1Dot[1]
-	y[1] = top1[1]
+	top1Dot := &wsDot.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	top1 := &ws.reprojectionPlainFrames[len(ws.reprojectionPlainFrames)-1]
+	yDot[1] = top1Dot.y1
+	y[1] = top1.y1
 	t15 := v1 * l1
 	t16 := cam1[6]
 	t17 := t15*t16 + cam1[8] - f.Z[1]
@@ -9607,10 +9678,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	t8 := yBar[0]
 	yBarDot[0] = 0
 	yBar[0] = 0
-	yDot[0] = top1Dot[0]
-	y[0] = top1[0]
-	wsDot.ys = wsDot.ys[:len(ws.ys)-1]
-	ws.ys = ws.ys[:len(ws.ys)-1]
+	yDot[0] = top1Dot.y
+	y[0] = top1.y
+	wsDot.reprojectionPlainFrames = wsDot.reprojectionPlainFrames[:len(ws.reprojectionPlainFrames)-1]
+	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:len(ws.reprojectionPlainFrames)-1]
 	t20 := u1 * l1
 	t21 := cam1[6]
 	t22 := t20*t21 + cam1[7] - f.Z[0]
@@ -9810,11 +9881,11 @@ func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.dxs = append(ws.dxs, [2]float64{})
-			top := &ws.dxs[len(ws.dxs)-1]
-			top[0] = dx[at]
+			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			top[1] = dx[n*n+at]
+			top.dx1 = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
@@ -9844,15 +9915,15 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			north1 := i1 + n*t31
 			t6 := dxBar[n*n+at1]
 			dxBar[n*n+at1] = 0
-			top1 := &ws.dxs[len(ws.dxs)-1]
-			dx[n*n+at1] = top1[1]
+			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			dx[n*n+at1] = top1.dx1
 			lvBar := t6 * alpha1
 			uBar1[at1] += t6 * brusselatorA
 			uuvBar := -t6
 			t5 := dxBar[at1]
 			dxBar[at1] = 0
-			dx[at1] = top1[0]
-			ws.dxs = ws.dxs[:len(ws.dxs)-1]
+			dx[at1] = top1.dx
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
 			luBar := t5 * alpha1
 			uuvBar += t5
 			uBar1[at1] -= t5 * (brusselatorA + 1)
@@ -9898,11 +9969,11 @@ func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.dxs = append(ws.dxs, [2]float64{})
-			top := &ws.dxs[len(ws.dxs)-1]
-			top[0] = dx[at]
+			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			top[1] = dx[n*n+at]
+			top.dx1 = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
 	}
@@ -9935,11 +10006,11 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			south1 := i1 + n*t21
 			north1 := i1 + n*t31
 			dxBarRow := &dxBar[n*n+at1]
-			top1 := &ws.dxs[len(ws.dxs)-1]
-			dx[n*n+at1] = top1[1]
+			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			dx[n*n+at1] = top1.dx1
 			uBar1Row := &uBar1[at1]
 			dxBarRow1 := &dxBar[at1]
-			dx[at1] = top1[0]
+			dx[at1] = top1.dx
 			t60 := dxBarRow[0]
 			t61 := dxBarRow[1]
 			dxBarRow[0] = 0
@@ -9968,7 +10039,7 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			t53 := dxBarRow1[3]
 			dxBarRow1[2] = 0
 			dxBarRow1[3] = 0
-			ws.dxs = ws.dxs[:len(ws.dxs)-1]
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
 			uBar1Row1 := &uBar1[at1]
 			t := v1[at1]
 			t1 := u1[at1]
@@ -10088,16 +10159,16 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := v[at]
 			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
 			uuv := t5 * t6
-			wsDot.dxs = append(wsDot.dxs, [2]float64{})
-			ws.dxs = append(ws.dxs, [2]float64{})
-			topDot := &wsDot.dxs[len(ws.dxs)-1]
-			top := &ws.dxs[len(ws.dxs)-1]
-			topDot[0] = dxDot[at]
-			top[0] = dx[at]
+			wsDot.brusselatorPlainFrames = append(wsDot.brusselatorPlainFrames, brusselatorPlainFrame{})
+			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+			topDot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			topDot.dx = dxDot[at]
+			top.dx = dx[at]
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			topDot[1] = dxDot[n*n+at]
-			top[1] = dx[n*n+at]
+			topDot.dx1 = dxDot[n*n+at]
+			top.dx1 = dx[n*n+at]
 			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
@@ -10134,10 +10205,10 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := dxBar[n*n+at1]
 			dxBarDot[n*n+at1] = 0
 			dxBar[n*n+at1] = 0
-			top1Dot := &wsDot.dxs[len(ws.dxs)-1]
-			top1 := &ws.dxs[len(ws.dxs)-1]
-			dxDot[n*n+at1] = top1Dot[1]
-			dx[n*n+at1] = top1[1]
+			top1Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			dxDot[n*n+at1] = top1Dot.dx1
+			dx[n*n+at1] = top1.dx1
 			lvBarDot := t6Dot * alpha1
 			lvBar := t6 * alpha1
 			uBar1Dot[at1] += t6Dot * brusselatorA
@@ -10148,10 +10219,10 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t5 := dxBar[at1]
 			dxBarDot[at1] = 0
 			dxBar[at1] = 0
-			dxDot[at1] = top1Dot[0]
-			dx[at1] = top1[0]
-			wsDot.dxs = wsDot.dxs[:len(ws.dxs)-1]
-			ws.dxs = ws.dxs[:len(ws.dxs)-1]
+			dxDot[at1] = top1Dot.dx
+			dx[at1] = top1.dx
+			wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
 			luBarDot := t5Dot * alpha1
 			luBar := t5 * alpha1
 			uuvBarDot += t5Dot

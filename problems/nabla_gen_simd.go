@@ -262,15 +262,15 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 			north1 := i1 + n*t31
 			t6 := archsimd.LoadFloat64x4(&dxBar[n*n+at1])
 			c1.Store(&dxBar[n*n+at1])
-			top1 := &ws.dxs[len(ws.dxs)-1]
-			avx.Put(&dx[n*n+at1], avx.Get(&top1[1], via), via)
+			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			avx.Put(&dx[n*n+at1], avx.Get(&top1.dx1, via), via)
 			lvBar := t6.Mul(alpha1)
 			archsimd.LoadFloat64x4(&uBar1[at1]).Add(t6.Mul(c2)).Store(&uBar1[at1])
 			uuvBar := avx.Neg(t6)
 			t5 := archsimd.LoadFloat64x4(&dxBar[at1])
 			c1.Store(&dxBar[at1])
-			avx.Put(&dx[at1], avx.Get(&top1[0], via), via)
-			ws.dxs = ws.dxs[:len(ws.dxs)-1]
+			avx.Put(&dx[at1], avx.Get(&top1.dx, via), via)
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
 			luBar := t5.Mul(alpha1)
 			uuvBar = uuvBar.Add(t5)
 			archsimd.LoadFloat64x4(&uBar1[at1]).Sub(t5.Mul(c3)).Store(&uBar1[at1])

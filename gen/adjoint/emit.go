@@ -119,7 +119,7 @@ func (e *emitter) slots(list []*node, depth int) {
 			w.slot = e.stack(base, w.t())
 		}
 		if n.left != nil || n.fused || callsInside(n) {
-			e.frames(run)
+			e.frame(run)
 			run = nil
 		}
 		inner := depth
@@ -132,7 +132,7 @@ func (e *emitter) slots(list []*node, depth int) {
 		e.slots(n.then, inner)
 		e.slots(n.els, inner)
 	}
-	e.frames(run)
+	e.frame(run)
 }
 
 // baseName is what a slot for a write is named after.

@@ -1,30 +1,31 @@
 package adjoint
 
 import (
+	"go/token"
 	"go/types"
 	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// frame is where the old values of one type are that a straight piece of code keeps
-// together: one element of a stack of arrays, instead of one on each of several stacks.
-// Nothing in between takes from that stack or puts anything there.
+// frame is where the old values are that a straight piece of code keeps together: one
+// element of a stack of structs, instead of one on each of several stacks. Nothing in
+// between takes from that stack or puts anything there.
 type frame struct {
 	stack  *stack
-	writes []*write // in the order of the forward sweep
+	writes []*write // in the order of the forward sweep, as the fields
 	top    *ir.Var  // points to the element, in the sweep that is written
 }
 
-// framable reports whether the old value of w is a number, and not one that belongs to the
-// reverse sweep: there may be several of those at once.
+// framable reports whether the old value of w is a number, a bool or a string, and not one that
+// belongs to the reverse sweep: there may be several of those at once.
 func (e *emitter) framable(w *write) bool {
 	e.b.p.matter.NoFrames = true
 	if e.b.p.opts.NoFrames || w.window != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
 		return false
 	}
-	_, number := w.t().Underlying().(*types.Basic)
-	return number
+	_, basic := w.t().Underlying().(*types.Basic)
+	return basic
 }
 
 // callsInside reports whether a function with sweeps of its own is called: it may be the one that
@@ -34,26 +35,24 @@ func callsInside(n *node) (found bool) {
 	return found
 }
 
-// frames puts old values that are kept together into frames, one for each type.
-func (e *emitter) frames(run []*write) {
-	for len(run) > 0 {
-		t := run[0].t()
-		var same, rest []*write
-		for _, w := range run {
-			if types.Identical(w.t(), t) {
-				same = append(same, w)
-			} else {
-				rest = append(rest, w)
-			}
-		}
-		if run = rest; len(same) == 1 {
-			same[0].slot = e.stack(baseName(same[0]), t)
-			continue
-		}
-		f := &frame{stack: e.stack(baseName(same[0])+"s", types.NewArray(t, int64(len(same)))), writes: same}
-		for _, w := range same {
-			w.frame = f
-		}
+// frame puts old values that are kept together into a frame.
+func (e *emitter) frame(run []*write) {
+	if len(run) == 0 {
+		return
+	}
+	if len(run) == 1 {
+		run[0].slot = e.stack(baseName(run[0]), run[0].t())
+		return
+	}
+	names := ir.NewNamer()
+	fields := make([]*types.Var, len(run))
+	for i, w := range run {
+		fields[i] = types.NewField(token.NoPos, e.b.p.work.pkg, names.Name(baseName(w)), w.t(), false)
+	}
+	t := e.b.declared("Frame", fields)
+	f := &frame{stack: e.stack(t.Obj().Name()+"s", t), writes: run}
+	for _, w := range run {
+		w.frame = f
 	}
 }
 
@@ -65,7 +64,7 @@ func (f *frame) element(g *prepared, at ir.At) ir.Stmt {
 }
 
 func (f *frame) place(w *write) *ir.Place {
-	return &ir.Place{Root: f.top, Path: []ir.Step{ir.DerefStep(), ir.IndexStep(count(int64(slices.Index(f.writes, w))))}}
+	return &ir.Place{Root: f.top, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(slices.Index(f.writes, w))}}
 }
 
 // keep writes the old value of w into the frame, which the first one puts on the stack.

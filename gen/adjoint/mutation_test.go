@@ -25,6 +25,11 @@ func setTo(s ir.Stmt) (*ir.Place, constant.Value) {
 	return nil, nil
 }
 
+func isZero(e ir.Expr) bool {
+	c, ok := e.(*ir.Const)
+	return ok && constant.Sign(c.Val) == 0
+}
+
 // popped says whether s assigns what was on top of a stack, or was saved.
 func popped(s ir.Stmt) *ir.Place {
 	set, ok := s.(*ir.Set)
@@ -56,6 +61,22 @@ var mutations = map[string]mutation{
 	"variables are not restored": func(s ir.Stmt) bool {
 		p := popped(s)
 		return p == nil || p.Behind() || isBar(p)
+	},
+	"what is in frames is not restored": func(s ir.Stmt) bool {
+		set, ok := s.(*ir.Set)
+		if !ok {
+			return true
+		}
+		l, ok := set.E.(*ir.Load)
+		return !ok || !strings.HasPrefix(l.P.Root.Name, "top")
+	},
+	"frames stay on their stacks": func(s ir.Stmt) bool {
+		set, ok := s.(*ir.Set)
+		if !ok || set.P.Root.Name != "ws" {
+			return true
+		}
+		cut, ok := set.E.(*ir.Slice)
+		return !ok || cut.Hi == nil || !strings.Contains(fieldName(set.P), "Frames") || isZero(cut.Hi)
 	},
 	"headers of shadows are not restored": func(s ir.Stmt) bool {
 		p := popped(s)

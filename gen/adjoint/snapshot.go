@@ -48,9 +48,10 @@ func (b *builder) layout() *snapshot {
 		return s
 	}
 	w := b.p.work
-	s.t = types.NewNamed(types.NewTypeName(token.NoPos, w.pkg, "snapshot", nil), types.NewStruct(s.fields, nil), nil)
-	s.slots = stack{ws: b.ws, field: w.stack("snapshots", s.t), of: s.t}
-	s.used = &ir.Place{Root: b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.field("snapshotsUsed", integer))}}
+	s.t = b.declared("Snapshot", s.fields)
+	name := s.t.Obj().Name() + "s"
+	s.slots = stack{ws: b.ws, field: w.stack(name, s.t), of: s.t}
+	s.used = &ir.Place{Root: b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.field(name+"Used", integer))}}
 	b.counters = append(b.counters, s.used)
 	return s
 }

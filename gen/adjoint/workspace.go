@@ -3,6 +3,8 @@ package adjoint
 import (
 	"go/token"
 	"go/types"
+	"strings"
+	"unicode"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -36,6 +38,15 @@ func (w *Workspace) field(base string, t types.Type) int {
 // Like adds a field of type t for what field i holds, and returns its number: where
 // adjoints are made for several seeds.
 func (w *Workspace) Like(i int, t types.Type) int { return w.field(w.fields[i].Name(), t) }
+
+// declared makes a struct type for what the function keeps in the workspace, named after it.
+func (b *builder) declared(what string, fields []*types.Var) *types.Named {
+	name, _, _ := strings.Cut(b.g.f.Name, "[")
+	r := []rune(ir.NewNamer().Name(name[strings.LastIndexByte(name, '.')+1:]))
+	r[0] = unicode.ToLower(r[0])
+	obj := types.NewTypeName(token.NoPos, b.p.work.pkg, string(r)+what, nil)
+	return types.NewNamed(obj, types.NewStruct(fields, nil), nil)
+}
 
 // stack is one of the stacks as a place of a function, whose parameter ws leads to the
 // workspace.

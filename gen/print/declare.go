@@ -116,7 +116,11 @@ func (f *file) declarations() string {
 	for _, d := range f.types {
 		p := &printer{file: f, f: &ir.Func{Name: "type " + d.as.Obj().Name()}}
 		name := d.as.Obj().Name()
-		b.WriteString("// " + name + " is a type of values that functions in this file hand on.\n")
+		doc, ok := f.typeDocs[d.t]
+		if !ok {
+			doc = "is a type of values that functions in this file keep or hand on."
+		}
+		b.WriteString("// " + name + " " + strings.ReplaceAll(doc, "\n", "\n// ") + "\n")
 		st, ok := d.t.Underlying().(*types.Struct)
 		if !ok {
 			b.WriteString("type " + name + " " + p.typ(d.t.Underlying()) + "\n\n")

@@ -55,6 +55,8 @@ type Source struct {
 	// Replaced reports whether an object of the package is declared by the file that this
 	// one takes the place of, so that its name is free. It may be nil.
 	Replaced func(o types.Object) bool
+	// Types are comments of types that the file declares: what stands behind the name.
+	Types map[*types.Named]string
 	// Rest, if it is not nil, is what stands behind the functions. It is called more than
 	// once and has to name the same packages every time.
 	Rest func(s *Scope) string
@@ -68,7 +70,7 @@ func (s Source) Print() (text []byte, err error) { return s.print(s.file()) }
 // file is a file with nothing printed yet.
 func (s Source) file() *file {
 	return &file{
-		pkg: s.Pkg, replaced: s.Replaced, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
+		pkg: s.Pkg, replaced: s.Replaced, typeDocs: s.Types, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{},
 	}
 }
@@ -151,6 +153,7 @@ type file struct {
 	packages map[string]*types.Package // that are imported, by path
 	aliases  map[string]string
 	replaced func(o types.Object) bool
+	typeDocs map[*types.Named]string
 }
 
 // reserve keeps n away from the names of the file and of the rest of the package.
