@@ -206,7 +206,9 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 	return v.Load()
 }
 
-func (b *builder) writer(s ir.Stmt) *writer { return &writer{b: b, at: ir.At{Pos: s.Position()}} }
+func (b *builder) writerAt(at ir.At) *writer { return &writer{Writer: ir.Writer{At: at}, b: b} }
+
+func (b *builder) writer(s ir.Stmt) *writer { return b.writerAt(ir.At{Pos: s.Position()}) }
 
 // nodes makes the forward sweep of statements.
 func (b *builder) nodes(in ir.Block) (out []*node) {
@@ -240,7 +242,7 @@ func (b *builder) stmt(s ir.Stmt) []*node {
 			w := b.writer(s)
 			bar := b.bar(s.P)
 			w.float(s.E, load(bar, s.P.Type()))
-			n.post = w.out
+			n.post = w.Out
 		}
 		return []*node{n}
 	case *ir.Append:
@@ -286,7 +288,7 @@ func (b *builder) let(s *ir.Let) (out []*node) {
 		default:
 			w.value(s.E, bar.Place())
 		}
-		n.post = w.out
+		n.post = w.Out
 	}
 	if l, ok := s.E.(*ir.Literal); ok && b.leads(s.V) {
 		take, give := b.elements(l, b.of(s.V).Place())
@@ -302,10 +304,10 @@ func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	if of == nil || !ownFloats(of) {
 		return nil, nil
 	}
-	w := &writer{b: b, at: b.at}
+	w := b.writerAt(b.at)
 	for i, k := range l.Keys {
 		v := b.g.local("t", of)
-		give = append(give, w.within(func() {
+		give = append(give, w.Within(func() {
 			if isFloat(of) {
 				w.float(l.Elems[i], v.Load())
 			} else {
@@ -333,20 +335,20 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 			if w.active(s.E) {
 				old := w.let("t", load(bar, t))
 				w.clearFloats(t, bar)
-				n.pre, w.out = w.out, nil
+				n.pre, w.Out = w.Out, nil
 				w.float(s.E, old)
-				n.post = w.out
+				n.post = w.Out
 			} else {
 				w.clearFloats(t, bar)
-				n.pre = w.out
+				n.pre = w.Out
 			}
 		} else {
 			v := &ir.Var{Name: b.g.names.Name("t"), Type: t}
-			w.emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
+			w.Emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
 			w.clearFloats(t, bar)
-			n.pre, w.out = w.out, nil
+			n.pre, w.Out = w.Out, nil
 			w.value(s.E, v.Place())
-			n.post = w.out
+			n.post = w.Out
 			if len(n.post) == 0 {
 				n.pre = n.pre[1:]
 			}

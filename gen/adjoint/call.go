@@ -28,7 +28,7 @@ func (b *builder) call(s *ir.Call) []*node {
 				b.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
-		n.pre = w.out
+		n.pre = w.Out
 		n.late = true
 		return []*node{n}
 	}
@@ -80,7 +80,7 @@ func (b *builder) call(s *ir.Call) []*node {
 			rev.Results = append(rev.Results, v)
 		}
 	}
-	adds, w.out = w.out, nil
+	adds, w.Out = w.Out, nil
 	for i, a := range s.Args {
 		if callee.Params.Has(i) && leads(a.Type()) {
 			rev.Args = append(rev.Args, b.shadowOf(a))
@@ -106,7 +106,7 @@ func (b *builder) call(s *ir.Call) []*node {
 	}
 	rev.Args = append(rev.Args, b.ws.Load())
 	n.s = fwd
-	n.pre = w.out
+	n.pre = w.Out
 	n.post = append(append(ir.Block(takes), rev), adds...)
 	n.callee, n.call = c, s
 	return []*node{n}

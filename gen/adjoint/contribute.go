@@ -10,32 +10,16 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// output is statements that are written one after the other.
-type output struct{ out ir.Block }
-
-func (o *output) emit(s ...ir.Stmt) { o.out = append(o.out, s...) }
-
-// within is what f writes.
-func (o *output) within(f func()) ir.Block {
-	outer := o.out
-	o.out = nil
-	f()
-	out := o.out
-	o.out = outer
-	return out
-}
-
 // writer writes statements of the reverse sweep.
 type writer struct {
-	output
-	b  *builder
-	at ir.At
+	ir.Writer
+	b *builder
 }
 
 // let is a new variable with value e.
 func (w *writer) let(base string, e ir.Expr) ir.Expr {
 	v := w.b.g.local(base, e.Type())
-	w.emit(&ir.Let{At: w.at, V: v, E: e})
+	w.Emit(&ir.Let{At: w.At, V: v, E: e})
 	return v.Load()
 }
 
@@ -85,7 +69,7 @@ func (w *writer) float(e ir.Expr, t ir.Expr) {
 	}
 	switch x := e.(type) {
 	case *ir.Load:
-		w.emit(&ir.Add{At: w.at, P: w.b.bar(x.P), E: t})
+		w.Emit(&ir.Add{At: w.At, P: w.b.bar(x.P), E: t})
 	case *ir.Unary:
 		if x.Op == token.SUB {
 			t = negative(t)
@@ -189,9 +173,9 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 // be 0 and its derivative not.
 func (w *writer) guarded(t, finite ir.Expr, f func()) {
 	t, _ = unsigned(t)
-	if body := w.within(f); len(body) > 0 {
+	if body := w.Within(f); len(body) > 0 {
 		some := compare(token.NEQ, t, number(t.Type(), 0))
-		w.emit(&ir.If{At: w.at, Cond: binary(boolean, token.LOR, some, finite), Then: body})
+		w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body})
 	}
 }
 
@@ -236,15 +220,15 @@ func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
 	var rest ir.Block
 	for i := len(e.Args) - 1; i >= 0; i-- {
 		a := e.Args[i]
-		then := w.within(func() { w.float(a, t) })
+		then := w.Within(func() { w.float(a, t) })
 		if i == len(e.Args)-1 {
 			rest = then
 			continue
 		}
 		nan := binary(boolean, token.LAND, compare(token.NEQ, a, a), compare(token.NEQ, v, v))
-		rest = ir.Block{&ir.If{At: w.at, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then, Else: rest}}
+		rest = ir.Block{&ir.If{At: w.At, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then, Else: rest}}
 	}
-	w.emit(rest...)
+	w.Emit(rest...)
 }
 
 // value adds to the adjoints of what e, of any type, is made of, where its own numbers
@@ -285,7 +269,7 @@ const longest = 4
 // sum adds the numbers of src to those of dst, both of type t.
 func (w *writer) sum(t types.Type, dst, src *ir.Place) {
 	if isFloat(t) {
-		w.emit(&ir.Add{At: w.at, P: dst, E: load(src, t)})
+		w.Emit(&ir.Add{At: w.At, P: dst, E: load(src, t)})
 		return
 	}
 	switch u := t.Underlying().(type) {
@@ -309,14 +293,14 @@ func (w *writer) sum(t types.Type, dst, src *ir.Place) {
 // loop repeats what f writes for an index below n.
 func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
 	v := w.b.g.local("i", integer)
-	body := w.within(func() { f(v.Load()) })
-	w.emit(upward(w.b.g.names, w.at, v, count(0), n, body))
+	body := w.Within(func() { f(v.Load()) })
+	w.Emit(upward(w.b.g.names, w.At, v, count(0), n, body))
 }
 
 // clearFloats sets the numbers of p, of type t, to 0.
 func (w *writer) clearFloats(t types.Type, p *ir.Place) {
-	w.emit(floats.each(w.b.g.names, w.at, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
-		return ir.Block{&ir.Set{At: w.at, P: at[0], E: zeroOf(t)}}
+	w.Emit(floats.each(w.b.g.names, w.At, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
+		return ir.Block{&ir.Set{At: w.At, P: at[0], E: zeroOf(t)}}
 	})...)
 }
 
@@ -331,7 +315,7 @@ func zeroOf(t types.Type) ir.Expr {
 func (w *writer) clearElements(s *ir.Var) {
 	of := s.Type.Underlying().(*types.Slice).Elem()
 	if floats.only(of) {
-		w.emit(&ir.Clear{At: w.at, S: s.Load()})
+		w.Emit(&ir.Clear{At: w.At, S: s.Load()})
 		return
 	}
 	w.loop(length(s.Load()), func(i ir.Expr) { w.clearFloats(of, step(s.Place(), ir.IndexStep(i))) })

@@ -33,7 +33,7 @@ func (b *builder) emitter() *emitter {
 			}
 		}
 	})
-	if e.local && !b.p.opts.KeepAll && !leavesBeyond(b.g.f.Body, nil) {
+	if e.local && !b.p.opts.KeepAll && !ir.LeavesBeyond(b.g.f.Body) {
 		e.lower(b.body)
 	}
 	each(b.body, func(n *node) {

@@ -181,7 +181,7 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	e.depth++
 	body := e.forward(n.then)
 	e.depth--
-	if leavesBeyond(body, nil) {
+	if ir.LeavesBeyond(body) {
 		end := &ir.Label{Name: e.b.g.names.Name("end")}
 		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
 			if l == s.Next {
@@ -199,7 +199,7 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 // around makes a scope of the forward sweep, whose returns go to its end.
 func (e *emitter) around(body ir.Block) ir.Block {
 	exit := e.b.g.f.Exit
-	if !leavesBeyond(body, nil) {
+	if !ir.LeavesBeyond(body) {
 		return body
 	}
 	end := &ir.Label{Name: e.b.g.names.Name("end")}

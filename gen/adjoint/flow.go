@@ -155,7 +155,7 @@ func (f *flow) reads(b ir.Block) state {
 		for _, p := range ir.EffectOf(s).Reads {
 			f.read(out, p)
 		}
-		if to := targetOf(s); to != nil {
+		if to := ir.Target(s); to != nil {
 			f.readPath(out, to)
 		}
 		return true
@@ -212,18 +212,6 @@ func (f *flow) readPath(out state, p *ir.Place) {
 			}
 		}
 	}
-}
-
-func targetOf(s ir.Stmt) *ir.Place {
-	switch s := s.(type) {
-	case *ir.Set:
-		return s.P
-	case *ir.Add:
-		return s.P
-	case *ir.Append:
-		return s.P
-	}
-	return nil
 }
 
 // write is something that a node overwrites.

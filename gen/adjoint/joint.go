@@ -49,11 +49,11 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
 			seed := &ir.Var{Name: b.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
 			out.Params = append(out.Params, seed)
-			w := &writer{b: b, at: e.at}
+			w := b.writerAt(e.at)
 			w.loop(length(seed.Load()), func(i ir.Expr) {
 				w.sum(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
 			})
-			tail = append(tail, w.out...)
+			tail = append(tail, w.Out...)
 		}
 	}
 	for i, v := range b.g.f.Params {

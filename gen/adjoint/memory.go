@@ -53,7 +53,7 @@ func (b *builder) clear(s *ir.Clear) []*node {
 	if ownFloats(of) {
 		w := b.writer(s)
 		w.clearElements(b.of(v))
-		n.pre = w.out
+		n.pre = w.Out
 	}
 	if leads(of) {
 		out = b.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
@@ -100,16 +100,16 @@ func (b *builder) copy(s *ir.Copy) (out []*node) {
 		w := b.writer(s)
 		if from == nil {
 			w.clearElements(to)
-			node.pre = w.out
+			node.pre = w.Out
 		} else {
 			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
-			w.emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
+			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
 			w.clearElements(to)
-			node.pre, w.out = w.out, nil
+			node.pre, w.Out = w.Out, nil
 			w.loop(m.Load(), func(i ir.Expr) {
 				w.sum(of, step(b.of(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
 			})
-			node.post = w.out
+			node.post = w.Out
 		}
 	}
 	return append(out, node)
@@ -236,7 +236,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 		if from != nil {
 			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: sh.Type}, N: more}))
 			tail := variable(w.let("tail", cut(sh.Load(), n.Load(), nil)))
-			w.emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
+			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
 			w.clearElements(tail)
 			if b.leads(from) {
 				after = append(after, func() {
@@ -261,16 +261,16 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 		}
 	}
 	if src != nil {
-		back := w.within(func() {
+		back := w.Within(func() {
 			w.loop(n.Load(), func(i ir.Expr) {
 				w.sum(of, step(b.of(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
 			})
 		})
-		w.emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})
+		w.Emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})
 	}
-	taken.pre, w.out = w.out, nil
+	taken.pre, w.Out = w.Out, nil
 	for _, f := range after {
 		f()
 	}
-	appended.post = w.out
+	appended.post = w.Out
 }

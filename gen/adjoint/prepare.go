@@ -198,22 +198,12 @@ func (g *prepared) box() {
 
 // hoister makes variables of what the reverse sweep wants to have at hand.
 type hoister struct {
-	g   *prepared
-	out ir.Block
-	at  ir.At
+	ir.Writer
+	g *prepared
 }
 
 func (h *hoister) block(in ir.Block) ir.Block {
-	outer := h.out
-	h.out = nil
-	for _, s := range in {
-		h.at = ir.At{Pos: s.Position()}
-		s := h.stmt(s)
-		h.out = append(h.out, s)
-	}
-	out := h.out
-	h.out = outer
-	return out
+	return h.Each(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
 }
 
 func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
@@ -261,7 +251,7 @@ func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
 
 func (h *hoister) let(base string, e ir.Expr) ir.Expr {
 	v := h.g.local(base, e.Type())
-	h.out = append(h.out, &ir.Let{At: h.at, V: v, E: e})
+	h.Emit(&ir.Let{At: h.At, V: v, E: e})
 	return v.Load()
 }
 
@@ -410,7 +400,7 @@ func (g *prepared) control(in ir.Block) ir.Block {
 				n.Lo, n.Hi = bound("lo", s.Lo), bound("hi", s.Hi)
 				info.lo, info.hi = n.Lo, n.Hi
 			}
-			if s.V == nil || leavesBeyond(s.Body, s.Next) {
+			if s.V == nil || ir.LeavesBeyond(s.Body, s.Next) {
 				info.started = g.local("n", integer)
 				out = append(out, &ir.Let{At: at, V: info.started, E: count(0)})
 				n.Body = append(ir.Block{&ir.Add{At: at, P: info.started.Place(), E: count(1)}}, n.Body...)
@@ -423,25 +413,6 @@ func (g *prepared) control(in ir.Block) ir.Block {
 		}
 	}
 	return out
-}
-
-// leavesBeyond reports whether a leave in b goes to another place than the end of b,
-// which has the label own.
-func leavesBeyond(b ir.Block, own *ir.Label) bool {
-	inner := map[*ir.Label]bool{own: true}
-	found := false
-	ir.Walk(b, func(s ir.Stmt) bool {
-		switch s := s.(type) {
-		case *ir.Scope:
-			inner[s.L] = true
-		case *ir.Loop:
-			inner[s.L], inner[s.Next] = true, true
-		case *ir.Leave:
-			found = found || !inner[s.L]
-		}
-		return true
-	})
-	return found
 }
 
 // exits adds the variable that says whether s, whose labels l and next are, was left for

@@ -29,7 +29,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 			}
 			w.clearFloats(v.Type, b.own(v).Place())
 		}
-		n.pre, n.late = w.out, true
+		n.pre, n.late = w.Out, true
 		return append(out, n)
 	}
 	shape := r.Shape()
@@ -59,7 +59,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 		pull.Args = append(pull.Args, w.let("t", b.own(v).Load()))
 		w.clearFloats(v.Type, b.own(v).Place())
 	}
-	n.pre, w.out = w.out, nil
+	n.pre, w.Out = w.Out, nil
 	var takes ir.Block
 	for _, i := range shape.Bars {
 		var t *ir.Var
@@ -70,7 +70,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 		}
 		pull.Results = append(pull.Results, t)
 	}
-	n.post = append(append(takes, pull), w.out...)
+	n.post = append(append(takes, pull), w.Out...)
 	out = append(out, n)
 	for i, v := range s.Results {
 		if v == nil || !b.leads(v) {

@@ -121,9 +121,9 @@ func (s *snapshot) load(k ir.Expr, i int) ir.Expr { return load(s.at(k, i), s.fi
 // first snapshot alone: no iteration misses it.
 func (s *snapshot) push(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.Expr) {
 	full := compare(opEql, load(s.used, integer), length(s.slots.load()))
-	w.emit(&ir.If{At: w.at, Cond: full, Then: ir.Block{s.slots.push(w.at, zero(s.t))}})
+	w.Emit(&ir.If{At: w.At, Cond: full, Then: ir.Block{s.slots.push(w.At, zero(s.t))}})
 	k := w.let("k", load(s.used, integer))
-	set := func(i int, e ir.Expr) { w.emit(&ir.Set{At: w.at, P: s.at(k, i), E: e}) }
+	set := func(i int, e ir.Expr) { w.Emit(&ir.Set{At: w.At, P: s.at(k, i), E: e}) }
 	set(0, at)
 	for i, c := range s.b.g.segment.states {
 		set(s.states[i], vars[c.param].Load())
@@ -131,22 +131,22 @@ func (s *snapshot) push(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 			set(s.shadows[i], shadows[i].Load())
 		}
 	}
-	w.emit(s.memory(saving, vars, k, false)...)
+	w.Emit(s.memory(saving, vars, k, false)...)
 	if first := s.memory(saving, vars, k, true); from != nil && len(first) > 0 {
-		w.emit(&ir.If{At: w.at, Cond: compare(opEql, at, from), Then: first})
+		w.Emit(&ir.If{At: w.At, Cond: compare(opEql, at, from), Then: first})
 	}
-	w.emit(&ir.Add{At: w.at, P: s.used, E: count(1)})
+	w.Emit(&ir.Add{At: w.At, P: s.used, E: count(1)})
 }
 
 // restore brings back what snapshot k holds.
 func (s *snapshot) restore(w *writer, k ir.Expr, vars, shadows []*ir.Var) {
 	for i, c := range s.b.g.segment.states {
-		w.emit(&ir.Set{At: w.at, P: vars[c.param].Place(), E: s.load(k, s.states[i])})
+		w.Emit(&ir.Set{At: w.At, P: vars[c.param].Place(), E: s.load(k, s.states[i])})
 		if s.shadows[i] >= 0 {
-			w.emit(&ir.Set{At: w.at, P: shadows[i].Place(), E: s.load(k, s.shadows[i])})
+			w.Emit(&ir.Set{At: w.At, P: shadows[i].Place(), E: s.load(k, s.shadows[i])})
 		}
 	}
-	w.emit(s.memory(restoring, vars, k, false)...)
+	w.Emit(s.memory(restoring, vars, k, false)...)
 }
 
 // bringBack restores all memory as the first snapshot, k, has it.
@@ -165,7 +165,7 @@ const (
 
 // visit goes through the memory that the parameters of a loop lead to.
 type visit struct {
-	output
+	ir.Writer
 	s       *snapshot
 	purpose purpose
 	k       ir.Expr // the snapshot
@@ -181,7 +181,7 @@ type visit struct {
 // memory is what saves or restores the memory that vars, which stand for the parameters,
 // lead to: what iterations read, or what they do not.
 func (s *snapshot) memory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
-	v := &visit{s: s, purpose: p, k: k, once: once, around: map[types.Type]bool{}}
+	v := &visit{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, once: once, around: map[types.Type]bool{}}
 	for _, i := range refParams(s.b.g.f) {
 		v.root, v.cyclic = s.b.g.f.Params[i], false
 		before := v.next
@@ -190,7 +190,7 @@ func (s *snapshot) memory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Bl
 			s.why = "it writes to memory of type " + types.TypeString(v.root.Type, nil) + ", which leads to itself"
 		}
 	}
-	return append(v.head, v.out...)
+	return append(v.head, v.Out...)
 }
 
 // dirty reports whether the loop writes values of type t in this memory.
@@ -215,8 +215,6 @@ func (v *visit) skips(t types.Type) bool {
 	return true
 }
 
-func (v *visit) at() ir.At { return ir.At{Pos: v.s.b.g.f.Pos} }
-
 // list is the next list, of values of type t, and for restoring how many of it are taken.
 func (v *visit) list(t types.Type) (l *ir.Place, taken *ir.Var) {
 	of := types.NewSlice(t)
@@ -229,11 +227,11 @@ func (v *visit) list(t types.Type) (l *ir.Place, taken *ir.Var) {
 		return nil, nil
 	case saving:
 		l = v.s.at(v.k, v.s.lists[i])
-		v.head = append(v.head, &ir.Set{At: v.at(), P: l, E: cut(load(l, of), nil, count(0))})
+		v.head = append(v.head, &ir.Set{At: v.At, P: l, E: cut(load(l, of), nil, count(0))})
 		return l, nil
 	}
 	taken = v.s.b.g.local("taken", integer)
-	v.head = append(v.head, &ir.Let{At: v.at(), V: taken, E: count(0)})
+	v.head = append(v.head, &ir.Let{At: v.At, V: taken, E: count(0)})
 	return v.s.at(v.k, v.s.lists[i]), taken
 }
 
@@ -246,10 +244,10 @@ func (v *visit) value(p *ir.Place, t types.Type) {
 	of := types.NewSlice(t)
 	switch v.purpose {
 	case saving:
-		v.emit(&ir.Append{At: v.at(), P: l, S: load(l, of), Elems: []ir.Expr{load(p, t)}})
+		v.Emit(&ir.Append{At: v.At, P: l, S: load(l, of), Elems: []ir.Expr{load(p, t)}})
 	case restoring:
-		v.emit(&ir.Set{At: v.at(), P: p, E: load(step(l, ir.IndexStep(taken.Load())), t)},
-			&ir.Add{At: v.at(), P: taken.Place(), E: count(1)})
+		v.Emit(&ir.Set{At: v.At, P: p, E: load(step(l, ir.IndexStep(taken.Load())), t)},
+			&ir.Add{At: v.At, P: taken.Place(), E: count(1)})
 	}
 }
 
@@ -268,17 +266,17 @@ func (v *visit) window(p *ir.Place, t, elem types.Type) {
 	}
 	switch v.purpose {
 	case saving:
-		v.emit(&ir.Append{At: v.at(), P: l, S: load(l, of), Elems: []ir.Expr{full()}, Spread: true})
+		v.Emit(&ir.Append{At: v.At, P: l, S: load(l, of), Elems: []ir.Expr{full()}, Spread: true})
 	case restoring:
 		if v.depth == 0 {
 			v.head = v.head[:len(v.head)-1] // all of the list is one window
-			v.emit(&ir.Copy{At: v.at(), Dst: full(), Src: load(l, of)})
+			v.Emit(&ir.Copy{At: v.At, Dst: full(), Src: load(l, of)})
 			return
 		}
 		n := v.s.b.g.local("n", integer)
-		v.emit(&ir.Let{At: v.at(), V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.beyond}},
-			&ir.Copy{At: v.at(), Dst: full(), Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
-			&ir.Add{At: v.at(), P: taken.Place(), E: n.Load()})
+		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.beyond}},
+			&ir.Copy{At: v.At, Dst: full(), Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
+			&ir.Add{At: v.At, P: taken.Place(), E: n.Load()})
 	}
 }
 
@@ -320,8 +318,8 @@ func (v *visit) behind(p *ir.Place, t types.Type) {
 		v.loop(count(u.Len()), func(i ir.Expr) { v.behind(step(p, ir.IndexStep(i)), u.Elem()) })
 	case *types.Pointer:
 		v.follow(t, func() {
-			if body := v.within(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
-				v.emit(&ir.If{At: v.at(), Cond: compare(token.NEQ, load(p, t), zero(t)), Then: body})
+			if body := v.Within(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
+				v.Emit(&ir.If{At: v.At, Cond: compare(token.NEQ, load(p, t), zero(t)), Then: body})
 			}
 		})
 	case *types.Slice:
@@ -351,9 +349,9 @@ func (v *visit) follow(t types.Type, f func()) {
 func (v *visit) loop(n ir.Expr, f func(i ir.Expr)) {
 	i := v.s.b.g.local("i", integer)
 	v.depth++
-	body := v.within(func() { f(i.Load()) })
+	body := v.Within(func() { f(i.Load()) })
 	v.depth--
 	if len(body) > 0 {
-		v.emit(upward(v.s.b.g.names, v.at(), i, count(0), n, body))
+		v.Emit(upward(v.s.b.g.names, v.At, i, count(0), n, body))
 	}
 }

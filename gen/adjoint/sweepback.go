@@ -53,14 +53,14 @@ func (b *builder) reverseChain() {
 	end, snapshots := s.integer("end", nil), s.integer("count", nil)
 	s.count = snapshots
 	k := len(b.stacks)
-	s.emit(b.stacks[k-1].pop(s.at, snapshots.Place())...)
-	s.emit(b.stacks[k-2].pop(s.at, end.Place())...)
+	s.Emit(b.stacks[k-1].pop(s.At, snapshots.Place())...)
+	s.Emit(b.stacks[k-2].pop(s.At, end.Place())...)
 	if s.c.still() {
 		s.undo()
 	} else {
 		s.plan(minus(end.Load(), s.from()))
 		s.forever(func(leave func() ir.Block) {
-			s.emit(&ir.If{At: s.at, Cond: binary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
+			s.Emit(&ir.If{At: s.At, Cond: binary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
 			s.segment(end)
 		})
 	}
@@ -69,7 +69,7 @@ func (b *builder) reverseChain() {
 			s.set(b.own(v), s.bars[i].Load())
 		}
 	}
-	f.Body = s.out
+	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
 	*b.rev = *clone
 }
@@ -84,13 +84,13 @@ func (s *sweep) segment(end *ir.Var) {
 	s.forever(func(leave func() ir.Block) {
 		next := s.integer("next", nil)
 		s.rule(next, "Next", at.Load(), end.Load(), minus(s.room, s.count.Load()), s.steps)
-		s.emit(&ir.If{At: s.at, Cond: compare(opEql, next.Load(), at.Load()), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: compare(opEql, next.Load(), at.Load()), Then: leave()})
 		s.run(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
 		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, nil) })
 	})
 	c := s.c.segment
-	call := &ir.Call{At: s.at, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
+	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
 	for i, r := range s.b.g.f.Results {
 		if c.facts.Results.Has(i) && ownFloats(r.Type) {
 			call.Args = append(call.Args, s.bars[s.paramOf(i)].Load())
@@ -108,16 +108,16 @@ func (s *sweep) segment(end *ir.Var) {
 		}
 		t := s.variable("t", v)
 		call.Results = append(call.Results, t)
-		add = append(add, s.within(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
+		add = append(add, s.Within(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
 	}
-	s.marked(c, func() { s.emit(call) })
-	s.emit(add...)
+	s.marked(c, func() { s.Emit(call) })
+	s.Emit(add...)
 	s.set(end, at.Load())
 	last := s.let("last", top())
 	s.when(compare(opEql, snap.load(last, 0), end.Load()), func() {
-		s.when(compare(opEql, end.Load(), s.from()), func() { s.emit(snap.bringBack(last, s.first(last))...) })
-		s.emit(&ir.Set{At: s.at, P: snap.used, E: last})
-		s.emit(&ir.Add{At: s.at, P: s.count.Place(), E: count(-1)})
+		s.when(compare(opEql, end.Load(), s.from()), func() { s.Emit(snap.bringBack(last, s.first(last))...) })
+		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
+		s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(-1)})
 	})
 }
 
@@ -125,7 +125,7 @@ func (s *sweep) segment(end *ir.Var) {
 func (s *sweep) first(k ir.Expr) []*ir.Var {
 	for i, c := range s.b.g.segment.states {
 		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
-			s.emit(&ir.Set{At: s.at, P: v.Place(), E: s.c.snapshot.load(k, s.c.snapshot.states[i])})
+			s.Emit(&ir.Set{At: s.At, P: v.Place(), E: s.c.snapshot.load(k, s.c.snapshot.states[i])})
 		}
 	}
 	return s.vars
@@ -146,7 +146,7 @@ func (s *sweep) undo() {
 	snap := s.c.snapshot
 	s.when(compare(token.GTR, s.count.Load(), count(0)), func() {
 		last := s.let("last", minus(load(snap.used, integer), count(1)))
-		s.emit(snap.bringBack(last, s.first(last))...)
-		s.emit(&ir.Set{At: s.at, P: snap.used, E: last})
+		s.Emit(snap.bringBack(last, s.first(last))...)
+		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
 	})
 }

@@ -22,7 +22,7 @@ type sweep struct {
 
 // sweepOf begins a sweep with the state variables, which are zero.
 func (b *builder) sweepOf() *sweep {
-	s := &sweep{writer: &writer{b: b, at: ir.At{Pos: b.g.f.Pos}}, c: b.chain}
+	s := &sweep{writer: b.writerAt(ir.At{Pos: b.g.f.Pos}), c: b.chain}
 	s.vars = append(s.vars, b.g.f.Params...)
 	for i, c := range b.g.segment.states {
 		p := b.g.f.Params[c.param]
@@ -39,33 +39,33 @@ func (b *builder) sweepOf() *sweep {
 // variable declares a variable like v.
 func (s *sweep) variable(base string, v *ir.Var) *ir.Var {
 	w := &ir.Var{Name: s.b.g.names.Name(base), Type: v.Type, Object: v.Object, Pos: v.Pos}
-	s.emit(&ir.Let{At: s.at, V: w})
+	s.Emit(&ir.Let{At: s.At, V: w})
 	return w
 }
 
 func (s *sweep) integer(base string, e ir.Expr) *ir.Var {
 	v := s.b.g.local(base, integer)
-	s.emit(&ir.Let{At: s.at, V: v, E: e})
+	s.Emit(&ir.Let{At: s.At, V: v, E: e})
 	return v
 }
 
-func (s *sweep) set(v *ir.Var, e ir.Expr) { s.emit(&ir.Set{At: s.at, P: v.Place(), E: e}) }
+func (s *sweep) set(v *ir.Var, e ir.Expr) { s.Emit(&ir.Set{At: s.At, P: v.Place(), E: e}) }
 
 // when emits what f does for where a condition holds.
 func (s *sweep) when(cond ir.Expr, f func()) {
-	s.emit(&ir.If{At: s.at, Cond: cond, Then: s.within(f)})
+	s.Emit(&ir.If{At: s.At, Cond: cond, Then: s.Within(f)})
 }
 
 // forever repeats what f emits until it is left.
 func (s *sweep) forever(f func(leave func() ir.Block)) {
-	loop := &ir.Loop{At: s.at, L: &ir.Label{Name: s.b.g.names.Name("loop")}, Next: &ir.Label{Name: s.b.g.names.Name("next")}}
-	loop.Body = s.within(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.at, L: loop.L}} }) })
-	s.emit(loop)
+	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")}, Next: &ir.Label{Name: s.b.g.names.Name("next")}}
+	loop.Body = s.Within(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
+	s.Emit(loop)
 }
 
 // rule assigns what a function of package checkpoint returns.
 func (s *sweep) rule(v *ir.Var, name string, args ...ir.Expr) {
-	s.emit(&ir.Call{At: s.at, Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: ir.ScheduleRule(name)}, Args: args})
+	s.Emit(&ir.Call{At: s.At, Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: ir.ScheduleRule(name)}, Args: args})
 }
 
 func (s *sweep) param(fromEnd int) *ir.Var {
@@ -100,7 +100,7 @@ func (s *sweep) plan(n ir.Expr) {
 // end.
 func (s *sweep) run(at, next ir.Expr, leaving bool) {
 	c := s.c.plain
-	call := &ir.Call{At: s.at, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
+	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
 	call.Results = make([]*ir.Var, len(s.b.g.f.Results))
 	for _, st := range s.b.g.segment.states {
 		call.Results[st.result] = s.vars[st.param]
@@ -117,7 +117,7 @@ func (s *sweep) run(at, next ir.Expr, leaving bool) {
 		}
 	}
 	call.Args = append(call.Args, s.b.ws.Load())
-	s.marked(c, func() { s.emit(call) })
+	s.marked(c, func() { s.Emit(call) })
 }
 
 // marked emits what f does and gives back the memory of the workspace that it takes.
@@ -133,7 +133,7 @@ func (s *sweep) marked(c *builder, f func()) {
 	}
 	f()
 	for _, m := range marks {
-		s.emit(&ir.Set{At: s.at, P: m.p, E: m.m})
+		s.Emit(&ir.Set{At: s.At, P: m.p, E: m.m})
 	}
 }
 
@@ -178,7 +178,7 @@ func (s *sweep) shadowOfResult(i int) *ir.Var {
 // nil.
 func (s *sweep) keep(at *ir.Var, from ir.Expr) {
 	s.c.snapshot.push(s.writer, at.Load(), s.vars, s.shadows, from)
-	s.emit(&ir.Add{At: s.at, P: s.count.Place(), E: count(1)})
+	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(1)})
 }
 
 // forwardChain writes the forward sweep.
@@ -212,7 +212,7 @@ func (b *builder) forwardChain() {
 		s.set(s.begun, at.Load())
 	}
 	ends, counts := b.stackFor("end"), b.stackFor("count")
-	s.emit(ends.push(s.at, at.Load()), counts.push(s.at, s.count.Load()))
+	s.Emit(ends.push(s.At, at.Load()), counts.push(s.At, s.count.Load()))
 	for _, c := range b.g.segment.states {
 		s.set(f.Results[c.result], s.vars[c.param].Load())
 	}
@@ -224,7 +224,7 @@ func (b *builder) forwardChain() {
 			s.set(sh, s.shadowOfResult(i).Load())
 		}
 	}
-	f.Body = s.out
+	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
 	*b.fwd = *clone
 }
@@ -240,7 +240,7 @@ func (b *builder) stackFor(base string) stack {
 func (s *sweep) known(at *ir.Var) {
 	s.plan(minus(s.to(), s.from()))
 	s.forever(func(leave func() ir.Block) {
-		s.emit(&ir.If{At: s.at, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, s.from()) })
 		next := s.integer("next", nil)
 		s.rule(next, "Next", at.Load(), s.to(), minus(s.room, s.count.Load()), s.steps)
@@ -256,7 +256,7 @@ func (s *sweep) unknown(at *ir.Var) {
 	p := s.b.g.f.Checkpoint
 	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
 	s.forever(func(leave func() ir.Block) {
-		s.emit(&ir.If{At: s.at, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		done := s.let("done", minus(at.Load(), s.from()))
 		s.plan(done)
 		s.when(compare(token.GEQ, s.count.Load(), s.room), func() {
@@ -270,7 +270,7 @@ func (s *sweep) unknown(at *ir.Var) {
 		s.when(compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
 		s.run(at.Load(), next.Load(), true)
 		s.set(at, s.begun.Load())
-		s.emit(&ir.If{At: s.at, Cond: compare(token.NEQ, s.why.Load(), count(0)), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.why.Load(), count(0)), Then: leave()})
 	})
 	if half := (p.Snapshots + 1) / 2; half > 0 { // without room the last iterations would be run over and over
 		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.thin)
@@ -295,13 +295,13 @@ func (s *sweep) thin() {
 	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
 	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))
 	i := s.b.g.local("i", integer)
-	body := s.within(func() {
+	body := s.Within(func() {
 		to := snap.slots.place(ir.IndexStep(plus(base, i.Load())))
 		from := snap.slots.place(ir.IndexStep(plus(base, binary(integer, opMul, count(2), i.Load()))))
 		t := s.let("t", load(to, snap.t))
-		s.emit(&ir.Set{At: s.at, P: to, E: load(from, snap.t)}, &ir.Set{At: s.at, P: from, E: t})
+		s.Emit(&ir.Set{At: s.At, P: to, E: load(from, snap.t)}, &ir.Set{At: s.At, P: from, E: t})
 	})
-	s.emit(upward(s.b.g.names, s.at, i, count(1), left, body))
-	s.emit(&ir.Set{At: s.at, P: snap.used, E: plus(base, left)})
+	s.Emit(upward(s.b.g.names, s.At, i, count(1), left, body))
+	s.Emit(&ir.Set{At: s.At, P: snap.used, E: plus(base, left)})
 	s.set(s.count, left)
 }

@@ -31,7 +31,7 @@ func EffectOf(s Stmt) Effect {
 			return true
 		})
 	}
-	if p := target(s); p != nil {
+	if p := Target(s); p != nil {
 		out.readPath(p)
 		out.Writes = append(out.Writes, p)
 	}

@@ -151,7 +151,7 @@ func Exprs(s Stmt) (out []Expr) {
 
 // EachExpr visits the expressions of [Exprs].
 func EachExpr(s Stmt, visit func(Expr)) {
-	if p := target(s); p != nil {
+	if p := Target(s); p != nil {
 		for _, t := range p.Path {
 			if t.isIndex() {
 				visit(t.Index)
@@ -194,9 +194,9 @@ func EachExpr(s Stmt, visit func(Expr)) {
 	}
 }
 
-// target is the place that a statement assigns to, nil where that is a variable or
-// nothing.
-func target(s Stmt) *Place {
+// Target is the place that a Set, an Add or an Append assigns to, nil for other
+// statements.
+func Target(s Stmt) *Place {
 	switch s := s.(type) {
 	case *Set:
 		return s.P
@@ -234,7 +234,7 @@ func Vars(f *Func) []*Var {
 	add(f.Results...)
 	Walk(f.Body, func(s Stmt) bool {
 		EachExpr(s, func(e Expr) { WalkExpr(e, inside) })
-		if p := target(s); p != nil {
+		if p := Target(s); p != nil {
 			add(p.Root)
 		}
 		switch s := s.(type) {
@@ -277,4 +277,25 @@ func Labels(f *Func) []*Label {
 		return true
 	})
 	return out
+}
+
+// LeavesBeyond reports whether a leave in b goes for a label that neither stands in b nor
+// is one of own.
+func LeavesBeyond(b Block, own ...*Label) (found bool) {
+	inner := make(map[*Label]bool)
+	for _, l := range own {
+		inner[l] = true
+	}
+	Walk(b, func(s Stmt) bool {
+		switch s := s.(type) {
+		case *Scope:
+			inner[s.L] = true
+		case *Loop:
+			inner[s.L], inner[s.Next] = true, true
+		case *Leave:
+			found = found || !inner[s.L]
+		}
+		return !found
+	})
+	return found
 }

@@ -11,28 +11,26 @@ import (
 // they go on together, else each by itself.
 func (b *builder) branch(s *ir.If) {
 	if b.only >= 0 {
-		b.emit(&ir.If{At: s.At, Cond: at(b.number(s.Cond), b.only), Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: at(b.number(s.Cond), b.only), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
 	own, all := b.split(s.Cond)
 	if own == nil {
-		b.emit(&ir.If{At: s.At, Cond: b.plain(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: b.plain(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
-	outer := b.out
-	b.out = nil
-	for k := range b.types.n {
-		b.only = k
-		b.out = append(b.out, b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then), Else: b.block(s.Else)}))
-	}
+	each := b.Within(func() {
+		for k := range b.types.n {
+			b.only = k
+			b.Emit(b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then), Else: b.block(s.Else)}))
+		}
+	})
 	b.only = -1
-	each := b.out
-	b.out = outer
 	if all == nil {
-		b.out = append(b.out, each...)
+		b.Emit(each...)
 		return
 	}
-	b.emit(&ir.If{At: s.At, Cond: b.plain(all), Then: b.block(s.Then), Else: each})
+	b.Emit(&ir.If{At: s.At, Cond: b.plain(all), Then: b.block(s.Then), Else: each})
 }
 
 // split takes the terms of a condition that is true if one of them is apart: those that

@@ -29,8 +29,8 @@ func (b *builder) call(s *ir.Call) {
 			}
 			c.Results = append(c.Results, v)
 		}
-		b.emit(c)
-		b.out = append(b.out, after...)
+		b.Emit(c)
+		b.Emit(after...)
 		return
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: b.function(f)}}
@@ -74,14 +74,14 @@ func (b *builder) call(s *ir.Call) {
 			to := &leaf{place: b.of(v).Place()}
 			for k := range b.types.n {
 				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
-				b.emit(&ir.Let{At: s.At, V: t})
+				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
 				after = append(after, &ir.Set{At: s.At, P: to.at(k), E: t.Load()})
 			}
 		}
 	}
-	b.emit(c)
-	b.out = append(b.out, after...)
+	b.Emit(c)
+	b.Emit(after...)
 }
 
 // spread is a variable for a result of which there is one, and what assigns it to the
@@ -91,11 +91,11 @@ func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
 		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
 	}
 	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
-	b.emit(&ir.Let{At: b.at, V: t})
+	b.Emit(&ir.Let{At: b.At, V: t})
 	var set ir.Block
 	to := b.leaf(v.Place())
 	for k := range b.types.n {
-		set = append(set, &ir.Set{At: b.at, P: to.at(k), E: t.Load()})
+		set = append(set, &ir.Set{At: b.At, P: to.at(k), E: t.Load()})
 	}
 	return t, set
 }
@@ -135,14 +135,14 @@ func (b *builder) rule(s *ir.Call) {
 				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one", v.Name, calleeName(s.Callee))
 			default:
 				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
-				b.emit(&ir.Let{At: s.At, V: t})
+				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
 				after = append(after, &ir.Set{At: s.At, P: b.leaf(v.Place()).at(k), E: t.Load()})
 			}
 		}
-		b.emit(c)
+		b.Emit(c)
 	}
-	b.out = append(b.out, after...)
+	b.Emit(after...)
 }
 
 func calleeName(c *ir.Callee) string {

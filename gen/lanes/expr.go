@@ -137,7 +137,7 @@ func (b *builder) part(e ir.Expr) ir.Expr {
 	x := b.whole(e)
 	if l, ok := x.(*ir.Literal); ok {
 		v := &ir.Var{Name: b.names.Name("lanes"), Type: l.T}
-		b.emit(&ir.Let{At: b.at, V: v, E: l})
+		b.Emit(&ir.Let{At: b.At, V: v, E: l})
 		return v.Load()
 	}
 	return x
@@ -239,7 +239,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 		return e
 	}
 	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
-	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	b.Emit(&ir.Let{At: b.At, V: v, E: e})
 	return v.Load()
 }
 

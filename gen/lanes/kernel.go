@@ -228,17 +228,7 @@ func (b *kernelBuilder) indices(p *ir.Place) {
 	}
 }
 
-func (b *kernelBuilder) block(in ir.Block) ir.Block {
-	outer := b.out
-	b.out = nil
-	for _, s := range in {
-		b.at = ir.At{Pos: s.Position()}
-		b.stmt(s)
-	}
-	block := b.out
-	b.out = outer
-	return block
-}
+func (b *kernelBuilder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
 
 func (b *kernelBuilder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
@@ -253,7 +243,7 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 			return
 		}
 		p, apart := b.target(s.P)
-		b.emit(&ir.Set{At: s.At, P: p, E: b.other(s.E, apart)})
+		b.Emit(&ir.Set{At: s.At, P: p, E: b.other(s.E, apart)})
 	case *ir.Add:
 		if b.ignored(s.P, s.E) {
 			return
@@ -263,22 +253,22 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 			return
 		}
 		p, _ := b.target(s.P)
-		b.emit(&ir.Add{At: s.At, P: p, E: b.other(s.E, false)})
+		b.Emit(&ir.Add{At: s.At, P: p, E: b.other(s.E, false)})
 	case *ir.If:
-		b.emit(&ir.If{At: s.At, Cond: b.other(s.Cond, false), Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: b.other(s.Cond, false), Then: b.block(s.Then), Else: b.block(s.Else)})
 	case *ir.Scope:
-		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
 		loop.Lo, loop.Hi = b.other(s.Lo, false), b.other(s.Hi, false)
 		b.loops++
 		loop.Body = b.block(s.Body)
 		b.loops--
-		b.emit(&loop)
+		b.Emit(&loop)
 	case *ir.Leave:
-		b.emit(s)
+		b.Emit(s)
 	case *ir.Panic:
-		b.emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
 	case *ir.Call:
 		b.call(s)
 	default:
@@ -303,14 +293,14 @@ func (b *kernelBuilder) let(s *ir.Let) {
 		if s.E != nil {
 			l.E = b.number(s.E)
 		}
-		b.emit(l)
+		b.Emit(l)
 	default:
 		b.small(v.Type)
 		e := b.other(s.E, b.apart[v])
 		if b.apart[v] {
 			v = b.of(v)
 		}
-		b.emit(&ir.Let{At: s.At, V: v, E: e})
+		b.Emit(&ir.Let{At: s.At, V: v, E: e})
 	}
 }
 
@@ -318,12 +308,12 @@ func (b *kernelBuilder) let(s *ir.Let) {
 func (b *kernelBuilder) set(s ir.Stmt, p *ir.Place, e ir.Expr) {
 	at := ir.At{Pos: s.Position()}
 	if b.isVar(p) {
-		b.emit(&ir.Set{At: at, P: b.float(p.Root).Place(), E: e})
+		b.Emit(&ir.Set{At: at, P: b.float(p.Root).Place(), E: e})
 		return
 	}
 	b.is64(p.Type())
 	q, _ := b.target(p)
-	b.emit(&ir.Set{At: at, P: q, E: b.to(q.Type(), e)})
+	b.Emit(&ir.Set{At: at, P: q, E: b.to(q.Type(), e)})
 }
 
 // sum is what is at a place and what is added to it.
@@ -362,5 +352,5 @@ func (b *kernelBuilder) call(s *ir.Call) {
 	for _, a := range s.Args {
 		c.Args = append(c.Args, b.other(a, false))
 	}
-	b.emit(c)
+	b.Emit(c)
 }

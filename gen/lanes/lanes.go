@@ -233,7 +233,7 @@ func usesIn(f *ir.Func) (addressed, read map[*ir.Var]bool) {
 				return true
 			})
 		}
-		if p := target(s); p != nil && p.Behind() {
+		if p := ir.Target(s); p != nil && p.Behind() {
 			read[p.Root] = true
 		}
 		return true

@@ -50,7 +50,7 @@ func (b *builder) leaf(p *ir.Place) *leaf {
 		return &leaf{Typed: typed, place: q}
 	}
 	v := &ir.Var{Name: b.names.Name(p.Root.Name + "Row"), Type: types.NewPointer(q.Type())}
-	b.emit(&ir.Let{At: b.at, V: v, E: &ir.Addr{Typed: ir.Typed{T: v.Type}, P: q}})
+	b.Emit(&ir.Let{At: b.At, V: v, E: &ir.Addr{Typed: ir.Typed{T: v.Type}, P: q}})
 	at := &ir.Place{Root: v, Path: []ir.Step{ir.DerefStep()}}
 	if b.only < 0 {
 		b.rows = append(b.rows, row{of: q, at: at})

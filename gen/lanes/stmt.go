@@ -12,15 +12,14 @@ import (
 // builder writes a function for several lanes.
 type builder struct {
 	*run
+	ir.Writer
 	f         *ir.Func
 	names     *ir.Namer
 	addressed map[*ir.Var]bool
 	read      map[*ir.Var]bool
 	one       map[*ir.Var]*ir.Var   // for variables that differ: what stands for them
 	lane      map[*ir.Var][]*ir.Var // for numbers: a variable for each lane
-	out       ir.Block
-	at        ir.At
-	only      int // the lane that is written, -1 for all of them
+	only      int                   // the lane that is written, -1 for all of them
 
 	pending []lanesOp
 	reads   map[*ir.Var]bool // by what is pending
@@ -38,7 +37,7 @@ const together = 2
 // do has op done.
 func (b *builder) do(reads []*ir.Var, op lanesOp) {
 	if b.only >= 0 {
-		b.out = append(b.out, op([]int{b.only})...)
+		b.Emit(op([]int{b.only})...)
 		return
 	}
 	b.pending = append(b.pending, op)
@@ -55,7 +54,7 @@ func (b *builder) flush() {
 			list = append(list, k)
 		}
 		for _, op := range b.pending {
-			b.out = append(b.out, op(list)...)
+			b.Emit(op(list)...)
 		}
 	}
 	b.pending, b.rows = nil, nil
@@ -63,10 +62,8 @@ func (b *builder) flush() {
 }
 
 func (b *builder) refuse(format string, args ...any) {
-	panic(&Error{Func: b.f.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos})
+	panic(&Error{Func: b.f.Name, What: fmt.Sprintf(format, args...), Pos: b.At.Pos})
 }
-
-func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
 
 // scalar reports whether there is a variable for each lane of v, a number. Where the
 // address of a number is taken, its lanes are one array.
@@ -149,16 +146,10 @@ func (b *builder) body(body ir.Block) ir.Block {
 
 func (b *builder) block(in ir.Block) ir.Block {
 	b.flush()
-	outer := b.out
-	b.out = nil
-	for _, s := range in {
-		b.at = ir.At{Pos: s.Position()}
-		b.stmt(s)
-	}
-	b.flush()
-	block := b.out
-	b.out = outer
-	return block
+	return b.Within(func() {
+		b.Emit(b.Each(in, b.stmt)...)
+		b.flush()
+	})
 }
 
 // assigned has what was put off done before p, which is there once, is assigned to, if it
@@ -191,29 +182,29 @@ func (b *builder) stmt(s ir.Stmt) {
 			b.refuse("a copy between memory that depends on the lane and memory that does not")
 		}
 		b.once(dst || s.N != nil)
-		b.emit(&ir.Copy{At: s.At, N: s.N, Dst: b.either(s.Dst, dst), Src: b.either(s.Src, dst)})
+		b.Emit(&ir.Copy{At: s.At, N: s.N, Dst: b.either(s.Dst, dst), Src: b.either(s.Src, dst)})
 	case *ir.Clear:
 		apart := b.memory(s.S)
 		b.once(apart)
-		b.emit(&ir.Clear{At: s.At, S: b.either(s.S, apart)})
+		b.Emit(&ir.Clear{At: s.At, S: b.either(s.S, apart)})
 	case *ir.Call:
 		b.call(s)
 	case *ir.If:
 		b.branch(s)
 	case *ir.Scope:
-		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
 		loop.Lo, loop.Hi = b.plain(s.Lo), b.plain(s.Hi)
 		loop.Body = b.block(s.Body)
-		b.emit(&loop)
+		b.Emit(&loop)
 	case *ir.Leave:
-		b.emit(s)
+		b.Emit(s)
 	case *ir.Panic:
 		if b.only >= 0 {
 			b.refuse("a panic under a condition that depends on the lane")
 		}
-		b.emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
 	default:
 		b.refuse("a %T", s)
 	}
@@ -229,9 +220,9 @@ func (b *builder) once(apart bool) {
 func (b *builder) let(s *ir.Let) {
 	switch v := s.V; {
 	case !b.apart[v] && !b.read[v] && b.depends(s.E): // a field that what stands for a struct lacks
-		b.emit(&ir.Let{At: s.At, V: v})
+		b.Emit(&ir.Let{At: s.At, V: v})
 	case !b.apart[v]:
-		b.emit(&ir.Let{At: s.At, V: v, E: b.plain(s.E)})
+		b.Emit(&ir.Let{At: s.At, V: v, E: b.plain(s.E)})
 	case !activity.HasFloats(v.Type):
 		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
 	case !activity.IsFloat(v.Type):
@@ -240,10 +231,10 @@ func (b *builder) let(s *ir.Let) {
 		if s.E != nil {
 			l.E = b.whole(s.E)
 		}
-		b.emit(l)
+		b.Emit(l)
 	case b.addressed[v]:
 		b.flush()
-		b.emit(&ir.Let{At: s.At, V: b.of(v)})
+		b.Emit(&ir.Let{At: s.At, V: b.of(v)})
 		if s.E != nil {
 			b.stmt(&ir.Set{At: s.At, P: v.Place(), E: s.E})
 		}
@@ -274,7 +265,7 @@ func (b *builder) set(s ir.Stmt, p *ir.Place, e ir.Expr, to func(p *ir.Place, e 
 	case !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
 	case !b.differs(p):
 		b.assigned(p)
-		b.emit(to(b.same(p), b.plain(e)))
+		b.Emit(to(b.same(p), b.plain(e)))
 	case activity.IsFloat(p.Type()):
 		x, dst := b.number(e), b.leaf(p)
 		b.do(append(readsOf(x), readsOf(dst)...), func(lanes []int) (out []ir.Stmt) {
@@ -289,7 +280,7 @@ func (b *builder) set(s ir.Stmt, p *ir.Place, e ir.Expr, to func(p *ir.Place, e 
 			b.refuse("%s, which holds no number, in memory that depends on the lane", p.Root.Name)
 		}
 		b.once(true)
-		b.emit(to(b.place(p), b.whole(e)))
+		b.Emit(to(b.place(p), b.whole(e)))
 	}
 }
 
@@ -317,5 +308,5 @@ func (b *builder) append(s *ir.Append) {
 	if c.P = b.same(s.P); apart {
 		c.P = b.place(s.P)
 	}
-	b.emit(c)
+	b.Emit(c)
 }

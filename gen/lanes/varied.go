@@ -63,7 +63,7 @@ func (v *varied) fields(f *ir.Func) {
 		}
 	}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if p := target(s); p != nil {
+		if p := ir.Target(s); p != nil {
 			add(p)
 		}
 		for _, e := range ir.Exprs(s) {
@@ -102,20 +102,6 @@ func (v *varied) cell(p *ir.Place) any {
 func (v *varied) differs(p *ir.Place) bool {
 	c := v.cell(p)
 	return c != nil && v.apart[c]
-}
-
-// target is the place that a statement assigns to, nil where that is a variable or
-// nothing.
-func target(s ir.Stmt) *ir.Place {
-	switch s := s.(type) {
-	case *ir.Set:
-		return s.P
-	case *ir.Add:
-		return s.P
-	case *ir.Append:
-		return s.P
-	}
-	return nil
 }
 
 // leads reports whether a value of type t leads to floats in memory.
@@ -198,7 +184,7 @@ func (v *varied) block(b ir.Block, guards []guard) {
 				}
 			}
 		}
-		if p := target(s); p != nil {
+		if p := ir.Target(s); p != nil {
 			assigned(v.cell(p))
 		}
 		switch s := s.(type) {

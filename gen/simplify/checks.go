@@ -123,7 +123,7 @@ func (c *checker) accesses(s ir.Stmt) (out []*ir.Place) {
 			return true
 		})
 	})
-	add(target(s))
+	add(ir.Target(s))
 	return out
 }
 

@@ -204,10 +204,10 @@ func (c *cutter) accesses(l *ir.Loop, n ir.Expr, first bool, inside *usage) (out
 				return true
 			})
 		}
-		if p := target(s); p != nil {
+		if p := ir.Target(s); p != nil {
 			find(p)
 		}
-		if len(ir.Blocks(s)) > 0 && leavesBeyond(ir.Block{s}) || ends(ir.Block{s}) {
+		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || ends(ir.Block{s}) {
 			break
 		}
 	}

@@ -129,7 +129,7 @@ func (d *dropper) stmt(s ir.Stmt, live set) ir.Stmt {
 	case *ir.Add:
 		return d.assign(s, x.P, x.E, live)
 	case *ir.Append:
-		if p := target(s); len(p.Path) == 0 {
+		if p := ir.Target(s); len(p.Path) == 0 {
 			d.remove(live, p.Root)
 		}
 	case *ir.Call:

@@ -25,7 +25,7 @@ const (
 // uses visits the variables that a statement itself uses, not what its blocks do.
 func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 	ir.EachExpr(s, func(e ir.Expr) { exprUses(e, visit) })
-	if p := target(s); p != nil {
+	if p := ir.Target(s); p != nil {
 		if p.Behind() {
 			visit(p.Root, reads)
 		} else {
@@ -126,19 +126,6 @@ func declares(s ir.Stmt, visit func(v *ir.Var)) {
 			visit(s.V)
 		}
 	}
-}
-
-// target is the place that a statement assigns to, nil where there is none.
-func target(s ir.Stmt) *ir.Place {
-	switch s := s.(type) {
-	case *ir.Set:
-		return s.P
-	case *ir.Add:
-		return s.P
-	case *ir.Append:
-		return s.P
-	}
-	return nil
 }
 
 // changes reports whether s or something in its blocks writes v or a part of it.
@@ -321,23 +308,6 @@ func constInt(e ir.Expr) (int64, bool) {
 		return 0, true
 	}
 	return constant.Int64Val(constant.ToInt(c.Val))
-}
-
-// leavesBeyond reports whether b may be left for a label that is not in it.
-func leavesBeyond(b ir.Block) (found bool) {
-	inner := map[*ir.Label]bool{}
-	ir.Walk(b, func(s ir.Stmt) bool {
-		switch s := s.(type) {
-		case *ir.Scope:
-			inner[s.L] = true
-		case *ir.Loop:
-			inner[s.L], inner[s.Next] = true, true
-		case *ir.Leave:
-			found = found || !inner[s.L]
-		}
-		return !found
-	})
-	return found
 }
 
 // leavesTo reports whether a leave of l stands in b.

@@ -41,7 +41,7 @@ type touch struct {
 }
 
 func touchOf(s ir.Stmt) *touch {
-	t := &touch{barrier: leavesBeyond(ir.Block{s})}
+	t := &touch{barrier: ir.LeavesBeyond(ir.Block{s})}
 	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
 		e := ir.EffectOf(s)
 		switch s := s.(type) {

@@ -293,7 +293,7 @@ func (in *inliner) canName(g *ir.Func) bool {
 				return ok
 			})
 		}
-		if p := target(s); p != nil {
+		if p := ir.Target(s); p != nil {
 			place(p)
 		}
 		if c, isCall := s.(*ir.Call); isCall {

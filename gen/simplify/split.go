@@ -65,7 +65,7 @@ func (s *splitter) choose(f *ir.Func) {
 				value(e, false)
 			}
 		}
-		if p := target(st); p != nil {
+		if p := ir.Target(st); p != nil {
 			place(p)
 			if _, set := st.(*ir.Set); !set && isAggregate(p.Type()) && !p.Behind() {
 				bad[p.Root] = true

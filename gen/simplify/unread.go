@@ -81,7 +81,7 @@ func (u unread) written(s ir.Stmt) ir.Expr {
 	default:
 		return nil
 	}
-	p := target(s)
+	p := ir.Target(s)
 	if !p.Behind() || !u[p.Root] || u.in(e) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (o *offsets) pair() (int64, bool) {
 
 func (w *windower) loop(l *ir.Loop) ir.Stmt {
 	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !innermost(l.Body) ||
-		leavesBeyond(l.Body) || ends(l.Body) || !simple(l.Lo) || !simple(l.Hi) {
+		ir.LeavesBeyond(l.Body) || ends(l.Body) || !simple(l.Lo) || !simple(l.Hi) {
 		return l
 	}
 	inside := usageOf(l.Body)

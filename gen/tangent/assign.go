@@ -8,7 +8,7 @@ import (
 // let declares the shadow of a variable before the variable.
 func (b *builder) let(s *ir.Let) {
 	if !b.facts.Active(s.V) {
-		b.emit(s)
+		b.Emit(s)
 		return
 	}
 	val, dot := s.E, ir.Expr(nil)
@@ -16,19 +16,19 @@ func (b *builder) let(s *ir.Let) {
 		// The value is computed once where its own derivative reads it.
 		val, dot = b.both(s.E)
 	}
-	b.emit(&ir.Let{At: s.At, V: b.of(s.V), E: dot})
-	b.emit(&ir.Let{At: s.At, V: s.V, E: val})
+	b.Emit(&ir.Let{At: s.At, V: b.of(s.V), E: dot})
+	b.Emit(&ir.Let{At: s.At, V: s.V, E: val})
 }
 
 // set assigns to the shadow of a place before it assigns to the place.
 func (b *builder) set(s *ir.Set) {
 	if !b.carries(s.P) {
-		b.emit(s)
+		b.Emit(s)
 		return
 	}
 	val, dot := b.both(s.E)
-	b.emit(&ir.Set{At: s.At, P: b.place(s.P), E: dot})
-	b.emit(&ir.Set{At: s.At, P: s.P, E: val})
+	b.Emit(&ir.Set{At: s.At, P: b.place(s.P), E: dot})
+	b.Emit(&ir.Set{At: s.At, P: s.P, E: val})
 }
 
 // both is a value and the expression that gives its shadow.

@@ -13,7 +13,7 @@ func (b *builder) call(s *ir.Call) {
 		return
 	}
 	if callee.Params|callee.Results == 0 {
-		b.emit(s)
+		b.Emit(s)
 		for _, r := range s.Results {
 			b.still(s.At, r)
 		}
@@ -56,7 +56,7 @@ func (b *builder) call(s *ir.Call) {
 	for len(c.Results) < len(t.Results) { // a call whose results are all dropped
 		c.Results = append(c.Results, nil)
 	}
-	b.emit(c)
+	b.Emit(c)
 	for i, r := range s.Results {
 		if !callee.Results.Has(i) {
 			b.still(s.At, r)
@@ -67,7 +67,7 @@ func (b *builder) call(s *ir.Call) {
 // still says that v, the result of a call that may be dropped, does not move.
 func (b *builder) still(at ir.At, v *ir.Var) {
 	if v != nil && b.facts.Active(v) {
-		b.emit(&ir.Set{At: at, P: b.of(v).Place(), E: zero(v.Type)})
+		b.Emit(&ir.Set{At: at, P: b.of(v).Place(), E: zero(v.Type)})
 	}
 }
 

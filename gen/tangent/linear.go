@@ -127,7 +127,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 		}
 	}
 	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
-	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	b.Emit(&ir.Let{At: b.At, V: v, E: e})
 	return v.Load()
 }
 
@@ -176,7 +176,7 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	}
 	// An infinite partial derivative does not meet a zero.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
-	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
+	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
 	for i, dx := range dots {
 		if dx == nil {
 			continue
@@ -185,8 +185,8 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		p := partials[i]
 		moves := b.compare(token.NEQ, dx, number(e.T, 0))
 		finite := b.compare(token.EQL, &ir.Binary{Typed: e.Typed, Op: token.SUB, X: p, Y: p}, number(e.T, 0))
-		b.emit(&ir.If{At: b.at, Cond: b.compare(token.LOR, moves, finite),
-			Then: ir.Block{&ir.Add{At: b.at, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}}}})
+		b.Emit(&ir.If{At: b.At, Cond: b.compare(token.LOR, moves, finite),
+			Then: ir.Block{&ir.Add{At: b.At, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}}}})
 	}
 	return v, d.Load()
 }
@@ -219,13 +219,13 @@ func (b *builder) weighted(t types.Type, partials, dots []ir.Expr) (sum ir.Expr)
 func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}
-	b.emit(&ir.Let{At: b.at, V: d, E: zero(e.T)})
+	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
 	set := func(i int) ir.Block {
 		dot := dots[i]
 		if dot == nil {
 			dot = zero(e.T)
 		}
-		return ir.Block{&ir.Set{At: b.at, P: d.Place(), E: dot}}
+		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
 	}
 	var rest ir.Block
 	for i := len(args) - 1; i >= 0; i-- {
@@ -235,8 +235,8 @@ func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 		}
 		nan := b.compare(token.LAND, b.compare(token.NEQ, args[i], args[i]), b.compare(token.NEQ, v, v))
 		cond := b.compare(token.LOR, b.compare(token.EQL, args[i], v), nan)
-		rest = ir.Block{&ir.If{At: b.at, Cond: cond, Then: set(i), Else: rest}}
+		rest = ir.Block{&ir.If{At: b.At, Cond: cond, Then: set(i), Else: rest}}
 	}
-	b.out = append(b.out, rest...)
+	b.Emit(rest...)
 	return v, d.Load()
 }

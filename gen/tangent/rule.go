@@ -13,7 +13,7 @@ import (
 func (b *builder) rule(s *ir.Call) {
 	r := s.Callee.Rule
 	if !b.facts.CallsRule(s) {
-		b.emit(s)
+		b.Emit(s)
 		for _, v := range s.Results {
 			b.still(s.At, v)
 		}
@@ -60,11 +60,11 @@ func (b *builder) rule(s *ir.Call) {
 		}
 		c.Results = append(c.Results, v)
 	}
-	b.emit(c)
+	b.Emit(c)
 }
 
 func (b *builder) refuseFor(what, remedy string) {
-	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.at.Pos, Remedy: remedy})
+	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.At.Pos, Remedy: remedy})
 }
 
 // eachLane reports whether the tangent of r takes and gives numbers only, so that it can be

@@ -107,7 +107,7 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 		b.refuseFor("package variable "+e.P.Root.Name+", whose memory leads to more memory, where some carries derivatives", "pass it as an argument")
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
-	b.emit(&ir.Let{At: b.at, V: v, E: fresh})
+	b.Emit(&ir.Let{At: b.At, V: v, E: fresh})
 	return v.Load()
 }
 
@@ -135,7 +135,7 @@ func (b *builder) memory(s ir.Expr) ir.Expr {
 // appended appends to the shadow as to the slice: both grow alike.
 func (b *builder) appended(s *ir.Append) {
 	if !b.carries(s.P) {
-		b.emit(s)
+		b.Emit(s)
 		return
 	}
 	d := &ir.Append{At: s.At, P: b.place(s.P), S: b.shadowOf(s.S), Spread: s.Spread}
@@ -148,7 +148,7 @@ func (b *builder) appended(s *ir.Append) {
 			if sh == nil { // as many zeros
 				typed := ir.Typed{T: e.Type()}
 				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
-				b.emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
+				b.Emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
 				sh = v.Load()
 			}
 			d.Elems = append(d.Elems, sh)
@@ -162,8 +162,8 @@ func (b *builder) appended(s *ir.Append) {
 			t.Elems = append(t.Elems, e)
 		}
 	}
-	b.emit(d)
-	b.emit(&t)
+	b.Emit(d)
+	b.Emit(&t)
 }
 
 func length(s ir.Expr) ir.Expr {
@@ -174,11 +174,11 @@ func length(s ir.Expr) ir.Expr {
 func (b *builder) copied(s *ir.Copy) {
 	if dst := b.memory(s.Dst); dst != nil {
 		if src := b.memory(s.Src); src != nil {
-			b.emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
+			b.Emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
 		} else {
 			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
-			b.emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
+			b.Emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
 		}
 	}
-	b.emit(s)
+	b.Emit(s)
 }

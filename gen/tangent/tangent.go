@@ -156,12 +156,11 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 }
 
 type builder struct {
+	ir.Writer
 	program *Program
 	facts   *activity.Facts
 	names   *ir.Namer
 	shadow  map[*ir.Var]*ir.Var
-	out     ir.Block
-	at      ir.At
 }
 
 // of is the shadow of v.
@@ -182,19 +181,7 @@ func (b *builder) carries(p *ir.Place) bool {
 	return b.facts.Active(p.Root) && activity.HasFloats(p.Type())
 }
 
-func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
-
-func (b *builder) block(in ir.Block) ir.Block {
-	outer := b.out
-	b.out = nil
-	for _, s := range in {
-		b.at = ir.At{Pos: s.Position()}
-		b.stmt(s)
-	}
-	block := b.out
-	b.out = outer
-	return block
-}
+func (b *builder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
 
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
@@ -208,11 +195,11 @@ func (b *builder) stmt(s ir.Stmt) {
 		if b.carries(s.P) {
 			val, dot := b.linear(s.E)
 			if dot != nil {
-				b.emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
+				b.Emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
 			}
 			s = &ir.Add{At: s.At, P: s.P, E: val}
 		}
-		b.emit(s)
+		b.Emit(s)
 		return
 	}
 	switch s := s.(type) {
@@ -222,9 +209,9 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.copied(s)
 	case *ir.Clear:
 		if sh := b.memory(s.S); sh != nil {
-			b.emit(&ir.Clear{At: s.At, S: sh})
+			b.Emit(&ir.Clear{At: s.At, S: sh})
 		}
-		b.emit(s)
+		b.Emit(s)
 	case *ir.Call:
 		if list := s.Expand(b.names); list != nil && b.anyActive(s.Results) {
 			for _, s := range list {
@@ -234,15 +221,15 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.call(s)
 	case *ir.If:
-		b.emit(&ir.If{At: s.At, Cond: s.Cond, Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: s.Cond, Then: b.block(s.Then), Else: b.block(s.Else)})
 	case *ir.Scope:
-		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
 		loop.Body = b.block(s.Body)
-		b.emit(&loop)
+		b.Emit(&loop)
 	default: // Leave, Panic
-		b.emit(s)
+		b.Emit(s)
 	}
 }
 
@@ -256,5 +243,5 @@ func (b *builder) anyActive(list []*ir.Var) bool {
 }
 
 func (b *builder) refuse(format string, args ...any) {
-	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos})
+	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...), Pos: b.At.Pos})
 }

@@ -49,7 +49,7 @@ func (b *builder) source(e ir.Expr) *ir.Place {
 func (b *builder) fill(dst, src *ir.Place, t types.Type) {
 	load := &ir.Load{Typed: ir.Typed{T: t}, P: src}
 	if !activity.HasFloats(t) {
-		b.emit(&ir.Set{At: b.at, P: dst, E: load})
+		b.Emit(&ir.Set{At: b.At, P: dst, E: load})
 		return
 	}
 	switch u := t.Underlying().(type) {
@@ -62,23 +62,19 @@ func (b *builder) fill(dst, src *ir.Place, t types.Type) {
 	case *types.Array:
 		b.fillAll(dst, src, integer(u.Len()), u.Elem())
 	default:
-		b.emit(&ir.Set{At: b.at, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
+		b.Emit(&ir.Set{At: b.At, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
 	}
 }
 
 // fillAll fills n elements of type t.
 func (b *builder) fillAll(dst, src *ir.Place, n ir.Expr, t types.Type) {
-	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.at.Pos}
+	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.At.Pos}
 	loop := &ir.Loop{
-		At: b.at, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
+		At: b.At, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
 		V: i, Lo: integer(0), Hi: n, Step: 1,
 	}
-	outer := b.out
-	b.out = nil
-	b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t)
-	loop.Body = b.out
-	b.out = outer
-	b.emit(loop)
+	loop.Body = b.Within(func() { b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t) })
+	b.Emit(loop)
 }
 
 func integer(n int64) ir.Expr {

@@ -78,7 +78,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		return facts.Func, nil
 	}
 	f := facts.Func
-	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f), at: ir.At{Pos: f.Pos}}
+	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f), Writer: ir.Writer{At: ir.At{Pos: f.Pos}}}
 	t := &ir.Func{
 		Name: fmt.Sprintf("%s_traced_%b", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
 		Exit: f.Exit, Pos: f.Pos,
@@ -103,18 +103,15 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 }
 
 type builder struct {
+	ir.Writer
 	program *Program
 	facts   *activity.Facts
 	vars    map[*ir.Var]*ir.Var
 	names   *ir.Namer
-	out     ir.Block
-	at      ir.At
 }
 
-func (b *builder) emit(s ir.Stmt) { b.out = append(b.out, s) }
-
 func (b *builder) refuse(what, reason, remedy string) {
-	panic(&Error{Func: b.facts.Func.Name, Pos: b.at.Pos, What: what, Reason: reason, Remedy: remedy})
+	panic(&Error{Func: b.facts.Func.Name, Pos: b.At.Pos, What: what, Reason: reason, Remedy: remedy})
 }
 
 func (b *builder) active(v *ir.Var) bool { return b.facts.Active(v) }
@@ -152,22 +149,12 @@ func (b *builder) twin(t types.Type, name string) types.Type {
 
 // temp declares a variable.
 func (b *builder) temp(name string, t types.Type, e ir.Expr) *ir.Var {
-	v := &ir.Var{Name: b.names.Name(name), Type: t, Pos: b.at.Pos}
-	b.emit(&ir.Let{At: b.at, V: v, E: e})
+	v := &ir.Var{Name: b.names.Name(name), Type: t, Pos: b.At.Pos}
+	b.Emit(&ir.Let{At: b.At, V: v, E: e})
 	return v
 }
 
-func (b *builder) block(in ir.Block) ir.Block {
-	outer := b.out
-	b.out = nil
-	for _, s := range in {
-		b.at = ir.At{Pos: s.Position()}
-		b.stmt(s)
-	}
-	block := b.out
-	b.out = outer
-	return block
-}
+func (b *builder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
 
 // carries reports whether what stands at p is over Reals.
 func (b *builder) carries(p *ir.Place) bool {
@@ -177,13 +164,13 @@ func (b *builder) carries(p *ir.Place) bool {
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
-		b.emit(&ir.Let{At: s.At, V: b.v(s.V), E: b.value(s.E, b.active(s.V))})
+		b.Emit(&ir.Let{At: s.At, V: b.v(s.V), E: b.value(s.E, b.active(s.V))})
 	case *ir.Set:
 		p := b.place(s.P)
-		b.emit(&ir.Set{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+		b.Emit(&ir.Set{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
 	case *ir.Add:
 		p := b.place(s.P)
-		b.emit(&ir.Add{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+		b.Emit(&ir.Add{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
 	case *ir.Append:
 		b.appended(s)
 	case *ir.Copy:
@@ -191,25 +178,25 @@ func (b *builder) stmt(s ir.Stmt) {
 		if c.Src = b.same(s.Src); b.natural(s.Dst) {
 			c.Src = b.elements(s.Src)
 		}
-		b.emit(c)
+		b.Emit(c)
 	case *ir.Clear:
-		b.emit(&ir.Clear{At: s.At, S: b.same(s.S)})
+		b.Emit(&ir.Clear{At: s.At, S: b.same(s.S)})
 	case *ir.Call:
 		b.call(s)
 	case *ir.If:
 		cond := b.same(s.Cond)
-		b.emit(&ir.If{At: s.At, Cond: cond, Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: cond, Then: b.block(s.Then), Else: b.block(s.Else)})
 	case *ir.Scope:
-		b.emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
+		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
 		loop.Lo, loop.Hi = b.same(s.Lo), b.same(s.Hi)
 		loop.Body = b.block(s.Body)
-		b.emit(&loop)
+		b.Emit(&loop)
 	case *ir.Panic:
-		b.emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
 	case *ir.Leave:
-		b.emit(s)
+		b.Emit(s)
 	default:
 		b.refuse(fmt.Sprintf("a %T", s), "it is part of a reverse sweep", "trace the function itself")
 	}
@@ -226,7 +213,7 @@ func (b *builder) appended(s *ir.Append) {
 			a.Elems = append(a.Elems, b.value(e, active && activity.HasFloats(e.Type())))
 		}
 	}
-	b.emit(a)
+	b.Emit(a)
 }
 
 // call calls the traced form of a function that is given or gives Reals.
@@ -309,12 +296,11 @@ func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bo
 		}
 		v := b.temp(r.Name, t, nil)
 		c.Results = append(c.Results, v)
-		outer := b.out
-		b.out = nil
-		e := b.lift(v.Load())
-		after = append(append(after, b.out...), &ir.Set{At: s.At, P: b.v(r).Place(), E: e})
-		b.out = outer
+		after = append(after, b.Within(func() {
+			e := b.lift(v.Load())
+			b.Emit(&ir.Set{At: s.At, P: b.v(r).Place(), E: e})
+		})...)
 	}
-	b.emit(c)
-	b.out = append(b.out, after...)
+	b.Emit(c)
+	b.Emit(after...)
 }
