@@ -5,107 +5,61 @@ import "github.com/nabla-ad/nabla/engine"
 // Lanes is the number of cotangents of one sweep.
 func (Reverse) Lanes(n int) int { return min(n, width) }
 
-// newPuller takes code that can pull back.
-func (b Reverse) newPuller(f *engine.Function) (*puller, error) {
+// cotangents takes code that can pull back.
+func (b Reverse) cotangents(f *engine.Function) (*sweeper, error) {
 	r, err := newRunner(b, f, "adjoint", func(c *engine.Code) bool { return c.Adjoint != nil })
 	if err != nil {
 		return nil, err
 	}
-	p := &puller{runner: r}
-	if r.code.Adjoint4 != nil {
-		p.in4, p.out4 = make([][width]float64, r.m), make([][width]float64, r.n)
-	}
-	return p, nil
+	s := newSweeper(r, r.m, r.n, true, r.code.Adjoint4 != nil)
+	s.one, s.four = s.pull, s.pull4
+	return s, nil
 }
 
-// puller pulls back one or four cotangents, in4 to out4 where the code can do that. The
-// elements of in4 are 0 between the sweeps of a Jacobian.
-type puller struct {
-	*runner
-	in4, out4 [][width]float64
+// pull writes out = Jᵀ·in.
+func (s *sweeper) pull(y, out, x, in []float64) (err error) {
+	defer func() { s.end(recover(), &err) }()
+	return s.done(s.code.Adjoint(y, out, vec(x), in, s.arg()), y, x)
 }
 
-// batch is how many of k cotangents the next sweep takes. A sweep for four costs more
-// than one for one.
-func (p *puller) batch(k int) int {
-	if p.in4 == nil || k == 1 {
-		return 1
-	}
-	return min(k, width)
-}
-
-// pull writes xbar = Jᵀ·ybar.
-func (p *puller) pull(y, xbar, x, ybar []float64) (err error) {
-	defer func() { p.end(recover(), &err) }()
-	return p.done(p.code.Adjoint(y, xbar, vec(x), ybar, p.arg()), y, x)
-}
-
-// four writes out4 = Jᵀ·in4.
-func (p *puller) four(y, x []float64) (err error) {
-	defer func() { p.end(recover(), &err) }()
-	return p.done(p.code.Adjoint4(y, p.out4, vec(x), p.in4, p.arg()), y, x)
+// pull4 writes out4 = Jᵀ·in4.
+func (s *sweeper) pull4(y, x []float64) (err error) {
+	defer func() { s.end(recover(), &err) }()
+	return s.done(s.code.Adjoint4(y, s.out4, vec(x), s.in4, s.arg()), y, x)
 }
 
 // PreparePullback implements engine.Puller.
 func (b Reverse) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
-	p, err := b.newPuller(f)
+	s, err := b.cotangents(f)
 	if err != nil {
 		return nil, err
 	}
-	return &pullback{p, make([]float64, p.n), make([]float64, p.m)}, nil
+	return &pullback{s}, nil
 }
 
-type pullback struct {
-	*puller
-	in, out []float64
-}
+type pullback struct{ *sweeper }
 
 func (p *pullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
-	if ybar.B == 0 {
-		return p.f.Value(y, x)
-	}
-	if ybar.B == 1 && xbar.Stride <= 1 && ybar.Stride <= 1 {
-		return p.pull(y, vec(xbar.Data[:p.n]), x, vec(ybar.Data[:p.m]))
-	}
-	for first, k := 0, 0; first < ybar.B; first += k {
-		if k = p.batch(ybar.B - first); k == 1 {
-			column(p.out, ybar, first)
-			if err := p.pull(y, p.in, x, p.out); err != nil {
-				return err
-			}
-			setColumn(xbar, first, p.in)
-			continue
-		}
-		for i := range p.in4 { // a last partial batch is filled up with zero cotangents
-			row := &p.in4[i]
-			clear(row[copy(row[:], ybar.Row(i)[first:first+k]):])
-		}
-		if err := p.four(y, x); err != nil {
-			return err
-		}
-		for i := range p.out4 {
-			copy(xbar.Row(i)[first:first+k], p.out4[i][:])
-		}
-	}
-	return nil
+	return p.block(y, xbar, x, ybar)
 }
 
 // PrepareGradient implements engine.Gradienter.
 func (b Reverse) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
-	p, err := b.newPuller(f)
+	s, err := b.cotangents(f)
 	if err != nil {
 		return nil, err
 	}
-	return &gradient{p, make([]float64, 1), []float64{1}}, nil
+	s.in[0] = 1
+	return &gradient{s, make([]float64, 1)}, nil
 }
 
 type gradient struct {
-	*puller
-	y, one []float64
+	*sweeper
+	y []float64
 }
 
 func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
-	err := g.pull(g.y, vec(grad), x, g.one)
+	err := g.pull(g.y, vec(grad), x, g.in)
 	return g.y[0], err
 }
 
@@ -125,59 +79,14 @@ func (g *gradient) Gradient(grad, x []float64) (err error) {
 // PrepareJacobian implements engine.Jacobianer: a sweep for every four rows, or for every
 // four columns where these are fewer than the rows.
 func (b Reverse) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
-	p, err := b.newPuller(f)
+	s, err := b.cotangents(f)
 	if err != nil {
 		return nil, err
 	}
-	if p.n < p.m && (p.code.Tangent != nil || p.code.Tangent4 != nil) {
+	if s.n < s.m && (s.code.Tangent != nil || s.code.Tangent4 != nil) {
 		return Forward{}.PrepareJacobian(f, x)
 	}
-	return &rows{p, make([]float64, p.m)}, nil
-}
-
-type rows struct {
-	*puller
-	ybar []float64
-}
-
-func (j *rows) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
-	if j.m == 0 {
-		return j.f.Value(y, x)
-	}
-	for first, k := 0, 0; first < j.m; first += k {
-		k = j.batch(j.m - first)
-		if err := j.some(y, jac, x, first, k); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// some writes k rows of the Jacobian from first on.
-func (j *rows) some(y []float64, jac engine.Block, x []float64, first, k int) error {
-	if k == 1 {
-		j.ybar[first] = 1
-		err := j.pull(y, jac.Row(first), x, j.ybar)
-		j.ybar[first] = 0
-		return err
-	}
-	for i := range k {
-		j.in4[first+i][i] = 1
-	}
-	err := j.four(y, x)
-	for i := range k {
-		j.in4[first+i][i] = 0
-	}
-	if err != nil {
-		return err
-	}
-	for i := range k {
-		row := jac.Row(first + i)
-		for c := range j.out4 {
-			row[c] = j.out4[c][i]
-		}
-	}
-	return nil
+	return &jacobian{sweeper: s, rows: true}, nil
 }
 
 // Tangents implements engine.Tangenter.

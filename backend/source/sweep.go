@@ -1,0 +1,137 @@
+package source
+
+import "github.com/nabla-ad/nabla/engine"
+
+// width is how many directions one sweep carries.
+const width = 4
+
+// sweeper runs sweeps, forward for tangents or back for cotangents, in one direction or in four.
+// What the code cannot do is nil. Between the sweeps of a Jacobian the elements of in and
+// in4 are 0.
+type sweeper struct {
+	*runner
+	in, out   []float64
+	in4, out4 [][width]float64
+	one       func(y, out, x, in []float64) error
+	four      func(y, x []float64) error // from in4 to out4
+}
+
+// newSweeper takes ins elements in each direction and gives outs.
+func newSweeper(r *runner, ins, outs int, one, four bool) *sweeper {
+	s := &sweeper{runner: r}
+	if one {
+		s.in, s.out = make([]float64, ins), make([]float64, outs)
+	}
+	if four {
+		s.in4, s.out4 = make([][width]float64, ins), make([][width]float64, outs)
+	}
+	return s
+}
+
+// batch is how many of k directions the next sweep takes. A sweep in four costs more than
+// one in one.
+func (s *sweeper) batch(k int) int {
+	if s.in4 == nil || k == 1 {
+		return 1
+	}
+	return min(k, width)
+}
+
+// alone reports whether a sweep in one direction takes a batch of k.
+func (s *sweeper) alone(k int) bool { return k == 1 && s.in != nil }
+
+// block sweeps in all directions of in.
+func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Block) error {
+	if in.B == 0 {
+		return s.f.Value(y, x)
+	}
+	if s.alone(in.B) && out.Stride <= 1 && in.Stride <= 1 {
+		return s.one(y, vec(out.Data[:len(s.out)]), x, vec(in.Data[:len(s.in)]))
+	}
+	for first, k := 0, 0; first < in.B; first += k {
+		if k = s.batch(in.B - first); s.alone(k) {
+			column(s.in, in, first)
+			err := s.one(y, s.out, x, s.in)
+			if err != nil {
+				return err
+			}
+			setColumn(out, first, s.out)
+			continue
+		}
+		for i := range s.in4 { // a last partial batch is filled up with zeros
+			row := &s.in4[i]
+			clear(row[copy(row[:], in.Row(i)[first:first+k]):])
+		}
+		if err := s.four(y, x); err != nil {
+			return err
+		}
+		for i := range s.out4 {
+			copy(out.Row(i)[first:first+k], s.out4[i][:])
+		}
+	}
+	return nil
+}
+
+// jacobian computes a Jacobian with a sweep for every four of its columns, or of its rows.
+type jacobian struct {
+	*sweeper
+	rows bool
+}
+
+func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
+	n := max(len(j.in), len(j.in4))
+	if n == 0 {
+		return j.f.Value(y, x)
+	}
+	for first, k := 0, 0; first < n; first += k {
+		k = j.batch(n - first)
+		out := j.out
+		if j.rows {
+			out = jac.Row(first)
+		}
+		if err := j.units(y, out, x, first, k); err != nil {
+			return err
+		}
+		switch {
+		case !j.alone(k):
+			j.store(jac, first, k)
+		case !j.rows:
+			setColumn(jac, first, out)
+		}
+	}
+	return nil
+}
+
+// units sweeps in the directions of k unit vectors from first on, one to out, more to out4.
+func (j *jacobian) units(y, out, x []float64, first, k int) error {
+	if j.alone(k) {
+		j.in[first] = 1
+		err := j.one(y, out, x, j.in)
+		j.in[first] = 0
+		return err
+	}
+	for i := range k {
+		j.in4[first+i][i] = 1
+	}
+	err := j.four(y, x)
+	for i := range k {
+		j.in4[first+i][i] = 0
+	}
+	return err
+}
+
+// store writes k rows or columns from first on, which are in out4.
+func (j *jacobian) store(jac engine.Block, first, k int) {
+	if !j.rows {
+		for i := range j.out4 {
+			copy(jac.Row(i)[first:first+k], j.out4[i][:])
+		}
+		return
+	}
+	for i := range k {
+		row := jac.Row(first + i)
+		for c := range j.out4 {
+			row[c] = j.out4[c][i]
+		}
+	}
+}
