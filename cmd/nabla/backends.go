@@ -204,15 +204,7 @@ func near(got []float64, want ...float64) error {
 }
 
 func (a *app) runBackends(_ context.Context, c *cli.Command) error {
-	err := noArguments(c)
-	if err != nil {
-		return err
-	}
-	chosen, err := a.chosenSubjects(c)
-	if err != nil {
-		return err
-	}
-	format, err := oneOf(c, "format", backendsFormats)
+	chosen, format, err := a.chosenSubjects(c, backendsFormats)
 	if err != nil {
 		return err
 	}

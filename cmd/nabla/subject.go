@@ -53,13 +53,18 @@ func (a *app) enginesFlag() *cli.StringFlag {
 	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.subjectNames(), ","), DefaultText: "all"}
 }
 
-// chosenSubjects reads -engines.
-func (a *app) chosenSubjects(c *cli.Command) ([]subject, error) {
+// chosenSubjects reads -engines and -format, of a command without arguments.
+func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject, format string, err error) {
+	if err := noArguments(c); err != nil {
+		return nil, "", err
+	}
 	names, err := listed(c, "engines", "engine", a.subjectNames())
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return slices.DeleteFunc(slices.Clone(a.subjects), func(s subject) bool { return !slices.Contains(names, s.name()) }), nil
+	chosen = slices.DeleteFunc(slices.Clone(a.subjects), func(s subject) bool { return !slices.Contains(names, s.name()) })
+	format, err = oneOf(c, "format", formats)
+	return chosen, format, err
 }
 
 // listed reads a list of names, in the order in which they are given; all of them

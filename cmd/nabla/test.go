@@ -120,15 +120,7 @@ func familyOf(name string) string {
 }
 
 func (a *app) runTest(ctx context.Context, c *cli.Command) error {
-	err := noArguments(c)
-	if err != nil {
-		return err
-	}
-	chosen, err := a.chosenSubjects(c)
-	if err != nil {
-		return err
-	}
-	format, err := oneOf(c, "format", testFormats)
+	chosen, format, err := a.chosenSubjects(c, testFormats)
 	if err != nil {
 		return err
 	}

@@ -98,16 +98,7 @@ func TestLanes(t *testing.T) {
 			t.Fatalf("the struct has changed: %+v", m)
 		}
 	}
-	check()
-	check()
-	if n := testing.AllocsPerRun(20, func() { s.Of(m) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-	m.rows[1] = make([]float64, 3)
-	m.chain = &inner{next: &inner{next: m.chain}}
-	m.chain.next.next = m.chain
-	m.at = &m.chain.next.w[1]
-	check()
+	reused(t, m, check, func() { s.Of(m) })
 	if s.Of(nil) != nil {
 		t.Error("the shadow of nil is not nil")
 	}
@@ -150,9 +141,18 @@ func TestShadow(t *testing.T) {
 		d.scale, d.buf[5], d.rows[1][0], d.list[3], d.chain.w[0] = 1, 2, 3, 4, 5 // is cleared by the next call
 		d.buf, d.self = nil, nil
 	}
+	reused(t, m, check, func() { s.Of(m) })
+	if s.Of(nil) != nil {
+		t.Error("the shadow of nil is not nil")
+	}
+}
+
+// reused checks the shadow of m, made by of, again and again, also when m has changed.
+func reused(t *testing.T, m *model, check, of func()) {
+	t.Helper()
 	check()
 	check()
-	if n := testing.AllocsPerRun(20, func() { s.Of(m) }); n != 0 {
+	if n := testing.AllocsPerRun(20, of); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	m.rows[1] = make([]float64, 3)
@@ -160,9 +160,6 @@ func TestShadow(t *testing.T) {
 	m.chain.next.next = m.chain
 	m.at = &m.chain.next.w[1]
 	check()
-	if s.Of(nil) != nil {
-		t.Error("the shadow of nil is not nil")
-	}
 }
 
 func BenchmarkShadow(b *testing.B) {
