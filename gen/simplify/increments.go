@@ -138,10 +138,13 @@ func (m *merger) block(b ir.Block) ir.Block {
 func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 	own := m.touch(x)
 	for j, s := range rest {
+		t := m.touch(s)
 		if y, ok := s.(*ir.Add); ok && ir.EqualPlace(x.P, y.P) {
+			if m.any(t.reads, x.P) {
+				break
+			}
 			return j, &ir.Add{At: y.At, P: y.P, E: plus(x.E, y.E)}
 		}
-		t := m.touch(s)
 		if t.barrier || m.any(t.reads, x.P) || m.any(t.writes, x.P) || m.changes(t, own.reads) {
 			break
 		}
