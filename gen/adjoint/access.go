@@ -229,7 +229,7 @@ func (f *flow) covers(n *node) (out []*ir.Var) {
 	for _, m := range n.then {
 		v := elementSet(m, s.V)
 		if v == nil {
-			if _, leaves := m.s.(*ir.If); leaves && leavesIn(m) {
+			if leavesList(m) {
 				return out
 			}
 			continue
@@ -243,7 +243,20 @@ func (f *flow) covers(n *node) (out []*ir.Var) {
 	return out
 }
 
-// leavesIn reports whether the nodes of an if may leave for somewhere.
+// leavesList reports whether what stands behind n in its list may not be reached.
+func leavesList(n *node) bool {
+	if n.loop != nil || isScope(n) {
+		return n.left != nil
+	}
+	return leavesIn(n)
+}
+
+func isScope(n *node) bool {
+	_, ok := n.s.(*ir.Scope)
+	return ok
+}
+
+// leavesIn reports whether there is a leave in a node, or it is one.
 func leavesIn(n *node) (found bool) {
 	each([]*node{n}, func(n *node) {
 		if _, ok := n.s.(*ir.Leave); ok {

@@ -106,13 +106,15 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	loop := f.accesses(n)
 	done := loop.writes()
 	touched := done.with(loop.reads).with(f.reversing(n))
+	reached := true // whatever way is taken
 	for _, m := range list[i+1:] {
 		a := f.accesses(m)
 		w := a.writes()
-		if _, leave := m.s.(*ir.Leave); !leave && m.left == nil && !m.coupled && !leavesIn(m) && !a.reads.meets(done) && !w.meets(touched) {
+		if reached && !m.coupled && !leavesIn(m) && !a.reads.meets(done) && !w.meets(touched) {
 			before = append(before, m)
 			continue
 		}
+		reached = reached && !leavesList(m)
 		behind = append(behind, m)
 		done, touched = done.with(w), touched.with(w).with(a.reads).with(f.reversing(m))
 	}
@@ -130,15 +132,19 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	return append(order, behind...), true
 }
 
-// reversing is what the reversal of nodes, their blocks included, reads.
+// reversing is what the reversal of a list of nodes, their blocks included, reads.
 func (f *flow) reversing(list ...*node) state {
 	out := state{}
-	each(list, func(n *node) {
+	for i, n := range list {
 		out = out.with(f.reversalReads(n))
 		if c := n.callee; c != nil {
 			out = out.with(f.b.calleeState(n, c.flow.exit, !c.analysed))
 		}
-	})
+		if n.left != nil && busy(list[i+1:]) {
+			out[version{v: n.left}] = true
+		}
+		out = out.with(f.reversing(n.then...)).with(f.reversing(n.els...))
+	}
 	return out
 }
 
