@@ -156,23 +156,32 @@ func (g *generator) loop() *Node {
 
 // jump leaves something, under a condition.
 func (g *generator) jump() *Node {
-	c := g.cond(1)
 	switch k := g.IntN(8); {
 	case k == 0 && g.opts.Panics && !g.inside():
-		return stmt("if $0 {\npanic(\"bad value\")\n}", c)
+		return stmt("if $0 {\npanic(\"bad value\")\n}", g.cond(1))
 	case k == 1:
 		return stmt("if $0 > 1e9 || math.IsNaN($0) {\npanic(\"not tame\")\n}", g.float(0))
 	case k < 4 && len(g.at.loops) > 0:
 		l := g.at.loops[g.IntN(len(g.at.loops))]
-		return stmt("if $0 {\n$1}", c, node(Block, "", stmt(g.one("break", "continue")+" "+l)))
+		return g.guarded(stmt(g.one("break", "continue") + " " + l))
 	case k < 6 && len(g.at.loops) > 0:
-		return stmt("if $0 {\n$1}", c, node(Block, "", stmt(g.one("break", "continue"))))
+		return g.guarded(stmt(g.one("break", "continue")))
 	case k < 7 && len(g.at.breaks) > 0:
-		return stmt("if $0 {\n$1}", c, node(Block, "", stmt("break "+g.at.breaks[g.IntN(len(g.at.breaks))])))
+		return g.guarded(stmt("break " + g.at.breaks[g.IntN(len(g.at.breaks))]))
 	case g.at.depth > 1:
-		return stmt("if $0 {\n$1}", c, node(Block, "", g.at.ret()))
+		return g.guarded(g.at.ret())
 	}
 	return nil
+}
+
+// guarded does something under a condition, or under one in another: the end of a block may
+// not be reached then, though no branch of it says so.
+func (g *generator) guarded(n *Node) *Node {
+	n = stmt("if $0 {\n$1}", g.cond(1), node(Block, "", n))
+	if g.chance(2) {
+		n = stmt("if $0 {\n$1}", g.cond(0), node(Block, "", n))
+	}
+	return n
 }
 
 func (g *generator) inside() bool { return g.at.inside || g.at.self != nil }

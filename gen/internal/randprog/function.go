@@ -123,6 +123,9 @@ func (g *generator) end(b *Node, results []Param) {
 	}
 	if last {
 		b.Kids = append(b.Kids, g.sweeps(to)...)
+		if g.chance(2) { // more, which may not be reached
+			b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)), stmt(to+" = ("+to+" + $0)*0.5", g.float(1)))
+		}
 	}
 	switch len(results) {
 	case 1:
@@ -145,14 +148,20 @@ func (g *generator) sweeps(to string) []*Node {
 		return node(Float, g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)", "math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
 			"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
 	}
-	fill := stmt("for k := 0; k < "+bound+"; k++ {\n"+t+"[k] = $0\n}", e()).or("for k := 0; k < 1; k++ {\n" + t + "[k] = $0\n}")
+	skip := func() *Node {
+		if g.chance(3) {
+			return node(Block, "", g.guarded(stmt("continue")))
+		}
+		return node(Block, "")
+	}
+	fill := stmt("for k := 0; k < "+bound+"; k++ {\n$1"+t+"[k] = $0\n}", e(), skip()).or("for k := 0; k < 1; k++ {\n$1" + t + "[k] = $0\n}")
 	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}", "for k := range "+t+" {\n"+t+"[k] *= $0\n}",
-		"for k := 0; k < "+bound+"; k++ {\n"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
+		"for k := 0; k < "+bound+"; k++ {\n$1"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
 		"for k := 0; k < len("+t+"); k++ {\n"+v+"[k] -= $0\n}", t+"[0], "+u+"[0] = "+u+"[0], a")
 	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5", t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
 	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
 	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--", "for i := range x")
-	return []*Node{s, stmt(loop+" {\n_ = i\n$0\n$1\n$2\n}", fill, stmt(second, e()), stmt("for k := range "+t+" {\n"+add+"\n}", e()))}
+	return []*Node{s, stmt(loop+" {\n_ = i\n$3$0\n$4$1\n$5$2\n}", fill, stmt(second, e(), skip()), stmt("for k := range "+t+" {\n$1"+add+"\n}", e(), skip()), skip(), skip(), skip())}
 }
 
 // helper is a function of a program that its others may call.
