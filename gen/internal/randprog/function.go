@@ -11,6 +11,9 @@ func (g *generator) main(sig Signature) *Node {
 	if g.short {
 		g.at.fuel = 3 + g.at.fuel/4
 	}
+	if g.sums {
+		g.at.fuel = g.IntN(4)
+	}
 	b := node(Block, "")
 	add := func(text string, kids ...*Node) { b.Kids = append(b.Kids, stmt(text, kids...)) }
 	has := map[string]bool{}
@@ -31,6 +34,9 @@ func (g *generator) main(sig Signature) *Node {
 		{"n", Int, []string{"2", "len(x)", "5"}},
 	} {
 		if !has[v.name] {
+			if g.sums && v.kind == Slice {
+				v.list = v.list[:1]
+			}
 			add(v.name + " := " + g.one(v.list...) + "\n_ = " + v.name)
 			if v.kind != Int {
 				g.local(v.kind, v.name)
@@ -112,7 +118,7 @@ func (g *generator) end(b *Node, results []Param) {
 	if len(results) > 0 {
 		to = "r"
 	}
-	last := g.chance(6)
+	last := g.sums || g.chance(6)
 	if last || g.short {
 		b.Kids = append(b.Kids, stmt(to+" += $0", node(Float, strings.Join(terms, " + "))))
 	} else {
@@ -122,9 +128,15 @@ func (g *generator) end(b *Node, results []Param) {
 		b.Kids = append(b.Kids, stmt("for i, v := range x {\n"+to+" += v * []float64{1, 2, 0.5}[i%3]\n}"))
 	}
 	if last {
-		b.Kids = append(b.Kids, g.sweeps(to)...)
-		if g.chance(2) { // more, which may not be reached
-			b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)), stmt(to+" = ("+to+" + $0)*0.5", g.float(1)))
+		for range 1 + g.IntN(2) {
+			if g.chance(2) {
+				b.Kids = append(b.Kids, g.sweeps(to)...)
+			} else {
+				b.Kids = append(b.Kids, g.reduction(to))
+			}
+			if g.chance(3) { // more, which may not be reached
+				b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)), stmt(to+g.one(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
+			}
 		}
 	}
 	switch len(results) {
@@ -162,6 +174,24 @@ func (g *generator) sweeps(to string) []*Node {
 	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
 	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--", "for i := range x")
 	return []*Node{s, stmt(loop+" {\n_ = i\n$3$0\n$4$1\n$5$2\n}", fill, stmt(second, e(), skip()), stmt("for k := range "+t+" {\n$1"+add+"\n}", e(), skip()), skip(), skip(), skip())}
+}
+
+// reduction is a loop whose iterations leave sums, to what is at the place to or to
+// elements of y.
+func (g *generator) reduction(to string) *Node {
+	head := g.one("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++", "for i := len(x) - 1; i >= 0; i--", "for i := range len(x)")
+	first := g.one("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)", "x[i] - x[len(x)-1-i]*$0")
+	then := g.one("", "", "if t > $0 {\nt *= 0.5\n}", "if t > $0 {\nt = -t\n} else {\nt += a*0.25\n}", "for j := range i {\n$1t += x[j]*0.125\n}",
+		"for j := 0; j < 2; j++ {\nu := t*0.5 + x[i]\n$1t = math.Sin(u)\n}", "u := t\nt = math.Tanh(u) + u*0.25", "w := [2]float64{t, a}\nw[i&1] *= $0\nt = w[0] + w[1]",
+		"w := &t\n*w -= t*0.5*$0")
+	add := g.one(to+" += t", to+" -= t*t*0.5", to+" += t * $0", "y[uint(i)%uint(len(y))] += t", "y[0] -= t*0.5\n"+to+" += t")
+	skip := func() *Node {
+		if g.chance(3) {
+			return node(Block, "", g.guarded(stmt(g.one("continue", "continue", "break"))))
+		}
+		return node(Block, "")
+	}
+	return stmt(head+" {\n$0t := $1\n$2\n$3$4\n}", skip(), node(Float, first, g.float(0)), stmt(then, g.float(0), skip()), skip(), stmt(add, g.float(0)))
 }
 
 // helper is a function of a program that its others may call.

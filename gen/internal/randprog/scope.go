@@ -50,6 +50,9 @@ func program(seed uint64, src rand.Source, opts Options) *Program {
 	g := &generator{Rand: rand.New(src), opts: opts}
 	g.sorts = g.chance(256) && !opts.Short
 	p := &Program{Seed: seed, Sig: Signature(g.IntN(int(numSignatures))), Exact: opts.Exact}
+	if g.sums = g.chance(3); g.sums {
+		p.Sig %= Several
+	}
 	g.short = !g.chance(8) || opts.Short
 	g.helpers()
 	p.Body = g.main(p.Sig)
@@ -64,6 +67,7 @@ type generator struct {
 	n     int  // of names
 	sorts bool // what sorts, with all of package sort, may be called
 	short bool // the program has few statements, as most have
+	sums  bool // and what has most weight are loops that leave sums
 	own   []*Node
 	known []*helper // functions that may be called
 	at    context
