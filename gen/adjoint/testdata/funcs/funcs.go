@@ -49,3 +49,55 @@ func sumOf(y []float64) float64 {
 	}
 	return s
 }
+
+// Left may return behind a loop, from within two conditions: what follows is reversed only
+// where it was reached.
+func Left(x []float64) (r, s float64) {
+	for _, v := range x {
+		s += v * v
+	}
+	if x[0] > 1 {
+		if x[1] > 1 {
+			return
+		}
+	}
+	r = x[1] * x[2]
+	return
+}
+
+// LeftSum may leave a scope behind a loop in the same way.
+func LeftSum(x []float64) float64 {
+	s, t := 0.0, 0.0
+	for _, v := range x {
+		s += v * v
+	}
+	for range 1 {
+		if x[0] > 1 {
+			if x[1] > 1 {
+				break
+			}
+		}
+		t += x[1] * x[2]
+	}
+	return s + t
+}
+
+// Skipped has a loop that seems to set all elements of z, and skips some.
+func Skipped(x []float64) float64 {
+	z := make([]float64, len(x))
+	s := 0.0
+	for k := 0; k < len(x); k++ {
+		for i := 0; i < len(x); i++ {
+			if x[i] > 1 {
+				if k > 0 {
+					continue
+				}
+			}
+			z[i] = x[i] * x[i] * float64(k+1)
+		}
+		for i := 0; i < len(x); i++ {
+			s += z[i] * z[i] * float64(k+1)
+		}
+	}
+	return s
+}
