@@ -45,7 +45,7 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 		}
 		left, size := inner(seeds, want[:m.seeded])
 		right, size2 := inner(got, other)
-		if !(math.Abs(left-right) <= s.tolerance(1e-9)*(1+size+size2)) {
+		if !s.agree(left, right, size, size2, 1e-9) {
 			return fail("second", k, "⟨seeds, tangent of tangent⟩ is %v, ⟨tangent of adjoint, direction⟩ is %v", left, right)
 		}
 		if in.Round || s.c.Wide != s.c.F {
