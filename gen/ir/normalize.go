@@ -64,7 +64,7 @@ func (n *normalizer) place(b Block) Block {
 			case ends == 0:
 				n.changed = n.changed || len(rest) > 0
 				return append(out, branch)
-			case len(rest) == 0 || !leaves(branch):
+			case len(rest) == 0 || !LeavesBeyond(Block{branch}):
 				out = append(out, branch)
 			case ends == 1:
 				n.changed = true
@@ -115,7 +115,7 @@ func (n *normalizer) extend(s *If, rest Block) {
 		b = &s.Else
 	}
 	if k := len(*b); k > 0 {
-		if last, ok := (*b)[k-1].(*If); ok && leaves(last) {
+		if last, ok := (*b)[k-1].(*If); ok && LeavesBeyond(Block{last}) {
 			n.extend(last, rest)
 			return
 		}
@@ -130,7 +130,7 @@ func isJoin(s *Scope) bool {
 		return false
 	}
 	branch, ok := s.Body[0].(*If)
-	return ok && leaves(branch) && endsOf(branch) > 1
+	return ok && LeavesBeyond(Block{branch}) && endsOf(branch) > 1
 }
 
 // tails drops leaves that go to the end of the block b that they stand at the end of, as
@@ -197,24 +197,6 @@ func (n *normalizer) retarget(b Block, from labels, to *Label) Block {
 	return m.Block(b)
 }
 
-// leaves reports whether s may go to the end of a label around it.
-func leaves(s Stmt) bool {
-	own := make(labels)
-	out := false
-	Walk(Block{s}, func(s Stmt) bool {
-		switch s := s.(type) {
-		case *Scope:
-			own[s.L] = true
-		case *Loop:
-			own[s.L], own[s.Next] = true, true
-		case *Leave:
-			out = out || !own[s.L]
-		}
-		return !out
-	})
-	return out
-}
-
 // leavesLabel reports whether b holds a leave of l.
 func leavesLabel(b Block, l *Label) bool {
 	found := false
@@ -260,7 +242,7 @@ func blockEnds(b Block) int {
 // branches join again.
 func endsOf(s *If) int {
 	ends := blockEnds(s.Then) + blockEnds(s.Else)
-	if ends > 1 && !leaves(s) {
+	if ends > 1 && !LeavesBeyond(Block{s}) {
 		return 1
 	}
 	return ends
@@ -299,7 +281,7 @@ func (c *normalChecker) block(b Block, t labels) {
 				c.fail(s, "control comes to the end of "+s.L.Name+" anyway")
 			}
 		case *If:
-			if !last && leaves(s) {
+			if !last && LeavesBeyond(Block{s}) {
 				c.fail(s, "statements behind an if that leaves")
 			}
 			c.block(s.Then, end)

@@ -140,7 +140,7 @@ const huge = 1e100
 // agree compares the sums left and right of terms of the sizes given. Where those of the
 // first, which is the reference, are huge there is nothing to compare.
 func (s *Adjoints) agree(left, right, size, size2, tolerance float64) bool {
-	if !(size < huge) {
+	if size >= huge {
 		return true
 	}
 	return !math.IsInf(size2, 0) && math.Abs(left-right) <= s.tolerance(tolerance)*(1+size+size2)

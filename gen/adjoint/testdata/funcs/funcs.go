@@ -65,21 +65,19 @@ func Left(x []float64) (r, s float64) {
 	return
 }
 
-// LeftSum may leave a scope behind a loop in the same way.
-func LeftSum(x []float64) float64 {
-	s, t := 0.0, 0.0
+// LeftInPlace returns in the same way and writes to its argument, behind too.
+func LeftInPlace(x, y []float64) {
+	s := 0.0
 	for _, v := range x {
 		s += v * v
 	}
-	for range 1 {
-		if x[0] > 1 {
-			if x[1] > 1 {
-				break
-			}
+	y[1] = s
+	if x[0] > 1 {
+		if x[1] > 1 {
+			return
 		}
-		t += x[1] * x[2]
 	}
-	return s + t
+	y[0] += x[1] * x[2]
 }
 
 // Skipped has a loop that seems to set all elements of z, and skips some.
