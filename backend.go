@@ -27,29 +27,51 @@ const (
 	// Retrace records the function again at the new point. Programs of branches
 	// seen before are kept.
 	Retrace GuardPolicy = iota
-	// Fail returns ErrGuard, or ErrStale where the replayed value is not the
-	// function's.
+	// Fail returns ErrGuard, or a *StaleError where captured data has changed.
 	Fail
 )
 
-// Policy is Backend with a say in how recordings are kept right.
+// Policy is Backend with a say in how recordings are kept right, and in memory.
+//
+// Data that a function captures is not seen by guards. So a recording is compared with
+// the function at a point near that of the call, which costs one evaluation over
+// numbers without a trace and one replay of the value. A function literal, a method
+// value or anything else that may capture variables is compared at every call, a
+// function at package level, which can only see package variables, at calls 1, 2, 4,
+// 8, …. If the two do not agree the function is recorded again, as where a guard
+// fails, and all further calls are compared. Where calls before that one were not
+// compared, this one returns a *[StaleError], since they may have been wrong.
 type Policy struct {
 	Backend Backend
 	OnGuard GuardPolicy
-	// NoStaleCheck turns off the comparison of the replayed value with the
-	// function itself on calls 1, 2, 4, 8, …, which finds captured data that has
-	// changed. Each costs one evaluation of the function.
+	// FixedCaptures says that what the function captures does not change after the
+	// operator is prepared: it is compared as one at package level.
+	FixedCaptures bool
+	// NoStaleCheck turns all comparisons off.
 	NoStaleCheck bool
+	// Memory is the number of bytes that a matrix which is allocated may take, or what
+	// a sparse plan needs beside it; more is a *LimitError. 0 is the limit of the Go
+	// runtime (GOMEMLIMIT) where that is set, and 8 GiB otherwise.
+	Memory int64
 }
 
 // Name is that of the backend with the policy's settings that are not the default.
 func (p Policy) Name() string {
 	s := nameOf(p.Backend)
-	if p.OnGuard == Fail {
+	switch {
+	case p.OnGuard == Fail:
 		s += "+fail"
+	case p.OnGuard > Fail:
+		s += fmt.Sprintf("+onguard=%d", p.OnGuard)
+	}
+	if p.FixedCaptures {
+		s += "+fixedcaptures"
 	}
 	if p.NoStaleCheck {
 		s += "+nostalecheck"
+	}
+	if p.Memory != 0 {
+		s += fmt.Sprintf("+memory=%d", p.Memory)
 	}
 	return s
 }
@@ -74,6 +96,13 @@ type resolved struct {
 func (r *resolved) also(p engine.Policy) {
 	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
 	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
+	r.policy.FixedCaptures = r.policy.FixedCaptures || p.FixedCaptures
+	if r.policy.Task == nil {
+		r.policy.Task = p.Task
+	}
+	if p.Memory > 0 && (r.policy.Memory == 0 || p.Memory < r.policy.Memory) {
+		r.policy.Memory = p.Memory
+	}
 }
 
 func resolve(op string, b Backend) (resolved, error) {
@@ -86,7 +115,21 @@ func resolve(op string, b Backend) (resolved, error) {
 			return r, &UnsupportedError{What: op + ": " + within + " is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
 			within = "Policy.Backend"
-			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck})
+			if c.OnGuard > Fail {
+				return r, &UnsupportedError{
+					What:   fmt.Sprintf("%s: Policy.OnGuard is %d", op, c.OnGuard),
+					Remedy: "use nabla.Retrace or nabla.Fail",
+				}
+			}
+			if c.Memory < 0 {
+				return r, &UnsupportedError{What: fmt.Sprintf("%s: Policy.Memory is %d", op, c.Memory), Remedy: "use a number of bytes; 0 is the default"}
+			}
+			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck, FixedCaptures: c.FixedCaptures, Memory: c.Memory})
+			b = c.Backend
+			continue
+		case Preparation:
+			within = "Preparation.Backend"
+			r.also(engine.Policy{Task: &engine.Task{Context: c.Context, Progress: c.Progress}})
 			b = c.Backend
 			continue
 		case SecondOrder:
@@ -187,6 +230,10 @@ func pointed(b Backend) Backend {
 		if c != nil {
 			return *c
 		}
+	case *Preparation:
+		if c != nil {
+			return *c
+		}
 	case *SecondOrder:
 		if c != nil {
 			return *c
@@ -214,6 +261,9 @@ func nilValue(b Backend) bool {
 func once(b Backend) Backend {
 	switch c := pointed(b).(type) {
 	case Policy:
+		c.Backend = once(c.Backend)
+		return c
+	case Preparation:
 		c.Backend = once(c.Backend)
 		return c
 	case SecondOrder:

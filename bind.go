@@ -22,11 +22,16 @@ import (
 //	tagged `nabla:"fixed"`    read as it is; the caller promises that it never changes
 //
 // Such a function gets a copy of the struct and may not change it: that is a
-// *ContextError too. A function over plain numbers gets p itself, and any fields
-// will do; clones of a prepared object share them until Rebind. Where it has
-// generated code over Reals (see [Register]), an engine that replays records anew
-// whenever anything that can be reached from the struct has changed; workspace and
-// large data that never changes are better tagged `nabla:"fixed"`.
+// *ContextError too. A function over plain numbers gets p itself, any fields will do,
+// and it may write to them and to what they lead to. Where several goroutines work for
+// it, an engine's Workers or a prepared object and its clones, each has a copy of the
+// struct and of all memory that it leads to, brought up to date before each call: what
+// one writes the others do not see, and of an object that was cloned nobody. Fields
+// tagged `nabla:"fixed"` are shared, for large data that the function only reads.
+// Function values, channels and maps with pointers have no copy: the tag, or a
+// *ContextError. Where the function has generated code over Reals (see [Register]), an
+// engine that replays records anew whenever anything that can be reached from the
+// struct has changed; workspace and large data that never changes are better tagged.
 func Bind[F FuncOf[P], P any](f F, p P) *Func {
 	fn, g := bound[P]("Bind", f, p)
 	if fn.err != nil {
@@ -115,7 +120,7 @@ func bound[P any](op string, f any, p P) (*Func, any) {
 	if err != nil {
 		return &Func{err: err}, nil
 	}
-	fn := &Func{name: name, origin: originOf(g)}
+	fn := &Func{name: name, origin: originOf(g), captures: mayCapture(g)}
 	switch t := reflect.TypeFor[P](); {
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
 		fn.err = &FuncError{op, name, fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}

@@ -178,6 +178,9 @@ func (a *candidate) prepare(c chooser, f any, n, m int, x []float64) error {
 		if err := p.setup("Jacobian", f, wantVector, a.Backend, x, p.prepare); err != nil {
 			return err
 		}
+		if err := p.allocate(m, n); err != nil {
+			return err
+		}
 		var dst *mat.Dense
 		a.call = func(y, d []float64) error {
 			if dst == nil && len(d) > 0 {
@@ -448,6 +451,9 @@ func failures(all []*candidate) error {
 
 // String is a table, with a line for each candidate.
 func (c *Choice) String() string {
+	if c == nil || len(c.Rows) == 0 {
+		return "no choice: nabla.Choose makes one"
+	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "engine\tcall\tspread\tratio\tprepare\tdifference\n")

@@ -359,15 +359,18 @@ func TestLargestClique(t *testing.T) {
 	}
 }
 
+func sumOfSquares(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
+
+// A function at package level: recordings of function literals, which may capture data,
+// are compared with the function at every call.
 func ExampleChoose() {
-	sumsq := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
 	x := make([]float64, 200)
-	c, err := nabla.Choose(sumsq, x, finitediff.Backend{}, forwarddiff.Backend{}, reversediff.Backend{Compile: true})
+	c, err := nabla.Choose(sumOfSquares, x, finitediff.Backend{}, forwarddiff.Backend{}, reversediff.Backend{Compile: true})
 	if err != nil {
 		panic(err)
 	}
 	// fmt.Println(c) prints the table.
-	g, err := nabla.Gradient(sumsq, c.Backend, x)
+	g, err := nabla.Gradient(sumOfSquares, c.Backend, x)
 	fmt.Println(c.Backend.Name(), len(g), err)
 	// Output: reversediff(compile) 200 <nil>
 }

@@ -115,8 +115,9 @@ func isBits(k reflect.Kind) bool {
 }
 
 // binding is a struct bound to a function. A plain function gets the struct
-// itself. A traced one gets a private copy, made anew for every call, in which
-// parameters are numbers of the trace and scratch is the binding's own.
+// itself, or for use beside other goroutines a deep copy. A traced one gets a private
+// copy, made anew for every call, in which parameters are numbers of the trace and
+// scratch is the binding's own.
 type binding struct {
 	plan     *plan // nil for a plain function
 	ptr      reflect.Type
@@ -129,6 +130,7 @@ type binding struct {
 	tracer   *engine.Tracer // of the call under way
 	first    int32
 	shot     snapshot // of a plain function's struct
+	deep     *private // the copy that a plain function gets; nil where it gets the struct itself
 }
 
 // newBinding binds p, a pointer to a struct that is not nil.
@@ -147,7 +149,7 @@ func newBinding(pl *plan, p any) *binding {
 func (b *binding) bind(p any) {
 	v := reflect.ValueOf(p)
 	b.userElem, b.user = v.Elem(), v.UnsafePointer()
-	if b.plan == nil {
+	if b.plan == nil && b.deep == nil {
 		b.arg = p
 	}
 }
@@ -334,8 +336,48 @@ func (b *binding) Snapshot(dst []byte) []byte {
 func (b *binding) Arg() any { return b.arg }
 
 // Clone implements [engine.Context].
-func (b *binding) Clone() engine.Context {
+func (b *binding) Clone() (engine.Context, error) {
+	c := b.beside()
+	return c, c.Own()
+}
+
+// Beside implements [engine.Context].
+func (b *binding) Beside() engine.Context {
+	c := b.beside()
+	if b.deep != nil {
+		_ = c.Own() // b could
+	}
+	return c
+}
+
+func (b *binding) beside() *binding {
 	return newBinding(b.plan, b.userElem.Addr().Convert(b.ptr).Interface())
+}
+
+// Own implements [engine.Context].
+func (b *binding) Own() error {
+	if b.plan != nil || b.deep != nil {
+		return nil
+	}
+	b.deep = new(private)
+	err := b.Refresh()
+	if err != nil {
+		b.deep = nil
+	}
+	return err
+}
+
+// Refresh implements [engine.Context].
+func (b *binding) Refresh() error {
+	if b.deep == nil {
+		return nil
+	}
+	own, err := b.deep.update(b.user, b.ptr.Elem())
+	if err == nil && own != b.own {
+		b.own = own
+		b.arg = reflect.NewAt(b.ptr.Elem(), own).Convert(b.ptr).Interface()
+	}
+	return err
 }
 
 // Rebind implements [engine.Context].
@@ -346,6 +388,11 @@ func (b *binding) Rebind(q any) error {
 	case reflect.ValueOf(q).IsNil():
 		return &FuncError{Op: "Rebind", Problem: fmt.Sprintf("the struct is nil (a %s)", b.ptr)}
 	}
+	old := b.userElem.Addr().Convert(b.ptr).Interface()
 	b.bind(q)
-	return nil
+	err := b.Refresh()
+	if err != nil {
+		b.bind(old)
+	}
+	return err
 }

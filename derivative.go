@@ -33,6 +33,13 @@ type DerivativePrep struct {
 	curve
 }
 
+func (p *DerivativePrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("DerivativePrep", "PrepareDerivative")
+	}
+	return &p.prep
+}
+
 // curve is the derivative of m outputs with respect to one number.
 type curve struct {
 	push     engine.Pushforward
@@ -77,7 +84,7 @@ func (p *DerivativePrep) Derivative(x float64) (float64, error) {
 
 // ValueAndDerivative is f(x) and f'(x).
 func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return 0, 0, err
 	}
 	defer p.end(&err)
@@ -85,15 +92,18 @@ func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error
 	return p.curve.y[0], p.curve.dy[0], err
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *DerivativePrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *DerivativePrep) Clone() *DerivativePrep {
 	q := new(DerivativePrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *DerivativePrep) Rebind(q any) error { return p.rebind(q) }
+func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // CurveDerivative is the derivative of a function of one number with several
 // outputs.
@@ -127,11 +137,22 @@ type CurveDerivativePrep struct {
 	curve
 }
 
+func (p *CurveDerivativePrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("CurveDerivativePrep", "PrepareCurveDerivative")
+	}
+	return &p.prep
+}
+
 func (p *CurveDerivativePrep) prepare() error { return p.prepareCurve(&p.prep) }
 
 // Derivative writes f'(t) to dst, which is allocated if nil, and returns it.
 func (p *CurveDerivativePrep) Derivative(dst []float64, t float64) ([]float64, error) {
-	_, d, err := p.valueAndDerivative(p.curve.y, dst, t)
+	var y []float64
+	if p != nil {
+		y = p.curve.y
+	}
+	_, d, err := p.valueAndDerivative(y, dst, t)
 	return d, err
 }
 
@@ -142,7 +163,7 @@ func (p *CurveDerivativePrep) ValueAndDerivative(y, dst []float64, t float64) (y
 }
 
 func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_, _ []float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
@@ -158,12 +179,15 @@ func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_
 	return y, dst, p.at(y, dst, t)
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *CurveDerivativePrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep {
 	q := new(CurveDerivativePrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *CurveDerivativePrep) Rebind(q any) error { return p.rebind(q) }
+func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }

@@ -59,12 +59,14 @@ func nearby(x []float64) [][]float64 {
 
 // Jacobian implements [sparsity.Detector].
 func (d DenseDetector) Jacobian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
-	_, rows := f.Dims()
-	return d.find(rows, f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+	return d.find("Jacobian", f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
 		n, m := g.Dims()
 		if d.Direct && n > 0 && m > 0 {
 			j, err := engine.PrepareJacobian(b.inner, g, x)
 			if err != nil {
+				return err
+			}
+			if err := g.Affords(m, n); err != nil {
 				return err
 			}
 			jac := engine.NewBlock(m, n)
@@ -138,13 +140,7 @@ func each(b engine.Block, put func(i, j int, v float64)) {
 // Hessian implements [sparsity.Detector]. An entry and its mirror image are both in the
 // pattern if one is.
 func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
-	if _, m := f.Dims(); m != 1 {
-		return nil, &UnsupportedError{
-			What:   fmt.Sprintf("DenseDetector: the union of the Hessians of %d outputs", m),
-			Remedy: "use sparsity.Global, sparsity.Recorded or sparsity.Known",
-		}
-	}
-	return d.find(len(x), f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+	return d.find("Hessian", f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
 		n := len(x)
 		if n == 0 {
 			return g.Value(make([]float64, 1), x)
@@ -153,6 +149,9 @@ func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Patt
 		if d.Direct {
 			h, err := engine.PrepareHessian(b.outer, b.inner, g, x)
 			if err != nil {
+				return err
+			}
+			if err := g.Affords(n, n); err != nil {
 				return err
 			}
 			hess := engine.NewBlock(n, n)
@@ -175,7 +174,7 @@ func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Patt
 }
 
 // find collects the entries of a matrix of so many rows at all points.
-func (d DenseDetector) find(rows int, f sparsity.Function, x []float64, at func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
+func (d DenseDetector) find(of string, f sparsity.Function, x []float64, at func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
 	const op = "DenseDetector"
 	b, err := resolve(op, d.Backend)
 	if err != nil {
@@ -188,13 +187,22 @@ func (d DenseDetector) find(rows int, f sparsity.Function, x []float64, at func(
 	if math.IsNaN(d.Tol) || d.Tol < 0 {
 		return nil, &UnsupportedError{What: fmt.Sprintf("%s: Tol is %v", op, d.Tol), Remedy: "use a size from 0 on"}
 	}
-	n, _ := f.Dims()
+	n, rows := f.Dims()
+	if of == "Hessian" {
+		if rows != 1 {
+			return nil, &UnsupportedError{
+				What:   fmt.Sprintf("DenseDetector: the union of the Hessians of %d outputs", rows),
+				Remedy: "use sparsity.Global, sparsity.Recorded or sparsity.Known",
+			}
+		}
+		rows = n
+	}
 	var is, js []int
 	for _, p := range append([][]float64{x}, d.Points...) {
 		if len(p) != n {
 			return nil, &ShapeError{Op: op, Arg: "len of a point", Got: len(p), Want: n}
 		}
-		err := at(g.Clone(), &b, p, func(i, j int, v float64) {
+		err := at(g.Beside(), &b, p, func(i, j int, v float64) {
 			if !(abs(v) <= d.Tol) {
 				is, js = append(is, i), append(js, j)
 			}

@@ -35,15 +35,21 @@ type HessianDiagonalPrep struct {
 	hvp     engine.HVP
 	groups  [][]int        // the inputs of each product
 	whole   *sparseHessian // with AutoSparse: what finds a wrong pattern
-	calls   uint64
-	plan    *SparsePlan
+	plan    *SparsePlan    // of the original, in a clone
 	v, hv   engine.Block
+}
+
+func (p *HessianDiagonalPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("HessianDiagonalPrep", "PrepareHessianDiagonal")
+	}
+	return &p.prep
 }
 
 func (p *HessianDiagonalPrep) prepare() (err error) {
 	b := &p.backend
 	diagonal := sparsity.Banded(p.n, p.n, 0, 0)
-	p.entries, p.groups, p.whole, p.calls = nil, nil, nil, 0
+	p.entries, p.groups, p.whole, p.hvp = nil, nil, nil, nil
 	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed && (b.sparse == nil || b.sparse.Coloring == nil) {
 		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonal), true); err != nil {
 			return err
@@ -54,14 +60,14 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 		}
 	}
 	if b.sparse != nil {
-		p.whole, err = newSparseHessian(p.plan, p.f, b, p.x, p.n, b.sparse.Coloring == nil, func() (*SparsePlan, error) {
-			return b.sparse.detect(p.op, p.f, b, p.x, true)
-		})
-		if err != nil {
+		if p.whole, err = newSparseHessian(p.op, p.plan, p.f, p.f, b, p.x); err != nil {
 			return err
 		}
-		p.plan = p.whole.plan
-		colors, count, err := coloring.Diagonal(p.plan.Pattern)
+		p.plan, p.native = nil, p.whole
+		if p.whole.native != nil || p.whole.trust.every { // what is compared has the diagonal
+			return nil
+		}
+		colors, count, err := coloring.Diagonal(p.whole.plan.Pattern)
 		if err != nil {
 			return err
 		}
@@ -78,9 +84,14 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 	}
 	k := engine.LanesOf(b.outer, max(1, len(p.groups)))
 	p.v, p.hv = engine.NewBlock(p.n, k), engine.NewBlock(p.n, k)
-	p.hvp, err = engine.PrepareHVP(b.outer, b.inner, p.f, p.x, k)
+	if p.hvp, err = engine.PrepareHVP(b.outer, b.inner, p.f, p.x, k); err != nil {
+		return err
+	}
 	p.native = p.hvp
-	return err
+	if p.whole != nil { // its recordings are of the point of preparation too
+		p.whole.trust.replays.Accept()
+	}
+	return nil
 }
 
 // HessianDiagonal writes the diagonal of ∇²f(x) to dst, which is allocated if nil, and
@@ -97,7 +108,7 @@ func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (
 }
 
 func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []float64) (y float64, _, _ []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}
 	defer p.end(&err)
@@ -116,8 +127,40 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []floa
 		y, err = p.entries.ValueGradientAndEntries(grad, dst, x)
 		return y, grad, dst, err
 	}
+	if p.hvp == nil {
+		y, err = p.ofWhole(grad, dst, x)
+		return y, grad, dst, err
+	}
+	if p.whole != nil {
+		p.whole.trust.begin()
+	}
+	if y, err = p.products(grad, dst, x); err != nil {
+		return 0, nil, nil, err
+	}
+	if p.whole != nil && p.whole.trust.due() {
+		_, err = p.whole.compared(nil, p.whole.buffer(), x)
+	}
+	return y, grad, dst, err
+}
+
+// ofWhole takes the diagonal from the whole Hessian.
+func (p *HessianDiagonalPrep) ofWhole(grad, dst, x []float64) (y float64, err error) {
+	h := p.whole
+	if y, err = h.compute(grad, h.buffer(), x); err != nil {
+		return 0, err
+	}
+	for i := range dst {
+		dst[i] = 0
+		if k, ok := h.plan.Pattern.Index(i, i); ok {
+			dst[i] = h.data[k]
+		}
+	}
+	return y, nil
+}
+
+// products takes those of the groups.
+func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err error) {
 	clear(dst)
-	rest := grad
 	for from := 0; from < len(p.groups) || from == 0; from += p.v.B {
 		k := min(p.v.B, len(p.groups)-from)
 		v, hv := p.v.Cols(0, max(k, 1)), p.hv.Cols(0, max(k, 1))
@@ -127,12 +170,12 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []floa
 				v.Row(i)[j] = 1
 			}
 		}
-		value, err := p.hvp.ValueGradientAndHVP(rest, hv, x, v)
+		value, err := p.hvp.ValueGradientAndHVP(grad, hv, x, v)
 		if err != nil {
-			return 0, nil, nil, err
+			return 0, err
 		}
 		if from == 0 {
-			y, rest = value, nil
+			y, grad = value, nil
 		}
 		for j := range k {
 			for _, i := range p.groups[from+j] {
@@ -140,37 +183,30 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []floa
 			}
 		}
 	}
-	p.calls++
-	if p.whole != nil && p.whole.probe != nil && p.calls&(p.calls-1) == 0 {
-		p.whole.probe.calls = 0 // that it compares
-		if _, err = p.whole.compute(nil, p.whole.data, x); err != nil {
-			p.calls = 0
-		}
-	}
-	return y, grad, dst, err
+	return y, nil
 }
+
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
 
 // Clone is a prepared object of its own for another goroutine.
 func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
 	q := new(HessianDiagonalPrep)
-	q.plan = p.plan
-	q.cloneOf(&p.prep, q.prepare)
+	if p != nil && p.whole != nil {
+		q.plan = p.whole.plan
+	}
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads another struct of the bound type from now on.
 func (p *HessianDiagonalPrep) Rebind(q any) error {
-	p.calls = 0 // the next call is compared
-	return p.rebind(q)
+	return p.base().rebind(q, func() { // the next call is compared
+		if p.whole != nil {
+			p.whole.trust.soon()
+		}
+	})
 }
 
 // Resize prepares for points of the length of x.
-func (p *HessianDiagonalPrep) Resize(x []float64) error {
-	old := p.plan
-	p.plan = nil
-	err := p.resizeTo(x)
-	if err != nil {
-		p.plan = old
-	}
-	return err
-}
+func (p *HessianDiagonalPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

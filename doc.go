@@ -40,8 +40,8 @@
 //  1. It does not keep its arguments after it returns.
 //  2. At one point it takes the same branches and gives the same outputs, as many as
 //     before.
-//  3. What it reads besides x is constant between calls, or a bound struct. A
-//     recording notices when captured data has changed only at calls 1, 2, 4, 8, ….
+//  3. What it reads besides x is constant between calls, or a bound struct. What else
+//     changes costs a new recording, or is an error: see [Policy].
 //
 // # Engines
 //
@@ -68,4 +68,9 @@
 //
 // A prepared object serves one goroutine at a time; a second one gets ErrBusy, never
 // a race. Clone makes another.
+//
+// A function may compute in goroutines that it waits for before it returns. It is then
+// run twice at the first call, and each of its operations on Reals takes a lock: right,
+// but no faster than without goroutines. What goes wrong in one of them is an error of
+// the call.
 package nabla

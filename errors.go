@@ -15,8 +15,15 @@ type (
 	ContextError = engine.ContextError
 	// UnsupportedError says what an engine cannot do and what can be done instead.
 	UnsupportedError = engine.UnsupportedError
-	// LimitError says that a recording grew beyond its limit.
+	// LimitError says that a recording grew beyond its limit, or that something would
+	// take more memory than its limit.
 	LimitError = engine.LimitError
+	// StaleError says that a recording is of data that has changed; it matches
+	// ErrStale.
+	StaleError = engine.StaleError
+	// CanceledError says that a preparation was cancelled by the context of a
+	// [Preparation]. It wraps context.Canceled or context.DeadlineExceeded.
+	CanceledError = engine.CanceledError
 	// StaleCodeError says that generated code computes something else than the
 	// function it was generated from; it matches ErrStale.
 	StaleCodeError = engine.StaleCodeError

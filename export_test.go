@@ -20,3 +20,25 @@ func ChooseForTest(now func() time.Time, f any, x []float64, candidates ...Backe
 
 // LargestCliqueForTest is what Choose takes for the majority.
 var LargestCliqueForTest = largestClique
+
+// ComparedForTest reports whether the last call of p was compared because of the branch
+// that the function took.
+func ComparedForTest(p *HessianPrep) bool { return p.s.trust.elsewhere() }
+
+// StreamForTest has products streamed that take more bytes than that, until the returned
+// function is called.
+func StreamForTest(bytes int64) (restore func()) {
+	old := streamBytes
+	streamBytes = bytes
+	return func() { streamBytes = old }
+}
+
+// WeighForTest is what a product by reverse costs in products by forward, with another clock.
+func WeighForTest(now func() time.Time, f func([]Real) []Real, forward, reverse Backend, x []float64) (float64, error) {
+	fn, err := functionOf("test", f, x, wantVector)
+	if err != nil {
+		return 0, err
+	}
+	w := weigher{forward: forward, reverse: reverse, f: fn, x: x, now: now}
+	return w.weigh(), nil
+}

@@ -66,16 +66,17 @@ type (
 // [BindMethod], [Struct], [StructPlain] and [BindStruct], is never changed, and may
 // be shared by goroutines. What is wrong with it is reported by Prepare.
 type Func struct {
-	name    string
-	err     error
-	number  bool // takes one number: inputs have length 1
-	scalar  bool // returns one number
-	inPlace bool
-	n       int // inputs; -1 where any number will do
-	m       int // outputs; -1 where only an evaluation tells
-	fresh   func() body
-	context func() *binding // nil where no struct is bound
-	origin  origin
+	name     string
+	err      error
+	captures bool // may read variables that it captures
+	number   bool // takes one number: inputs have length 1
+	scalar   bool // returns one number
+	inPlace  bool
+	n        int // inputs; -1 where any number will do
+	m        int // outputs; -1 where only an evaluation tells
+	fresh    func() body
+	context  func() *binding // nil where no struct is bound
+	origin   origin
 }
 
 // FuncError says what is wrong with a function, or with what is bound to it,
@@ -179,7 +180,7 @@ func (onlooker) Binary(rules.Op, int32, int32, float64, float64, float64) int32 
 // def is f for n inputs and m outputs, with state of its own.
 func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 	b := f.fresh()
-	d := engine.Def{Name: f.name, N: n, M: m, Context: c}
+	d := engine.Def{Name: f.name, N: n, M: m, Context: c, Captures: f.captures}
 	if b.plain != nil {
 		var own []float64 // f's x: what f does to it, the caller does not see
 		d.Plain = func(y, x []float64, c engine.Context) error {
@@ -207,12 +208,7 @@ func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 			return nil
 		}
 	}
-	d.Fork = func() engine.Def {
-		if c == nil {
-			return f.def(op, n, m, nil)
-		}
-		return f.def(op, n, m, c.Clone())
-	}
+	d.Fork = func() engine.Def { return f.def(op, n, m, nil) }
 	return d
 }
 
@@ -232,7 +228,7 @@ func funcOf(op string, f any) *Func {
 		return &Func{err: err}
 	}
 	if fn := shapeOf(name, g); fn != nil {
-		fn.origin = originOf(g)
+		fn.origin, fn.captures = originOf(g), mayCapture(g)
 		return fn
 	}
 	return &Func{err: &FuncError{op, name, fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one that returns a slice, or a *nabla.Func", f)}}
@@ -338,6 +334,19 @@ func funcName(entry uintptr) string {
 	return path
 }
 
+// mayCapture reports whether function f may capture variables: it is a function literal,
+// a method value, or made by package reflect. Other functions are named as
+// package.Function, package.Type.Method or package.(*Type).Method.
+func mayCapture(f any) bool {
+	fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
+	if fn == nil {
+		return true
+	}
+	name := withoutArguments(fn.Name())
+	parts := strings.Split(name[strings.LastIndexByte(name, '/')+1:], ".")
+	return strings.HasSuffix(name, "-fm") || literal(name) || len(parts) > 3 || parts[0] == "reflect"
+}
+
 // InPlace is a function that writes its m outputs into y. Every output must be
 // written before it is read: y holds no zeros and no earlier values, and an output
 // left alone is [ErrOutputNotWritten].
@@ -349,7 +358,7 @@ func InPlace[F InPlaceFunc](m int, f F) *Func {
 	if err != nil {
 		return &Func{err: err}
 	}
-	fn := Func{name: name, inPlace: true, n: -1, m: m, origin: originOf(g)}
+	fn := Func{name: name, inPlace: true, n: -1, m: m, origin: originOf(g), captures: mayCapture(g)}
 	if g, ok := g.(func(y, x []Real)); ok {
 		return stateless(fn, body{traced: func(y, x []Real, _ engine.Context) int {
 			g(y[:len(y):len(y)], x)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,11 +15,12 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
 
 var (
-	fuzzCases = flag.Int("fuzzcases", 2000, "random functions that TestRandomFunctions compares")
+	fuzzCases = flag.Int("fuzzcases", 0, "random functions that TestRandomFunctions compares; 0 is as many as the length of the tests asks for")
 	fuzzFrom  = flag.Uint64("fuzzfrom", 0, "the first seed of TestRandomFunctions")
 )
 
@@ -47,11 +49,9 @@ var secondOrder = []nabla.Backend{
 // plain numbers, with derivatives computed without any engine and with finite
 // differences.
 func TestRandomFunctions(t *testing.T) {
-	if testing.Short() {
-		*fuzzCases = min(*fuzzCases, 300)
-	}
 	found := map[string]int{}
-	for seed := *fuzzFrom; seed < *fuzzFrom+uint64(*fuzzCases); seed++ {
+	n := uint64(longtest.Cases(*fuzzCases, 300, 1000, 20000))
+	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		data := make([]byte, 10+r.IntN(150))
 		for i := range data {
@@ -85,8 +85,9 @@ func FuzzEngines(f *testing.F) {
 // for each kind.
 func fuzzOne(t *testing.T, name string, data []byte, known map[string]int) (kind string) {
 	t.Helper()
-	o := randfunc.Options{M: 1}
+	o, v := randfunc.Options{M: 1}, variant{}
 	if len(data) > 0 {
+		v = variant{goroutines: data[0]&96 == 0, captures: data[0]&160 == 160}
 		o.Nested = data[0]&1 == 0
 		o.Escapes = data[0]&6 == 0
 		if data[0]&24 == 0 {
@@ -95,7 +96,7 @@ func fuzzOne(t *testing.T, name string, data []byte, known map[string]int) (kind
 		data = data[1:]
 	}
 	p, xs := randfunc.New(data, 3, o)
-	err := checkProgram(p, xs)
+	err := checkProgram(p, xs, v)
 	if err == nil {
 		return ""
 	}
@@ -105,10 +106,10 @@ func fuzzOne(t *testing.T, name string, data []byte, known map[string]int) (kind
 		return kind
 	}
 	q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
-		e := checkProgram(p, xs)
+		e := checkProgram(p, xs, v)
 		return e != nil && failureKind(e) == kind
 	})
-	t.Errorf("%s: %v\n%s%s", name, checkProgram(q, ys), q, randfunc.Points(ys))
+	t.Errorf("%s, %+v: %v\n%s%s", name, v, checkProgram(q, ys, v), q, randfunc.Points(ys))
 	return kind
 }
 
@@ -125,12 +126,38 @@ func samePattern(a, b float64) bool {
 	return (a != a) == (b != b) && math.IsInf(a, 1) == math.IsInf(b, 1) && math.IsInf(a, -1) == math.IsInf(b, -1)
 }
 
+// variant is what a program does besides, which changes nothing of it but a sign.
+type variant struct {
+	goroutines bool // it runs in two goroutines at once
+	captures   bool // it is multiplied with a captured number, 1 or -1
+}
+
+// scalar is p as a function with one output, and the sign that it captures.
+func (v variant) scalar(p *randfunc.Prog) (f func(x []nabla.Real) nabla.Real, sign *float64) {
+	sign = new(float64)
+	*sign = 1
+	f = p.Real().Scalar
+	if v.goroutines {
+		runs := [2]func(x []nabla.Real) nabla.Real{f, p.Real().Scalar}
+		f = func(x []nabla.Real) nabla.Real {
+			var ys [2]nabla.Real
+			parallel(2, func(i int) { ys[i] = runs[i](slices.Clone(x)) })
+			return ys[1]
+		}
+	}
+	if v.captures {
+		g := f
+		f = func(x []nabla.Real) nabla.Real { return g(x).Scale(*sign) }
+	}
+	return f, sign
+}
+
 // checkProgram is the first property that does not hold.
-func checkProgram(p *randfunc.Prog, xs [][]float64) error {
+func checkProgram(p *randfunc.Prog, xs [][]float64, variant variant) error {
 	if p.M > 1 {
 		return checkJacobian(p, xs)
 	}
-	f := p.Real().Scalar
+	f, sign := variant.scalar(p)
 	plain := p.Plain()
 	preps := make([]*nabla.GradientPrep, len(firstOrder))
 	for i, b := range firstOrder {
@@ -147,12 +174,23 @@ func checkProgram(p *randfunc.Prog, xs [][]float64) error {
 		grads := make([][]float64, len(preps))
 		for i, prep := range preps {
 			name := firstOrder[i].Name()
+			if variant.captures {
+				*sign = float64(1 - 2*(k&1))
+			}
 			v, g, err := prep.ValueAndGradient(nil, x)
 			if err != nil {
 				return fmt.Errorf("gradient with %s: at %v: %w", name, x, err)
 			}
-			if !sameValue(p, o, 0, v, y[0]) {
-				return fmt.Errorf("value with %s: at %v: %v, plain %v", name, x, v, y[0])
+			want := y[0]
+			if variant.captures { // zeros have no sign then
+				v, want = v**sign+0, want+0
+				for j := range g {
+					g[j] = g[j]**sign + 0
+				}
+				*sign = 1
+			}
+			if !sameValue(p, o, 0, v, want) {
+				return fmt.Errorf("value with %s: at %v: %v, plain %v", name, x, v, want)
 			}
 			grads[i] = g
 		}

@@ -33,8 +33,11 @@ type Generated struct {
 	// WritesX says that the function, and so its code, writes to x.
 	WritesX bool
 
-	// Refused says why there is no reverse code.
-	Refused string
+	// Refused says why there is no reverse code, RefusedTangent why there is no forward
+	// code, and RefusedTraced why there is no Traced: the position in the source, the
+	// reason and the way round. Where New and Traced are nil, Refused is why there is
+	// nothing at all.
+	Refused, RefusedTangent, RefusedTraced string
 }
 
 // registry has what was registered, by the entry of the function. There is room in
@@ -155,7 +158,17 @@ func (f *Func) generate(op string, d *engine.Def) {
 		}
 		return
 	}
-	d.Generated = &engine.Generated{Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace, Refused: r.Refused}
+	if r.New == nil && r.Traced == nil {
+		d.Ungenerated = &UnsupportedError{
+			What:   fmt.Sprintf("nabla gen refused function %s: %s", f.name, r.Refused),
+			Remedy: "change it and run " + genCommand,
+		}
+		return
+	}
+	d.Generated = &engine.Generated{
+		Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace,
+		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
+	}
 	if r.Traced == nil {
 		return
 	}
@@ -202,12 +215,19 @@ func (o origin) missing(name string) error {
 // literal reports whether a function of that name is a literal: its last part is
 // func and a number, or a number alone where it is inside of another.
 func literal(name string) bool {
-	if i := strings.IndexByte(name, '['); i >= 0 { // type arguments have dots of their own
-		if j := strings.LastIndexByte(name, ']'); j > i {
-			name = name[:i] + name[j+1:]
-		}
-	}
+	name = withoutArguments(name)
 	parts := strings.Split(name[strings.LastIndexByte(name, '/')+1:], ".")
 	number := strings.TrimPrefix(parts[len(parts)-1], "func")
 	return len(parts) > 2 && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// withoutArguments is the name of a function without its type arguments, which have dots
+// of their own.
+func withoutArguments(name string) string {
+	if i := strings.IndexByte(name, '['); i >= 0 {
+		if j := strings.LastIndexByte(name, ']'); j > i {
+			return name[:i] + name[j+1:]
+		}
+	}
+	return name
 }

@@ -39,6 +39,13 @@ type GradientPrep struct {
 	bare engine.BareGradient // nil where the value costs nothing
 }
 
+func (p *GradientPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("GradientPrep", "PrepareGradient")
+	}
+	return &p.prep
+}
+
 func (p *GradientPrep) prepare() (err error) {
 	p.g, err = engine.PrepareGradient(p.backend.inner, p.f, p.x)
 	p.native = p.g
@@ -49,11 +56,11 @@ func (p *GradientPrep) prepare() (err error) {
 // Gradient writes ∇f(x) to dst and returns it. A nil dst is allocated; otherwise
 // it has the length of x and does not overlap it. x is not modified.
 func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
-	if p.bare == nil {
+	if p == nil || p.bare == nil {
 		_, dst, err = p.ValueAndGradient(dst, x)
 		return dst, err
 	}
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -65,7 +72,7 @@ func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
 
 // ValueAndGradient is Gradient and f(x), which costs nothing extra, or little.
 func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return 0, nil, err
 	}
 	defer p.end(&err)
@@ -76,16 +83,20 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 	return y, dst, err
 }
 
+// Recordings is how often p has recorded the function: 1 where a replay has always
+// fitted, 0 for engines that do not record ahead.
+func (p *GradientPrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine: it has its own buffers, its own scratch and its
 // own copy of the bound struct, which it reads from the same place.
 func (p *GradientPrep) Clone() *GradientPrep {
 	q := new(GradientPrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *GradientPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // Resize prepares again for points of the length of x.
-func (p *GradientPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *GradientPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

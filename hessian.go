@@ -45,11 +45,16 @@ type HessianPrep struct {
 	plan *SparsePlan    // of the original, in a clone
 }
 
+func (p *HessianPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("HessianPrep", "PrepareHessian")
+	}
+	return &p.prep
+}
+
 func (p *HessianPrep) prepare() (err error) {
 	if p.backend.sparse != nil {
-		p.s, err = newSparseHessian(p.plan, p.f, &p.backend, p.x, p.n, p.backend.sparse.Coloring == nil, func() (*SparsePlan, error) {
-			return p.backend.sparse.detect(p.op, p.f, &p.backend, p.x, true)
-		})
+		p.s, err = newSparseHessian(p.op, p.plan, p.f, p.f, &p.backend, p.x)
 		if err != nil {
 			return err
 		}
@@ -91,12 +96,12 @@ func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric, x []fl
 	case *mat.SymDense:
 		dense = d
 	case nil:
-		if p.s != nil {
+		if p != nil && p.s != nil {
 			return given(p.sparse(grad, wanted, nil, x))
 		}
 	default:
 		return 0, nil, nil, &UnsupportedError{
-			What:   fmt.Sprintf("%s: dst is a %T", p.op, dst),
+			What:   fmt.Sprintf("%s: dst is a %T", p.base().op, dst),
 			Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC",
 		}
 	}
@@ -113,7 +118,7 @@ func given[H mat.Symmetric](y float64, grad []float64, h H, err error) (float64,
 
 // into computes the Hessian and, where wanted, the gradient.
 func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}
 	defer p.end(&err)
@@ -130,7 +135,7 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []f
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
 	}
 	if p.s != nil {
-		if y, err = p.s.compute(grad, p.s.data, x); err == nil {
+		if y, err = p.s.compute(grad, p.s.buffer(), x); err == nil {
 			scatter(hess, p.s.plan.Pattern, p.s.data)
 		}
 		return y, grad, dst, err
@@ -153,6 +158,9 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 		return dst, engine.Block{}, nil
 	}
 	if dst.IsEmpty() {
+		if err := p.allocate(n, n); err != nil {
+			return nil, engine.Block{}, err
+		}
 		dst.ReuseAsSym(n)
 	}
 	raw := dst.RawSymmetric()
@@ -168,21 +176,25 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 	return dst, engine.Block{N: n, B: n, Stride: raw.Stride, Data: raw.Data}, nil
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *HessianPrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *HessianPrep) Clone() *HessianPrep {
 	q := new(HessianPrep)
 	q.plan = p.Plan()
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
 func (p *HessianPrep) Rebind(q any) error {
-	if p.s != nil {
-		p.s.probe.soon()
-	}
-	return p.rebind(q)
+	return p.base().rebind(q, func() {
+		if p.s != nil {
+			p.s.trust.soon()
+		}
+	})
 }
 
 // Resize prepares again for points of the length of x.
-func (p *HessianPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *HessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -41,6 +41,13 @@ type HVPPrep struct {
 	lanes int
 }
 
+func (p *HVPPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("HVPPrep", "PrepareHVP")
+	}
+	return &p.prep
+}
+
 func (p *HVPPrep) prepare() (err error) {
 	p.batch = nil
 	p.h, err = engine.PrepareHVP(p.backend.outer, p.backend.inner, p.f, p.x, 1)
@@ -52,7 +59,7 @@ func (p *HVPPrep) prepare() (err error) {
 // HVP writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. dst
 // overlaps neither x nor v.
 func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -80,7 +87,7 @@ func (p *HVPPrep) product(dst, x, v []float64) ([]float64, error) {
 // ValueGradientAndHVP is HVP, f(x), and writes ∇f(x) to grad, which is allocated if
 // nil; they come from the same sweep.
 func (p *HVPPrep) ValueGradientAndHVP(grad, dst, x, v []float64) (y float64, gradOut, hv []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}
 	defer p.end(&err)
@@ -106,7 +113,7 @@ func (p *HVPPrep) GradientAndHVP(grad, dst, x, v []float64) (gradOut, hv []float
 // HVPBatch writes ∇²f(x)·V to dst, one column per vector, and returns it. A nil or
 // empty dst is sized.
 func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -130,13 +137,13 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 // At is the Hessian at x as a linear operator, for many vectors at one point. It is
 // independent of p.
 func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
 	op = &HessianOp{x: append([]float64(nil), x...)}
 	op.h.op, op.h.want, op.h.backend, op.h.build = p.op, p.want, p.backend, op.h.prepare
-	op.h.f = p.f.Detached()
+	op.h.f = p.f.Beside()
 	if err := op.h.prepareAt(op.x); err != nil {
 		return nil, err
 	}
@@ -151,17 +158,25 @@ type HessianOp struct {
 }
 
 // Apply writes ∇²f(x)·v to dst, which is allocated if nil, and returns it.
-func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) { return o.h.HVP(dst, o.x, v) }
+func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
+	if o == nil || o.h.op == "" {
+		return nil, unmade("HessianOp", "PrepareHVP and HVPPrep.At").failed
+	}
+	return o.h.HVP(dst, o.x, v)
+}
+
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *HVPPrep) Recordings() int { return p.base().recordings() }
 
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *HVPPrep) Clone() *HVPPrep {
 	q := new(HVPPrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *HVPPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // Resize prepares again for points of the length of x.
-func (p *HVPPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *HVPPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -45,6 +45,13 @@ type JacobianPrep struct {
 	y    []float64
 }
 
+func (p *JacobianPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("JacobianPrep", "PrepareJacobian")
+	}
+	return &p.prep
+}
+
 func (p *JacobianPrep) prepare() (err error) {
 	p.y = make([]float64, p.m)
 	if p.backend.sparse != nil {
@@ -86,7 +93,7 @@ func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	switch d := dst.(type) {
 	case nil:
-		if p.s == nil {
+		if p == nil || p.s == nil {
 			break
 		}
 		y, j, err := p.sparse(y, own, nil, x)
@@ -101,7 +108,7 @@ func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) 
 		}
 		return y, j, nil
 	}
-	d, err := denseTarget(p.op, dst)
+	d, err := denseTarget(p.base().op, dst)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +139,7 @@ func (p *JacobianPrep) value(y []float64, own bool, x []float64) ([]float64, err
 }
 
 func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64) (_ []float64, _ *mat.Dense, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
@@ -147,7 +154,7 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64)
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
 	}
 	if p.s != nil {
-		if err := p.s.compute(y, p.s.data, x); err != nil {
+		if err := p.s.compute(y, p.s.buffer(), x); err != nil {
 			return nil, nil, err
 		}
 		scatter(jac, p.s.plan.Pattern, p.s.data)
@@ -156,21 +163,25 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64)
 	return y, dst, p.j.ValueAndJacobian(y, jac, x)
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep {
 	q := new(JacobianPrep)
 	q.plan = p.Plan()
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
 func (p *JacobianPrep) Rebind(q any) error {
-	if p.s != nil {
-		p.s.probe.soon()
-	}
-	return p.rebind(q)
+	return p.base().rebind(q, func() {
+		if p.s != nil {
+			p.s.trust.soon()
+		}
+	})
 }
 
 // Resize prepares again for points of the length of x.
-func (p *JacobianPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *JacobianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -14,6 +14,7 @@ type layout struct {
 	template reflect.Value // a private copy of the struct: its structure
 	runs     []run
 	n        int
+	shares   bool // some of the structure is shared with the user's struct
 }
 
 // run is numbers that stand side by side.
@@ -52,8 +53,9 @@ const (
 
 // pairer compares two types and remembers what it has seen: types may be recursive.
 type pairer struct {
-	plain bool
-	seen  map[[2]reflect.Type]*pairing
+	plain  bool
+	shares bool // something is met that is not copied
+	seen   map[[2]reflect.Type]*pairing
 }
 
 // mismatch says where two types differ in more than their numbers.
@@ -102,12 +104,14 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 		out.kind = pairSlice
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path+"[]")
 	case k == reflect.Pointer && s == r && !(p.plain && holdsNumbers(s.Elem(), map[reflect.Type]bool{})):
-		// What a loader or a lock is, its address says: it is shared.
+		p.shares = true // what a loader or a lock is, its address says
 	case k == reflect.Pointer:
 		out.kind = pairPointer
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path)
 	case s != r:
 		return nil, &mismatch{path, s, r}
+	case k == reflect.Map || k == reflect.Chan || k == reflect.Func || k == reflect.Interface || k == reflect.UnsafePointer:
+		p.shares = true
 	}
 	return out, err
 }
@@ -314,7 +318,7 @@ func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, er
 	if diff != nil {
 		return nil, "", &FuncError{op, name, fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
 	}
-	l := &layout{root: root, template: reflect.New(ts).Elem()}
+	l := &layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
 	user := reflect.ValueOf(s).Elem()
 	if err := l.measure(op, name, user); err != nil {
 		return nil, "", err

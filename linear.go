@@ -4,12 +4,20 @@ import "github.com/nabla-ad/nabla/engine"
 
 // LinearOp is the derivative of a function at one point: J(x), with m rows and n
 // columns, that can be applied and transposed without being formed. Engines that
-// can keep what they learnt at the point. It is for one goroutine at a time.
+// can keep what they learnt at the point. It is for one goroutine at a time, that of the
+// object that it comes from where the function writes to its bound struct.
 type LinearOp struct {
 	prep
 	l  engine.Linear
 	y  []float64
 	at []float64
+}
+
+func (p *LinearOp) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("LinearOp", "Linearize")
+	}
+	return &p.prep
 }
 
 // Linearize is the derivative of f at x as a linear operator.
@@ -27,7 +35,7 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 	}
 	defer p.end(&err)
 	op = &LinearOp{y: make([]float64, p.m), at: append([]float64(nil), x...)}
-	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Detached(), p.n, p.m
+	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Beside(), p.n, p.m
 	if op.l, err = engine.PrepareLinear(p.backend.inner, op.f, op.at); err != nil {
 		return nil, err
 	}
@@ -39,11 +47,14 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 }
 
 // Dims is the number of outputs and of inputs of the function.
-func (p *LinearOp) Dims() (m, n int) { return p.m, p.n }
+func (p *LinearOp) Dims() (m, n int) {
+	b := p.base()
+	return b.m, b.n
+}
 
 // Value writes f(x) to dst, which is allocated if nil, and returns it.
 func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -55,7 +66,7 @@ func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
 
 // Apply writes J(x)·v to dst, which is allocated if nil, and returns it.
 func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -70,7 +81,7 @@ func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
 
 // Transpose writes J(x)ᵀ·w to dst, which is allocated if nil, and returns it.
 func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -82,3 +93,6 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 	}
 	return dst, p.l.Transpose(dst, w)
 }
+
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *LinearOp) Recordings() int { return p.base().recordings() }

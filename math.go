@@ -198,6 +198,9 @@ func Remainder(a, b Real) Real { return binary(rules.Remainder, a, b) }
 // Copysign is |a| with the sign of sign.
 func Copysign(a, sign Real) Real { return binary(rules.Copysign, a, sign) }
 
+// Nextafter is the next float64 after a towards b. Its derivative with respect to a is 1, and with respect to b 0.
+func Nextafter(a, b Real) Real { return binary(rules.Nextafter, a, b) }
+
 // Pow is a to the power of b. Where b is the constant 0 the derivative with respect to a is 0, for every a; where the power is 0, the derivative with respect to b is 0.
 func Pow(a, b Real) Real { return binary(rules.Pow, a, b) }
 
@@ -213,17 +216,10 @@ func Square(a Real) Real { return a.Sq() }
 // Dim is max(a-b, 0). Its derivative where a == b is 0.
 func Dim(a, b Real) Real { return Max(Real{}, a.Sub(b)) }
 
-// Lgamma is the logarithm of |Γ(a)| and the sign of Γ(a).
-func Lgamma(a Real) (lgamma Real, sign int) {
-	sign = 1
-	if a.Less(Real{}) {
-		f := Floor(a)
-		// Γ is negative between -1 and 0 and changes sign at every pole.
-		if !Mod(f, Const(2)).Equal(Real{}) {
-			sign = -1
-		}
-	}
-	return unary(rules.Lgamma, a), sign
+// Lgamma is the logarithm of |Γ(a)|, and the sign of Γ(a), which is 1 or -1 and whose derivative is 0. A
+// function that compares the sign, or takes its value as an int, branches there; one that ignores it does not.
+func Lgamma(a Real) (lgamma, sign Real) {
+	return unary(rules.Lgamma, a), unary(rules.GammaSign, a)
 }
 
 // Polygamma is the n-th derivative of the digamma function at a, for n >= 0.
@@ -266,12 +262,7 @@ func Frexp(a Real) (frac Real, exp int) {
 }
 
 // Logb is the binary exponent of a, a whole number. Its derivative is 0.
-func Logb(a Real) Real {
-	if a.id == 0 || a.Equal(Real{}) || a.IsNaN() || a.IsInf(0) {
-		return Const(math.Logb(a.v))
-	}
-	return Const(float64(Ilogb(a)))
-}
+func Logb(a Real) Real { return unary(rules.Logb, a) }
 
 // Ilogb is the binary exponent of a as an int. A recording is valid where it comes
 // out the same.
@@ -288,16 +279,17 @@ func Ilogb(a Real) int {
 
 // Ldexp is a·2^n.
 func Ldexp(a Real, n int) Real {
-	// In steps, so that no factor overflows or underflows before the product does.
-	for n > 1000 || n < -1000 {
-		step := max(-1000, min(1000, n))
+	// In steps, so that no factor overflows or underflows before the product does. The odd step comes first: it is
+	// exact, or what follows leaves 0.
+	const most = 1000
+	n = max(-4*most, min(4*most, n))
+	a = a.Scale(math.Ldexp(1, n%most))
+	for n -= n % most; n != 0; {
+		step := max(-most, min(most, n))
 		a = a.Scale(math.Ldexp(1, step))
 		n -= step
-		if n > 4000 || n < -4000 {
-			n = max(-4000, min(4000, n))
-		}
 	}
-	return a.Scale(math.Ldexp(1, n))
+	return a
 }
 
 // FMA is x·y + z with one rounding.

@@ -7,6 +7,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/rules"
 )
 
 // TestFrexp checks values against package math and that a replay across a power of
@@ -46,15 +47,65 @@ func TestFrexp(t *testing.T) {
 	}
 }
 
-// TestLdexp compares with package math where the product is not subnormal on the
-// way.
+// TestLdexp compares with package math, also where numbers are subnormal before or after.
 func TestLdexp(t *testing.T) {
-	for _, c := range []struct {
-		x float64
-		n int
-	}{{1, 10}, {1.5, -1000}, {3, 1020}, {1e-300, 2000}, {1e300, -2000}, {1, 5000}, {1, -5000}, {1, math.MaxInt}, {0, 7}} {
-		if got, want := nabla.Ldexp(nabla.Const(c.x), c.n).Value(), math.Ldexp(c.x, c.n); got != want {
-			t.Errorf("Ldexp(%v, %d) = %v, want %v", c.x, c.n, got, want)
+	numbers := []float64{0, 1, -1.5, 3, 1 / 3.0, 1e-300, 0x1.fffffffffffffp-60, 1e300, 0x1.23456789abcdfp-1030, 5e-324, math.MaxFloat64, math.Inf(1), math.NaN()}
+	for _, x := range numbers {
+		for _, n := range []int{0, 10, -10, -52, 999, 1000, 1001, 1020, -999, -1000, -1001, -1010, -1060, 1500, 2000, 2100, -1500, -2000, -2090, 5000, -5000, math.MaxInt, math.MinInt} {
+			if got, want := nabla.Ldexp(nabla.Const(x), n).Value(), math.Ldexp(x, max(-9999, min(9999, n))); !identical(got, want) {
+				t.Errorf("Ldexp(%v, %d) = %v, want %v", x, n, got, want)
+			}
+		}
+	}
+}
+
+// TestLgamma checks that the sign is that of package math in replays that have not seen the number, and that only a
+// function that compares it branches.
+func TestLgamma(t *testing.T) {
+	ignored := func(x nabla.Real) nabla.Real { l, _ := nabla.Lgamma(x); return l }
+	multiplied := func(x nabla.Real) nabla.Real { l, s := nabla.Lgamma(x); return l.Mul(s) }
+	compared := func(x nabla.Real) nabla.Real {
+		l, s := nabla.Lgamma(x)
+		if s.Less(nabla.Const(0)) {
+			return l.Neg()
+		}
+		return l
+	}
+	converted := func(x nabla.Real) nabla.Real { l, s := nabla.Lgamma(x); return l.Scale(float64(s.Int())) }
+	points := []float64{2.5, -0.5, -1.5, 0.25, -2.25, -101.75, 1e10}
+	for name, c := range map[string]struct {
+		f          func(nabla.Real) nabla.Real
+		signed     bool
+		recordings int
+	}{"ignored": {ignored, false, 1}, "multiplied": {multiplied, true, 1}, "compared": {compared, true, 2}, "converted": {converted, true, 2}} {
+		p, err := nabla.PrepareDerivative(c.f, reversediff.Backend{Compile: true}, 2.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range points {
+			want, sign := math.Lgamma(x)
+			slope := rules.Value1(rules.Digamma, x)
+			if c.signed {
+				want, slope = want*float64(sign), slope*float64(sign)
+			}
+			y, d, err := p.ValueAndDerivative(x)
+			if err != nil || y != want || d != slope {
+				t.Errorf("%s at %v: %v, %v, %v, want %v and %v", name, x, y, d, err, want, slope)
+			}
+		}
+		if p.Recordings() != c.recordings {
+			t.Errorf("%s: %d recordings, want %d", name, p.Recordings(), c.recordings)
+		}
+	}
+}
+
+// TestNextafter is that of package math, with the derivatives 1 and 0.
+func TestNextafter(t *testing.T) {
+	p := mustGradient(t, func(x []nabla.Real) nabla.Real { return nabla.Nextafter(x[0], x[1]) }, compiled, 1, 2)
+	for _, x := range [][]float64{{1, 2}, {2, 1}, {3, 3}, {0, -1}, {math.MaxFloat64, math.Inf(1)}} {
+		y, g, err := p.ValueAndGradient(nil, x)
+		if err != nil || y != math.Nextafter(x[0], x[1]) || g[0] != 1 || g[1] != 0 {
+			t.Errorf("at %v: %v, %v, %v", x, y, g, err)
 		}
 	}
 }

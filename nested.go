@@ -18,7 +18,9 @@ import (
 
 // GradientFunc is x ↦ ∇f(x).
 func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
-	return func(x []Real) []Real {
+	return func(x []Real) (y []Real) {
+		y = make([]Real, len(x))
+		defer kept(x)
 		fn, r := inner("GradientFunc", f, wantScalar, b, x)
 		g, err := engine.DerivedGradient(r.inner, fn)
 		abort(err)
@@ -28,7 +30,8 @@ func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 
 // DerivativeFunc is x ↦ f'(x) for a function of one number.
 func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
-	return func(x Real) Real {
+	return func(x Real) (y Real) {
+		defer kept([]Real{x})
 		fn, r := inner("DerivativeFunc", f, wantScalar, b, []Real{x})
 		g, err := engine.DerivedPushforward(r.inner, fn)
 		abort(err)
@@ -38,7 +41,8 @@ func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
 
 // PushforwardFunc is (x, v) ↦ J(x)·v.
 func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
-	return func(x, v []Real) []Real {
+	return func(x, v []Real) (y []Real) {
+		defer kept(x)
 		if len(v) != len(x) {
 			abort(&ShapeError{Op: "PushforwardFunc", Arg: "len(v)", Got: len(v), Want: len(x)})
 		}
@@ -46,7 +50,9 @@ func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 		g, err := engine.DerivedPushforward(r.inner, fn)
 		abort(err)
 		_, m := fn.Dims()
-		return within(g, append(append([]Real(nil), x...), v...))[:m]
+		y = make([]Real, m)
+		copy(y, within(g, append(append([]Real(nil), x...), v...)))
+		return y
 	}
 }
 
@@ -60,8 +66,17 @@ func inner(op string, f any, want shapeWant, b Backend, x []Real) (*engine.Funct
 	}
 	fn, err := functionOf(op, f, v, want)
 	abort(err)
+	_ = fn.Own() // for several goroutines, where that can be
 	n, m := fn.Dims()
 	return fn.With(n, m, r.policy), r
+}
+
+// kept is deferred: it keeps an error at x for the end of the call where the function
+// computes in a goroutine of its own, in which a panic would end the process.
+func kept(x []Real) {
+	if v := recover(); v != nil && !core.Keeps(reps(x), v) {
+		panic(v)
+	}
 }
 
 // abort ends the traced function with err.

@@ -24,11 +24,21 @@ type prep struct {
 	f       *engine.Function
 	x       []float64 // where it was prepared
 	n, m    int
-	bound   any // what Rebind gave, nil before
+	bound   any  // what Rebind gave, nil before
+	shared  bool // there are clones that read the same struct
 	busy    atomic.Bool
 	failed  error // a clone that could not be made says so at its first call
 	build   func() error
 	native  any // what the engine prepared
+}
+
+// unmade stands in for an object that is nil or that no function has made: every call
+// says so.
+func unmade(kind, maker string) *prep {
+	return &prep{op: kind, failed: &UnsupportedError{
+		What:   "the " + kind + " is nil or empty",
+		Remedy: "make it with nabla." + maker,
+	}}
 }
 
 // setup prepares op for f at x. build makes the engine's part from p.f and p.x; it
@@ -49,8 +59,19 @@ func (p *prep) resize(x []float64) error {
 	}
 	n, m := f.Dims()
 	p.f = f.With(n, m, p.backend.policy)
+	task := p.task()
+	task.Begin()
+	defer task.End()
+	if err := task.Check("recording", 0, 0); err != nil {
+		return err
+	}
 	if p.bound != nil {
 		if err := p.f.Rebind(p.bound); err != nil {
+			return err
+		}
+	}
+	if p.shared {
+		if err := p.f.Own(); err != nil {
 			return err
 		}
 	}
@@ -65,11 +86,27 @@ func (p *prep) resize(x []float64) error {
 	return p.prepareAt(x)
 }
 
+// task makes the preparation of p.f a task of its own.
+func (p *prep) task() *engine.Task {
+	task := &engine.Task{Op: p.op, Memory: p.f.MemoryLimit()}
+	if t := p.backend.policy.Task; t != nil {
+		task.Context, task.Progress = t.Context, t.Progress
+	}
+	p.f.SetTask(task)
+	return task
+}
+
 func (p *prep) prepareAt(x []float64) (err error) {
 	p.x = append([]float64(nil), x...)
 	p.n, p.m = p.f.Dims()
+	if err := p.f.NewCall(); err != nil {
+		return err
+	}
 	defer func() { panicked(p.op, recover(), &err) }()
-	return p.build()
+	if err := p.build(); err != nil {
+		return err
+	}
+	return p.f.Broken()
 }
 
 // cloneOf makes p, which is new, a copy of q for another goroutine.
@@ -82,8 +119,16 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 		return
 	}
 	defer q.busy.Store(false)
-	p.bound, p.f = q.bound, q.f.Detached()
-	p.failed = p.prepareAt(q.x)
+	p.bound, p.f, p.shared = q.bound, q.f.Detached(), true
+	task := p.task()
+	task.Begin()
+	defer task.End()
+	if p.failed = p.f.Broken(); p.failed == nil {
+		q.shared, p.failed = true, q.f.Own()
+	}
+	if p.failed == nil {
+		p.failed = p.prepareAt(q.x)
+	}
 }
 
 func (p *prep) enter() error {
@@ -93,6 +138,10 @@ func (p *prep) enter() error {
 	if p.failed != nil {
 		p.busy.Store(false)
 		return p.failed
+	}
+	if err := p.f.NewCall(); err != nil {
+		p.busy.Store(false)
+		return err
 	}
 	return nil
 }
@@ -126,12 +175,16 @@ func panicked(op string, v any, err *error) {
 	}
 }
 
-// rebind reads the context from another struct.
-func (p *prep) rebind(q any) error {
+// rebind reads the context from another struct. begin, which may be nil, is called where
+// no call is under way.
+func (p *prep) rebind(q any, begin func()) error {
 	if err := p.enter(); err != nil {
 		return err
 	}
 	defer p.busy.Store(false)
+	if begin != nil {
+		begin()
+	}
 	err := p.f.Rebind(q)
 	if err == nil {
 		p.bound = q
@@ -155,11 +208,7 @@ func (p *prep) resizeTo(x []float64) error {
 	return err
 }
 
-// Recordings is how often the prepared object has recorded the function: 1 where
-// a replay has always fitted, 0 for engines that do not record ahead.
-func (p *prep) Recordings() int {
-	return recordings(p.native)
-}
+func (p *prep) recordings() int { return recordings(p.native) }
 
 // recordings is how often the prepared objects recorded; those that do not count as 0.
 func recordings(prepared ...any) (n int) {
@@ -221,10 +270,13 @@ func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.De
 		}
 		return dst, engine.Block{N: r, B: c, Stride: c}, nil
 	}
-	switch {
-	case dst == nil:
-		dst = mat.NewDense(r, c, nil)
-	case dst.IsEmpty():
+	if dst == nil || dst.IsEmpty() {
+		if err := p.allocate(r, c); err != nil {
+			return dst, engine.Block{}, err
+		}
+		if dst == nil {
+			dst = new(mat.Dense)
+		}
 		dst.ReuseAs(r, c)
 	}
 	b, err := p.block(arg, dst, r, c)
@@ -232,6 +284,14 @@ func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.De
 		err = &AliasError{Op: p.op, Arg: arg, With: "x"}
 	}
 	return dst, b, err
+}
+
+// allocate is the error where an r×c matrix may not be allocated.
+func (p *prep) allocate(r, c int) error {
+	if err := p.f.Affords(r, c); err != nil {
+		return core.Within(p.op, err)
+	}
+	return nil
 }
 
 // block views an r×c matrix.

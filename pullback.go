@@ -41,6 +41,13 @@ type PullbackPrep struct {
 	y     []float64
 }
 
+func (p *PullbackPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("PullbackPrep", "PreparePullback")
+	}
+	return &p.prep
+}
+
 func (p *PullbackPrep) prepare() (err error) {
 	p.y, p.batch = make([]float64, p.m), nil
 	p.one, err = engine.PreparePullback(p.backend.inner, p.f, p.x, 1)
@@ -63,7 +70,7 @@ func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []f
 
 // into writes f(x) to y, or where own is set to a buffer of p.
 func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
@@ -88,7 +95,7 @@ func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ [
 // PullbackBatch writes J(x)ᵀ·W to dst, one column per cotangent, and returns it. A
 // nil or empty dst is sized. It costs less than a pullback for each column.
 func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) (_ *mat.Dense, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -107,17 +114,20 @@ func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) 
 
 // At is the derivative at x as a linear operator, for many tangents or cotangents
 // at one point. It is independent of p.
-func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.linearAt(x) }
+func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
+
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *PullbackPrep) Recordings() int { return p.base().recordings() }
 
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *PullbackPrep) Clone() *PullbackPrep {
 	q := new(PullbackPrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *PullbackPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *PullbackPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // Resize prepares again for points of the length of x.
-func (p *PullbackPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *PullbackPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

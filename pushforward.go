@@ -41,6 +41,13 @@ type PushforwardPrep struct {
 	y     []float64
 }
 
+func (p *PushforwardPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("PushforwardPrep", "PreparePushforward")
+	}
+	return &p.prep
+}
+
 func (p *PushforwardPrep) prepare() (err error) {
 	p.y, p.batch = make([]float64, p.m), nil
 	p.one, err = engine.PreparePushforward(p.backend.inner, p.f, p.x, 1)
@@ -63,7 +70,7 @@ func (p *PushforwardPrep) ValueAndPushforward(y, dst, x, dx []float64) (yOut, dy
 
 // into writes f(x) to y, or where own is set to a buffer of p.
 func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, _ []float64, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)
@@ -88,7 +95,7 @@ func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, 
 // PushforwardBatch writes J(x)·V to dst, one column per tangent, and returns it. A
 // nil or empty dst is sized. It costs less than a pushforward for each column.
 func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, err
 	}
 	defer p.end(&err)
@@ -107,17 +114,20 @@ func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.D
 
 // At is the derivative at x as a linear operator, for many tangents or cotangents
 // at one point. It is independent of p.
-func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.linearAt(x) }
+func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
+
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *PushforwardPrep) Recordings() int { return p.base().recordings() }
 
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *PushforwardPrep) Clone() *PushforwardPrep {
 	q := new(PushforwardPrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *PushforwardPrep) Rebind(q any) error { return p.rebind(q) }
+func (p *PushforwardPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // Resize prepares again for points of the length of x.
-func (p *PushforwardPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *PushforwardPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

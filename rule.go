@@ -3,6 +3,7 @@ package nabla
 import (
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
@@ -16,7 +17,10 @@ import (
 // JVP).
 //
 // The functions may be called at any time, any number of times and by several
-// goroutines if those differentiate; they do not modify or keep their inputs.
+// goroutines if those differentiate. They do not modify their inputs and keep none of
+// their arguments, and Out is a function of n; a rule that does otherwise is a
+// [FuncError], where it shows. difftest.CheckRule looks for it, and compares the
+// derivatives with differences.
 //
 // Second derivatives and higher ones differentiate the rule itself. Where JVPReal
 // or VJPReal is given this is exact, to any order. Otherwise JVP and VJP are
@@ -51,9 +55,12 @@ type Rule struct {
 // with the rule ends the function that calls it, and the operator returns it as an
 // error.
 func (r Rule) Func() func(x ...Real) []Real {
-	c := &ruleCall{r}
+	c := &ruleCall{r: r}
 	return func(x ...Real) []Real {
 		if err := c.check(x); err != nil {
+			if core.Keeps(reps(x), core.Abort{Err: err}) {
+				return make([]Real, max(1, c.Outputs(len(x))))
+			}
 			panic(core.Abort{Err: err})
 		}
 		return reals(core.Call(c, reps(x)))
@@ -61,11 +68,16 @@ func (r Rule) Func() func(x ...Real) []Real {
 }
 
 // ruleCall is a rule as engines see it.
-type ruleCall struct{ r Rule }
+type ruleCall struct {
+	r               Rule
+	value, jvp, vjp lending
+	mu              sync.Mutex
+	sizes           map[int]int // what Out has given
+}
 
 func (c *ruleCall) check(x []Real) error {
 	problem := ""
-	switch m := c.Outputs(len(x)); {
+	switch m := c.outputsNow(len(x)); {
 	case c.r.Value == nil:
 		problem = "it has no Value; give it one, and one of JVP, VJP, JVPReal and VJPReal"
 	case m < 0:
@@ -84,14 +96,6 @@ func (c *ruleCall) check(x []Real) error {
 }
 
 func (c *ruleCall) Name() string { return c.r.Name }
-
-func (c *ruleCall) Outputs(n int) int {
-	if c.r.Out == nil {
-		return 1
-	}
-	defer c.caught("Out")
-	return c.r.Out(n)
-}
 
 // caught makes a panic of one of the rule's functions an error that names it. It is
 // deferred.
@@ -118,28 +122,19 @@ func (c *ruleCall) missing(what string, i int) {
 }
 
 func (c *ruleCall) Value(y, x []float64) {
-	defer c.caught("Value")
-	engine.Unwrite(y)
-	c.r.Value(y, x)
-	c.written("Value", y)
+	c.call("Value", &c.value, func(y, x, _, _ []float64) { c.r.Value(y, x) }, false, y, x, nil, nil)
 }
 
 func (c *ruleCall) JVP(ydot, x, y, xdot []float64) {
 	switch {
 	case c.r.JVP != nil:
-		defer c.caught("JVP")
-		engine.Unwrite(ydot)
-		c.r.JVP(ydot, x, y, xdot)
-		c.written("JVP", ydot)
-	case c.r.VJP != nil:
+		c.call("JVP", &c.jvp, c.r.JVP, false, ydot, x, y, xdot)
+	case c.r.VJP != nil || c.r.JVPReal == nil:
 		c.jvpFromVJP(ydot, x, y, xdot)
-	case c.r.JVPReal != nil:
-		defer c.caught("JVPReal")
-		out := poisoned(len(ydot))
-		c.r.JVPReal(out, constants(x), constants(y), constants(xdot))
-		c.plain(ydot, out, "JVPReal")
 	default:
-		c.jvpFromVJP(ydot, x, y, xdot)
+		out := poisoned(len(ydot))
+		c.callReal("JVPReal", c.r.JVPReal, reps(out), reps(constants(x)), reps(constants(y)), reps(constants(xdot)))
+		c.plain(ydot, out, "JVPReal")
 	}
 }
 
@@ -162,21 +157,17 @@ func (c *ruleCall) jvpFromVJP(ydot, x, y, xdot []float64) {
 func (c *ruleCall) VJP(xbar, x, y, ybar []float64) {
 	switch {
 	case c.r.VJP != nil:
-		defer c.caught("VJP")
-		c.r.VJP(xbar, x, y, ybar)
-	case c.r.JVP != nil:
+		c.call("VJP", &c.vjp, c.r.VJP, true, xbar, x, y, ybar)
+	case c.r.JVP != nil || c.r.VJPReal == nil:
 		c.vjpFromJVP(xbar, x, y, ybar)
-	case c.r.VJPReal != nil:
-		defer c.caught("VJPReal")
+	default:
 		out := make([]Real, len(xbar))
-		c.r.VJPReal(out, constants(x), constants(y), constants(ybar))
+		c.callReal("VJPReal", c.r.VJPReal, reps(out), reps(constants(x)), reps(constants(y)), reps(constants(ybar)))
 		sum := make([]float64, len(xbar))
 		c.plain(sum, out, "VJPReal")
 		for j, v := range sum {
 			xbar[j] += v
 		}
-	default:
-		c.vjpFromJVP(xbar, x, y, ybar)
 	}
 }
 
@@ -198,8 +189,6 @@ func (c *ruleCall) vjpFromJVP(xbar, x, y, ybar []float64) {
 func (c *ruleCall) plain(dst []float64, out []Real, what string) {
 	for i, a := range out {
 		switch {
-		case a.rep().Poisoned():
-			c.missing(what, i)
 		case a.id != 0:
 			panic(core.Abort{Err: fmt.Errorf("nabla: rule %s.%s: output %d: %w", c.r.Name, what, i, ErrForeignReal)})
 		}
@@ -280,23 +269,16 @@ func (c *ruleCall) cotangent(n, m int) *realRule {
 
 // jvpReal writes J(x)·v to ydot.
 func (c *ruleCall) jvpReal(ydot, x, y, v []core.Rep) {
-	defer c.caught("JVPReal")
 	for i := range ydot {
 		ydot[i] = core.Poison()
 	}
-	c.r.JVPReal(reals(ydot), reals(x), reals(y), reals(v))
-	for i, r := range ydot {
-		if r.Poisoned() {
-			c.missing("JVPReal", i)
-		}
-	}
+	c.callReal("JVPReal", c.r.JVPReal, ydot, x, y, v)
 }
 
 // vjpReal writes J(x)ᵀ·w to xbar.
 func (c *ruleCall) vjpReal(xbar, x, y, w []core.Rep) {
-	defer c.caught("VJPReal")
 	clear(xbar)
-	c.r.VJPReal(reals(xbar), reals(x), reals(y), reals(w))
+	c.callReal("VJPReal", c.r.VJPReal, xbar, x, y, w)
 }
 
 // ones is a point at which to differentiate a linear map: its derivative is the

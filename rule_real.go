@@ -56,7 +56,7 @@ func (r *realRule) dual(ydot, x, xdot []float64, strong bool) {
 		}
 		t.Tangents(int32(i) + 1)[0] = d
 	}
-	r.over(ys, xs)
+	r.trace(&t, ys, xs)
 	for i, a := range ys {
 		ydot[i] = 0
 		if id := t.Own(a); id != 0 {
@@ -99,6 +99,20 @@ func (r *realRule) Cotangent(n int) core.Custom {
 	}}
 }
 
+// trace runs the function over the numbers xs of t, again where it computes in
+// goroutines of its own.
+func (r *realRule) trace(t *core.Tracer, ys, xs []core.Rep) {
+	r.over(ys, xs)
+	again, failed := t.End(xs)
+	if again {
+		r.over(ys, xs)
+		_, failed = t.End(xs)
+	}
+	if failed != nil {
+		panic(failed)
+	}
+}
+
 // pushforward is J(x)·v over numbers of traces that may be open.
 func (r *realRule) pushforward(x, v []core.Rep) []core.Rep {
 	return r.derived(x, v, func(p *program.Program, strong bool) *program.Program {
@@ -122,7 +136,7 @@ func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep 
 		ins = [][]core.Rep{x, captured, d}
 	}
 	out, err := program.Over(program.Simplify(transform(p, false)), ins, nil)
-	if err == nil && hasNaN(out) {
+	if err == nil && (core.Blind(x) || hasNaN(out)) {
 		d = append([]core.Rep(nil), d...)
 		for i, a := range d {
 			if a.ID == 0 {
@@ -151,7 +165,7 @@ func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
 	for i, a := range x {
 		xs[i] = t.Input(i, a.V)
 	}
-	r.over(ys, xs)
+	r.trace(&t, ys, xs)
 	for i, a := range ys {
 		if a.ID != 0 && !t.Owns(a) {
 			ys[i] = t.Capture(a)

@@ -5,8 +5,7 @@ package nabla
 // of each call; what is left in the struct that was bound gives the length only.
 //
 // A []Real that a function captures instead works as long as one goroutine
-// differentiates it. Two clones in parallel race on it: mostly that ends in
-// [ErrForeignReal], sometimes in wrong numbers and no error.
+// differentiates it. Two clones in parallel race on it.
 type Scratch struct{ buf []Real }
 
 // NewScratch is workspace for n numbers.

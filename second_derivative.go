@@ -33,6 +33,13 @@ type SecondDerivativePrep struct {
 	secondCurve
 }
 
+func (p *SecondDerivativePrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("SecondDerivativePrep", "PrepareSecondDerivative")
+	}
+	return &p.prep
+}
+
 // secondCurve is the second derivative of m outputs with respect to one number.
 type secondCurve struct {
 	s          engine.Second
@@ -59,7 +66,7 @@ func (p *SecondDerivativePrep) SecondDerivative(x float64) (float64, error) {
 
 // ValueDerivativeAndSecondDerivative is f(x), f'(x) and f″(x).
 func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y, dy, d2y float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return 0, 0, 0, err
 	}
 	defer p.end(&err)
@@ -67,15 +74,18 @@ func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y,
 	return p.y[0], p.dy[0], p.d2y[0], err
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *SecondDerivativePrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep {
 	q := new(SecondDerivativePrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *SecondDerivativePrep) Rebind(q any) error { return p.rebind(q) }
+func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // CurveSecondDerivative is the second derivative of a function of one number with
 // several outputs.
@@ -109,11 +119,22 @@ type CurveSecondDerivativePrep struct {
 	secondCurve
 }
 
+func (p *CurveSecondDerivativePrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("CurveSecondDerivativePrep", "PrepareCurveSecondDerivative")
+	}
+	return &p.prep
+}
+
 func (p *CurveSecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
 
 // SecondDerivative writes f″(t) to dst, which is allocated if nil, and returns it.
 func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) ([]float64, error) {
-	_, _, d, err := p.into(p.y, p.dy, dst, t)
+	var y, dy []float64
+	if p != nil {
+		y, dy = p.y, p.dy
+	}
+	_, _, d, err := p.into(y, dy, dst, t)
 	return d, err
 }
 
@@ -124,7 +145,7 @@ func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, ds
 }
 
 func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _, _ []float64, err error) {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return nil, nil, nil, err
 	}
 	defer p.end(&err)
@@ -143,12 +164,15 @@ func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _,
 	return y, dy, dst, p.s.ValueDerivativeAndSecond(y, dy, dst, t)
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *CurveSecondDerivativePrep) Recordings() int { return p.base().recordings() }
+
 // Clone is for another goroutine; see [GradientPrep.Clone].
 func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep {
 	q := new(CurveSecondDerivativePrep)
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads the context from q, another struct of the same type, from now on.
-func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.rebind(q) }
+func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }

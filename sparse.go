@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -29,14 +30,21 @@ import (
 // # A pattern that does not hold
 //
 // A matrix whose pattern misses an entry would be wrong in other places too. So a
-// prepared object compares its products with those of the derivative, in a random
-// direction, when it is prepared and in the calls number 1, 2, 4, 8 …, which costs one
-// product each; a difference is a *[PatternError]. After such an error and after Rebind
-// it begins again with the next call. Engines that compute entries look at all that
-// there are, in every call.
+// prepared object compares its matrix, times a random vector, with the derivative in that
+// direction: when it is prepared, in calls 1, 2, 4, 8, …, and in every call in which f
+// may perform other operations than those that the pattern was found with. A difference
+// is a *[PatternError], after which all calls are compared, until Rebind.
+//
+// An engine that replays recordings knows which calls those are: the ones that replay
+// another recording than at preparation. For other engines a pattern that holds on all
+// branches, as [sparsity.Global] finds it, is compared only where the bound struct has
+// changed. Where f branches on its inputs every call of such an engine is compared, which
+// costs one product more. Engines that compute entries look at all that there are, in
+// every call.
 //
 // What is lost in the roundings of a product, or in the errors of differences, is not
-// seen so, nor what a NaN or an infinity covers.
+// seen so, nor what a NaN or an infinity covers, nor, between calls 1, 2, 4, 8, …, a change
+// of what f captures where the engine keeps no recording.
 type AutoSparse struct {
 	// Dense is the engine, a SecondOrder of two, or a MixedMode.
 	Dense Backend
@@ -45,11 +53,17 @@ type AutoSparse struct {
 	// Jacobians only can be had so, a [DenseDetector] at x and two points around it.
 	Detector sparsity.Detector
 	// Coloring groups columns and rows. Nil tries several orders, of columns and rows and,
-	// with a MixedMode, of both together, and takes what needs the least work. Where it
-	// is set, the groups are used even with an engine that computes entries.
+	// where the engine can take products of both, of both together, and takes what needs
+	// the least work. Where it is set, the groups are used even with an engine that
+	// computes entries.
 	Coloring coloring.Algorithm
+	// ReverseCost is what a product with the transpose costs, in products with the
+	// derivative, where both can be taken of a Jacobian. 0 measures it when a plan depends
+	// on it.
+	ReverseCost float64
 	// Decompression says how entries are found in the products of a Hessian or a MixedMode
-	// Jacobian. Substitution needs fewer products and adds up rounding errors.
+	// Jacobian. Substitution needs fewer products and adds up rounding errors; a NaN or an
+	// infinity among the entries spreads to others.
 	Decompression coloring.Decompression
 	// Workers is the number of goroutines that share the products, 0 or 1 for none. Each
 	// has what the engine prepares to itself; f must be safe to be called from several
@@ -68,6 +82,9 @@ func (s AutoSparse) Name() string {
 	}
 	if s.Coloring != nil {
 		parts = append(parts, "coloring="+s.Coloring.String())
+	}
+	if s.ReverseCost != 0 {
+		parts = append(parts, fmt.Sprintf("reversecost=%v", s.ReverseCost))
 	}
 	if s.Decompression != coloring.Direct {
 		parts = append(parts, s.Decompression.String())
@@ -109,12 +126,14 @@ type SparsePlan struct {
 	Coloring *coloring.Coloring
 	// Detection and ColoringTime are how long the two took.
 	Detection, ColoringTime time.Duration
+
+	scope scope // where Pattern holds
 }
 
 // Products is how many products with the derivative a call takes, 0 where the engine
 // computes entries.
 func (p *SparsePlan) Products() int {
-	if p.Coloring == nil {
+	if p == nil || p.Coloring == nil {
 		return 0
 	}
 	return p.Coloring.Colors()
@@ -122,6 +141,9 @@ func (p *SparsePlan) Products() int {
 
 // String is a sentence or two.
 func (p *SparsePlan) String() string {
+	if p == nil || p.Pattern == nil {
+		return "no plan: JacobianPrep.Plan and HessianPrep.Plan give one, of a nabla.AutoSparse"
+	}
 	m, n := p.Pattern.Dims()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d×%d, %d entries, found by %s in %v", m, n, p.Pattern.NNZ(), p.Detector, digits(p.Detection))
@@ -152,6 +174,11 @@ func (s *AutoSparse) check(op string) error {
 			What:   fmt.Sprintf("%s: AutoSparse.Workers is %d", op, s.Workers),
 			Remedy: "use the number of goroutines; 0 is the default",
 		}
+	case !(s.ReverseCost >= 0) || math.IsInf(s.ReverseCost, 1):
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: AutoSparse.ReverseCost is %v", op, s.ReverseCost),
+			Remedy: "use a number above 0; 0 measures it",
+		}
 	case s.Decompression != coloring.Direct && s.Decompression != coloring.Substitution:
 		return &UnsupportedError{
 			What:   fmt.Sprintf("%s: AutoSparse.Decompression is %d", op, s.Decompression),
@@ -161,12 +188,23 @@ func (s *AutoSparse) check(op string) error {
 	return nil
 }
 
+// limitOf is the limit of recordings that the engines of b were given, 0 for none.
+func limitOf(b *resolved) (limit int) {
+	for _, e := range [...]Backend{b.outer, b.inner} {
+		if l, ok := e.(engine.Limiter); ok {
+			limit = max(limit, l.RecordLimit())
+		}
+	}
+	return limit
+}
+
 // detect finds the pattern of the Jacobian or Hessian of f at x.
 func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64, hessian bool) (*SparsePlan, error) {
 	start := time.Now()
 	plan := new(SparsePlan)
+	var used sparsity.Detector
 	find := func(d sparsity.Detector) (err error) {
-		plan.Detector = d.Name()
+		used, plan.Detector = d, d.Name()
 		if hessian {
 			plan.Pattern, err = d.Hessian(f, x)
 		} else {
@@ -178,7 +216,7 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 	if s.Detector != nil {
 		err = find(s.Detector)
 	} else {
-		err = find(sparsity.Global{})
+		err = find(sparsity.Global{Limit: limitOf(b)})
 		var branch *sparsity.BranchError
 		switch {
 		case errors.As(err, &branch):
@@ -211,101 +249,6 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 		return nil, &PatternError{Op: op, Row: -1, Reason: "the pattern of a Hessian is symmetric, and that of detector " + plan.Detector + " is not; unite it with its transpose"}
 	}
 	plan.Detection = time.Since(start)
+	plan.scope = scopeOf(used, f, x, plan.Pattern)
 	return plan, nil
-}
-
-// orders are tried one after the other. Only the first does not need degrees.
-var orders = []coloring.Order{
-	coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast, coloring.IncidenceDegree, coloring.DynamicLargestFirst, coloring.SmallestFirst{},
-}
-
-// worthwhile is how many of orders are tried for a problem. Finding degrees takes the
-// squares of the lengths of rows or columns, which one dense row makes too much.
-func worthwhile(p *sparsity.Pattern, problem coloring.Problem) int {
-	const most = 1 << 26
-	work := func(p *sparsity.Pattern) (w int) {
-		_, n := p.Dims()
-		for j := range n {
-			k := len(p.Col(j))
-			w += k * k
-		}
-		return w
-	}
-	w := 0
-	switch problem.Partition {
-	case coloring.Row:
-		w = work(p)
-	case coloring.Column:
-		w = work(p.Transpose())
-	}
-	switch {
-	case w > most:
-		return 1
-	case p.NNZ() > 1_000_000:
-		return 2
-	case problem.Partition != coloring.Bidirectional: // the last one is for these
-		return len(orders) - 1
-	}
-	return len(orders)
-}
-
-// fewest is a number of colours below which no colouring can be: of columns, the most
-// entries in a row.
-func fewest(p *sparsity.Pattern, problem coloring.Problem) (k int) {
-	switch {
-	case problem.Structure == coloring.Symmetric || problem.Partition == coloring.Bidirectional:
-		return 0
-	case problem.Partition == coloring.Column:
-		p = p.Transpose()
-	}
-	_, n := p.Dims()
-	for j := range n {
-		k = max(k, len(p.Col(j)))
-	}
-	return k
-}
-
-// A reverse product costs about this much more than a forward one.
-const reverseCost = 2
-
-// color groups the columns or rows of the pattern. The partitions are those that the
-// engine can take products for.
-func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem) error {
-	start := time.Now()
-	best, colors := 0, 0 // of the best one, and of the last one
-	var failed error
-	try := func(a coloring.Algorithm, problem coloring.Problem) {
-		c, err := a.Color(plan.Pattern, problem)
-		if err == nil && (c == nil || c.Pattern() != plan.Pattern || c.Problem() != problem) {
-			err = &UnsupportedError{What: fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a), Remedy: "return what package coloring made of the arguments"}
-		}
-		if err != nil {
-			failed = cmp.Or(failed, err)
-			return
-		}
-		colors = c.Colors()
-		if cost := c.Forward() + reverseCost*c.Reverse(); plan.Coloring == nil || cost < best {
-			plan.Coloring, best = c, cost
-		}
-	}
-	for _, problem := range problems {
-		if s.Coloring != nil {
-			try(s.Coloring, problem)
-			continue
-		}
-		bound := fewest(plan.Pattern, problem)
-		for _, o := range orders[:worthwhile(plan.Pattern, problem)] {
-			if try(coloring.Greedy{Orders: []coloring.Order{o}, Postprocess: true}, problem); colors == bound {
-				break
-			}
-		}
-	}
-	plan.ColoringTime = time.Since(start)
-	if plan.Coloring == nil {
-		if s.Coloring != nil {
-			return fmt.Errorf("nabla: AutoSparse.Coloring: %w; nil finds colours", failed)
-		}
-		return fmt.Errorf("nabla: %w", failed)
-	}
-	return nil
 }

@@ -16,12 +16,12 @@ type sparseHessian struct {
 	f      *engine.Function
 	native engine.SparseHessian // nil where there are products
 	p      *products
-	dec    *coloring.Decompressor
 	upper  triangle
 	lower  triangle
 	probe  *probe
 	one    engine.HVP // for the probe
-	data   []float64  // all values, where the destination has a part of them or is dense
+	trust  trust
+	data   []float64 // all values, where the destination has a part of them or is dense
 }
 
 // triangle is a part of the pattern. It is made when it is first needed.
@@ -30,60 +30,74 @@ type triangle struct {
 	at      []int // where its values stand among all
 }
 
-// newSparseHessian prepares the Hessian of f at x with respect to its first n inputs, by
-// the plan if there is one. entries says that an engine may compute entries.
-func newSparseHessian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64, n int, entries bool, detect func() (*SparsePlan, error)) (*sparseHessian, error) {
+// newSparseHessian prepares the Hessian of f at x with respect to its first inputs, those
+// of the function of, by the plan if there is one. Patterns are those of the function of.
+func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *resolved, x []float64) (*sparseHessian, error) {
 	s := b.sparse
+	n, _ := of.Dims()
 	if err := s.check("Hessian"); err != nil {
 		return nil, err
 	}
 	if plan == nil {
 		var err error
-		if plan, err = detect(); err != nil {
+		if plan, err = s.detect(op, of, b, x[:n], true); err != nil {
 			return nil, err
 		}
 	}
-	h := &sparseHessian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
-	if plan.Coloring == nil && entries && !b.second {
+	h := &sparseHessian{plan: plan, f: f, trust: newTrust(s, f, of, true)}
+	if plan.Coloring == nil && s.Coloring == nil && !b.second {
 		if e, ok := b.inner.(engine.SparseHessianer); ok {
 			var err error
 			if h.native, err = e.PrepareSparseHessian(f, x, structure(plan.Pattern), false); err != nil {
 				return nil, err
 			}
 			if h.native != nil {
-				_, err := h.compute(nil, h.data, x)
+				_, err := h.compute(nil, h.buffer(), x)
 				return h, err
 			}
 		}
 	}
 	if plan.Coloring == nil {
 		colored := *plan
-		if err := s.color(&colored, []coloring.Problem{{Structure: coloring.Symmetric, Decompression: s.Decompression}}); err != nil {
+		problem := coloring.Problem{Structure: coloring.Symmetric, Decompression: s.Decompression}
+		if err := s.color(&colored, []coloring.Problem{problem}, f.Task(), nil); err != nil {
 			return nil, err
 		}
 		h.plan = &colored
 	}
-	if err := h.products(b, x, n); err != nil {
-		return nil, err
-	}
-	_, err := h.compute(nil, h.data, x)
-	return h, err
+	return h, h.trust.settled(h.plan.scope, func() error { return h.products(b, x, n) })
 }
 
-func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
-	c := h.plan.Coloring
-	if h.dec, err = c.Decompressor(coloring.Full); err != nil {
+// products prepares them, and compares the result at x with one.
+func (h *sparseHessian) products(b *resolved, x []float64, n int) error {
+	c, every := h.plan.Coloring, h.trust.every
+	dec, err := c.Decompressor(coloring.Full)
+	if err != nil {
 		return err
 	}
 	in := len(x)
-	lanes := engine.LanesOf(b.outer, max(1, c.Forward()))
-	h.p = newProducts(c, in, in, lanes, 1, b.sparse.Workers)
-	if c.Forward() == 0 { // the gradient comes from a product all the same
-		h.p.colSeed, h.p.col = engine.NewBlock(in, 1), engine.NewBlock(in, 1)
-		h.p.tasks = []part{{false, 0, 1}}
+	acc := accuracy(b.outer, b.inner)
+	switch { // differences of differences
+	case acc > 0:
+		acc = max(acc, 1e-4)
+	case approximate(b.outer, b.inner):
+		acc = 1e-7
+	}
+	h.probe = newProbe(in, n, in, acc, c)
+	h.probe.got, h.probe.scale = h.probe.got[:n], h.probe.scale[:n]
+	how := shape{in: in, out: in, reverse: 1, workers: b.sparse.Workers}
+	switch {
+	case every:
+		how.extraForward, how.probe = 1, h.probe
+	case c.Forward() == 0: // the gradient comes from a product all the same
+		how.extraForward = 1
+	}
+	how.forward = engine.LanesOf(b.outer, c.Forward()+how.extraForward)
+	if h.p, err = newProducts(dec, how, h.f); err != nil {
+		return err
 	}
 	for i := range h.p.workers {
-		w, f := new(product), h.f
+		w, f := new(worker), h.f
 		if i > 0 {
 			f = f.Clone()
 		}
@@ -93,19 +107,19 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) (err error) {
 		h.p.workers[i] = w
 	}
 	h.one = h.p.workers[0].hvp
-	acc := accuracy(b.outer, b.inner)
-	switch { // differences of differences
-	case acc > 0:
-		acc = max(acc, 1e-4)
-	case approximate(b.outer, b.inner):
-		acc = 1e-7
+	data := h.buffer()
+	if _, err := h.take(nil, data, x); err != nil || h.trust.off {
+		return err
 	}
-	h.probe = newProbe(in, in, acc, c, b.sparse.NoProbe)
-	for i := n; i < in; i++ {
-		h.probe.v[i] = 0
+	return h.compare(data, x)
+}
+
+// buffer is memory for the values.
+func (h *sparseHessian) buffer() []float64 {
+	if h.data == nil {
+		h.data = make([]float64, h.plan.Pattern.NNZ())
 	}
-	h.probe.got, h.probe.scale = h.probe.got[:n], h.probe.scale[:n]
-	return nil
+	return h.data
 }
 
 // Recordings implements engine.Recorder.
@@ -149,7 +163,7 @@ func (h *sparseHessian) into(grad, data, x []float64, uplo blas.Uplo) (float64, 
 	if t == nil {
 		return h.compute(grad, data, x)
 	}
-	y, err := h.compute(grad, h.data, x)
+	y, err := h.compute(grad, h.buffer(), x)
 	if err != nil {
 		return 0, err
 	}
@@ -165,21 +179,41 @@ func (h *sparseHessian) compute(grad, data, x []float64) (y float64, err error) 
 	if h.native != nil {
 		return h.native.ValueGradientAndEntries(grad, data, x)
 	}
-	if y, err = h.take(grad, x); err != nil {
+	h.trust.begin()
+	if y, err = h.take(grad, data, x); err != nil || !h.trust.due() {
+		return y, err
+	}
+	return y, h.trust.compared(h.plan.Pattern, x, h.compare(data, x))
+}
+
+// compared is compute of a call that is compared, whatever the call.
+func (h *sparseHessian) compared(grad, data, x []float64) (y float64, err error) {
+	if y, err = h.take(grad, data, x); err != nil {
 		return 0, err
 	}
-	h.dec.Decompress(data, h.p.col.Data, h.p.col.Stride, nil, 0)
-	if !h.probe.due() {
-		return y, nil
-	}
-	return y, h.probe.compare("Hessian", h.plan.Pattern, data, x, false, func(v []float64) error {
+	return y, h.trust.compared(h.plan.Pattern, x, h.compare(data, x))
+}
+
+// compare compares the values, of which the products have just been taken, with the
+// derivative in a random direction.
+func (h *sparseHessian) compare(data, x []float64) error {
+	return h.probe.compare("Hessian", h.plan.Pattern, data, x, h.p.extra() != nil, func(v []float64) error {
 		_, err := h.one.ValueGradientAndHVP(nil, engine.Column(h.probe.want), x, engine.Column(v))
 		return err
 	})
 }
 
 // take takes the products.
-func (h *sparseHessian) take(grad, x []float64) (y float64, err error) {
+func (h *sparseHessian) take(grad, data, x []float64) (y float64, err error) {
+	h.p.data = data
+	if y, err = h.parts(grad, x); err != nil {
+		return 0, err
+	}
+	h.p.end()
+	return y, nil
+}
+
+func (h *sparseHessian) parts(grad, x []float64) (y float64, err error) {
 	p := h.p
 	if len(p.workers) == 1 { // no closure to allocate
 		for i, t := range p.tasks {
@@ -196,10 +230,10 @@ func (h *sparseHessian) take(grad, x []float64) (y float64, err error) {
 	return h.share(grad, x)
 }
 
-// share is take in several goroutines.
+// share is parts in several goroutines.
 func (h *sparseHessian) share(grad, x []float64) (y float64, err error) {
 	p := h.p
-	err = p.all(func(w *product, first bool, t part) error {
+	err = p.all(func(w *worker, first bool, t part) error {
 		v, err := p.hessian(w, first, t, grad, x)
 		if first {
 			y = v
@@ -209,11 +243,17 @@ func (h *sparseHessian) share(grad, x []float64) (y float64, err error) {
 	return y, err
 }
 
-func (p *products) hessian(w *product, first bool, t part, grad, x []float64) (float64, error) {
+func (p *products) hessian(w *worker, first bool, t part, grad, x []float64) (float64, error) {
 	if !first {
 		grad = nil
 	}
-	return w.hvp.ValueGradientAndHVP(grad, p.col.Cols(t.from, t.k), x, p.colSeed.Cols(t.from, t.k))
+	if err := p.task.Check("products", t.from, p.cols.width); err != nil {
+		return 0, err
+	}
+	seed, result := p.open(w, t)
+	y, err := w.hvp.ValueGradientAndHVP(grad, result, x, seed)
+	p.close(t, seed, result)
+	return y, err
 }
 
 // target is dst, or a new matrix, with the pattern that its values have.
@@ -238,7 +278,7 @@ func (h *sparseHessian) target(op string, dst *sparse.SymCSC) (*sparse.SymCSC, e
 
 // Plan says what [AutoSparse] chose; it is nil for other backends.
 func (p *HessianPrep) Plan() *SparsePlan {
-	if p.s == nil {
+	if p == nil || p.s == nil {
 		return nil
 	}
 	return p.s.plan
@@ -253,7 +293,7 @@ func (p *HessianPrep) Sparse(dst *sparse.SymCSC, x []float64) (*sparse.SymCSC, e
 }
 
 func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC, x []float64) (y float64, _ []float64, _ *sparse.SymCSC, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}
 	defer p.end(&err)

@@ -1,6 +1,8 @@
 package nabla
 
 import (
+	"time"
+
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
 
@@ -14,11 +16,10 @@ type sparseJacobian struct {
 	f      *engine.Function
 	native engine.SparseJacobian // nil where there are products
 	p      *products
-	dec    *coloring.Decompressor
 	probe  *probe
 	prober func(y, x, v []float64) error // fills probe.want
-	turned bool                          // the probe is a product with the transpose
-	data   []float64                     // for a dense destination
+	trust  trust
+	data   []float64 // for a dense destination
 }
 
 // newSparseJacobian prepares the Jacobian of f at x by the plan, if there is one, which
@@ -34,7 +35,8 @@ func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []fl
 			return nil, err
 		}
 	}
-	j := &sparseJacobian{plan: plan, f: f, data: make([]float64, plan.Pattern.NNZ())}
+	_, m := f.Dims()
+	j := &sparseJacobian{plan: plan, f: f, trust: newTrust(s, f, f, false)}
 	if j.plan.Coloring == nil && s.Coloring == nil && !b.mixed {
 		if e, ok := b.inner.(engine.SparseJacobianer); ok {
 			var err error
@@ -42,18 +44,19 @@ func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []fl
 				return nil, err
 			}
 			if j.native != nil {
-				return j, j.check(x)
+				return j, j.native.ValueAndEntries(make([]float64, m), j.buffer(), x)
 			}
 		}
 	}
 	if plan.Coloring == nil {
 		colored := *plan
-		if err := s.color(&colored, partitions(b, s.Decompression)); err != nil {
+		weigh := weigher{forward: b.forward(), reverse: b.reverse(), f: f, x: x, now: time.Now}
+		if err := s.color(&colored, partitions(b, s.Decompression), f.Task(), weigh.weigh); err != nil {
 			return nil, err
 		}
 		j.plan = &colored
 	}
-	return j, j.products(b, x)
+	return j, j.trust.settled(j.plan.scope, func() error { return j.products(b, x) })
 }
 
 func structure(p *sparsity.Pattern) engine.Structure {
@@ -101,81 +104,103 @@ func partitions(b *resolved, d coloring.Decompression) []coloring.Problem {
 
 // products prepares them, and compares the result at x with one.
 func (j *sparseJacobian) products(b *resolved, x []float64) error {
-	s, c := b.sparse, j.plan.Coloring
+	s, c, every := b.sparse, j.plan.Coloring, j.trust.every
 	n, m := j.f.Dims()
-	var err error
-	if j.dec, err = c.Decompressor(coloring.Full); err != nil {
+	dec, err := c.Decompressor(coloring.Full)
+	if err != nil {
 		return err
 	}
 	fwd, rev := b.forward(), b.reverse()
 	if fwd == nil {
 		fwd = b.inner // of columns, by an engine that does not push
 	}
-	lanesF, lanesR := engine.LanesOf(fwd, max(1, c.Forward())), 1
-	if rev != nil {
-		lanesR = engine.LanesOf(rev, max(1, c.Reverse()))
+	j.probe = newProbe(n, n, m, accuracy(fwd), c)
+	how := shape{in: n, out: m, reverse: 1, workers: s.Workers}
+	switch _, pushes := fwd.(engine.Pusher); { // where no colour is, some product compares
+	case c.Forward() == 0 && rev != nil && (c.Reverse() > 0 || !pushes):
+		j.probe = newProbe(m, m, n, accuracy(rev), c)
+		j.probe.turned = true
+		if every {
+			how.extraReverse, how.probe = 1, j.probe
+		}
+	case every:
+		how.extraForward, how.probe = 1, j.probe
 	}
-	j.p = newProducts(c, n, m, lanesF, lanesR, s.Workers)
+	how.forward = engine.LanesOf(fwd, max(1, c.Forward()+how.extraForward))
+	if rev != nil {
+		how.reverse = engine.LanesOf(rev, max(1, c.Reverse()+how.extraReverse))
+	}
+	if j.p, err = newProducts(dec, how, j.f); err != nil {
+		return err
+	}
 	for i := range j.p.workers {
-		w, f := &product{y: make([]float64, m)}, j.f
+		w, f := &worker{y: make([]float64, m)}, j.f
 		if i > 0 {
 			f = f.Clone()
 		}
-		if c.Forward() > 0 {
+		if j.p.cols.width > 0 {
 			if w.push, err = engine.PreparePushforward(fwd, f, x, j.p.lanes(false)); err != nil {
 				return err
 			}
 		}
-		if c.Reverse() > 0 {
+		if j.p.rows.width > 0 {
 			if w.pull, err = engine.PreparePullback(rev, f, x, j.p.lanes(true)); err != nil {
 				return err
 			}
 		}
 		j.p.workers[i] = w
 	}
-	if err := j.probes(fwd, rev, s.NoProbe, x); err != nil {
+	if err := j.probes(fwd, rev, x); err != nil {
 		return err
 	}
 	return j.check(x)
 }
 
-// probes prepares the comparison, by the products that there are or, where no colour
-// is, by some.
-func (j *sparseJacobian) probes(fwd, rev Backend, off bool, x []float64) (err error) {
-	n, m := j.f.Dims()
+// probes prepares the product of the comparison, by those that there are or, where no
+// colour is, by one of its own.
+func (j *sparseJacobian) probes(fwd, rev Backend, x []float64) (err error) {
 	w := j.p.workers[0]
-	push, pull := w.push, w.pull
-	if push == nil && pull == nil {
-		if pushes, ok := fwd.(engine.Pusher); ok || rev == nil {
-			push, err = engine.PreparePushforward(fwd, j.f, x, 1)
-			_ = pushes
-		} else {
-			pull, err = engine.PreparePullback(rev, j.f, x, 1)
+	if j.probe.turned {
+		pull := w.pull
+		if pull == nil {
+			if pull, err = engine.PreparePullback(rev, j.f, x, 1); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	if push != nil {
-		j.probe = newProbe(n, m, accuracy(fwd), j.plan.Coloring, off)
 		j.prober = func(y, x, v []float64) error {
-			return push.Pushforward(y, engine.Column(j.probe.want), x, engine.Column(v))
+			return pull.Pullback(y, engine.Column(j.probe.want), x, engine.Column(v))
 		}
 		return nil
 	}
-	j.turned = true
-	j.probe = newProbe(m, n, accuracy(rev), j.plan.Coloring, off)
+	push := w.push
+	if push == nil {
+		if push, err = engine.PreparePushforward(fwd, j.f, x, 1); err != nil {
+			return err
+		}
+	}
 	j.prober = func(y, x, v []float64) error {
-		return pull.Pullback(y, engine.Column(j.probe.want), x, engine.Column(v))
+		return push.Pushforward(y, engine.Column(j.probe.want), x, engine.Column(v))
 	}
 	return nil
+}
+
+// buffer is memory for the values.
+func (j *sparseJacobian) buffer() []float64 {
+	if j.data == nil {
+		j.data = make([]float64, j.plan.Pattern.NNZ())
+	}
+	return j.data
 }
 
 // check computes the Jacobian at the point of preparation, so that a wrong pattern is
 // found there.
 func (j *sparseJacobian) check(x []float64) error {
 	_, m := j.f.Dims()
-	return j.compute(make([]float64, m), j.data, x)
+	y, data := make([]float64, m), j.buffer()
+	if err := j.take(y, data, x); err != nil || j.trust.off {
+		return err
+	}
+	return j.compare(y, data, x)
 }
 
 // Recordings implements engine.Recorder.
@@ -194,29 +219,42 @@ func (j *sparseJacobian) compute(y, data, x []float64) error {
 	if j.native != nil {
 		return j.native.ValueAndEntries(y, data, x)
 	}
-	if len(j.p.tasks) == 0 {
-		if err := j.f.Value(y, x); err != nil {
-			return err
-		}
-	} else if err := j.take(y, x); err != nil {
+	j.trust.begin()
+	if err := j.take(y, data, x); err != nil || !j.trust.due() {
 		return err
 	}
-	j.dec.Decompress(data, j.p.col.Data, j.p.col.Stride, j.p.row.Data, j.p.row.Stride)
-	if !j.probe.due() {
-		return nil
-	}
-	spare := j.p.workers[0].y
-	at := x
-	if j.turned {
+	err := j.compare(y, data, x)
+	return j.trust.compared(j.plan.Pattern, x, err)
+}
+
+// compare compares the values, of which the products have just been taken, with the
+// derivative in a random direction.
+func (j *sparseJacobian) compare(y, data, x []float64) error {
+	spare, at := j.p.workers[0].y, x
+	if j.probe.turned {
 		at = y
 	}
-	return j.probe.compare("Jacobian", j.plan.Pattern, data, at, j.turned, func(v []float64) error {
+	return j.probe.compare("Jacobian", j.plan.Pattern, data, at, j.p.extra() != nil, func(v []float64) error {
 		return j.prober(spare, x, v)
 	})
 }
 
 // take takes the products.
-func (j *sparseJacobian) take(y, x []float64) error {
+func (j *sparseJacobian) take(y, data, x []float64) error {
+	p := j.p
+	if len(p.tasks) == 0 {
+		clear(data)
+		return j.f.Value(y, x)
+	}
+	p.data = data
+	if err := j.parts(y, x); err != nil {
+		return err
+	}
+	p.end()
+	return nil
+}
+
+func (j *sparseJacobian) parts(y, x []float64) error {
 	p := j.p
 	if len(p.workers) == 1 { // no closure to allocate
 		for i, t := range p.tasks {
@@ -226,22 +264,29 @@ func (j *sparseJacobian) take(y, x []float64) error {
 		}
 		return nil
 	}
-	return p.all(func(w *product, first bool, t part) error { return p.jacobian(w, first, t, y, x) })
+	return p.all(func(w *worker, first bool, t part) error { return p.jacobian(w, first, t, y, x) })
 }
 
-func (p *products) jacobian(w *product, first bool, t part, y, x []float64) error {
+func (p *products) jacobian(w *worker, first bool, t part, y, x []float64) (err error) {
 	if !first {
 		y = w.y
 	}
-	if t.row {
-		return w.pull.Pullback(y, p.row.Cols(t.from, t.k), x, p.rowSeed.Cols(t.from, t.k))
+	if err := p.task.Check("products", t.from, p.side(t.row).width); err != nil {
+		return err
 	}
-	return w.push.Pushforward(y, p.col.Cols(t.from, t.k), x, p.colSeed.Cols(t.from, t.k))
+	seed, result := p.open(w, t)
+	if t.row {
+		err = w.pull.Pullback(y, result, x, seed)
+	} else {
+		err = w.push.Pushforward(y, result, x, seed)
+	}
+	p.close(t, seed, result)
+	return err
 }
 
 // Plan says what [AutoSparse] chose; it is nil for other backends.
 func (p *JacobianPrep) Plan() *SparsePlan {
-	if p.s == nil {
+	if p == nil || p.s == nil {
 		return nil
 	}
 	return p.s.plan
@@ -256,7 +301,7 @@ func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error)
 }
 
 func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC, x []float64) (_ []float64, _ *sparse.CSC, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}
 	defer p.end(&err)

@@ -149,6 +149,7 @@ func TestDirection(t *testing.T) {
 		{both, nabla.AutoSparse{Dense: compiled, Coloring: groups}, 2, 1},
 		{both, nabla.AutoSparse{Dense: mixed, Decompression: coloring.Substitution}, 2, 1},
 	} {
+		tt.b.ReverseCost = 2
 		p, err := nabla.PrepareJacobian(tt.f, tt.b, x)
 		if err != nil {
 			t.Errorf("%s: %v", tt.b.Name(), err)

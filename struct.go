@@ -33,7 +33,7 @@ func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fn := &Func{name: name, scalar: true, n: l.n, m: 1}
+	fn := &Func{name: name, scalar: true, n: l.n, m: 1, captures: l.shares || mayCapture(f)}
 	fn.fresh = func() body {
 		r := new(R)
 		in := l.instance(reflect.ValueOf(r).Elem())
@@ -77,7 +77,7 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 	if fn.err != nil {
 		return nil, nil, fn.err
 	}
-	fn.scalar, fn.n, fn.m = true, l.n, 1
+	fn.scalar, fn.n, fn.m, fn.captures = true, l.n, 1, fn.captures || l.shares
 	if fn = traced(fn, p, nil); fn.err != nil {
 		return nil, nil, fn.err
 	}
@@ -98,14 +98,31 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 type Layout[S any] struct{ l *layout }
 
 // Len is how many numbers there are.
-func (l *Layout[S]) Len() int { return l.l.n }
+func (l *Layout[S]) Len() int {
+	if l == nil || l.l == nil {
+		return 0
+	}
+	return l.l.n
+}
+
+// made is what l knows. It panics where nothing has made l, or the struct is nil.
+func (l *Layout[S]) made(op string, s *S) *layout {
+	switch {
+	case l == nil || l.l == nil:
+		panic(&FuncError{Op: op, Problem: "the Layout is nil or empty; Struct, StructPlain and BindStruct give one"})
+	case s == nil:
+		panic(&FuncError{Op: op, Problem: fmt.Sprintf("the struct is nil (a %T)", s)})
+	}
+	return l.l
+}
 
 // Name is where in the struct number i stands, as in "Layers[0].W[3]".
 func (l *Layout[S]) Name(i int) string {
-	if i < 0 || i >= l.l.n {
-		panic(fmt.Sprintf("nabla: Layout.Name: there is no number %d, want one of %d", i, l.l.n))
+	known := l.made("Layout.Name", new(S))
+	if i < 0 || i >= known.n {
+		panic(fmt.Sprintf("nabla: Layout.Name: there is no number %d, want one of %d", i, known.n))
 	}
-	runs := l.l.runs
+	runs := known.runs
 	r := runs[sort.Search(len(runs), func(k int) bool { return runs[k].first+runs[k].n > i })]
 	if r.indexed {
 		return fmt.Sprintf("%s[%d]", r.path, i-r.first)
@@ -116,33 +133,35 @@ func (l *Layout[S]) Name(i int) string {
 // Flatten writes the numbers of s to dst and returns it. A nil dst is allocated;
 // otherwise its length is Len. It panics with a *ShapeError where that is not so or
 // where a slice of s has another length than in the struct that Struct was given,
-// and with a *FuncError where a pointer of one of the two is nil.
+// and with a *FuncError where a pointer of one of the two is nil, or s or l is.
 func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
+	known := l.made("Layout.Flatten", s)
 	if dst == nil {
-		dst = make([]float64, l.l.n)
+		dst = make([]float64, known.n)
 	}
-	if len(dst) != l.l.n {
-		panic(&ShapeError{Op: "Layout.Flatten", Arg: "len(dst)", Got: len(dst), Want: l.l.n})
+	if len(dst) != known.n {
+		panic(&ShapeError{Op: "Layout.Flatten", Arg: "len(dst)", Got: len(dst), Want: known.n})
 	}
 	at := 0
 	w := walker{op: "Layout.Flatten", emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
 		at += copy(dst[at:], unsafe.Slice((*float64)(p), n))
 	}}
-	w.start(l.l.root, l.l.template, reflect.ValueOf(s).Elem(), false)
+	w.start(known.root, known.template, reflect.ValueOf(s).Elem(), false)
 	return dst
 }
 
 // Unflatten writes the numbers in x to their places in s. Slices of another length
 // than in the struct that Struct was given and nil pointers are replaced by new
 // ones, with its structure; what else s holds is left as it is. It panics with a
-// *ShapeError unless the length of x is Len.
+// *ShapeError unless the length of x is Len, and with a *FuncError if s or l is nil.
 func (l *Layout[S]) Unflatten(s *S, x []float64) {
-	if len(x) != l.l.n {
-		panic(&ShapeError{Op: "Layout.Unflatten", Arg: "len(x)", Got: len(x), Want: l.l.n})
+	known := l.made("Layout.Unflatten", s)
+	if len(x) != known.n {
+		panic(&ShapeError{Op: "Layout.Unflatten", Arg: "len(x)", Got: len(x), Want: known.n})
 	}
 	w := walker{grow: true, emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
 		copy(unsafe.Slice((*float64)(p), n), x)
 		x = x[n:]
 	}}
-	w.start(l.l.root, l.l.template, reflect.ValueOf(s).Elem(), false)
+	w.start(known.root, known.template, reflect.ValueOf(s).Elem(), false)
 }

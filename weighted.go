@@ -3,13 +3,10 @@ package nabla
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/sparse"
-	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // WeightedHessian is Σ wᵢ·∇²fᵢ(x) for a function with len(w) outputs: the Hessian of a
@@ -42,10 +39,18 @@ func PrepareWeightedHessian[F VectorFunc](f F, b Backend, x []float64) (*Weighte
 type WeightedHessianPrep struct {
 	prep
 	w    *engine.Function // of x and the weights
-	s    *sparseHessian
-	plan *SparsePlan // of the original, in a clone
+	s    *sparseHessian   // with AutoSparse
+	all  *weightedDense   // without
+	plan *SparsePlan      // of the original, in a clone
 	xw   []float64
 	grad []float64
+}
+
+func (p *WeightedHessianPrep) base() *prep {
+	if p == nil || p.op == "" {
+		return unmade("WeightedHessianPrep", "PrepareWeightedHessian")
+	}
+	return &p.prep
 }
 
 func (p *WeightedHessianPrep) prepare() (err error) {
@@ -56,18 +61,16 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 		p.xw[p.n+i] = 1
 	}
 	p.grad = make([]float64, p.n+p.m)
-	b := p.backend
-	entries := b.sparse == nil || b.sparse.Coloring == nil
-	detect := func() (*SparsePlan, error) { return b.sparse.detect(p.op, p.f, &b, p.x, true) }
-	if b.sparse == nil {
-		b.sparse = &AutoSparse{NoProbe: true, Coloring: coloring.None{}}
-		detect = func() (*SparsePlan, error) { return &SparsePlan{Pattern: sparsity.Full(p.n, p.n)}, nil }
-	}
-	if p.s, err = newSparseHessian(p.plan, p.w, &b, p.xw, p.n, entries, detect); err != nil {
+	if p.backend.sparse == nil {
+		if p.all, err = newWeightedDense(p.w, &p.backend, p.xw, p.n); err == nil {
+			p.native = p.all
+		}
 		return err
 	}
-	p.native, p.plan = p.s, nil
-	return nil
+	if p.s, err = newSparseHessian(p.op, p.plan, p.w, p.f, &p.backend, p.xw); err == nil {
+		p.native, p.plan = p.s, nil
+	}
+	return err
 }
 
 // Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. A nil or empty dst is allocated, as a
@@ -85,7 +88,7 @@ func (p *WeightedHessianPrep) ValueGradientAndHessian(y, grad []float64, dst mat
 }
 
 func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmetric, x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
-	if err := p.begin(x); err != nil {
+	if err := p.base().begin(x); err != nil {
 		return nil, nil, nil, err
 	}
 	defer p.end(&err)
@@ -109,84 +112,109 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 		}
 		all = p.grad
 	}
-	data, finish := p.s.data, func() {}
-	uplo := blas.All
-	switch d := dst.(type) {
-	case nil:
-		if p.backend.sparse == nil {
-			dst, finish, err = p.denseTarget(nil, x)
-			break
-		}
-		d2, e := p.s.target(p.op, nil)
-		if err = e; err == nil {
-			dst, data = d2, d2.Data()
-		}
-	case *sparse.SymCSC:
-		if p.backend.sparse == nil {
-			return nil, nil, nil, notSparse(p.op, p.backend.inner)
-		}
-		d2, e := p.s.target(p.op, d)
-		if err = e; err == nil {
-			dst, data, uplo = d2, d2.Data(), d2.Uplo()
-		}
-	case *mat.SymDense:
-		dst, finish, err = p.denseTarget(d, x)
-	default:
-		err = &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst), Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
+	dense, isDense := dst.(*mat.SymDense)
+	if isDense || dst == nil && p.s == nil {
+		return p.dense(y, all, grad, dense, x, w)
+	}
+	target, ok := dst.(*sparse.SymCSC)
+	switch {
+	case dst != nil && !ok:
+		return nil, nil, nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst), Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
+	case p.s == nil:
+		return nil, nil, nil, notSparse(p.op, p.backend.inner)
+	}
+	if target, err = p.s.target(p.op, target); err != nil {
+		return nil, nil, nil, err
+	}
+	if err = p.apart(target.Data(), x, w, y, grad); err != nil {
+		return nil, nil, nil, err
+	}
+	p.point(x, w)
+	if _, err = p.s.into(all, target.Data(), p.xw, target.Uplo()); err != nil {
+		return nil, nil, nil, err
+	}
+	p.split(y, grad, all)
+	return y, grad, target, nil
+}
+
+// dense computes into a dense matrix.
+func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense, x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
+	dst, block, err := p.symmetric(dst, x)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err = p.apart(block.Data, x, w, y, grad); err != nil {
+		return nil, nil, nil, err
+	}
+	p.point(x, w)
+	if p.s == nil {
+		err = p.all.compute(all, block, p.xw)
+	} else if _, err = p.s.compute(all, p.s.buffer(), p.xw); err == nil {
+		scatter(block, p.s.plan.Pattern, p.s.data)
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, other := range []struct {
+	p.split(y, grad, all)
+	return y, grad, dst, nil
+}
+
+// apart is the error where the destination shares memory with another argument.
+func (p *WeightedHessianPrep) apart(data, x, w, y, grad []float64) error {
+	for _, other := range [...]struct {
 		v    []float64
 		name string
 	}{{x, "x"}, {w, "w"}, {y, "y"}, {grad, "grad"}} {
 		if overlap(data, other.v) {
-			return nil, nil, nil, &AliasError{Op: p.op, Arg: "dst", With: other.name}
+			return &AliasError{Op: p.op, Arg: "dst", With: other.name}
 		}
 	}
-	copy(p.xw, x)
-	copy(p.xw[p.n:], w)
-	if _, err = p.s.into(all, data, p.xw, uplo); err != nil {
-		return nil, nil, nil, err
-	}
-	if wanted {
-		copy(grad, p.grad)
-		copy(y, p.grad[p.n:])
-	}
-	finish()
-	return y, grad, dst, nil
+	return nil
 }
 
-// denseTarget is dst, and what writes the values that p.s.data has to it.
-func (p *WeightedHessianPrep) denseTarget(dst *mat.SymDense, x []float64) (*mat.SymDense, func(), error) {
-	dst, block, err := p.symmetric(dst, x)
-	return dst, func() { scatter(block, p.s.plan.Pattern, p.s.data) }, err
+// point puts x and the weights together.
+func (p *WeightedHessianPrep) point(x, w []float64) {
+	copy(p.xw, x)
+	copy(p.xw[p.n:], w)
+}
+
+// split takes value and gradient from the gradient with respect to x and the weights,
+// if that was computed.
+func (p *WeightedHessianPrep) split(y, grad, all []float64) {
+	if all != nil {
+		copy(grad, all)
+		copy(y, all[p.n:])
+	}
 }
 
 // Plan says what [AutoSparse] chose; it is nil for other backends.
 func (p *WeightedHessianPrep) Plan() *SparsePlan {
-	if p.s == nil || p.backend.sparse == nil {
+	if p == nil || p.s == nil {
 		return nil
 	}
 	return p.s.plan
 }
 
+// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
+
 // Clone is a prepared object of its own for another goroutine, with the same pattern.
 func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep {
 	q := new(WeightedHessianPrep)
 	q.plan = p.Plan()
-	q.cloneOf(&p.prep, q.prepare)
+	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind reads another struct of the bound type from now on.
 func (p *WeightedHessianPrep) Rebind(q any) error {
-	if err := p.enter(); err != nil {
+	if err := p.base().enter(); err != nil {
 		return err
 	}
 	defer p.busy.Store(false)
-	p.s.probe.soon()
+	if p.s != nil {
+		p.s.trust.soon()
+	}
 	err := p.w.Rebind(q)
 	if err == nil {
 		p.bound = q
@@ -195,4 +223,4 @@ func (p *WeightedHessianPrep) Rebind(q any) error {
 }
 
 // Resize prepares for points of the length of x.
-func (p *WeightedHessianPrep) Resize(x []float64) error { return p.resizeTo(x) }
+func (p *WeightedHessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -1,7 +1,9 @@
 package nabla
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
@@ -17,6 +19,7 @@ import (
 func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
 	rule := &boxValue{&blackBox{f: f, b: b}} // one, so that recordings can be told to be the same
 	return func(x []Real) Real {
+		rule.ready(x)
 		return real(core.Call(rule, reps(x))[0])
 	}
 }
@@ -26,6 +29,7 @@ func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
 type blackBox struct {
 	f    any
 	b    Backend
+	able atomic.Bool // b has prepared a gradient of f
 	mu   sync.Mutex
 	free map[int][]*boxed
 }
@@ -41,6 +45,24 @@ type boxed struct {
 	y    []float64
 }
 
+// ready prepares the gradient of f if x is traced: what b cannot differentiate ends the
+// trace, which an engine that records ahead makes when it prepares, and is not left to
+// the sweep behind it.
+func (b *blackBox) ready(x []Real) {
+	traced := func(a Real) bool { return a.id != 0 }
+	if b.able.Load() || !slices.ContainsFunc(x, traced) || core.Blind(reps(x)) {
+		return
+	}
+	at := make([]float64, len(x))
+	for i, a := range x {
+		at[i] = a.v
+	}
+	u := b.take(at)
+	u.prepare(at)
+	b.give(u)
+	b.able.Store(true)
+}
+
 func (b *blackBox) take(x []float64) *boxed {
 	b.mu.Lock()
 	list := b.free[len(x)]
@@ -48,6 +70,7 @@ func (b *blackBox) take(x []float64) *boxed {
 		u := list[n-1]
 		b.free[len(x)] = list[:n-1]
 		b.mu.Unlock()
+		abort(u.f.NewCall())
 		return u
 	}
 	b.mu.Unlock()
@@ -55,6 +78,7 @@ func (b *blackBox) take(x []float64) *boxed {
 	abort(err)
 	f, err := functionOf("DifferentiateWith", b.f, x, wantScalar)
 	abort(err)
+	_ = f.Own() // for several goroutines, where that can be
 	n := len(x)
 	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n), y: make([]float64, 1)}
 }
@@ -69,14 +93,19 @@ func (b *blackBox) give(u *boxed) {
 	b.mu.Unlock()
 }
 
-// gradient is the gradient at x, in u's buffer.
-func (u *boxed) gradient(x []float64) []float64 {
-	var err error
+// prepare prepares the gradient.
+func (u *boxed) prepare(x []float64) {
 	if u.g == nil {
+		var err error
 		u.g, err = engine.PrepareGradient(u.r.inner, u.f, x)
 		abort(err)
 	}
-	_, err = u.g.ValueAndGradient(u.grad, x)
+}
+
+// gradient is the gradient at x, in u's buffer.
+func (u *boxed) gradient(x []float64) []float64 {
+	u.prepare(x)
+	_, err := u.g.ValueAndGradient(u.grad, x)
 	abort(err)
 	return u.grad
 }

@@ -8,8 +8,8 @@ package coloring
 // This is Algorithm 3.1 of Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic
 // and star coloring algorithms with application to computing Hessians", SIAM J.
 // Sci. Comput. 29 (2007), the trees in disjoint sets. The cost is nearly as for
-// [star].
-func acyclic(g *graph, order []int32) []int32 {
+// [star]. It is nil where watch ends it.
+func acyclic(g *graph, order []int32, watch *watch) []int32 {
 	s := &acyclicSearch{
 		around:    newAround(g),
 		trees:     newForest(len(g.ends)),
@@ -27,6 +27,9 @@ func acyclic(g *graph, order []int32) []int32 {
 			c += step
 		}
 		s.color[v] = c
+		if watch.ends(c / s.kinds()) {
+			return nil
+		}
 		s.grow(v)
 		s.record(v)
 	}

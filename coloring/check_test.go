@@ -57,6 +57,18 @@ func TestChecksRefuse(t *testing.T) {
 	}
 }
 
+// TestWhereColorsMeet: the message about an entry that no product gives names rows and
+// columns by their numbers in the matrix.
+func TestWhereColorsMeet(t *testing.T) {
+	p := rows("1 1", "0 1", "1 1")
+	a := Constant{Columns: []int{1, 1}, Rows: []int{1, 2, 1}}
+	_, err := a.Color(p, Problem{Partition: Bidirectional})
+	const want = "column 0 and column 1 have one colour and meet in row 0, and row 0 and row 2 have one colour and meet in column 0"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 func TestConstant(t *testing.T) {
 	path := sparsity.Banded(4, 4, 1, 1)
 	bi := func(rows, cols []int) Constant { return Constant{Columns: cols, Rows: rows} }
@@ -121,7 +133,7 @@ func TestConstant(t *testing.T) {
 func TestConstantTakesGreedy(t *testing.T) {
 	for _, problem := range problems {
 		for _, post := range []bool{false, true} {
-			c := color(t, brusselator(4), problem, Greedy{[]Order{Random{2}}, post})
+			c := color(t, brusselator(4), problem, Greedy{Orders: []Order{Random{2}}, Postprocess: post})
 			given := color(t, c.Pattern(), problem, Constant{c.ColumnColors(), c.RowColors()})
 			if given.Forward() != c.Forward() || given.Reverse() != c.Reverse() {
 				t.Errorf("%v became %v", c, given)

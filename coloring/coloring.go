@@ -51,8 +51,13 @@ func fromVertices(g *graph, problem Problem, color []int32, colors int, postproc
 	return c, nil
 }
 
-// Pattern returns the pattern that was coloured.
-func (c *Coloring) Pattern() *sparsity.Pattern { return c.pattern }
+// Pattern returns the pattern that was coloured; of the zero Coloring an empty one.
+func (c *Coloring) Pattern() *sparsity.Pattern {
+	if c.pattern == nil {
+		return new(sparsity.Pattern)
+	}
+	return c.pattern
+}
 
 // Problem returns the problem that was solved; its Decompression is Direct for
 // nonsymmetric column and row problems, whatever was asked.
@@ -104,8 +109,11 @@ func groups(color []int, colors int) [][]int {
 
 // String describes the colouring in a line.
 func (c *Coloring) String() string {
-	m, n := c.pattern.Dims()
-	s := fmt.Sprintf("%v colouring of %d×%d with %d entries: ", c.problem, m, n, c.pattern.NNZ())
+	if c == nil {
+		return "no colouring"
+	}
+	m, n := c.Pattern().Dims()
+	s := fmt.Sprintf("%v colouring of %d×%d with %d entries: ", c.problem, m, n, c.Pattern().NNZ())
 	switch c.problem.Partition {
 	case Row:
 		s += fmt.Sprintf("%d row colours", c.rowColors)

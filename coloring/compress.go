@@ -35,15 +35,15 @@ func seed(op string, dst []float64, colors []int, color int) []float64 {
 // tests and to see what an engine would compute. Data of the wrong length are a
 // panic with a *LengthError.
 func (c *Coloring) Compress(data []float64) (col, row []float64) {
-	if len(data) != c.pattern.NNZ() {
-		panic(&LengthError{"Compress", "len(data)", len(data), c.pattern.NNZ()})
+	if len(data) != c.Pattern().NNZ() {
+		panic(&LengthError{"Compress", "len(data)", len(data), c.Pattern().NNZ()})
 	}
-	m, n := c.pattern.Dims()
+	m, n := c.Pattern().Dims()
 	col = make([]float64, m*c.colColors)
 	row = make([]float64, n*c.rowColors)
 	k := 0
 	for j := range n {
-		for _, i := range c.pattern.Col(j) {
+		for _, i := range c.Pattern().Col(j) {
 			if c.cols != nil && c.cols[j] > 0 {
 				col[i*c.colColors+c.cols[j]-1] += data[k]
 			}

@@ -59,14 +59,24 @@ func (c *Coloring) Decompressor(target Target) (*Decompressor, error) {
 }
 
 // Coloring returns the colouring it belongs to.
-func (d *Decompressor) Coloring() *Coloring { return d.coloring }
+func (d *Decompressor) Coloring() *Coloring {
+	if d.coloring == nil {
+		return new(Coloring)
+	}
+	return d.coloring
+}
 
 // Target returns the part of the matrix that is filled.
 func (d *Decompressor) Target() Target { return d.target }
 
 // Pattern returns the pattern of the target, in whose order the values stand: the
 // coloured pattern, or its triangle.
-func (d *Decompressor) Pattern() *sparsity.Pattern { return d.pattern }
+func (d *Decompressor) Pattern() *sparsity.Pattern {
+	if d.pattern == nil {
+		return new(sparsity.Pattern)
+	}
+	return d.pattern
+}
 
 // Sources returns where each entry of Pattern is read, nil for substitution. It is
 // the decompressor's own slice: read it, do not write it.
@@ -101,7 +111,7 @@ func (d *Decompressor) Decompress(data, col []float64, colStride int, row []floa
 // DecompressFunc is Decompress for products in any layout: at returns a component
 // of a product.
 func (d *Decompressor) DecompressFunc(data []float64, at func(Source) float64) {
-	d.length("len(data)", len(data), d.pattern.NNZ())
+	d.length("len(data)", len(data), d.Pattern().NNZ())
 	if d.steps != nil {
 		d.substituteFunc(data, at)
 		return
@@ -120,19 +130,19 @@ func (d *Decompressor) DecompressFunc(data []float64, at func(Source) float64) {
 // *UnsupportedError. Lengths and colours that do not fit are a panic with a
 // *LengthError.
 func (d *Decompressor) DecompressColumn(data, product []float64, color int) error {
-	m, _ := d.coloring.pattern.Dims()
-	return d.single(data, product, color-1, color, d.coloring.colColors, m)
+	m, _ := d.Coloring().Pattern().Dims()
+	return d.single(data, product, color-1, color, d.Coloring().colColors, m)
 }
 
 // DecompressRow is DecompressColumn for the product Aᵀ·w of a row colour.
 func (d *Decompressor) DecompressRow(data, product []float64, color int) error {
-	_, n := d.coloring.pattern.Dims()
-	return d.single(data, product, d.coloring.colColors+color-1, color, d.coloring.rowColors, n)
+	_, n := d.Coloring().Pattern().Dims()
+	return d.single(data, product, d.Coloring().colColors+color-1, color, d.Coloring().rowColors, n)
 }
 
 func (d *Decompressor) single(data, product []float64, t, color, colors, length int) error {
 	if d.steps != nil {
-		return &UnsupportedError{"decompressing one colour", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
+		return needsAll()
 	}
 	d.length("len(data)", len(data), len(d.source))
 	d.length("len(product)", len(product), length)
@@ -145,10 +155,41 @@ func (d *Decompressor) single(data, product []float64, t, color, colors, length 
 	return nil
 }
 
+// DecompressPart is DecompressColumn, or with rows DecompressRow, for k products at a
+// time, those of the colours from first on, which here counts from 0. They are stored by
+// rows: products[i*stride+t] is component i of that of colour first+t.
+func (d *Decompressor) DecompressPart(data, products []float64, stride int, rows bool, first, k int) error {
+	if d.steps != nil {
+		return needsAll()
+	}
+	c := d.Coloring()
+	m, n := c.Pattern().Dims()
+	colors, offset := c.colColors, 0
+	if rows {
+		m, colors, offset = n, c.rowColors, c.colColors
+	}
+	d.length("len(data)", len(data), len(d.source))
+	if first < 0 || k < 0 || first+k > colors {
+		panic(&LengthError{"Decompressor", "first+k", first + k, colors})
+	}
+	d.block("products", len(products), stride, m, k)
+	for t := range k {
+		for _, e := range d.entries[d.colorPtr[offset+first+t]:d.colorPtr[offset+first+t+1]] {
+			data[e] = products[int(d.source[e].Index)*stride+t]
+		}
+	}
+	return nil
+}
+
+// needsAll is the error for products one at a time where entries take several.
+func needsAll() error {
+	return &UnsupportedError{"decompressing some colours", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
+}
+
 func (d *Decompressor) check(data, col []float64, colStride int, row []float64, rowStride int) {
-	c := d.coloring
-	m, n := c.pattern.Dims()
-	d.length("len(data)", len(data), d.pattern.NNZ())
+	c := d.Coloring()
+	m, n := c.Pattern().Dims()
+	d.length("len(data)", len(data), d.Pattern().NNZ())
 	d.block("col", len(col), colStride, m, c.colColors)
 	d.block("row", len(row), rowStride, n, c.rowColors)
 }

@@ -88,5 +88,9 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, a larger Budget, or Greedy", e.Best.Colors(), e.Budget)
+	colors := 0
+	if e.Best != nil {
+		colors = e.Best.Colors()
+	}
+	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, a larger Budget, or Greedy", colors, e.Budget)
 }

@@ -71,6 +71,20 @@ func TestSmallMatrices(t *testing.T) {
 	}
 }
 
+// TestMatching has edges that meet no other one: whatever the order, they can be read at
+// ends of one colour, and the other one goes.
+func TestMatching(t *testing.T) {
+	p := lists([]int{2}, []int{1}, []int{4}, []int{3}, []int{6}, []int{5})
+	for _, d := range []Decompression{Direct, Substitution} {
+		for seed := range uint64(20) {
+			a := Greedy{Orders: []Order{Random{seed}}, Postprocess: true}
+			if c := color(t, p, Problem{Structure: Symmetric, Decompression: d}, a); c.Colors() != 1 {
+				t.Errorf("%v, seed %d: %d colours, want 1", d, seed, c.Colors())
+			}
+		}
+	}
+}
+
 func TestBidirectionalExamples(t *testing.T) {
 	direct := Problem{Partition: Bidirectional}
 	substitution := Problem{Partition: Bidirectional, Decompression: Substitution}

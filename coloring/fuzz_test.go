@@ -24,7 +24,7 @@ func FuzzColoring(f *testing.F) {
 		if problem.Structure == Symmetric {
 			m = n
 		}
-		a := Greedy{[]Order{orders[int(code[3])%len(orders)]}, code[4]&1 != 0}
+		a := Greedy{Orders: []Order{orders[int(code[3])%len(orders)]}, Postprocess: code[4]&1 != 0}
 		var is, js []int
 		for k := 5; m > 0 && n > 0 && k+1 < len(code); k += 2 {
 			i, j := int(code[k])%m, int(code[k+1])%n

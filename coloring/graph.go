@@ -1,6 +1,10 @@
 package coloring
 
-import "github.com/nabla-ad/nabla/sparsity"
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
 
 // A graph is what star and acyclic colouring work on.
 //
@@ -111,6 +115,33 @@ func (g *graph) palette(v int32) (first, step int32) {
 		return 0, 2
 	}
 	return 1, 2
+}
+
+// kinds is the number of palettes.
+func (g *graph) kinds() int32 {
+	if g.cols == g.n {
+		return 1
+	}
+	return 2
+}
+
+// fewest is a number of products below which no colouring gives all entries. The edges
+// between two of k groups are a forest, so there are less than n·(k-1) edges. Beside the
+// colours there is a neutral group, or one of columns and one of rows.
+func (g *graph) fewest() int {
+	n := 0
+	for v := range int32(g.n) {
+		if g.degree(v) > 0 {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+		return max(1, (len(g.ends)+n-1)/n+1-int(g.kinds()))
+	case slices.Contains(g.diag, true):
+		return 1
+	}
+	return 0
 }
 
 // idle reports whether a vertex has no entries, so that it needs no colour.

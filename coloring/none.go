@@ -11,6 +11,10 @@ func (None) String() string { return "None" }
 
 // Color implements [Algorithm]. A bidirectional problem gets products of columns only.
 func (None) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
+	if p == nil {
+		_, err := problem.checked(p)
+		return nil, err
+	}
 	m, n := p.Dims()
 	each := func(n int) []int {
 		colors := make([]int, n)

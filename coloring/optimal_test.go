@@ -36,7 +36,7 @@ func TestOptimal(t *testing.T) {
 				}
 			}
 			for _, order := range orders {
-				c := color(t, p, problem, Greedy{[]Order{order}, true})
+				c := color(t, p, problem, Greedy{Orders: []Order{order}, Postprocess: true})
 				if c.Colors() < best.Colors() {
 					t.Fatalf("%v beats %v", c, best)
 				}

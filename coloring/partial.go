@@ -13,7 +13,7 @@ var heavy = 96
 // your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005).
 // Columns without entries get no colour. The cost is the sum of the squared lengths
 // of the rows, less for long rows.
-func distance2(p *sparsity.Pattern, order []int32) (color []int32, colors int) {
+func distance2(p *sparsity.Pattern, order []int32, watch *watch) (color []int32, colors int) {
 	rows, cols := p.Dims()
 	t := p.Transpose()
 	color = make([]int32, cols)
@@ -56,6 +56,9 @@ func distance2(p *sparsity.Pattern, order []int32) (color []int32, colors int) {
 		}
 		color[v] = c
 		colors = max(colors, int(c))
+		if watch.ends(0) {
+			return nil, 0
+		}
 		for _, l := range near {
 			l.add(c)
 		}

@@ -8,13 +8,13 @@ import "strings"
 // matrix, those of the rows to the left. It is meant for matrices that fit on a
 // screen; colours beyond the alphabets are '#'.
 func (c *Coloring) Picture() string {
-	m, n := c.pattern.Dims()
+	m, n := c.Pattern().Dims()
 	at := make([][]byte, m)
 	for i := range at {
 		at[i] = []byte(strings.Repeat(".", n))
 	}
 	for j := range n {
-		for _, i := range c.pattern.Col(j) {
+		for _, i := range c.Pattern().Col(j) {
 			at[i][j] = c.readAt(i, j)
 		}
 	}

@@ -5,13 +5,13 @@ import "github.com/nabla-ad/nabla/sparsity"
 // prepare finds the sources of all entries.
 func (d *Decompressor) prepare() error {
 	c := d.coloring
-	d.pattern = c.pattern
+	d.pattern = c.Pattern()
 	switch {
 	case c.problem.Structure == Symmetric:
 		return d.prepareSymmetric()
 	case c.problem.Partition == Bidirectional:
 		if c.problem.Decompression == Substitution {
-			d.steps = newSteps(c.pattern.NNZ(), c.reading)
+			d.steps = newSteps(d.pattern.NNZ(), c.reading)
 			for _, e := range c.reading.order {
 				d.steps.add(e, e, -1)
 				d.source = append(d.source, d.edgeSource(e))
@@ -19,15 +19,15 @@ func (d *Decompressor) prepare() error {
 			d.steps.link(c.reading)
 			return nil
 		}
-		d.source = make([]Source, c.pattern.NNZ())
+		d.source = make([]Source, d.pattern.NNZ())
 		for e := range d.source {
 			d.source[e] = d.edgeSource(int32(e))
 		}
 	default:
-		d.source = make([]Source, 0, c.pattern.NNZ())
-		_, n := c.pattern.Dims()
+		d.source = make([]Source, 0, d.pattern.NNZ())
+		_, n := d.pattern.Dims()
 		for j := range n {
-			for _, i := range c.pattern.Col(j) {
+			for _, i := range d.pattern.Col(j) {
 				if c.problem.Partition == Row {
 					d.source = append(d.source, Source{int32(j), int32(c.rows[i] - 1), true})
 				} else {

@@ -81,6 +81,9 @@ func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
 	if p.Structure == Symmetric && p.Partition != Column {
 		return p, &ProblemError{Problem: p, Reason: "a symmetric matrix is coloured by columns; want Partition: Column"}
 	}
+	if s == nil {
+		return p, &PatternError{Problem: p, Reason: "it is nil; make one with sparsity.New, FromEntries or Full"}
+	}
 	rows, cols := s.Dims()
 	if rows > math.MaxInt32/4-cols || s.NNZ() > math.MaxInt32/4 {
 		return p, patternError(p, s, "it is too large for 32-bit indices; split the matrix into blocks")

@@ -32,7 +32,7 @@ func TestColorings(t *testing.T) {
 				}
 				for _, order := range orders {
 					for _, post := range []bool{false, true} {
-						a := Greedy{[]Order{order}, post}
+						a := Greedy{Orders: []Order{order}, Postprocess: post}
 						c := color(t, p, problem, a)
 						if err := verify(c); err != nil {
 							t.Fatalf("%v: %v by %v: %v\n%s", c, p, a, err, c.Picture())
@@ -52,7 +52,7 @@ func TestLongRows(t *testing.T) {
 		for _, p := range []*sparsity.Pattern{arrowhead(n), must(arrowhead(n).Union(randomSymmetric(r, n, 0.02))), must(permuted(r, arrowhead(n)).Union(sparsity.Banded(n, n, 3, 3)))} {
 			for _, problem := range problems {
 				for _, order := range []Order{Natural{}, Random{1}, SmallestLast} {
-					c := color(t, p, problem, Greedy{[]Order{order}, true})
+					c := color(t, p, problem, Greedy{Orders: []Order{order}, Postprocess: true})
 					if err := verify(c); err != nil {
 						t.Fatalf("%v: %v", c, err)
 					}

@@ -8,8 +8,8 @@ package coloring
 // This is Algorithm 4.1 of Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic
 // and star coloring algorithms with application to computing Hessians", SIAM J.
 // Sci. Comput. 29 (2007). The cost is, over all edges (v, w), the number of
-// neighbours of w, or of their colours if w has many.
-func star(g *graph, order []int32) []int32 {
+// neighbours of w, or of their colours if w has many. It is nil where watch ends it.
+func star(g *graph, order []int32, watch *watch) []int32 {
 	s := &starSearch{
 		around:    newAround(g),
 		starOf:    make([]int32, len(g.ends)),
@@ -24,6 +24,9 @@ func star(g *graph, order []int32) []int32 {
 		}
 		s.forbid(v)
 		s.color[v] = s.smallest(v)
+		if watch.ends(s.color[v] / s.kinds()) {
+			return nil
+		}
 		s.grow(v)
 		s.record(v)
 	}

@@ -2,43 +2,24 @@ package difftest
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/difftest/internal/banded"
 )
 
 // bandedSize is the number of inputs of the scenarios with a banded matrix.
-const bandedSize = 50
+const bandedSize = banded.Size
 
-// banded is an upper triangular matrix, filled diagonal after diagonal with numbers
-// of Knuth's MMIX generator in [0, 1). The seed is the width b of the band.
-type banded struct{ diagonals [][]float64 }
-
-var bandedOnce = sync.OnceValue(func() map[int]banded {
-	all := map[int]banded{}
-	for _, b := range []int{5, 10, 20} {
-		var m banded
-		s := uint64(b)
-		for k := range b + 1 {
-			d := make([]float64, bandedSize-k)
-			for i := range d {
-				s = s*6364136223846793005 + 1442695040888963407
-				d[i] = float64(s>>11) * 0x1p-53
-			}
-			m.diagonals = append(m.diagonals, d)
-		}
-		all[b] = m
-	}
-	return all
-})
+// bandedMatrix is an upper triangular matrix, diagonal after diagonal.
+type bandedMatrix struct{ diagonals [][]float64 }
 
 // width is how many entries of row i of the matrix for n inputs are not zero, from
 // column i on.
-func (m banded) width(i, n int) int { return min(len(m.diagonals), n-i) }
+func (m bandedMatrix) width(i, n int) int { return min(len(m.diagonals), n-i) }
 
 // at is the entry of row i and column i+k. At sizes other than the usual one what is
 // new is 1.
-func (m banded) at(i, k int) float64 {
+func (m bandedMatrix) at(i, k int) float64 {
 	if d := m.diagonals[k]; i < len(d) {
 		return d[i]
 	}
@@ -46,7 +27,7 @@ func (m banded) at(i, k int) float64 {
 }
 
 // linear is y = A·x² with the squares taken element by element.
-func (m banded) linear(y, x []nabla.Real) {
+func (m bandedMatrix) linear(y, x []nabla.Real) {
 	for i := range y {
 		var s nabla.Real
 		for k := range m.width(i, len(x)) {
@@ -56,7 +37,7 @@ func (m banded) linear(y, x []nabla.Real) {
 	}
 }
 
-func (m banded) exactLinear(x []float64, rows int) truth {
+func (m bandedMatrix) exactLinear(x []float64, rows int) truth {
 	n := len(x)
 	t := newTruth(n, rows)
 	for i := range rows {
@@ -70,7 +51,7 @@ func (m banded) exactLinear(x []float64, rows int) truth {
 }
 
 // quadratic is (x²)ᵀ·A·x².
-func (m banded) quadratic(x []nabla.Real) nabla.Real {
+func (m bandedMatrix) quadratic(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i, v := range x {
 		var r nabla.Real
@@ -82,7 +63,7 @@ func (m banded) quadratic(x []nabla.Real) nabla.Real {
 	return s
 }
 
-func (m banded) exactQuadratic(x []float64, _ int) truth {
+func (m bandedMatrix) exactQuadratic(x []float64, _ int) truth {
 	n := len(x)
 	t := newTruth(n, 1)
 	for i, v := range x {
@@ -110,8 +91,8 @@ func bandedScenarios() []Scenario {
 		prep[i] = float64((i + 1) * (i + 1) * (i + 1))
 	}
 	var all []Scenario
-	for _, b := range []int{5, 10, 20} {
-		m := bandedOnce()[b]
+	for _, b := range banded.Widths {
+		m := bandedMatrix{banded.Diagonals(b)}
 		linear := family{into: m.linear, outputs: same, exact: m.exactLinear}
 		for _, forms := range [][2]string{{"out", "out"}, {"out", "in"}, {"in", "out"}, {"in", "in"}} {
 			s := Scenario{

@@ -448,6 +448,16 @@ func (s *sharer) ValueAndGradient(grad, x []float64) (float64, error) {
 	return y, err
 }
 
+// late is an engine that refuses no function before it is called.
+type late struct{}
+
+func (late) Name() string { return "late" }
+
+func (late) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
+	p, _ := tape{}.PreparePullback(f, x, lanes)
+	return p, nil
+}
+
 // TestBrokenOtherwise is TestBroken for mistakes that are not in a pullback.
 func TestBrokenOtherwise(t *testing.T) {
 	for _, c := range []struct {
@@ -460,6 +470,9 @@ func TestBrokenOtherwise(t *testing.T) {
 			"[shared] vec_to_vec/pushforward/in/in/constant_or_cache on frozen: ",
 			"[rebind] vec_to_vec/pushforward/in/in/constant on frozen: ",
 			"[prepared] behaviour/branch/jacobian/out on frozen: ",
+		}},
+		{late{}, []string{
+			"[misuse] misuse/blackbox/gradient on late: a function over float64 without code was prepared, and the call gave",
 		}},
 		{linearised{reversediff.Backend{Compile: true}}, []string{
 			"[same point] vec_to_vec/pullback/out/out on linearised: At(x), same product(nil, t): the derivative is wrong",
@@ -485,7 +498,7 @@ func TestBrokenOtherwise(t *testing.T) {
 			"HVPBatch(dst, x, (t, -t)): the second derivative",
 		}},
 	} {
-		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "arr_to_num(vector)/gradient", "behaviour/branch/")
+		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "arr_to_num(vector)/gradient", "behaviour/branch/", "misuse/blackbox")
 		difftest.Check(r, c.b, nil)
 		for _, s := range c.check {
 			if !contains(*r.failed, s) {

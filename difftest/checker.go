@@ -48,7 +48,9 @@ func (c *checker) failf(check, variant, format string, args ...any) {
 
 // run checks scenario s.
 func (c *checker) run(s *Scenario) {
-	c.s, c.f = s, s.function(c.b, c.o.Plain)
+	if !c.takes(s) {
+		return
+	}
 	c.brief = len(s.wraps) > 0
 	c.x, c.t = s.X, s.tangent()
 	want := s.want()
@@ -91,6 +93,33 @@ func (c *checker) run(s *Scenario) {
 		c.resizing(sub, p, want)
 	}
 	c.allocations(p)
+}
+
+// takes makes s that of c, with its function, and reports whether there is one.
+func (c *checker) takes(s *Scenario) bool {
+	c.s = s
+	if c.o.Function == nil {
+		c.f = s.function(c.b, c.o.Plain)
+		return true
+	}
+	f := c.o.Function(s)
+	if f == nil {
+		c.r.Skipf("there is no function of this scenario for such engines")
+		return false
+	}
+	c.f = function{f: f.F, before: f.Before, after: f.After, own: f.Own, other: f.Other, otherFactor: 1, shared: f.Shared}
+	for _, context := range s.Contexts {
+		c.f.otherFactor *= context.Other / context.Run
+	}
+	return true
+}
+
+// makes reports whether the kit may make functions of its own for this check.
+func (c *checker) makes() bool {
+	if c.o.Function != nil {
+		c.r.Skipf("its function is made where it is checked, and such engines take others only")
+	}
+	return c.o.Function == nil
 }
 
 func (c *checker) before() {
@@ -389,7 +418,7 @@ func (c *checker) rebinding(p *prepared, want Results) {
 		return
 	}
 	for _, s := range []struct {
-		to   *bindings
+		to   any
 		want Results
 	}{{c.f.other, want.scaled(c.f.otherFactor)}, {c.f.own, want}} {
 		if err := p.rebind(s.to); err != nil {

@@ -89,6 +89,18 @@
 // of the plan or an equal one. Where a scenario is about branches, an AutoSparse may
 // say of another branch that its pattern misses entries.
 //
+// # Generated code
+//
+// An engine for generated code takes functions that it was generated from.
+// Options.Function gives it those in place of the kit's, and package difftest/coded has
+// them.
+//
+// # Rules
+//
+// [CheckRule] does for a rule of one's own what Run does for an engine: one line in a
+// test says whether its derivatives are those of its value, and whether it keeps the
+// promises of [nabla.Rule].
+//
 // difftest checks itself against engines that are broken on purpose; see
 // TestBroken. Two complete engines to start from are in example_test.go.
 package difftest

@@ -19,10 +19,11 @@ type tape struct{}
 // Name shows in messages and tells engines apart.
 func (tape) Name() string { return "tape" }
 
-// PreparePullback does the work that does not depend on the point.
+// PreparePullback does the work that does not depend on the point, and refuses what is
+// not written over Reals.
 func (tape) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
 	n, m := f.Dims()
-	return &reverse{f: f, xs: make([]engine.Real, n), ys: make([]engine.Real, m)}, nil
+	return &reverse{f: f, xs: make([]engine.Real, n), ys: make([]engine.Real, m)}, f.Untraceable()
 }
 
 type reverse struct {
@@ -98,7 +99,7 @@ func (transformed) Name() string { return "transformed" }
 
 func (transformed) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
 	_, m := f.Dims()
-	return &forward{f: f, column: make([]float64, m)}, nil
+	return &forward{f: f, column: make([]float64, m)}, f.Untraceable()
 }
 
 type forward struct {

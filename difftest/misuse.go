@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"errors"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/nabla-ad/nabla"
@@ -16,13 +17,14 @@ func misuses() []job {
 		{"misuse/outputs/jacobian", (*checker).moreOutputs},
 		{"misuse/foreign/gradient", (*checker).foreign},
 		{"misuse/rebind/gradient", (*checker).rebindOther},
+		{"misuse/blackbox/gradient", (*checker).blackBox},
 	}
 }
 
 // sumScenario is the gradient of a sum at (1, 2, 3).
 func sumScenario() Scenario {
 	return Scenario{
-		Operator: "gradient", YShape: Shape{Number: true}, Outputs: one,
+		Name: "misuse/sum", Operator: "gradient", YShape: Shape{Number: true}, Outputs: one,
 		Func: func(y, x []nabla.Real) { y[0] = sum(x) },
 		X:    []float64{1, 2, 3}, Value: []float64{6}, First: []float64{1, 1, 1},
 	}
@@ -31,11 +33,13 @@ func sumScenario() Scenario {
 // overlap: a destination that is x is refused.
 func (c *checker) overlap() {
 	s := sumScenario()
-	c.s = &s
+	if !c.takes(&s) {
+		return
+	}
 	x := []float64{1, 2, 3}
 	var p *nabla.GradientPrep
 	var err error
-	switch f := shaped(&s, c.o.Plain, s.Func).(type) {
+	switch f := c.f.f.(type) {
 	case func([]nabla.Real) nabla.Real:
 		p, err = nabla.PrepareGradient(f, c.b, x)
 	case func([]float64) float64:
@@ -56,6 +60,9 @@ func (c *checker) overlap() {
 
 // reentry: a function that calls the object that is evaluating it finds it busy.
 func (c *checker) reentry() {
+	if !c.makes() {
+		return
+	}
 	s := sumScenario()
 	c.s = &s
 	var p *prepared
@@ -86,6 +93,9 @@ func (c *checker) reentry() {
 // moreOutputs: a function that returns another number of outputs than before is an
 // error where it is evaluated; an engine that replays gives what it recorded.
 func (c *checker) moreOutputs() {
+	if !c.makes() {
+		return
+	}
 	more := 0
 	s := Scenario{Operator: "jacobian", Outputs: func(int) int { return 2 + more }, m: 2}
 	c.s = &s
@@ -117,6 +127,9 @@ func (c *checker) moreOutputs() {
 // foreign: a function that returns a number it kept from an earlier call is an error.
 // An engine that evaluates over plain numbers sees a constant.
 func (c *checker) foreign() {
+	if !c.makes() {
+		return
+	}
 	if c.o.Plain {
 		return
 	}
@@ -142,12 +155,15 @@ func (c *checker) foreign() {
 // rebindOther: a struct of another type is refused, and the bound one stays.
 func (c *checker) rebindOther() {
 	s := Constantify(sumScenario())
-	c.s, c.f = &s, s.function(c.b, c.o.Plain)
+	if !c.takes(&s) {
+		return
+	}
 	p := c.prepare(subjectOf(&s, c.b, c.f.f), s.X)
 	if p == nil {
 		return
 	}
-	for _, other := range []any{nil, &struct{ A nabla.Real }{}, *c.f.own, (*bindings)(nil)} {
+	own := reflect.ValueOf(c.f.own)
+	for _, other := range []any{nil, &struct{ A nabla.Real }{}, own.Elem().Interface(), reflect.Zero(own.Type()).Interface()} {
 		var fe *nabla.FuncError
 		if err := p.rebind(other); !errors.As(err, &fe) {
 			c.failf("misuse", "Rebind", "to a %T gave %v, want a *nabla.FuncError", other, err)
@@ -155,5 +171,24 @@ func (c *checker) rebindOther() {
 		for _, v := range p.variants {
 			c.call("misuse", v, s.X, nil, s.want())
 		}
+	}
+}
+
+// blackBox: a function over plain numbers that has no code is differentiated, or refused
+// by Prepare. Nothing is left to the call.
+func (c *checker) blackBox() {
+	s := sumScenario()
+	c.s = &s
+	f := func(x []float64) float64 { return x[0] + x[1] + x[2] }
+	p, err := nabla.PrepareGradient(f, c.b, s.X)
+	if err != nil {
+		if !errors.Is(err, nabla.ErrUnsupported) {
+			c.failf("misuse", "", "a function over float64 without code gave %v, want nabla.ErrUnsupported", err)
+		}
+		return
+	}
+	if _, err := p.Gradient(nil, s.X); err != nil {
+		c.failf("misuse", "", "a function over float64 without code was prepared, and the call gave %v; "+
+			"an engine that runs f over Reals asks f.Untraceable() when it prepares", err)
 	}
 }

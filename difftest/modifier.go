@@ -277,7 +277,7 @@ type function struct {
 	before, after func()
 	// own is the struct that is bound and other one for Rebind, with which results
 	// are otherFactor times what they are. Nil where Rebind is not tried.
-	own, other  *bindings
+	own, other  any
 	otherFactor float64
 	// shared says that clones must not run in parallel: a plain function gets the
 	// bound struct itself, scratch and all.

@@ -8,17 +8,22 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// TestPairs runs the operators of second order on every pair of exact engines; with
-// -short on each over itself and over recorded reverse mode.
+// TestPairs runs the operators of second order on every pair of exact engines in the long form of the tests, otherwise on each over
+// itself and the next one, with -short over recorded reverse mode instead.
 func TestPairs(t *testing.T) {
 	engines := []nabla.Backend{
 		forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
 	}
-	for _, outer := range engines {
+	for i, outer := range engines {
 		for _, inner := range engines {
-			if testing.Short() && outer != inner && inner != (reversediff.Backend{Compile: true}) {
+			second := engines[(i+1)%len(engines)]
+			if testing.Short() {
+				second = reversediff.Backend{Compile: true}
+			}
+			if outer != inner && inner != second && !longtest.Long() {
 				continue
 			}
 			b := nabla.SecondOrder{Outer: outer, Inner: inner}

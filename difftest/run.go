@@ -40,6 +40,12 @@ type Options struct {
 	// for engines that need values only.
 	Plain bool
 
+	// Function gives the functions of scenarios in place of the kit's own, to engines
+	// that do not take functions in general, such as those for generated code; package
+	// difftest/coded has one. A scenario for which it gives nil is skipped, as are the
+	// checks whose functions are made where they run.
+	Function func(s *Scenario) *Function
+
 	// Scenarios are run in place of the catalogue: a part of it, modified or not,
 	// or one's own. No modifiers are added.
 	Scenarios []Scenario
@@ -52,6 +58,20 @@ type Options struct {
 	Calls func(operator string, n, m int) (Calls, bool)
 
 	short bool // leaves out what takes long
+}
+
+// A Function is the function of a scenario in another form.
+type Function struct {
+	// F is one of the types that operators take.
+	F any
+	// Before and After set what F reads besides x, Context by Context, to that of Prep and
+	// to that of Run; nil where there is nothing.
+	Before, After func()
+	// Own is the struct that is bound and Other one for a Rebind, at that of Other. Nil where
+	// none is bound.
+	Own, Other any
+	// Shared says that clones must not run in parallel, as they write to one struct.
+	Shared bool
 }
 
 // exactTol is the tolerance for engines without truncation error. The worst of

@@ -2,7 +2,6 @@ package difftest_test
 
 import (
 	"errors"
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -40,12 +40,10 @@ func matrices(group string, at bool) []difftest.Scenario {
 	return some
 }
 
-var allForms = flag.Bool("allforms", false, "do not leave out scenarios for allocated results where there is one for a given result")
-
-// forms leaves out of scenarios that are the same but for where the result goes those
-// for allocated ones: given and allocated results are tried in both.
+// forms leaves out of scenarios that are the same but for where the result goes those for allocated ones: given and allocated
+// results are tried in both. The long form of the tests has all.
 func forms(scenarios []difftest.Scenario) []difftest.Scenario {
-	if *allForms {
+	if longtest.Long() {
 		return scenarios
 	}
 	return slices.DeleteFunc(scenarios, func(s difftest.Scenario) bool { return !strings.HasSuffix(s.Name, "/in") })
@@ -108,7 +106,7 @@ func TestSparseSettings(t *testing.T) {
 				t.Skip("one goroutine")
 			}
 			c.o.Scenarios = forms(matrices("sparse", false))
-			if c.b.Detector == nil && c.b.Coloring == nil && !testing.Short() {
+			if c.b.Detector == nil && c.b.Coloring == nil && longtest.Long() {
 				c.o.Scenarios = append(c.o.Scenarios, forms(matrices("default", false))...)
 			}
 			difftest.Run(t, c.b, &c.o)

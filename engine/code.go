@@ -55,8 +55,9 @@ type Generated struct {
 	WritesX bool
 	// InPlace says that the function writes into its outputs, and may leave one out.
 	InPlace bool
-	// Refused says why there is no reverse code, where there is none.
-	Refused string
+	// Refused says why there is no reverse code, where there is none, RefusedTangent why
+	// there is no forward code, and RefusedTraced why there is no form over Reals.
+	Refused, RefusedTangent, RefusedTraced string
 }
 
 // Code is new code for a function of n inputs. It does not write to x or xdot, and

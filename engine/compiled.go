@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
@@ -17,7 +16,7 @@ type Derive func(p *program.Program, strong bool) *program.Program
 // Compiled runs programs derived from a function in place of the function. It
 // keeps one program for each branch of the function that was taken, up to a
 // limit, and records again where no program fits: a guard failed, an opaque field
-// of the bound struct changed, or the replayed value is not the function's.
+// of the bound struct changed, or a [Comparison] shows that captured data did.
 type Compiled struct {
 	f       *Function
 	derive  Derive
@@ -26,21 +25,22 @@ type Compiled struct {
 	nan     int  // NaNs in the output groups up to this one ask for the strong program
 	known   []*branch
 	records int
-	runs    uint64
 	recent  float64 // recordings among the last ten or so runs
 	frozen  []byte
 	params  []float64
-	y, want []float64
+	compare *Comparison
 }
 
 // branch is one recorded path through the function.
 type branch struct {
+	id     uint64
 	base   *program.Program
 	atNaN  bool // recorded where a NaN came out
 	frozen []byte
 	plain  *program.Machine
 	strong *program.Machine
-	value  *program.Machine // of base, where the others do not give the value
+	value  *program.Machine // of base, for comparisons
+	call   int              // the last call in which it was compared or recorded
 }
 
 // maxBranches bounds the memory of a function that takes another branch at every
@@ -59,14 +59,12 @@ func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Comp
 
 // CompileRecorded is NewCompiled of a program that f.ProgramLimit has just returned.
 func CompileRecorded(f *Function, p *program.Program, nan, limit int, derive Derive) *Compiled {
-	_, m := f.Dims()
-	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, y: make([]float64, m), want: make([]float64, m)}
+	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, compare: NewComparison(f)}
 	c.keep(p)
 	return c
 }
 
-// Alone says that the derived programs do not give the value: output group 0 is empty,
-// and not compared with the function.
+// Alone says that the derived programs do not give the value: output group 0 is empty.
 func (c *Compiled) Alone() *Compiled {
 	c.alone = true
 	return c
@@ -103,7 +101,7 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 // keep derives the program of a recording and puts it in front of the others.
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
-	b := &branch{base: p, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
+	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
 	if ctx := c.f.def.Context; ctx != nil {
 		b.frozen = ctx.Snapshot(nil)
 	}
@@ -112,6 +110,7 @@ func (c *Compiled) keep(p *program.Program) *branch {
 	}
 	copy(c.known[1:], c.known)
 	c.known[0] = b
+	c.f.replays.recorded(b.id, c.records == 1)
 	return b
 }
 
@@ -129,17 +128,16 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 		ctx.Read(c.params)
 	}
 	before := c.records
+	due := c.compare.Due()
 	b, m, err := c.find(x, extra)
+	if err == nil && due && b.call != c.compare.calls {
+		b, m, err = c.verify(b, m, x, extra)
+	}
+	c.recent = 0.9*c.recent + float64(c.records-before)
 	if err != nil {
 		return nil, err
 	}
-	c.runs++
-	c.recent = 0.9*c.recent + float64(c.records-before)
-	if c.runs&(c.runs-1) == 0 && !c.f.policy.NoStaleCheck {
-		if b, m, err = c.verify(b, m, x, extra); err != nil {
-			return nil, err
-		}
-	}
+	b.call = c.compare.calls
 	return c.settle(b, m, x, extra)
 }
 
@@ -155,6 +153,7 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 				copy(c.known[1:], c.known[:i])
 				c.known[0] = b
 			}
+			c.f.replays.replayed(b.id)
 			return b, b.plain, nil
 		}
 		failed = true
@@ -201,86 +200,44 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 	return m
 }
 
-// verify compares the replayed value with the function's own. What guards cannot
-// see, a variable that the function captures, shows here.
+// verify compares the recording of b, which m has just run, with the function. What
+// guards cannot see, a variable that the function captures, shows here.
 func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
-	got, want := c.checked(c.y), c.checked(c.want)
-	var err error
-	if c.f.def.checked != nil {
-		err = c.f.def.checked(want, x)
-	} else {
-		err = c.f.Value(c.want, x)
-	}
-	if err != nil {
+	ok, err := c.compare.Agrees(c.valueOf(b), x, c.params)
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	if err := c.replayed(b, m, x); err != nil {
-		return nil, nil, err
-	}
-	if c.agree(got, want) {
+	case ok && c.compare.Hidden():
+		c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b })
+		return c.again(x, extra)
+	case ok:
 		return b, m, nil
 	}
+	stale := c.compare.Broken()
 	if c.f.policy.FailOnGuard {
-		return nil, nil, fmt.Errorf("nabla: function %s: replayed value %v, function value %v: %w", c.f.Name(), got, want, ErrStale)
+		return nil, nil, stale
 	}
 	clear(c.known)
 	c.known = c.known[:0]
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, nil, err
 	}
-	if err := c.replayed(b, m, x); err != nil {
+	if ok, err = c.compare.Confirms(c.valueOf(b), x, c.params); err != nil {
 		return nil, nil, err
 	}
-	if !c.agree(got, want) {
+	if !ok {
+		got, want := c.compare.Values()
 		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
 	}
-	return b, m, nil
+	return b, m, stale
 }
 
-// replayed writes the value by the recording of b to c.y. m has just run.
-func (c *Compiled) replayed(b *branch, m *program.Machine, x []float64) error {
-	if c.alone {
-		if b.value == nil {
-			b.value = program.NewMachine(program.Schedule(program.Simplify(b.base)))
-		}
-		if m = b.value; !c.start(m, x, Block{}, false).Run() {
-			return fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
-		}
+// valueOf is the machine that computes the values of b for comparisons.
+func (c *Compiled) valueOf(b *branch) *program.Machine {
+	if b.value == nil {
+		b.value = c.compare.ValueMachine(b.base)
 	}
-	m.Output(0, c.y)
-	return nil
-}
-
-// checked is the part of the outputs y by which a replay is compared.
-func (c *Compiled) checked(y []float64) []float64 {
-	if k := c.f.def.Checked; k > 0 {
-		return y[len(y)-k:]
-	}
-	return y
-}
-
-// agree compares the replayed value with the function's own. A function over Reals
-// does the same operations in both, so that each output is compared by its own
-// size; a plain one may fuse x·y+z, which is large beside a sum that cancels.
-func (c *Compiled) agree(got, want []float64) bool {
-	scale := 0.0
-	if c.f.def.Plain != nil {
-		for _, v := range want {
-			if a := math.Abs(v); a > scale && !math.IsInf(a, 1) {
-				scale = a
-			}
-		}
-	}
-	for i, v := range want {
-		g := got[i]
-		if g == v || g != g && v != v {
-			continue
-		}
-		if math.IsInf(v, 0) || !(math.Abs(g-v) <= 1e-9*max(scale, math.Abs(v))+1e-300) {
-			return false
-		}
-	}
-	return true
+	return b.value
 }
 
 // settle runs the strong program where the plain one gave a NaN. If that gives one
@@ -336,53 +293,4 @@ func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Mach
 		return nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
 	}
 	return b.strong, nil
-}
-
-// compiledPushforward pushes tangents through the tangent program of a function.
-type compiledPushforward struct {
-	c    *Compiled
-	part Block
-}
-
-// CompilePushforward is a Pushforward that replays the tangent of the program of
-// f, lanes tangents at a time.
-func CompilePushforward(f *Function, x []float64, lanes, limit int) (Pushforward, error) {
-	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
-		return program.Simplify(program.JVP(p, program.JVPOptions{Lanes: lanes, Strong: strong}))
-	})
-	if err != nil {
-		return nil, err
-	}
-	n, m := f.Dims()
-	return &compiledPushforward{c: c, part: NewBlock(max(n, m), lanes)}, nil
-}
-
-func (p *compiledPushforward) Recordings() int { return p.c.records }
-
-func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
-	n, m := p.c.f.Dims()
-	lanes := p.part.B
-	for first := 0; first < xdot.B; first += lanes {
-		k := min(lanes, xdot.B-first)
-		in := xdot.Cols(first, k)
-		if k < lanes { // a last partial batch is filled up with zero tangents
-			part := Block{N: n, B: lanes, Stride: lanes, Data: p.part.Data}
-			for i := range n {
-				row := part.Row(i)
-				clear(row[copy(row, in.Row(i)):])
-			}
-			in = part
-		}
-		machine, err := p.c.Run(x, in)
-		if err != nil {
-			return err
-		}
-		machine.Output(0, y)
-		out := Block{N: m, B: lanes, Stride: lanes, Data: p.part.Data}
-		machine.Output(1, out.Data[:m*lanes])
-		for i := range m {
-			copy(ydot.Row(i)[first:first+k], out.Row(i))
-		}
-	}
-	return nil
 }

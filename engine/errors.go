@@ -28,8 +28,15 @@ var (
 	ErrOutputNotWritten = core.ErrOutputNotWritten
 )
 
-// LimitError says that a recording grew beyond its limit.
+// LimitError says that a recording grew beyond its limit, or that something would take
+// more memory than its limit.
 type LimitError = core.LimitError
+
+// A Task is a preparation that can be cancelled and says how far it is.
+type Task = core.Task
+
+// CanceledError says that a preparation was cancelled.
+type CanceledError = core.CanceledError
 
 // ShapeError says that an argument has the wrong length.
 type ShapeError struct {
@@ -80,15 +87,20 @@ func (e *PanicError) Unwrap() error {
 }
 
 // ContextError says that a bound struct has a field that a recording would
-// freeze, or that a function changed a field that it may only read.
+// freeze, that a function changed a field that it may only read, or that there is no
+// copy of the struct for another goroutine.
 type ContextError struct {
 	Field, Type string
 	Changed     bool // the function wrote to the field
+	Uncopied    bool // a clone or a worker cannot have a copy of its own
 }
 
 func (e *ContextError) Error() string {
 	if e.Changed {
 		return fmt.Sprintf("nabla: the function changed field %s (%s) of its bound struct; that write is lost: return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
+	}
+	if e.Uncopied {
+		return fmt.Sprintf("nabla: field %s of the bound struct leads to a %s, of which a clone or a worker cannot have a copy of its own; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an operator with a struct of its own for each goroutine", e.Field, e.Type)
 	}
 	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
 }

@@ -100,7 +100,11 @@ var backends = []Backend{
 
 // prepare prepares op for a function from n numbers to m.
 func prepare(op string, outer, inner Backend, n, m int) (any, error) {
-	f := NewFunction(Def{Name: "f", N: n, M: m, Plain: func(_, _ []float64, _ Context) error { return nil }})
+	f := NewFunction(Def{
+		Name: "f", N: n, M: m,
+		Plain:  func(_, _ []float64, _ Context) error { return nil },
+		Traced: func(_, _ []Real, _ Context) error { return nil },
+	})
 	x := make([]float64, n)
 	switch op {
 	case "Pushforward":

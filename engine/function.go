@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nabla-ad/nabla/internal/core"
@@ -24,8 +25,18 @@ type Context interface {
 	// Snapshot appends what a recording freezes: the opaque fields and the lengths
 	// of the parameters.
 	Snapshot(dst []byte) []byte
-	// Clone is a context for another goroutine, with scratch of its own.
-	Clone() Context
+	// Clone is a context for another goroutine, with scratch of its own. The struct of
+	// a function over plain numbers is a copy, with all memory that it leads to; the
+	// error is a *ContextError where there can be none.
+	Clone() (Context, error)
+	// Beside is a context for the same goroutine.
+	Beside() Context
+	// Own makes this one a context beside which clones can be used: a function over
+	// plain numbers gets a copy of the struct from now on.
+	Own() error
+	// Refresh reads the struct for the next call. No function may run at that time that
+	// gets the struct itself.
+	Refresh() error
 	// Rebind reads another struct of the same type from now on.
 	Rebind(p any) error
 	// Arg is what the function gets: for a function over plain numbers, the struct
@@ -56,6 +67,8 @@ type Def struct {
 	Checked int
 	// checked writes these outputs alone. Nil means Plain or Traced.
 	checked func(y, x []float64) error
+	// prepare readies Plain for points of the length of x. Nil where it needs none.
+	prepare func(x []float64) error
 	// Directions is how many inputs, the last ones, are a direction in the others: a
 	// zero among them is a structural zero.
 	Directions int
@@ -67,34 +80,94 @@ type Def struct {
 	// compared at calls 1, 2, 4, 8, …
 	TracedPlain bool
 	Context     Context
+	// Captures says that f may read variables that it captures: recordings of it are
+	// compared with it at every call.
+	Captures bool
 	// Fork, where set, makes the definition anew for another goroutine: for
-	// functions that keep state of their own.
+	// functions that keep state of their own. Without a Context it is given that of the
+	// function, or a clone of it.
 	Fork func() Def
 }
 
 // Function is the user's function as a map from n numbers to m numbers, whatever
 // shape it had. It is used by one goroutine at a time.
 type Function struct {
-	def    Def
-	policy Policy
-	tracer *Tracer
-	xs, ys []Real
-	calls  int
-	clones []*Function // that follow Rebind
-	at     []float64   // where its derivative, as a function, is prepared; nil for its first call
-	watch  Watch       // of TracedPlain
+	def     Def
+	policy  Policy
+	tracer  *Tracer
+	xs, ys  []Real
+	calls   int
+	clones  []*Function // that follow Rebind
+	at      []float64   // where its derivative, as a function, is prepared; nil for its first call
+	watch   Watch       // of TracedPlain
+	shared  bool        // it computes in goroutines of its own
+	replays *Replays    // of the recordings that are replayed; nil where nobody asks
+	broken  error       // there is no copy of the bound struct
+	call    *uint64     // counts calls of the prepared object, 0 if nobody counts them
 }
 
 // Policy says what a recording does when it meets a point it does not fit.
 type Policy struct {
 	// FailOnGuard returns ErrGuard or ErrStale instead of recording again.
 	FailOnGuard bool
-	// NoStaleCheck turns off the comparison of replayed values with the function.
+	// NoStaleCheck turns off the comparison of recordings with the function.
 	NoStaleCheck bool
+	// FixedCaptures says that what a function captures does not change.
+	FixedCaptures bool
+	// Memory is the limit of [Function.MemoryLimit]; 0 for the default.
+	Memory int64
+	// Task is the preparation that f is for, or nil.
+	Task *Task
 }
 
 // NewFunction makes a Function.
-func NewFunction(d Def) *Function { return &Function{def: d} }
+func NewFunction(d Def) *Function { return &Function{def: d, call: new(uint64)} }
+
+// NewCall says that a call of the prepared object that uses f begins. Within a call a
+// recording of f is compared with f once at most; without NewCall every use of a
+// recording is a call.
+//
+// It makes the copies of the bound struct, of f and of its clones, like the struct.
+func (f *Function) NewCall() error {
+	*f.call++
+	return f.refresh()
+}
+
+func (f *Function) refresh() error {
+	if c := f.def.Context; c != nil && f.broken == nil {
+		if err := c.Refresh(); err != nil {
+			return err
+		}
+	}
+	for _, g := range f.clones {
+		if err := g.refresh(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Broken is why f or one of its clones cannot be used in a goroutine of its own, or nil.
+func (f *Function) Broken() error {
+	if f.broken != nil {
+		return f.broken
+	}
+	for _, g := range f.clones {
+		if err := g.Broken(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Own readies f to be used beside objects that are made by Detached. What the function
+// writes to its bound struct is lost from then on.
+func (f *Function) Own() error {
+	if f.def.Context == nil {
+		return nil
+	}
+	return f.def.Context.Own()
+}
 
 // Derived is a function given over Reals, for composites.
 func Derived(name string, n, m int, over func(y, x []Real)) *Function {
@@ -110,11 +183,27 @@ func (f *Function) Name() string { return f.def.Name }
 // Dims is the number of inputs and of outputs. A scalar has length 1.
 func (f *Function) Dims() (n, m int) { return f.def.N, f.def.M }
 
+// Task is the preparation that f is for; it may be nil.
+func (f *Function) Task() *Task { return f.policy.Task }
+
+// SetTask makes f, and what is derived from it later, part of a preparation.
+func (f *Function) SetTask(t *Task) { f.policy.Task = t }
+
 // Policy is the user's choice for recordings of f.
 func (f *Function) Policy() Policy { return f.policy }
 
 // Traceable reports whether f can be run over Reals.
 func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Program != nil }
+
+// Untraceable is why f cannot be run over Reals, and what to do about it; nil where it
+// can. An engine that runs it over numbers of its own asks when it prepares, so that
+// nothing is left to the first call.
+func (f *Function) Untraceable() error {
+	if f.Traceable() {
+		return nil
+	}
+	return f.untraced()
+}
 
 // Replayable reports whether an engine may replay the program of f in place of
 // running f over its own numbers.
@@ -156,19 +245,50 @@ func (f *Function) With(n, m int, p Policy) *Function {
 // too.
 func (f *Function) Clone() *Function {
 	g := f.Detached()
+	g.call = f.call
+	g.replays = f.replays.fork()
 	f.clones = append(f.clones, g)
 	return g
 }
 
-// Detached is a Clone for another prepared object: Rebind of f leaves it alone.
+// Detached is a Clone for another prepared object: Rebind of f leaves it alone. See
+// [Function.Own] and [Function.Broken].
 func (f *Function) Detached() *Function {
-	g := &Function{def: f.def, policy: f.policy, at: f.at}
+	g := f.forked()
+	if c := f.def.Context; c != nil && g.def.Context == nil {
+		if own, err := c.Clone(); err != nil {
+			g.broken, g.def.Context = err, c
+		} else {
+			g.def.Context = own
+		}
+	}
+	return g
+}
+
+// Beside is f for another prepared object in the same goroutine.
+func (f *Function) Beside() *Function {
+	g := f.forked()
+	if c := f.def.Context; c != nil && g.def.Context == nil {
+		g.def.Context = c.Beside()
+	}
+	return g
+}
+
+// forked is f without what f keeps from call to call.
+func (f *Function) forked() *Function {
+	g := &Function{def: f.def, policy: f.policy, at: f.at, shared: f.shared, call: new(uint64)}
+	g.def.Context = nil
 	if f.def.Fork != nil {
 		g.def = f.def.Fork()
 	}
-	if f.def.Context != nil && g.def.Context == f.def.Context {
-		g.def.Context = f.def.Context.Clone()
-	}
+	return g
+}
+
+// Derive is a function that is derived from f, for the same prepared object.
+func (f *Function) Derive(d Def) *Function {
+	d.Captures = f.def.Captures
+	g := NewFunction(d)
+	g.policy, g.call, g.replays = f.policy, f.call, f.replays
 	return g
 }
 
@@ -202,6 +322,9 @@ func (f *Function) Params() int {
 // Value writes y = f(x), computed over plain numbers.
 func (f *Function) Value(y, x []float64) (err error) {
 	f.calls++
+	if err := f.policy.Task.Check("evaluation", 0, 0); err != nil {
+		return err
+	}
 	if f.def.Plain != nil {
 		return f.plain(y, x)
 	}
@@ -250,7 +373,27 @@ func (f *Function) OverIn(t *Tracer, y, x []Real) error {
 	return f.run(t, y, x)
 }
 
-func (f *Function) run(t *Tracer, y, x []Real) (err error) {
+// run runs f over numbers of t, nil for constants. A function that computes in
+// goroutines of its own runs twice the first time, over a trace that they share the
+// second time.
+func (f *Function) run(t *Tracer, y, x []Real) error {
+	if t == nil {
+		return f.once(nil, y, x)
+	}
+	t.Begin(f.shared, f.policy.Task)
+	err := f.once(t, y, x)
+	again, failed := t.End(x)
+	if again {
+		f.shared = true
+		err = f.once(t, y, x)
+		_, failed = t.End(x)
+	}
+	Recovered(f.def.Name, failed, &err)
+	return err
+}
+
+// once is run without regard to other goroutines.
+func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 	if f.def.Traced == nil {
 		return f.untraced()
 	}
@@ -290,11 +433,15 @@ func (f *Function) run(t *Tracer, y, x []Real) (err error) {
 
 // untraced says what to do where f cannot be run over Reals.
 func (f *Function) untraced() error {
-	if f.def.Generated != nil {
-		return &UnsupportedError{
+	if g := f.def.Generated; g != nil {
+		e := &UnsupportedError{
 			What:   fmt.Sprintf("function %s computes with float64, and its generated code has no form over nabla.Real", f.def.Name),
 			Remedy: "use source.Reverse{} or source.Forward{}, which run what there is, or finitediff.Backend{}, which needs values only",
 		}
+		if g.RefusedTraced != "" {
+			e.What += ": " + g.RefusedTraced
+		}
+		return e
 	}
 	e := &UnsupportedError{
 		What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", f.def.Name),
@@ -366,12 +513,27 @@ func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error
 	err := f.Record(f.tracer, ys, xs, x, core.RecordOptions{Limit: limit})
 	defer f.tracer.Close()
 	if err != nil {
-		return nil, err
+		return nil, withDerived(err)
 	}
-	return program.FromRecording(f.tracer.Recorded(), ys)
+	return program.FromRecordingFor(f.tracer.Recorded(), ys, f.policy.Task)
 }
 
 // DefaultLimit is the number of operations that a program may have where a
-// backend does not say otherwise. Deriving a gradient takes several hundred bytes
-// for each of them.
+// backend does not say otherwise.
 const DefaultLimit = 10_000_000
+
+// derivedBytes is about the memory that deriving programs takes for each operation of a
+// recording: 600 for a gradient, 2100 for products with a Hessian, 3500 for the programs of
+// a Hessian's entries.
+const derivedBytes = 1300
+
+// withDerived is err, in which a *LimitError says how much memory it would take to derive
+// programs from a recording that long, and not only to record it.
+func withDerived(err error) error {
+	var e *core.LimitError
+	if errors.As(err, &e) && e.What == "" {
+		e.Bytes += derivedBytes * int64(e.Limit)
+		e.Derived = true
+	}
+	return err
+}

@@ -18,6 +18,15 @@ func DerivedGradient(b Backend, f *Function) (*Function, error) {
 	return GradientFunction(f, b, false)
 }
 
+// preparedGradient is DerivedGradient, ready for outer to be differentiated at x.
+func preparedGradient(outer, inner Backend, f *Function, x []float64) (*Function, error) {
+	g, err := DerivedGradient(inner, f)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.ahead(outer, x)
+}
+
 // DerivedPushforward is (x, v) ↦ (J(x)·v, f(x)) as a function, by b's own way if it
 // has one.
 func DerivedPushforward(b Backend, f *Function) (*Function, error) {
@@ -25,6 +34,15 @@ func DerivedPushforward(b Backend, f *Function) (*Function, error) {
 		return t.PushforwardFunction(f)
 	}
 	return PushforwardFunction(f, b, false)
+}
+
+// preparedPushforward is DerivedPushforward, ready for outer to be differentiated at xv.
+func preparedPushforward(outer, inner Backend, f *Function, xv []float64) (*Function, error) {
+	g, err := DerivedPushforward(inner, f)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.ahead(outer, xv)
 }
 
 // PrepareHVP prepares Hessian-vector products of up to lanes vectors.
@@ -35,7 +53,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 	case native:
 		return outer.(HVPer).PrepareHVP(f, x, lanes)
 	case pushGradient:
-		g, err := DerivedGradient(inner, f)
+		g, err := preparedGradient(outer, inner, f, x)
 		if err != nil {
 			return nil, err
 		}
@@ -45,19 +63,19 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		}
 		return &hvpByPush{push: push, y: make([]float64, n+1), ydot: NewBlock(n+1, lanes)}, nil
 	case gradientOfPushforward:
-		g, err := DerivedPushforward(inner, f)
+		xv := make([]float64, 2*n)
+		copy(xv, x)
+		g, err := preparedPushforward(outer, inner, f, xv)
 		if err != nil {
 			return nil, err
 		}
-		xv := make([]float64, 2*n)
-		copy(xv, x)
 		pull, err := PreparePullback(outer, g, xv, 1)
 		if err != nil {
 			return nil, err
 		}
 		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0}, f: f}, nil
 	case pullGradient:
-		g, err := DerivedGradient(inner, f)
+		g, err := preparedGradient(outer, inner, f, x)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +263,7 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 		return &secondByHessian{hess: hess, x: make([]float64, 1)}, nil
 	}
 	f.at = []float64{t}
-	g, err := DerivedPushforward(inner, f)
+	g, err := preparedPushforward(outer, inner, f, []float64{t, 1})
 	if err != nil {
 		return nil, err
 	}

@@ -25,18 +25,23 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	}
 	return derivedFunction(f, b, replay, gradientProgram, n, func(f *Function) Def {
 		var g Gradient
+		prepare := func(x []float64) (err error) {
+			if g == nil {
+				g, err = PrepareGradient(b, f, f.start(x))
+			}
+			return err
+		}
 		return Def{
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
 			Generated: f.Generated().derive("gradient of "+f.Name(), n, func(c Code) Code { return gradientCode(c, n) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
-				if g == nil {
-					if g, err = PrepareGradient(b, f, f.start(x)); err != nil {
-						return err
-					}
+				if err = prepare(x); err != nil {
+					return err
 				}
 				y[n], err = g.ValueAndGradient(y[:n], x)
 				return err
 			},
+			prepare: prepare,
 		}
 	}), nil
 }
@@ -48,19 +53,33 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 	n, m := f.Dims()
 	return derivedFunction(f, b, replay, pushforwardProgram, n, func(f *Function) Def {
 		var g Pushforward
+		prepare := func(x []float64) (err error) {
+			if g == nil {
+				g, err = PreparePushforward(b, f, f.start(x[:n]), 1)
+			}
+			return err
+		}
 		return Def{
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
 			Generated: f.Generated().derive("pushforward of "+f.Name(), n, func(c Code) Code { return pushforwardCode(c, n, m) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
-				if g == nil {
-					if g, err = PreparePushforward(b, f, f.start(x[:n]), 1); err != nil {
-						return err
-					}
+				if err = prepare(x); err != nil {
+					return err
 				}
 				return g.Pushforward(y[m:], Column(y[:m]), x[:n], Column(x[n:]))
 			},
+			prepare: prepare,
 		}
 	}), nil
+}
+
+// ahead prepares Plain of f, a derived function, for b at x if b is going to evaluate it:
+// what cannot be evaluated shows before the first call.
+func (f *Function) ahead(b Backend, x []float64) error {
+	if _, evaluates := b.(Approximator); f.def.prepare == nil || f.Traceable() && !evaluates {
+		return nil
+	}
+	return f.def.prepare(x)
 }
 
 // start is where a derivative of f, asked for at x, is prepared.
@@ -125,9 +144,7 @@ func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n in
 			return transform(p, true), nil
 		}
 	}
-	g := NewFunction(def)
-	g.policy = f.policy
-	return g
+	return f.Derive(def)
 }
 
 // A derivation is the derivative of a function at the numbers of outer traces. The
@@ -136,6 +153,7 @@ type derivation struct {
 	transform     Derive
 	limit         int
 	busy          bool
+	shared        bool // the function computes in goroutines of its own
 	t             Tracer
 	work          program.Workspace
 	records       []core.Record
@@ -222,7 +240,18 @@ func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	for i, r := range x {
 		xs[i] = t.Input(i, r.V)
 	}
-	if err := f.Within(ys, xs, c); err != nil {
+	t.Begin(d.shared, f.policy.Task)
+	err := f.Within(ys, xs, c)
+	again, failed := t.End(xs)
+	if again {
+		d.shared = true
+		err = f.Within(ys, xs, c)
+		_, failed = t.End(xs)
+	}
+	switch {
+	case failed != nil:
+		panic(failed)
+	case err != nil:
 		return nil, err
 	}
 	for i, r := range ys {
@@ -235,7 +264,7 @@ func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	if d.base != nil && d.same(&rec, ys) {
 		return captured, nil
 	}
-	p, err := program.FromRecording(rec, ys)
+	p, err := program.FromRecordingFor(rec, ys, f.policy.Task)
 	if err != nil {
 		return nil, err
 	}

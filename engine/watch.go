@@ -98,13 +98,18 @@ func differs(got, want, slack []float64) int {
 	return -1
 }
 
+// comparedOutputs is how many outputs, the last ones, a replay is compared by.
+func (f *Function) comparedOutputs() int {
+	if f.def.Checked > 0 {
+		return f.def.Checked
+	}
+	return f.def.M
+}
+
 // comparable writes the outputs of f that a replay is compared by to y, computed by
 // the function itself, and returns them.
 func (f *Function) comparable(y, x []float64) ([]float64, error) {
-	k := f.def.Checked
-	if k == 0 {
-		k = len(y)
-	}
+	k := f.comparedOutputs()
 	if f.def.checked != nil {
 		return y[len(y)-k:], f.def.checked(y[len(y)-k:], x)
 	}

@@ -47,7 +47,5 @@ func Weighted(f *Function) *Function {
 		}
 	}
 	def.Fork = func() Def { return Weighted(f.Detached()).def }
-	g := NewFunction(def)
-	g.policy = f.policy
-	return g
+	return f.Derive(def)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/dependent"
 )
 
 // handwritten is a build that finds derivatives in the package itself, whose parameters
@@ -68,20 +69,9 @@ func TestAdapters(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	dir := t.TempDir()
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, requires, _ := strings.Cut(string(mod), "\nrequire")
-	requires = strings.ReplaceAll(requires, "tool honnef.co/go/tools/cmd/staticcheck\n", "")
-	files := map[string]string{
-		"go.mod": "module adapters\n\ngo 1.26\n\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + requires,
-	}
-	for name, from := range map[string]string{"go.sum": "../go.sum", "adapters.go": "testdata/adapters/adapters.go.txt", "adapters_test.go": "testdata/adapters/adapters_test.go.txt"} {
+	mod, sum := dependent.Mod(t)
+	files := map[string]string{"go.mod": "module adapters\n\ngo 1.26\n" + mod, "go.sum": sum}
+	for name, from := range map[string]string{"adapters.go": "testdata/adapters/adapters.go.txt", "adapters_test.go": "testdata/adapters/adapters_test.go.txt"} {
 		text, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +83,7 @@ func TestAdapters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	env := append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOSUMDB=off")
+	env := dependent.Environ()
 	p, err := Load(dir, []string{"."}, &Options{Load: lower.LoadOptions{Env: env}})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +107,7 @@ func TestAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The test looks at the code that is registered.
-	text := string(r.Packages[0].Text)
+	text := string(r.Packages[0].Files[0].Text)
 	text = strings.ReplaceAll(text, "nabla.Register(", "register(")
 	text += `
 var (
@@ -130,7 +120,7 @@ func register(f any, g nabla.Generated) {
 	nabla.Register(f, g)
 }
 `
-	if err := os.WriteFile(r.Packages[0].File, []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(r.Packages[0].Files[0].Name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"vet", "."}, {"test", "."}} {

@@ -16,33 +16,70 @@ func apart(b *built) (out []print.Apart) {
 	if !slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar }) {
 		return nil
 	}
-	var kinds []types.Type
-	groups := map[types.Type]*[2][]*ir.Var{} // those that are written to, and the others
+	type group struct {
+		print.Apart
+		elems []types.Type
+	}
+	var groups []*group
 	for i, v := range b.fn.Params {
 		s, ok := v.Type.Underlying().(*types.Slice)
 		if !ok || b.params[i].work || !activity.HasFloats(s.Elem()) {
 			continue
 		}
-		var g *[2][]*ir.Var
-		for _, t := range kinds {
-			if types.Identical(t, s.Elem()) {
-				g = groups[t]
+		// What may share memory with v, and so v among it, is one group.
+		g := new(group)
+		groups = append(slices.DeleteFunc(groups, func(h *group) bool {
+			if !slices.ContainsFunc(h.elems, func(t types.Type) bool { return ir.MayOverlap(t, s.Elem()) }) {
+				return false
 			}
-		}
-		if g == nil {
-			g = new([2][]*ir.Var)
-			groups[s.Elem()] = g
-			kinds = append(kinds, s.Elem())
-		}
-		which := 1
+			g.Written, g.Read, g.elems = append(g.Written, h.Written...), append(g.Read, h.Read...), append(g.elems, h.elems...)
+			return true
+		}), g)
+		to := &g.Read
 		if r := b.params[i]; r.slot == bar || r.slot == barDot || !r.result && b.facts.Written.Has(r.of) {
-			which = 0
+			to = &g.Written
 		}
-		g[which] = append(g[which], v)
+		*to, g.elems = append(*to, v), append(g.elems, s.Elem())
 	}
-	for _, t := range kinds {
-		if g := groups[t]; len(g[0]) > 0 && len(g[0])+len(g[1]) > 1 {
-			out = append(out, print.Apart{Written: g[0], Read: g[1]})
+	for _, g := range groups {
+		if len(g.Written) > 0 && len(g.Written)+len(g.Read) > 1 {
+			out = append(out, g.Apart)
+		}
+	}
+	return out
+}
+
+// shadows are the parameters of a derivative that may be nil, those that lead to derivatives of parameters of the function.
+func (t *target) shadows(b *built) (out []print.Shadows) {
+	for _, at := range []slot{dot, bar, barDot} {
+		s := print.Shadows{Plain: true, Behind: t.reachesBehind()}
+		for i, r := range b.params {
+			v := b.fn.Params[i]
+			if r.work || r.result || r.slot != at || !ir.LeadsToFloats(v.Type) {
+				continue
+			}
+			of := slices.Index(b.params, role{of: r.of})
+			if of < 0 {
+				continue
+			}
+			slice, ok := b.fn.Params[of].Type.Underlying().(*types.Slice)
+			s.Plain = s.Plain && ok && !ir.LeadsToFloats(slice.Elem())
+			s.Of, s.Shadow = append(s.Of, b.fn.Params[of]), append(s.Shadow, v)
+		}
+		// Shadows of memory that tangents write have to overlap as that does.
+		s.Plain = s.Plain && (len(s.Of) == 1 || at != dot || b.facts.Written.Empty())
+		if len(s.Of) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// workspaces are the parameters of a derivative that are new memory where they are nil.
+func (b *built) workspaces() (out []*ir.Var) {
+	for i, r := range b.params {
+		if r.work {
+			out = append(out, b.fn.Params[i])
 		}
 	}
 	return out

@@ -178,21 +178,20 @@ func (u *unit) simple(t *target) *ir.Func {
 	return t.simple
 }
 
-// unit is a package for which a file is generated.
+// unit is a file that is generated.
 type unit struct {
-	program  *Program
-	pkg      *packages.Package
-	targets  []*target
-	scope    *types.Package           // of the package, without what is replaced
-	cyclic   bool                     // package nabla imports it
-	simd     bool                     // functions in vectors are asked for
-	tangents map[int]*tangent.Program // by lanes; functions called by several are there once
-	sides    map[int]*lanes.Program   // by lanes
-	adjoint  *adjoint.Program
-	adjoints map[*target]*adjoint.Adjoint
-	traced   *traced.Program
-	out      *Package
-	names    map[string]string // of functions that are generated: of what
+	*home
+	file      *File
+	suffix    string // of names that are not promised
+	workspace string // the name of its type
+	targets   []*target
+	refusals  []*target                // that have nothing but the reason
+	simd      bool                     // functions in vectors are asked for
+	tangents  map[int]*tangent.Program // by lanes; functions called by several are there once
+	sides     map[int]*lanes.Program   // by lanes
+	adjoint   *adjoint.Program
+	adjoints  map[*target]*adjoint.Adjoint
+	traced    *traced.Program
 }
 
 // buildsOf are the builds of a run.
@@ -220,41 +219,67 @@ func (u *unit) build(t *target) {
 		if kind.essential {
 			severity = t.severity()
 		}
-		b, err := kind.make(u, t)
+		var b *built
+		err := u.program.contained(t, kind.name, func() (err error) {
+			b, err = u.make(t, kind)
+			return err
+		})
 		if b == nil && err == nil {
 			continue
 		}
-		if err == nil {
-			b.build = kind
-			source := reached(t.f)
-			for _, f := range reached(b.fn) {
-				if !slices.Contains(source, f) {
-					removeDead(f, u.trusts(b))
-				}
-			}
-			err = ir.Check(b.fn)
-		}
-		if err == nil {
-			err = u.checkVectors(b.fn)
-		}
-		if err == nil {
-			err = u.printable(b.fn)
-		}
 		if err != nil {
-			u.refused(t, severity, err)
-			if kind.code == "Adjoint" {
-				t.why = err.Error()
+			if f := (*fault)(nil); errors.As(err, &f) {
+				severity = max(severity, Warning)
 			}
+			t.lacks(kind, u.refused(t, severity, err)...)
 			continue
 		}
 		name := t.base + kind.suffix
 		if other := u.taken(name); other != "" {
-			u.problem(&Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other, "rename one of them", severity})
+			p := &Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other, "rename one of them", severity}
+			u.problem(p)
+			t.lacks(kind, p)
 			continue
 		}
 		u.names[name] = t.of
 		t.built = append(t.built, b)
 	}
+}
+
+// lacks notes why there is no derivative of a kind, for the error at run time.
+func (t *target) lacks(kind *build, list ...*Problem) {
+	if t.why == nil {
+		t.why = map[string]string{}
+	}
+	t.why[kind.code] = words(list)
+}
+
+// make makes one derivative of a function and tries it, nil if there is no use for it.
+func (u *unit) make(t *target, kind *build) (*built, error) {
+	b, err := kind.make(u, t)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	b.build = kind
+	source := reached(t.f)
+	for _, f := range reached(b.fn) {
+		if !slices.Contains(source, f) {
+			removeDead(f, u.trusts(b))
+		}
+	}
+	err = t.sound(kind.name, b.fn)
+	if err == nil {
+		err = u.checkVectors(b.fn)
+	}
+	if err == nil {
+		err = u.printable(b.fn)
+	}
+	var refusal Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, &fault{task{t.pos, t.of, kind.name}, first}
+	}
+	return b, err
 }
 
 // unprintable says which function cannot be written in the package.
@@ -271,7 +296,7 @@ func (e *unprintable) Refused() (function, reason, remedy string) {
 
 // printable prints f and what it calls for the package.
 func (u *unit) printable(f *ir.Func) error {
-	_, err := print.Source{Pkg: u.pkg.Types, Funcs: []print.Func{{Func: f}}, Replaced: u.program.lower.Generated}.Print()
+	_, err := u.source(print.Func{Func: f}).Print()
 	var e *print.Error
 	if !errors.As(err, &e) {
 		return err
@@ -306,7 +331,7 @@ func reached(f *ir.Func) []*ir.Func {
 }
 
 // taken says what has a name already, if something has.
-func (u *unit) taken(name string) string {
+func (u *home) taken(name string) string {
 	if of := u.names[name]; of != "" {
 		return "the name of a derivative of " + of + " already"
 	}
@@ -317,29 +342,54 @@ func (u *unit) taken(name string) string {
 	return ""
 }
 
-// print writes the file, if anything was built.
+// source is the file with some functions.
+func (u *unit) source(funcs ...print.Func) print.Source {
+	return print.Source{
+		Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated,
+		Constraint: u.file.Constraint, Suffix: u.suffix, Others: u.others,
+	}
+}
+
+// print writes the file. What it cannot be written with is left out.
 func (u *unit) print() error {
+	err := caught(u.write)
+	if err == nil {
+		return nil
+	}
+	return u.culprits(err)
+}
+
+// write writes the file, if anything was built.
+func (u *unit) write() error {
+	u.file.Text, u.file.Twin = nil, nil
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
-			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc, Apart: apart(b)})
+			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc, Apart: apart(b), Shadows: t.shadows(b), Workspaces: b.workspaces()})
 		}
 	}
-	if len(funcs) == 0 {
+	if len(funcs) == 0 && (len(u.refusals) == 0 || u.cyclic) {
 		return nil
 	}
-	src := print.Source{Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated}
+	src := u.source(funcs...)
 	src.Types = map[*types.Named]string{u.adjoint.Workspace().Type: workspaceDoc}
 	if !u.cyclic {
-		src.Rest = func(s *print.Scope) string { return registration(s, u.targets) }
+		src.Rest = func(s *print.Scope) string { return registration(s, slices.Concat(u.targets, u.refusals)) }
 	}
 	src.Vector = u.vector
 	text, twin, err := src.PrintTwin()
 	if err != nil {
-		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.out.File, err)
+		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)
 	}
-	u.out.Text, u.out.Twin = text, twin
+	texts := map[string][]byte{u.file.Name: text}
+	if twin != nil {
+		texts[u.file.twin()] = twin
+	}
+	if err := u.typeCheck(texts); err != nil {
+		return fmt.Errorf("what is generated does not compile: %w", err)
+	}
+	u.file.Text, u.file.Twin = text, twin
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions, Function{t.base + b.build.suffix, t.of, b.build.name, unregistered(t, b, u.cyclic)})
@@ -349,7 +399,7 @@ func (u *unit) print() error {
 }
 
 // cycle reports whether the package cannot import package nabla, because that imports it.
-func (u *unit) cycle() (bool, error) {
+func (u *home) cycle() (bool, error) {
 	if u.pkg.PkgPath != nablaPath && !strings.HasPrefix(u.pkg.PkgPath, nablaPath+"/") {
 		return false, nil
 	}

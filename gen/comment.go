@@ -43,7 +43,7 @@ func tangentDoc(t *target, b *built, n int) string {
 	switch {
 	case len(t.f.Results) == 0:
 		text.WriteString("does what " + t.call() + " does, and computes " + derivative + direction)
-	case b.facts.Results == 0:
+	case b.facts.Results.Empty():
 		text.WriteString("returns " + t.call() + ", which has no derivative")
 	case len(t.f.Results) == 1:
 		text.WriteString("returns " + t.call() + " and " + derivative + direction)
@@ -51,7 +51,7 @@ func tangentDoc(t *target, b *built, n int) string {
 		text.WriteString("returns " + t.call() + " and the derivatives of its results" + direction)
 	}
 	text.WriteString(", from " + t.where() + ".")
-	if b.facts.Written != 0 {
+	if !b.facts.Written.Empty() {
 		text.WriteString("\nThe derivatives of what it writes behind its arguments it writes behind their directions,")
 		text.WriteString("\nwhich have the lengths of the arguments and overlap where those do.")
 	}

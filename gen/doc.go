@@ -9,8 +9,8 @@
 //
 // # What is generated
 //
-// In each package a file nabla_gen.go with derivatives of the functions of the package that
-// have a comment
+// In each package a file nabla_gen.go, or several where there are build constraints, with
+// derivatives of the functions of the package that have a comment
 //
 //	//nabla:differentiate
 //
@@ -43,6 +43,16 @@
 // and for other numbers of directions and sets of weights on request, see [Options]. Their comments say
 // what their parameters are.
 //
+// Called by hand, they take nil for every derivative that is not given or not wanted: as a direction
+// it is zero, and what would be added to it is dropped. So it is for slices and pointers in
+// structs, of which those that are nil stay so. Nil for a struct, or in one, costs memory in
+// each call. Nil for a workspace is a new one.
+//
+// Where a cotangent or tangent is 0 and the derivative that it is to be multiplied by is infinite or
+// NaN, that product is left out: a square root at 0 that is computed and not used has no part in a
+// gradient. A zero that was computed is left out too, where NaN would be right. Engines find that out and
+// give the derivative of the form over nabla.Real; code that is called by hand has to know.
+//
 // A function with the comment
 //
 //	//nabla:passive
@@ -59,6 +69,21 @@
 // otherwise the refusal has the declaration. Engines that need a form over nabla.Real do
 // without functions that call it. Functions of gonum's floats, blas64 and mathext have
 // such rules already, and so have sort.Float64s and slices.Sort.
+//
+// # Build constraints
+//
+// A function may depend on files with build constraints: with //go:build, or with a name
+// such as dot_amd64.go. They are the file that declares it and those of all functions that
+// are copied, and of the constants, variables and types that these name, in any module but
+// the standard library. Its derivatives then hold in the builds that satisfy all these
+// constraints, and are in a file of its own that has them: nabla_gen-amd64.go,
+// nabla_gen-not-race.go. Where only a file with a constraint passes the function to an
+// operator, that constraint counts too. Tags such as go1.21, which every build with this
+// module has, are left out.
+//
+// A run writes and removes files of one build, that of the environment and of
+// [lower.LoadOptions].Flags. Run the command for each build in which functions are to be
+// differentiated; in others they have no code, which is an error at run time.
 //
 // # Vectors
 //
@@ -96,14 +121,26 @@
 // are up to twice as many snapshots in levels. A snapshot holds variables, and memory that the
 // loop writes and reads; nabla gen -explain says which. A directive has no effect, which is a
 // warning, where iterations leave new memory to the next, as x = append(x, …) does, or
-// exchange slices that stand in other slices, where the function calls itself from the loop,
-// and where the loop uses more than 57 variables.
+// exchange slices that stand in other slices, and where the function calls itself from the
+// loop.
 //
 // # What is refused
 //
 // What cannot be differentiated is a [Problem] with a position, a reason and a way round:
 // an error where the function has the comment, a warning where it is only passed to an
-// operator, which may be one of an engine that needs no generated code.
+// operator, which may be one of an engine that needs no generated code. If operators take
+// functions of its type it is registered with the reason, so that the error of an engine
+// that would need the code says the same at run time.
+//
+// Functions without a name of their own get no code either: literals, method values, and
+// variables of function type. A warning says so where one over float64 is passed to an
+// operator, unless that has the engine finitediff, which needs none. It is the same for what
+// a test declares, as generated code is no part of a test, and for a function that only a
+// test passes to an operator: programs without the test would carry its derivatives. The
+// comment makes it a target.
+//
+// What is written has been type-checked, as a part of the package it belongs to. A derivative
+// that does not compile is a mistake of this package, and is refused like others.
 //
 // # Before the first run
 //

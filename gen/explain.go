@@ -28,7 +28,7 @@ func (p *Program) find(name string) (*unit, *target, error) {
 		if fn == nil {
 			continue
 		}
-		u, err := p.unit(pkg)
+		h, err := p.home(pkg)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -45,15 +45,16 @@ func (p *Program) find(name string) (*unit, *target, error) {
 			}
 			found.Operator = ""
 		}
-		u.add(found)
-		if len(u.targets) == 0 {
+		h.add(found)
+		if len(h.targets) == 0 {
 			var all []error
-			for _, e := range sortedProblems(u.out.Problems) {
+			for _, e := range sortedProblems(h.out.Problems) {
 				all = append(all, e)
 			}
 			return nil, nil, errors.Join(all...)
 		}
-		return u, u.targets[0], nil
+		u, err := h.unit("", h.targets)
+		return u, h.targets[0], err
 	}
 	return nil, nil, fmt.Errorf("no function %s in the packages; want F, T.Method or (*T).Method", name)
 }
@@ -62,6 +63,10 @@ func (p *Program) find(name string) (*unit, *target, error) {
 // derivative in each line and what the reverse sweep does about it: what it keeps for it,
 // computes again or reverses at once.
 func (p *Program) Explain(w io.Writer, function string) error {
+	return p.again(func() error { return p.explainAll(w, function) })
+}
+
+func (p *Program) explainAll(w io.Writer, function string) error {
 	u, t, err := p.find(function)
 	if err != nil {
 		return err
@@ -78,7 +83,7 @@ func (p *Program) Explain(w io.Writer, function string) error {
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Func.Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok {
-				if f := list[i].Callee(c); f != nil && f.Params != 0 && !slices.Contains(list, f) {
+				if f := list[i].Callee(c); f != nil && !f.Params.Empty() && !slices.Contains(list, f) {
 					list = append(list, f)
 				}
 			}
@@ -238,6 +243,10 @@ func (p *Program) Dump(w io.Writer, stage, function string) error {
 	if !slices.Contains(p.Stages(), stage) {
 		return fmt.Errorf("no stage %q; stages: %s", stage, strings.Join(p.Stages(), ", "))
 	}
+	return p.again(func() error { return p.dump(w, stage, function) })
+}
+
+func (p *Program) dump(w io.Writer, stage, function string) error {
 	u, t, err := p.find(function)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,12 @@ type Program struct {
 	builds []*build
 	pkgs   []*packages.Package
 	lower  *lower.Program
+
+	lowering lower.Options
+	faults   map[task]*fault // that were found up to now
+
+	extra  map[string]*types.Package // that only generated code imports
+	sought map[string]bool           // paths that were looked for
 }
 
 // Load loads the packages that match patterns, seen from dir.
@@ -61,25 +68,35 @@ func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
 	}
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
-	p.pkgs, p.lower, p.builds = pkgs, lower.New(pkgs, lower.Options{}), buildsOf(p.opts)
+	p.pkgs, p.lower, p.builds = pkgs, lower.New(pkgs, p.lowering), buildsOf(p.opts)
 	return p, nil
 }
 
 // Report is what was generated for the packages, in the order of their paths.
 type Report struct{ Packages []*Package }
 
-// Package is the file of one package.
+// Package is what was generated for one package.
 type Package struct {
 	Path string
-	File string // its nabla_gen.go
-	// Text is what the file is to hold, nil where no function is left to differentiate.
-	Text []byte
-	// Twin is what nabla_gen_simd.go beside it is to hold, nil where there is to be none.
-	Twin      []byte
+	// Files are those that this build of the package has or is to have, in the order of
+	// their constraints. Files for other builds stay as they are.
+	Files     []*File
 	Functions []Function
 	Problems  []*Problem
 
-	kept bool // the file stays as it is
+	kept bool // the files stay as they are
+}
+
+// File is a generated file. It has the functions whose source is the same in all builds that
+// its constraint selects.
+type File struct {
+	Name       string // nabla_gen.go with its directory
+	Constraint string // as behind //go:build, empty for all builds
+	// Text is what the file is to hold, nil where no function is left to differentiate.
+	Text []byte
+	// Twin is what the file beside it with functions in vectors is to hold, nil where there
+	// is to be none.
+	Twin []byte
 }
 
 // Function is a function that was generated.
@@ -99,7 +116,7 @@ func (p *Program) Generate() (*Report, error) {
 		targets[t.In] = append(targets[t.In], t)
 	}
 	for _, pkg := range p.pkgs {
-		out, err := p.generate(pkg, targets[pkg.Types])
+		out, err := p.whole(pkg, targets[pkg.Types])
 		if err != nil {
 			return nil, err
 		}
@@ -108,49 +125,134 @@ func (p *Program) Generate() (*Report, error) {
 	return r, nil
 }
 
-// generate generates the file of one package.
+// generate generates the files of one package.
 func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Package, error) {
-	u, err := p.unit(pkg)
+	h, err := p.home(pkg)
 	if err != nil {
 		return nil, err
 	}
-	if u.unreadable() {
-		u.out.kept = true
-		return u.out, nil
+	if h.unreadable() {
+		h.out.kept = true
+		return h.out, nil
 	}
-	u.misplaced()
+	h.misplaced()
 	for _, t := range targets {
-		u.add(t)
+		h.add(t)
 	}
-	slices.SortStableFunc(u.targets, func(a, b *target) int {
-		return cmp.Or(comparePositions(a.pos, b.pos), strings.Compare(a.base, b.base))
-	})
-	for _, t := range u.targets {
-		u.build(t)
+	for _, list := range [][]*target{h.targets, h.ungenerated} {
+		slices.SortStableFunc(list, func(a, b *target) int {
+			return cmp.Or(comparePositions(a.pos, b.pos), strings.Compare(a.base, b.base))
+		})
 	}
-	u.unfollowed()
-	if err := u.print(); err != nil {
+	units, err := h.units()
+	if err != nil {
 		return nil, err
 	}
-	u.out.Problems = sortedProblems(u.out.Problems)
-	return u.out, nil
+	for _, u := range units {
+		for _, t := range u.targets {
+			u.build(t)
+		}
+	}
+	h.unfollowed()
+	h.unmatched(targets)
+	for _, u := range units {
+		if err := u.print(); err != nil {
+			return nil, err
+		}
+	}
+	h.out.Problems = sortedProblems(h.out.Problems)
+	return h.out, nil
 }
 
-// unit is a package with nothing generated for it yet.
-func (p *Program) unit(pkg *packages.Package) (*unit, error) {
-	u := &unit{
-		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), names: map[string]string{},
-		tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
-		out: &Package{Path: pkg.PkgPath, File: filepath.Join(directory(pkg), lower.Output)},
+// home is a package for which files are generated.
+type home struct {
+	program *Program
+	pkg     *packages.Package
+	scope   *types.Package  // of the package, without what is replaced
+	others  map[string]bool // names that it declares in other builds
+	cyclic  bool            // package nabla imports it
+	targets []*target       // that are found
+	// ungenerated are those that were refused as a whole, but have a type that operators take.
+	ungenerated []*target
+	names       map[string]string // of functions that are generated: of what
+	out         *Package
+}
+
+// home is a package with nothing generated for it yet.
+func (p *Program) home(pkg *packages.Package) (*home, error) {
+	h := &home{
+		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), others: otherNames(pkg),
+		names: map[string]string{}, out: &Package{Path: pkg.PkgPath},
 	}
-	twin, err := current(u.out.twin(), false)
+	var err error
+	h.cyclic, err = h.cycle()
+	return h, err
+}
+
+// units are the files of the package: one for each build constraint of the targets, and
+// those that have nothing to hold any longer.
+func (h *home) units() (list []*unit, err error) {
+	type group struct{ targets, refusals []*target }
+	groups := map[string]*group{"": {}}
+	of := func(t *target) *group {
+		text := h.program.lower.Constraint(t.Target)
+		if groups[text] == nil {
+			groups[text] = &group{}
+		}
+		return groups[text]
+	}
+	for _, t := range h.targets {
+		g := of(t)
+		g.targets = append(g.targets, t)
+	}
+	for _, t := range h.ungenerated {
+		g := of(t)
+		g.refusals = append(g.refusals, t)
+	}
+	for _, text := range slices.Sorted(maps.Keys(groups)) {
+		u, err := h.unit(text, groups[text].targets)
+		if err != nil {
+			return nil, err
+		}
+		u.refusals = groups[text].refusals
+		list = append(list, u)
+	}
+	for _, name := range h.pkg.GoFiles {
+		text, err := current(name, false)
+		if err != nil {
+			return nil, err
+		}
+		known := slices.ContainsFunc(h.out.Files, func(f *File) bool { return f.Name == name || f.twin() == name })
+		if !known && lower.IsOutput(name, text) {
+			h.out.Files = append(h.out.Files, &File{Name: name})
+		}
+	}
+	return list, nil
+}
+
+// unit is a file with nothing generated for it yet.
+func (h *home) unit(constraint string, targets []*target) (*unit, error) {
+	output := lower.OutputFor(constraint)
+	u := &unit{
+		home: h, file: &File{Name: filepath.Join(directory(h.pkg), output.Name), Constraint: constraint}, suffix: output.Suffix, targets: targets,
+		tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
+		workspace: workspaceName,
+	}
+	h.out.Files = append(h.out.Files, u.file)
+	if constraint != "" && len(targets) > 0 { // the same name in files of which a build has one
+		var bases []string
+		for _, t := range targets {
+			bases = append(bases, t.base)
+		}
+		u.workspace = slices.Min(bases) + workspaceName
+	}
+	twin, err := current(u.file.twin(), false)
 	if err != nil {
 		return nil, err
 	}
-	u.simd = p.opts.SIMD || isOurs(twin)
-	u.adjoint, u.traced = adjoint.New(u.scope, workspaceName, adjoint.Options{}), traced.New(u.scope)
-	u.cyclic, err = u.cycle()
-	return u, err
+	u.simd = h.program.opts.SIMD || isOurs(twin)
+	u.adjoint, u.traced = adjoint.New(u.scope, u.workspace, adjoint.Options{}), traced.New(u.scope)
+	return u, nil
 }
 
 // directory is where the files of a package are.

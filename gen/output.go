@@ -17,14 +17,17 @@ type output struct {
 }
 
 // twin is the name of the file with functions in vectors.
-func (pkg *Package) twin() string { return filepath.Join(filepath.Dir(pkg.File), lower.Twin) }
+func (f *File) twin() string { return lower.TwinOf(f.Name) }
 
 // outputs are the files of a package.
-func (pkg *Package) outputs() []output {
+func (pkg *Package) outputs() (list []output) {
 	if pkg.kept {
 		return nil
 	}
-	return []output{{pkg.File, pkg.Text}, {pkg.twin(), pkg.Twin}}
+	for _, f := range pkg.Files {
+		list = append(list, output{f.Name, f.Text}, output{f.twin(), f.Twin})
+	}
+	return list
 }
 
 // isOurs reports whether a file was generated.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,10 +79,42 @@ func sortedProblems(list []*Problem) []*Problem {
 }
 
 // problem notes a problem of the package.
-func (u *unit) problem(p *Problem) { u.out.Problems = append(u.out.Problems, p) }
+func (u *home) problem(p *Problem) { u.out.Problems = append(u.out.Problems, p) }
 
 // refused notes why a function, or one that it calls, is refused.
-func (u *unit) refused(t *target, severity Severity, err error) {
+func (u *home) refused(t *target, severity Severity, err error) []*Problem {
+	list := problemsOf(t, severity, err)
+	u.out.Problems = append(u.out.Problems, list...)
+	return list
+}
+
+// words are some problems of a function as generated code says them, without the directories
+// of files: what is generated is the same wherever that is done.
+func words(list []*Problem) string {
+	const most = 3
+	var text strings.Builder
+	for i, p := range list {
+		if i == most {
+			fmt.Fprintf(&text, "; and %d more", len(list)-most)
+			break
+		}
+		q := *p
+		q.Severity = Error
+		if i > 0 {
+			text.WriteString("; and ")
+			q.Func, q.Remedy = "", ""
+		}
+		s := q.Error()
+		if dir := filepath.Dir(p.Pos.Filename); filepath.IsAbs(dir) {
+			s = strings.ReplaceAll(s, dir+string(filepath.Separator), "")
+		}
+		text.WriteString(s)
+	}
+	return text.String()
+}
+
+// problemsOf says why a function, or one that it calls, is refused.
+func problemsOf(t *target, severity Severity, err error) (list []*Problem) {
 	var all lower.Refusals
 	if errors.As(err, &all) {
 		for _, r := range all {
@@ -89,9 +122,9 @@ func (u *unit) refused(t *target, severity Severity, err error) {
 			if r.What != "" && r.What != "function "+r.Func {
 				reason = r.What + ": " + reason
 			}
-			u.problem(&Problem{r.Pos, callee(t, r.Func), reason, r.Remedy, severity})
+			list = append(list, &Problem{r.Pos, callee(t, r.Func), reason, r.Remedy, severity})
 		}
-		return
+		return list
 	}
 	p := &Problem{Pos: t.pos, Func: t.of, Reason: err.Error(), Severity: severity}
 	var passive *activity.Error
@@ -123,7 +156,7 @@ func (u *unit) refused(t *target, severity Severity, err error) {
 			p.Pos = over.Pos
 		}
 	}
-	u.problem(p)
+	return []*Problem{p}
 }
 
 // Refusal is an error of a build that says where in which function it stopped, why, and
@@ -156,14 +189,14 @@ func callee(t *target, name string) string {
 
 // unreadable notes what stops the go command from saying what is in the package. Nothing
 // is then known of its targets.
-func (u *unit) unreadable() bool {
+func (u *home) unreadable() bool {
 	bad := false
 	for _, e := range u.pkg.Errors {
 		if e.Kind == packages.TypeError && !strings.HasPrefix(e.Msg, "could not import") {
 			continue
 		}
 		pos := position(e.Pos)
-		if e.Kind == packages.TypeError && pos.Filename == u.out.File { // which is replaced
+		if e.Kind == packages.TypeError && u.program.lower.IsStub(pos.Filename) { // which is replaced
 			continue
 		}
 		bad = true
@@ -198,7 +231,7 @@ func position(s string) token.Position {
 }
 
 // misplaced notes directives that stand on nothing they can be about.
-func (u *unit) misplaced() {
+func (u *home) misplaced() {
 	for _, d := range u.program.lower.Directives() {
 		if d.In != u.pkg.Types || !slices.Contains([]string{"differentiate", "passive", "rule"}, d.Name) {
 			continue
@@ -222,9 +255,16 @@ func (u *unit) misplaced() {
 	}
 }
 
+// unmatched warns of functions that are passed to operators and get no code.
+func (u *home) unmatched(targets []lower.Target) {
+	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
+		u.problem(&Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason, Remedy: f.Remedy, Severity: Warning})
+	}
+}
+
 // unfollowed notes directives for loops that cannot be followed, those that no refused
 // function has.
-func (u *unit) unfollowed() {
+func (u *home) unfollowed() {
 	for _, d := range u.program.lower.Directives() {
 		if d.In != u.pkg.Types || d.Bad == nil || slices.ContainsFunc(u.out.Problems, func(p *Problem) bool { return p.Pos == d.Pos }) {
 			continue

@@ -113,7 +113,7 @@ func (t *target) register(s *print.Scope) string {
 			writesX = writesX || b.facts != nil && b.facts.Written.Has(t.shape.x)
 		}
 	}
-	if code.Len()+traced.Len() == 0 {
+	if code.Len()+traced.Len() == 0 && t.why["Adjoint"] == "" {
 		return ""
 	}
 	var b strings.Builder
@@ -126,8 +126,10 @@ func (t *target) register(s *print.Scope) string {
 		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"), strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
 	}
 	b.WriteString(traced.String())
-	if t.why != "" {
-		fmt.Fprintf(&b, "Refused: %s,\n", strconv.Quote(t.why))
+	for _, f := range [][2]string{{"Refused", "Adjoint"}, {"RefusedTangent", "Tangent"}, {"RefusedTraced", "Traced"}} {
+		if why := t.why[f[1]]; why != "" {
+			fmt.Fprintf(&b, "%s: %s,\n", f[0], strconv.Quote(why))
+		}
 	}
 	b.WriteString("})\n")
 	return b.String()

@@ -7,10 +7,10 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
-	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// workspaceName is the type that adjoints of a package keep values in.
+// workspaceName is the type that adjoints of a file keep values in, where that is for all
+// builds.
 const workspaceName = "AdjointWork"
 
 const workspaceDoc = `is where the adjoints in this file keep values until their reverse sweeps read them.
@@ -25,11 +25,14 @@ var (
 // adjointOf builds the adjoint of a function, of which others share what they call. What
 // may be refused is tried apart, so that nothing half done is shared.
 func (u *unit) adjointOf(t *target) (*built, error) {
-	alone, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask)
+	alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(t.f, t.mask)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(ir.Check(alone.Func), u.printable(alone.Func)); err != nil {
+	if err := t.sound("adjoint", alone.Func); err != nil {
+		return nil, err
+	}
+	if err := u.printable(alone.Func); err != nil {
 		return nil, err
 	}
 	a := u.adjoints[t]
@@ -40,21 +43,22 @@ func (u *unit) adjointOf(t *target) (*built, error) {
 		u.adjoints[t] = a
 	}
 	b := &built{fn: a.Func, facts: a.Facts}
-	each := func(list []role, mask activity.Mask, n int, r role) []role {
+	each := func(list []role, has func(i int) bool, n int, r role) []role {
 		for r.of = range n {
-			if mask.Has(r.of) {
+			if has(r.of) {
 				list = append(list, r)
 			}
 		}
 		return list
 	}
+	all := func(int) bool { return true }
 	params, results := len(t.f.Params), len(t.f.Results)
-	b.params = each(nil, ^activity.Mask(0), params, role{})
-	b.params = each(b.params, a.Shadows, params, role{slot: bar})
-	b.params = each(b.params, a.Seeds, results, role{slot: bar, result: true})
+	b.params = each(nil, all, params, role{})
+	b.params = each(b.params, a.Shadows.Has, params, role{slot: bar})
+	b.params = each(b.params, a.Seeds.Has, results, role{slot: bar, result: true})
 	b.params = append(b.params, role{work: true})
-	b.results = each(nil, ^activity.Mask(0), results, role{result: true})
-	b.results = each(b.results, a.Bars, params, role{slot: bar})
+	b.results = each(nil, all, results, role{result: true})
+	b.results = each(b.results, a.Bars.Has, params, role{slot: bar})
 	return b, nil
 }
 
@@ -81,7 +85,7 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	var m activity.Mask
 	for i, r := range first.params {
 		if !r.work && !r.result && (r.slot == bar || t.mask.Has(r.of)) && activity.HasFloats(first.fn.Params[i].Type) {
-			m |= 1 << i
+			m = m.With(i)
 		}
 	}
 	fn, facts, err := u.tangent(1).Of(first.fn, m)
@@ -162,7 +166,7 @@ func adjointDoc(t *target, b *built) string {
 	if len(parts) > 0 {
 		text += "\nIt " + strings.Join(parts, ", and ") + "."
 	}
-	if b.facts.Written != 0 {
+	if !b.facts.Written.Empty() {
 		text += "\nWhat the bars hold of memory that it writes are the weights of what it writes there."
 	}
 	for _, name := range scratch {

@@ -1,6 +1,9 @@
 package gen_test
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,7 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/internal/randprog"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // source is the Go source of a module in testdata, with its go.mod.
@@ -27,6 +32,26 @@ func source(t *testing.T, name string) map[string]string {
 	return files
 }
 
+// staticcheck runs the checker over the packages of a module, in the long form of the tests: the module that it is a tool of is
+// none that this one needs, and may have to be downloaded.
+func staticcheck(t *testing.T, dir string) {
+	t.Helper()
+	if !longtest.Long() {
+		return
+	}
+	cmd := exec.Command("go", "tool", "-n", "staticcheck") // builds it and says where it is
+	cmd.Dir, cmd.Stderr = "../.ci/tools", os.Stderr
+	path, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go tool -n staticcheck: %v", err)
+	}
+	cmd = exec.Command(strings.TrimSpace(string(path)), "./...")
+	cmd.Dir, cmd.Env = dir, environ
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("staticcheck: %v\n%s", err, out)
+	}
+}
+
 // TestRun compiles what is generated and differentiates functions of every shape with it.
 // Nothing is to be found fault with in the files.
 func TestRun(t *testing.T) {
@@ -40,7 +65,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "test", "./...")
-	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", "./...")
+	staticcheck(t, dir)
 }
 
 // TestRunRules does the same with functions that call others by rules.
@@ -61,7 +86,43 @@ func TestRunRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "test", "./...")
-	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", "./...")
+	staticcheck(t, dir)
+}
+
+// TestRunAliases compiles what is generated from functions that reach one piece of memory
+// under two types, and looks at their derivatives and at what is refused when it is called.
+func TestRunAliases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	list, err := randprog.Aliases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	funcs, table := randprog.AliasDecls, ""
+	for i, k := 0, 0; i < len(list); k++ {
+		n := 1
+		for i+n < len(list) && list[i+n].Family == list[i].Family {
+			n++
+		}
+		a := list[i+k%n]
+		name := fmt.Sprintf("F%d", k)
+		funcs += "//nabla:differentiate\n" + strings.Replace(a.Func, "func F(", "func "+name+"(", 1) + "\n"
+		table += fmt.Sprintf("\t{%q, %s},\n", a.What, name)
+		i += n
+	}
+	dir := module(t, map[string]string{
+		"go.mod": "module golden/rnd\n\ngo 1.26\n", "aliases.go": funcs + read(t, "testdata/aliases.txt"),
+		"aliases_test.go": strings.Replace(read(t, "testdata/aliases_test.txt"), "TABLE\n", table, 1),
+	})
+	r := generate(t, dir, ".")
+	if text := problems(r, dir); text != "" {
+		t.Error(text)
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", ".")
 }
 
 // TestLongLoops compiles the reverse sweeps of loops that keep snapshots, and looks at how
@@ -78,7 +139,7 @@ func TestLongLoops(t *testing.T) {
 	}
 	command(t, dir, "test", ".")
 	command(t, dir, "vet", ".")
-	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", ".")
+	staticcheck(t, dir)
 }
 
 // TestExplainLongLoops shows what becomes of marked loops.

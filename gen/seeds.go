@@ -26,7 +26,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written == 0 && activity.IsFloat(one.fn.Params[seeds[0]].Type) {
+	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written.Empty() && activity.IsFloat(one.fn.Params[seeds[0]].Type) {
 		return nil, nil // one number comes out
 	}
 	var params, results activity.Mask
@@ -34,7 +34,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	for i, r := range one.params {
 		width := 1
 		if r.slot == bar {
-			params |= 1 << i
+			params = params.With(i)
 			if activity.IsFloat(one.fn.Params[i].Type) {
 				width = n
 			}
@@ -46,7 +46,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	for i, r := range one.results {
 		width := 1
 		if r.slot == bar {
-			results |= 1 << i
+			results = results.With(i)
 			if activity.IsFloat(one.fn.Results[i].Type) {
 				width = n
 			}

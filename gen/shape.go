@@ -22,9 +22,9 @@ func (s *shape) registers() bool { return !s.number || s.bound < 0 }
 
 // mask is of the parameters that carry derivatives.
 func (s *shape) mask() activity.Mask {
-	m := activity.Mask(1) << s.x
+	m := activity.Mask{}.With(s.x)
 	if s.y >= 0 {
-		m |= 1 << s.y
+		m = m.With(s.y)
 	}
 	return m
 }

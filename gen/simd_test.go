@@ -13,6 +13,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // inVectors runs the go command with vectors, in dir.
@@ -190,7 +191,7 @@ func TestRandomTwins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")
 	}
-	const many = 12
+	many := longtest.Cases(0, 4, 4, 40)
 	r := rand.New(rand.NewPCG(5, 6))
 	var text, table strings.Builder
 	for i := range many {
@@ -203,7 +204,7 @@ func TestRandomTwins(t *testing.T) {
 		"random.go":    "package random\n\n" + text.String(),
 		"twin_test.go": twinTest + table.String() + "}\n",
 	})
-	if withVectors(t, dir).Twin == nil {
+	if withVectors(t, dir).Files[0].Twin == nil {
 		t.Fatal("no function in vectors")
 	}
 	t.Log(inVectors(t, dir, "test", "-v", "-run", "Twins", "."))

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ type target struct {
 	mask   activity.Mask  // of the parameters that carry derivatives
 	shape  *shape         // nil if it is of no shape that operators take
 	built  []*built
-	why    string // why there is no code for engines of reverse mode
+	why    map[string]string // for fields of nabla.Code, and Traced: why they are missing
 }
 
 // severity is that of a refusal.
@@ -43,7 +44,7 @@ func (t *target) where() string {
 }
 
 // add lowers a function that is to be differentiated, or says why it is not.
-func (u *unit) add(found lower.Target) {
+func (u *home) add(found lower.Target) {
 	fn := found.Func
 	t := &target{
 		Target: found, pos: found.Pos, marked: found.Operator == "", of: u.calledAs(fn, found.TypeArgs), base: u.baseName(fn, found.TypeArgs),
@@ -55,16 +56,20 @@ func (u *unit) add(found lower.Target) {
 	switch {
 	case u.passive(fn):
 		if !t.marked { // else it is a contradiction that has been noted
-			u.problem(&Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative", "remove //nabla:passive", Error})
+			u.nothing(t, &Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative", "remove //nabla:passive", Error})
 		}
 		return
 	case fn.Name() == "_" || fn.Name() == "init":
 		u.problem(&Problem{t.pos, fn.Name(), "nothing can call it", "give it another name", Error})
 		return
 	}
-	f, err := u.program.lower.Func(fn, found.TypeArgs...)
+	var f *ir.Func
+	err := u.program.contained(t, "lowering", func() (err error) {
+		f, err = u.program.lower.Func(fn, found.TypeArgs...)
+		return err
+	})
 	if err != nil {
-		u.refused(t, t.severity(), err)
+		u.nothing(t, problemsOf(t, t.severity(), err)...)
 		return
 	}
 	t.f, t.pos = f, f.Pos
@@ -73,20 +78,62 @@ func (u *unit) add(found lower.Target) {
 	} else {
 		for i, v := range f.Params {
 			if activity.HasFloats(v.Type) {
-				t.mask |= 1 << i
+				t.mask = t.mask.With(i)
 			}
 		}
 	}
-	if t.mask == 0 {
+	if t.mask.Empty() {
 		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by", "pass what it depends on as an argument", t.severity()})
 		return
 	}
 	u.targets = append(u.targets, t)
 }
 
+// nothing notes why nothing is generated of a function. Where operators take the function
+// it is registered with that, for the error at run time.
+func (u *home) nothing(t *target, list ...*Problem) {
+	u.out.Problems = append(u.out.Problems, list...)
+	sig := t.Func.Signature()
+	if len(t.TypeArgs) > 0 && sig.Recv() == nil {
+		if in, err := types.Instantiate(nil, sig, t.TypeArgs, false); err == nil {
+			sig = in.(*types.Signature)
+		}
+	}
+	t.f = &ir.Func{Name: t.of, Object: t.Func, Pos: u.pkg.Fset.Position(t.Func.Pos()), Variadic: sig.Variadic(), Recv: sig.Recv() != nil}
+	if r := sig.Recv(); r != nil {
+		t.f.Params = append(t.f.Params, &ir.Var{Type: r.Type()})
+	}
+	for v := range sig.Params().Variables() {
+		t.f.Params = append(t.f.Params, &ir.Var{Type: v.Type()})
+	}
+	for v := range sig.Results().Variables() {
+		t.f.Results = append(t.f.Results, &ir.Var{Type: v.Type()})
+	}
+	t.shape = shapeOf(t.f)
+	named := !slices.ContainsFunc(t.TypeArgs, func(a types.Type) bool { return !nameable(a) })
+	if t.shape == nil || !t.shape.registers() || !named || sig.RecvTypeParams().Len() > 0 || u.program.lower.Generated(t.Func) {
+		return
+	}
+	t.pos = t.f.Pos
+	t.why = map[string]string{"Adjoint": words(list)}
+	u.ungenerated = append(u.ungenerated, t)
+}
+
+// nameable reports whether a type has a name everywhere in its package, or is of no package.
+func nameable(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		return true
+	case *types.Named:
+		o := t.Obj()
+		return t.TypeArgs().Len() == 0 && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && o.Exported()
+	}
+	return false
+}
+
 // foreign says what to do about a function of another package: derivatives are generated
 // next to their functions, once, whoever passes them to operators.
-func (u *unit) foreign(t *target) {
+func (u *home) foreign(t *target) {
 	home, own := u.program.lower.AtHome(t.Func)
 	generic := len(t.TypeArgs) > 0
 	if home && !generic {
@@ -102,7 +149,7 @@ func (u *unit) foreign(t *target) {
 }
 
 // passive reports whether a function has the directive //nabla:passive.
-func (u *unit) passive(fn *types.Func) bool {
+func (u *home) passive(fn *types.Func) bool {
 	for _, d := range u.program.lower.Directives() {
 		if d.Name == "passive" && d.Func == fn.Origin() {
 			return true
@@ -117,7 +164,7 @@ func generic(fn *types.Func) bool {
 }
 
 // calledAs is a function as the source of the package names it.
-func (u *unit) calledAs(fn *types.Func, args []types.Type) string {
+func (u *home) calledAs(fn *types.Func, args []types.Type) string {
 	qualifier := types.RelativeTo(u.pkg.Types)
 	list := ""
 	if len(args) > 0 {
@@ -151,7 +198,7 @@ func (u *unit) calledAs(fn *types.Func, args []types.Type) string {
 
 // baseName is what names of derivatives begin with: an exported name for what users of the
 // package can name.
-func (u *unit) baseName(fn *types.Func, args []types.Type) string {
+func (u *home) baseName(fn *types.Func, args []types.Type) string {
 	name, exported := fn.Name(), fn.Exported()
 	if recv := fn.Signature().Recv(); recv != nil {
 		t := recv.Type()

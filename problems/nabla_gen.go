@@ -186,6 +186,13 @@ type affineReal1 [3][4]nabla.Real
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		AdjustmentPlainTangent(y, x, a, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	seen := len(a.Features) / 2
 	var inDot [15]float64
 	var in [15]float64
@@ -218,6 +225,13 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		AdjustmentPlainTangent4(y, x, a, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	seen := len(a.Features) / 2
 	var inDot [15][4]float64
 	var in [15]float64
@@ -264,6 +278,15 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
 	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
@@ -362,8 +385,16 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 // AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:39.
 // Each array holds 4 numbers, one for each set.
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
-	rt.Apart("AdjustmentPlainAdjoint4", "y, x", 1, y, x)
-	rt.Apart("AdjustmentPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
+	rt.SpansApart("AdjustmentPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([][4]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x), cap(x))
+	}
 	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
@@ -485,6 +516,31 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 // for constant weights, from adjustment.go:39.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil || a != nil && (aDot == nil || a.Features != nil && aDot.Features == nil) {
+		yDotWhole, xDotWhole, aDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot), rt.MissingOf(a, aDot)
+		done := rt.Complete(yDotWhole, xDotWhole, aDotWhole)
+		AdjustmentPlainAdjointTangent(y, x, a, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, aDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		done()
+		return
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	if yBarDot == nil {
+		yBarDot = make([]float64, len(y), cap(y))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x), cap(x))
+	}
 	wsDot.adjustmentPlainFrames = wsDot.adjustmentPlainFrames[:0]
 	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
 	wsDot.fPtr = wsDot.fPtr[:0]
@@ -659,6 +715,13 @@ func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorOnTangent(dx, x, g, dxDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	BrusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
@@ -666,6 +729,13 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorOnTangent4(dx, x, g, dxDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	BrusselatorPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
 }
 
@@ -675,6 +745,15 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if dxBar == nil {
+		dxBar = make([]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
 	BrusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
@@ -686,8 +765,16 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 // BrusselatorOnAdjoint4 does what BrusselatorOnAdjoint does for 4 sets of weights at once, from brusselator.go:17.
 // Each array holds 4 numbers, one for each set.
 func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
-	rt.Apart("BrusselatorOnAdjoint4", "dx, x", 1, dx, x)
-	rt.Apart("BrusselatorOnAdjoint4", "dxBar, xBar", 2, dxBar, xBar)
+	rt.SpansApart("BrusselatorOnAdjoint4", "dx, dxBar, xBar, x", 3, rt.SpanOf(dx), rt.SpanOf(dxBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if dxBar == nil {
+		dxBar = make([][4]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x), cap(x))
+	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
 	BrusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
@@ -700,6 +787,31 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 // for constant weights, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorOnAdjointTangent(dx, x, g, dxBar, xBar, ws, dxDotWhole.Shadow, xDotWhole.Shadow, dxBarDot, xBarDot, wsDot)
+		done()
+		return
+	}
+	if dxBar == nil {
+		dxBar = make([]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	if dxBarDot == nil {
+		dxBarDot = make([]float64, len(dx), cap(dx))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x), cap(x))
+	}
 	wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:0]
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
@@ -720,6 +832,13 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		ReprojectionPlainTangent(y, x, f, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
@@ -762,6 +881,13 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		ReprojectionPlainTangent4(y, x, f, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
@@ -850,6 +976,15 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
+	if ws1 == nil {
+		ws1 = new(AdjointWork)
+	}
+	if yBar1 == nil {
+		yBar1 = make([]float64, len(y), cap(y))
+	}
+	if xBar1 == nil {
+		xBar1 = make([]float64, len(x), cap(x))
+	}
 	ws1.theta = ws1.theta[:0]
 	ws1.sin = ws1.sin[:0]
 	ws1.cos = ws1.cos[:0]
@@ -897,11 +1032,15 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 		r3 := vBar1 / p[2]
 		pBar1[2] -= r3 * v
 		pBar1[1] += r3
+	} else {
+		pBar1[2] += rt.Skip()
 	}
 	if uBar1 != 0 || u-u == 0 {
 		r2 := uBar1 / p[2]
 		pBar1[2] -= r2 * u
 		pBar1[0] += r2
+	} else {
+		pBar1[2] += rt.Skip()
 	}
 	t18, t19 := rotatePlainReverse(t, a, pBar1, ws1)
 	tBar10 := t18[0]
@@ -925,8 +1064,16 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 // ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:18.
 // Each array holds 4 numbers, one for each set.
 func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
-	rt.Apart("ReprojectionPlainAdjoint4", "y, x", 1, y, x)
-	rt.Apart("ReprojectionPlainAdjoint4", "yBar1, xBar1", 2, yBar1, xBar1)
+	rt.SpansApart("ReprojectionPlainAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
+	if ws1 == nil {
+		ws1 = new(AdjointWork)
+	}
+	if yBar1 == nil {
+		yBar1 = make([][4]float64, len(y), cap(y))
+	}
+	if xBar1 == nil {
+		xBar1 = make([][4]float64, len(x), cap(x))
+	}
 	ws1.theta = ws1.theta[:0]
 	ws1.sin = ws1.sin[:0]
 	ws1.cos = ws1.cos[:0]
@@ -1077,21 +1224,29 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			r301 := vBar10 / p[2]
 			pBar1[2][0] -= r301 * v
 			pBar1[1][0] += r301
+		} else {
+			pBar1[2][0] += rt.Skip()
 		}
 		if vBar11 != 0 {
 			r311 := vBar11 / p[2]
 			pBar1[2][1] -= r311 * v
 			pBar1[1][1] += r311
+		} else {
+			pBar1[2][1] += rt.Skip()
 		}
 		if vBar12 != 0 {
 			r321 := vBar12 / p[2]
 			pBar1[2][2] -= r321 * v
 			pBar1[1][2] += r321
+		} else {
+			pBar1[2][2] += rt.Skip()
 		}
 		if vBar13 != 0 {
 			r331 := vBar13 / p[2]
 			pBar1[2][3] -= r331 * v
 			pBar1[1][3] += r331
+		} else {
+			pBar1[2][3] += rt.Skip()
 		}
 	}
 	if u-u == 0 {
@@ -1113,21 +1268,29 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			r201 := uBar10 / p[2]
 			pBar1[2][0] -= r201 * u
 			pBar1[0][0] += r201
+		} else {
+			pBar1[2][0] += rt.Skip()
 		}
 		if uBar11 != 0 {
 			r211 := uBar11 / p[2]
 			pBar1[2][1] -= r211 * u
 			pBar1[0][1] += r211
+		} else {
+			pBar1[2][1] += rt.Skip()
 		}
 		if uBar12 != 0 {
 			r221 := uBar12 / p[2]
 			pBar1[2][2] -= r221 * u
 			pBar1[0][2] += r221
+		} else {
+			pBar1[2][2] += rt.Skip()
 		}
 		if uBar13 != 0 {
 			r231 := uBar13 / p[2]
 			pBar1[2][3] -= r231 * u
 			pBar1[0][3] += r231
+		} else {
+			pBar1[2][3] += rt.Skip()
 		}
 	}
 	t18, t19 := rotatePlainReverseLanes4(t, a, pBar1, ws1)
@@ -1211,6 +1374,31 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 // for constant weights, from bundle.go:18.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
+	if ws1 == nil {
+		ws1 = new(AdjointWork)
+	}
+	if ws1Dot == nil {
+		ws1Dot = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		ReprojectionPlainAdjointTangent(y, x, f, yBar1, xBar1, ws1, yDotWhole.Shadow, xDotWhole.Shadow, yBar1Dot, xBar1Dot, ws1Dot)
+		done()
+		return
+	}
+	if yBar1 == nil {
+		yBar1 = make([]float64, len(y), cap(y))
+	}
+	if xBar1 == nil {
+		xBar1 = make([]float64, len(x), cap(x))
+	}
+	if yBar1Dot == nil {
+		yBar1Dot = make([]float64, len(y), cap(y))
+	}
+	if xBar1Dot == nil {
+		xBar1Dot = make([]float64, len(x), cap(x))
+	}
 	ws1Dot.theta = ws1Dot.theta[:0]
 	ws1.theta = ws1.theta[:0]
 	ws1Dot.sin = ws1Dot.sin[:0]
@@ -1334,6 +1522,9 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 		pBar1[2] -= r3 * v
 		pBar1Dot[1] += r3Dot
 		pBar1[1] += r3
+	} else {
+		pBar1Dot[2] += rt.Skip()
+		pBar1[2] += rt.Skip()
 	}
 	if uBar1 != 0 || u-u == 0 {
 		t41 := p[2]
@@ -1344,6 +1535,9 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 		pBar1[2] -= r2 * u
 		pBar1Dot[0] += r2Dot
 		pBar1[0] += r2
+	} else {
+		pBar1Dot[2] += rt.Skip()
+		pBar1[2] += rt.Skip()
 	}
 	t18, t19, t18Dot, t19Dot := rotatePlainReverseTangent1111(t, a, pBar1, ws1, tDot, aDot, pBar1Dot, ws1Dot)
 	tBar10Dot := t18Dot[0]
@@ -1400,6 +1594,13 @@ func ReprojectionPlainTraced(y, x []nabla.Real, f *Feature) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		HandPlainTangent(y, x, h, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	uDot := xDot[:len(x)-handPose]
 	u := x[:len(x)-handPose]
 	poseDot := xDot[len(x)-handPose:]
@@ -1561,6 +1762,13 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		HandPlainTangent4(y, x, h, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
 	uDot := xDot[:len(x)-handPose]
 	u := x[:len(x)-handPose]
 	poseDot := xDot[len(x)-handPose:]
@@ -1845,6 +2053,15 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
@@ -2360,8 +2577,16 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 // HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:92.
 // Each array holds 4 numbers, one for each set.
 func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
-	rt.Apart("HandPlainAdjoint4", "y, x", 1, y, x)
-	rt.Apart("HandPlainAdjoint4", "yBar, xBar", 2, yBar, xBar)
+	rt.SpansApart("HandPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([][4]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x), cap(x))
+	}
 	ws.ownPtrBar2 = ws.ownPtrBar2[:0]
 	ws.ownPtr = ws.ownPtr[:0]
 	ws.ownPtr1 = ws.ownPtr1[:0]
@@ -3362,6 +3587,31 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 // for constant weights, from hand.go:92.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		HandPlainAdjointTangent(y, x, h, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		done()
+		return
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y), cap(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	if yBarDot == nil {
+		yBarDot = make([]float64, len(y), cap(y))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x), cap(x))
+	}
 	wsDot.ownPtrBar = wsDot.ownPtrBar[:0]
 	ws.ownPtrBar = ws.ownPtrBar[:0]
 	wsDot.ownPtr = wsDot.ownPtr[:0]
@@ -4300,6 +4550,9 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 
 // LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:20.
 func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r1Dot float64) {
+	if wDot == nil {
+		wDot = make([]float64, len(w), cap(w))
+	}
 	var sDot float64
 	s := 0.0
 	s1 := r.Y
@@ -4322,12 +4575,16 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 		t4 := -(zDot * rt.Sign(z))
 		if t4 != 0 || t3-t3 == 0 {
 			d += t4 * t3
+		} else {
+			d += rt.Skip()
 		}
 		t5 := math.Log1p(t3)
-		t6 := 1 / (1 + t3)
 		var d1 float64
-		if d != 0 || t6-t6 == 0 {
-			d1 += d * t6
+		t6 := 1 + t3
+		if d != 0 || (t6 > 0 || t6 < 0) {
+			d1 += d / t6
+		} else {
+			d1 += rt.Skip()
 		}
 		lDot := d1
 		l := t5
@@ -4346,6 +4603,9 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 
 // LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:20.
 func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
+	if wDot == nil {
+		wDot = make([][4]float64, len(w), cap(w))
+	}
 	s := 0.0
 	s1 := r.Y
 	var sDot0 float64
@@ -4394,40 +4654,56 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 		} else {
 			if t40 != 0 {
 				d0 += t40 * t3
+			} else {
+				d0 += rt.Skip()
 			}
 			if t41 != 0 {
 				d11 += t41 * t3
+			} else {
+				d11 += rt.Skip()
 			}
 			if t42 != 0 {
 				d2 += t42 * t3
+			} else {
+				d2 += rt.Skip()
 			}
 			if t43 != 0 {
 				d3 += t43 * t3
+			} else {
+				d3 += rt.Skip()
 			}
 		}
 		t5 := math.Log1p(t3)
-		t6 := 1 / (1 + t3)
+		t6 := 1 + t3
 		var d10 float64
 		var d111 float64
 		var d12 float64
 		var d13 float64
-		if t6-t6 == 0 {
-			d10 += d0 * t6
-			d111 += d11 * t6
-			d12 += d2 * t6
-			d13 += d3 * t6
+		if t6 > 0 || t6 < 0 {
+			d10 += d0 / t6
+			d111 += d11 / t6
+			d12 += d2 / t6
+			d13 += d3 / t6
 		} else {
 			if d0 != 0 {
-				d10 += d0 * t6
+				d10 += d0 / t6
+			} else {
+				d10 += rt.Skip()
 			}
 			if d11 != 0 {
-				d111 += d11 * t6
+				d111 += d11 / t6
+			} else {
+				d111 += rt.Skip()
 			}
 			if d2 != 0 {
-				d12 += d2 * t6
+				d12 += d2 / t6
+			} else {
+				d12 += rt.Skip()
 			}
 			if d3 != 0 {
-				d13 += d3 * t6
+				d13 += d3 / t6
+			} else {
+				d13 += rt.Skip()
 			}
 		}
 		l := t5
@@ -4462,6 +4738,12 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wBar == nil {
+		wBar = make([]float64, len(w), cap(w))
+	}
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -4497,12 +4779,16 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 		} else {
 			lBar += r1Bar
 		}
-		d := 1 / (1 + exp)
-		if lBar != 0 || d-d == 0 {
-			expBar += lBar * d
+		a := 1 + exp
+		if lBar != 0 || (a > 0 || a < 0) {
+			expBar += lBar / a
+		} else {
+			expBar += rt.Skip()
 		}
 		if expBar != 0 || exp-exp == 0 {
 			argBar += expBar * exp
+		} else {
+			argBar += rt.Skip()
 		}
 		zBar -= argBar * rt.Sign(z)
 		if 0 < hi {
@@ -4519,6 +4805,12 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 // LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:20.
 func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
 	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wBar == nil {
+		wBar = make([]float64, len(w), cap(w))
+	}
 	s1 := r.Y
 	hi1 := len(s1)
 	for i := 0; i < hi1; i++ {
@@ -4545,12 +4837,16 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 		} else {
 			lBar += r1Bar
 		}
-		d := 1 / (1 + exp)
-		if lBar != 0 || d-d == 0 {
-			expBar += lBar * d
+		a := 1 + exp
+		if lBar != 0 || (a > 0 || a < 0) {
+			expBar += lBar / a
+		} else {
+			expBar += rt.Skip()
 		}
 		if expBar != 0 || exp-exp == 0 {
 			argBar += expBar * exp
+		} else {
+			argBar += rt.Skip()
 		}
 		zBar -= argBar * rt.Sign(z)
 		if 0 < hi {
@@ -4567,6 +4863,18 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 // for constant weights, from logistic.go:20.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wDot == nil {
+		wDot = make([]float64, len(w), cap(w))
+	}
+	if wBar == nil {
+		wBar = make([]float64, len(w), cap(w))
+	}
+	if wBarDot == nil {
+		wBarDot = make([]float64, len(w), cap(w))
+	}
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -4589,12 +4897,14 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		t1 := math.Abs(z)
 		t2 := -t1
 		t3 := math.Exp(t2)
-		var d1 float64
+		var d float64
 		t4 := -(zDot * rt.Sign(z))
 		if t4 != 0 || t3-t3 == 0 {
-			d1 += t4 * t3
+			d += t4 * t3
+		} else {
+			d += rt.Skip()
 		}
-		expDot := d1
+		expDot := d
 		exp := t3
 		t5 := math.Log1p(exp)
 		l := t5
@@ -4618,21 +4928,26 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 		} else {
 			lBar += r1Bar
 		}
-		t7 := 1 + exp
-		t8 := 1 / t7
-		dDot := -(t8 * expDot) / t7
-		d := t8
-		if lBar != 0 || d-d == 0 {
-			expBarDot += lBar * dDot
-			expBar += lBar * d
+		aDot := expDot
+		a := 1 + exp
+		if lBar != 0 || (a > 0 || a < 0) {
+			t7 := lBar / a
+			expBarDot -= aDot / a * t7
+			expBar += t7
+		} else {
+			expBarDot += rt.Skip()
+			expBar += rt.Skip()
 		}
 		if expBar != 0 || exp-exp == 0 {
 			argBarDot += expBarDot*exp + expBar*expDot
 			argBar += expBar * exp
+		} else {
+			argBarDot += rt.Skip()
+			argBar += rt.Skip()
 		}
-		t9 := rt.Sign(z)
-		zBarDot -= argBarDot * t9
-		zBar -= argBar * t9
+		t8 := rt.Sign(z)
+		zBarDot -= argBarDot * t8
+		zBar -= argBar * t8
 		if 0 < hi {
 			wBar1Dot := wBarDot[:len(wBar):len(wBar)][:hi]
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
@@ -4649,6 +4964,15 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 // LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:20.
 func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
 	rt.Apart("LogisticLossPlainHVP", "wBarDot, w, wDot", 1, wBarDot, w, wDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wDot == nil {
+		wDot = make([]float64, len(w), cap(w))
+	}
+	if wBarDot == nil {
+		wBarDot = make([]float64, len(w), cap(w))
+	}
 	s1 := r.Y
 	hi1 := len(s1)
 	for i := 0; i < hi1; i++ {
@@ -4669,10 +4993,12 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 		t1 := math.Abs(z)
 		t2 := -t1
 		t3 := math.Exp(t2)
-		var d1 float64
+		var d float64
 		t4 := -(zDot * rt.Sign(z))
 		if t4 != 0 || t3-t3 == 0 {
-			d1 += t4 * t3
+			d += t4 * t3
+		} else {
+			d += rt.Skip()
 		}
 		cond := z > 0
 		var argBarDot float64
@@ -4685,18 +5011,22 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 		} else {
 			lBar += r1Bar
 		}
-		t7 := 1 + t3
-		t8 := 1 / t7
-		dDot := -(t8 * d1) / t7
-		if lBar != 0 || t8-t8 == 0 {
-			expBarDot += lBar * dDot
-			expBar += lBar * t8
+		a := 1 + t3
+		if lBar != 0 || (a > 0 || a < 0) {
+			t7 := lBar / a
+			expBarDot -= d / a * t7
+			expBar += t7
+		} else {
+			expBarDot += rt.Skip()
+			expBar += rt.Skip()
 		}
 		if expBar != 0 || t3-t3 == 0 {
-			argBarDot += expBarDot*t3 + expBar*d1
+			argBarDot += expBarDot*t3 + expBar*d
+		} else {
+			argBarDot += rt.Skip()
 		}
-		t9 := rt.Sign(z)
-		zBarDot -= argBarDot * t9
+		t8 := rt.Sign(z)
+		zBarDot -= argBarDot * t8
 		if 0 < hi {
 			wBar1Dot := wBarDot[:len(wBarDot):len(wBarDot)][:hi]
 			for j1 := 0; j1 < hi; j1++ {
@@ -4727,6 +5057,9 @@ func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 
 // LorenzPlainTangent returns LorenzPlain(p) and its derivative in the direction pDot, from lorenz.go:17.
 func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
+	if pDot == nil {
+		pDot = make([]float64, len(p))
+	}
 	u0Dot := pDot[0]
 	u0 := p[0]
 	u1Dot := pDot[1]
@@ -4802,6 +5135,9 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 
 // LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
 func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if pDot == nil {
+		pDot = make([][4]float64, len(p))
+	}
 	if lorenzPlainTangent4Twin != nil {
 		return lorenzPlainTangent4Twin(p, pDot)
 	}
@@ -4985,6 +5321,12 @@ var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p))
+	}
 	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
 	var t0 float64
 	var t11 float64
@@ -5159,6 +5501,21 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 // for constant weights, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if pDot == nil {
+		pDot = make([]float64, len(p))
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p))
+	}
+	if pBarDot == nil {
+		pBarDot = make([]float64, len(p))
+	}
 	wsDot.lorenzPlainFrames = wsDot.lorenzPlainFrames[:0]
 	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
 	var t0Dot float64
@@ -5533,6 +5890,9 @@ func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
 
 // RecurrentLossPlainTangent returns RecurrentLossPlain(p, d) and its derivative in the direction pDot, from lstm.go:26.
 func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rDot float64) {
+	if pDot == nil {
+		pDot = make([]float64, len(p), cap(p))
+	}
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
@@ -5574,10 +5934,12 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t8 := -x1Dot
 				if t8 != 0 || t7-t7 == 0 {
 					d1 += t8 * t7
+				} else {
+					d1 += rt.Skip()
 				}
 				t9 := 1 + t7
 				t10 := 1 / t9
-				forgetDot := -(t10 * d1) / t9
+				forgetDot := -(d1 / t9 * t10)
 				forget := t10
 				t11 := hidden[i1]
 				t12 := w[b+i1]
@@ -5589,10 +5951,12 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t15 := -x2Dot
 				if t15 != 0 || t14-t14 == 0 {
 					d2 += t15 * t14
+				} else {
+					d2 += rt.Skip()
 				}
 				t16 := 1 + t14
 				t17 := 1 / t16
-				inDot := -(t17 * d2) / t16
+				inDot := -(d2 / t16 * t17)
 				in := t17
 				t18 := t1[i1]
 				t19 := w[2*b+i1]
@@ -5604,10 +5968,12 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 				t22 := -x3Dot
 				if t22 != 0 || t21-t21 == 0 {
 					d3 += t22 * t21
+				} else {
+					d3 += rt.Skip()
 				}
 				t23 := 1 + t21
 				t24 := 1 / t23
-				outDot := -(t24 * d3) / t23
+				outDot := -(d3 / t23 * t24)
 				out := t24
 				t25 := hidden[i1]
 				t26 := w[3*b+i1]
@@ -5639,31 +6005,37 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 			t36 := t2Dot[i2]
 			if t36 != 0 || t35-t35 == 0 {
 				d4 += t36 * t35
+			} else {
+				d4 += rt.Skip()
 			}
 			sumDot += d4
 			sum += t35
 		}
 		t37 := 2 + sum
 		t38 := math.Log(t37)
-		t39 := 1 / t37
 		var d5 float64
-		if sumDot != 0 || t39-t39 == 0 {
-			d5 += sumDot * t39
+		if sumDot != 0 || (t37 > 0 || t37 < 0) {
+			d5 += sumDot / t37
+		} else {
+			d5 += rt.Skip()
 		}
 		normDot := d5
 		norm := t38
 		for i3 := 0; i3 < b; i3++ {
-			t40 := d.Text[(t3+1)*b+i3]
-			totalDot += t40 * (t2Dot[i3] - normDot)
-			total += t40 * (t2[i3] - norm)
+			t39 := d.Text[(t3+1)*b+i3]
+			totalDot += t39 * (t2Dot[i3] - normDot)
+			total += t39 * (t2[i3] - norm)
 		}
 	}
-	t41 := float64((chars - 1) * b)
-	return -total / t41, -totalDot / t41
+	t40 := float64((chars - 1) * b)
+	return -total / t40, -totalDot / t40
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
 func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if pDot == nil {
+		pDot = make([][4]float64, len(p), cap(p))
+	}
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
 	extra := p[8*d.Layers*b:]
@@ -5731,15 +6103,23 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				} else {
 					if t80 != 0 {
 						d10 += t80 * t7
+					} else {
+						d10 += rt.Skip()
 					}
 					if t81 != 0 {
 						d11 += t81 * t7
+					} else {
+						d11 += rt.Skip()
 					}
 					if t82 != 0 {
 						d12 += t82 * t7
+					} else {
+						d12 += rt.Skip()
 					}
 					if t83 != 0 {
 						d13 += t83 * t7
+					} else {
+						d13 += rt.Skip()
 					}
 				}
 				t9 := 1 + t7
@@ -5753,16 +6133,16 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				x2 := t11*t12 + bias[b+i1]
 				t13 := -x2
 				t14 := math.Exp(t13)
-				forgetDot0 := -(t10 * d10) / t9
-				forgetDot1 := -(t10 * d11) / t9
+				forgetDot0 := -(d10 / t9 * t10)
+				forgetDot1 := -(d11 / t9 * t10)
 				x2Dot0 := hiddenDotRow[0]*t12 + t11*wDotRow1[0] + biasDotRow1[0]
 				x2Dot1 := hiddenDotRow[1]*t12 + t11*wDotRow1[1] + biasDotRow1[1]
 				var d20 float64
 				var d21 float64
 				t150 := -x2Dot0
 				t151 := -x2Dot1
-				forgetDot2 := -(t10 * d12) / t9
-				forgetDot3 := -(t10 * d13) / t9
+				forgetDot2 := -(d12 / t9 * t10)
+				forgetDot3 := -(d13 / t9 * t10)
 				x2Dot2 := hiddenDotRow[2]*t12 + t11*wDotRow1[2] + biasDotRow1[2]
 				x2Dot3 := hiddenDotRow[3]*t12 + t11*wDotRow1[3] + biasDotRow1[3]
 				var d22 float64
@@ -5777,15 +6157,23 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				} else {
 					if t150 != 0 {
 						d20 += t150 * t14
+					} else {
+						d20 += rt.Skip()
 					}
 					if t151 != 0 {
 						d21 += t151 * t14
+					} else {
+						d21 += rt.Skip()
 					}
 					if t152 != 0 {
 						d22 += t152 * t14
+					} else {
+						d22 += rt.Skip()
 					}
 					if t153 != 0 {
 						d23 += t153 * t14
+					} else {
+						d23 += rt.Skip()
 					}
 				}
 				t16 := 1 + t14
@@ -5799,16 +6187,16 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				x3 := t18*t19 + bias[2*b+i1]
 				t20 := -x3
 				t21 := math.Exp(t20)
-				inDot0 := -(t17 * d20) / t16
-				inDot1 := -(t17 * d21) / t16
+				inDot0 := -(d20 / t16 * t17)
+				inDot1 := -(d21 / t16 * t17)
 				x3Dot0 := t1DotRow2[0]*t19 + t18*wDotRow2[0] + biasDotRow2[0]
 				x3Dot1 := t1DotRow2[1]*t19 + t18*wDotRow2[1] + biasDotRow2[1]
 				var d30 float64
 				var d31 float64
 				t220 := -x3Dot0
 				t221 := -x3Dot1
-				inDot2 := -(t17 * d22) / t16
-				inDot3 := -(t17 * d23) / t16
+				inDot2 := -(d22 / t16 * t17)
+				inDot3 := -(d23 / t16 * t17)
 				x3Dot2 := t1DotRow2[2]*t19 + t18*wDotRow2[2] + biasDotRow2[2]
 				x3Dot3 := t1DotRow2[3]*t19 + t18*wDotRow2[3] + biasDotRow2[3]
 				var d32 float64
@@ -5823,15 +6211,23 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				} else {
 					if t220 != 0 {
 						d30 += t220 * t21
+					} else {
+						d30 += rt.Skip()
 					}
 					if t221 != 0 {
 						d31 += t221 * t21
+					} else {
+						d31 += rt.Skip()
 					}
 					if t222 != 0 {
 						d32 += t222 * t21
+					} else {
+						d32 += rt.Skip()
 					}
 					if t223 != 0 {
 						d33 += t223 * t21
+					} else {
+						d33 += rt.Skip()
 					}
 				}
 				t23 := 1 + t21
@@ -5844,35 +6240,35 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 				hiddenDotRow1 := &hiddenDot[i1]
 				wDotRow3 := &wDot[3*b+i1]
 				biasDotRow3 := &biasDot[3*b+i1]
-				t42 := rt.Sechsq(t27)
+				t41 := rt.Sechsq(t27)
 				change := t28
 				t29 := cell[i1]
 				cellDotRow := &cellDot[i1]
 				cell[i1] = t29*forget + in*change
 				t30 := cell[i1]
 				t31 := math.Tanh(t30)
-				t43 := rt.Sechsq(t30)
+				t42 := rt.Sechsq(t30)
 				hidden[i1] = out * t31
 				t1DotRow3 := &t1Dot[i1]
 				t1[i1] = hidden[i1]
-				outDot0 := -(t24 * d30) / t23
-				outDot1 := -(t24 * d31) / t23
-				changeDot0 := (hiddenDotRow1[0]*t26 + t25*wDotRow3[0] + biasDotRow3[0]) * t42
-				changeDot1 := (hiddenDotRow1[1]*t26 + t25*wDotRow3[1] + biasDotRow3[1]) * t42
+				outDot0 := -(d30 / t23 * t24)
+				outDot1 := -(d31 / t23 * t24)
+				changeDot0 := (hiddenDotRow1[0]*t26 + t25*wDotRow3[0] + biasDotRow3[0]) * t41
+				changeDot1 := (hiddenDotRow1[1]*t26 + t25*wDotRow3[1] + biasDotRow3[1]) * t41
 				cellDotRow[0] = cellDotRow[0]*forget + t29*forgetDot0 + (inDot0*change + in*changeDot0)
 				cellDotRow[1] = cellDotRow[1]*forget + t29*forgetDot1 + (inDot1*change + in*changeDot1)
-				hiddenDotRow1[0] = outDot0*t31 + out*(cellDotRow[0]*t43)
-				hiddenDotRow1[1] = outDot1*t31 + out*(cellDotRow[1]*t43)
+				hiddenDotRow1[0] = outDot0*t31 + out*(cellDotRow[0]*t42)
+				hiddenDotRow1[1] = outDot1*t31 + out*(cellDotRow[1]*t42)
 				t1DotRow3[0] = hiddenDotRow1[0]
 				t1DotRow3[1] = hiddenDotRow1[1]
-				outDot2 := -(t24 * d32) / t23
-				outDot3 := -(t24 * d33) / t23
-				changeDot2 := (hiddenDotRow1[2]*t26 + t25*wDotRow3[2] + biasDotRow3[2]) * t42
-				changeDot3 := (hiddenDotRow1[3]*t26 + t25*wDotRow3[3] + biasDotRow3[3]) * t42
+				outDot2 := -(d32 / t23 * t24)
+				outDot3 := -(d33 / t23 * t24)
+				changeDot2 := (hiddenDotRow1[2]*t26 + t25*wDotRow3[2] + biasDotRow3[2]) * t41
+				changeDot3 := (hiddenDotRow1[3]*t26 + t25*wDotRow3[3] + biasDotRow3[3]) * t41
 				cellDotRow[2] = cellDotRow[2]*forget + t29*forgetDot2 + (inDot2*change + in*changeDot2)
 				cellDotRow[3] = cellDotRow[3]*forget + t29*forgetDot3 + (inDot3*change + in*changeDot3)
-				hiddenDotRow1[2] = outDot2*t31 + out*(cellDotRow[2]*t43)
-				hiddenDotRow1[3] = outDot3*t31 + out*(cellDotRow[3]*t43)
+				hiddenDotRow1[2] = outDot2*t31 + out*(cellDotRow[2]*t42)
+				hiddenDotRow1[3] = outDot3*t31 + out*(cellDotRow[3]*t42)
 				t1DotRow3[2] = hiddenDotRow1[2]
 				t1DotRow3[3] = hiddenDotRow1[3]
 			}
@@ -5912,15 +6308,23 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 			} else {
 				if t360 != 0 {
 					d40 += t360 * t35
+				} else {
+					d40 += rt.Skip()
 				}
 				if t361 != 0 {
 					d41 += t361 * t35
+				} else {
+					d41 += rt.Skip()
 				}
 				if t362 != 0 {
 					d42 += t362 * t35
+				} else {
+					d42 += rt.Skip()
 				}
 				if t363 != 0 {
 					d43 += t363 * t35
+				} else {
+					d43 += rt.Skip()
 				}
 			}
 			sum += t35
@@ -5931,28 +6335,35 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		}
 		t37 := 2 + sum
 		t38 := math.Log(t37)
-		t39 := 1 / t37
 		var d50 float64
 		var d51 float64
 		var d52 float64
 		var d53 float64
-		if t39-t39 == 0 {
-			d50 += sumDot0 * t39
-			d51 += sumDot1 * t39
-			d52 += sumDot2 * t39
-			d53 += sumDot3 * t39
+		if t37 > 0 || t37 < 0 {
+			d50 += sumDot0 / t37
+			d51 += sumDot1 / t37
+			d52 += sumDot2 / t37
+			d53 += sumDot3 / t37
 		} else {
 			if sumDot0 != 0 {
-				d50 += sumDot0 * t39
+				d50 += sumDot0 / t37
+			} else {
+				d50 += rt.Skip()
 			}
 			if sumDot1 != 0 {
-				d51 += sumDot1 * t39
+				d51 += sumDot1 / t37
+			} else {
+				d51 += rt.Skip()
 			}
 			if sumDot2 != 0 {
-				d52 += sumDot2 * t39
+				d52 += sumDot2 / t37
+			} else {
+				d52 += rt.Skip()
 			}
 			if sumDot3 != 0 {
-				d53 += sumDot3 * t39
+				d53 += sumDot3 / t37
+			} else {
+				d53 += rt.Skip()
 			}
 		}
 		norm := t38
@@ -5961,24 +6372,30 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 		normDot2 := d52
 		normDot3 := d53
 		for i3 := 0; i3 < b; i3++ {
-			t40 := d.Text[(t3+1)*b+i3]
+			t39 := d.Text[(t3+1)*b+i3]
 			t2DotRow1 := &t2Dot[i3]
-			total += t40 * (t2[i3] - norm)
-			totalDot0 += t40 * (t2DotRow1[0] - normDot0)
-			totalDot1 += t40 * (t2DotRow1[1] - normDot1)
-			totalDot2 += t40 * (t2DotRow1[2] - normDot2)
-			totalDot3 += t40 * (t2DotRow1[3] - normDot3)
+			total += t39 * (t2[i3] - norm)
+			totalDot0 += t39 * (t2DotRow1[0] - normDot0)
+			totalDot1 += t39 * (t2DotRow1[1] - normDot1)
+			totalDot2 += t39 * (t2DotRow1[2] - normDot2)
+			totalDot3 += t39 * (t2DotRow1[3] - normDot3)
 		}
 	}
-	t41 := float64((chars - 1) * b)
-	return -total / t41, -totalDot0 / t41, -totalDot1 / t41, -totalDot2 / t41, -totalDot3 / t41
+	t40 := float64((chars - 1) * b)
+	return -total / t40, -totalDot0 / t40, -totalDot1 / t40, -totalDot2 / t40, -totalDot3 / t40
 }
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r4 float64) {
+func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p), cap(p))
+	}
 	ws.t1 = ws.t1[:0]
 	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
 	ws.exp3 = ws.exp3[:0]
@@ -6121,10 +6538,12 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			}
 		}
 	}
-	r4 = -total / float64((chars-1)*b)
+	r1 = -total / float64((chars-1)*b)
 	var totalBar float64
-	if rBar != 0 || float64((chars-1)*b) != 0 {
+	if rBar != 0 || (float64((chars-1)*b) > 0 || float64((chars-1)*b) < 0) {
 		totalBar -= rBar / float64((chars-1)*b)
+	} else {
+		totalBar -= rt.Skip()
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
 		hi21 := d.Layers
@@ -6138,9 +6557,10 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				normBar -= t8
 			}
 		}
-		d1 := 1 / arg4
-		if normBar != 0 || d1-d1 == 0 {
-			arg4Bar += normBar * d1
+		if normBar != 0 || (arg4 > 0 || arg4 < 0) {
+			arg4Bar += normBar / arg4
+		} else {
+			arg4Bar += rt.Skip()
 		}
 		arg4 = ws.arg4[len(ws.arg4)-1]
 		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
@@ -6154,6 +6574,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2[i21] += arg4Bar * exp3
+				} else {
+					t2Bar2[i21] += rt.Skip()
 				}
 				exp3 = ws.exp3[len(ws.exp3)-1]
 				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
@@ -6225,10 +6647,14 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					biasBar11[i11] += arg3Bar
 					arg3 = top1.arg3
 					if outBar != 0 || out1-out1 == 0 {
-						exp2Bar -= outBar / (1 + exp2) * out1
+						exp2Bar -= outBar * out1 / (1 + exp2)
+					} else {
+						exp2Bar += rt.Skip()
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2Bar += exp2Bar * exp2
+					} else {
+						arg2Bar += rt.Skip()
 					}
 					exp2 = top1.exp2
 					x3Bar := -arg2Bar
@@ -6236,10 +6662,14 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					wBar12[i11] += x3Bar * t15[i11]
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
-						exp1Bar -= inBar / (1 + exp1) * in1
+						exp1Bar -= inBar * in1 / (1 + exp1)
+					} else {
+						exp1Bar += rt.Skip()
 					}
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1Bar += exp1Bar * exp1
+					} else {
+						arg1Bar += rt.Skip()
 					}
 					exp1 = top1.exp1
 					x2Bar := -arg1Bar
@@ -6247,10 +6677,14 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					wBar13[i11] += x2Bar * hidden11[i11]
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
-						expBar -= forgetBar / (1 + exp) * forget1
+						expBar -= forgetBar * forget1 / (1 + exp)
+					} else {
+						expBar += rt.Skip()
 					}
 					if expBar != 0 || exp-exp == 0 {
 						argBar += expBar * exp
+					} else {
+						argBar += rt.Skip()
 					}
 					exp = top1.exp
 					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
@@ -6280,8 +6714,23 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of its bars in the direction pDot,
 // for constant weights, from lstm.go:26.
-func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r4 float64) {
+func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if pDot == nil {
+		pDot = make([]float64, len(p), cap(p))
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p), cap(p))
+	}
+	if pBarDot == nil {
+		pBarDot = make([]float64, len(p), cap(p))
+	}
 	wsDot.t1 = wsDot.t1[:0]
 	ws.t1 = ws.t1[:0]
 	wsDot.recurrentLossPlainFrames = wsDot.recurrentLossPlainFrames[:0]
@@ -6441,15 +6890,17 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					topDot.exp = expDot
 					top.exp = exp
 					t18 := math.Exp(arg)
-					var d2 float64
+					var d1 float64
 					if argDot != 0 || t18-t18 == 0 {
-						d2 += argDot * t18
+						d1 += argDot * t18
+					} else {
+						d1 += rt.Skip()
 					}
-					expDot = d2
+					expDot = d1
 					exp = t18
 					t19 := 1 + exp
 					t20 := 1 / t19
-					forgetDot := -(t20 * expDot) / t19
+					forgetDot := -(expDot / t19 * t20)
 					forget := t20
 					t23 := hidden2[i1]
 					t24 := w3[i1]
@@ -6460,15 +6911,17 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					topDot.exp1 = exp1Dot
 					top.exp1 = exp1
 					t25 := math.Exp(arg1)
-					var d3 float64
+					var d2 float64
 					if arg1Dot != 0 || t25-t25 == 0 {
-						d3 += arg1Dot * t25
+						d2 += arg1Dot * t25
+					} else {
+						d2 += rt.Skip()
 					}
-					exp1Dot = d3
+					exp1Dot = d2
 					exp1 = t25
 					t26 := 1 + exp1
 					t27 := 1 / t26
-					inDot := -(t27 * exp1Dot) / t26
+					inDot := -(exp1Dot / t26 * t27)
 					in := t27
 					t28 := t12[i1]
 					t29 := w4[i1]
@@ -6479,15 +6932,17 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					topDot.exp2 = exp2Dot
 					top.exp2 = exp2
 					t30 := math.Exp(arg2)
-					var d4 float64
+					var d3 float64
 					if arg2Dot != 0 || t30-t30 == 0 {
-						d4 += arg2Dot * t30
+						d3 += arg2Dot * t30
+					} else {
+						d3 += rt.Skip()
 					}
-					exp2Dot = d4
+					exp2Dot = d3
 					exp2 = t30
 					t32 := 1 + exp2
 					t33 := 1 / t32
-					outDot := -(t33 * exp2Dot) / t32
+					outDot := -(exp2Dot / t32 * t33)
 					out := t33
 					topDot.arg3 = arg3Dot
 					top.arg3 = arg3
@@ -6542,12 +6997,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				ws.exp3 = append(ws.exp3, exp3)
 				t42 := t21[i2]
 				t43 := math.Exp(t42)
-				var d5 float64
+				var d4 float64
 				t44 := t21Dot[i2]
 				if t44 != 0 || t43-t43 == 0 {
-					d5 += t44 * t43
+					d4 += t44 * t43
+				} else {
+					d4 += rt.Skip()
 				}
-				exp3Dot = d5
+				exp3Dot = d4
 				exp3 = t43
 				sumDot += exp3Dot
 				sum += exp3
@@ -6563,17 +7020,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
-				t47 := d.Text[(t3+1)*b+i3]
+				t46 := d.Text[(t3+1)*b+i3]
 				_ = t22Dot[i3]
-				total += t47 * (t22[i3] - norm)
+				total += t46 * (t22[i3] - norm)
 			}
 		}
 	}
-	t48 := float64((chars - 1) * b)
-	r4 = -total / t48
+	t47 := float64((chars - 1) * b)
+	r1 = -total / t47
 	var totalBar float64
-	if rBar != 0 || float64((chars-1)*b) != 0 {
+	if rBar != 0 || (float64((chars-1)*b) > 0 || float64((chars-1)*b) < 0) {
 		totalBar -= rBar / float64((chars-1)*b)
+	} else {
+		totalBar -= rt.Skip()
 	}
 	for t31 := hi5 - 1; t31 > -1; t31-- {
 		hi21 := d.Layers
@@ -6589,12 +7048,13 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				normBar -= t8
 			}
 		}
-		t49 := 1 / arg4
-		d1Dot := -(t49 * arg4Dot) / arg4
-		d1 := t49
-		if normBar != 0 || d1-d1 == 0 {
-			arg4BarDot += normBar * d1Dot
-			arg4Bar += normBar * d1
+		if normBar != 0 || (arg4 > 0 || arg4 < 0) {
+			t48 := normBar / arg4
+			arg4BarDot -= arg4Dot / arg4 * t48
+			arg4Bar += t48
+		} else {
+			arg4BarDot += rt.Skip()
+			arg4Bar += rt.Skip()
 		}
 		arg4Dot = wsDot.arg4[len(ws.arg4)-1]
 		arg4 = ws.arg4[len(ws.arg4)-1]
@@ -6617,6 +7077,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
 					t2Bar2[i21] += arg4Bar * exp3
+				} else {
+					t2Bar2Dot[i21] += rt.Skip()
+					t2Bar2[i21] += rt.Skip()
 				}
 				exp3Dot = wsDot.exp3[len(ws.exp3)-1]
 				exp3 = ws.exp3[len(ws.exp3)-1]
@@ -6626,12 +7089,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t7 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
 				t2Bar2[i21] = 0
-				t50 := extra4[i21]
-				t1Bar1Dot[i21] += t7Dot*t50 + t7*extra4Dot[i21]
-				t1Bar1[i21] += t7 * t50
-				t51 := t14[i21]
-				extraBar1Dot[i21] += t7Dot*t51 + t7*t14Dot[i21]
-				extraBar1[i21] += t7 * t51
+				t49 := extra4[i21]
+				t1Bar1Dot[i21] += t7Dot*t49 + t7*extra4Dot[i21]
+				t1Bar1[i21] += t7 * t49
+				t50 := t14[i21]
+				extraBar1Dot[i21] += t7Dot*t50 + t7*t14Dot[i21]
+				extraBar1[i21] += t7 * t50
 				extraBar2Dot[i21] += t7Dot
 				extraBar2[i21] += t7
 			}
@@ -6693,26 +7156,26 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					var argBar float64
 					var expBarDot float64
 					var expBar float64
-					t52 := 1 + exp
-					t53 := 1 / t52
-					forget1Dot := -(t53 * expDot) / t52
-					forget1 := t53
+					t51 := 1 + exp
+					t52 := 1 / t51
+					forget1Dot := -(expDot / t51 * t52)
+					forget1 := t52
 					var arg1BarDot float64
 					var arg1Bar float64
 					var exp1BarDot float64
 					var exp1Bar float64
-					t54 := 1 + exp1
-					t55 := 1 / t54
-					in1Dot := -(t55 * exp1Dot) / t54
-					in1 := t55
+					t53 := 1 + exp1
+					t54 := 1 / t53
+					in1Dot := -(exp1Dot / t53 * t54)
+					in1 := t54
 					var arg2BarDot float64
 					var arg2Bar float64
 					var exp2BarDot float64
 					var exp2Bar float64
-					t56 := 1 + exp2
-					t57 := 1 / t56
-					out1Dot := -(t57 * exp2Dot) / t56
-					out1 := t57
+					t55 := 1 + exp2
+					t56 := 1 / t55
+					out1Dot := -(exp2Dot / t55 * t56)
+					out1 := t56
 					t6Dot := t1Bar2Dot[i11]
 					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
@@ -6731,17 +7194,19 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					hidden11[i11] = top1.hidden
 					outBarDot := t5Dot*tanh + t5*tanhDot
 					outBar := t5 * tanh
-					t58 := cell11[i11]
-					t59 := rt.Sechsq(t58)
-					t60 := -2 * t59 * math.Tanh(t58)
-					var d7 float64
-					t61 := cell11Dot[i11]
-					if t61 != 0 || t60-t60 == 0 {
-						d7 += t61 * t60
+					t57 := cell11[i11]
+					t58 := rt.Sechsq(t57)
+					var d6 float64
+					t59 := cell11Dot[i11]
+					t60 := -2 * t58 * math.Tanh(t57)
+					if t59 != 0 || t60-t60 == 0 {
+						d6 += t59 * t60
+					} else {
+						d6 += rt.Skip()
 					}
-					t62 := t5 * out1
-					cellBar11Dot[i11] += (t5Dot*out1+t5*out1Dot)*t59 + t62*d7
-					cellBar11[i11] += t62 * t59
+					t61 := t5 * out1
+					cellBar11Dot[i11] += (t5Dot*out1+t5*out1Dot)*t58 + t61*d6
+					cellBar11[i11] += t61 * t58
 					tanhDot = top1Dot.tanh
 					tanh = top1.tanh
 					t4Dot := cellBar11Dot[i11]
@@ -6752,85 +7217,105 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					cell11[i11] = top1.cell
 					cellBar11Dot[i11] += t4Dot*forget1 + t4*forget1Dot
 					cellBar11[i11] += t4 * forget1
-					t63 := cell11[i11]
-					forgetBarDot := t4Dot*t63 + t4*cell11Dot[i11]
-					forgetBar := t4 * t63
+					t62 := cell11[i11]
+					forgetBarDot := t4Dot*t62 + t4*cell11Dot[i11]
+					forgetBar := t4 * t62
 					inBarDot := t4Dot*change + t4*changeDot
 					inBar := t4 * change
-					t64 := rt.Sechsq(arg3)
-					t65 := -2 * t64 * math.Tanh(arg3)
-					var d8 float64
-					if arg3Dot != 0 || t65-t65 == 0 {
-						d8 += arg3Dot * t65
+					t63 := rt.Sechsq(arg3)
+					var d7 float64
+					t64 := -2 * t63 * math.Tanh(arg3)
+					if arg3Dot != 0 || t64-t64 == 0 {
+						d7 += arg3Dot * t64
+					} else {
+						d7 += rt.Skip()
 					}
-					t66 := t4 * in1
-					arg3BarDot := (t4Dot*in1+t4*in1Dot)*t64 + t66*d8
-					arg3Bar := t66 * t64
+					t65 := t4 * in1
+					arg3BarDot := (t4Dot*in1+t4*in1Dot)*t63 + t65*d7
+					arg3Bar := t65 * t63
 					changeDot = top1Dot.change
 					change = top1.change
-					t67 := w11[i11]
-					hiddenBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*w11Dot[i11]
-					hiddenBar11[i11] += arg3Bar * t67
-					t68 := hidden11[i11]
-					wBar11Dot[i11] += arg3BarDot*t68 + arg3Bar*hidden11Dot[i11]
-					wBar11[i11] += arg3Bar * t68
+					t66 := w11[i11]
+					hiddenBar11Dot[i11] += arg3BarDot*t66 + arg3Bar*w11Dot[i11]
+					hiddenBar11[i11] += arg3Bar * t66
+					t67 := hidden11[i11]
+					wBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*hidden11Dot[i11]
+					wBar11[i11] += arg3Bar * t67
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
 					arg3Dot = top1Dot.arg3
 					arg3 = top1.arg3
 					if outBar != 0 || out1-out1 == 0 {
-						t69 := 1 + exp2
-						t70 := outBar / t69
-						exp2BarDot -= (outBarDot-t70*exp2Dot)/t69*out1 + t70*out1Dot
-						exp2Bar -= t70 * out1
+						t68 := 1 + exp2
+						t69 := outBar * out1 / t68
+						exp2BarDot -= (outBarDot*out1 + outBar*out1Dot - t69*exp2Dot) / t68
+						exp2Bar -= t69
+					} else {
+						exp2BarDot += rt.Skip()
+						exp2Bar += rt.Skip()
 					}
 					if exp2Bar != 0 || exp2-exp2 == 0 {
 						arg2BarDot += exp2BarDot*exp2 + exp2Bar*exp2Dot
 						arg2Bar += exp2Bar * exp2
+					} else {
+						arg2BarDot += rt.Skip()
+						arg2Bar += rt.Skip()
 					}
 					exp2Dot = top1Dot.exp2
 					exp2 = top1.exp2
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
-					t71 := w12[i11]
-					t1Bar2Dot[i11] += x3BarDot*t71 + x3Bar*w12Dot[i11]
-					t1Bar2[i11] += x3Bar * t71
-					t72 := t15[i11]
-					wBar12Dot[i11] += x3BarDot*t72 + x3Bar*t15Dot[i11]
-					wBar12[i11] += x3Bar * t72
+					t70 := w12[i11]
+					t1Bar2Dot[i11] += x3BarDot*t70 + x3Bar*w12Dot[i11]
+					t1Bar2[i11] += x3Bar * t70
+					t71 := t15[i11]
+					wBar12Dot[i11] += x3BarDot*t71 + x3Bar*t15Dot[i11]
+					wBar12[i11] += x3Bar * t71
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
-						t73 := 1 + exp1
-						t74 := inBar / t73
-						exp1BarDot -= (inBarDot-t74*exp1Dot)/t73*in1 + t74*in1Dot
-						exp1Bar -= t74 * in1
+						t72 := 1 + exp1
+						t73 := inBar * in1 / t72
+						exp1BarDot -= (inBarDot*in1 + inBar*in1Dot - t73*exp1Dot) / t72
+						exp1Bar -= t73
+					} else {
+						exp1BarDot += rt.Skip()
+						exp1Bar += rt.Skip()
 					}
 					if exp1Bar != 0 || exp1-exp1 == 0 {
 						arg1BarDot += exp1BarDot*exp1 + exp1Bar*exp1Dot
 						arg1Bar += exp1Bar * exp1
+					} else {
+						arg1BarDot += rt.Skip()
+						arg1Bar += rt.Skip()
 					}
 					exp1Dot = top1Dot.exp1
 					exp1 = top1.exp1
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
-					t75 := w13[i11]
-					hiddenBar11Dot[i11] += x2BarDot*t75 + x2Bar*w13Dot[i11]
-					hiddenBar11[i11] += x2Bar * t75
-					t76 := hidden11[i11]
-					wBar13Dot[i11] += x2BarDot*t76 + x2Bar*hidden11Dot[i11]
-					wBar13[i11] += x2Bar * t76
+					t74 := w13[i11]
+					hiddenBar11Dot[i11] += x2BarDot*t74 + x2Bar*w13Dot[i11]
+					hiddenBar11[i11] += x2Bar * t74
+					t75 := hidden11[i11]
+					wBar13Dot[i11] += x2BarDot*t75 + x2Bar*hidden11Dot[i11]
+					wBar13[i11] += x2Bar * t75
 					biasBar13Dot[i11] += x2BarDot
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
-						t77 := 1 + exp
-						t78 := forgetBar / t77
-						expBarDot -= (forgetBarDot-t78*expDot)/t77*forget1 + t78*forget1Dot
-						expBar -= t78 * forget1
+						t76 := 1 + exp
+						t77 := forgetBar * forget1 / t76
+						expBarDot -= (forgetBarDot*forget1 + forgetBar*forget1Dot - t77*expDot) / t76
+						expBar -= t77
+					} else {
+						expBarDot += rt.Skip()
+						expBar += rt.Skip()
 					}
 					if expBar != 0 || exp-exp == 0 {
 						argBarDot += expBarDot*exp + expBar*expDot
 						argBar += expBar * exp
+					} else {
+						argBarDot += rt.Skip()
+						argBar += rt.Skip()
 					}
 					expDot = top1Dot.exp
 					exp = top1.exp
@@ -6838,12 +7323,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
-					t79 := w14[i11]
-					t1Bar2Dot[i11] += x1BarDot*t79 + x1Bar*w14Dot[i11]
-					t1Bar2[i11] += x1Bar * t79
-					t80 := t15[i11]
-					wBar14Dot[i11] += x1BarDot*t80 + x1Bar*t15Dot[i11]
-					wBar14[i11] += x1Bar * t80
+					t78 := w14[i11]
+					t1Bar2Dot[i11] += x1BarDot*t78 + x1Bar*w14Dot[i11]
+					t1Bar2[i11] += x1Bar * t78
+					t79 := t15[i11]
+					wBar14Dot[i11] += x1BarDot*t79 + x1Bar*t15Dot[i11]
+					wBar14[i11] += x1Bar * t79
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
@@ -6865,9 +7350,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t16[i4] = ws.t1[len(ws.t1)-1]
 				wsDot.t1 = wsDot.t1[:len(ws.t1)-1]
 				ws.t1 = ws.t1[:len(ws.t1)-1]
-				t81 := d.Text[t31*b+i4]
-				extraBar3Dot[i4] += tDot * t81
-				extraBar3[i4] += t * t81
+				t80 := d.Text[t31*b+i4]
+				extraBar3Dot[i4] += tDot * t80
+				extraBar3[i4] += t * t80
 			}
 		}
 	}
@@ -6927,6 +7412,9 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 
 // LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:44.
 func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x), cap(x))
+	}
 	d := c.D
 	k := c.K
 	n := len(c.Points) / c.D
@@ -6949,6 +7437,8 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			var d1 float64
 			if qDot != 0 || t-t == 0 {
 				d1 += qDot * t
+			} else {
+				d1 += rt.Skip()
 			}
 			diagDot[j*d+i] = d1
 			diag[j*d+i] = t
@@ -7022,15 +7512,18 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			t11 := v1Dot - shiftDot
 			if t11 != 0 || t10-t10 == 0 {
 				d2 += t11 * t10
+			} else {
+				d2 += rt.Skip()
 			}
 			s1Dot += d2
 			s1 += t10
 		}
 		t12 := math.Log(s1)
-		t13 := 1 / s1
 		var d3 float64
-		if s1Dot != 0 || t13-t13 == 0 {
-			d3 += s1Dot * t13
+		if s1Dot != 0 || (s1 > 0 || s1 < 0) {
+			d3 += s1Dot / s1
+		} else {
+			d3 += rt.Skip()
 		}
 		totalDot += d3 + shiftDot
 		total += t12 + shift
@@ -7041,9 +7534,9 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 		var sq1Dot float64
 		sq1 := 0.0
 		for i3 := 0; i3 < d; i3++ {
-			t14 := diag[j2*d+i3]
-			sq1Dot += (t14 + t14) * diagDot[j2*d+i3]
-			sq1 += t14 * t14
+			t13 := diag[j2*d+i3]
+			sq1Dot += (t13 + t13) * diagDot[j2*d+i3]
+			sq1 += t13 * t13
 		}
 		for i4 := d; i4 < tri; i4++ {
 			l1Dot := icfDot[j2*tri+i4]
@@ -7051,10 +7544,10 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 			sq1Dot += (l1 + l1) * l1Dot
 			sq1 += l1 * l1
 		}
-		t15 := 0.5 * c.Gamma * c.Gamma
-		t16 := float64(c.M)
-		priorDot += t15*sq1Dot - t16*sumsDot[j2]
-		prior += t15*sq1 - t16*sums[j2]
+		t14 := 0.5 * c.Gamma * c.Gamma
+		t15 := float64(c.M)
+		priorDot += t14*sq1Dot - t15*sumsDot[j2]
+		prior += t14*sq1 - t15*sums[j2]
 	}
 	shift1Dot := alphasDot[0]
 	shift1 := alphas[0]
@@ -7063,46 +7556,52 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	for i6 := 0; i6 < len(s2); i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		t17 := math.Max(shift1, v2)
+		t16 := math.Max(shift1, v2)
 		var maxDot1 float64
-		if shift1 == t17 || shift1 != shift1 && t17 != t17 {
+		if shift1 == t16 || shift1 != shift1 && t16 != t16 {
 			maxDot1 = shift1Dot
 		} else {
 			maxDot1 = v2Dot
 		}
 		shift1Dot = maxDot1
-		shift1 = t17
+		shift1 = t16
 	}
 	var s11Dot float64
 	s11 := 0.0
 	for i12 := 0; i12 < len(alphas); i12++ {
 		v11Dot := alphasDot[i12]
 		v11 := alphas[i12]
-		t18 := v11 - shift1
-		t19 := math.Exp(t18)
+		t17 := v11 - shift1
+		t18 := math.Exp(t17)
 		var d4 float64
-		t20 := v11Dot - shift1Dot
-		if t20 != 0 || t19-t19 == 0 {
-			d4 += t20 * t19
+		t19 := v11Dot - shift1Dot
+		if t19 != 0 || t18-t18 == 0 {
+			d4 += t19 * t18
+		} else {
+			d4 += rt.Skip()
 		}
 		s11Dot += d4
-		s11 += t19
+		s11 += t18
 	}
-	t21 := math.Log(s11)
-	t22 := 1 / s11
+	t20 := math.Log(s11)
 	var d5 float64
-	if s11Dot != 0 || t22-t22 == 0 {
-		d5 += s11Dot * t22
+	if s11Dot != 0 || (s11 > 0 || s11 < 0) {
+		d5 += s11Dot / s11
+	} else {
+		d5 += rt.Skip()
 	}
 	t1Dot := d5 + shift1Dot
-	t1 := t21 + shift1
+	t1 := t20 + shift1
 	t2 := c.constant()
-	t23 := float64(n)
-	return total - t23*t1 + prior + t2, totalDot - t23*t1Dot + priorDot
+	t21 := float64(n)
+	return total - t21*t1 + prior + t2, totalDot - t21*t1Dot + priorDot
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
 func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x), cap(x))
+	}
 	d := c.D
 	k := c.K
 	n := len(c.Points) / c.D
@@ -7138,15 +7637,23 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			} else {
 				if qDot0 != 0 {
 					d10 += qDot0 * t
+				} else {
+					d10 += rt.Skip()
 				}
 				if qDot1 != 0 {
 					d11 += qDot1 * t
+				} else {
+					d11 += rt.Skip()
 				}
 				if qDot2 != 0 {
 					d12 += qDot2 * t
+				} else {
+					d12 += rt.Skip()
 				}
 				if qDot3 != 0 {
 					d13 += qDot3 * t
+				} else {
+					d13 += rt.Skip()
 				}
 			}
 			diagDotRow := &diagDot[j*d+i]
@@ -7217,13 +7724,13 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			var sqDot3 float64
 			for i2 := 0; i2 < d; i2++ {
 				t7 := qx[i2]
-				t24 := t7 + t7
+				t22 := t7 + t7
 				qxDotRow2 := &qxDot[i2]
 				sq += t7 * t7
-				sqDot0 += t24 * qxDotRow2[0]
-				sqDot1 += t24 * qxDotRow2[1]
-				sqDot2 += t24 * qxDotRow2[2]
-				sqDot3 += t24 * qxDotRow2[3]
+				sqDot0 += t22 * qxDotRow2[0]
+				sqDot1 += t22 * qxDotRow2[1]
+				sqDot2 += t22 * qxDotRow2[2]
+				sqDot3 += t22 * qxDotRow2[3]
 			}
 			alphasDotRow := &alphasDot[j1]
 			sumsDotRow1 := &sumsDot[j1]
@@ -7301,15 +7808,23 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			} else {
 				if t110 != 0 {
 					d20 += t110 * t10
+				} else {
+					d20 += rt.Skip()
 				}
 				if t111 != 0 {
 					d21 += t111 * t10
+				} else {
+					d21 += rt.Skip()
 				}
 				if t112 != 0 {
 					d22 += t112 * t10
+				} else {
+					d22 += rt.Skip()
 				}
 				if t113 != 0 {
 					d23 += t113 * t10
+				} else {
+					d23 += rt.Skip()
 				}
 			}
 			s1 += t10
@@ -7319,28 +7834,35 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			s1Dot3 += d23
 		}
 		t12 := math.Log(s1)
-		t13 := 1 / s1
 		var d30 float64
 		var d31 float64
 		var d32 float64
 		var d33 float64
-		if t13-t13 == 0 {
-			d30 += s1Dot0 * t13
-			d31 += s1Dot1 * t13
-			d32 += s1Dot2 * t13
-			d33 += s1Dot3 * t13
+		if s1 > 0 || s1 < 0 {
+			d30 += s1Dot0 / s1
+			d31 += s1Dot1 / s1
+			d32 += s1Dot2 / s1
+			d33 += s1Dot3 / s1
 		} else {
 			if s1Dot0 != 0 {
-				d30 += s1Dot0 * t13
+				d30 += s1Dot0 / s1
+			} else {
+				d30 += rt.Skip()
 			}
 			if s1Dot1 != 0 {
-				d31 += s1Dot1 * t13
+				d31 += s1Dot1 / s1
+			} else {
+				d31 += rt.Skip()
 			}
 			if s1Dot2 != 0 {
-				d32 += s1Dot2 * t13
+				d32 += s1Dot2 / s1
+			} else {
+				d32 += rt.Skip()
 			}
 			if s1Dot3 != 0 {
-				d33 += s1Dot3 * t13
+				d33 += s1Dot3 / s1
+			} else {
+				d33 += rt.Skip()
 			}
 		}
 		total += t12 + shift
@@ -7361,37 +7883,37 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		var sq1Dot2 float64
 		var sq1Dot3 float64
 		for i3 := 0; i3 < d; i3++ {
-			t14 := diag[j2*d+i3]
-			t25 := t14 + t14
+			t13 := diag[j2*d+i3]
+			t23 := t13 + t13
 			diagDotRow2 := &diagDot[j2*d+i3]
-			sq1 += t14 * t14
-			sq1Dot0 += t25 * diagDotRow2[0]
-			sq1Dot1 += t25 * diagDotRow2[1]
-			sq1Dot2 += t25 * diagDotRow2[2]
-			sq1Dot3 += t25 * diagDotRow2[3]
+			sq1 += t13 * t13
+			sq1Dot0 += t23 * diagDotRow2[0]
+			sq1Dot1 += t23 * diagDotRow2[1]
+			sq1Dot2 += t23 * diagDotRow2[2]
+			sq1Dot3 += t23 * diagDotRow2[3]
 		}
 		for i4 := d; i4 < tri; i4++ {
 			icfDotRow2 := &icfDot[j2*tri+i4]
 			l1 := icf[j2*tri+i4]
-			t26 := l1 + l1
+			t24 := l1 + l1
 			sq1 += l1 * l1
 			l1Dot0 := icfDotRow2[0]
 			l1Dot1 := icfDotRow2[1]
-			sq1Dot0 += t26 * l1Dot0
-			sq1Dot1 += t26 * l1Dot1
+			sq1Dot0 += t24 * l1Dot0
+			sq1Dot1 += t24 * l1Dot1
 			l1Dot2 := icfDotRow2[2]
 			l1Dot3 := icfDotRow2[3]
-			sq1Dot2 += t26 * l1Dot2
-			sq1Dot3 += t26 * l1Dot3
+			sq1Dot2 += t24 * l1Dot2
+			sq1Dot3 += t24 * l1Dot3
 		}
-		t15 := 0.5 * c.Gamma * c.Gamma
-		t16 := float64(c.M)
+		t14 := 0.5 * c.Gamma * c.Gamma
+		t15 := float64(c.M)
 		sumsDotRow2 := &sumsDot[j2]
-		prior += t15*sq1 - t16*sums[j2]
-		priorDot0 += t15*sq1Dot0 - t16*sumsDotRow2[0]
-		priorDot1 += t15*sq1Dot1 - t16*sumsDotRow2[1]
-		priorDot2 += t15*sq1Dot2 - t16*sumsDotRow2[2]
-		priorDot3 += t15*sq1Dot3 - t16*sumsDotRow2[3]
+		prior += t14*sq1 - t15*sums[j2]
+		priorDot0 += t14*sq1Dot0 - t15*sumsDotRow2[0]
+		priorDot1 += t14*sq1Dot1 - t15*sumsDotRow2[1]
+		priorDot2 += t14*sq1Dot2 - t15*sumsDotRow2[2]
+		priorDot3 += t14*sq1Dot3 - t15*sumsDotRow2[3]
 	}
 	alphasDotRow1 := &alphasDot[0]
 	shift1 := alphas[0]
@@ -7404,7 +7926,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	for i6 := 0; i6 < len(s2); i6++ {
 		s2DotRow := &s2Dot[i6]
 		v2 := s2[i6]
-		t17 := math.Max(shift1, v2)
+		t16 := math.Max(shift1, v2)
 		v2Dot0 := s2DotRow[0]
 		v2Dot1 := s2DotRow[1]
 		var maxDot10 float64
@@ -7413,7 +7935,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 		v2Dot3 := s2DotRow[3]
 		var maxDot12 float64
 		var maxDot13 float64
-		if shift1 == t17 || shift1 != shift1 && t17 != t17 {
+		if shift1 == t16 || shift1 != shift1 && t16 != t16 {
 			maxDot10 = shift1Dot0
 			maxDot111 = shift1Dot1
 			maxDot12 = shift1Dot2
@@ -7424,7 +7946,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 			maxDot12 = v2Dot2
 			maxDot13 = v2Dot3
 		}
-		shift1 = t17
+		shift1 = t16
 		shift1Dot0 = maxDot10
 		shift1Dot1 = maxDot111
 		shift1Dot2 = maxDot12
@@ -7438,79 +7960,94 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	for i12 := 0; i12 < len(alphas); i12++ {
 		alphasDotRow2 := &alphasDot[i12]
 		v11 := alphas[i12]
-		t18 := v11 - shift1
-		t19 := math.Exp(t18)
+		t17 := v11 - shift1
+		t18 := math.Exp(t17)
 		v11Dot0 := alphasDotRow2[0]
 		v11Dot1 := alphasDotRow2[1]
 		var d40 float64
 		var d41 float64
-		t200 := v11Dot0 - shift1Dot0
-		t201 := v11Dot1 - shift1Dot1
+		t190 := v11Dot0 - shift1Dot0
+		t191 := v11Dot1 - shift1Dot1
 		v11Dot2 := alphasDotRow2[2]
 		v11Dot3 := alphasDotRow2[3]
 		var d42 float64
 		var d43 float64
-		t202 := v11Dot2 - shift1Dot2
-		t203 := v11Dot3 - shift1Dot3
-		if t19-t19 == 0 {
-			d40 += t200 * t19
-			d41 += t201 * t19
-			d42 += t202 * t19
-			d43 += t203 * t19
+		t192 := v11Dot2 - shift1Dot2
+		t193 := v11Dot3 - shift1Dot3
+		if t18-t18 == 0 {
+			d40 += t190 * t18
+			d41 += t191 * t18
+			d42 += t192 * t18
+			d43 += t193 * t18
 		} else {
-			if t200 != 0 {
-				d40 += t200 * t19
+			if t190 != 0 {
+				d40 += t190 * t18
+			} else {
+				d40 += rt.Skip()
 			}
-			if t201 != 0 {
-				d41 += t201 * t19
+			if t191 != 0 {
+				d41 += t191 * t18
+			} else {
+				d41 += rt.Skip()
 			}
-			if t202 != 0 {
-				d42 += t202 * t19
+			if t192 != 0 {
+				d42 += t192 * t18
+			} else {
+				d42 += rt.Skip()
 			}
-			if t203 != 0 {
-				d43 += t203 * t19
+			if t193 != 0 {
+				d43 += t193 * t18
+			} else {
+				d43 += rt.Skip()
 			}
 		}
-		s11 += t19
+		s11 += t18
 		s11Dot0 += d40
 		s11Dot1 += d41
 		s11Dot2 += d42
 		s11Dot3 += d43
 	}
-	t21 := math.Log(s11)
-	t22 := 1 / s11
+	t20 := math.Log(s11)
 	var d50 float64
 	var d51 float64
 	var d52 float64
 	var d53 float64
-	if t22-t22 == 0 {
-		d50 += s11Dot0 * t22
-		d51 += s11Dot1 * t22
-		d52 += s11Dot2 * t22
-		d53 += s11Dot3 * t22
+	if s11 > 0 || s11 < 0 {
+		d50 += s11Dot0 / s11
+		d51 += s11Dot1 / s11
+		d52 += s11Dot2 / s11
+		d53 += s11Dot3 / s11
 	} else {
 		if s11Dot0 != 0 {
-			d50 += s11Dot0 * t22
+			d50 += s11Dot0 / s11
+		} else {
+			d50 += rt.Skip()
 		}
 		if s11Dot1 != 0 {
-			d51 += s11Dot1 * t22
+			d51 += s11Dot1 / s11
+		} else {
+			d51 += rt.Skip()
 		}
 		if s11Dot2 != 0 {
-			d52 += s11Dot2 * t22
+			d52 += s11Dot2 / s11
+		} else {
+			d52 += rt.Skip()
 		}
 		if s11Dot3 != 0 {
-			d53 += s11Dot3 * t22
+			d53 += s11Dot3 / s11
+		} else {
+			d53 += rt.Skip()
 		}
 	}
-	t1 := t21 + shift1
+	t1 := t20 + shift1
 	var t2 float64
 	t1Dot0 := d50 + shift1Dot0
 	t1Dot1 := d51 + shift1Dot1
 	t1Dot2 := d52 + shift1Dot2
 	t1Dot3 := d53 + shift1Dot3
 	t2 = c.constant()
-	t23 := float64(n)
-	return total - t23*t1 + prior + t2, totalDot0 - t23*t1Dot0 + priorDot0, totalDot1 - t23*t1Dot1 + priorDot1, totalDot2 - t23*t1Dot2 + priorDot2, totalDot3 - t23*t1Dot3 + priorDot3
+	t21 := float64(n)
+	return total - t21*t1 + prior + t2, totalDot0 - t21*t1Dot0 + priorDot0, totalDot1 - t21*t1Dot1 + priorDot1, totalDot2 - t21*t1Dot2 + priorDot2, totalDot3 - t21*t1Dot3 + priorDot3
 }
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
@@ -7518,6 +8055,12 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
 	ws.exp = ws.exp[:0]
 	ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:0]
 	ws.exp2 = ws.exp2[:0]
@@ -7707,9 +8250,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		total += math.Log(s1) + shift
 		var s1Bar float64
 		shiftBar := rBar
-		d1 := 1 / s1
-		if rBar != 0 || d1-d1 == 0 {
-			s1Bar += rBar * d1
+		if rBar != 0 || (s1 > 0 || s1 < 0) {
+			s1Bar += rBar / s1
+		} else {
+			s1Bar += rt.Skip()
 		}
 		if hi8 > 0 {
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
@@ -7717,6 +8261,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				var argBar float64
 				if s1Bar != 0 || exp1-exp1 == 0 {
 					argBar += s1Bar * exp1
+				} else {
+					argBar += rt.Skip()
 				}
 				exp1 = ws.exp1[len(ws.exp1)-1]
 				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
@@ -7794,9 +8340,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	r1 = total - float64(n)*t1 + prior + t2
 	shift1Bar := t1Bar
-	d2 := 1 / s11
-	if t1Bar != 0 || d2-d2 == 0 {
-		s11Bar += t1Bar * d2
+	if t1Bar != 0 || (s11 > 0 || s11 < 0) {
+		s11Bar += t1Bar / s11
+	} else {
+		s11Bar += rt.Skip()
 	}
 	if hi14 > 0 {
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
@@ -7804,6 +8351,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			var arg1Bar float64
 			if s11Bar != 0 || exp2-exp2 == 0 {
 				arg1Bar += s11Bar * exp2
+			} else {
+				arg1Bar += rt.Skip()
 			}
 			exp2 = ws.exp2[len(ws.exp2)-1]
 			ws.exp2 = ws.exp2[:len(ws.exp2)-1]
@@ -7857,6 +8406,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				diagBar3[i7] = 0
 				if t != 0 || exp-exp == 0 {
 					qBar += t * exp
+				} else {
+					qBar += rt.Skip()
 				}
 				exp = ws.exp[len(ws.exp)-1]
 				ws.exp = ws.exp[:len(ws.exp)-1]
@@ -7871,6 +8422,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 // for constant weights, from mixture.go:44.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x), cap(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x), cap(x))
+	}
 	wsDot.exp = wsDot.exp[:0]
 	ws.exp = ws.exp[:0]
 	wsDot.logPosteriorPlainFrames = wsDot.logPosteriorPlainFrames[:0]
@@ -7952,11 +8518,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				wsDot.exp = append(wsDot.exp, expDot)
 				ws.exp = append(ws.exp, exp)
 				t9 := math.Exp(q)
-				var d3 float64
+				var d1 float64
 				if qDot != 0 || t9-t9 == 0 {
-					d3 += qDot * t9
+					d1 += qDot * t9
+				} else {
+					d1 += rt.Skip()
 				}
-				expDot = d3
+				expDot = d1
 				exp = t9
 				diag1Dot[i] = expDot
 				diag1[i] = exp
@@ -8079,11 +8647,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		wsDot.exp2 = append(wsDot.exp2, exp2Dot)
 		ws.exp2 = append(ws.exp2, exp2)
 		t14 := math.Exp(arg1)
-		var d4 float64
+		var d2 float64
 		if arg1Dot != 0 || t14-t14 == 0 {
-			d4 += arg1Dot * t14
+			d2 += arg1Dot * t14
+		} else {
+			d2 += rt.Skip()
 		}
-		exp2Dot = d4
+		exp2Dot = d2
 		exp2 = t14
 		s11Dot += exp2Dot
 		s11 += exp2
@@ -8119,10 +8689,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
 					top1Dot.qx = qx1Dot[i1]
 					top1.qx = qx1[i1]
-					t17 := diag3[i1]
-					t18 := xc1[i1]
-					qx1Dot[i1] = diag3Dot[i1]*t18 + t17*xc1Dot[i1]
-					qx1[i1] = t17 * t18
+					t16 := diag3[i1]
+					t17 := xc1[i1]
+					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc1Dot[i1]
+					qx1[i1] = t16 * t17
 				}
 			}
 			ws.l = append(ws.l, l)
@@ -8130,10 +8700,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for col := 0; col < d; col++ {
 				lo := col + 1
 				for row := lo; row < d; row++ {
-					t19 := icf[l]
-					t20 := xc[col]
-					qxDot[row] += icfDot[l]*t20 + t19*xcDot[col]
-					qx[row] += t19 * t20
+					t18 := icf[l]
+					t19 := xc[col]
+					qxDot[row] += icfDot[l]*t19 + t18*xcDot[col]
+					qx[row] += t18 * t19
 					l++
 				}
 			}
@@ -8143,9 +8713,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qx2Dot := qxDot[:len(qx):len(qx)][:d]
 				qx2 := qx[:len(qx):len(qx)][:d]
 				for i2 := 0; i2 < d; i2++ {
-					t21 := qx2[i2]
-					sqDot += (t21 + t21) * qx2Dot[i2]
-					sq += t21 * t21
+					t20 := qx2[i2]
+					sqDot += (t20 + t20) * qx2Dot[i2]
+					sq += t20 * t20
 				}
 			}
 			termsDot[j1] = alphasDot[j1] + sumsDot[j1] - 0.5*sqDot
@@ -8167,15 +8737,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			top2 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
 			top2Dot.max1 = max1Dot
 			top2.max1 = max1
-			t22 := math.Max(shift, v)
+			t21 := math.Max(shift, v)
 			var maxDot1 float64
-			if shift == t22 || shift != shift && t22 != t22 {
+			if shift == t21 || shift != shift && t21 != t21 {
 				maxDot1 = shiftDot
 			} else {
 				maxDot1 = vDot
 			}
 			max1Dot = maxDot1
-			max1 = t22
+			max1 = t21
 			top2Dot.shift = shiftDot
 			top2.shift = shift
 			shiftDot = max1Dot
@@ -8191,28 +8761,31 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			arg := v1 - shift
 			wsDot.exp1 = append(wsDot.exp1, exp1Dot)
 			ws.exp1 = append(ws.exp1, exp1)
-			t23 := math.Exp(arg)
-			var d6 float64
-			if argDot != 0 || t23-t23 == 0 {
-				d6 += argDot * t23
+			t22 := math.Exp(arg)
+			var d4 float64
+			if argDot != 0 || t22-t22 == 0 {
+				d4 += argDot * t22
+			} else {
+				d4 += rt.Skip()
 			}
-			exp1Dot = d6
-			exp1 = t23
+			exp1Dot = d4
+			exp1 = t22
 			s1Dot += exp1Dot
 			s1 += exp1
 		}
-		t24 := math.Log(s1)
-		total += t24 + shift
+		t23 := math.Log(s1)
+		total += t23 + shift
 		var s1BarDot float64
 		var s1Bar float64
 		var shiftBarDot float64
 		shiftBar := rBar
-		t26 := 1 / s1
-		d1Dot := -(t26 * s1Dot) / s1
-		d1 := t26
-		if rBar != 0 || d1-d1 == 0 {
-			s1BarDot += rBar * d1Dot
-			s1Bar += rBar * d1
+		if rBar != 0 || (s1 > 0 || s1 < 0) {
+			t24 := rBar / s1
+			s1BarDot -= s1Dot / s1 * t24
+			s1Bar += t24
+		} else {
+			s1BarDot += rt.Skip()
+			s1Bar += rt.Skip()
 		}
 		if hi8 > 0 {
 			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
@@ -8223,6 +8796,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				if s1Bar != 0 || exp1-exp1 == 0 {
 					argBarDot += s1BarDot*exp1 + s1Bar*exp1Dot
 					argBar += s1Bar * exp1
+				} else {
+					argBarDot += rt.Skip()
+					argBar += rt.Skip()
 				}
 				exp1Dot = wsDot.exp1[len(ws.exp1)-1]
 				exp1 = ws.exp1[len(ws.exp1)-1]
@@ -8284,9 +8860,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					t27 := qx3[i21]
-					qxBar1Dot[i21] += twiceDot*t27 + twice*qx3Dot[i21]
-					qxBar1[i21] += twice * t27
+					t25 := qx3[i21]
+					qxBar1Dot[i21] += twiceDot*t25 + twice*qx3Dot[i21]
+					qxBar1[i21] += twice * t25
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
@@ -8295,12 +8871,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					l -= 1
 					t5Dot := qxBarDot[row1]
 					t5 := qxBar[row1]
-					t28 := xc[col1]
-					icfBarDot[l] += t5Dot*t28 + t5*xcDot[col1]
-					icfBar[l] += t5 * t28
-					t29 := icf[l]
-					xcBarDot[col1] += t5Dot*t29 + t5*icfDot[l]
-					xcBar[col1] += t5 * t29
+					t26 := xc[col1]
+					icfBarDot[l] += t5Dot*t26 + t5*xcDot[col1]
+					icfBar[l] += t5 * t26
+					t27 := icf[l]
+					xcBarDot[col1] += t5Dot*t27 + t5*icfDot[l]
+					xcBar[col1] += t5 * t27
 				}
 			}
 			l = ws.l[len(ws.l)-1]
@@ -8329,12 +8905,12 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					top4 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
 					qx4Dot[i13] = top4Dot.qx
 					qx4[i13] = top4.qx
-					t30 := xc2[i13]
-					diagBar1Dot[i13] += t4Dot*t30 + t4*xc2Dot[i13]
-					diagBar1[i13] += t4 * t30
-					t31 := diag4[i13]
-					xcBar1Dot[i13] += t4Dot*t31 + t4*diag4Dot[i13]
-					xcBar1[i13] += t4 * t31
+					t28 := xc2[i13]
+					diagBar1Dot[i13] += t4Dot*t28 + t4*xc2Dot[i13]
+					diagBar1[i13] += t4 * t28
+					t29 := diag4[i13]
+					xcBar1Dot[i13] += t4Dot*t29 + t4*diag4Dot[i13]
+					xcBar1[i13] += t4 * t29
 					t3Dot := xcBar1Dot[i13]
 					t3 := xcBar1[i13]
 					xcBar1Dot[i13] = 0
@@ -8349,16 +8925,17 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 		}
 	}
-	t32 := float64(n)
-	r1 = total - t32*t1 + prior + t2
+	t30 := float64(n)
+	r1 = total - t30*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
-	t33 := 1 / s11
-	d2Dot := -(t33 * s11Dot) / s11
-	d2 := t33
-	if t1Bar != 0 || d2-d2 == 0 {
-		s11BarDot += t1Bar * d2Dot
-		s11Bar += t1Bar * d2
+	if t1Bar != 0 || (s11 > 0 || s11 < 0) {
+		t31 := t1Bar / s11
+		s11BarDot -= s11Dot / s11 * t31
+		s11Bar += t31
+	} else {
+		s11BarDot += rt.Skip()
+		s11Bar += rt.Skip()
 	}
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
@@ -8369,6 +8946,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			if s11Bar != 0 || exp2-exp2 == 0 {
 				arg1BarDot += s11BarDot*exp2 + s11Bar*exp2Dot
 				arg1Bar += s11Bar * exp2
+			} else {
+				arg1BarDot += rt.Skip()
+				arg1Bar += rt.Skip()
 			}
 			exp2Dot = wsDot.exp2[len(ws.exp2)-1]
 			exp2 = ws.exp2[len(ws.exp2)-1]
@@ -8449,6 +9029,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				if t != 0 || exp-exp == 0 {
 					qBarDot += tDot*exp + t*expDot
 					qBar += t * exp
+				} else {
+					qBarDot += rt.Skip()
+					qBar += rt.Skip()
 				}
 				expDot = wsDot.exp[len(ws.exp)-1]
 				exp = ws.exp[len(ws.exp)-1]
@@ -8525,6 +9108,9 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 
 // RosenbrockPlainTangent returns RosenbrockPlain(x) and its derivative in the direction xDot, from rosenbrock.go:19.
 func RosenbrockPlainTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
 	var sDot float64
 	s := 0.0
 	for i := 0; i < len(x)-1; i++ {
@@ -8541,6 +9127,9 @@ func RosenbrockPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // RosenbrockPlainTangent4 returns RosenbrockPlain(x) and its derivatives in 4 directions, those of xDot, from rosenbrock.go:19.
 func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
 	if rosenbrockPlainTangent4Twin != nil {
 		return rosenbrockPlainTangent4Twin(x, xDot)
 	}
@@ -8583,6 +9172,12 @@ var rosenbrockPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, 
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("RosenbrockPlainAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -8612,6 +9207,12 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // RosenbrockPlainAdjointOnly does what RosenbrockPlainAdjoint does without the value, from rosenbrock.go:19.
 func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("RosenbrockPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	hi := len(x) - 1
 	t := rBar * 100
 	twice1 := t + t
@@ -8639,6 +9240,18 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 // for constant weights, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -8682,6 +9295,15 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 // RosenbrockPlainHVP does of what RosenbrockPlainAdjointTangent does only what gives derivatives of the bars, from rosenbrock.go:19.
 func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("RosenbrockPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	hi := len(x) - 1
 	t := rBar * 100
 	twice1 := t + t
@@ -8725,6 +9347,9 @@ func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {
 
 // SumSquaresPlainTangent returns SumSquaresPlain(x) and its derivative in the direction xDot, from squares.go:21.
 func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
 	var sDot float64
 	s := 0.0
 	for i := 0; i < len(x); i++ {
@@ -8738,6 +9363,9 @@ func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:21.
 func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
 	if sumSquaresPlainTangent4Twin != nil {
 		return sumSquaresPlainTangent4Twin(x, xDot)
 	}
@@ -8771,6 +9399,12 @@ var sumSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, 
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("SumSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -8788,6 +9422,12 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 // SumSquaresPlainAdjointOnly does what SumSquaresPlainAdjoint does without the value, from squares.go:21.
 func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("SumSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	hi := len(x)
 	twice := rBar + rBar
 	if 0 < hi {
@@ -8803,6 +9443,18 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 // for constant weights, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -8823,6 +9475,15 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 // SumSquaresPlainHVP does of what SumSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:21.
 func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("SumSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	hi := len(x)
 	twice := rBar + rBar
 	if 0 < hi {
@@ -8847,6 +9508,9 @@ func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 
 // DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:63.
 func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
 	var sDot float64
 	s := 0.0
 	for i := 0; i < len(x)-1; i++ {
@@ -8860,6 +9524,9 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 
 // DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:63.
 func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
 	if diffSquaresPlainTangent4Twin != nil {
 		return diffSquaresPlainTangent4Twin(x, xDot)
 	}
@@ -8894,6 +9561,12 @@ var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0,
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -8919,6 +9592,12 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 // DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:63.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
 	hi := len(x) - 1
 	twice := rBar + rBar
 	if 0 < hi {
@@ -8942,6 +9621,18 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 // for constant weights, from squares.go:63.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -8978,6 +9669,15 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 // DiffSquaresPlainHVP does of what DiffSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:63.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
 	hi := len(x) - 1
 	twice := rBar + rBar
 	if 0 < hi {
@@ -9211,11 +9911,15 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 		r1 := vBar / p12
 		pBar[2] -= r1 * v1
 		pBar[1] += r1
+	} else {
+		pBar[2] += rt.Skip()
 	}
 	if uBar != 0 || u1-u1 == 0 {
 		r := uBar / p12
 		pBar[2] -= r * u1
 		pBar[0] += r
+	} else {
+		pBar[2] += rt.Skip()
 	}
 	t4, t5 := rotatePlainReverse(t14, a1, pBar, ws)
 	tBar0 := t4[0]
@@ -9419,21 +10123,29 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			r101 := vBar0 / p12
 			pBar[2][0] -= r101 * v1
 			pBar[1][0] += r101
+		} else {
+			pBar[2][0] += rt.Skip()
 		}
 		if vBar1 != 0 {
 			r111 := vBar1 / p12
 			pBar[2][1] -= r111 * v1
 			pBar[1][1] += r111
+		} else {
+			pBar[2][1] += rt.Skip()
 		}
 		if vBar2 != 0 {
 			r121 := vBar2 / p12
 			pBar[2][2] -= r121 * v1
 			pBar[1][2] += r121
+		} else {
+			pBar[2][2] += rt.Skip()
 		}
 		if vBar3 != 0 {
 			r131 := vBar3 / p12
 			pBar[2][3] -= r131 * v1
 			pBar[1][3] += r131
+		} else {
+			pBar[2][3] += rt.Skip()
 		}
 	}
 	if u1-u1 == 0 {
@@ -9454,21 +10166,29 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			r01 := uBar0 / p12
 			pBar[2][0] -= r01 * u1
 			pBar[0][0] += r01
+		} else {
+			pBar[2][0] += rt.Skip()
 		}
 		if uBar1 != 0 {
 			r141 := uBar1 / p12
 			pBar[2][1] -= r141 * u1
 			pBar[0][1] += r141
+		} else {
+			pBar[2][1] += rt.Skip()
 		}
 		if uBar2 != 0 {
 			r21 := uBar2 / p12
 			pBar[2][2] -= r21 * u1
 			pBar[0][2] += r21
+		} else {
+			pBar[2][2] += rt.Skip()
 		}
 		if uBar3 != 0 {
 			r31 := uBar3 / p12
 			pBar[2][3] -= r31 * u1
 			pBar[0][3] += r31
+		} else {
+			pBar[2][3] += rt.Skip()
 		}
 	}
 	t4, t5 := rotatePlainReverseLanes4(t14, a1, pBar, ws)
@@ -9729,6 +10449,9 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 		pBar[2] -= r1 * v1
 		pBarDot[1] += r1Dot
 		pBar[1] += r1
+	} else {
+		pBarDot[2] += rt.Skip()
+		pBar[2] += rt.Skip()
 	}
 	if uBar != 0 || u1-u1 == 0 {
 		t32 := uBar / p12
@@ -9738,6 +10461,9 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 		pBar[2] -= r * u1
 		pBarDot[0] += rDot
 		pBar[0] += r
+	} else {
+		pBarDot[2] += rt.Skip()
+		pBar[2] += rt.Skip()
 	}
 	t4, t5, t4Dot, t5Dot := rotatePlainReverseTangent1111(t14, a1, pBar, ws, t14Dot, a1Dot, pBarDot, wsDot)
 	tBar0Dot := t4Dot[0]
@@ -10293,10 +11019,12 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
 	t3 := math.Sqrt(sq)
-	t4 := 0.5 / t3
 	var d1 float64
+	t4 := 0.5 / t3
 	if sqDot != 0 || t4-t4 == 0 {
 		d1 += sqDot * t4
+	} else {
+		d1 += rt.Skip()
 	}
 	thetaDot := d1
 	theta := t3
@@ -10304,7 +11032,7 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	sinDot := thetaDot * math.Cos(theta)
 	sin := t5
 	t6 := math.Cos(theta)
-	cosDot := thetaDot * -math.Sin(theta)
+	cosDot := -(thetaDot * math.Sin(theta))
 	cos := t6
 	t7 := r[0] / theta
 	t8 := r[1] / theta
@@ -10368,15 +11096,23 @@ func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [
 	} else {
 		if sqDot0 != 0 {
 			d10 += sqDot0 * t4
+		} else {
+			d10 += rt.Skip()
 		}
 		if sqDot1 != 0 {
 			d11 += sqDot1 * t4
+		} else {
+			d11 += rt.Skip()
 		}
 		if sqDot2 != 0 {
 			d12 += sqDot2 * t4
+		} else {
+			d12 += rt.Skip()
 		}
 		if sqDot3 != 0 {
 			d13 += sqDot3 * t4
+		} else {
+			d13 += rt.Skip()
 		}
 	}
 	theta := t3
@@ -10384,7 +11120,7 @@ func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [
 	t24 := math.Cos(theta)
 	sin := t5
 	t6 := math.Cos(theta)
-	t25 := -math.Sin(theta)
+	t25 := math.Sin(theta)
 	cos := t6
 	t7 := r[0] / theta
 	t8 := r[1] / theta
@@ -10393,14 +11129,14 @@ func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [
 	thetaDot1 := d11
 	sinDot0 := thetaDot0 * t24
 	sinDot1 := thetaDot1 * t24
-	cosDot0 := thetaDot0 * t25
-	cosDot1 := thetaDot1 * t25
+	cosDot0 := -(thetaDot0 * t25)
+	cosDot1 := -(thetaDot1 * t25)
 	thetaDot2 := d12
 	thetaDot3 := d13
 	sinDot2 := thetaDot2 * t24
 	sinDot3 := thetaDot3 * t24
-	cosDot2 := thetaDot2 * t25
-	cosDot3 := thetaDot3 * t25
+	cosDot2 := -(thetaDot2 * t25)
+	cosDot3 := -(thetaDot3 * t25)
 	lanes3 := [4]float64{(rDot[0][0] - t7*thetaDot0) / theta, (rDot[0][1] - t7*thetaDot1) / theta, (rDot[0][2] - t7*thetaDot2) / theta, (rDot[0][3] - t7*thetaDot3) / theta}
 	lanes4 := [4]float64{(rDot[1][0] - t8*thetaDot0) / theta, (rDot[1][1] - t8*thetaDot1) / theta, (rDot[1][2] - t8*thetaDot2) / theta, (rDot[1][3] - t8*thetaDot3) / theta}
 	lanes5 := [4]float64{(rDot[2][0] - t9*thetaDot0) / theta, (rDot[2][1] - t9*thetaDot1) / theta, (rDot[2][2] - t9*thetaDot2) / theta, (rDot[2][3] - t9*thetaDot3) / theta}
@@ -10488,7 +11224,7 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 	ws.sin = ws.sin[:len(ws.sin)-1]
 	cos1 := ws.cos[len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	d2 := ws.d[len(ws.d)-1]
+	d1 := ws.d[len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
 	var r0Bar float64
 	var r11Bar float64
@@ -10527,19 +11263,19 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 		cosBar := r1Bar2 * a2
 		c12Bar := r1Bar2 * sin1
 		sinBar := r1Bar2 * c121
-		v2Bar := r1Bar2 * d2
+		v2Bar := r1Bar2 * d1
 		dBar := r1Bar2 * v21
 		a1Bar += r1Bar1 * cos1
 		cosBar += r1Bar1 * a1
 		c111Bar := r1Bar1 * sin1
 		sinBar += r1Bar1 * c1111
-		v1Bar := r1Bar1 * d2
+		v1Bar := r1Bar1 * d1
 		dBar += r1Bar1 * v11
 		a0Bar += r1Bar0 * cos1
 		cosBar += r1Bar0 * a0
 		c10Bar := r1Bar0 * sin1
 		sinBar += r1Bar0 * c101
-		v0Bar := r1Bar0 * d2
+		v0Bar := r1Bar0 * d1
 		dBar += r1Bar0 * v01
 		t4 := dBar * (1 - cos1)
 		v0Bar += t4 * a0
@@ -10565,22 +11301,30 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			r5 := v2Bar / theta1
 			thetaBar -= r5 * v21
 			r2Bar += r5
+		} else {
+			thetaBar += rt.Skip()
 		}
 		if v1Bar != 0 || v11-v11 == 0 {
 			r4 := v1Bar / theta1
 			thetaBar -= r4 * v11
 			r11Bar += r4
+		} else {
+			thetaBar += rt.Skip()
 		}
 		if v0Bar != 0 || v01-v01 == 0 {
 			r3 := v0Bar / theta1
 			thetaBar -= r3 * v01
 			r0Bar += r3
+		} else {
+			thetaBar += rt.Skip()
 		}
 		thetaBar -= cosBar * math.Sin(theta1)
 		thetaBar += sinBar * math.Cos(theta1)
-		d1 := 0.5 / theta1
-		if thetaBar != 0 || d1-d1 == 0 {
-			sqBar += thetaBar * d1
+		a3 := 0.5 / theta1
+		if thetaBar != 0 || a3-a3 == 0 {
+			sqBar += thetaBar * a3
+		} else {
+			sqBar += rt.Skip()
 		}
 	}
 	r0Bar += (sqBar + sqBar) * r0
@@ -10621,7 +11365,7 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 	ws.sin = ws.sin[:len(ws.sin)-1]
 	cos1 := ws.cos[len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	d2 := ws.d[len(ws.d)-1]
+	d1 := ws.d[len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
 	sq1 := r0*r0 + r1*r1 + r2*r2
 	cond1 := sq1 == 0
@@ -10733,8 +11477,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c12Bar1 := r1Bar21 * sin1
 		sinBar0 := r1Bar20 * c121
 		sinBar1 := r1Bar21 * c121
-		v2Bar0 := r1Bar20 * d2
-		v2Bar1 := r1Bar21 * d2
+		v2Bar0 := r1Bar20 * d1
+		v2Bar1 := r1Bar21 * d1
 		dBar0 := r1Bar20 * v21
 		dBar1 := r1Bar21 * v21
 		a1Bar0 += r1Bar10 * cos1
@@ -10745,8 +11489,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c111Bar1 := r1Bar11 * sin1
 		sinBar0 += r1Bar10 * c1111
 		sinBar1 += r1Bar11 * c1111
-		v1Bar0 := r1Bar10 * d2
-		v1Bar1 := r1Bar11 * d2
+		v1Bar0 := r1Bar10 * d1
+		v1Bar1 := r1Bar11 * d1
 		dBar0 += r1Bar10 * v11
 		dBar1 += r1Bar11 * v11
 		a0Bar0 += r1Bar00 * cos1
@@ -10757,8 +11501,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c10Bar1 := r1Bar01 * sin1
 		sinBar0 += r1Bar00 * c101
 		sinBar1 += r1Bar01 * c101
-		v0Bar0 := r1Bar00 * d2
-		v0Bar1 := r1Bar01 * d2
+		v0Bar0 := r1Bar00 * d1
+		v0Bar1 := r1Bar01 * d1
 		dBar0 += r1Bar00 * v01
 		dBar1 += r1Bar01 * v01
 		t40 := dBar0 * t
@@ -10811,8 +11555,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c12Bar3 := r1Bar23 * sin1
 		sinBar2 := r1Bar22 * c121
 		sinBar3 := r1Bar23 * c121
-		v2Bar2 := r1Bar22 * d2
-		v2Bar3 := r1Bar23 * d2
+		v2Bar2 := r1Bar22 * d1
+		v2Bar3 := r1Bar23 * d1
 		dBar2 := r1Bar22 * v21
 		dBar3 := r1Bar23 * v21
 		a1Bar2 += r1Bar12 * cos1
@@ -10823,8 +11567,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c111Bar3 := r1Bar13 * sin1
 		sinBar2 += r1Bar12 * c1111
 		sinBar3 += r1Bar13 * c1111
-		v1Bar2 := r1Bar12 * d2
-		v1Bar3 := r1Bar13 * d2
+		v1Bar2 := r1Bar12 * d1
+		v1Bar3 := r1Bar13 * d1
 		dBar2 += r1Bar12 * v11
 		dBar3 += r1Bar13 * v11
 		a0Bar2 += r1Bar02 * cos1
@@ -10835,8 +11579,8 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		c10Bar3 := r1Bar03 * sin1
 		sinBar2 += r1Bar02 * c101
 		sinBar3 += r1Bar03 * c101
-		v0Bar2 := r1Bar02 * d2
-		v0Bar3 := r1Bar03 * d2
+		v0Bar2 := r1Bar02 * d1
+		v0Bar3 := r1Bar03 * d1
 		dBar2 += r1Bar02 * v01
 		dBar3 += r1Bar03 * v01
 		t42 := dBar2 * t
@@ -10897,21 +11641,29 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r501 := v2Bar0 / theta1
 				thetaBar0 -= r501 * v21
 				r2Bar0 += r501
+			} else {
+				thetaBar0 += rt.Skip()
 			}
 			if v2Bar1 != 0 {
 				r511 := v2Bar1 / theta1
 				thetaBar1 -= r511 * v21
 				r2Bar1 += r511
+			} else {
+				thetaBar1 += rt.Skip()
 			}
 			if v2Bar2 != 0 {
 				r521 := v2Bar2 / theta1
 				thetaBar2 -= r521 * v21
 				r2Bar2 += r521
+			} else {
+				thetaBar2 += rt.Skip()
 			}
 			if v2Bar3 != 0 {
 				r531 := v2Bar3 / theta1
 				thetaBar3 -= r531 * v21
 				r2Bar3 += r531
+			} else {
+				thetaBar3 += rt.Skip()
 			}
 		}
 		if v11-v11 == 0 {
@@ -10932,21 +11684,29 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r401 := v1Bar0 / theta1
 				thetaBar0 -= r401 * v11
 				r11Bar0 += r401
+			} else {
+				thetaBar0 += rt.Skip()
 			}
 			if v1Bar1 != 0 {
 				r411 := v1Bar1 / theta1
 				thetaBar1 -= r411 * v11
 				r11Bar1 += r411
+			} else {
+				thetaBar1 += rt.Skip()
 			}
 			if v1Bar2 != 0 {
 				r421 := v1Bar2 / theta1
 				thetaBar2 -= r421 * v11
 				r11Bar2 += r421
+			} else {
+				thetaBar2 += rt.Skip()
 			}
 			if v1Bar3 != 0 {
 				r431 := v1Bar3 / theta1
 				thetaBar3 -= r431 * v11
 				r11Bar3 += r431
+			} else {
+				thetaBar3 += rt.Skip()
 			}
 		}
 		if v01-v01 == 0 {
@@ -10967,26 +11727,34 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r301 := v0Bar0 / theta1
 				thetaBar0 -= r301 * v01
 				r0Bar0 += r301
+			} else {
+				thetaBar0 += rt.Skip()
 			}
 			if v0Bar1 != 0 {
 				r311 := v0Bar1 / theta1
 				thetaBar1 -= r311 * v01
 				r0Bar1 += r311
+			} else {
+				thetaBar1 += rt.Skip()
 			}
 			if v0Bar2 != 0 {
 				r321 := v0Bar2 / theta1
 				thetaBar2 -= r321 * v01
 				r0Bar2 += r321
+			} else {
+				thetaBar2 += rt.Skip()
 			}
 			if v0Bar3 != 0 {
 				r331 := v0Bar3 / theta1
 				thetaBar3 -= r331 * v01
 				r0Bar3 += r331
+			} else {
+				thetaBar3 += rt.Skip()
 			}
 		}
 		t2 := math.Sin(theta1)
 		t3 := math.Cos(theta1)
-		d1 := 0.5 / theta1
+		a3 := 0.5 / theta1
 		thetaBar0 -= cosBar0 * t2
 		thetaBar1 -= cosBar1 * t2
 		thetaBar0 += sinBar0 * t3
@@ -10995,23 +11763,31 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 		thetaBar3 -= cosBar3 * t2
 		thetaBar2 += sinBar2 * t3
 		thetaBar3 += sinBar3 * t3
-		if d1-d1 == 0 {
-			sqBar0 += thetaBar0 * d1
-			sqBar1 += thetaBar1 * d1
-			sqBar2 += thetaBar2 * d1
-			sqBar3 += thetaBar3 * d1
+		if a3-a3 == 0 {
+			sqBar0 += thetaBar0 * a3
+			sqBar1 += thetaBar1 * a3
+			sqBar2 += thetaBar2 * a3
+			sqBar3 += thetaBar3 * a3
 		} else {
 			if thetaBar0 != 0 {
-				sqBar0 += thetaBar0 * d1
+				sqBar0 += thetaBar0 * a3
+			} else {
+				sqBar0 += rt.Skip()
 			}
 			if thetaBar1 != 0 {
-				sqBar1 += thetaBar1 * d1
+				sqBar1 += thetaBar1 * a3
+			} else {
+				sqBar1 += rt.Skip()
 			}
 			if thetaBar2 != 0 {
-				sqBar2 += thetaBar2 * d1
+				sqBar2 += thetaBar2 * a3
+			} else {
+				sqBar2 += rt.Skip()
 			}
 			if thetaBar3 != 0 {
-				sqBar3 += thetaBar3 * d1
+				sqBar3 += thetaBar3 * a3
+			} else {
+				sqBar3 += rt.Skip()
 			}
 		}
 	}
@@ -11084,10 +11860,12 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 		r1 = [3]float64{a01 + (r12*a21 - r21*a11), a11 + (r21*a01 - r01*a21), a21 + (r01*a11 - r12*a01)}
 	} else {
 		t := math.Sqrt(sq)
-		t1 := 0.5 / t
 		var d1 float64
+		t1 := 0.5 / t
 		if sqDot != 0 || t1-t1 == 0 {
 			d1 += sqDot * t1
+		} else {
+			d1 += rt.Skip()
 		}
 		thetaDot = d1
 		theta = t
@@ -11095,7 +11873,7 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 		sinDot = thetaDot * math.Cos(theta)
 		sin = t2
 		t3 := math.Cos(theta)
-		cosDot = thetaDot * -math.Sin(theta)
+		cosDot = -(thetaDot * math.Sin(theta))
 		cos = t3
 		t4 := r01 / theta
 		v0Dot := (r01Dot - t4*thetaDot) / theta
@@ -11162,8 +11940,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 	cos1 := ws.cos[len(ws.cos)-1]
 	wsDot.cos = wsDot.cos[:len(ws.cos)-1]
 	ws.cos = ws.cos[:len(ws.cos)-1]
-	d2Dot := wsDot.d[len(ws.d)-1]
-	d2 := ws.d[len(ws.d)-1]
+	d1Dot := wsDot.d[len(ws.d)-1]
+	d1 := ws.d[len(ws.d)-1]
 	wsDot.d = wsDot.d[:len(ws.d)-1]
 	ws.d = ws.d[:len(ws.d)-1]
 	var r0BarDot float64
@@ -11239,8 +12017,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c12Bar := r1Bar2 * sin1
 		sinBarDot := r1Bar2Dot*c121 + r1Bar2*c121Dot
 		sinBar := r1Bar2 * c121
-		v2BarDot := r1Bar2Dot*d2 + r1Bar2*d2Dot
-		v2Bar := r1Bar2 * d2
+		v2BarDot := r1Bar2Dot*d1 + r1Bar2*d1Dot
+		v2Bar := r1Bar2 * d1
 		dBarDot := r1Bar2Dot*v21 + r1Bar2*v21Dot
 		dBar := r1Bar2 * v21
 		a1BarDot += r1Bar1Dot*cos1 + r1Bar1*cos1Dot
@@ -11251,8 +12029,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c111Bar := r1Bar1 * sin1
 		sinBarDot += r1Bar1Dot*c1111 + r1Bar1*c1111Dot
 		sinBar += r1Bar1 * c1111
-		v1BarDot := r1Bar1Dot*d2 + r1Bar1*d2Dot
-		v1Bar := r1Bar1 * d2
+		v1BarDot := r1Bar1Dot*d1 + r1Bar1*d1Dot
+		v1Bar := r1Bar1 * d1
 		dBarDot += r1Bar1Dot*v11 + r1Bar1*v11Dot
 		dBar += r1Bar1 * v11
 		a0BarDot += r1Bar0Dot*cos1 + r1Bar0*cos1Dot
@@ -11263,8 +12041,8 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		c10Bar := r1Bar0 * sin1
 		sinBarDot += r1Bar0Dot*c101 + r1Bar0*c101Dot
 		sinBar += r1Bar0 * c101
-		v0BarDot := r1Bar0Dot*d2 + r1Bar0*d2Dot
-		v0Bar := r1Bar0 * d2
+		v0BarDot := r1Bar0Dot*d1 + r1Bar0*d1Dot
+		v0Bar := r1Bar0 * d1
 		dBarDot += r1Bar0Dot*v01 + r1Bar0*v01Dot
 		dBar += r1Bar0 * v01
 		t3 := 1 - cos1
@@ -11317,6 +12095,9 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			thetaBar -= r5 * v21
 			r2BarDot += r5Dot
 			r2Bar += r5
+		} else {
+			thetaBarDot += rt.Skip()
+			thetaBar += rt.Skip()
 		}
 		if v1Bar != 0 || v11-v11 == 0 {
 			t7 := v1Bar / theta1
@@ -11326,6 +12107,9 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			thetaBar -= r4 * v11
 			r11BarDot += r4Dot
 			r11Bar += r4
+		} else {
+			thetaBarDot += rt.Skip()
+			thetaBar += rt.Skip()
 		}
 		if v0Bar != 0 || v01-v01 == 0 {
 			t8 := v0Bar / theta1
@@ -11335,19 +12119,25 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 			thetaBar -= r3 * v01
 			r0BarDot += r3Dot
 			r0Bar += r3
+		} else {
+			thetaBarDot += rt.Skip()
+			thetaBar += rt.Skip()
 		}
 		t9 := math.Sin(theta1)
 		thetaBarDot -= cosBarDot*t9 + cosBar*(theta1Dot*math.Cos(theta1))
 		thetaBar -= cosBar * t9
 		t10 := math.Cos(theta1)
-		thetaBarDot += sinBarDot*t10 + sinBar*(theta1Dot*-math.Sin(theta1))
+		thetaBarDot += sinBarDot*t10 + sinBar*-(theta1Dot*math.Sin(theta1))
 		thetaBar += sinBar * t10
 		t11 := 0.5 / theta1
-		d1Dot := -(t11 * theta1Dot) / theta1
-		d1 := t11
-		if thetaBar != 0 || d1-d1 == 0 {
-			sqBarDot += thetaBarDot*d1 + thetaBar*d1Dot
-			sqBar += thetaBar * d1
+		a3Dot := -(theta1Dot / theta1 * t11)
+		a3 := t11
+		if thetaBar != 0 || a3-a3 == 0 {
+			sqBarDot += thetaBarDot*a3 + thetaBar*a3Dot
+			sqBar += thetaBar * a3
+		} else {
+			sqBarDot += rt.Skip()
+			sqBar += rt.Skip()
 		}
 	}
 	t12 := sqBar + sqBar
@@ -11400,13 +12190,13 @@ func turnTangent11(a, b, aDot, bDot float64) (r, rDot affine) {
 	saDot := aDot * math.Cos(a)
 	sa := t3
 	t4 := math.Cos(a)
-	caDot := aDot * -math.Sin(a)
+	caDot := -(aDot * math.Sin(a))
 	ca := t4
 	t5 := math.Sin(b)
 	sbDot := bDot * math.Cos(b)
 	sb := t5
 	t6 := math.Cos(b)
-	cbDot := bDot * -math.Sin(b)
+	cbDot := -(bDot * math.Sin(b))
 	cb := t6
 	tDot := [4]float64{cbDot, -(sbDot*ca + sb*caDot), sbDot*sa + sb*saDot}
 	t := [4]float64{cb, -(sb * ca), sb * sa}
@@ -11478,30 +12268,30 @@ func turnTangent11Lanes4(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, 
 	t7 := math.Cos(a)
 	sa := t3
 	t4 := math.Cos(a)
-	t8 := -math.Sin(a)
+	t8 := math.Sin(a)
 	ca := t4
 	t5 := math.Sin(b)
 	t9 := math.Cos(b)
 	sb := t5
 	t6 := math.Cos(b)
-	t10 := -math.Sin(b)
+	t10 := math.Sin(b)
 	cb := t6
 	saDot0 := aDot0 * t7
 	saDot1 := aDot1 * t7
-	caDot0 := aDot0 * t8
-	caDot1 := aDot1 * t8
+	caDot0 := -(aDot0 * t8)
+	caDot1 := -(aDot1 * t8)
 	sbDot0 := bDot0 * t9
 	sbDot1 := bDot1 * t9
-	cbDot0 := bDot0 * t10
-	cbDot1 := bDot1 * t10
+	cbDot0 := -(bDot0 * t10)
+	cbDot1 := -(bDot1 * t10)
 	saDot2 := aDot2 * t7
 	saDot3 := aDot3 * t7
-	caDot2 := aDot2 * t8
-	caDot3 := aDot3 * t8
+	caDot2 := -(aDot2 * t8)
+	caDot3 := -(aDot3 * t8)
 	sbDot2 := bDot2 * t9
 	sbDot3 := bDot3 * t9
-	cbDot2 := bDot2 * t10
-	cbDot3 := bDot3 * t10
+	cbDot2 := -(bDot2 * t10)
+	cbDot3 := -(bDot3 * t10)
 	lanes := [4]float64{cbDot0, cbDot1, cbDot2, cbDot3}
 	lanes1 := [4]float64{-(sbDot0*ca + sb*caDot0), -(sbDot1*ca + sb*caDot1), -(sbDot2*ca + sb*caDot2), -(sbDot3*ca + sb*caDot3)}
 	lanes2 := [4]float64{sbDot0*sa + sb*saDot0, sbDot1*sa + sb*saDot1, sbDot2*sa + sb*saDot2, sbDot3*sa + sb*saDot3}
@@ -12543,13 +13333,13 @@ func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, ws
 	saDot := aDot * math.Cos(a)
 	sa := t
 	t1 := math.Cos(a)
-	caDot := aDot * -math.Sin(a)
+	caDot := -(aDot * math.Sin(a))
 	ca := t1
 	t2 := math.Sin(b)
 	sbDot := bDot * math.Cos(b)
 	sb := t2
 	t4 := math.Cos(b)
-	cbDot := bDot * -math.Sin(b)
+	cbDot := -(bDot * math.Sin(b))
 	cb := t4
 	t11Dot := -(sbDot*ca + sb*caDot)
 	t11 := -(sb * ca)
@@ -13150,13 +13940,13 @@ func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bD
 	bBarDot -= cbBarDot*t + cbBar*(bDot*math.Cos(b))
 	bBar -= cbBar * t
 	t1 := math.Cos(b)
-	bBarDot += sbBarDot*t1 + sbBar*(bDot*-math.Sin(b))
+	bBarDot += sbBarDot*t1 + sbBar*-(bDot*math.Sin(b))
 	bBar += sbBar * t1
 	t2 := math.Sin(a)
 	aBarDot -= caBarDot*t2 + caBar*(aDot*math.Cos(a))
 	aBar -= caBar * t2
 	t3 := math.Cos(a)
-	aBarDot += saBarDot*t3 + saBar*(aDot*-math.Sin(a))
+	aBarDot += saBarDot*t3 + saBar*-(aDot*math.Sin(a))
 	aBar += saBar * t3
 	return
 }

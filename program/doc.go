@@ -55,7 +55,7 @@
 // A derivative that is zero because nothing depends on it must stay zero where it
 // meets an infinite partial derivative: Where(x > 0, sqrt(x), 0) has derivative 0
 // at x = 0. VJP and JVP in strong mode write such a zero as -0, multiply with
-// rules.MulZ, which returns -0 for it, and keep every other zero +0. Programs in
+// rules.MulZ and divide with rules.DivZ, which return -0 for it, and keep every other zero +0. Programs in
 // plain mode are faster and give NaN in such places, never a wrong number, so an
 // engine runs the plain program and turns to the strong one only where a NaN came
 // out.

@@ -252,6 +252,9 @@ func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int)
 				c.reach(r)
 			}
 		}
+		if j&63 == 0 {
+			p.task.Step("derivation", j, len(cols))
+		}
 		reach(x.D + int32(j))
 		for c.visits < limit {
 			k, ok := c.next()
@@ -272,6 +275,9 @@ func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int)
 	for i, s := range outs {
 		if c.visits >= limit {
 			break
+		}
+		if i&63 == 0 {
+			p.task.Step("derivation", i, len(outs))
 		}
 		if !rows[i] || !on[s] {
 			continue

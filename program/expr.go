@@ -6,41 +6,48 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A factor is a partial derivative with respect to one operand of a statement, as
-// operand patterns over its lanes.
+// A partial is a derivative with respect to one operand of a statement: the product
+// of its factors, in the order in which a cotangent is multiplied by them.
+type partial struct {
+	neg     bool // the negative of it
+	factors []factor
+}
+
+// A factor is an operand pattern over the lanes of a statement.
 type factor struct {
-	one bool // the partial is 1
-	neg bool // multiply by -val, or by -1 where one is set
 	inv bool // divide by val instead
 	// zero says that val may be a structural zero itself: the partial of MulZ with
-	// respect to its second operand is the first.
+	// respect to its second operand is the first, and that of DivZ has its value.
 	zero bool
 	val  Operand
 }
 
 // partial writes the statements for the derivative of s with respect to its
 // operand i and returns it; ok is false where it is structurally zero.
-func (b *builder) partial(s *Stmt, i int) (f factor, ok bool) {
-	e := rules.Partial(rules.Op(s.Op), i)
-	if e == nil {
-		return factor{}, false
+func (b *builder) partial(s *Stmt, i int) (p partial, ok bool) {
+	op := rules.Op(s.Op)
+	if rules.Partial(op, i) == nil {
+		return partial{}, false
 	}
-	f.zero = s.Op == Op(rules.MulZ) && i == 1
-	if e.Kind == rules.Call && e.Op == rules.Neg {
-		f.neg = true
-		e = e.Args[0]
-	}
-	switch {
-	case e.Kind == rules.Num && (e.Num == 1 || e.Num == -1):
-		f.one = true
-		f.neg = f.neg != (e.Num == -1)
-	case e.Kind == rules.Call && e.Op == rules.Inv:
-		f.inv = true
-		f.val = b.expr(e.Args[0], s)
-	default:
+	steps, neg := rules.Steps(op, i)
+	p.neg = neg
+	for k, e := range steps {
+		f := factor{zero: op.Strong() && i == 1 && k == 0}
+		if e.Kind == rules.Call && e.Op == rules.Inv {
+			f.inv = true
+			e = e.Args[0]
+		}
 		f.val = b.expr(e, s)
+		p.factors = append(p.factors, f)
 	}
-	return f, true
+	return p, true
+}
+
+// repeat repeats each of the n lanes of all factors k times.
+func (p *partial) repeat(b *builder, n, k int32) {
+	for i := range p.factors {
+		p.factors[i].val = b.repeat(p.factors[i].val, n, k)
+	}
 }
 
 // expr writes the statements for e, an expression over the operands of s.
@@ -71,31 +78,51 @@ func (b *builder) expr(e *rules.Expr, s *Stmt) Operand {
 	return Run(b.add(t))
 }
 
-// product is the operand g·f over n lanes. Where strong is set, g may hold
-// structural zeros and so may the result.
+// back is the cotangent g times p over n lanes, and forth the tangent t. They take the
+// factors in opposite orders, by which what stands between is in range where the
+// result is; see package rules. Where strong is set, g and t may hold structural zeros
+// and so may the result.
+func (b *builder) back(g Operand, p partial, n int32, strong bool) Operand {
+	for _, f := range p.factors {
+		g = b.product(g, f, n, strong)
+	}
+	return b.signed(g, p.neg, n, strong)
+}
+
+func (b *builder) forth(t Operand, p partial, n int32, strong bool) Operand {
+	if strong { // a tangent divided by a subnormal number may be infinite, the whole is 0
+		return b.back(t, p, n, strong)
+	}
+	for i := len(p.factors) - 1; i >= 0; i-- {
+		t = b.product(t, p.factors[i], n, strong)
+	}
+	return b.signed(t, p.neg, n, strong)
+}
+
+// signed is g over n lanes or its negative.
+func (b *builder) signed(g Operand, neg bool, n int32, strong bool) Operand {
+	switch {
+	case !neg:
+		return g
+	case strong:
+		return Run(b.op2(rules.MulZ, n, g, Slot(b.constant(-1))))
+	}
+	return Run(b.op1(rules.Neg, n, g))
+}
+
+// product is the operand g·f over n lanes.
 func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	switch {
-	case f.one:
 	case strong && f.zero:
-		g = Run(b.op3(rules.Select, n, b.structural(g, n), Run(b.op2(rules.MulZ, n, g, f.val)), Run(b.op2(rules.MulZ, n, f.val, g))))
+		return Run(b.op3(rules.Select, n, b.structural(g, n), Run(b.op2(rules.MulZ, n, g, f.val)), Run(b.op2(rules.MulZ, n, f.val, g))))
+	case strong && f.inv:
+		return Run(b.op2(rules.DivZ, n, g, f.val))
 	case strong:
-		v := f.val
-		if f.inv {
-			v = b.wide(b.op1(rules.Inv, b.lanesOf(n, v), v), n, v)
-		}
-		g = Run(b.op2(rules.MulZ, n, g, v))
+		return Run(b.op2(rules.MulZ, n, g, f.val))
 	case f.inv:
-		g = Run(b.op2(rules.Div, n, g, f.val))
-	default:
-		g = Run(b.op2(rules.Mul, n, g, f.val))
+		return Run(b.op2(rules.Div, n, g, f.val))
 	}
-	if f.neg {
-		if strong {
-			return Run(b.op2(rules.MulZ, n, g, Slot(b.constant(-1))))
-		}
-		return Run(b.op1(rules.Neg, n, g))
-	}
-	return g
+	return Run(b.op2(rules.Mul, n, g, f.val))
 }
 
 // structural is 1 in the lanes of g where it is a structural zero and 0 elsewhere.
@@ -133,22 +160,6 @@ func shifted(o Operand, j int32) Operand {
 		o.Base += j * o.Stride
 	}
 	return o
-}
-
-// lanesOf is the number of lanes to compute for something that reads v alone.
-func (b *builder) lanesOf(n int32, v Operand) int32 {
-	if v.Stride == 0 {
-		return 1
-	}
-	return n
-}
-
-// wide is the operand over n lanes of a statement computed over lanesOf(n, v).
-func (b *builder) wide(slot, n int32, v Operand) Operand {
-	if v.Stride == 0 {
-		return Slot(slot)
-	}
-	return Run(slot)
 }
 
 // repeat is operand o of n lanes with every lane k times in a row.

@@ -199,21 +199,19 @@ func (f *pusher) elementary(s *Stmt) {
 		if !ok {
 			continue
 		}
-		fac, ok := f.partial(s, i)
+		p, ok := f.partial(s, i)
 		if !ok {
 			continue
 		}
-		if !fac.one {
-			fac.val = f.repeat(fac.val, s.N, f.k)
-		}
+		p.repeat(f.builder, s.N, f.k)
 		switch {
 		case !have:
-			sum = f.product(t, fac, n, f.strong)
-		case fac.neg && !f.strong:
-			fac.neg = false
-			sum = Run(f.op2(rules.Sub, n, sum, f.product(t, fac, n, false)))
+			sum = f.forth(t, p, n, f.strong)
+		case p.neg && !f.strong:
+			p.neg = false
+			sum = Run(f.op2(rules.Sub, n, sum, f.forth(t, p, n, false)))
 		default:
-			sum = Run(f.op2(rules.Add, n, sum, f.product(t, fac, n, f.strong)))
+			sum = Run(f.op2(rules.Add, n, sum, f.forth(t, p, n, f.strong)))
 		}
 		have = true
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
@@ -131,7 +132,11 @@ type Program struct {
 	Customs  []core.Custom
 	Result   []int32 // slots of all outputs, group after group
 	Slots    int32
+	task     *core.Task // that it is made for, or nil
 }
+
+// Task is what the program is made for, or nil.
+func (p *Program) Task() *core.Task { return p.task }
 
 // NumIn is the number of inputs of all groups.
 func (p *Program) NumIn() int { return total(p.Ins) }
@@ -182,6 +187,23 @@ func (p *Program) Guards() int {
 	return n
 }
 
+// stepEvery is the number of statements after which the task of a program hears of it.
+const stepEvery = 1 << 12
+
+// copies is how many programs of about the same size there are at once, a program that is
+// derived, with its tables, and those that it is derived from.
+const copies = 4
+
+// step tells the task how many statements there are, and asks whether they fit.
+func (p *Program) step() {
+	if p.task == nil {
+		return
+	}
+	p.task.Step("derivation", len(p.Stmts), 0)
+	bytes := int64(len(p.Stmts))*int64(unsafe.Sizeof(Stmt{})) + 4*int64(len(p.Index)) + 8*int64(p.Slots)
+	p.task.Fits("the programs derived from a recording", copies*bytes)
+}
+
 // builder appends statements to a Program.
 type builder struct {
 	p      *Program
@@ -199,6 +221,7 @@ func derive(p *Program) *builder {
 		Outcomes: slices.Clone(p.Outcomes),
 		Customs:  slices.Clone(p.Customs),
 		Slots:    p.Slots,
+		task:     p.task,
 	}
 	return &builder{p: q, consts: map[uint64]int32{}}
 }
@@ -208,6 +231,9 @@ func (b *builder) add(s Stmt) int32 {
 	s.D = b.p.Slots
 	b.p.Stmts = append(b.p.Stmts, s)
 	b.p.Slots += s.Width()
+	if len(b.p.Stmts)&(stepEvery-1) == 0 {
+		b.p.step()
+	}
 	return s.D
 }
 

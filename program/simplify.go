@@ -29,7 +29,7 @@ type rewriter struct {
 func rewrite(p *Program) *rewriter {
 	q := &Program{
 		Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
-		Stmts: make([]Stmt, 0, len(p.Stmts)),
+		Stmts: make([]Stmt, 0, len(p.Stmts)), task: p.task,
 	}
 	return &rewriter{
 		builder: &builder{p: q, consts: map[uint64]int32{}},
@@ -223,8 +223,8 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 		case a.on && op == rules.MulZ && a.v == 0 && math.Signbit(a.v):
 			return t.A.Base, true
 		}
-	case rules.Div:
-		if b.on && b.v == 1 {
+	case rules.Div, rules.DivZ:
+		if b.on && b.v == 1 || a.on && op == rules.DivZ && isNegZero(a.v) {
 			return t.A.Base, true
 		}
 	}

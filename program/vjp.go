@@ -157,8 +157,8 @@ func (v *reverser) total(runs []int32) int32 {
 	return sum
 }
 
-// signed is g over n lanes with its sign.
-func (v *reverser) signed(g Operand, neg bool, n int32) Operand {
+// plain is g over n lanes with its sign, where g has no structural zeros.
+func (v *reverser) plain(g Operand, neg bool, n int32) Operand {
 	switch {
 	case !neg:
 		return g
@@ -173,7 +173,7 @@ func (v *reverser) signed(g Operand, neg bool, n int32) Operand {
 func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
 	out := make([]int32, 0, s.N*v.k)
 	g, neg, ok := v.adjoint(i, s)
-	g = v.signed(g, neg, s.N*v.k)
+	g = v.plain(g, neg, s.N*v.k)
 	for l := range s.N * v.k {
 		if !ok {
 			out = append(out, v.zero(false))
@@ -271,7 +271,7 @@ func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
 	if s.D != o.Base || s.N != n {
 		return false
 	}
-	v.fulls = append(v.fulls, fullEntry{v.signed(g, neg, n*v.k), v.full[i]})
+	v.fulls = append(v.fulls, fullEntry{v.plain(g, neg, n*v.k), v.full[i]})
 	v.full[i] = int32(len(v.fulls))
 	if v.cone != nil {
 		v.cone.reach(i)
@@ -314,7 +314,7 @@ func (v *reverser) step(i int) {
 	case Sum:
 		v.sum(&s, g, neg)
 	case Call:
-		v.call(&s, v.signed(g, neg, s.N*v.k))
+		v.call(&s, v.plain(g, neg, s.N*v.k))
 	default:
 		v.elementary(&s, g, neg)
 	}
@@ -354,26 +354,24 @@ func (v *reverser) runOf(g Operand, l int32) int32 {
 func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 	n := s.N * v.k
 	if op := rules.Op(s.Op); op.Choice() {
-		v.choice(s, v.signed(g, neg, n), op)
+		v.choice(s, v.plain(g, neg, n), op)
 		return
 	}
 	for j, o := range s.Operands() {
 		if !v.anyOn(o, s.N) {
 			continue
 		}
-		f, ok := v.partial(s, j)
+		p, ok := v.partial(s, j)
 		if !ok {
 			continue
 		}
-		if !f.one {
-			f.val = v.repeat(f.val, s.N, v.k)
-		}
+		p.repeat(v.builder, s.N, v.k)
 		minus := neg
 		if !v.strong { // a sum's sign would make a plain zero of a structural one
-			minus = neg != f.neg
-			f.neg = false
+			minus = neg != p.neg
+			p.neg = false
 		}
-		v.route(o, s.N, v.product(g, f, n, v.strong), minus)
+		v.route(o, s.N, v.back(g, p, n, v.strong), minus)
 	}
 }
 

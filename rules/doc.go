@@ -14,7 +14,9 @@
 //	Value1, Value2, Value3       values_gen.go, generated
 //	Partial1, Partials2,         partials_gen.go, generated
 //	PartialX2, PartialY2
-//	Partial                      the expression, for engines that build programs
+//	Partial                      the expression
+//	Steps                        its factors, for engines that build programs
+//	Factors1, Factors2           the factors as numbers; factors_gen.go, generated
 //
 // A partial is written in terms of ops, and each of these has a row of its own.
 // Derivatives of every order therefore follow from this one table: to
@@ -22,6 +24,7 @@
 //
 // # The expression language
 //
+//	partial = expr { "then" expr }
 //	expr    = term { ("+" | "-") term }
 //	term    = factor { ("*" | "/") factor }
 //	factor  = "-" factor | number | name | name "(" expr { "," expr } ")" | "(" expr ")"
@@ -31,6 +34,20 @@
 // add, sub, mul, div and neg; a minus before a number is part of the number.
 // The text "0" says that the partial is structurally zero: [Partial] returns nil
 // and no engine multiplies anything by it.
+//
+// # Steps
+//
+// A derivative may be out of range where its product with a tangent or cotangent is
+// not: that of log(c·x) with respect to x is 1/x whatever c is, and the second
+// derivative of log at c·x may be 1e400. So a partial is a product of steps, between
+// which "then" stands, and engines multiply by one after the other: a cotangent by
+// the first one first, a tangent by the last one first, and by inv(e) by dividing by
+// e. The table has them in the order in which what stands between is of the size of
+// a result: a cotangent times a value is of the size of the output, a tangent divided
+// by a value of the size of the inverse of an input. The derivative of x/y with
+// respect to y is "-v then inv(y)": (t·v)/y for a cotangent, (t/y)·v for a tangent.
+// An engine that needs one number multiplies the steps, and takes the factors where
+// [Extreme] says so.
 //
 // # Choosing a form
 //

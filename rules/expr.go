@@ -32,29 +32,79 @@ type Expr struct {
 // Partial returns the derivative of o with respect to argument i as an
 // expression, or nil if it is structurally zero or if o is a Choice.
 // It panics if o is not an op or has no argument i.
-func Partial(o Op, i int) *Expr {
+func Partial(o Op, i int) *Expr { return derivative(o, i).whole }
+
+// Steps returns the same derivative as factors, without those that are 1; with neg
+// their product is to be negated. A cotangent is multiplied by them from the first
+// to the last, a tangent from the last to the first, and by inv(e) by dividing by e.
+func Steps(o Op, i int) (steps []*Expr, neg bool) {
+	d := derivative(o, i)
+	return d.steps, d.neg
+}
+
+func derivative(o Op, i int) *partial {
 	if n := Info(o).Arity; i < 0 || i >= n {
 		panic(fmt.Sprintf("rules: Partial: %v has %d arguments, not an argument %d", o, n, i))
 	}
-	return partials()[o][i]
+	return &partials()[o][i]
+}
+
+// A partial is a derivative: one expression, and its factors.
+type partial struct {
+	whole *Expr // nil for a structural zero
+	steps []*Expr
+	neg   bool
 }
 
 // partials parses the table once, when an engine first asks for an expression.
-var partials = sync.OnceValue(func() *[NumOps][3]*Expr {
-	var p [NumOps][3]*Expr
+var partials = sync.OnceValue(func() *[NumOps][3]partial {
+	var p [NumOps][3]partial
 	for o := range table {
 		for i, text := range table[o].Partials {
-			e, err := parse(text)
+			d, err := parseSteps(text)
 			if err != nil {
 				panic(fmt.Sprintf("rules: partial %d of %s: %v", i, table[o].Name, err))
 			}
-			if e.Kind != Num || e.Num != 0 {
-				p[o][i] = e
-			}
+			p[o][i] = d
 		}
 	}
 	return &p
 })
+
+// parseSteps reads factors separated by "then".
+func parseSteps(text string) (p partial, err error) {
+	for i, factor := range strings.Split(text, " then ") {
+		e, err := parse(factor)
+		if err != nil {
+			return partial{}, err
+		}
+		if e.Kind == Num && e.Num == 0 {
+			return partial{}, nil
+		}
+		if e.Kind == Call && e.Op == Neg {
+			p.neg, e = !p.neg, e.Args[0]
+		}
+		if i == 0 {
+			p.whole = e
+		} else if e.Kind == Call && e.Op == Inv {
+			p.whole = call(Div, p.whole, e.Args[0])
+		} else {
+			p.whole = call(Mul, p.whole, e)
+		}
+		switch {
+		case e.Kind == Num && e.Num == -1:
+			p.neg = !p.neg
+		case e.Kind != Num || e.Num != 1:
+			p.steps = append(p.steps, e)
+		}
+	}
+	if p.neg && (p.whole.Kind != Num || p.whole.Num != -1) {
+		p.whole = call(Neg, p.whole)
+	}
+	return p, nil
+}
+
+func call(o Op, args ...*Expr) *Expr { return &Expr{Kind: Call, Op: o, Args: args} }
 
 // String returns e in the expression language, with a call for every op.
 func (e *Expr) String() string {

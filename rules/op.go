@@ -54,11 +54,16 @@ const (
 	Trunc
 	Round
 	RoundToEven
+	Logb
+	// GammaSign is the sign of Γ(x), the second result of math.Lgamma.
+	GammaSign
 	// Finite is x where x is finite and 0 elsewhere, with zero derivative: the
 	// shift of a log-sum-exp, which must not carry a derivative.
 	Finite
 	// SechSq is 1/cosh(x)², the derivative of tanh without its cancellation.
 	SechSq
+	// CosAtan is cos(atan(x)) = 1/sqrt(1+x²), whose square is the derivative of atan.
+	CosAtan
 
 	// Two arguments.
 	Add
@@ -73,6 +78,7 @@ const (
 	Mod
 	Remainder
 	Copysign
+	Nextafter
 	XLogY
 	LogAddExp
 	// Jn, Yn and Polygamma take their integer order as first argument. The order
@@ -80,8 +86,11 @@ const (
 	Jn
 	Yn
 	Polygamma
-	// PowDx is p·x^(p-1), 0 for p == 0; PowDp is x^p·log x, 0 where x^p is 0.
+	// PowDx·PowScale is p·x^(p-1), 0 for p == 0. PowScale is a power of two, 1 but
+	// where x^(p-1) is out of range or nearly so; it takes half of the exponent then,
+	// and counts as a constant. PowDp is x^p·log x, 0 where x^p is 0.
 	PowDx
+	PowScale
 	PowDp
 	// HypotDx is x/hypot(x, y).
 	HypotDx
@@ -89,6 +98,8 @@ const (
 	// -0: MulZ(-0, y) is -0 for every y, also ±Inf and NaN. All other products
 	// are never -0. See package program for its use.
 	MulZ
+	// DivZ is the same of a quotient: DivZ(-0, y) is -0 for every y.
+	DivZ
 	// Lt, Le and Eq are 1 where the comparison holds and 0 elsewhere.
 	Lt
 	Le

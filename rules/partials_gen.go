@@ -11,7 +11,7 @@ func Partial1(o Op, x, v float64) float64 {
 	case Neg:
 		return -1
 	case Inv:
-		return -sq(v)
+		return -(v * v)
 	case Sq:
 		return 2 * x
 	case Sqrt:
@@ -43,7 +43,8 @@ func Partial1(o Op, x, v float64) float64 {
 	case Acos:
 		return -(1 / math.Sqrt(math.FMA(-x, x, 1)))
 	case Atan:
-		return 1 / (1 + sq(x))
+		t0 := cosAtan(x)
+		return t0 * t0
 	case Sinh:
 		return math.Cosh(x)
 	case Cosh:
@@ -51,9 +52,9 @@ func Partial1(o Op, x, v float64) float64 {
 	case Tanh:
 		return sechSq(x)
 	case Asinh:
-		return 1 / math.Hypot(1, x)
+		return cosAtan(x)
 	case Acosh:
-		return (1 / math.Sqrt(x-1)) * (1 / math.Sqrt(x+1))
+		return (1 / math.Sqrt(x-1)) / math.Sqrt(x+1)
 	case Atanh:
 		return 1 / math.FMA(-x, x, 1)
 	case Erf:
@@ -69,7 +70,9 @@ func Partial1(o Op, x, v float64) float64 {
 	case Lgamma:
 		return digamma(x)
 	case Digamma:
-		return polygamma(1, x)
+		t0 := indicator(math.Abs(x) <= (1e-09))
+		t1 := choose(t0, x, 1)
+		return (choose(t0, 1, polygamma(1, x)) / t1) / t1
 	case J0:
 		return -math.J1(x)
 	case J1:
@@ -77,17 +80,21 @@ func Partial1(o Op, x, v float64) float64 {
 	case Y0:
 		return -math.Y1(x)
 	case Y1:
-		return 0.5 * (math.Y0(x) - yn(2, x))
+		t0 := indicator(math.Abs(x) <= (1e-09))
+		t1 := math.Y0(x)
+		return choose(t0, (x*t1)-v, 0.5*(t1-yn(2, x))) / choose(t0, x, 1)
 	case Logistic:
 		return 0.25 * sechSq(0.5*x)
 	case Softplus:
 		return logistic(x)
 	case Abs:
 		return sign(x)
-	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Finite:
+	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite:
 		return 0
 	case SechSq:
 		return ((-2) * v) * math.Tanh(x)
+	case CosAtan:
+		return -(((x * v) * v) * v)
 	}
 	panic(badOp("Partial1", o))
 }
@@ -102,10 +109,10 @@ func Partials2(o Op, x, y, v float64) (px, py float64) {
 		return 1, -1
 	case Mul, MulZ:
 		return y, x
-	case Div:
+	case Div, DivZ:
 		return 1 / y, -(v / y)
 	case Pow:
-		return powDx(x, y), powDpAt(x, v)
+		return powDx(x, y) * powScale(x, y), powDpAt(x, v)
 	case Hypot:
 		return hypotDxAt(x, y, v), hypotDxAt(y, x, v)
 	case Atan2:
@@ -120,8 +127,11 @@ func Partials2(o Op, x, y, v float64) (px, py float64) {
 		return 1, -math.Round((x - v) / y)
 	case Copysign:
 		return math.Copysign(1, x) * math.Copysign(1, y), 0
+	case Nextafter:
+		return 1, 0
 	case XLogY:
-		return math.Log(y), choose(math.Abs(x)+math.Abs(y), x/y, 0)
+		t0 := math.Abs(x) + math.Abs(y)
+		return math.Log(y), choose(t0, x, 0) / choose(t0, y, 1)
 	case LogAddExp:
 		return logistic(x - y), logistic(y - x)
 	case Jn:
@@ -131,18 +141,23 @@ func Partials2(o Op, x, y, v float64) (px, py float64) {
 	case Polygamma:
 		return 0, polygamma(x+1, y)
 	case PowDx:
-		t0 := y - 1
-		t1 := math.Pow(x, t0)
-		return choose(math.Abs(x)+math.Abs(y), y*powDx(x, t0), 0), t1 + (y * powDpAt(x, t1))
+		t0 := math.Abs(x)
+		t1 := math.Abs(v)
+		t2 := ((indicator(0 < t0)) * (indicator((1e-290) <= t1))) * (indicator(t1 <= (1e+290)))
+		t3 := y - 1
+		t4 := math.Pow(x, t3)
+		return ((choose(t2, t3, y) * choose(t2, v, choose(t0+math.Abs(y), powDx(x, t3), 0))) * choose(t2, 1, powScale(x, t3))) / choose(t2, x, 1), choose(t2, (v/y)+(v*math.Log(x)), t4+(y*powDpAt(x, t4)))
+	case PowScale, Lt, Le, Eq:
+		return 0, 0
 	case PowDp:
-		t0 := math.Pow(x, y-1)
-		return t0 + (y * powDpAt(x, t0)), choose(x, v*math.Log(x), 0-v)
+		t0 := math.Pow(x, y)
+		t1 := ((indicator(0 < math.Abs(x))) * (indicator((1e-290) <= t0))) * (indicator(t0 <= (1e+308)))
+		t2 := math.Pow(x, y-1)
+		return choose(t1, t0+(y*v), t2+(y*powDpAt(x, t2))) / choose(t1, x, 1), choose(x, v*math.Log(x), 0-v)
 	case HypotDx:
 		t0 := math.Hypot(x, y)
 		t1 := hypotDxAt(y, x, t0)
-		return sq(t1) / t0, -((v * t1) / t0)
-	case Lt, Le, Eq:
-		return 0, 0
+		return (t1 * t1) / t0, -((v * t1) / t0)
 	}
 	panic(badOp("Partials2", o))
 }
@@ -151,14 +166,14 @@ func Partials2(o Op, x, y, v float64) (px, py float64) {
 // A structurally zero partial is 0. It panics for all other ops.
 func PartialX2(o Op, x, y, v float64) float64 {
 	switch o {
-	case Add, Sub, Mod, Remainder:
+	case Add, Sub, Mod, Remainder, Nextafter:
 		return 1
 	case Mul, MulZ:
 		return y
-	case Div:
+	case Div, DivZ:
 		return 1 / y
 	case Pow:
-		return powDx(x, y)
+		return powDx(x, y) * powScale(x, y)
 	case Hypot:
 		return hypotDxAt(x, y, v)
 	case Atan2:
@@ -175,16 +190,23 @@ func PartialX2(o Op, x, y, v float64) float64 {
 		return math.Log(y)
 	case LogAddExp:
 		return logistic(x - y)
-	case Jn, Yn, Polygamma, Lt, Le, Eq:
+	case Jn, Yn, Polygamma, PowScale, Lt, Le, Eq:
 		return 0
 	case PowDx:
-		return choose(math.Abs(x)+math.Abs(y), y*powDx(x, y-1), 0)
+		t0 := math.Abs(x)
+		t1 := math.Abs(v)
+		t2 := ((indicator(0 < t0)) * (indicator((1e-290) <= t1))) * (indicator(t1 <= (1e+290)))
+		t3 := y - 1
+		return ((choose(t2, t3, y) * choose(t2, v, choose(t0+math.Abs(y), powDx(x, t3), 0))) * choose(t2, 1, powScale(x, t3))) / choose(t2, x, 1)
 	case PowDp:
-		t0 := math.Pow(x, y-1)
-		return t0 + (y * powDpAt(x, t0))
+		t0 := math.Pow(x, y)
+		t1 := ((indicator(0 < math.Abs(x))) * (indicator((1e-290) <= t0))) * (indicator(t0 <= (1e+308)))
+		t2 := math.Pow(x, y-1)
+		return choose(t1, t0+(y*v), t2+(y*powDpAt(x, t2))) / choose(t1, x, 1)
 	case HypotDx:
 		t0 := math.Hypot(x, y)
-		return sq(hypotDxAt(y, x, t0)) / t0
+		t1 := hypotDxAt(y, x, t0)
+		return (t1 * t1) / t0
 	}
 	panic(badOp("PartialX2", o))
 }
@@ -199,7 +221,7 @@ func PartialY2(o Op, x, y, v float64) float64 {
 		return -1
 	case Mul, MulZ:
 		return x
-	case Div:
+	case Div, DivZ:
 		return -(v / y)
 	case Pow:
 		return powDpAt(x, v)
@@ -215,10 +237,11 @@ func PartialY2(o Op, x, y, v float64) float64 {
 		return 1
 	case Mod, Remainder:
 		return -math.Round((x - v) / y)
-	case Copysign, Lt, Le, Eq:
+	case Copysign, Nextafter, PowScale, Lt, Le, Eq:
 		return 0
 	case XLogY:
-		return choose(math.Abs(x)+math.Abs(y), x/y, 0)
+		t0 := math.Abs(x) + math.Abs(y)
+		return choose(t0, x, 0) / choose(t0, y, 1)
 	case LogAddExp:
 		return logistic(y - x)
 	case Jn:
@@ -228,8 +251,9 @@ func PartialY2(o Op, x, y, v float64) float64 {
 	case Polygamma:
 		return polygamma(x+1, y)
 	case PowDx:
-		t0 := math.Pow(x, y-1)
-		return t0 + (y * powDpAt(x, t0))
+		t0 := math.Abs(v)
+		t1 := math.Pow(x, y-1)
+		return choose(((indicator(0 < math.Abs(x)))*(indicator((1e-290) <= t0)))*(indicator(t0 <= (1e+290))), (v/y)+(v*math.Log(x)), t1+(y*powDpAt(x, t1)))
 	case PowDp:
 		return choose(x, v*math.Log(x), 0-v)
 	case HypotDx:

@@ -91,6 +91,10 @@ var arity = func() (n [256]uint8) {
 // where that derivative is infinite. Partial is nil for these ops.
 func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 
+// Strong reports whether o is an operation whose first argument, and so its value, may be
+// a structural zero, written as -0: MulZ and DivZ.
+func (o Op) Strong() bool { return o == MulZ || o == DivZ }
+
 // Chosen returns which argument Max or Min picks: 0 for x, 1 for y.
 //
 //	x == y                    the first

@@ -3,13 +3,21 @@ package rules
 // zero is the partial of a function that is constant in the argument.
 const zero = "0"
 
+// Where far and normal hold, x is not 0 and the value of powdx, or the power, is a
+// normal number far from the smallest: to divide by x is exact to rounding.
+const (
+	far    = "lt(0, abs(x))*le(1e-290, abs(v))*le(abs(v), 1e290)"
+	small  = "le(abs(x), 1e-9)"
+	normal = "lt(0, abs(x))*le(1e-290, pow(x, y))*le(pow(x, y), 1e308)"
+)
+
 // table holds one row for each op.
 var table = [...]Rule{
 	Invalid: {Name: "invalid"},
 
 	Neg: {Name: "neg", Arity: 1, Value: "-x", Partials: []string{"-1"},
 		Domain: "all x", Kinks: "none", Source: "DLMF §1.4(iii)"},
-	Inv: {Name: "inv", Arity: 1, Value: "1 / x", Partials: []string{"-sq(v)"},
+	Inv: {Name: "inv", Arity: 1, Value: "1 / x", Partials: []string{"-v then v"},
 		Domain: "x ≠ 0", Kinks: "-Inf at ±0", Source: "DLMF §4.7(ii)"},
 	Sq: {Name: "sq", Arity: 1, Value: "sq(x)", Partials: []string{"2*x"},
 		Domain: "all x", Kinks: "none", Source: "DLMF §4.7(ii)"},
@@ -26,9 +34,9 @@ var table = [...]Rule{
 		Domain: "all x", Kinks: "none", Source: "DLMF §4.7(ii)"},
 	Log: {Name: "log", Arity: 1, Value: "math.Log(x)", Partials: []string{"inv(x)"},
 		Domain: "x > 0", Kinks: "+Inf at 0, -Inf at -0", Source: "DLMF §4.7(i)"},
-	Log2: {Name: "log2", Arity: 1, Value: "math.Log2(x)", Partials: []string{"1.4426950408889634/x"},
+	Log2: {Name: "log2", Arity: 1, Value: "math.Log2(x)", Partials: []string{"1.4426950408889634 then inv(x)"},
 		Domain: "x > 0", Kinks: "as log", Source: "DLMF §4.7(i)"},
-	Log10: {Name: "log10", Arity: 1, Value: "math.Log10(x)", Partials: []string{"0.4342944819032518/x"},
+	Log10: {Name: "log10", Arity: 1, Value: "math.Log10(x)", Partials: []string{"0.4342944819032518 then inv(x)"},
 		Domain: "x > 0", Kinks: "as log", Source: "DLMF §4.7(i)"},
 	Log1p: {Name: "log1p", Arity: 1, Value: "math.Log1p(x)", Partials: []string{"inv(1+x)"},
 		Domain: "x > -1", Kinks: "+Inf at -1", Source: "DLMF §4.7(i)"},
@@ -44,18 +52,18 @@ var table = [...]Rule{
 		Domain: "|x| ≤ 1", Kinks: "+Inf at ±1", Source: "DLMF §4.24(ii)"},
 	Acos: {Name: "acos", Arity: 1, Value: "math.Acos(x)", Partials: []string{"-inv(sqrt(fma(-x, x, 1)))"},
 		Domain: "|x| ≤ 1", Kinks: "-Inf at ±1", Source: "DLMF §4.24(ii)"},
-	Atan: {Name: "atan", Arity: 1, Value: "math.Atan(x)", Partials: []string{"inv(1+sq(x))"},
-		Domain: "all x", Kinks: "none; 0 at ±Inf; its own derivative underflows from |x| = 1e77 on", Source: "DLMF §4.24(ii)"},
+	Atan: {Name: "atan", Arity: 1, Value: "math.Atan(x)", Partials: []string{"cosatan(x) then cosatan(x)"},
+		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.24(ii)"},
 	Sinh: {Name: "sinh", Arity: 1, Value: "math.Sinh(x)", Partials: []string{"cosh(x)"},
 		Domain: "all x", Kinks: "none", Source: "DLMF §4.34"},
 	Cosh: {Name: "cosh", Arity: 1, Value: "math.Cosh(x)", Partials: []string{"sinh(x)"},
 		Domain: "all x", Kinks: "none", Source: "DLMF §4.34"},
 	Tanh: {Name: "tanh", Arity: 1, Value: "math.Tanh(x)", Partials: []string{"sechsq(x)"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.34"},
-	Asinh: {Name: "asinh", Arity: 1, Value: "math.Asinh(x)", Partials: []string{"inv(hypot(1, x))"},
+	Asinh: {Name: "asinh", Arity: 1, Value: "math.Asinh(x)", Partials: []string{"cosatan(x)"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.38(ii)"},
 	// Two roots: the product under one root would overflow.
-	Acosh: {Name: "acosh", Arity: 1, Value: "math.Acosh(x)", Partials: []string{"inv(sqrt(x-1))*inv(sqrt(x+1))"},
+	Acosh: {Name: "acosh", Arity: 1, Value: "math.Acosh(x)", Partials: []string{"inv(sqrt(x-1)) then inv(sqrt(x+1))"},
 		Domain: "x ≥ 1", Kinks: "+Inf at 1", Source: "DLMF §4.38(ii)"},
 	Atanh: {Name: "atanh", Arity: 1, Value: "math.Atanh(x)", Partials: []string{"inv(fma(-x, x, 1))"},
 		Domain: "|x| < 1", Kinks: "+Inf at ±1", Source: "DLMF §4.38(ii)"},
@@ -68,11 +76,14 @@ var table = [...]Rule{
 	Erfcinv: {Name: "erfcinv", Arity: 1, Value: "math.Erfcinv(x)", Partials: []string{"-0.886226925452758*exp(sq(v))"},
 		Domain: "0 < x < 2; math.Erfcinv is Erfinv(1-x) and as accurate as 1-x, its derivative too",
 		Kinks:  "-Inf at 0 and 2", Source: "DLMF §7.17"},
-	Gamma: {Name: "gamma", Arity: 1, Value: "math.Gamma(x)", Partials: []string{"v*digamma(x)"},
+	Gamma: {Name: "gamma", Arity: 1, Value: "math.Gamma(x)", Partials: []string{"v then digamma(x)"},
 		Domain: "x not 0, -1, -2, …", Kinks: "-Inf at ±0, NaN at negative integers", Source: "DLMF 5.2.2"},
 	Lgamma: {Name: "lgamma", Arity: 1, Value: "lgamma(x)", Partials: []string{"digamma(x)"},
 		Domain: "x not 0, -1, -2, …; log|Γ(x)|", Kinks: "∓Inf at ±0, NaN at negative integers", Source: "DLMF 5.2.2"},
-	Digamma: {Name: "digamma", Arity: 1, Value: "digamma(x)", Partials: []string{"polygamma(1, x)"},
+	// Near 0 it is 1/x² but for rounding.
+	Digamma: {Name: "digamma", Arity: 1, Value: "digamma(x)",
+		Partials: []string{"select(" + small + ", 1, polygamma(1, x)) then " +
+			"inv(select(" + small + ", x, 1)) then inv(select(" + small + ", x, 1))"},
 		Domain: "x not 0, -1, -2, …", Kinks: "+Inf at ±0 and negative integers", Source: "DLMF §5.15"},
 	J0: {Name: "j0", Arity: 1, Value: "math.J0(x)", Partials: []string{"-j1(x)"},
 		Domain: "all x", Kinks: "none", Source: "DLMF 10.6.3"},
@@ -80,8 +91,10 @@ var table = [...]Rule{
 		Domain: "all x", Kinks: "none", Source: "DLMF 10.6.1"},
 	Y0: {Name: "y0", Arity: 1, Value: "math.Y0(x)", Partials: []string{"-y1(x)"},
 		Domain: "x > 0", Kinks: "+Inf at 0", Source: "DLMF 10.6.3"},
-	Y1: {Name: "y1", Arity: 1, Value: "math.Y1(x)", Partials: []string{"0.5*(y0(x)-yn(2, x))"},
-		Domain: "x > 0", Kinks: "NaN at 0 (Inf-Inf)", Source: "DLMF 10.6.1"},
+	// Near 0, where yn(2, x) is out of range before the derivative is, y0(x) - v/x.
+	Y1: {Name: "y1", Arity: 1, Value: "math.Y1(x)",
+		Partials: []string{"select(" + small + ", x*y0(x)-v, 0.5*(y0(x)-yn(2, x))) then inv(select(" + small + ", x, 1))"},
+		Domain:   "x > 0", Kinks: "NaN at 0 (Inf-Inf)", Source: "DLMF 10.6.1"},
 	// v·logistic(-x) is as accurate, but its derivative cancels at 0.
 	Logistic: {Name: "logistic", Arity: 1, Value: "logistic(x)", Partials: []string{"0.25*sechsq(0.5*x)"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "logistic(x) = (1+tanh(x/2))/2 and DLMF §4.34"},
@@ -101,10 +114,16 @@ var table = [...]Rule{
 		Domain: "all x", Kinks: "0 at the jumps", Source: "piecewise constant"},
 	RoundToEven: {Name: "roundtoeven", Arity: 1, Value: "math.RoundToEven(x)", Partials: []string{zero},
 		Domain: "all x", Kinks: "0 at the jumps", Source: "piecewise constant"},
+	Logb: {Name: "logb", Arity: 1, Value: "math.Logb(x)", Partials: []string{zero},
+		Domain: "all x", Kinks: "0 at the jumps, at 0 and at ±Inf", Source: "piecewise constant"},
+	GammaSign: {Name: "gammasign", Arity: 1, Value: "gammaSign(x)", Partials: []string{zero},
+		Domain: "all x; 1 for NaN and at negative integers, as math.Lgamma", Kinks: "0 at the jumps", Source: "piecewise constant"},
 	Finite: {Name: "finite", Arity: 1, Value: "finite(x)", Partials: []string{zero},
 		Domain: "all x", Kinks: "0 everywhere by definition", Source: "a shift whose derivative cancels; see Op"},
 	SechSq: {Name: "sechsq", Arity: 1, Value: "sechSq(x)", Partials: []string{"-2*v*tanh(x)"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.34"},
+	CosAtan: {Name: "cosatan", Arity: 1, Value: "cosAtan(x)", Partials: []string{"-(x*v) then v then v"},
+		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "cos(atan(x)) = (1+x²)^(-1/2) and DLMF §4.7(ii)"},
 
 	Add: {Name: "add", Arity: 2, Value: "x + y", Partials: []string{"1", "1"},
 		Domain: "all x, y", Kinks: "none", Source: "DLMF §1.4(iii)"},
@@ -113,16 +132,16 @@ var table = [...]Rule{
 	Mul: {Name: "mul", Arity: 2, Value: "x * y", Partials: []string{"y", "x"},
 		Domain: "all x, y", Kinks: "none", Source: "DLMF §1.4(iii)"},
 	// v/y, not x/y²: the square would overflow.
-	Div: {Name: "div", Arity: 2, Value: "x / y", Partials: []string{"inv(y)", "-(v/y)"},
+	Div: {Name: "div", Arity: 2, Value: "x / y", Partials: []string{"inv(y)", "-v then inv(y)"},
 		Domain: "y ≠ 0", Kinks: "dx ±Inf at y = ±0; dy ∓Inf there, NaN for x = 0", Source: "DLMF §1.4(iii)"},
-	Pow: {Name: "pow", Arity: 2, Value: "math.Pow(x, y)", Partials: []string{"powdx(x, y)", "powdp(x, y)"},
+	Pow: {Name: "pow", Arity: 2, Value: "math.Pow(x, y)", Partials: []string{"powdx(x, y) then powscale(x, y)", "powdp(x, y)"},
 		Domain: "x > 0, or x ≤ 0 and integer y with respect to x only",
 		Kinks:  "dx 0 for y = 0; at x = 0 dx is 0, 1 or ±Inf as y is above, at or below 1; dy is 0 where x^y is 0, -Inf at x = 0 ≥ y, NaN at x < 0",
 		Source: "DLMF §4.7(ii)"},
 	Hypot: {Name: "hypot", Arity: 2, Value: "math.Hypot(x, y)", Partials: []string{"hypotdx(x, y)", "hypotdx(y, x)"},
 		Domain: "all x, y", Kinks: "0 at the origin, as abs; ±1 for one infinite argument, NaN for two", Source: "DLMF §1.5(i); the subgradient of least norm"},
 	Atan2: {Name: "atan2", Arity: 2, Value: "math.Atan2(x, y)",
-		Partials: []string{"hypotdx(y, x)/hypot(x, y)", "-(hypotdx(x, y)/hypot(x, y))"},
+		Partials: []string{"hypotdx(y, x) then inv(hypot(x, y))", "-hypotdx(x, y) then inv(hypot(x, y))"},
 		Domain:   "x ordinate, y abscissa, not both 0", Kinks: "NaN at the origin; no jump on the cut y < 0, x = 0", Source: "DLMF §4.24(ii), §1.5(i)"},
 	Max: {Name: "max", Arity: 2, Value: "math.Max(x, y)", Choice: true,
 		Domain: "all x, y", Kinks: "a tie chooses x; see Chosen", Source: "piecewise linear"},
@@ -135,9 +154,13 @@ var table = [...]Rule{
 		Domain: "finite x, y ≠ 0", Kinks: "at the jumps the side of math.Remainder's value", Source: "remainder(x, y) = x - y·n, n the integer nearest to x/y"},
 	Copysign: {Name: "copysign", Arity: 2, Value: "math.Copysign(x, y)", Partials: []string{"copysign(1, x)*copysign(1, y)", zero},
 		Domain: "all x, y", Kinks: "dx ±1 at x = ±0 by the sign bits; dy 0 at the jump", Source: "copysign(x, y) = |x|·sign(y)"},
-	// The selection keeps 0/0 out at the origin only: elsewhere d²/dxdy is 1/y.
-	XLogY: {Name: "xlogy", Arity: 2, Value: "xLogY(x, y)", Partials: []string{"log(y)", "select(abs(x)+abs(y), x/y, 0)"},
-		Domain: "y > 0, or x = 0", Kinks: "dx -Inf at y = 0; dy 0 at the origin, ±Inf at y = 0 ≠ x", Source: "DLMF §4.7(i)"},
+	// The distance to the next float64 is constant between powers of two.
+	Nextafter: {Name: "nextafter", Arity: 2, Value: "math.Nextafter(x, y)", Partials: []string{"1", zero},
+		Domain: "all x, y", Kinks: "dx 1, also at x = y and at powers of two", Source: "nextafter(x, y) = x ± ulp(x), piecewise linear"},
+	// The selections keep 0/0 out at the origin only: elsewhere d²/dxdy is 1/y.
+	XLogY: {Name: "xlogy", Arity: 2, Value: "xLogY(x, y)",
+		Partials: []string{"log(y)", "select(abs(x)+abs(y), x, 0) then inv(select(abs(x)+abs(y), y, 1))"},
+		Domain:   "y > 0, or x = 0", Kinks: "dx -Inf at y = 0; dy 0 at the origin, ±Inf at y = 0 ≠ x", Source: "DLMF §4.7(i)"},
 	LogAddExp: {Name: "logaddexp", Arity: 2, Value: "logAddExp(x, y)", Partials: []string{"logistic(x-y)", "logistic(y-x)"},
 		Domain: "all x, y", Kinks: "NaN for two equal infinities", Source: "DLMF §4.7, chain rule"},
 	Jn: {Name: "jn", Arity: 2, Value: "jn(x, y)", Partials: []string{zero, "0.5*(jn(x-1, y)-jn(x+1, y))"},
@@ -146,20 +169,31 @@ var table = [...]Rule{
 		Domain: "integer x, y > 0", Kinks: "NaN at y = 0 (Inf-Inf), +Inf for x = 0", Source: "DLMF 10.6.1"},
 	Polygamma: {Name: "polygamma", Arity: 2, Value: "polygamma(x, y)", Partials: []string{zero, "polygamma(x+1, y)"},
 		Domain: "integer x ≥ 0; y not 0, -1, -2, …", Kinks: "at poles ±Inf as the value, NaN where the sides differ", Source: "DLMF §5.15"},
-	// The selection keeps 0·Inf out at x = y = 0, where every derivative of the
-	// constant x^0 is 0. A test on y alone would lose the derivative in y.
+	// (y-1)·v/x is in range where its factors are, which x^(y-2) is not. It serves
+	// where x and v are far from 0; else the selection keeps 0·Inf out at x = y = 0,
+	// where every derivative of the constant x^0 is 0. A test on y alone would lose
+	// the derivative in y.
 	PowDx: {Name: "powdx", Arity: 2, Value: "powDx(x, y)",
-		Partials: []string{"select(abs(x)+abs(y), y*powdx(x, y-1), 0)", "pow(x, y-1)+y*powdp(x, y-1)"},
-		Domain:   "as pow", Kinks: "dx 0 at x = y = 0, as pow for y-1 elsewhere; dy NaN at x = y = 0, -Inf at x = 0 < y ≤ 1", Source: "DLMF §4.7(ii)"},
+		Partials: []string{
+			"select(" + far + ", y-1, y) then select(" + far + ", v, select(abs(x)+abs(y), powdx(x, y-1), 0)) then " +
+				"select(" + far + ", 1, powscale(x, y-1)) then inv(select(" + far + ", x, 1))",
+			"select(" + far + ", v/y+v*log(x), pow(x, y-1)+y*powdp(x, y-1))"},
+		Domain: "as pow", Kinks: "dx 0 at x = y = 0, as pow for y-1 elsewhere; dy NaN at x = y = 0, -Inf at x = 0 < y ≤ 1", Source: "DLMF §4.7(ii)"},
+	PowScale: {Name: "powscale", Arity: 2, Value: "powScale(x, y)", Partials: []string{zero, zero},
+		Domain: "as pow", Kinks: "0 everywhere by definition", Source: "a power of two; see Op"},
 	// At x = 0 the value is 0 or -Inf, its negative is the limit of x^y·log(x)².
 	PowDp: {Name: "powdp", Arity: 2, Value: "powDp(x, y)",
-		Partials: []string{"pow(x, y-1)+y*powdp(x, y-1)", "select(x, v*log(x), 0-v)"},
-		Domain:   "x ≥ 0", Kinks: "at x = 0: dx 0 for y > 1, dy 0 for y > 0, +Inf for y ≤ 0", Source: "DLMF §4.7(ii)"},
+		Partials: []string{
+			"select(" + normal + ", pow(x, y)+y*v, pow(x, y-1)+y*powdp(x, y-1)) then inv(select(" + normal + ", x, 1))",
+			"select(x, v*log(x), 0-v)"},
+		Domain: "x ≥ 0", Kinks: "at x = 0: dx 0 for y > 1, dy 0 for y > 0, +Inf for y ≤ 0", Source: "DLMF §4.7(ii)"},
 	HypotDx: {Name: "hypotdx", Arity: 2, Value: "hypotDx(x, y)",
-		Partials: []string{"sq(hypotdx(y, x))/hypot(x, y)", "-(v*hypotdx(y, x)/hypot(x, y))"},
+		Partials: []string{"hypotdx(y, x) then hypotdx(y, x) then inv(hypot(x, y))", "-v then hypotdx(y, x) then inv(hypot(x, y))"},
 		Domain:   "not both 0", Kinks: "NaN at the origin", Source: "DLMF §1.5(i)"},
 	MulZ: {Name: "mulz", Arity: 2, Value: "mulZ(x, y)", Partials: []string{"y", "x"},
 		Domain: "all x, y", Kinks: "none", Source: "DLMF §1.4(iii)"},
+	DivZ: {Name: "divz", Arity: 2, Value: "divZ(x, y)", Partials: []string{"inv(y)", "-v then inv(y)"},
+		Domain: "y ≠ 0", Kinks: "as div, dy 0 at x = -0 ≠ y", Source: "DLMF §1.4(iii)"},
 	Lt: {Name: "lt", Arity: 2, Value: "indicator(x < y)", Partials: []string{zero, zero},
 		Domain: "all x, y", Kinks: "0 at the jump", Source: "piecewise constant"},
 	Le: {Name: "le", Arity: 2, Value: "indicator(x <= y)", Partials: []string{zero, zero},

@@ -52,6 +52,14 @@ func sechSq(x float64) float64 {
 	return 4 * e / ((1 + e) * (1 + e))
 }
 
+// cosAtan is 1/sqrt(1+x²).
+func cosAtan(x float64) float64 {
+	if x = math.Abs(x); x > 0x1p500 {
+		return 1 / x
+	}
+	return 1 / math.Sqrt(1+x*x)
+}
+
 // xLogY is x·log y, 0 where x is 0 and y is a number.
 func xLogY(x, y float64) float64 {
 	if x == 0 && y == y {
@@ -98,12 +106,45 @@ func lgamma(x float64) float64 {
 	return l
 }
 
-// powDx is p·x^(p-1), 0 for p == 0 and every x, NaN among them.
+// gammaSign is the sign of Γ(x).
+func gammaSign(x float64) float64 {
+	if x > 0 {
+		return 1
+	}
+	_, sign := math.Lgamma(x)
+	return float64(sign)
+}
+
+// powDx is p·x^(p-1)/powScale(x, p), 0 for p == 0 and every x, NaN among them.
 func powDx(x, p float64) float64 {
 	if p == 0 {
 		return 0
 	}
-	return p * math.Pow(x, p-1)
+	s := powScale(x, p)
+	if s == 1 {
+		return p * math.Pow(x, p-1)
+	}
+	root := math.Pow(math.Abs(x), (p-1)/2)
+	power := root * (root / s)
+	if x < 0 {
+		power *= math.Pow(-1, p-1) // NaN where p is no integer
+	}
+	return p * power
+}
+
+// powScale is a power of two of about half the exponent of x^(p-1), where that is
+// close to the ends of the range or beyond them, and 1 elsewhere.
+func powScale(x, p float64) float64 {
+	const wide = 1000
+	e := float64(int(math.Float64bits(x)>>52&0x7ff) - 1023)
+	if (math.Abs(e)+53)*math.Abs(p-1) <= wide { // subnormal numbers have exponents down to -1074
+		return 1
+	}
+	l := (p - 1) * math.Log2(math.Abs(x))
+	if !(math.Abs(l) > wide) || math.IsInf(l, 0) {
+		return 1
+	}
+	return math.Ldexp(1, int(max(-1020, min(math.Round(l/2), 1020))))
 }
 
 // powDp is x^p·log x, 0 where x^p is 0.
@@ -152,6 +193,14 @@ func mulZ(x, y float64) float64 {
 	// The conversion forbids fusing, which would round a product that underflows
 	// from below to -0.
 	return float64(x*y) + 0
+}
+
+// divZ is x/y and never -0, except that -0 divided by anything is -0.
+func divZ(x, y float64) float64 {
+	if x == 0 && math.Signbit(x) {
+		return x
+	}
+	return x/y + 0
 }
 
 // indicator is 1 for true and 0 for false.

@@ -95,10 +95,16 @@ func Value1(o Op, x float64) float64 {
 		return math.Round(x)
 	case RoundToEven:
 		return math.RoundToEven(x)
+	case Logb:
+		return math.Logb(x)
+	case GammaSign:
+		return gammaSign(x)
 	case Finite:
 		return finite(x)
 	case SechSq:
 		return sechSq(x)
+	case CosAtan:
+		return cosAtan(x)
 	}
 	panic(badOp("Value1", o))
 }
@@ -130,6 +136,8 @@ func Value2(o Op, x, y float64) float64 {
 		return math.Remainder(x, y)
 	case Copysign:
 		return math.Copysign(x, y)
+	case Nextafter:
+		return math.Nextafter(x, y)
 	case XLogY:
 		return xLogY(x, y)
 	case LogAddExp:
@@ -142,12 +150,16 @@ func Value2(o Op, x, y float64) float64 {
 		return polygamma(x, y)
 	case PowDx:
 		return powDx(x, y)
+	case PowScale:
+		return powScale(x, y)
 	case PowDp:
 		return powDp(x, y)
 	case HypotDx:
 		return hypotDx(x, y)
 	case MulZ:
 		return mulZ(x, y)
+	case DivZ:
+		return divZ(x, y)
 	case Lt:
 		return indicator(x < y)
 	case Le:

@@ -37,7 +37,12 @@ func TestBranchesByTheInputs(t *testing.T) {
 		{"value", "Real.Value", func(x []real) real { line = here(0); return nabla.Const(x[0].Value()) }},
 		{"int", "Real.Int", func(x []real) real { line = here(0); return x[x[0].Int()] }},
 		{"frexp", "Frexp", func(x []real) real { line = here(0); f, _ := nabla.Frexp(x[0]); return f }},
-		{"lgamma", "Lgamma", func(x []real) real { line = here(0); f, _ := nabla.Lgamma(x[0]); return f }},
+		{"lgamma", "Real.Less", func(x []real) real {
+			_, sign := nabla.Lgamma(x[0])
+			line = here(1)
+			sign.Less(nabla.Const(0))
+			return x[1]
+		}},
 		{"inside", "Real.Less", func(x []real) real {
 			return nabla.GradientFunc(func(z []real) real {
 				line = here(1)

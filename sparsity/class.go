@@ -93,7 +93,7 @@ func (c class) at(op rules.Op, x, y float64) class {
 		if x == 0 {
 			c &^= first2
 		}
-	case rules.Div, rules.XLogY:
+	case rules.Div, rules.DivZ, rules.XLogY:
 		if x == 0 {
 			c &^= first2 | second22
 		}

@@ -31,6 +31,7 @@ func (g *graph) coneHessian(budget int64) (*Pattern, bool) {
 		inputs = c.pass(inputs[:0])
 		found := c.take(&r, k, inputs)
 		budget -= walkCost*int64(len(c.up)+len(c.bends)+len(c.order)) + entryCost*int64(found)
+		g.step(first+64, g.n, len(r.idx))
 		if budget < 0 {
 			return nil, false
 		}

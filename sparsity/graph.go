@@ -1,6 +1,8 @@
 package sparsity
 
 import (
+	"fmt"
+
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -14,6 +16,18 @@ type graph struct {
 	nodes   []node // number n+1+k is nodes[k]
 	outs    []int32
 	classes *[rules.NumOps]class
+	task    *core.Task // that it is made for, or nil
+}
+
+// bytesPerEntry is the memory that an entry of a pattern takes, with the matrix over it,
+// its transpose, a colouring and what decompresses it.
+const bytesPerEntry = 64
+
+// step tells the task that the inputs or outputs before done are settled, and asks whether
+// the entries that were found fit.
+func (g *graph) step(done, total, entries int) {
+	g.task.Step("detection", min(done, total), total)
+	g.task.Fits(fmt.Sprintf("a sparse matrix, of which %d entries were found,", entries), bytesPerEntry*int64(entries))
 }
 
 func newGraph(n, nodes int) *graph {

@@ -1,5 +1,10 @@
 package sparsity
 
+import (
+	"fmt"
+	"math"
+)
+
 // Known is a detector that detects nothing: it returns the patterns J of the
 // Jacobian and H of the Hessian. A pattern that is nil, asked for, is a
 // *MissingError; one of another shape than the function's a *ShapeError. A Hessian's
@@ -40,11 +45,28 @@ func (None) Name() string { return "none" }
 // Jacobian is full.
 func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
 	n, m := f.Dims()
+	if err := fits(f, m, n); err != nil {
+		return nil, err
+	}
 	return Full(m, n), nil
 }
 
 // Hessian is full.
 func (None) Hessian(f Function, _ []float64) (*Pattern, error) {
 	n, _ := f.Dims()
+	if err := fits(f, n, n); err != nil {
+		return nil, err
+	}
 	return Full(n, n), nil
+}
+
+// fits is the error where a full pattern of that size is too large.
+func fits(f Function, rows, cols int) (err error) {
+	defer caught(&err)
+	bytes := int64(math.MaxInt64)
+	if cols == 0 || int64(rows) < bytes/bytesPerEntry/int64(cols) {
+		bytes = bytesPerEntry * int64(rows) * int64(cols)
+	}
+	taskOf(f).Fits(fmt.Sprintf("a full pattern of %d×%d", rows, cols), bytes)
+	return nil
 }

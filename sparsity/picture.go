@@ -14,6 +14,9 @@ import (
 //   - beyond that, a shade ░▒▓█ for a box of entries, dark where they are dense, with
 //     a line that says how large the boxes are and how dense a █ is
 func (p *Pattern) String() string {
+	if p == nil {
+		return "no pattern"
+	}
 	var b strings.Builder
 	entries := "entries"
 	if p.NNZ() == 1 {

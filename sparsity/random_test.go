@@ -9,20 +9,19 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-var cases = flag.Int("cases", 2000, "random functions that TestRandomFunctions looks at")
+var cases = flag.Int("cases", 0, "random functions that TestRandomFunctions looks at; 0 is as many as the length of the tests asks for")
 
 // TestRandomFunctions looks for a derivative that differs from zero outside the
 // pattern: at any point for Global, at the points given for Local and Recorded.
 func TestRandomFunctions(t *testing.T) {
-	if testing.Short() {
-		*cases = min(*cases, 500)
-	}
+	n := longtest.Cases(*cases, 500, 1000, 20000)
 	var seen counts
-	for seed := range uint64(*cases) {
+	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		data := make([]byte, 10+r.IntN(150))
 		for i := range data {
@@ -33,7 +32,7 @@ func TestRandomFunctions(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", seen)
-	if seen.Global < *cases/10 || seen.Refused < *cases/20 || seen.Zeros < *cases/10 || seen.Nonzeros < *cases {
+	if seen.Global < n/10 || seen.Refused < n/20 || seen.Zeros < n/10 || seen.Nonzeros < n {
 		t.Errorf("the functions are too much alike: %+v", seen)
 	}
 }

@@ -14,6 +14,7 @@ func fromProgram(p *program.Program) (g *graph, err error) {
 		n = p.Ins[0].N
 	}
 	g = newGraph(n, len(p.Stmts))
+	g.task = p.Task()
 	number := make([]int32, p.Slots)
 	at := func(o program.Operand, l int32) int32 {
 		if o.Stride == program.Gather {

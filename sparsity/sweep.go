@@ -35,6 +35,7 @@ func (g *graph) sweepJacobian() *Pattern {
 			out[i] = t[v]
 		}
 		p.columns(first, out)
+		g.step(first+64, g.n, len(p.idx))
 	}
 	return p
 }
@@ -56,6 +57,7 @@ func (g *graph) sweepHessian() *Pattern {
 			h[n.b] |= w&n.mask(first2) | tb&n.mask(second22) | ta&cross
 		}
 		p.columns(first, h[1:g.n+1])
+		g.step(first+64, g.n, len(p.idx))
 	}
 	return p
 }

@@ -2,13 +2,12 @@ package sparsity
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
 // Global finds a pattern that holds for every x. The function runs once over numbers
-// that have no values, so x gives its length only.
+// whose values it cannot see.
 //
 // Of nabla.Where it takes both branches. Whatever needs a value to go on, as an if
 // on a comparison of Reals, Real.Value, Real.Int or nabla.Frexp, is a *BranchError
@@ -35,7 +34,10 @@ type Local struct {
 	Limit int
 }
 
-const defaultLimit = 100_000_000
+const (
+	defaultLimit      = 100_000_000
+	bytesPerOperation = 60
+)
 
 // Name is "global", with the limit where it is set.
 func (d Global) Name() string { return withLimit("global", d.Limit) }
@@ -101,14 +103,23 @@ func trace(detector string, f Function, x []float64, limit int, local bool) (*gr
 	defer t.Close()
 	xs, ys := make([]core.Rep, n), make([]core.Rep, m)
 	for i := range xs {
-		v := math.NaN() // so that nothing can come to depend on it
-		if local {
-			v = x[i]
-		}
-		xs[i] = t.Input(i, v)
+		xs[i] = t.Input(i, x[i]) // without local, for goroutines that nobody can stop
 	}
 	if err := f.OverIn(&t, ys, xs); err != nil {
 		return nil, err
 	}
-	return fromRecording(t.Recorded(), ys, local)
+	taskOf(f).Fits("the detection of a sparsity pattern", bytesPerOperation*int64(t.Recorded().Len))
+	g, err := fromRecording(t.Recorded(), ys, local)
+	if err == nil {
+		g.task = taskOf(f)
+	}
+	return g, err
+}
+
+// taskOf is the task that f is for, nil where it says nothing of one.
+func taskOf(f Function) *core.Task {
+	if t, ok := f.(interface{ Task() *core.Task }); ok {
+		return t.Task()
+	}
+	return nil
 }

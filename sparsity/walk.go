@@ -46,6 +46,7 @@ func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 			return r, false
 		}
 		targets = targets[k:]
+		g.step(len(r.ptr)-1, cap(r.ptr)-1, len(r.idx))
 	}
 	return r, true
 }

@@ -21,8 +21,9 @@ type recording struct {
 	frozen  []byte
 	now     []byte
 	params  []float64
-	want    []float64
+	compare *engine.Comparison
 	checker *program.Machine
+	value   *program.Machine // nil until a comparison needs it
 	lanes   []*machine
 }
 
@@ -33,8 +34,7 @@ func newRecording(f *engine.Function, s *settings, x []float64) (*recording, err
 	if err := s.inside(x); err != nil {
 		return nil, err
 	}
-	_, m := f.Dims()
-	r := &recording{f: f, s: s, want: make([]float64, m), lanes: make([]*machine, s.workers)}
+	r := &recording{f: f, s: s, compare: engine.NewComparison(f), lanes: make([]*machine, s.workers)}
 	return r, r.record(x)
 }
 
@@ -54,7 +54,7 @@ func (r *recording) record(x []float64) error {
 		return err
 	}
 	r.records++
-	r.checker = program.NewMachine(p)
+	r.checker, r.value = program.NewMachine(p), nil
 	for i := range r.lanes {
 		r.lanes[i] = newMachine(p, r.f.Name())
 	}
@@ -65,59 +65,89 @@ func (r *recording) record(x []float64) error {
 }
 
 // at writes y = f(x) and makes the recording hold at x: it records again where a
-// guard fails, an opaque field of the bound struct has changed, or the program
-// gives another value than f.
+// guard fails, an opaque field of the bound struct has changed, or a comparison shows
+// that captured data has.
 func (r *recording) at(y, x []float64) error {
 	if err := r.s.inside(x); err != nil {
 		return err
 	}
-	policy := r.f.Policy()
-	if !policy.NoStaleCheck {
-		if err := r.f.Value(r.want, x); err != nil {
+	fits := r.context()
+	due := r.compare.Due()
+	if fits && !r.check(y, x) {
+		if r.f.Policy().FailOnGuard {
+			return r.broken(engine.ErrGuard)
+		}
+		fits = false
+	}
+	var stale error
+	changed := false
+	if fits && due {
+		ok, err := r.compare.Agrees(r.valueMachine(), x, r.params)
+		if err != nil {
+			return err
+		}
+		fits = !ok || !r.compare.Hidden()
+		if changed = !ok; changed {
+			if stale = r.compare.Broken(); r.f.Policy().FailOnGuard {
+				return stale
+			}
+			fits = false
+		}
+	}
+	if !fits {
+		if err := r.again(y, x, changed); err != nil {
 			return err
 		}
 	}
-	fits := true
-	if c := r.f.Context(); c != nil {
-		r.now = c.Snapshot(r.now[:0])
-		fits = bytes.Equal(r.now, r.frozen)
-		if n := c.Params(); cap(r.params) < n {
-			r.params = make([]float64, n)
-		} else {
-			r.params = r.params[:n]
+	for _, m := range r.lanes {
+		for i := range m.param {
+			m.param[i] = complex(r.params[i], 0)
 		}
-		c.Read(r.params)
+		for i, v := range x {
+			m.input[i] = complex(v, 0)
+		}
 	}
-	for attempt := 0; ; attempt++ {
-		var broken error
-		switch {
-		case !fits:
-		case !r.check(y, x):
-			broken = engine.ErrGuard
-		case !policy.NoStaleCheck && !agree(y, r.want):
-			broken = engine.ErrStale
-		default:
-			if !policy.NoStaleCheck {
-				copy(y, r.want)
-			}
-			for _, m := range r.lanes {
-				for i := range m.param {
-					m.param[i] = complex(r.params[i], 0)
-				}
-				for i, v := range x {
-					m.input[i] = complex(v, 0)
-				}
-			}
-			return nil
-		}
-		if broken != nil && (attempt > 0 || policy.FailOnGuard) {
-			return fmt.Errorf("nabla: finitediff(complex): function %s: %w", r.f.Name(), broken)
-		}
-		if err := r.record(x); err != nil {
-			return err
-		}
-		fits = true
+	return stale
+}
+
+// again records at x. With changed, the recording is compared with the values that did
+// not agree with the one before it.
+func (r *recording) again(y, x []float64, changed bool) error {
+	if err := r.record(x); err != nil {
+		return err
 	}
+	if !r.check(y, x) {
+		return r.broken(engine.ErrGuard)
+	}
+	if !changed {
+		return nil
+	}
+	ok, err := r.compare.Confirms(r.valueMachine(), x, r.params)
+	if err == nil && !ok {
+		err = r.broken(engine.ErrStale)
+	}
+	return err
+}
+
+func (r *recording) broken(err error) error {
+	return fmt.Errorf("nabla: finitediff(complex): function %s: %w", r.f.Name(), err)
+}
+
+// context reads the parameters and reports whether the recording is of the bound struct
+// as it is.
+func (r *recording) context() bool {
+	c := r.f.Context()
+	if c == nil {
+		return true
+	}
+	r.now = c.Snapshot(r.now[:0])
+	if n := c.Params(); cap(r.params) < n {
+		r.params = make([]float64, n)
+	} else {
+		r.params = r.params[:n]
+	}
+	c.Read(r.params)
+	return bytes.Equal(r.now, r.frozen)
 }
 
 // check runs the program over float64; false says that a guard failed.
@@ -131,19 +161,12 @@ func (r *recording) check(y, x []float64) bool {
 	return true
 }
 
-// agree compares each value by its own size: the program does the operations of the
-// function.
-func agree(got, want []float64) bool {
-	for i, v := range want {
-		g := got[i]
-		if g == v || g != g && v != v {
-			continue
-		}
-		if math.IsInf(v, 0) || !(math.Abs(g-v) <= 1e-9*math.Abs(v)+1e-300) {
-			return false
-		}
+// valueMachine is the recording for comparisons.
+func (r *recording) valueMachine() *program.Machine {
+	if r.value == nil {
+		r.value = r.compare.ValueMachine(r.checker.Program())
 	}
-	return true
+	return r.value
 }
 
 // imaginary is the length of the step in a component with value x.

@@ -21,9 +21,14 @@ type scaleBy struct {
 func (c *scaleBy) Params() int              { return 1 }
 func (c *scaleBy) Read(dst []float64)       { dst[0] = *c.value }
 func (c *scaleBy) Snapshot(b []byte) []byte { return append(b, byte(c.power)) }
-func (c *scaleBy) Clone() engine.Context    { return &scaleBy{value: c.value, power: c.power} }
-func (c *scaleBy) Rebind(p any) error       { c.value = p.(*float64); return nil }
-func (c *scaleBy) Arg() any                 { return c.value }
+func (c *scaleBy) Clone() (engine.Context, error) {
+	return &scaleBy{value: c.value, power: c.power}, nil
+}
+func (c *scaleBy) Beside() engine.Context { return &scaleBy{value: c.value, power: c.power} }
+func (c *scaleBy) Own() error             { return nil }
+func (c *scaleBy) Refresh() error         { return nil }
+func (c *scaleBy) Rebind(p any) error     { c.value = p.(*float64); return nil }
+func (c *scaleBy) Arg() any               { return c.value }
 
 func (c *scaleBy) Enter(t *engine.Tracer, first int32) error {
 	if c.entered {

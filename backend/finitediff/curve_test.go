@@ -36,3 +36,28 @@ func TestCurveSecondDerivative(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordingsOfCurves: the complex step records, once for each branch; differences of
+// values do not.
+func TestRecordingsOfCurves(t *testing.T) {
+	f := func(x nabla.Real) nabla.Real {
+		if x.Less(nabla.Const(0)) {
+			return x.Sq().Neg()
+		}
+		return x.Sq()
+	}
+	for method, want := range map[finitediff.Method][2]int{finitediff.Complex: {1, 2}, finitediff.Central: {0, 0}} {
+		p, err := nabla.PrepareSecondDerivative(f, finitediff.Backend{Method: method}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range []float64{2, -2} {
+			if d, err := p.SecondDerivative(x); err != nil || math.Abs(d*x-4) > 1e-5 {
+				t.Errorf("%v at %v: %v, %v", method, x, d, err)
+			}
+			if n := p.Recordings(); n != want[i] {
+				t.Errorf("%v at %v: %d recordings, want %d", method, x, n, want[i])
+			}
+		}
+	}
+}

@@ -254,6 +254,8 @@ func complex2(op rules.Op, z, w complex128) complex128 {
 		return z - w
 	case rules.Mul, rules.MulZ:
 		return cmul(z, w)
+	case rules.DivZ:
+		op = rules.Div
 	case rules.Max, rules.Min:
 		if rules.Chosen(op, a, c) == 1 {
 			b = d

@@ -318,6 +318,9 @@ func (p *hvp) do(w *worker, i int) error {
 func (p *hvp) byHessian() error {
 	n := len(p.v)
 	if p.box == nil {
+		if err := p.f.Affords(n, n); err != nil {
+			return err
+		}
 		p.box = newHessian(p.s, p.f)
 		p.full = engine.NewBlock(n, n)
 	}

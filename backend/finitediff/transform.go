@@ -129,7 +129,7 @@ func (b Backend) derived(f *engine.Function, name string, n, m int, ways func(*s
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewFunction(def).With(n, m, f.Policy()), nil
+	return f.Derive(def), nil
 }
 
 func (b Backend) complexPushforward(f *engine.Function) (func(y, x []float64) error, error) {

@@ -73,7 +73,8 @@ func (b Backend) Lanes(n int) int {
 	return (n + chunks - 1) / chunks
 }
 
-func (b Backend) check() error {
+// check looks at the settings, and at what f is.
+func (b Backend) check(f *engine.Function) error {
 	for _, v := range []struct {
 		name  string
 		value int
@@ -82,7 +83,7 @@ func (b Backend) check() error {
 			return fmt.Errorf("nabla: forwarddiff: %s is %d, want 0 or more; 0 is the default", v.name, v.value)
 		}
 	}
-	return nil
+	return f.Untraceable()
 }
 
 // runner runs a function over dual numbers. It belongs to one goroutine.
@@ -195,7 +196,7 @@ func (r *runner) values(y []float64) {
 
 // PreparePushforward implements engine.Pusher.
 func (b Backend) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
-	if err := b.check(); err != nil {
+	if err := b.check(f); err != nil {
 		return nil, err
 	}
 	if f.Replayable() {
@@ -232,7 +233,7 @@ type columns struct {
 }
 
 func (b Backend) newColumns(f *engine.Function) (*columns, error) {
-	if err := b.check(); err != nil {
+	if err := b.check(f); err != nil {
 		return nil, err
 	}
 	n, _ := f.Dims()

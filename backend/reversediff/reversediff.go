@@ -78,54 +78,9 @@ func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, erro
 // PreparePullback implements engine.Puller.
 func (b Backend) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
 	if !b.replays(f) {
-		return &recordedPullback{newTape(f, b.limit())}, nil
+		return &recordedPullback{newTape(f, b.limit())}, f.Untraceable()
 	}
-	c, err := engine.NewCompiled(f, x, 1, b.Limit, func(p *program.Program, strong bool) *program.Program {
-		return program.Simplify(program.VJP(p, program.VJPOptions{Lanes: lanes, Strong: strong}))
-	})
-	if err != nil {
-		return nil, err
-	}
-	n, m := f.Dims()
-	return &compiledPullback{c: c, part: engine.NewBlock(max(n, m), lanes), n: n, m: m}, nil
-}
-
-type compiledPullback struct {
-	c    *engine.Compiled
-	part engine.Block
-	n, m int
-}
-
-func (p *compiledPullback) Recordings() int { return p.c.Recordings() }
-
-func (p *compiledPullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
-	lanes := p.part.B
-	for first := 0; first < ybar.B; first += lanes {
-		k := min(lanes, ybar.B-first)
-		in := ybar.Cols(first, k)
-		if k < lanes { // a last partial batch is filled up with zero cotangents
-			in = engine.Block{N: p.m, B: lanes, Stride: lanes, Data: p.part.Data}
-			for i := range p.m {
-				row := in.Row(i)
-				clear(row[copy(row, ybar.Row(i)[first:]):])
-			}
-		}
-		machine, err := p.c.Run(x, in)
-		if err != nil {
-			return err
-		}
-		machine.Output(0, y)
-		if xbar.B == 1 && xbar.Stride == 1 && lanes == 1 {
-			machine.Output(1, xbar.Data)
-			continue
-		}
-		out := engine.Block{N: p.n, B: lanes, Stride: lanes, Data: p.part.Data}
-		machine.Output(1, out.Data[:p.n*lanes])
-		for i := range p.n {
-			copy(xbar.Row(i)[first:first+k], out.Row(i))
-		}
-	}
-	return nil
+	return engine.CompilePullback(f, x, lanes, b.Limit)
 }
 
 // PrepareGradient implements engine.Gradienter.
@@ -135,7 +90,7 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 		return nil, &engine.ShapeError{Op: "PrepareGradient", Arg: "number of outputs of " + f.Name(), Got: m, Want: 1}
 	}
 	if !b.replays(f) {
-		return &recordedGradient{newTape(f, b.limit())}, nil
+		return &recordedGradient{newTape(f, b.limit())}, f.Untraceable()
 	}
 	c, err := engine.NewCompiled(f, x, 1, b.Limit, gradientProgram)
 	if err != nil {

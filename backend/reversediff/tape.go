@@ -166,7 +166,7 @@ func (s *sweeper) step(chunk []core.Record, c, k int, id uint32) {
 		}
 	case arity[op] == 1:
 		if partials[op][0] {
-			s.add(r.A, s.scaled(g, rules.Partial1(op, s.value(r.A), s.rec.Values[id])))
+			s.unary(op, r, g, s.rec.Values[id])
 		}
 	default:
 		s.binary(op, r, g, s.rec.Values[id])
@@ -177,19 +177,49 @@ func (s *sweeper) binary(op rules.Op, r core.Record, g, v float64) {
 	a := r.A&core.ConstBit == 0 && partials[op][0]
 	b := r.B&core.ConstBit == 0 && partials[op][1]
 	x, y := s.value(r.A), s.value(r.B)
-	if op == rules.MulZ && core.IsStructuralZero(x) {
+	if op.Strong() && core.IsStructuralZero(x) {
 		b = false // it is zero wherever y moves, too
 	}
 	switch {
 	case a && b:
 		pa, pb := rules.Partials2(op, x, y, v)
-		s.adj[r.A] += s.scaled(g, pa)
-		s.adj[r.B] += s.scaled(g, pb)
+		s.adj[r.A] += s.partial(op, 0, g, x, y, v, pa)
+		s.adj[r.B] += s.partial(op, 1, g, x, y, v, pb)
 	case a:
-		s.adj[r.A] += s.scaled(g, rules.PartialX2(op, x, y, v))
+		s.adj[r.A] += s.partial(op, 0, g, x, y, v, rules.PartialX2(op, x, y, v))
 	case b:
-		s.adj[r.B] += s.scaled(g, rules.PartialY2(op, x, y, v))
+		s.adj[r.B] += s.partial(op, 1, g, x, y, v, rules.PartialY2(op, x, y, v))
 	}
+}
+
+func (s *sweeper) unary(op rules.Op, r core.Record, g, v float64) {
+	x := s.value(r.A)
+	p := rules.Partial1(op, x, v)
+	if rules.Extreme(op, 0, p) {
+		f := rules.Factors1(op, x, v)
+		s.add(r.A, s.times(g, &f))
+		return
+	}
+	s.add(r.A, s.scaled(g, p))
+}
+
+// partial is g times p, the partial derivative of v = op(x, y) with respect to argument
+// i, or times its factors.
+func (s *sweeper) partial(op rules.Op, i int, g, x, y, v, p float64) float64 {
+	if rules.Extreme(op, i, p) {
+		f := rules.Factors2(op, i, x, y, v)
+		return s.times(g, &f)
+	}
+	return s.scaled(g, p)
+}
+
+// times is scaled by factors; in strong mode g is no structural zero here.
+func (s *sweeper) times(g float64, f *rules.Factors) float64 {
+	g = f.Times(g)
+	if s.strong {
+		g += 0
+	}
+	return g
 }
 
 // before is the record before record k of chunk c.
@@ -281,20 +311,22 @@ func (g *recordedGradient) ValueAndGradient(grad, x []float64) (float64, error) 
 }
 
 // PrepareLinear implements engine.Lineariser. Transpose sweeps the recording that
-// At made; Apply replays the tangent of the program.
+// At made, or another one where the function may read something else by now; Apply
+// replays the tangent of the program.
 func (b Backend) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, error) {
 	push, err := engine.CompilePushforward(f, x, 1, b.Limit)
 	if err != nil {
 		return nil, err
 	}
 	n, m := f.Dims()
-	return &linear{tape: newTape(f, b.limit()), push: push, x: make([]float64, n), y: make([]float64, m)}, nil
+	return &linear{tape: newTape(f, b.limit()), push: push, around: engine.NewSurroundings(f), x: make([]float64, n), y: make([]float64, m)}, nil
 }
 
 type linear struct {
 	*tape
-	push engine.Pushforward
-	x, y []float64
+	push   engine.Pushforward
+	around *engine.Surroundings
+	x, y   []float64
 }
 
 func (l *linear) Recordings() int {
@@ -306,6 +338,7 @@ func (l *linear) Recordings() int {
 
 func (l *linear) At(y, x []float64) error {
 	copy(l.x, x)
+	l.around.Keep()
 	return l.record(y, x)
 }
 
@@ -314,6 +347,11 @@ func (l *linear) Apply(ydot, xdot []float64) error {
 }
 
 func (l *linear) Transpose(xbar, ybar []float64) error {
+	if !l.around.Same() {
+		if err := l.At(l.y, l.x); err != nil {
+			return err
+		}
+	}
 	l.back(xbar, ybar)
 	return nil
 }

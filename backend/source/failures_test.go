@@ -16,6 +16,7 @@ import (
 func missing(x []float64) float64 { return x[0] }
 func old(x []float64) float64     { return x[0] }
 func refused(x []float64) float64 { return x[0] * x[0] }
+func nothing(x []float64) float64 { return x[0] * x[0] }
 func traced(x []float64) float64  { return x[0] * x[0] }
 func shifted(x []float64) float64 { return x[0]*x[0] + shift }
 func broken(x []float64) float64  { return 1 / float64([]int{0, 1}[int(x[0])]) * x[0] }
@@ -46,7 +47,8 @@ func init() {
 			y[0], ydot[0] = x[0]*x[0], 2*x[0]*xdot[0]
 			return 1
 		}}
-	}, Refused: "loss.go:7: a goto into a loop"})
+	}, Refused: "loss.go:7: a goto into a loop", RefusedTraced: "loss.go:8: a conversion to int"})
+	register(nothing, nabla.Generated{Refused: "loss.go:9: a channel"})
 	register(traced, nabla.Generated{Traced: func(y, x []nabla.Real, _ any) int {
 		y[0] = x[0].Sq()
 		return 1
@@ -127,7 +129,10 @@ func TestMessages(t *testing.T) {
 		{"struct", plain, reverse, []string{"StructPlain", "nabla.Bind"}},
 		{"refused reverse code", refused, reverse, []string{"source(reverse)", "refused", "no adjoint", "loss.go:7: a goto into a loop", "source.Forward{}"}},
 		{"refused, but traced", traced, forward, []string{"no tangent", "loss.go:7", "forwarddiff.Backend{}"}},
-		{"refused, another engine", refused, forwarddiff.Backend{}, []string{"no form over nabla.Real", "source.Forward{}"}},
+		{"refused, another engine", refused, forwarddiff.Backend{}, []string{"no form over nabla.Real", "loss.go:8: a conversion to int", "source.Forward{}"}},
+		{"refused as a whole", nothing, reverse, []string{"nabla gen refused", "nothing: loss.go:9: a channel", "change it and run go tool nabla gen"}},
+		{"refused as a whole, forward", nothing, forward, []string{"nabla gen refused", "nothing: loss.go:9: a channel"}},
+		{"refused as a whole, another engine", nothing, forwarddiff.Backend{}, []string{"nabla gen refused", "loss.go:9: a channel", "write it over nabla.Real"}},
 	} {
 		err := prep(tt.f, tt.b)
 		if !errors.Is(err, nabla.ErrUnsupported) {

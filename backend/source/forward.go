@@ -19,13 +19,21 @@ func (b Forward) tangents(f *engine.Function) (*sweeper, error) {
 // push writes out = J·in.
 func (s *sweeper) push(y, out, x, in []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.Tangent(y, out, vec(x), in, s.arg()), y, x)
+	s.begin()
+	k := s.code.Tangent(y, out, vec(x), in, s.arg())
+	if !s.sure(out) {
+		s.forth(out, x, in)
+	}
+	return s.done(k, y, x)
 }
 
 // push4 writes out4 = J·in4.
 func (s *sweeper) push4(y, x []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.Tangent4(y, s.out4, vec(x), s.in4, s.arg()), y, x)
+	s.begin()
+	k := s.code.Tangent4(y, s.out4, vec(x), s.in4, s.arg())
+	s.settle4(x, s.forth)
+	return s.done(k, y, x)
 }
 
 // PreparePushforward implements engine.Pusher.

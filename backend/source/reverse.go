@@ -19,13 +19,21 @@ func (b Reverse) cotangents(f *engine.Function) (*sweeper, error) {
 // pull writes out = Jᵀ·in.
 func (s *sweeper) pull(y, out, x, in []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.Adjoint(y, out, vec(x), in, s.arg()), y, x)
+	s.begin()
+	k := s.code.Adjoint(y, out, vec(x), in, s.arg())
+	if !s.sure(out) {
+		s.back(out, x, in)
+	}
+	return s.done(k, y, x)
 }
 
 // pull4 writes out4 = Jᵀ·in4.
 func (s *sweeper) pull4(y, x []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.Adjoint4(y, s.out4, vec(x), s.in4, s.arg()), y, x)
+	s.begin()
+	k := s.code.Adjoint4(y, s.out4, vec(x), s.in4, s.arg())
+	s.settle4(x, s.back)
+	return s.done(k, y, x)
 }
 
 // PreparePullback implements engine.Puller.
@@ -72,7 +80,11 @@ func (g *gradient) Gradient(grad, x []float64) (err error) {
 	}
 	defer func() { g.end(recover(), &err) }()
 	g.watch.Due(g.f)
+	g.begin()
 	g.code.Gradient(vec(grad), vec(x), g.arg())
+	if !g.sure(grad) {
+		g.back(grad, x, g.in)
+	}
 	return nil
 }
 

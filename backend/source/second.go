@@ -1,6 +1,10 @@
 package source
 
-import "github.com/nabla-ad/nabla/engine"
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/engine"
+)
 
 // newSecond takes code that has the tangent of its adjoint.
 func (b Reverse) newSecond(f *engine.Function) (*second, error) {
@@ -24,7 +28,12 @@ type second struct {
 // push writes y, xbar, and the derivative of xbar along xdot.
 func (s *second) push(xbar, xbardot, x, xdot []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
-	return s.done(s.code.AdjointTangent(s.y, xbar, xbardot, vec(x), xdot, s.ybar, s.arg()), s.y, x)
+	s.begin()
+	k := s.code.AdjointTangent(s.y, xbar, xbardot, vec(x), xdot, s.ybar, s.arg())
+	if !s.sure(xbar) || !s.sure(xbardot) {
+		s.bend(xbar, xbardot, x, xdot, max(slices.Index(s.ybar, 1), 0))
+	}
+	return s.done(k, s.y, x)
 }
 
 // product writes hv = ∇²f(x)·v for f with one output, and as little else as it can. A
@@ -35,7 +44,11 @@ func (s *second) product(hv, x, v []float64) (err error) {
 	}
 	defer func() { s.end(recover(), &err) }()
 	s.watch.Due(s.f)
+	s.begin()
 	s.code.HVP(hv, vec(x), v, s.arg())
+	if !s.sure(hv) {
+		s.bend(nil, hv, x, v, 0)
+	}
 	return nil
 }
 

@@ -57,6 +57,8 @@ type runner struct {
 	code  engine.Code
 	n, m  int
 	watch engine.Watch
+
+	settler settler
 }
 
 // newRunner makes code for f of which has is asked.
@@ -84,8 +86,12 @@ func (r *runner) renew() (err error) {
 // lacks says that there is no code for what is asked, and what to do.
 func (r *runner) lacks(b engine.Backend, what string) error {
 	e := &engine.UnsupportedError{What: fmt.Sprintf("%s: the generated code of %s has no %s", b.Name(), r.gen.Name, what)}
-	if r.gen.Refused != "" {
-		e.What += ": " + r.gen.Refused
+	why := r.gen.Refused
+	if _, forward := b.(Forward); forward && r.gen.RefusedTangent != "" {
+		why = r.gen.RefusedTangent
+	}
+	if why != "" {
+		e.What += ": " + why
 	}
 	switch {
 	case r.f.Traceable():

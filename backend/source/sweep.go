@@ -72,6 +72,32 @@ func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Bl
 	return nil
 }
 
+// settle4 is what one settles of out4, direction by direction.
+func (s *sweeper) settle4(x []float64, one func(out, x, in []float64)) {
+	var sums [width]float64 // infinities of both signs make a NaN too, which costs time only
+	for i := range s.out4 {
+		for k, v := range s.out4[i] {
+			sums[k] += v
+		}
+	}
+	if s.sure(sums[:]) {
+		return
+	}
+	in, out := make([]float64, len(s.in4)), make([]float64, len(s.out4))
+	for k := range width {
+		for i := range in {
+			in[i] = s.in4[i][k]
+		}
+		for i := range out {
+			out[i] = s.out4[i][k]
+		}
+		one(out, x, in)
+		for i := range out {
+			s.out4[i][k] = out[i]
+		}
+	}
+}
+
 // jacobian computes a Jacobian with a sweep for every four of its columns, or of its rows.
 type jacobian struct {
 	*sweeper

@@ -51,13 +51,16 @@ type run struct {
 	out    []float64
 }
 
-func (b Backend) newRun(f *engine.Function) *run {
+func (b Backend) newRun(f *engine.Function) (*run, error) {
+	if err := f.Untraceable(); err != nil {
+		return nil, err
+	}
 	n, m := f.Dims()
 	return &run{
 		f: f, limit: b.limit(),
 		xs: make([]engine.Real, n), ys: make([]engine.Real, m), ids: make([]int32, m),
 		in: make([]float64, n), out: make([]float64, m),
-	}
+	}, nil
 }
 
 // record writes the tape of f at x.
@@ -93,7 +96,11 @@ func (r *run) forth(t *engine.Tracer, ydot, xdot []float64) {
 
 // PreparePullback implements engine.Puller.
 func (b Backend) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
-	return &pullback{b.newRun(f)}, nil
+	r, err := b.newRun(f)
+	if err != nil {
+		return nil, err
+	}
+	return &pullback{r}, nil
 }
 
 type pullback struct{ *run }
@@ -118,7 +125,11 @@ func (p *pullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar en
 
 // PrepareGradient implements engine.Gradienter.
 func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
-	return &gradient{b.newRun(f)}, nil
+	r, err := b.newRun(f)
+	if err != nil {
+		return nil, err
+	}
+	return &gradient{r}, nil
 }
 
 type gradient struct{ *run }
@@ -136,14 +147,22 @@ func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
 }
 
 // PrepareLinear implements engine.Lineariser: the tape is kept and swept in
-// either direction, without running the function again.
+// either direction, without running the function again unless it may read something
+// else by now.
 func (b Backend) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, error) {
-	return &linear{run: b.newRun(f)}, nil
+	r, err := b.newRun(f)
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &linear{run: r, around: engine.NewSurroundings(f), x: make([]float64, n), y: make([]float64, m)}, nil
 }
 
 type linear struct {
 	*run
-	t *engine.Tracer
+	t      *engine.Tracer
+	around *engine.Surroundings
+	x, y   []float64
 }
 
 func (l *linear) At(y, x []float64) error {
@@ -153,15 +172,31 @@ func (l *linear) At(y, x []float64) error {
 	}
 	l.t = t
 	t.Close() // the numbers are no longer valid; the tape is
+	copy(l.x, x)
+	l.around.Keep()
 	return nil
 }
 
+// current makes the tape that of the function as it is.
+func (l *linear) current() error {
+	if l.around.Same() {
+		return nil
+	}
+	return l.At(l.y, l.x)
+}
+
 func (l *linear) Apply(ydot, xdot []float64) error {
+	if err := l.current(); err != nil {
+		return err
+	}
 	l.forth(l.t, ydot, xdot)
 	return nil
 }
 
 func (l *linear) Transpose(xbar, ybar []float64) error {
+	if err := l.current(); err != nil {
+		return err
+	}
 	l.back(l.t, xbar, ybar)
 	return nil
 }

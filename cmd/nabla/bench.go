@@ -14,20 +14,19 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
-	"github.com/nabla-ad/nabla/internal/bench/figure"
 	"github.com/nabla-ad/nabla/problems"
 )
 
 // benchTasks are the problems that are timed, in the order of the rows.
 var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2", "T4"}
 
-// benchFormats are all formats of the output.
-var benchFormats = slices.Concat(bench.Formats, figure.Formats)
-
 // endings are the formats that the name of a file tells.
 var endings = map[string]string{
-	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg", ".png": "png",
+	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg", ".png": pngFormat,
 }
+
+// pngFormat is the format of another command: this one gets by without a plotting library.
+const pngFormat = "png"
 
 // largestSize keeps a slip of the finger from filling the memory.
 const largestSize = 1_000_000
@@ -57,7 +56,7 @@ a prepared call is no faster it is "never" (null in json, empty in csv).
 Finite differences are no alternative to an exact engine.
 
   -format html      one page with plots and tables to sort; needs no network
-  -format svg|png   the plots alone
+  -format svg       the plots alone; for png there is the command nablapng
   -format benchstat a line per sample, for golang.org/x/perf/cmd/benchstat
 
 An interrupt (Ctrl-C) ends the run; what was measured until then is written.
@@ -74,7 +73,7 @@ All of them are run where -tasks is not given, in about a minute.`, bench.Larges
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2", DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(benchFormats, ", "), DefaultText: "by the ending of -o, else table"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "), DefaultText: "by the ending of -o, else table"},
 			outputFlag(),
 			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
 			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative", Value: 100 * time.Millisecond},
@@ -93,8 +92,8 @@ func (a *app) engineNames() []string {
 
 // benchConfig reads the flags.
 func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
-	if c.Args().Present() {
-		return cfg, "", usagef("bench: unexpected argument %q", c.Args().First())
+	if err := noArguments(c); err != nil {
+		return cfg, "", err
 	}
 	names, err := choose(c, "tasks", "task", benchTasks)
 	if err != nil {
@@ -144,10 +143,11 @@ func (a *app) benchFormat(c *cli.Command) (format string, err error) {
 		format = c.String("format")
 	}
 	switch {
-	case !slices.Contains(benchFormats, format):
-		return "", usagef("bench: unknown format %q; formats: %s", format, strings.Join(benchFormats, ", "))
-	case format == "png" && file == "" && a.outTerminal:
-		return "", usagef("bench: -format png is not for a terminal; name a file: -o FILE")
+	case format == pngFormat:
+		return "", usagef("bench: png is drawn by another command: go get -tool github.com/nabla-ad/nabla/cmd/nablapng, then " +
+			"nabla bench -format json | go tool nablapng > FILE; -format svg draws the same charts without it")
+	case !slices.Contains(bench.Formats, format):
+		return "", unknown("bench", "format", format, bench.Formats)
 	}
 	return format, nil
 }
@@ -155,15 +155,9 @@ func (a *app) benchFormat(c *cli.Command) (format string, err error) {
 // choose reads a list of names, all of them where the flag is not given. They come
 // in the order in which they exist.
 func choose(c *cli.Command, flag, what string, exist []string) ([]string, error) {
-	if !c.IsSet(flag) {
-		return exist, nil
-	}
-	given := strings.Split(c.String(flag), ",")
-	for i, name := range given {
-		given[i] = strings.TrimSpace(name)
-		if !slices.Contains(exist, given[i]) {
-			return nil, usagef("bench: unknown %s %q; %ss: %s", what, given[i], what, strings.Join(exist, ", "))
-		}
+	given, err := listed(c, flag, what, exist)
+	if err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(exist), func(name string) bool { return !slices.Contains(given, name) }), nil
 }

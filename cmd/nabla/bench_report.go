@@ -3,28 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
-	"github.com/nabla-ad/nabla/internal/bench/figure"
 )
 
 // writeReport writes a report. One without rows does not replace a file.
 func writeReport(s *sink, format string, r bench.Report) error {
-	plots := slices.Contains(figure.Formats, format)
-	if len(r.Rows) == 0 && (s.file != nil || plots) {
+	if len(r.Rows) == 0 && (s.file != nil || format == "svg") {
 		s.abandon()
 		return nil
 	}
-	var err error
-	if plots {
-		err = figure.Write(s, format, r.Rows)
-	} else {
-		err = bench.Write(s, format, r)
-	}
-	if err != nil {
+	if err := bench.Write(s, format, r); err != nil {
 		s.abandon()
 		return fmt.Errorf("bench: %w", err)
 	}

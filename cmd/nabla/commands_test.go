@@ -211,6 +211,27 @@ func TestTestSkipped(t *testing.T) {
 }
 
 // TestRunnerPanic has a scenario that the kit itself does not survive.
+// TestSourceEngines: the kit has functions with generated code of every shape.
+func TestSourceEngines(t *testing.T) {
+	r := do(t, subjects(), "test", "-short", "-engines", "source(forward),source(reverse)", "-format", "json")
+	var cells []conformance
+	if err := json.Unmarshal([]byte(r.out), &cells); err != nil {
+		t.Fatal(err)
+	}
+	shapes := 0
+	for _, c := range cells {
+		if strings.Contains(c.Family, "_to_") {
+			shapes++
+			if c.Passed == 0 || c.Failed+c.Skipped > 0 {
+				t.Errorf("%s on %s: %d passed, %d failed, %d skipped", c.Family, c.Engine, c.Passed, c.Failed, c.Skipped)
+			}
+		}
+	}
+	if r.code != 0 || shapes != 20 {
+		t.Errorf("exit code %d, %d families named after shapes, stderr %q", r.code, shapes, r.err)
+	}
+}
+
 func TestRunnerPanic(t *testing.T) {
 	var s scenario
 	r := &runner{ctx: t.Context(), match: regexp.MustCompile(""), begins: func(string) {}, ended: func(_ string, errors []string, skipped bool) {
@@ -383,7 +404,7 @@ func TestBadInputOfCommands(t *testing.T) {
 		{"completion tcsh", []string{`unknown shell "tcsh"`}},
 		{"completion bash now", []string{`unexpected argument "now"`}},
 		{"completion -x", []string{"-x"}},
-		{"help me", []string{"me", "nabla help"}},
+		{"help me", []string{`help: unknown command "me"`, "commands: bench"}},
 		{"tset", []string{`"tset"`, "commands: bench, backends, test, program"}},
 	} {
 		r := do(t, subjects(), strings.Fields(tt.line)...)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla/internal/bench"
 )
 
 // exitCodes is the part of the help that scripts want to know.
@@ -33,7 +35,7 @@ func setUpCompletion(c *cli.Command) {
 		if !c.Args().Present() {
 			return usagef("completion: which shell? one of %s", strings.Join(shells, ", "))
 		}
-		return usagef("completion: unknown shell %q; shells: %s", c.Args().First(), strings.Join(shells, ", "))
+		return unknown("completion", "shell", c.Args().First(), shells)
 	}
 	for _, s := range c.Commands {
 		s.OnUsageError = badFlag
@@ -61,7 +63,7 @@ func (a *app) values(command, flag string) []string {
 	case "format":
 		switch command {
 		case "bench":
-			return benchFormats
+			return bench.Formats
 		case "backends":
 			return backendsFormats
 		case "test":

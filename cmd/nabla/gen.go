@@ -35,6 +35,11 @@ directions or sets of weights compute in vectors, where the package is built wit
 GOEXPERIMENT=simd for amd64 and the processor has AVX2. It is kept up to date without
 the flag, until it is removed.
 
+A function that means something else in other builds, since a file with a build
+constraint declares it or what it names, has its derivatives in a file of its own with
+that constraint, such as nabla_gen-linux.go. Run the command for each build, with -tags
+or GOOS and GOARCH; files for other builds stay as they are.
+
 On a function that these call,
 
   //nabla:rule tangent=F pullback=G
@@ -47,7 +52,7 @@ What cannot be differentiated is reported as
   file:line:col: function F: reason; way round
 
 and makes the exit code 1 where the function has the comment; where it is only passed
-to an operator it is a warning. In another module, with "tool
+to an operator it is a warning. Errors at run time say the same. In another module, with "tool
 github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 
   go tool nabla gen ./...
@@ -58,6 +63,7 @@ github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 			&cli.StringFlag{Name: "dump", Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, normal, tangent, …"},
 			&cli.StringFlag{Name: "lanes", Usage: "also derivatives in several directions and for several sets of weights at once, `N,...` of them"},
 			&cli.BoolFlag{Name: "simd", Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date anyway"},
+			&cli.StringFlag{Name: "tags", Usage: "build with `TAGS`, separated by commas, as go build -tags does"},
 			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
 		},
 		Action: a.runGen,
@@ -86,7 +92,11 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	p, err := gen.Load(".", patterns, &gen.Options{Lanes: lanes, SIMD: c.Bool("simd")})
+	opts := &gen.Options{Lanes: lanes, SIMD: c.Bool("simd")}
+	if c.IsSet("tags") {
+		opts.Load.Flags = []string{"-tags=" + c.String("tags")}
+	}
+	p, err := gen.Load(".", patterns, opts)
 	if err != nil {
 		return fmt.Errorf("gen: %w", err)
 	}

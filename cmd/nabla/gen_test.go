@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/dependent"
 )
 
 const genLoss = `package m
@@ -135,23 +137,10 @@ func TestGoTool(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := os.ReadFile("../../go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, requires, _ := strings.Cut(string(mod), "\nrequire")
-	requires = strings.ReplaceAll(requires, "tool honnef.co/go/tools/cmd/staticcheck\n", "")
+	mod, sum := dependent.Mod(t)
 	genModule(t, map[string]string{
-		"go.mod": genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n\nrequire github.com/nabla-ad/nabla v0.0.0\n\nreplace github.com/nabla-ad/nabla => " + root + "\n\nrequire" + requires,
-		"go.sum": string(sum),
+		"go.mod": genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n" + mod,
+		"go.sum": sum,
 		"m.go":   "//go:generate go tool nabla gen\n\n" + genLoss,
 		"cmd/use/main.go": `package main
 
@@ -171,7 +160,7 @@ func main() {
 	})
 	command := func(args ...string) (string, error) {
 		cmd := exec.Command("go", args...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off")
+		cmd.Env = dependent.Environ()
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -29,7 +29,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := app{
 		engines: engines(), subjects: subjects(), out: os.Stdout, err: os.Stderr,
-		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	os.Exit(a.run(ctx, os.Args[1:]))
 }
@@ -41,7 +41,6 @@ type app struct {
 	out, err io.Writer
 	terminal bool // err is a terminal, which may show progress
 
-	outTerminal bool // out is a terminal, which must not get binary data
 }
 
 // A usageError is a mistake in the command line.
@@ -63,7 +62,8 @@ func (e *exitError) Error() string { return e.message }
 
 // run runs the command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	err := a.command().Run(ctx, append([]string{"nabla"}, args...))
+	root := a.command()
+	err := root.Run(ctx, append([]string{"nabla"}, args...))
 	code, message := 0, ""
 	var usage *usageError
 	var exit *exitError
@@ -75,12 +75,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		code, message = exitUsage, usage.message
 	case errors.As(err, &topic): // help about a command that does not exist
-		code, message = exitUsage, fmt.Sprintf("help: %v; nabla help lists the commands", err)
+		_, name, _ := strings.Cut(err.Error(), "'")
+		code, message = exitUsage, unknown("help", "command", strings.TrimSuffix(name, "'"), commandNames(root)).Error()
 	default:
 		code, message = exitWrong, err.Error()
 	}
 	if message != "" {
-		fmt.Fprintln(a.err, "nabla: "+message)
+		fmt.Fprintln(a.err, "nabla: "+strings.TrimPrefix(message, "nabla: "))
 	}
 	return code
 }
@@ -90,9 +91,12 @@ func (a *app) command() *cli.Command {
 		Name:        "nabla",
 		Usage:       "measure and inspect automatic differentiation",
 		Description: exitCodes,
-		Commands:    []*cli.Command{a.bench(), a.backends(), a.test(), a.program(), a.gen()},
-		Writer:      a.out,
-		ErrWriter:   a.err,
+		Commands:    []*cli.Command{a.bench(), a.backends(), a.test(), a.program(), a.gen(), a.version()},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true},
+		},
+		Writer:    a.out,
+		ErrWriter: a.err,
 
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: setUpCompletion,
@@ -100,10 +104,13 @@ func (a *app) command() *cli.Command {
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 	}
 	root.Action = func(_ context.Context, c *cli.Command) error {
-		if !c.Args().Present() {
-			return usagef("no command; commands: %s", commands(root))
+		if c.Bool("version") {
+			return a.printVersion()
 		}
-		return usagef("unknown command %q; commands: %s", c.Args().First(), commands(root))
+		if !c.Args().Present() {
+			return usagef("no command; commands: %s", strings.Join(commandNames(root), ", "))
+		}
+		return unknown("", "command", c.Args().First(), commandNames(root))
 	}
 	for _, c := range append([]*cli.Command{root}, root.Commands...) {
 		c.OnUsageError = badFlag
@@ -114,19 +121,9 @@ func (a *app) command() *cli.Command {
 	return root
 }
 
-// badFlag says which flags exist where one could not be parsed.
-func badFlag(_ context.Context, c *cli.Command, err error, _ bool) error {
-	var names []string
-	for _, f := range c.Flags {
-		names = append(names, "-"+f.Names()[0])
-	}
-	return usagef("%s: %v; flags: %s", c.Name, err, strings.Join(names, ", "))
-}
-
-func commands(root *cli.Command) string {
-	var names []string
+func commandNames(root *cli.Command) (names []string) {
 	for _, c := range root.Commands {
 		names = append(names, c.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }

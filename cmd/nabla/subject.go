@@ -13,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
+	"github.com/nabla-ad/nabla/difftest/coded"
 )
 
 // A subject is an engine as the commands backends and test see it.
@@ -28,7 +29,7 @@ func (s subject) name() string { return s.backend.Name() }
 // sparse ones are left out, and those for generated code.
 func subjects() []subject {
 	compiled := reversediff.Backend{Compile: true}
-	generated := difftest.Options{Skip: map[string]string{"": "it runs generated code, and the functions of the kit are over nabla.Real"}}
+	generated := difftest.Options{Function: coded.Function, AllocFree: true}
 	return []subject{
 		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
 		{forwarddiff.Backend{}, difftest.Options{AllocFree: true}},
@@ -77,7 +78,7 @@ func listed(c *cli.Command, flag, what string, exist []string) ([]string, error)
 	for i, name := range given {
 		given[i] = strings.TrimSpace(name)
 		if !slices.Contains(exist, given[i]) {
-			return nil, usagef("%s: unknown %s %q; %ss: %s", c.Name, what, given[i], what, strings.Join(exist, ", "))
+			return nil, unknown(c.Name, what, given[i], exist)
 		}
 	}
 	return given, nil
@@ -87,7 +88,7 @@ func listed(c *cli.Command, flag, what string, exist []string) ([]string, error)
 func oneOf(c *cli.Command, flag string, exist []string) (string, error) {
 	v := c.String(flag)
 	if !slices.Contains(exist, v) {
-		return "", usagef("%s: unknown %s %q; %ss: %s", c.Name, flag, v, flag, strings.Join(exist, ", "))
+		return "", unknown(c.Name, flag, v, exist)
 	}
 	return v, nil
 }

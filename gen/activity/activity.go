@@ -8,20 +8,10 @@
 package activity
 
 import (
-	"fmt"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
-
-// Mask says which parameters are active, the first in bit 0.
-type Mask uint64
-
-// Has reports whether parameter i is in the mask.
-func (m Mask) Has(i int) bool { return m>>i&1 == 1 }
-
-// maxParams is how many parameters a mask has room for.
-const maxParams = 64
 
 // Program is what is known of the functions that call each other.
 type Program struct {
@@ -86,29 +76,21 @@ func (c *class) find() *class {
 
 // Of is what holds for f where the parameters in m are active.
 func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
-	facts, err := p.of(f, m, 0)
-	if err != nil {
-		return nil, err
-	}
+	facts := p.of(f, m, Mask{})
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(p.order); i++ { // update adds to it
-			if err := p.order[i].update(); err != nil {
-				return nil, err
-			}
+			p.order[i].update()
 			again = again || p.order[i].changed
 		}
 	}
 	return facts, facts.promises(map[*Facts]bool{})
 }
 
-func (p *Program) of(f *ir.Func, m, wanted Mask) (*Facts, error) {
-	if len(f.Params) > maxParams || len(f.Results) > maxParams {
-		return nil, fmt.Errorf("%s has more than %d parameters or results", f.Name, maxParams)
-	}
+func (p *Program) of(f *ir.Func, m, wanted Mask) *Facts {
 	k := key{f, m, wanted}
 	if facts := p.facts[k]; facts != nil {
-		return facts, nil
+		return facts
 	}
 	facts := &Facts{Func: f, Wanted: wanted, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
 	for i, v := range f.Params {
@@ -123,8 +105,11 @@ func (p *Program) of(f *ir.Func, m, wanted Mask) (*Facts, error) {
 	}
 	p.facts[k] = facts
 	p.order = append(p.order, facts)
-	return facts, nil
+	return facts
 }
+
+// Passive reports whether no parameter and no result of the function is active.
+func (f *Facts) Passive() bool { return f.Params.Empty() && f.Results.Empty() }
 
 // Active reports whether v carries a derivative: it has a shadow.
 func (f *Facts) Active(v *ir.Var) bool {
@@ -163,15 +148,13 @@ func (f *Facts) union(a, b *class) {
 }
 
 // update goes over the function once.
-func (f *Facts) update() error {
+func (f *Facts) update() {
 	f.changed = false
-	if err := f.block(f.Func.Body); err != nil {
-		return err
-	}
+	f.block(f.Func.Body)
 	mask := func(vars []*ir.Var) (m Mask) {
 		for i, v := range vars {
 			if f.Active(v) {
-				m |= 1 << i
+				m = m.With(i)
 			}
 		}
 		return m
@@ -180,25 +163,21 @@ func (f *Facts) update() error {
 	var written Mask
 	for i, v := range f.Func.Params {
 		if HasRefs(v.Type) && f.of(v).written {
-			written |= 1 << i
+			written = written.With(i)
 		}
 	}
 	if params != f.Params || results != f.Results || written != f.Written {
 		f.Params, f.Results, f.Written, f.changed = params, results, written, true
 	}
-	return nil
 }
 
-func (f *Facts) block(b ir.Block) error {
+func (f *Facts) block(b ir.Block) {
 	for _, s := range b {
-		if err := f.stmt(s); err != nil {
-			return err
-		}
+		f.stmt(s)
 	}
-	return nil
 }
 
-func (f *Facts) stmt(s ir.Stmt) error {
+func (f *Facts) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
 		f.assign(f.of(s.V), s.E)
@@ -226,18 +205,15 @@ func (f *Facts) stmt(s ir.Stmt) error {
 		f.behind(s.Dst)
 		f.roots(s.Dst, func(dst *ir.Var, _ types.Type) { f.elements(f.of(dst), s.Src) })
 	case *ir.Call:
-		return f.call(s)
+		f.call(s)
 	case *ir.If:
-		if err := f.block(s.Then); err != nil {
-			return err
-		}
-		return f.block(s.Else)
+		f.block(s.Then)
+		f.block(s.Else)
 	case *ir.Scope:
-		return f.block(s.Body)
+		f.block(s.Body)
 	case *ir.Loop:
-		return f.block(s.Body)
+		f.block(s.Body)
 	}
-	return nil
 }
 
 // assign says that e comes to stand in the memory of class c.
@@ -300,11 +276,11 @@ func (f *Facts) roots(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 }
 
 // call brings together what is known here and in the callee.
-func (f *Facts) call(s *ir.Call) error {
+func (f *Facts) call(s *ir.Call) {
 	to := f.source(s)
 	if to == nil {
 		f.rule(s)
-		return nil
+		return
 	}
 	var m Mask
 	for i, a := range s.Args {
@@ -313,24 +289,19 @@ func (f *Facts) call(s *ir.Call) error {
 		}
 		f.roots(a, func(v *ir.Var, t types.Type) {
 			if HasFloats(t) && v.Kind != ir.Global && f.of(v).active {
-				m |= 1 << i
+				m = m.With(i)
 			}
 		})
 	}
-	callee, err := f.program.of(to, m, 0)
-	if err != nil {
-		return err
-	}
+	callee := f.program.of(to, m, Mask{})
 	var wanted Mask
 	for i, r := range s.Results {
 		if r != nil && HasRefs(r.Type) && f.Active(r) && !callee.Results.Has(i) {
-			wanted |= 1 << i
+			wanted = wanted.With(i)
 		}
 	}
-	if wanted != 0 {
-		if callee, err = f.program.of(to, m, wanted); err != nil {
-			return err
-		}
+	if !wanted.Empty() {
+		callee = f.program.of(to, m, wanted)
 	}
 	if f.callee[s] != callee {
 		f.callee[s], f.changed = callee, true
@@ -369,5 +340,4 @@ func (f *Facts) call(s *ir.Call) error {
 			share(callee.Func.Results[i], f.of(r))
 		}
 	}
-	return nil
 }

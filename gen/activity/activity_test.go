@@ -51,7 +51,7 @@ func f(a float64, b float64, n int) (r float64, s float64) exit {
 	let e float64 = float64(k)
 	r = c
 	s = d * e
-}`, 1, "a c r", 1, 1},
+}`, activity.Bits(1), "a c r", activity.Bits(1), activity.Bits(1)},
 		{"later", `
 func f(a float64, n int) (r float64) exit {
 	let p float64 = 1.0
@@ -61,7 +61,7 @@ func f(a float64, n int) (r float64) exit {
 		q = p
 		p = a
 	}
-}`, 1, "a p q r", 1, 1},
+}`, activity.Bits(1), "a p q r", activity.Bits(1), activity.Bits(1)},
 		{"memory", `
 func f(x []float64, w []float64, v []float64) (r float64) exit {
 	let y []float64 = w[1:]
@@ -71,7 +71,7 @@ func f(x []float64, w []float64, v []float64) (r float64) exit {
 	copy(z, w)
 	copy(u, v)
 	r = u[0]
-}`, 1, "w x y z", 3, 0},
+}`, activity.Bits(1), "w x y z", activity.Bits(3), activity.Bits(0)},
 		{"pointers", `
 func f(a float64) (r float64) exit {
 	let b float64 = 1.0
@@ -79,7 +79,7 @@ func f(a float64) (r float64) exit {
 	let p *float64 = &b
 	*p = a
 	r = b + c
-}`, 1, "a b p r", 1, 1},
+}`, activity.Bits(1), "a b p r", activity.Bits(1), activity.Bits(1)},
 		{"appended", `
 func f(a float64, x []float64) (r []float64) exit {
 	let y []float64 = make([]float64, 0)
@@ -87,12 +87,12 @@ func f(a float64, x []float64) (r []float64) exit {
 	let z []float64 = make([]float64, 0)
 	z = append(z, y...)
 	r = append(x, 1.0)
-}`, 1, "a y z", 1, 0},
+}`, activity.Bits(1), "a y z", activity.Bits(1), activity.Bits(0)},
 		{"cleared", `
 func f(x []float64) exit {
 	let n int = len(x)
 	clear(x)
-}`, 0, "", 0, 0},
+}`, activity.Bits(0), "", activity.Bits(0), activity.Bits(0)},
 	} {
 		f := parse(t, tt.text)[0]
 		facts, err := activity.New().Of(f, tt.m)
@@ -101,7 +101,7 @@ func f(x []float64) exit {
 			continue
 		}
 		if got := active(facts); got != tt.want || facts.Params != tt.params || facts.Results != tt.results {
-			t.Errorf("%s: active are %q, parameters %b and results %b, want %q, %b and %b",
+			t.Errorf("%s: active are %q, parameters %v and results %v, want %q, %v and %v",
 				tt.name, got, facts.Params, facts.Results, tt.want, tt.params, tt.results)
 		}
 	}
@@ -152,14 +152,14 @@ func f(a float64, b float64, w []float64) (r float64, s float64) exit {
 		byName[f.Name] = f
 	}
 	for m, want := range map[activity.Mask]string{
-		0: "", 1: "a o r x", 2: "b s w y", 3: "a b o r s w x y", 4: "s w y",
+		activity.Bits(0): "", activity.Bits(1): "a o r x", activity.Bits(2): "b s w y", activity.Bits(3): "a b o r s w x y", activity.Bits(4): "s w y",
 	} {
 		facts, err := activity.New().Of(byName["f"], m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := active(facts); got != want {
-			t.Errorf("with parameters %b: %q, want %q", m, got, want)
+			t.Errorf("with parameters %v: %q, want %q", m, got, want)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func f(a float64, w []float64) (r float64) exit {
 }
 `)
 	f := fs[len(fs)-1]
-	facts, err := activity.New().Of(f, 1)
+	facts, err := activity.New().Of(f, activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func f(a float64, w []float64) (r float64) exit {
 	}
 	for _, s := range f.Body {
 		if c, ok := s.(*ir.Call); ok {
-			if callee := facts.Callee(c); callee.Params != 0 || callee.Results != 1 || callee.Wanted != 1 {
+			if callee := facts.Callee(c); callee.Params != activity.Bits(0) || callee.Results != activity.Bits(1) || callee.Wanted != activity.Bits(1) {
 				t.Errorf("%+v", callee)
 			}
 		}
@@ -219,7 +219,7 @@ func views(n int) (a []float64, b []float64, c float64, m int) exit {
 	m = n
 }
 `)[0]
-	facts, err := activity.New().Of(f, 1)
+	facts, err := activity.New().Of(f, activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +230,8 @@ func views(n int) (a []float64, b []float64, c float64, m int) exit {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if c, ok := s.(*ir.Call); ok {
 			calls++
-			if callee := facts.Callee(c); callee.Params != 0 || callee.Results != 3 {
-				t.Errorf("call %d: parameters %b and results %b, want 0 and 11", calls, callee.Params, callee.Results)
+			if callee := facts.Callee(c); callee.Params != activity.Bits(0) || callee.Results != activity.Bits(3) {
+				t.Errorf("call %d: parameters %v and results %v, want 0 and 11", calls, callee.Params, callee.Results)
 			}
 		}
 		return true

@@ -15,26 +15,26 @@ func TestWritten(t *testing.T) {
 		name, text string
 		want       activity.Mask
 	}{
-		{"reads", "func f(x []float64) (r float64) exit {\n\tr = x[0]\n}", 0},
-		{"an element", "func f(x []float64, y []float64) exit {\n\ty[0] = x[0]\n}", 2},
-		{"an increment", "func f(x []float64, p *float64) exit {\n\t*p += x[0]\n}", 2},
-		{"the variable itself", "func f(x []float64) exit {\n\tx = x[1:]\n}", 0},
-		{"a view", "func f(x []float64) exit {\n\tlet y []float64 = x[1:]\n\ty[0] = 1\n}", 1},
-		{"a copy", "func f(x []float64, y []float64) exit {\n\tcopy(x, y)\n}", 1},
-		{"a clear", "func f(x []float64) exit {\n\tclear(x)\n}", 1},
-		{"behind the length", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(x[:1], 2)\n}", 1},
-		{"what is appended", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(y, x...)\n\ty[0] = 1\n}", 0},
-		{"a callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n\tcall f(a, b)\n}", 3},
-		{"one callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n}", 1},
-		{"a rule", "func f(x []float64, n int) exit {\n\tcall rule \"other.F\"(x, n)\n}", 1},
+		{"reads", "func f(x []float64) (r float64) exit {\n\tr = x[0]\n}", activity.Bits(0)},
+		{"an element", "func f(x []float64, y []float64) exit {\n\ty[0] = x[0]\n}", activity.Bits(2)},
+		{"an increment", "func f(x []float64, p *float64) exit {\n\t*p += x[0]\n}", activity.Bits(2)},
+		{"the variable itself", "func f(x []float64) exit {\n\tx = x[1:]\n}", activity.Bits(0)},
+		{"a view", "func f(x []float64) exit {\n\tlet y []float64 = x[1:]\n\ty[0] = 1\n}", activity.Bits(1)},
+		{"a copy", "func f(x []float64, y []float64) exit {\n\tcopy(x, y)\n}", activity.Bits(1)},
+		{"a clear", "func f(x []float64) exit {\n\tclear(x)\n}", activity.Bits(1)},
+		{"behind the length", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(x[:1], 2)\n}", activity.Bits(1)},
+		{"what is appended", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(y, x...)\n\ty[0] = 1\n}", activity.Bits(0)},
+		{"a callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n\tcall f(a, b)\n}", activity.Bits(3)},
+		{"one callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n}", activity.Bits(1)},
+		{"a rule", "func f(x []float64, n int) exit {\n\tcall rule \"other.F\"(x, n)\n}", activity.Bits(1)},
 	} {
-		for _, m := range []activity.Mask{0, 1} {
+		for _, m := range []activity.Mask{activity.Bits(0), activity.Bits(1)} {
 			facts, err := activity.New().Of(parse(t, tt.text)[0], m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if facts.Written != tt.want {
-				t.Errorf("%s: written are %b, want %b", tt.name, facts.Written, tt.want)
+				t.Errorf("%s: written are %v, want %v", tt.name, facts.Written, tt.want)
 			}
 		}
 	}
@@ -59,14 +59,14 @@ func TestPassive(t *testing.T) {
 		{"in a callee", "func f(x []float64) exit {\n\tcall h(x)\n}\n\nfunc h(x []float64) exit {\n\tcall g(x)\n}\n\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "", "writes"},
 	} {
 		p := activity.New()
-		facts, err := p.Of(parse(t, tt.text)[0], 1)
+		facts, err := p.Of(parse(t, tt.text)[0], activity.Bits(1))
 		if tt.err != "" {
 			var e *activity.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.err) || e.Func == "" || e.Remedy == "" {
 				t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
 			}
 			// Other functions of the program are not to blame.
-			if _, err := p.Of(parse(t, "func f(x float64) exit {\n}")[0], 1); err != nil {
+			if _, err := p.Of(parse(t, "func f(x float64) exit {\n}")[0], activity.Bits(1)); err != nil {
 				t.Errorf("%s: another function: %v", tt.name, err)
 			}
 			continue
@@ -86,8 +86,8 @@ func TestPassiveRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := activity.New().Of(fs[0], 1)
-	if err != nil || active(facts) != "x" || facts.Written != 0 {
-		t.Errorf("%v, active are %s, written %b", err, active(facts), facts.Written)
+	facts, err := activity.New().Of(fs[0], activity.Bits(1))
+	if err != nil || active(facts) != "x" || !facts.Written.Empty() {
+		t.Errorf("%v, active are %s, written %v", err, active(facts), facts.Written)
 	}
 }

@@ -60,14 +60,20 @@ type Program struct {
 	order    []*builder
 	purity   map[*ir.Func]bool
 	work     *Workspace
-	matter   Options // the switches that would have changed something
+	cell     func(t types.Type) any // what tells cells of memory apart
+	// plain is what is called for a function without derivatives. Whoever gets an adjoint may
+	// change what it calls, and prepared functions must stay.
+	plain  func(g *prepared) *ir.Func
+	matter Options // the switches that would have changed something
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
+	var cells ir.Cells
 	return &Program{
 		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, segments: map[*ir.Func]*segment{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
-		work: newWorkspace(pkg, name),
+		work: newWorkspace(pkg, name), cell: func(t types.Type) any { return cells.Of(t) },
+		plain: func(g *prepared) *ir.Func { return g.of },
 	}
 }
 

@@ -263,19 +263,19 @@ func TestAdjoint(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Scalars", 3, []any{1.2, 0.7}}, {"Scalars", 1, []any{1.2, 0.7}}, {"Scalars", 2, []any{1.2, 0.7}},
-		{"More", 3, []any{0.6, 1.7}}, {"More", 1, []any{-0.6, 1.7}},
-		{"Least", 7, []any{1.5, 2.5, 0.5}}, {"Least", 7, []any{0.5, -2.5, 1.5}}, {"Least", 4, []any{0.5, -2.5, 1.5}},
-		{"Sum", 1, []any{x()}}, {"InPlace", 1, []any{x()}}, {"Views", 1, []any{x()}}, {"Appends", 1, []any{x()}},
-		{"Branches", 1, []any{x(), 2}}, {"Branches", 1, []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", 1, []any{[]float64{5, 6, 7}, 9}},
-		{"Branches", 1, []any{[]float64{1, 1.1}, 9}},
-		{"Pairs", 3, []any{1.3, 0.7}}, {"Pairs", 1, []any{1.3, 0.7}}, {"Pairs", 2, []any{1.3, 0.7}},
-		{"Kinds", 1, []any{x(), 2}}, {"Kinds", 1, []any{x(), 3}}, {"Found", 1, []any{x(), 1}}, {"Found", 1, []any{x(), 0}},
-		{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}},
-		{"Iterated", 1, []any{x(), 0}}, {"Iterated", 1, []any{x(), 1}}, {"Iterated", 1, []any{x(), 3}}, {"Iterated", 1, []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
-		{"Iterated", 1, []any{[]float64{0.3, 0.4, 1.1}, 9}}, {"Iterated", 1, []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
-		{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
-		{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}}, {"Scalars", activity.Bits(2), []any{1.2, 0.7}},
+		{"More", activity.Bits(3), []any{0.6, 1.7}}, {"More", activity.Bits(1), []any{-0.6, 1.7}},
+		{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}}, {"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
+		{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}}, {"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
+		{"Branches", activity.Bits(1), []any{x(), 2}}, {"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", activity.Bits(1), []any{[]float64{5, 6, 7}, 9}},
+		{"Branches", activity.Bits(1), []any{[]float64{1, 1.1}, 9}},
+		{"Pairs", activity.Bits(3), []any{1.3, 0.7}}, {"Pairs", activity.Bits(1), []any{1.3, 0.7}}, {"Pairs", activity.Bits(2), []any{1.3, 0.7}},
+		{"Kinds", activity.Bits(1), []any{x(), 2}}, {"Kinds", activity.Bits(1), []any{x(), 3}}, {"Found", activity.Bits(1), []any{x(), 1}}, {"Found", activity.Bits(1), []any{x(), 0}},
+		{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}},
+		{"Iterated", activity.Bits(1), []any{x(), 0}}, {"Iterated", activity.Bits(1), []any{x(), 1}}, {"Iterated", activity.Bits(1), []any{x(), 3}}, {"Iterated", activity.Bits(1), []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
+		{"Iterated", activity.Bits(1), []any{[]float64{0.3, 0.4, 1.1}, 9}}, {"Iterated", activity.Bits(1), []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
+		{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
+		{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, o, tt.args...) })

@@ -17,7 +17,7 @@ func (b *builder) call(s *ir.Call) []*node {
 	if callee == nil {
 		return b.rule(s, n, w)
 	}
-	if callee.Params|callee.Results == 0 && b.p.pure(callee.Func) && !(b.key.mode == onward && allocates(callee.Func.Body)) {
+	if callee.Passive() && b.p.pure(callee.Func) && !(b.key.mode == onward && allocates(callee.Func.Body)) {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
@@ -28,8 +28,9 @@ func (b *builder) call(s *ir.Call) []*node {
 				b.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
-		n.pre = w.Out
-		n.late = true
+		plain := *s
+		plain.Callee = &ir.Callee{Func: b.p.plain(b.p.preparedOf(callee.Func))}
+		n.s, n.pre, n.late = &plain, w.Out, true
 		return []*node{n}
 	}
 	g := b.p.preparedOf(callee.Func)

@@ -62,7 +62,7 @@ func (p *Program) chain(k key) *builder {
 	}
 	facts := closed
 	if !c.lockstep {
-		if facts, err = p.activity.Of(g.f, 0); err != nil {
+		if facts, err = p.activity.Of(g.f, activity.Mask{}); err != nil {
 			return slow(err.Error())
 		}
 	}
@@ -92,7 +92,7 @@ func (p *Program) chain(k key) *builder {
 }
 
 // still reports whether nothing in the loop carries a derivative.
-func (c *chain) still() bool { return c.segment.facts.Params|c.segment.facts.Results == 0 }
+func (c *chain) still() bool { return c.segment.facts.Passive() }
 
 // state is the number of the state variable that a parameter is, or -1.
 func (s *segment) state(param int) int {
@@ -108,10 +108,10 @@ func (p *Program) closed(g *prepared, facts *activity.Facts) (*activity.Facts, e
 		if err != nil {
 			return nil, err
 		}
-		next := m | f.Params
+		next := m.Or(f.Params)
 		for _, s := range g.segment.states {
 			if f.Results.Has(s.result) {
-				next |= 1 << s.param
+				next = next.With(s.param)
 			}
 		}
 		if next == m {

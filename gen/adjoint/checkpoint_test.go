@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/internal/randprog"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // unmarked takes the marks off the loops of f and of what it calls, until back is called.
@@ -67,8 +69,8 @@ func TestCheckpoint(t *testing.T) {
 		for _, name := range []string{"", "keep all", "no recycle", "no inline", "no simplify", "nothing"} {
 			o := variants[name]
 			t.Run(fmt.Sprint(tt.name, tt.last, name), func(t *testing.T) {
-				check(t, f, 1, o, x(), tt.last)
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				check(t, f, activity.Bits(1), o, x(), tt.last)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +82,7 @@ func TestCheckpoint(t *testing.T) {
 					t.Errorf("the plan says %q, want %q", said, tt.ignore)
 				}
 				back := unmarked(f)
-				b, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				b, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				back()
 				if err != nil {
 					t.Fatal(err)
@@ -104,10 +106,7 @@ func TestRandomCheckpoints(t *testing.T) {
 	if *variant == "all" {
 		names = slices.Sorted(maps.Keys(variants))
 	}
-	many := *programs / 6
-	if testing.Short() {
-		many /= 5
-	}
+	many := longtest.Cases(*programs, 2, 10, 50)
 	randprog.TestWith(t, randprog.Options{Checkpoints: true}, many, *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 
@@ -162,7 +161,7 @@ func TestCheckpointMutations(t *testing.T) {
 				f := function(t, p, path, tt.name)
 				// How a mutated function is called is left as it is.
 				o := adjoint.Options{NoSimplify: true}
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -152,16 +152,20 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 		return
 	}
 	t = w.atom("t", t)
+	u, minus := unsigned(t)
 	if !w.active(x.Y) {
-		w.guarded(t, compare(token.NEQ, x.Y, number(x.T, 0)), func() { w.float(x.X, binary(x.T, token.QUO, t, x.Y)) })
+		w.guarded(t, elementary.Divides(x.Y), x.X, func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
 	if v == nil {
 		v = w.let("q", x)
 	}
 	// The quotient is infinite or NaN at a division by 0 too.
-	w.guarded(t, finite(v), func() {
-		u, minus := unsigned(t)
+	w.guarded(t, elementary.Finite(v), x.Y, func() {
+		if !w.active(x.X) { // t·v is of the size of the result, where t/y may be out of range
+			w.float(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
+			return
+		}
 		r := signed(w.let("r", binary(x.T, token.QUO, u, x.Y)), minus)
 		w.float(x.Y, negative(product(r, v)))
 		w.float(x.X, r)
@@ -169,24 +173,26 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 }
 
 // guarded leaves out a product of the adjoint t, where that is 0, with a partial
-// derivative that is not finite. Where it is finite the product stays: the adjoint may
-// be 0 and its derivative not.
-func (w *writer) guarded(t, finite ir.Expr, f func()) {
-	t, _ = unsigned(t)
-	if body := w.Within(f); len(body) > 0 {
-		some := compare(token.NEQ, t, number(t.Type(), 0))
-		w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body})
+// derivative with respect to a that is not finite, and counts that. Where it is finite the
+// product stays: the adjoint may be 0 and its derivative not.
+func (w *writer) guarded(t, finite, a ir.Expr, f func()) {
+	body := w.Within(f)
+	if finite == nil || len(body) == 0 {
+		w.Emit(body...)
+		return
 	}
-}
-
-// finite says that v, which costs nothing to read, is neither infinite nor NaN.
-func finite(v ir.Expr) ir.Expr {
-	v, _ = unsigned(v)
-	return compare(token.EQL, binary(v.Type(), token.SUB, v, v), number(v.Type(), 0))
+	t, _ = unsigned(t)
+	some := compare(token.NEQ, t, number(t.Type(), 0))
+	skip := w.Within(func() { w.float(a, elementary.Skip(t.Type())) })
+	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: skip})
 }
 
 // math is an elementary function, whose value is v, or computed again where v is nil.
 func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
+	if s := elementary.Linear(e, t); s != nil {
+		w.float(e.Args[0], s)
+		return
+	}
 	if v == nil {
 		v = w.let(nameOf(e.Name), e)
 	}
@@ -200,19 +206,33 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 	if !ok {
 		w.b.refuse("", "function %s has no rule", e.Name)
 	}
-	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
-	for i, a := range e.Args {
-		p := rules.Partial(op, i)
-		if p == nil || !isFloat(a.Type()) || !w.active(a) {
-			continue
-		}
-		if elementary.Bounded(op) {
-			w.float(a, product(t, x.Expr(p)))
-			continue
-		}
-		d := w.atom("d", x.Expr(p))
-		w.guarded(t, finite(d), func() { w.float(a, product(t, d)) })
+	if op == rules.Select {
+		w.selected(e, t)
+		return
 	}
+	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
+	u, minus := unsigned(t)
+	for i, a := range e.Args {
+		if rules.Partial(op, i) == nil || !isFloat(a.Type()) || !w.active(a) {
+			continue
+		}
+		p := x.Partial(op, i)
+		give := func() { w.float(a, signed(p.Back(u), minus != p.Minus)) }
+		if elementary.Bounded(op) {
+			give()
+		} else {
+			w.guarded(t, p.Finite(), a, give)
+		}
+	}
+}
+
+// selected is a Select: its second argument gets the cotangent if the first is not 0,
+// otherwise the third.
+func (w *writer) selected(e *ir.Math, t ir.Expr) {
+	then := w.Within(func() { w.float(e.Args[1], t) })
+	other := w.Within(func() { w.float(e.Args[2], t) })
+	nonzero := compare(token.NEQ, e.Args[0], number(e.Args[0].Type(), 0))
+	w.Emit(&ir.If{At: w.At, Cond: nonzero, Then: then, Else: other})
 }
 
 // choice is min or max: the first argument that is the value gets the adjoint.

@@ -23,19 +23,20 @@ type flow struct {
 	exit    state            // what is read at the end of the function
 	lets    map[*ir.Var]*ir.Let
 	made    map[any]*allocation // where the memory of a class comes from
-	// activeClass are the classes of memory that numbers with adjoints stand in.
+	// activeClass are the classes of memory with adjoints, apart from that of results. A loop
+	// that sets some of it is not fused: an iteration reverses what another one set.
 	activeClass map[any]bool
 	changed     bool
 	frozen      bool // what is kept is known
 }
 
-// version is a variable or the memory of a class that holds values of one type: what the
+// version is a variable or the memory of a class whose cells are of one type: what the
 // reverse sweep may read the value of.
 type version struct {
 	v      *ir.Var
 	class  any
 	shadow bool
-	leaf   string
+	cell   any // as Program.cell has it
 }
 
 // state is what the reverse sweep reads, of the values that there are at a point, after
@@ -121,30 +122,16 @@ func (f *flow) isShadow(v *ir.Var) bool {
 	return false
 }
 
-// leaves are the types of what a value of type t is made of.
-func leavesOf(t types.Type, visit func(t types.Type)) {
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		for i := range u.NumFields() {
-			leavesOf(u.Field(i).Type(), visit)
-		}
-	case *types.Array:
-		leavesOf(u.Elem(), visit)
-	default:
-		visit(t)
-	}
-}
-
 // memory adds the memory at a place that is behind a pointer or in a slice. The numbers
 // of shadows are left out: the forward sweep does not write them.
 func (f *flow) memory(into state, root *ir.Var, t types.Type) {
 	sh := f.isShadow(root)
 	c := f.class(root)
-	leavesOf(t, func(t types.Type) {
+	ir.EachCell(t, func(t types.Type) {
 		if sh && !activity.HasRefs(t) {
 			return
 		}
-		into[version{class: c, shadow: sh, leaf: types.TypeString(t, nil)}] = true
+		into[version{class: c, shadow: sh, cell: f.b.p.cell(t)}] = true
 	})
 }
 
@@ -300,8 +287,7 @@ func (b *builder) analyse() {
 	}
 	for _, v := range b.g.f.Results {
 		f.writes[v] = 1
-		if b.leads(v) {
-			f.activeClass[f.class(v)] = true
+		if b.leads(v) { // no loop is fused then, see seededLate
 			f.writes[b.of(v)] = 1
 		}
 	}
@@ -388,7 +374,7 @@ func (f *flow) reachable(out state, v *ir.Var) {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type, behind bool)
 	visit = func(t types.Type, behind bool) {
-		leavesOf(t, func(t types.Type) {
+		ir.EachCell(t, func(t types.Type) {
 			if behind {
 				f.memory(out, v, t)
 				if f.b.leads(v) {
@@ -462,7 +448,7 @@ func (b *builder) calleeState(n *node, s state, all bool) state {
 		}
 		for _, p := range pairs {
 			if c.flow.class(p.theirs) == k.class {
-				out[version{class: f.class(p.mine), shadow: k.shadow, leaf: k.leaf}] = true
+				out[version{class: f.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
 			}
 		}
 	}

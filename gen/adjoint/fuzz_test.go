@@ -72,7 +72,7 @@ func FuzzTransform(f *testing.F) {
 		o := variants[names[int(k)%len(names)]]
 		o.Overlap = k > 127
 		for _, g := range lowered {
-			m := activity.Mask(1)<<min(len(g.Params), 63) - 1
+			m := activity.Bits(1<<min(len(g.Params), 63) - 1)
 			d, _, err := tangent.New().Of(g, m)
 			if err == nil {
 				err = ir.Check(d)

@@ -33,7 +33,7 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		if !b.facts.Results.Has(i) {
 			continue
 		}
-		a.Seeds |= 1 << i
+		a.Seeds = a.Seeds.With(i)
 		switch {
 		case !leads(r.Type):
 			seed := b.own(r)
@@ -61,10 +61,10 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 			continue
 		}
 		if leads(v.Type) {
-			a.Shadows |= 1 << i
+			a.Shadows = a.Shadows.With(i)
 		}
 		if ownFloats(v.Type) {
-			a.Bars |= 1 << i
+			a.Bars = a.Bars.With(i)
 			bar := b.own(v)
 			bar.Kind = ir.Result
 			out.Results = append(out.Results, bar)

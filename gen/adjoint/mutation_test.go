@@ -132,6 +132,43 @@ var mutations = map[string]mutation{
 	},
 }
 
+// mistakes are rules of the program that makes adjoints, broken.
+var mistakes = map[string]func(p *adjoint.Program){
+	"memory is told apart by the names of types": (*adjoint.Program).NameCells,
+	"prepared functions are lent":                (*adjoint.Program).LendPrepared,
+}
+
+// TestMistakes: when a rule is broken, some random program shows it.
+func TestMistakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("differentiates many programs")
+	}
+	for name, mistake := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			seed, failure, err := randprog.Catches(1000, func(c *randprog.Case, tally *randprog.Tally) error {
+				s := c.Adjoints(tangents())
+				for k := range c.Inputs {
+					a, _, err := builtWith(c, adjoint.Options{}, k, mistake)
+					if err == nil {
+						err = s.Check(a, tally)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failure == nil {
+				t.Fatal("no program of 1000 fails")
+			}
+			t.Logf("found by seed %d: %.120v", seed, failure)
+		})
+	}
+}
+
 // mutated changes a function and those that it calls.
 func mutated(f *ir.Func, m mutation, done map[*ir.Func]bool) {
 	if done[f] {

@@ -77,14 +77,8 @@ func (p *Program) outlinable(s *ir.Loop, home *ir.Func) string {
 	if calls(s.Body, home) {
 		return home.Name + " calls itself from this loop"
 	}
-	free, _, _ := freeIn(s)
-	if len(free)+3 > maxParams {
-		return fmt.Sprintf("it uses %d variables from around it, more than %d", len(free), maxParams-3)
-	}
 	return ""
 }
-
-const maxParams = 60 // with room for those that adjoints have besides
 
 // calledBy is the function that a statement calls, or may look into, or nil.
 func calledBy(s ir.Stmt) *ir.Func {

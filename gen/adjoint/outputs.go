@@ -17,8 +17,7 @@ type outputs struct {
 	save, back ir.Block
 	beyond     bool    // slices may be written behind their length
 	root       *ir.Var // whose memory is gone through
-	slots      map[string]*saved
-	order      []*saved
+	lists      []*saved
 	around     map[types.Type]bool
 }
 
@@ -30,7 +29,7 @@ type saved struct {
 
 func (e *emitter) outputs(results []*ir.Var) *outputs {
 	b, f := e.b, e.b.flow
-	o := &outputs{e: e, undone: state{}, slots: map[string]*saved{}, around: map[types.Type]bool{}}
+	o := &outputs{e: e, undone: state{}, around: map[types.Type]bool{}}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			switch {
@@ -69,7 +68,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 		o.visit(results[i].Place(), v.Type, 0)
 	}
 	var start, cursors ir.Block
-	for _, s := range o.order {
+	for _, s := range o.lists {
 		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, count(0))})
 		cursors = append(cursors, &ir.Let{At: e.at, V: s.next, E: count(0)})
 	}
@@ -114,7 +113,7 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 // rewritten reports whether slices and pointers in a value of type t, in memory, are
 // overwritten, so that they may lead to other memory at the end.
 func (o *outputs) rewritten(t types.Type) (found bool) {
-	leavesOf(t, func(t types.Type) {
+	ir.EachCell(t, func(t types.Type) {
 		s := state{}
 		o.e.b.flow.memory(s, o.root, t)
 		found = found || activity.HasRefs(t) && s.meets(o.e.b.flow.written)
@@ -131,16 +130,18 @@ func (o *outputs) dirty(t types.Type) bool {
 
 // list is the list of values of type t.
 func (o *outputs) list(t types.Type) *saved {
-	name := types.TypeString(t, nil)
-	if o.slots[name] == nil {
-		b := o.e.b
-		o.slots[name] = &saved{
-			stack: stack{ws: b.ws, field: b.p.work.stack("left", t), of: t},
-			next:  b.g.local("next", integer),
+	for _, s := range o.lists {
+		if types.Identical(s.of, t) {
+			return s
 		}
-		o.order = append(o.order, o.slots[name])
 	}
-	return o.slots[name]
+	b := o.e.b
+	s := &saved{
+		stack: stack{ws: b.ws, field: b.p.work.stack("left", t), of: t},
+		next:  b.g.local("next", integer),
+	}
+	o.lists = append(o.lists, s)
+	return s
 }
 
 // within is what f adds to both blocks.

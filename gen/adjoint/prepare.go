@@ -19,6 +19,7 @@ import (
 //     know of the path that was taken.
 type prepared struct {
 	f     *ir.Func
+	of    *ir.Func // what it was made of
 	conds map[*ir.If]*ir.Var
 	loops map[*ir.Loop]*loopInfo
 	// left says of a loop or a scope whether it was left for somewhere behind its end.
@@ -61,7 +62,7 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 	}
 	names := ir.NamerOf(clone)
 	g := &prepared{
-		f: clone, names: names, notes: notes, segment: p.segments[f],
+		f: clone, of: f, names: names, notes: notes, segment: p.segments[f],
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},
 	}
 	p.prepared[f] = g

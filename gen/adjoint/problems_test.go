@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/problems"
@@ -31,7 +32,7 @@ func TestProblems(t *testing.T) {
 			}
 			t.Run(tt.name+" "+name, func(t *testing.T) {
 				f := function(t, p, path, tt.name)
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}

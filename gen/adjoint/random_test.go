@@ -13,13 +13,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/internal/randprog"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 60, "how many random programs are differentiated")
-	firstSeed = flag.Uint64("seed", 1, "of the first random program")
-	variant   = flag.String("variant", "all", "which options random programs are differentiated with")
+	programs   = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
+	firstSeed  = flag.Uint64("seed", 1, "of the first random program")
+	variant    = flag.String("variant", "all", "which options random programs are differentiated with")
+	variantsOf = flag.Int("variants", 0, "under how many options each program is differentiated, one after the other, besides none; 0 is all that matter")
 )
 
 // tangents builds tangents of functions, each once.
@@ -34,11 +37,11 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 		if t, ok := known[key{f, mask}]; ok {
 			return t, nil
 		}
-		g, facts, err := p.Of(f, activity.Mask(mask))
+		g, facts, err := p.Of(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}
-		t := randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)}
+		t := randprog.Tangent{F: g, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}
 		known[key{f, mask}] = t
 		return t, nil
 	}
@@ -46,19 +49,57 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 
 // built is the adjoint of a case for its k-th input, and which options matter for it.
 func built(c *randprog.Case, o adjoint.Options, k int) (*randprog.Adjoint, adjoint.Options, error) {
+	return builtWith(c, o, k, func(*adjoint.Program) {})
+}
+
+// builtWith is built by a program that mistake has changed.
+func builtWith(c *randprog.Case, o adjoint.Options, k int, mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Options, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &randprog.Failure{Oracle: "panic", Input: k, Text: fmt.Sprint(r)}
+		}
+	}()
 	mask, overlap := c.Mask(k)
 	o.Overlap = overlap
 	pkg := c.F.Object.Pkg()
 	if len(c.Inputs[k].Mem)%4 == 0 {
 		pkg = types.NewPackage("w", "w") // which cannot name all functions, so that fewer are inlined
 	}
-	a, err := adjoint.New(pkg, "Work", o).Of(c.F, activity.Mask(mask))
+	p := adjoint.New(pkg, "Work", o)
+	mistake(p)
+	if c.Also != nil { // shares functions with F, and is changed before that comes
+		a, err := p.Of(c.Also, activity.Bits(1))
+		if err != nil {
+			return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
+		}
+		source := reached(c.Also)
+		for _, f := range reached(a.Func) {
+			if !slices.Contains(source, f) {
+				simplify.Dead(f)
+			}
+		}
+	}
+	a, err := p.Of(c.F, activity.Bits(mask))
 	if err != nil {
 		return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
 	}
 	return &randprog.Adjoint{
-		F: a.Func, Mask: mask, Overlap: overlap, Shadows: uint64(a.Shadows), Seeds: uint64(a.Seeds), Bars: uint64(a.Bars),
+		F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64(),
 	}, a.Matter, nil
+}
+
+// reached are f and the functions that it calls, each once.
+func reached(f *ir.Func) []*ir.Func {
+	list := []*ir.Func{f}
+	for i := 0; i < len(list); i++ {
+		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
+				list = append(list, c.Callee.Func)
+			}
+			return true
+		})
+	}
+	return list
 }
 
 // matters reports whether one of two sets of options has something set that the other has
@@ -104,6 +145,9 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 		for i, name := range names {
 			twice := c.Program == nil || turn%uint64(len(names)) == uint64(i)
 			if name != "" && !twice && turn%32 != 0 && !matters(variants[name], matter) {
+				continue
+			}
+			if n := uint64(len(names)); *variantsOf > 0 && name != "" && (uint64(i)+n-turn%n)%n >= uint64(*variantsOf) {
 				continue
 			}
 			a, _, err := built(c, variants[name], k)
@@ -158,9 +202,5 @@ func TestRandom(t *testing.T) {
 		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
-	many := *programs
-	if testing.Short() {
-		many /= 5
-	}
-	randprog.Test(t, many, *firstSeed, 4, "testdata/failures", adjoints(names))
+	randprog.Test(t, longtest.Cases(*programs, 12, 40, 300), *firstSeed, 4, "testdata/failures", adjoints(names))
 }

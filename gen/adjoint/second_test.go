@@ -32,7 +32,7 @@ func TestUnused(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for name, o := range variants {
-		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"), 1)
+		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"), activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,12 +70,12 @@ func TestSecond(t *testing.T) {
 					from, at = marked, loops
 				}
 				f := function(t, from, at, name)
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, 1)
+				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}
 				n := len(a.Func.Params)
-				g, facts, err := tangent.New().Of(a.Func, 1|activity.Mask(1)<<(n-3))
+				g, facts, err := tangent.New().Of(a.Func, activity.Bits(1).With(n-3))
 				if err != nil {
 					t.Fatal(err)
 				}

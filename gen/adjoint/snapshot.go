@@ -207,7 +207,7 @@ func (v *visit) skips(t types.Type) bool {
 		return false
 	}
 	m := state{}
-	leavesOf(t, func(t types.Type) { v.s.b.chain.segment.flow.memory(m, v.root, t) })
+	ir.EachCell(t, func(t types.Type) { v.s.b.chain.segment.flow.memory(m, v.root, t) })
 	if m.meets(v.s.read) != v.once {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -15,6 +16,9 @@ import (
 // Op is the operation with a rule that the function of an [ir.Math] is: math.Sin, or
 // rules.sign, which derivatives have.
 func Op(name string) (rules.Op, bool) {
+	if name == "math.Nextafter32" {
+		return rules.Nextafter, true
+	}
 	return rules.Lookup(strings.ToLower(name[strings.IndexByte(name, '.')+1:]))
 }
 
@@ -28,6 +32,30 @@ func Name(op rules.Op) string {
 	return "rules." + op.String()
 }
 
+// Skip is 0 as a number of type t. It is written where a zero cotangent or tangent is not
+// multiplied by a derivative that is not finite, and counted when the code runs: the zero may
+// be one that nothing has reached, or one that the product makes NaN.
+func Skip(t types.Type) ir.Expr {
+	var e ir.Expr = &ir.Math{Typed: ir.Typed{T: types.Typ[types.Float64]}, Name: ir.SkipName}
+	if !types.Identical(t, e.Type()) {
+		e = &ir.Convert{Typed: ir.Typed{T: t}, X: e}
+	}
+	return e
+}
+
+// IsSkip reports whether e is what Skip returns, or its negative.
+func IsSkip(e ir.Expr) bool {
+	switch x := e.(type) {
+	case *ir.Unary:
+		return IsSkip(x.X)
+	case *ir.Convert:
+		return IsSkip(x.X)
+	case *ir.Math:
+		return x.Name == ir.SkipName
+	}
+	return false
+}
+
 // Bounded reports whether the partial derivatives of an operation are finite wherever its
 // arguments are: none is singular and none overflows.
 func Bounded(op rules.Op) bool { return bounded[op] }
@@ -36,7 +64,17 @@ var bounded = map[rules.Op]bool{
 	rules.Sin: true, rules.Cos: true, rules.Tan: true, rules.Atan: true, rules.Tanh: true, rules.Asinh: true,
 	rules.Erf: true, rules.Erfc: true, rules.J0: true, rules.J1: true, rules.Abs: true, rules.Sign: true,
 	rules.Floor: true, rules.Ceil: true, rules.Trunc: true, rules.Round: true, rules.RoundToEven: true,
-	rules.Hypot: true, rules.Copysign: true, rules.FMA: true,
+	rules.Hypot: true, rules.Copysign: true, rules.FMA: true, rules.Logb: true, rules.GammaSign: true, rules.Nextafter: true,
+}
+
+// Linear returns f of t instead of the first argument, where the function of e is linear in that argument and in no
+// other: its derivative, and the adjoint of its argument. It is nil for other functions. A product with the partial
+// derivative would overflow where f does not: that of Ldexp(x, n) is 2ⁿ.
+func Linear(e *ir.Math, t ir.Expr) ir.Expr {
+	if e.Name != "math.Ldexp" {
+		return nil
+	}
+	return &ir.Math{Typed: e.Typed, Name: e.Name, Args: []ir.Expr{t, e.Args[1]}}
 }
 
 // Rule is what an expression of a rule is written for: a function of arguments that cost
@@ -47,6 +85,109 @@ type Rule struct {
 	Value ir.Expr
 	// Name gives an expression a name, if it costs anything to compute it again.
 	Name func(ir.Expr) ir.Expr
+}
+
+// A Product is a partial derivative as the factors that package rules gives, or with
+// Minus the negative of their product.
+type Product struct {
+	Minus   bool
+	typed   ir.Typed
+	factors []factor
+}
+
+type factor struct {
+	e   ir.Expr
+	inv bool // divide by e
+}
+
+// Partial is the derivative of op with respect to argument i. Factors that are read more
+// than once have names: all but those of operations that are Bounded, which Finite reads.
+func (r *Rule) Partial(op rules.Op, i int) *Product {
+	steps, minus := rules.Steps(op, i)
+	p := &Product{Minus: minus, typed: ir.Typed{T: r.Type}, factors: make([]factor, len(steps))}
+	texts := make([]string, len(steps))
+	for k, s := range steps {
+		texts[k] = s.String()
+		if j := slices.Index(texts[:k], texts[k]); j >= 0 {
+			p.factors[j].e = r.Name(p.factors[j].e)
+			p.factors[k] = p.factors[j]
+			continue
+		}
+		f := factor{inv: s.Kind == rules.Call && s.Op == rules.Inv}
+		if f.inv {
+			s = s.Args[0]
+		}
+		f.e = r.Expr(s)
+		if !Bounded(op) {
+			f.e = r.Name(f.e)
+		}
+		p.factors[k] = f
+	}
+	return p
+}
+
+// Back is the cotangent t, of the type of the rule, times the factors from the first to
+// the last.
+func (p *Product) Back(t ir.Expr) ir.Expr {
+	for _, f := range p.factors {
+		t = p.times(t, f)
+	}
+	return t
+}
+
+// Forth is the tangent t times the factors from the last to the first.
+func (p *Product) Forth(t ir.Expr) ir.Expr {
+	for k := len(p.factors) - 1; k >= 0; k-- {
+		t = p.times(t, p.factors[k])
+	}
+	return t
+}
+
+func (p *Product) times(t ir.Expr, f factor) ir.Expr {
+	op := token.MUL
+	if f.inv {
+		op = token.QUO
+	}
+	return &ir.Binary{Typed: p.typed, Op: op, X: t, Y: f.e}
+}
+
+// Finite is a condition under which 0 times the product is 0, nil if that is always so.
+func (p *Product) Finite() (cond ir.Expr) {
+	for k, f := range p.factors {
+		if _, ok := f.e.(*ir.Const); ok || slices.Contains(p.factors[:k], f) {
+			continue
+		}
+		c := Finite(f.e)
+		if f.inv {
+			c = Divides(f.e)
+		}
+		if cond == nil {
+			cond = c
+		} else {
+			cond = binary(types.Typ[types.Bool], token.LAND, cond, c)
+		}
+	}
+	return cond
+}
+
+// Finite is the condition that a number, which costs nothing to read, is neither infinite
+// nor NaN.
+func Finite(e ir.Expr) ir.Expr {
+	return binary(types.Typ[types.Bool], token.EQL, binary(e.Type(), token.SUB, e, e), zero(e.Type()))
+}
+
+// Divides is the condition that e is neither 0 nor NaN.
+func Divides(e ir.Expr) ir.Expr {
+	boolean := types.Typ[types.Bool]
+	return binary(boolean, token.LOR, binary(boolean, token.GTR, e, zero(e.Type())), binary(boolean, token.LSS, e, zero(e.Type())))
+}
+
+func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
+	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
+}
+
+func zero(t types.Type) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
 }
 
 var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
@@ -65,11 +206,15 @@ func (r *Rule) Expr(e *rules.Expr) ir.Expr {
 	case rules.ArgV:
 		return r.Value
 	}
+	typed := ir.Typed{T: r.Type}
 	args := make([]ir.Expr, len(e.Args))
 	for i, a := range e.Args {
+		if n := r.order(e.Op, i, a); n != nil {
+			return &ir.Math{Typed: typed, Name: map[rules.Op]string{rules.Jn: "math.Jn", rules.Yn: "math.Yn"}[e.Op],
+				Args: []ir.Expr{n, r.Expr(e.Args[1])}}
+		}
 		args[i] = r.Expr(a)
 	}
-	typed := ir.Typed{T: r.Type}
 	if tok, ok := arithmetic[e.Op]; ok {
 		return &ir.Binary{Typed: typed, Op: tok, X: args[0], Y: args[1]}
 	}
@@ -86,6 +231,33 @@ func (r *Rule) Expr(e *rules.Expr) ir.Expr {
 		return &ir.Binary{Typed: typed, Op: token.MUL, X: a, Y: a}
 	}
 	return &ir.Math{Typed: typed, Name: Name(e.Op), Args: args}
+}
+
+// order is the argument i of a Bessel function as an int, nil for what is none: that of math.Jn is an int where that of
+// the operation is a whole number.
+func (r *Rule) order(op rules.Op, i int, e *rules.Expr) ir.Expr {
+	if i > 0 || op != rules.Jn && op != rules.Yn {
+		return nil
+	}
+	typed := ir.Typed{T: types.Typ[types.Int]}
+	switch tok := arithmetic[e.Op]; {
+	case e.Kind == rules.Num:
+		return &ir.Const{Typed: typed, Val: constant.MakeInt64(int64(e.Num))}
+	case e.Kind == rules.ArgX && types.Identical(r.Args[0].Type(), typed.T):
+		return r.Args[0]
+	case e.Kind == rules.Call && (tok == token.ADD || tok == token.SUB):
+		x, y := r.order(op, i, e.Args[0]), r.order(op, i, e.Args[1])
+		if x == nil || y == nil {
+			return nil
+		}
+		a, okx := x.(*ir.Const)
+		b, oky := y.(*ir.Const)
+		if okx && oky && a.Val != nil {
+			return &ir.Const{Typed: typed, Val: constant.BinaryOp(a.Val, tok, b.Val)}
+		}
+		return &ir.Binary{Typed: typed, Op: tok, X: x, Y: y}
+	}
+	return nil
 }
 
 func (r *Rule) number(v float64) ir.Expr {

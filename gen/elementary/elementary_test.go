@@ -69,7 +69,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("%v is written %s, which is %v", op, elementary.Name(op), back)
 		}
 	}
-	if op, ok := elementary.Op("math.Nextafter"); ok {
-		t.Errorf("math.Nextafter is %v", op)
+	if op, ok := elementary.Op("math.Nextafter32"); !ok || op != rules.Nextafter {
+		t.Errorf("math.Nextafter32 is %v", op)
+	}
+	if op, ok := elementary.Op("math.Pow10"); ok {
+		t.Errorf("math.Pow10 is %v", op)
 	}
 }

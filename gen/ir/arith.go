@@ -306,6 +306,8 @@ func elementaryValue(name string, a []Value) Value {
 		return Value{num: f(arg(0))}
 	case func(uint64) float64:
 		return floatValue(f(a[0].num))
+	case func(float32, float32) float32:
+		return floatValue(float64(f(float32(arg(0)), float32(arg(1)))))
 	case func(float32) uint32:
 		return Value{num: uint64(f(float32(arg(0))))}
 	case func(uint32) float32:

@@ -246,7 +246,8 @@ type (
 		Len   int // of a slice
 	}
 	// Opaque is an expression without floats that nothing else stands for, such as a string
-	// that is put together for a panic. Format has a %v for each argument.
+	// that is put together for a panic: a call of a function of the standard library. Format
+	// has a %v for each argument, and names the package by its path.
 	Opaque struct {
 		Typed
 		Format string

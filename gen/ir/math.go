@@ -5,24 +5,30 @@ import (
 	"math"
 )
 
-// elementary holds the functions that a [Math] may name, besides min and max.
+// SkipName is the function that counts, in generated code, what a guard has left out. Its
+// value is 0.
+const SkipName = "rules.skip"
+
+// elementary holds the functions that a [Math] may name, besides min and max. Those from floats to floats have rules, so
+// math.Dim is not among them: it is written math.Max(0, x-y).
 var elementary = map[string]any{
 	"math.Abs": math.Abs, "math.Acos": math.Acos, "math.Acosh": math.Acosh, "math.Asin": math.Asin,
 	"math.Asinh": math.Asinh, "math.Atan": math.Atan, "math.Atan2": math.Atan2, "math.Atanh": math.Atanh,
 	"math.Cbrt": math.Cbrt, "math.Ceil": math.Ceil, "math.Copysign": math.Copysign, "math.Cos": math.Cos,
-	"math.Cosh": math.Cosh, "math.Dim": math.Dim, "math.Erf": math.Erf, "math.Erfc": math.Erfc,
+	"math.Cosh": math.Cosh, "math.Erf": math.Erf, "math.Erfc": math.Erfc,
 	"math.Erfcinv": math.Erfcinv, "math.Erfinv": math.Erfinv, "math.Exp": math.Exp, "math.Exp2": math.Exp2,
 	"math.Expm1": math.Expm1, "math.FMA": math.FMA, "math.Floor": math.Floor, "math.Gamma": math.Gamma,
 	"math.Hypot": math.Hypot, "math.Ilogb": math.Ilogb, "math.Inf": math.Inf, "math.IsInf": math.IsInf,
 	"math.IsNaN": math.IsNaN, "math.J0": math.J0, "math.J1": math.J1, "math.Jn": math.Jn,
 	"math.Ldexp": math.Ldexp, "math.Log": math.Log, "math.Log10": math.Log10, "math.Log1p": math.Log1p,
 	"math.Log2": math.Log2, "math.Logb": math.Logb, "math.Max": math.Max, "math.Min": math.Min,
-	"math.Mod": math.Mod, "math.NaN": math.NaN, "math.Nextafter": math.Nextafter, "math.Pow": math.Pow,
+	"math.Mod": math.Mod, "math.NaN": math.NaN, "math.Nextafter": math.Nextafter, "math.Nextafter32": math.Nextafter32, "math.Pow": math.Pow,
 	"math.Pow10": math.Pow10, "math.Remainder": math.Remainder, "math.Round": math.Round,
 	"math.RoundToEven": math.RoundToEven, "math.Signbit": math.Signbit, "math.Sin": math.Sin,
 	"math.Sinh": math.Sinh, "math.Sqrt": math.Sqrt, "math.Tan": math.Tan, "math.Tanh": math.Tanh,
 	"math.Trunc": math.Trunc, "math.Y0": math.Y0, "math.Y1": math.Y1, "math.Yn": math.Yn,
 	"math.Float32bits": math.Float32bits, "math.Float32frombits": math.Float32frombits,
+	SkipName:           func() float64 { return 0 },
 	"math.Float64bits": math.Float64bits, "math.Float64frombits": math.Float64frombits,
 }
 
@@ -69,6 +75,8 @@ func Elementary(name string) (params []types.Type, result types.Type, ok bool) {
 		return list(f64), u64, true
 	case func(uint64) float64:
 		return list(u64), f64, true
+	case func(float32, float32) float32:
+		return list(f32, f32), f32, true
 	case func(float32) uint32:
 		return list(f32), u32, true
 	case func(uint32) float32:

@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"go/constant"
 	"go/token"
 	"go/types"
 	"math"
@@ -81,14 +80,7 @@ func (s *Call) Expand(names *Namer) []Stmt {
 			out = append(out, &Let{At: s.At, V: second})
 		}
 		rest(second)
-		// Two powers of two, since one may be out of range.
-		e := func(op token.Token, x, y Expr) Expr { return &Binary{Typed: Typed{second.Type}, Op: op, X: x, Y: y} }
-		one := &Const{Typed: typed, Val: constant.MakeFloat64(1)}
-		half := e(token.QUO, second.Load(), &Const{Typed: Typed{second.Type}, Val: constant.MakeInt64(-2)})
-		power := func(n Expr) Expr { return of("math.Ldexp", one, n) }
-		rest := e(token.SUB, &Unary{Typed: Typed{second.Type}, Op: token.SUB, X: second.Load()}, half)
-		times := func(x, y Expr) Expr { return &Binary{Typed: typed, Op: token.MUL, X: x, Y: y} }
-		set(first, times(times(x, power(half)), power(rest)))
+		set(first, of("math.Ldexp", x, &Unary{Typed: Typed{second.Type}, Op: token.SUB, X: second.Load()}))
 	default:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
@@ -351,10 +352,7 @@ func result(t *testing.T, f *ir.Func, seed uint64) string {
 }
 
 func programs() uint64 {
-	if testing.Short() {
-		return 300
-	}
-	return 3000
+	return uint64(longtest.Cases(0, 300, 1000, 10000))
 }
 
 func TestRandom(t *testing.T) {

@@ -24,7 +24,7 @@ func init() {
 	Real = types.NewNamed(name, types.Typ[types.Float64], nil)
 	realPackage.Scope().Insert(name)
 	for name, second := range map[string]types.Type{
-		"Sincos": Real, "Modf": Real, "Frexp": types.Typ[types.Int], "Lgamma": types.Typ[types.Int],
+		"Sincos": Real, "Modf": Real, "Lgamma": Real, "Frexp": types.Typ[types.Int],
 	} {
 		v := func(t types.Type) *types.Var { return types.NewParam(token.NoPos, realPackage, "", t) }
 		sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(v(Real)), types.NewTuple(v(Real), v(second)), false)
@@ -34,7 +34,8 @@ func init() {
 }
 
 // RealRule is the function of package nabla that computes over Reals what a function of
-// package math with two results does, math.Sincos say; nil if there is none.
+// package math with two results does, math.Sincos say; nil if there is none. The sign that
+// Lgamma returns is a Real too.
 func RealRule(name string) *Rule {
 	if len(name) < 5 || name[:5] != "math." {
 		return nil

@@ -71,12 +71,12 @@ func (b *builder) call(s *ir.Call) {
 		case b.scalar(v):
 			c.Results = append(c.Results, b.scalars(v)...)
 		default: // the lanes are in an array
-			to := &leaf{place: b.of(v).Place()}
+			to := &leaf{Typed: ir.Typed{T: v.Type}, place: b.of(v).Place()}
 			for k := range b.types.n {
 				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
 				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
-				after = append(after, &ir.Set{At: s.At, P: to.at(k), E: t.Load()})
+				after = append(after, to.set(s.At, k, t.Load()))
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
 	var set ir.Block
 	to := b.leaf(v.Place())
 	for k := range b.types.n {
-		set = append(set, &ir.Set{At: b.At, P: to.at(k), E: t.Load()})
+		set = append(set, to.set(b.At, k, t.Load()))
 	}
 	return t, set
 }
@@ -137,7 +137,7 @@ func (b *builder) rule(s *ir.Call) {
 				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
 				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
-				after = append(after, &ir.Set{At: s.At, P: b.leaf(v.Place()).at(k), E: t.Load()})
+				after = append(after, b.leaf(v.Place()).set(s.At, k, t.Load()))
 			}
 		}
 		b.Emit(c)

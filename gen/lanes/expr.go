@@ -108,7 +108,11 @@ func (b *builder) whole(e ir.Expr) ir.Expr {
 	case *ir.Slice:
 		return &ir.Slice{Typed: typed, X: b.whole(e.X), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
 	case *ir.Convert:
-		return &ir.Convert{Typed: typed, X: b.whole(e.X)}
+		x := b.whole(e.X)
+		if types.Identical(x.Type(), typed.T) {
+			return x
+		}
+		return &ir.Convert{Typed: typed, X: x}
 	case *ir.Make:
 		return &ir.Make{Typed: typed, N: b.plain(e.N), Cap: b.plain(e.Cap)}
 	case *ir.New:
@@ -187,7 +191,7 @@ func (b *builder) array(e ir.Expr) ir.Expr {
 	}
 	out := &ir.Literal{Typed: typed}
 	for k := range b.types.n {
-		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, at(e, k))
+		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, retyped(typed.T.(*types.Array).Elem(), at(e, k)))
 	}
 	return out
 }
@@ -247,7 +251,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 func at(e ir.Expr, k int) ir.Expr {
 	switch e := e.(type) {
 	case *leaf:
-		return &ir.Load{Typed: e.Typed, P: e.at(k)}
+		return e.load(k)
 	case *ir.Unary:
 		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: at(e.X, k)}
 	case *ir.Binary:

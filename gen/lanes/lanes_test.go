@@ -29,12 +29,12 @@ func parse(t *testing.T, text string) (f *ir.Func, params, results activity.Mask
 	}
 	for i, v := range f.Params {
 		if v.Name == "t" || v.Name == "u" || strings.HasSuffix(v.Name, "bar") {
-			params |= 1 << i
+			params = params.With(i)
 		}
 	}
 	for i, v := range f.Results {
 		if len(f.Results) == 1 || v.Name != "r" {
-			results |= 1 << i
+			results = results.With(i)
 		}
 	}
 	return f, params, results
@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 	if _, err := lanes.New(lanes.NewTypes(1), nil).Of(f, params, results); err == nil {
 		t.Error("one lane")
 	}
-	if _, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, 0); err == nil {
+	if _, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, activity.Bits(0)); err == nil {
 		t.Error("a result that depends on the lane and is not named")
 	}
 }

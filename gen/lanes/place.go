@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"go/token"
 	"go/types"
 	"slices"
 
@@ -21,6 +22,39 @@ func (x *leaf) at(k int) *ir.Place {
 		return x.scalars[k].Place()
 	}
 	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(index(k)))}
+}
+
+// load is the number for lane k.
+func (x *leaf) load(k int) ir.Expr {
+	p := x.at(k)
+	return retyped(x.T, &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p})
+}
+
+// set assigns e to lane k.
+func (x *leaf) set(at ir.At, k int, e ir.Expr) ir.Stmt {
+	p := x.at(k)
+	return &ir.Set{At: at, P: p, E: retyped(p.Type(), e)}
+}
+
+// add adds e to lane k. The sum is one of the number's own type.
+func (x *leaf) add(at ir.At, k int, e ir.Expr) ir.Stmt {
+	p := x.at(k)
+	if types.Identical(p.Type(), e.Type()) {
+		return &ir.Add{At: at, P: p, E: e}
+	}
+	return x.set(at, k, &ir.Binary{Typed: ir.Typed{T: x.T}, Op: token.ADD, X: x.load(k), Y: e})
+}
+
+// retyped is a number as one of type t: memory for several lanes has numbers of types
+// without names.
+func retyped(t types.Type, e ir.Expr) ir.Expr {
+	if types.Identical(t, e.Type()) {
+		return e
+	}
+	if c, ok := e.(*ir.Const); ok {
+		return &ir.Const{Typed: ir.Typed{T: t}, Val: c.Val, Text: c.Text}
+	}
+	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
 // row is a pointer to the lanes of a number in memory.

@@ -17,10 +17,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lanes"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 25, "how many random programs are differentiated")
+	programs  = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -37,10 +38,10 @@ func side(p *lanes.Program, a *adjoint.Adjoint) (*sided, error) {
 	n, k := len(a.Facts.Func.Params), len(a.Facts.Func.Results)
 	var params, results activity.Mask
 	for i := n; i < len(a.Func.Params)-1; i++ {
-		params |= 1 << i
+		params = params.With(i)
 	}
 	for i := k; i < len(a.Func.Results); i++ {
-		results |= 1 << i
+		results = results.With(i)
 	}
 	g, err := p.Of(a.Func, params, results)
 	if err != nil {
@@ -237,11 +238,11 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		t := tangent.New()
 		build := func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-			g, facts, err := t.Of(f, activity.Mask(mask))
+			g, facts, err := t.Of(f, activity.Bits(mask))
 			if err != nil {
 				return randprog.Tangent{}, err
 			}
-			return randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+			return randprog.Tangent{F: g, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
 		}
 		from := map[bool]*adjoint.Program{}
 		side4 := map[bool]*lanes.Program{}
@@ -259,7 +260,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 				continue
 			}
 			asked = append(asked, [2]any{mask, overlap})
-			a, err := from[overlap].Of(c.F, activity.Mask(mask))
+			a, err := from[overlap].Of(c.F, activity.Bits(mask))
 			if err != nil {
 				return err
 			}
@@ -301,11 +302,11 @@ func TestRandom(t *testing.T) {
 	for name, o := range map[string]adjoint.Options{"": {}, "no simplify": {NoSimplify: true}} {
 		t.Run(name, func(t *testing.T) {
 			randprog.Files(t, "../adjoint/testdata/failures", sides(o, nil))
-			many := *programs
-			if testing.Short() || name != "" {
-				many /= 5
+			n := longtest.Cases(*programs, 5, 25, 100)
+			if name != "" {
+				n = max(n/5, 5)
 			}
-			randprog.Test(t, many, *firstSeed, 4, "testdata/failures", sides(o, nil))
+			randprog.Test(t, n, *firstSeed, 4, "testdata/failures", sides(o, nil))
 			if refused.Load()*20 > cases.Load() {
 				t.Errorf("%d of %d adjoints are refused", refused.Load(), cases.Load())
 			}

@@ -120,13 +120,13 @@ func (b *builder) body(body ir.Block) ir.Block {
 		if !b.apart[v] || !activity.IsFloat(v.Type) || !b.addressed[v] {
 			continue
 		}
-		to := &leaf{place: b.of(v).Place()}
+		to := &leaf{Typed: ir.Typed{T: v.Type}, place: b.of(v).Place()}
 		before = append(before, &ir.Let{V: b.of(v)})
 		for k, x := range b.scalars(v) {
 			if v.Kind == ir.Param {
-				before = append(before, &ir.Set{P: to.at(k), E: x.Load()})
+				before = append(before, to.set(ir.At{}, k, x.Load()))
 			} else {
-				after = append(after, &ir.Set{P: x.Place(), E: &ir.Load{Typed: ir.Typed{T: x.Type}, P: to.at(k)}})
+				after = append(after, &ir.Set{P: x.Place(), E: to.load(k)})
 			}
 		}
 	}
@@ -166,10 +166,10 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.let(s)
 		return
 	case *ir.Set:
-		b.set(s, s.P, s.E, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*leaf).set, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
 		return
 	case *ir.Add:
-		b.set(s, s.P, s.E, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*leaf).add, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
 		return
 	}
 	b.flush()
@@ -259,8 +259,9 @@ func (b *builder) let(s *ir.Let) {
 	}
 }
 
-// set is an assignment or an addition, which to makes, to a place.
-func (b *builder) set(s ir.Stmt, p *ir.Place, e ir.Expr, to func(p *ir.Place, e ir.Expr) ir.Stmt) {
+// set is an assignment or an addition to a place: lane makes that of one lane, to any other.
+func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int, e ir.Expr) ir.Stmt, to func(p *ir.Place, e ir.Expr) ir.Stmt) {
+	where := b.At
 	switch {
 	case !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
 	case !b.differs(p):
@@ -270,7 +271,7 @@ func (b *builder) set(s ir.Stmt, p *ir.Place, e ir.Expr, to func(p *ir.Place, e 
 		x, dst := b.number(e), b.leaf(p)
 		b.do(append(readsOf(x), readsOf(dst)...), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {
-				out = append(out, to(dst.at(k), at(x, k)))
+				out = append(out, lane(dst, where, k, at(x, k)))
 			}
 			return out
 		})

@@ -10,7 +10,9 @@ import (
 
 // Types makes the types of what there is for several lanes. With one lane a T stays a T.
 // With n, an array of n floats stands for a float, and what holds no floats is left out of
-// structs. A named type with floats gets a named twin, which belongs to no package.
+// structs. A named type with floats gets a named twin, which belongs to no package; but the
+// array for a float is of a type without a name, so that pointers can be converted as those
+// to single floats can.
 type Types struct {
 	n     int
 	names *ir.Namer
@@ -32,7 +34,7 @@ func (l *Types) Of(t types.Type) types.Type {
 		return t
 	}
 	if activity.IsFloat(t) {
-		return types.NewArray(t, int64(l.n))
+		return types.NewArray(types.Typ[t.Underlying().(*types.Basic).Kind()], int64(l.n))
 	}
 	switch t := t.(type) {
 	case *types.Alias:

@@ -188,6 +188,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	d := l.p.decls[fn]
 	if d == nil {
+		l.arguments(call, list, sig, s) // for their refusals
 		l.noSource(call, fn)
 		return nil, nil
 	}
@@ -242,8 +243,9 @@ func (l *lowerer) noSource(call ast.Node, fn *types.Func) {
 	switch fn.Pkg().Path() {
 	case "reflect", "unsafe":
 		l.refuse(call, what, "package "+fn.Pkg().Path()+" gets around types", "use the types themselves")
-	case "math":
-		l.refuse(call, what, "there is no rule for it", remedyRule)
+	case "math": // one of mathNot
+		l.refuse(call, what, "it makes a number of bits, and bits carry no derivative",
+			"compute with the number itself, or call it from a function with //nabla:passive where it carries none")
 	default:
 		l.refuse(call, what, "its source is not here and there is no rule for it", remedyRule)
 	}

@@ -3,6 +3,7 @@ package lower_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -12,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/internal/randprog"
+	"github.com/nabla-ad/nabla/internal/dependent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 60, "how many random functions are lowered")
+	programs  = flag.Int("programs", 0, "how many random functions are lowered; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random function")
 )
 
@@ -96,6 +99,18 @@ type outcome struct {
 	Ints   []int
 }
 
+// is reports whether an outcome is what the evaluator gives, bit for bit.
+func (w outcome) is(o *randprog.Outcome) bool {
+	got := outcome{Panic: o.Panic, Ints: o.Ints}
+	for _, x := range o.Floats {
+		if x != x {
+			x = math.NaN()
+		}
+		got.Floats = append(got.Floats, math.Float64bits(x))
+	}
+	return reflect.DeepEqual(got, w)
+}
+
 // TestRandom runs random functions as Go and as intermediate form.
 func TestRandom(t *testing.T) {
 	if testing.Short() {
@@ -103,7 +118,7 @@ func TestRandom(t *testing.T) {
 	}
 	opts := randprog.Options{Exact: true, Panics: true}
 	var list []*randprog.Program
-	for i := range *programs {
+	for i := range longtest.Cases(*programs, 60, 60, 300) {
 		list = append(list, randprog.New(*firstSeed+uint64(i), opts))
 	}
 	cases, err := randprog.Load(list, 5)
@@ -123,19 +138,12 @@ func TestRandom(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%s", list[i].Seed, err, c.Source())
 			}
-			got := outcome{Panic: o.Panic, Ints: o.Ints}
-			for _, x := range o.Floats {
-				if x != x {
-					x = math.NaN()
-				}
-				got.Floats = append(got.Floats, math.Float64bits(x))
-			}
-			if !reflect.DeepEqual(got, w) {
-				t.Fatalf("seed %d, input %d: got %v, want %v\n%s\n%s", list[i].Seed, k, got, w, c.Source(), c.F)
+			if !w.is(o) {
+				t.Fatalf("seed %d, input %d: got %v, want %v\n%s\n%s", list[i].Seed, k, o, w, c.Source(), c.F)
 			}
 		}
 	}
-	t.Logf("%d functions, %d runs, %d panics, on %s", *programs, runs, panics, runtime.GOARCH)
+	t.Logf("%d functions, %d runs, %d panics, on %s", len(list), runs, panics, runtime.GOARCH)
 }
 
 // compiled is what the programs do when they are compiled.
@@ -150,16 +158,19 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module rnd\n\ngo 1.26\n", "rnd.go": randprog.Batch(list), "calls.go": randprog.Calls(list),
-		"run_test.go": randomMain, "in.json": string(text),
-	} {
+	files := map[string]string{
+		"go.mod": "module rnd\n\ngo 1.26\n", "calls.go": randprog.Calls(list), "run_test.go": randomMain, "in.json": string(text),
+	}
+	for i, src := range randprog.Batch(list) {
+		files[fmt.Sprintf("rnd%d.go", i)] = src
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.Command("go", "test", "-vet=off", "-count=1", ".")
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, dependent.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out[:min(len(out), 4000)])
 	}
@@ -171,4 +182,42 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestOldLoops: if loops of old files had variables for each iteration, some random program
+// would show it.
+func TestOldLoops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a package")
+	}
+	for seed := *firstSeed; seed < *firstSeed+1000; seed++ {
+		p := randprog.New(seed, randprog.Options{Exact: true, Panics: true})
+		if !p.Old {
+			continue
+		}
+		mistaken := *p
+		mistaken.Old = false
+		list := []*randprog.Program{p, &mistaken}
+		cases, err := randprog.Load(list, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 5 {
+			got, err := cases[0].Run(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrong, err := cases[1].Run(k)
+			if err == nil && reflect.DeepEqual(got, wrong) {
+				continue
+			}
+			want := compiled(t, list[:1], cases[:1])[0][k]
+			if !want.is(got) || err == nil && want.is(wrong) {
+				t.Fatalf("seed %d, input %d: %v for Go 1.21, %v otherwise, want %v and something else\n%s", seed, k, got, wrong, want, p.Source())
+			}
+			t.Logf("found by seed %d", seed)
+			return
+		}
+	}
+	t.Error("no program of 1000 fails")
 }

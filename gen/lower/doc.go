@@ -15,6 +15,9 @@
 // last parameters are the variables it captures, by pointer where somebody writes them
 // through the closure.
 //
+// The variables of a loop are those of the Go version of its file: one for the loop before
+// Go 1.22, one for each iteration since, wherever the function is copied to.
+//
 // In a loop over a function the body of the function stands where the loop does, and that
 // of the loop where the function calls yield: for i := range count(n) becomes the loop in
 // count. The function has to be known: a function literal, a declared function or method,

@@ -87,44 +87,9 @@ func (e *effect) function(f *ir.Func) *effectOf {
 	return s
 }
 
-// hasRefs says whether two values of type t can lead to the same memory.
-func hasRefs(t types.Type) bool {
-	found := false
-	walkType(t, map[types.Type]bool{}, func(t types.Type) {
-		switch t.Underlying().(type) {
-		case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
-			found = true
-		}
-	})
-	return found
-}
-
-// roots are the variables that the slices and pointers in the value of x come from.
-func roots(x ir.Expr) (out []*ir.Var) {
-	if x == nil || x.Type() == nil || !hasRefs(x.Type()) {
-		return nil
-	}
-	ir.WalkExpr(x, func(x ir.Expr) bool {
-		switch x := x.(type) {
-		case *ir.Load:
-			if hasRefs(x.Type()) {
-				out = append(out, x.P.Root)
-			}
-		case *ir.Addr:
-			out = append(out, x.P.Root)
-		case *ir.SliceAt:
-			out = append(out, x.P.Root)
-		}
-		return true
-	})
-	return out
-}
-
 // flow says that x comes to stand in v or in memory that v leads to.
 func (e *effect) flow(s *effectOf, v *ir.Var, x ir.Expr) {
-	for _, w := range roots(x) {
-		e.join(s, v, w)
-	}
+	sources(x, func(w *ir.Var) { e.join(s, v, w) })
 }
 
 func (e *effect) stmt(s *effectOf, st ir.Stmt) {
@@ -145,9 +110,7 @@ func (e *effect) stmt(s *effectOf, st ir.Stmt) {
 		return
 	}
 	for _, x := range fx.Through {
-		for _, v := range roots(x) {
-			e.wrote(s, v)
-		}
+		sources(x, func(v *ir.Var) { e.wrote(s, v) })
 	}
 	switch st := st.(type) {
 	case *ir.Let:
@@ -163,9 +126,7 @@ func (e *effect) stmt(s *effectOf, st ir.Stmt) {
 		}
 	case *ir.Copy:
 		if headers(st.Src) {
-			for _, v := range roots(st.Dst) {
-				e.flow(s, v, st.Src)
-			}
+			sources(st.Dst, func(v *ir.Var) { e.flow(s, v, st.Src) })
 		}
 	}
 }
@@ -173,7 +134,7 @@ func (e *effect) stmt(s *effectOf, st ir.Stmt) {
 // headers says whether the elements of a slice can lead to memory.
 func headers(x ir.Expr) bool {
 	s, ok := x.Type().Underlying().(*types.Slice)
-	return ok && hasRefs(s.Elem())
+	return ok && leads(s.Elem())
 }
 
 func (e *effect) call(s *effectOf, c *ir.Call) {
@@ -185,7 +146,7 @@ func (e *effect) call(s *effectOf, c *ir.Call) {
 	t := e.function(f)
 	mine := map[*class]*ir.Var{} // of the callee's classes
 	share := func(theirs, v *ir.Var) {
-		if !hasRefs(theirs.Type) {
+		if !leads(theirs.Type) {
 			return
 		}
 		k := t.of(theirs)
@@ -201,9 +162,7 @@ func (e *effect) call(s *effectOf, c *ir.Call) {
 		mine[k] = v
 	}
 	for i, a := range c.Args {
-		for _, v := range roots(a) {
-			share(f.Params[i], v)
-		}
+		sources(a, func(v *ir.Var) { share(f.Params[i], v) })
 	}
 	for i, v := range c.Results {
 		if v != nil {
@@ -218,10 +177,10 @@ func (e *effect) rule(s *effectOf, c *ir.Call) {
 	var last *ir.Var
 	all := false
 	for _, v := range c.Results {
-		all = all || v != nil && hasRefs(v.Type)
+		all = all || v != nil && leads(v.Type)
 	}
 	for i, a := range c.Args {
-		all = all || c.Callee.Rule.Writes(i) && hasRefs(a.Type()) && !plainMemory(a.Type())
+		all = all || c.Callee.Rule.Writes(i) && leads(a.Type()) && !plainMemory(a.Type())
 	}
 	together := func(v *ir.Var) {
 		if last != nil && all {
@@ -230,16 +189,16 @@ func (e *effect) rule(s *effectOf, c *ir.Call) {
 		last = v
 	}
 	for i, a := range c.Args {
-		for _, v := range roots(a) {
+		sources(a, func(v *ir.Var) {
 			if c.Callee.Rule.Writes(i) {
 				e.wrote(s, v)
 			}
 			e.didRead(s, v)
 			together(v)
-		}
+		})
 	}
 	for _, v := range c.Results {
-		if v != nil && hasRefs(v.Type) {
+		if v != nil && leads(v.Type) {
 			together(v)
 		}
 	}
@@ -250,9 +209,9 @@ func (e *effect) rule(s *effectOf, c *ir.Call) {
 func plainMemory(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		return !hasRefs(u.Elem())
+		return !leads(u.Elem())
 	case *types.Pointer:
-		return !hasRefs(u.Elem())
+		return !leads(u.Elem())
 	case *types.Array:
 		return plainMemory(u.Elem())
 	case *types.Struct:
@@ -263,5 +222,5 @@ func plainMemory(t types.Type) bool {
 		}
 		return true
 	}
-	return !hasRefs(t)
+	return !leads(t)
 }

@@ -51,6 +51,12 @@ func TestEffects(t *testing.T) {
 		{`func f(x []float64, y []float64, a float64) exit {
 			call rule "other.F"(x, a)
 		}`, "rw - -"},
+		{`func f(x []float64, y []float64, k []int) exit {
+			let z []float64 = make([]float64, len(y))
+			z[0] = x[0]
+			let u []float64 = x[k[0]:len(y)]
+			u[0] = 1.0
+		}`, "rw - r"},
 		{`func f(x *float64, y *float64) exit {
 			*x += *y
 		}`, "rw r"},

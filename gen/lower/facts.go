@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"go/version"
 )
 
 // facts are what has to be known of the variables of a declaration before its body is
@@ -15,6 +16,7 @@ type facts struct {
 	block     map[types.Object]ast.Node
 	within    map[*ast.AssignStmt]ast.Node // the block an assignment stands in
 	packages  map[string]bool              // whose variables are named
+	perLoop   bool                         // loops declare their variables once, and not in each iteration
 }
 
 // byReference says whether a closure has to capture a variable by pointer.
@@ -24,6 +26,8 @@ func (f *facts) byReference(o types.Object) bool { return f.shared[o] || f.addre
 func (d *decl) findFacts() {
 	if d.facts == nil {
 		d.facts = findFacts(d.pkg.TypesInfo, d.node)
+		v := languageVersion(d.pkg, d.node)
+		d.facts.perLoop = v != "" && version.Compare(v, "go1.22") < 0
 	}
 }
 

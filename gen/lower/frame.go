@@ -6,6 +6,9 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
+
+	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -18,7 +21,7 @@ type lowerer struct {
 	d     *decl // the declaration the source stands in
 	info  *types.Info
 	facts *facts
-	subst substitution
+	subst *substitution
 	names *namer
 
 	env       map[types.Object]*binding
@@ -57,8 +60,9 @@ type jump struct {
 	brk, cont target // no label: there is none
 }
 
-func (p *Program) lowerer(e *entry, d *decl, s substitution) *lowerer {
+func (p *Program) lowerer(e *entry, d *decl, s *substitution) *lowerer {
 	d.findFacts()
+	e.sources = append(e.sources, d)
 	names := newNamer()
 	for name := range d.facts.packages {
 		names.n.Reserve(name)
@@ -192,7 +196,7 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 }
 
 // unexported refuses a function of a package where no code can be written, if the code
-// would have to name what that package keeps for itself.
+// would have to name what that package, or an internal one, keeps for itself.
 func (l *lowerer) unexported(n ast.Node) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -201,7 +205,7 @@ func (l *lowerer) unexported(n ast.Node) {
 			return true
 		}
 		o := l.info.Uses[id]
-		if o == nil || o.Pkg() == nil || o.Exported() || seen[o] {
+		if o == nil || seen[o] || l.p.nameable(o) {
 			return true
 		}
 		kind := ""
@@ -224,9 +228,21 @@ func (l *lowerer) unexported(n ast.Node) {
 			if len(l.around) > 0 {
 				why, remedy = "it is put into a function of package "+l.nest.home.PkgPath, "range over the function in the package that declares it"
 			}
-			l.refuse(id, kind+" "+o.Name(), "package "+o.Pkg().Path()+" does not export it, and "+why, remedy)
+			reason := "package " + o.Pkg().Path() + " does not export it, and " + why
+			if o.Exported() {
+				reason = "package " + o.Pkg().Path() + " is internal, and " + why
+			}
+			l.refuse(id, kind+" "+o.Name(), reason, remedy)
 		}
 		return true
+	})
+}
+
+// nameable reports whether a package that code is generated for can name an object of
+// another one.
+func (p *Program) nameable(o types.Object) bool {
+	return slices.ContainsFunc(p.asked, func(pkg *packages.Package) bool {
+		return o.Pkg() == nil || o.Pkg() != pkg.Types && ir.Names(o, pkg.PkgPath)
 	})
 }
 

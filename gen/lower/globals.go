@@ -20,7 +20,7 @@ type flow struct {
 	written origins // what is written behind
 	callee  map[*ir.Func]*flow
 	changed bool
-	refuse  func(s ir.Stmt, v *ir.Var)
+	refuse  func(s ir.Stmt, v *ir.Var, reason, remedy string)
 }
 
 // writtenGlobals finds writes to the memory of package variables that go by another name:
@@ -44,9 +44,8 @@ func writtenGlobals(funcs []*ir.Func) (out Refusals) {
 	}
 	for _, f := range funcs {
 		w := flows[f]
-		w.refuse = func(s ir.Stmt, v *ir.Var) {
-			out = append(out, &Refusal{s.Position(), f.Name, "write to package variable " + v.Name,
-				"its memory is written by another name", "copy it first, or pass it as an argument"})
+		w.refuse = func(s ir.Stmt, v *ir.Var, reason, remedy string) {
+			out = append(out, &Refusal{s.Position(), f.Name, "write to package variable " + v.Name, reason, remedy})
 		}
 		w.block()
 	}
@@ -78,7 +77,7 @@ func (w *flow) write(s ir.Stmt, from origins) {
 	for v := range from {
 		switch {
 		case v.Kind == ir.Global && w.refuse != nil:
-			w.refuse(s, v)
+			w.refuse(s, v, "its memory is written by another name", "copy it first, or pass it as an argument")
 		case v.Kind == ir.Param && !w.written[v]:
 			w.written[v] = true
 			w.changed = true
@@ -134,7 +133,8 @@ func (w *flow) root(v *ir.Var) origins {
 func (w *flow) call(s *ir.Call) {
 	c := w.callee[s.Callee.Func]
 	if c == nil {
-		return // a rule: what it does to its arguments is its own affair
+		w.rule(s)
+		return
 	}
 	for i, p := range c.f.Params {
 		if from := w.expr(s.Args[i]); c.written[p] {
@@ -157,31 +157,44 @@ func (w *flow) call(s *ir.Call) {
 	}
 }
 
-// expr is what memory the value of e may lead to.
-func (w *flow) expr(e ir.Expr) origins {
-	if e == nil || !leads(e.Type()) {
-		return nil
+// rule is a call of a function with a rule. Of one without source it is not known what it
+// writes.
+func (w *flow) rule(s *ir.Call) {
+	r := s.Callee.Rule
+	if r.Passive {
+		return
 	}
-	out := origins{}
-	eachPlace(e, func(p *ir.Place, taken bool) {
-		t, _ := cell(p, nil)
-		if taken || leads(t) {
-			maps.Copy(out, w.root(p.Root))
+	for i, a := range s.Args {
+		if !r.Writes(i) || r.IsFixed(i) {
+			continue
 		}
-	})
-	return out
+		from := w.expr(a)
+		if r.ReadOnly != nil {
+			w.write(s, from)
+			continue
+		}
+		for v := range from {
+			if v.Kind == ir.Global && w.refuse != nil {
+				w.refuse(s, v, r.Name+" may write its memory",
+					"copy it first, or name the parameter in passive= of its //nabla:rule if it is only read")
+			}
+		}
+	}
+	for i, v := range s.Results {
+		if v == nil || !leads(v.Type) {
+			continue
+		}
+		if k := r.Returned(i); k >= 0 {
+			w.add(v, w.expr(s.Args[k]))
+		}
+	}
 }
 
-// leads says whether a value of type t leads to memory of others.
-func leads(t types.Type) bool {
-	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
-		switch u.(type) {
-		case *types.Pointer, *types.Slice, *types.Map, *types.Interface:
-			found = true
-		}
-	})
-	return found
+// expr is what memory the value of e may lead to.
+func (w *flow) expr(e ir.Expr) origins {
+	out := origins{}
+	sources(e, func(v *ir.Var) { maps.Copy(out, w.root(v)) })
+	return out
 }
 
 // sortedFuncs are those of entries, by name.

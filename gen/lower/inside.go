@@ -56,6 +56,7 @@ func (l *lowerer) inside(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
 		in.d, in.subst, node, body = v.d, substitutionOf(v.fn, v.targs), v.d.node, v.d.node.Body
 	}
 	in.d.findFacts()
+	in.e.sources = append(in.e.sources, in.d)
 	in.info, in.facts = in.d.pkg.TypesInfo, in.d.facts
 	again := 0
 	for _, n := range l.around {
@@ -145,7 +146,7 @@ func (l *lowerer) declare(n ast.Node, o types.Object, e ir.Expr) {
 // enter evaluates the arguments of a call of v and is a lowerer for its body.
 func (l *lowerer) enter(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*lowerer, *ast.BlockStmt) {
 	sig := v.signature()
-	var s substitution
+	var s *substitution
 	if v.lit != nil {
 		s = v.home.subst
 	} else {

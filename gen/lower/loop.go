@@ -35,9 +35,9 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 		l.stmt(s.Init)
 	}
 	loop := l.newLoop(s, label)
-	// A variable that a pointer may lead to is a new one in each iteration.
+	// Since Go 1.22 a variable that a pointer may lead to is a new one in each iteration.
 	var outer, inner []*ir.Var
-	if init, ok := s.Init.(*ast.AssignStmt); ok && init.Tok == token.DEFINE {
+	if init, ok := s.Init.(*ast.AssignStmt); ok && init.Tok == token.DEFINE && !l.facts.perLoop {
 		for _, e := range init.Lhs {
 			o := l.newVar(e, true)
 			if o == nil || !l.facts.byReference(o) || l.env[o] == nil || l.env[o].place == nil {

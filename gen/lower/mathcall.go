@@ -2,6 +2,8 @@ package lower
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -9,8 +11,8 @@ import (
 )
 
 // mathNot are functions of package math that give floats without a derivative that could
-// be told: numbers out of bits, and the numbers next to a number.
-var mathNot = words(`Float32frombits Float64frombits Nextafter Nextafter32`)
+// be told: numbers out of bits.
+var mathNot = words(`Float32frombits Float64frombits`)
 
 // mathPairs are those with two results, of which [ir.Call.Expand] knows more.
 var mathPairs = words(`Frexp Lgamma Modf Sincos`)
@@ -31,19 +33,27 @@ func isMath(fn *types.Func) bool {
 		return false
 	}
 	_, _, ok := ir.Elementary(name)
-	return ok || mathPairs[fn.Name()]
+	return ok || name == dim || mathPairs[fn.Name()]
 }
+
+// dim is a function that is written as another one.
+const dim = "math.Dim"
 
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn)}
 	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
+	if m.Name == dim && len(m.Args) == 2 {
+		zero := &ir.Const{Typed: m.Typed, Val: constant.MakeInt64(0)}
+		m.Name, m.Args = "math.Max", []ir.Expr{zero, &ir.Binary{Typed: m.Typed, Op: token.SUB, X: m.Args[0], Y: m.Args[1]}}
+	}
 	return m
 }
 
 // opaque are functions without effects that give strings, errors and the like: by
-// package, all or those that are named.
+// package, all or those that are named. The packages have paths of one word, see
+// [ir.Opaque].
 var opaque = map[string]map[string]bool{
-	"errors":  words("New"),
+	"errors":  words("Is Join New Unwrap"),
 	"fmt":     words("Errorf Sprint Sprintf Sprintln"),
 	"strconv": nil,
 	"strings": nil,
@@ -83,7 +93,7 @@ func (l *lowerer) opaqueCall(x *ast.CallExpr, fn *types.Func, t types.Type) ir.E
 			o.Args, marks = append(o.Args, e), append(marks, mark)
 		}
 	}
-	o.Format = escape(fn.Pkg().Name()+"."+fn.Name()) + "(" + strings.Join(marks, ", ") + ")"
+	o.Format = escape(fn.Pkg().Path()+"."+fn.Name()) + "(" + strings.Join(marks, ", ") + ")"
 	return o
 }
 

@@ -120,7 +120,7 @@ func (l *lowerer) selected(x *ast.SelectorExpr) *ir.Place {
 // path is the indices of the fields on the way to what s selects. In a generic function
 // those of the type arguments count.
 func (l *lowerer) path(s *types.Selection, recv types.Type) []int {
-	if len(l.subst) == 0 {
+	if l.subst == nil {
 		return s.Index()
 	}
 	_, index, _ := types.LookupFieldOrMethod(recv, true, s.Obj().Pkg(), s.Obj().Name())

@@ -31,6 +31,8 @@ type Options struct {
 	// declared with: nobody assigns to them. Their methods can be called then, provided
 	// that they belong to a type without fields.
 	Fixed map[string]bool
+	// Begin, if it is not nil, is called before a function is lowered.
+	Begin func(f *ir.Func)
 }
 
 // Program is what functions are lowered from.
@@ -56,6 +58,8 @@ type Program struct {
 	passive    map[*types.Func]bool
 	stubs      map[string]bool             // files that stand for generated ones
 	marks      map[ast.Node]*ir.Checkpoint // of loops
+	indexed    map[*packages.Package]bool  // those of the standard library are not
+	sites      map[*packages.Package]map[types.Object]site
 }
 
 // longestKey bounds the instances of a function. Only those that lead to ever new ones
@@ -78,7 +82,8 @@ type entry struct {
 	f        *ir.Func
 	refusals Refusals
 	calls    []calling
-	foreign  bool // nothing can be generated where it is declared
+	sources  []*decl // that it was lowered from
+	foreign  bool    // nothing can be generated where it is declared
 }
 
 // calling is a call of a function that is lowered too.
@@ -97,6 +102,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
 		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{}, marks: map[ast.Node]*ir.Checkpoint{},
+		indexed: map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]site{},
 	}
 	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
@@ -118,6 +124,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		if pkg.Module == nil && !lowerable(pkg.PkgPath) && !asked[pkg] {
 			return // of the standard library
 		}
+		p.indexed[pkg] = pkg.Module != nil || asked[pkg]
 		for _, in := range pkg.TypesInfo.InitOrder {
 			if len(in.Lhs) == 1 {
 				p.initial[in.Lhs[0]] = pkg.TypesInfo.TypeOf(in.Rhs)
@@ -125,7 +132,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		for _, f := range pkg.Syntax {
 			name := p.fset.Position(f.Package).Filename
-			if len(f.Comments) > 0 && isOutput(name, []byte(f.Comments[0].List[0].Text)) {
+			if len(f.Comments) > 0 && IsOutput(name, []byte(f.Comments[0].List[0].Text)) {
 				p.stubs[name] = true
 			}
 			for _, d := range p.directives(pkg, f) {
@@ -168,8 +175,11 @@ func (p *Program) Directives() (out []Directive) {
 
 // Generated reports whether an object is declared in a file that generated code goes to.
 func (p *Program) Generated(o types.Object) bool {
-	return p.stubs[p.fset.Position(o.Pos()).Filename]
+	return p.IsStub(p.fset.Position(o.Pos()).Filename)
 }
+
+// IsStub reports whether a file is one that generated code goes to.
+func (p *Program) IsStub(name string) bool { return p.stubs[name] }
 
 // Lookup is the function or method name, as F or T.Method, of a package that was asked
 // for; nil if there is none.
@@ -311,8 +321,8 @@ func abroad(from *entry, to calling, inside Refusals) *Refusal {
 func typeKey(t types.Type) string {
 	key := types.TypeString(t, nil)
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
-		if n, ok := u.(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Parent() != n.Obj().Pkg().Scope() {
-			key += "@" + strconv.Itoa(int(n.Obj().Pos()))
+		if n, ok := u.(*types.Named); ok && isLocal(n.Obj()) {
+			key += "@" + strconv.Itoa(int(n.Obj().Pos())) + types.TypeString(n.Underlying(), nil)
 		}
 	})
 	return key
@@ -353,10 +363,26 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 	}
 	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.own}
 	p.entries[key] = e
-	l := p.lowerer(e, d, substitutionOf(d.fn, targs))
-	l.declaration(d.node, values)
+	p.contained(e, d, func() { p.lowerer(e, d, substitutionOf(d.fn, targs)).declaration(d.node, values) })
 	p.done[e.f] = true
 	return e
+}
+
+// contained lowers a function. A panic on the way is a mistake of nabla gen, for which the
+// function is refused, and no other that does not call it.
+func (p *Program) contained(e *entry, d *decl, do func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.refusals = append(e.refusals, &Refusal{
+				p.fset.Position(d.node.Pos()), e.f.Name, "function " + e.f.Name, fmt.Sprintf("nabla gen made a mistake while it read it: %v", r),
+				"write it in another way, and report the mistake with it",
+			})
+		}
+	}()
+	if p.opts.Begin != nil {
+		p.opts.Begin(e.f)
+	}
+	do()
 }
 
 // global is the variable of a package.

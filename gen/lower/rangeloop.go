@@ -18,6 +18,8 @@ type ranging struct {
 	s          *ast.RangeStmt
 	loop       *ir.Loop
 	key, value *ir.Var // that the loop declares
+	// before says which of them all iterations share, declared before the loop.
+	before map[*ir.Var]bool
 }
 
 func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
@@ -58,7 +60,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 
 // begin declares the variables of a range loop and lowers its body.
 func (l *lowerer) begin(s *ast.RangeStmt, label string) (*ranging, ir.Block) {
-	r := &ranging{s: s, loop: l.newLoop(s, label)}
+	r := &ranging{s: s, loop: l.newLoop(s, label), before: map[*ir.Var]bool{}}
 	declare := func(e ast.Expr) *ir.Var {
 		if e == nil {
 			return nil
@@ -69,10 +71,23 @@ func (l *lowerer) begin(s *ast.RangeStmt, label string) (*ranging, ir.Block) {
 		}
 		v := l.local(o)
 		l.bind(o, v)
+		if l.facts.perLoop && l.facts.byReference(o) {
+			r.before[v] = true
+			l.emit(&ir.Let{At: l.at(s), V: v})
+		}
 		return v
 	}
 	r.key, r.value = declare(s.Key), declare(s.Value)
 	return r, l.loopBody(s.Body, label, r.loop.L, r.loop.Next)
+}
+
+// assign gives a variable of the loop its value in an iteration, and declares it there
+// unless all iterations share it.
+func (r *ranging) assign(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
+	if r.before[v] {
+		return &ir.Set{At: at, P: &ir.Place{Root: v}, E: e}
+	}
+	return &ir.Let{At: at, V: v, E: e}
 }
 
 // finish emits a loop from 0 to hi, whose element at an index is what element gives.
@@ -81,14 +96,14 @@ func (l *lowerer) finish(r *ranging, body ir.Block, hi ir.Expr, element func(i i
 	r.loop.Lo, r.loop.Hi, r.loop.Step = integer(0, t), hi, 1
 	r.loop.V = r.key
 	var start ir.Block
-	if r.key == nil || assigns(body, r.key) {
+	if r.key == nil || r.before[r.key] || assigns(body, r.key) {
 		r.loop.V = &ir.Var{Name: l.names.fresh("i"), Type: t, Pos: l.pos(s)}
 		if r.key != nil {
-			start = append(start, &ir.Let{At: l.at(s), V: r.key, E: loadVar(r.loop.V)})
+			start = append(start, r.assign(l.at(s), r.key, loadVar(r.loop.V)))
 		}
 	}
 	if r.value != nil {
-		start = append(start, &ir.Let{At: l.at(s), V: r.value, E: element(loadVar(r.loop.V))})
+		start = append(start, r.assign(l.at(s), r.value, element(loadVar(r.loop.V))))
 	}
 	if s.Tok == token.ASSIGN {
 		start = append(start, l.block(func() {

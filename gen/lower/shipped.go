@@ -152,6 +152,19 @@ func (p *Program) kernelPackage(name string) *packages.Package {
 // importer gives the packages that are loaded, and package rt.
 type importer struct{ p *Program }
 
+// Package returns a package that is loaded, or one of the rules that come with nabla; nil if
+// there is no such package.
+func (p *Program) Package(path string) *types.Package {
+	pkg := p.loaded[path]
+	if name, ok := strings.CutPrefix(path, kernels.Path+"/"); ok && pkg == nil {
+		pkg = p.shippedIn[name]
+	}
+	if pkg == nil || pkg.Types == nil || !pkg.Types.Complete() {
+		return nil
+	}
+	return pkg.Types
+}
+
 func (i importer) Import(path string) (*types.Package, error) {
 	if pkg := i.p.loaded[path]; pkg != nil && pkg.Types != nil {
 		return pkg.Types, nil

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// stub is a file with the exported names of a generated one: functions that panic and
-// types without fields. text may be broken; what can be parsed of it counts.
+// stub is a file with the exported names of a generated one, for the same builds: functions
+// that panic and types without fields. text may be broken; what can be parsed of it counts.
 func stub(name string, text []byte) []byte {
 	fset := token.NewFileSet()
 	f, _ := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
 	if f == nil || f.Name == nil || !token.IsIdentifier(f.Name.Name) || f.Name.Name == "_" {
-		return []byte(Header + "\n\npackage " + neighbour(name) + "\n")
+		return []byte(Header + "\n\n" + constraintLine(text) + "package " + neighbour(name) + "\n")
 	}
 	var decls []ast.Decl
 	for _, d := range f.Decls {
@@ -50,7 +50,7 @@ func stub(name string, text []byte) []byte {
 		})
 	}
 	var out bytes.Buffer
-	out.WriteString(Header + "\n\npackage " + f.Name.Name + "\n")
+	out.WriteString(Header + "\n\n" + constraintLine(text) + "package " + f.Name.Name + "\n")
 	for _, s := range f.Imports {
 		path, err := strconv.Unquote(s.Path.Value)
 		if err != nil {

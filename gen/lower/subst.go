@@ -2,17 +2,20 @@ package lower
 
 import "go/types"
 
-// substitution is the type arguments of a generic function.
-type substitution map[*types.TypeParam]types.Type
+// substitution is the type arguments of a generic function; nil for one that is not generic.
+type substitution struct {
+	args   map[*types.TypeParam]types.Type
+	locals map[*types.Named]types.Type // types that the function declares in terms of its type parameters
+}
 
 // of is t with type arguments in the place of type parameters.
-func (s substitution) of(t types.Type) types.Type {
-	if len(s) == 0 || t == nil {
+func (s *substitution) of(t types.Type) types.Type {
+	if s == nil || t == nil {
 		return t
 	}
 	switch t := t.(type) {
 	case *types.TypeParam:
-		if a, ok := s[t]; ok {
+		if a, ok := s.args[t]; ok {
 			return a
 		}
 	case *types.Alias:
@@ -56,8 +59,11 @@ func (s substitution) of(t types.Type) types.Type {
 	return t
 }
 
-func (s substitution) named(t *types.Named) types.Type {
+func (s *substitution) named(t *types.Named) types.Type {
 	n := t.TypeArgs().Len()
+	if n == 0 && isLocal(t.Obj()) {
+		return s.local(t)
+	}
 	args, changed := make([]types.Type, n), false
 	for i := range n {
 		args[i] = s.of(t.TypeArgs().At(i))
@@ -73,7 +79,31 @@ func (s substitution) named(t *types.Named) types.Type {
 	return inst
 }
 
-func (s substitution) structure(t *types.Struct) types.Type {
+// isLocal reports whether a type is declared in a function.
+func isLocal(o *types.TypeName) bool { return o.Pkg() != nil && o.Parent() != o.Pkg().Scope() }
+
+// local is t, which the generic function declares: another type for other type arguments, if it is made of those.
+func (s *substitution) local(t *types.Named) types.Type {
+	if u := s.locals[t]; u != nil {
+		return u
+	}
+	generic := false
+	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+		p, ok := u.(*types.TypeParam)
+		generic = generic || ok && s.args[p] != nil
+	})
+	if !generic {
+		return t
+	}
+	o := types.NewTypeName(t.Obj().Pos(), t.Obj().Pkg(), t.Obj().Name(), nil)
+	types.NewScope(nil, o.Pos(), o.Pos(), "function").Insert(o)
+	u := types.NewNamed(o, nil, nil)
+	s.locals[t] = u // it may lead to itself
+	u.SetUnderlying(s.of(t.Underlying()))
+	return u
+}
+
+func (s *substitution) structure(t *types.Struct) types.Type {
 	fields, tags, changed := make([]*types.Var, t.NumFields()), make([]string, t.NumFields()), false
 	for i := range fields {
 		f := t.Field(i)
@@ -88,7 +118,7 @@ func (s substitution) structure(t *types.Struct) types.Type {
 	return types.NewStruct(fields, tags)
 }
 
-func (s substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
+func (s *substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
 	vars, changed := make([]*types.Var, t.Len()), false
 	for i := range vars {
 		v := t.At(i)

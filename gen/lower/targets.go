@@ -2,6 +2,7 @@ package lower
 
 import (
 	"go/ast"
+	"go/build/constraint"
 	"go/token"
 	"go/types"
 	"slices"
@@ -56,6 +57,8 @@ type Target struct {
 	Pos      token.Position
 	Operator string         // the operator it is passed to, empty for a directive
 	In       *types.Package // where the directive or the operator stands
+	// where is the build constraint of the files that ask for it, nil for every build.
+	where constraint.Expr
 }
 
 // Targets are the functions to be differentiated in the packages that were asked for:
@@ -63,11 +66,19 @@ type Target struct {
 // once for each of these packages, in the order of the source.
 func (p *Program) Targets() []Target {
 	var out []Target
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	add := func(t Target) {
-		if key := t.In.Path() + " " + instanceKey(t.Func, t.TypeArgs); !seen[key] {
-			seen[key] = true
+		key := t.In.Path() + " " + instanceKey(t.Func, t.TypeArgs)
+		i, ok := seen[key]
+		if !ok {
+			seen[key] = len(out)
 			out = append(out, t)
+			return
+		}
+		if have := out[i].where; have != nil && t.where != nil {
+			out[i].where = &constraint.OrExpr{X: have, Y: t.where}
+		} else {
+			out[i].where = nil
 		}
 	}
 	for _, pkg := range p.asked {
@@ -77,9 +88,11 @@ func (p *Program) Targets() []Target {
 			}
 		}
 		for _, f := range pkg.Syntax {
+			where := p.fileConstraint(f)
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
 					for _, t := range p.passed(pkg, call) {
+						t.where = where
 						add(t)
 					}
 				}
@@ -116,8 +129,8 @@ func (p *Program) AtHome(fn *types.Func) (target, own bool) {
 
 const nablaPath = "github.com/nabla-ad/nabla"
 
-// passed are the functions over floats that a call of an operator names.
-func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
+// operator is the function of package nabla that a call calls, nil for other calls.
+func operator(pkg *packages.Package, call *ast.CallExpr) *types.Func {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
 	case *ast.IndexExpr:
@@ -139,12 +152,21 @@ func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Targe
 	if !ok || op.Pkg() == nil || op.Pkg().Path() != nablaPath || op.Pkg() == pkg.Types {
 		return nil
 	}
+	return op
+}
+
+// passed are the functions over floats that a call of an operator names.
+func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
+	op := operator(pkg, call)
+	if op == nil {
+		return nil
+	}
 	for _, arg := range call.Args {
 		fn, targs := staticFunc(pkg.TypesInfo, arg)
 		if fn == nil || !p.overFloats(fn, targs) {
 			continue
 		}
-		out = append(out, Target{fn, targs, p.fset.Position(arg.Pos()), op.Name(), pkg.Types})
+		out = append(out, Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types})
 	}
 	return out
 }

@@ -43,15 +43,19 @@ func isGeneric(fn *types.Func) bool {
 }
 
 // substitutionOf maps the type parameters of fn's declaration to targs.
-func substitutionOf(fn *types.Func, targs []types.Type) substitution {
+func substitutionOf(fn *types.Func, targs []types.Type) *substitution {
 	sig := fn.Origin().Signature()
 	list := sig.TypeParams()
 	if sig.RecvTypeParams().Len() > 0 {
 		list = sig.RecvTypeParams()
 	}
-	s := substitution{}
-	for i := range min(list.Len(), len(targs)) {
-		s[list.At(i)] = targs[i]
+	n := min(list.Len(), len(targs))
+	if n == 0 {
+		return nil
+	}
+	s := &substitution{map[*types.TypeParam]types.Type{}, map[*types.Named]types.Type{}}
+	for i := range n {
+		s.args[list.At(i)] = targs[i]
 	}
 	return s
 }

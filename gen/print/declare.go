@@ -8,12 +8,16 @@ import (
 )
 
 // declares reports whether the file declares a named type: one that belongs to no
-// package, or to the file's but stands in no scope.
+// package, or to the file's but stands in no scope, or that the source declares inside of
+// a function.
 func (f *file) declares(o *types.TypeName) bool {
-	if o.Pkg() == nil {
+	switch {
+	case o.Pkg() == nil:
 		return types.Universe.Lookup(o.Name()) != o
+	case o.Parent() == nil:
+		return o.Pkg().Path() == f.pkg.Path()
 	}
-	return o.Parent() == nil && o.Pkg().Path() == f.pkg.Path()
+	return o.Parent() != o.Pkg().Scope()
 }
 
 // declaredType is a type that the file declares, under a name that is free there.
@@ -45,7 +49,7 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 		return
 	}
 	seen[t] = true
-	switch t := t.(type) {
+	switch t := types.Unalias(t).(type) {
 	case *types.Named:
 		if !f.declares(t.Obj()) {
 			return
@@ -55,7 +59,11 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 				return
 			}
 		}
-		as := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, f.free(t.Obj().Name()), nil), types.NewStruct(nil, nil), nil)
+		name := t.Obj().Name()
+		if _, promised := f.typeDocs[t]; !promised {
+			name += f.suffix
+		}
+		as := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, f.free(name), nil), types.NewStruct(nil, nil), nil)
 		f.types = append(f.types, declaredType{t, as})
 		if st, ok := t.Underlying().(*types.Struct); ok {
 			f.owned[st] = true
@@ -77,6 +85,10 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 // renamedType gives the declared types in t their names in this file.
 func (f *file) renamedType(t types.Type) types.Type {
 	switch t := t.(type) {
+	case *types.Alias:
+		if !f.nameable(t) {
+			return f.renamedType(types.Unalias(t))
+		}
 	case *types.Named:
 		for _, d := range f.types {
 			if d.t == t {

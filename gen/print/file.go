@@ -32,6 +32,10 @@ type Func struct {
 	Doc  string // what stands behind the name in the comment; empty for where it is from
 	// Apart are slices that must not share memory.
 	Apart []Apart
+	// Shadows are parameters that may be nil.
+	Shadows []Shadows
+	// Workspaces are parameters that are new memory where they are nil.
+	Workspaces []*ir.Var
 }
 
 // Error says what cannot be printed.
@@ -55,6 +59,13 @@ type Source struct {
 	// Replaced reports whether an object of the package is declared by the file that this
 	// one takes the place of, so that its name is free. It may be nil.
 	Replaced func(o types.Object) bool
+	// Constraint is the build constraint of the file, empty for all builds.
+	Constraint string
+	// Suffix is behind the names that the file chooses itself.
+	Suffix string
+	// Others are names that the package declares in other builds. They are as if taken, so
+	// that the file is the same in every build that it is written in.
+	Others map[string]bool
 	// Types are comments of types that the file declares: what stands behind the name.
 	Types map[*types.Named]string
 	// Rest, if it is not nil, is what stands behind the functions. It is called more than
@@ -70,7 +81,7 @@ func (s Source) Print() (text []byte, err error) { return s.print(s.file()) }
 // file is a file with nothing printed yet.
 func (s Source) file() *file {
 	return &file{
-		pkg: s.Pkg, replaced: s.Replaced, typeDocs: s.Types, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
+		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{},
 	}
 }
@@ -111,12 +122,20 @@ func (s Source) print(f *file) (text []byte, err error) {
 	f.nameImports()
 	body := all()
 	var b bytes.Buffer
-	b.WriteString(Header + "\n\npackage " + s.Pkg.Name() + "\n\n" + f.imports() + body)
+	b.WriteString(s.head(s.Constraint) + f.imports() + body)
 	text, err = format.Source(b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("print: %w\n%s", err, b.Bytes())
 	}
 	return text, nil
+}
+
+// head is a file up to its imports.
+func (s Source) head(constraint string) string {
+	if constraint != "" {
+		constraint = "//go:build " + constraint + "\n\n"
+	}
+	return Header + "\n\n" + constraint + "package " + s.Pkg.Name() + "\n\n"
 }
 
 // Scope gives the names that hold in a file.
@@ -143,6 +162,8 @@ func (s *Scope) Namer() *ir.Namer {
 // file is a file that is printed.
 type file struct {
 	pkg      *types.Package
+	suffix   string
+	others   map[string]bool
 	list     []Func
 	names    map[*ir.Func]string
 	consts   map[*ir.Func]string // variables for what kernels have as constants
@@ -165,6 +186,9 @@ func (f *file) reserve(n *ir.Namer) {
 		if f.inPackage(name) {
 			n.Reserve(name)
 		}
+	}
+	for name := range f.others {
+		n.Reserve(name)
 	}
 }
 
@@ -230,14 +254,12 @@ func (f *file) declared(fn *ir.Func) bool {
 }
 
 // visible reports whether the name of o may be used in the package.
-func (f *file) visible(o types.Object) bool {
-	return o.Exported() || o.Pkg() == nil || o.Pkg().Path() == f.pkg.Path()
-}
+func (f *file) visible(o types.Object) bool { return ir.Names(o, f.pkg.Path()) }
 
 // free gives a name of the file's own scope.
 func (f *file) free(base string) string {
 	name := base
-	for i := 1; f.taken[name] || f.inPackage(name) || token.IsKeyword(name) ||
+	for i := 1; f.taken[name] || f.inPackage(name) || f.others[name] || token.IsKeyword(name) ||
 		types.Universe.Lookup(name) != nil || name == "init" || name == "main" || name == "_"; i++ {
 		name = base + strconv.Itoa(i)
 	}
@@ -258,7 +280,7 @@ func (f *file) nameFuncs() {
 	}
 	for _, fn := range f.list {
 		if fn.Name == "" {
-			f.names[fn.Func] = f.free(goName(fn.Func.Name))
+			f.names[fn.Func] = f.free(goName(fn.Func.Name) + f.suffix)
 		}
 	}
 }
@@ -353,7 +375,7 @@ func (f *file) printAll() string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		p := &printer{file: f, f: fn.Func, separate: fn.Apart}
+		p := &printer{file: f, f: fn.Func, separate: fn.Apart, shadows: fn.Shadows, workspaces: fn.Workspaces}
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name

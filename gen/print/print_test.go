@@ -70,7 +70,7 @@ func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 		if n == 1 {
 			s.funcs = append(s.funcs, print.Func{Func: f, Name: "Same" + name})
 		}
-		if e.m == 0 {
+		if e.m.Empty() {
 			continue
 		}
 		g, _, err := tangents.Of(f, e.m)
@@ -104,22 +104,22 @@ func sources(t *testing.T) []*source {
 
 func loadAll(t *testing.T) []*source {
 	entries := []entry{
-		{"Scalars", 3}, {"More", 3}, {"Least", 7}, {"Sum", 1}, {"InPlace", 1}, {"Views", 1}, {"Appends", 1},
-		{"Branches", 1}, {"Structs", 3}, {"Several", 3}, {"Calls", 1}, {"Captured", 1}, {"Passive", 1},
-		{"Small", 1}, {"Kink", 1}, {"Matrix", 1}, {"Lists", 1}, {"Tags", 1}, {"Arrays", 1}, {"Addressed", 3}, {"Straight", 1},
+		{"Scalars", activity.Bits(3)}, {"More", activity.Bits(3)}, {"Least", activity.Bits(7)}, {"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Views", activity.Bits(1)}, {"Appends", activity.Bits(1)},
+		{"Branches", activity.Bits(1)}, {"Structs", activity.Bits(3)}, {"Several", activity.Bits(3)}, {"Calls", activity.Bits(1)}, {"Captured", activity.Bits(1)}, {"Passive", activity.Bits(1)},
+		{"Small", activity.Bits(1)}, {"Kink", activity.Bits(1)}, {"Matrix", activity.Bits(1)}, {"Lists", activity.Bits(1)}, {"Tags", activity.Bits(1)}, {"Arrays", activity.Bits(1)}, {"Addressed", activity.Bits(3)}, {"Straight", activity.Bits(1)},
 	}
 	return []*source{
 		load(t, "../tangent/testdata/funcs", entries),
 		load(t, "./testdata/funcs", []entry{
-			{"Constants", 1}, {"Precedence", 0}, {"Shadows", 1}, {"Loops", 1}, {"Bounds", 1}, {"Panics", 1}, {"Embedded", 1},
-			{"Singles", 1}, {"Pairs", 1}, {"Literals", 1}, {"Named", 1}, {"Unused", 1}, {"Nested", 1}, {"Variadic", 1},
-			{"Methods", 1}, {"Shifts", 1},
+			{"Constants", activity.Bits(1)}, {"Precedence", activity.Bits(0)}, {"Shadows", activity.Bits(1)}, {"Loops", activity.Bits(1)}, {"Bounds", activity.Bits(1)}, {"Panics", activity.Bits(1)}, {"Embedded", activity.Bits(1)},
+			{"Singles", activity.Bits(1)}, {"Pairs", activity.Bits(1)}, {"Literals", activity.Bits(1)}, {"Named", activity.Bits(1)}, {"Unused", activity.Bits(1)}, {"Nested", activity.Bits(1)}, {"Variadic", activity.Bits(1)},
+			{"Methods", activity.Bits(1)}, {"Shifts", activity.Bits(1)},
 		}),
-		load(t, problems, []entry{{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}}),
+		load(t, problems, []entry{{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)}, {"LorenzPlain", activity.Bits(1)}}),
 		loadLanes(t, "../tangent/testdata/funcs", 2, entries),
-		loadLanes(t, "../tangent/testdata/funcs", 4, []entry{{"Structs", 3}, {"Lists", 1}, {"Calls", 1}, {"Passive", 1}, {"Branches", 1}, {"Appends", 1}}),
+		loadLanes(t, "../tangent/testdata/funcs", 4, []entry{{"Structs", activity.Bits(3)}, {"Lists", activity.Bits(1)}, {"Calls", activity.Bits(1)}, {"Passive", activity.Bits(1)}, {"Branches", activity.Bits(1)}, {"Appends", activity.Bits(1)}}),
 		loadLanes(t, problems, 6, []entry{
-			{"SumSquaresPlain", 1}, {"RosenbrockPlain", 1}, {"LorenzPlain", 1}, {"BrusselatorPlain", 3},
+			{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)}, {"LorenzPlain", activity.Bits(1)}, {"BrusselatorPlain", activity.Bits(3)},
 		}),
 	}
 }
@@ -174,7 +174,7 @@ func TestGolden(t *testing.T) {
 
 // TestRefused: what cannot be written in a package is an error that says so.
 func TestRefused(t *testing.T) {
-	s := load(t, "./testdata/funcs", []entry{{"Methods", 0}, {"Embedded", 0}})
+	s := load(t, "./testdata/funcs", []entry{{"Methods", activity.Bits(0)}, {"Embedded", activity.Bits(0)}})
 	other := types.NewPackage("example.com/other", "other")
 	for _, fn := range s.funcs {
 		var e *print.Error
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	// A package may have another min.
-	least := load(t, "../tangent/testdata/funcs", []entry{{"Least", 0}}).funcs[0]
+	least := load(t, "../tangent/testdata/funcs", []entry{{"Least", activity.Bits(0)}}).funcs[0]
 	if _, err := print.File(other, least); err != nil {
 		t.Error(err)
 	}

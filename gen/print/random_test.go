@@ -14,10 +14,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 50, "how many random programs are printed")
+	programs  = flag.Int("programs", 0, "how many random programs are printed; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -25,10 +26,10 @@ var (
 // what the two compute bit for bit.
 func TestRandom(t *testing.T) {
 	const batch = 50
-	refused := 0
-	for from := 0; from < *programs; from += batch {
+	refused, n := 0, longtest.Cases(*programs, 10, 25, 200)
+	for from := 0; from < n; from += batch {
 		var list []*randprog.Program
-		for i := from; i < min(from+batch, *programs); i++ {
+		for i := from; i < min(from+batch, n); i++ {
 			list = append(list, randprog.New(*firstSeed+uint64(i), randprog.Options{}))
 		}
 		refused += printed(t, list)
@@ -36,8 +37,8 @@ func TestRandom(t *testing.T) {
 			break
 		}
 	}
-	if refused*4 > *programs*3 {
-		t.Errorf("%d of %d programs cannot be printed", refused, *programs)
+	if refused*4 > n*3 {
+		t.Errorf("%d of %d programs cannot be printed", refused, n)
 	}
 }
 
@@ -55,7 +56,7 @@ func printed(t *testing.T, list []*randprog.Program) (refused int) {
 	)
 	var kept []*randprog.Case
 	for i, c := range cases {
-		g, facts, err := tangent.New().Of(c.F, activity.Mask(1)<<len(c.Sig.Params())-1)
+		g, facts, err := tangent.New().Of(c.F, activity.Bits(1<<len(c.Sig.Params())-1))
 		if err != nil {
 			t.Fatalf("seed %d: %v", c.Program.Seed, err)
 		}
@@ -66,14 +67,14 @@ func printed(t *testing.T, list []*randprog.Program) (refused int) {
 			continue
 		}
 		kept = append(kept, c)
-		tangents = append(tangents, randprog.Tangent{F: g, Params: uint64(facts.Params), Results: uint64(facts.Results)})
+		tangents = append(tangents, randprog.Tangent{F: g, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()})
 		funcs, names = append(funcs, f), append(names, name)
 	}
 	text, err := print.File(cases[0].F.Object.Pkg(), funcs...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := randprog.Lower(names, randprog.Batch(list), string(text))
+	again, err := randprog.Lower(names, append(randprog.Batch(list), string(text))...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

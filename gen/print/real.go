@@ -209,7 +209,7 @@ func (p *printer) mathReal(e *ir.Math) string {
 		if plain(e.Args[1]) {
 			return p.operandReal(e.Args[0]) + ".PowConst(" + p.float(e.Args[1]) + ")"
 		}
-	case "Nextafter", "Float32bits", "Float64bits":
+	case "Nextafter32", "Float32bits", "Float64bits":
 		p.refuse("function %s of Reals", e.Name)
 	}
 	return p.nabla(name) + "(" + p.reals(e.Args) + ")"

@@ -35,9 +35,9 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := activity.Mask(1)
+		m := activity.Bits(1)
 		if n := len(f.Params); n == 2 {
-			m = 3
+			m = activity.Bits(3)
 		}
 		tan, _, err := tangents.Of(f, m)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 		}
 		funcs = append(funcs, print.Func{Func: tan, Name: name + "Tangent"}, print.Func{Func: adj.Func, Name: name + "Adjoint"})
 		if name == "Vectors" { // the tangent of the adjoint
-			second, _, err := tangents.Of(adj.Func, activity.Mask(1<<len(adj.Func.Params)-1))
+			second, _, err := tangents.Of(adj.Func, activity.Bits(1<<len(adj.Func.Params)-1))
 			if err != nil {
 				t.Fatal(err)
 			}

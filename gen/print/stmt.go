@@ -19,10 +19,12 @@ type printer struct {
 	written map[*ir.Var]bool // whose address is taken, so that anybody may write them
 	around  []*target        // innermost last
 	// separate are slices that must not share memory.
-	separate []Apart
-	kernel   bool     // it computes in vectors
-	viaName  string   // see via
-	consts   []string // of a kernel
+	separate   []Apart
+	shadows    []Shadows
+	workspaces []*ir.Var
+	kernel     bool     // it computes in vectors
+	viaName    string   // see via
+	consts     []string // of a kernel
 }
 
 func (p *printer) refuse(format string, args ...any) {
@@ -46,6 +48,12 @@ func (p *printer) function() {
 	p.line("func %s%s{", p.file.names[p.f], head)
 	for _, a := range p.separate {
 		p.apart(a)
+	}
+	for _, w := range p.workspaces {
+		p.line("if %s == nil {\n%s = new(%s)\n}", p.name(w), p.name(w), p.typ(w.Type.Underlying().(*types.Pointer).Elem()))
+	}
+	for _, s := range p.shadows {
+		p.missing(s, body)
 	}
 	p.hooked()
 	tail := map[*ir.Label]bool{}
@@ -110,7 +118,7 @@ func (p *printer) name(v *ir.Var) string {
 	name, ok := p.vars[v]
 	if !ok {
 		name = v.Name
-		if p.taken[name] || p.inPackage(name) || !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
+		if p.taken[name] || p.inPackage(name) || p.others[name] || !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
 			name = p.names.Name(name)
 		}
 		p.vars[v] = name

@@ -30,7 +30,11 @@ func (s Source) PrintTwin() (text, twin []byte, err error) {
 	f.twin(s.Vector)
 	f.nameImports()
 	body := f.twin(s.Vector)
-	out := Header + "\n\n//go:build " + TwinConstraint + "\n\npackage " + s.Pkg.Name() + "\n\n" + f.imports() + body
+	constraint := TwinConstraint
+	if s.Constraint != "" {
+		constraint = "(" + s.Constraint + ") && " + constraint
+	}
+	out := s.head(constraint) + f.imports() + body
 	twin, err = format.Source([]byte(out))
 	return text, twin, err
 }

@@ -44,6 +44,10 @@ func (p *printer) check(t types.Type) {
 		}
 		p.builtin(t.Name())
 	case *types.Alias:
+		if !p.nameable(t) {
+			p.check(types.Unalias(t))
+			return
+		}
 		p.named(t, t.Obj(), t.TypeArgs())
 	case *types.Named:
 		p.named(t, t.Obj(), t.TypeArgs())
@@ -81,6 +85,12 @@ func (p *printer) check(t types.Type) {
 	}
 }
 
+// nameable reports whether the file can name an alias. Otherwise it names the type that it stands for.
+func (f *file) nameable(t *types.Alias) bool {
+	o := t.Obj()
+	return o.Pkg() == nil || f.visible(o) && o.Parent() == o.Pkg().Scope()
+}
+
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 	if p.declares(o) {
 		return
@@ -95,8 +105,7 @@ func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 	}
 }
 
-// opaque is an expression that is kept as text. Names of packages in it are those that
-// the packages have.
+// opaque is an expression that is kept as text.
 func (p *printer) opaque(e *ir.Opaque) (string, int) {
 	if e.Format == "%v" && len(e.Args) == 1 {
 		return p.text(e.Args[0], nil)
@@ -120,9 +129,8 @@ func (p *printer) opaque(e *ir.Opaque) (string, int) {
 	if err != nil || n != len(e.Args) {
 		p.refuse("the expression %s", e.Format)
 	}
-	x = p.renamed(x, e.Format)
 	var b bytes.Buffer
-	if err := format.Node(&b, token.NewFileSet(), x); err != nil {
+	if err := format.Node(&b, token.NewFileSet(), p.imported(x, e.Format)); err != nil {
 		p.refuse("the expression %s", e.Format)
 	}
 	s := b.String()
@@ -146,56 +154,26 @@ func (p *printer) operand(e ir.Expr) string {
 	return s
 }
 
-// renamed gives the packages in x the names they have in this file.
-func (p *printer) renamed(x ast.Expr, format string) ast.Expr {
-	var fix func(x ast.Expr) ast.Expr
-	fix = func(x ast.Expr) ast.Expr {
-		switch x := x.(type) {
-		case *ast.Ident:
-			if !strings.HasPrefix(x.Name, mark) {
-				if types.Universe.Lookup(x.Name) == nil {
-					p.refuse("the expression %s", format)
-				}
-				p.builtin(x.Name)
-			}
-			return x
-		case *ast.SelectorExpr:
-			id, ok := x.X.(*ast.Ident)
-			pkg := (*types.Package)(nil)
-			if ok {
-				pkg = p.packageNamed(id.Name)
-			}
-			if pkg == nil || pkg.Scope().Lookup(x.Sel.Name) == nil || !p.visible(pkg.Scope().Lookup(x.Sel.Name)) {
-				p.refuse("the expression %s", format)
-			}
-			return ast.NewIdent(p.qualified(pkg, x.Sel.Name))
-		case *ast.CallExpr:
-			x.Fun = fix(x.Fun)
-			for i := range x.Args {
-				x.Args[i] = fix(x.Args[i])
-			}
-			return x
-		case *ast.IndexExpr:
-			x.X, x.Index = fix(x.X), fix(x.Index)
-			return x
-		case *ast.ParenExpr:
-			x.X = fix(x.X)
-			return x
-		case *ast.StarExpr:
-			x.X = fix(x.X)
-			return x
-		case *ast.ArrayType:
-			if x.Len == nil {
-				x.Elt = fix(x.Elt)
-				return x
-			}
-		case *ast.InterfaceType:
-			if len(x.Methods.List) == 0 {
-				return x
-			}
-		}
+// imported imports the package whose function x calls, which x names by its path: neither the package of this file nor
+// that of the source has to import it, and both may give its name to another one.
+func (p *printer) imported(x ast.Expr, format string) ast.Expr {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
 		p.refuse("the expression %s", format)
-		return nil
 	}
-	return fix(x)
+	fun, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !fun.Sel.IsExported() {
+		p.refuse("the expression %s", format)
+	}
+	pkg, ok := fun.X.(*ast.Ident)
+	if !ok {
+		p.refuse("the expression %s", format)
+	}
+	for _, a := range call.Args {
+		if id, ok := a.(*ast.Ident); !ok || !strings.HasPrefix(id.Name, mark) {
+			p.refuse("the expression %s", format)
+		}
+	}
+	call.Fun = ast.NewIdent(p.qualified(types.NewPackage(pkg.Name, pkg.Name), fun.Sel.Name))
+	return call
 }

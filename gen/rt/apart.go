@@ -19,17 +19,42 @@ func (e *OverlapError) Error() string {
 func Apart[T any](function, names string, written int, s ...[]T) {
 	for i, a := range s[:written] {
 		for j := i + 1; j < len(s); j++ {
-			if share(a, s[j]) {
-				name := strings.Split(names, ", ")
-				panic(&OverlapError{function, name[i], name[j]})
+			if share(SpanOf(a), SpanOf(s[j])) {
+				overlap(function, names, i, j)
 			}
 		}
 	}
 }
 
-// share reports whether two slices, up to their lengths, have memory in common.
-func share[T any](a, b []T) bool {
-	size := unsafe.Sizeof(*new(T))
-	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(a) > 0 && len(b) > 0 && p < q+uintptr(len(b))*size && q < p+uintptr(len(a))*size
+// SpansApart is [Apart] for slices of several types.
+func SpansApart(function, names string, written int, s ...Span) {
+	for i, a := range s[:written] {
+		for j := i + 1; j < len(s); j++ {
+			if share(a, s[j]) {
+				overlap(function, names, i, j)
+			}
+		}
+	}
+}
+
+func overlap(function, names string, i, j int) {
+	name := strings.Split(names, ", ")
+	panic(&OverlapError{function, name[i], name[j]})
+}
+
+// Span is where a slice, up to its length, is in memory.
+type Span struct {
+	at   unsafe.Pointer
+	size uintptr
+}
+
+// SpanOf returns where s is.
+func SpanOf[T any](s []T) Span {
+	return Span{unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s)) * unsafe.Sizeof(*new(T))}
+}
+
+// share reports whether two spans have memory in common.
+func share(a, b Span) bool {
+	p, q := uintptr(a.at), uintptr(b.at)
+	return a.size > 0 && b.size > 0 && p < q+b.size && q < p+a.size
 }

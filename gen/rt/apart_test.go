@@ -3,6 +3,7 @@ package rt_test
 import (
 	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/nabla-ad/nabla/gen/rt"
 )
@@ -38,6 +39,34 @@ func TestApart(t *testing.T) {
 			}()
 			rt.Apart("F", "a, b, c, d", tt.written, tt.s...)
 		})
+	}
+	type pair struct{ _, b float64 }
+	rows := make([]pair, 3)
+	for _, tt := range []struct {
+		name string
+		s    []rt.Span
+		want string
+	}{
+		{"apart", []rt.Span{rt.SpanOf(rows[:1]), rt.SpanOf(m), rt.SpanOf(rows[1:])}, ""},
+		{"nothing", []rt.Span{rt.SpanOf(rows), rt.SpanOf([]float64(nil)), rt.SpanOf(rows[1:1])}, ""},
+		{"a field", []rt.Span{rt.SpanOf(rows), rt.SpanOf(m), rt.SpanOf(unsafe.Slice(&rows[2].b, 1))}, "a and c"},
+		{"part of the last", []rt.Span{rt.SpanOf(m[2:]), rt.SpanOf(rows), rt.SpanOf(unsafe.Slice((*[2]float64)(m[1:3]), 1))}, "a and c"},
+	} {
+		got := ""
+		func() {
+			defer func() {
+				if e, ok := recover().(*rt.OverlapError); ok {
+					got = e.First + " and " + e.Second
+				}
+			}()
+			rt.SpansApart("F", "a, b, c", 1, tt.s...)
+		}()
+		if got != tt.want {
+			t.Errorf("%s: %q overlap, want %q", tt.name, got, tt.want)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { rt.SpansApart("F", "a, b", 1, rt.SpanOf(m), rt.SpanOf(rows)) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 	if n := testing.AllocsPerRun(10, func() { rt.Apart("F", "a, b", 2, m[:5], m[5:]) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -3,7 +3,11 @@
 // of the table. Value hides a constant from the compiler.
 package rt
 
-import "github.com/nabla-ad/nabla/rules"
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla/rules"
+)
 
 // Value is x. What is computed of it is computed when the program runs, rounded as
 // floats are and wrapped as integers are, which constant expressions are not.
@@ -20,6 +24,9 @@ func Sq(x float64) float64 { return x * x }
 
 // Lgamma is the operation lgamma.
 func Lgamma(x float64) float64 { return rules.Value1(rules.Lgamma, x) }
+
+// Gammasign is the operation gammasign.
+func Gammasign(x float64) float64 { return rules.Value1(rules.GammaSign, x) }
 
 // Digamma is the operation digamma.
 func Digamma(x float64) float64 { return rules.Value1(rules.Digamma, x) }
@@ -49,6 +56,14 @@ func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
 
 // Sechsq is the operation sechsq.
 func Sechsq(x float64) float64 { return rules.Value1(rules.SechSq, x) }
+
+// Cosatan is the operation cosatan. It is written out here, as it is inlined so.
+func Cosatan(x float64) float64 {
+	if x = math.Abs(x); x > 0x1p500 {
+		return 1 / x
+	}
+	return 1 / math.Sqrt(1+x*x)
+}
 
 // Add is the operation add.
 func Add(x, y float64) float64 { return x + y }
@@ -80,6 +95,9 @@ func Polygamma(x, y float64) float64 { return rules.Value2(rules.Polygamma, x, y
 // Powdx is the operation powdx.
 func Powdx(x, y float64) float64 { return rules.Value2(rules.PowDx, x, y) }
 
+// Powscale is the operation powscale.
+func Powscale(x, y float64) float64 { return rules.Value2(rules.PowScale, x, y) }
+
 // Powdp is the operation powdp.
 func Powdp(x, y float64) float64 { return rules.Value2(rules.PowDp, x, y) }
 
@@ -88,6 +106,9 @@ func Hypotdx(x, y float64) float64 { return rules.Value2(rules.HypotDx, x, y) }
 
 // Mulz is the operation mulz.
 func Mulz(x, y float64) float64 { return rules.Value2(rules.MulZ, x, y) }
+
+// Divz is the operation divz.
+func Divz(x, y float64) float64 { return rules.Value2(rules.DivZ, x, y) }
 
 // Lt is the operation lt.
 func Lt(x, y float64) float64 { return rules.Value2(rules.Lt, x, y) }

@@ -11,6 +11,11 @@ type inner struct {
 	next *inner
 }
 
+// mine, renamed and row are other names of what a model has.
+type mine float64
+type renamed inner
+type row []float64
+
 type model struct {
 	scale  float64
 	buf    []float64
@@ -22,6 +27,9 @@ type model struct {
 	list   [4]float64
 	chain  *inner
 	at     *float64 // into chain
+	under  *mine    // into buf
+	other  *renamed // is chain
+	cut    row      // of buf
 	count  []int
 	names  map[string]float64
 	self   *model
@@ -39,6 +47,7 @@ func newModel() *model {
 	m.chain = &inner{next: &inner{}}
 	m.chain.next.next = m.chain
 	m.at = &m.chain.next.w[1]
+	m.under, m.other, m.cut = (*mine)(&m.buf[4]), (*renamed)(m.chain), m.buf[3:]
 	m.self = m
 	for i := range m.buf {
 		m.buf[i] = float64(i) + 1
@@ -53,6 +62,8 @@ type innerFour struct {
 	next *innerFour
 }
 
+type renamedFour innerFour
+
 // modelFour stands for model in four lanes.
 type modelFour struct {
 	scale four
@@ -65,6 +76,9 @@ type modelFour struct {
 	list  [4]four
 	chain *innerFour
 	at    *four
+	under *four
+	other *renamedFour
+	cut   []four
 	self  *modelFour
 	empty []four
 }
@@ -84,6 +98,7 @@ func TestLanes(t *testing.T) {
 			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
 			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
 			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
+			"under and buf": {d.under, &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]}, "cut and buf": {&d.cut[2], &d.buf[5]},
 		} {
 			if pair[0] != pair[1] || *pair[0] != (four{}) {
 				t.Errorf("%s: the shadows do not overlap, or are not zero: %v, %v", name, *pair[0], *pair[1])
@@ -126,6 +141,7 @@ func TestShadow(t *testing.T) {
 			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
 			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
 			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
+			"under and buf": {(*float64)(d.under), &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]}, "cut and buf": {&d.cut[2], &d.buf[5]},
 		} {
 			*pair[0] = 7
 			if *pair[1] != 7 {
@@ -158,7 +174,7 @@ func reused(t *testing.T, m *model, check, of func()) {
 	m.rows[1] = make([]float64, 3)
 	m.chain = &inner{next: &inner{next: m.chain}}
 	m.chain.next.next = m.chain
-	m.at = &m.chain.next.w[1]
+	m.at, m.other = &m.chain.next.w[1], (*renamed)(m.chain)
 	check()
 }
 

@@ -257,7 +257,7 @@ func (in *inliner) canName(g *ir.Func) bool {
 		if o == nil || o.Pkg() == nil || o.Pkg() == in.home {
 			return
 		}
-		ok = ok && o.Exported() && o.Pkg() == from
+		ok = ok && o.Exported() && ir.Names(o, in.home.Path()) && o.Pkg() == from
 	}
 	typ := func(t types.Type) { ok = ok && (t == nil || nameable(t, in.home, from)) }
 	field := func(t types.Type, k int) {
@@ -315,7 +315,7 @@ func nameable(t types.Type, home, from *types.Package) bool {
 	ok := true
 	object := func(o types.Object) {
 		if o.Pkg() != nil && o.Pkg() != home {
-			ok = ok && o.Exported() && (from == nil || o.Pkg() == from)
+			ok = ok && o.Exported() && ir.Names(o, home.Path()) && (from == nil || o.Pkg() == from)
 		}
 	}
 	seen := map[types.Type]bool{}

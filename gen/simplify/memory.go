@@ -156,21 +156,9 @@ func (m *memory) mayBe(p, q *ir.Place) bool {
 	return compatible(p.Type(), q.Type())
 }
 
-// compatible reports whether values of two types may have parts of one type.
-func compatible(s, t types.Type) bool {
-	if s == nil || t == nil {
-		return true
-	}
-	a, aok := s.Underlying().(*types.Basic)
-	b, bok := t.Underlying().(*types.Basic)
-	switch {
-	case aok && bok:
-		return a.Kind() == b.Kind()
-	case !isAggregate(s) && !isAggregate(t):
-		return types.Identical(s.Underlying(), t.Underlying())
-	}
-	return true
-}
+// compatible reports whether values of two types, nil for one that is not known, may have
+// memory in common.
+func compatible(s, t types.Type) bool { return s == nil || t == nil || ir.MayOverlap(s, t) }
 
 // apart reports whether two places in or behind one variable have nothing in common.
 func apart(p, q *ir.Place) bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/simplify"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 type point struct {
@@ -120,10 +121,7 @@ func same(t *testing.T, seed uint64) (runs, panics int) {
 }
 
 func TestRandom(t *testing.T) {
-	programs := uint64(400)
-	if testing.Short() {
-		programs = 60
-	}
+	programs := uint64(longtest.Cases(0, 60, 200, 2000))
 	runs, panics := 0, 0
 	for seed := range programs {
 		r, p := same(t, seed)
@@ -166,10 +164,7 @@ func equal(a, b []float64, tol float64) bool {
 // TestRandomSums: with overlapping arguments where distinct is not set, without where
 // it is.
 func TestRandomSums(t *testing.T) {
-	programs := uint64(600)
-	if testing.Short() {
-		programs = 100
-	}
+	programs := uint64(longtest.Cases(0, 100, 300, 3000))
 	shorter := 0
 	for seed := range programs {
 		text := program(seed, true)

@@ -12,7 +12,7 @@ func (b *builder) call(s *ir.Call) {
 		b.rule(s)
 		return
 	}
-	if callee.Params|callee.Results == 0 {
+	if callee.Passive() {
 		b.Emit(s)
 		for _, r := range s.Results {
 			b.still(s.At, r)

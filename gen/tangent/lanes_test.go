@@ -258,18 +258,18 @@ func TestLanes(t *testing.T) {
 			m    activity.Mask
 			args []any
 		}{
-			{"Scalars", 3, []any{1.2, 0.7}}, {"Scalars", 1, []any{1.2, 0.7}}, {"Scalars", 2, []any{1.2, 0.7}},
-			{"More", 3, []any{0.6, 1.7}}, {"More", 1, []any{-0.6, 1.7}},
-			{"Least", 7, []any{1.5, 2.5, 0.5}}, {"Least", 7, []any{0.5, -2.5, 1.5}}, {"Least", 4, []any{0.5, -2.5, 1.5}},
-			{"Sum", 1, []any{x()}}, {"InPlace", 1, []any{x()}}, {"Views", 1, []any{x()}}, {"Appends", 1, []any{x()}},
-			{"Branches", 1, []any{x(), 2}}, {"Branches", 1, []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
-			{"Structs", 3, []any{1.5, 0.8}}, {"Structs", 2, []any{1.5, 0.8}}, {"Several", 3, []any{1.5, 0.8}}, {"Several", 2, []any{1.5, 0.8}},
-			{"Calls", 1, []any{x()}}, {"Captured", 1, []any{x()}}, {"Matrix", 1, []any{x()}},
-			{"Passive", 1, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 3, []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", 2, []any{x(), []float64{1, 2, 3, 4, 5}}},
-			{"Small", 1, []any{1.5}}, {"Kink", 1, []any{2.0}}, {"Kink", 1, []any{0.0}},
-			{"Lists", 1, []any{x()}}, {"Tags", 1, []any{x()}}, {"Arrays", 1, []any{x()}},
-			{"Addressed", 3, []any{1.2, 0.7}}, {"Addressed", 3, []any{1.2, 1.7}}, {"Addressed", 1, []any{1.2, 0.7}}, {"Addressed", 2, []any{1.2, 0.7}},
-			{"Straight", 1, []any{x(), 2}}, {"Straight", 1, []any{x(), 3}},
+			{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}}, {"Scalars", activity.Bits(2), []any{1.2, 0.7}},
+			{"More", activity.Bits(3), []any{0.6, 1.7}}, {"More", activity.Bits(1), []any{-0.6, 1.7}},
+			{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}}, {"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
+			{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}}, {"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
+			{"Branches", activity.Bits(1), []any{x(), 2}}, {"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
+			{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}}, {"Several", activity.Bits(3), []any{1.5, 0.8}}, {"Several", activity.Bits(2), []any{1.5, 0.8}},
+			{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
+			{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
+			{"Small", activity.Bits(1), []any{1.5}}, {"Kink", activity.Bits(1), []any{2.0}}, {"Kink", activity.Bits(1), []any{0.0}},
+			{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}}, {"Arrays", activity.Bits(1), []any{x()}},
+			{"Addressed", activity.Bits(3), []any{1.2, 0.7}}, {"Addressed", activity.Bits(3), []any{1.2, 1.7}}, {"Addressed", activity.Bits(1), []any{1.2, 0.7}}, {"Addressed", activity.Bits(2), []any{1.2, 0.7}},
+			{"Straight", activity.Bits(1), []any{x(), 2}}, {"Straight", activity.Bits(1), []any{x(), 3}},
 		} {
 			f := function(t, p, funcs, tt.name)
 			t.Run(fmt.Sprint(tt.name, n), func(t *testing.T) { checkLanes(t, tangents, f, n, tt.m, tt.args...) })
@@ -289,8 +289,8 @@ func TestMoreTangents(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Lists", 1, []any{x()}}, {"Tags", 1, []any{x()}}, {"Arrays", 1, []any{x()}}, {"Straight", 1, []any{x(), 2}}, {"Straight", 1, []any{x(), 3}},
-		{"Addressed", 3, []any{1.2, 0.7}}, {"Addressed", 3, []any{1.2, 1.7}},
+		{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}}, {"Arrays", activity.Bits(1), []any{x()}}, {"Straight", activity.Bits(1), []any{x(), 2}}, {"Straight", activity.Bits(1), []any{x(), 3}},
+		{"Addressed", activity.Bits(3), []any{1.2, 0.7}}, {"Addressed", activity.Bits(3), []any{1.2, 1.7}},
 	} {
 		f := function(t, p, funcs, tt.name)
 		t.Run(tt.name, func(t *testing.T) { check(t, f, tt.m, tt.args...) })
@@ -325,14 +325,14 @@ func TestLanesOfProblems(t *testing.T) {
 			m    activity.Mask
 			args []any
 		}{
-			{"SumSquaresPlain", 1, []any{draw(20)}}, {"RosenbrockPlain", 1, []any{draw(20)}},
-			{"BrusselatorPlain", 3, []any{make([]float64, 18), draw(18), 3}}, {"BrusselatorPlain", 2, []any{make([]float64, 18), draw(18), 3}},
-			{"LogPosteriorPlain", 1, []any{draw(2 * (1 + 3 + 6)), &problems.Mixture{D: 3, K: 2, Points: draw(15), Gamma: 1}}},
-			{"ReprojectionPlain", 3, []any{make([]float64, 2), draw(15), &problems.Feature{Z: draw(2)}}},
-			{"LogisticLossPlain", 1, []any{draw(4), &problems.Regression{X: draw(20), Y: []float64{1, 0, 0, 1, 1}, Cols: 4}}},
-			{"LorenzPlain", 1, []any{[]float64{1, 1, 1, 10, 28, 8.0 / 3}}},
-			{"HandPlain", 3, []any{make([]float64, 6), draw(26 + 4), hand}},
-			{"RecurrentLossPlain", 1, []any{draw(2*8*3 + 9), &problems.Recurrent{Layers: 2, Bits: 3, State: draw(12), Text: draw(12)}}},
+			{"SumSquaresPlain", activity.Bits(1), []any{draw(20)}}, {"RosenbrockPlain", activity.Bits(1), []any{draw(20)}},
+			{"BrusselatorPlain", activity.Bits(3), []any{make([]float64, 18), draw(18), 3}}, {"BrusselatorPlain", activity.Bits(2), []any{make([]float64, 18), draw(18), 3}},
+			{"LogPosteriorPlain", activity.Bits(1), []any{draw(2 * (1 + 3 + 6)), &problems.Mixture{D: 3, K: 2, Points: draw(15), Gamma: 1}}},
+			{"ReprojectionPlain", activity.Bits(3), []any{make([]float64, 2), draw(15), &problems.Feature{Z: draw(2)}}},
+			{"LogisticLossPlain", activity.Bits(1), []any{draw(4), &problems.Regression{X: draw(20), Y: []float64{1, 0, 0, 1, 1}, Cols: 4}}},
+			{"LorenzPlain", activity.Bits(1), []any{[]float64{1, 1, 1, 10, 28, 8.0 / 3}}},
+			{"HandPlain", activity.Bits(3), []any{make([]float64, 6), draw(26 + 4), hand}},
+			{"RecurrentLossPlain", activity.Bits(1), []any{draw(2*8*3 + 9), &problems.Recurrent{Layers: 2, Bits: 3, State: draw(12), Text: draw(12)}}},
 		} {
 			if tt.name == "LorenzPlain" && n != 6 { // a thousand steps
 				continue
@@ -350,7 +350,7 @@ func TestLanesOfProblems(t *testing.T) {
 func TestFewLanes(t *testing.T) {
 	f := function(t, load(t, "./testdata/funcs"), funcs, "Sum")
 	var e *tangent.Error
-	if g, _, err := tangent.NewLanes(0).Of(f, 1); g != nil || !errors.As(err, &e) {
+	if g, _, err := tangent.NewLanes(0).Of(f, activity.Bits(1)); g != nil || !errors.As(err, &e) {
 		t.Errorf("%v, %v", g, err)
 	}
 }
@@ -359,7 +359,7 @@ func TestFewLanes(t *testing.T) {
 // move, and what is said to be bounded is finite for all finite arguments.
 func TestInfinitePartials(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.NewLanes(2).Of(function(t, p, funcs, "Infinite"), 3)
+	g, _, err := tangent.NewLanes(2).Of(function(t, p, funcs, "Infinite"), activity.Bits(3))
 	if err != nil {
 		t.Fatal(err)
 	}

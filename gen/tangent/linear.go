@@ -92,13 +92,10 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 			return op(token.QUO, x, y), op(token.QUO, dx, y)
 		}
 		q := b.atom(op(token.QUO, x, y))
-		dot = op(token.MUL, q, dy)
-		if dx == nil {
-			dot = &ir.Unary{Typed: e.Typed, Op: token.SUB, X: dot}
-		} else {
-			dot = op(token.SUB, dx, dot)
+		if dx == nil { // dy/y is of the size of 1/t, where q·dy may be out of range
+			return q, negative(op(token.MUL, op(token.QUO, dy, y), q))
 		}
-		return q, op(token.QUO, dot, y)
+		return q, op(token.QUO, op(token.SUB, dx, op(token.MUL, q, dy)), y)
 	}
 	b.refuse("operation %v on floats", e.Op)
 	return nil, nil
@@ -152,41 +149,41 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if e.Name == "min" || e.Name == "max" || e.Name == "math.Min" || e.Name == "math.Max" {
 		return b.choice(e, args, dots)
 	}
+	if dots[0] != nil {
+		if dot := elementary.Linear(e, dots[0]); dot != nil {
+			return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, dot
+		}
+	}
 	op, ok := elementary.Op(e.Name)
 	if !ok {
 		b.refuse("function %s has no rule", e.Name)
 	}
+	if op == rules.Select {
+		return b.selected(e, args, dots)
+	}
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	x := &elementary.Rule{Type: e.T, Args: args, Value: v, Name: b.atom}
-	partials := make([]ir.Expr, len(dots))
-	for i := range dots {
-		p := rules.Partial(op, i)
-		switch {
-		case dots[i] == nil:
-		case p == nil:
-			dots[i] = nil
-		case elementary.Bounded(op):
-			partials[i] = x.Expr(p)
-		default:
-			partials[i] = b.atom(x.Expr(p))
-		}
-	}
 	if elementary.Bounded(op) {
-		return v, b.weighted(e.T, partials, dots)
+		return v, b.weighted(x, op, dots)
 	}
 	// An infinite partial derivative does not meet a zero.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
 	for i, dx := range dots {
-		if dx == nil {
+		if dx == nil || rules.Partial(op, i) == nil {
 			continue
 		}
 		dx = b.atom(dx)
-		p := partials[i]
+		p := x.Partial(op, i)
+		add := &ir.Add{At: b.At, P: d.Place(), E: signed(p.Forth(dx), p.Minus)}
+		finite := p.Finite()
+		if finite == nil {
+			b.Emit(add)
+			continue
+		}
 		moves := b.compare(token.NEQ, dx, number(e.T, 0))
-		finite := b.compare(token.EQL, &ir.Binary{Typed: e.Typed, Op: token.SUB, X: p, Y: p}, number(e.T, 0))
 		b.Emit(&ir.If{At: b.At, Cond: b.compare(token.LOR, moves, finite),
-			Then: ir.Block{&ir.Add{At: b.At, P: d.Place(), E: &ir.Binary{Typed: e.Typed, Op: token.MUL, X: dx, Y: p}}}})
+			Then: ir.Block{add}, Else: ir.Block{&ir.Add{At: b.At, P: d.Place(), E: elementary.Skip(e.T)}}})
 	}
 	return v, d.Load()
 }
@@ -195,23 +192,51 @@ func (b *builder) compare(op token.Token, x, y ir.Expr) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: x, Y: y}
 }
 
-// weighted is the sum of derivatives times partial derivatives.
-func (b *builder) weighted(t types.Type, partials, dots []ir.Expr) (sum ir.Expr) {
-	typed := ir.Typed{T: t}
+func negative(e ir.Expr) ir.Expr {
+	return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
+}
+
+func signed(e ir.Expr, minus bool) ir.Expr {
+	if minus {
+		return negative(e)
+	}
+	return e
+}
+
+// weighted is the sum of derivatives times partial derivatives of op.
+func (b *builder) weighted(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum ir.Expr) {
 	for i, dx := range dots {
-		if dx == nil {
+		if dx == nil || rules.Partial(op, i) == nil {
 			continue
 		}
-		if c, ok := partials[i].(*ir.Const); !ok || c.Val == nil || !constant.Compare(c.Val, token.EQL, constant.MakeInt64(1)) {
-			dx = &ir.Binary{Typed: typed, Op: token.MUL, X: dx, Y: partials[i]}
-		}
-		if sum == nil {
-			sum = dx
-		} else {
-			sum = &ir.Binary{Typed: typed, Op: token.ADD, X: sum, Y: dx}
+		p := x.Partial(op, i)
+		term, minus := p.Forth(dx), p.Minus
+		switch {
+		case sum == nil:
+			sum = signed(term, minus)
+		case minus:
+			sum = &ir.Binary{Typed: ir.Typed{T: x.Type}, Op: token.SUB, X: sum, Y: term}
+		default:
+			sum = &ir.Binary{Typed: ir.Typed{T: x.Type}, Op: token.ADD, X: sum, Y: term}
 		}
 	}
 	return sum
+}
+
+// selected is a Select: the derivative of its second argument if the first is not 0,
+// otherwise of the third.
+func (b *builder) selected(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
+	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
+	d := &ir.Var{Name: b.names.Name("selectDot"), Type: e.T}
+	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
+	set := func(dot ir.Expr) ir.Block {
+		if dot == nil {
+			return nil
+		}
+		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
+	}
+	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], number(args[0].Type(), 0)), Then: set(dots[1]), Else: set(dots[2])})
+	return v, d.Load()
 }
 
 // choice is min or max of any number of arguments: the derivative of the first that is

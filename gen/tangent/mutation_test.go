@@ -238,12 +238,12 @@ func TestMutations(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, func(c *randprog.Case, tally *randprog.Tally) error {
 				p, done := tangent.New(), map[*ir.Func]bool{}
 				return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-					t, facts, err := p.Of(f, activity.Mask(mask))
+					t, facts, err := p.Of(f, activity.Bits(mask))
 					if err != nil {
 						return randprog.Tangent{}, err
 					}
 					mutated(t, mutation, done)
-					return randprog.Tangent{F: t, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+					return randprog.Tangent{F: t, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
 				}, tally)
 			})
 			if err != nil {

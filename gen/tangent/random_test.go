@@ -8,10 +8,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/internal/randprog"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 200, "how many random programs are differentiated")
+	programs  = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -19,11 +20,11 @@ var (
 func tangents(c *randprog.Case, tally *randprog.Tally) error {
 	p := tangent.New()
 	return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-		t, facts, err := p.Of(f, activity.Mask(mask))
+		t, facts, err := p.Of(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}
-		return randprog.Tangent{F: t, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+		return randprog.Tangent{F: t, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
 	}, tally)
 }
 
@@ -31,5 +32,5 @@ func tangents(c *randprog.Case, tally *randprog.Tally) error {
 // failed once.
 func TestRandom(t *testing.T) {
 	randprog.Files(t, "testdata/failures", tangents)
-	randprog.Test(t, *programs, *firstSeed, 3, "testdata/failures", tangents)
+	randprog.Test(t, longtest.Cases(*programs, 40, 100, 500), *firstSeed, 3, "testdata/failures", tangents)
 }

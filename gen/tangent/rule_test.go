@@ -17,13 +17,13 @@ func TestRules(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Root", 1, []any{1.7}}, {"Roots", 1, []any{x()}}, {"Overwritten", 1, []any{x()}}, {"Still", 1, []any{x()}},
-		{"Squares", 3, []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", 1, []any{x(), []float64{1, 2, 3, 4}, 0.5}},
-		{"Method", 3, []any{x(), 1.5}}, {"Method", 1, []any{x(), 1.5}}, {"Method", 2, []any{x(), 1.5}},
-		{"Vectors", 3, []any{x(), 0.8}}, {"Vectors", 2, []any{x(), 0.8}}, {"Vectors", 1, []any{x(), 0.8}},
-		{"Matrices", 3, []any{x(), 0.8}}, {"Matrices", 2, []any{x(), 0.8}}, {"Special", 3, []any{0.7, 1.6}},
-		{"OneWay", 1, []any{0.7}}, {"Followed", 3, []any{x(), 1.5}}, {"Followed", 1, []any{x(), 1.5}}, {"Followed", 2, []any{x(), 1.5}}, {"Returned", 1, []any{x()}}, {"Values", 1, []any{x()}},
-		{"Carried", 1, []any{x()}}, {"Owned", 1, []any{x()}}, {"Summed", 1, []any{x()}}, {"Windows", 1, []any{x()}}, {"Addressed", 1, []any{0.8}},
+		{"Root", activity.Bits(1), []any{1.7}}, {"Roots", activity.Bits(1), []any{x()}}, {"Overwritten", activity.Bits(1), []any{x()}}, {"Still", activity.Bits(1), []any{x()}},
+		{"Squares", activity.Bits(3), []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4}, 0.5}},
+		{"Method", activity.Bits(3), []any{x(), 1.5}}, {"Method", activity.Bits(1), []any{x(), 1.5}}, {"Method", activity.Bits(2), []any{x(), 1.5}},
+		{"Vectors", activity.Bits(3), []any{x(), 0.8}}, {"Vectors", activity.Bits(2), []any{x(), 0.8}}, {"Vectors", activity.Bits(1), []any{x(), 0.8}},
+		{"Matrices", activity.Bits(3), []any{x(), 0.8}}, {"Matrices", activity.Bits(2), []any{x(), 0.8}}, {"Special", activity.Bits(3), []any{0.7, 1.6}},
+		{"OneWay", activity.Bits(1), []any{0.7}}, {"Followed", activity.Bits(3), []any{x(), 1.5}}, {"Followed", activity.Bits(1), []any{x(), 1.5}}, {"Followed", activity.Bits(2), []any{x(), 1.5}}, {"Returned", activity.Bits(1), []any{x()}}, {"Values", activity.Bits(1), []any{x()}},
+		{"Carried", activity.Bits(1), []any{x()}}, {"Owned", activity.Bits(1), []any{x()}}, {"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}}, {"Addressed", activity.Bits(1), []any{0.8}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, tt.args...) })
 	}
@@ -35,11 +35,11 @@ func TestRulesInLanes(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for _, n := range widths {
 		tangents := tangent.NewLanes(n)
-		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, 3, 0.7, 1.6)
-		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, 2, 0.7, 1.6)
-		checkLanes(t, tangents, function(t, p, natives.Path, "Roots"), n, 1, []float64{0.7, 1.3, 2.1})
-		checkLanes(t, tangents, function(t, p, natives.Path, "Addressed"), n, 1, 0.8)
-		checkLanes(t, tangents, function(t, p, natives.Path, "Followed"), n, 3, []float64{0.7, 1.3, 2.1}, 1.5)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, activity.Bits(3), 0.7, 1.6)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, activity.Bits(2), 0.7, 1.6)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Roots"), n, activity.Bits(1), []float64{0.7, 1.3, 2.1})
+		checkLanes(t, tangents, function(t, p, natives.Path, "Addressed"), n, activity.Bits(1), 0.8)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Followed"), n, activity.Bits(3), []float64{0.7, 1.3, 2.1}, 1.5)
 	}
 }
 
@@ -49,12 +49,12 @@ func TestRuleRefused(t *testing.T) {
 		"OtherWay": "no tangent of rules.OtherWay: function " + natives.Path + ".Backwards, of which no tangent is known; name one with //nabla:rule tangent=…",
 		"Shape":    "no tangent of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule of its own",
 	} {
-		_, _, err := tangent.New().Of(function(t, p, natives.Path, name), 1)
+		_, _, err := tangent.New().Of(function(t, p, natives.Path, name), activity.Bits(1))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	_, _, err := tangent.NewLanes(4).Of(function(t, p, natives.Path, "Vectors"), 1)
+	_, _, err := tangent.NewLanes(4).Of(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
 	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions at once: its rule takes one direction of a slice or a struct; use the tangent in one direction"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -13,6 +13,7 @@ import (
 	"go/token"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lanes"
 )
@@ -74,10 +75,10 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 	}
 	var params, results activity.Mask
 	for i := len(f.Params); i < len(t.Params); i++ {
-		params |= 1 << i
+		params = params.With(i)
 	}
 	for i := len(f.Results); i < len(t.Results); i++ {
-		results |= 1 << i
+		results = results.With(i)
 	}
 	several, err := p.lanes.Of(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
@@ -122,9 +123,9 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	b := &builder{
 		program: p, facts: facts, names: ir.NamerOf(f), shadow: map[*ir.Var]*ir.Var{},
 	}
-	name := fmt.Sprintf("%s_tangent_%b", f.Name, facts.Params)
-	if facts.Wanted != 0 {
-		name += fmt.Sprintf("_%b", facts.Wanted)
+	name := fmt.Sprintf("%s_tangent_%v", f.Name, facts.Params)
+	if !facts.Wanted.Empty() {
+		name += fmt.Sprintf("_%v", facts.Wanted)
 	}
 	t := &ir.Func{
 		Name: name, Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
@@ -194,6 +195,9 @@ func (b *builder) stmt(s ir.Stmt) {
 	case *ir.Add:
 		if b.carries(s.P) {
 			val, dot := b.linear(s.E)
+			if elementary.IsSkip(s.E) { // what is left out is so of its derivative too
+				dot = s.E
+			}
 			if dot != nil {
 				b.Emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
 			}

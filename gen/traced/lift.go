@@ -107,7 +107,7 @@ func realMath(name string) bool {
 	}
 	name, ok := strings.CutPrefix(name, "math.")
 	switch name {
-	case "Nextafter", "Float32bits", "Float32frombits", "Float64bits", "Float64frombits":
+	case "Nextafter32", "Float32bits", "Float32frombits", "Float64bits", "Float64frombits":
 		return false
 	}
 	return ok

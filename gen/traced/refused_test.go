@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/traced"
 )
@@ -61,12 +62,12 @@ func TestRefusedForms(t *testing.T) {
 	x, y := &ir.Var{Name: "x", Type: f64, Kind: ir.Param}, &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
 	stack := &ir.Var{Name: "st", Type: types.NewSlice(f64), Kind: ir.Param}
 	for name, s := range map[string]ir.Stmt{
-		"rule":      &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}}, Args: []ir.Expr{x.Load()}},
-		"Nextafter": &ir.Set{P: y.Place(), E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "math.Nextafter", Args: []ir.Expr{x.Load(), x.Load()}}},
+		"rule":       &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}}, Args: []ir.Expr{x.Load()}},
+		"rules.sign": &ir.Set{P: y.Place(), E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "rules.sign", Args: []ir.Expr{x.Load()}}},
 	} {
 		f := &ir.Func{Name: "f", Params: []*ir.Var{x, stack}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{s}}
 		var e *traced.Error
-		if g, _, err := traced.New(types.NewPackage("p", "p")).Of(f, 1); !errors.As(err, &e) || g != nil || e.Func != "f" ||
+		if g, _, err := traced.New(types.NewPackage("p", "p")).Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "f" ||
 			!strings.Contains(e.Error(), name) {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}

@@ -74,17 +74,17 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	if t := p.funcs[facts]; t != nil {
 		return t, nil
 	}
-	if facts.Params == 0 && facts.Results == 0 {
+	if facts.Passive() {
 		return facts.Func, nil
 	}
 	f := facts.Func
 	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f), Writer: ir.Writer{At: ir.At{Pos: f.Pos}}}
 	t := &ir.Func{
-		Name: fmt.Sprintf("%s_traced_%b", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
+		Name: fmt.Sprintf("%s_traced_%v", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
 		Exit: f.Exit, Pos: f.Pos,
 	}
-	if facts.Params == 0 {
-		t.Name = fmt.Sprintf("%s_traced_0_%b", f.Name, facts.Results)
+	if facts.Params.Empty() {
+		t.Name = fmt.Sprintf("%s_traced_0_%v", f.Name, facts.Results)
 	}
 	p.funcs[facts] = t // a recursive function calls it
 	p.fresh = append(p.fresh, facts)
@@ -269,8 +269,8 @@ func (b *builder) rule(s *ir.Call) {
 		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type())))
 	}
 	b.results(s, c, func(i int) (types.Type, bool) {
-		t := s.Results[i].Type
-		return t, activity.HasFloats(t)
+		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)
+		return s.Callee.Rule.Object.Signature().Results().At(i).Type(), real
 	})
 }
 
@@ -286,6 +286,12 @@ func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bo
 		t, active := of(i)
 		if active == b.active(r) {
 			c.Results = append(c.Results, b.v(r))
+			continue
+		}
+		if active && !activity.HasFloats(t) { // an integer that comes as a Real
+			v := b.temp(r.Name, ir.Real, nil)
+			c.Results = append(c.Results, v)
+			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}})
 			continue
 		}
 		if active { // to an interface

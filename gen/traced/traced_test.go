@@ -44,7 +44,7 @@ func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packa
 func floats(f *ir.Func, without string) (m activity.Mask) {
 	for i, v := range f.Params {
 		if activity.HasFloats(v.Type) && !strings.Contains(" "+without+" ", " "+v.Name+" ") {
-			m |= 1 << i
+			m = m.With(i)
 		}
 	}
 	return m

@@ -41,10 +41,17 @@ func traced(p *problems.Problem) func(x []nabla.Real) nabla.Real { return p.Trac
 func plainBound(p *problems.Problem) *nabla.Func                 { return p.Bound }
 func tracedBound(p *problems.Problem) *nabla.Func                { return p.Func }
 
+// fixed says to b that the functions of problems, which are method values, capture data
+// that does not change: a recording is compared with them now and then, as with a
+// function at package level.
+func fixed(b nabla.Backend) nabla.Backend { return nabla.Policy{Backend: b, FixedCaptures: true} }
+
 // dense makes an Engine of a backend and the form of the functions that it takes: bound is
 // nil for functions of one output without data, which scalar gives then.
 func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func) Engine {
-	return Engine{Name: b.Name(), Prepare: func(p *problems.Problem) (Derivative, error) {
+	name := b.Name()
+	b = fixed(b)
+	return Engine{Name: name, Prepare: func(p *problems.Problem) (Derivative, error) {
 		switch f := bound(p); {
 		case p.Hessian:
 			return hessian(scalar(p), b, p)
@@ -68,8 +75,11 @@ func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F
 }
 
 // sparseOf is dense for sparse matrices.
-func sparseOf[F nabla.ScalarFunc](b nabla.AutoSparse, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func) Engine {
-	return Engine{Name: b.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+func sparseOf[F nabla.ScalarFunc](
+	auto nabla.AutoSparse, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func,
+) Engine {
+	b := fixed(auto)
+	return Engine{Name: auto.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
 		if p.Hessian {
 			return sparseHessian(scalar(p), b, p)
 		}

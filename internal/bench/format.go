@@ -16,10 +16,10 @@ import (
 )
 
 // Formats are the names of the formats that Write knows.
-var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html"}
+var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html", "svg"}
 
-// Write writes the report in a format. Only benchstat and html have room for more
-// than the rows.
+// Write writes the report in a format. Only benchstat and html have room for more than the rows. svg is an error where there is
+// nothing to plot.
 func Write(w io.Writer, format string, r Report) error {
 	switch format {
 	case "table":
@@ -34,6 +34,8 @@ func Write(w io.Writer, format string, r Report) error {
 		return writeBenchstat(w, r)
 	case "html":
 		return writeHTML(w, r)
+	case "svg":
+		return writeSVG(w, r.Rows)
 	}
 	return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
 }

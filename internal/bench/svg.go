@@ -11,8 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
-// The charts are SVG with classes; the page's style sheet gives them their colours,
-// which differ between light and dark. Series k has the class "k" and "s"+k.
+// The charts are SVG with classes; a style sheet gives them their colours: that of the page, where they differ between light and
+// dark, or that of a picture. Series k has the class "k" and "s"+k.
 
 // chartWidth is the width of every chart in the units of its view box.
 const chartWidth = 480
@@ -32,15 +32,6 @@ func (a logAxis) position(v float64) float64 {
 type canvas struct{ strings.Builder }
 
 func (s *canvas) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
-
-func (s *canvas) open(height float64, c Chart) {
-	s.printf(`<svg viewBox="0 0 %d %.0f" role="img" aria-label="%s">`+"\n", chartWidth, height, html.EscapeString(c.Section+": "+c.Title))
-}
-
-func (s *canvas) close() template.HTML {
-	s.printf("</svg>")
-	return template.HTML(s.String())
-}
 
 // text writes a label. anchor is start, middle or end.
 func (s *canvas) text(x, y float64, anchor, label string) {
@@ -79,19 +70,25 @@ func (s *canvas) marker(k int, x, y float64, tip string) {
 // seriesClass is the class of series k: which one it is, and its colour.
 func seriesClass(k int) string { return fmt.Sprintf("k%d s%d", k, k%palette) }
 
-// svg draws a chart.
+// svg draws a chart for the page.
 func svg(c Chart) template.HTML {
-	if c.Curves != nil {
-		return curvesSVG(c)
-	}
-	return dotsSVG(c)
+	s := new(canvas)
+	height := s.chart(c)
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %.0f" role="img" aria-label="%s">`+"\n%s</svg>",
+		chartWidth, height, html.EscapeString(c.Section+": "+c.Title), s.String()))
 }
 
-func curvesSVG(c Chart) template.HTML {
+// chart draws a chart and returns its height.
+func (s *canvas) chart(c Chart) (height float64) {
+	if c.Curves != nil {
+		return s.curves(c)
+	}
+	return s.dots(c)
+}
+
+func (s *canvas) curves(c Chart) float64 {
 	const left, right, top, bottom, height = 68.0, 26.0, 10.0, 50.0, 330.0
 	x, y := logAxis{c.X, left, chartWidth - right}, logAxis{c.Y, height - bottom, top}
-	s := new(canvas)
-	s.open(height, c)
 	for _, t := range y.Ticks(8) {
 		s.line("grid", x.at, y.position(t), x.end, y.position(t))
 		s.text(x.at-8, y.position(t)+4, "end", c.YTick(t))
@@ -121,11 +118,11 @@ func curvesSVG(c Chart) template.HTML {
 		}
 		s.printf("</g>\n")
 	}
-	return s.close()
+	return height
 }
 
-// dotsSVG has a band for each line, and in it the engines one below the other.
-func dotsSVG(c Chart) template.HTML {
+// dots draws a band for each line, and in it the engines one below the other.
+func (s *canvas) dots(c Chart) float64 {
 	const top, bottom, step, never = 8.0, 50.0, 7.0, chartWidth - 28
 	left := 106.0
 	for _, l := range c.Lines {
@@ -137,8 +134,6 @@ func dotsSVG(c Chart) template.HTML {
 	}
 	band := step*float64(max(len(c.Engines), 2)) + 8
 	base := top + band*float64(len(c.Lines))
-	s := new(canvas)
-	s.open(base+bottom, c)
 	for i, l := range c.Lines {
 		y := top + band*float64(i)
 		if i%2 == 0 {
@@ -174,5 +169,5 @@ func dotsSVG(c Chart) template.HTML {
 		}
 		s.printf("</g>\n")
 	}
-	return s.close()
+	return base + bottom
 }

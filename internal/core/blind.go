@@ -7,8 +7,10 @@ import (
 	"strings"
 )
 
-// A blind recording has no values: it is made once for all points. What would read
-// a value panics with an Abort that carries a BranchError.
+// A blind recording is made once for all points. What would read a value panics with
+// an Abort that carries a BranchError. The numbers have values all the same, those at
+// some point: a goroutine that the function starts cannot be stopped by an error, and
+// goes on as it does at that point. The outputs of rules are NaN.
 
 // BranchError says where a function reads the value of a number that depends on
 // its inputs, while what is wanted holds for all inputs.
@@ -24,14 +26,38 @@ func (e *BranchError) Error() string {
 }
 
 // Blind reports whether x has a number of a blind recording: a trace that is
-// opened inside for x has no values either.
+// opened inside for x is blind too.
 func Blind(x []Rep) bool {
 	for _, r := range x {
-		if r.ID != 0 && r.T != nil && r.T.kind == kindRecord && r.T.blind {
+		if r.ID != 0 && r.T != nil && r.T.mode(r) == modeBlind {
 			return true
 		}
 	}
 	return false
+}
+
+// A mode is what a derivative inside a function asks of the trace around it.
+type mode uint8
+
+const (
+	modePlain mode = iota
+	modeBlind
+	modeStrong // see Strong
+)
+
+// mode is that of t, of which r may be a number.
+func (t *Tracer) mode(r Rep) mode {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case r.Gen != t.gen.Load():
+		return modePlain
+	case t.kind == kindRecord && t.blind:
+		return modeBlind
+	case t.kind == kindTape, t.kind == kindDual && t.strong, t.kind == kindRecord && t.keep:
+		return modeStrong
+	}
+	return modePlain
 }
 
 // refuse ends a blind recording.

@@ -36,28 +36,43 @@ type Structured interface {
 
 // Call applies c to xs. It does not keep xs.
 func Call(c Custom, xs []Rep) []Rep {
-	n := len(xs)
-	m := c.Outputs(n)
-	buf := make([]float64, n+m)
-	x, y := buf[:n:n], buf[n:]
-	var t *Tracer
-	for i, r := range xs {
-		x[i] = r.V
-		if r.ID != 0 {
-			r.live()
-			if t == nil || r.T.birth > t.birth {
-				t = r.T
-			}
+	t := innermost(xs)
+	if t == nil || t.owner.Load() != goroutine() {
+		if t != nil || numberOf(nil, xs).Poisoned() {
+			return strayCall(t, c, xs)
 		}
 	}
-	if t != nil && t.kind == kindRecord && t.blind { // c is not asked for values at no point
+	for _, r := range xs {
+		if r.ID != 0 {
+			r.live()
+		}
+	}
+	x, y := evaluate(c, xs, t != nil && t.kind == kindRecord && t.blind)
+	return t.called(c, xs, x, y)
+}
+
+// evaluate returns the values of xs, and of c at them unless the trace is blind.
+func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
+	n := len(xs)
+	buf := make([]float64, n+c.Outputs(n))
+	x, y = buf[:n:n], buf[n:]
+	for i, r := range xs {
+		x[i] = r.V
+	}
+	if blind { // c may not be defined where the trace happens to be made
 		for i := range y {
 			y[i] = math.NaN()
 		}
 	} else {
 		c.Value(y, x)
 	}
-	out := make([]Rep, m)
+	return x, y
+}
+
+// called is the outputs of c, with the values y at x, as numbers of t; constants where
+// t is nil.
+func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
+	out := make([]Rep, len(y))
 	if t == nil {
 		for i, v := range y {
 			out[i].V = v
@@ -80,7 +95,7 @@ func Call(c Custom, xs []Rep) []Rep {
 func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 	args := make([]uint32, len(xs))
 	for i, r := range xs {
-		args[i] = t.operand(t.adopt(r))
+		args[i] = t.operand(t.bring(r))
 	}
 	for _, a := range args {
 		t.record(OpArg, a, 0, 0)

@@ -67,7 +67,12 @@ func (t *Tracer) dualUnary(op rules.Op, a Rep, v float64) Rep {
 	if !activeIn[op][0] {
 		return Rep{V: v}
 	}
-	return t.scaled(a.ID, rules.Partial1(op, a.V, v), v)
+	p := rules.Partial1(op, a.V, v)
+	if rules.Extreme(op, 0, p) {
+		f := rules.Factors1(op, a.V, v)
+		return t.stepped(a.ID, 0, &f, nil, v)
+	}
+	return t.scaled(a.ID, p, v)
 }
 
 // scaled is the number v whose tangents are p times those of a.
@@ -133,13 +138,60 @@ func (t *Tracer) dualBinary(op rules.Op, a, b Rep, v float64) Rep {
 	switch {
 	case aOn && bOn:
 		pa, pb := rules.Partials2(op, a.V, b.V, v)
+		if rules.Extreme(op, 0, pa) || rules.Extreme(op, 1, pb) {
+			fa, fb := factors2(op, 0, a.V, b.V, v, pa), factors2(op, 1, a.V, b.V, v, pb)
+			return t.stepped(a.ID, b.ID, &fa, &fb, v)
+		}
 		return t.combined(a.ID, b.ID, pa, pb, v)
 	case aOn:
-		return t.scaled(a.ID, rules.PartialX2(op, a.V, b.V, v), v)
+		return t.along(op, 0, a, a.V, b.V, rules.PartialX2(op, a.V, b.V, v), v)
 	case bOn:
-		return t.scaled(b.ID, rules.PartialY2(op, a.V, b.V, v), v)
+		return t.along(op, 1, b, a.V, b.V, rules.PartialY2(op, a.V, b.V, v), v)
 	}
 	return Rep{V: v}
+}
+
+// along is the number v = op(x, y), of which argument i, whose partial derivative is p,
+// is the one that moves.
+func (t *Tracer) along(op rules.Op, i int, a Rep, x, y, p, v float64) Rep {
+	if rules.Extreme(op, i, p) {
+		f := rules.Factors2(op, i, x, y, v)
+		return t.stepped(a.ID, 0, &f, nil, v)
+	}
+	return t.scaled(a.ID, p, v)
+}
+
+// factors2 is the factors of p, the partial derivative of op with respect to argument i.
+func factors2(op rules.Op, i int, x, y, v, p float64) rules.Factors {
+	if rules.Stepwise(op, i) {
+		return rules.Factors2(op, i, x, y, v)
+	}
+	return rules.Factors{p, 1, 1, 1, 1}
+}
+
+// stepped is the number v whose tangents are those of a times fa plus, where fb is not
+// nil, those of b times fb, factor by factor.
+func (t *Tracer) stepped(a, b int32, fa, fb *rules.Factors, v float64) Rep {
+	id := t.fresh()
+	dst, ta, tb := t.Tangents(id), t.Tangents(a), t.Tangents(b)
+	for k, s := range ta {
+		dst[k] = t.forth(fa, s)
+		if fb != nil {
+			dst[k] += t.forth(fb, tb[k])
+		}
+	}
+	return t.number(v, id)
+}
+
+// forth is the tangent s times the factors.
+func (t *Tracer) forth(f *rules.Factors, s float64) float64 {
+	switch {
+	case !t.strong:
+		return f.Times(s)
+	case IsStructuralZero(s):
+		return s
+	}
+	return f.Times(s) + 0
 }
 
 // combined is the number v whose tangents are pa times those of a plus pb times

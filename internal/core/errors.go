@@ -22,19 +22,40 @@ var (
 	ErrOutputNotWritten = errors.New("an output was never written by f, or read before it was written; write every y[i] first")
 )
 
-// LimitError says that a recording grew beyond its limit.
+// LimitError says that a recording grew beyond its limit, or that something would take
+// more memory than its limit.
 type LimitError struct {
-	Limit int // operations allowed
-	Bytes int // memory the recording held when it stopped
+	Limit int // operations allowed; 0 where memory is limited
+	// Bytes is the memory that a recording of that length takes or, if Derived is set,
+	// about the memory that deriving programs from it takes, or that What would take.
+	Bytes   int64
+	Derived bool
+	What    string // what takes the memory; empty for a recording
+	Memory  int64  // bytes allowed; 0 where operations are limited
 }
 
 func (e *LimitError) Error() string {
-	size := fmt.Sprintf("%d MiB", e.Bytes>>20)
-	if e.Bytes < 1<<20 {
-		size = fmt.Sprintf("%d KiB", (e.Bytes+1023)>>10)
+	if e.What != "" {
+		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use nabla.AutoSparse where most entries are zero, "+
+			"or products with vectors, which take no matrix", e.What, Size(e.Bytes), Size(e.Memory))
+	}
+	if e.Derived {
+		return fmt.Sprintf("the recording passed its limit of %d operations, for which programs take about %s; raise the backend's Limit, "+
+			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit, Size(e.Bytes))
 	}
 	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
-		e.Limit, size)
+		e.Limit, Size(e.Bytes))
+}
+
+// Size is a number of bytes in words.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1<<20:
+		return fmt.Sprintf("%d KiB", (bytes+1023)>>10)
+	case bytes < 10<<30:
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d GiB", bytes>>30)
 }
 
 // Within is err with where it was met. The message names the project once, however

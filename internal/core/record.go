@@ -45,7 +45,7 @@ type recording struct {
 	used     int // chunks used
 	consts   []float64
 	keep     bool      // values of all numbers are kept, by id
-	blind    bool      // numbers have no values; see blind.go
+	blind    bool      // nothing may read a value; see blind.go
 	vals     []float64 // values by id, where keep
 	captures []Rep
 	capIDs   map[capKey]int32
@@ -66,7 +66,7 @@ type capKey struct {
 type RecordOptions struct {
 	Nested bool // opened inside another trace: its numbers may be captured
 	Keep   bool // keep the value of every number
-	Blind  bool // numbers have no values, and nothing may read them
+	Blind  bool // nothing may read the values of numbers
 	Limit  int  // ids allowed; 0 for the most an id can hold
 }
 
@@ -77,6 +77,15 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.nested = o.Nested
 	t.nIn, t.nParam = nIn, nParam
 	t.begin(nIn + nParam + 1)
+	t.keep, t.blind = o.Keep, o.Blind
+	if o.Keep && cap(t.vals) < int(t.next) {
+		t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
+	}
+	t.rewindRecording()
+}
+
+// rewindRecording forgets the operations.
+func (t *Tracer) rewindRecording() {
 	t.used, t.n = 0, 0
 	t.cur = nil
 	t.consts = t.consts[:0]
@@ -85,12 +94,8 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	clear(t.capIDs)
 	clear(t.customs)
 	t.customs = t.customs[:0]
-	t.keep, t.blind = o.Keep, o.Blind
-	if o.Keep {
-		if cap(t.vals) < int(t.next) {
-			t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
-		}
-		t.vals = t.vals[:t.next]
+	if t.keep {
+		t.vals = t.vals[:t.first]
 	}
 }
 
@@ -142,7 +147,7 @@ func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	if t.keep {
 		t.vals = append(t.vals, v)
 	}
-	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
 // operand is how a, a constant or a number of t, is written into a record.
@@ -165,7 +170,7 @@ func (t *Tracer) Constant(v float64) uint32 {
 // Capture makes r, a number of an earlier trace, an input of this recording.
 func (t *Tracer) Capture(r Rep) Rep {
 	r.live()
-	if t.kind != kindRecord || !t.nested || r.T.birth > t.birth {
+	if t.kind != kindRecord || !t.nested || r.T.birth.Load() > t.birth.Load() {
 		panic(Abort{ErrForeignReal})
 	}
 	key := capKey{r.T, r.ID, math.Float64bits(r.V)}
@@ -183,7 +188,12 @@ func (t *Tracer) Capture(r Rep) Rep {
 
 // Compare notes in a recording that the guard op of a and b came out as holds.
 func Compare(op uint32, a, b Rep, holds bool) {
-	t, a, b := meet(a, b)
+	t := latest(a, b)
+	if t == nil || t.owner.Load() != goroutine() {
+		strayCompare(t, op, a, b, holds)
+		return
+	}
+	a, b = t.bring(a), t.bring(b)
 	if t.kind != kindRecord {
 		return
 	}
@@ -199,12 +209,17 @@ func Compare(op uint32, a, b Rep, holds bool) {
 // Escape notes in a recording that the value of a left the trace as v: op is
 // OpGuardBits or OpGuardInt.
 func Escape(op uint32, a Rep, v float64) {
+	t := a.T
+	if t == nil || t.owner.Load() != goroutine() {
+		strayEscape(op, a, v)
+		return
+	}
 	a.live()
-	if a.T.kind == kindRecord {
-		if a.T.blind {
-			a.T.refuse()
+	if t.kind == kindRecord {
+		if t.blind {
+			t.refuse()
 		}
-		a.T.record(op|OutcomeBit, uint32(a.ID), a.T.Constant(v), 0)
+		t.record(op|OutcomeBit, uint32(a.ID), t.Constant(v), 0)
 	}
 }
 

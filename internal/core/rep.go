@@ -56,18 +56,23 @@ const (
 	kindHook
 )
 
-// A Tracer owns the numbers of one trace. It is opened, used by one goroutine,
-// closed, and may be opened again; its memory is kept.
+// A Tracer owns the numbers of one trace. It is opened, used by one goroutine or,
+// where the function starts some, by several (goroutine.go), closed, and may be
+// opened again; its memory is kept.
 type Tracer struct {
+	owner      atomic.Uintptr // the goroutine that needs no lock, 0 if there is none
 	kind       kind
 	nested     bool // may capture numbers of traces opened earlier
 	strong     bool // dual: -0 is a structural zero
-	gen        uint32
-	birth      uint64
+	gen        atomic.Uint32
+	birth      atomic.Uint64
+	first      int32 // the id of the first operation
 	next       int32 // the id of the next number
 	limit      int32 // no id beyond this one
 	operations int   // the limit as it was asked for
+	task       *Task // that asked for the trace, or nil
 
+	sharing
 	recording
 	tape
 	dual
@@ -77,20 +82,30 @@ type Tracer struct {
 var births atomic.Uint64
 
 func (t *Tracer) open(k kind, limit int) {
-	t.birth = births.Add(1)
-	t.gen = uint32(t.birth)
-	if t.gen == 0 { // a wrapped counter must not make a constant's generation valid
-		t.birth = births.Add(1)
-		t.gen = uint32(t.birth)
-	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renew()
+	t.home = goroutine()
+	t.owner.Store(t.home)
+	t.all, t.met, t.failed = false, false, nil
 	t.kind = k
 	t.operations = limit
 	t.nested = false
 }
 
+// renew makes all numbers of t ones of an earlier trace.
+func (t *Tracer) renew() {
+	n := births.Add(1)
+	if uint32(n) == 0 { // a wrapped counter must not make a constant's generation valid
+		n = births.Add(1)
+	}
+	t.birth.Store(n)
+	t.gen.Store(uint32(n))
+}
+
 // begin says that the ids from next on are operations, and sets the limit.
 func (t *Tracer) begin(next int) {
-	t.next = int32(next)
+	t.first, t.next = int32(next), int32(next)
 	t.limit = math.MaxInt32 - 1
 	if t.operations > 0 && t.operations < math.MaxInt32-next {
 		t.limit = int32(next - 1 + t.operations)
@@ -100,17 +115,21 @@ func (t *Tracer) begin(next int) {
 // room is the number of operations that still fit. It panics with a LimitError
 // where there is none.
 func (t *Tracer) room(bytes func() int) int {
+	t.task.Step("recording", int(t.next-t.first), 0)
 	n := int(t.limit) - int(t.next) + 1
 	if n <= 0 {
-		panic(Abort{&LimitError{Limit: t.operations, Bytes: bytes()}})
+		panic(Abort{&LimitError{Limit: t.operations, Bytes: int64(bytes())}})
 	}
 	return n
 }
 
 // Close ends the trace. Numbers that outlive it are recognised from then on.
 func (t *Tracer) Close() {
-	t.gen = 0
-	t.kind = kindClosed
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gen.Store(0)
+	t.owner.Store(0)
+	t.kind, t.all = kindClosed, false
 }
 
 // Open reports whether the trace is open.
@@ -118,7 +137,7 @@ func (t *Tracer) Open() bool { return t.kind != kindClosed }
 
 // number makes the Rep of the number id of this trace.
 func (t *Tracer) number(v float64, id int32) Rep {
-	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
 // Own checks that r is a constant or a number of this trace and returns its id.
@@ -129,7 +148,7 @@ func (t *Tracer) Own(r Rep) int32 {
 	case r.ID == 0:
 		return 0
 	case r.T == t:
-		if r.Gen != t.gen {
+		if r.Gen != t.gen.Load() {
 			panic(Abort{ErrForeignReal})
 		}
 		return r.ID
@@ -144,38 +163,30 @@ func (r Rep) live() {
 	if r.T == nil {
 		panic(Abort{ErrOutputNotWritten})
 	}
-	if r.Gen != r.T.gen {
+	if r.Gen != r.T.gen.Load() {
 		panic(Abort{ErrForeignReal})
 	}
 }
 
-// meet finds the tracer of an operation on a and b and brings both under it.
-// At least one of them is not a constant.
-func meet(a, b Rep) (*Tracer, Rep, Rep) {
-	switch {
-	case a.ID == 0:
-		b.live()
-		return b.T, a, b
-	case b.ID == 0:
-		a.live()
-		return a.T, a, b
+// bring is r, a constant or a number of a trace that is open, under t.
+func (t *Tracer) bring(r Rep) Rep {
+	if r.ID == 0 {
+		return r
 	}
-	a.live()
-	b.live()
-	switch {
-	case a.T == b.T:
-		return a.T, a, b
-	case a.T.birth > b.T.birth: // the later-born trace is the inner one
-		return a.T, a, a.T.Capture(b)
-	default:
-		return b.T, b.T.Capture(a), b
+	r.live()
+	if r.T == t {
+		return r
 	}
+	return t.Capture(r)
 }
 
 // Unary is the result of op on a traced number; v is its value.
 func Unary(op rules.Op, a Rep, v float64) Rep {
 	t := a.T
-	if t == nil || a.Gen != t.gen {
+	if t == nil || t.owner.Load() != goroutine() {
+		return strayUnary(op, a, v)
+	}
+	if a.Gen != t.gen.Load() {
 		a.live()
 	}
 	switch t.kind {
@@ -193,8 +204,14 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 // its value.
 func Binary(op rules.Op, a, b Rep, v float64) Rep {
 	t := a.T
-	if t == nil || t != b.T || a.Gen != t.gen || b.Gen != t.gen || a.ID == 0 || b.ID == 0 {
-		t, a, b = meet(a, b)
+	if t != b.T {
+		t = latest(a, b)
+	}
+	if t == nil || t.owner.Load() != goroutine() {
+		return strayBinary(t, op, a, b, v)
+	}
+	if gen := t.gen.Load(); t != a.T || t != b.T || a.Gen != gen || b.Gen != gen {
+		a, b = t.bring(a), t.bring(b)
 	}
 	switch t.kind {
 	case kindRecord:
@@ -222,8 +239,8 @@ func Apply2(op rules.Op, a, b Rep) Rep {
 	if a.ID|b.ID == 0 {
 		return Rep{V: v}
 	}
-	if op == rules.MulZ && IsStructuralZero(a.V) {
-		// A structural zero is one wherever the other factor moves, too.
+	if op.Strong() && IsStructuralZero(a.V) {
+		// A structural zero is one wherever the other operand moves, too.
 		switch {
 		case a.ID == 0:
 			b.live()
@@ -241,11 +258,25 @@ func Apply3(op rules.Op, a, b, c Rep) Rep {
 	if a.ID|b.ID|c.ID == 0 {
 		return Rep{V: v}
 	}
-	t, a, b := meet3(a, b, c)
+	t := latest(a, b)
+	switch {
+	case a.ID|b.ID == 0:
+		t = c.T
+	case c.ID != 0 && t != nil && (c.T == nil || c.T.birth.Load() > t.birth.Load()):
+		t = c.T
+	}
+	if t == nil || t.owner.Load() != goroutine() {
+		return strayApply3(t, op, a, b, c, v)
+	}
 	if t.kind == kindRecord {
-		c = t.adopt(c)
+		a, b, c = t.bring(a), t.bring(b), t.bring(c)
 		t.record(OpArg, t.operand(c), 0, 0)
-		return t.record(uint32(op), t.operand(t.adopt(a)), t.operand(t.adopt(b)), v)
+		return t.record(uint32(op), t.operand(a), t.operand(b), v)
+	}
+	for _, r := range [...]Rep{a, b, c} {
+		if r.ID != 0 {
+			r.live()
+		}
 	}
 	if op == rules.Select {
 		if a.V == 0 {
@@ -267,27 +298,5 @@ func Apply3(op rules.Op, a, b, c Rep) Rep {
 	return m
 }
 
-func meet3(a, b, c Rep) (*Tracer, Rep, Rep) {
-	t := (*Tracer)(nil)
-	for _, r := range [...]Rep{a, b, c} {
-		if r.ID == 0 {
-			continue
-		}
-		r.live()
-		if t == nil || r.T.birth > t.birth {
-			t = r.T
-		}
-	}
-	return t, a, b
-}
-
-// adopt brings r, a constant or a number of any open trace, under t.
-func (t *Tracer) adopt(r Rep) Rep {
-	if r.ID == 0 || r.T == t {
-		return r
-	}
-	return t.Capture(r)
-}
-
 // Owns reports whether r is a number of this trace as it is open now.
-func (t *Tracer) Owns(r Rep) bool { return r.T == t && r.Gen == t.gen }
+func (t *Tracer) Owns(r Rep) bool { return r.T == t && r.Gen == t.gen.Load() }

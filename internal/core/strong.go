@@ -25,11 +25,12 @@ func StrongMul(t, p float64) float64 {
 
 // Strong reports whether the trace that x belongs to may sweep in strong mode over
 // what is computed now: a trace in forward mode says so, a log that is swept
-// backwards does not know yet. A recording that becomes a program is made anew.
+// backwards does not know yet. A recording that becomes a program is made anew, but for
+// a blind one.
 func Strong(x []Rep) bool {
 	for _, r := range x {
 		if r.ID != 0 && r.T != nil {
-			return r.T.kind == kindTape || r.T.kind == kindDual && r.T.strong || r.T.kind == kindRecord && r.T.keep
+			return r.T.mode(r) != modePlain
 		}
 	}
 	return false

@@ -43,6 +43,11 @@ func (t *Tracer) StartTape(nIn, limit int) {
 	t.open(kindTape, limit)
 	t.tin = nIn
 	t.begin(nIn + 1)
+	t.rewindTape()
+}
+
+// rewindTape forgets the operations.
+func (t *Tracer) rewindTape() {
 	t.tcur, t.tn, t.tused = nil, 0, 0
 	clear(t.calls)
 	t.calls = t.calls[:0]
@@ -75,14 +80,36 @@ func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
 	t.tn++
 	id := t.next
 	t.next = id + 1
-	return Rep{V: v, Mark: Mark{id, t.gen}, T: t}
+	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
 func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
 	if !activeIn[op][0] {
 		return Rep{V: v}
 	}
-	return t.push(a.ID, 0, rules.Partial1(op, a.V, v), 0, v)
+	p := rules.Partial1(op, a.V, v)
+	if rules.Extreme(op, 0, p) {
+		f := rules.Factors1(op, a.V, v)
+		ia := t.chain(a.ID, &f, &p)
+		return t.push(ia, 0, p, 0, v)
+	}
+	return t.push(a.ID, 0, p, 0, v)
+}
+
+// chain writes an entry for each factor but the first, which it stores in p, and
+// returns the number of the last: a number of which only the tangent or cotangent counts.
+func (t *Tracer) chain(a int32, f *rules.Factors, p *float64) int32 {
+	if f.Zero() {
+		*p = 0
+		return a
+	}
+	*p = f[0]
+	for k := len(f) - 1; k > 0; k-- {
+		if f[k] != 1 {
+			a = t.push(a, 0, f[k], 0, 0).ID
+		}
+	}
+	return a
 }
 
 func (t *Tracer) tapeBinary(op rules.Op, a, b Rep, v float64) Rep {
@@ -100,13 +127,28 @@ func (t *Tracer) tapeBinary(op rules.Op, a, b Rep, v float64) Rep {
 	switch {
 	case aOn && bOn:
 		pa, pb := rules.Partials2(op, a.V, b.V, v)
-		return t.push(a.ID, b.ID, pa, pb, v)
+		ia, ib := t.entry(op, 0, a, a.V, b.V, v, &pa), t.entry(op, 1, b, a.V, b.V, v, &pb)
+		return t.push(ia, ib, pa, pb, v)
 	case aOn:
-		return t.push(a.ID, 0, rules.PartialX2(op, a.V, b.V, v), 0, v)
+		p := rules.PartialX2(op, a.V, b.V, v)
+		ia := t.entry(op, 0, a, a.V, b.V, v, &p)
+		return t.push(ia, 0, p, 0, v)
 	case bOn:
-		return t.push(b.ID, 0, rules.PartialY2(op, a.V, b.V, v), 0, v)
+		p := rules.PartialY2(op, a.V, b.V, v)
+		ib := t.entry(op, 1, b, a.V, b.V, v, &p)
+		return t.push(ib, 0, p, 0, v)
 	}
 	return Rep{V: v}
+}
+
+// entry is the number of a, argument i of v = op(x, y) with partial derivative p. Where
+// that has to be replaced by its factors, they are written and p is the first of them.
+func (t *Tracer) entry(op rules.Op, i int, a Rep, x, y, v float64, p *float64) int32 {
+	if !rules.Extreme(op, i, *p) {
+		return a.ID
+	}
+	f := rules.Factors2(op, i, x, y, v)
+	return t.chain(a.ID, &f, p)
 }
 
 // chosen is the result of Max or Min: the operand itself.

@@ -69,12 +69,12 @@ var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Asinh: math.Asinh, rules.Acosh: math.Acosh, rules.Atanh: math.Atanh, rules.Erf: math.Erf, rules.Erfc: math.Erfc,
 	rules.Erfinv: math.Erfinv, rules.Erfcinv: math.Erfcinv, rules.Gamma: math.Gamma, rules.J0: math.J0, rules.J1: math.J1,
 	rules.Y0: math.Y0, rules.Y1: math.Y1, rules.Abs: math.Abs, rules.Floor: math.Floor, rules.Ceil: math.Ceil,
-	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven,
+	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven, rules.Logb: math.Logb,
 }
 
 var inMath2 = map[rules.Op]func(x, y float64) float64{
 	rules.Pow: math.Pow, rules.Hypot: math.Hypot, rules.Atan2: math.Atan2, rules.Max: math.Max, rules.Min: math.Min,
-	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign,
+	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign, rules.Nextafter: math.Nextafter,
 }
 
 func (p *Plain) apply(op rules.Op, a []float64) float64 {
@@ -100,11 +100,11 @@ func (p *Plain) apply(op rules.Op, a []float64) float64 {
 	case rules.Copysign:
 		p.note(truth(a[0] < 0))
 		p.note(truth(math.Signbit(a[1])))
-	case rules.Max, rules.Min:
+	case rules.Max, rules.Min, rules.Nextafter:
 		p.note(truth(a[0] < a[1]))
 	case rules.Mod, rules.Remainder:
 		p.note(int(math.Round((a[0] - inMath2[op](a[0], a[1])) / a[1])))
-	case rules.Floor, rules.Ceil, rules.Trunc, rules.Round, rules.RoundToEven:
+	case rules.Floor, rules.Ceil, rules.Trunc, rules.Round, rules.RoundToEven, rules.Logb:
 		p.note(int(inMath1[op](a[0])))
 	}
 	if f, ok := inMath1[op]; ok {

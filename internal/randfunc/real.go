@@ -85,13 +85,14 @@ var real1 = map[rules.Op]func(nabla.Real) nabla.Real{
 	rules.Digamma: nabla.Digamma, rules.J0: nabla.J0, rules.J1: nabla.J1, rules.Y0: nabla.Y0, rules.Y1: nabla.Y1,
 	rules.Logistic: nabla.Logistic, rules.Softplus: nabla.Softplus, rules.Abs: nabla.Abs, rules.Floor: nabla.Floor,
 	rules.Ceil: nabla.Ceil, rules.Trunc: nabla.Trunc, rules.Round: nabla.Round, rules.RoundToEven: nabla.RoundToEven,
+	rules.Logb: nabla.Logb,
 }
 
 var real2 = map[rules.Op]func(x, y nabla.Real) nabla.Real{
 	rules.Add: nabla.Real.Add, rules.Sub: nabla.Real.Sub, rules.Mul: nabla.Real.Mul, rules.Div: nabla.Real.Div,
 	rules.Pow: nabla.Pow, rules.Hypot: nabla.Hypot, rules.Atan2: nabla.Atan2, rules.Max: nabla.Max, rules.Min: nabla.Min,
 	rules.Mod: nabla.Mod, rules.Remainder: nabla.Remainder, rules.Copysign: nabla.Copysign, rules.XLogY: nabla.XLogY,
-	rules.LogAddExp: nabla.LogAddExp,
+	rules.LogAddExp: nabla.LogAddExp, rules.Nextafter: nabla.Nextafter,
 }
 
 func (r *Real) apply(op rules.Op, a []nabla.Real) nabla.Real {

@@ -3,9 +3,9 @@ package timing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -60,11 +60,11 @@ func TestCalibrate(t *testing.T) {
 		{4 * time.Millisecond, 11 * time.Millisecond, true, 3},
 		{12 * time.Millisecond, time.Millisecond, true, 1},
 	} {
-		t.Run(fmt.Sprint(tt.sleep), func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // whose clock is that of the sleeps alone
 			s := &Timing{per: 1, f: func() error { time.Sleep(tt.sleep); return nil }}
 			s.Calibrate(tt.budget)
 			if s.err != nil || s.turns != tt.turns || tt.few != (s.calls == 1) {
-				t.Errorf("%d calls in %d rounds, error %v, want %d rounds", s.calls, s.turns, s.err, tt.turns)
+				t.Errorf("%v: %d calls in %d rounds, error %v, want %d rounds", tt.sleep, s.calls, s.turns, s.err, tt.turns)
 			}
 		})
 	}

@@ -1,25 +1,23 @@
 package main
 
 import (
-	"flag"
 	"go/constant"
 	"go/token"
 	"os"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-var full = flag.Bool("full", false, "check all numeric packages of gonum, which takes minutes")
-
 // TestGonum transforms functions of gonum and compares their derivatives with differences.
-// Without -full it takes a sample of packages.
+// In the long form these are all numeric packages.
 func TestGonum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
 	names, share := []string{"dsp/window", "floats", "integrate", "interp", "num/dual", "num/quat", "spatial/r3", "stat"}, 0.8
-	if *full {
+	if longtest.Long() {
 		names, share = numeric, 0.6
 	}
 	c, err := take("../../..", names, "", true, false)
@@ -68,11 +66,11 @@ func TestCatches(t *testing.T) {
 			}
 			tangent, adjoint := f.tangent, *f.adjoint
 			f.tangent = wrong(tangent, 1)
-			if f.facts.Results != 0 && f.check(g).outcome == agreed {
+			if !f.facts.Results.Empty() && f.check(g).outcome == agreed {
 				t.Errorf("a wrong tangent of %s is not noticed", f.fn.FullName())
 			}
 			f.tangent, f.adjoint.Func = tangent, wrong(adjoint.Func, 1)
-			if adjoint.Bars != 0 && f.check(g).outcome == agreed {
+			if !adjoint.Bars.Empty() && f.check(g).outcome == agreed {
 				t.Errorf("a wrong adjoint of %s is not noticed", f.fn.FullName())
 			}
 			tried++

@@ -73,7 +73,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 	var mask activity.Mask
 	for i, v := range f.Params {
 		if activity.HasFloats(v.Type) {
-			mask |= 1 << i
+			mask = mask.With(i)
 		}
 	}
 	t.tangent, t.facts, err = tangent.New().Of(f, mask)

@@ -53,7 +53,7 @@ func TestCurrent(t *testing.T) {
 			f, _ = ir.Clone(f, nil)
 			simplify.Primal(f, f.Object.Pkg())
 		}
-		g, _, err := tangent.NewLanes(tt.lanes).Of(f, activity.Mask(tt.m))
+		g, _, err := tangent.NewLanes(tt.lanes).Of(f, activity.Bits(tt.m))
 		if err != nil {
 			t.Fatal(err)
 		}

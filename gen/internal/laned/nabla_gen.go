@@ -844,6 +844,8 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 			var d1 float64
 			if qDot != 0 || t3-t3 == 0 {
 				d1 += qDot * t3
+			} else {
+				d1 += rt.Skip()
 			}
 			diagDot[j*d+i] = d1
 			diag[j*d+i] = t3
@@ -957,15 +959,23 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 			} else {
 				if qDot0 != 0 {
 					d10 += qDot0 * t3
+				} else {
+					d10 += rt.Skip()
 				}
 				if qDot1 != 0 {
 					d11 += qDot1 * t3
+				} else {
+					d11 += rt.Skip()
 				}
 				if qDot2 != 0 {
 					d12 += qDot2 * t3
+				} else {
+					d12 += rt.Skip()
 				}
 				if qDot3 != 0 {
 					d13 += qDot3 * t3
+				} else {
+					d13 += rt.Skip()
 				}
 			}
 			diagDotRow := &diagDot[j*d+i]
@@ -1251,27 +1261,30 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 			t22 := yDot[i2]
 			if t22 != 0 || t21-t21 == 0 {
 				d1 += t22 * t21
+			} else {
+				d1 += rt.Skip()
 			}
 			sumDot += d1
 			sum += t21
 		}
 		t23 := 2 + sum
 		t24 := math.Log(t23)
-		t25 := 1 / t23
 		var d2 float64
-		if sumDot != 0 || t25-t25 == 0 {
-			d2 += sumDot * t25
+		if sumDot != 0 || (t23 > 0 || t23 < 0) {
+			d2 += sumDot / t23
+		} else {
+			d2 += rt.Skip()
 		}
 		normDot := d2
 		norm := t24
 		for i3 := 0; i3 < b; i3++ {
-			t26 := d.Text[(t3+1)*b+i3]
-			totalDot += t26 * (yDot[i3] - normDot)
-			total += t26 * (y[i3] - norm)
+			t25 := d.Text[(t3+1)*b+i3]
+			totalDot += t25 * (yDot[i3] - normDot)
+			total += t25 * (y[i3] - norm)
 		}
 	}
-	t27 := float64((chars - 1) * b)
-	return -total / t27, -totalDot / t27
+	t26 := float64((chars - 1) * b)
+	return -total / t26, -totalDot / t26
 }
 
 // recurrent4 is problems.RecurrentLossPlain_tangent_1_lanes4, from lstm.go:26.
@@ -1361,30 +1374,30 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 				hiddenDotRow1 := &hiddenDot[i1]
 				wDotRow3 := &wDot[3*b+i1]
 				biasDotRow3 := &biasDot[3*b+i1]
-				t28 := rt.Sechsq(t13)
+				t27 := rt.Sechsq(t13)
 				change := t14
 				t15 := cell[i1]
 				cellDotRow := &cellDot[i1]
 				cell[i1] = t15*forget + in*change
 				t16 := cell[i1]
 				t17 := math.Tanh(t16)
-				t29 := rt.Sechsq(t16)
+				t28 := rt.Sechsq(t16)
 				hidden[i1] = out * t17
 				x[i1] = hidden[i1]
-				changeDot0 := (hiddenDotRow1[0]*t12 + t11*wDotRow3[0] + biasDotRow3[0]) * t28
-				changeDot1 := (hiddenDotRow1[1]*t12 + t11*wDotRow3[1] + biasDotRow3[1]) * t28
+				changeDot0 := (hiddenDotRow1[0]*t12 + t11*wDotRow3[0] + biasDotRow3[0]) * t27
+				changeDot1 := (hiddenDotRow1[1]*t12 + t11*wDotRow3[1] + biasDotRow3[1]) * t27
 				cellDotRow[0] = cellDotRow[0]*forget + t15*forgetDot0 + (inDot0*change + in*changeDot0)
 				cellDotRow[1] = cellDotRow[1]*forget + t15*forgetDot1 + (inDot1*change + in*changeDot1)
-				hiddenDotRow1[0] = outDot0*t17 + out*(cellDotRow[0]*t29)
-				hiddenDotRow1[1] = outDot1*t17 + out*(cellDotRow[1]*t29)
+				hiddenDotRow1[0] = outDot0*t17 + out*(cellDotRow[0]*t28)
+				hiddenDotRow1[1] = outDot1*t17 + out*(cellDotRow[1]*t28)
 				xDotRow2[0] = hiddenDotRow1[0]
 				xDotRow2[1] = hiddenDotRow1[1]
-				changeDot2 := (hiddenDotRow1[2]*t12 + t11*wDotRow3[2] + biasDotRow3[2]) * t28
-				changeDot3 := (hiddenDotRow1[3]*t12 + t11*wDotRow3[3] + biasDotRow3[3]) * t28
+				changeDot2 := (hiddenDotRow1[2]*t12 + t11*wDotRow3[2] + biasDotRow3[2]) * t27
+				changeDot3 := (hiddenDotRow1[3]*t12 + t11*wDotRow3[3] + biasDotRow3[3]) * t27
 				cellDotRow[2] = cellDotRow[2]*forget + t15*forgetDot2 + (inDot2*change + in*changeDot2)
 				cellDotRow[3] = cellDotRow[3]*forget + t15*forgetDot3 + (inDot3*change + in*changeDot3)
-				hiddenDotRow1[2] = outDot2*t17 + out*(cellDotRow[2]*t29)
-				hiddenDotRow1[3] = outDot3*t17 + out*(cellDotRow[3]*t29)
+				hiddenDotRow1[2] = outDot2*t17 + out*(cellDotRow[2]*t28)
+				hiddenDotRow1[3] = outDot3*t17 + out*(cellDotRow[3]*t28)
 				xDotRow2[2] = hiddenDotRow1[2]
 				xDotRow2[3] = hiddenDotRow1[3]
 			}
@@ -1424,15 +1437,23 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 			} else {
 				if t220 != 0 {
 					d10 += t220 * t21
+				} else {
+					d10 += rt.Skip()
 				}
 				if t221 != 0 {
 					d11 += t221 * t21
+				} else {
+					d11 += rt.Skip()
 				}
 				if t222 != 0 {
 					d12 += t222 * t21
+				} else {
+					d12 += rt.Skip()
 				}
 				if t223 != 0 {
 					d13 += t223 * t21
+				} else {
+					d13 += rt.Skip()
 				}
 			}
 			sum += t21
@@ -1443,28 +1464,35 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 		}
 		t23 := 2 + sum
 		t24 := math.Log(t23)
-		t25 := 1 / t23
 		var d20 float64
 		var d21 float64
 		var d22 float64
 		var d23 float64
-		if t25-t25 == 0 {
-			d20 += sumDot0 * t25
-			d21 += sumDot1 * t25
-			d22 += sumDot2 * t25
-			d23 += sumDot3 * t25
+		if t23 > 0 || t23 < 0 {
+			d20 += sumDot0 / t23
+			d21 += sumDot1 / t23
+			d22 += sumDot2 / t23
+			d23 += sumDot3 / t23
 		} else {
 			if sumDot0 != 0 {
-				d20 += sumDot0 * t25
+				d20 += sumDot0 / t23
+			} else {
+				d20 += rt.Skip()
 			}
 			if sumDot1 != 0 {
-				d21 += sumDot1 * t25
+				d21 += sumDot1 / t23
+			} else {
+				d21 += rt.Skip()
 			}
 			if sumDot2 != 0 {
-				d22 += sumDot2 * t25
+				d22 += sumDot2 / t23
+			} else {
+				d22 += rt.Skip()
 			}
 			if sumDot3 != 0 {
-				d23 += sumDot3 * t25
+				d23 += sumDot3 / t23
+			} else {
+				d23 += rt.Skip()
 			}
 		}
 		norm := t24
@@ -1473,17 +1501,17 @@ func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0
 		normDot2 := d22
 		normDot3 := d23
 		for i3 := 0; i3 < b; i3++ {
-			t26 := d.Text[(t3+1)*b+i3]
+			t25 := d.Text[(t3+1)*b+i3]
 			yDotRow1 := &yDot[i3]
-			total += t26 * (y[i3] - norm)
-			totalDot0 += t26 * (yDotRow1[0] - normDot0)
-			totalDot1 += t26 * (yDotRow1[1] - normDot1)
-			totalDot2 += t26 * (yDotRow1[2] - normDot2)
-			totalDot3 += t26 * (yDotRow1[3] - normDot3)
+			total += t25 * (y[i3] - norm)
+			totalDot0 += t25 * (yDotRow1[0] - normDot0)
+			totalDot1 += t25 * (yDotRow1[1] - normDot1)
+			totalDot2 += t25 * (yDotRow1[2] - normDot2)
+			totalDot3 += t25 * (yDotRow1[3] - normDot3)
 		}
 	}
-	t27 := float64((chars - 1) * b)
-	return -total / t27, -totalDot0 / t27, -totalDot1 / t27, -totalDot2 / t27, -totalDot3 / t27
+	t26 := float64((chars - 1) * b)
+	return -total / t26, -totalDot0 / t26, -totalDot1 / t26, -totalDot2 / t26, -totalDot3 / t26
 }
 
 // lorenzPlainTangent1111 is problems.lorenzPlain_tangent_1111, from lorenz.go:32.
@@ -1550,10 +1578,12 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 		return [3]float64{a[0] + c[0], a[1] + c[1], a[2] + c[2]}, [3]float64{aDot[0] + cDot[0], aDot[1] + cDot[1], aDot[2] + cDot[2]}
 	}
 	t3 := math.Sqrt(sq)
-	t4 := 0.5 / t3
 	var d1 float64
+	t4 := 0.5 / t3
 	if sqDot != 0 || t4-t4 == 0 {
 		d1 += sqDot * t4
+	} else {
+		d1 += rt.Skip()
 	}
 	thetaDot := d1
 	theta := t3
@@ -1561,7 +1591,7 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	sinDot := thetaDot * math.Cos(theta)
 	sin := t5
 	t6 := math.Cos(theta)
-	cosDot := thetaDot * -math.Sin(theta)
+	cosDot := -(thetaDot * math.Sin(theta))
 	cos := t6
 	t7 := r[0] / theta
 	t8 := r[1] / theta
@@ -1628,18 +1658,28 @@ func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [
 	} else {
 		if sqDot0 != 0 {
 			d10 += sqDot0 * t4
+		} else {
+			d10 += rt.Skip()
 		}
 		if sqDot1 != 0 {
 			d11 += sqDot1 * t4
+		} else {
+			d11 += rt.Skip()
 		}
 		if sqDot2 != 0 {
 			d12 += sqDot2 * t4
+		} else {
+			d12 += rt.Skip()
 		}
 		if sqDot3 != 0 {
 			d13 += sqDot3 * t4
+		} else {
+			d13 += rt.Skip()
 		}
 		if sqDot4 != 0 {
 			d14 += sqDot4 * t4
+		} else {
+			d14 += rt.Skip()
 		}
 	}
 	theta := t3
@@ -1647,7 +1687,7 @@ func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [
 	t24 := math.Cos(theta)
 	sin := t5
 	t6 := math.Cos(theta)
-	t25 := -math.Sin(theta)
+	t25 := math.Sin(theta)
 	cos := t6
 	t7 := r[0] / theta
 	t8 := r[1] / theta
@@ -1656,17 +1696,17 @@ func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [
 	thetaDot1 := d11
 	sinDot0 := thetaDot0 * t24
 	sinDot1 := thetaDot1 * t24
-	cosDot0 := thetaDot0 * t25
-	cosDot1 := thetaDot1 * t25
+	cosDot0 := -(thetaDot0 * t25)
+	cosDot1 := -(thetaDot1 * t25)
 	thetaDot2 := d12
 	thetaDot3 := d13
 	sinDot2 := thetaDot2 * t24
 	sinDot3 := thetaDot3 * t24
-	cosDot2 := thetaDot2 * t25
-	cosDot3 := thetaDot3 * t25
+	cosDot2 := -(thetaDot2 * t25)
+	cosDot3 := -(thetaDot3 * t25)
 	thetaDot4 := d14
 	sinDot4 := thetaDot4 * t24
-	cosDot4 := thetaDot4 * t25
+	cosDot4 := -(thetaDot4 * t25)
 	lanes3 := [5]float64{(rDot[0][0] - t7*thetaDot0) / theta, (rDot[0][1] - t7*thetaDot1) / theta, (rDot[0][2] - t7*thetaDot2) / theta, (rDot[0][3] - t7*thetaDot3) / theta, (rDot[0][4] - t7*thetaDot4) / theta}
 	lanes4 := [5]float64{(rDot[1][0] - t8*thetaDot0) / theta, (rDot[1][1] - t8*thetaDot1) / theta, (rDot[1][2] - t8*thetaDot2) / theta, (rDot[1][3] - t8*thetaDot3) / theta, (rDot[1][4] - t8*thetaDot4) / theta}
 	lanes5 := [5]float64{(rDot[2][0] - t9*thetaDot0) / theta, (rDot[2][1] - t9*thetaDot1) / theta, (rDot[2][2] - t9*thetaDot2) / theta, (rDot[2][3] - t9*thetaDot3) / theta, (rDot[2][4] - t9*thetaDot4) / theta}
@@ -1733,15 +1773,18 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 		t3 := v1Dot - shiftDot
 		if t3 != 0 || t2-t2 == 0 {
 			d += t3 * t2
+		} else {
+			d += rt.Skip()
 		}
 		s1Dot += d
 		s1 += t2
 	}
 	t4 := math.Log(s1)
-	t5 := 1 / s1
 	var d1 float64
-	if s1Dot != 0 || t5-t5 == 0 {
-		d1 += s1Dot * t5
+	if s1Dot != 0 || (s1 > 0 || s1 < 0) {
+		d1 += s1Dot / s1
+	} else {
+		d1 += rt.Skip()
 	}
 	return t4 + shift, d1 + shiftDot
 }
@@ -1830,15 +1873,23 @@ func logSumExpTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 		} else {
 			if t30 != 0 {
 				d0 += t30 * t2
+			} else {
+				d0 += rt.Skip()
 			}
 			if t31 != 0 {
 				d11 += t31 * t2
+			} else {
+				d11 += rt.Skip()
 			}
 			if t32 != 0 {
 				d2 += t32 * t2
+			} else {
+				d2 += rt.Skip()
 			}
 			if t33 != 0 {
 				d3 += t33 * t2
+			} else {
+				d3 += rt.Skip()
 			}
 		}
 		s1 += t2
@@ -1848,28 +1899,35 @@ func logSumExpTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 		s1Dot3 += d3
 	}
 	t4 := math.Log(s1)
-	t5 := 1 / s1
 	var d10 float64
 	var d111 float64
 	var d12 float64
 	var d13 float64
-	if t5-t5 == 0 {
-		d10 += s1Dot0 * t5
-		d111 += s1Dot1 * t5
-		d12 += s1Dot2 * t5
-		d13 += s1Dot3 * t5
+	if s1 > 0 || s1 < 0 {
+		d10 += s1Dot0 / s1
+		d111 += s1Dot1 / s1
+		d12 += s1Dot2 / s1
+		d13 += s1Dot3 / s1
 	} else {
 		if s1Dot0 != 0 {
-			d10 += s1Dot0 * t5
+			d10 += s1Dot0 / s1
+		} else {
+			d10 += rt.Skip()
 		}
 		if s1Dot1 != 0 {
-			d111 += s1Dot1 * t5
+			d111 += s1Dot1 / s1
+		} else {
+			d111 += rt.Skip()
 		}
 		if s1Dot2 != 0 {
-			d12 += s1Dot2 * t5
+			d12 += s1Dot2 / s1
+		} else {
+			d12 += rt.Skip()
 		}
 		if s1Dot3 != 0 {
-			d13 += s1Dot3 * t5
+			d13 += s1Dot3 / s1
+		} else {
+			d13 += rt.Skip()
 		}
 	}
 	return t4 + shift, d10 + shiftDot0, d111 + shiftDot1, d12 + shiftDot2, d13 + shiftDot3
@@ -1884,12 +1942,16 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	t3 := -(zDot * rt.Sign(z))
 	if t3 != 0 || t2-t2 == 0 {
 		d += t3 * t2
+	} else {
+		d += rt.Skip()
 	}
 	t4 := math.Log1p(t2)
-	t5 := 1 / (1 + t2)
 	var d1 float64
-	if d != 0 || t5-t5 == 0 {
-		d1 += d * t5
+	t5 := 1 + t2
+	if d != 0 || (t5 > 0 || t5 < 0) {
+		d1 += d / t5
+	} else {
+		d1 += rt.Skip()
 	}
 	lDot := d1
 	l := t4
@@ -1921,40 +1983,56 @@ func softplusTangent1Lanes4(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rD
 	} else {
 		if t30 != 0 {
 			d0 += t30 * t2
+		} else {
+			d0 += rt.Skip()
 		}
 		if t31 != 0 {
 			d11 += t31 * t2
+		} else {
+			d11 += rt.Skip()
 		}
 		if t32 != 0 {
 			d2 += t32 * t2
+		} else {
+			d2 += rt.Skip()
 		}
 		if t33 != 0 {
 			d3 += t33 * t2
+		} else {
+			d3 += rt.Skip()
 		}
 	}
 	t4 := math.Log1p(t2)
-	t5 := 1 / (1 + t2)
+	t5 := 1 + t2
 	var d10 float64
 	var d111 float64
 	var d12 float64
 	var d13 float64
-	if t5-t5 == 0 {
-		d10 += d0 * t5
-		d111 += d11 * t5
-		d12 += d2 * t5
-		d13 += d3 * t5
+	if t5 > 0 || t5 < 0 {
+		d10 += d0 / t5
+		d111 += d11 / t5
+		d12 += d2 / t5
+		d13 += d3 / t5
 	} else {
 		if d0 != 0 {
-			d10 += d0 * t5
+			d10 += d0 / t5
+		} else {
+			d10 += rt.Skip()
 		}
 		if d11 != 0 {
-			d111 += d11 * t5
+			d111 += d11 / t5
+		} else {
+			d111 += rt.Skip()
 		}
 		if d2 != 0 {
-			d12 += d2 * t5
+			d12 += d2 / t5
+		} else {
+			d12 += rt.Skip()
 		}
 		if d3 != 0 {
-			d13 += d3 * t5
+			d13 += d3 / t5
+		} else {
+			d13 += rt.Skip()
 		}
 	}
 	l := t4
@@ -1976,10 +2054,12 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	t2 := -xDot
 	if t2 != 0 || t1-t1 == 0 {
 		d += t2 * t1
+	} else {
+		d += rt.Skip()
 	}
 	t3 := 1 + t1
 	t4 := 1 / t3
-	return t4, -(t4 * d) / t3
+	return t4, -(d / t3 * t4)
 }
 
 // sigmoidPlainTangent1Lanes4 is problems.sigmoidPlain_tangent_1_lanes4, from lstm.go:63.
@@ -2002,20 +2082,28 @@ func sigmoidPlainTangent1Lanes4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0
 	} else {
 		if t20 != 0 {
 			d0 += t20 * t1
+		} else {
+			d0 += rt.Skip()
 		}
 		if t21 != 0 {
 			d1 += t21 * t1
+		} else {
+			d1 += rt.Skip()
 		}
 		if t22 != 0 {
 			d2 += t22 * t1
+		} else {
+			d2 += rt.Skip()
 		}
 		if t23 != 0 {
 			d3 += t23 * t1
+		} else {
+			d3 += rt.Skip()
 		}
 	}
 	t3 := 1 + t1
 	t4 := 1 / t3
-	return t4, -(t4 * d0) / t3, -(t4 * d1) / t3, -(t4 * d2) / t3, -(t4 * d3) / t3
+	return t4, -(d0 / t3 * t4), -(d1 / t3 * t4), -(d2 / t3 * t4), -(d3 / t3 * t4)
 }
 
 // aroundFunc is problems.around_func, from brusselator.go:45.

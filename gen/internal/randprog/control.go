@@ -47,6 +47,8 @@ type head struct {
 	begin  string // of the body
 	before string // the loop
 	over   Kind   // what $0 is
+	// iterator is set for loops over functions.
+	iterator bool
 }
 
 var heads = []head{
@@ -66,10 +68,10 @@ var heads = []head{
 	{text: "for _, %v := range [3]float64{$0, 0.5, 1}", rounds: 3, value: true, over: Float},
 	{text: "for %i := range $0", rounds: 5, over: Slice},
 	{text: "for range %n", rounds: 3},
-	{text: "for %i := range upto(%n)", rounds: 4, index: true},
-	{text: "for %i, %v := range backward($0)", rounds: 5, index: true, value: true, over: Array},
-	{text: "for %v := range asked(&$0[0], $0)", rounds: 5, value: true, over: Slice},
-	{text: "for %v := range positive(backward([3]float64{$0, 0.5, -1}))", rounds: 3, value: true, over: Float},
+	{text: "for %i := range upto(%n)", rounds: 4, index: true, iterator: true},
+	{text: "for %i, %v := range backward($0)", rounds: 5, index: true, value: true, over: Array, iterator: true},
+	{text: "for %v := range asked(&$0[0], $0)", rounds: 5, value: true, over: Slice, iterator: true},
+	{text: "for %v := range positive(backward([3]float64{$0, 0.5, -1}))", rounds: 3, value: true, over: Float, iterator: true},
 	{text: "for %i := uint8(250); %i >= 250; %i++", rounds: 6},
 	{text: "for %i, %v := 0, float64($0); %i < 3 && %v > -2; %i, %v = %i+1, %v-1", rounds: 3, index: true, value: true, over: Float},
 	{text: "for %i := 0; %i < n&3; %i++", rounds: 2, index: true, begin: "if $0[0] > 0.5 {\n%i++\n}\n", over: Slice},
@@ -83,7 +85,7 @@ var heads = []head{
 // loop is a loop of any kind.
 func (g *generator) loop() *Node {
 	h := heads[g.IntN(len(heads))]
-	if h.over != "" && !g.has(h.over) {
+	if h.over != "" && !g.has(h.over) || g.old && h.iterator {
 		return nil
 	}
 	leave := g.enter()

@@ -18,7 +18,9 @@
 // Tests run a few hundred programs. More are run by
 //
 //	go test ./gen/tangent -run TestRandom -timeout 2h -args -programs 20000 -seed 1
-//	go test ./gen/adjoint -run TestRandom -timeout 9h -args -programs 20000 -seed 1
+//	go test ./gen/adjoint -run 'TestRandom$' -timeout 9h -args -programs 100000 -seed 1 -variants 1
 //
-// and the programs that have failed, under testdata/failures, each time.
+// where each program is tried without options and under one that comes next, which takes a
+// third of the time that all of them do; and the programs that have failed, under
+// testdata/failures, each time.
 package randprog

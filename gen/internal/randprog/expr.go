@@ -41,7 +41,11 @@ func (g *generator) float(d int) *Node {
 	}
 	x := g.float(d - 1)
 	two := func(text string) *Node { return node(Float, text, x, g.float(d-2)) }
-	switch g.IntN(27) {
+	switch g.IntN(28) {
+	case 27:
+		if g.has(Mine) {
+			return node(Float, g.one("float64(*$0)", "float64(*$0 * *$0)*0.5", "float64(*$0 + mine($1))*0.5"), g.pick(Mine), x)
+		}
 	case 26:
 		return two(g.one(zeros...))
 	case 0, 1:

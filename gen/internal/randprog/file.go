@@ -66,13 +66,20 @@ func LoadFile(name string) (*Case, error) {
 	if len(c.Inputs) == 0 {
 		return nil, fmt.Errorf("%s: no line %q", name, inputMark)
 	}
+	names := []string{"F"}
+	if strings.Contains(c.source, "\nfunc G(") {
+		names = append(names, "G")
+	}
 	for i, s := range []string{c.source, wide(c.source)} {
-		fs, err := Lower([]string{"F"}, s)
+		fs, err := Lower(names, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if i == 0 {
 			c.F, c.Wide = fs[0], fs[0]
+			if len(fs) > 1 {
+				c.Also = fs[1]
+			}
 		} else if s != c.source {
 			c.Wide = fs[0]
 		}

@@ -114,6 +114,9 @@ func (g *generator) end(b *Node, results []Param) {
 	for _, v := range g.at.vars[Ref] {
 		terms = append(terms, "*"+v)
 	}
+	for _, v := range g.at.vars[Mine] {
+		terms = append(terms, "float64(*"+v+")")
+	}
 	to := "y[0]"
 	if len(results) > 0 {
 		to = "r"
@@ -138,6 +141,9 @@ func (g *generator) end(b *Node, results []Param) {
 				b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)), stmt(to+g.one(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
 			}
 		}
+	}
+	if g.shared != "" && g.chance(2) {
+		b.Kids = append(b.Kids, stmt(to+" += "+g.shared+"*0.5", node(Float, g.one("a", "x[0]", "0.5"))))
 	}
 	switch len(results) {
 	case 1:
@@ -237,6 +243,8 @@ var shapes = []struct {
 	{text: "func %s(r *float64, s *[]float64, a float64) P {\nn := len(*s) & 3\np := P{A: *r, X: *s}\n_, _ = n, p\n$0*r = (*r + a)*0.5\np.V[1] = (*s)[0]\nreturn p\n}",
 		vars: map[Kind][]string{Float: {"a", "(*r)", "p.A", "p.B"}, Slice: {"(*s)"}, Struct: {"p"}, Array: {"p.V"}, Ref: {"r"}}, index: []string{"n&3"},
 		ret: []string{"p.B = $0\nreturn p", "return P{A: $0, V: p.V, X: $2}"}},
+	{text: "func %s(r *mine, y []flt, a float64) float64 {\nn := len(y) & 3\n_ = n\n$0*r = (*r + mine(a))*0.5\nreturn (float64(*r) + y[0])*0.5\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"y"}, Mine: {"r"}}, index: []string{"n&3"}, ret: []string{"return $0", "*r = mine($0)\nreturn a"}},
 }
 
 // helpers makes the functions of a program.
@@ -377,6 +385,8 @@ func (g *generator) calls() *Node {
 		if g.has(Struct) && len(g.at.header) > 0 {
 			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.one(g.at.header...)), g.float(1))
 		}
+	case 10:
+		return g.define(Float, v, h.name+"((*mine)(&$0), $1, $2)", g.addressable(), g.view(), g.float(1))
 	case 7:
 		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }", "func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")
 		if g.has(Struct) && g.chance(3) {

@@ -13,6 +13,23 @@ import (
 const library = `
 type small = float32
 
+type flt = float64
+
+type mine float64
+
+type trio [3]float64
+
+type row []float64
+
+type other P
+
+type tagged struct {
+	A, B float64 "tag:\"a\""
+	V    [3]flt
+	X    []flt "tag:\"x\""
+	N    int
+}
+
 type P struct {
 	A, B float64
 	V    [3]float64
@@ -278,7 +295,7 @@ func matrix(a, b float64) (s float64) {
 
 // chain follows pointers.
 func chain(p, q *P, k int) *P {
-	for range k % 4 {
+	for i := 0; i < k%4; i++ {
 		p, q = q, p
 		p.A = (p.A + q.B)*0.5
 	}

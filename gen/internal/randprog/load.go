@@ -20,6 +20,7 @@ type Case struct {
 	Program *Program // nil of a file
 	Sig     Signature
 	F       *ir.Func
+	Also    *ir.Func // another function that calls what F calls, func(x []float64) float64, or nil
 	Wide    *ir.Func // F with float64 for float32, F itself where there is none
 	Inputs  []*Input
 	source  string
@@ -167,14 +168,23 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 			out[i].Inputs = append(out[i].Inputs, p.Input(k))
 		}
 	}
-	fs, err := Lower(names, Batch(list))
+	for i, p := range list {
+		if p.also() {
+			names = append(names, "G"+mark(i))
+		}
+	}
+	fs, err := Lower(names, Batch(list)...)
 	if err != nil {
 		return nil, err
 	}
 	var again []*Program
 	var at []int
+	others := fs[len(list):]
 	for i, p := range list {
 		out[i].F, out[i].Wide = fs[i], fs[i]
+		if p.also() {
+			out[i].Also, others = others[0], others[1:]
+		}
 		if p.single() {
 			again, at = append(again, p), append(at, i)
 		}
@@ -182,7 +192,11 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 	if len(again) == 0 {
 		return out, nil
 	}
-	ws, err := Lower(names[:len(again)], wide(Batch(again)))
+	files := Batch(again)
+	for i := range files {
+		files[i] = wide(files[i])
+	}
+	ws, err := Lower(names[:len(again)], files...)
 	if err != nil {
 		return nil, err
 	}

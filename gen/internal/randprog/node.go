@@ -34,6 +34,7 @@ const (
 	Wide    Kind = "wide"    // a struct with a struct in it
 	Ref     Kind = "ref"     // a pointer to a float
 	Rows    Kind = "rows"    // a slice of slices
+	Mine    Kind = "mine"    // a pointer to a float of a type of its own
 )
 
 func node(kind Kind, text string, kids ...*Node) *Node {

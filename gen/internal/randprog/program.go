@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,13 @@ type Program struct {
 	Own  []*Node // functions that F calls
 	// Exact says that it does the same by any compiler.
 	Exact bool
+	// Old says that its file is for Go 1.21, where loops have one variable for all iterations.
+	Old bool
+}
+
+// also is whether the program has a second function with derivatives, G.
+func (p *Program) also() bool {
+	return slices.ContainsFunc(p.Own, func(n *Node) bool { return strings.HasPrefix(n.Text, otherHead) })
 }
 
 // Signature is one of those that F can have.
@@ -53,7 +61,7 @@ func (s Signature) Results() []Param { return signatures[s].results }
 
 var goTypes = map[Kind]string{
 	Float: "float64", Int: "int", Bool: "bool", Small: "small", Slice: "[]float64", Struct: "P", Pointer: "*P",
-	Array: "[3]float64", Wide: "Q", Ref: "*float64", Rows: "[][]float64",
+	Array: "[3]float64", Wide: "Q", Ref: "*float64", Rows: "[][]float64", Mine: "*mine",
 }
 
 func list(params []Param) string {
@@ -110,22 +118,34 @@ func (p *Program) size() int {
 func (p *Program) Source() string {
 	var b strings.Builder
 	p.write(&b, "")
-	return file(b.String(), needed(b.String(), p.Exact))
+	return file(p.Old, b.String(), needed(b.String(), p.Exact))
 }
 
-// Batch is programs as one file of package rnd, the functions F_0, F_1, ….
-func Batch(list []*Program) string {
-	var b strings.Builder
+// Batch is programs as files of package rnd, the functions F_0, F_1, …, those for an old
+// version of Go in a second file.
+func Batch(list []*Program) []string {
+	var b [2]strings.Builder
 	exact := false
 	for i, p := range list {
-		p.write(&b, mark(i))
+		to := &b[0]
+		if p.Old {
+			to = &b[1]
+		}
+		p.write(to, mark(i))
 		exact = exact || p.Exact
 	}
-	return file(b.String(), declarations(exact))
+	files := []string{file(false, b[0].String(), declarations(exact))}
+	if b[1].Len() > 0 {
+		files = append(files, file(true, b[1].String(), ""))
+	}
+	return files
 }
 
+// OldVersion is the build constraint of files for an old version of Go.
+const OldVersion = "//go:build go1.21\n\n"
+
 // file is functions and declarations with the imports that they need.
-func file(funcs, decls string) string {
+func file(old bool, funcs, decls string) string {
 	var imports strings.Builder
 	text := funcs + decls
 	for _, path := range libraryImports {
@@ -134,6 +154,9 @@ func file(funcs, decls string) string {
 		}
 	}
 	head := "package rnd\n\n"
+	if old {
+		head = OldVersion + head
+	}
 	if imports.Len() > 0 {
 		head += "import (\n" + imports.String() + ")\n\n"
 	}

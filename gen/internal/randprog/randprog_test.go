@@ -66,6 +66,7 @@ func TestExact(t *testing.T) {
 
 // constructs are what random programs must have, besides what the library has.
 var constructs = []string{
+	"(*mine)(&", "(*trio)(", "(*other)(", "(*tagged)(", "(*row)(", "[][]flt{", "struct{ p *flt", "[]*mine{", "[]mine{", "[]flt", "*flt", "new(flt)", "var e", "go:build go1.21", "\nfunc G(",
 	"+= ", "-= ", "*= ", "/= ", "++", " = append(", "copy(", "clear(", "make([]float64", "new(float64)", "new(P)", "&P{", "for range", "for i",
 	"range &", "break L", "continue L", "break W", "\nbreak", "\ncontinue", "fallthrough", "switch t := ", "switch {", "default:", "func(c",
 	"[3]float64", "[2]P{", "[]P{", "[][]float64", "small(", "swapped(", "named(", "rings(", "even(", "fold(", "table[", "weights", "half",
@@ -118,11 +119,11 @@ func TestInputs(t *testing.T) {
 func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	p := tangent.New()
 	return func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-		t, facts, err := p.Of(f, activity.Mask(mask))
+		t, facts, err := p.Of(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}
-		return randprog.Tangent{F: t, Params: uint64(facts.Params), Results: uint64(facts.Results)}, nil
+		return randprog.Tangent{F: t, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
 	}
 }
 
@@ -215,11 +216,11 @@ func TestAdjoint(t *testing.T) {
 	for _, c := range load(t, 100, 120, randprog.Options{}) {
 		var tally randprog.Tally
 		mask, overlap := c.Mask(0)
-		a, err := adjoint.New(c.F.Object.Pkg(), "Work", adjoint.Options{}).Of(c.F, activity.Mask(mask))
+		a, err := adjoint.New(c.F.Object.Pkg(), "Work", adjoint.Options{}).Of(c.F, activity.Bits(mask))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &randprog.Adjoint{F: a.Func, Mask: mask, Overlap: overlap, Shadows: uint64(a.Shadows), Seeds: uint64(a.Seeds), Bars: uint64(a.Bars)}
+		b := &randprog.Adjoint{F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64()}
 		s := c.Adjoints(tangents())
 		if err := s.Check(b, &tally); err != nil {
 			t.Errorf("seed %d: %v", c.Program.Seed, err)

@@ -54,9 +54,19 @@ func program(seed uint64, src rand.Source, opts Options) *Program {
 		p.Sig %= Several
 	}
 	g.short = !g.chance(8) || opts.Short
+	g.old = g.chance(4)
 	g.helpers()
+	if g.chance(4) && len(g.known) > 0 {
+		g.own = append(g.own, g.other())
+	}
 	p.Body = g.main(p.Sig)
-	p.Own = g.own
+	p.Own, p.Old = g.own, g.old
+	for _, n := range append([]*Node{p.Body}, p.Own...) {
+		g.spelled(n)
+		if g.old {
+			older(n)
+		}
+	}
 	return p
 }
 
@@ -68,9 +78,12 @@ type generator struct {
 	sorts bool // what sorts, with all of package sort, may be called
 	short bool // the program has few statements, as most have
 	sums  bool // and what has most weight are loops that leave sums
+	old   bool // it is for Go 1.21
 	own   []*Node
 	known []*helper // functions that may be called
-	at    context
+	// shared is a call with a number that G has, empty if there is no G.
+	shared string
+	at     context
 }
 
 // context is where a statement stands.

@@ -6,7 +6,7 @@ import "fmt"
 func (g *generator) stmt() *Node {
 	for {
 		var s *Node
-		switch g.IntN(12) {
+		switch g.IntN(14) {
 		case 0, 1, 2:
 			s = g.assignment()
 		case 3, 4:
@@ -21,6 +21,14 @@ func (g *generator) stmt() *Node {
 			s = g.control()
 		case 11:
 			s = g.oddity()
+		case 12:
+			s = g.renamed()
+		case 13:
+			if g.chance(3) {
+				s = g.kept()
+			} else {
+				s = g.renamed()
+			}
 		}
 		if s != nil {
 			return s

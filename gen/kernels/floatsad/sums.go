@@ -86,8 +86,9 @@ func LogSumExpTangent(s, sDot []float64) (v, vDot float64) {
 	if math.IsInf(v, 0) {
 		return v, at(sDot, floats.MaxIdx(s))
 	}
+	top, sum := expSum(s)
 	for i, t := range sDot {
-		vDot += math.Exp(s[i]-v) * t
+		vDot += math.Exp(s[i]-top) / sum * t
 	}
 	return v, vDot
 }
@@ -97,14 +98,24 @@ func LogSumExpPullback(s, sBar []float64, vBar float64) {
 	if sBar == nil {
 		return
 	}
-	v := floats.LogSumExp(s)
-	if math.IsInf(v, 0) {
+	if v := floats.LogSumExp(s); math.IsInf(v, 0) {
 		sBar[floats.MaxIdx(s)] += vBar
 		return
 	}
+	top, sum := expSum(s)
 	for i, x := range s {
-		sBar[i] += math.Exp(x-v) * vBar
+		sBar[i] += math.Exp(x-top) / sum * vBar
 	}
+}
+
+// expSum returns the greatest element and the sum of exponentials of the distances to it. Quotients with the sum are the
+// weights of elements. Those by way of the result, exp(x-v), have its rounding error, which is large if it is.
+func expSum(s []float64) (top, sum float64) {
+	top = s[floats.MaxIdx(s)]
+	for _, x := range s {
+		sum += math.Exp(x - top)
+	}
+	return top, sum
 }
 
 // NormTangent is the tangent of floats.Norm by s. Where the norm is 0 it does not move,

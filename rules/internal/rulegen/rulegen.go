@@ -29,6 +29,7 @@ func Files(opSource []byte) (map[string][]byte, error) {
 	for name, write := range map[string]func(){
 		"values_gen.go":   g.values,
 		"partials_gen.go": g.partials,
+		"factors_gen.go":  g.factors,
 	} {
 		g.Reset()
 		g.WriteString("// " + banner + "\n\npackage rules\n\nimport \"math\"\n\n")
@@ -105,6 +106,74 @@ func (g *generator) partials() {
 	g.function(2, []int{1}, "PartialY2(o Op, x, y, v float64) float64",
 		"PartialY2 returns dv/dy as Partials2 does, and does not evaluate dv/dx.")
 }
+
+// factors writes the factors of the partials that have several, or divide.
+func (g *generator) factors() {
+	for n, params := range []string{1: "x, v", 2: "i int, x, y, v"} {
+		if n == 0 {
+			continue
+		}
+		fmt.Fprintf(g, "// Factors%d returns the numbers to multiply by one after the other instead of by a\n"+
+			"// partial derivative of an op with %d argument%s. It panics for all that [Stepwise] does not name.\n"+
+			"func Factors%d(o Op, %s float64) (f Factors) {\nswitch o {\n", n, n, strings.Repeat("s", n-1), n, params)
+		for _, o := range opsOf(n) {
+			var cases []string
+			for i := range n {
+				if rules.Stepwise(o, i) {
+					cases = append(cases, strconv.Itoa(i), factorsOf(o, i))
+				}
+			}
+			switch len(cases) {
+			case 2:
+				if n == 1 {
+					fmt.Fprintf(g, "case %s:\n%s\n", g.idents[o], cases[1])
+				} else {
+					fmt.Fprintf(g, "case %s:\nif i == %s {\n%s\n}\n", g.idents[o], cases[0], cases[1])
+				}
+			case 4:
+				fmt.Fprintf(g, "case %s:\nif i == 0 {\n%s\n}\n%s\n", g.idents[o], cases[1], cases[3])
+			}
+		}
+		fmt.Fprintf(g, "}\npanic(badOp(\"Factors%d\", o))\n}\n\n", n)
+	}
+}
+
+// factorsOf returns the statements for the factors of one partial.
+func factorsOf(o rules.Op, i int) string {
+	e := &emitter{op: o, count: make(map[string]int), temp: make(map[string]string)}
+	steps, neg := rules.Steps(o, i)
+	nodes := make([]*node, len(steps))
+	for k, s := range steps {
+		if divides(s) {
+			s = s.Args[0]
+		}
+		nodes[k] = e.lower(s)
+		e.visit(nodes[k])
+	}
+	var list, after []string
+	for k, n := range nodes {
+		text, operand := e.text(n)
+		if divides(steps[k]) {
+			r, s := fmt.Sprintf("r%d", k), fmt.Sprintf("s%d", k)
+			after = append(after, fmt.Sprintf("%s, %s := reciprocal(%s)", r, s, text))
+			list = append(list, r, s)
+		} else {
+			if neg && k == 0 && !operand {
+				text = "(" + text + ")"
+			}
+			list = append(list, text)
+		}
+	}
+	if neg {
+		list[0] = "-" + list[0]
+	}
+	for len(list) < rules.MaxFactors {
+		list = append(list, "1")
+	}
+	return strings.Join(append(append(e.lines, after...), "return Factors{"+strings.Join(list, ", ")+"}"), "\n")
+}
+
+func divides(e *rules.Expr) bool { return e.Kind == rules.Call && e.Op == rules.Inv }
 
 // function writes a switch that returns the partials numbered in which.
 func (g *generator) function(arity int, which []int, signature, comment string) {

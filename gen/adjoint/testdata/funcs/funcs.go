@@ -99,3 +99,63 @@ func Skipped(x []float64) float64 {
 	}
 	return s
 }
+
+// Carried hands a number on to the next iteration in memory of its own.
+func Carried(x []float64) float64 {
+	t, s := make([]float64, 2), 0.0
+	for i := range x {
+		t[0] = t[0]*0.5 + x[i]*x[i]
+		s += t[0] * x[i]
+	}
+	return s
+}
+
+// CarriedIn hands a number on in memory that it is given.
+func CarriedIn(x []float64) float64 {
+	s := 0.0
+	for i := 0; i < len(x); i++ {
+		x[0] = x[0]*0.5 + x[i]
+		s += x[0] * 0.25
+	}
+	return s
+}
+
+// CarriedOut hands a number on in memory that a call gives.
+func CarriedOut(x []float64) float64 {
+	t, s := halves(x), 0.0
+	for i := range x {
+		t[0] = t[0]*0.5 + x[i]*x[i]
+		s += t[0] * x[i]
+	}
+	return s
+}
+
+func halves(x []float64) (y []float64) {
+	for _, v := range x {
+		y = append(y, v*0.5)
+	}
+	return y
+}
+
+// Ordinal hands on numbers without derivatives.
+func Ordinal(x []float64) float64 {
+	k, w, s := make([]int, 1), make([]float64, 1), 0.0
+	for i := range x {
+		k[0] = (k[0]*2 + i) % 3
+		w[0] = w[0]*0.5 + 1
+		j, v := k[0], w[0]
+		s += x[j] * x[i] * v
+	}
+	return s
+}
+
+// OrdinalIn hands on a number without a derivative in memory that it is given.
+func OrdinalIn(x, w []float64) float64 {
+	s := 0.0
+	for i := 0; i < len(x); i++ {
+		w[0] = w[0]*0.5 + 1
+		v := w[0]
+		s += x[i] * x[i] * v
+	}
+	return s
+}

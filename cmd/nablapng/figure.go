@@ -1,9 +1,7 @@
-// Package figure draws the charts of a report as one picture, with gonum/plot. It is
-// apart from package bench so that only the command depends on a plotting library.
-package figure
+package main
 
 import (
-	"fmt"
+	"errors"
 	"image/color"
 	"io"
 	"math"
@@ -16,13 +14,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/nabla-ad/nabla/internal/bench"
 )
-
-// Formats are the names of the formats that Write knows.
-var Formats = []string{"svg", "png"}
 
 // The picture is a grid of two columns.
 const (
@@ -89,28 +83,17 @@ func (m mark) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	c.Stroke(p)
 }
 
-// Write draws the charts of the rows. Rows without anything to plot are an error.
-func Write(w io.Writer, format string, rows []bench.Row) error {
+// write draws the charts of the rows. Rows without anything to plot are an error.
+func write(w io.Writer, rows []bench.Row) error {
 	charts := bench.Charts(rows)
 	if len(charts) == 0 {
-		return fmt.Errorf("there is nothing to plot: no derivative was measured")
+		return errors.New("there is nothing to plot: no derivative was measured")
 	}
 	p, err := newPicture(charts)
 	if err != nil {
 		return err
 	}
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	switch format {
-	case "svg":
-		canvas = vgsvg.New(p.width, p.height)
-	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(120))}
-	default:
-		return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
-	}
+	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(120))}
 	p.draw(draw.New(canvas))
 	_, err = canvas.WriteTo(w)
 	return err

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// unknown says that there is no thing of that kind and name, which of those that exist
+// was meant, perhaps, and which there are. where is the command, empty for nabla itself.
+func unknown(where, kind, name string, exist []string) error {
+	if where != "" {
+		where += ": "
+	}
+	meant := ";"
+	if near := nearest(name, exist); near != "" {
+		meant = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return usagef("%sunknown %s %q%s %ss: %s", where, kind, name, meant, kind, strings.Join(exist, ", "))
+}
+
+// nearest is the one of names that was most likely meant by got, or empty: one that differs
+// in case, one that got is the beginning of, or one that a third of the letters, mistyped,
+// left out, added or exchanged with the next one, makes of it.
+func nearest(got string, names []string) string {
+	if len(got) < 2 {
+		return ""
+	}
+	best, least := "", 0
+	for _, name := range names {
+		if strings.EqualFold(name, got) {
+			return name
+		}
+		d := distance(strings.ToLower(got), strings.ToLower(name))
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) {
+			d = 1
+		} else if d > max(len(got), len(name))/3 {
+			continue
+		}
+		if best == "" || d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is the number of edits between a and b, an exchange of neighbours being one:
+// the distance of Damerau and Levenshtein, restricted to edits of distinct places.
+func distance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			change := row[j]
+			if a[i] != b[j] {
+				change++
+			}
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+// badFlag says in words of its own what is wrong with a flag.
+func badFlag(_ context.Context, c *cli.Command, err error, _ bool) error {
+	where := c.Name
+	if c == c.Root() {
+		where = ""
+	}
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		return unknown(where, "flag", "-"+strings.TrimLeft(name, "-"), flagNames(c))
+	}
+	if where != "" {
+		where += ": "
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		return usagef("%s-%s: want a value; flags: %s", where, strings.TrimLeft(name, "-"), strings.Join(flagNames(c), ", "))
+	}
+	if rest, ok := strings.CutPrefix(text, "invalid value "); ok {
+		if value, rest, ok := strings.Cut(rest, " for flag -"); ok {
+			name, _, _ := strings.Cut(rest, ":")
+			return usagef("%s-%s %s: want %s", where, name, value, wanted(c, name))
+		}
+	}
+	return usagef("%s%v; flags: %s", where, err, strings.Join(flagNames(c), ", "))
+}
+
+func flagNames(c *cli.Command) (names []string) {
+	for _, f := range c.Flags {
+		names = append(names, "-"+f.Names()[0])
+	}
+	return names
+}
+
+// wanted is what the flag of that name takes.
+func wanted(c *cli.Command, name string) string {
+	for _, f := range c.Flags {
+		if f.Names()[0] != name {
+			continue
+		}
+		switch f.(type) {
+		case *cli.IntFlag:
+			return "a whole number"
+		case *cli.DurationFlag:
+			return "a time, such as 100ms or 2s"
+		case *cli.BoolFlag:
+			return "true or false, or the flag alone"
+		}
+	}
+	return "another value"
+}

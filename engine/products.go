@@ -1,0 +1,103 @@
+package engine
+
+import "github.com/nabla-ad/nabla/program"
+
+// compiledPushforward pushes tangents through the tangent program of a function.
+type compiledPushforward struct {
+	c    *Compiled
+	part Block
+}
+
+// CompilePushforward is a Pushforward that replays the tangent of the program of
+// f, lanes tangents at a time.
+func CompilePushforward(f *Function, x []float64, lanes, limit int) (Pushforward, error) {
+	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
+		return program.Simplify(program.JVP(p, program.JVPOptions{Lanes: lanes, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &compiledPushforward{c: c, part: NewBlock(max(n, m), lanes)}, nil
+}
+
+func (p *compiledPushforward) Recordings() int { return p.c.records }
+
+func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, xdot Block) error {
+	n, m := p.c.f.Dims()
+	lanes := p.part.B
+	for first := 0; first < xdot.B; first += lanes {
+		k := min(lanes, xdot.B-first)
+		in := xdot.Cols(first, k)
+		if k < lanes { // a last partial batch is filled up with zero tangents
+			part := Block{N: n, B: lanes, Stride: lanes, Data: p.part.Data}
+			for i := range n {
+				row := part.Row(i)
+				clear(row[copy(row, in.Row(i)):])
+			}
+			in = part
+		}
+		machine, err := p.c.Run(x, in)
+		if err != nil {
+			return err
+		}
+		machine.Output(0, y)
+		out := Block{N: m, B: lanes, Stride: lanes, Data: p.part.Data}
+		machine.Output(1, out.Data[:m*lanes])
+		for i := range m {
+			copy(ydot.Row(i)[first:first+k], out.Row(i))
+		}
+	}
+	return nil
+}
+
+// CompilePullback is a Pullback that replays the reverse of the program of f, lanes
+// cotangents at a time.
+func CompilePullback(f *Function, x []float64, lanes, limit int) (Pullback, error) {
+	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
+		return program.Simplify(program.VJP(p, program.VJPOptions{Lanes: lanes, Strong: strong}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, m := f.Dims()
+	return &compiledPullback{c: c, part: NewBlock(max(n, m), lanes), n: n, m: m}, nil
+}
+
+type compiledPullback struct {
+	c    *Compiled
+	part Block
+	n, m int
+}
+
+func (p *compiledPullback) Recordings() int { return p.c.records }
+
+func (p *compiledPullback) Pullback(y []float64, xbar Block, x []float64, ybar Block) error {
+	lanes := p.part.B
+	for first := 0; first < ybar.B; first += lanes {
+		k := min(lanes, ybar.B-first)
+		in := ybar.Cols(first, k)
+		if k < lanes { // a last partial batch is filled up with zero cotangents
+			in = Block{N: p.m, B: lanes, Stride: lanes, Data: p.part.Data}
+			for i := range p.m {
+				row := in.Row(i)
+				clear(row[copy(row, ybar.Row(i)[first:]):])
+			}
+		}
+		machine, err := p.c.Run(x, in)
+		if err != nil {
+			return err
+		}
+		machine.Output(0, y)
+		if xbar.B == 1 && xbar.Stride == 1 && lanes == 1 {
+			machine.Output(1, xbar.Data)
+			continue
+		}
+		out := Block{N: p.n, B: lanes, Stride: lanes, Data: p.part.Data}
+		machine.Output(1, out.Data[:p.n*lanes])
+		for i := range p.n {
+			copy(xbar.Row(i)[first:first+k], out.Row(i))
+		}
+	}
+	return nil
+}

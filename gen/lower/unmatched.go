@@ -1,0 +1,307 @@
+package lower
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// finitediffPath is the engine that needs values only.
+const finitediffPath = nablaPath + "/backend/finitediff"
+
+// An Unmatched is a function that is passed to an operator and for which nothing is
+// generated, as generated code could not be matched to it or would not be compiled with it.
+type Unmatched struct {
+	Pos            token.Position
+	Operator       string
+	Reason, Remedy string
+}
+
+// Ways round that several of them share.
+const (
+	remedyLiteral = "give it a name at package level, with what it captures in a struct that nabla.Bind binds"
+	remedyMethod  = "pass the method expression with its receiver, nabla.BindMethod((*T).M, receiver), " +
+		"and write //nabla:differentiate above the method"
+	remedyTest = "declare it in a file of the package that is no test, with //nabla:differentiate above, " +
+		"or use finitediff.Backend{}"
+	remedyVariable = "pass a declared function"
+)
+
+// Unmatched returns the functions over floats of that kind in a package that was asked for
+// and in its tests, in the order of the source. The targets are those of the package.
+func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatched) {
+	for _, pkg := range p.asked {
+		if pkg.Types != in {
+			continue
+		}
+		literals := p.literals(pkg)
+		for _, f := range pkg.Syntax {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					out = append(out, p.unmatched(pkg, call, literals)...)
+				}
+				return true
+			})
+		}
+		out = append(out, p.tests(pkg, targets)...)
+	}
+	slices.SortStableFunc(out, func(a, b Unmatched) int { return comparePositions(a.Pos, b.Pos) })
+	return out
+}
+
+// literals are the variables of a package that are declared with a function literal.
+func (p *Program) literals(pkg *packages.Package) map[types.Object]bool {
+	out := map[types.Object]bool{}
+	note := func(lhs []*ast.Ident, rhs []ast.Expr) {
+		for i, id := range lhs {
+			if i < len(rhs) && id != nil {
+				if _, ok := ast.Unparen(rhs[i]).(*ast.FuncLit); ok {
+					out[pkg.TypesInfo.Defs[id]] = true
+				}
+			}
+		}
+	}
+	for _, f := range pkg.Syntax {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				note(n.Names, n.Values)
+			case *ast.AssignStmt:
+				var ids []*ast.Ident
+				for _, e := range n.Lhs {
+					id, _ := e.(*ast.Ident)
+					ids = append(ids, id)
+				}
+				note(ids, n.Rhs)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// unmatched are those among the arguments of one call.
+func (p *Program) unmatched(
+	pkg *packages.Package, call *ast.CallExpr, literals map[types.Object]bool,
+) (out []Unmatched) {
+	op := operator(pkg, call)
+	if op == nil {
+		return nil
+	}
+	for _, arg := range call.Args {
+		t := pkg.TypesInfo.TypeOf(arg)
+		if t == nil { // the call has an error
+			return nil
+		}
+		n, ok := types.Unalias(deref(t)).(*types.Named)
+		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == finitediffPath {
+			return nil
+		}
+	}
+	for _, arg := range call.Args {
+		arg = ast.Unparen(arg)
+		sig, ok := pkg.TypesInfo.TypeOf(arg).(*types.Signature)
+		if !ok || !signatureOverFloats(sig) {
+			continue
+		}
+		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: op.Name()}
+		switch x := arg.(type) {
+		case *ast.FuncLit:
+			u.Reason, u.Remedy = "it is a function literal, to which generated code cannot be matched", remedyLiteral
+		case *ast.SelectorExpr:
+			s := pkg.TypesInfo.Selections[x]
+			switch o, _ := pkg.TypesInfo.Uses[x.Sel].(*types.Var); {
+			case s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv()):
+				u.Reason, u.Remedy = x.Sel.Name+" is a method value, whose receiver generated code cannot reach", remedyMethod
+			case s == nil && o != nil:
+				u.Reason, u.Remedy = x.Sel.Name+" is a variable, and which function it holds is not known", remedyVariable
+			}
+		case *ast.Ident:
+			o, _ := pkg.TypesInfo.Uses[x].(*types.Var)
+			switch {
+			case o == nil:
+			case o.Parent() == pkg.Types.Scope():
+				u.Reason, u.Remedy = x.Name+" is a variable, and which function it holds is not known", remedyVariable
+			case literals[o]:
+				u.Reason, u.Remedy = x.Name+" holds a function literal, to which generated code cannot be matched", remedyLiteral
+			}
+		}
+		if u.Reason != "" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// signatureOverFloats says whether a function computes with plain numbers.
+func signatureOverFloats(sig *types.Signature) bool {
+	floats := false
+	for v := range sig.Params().Variables() {
+		if isReal(v.Type()) {
+			return false
+		}
+		floats = floats || hasFloats(v.Type())
+	}
+	return floats
+}
+
+// tests are those in the tests of a package, which are only parsed: a name counts that stands
+// for nothing else in its file.
+func (p *Program) tests(pkg *packages.Package, targets []Target) (out []Unmatched) {
+	if len(pkg.GoFiles) == 0 {
+		return nil
+	}
+	names, _ := filepath.Glob(filepath.Join(filepath.Dir(pkg.GoFiles[0]), "*_test.go"))
+	t := &testFiles{p: p, pkg: pkg, declared: map[string]*ast.FuncDecl{}, targets: map[*types.Func]bool{}}
+	for _, target := range targets {
+		t.targets[target.Func] = true
+	}
+	var files []*ast.File
+	fset := token.NewFileSet()
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		f, _ := parser.ParseFile(fset, name, text, 0)
+		if f == nil || f.Name == nil || strings.TrimSuffix(f.Name.Name, "_test") != pkg.Name {
+			continue
+		}
+		files = append(files, f)
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
+				t.declared[f.Name.Name+"."+d.Name.Name] = d
+			}
+		}
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				for _, u := range t.call(f, call) {
+					u.Pos = fset.Position(token.Pos(u.Pos.Offset))
+					out = append(out, u)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// testFiles are the tests of a package.
+type testFiles struct {
+	p        *Program
+	pkg      *packages.Package
+	declared map[string]*ast.FuncDecl // by package.name
+	targets  map[*types.Func]bool
+}
+
+// imported returns the path that a name stands for in a file.
+func imported(f *ast.File, id *ast.Ident) string {
+	if id.Obj != nil {
+		return ""
+	}
+	for _, s := range f.Imports {
+		path, err := strconv.Unquote(s.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if s.Name != nil {
+			name = s.Name.Name
+		}
+		if name == id.Name {
+			return path
+		}
+	}
+	return ""
+}
+
+// call are the functions that a call of an operator in a test passes. Their Pos has an offset
+// in the file set of the tests alone.
+func (t *testFiles) call(f *ast.File, call *ast.CallExpr) (out []Unmatched) {
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	x, ok := sel.X.(*ast.Ident)
+	if !ok || imported(f, x) != nablaPath || !sel.Sel.IsExported() || len(call.Args) == 0 || t.plain(f, call) {
+		return nil
+	}
+	for _, arg := range call.Args {
+		u := Unmatched{Pos: token.Position{Offset: int(arg.Pos())}, Operator: sel.Sel.Name}
+		switch a := ast.Unparen(arg).(type) {
+		case *ast.FuncLit:
+			if typeOverFloats(a.Type) {
+				u.Reason, u.Remedy = "it is a function literal, to which generated code cannot be matched", remedyTest
+			}
+		case *ast.Ident:
+			if d := t.declared[f.Name.Name+"."+a.Name]; d != nil && (a.Obj == nil || a.Obj.Decl == d) {
+				if typeOverFloats(d.Type) {
+					u.Reason, u.Remedy = a.Name+" is declared in a test, for which no code is generated", remedyTest
+				}
+			} else if a.Obj == nil && f.Name.Name == t.pkg.Name {
+				u.Reason, u.Remedy = t.onlyTest(a.Name)
+			}
+		case *ast.SelectorExpr:
+			if id, ok := a.X.(*ast.Ident); ok && imported(f, id) == t.pkg.PkgPath {
+				u.Reason, u.Remedy = t.onlyTest(a.Sel.Name)
+			}
+		}
+		if u.Reason != "" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// plain says whether a call names the engine that needs values only.
+func (t *testFiles) plain(f *ast.File, call *ast.CallExpr) bool {
+	found := false
+	for _, arg := range call.Args {
+		ast.Inspect(arg, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if id, ok := s.X.(*ast.Ident); ok && imported(f, id) == finitediffPath {
+					found = true
+				}
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// onlyTest says what to do about a function of the package that only a test passes.
+func (t *testFiles) onlyTest(name string) (reason, remedy string) {
+	fn, ok := t.pkg.Types.Scope().Lookup(name).(*types.Func)
+	if !ok || t.targets[fn] || t.p.passive[fn] || t.p.Generated(fn) || isGeneric(fn) ||
+		!signatureOverFloats(fn.Signature()) {
+		return "", ""
+	}
+	return "only a test passes " + name + ", and tests ask for no code",
+		"write //nabla:differentiate above its declaration"
+}
+
+// typeOverFloats says of the source of a function type whether it has parameters of float64
+// and none over Reals.
+func typeOverFloats(t *ast.FuncType) bool {
+	floats, reals := false, false
+	for _, field := range t.Params.List {
+		ast.Inspect(field.Type, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				floats = floats || id.Name == "float64"
+				reals = reals || id.Name == "Real" || id.Name == "Vec"
+			}
+			return true
+		})
+	}
+	return floats && !reals
+}

@@ -1,0 +1,133 @@
+package gen_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// reference is a row of a file in testdata/reference, as far as the test that writes functions has to know it.
+type reference struct{ Func, Body string }
+
+// references reads a file of testdata/reference.
+func references(t *testing.T, name string) (rows []reference) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, "testdata/reference/"+name)), &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// referenceModule is a module with a function for each row, and the test that compares their derivatives with the
+// numbers in the file.
+func referenceModule(t *testing.T, name string, imports ...string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("package reference\n\n")
+	for _, path := range imports {
+		fmt.Fprintf(&b, "import %q\n", path)
+	}
+	list := "\nvar functions = []func([]float64) float64{"
+	for i, r := range references(t, name) {
+		fmt.Fprintf(&b, "\n//nabla:differentiate\nfunc F%d(x []float64) float64 { %s }\n", i, r.Body)
+		list += fmt.Sprintf("F%d, ", i)
+	}
+	dir := module(t, map[string]string{
+		"go.mod": "module golden/reference\n\ngo 1.26\n", "functions.go": b.String() + list + "}\n",
+		"reference_test.go": read(t, "testdata/reference/harness.txt"), "reference.json": read(t, "testdata/reference/"+name),
+	})
+	return dir
+}
+
+// TestMath takes first and second derivatives of every function of package math with every engine, and compares them
+// with numbers of many digits. Functions that have none are refused where they are called.
+func TestMath(t *testing.T) {
+	refused := map[string]string{
+		"Float32frombits": "makes a number of bits", "Float64frombits": "makes a number of bits",
+	}
+	covered := map[string]bool{}
+	for _, r := range references(t, "math.json") {
+		covered[r.Func] = true
+	}
+	pkg, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import("math")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range pkg.Scope().Names() {
+		if fn, ok := pkg.Scope().Lookup(name).(*types.Func); ok && fn.Exported() && covered[name] == (refused[name] != "") {
+			t.Errorf("math.%s: add it to testdata/reference/math.py, or to what is refused", name)
+		}
+	}
+	dir := module(t, map[string]string{"go.mod": "module golden/refused\n\ngo 1.26\n", "f.go": `package refused
+
+import "math"
+
+//nabla:differentiate
+func Float32frombits(x []float64) float64 {
+	return x[0] * float64(math.Float32frombits(math.Float32bits(float32(x[0]))^1))
+}
+
+//nabla:differentiate
+func Float64frombits(x []float64) float64 {
+	return x[0] * math.Float64frombits(math.Float64bits(x[0])^1)
+}
+`})
+	text := problems(generate(t, dir, "."), dir)
+	for name, why := range refused {
+		want := map[string]string{"Float32frombits": "f.go:7:24", "Float64frombits": "f.go:12:16"}[name] + ": function " + name + ": call of math." + name
+		if !strings.Contains(text, want) || !strings.Contains(text, why) {
+			t.Errorf("%s is refused with\n%swant %s … %s", name, text, want, why)
+		}
+	}
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	differentiate(t, referenceModule(t, "math.json", "math"))
+}
+
+// differentiate generates in dir, runs the tests there, and looks for paths of this machine in the file.
+func differentiate(t *testing.T, dir string) {
+	t.Helper()
+	r := generate(t, dir, ".")
+	for _, p := range r.Problems() {
+		if p.Severity != gen.Note {
+			t.Error(p)
+		}
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, filepath.Join(dir, lower.Output))
+	for _, path := range []string{dir, goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")} {
+		if strings.Contains(text, path) {
+			t.Errorf("the file names %s", path)
+		}
+	}
+	command(t, dir, "test", ".")
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestLibrary does what TestMath does with functions that have derivatives in package kernels, and with some that call them.
+func TestLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	differentiate(t, referenceModule(t, "library.json", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext", "gonum.org/v1/gonum/stat/distuv"))
+}

@@ -1,0 +1,175 @@
+package gen
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/types"
+	"go/version"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower"
+)
+
+// oldestGo is the language version that a module needs to use this one.
+const oldestGo = "go1.26"
+
+// typeCheck returns the first error that the compiler would find in generated files, or the
+// go command in their imports. Functions of the rest of the package have no bodies here:
+// these may still be wrong, since they call what is generated.
+func (h *home) typeCheck(texts map[string][]byte) error {
+	fset := h.pkg.Fset
+	files := h.declarations()
+	paths := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		f, err := parser.ParseFile(fset, name, texts[name], parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		defer fset.RemoveFile(fset.File(f.FileStart))
+		for _, s := range f.Imports {
+			path, err := strconv.Unquote(s.Path.Value)
+			if err != nil {
+				return err
+			}
+			paths[path] = true
+		}
+		files = append(files, f)
+	}
+	if err := h.mayImport(paths); err != nil {
+		return err
+	}
+	conf := types.Config{Importer: h.program, Sizes: h.pkg.TypesSizes, GoVersion: oldestGo}
+	if m := h.pkg.Module; m != nil && version.Compare("go"+m.GoVersion, oldestGo) > 0 {
+		conf.GoVersion = "go" + m.GoVersion
+	}
+	var first error
+	conf.Error = func(err error) {
+		var e types.Error
+		if first != nil || !errors.As(err, &e) || strings.HasPrefix(e.Msg, "could not import") {
+			return
+		}
+		at := fset.Position(e.Pos)
+		if text := texts[at.Filename]; text != nil && at.IsValid() {
+			line := strings.Split(string(text), "\n")[at.Line-1]
+			first = fmt.Errorf("%s, at %s", e.Msg, strings.TrimSpace(line))
+		}
+	}
+	_, _ = conf.Check(h.pkg.PkgPath, fset, files, nil) // its errors have been reported
+	return first
+}
+
+// declarations are the files of the package, without those that generated ones take the place
+// of and without the bodies of functions.
+func (h *home) declarations() (files []*ast.File) {
+	for _, f := range h.pkg.Syntax {
+		if h.program.lower.IsStub(h.pkg.Fset.Position(f.Package).Filename) {
+			continue
+		}
+		g := *f
+		g.Decls = slices.Clone(f.Decls)
+		for i, d := range g.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok {
+				e := *d
+				e.Body = nil
+				g.Decls[i] = &e
+			}
+		}
+		files = append(files, &g)
+	}
+	return files
+}
+
+// mayImport loads packages that are not loaded yet. The error is that of the first one that
+// the package may not import. One that is not found is left to the go command: the module
+// may not require nabla yet.
+func (h *home) mayImport(paths map[string]bool) error {
+	var missing []string
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if _, err := h.program.Import(path); err != nil {
+			missing = append(missing, path)
+		}
+	}
+	if err := h.program.load(directory(h.pkg), missing); err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		pkg, err := h.program.Import(path)
+		switch {
+		case err != nil:
+		case !ir.Importable(pkg, h.pkg.PkgPath):
+			return fmt.Errorf("package %s may not be imported by %s", path, h.pkg.PkgPath)
+		case imports(pkg, h.pkg.PkgPath, map[*types.Package]bool{}):
+			return fmt.Errorf("package %s imports %s", path, h.pkg.PkgPath)
+		}
+	}
+	return nil
+}
+
+// imports reports whether a package imports another one, also by way of others.
+func imports(pkg *types.Package, path string, seen map[*types.Package]bool) bool {
+	if seen[pkg] {
+		return false
+	}
+	seen[pkg] = true
+	return pkg.Path() == path || slices.ContainsFunc(pkg.Imports(), func(p *types.Package) bool {
+		return imports(p, path, seen)
+	})
+}
+
+// Import returns a package for generated code.
+func (p *Program) Import(path string) (*types.Package, error) {
+	if pkg := p.lower.Package(path); pkg != nil {
+		return pkg, nil
+	}
+	if pkg := p.extra[path]; pkg != nil {
+		return pkg, nil
+	}
+	return nil, errors.New("package " + path + " is not loaded")
+}
+
+// loadPackages is replaced by tests, which load the same packages for many programs.
+var loadPackages = packages.Load
+
+// load loads what only generated code imports, without bodies of functions.
+func (p *Program) load(dir string, paths []string) error {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return p.sought[path] })
+	if len(paths) == 0 {
+		return nil
+	}
+	env := p.opts.Load.Env
+	if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, "simd/") }) {
+		if env == nil {
+			env = os.Environ()
+		}
+		env = append(slices.Clip(env), "GOEXPERIMENT=simd")
+	}
+	pkgs, err := loadPackages(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes |
+			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule,
+		Dir: dir, Env: env, BuildFlags: p.opts.Load.Flags, ParseFile: lower.ParseDeclarations,
+	}, paths...)
+	if err != nil {
+		return err
+	}
+	if p.extra == nil {
+		p.extra, p.sought = map[string]*types.Package{}, map[string]bool{}
+	}
+	for _, path := range paths {
+		p.sought[path] = true
+	}
+	packages.Visit(pkgs, nil, func(pkg *packages.Package) {
+		if pkg.Types != nil && pkg.Types.Complete() && p.extra[pkg.PkgPath] == nil && len(pkg.Syntax) > 0 {
+			p.extra[pkg.PkgPath] = pkg.Types
+		}
+	})
+	return nil
+}

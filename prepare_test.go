@@ -1,0 +1,204 @@
+package nabla_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// Functions over float64, alike but for the code that they have.
+
+func squares(y, x []float64) {
+	y[0] = 0
+	for _, v := range x {
+		y[0] += v * v
+	}
+}
+
+func codeless(y, x []float64)   { squares(y, x) }
+func coded(y, x []float64)      { squares(y, x) }
+func tracedOnly(y, x []float64) { squares(y, x) }
+func untraced(y, x []float64)   { squares(y, x) }
+func noAdjoint(y, x []float64)  { squares(y, x) }
+
+func tracedSquares(y, x []nabla.Real, _ any) int {
+	y[0] = nabla.Dot(x, x)
+	return 1
+}
+
+// squaresCode is the code of squares, the adjoint only if it is wanted.
+func squaresCode(adjoint bool) func() nabla.Code {
+	return func() nabla.Code {
+		c := nabla.Code{Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+			squares(y, x)
+			ydot[0] = 0
+			for i, v := range x {
+				ydot[0] += 2 * v * xdot[i]
+			}
+			return 1
+		}}
+		if !adjoint {
+			return c
+		}
+		c.Adjoint = func(y, xbar, x, ybar []float64, _ any) int {
+			squares(y, x)
+			for i, v := range x {
+				xbar[i] = 2 * v * ybar[0]
+			}
+			return 1
+		}
+		c.AdjointTangent = func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+			squares(y, x)
+			for i, v := range x {
+				xbar[i], xbardot[i] = 2*v*ybar[0], 2*xdot[i]*ybar[0]
+			}
+			return 1
+		}
+		return c
+	}
+}
+
+func init() {
+	refused := "squares.go:7: a goto into a loop"
+	for _, r := range []struct {
+		f any
+		g nabla.Generated
+	}{
+		{coded, nabla.Generated{New: squaresCode(true), Traced: tracedSquares}},
+		{tracedOnly, nabla.Generated{Traced: tracedSquares, Refused: refused}},
+		{untraced, nabla.Generated{New: squaresCode(true)}},
+		{noAdjoint, nabla.Generated{New: squaresCode(false), Refused: refused}},
+	} {
+		r.g.Version = nabla.CodeVersion
+		nabla.Register(r.f, r.g)
+	}
+}
+
+// prepareFuncs are functions of each kind.
+func prepareFuncs() map[string]*nabla.Func {
+	calls := 0
+	return map[string]*nabla.Func{
+		"codeless": nabla.InPlace(1, codeless), "coded": nabla.InPlace(1, coded),
+		"tracedOnly": nabla.InPlace(1, tracedOnly), "untraced": nabla.InPlace(1, untraced),
+		"noAdjoint": nabla.InPlace(1, noAdjoint),
+		"literal":   nabla.InPlace(1, func(y, x []float64) { calls++; squares(y, x) }),
+		"bound":     nabla.BindInPlace(1, func(y, x []float64, _ *bound) { squares(y, x) }, new(bound)),
+		"slices":    nabla.Bind(func(x []float64, _ *bound) []float64 { return []float64{x[0] * x[0]} }, new(bound)),
+		"reals":     nabla.BindInPlace(1, func(y, x []nabla.Real, _ *bound) { tracedSquares(y, x, nil) }, new(bound)),
+	}
+}
+
+type bound struct{ A int }
+
+// prepareBackends are the engines, all pairs of them, and what is put around them.
+func prepareBackends() []nabla.Backend {
+	engines := []nabla.Backend{
+		forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
+		source.Forward{}, source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex},
+	}
+	all := append([]nabla.Backend{forwarddiff.Backend{Workers: 2, Chunk: 1}}, engines...)
+	known := sparsity.Known{J: sparsity.Full(1, 2), H: sparsity.Banded(2, 2, 0, 0)}
+	for _, e := range engines {
+		all = append(all, nabla.Policy{Backend: e, NoStaleCheck: true}, nabla.AutoSparse{Dense: e},
+			nabla.AutoSparse{Dense: e, Detector: known, NoProbe: true})
+		for _, inner := range engines {
+			pair := nabla.SecondOrder{Outer: e, Inner: inner}
+			all = append(all, pair, nabla.AutoSparse{Dense: pair, Detector: known, NoProbe: true},
+				nabla.MixedMode{Forward: e, Reverse: inner},
+				nabla.AutoSparse{Dense: nabla.MixedMode{Forward: e, Reverse: inner}, Detector: known})
+		}
+	}
+	return all
+}
+
+// TestPrepareSaysWhatTheCallWould has every operator, backend and kind of function: what
+// cannot be differentiated is refused by Prepare, and what Prepare took every method can
+// do, also after Clone, Resize and Rebind.
+func TestPrepareSaysWhatTheCallWould(t *testing.T) {
+	methods, _ := declared(t)
+	for kind, f := range prepareFuncs() {
+		for _, b := range prepareBackends() {
+			for _, p := range preparations {
+				name := kind + "/" + b.Name() + "/" + p.typ().Name()
+				x := []float64{1, 2}[:p.n]
+				o, err := p.prepare(f, b, x)
+				black := kind == "codeless" || kind == "literal" || kind == "bound" || kind == "slices"
+				switch {
+				case err != nil && !errors.Is(err, nabla.ErrUnsupported):
+					t.Errorf("%s: Prepare gave %v, want an UnsupportedError", name, err)
+				case err == nil && black && !strings.Contains(b.Name(), "finitediff"):
+					t.Errorf("%s: prepared, want an UnsupportedError", name)
+				}
+				if err != nil {
+					continue
+				}
+				callAll(t, name, methods[p.typ().Name()], o, p.n)
+				if r, ok := o.(interface{ Rebind(any) error }); ok && (kind == "reals" || kind == "bound") {
+					if err := r.Rebind(new(bound)); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					callAll(t, name+" bound anew", methods[p.typ().Name()], o, p.n)
+				}
+				if clone := reflect.ValueOf(o).MethodByName("Clone"); clone.IsValid() {
+					callAll(t, name+" cloned", methods[p.typ().Name()], clone.Call(nil)[0].Interface(), p.n)
+				}
+			}
+		}
+	}
+}
+
+// callAll calls every method of o that computes something.
+func callAll(t *testing.T, name string, methods []method, o any, n int) {
+	t.Helper()
+	for _, m := range methods {
+		if m.name == "Rebind" {
+			continue // see below
+		}
+		if m.name == "Sparse" && reflect.ValueOf(o).MethodByName("Plan").Call(nil)[0].IsNil() {
+			continue
+		}
+		if _, err := call(o, m, n); err != nil {
+			t.Errorf("%s: prepared, and %s gave %v", name, m.name, err)
+		}
+	}
+}
+
+// TestBlackBoxIsRefusedInTime has a black box that its engine cannot differentiate: an
+// operator that runs the function when it prepares says so then, the others at the call.
+func TestBlackBoxIsRefusedInTime(t *testing.T) {
+	for _, inner := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{}, source.Reverse{}} {
+		box := nabla.DifferentiateWith(func(x []float64) float64 { return x[0] * x[1] }, inner)
+		f := func(x []nabla.Real) nabla.Real { return box(x).Add(x[0]) }
+		x := []float64{1, 2}
+		if y := box([]nabla.Real{nabla.Const(2), nabla.Const(3)}); y.Value() != 6 {
+			t.Errorf("the value alone is %v, want 6", y.Value())
+		}
+		for _, prepare := range []func(b nabla.Backend) error{
+			func(b nabla.Backend) error { _, err := nabla.PrepareGradient(f, b, x); return err },
+			func(b nabla.Backend) error { _, err := nabla.PrepareHVP(f, b, x); return err },
+			func(b nabla.Backend) error { _, err := nabla.PrepareHessian(f, b, x); return err },
+			func(b nabla.Backend) error {
+				_, err := nabla.PrepareJacobian(func(x []nabla.Real) []nabla.Real { return []nabla.Real{f(x)} }, b, x)
+				return err
+			},
+		} {
+			if err := prepare(reversediff.Backend{Compile: true}); !errors.Is(err, nabla.ErrUnsupported) {
+				t.Errorf("with %s, recorded when prepared: %v, want an UnsupportedError", inner.Name(), err)
+			}
+		}
+		for _, b := range firstOrder {
+			if _, err := nabla.Gradient(f, b, x); !errors.Is(err, nabla.ErrUnsupported) {
+				t.Errorf("with %s in %s: %v, want an UnsupportedError", inner.Name(), b.Name(), err)
+			}
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package nabla
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// A rule is never given memory of an engine: it gets copies of what it reads, and
+// its results are copied out. So a rule that breaks its promises is an error with
+// the same words in every engine, and what the engine holds stays right.
+
+// returned is the NaN in memory that a rule has given back. What is computed from
+// it is a NaN with the same payload.
+const returned = 0x7ff8_6b65_7074_0000
+
+// lent is memory for calls of one function of a rule by one goroutine. What the
+// function keeps of a call is returned in the next one, which uses the other half.
+type lent struct {
+	halves [2][]float64
+	turn   int
+}
+
+// lending is the memory for calls of one function of a rule.
+type lending struct {
+	mu   sync.Mutex
+	free []*lent
+}
+
+// borrow is memory for k numbers in a call of the rule's function of that name.
+func (c *ruleCall) borrow(what string, from *lending, k int) *lent {
+	var l *lent
+	from.mu.Lock()
+	if n := len(from.free); n > 0 {
+		l, from.free = from.free[n-1], from.free[:n-1]
+	} else {
+		l = new(lent)
+	}
+	from.mu.Unlock()
+	l.turn = 1 - l.turn
+	half := &l.halves[l.turn]
+	for _, v := range *half {
+		if math.Float64bits(v) != returned {
+			c.broken(what, "keeps a slice that it was given, and writes to it after it has returned; copy the numbers")
+		}
+	}
+	if cap(*half) < k {
+		*half = make([]float64, k)
+	}
+	*half = (*half)[:k]
+	return l
+}
+
+// giveBack makes the memory of a call useless to a rule that has kept it.
+func (l *lent) giveBack(to *lending) {
+	half := l.halves[l.turn]
+	for i := range half {
+		half[i] = math.Float64frombits(returned)
+	}
+	to.mu.Lock()
+	to.free = append(to.free, l)
+	to.mu.Unlock()
+}
+
+func (c *ruleCall) broken(what, does string) {
+	panic(core.Abort{Err: &FuncError{Op: "Rule", Function: c.r.Name, Problem: what + " " + does}})
+}
+
+// numbers is a function of a rule over plain numbers, without d where it has none.
+type numbers func(out, x, y, d []float64)
+
+// call calls f, which writes to out or, where adds is set, adds to it.
+func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out, x, y, d []float64) {
+	defer c.caught(what)
+	l := c.borrow(what, memory, len(out)+len(x)+len(y)+len(d))
+	rest := l.halves[l.turn]
+	own := func(v []float64) []float64 { // with v's numbers
+		part := rest[:len(v):len(v)]
+		rest = rest[len(v):]
+		copy(part, v)
+		return part
+	}
+	ownOut, ownX, ownY, ownD := own(out), own(x), own(y), own(d)
+	if adds {
+		for i := range ownOut { // -0 + v is v, a structural zero too
+			ownOut[i] = math.Copysign(0, -1)
+		}
+	} else {
+		engine.Unwrite(ownOut)
+	}
+	f(ownOut, ownX, ownY, ownD)
+	c.unchanged(what, "x", x, ownX)
+	c.unchanged(what, "y", y, ownY)
+	c.unchanged(what, "", d, ownD)
+	if !adds {
+		c.written(what, ownOut)
+	}
+	for i, v := range ownOut {
+		if math.Float64bits(v)&^(1<<63) == returned {
+			c.broken(what, "reads a slice that it has kept from an earlier call; copy the numbers")
+		}
+		if adds {
+			v += out[i]
+		}
+		out[i] = v
+	}
+	l.giveBack(memory)
+}
+
+// directions are the names of the last arguments of the functions of a rule.
+var directions = map[string]string{"JVP": "xdot", "VJP": "ybar", "JVPReal": "xdot", "VJPReal": "ybar"}
+
+// unchanged checks that a function of the rule has left its argument as it was. The
+// last argument has no name here.
+func (c *ruleCall) unchanged(what, arg string, was, is []float64) {
+	for i, v := range was {
+		if math.Float64bits(v) != math.Float64bits(is[i]) {
+			c.wrote(what, arg, i, v, is[i])
+		}
+	}
+}
+
+func (c *ruleCall) wrote(what, arg string, i int, was, is float64) {
+	if arg == "" {
+		arg = directions[what]
+	}
+	c.broken(what, fmt.Sprintf("writes to %s, which it may only read: element %d was %v and is %v; copy what is to be changed",
+		arg, i, was, is))
+}
+
+// callReal is call for a function over Reals. out is poisoned or zero.
+func (c *ruleCall) callReal(what string, f func(out, x, y, d []Real), out, x, y, d []core.Rep) {
+	defer c.caught(what)
+	own := func(v []core.Rep) []core.Rep { return append(make([]core.Rep, 0, len(v)), v...) }
+	ownOut, ownX, ownY, ownD := own(out), own(x), own(y), own(d)
+	f(reals(ownOut), reals(ownX), reals(ownY), reals(ownD))
+	for _, arg := range []struct {
+		name    string
+		was, is []core.Rep
+	}{{"x", x, ownX}, {"y", y, ownY}, {"", d, ownD}} {
+		for i, was := range arg.was {
+			if is := arg.is[i]; is.ID != was.ID || is.T != was.T || math.Float64bits(is.V) != math.Float64bits(was.V) {
+				c.wrote(what, arg.name, i, was.V, is.V)
+			}
+		}
+	}
+	for i, r := range ownOut {
+		if r.Poisoned() {
+			c.missing(what, i)
+		}
+	}
+	copy(out, ownOut)
+}
+
+// Outputs is the number of outputs for n inputs.
+func (c *ruleCall) Outputs(n int) int {
+	c.mu.Lock()
+	m, known := c.sizes[n]
+	c.mu.Unlock()
+	if !known {
+		m = c.outputsNow(n)
+	}
+	return m
+}
+
+// outputsNow asks Out, which is a function of n.
+func (c *ruleCall) outputsNow(n int) int {
+	m := c.out(n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was, known := c.sizes[n]; known && was != m {
+		abort(&FuncError{Op: "Rule", Function: c.r.Name, Problem: fmt.Sprintf(
+			"Out(%d) was %d in an earlier call and is %d now; the number of outputs depends on that of inputs alone", n, was, m)})
+	}
+	if c.sizes == nil {
+		c.sizes = map[int]int{}
+	}
+	c.sizes[n] = m
+	return m
+}
+
+func (c *ruleCall) out(n int) int {
+	if c.r.Out == nil {
+		return 1
+	}
+	defer c.caught("Out")
+	return c.r.Out(n)
+}

@@ -1,0 +1,74 @@
+package rules
+
+import "math"
+
+// MaxFactors is the largest number of factors that a partial derivative is split into.
+const MaxFactors = 5
+
+// Factors are numbers whose product is a partial derivative. The product itself may be
+// out of range where each of them, and a tangent or cotangent times all of them, is not.
+type Factors [MaxFactors]float64
+
+// Stepwise reports whether the partial derivative of o with respect to argument i is
+// a product of several factors, or divides: as one number it may be out of range.
+func Stepwise(o Op, i int) bool { return stepwise[o][i] }
+
+var stepwise = func() (t [NumOps][3]bool) {
+	for o := Invalid + 1; o < NumOps; o++ {
+		for i := range Info(o).Arity {
+			steps, _ := Steps(o, i)
+			t[o][i] = len(steps) > 1 || len(steps) == 1 && steps[0].Kind == Call && steps[0].Op == Inv
+		}
+	}
+	return t
+}()
+
+// Extreme reports whether d, a partial derivative of o with respect to argument i, has
+// to be replaced by its factors: it is so large or small that it may be infinite, 0 or
+// inexact where they are none of that.
+func Extreme(o Op, i int, d float64) bool {
+	const most, least = 0x1p900, 0x1p-900
+	if d = math.Abs(d); d >= least && d <= most {
+		return false
+	}
+	return stepwise[o][i]
+}
+
+// Times is t times all factors, which stays in range where the result is.
+func (f Factors) Times(t float64) float64 {
+	for n := len(f); n > 0; n-- {
+		k := 0
+		for i, d := range f[:n] { // what brings t back to 1
+			if math.Abs(t) >= 1 == (math.Abs(d) < math.Abs(f[k])) {
+				k = i
+			}
+		}
+		t *= f[k]
+		f[k] = f[n-1]
+	}
+	return t
+}
+
+// Zero reports whether the product is 0 whatever the order: a factor is, and none is
+// infinite or NaN.
+func (f *Factors) Zero() bool {
+	zero := false
+	for _, d := range f {
+		if d-d != 0 {
+			return false
+		}
+		zero = zero || d == 0
+	}
+	return zero
+}
+
+// reciprocal is 1/x as two factors, of which none is out of range where x is not 0.
+func reciprocal(x float64) (r, s float64) {
+	switch a := math.Abs(x); {
+	case a < 0x1p-1000:
+		return 1 / (x * 0x1p100), 0x1p100
+	case a > 0x1p1000:
+		return 1 / (x * 0x1p-100), 0x1p-100
+	}
+	return 1 / x, 1
+}

@@ -1,0 +1,209 @@
+package nabla
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// ordersOfGraph are tried for symmetric and bidirectional problems. Where some vertices
+// have very many neighbours, the first takes the fewest colours by far: such vertices come
+// last, when all around them has its colours, and get colours of their own. So it is the
+// first, by which others are given up.
+var ordersOfGraph = []coloring.Order{
+	coloring.SmallestFirst{}, coloring.Natural{}, coloring.Random{Seed: 1}, coloring.SmallestLast,
+	coloring.IncidenceDegree, coloring.LargestFirst{}, coloring.DynamicLargestFirst,
+}
+
+// ordersOfColumns are tried for columns and rows. Only the first does not need degrees.
+var ordersOfColumns = []coloring.Order{
+	coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast,
+	coloring.IncidenceDegree, coloring.DynamicLargestFirst,
+}
+
+// Beyond so many entries only some orders are tried, and beyond so much work with degrees
+// none that needs them.
+const (
+	manyEntries = 1_000_000
+	muchWork    = 1 << 26
+)
+
+// worthwhile is the orders that are tried for a problem.
+func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order {
+	if problem.Structure == coloring.Symmetric || problem.Partition == coloring.Bidirectional {
+		if p.NNZ() > manyEntries {
+			return ordersOfGraph[:4]
+		}
+		return ordersOfGraph
+	}
+	if problem.Partition == coloring.Column {
+		p = p.Transpose()
+	}
+	work := 0 // the squares of the lengths of rows or columns
+	_, n := p.Dims()
+	for j := range n {
+		k := len(p.Col(j))
+		if work += k * k; work > muchWork {
+			return ordersOfColumns[:1]
+		}
+	}
+	if p.NNZ() > manyEntries {
+		return ordersOfColumns[:2]
+	}
+	return ordersOfColumns
+}
+
+// color groups the columns or rows of the pattern. The problems are those that the engine
+// can take products for; weigh is what a product of rows costs in products of columns.
+func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *engine.Task, weigh func() float64) error {
+	start := time.Now()
+	var all []*coloring.Coloring
+	var failed error
+	for _, problem := range problems {
+		a := s.Coloring
+		if a == nil {
+			a = coloring.Greedy{
+				Orders: worthwhile(plan.Pattern, problem), Postprocess: true, ReverseCost: s.ReverseCost,
+				Monitor: func(done, total int) error { return task.Check("colouring", done, total) },
+			}
+		}
+		c, err := a.Color(plan.Pattern, problem)
+		if err == nil && (c == nil || c.Pattern() != plan.Pattern || c.Problem() != problem) {
+			err = &UnsupportedError{
+				What:   fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a),
+				Remedy: "return what package coloring made of the arguments",
+			}
+		}
+		var canceled *CanceledError
+		switch {
+		case errors.As(err, &canceled):
+			return err
+		case err != nil:
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		all = append(all, c)
+	}
+	plan.ColoringTime = time.Since(start)
+	switch {
+	case len(all) > 0:
+		plan.Coloring = cheapest(all, s.ReverseCost, weigh)
+		return nil
+	case s.Coloring != nil:
+		return fmt.Errorf("nabla: AutoSparse.Coloring: %w; nil finds colours", failed)
+	}
+	return fmt.Errorf("nabla: %w", failed)
+}
+
+// costAt is what the products of c cost where one of rows costs that much.
+func costAt(c *coloring.Coloring, reverse float64) float64 {
+	return float64(c.Forward()) + reverse*float64(c.Reverse())
+}
+
+// cheapest is the colouring whose products cost least. What one of rows costs is asked for
+// only where the answer depends on it.
+func cheapest(all []*coloring.Coloring, reverse float64, weigh func() float64) *coloring.Coloring {
+	at := func(reverse float64) *coloring.Coloring {
+		best := all[0]
+		for _, c := range all[1:] {
+			if costAt(c, reverse) < costAt(best, reverse) {
+				best = c
+			}
+		}
+		return best
+	}
+	if reverse > 0 {
+		return at(reverse)
+	}
+	if best := at(leastReverse); best == at(mostReverse) && best == at(1) {
+		return best
+	}
+	return at(weigh())
+}
+
+// A reverse product costs this much of a forward one, at least and at most, and usually
+// if it cannot be measured.
+const (
+	leastReverse = 1. / 8
+	mostReverse  = 8
+	usualReverse = 2
+)
+
+// weigher measures what a product by reverse costs in products by forward, both of f at x.
+// The result is a power of the square root of 2, so that noise seldom changes it.
+type weigher struct {
+	forward, reverse Backend
+	f                *engine.Function
+	x                []float64
+	now              func() time.Time
+}
+
+func (w *weigher) weigh() float64 {
+	push, errF := w.timeForward()
+	pull, errR := w.timeReverse()
+	if errF != nil || errR != nil || push <= 0 || pull <= 0 {
+		return usualReverse
+	}
+	ratio := math.Exp2(math.Round(2*math.Log2(pull/push)) / 2)
+	return min(max(ratio, leastReverse), mostReverse)
+}
+
+// timeForward is the time of one product, of as many as the engine takes at a time.
+func (w *weigher) timeForward() (float64, error) {
+	n, m := w.f.Dims()
+	k := engine.LanesOf(w.forward, n)
+	push, err := engine.PreparePushforward(w.forward, w.f, w.x, k)
+	if err != nil {
+		return 0, err
+	}
+	y, seed, out := make([]float64, m), blockOfOnes(n, k), engine.NewBlock(m, k)
+	return w.each(k, func() error { return push.Pushforward(y, out, w.x, seed) })
+}
+
+func (w *weigher) timeReverse() (float64, error) {
+	n, m := w.f.Dims()
+	k := engine.LanesOf(w.reverse, m)
+	pull, err := engine.PreparePullback(w.reverse, w.f, w.x, k)
+	if err != nil {
+		return 0, err
+	}
+	y, seed, out := make([]float64, m), blockOfOnes(m, k), engine.NewBlock(n, k)
+	return w.each(k, func() error { return pull.Pullback(y, out, w.x, seed) })
+}
+
+// blockOfOnes is a block of ones.
+func blockOfOnes(n, k int) engine.Block {
+	b := engine.NewBlock(n, k)
+	for i := range b.Data {
+		b.Data[i] = 1
+	}
+	return b
+}
+
+// The calls that are timed, at least and at most, and the time after which there are no
+// more.
+const (
+	leastTimed = 2
+	mostTimed  = 16
+	longTimed  = 2 * time.Millisecond
+)
+
+// each is the least time of a few calls that take k products each, for one product.
+func (w *weigher) each(k int, call func() error) (float64, error) {
+	best, total := time.Duration(math.MaxInt64), time.Duration(0)
+	for i := 0; i < leastTimed || i < mostTimed && total < longTimed; i++ {
+		start := w.now()
+		if err := call(); err != nil {
+			return 0, err
+		}
+		took := w.now().Sub(start)
+		best, total = min(best, took), total+took
+	}
+	return float64(best) / float64(k), nil
+}
