@@ -27,20 +27,31 @@ const (
 	// Retrace records the function again at the new point. Programs of branches
 	// seen before are kept.
 	Retrace GuardPolicy = iota
-	// Fail returns ErrGuard, or a *StaleError where captured data has changed.
+	// Fail returns ErrGuard, or a *StaleError wherever captured data has changed.
 	Fail
 )
 
 // Policy is Backend with a say in how recordings are kept right, and in memory.
 //
-// Data that a function captures is not seen by guards. So a recording is compared with
-// the function at a point near that of the call, which costs one evaluation over
-// numbers without a trace and one replay of the value. A function literal, a method
-// value or anything else that may capture variables is compared at every call, a
-// function at package level, which can only see package variables, at calls 1, 2, 4,
-// 8, …. If the two do not agree the function is recorded again, as where a guard
-// fails, and all further calls are compared. Where calls before that one were not
-// compared, this one returns a *[StaleError], since they may have been wrong.
+// Data that a function captures is not seen by guards. So a recording is compared with the
+// function itself, evaluated over numbers without a trace: at every call if it is a
+// function literal, a method value or anything else that may capture variables, and at
+// calls 1, 2, 4, 8, … if it is a function at package level, which can only see package
+// variables.
+//
+// A comparison at a point near x shows nearly every change. It is made where x is that of
+// the last one, at calls 1, 2, 4, 8, …, and after 15 others of the recording; there it
+// costs an evaluation, and a replay of the value where x is another one. In between, the
+// value at x is compared, for an evaluation. A change that leaves the values at all these
+// points alone, and the derivatives not, is found within 16 calls of the recording.
+//
+// A change that is found is reported. With OnGuard: Fail it is always a *[StaleError].
+// Otherwise the function is recorded again, as where a guard fails, which Recordings
+// counts, and this call is right; where results of earlier calls may have been those of old
+// data it returns a *[StaleError] all the same, with the number of calls in question.
+// (Where the value at the call before this one shows that the data changed after it, there
+// are none; this takes for granted that it changed once.) After a change every call is
+// compared near its point, until the operator is prepared again.
 type Policy struct {
 	Backend Backend
 	OnGuard GuardPolicy

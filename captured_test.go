@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -373,36 +374,84 @@ func TestNoFunction(t *testing.T) {
 	}
 }
 
-// BenchmarkComparison is a prepared gradient with a comparison at every call and without
-// any, and an evaluation over Reals without a trace, each for the operations of the
-// function.
+// BenchmarkComparison is what it costs to compare a recording with the function at a call:
+// the time of a prepared gradient less that of one which never compares, in evaluations of
+// the function over Reals without a trace. The three take turns.
 func BenchmarkComparison(b *testing.B) {
-	x := numbers(1000)
-	f := func(x []nabla.Real) nabla.Real { return rosenbrock(x) }
-	xs := make([]nabla.Real, len(x))
-	for i, v := range x {
-		xs[i] = nabla.Const(v)
-	}
-	b.Run("function", func(b *testing.B) {
-		for b.Loop() {
-			f(xs)
+	start := 0.0 // captured
+	waves := func(x []nabla.Real) nabla.Real {
+		s := nabla.Const(start)
+		for i := range len(x) - 1 {
+			s = s.Add(nabla.Sin(x[i]).Mul(nabla.Exp(x[i+1].Neg())))
 		}
-		perOp(b, 999*rosenbrockOps)
-	})
-	for _, p := range []nabla.Policy{{Backend: compiled}, {Backend: compiled, NoStaleCheck: true}} {
-		b.Run(fmt.Sprintf("gradient/%v", p.Name()), func(b *testing.B) {
-			prep, err := nabla.PrepareGradient(f, p, x)
-			if err != nil {
-				b.Fatal(err)
-			}
-			g := make([]float64, len(x))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := prep.Gradient(g, x); err != nil {
-					b.Fatal(err)
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		n    int
+		f    func(x []nabla.Real) nabla.Real
+	}{
+		{"rosenbrock", 10, func(x []nabla.Real) nabla.Real { return rosenbrock(x).AddConst(start) }},
+		{"rosenbrock", 100, func(x []nabla.Real) nabla.Real { return rosenbrock(x).AddConst(start) }},
+		{"rosenbrock", 1000, func(x []nabla.Real) nabla.Real { return rosenbrock(x).AddConst(start) }},
+		{"waves", 10, waves},
+		{"waves", 100, waves},
+		{"waves", 1000, waves},
+	} {
+		for _, how := range []string{"one point", "moving", "moving after a change"} {
+			b.Run(fmt.Sprintf("%s/n=%d/%s", c.name, c.n, how), func(b *testing.B) {
+				n, f := c.n, c.f
+				x := numbers(n)
+				xs, g := make([]nabla.Real, n), make([]float64, n)
+				gradient := func(backend nabla.Backend) func() {
+					prep, err := nabla.PrepareGradient(f, backend, x)
+					if err != nil {
+						b.Fatal(err)
+					}
+					return func() {
+						if _, err := prep.Gradient(g, x); err != nil {
+							b.Fatal(err)
+						}
+					}
 				}
-			}
-			perOp(b, 999*rosenbrockOps)
-		})
+				turns := []func(){
+					func() {
+						for i, v := range x {
+							xs[i] = nabla.Const(v)
+						}
+						f(xs)
+					},
+					gradient(compiled),
+					gradient(nabla.Policy{Backend: compiled, NoStaleCheck: true}),
+				}
+				if how == "moving after a change" { // all comparisons are near x
+					start++
+					turns[1]()
+				}
+				times := make([][]float64, len(turns))
+				b.ReportAllocs()
+				for b.Loop() {
+					for k, call := range turns {
+						start := time.Now()
+						for range 32 {
+							if how != "one point" {
+								x[0] += 0x1p-20
+							}
+							call()
+						}
+						times[k] = append(times[k], float64(time.Since(start).Nanoseconds())/32)
+					}
+				}
+				for k := range times {
+					slices.Sort(times[k])
+				}
+				median := func(k int) float64 { return times[k][len(times[k])/2] }
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(median(0), "ns/evaluation")
+				b.ReportMetric(median(1), "ns/gradient")
+				b.ReportMetric(median(1)-median(2), "ns/check")
+				b.ReportMetric((median(1)-median(2))/median(0), "evaluations/check")
+			})
+		}
 	}
 }

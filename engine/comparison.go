@@ -1,39 +1,66 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/nabla-ad/nabla/program"
 )
 
-// A Comparison finds out whether a recording still computes what its function does.
-// Guards cannot see data that the function captures. The two are evaluated near the
-// point of a call and not at it: a change may leave the value at one point alone, and
-// the derivatives there not.
+// A Comparison finds out whether recordings of a function still compute what it does.
+// Guards cannot see data that the function captures.
+//
+// The two are compared at a point near that of the call, since a change may leave the
+// value at the point itself alone, and the derivatives there not. That takes a replay at
+// this point, and where calls come often one can do without: where the last comparison was
+// for the same x, the recording gives there what it gave then, and otherwise the value at x
+// itself, which the call computes anyway, is compared in between.
 type Comparison struct {
 	f      *Function
 	random uint64 // state of the generator of points
 	at     []float64
-	got    []float64 // values at that point, by the recording
+	y      []float64 // values by the recording
+	got    []float64 // the part of y that is compared
 	want   []float64 // and by the function
 	value  []float64 // the part of want that is compared
 
 	// The calls of the prepared object.
-	call     uint64 // the mark of the call under way; see Function.NewCall
-	calls    int
-	compared int  // the number of the last call that was compared
-	due      bool // the call under way is one to compare
-	hidden   bool // the last comparison was made at the point alone
-	gap      int  // calls before it that were not
-	every    bool // a comparison failed: all calls are compared from then on
+	call   uint64 // the mark of the call under way; see Function.NewCall
+	calls  int
+	due    bool // the call under way is one to compare
+	hidden bool // the last comparison near a point was made at the point itself
+	every  bool // a comparison failed: all calls are compared near their points from then on
+	lost   int  // what open was of recordings that were dropped and could not be judged
 }
+
+// Compared is a recording with what is known of it.
+type Compared struct {
+	base  *program.Program
+	value *program.Machine // nil until it is needed
+	near  int              // the call at which it was made or last compared near the point
+	open  int              // the first call after that at which it was replayed; 0 if there is none
+	fresh bool             // it has not been compared near a point
+
+	// The last comparison near a point: x, parameters, the other point and the values there.
+	x, params, at, got []float64
+	// Where it last agreed with the function, since open.
+	last []float64
+}
+
+// between is how many calls of a recording may come between two comparisons near the point.
+const between = 16
 
 // NewComparison compares recordings of f.
 func NewComparison(f *Function) *Comparison {
 	n, m := f.Dims()
-	return &Comparison{f: f, at: make([]float64, n), got: make([]float64, m), want: make([]float64, m)}
+	k := f.comparedOutputs()
+	c := &Comparison{f: f, at: make([]float64, n), y: make([]float64, m), want: make([]float64, m)}
+	c.got = c.y[m-k:]
+	return c
 }
 
 // Due reports whether the call under way is one to compare. Of a function that may
@@ -42,57 +69,198 @@ func (c *Comparison) Due() bool {
 	if mark := *c.f.call; mark == 0 || mark != c.call {
 		c.call = mark
 		c.calls++
-		captures := c.f.def.Captures && !c.f.policy.FixedCaptures
-		c.due = !c.f.policy.NoStaleCheck && (captures || c.every || c.calls&(c.calls-1) == 0)
-		if c.due {
-			c.gap, c.compared = c.calls-1-c.compared, c.calls
-		}
+		c.due = !c.f.policy.NoStaleCheck && (c.captures() || c.every || c.thinning())
 	}
 	return c.due
 }
 
-// Broken says that a comparison failed. The error is for the user where an earlier
-// call may have been wrong, or where policy forbids recording again; it is nil where
-// a new recording makes all right.
-func (c *Comparison) Broken() error {
+// captures reports whether f may read data that changes.
+func (c *Comparison) captures() bool { return c.f.def.Captures && !c.f.policy.FixedCaptures }
+
+// thinning reports whether the call under way is one of 1, 2, 4, 8, …
+func (c *Comparison) thinning() bool { return c.calls&(c.calls-1) == 0 }
+
+// Made is a recording p that was made in the call under way.
+func (c *Comparison) Made(p *program.Program) *Compared {
+	return &Compared{base: p, near: c.calls, fresh: true, last: make([]float64, len(c.at))}
+}
+
+// Skip notes that r was replayed, and not compared.
+func (c *Comparison) Skip(r *Compared) {
+	if r.open == 0 && r.near != c.calls {
+		r.open = c.calls
+	}
+}
+
+// Drop says that r will not be replayed again. A change that the values of its calls did
+// not show is an error now, as nobody will see it later. same says that the bound struct
+// is as it was.
+func (c *Comparison) Drop(r *Compared, same bool) error {
+	open := r.open
+	if wrong, known := c.judge(r, same); !known {
+		c.lost = earlier(c.lost, open)
+		return nil
+	} else if !wrong {
+		return nil
+	}
+	return c.broken(open)
+}
+
+// Broken says that a comparison with r failed, and drops all recordings: others beside r.
+// The error is for the user where an earlier call may have been wrong, or where policy
+// forbids recording again; it is nil where a new recording makes all right.
+func (c *Comparison) Broken(r *Compared, others ...*Compared) error {
+	first := c.lost
+	for _, o := range append(others, r) {
+		if wrong, known := c.judge(o, true); wrong || !known {
+			first = earlier(first, o.open)
+		}
+	}
+	c.lost = 0
+	return c.broken(first)
+}
+
+// broken is Broken where calls since first may have been wrong, 0 for none.
+func (c *Comparison) broken(first int) error {
 	c.every = true
-	if c.gap > 0 || c.f.policy.FailOnGuard {
-		return &StaleError{Function: c.f.Name(), Unchecked: c.gap}
+	e := &StaleError{Function: c.f.Name(), values: c.captures()}
+	if first > 0 {
+		e.Unchecked = c.calls - first
+	}
+	if e.Unchecked > 0 || c.f.policy.FailOnGuard {
+		return e
 	}
 	return nil
 }
 
-// ValueMachine is a machine for the values by which a recording p of f is compared.
-func (c *Comparison) ValueMachine(p *program.Program) *program.Machine {
-	q := program.Join(p, "y", 0)
-	k := c.f.comparedOutputs()
-	q.Outs[0].N, q.Result = k, q.Result[len(q.Result)-k:]
-	return program.NewMachine(program.Schedule(program.Simplify(q)))
+// earlier is the earlier of two calls, of which 0 is none.
+func earlier(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// judge reports whether results of r may have been wrong since r.open. Where the function
+// as it is now does not give the value of the last of these calls, which was right, the data
+// has changed after it. That takes for granted that it changed once. Where it gives the
+// value there and all else near that point, r is right still.
+func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
+	switch {
+	case r.open == 0 || r.open == c.calls:
+		return false, true
+	case !same || !c.captures():
+		return false, false
+	}
+	n, k := len(c.y), len(c.got)
+	now := *c // Confirms wants the point and the values of the comparison that failed
+	now.at, now.y, now.want = slices.Clone(r.last), make([]float64, n), make([]float64, n)
+	now.got = now.y[n-k:]
+	var params []float64
+	if ctx := c.f.def.Context; ctx != nil {
+		params = make([]float64, ctx.Params())
+		ctx.Read(params)
+	}
+	if !now.replays(r, params) {
+		return false, false
+	}
+	var err error
+	if now.value, err = c.f.comparable(now.want, now.at); err != nil {
+		return false, false
+	}
+	if !now.agree() {
+		return false, true
+	}
+	old := *r // which nearby would make another one
+	old.x, old.params, old.at, old.got = nil, nil, nil, nil
+	ok, err := now.nearby(&old, r.last, params)
+	return !ok, err == nil && !now.hidden
+}
+
+// machine is a machine for the values by which the recording is compared.
+func (r *Compared) machine(k int) *program.Machine {
+	if r.value == nil {
+		q := program.Join(r.base, "y", 0)
+		q.Outs[0].N, q.Result = k, q.Result[len(q.Result)-k:]
+		r.value = program.NewMachine(program.Schedule(program.Simplify(q)))
+	}
+	return r.value
 }
 
 // points is how many points near x are tried, of which the recording may reach none by
 // its branch or with finite values. The last one after them is x itself.
 const points = 10
 
-// Agrees reports whether value, made by ValueMachine, computes near x what the function
-// does. params are the parameters of f. It evaluates f once, and again where f panics.
-func (c *Comparison) Agrees(value *program.Machine, x, params []float64) (ok bool, err error) {
+// Agrees reports whether r, a recording of the branch at x, computes what the function
+// does. m has run it at x, and has all outputs of f in its group 0; nil means that there is
+// no such machine. params are the parameters of f. It evaluates f once, and again where f
+// panics near x or where they seem to differ.
+func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
+	near := m == nil || c.every || !c.captures() || r.fresh || c.thinning() || c.calls-r.near >= between
+	switch {
+	case !c.thinning() && r.same(x, params):
+		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
+			if copy(c.got, r.got); c.agree() {
+				r.near, r.open = c.calls, 0
+				return true, nil
+			}
+		} else if !isPanic(err) {
+			return false, err
+		}
+		// A rule that is called may give something else by now: the recording does, too.
+	case !near:
+		m.Output(0, c.y)
+		if !finite(c.got) { // which many changes leave alone
+			break
+		}
+		if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree() {
+			copy(c.at, x)
+			return false, err
+		}
+		c.Skip(r)
+		copy(r.last, x)
+		return true, nil
+	}
+	return c.nearby(r, x, params)
+}
+
+// nearby is Agrees at a point near x that has not been tried.
+func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err error) {
 	for try := range points {
-		if !c.near(x, try) || !c.replays(value, params) || !finite(c.got[:c.f.comparedOutputs()]) {
+		if !c.near(x, try) || !c.replays(r, params) || !finite(c.got) {
 			continue
 		}
-		if c.value, err = c.f.comparable(c.want, c.at); !isPanic(err) { // f need not be defined there
-			return err == nil && c.agree(), err
+		if c.value, err = c.f.comparable(c.want, c.at); isPanic(err) { // f need not be defined there
+			continue
 		}
+		if err != nil || !c.agree() {
+			return false, err
+		}
+		r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
+		r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
+		r.near, r.open, r.fresh = c.calls, 0, false
+		return true, nil
 	}
 	c.hidden = true
 	copy(c.at, x)
-	if !c.replays(value, params) {
+	if !c.replays(r, params) {
 		return false, nil
 	}
 	c.value, err = c.f.comparable(c.want, c.at)
 	return err == nil && c.agree(), err
+}
+
+// same reports whether x and params are those of the last comparison near a point.
+func (r *Compared) same(x, params []float64) bool {
+	return r.at != nil && sameBits(x, r.x) && sameBits(params, r.params)
+}
+
+// sameBits reports whether v and w are the same numbers, the sign of 0 and NaN included.
+func sameBits(v, w []float64) bool { return bytes.Equal(bitsOf(v), bitsOf(w)) }
+
+func bitsOf(v []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 }
 
 func isPanic(err error) bool {
@@ -107,29 +275,36 @@ func isPanic(err error) bool {
 // two could be compared at the point alone, which does not show every change of what the
 // function captures.
 func (c *Comparison) Hidden() bool {
-	return c.hidden && (c.every || c.f.def.Captures && !c.f.policy.FixedCaptures) && !c.f.policy.FailOnGuard
+	return c.hidden && (c.every || c.captures()) && !c.f.policy.FailOnGuard
 }
 
-// Confirms reports whether value, of a recording made after Agrees was false, computes
-// what the function did then.
-func (c *Comparison) Confirms(value *program.Machine, x, params []float64) (bool, error) {
-	if c.value != nil && c.replays(value, params) {
+// Changed reports whether p, recorded in place of r because that is Hidden, shows that r
+// was of other data. It is asked where results may be of it; else nobody wants to know.
+func (c *Comparison) Changed(r *Compared, p *program.Program) bool {
+	return r.open > 0 && r.base.String() != p.String()
+}
+
+// Confirms reports whether r, made after Agrees was false, computes what the function did
+// then.
+func (c *Comparison) Confirms(r *Compared, x, params []float64) (bool, error) {
+	if c.value != nil && c.replays(r, params) {
 		return c.agree(), nil
 	}
-	return c.Agrees(value, x, params)
+	return c.nearby(r, x, params)
 }
 
 // Values are what a recording and the function gave when they did not agree.
-func (c *Comparison) Values() (got, want []float64) { return c.got[:len(c.value)], c.value }
+func (c *Comparison) Values() (got, want []float64) { return c.got, c.value }
 
 // replays runs the recording at c.at. It is false where that is on another branch, or
 // where a rule panics.
-func (c *Comparison) replays(value *program.Machine, params []float64) (ok bool) {
+func (c *Comparison) replays(r *Compared, params []float64) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
+	value := r.machine(len(c.got))
 	copy(value.Input(0), c.at)
 	copy(value.Params(), params)
 	if !value.Run() {
@@ -220,20 +395,30 @@ func (c *Comparison) agree() bool {
 // it captures has changed. It matches ErrStale.
 type StaleError struct {
 	Function string
-	// Unchecked is how many calls before this one were not compared, and may have
-	// returned results of the old data.
+	// Unchecked is how many calls before this one may have returned results of the old
+	// data. They were not compared, or by their values only.
 	Unchecked int
+	values    bool // the latter
 }
 
 func (e *StaleError) Error() string {
 	s := fmt.Sprintf("nabla: function %s: %v", e.Function, ErrStale)
-	switch {
-	case e.Unchecked == 1:
-		s += "; the call before this one was not compared, and may be wrong"
-	case e.Unchecked > 1:
-		s += fmt.Sprintf("; the last %d calls were not compared, and may be wrong", e.Unchecked)
+	if e.Unchecked == 0 {
+		return s
 	}
-	return s
+	s += "; the call before this one"
+	if e.Unchecked > 1 {
+		s = fmt.Sprintf("nabla: function %s: %v; the last %d calls", e.Function, ErrStale, e.Unchecked)
+	}
+	switch {
+	case e.values && e.Unchecked == 1:
+		return s + " was compared by its value only, and its derivatives may be wrong"
+	case e.values:
+		return s + " were compared by their values only, and their derivatives may be wrong"
+	case e.Unchecked == 1:
+		return s + " was not compared, and may be wrong"
+	}
+	return s + " were not compared, and may be wrong"
 }
 
 // Is reports whether target is ErrStale.

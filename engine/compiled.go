@@ -29,6 +29,7 @@ type Compiled struct {
 	frozen  []byte
 	params  []float64
 	compare *Comparison
+	stale   error // of a recording that was dropped
 }
 
 // branch is one recorded path through the function.
@@ -39,8 +40,8 @@ type branch struct {
 	frozen []byte
 	plain  *program.Machine
 	strong *program.Machine
-	value  *program.Machine // of base, for comparisons
-	call   int              // the last call in which it was compared or recorded
+	seen   *Compared
+	call   int // the last call in which it was compared or recorded
 }
 
 // maxBranches bounds the memory of a function that takes another branch at every
@@ -102,16 +103,42 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
 	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
+	b.seen = c.compare.Made(p)
 	if ctx := c.f.def.Context; ctx != nil {
 		b.frozen = ctx.Snapshot(nil)
 	}
 	if len(c.known) < maxBranches {
 		c.known = append(c.known, nil)
+	} else {
+		c.drop(c.known[len(c.known)-1])
 	}
 	copy(c.known[1:], c.known)
 	c.known[0] = b
 	c.f.replays.recorded(b.id, c.records == 1)
 	return b
+}
+
+// drop says that the recording of b will not be replayed again.
+func (c *Compiled) drop(b *branch) {
+	if err := c.compare.Drop(b.seen, bytes.Equal(b.frozen, c.frozen)); c.stale == nil {
+		c.stale = err
+	}
+}
+
+// broken says that the recording of b is of old data, as those of all branches may be.
+func (c *Compiled) broken(b *branch) error {
+	var others []*Compared
+	for _, k := range c.known {
+		if k == b {
+			continue
+		}
+		if bytes.Equal(k.frozen, c.frozen) {
+			others = append(others, k.seen)
+		} else {
+			c.drop(k)
+		}
+	}
+	return c.compare.Broken(b.seen, others...)
 }
 
 // Run executes the program at x, with extra filling the input group of that name
@@ -129,8 +156,13 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	}
 	before := c.records
 	due := c.compare.Due()
+	c.stale = nil
 	b, m, err := c.find(x, extra)
-	if err == nil && due && b.call != c.compare.calls {
+	switch {
+	case err != nil:
+	case !due:
+		c.compare.Skip(b.seen)
+	case b.call != c.compare.calls:
 		b, m, err = c.verify(b, m, x, extra)
 	}
 	c.recent = 0.9*c.recent + float64(c.records-before)
@@ -138,7 +170,10 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 		return nil, err
 	}
 	b.call = c.compare.calls
-	return c.settle(b, m, x, extra)
+	if m, err = c.settle(b, m, x, extra); err == nil {
+		err = c.stale
+	}
+	return m, err
 }
 
 // find runs the most recently used program that fits.
@@ -203,17 +238,26 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 // verify compares the recording of b, which m has just run, with the function. What
 // guards cannot see, a variable that the function captures, shows here.
 func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
-	ok, err := c.compare.Agrees(c.valueOf(b), x, c.params)
+	at := m
+	if c.alone {
+		at = nil
+	}
+	ok, err := c.compare.Agrees(b.seen, at, x, c.params)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case ok && c.compare.Hidden():
-		c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b })
-		return c.again(x, extra)
-	case ok:
+	case ok && !c.compare.Hidden():
 		return b, m, nil
+	case ok:
+		old := b
+		c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b })
+		if b, m, err = c.again(x, extra); err == nil && c.compare.Changed(old.seen, b.base) {
+			err = c.broken(old)
+			c.known = append(c.known[:0], b)
+		}
+		return b, m, err
 	}
-	stale := c.compare.Broken()
+	stale := c.broken(b)
 	if c.f.policy.FailOnGuard {
 		return nil, nil, stale
 	}
@@ -222,7 +266,7 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, nil, err
 	}
-	if ok, err = c.compare.Confirms(c.valueOf(b), x, c.params); err != nil {
+	if ok, err = c.compare.Confirms(b.seen, x, c.params); err != nil {
 		return nil, nil, err
 	}
 	if !ok {
@@ -230,14 +274,6 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
 	}
 	return b, m, stale
-}
-
-// valueOf is the machine that computes the values of b for comparisons.
-func (c *Compiled) valueOf(b *branch) *program.Machine {
-	if b.value == nil {
-		b.value = c.compare.ValueMachine(b.base)
-	}
-	return b.value
 }
 
 // settle runs the strong program where the plain one gave a NaN. If that gives one
@@ -255,6 +291,7 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {
 		return m, err
 	}
+	c.drop(b)
 	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // the new one takes its place
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, err

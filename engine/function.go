@@ -331,10 +331,15 @@ func (f *Function) Value(y, x []float64) (err error) {
 	if f.xs == nil {
 		f.xs, f.ys = make([]Real, f.def.N), make([]Real, f.def.M)
 	}
+	xs := f.xs[:len(x)]
 	for i, v := range x {
-		f.xs[i] = Real{V: v}
+		r := &xs[i]
+		if r.ID != 0 || r.T != nil { // f has written to it
+			*r = Real{}
+		}
+		r.V = v
 	}
-	if err := f.run(nil, f.ys, f.xs); err != nil {
+	if err := f.once(nil, f.ys, f.xs); err != nil {
 		return err
 	}
 	for i, r := range f.ys {

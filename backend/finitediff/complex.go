@@ -23,7 +23,7 @@ type recording struct {
 	params  []float64
 	compare *engine.Comparison
 	checker *program.Machine
-	value   *program.Machine // nil until a comparison needs it
+	seen    *engine.Compared
 	lanes   []*machine
 }
 
@@ -54,7 +54,7 @@ func (r *recording) record(x []float64) error {
 		return err
 	}
 	r.records++
-	r.checker, r.value = program.NewMachine(p), nil
+	r.checker, r.seen = program.NewMachine(p), r.compare.Made(p)
 	for i := range r.lanes {
 		r.lanes[i] = newMachine(p, r.f.Name())
 	}
@@ -71,7 +71,8 @@ func (r *recording) at(y, x []float64) error {
 	if err := r.s.inside(x); err != nil {
 		return err
 	}
-	fits := r.context()
+	same := r.context()
+	fits := same
 	due := r.compare.Due()
 	if fits && !r.check(y, x) {
 		if r.f.Policy().FailOnGuard {
@@ -80,23 +81,32 @@ func (r *recording) at(y, x []float64) error {
 		fits = false
 	}
 	var stale error
-	changed := false
+	changed, hidden := false, false
 	if fits && due {
-		ok, err := r.compare.Agrees(r.valueMachine(), x, r.params)
+		ok, err := r.compare.Agrees(r.seen, r.checker, x, r.params)
 		if err != nil {
 			return err
 		}
-		fits = !ok || !r.compare.Hidden()
-		if changed = !ok; changed {
-			if stale = r.compare.Broken(); r.f.Policy().FailOnGuard {
+		changed, hidden = !ok, ok && r.compare.Hidden()
+		fits = ok && !hidden
+		if changed {
+			if stale = r.compare.Broken(r.seen); r.f.Policy().FailOnGuard {
 				return stale
 			}
-			fits = false
 		}
+	} else if fits {
+		r.compare.Skip(r.seen)
 	}
 	if !fits {
+		old := r.seen
 		if err := r.again(y, x, changed); err != nil {
 			return err
+		}
+		switch {
+		case hidden && r.compare.Changed(old, r.checker.Program()):
+			stale = r.compare.Broken(old)
+		case !hidden && !changed:
+			stale = r.compare.Drop(old, same)
 		}
 	}
 	for _, m := range r.lanes {
@@ -122,7 +132,7 @@ func (r *recording) again(y, x []float64, changed bool) error {
 	if !changed {
 		return nil
 	}
-	ok, err := r.compare.Confirms(r.valueMachine(), x, r.params)
+	ok, err := r.compare.Confirms(r.seen, x, r.params)
 	if err == nil && !ok {
 		err = r.broken(engine.ErrStale)
 	}
@@ -159,14 +169,6 @@ func (r *recording) check(y, x []float64) bool {
 	}
 	r.checker.Output(0, y)
 	return true
-}
-
-// valueMachine is the recording for comparisons.
-func (r *recording) valueMachine() *program.Machine {
-	if r.value == nil {
-		r.value = r.compare.ValueMachine(r.checker.Program())
-	}
-	return r.value
 }
 
 // imaginary is the length of the step in a component with value x.
