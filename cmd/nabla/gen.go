@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,10 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	opts := &gen.Options{Lanes: lanes, SIMD: c.Bool("simd")}
 	if c.IsSet("tags") {
 		opts.Load.Flags = []string{"-tags=" + c.String("tags")}
+	}
+	// The process ends soon, and nearly all that it allocates lives as long.
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	p, err := gen.Load(".", patterns, opts)
 	if err != nil {

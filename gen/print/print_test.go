@@ -126,8 +126,9 @@ func loadAll(t *testing.T) []*source {
 
 // TestTypes: what is printed type-checks together with its package.
 func TestTypes(t *testing.T) {
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "source", nil)
 	for _, s := range sources(t) {
-		fset := token.NewFileSet()
 		var files []*ast.File
 		names, err := filepath.Glob(s.dir + "/*.go")
 		if err != nil {
@@ -145,7 +146,7 @@ func TestTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+		c := types.Config{Importer: imports}
 		if _, err := c.Check(s.pkg.Path(), fset, append(files, f), nil); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}

@@ -33,7 +33,7 @@ type call struct {
 // calls are evaluations of all functions on random arguments.
 func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 	for _, fn := range s.funcs {
-		for range 20 {
+		for range longtest.Cases(0, 8, 8, 20) {
 			c := call{Package: s.pkg.Name(), Func: fn.Name}
 			var args []any
 			for _, v := range fn.Func.Params {
@@ -45,7 +45,7 @@ func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 				args, c.Args = append(args, a), append(c.Args, text)
 			}
 			values := ir.ValuesOf(args...)
-			results, err := ir.Eval(fn.Func, values)
+			results, err := (&ir.Machine{Steps: 500_000}).Eval(fn.Func, values)
 			if err != nil {
 				var p *ir.PanicError
 				var limit *ir.LimitError

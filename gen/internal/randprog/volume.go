@@ -115,10 +115,19 @@ func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, di
 	}
 }
 
-// Catches is the seed of the first program found that fails, of so many at most.
-func Catches(programs int, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
+// Catches returns the seed of the first program found that fails, of so many at most. Five
+// programs from seed likely on, where that is not 0, are looked at before the others.
+func Catches(programs int, likely uint64, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
 	v := Volume{Programs: programs, Seed: 1, Inputs: 4, Limit: 1, Batch: 5}
-	_, err = v.Run(check, func(c *Case, e error) { seed, failure = c.Program.Seed, e })
+	found := func(c *Case, e error) { seed, failure = c.Program.Seed, e }
+	if likely != 0 {
+		near := v
+		near.Seed, near.Programs = likely, 5
+		if _, err = near.Run(check, found); err != nil || failure != nil {
+			return seed, failure, err
+		}
+	}
+	_, err = v.Run(check, found)
 	return seed, failure, err
 }
 
