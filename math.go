@@ -149,7 +149,8 @@ func Max(a, b Real) Real { return binary(rules.Max, a, b) }
 // Min is the smaller of a and b. The derivative is that of the smaller; a tie counts as a.
 func Min(a, b Real) Real { return binary(rules.Min, a, b) }
 
-// Greatest is the builtin max: as [Max], but NaN where one of the numbers is NaN, also beside an infinity.
+// Greatest is the builtin max: as [Max], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs it
+// is the first.
 func Greatest(a Real, more ...Real) Real {
 	for _, b := range more {
 		a = orNaN(rules.Max, a, b)
@@ -157,7 +158,8 @@ func Greatest(a Real, more ...Real) Real {
 	return a
 }
 
-// Least is the builtin min: as [Min], but NaN where one of the numbers is NaN, also beside an infinity.
+// Least is the builtin min: as [Min], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs it is
+// the first.
 func Least(a Real, more ...Real) Real {
 	for _, b := range more {
 		a = orNaN(rules.Min, a, b)
@@ -169,11 +171,11 @@ func Least(a Real, more ...Real) Real {
 func orNaN(op rules.Op, a, b Real) Real {
 	c := binary(op, a, b)
 	// Beside a finite constant the choice itself is NaN.
-	if math.IsInf(b.v, 0) || b.id != 0 {
-		c = unlessNaN(a, c)
-	}
 	if math.IsInf(a.v, 0) || a.id != 0 {
 		c = unlessNaN(b, c)
+	}
+	if math.IsInf(b.v, 0) || b.id != 0 { // the last to ask, so that of two NaNs it is the first number
+		c = unlessNaN(a, c)
 	}
 	return c
 }

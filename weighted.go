@@ -10,7 +10,8 @@ import (
 )
 
 // WeightedHessian is Σ wᵢ·∇²fᵢ(x) for a function with len(w) outputs: the Hessian of a
-// Lagrangian, where f has the objective and the constraints. See [PrepareWeightedHessian].
+// Lagrangian, where f has the objective and the constraints. A weight of 0 is a number: times
+// an infinite derivative it is NaN. See [PrepareWeightedHessian].
 func WeightedHessian[F VectorFunc](f F, b Backend, x, w []float64) (mat.Symmetric, error) {
 	p, err := PrepareWeightedHessian(f, b, x)
 	if err != nil {

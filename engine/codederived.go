@@ -18,8 +18,9 @@ func gradientCode(c Code, n int) Code {
 	if c.AdjointTangent == nil {
 		return Code{}
 	}
-	one := []float64{1}
+	one := make([]float64, 1)
 	return Code{Tangent: func(y, ydot, x, xdot []float64, p any) int {
+		one[0] = core.Seed(1)
 		same(c.AdjointTangent(y[n:], y[:n:n], ydot[:n:n], x, xdot, one, p), 1)
 		ydot[n] = along(y[:n], xdot)
 		return n + 1
@@ -33,17 +34,18 @@ func pushforwardCode(c Code, n, m int) Code {
 		return Code{}
 	}
 	bar, bardot, ybar := make([]float64, n), make([]float64, n), make([]float64, m)
-	fy := make([]float64, m)
+	fy, marks := make([]float64, m), make([]float64, n)
 	w := Code{
 		// The tangent of output i of J(x)·v along (xdot, vdot) is
 		// (J·vdot)ᵢ + xdotᵀ·∇²fᵢ·v.
 		Tangent: func(y, ydot, x, xdot []float64, p any) int {
 			clear(ybar)
+			v := core.Seeds(marks, x[n:])
 			for i := range m {
-				ybar[i] = 1
-				same(c.AdjointTangent(fy, bar, bardot, x[:n:n], x[n:], ybar, p), m)
+				ybar[i] = core.Seed(1)
+				same(c.AdjointTangent(fy, bar, bardot, x[:n:n], v, ybar, p), m)
 				ybar[i] = 0
-				y[i] = along(bar, x[n:])
+				y[i] = along(bar, v)
 				ydot[i] = along(bar, xdot[n:]) + along(bardot, xdot[:n])
 				ydot[m+i] = along(bar, xdot[:n])
 			}
@@ -56,8 +58,9 @@ func pushforwardCode(c Code, n, m int) Code {
 	}
 	// With the cotangents (a, b): xbar = d/dt Jᵀ(x+t·v)·a + Jᵀ·b, vbar = Jᵀ·a.
 	w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
-		same(c.AdjointTangent(y[m:], xbar[n:], xbar[:n:n], x[:n:n], x[n:], ybar[:m:m], p), m)
-		same(c.Tangent(fy, y[:m:m], x[:n:n], x[n:], p), m)
+		v := core.Seeds(marks, x[n:])
+		same(c.AdjointTangent(y[m:], xbar[n:], xbar[:n:n], x[:n:n], v, ybar[:m:m], p), m)
+		same(c.Tangent(fy, y[:m:m], x[:n:n], v, p), m)
 		if zero(ybar[m:]) {
 			return 2 * m
 		}
@@ -112,7 +115,12 @@ func weightedCode(c Code, n, m int) Code {
 		if zero(xdot[n:]) {
 			return 1
 		}
-		same(c.Adjoint(fy, bar, x[:n:n], scaled(ybar[0], xdot[n:]), p), m)
+		for i, v := range xdot[n:] { // a weight that does not move gives no cotangent
+			if w[i] = 0; v != 0 {
+				w[i] = ybar[0] * v
+			}
+		}
+		same(c.Adjoint(fy, bar, x[:n:n], w, p), m)
 		for i, v := range bar {
 			xbardot[i] += v
 		}

@@ -68,3 +68,34 @@ func tuple(names []string) string {
 	}
 	return "(" + strings.Join(names, ", ") + ")"
 }
+
+// skipDoc is the sentence about zeros for a function that leaves products out, or calls one
+// that does.
+func skipDoc(f *ir.Func) string {
+	if !skips(f, map[*ir.Func]bool{}) {
+		return ""
+	}
+	return "\nWhere a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it."
+}
+
+// skips reports whether f or what it calls has an [ir.SkipName].
+func skips(f *ir.Func, seen map[*ir.Func]bool) (found bool) {
+	if seen[f] {
+		return false
+	}
+	seen[f] = true
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		ir.EachExpr(s, func(e ir.Expr) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				m, ok := e.(*ir.Math)
+				found = found || ok && m.Name == ir.SkipName
+				return !found
+			})
+		})
+		if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !found {
+			found = skips(c.Callee.Func, seen)
+		}
+		return !found
+	})
+	return found
+}

@@ -50,8 +50,8 @@
 //
 // Where a cotangent or tangent is 0 and the derivative that it is to be multiplied by is infinite or
 // NaN, that product is left out: a square root at 0 that is computed and not used has no part in a
-// gradient. A zero that was computed is left out too, where NaN would be right. Engines find that out and
-// give the derivative of the form over nabla.Real; code that is called by hand has to know.
+// gradient. A zero that was computed is left out too, where NaN would be right by the convention in
+// package rules. Engines find that out; code that is called by hand gives 0 and counts in rt.Skipped.
 //
 // A function with the comment
 //

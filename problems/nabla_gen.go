@@ -185,6 +185,7 @@ type affineReal1 [3][4]nabla.Real
 // AdjustmentPlainTangent does what AdjustmentPlain(y, x, a) does, and computes its derivative in the direction xDot, from adjustment.go:39.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -224,6 +225,7 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 // AdjustmentPlainTangent4 does what AdjustmentPlain(y, x, a) does, and computes its derivatives in 4 directions, those of xDot, from adjustment.go:39.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -276,6 +278,7 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -384,6 +387,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 
 // AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:39.
 // Each array holds 4 numbers, one for each set.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("AdjustmentPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -514,6 +518,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 
 // AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from adjustment.go:39.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -831,6 +836,7 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 // ReprojectionPlainTangent does what ReprojectionPlain(y, x, f) does, and computes its derivative in the direction xDot, from bundle.go:18.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -880,6 +886,7 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 // ReprojectionPlainTangent4 does what ReprojectionPlain(y, x, f) does, and computes its derivatives in 4 directions, those of xDot, from bundle.go:18.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -974,6 +981,7 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -1034,6 +1042,9 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 		pBar1[1] += r3
 	} else {
 		pBar1[2] += rt.Skip()
+		if !(p[2] > 0 || p[2] < 0) {
+			pBar1[1] += rt.Skip()
+		}
 	}
 	if uBar1 != 0 || u-u == 0 {
 		r2 := uBar1 / p[2]
@@ -1041,6 +1052,9 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 		pBar1[0] += r2
 	} else {
 		pBar1[2] += rt.Skip()
+		if !(p[2] > 0 || p[2] < 0) {
+			pBar1[0] += rt.Skip()
+		}
 	}
 	t18, t19 := rotatePlainReverse(t, a, pBar1, ws1)
 	tBar10 := t18[0]
@@ -1063,6 +1077,7 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 
 // ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:18.
 // Each array holds 4 numbers, one for each set.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("ReprojectionPlainAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
 	if ws1 == nil {
@@ -1226,6 +1241,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[1][0] += r301
 		} else {
 			pBar1[2][0] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[1][0] += rt.Skip()
+			}
 		}
 		if vBar11 != 0 {
 			r311 := vBar11 / p[2]
@@ -1233,6 +1251,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[1][1] += r311
 		} else {
 			pBar1[2][1] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[1][1] += rt.Skip()
+			}
 		}
 		if vBar12 != 0 {
 			r321 := vBar12 / p[2]
@@ -1240,6 +1261,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[1][2] += r321
 		} else {
 			pBar1[2][2] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[1][2] += rt.Skip()
+			}
 		}
 		if vBar13 != 0 {
 			r331 := vBar13 / p[2]
@@ -1247,6 +1271,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[1][3] += r331
 		} else {
 			pBar1[2][3] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[1][3] += rt.Skip()
+			}
 		}
 	}
 	if u-u == 0 {
@@ -1270,6 +1297,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[0][0] += r201
 		} else {
 			pBar1[2][0] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[0][0] += rt.Skip()
+			}
 		}
 		if uBar11 != 0 {
 			r211 := uBar11 / p[2]
@@ -1277,6 +1307,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[0][1] += r211
 		} else {
 			pBar1[2][1] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[0][1] += rt.Skip()
+			}
 		}
 		if uBar12 != 0 {
 			r221 := uBar12 / p[2]
@@ -1284,6 +1317,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[0][2] += r221
 		} else {
 			pBar1[2][2] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[0][2] += rt.Skip()
+			}
 		}
 		if uBar13 != 0 {
 			r231 := uBar13 / p[2]
@@ -1291,6 +1327,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 			pBar1[0][3] += r231
 		} else {
 			pBar1[2][3] += rt.Skip()
+			if !(p[2] > 0 || p[2] < 0) {
+				pBar1[0][3] += rt.Skip()
+			}
 		}
 	}
 	t18, t19 := rotatePlainReverseLanes4(t, a, pBar1, ws1)
@@ -1372,6 +1411,7 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from bundle.go:18.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -1525,6 +1565,10 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	} else {
 		pBar1Dot[2] += rt.Skip()
 		pBar1[2] += rt.Skip()
+		if !(p[2] > 0 || p[2] < 0) {
+			pBar1Dot[1] += rt.Skip()
+			pBar1[1] += rt.Skip()
+		}
 	}
 	if uBar1 != 0 || u-u == 0 {
 		t41 := p[2]
@@ -1538,6 +1582,10 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	} else {
 		pBar1Dot[2] += rt.Skip()
 		pBar1[2] += rt.Skip()
+		if !(p[2] > 0 || p[2] < 0) {
+			pBar1Dot[0] += rt.Skip()
+			pBar1[0] += rt.Skip()
+		}
 	}
 	t18, t19, t18Dot, t19Dot := rotatePlainReverseTangent1111(t, a, pBar1, ws1, tDot, aDot, pBar1Dot, ws1Dot)
 	tBar10Dot := t18Dot[0]
@@ -1593,6 +1641,7 @@ func ReprojectionPlainTraced(y, x []nabla.Real, f *Feature) {
 // HandPlainTangent does what HandPlain(y, x, h) does, and computes its derivative in the direction xDot, from hand.go:92.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -1761,6 +1810,7 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 // HandPlainTangent4 does what HandPlain(y, x, h) does, and computes its derivatives in 4 directions, those of xDot, from hand.go:92.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -2051,6 +2101,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -2576,6 +2627,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 
 // HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:92.
 // Each array holds 4 numbers, one for each set.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("HandPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -3585,6 +3637,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 
 // HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
 // for constant weights, from hand.go:92.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -4549,6 +4602,7 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 }
 
 // LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:20.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r1Dot float64) {
 	if wDot == nil {
 		wDot = make([]float64, len(w), cap(w))
@@ -4602,6 +4656,7 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 }
 
 // LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:20.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	if wDot == nil {
 		wDot = make([][4]float64, len(w), cap(w))
@@ -4736,6 +4791,7 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 // LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:20.
 // It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
 	if ws == nil {
@@ -4803,6 +4859,7 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 }
 
 // LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:20.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
 	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
 	if ws == nil {
@@ -4861,6 +4918,7 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of its bars in the direction wDot,
 // for constant weights, from logistic.go:20.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	if ws == nil {
@@ -4962,6 +5020,7 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 }
 
 // LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:20.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
 	rt.Apart("LogisticLossPlainHVP", "wBarDot, w, wDot", 1, wBarDot, w, wDot)
 	if ws == nil {
@@ -5889,6 +5948,7 @@ func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
 }
 
 // RecurrentLossPlainTangent returns RecurrentLossPlain(p, d) and its derivative in the direction pDot, from lstm.go:26.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rDot float64) {
 	if pDot == nil {
 		pDot = make([]float64, len(p), cap(p))
@@ -6032,6 +6092,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
 		pDot = make([][4]float64, len(p), cap(p))
@@ -6388,6 +6449,7 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
@@ -6714,6 +6776,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of its bars in the direction pDot,
 // for constant weights, from lstm.go:26.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {
@@ -7411,6 +7474,7 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 }
 
 // LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:44.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -7598,6 +7662,7 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x), cap(x))
@@ -8053,6 +8118,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -8420,6 +8486,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 
 // LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from mixture.go:44.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -9913,6 +9980,9 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 		pBar[1] += r1
 	} else {
 		pBar[2] += rt.Skip()
+		if !(p12 > 0 || p12 < 0) {
+			pBar[1] += rt.Skip()
+		}
 	}
 	if uBar != 0 || u1-u1 == 0 {
 		r := uBar / p12
@@ -9920,6 +9990,9 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 		pBar[0] += r
 	} else {
 		pBar[2] += rt.Skip()
+		if !(p12 > 0 || p12 < 0) {
+			pBar[0] += rt.Skip()
+		}
 	}
 	t4, t5 := rotatePlainReverse(t14, a1, pBar, ws)
 	tBar0 := t4[0]
@@ -10125,6 +10198,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[1][0] += r101
 		} else {
 			pBar[2][0] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[1][0] += rt.Skip()
+			}
 		}
 		if vBar1 != 0 {
 			r111 := vBar1 / p12
@@ -10132,6 +10208,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[1][1] += r111
 		} else {
 			pBar[2][1] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[1][1] += rt.Skip()
+			}
 		}
 		if vBar2 != 0 {
 			r121 := vBar2 / p12
@@ -10139,6 +10218,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[1][2] += r121
 		} else {
 			pBar[2][2] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[1][2] += rt.Skip()
+			}
 		}
 		if vBar3 != 0 {
 			r131 := vBar3 / p12
@@ -10146,6 +10228,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[1][3] += r131
 		} else {
 			pBar[2][3] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[1][3] += rt.Skip()
+			}
 		}
 	}
 	if u1-u1 == 0 {
@@ -10168,6 +10253,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[0][0] += r01
 		} else {
 			pBar[2][0] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[0][0] += rt.Skip()
+			}
 		}
 		if uBar1 != 0 {
 			r141 := uBar1 / p12
@@ -10175,6 +10263,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[0][1] += r141
 		} else {
 			pBar[2][1] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[0][1] += rt.Skip()
+			}
 		}
 		if uBar2 != 0 {
 			r21 := uBar2 / p12
@@ -10182,6 +10273,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[0][2] += r21
 		} else {
 			pBar[2][2] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[0][2] += rt.Skip()
+			}
 		}
 		if uBar3 != 0 {
 			r31 := uBar3 / p12
@@ -10189,6 +10283,9 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 			pBar[0][3] += r31
 		} else {
 			pBar[2][3] += rt.Skip()
+			if !(p12 > 0 || p12 < 0) {
+				pBar[0][3] += rt.Skip()
+			}
 		}
 	}
 	t4, t5 := rotatePlainReverseLanes4(t14, a1, pBar, ws)
@@ -10452,6 +10549,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	} else {
 		pBarDot[2] += rt.Skip()
 		pBar[2] += rt.Skip()
+		if !(p12 > 0 || p12 < 0) {
+			pBarDot[1] += rt.Skip()
+			pBar[1] += rt.Skip()
+		}
 	}
 	if uBar != 0 || u1-u1 == 0 {
 		t32 := uBar / p12
@@ -10464,6 +10565,10 @@ func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBa
 	} else {
 		pBarDot[2] += rt.Skip()
 		pBar[2] += rt.Skip()
+		if !(p12 > 0 || p12 < 0) {
+			pBarDot[0] += rt.Skip()
+			pBar[0] += rt.Skip()
+		}
 	}
 	t4, t5, t4Dot, t5Dot := rotatePlainReverseTangent1111(t14, a1, pBar, ws, t14Dot, a1Dot, pBarDot, wsDot)
 	tBar0Dot := t4Dot[0]
@@ -11303,6 +11408,9 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			r2Bar += r5
 		} else {
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r2Bar += rt.Skip()
+			}
 		}
 		if v1Bar != 0 || v11-v11 == 0 {
 			r4 := v1Bar / theta1
@@ -11310,6 +11418,9 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			r11Bar += r4
 		} else {
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r11Bar += rt.Skip()
+			}
 		}
 		if v0Bar != 0 || v01-v01 == 0 {
 			r3 := v0Bar / theta1
@@ -11317,6 +11428,9 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 			r0Bar += r3
 		} else {
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r0Bar += rt.Skip()
+			}
 		}
 		thetaBar -= cosBar * math.Sin(theta1)
 		thetaBar += sinBar * math.Cos(theta1)
@@ -11643,6 +11757,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r2Bar0 += r501
 			} else {
 				thetaBar0 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r2Bar0 += rt.Skip()
+				}
 			}
 			if v2Bar1 != 0 {
 				r511 := v2Bar1 / theta1
@@ -11650,6 +11767,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r2Bar1 += r511
 			} else {
 				thetaBar1 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r2Bar1 += rt.Skip()
+				}
 			}
 			if v2Bar2 != 0 {
 				r521 := v2Bar2 / theta1
@@ -11657,6 +11777,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r2Bar2 += r521
 			} else {
 				thetaBar2 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r2Bar2 += rt.Skip()
+				}
 			}
 			if v2Bar3 != 0 {
 				r531 := v2Bar3 / theta1
@@ -11664,6 +11787,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r2Bar3 += r531
 			} else {
 				thetaBar3 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r2Bar3 += rt.Skip()
+				}
 			}
 		}
 		if v11-v11 == 0 {
@@ -11686,6 +11812,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r11Bar0 += r401
 			} else {
 				thetaBar0 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r11Bar0 += rt.Skip()
+				}
 			}
 			if v1Bar1 != 0 {
 				r411 := v1Bar1 / theta1
@@ -11693,6 +11822,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r11Bar1 += r411
 			} else {
 				thetaBar1 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r11Bar1 += rt.Skip()
+				}
 			}
 			if v1Bar2 != 0 {
 				r421 := v1Bar2 / theta1
@@ -11700,6 +11832,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r11Bar2 += r421
 			} else {
 				thetaBar2 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r11Bar2 += rt.Skip()
+				}
 			}
 			if v1Bar3 != 0 {
 				r431 := v1Bar3 / theta1
@@ -11707,6 +11842,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r11Bar3 += r431
 			} else {
 				thetaBar3 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r11Bar3 += rt.Skip()
+				}
 			}
 		}
 		if v01-v01 == 0 {
@@ -11729,6 +11867,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r0Bar0 += r301
 			} else {
 				thetaBar0 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r0Bar0 += rt.Skip()
+				}
 			}
 			if v0Bar1 != 0 {
 				r311 := v0Bar1 / theta1
@@ -11736,6 +11877,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r0Bar1 += r311
 			} else {
 				thetaBar1 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r0Bar1 += rt.Skip()
+				}
 			}
 			if v0Bar2 != 0 {
 				r321 := v0Bar2 / theta1
@@ -11743,6 +11887,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r0Bar2 += r321
 			} else {
 				thetaBar2 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r0Bar2 += rt.Skip()
+				}
 			}
 			if v0Bar3 != 0 {
 				r331 := v0Bar3 / theta1
@@ -11750,6 +11897,9 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 				r0Bar3 += r331
 			} else {
 				thetaBar3 += rt.Skip()
+				if !(theta1 > 0 || theta1 < 0) {
+					r0Bar3 += rt.Skip()
+				}
 			}
 		}
 		t2 := math.Sin(theta1)
@@ -12098,6 +12248,10 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		} else {
 			thetaBarDot += rt.Skip()
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r2BarDot += rt.Skip()
+				r2Bar += rt.Skip()
+			}
 		}
 		if v1Bar != 0 || v11-v11 == 0 {
 			t7 := v1Bar / theta1
@@ -12110,6 +12264,10 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		} else {
 			thetaBarDot += rt.Skip()
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r11BarDot += rt.Skip()
+				r11Bar += rt.Skip()
+			}
 		}
 		if v0Bar != 0 || v01-v01 == 0 {
 			t8 := v0Bar / theta1
@@ -12122,6 +12280,10 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 		} else {
 			thetaBarDot += rt.Skip()
 			thetaBar += rt.Skip()
+			if !(theta1 > 0 || theta1 < 0) {
+				r0BarDot += rt.Skip()
+				r0Bar += rt.Skip()
+			}
 		}
 		t9 := math.Sin(theta1)
 		thetaBarDot -= cosBarDot*t9 + cosBar*(theta1Dot*math.Cos(theta1))

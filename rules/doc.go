@@ -67,6 +67,26 @@
 // function its value is NaN and its partial is that of the formula, which may be
 // finite: log'(-1) is -1.
 //
+// # Singular points
+//
+// One convention holds for every engine, forward, in reverse and to second order. What
+// a zero tangent or cotangent times a derivative that is ±Inf or NaN gives depends on
+// why it is zero:
+//
+//	nothing depends on it    0    a branch that was not chosen, a number that is not
+//	                              used, an input that no direction moves, an output
+//	                              without a weight in a pullback
+//	it was computed, and     NaN  x in the derivative of x·log(x) at 0, a weight of 0
+//	is 0                          in a weighted Hessian
+//
+// So the gradient of √(x²+y²) at the origin is (NaN, NaN), that of Hypot, which is a
+// rule, (0, 0), that of x/y at (1, 0) is (+Inf, -Inf), and that of x·log(x) at 0 is NaN
+// by x and 0 by an input that it does not read. Sums of infinities of both signs are
+// NaN; where infinities meet only in one order of summation, an engine of another order
+// has one of them. What overflows on the way is infinite: the derivative of
+// 1/(1+exp(-x)) at -800 is NaN, and that of Logistic is not. Engines run plainly first,
+// and look at the zeros only where NaN comes out.
+//
 // Max, Min and Select are choices ([Op.Choice]): their derivative is that of the
 // chosen argument and nothing of the other.
 //

@@ -12,7 +12,7 @@ func (b Forward) tangents(f *engine.Function) (*sweeper, error) {
 		return nil, err
 	}
 	s := newSweeper(r, r.n, r.m, r.code.Tangent != nil, r.code.Tangent4 != nil)
-	s.one, s.four = s.push, s.push4
+	s.one, s.four, s.forward = s.push, s.push4, true
 	return s, nil
 }
 
@@ -22,7 +22,9 @@ func (s *sweeper) push(y, out, x, in []float64) (err error) {
 	s.begin()
 	k := s.code.Tangent(y, out, vec(x), in, s.arg())
 	if !s.sure(out) {
-		s.forth(out, x, in)
+		if err := s.settleOne(out, x, in); err != nil {
+			return err
+		}
 	}
 	return s.done(k, y, x)
 }
@@ -32,7 +34,9 @@ func (s *sweeper) push4(y, x []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
 	s.begin()
 	k := s.code.Tangent4(y, s.out4, vec(x), s.in4, s.arg())
-	s.settle4(x, s.forth)
+	if err := s.settle4(x); err != nil {
+		return err
+	}
 	return s.done(k, y, x)
 }
 

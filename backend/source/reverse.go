@@ -22,7 +22,9 @@ func (s *sweeper) pull(y, out, x, in []float64) (err error) {
 	s.begin()
 	k := s.code.Adjoint(y, out, vec(x), in, s.arg())
 	if !s.sure(out) {
-		s.back(out, x, in)
+		if err := s.settleOne(out, x, in); err != nil {
+			return err
+		}
 	}
 	return s.done(k, y, x)
 }
@@ -32,7 +34,9 @@ func (s *sweeper) pull4(y, x []float64) (err error) {
 	defer func() { s.end(recover(), &err) }()
 	s.begin()
 	k := s.code.Adjoint4(y, s.out4, vec(x), s.in4, s.arg())
-	s.settle4(x, s.back)
+	if err := s.settle4(x); err != nil {
+		return err
+	}
 	return s.done(k, y, x)
 }
 
@@ -83,7 +87,7 @@ func (g *gradient) Gradient(grad, x []float64) (err error) {
 	g.begin()
 	g.code.Gradient(vec(grad), vec(x), g.arg())
 	if !g.sure(grad) {
-		g.back(grad, x, g.in)
+		return g.settleOne(grad, x, g.in)
 	}
 	return nil
 }

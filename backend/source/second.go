@@ -1,9 +1,11 @@
 package source
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
 )
 
 // newSecond takes code that has the tangent of its adjoint.
@@ -23,6 +25,7 @@ func (b Reverse) newSecond(f *engine.Function) (*second, error) {
 type second struct {
 	*runner
 	y, ybar, xbar, xbardot, xdot []float64
+	both, ybarMarks              []float64 // to settle results
 }
 
 // push writes y, xbar, and the derivative of xbar along xdot.
@@ -31,7 +34,9 @@ func (s *second) push(xbar, xbardot, x, xdot []float64) (err error) {
 	s.begin()
 	k := s.code.AdjointTangent(s.y, xbar, xbardot, vec(x), xdot, s.ybar, s.arg())
 	if !s.sure(xbar) || !s.sure(xbardot) {
-		s.bend(xbar, xbardot, x, xdot, max(slices.Index(s.ybar, 1), 0))
+		if err := s.settleBoth(xbar, xbardot, x, xdot); err != nil {
+			return err
+		}
 	}
 	return s.done(k, s.y, x)
 }
@@ -47,9 +52,57 @@ func (s *second) product(hv, x, v []float64) (err error) {
 	s.begin()
 	s.code.HVP(hv, vec(x), v, s.arg())
 	if !s.sure(hv) {
-		s.bend(nil, hv, x, v, 0)
+		return s.settleBoth(nil, hv, x, v)
 	}
 	return nil
+}
+
+// settleBoth settles xbardot and, where that is not nil, xbar.
+func (s *second) settleBoth(xbar, xbardot, x, xdot []float64) error {
+	if s.both == nil {
+		s.both, s.ybarMarks = make([]float64, 2*s.n), make([]float64, s.m)
+	}
+	s.settler.x, s.settler.seeds = x, xdot
+	both := s.both[:len(xbardot)+len(xbar)]
+	copy(both[copy(both, xbardot):], xbar)
+	if err := s.settle(both, s); err != nil {
+		return err
+	}
+	copy(xbar, both[copy(xbardot, both):])
+	return nil
+}
+
+// split is the gradient in what settleBoth judges, nil where nobody asks for it.
+func (s *second) split(out []float64) (xbar, xbardot []float64) {
+	if len(out) > s.n {
+		xbar = out[s.n:]
+	}
+	return xbar, out[:s.n:s.n]
+}
+
+func (s *second) again(out []float64, mark bool) {
+	t := &s.settler
+	xdot, ybar := t.seeds, s.ybar
+	if mark {
+		xdot, ybar = core.Marked(t.marks[:s.n], xdot), core.Marked(s.ybarMarks, ybar)
+	}
+	xbar, xbardot := s.split(out)
+	if xbar == nil {
+		xbar = s.xbar
+	}
+	s.code.AdjointTangent(t.value, xbar, xbardot, vec(t.x), xdot, ybar, s.arg())
+}
+
+func (s *second) ask(out []float64) {
+	xbar, xbardot := s.split(out)
+	s.bend(xbar, xbardot, s.settler.x, s.settler.seeds, max(slices.Index(s.ybar, 1), 0))
+}
+
+func (s *second) element(i int) string {
+	if i < s.n {
+		return fmt.Sprintf("the second derivative by input %d", i)
+	}
+	return fmt.Sprintf("the derivative by input %d", i-s.n)
 }
 
 // PrepareHVP implements engine.HVPer.

@@ -20,6 +20,14 @@
 // [engine.StaleCodeError], and from then on every call is compared. A
 // nabla.Policy with NoStaleCheck turns that off.
 //
+// # Singular points
+//
+// Where a zero meets an infinite derivative the result follows the convention in
+// package rules. A call that meets one runs the code twice more, and where it matters
+// asks the form over nabla.Real. Without such a form a derivative there may be NaN
+// where others have a number, and where neither is known to be right the call returns
+// an UnsupportedError with the function and the input; it never is 0 instead of NaN.
+//
 // # Second order
 //
 // Generated code has the tangent of the adjoint, which gives Hessian-vector

@@ -1,6 +1,11 @@
 package source
 
-import "github.com/nabla-ad/nabla/engine"
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
+)
 
 // width is how many directions one sweep carries.
 const width = 4
@@ -14,6 +19,10 @@ type sweeper struct {
 	in4, out4 [][width]float64
 	one       func(y, out, x, in []float64) error
 	four      func(y, x []float64) error // from in4 to out4
+	forward   bool
+
+	flat           []float64 // to settle four directions
+	marks4, again4 [][width]float64
 }
 
 // newSweeper takes ins elements in each direction and gives outs.
@@ -72,8 +81,51 @@ func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Bl
 	return nil
 }
 
-// settle4 is what one settles of out4, direction by direction.
-func (s *sweeper) settle4(x []float64, one func(out, x, in []float64)) {
+// settleOne settles out, which one computed.
+func (s *sweeper) settleOne(out, x, in []float64) error {
+	s.settler.x, s.settler.seeds = x, in
+	return s.settle(out, single{s})
+}
+
+// single is a sweep in one direction, to be judged.
+type single struct{ *sweeper }
+
+func (s single) again(out []float64, mark bool) {
+	t := &s.settler
+	in := t.seeds
+	if mark {
+		in = core.Marked(t.marks[:len(in)], in)
+	}
+	if s.forward {
+		s.code.Tangent(t.value, out, vec(t.x), in, s.arg())
+	} else {
+		s.code.Adjoint(t.value, out, vec(t.x), in, s.arg())
+	}
+}
+
+func (s single) ask(out []float64) { s.fromReals(out, s.settler.x, s.settler.seeds) }
+
+func (s single) element(i int) string { return s.name(i) }
+
+// fromReals writes the derivatives that the form over Reals has.
+func (s *sweeper) fromReals(out, x, in []float64) {
+	if s.forward {
+		s.forth(out, x, in)
+	} else {
+		s.back(out, x, in)
+	}
+}
+
+// name says what element i of the result of a sweep is.
+func (s *sweeper) name(i int) string {
+	if s.forward {
+		return fmt.Sprintf("the tangent of output %d", i)
+	}
+	return fmt.Sprintf("the derivative by input %d", i)
+}
+
+// settle4 settles out4.
+func (s *sweeper) settle4(x []float64) error {
 	var sums [width]float64 // infinities of both signs make a NaN too, which costs time only
 	for i := range s.out4 {
 		for k, v := range s.out4[i] {
@@ -81,22 +133,65 @@ func (s *sweeper) settle4(x []float64, one func(out, x, in []float64)) {
 		}
 	}
 	if s.sure(sums[:]) {
-		return
+		return nil
 	}
-	in, out := make([]float64, len(s.in4)), make([]float64, len(s.out4))
-	for k := range width {
+	if s.flat == nil {
+		s.flat, s.marks4 = make([]float64, width*len(s.out4)), make([][width]float64, len(s.in4))
+		s.again4 = make([][width]float64, len(s.out4))
+	}
+	s.settler.x = x
+	flatten(s.flat, s.out4)
+	if err := s.settle(s.flat, quad{s}); err != nil {
+		return err
+	}
+	for i := range s.out4 {
+		copy(s.out4[i][:], s.flat[width*i:])
+	}
+	return nil
+}
+
+func flatten(dst []float64, src [][width]float64) {
+	for i := range src {
+		copy(dst[width*i:], src[i][:])
+	}
+}
+
+// quad is a sweep in four directions, to be judged.
+type quad struct{ *sweeper }
+
+func (s quad) again(out []float64, mark bool) {
+	in := s.in4
+	if mark {
 		for i := range in {
-			in[i] = s.in4[i][k]
+			core.Marked(s.marks4[i][:], in[i][:])
 		}
-		for i := range out {
-			out[i] = s.out4[i][k]
+		in = s.marks4
+	}
+	if s.forward {
+		s.code.Tangent4(s.settler.value, s.again4, vec(s.settler.x), in, s.arg())
+	} else {
+		s.code.Adjoint4(s.settler.value, s.again4, vec(s.settler.x), in, s.arg())
+	}
+	flatten(out, s.again4)
+}
+
+func (s quad) ask(out []float64) {
+	one, res := make([]float64, len(s.in4)), make([]float64, len(s.out4))
+	for k := range width {
+		for i := range one {
+			one[i] = s.in4[i][k]
 		}
-		one(out, x, in)
-		for i := range out {
-			s.out4[i][k] = out[i]
+		for i := range res {
+			res[i] = out[width*i+k]
+		}
+		s.fromReals(res, s.settler.x, one)
+		for i := range res {
+			out[width*i+k] = res[i]
 		}
 	}
 }
+
+func (s quad) element(i int) string { return s.name(i / width) }
 
 // jacobian computes a Jacobian with a sweep for every four of its columns, or of its rows.
 type jacobian struct {

@@ -154,14 +154,22 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
-		w.guarded(t, elementary.Divides(x.Y), x.X, func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
+		w.guarded(t, elementary.Divides(x.Y), func() { w.float(x.X, elementary.Skip(x.T)) }, func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
 	if v == nil {
 		v = w.let("q", x)
 	}
-	// The quotient is infinite or NaN at a division by 0 too.
-	w.guarded(t, elementary.Finite(v), x.Y, func() {
+	// The quotient is infinite or NaN at a division by 0 too, and only then what x.X would get.
+	skip := func() { w.float(x.Y, elementary.Skip(x.T)) }
+	if w.active(x.X) {
+		skip = func() {
+			w.float(x.Y, elementary.Skip(x.T))
+			other := w.Within(func() { w.float(x.X, elementary.Skip(x.T)) })
+			w.Emit(&ir.If{At: w.At, Cond: elementary.Divides(x.Y), Else: other})
+		}
+	}
+	w.guarded(t, elementary.Finite(v), skip, func() {
 		if !w.active(x.X) { // t·v is of the size of the result, where t/y may be out of range
 			w.float(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
 			return
@@ -172,10 +180,10 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	})
 }
 
-// guarded leaves out a product of the adjoint t, where that is 0, with a partial
-// derivative with respect to a that is not finite, and counts that. Where it is finite the
+// guarded leaves out what f writes, products of the adjoint t, where that is 0, with a
+// partial derivative that is not finite, and skip counts that. Where it is finite the
 // product stays: the adjoint may be 0 and its derivative not.
-func (w *writer) guarded(t, finite, a ir.Expr, f func()) {
+func (w *writer) guarded(t, finite ir.Expr, skip, f func()) {
 	body := w.Within(f)
 	if finite == nil || len(body) == 0 {
 		w.Emit(body...)
@@ -183,8 +191,7 @@ func (w *writer) guarded(t, finite, a ir.Expr, f func()) {
 	}
 	t, _ = unsigned(t)
 	some := compare(token.NEQ, t, number(t.Type(), 0))
-	skip := w.Within(func() { w.float(a, elementary.Skip(t.Type())) })
-	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: skip})
+	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: w.Within(skip)})
 }
 
 // math is an elementary function, whose value is v, or computed again where v is nil.
@@ -221,7 +228,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 		if elementary.Bounded(op) {
 			give()
 		} else {
-			w.guarded(t, p.Finite(), a, give)
+			w.guarded(t, p.Finite(), func() { w.float(a, elementary.Skip(e.T)) }, give)
 		}
 	}
 }

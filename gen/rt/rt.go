@@ -1,6 +1,9 @@
 // Package rt is what generated code calls besides package math: the operations of the
 // table of elementary functions that are no functions of package math, under the names
 // of the table. Value hides a constant from the compiler.
+//
+// Where a zero meets an infinite derivative, generated code that is called by hand adds 0
+// though NaN may be right, and [Skipped] counts it; engines find out which of the two it is.
 package rt
 
 import (

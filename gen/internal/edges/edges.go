@@ -133,7 +133,7 @@ func Run(x []float64, c *Chain) float64 {
 }
 
 // Three is Run of two numbers and three steps, in variables: step i may read what stands
-// there, numbered as in Run.
+// there, numbered as in Run. The last step is used always.
 //
 //nabla:differentiate
 func Three(x []float64, c *Chain) float64 {
@@ -165,7 +165,7 @@ func Three(x []float64, c *Chain) float64 {
 		q = b
 	}
 	second := apply(s.Op, p, q)
-	if s.Use == 0 && a <= 0 || s.Use == 1 && b <= 0 || s.Use == 2 && first <= 0 {
+	if s.Use == 0 && a <= 0 || s.Use == 1 && b <= 0 || s.Use == 2 && !(first > 0) {
 		second = p
 	}
 	s = c.Steps[2]
@@ -188,3 +188,45 @@ func Three(x []float64, c *Chain) float64 {
 	}
 	return apply(s.Op, p, q)
 }
+
+// Several are the last three registers, or as many as there are.
+//
+//nabla:differentiate
+func Several(x []float64, c *Chain) []float64 {
+	r := make([]float64, len(x)+len(c.Steps))
+	copy(r, x)
+	for i, s := range c.Steps {
+		v := apply(s.Op, r[s.A], r[s.B])
+		if s.Use < 0 || r[s.Use] > 0 {
+			r[len(x)+i] = v
+		} else {
+			r[len(x)+i] = r[s.A]
+		}
+	}
+	y := make([]float64, min(3, len(r)))
+	copy(y, r[len(r)-len(y):])
+	return y
+}
+
+// Alone is Run with a rule of its own, of which nothing is known over Reals.
+//
+//nabla:differentiate
+func Alone(x []float64, c *Chain) float64 { return identity(Run(x, c)) }
+
+// AloneSeveral is Several with that rule.
+//
+//nabla:differentiate
+func AloneSeveral(x []float64, c *Chain) []float64 {
+	y := Several(x, c)
+	for i, v := range y {
+		y[i] = identity(v)
+	}
+	return y
+}
+
+//nabla:rule tangent=identityTangent pullback=identityPullback
+func identity(v float64) float64 { return v }
+
+func identityTangent(v, vDot float64) (r, rDot float64) { return v, vDot }
+
+func identityPullback(_, rBar float64) (vBar float64) { return rBar }

@@ -12,17 +12,60 @@ import (
 // AdjointWork is where the adjoints in this file keep values until their reverse sweeps read them.
 // Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.
 type AdjointWork struct {
-	sqrt      []float64
-	cbrt      []float64
-	exp       []float64
-	tan       []float64
-	gamma     []float64
-	erfc1     []float64
-	runFrames []runFrame
-	cond      []bool
-	r1Bar     []float64
-	r1        []float64
-	t         []float64
+	sqrt           []float64
+	cbrt           []float64
+	exp            []float64
+	tan            []float64
+	gamma          []float64
+	erfc1          []float64
+	runFrames      []runFrame
+	cond           []bool
+	r1Bar          []float64
+	r1             []float64
+	t              []float64
+	severalFrames  []severalFrame
+	cond1          []bool
+	r1Bar1         []float64
+	r11            []float64
+	t6             []float64
+	t1             []float64
+	r1Bar11        [][4]float64
+	t61            [][4]float64
+	t11            [][4]float64
+	runFrames1     []runFrame1
+	cond2          []bool
+	r1Bar12        [][]float64
+	r1Bar1Used     int
+	r12            [][]float64
+	r1Used         int
+	t7             []float64
+	r1Bar13        [][]float64
+	r13            [][]float64
+	arg            []float64
+	arg1           []float64
+	cond3          []bool
+	severalFrames1 []severalFrame1
+	cond4          []bool
+	r1Bar14        [][]float64
+	r1Bar1Used1    int
+	r14            [][]float64
+	r1Used1        int
+	t13            []float64
+	t71            []float64
+	r1Bar15        [][]float64
+	r15            [][]float64
+	arg2           []float64
+	arg11          []float64
+	cond5          []bool
+	yBar1          [][]float64
+	y              [][]float64
+	v              []float64
+	left           []float64
+	r1Bar151       [][][4]float64
+	yBar11         [][][4]float64
+	r1Bar141       [][][4]float64
+	t131           [][4]float64
+	t711           [][4]float64
 }
 
 // runFrame is a type of values that functions in this file keep or hand on.
@@ -31,7 +74,26 @@ type runFrame struct {
 	arg1 float64
 }
 
+// severalFrame is a type of values that functions in this file keep or hand on.
+type severalFrame struct {
+	arg  float64
+	arg1 float64
+}
+
+// runFrame1 is a type of values that functions in this file keep or hand on.
+type runFrame1 struct {
+	arg  float64
+	arg1 float64
+}
+
+// severalFrame1 is a type of values that functions in this file keep or hand on.
+type severalFrame1 struct {
+	arg  float64
+	arg1 float64
+}
+
 // ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:30.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -45,6 +107,7 @@ func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 }
 
 // ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:30.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -65,6 +128,7 @@ func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, r
 // ScaledAdjoint returns Scaled(x, c), from edges.go:30.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -94,6 +158,7 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 
 // ScaledAdjointTangent computes what ScaledAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from edges.go:30.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -150,6 +215,7 @@ func ScaledTraced(x []nabla.Real, c *Call) (r nabla.Real) {
 }
 
 // RunTangent returns Run(x, c) and its derivative in the direction xDot, from edges.go:121.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -177,6 +243,7 @@ func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 }
 
 // RunTangent4 returns Run(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:121.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -223,6 +290,7 @@ func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDo
 // RunAdjoint returns Run(x, c), from edges.go:121.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("RunAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -326,6 +394,7 @@ func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoint
 
 // RunAdjointTangent computes what RunAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from edges.go:121.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("RunAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -503,6 +572,7 @@ func RunTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 }
 
 // ThreeTangent returns Three(x, c) and its derivative in the direction xDot, from edges.go:139.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -555,7 +625,7 @@ func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 		q = b
 	}
 	second, secondDot := applyTangent110(sOp, p, q, pDot, qDot)
-	if sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && first <= 0 {
+	if sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && !(first > 0) {
 		secondDot = pDot
 		second = p
 	}
@@ -592,6 +662,7 @@ func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 }
 
 // ThreeTangent4 returns Three(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:139.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -685,7 +756,7 @@ func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 		qDot3 = bDot3
 	}
 	second, secondDot0, secondDot1, secondDot2, secondDot3 := applyTangent110Lanes4(sOp, p, q, pDot0, pDot1, pDot2, pDot3, qDot0, qDot1, qDot2, qDot3)
-	if sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && first <= 0 {
+	if sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && !(first > 0) {
 		second = p
 		secondDot0 = pDot0
 		secondDot1 = pDot1
@@ -751,6 +822,7 @@ func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 // ThreeAdjoint returns Three(x, c), from edges.go:139.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("ThreeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -820,7 +892,7 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 		}
 	}
 	second := applyForward(sOp, p, q, ws)
-	cond7 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && first <= 0
+	cond7 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && !(first > 0)
 	if cond7 {
 		second = p
 	}
@@ -966,6 +1038,7 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 
 // ThreeAdjointTangent computes what ThreeAdjoint does and the derivatives of its bars in the direction xDot,
 // for constant weights, from edges.go:139.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ThreeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1065,7 +1138,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 		}
 	}
 	second, secondDot := applyForwardTangent1110(sOp, p, q, ws, pDot, qDot, wsDot)
-	cond7 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && first <= 0
+	cond7 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && !(first > 0)
 	if cond7 {
 		secondDot = pDot
 		second = p
@@ -1324,7 +1397,7 @@ func ThreeTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 		q = b
 	}
 	second := applyTraced110(s.Op, p, q)
-	if s.Use == 0 && a.LessEq(nabla.Const(0)) || s.Use == 1 && b.LessEq(nabla.Const(0)) || s.Use == 2 && first.LessEq(nabla.Const(0)) {
+	if s.Use == 0 && a.LessEq(nabla.Const(0)) || s.Use == 1 && b.LessEq(nabla.Const(0)) || s.Use == 2 && !first.Greater(nabla.Const(0)) {
 		second = p
 	}
 	s = c.Steps[2]
@@ -1348,6 +1421,1010 @@ func ThreeTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 	}
 	t := applyTraced110(s.Op, p, q)
 	return t
+}
+
+// SeveralTangent returns Several(x, c) and its derivative in the direction xDot, from edges.go:195.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func SeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	r1Dot := make([]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		v, vDot := applyTangent110(sOp, r1[sA], r1[sB], r1Dot[sA], r1Dot[sB])
+		if sUse < 0 || r1[sUse] > 0 {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[sA]
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yDot := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	copy(yDot, r1Dot[len(r1)-len(y):])
+	copy(y, r1[len(r1)-len(y):])
+	return y, yDot
+}
+
+// SeveralTangent4 returns Several(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:195.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	r1Dot := make([][4]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		var vDot0 float64
+		var vDot1 float64
+		var vDot2 float64
+		var vDot3 float64
+		r1DotRow := &r1Dot[sA]
+		r1DotRow1 := &r1Dot[sB]
+		v, vDot0, vDot1, vDot2, vDot3 = applyTangent110Lanes4(sOp, r1[sA], r1[sB], r1DotRow[0], r1DotRow[1], r1DotRow[2], r1DotRow[3], r1DotRow1[0], r1DotRow1[1], r1DotRow1[2], r1DotRow1[3])
+		if sUse < 0 || r1[sUse] > 0 {
+			r1DotRow2 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = v
+			r1DotRow2[0] = vDot0
+			r1DotRow2[1] = vDot1
+			r1DotRow2[2] = vDot2
+			r1DotRow2[3] = vDot3
+		} else {
+			r1DotRow3 := &r1Dot[sA]
+			r1DotRow4 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = r1[sA]
+			r1DotRow4[0] = r1DotRow3[0]
+			r1DotRow4[1] = r1DotRow3[1]
+			r1DotRow4[2] = r1DotRow3[2]
+			r1DotRow4[3] = r1DotRow3[3]
+		}
+	}
+	yDot := make([][4]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	copy(yDot, r1Dot[len(r1)-len(y):])
+	copy(y, r1[len(r1)-len(y):])
+	return y, yDot
+}
+
+// SeveralAdjoint returns Several(x, c), from edges.go:195.
+// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r2 []float64) {
+	rt.Apart("SeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.severalFrames = ws.severalFrames[:0]
+	ws.cond1 = ws.cond1[:0]
+	ws.sqrt = ws.sqrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	ws.exp = ws.exp[:0]
+	ws.tan = ws.tan[:0]
+	ws.gamma = ws.gamma[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var arg float64
+	var arg1 float64
+	var cond bool
+	n2 := len(x) + len(c.Steps)
+	if cap(ws.r1Bar1) < n2 {
+		ws.r1Bar1 = make([]float64, n2)
+	}
+	clear(ws.r1Bar1[:n2])
+	r1Bar := ws.r1Bar1[0:n2:n2]
+	n3 := len(x) + len(c.Steps)
+	if cap(ws.r11) < n3 {
+		ws.r11 = make([]float64, n3)
+	}
+	clear(ws.r11[:n3])
+	r1 := ws.r11[0:n3:n3]
+	n := min(len(r1), len(x))
+	_ = r1[:n]
+	windowBar := r1Bar[:n]
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		ws.severalFrames = append(ws.severalFrames, severalFrame{})
+		top := &ws.severalFrames[len(ws.severalFrames)-1]
+		top.arg = arg
+		arg = r1[sA]
+		top.arg1 = arg1
+		arg1 = r1[sB]
+		v = applyForward(sOp, arg, arg1, ws)
+		ws.cond1 = append(ws.cond1, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	view3Bar := r1Bar[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n1 := min(len(y), len(view3))
+	_ = y[:n1]
+	window1Bar := yBar[:n1]
+	copy(y, view3)
+	r2 = y
+	for i3 := 0; i3 < len(rSeed); i3++ {
+		yBar[i3] += rSeed[i3]
+	}
+	if cap(ws.t6) < n1 {
+		ws.t6 = make([]float64, n1)
+	}
+	clear(ws.t6[:n1])
+	t6 := ws.t6[0:n1:n1]
+	copy(t6, window1Bar)
+	clear(window1Bar)
+	if 0 < n1 {
+		t61 := t6[:len(t6):len(t6)][:n1]
+		view3Bar1 := view3Bar[:len(view3Bar):len(view3Bar)][:n1]
+		for i2 := 0; i2 < n1; i2++ {
+			view3Bar1[i2] += t61[i2]
+		}
+	}
+	for i4 := hi - 1; i4 > -1; i4-- {
+		sOp1 := s1[i4].Op
+		sA1 := s1[i4].A
+		sB1 := s1[i4].B
+		var vBar float64
+		if cond {
+			t4 := r1Bar[len(x)+i4]
+			r1Bar[len(x)+i4] = 0
+			vBar += t4
+		} else {
+			t5 := r1Bar[len(x)+i4]
+			r1Bar[len(x)+i4] = 0
+			r1Bar[sA1] += t5
+		}
+		cond = ws.cond1[len(ws.cond1)-1]
+		ws.cond1 = ws.cond1[:len(ws.cond1)-1]
+		t1, t2 := applyReverse(sOp1, arg, arg1, vBar, ws)
+		r1Bar[sB1] += t2
+		top1 := &ws.severalFrames[len(ws.severalFrames)-1]
+		arg1 = top1.arg1
+		r1Bar[sA1] += t1
+		arg = top1.arg
+		ws.severalFrames = ws.severalFrames[:len(ws.severalFrames)-1]
+	}
+	if cap(ws.t1) < n {
+		ws.t1 = make([]float64, n)
+	}
+	clear(ws.t1[:n])
+	t := ws.t1[0:n:n]
+	copy(t, windowBar)
+	clear(windowBar)
+	if 0 < n {
+		t3 := t[:len(t):len(t)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for i1 := 0; i1 < n; i1++ {
+			xBar1[i1] += t3[i1]
+		}
+	}
+	return
+}
+
+// SeveralAdjoint4 does what SeveralAdjoint does for 4 sets of weights at once, from edges.go:195.
+// Each array holds 4 numbers, one for each set.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r2 []float64) {
+	rt.SpansApart("SeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x))
+	}
+	ws.severalFrames = ws.severalFrames[:0]
+	ws.cond1 = ws.cond1[:0]
+	ws.sqrt = ws.sqrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	ws.exp = ws.exp[:0]
+	ws.tan = ws.tan[:0]
+	ws.gamma = ws.gamma[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var arg float64
+	var arg1 float64
+	var cond bool
+	n2 := len(x) + len(c.Steps)
+	if cap(ws.r1Bar11) < n2 {
+		ws.r1Bar11 = make([][4]float64, n2)
+	}
+	clear(ws.r1Bar11[:n2])
+	r1Bar := ws.r1Bar11[0:n2:n2]
+	n3 := len(x) + len(c.Steps)
+	if cap(ws.r11) < n3 {
+		ws.r11 = make([]float64, n3)
+	}
+	clear(ws.r11[:n3])
+	r1 := ws.r11[0:n3:n3]
+	n := min(len(r1), len(x))
+	_ = r1[:n]
+	windowBar := r1Bar[:n]
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		ws.severalFrames = append(ws.severalFrames, severalFrame{})
+		top := &ws.severalFrames[len(ws.severalFrames)-1]
+		top.arg = arg
+		arg = r1[sA]
+		top.arg1 = arg1
+		arg1 = r1[sB]
+		v = applyForward(sOp, arg, arg1, ws)
+		ws.cond1 = append(ws.cond1, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar := make([][4]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	view3Bar := r1Bar[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n1 := min(len(y), len(view3))
+	_ = y[:n1]
+	window1Bar := yBar[:n1]
+	copy(y, view3)
+	r2 = y
+	for i3, i3End := 0, len(rSeed); i3 < i3End; i3++ {
+		rSeedRow := &rSeed[i3]
+		yBarRow := &yBar[i3]
+		yBarRow[0] += rSeedRow[0]
+		yBarRow[1] += rSeedRow[1]
+		yBarRow[2] += rSeedRow[2]
+		yBarRow[3] += rSeedRow[3]
+	}
+	if cap(ws.t61) < n1 {
+		ws.t61 = make([][4]float64, n1)
+	}
+	clear(ws.t61[:n1])
+	t6 := ws.t61[0:n1:n1]
+	copy(t6, window1Bar)
+	clear(window1Bar)
+	if 0 < n1 {
+		t61 := t6[:len(t6):len(t6)][:n1]
+		view3Bar1 := view3Bar[:len(view3Bar):len(view3Bar)][:n1]
+		for i2 := 0; i2 < n1; i2++ {
+			t61Row := &t61[i2]
+			view3Bar1Row := &view3Bar1[i2]
+			view3Bar1Row[0] += t61Row[0]
+			view3Bar1Row[1] += t61Row[1]
+			view3Bar1Row[2] += t61Row[2]
+			view3Bar1Row[3] += t61Row[3]
+		}
+	}
+	for i4 := hi - 1; i4 > -1; i4-- {
+		sOp1 := s1[i4].Op
+		sA1 := s1[i4].A
+		sB1 := s1[i4].B
+		var vBar0 float64
+		var vBar1 float64
+		var vBar2 float64
+		var vBar3 float64
+		if cond {
+			r1BarRow := &r1Bar[len(x)+i4]
+			t40 := r1BarRow[0]
+			t41 := r1BarRow[1]
+			r1BarRow[0] = 0
+			r1BarRow[1] = 0
+			vBar0 += t40
+			vBar1 += t41
+			t42 := r1BarRow[2]
+			t43 := r1BarRow[3]
+			r1BarRow[2] = 0
+			r1BarRow[3] = 0
+			vBar2 += t42
+			vBar3 += t43
+		} else {
+			r1BarRow1 := &r1Bar[len(x)+i4]
+			r1BarRow2 := &r1Bar[sA1]
+			t50 := r1BarRow1[0]
+			t51 := r1BarRow1[1]
+			r1BarRow1[0] = 0
+			r1BarRow1[1] = 0
+			r1BarRow2[0] += t50
+			r1BarRow2[1] += t51
+			t52 := r1BarRow1[2]
+			t53 := r1BarRow1[3]
+			r1BarRow1[2] = 0
+			r1BarRow1[3] = 0
+			r1BarRow2[2] += t52
+			r1BarRow2[3] += t53
+		}
+		cond = ws.cond1[len(ws.cond1)-1]
+		ws.cond1 = ws.cond1[:len(ws.cond1)-1]
+		t10, t11, t12, t13, t20, t21, t22, t23 := applyReverseLanes4(sOp1, arg, arg1, vBar0, vBar1, vBar2, vBar3, ws)
+		r1BarRow3 := &r1Bar[sB1]
+		top1 := &ws.severalFrames[len(ws.severalFrames)-1]
+		arg1 = top1.arg1
+		r1BarRow4 := &r1Bar[sA1]
+		arg = top1.arg
+		r1BarRow3[0] += t20
+		r1BarRow3[1] += t21
+		r1BarRow4[0] += t10
+		r1BarRow4[1] += t11
+		r1BarRow3[2] += t22
+		r1BarRow3[3] += t23
+		r1BarRow4[2] += t12
+		r1BarRow4[3] += t13
+		ws.severalFrames = ws.severalFrames[:len(ws.severalFrames)-1]
+	}
+	if cap(ws.t11) < n {
+		ws.t11 = make([][4]float64, n)
+	}
+	clear(ws.t11[:n])
+	t := ws.t11[0:n:n]
+	copy(t, windowBar)
+	clear(windowBar)
+	if 0 < n {
+		t3 := t[:len(t):len(t)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for i1 := 0; i1 < n; i1++ {
+			t3Row := &t3[i1]
+			xBar1Row := &xBar1[i1]
+			xBar1Row[0] += t3Row[0]
+			xBar1Row[1] += t3Row[1]
+			xBar1Row[2] += t3Row[2]
+			xBar1Row[3] += t3Row[3]
+		}
+	}
+	return
+}
+
+// SeveralAdjointTangent computes what SeveralAdjoint does and the derivatives of its bars in the direction xDot,
+// for constant weights, from edges.go:195.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 []float64) {
+	rt.Apart("SeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	wsDot.severalFrames = wsDot.severalFrames[:0]
+	ws.severalFrames = ws.severalFrames[:0]
+	ws.cond1 = ws.cond1[:0]
+	wsDot.sqrt = wsDot.sqrt[:0]
+	ws.sqrt = ws.sqrt[:0]
+	wsDot.cbrt = wsDot.cbrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	wsDot.exp = wsDot.exp[:0]
+	ws.exp = ws.exp[:0]
+	wsDot.tan = wsDot.tan[:0]
+	ws.tan = ws.tan[:0]
+	wsDot.gamma = wsDot.gamma[:0]
+	ws.gamma = ws.gamma[:0]
+	wsDot.erfc1 = wsDot.erfc1[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var argDot float64
+	var arg float64
+	var arg1Dot float64
+	var arg1 float64
+	var cond bool
+	n2 := len(x) + len(c.Steps)
+	if cap(ws.r1Bar1) < n2 {
+		wsDot.r1Bar1 = make([]float64, n2)
+		ws.r1Bar1 = make([]float64, n2)
+	}
+	clear(wsDot.r1Bar1[:n2])
+	clear(ws.r1Bar1[:n2])
+	r1BarDot := wsDot.r1Bar1[0:n2:n2]
+	r1Bar := ws.r1Bar1[0:n2:n2]
+	n3 := len(x) + len(c.Steps)
+	if cap(ws.r11) < n3 {
+		wsDot.r11 = make([]float64, n3)
+		ws.r11 = make([]float64, n3)
+	}
+	clear(wsDot.r11[:n3])
+	clear(ws.r11[:n3])
+	r1Dot := wsDot.r11[0:n3:n3]
+	r1 := ws.r11[0:n3:n3]
+	n := min(len(r1), len(x))
+	_ = r1Dot[:n]
+	_ = r1[:n]
+	windowBarDot := r1BarDot[:n]
+	windowBar := r1Bar[:n]
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var vDot float64
+		var v float64
+		wsDot.severalFrames = append(wsDot.severalFrames, severalFrame{})
+		ws.severalFrames = append(ws.severalFrames, severalFrame{})
+		topDot := &wsDot.severalFrames[len(ws.severalFrames)-1]
+		top := &ws.severalFrames[len(ws.severalFrames)-1]
+		topDot.arg = argDot
+		top.arg = arg
+		argDot = r1Dot[sA]
+		arg = r1[sA]
+		topDot.arg1 = arg1Dot
+		top.arg1 = arg1
+		arg1Dot = r1Dot[sB]
+		arg1 = r1[sB]
+		v, vDot = applyForwardTangent1110(sOp, arg, arg1, ws, argDot, arg1Dot, wsDot)
+		ws.cond1 = append(ws.cond1, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[sA]
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar := make([]float64, min(3, len(r1)))
+	yDot := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	view3BarDot := r1BarDot[len(r1)-len(y):]
+	view3Bar := r1Bar[len(r1)-len(y):]
+	view3Dot := r1Dot[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n1 := min(len(y), len(view3))
+	_ = yDot[:n1]
+	_ = y[:n1]
+	window1Bar := yBar[:n1]
+	copy(yDot, view3Dot)
+	copy(y, view3)
+	r2 = y
+	for i3 := 0; i3 < len(rSeed); i3++ {
+		yBar[i3] += rSeed[i3]
+	}
+	if cap(ws.t6) < n1 {
+		wsDot.t6 = make([]float64, n1)
+		ws.t6 = make([]float64, n1)
+	}
+	clear(wsDot.t6[:n1])
+	clear(ws.t6[:n1])
+	t6Dot := wsDot.t6[0:n1:n1]
+	t6 := ws.t6[0:n1:n1]
+	clear(t6Dot[:min(len(t6), len(window1Bar))])
+	copy(t6, window1Bar)
+	clear(window1Bar)
+	if 0 < n1 {
+		t61Dot := t6Dot[:len(t6):len(t6)][:n1]
+		t61 := t6[:len(t6):len(t6)][:n1]
+		view3Bar1Dot := view3BarDot[:len(view3Bar):len(view3Bar)][:n1]
+		view3Bar1 := view3Bar[:len(view3Bar):len(view3Bar)][:n1]
+		for i2 := 0; i2 < n1; i2++ {
+			view3Bar1Dot[i2] += t61Dot[i2]
+			view3Bar1[i2] += t61[i2]
+		}
+	}
+	for i4 := hi - 1; i4 > -1; i4-- {
+		sOp1 := s1[i4].Op
+		sA1 := s1[i4].A
+		sB1 := s1[i4].B
+		var vBarDot float64
+		var vBar float64
+		if cond {
+			t4Dot := r1BarDot[len(x)+i4]
+			t4 := r1Bar[len(x)+i4]
+			r1BarDot[len(x)+i4] = 0
+			r1Bar[len(x)+i4] = 0
+			vBarDot += t4Dot
+			vBar += t4
+		} else {
+			t5Dot := r1BarDot[len(x)+i4]
+			t5 := r1Bar[len(x)+i4]
+			r1BarDot[len(x)+i4] = 0
+			r1Bar[len(x)+i4] = 0
+			r1BarDot[sA1] += t5Dot
+			r1Bar[sA1] += t5
+		}
+		cond = ws.cond1[len(ws.cond1)-1]
+		ws.cond1 = ws.cond1[:len(ws.cond1)-1]
+		t1, t2, t1Dot, t2Dot := applyReverseTangent11110(sOp1, arg, arg1, vBar, ws, argDot, arg1Dot, vBarDot, wsDot)
+		r1BarDot[sB1] += t2Dot
+		r1Bar[sB1] += t2
+		top1Dot := &wsDot.severalFrames[len(ws.severalFrames)-1]
+		top1 := &ws.severalFrames[len(ws.severalFrames)-1]
+		arg1Dot = top1Dot.arg1
+		arg1 = top1.arg1
+		r1BarDot[sA1] += t1Dot
+		r1Bar[sA1] += t1
+		argDot = top1Dot.arg
+		arg = top1.arg
+		wsDot.severalFrames = wsDot.severalFrames[:len(ws.severalFrames)-1]
+		ws.severalFrames = ws.severalFrames[:len(ws.severalFrames)-1]
+	}
+	if cap(ws.t1) < n {
+		wsDot.t1 = make([]float64, n)
+		ws.t1 = make([]float64, n)
+	}
+	clear(wsDot.t1[:n])
+	clear(ws.t1[:n])
+	tDot := wsDot.t1[0:n:n]
+	t := ws.t1[0:n:n]
+	copy(tDot, windowBarDot)
+	copy(t, windowBar)
+	clear(windowBarDot)
+	clear(windowBar)
+	if 0 < n {
+		t3Dot := tDot[:len(t):len(t)][:n]
+		t3 := t[:len(t):len(t)][:n]
+		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for i1 := 0; i1 < n; i1++ {
+			xBar1Dot[i1] += t3Dot[i1]
+			xBar1[i1] += t3[i1]
+		}
+	}
+	return
+}
+
+// SeveralTraced is Several over Reals, from edges.go:195.
+func SeveralTraced(x []nabla.Real, c *Chain) (r []nabla.Real) {
+	r1 := make([]nabla.Real, len(x)+len(c.Steps))
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		s := s1[i]
+		v := applyTraced110(s.Op, r1[s.A], r1[s.B])
+		if s.Use < 0 || r1[s.Use].Greater(nabla.Const(0)) {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[s.A]
+		}
+	}
+	y := make([]nabla.Real, min(3, len(r1)))
+	copy(y, r1[len(r1)-len(y):])
+	return y
+}
+
+// AloneTangent returns Alone(x, c) and its derivative in the direction xDot, from edges.go:214.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	t1, t1Dot := RunTangent1(x, c, xDot)
+	t, tDot := identityTangent(t1, t1Dot)
+	return t, tDot
+}
+
+// AloneTangent4 returns Alone(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:214.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := RunTangent1Lanes4(x, c, xDot)
+	var t float64
+	var tDot0 float64
+	var tDot1 float64
+	var tDot2 float64
+	var tDot3 float64
+	_, t2 := identityTangent(t1, t1Dot0)
+	_, t3 := identityTangent(t1, t1Dot1)
+	_, t4 := identityTangent(t1, t1Dot2)
+	var t5 float64
+	t, t5 = identityTangent(t1, t1Dot3)
+	tDot0 = t2
+	tDot1 = t3
+	tDot2 = t4
+	tDot3 = t5
+	return t, tDot0, tDot1, tDot2, tDot3
+}
+
+// AloneAdjoint returns Alone(x, c), from edges.go:214.
+// It adds the derivatives of what comes out, weighted by rBar, to xBar.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("AloneAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.runFrames1 = ws.runFrames1[:0]
+	ws.cond2 = ws.cond2[:0]
+	ws.r1Bar13 = ws.r1Bar13[:0]
+	ws.r13 = ws.r13[:0]
+	ws.arg = ws.arg[:0]
+	ws.arg1 = ws.arg1[:0]
+	ws.cond3 = ws.cond3[:0]
+	ws.r1Bar1Used = 0
+	ws.r1Used = 0
+	ws.sqrt = ws.sqrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	ws.exp = ws.exp[:0]
+	ws.tan = ws.tan[:0]
+	ws.gamma = ws.gamma[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	t1 := RunForward(x, c, xBar, ws)
+	t := identity(t1)
+	r1 = t
+	t4 := identityPullback(t1, rBar)
+	RunReverse(x, c, xBar, t4, ws)
+	return
+}
+
+// AloneAdjointTangent computes what AloneAdjoint does and the derivatives of its bars in the direction xDot,
+// for constant weights, from edges.go:214.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+	rt.Apart("AloneAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	wsDot.runFrames1 = wsDot.runFrames1[:0]
+	ws.runFrames1 = ws.runFrames1[:0]
+	ws.cond2 = ws.cond2[:0]
+	wsDot.r1Bar13 = wsDot.r1Bar13[:0]
+	ws.r1Bar13 = ws.r1Bar13[:0]
+	wsDot.r13 = wsDot.r13[:0]
+	ws.r13 = ws.r13[:0]
+	wsDot.arg = wsDot.arg[:0]
+	ws.arg = ws.arg[:0]
+	wsDot.arg1 = wsDot.arg1[:0]
+	ws.arg1 = ws.arg1[:0]
+	ws.cond3 = ws.cond3[:0]
+	ws.r1Bar1Used = 0
+	ws.r1Used = 0
+	wsDot.sqrt = wsDot.sqrt[:0]
+	ws.sqrt = ws.sqrt[:0]
+	wsDot.cbrt = wsDot.cbrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	wsDot.exp = wsDot.exp[:0]
+	ws.exp = ws.exp[:0]
+	wsDot.tan = wsDot.tan[:0]
+	ws.tan = ws.tan[:0]
+	wsDot.gamma = wsDot.gamma[:0]
+	ws.gamma = ws.gamma[:0]
+	wsDot.erfc1 = wsDot.erfc1[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	t1, t1Dot := RunForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	t, _ := identityTangent(t1, t1Dot)
+	r1 = t
+	t4 := identityPullbackTangent1(t1, rBar, t1Dot)
+	RunReverseTangent10101(x, c, xBar, t4, ws, xDot, xBarDot, wsDot)
+	return
+}
+
+// AloneSeveralTangent returns AloneSeveral(x, c) and its derivative in the direction xDot, from edges.go:219.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	y, yDot := SeveralTangent1(x, c, xDot)
+	for i := 0; i < len(y); i++ {
+		vDot := yDot[i]
+		v := y[i]
+		t, tDot := identityTangent(v, vDot)
+		yDot[i] = tDot
+		y[i] = t
+	}
+	return y, yDot
+}
+
+// AloneSeveralTangent4 returns AloneSeveral(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:219.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	y, yDot := SeveralTangent1Lanes4(x, c, xDot)
+	for i := 0; i < len(y); i++ {
+		yDotRow := &yDot[i]
+		v := y[i]
+		var t float64
+		vDot0 := yDotRow[0]
+		vDot1 := yDotRow[1]
+		var tDot0 float64
+		var tDot1 float64
+		vDot2 := yDotRow[2]
+		vDot3 := yDotRow[3]
+		var tDot2 float64
+		var tDot3 float64
+		_, t1 := identityTangent(v, vDot0)
+		_, t2 := identityTangent(v, vDot1)
+		_, t3 := identityTangent(v, vDot2)
+		var t4 float64
+		t, t4 = identityTangent(v, vDot3)
+		tDot0 = t1
+		tDot1 = t2
+		tDot2 = t3
+		tDot3 = t4
+		yDotRow1 := &yDot[i]
+		y[i] = t
+		yDotRow1[0] = tDot0
+		yDotRow1[1] = tDot1
+		yDotRow1[2] = tDot2
+		yDotRow1[3] = tDot3
+	}
+	return y, yDot
+}
+
+// AloneSeveralAdjoint returns AloneSeveral(x, c), from edges.go:219.
+// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
+// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+	rt.Apart("AloneSeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.v = ws.v[:0]
+	ws.severalFrames1 = ws.severalFrames1[:0]
+	ws.cond4 = ws.cond4[:0]
+	ws.r1Bar15 = ws.r1Bar15[:0]
+	ws.r15 = ws.r15[:0]
+	ws.arg2 = ws.arg2[:0]
+	ws.arg11 = ws.arg11[:0]
+	ws.cond5 = ws.cond5[:0]
+	ws.yBar1 = ws.yBar1[:0]
+	ws.y = ws.y[:0]
+	ws.r1Bar1Used1 = 0
+	ws.r1Used1 = 0
+	ws.sqrt = ws.sqrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	ws.exp = ws.exp[:0]
+	ws.tan = ws.tan[:0]
+	ws.gamma = ws.gamma[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var v float64
+	y, yBar := SeveralForward(x, c, xBar, ws)
+	hi := len(y)
+	for i := 0; i < hi; i++ {
+		ws.v = append(ws.v, v)
+		v = y[i]
+		t := identity(v)
+		y[i] = t
+	}
+	r1 = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	for i2 := hi - 1; i2 > -1; i2-- {
+		t3 := yBar[i2]
+		yBar[i2] = 0
+		t2 := identityPullback(v, t3)
+		yBar[i2] += t2
+		v = ws.v[len(ws.v)-1]
+		ws.v = ws.v[:len(ws.v)-1]
+	}
+	SeveralReverse(x, c, xBar, ws)
+	copy(r1[:cap(r1)], ws.left)
+	return
+}
+
+// AloneSeveralAdjoint4 does what AloneSeveralAdjoint does for 4 sets of weights at once, from edges.go:219.
+// Each array holds 4 numbers, one for each set.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+	rt.SpansApart("AloneSeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x))
+	}
+	ws.v = ws.v[:0]
+	ws.severalFrames1 = ws.severalFrames1[:0]
+	ws.cond4 = ws.cond4[:0]
+	ws.r1Bar151 = ws.r1Bar151[:0]
+	ws.r15 = ws.r15[:0]
+	ws.arg2 = ws.arg2[:0]
+	ws.arg11 = ws.arg11[:0]
+	ws.cond5 = ws.cond5[:0]
+	ws.yBar11 = ws.yBar11[:0]
+	ws.y = ws.y[:0]
+	ws.r1Bar1Used1 = 0
+	ws.r1Used1 = 0
+	ws.sqrt = ws.sqrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	ws.exp = ws.exp[:0]
+	ws.tan = ws.tan[:0]
+	ws.gamma = ws.gamma[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var v float64
+	y, yBar := SeveralForwardLanes4(x, c, xBar, ws)
+	hi := len(y)
+	for i := 0; i < hi; i++ {
+		ws.v = append(ws.v, v)
+		v = y[i]
+		t := identity(v)
+		y[i] = t
+	}
+	r1 = y
+	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
+		rSeedRow := &rSeed[i1]
+		yBarRow := &yBar[i1]
+		yBarRow[0] += rSeedRow[0]
+		yBarRow[1] += rSeedRow[1]
+		yBarRow[2] += rSeedRow[2]
+		yBarRow[3] += rSeedRow[3]
+	}
+	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	for i2 := hi - 1; i2 > -1; i2-- {
+		yBarRow1 := &yBar[i2]
+		t30 := yBarRow1[0]
+		t31 := yBarRow1[1]
+		yBarRow1[0] = 0
+		yBarRow1[1] = 0
+		var t20 float64
+		var t21 float64
+		t32 := yBarRow1[2]
+		t33 := yBarRow1[3]
+		yBarRow1[2] = 0
+		yBarRow1[3] = 0
+		var t22 float64
+		var t23 float64
+		t20, t21, t22, t23 = identityPullbackLanes4(v, t30, t31, t32, t33)
+		yBarRow2 := &yBar[i2]
+		v = ws.v[len(ws.v)-1]
+		yBarRow2[0] += t20
+		yBarRow2[1] += t21
+		yBarRow2[2] += t22
+		yBarRow2[3] += t23
+		ws.v = ws.v[:len(ws.v)-1]
+	}
+	SeveralReverseLanes4(x, c, xBar, ws)
+	copy(r1[:cap(r1)], ws.left)
+	return
+}
+
+// AloneSeveralAdjointTangent computes what AloneSeveralAdjoint does and the derivatives of its bars in the direction xDot,
+// for constant weights, from edges.go:219.
+// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+	rt.Apart("AloneSeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if wsDot == nil {
+		wsDot = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	var r1Dot []float64
+	wsDot.v = wsDot.v[:0]
+	ws.v = ws.v[:0]
+	wsDot.severalFrames1 = wsDot.severalFrames1[:0]
+	ws.severalFrames1 = ws.severalFrames1[:0]
+	ws.cond4 = ws.cond4[:0]
+	wsDot.r1Bar15 = wsDot.r1Bar15[:0]
+	ws.r1Bar15 = ws.r1Bar15[:0]
+	wsDot.r15 = wsDot.r15[:0]
+	ws.r15 = ws.r15[:0]
+	wsDot.arg2 = wsDot.arg2[:0]
+	ws.arg2 = ws.arg2[:0]
+	wsDot.arg11 = wsDot.arg11[:0]
+	ws.arg11 = ws.arg11[:0]
+	ws.cond5 = ws.cond5[:0]
+	wsDot.yBar1 = wsDot.yBar1[:0]
+	ws.yBar1 = ws.yBar1[:0]
+	wsDot.y = wsDot.y[:0]
+	ws.y = ws.y[:0]
+	ws.r1Bar1Used1 = 0
+	ws.r1Used1 = 0
+	wsDot.sqrt = wsDot.sqrt[:0]
+	ws.sqrt = ws.sqrt[:0]
+	wsDot.cbrt = wsDot.cbrt[:0]
+	ws.cbrt = ws.cbrt[:0]
+	wsDot.exp = wsDot.exp[:0]
+	ws.exp = ws.exp[:0]
+	wsDot.tan = wsDot.tan[:0]
+	ws.tan = ws.tan[:0]
+	wsDot.gamma = wsDot.gamma[:0]
+	ws.gamma = ws.gamma[:0]
+	wsDot.erfc1 = wsDot.erfc1[:0]
+	ws.erfc1 = ws.erfc1[:0]
+	var vDot float64
+	var v float64
+	y, yBar, yDot, yBarDot := SeveralForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	hi := len(y)
+	for i := 0; i < hi; i++ {
+		wsDot.v = append(wsDot.v, vDot)
+		ws.v = append(ws.v, v)
+		vDot = yDot[i]
+		v = y[i]
+		t, tDot := identityTangent(v, vDot)
+		yDot[i] = tDot
+		y[i] = t
+	}
+	r1Dot = yDot
+	r1 = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	wsDot.left = append(wsDot.left[:0], r1Dot[:cap(r1)]...)
+	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	for i2 := hi - 1; i2 > -1; i2-- {
+		t3Dot := yBarDot[i2]
+		t3 := yBar[i2]
+		yBarDot[i2] = 0
+		yBar[i2] = 0
+		t2, t2Dot := identityPullbackTangent11(v, t3, vDot, t3Dot)
+		yBarDot[i2] += t2Dot
+		yBar[i2] += t2
+		vDot = wsDot.v[len(ws.v)-1]
+		v = ws.v[len(ws.v)-1]
+		wsDot.v = wsDot.v[:len(ws.v)-1]
+		ws.v = ws.v[:len(ws.v)-1]
+	}
+	SeveralReverseTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	copy(r1Dot[:cap(r1)], wsDot.left)
+	copy(r1[:cap(r1)], ws.left)
+	return
 }
 
 // applyTangent110 is edges.apply_tangent_110, from edges.go:32.
@@ -2990,6 +4067,9 @@ func applyReverse(op int, u, y, rBar float64, ws *AdjointWork) (uBar, yBar float
 																																yBar += r1
 																															} else {
 																																uBar += rt.Skip()
+																																if !(u > 0 || u < 0) {
+																																	yBar += rt.Skip()
+																																}
 																															}
 																														} else {
 																															cond301 := op == 30
@@ -3001,6 +4081,9 @@ func applyReverse(op int, u, y, rBar float64, ws *AdjointWork) (uBar, yBar float
 																																	uBar += r2
 																																} else {
 																																	yBar += rt.Skip()
+																																	if !(y > 0 || y < 0) {
+																																		uBar += rt.Skip()
+																																	}
 																																}
 																															} else {
 																																cond311 := op == 31
@@ -4028,6 +5111,10 @@ func applyReverseTangent10110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 																															} else {
 																																uBarDot += rt.Skip()
 																																uBar += rt.Skip()
+																																if !(u > 0 || u < 0) {
+																																	yBarDot += rt.Skip()
+																																	yBar += rt.Skip()
+																																}
 																															}
 																														} else {
 																															cond301 := op == 30
@@ -4046,6 +5133,10 @@ func applyReverseTangent10110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 																																} else {
 																																	yBarDot += rt.Skip()
 																																	yBar += rt.Skip()
+																																	if !(y > 0 || y < 0) {
+																																		uBarDot += rt.Skip()
+																																		uBar += rt.Skip()
+																																	}
 																																}
 																															} else {
 																																cond311 := op == 31
@@ -4864,6 +5955,10 @@ func applyReverseTangent11110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 																															} else {
 																																uBarDot += rt.Skip()
 																																uBar += rt.Skip()
+																																if !(u > 0 || u < 0) {
+																																	yBarDot += rt.Skip()
+																																	yBar += rt.Skip()
+																																}
 																															}
 																														} else {
 																															cond301 := op == 30
@@ -4882,6 +5977,10 @@ func applyReverseTangent11110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 																																} else {
 																																	yBarDot += rt.Skip()
 																																	yBar += rt.Skip()
+																																	if !(y > 0 || y < 0) {
+																																		uBarDot += rt.Skip()
+																																		uBar += rt.Skip()
+																																	}
 																																}
 																															} else {
 																																cond311 := op == 31
@@ -5104,6 +6203,2033 @@ func applyReverseTangent11110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 	return
 }
 
+// applyReverseLanes4 is edges.apply_reverse_lanes4, from edges.go:32.
+func applyReverseLanes4(op int, u, y, rBar0, rBar1, rBar2, rBar3 float64, ws *AdjointWork) (uBar0, uBar1, uBar2, uBar3, yBar0, yBar1, yBar2, yBar3 float64) {
+	sqrt1 := ws.sqrt[len(ws.sqrt)-1]
+	ws.sqrt = ws.sqrt[:len(ws.sqrt)-1]
+	cbrt1 := ws.cbrt[len(ws.cbrt)-1]
+	ws.cbrt = ws.cbrt[:len(ws.cbrt)-1]
+	exp1 := ws.exp[len(ws.exp)-1]
+	ws.exp = ws.exp[:len(ws.exp)-1]
+	tan1 := ws.tan[len(ws.tan)-1]
+	ws.tan = ws.tan[:len(ws.tan)-1]
+	gamma1 := ws.gamma[len(ws.gamma)-1]
+	ws.gamma = ws.gamma[:len(ws.gamma)-1]
+	erfc11 := ws.erfc1[len(ws.erfc1)-1]
+	ws.erfc1 = ws.erfc1[:len(ws.erfc1)-1]
+	cond36 := op == 0
+	if cond36 {
+		quo3 := 1 / u
+		if quo3-quo3 == 0 {
+			uBar0 -= rBar0 * quo3 / u
+			uBar1 -= rBar1 * quo3 / u
+			uBar2 -= rBar2 * quo3 / u
+			uBar3 -= rBar3 * quo3 / u
+		} else {
+			if rBar0 != 0 {
+				uBar0 -= rBar0 * quo3 / u
+			} else {
+				uBar0 += rt.Skip()
+			}
+			if rBar1 != 0 {
+				uBar1 -= rBar1 * quo3 / u
+			} else {
+				uBar1 += rt.Skip()
+			}
+			if rBar2 != 0 {
+				uBar2 -= rBar2 * quo3 / u
+			} else {
+				uBar2 += rt.Skip()
+			}
+			if rBar3 != 0 {
+				uBar3 -= rBar3 * quo3 / u
+			} else {
+				uBar3 += rt.Skip()
+			}
+		}
+	} else {
+		cond110 := op == 1
+		if cond110 {
+			uBar0 += (rBar0 + rBar0) * u
+			uBar1 += (rBar1 + rBar1) * u
+			uBar2 += (rBar2 + rBar2) * u
+			uBar3 += (rBar3 + rBar3) * u
+		} else {
+			cond210 := op == 2
+			if cond210 {
+				a := 0.5 / sqrt1
+				if a-a == 0 {
+					uBar0 += rBar0 * a
+					uBar1 += rBar1 * a
+					uBar2 += rBar2 * a
+					uBar3 += rBar3 * a
+				} else {
+					if rBar0 != 0 {
+						uBar0 += rBar0 * a
+					} else {
+						uBar0 += rt.Skip()
+					}
+					if rBar1 != 0 {
+						uBar1 += rBar1 * a
+					} else {
+						uBar1 += rt.Skip()
+					}
+					if rBar2 != 0 {
+						uBar2 += rBar2 * a
+					} else {
+						uBar2 += rt.Skip()
+					}
+					if rBar3 != 0 {
+						uBar3 += rBar3 * a
+					} else {
+						uBar3 += rt.Skip()
+					}
+				}
+			} else {
+				cond37 := op == 3
+				if cond37 {
+					a1 := 3 * (cbrt1 * cbrt1)
+					if a1 > 0 || a1 < 0 {
+						uBar0 += rBar0 / a1
+						uBar1 += rBar1 / a1
+						uBar2 += rBar2 / a1
+						uBar3 += rBar3 / a1
+					} else {
+						if rBar0 != 0 {
+							uBar0 += rBar0 / a1
+						} else {
+							uBar0 += rt.Skip()
+						}
+						if rBar1 != 0 {
+							uBar1 += rBar1 / a1
+						} else {
+							uBar1 += rt.Skip()
+						}
+						if rBar2 != 0 {
+							uBar2 += rBar2 / a1
+						} else {
+							uBar2 += rt.Skip()
+						}
+						if rBar3 != 0 {
+							uBar3 += rBar3 / a1
+						} else {
+							uBar3 += rt.Skip()
+						}
+					}
+				} else {
+					cond41 := op == 4
+					if cond41 {
+						if u > 0 || u < 0 {
+							uBar0 += rBar0 / u
+							uBar1 += rBar1 / u
+							uBar2 += rBar2 / u
+							uBar3 += rBar3 / u
+						} else {
+							if rBar0 != 0 {
+								uBar0 += rBar0 / u
+							} else {
+								uBar0 += rt.Skip()
+							}
+							if rBar1 != 0 {
+								uBar1 += rBar1 / u
+							} else {
+								uBar1 += rt.Skip()
+							}
+							if rBar2 != 0 {
+								uBar2 += rBar2 / u
+							} else {
+								uBar2 += rt.Skip()
+							}
+							if rBar3 != 0 {
+								uBar3 += rBar3 / u
+							} else {
+								uBar3 += rt.Skip()
+							}
+						}
+					} else {
+						cond51 := op == 5
+						if cond51 {
+							if u > 0 || u < 0 {
+								uBar0 += rBar0 * 1.4426950408889634 / u
+								uBar1 += rBar1 * 1.4426950408889634 / u
+								uBar2 += rBar2 * 1.4426950408889634 / u
+								uBar3 += rBar3 * 1.4426950408889634 / u
+							} else {
+								if rBar0 != 0 {
+									uBar0 += rBar0 * 1.4426950408889634 / u
+								} else {
+									uBar0 += rt.Skip()
+								}
+								if rBar1 != 0 {
+									uBar1 += rBar1 * 1.4426950408889634 / u
+								} else {
+									uBar1 += rt.Skip()
+								}
+								if rBar2 != 0 {
+									uBar2 += rBar2 * 1.4426950408889634 / u
+								} else {
+									uBar2 += rt.Skip()
+								}
+								if rBar3 != 0 {
+									uBar3 += rBar3 * 1.4426950408889634 / u
+								} else {
+									uBar3 += rt.Skip()
+								}
+							}
+						} else {
+							cond61 := op == 6
+							if cond61 {
+								if u > 0 || u < 0 {
+									uBar0 += rBar0 * 0.4342944819032518 / u
+									uBar1 += rBar1 * 0.4342944819032518 / u
+									uBar2 += rBar2 * 0.4342944819032518 / u
+									uBar3 += rBar3 * 0.4342944819032518 / u
+								} else {
+									if rBar0 != 0 {
+										uBar0 += rBar0 * 0.4342944819032518 / u
+									} else {
+										uBar0 += rt.Skip()
+									}
+									if rBar1 != 0 {
+										uBar1 += rBar1 * 0.4342944819032518 / u
+									} else {
+										uBar1 += rt.Skip()
+									}
+									if rBar2 != 0 {
+										uBar2 += rBar2 * 0.4342944819032518 / u
+									} else {
+										uBar2 += rt.Skip()
+									}
+									if rBar3 != 0 {
+										uBar3 += rBar3 * 0.4342944819032518 / u
+									} else {
+										uBar3 += rt.Skip()
+									}
+								}
+							} else {
+								cond71 := op == 7
+								if cond71 {
+									a2 := 1 + u
+									if a2 > 0 || a2 < 0 {
+										uBar0 += rBar0 / a2
+										uBar1 += rBar1 / a2
+										uBar2 += rBar2 / a2
+										uBar3 += rBar3 / a2
+									} else {
+										if rBar0 != 0 {
+											uBar0 += rBar0 / a2
+										} else {
+											uBar0 += rt.Skip()
+										}
+										if rBar1 != 0 {
+											uBar1 += rBar1 / a2
+										} else {
+											uBar1 += rt.Skip()
+										}
+										if rBar2 != 0 {
+											uBar2 += rBar2 / a2
+										} else {
+											uBar2 += rt.Skip()
+										}
+										if rBar3 != 0 {
+											uBar3 += rBar3 / a2
+										} else {
+											uBar3 += rt.Skip()
+										}
+									}
+								} else {
+									cond81 := op == 8
+									if cond81 {
+										t := rt.Cosatan(u)
+										uBar0 += rBar0 * t
+										uBar1 += rBar1 * t
+										uBar2 += rBar2 * t
+										uBar3 += rBar3 * t
+									} else {
+										cond91 := op == 9
+										if cond91 {
+											a3 := math.Sqrt(u - 1)
+											a4 := math.Sqrt(u + 1)
+											if (a3 > 0 || a3 < 0) && (a4 > 0 || a4 < 0) {
+												uBar0 += rBar0 / a3 / a4
+												uBar1 += rBar1 / a3 / a4
+												uBar2 += rBar2 / a3 / a4
+												uBar3 += rBar3 / a3 / a4
+											} else {
+												if rBar0 != 0 {
+													uBar0 += rBar0 / a3 / a4
+												} else {
+													uBar0 += rt.Skip()
+												}
+												if rBar1 != 0 {
+													uBar1 += rBar1 / a3 / a4
+												} else {
+													uBar1 += rt.Skip()
+												}
+												if rBar2 != 0 {
+													uBar2 += rBar2 / a3 / a4
+												} else {
+													uBar2 += rt.Skip()
+												}
+												if rBar3 != 0 {
+													uBar3 += rBar3 / a3 / a4
+												} else {
+													uBar3 += rt.Skip()
+												}
+											}
+										} else {
+											cond101 := op == 10
+											if cond101 {
+												a5 := rt.Cosatan(u)
+												uBar0 += rBar0 * a5 * a5
+												uBar1 += rBar1 * a5 * a5
+												uBar2 += rBar2 * a5 * a5
+												uBar3 += rBar3 * a5 * a5
+											} else {
+												cond111 := op == 11
+												if cond111 {
+													if exp1-exp1 == 0 {
+														uBar0 += rBar0 * exp1
+														uBar1 += rBar1 * exp1
+														uBar2 += rBar2 * exp1
+														uBar3 += rBar3 * exp1
+													} else {
+														if rBar0 != 0 {
+															uBar0 += rBar0 * exp1
+														} else {
+															uBar0 += rt.Skip()
+														}
+														if rBar1 != 0 {
+															uBar1 += rBar1 * exp1
+														} else {
+															uBar1 += rt.Skip()
+														}
+														if rBar2 != 0 {
+															uBar2 += rBar2 * exp1
+														} else {
+															uBar2 += rt.Skip()
+														}
+														if rBar3 != 0 {
+															uBar3 += rBar3 * exp1
+														} else {
+															uBar3 += rt.Skip()
+														}
+													}
+												} else {
+													cond121 := op == 12
+													if cond121 {
+														a6 := math.Exp(u)
+														if a6-a6 == 0 {
+															uBar0 += rBar0 * a6
+															uBar1 += rBar1 * a6
+															uBar2 += rBar2 * a6
+															uBar3 += rBar3 * a6
+														} else {
+															if rBar0 != 0 {
+																uBar0 += rBar0 * a6
+															} else {
+																uBar0 += rt.Skip()
+															}
+															if rBar1 != 0 {
+																uBar1 += rBar1 * a6
+															} else {
+																uBar1 += rt.Skip()
+															}
+															if rBar2 != 0 {
+																uBar2 += rBar2 * a6
+															} else {
+																uBar2 += rt.Skip()
+															}
+															if rBar3 != 0 {
+																uBar3 += rBar3 * a6
+															} else {
+																uBar3 += rt.Skip()
+															}
+														}
+													} else {
+														cond131 := op == 13
+														if cond131 {
+															t1 := math.Cos(u)
+															uBar0 += rBar0 * t1
+															uBar1 += rBar1 * t1
+															uBar2 += rBar2 * t1
+															uBar3 += rBar3 * t1
+														} else {
+															cond141 := op == 14
+															if cond141 {
+																t2 := math.Sin(u)
+																uBar0 -= rBar0 * t2
+																uBar1 -= rBar1 * t2
+																uBar2 -= rBar2 * t2
+																uBar3 -= rBar3 * t2
+															} else {
+																cond151 := op == 15
+																if cond151 {
+																	t3 := 1 + tan1*tan1
+																	uBar0 += rBar0 * t3
+																	uBar1 += rBar1 * t3
+																	uBar2 += rBar2 * t3
+																	uBar3 += rBar3 * t3
+																} else {
+																	cond161 := op == 16
+																	if cond161 {
+																		a7 := math.Sqrt(math.FMA(-u, u, 1))
+																		if a7 > 0 || a7 < 0 {
+																			uBar0 += rBar0 / a7
+																			uBar1 += rBar1 / a7
+																			uBar2 += rBar2 / a7
+																			uBar3 += rBar3 / a7
+																		} else {
+																			if rBar0 != 0 {
+																				uBar0 += rBar0 / a7
+																			} else {
+																				uBar0 += rt.Skip()
+																			}
+																			if rBar1 != 0 {
+																				uBar1 += rBar1 / a7
+																			} else {
+																				uBar1 += rt.Skip()
+																			}
+																			if rBar2 != 0 {
+																				uBar2 += rBar2 / a7
+																			} else {
+																				uBar2 += rt.Skip()
+																			}
+																			if rBar3 != 0 {
+																				uBar3 += rBar3 / a7
+																			} else {
+																				uBar3 += rt.Skip()
+																			}
+																		}
+																	} else {
+																		cond171 := op == 17
+																		if cond171 {
+																			a8 := math.Sqrt(math.FMA(-u, u, 1))
+																			if a8 > 0 || a8 < 0 {
+																				uBar0 -= rBar0 / a8
+																				uBar1 -= rBar1 / a8
+																				uBar2 -= rBar2 / a8
+																				uBar3 -= rBar3 / a8
+																			} else {
+																				if rBar0 != 0 {
+																					uBar0 -= rBar0 / a8
+																				} else {
+																					uBar0 += rt.Skip()
+																				}
+																				if rBar1 != 0 {
+																					uBar1 -= rBar1 / a8
+																				} else {
+																					uBar1 += rt.Skip()
+																				}
+																				if rBar2 != 0 {
+																					uBar2 -= rBar2 / a8
+																				} else {
+																					uBar2 += rt.Skip()
+																				}
+																				if rBar3 != 0 {
+																					uBar3 -= rBar3 / a8
+																				} else {
+																					uBar3 += rt.Skip()
+																				}
+																			}
+																		} else {
+																			cond181 := op == 18
+																			if cond181 {
+																				a9 := math.FMA(-u, u, 1)
+																				if a9 > 0 || a9 < 0 {
+																					uBar0 += rBar0 / a9
+																					uBar1 += rBar1 / a9
+																					uBar2 += rBar2 / a9
+																					uBar3 += rBar3 / a9
+																				} else {
+																					if rBar0 != 0 {
+																						uBar0 += rBar0 / a9
+																					} else {
+																						uBar0 += rt.Skip()
+																					}
+																					if rBar1 != 0 {
+																						uBar1 += rBar1 / a9
+																					} else {
+																						uBar1 += rt.Skip()
+																					}
+																					if rBar2 != 0 {
+																						uBar2 += rBar2 / a9
+																					} else {
+																						uBar2 += rt.Skip()
+																					}
+																					if rBar3 != 0 {
+																						uBar3 += rBar3 / a9
+																					} else {
+																						uBar3 += rt.Skip()
+																					}
+																				}
+																			} else {
+																				cond191 := op == 19
+																				if cond191 {
+																					a10 := math.Cosh(u)
+																					if a10-a10 == 0 {
+																						uBar0 += rBar0 * a10
+																						uBar1 += rBar1 * a10
+																						uBar2 += rBar2 * a10
+																						uBar3 += rBar3 * a10
+																					} else {
+																						if rBar0 != 0 {
+																							uBar0 += rBar0 * a10
+																						} else {
+																							uBar0 += rt.Skip()
+																						}
+																						if rBar1 != 0 {
+																							uBar1 += rBar1 * a10
+																						} else {
+																							uBar1 += rt.Skip()
+																						}
+																						if rBar2 != 0 {
+																							uBar2 += rBar2 * a10
+																						} else {
+																							uBar2 += rt.Skip()
+																						}
+																						if rBar3 != 0 {
+																							uBar3 += rBar3 * a10
+																						} else {
+																							uBar3 += rt.Skip()
+																						}
+																					}
+																				} else {
+																					cond201 := op == 20
+																					if cond201 {
+																						a11 := math.Sinh(u)
+																						if a11-a11 == 0 {
+																							uBar0 += rBar0 * a11
+																							uBar1 += rBar1 * a11
+																							uBar2 += rBar2 * a11
+																							uBar3 += rBar3 * a11
+																						} else {
+																							if rBar0 != 0 {
+																								uBar0 += rBar0 * a11
+																							} else {
+																								uBar0 += rt.Skip()
+																							}
+																							if rBar1 != 0 {
+																								uBar1 += rBar1 * a11
+																							} else {
+																								uBar1 += rt.Skip()
+																							}
+																							if rBar2 != 0 {
+																								uBar2 += rBar2 * a11
+																							} else {
+																								uBar2 += rt.Skip()
+																							}
+																							if rBar3 != 0 {
+																								uBar3 += rBar3 * a11
+																							} else {
+																								uBar3 += rt.Skip()
+																							}
+																						}
+																					} else {
+																						cond211 := op == 21
+																						if cond211 {
+																							t4 := rt.Sechsq(u)
+																							uBar0 += rBar0 * t4
+																							uBar1 += rBar1 * t4
+																							uBar2 += rBar2 * t4
+																							uBar3 += rBar3 * t4
+																						} else {
+																							cond221 := op == 22
+																							if cond221 {
+																								t5 := 1.1283791670955126 * math.Exp(-(u * u))
+																								uBar0 += rBar0 * t5
+																								uBar1 += rBar1 * t5
+																								uBar2 += rBar2 * t5
+																								uBar3 += rBar3 * t5
+																							} else {
+																								cond231 := op == 23
+																								if cond231 {
+																									t6 := -1.1283791670955126 * math.Exp(-(u * u))
+																									uBar0 += rBar0 * t6
+																									uBar1 += rBar1 * t6
+																									uBar2 += rBar2 * t6
+																									uBar3 += rBar3 * t6
+																								} else {
+																									cond241 := op == 24
+																									if cond241 {
+																										a12 := rt.Digamma(u)
+																										if gamma1-gamma1 == 0 && a12-a12 == 0 {
+																											uBar0 += rBar0 * gamma1 * a12
+																											uBar1 += rBar1 * gamma1 * a12
+																											uBar2 += rBar2 * gamma1 * a12
+																											uBar3 += rBar3 * gamma1 * a12
+																										} else {
+																											if rBar0 != 0 {
+																												uBar0 += rBar0 * gamma1 * a12
+																											} else {
+																												uBar0 += rt.Skip()
+																											}
+																											if rBar1 != 0 {
+																												uBar1 += rBar1 * gamma1 * a12
+																											} else {
+																												uBar1 += rt.Skip()
+																											}
+																											if rBar2 != 0 {
+																												uBar2 += rBar2 * gamma1 * a12
+																											} else {
+																												uBar2 += rt.Skip()
+																											}
+																											if rBar3 != 0 {
+																												uBar3 += rBar3 * gamma1 * a12
+																											} else {
+																												uBar3 += rt.Skip()
+																											}
+																										}
+																									} else {
+																										cond251 := op == 25
+																										if cond251 {
+																											a13 := rt.Digamma(u)
+																											if a13-a13 == 0 {
+																												uBar0 += rBar0 * a13
+																												uBar1 += rBar1 * a13
+																												uBar2 += rBar2 * a13
+																												uBar3 += rBar3 * a13
+																											} else {
+																												if rBar0 != 0 {
+																													uBar0 += rBar0 * a13
+																												} else {
+																													uBar0 += rt.Skip()
+																												}
+																												if rBar1 != 0 {
+																													uBar1 += rBar1 * a13
+																												} else {
+																													uBar1 += rt.Skip()
+																												}
+																												if rBar2 != 0 {
+																													uBar2 += rBar2 * a13
+																												} else {
+																													uBar2 += rt.Skip()
+																												}
+																												if rBar3 != 0 {
+																													uBar3 += rBar3 * a13
+																												} else {
+																													uBar3 += rt.Skip()
+																												}
+																											}
+																										} else {
+																											cond261 := op == 26
+																											if cond261 {
+																												a14 := math.Y1(u)
+																												if a14-a14 == 0 {
+																													uBar0 -= rBar0 * a14
+																													uBar1 -= rBar1 * a14
+																													uBar2 -= rBar2 * a14
+																													uBar3 -= rBar3 * a14
+																												} else {
+																													if rBar0 != 0 {
+																														uBar0 -= rBar0 * a14
+																													} else {
+																														uBar0 += rt.Skip()
+																													}
+																													if rBar1 != 0 {
+																														uBar1 -= rBar1 * a14
+																													} else {
+																														uBar1 += rt.Skip()
+																													}
+																													if rBar2 != 0 {
+																														uBar2 -= rBar2 * a14
+																													} else {
+																														uBar2 += rt.Skip()
+																													}
+																													if rBar3 != 0 {
+																														uBar3 -= rBar3 * a14
+																													} else {
+																														uBar3 += rt.Skip()
+																													}
+																												}
+																											} else {
+																												cond271 := op == 27
+																												if cond271 {
+																													var erfc1Bar0 float64
+																													var erfc1Bar1 float64
+																													var erfc1Bar2 float64
+																													var erfc1Bar3 float64
+																													if erfc11 > 0 || erfc11 < 0 {
+																														erfc1Bar0 += rBar0 / erfc11
+																														erfc1Bar1 += rBar1 / erfc11
+																														erfc1Bar2 += rBar2 / erfc11
+																														erfc1Bar3 += rBar3 / erfc11
+																													} else {
+																														if rBar0 != 0 {
+																															erfc1Bar0 += rBar0 / erfc11
+																														} else {
+																															erfc1Bar0 += rt.Skip()
+																														}
+																														if rBar1 != 0 {
+																															erfc1Bar1 += rBar1 / erfc11
+																														} else {
+																															erfc1Bar1 += rt.Skip()
+																														}
+																														if rBar2 != 0 {
+																															erfc1Bar2 += rBar2 / erfc11
+																														} else {
+																															erfc1Bar2 += rt.Skip()
+																														}
+																														if rBar3 != 0 {
+																															erfc1Bar3 += rBar3 / erfc11
+																														} else {
+																															erfc1Bar3 += rt.Skip()
+																														}
+																													}
+																													t7 := -1.1283791670955126 * math.Exp(-(u * u))
+																													uBar0 += erfc1Bar0 * t7
+																													uBar1 += erfc1Bar1 * t7
+																													uBar2 += erfc1Bar2 * t7
+																													uBar3 += erfc1Bar3 * t7
+																												} else {
+																													cond281 := op == 28
+																													if cond281 {
+																														t8 := rt.Sign(u)
+																														uBar0 += rBar0 * t8
+																														uBar1 += rBar1 * t8
+																														uBar2 += rBar2 * t8
+																														uBar3 += rBar3 * t8
+																													} else {
+																														cond291 := op == 29
+																														if cond291 {
+																															quo11 := y / u
+																															if quo11-quo11 == 0 {
+																																r10 := rBar0 / u
+																																r11 := rBar1 / u
+																																uBar0 -= r10 * quo11
+																																uBar1 -= r11 * quo11
+																																yBar0 += r10
+																																yBar1 += r11
+																																r12 := rBar2 / u
+																																r13 := rBar3 / u
+																																uBar2 -= r12 * quo11
+																																uBar3 -= r13 * quo11
+																																yBar2 += r12
+																																yBar3 += r13
+																															} else {
+																																if rBar0 != 0 {
+																																	r101 := rBar0 / u
+																																	uBar0 -= r101 * quo11
+																																	yBar0 += r101
+																																} else {
+																																	uBar0 += rt.Skip()
+																																	if !(u > 0 || u < 0) {
+																																		yBar0 += rt.Skip()
+																																	}
+																																}
+																																if rBar1 != 0 {
+																																	r111 := rBar1 / u
+																																	uBar1 -= r111 * quo11
+																																	yBar1 += r111
+																																} else {
+																																	uBar1 += rt.Skip()
+																																	if !(u > 0 || u < 0) {
+																																		yBar1 += rt.Skip()
+																																	}
+																																}
+																																if rBar2 != 0 {
+																																	r121 := rBar2 / u
+																																	uBar2 -= r121 * quo11
+																																	yBar2 += r121
+																																} else {
+																																	uBar2 += rt.Skip()
+																																	if !(u > 0 || u < 0) {
+																																		yBar2 += rt.Skip()
+																																	}
+																																}
+																																if rBar3 != 0 {
+																																	r131 := rBar3 / u
+																																	uBar3 -= r131 * quo11
+																																	yBar3 += r131
+																																} else {
+																																	uBar3 += rt.Skip()
+																																	if !(u > 0 || u < 0) {
+																																		yBar3 += rt.Skip()
+																																	}
+																																}
+																															}
+																														} else {
+																															cond301 := op == 30
+																															if cond301 {
+																																quo21 := u / y
+																																if quo21-quo21 == 0 {
+																																	r20 := rBar0 / y
+																																	r21 := rBar1 / y
+																																	yBar0 -= r20 * quo21
+																																	yBar1 -= r21 * quo21
+																																	uBar0 += r20
+																																	uBar1 += r21
+																																	r22 := rBar2 / y
+																																	r23 := rBar3 / y
+																																	yBar2 -= r22 * quo21
+																																	yBar3 -= r23 * quo21
+																																	uBar2 += r22
+																																	uBar3 += r23
+																																} else {
+																																	if rBar0 != 0 {
+																																		r201 := rBar0 / y
+																																		yBar0 -= r201 * quo21
+																																		uBar0 += r201
+																																	} else {
+																																		yBar0 += rt.Skip()
+																																		if !(y > 0 || y < 0) {
+																																			uBar0 += rt.Skip()
+																																		}
+																																	}
+																																	if rBar1 != 0 {
+																																		r211 := rBar1 / y
+																																		yBar1 -= r211 * quo21
+																																		uBar1 += r211
+																																	} else {
+																																		yBar1 += rt.Skip()
+																																		if !(y > 0 || y < 0) {
+																																			uBar1 += rt.Skip()
+																																		}
+																																	}
+																																	if rBar2 != 0 {
+																																		r221 := rBar2 / y
+																																		yBar2 -= r221 * quo21
+																																		uBar2 += r221
+																																	} else {
+																																		yBar2 += rt.Skip()
+																																		if !(y > 0 || y < 0) {
+																																			uBar2 += rt.Skip()
+																																		}
+																																	}
+																																	if rBar3 != 0 {
+																																		r231 := rBar3 / y
+																																		yBar3 -= r231 * quo21
+																																		uBar3 += r231
+																																	} else {
+																																		yBar3 += rt.Skip()
+																																		if !(y > 0 || y < 0) {
+																																			uBar3 += rt.Skip()
+																																		}
+																																	}
+																																}
+																															} else {
+																																cond311 := op == 31
+																																if cond311 {
+																																	uBar0 += rBar0 * y
+																																	uBar1 += rBar1 * y
+																																	yBar0 += rBar0 * u
+																																	yBar1 += rBar1 * u
+																																	uBar2 += rBar2 * y
+																																	uBar3 += rBar3 * y
+																																	yBar2 += rBar2 * u
+																																	yBar3 += rBar3 * u
+																																} else {
+																																	cond321 := op == 32
+																																	if cond321 {
+																																		t9 := rt.Hypotdx(u, y)
+																																		t10 := rt.Hypotdx(y, u)
+																																		uBar0 += rBar0 * t9
+																																		uBar1 += rBar1 * t9
+																																		yBar0 += rBar0 * t10
+																																		yBar1 += rBar1 * t10
+																																		uBar2 += rBar2 * t9
+																																		uBar3 += rBar3 * t9
+																																		yBar2 += rBar2 * t10
+																																		yBar3 += rBar3 * t10
+																																	} else {
+																																		cond331 := op == 33
+																																		if cond331 {
+																																			a15 := rt.Hypotdx(y, u)
+																																			a16 := math.Hypot(u, y)
+																																			if a15-a15 == 0 && (a16 > 0 || a16 < 0) {
+																																				uBar0 += rBar0 * a15 / a16
+																																				uBar1 += rBar1 * a15 / a16
+																																				uBar2 += rBar2 * a15 / a16
+																																				uBar3 += rBar3 * a15 / a16
+																																			} else {
+																																				if rBar0 != 0 {
+																																					uBar0 += rBar0 * a15 / a16
+																																				} else {
+																																					uBar0 += rt.Skip()
+																																				}
+																																				if rBar1 != 0 {
+																																					uBar1 += rBar1 * a15 / a16
+																																				} else {
+																																					uBar1 += rt.Skip()
+																																				}
+																																				if rBar2 != 0 {
+																																					uBar2 += rBar2 * a15 / a16
+																																				} else {
+																																					uBar2 += rt.Skip()
+																																				}
+																																				if rBar3 != 0 {
+																																					uBar3 += rBar3 * a15 / a16
+																																				} else {
+																																					uBar3 += rt.Skip()
+																																				}
+																																			}
+																																			a17 := rt.Hypotdx(u, y)
+																																			a18 := math.Hypot(u, y)
+																																			if a17-a17 == 0 && (a18 > 0 || a18 < 0) {
+																																				yBar0 -= rBar0 * a17 / a18
+																																				yBar1 -= rBar1 * a17 / a18
+																																				yBar2 -= rBar2 * a17 / a18
+																																				yBar3 -= rBar3 * a17 / a18
+																																			} else {
+																																				if rBar0 != 0 {
+																																					yBar0 -= rBar0 * a17 / a18
+																																				} else {
+																																					yBar0 += rt.Skip()
+																																				}
+																																				if rBar1 != 0 {
+																																					yBar1 -= rBar1 * a17 / a18
+																																				} else {
+																																					yBar1 += rt.Skip()
+																																				}
+																																				if rBar2 != 0 {
+																																					yBar2 -= rBar2 * a17 / a18
+																																				} else {
+																																					yBar2 += rt.Skip()
+																																				}
+																																				if rBar3 != 0 {
+																																					yBar3 -= rBar3 * a17 / a18
+																																				} else {
+																																					yBar3 += rt.Skip()
+																																				}
+																																			}
+																																		} else {
+																																			cond341 := op == 34
+																																			if cond341 {
+																																				a19 := rt.Powdx(u, y)
+																																				a20 := rt.Powscale(u, y)
+																																				if a19-a19 == 0 && a20-a20 == 0 {
+																																					uBar0 += rBar0 * a19 * a20
+																																					uBar1 += rBar1 * a19 * a20
+																																					uBar2 += rBar2 * a19 * a20
+																																					uBar3 += rBar3 * a19 * a20
+																																				} else {
+																																					if rBar0 != 0 {
+																																						uBar0 += rBar0 * a19 * a20
+																																					} else {
+																																						uBar0 += rt.Skip()
+																																					}
+																																					if rBar1 != 0 {
+																																						uBar1 += rBar1 * a19 * a20
+																																					} else {
+																																						uBar1 += rt.Skip()
+																																					}
+																																					if rBar2 != 0 {
+																																						uBar2 += rBar2 * a19 * a20
+																																					} else {
+																																						uBar2 += rt.Skip()
+																																					}
+																																					if rBar3 != 0 {
+																																						uBar3 += rBar3 * a19 * a20
+																																					} else {
+																																						uBar3 += rt.Skip()
+																																					}
+																																				}
+																																				a21 := rt.Powdp(u, y)
+																																				if a21-a21 == 0 {
+																																					yBar0 += rBar0 * a21
+																																					yBar1 += rBar1 * a21
+																																					yBar2 += rBar2 * a21
+																																					yBar3 += rBar3 * a21
+																																				} else {
+																																					if rBar0 != 0 {
+																																						yBar0 += rBar0 * a21
+																																					} else {
+																																						yBar0 += rt.Skip()
+																																					}
+																																					if rBar1 != 0 {
+																																						yBar1 += rBar1 * a21
+																																					} else {
+																																						yBar1 += rt.Skip()
+																																					}
+																																					if rBar2 != 0 {
+																																						yBar2 += rBar2 * a21
+																																					} else {
+																																						yBar2 += rt.Skip()
+																																					}
+																																					if rBar3 != 0 {
+																																						yBar3 += rBar3 * a21
+																																					} else {
+																																						yBar3 += rt.Skip()
+																																					}
+																																				}
+																																			} else {
+																																				cond351 := op == 35
+																																				if cond351 {
+																																					max11 := max(u, y)
+																																					if u == max11 || u != u && max11 != max11 {
+																																						uBar0 += rBar0
+																																						uBar1 += rBar1
+																																						uBar2 += rBar2
+																																						uBar3 += rBar3
+																																					} else {
+																																						yBar0 += rBar0
+																																						yBar1 += rBar1
+																																						yBar2 += rBar2
+																																						yBar3 += rBar3
+																																					}
+																																				} else {
+																																					uBar0 += rBar0
+																																					uBar1 += rBar1
+																																					yBar0 += rBar0
+																																					yBar1 += rBar1
+																																					uBar2 += rBar2
+																																					uBar3 += rBar3
+																																					yBar2 += rBar2
+																																					yBar3 += rBar3
+																																				}
+																																			}
+																																		}
+																																	}
+																																}
+																															}
+																														}
+																													}
+																												}
+																											}
+																										}
+																									}
+																								}
+																							}
+																						}
+																					}
+																				}
+																			}
+																		}
+																	}
+																}
+															}
+														}
+													}
+												}
+											}
+										}
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return
+}
+
+// RunTangent1 is edges.Run_tangent_1, from edges.go:121.
+func RunTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
+	r1Dot := make([]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		s := s1[i]
+		v, vDot := applyTangent110(s.Op, r1[s.A], r1[s.B], r1Dot[s.A], r1Dot[s.B])
+		if s.Use < 0 || r1[s.Use] > 0 {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[s.A]
+			r1[len(x)+i] = r1[s.A]
+		}
+	}
+	return r1[len(r1)-1], r1Dot[len(r1)-1]
+}
+
+// RunTangent1Lanes4 is edges.Run_tangent_1_lanes4, from edges.go:121.
+func RunTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	r1Dot := make([][4]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		s := s1[i]
+		var v float64
+		var vDot0 float64
+		var vDot1 float64
+		var vDot2 float64
+		var vDot3 float64
+		r1DotRow := &r1Dot[s.A]
+		r1DotRow1 := &r1Dot[s.B]
+		v, vDot0, vDot1, vDot2, vDot3 = applyTangent110Lanes4(s.Op, r1[s.A], r1[s.B], r1DotRow[0], r1DotRow[1], r1DotRow[2], r1DotRow[3], r1DotRow1[0], r1DotRow1[1], r1DotRow1[2], r1DotRow1[3])
+		if s.Use < 0 || r1[s.Use] > 0 {
+			r1DotRow2 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = v
+			r1DotRow2[0] = vDot0
+			r1DotRow2[1] = vDot1
+			r1DotRow2[2] = vDot2
+			r1DotRow2[3] = vDot3
+		} else {
+			r1DotRow3 := &r1Dot[s.A]
+			r1DotRow4 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = r1[s.A]
+			r1DotRow4[0] = r1DotRow3[0]
+			r1DotRow4[1] = r1DotRow3[1]
+			r1DotRow4[2] = r1DotRow3[2]
+			r1DotRow4[3] = r1DotRow3[3]
+		}
+	}
+	r1DotRow5 := &r1Dot[len(r1)-1]
+	return r1[len(r1)-1], r1DotRow5[0], r1DotRow5[1], r1DotRow5[2], r1DotRow5[3]
+}
+
+// RunForward is edges.Run_forward, from edges.go:121.
+func RunForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r float64) {
+	var arg float64
+	var arg1 float64
+	var cond bool
+	n4 := len(x) + len(c.Steps)
+	if ws1.r1Bar1Used == len(ws1.r1Bar12) {
+		ws1.r1Bar12 = append(ws1.r1Bar12, nil)
+	}
+	k := ws1.r1Bar1Used
+	ws1.r1Bar1Used++
+	if cap(ws1.r1Bar12[k]) < n4 {
+		ws1.r1Bar12[k] = make([]float64, n4)
+	}
+	clear(ws1.r1Bar12[k][:n4])
+	r1Bar1 := ws1.r1Bar12[k][0:n4:n4]
+	n5 := len(x) + len(c.Steps)
+	if ws1.r1Used == len(ws1.r12) {
+		ws1.r12 = append(ws1.r12, nil)
+	}
+	k1 := ws1.r1Used
+	ws1.r1Used++
+	if cap(ws1.r12[k1]) < n5 {
+		ws1.r12[k1] = make([]float64, n5)
+	}
+	clear(ws1.r12[k1][:n5])
+	r1 := ws1.r12[k1][0:n5:n5]
+	n3 := min(len(r1), len(x))
+	_ = r1[:n3]
+	_ = r1Bar1[:n3]
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		ws1.runFrames1 = append(ws1.runFrames1, runFrame1{})
+		top2 := &ws1.runFrames1[len(ws1.runFrames1)-1]
+		top2.arg = arg
+		arg = r1[sA]
+		top2.arg1 = arg1
+		arg1 = r1[sB]
+		v = applyForward(sOp, arg, arg1, ws1)
+		ws1.cond2 = append(ws1.cond2, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	r = r1[len(r1)-1]
+	ws1.r1Bar13 = append(ws1.r1Bar13, r1Bar1)
+	ws1.r13 = append(ws1.r13, r1)
+	ws1.arg = append(ws1.arg, arg)
+	ws1.arg1 = append(ws1.arg1, arg1)
+	ws1.cond3 = append(ws1.cond3, cond)
+	return
+}
+
+// RunReverse is edges.Run_reverse, from edges.go:121.
+func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork) {
+	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
+	ws1.r1Bar13 = ws1.r1Bar13[:len(ws1.r1Bar13)-1]
+	r11 := ws1.r13[len(ws1.r13)-1]
+	ws1.r13 = ws1.r13[:len(ws1.r13)-1]
+	arg2 := ws1.arg[len(ws1.arg)-1]
+	ws1.arg = ws1.arg[:len(ws1.arg)-1]
+	arg11 := ws1.arg1[len(ws1.arg1)-1]
+	ws1.arg1 = ws1.arg1[:len(ws1.arg1)-1]
+	cond1 := ws1.cond3[len(ws1.cond3)-1]
+	ws1.cond3 = ws1.cond3[:len(ws1.cond3)-1]
+	n31 := min(len(r11), len(x))
+	window1Bar1 := r1Bar11[:n31]
+	s11 := c.Steps
+	hi1 := len(s11)
+	r1Bar11[len(r11)-1] += rBar1
+	for i6 := hi1 - 1; i6 > -1; i6-- {
+		sOp2 := s11[i6].Op
+		sA2 := s11[i6].A
+		sB2 := s11[i6].B
+		var vBar1 float64
+		if cond1 {
+			t11 := r1Bar11[len(x)+i6]
+			r1Bar11[len(x)+i6] = 0
+			vBar1 += t11
+		} else {
+			t12 := r1Bar11[len(x)+i6]
+			r1Bar11[len(x)+i6] = 0
+			r1Bar11[sA2] += t12
+		}
+		cond1 = ws1.cond2[len(ws1.cond2)-1]
+		ws1.cond2 = ws1.cond2[:len(ws1.cond2)-1]
+		t8, t9 := applyReverse(sOp2, arg2, arg11, vBar1, ws1)
+		r1Bar11[sB2] += t9
+		top3 := &ws1.runFrames1[len(ws1.runFrames1)-1]
+		arg11 = top3.arg1
+		r1Bar11[sA2] += t8
+		arg2 = top3.arg
+		ws1.runFrames1 = ws1.runFrames1[:len(ws1.runFrames1)-1]
+	}
+	if cap(ws1.t7) < n31 {
+		ws1.t7 = make([]float64, n31)
+	}
+	clear(ws1.t7[:n31])
+	t7 := ws1.t7[0:n31:n31]
+	copy(t7, window1Bar1)
+	clear(window1Bar1)
+	if 0 < n31 {
+		t71 := t7[:len(t7):len(t7)][:n31]
+		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n31]
+		for i5 := 0; i5 < n31; i5++ {
+			xBar11[i5] += t71[i5]
+		}
+	}
+}
+
+// RunForwardTangent1101 is edges.Run_forward_tangent_1101, from edges.go:121.
+func RunForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rDot float64) {
+	var argDot float64
+	var arg float64
+	var arg1Dot float64
+	var arg1 float64
+	var cond bool
+	n4 := len(x) + len(c.Steps)
+	if ws1.r1Bar1Used == len(ws1.r1Bar12) {
+		ws1Dot.r1Bar12 = append(ws1Dot.r1Bar12, nil)
+		ws1.r1Bar12 = append(ws1.r1Bar12, nil)
+	}
+	k := ws1.r1Bar1Used
+	ws1.r1Bar1Used++
+	if cap(ws1.r1Bar12[k]) < n4 {
+		ws1Dot.r1Bar12[k] = make([]float64, n4)
+		ws1.r1Bar12[k] = make([]float64, n4)
+	}
+	clear(ws1Dot.r1Bar12[k][:n4])
+	clear(ws1.r1Bar12[k][:n4])
+	r1Bar1Dot := ws1Dot.r1Bar12[k][0:n4:n4]
+	r1Bar1 := ws1.r1Bar12[k][0:n4:n4]
+	n5 := len(x) + len(c.Steps)
+	if ws1.r1Used == len(ws1.r12) {
+		ws1Dot.r12 = append(ws1Dot.r12, nil)
+		ws1.r12 = append(ws1.r12, nil)
+	}
+	k1 := ws1.r1Used
+	ws1.r1Used++
+	if cap(ws1.r12[k1]) < n5 {
+		ws1Dot.r12[k1] = make([]float64, n5)
+		ws1.r12[k1] = make([]float64, n5)
+	}
+	clear(ws1Dot.r12[k1][:n5])
+	clear(ws1.r12[k1][:n5])
+	r1Dot := ws1Dot.r12[k1][0:n5:n5]
+	r1 := ws1.r12[k1][0:n5:n5]
+	n3 := min(len(r1), len(x))
+	_ = r1Dot[:n3]
+	_ = r1[:n3]
+	_ = r1Bar1Dot[:n3]
+	_ = r1Bar1[:n3]
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var vDot float64
+		var v float64
+		ws1Dot.runFrames1 = append(ws1Dot.runFrames1, runFrame1{})
+		ws1.runFrames1 = append(ws1.runFrames1, runFrame1{})
+		top2Dot := &ws1Dot.runFrames1[len(ws1.runFrames1)-1]
+		top2 := &ws1.runFrames1[len(ws1.runFrames1)-1]
+		top2Dot.arg = argDot
+		top2.arg = arg
+		argDot = r1Dot[sA]
+		arg = r1[sA]
+		top2Dot.arg1 = arg1Dot
+		top2.arg1 = arg1
+		arg1Dot = r1Dot[sB]
+		arg1 = r1[sB]
+		v, vDot = applyForwardTangent1110(sOp, arg, arg1, ws1, argDot, arg1Dot, ws1Dot)
+		ws1.cond2 = append(ws1.cond2, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[sA]
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	rDot = r1Dot[len(r1)-1]
+	r = r1[len(r1)-1]
+	ws1Dot.r1Bar13 = append(ws1Dot.r1Bar13, r1Bar1Dot)
+	ws1.r1Bar13 = append(ws1.r1Bar13, r1Bar1)
+	ws1Dot.r13 = append(ws1Dot.r13, r1Dot)
+	ws1.r13 = append(ws1.r13, r1)
+	ws1Dot.arg = append(ws1Dot.arg, argDot)
+	ws1.arg = append(ws1.arg, arg)
+	ws1Dot.arg1 = append(ws1Dot.arg1, arg1Dot)
+	ws1.arg1 = append(ws1.arg1, arg1)
+	ws1.cond3 = append(ws1.cond3, cond)
+	return
+}
+
+// identityPullbackTangent1 is edges.identityPullback_tangent_1, from edges.go:232.
+func identityPullbackTangent1(p0, rBar, p0Dot float64) (vBar float64) {
+	return rBar
+}
+
+// RunReverseTangent10101 is edges.Run_reverse_tangent_10101, from edges.go:121.
+func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+	r1Bar11Dot := ws1Dot.r1Bar13[len(ws1.r1Bar13)-1]
+	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
+	ws1Dot.r1Bar13 = ws1Dot.r1Bar13[:len(ws1.r1Bar13)-1]
+	ws1.r1Bar13 = ws1.r1Bar13[:len(ws1.r1Bar13)-1]
+	r11 := ws1.r13[len(ws1.r13)-1]
+	ws1Dot.r13 = ws1Dot.r13[:len(ws1.r13)-1]
+	ws1.r13 = ws1.r13[:len(ws1.r13)-1]
+	arg2Dot := ws1Dot.arg[len(ws1.arg)-1]
+	arg2 := ws1.arg[len(ws1.arg)-1]
+	ws1Dot.arg = ws1Dot.arg[:len(ws1.arg)-1]
+	ws1.arg = ws1.arg[:len(ws1.arg)-1]
+	arg11Dot := ws1Dot.arg1[len(ws1.arg1)-1]
+	arg11 := ws1.arg1[len(ws1.arg1)-1]
+	ws1Dot.arg1 = ws1Dot.arg1[:len(ws1.arg1)-1]
+	ws1.arg1 = ws1.arg1[:len(ws1.arg1)-1]
+	cond1 := ws1.cond3[len(ws1.cond3)-1]
+	ws1.cond3 = ws1.cond3[:len(ws1.cond3)-1]
+	n31 := min(len(r11), len(x))
+	window1Bar1Dot := r1Bar11Dot[:n31]
+	window1Bar1 := r1Bar11[:n31]
+	s11 := c.Steps
+	hi1 := len(s11)
+	r1Bar11[len(r11)-1] += rBar1
+	for i6 := hi1 - 1; i6 > -1; i6-- {
+		sOp2 := s11[i6].Op
+		sA2 := s11[i6].A
+		sB2 := s11[i6].B
+		var vBar1Dot float64
+		var vBar1 float64
+		if cond1 {
+			t11Dot := r1Bar11Dot[len(x)+i6]
+			t11 := r1Bar11[len(x)+i6]
+			r1Bar11Dot[len(x)+i6] = 0
+			r1Bar11[len(x)+i6] = 0
+			vBar1Dot += t11Dot
+			vBar1 += t11
+		} else {
+			t12Dot := r1Bar11Dot[len(x)+i6]
+			t12 := r1Bar11[len(x)+i6]
+			r1Bar11Dot[len(x)+i6] = 0
+			r1Bar11[len(x)+i6] = 0
+			r1Bar11Dot[sA2] += t12Dot
+			r1Bar11[sA2] += t12
+		}
+		cond1 = ws1.cond2[len(ws1.cond2)-1]
+		ws1.cond2 = ws1.cond2[:len(ws1.cond2)-1]
+		t8, t9, t8Dot, t9Dot := applyReverseTangent11110(sOp2, arg2, arg11, vBar1, ws1, arg2Dot, arg11Dot, vBar1Dot, ws1Dot)
+		r1Bar11Dot[sB2] += t9Dot
+		r1Bar11[sB2] += t9
+		top3Dot := &ws1Dot.runFrames1[len(ws1.runFrames1)-1]
+		top3 := &ws1.runFrames1[len(ws1.runFrames1)-1]
+		arg11Dot = top3Dot.arg1
+		arg11 = top3.arg1
+		r1Bar11Dot[sA2] += t8Dot
+		r1Bar11[sA2] += t8
+		arg2Dot = top3Dot.arg
+		arg2 = top3.arg
+		ws1Dot.runFrames1 = ws1Dot.runFrames1[:len(ws1.runFrames1)-1]
+		ws1.runFrames1 = ws1.runFrames1[:len(ws1.runFrames1)-1]
+	}
+	if cap(ws1.t7) < n31 {
+		ws1Dot.t7 = make([]float64, n31)
+		ws1.t7 = make([]float64, n31)
+	}
+	clear(ws1Dot.t7[:n31])
+	clear(ws1.t7[:n31])
+	t7Dot := ws1Dot.t7[0:n31:n31]
+	t7 := ws1.t7[0:n31:n31]
+	copy(t7Dot, window1Bar1Dot)
+	copy(t7, window1Bar1)
+	clear(window1Bar1Dot)
+	clear(window1Bar1)
+	if 0 < n31 {
+		t71Dot := t7Dot[:len(t7):len(t7)][:n31]
+		t71 := t7[:len(t7):len(t7)][:n31]
+		xBar11Dot := xBar1Dot[:len(xBar1):len(xBar1)][:n31]
+		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n31]
+		for i5 := 0; i5 < n31; i5++ {
+			xBar11Dot[i5] += t71Dot[i5]
+			xBar11[i5] += t71[i5]
+		}
+	}
+}
+
+// SeveralTangent1 is edges.Several_tangent_1, from edges.go:195.
+func SeveralTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
+	r1Dot := make([]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		s := s1[i]
+		v, vDot := applyTangent110(s.Op, r1[s.A], r1[s.B], r1Dot[s.A], r1Dot[s.B])
+		if s.Use < 0 || r1[s.Use] > 0 {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[s.A]
+			r1[len(x)+i] = r1[s.A]
+		}
+	}
+	yDot := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	copy(yDot, r1Dot[len(r1)-len(y):])
+	copy(y, r1[len(r1)-len(y):])
+	return y, yDot
+}
+
+// SeveralTangent1Lanes4 is edges.Several_tangent_1_lanes4, from edges.go:195.
+func SeveralTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
+	r1Dot := make([][4]float64, len(x)+len(c.Steps))
+	r1 := make([]float64, len(x)+len(c.Steps))
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	for i := 0; i < len(s1); i++ {
+		s := s1[i]
+		var v float64
+		var vDot0 float64
+		var vDot1 float64
+		var vDot2 float64
+		var vDot3 float64
+		r1DotRow := &r1Dot[s.A]
+		r1DotRow1 := &r1Dot[s.B]
+		v, vDot0, vDot1, vDot2, vDot3 = applyTangent110Lanes4(s.Op, r1[s.A], r1[s.B], r1DotRow[0], r1DotRow[1], r1DotRow[2], r1DotRow[3], r1DotRow1[0], r1DotRow1[1], r1DotRow1[2], r1DotRow1[3])
+		if s.Use < 0 || r1[s.Use] > 0 {
+			r1DotRow2 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = v
+			r1DotRow2[0] = vDot0
+			r1DotRow2[1] = vDot1
+			r1DotRow2[2] = vDot2
+			r1DotRow2[3] = vDot3
+		} else {
+			r1DotRow3 := &r1Dot[s.A]
+			r1DotRow4 := &r1Dot[len(x)+i]
+			r1[len(x)+i] = r1[s.A]
+			r1DotRow4[0] = r1DotRow3[0]
+			r1DotRow4[1] = r1DotRow3[1]
+			r1DotRow4[2] = r1DotRow3[2]
+			r1DotRow4[3] = r1DotRow3[3]
+		}
+	}
+	yDot := make([][4]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	copy(yDot, r1Dot[len(r1)-len(y):])
+	copy(y, r1[len(r1)-len(y):])
+	return y, yDot
+}
+
+// SeveralForward is edges.Several_forward, from edges.go:195.
+func SeveralForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r, rBar1 []float64) {
+	var arg float64
+	var arg1 float64
+	var cond bool
+	n6 := len(x) + len(c.Steps)
+	if ws1.r1Bar1Used1 == len(ws1.r1Bar14) {
+		ws1.r1Bar14 = append(ws1.r1Bar14, nil)
+	}
+	k := ws1.r1Bar1Used1
+	ws1.r1Bar1Used1++
+	if cap(ws1.r1Bar14[k]) < n6 {
+		ws1.r1Bar14[k] = make([]float64, n6)
+	}
+	clear(ws1.r1Bar14[k][:n6])
+	r1Bar1 := ws1.r1Bar14[k][0:n6:n6]
+	n7 := len(x) + len(c.Steps)
+	if ws1.r1Used1 == len(ws1.r14) {
+		ws1.r14 = append(ws1.r14, nil)
+	}
+	k1 := ws1.r1Used1
+	ws1.r1Used1++
+	if cap(ws1.r14[k1]) < n7 {
+		ws1.r14[k1] = make([]float64, n7)
+	}
+	clear(ws1.r14[k1][:n7])
+	r1 := ws1.r14[k1][0:n7:n7]
+	n4 := min(len(r1), len(x))
+	_ = r1[:n4]
+	_ = r1Bar1[:n4]
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		ws1.severalFrames1 = append(ws1.severalFrames1, severalFrame1{})
+		top2 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		top2.arg = arg
+		arg = r1[sA]
+		top2.arg1 = arg1
+		arg1 = r1[sB]
+		v = applyForward(sOp, arg, arg1, ws1)
+		ws1.cond4 = append(ws1.cond4, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar1 := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	_ = r1Bar1[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n5 := min(len(y), len(view3))
+	_ = y[:n5]
+	_ = yBar1[:n5]
+	copy(y, view3)
+	rBar1 = yBar1
+	r = y
+	ws1.r1Bar15 = append(ws1.r1Bar15, r1Bar1)
+	ws1.r15 = append(ws1.r15, r1)
+	ws1.arg2 = append(ws1.arg2, arg)
+	ws1.arg11 = append(ws1.arg11, arg1)
+	ws1.cond5 = append(ws1.cond5, cond)
+	ws1.yBar1 = append(ws1.yBar1, yBar1)
+	ws1.y = append(ws1.y, y)
+	return
+}
+
+// SeveralReverse is edges.Several_reverse, from edges.go:195.
+func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
+	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
+	ws1.r1Bar15 = ws1.r1Bar15[:len(ws1.r1Bar15)-1]
+	r11 := ws1.r15[len(ws1.r15)-1]
+	ws1.r15 = ws1.r15[:len(ws1.r15)-1]
+	arg2 := ws1.arg2[len(ws1.arg2)-1]
+	ws1.arg2 = ws1.arg2[:len(ws1.arg2)-1]
+	arg11 := ws1.arg11[len(ws1.arg11)-1]
+	ws1.arg11 = ws1.arg11[:len(ws1.arg11)-1]
+	cond1 := ws1.cond5[len(ws1.cond5)-1]
+	ws1.cond5 = ws1.cond5[:len(ws1.cond5)-1]
+	yBar11 := ws1.yBar1[len(ws1.yBar1)-1]
+	ws1.yBar1 = ws1.yBar1[:len(ws1.yBar1)-1]
+	y1 := ws1.y[len(ws1.y)-1]
+	ws1.y = ws1.y[:len(ws1.y)-1]
+	n41 := min(len(r11), len(x))
+	window2Bar1 := r1Bar11[:n41]
+	s11 := c.Steps
+	hi1 := len(s11)
+	view3Bar11 := r1Bar11[len(r11)-len(y1):]
+	view31 := r11[len(r11)-len(y1):]
+	n51 := min(len(y1), len(view31))
+	window3Bar1 := yBar11[:n51]
+	if cap(ws1.t13) < n51 {
+		ws1.t13 = make([]float64, n51)
+	}
+	clear(ws1.t13[:n51])
+	t13 := ws1.t13[0:n51:n51]
+	copy(t13, window3Bar1)
+	clear(window3Bar1)
+	if 0 < n51 {
+		t131 := t13[:len(t13):len(t13)][:n51]
+		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
+		for i9 := 0; i9 < n51; i9++ {
+			view3Bar111[i9] += t131[i9]
+		}
+	}
+	for i10 := hi1 - 1; i10 > -1; i10-- {
+		sOp2 := s11[i10].Op
+		sA2 := s11[i10].A
+		sB2 := s11[i10].B
+		var vBar1 float64
+		if cond1 {
+			t11 := r1Bar11[len(x)+i10]
+			r1Bar11[len(x)+i10] = 0
+			vBar1 += t11
+		} else {
+			t12 := r1Bar11[len(x)+i10]
+			r1Bar11[len(x)+i10] = 0
+			r1Bar11[sA2] += t12
+		}
+		cond1 = ws1.cond4[len(ws1.cond4)-1]
+		ws1.cond4 = ws1.cond4[:len(ws1.cond4)-1]
+		t8, t9 := applyReverse(sOp2, arg2, arg11, vBar1, ws1)
+		r1Bar11[sB2] += t9
+		top3 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		arg11 = top3.arg1
+		r1Bar11[sA2] += t8
+		arg2 = top3.arg
+		ws1.severalFrames1 = ws1.severalFrames1[:len(ws1.severalFrames1)-1]
+	}
+	if cap(ws1.t71) < n41 {
+		ws1.t71 = make([]float64, n41)
+	}
+	clear(ws1.t71[:n41])
+	t7 := ws1.t71[0:n41:n41]
+	copy(t7, window2Bar1)
+	clear(window2Bar1)
+	if 0 < n41 {
+		t71 := t7[:len(t7):len(t7)][:n41]
+		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
+		for i8 := 0; i8 < n41; i8++ {
+			xBar11[i8] += t71[i8]
+		}
+	}
+}
+
+// SeveralForwardLanes4 is edges.Several_forward_lanes4, from edges.go:195.
+func SeveralForwardLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) (r []float64, rBar1 [][4]float64) {
+	var arg float64
+	var arg1 float64
+	var cond bool
+	n6 := len(x) + len(c.Steps)
+	if ws1.r1Bar1Used1 == len(ws1.r1Bar141) {
+		ws1.r1Bar141 = append(ws1.r1Bar141, nil)
+	}
+	k := ws1.r1Bar1Used1
+	ws1.r1Bar1Used1++
+	if cap(ws1.r1Bar141[k]) < n6 {
+		ws1.r1Bar141[k] = make([][4]float64, n6)
+	}
+	clear(ws1.r1Bar141[k][:n6])
+	r1Bar1 := ws1.r1Bar141[k][0:n6:n6]
+	n7 := len(x) + len(c.Steps)
+	if ws1.r1Used1 == len(ws1.r14) {
+		ws1.r14 = append(ws1.r14, nil)
+	}
+	k1 := ws1.r1Used1
+	ws1.r1Used1++
+	if cap(ws1.r14[k1]) < n7 {
+		ws1.r14[k1] = make([]float64, n7)
+	}
+	clear(ws1.r14[k1][:n7])
+	r1 := ws1.r14[k1][0:n7:n7]
+	n4 := min(len(r1), len(x))
+	_ = r1[:n4]
+	_ = r1Bar1[:n4]
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var v float64
+		ws1.severalFrames1 = append(ws1.severalFrames1, severalFrame1{})
+		top2 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		top2.arg = arg
+		arg = r1[sA]
+		top2.arg1 = arg1
+		arg1 = r1[sB]
+		v = applyForward(sOp, arg, arg1, ws1)
+		ws1.cond4 = append(ws1.cond4, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1[len(x)+i] = v
+		} else {
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar1 := make([][4]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	_ = r1Bar1[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n5 := min(len(y), len(view3))
+	_ = y[:n5]
+	_ = yBar1[:n5]
+	copy(y, view3)
+	rBar1 = yBar1
+	r = y
+	ws1.r1Bar151 = append(ws1.r1Bar151, r1Bar1)
+	ws1.r15 = append(ws1.r15, r1)
+	ws1.arg2 = append(ws1.arg2, arg)
+	ws1.arg11 = append(ws1.arg11, arg1)
+	ws1.cond5 = append(ws1.cond5, cond)
+	ws1.yBar11 = append(ws1.yBar11, yBar1)
+	ws1.y = append(ws1.y, y)
+	return
+}
+
+// identityPullbackLanes4 is edges.identityPullback_lanes4, from edges.go:232.
+func identityPullbackLanes4(p0, rBar0, rBar1, rBar2, rBar3 float64) (vBar0, vBar1, vBar2, vBar3 float64) {
+	return rBar0, rBar1, rBar2, rBar3
+}
+
+// SeveralReverseLanes4 is edges.Several_reverse_lanes4, from edges.go:195.
+func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) {
+	r1Bar11 := ws1.r1Bar151[len(ws1.r1Bar151)-1]
+	ws1.r1Bar151 = ws1.r1Bar151[:len(ws1.r1Bar151)-1]
+	r11 := ws1.r15[len(ws1.r15)-1]
+	ws1.r15 = ws1.r15[:len(ws1.r15)-1]
+	arg2 := ws1.arg2[len(ws1.arg2)-1]
+	ws1.arg2 = ws1.arg2[:len(ws1.arg2)-1]
+	arg11 := ws1.arg11[len(ws1.arg11)-1]
+	ws1.arg11 = ws1.arg11[:len(ws1.arg11)-1]
+	cond1 := ws1.cond5[len(ws1.cond5)-1]
+	ws1.cond5 = ws1.cond5[:len(ws1.cond5)-1]
+	yBar11 := ws1.yBar11[len(ws1.yBar11)-1]
+	ws1.yBar11 = ws1.yBar11[:len(ws1.yBar11)-1]
+	y1 := ws1.y[len(ws1.y)-1]
+	ws1.y = ws1.y[:len(ws1.y)-1]
+	n41 := min(len(r11), len(x))
+	window2Bar1 := r1Bar11[:n41]
+	s11 := c.Steps
+	hi1 := len(s11)
+	view3Bar11 := r1Bar11[len(r11)-len(y1):]
+	view31 := r11[len(r11)-len(y1):]
+	n51 := min(len(y1), len(view31))
+	window3Bar1 := yBar11[:n51]
+	if cap(ws1.t131) < n51 {
+		ws1.t131 = make([][4]float64, n51)
+	}
+	clear(ws1.t131[:n51])
+	t13 := ws1.t131[0:n51:n51]
+	copy(t13, window3Bar1)
+	clear(window3Bar1)
+	if 0 < n51 {
+		t131 := t13[:len(t13):len(t13)][:n51]
+		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
+		for i9 := 0; i9 < n51; i9++ {
+			t131Row := &t131[i9]
+			view3Bar111Row := &view3Bar111[i9]
+			view3Bar111Row[0] += t131Row[0]
+			view3Bar111Row[1] += t131Row[1]
+			view3Bar111Row[2] += t131Row[2]
+			view3Bar111Row[3] += t131Row[3]
+		}
+	}
+	for i10 := hi1 - 1; i10 > -1; i10-- {
+		sOp2 := s11[i10].Op
+		sA2 := s11[i10].A
+		sB2 := s11[i10].B
+		var vBar10 float64
+		var vBar11 float64
+		var vBar12 float64
+		var vBar13 float64
+		if cond1 {
+			r1Bar11Row := &r1Bar11[len(x)+i10]
+			t110 := r1Bar11Row[0]
+			t111 := r1Bar11Row[1]
+			r1Bar11Row[0] = 0
+			r1Bar11Row[1] = 0
+			vBar10 += t110
+			vBar11 += t111
+			t112 := r1Bar11Row[2]
+			t113 := r1Bar11Row[3]
+			r1Bar11Row[2] = 0
+			r1Bar11Row[3] = 0
+			vBar12 += t112
+			vBar13 += t113
+		} else {
+			r1Bar11Row1 := &r1Bar11[len(x)+i10]
+			r1Bar11Row2 := &r1Bar11[sA2]
+			t120 := r1Bar11Row1[0]
+			t121 := r1Bar11Row1[1]
+			r1Bar11Row1[0] = 0
+			r1Bar11Row1[1] = 0
+			r1Bar11Row2[0] += t120
+			r1Bar11Row2[1] += t121
+			t122 := r1Bar11Row1[2]
+			t123 := r1Bar11Row1[3]
+			r1Bar11Row1[2] = 0
+			r1Bar11Row1[3] = 0
+			r1Bar11Row2[2] += t122
+			r1Bar11Row2[3] += t123
+		}
+		cond1 = ws1.cond4[len(ws1.cond4)-1]
+		ws1.cond4 = ws1.cond4[:len(ws1.cond4)-1]
+		t80, t81, t82, t83, t90, t91, t92, t93 := applyReverseLanes4(sOp2, arg2, arg11, vBar10, vBar11, vBar12, vBar13, ws1)
+		r1Bar11Row3 := &r1Bar11[sB2]
+		top3 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		arg11 = top3.arg1
+		r1Bar11Row4 := &r1Bar11[sA2]
+		arg2 = top3.arg
+		r1Bar11Row3[0] += t90
+		r1Bar11Row3[1] += t91
+		r1Bar11Row4[0] += t80
+		r1Bar11Row4[1] += t81
+		r1Bar11Row3[2] += t92
+		r1Bar11Row3[3] += t93
+		r1Bar11Row4[2] += t82
+		r1Bar11Row4[3] += t83
+		ws1.severalFrames1 = ws1.severalFrames1[:len(ws1.severalFrames1)-1]
+	}
+	if cap(ws1.t711) < n41 {
+		ws1.t711 = make([][4]float64, n41)
+	}
+	clear(ws1.t711[:n41])
+	t7 := ws1.t711[0:n41:n41]
+	copy(t7, window2Bar1)
+	clear(window2Bar1)
+	if 0 < n41 {
+		t71 := t7[:len(t7):len(t7)][:n41]
+		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
+		for i8 := 0; i8 < n41; i8++ {
+			t71Row := &t71[i8]
+			xBar11Row := &xBar11[i8]
+			xBar11Row[0] += t71Row[0]
+			xBar11Row[1] += t71Row[1]
+			xBar11Row[2] += t71Row[2]
+			xBar11Row[3] += t71Row[3]
+		}
+	}
+}
+
+// SeveralForwardTangent1101 is edges.Several_forward_tangent_1101, from edges.go:195.
+func SeveralForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rBar1, rDot, rBar1Dot []float64) {
+	var argDot float64
+	var arg float64
+	var arg1Dot float64
+	var arg1 float64
+	var cond bool
+	n6 := len(x) + len(c.Steps)
+	if ws1.r1Bar1Used1 == len(ws1.r1Bar14) {
+		ws1Dot.r1Bar14 = append(ws1Dot.r1Bar14, nil)
+		ws1.r1Bar14 = append(ws1.r1Bar14, nil)
+	}
+	k := ws1.r1Bar1Used1
+	ws1.r1Bar1Used1++
+	if cap(ws1.r1Bar14[k]) < n6 {
+		ws1Dot.r1Bar14[k] = make([]float64, n6)
+		ws1.r1Bar14[k] = make([]float64, n6)
+	}
+	clear(ws1Dot.r1Bar14[k][:n6])
+	clear(ws1.r1Bar14[k][:n6])
+	r1Bar1Dot := ws1Dot.r1Bar14[k][0:n6:n6]
+	r1Bar1 := ws1.r1Bar14[k][0:n6:n6]
+	n7 := len(x) + len(c.Steps)
+	if ws1.r1Used1 == len(ws1.r14) {
+		ws1Dot.r14 = append(ws1Dot.r14, nil)
+		ws1.r14 = append(ws1.r14, nil)
+	}
+	k1 := ws1.r1Used1
+	ws1.r1Used1++
+	if cap(ws1.r14[k1]) < n7 {
+		ws1Dot.r14[k1] = make([]float64, n7)
+		ws1.r14[k1] = make([]float64, n7)
+	}
+	clear(ws1Dot.r14[k1][:n7])
+	clear(ws1.r14[k1][:n7])
+	r1Dot := ws1Dot.r14[k1][0:n7:n7]
+	r1 := ws1.r14[k1][0:n7:n7]
+	n4 := min(len(r1), len(x))
+	_ = r1Dot[:n4]
+	_ = r1[:n4]
+	_ = r1Bar1Dot[:n4]
+	_ = r1Bar1[:n4]
+	copy(r1Dot, xDot)
+	copy(r1, x)
+	s1 := c.Steps
+	hi := len(s1)
+	for i := 0; i < hi; i++ {
+		sOp := s1[i].Op
+		sA := s1[i].A
+		sB := s1[i].B
+		sUse := s1[i].Use
+		var vDot float64
+		var v float64
+		ws1Dot.severalFrames1 = append(ws1Dot.severalFrames1, severalFrame1{})
+		ws1.severalFrames1 = append(ws1.severalFrames1, severalFrame1{})
+		top2Dot := &ws1Dot.severalFrames1[len(ws1.severalFrames1)-1]
+		top2 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		top2Dot.arg = argDot
+		top2.arg = arg
+		argDot = r1Dot[sA]
+		arg = r1[sA]
+		top2Dot.arg1 = arg1Dot
+		top2.arg1 = arg1
+		arg1Dot = r1Dot[sB]
+		arg1 = r1[sB]
+		v, vDot = applyForwardTangent1110(sOp, arg, arg1, ws1, argDot, arg1Dot, ws1Dot)
+		ws1.cond4 = append(ws1.cond4, cond)
+		cond = sUse < 0 || r1[sUse] > 0
+		if cond {
+			r1Dot[len(x)+i] = vDot
+			r1[len(x)+i] = v
+		} else {
+			r1Dot[len(x)+i] = r1Dot[sA]
+			r1[len(x)+i] = r1[sA]
+		}
+	}
+	yBar1Dot := make([]float64, min(3, len(r1)))
+	yBar1 := make([]float64, min(3, len(r1)))
+	yDot := make([]float64, min(3, len(r1)))
+	y := make([]float64, min(3, len(r1)))
+	_ = r1Bar1Dot[len(r1)-len(y):]
+	_ = r1Bar1[len(r1)-len(y):]
+	view3Dot := r1Dot[len(r1)-len(y):]
+	view3 := r1[len(r1)-len(y):]
+	n5 := min(len(y), len(view3))
+	_ = yDot[:n5]
+	_ = y[:n5]
+	_ = yBar1Dot[:n5]
+	_ = yBar1[:n5]
+	copy(yDot, view3Dot)
+	copy(y, view3)
+	rBar1Dot = yBar1Dot
+	rBar1 = yBar1
+	rDot = yDot
+	r = y
+	ws1Dot.r1Bar15 = append(ws1Dot.r1Bar15, r1Bar1Dot)
+	ws1.r1Bar15 = append(ws1.r1Bar15, r1Bar1)
+	ws1Dot.r15 = append(ws1Dot.r15, r1Dot)
+	ws1.r15 = append(ws1.r15, r1)
+	ws1Dot.arg2 = append(ws1Dot.arg2, argDot)
+	ws1.arg2 = append(ws1.arg2, arg)
+	ws1Dot.arg11 = append(ws1Dot.arg11, arg1Dot)
+	ws1.arg11 = append(ws1.arg11, arg1)
+	ws1.cond5 = append(ws1.cond5, cond)
+	ws1Dot.yBar1 = append(ws1Dot.yBar1, yBar1Dot)
+	ws1.yBar1 = append(ws1.yBar1, yBar1)
+	ws1Dot.y = append(ws1Dot.y, yDot)
+	ws1.y = append(ws1.y, y)
+	return
+}
+
+// identityPullbackTangent11 is edges.identityPullback_tangent_11, from edges.go:232.
+func identityPullbackTangent11(p0, rBar, p0Dot, rBarDot float64) (vBar, vBarDot float64) {
+	return rBar, rBarDot
+}
+
+// SeveralReverseTangent1101 is edges.Several_reverse_tangent_1101, from edges.go:195.
+func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+	r1Bar11Dot := ws1Dot.r1Bar15[len(ws1.r1Bar15)-1]
+	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
+	ws1Dot.r1Bar15 = ws1Dot.r1Bar15[:len(ws1.r1Bar15)-1]
+	ws1.r1Bar15 = ws1.r1Bar15[:len(ws1.r1Bar15)-1]
+	r11Dot := ws1Dot.r15[len(ws1.r15)-1]
+	r11 := ws1.r15[len(ws1.r15)-1]
+	ws1Dot.r15 = ws1Dot.r15[:len(ws1.r15)-1]
+	ws1.r15 = ws1.r15[:len(ws1.r15)-1]
+	arg2Dot := ws1Dot.arg2[len(ws1.arg2)-1]
+	arg2 := ws1.arg2[len(ws1.arg2)-1]
+	ws1Dot.arg2 = ws1Dot.arg2[:len(ws1.arg2)-1]
+	ws1.arg2 = ws1.arg2[:len(ws1.arg2)-1]
+	arg11Dot := ws1Dot.arg11[len(ws1.arg11)-1]
+	arg11 := ws1.arg11[len(ws1.arg11)-1]
+	ws1Dot.arg11 = ws1Dot.arg11[:len(ws1.arg11)-1]
+	ws1.arg11 = ws1.arg11[:len(ws1.arg11)-1]
+	cond1 := ws1.cond5[len(ws1.cond5)-1]
+	ws1.cond5 = ws1.cond5[:len(ws1.cond5)-1]
+	yBar11Dot := ws1Dot.yBar1[len(ws1.yBar1)-1]
+	yBar11 := ws1.yBar1[len(ws1.yBar1)-1]
+	ws1Dot.yBar1 = ws1Dot.yBar1[:len(ws1.yBar1)-1]
+	ws1.yBar1 = ws1.yBar1[:len(ws1.yBar1)-1]
+	y1 := ws1.y[len(ws1.y)-1]
+	ws1Dot.y = ws1Dot.y[:len(ws1.y)-1]
+	ws1.y = ws1.y[:len(ws1.y)-1]
+	n41 := min(len(r11), len(x))
+	window2Bar1Dot := r1Bar11Dot[:n41]
+	window2Bar1 := r1Bar11[:n41]
+	s11 := c.Steps
+	hi1 := len(s11)
+	view3Bar11Dot := r1Bar11Dot[len(r11)-len(y1):]
+	view3Bar11 := r1Bar11[len(r11)-len(y1):]
+	_ = r11Dot[len(r11)-len(y1):]
+	view31 := r11[len(r11)-len(y1):]
+	n51 := min(len(y1), len(view31))
+	window3Bar1Dot := yBar11Dot[:n51]
+	window3Bar1 := yBar11[:n51]
+	if cap(ws1.t13) < n51 {
+		ws1Dot.t13 = make([]float64, n51)
+		ws1.t13 = make([]float64, n51)
+	}
+	clear(ws1Dot.t13[:n51])
+	clear(ws1.t13[:n51])
+	t13Dot := ws1Dot.t13[0:n51:n51]
+	t13 := ws1.t13[0:n51:n51]
+	copy(t13Dot, window3Bar1Dot)
+	copy(t13, window3Bar1)
+	clear(window3Bar1Dot)
+	clear(window3Bar1)
+	if 0 < n51 {
+		t131Dot := t13Dot[:len(t13):len(t13)][:n51]
+		t131 := t13[:len(t13):len(t13)][:n51]
+		view3Bar111Dot := view3Bar11Dot[:len(view3Bar11):len(view3Bar11)][:n51]
+		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
+		for i9 := 0; i9 < n51; i9++ {
+			view3Bar111Dot[i9] += t131Dot[i9]
+			view3Bar111[i9] += t131[i9]
+		}
+	}
+	for i10 := hi1 - 1; i10 > -1; i10-- {
+		sOp2 := s11[i10].Op
+		sA2 := s11[i10].A
+		sB2 := s11[i10].B
+		var vBar1Dot float64
+		var vBar1 float64
+		if cond1 {
+			t11Dot := r1Bar11Dot[len(x)+i10]
+			t11 := r1Bar11[len(x)+i10]
+			r1Bar11Dot[len(x)+i10] = 0
+			r1Bar11[len(x)+i10] = 0
+			vBar1Dot += t11Dot
+			vBar1 += t11
+		} else {
+			t12Dot := r1Bar11Dot[len(x)+i10]
+			t12 := r1Bar11[len(x)+i10]
+			r1Bar11Dot[len(x)+i10] = 0
+			r1Bar11[len(x)+i10] = 0
+			r1Bar11Dot[sA2] += t12Dot
+			r1Bar11[sA2] += t12
+		}
+		cond1 = ws1.cond4[len(ws1.cond4)-1]
+		ws1.cond4 = ws1.cond4[:len(ws1.cond4)-1]
+		t8, t9, t8Dot, t9Dot := applyReverseTangent11110(sOp2, arg2, arg11, vBar1, ws1, arg2Dot, arg11Dot, vBar1Dot, ws1Dot)
+		r1Bar11Dot[sB2] += t9Dot
+		r1Bar11[sB2] += t9
+		top3Dot := &ws1Dot.severalFrames1[len(ws1.severalFrames1)-1]
+		top3 := &ws1.severalFrames1[len(ws1.severalFrames1)-1]
+		arg11Dot = top3Dot.arg1
+		arg11 = top3.arg1
+		r1Bar11Dot[sA2] += t8Dot
+		r1Bar11[sA2] += t8
+		arg2Dot = top3Dot.arg
+		arg2 = top3.arg
+		ws1Dot.severalFrames1 = ws1Dot.severalFrames1[:len(ws1.severalFrames1)-1]
+		ws1.severalFrames1 = ws1.severalFrames1[:len(ws1.severalFrames1)-1]
+	}
+	if cap(ws1.t71) < n41 {
+		ws1Dot.t71 = make([]float64, n41)
+		ws1.t71 = make([]float64, n41)
+	}
+	clear(ws1Dot.t71[:n41])
+	clear(ws1.t71[:n41])
+	t7Dot := ws1Dot.t71[0:n41:n41]
+	t7 := ws1.t71[0:n41:n41]
+	copy(t7Dot, window2Bar1Dot)
+	copy(t7, window2Bar1)
+	clear(window2Bar1Dot)
+	clear(window2Bar1)
+	if 0 < n41 {
+		t71Dot := t7Dot[:len(t7):len(t7)][:n41]
+		t71 := t7[:len(t7):len(t7)][:n41]
+		xBar11Dot := xBar1Dot[:len(xBar1):len(xBar1)][:n41]
+		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
+		for i8 := 0; i8 < n41; i8++ {
+			xBar11Dot[i8] += t71Dot[i8]
+			xBar11[i8] += t71[i8]
+		}
+	}
+}
+
 func init() {
 	nabla.Register(Scaled, nabla.Generated{
 		Name: "Scaled", Version: 1,
@@ -5203,5 +8329,133 @@ func init() {
 			y[0] = ThreeTraced(x, p.(*Chain))
 			return 1
 		},
+	})
+	nabla.Register(Several, nabla.Generated{
+		Name: "Several", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			var workDotAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					out, outdot := SeveralTangent(x, p.(*Chain), xdot)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					out, outdot := SeveralTangent4(x, p.(*Chain), xdot)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := SeveralAdjoint(x, p.(*Chain), xbar, ybarCopy, &workAdjoint)
+					copy(y, out)
+					return len(out)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					out := SeveralAdjoint4(x, p.(*Chain), xbar, ybarCopy4, &workAdjoint)
+					copy(y, out)
+					return len(out)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := SeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					copy(y, out)
+					return len(out)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			out := SeveralTraced(x, p.(*Chain))
+			copy(y, out)
+			return len(out)
+		},
+	})
+	nabla.Register(Alone, nabla.Generated{
+		Name: "Alone", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			var workDotAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					y[0], ydot[0] = AloneTangent(x, p.(*Chain), xdot)
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					y[0], ydot[0][0], ydot[0][1], ydot[0][2], ydot[0][3] = AloneTangent4(x, p.(*Chain), xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					y[0] = AloneAdjoint(x, p.(*Chain), xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = AloneAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					return 1
+				},
+			}
+		},
+		RefusedTraced: "edges.go:214:52: function Alone: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+	})
+	nabla.Register(AloneSeveral, nabla.Generated{
+		Name: "AloneSeveral", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			var workDotAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					out, outdot := AloneSeveralTangent(x, p.(*Chain), xdot)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					out, outdot := AloneSeveralTangent4(x, p.(*Chain), xdot)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := AloneSeveralAdjoint(x, p.(*Chain), xbar, ybarCopy, &workAdjoint)
+					copy(y, out)
+					return len(out)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					out := AloneSeveralAdjoint4(x, p.(*Chain), xbar, ybarCopy4, &workAdjoint)
+					copy(y, out)
+					return len(out)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := AloneSeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					copy(y, out)
+					return len(out)
+				},
+			}
+		},
+		RefusedTraced: "edges.go:222:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }
