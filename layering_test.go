@@ -120,6 +120,7 @@ func TestLayering(t *testing.T) {
 		"gen/kernels/blas64ad":     "",
 		"gen/kernels/sortad":       "",
 		"gen/kernels/mathextad":    "gen/rt",
+		"gen/kernels/mathextreal":  ". gen/kernels/mathextad gen/rt",
 		"gen/print":                "gen/ir",
 		"gen/rt":                   "internal/core rules",
 		"gen/rt/avx":               "",

@@ -129,5 +129,6 @@ func TestLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	differentiate(t, referenceModule(t, "library.json", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext", "gonum.org/v1/gonum/stat/distuv"))
+	differentiate(t, referenceModule(t, "library.json", "math", "slices", "sort", "gonum.org/v1/gonum/blas",
+		"gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext", "gonum.org/v1/gonum/stat/distuv"))
 }

@@ -94,7 +94,8 @@ func (h *home) declarations() (files []*ast.File) {
 func (h *home) mayImport(paths map[string]bool) error {
 	var missing []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if _, err := h.program.Import(path); err != nil {
+		// Loaded on its own, a package of functions over Reals would have Reals of its own.
+		if _, err := h.program.Import(path); err != nil && !lower.IsRealPackage(path) {
 			missing = append(missing, path)
 		}
 	}
@@ -132,6 +133,17 @@ func (p *Program) Import(path string) (*types.Package, error) {
 	}
 	if pkg := p.extra[path]; pkg != nil {
 		return pkg, nil
+	}
+	if lower.IsRealPackage(path) {
+		if nabla, err := p.Import(ir.RealPath); err == nil {
+			if pkg := lower.RealPackage(path, nabla); pkg != nil {
+				if p.extra == nil {
+					p.extra, p.sought = map[string]*types.Package{}, map[string]bool{}
+				}
+				p.extra[path] = pkg
+				return pkg, nil
+			}
+		}
 	}
 	return nil, errors.New("package " + path + " is not loaded")
 }

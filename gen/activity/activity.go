@@ -17,7 +17,7 @@ import (
 type Program struct {
 	facts  map[key]*Facts
 	order  []*Facts
-	follow func(*ir.Rule) bool // nil for none
+	follow func(*ir.Rule) *ir.Func // nil for none
 }
 
 type key struct {
@@ -29,11 +29,11 @@ type key struct {
 // New returns an empty Program.
 func New() *Program { return Following(nil) }
 
-// Following returns an empty Program that looks into functions with the rules that which
-// says, as if there were none, provided that their source is known. Others it looks into
-// where a parameter by which their rule has no derivative is active.
-func Following(which func(*ir.Rule) bool) *Program {
-	return &Program{facts: map[key]*Facts{}, follow: which}
+// Following returns an empty Program that looks into what source gives for a rule, as if
+// there were none, and takes the rule where that is nil. Where a parameter by which a rule has
+// no derivative is active, it looks into the source of the function.
+func Following(source func(*ir.Rule) *ir.Func) *Program {
+	return &Program{facts: map[key]*Facts{}, follow: source}
 }
 
 // Facts is what holds for one function with some of its parameters active.

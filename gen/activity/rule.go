@@ -73,18 +73,16 @@ func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.moves(
 // source is the function that is looked into for a call, nil where a rule stands for it.
 func (f *Facts) source(s *ir.Call) *ir.Func {
 	r := s.Callee.Rule
-	switch {
-	case r == nil:
+	if r == nil {
 		return s.Callee.Func
-	case r.Source == nil:
-		return nil
-	case f.program.follow != nil && f.program.follow(r):
-		return r.Source
 	}
 	for i, a := range s.Args {
 		if r.IsFixed(i) && f.Carries(a) {
 			return r.Source
 		}
+	}
+	if f.program.follow != nil {
+		return f.program.follow(r)
 	}
 	return nil
 }

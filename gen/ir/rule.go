@@ -20,6 +20,12 @@ type Rule struct {
 	// Source is the function itself, to be looked into for what the rule does not give;
 	// nil where it is not to be.
 	Source *Func
+	// Plain does what the function does in code that may be followed for other numbers than
+	// floats, by all parameters but those that are fixed; nil where there is none.
+	Plain *Func
+	// Real is the function over Reals. What is fixed is so there, and has the type that it
+	// has here. It is nil where there is none.
+	Real *Rule
 	// ReadOnly are the parameters behind which nothing is written.
 	ReadOnly []bool
 	// Unread are the parameters whose memory the pullback does not read.

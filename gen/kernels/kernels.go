@@ -7,6 +7,11 @@
 // of float64. Their source is here too: it is differentiated
 // where second derivatives are wanted.
 //
+// What computes with nabla.Real follows the function FPlain of the same package where there is
+// one: it does what path.F does, in loops and functions of package math alone, and panics where
+// that does. Where the derivatives of such code would not be those of the function, as it
+// approximates or iterates, the package that [Rule] names in Real has F over Reals.
+//
 // A shadow may be nil, which says of a tangent that nothing moves, and of a pullback that
 // nobody wants to know. A shadow overlaps others just as what it is the shadow of does.
 package kernels
@@ -42,6 +47,7 @@ func Source(pkg string) map[string][]byte {
 // Rule is what a function does to its parameters, by their names.
 type Rule struct {
 	Package string   // of the derivatives
+	Real    string   // the package of the function over Reals, empty where there is a plain form instead
 	Writes  []string // the parameters behind which it writes
 	Passive []string // those by which there is no derivative
 	Returns string   // the one that it returns, if it returns memory
@@ -61,7 +67,7 @@ func Lookup(name string) (Rule, bool) {
 	if !ok {
 		return Rule{}, false
 	}
-	r := Rule{Package: from.pkg}
+	r := Rule{Package: from.pkg, Real: from.real}
 	for _, f := range strings.Fields(text) {
 		key, value, _ := strings.Cut(f, "=")
 		switch list := strings.Split(value, ","); key {
@@ -78,13 +84,27 @@ func Lookup(name string) (Rule, bool) {
 	return r, true
 }
 
-// Packages are the paths of the packages of derivatives, in the order of the alphabet.
+// Packages are the paths of the packages of derivatives, and of those of functions over
+// Reals, in the order of the alphabet.
 func Packages() (out []string) {
 	for _, p := range table {
 		out = append(out, Path+"/"+p.pkg)
+		if p.real != "" {
+			out = append(out, Path+"/"+p.real)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// IsReal reports whether a package below this one is of functions over Reals.
+func IsReal(pkg string) bool {
+	for _, p := range table {
+		if p.real == pkg && pkg != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Names are the functions that have a rule, in the order of the alphabet.
@@ -100,11 +120,12 @@ func Names() (out []string) {
 
 type funcs struct {
 	pkg   string
+	real  string
 	funcs map[string]string
 }
 
 var table = map[string]funcs{
-	"gonum.org/v1/gonum/floats": {"floatsad", map[string]string{
+	"gonum.org/v1/gonum/floats": {"floatsad", "", map[string]string{
 		"Add": "writes=dst", "AddConst": "writes=dst", "AddScaled": "writes=dst",
 		"AddScaledTo": "writes=dst returns=dst", "AddTo": "writes=dst returns=dst",
 		"CumProd": "writes=dst returns=dst", "CumSum": "writes=dst returns=dst",
@@ -114,14 +135,14 @@ var table = map[string]funcs{
 		"ScaleTo": "writes=dst returns=dst", "Span": "writes=dst returns=dst", "Sub": "writes=dst",
 		"SubTo": "writes=dst returns=dst", "Sum": "", "SumCompensated": "",
 	}},
-	"gonum.org/v1/gonum/blas/blas64": {"blas64ad", map[string]string{
+	"gonum.org/v1/gonum/blas/blas64": {"blas64ad", "", map[string]string{
 		"Asum": "", "Axpy": "writes=y", "Copy": "writes=y", "Dot": "", "Gemm": "writes=c", "Gemv": "writes=y",
 		"Ger": "writes=a", "Nrm2": "", "Scal": "writes=x", "Swap": "writes=x,y", "Symv": "writes=y",
 		"Trmv": "writes=x", "Trsv": "writes=x",
 	}},
-	"sort":   {"sortad", map[string]string{"Float64s": "writes=x"}},
-	"slices": {"sortad", map[string]string{"Sort": "writes=x"}}, // of float64s
-	"gonum.org/v1/gonum/mathext": {"mathextad", map[string]string{
+	"sort":   {"sortad", "", map[string]string{"Float64s": "writes=x"}},
+	"slices": {"sortad", "", map[string]string{"Sort": "writes=x"}}, // of float64s
+	"gonum.org/v1/gonum/mathext": {"mathextad", "mathextreal", map[string]string{
 		"Beta": "", "CompleteE": "", "CompleteK": "", "Digamma": "", "EllipticE": "", "EllipticF": "",
 		"GammaIncReg": "passive=a", "GammaIncRegComp": "passive=a", "GammaIncRegCompInv": "passive=a",
 		"GammaIncRegInv": "passive=a", "InvRegIncBeta": "passive=a,b", "Lbeta": "", "MvLgamma": "",

@@ -74,7 +74,8 @@
 //
 // Rules for gonum's packages floats, blas64 and mathext, and for sorting, come with nabla, see package
 // kernels. What they do not give is had from the source of the function, where that can be
-// lowered. Functions of package math need none.
+// lowered. All of them are there over nabla.Real too: functions of slices in plain forms that are
+// followed, functions of numbers as rules that are called. Functions of package math need none.
 //
 // # Order
 //

@@ -16,7 +16,8 @@ import (
 type written struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
-	shipped           bool // it comes with nabla
+	plain             *types.Func // of a rule that comes with nabla, nil where there is none
+	shipped           bool        // it comes with nabla
 	refusals          Refusals
 }
 
@@ -219,7 +220,12 @@ func (p *Program) resolve() {
 				r.Unread = append(r.Unread, !read[i])
 			}
 		}
-		if w.shipped {
+		if w.plain != nil {
+			r.Plain = p.lowered(w.plain)
+		}
+		// The code of a function with a plain form may compute in another way for each value of
+		// what is fixed, and so have no derivative by it.
+		if w.shipped && (r.Plain == nil || !slices.Contains(r.Fixed, true)) {
 			r.Source = p.lowered(r.Object)
 		}
 		if r.ReadOnly != nil {

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -77,7 +78,32 @@ func (p *Program) shipped(fn *types.Func) *written {
 	if w.tangent == nil || w.pullback == nil {
 		return nil
 	}
+	if k.Real != "" {
+		r.Real = realForm(fn, k.Real, r.Fixed)
+	} else {
+		w.plain = find("Plain", fn.Signature())
+	}
 	return w
+}
+
+// realForm is the rule of a function of numbers over Reals in a package of forms over Reals.
+// What is fixed is no Real there.
+func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
+	in := types.NewPackage(kernels.Path+"/"+pkg, pkg)
+	vars := func(list *types.Tuple, fixed []bool) *types.Tuple {
+		var out []*types.Var
+		for v := range list.Variables() {
+			t := v.Type()
+			if i := len(out); types.Identical(t, types.Typ[types.Float64]) && !(i < len(fixed) && fixed[i]) {
+				t = ir.Real
+			}
+			out = append(out, types.NewParam(token.NoPos, in, v.Name(), t))
+		}
+		return types.NewTuple(out...)
+	}
+	sig := types.NewSignatureType(nil, nil, nil, vars(fn.Signature().Params(), fixed), vars(fn.Signature().Results(), nil), false)
+	f := types.NewFunc(token.NoPos, in, fn.Name(), sig)
+	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, Fixed: fixed, ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 
 // shippedInstance is a generic function of which a rule for slices of float64 comes with
@@ -163,6 +189,41 @@ func (p *Program) Package(path string) *types.Package {
 		return nil
 	}
 	return pkg.Types
+}
+
+// IsRealPackage reports whether a path is that of a package of functions over Reals.
+func IsRealPackage(path string) bool {
+	name, ok := strings.CutPrefix(path, kernels.Path+"/")
+	return ok && kernels.IsReal(name)
+}
+
+// RealPackage returns the declarations of a package of functions over Reals, whose Reals are those
+// of the package nabla that is given; nil if it has none.
+func RealPackage(path string, nabla *types.Package) *types.Package {
+	name := strings.TrimPrefix(path, kernels.Path+"/")
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for file, text := range kernels.Source(name) {
+		f, err := ParseDeclarations(fset, file, text)
+		if err != nil {
+			return nil
+		}
+		files = append(files, f)
+	}
+	// What is not exported may need packages that are not loaded.
+	conf := types.Config{Importer: only{nabla}, IgnoreFuncBodies: true, Error: func(error) {}}
+	pkg, _ := conf.Check(path, fset, files, nil)
+	return pkg
+}
+
+// only gives one package.
+type only struct{ pkg *types.Package }
+
+func (o only) Import(path string) (*types.Package, error) {
+	if o.pkg.Path() == path {
+		return o.pkg, nil
+	}
+	return nil, errors.New("package " + path + " is not needed")
 }
 
 func (i importer) Import(path string) (*types.Package, error) {

@@ -10,7 +10,8 @@ import (
 )
 
 // TestShipped: every rule of the table fits the function, and its derivatives can be
-// lowered, so that there are second ones.
+// lowered, so that there are second ones. Each has a form over Reals, or a plain form that can
+// be lowered.
 func TestShipped(t *testing.T) {
 	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort", "slices"}, LoadOptions{})
 	if err != nil {
@@ -42,6 +43,22 @@ func TestShipped(t *testing.T) {
 				continue
 			}
 			if err := ir.Check(d.Func); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		switch info, _ := kernels.Lookup(name); {
+		case info.Real != "":
+			if r.Real == nil || r.Plain != nil {
+				t.Errorf("%s: over Reals %v, plain form %v", name, r.Real, r.Plain)
+			}
+		case r.Real != nil:
+			t.Errorf("%s: %v", name, r.Real)
+		case w.plain == nil:
+			t.Errorf("%s has no plain form", name)
+		case r.Plain == nil:
+			t.Errorf("%s: %v", name, p.entry(p.decls[w.plain], nil, nil).reaches())
+		default:
+			if err := ir.Check(r.Plain); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

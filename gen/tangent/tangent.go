@@ -48,7 +48,12 @@ func NewLanes(n int) *Program {
 // NewWith is [NewLanes] with lanes that others use too.
 func NewWith(l *lanes.Program) *Program {
 	// Rules are called once for each lane, which those of slices cannot be.
-	follow := func(r *ir.Rule) bool { return !eachLane(r) }
+	follow := func(r *ir.Rule) *ir.Func {
+		if eachLane(r) {
+			return nil
+		}
+		return r.Source
+	}
 	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: l}
 }
 

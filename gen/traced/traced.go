@@ -5,6 +5,10 @@
 // and the elements of slices, arrays and structs, whose types get twins. All else stays
 // plain, and is made a constant where it meets a Real. A comparison of Reals is a guard of
 // the trace; so is a value that leaves it, as an index, as bits or in a message.
+//
+// A function with a rule is called over Reals where its rule says how ([ir.Rule.Real]), is followed
+// in its plain form where there is one ([ir.Rule.Plain]), and else in its source; where there is
+// none of these the function that calls it is refused.
 package traced
 
 import (
@@ -27,7 +31,19 @@ type Program struct {
 // New returns an empty Program. Types that traced functions need are made for package
 // pkg, which the functions are to be printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.Following(func(*ir.Rule) bool { return true }), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
+	return &Program{activity: activity.Following(followed), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
+}
+
+// followed is what is traced instead of a function with a rule: its plain form, or its source.
+// A function that there is over Reals is called.
+func followed(r *ir.Rule) *ir.Func {
+	switch {
+	case r.Real != nil:
+		return nil
+	case r.Plain != nil:
+		return r.Plain
+	}
+	return r.Source
 }
 
 // Of builds the traced form of f with the parameters in m active. It has the parameters
@@ -244,8 +260,8 @@ func (b *builder) call(s *ir.Call) {
 	b.results(s, c, func(i int) (types.Type, bool) { return callee.Func.Results[i].Type, callee.Results.Has(i) })
 }
 
-// rule calls a function that is known by a rule: for package math the one of package
-// nabla where Reals are passed.
+// rule calls a function that is known by a rule, where Reals are passed the one over Reals:
+// that of package nabla for package math.
 func (b *builder) rule(s *ir.Call) {
 	active := false
 	for _, a := range s.Args {
@@ -259,14 +275,21 @@ func (b *builder) rule(s *ir.Call) {
 		b.results(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
 		return
 	}
-	r := ir.RealRule(s.Callee.Rule.Name)
+	r := s.Callee.Rule.Real
+	if r == nil {
+		r = ir.RealRule(s.Callee.Rule.Name)
+	}
 	if r == nil {
 		b.refuse("a call of "+s.Callee.Rule.Name, "only a rule is known of it, which says nothing of Reals",
 			"write the function over nabla.Real by hand, with a nabla.Rule")
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
-	for _, a := range s.Args {
-		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type())))
+	for i, a := range s.Args {
+		if r.IsFixed(i) && b.natural(a) {
+			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+", which carries a derivative",
+				"its rule has none by it", "pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
+		}
+		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type()) && !r.IsFixed(i)))
 	}
 	b.results(s, c, func(i int) (types.Type, bool) {
 		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)

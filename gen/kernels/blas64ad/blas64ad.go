@@ -62,11 +62,14 @@ func DotPullback(x, y, xBar, yBar blas64.Vector, vBar float64) {
 	}
 }
 
-// Nrm2Tangent is the tangent of blas64.Nrm2. At 0 the norm does not move.
+// Nrm2Tangent is the tangent of blas64.Nrm2. At 0 the norm does not move. The quotients of elements
+// are in range where one over the norm, differentiated again, is not.
 func Nrm2Tangent(x, xDot blas64.Vector) (v, vDot float64) {
 	v = blas64.Nrm2(x)
 	if xDot.Data != nil && v != 0 {
-		vDot = blas64.Dot(x, shadow(xDot, x)) / v
+		for i := 0; i < x.N; i++ {
+			vDot += x.Data[i*x.Inc] / v * xDot.Data[i*x.Inc]
+		}
 	}
 	return v, vDot
 }
@@ -77,7 +80,9 @@ func Nrm2Pullback(x, xBar blas64.Vector, vBar float64) {
 		return
 	}
 	if v := blas64.Nrm2(x); v != 0 {
-		blas64.Axpy(vBar/v, x, shadow(xBar, x))
+		for i := 0; i < x.N; i++ {
+			xBar.Data[i*x.Inc] += x.Data[i*x.Inc] / v * vBar
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package mathextad has the derivatives of functions of gonum's package mathext.
+// Package mathextad has the derivatives of functions of gonum's package mathext. Package
+// mathextreal has the functions over nabla.Real, with the same derivatives.
 //
 // A derivative that nothing moves by is 0 even where the partial derivative is infinite.
 package mathextad
@@ -27,17 +28,17 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// gammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13).
-func gammaDensity(a, x float64) float64 { return math.Exp(rt.Xlogy(a-1, x) - x - lgamma(a)) }
+// GammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13).
+func GammaDensity(a, x float64) float64 { return math.Exp(rt.Xlogy(a-1, x) - x - lgamma(a)) }
 
-// betaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b)
+// BetaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b)
 // (DLMF 8.17.1).
-func betaDensity(a, b, x float64) float64 {
+func BetaDensity(a, b, x float64) float64 {
 	return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) - mathext.Lbeta(a, b))
 }
 
-// mvDigamma is the derivative of MvLgamma, the sum of ψ(v+(1-j)/2) for j from 1 to dim.
-func mvDigamma(v float64, dim int) float64 {
+// MvDigamma is the derivative of MvLgamma, the sum of ψ(v+(1-j)/2) for j from 1 to dim.
+func MvDigamma(v float64, dim int) float64 {
 	sum := 0.0
 	for j := range dim {
 		sum += rt.Digamma(v - float64(j)/2)
@@ -45,22 +46,22 @@ func mvDigamma(v float64, dim int) float64 {
 	return sum
 }
 
-// ellipticDelta is √(1-m·sin²φ) with the sign of cos φ: EllipticF and EllipticE are even
+// EllipticDelta is √(1-m·sin²φ) with the sign of cos φ: EllipticF and EllipticE are even
 // about φ = π/2.
-func ellipticDelta(phi, m float64) float64 {
+func EllipticDelta(phi, m float64) float64 {
 	s, c := math.Sincos(phi)
 	return math.Copysign(math.Sqrt(1-m*s*s), c)
 }
 
-// ellipticFm is the derivative of F(φ, m) by m, sin³φ/6 · R_D(cos²φ, 1, 1-m·sin²φ), from
+// EllipticFm is the derivative of F(φ, m) by m, sin³φ/6 · R_D(cos²φ, 1, 1-m·sin²φ), from
 // DLMF 19.18.1.
-func ellipticFm(phi, m float64) float64 {
+func EllipticFm(phi, m float64) float64 {
 	s, c := math.Sincos(phi)
 	return s * s * s / 6 * mathext.EllipticRD(c*c, 1, 1-m*s*s)
 }
 
-// ellipticEm is the derivative of E(φ, m) by m, (E-F)/(2m) (DLMF 19.4.6).
-func ellipticEm(phi, m float64) float64 {
+// EllipticEm is the derivative of E(φ, m) by m, (E-F)/(2m) (DLMF 19.4.6).
+func EllipticEm(phi, m float64) float64 {
 	s, c := math.Sincos(phi)
 	return -s * s * s / 6 * mathext.EllipticRD(c*c, 1-m*s*s, 1)
 }
@@ -102,12 +103,12 @@ func DigammaPullback(x, vBar float64) (xBar float64) {
 // MvLgammaTangent is the tangent of MvLgamma. The derivative: it is the sum of ψ(v+(1-j)/2) for j from 1 to dim.
 func MvLgammaTangent(v float64, dim int, vDot float64) (value, valueDot float64) {
 	value = mathext.MvLgamma(v, dim)
-	return value, times(mvDigamma(v, dim), vDot)
+	return value, times(MvDigamma(v, dim), vDot)
 }
 
 // MvLgammaPullback is the pullback of MvLgamma.
 func MvLgammaPullback(v float64, dim int, valueBar float64) (vBar float64) {
-	return times(mvDigamma(v, dim), valueBar)
+	return times(MvDigamma(v, dim), valueBar)
 }
 
 // NormalQuantileTangent is the tangent of NormalQuantile. The derivative: one over the density at the quantile.
@@ -147,92 +148,92 @@ func CompleteEPullback(m, vBar float64) (mBar float64) {
 // EllipticFTangent is the tangent of EllipticF. The derivative: 1/√(1-m·sin²φ) by φ, and by m from DLMF 19.18.1.
 func EllipticFTangent(phi, m, phiDot, mDot float64) (v, vDot float64) {
 	v = mathext.EllipticF(phi, m)
-	return v, times(1/ellipticDelta(phi, m), phiDot) + times(ellipticFm(phi, m), mDot)
+	return v, times(1/EllipticDelta(phi, m), phiDot) + times(EllipticFm(phi, m), mDot)
 }
 
 // EllipticFPullback is the pullback of EllipticF.
 func EllipticFPullback(phi, m, vBar float64) (phiBar, mBar float64) {
-	return times(1/ellipticDelta(phi, m), vBar), times(ellipticFm(phi, m), vBar)
+	return times(1/EllipticDelta(phi, m), vBar), times(EllipticFm(phi, m), vBar)
 }
 
 // EllipticETangent is the tangent of EllipticE. The derivative: √(1-m·sin²φ) by φ, and by m DLMF 19.4.6.
 func EllipticETangent(phi, m, phiDot, mDot float64) (v, vDot float64) {
 	v = mathext.EllipticE(phi, m)
-	return v, times(ellipticDelta(phi, m), phiDot) + times(ellipticEm(phi, m), mDot)
+	return v, times(EllipticDelta(phi, m), phiDot) + times(EllipticEm(phi, m), mDot)
 }
 
 // EllipticEPullback is the pullback of EllipticE.
 func EllipticEPullback(phi, m, vBar float64) (phiBar, mBar float64) {
-	return times(ellipticDelta(phi, m), vBar), times(ellipticEm(phi, m), vBar)
+	return times(EllipticDelta(phi, m), vBar), times(EllipticEm(phi, m), vBar)
 }
 
 // GammaIncRegTangent is the tangent of GammaIncReg. The derivative: by x it is DLMF 8.8.13; by a there is none here.
 func GammaIncRegTangent(a, x, xDot float64) (v, vDot float64) {
 	v = mathext.GammaIncReg(a, x)
-	return v, times(gammaDensity(a, x), xDot)
+	return v, times(GammaDensity(a, x), xDot)
 }
 
 // GammaIncRegPullback is the pullback of GammaIncReg.
 func GammaIncRegPullback(a, x, vBar float64) (xBar float64) {
-	return times(gammaDensity(a, x), vBar)
+	return times(GammaDensity(a, x), vBar)
 }
 
 // GammaIncRegCompTangent is the tangent of GammaIncRegComp. The derivative: by x it is DLMF 8.8.14; by a there is none here.
 func GammaIncRegCompTangent(a, x, xDot float64) (v, vDot float64) {
 	v = mathext.GammaIncRegComp(a, x)
-	return v, times(-gammaDensity(a, x), xDot)
+	return v, times(-GammaDensity(a, x), xDot)
 }
 
 // GammaIncRegCompPullback is the pullback of GammaIncRegComp.
 func GammaIncRegCompPullback(a, x, vBar float64) (xBar float64) {
-	return times(-gammaDensity(a, x), vBar)
+	return times(-GammaDensity(a, x), vBar)
 }
 
 // GammaIncRegInvTangent is the tangent of GammaIncRegInv. The derivative: one over that of GammaIncReg.
 func GammaIncRegInvTangent(a, y, yDot float64) (v, vDot float64) {
 	v = mathext.GammaIncRegInv(a, y)
-	return v, times(1/gammaDensity(a, v), yDot)
+	return v, times(1/GammaDensity(a, v), yDot)
 }
 
 // GammaIncRegInvPullback is the pullback of GammaIncRegInv.
 func GammaIncRegInvPullback(a, y, vBar float64) (yBar float64) {
 	v := mathext.GammaIncRegInv(a, y)
-	return times(1/gammaDensity(a, v), vBar)
+	return times(1/GammaDensity(a, v), vBar)
 }
 
 // GammaIncRegCompInvTangent is the tangent of GammaIncRegCompInv. The derivative: one over that of GammaIncRegComp.
 func GammaIncRegCompInvTangent(a, y, yDot float64) (v, vDot float64) {
 	v = mathext.GammaIncRegCompInv(a, y)
-	return v, times(-1/gammaDensity(a, v), yDot)
+	return v, times(-1/GammaDensity(a, v), yDot)
 }
 
 // GammaIncRegCompInvPullback is the pullback of GammaIncRegCompInv.
 func GammaIncRegCompInvPullback(a, y, vBar float64) (yBar float64) {
 	v := mathext.GammaIncRegCompInv(a, y)
-	return times(-1/gammaDensity(a, v), vBar)
+	return times(-1/GammaDensity(a, v), vBar)
 }
 
 // RegIncBetaTangent is the tangent of RegIncBeta. The derivative: by x it is the integrand of DLMF 8.17.1; by a and b there is none here.
 func RegIncBetaTangent(a, b, x, xDot float64) (v, vDot float64) {
 	v = mathext.RegIncBeta(a, b, x)
-	return v, times(betaDensity(a, b, x), xDot)
+	return v, times(BetaDensity(a, b, x), xDot)
 }
 
 // RegIncBetaPullback is the pullback of RegIncBeta.
 func RegIncBetaPullback(a, b, x, vBar float64) (xBar float64) {
-	return times(betaDensity(a, b, x), vBar)
+	return times(BetaDensity(a, b, x), vBar)
 }
 
 // InvRegIncBetaTangent is the tangent of InvRegIncBeta. The derivative: one over that of RegIncBeta.
 func InvRegIncBetaTangent(a, b, y, yDot float64) (v, vDot float64) {
 	v = mathext.InvRegIncBeta(a, b, y)
-	return v, times(1/betaDensity(a, b, v), yDot)
+	return v, times(1/BetaDensity(a, b, v), yDot)
 }
 
 // InvRegIncBetaPullback is the pullback of InvRegIncBeta.
 func InvRegIncBetaPullback(a, b, y, vBar float64) (yBar float64) {
 	v := mathext.InvRegIncBeta(a, b, y)
-	return times(1/betaDensity(a, b, v), vBar)
+	return times(1/BetaDensity(a, b, v), vBar)
 }
 
 // ZetaTangent is the tangent of Zeta. The derivative: by q it is -x·ζ(x+1, q) (DLMF 25.11.17); by x there is none here.

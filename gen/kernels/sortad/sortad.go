@@ -64,3 +64,9 @@ func SortTangent(x, xDot []float64) { Float64sTangent(x, xDot) }
 
 // SortPullback is the pullback of slices.Sort for float64.
 func SortPullback(x, xBar []float64) { Float64sPullback(x, xBar) }
+
+// Float64sPlain is the plain form of sort.Float64s.
+func Float64sPlain(x []float64) { arrange(x, order(x)) }
+
+// SortPlain is the plain form of slices.Sort for float64.
+func SortPlain(x []float64) { Float64sPlain(x) }

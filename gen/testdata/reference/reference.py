@@ -9,11 +9,10 @@ mp.dps = 130
 rows = []
 
 
-def row(func, body, f, *points, real=True, value=0, first=0, second=0, reals=0):
+def row(func, body, f, *points, real=True, value=0, first=0, second=0):
     """Adds f, which the Go statements in body compute of x []float64. Without real there is no form over Reals. The others
-    are tolerances other than the usual ones: of the value, which is the library's, of derivatives, and of derivatives by
-    engines that work over Reals, which differentiate the algorithm of the library."""
-    rows.append(dict(Func=func, Body=body, f=f, Real=real, Value=value, First=first, Second=second, Reals=reals, points=points))
+    are tolerances other than the usual ones: of the value, which is the library's, and of derivatives."""
+    rows.append(dict(Func=func, Body=body, f=f, Real=real, Value=value, First=first, Second=second, points=points))
 
 
 def differences(f, x):
