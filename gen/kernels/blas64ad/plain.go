@@ -9,7 +9,8 @@ import (
 
 // What follows are plain forms: the functions again, in loops, for what computes with other numbers
 // than floats. Derivatives by factors that are 0 are there, so that a product with one is computed,
-// and is 0 where it is no number.
+// and is 0 where it is no number. Whether a factor is 0 is asked once in a call: over nabla.Real that is
+// a guard.
 
 const (
 	badLength = "blas64: vector length mismatch"
@@ -85,6 +86,15 @@ func start(n, inc int) int {
 	return 0
 }
 
+// scaled is x·t, 0 where t is known to be 0 and the product is no number.
+func scaled(x, t float64, none bool) float64 {
+	p := x * t
+	if none && math.IsNaN(p) {
+		return 0
+	}
+	return p
+}
+
 // DotPlain is the plain form of blas64.Dot.
 func DotPlain(x, y blas64.Vector) float64 {
 	if x.N != y.N {
@@ -149,9 +159,10 @@ func AxpyPlain(alpha float64, x, y blas64.Vector) {
 		panic(badLength)
 	}
 	pair(x.N, len(x.Data), x.Inc, len(y.Data), y.Inc)
+	noAlpha := alpha == 0
 	i, j := start(x.N, x.Inc), start(x.N, y.Inc)
 	for range x.N {
-		y.Data[j] += times(x.Data[i], alpha)
+		y.Data[j] += scaled(x.Data[i], alpha, noAlpha)
 		i, j = i+x.Inc, j+y.Inc
 	}
 }
@@ -159,8 +170,9 @@ func AxpyPlain(alpha float64, x, y blas64.Vector) {
 // ScalPlain is the plain form of blas64.Scal.
 func ScalPlain(alpha float64, x blas64.Vector) {
 	single(x.N, len(x.Data), x.Inc)
+	noAlpha := alpha == 0
 	for i := range x.N {
-		x.Data[i*x.Inc] = times(x.Data[i*x.Inc], alpha)
+		x.Data[i*x.Inc] = scaled(x.Data[i*x.Inc], alpha, noAlpha)
 	}
 }
 
@@ -237,6 +249,7 @@ func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vecto
 	if len(a.Data) < a.Stride*(m-1)+n {
 		panic(shortA)
 	}
+	noAlpha, noBeta := alpha == 0, beta == 0
 	j := start(ny, y.Inc)
 	for k := range ny {
 		i, at, sum := start(nx, x.Inc), k*down, 0.0
@@ -244,7 +257,7 @@ func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vecto
 			sum += a.Data[at] * x.Data[i]
 			i, at = i+x.Inc, at+right
 		}
-		y.Data[j] = times(y.Data[j], beta) + times(sum, alpha)
+		y.Data[j] = scaled(y.Data[j], beta, noBeta) + scaled(sum, alpha, noAlpha)
 		j += y.Inc
 	}
 }
@@ -279,11 +292,12 @@ func GerPlain(alpha float64, x, y blas64.Vector, a blas64.General) {
 	if len(a.Data) < a.Stride*(m-1)+n {
 		panic(shortA)
 	}
+	noAlpha := alpha == 0
 	i := start(m, x.Inc)
 	for r := range m {
 		j := start(n, y.Inc)
 		for c := range n {
-			a.Data[r*a.Stride+c] += times(x.Data[i]*y.Data[j], alpha)
+			a.Data[r*a.Stride+c] += scaled(x.Data[i]*y.Data[j], alpha, noAlpha)
 			j += y.Inc
 		}
 		i += x.Inc
@@ -338,6 +352,7 @@ func GemmPlain(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta f
 	if len(c.Data) < (m-1)*c.Stride+n {
 		panic(shortC)
 	}
+	noAlpha, noBeta := alpha == 0, beta == 0
 	for i := range m {
 		for j := range n {
 			p, q, sum := i*down, j*rightB, 0.0
@@ -346,7 +361,7 @@ func GemmPlain(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta f
 				p, q = p+right, q+downB
 			}
 			at := i*c.Stride + j
-			c.Data[at] = times(c.Data[at], beta) + times(sum, alpha)
+			c.Data[at] = scaled(c.Data[at], beta, noBeta) + scaled(sum, alpha, noAlpha)
 		}
 	}
 }
@@ -385,6 +400,7 @@ func SymvPlain(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64,
 	if short(len(y.Data), a.N, y.Inc) {
 		panic(shortY)
 	}
+	noAlpha, noBeta := alpha == 0, beta == 0
 	j := start(a.N, y.Inc)
 	for r := range a.N {
 		i, sum := start(a.N, x.Inc), 0.0
@@ -396,7 +412,7 @@ func SymvPlain(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64,
 			sum += a.Data[at] * x.Data[i]
 			i += x.Inc
 		}
-		y.Data[j] = times(y.Data[j], beta) + times(sum, alpha)
+		y.Data[j] = scaled(y.Data[j], beta, noBeta) + scaled(sum, alpha, noAlpha)
 		j += y.Inc
 	}
 }
