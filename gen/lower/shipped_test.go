@@ -68,3 +68,19 @@ func TestShipped(t *testing.T) {
 		t.Log(name, r.ReadOnly, r.Unread, r.Returns)
 	}
 }
+
+// TestFixed: code with a case for each value of a parameter has no derivative by it, and is not looked into for one.
+func TestFixed(t *testing.T) {
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"}, LoadOptions{Flags: []string{"-tags=noasm"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(pkgs, Options{})
+	for name, want := range map[string]bool{"Norm": false, "Distance": false, "Dot": true} {
+		w := p.rule(p.loaded["gonum.org/v1/gonum/floats"].Types.Scope().Lookup(name).(*types.Func))
+		p.resolve()
+		if got := w.rule.Source != nil; got != want || w.rule.Plain == nil {
+			t.Errorf("%s: source %v, want %v; plain form %v", name, got, want, w.rule.Plain)
+		}
+	}
+}
