@@ -28,13 +28,43 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// GammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13).
-func GammaDensity(a, x float64) float64 { return math.Exp(rt.Xlogy(a-1, x) - x - lgamma(a)) }
+// large is where Stirling's series has nearly all digits.
+const large = 16
 
-// BetaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b)
-// (DLMF 8.17.1).
+// stirling is what log Γ(a) is more than (a-1/2)·log a - a + log(2π)/2, for a ≥ large (DLMF 5.11.1).
+func stirling(a float64) float64 {
+	t := 1 / (a * a)
+	return (1./12 - t*(1./360-t*(1./1260-t*(1./1680-t/1188)))) / a
+}
+
+// logRatio is log(x/y), where x-y = d has more digits than the difference has.
+func logRatio(x, y, d float64) float64 {
+	if u := d / y; math.Abs(u) < 0.5 {
+		return math.Log1p(u)
+	}
+	return math.Log(x / y)
+}
+
+// GammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13). Where a is large the
+// terms of its logarithm are, and their sum is not: it is taken of distances from the greatest value.
+func GammaDensity(a, x float64) float64 {
+	if a < large {
+		return math.Exp(rt.Xlogy(a-1, x) - x - lgamma(a))
+	}
+	d := x - a
+	return math.Exp((a-1)*logRatio(x, a, d)-d-stirling(a)) / math.Sqrt(2*math.Pi*a)
+}
+
+// BetaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b) (DLMF 8.17.1), where a and b
+// are large in the same way.
 func BetaDensity(a, b, x float64) float64 {
-	return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) - mathext.Lbeta(a, b))
+	if a < large || b < large {
+		return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) - mathext.Lbeta(a, b))
+	}
+	n := a + b
+	d := n*x - a
+	return math.Exp((a-1)*logRatio(n*x, a, d)+(b-1)*logRatio(n*(1-x), b, -d)+stirling(n)-stirling(a)-stirling(b)) *
+		n * math.Sqrt(n/(2*math.Pi*a)/b)
 }
 
 // MvDigamma is the derivative of MvLgamma, the sum of ψ(v+(1-j)/2) for j from 1 to dim.

@@ -191,17 +191,46 @@ func init() {
 	})
 }
 
-// gammaDensity is the derivative of P(a, x) by x, x^(a-1)·e^(-x)/Γ(a) (DLMF 8.8.13).
-func gammaDensity(a, x nabla.Real) nabla.Real {
-	l, _ := nabla.Lgamma(a)
-	return nabla.Exp(nabla.XLogY(a.AddConst(-1), x).Sub(x).Sub(l))
+// large is where Stirling's series has nearly all digits.
+const large = 16
+
+// stirling is what log Γ(a) is more than (a-1/2)·log a - a + log(2π)/2, for a ≥ large (DLMF 5.11.1).
+func stirling(a nabla.Real) nabla.Real {
+	t := a.Sq().Inv()
+	s := nabla.Const(1. / 1188)
+	for _, c := range []float64{1. / 1680, 1. / 1260, 1. / 360, 1. / 12} {
+		s = nabla.Const(c).Sub(t.Mul(s))
+	}
+	return s.Div(a)
 }
 
-// betaDensity is the derivative of I(x; a, b) by x, x^(a-1)·(1-x)^(b-1)/B(a, b)
-// (DLMF 8.17.1).
+// logRatio is log(x/y), where x-y = d has more digits than the difference has.
+func logRatio(x, y, d nabla.Real) nabla.Real {
+	u := d.Div(y)
+	return nabla.Where(nabla.Lt(u.Abs(), nabla.Const(0.5)), nabla.Log1p(u), nabla.Log(x.Div(y)))
+}
+
+// gammaDensity is the derivative of P(a, x) by x; see mathextad.GammaDensity. Both of its forms are
+// there, so that a recording has no guard.
+func gammaDensity(a, x nabla.Real) nabla.Real {
+	l, _ := nabla.Lgamma(a)
+	direct := nabla.XLogY(a.AddConst(-1), x).Sub(x).Sub(l)
+	d := x.Sub(a)
+	apart := a.AddConst(-1).Mul(logRatio(x, a, d)).Sub(d).Sub(stirling(a)).Sub(nabla.Log(a.Scale(2 * math.Pi)).Scale(0.5))
+	return nabla.Exp(nabla.Where(nabla.Lt(a, nabla.Const(large)), direct, apart))
+}
+
+// betaDensity is the derivative of I(x; a, b) by x; see mathextad.BetaDensity.
 func betaDensity(a, b, x nabla.Real) nabla.Real {
 	rest := nabla.Const(1).Sub(x)
-	return nabla.Exp(nabla.XLogY(a.AddConst(-1), x).Add(nabla.XLogY(b.AddConst(-1), rest)).Sub(Lbeta(a, b)))
+	direct := nabla.XLogY(a.AddConst(-1), x).Add(nabla.XLogY(b.AddConst(-1), rest)).Sub(Lbeta(a, b))
+	n := a.Add(b)
+	d := n.Mul(x).Sub(a)
+	apart := a.AddConst(-1).Mul(logRatio(n.Mul(x), a, d)).Add(b.AddConst(-1).Mul(logRatio(n.Mul(rest), b, d.Neg()))).
+		Add(stirling(n)).Sub(stirling(a)).Sub(stirling(b)).
+		Add(nabla.Log(n.Mul(n).Mul(n).Div(a.Scale(2 * math.Pi)).Div(b)).Scale(0.5))
+	small := nabla.Lt(a, nabla.Const(large)).Or(nabla.Lt(b, nabla.Const(large)))
+	return nabla.Exp(nabla.Where(small, direct, apart))
 }
 
 // mvLgamma is the rule of MvLgamma for each dimension that has been asked for.

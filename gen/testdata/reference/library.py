@@ -195,12 +195,12 @@ row("mathext.EllipticF", "return mathext.EllipticF(x[0], x[1])", mp.ellipf, *ell
 row("mathext.EllipticE", "return mathext.EllipticE(x[0], x[1])", mp.ellipe, *elliptic)
 P = lambda a, x: mp.gammainc(a, 0, x, regularized=True)
 Q = lambda a, x: mp.gammainc(a, x, regularized=True)
-gamma = [(0.5, 0.1), (2.5, 3.0), (30.0, 25.0), (3.0, 40.0), (1.0, 0.5), (0.01, 1e-3)]
+gamma = [(0.5, 0.1), (2.5, 3.0), (30.0, 25.0), (3.0, 40.0), (1.0, 0.5), (0.01, 1e-3), (20.0, 5.0), (3000.0, 2950.0), (16.0, 40.0)]
 for a, x in gamma:
     row("mathext.GammaIncReg", "return mathext.GammaIncReg(%r, x[0])" % a, lambda x, a=a: P(a, x), (x,))
     row("mathext.GammaIncRegComp", "return mathext.GammaIncRegComp(%r, x[0])" % a, lambda x, a=a: Q(a, x), (x,))
 I = lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)
-for a, b, x in [(1.5, 2.5, 0.3), (30.0, 20.0, 0.62), (0.5, 0.5, 0.9), (1.0, 3.0, 0.25), (4.0, 1.0, 1e-3), (2.0, 2.0, 1 - 2.0 ** -20)]:
+for a, b, x in [(1.5, 2.5, 0.3), (30.0, 20.0, 0.62), (0.5, 0.5, 0.9), (1.0, 3.0, 0.25), (4.0, 1.0, 1e-3), (2.0, 2.0, 1 - 2.0 ** -20), (2000.0, 3000.0, 0.41), (16.0, 25.0, 0.1)]:
     row("mathext.RegIncBeta", "return mathext.RegIncBeta(%r, %r, x[0])" % (a, b), lambda x, a=a, b=b: I(a, b, x), (x,))
 
 
