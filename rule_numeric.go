@@ -31,8 +31,8 @@ func (t *tangentRule) Value(y, xv []float64) {
 	clear(y)
 	if !allZero(v) {
 		at := lentValue(t.of, x)
-		t.of.JVP(y, x, *at, v)
-		lentValues.Put(at)
+		t.of.JVP(y, x, at, v)
+		giveBackValue(at)
 	}
 }
 
@@ -67,8 +67,8 @@ func (t *cotangentRule) Value(y, xw []float64) {
 	clear(y)
 	if !allZero(w) {
 		at := lentValue(t.of, x)
-		t.of.VJP(y, x, *at, w)
-		lentValues.Put(at)
+		t.of.VJP(y, x, at, w)
+		giveBackValue(at)
 	}
 }
 
@@ -103,15 +103,30 @@ func valueOf(c core.Custom, x []float64) []float64 {
 
 // lentValues is memory for the values of rules in calls that are to allocate nothing. What a
 // panic leaves out is not given back.
-var lentValues = sync.Pool{New: func() any { return new([]float64) }}
+var lentValues struct {
+	mu   sync.Mutex
+	free [][]float64
+}
 
-// lentValue is valueOf in memory that goes back to lentValues.
-func lentValue(c core.Custom, x []float64) *[]float64 {
-	at := lentValues.Get().(*[]float64)
-	*at = slices.Grow((*at)[:0], c.Outputs(len(x)))[:c.Outputs(len(x))]
-	clear(*at)
-	c.Value(*at, x)
-	return at
+// lentValue is valueOf in memory that is to be given back.
+func lentValue(c core.Custom, x []float64) []float64 {
+	l, m := &lentValues, c.Outputs(len(x))
+	var y []float64
+	l.mu.Lock()
+	if n := len(l.free); n > 0 {
+		y, l.free = l.free[n-1], l.free[:n-1]
+	}
+	l.mu.Unlock()
+	y = slices.Grow(y[:0], m)[:m]
+	clear(y)
+	c.Value(y, x)
+	return y
+}
+
+func giveBackValue(y []float64) {
+	lentValues.mu.Lock()
+	lentValues.free = append(lentValues.free, y)
+	lentValues.mu.Unlock()
 }
 
 func allZero(x []float64) bool {

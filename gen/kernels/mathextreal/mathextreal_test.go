@@ -31,38 +31,55 @@ var forms = []struct {
 	also  []float64 // where values and domains are compared
 }{
 	{"Beta", func(x float64) float64 { return mathext.Beta(x, 2.5) },
-		func(x nabla.Real) nabla.Real { return mathextreal.Beta(x, nabla.Const(2.5)) }, 1.5, -0.97090919918001670658, []float64{0, 1e-300, 40, -1}},
+		func(x nabla.Real) nabla.Real { return mathextreal.Beta(x, nabla.Const(2.5)) },
+		1.5, -0.97090919918001670658, []float64{0, 1e-300, 40, -1}},
 	{"Lbeta", func(x float64) float64 { return mathext.Lbeta(x, 2.5) },
-		func(x nabla.Real) nabla.Real { return mathextreal.Lbeta(x, nabla.Const(2.5)) }, 1.5, -0.74875691198920549887, []float64{0, 1e300, 1e9, -1}},
-	{"Digamma", mathext.Digamma, mathextreal.Digamma, 5.25, 0.018263141355942223699, []float64{0, -1, -7.5, 1e300, math.Inf(1)}},
+		func(x nabla.Real) nabla.Real { return mathextreal.Lbeta(x, nabla.Const(2.5)) },
+		1.5, -0.74875691198920549887, []float64{0, 1e300, 1e9, -1}},
+	{"Digamma", mathext.Digamma, mathextreal.Digamma,
+		5.25, 0.018263141355942223699, []float64{0, -1, -7.5, 1e300, math.Inf(1)}},
 	{"Digamma", mathext.Digamma, mathextreal.Digamma, -0.625, 344.67569506135429647, nil},
 	{"MvLgamma", func(x float64) float64 { return mathext.MvLgamma(x, 3) },
-		func(x nabla.Real) nabla.Real { return mathextreal.MvLgamma(x, 3) }, 2.5, -1.4691145021952359694, []float64{1, 0.5, 1e6}},
-	{"NormalQuantile", mathext.NormalQuantile, mathextreal.NormalQuantile, 0.25, 59.516697384050498398, []float64{0, 1, 1e-300, 0.5}},
-	{"CompleteK", mathext.CompleteK, mathextreal.CompleteK, 0.25, 2.2178548405253345397, []float64{0, 1, -0.5, 1.5, 1 - 0x1p-53}},
+		func(x nabla.Real) nabla.Real { return mathextreal.MvLgamma(x, 3) },
+		2.5, -1.4691145021952359694, []float64{1, 0.5, 1e6}},
+	{"NormalQuantile", mathext.NormalQuantile, mathextreal.NormalQuantile,
+		0.25, 59.516697384050498398, []float64{0, 1, 1e-300, 0.5}},
+	{"CompleteK", mathext.CompleteK, mathextreal.CompleteK,
+		0.25, 2.2178548405253345397, []float64{0, 1, -0.5, 1.5, 1 - 0x1p-53}},
 	{"CompleteK", mathext.CompleteK, mathextreal.CompleteK, 0.96875, 32643.853367730591762, nil},
-	{"CompleteE", mathext.CompleteE, mathextreal.CompleteE, 0.25, -0.34423106155945037937, []float64{0, 1, -0.5, 1.5, 1 - 0x1p-53}},
+	{"CompleteE", mathext.CompleteE, mathextreal.CompleteE,
+		0.25, -0.34423106155945037937, []float64{0, 1, -0.5, 1.5, 1 - 0x1p-53}},
 	{"CompleteE", mathext.CompleteE, mathextreal.CompleteE, 0.96875, -250.79590794731085867, nil},
 	{"EllipticF", func(m float64) float64 { return mathext.EllipticF(0.75, m) },
-		func(m nabla.Real) nabla.Real { return mathextreal.EllipticF(nabla.Const(0.75), m) }, 0.5, 0.047618587639765744545, []float64{0, 1, -1e6, 2}},
+		func(m nabla.Real) nabla.Real { return mathextreal.EllipticF(nabla.Const(0.75), m) },
+		0.5, 0.047618587639765744545, []float64{0, 1, -1e6, 2}},
 	{"EllipticE", func(m float64) float64 { return mathext.EllipticE(0.75, m) },
-		func(m nabla.Real) nabla.Real { return mathextreal.EllipticE(nabla.Const(0.75), m) }, 0.5, -0.0077203437379934263442, []float64{0, 1, -1e6, 2}},
+		func(m nabla.Real) nabla.Real { return mathextreal.EllipticE(nabla.Const(0.75), m) },
+		0.5, -0.0077203437379934263442, []float64{0, 1, -1e6, 2}},
 	{"EllipticE", func(phi float64) float64 { return mathext.EllipticE(phi, 0.5) },
-		func(phi nabla.Real) nabla.Real { return mathextreal.EllipticE(phi, nabla.Const(0.5)) }, 0.75, -0.13282138303217792976, []float64{0, 2, -1, 30}},
+		func(phi nabla.Real) nabla.Real { return mathextreal.EllipticE(phi, nabla.Const(0.5)) },
+		0.75, -0.13282138303217792976, []float64{0, 2, -1, 30}},
 	{"GammaIncReg", func(x float64) float64 { return mathext.GammaIncReg(2.5, x) },
-		func(x nabla.Real) nabla.Real { return mathextreal.GammaIncReg(2.5, x) }, 1.5, -0.20557377307169236908, []float64{0, 1e-300, 800}},
+		func(x nabla.Real) nabla.Real { return mathextreal.GammaIncReg(2.5, x) },
+		1.5, -0.20557377307169236908, []float64{0, 1e-300, 800}},
 	{"GammaIncRegComp", func(x float64) float64 { return mathext.GammaIncRegComp(2.5, x) },
-		func(x nabla.Real) nabla.Real { return mathextreal.GammaIncRegComp(2.5, x) }, 1.5, 0.20557377307169236908, []float64{0, 1e-300, 800}},
+		func(x nabla.Real) nabla.Real { return mathextreal.GammaIncRegComp(2.5, x) },
+		1.5, 0.20557377307169236908, []float64{0, 1e-300, 800}},
 	{"GammaIncRegInv", func(y float64) float64 { return mathext.GammaIncRegInv(2.5, y) },
-		func(y nabla.Real) nabla.Real { return mathextreal.GammaIncRegInv(2.5, y) }, 0.625, 50.934422042149376846, []float64{0, 1, 1e-10}},
+		func(y nabla.Real) nabla.Real { return mathextreal.GammaIncRegInv(2.5, y) },
+		0.625, 50.934422042149376846, []float64{0, 1, 1e-10}},
 	{"GammaIncRegCompInv", func(y float64) float64 { return mathext.GammaIncRegCompInv(2.5, y) },
-		func(y nabla.Real) nabla.Real { return mathextreal.GammaIncRegCompInv(2.5, y) }, 0.625, -19.156466835513168266, []float64{0, 1, 1e-10}},
+		func(y nabla.Real) nabla.Real { return mathextreal.GammaIncRegCompInv(2.5, y) },
+		0.625, -19.156466835513168266, []float64{0, 1, 1e-10}},
 	{"RegIncBeta", func(x float64) float64 { return mathext.RegIncBeta(1.5, 2.5, x) },
-		func(x nabla.Real) nabla.Real { return mathextreal.RegIncBeta(1.5, 2.5, x) }, 0.375, -9.6433050804287969582, []float64{0, 1, 1e-10}},
+		func(x nabla.Real) nabla.Real { return mathextreal.RegIncBeta(1.5, 2.5, x) },
+		0.375, -9.6433050804287969582, []float64{0, 1, 1e-10}},
 	{"InvRegIncBeta", func(y float64) float64 { return mathext.InvRegIncBeta(1.5, 2.5, y) },
-		func(y nabla.Real) nabla.Real { return mathextreal.InvRegIncBeta(1.5, 2.5, y) }, 0.625, 4.1068733398697390507, []float64{0, 1, 1e-10}},
+		func(y nabla.Real) nabla.Real { return mathextreal.InvRegIncBeta(1.5, 2.5, y) },
+		0.625, 4.1068733398697390507, []float64{0, 1, 1e-10}},
 	{"Zeta", func(q float64) float64 { return mathext.Zeta(2.5, q) },
-		func(q nabla.Real) nabla.Real { return mathextreal.Zeta(2.5, q) }, 0.75, -193.59893790496637366, []float64{1, 1e6, 1e-3}},
+		func(q nabla.Real) nabla.Real { return mathextreal.Zeta(2.5, q) },
+		0.75, -193.59893790496637366, []float64{1, 1e6, 1e-3}},
 }
 
 func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b }
@@ -77,7 +94,9 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s(%v) is %v, want %v", f.name, x, got, want)
 			}
 		}
-		for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
+		for _, b := range []nabla.Backend{
+			forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+		} {
 			got, err := nabla.SecondDerivative(nabla.DerivativeFunc(f.over, b), b, f.at)
 			if err != nil || !(math.Abs(got-f.third) <= 1e-11*math.Abs(f.third)) {
 				t.Errorf("%s at %v by %s: third derivative %v, %v; want %v", f.name, f.at, b.Name(), got, err, f.third)
@@ -104,7 +123,8 @@ func TestForms(t *testing.T) {
 
 // TestSignatures: what the table promises is there, with the parameters of package mathext.
 func TestSignatures(t *testing.T) {
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedName},
+	mode := packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedName
+	pkgs, err := packages.Load(&packages.Config{Mode: mode},
 		"gonum.org/v1/gonum/mathext", ".")
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +162,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestElliptic compares mixed third derivatives, symmetry about φ = π/2, and second derivatives where R_D has arguments
-// that are far apart, with those by numbers of their own.
+// TestElliptic compares a mixed third derivative, second derivatives where the arguments of R_D are far
+// apart, and derivatives on both sides of φ = π/2, about which the functions are even.
 func TestElliptic(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real { return mathextreal.EllipticF(x[0], x[1]) }
 	b := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{}}
@@ -169,7 +189,9 @@ func TestElliptic(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		for _, pair := range [][2]float64{{g1[0], -g2[0]}, {g1[1], g2[1]}, {h1.At(0, 0), h2.At(0, 0)}, {h1.At(0, 1), -h2.At(0, 1)}, {h1.At(1, 1), h2.At(1, 1)}} {
+		for _, pair := range [][2]float64{
+			{g1[0], -g2[0]}, {g1[1], g2[1]}, {h1.At(0, 0), h2.At(0, 0)}, {h1.At(0, 1), -h2.At(0, 1)}, {h1.At(1, 1), h2.At(1, 1)},
+		} {
 			if !(math.Abs(pair[0]-pair[1]) <= 1e-12*(1+math.Abs(pair[1]))) {
 				t.Errorf("at %v: %v, and %v on the other side of π/2", x, pair[0], pair[1])
 			}
@@ -177,13 +199,14 @@ func TestElliptic(t *testing.T) {
 	}
 }
 
-// TestRecording: the functions are one operation each, without guards; a pattern of second derivatives is found
-// without a point; prepared calls do not allocate.
+// TestRecording: the functions are one operation each, without guards; a pattern of second derivatives is
+// found for all points; prepared calls do not allocate.
 func TestRecording(t *testing.T) {
 	sum := func(x []nabla.Real) nabla.Real {
 		s := mathextreal.Digamma(x[0])
 		for i := 1; i < len(x); i++ {
-			s = s.Add(mathextreal.Beta(x[i-1], x[i])).Add(mathextreal.EllipticF(x[i], nabla.Const(0.25))).Add(mathextreal.GammaIncRegInv(2, x[i].Scale(0.1)))
+			s = s.Add(mathextreal.Beta(x[i-1], x[i])).Add(mathextreal.EllipticF(x[i], nabla.Const(0.25))).
+				Add(mathextreal.GammaIncRegInv(2, x[i].Scale(0.1)))
 		}
 		return s
 	}
@@ -209,7 +232,8 @@ func TestRecording(t *testing.T) {
 	if n := g.Recordings(); n != 1 {
 		t.Errorf("%d recordings", n)
 	}
-	if n := testing.AllocsPerRun(5, func() { // no call among these compares the function with its recording
+	// No call among these compares the function with its recording.
+	if n := testing.AllocsPerRun(5, func() {
 		if _, err := g.Gradient(dst, x); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +243,8 @@ func TestRecording(t *testing.T) {
 }
 
 func whole(x []nabla.Real) nabla.Real {
-	return mathextreal.Digamma(x[0]).Mul(mathextreal.CompleteK(x[2])).Add(mathextreal.Zeta(2.5, x[1])).Add(mathextreal.MvLgamma(x[3], 2)).
+	return mathextreal.Digamma(x[0]).Mul(mathextreal.CompleteK(x[2])).
+		Add(mathextreal.Zeta(2.5, x[1])).Add(mathextreal.MvLgamma(x[3], 2)).
 		Add(mathextreal.RegIncBeta(1.5, 2, x[2])).Add(mathextreal.NormalQuantile(x[2])).Add(mathextreal.Lbeta(x[4], x[5])).
 		Add(mathextreal.EllipticE(x[0], x[2])).Add(mathextreal.GammaIncRegComp(2, x[5]))
 }
