@@ -23,13 +23,22 @@ import (
 //
 // Such a function gets a copy of the struct and may not change it: that is a
 // *ContextError too. A function over plain numbers gets p itself, any fields will do,
-// and it may write to them and to what they lead to. Where several goroutines work for
-// it, an engine's Workers or a prepared object and its clones, each has a copy of the
-// struct and of all memory that it leads to, brought up to date before each call: what
-// one writes the others do not see, and of an object that was cloned nobody. Fields
-// tagged `nabla:"fixed"` are shared, for large data that the function only reads.
-// Function values, channels and maps with pointers have no copy: the tag, or a
-// *ContextError. Where the function has generated code over Reals (see [Register]), an
+// and it may write to them and to what they lead to.
+//
+// Where several goroutines work for such a function, an engine's Workers or a prepared
+// object and its clones, each has memory of its own for all that may be written, brought
+// up to date before each call: what one writes the others do not see, and of an object
+// that was cloned nobody. Generated code says which fields the function and its
+// derivatives leave alone, with all that these lead to. They are shared, and the struct
+// itself is where they are all its fields; what leads to written memory, or overlaps it,
+// is not. Of a function without such code, the struct and all memory that it leads to is
+// copied. Fields tagged `nabla:"fixed"` are shared in any case, for large data that a black box only
+// reads. Function values, channels and maps with pointers have no copy: the tag, or a
+// *ContextError where one is needed. Nobody may write to the struct while a call is under way.
+// A [LinearOp] and a [HessianOp] work with the struct of the object that they come from,
+// and with that in one goroutine at a time where the function writes to it.
+//
+// Where the function has generated code over Reals (see [Register]), an
 // engine that replays records anew whenever anything that can be reached from the
 // struct has changed; workspace and large data that never changes are better tagged.
 func Bind[F FuncOf[P], P any](f F, p P) *Func {

@@ -131,6 +131,7 @@ type binding struct {
 	first    int32
 	shot     snapshot // of a plain function's struct
 	deep     *private // the copy that a plain function gets; nil where it gets the struct itself
+	readOnly []string // fields that a plain function leaves alone, with what they lead to
 }
 
 // newBinding binds p, a pointer to a struct that is not nil.
@@ -351,15 +352,17 @@ func (b *binding) Beside() engine.Context {
 }
 
 func (b *binding) beside() *binding {
-	return newBinding(b.plan, b.userElem.Addr().Convert(b.ptr).Interface())
+	c := newBinding(b.plan, b.userElem.Addr().Convert(b.ptr).Interface())
+	c.readOnly = b.readOnly
+	return c
 }
 
 // Own implements [engine.Context].
 func (b *binding) Own() error {
-	if b.plan != nil || b.deep != nil {
+	if b.plan != nil || b.deep != nil || onlyReads(b.ptr.Elem(), b.readOnly) {
 		return nil
 	}
-	b.deep = new(private)
+	b.deep = &private{readOnly: b.readOnly}
 	err := b.Refresh()
 	if err != nil {
 		b.deep = nil

@@ -33,6 +33,11 @@ type Generated struct {
 	// WritesX says that the function, and so its code, writes to x.
 	WritesX bool
 
+	// ReadOnly names fields of the bound struct that neither the function nor its code
+	// writes to, at no time, nor to memory by way of them. Clones and workers share these;
+	// see [Bind]. Other fields may be written.
+	ReadOnly []string
+
 	// Refused says why there is no reverse code, RefusedTangent why there is no forward
 	// code, and RefusedTraced why there is no Traced: the position in the source, the
 	// reason and the way round. Where New and Traced are nil, Refused is why there is
@@ -168,6 +173,9 @@ func (f *Func) generate(op string, d *engine.Def) {
 	d.Generated = &engine.Generated{
 		Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace,
 		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
+	}
+	if b, ok := d.Context.(*binding); ok {
+		b.readOnly = r.ReadOnly
 	}
 	if r.Traced == nil {
 		return

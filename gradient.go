@@ -87,8 +87,8 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 // fitted, 0 for engines that do not record ahead.
 func (p *GradientPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine: it has its own buffers, its own scratch and its
-// own copy of the bound struct, which it reads from the same place.
+// Clone is for another goroutine: it has its own buffers, its own scratch and, of the
+// bound struct, which it reads from the same place, what is said at [Bind].
 func (p *GradientPrep) Clone() *GradientPrep {
 	q := new(GradientPrep)
 	q.cloneOf(p.base(), q.prepare)

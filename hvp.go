@@ -135,7 +135,7 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 }
 
 // At is the Hessian at x as a linear operator, for many vectors at one point. It is
-// independent of p.
+// independent of p but for the bound struct; see [Bind].
 func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 }
 
 // HessianOp is the Hessian of a function at one point. It is for one goroutine at
-// a time.
+// a time; see [Bind] for what it shares with the object that it comes from.
 type HessianOp struct {
 	h HVPPrep
 	x []float64

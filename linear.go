@@ -4,8 +4,8 @@ import "github.com/nabla-ad/nabla/engine"
 
 // LinearOp is the derivative of a function at one point: J(x), with m rows and n
 // columns, that can be applied and transposed without being formed. Engines that
-// can keep what they learnt at the point. It is for one goroutine at a time, that of the
-// object that it comes from where the function writes to its bound struct.
+// can keep what they learnt at the point. It is for one goroutine at a time; see [Bind]
+// for what it shares with the object that it comes from.
 type LinearOp struct {
 	prep
 	l  engine.Linear

@@ -11,18 +11,27 @@ import (
 )
 
 // A function over plain numbers may write to its bound struct: to workspace in it, and
-// to anything that it leads to. So what two goroutines work with must not share it.
+// to anything that it leads to. So what two goroutines work with must not share what is
+// written. Generated code says which fields are only read.
 
-// private is a copy of a struct and of all memory that it leads to, brought up to date
-// before each call. Parts overlap as those of the struct do. Strings, and fields with
-// the tag fixed, are shared.
+// private is a copy of a struct and of memory that it leads to, brought up to date before
+// each call. Parts overlap as those of the struct do. It has all that may be written, which
+// is what fields lead to that are not only read; the struct itself; and what overlaps that
+// or leads to it, as the copies must lead to copies. All else, strings, and fields with the
+// tag fixed are shared.
 type private struct {
-	types  map[reflect.Type]*form
-	known  map[extent]bool
-	spans  []extent // of the user's memory, in the order in which they were met
-	before []extent // those of the copy as it is
-	blocks []copied // by address, none overlapping another
-	maps   map[unsafe.Pointer]reflect.Value
+	readOnly []string // the fields
+	reads    []bool   // which of the references in the struct are in one of them
+	types    map[reflect.Type]*form
+	known    map[extent]bool
+	reading  bool     // what is met is only read
+	spans    []extent // of the user's memory, in the order in which they were met
+	written  int      // how many of them may be written, the first ones
+	before   []extent // those of the copy as it is
+	wrote    int      // how many of those
+	own      []bool   // which of before have a copy
+	blocks   []copied // by address, none overlapping another
+	maps     map[unsafe.Pointer]reflect.Value
 }
 
 // extent is memory that holds n values of a type.
@@ -65,23 +74,76 @@ func (p *private) update(at unsafe.Pointer, t reflect.Type) (unsafe.Pointer, err
 		p.maps = map[unsafe.Pointer]reflect.Value{}
 	}
 	clear(p.known)
-	p.spans = p.spans[:0]
-	if err := p.add(extent{at, p.form(t), 1}); err != nil {
-		return nil, err
+	root := extent{at, p.form(t), 1}
+	if p.reads == nil {
+		p.reads = readBy(root.form, p.readOnly)
 	}
-	if !slices.Equal(p.spans, p.before) {
+	p.spans = append(p.spans[:0], root)
+	if len(p.readOnly) == 0 {
+		p.known[root] = true
+	}
+	for k := range root.form.links { // which may lead to the struct itself, and by that to all of it
+		if w := &root.form.links[k]; !p.reads[k] {
+			if err := p.follow(w, unsafe.Add(at, w.off)); err != nil {
+				err.Field = w.field(err.Field)
+				return nil, err
+			}
+		}
+	}
+	p.written = len(p.spans)
+	if !p.known[root] {
+		p.known[root], p.reading = true, true
+		for k := range root.form.links {
+			if w := &root.form.links[k]; p.reads[k] {
+				_ = p.follow(w, unsafe.Add(at, w.off)) // nothing need be copied
+			}
+		}
+		p.reading = false
+	}
+	if !slices.Equal(p.spans, p.before) || p.written != p.wrote || p.moved() {
 		if err := p.allocate(); err != nil {
 			return nil, err
 		}
-		p.before = append(p.before[:0], p.spans...)
 	}
 	for _, b := range p.blocks {
 		reflect.Copy(b.dst, b.src)
 	}
-	for _, e := range p.spans {
-		p.lead(e)
+	for i, e := range p.spans {
+		if p.own[i] {
+			p.lead(e, i < p.written, i == 0)
+		}
 	}
 	return p.find(at), nil
+}
+
+// readBy says of each reference in a struct whether it is in one of the fields with names.
+func readBy(s *form, names []string) []bool {
+	in := make([]bool, len(s.links), len(s.links)+1) // not nil
+	for _, name := range names {
+		f, ok := s.typ.FieldByName(name)
+		for k := range s.links {
+			off := s.links[k].off
+			in[k] = in[k] || ok && len(f.Index) == 1 && f.Offset <= off && off < f.Offset+f.Type.Size()
+		}
+	}
+	return in
+}
+
+// onlyReads reports whether all fields of the struct type t that are not tagged fixed are
+// among names.
+func onlyReads(t reflect.Type, names []string) bool {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Name != "_" && f.Tag.Get("nabla") != "fixed" && !slices.Contains(names, f.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// field is the path of a field behind w.
+func (w *way) field(behind string) string {
+	return strings.Trim(strings.TrimPrefix(w.path, ".")+"."+behind, ".")
 }
 
 // form is that of type t.
@@ -143,7 +205,7 @@ func (p *private) add(e extent) error {
 		for k := range e.form.links {
 			w := &e.form.links[k]
 			if err := p.follow(w, unsafe.Add(e.at, uintptr(i)*e.form.typ.Size()+w.off)); err != nil {
-				err.Field = strings.Trim(strings.TrimPrefix(w.path, ".")+"."+err.Field, ".")
+				err.Field = w.field(err.Field)
 				return err
 			}
 		}
@@ -168,18 +230,24 @@ func (p *private) follow(w *way, at unsafe.Pointer) *ContextError {
 		}
 	case reflect.Map:
 		if m := reflect.NewAt(w.typ, at).Elem(); !m.IsNil() && !(p.simple(w.typ.Key()) && p.simple(w.typ.Elem())) {
-			return uncopied(w.typ)
+			return p.uncopied(w.typ)
 		}
 	default:
 		if *(*unsafe.Pointer)(at) != nil {
-			return uncopied(w.typ)
+			return p.uncopied(w.typ)
 		}
 	}
 	c, _ := err.(*ContextError)
 	return c
 }
 
-func uncopied(t reflect.Type) *ContextError { return &ContextError{Type: t.String(), Uncopied: true} }
+// uncopied says that there is no copy of a value of type t, where one is wanted.
+func (p *private) uncopied(t reflect.Type) *ContextError {
+	if p.reading {
+		return nil
+	}
+	return &ContextError{Type: t.String(), Uncopied: true}
+}
 
 // simple reports whether a value of type t leads nowhere.
 func (p *private) simple(t reflect.Type) bool { return p.form(t).flat }
@@ -195,7 +263,10 @@ func (p *private) boxed(t reflect.Type, at unsafe.Pointer) error {
 	case p.simple(t): // nobody can write to it
 		return nil
 	case direct(t):
-		return uncopied(t)
+		if err := p.uncopied(t); err != nil {
+			return err
+		}
+		return nil
 	}
 	return p.add(extent{data, p.form(t), 1})
 }
@@ -213,14 +284,91 @@ func direct(t reflect.Type) bool {
 	return false
 }
 
-// allocate makes memory for each of the largest extents, and one for those that overlap.
+// allocate finds out which spans to copy, and makes memory for each of the largest ones, and
+// one for those that overlap.
 func (p *private) allocate() error {
-	list := slices.Clone(p.spans)
+	p.before, p.own = p.before[:0], slices.Grow(p.own[:0], len(p.spans))[:len(p.spans)]
+	for i := range p.own {
+		p.own[i] = i < p.written
+	}
+	for again := true; again; {
+		if err := p.blocksOf(); err != nil {
+			return err
+		}
+		again = false
+		for i, e := range p.spans {
+			if !p.own[i] && (p.overlaps(e) || p.leadsToCopy(e)) {
+				p.own[i], again = true, true
+			}
+		}
+	}
+	clear(p.maps)
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		b.dst, b.src = reflect.MakeSlice(reflect.SliceOf(b.form.typ), b.n, b.n), reflect.SliceAt(b.form.typ, b.at, b.n)
+		b.to = b.dst.UnsafePointer()
+	}
+	p.before, p.wrote = append(p.before, p.spans...), p.written
+	return nil
+}
+
+// moved reports whether shared memory, of which the spans are those of the copy as it is,
+// leads to copied memory now.
+func (p *private) moved() bool {
+	for i, e := range p.spans {
+		if !p.own[i] && p.leadsToCopy(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps reports whether part of e is copied.
+func (p *private) overlaps(e extent) bool {
+	i := sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].end() > e.start() })
+	return i < len(p.blocks) && p.blocks[i].start() < e.end()
+}
+
+// leadsToCopy reports whether a reference in e is to what is copied.
+func (p *private) leadsToCopy(e extent) bool {
+	if e.form.flat {
+		return false
+	}
+	for i := range e.n {
+		for k := range e.form.links {
+			w := &e.form.links[k]
+			at := unsafe.Add(e.at, uintptr(i)*e.form.typ.Size()+w.off)
+			var to unsafe.Pointer
+			switch w.kind {
+			case reflect.Slice:
+				if h := *(*[]byte)(at); cap(h) > 0 && w.to.typ.Size() > 0 {
+					to = unsafe.Pointer(unsafe.SliceData(h))
+				}
+			case reflect.Pointer:
+				to = *(*unsafe.Pointer)(at)
+			case reflect.Interface:
+				to = (*[2]unsafe.Pointer)(at)[1]
+			}
+			if to != nil && p.find(to) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blocksOf are the largest of the spans that are copied.
+func (p *private) blocksOf() error {
+	var list []extent
+	for i, e := range p.spans {
+		if p.own[i] {
+			list = append(list, e)
+		}
+	}
 	slices.SortFunc(list, func(a, b extent) int {
 		return cmp.Or(cmp.Compare(a.start(), b.start()), cmp.Compare(b.end(), a.end()), cmp.Compare(len(b.form.links), len(a.form.links)))
 	})
-	p.blocks, p.before = p.blocks[:0], p.before[:0]
-	clear(p.maps)
+	p.blocks = p.blocks[:0]
 	for _, e := range list {
 		if n := len(p.blocks); n > 0 {
 			last := &p.blocks[n-1]
@@ -236,23 +384,27 @@ func (p *private) allocate() error {
 		}
 		p.blocks = append(p.blocks, copied{extent: e})
 	}
-	for i := range p.blocks {
-		b := &p.blocks[i]
-		b.dst, b.src = reflect.MakeSlice(reflect.SliceOf(b.form.typ), b.n, b.n), reflect.SliceAt(b.form.typ, b.at, b.n)
-		b.to = b.dst.UnsafePointer()
-	}
 	return nil
 }
 
-// find is the copy of what is at an address.
+// find is the copy of what is at an address, nil if it is shared. Of blocks without memory
+// yet it is just not nil.
 func (p *private) find(at unsafe.Pointer) unsafe.Pointer {
 	i := sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].start() > uintptr(at) }) - 1
+	if i < 0 || uintptr(at) >= p.blocks[i].end() {
+		return nil
+	}
 	b := &p.blocks[i]
+	if b.to == nil {
+		return at
+	}
 	return unsafe.Add(b.to, uintptr(at)-b.start())
 }
 
-// lead makes the references in the copy of e lead to copies.
-func (p *private) lead(e extent) {
+// lead makes the references in the copy of e lead to copies, where there are some. Maps
+// are copied where they may be written; root says that e is the struct, of which some
+// fields may be.
+func (p *private) lead(e extent, written, root bool) {
 	if e.form.flat {
 		return
 	}
@@ -261,7 +413,9 @@ func (p *private) lead(e extent) {
 		for k := range e.form.links {
 			w := &e.form.links[k]
 			off := uintptr(i)*size + w.off
-			p.redirect(w, unsafe.Add(e.at, off), unsafe.Add(to, off))
+			if w.kind != reflect.Map || written && !(root && p.reads[k]) {
+				p.redirect(w, unsafe.Add(e.at, off), unsafe.Add(to, off))
+			}
 		}
 	}
 }
@@ -272,11 +426,15 @@ func (p *private) redirect(w *way, from, to unsafe.Pointer) {
 	case reflect.Slice:
 		h := *(*[]byte)(from)
 		if cap(h) > 0 && w.to.typ.Size() > 0 {
-			*(*[]byte)(to) = unsafe.Slice((*byte)(p.find(unsafe.Pointer(unsafe.SliceData(h)))), cap(h))[:len(h)]
+			if own := p.find(unsafe.Pointer(unsafe.SliceData(h))); own != nil {
+				*(*[]byte)(to) = unsafe.Slice((*byte)(own), cap(h))[:len(h)]
+			}
 		}
 	case reflect.Pointer:
 		if at := *(*unsafe.Pointer)(from); at != nil && w.to.typ.Size() > 0 {
-			*(*unsafe.Pointer)(to) = p.find(at)
+			if own := p.find(at); own != nil {
+				*(*unsafe.Pointer)(to) = own
+			}
 		}
 	case reflect.Interface:
 		v := reflect.NewAt(w.typ, from).Elem()
@@ -291,8 +449,8 @@ func (p *private) redirect(w *way, from, to unsafe.Pointer) {
 		} else if p.simple(t) {
 			return
 		}
-		if data != nil {
-			(*[2]unsafe.Pointer)(to)[1] = p.find(data)
+		if own := p.find(data); data != nil && own != nil {
+			(*[2]unsafe.Pointer)(to)[1] = own
 		}
 	case reflect.Map:
 		if m := reflect.NewAt(w.typ, from).Elem(); !m.IsNil() {

@@ -26,8 +26,8 @@ type Context interface {
 	// of the parameters.
 	Snapshot(dst []byte) []byte
 	// Clone is a context for another goroutine, with scratch of its own. The struct of
-	// a function over plain numbers is a copy, with all memory that it leads to; the
-	// error is a *ContextError where there can be none.
+	// a function over plain numbers is a copy, with all memory that it leads to and that
+	// may be written; the error is a *ContextError where there can be none.
 	Clone() (Context, error)
 	// Beside is a context for the same goroutine.
 	Beside() Context

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/print"
 )
@@ -96,6 +97,7 @@ func (t *target) register(s *print.Scope) string {
 	var work []string
 	var code, traced strings.Builder
 	writesX := false
+	fields := t.unwritten()
 	names := newNames(s)
 	for i := range codeFields {
 		f := &codeFields[i]
@@ -105,6 +107,7 @@ func (t *target) register(s *print.Scope) string {
 			}
 			a := &adapter{t: t, b: b, field: f, scope: s, names: names, work: &work, used: map[string]bool{}}
 			text := a.function()
+			b.unwritten(t.shape.bound, fields)
 			if f.name == "Traced" {
 				traced.WriteString("Traced: " + text + ",\n")
 				continue
@@ -122,6 +125,9 @@ func (t *target) register(s *print.Scope) string {
 	if writesX {
 		b.WriteString("WritesX: true,\n")
 	}
+	if names := t.named(fields); len(names) > 0 {
+		fmt.Fprintf(&b, "ReadOnly: []string{%s},\n", strings.Join(names, ", "))
+	}
 	if code.Len() > 0 {
 		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"), strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
 	}
@@ -133,6 +139,42 @@ func (t *target) register(s *print.Scope) string {
 	}
 	b.WriteString("})\n")
 	return b.String()
+}
+
+// unwritten says of each field of the bound struct that the function leaves it alone, and what
+// it leads to; nil where there is no such struct.
+func (t *target) unwritten() []bool {
+	if t.shape.bound < 0 {
+		return nil
+	}
+	return activity.Unwritten(t.f, t.shape.bound, false)
+}
+
+// unwritten takes the fields from list that the derivative writes.
+func (b *built) unwritten(bound int, list []bool) {
+	for i, r := range b.params {
+		if r.slot != value || r.result || r.work || r.of != bound {
+			continue
+		}
+		left := activity.Unwritten(b.fn, i, true)
+		for k := range list {
+			list[k] = list[k] && k < len(left) && left[k]
+		}
+	}
+}
+
+// named are the names of the fields of the bound struct that are in list, in quotes.
+func (t *target) named(list []bool) (names []string) {
+	if len(list) == 0 {
+		return nil
+	}
+	s := t.f.Params[t.shape.bound].Type.Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
+	for i, left := range list {
+		if name := s.Field(i).Name(); left && name != "_" {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	return names
 }
 
 // value is the function as a value.

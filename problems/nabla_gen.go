@@ -26,7 +26,7 @@ type AdjointWork struct {
 	inPtrBar                 *[15]float64
 	inPtr                    *[15]float64
 	left                     []float64
-	left1                    []Adjustment
+	left1                    [][]float64
 	inPtrBar1                *[15][4]float64
 	brusselatorPlainFrames   []brusselatorPlainFrame
 	left2                    []float64
@@ -353,7 +353,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	ws.left1 = ws.left1[:0]
 	ws.left = append(ws.left[:0], y[:cap(y)]...)
 	if a != nil {
-		ws.left1 = append(ws.left1, *a)
+		ws.left1 = append(ws.left1, a.Features)
 	}
 	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1 := yBar[2*i1 : 2*i1+2]
@@ -381,7 +381,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	}
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
-		*a = ws.left1[0]
+		a.Features = ws.left1[0]
 	}
 }
 
@@ -462,7 +462,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	ws.left1 = ws.left1[:0]
 	ws.left = append(ws.left[:0], y[:cap(y)]...)
 	if a != nil {
-		ws.left1 = append(ws.left1, *a)
+		ws.left1 = append(ws.left1, a.Features)
 	}
 	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1 := yBar[2*i1 : 2*i1+2]
@@ -512,7 +512,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
-		*a = ws.left1[0]
+		a.Features = ws.left1[0]
 	}
 }
 
@@ -644,8 +644,8 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	wsDot.left = append(wsDot.left[:0], yDot[:cap(y)]...)
 	ws.left = append(ws.left[:0], y[:cap(y)]...)
 	if a != nil {
-		wsDot.left1 = append(wsDot.left1, *aDot)
-		ws.left1 = append(ws.left1, *a)
+		wsDot.left1 = append(wsDot.left1, aDot.Features)
+		ws.left1 = append(ws.left1, a.Features)
 	}
 	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1Dot := yBarDot[2*i1 : 2*i1+2]
@@ -693,8 +693,8 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	copy(yDot[:cap(y)], wsDot.left)
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
-		*aDot = wsDot.left1[0]
-		*a = ws.left1[0]
+		aDot.Features = wsDot.left1[0]
+		a.Features = ws.left1[0]
 	}
 }
 
@@ -14246,6 +14246,7 @@ func crossPlainTraced11(a, b [3]nabla.Real) (r [3]nabla.Real) {
 func init() {
 	nabla.Register(AdjustmentPlain, nabla.Generated{
 		Name: "AdjustmentPlain", Version: 1,
+		ReadOnly: []string{"Cameras", "Points"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -14299,6 +14300,7 @@ func init() {
 	})
 	nabla.Register(BrusselatorOn, nabla.Generated{
 		Name: "BrusselatorOn", Version: 1,
+		ReadOnly: []string{"N"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -14350,6 +14352,7 @@ func init() {
 	})
 	nabla.Register(ReprojectionPlain, nabla.Generated{
 		Name: "ReprojectionPlain", Version: 1,
+		ReadOnly: []string{"Z"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -14401,6 +14404,7 @@ func init() {
 	})
 	nabla.Register(HandPlain, nabla.Generated{
 		Name: "HandPlain", Version: 1,
+		ReadOnly: []string{"Parents", "Base", "Inverse", "Skin", "Weights", "Points", "Vertices", "Triangles"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -14452,6 +14456,7 @@ func init() {
 	})
 	nabla.Register(LogisticLossPlain, nabla.Generated{
 		Name: "LogisticLossPlain", Version: 1,
+		ReadOnly: []string{"X", "Y", "Cols"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
@@ -14527,6 +14532,7 @@ func init() {
 	})
 	nabla.Register(RecurrentLossPlain, nabla.Generated{
 		Name: "RecurrentLossPlain", Version: 1,
+		ReadOnly: []string{"Layers", "Bits", "State", "Text"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
@@ -14560,6 +14566,7 @@ func init() {
 	})
 	nabla.Register(LogPosteriorPlain, nabla.Generated{
 		Name: "LogPosteriorPlain", Version: 1,
+		ReadOnly: []string{"D", "K", "Points", "Gamma", "M"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork

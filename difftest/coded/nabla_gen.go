@@ -89,10 +89,8 @@ type AdjointWork struct {
 	y33            []float64
 	t4             []float64
 	left3          []float64
-	left4          []binding
+	left4          []float64
 	left5          []float64
-	left6          []float64
-	left7          []float64
 	t41            [][4]float64
 	t291           [][4]float64
 	t441           [][4]float64
@@ -100,34 +98,30 @@ type AdjointWork struct {
 	b              []float64
 	y34            []float64
 	t42            []float64
-	left8          []binding
-	left9          []float64
-	left10         []float64
-	left11         []float64
-	left12         []float64
+	left6          []float64
+	left7          []float64
+	left8          []float64
 	t421           [][4]float64
 	yPtrBar2       *[1]float64
 	yPtr2          *[1]float64
-	left13         []binding
-	left14         []float64
-	left15         []float64
-	left16         []float64
+	left9          []float64
+	left10         []float64
 	yBar           [][]float64
 	y35            [][]float64
-	left17         []float64
+	left11         []float64
 	yBar1          [][][4]float64
 	yBar2          [][]float64
 	y36            [][]float64
-	left18         []float64
+	left12         []float64
 	yBar21         [][][4]float64
-	left19         []float64
-	left20         []float64
+	left13         []float64
+	left14         []float64
 	t5             []float64
 	t51            [][4]float64
 	t6             []float64
 	t7             []float64
 	y37            []float64
-	left21         []float64
+	left15         []float64
 }
 
 // computeFrame is a type of values that functions in this file keep or hand on.
@@ -6115,13 +6109,10 @@ func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *b
 			}
 		}
 	}
-	ws.left4 = ws.left4[:0]
 	ws.left3 = append(ws.left3[:0], y[:cap(y)]...)
 	if b != nil {
-		ws.left4 = append(ws.left4, *b)
-		ws.left5 = append(ws.left5[:0], b.V[:cap(b.V)]...)
-		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
-		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
+		ws.left4 = append(ws.left4[:0], b.Useful[:cap(b.Useful)]...)
+		ws.left5 = append(ws.left5[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	if cond1 {
 		if cond2 {
@@ -6166,10 +6157,8 @@ func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *b
 	}
 	copy(y[:cap(y)], ws.left3)
 	if b != nil {
-		*b = ws.left4[0]
-		copy(b.V[:cap(b.V)], ws.left5)
-		copy(b.Useful[:cap(b.Useful)], ws.left6)
-		copy(b.Useless[:cap(b.Useless)], ws.left7)
+		copy(b.Useful[:cap(b.Useful)], ws.left4)
+		copy(b.Useless[:cap(b.Useless)], ws.left5)
 	}
 }
 
@@ -6261,13 +6250,10 @@ func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBa
 			}
 		}
 	}
-	ws.left4 = ws.left4[:0]
 	ws.left3 = append(ws.left3[:0], y[:cap(y)]...)
 	if b != nil {
-		ws.left4 = append(ws.left4, *b)
-		ws.left5 = append(ws.left5[:0], b.V[:cap(b.V)]...)
-		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
-		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
+		ws.left4 = append(ws.left4[:0], b.Useful[:cap(b.Useful)]...)
+		ws.left5 = append(ws.left5[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	if cond1 {
 		if cond2 {
@@ -6352,10 +6338,8 @@ func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBa
 	}
 	copy(y[:cap(y)], ws.left3)
 	if b != nil {
-		*b = ws.left4[0]
-		copy(b.V[:cap(b.V)], ws.left5)
-		copy(b.Useful[:cap(b.Useful)], ws.left6)
-		copy(b.Useless[:cap(b.Useless)], ws.left7)
+		copy(b.Useful[:cap(b.Useful)], ws.left4)
+		copy(b.Useless[:cap(b.Useless)], ws.left5)
 	}
 }
 
@@ -6513,19 +6497,13 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 			}
 		}
 	}
-	wsDot.left4 = wsDot.left4[:0]
-	ws.left4 = ws.left4[:0]
 	wsDot.left3 = append(wsDot.left3[:0], yDot[:cap(y)]...)
 	ws.left3 = append(ws.left3[:0], y[:cap(y)]...)
 	if b != nil {
-		wsDot.left4 = append(wsDot.left4, *bDot)
-		ws.left4 = append(ws.left4, *b)
-		wsDot.left5 = append(wsDot.left5[:0], bDot.V[:cap(b.V)]...)
-		ws.left5 = append(ws.left5[:0], b.V[:cap(b.V)]...)
-		wsDot.left6 = append(wsDot.left6[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left7 = append(wsDot.left7[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
+		wsDot.left4 = append(wsDot.left4[:0], bDot.Useful[:cap(b.Useful)]...)
+		ws.left4 = append(ws.left4[:0], b.Useful[:cap(b.Useful)]...)
+		wsDot.left5 = append(wsDot.left5[:0], bDot.Useless[:cap(b.Useless)]...)
+		ws.left5 = append(ws.left5[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	if cond1 {
 		if cond2 {
@@ -6594,14 +6572,10 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 	copy(yDot[:cap(y)], wsDot.left3)
 	copy(y[:cap(y)], ws.left3)
 	if b != nil {
-		*bDot = wsDot.left4[0]
-		*b = ws.left4[0]
-		copy(bDot.V[:cap(b.V)], wsDot.left5)
-		copy(b.V[:cap(b.V)], ws.left5)
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left6)
-		copy(b.Useful[:cap(b.Useful)], ws.left6)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left7)
-		copy(b.Useless[:cap(b.Useless)], ws.left7)
+		copy(bDot.Useful[:cap(b.Useful)], wsDot.left4)
+		copy(b.Useful[:cap(b.Useful)], ws.left4)
+		copy(bDot.Useless[:cap(b.Useless)], wsDot.left5)
+		copy(b.Useless[:cap(b.Useless)], ws.left5)
 	}
 }
 
@@ -6726,23 +6700,18 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left8 = ws.left8[:0]
 	if b != nil {
-		ws.left8 = append(ws.left8, *b)
-		ws.left9 = append(ws.left9[:0], b.V[:cap(b.V)]...)
-		ws.left10 = append(ws.left10[:0], b.Useful[:cap(b.Useful)]...)
-		ws.left11 = append(ws.left11[:0], b.Useless[:cap(b.Useless)]...)
+		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
+		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
+	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
 	cachedIntoReverse(y, x, b, yBar, xBar, bBar, ws)
 	bindingOutputsReverse(bBar, ws)
 	if b != nil {
-		*b = ws.left8[0]
-		copy(b.V[:cap(b.V)], ws.left9)
-		copy(b.Useful[:cap(b.Useful)], ws.left10)
-		copy(b.Useless[:cap(b.Useless)], ws.left11)
+		copy(b.Useful[:cap(b.Useful)], ws.left6)
+		copy(b.Useless[:cap(b.Useless)], ws.left7)
 	}
-	copy(r1[:cap(r1)], ws.left12)
+	copy(r1[:cap(r1)], ws.left8)
 	return
 }
 
@@ -6810,23 +6779,18 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left8 = ws.left8[:0]
 	if b != nil {
-		ws.left8 = append(ws.left8, *b)
-		ws.left9 = append(ws.left9[:0], b.V[:cap(b.V)]...)
-		ws.left10 = append(ws.left10[:0], b.Useful[:cap(b.Useful)]...)
-		ws.left11 = append(ws.left11[:0], b.Useless[:cap(b.Useless)]...)
+		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
+		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
+	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
 	cachedIntoReverseLanes4(y, x, b, yBar, xBar, bBar, ws)
 	bindingOutputsReverseLanes4(bBar, ws)
 	if b != nil {
-		*b = ws.left8[0]
-		copy(b.V[:cap(b.V)], ws.left9)
-		copy(b.Useful[:cap(b.Useful)], ws.left10)
-		copy(b.Useless[:cap(b.Useless)], ws.left11)
+		copy(b.Useful[:cap(b.Useful)], ws.left6)
+		copy(b.Useless[:cap(b.Useless)], ws.left7)
 	}
-	copy(r1[:cap(r1)], ws.left12)
+	copy(r1[:cap(r1)], ws.left8)
 	return
 }
 
@@ -6945,34 +6909,24 @@ func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left8 = wsDot.left8[:0]
-	ws.left8 = ws.left8[:0]
 	if b != nil {
-		wsDot.left8 = append(wsDot.left8, *bDot)
-		ws.left8 = append(ws.left8, *b)
-		wsDot.left9 = append(wsDot.left9[:0], bDot.V[:cap(b.V)]...)
-		ws.left9 = append(ws.left9[:0], b.V[:cap(b.V)]...)
-		wsDot.left10 = append(wsDot.left10[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left10 = append(ws.left10[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left11 = append(wsDot.left11[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left11 = append(ws.left11[:0], b.Useless[:cap(b.Useless)]...)
+		wsDot.left6 = append(wsDot.left6[:0], bDot.Useful[:cap(b.Useful)]...)
+		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
+		wsDot.left7 = append(wsDot.left7[:0], bDot.Useless[:cap(b.Useless)]...)
+		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	wsDot.left12 = append(wsDot.left12[:0], r1Dot[:cap(r1)]...)
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
+	wsDot.left8 = append(wsDot.left8[:0], r1Dot[:cap(r1)]...)
+	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
 	cachedIntoReverseTangent1111111(y, x, b, yBar, xBar, bBar, ws, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, wsDot)
 	bindingOutputsReverseTangent11(bBar, ws, bBarDot, wsDot)
 	if b != nil {
-		*bDot = wsDot.left8[0]
-		*b = ws.left8[0]
-		copy(bDot.V[:cap(b.V)], wsDot.left9)
-		copy(b.V[:cap(b.V)], ws.left9)
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left10)
-		copy(b.Useful[:cap(b.Useful)], ws.left10)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left11)
-		copy(b.Useless[:cap(b.Useless)], ws.left11)
+		copy(bDot.Useful[:cap(b.Useful)], wsDot.left6)
+		copy(b.Useful[:cap(b.Useful)], ws.left6)
+		copy(bDot.Useless[:cap(b.Useless)], wsDot.left7)
+		copy(b.Useless[:cap(b.Useless)], ws.left7)
 	}
-	copy(r1Dot[:cap(r1)], wsDot.left12)
-	copy(r1[:cap(r1)], ws.left12)
+	copy(r1Dot[:cap(r1)], wsDot.left8)
+	copy(r1[:cap(r1)], ws.left8)
 	return
 }
 
@@ -7086,20 +7040,15 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	arg := yPtr[:]
 	cachedIntoForward(arg, x, b, argBar, xBar, bBar, ws)
 	r1 = yPtr[0]
-	ws.left13 = ws.left13[:0]
 	if b != nil {
-		ws.left13 = append(ws.left13, *b)
-		ws.left14 = append(ws.left14[:0], b.V[:cap(b.V)]...)
-		ws.left15 = append(ws.left15[:0], b.Useful[:cap(b.Useful)]...)
-		ws.left16 = append(ws.left16[:0], b.Useless[:cap(b.Useless)]...)
+		ws.left9 = append(ws.left9[:0], b.Useful[:cap(b.Useful)]...)
+		ws.left10 = append(ws.left10[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	yPtrBar[0] += rBar
 	cachedIntoReverse(arg, x, b, argBar, xBar, bBar, ws)
 	if b != nil {
-		*b = ws.left13[0]
-		copy(b.V[:cap(b.V)], ws.left14)
-		copy(b.Useful[:cap(b.Useful)], ws.left15)
-		copy(b.Useless[:cap(b.Useless)], ws.left16)
+		copy(b.Useful[:cap(b.Useful)], ws.left9)
+		copy(b.Useless[:cap(b.Useless)], ws.left10)
 	}
 	return
 }
@@ -7228,29 +7177,19 @@ func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	cachedIntoForwardTangent1111111(arg, x, b, argBar, xBar, bBar, ws, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, wsDot)
 	_ = yPtrDot[0]
 	r1 = yPtr[0]
-	wsDot.left13 = wsDot.left13[:0]
-	ws.left13 = ws.left13[:0]
 	if b != nil {
-		wsDot.left13 = append(wsDot.left13, *bDot)
-		ws.left13 = append(ws.left13, *b)
-		wsDot.left14 = append(wsDot.left14[:0], bDot.V[:cap(b.V)]...)
-		ws.left14 = append(ws.left14[:0], b.V[:cap(b.V)]...)
-		wsDot.left15 = append(wsDot.left15[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left15 = append(ws.left15[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left16 = append(wsDot.left16[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left16 = append(ws.left16[:0], b.Useless[:cap(b.Useless)]...)
+		wsDot.left9 = append(wsDot.left9[:0], bDot.Useful[:cap(b.Useful)]...)
+		ws.left9 = append(ws.left9[:0], b.Useful[:cap(b.Useful)]...)
+		wsDot.left10 = append(wsDot.left10[:0], bDot.Useless[:cap(b.Useless)]...)
+		ws.left10 = append(ws.left10[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	yPtrBar[0] += rBar
 	cachedIntoReverseTangent1111111(arg, x, b, argBar, xBar, bBar, ws, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, wsDot)
 	if b != nil {
-		*bDot = wsDot.left13[0]
-		*b = ws.left13[0]
-		copy(bDot.V[:cap(b.V)], wsDot.left14)
-		copy(b.V[:cap(b.V)], ws.left14)
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left15)
-		copy(b.Useful[:cap(b.Useful)], ws.left15)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left16)
-		copy(b.Useless[:cap(b.Useless)], ws.left16)
+		copy(bDot.Useful[:cap(b.Useful)], wsDot.left9)
+		copy(b.Useful[:cap(b.Useful)], ws.left9)
+		copy(bDot.Useless[:cap(b.Useless)], wsDot.left10)
+		copy(b.Useless[:cap(b.Useless)], ws.left10)
 	}
 	return
 }
@@ -8092,10 +8031,10 @@ func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	ws.left17 = append(ws.left17[:0], r1[:cap(r1)]...)
+	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
 	curveVectorReverse(t2, t2Bar, ws)
 	tBar += t2Bar[0]
-	copy(r1[:cap(r1)], ws.left17)
+	copy(r1[:cap(r1)], ws.left11)
 	return
 }
 
@@ -8119,14 +8058,14 @@ func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []f
 		t1BarRow[2] += rSeedRow[2]
 		t1BarRow[3] += rSeedRow[3]
 	}
-	ws.left17 = append(ws.left17[:0], r1[:cap(r1)]...)
+	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
 	curveVectorReverseLanes4(t2, t2Bar, ws)
 	t2BarRow := &t2Bar[0]
 	tBar0 += t2BarRow[0]
 	tBar1 += t2BarRow[1]
 	tBar2 += t2BarRow[2]
 	tBar3 += t2BarRow[3]
-	copy(r1[:cap(r1)], ws.left17)
+	copy(r1[:cap(r1)], ws.left11)
 	return
 }
 
@@ -8154,13 +8093,13 @@ func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	wsDot.left17 = append(wsDot.left17[:0], r1Dot[:cap(r1)]...)
-	ws.left17 = append(ws.left17[:0], r1[:cap(r1)]...)
+	wsDot.left11 = append(wsDot.left11[:0], r1Dot[:cap(r1)]...)
+	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
 	curveVectorReverseTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
 	tBarDot += t2BarDot[0]
 	tBar += t2Bar[0]
-	copy(r1Dot[:cap(r1)], wsDot.left17)
-	copy(r1[:cap(r1)], ws.left17)
+	copy(r1Dot[:cap(r1)], wsDot.left11)
+	copy(r1[:cap(r1)], ws.left11)
 	return
 }
 
@@ -8909,10 +8848,10 @@ func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []floa
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	ws.left18 = append(ws.left18[:0], r1[:cap(r1)]...)
+	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
 	curvesVectorReverse(t2, t2Bar, ws)
 	tBar += t2Bar[0]
-	copy(r1[:cap(r1)], ws.left18)
+	copy(r1[:cap(r1)], ws.left12)
 	return
 }
 
@@ -8942,14 +8881,14 @@ func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []
 		t1BarRow[2] += rSeedRow[2]
 		t1BarRow[3] += rSeedRow[3]
 	}
-	ws.left18 = append(ws.left18[:0], r1[:cap(r1)]...)
+	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
 	curvesVectorReverseLanes4(t2, t2Bar, ws)
 	t2BarRow := &t2Bar[0]
 	tBar0 += t2BarRow[0]
 	tBar1 += t2BarRow[1]
 	tBar2 += t2BarRow[2]
 	tBar3 += t2BarRow[3]
-	copy(r1[:cap(r1)], ws.left18)
+	copy(r1[:cap(r1)], ws.left12)
 	return
 }
 
@@ -8989,13 +8928,13 @@ func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDo
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	wsDot.left18 = append(wsDot.left18[:0], r1Dot[:cap(r1)]...)
-	ws.left18 = append(ws.left18[:0], r1[:cap(r1)]...)
+	wsDot.left12 = append(wsDot.left12[:0], r1Dot[:cap(r1)]...)
+	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
 	curvesVectorReverseTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
 	tBarDot += t2BarDot[0]
 	tBar += t2Bar[0]
-	copy(r1Dot[:cap(r1)], wsDot.left18)
-	copy(r1[:cap(r1)], ws.left18)
+	copy(r1Dot[:cap(r1)], wsDot.left12)
+	copy(r1[:cap(r1)], ws.left12)
 	return
 }
 
@@ -9052,9 +8991,9 @@ func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []floa
 	for i := 0; i < len(rSeed); i++ {
 		yBar2[i] += rSeed[i]
 	}
-	ws1.left19 = append(ws1.left19[:0], r1[:cap(r1)]...)
+	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
 	curvesReverse(y, x, yBar2, xBar1, ws1)
-	copy(r1[:cap(r1)], ws1.left19)
+	copy(r1[:cap(r1)], ws1.left13)
 	return
 }
 
@@ -9086,9 +9025,9 @@ func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWo
 		yBar2Row[2] += rSeedRow[2]
 		yBar2Row[3] += rSeedRow[3]
 	}
-	ws1.left19 = append(ws1.left19[:0], r1[:cap(r1)]...)
+	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
 	curvesReverseLanes4(y, x, yBar2, xBar1, ws1)
-	copy(r1[:cap(r1)], ws1.left19)
+	copy(r1[:cap(r1)], ws1.left13)
 	return
 }
 
@@ -9133,11 +9072,11 @@ func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDo
 	for i := 0; i < len(rSeed); i++ {
 		yBar2[i] += rSeed[i]
 	}
-	ws1Dot.left19 = append(ws1Dot.left19[:0], r1Dot[:cap(r1)]...)
-	ws1.left19 = append(ws1.left19[:0], r1[:cap(r1)]...)
+	ws1Dot.left13 = append(ws1Dot.left13[:0], r1Dot[:cap(r1)]...)
+	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
 	curvesReverseTangent11011(y, x, yBar2, xBar1, ws1, yDot, xDot, xBar1Dot, ws1Dot)
-	copy(r1Dot[:cap(r1)], ws1Dot.left19)
-	copy(r1[:cap(r1)], ws1.left19)
+	copy(r1Dot[:cap(r1)], ws1Dot.left13)
+	copy(r1[:cap(r1)], ws1.left13)
 	return
 }
 
@@ -10830,9 +10769,9 @@ func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left20 = append(ws.left20[:0], r1[:cap(r1)]...)
+	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
 	diffSquareCubeReverse(y, x, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left20)
+	copy(r1[:cap(r1)], ws.left14)
 	return
 }
 
@@ -10860,9 +10799,9 @@ func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left20 = append(ws.left20[:0], r1[:cap(r1)]...)
+	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
 	diffSquareCubeReverseLanes4(y, x, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left20)
+	copy(r1[:cap(r1)], ws.left14)
 	return
 }
 
@@ -10899,11 +10838,11 @@ func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left20 = append(wsDot.left20[:0], r1Dot[:cap(r1)]...)
-	ws.left20 = append(ws.left20[:0], r1[:cap(r1)]...)
+	wsDot.left14 = append(wsDot.left14[:0], r1Dot[:cap(r1)]...)
+	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
 	diffSquareCubeReverseTangent11011(y, x, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left20)
-	copy(r1[:cap(r1)], ws.left20)
+	copy(r1Dot[:cap(r1)], wsDot.left14)
+	copy(r1[:cap(r1)], ws.left14)
 	return
 }
 
@@ -11858,9 +11797,9 @@ func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left21 = append(ws.left21[:0], r1[:cap(r1)]...)
+	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
 	bandedLinearReverse(y, x, m, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left21)
+	copy(r1[:cap(r1)], ws.left15)
 	return
 }
 
@@ -11889,9 +11828,9 @@ func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left21 = append(ws.left21[:0], r1[:cap(r1)]...)
+	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
 	bandedLinearReverseLanes4(y, x, m, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left21)
+	copy(r1[:cap(r1)], ws.left15)
 	return
 }
 
@@ -11930,11 +11869,11 @@ func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []floa
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left21 = append(wsDot.left21[:0], r1Dot[:cap(r1)]...)
-	ws.left21 = append(ws.left21[:0], r1[:cap(r1)]...)
+	wsDot.left15 = append(wsDot.left15[:0], r1Dot[:cap(r1)]...)
+	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
 	bandedLinearReverseTangent110011(y, x, m, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left21)
-	copy(r1[:cap(r1)], ws.left21)
+	copy(r1Dot[:cap(r1)], wsDot.left15)
+	copy(r1[:cap(r1)], ws.left15)
 	return
 }
 
@@ -13695,12 +13634,12 @@ func scaledIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, ws1 *
 		hi3 := len(y)
 		if hi3 > 0 {
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi3]
-			for i9 := hi3 - 1; i9 > -1; i9-- {
-				t2 := yBar11[i9]
-				yBar11[i9] = 0
-				y[i9] = ws1.y10[len(ws1.y10)-1]
+			for i6 := hi3 - 1; i6 > -1; i6-- {
+				t2 := yBar11[i6]
+				yBar11[i6] = 0
+				y[i6] = ws1.y10[len(ws1.y10)-1]
 				ws1.y10 = ws1.y10[:len(ws1.y10)-1]
-				yBar11[i9] += t2 * b.A
+				yBar11[i6] += t2 * b.A
 			}
 		}
 	} else {
@@ -13770,9 +13709,9 @@ func scaledIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 		hi3 := len(y)
 		if hi3 > 0 {
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi3]
-			for i9 := hi3 - 1; i9 > -1; i9-- {
-				yBar11Row := &yBar11[i9]
-				y[i9] = ws1.y10[len(ws1.y10)-1]
+			for i6 := hi3 - 1; i6 > -1; i6-- {
+				yBar11Row := &yBar11[i6]
+				y[i6] = ws1.y10[len(ws1.y10)-1]
 				t20 := yBar11Row[0]
 				t21 := yBar11Row[1]
 				yBar11Row[0] = 0
@@ -13783,7 +13722,7 @@ func scaledIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 				yBar11Row[3] = 0
 				ws1.y10 = ws1.y10[:len(ws1.y10)-1]
 				t := b.A
-				yBar11Row1 := &yBar11[i9]
+				yBar11Row1 := &yBar11[i6]
 				yBar11Row1[0] += t20 * t
 				yBar11Row1[1] += t21 * t
 				yBar11Row1[2] += t22 * t
@@ -13887,14 +13826,14 @@ func scaledIntoReverseTangent110011(y, x []float64, b *binding, yBar1, xBar1 []f
 		hi3 := len(y)
 		if hi3 > 0 {
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi3]
-			for i9 := hi3 - 1; i9 > -1; i9-- {
-				t2 := yBar11[i9]
-				yBar11[i9] = 0
-				yDot[i9] = ws1Dot.y10[len(ws1.y10)-1]
-				y[i9] = ws1.y10[len(ws1.y10)-1]
+			for i6 := hi3 - 1; i6 > -1; i6-- {
+				t2 := yBar11[i6]
+				yBar11[i6] = 0
+				yDot[i6] = ws1Dot.y10[len(ws1.y10)-1]
+				y[i6] = ws1.y10[len(ws1.y10)-1]
 				ws1Dot.y10 = ws1Dot.y10[:len(ws1.y10)-1]
 				ws1.y10 = ws1.y10[:len(ws1.y10)-1]
-				yBar11[i9] += t2 * b.A
+				yBar11[i6] += t2 * b.A
 			}
 		}
 	} else {
@@ -13977,18 +13916,18 @@ func scaledIntoReverseTangent111011(y, x []float64, b *binding, yBar1, xBar1 []f
 		if hi3 > 0 {
 			yBar11Dot := yBar1Dot[:len(yBar1):len(yBar1)][:hi3]
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi3]
-			for i9 := hi3 - 1; i9 > -1; i9-- {
-				t2Dot := yBar11Dot[i9]
-				t2 := yBar11[i9]
-				yBar11Dot[i9] = 0
-				yBar11[i9] = 0
-				yDot[i9] = ws1Dot.y10[len(ws1.y10)-1]
-				y[i9] = ws1.y10[len(ws1.y10)-1]
+			for i6 := hi3 - 1; i6 > -1; i6-- {
+				t2Dot := yBar11Dot[i6]
+				t2 := yBar11[i6]
+				yBar11Dot[i6] = 0
+				yBar11[i6] = 0
+				yDot[i6] = ws1Dot.y10[len(ws1.y10)-1]
+				y[i6] = ws1.y10[len(ws1.y10)-1]
 				ws1Dot.y10 = ws1Dot.y10[:len(ws1.y10)-1]
 				ws1.y10 = ws1.y10[:len(ws1.y10)-1]
 				t := b.A
-				yBar11Dot[i9] += t2Dot * t
-				yBar11[i9] += t2 * t
+				yBar11Dot[i6] += t2Dot * t
+				yBar11[i6] += t2 * t
 			}
 		}
 	} else {
@@ -17109,8 +17048,8 @@ func cachedIntoForward(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 		n1 := min(len(y), len(buf))
 		window1 := y[:n1]
 		_ = yBar1[:n1]
-		for i9 := 0; i9 < len(window1); i9++ {
-			ws1.window1 = append(ws1.window1, window1[i9])
+		for i8 := 0; i8 < len(window1); i8++ {
+			ws1.window1 = append(ws1.window1, window1[i8])
 		}
 		copy(y, buf)
 	} else {
@@ -17156,13 +17095,13 @@ func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 			hi1 := len(y)
 			if hi1 > 0 {
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i10 := hi1 - 1; i10 > -1; i10-- {
-					t6 := yBar11[i10]
-					yBar11[i10] = 0
-					y[i10] = ws1.y34[len(ws1.y34)-1]
+				for i9 := hi1 - 1; i9 > -1; i9-- {
+					t6 := yBar11[i9]
+					yBar11[i9] = 0
+					y[i9] = ws1.y34[len(ws1.y34)-1]
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
-					yBar11[i10] += t6 * (b.A + b.V[0])
-					t7 := t6 * y[i10]
+					yBar11[i9] += t6 * (b.A + b.V[0])
+					t7 := t6 * y[i9]
 					bBar1.A += t7
 					bBar1.V[0] += t7
 				}
@@ -17182,15 +17121,15 @@ func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 		t4 := ws1.t42[0:n11:n11]
 		copy(t4, window1Bar1)
 		clear(window1Bar1)
-		for i11 := len(window11) - 1; i11 > -1; i11-- {
-			window11[i11] = ws1.window1[len(ws1.window1)-1]
+		for i10 := len(window11) - 1; i10 > -1; i10-- {
+			window11[i10] = ws1.window1[len(ws1.window1)-1]
 			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
 		}
 		if 0 < n11 {
 			t41 := t4[:len(t4):len(t4)][:n11]
 			bufBar111 := bufBar11[:len(bufBar11):len(bufBar11)][:n11]
-			for i8 := 0; i8 < n11; i8++ {
-				bufBar111[i8] += t41[i8]
+			for i7 := 0; i7 < n11; i7++ {
+				bufBar111[i7] += t41[i7]
 			}
 		}
 		bindingComputeReverse1(b, buf1, x, bBar1, bufBar11, xBar1, ws1)
@@ -17255,8 +17194,8 @@ func cachedIntoForwardLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 		n1 := min(len(y), len(buf))
 		window1 := y[:n1]
 		_ = yBar1[:n1]
-		for i9 := 0; i9 < len(window1); i9++ {
-			ws1.window1 = append(ws1.window1, window1[i9])
+		for i8 := 0; i8 < len(window1); i8++ {
+			ws1.window1 = append(ws1.window1, window1[i8])
 		}
 		copy(y, buf)
 	} else {
@@ -17313,9 +17252,9 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 			hi1 := len(y)
 			if hi1 > 0 {
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i10 := hi1 - 1; i10 > -1; i10-- {
-					yBar11Row := &yBar11[i10]
-					y[i10] = ws1.y34[len(ws1.y34)-1]
+				for i9 := hi1 - 1; i9 > -1; i9-- {
+					yBar11Row := &yBar11[i9]
+					y[i9] = ws1.y34[len(ws1.y34)-1]
 					t60 := yBar11Row[0]
 					t61 := yBar11Row[1]
 					yBar11Row[0] = 0
@@ -17326,8 +17265,8 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 					yBar11Row[3] = 0
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
 					t := b.A + b.V[0]
-					yBar11Row1 := &yBar11[i10]
-					t1 := y[i10]
+					yBar11Row1 := &yBar11[i9]
+					t1 := y[i9]
 					bBar1Row1 := &bBar1.A
 					bBar1Row2 := &bBar1.V[0]
 					yBar11Row1[0] += t60 * t
@@ -17363,16 +17302,16 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 		t4 := ws1.t421[0:n11:n11]
 		copy(t4, window1Bar1)
 		clear(window1Bar1)
-		for i11 := len(window11) - 1; i11 > -1; i11-- {
-			window11[i11] = ws1.window1[len(ws1.window1)-1]
+		for i10 := len(window11) - 1; i10 > -1; i10-- {
+			window11[i10] = ws1.window1[len(ws1.window1)-1]
 			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
 		}
 		if 0 < n11 {
 			t41 := t4[:len(t4):len(t4)][:n11]
 			bufBar111 := bufBar11[:len(bufBar11):len(bufBar11)][:n11]
-			for i8 := 0; i8 < n11; i8++ {
-				t41Row := &t41[i8]
-				bufBar111Row := &bufBar111[i8]
+			for i7 := 0; i7 < n11; i7++ {
+				t41Row := &t41[i7]
+				bufBar111Row := &bufBar111[i7]
 				bufBar111Row[0] += t41Row[0]
 				bufBar111Row[1] += t41Row[1]
 				bufBar111Row[2] += t41Row[2]
@@ -17445,9 +17384,9 @@ func cachedIntoForwardTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 		window1 := y[:n1]
 		_ = yBar1Dot[:n1]
 		_ = yBar1[:n1]
-		for i9 := 0; i9 < len(window1); i9++ {
-			ws1Dot.window1 = append(ws1Dot.window1, window1Dot[i9])
-			ws1.window1 = append(ws1.window1, window1[i9])
+		for i8 := 0; i8 < len(window1); i8++ {
+			ws1Dot.window1 = append(ws1Dot.window1, window1Dot[i8])
+			ws1.window1 = append(ws1.window1, window1[i8])
 		}
 		copy(yDot, bufDot)
 		copy(y, buf)
@@ -17506,20 +17445,20 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 			if hi1 > 0 {
 				yBar11Dot := yBar1Dot[:len(yBar1):len(yBar1)][:hi1]
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i10 := hi1 - 1; i10 > -1; i10-- {
-					t6Dot := yBar11Dot[i10]
-					t6 := yBar11[i10]
-					yBar11Dot[i10] = 0
-					yBar11[i10] = 0
-					yDot[i10] = ws1Dot.y34[len(ws1.y34)-1]
-					y[i10] = ws1.y34[len(ws1.y34)-1]
+				for i9 := hi1 - 1; i9 > -1; i9-- {
+					t6Dot := yBar11Dot[i9]
+					t6 := yBar11[i9]
+					yBar11Dot[i9] = 0
+					yBar11[i9] = 0
+					yDot[i9] = ws1Dot.y34[len(ws1.y34)-1]
+					y[i9] = ws1.y34[len(ws1.y34)-1]
 					ws1Dot.y34 = ws1Dot.y34[:len(ws1.y34)-1]
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
 					t := b.A + b.V[0]
-					yBar11Dot[i10] += t6Dot*t + t6*(bDot.A+bDot.V[0])
-					yBar11[i10] += t6 * t
-					t1 := y[i10]
-					t7Dot := t6Dot*t1 + t6*yDot[i10]
+					yBar11Dot[i9] += t6Dot*t + t6*(bDot.A+bDot.V[0])
+					yBar11[i9] += t6 * t
+					t1 := y[i9]
+					t7Dot := t6Dot*t1 + t6*yDot[i9]
 					t7 := t6 * t1
 					bBar1Dot.A += t7Dot
 					bBar1.A += t7
@@ -17551,9 +17490,9 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 		copy(t4, window1Bar1)
 		clear(window1Bar1Dot)
 		clear(window1Bar1)
-		for i11 := len(window11) - 1; i11 > -1; i11-- {
-			window11Dot[i11] = ws1Dot.window1[len(ws1.window1)-1]
-			window11[i11] = ws1.window1[len(ws1.window1)-1]
+		for i10 := len(window11) - 1; i10 > -1; i10-- {
+			window11Dot[i10] = ws1Dot.window1[len(ws1.window1)-1]
+			window11[i10] = ws1.window1[len(ws1.window1)-1]
 			ws1Dot.window1 = ws1Dot.window1[:len(ws1.window1)-1]
 			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
 		}
@@ -17562,9 +17501,9 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 			t41 := t4[:len(t4):len(t4)][:n11]
 			bufBar111Dot := bufBar11Dot[:len(bufBar11):len(bufBar11)][:n11]
 			bufBar111 := bufBar11[:len(bufBar11):len(bufBar11)][:n11]
-			for i8 := 0; i8 < n11; i8++ {
-				bufBar111Dot[i8] += t41Dot[i8]
-				bufBar111[i8] += t41[i8]
+			for i7 := 0; i7 < n11; i7++ {
+				bufBar111Dot[i7] += t41Dot[i7]
+				bufBar111[i7] += t41[i7]
 			}
 		}
 		bindingComputeReverseTangent1111111(b, buf1, x, bBar1, bufBar11, xBar1, ws1, bDot, buf1Dot, xDot, bBar1Dot, bufBar11Dot, xBar1Dot, ws1Dot)
@@ -18851,12 +18790,12 @@ func bandedLinearForward(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 
 // bandedLinearReverse is coded.bandedLinear_reverse, from functions.go:186.
 func bandedLinearReverse(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	hi1 := len(y)
-	for i6 := hi1 - 1; i6 > -1; i6-- {
-		t4 := yBar1[i6]
-		yBar1[i6] = 0
-		y[i6] = ws1.y37[len(ws1.y37)-1]
+	for i4 := hi1 - 1; i4 > -1; i4-- {
+		t4 := yBar1[i4]
+		yBar1[i4] = 0
+		y[i4] = ws1.y37[len(ws1.y37)-1]
 		ws1.y37 = ws1.y37[:len(ws1.y37)-1]
-		bandedRowReverse(m, i6, x, xBar1, t4, ws1)
+		bandedRowReverse(m, i4, x, xBar1, t4, ws1)
 	}
 }
 
@@ -18873,9 +18812,9 @@ func bandedLinearForwardLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]floa
 // bandedLinearReverseLanes4 is coded.bandedLinear_reverse_lanes4, from functions.go:186.
 func bandedLinearReverseLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	hi1 := len(y)
-	for i6 := hi1 - 1; i6 > -1; i6-- {
-		yBar1Row := &yBar1[i6]
-		y[i6] = ws1.y37[len(ws1.y37)-1]
+	for i4 := hi1 - 1; i4 > -1; i4-- {
+		yBar1Row := &yBar1[i4]
+		y[i4] = ws1.y37[len(ws1.y37)-1]
 		t40 := yBar1Row[0]
 		t41 := yBar1Row[1]
 		yBar1Row[0] = 0
@@ -18885,7 +18824,7 @@ func bandedLinearReverseLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]floa
 		yBar1Row[2] = 0
 		yBar1Row[3] = 0
 		ws1.y37 = ws1.y37[:len(ws1.y37)-1]
-		bandedRowReverseLanes4(m, i6, x, xBar1, t40, t41, t42, t43, ws1)
+		bandedRowReverseLanes4(m, i4, x, xBar1, t40, t41, t42, t43, ws1)
 	}
 }
 
@@ -18904,14 +18843,14 @@ func bandedLinearForwardTangent110011(y, x []float64, m *banded, yBar1, xBar1 []
 // bandedLinearReverseTangent110011 is coded.bandedLinear_reverse_tangent_110011, from functions.go:186.
 func bandedLinearReverseTangent110011(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	hi1 := len(y)
-	for i6 := hi1 - 1; i6 > -1; i6-- {
-		t4 := yBar1[i6]
-		yBar1[i6] = 0
-		yDot[i6] = ws1Dot.y37[len(ws1.y37)-1]
-		y[i6] = ws1.y37[len(ws1.y37)-1]
+	for i4 := hi1 - 1; i4 > -1; i4-- {
+		t4 := yBar1[i4]
+		yBar1[i4] = 0
+		yDot[i4] = ws1Dot.y37[len(ws1.y37)-1]
+		y[i4] = ws1.y37[len(ws1.y37)-1]
 		ws1Dot.y37 = ws1Dot.y37[:len(ws1.y37)-1]
 		ws1.y37 = ws1.y37[:len(ws1.y37)-1]
-		bandedRowReverseTangent101100(m, i6, x, xBar1, t4, ws1, xDot, xBar1Dot, ws1Dot)
+		bandedRowReverseTangent101100(m, i4, x, xBar1, t4, ws1, xDot, xBar1Dot, ws1Dot)
 	}
 }
 
@@ -20921,6 +20860,7 @@ func init() {
 	})
 	nabla.Register(scaledInto, nabla.Generated{
 		Name: "scaledInto", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus", "Useful", "Useless"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -20972,6 +20912,7 @@ func init() {
 	})
 	nabla.Register(scaledVector, nabla.Generated{
 		Name: "scaledVector", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus", "Useful", "Useless"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -21023,6 +20964,7 @@ func init() {
 	})
 	nabla.Register(scaledScalar, nabla.Generated{
 		Name: "scaledScalar", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus", "Useful", "Useless"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
@@ -21056,6 +20998,7 @@ func init() {
 	})
 	nabla.Register(cachedInto, nabla.Generated{
 		Name: "cachedInto", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus"},
 		New: func() nabla.Code {
 			var shadow rt.Shadow[binding]
 			var shadow4 rt.Lanes[binding, bindingLanes4]
@@ -21113,6 +21056,7 @@ func init() {
 	})
 	nabla.Register(cachedVector, nabla.Generated{
 		Name: "cachedVector", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus"},
 		New: func() nabla.Code {
 			var shadow rt.Shadow[binding]
 			var shadow4 rt.Lanes[binding, bindingLanes4]
@@ -21169,6 +21113,7 @@ func init() {
 	})
 	nabla.Register(cachedScalar, nabla.Generated{
 		Name: "cachedScalar", Version: 1,
+		ReadOnly: []string{"Base", "Kind", "A", "V", "Times", "Minus"},
 		New: func() nabla.Code {
 			var shadow rt.Shadow[binding]
 			var shadow4 rt.Lanes[binding, bindingLanes4]
@@ -22386,6 +22331,7 @@ func init() {
 	})
 	nabla.Register(bandedLinear, nabla.Generated{
 		Name: "bandedLinear", Version: 1,
+		ReadOnly: []string{"Diagonals"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -22436,6 +22382,7 @@ func init() {
 	})
 	nabla.Register(bandedLinearVector, nabla.Generated{
 		Name: "bandedLinearVector", Version: 1,
+		ReadOnly: []string{"Diagonals"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -22487,6 +22434,7 @@ func init() {
 	})
 	nabla.Register(bandedQuadratic, nabla.Generated{
 		Name: "bandedQuadratic", Version: 1,
+		ReadOnly: []string{"Diagonals"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork

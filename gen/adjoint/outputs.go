@@ -3,6 +3,7 @@ package adjoint
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -19,6 +20,7 @@ type outputs struct {
 	root       *ir.Var // whose memory is gone through
 	lists      []*saved
 	around     map[types.Type]bool
+	left       []bool // fields of the struct that root points to which are left alone, with what they lead to
 }
 
 // saved is a list of values of one type, and how many of them have been taken.
@@ -47,24 +49,27 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 		}
 	})
 	each(b.body, func(n *node) { o.beyond = o.beyond || n.callee != nil || extends(n.s) })
-	for _, v := range b.g.f.Params {
+	for i, v := range b.g.f.Params {
 		if !activity.HasRefs(v.Type) {
 			continue
 		}
-		o.root = v
+		o.root, o.left = v, activity.Unwritten(b.g.f, i, false)
+		if !slices.Contains(o.left, true) {
+			o.left = nil
+		}
 		at := v.Place()
 		if f.writes[v] > 0 {
 			first := b.g.local(v.Name, v.Type)
 			o.first(at, first, v.Type)
 			at = first.Place()
 		}
-		o.visit(at, v.Type, 0)
+		o.top(at, v.Type)
 		if p, ok := v.Type.Underlying().(*types.Pointer); ok && activity.HasRefs(p.Elem()) {
 			o.pointee(v, p)
 		}
 	}
 	for i, v := range b.g.f.Results {
-		o.root = v
+		o.root, o.left = v, nil
 		o.visit(results[i].Place(), v.Type, 0)
 	}
 	var start, cursors ir.Block
@@ -107,7 +112,44 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	to := step(v.Place(), ir.DerefStep())
 	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
 		Cond: compare(token.NEQ, v.Load(), zero(v.Type)), Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
-	o.visit(first.Place(), p.Elem(), 0)
+	o.fields(first.Place(), p.Elem(), false)
+}
+
+// top goes through the memory that a parameter leads to.
+func (o *outputs) top(p *ir.Place, t types.Type) {
+	if o.left == nil {
+		o.visit(p, t, 0)
+		return
+	}
+	o.around[t] = true
+	save, back := o.within(func() { o.fields(step(p, ir.DerefStep()), t.Underlying().(*types.Pointer).Elem(), true) })
+	delete(o.around, t)
+	o.some(p, t, save, back)
+}
+
+// fields goes through the fields of the struct of type t at p, and what they lead to, as
+// far as they are not left alone. With whole, the fields themselves may have to be saved.
+func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
+	u := t.Underlying().(*types.Struct)
+	for i := range u.NumFields() {
+		if f := u.Field(i); i >= len(o.left) || !o.left[i] {
+			at := step(p, ir.FieldStep(i))
+			if whole && f.Name() != "_" && o.dirty(f.Type()) {
+				o.value(at, f.Type())
+			}
+			o.visit(at, f.Type(), 0)
+		}
+	}
+}
+
+// some adds blocks for where the pointer at p is not nil.
+func (o *outputs) some(p *ir.Place, t types.Type, save, back ir.Block) {
+	if len(save) == 0 {
+		return
+	}
+	cond := func() ir.Expr { return compare(token.NEQ, load(p, t), zero(t)) }
+	o.save = append(o.save, &ir.If{At: o.e.at, Cond: cond(), Then: save})
+	o.back = append(o.back, &ir.If{At: o.e.at, Cond: cond(), Then: back})
 }
 
 // rewritten reports whether slices and pointers in a value of type t, in memory, are
@@ -168,7 +210,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
 	if !activity.HasRefs(t) {
 		return
 	}
-	at, names := o.e.at, o.e.b.g.names
+	names := o.e.b.g.names
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
@@ -189,11 +231,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
 			o.visit(to, u.Elem(), depth)
 		})
 		delete(o.around, t)
-		if len(save) > 0 {
-			some := func() ir.Expr { return compare(token.NEQ, load(p, t), zero(t)) }
-			o.save = append(o.save, &ir.If{At: at, Cond: some(), Then: save})
-			o.back = append(o.back, &ir.If{At: at, Cond: some(), Then: back})
-		}
+		o.some(p, t, save, back)
 	case *types.Slice:
 		if o.around[t] {
 			return

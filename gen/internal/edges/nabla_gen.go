@@ -8233,6 +8233,7 @@ func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *Adjo
 func init() {
 	nabla.Register(Scaled, nabla.Generated{
 		Name: "Scaled", Version: 1,
+		ReadOnly: []string{"Op", "In", "Out"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
@@ -8266,6 +8267,7 @@ func init() {
 	})
 	nabla.Register(Run, nabla.Generated{
 		Name: "Run", Version: 1,
+		ReadOnly: []string{"Steps"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
@@ -8299,6 +8301,7 @@ func init() {
 	})
 	nabla.Register(Three, nabla.Generated{
 		Name: "Three", Version: 1,
+		ReadOnly: []string{"Steps"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
