@@ -42,3 +42,18 @@ func WeighForTest(now func() time.Time, f func([]Real) []Real, forward, reverse 
 	w := weigher{forward: forward, reverse: reverse, f: fn, x: x, now: now}
 	return w.weigh(), nil
 }
+
+// TrustCapturesForTest takes no function for one that may capture data, until the returned
+// function is called.
+func TrustCapturesForTest() (restore func()) {
+	old := mayCapture
+	mayCapture = func(any) bool { return false }
+	return func() { mayCapture = old }
+}
+
+// TrustReplaysForTest has sparse derivatives trust recordings that were not made at
+// preparation, until the returned function is called.
+func TrustReplaysForTest() (restore func()) {
+	trustOthers = true
+	return func() { trustOthers = false }
+}

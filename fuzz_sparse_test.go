@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -78,6 +79,10 @@ func fuzzSparse(t *testing.T, name string, data []byte, seen *sparseCounts) bool
 		}
 		pick = int(data[0]) + len(data)
 		data = data[1:]
+	}
+	if err := fieldsOf(data, seen); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return false
 	}
 	p, xs := randfunc.New(data, 3, o)
 	err := checkSparse(p, xs, pick, seen)
@@ -201,6 +206,158 @@ func hessiansAt(p *randfunc.Prog, b nabla.AutoSparse, xs [][]float64, oracles []
 		}
 	}
 	return nil
+}
+
+// modes is what programs with fields are bound to. Mode changes the pattern.
+type modes struct {
+	Mode int
+	Rate nabla.Real
+	Own  [added]float64
+}
+
+// crossed are the pairs of added inputs that are multiplied in each mode.
+var crossed = [][2]int{{0, 1}, {2, 3}, {0, 4}, {1, 1}, {3, 4}}
+
+// added is how many inputs there are besides those of the program.
+const added = 5
+
+// into is p at the first inputs, and for each of the others its square and, in one of
+// them, a product that the mode chooses. Scalar sums them.
+func (m *modes) into(g *randfunc.Real, outs int, y, x []nabla.Real) {
+	n := len(x) - added
+	g.Into(y[:outs], x[:n:n])
+	z, pair := x[n:], crossed[m.Mode]
+	for k := range z {
+		y[outs+k] = z[k].Sq().Scale(m.Own[k])
+		if k == pair[0] {
+			y[outs+k] = y[outs+k].Add(m.Rate.Mul(z[k]).Mul(z[pair[1]]))
+		}
+	}
+}
+
+func (m *modes) random(r *rand.Rand) {
+	m.Mode, m.Rate = r.IntN(len(crossed)), nabla.Const(float64(1+r.IntN(3)))
+}
+
+// checkFields is the first thing that is wrong with the sparse derivatives of p with a
+// bound struct that changes between calls, those that are compared whatever happens and
+// others.
+func checkFields(p *randfunc.Prog, x []float64, r *rand.Rand, seen *sparseCounts) error {
+	o := p.Oracle(x)
+	if o.Big || !o.Smooth || hidden(o) || p.M > 1 {
+		return nil
+	}
+	n := p.N
+	at := slices.Clone(x)
+	for range added {
+		at = append(at, float64(1+r.IntN(5)))
+	}
+	m := &modes{}
+	for k := range m.Own {
+		m.Own[k] = float64(r.IntN(2))
+	}
+	g := p.Real()
+	f := nabla.Bind(func(x []nabla.Real, m *modes) nabla.Real {
+		y := make([]nabla.Real, 1+added)
+		m.into(g, 1, y, x)
+		return nabla.Sum(y...)
+	}, m)
+	several := nabla.BindInPlace(1+added, func(y, x []nabla.Real, m *modes) { m.into(g, 1, y, x) }, m)
+	b := sparseExact[r.IntN(len(sparseExact))]
+	if r.IntN(2) == 0 {
+		b.Detector = sparsity.Recorded{}
+	}
+	m.random(r)
+	first := m.Mode
+	hess, err := nabla.PrepareHessian(f, b, at)
+	if err != nil {
+		return fmt.Errorf("prepare Hessian with %s and fields: %w", b.Name(), err)
+	}
+	jac, err := nabla.PrepareJacobian(several, b, at)
+	if err != nil {
+		return fmt.Errorf("prepare Jacobian with %s and fields: %w", b.Name(), err)
+	}
+	for call := range 9 {
+		if r.IntN(3) == 0 {
+			m.random(r)
+		}
+		var pe *nabla.PatternError
+		pair, rate := crossed[m.Mode], m.Rate.Value()
+		h, err := hess.Hessian(nil, at)
+		switch {
+		case errors.As(err, &pe) && m.Mode != first:
+			seen.Caught++
+		case err != nil:
+			return fmt.Errorf("Hessian with %s and fields: call %d, mode %d: %w", b.Name(), call, m.Mode, err)
+		default:
+			for i := range at {
+				for j := range at {
+					want, tol := 0.0, 1e-9
+					switch a, c := i-n, j-n; {
+					case i < n && j < n:
+						want, tol = o.Hess[0][i*n+j], 1e-8*(o.Scale2[0][i*n+j]+o.Scale2[0][j*n+i])+1e-200
+					case a < 0 || c < 0:
+					case a == c && a == pair[0] && a == pair[1]:
+						want = 2 * (m.Own[a] + rate)
+					case a == c:
+						want = 2 * m.Own[a]
+					case [2]int{min(a, c), max(a, c)} == pair:
+						want = rate
+					}
+					if seen.Entries++; tol < 1e100 && !(math.Abs(h.At(i, j)-want) <= tol) {
+						return fmt.Errorf("Hessian with %s and fields wrong: call %d, mode %d, first %d: element %d %d is %v, want %v", b.Name(), call, m.Mode, first, i, j, h.At(i, j), want)
+					}
+				}
+			}
+		}
+		J, err := jac.Jacobian(nil, at)
+		switch {
+		case errors.As(err, &pe) && m.Mode != first:
+			seen.Caught++
+			continue
+		case err != nil:
+			return fmt.Errorf("Jacobian with %s and fields: call %d, mode %d: %w", b.Name(), call, m.Mode, err)
+		}
+		z := at[n:]
+		for i := range 1 + added {
+			for j := range at {
+				want, tol := 0.0, 1e-9
+				switch a, c := i-1, j-n; {
+				case i == 0 && j < n:
+					want, tol = o.Grad[0][j], 1e-9*o.Scale[0][j]+1e-200
+				case i == 0 || c < 0:
+				default:
+					if a == c {
+						want = 2 * m.Own[a] * z[a]
+					}
+					if a == pair[0] && c == pair[1] {
+						want += rate * z[a]
+					}
+					if a == pair[0] && c == a {
+						want += rate * z[pair[1]]
+					}
+				}
+				if seen.Entries++; tol < 1e100 && !(math.Abs(J.At(i, j)-want) <= tol) {
+					return fmt.Errorf("Jacobian with %s and fields wrong: call %d, mode %d, first %d: element %d %d is %v, want %v", b.Name(), call, m.Mode, first, i, j, J.At(i, j), want)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fieldsOf is checkFields of the program that data makes.
+func fieldsOf(data []byte, seen *sparseCounts) error {
+	p, xs := randfunc.New(data, 1, randfunc.Options{M: 1})
+	r := rand.New(rand.NewPCG(uint64(len(data)), uint64(sum(data))))
+	return checkFields(p, xs[0], r, seen)
+}
+
+func sum(data []byte) (s int) {
+	for i, b := range data {
+		s += (i + 1) * int(b)
+	}
+	return s
 }
 
 // visits are the calls of an object prepared at the first of n points: other branches come
