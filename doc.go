@@ -67,7 +67,7 @@
 // # Goroutines
 //
 // A prepared object serves one goroutine at a time; a second one gets ErrBusy, never
-// a race. Clone makes another.
+// a race. Clone makes another; [Bind] says what they share of a bound struct.
 //
 // A function may compute in goroutines that it waits for before it returns. It is then
 // run twice at the first call, and each of its operations on Reals takes a lock: right,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // TestReadOnly: the fields of a bound struct that registrations name are those that neither
@@ -39,4 +41,18 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s: %v are only read, want %v", m[1], have, want)
 		}
 	}
+}
+
+// TestReadOnlyRace runs the functions of TestReadOnly in clones: nothing that is shared is
+// written.
+func TestReadOnlyRace(t *testing.T) {
+	longtest.Skip(t, "builds a program for the race detector")
+	dir := module(t, map[string]string{
+		"go.mod": "module golden/readonly\n\ngo 1.26\n", "readonly.go": read(t, "testdata/readonly.txt"),
+		"readonly_test.go": read(t, "testdata/readonly_test.txt"),
+	})
+	if _, err := generate(t, dir, ".").Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", "-race", ".")
 }
