@@ -7354,18 +7354,18 @@ func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *Adjo
 	s11 := c.Steps
 	hi1 := len(s11)
 	r1Bar11[len(r11)-1] += rBar1
-	for i6 := hi1 - 1; i6 > -1; i6-- {
-		sOp2 := s11[i6].Op
-		sA2 := s11[i6].A
-		sB2 := s11[i6].B
+	for i5 := hi1 - 1; i5 > -1; i5-- {
+		sOp2 := s11[i5].Op
+		sA2 := s11[i5].A
+		sB2 := s11[i5].B
 		var vBar1 float64
 		if cond1 {
-			t11 := r1Bar11[len(x)+i6]
-			r1Bar11[len(x)+i6] = 0
+			t11 := r1Bar11[len(x)+i5]
+			r1Bar11[len(x)+i5] = 0
 			vBar1 += t11
 		} else {
-			t12 := r1Bar11[len(x)+i6]
-			r1Bar11[len(x)+i6] = 0
+			t12 := r1Bar11[len(x)+i5]
+			r1Bar11[len(x)+i5] = 0
 			r1Bar11[sA2] += t12
 		}
 		cond1 = ws1.cond2[len(ws1.cond2)-1]
@@ -7388,8 +7388,8 @@ func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *Adjo
 	if 0 < n31 {
 		t71 := t7[:len(t7):len(t7)][:n31]
 		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n31]
-		for i5 := 0; i5 < n31; i5++ {
-			xBar11[i5] += t71[i5]
+		for i4 := 0; i4 < n31; i4++ {
+			xBar11[i4] += t71[i4]
 		}
 	}
 }
@@ -7514,24 +7514,24 @@ func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float6
 	s11 := c.Steps
 	hi1 := len(s11)
 	r1Bar11[len(r11)-1] += rBar1
-	for i6 := hi1 - 1; i6 > -1; i6-- {
-		sOp2 := s11[i6].Op
-		sA2 := s11[i6].A
-		sB2 := s11[i6].B
+	for i5 := hi1 - 1; i5 > -1; i5-- {
+		sOp2 := s11[i5].Op
+		sA2 := s11[i5].A
+		sB2 := s11[i5].B
 		var vBar1Dot float64
 		var vBar1 float64
 		if cond1 {
-			t11Dot := r1Bar11Dot[len(x)+i6]
-			t11 := r1Bar11[len(x)+i6]
-			r1Bar11Dot[len(x)+i6] = 0
-			r1Bar11[len(x)+i6] = 0
+			t11Dot := r1Bar11Dot[len(x)+i5]
+			t11 := r1Bar11[len(x)+i5]
+			r1Bar11Dot[len(x)+i5] = 0
+			r1Bar11[len(x)+i5] = 0
 			vBar1Dot += t11Dot
 			vBar1 += t11
 		} else {
-			t12Dot := r1Bar11Dot[len(x)+i6]
-			t12 := r1Bar11[len(x)+i6]
-			r1Bar11Dot[len(x)+i6] = 0
-			r1Bar11[len(x)+i6] = 0
+			t12Dot := r1Bar11Dot[len(x)+i5]
+			t12 := r1Bar11[len(x)+i5]
+			r1Bar11Dot[len(x)+i5] = 0
+			r1Bar11[len(x)+i5] = 0
 			r1Bar11Dot[sA2] += t12Dot
 			r1Bar11[sA2] += t12
 		}
@@ -7568,9 +7568,9 @@ func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float6
 		t71 := t7[:len(t7):len(t7)][:n31]
 		xBar11Dot := xBar1Dot[:len(xBar1):len(xBar1)][:n31]
 		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n31]
-		for i5 := 0; i5 < n31; i5++ {
-			xBar11Dot[i5] += t71Dot[i5]
-			xBar11[i5] += t71[i5]
+		for i4 := 0; i4 < n31; i4++ {
+			xBar11Dot[i4] += t71Dot[i4]
+			xBar11[i4] += t71[i4]
 		}
 	}
 }
@@ -7749,22 +7749,22 @@ func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	if 0 < n51 {
 		t131 := t13[:len(t13):len(t13)][:n51]
 		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
-		for i9 := 0; i9 < n51; i9++ {
-			view3Bar111[i9] += t131[i9]
+		for i8 := 0; i8 < n51; i8++ {
+			view3Bar111[i8] += t131[i8]
 		}
 	}
-	for i10 := hi1 - 1; i10 > -1; i10-- {
-		sOp2 := s11[i10].Op
-		sA2 := s11[i10].A
-		sB2 := s11[i10].B
+	for i9 := hi1 - 1; i9 > -1; i9-- {
+		sOp2 := s11[i9].Op
+		sA2 := s11[i9].A
+		sB2 := s11[i9].B
 		var vBar1 float64
 		if cond1 {
-			t11 := r1Bar11[len(x)+i10]
-			r1Bar11[len(x)+i10] = 0
+			t11 := r1Bar11[len(x)+i9]
+			r1Bar11[len(x)+i9] = 0
 			vBar1 += t11
 		} else {
-			t12 := r1Bar11[len(x)+i10]
-			r1Bar11[len(x)+i10] = 0
+			t12 := r1Bar11[len(x)+i9]
+			r1Bar11[len(x)+i9] = 0
 			r1Bar11[sA2] += t12
 		}
 		cond1 = ws1.cond4[len(ws1.cond4)-1]
@@ -7787,8 +7787,8 @@ func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	if 0 < n41 {
 		t71 := t7[:len(t7):len(t7)][:n41]
 		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
-		for i8 := 0; i8 < n41; i8++ {
-			xBar11[i8] += t71[i8]
+		for i7 := 0; i7 < n41; i7++ {
+			xBar11[i7] += t71[i7]
 		}
 	}
 }
@@ -7906,25 +7906,25 @@ func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 	if 0 < n51 {
 		t131 := t13[:len(t13):len(t13)][:n51]
 		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
-		for i9 := 0; i9 < n51; i9++ {
-			t131Row := &t131[i9]
-			view3Bar111Row := &view3Bar111[i9]
+		for i8 := 0; i8 < n51; i8++ {
+			t131Row := &t131[i8]
+			view3Bar111Row := &view3Bar111[i8]
 			view3Bar111Row[0] += t131Row[0]
 			view3Bar111Row[1] += t131Row[1]
 			view3Bar111Row[2] += t131Row[2]
 			view3Bar111Row[3] += t131Row[3]
 		}
 	}
-	for i10 := hi1 - 1; i10 > -1; i10-- {
-		sOp2 := s11[i10].Op
-		sA2 := s11[i10].A
-		sB2 := s11[i10].B
+	for i9 := hi1 - 1; i9 > -1; i9-- {
+		sOp2 := s11[i9].Op
+		sA2 := s11[i9].A
+		sB2 := s11[i9].B
 		var vBar10 float64
 		var vBar11 float64
 		var vBar12 float64
 		var vBar13 float64
 		if cond1 {
-			r1Bar11Row := &r1Bar11[len(x)+i10]
+			r1Bar11Row := &r1Bar11[len(x)+i9]
 			t110 := r1Bar11Row[0]
 			t111 := r1Bar11Row[1]
 			r1Bar11Row[0] = 0
@@ -7938,7 +7938,7 @@ func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 			vBar12 += t112
 			vBar13 += t113
 		} else {
-			r1Bar11Row1 := &r1Bar11[len(x)+i10]
+			r1Bar11Row1 := &r1Bar11[len(x)+i9]
 			r1Bar11Row2 := &r1Bar11[sA2]
 			t120 := r1Bar11Row1[0]
 			t121 := r1Bar11Row1[1]
@@ -7981,9 +7981,9 @@ func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 	if 0 < n41 {
 		t71 := t7[:len(t7):len(t7)][:n41]
 		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
-		for i8 := 0; i8 < n41; i8++ {
-			t71Row := &t71[i8]
-			xBar11Row := &xBar11[i8]
+		for i7 := 0; i7 < n41; i7++ {
+			t71Row := &t71[i7]
+			xBar11Row := &xBar11[i7]
 			xBar11Row[0] += t71Row[0]
 			xBar11Row[1] += t71Row[1]
 			xBar11Row[2] += t71Row[2]
@@ -8164,29 +8164,29 @@ func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *Adjo
 		t131 := t13[:len(t13):len(t13)][:n51]
 		view3Bar111Dot := view3Bar11Dot[:len(view3Bar11):len(view3Bar11)][:n51]
 		view3Bar111 := view3Bar11[:len(view3Bar11):len(view3Bar11)][:n51]
-		for i9 := 0; i9 < n51; i9++ {
-			view3Bar111Dot[i9] += t131Dot[i9]
-			view3Bar111[i9] += t131[i9]
+		for i8 := 0; i8 < n51; i8++ {
+			view3Bar111Dot[i8] += t131Dot[i8]
+			view3Bar111[i8] += t131[i8]
 		}
 	}
-	for i10 := hi1 - 1; i10 > -1; i10-- {
-		sOp2 := s11[i10].Op
-		sA2 := s11[i10].A
-		sB2 := s11[i10].B
+	for i9 := hi1 - 1; i9 > -1; i9-- {
+		sOp2 := s11[i9].Op
+		sA2 := s11[i9].A
+		sB2 := s11[i9].B
 		var vBar1Dot float64
 		var vBar1 float64
 		if cond1 {
-			t11Dot := r1Bar11Dot[len(x)+i10]
-			t11 := r1Bar11[len(x)+i10]
-			r1Bar11Dot[len(x)+i10] = 0
-			r1Bar11[len(x)+i10] = 0
+			t11Dot := r1Bar11Dot[len(x)+i9]
+			t11 := r1Bar11[len(x)+i9]
+			r1Bar11Dot[len(x)+i9] = 0
+			r1Bar11[len(x)+i9] = 0
 			vBar1Dot += t11Dot
 			vBar1 += t11
 		} else {
-			t12Dot := r1Bar11Dot[len(x)+i10]
-			t12 := r1Bar11[len(x)+i10]
-			r1Bar11Dot[len(x)+i10] = 0
-			r1Bar11[len(x)+i10] = 0
+			t12Dot := r1Bar11Dot[len(x)+i9]
+			t12 := r1Bar11[len(x)+i9]
+			r1Bar11Dot[len(x)+i9] = 0
+			r1Bar11[len(x)+i9] = 0
 			r1Bar11Dot[sA2] += t12Dot
 			r1Bar11[sA2] += t12
 		}
@@ -8223,9 +8223,9 @@ func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *Adjo
 		t71 := t7[:len(t7):len(t7)][:n41]
 		xBar11Dot := xBar1Dot[:len(xBar1):len(xBar1)][:n41]
 		xBar11 := xBar1[:len(xBar1):len(xBar1)][:n41]
-		for i8 := 0; i8 < n41; i8++ {
-			xBar11Dot[i8] += t71Dot[i8]
-			xBar11[i8] += t71[i8]
+		for i7 := 0; i7 < n41; i7++ {
+			xBar11Dot[i7] += t71Dot[i7]
+			xBar11[i7] += t71[i7]
 		}
 	}
 }
@@ -8335,6 +8335,7 @@ func init() {
 	})
 	nabla.Register(Several, nabla.Generated{
 		Name: "Several", Version: 1,
+		ReadOnly: []string{"Steps"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
@@ -8386,6 +8387,7 @@ func init() {
 	})
 	nabla.Register(Alone, nabla.Generated{
 		Name: "Alone", Version: 1,
+		ReadOnly: []string{"Steps"},
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
@@ -8416,6 +8418,7 @@ func init() {
 	})
 	nabla.Register(AloneSeveral, nabla.Generated{
 		Name: "AloneSeveral", Version: 1,
+		ReadOnly: []string{"Steps"},
 		New: func() nabla.Code {
 			var ybarCopy []float64
 			var workAdjoint AdjointWork
