@@ -278,7 +278,7 @@ func sparse() (list []nabla.Backend) {
 // the convention, which package rules states, first and second ones by all engines.
 func TestSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
-	n := longtest.Cases(*singularCases, 20, 150, 5000)
+	n := longtest.Cases(*singularCases, 20, 150, 1000)
 	firsts, seconds := map[string]int{}, map[string]int{}
 	all, thin := secondOrder(), sparse()
 	for range n {
