@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -537,7 +538,7 @@ const derivedBytes = 1300
 func withDerived(err error) error {
 	var e *core.LimitError
 	if errors.As(err, &e) && e.What == "" {
-		e.Bytes += derivedBytes * int64(e.Limit)
+		e.Bytes = int(min(int64(e.Bytes)+derivedBytes*int64(e.Limit), math.MaxInt))
 		e.Derived = true
 	}
 	return err

@@ -28,7 +28,7 @@ func (f *Function) MemoryLimit() int64 {
 
 // TooLarge is the error for something that takes more bytes than the limit.
 func TooLarge(what string, bytes, limit int64) error {
-	return &core.LimitError{What: what, Memory: limit, Bytes: bytes}
+	return &core.LimitError{What: what, Memory: limit, Bytes: int(min(bytes, math.MaxInt))}
 }
 
 // MatrixBytes is the memory of a dense r×c matrix, or the largest number.

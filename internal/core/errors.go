@@ -27,8 +27,9 @@ var (
 type LimitError struct {
 	Limit int // operations allowed; 0 where memory is limited
 	// Bytes is the memory that a recording of that length takes or, if Derived is set,
-	// about the memory that deriving programs from it takes, or that What would take.
-	Bytes   int64
+	// about the memory that deriving programs from it takes, or that What would take; the
+	// largest number where that is more.
+	Bytes   int
 	Derived bool
 	What    string // what takes the memory; empty for a recording
 	Memory  int64  // bytes allowed; 0 where operations are limited
@@ -37,14 +38,14 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	if e.What != "" {
 		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use nabla.AutoSparse where most entries are zero, "+
-			"or products with vectors, which take no matrix", e.What, Size(e.Bytes), Size(e.Memory))
+			"or products with vectors, which take no matrix", e.What, Size(int64(e.Bytes)), Size(e.Memory))
 	}
 	if e.Derived {
 		return fmt.Sprintf("the recording passed its limit of %d operations, for which programs take about %s; raise the backend's Limit, "+
-			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit, Size(e.Bytes))
+			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit, Size(int64(e.Bytes)))
 	}
 	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
-		e.Limit, Size(e.Bytes))
+		e.Limit, Size(int64(e.Bytes)))
 }
 
 // Size is a number of bytes in words.

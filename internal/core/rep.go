@@ -118,7 +118,7 @@ func (t *Tracer) room(bytes func() int) int {
 	t.task.Step("recording", int(t.next-t.first), 0)
 	n := int(t.limit) - int(t.next) + 1
 	if n <= 0 {
-		panic(Abort{&LimitError{Limit: t.operations, Bytes: int64(bytes())}})
+		panic(Abort{&LimitError{Limit: t.operations, Bytes: bytes()}})
 	}
 	return n
 }

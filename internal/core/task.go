@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,6 +112,6 @@ func (t *Task) report(p Progress) {
 // the limit.
 func (t *Task) Fits(what string, bytes int64) {
 	if t != nil && t.Memory > 0 && bytes > t.Memory {
-		panic(Abort{&LimitError{What: what, Memory: t.Memory, Bytes: bytes}})
+		panic(Abort{&LimitError{What: what, Memory: t.Memory, Bytes: int(min(bytes, math.MaxInt))}})
 	}
 }

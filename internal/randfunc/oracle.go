@@ -122,6 +122,9 @@ func (g *oracle) apply(op rules.Op, args []num) num {
 		if q := math.Abs(p[i]); q > tooBig && !math.IsInf(q, 1) || q != 0 && q < 1/tooBig {
 			g.big = true
 		}
+		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // a factor of p[1], which may be 0
+			g.big = true
+		}
 	}
 	out.e += 4 * eps * math.Abs(value)
 	if !active {
