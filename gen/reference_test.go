@@ -7,16 +7,40 @@ import (
 	"go/token"
 	"go/types"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // reference is a row of a file in testdata/reference, as far as the test that writes functions has to know it.
-type reference struct{ Func, Body string }
+type reference struct {
+	Func, Body string
+	row        json.RawMessage
+}
+
+func (r *reference) UnmarshalJSON(row []byte) error {
+	type plain reference
+	r.row = slices.Clone(row)
+	return json.Unmarshal(row, (*plain)(r))
+}
+
+// sampled is the first row of each function, or all rows in the long form of the tests.
+func sampled(rows []reference) []reference {
+	if longtest.Long() {
+		return rows
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(rows, func(r reference) bool {
+		defer func() { seen[r.Func] = true }()
+		return seen[r.Func]
+	})
+}
 
 // references reads a file of testdata/reference.
 func references(t *testing.T, name string) (rows []reference) {
@@ -33,17 +57,26 @@ func referenceModule(t *testing.T, name string, imports ...string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("package reference\n\n")
-	for _, path := range imports {
-		fmt.Fprintf(&b, "import %q\n", path)
+	of := sampled(references(t, name))
+	for _, at := range imports {
+		if slices.ContainsFunc(of, func(r reference) bool { return strings.Contains(r.Body, path.Base(at)+".") }) {
+			fmt.Fprintf(&b, "import %q\n", at)
+		}
 	}
 	list := "\nvar functions = []func([]float64) float64{"
-	for i, r := range references(t, name) {
+	var rows []json.RawMessage
+	for i, r := range of {
+		rows = append(rows, r.row)
 		fmt.Fprintf(&b, "\n//nabla:differentiate\nfunc F%d(x []float64) float64 { %s }\n", i, r.Body)
 		list += fmt.Sprintf("F%d, ", i)
 	}
+	data, err := json.Marshal(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := module(t, map[string]string{
 		"go.mod": "module golden/reference\n\ngo 1.26\n", "functions.go": b.String() + list + "}\n",
-		"reference_test.go": read(t, "testdata/reference/harness.txt"), "reference.json": read(t, "testdata/reference/"+name),
+		"reference_test.go": read(t, "testdata/reference/harness.txt"), "reference.json": string(data),
 	})
 	return dir
 }
