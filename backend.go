@@ -41,8 +41,8 @@ const (
 //
 // A comparison at a point near x shows nearly every change. It is made where x is that of
 // the last one, at calls 1, 2, 4, 8, …, and after 15 others of the recording; there it
-// costs an evaluation, and another one and a replay of the value where x is another one. In
-// between, the value at x is compared, for an evaluation, as it is where values may jump. A
+// costs an evaluation, and a replay of the value where x is another one. In between, the
+// value at x is compared, for an evaluation, as it is at every call if values may jump. A
 // change that leaves the values at all these points alone, and the derivatives not, is found
 // within 16 calls of the recording; at a kink, where the values nearby may be those of
 // another piece, it may take some more.

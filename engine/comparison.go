@@ -48,6 +48,7 @@ type Compared struct {
 	fresh bool             // it has not been compared near a point
 	kink  bool             // points near the last one are on its branch only where some coordinates stay
 	jumps bool             // values may jump, at x and not near it
+	fixed bool             // numbers escape from the trace, and have to stay as they are
 
 	// The last comparison near a point: x, parameters, the other point and the values there.
 	x, params, at, got []float64
@@ -86,7 +87,12 @@ func (c *Comparison) thinning() bool { return c.calls&(c.calls-1) == 0 }
 
 // Made is a recording p that was made in the call under way.
 func (c *Comparison) Made(p *program.Program) *Compared {
-	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), last: make([]float64, len(c.at))}
+	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), fixed: escapes(p), last: make([]float64, len(c.at))}
+}
+
+// escapes reports whether numbers of p were taken from the trace.
+func escapes(p *program.Program) bool {
+	return slices.ContainsFunc(p.Stmts, func(s program.Stmt) bool { return s.Op == program.GuardBits })
 }
 
 // jumps reports whether the values of p may jump.
@@ -201,8 +207,8 @@ func (r *Compared) machine(k int) *program.Machine {
 // Agrees reports whether r, a recording of the branch at x, computes what the function
 // does. m has run it at x, and has all outputs of f in its group 0; nil means that there is
 // no such machine. params are the parameters of f. It evaluates f once where it compares
-// at x or at a point that is known, twice where it tries a point near x, and again where f
-// panics near x or where they seem to differ.
+// at one point, twice where values may jump, and again where f panics near x or where they
+// seem to differ.
 func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
 	near := m == nil || c.every || !c.captures() || r.fresh || r.kink || c.thinning() || c.calls-r.near >= between
@@ -220,24 +226,26 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 		}
 	}
 	copy(c.at, x)
-	if m != nil {
+	switch {
+	case near && !r.jumps:
+		return c.nearby(r, x, params)
+	case m != nil:
 		m.Output(0, c.y)
-	} else if !c.replays(r, params) {
+	case !c.replays(r, params):
 		return false, nil
 	}
-	if finite(c.got) { // else many changes leave it alone
-		if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree() {
-			return false, err
-		}
-		if known {
-			r.near, r.open = c.calls, 0
-			return true, nil
-		}
-		if !near {
-			c.Skip(r)
-			copy(r.last, x)
-			return true, nil
-		}
+	if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree() {
+		return false, err
+	}
+	switch {
+	case !finite(c.got): // many changes leave it alone
+	case known:
+		r.near, r.open = c.calls, 0
+		return true, nil
+	case !near:
+		c.Skip(r)
+		copy(r.last, x)
+		return true, nil
 	}
 	return c.nearby(r, x, params)
 }
@@ -281,7 +289,7 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 				left--
 			}
 		}
-		if left == 0 {
+		if left == 0 || r.fixed {
 			c.compared(r, x, params)
 			r.kink = true
 			return true, nil
