@@ -125,6 +125,9 @@ func (g *oracle) apply(op rules.Op, args []num) num {
 		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // a factor of p[1], which may be 0
 			g.big = true
 		}
+		if (op == rules.Mod || op == rules.Remainder) && math.Abs(v[0]) > 1e8*math.Abs(v[1]) { // jumps everywhere
+			g.big = true
+		}
 	}
 	out.e += 4 * eps * math.Abs(value)
 	if !active {
