@@ -97,9 +97,28 @@ func escapes(p *program.Program) bool {
 
 // jumps reports whether the values of p may jump.
 func jumps(p *program.Program) bool {
-	return slices.ContainsFunc(p.Stmts, func(s program.Stmt) bool {
-		return s.Op.Guard() || s.Op == program.Call || s.Op.Elementary() && rules.Op(s.Op).Jumps()
-	})
+	constant := make([]bool, p.Slots)
+	for _, s := range p.Stmts {
+		switch {
+		case s.Op == program.Const:
+			for l := range s.N {
+				constant[s.D+l] = true
+			}
+		case s.Op == program.Op(rules.Pow):
+			for l := range s.N {
+				slot := s.B.Base + l*s.B.Stride
+				if s.B.Stride == program.Gather {
+					slot = p.Index[s.B.Base+l]
+				}
+				if !constant[slot] {
+					return true
+				}
+			}
+		case s.Op.Guard(), s.Op == program.Call, s.Op.Elementary() && rules.Op(s.Op).Jumps():
+			return true
+		}
+	}
+	return false
 }
 
 // Skip notes that r was replayed, and not compared.

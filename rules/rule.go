@@ -92,12 +92,11 @@ var arity = func() (n [256]uint8) {
 func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 
 // Jumps reports whether the value jumps where it is finite, so that values at points nearby
-// say nothing of it. Pow, which jumps at 0^0 alone, and PowDx and HypotDx, which do at 0,
-// are not among these.
+// say nothing of it. Pow, which jumps at 0^0 alone, does not where its exponent is constant.
 func (o Op) Jumps() bool {
 	switch o {
 	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite,
-		Atan2, Mod, Remainder, Copysign, Nextafter, Lt, Le, Eq, Select, PowScale:
+		Atan2, Mod, Remainder, Copysign, Nextafter, Lt, Le, Eq, Select, Pow, PowDx, PowScale, HypotDx:
 		return true
 	}
 	return false
