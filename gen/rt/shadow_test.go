@@ -16,7 +16,20 @@ type mine float64
 type renamed inner
 type row []float64
 
+// ring leads to no floats, but through many types to itself.
+type ring struct {
+	next    *ring
+	counts  []int
+	words   []string
+	flags   []bool
+	bytes   []byte
+	small   []int8
+	marks   []uint32
+	offsets []uintptr
+}
+
 type model struct {
+	ring   *ring
 	scale  float64
 	buf    []float64
 	a, b   []float64 // views of buf
@@ -48,7 +61,8 @@ func newModel() *model {
 	m.chain.next.next = m.chain
 	m.at = &m.chain.next.w[1]
 	m.under, m.other, m.cut = (*mine)(&m.buf[4]), (*renamed)(m.chain), m.buf[3:]
-	m.self = m
+	m.self, m.ring = m, &ring{}
+	m.ring.next = m.ring
 	for i := range m.buf {
 		m.buf[i] = float64(i) + 1
 	}

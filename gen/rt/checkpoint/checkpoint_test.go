@@ -180,3 +180,16 @@ func TestReach(t *testing.T) {
 		t.Errorf("1000 snapshots, 1000 runs: %d", got)
 	}
 }
+
+// TestLeast: fewer snapshots than none are none, and fewer steps at once than one are one.
+func TestLeast(t *testing.T) {
+	for _, c := range [][2]int{{0, -1}, {0, 0}, {3, 0}, {3, -2}, {-1, 1}, {-2, 0}} {
+		free, steps := c[0], c[1]
+		for end := range 9 {
+			want := checkpoint.Next(0, end, max(free, 0), max(steps, 1))
+			if got := checkpoint.Next(0, end, free, steps); got != want {
+				t.Fatalf("Next(0, %d, %d, %d) = %d, want %d", end, free, steps, got, want)
+			}
+		}
+	}
+}
