@@ -31,10 +31,13 @@ func geom.K() (r float64) exit5 {
 func geom.L() (r float64) exit6 {
 	r = call rule "some"()
 }
+func geom.N(x []float64) (p *[1]float64) exit8 {
+	p = (*[1]float64)(x)
+}
 func geom.M(x [10000000000]float64) exit7 {
 }
 `)
-	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), {}, {}} {
+	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), {}, {}, ir.ValuesOf([]float64{1})} {
 		var l *ir.LimitError
 		if _, err := (&ir.Machine{Steps: 1e6}).Eval(forever[i], in); !errors.As(err, &l) {
 			t.Errorf("%s: got %v", forever[i].Name, err)
@@ -131,6 +134,11 @@ func TestValues(t *testing.T) {
 	}
 	if n := ir.As[*Node](list[3]); n.Next.Val != 9 || n.Next.Next != n {
 		t.Error("a list has come apart")
+	}
+	// What an interface holds and is no number becomes a text, of a list up to a depth.
+	f = parse(t, "func geom.G(n *geom.Node) (v any) exit {\n\tv = n\n}")[0]
+	if out, err = ir.Eval(f, ir.ValuesOf(loop)); err != nil || ir.As[any](out[0]) != "&{1 &{2 &{1 &{2 &…}}}}" {
+		t.Errorf("got %v, %v", ir.As[any](out[0]), err)
 	}
 	b := ir.As[Box](list[5])
 	if b.lo.Y != 2 || b.name != "b" || b.tags[0] != 50 {

@@ -49,6 +49,8 @@ func TestParseErrors(t *testing.T) {
 		{"func f(x int) exit {\nscope exit {\n}\n}", "2:7: label exit twice"},
 		{"func f(x int) exit {\nscope a\n}", "2:8: missing {"},
 		{"func f(x int) exit {\nfor a {\n}\n}", "2:7: missing ,"},
+		{"func f(x int) exit {\nfor a, b = 0; i < x; i += 1 {\n}\n}", "2:10: no index"},
+		{"func f(x int) exit {\nfor a, b i int = 0; i < x; i += 0 {\n}\n}", "not a step in the direction"},
 		{"func f(x int) exit {\nfor a, b i int = 0; i < x; i += -1 {\n}\n}", "not a step in the direction"},
 		{"func f(x int) exit {\nfor a, b i int = 0; i <= x; i += 1 {\n}\n}", "not < or >"},
 		{"func f(x int) exit {\nfor a, b i int = 0; j < x; i += 1 {\n}\n}", "not i"},

@@ -181,7 +181,7 @@ func (p *parser) loop(at At) Stmt {
 // counted reads i T = lo; i < hi; i += step from the fifth token to the n-th.
 func (p *parser) counted(s *Loop, n int) {
 	t := p.line.toks
-	eq := p.index(5, n, token.ASSIGN)
+	eq := p.index(4, n, token.ASSIGN)
 	one := p.index(eq, n, token.SEMICOLON)
 	two := p.index(one+1, n, token.SEMICOLON)
 	if t[4].tok != token.IDENT {

@@ -5,10 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
 )
 
 // TestShape: the types of derivatives follow from that of the function.
@@ -72,5 +74,14 @@ func passive(a []float64, b, c float64) float64
 	}
 	if len(want) > 0 {
 		t.Errorf("not tried: %v", want)
+	}
+}
+
+// TestScheduleRules: the functions of package checkpoint have the types that rules say.
+func TestScheduleRules(t *testing.T) {
+	for name, f := range map[string]any{"Size": checkpoint.Size, "Next": checkpoint.Next, "Endless": checkpoint.Endless} {
+		if got, want := ir.ScheduleRule(name).Object.Type().String(), reflect.TypeOf(f).String(); got != want {
+			t.Errorf("%s is a %s, want %s", name, got, want)
+		}
 	}
 }
