@@ -5,6 +5,7 @@ import (
 	"errors"
 	"go/types"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +125,27 @@ func TestEval(t *testing.T) {
 				t.Errorf("%v\n%s", err, g)
 			}
 		}
+	}
+}
+
+// TestNames: twins have names that neither another one has nor the package; what is plain keeps its own.
+func TestNames(t *testing.T) {
+	const path = module + "/gen/traced/testdata/funcs"
+	pkgs, p := load(t, nil, path)
+	f, err := p.Func(p.Lookup(path, "Alike"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	ir.Walk(build(t, traced.New(pkgs[0].Types), f, floats(f, "")).Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.Let); ok {
+			if n, ok := l.V.Type.(*types.Named); ok && !slices.Contains(names, n.Obj().Name()) {
+				names = append(names, n.Obj().Name())
+			}
+		}
+		return true
+	})
+	if want := []string{"nodeReal", "nodeReal1", "markReal1", "markReal"}; !slices.Equal(names, want) {
+		t.Errorf("the types are %v, want %v", names, want)
 	}
 }

@@ -55,6 +55,13 @@ func Loops(x []float64) (s float64) {
 	for i := n - 1; i > 0; i -= 2 {
 		s += x[i]
 	}
+	for i := n; i > 0; i-- {
+		if x[i-1] < 0 {
+			s -= 1
+			continue
+		}
+		s += x[i-1]
+	}
 	for i := 0; i < len(x)-1; i++ {
 		if x[i] > 2 {
 			continue

@@ -283,3 +283,20 @@ func Names(nabla, pointReal float64) float64 {
 	math := nabla * pointReal
 	return math * Trees([]float64{math, pointReal})
 }
+
+type node struct{ A float64 }
+
+// Node is another type than node, though with a small letter in front it has its name.
+type Node struct{ B float64 }
+
+type mark struct{ C float64 }
+
+type markReal struct{ D float64 }
+
+// Alike has types whose twins would have a name that there is.
+func Alike(x float64) float64 {
+	a, b, c, d := node{x}, Node{2 * x}, mark{3 * x}, markReal{4}
+	p, q, r := &a, &b, &c
+	p.A *= q.B
+	return p.A * q.B * r.C * d.D
+}
