@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
@@ -400,4 +402,55 @@ func TestAStepTooSmallToMoveXIsTheSmallestThatDoes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCallsKeepNoSlices: between calls a prepared object does not hold on to what the
+// caller gave it.
+func TestCallsKeepNoSlices(t *testing.T) {
+	const n = 5
+	g := plain(n, 1, costScalar)
+	f := plain(n, n, func(y, x []float64) { copy(y, x) })
+	x := costPoint()
+	b := Backend{}
+	push, err1 := b.PreparePushforward(f, x, 1)
+	jac, err2 := b.PrepareJacobian(f, x)
+	hess, err3 := b.PrepareHessian(g, x)
+	hvp, err4 := b.PrepareHVP(g, x, 1)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(x, y []float64, in, out engine.Block) error{
+		"pushforward": func(x, y []float64, in, out engine.Block) error { return push.Pushforward(y, out, x, in) },
+		"jacobian":    func(x, y []float64, _, out engine.Block) error { return jac.ValueAndJacobian(y, out, x) },
+		"hessian": func(x, y []float64, _, out engine.Block) error {
+			_, err := hess.ValueGradientAndHessian(y, out, x)
+			return err
+		},
+		"hvp": func(x, y []float64, in, out engine.Block) error {
+			_, err := hvp.ValueGradientAndHVP(y, out, x, in)
+			return err
+		},
+	} {
+		given := func() (held [4]weak.Pointer[float64]) {
+			x, y, in, out := costPoint(), make([]float64, n), engine.NewBlock(n, n), engine.NewBlock(n, n)
+			if name == "pushforward" || name == "hvp" {
+				in, out = engine.NewBlock(n, 1), engine.NewBlock(n, 1)
+			}
+			in.Data[0] = 1
+			if err := call(x, y, in, out); err != nil {
+				t.Error(err)
+			}
+			for i, s := range [][]float64{x, y, in.Data, out.Data} {
+				held[i] = weak.Make(&s[0])
+			}
+			return held
+		}()
+		runtime.GC()
+		for i, p := range given {
+			if p.Value() != nil {
+				t.Errorf("%s holds on to its %s", name, []string{"x", "y or gradient", "tangents", "result"}[i])
+			}
+		}
+	}
+	runtime.KeepAlive([]any{push, jac, hess, hvp})
 }

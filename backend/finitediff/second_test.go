@@ -259,3 +259,29 @@ func TestFixedComponentsAndPointsOutside(t *testing.T) {
 		t.Error("f was evaluated outside")
 	}
 }
+
+// TestLanesInNarrowBoxes: a tangent gives the same in every lane where the box leaves less
+// room than the step takes.
+func TestLanesInNarrowBoxes(t *testing.T) {
+	f := traced(4, 1, bowl)
+	x := []float64{0.5, -1, 1.5, 0.75}
+	for _, room := range []float64{1e-5, 3e-5, 1e-4, 3e-4, 1e-3} {
+		lo, hi := make([]float64, 4), make([]float64, 4)
+		for i := range x {
+			lo[i], hi[i] = x[i]-room, x[i]+room
+		}
+		q, err := Backend{Bounds: &Bounds{lo, hi}}.PrepareHVP(f, x, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, hv := engine.Block{N: 4, B: 2, Stride: 2, Data: []float64{1, 1, 2, 2, -1, -1, 3, 3}}, engine.NewBlock(4, 2)
+		if _, err := q.ValueGradientAndHVP(nil, hv, x, v); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if r := hv.Row(i); r[0] != r[1] {
+				t.Errorf("room %v: component %d is %v and %v", room, i, r[0], r[1])
+			}
+		}
+	}
+}

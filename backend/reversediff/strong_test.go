@@ -24,3 +24,24 @@ func TestRowOfAnotherOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestBranchNotTaken holds that the gradient of a Where sees nothing of an infinite
+// derivative of the value that was not chosen, though the value shows no NaN.
+func TestBranchNotTaken(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		return nabla.Where(nabla.Lt(nabla.Const(0), x[0]), nabla.Sqrt(x[0]), x[0].Scale(3))
+	}
+	for _, b := range []reversediff.Backend{{}, {Compile: true}} {
+		p, err := nabla.PrepareGradient(f, b, []float64{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Gradient(nil, []float64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g[0] != 3 {
+			t.Errorf("%s: derivative is %v, want 3", b.Name(), g[0])
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -105,5 +106,37 @@ func TestBareColumns(t *testing.T) {
 	hv, err := p.HVPBatch(nil, []float64{1}, mat.NewDense(1, 3, []float64{1, -1, 2}))
 	if err != nil || !slices.Equal(hv.RawRowView(0), []float64{2, -2, 4}) || !slices.Equal(bowlCalls, []string{"bare", "bare", "bare"}) {
 		t.Error(hv, err, bowlCalls)
+	}
+}
+
+func fragile(x []float64) float64 { return 3 * x[0] }
+
+func init() {
+	register(fragile, nabla.Generated{New: func() nabla.Code {
+		return nabla.Code{
+			Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+				y[0], xbar[0] = fragile(x), 3*ybar[0]
+				return 1
+			},
+			Gradient: func(xbar, x []float64, _ any) { xbar[int(x[0])] = 3 },
+		}
+	}})
+}
+
+// TestBarePanics: a panic of code without the value is an error as any other one, and the
+// next call is none the worse for it.
+func TestBarePanics(t *testing.T) {
+	p, err := nabla.PrepareGradient(fragile, nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: true}, []float64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		var panicked *nabla.PanicError
+		if _, err := p.Gradient(nil, []float64{1}); !errors.As(err, &panicked) || panicked.Function != "source_test.fragile" {
+			t.Errorf("got %v, want a PanicError of the function", err)
+		}
+		if g, err := p.Gradient(nil, []float64{0}); err != nil || g[0] != 3 {
+			t.Errorf("%v, %v", g, err)
+		}
 	}
 }
