@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"testing"
+
+	"github.com/nabla-ad/nabla"
 )
 
 // vectorFacts is what the reference file says about a gradient.
@@ -438,5 +440,41 @@ func TestHandAtRest(t *testing.T) {
 	}
 	for i := range z {
 		near(t, "hardly turned", z[i], y[i], 1, 0)
+	}
+}
+
+// TestHandTurnedAboutOneAxis: whichever component of the rotation is not zero, the points
+// turn: they keep their distances from the origin and move.
+func TestHandTurnedAboutOneAxis(t *testing.T) {
+	s := seed
+	h := randomHand(&s)
+	clear(h.Points) // the residuals are the vertices then
+	at := func(x []float64) (y, z []float64) {
+		y, z = make([]float64, len(h.Points)), make([]float64, len(h.Points))
+		HandPlain(y, x, h)
+		xs, zs := make([]nabla.Real, len(x)), make([]nabla.Real, len(z))
+		for i, v := range x {
+			xs[i] = nabla.Const(v)
+		}
+		HandResidual(zs, xs, h)
+		for i := range z {
+			z[i] = zs[i].Value()
+		}
+		return y, z
+	}
+	rest, _ := at(make([]float64, handPose))
+	for axis := range 3 {
+		x := make([]float64, handPose)
+		x[axis] = 0.75
+		plain, traced := at(x)
+		for j := 0; j < len(rest); j += 3 {
+			for _, y := range [][]float64{plain, traced} {
+				near(t, "length", norm(y[j:j+3]), norm(rest[j:j+3]), 10, 1e-13)
+				near(t, "along the axis", y[j+axis], rest[j+axis], 10, 1e-13)
+				if k := (axis + 1) % 3; y[j+k] == rest[j+k] {
+					t.Errorf("axis %d: point %d has not moved", axis, j/3)
+				}
+			}
+		}
 	}
 }

@@ -16,14 +16,6 @@ func sameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 
-// toInt is the conversion to int, with one result for what has none.
-func toInt(a float64) int64 {
-	if a != a || math.Abs(a) > 1<<62 {
-		return math.MinInt64
-	}
-	return int64(a)
-}
-
 // scalar is the value of a one-lane elementary statement. The common operations
 // stand here; a call of math inside this function would cost all of them.
 func scalar(c *instr, m []float64) float64 {

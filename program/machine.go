@@ -321,7 +321,7 @@ func holds(op Op, a, b float64) bool {
 	case GuardBits:
 		return sameBits(a, b)
 	}
-	return toInt(a) == toInt(b)
+	return int(a) == int(b) // as the function that was recorded does
 }
 
 // OutputHasNaN reports whether output group i has a NaN.

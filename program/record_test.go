@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/nabla-ad/nabla/internal/core"
@@ -102,6 +103,7 @@ func TestGuardsFailOnTheOtherBranch(t *testing.T) {
 		core.Escape(core.OpGuardInt, x[0], math.Trunc(x[0].V))
 		return []core.Rep{num(math.Trunc(x[0].V))}
 	}
+	const large = math.MaxInt &^ (1<<(strconv.IntSize/2) - 1) // a float64 has it
 	for _, c := range []struct {
 		name   string
 		f      func(x, _ []core.Rep) []core.Rep
@@ -120,6 +122,8 @@ func TestGuardsFailOnTheOtherBranch(t *testing.T) {
 		{"int, same", toInteger, []float64{2.5, 0}, []float64{2.9, 5}, true},
 		{"int, other", toInteger, []float64{2.5, 0}, []float64{3, 5}, false},
 		{"int, zeros", toInteger, []float64{0.5, 0}, []float64{-0.5, 5}, true},
+		{"int, large", toInteger, []float64{float64(large), 0}, []float64{float64(large), 5}, true},
+		{"int, other large", toInteger, []float64{float64(large), 0}, []float64{float64(large / 4 * 3), 5}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := record(t, c.f, c.at)

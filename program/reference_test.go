@@ -83,7 +83,7 @@ func referenceStmt(p *Program, s *Stmt, m []float64, ins [][]float64, params []f
 			held := map[Op]bool{
 				GuardLt: x < y, GuardLe: x <= y, GuardEq: x == y,
 				GuardBits: math.Float64bits(x) == math.Float64bits(y) || x != x && y != y,
-				GuardInt:  truncates(x) == truncates(y),
+				GuardInt:  int(x) == int(y),
 			}[s.Op]
 			ok = ok && held == (p.Outcomes[int(s.C.Base)+l] == 1)
 		}
@@ -107,14 +107,6 @@ func referenceStmt(p *Program, s *Stmt, m []float64, ins [][]float64, params []f
 		}
 	}
 	return ok
-}
-
-// truncates is x without its fraction, one value for all that do not fit an int.
-func truncates(x float64) float64 {
-	if x != x || math.Abs(x) > 1<<62 {
-		return math.Inf(-1)
-	}
-	return math.Trunc(x) + 0
 }
 
 // referenceJVP is the derivative of p's outputs along dots, one tangent for each

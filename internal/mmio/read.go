@@ -105,7 +105,7 @@ func (r *Reader) sizes(words []string) error {
 	long, wide := h.Rows, h.Cols
 	if h.Symmetry != General {
 		if long, wide = h.Rows, h.Rows+1; h.Symmetry == Skew {
-			wide = max(0, h.Rows-1)
+			wide = h.Rows - 1
 		}
 		// One of two neighbours is even: halve it, and the product is the triangle.
 		if long%2 == 0 {
