@@ -315,6 +315,27 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressIsCut: what does not fit beside the bar ends in an ellipsis, so that the bar
+// stays where it is.
+func TestProgressIsCut(t *testing.T) {
+	column := func(what string) (string, int) {
+		var b strings.Builder
+		newBar(&b, true).step(0, 3, what)
+		before, _, ok := strings.Cut(b.String()[strings.LastIndex(b.String(), "\r")+1:], "0%")
+		if !ok {
+			t.Fatalf("no percentage in %q", b.String())
+		}
+		return before, utf8.RuneCountInString(before)
+	}
+	_, want := column("short")
+	for _, n := range []int{33, 34, 35, 100} {
+		shown, got := column(strings.Repeat("é", n))
+		if cut := strings.Contains(shown, "…"); got != want || cut != (n > 34) {
+			t.Errorf("%d letters: %q in %d columns, want %d", n, shown, got, want)
+		}
+	}
+}
+
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("closed pipe") }

@@ -30,6 +30,31 @@ func TestPageAlone(t *testing.T) {
 	}
 }
 
+// TestFactsThatAreKnown: of the machine and the measurement the page says what is known, and
+// nothing else.
+func TestFactsThatAreKnown(t *testing.T) {
+	if got := facts(Info{}); len(got) != 0 {
+		t.Errorf("facts of nothing: %v", got)
+	}
+	names := func(i Info) (names []string) {
+		for _, f := range facts(i) {
+			names = append(names, f.Name)
+		}
+		return names
+	}
+	for _, test := range []struct {
+		info Info
+		want string
+	}{
+		{Info{Go: "go1.26.0"}, "Go"}, {Info{OS: "plan9"}, "system"}, {Info{CPU: "abacus"}, "processor"},
+		{Info{CPUs: 1}, "processors used"}, {Info{Budget: 1}, "time per measurement"}, {Info{Date: "today"}, "date"},
+	} {
+		if got := names(test.info); !slices.Equal(got, []string{test.want}) {
+			t.Errorf("facts %q of %+v, want %q", got, test.info, test.want)
+		}
+	}
+}
+
 // harness shows the report in frames of two widths, tries it out, and writes what it
 // saw into itself. The frames are of its own origin, so that it can look into them.
 const harness = `<!DOCTYPE html><meta charset="utf-8"><title>harness</title>

@@ -266,7 +266,13 @@ func Test(t *testing.T) {
 	}
 }
 `})
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	t.Setenv("TMP", tmp) // of Windows
 	code, out, err := say(true, "-n", "5")
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary directory: %v, %v", left, err)
+	}
 	const survivor = "p.go:4:7: survived: boundary: >= for >\n-\tif a > b {\n+\tif a >= b {\n"
 	if code != 0 || !strings.Contains(out, survivor) || !strings.HasSuffix(out, "2 mutants of 2, seed 1: 1 killed (0 by time), 1 survived, 0 not covered, 0 did not compile\n") {
 		t.Errorf("exit code %d, stdout\n%s%s", code, out, err)
