@@ -55,6 +55,7 @@ var sums = map[string]func(f *ir.Func){
 
 // others are passes for functions of a certain form.
 var others = map[string]func(f *ir.Func){
+	"stacks": func(f *ir.Func) { simplify.Adjoint(f, nil, true, f.Params[1], func(*ir.Var) bool { return true }) },
 	"unread": func(f *ir.Func) {
 		if simplify.Unread(f, f.Params[0], f.Params[1]) {
 			f.Params = f.Params[1:]
