@@ -124,7 +124,7 @@ func (f *flow) wants(list []*node) {
 	var read func(s state)
 	read = func(s state) {
 		for k := range s {
-			if k.v == nil || f.wanted[k.v] || f.reruns[k.v] {
+			if k.v == nil || f.reruns[k.v] {
 				continue
 			}
 			if n := f.deps[k.v]; n != nil {

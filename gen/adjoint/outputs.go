@@ -70,7 +70,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 	}
 	for i, v := range b.g.f.Results {
 		o.root, o.left = v, nil
-		o.visit(results[i].Place(), v.Type, 0)
+		o.visit(results[i].Place(), v.Type, false)
 	}
 	var start, cursors ir.Block
 	for _, s := range o.lists {
@@ -118,7 +118,7 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 // top goes through the memory that a parameter leads to.
 func (o *outputs) top(p *ir.Place, t types.Type) {
 	if o.left == nil {
-		o.visit(p, t, 0)
+		o.visit(p, t, false)
 		return
 	}
 	o.around[t] = true
@@ -137,7 +137,7 @@ func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 			if whole && f.Name() != "_" && o.dirty(f.Type()) {
 				o.value(at, f.Type())
 			}
-			o.visit(at, f.Type(), 0)
+			o.visit(at, f.Type(), false)
 		}
 	}
 }
@@ -205,8 +205,9 @@ func (o *outputs) value(p *ir.Place, t types.Type) {
 		&ir.Add{At: at, P: s.next.Place(), E: count(1)})
 }
 
-// visit goes through the memory that a value of type t at p leads to.
-func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
+// visit goes through the memory that a value of type t at p leads to. With inner there is a
+// loop around.
+func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 	if !activity.HasRefs(t) {
 		return
 	}
@@ -214,10 +215,10 @@ func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
-			o.visit(step(p, ir.FieldStep(i)), u.Field(i).Type(), depth)
+			o.visit(step(p, ir.FieldStep(i)), u.Field(i).Type(), inner)
 		}
 	case *types.Array:
-		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), depth+1) })
+		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
 	case *types.Pointer:
 		if o.around[t] {
 			return
@@ -228,7 +229,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
 			if o.dirty(u.Elem()) {
 				o.value(to, u.Elem())
 			}
-			o.visit(to, u.Elem(), depth)
+			o.visit(to, u.Elem(), inner)
 		})
 		delete(o.around, t)
 		o.some(p, t, save, back)
@@ -238,9 +239,9 @@ func (o *outputs) visit(p *ir.Place, t types.Type, depth int) {
 		}
 		o.around[t] = true
 		if o.dirty(u.Elem()) {
-			o.elements(p, t, u.Elem(), depth)
+			o.elements(p, t, u.Elem(), inner)
 		}
-		o.loop(names, length(load(p, t)), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), depth+1) })
+		o.loop(names, length(load(p, t)), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
 		delete(o.around, t)
 	}
 }
@@ -263,7 +264,7 @@ func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 }
 
 // elements saves and brings back the elements of a slice.
-func (o *outputs) elements(p *ir.Place, t, of types.Type, depth int) {
+func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 	at := o.e.at
 	full := func() ir.Expr {
 		if !o.beyond {
@@ -271,7 +272,7 @@ func (o *outputs) elements(p *ir.Place, t, of types.Type, depth int) {
 		}
 		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
 	}
-	if depth > 0 {
+	if inner {
 		o.loop(o.e.b.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
 		return
 	}

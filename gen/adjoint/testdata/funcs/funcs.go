@@ -159,3 +159,58 @@ func OrdinalIn(x, w []float64) float64 {
 	}
 	return s
 }
+
+// Sized sets all of a slice in each iteration. Its length and that of x are n.
+func Sized(x []float64) float64 {
+	n := len(x)
+	z := make([]float64, n)
+	s := 0.0
+	for k := 0; k < n; k++ {
+		for i := 0; i < len(x); i++ {
+			z[i] = x[i] * x[i] * float64(k+1)
+		}
+		for i := 0; i < n; i++ {
+			s += z[i] * z[i] * x[k]
+		}
+	}
+	return s
+}
+
+// Broken sets all of a slice in each iteration, behind a loop that may end early.
+func Broken(x []float64) float64 {
+	z := make([]float64, len(x))
+	s := 0.0
+	for k := 0; k < len(x); k++ {
+		for i := 0; i < len(z); i++ {
+			m := 0
+			for j := 0; j < i; j++ {
+				if x[j] > 1 {
+					break
+				}
+				m++
+			}
+			z[i] = x[i] * x[i] * float64(m+1)
+		}
+		for i := 0; i < len(x); i++ {
+			s += z[i] * z[i] * x[k]
+		}
+	}
+	return s
+}
+
+// Within has functions of functions, and within sums and products.
+func Within(x []float64) float64 {
+	return x[0]*math.Sin(x[1]*math.Exp(x[2])) + x[1]*math.Sqrt(2+x[0])
+}
+
+// Windows overwrites an array through a slice of it.
+func Windows(x []float64) float64 {
+	p := new([4]float64)
+	s := 0.0
+	for k := 0; k < len(x); k++ {
+		v := p[1:]
+		v[0] = v[0]*v[0] + x[k]
+		s += v[0] * x[k]
+	}
+	return s
+}
