@@ -1,11 +1,14 @@
 package program
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/core"
 )
 
 // Entries are those of the Jacobian, wanted at random; what is left out and not zero
@@ -126,6 +129,29 @@ func TestEntriesCost(t *testing.T) {
 	for _, v := range [][]int{forward, reverse} {
 		if v[0] < 1000 || v[1] > 2*v[0]+20 {
 			t.Errorf("%d visits for 500 inputs and %d for 1000", v[0], v[1])
+		}
+	}
+}
+
+// asked is a context that counts how often it is asked whether to go on.
+type asked struct {
+	context.Context
+	times int
+}
+
+func (a *asked) Err() error { a.times++; return a.Context.Err() }
+
+// TestEntriesCostHearsCancellation: each of the two sweeps asks at its first row or column, so
+// that a small one asks too, and at every 64th.
+func TestEntriesCostHearsCancellation(t *testing.T) {
+	for _, c := range []struct{ n, want int }{{2, 2}, {64, 2}, {65, 3}, {66, 4}, {129, 5}} {
+		p := differences(c.n)
+		on := &asked{Context: t.Context()}
+		p.task = &core.Task{Op: "Jacobian", Context: on}
+		p.task.Begin()
+		EntriesCost(p, EntriesOptions{Rows: c.n - 1, Cols: c.n, Ptr: make([]int, c.n+1), Others: true}, 1<<30)
+		if on.times != c.want {
+			t.Errorf("n = %d: asked %d times, want %d", c.n, on.times, c.want)
 		}
 	}
 }
