@@ -167,7 +167,7 @@ func TestRun(t *testing.T) {
 	}
 	// A module of the same name with the packages that generated code imports.
 	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"))
-	for _, sub := range []string{"rules", "gen/rt"} {
+	for _, sub := range []string{"rules", "internal/core", "gen/rt"} {
 		copyPackage(t, "../../"+sub, sub, write)
 	}
 	var calls []call
@@ -221,12 +221,12 @@ func TestRun(t *testing.T) {
 
 func copyPackage(t *testing.T, from, to string, write func(string, []byte)) {
 	t.Helper()
-	names, err := filepath.Glob(from + "/*.go")
+	names, err := filepath.Glob(from + "/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%s: %v", from, err)
 	}
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+		if ext := filepath.Ext(name); ext != ".go" && ext != ".s" || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		text, err := os.ReadFile(name)
