@@ -18,14 +18,14 @@ type row []float64
 
 // ring leads to no floats, but through many types to itself.
 type ring struct {
-	next    *ring
-	counts  []int
-	words   []string
-	flags   []bool
-	bytes   []byte
-	small   []int8
-	marks   []uint32
-	offsets []uintptr
+	next *ring
+	_    []int
+	_    []string
+	_    []bool
+	_    []byte
+	_    []int8
+	_    []uint32
+	_    []uintptr
 }
 
 type model struct {
