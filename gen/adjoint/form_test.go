@@ -68,3 +68,15 @@ func TestViewsRerun(t *testing.T) {
 		t.Errorf("it keeps %s\n%v", work, a.Func)
 	}
 }
+
+// TestListBehindPointer: what a pointer leads to need not be a struct.
+func TestListBehindPointer(t *testing.T) {
+	f := function(t, load(t, formPath), formPath, "Pop")
+	for _, o := range variants {
+		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAll(t, a.Func, map[*ir.Func]bool{})
+	}
+}

@@ -102,7 +102,7 @@ func (o *outputs) first(at *ir.Place, to *ir.Var, t types.Type) {
 	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: load(at, t)})
 }
 
-// pointee goes through what the struct that a parameter points to leads to at first.
+// pointee goes through what that which a parameter points to leads to at first.
 func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	if !o.rewritten(p.Elem()) {
 		return
@@ -112,7 +112,11 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	to := step(v.Place(), ir.DerefStep())
 	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
 		Cond: compare(token.NEQ, v.Load(), zero(v.Type)), Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
-	o.fields(first.Place(), p.Elem(), false)
+	if _, ok := p.Elem().Underlying().(*types.Struct); ok {
+		o.fields(first.Place(), p.Elem(), false)
+		return
+	}
+	o.visit(first.Place(), p.Elem(), false)
 }
 
 // top goes through the memory that a parameter leads to.

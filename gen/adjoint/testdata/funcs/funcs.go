@@ -214,3 +214,12 @@ func Windows(x []float64) float64 {
 	}
 	return s
 }
+
+// Pop takes the last number from a list behind a pointer.
+func Pop(list *[]float64) float64 {
+	last := len(*list) - 1
+	v := (*list)[last]
+	(*list)[last] = 0
+	*list = (*list)[:last]
+	return v * v * (*list)[0]
+}
