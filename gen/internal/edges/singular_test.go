@@ -278,7 +278,7 @@ func sparse() (list []nabla.Backend) {
 // the convention, which package rules states, first and second ones by all engines.
 func TestSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
-	n := longtest.Cases(*singularCases, 20, 150, 1000)
+	n := longtest.Cases(*singularCases, 60, 150, 1000)
 	firsts, seconds := map[string]int{}, map[string]int{}
 	all, thin := secondOrder(), sparse()
 	for range n {
@@ -304,7 +304,7 @@ func TestSingular(t *testing.T) {
 	for _, counts := range []map[string]int{firsts, seconds} {
 		t.Log(counts)
 		for _, k := range []string{"NaN", "Inf", "0", "number"} {
-			if counts[k] < n/10 {
+			if counts[k] < n/20 {
 				t.Errorf("%d derivatives are %s, of %v: too few", counts[k], k, counts)
 			}
 		}
