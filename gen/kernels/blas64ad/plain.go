@@ -214,40 +214,49 @@ func transposed(t blas.Transpose) bool {
 	return t != blas.NoTrans
 }
 
-// GemvPlain is the plain form of blas64.Gemv.
-func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vector, beta float64, y blas64.Vector) {
-	trans := transposed(t)
-	m, n := a.Rows, a.Cols
+// rectangle checks an m×n matrix, and vectors of nx and ny elements. An empty matrix is right
+// with any vectors.
+func rectangle(m, n, lenA, stride, nx, lenX, incX, ny, lenY, incY int) {
 	if m < 0 {
 		panic(mLT0)
 	}
 	if n < 0 {
 		panic(nLT0)
 	}
-	if a.Stride < max(1, n) {
+	if stride < max(1, n) {
 		panic(badLdA)
 	}
-	if x.Inc == 0 {
+	if incX == 0 {
 		panic(zeroIncX)
 	}
-	if y.Inc == 0 {
+	if incY == 0 {
 		panic(zeroIncY)
 	}
 	if m == 0 || n == 0 {
 		return
 	}
+	if short(lenX, nx, incX) {
+		panic(shortX)
+	}
+	if short(lenY, ny, incY) {
+		panic(shortY)
+	}
+	if lenA < stride*(m-1)+n {
+		panic(shortA)
+	}
+}
+
+// GemvPlain is the plain form of blas64.Gemv.
+func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vector, beta float64, y blas64.Vector) {
+	trans := transposed(t)
+	m, n := a.Rows, a.Cols
 	nx, ny, down, right := n, m, a.Stride, 1 // the distances of elements of op(A)
 	if trans {
 		nx, ny, down, right = m, n, 1, a.Stride
 	}
-	if short(len(x.Data), nx, x.Inc) {
-		panic(shortX)
-	}
-	if short(len(y.Data), ny, y.Inc) {
-		panic(shortY)
-	}
-	if len(a.Data) < a.Stride*(m-1)+n {
-		panic(shortA)
+	rectangle(m, n, len(a.Data), a.Stride, nx, len(x.Data), x.Inc, ny, len(y.Data), y.Inc)
+	if m == 0 || n == 0 {
+		return
 	}
 	noAlpha, noBeta := alpha == 0, beta == 0
 	j := start(ny, y.Inc)
@@ -265,33 +274,7 @@ func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vecto
 // GerPlain is the plain form of blas64.Ger.
 func GerPlain(alpha float64, x, y blas64.Vector, a blas64.General) {
 	m, n := a.Rows, a.Cols
-	if m < 0 {
-		panic(mLT0)
-	}
-	if n < 0 {
-		panic(nLT0)
-	}
-	if a.Stride < max(1, n) {
-		panic(badLdA)
-	}
-	if x.Inc == 0 {
-		panic(zeroIncX)
-	}
-	if y.Inc == 0 {
-		panic(zeroIncY)
-	}
-	if m == 0 || n == 0 {
-		return
-	}
-	if short(len(x.Data), m, x.Inc) {
-		panic(shortX)
-	}
-	if short(len(y.Data), n, y.Inc) {
-		panic(shortY)
-	}
-	if len(a.Data) < a.Stride*(m-1)+n {
-		panic(shortA)
-	}
+	rectangle(m, n, len(a.Data), a.Stride, m, len(x.Data), x.Inc, n, len(y.Data), y.Inc)
 	noAlpha := alpha == 0
 	i := start(m, x.Inc)
 	for r := range m {
