@@ -304,7 +304,7 @@ func TestSingular(t *testing.T) {
 	for _, counts := range []map[string]int{firsts, seconds} {
 		t.Log(counts)
 		for _, k := range []string{"NaN", "Inf", "0", "number"} {
-			if counts[k] < n/20 {
+			if counts[k] < n/10 {
 				t.Errorf("%d derivatives are %s, of %v: too few", counts[k], k, counts)
 			}
 		}
