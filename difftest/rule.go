@@ -3,8 +3,10 @@ package difftest
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/engine"
@@ -333,23 +335,42 @@ func (c *ruleChecker) same(f form, d []float64) ([]float64, bool) {
 }
 
 // parallel calls f in several goroutines at once, every other one of them elsewhere.
+// All of them go on until the last has made its calls: a busy machine would otherwise
+// run one after the other.
 func (c *ruleChecker) parallel(f form, d, want []float64) bool {
 	const workers, calls = 4, 50
 	outs := make([][]float64, workers)
-	var wg sync.WaitGroup
+	var wg, started sync.WaitGroup
+	started.Add(workers)
+	var short atomic.Int32 // how many have not made their calls
+	short.Store(workers)
 	for w := range workers {
 		x, y, d := slices.Clone(c.x), slices.Clone(c.y), slices.Clone(d)
 		if w%2 == 1 {
 			x = moved(x)
 		}
 		wg.Go(func() {
-			defer func() { _ = recover() }() // it did not panic alone: out is too short then
-			for range calls {
+			n := 0
+			defer func() {
+				_ = recover() // it did not panic alone: out is too short then
+				if n < calls {
+					short.Add(-1)
+				}
+			}()
+			started.Done()
+			started.Wait()
+			for n < calls || short.Load() > 0 {
 				outs[w] = nil
 				out := make([]float64, c.results(f))
 				f.call(out, x, y, d)
 				if outs[w] = out; w%2 == 0 && differs(want, out) >= 0 {
 					return
+				}
+				if n++; n == calls {
+					short.Add(-1)
+				}
+				if n >= calls {
+					runtime.Gosched()
 				}
 			}
 		})
