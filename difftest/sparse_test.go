@@ -75,6 +75,10 @@ func TestSparseSettings(t *testing.T) {
 		t.Fatalf("%d sparse scenarios", n)
 	}
 	greedy := coloring.Greedy{}
+	var wide map[string]string
+	if !longtest.Long() {
+		wide = map[string]string{"sparse/squarequadraticform_band20": "takes half a second"}
+	}
 	differences := func(m finitediff.Method) finitediff.Backend { return finitediff.Backend{Method: m} }
 	for _, c := range []struct {
 		b nabla.AutoSparse
@@ -82,14 +86,14 @@ func TestSparseSettings(t *testing.T) {
 	}{
 		{nabla.AutoSparse{Dense: reversediff.Backend{}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: tracker.Backend{}}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: finitediff.Backend{}}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
+		{nabla.AutoSparse{Dense: finitediff.Backend{}}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Skip: wide}},
 		{nabla.AutoSparse{Dense: pairFR}, difftest.Options{AllocFree: true}},
 		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: rev, Inner: fwd}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1}, Inner: tracker.Backend{}}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: rev}}, difftest.Options{SecondTol: 1e-7}},
 		{nabla.AutoSparse{Dense: nabla.MixedMode{Forward: fwd, Reverse: tracker.Backend{}}, Decompression: coloring.Substitution}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: nabla.MixedMode{Forward: rev, Reverse: rev}, Coloring: greedy}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: differences(finitediff.Forward)}, difftest.Options{Tol: 1e-5, SecondTol: 1e-4}},
+		{nabla.AutoSparse{Dense: differences(finitediff.Forward)}, difftest.Options{Tol: 1e-5, SecondTol: 1e-4, Skip: wide}},
 		{nabla.AutoSparse{Dense: differences(finitediff.Complex)}, difftest.Options{SecondTol: 1e-8, Skip: map[string]string{"sparse/squarequadraticform": "takes seconds"}}},
 		{nabla.AutoSparse{Dense: fwd, Workers: 3}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: pairFR, Workers: 2, Decompression: coloring.Substitution}, difftest.Options{Tol: 1e-11}},

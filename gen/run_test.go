@@ -138,7 +138,6 @@ func TestLongLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "test", ".")
-	command(t, dir, "vet", ".")
 	staticcheck(t, dir)
 }
 

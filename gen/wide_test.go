@@ -26,10 +26,7 @@ func TestWide(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("package wide\n\n")
-	widths := []int{33, 65}
-	if longtest.Long() {
-		widths = append(widths, 200)
-	}
+	widths := longtest.Sample([]int{33, 65, 200}, 1)
 	for _, n := range widths {
 		sum := strings.ReplaceAll(list(n, "(#+1)*p#*p#"), ", ", " + ")
 		fmt.Fprintf(&b, `

@@ -202,5 +202,5 @@ func TestRandom(t *testing.T) {
 		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
-	randprog.Test(t, longtest.Cases(*programs, 12, 40, 300), *firstSeed, 4, "testdata/failures", adjoints(names))
+	randprog.Test(t, longtest.Cases(*programs, 12, 30, 300), *firstSeed, 4, "testdata/failures", adjoints(names))
 }
