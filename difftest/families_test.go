@@ -11,7 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 // TestClosedForms compares the closed forms, which say what is expected away from
 // the catalogue's points, with the numbers of the catalogue.

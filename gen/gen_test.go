@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -26,13 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // environ is that of the go command in modules of tests.
 var environ = dependent.Environ()
 
-// TestMain collects garbage seldom: most of what packages are loaded to lives as long as a test.
-func TestMain(m *testing.M) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 // module writes the files of a module that uses this one, and returns its directory.
 func module(t *testing.T, files map[string]string) string {

@@ -209,7 +209,9 @@ func TestRandomTwins(t *testing.T) {
 	}
 	t.Log(inVectors(t, dir, "test", "-v", "-run", "Twins", "."))
 	kernels(t, dir, "random", ".", many)
-	command(t, dir, "vet", ".") // without vectors
+	if longtest.Long() {
+		command(t, dir, "vet", ".") // without vectors
+	}
 }
 
 // TestTwinFile has the life of a second file: it is there once it is asked for, until

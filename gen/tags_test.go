@@ -165,8 +165,10 @@ func TestBuilds(t *testing.T) {
 
 	written(generateWith(t, dir, "fast"), "nabla_gen-fast.go")
 	run("fast")
-	run("")
-	for _, tags := range []string{"", "fast"} {
+	if longtest.Long() {
+		run("")
+	}
+	for _, tags := range longtest.Sample([]string{"", "fast"}, 1) {
 		written(generateWith(t, dir, tags))
 	}
 	// A file that is not up to date is one of its own build.

@@ -13,8 +13,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/problems"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 // fake copies the reference, and adds off to the last component.
 func fake(name string, off float64) bench.Engine {

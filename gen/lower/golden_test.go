@@ -15,7 +15,10 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 var update = flag.Bool("update", false, "write golden files")
 

@@ -21,7 +21,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 

@@ -17,8 +17,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/problems"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()

@@ -11,6 +11,7 @@ package longtest
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -54,4 +55,13 @@ func Sample[T any](list []T, n int) []T {
 		sample[i] = list[(2*i+1)*len(list)/(2*n)]
 	}
 	return sample
+}
+
+// Main is the TestMain of a package most of whose memory lives as long as a test, such as what packages are loaded to: it
+// collects garbage seldom, unless GOGC says how often.
+func Main(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	os.Exit(m.Run())
 }

@@ -187,7 +187,7 @@ func TestVerdicts(t *testing.T) {
 		"fails/f.go": "package fails\n\nfunc F() int { return 1 }\n", "fails/f_test.go": "package fails\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Fatal(F()) }\n",
 	})
 	run := func(ctx context.Context, n, parallel int) *summary {
-		s, err := mutate(ctx, options{n: n, seed: 7, parallel: parallel, patience: 5, least: 3 * time.Second, dir: dir, patterns: []string{"./..."}})
+		s, err := mutate(ctx, options{n: n, seed: 7, parallel: parallel, patience: 5, least: time.Second, dir: dir, patterns: []string{"./..."}})
 		if err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
+func TestMain(m *testing.M) { longtest.Main(m) }
+
 // TestGonum transforms functions of gonum and compares their derivatives with differences.
 // In the long form these are all numeric packages.
 func TestGonum(t *testing.T) {
