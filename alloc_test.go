@@ -89,7 +89,10 @@ func inPlace(t testing.TB, b nabla.Backend, n int) map[string]func() error {
 	H := mat.NewSymDense(n, nil)
 	fast["Hessian"] = func() error { _, err := hess.Hessian(H, x); return err }
 	fast["Hessian.Dense"] = func() error { _, err := hess.Dense(H, x); return err }
-	fast["ValueGradientAndHessian"] = func() error { _, _, _, err := hess.ValueGradientAndHessian(grad, H, x); return err }
+	fast["ValueGradientAndHessian"] = func() error {
+		_, _, _, err := hess.ValueGradientAndHessian(grad, H, x)
+		return err
+	}
 
 	op, err := push.At(x)
 	must(err)
@@ -105,7 +108,10 @@ func inPlace(t testing.TB, b nabla.Backend, n int) map[string]func() error {
 	d2, err := nabla.PrepareSecondDerivative(chainedCurve, b, 0.5)
 	must(err)
 	fast["SecondDerivative"] = func() error { _, err := d2.SecondDerivative(0.7); return err }
-	fast["ValueDerivativeAndSecondDerivative"] = func() error { _, _, _, err := d2.ValueDerivativeAndSecondDerivative(0.7); return err }
+	fast["ValueDerivativeAndSecondDerivative"] = func() error {
+		_, _, _, err := d2.ValueDerivativeAndSecondDerivative(0.7)
+		return err
+	}
 	return fast
 }
 
@@ -114,8 +120,10 @@ func inPlace(t testing.TB, b nabla.Backend, n int) map[string]func() error {
 func TestNoAllocation(t *testing.T) {
 	for _, b := range []nabla.Backend{
 		forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, forwarddiff.Backend{Chunk: 3}, compiled,
-		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, nabla.SecondOrder{Outer: compiled, Inner: forwarddiff.Backend{}},
-		nabla.SecondOrder{Outer: compiled, Inner: compiled}, finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex},
+		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled},
+		nabla.SecondOrder{Outer: compiled, Inner: forwarddiff.Backend{}},
+		nabla.SecondOrder{Outer: compiled, Inner: compiled}, finitediff.Backend{},
+		finitediff.Backend{Method: finitediff.Complex},
 		nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: compiled},
 	} {
 		for _, n := range []int{2, 15} {

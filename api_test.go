@@ -109,7 +109,8 @@ func TestMiniBatches(t *testing.T) {
 	w := []float64{.1, -.2, .3, .4}
 	for _, b := range allEngines {
 		x, y := rows(0, 5)
-		prep, err := nabla.PrepareGradient(nabla.Bind(logLoss, &minibatch{nabla.VecOf(x), nabla.VecOf(y), cols, nabla.NewScratch(cols)}), b, w)
+		prep, err := nabla.PrepareGradient(nabla.Bind(logLoss,
+			&minibatch{nabla.VecOf(x), nabla.VecOf(y), cols, nabla.NewScratch(cols)}), b, w)
 		if err != nil {
 			t.Fatal(err)
 		}

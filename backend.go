@@ -125,7 +125,8 @@ func resolve(op string, b Backend) (resolved, error) {
 		b = pointed(b)
 		switch c := b.(type) {
 		case nil:
-			return r, &UnsupportedError{What: op + ": " + within + " is nil", Remedy: "pass an engine such as forwarddiff.Backend{}"}
+			return r, &UnsupportedError{What: op + ": " + within + " is nil",
+				Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
 			within = "Policy.Backend"
 			if c.OnGuard > Fail {
@@ -135,9 +136,11 @@ func resolve(op string, b Backend) (resolved, error) {
 				}
 			}
 			if c.Memory < 0 {
-				return r, &UnsupportedError{What: fmt.Sprintf("%s: Policy.Memory is %d", op, c.Memory), Remedy: "use a number of bytes; 0 is the default"}
+				return r, &UnsupportedError{What: fmt.Sprintf("%s: Policy.Memory is %d", op, c.Memory),
+					Remedy: "use a number of bytes; 0 is the default"}
 			}
-			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck, FixedCaptures: c.FixedCaptures, Memory: c.Memory})
+			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck,
+				FixedCaptures: c.FixedCaptures, Memory: c.Memory})
 			b = c.Backend
 			continue
 		case Preparation:
@@ -215,7 +218,8 @@ func resolve(op string, b Backend) (resolved, error) {
 			return r, nil
 		}
 		if nilValue(b) {
-			return r, &UnsupportedError{What: fmt.Sprintf("%s: %s is nil (a %T)", op, within, b), Remedy: "pass an engine such as forwarddiff.Backend{}"}
+			return r, &UnsupportedError{What: fmt.Sprintf("%s: %s is nil (a %T)", op, within, b),
+				Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		}
 		if l, ok := b.(engine.Limiter); ok && l.RecordLimit() < 0 {
 			return r, &UnsupportedError{
@@ -233,7 +237,8 @@ func half(op string, b Backend, first string, c Backend, second string) error {
 	if c == nil {
 		second = first
 	}
-	return &UnsupportedError{What: fmt.Sprintf("%s: %s of %s is nil", op, second, b.Name()), Remedy: "set it to an engine such as forwarddiff.Backend{}"}
+	return &UnsupportedError{What: fmt.Sprintf("%s: %s of %s is nil", op, second, b.Name()),
+		Remedy: "set it to an engine such as forwarddiff.Backend{}"}
 }
 
 // pointed is b, or the composite that it points to.

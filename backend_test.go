@@ -32,7 +32,8 @@ func TestIncomparableBackend(t *testing.T) {
 		}
 	}
 	nested := nabla.SecondOrder{Outer: nabla.SecondOrder{Outer: b, Inner: b}, Inner: b}
-	if _, err := nabla.Hessian(func(x []nabla.Real) nabla.Real { return x[0] }, nested, []float64{3}); !errors.Is(err, nabla.ErrUnsupported) {
+	if _, err := nabla.Hessian(func(x []nabla.Real) nabla.Real { return x[0] }, nested,
+		[]float64{3}); !errors.Is(err, nabla.ErrUnsupported) {
 		t.Errorf("SecondOrder in SecondOrder: %v", err)
 	}
 }

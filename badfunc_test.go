@@ -86,7 +86,8 @@ func TestPanicWithError(t *testing.T) {
 	cause := errors.New("no such file")
 	eachError(t, func(x []nabla.Real) nabla.Real { panic(cause) }, func(t *testing.T, err error) {
 		var pe *nabla.PanicError
-		if !errors.As(err, &pe) || pe.Value != cause || !errors.Is(err, cause) || !strings.Contains(string(pe.Stack), "badfunc_test.go") {
+		if !errors.As(err, &pe) || pe.Value != cause || !errors.Is(err, cause) ||
+			!strings.Contains(string(pe.Stack), "badfunc_test.go") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -95,7 +96,8 @@ func TestPanicWithError(t *testing.T) {
 func TestPanicWithString(t *testing.T) {
 	eachError(t, func(x []nabla.Real) nabla.Real { panic("out of luck") }, func(t *testing.T, err error) {
 		var pe *nabla.PanicError
-		if !errors.As(err, &pe) || pe.Value != "out of luck" || pe.Unwrap() != nil || !strings.Contains(err.Error(), "out of luck") || pe.Function == "" {
+		if !errors.As(err, &pe) || pe.Value != "out of luck" || pe.Unwrap() != nil ||
+			!strings.Contains(err.Error(), "out of luck") || pe.Function == "" {
 			t.Errorf("%v", err)
 		}
 	})
@@ -112,7 +114,8 @@ func TestPanicAtRunTime(t *testing.T) {
 
 func TestForeignReal(t *testing.T) {
 	var kept nabla.Real
-	if _, err := nabla.Gradient(func(x []nabla.Real) nabla.Real { kept = x[0]; return x[0] }, tracker.Backend{}, []float64{1}); err != nil {
+	if _, err := nabla.Gradient(func(x []nabla.Real) nabla.Real { kept = x[0]; return x[0] }, tracker.Backend{},
+		[]float64{1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, use := range []func(x []nabla.Real) nabla.Real{
@@ -263,14 +266,16 @@ func TestLimit(t *testing.T) {
 		return y
 	}
 	for _, b := range []nabla.Backend{
-		reversediff.Backend{Limit: 10000}, reversediff.Backend{Compile: true, Limit: 10000}, tracker.Backend{Limit: 10000}, forwarddiff.Backend{Limit: 10000},
+		reversediff.Backend{Limit: 10000}, reversediff.Backend{Compile: true, Limit: 10000},
+		tracker.Backend{Limit: 10000}, forwarddiff.Backend{Limit: 10000},
 	} {
 		p, err := nabla.PrepareGradient(long, b, []float64{2e6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var le *nabla.LimitError
-		if _, err := p.Gradient(nil, []float64{0}); !errors.As(err, &le) || le.Limit != 10000 || !strings.Contains(err.Error(), "10000 operations") {
+		if _, err := p.Gradient(nil, []float64{0}); !errors.As(err, &le) || le.Limit != 10000 ||
+			!strings.Contains(err.Error(), "10000 operations") {
 			if b != (forwarddiff.Backend{Limit: 10000}) { // adding a constant takes no memory there
 				t.Errorf("%s: %v", b.Name(), err)
 			}
@@ -290,7 +295,8 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 		_, e3 := nabla.Pushforward(f, b, x, x)
 		_, e4 := nabla.Derivative(math.Sin, b, 1)
 		for i, err := range []error{e1, e2, e3, e4} {
-			if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "nabla.Real") || !strings.Contains(err.Error(), "finitediff") {
+			if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "nabla.Real") ||
+				!strings.Contains(err.Error(), "finitediff") {
 				t.Errorf("%s, case %d: %v", b.Name(), i, err)
 			}
 		}
@@ -304,10 +310,13 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 func TestNegativeLimit(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real { return x[0] }
 	for _, b := range []nabla.Backend{
-		reversediff.Backend{Limit: -1}, reversediff.Backend{Compile: true, Limit: -1}, tracker.Backend{Limit: -1}, forwarddiff.Backend{Limit: -1},
+		reversediff.Backend{Limit: -1}, reversediff.Backend{Compile: true, Limit: -1}, tracker.Backend{Limit: -1},
+		forwarddiff.Backend{Limit: -1},
 	} {
-		for _, b := range []nabla.Backend{b, nabla.SecondOrder{Outer: b, Inner: forwarddiff.Backend{}}, nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: b}} {
-			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "Limit of -1") {
+		for _, b := range []nabla.Backend{b, nabla.SecondOrder{Outer: b, Inner: forwarddiff.Backend{}},
+			nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: b}} {
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.Is(err, nabla.ErrUnsupported) ||
+				!strings.Contains(err.Error(), "Limit of -1") {
 				t.Errorf("%s: %v", b.Name(), err)
 			}
 		}

@@ -59,7 +59,8 @@ var operators = []operator{
 	}, lengthN, lengthN},
 	{"ValueGradientAndHVP", func(f *nabla.Func, b nabla.Backend, x []float64) (prepared, error) {
 		p, err := nabla.PrepareHVP(f, b, x)
-		return func(dst, x, v []float64) error { _, _, _, err := p.ValueGradientAndHVP(nil, dst, x, v); return err }, err
+		return func(dst, x, v []float64) error { _, _, _, err := p.ValueGradientAndHVP(nil, dst, x, v); return err },
+			err
 	}, lengthN, lengthN},
 	{"Jacobian", func(f *nabla.Func, b nabla.Backend, x []float64) (prepared, error) {
 		p, err := nabla.PrepareJacobian(f, b, x)
@@ -182,7 +183,9 @@ func TestEmptyInput(t *testing.T) {
 			if err != nil || v != 3 || len(g) != 0 || len(hv) != 0 {
 				t.Errorf("HVP with %s: %v, %v, %v, %v", b.Name(), v, g, hv, err)
 			}
-			y, j, err := nabla.ValueAndJacobian(func(x []nabla.Real) []nabla.Real { return []nabla.Real{nabla.Const(3), nabla.Const(4)} }, b, x)
+			y, j, err := nabla.ValueAndJacobian(func(x []nabla.Real) []nabla.Real {
+				return []nabla.Real{nabla.Const(3), nabla.Const(4)}
+			}, b, x)
 			if r, _ := j.Dims(); err != nil || len(y) != 2 || y[1] != 4 || r != 0 {
 				t.Errorf("Jacobian with %s: %v, %v, %v", b.Name(), y, j, err)
 			}
@@ -220,7 +223,8 @@ func TestWrongLengths(t *testing.T) {
 			var se *nabla.ShapeError
 			if !errors.As(err, &se) || se.Got != got || se.Want != want {
 				t.Errorf("%s: %v", what, err)
-			} else if m := err.Error(); !strings.Contains(m, fmt.Sprintf("is %d, want %d", got, want)) || !strings.HasPrefix(m, "nabla: ") {
+			} else if m := err.Error(); !strings.Contains(m, fmt.Sprintf("is %d, want %d", got, want)) ||
+				!strings.HasPrefix(m, "nabla: ") {
 				t.Errorf("%s: message %q", what, m)
 			}
 			if err := p(nil, x, v); err != nil {
@@ -247,7 +251,8 @@ func TestWrongMatrices(t *testing.T) {
 	x := []float64{1, 2}
 	var se *nabla.ShapeError
 	for _, b := range allEngines {
-		j, err := nabla.PrepareJacobian(nabla.InPlace(3, func(y, x []nabla.Real) { y[0], y[1], y[2] = x[0], x[1], product(x) }), b, x)
+		j, err := nabla.PrepareJacobian(nabla.InPlace(3,
+			func(y, x []nabla.Real) { y[0], y[1], y[2] = x[0], x[1], product(x) }), b, x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +286,8 @@ func TestWrongMatrices(t *testing.T) {
 		}
 		// a window of a larger matrix
 		big := mat.NewDense(5, 5, nil)
-		if _, err := j.Jacobian(big.Slice(1, 4, 2, 4).(*mat.Dense), x); err != nil || big.At(0, 0) != 0 || big.At(1, 4) != 0 || big.At(4, 2) != 0 || math.Abs(big.At(1, 2)-1) > 1e-6 {
+		if _, err := j.Jacobian(big.Slice(1, 4, 2, 4).(*mat.Dense), x); err != nil || big.At(0, 0) != 0 ||
+			big.At(1, 4) != 0 || big.At(4, 2) != 0 || math.Abs(big.At(1, 2)-1) > 1e-6 {
 			t.Errorf("Jacobian into a window with %s: %v\n%v", b.Name(), err, mat.Formatted(big))
 		}
 	}

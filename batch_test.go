@@ -51,7 +51,8 @@ func TestBatches(t *testing.T) {
 					}
 					for i, w := range want {
 						if g := got.At(i, j); math.Abs(g-w) > 1e-6*(1+math.Abs(w)) {
-							t.Errorf("%s with %s: column %d of %d: %v, want %v", c.name, b.Name(), j, k, mat.Col(nil, j, got), want)
+							t.Errorf("%s with %s: column %d of %d: %v, want %v", c.name, b.Name(), j, k,
+								mat.Col(nil, j, got), want)
 							break
 						}
 					}

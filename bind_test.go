@@ -111,8 +111,12 @@ func TestBoundStructIsReadAtEveryCall(t *testing.T) {
 		"BindMethod slice": func(m *model) *Func {
 			return BindMethod(func(m *model, x []Real) []Real { return []Real{m.run(x)} }, m)
 		},
-		"BindInPlace": func(m *model) *Func { return BindInPlace(1, func(y, x []Real, m *model) { y[0] = m.run(x) }, m) },
-		"Bind slice":  func(m *model) *Func { return Bind(func(x []Real, m *model) []Real { return []Real{m.run(x)} }, m) },
+		"BindInPlace": func(m *model) *Func {
+			return BindInPlace(1, func(y, x []Real, m *model) { y[0] = m.run(x) }, m)
+		},
+		"Bind slice": func(m *model) *Func {
+			return Bind(func(x []Real, m *model) []Real { return []Real{m.run(x)} }, m)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
@@ -214,9 +218,12 @@ func TestBindRefusesFields(t *testing.T) {
 		f         *Func
 		field, ty string
 	}{
-		"slice": {Bind(func(x []Real, p *struct{ W []float64 }) Real { return x[0] }, new(struct{ W []float64 })), "W", "[]float64"},
-		"reals": {Bind(func(x []Real, p *struct{ Tmp []Real }) Real { return x[0] }, new(struct{ Tmp []Real })), "Tmp", "[]nabla.Real"},
-		"map":   {Bind(func(x []Real, p *struct{ m map[int]bool }) Real { return x[0] }, new(struct{ m map[int]bool })), "m", "map[int]bool"},
+		"slice": {Bind(func(x []Real, p *struct{ W []float64 }) Real { return x[0] }, new(struct{ W []float64 })), "W",
+			"[]float64"},
+		"reals": {Bind(func(x []Real, p *struct{ Tmp []Real }) Real { return x[0] }, new(struct{ Tmp []Real })), "Tmp",
+			"[]nabla.Real"},
+		"map": {Bind(func(x []Real, p *struct{ m map[int]bool }) Real { return x[0] }, new(struct{ m map[int]bool })),
+			"m", "map[int]bool"},
 		"nested": {Bind(func(x []Real, p *struct {
 			A struct{ B [2]struct{ C *int } }
 		}) Real {
@@ -225,10 +232,14 @@ func TestBindRefusesFields(t *testing.T) {
 			new(struct {
 				A struct{ B [2]struct{ C *int } }
 			})), "A.B[0].C", "*int"},
-		"func":      {Bind(func(x []Real, p *struct{ F func() }) Real { return x[0] }, new(struct{ F func() })), "F", "func()"},
-		"chan":      {Bind(func(x []Real, p *struct{ C chan int }) Real { return x[0] }, new(struct{ C chan int })), "C", "chan int"},
-		"interface": {Bind(func(x []Real, p *struct{ E error }) Real { return x[0] }, new(struct{ E error })), "E", "error"},
-		"vectors":   {Bind(func(x []Real, p *struct{ V []Vec }) Real { return x[0] }, new(struct{ V []Vec })), "V", "[]nabla.Vec"},
+		"func": {Bind(func(x []Real, p *struct{ F func() }) Real { return x[0] }, new(struct{ F func() })), "F",
+			"func()"},
+		"chan": {Bind(func(x []Real, p *struct{ C chan int }) Real { return x[0] }, new(struct{ C chan int })),
+			"C", "chan int"},
+		"interface": {Bind(func(x []Real, p *struct{ E error }) Real { return x[0] }, new(struct{ E error })), "E",
+			"error"},
+		"vectors": {Bind(func(x []Real, p *struct{ V []Vec }) Real { return x[0] }, new(struct{ V []Vec })), "V",
+			"[]nabla.Vec"},
 	}
 	for name, c := range bind {
 		_, err := functionOf("Op", c.f, []float64{1}, wantAny)
@@ -262,11 +273,15 @@ func TestBindRefuses(t *testing.T) {
 		f   *Func
 		msg string
 	}{
-		"nil struct":   {Bind(loss, none), "nabla: Bind: function nabla.loss: the bound struct is nil (a *nabla.model)"},
+		"nil struct": {Bind(loss, none),
+			"nabla: Bind: function nabla.loss: the bound struct is nil (a *nabla.model)"},
 		"nil function": {Bind(nilFunc, newModel()), "nabla: Bind: the function is nil"},
-		"no pointer":   {Bind(func(x []Real, k int) Real { return x[0] }, 3), "the bound value is a int, want a pointer to a struct"},
-		"no struct":    {BindInPlace(1, func(y, x []Real, k *int) {}, new(int)), "the bound value is a *int, want a pointer to a struct"},
-		"by value":     {BindMethod(func(m model, x []Real) Real { return x[0] }, model{}), "the bound value is a nabla.model, want a pointer to a struct"},
+		"no pointer": {Bind(func(x []Real, k int) Real { return x[0] }, 3),
+			"the bound value is a int, want a pointer to a struct"},
+		"no struct": {BindInPlace(1, func(y, x []Real, k *int) {}, new(int)),
+			"the bound value is a *int, want a pointer to a struct"},
+		"by value": {BindMethod(func(m model, x []Real) Real { return x[0] }, model{}),
+			"the bound value is a nabla.model, want a pointer to a struct"},
 		"other tag": {Bind(func(x []Real, p *struct {
 			A int `nabla:"fixd"`
 		}) Real {

@@ -127,7 +127,8 @@ func TestCapturedDataNotSeenByValue(t *testing.T) {
 				h.call(t, k, got, e.gradient(x), err)
 			}
 			if len(h.wrong) > 0 || len(h.errors) > 1 || h.longest >= between {
-				t.Errorf("%s, change before call %d: %d wrong without an error, errors at %d, %d calls late", b.Name(), first, h.wrong, h.errors, h.longest)
+				t.Errorf("%s, change before call %d: %d wrong without an error, errors at %d, %d calls late", b.Name(),
+					first, h.wrong, h.errors, h.longest)
 			}
 		}
 	}
@@ -154,7 +155,8 @@ func TestCapturedDataSeenLater(t *testing.T) {
 				h.call(t, k, got, e.gradient(x), err)
 			}
 			if covered += h.covered; len(h.wrong) > 0 {
-				t.Errorf("%s, change before call %d: %d wrong without an error, errors at %d", b.Name(), first, h.wrong, h.errors)
+				t.Errorf("%s, change before call %d: %d wrong without an error, errors at %d", b.Name(), first, h.wrong,
+					h.errors)
 			}
 		}
 	}
@@ -204,7 +206,8 @@ func TestCapturedDataAtOnePoint(t *testing.T) {
 					h.call(t, k, got, f.gradient(), err)
 				}
 				if len(h.wrong)+len(h.errors) > 0 {
-					t.Errorf("%s at %v, change before call %d: %d wrong, errors at %d", b.Name(), f.x, first, h.wrong, h.errors)
+					t.Errorf("%s at %v, change before call %d: %d wrong, errors at %d", b.Name(), f.x, first, h.wrong,
+						h.errors)
 				}
 			}
 		}
@@ -248,7 +251,8 @@ func TestCapturedDataOnBranches(t *testing.T) {
 		}
 		covered, found = covered+h.covered, found+len(h.errors)
 		if len(h.wrong) > 0 {
-			t.Errorf("%s, trial %d, change before call %d: calls %d wrong without an error, errors at %d", b.Name(), trial, first, h.wrong, h.errors)
+			t.Errorf("%s, trial %d, change before call %d: calls %d wrong without an error, errors at %d", b.Name(),
+				trial, first, h.wrong, h.errors)
 		}
 	}
 	if covered == 0 || found > 200 {
@@ -312,7 +316,8 @@ func TestComparisonsPerCall(t *testing.T) {
 				}
 			}
 			if evaluations < calls || evaluations > calls+calls/between+8 || p.Recordings() != 1 {
-				t.Errorf("%s, x moves: %v: %d evaluations in %d calls, %d recordings", b.Name(), moves, evaluations, calls, p.Recordings())
+				t.Errorf("%s, x moves: %v: %d evaluations in %d calls, %d recordings", b.Name(), moves, evaluations,
+					calls, p.Recordings())
 			}
 		}
 	}
@@ -337,12 +342,15 @@ func TestStaleErrorWords(t *testing.T) {
 				e.factor = 2
 			}
 			if _, err := p.Gradient(nil, []float64{0, float64(k), float64(k * (8 - k) / (8 - k + k/8))}); err != nil {
-				words = append(words, fmt.Sprint(k, strings.TrimPrefix(err.Error(), "nabla: function "), err.(*nabla.StaleError).Unchecked))
+				words = append(words,
+					fmt.Sprint(k, strings.TrimPrefix(err.Error(), "nabla: function "),
+						err.(*nabla.StaleError).Unchecked))
 			}
 		}
 	}
 	if !slices.ContainsFunc(words, func(s string) bool {
-		return strings.Contains(s, "the last 3 calls were compared by their values only, and their derivatives may be wrong")
+		return strings.Contains(s,
+			"the last 3 calls were compared by their values only, and their derivatives may be wrong")
 	}) {
 		t.Errorf("%q", words)
 	}

@@ -32,7 +32,8 @@ var replaying = []nabla.Backend{
 	nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: compiled},
 	forwarddiff.Backend{},
 	nabla.AutoSparse{Dense: compiled},
-	nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1, Workers: 2}, Inner: compiled}, Workers: 2},
+	nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1, Workers: 2}, Inner: compiled},
+		Workers: 2},
 	nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: compiled},
 }
 
@@ -79,9 +80,10 @@ var capturing = map[string]func(c *captures) any{
 	"a named type":   func(c *captures) any { return loss(c.zero) },
 	"a generic one":  func(c *captures) any { return genericLoss[int](c) },
 	"by reflection": func(c *captures) any {
-		f := reflect.MakeFunc(reflect.TypeFor[func([]nabla.Real) nabla.Real](), func(in []reflect.Value) []reflect.Value {
-			return []reflect.Value{reflect.ValueOf(c.zero(in[0].Interface().([]nabla.Real)))}
-		})
+		f := reflect.MakeFunc(reflect.TypeFor[func([]nabla.Real) nabla.Real](),
+			func(in []reflect.Value) []reflect.Value {
+				return []reflect.Value{reflect.ValueOf(c.zero(in[0].Interface().([]nabla.Real)))}
+			})
 		return f.Interface().(func([]nabla.Real) nabla.Real)
 	},
 	"bound": func(c *captures) any {
@@ -121,8 +123,10 @@ type pair[T any] struct {
 func lossOfPair(p *pair[nabla.Real]) nabla.Real { return p.Data.(*captures).zero(p.X[:]) }
 
 // prepareFor prepares f, a function of any of these types.
-func prepareFor[P any](f any, b nabla.Backend, x []float64, raw func(func([]nabla.Real) nabla.Real, nabla.Backend, []float64) (P, error),
-	named func(loss, nabla.Backend, []float64) (P, error), wrapped func(*nabla.Func, nabla.Backend, []float64) (P, error)) (P, error) {
+func prepareFor[P any](f any, b nabla.Backend, x []float64,
+	raw func(func([]nabla.Real) nabla.Real, nabla.Backend, []float64) (P, error),
+	named func(loss, nabla.Backend, []float64) (P, error),
+	wrapped func(*nabla.Func, nabla.Backend, []float64) (P, error)) (P, error) {
 	switch f := f.(type) {
 	case loss:
 		return named(f, b, x)
@@ -200,18 +204,24 @@ func TestCapturedDataOfMatrices(t *testing.T) {
 				call func() (mat.Matrix, error)
 				want func() mat.Matrix
 			}{
-				{"Hessian", func() (mat.Matrix, error) { return h.Hessian(nil, x) }, func() mat.Matrix { return c.hessian() }},
-				{"Jacobian", func() (mat.Matrix, error) { return j.Jacobian(nil, x) }, func() mat.Matrix { return c.jacobian() }},
-				{"PushforwardBatch", func() (mat.Matrix, error) { return push.PushforwardBatch(nil, x, unit) }, func() mat.Matrix { return c.jacobian() }},
-				{"PullbackBatch", func() (mat.Matrix, error) { return pull.PullbackBatch(nil, x, unit) }, func() mat.Matrix { return c.jacobian().T() }},
-				{"HVPBatch", func() (mat.Matrix, error) { return hvp.HVPBatch(nil, x, unit) }, func() mat.Matrix { return c.hessian() }},
+				{"Hessian", func() (mat.Matrix, error) { return h.Hessian(nil, x) },
+					func() mat.Matrix { return c.hessian() }},
+				{"Jacobian", func() (mat.Matrix, error) { return j.Jacobian(nil, x) },
+					func() mat.Matrix { return c.jacobian() }},
+				{"PushforwardBatch", func() (mat.Matrix, error) { return push.PushforwardBatch(nil, x, unit) },
+					func() mat.Matrix { return c.jacobian() }},
+				{"PullbackBatch", func() (mat.Matrix, error) { return pull.PullbackBatch(nil, x, unit) },
+					func() mat.Matrix { return c.jacobian().T() }},
+				{"HVPBatch", func() (mat.Matrix, error) { return hvp.HVPBatch(nil, x, unit) },
+					func() mat.Matrix { return c.hessian() }},
 			} {
 				c.change(k)
 				got, err := op.call()
 				if err != nil {
 					t.Errorf("%s with %s, call %d: %v", op.name, b.Name(), k, err)
 				} else if want := op.want(); !mat.EqualApprox(got, want, 1e-4) {
-					t.Errorf("%s with %s, call %d: %v, want %v", op.name, b.Name(), k, mat.Formatted(got), mat.Formatted(want))
+					t.Errorf("%s with %s, call %d: %v, want %v", op.name, b.Name(), k, mat.Formatted(got),
+						mat.Formatted(want))
 				}
 			}
 		}
@@ -274,7 +284,8 @@ func TestPackageVariable(t *testing.T) {
 				var stale *nabla.StaleError
 				switch {
 				case k == c.found && c.unchecked > 0:
-					if !errors.As(err, &stale) || !errors.Is(err, nabla.ErrStale) || stale.Unchecked != c.unchecked || !strings.Contains(err.Error(), "leveled") {
+					if !errors.As(err, &stale) || !errors.Is(err, nabla.ErrStale) || stale.Unchecked != c.unchecked ||
+						!strings.Contains(err.Error(), "leveled") {
 						t.Errorf("%s, change at %d, call %d: %v, %v", b.Name(), c.at, k, g, err)
 					}
 				case err != nil || (k < c.at || k >= c.found) && math.Abs(g[0]+level) > 1e-12:
@@ -309,12 +320,20 @@ func TestPackageVariable(t *testing.T) {
 func TestComparisonNearTheDomain(t *testing.T) {
 	c := 1.0
 	for name, f := range map[string]func(x []nabla.Real) nabla.Real{
-		"a square root at 0":      func(x []nabla.Real) nabla.Real { return nabla.Sqrt(x[0]).Add(x[1].Scale(c)) },
-		"a logarithm":             func(x []nabla.Real) nabla.Real { return nabla.Log1p(x[0].Neg()).Add(x[1].Scale(c)) },
-		"a pole nearby":           func(x []nabla.Real) nabla.Real { return x[0].AddConst(-1e-3).Inv().Add(x[1].Scale(c)) },
-		"a value as it is":        func(x []nabla.Real) nabla.Real { return nabla.Const(x[0].Value()).Add(x[1].Scale(c)) },
-		"a comparison for equals": func(x []nabla.Real) nabla.Real { return pick(x[0].Equal(nabla.Const(0)), x[1].Scale(c), x[0]) },
-		"an index":                func(x []nabla.Real) nabla.Real { return x[1-x[0].Int()].Scale(c) },
+		"a square root at 0": func(x []nabla.Real) nabla.Real { return nabla.Sqrt(x[0]).Add(x[1].Scale(c)) },
+		"a logarithm": func(x []nabla.Real) nabla.Real {
+			return nabla.Log1p(x[0].Neg()).Add(x[1].Scale(c))
+		},
+		"a pole nearby": func(x []nabla.Real) nabla.Real {
+			return x[0].AddConst(-1e-3).Inv().Add(x[1].Scale(c))
+		},
+		"a value as it is": func(x []nabla.Real) nabla.Real {
+			return nabla.Const(x[0].Value()).Add(x[1].Scale(c))
+		},
+		"a comparison for equals": func(x []nabla.Real) nabla.Real {
+			return pick(x[0].Equal(nabla.Const(0)), x[1].Scale(c), x[0])
+		},
+		"an index": func(x []nabla.Real) nabla.Real { return x[1-x[0].Int()].Scale(c) },
 		"a rule that panics": func(x []nabla.Real) nabla.Real {
 			return exactly0(x[0])[0].Add(x[1].Scale(c))
 		},
@@ -339,7 +358,8 @@ func TestComparisonNearTheDomain(t *testing.T) {
 					t.Errorf("%s, call %d: %v, %v", name, k, g, err)
 				}
 				// Where a coordinate is the only one of its branch nothing else shows what it does.
-				pinned := strings.HasPrefix(name, "a comparison") || strings.HasSuffix(name, "it is") || strings.HasSuffix(name, "panics") || strings.HasSuffix(name, "panic")
+				pinned := strings.HasPrefix(name, "a comparison") || strings.HasSuffix(name, "it is") ||
+					strings.HasSuffix(name, "panics") || strings.HasSuffix(name, "panic")
 				if k <= 10 && p.Recordings() > 1 && !pinned && name != "NaN" && name != "infinity" {
 					t.Errorf("%s, call %d: %d recordings", name, k, p.Recordings())
 				}
@@ -371,7 +391,8 @@ var exactly0 = nabla.Rule{
 func TestNoFunction(t *testing.T) {
 	n := 0.0
 	p := mustGradient(t, func(x []nabla.Real) nabla.Real { n++; return x[0].Scale(n) }, compiled, 1)
-	if _, err := p.Gradient(nil, []float64{1}); !errors.Is(err, nabla.ErrStale) || !strings.Contains(err.Error(), "at one point") {
+	if _, err := p.Gradient(nil, []float64{1}); !errors.Is(err, nabla.ErrStale) ||
+		!strings.Contains(err.Error(), "at one point") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -102,7 +102,8 @@ type chooser struct {
 }
 
 var realChooser = chooser{
-	now: time.Now, sample: time.Millisecond, rounds: 15, fewest: 3, limit: 200 * time.Millisecond, slow: 10, largestLoop: 1 << 17,
+	now: time.Now, sample: time.Millisecond, rounds: 15, fewest: 3, limit: 200 * time.Millisecond, slow: 10,
+	largestLoop: 1 << 17,
 }
 
 // agreement is the tolerance for engines without truncation error: rounding, with
@@ -122,7 +123,8 @@ type candidate struct {
 
 func (c chooser) choose(f any, x []float64, backends []Backend) (*Choice, error) {
 	if len(backends) == 0 {
-		return nil, &UnsupportedError{What: "Choose: no candidates", Remedy: "pass engines such as forwarddiff.Backend{} and reversediff.Backend{Compile: true}"}
+		return nil, &UnsupportedError{What: "Choose: no candidates",
+			Remedy: "pass engines such as forwarddiff.Backend{} and reversediff.Backend{Compile: true}"}
 	}
 	fn, err := functionOf("Choose", f, x, wantAny)
 	if err != nil {
@@ -274,7 +276,8 @@ func majority(all []*candidate, n int) ([]*candidate, error) {
 				a.Err = contradiction(a, b, n)
 			}
 		}
-		return nil, fmt.Errorf("%w, and no side has a majority: %w; add a candidate that shares no code with them, such as finitediff.Backend{}", ErrDisagree, failures(all))
+		return nil, fmt.Errorf("%w, and no side has a majority: %w; add a candidate that shares no code with them, "+
+			"such as finitediff.Backend{}", ErrDisagree, failures(all))
 	}
 	var right []*candidate
 	for _, i := range best {
@@ -472,7 +475,8 @@ func (c *Choice) String() string {
 			if r.Samples > 1 {
 				spread = fmt.Sprintf("±%.0f%%", 100*r.Spread)
 			}
-			fmt.Fprintf(w, "%s\t%v\t%s\t%.3g\t%v\t%.2g\n", nameOf(r.Backend), digits(r.Call), spread, ratio, digits(r.Prepare), r.Difference)
+			fmt.Fprintf(w, "%s\t%v\t%s\t%.3g\t%v\t%.2g\n", nameOf(r.Backend), digits(r.Call), spread, ratio,
+				digits(r.Prepare), r.Difference)
 		}
 	}
 	w.Flush() // cannot fail

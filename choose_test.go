@@ -97,7 +97,8 @@ func TestChoose(t *testing.T) {
 	refusal := errors.New("no gears")
 	slowCalls := 0
 	candidates := []nabla.Backend{
-		fakeEngine{name: "slow", clock: clock, takes: always(50 * time.Millisecond), prepares: time.Millisecond, calls: &slowCalls},
+		fakeEngine{name: "slow", clock: clock, takes: always(50 * time.Millisecond), prepares: time.Millisecond,
+			calls: &slowCalls},
 		fakeEngine{name: "steady", clock: clock, takes: always(3 * time.Microsecond), prepares: 7 * time.Millisecond},
 		fakeEngine{name: "liar", clock: clock, takes: always(time.Nanosecond), spoil: wrongSign},
 		fakeEngine{name: "fast", clock: clock, takes: always(2 * time.Microsecond)},
@@ -108,12 +109,13 @@ func TestChoose(t *testing.T) {
 			}
 			return nil
 		}},
-		fakeEngine{name: "wears out", clock: clock, takes: always(2500 * time.Nanosecond), spoil: func(call int, xbar []float64) error {
-			if call > 100 {
-				xbar[0]++
-			}
-			return nil
-		}},
+		fakeEngine{name: "wears out", clock: clock, takes: always(2500 * time.Nanosecond),
+			spoil: func(call int, xbar []float64) error {
+				if call > 100 {
+					xbar[0]++
+				}
+				return nil
+			}},
 		nil,
 	}
 	x := []float64{1, 2}
@@ -124,7 +126,8 @@ func TestChoose(t *testing.T) {
 	if c.Backend == nil || c.Backend.Name() != "fast" {
 		t.Errorf("chose %v", c.Backend)
 	}
-	if want := []string{"fast", "steady", "slow", "liar", "failing", "gives up", "wears out", "nil"}; !slices.Equal(names(c), want) {
+	if want := []string{"fast", "steady", "slow", "liar", "failing", "gives up", "wears out",
+		"nil"}; !slices.Equal(names(c), want) {
 		t.Fatalf("rows %q, want %q", names(c), want)
 	}
 	for i, want := range []time.Duration{2 * time.Microsecond, 3 * time.Microsecond, 50 * time.Millisecond} {
@@ -133,7 +136,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	if c.Rows[0].Samples != 15 || c.Rows[2].Samples != 1 || slowCalls != 2 {
-		t.Errorf("the fastest has %d samples, one far behind %d after %d calls", c.Rows[0].Samples, c.Rows[2].Samples, slowCalls)
+		t.Errorf("the fastest has %d samples, one far behind %d after %d calls", c.Rows[0].Samples, c.Rows[2].Samples,
+			slowCalls)
 	}
 	if got := c.Rows[1].Prepare; got != 7*time.Millisecond {
 		t.Errorf("preparation took %v", got)
@@ -213,9 +217,11 @@ func TestChooseMajority(t *testing.T) {
 	honest := fakeEngine{name: "honest", clock: clock}
 	liar := fakeEngine{name: "liar", clock: clock, spoil: wrongSign}
 	off := func(name string, by float64) fakeEngine {
-		return fakeEngine{name: name, clock: clock, spoil: func(_ int, xbar []float64) error { xbar[0] *= 1 + by; return nil }}
+		return fakeEngine{name: name, clock: clock,
+			spoil: func(_ int, xbar []float64) error { xbar[0] *= 1 + by; return nil }}
 	}
-	nan := fakeEngine{name: "nan", clock: clock, spoil: func(_ int, xbar []float64) error { xbar[0] = math.NaN(); return nil }}
+	nan := fakeEngine{name: "nan", clock: clock,
+		spoil: func(_ int, xbar []float64) error { xbar[0] = math.NaN(); return nil }}
 	fd, forward := finitediff.Backend{}, finitediff.Backend{Method: finitediff.Forward}
 	for _, tt := range []struct {
 		title      string
@@ -229,7 +235,8 @@ func TestChooseMajority(t *testing.T) {
 		{"differences see small lies no better than they see", []nabla.Backend{off("off", 1e-7), fd}, ""},
 		{"a draw that differences do not decide", []nabla.Backend{honest, off("off", 1e-7), fd}, "draw"},
 		{"a draw that differences decide", []nabla.Backend{off("off", 1e-2), honest, fd}, "off"},
-		{"differences of all kinds", []nabla.Backend{honest, fd, forward, finitediff.Backend{Method: finitediff.Complex}}, ""},
+		{"differences of all kinds",
+			[]nabla.Backend{honest, fd, forward, finitediff.Backend{Method: finitediff.Complex}}, ""},
 		{"NaN", []nabla.Backend{nan, honest, fd}, "nan"},
 		{"liars who agree are right", []nabla.Backend{liar, honest, liar}, "honest"},
 		{"within rounding", []nabla.Backend{honest, off("off", 1e-12)}, ""},
@@ -242,7 +249,8 @@ func TestChooseMajority(t *testing.T) {
 			}
 		}
 		if tt.thrown == "draw" {
-			if !errors.Is(err, nabla.ErrDisagree) || c.Backend != nil || len(thrown) != 2 || len(c.Rows) != len(tt.candidates) {
+			if !errors.Is(err, nabla.ErrDisagree) || c.Backend != nil || len(thrown) != 2 ||
+				len(c.Rows) != len(tt.candidates) {
 				t.Errorf("%s: %v\n%v", tt.title, c, err)
 			}
 			continue
@@ -255,7 +263,8 @@ func TestChooseMajority(t *testing.T) {
 
 func TestChooseFunctions(t *testing.T) {
 	type data struct{ A nabla.Vec }
-	bound := nabla.Bind(func(x []nabla.Real, d *data) nabla.Real { return d.A.Dot(x).Sq() }, &data{nabla.VecOf([]float64{1, 2})})
+	bound := nabla.Bind(func(x []nabla.Real, d *data) nabla.Real { return d.A.Dot(x).Sq() },
+		&data{nabla.VecOf([]float64{1, 2})})
 	inPlace := nabla.InPlace(3, func(y, x []nabla.Real) { y[0], y[1], y[2] = x[0], x[1].Sq(), x[0].Mul(x[1]) })
 	one := nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = x[0].Mul(x[1]) })
 	x := []float64{1, 2}
@@ -315,7 +324,8 @@ func TestChooseErrors(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	_, err = nabla.Choose(func(x []nabla.Real) nabla.Real { panic(boom) }, x, forwarddiff.Backend{}, finitediff.Backend{})
+	_, err = nabla.Choose(func(x []nabla.Real) nabla.Real { panic(boom) }, x, forwarddiff.Backend{},
+		finitediff.Backend{})
 	var pe *nabla.PanicError
 	if !errors.As(err, &pe) || !errors.Is(err, boom) {
 		t.Errorf("panic: %v", err)
@@ -365,7 +375,8 @@ func sumOfSquares(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
 // are compared with the function at every call.
 func ExampleChoose() {
 	x := make([]float64, 200)
-	c, err := nabla.Choose(sumOfSquares, x, finitediff.Backend{}, forwarddiff.Backend{}, reversediff.Backend{Compile: true})
+	c, err := nabla.Choose(sumOfSquares, x, finitediff.Backend{}, forwarddiff.Backend{},
+		reversediff.Backend{Compile: true})
 	if err != nil {
 		panic(err)
 	}

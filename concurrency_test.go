@@ -76,7 +76,8 @@ func TestCallFromInside(t *testing.T) {
 			t.Fatal(err)
 		}
 		p = q
-		if g, err := p.Gradient(nil, []float64{-2}); err != nil || math.Abs(g[0]+1) > 1e-6 || !errors.Is(inside, nabla.ErrBusy) {
+		if g, err := p.Gradient(nil, []float64{-2}); err != nil || math.Abs(g[0]+1) > 1e-6 ||
+			!errors.Is(inside, nabla.ErrBusy) {
 			t.Errorf("%s: %v, %v, inside %v", b.Name(), g, err, inside)
 		}
 	}
@@ -86,7 +87,8 @@ func TestCallFromInside(t *testing.T) {
 // object get either the right answer or ErrBusy. Run it with -race.
 func TestClones(t *testing.T) {
 	x := []float64{0.4, 0.2, 0.7}
-	for _, b := range append(allEngines, nabla.Backend(forwarddiff.Backend{Chunk: 1, Workers: 2}), finitediff.Backend{Workers: 2}) {
+	for _, b := range append(allEngines, nabla.Backend(forwarddiff.Backend{Chunk: 1, Workers: 2}),
+		finitediff.Backend{Workers: 2}) {
 		g, err := nabla.PrepareGradient(chained, b, x)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +190,8 @@ func TestCloneOfBusyObject(t *testing.T) {
 	if _, err := p.Gradient(nil, []float64{1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := clone.Gradient(nil, []float64{1}); !errors.Is(err, nabla.ErrBusy) || !strings.Contains(err.Error(), "Clone was called") {
+	if _, err := clone.Gradient(nil, []float64{1}); !errors.Is(err, nabla.ErrBusy) ||
+		!strings.Contains(err.Error(), "Clone was called") {
 		t.Errorf("%v", err)
 	}
 }
@@ -207,11 +210,14 @@ func TestResizeWhileCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, op := range map[string]struct{ call, resize func() error }{
-		"Jacobian":    {func() error { _, err := j.Jacobian(nil, x); return err }, func() error { return j.Resize(x) }},
-		"Dense":       {func() error { _, err := j.Dense(nil, x); return err }, func() error { return j.Resize(x) }},
-		"Hessian":     {func() error { _, _, _, err := h.ValueGradientAndHessian(nil, nil, x); return err }, func() error { return h.Resize(x) }},
-		"Pushforward": {func() error { _, err := push.Pushforward(nil, x, x); return err }, func() error { return push.Resize(x) }},
-		"Pullback":    {func() error { _, err := pull.Pullback(nil, x, x); return err }, func() error { return pull.Resize(x) }},
+		"Jacobian": {func() error { _, err := j.Jacobian(nil, x); return err }, func() error { return j.Resize(x) }},
+		"Dense":    {func() error { _, err := j.Dense(nil, x); return err }, func() error { return j.Resize(x) }},
+		"Hessian": {func() error { _, _, _, err := h.ValueGradientAndHessian(nil, nil, x); return err },
+			func() error { return h.Resize(x) }},
+		"Pushforward": {func() error { _, err := push.Pushforward(nil, x, x); return err },
+			func() error { return push.Resize(x) }},
+		"Pullback": {func() error { _, err := pull.Pullback(nil, x, x); return err },
+			func() error { return pull.Resize(x) }},
 	} {
 		var wg sync.WaitGroup
 		for _, do := range []func() error{op.call, op.resize} {

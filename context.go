@@ -61,7 +61,9 @@ func (p *plan) structure(t reflect.Type, off uintptr, path string) error {
 		case tag == "fixed":
 			p.fixed = append(p.fixed, field{fieldBits, at, f.Type.Size(), name, f.Type})
 		case tag != "":
-			return &FuncError{Op: "Bind", Problem: fmt.Sprintf("field %s of the bound struct has the tag nabla:%q, want nabla:\"fixed\" or none", name, tag)}
+			return &FuncError{Op: "Bind",
+				Problem: fmt.Sprintf("field %s of the bound struct has the tag nabla:%q, want nabla:\"fixed\" or none",
+					name, tag)}
 		default:
 			if err := p.value(f.Type, at, name); err != nil {
 				return err
@@ -271,7 +273,8 @@ func (b *binding) Leave() error {
 			id = b.after(id, len(user.data))
 		default:
 			got, want := at[Real](b.own, f), b.number(*at[Real](b.user, f), id)
-			if math.Float64bits(got.v) != math.Float64bits(want.v) || got.id != want.id || got.gen != want.gen || got.t != want.t {
+			if math.Float64bits(got.v) != math.Float64bits(want.v) || got.id != want.id || got.gen != want.gen ||
+				got.t != want.t {
 				return f.changed()
 			}
 			id = b.after(id, 1)

@@ -49,7 +49,8 @@ func TestDenseDetector(t *testing.T) {
 		x[i] = 1 + float64(i)
 	}
 	so := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{}}
-	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, finitediff.Backend{}, so} {
+	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
+		finitediff.Backend{}, so} {
 		for _, direct := range []bool{false, true} {
 			d := nabla.DenseDetector{Backend: b, Direct: direct}
 			p, err := nabla.JacobianSparsity(stencil, d, x)
@@ -132,13 +133,17 @@ func TestDenseDetectorErrors(t *testing.T) {
 		"no backend": {nabla.DenseDetector{}, "backend is nil"},
 		"tolerance":  {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Tol: -1}, "Tol is -1"},
 		"NaN":        {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Tol: math.NaN()}, "Tol is NaN"},
-		"point":      {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Points: [][]float64{{1}}}, "len of a point is 1, want 2"},
+		"point": {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Points: [][]float64{{1}}},
+			"len of a point is 1, want 2"},
 	} {
-		if p, err := nabla.JacobianSparsity(stencil, tt.d, x); p != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+		if p, err := nabla.JacobianSparsity(stencil, tt.d, x); p != nil || err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := nabla.PrepareWeightedHessian(stencil, nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: nabla.DenseDetector{Backend: forwarddiff.Backend{}}}, x)
+	_, err := nabla.PrepareWeightedHessian(stencil,
+		nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: nabla.DenseDetector{Backend: forwarddiff.Backend{}}},
+		x)
 	if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "sparsity.Global") {
 		t.Errorf("several outputs: %v", err)
 	}
@@ -163,7 +168,8 @@ func TestSparsePlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan := p.Plan(); !plan.Pattern.Equal(stencilPattern(n)) || plan.Products() != 3 || !strings.Contains(plan.String(), "float64") {
+	if plan := p.Plan(); !plan.Pattern.Equal(stencilPattern(n)) || plan.Products() != 3 ||
+		!strings.Contains(plan.String(), "float64") {
 		t.Errorf("%v", plan)
 	}
 	for i := range x {
@@ -174,7 +180,8 @@ func TestSparsePlain(t *testing.T) {
 		t.Errorf("%v, %v", j, err)
 	}
 	scalar := func(x []float64) float64 { return x[0] * x[0] * x[1] }
-	if _, err := nabla.PrepareHessian(scalar, nabla.AutoSparse{Dense: finitediff.Backend{}}, []float64{1, 2}); !errors.Is(err, nabla.ErrUnsupported) {
+	if _, err := nabla.PrepareHessian(scalar, nabla.AutoSparse{Dense: finitediff.Backend{}},
+		[]float64{1, 2}); !errors.Is(err, nabla.ErrUnsupported) {
 		t.Errorf("a Hessian without a detector: %v", err)
 	}
 	known := sparsity.Known{H: sparsity.Full(2, 2)}

@@ -59,25 +59,26 @@ func nearby(x []float64) [][]float64 {
 
 // Jacobian implements [sparsity.Detector].
 func (d DenseDetector) Jacobian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
-	return d.find("Jacobian", f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
-		n, m := g.Dims()
-		if d.Direct && n > 0 && m > 0 {
-			j, err := engine.PrepareJacobian(b.inner, g, x)
-			if err != nil {
-				return err
+	return d.find("Jacobian", f, x,
+		func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+			n, m := g.Dims()
+			if d.Direct && n > 0 && m > 0 {
+				j, err := engine.PrepareJacobian(b.inner, g, x)
+				if err != nil {
+					return err
+				}
+				if err := g.Affords(m, n); err != nil {
+					return err
+				}
+				jac := engine.NewBlock(m, n)
+				if err := j.ValueAndJacobian(make([]float64, m), jac, x); err != nil {
+					return err
+				}
+				each(jac, put)
+				return nil
 			}
-			if err := g.Affords(m, n); err != nil {
-				return err
-			}
-			jac := engine.NewBlock(m, n)
-			if err := j.ValueAndJacobian(make([]float64, m), jac, x); err != nil {
-				return err
-			}
-			each(jac, put)
-			return nil
-		}
-		return d.products(g, b.inner, x, put)
-	})
+			return d.products(g, b.inner, x, put)
+		})
 }
 
 // products goes through the Jacobian some columns, or rows, at a time.
@@ -140,41 +141,44 @@ func each(b engine.Block, put func(i, j int, v float64)) {
 // Hessian implements [sparsity.Detector]. An entry and its mirror image are both in the
 // pattern if one is.
 func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Pattern, error) {
-	return d.find("Hessian", f, x, func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
-		n := len(x)
-		if n == 0 {
-			return g.Value(make([]float64, 1), x)
-		}
-		both := func(i, j int, v float64) { put(i, j, v); put(j, i, v) }
-		if d.Direct {
-			h, err := engine.PrepareHessian(b.outer, b.inner, g, x)
+	return d.find("Hessian", f, x,
+		func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error {
+			n := len(x)
+			if n == 0 {
+				return g.Value(make([]float64, 1), x)
+			}
+			both := func(i, j int, v float64) { put(i, j, v); put(j, i, v) }
+			if d.Direct {
+				h, err := engine.PrepareHessian(b.outer, b.inner, g, x)
+				if err != nil {
+					return err
+				}
+				if err := g.Affords(n, n); err != nil {
+					return err
+				}
+				hess := engine.NewBlock(n, n)
+				_, err = h.ValueGradientAndHessian(nil, hess, x)
+				each(hess, both)
+				return err
+			}
+			k := engine.LanesOf(b.outer, n)
+			hvp, err := engine.PrepareHVP(b.outer, b.inner, g, x, k)
 			if err != nil {
 				return err
 			}
-			if err := g.Affords(n, n); err != nil {
+			seed, out := engine.NewBlock(n, k), engine.NewBlock(n, k)
+			return units(n, k, seed, func(first, k int) error {
+				_, err := hvp.ValueGradientAndHVP(nil, out.Cols(0, k), x, seed.Cols(0, k))
+				each(out.Cols(0, k), func(i, j int, v float64) { both(i, first+j, v) })
 				return err
-			}
-			hess := engine.NewBlock(n, n)
-			_, err = h.ValueGradientAndHessian(nil, hess, x)
-			each(hess, both)
-			return err
-		}
-		k := engine.LanesOf(b.outer, n)
-		hvp, err := engine.PrepareHVP(b.outer, b.inner, g, x, k)
-		if err != nil {
-			return err
-		}
-		seed, out := engine.NewBlock(n, k), engine.NewBlock(n, k)
-		return units(n, k, seed, func(first, k int) error {
-			_, err := hvp.ValueGradientAndHVP(nil, out.Cols(0, k), x, seed.Cols(0, k))
-			each(out.Cols(0, k), func(i, j int, v float64) { both(i, first+j, v) })
-			return err
+			})
 		})
-	})
 }
 
 // find collects the entries of a matrix of so many rows at all points.
-func (d DenseDetector) find(of string, f sparsity.Function, x []float64, at func(g *engine.Function, b *resolved, x []float64, put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
+func (d DenseDetector) find(of string, f sparsity.Function, x []float64,
+	at func(g *engine.Function, b *resolved, x []float64,
+		put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
 	const op = "DenseDetector"
 	b, err := resolve(op, d.Backend)
 	if err != nil {
@@ -182,7 +186,8 @@ func (d DenseDetector) find(of string, f sparsity.Function, x []float64, at func
 	}
 	g, ok := f.(*engine.Function)
 	if !ok {
-		return nil, &UnsupportedError{What: fmt.Sprintf("%s: the function is a %T", op, f), Remedy: "pass an *engine.Function"}
+		return nil, &UnsupportedError{What: fmt.Sprintf("%s: the function is a %T", op, f),
+			Remedy: "pass an *engine.Function"}
 	}
 	if math.IsNaN(d.Tol) || d.Tol < 0 {
 		return nil, &UnsupportedError{What: fmt.Sprintf("%s: Tol is %v", op, d.Tol), Remedy: "use a size from 0 on"}

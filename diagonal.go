@@ -50,7 +50,8 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 	b := &p.backend
 	diagonal := sparsity.Banded(p.n, p.n, 0, 0)
 	p.entries, p.groups, p.whole, p.hvp = nil, nil, nil, nil
-	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed && (b.sparse == nil || b.sparse.Coloring == nil) {
+	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed &&
+		(b.sparse == nil || b.sparse.Coloring == nil) {
 		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonal), true); err != nil {
 			return err
 		}
@@ -103,11 +104,14 @@ func (p *HessianDiagonalPrep) HessianDiagonal(dst, x []float64) ([]float64, erro
 
 // ValueGradientAndDiagonal is HessianDiagonal, f(x), and writes ∇f(x) to grad, which is
 // allocated if nil.
-func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (y float64, gradOut, diagonal []float64, err error) {
+func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (
+	y float64, gradOut, diagonal []float64, err error,
+) {
 	return p.compute(grad, true, dst, x)
 }
 
-func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool, dst, x []float64) (y float64, _, _ []float64, err error) {
+func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
+	dst, x []float64) (y float64, _, _ []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}

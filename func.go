@@ -120,7 +120,8 @@ func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function
 	case fn.err != nil:
 		return nil, fn.err
 	case want == wantVector && fn.scalar:
-		return nil, &FuncError{op, fn.name, "it returns one number, want a slice of outputs; a gradient or a pushforward takes it as it is"}
+		return nil, &FuncError{op, fn.name,
+			"it returns one number, want a slice of outputs; a gradient or a pushforward takes it as it is"}
 	case fn.n >= 0 && fn.n != len(x):
 		return nil, &ShapeError{Op: op, Arg: "len(x)", Got: len(x), Want: fn.n}
 	}
@@ -219,7 +220,8 @@ func funcOf(op string, f any) *Func {
 		case fn == nil:
 			return &Func{err: &FuncError{Op: op, Problem: "the *Func is nil"}}
 		case fn.err == nil && fn.fresh == nil:
-			return &Func{err: &FuncError{Op: op, Problem: "the *Func is empty; make it with InPlace, Bind, BindInPlace, BindMethod or Struct"}}
+			return &Func{err: &FuncError{Op: op,
+				Problem: "the *Func is empty; make it with InPlace, Bind, BindInPlace, BindMethod or Struct"}}
 		}
 		return fn
 	}
@@ -231,40 +233,48 @@ func funcOf(op string, f any) *Func {
 		fn.origin, fn.captures = originOf(g), mayCapture(g)
 		return fn
 	}
-	return &Func{err: &FuncError{op, name, fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one that returns a slice, or a *nabla.Func", f)}}
+	return &Func{err: &FuncError{op, name,
+		fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one "+
+			"that returns a slice, or a *nabla.Func", f)}}
 }
 
 // shapeOf is g, of one of the types that operators take, or nil.
 func shapeOf(name string, g any) *Func {
 	switch g := g.(type) {
 	case func(Real) Real:
-		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1}, body{traced: func(y, x []Real, _ engine.Context) int {
-			y[0] = g(x[0])
-			return 1
-		}})
+		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1},
+			body{traced: func(y, x []Real, _ engine.Context) int {
+				y[0] = g(x[0])
+				return 1
+			}})
 	case func(float64) float64:
-		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1}, body{plain: func(y, x []float64, _ engine.Context) int {
-			y[0] = g(x[0])
-			return 1
-		}})
+		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1},
+			body{plain: func(y, x []float64, _ engine.Context) int {
+				y[0] = g(x[0])
+				return 1
+			}})
 	case func(Real) []Real:
-		return stateless(Func{name: name, number: true, n: 1, m: -1}, body{traced: func(y, x []Real, _ engine.Context) int {
-			return giveReals(y, g(x[0]))
-		}})
+		return stateless(Func{name: name, number: true, n: 1, m: -1},
+			body{traced: func(y, x []Real, _ engine.Context) int {
+				return giveReals(y, g(x[0]))
+			}})
 	case func(float64) []float64:
-		return stateless(Func{name: name, number: true, n: 1, m: -1}, body{plain: func(y, x []float64, _ engine.Context) int {
-			return giveFloats(y, g(x[0]))
-		}})
+		return stateless(Func{name: name, number: true, n: 1, m: -1},
+			body{plain: func(y, x []float64, _ engine.Context) int {
+				return giveFloats(y, g(x[0]))
+			}})
 	case func([]Real) Real:
-		return stateless(Func{name: name, scalar: true, n: -1, m: 1}, body{traced: func(y, x []Real, _ engine.Context) int {
-			y[0] = g(x)
-			return 1
-		}})
+		return stateless(Func{name: name, scalar: true, n: -1, m: 1},
+			body{traced: func(y, x []Real, _ engine.Context) int {
+				y[0] = g(x)
+				return 1
+			}})
 	case func([]float64) float64:
-		return stateless(Func{name: name, scalar: true, n: -1, m: 1}, body{plain: func(y, x []float64, _ engine.Context) int {
-			y[0] = g(x)
-			return 1
-		}})
+		return stateless(Func{name: name, scalar: true, n: -1, m: 1},
+			body{plain: func(y, x []float64, _ engine.Context) int {
+				y[0] = g(x)
+				return 1
+			}})
 	case func([]Real) []Real:
 		return stateless(Func{name: name, n: -1, m: -1}, body{traced: func(y, x []Real, _ engine.Context) int {
 			return giveReals(y, g(x))

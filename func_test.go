@@ -108,7 +108,8 @@ func TestFunctionOfEveryShape(t *testing.T) {
 		{"func(Real) Real", func(x Real) Real { return x.Sq() }, []float64{3}, []float64{9}, true},
 		{"func(float64) float64", func(x float64) float64 { return x * x }, []float64{3}, []float64{9}, false},
 		{"func(Real) []Real", func(x Real) []Real { return []Real{x, x.Neg()} }, []float64{3}, []float64{3, -3}, true},
-		{"func(float64) []float64", func(x float64) []float64 { return []float64{x, -x} }, []float64{3}, []float64{3, -3}, false},
+		{"func(float64) []float64", func(x float64) []float64 { return []float64{x, -x} }, []float64{3},
+			[]float64{3, -3}, false},
 		{"func([]Real) Real", tracedLoss, []float64{2, 3}, one, true},
 		{"func([]float64) float64", plainLoss, []float64{2, 3}, one, false},
 		{"func([]Real) []Real", tracedPair, []float64{2, 3}, pair, true},
@@ -117,7 +118,8 @@ func TestFunctionOfEveryShape(t *testing.T) {
 		{"named plain", namedPlain(plainPair), []float64{2, 3}, pair, false},
 		{"in place traced", InPlace(2, func(y, x []Real) { copy(y, tracedPair(x)) }), []float64{2, 3}, pair, true},
 		{"in place plain", InPlace(2, func(y, x []float64) { copy(y, plainPair(x)) }), []float64{2, 3}, pair, false},
-		{"in place named", InPlace(2, namedInto(func(y, x []Real) { copy(y, tracedPair(x)) })), []float64{2, 3}, pair, true},
+		{"in place named", InPlace(2, namedInto(func(y, x []Real) { copy(y, tracedPair(x)) })), []float64{2, 3}, pair,
+			true},
 		{"returns its input", func(x []float64) []float64 { return x }, []float64{2, 3}, []float64{2, 3}, false},
 		{"returns its traced input", func(x []Real) []Real { return x[1:] }, []float64{2, 3}, []float64{3}, true},
 		{"no inputs", func(x []Real) Real { return Const(4) }, nil, []float64{4}, true},
@@ -171,9 +173,12 @@ func TestFunctionOfRefuses(t *testing.T) {
 		{"nil *Func", nilFunc, nil, wantAny, "nabla: Op: the *Func is nil"},
 		{"empty *Func", new(Func), nil, wantAny, "nabla: Op: the *Func is empty; make it with InPlace"},
 		{"no function", 3, nil, wantAny, "nabla: Op: got a int, want a function"},
-		{"other function", strings.ToUpper, nil, wantAny, "its type func(string) string does not fit; want func([]nabla.Real)"},
-		{"nil in place", InPlace[func(y, x []Real)](2, nil), nil, wantAny, "nabla: InPlace: the function is nil (a func([]nabla.Real, []nabla.Real))"},
-		{"scalar for a Jacobian", tracedLoss, []float64{1, 2}, wantVector, "nabla: Op: function nabla.tracedLoss: it returns one number, want a slice"},
+		{"other function", strings.ToUpper, nil, wantAny,
+			"its type func(string) string does not fit; want func([]nabla.Real)"},
+		{"nil in place", InPlace[func(y, x []Real)](2, nil), nil, wantAny,
+			"nabla: InPlace: the function is nil (a func([]nabla.Real, []nabla.Real))"},
+		{"scalar for a Jacobian", tracedLoss, []float64{1, 2}, wantVector,
+			"nabla: Op: function nabla.tracedLoss: it returns one number, want a slice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := functionOf("Op", c.f, c.x, c.want)
@@ -193,10 +198,14 @@ func TestFunctionOfRefuses(t *testing.T) {
 		want shapeWant
 		err  ShapeError
 	}{
-		{"vector for a gradient", tracedPair, []float64{1, 2}, wantScalar, ShapeError{Op: "Op", Arg: "outputs of f", Got: 2, Want: 1}},
-		{"in place for a gradient", InPlace(3, func(y, x []float64) {}), []float64{1, 2}, wantScalar, ShapeError{Op: "Op", Arg: "outputs of f", Got: 3, Want: 1}},
-		{"one number wanted", func(x Real) Real { return x }, []float64{1, 2}, wantAny, ShapeError{Op: "Op", Arg: "len(x)", Got: 2, Want: 1}},
-		{"negative length", InPlace(-2, func(y, x []Real) {}), []float64{1, 2}, wantAny, ShapeError{Op: "InPlace", Arg: "m", Got: -2, Want: 0}},
+		{"vector for a gradient", tracedPair, []float64{1, 2}, wantScalar,
+			ShapeError{Op: "Op", Arg: "outputs of f", Got: 2, Want: 1}},
+		{"in place for a gradient", InPlace(3, func(y, x []float64) {}), []float64{1, 2}, wantScalar,
+			ShapeError{Op: "Op", Arg: "outputs of f", Got: 3, Want: 1}},
+		{"one number wanted", func(x Real) Real { return x }, []float64{1, 2}, wantAny,
+			ShapeError{Op: "Op", Arg: "len(x)", Got: 2, Want: 1}},
+		{"negative length", InPlace(-2, func(y, x []Real) {}), []float64{1, 2}, wantAny,
+			ShapeError{Op: "InPlace", Arg: "m", Got: -2, Want: 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := functionOf("Op", c.f, c.x, c.want)
@@ -239,7 +248,8 @@ func TestFunctionOfPanicsInside(t *testing.T) {
 			err = fn.Value(make([]float64, 1), []float64{1})
 		}
 		var pe *PanicError
-		if !errors.As(err, &pe) || !errors.Is(err, boom) || !strings.Contains(pe.Function, "nabla.TestFunctionOfPanicsInside.func") {
+		if !errors.As(err, &pe) || !errors.Is(err, boom) ||
+			!strings.Contains(pe.Function, "nabla.TestFunctionOfPanicsInside.func") {
 			t.Errorf("%s: error %v, want a *PanicError with %v", name, err, boom)
 		}
 	}
@@ -278,7 +288,8 @@ func TestInPlaceOutputNotWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = fn.Value(make([]float64, 2), []float64{1})
-		if !errors.Is(err, ErrOutputNotWritten) || !strings.HasSuffix(name, "read") && !strings.Contains(err.Error(), "output 1") {
+		if !errors.Is(err, ErrOutputNotWritten) ||
+			!strings.HasSuffix(name, "read") && !strings.Contains(err.Error(), "output 1") {
 			t.Errorf("%s: error %v, want %v for output 1", name, err, ErrOutputNotWritten)
 		}
 	}

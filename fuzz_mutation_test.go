@@ -129,7 +129,8 @@ func TestMutationOwner(t *testing.T) {
 			if err := os.WriteFile(overlay, list, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command("go", "test", "-overlay", overlay, "-count=1", "-v", "-run", "^TestRandomGoroutines$", ".", "-args", "-fuzzcases", fmt.Sprint(most))
+			cmd := exec.Command("go", "test", "-overlay", overlay, "-count=1", "-v", "-run", "^TestRandomGoroutines$",
+				".", "-args", "-fuzzcases", fmt.Sprint(most))
 			cmd.Env = append(os.Environ(), longtest.Variable+"=")
 			out, err := cmd.CombinedOutput()
 			if m := hunting.FindAllSubmatch(out, -1); err != nil && m != nil {

@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	sparseCases = flag.Int("sparsecases", 0, "random functions that TestRandomSparse compares; 0 is as many as the length of the tests asks for")
-	sparseFrom  = flag.Uint64("sparsefrom", 0, "the first seed of TestRandomSparse")
+	sparseCases = flag.Int("sparsecases", 0,
+		"random functions that TestRandomSparse compares; 0 is as many as the length of the tests asks for")
+	sparseFrom = flag.Uint64("sparsefrom", 0, "the first seed of TestRandomSparse")
 )
 
 // TestRandomSparse compares sparse derivatives with those that no engine computed, at
@@ -135,7 +136,8 @@ func (seen *sparseCounts) excused(err error, all bool) bool {
 	return false
 }
 
-func jacobiansAt(p *randfunc.Prog, f *nabla.Func, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle, all bool, seen *sparseCounts) error {
+func jacobiansAt(p *randfunc.Prog, f *nabla.Func, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle,
+	all bool, seen *sparseCounts) error {
 	prep, err := nabla.PrepareJacobian(f, b, xs[0])
 	if err != nil {
 		return fmt.Errorf("prepare Jacobian with %s: %w", b.Name(), err)
@@ -174,7 +176,8 @@ func jacobiansAt(p *randfunc.Prog, f *nabla.Func, b nabla.AutoSparse, xs [][]flo
 	return nil
 }
 
-func hessiansAt(p *randfunc.Prog, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle, all bool, seen *sparseCounts) error {
+func hessiansAt(p *randfunc.Prog, b nabla.AutoSparse, xs [][]float64, oracles []*randfunc.Oracle, all bool,
+	seen *sparseCounts) error {
 	f := p.Real().Scalar
 	n := p.N
 	prep, err := nabla.PrepareHessian(f, b, xs[0])
@@ -309,7 +312,8 @@ func checkFields(p *randfunc.Prog, x []float64, r *rand.Rand, seen *sparseCounts
 						want = rate
 					}
 					if seen.Entries++; tol < 1e100 && !(math.Abs(h.At(i, j)-want) <= tol) {
-						return fmt.Errorf("Hessian with %s and fields wrong: call %d, mode %d, first %d: element %d %d is %v, want %v", b.Name(), call, m.Mode, first, i, j, h.At(i, j), want)
+						return fmt.Errorf("Hessian with %s and fields wrong: call %d, mode %d, first %d: element %d "+
+							"%d is %v, want %v", b.Name(), call, m.Mode, first, i, j, h.At(i, j), want)
 					}
 				}
 			}
@@ -342,7 +346,8 @@ func checkFields(p *randfunc.Prog, x []float64, r *rand.Rand, seen *sparseCounts
 					}
 				}
 				if seen.Entries++; tol < 1e100 && !(math.Abs(J.At(i, j)-want) <= tol) {
-					return fmt.Errorf("Jacobian with %s and fields wrong: call %d, mode %d, first %d: element %d %d is %v, want %v", b.Name(), call, m.Mode, first, i, j, J.At(i, j), want)
+					return fmt.Errorf("Jacobian with %s and fields wrong: call %d, mode %d, first %d: element %d %d "+
+						"is %v, want %v", b.Name(), call, m.Mode, first, i, j, J.At(i, j), want)
 				}
 			}
 		}

@@ -23,8 +23,9 @@ import (
 )
 
 var (
-	fuzzCases = flag.Int("fuzzcases", 0, "random functions that TestRandomFunctions compares; 0 is as many as the length of the tests asks for")
-	fuzzFrom  = flag.Uint64("fuzzfrom", 0, "the first seed of TestRandomFunctions")
+	fuzzCases = flag.Int("fuzzcases", 0,
+		"random functions that TestRandomFunctions compares; 0 is as many as the length of the tests asks for")
+	fuzzFrom = flag.Uint64("fuzzfrom", 0, "the first seed of TestRandomFunctions")
 )
 
 // firstOrder are the engines that are compared.
@@ -268,7 +269,8 @@ func checkProgram(p *randfunc.Prog, xs [][]float64, variant variant) error {
 		}
 		for i, g := range grads {
 			err := agreeWithOracle(o, 0, g)
-			if err != nil && variant.captures && !(math.Abs(y[0]) > 1e-300) { // near a tie the value may be 0 as well, or NaN
+			// near a tie the value may be 0 as well, or NaN
+			if err != nil && variant.captures && !(math.Abs(y[0]) > 1e-300) {
 				for j := range g {
 					g[j] = -g[j]
 				}
@@ -326,7 +328,8 @@ func sameValue(p *randfunc.Prog, o *randfunc.Oracle, i int, got, want float64) b
 		return identical(got, want)
 	}
 	// An infinity may be that of a zero whose sign is not the same.
-	return sameNumber(got, want) || math.Abs(got-want) <= 1e-13*math.Abs(want)+4*o.Err[i] || o.Big || math.IsInf(want, 0)
+	return sameNumber(got, want) || math.Abs(got-want) <= 1e-13*math.Abs(want)+4*o.Err[i] || o.Big ||
+		math.IsInf(want, 0)
 }
 
 // knownValue reports whether the value of a program with derivatives inside is
@@ -435,7 +438,8 @@ func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]floa
 						continue
 					}
 					if !(math.Abs(h.At(i, j)-o.Hess[0][i*n+j]) <= 1e-10*s+1e-200) {
-						return fmt.Errorf("Hessian with %s wrong: at %v: element %d %d is %v, want %v ± %g", b.Name(), x, i, j, h.At(i, j), o.Hess[0][i*n+j], 1e-10*s)
+						return fmt.Errorf("Hessian with %s wrong: at %v: element %d %d is %v, want %v ± %g", b.Name(),
+							x, i, j, h.At(i, j), o.Hess[0][i*n+j], 1e-10*s)
 					}
 				}
 			}
@@ -520,8 +524,10 @@ func checkJacobian(p *randfunc.Prog, xs [][]float64) error {
 			known := true
 			sum, scale := make([]float64, n), make([]float64, n)
 			for i := range want {
-				if !sameValue(p, o, i, y[i], want[i]) || !sameValue(p, o, i, y1[i], want[i]) || !sameValue(p, o, i, y2[i], want[i]) {
-					return fmt.Errorf("value of Jacobian with %s: at %v: %v, %v and %v, plain %v", name, x, y, y1, y2, want)
+				if !sameValue(p, o, i, y[i], want[i]) || !sameValue(p, o, i, y1[i], want[i]) ||
+					!sameValue(p, o, i, y2[i], want[i]) {
+					return fmt.Errorf("value of Jacobian with %s: at %v: %v, %v and %v, plain %v", name, x, y, y1, y2,
+						want)
 				}
 				if err := agreeWithOracle(o, i, jac.RawRowView(i)); err != nil {
 					return fmt.Errorf("Jacobian with %s wrong: at %v: row %d: %w", name, x, i, err)
@@ -535,7 +541,8 @@ func checkJacobian(p *randfunc.Prog, xs [][]float64) error {
 				}
 				ok := s < 1e200 && !o.Big && o.Smooth
 				if ok && !(math.Abs(dy[i]-dot) <= 1e-11*s+1e-290) {
-					return fmt.Errorf("pushforward with %s wrong: at %v: %v, element %d want %v ± %g", name, x, dy, i, dot, 1e-11*s)
+					return fmt.Errorf("pushforward with %s wrong: at %v: %v, element %d want %v ± %g", name, x, dy, i,
+						dot, 1e-11*s)
 				}
 				known = known && ok
 			}
@@ -588,7 +595,9 @@ func TestRandomCaptures(t *testing.T) {
 			value := func(w []float64) float64 { return o.Y[0]*w[0] + x[0]*w[1] }
 			known := value(w)-value(w) == 0 && !o.Big
 			for _, d := range data { // values tell the data apart
-				known = known && (slices.Equal(d, w) || math.Abs(value(d)-value(w)) > 1e-290+1e-6*(math.Abs(value(w))+math.Abs(o.Y[0]*w[0])))
+				known = known &&
+					(slices.Equal(d, w) ||
+						math.Abs(value(d)-value(w)) > 1e-290+1e-6*(math.Abs(value(w))+math.Abs(o.Y[0]*w[0])))
 			}
 			for j := range grad {
 				want, s := o.Grad[0][j]*w[0], o.Scale[0][j]*w[0]
@@ -599,7 +608,8 @@ func TestRandomCaptures(t *testing.T) {
 					continue // complex steps go through infinities as complex numbers do
 				}
 				if right++; !(math.Abs(grad[j]-want) <= 1e-6*s+1e-200) {
-					t.Errorf("seed %d: gradient with %s: call %d at %v: %v, element %d want %v, captured %v of %v\n%s", seed, b.Name(), call, x, grad, j, want, w, data, p)
+					t.Errorf("seed %d: gradient with %s: call %d at %v: %v, element %d want %v, captured %v of %v\n%s",
+						seed, b.Name(), call, x, grad, j, want, w, data, p)
 					break
 				}
 			}

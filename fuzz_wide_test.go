@@ -134,14 +134,16 @@ func checkBlocks(p *randfunc.Prog, xs [][]float64) error {
 					scale += o.Scale[0][k] * math.Abs(V.At(i*n+k, c))
 				}
 				if !(math.Abs(JV.At(i, c)-want) <= 1e-11*scale+1e-290) {
-					return fmt.Errorf("pushforwards with %s wrong: block %d, column %d: %v, want %v", name, i, c, JV.At(i, c), want)
+					return fmt.Errorf("pushforwards with %s wrong: block %d, column %d: %v, want %v", name, i, c,
+						JV.At(i, c), want)
 				}
 			}
 			for c := range 11 {
 				for k := range n {
 					want, scale := o.Grad[0][k]*W.At(i, c), o.Scale[0][k]*math.Abs(W.At(i, c))
 					if !(math.Abs(JW.At(i*n+k, c)-want) <= 1e-11*scale+1e-290) {
-						return fmt.Errorf("pullbacks with %s wrong: block %d, column %d: %v, want %v", name, i, c, JW.At(i*n+k, c), want)
+						return fmt.Errorf("pullbacks with %s wrong: block %d, column %d: %v, want %v", name, i, c,
+							JW.At(i*n+k, c), want)
 					}
 				}
 			}
@@ -173,7 +175,8 @@ func checkBlocks(p *randfunc.Prog, xs [][]float64) error {
 						continue
 					}
 					if !(math.Abs(got-want) <= tol) {
-						return fmt.Errorf("Hessian with %s wrong: block %d, element %d %d: %v, want %v ± %g", b.Name(), i, a, c, got, want, tol)
+						return fmt.Errorf("Hessian with %s wrong: block %d, element %d %d: %v, want %v ± %g", b.Name(),
+							i, a, c, got, want, tol)
 					}
 				}
 			}

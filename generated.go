@@ -74,7 +74,8 @@ func Register(f any, g Generated) {
 	}
 	o := originOf(fn)
 	if !shaped(o.typ) {
-		panic(fmt.Sprintf("nabla: Register(%s): its type %T does not fit; want a function over float64 such as func([]float64) float64, with or without a pointer to a struct", name, f))
+		panic(fmt.Sprintf("nabla: Register(%s): its type %T does not fit; want a function over float64 such as "+
+			"func([]float64) float64, with or without a pointer to a struct", name, f))
 	}
 	if g.New == nil && g.Traced == nil && g.Refused == "" && g.Version == CodeVersion {
 		panic(fmt.Sprintf("nabla: Register(%s): New and Traced are nil, and Refused does not say why", name))
@@ -85,7 +86,8 @@ func Register(f any, g Generated) {
 	registry.Lock()
 	defer registry.Unlock()
 	if old := registry.entries[o.entry]; old != nil {
-		panic(fmt.Sprintf("nabla: Register(%s): the function has generated code already, registered as %s; remove one of the two files", name, old.Name))
+		panic(fmt.Sprintf("nabla: Register(%s): the function has generated code already, registered as %s; remove "+
+			"one of the two files", name, old.Name))
 	}
 	registry.entries[o.entry] = &registration{g, o.typ}
 }
@@ -103,7 +105,8 @@ func shaped(t reflect.Type) bool {
 		in[i] = t.In(i)
 	}
 	if t.NumOut() == 0 { // in place
-		return len(in) >= 2 && in[0] == numbers && in[1] == numbers && (len(in) == 2 || len(in) == 3 && structure(in[2]))
+		return len(in) >= 2 && in[0] == numbers && in[1] == numbers &&
+			(len(in) == 2 || len(in) == 3 && structure(in[2]))
 	}
 	if out := t.Out(0); out != number && out != numbers {
 		return false
@@ -140,7 +143,8 @@ func originOf(g any) origin {
 func (f *Func) generate(op string, d *engine.Def) {
 	if f.origin.entry == 0 {
 		d.Ungenerated = &UnsupportedError{
-			What:   fmt.Sprintf("function %s takes a struct of numbers (StructPlain), for which no code is generated", f.name),
+			What: fmt.Sprintf("function %s takes a struct of numbers (StructPlain), for which no code is generated",
+				f.name),
 			Remedy: "write it over a []float64, and bind what else it reads with nabla.Bind",
 		}
 		return
@@ -152,13 +156,15 @@ func (f *Func) generate(op string, d *engine.Def) {
 		return
 	case r.typ != f.origin.typ:
 		d.Ungenerated = &UnsupportedError{
-			What:   fmt.Sprintf("the code of %s was generated for type %v, and the function is a %v", f.name, r.typ, f.origin.typ),
+			What: fmt.Sprintf("the code of %s was generated for type %v, and the function is a %v", f.name, r.typ,
+				f.origin.typ),
 			Remedy: "run " + genCommand,
 		}
 		return
 	case r.Version != CodeVersion:
 		d.Ungenerated = &UnsupportedError{
-			What:   fmt.Sprintf("the generated code of %s is of version %d, and this module runs version %d", f.name, r.Version, CodeVersion),
+			What: fmt.Sprintf("the generated code of %s is of version %d, and this module runs version %d", f.name,
+				r.Version, CodeVersion),
 			Remedy: "run " + genCommand,
 		}
 		return
@@ -210,8 +216,10 @@ func (o origin) missing(name string) error {
 		}
 	case literal(full):
 		return &UnsupportedError{
-			What:   fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
-			Remedy: "give it a name at package level, with what it captures in a struct that nabla.Bind binds, and run " + genCommand,
+			What: fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
+			Remedy: "give it a name at package level, with what it captures in a struct that nabla.Bind binds, " +
+				"and run " +
+				genCommand,
 		}
 	}
 	return &UnsupportedError{

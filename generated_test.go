@@ -113,7 +113,8 @@ func init() {
 			return 1
 		},
 	} {
-		f := map[any]any{"energy": energy, "shear": shear, "banded": banded, "generic": generic[float64], "outdated": outdated}[f]
+		f := map[any]any{"energy": energy, "shear": shear, "banded": banded, "generic": generic[float64],
+			"outdated": outdated}[f]
 		nabla.Register(f, nabla.Generated{Version: nabla.CodeVersion, Traced: g})
 	}
 }
@@ -128,17 +129,20 @@ var exactEngines = []nabla.Backend{
 func TestGeneratedTraced(t *testing.T) {
 	x := []float64{3, 2}
 	for _, b := range exactEngines {
-		if g, err := nabla.Gradient(generic[float64], b, x); err != nil || math.Abs(g[0]-12) > 1e-12 || math.Abs(g[1]-9) > 1e-12 {
+		if g, err := nabla.Gradient(generic[float64], b, x); err != nil || math.Abs(g[0]-12) > 1e-12 ||
+			math.Abs(g[1]-9) > 1e-12 {
 			t.Errorf("generic instance with %s: %v, %v", b.Name(), g, err)
 		}
-		if j, err := nabla.Jacobian(early, b, x); err != nil || j.At(0, 0) != 2 || j.At(0, 1) != 3 || j.At(1, 0) != 1 || j.At(1, 1) != 0 {
+		if j, err := nabla.Jacobian(early, b, x); err != nil || j.At(0, 0) != 2 || j.At(0, 1) != 3 || j.At(1, 0) != 1 ||
+			j.At(1, 1) != 0 {
 			t.Errorf("in place with %s: %v, %v", b.Name(), j, err)
 		}
 		if h, err := nabla.Hessian(generic[float64], b, x); err != nil || math.Abs(h.At(0, 1)-6) > 1e-5 {
 			t.Errorf("Hessian with %s: %v, %v", b.Name(), h, err)
 		}
 	}
-	other := nabla.Bind(func(x []float64, _ *polymer) float64 { return float64(generic([]angle{angle(x[0]), 1})) }, new(polymer))
+	other := nabla.Bind(func(x []float64, _ *polymer) float64 { return float64(generic([]angle{angle(x[0]), 1})) },
+		new(polymer))
 	if _, err := nabla.Gradient(other, tracker.Backend{}, x); !errors.Is(err, nabla.ErrUnsupported) {
 		t.Errorf("another function: %v", err)
 	}
@@ -159,8 +163,9 @@ func TestGeneratedStruct(t *testing.T) {
 	extra, far := 0.25, &polymer{Scale: 1, Weights: []float64{1, 1}}
 	shared := []float64{1, 2}
 	p := &polymer{
-		Scale: 2, Weights: shared, Links: [][]float64{{1, 1}, {2}}, Order: map[string]int{"power": 1, "other": 2}, Extra: &extra,
-		Next: &polymer{Scale: 1, Weights: []float64{3, 4}, Next: far}, work: []float64{0},
+		Scale: 2, Weights: shared, Links: [][]float64{{1, 1}, {2}}, Order: map[string]int{"power": 1, "other": 2},
+		Extra: &extra,
+		Next:  &polymer{Scale: 1, Weights: []float64{3, 4}, Next: far}, work: []float64{0},
 	}
 	changes := []func(){
 		func() {},
@@ -187,12 +192,14 @@ func TestGeneratedStruct(t *testing.T) {
 	}
 	var all []prepared
 	f := nabla.Bind(energy, p)
-	for _, b := range append(exactEngines, nabla.Policy{Backend: compiled, NoStaleCheck: true}, nabla.AutoSparse{Dense: compiled}) {
+	for _, b := range append(exactEngines, nabla.Policy{Backend: compiled, NoStaleCheck: true},
+		nabla.AutoSparse{Dense: compiled}) {
 		g, err := nabla.PrepareGradient(f, b, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, prepared{"gradient with " + b.Name(), func() ([]float64, error) { return g.Gradient(nil, x) }, g})
+		all = append(all,
+			prepared{"gradient with " + b.Name(), func() ([]float64, error) { return g.Gradient(nil, x) }, g})
 		h, err := nabla.PrepareHVP(f, b, x)
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +296,8 @@ func TestRegister(t *testing.T) {
 	}
 	registerShapes.Do(func() {
 		for _, f := range []any{
-			func(float64) float64 { return 0 }, func(float64) []float64 { return nil }, func([]float64) float64 { return 0 },
+			func(float64) float64 { return 0 }, func(float64) []float64 { return nil },
+			func([]float64) float64 { return 0 },
 			func([]float64) []float64 { return nil }, func(_, _ []float64) {}, func(_, _ []float64, _ *polymer) {},
 			func([]float64, *polymer) float64 { return 0 }, func(*polymer, []float64) []float64 { return nil },
 		} {

@@ -163,7 +163,8 @@ func TestGoroutines(t *testing.T) {
 }
 
 // compareAt compares derivatives at x with those of the function want.
-func compareAt(t *testing.T, what string, b nabla.Backend, g *nabla.GradientPrep, h *nabla.HessianPrep, want func([]nabla.Real) nabla.Real, x []float64) {
+func compareAt(t *testing.T, what string, b nabla.Backend, g *nabla.GradientPrep, h *nabla.HessianPrep,
+	want func([]nabla.Real) nabla.Real, x []float64) {
 	t.Helper()
 	exact, err := nabla.Gradient(want, tracker.Backend{}, x)
 	if err != nil {
@@ -276,7 +277,8 @@ func TestErrorsInGoroutines(t *testing.T) {
 			return x
 		}, nil, new(*nabla.LimitError)},
 	} {
-		for _, b := range []nabla.Backend{forwarddiff.Backend{Limit: 2000}, reversediff.Backend{Limit: 2000}, reversediff.Backend{Compile: true, Limit: 2000}, tracker.Backend{Limit: 2000}} {
+		for _, b := range []nabla.Backend{forwarddiff.Backend{Limit: 2000}, reversediff.Backend{Limit: 2000},
+			reversediff.Backend{Compile: true, Limit: 2000}, tracker.Backend{Limit: 2000}} {
 			kept = nabla.Real{}
 			f := func(x []nabla.Real) nabla.Real {
 				var y [2]nabla.Real
@@ -312,14 +314,16 @@ func TestSparsityInGoroutines(t *testing.T) {
 		return y[0].Add(y[1])
 	}
 	var branch *sparsity.BranchError
-	if _, err := nabla.HessianSparsity(f, sparsity.Global{}, []float64{0.5, 1}); !errors.As(err, &branch) || branch.Line == 0 {
+	if _, err := nabla.HessianSparsity(f, sparsity.Global{}, []float64{0.5, 1}); !errors.As(err, &branch) ||
+		branch.Line == 0 {
 		t.Errorf("global: %v", err)
 	}
 	p, err := nabla.PrepareHessian(f, nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}}, []float64{0.5, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := p.Hessian(nil, []float64{0.5, 1}); err != nil || math.Abs(h.At(0, 0)-0.75) > 1e-12 || math.Abs(h.At(1, 1)-0.375) > 1e-12 {
+	if h, err := p.Hessian(nil, []float64{0.5, 1}); err != nil || math.Abs(h.At(0, 0)-0.75) > 1e-12 ||
+		math.Abs(h.At(1, 1)-0.375) > 1e-12 {
 		t.Errorf("AutoSparse: %v, %v", h, err)
 	}
 }

@@ -110,7 +110,8 @@ func TestValueEscapes(t *testing.T) {
 	expect(t, p, []float64{4, 2}, 8, []float64{2, 0}, 2)
 	for _, b := range firstOrder {
 		expectNoRecordings := mustGradient(t, f, b, 1, 2)
-		if v, g, err := expectNoRecordings.ValueAndGradient(nil, []float64{3, 7}); v != 21 || g[0] != 7 || g[1] != 0 || err != nil {
+		if v, g, err := expectNoRecordings.ValueAndGradient(nil, []float64{3, 7}); v != 21 || g[0] != 7 || g[1] != 0 ||
+			err != nil {
 			t.Errorf("%s: %v, %v, %v", b.Name(), v, g, err)
 		}
 	}

@@ -19,7 +19,8 @@ func Hessian[F ScalarFunc](f F, b Backend, x []float64) (mat.Symmetric, error) {
 }
 
 // ValueGradientAndHessian is f(x), ∇f(x) and ∇²f(x).
-func ValueGradientAndHessian[F ScalarFunc](f F, b Backend, x []float64) (y float64, grad []float64, hess mat.Symmetric, err error) {
+func ValueGradientAndHessian[F ScalarFunc](f F, b Backend,
+	x []float64) (y float64, grad []float64, hess mat.Symmetric, err error) {
 	p, err := PrepareHessian(f, b, x)
 	if err != nil {
 		return 0, nil, nil, err
@@ -83,12 +84,14 @@ func (p *HessianPrep) Dense(dst *mat.SymDense, x []float64) (*mat.SymDense, erro
 
 // ValueGradientAndHessian is Hessian, f(x), and writes ∇f(x) to grad, which is
 // allocated if nil.
-func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric, x []float64) (y float64, gradOut []float64, hess mat.Symmetric, err error) {
+func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric,
+	x []float64) (y float64, gradOut []float64, hess mat.Symmetric, err error) {
 	return p.any(grad, true, dst, x)
 }
 
 // any computes the Hessian in the form that dst has, and the gradient where it is wanted.
-func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric, x []float64) (float64, []float64, mat.Symmetric, error) {
+func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
+	x []float64) (float64, []float64, mat.Symmetric, error) {
 	var dense *mat.SymDense
 	switch d := dst.(type) {
 	case *sparse.SymCSC:
@@ -117,7 +120,8 @@ func given[H mat.Symmetric](y float64, grad []float64, h H, err error) (float64,
 }
 
 // into computes the Hessian and, where wanted, the gradient.
-func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense, x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
+func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
+	x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}
@@ -168,7 +172,9 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 		return nil, engine.Block{}, &ShapeError{Op: p.op, Arg: "order of dst", Got: raw.N, Want: n}
 	}
 	if raw.Uplo != blas.Upper {
-		return nil, engine.Block{}, &UnsupportedError{What: p.op + ": dst keeps its lower triangle", Remedy: "pass a matrix from mat.NewSymDense"}
+		return nil, engine.Block{},
+			&UnsupportedError{What: p.op + ": dst keeps its lower triangle",
+				Remedy: "pass a matrix from mat.NewSymDense"}
 	}
 	if overlap(raw.Data, x) {
 		return nil, engine.Block{}, &AliasError{Op: p.op, Arg: "dst", With: "x"}

@@ -126,7 +126,8 @@ func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 	case *mat.Dense:
 		return d, nil
 	}
-	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst), Remedy: "pass nil, a *mat.Dense or, with nabla.AutoSparse, a *sparse.CSC"}
+	return nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst),
+		Remedy: "pass nil, a *mat.Dense or, with nabla.AutoSparse, a *sparse.CSC"}
 }
 
 // value is where the value of the function goes: to y or, if it is not wanted, to a
@@ -138,7 +139,8 @@ func (p *JacobianPrep) value(y []float64, own bool, x []float64) ([]float64, err
 	return p.vector("y", y, p.m, x)
 }
 
-func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense, x []float64) (_ []float64, _ *mat.Dense, err error) {
+func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
+	x []float64) (_ []float64, _ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}

@@ -12,7 +12,8 @@ import (
 // TestSpecialPointsOfAllFunctions holds that every engine says the same at zeros,
 // infinities, NaNs, ties, steps and edges of domains: what the table of rules says.
 func TestSpecialPointsOfAllFunctions(t *testing.T) {
-	points := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -2.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()}
+	points := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -2.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1),
+		math.NaN()}
 	for name, p := range randfunc.Singles() {
 		if p.N > 2 {
 			continue
@@ -69,7 +70,8 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 					got := h.At(r, c)
 					tol := 1e-300 + 1e-13*(o.Scale2[0][j]+o.Scale2[0][c*p.N+r])
 					if !nearlyEqual(got, want) && !(math.Abs(got-want) <= tol) {
-						t.Errorf("Hessian of %s%v with %s: element %d %d is %v, want %v", name, x, secondOrder[i].Name(), r, c, got, want)
+						t.Errorf("Hessian of %s%v with %s: element %d %d is %v, want %v", name, x,
+							secondOrder[i].Name(), r, c, got, want)
 					}
 				}
 			}
@@ -109,16 +111,24 @@ func TestConventions(t *testing.T) {
 		{"x^3", func(x []real) real { return x[0].PowConst(3) }, []float64{0}, []float64{0}, []float64{0}},
 		{"x^½", func(x []real) real { return x[0].PowConst(0.5) }, []float64{0}, []float64{inf}, []float64{-inf}},
 		{"(-2)^3", func(x []real) real { return x[0].PowConst(3) }, []float64{-2}, []float64{12}, []float64{-12}},
-		{"hypot", func(x []real) real { return nabla.Hypot(x[0], x[1]) }, []float64{0, 0}, []float64{0, 0}, []float64{nan, nan}},
-		{"xlogy", func(x []real) real { return nabla.XLogY(x[0], x[1]) }, []float64{0, 2}, []float64{math.Ln2, 0}, []float64{0, 0}},
-		{"dim at the corner", func(x []real) real { return nabla.Dim(x[0], x[1]) }, []float64{2, 2}, []float64{0, 0}, []float64{0, 0}},
-		{"floor at a step", func(x []real) real { return nabla.Floor(x[0]).Add(x[0]) }, []float64{2}, []float64{1}, []float64{0}},
-		{"max of one number", func(x []real) real { return nabla.Max(x[0], x[0]) }, []float64{2}, []float64{1}, []float64{0}},
-		{"log-sum-exp of -Inf", func(x []real) real { return nabla.LogSumExp(x...) }, []float64{1, -inf}, []float64{1, 0}, []float64{0, 0}},
+		{"hypot", func(x []real) real { return nabla.Hypot(x[0], x[1]) }, []float64{0, 0}, []float64{0, 0},
+			[]float64{nan, nan}},
+		{"xlogy", func(x []real) real { return nabla.XLogY(x[0], x[1]) }, []float64{0, 2}, []float64{math.Ln2, 0},
+			[]float64{0, 0}},
+		{"dim at the corner", func(x []real) real { return nabla.Dim(x[0], x[1]) }, []float64{2, 2}, []float64{0, 0},
+			[]float64{0, 0}},
+		{"floor at a step", func(x []real) real { return nabla.Floor(x[0]).Add(x[0]) }, []float64{2}, []float64{1},
+			[]float64{0}},
+		{"max of one number", func(x []real) real { return nabla.Max(x[0], x[0]) }, []float64{2}, []float64{1},
+			[]float64{0}},
+		{"log-sum-exp of -Inf", func(x []real) real { return nabla.LogSumExp(x...) }, []float64{1, -inf},
+			[]float64{1, 0}, []float64{0, 0}},
 
 		// Where keeps what is not chosen out, whatever it is.
-		{"where √x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Sqrt(x[0]), zero) }, []float64{0}, []float64{0}, []float64{0}},
-		{"where log x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Log(x[0]), x[0]) }, []float64{0}, []float64{1}, []float64{0}},
+		{"where √x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Sqrt(x[0]), zero) },
+			[]float64{0}, []float64{0}, []float64{0}},
+		{"where log x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Log(x[0]), x[0]) },
+			[]float64{0}, []float64{1}, []float64{0}},
 		{"where x/x", func(x []real) real {
 			return nabla.Where(nabla.Eq(x[0], zero), nabla.Const(1), nabla.Sin(x[0]).Div(x[0]))
 		}, []float64{0}, []float64{0}, []float64{0}},
@@ -127,15 +137,20 @@ func TestConventions(t *testing.T) {
 		}, []float64{0.5}, []float64{1}, []float64{2}},
 
 		// 0·Inf: a structural zero stays zero, a number that happens to be 0 does not.
-		{"√x·√x", func(x []real) real { return nabla.Sqrt(x[0]).Mul(nabla.Sqrt(x[0])) }, []float64{0}, []float64{nan}, []float64{nan}},
+		{"√x·√x", func(x []real) real { return nabla.Sqrt(x[0]).Mul(nabla.Sqrt(x[0])) }, []float64{0}, []float64{nan},
+			[]float64{nan}},
 		{"(√x)²", func(x []real) real { return nabla.Sqrt(x[0]).Sq() }, []float64{0}, []float64{nan}, []float64{nan}},
 		{"0·√x", func(x []real) real { return nabla.Sqrt(x[0]).Scale(0) }, []float64{0}, []float64{nan}, nil},
 		{"√x·y", func(x []real) real { return nabla.Sqrt(x[0]).Mul(x[1]) }, []float64{0, 3}, []float64{inf, 0}, nil},
-		{"√x + 3y", func(x []real) real { return nabla.Sqrt(x[0]).Add(x[1].Scale(3)) }, []float64{0, 1}, []float64{inf, 3}, []float64{-inf, 0}},
+		{"√x + 3y", func(x []real) real { return nabla.Sqrt(x[0]).Add(x[1].Scale(3)) }, []float64{0, 1},
+			[]float64{inf, 3}, []float64{-inf, 0}},
 		{"√(x²)", func(x []real) real { return nabla.Sqrt(x[0].Sq()) }, []float64{0}, []float64{nan}, []float64{nan}},
-		{"constant √0 · x", func(x []real) real { return nabla.Sqrt(zero).Mul(x[0]) }, []float64{2}, []float64{0}, []float64{0}},
-		{"x·Inf", func(x []real) real { return x[0].Mul(nabla.Const(inf)) }, []float64{2}, []float64{inf}, []float64{0}},
-		{"3·Inf as x", func(x []real) real { return nabla.Const(3).Mul(x[0]) }, []float64{inf}, []float64{3}, []float64{0}},
+		{"constant √0 · x", func(x []real) real { return nabla.Sqrt(zero).Mul(x[0]) }, []float64{2}, []float64{0},
+			[]float64{0}},
+		{"x·Inf", func(x []real) real { return x[0].Mul(nabla.Const(inf)) }, []float64{2}, []float64{inf},
+			[]float64{0}},
+		{"3·Inf as x", func(x []real) real { return nabla.Const(3).Mul(x[0]) }, []float64{inf}, []float64{3},
+			[]float64{0}},
 	} {
 		t.Run(c.name, func(t *testing.T) { gradientsAgree(t, c.f, c.x, c.first, c.second) })
 	}

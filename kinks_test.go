@@ -97,7 +97,8 @@ func TestDirectionThatDoesNotMove(t *testing.T) {
 	inner := func(z []nabla.Real) nabla.Real { return nabla.Sqrt(z[1]).Add(z[0].Scale(3)) }
 	for _, b := range firstOrder {
 		f := nabla.DifferentiateWith(inner, b)
-		gradientsAgree(t, func(x []nabla.Real) nabla.Real { return f(x) }, []float64{1, 0}, []float64{3, math.Inf(1)}, nil)
+		gradientsAgree(t, func(x []nabla.Real) nabla.Real { return f(x) }, []float64{1, 0}, []float64{3, math.Inf(1)},
+			nil)
 		gradientsAgree(t, func(x []nabla.Real) nabla.Real { return f([]nabla.Real{x[0], nabla.Const(0)}) },
 			[]float64{1}, []float64{3}, nil)
 	}
@@ -129,7 +130,8 @@ func TestSecondOrderOfUnusedBranch(t *testing.T) {
 
 // TestModf holds the special values of math.Modf.
 func TestModf(t *testing.T) {
-	for _, v := range []float64{3.25, -3.25, 3, -3, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e300, 5e-324} {
+	for _, v := range []float64{3.25, -3.25, 3, -3, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(),
+		1e300, 5e-324} {
 		w, f := nabla.Modf(nabla.Const(v))
 		wantW, wantF := math.Modf(v)
 		if !identical(w.Value(), wantW) || !identical(f.Value(), wantF) {

@@ -110,7 +110,8 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path)
 	case s != r:
 		return nil, &mismatch{path, s, r}
-	case k == reflect.Map || k == reflect.Chan || k == reflect.Func || k == reflect.Interface || k == reflect.UnsafePointer:
+	case k == reflect.Map || k == reflect.Chan || k == reflect.Func || k == reflect.Interface ||
+		k == reflect.UnsafePointer:
 		p.shares = true
 	}
 	return out, err
@@ -262,7 +263,8 @@ func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	if t.IsNil() {
 		if !w.grow && !v.IsNil() {
-			panic(&FuncError{Op: w.op, Problem: fmt.Sprintf("field %s is a pointer, want nil as in the struct that Struct was given", at)})
+			panic(&FuncError{Op: w.op,
+				Problem: fmt.Sprintf("field %s is a pointer, want nil as in the struct that Struct was given", at)})
 		}
 		return
 	}
@@ -271,7 +273,8 @@ func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) 
 	}
 	if fresh || v.IsNil() {
 		if !w.grow {
-			panic(&FuncError{Op: w.op, Problem: fmt.Sprintf("field %s is nil, want a pointer as in the struct that Struct was given", at)})
+			panic(&FuncError{Op: w.op,
+				Problem: fmt.Sprintf("field %s is nil, want a pointer as in the struct that Struct was given", at)})
 		}
 		v.Set(reflect.New(v.Type().Elem()).Convert(v.Type()))
 		fresh = true
@@ -311,12 +314,16 @@ func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, er
 	case s == nil:
 		return nil, "", &FuncError{op, name, fmt.Sprintf("the struct is nil (a *%s)", ts)}
 	case ts == tr && !plain:
-		return nil, "", &FuncError{op, name, fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their numbers, as Params[nabla.Real] and Params[float64]", ts)}
+		return nil, "", &FuncError{op, name,
+			fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their numbers, as "+
+				"Params[nabla.Real] and Params[float64]", ts)}
 	}
 	p := pairer{plain: plain, seen: map[[2]reflect.Type]*pairing{}}
 	root, diff := p.pair(ts, tr, "")
 	if diff != nil {
-		return nil, "", &FuncError{op, name, fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
+		return nil, "", &FuncError{op, name,
+			fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
+				"nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
 	}
 	l := &layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
 	user := reflect.ValueOf(s).Elem()
@@ -339,7 +346,9 @@ func (l *layout) measure(op, name string, s reflect.Value) error {
 	slices.SortFunc(byAddress, func(a, b run) int { return cmp.Compare(uintptr(a.at), uintptr(b.at)) })
 	for i := 1; i < len(byAddress); i++ {
 		if a, b := byAddress[i-1], byAddress[i]; uintptr(a.at)+8*uintptr(a.n) > uintptr(b.at) {
-			return &FuncError{op, name, fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want numbers that stand in one place each", a.path, b.path)}
+			return &FuncError{op, name,
+				fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want numbers that "+
+					"stand in one place each", a.path, b.path)}
 		}
 	}
 	for i := range l.runs {

@@ -37,7 +37,8 @@ func TestLinearOpAtSpecialPoints(t *testing.T) {
 					dir[i] = 1
 					forth, err := op.Apply(nil, dir)
 					if err != nil || !nearlyEqual(forth[0], g[i]) || !nearlyEqual(back[i], g[i]) {
-						t.Errorf("%s with %s at %v: %v forwards, %v backwards, gradient %v, %v", name, b.Name(), x, forth, back, g, err)
+						t.Errorf("%s with %s at %v: %v forwards, %v backwards, gradient %v, %v", name, b.Name(), x,
+							forth, back, g, err)
 					}
 					dir[i] = 0
 				}
@@ -45,7 +46,9 @@ func TestLinearOpAtSpecialPoints(t *testing.T) {
 		}
 	}
 	for _, b := range firstOrder { // a constant factor beside an infinity
-		op, err := nabla.Linearize(func(x []nabla.Real) nabla.Real { return nabla.Const(3).Mul(x[0]).Add(nabla.Const(2).Div(x[0])) }, b, []float64{inf})
+		op, err := nabla.Linearize(func(x []nabla.Real) nabla.Real {
+			return nabla.Const(3).Mul(x[0]).Add(nabla.Const(2).Div(x[0]))
+		}, b, []float64{inf})
 		if err != nil {
 			t.Fatal(err)
 		}

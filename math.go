@@ -149,7 +149,8 @@ func Max(a, b Real) Real { return binary(rules.Max, a, b) }
 // Min is the smaller of a and b. The derivative is that of the smaller; a tie counts as a.
 func Min(a, b Real) Real { return binary(rules.Min, a, b) }
 
-// Greatest is the builtin max: as [Max], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs it
+// Greatest is the builtin max: as [Max], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs
+// it
 // is the first.
 func Greatest(a Real, more ...Real) Real {
 	for _, b := range more {
@@ -158,7 +159,8 @@ func Greatest(a Real, more ...Real) Real {
 	return a
 }
 
-// Least is the builtin min: as [Min], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs it is
+// Least is the builtin min: as [Min], but NaN where one of the numbers is NaN, also beside an infinity. Of two NaNs it
+// is
 // the first.
 func Least(a Real, more ...Real) Real {
 	for _, b := range more {
@@ -203,7 +205,8 @@ func Copysign(a, sign Real) Real { return binary(rules.Copysign, a, sign) }
 // Nextafter is the next float64 after a towards b. Its derivative with respect to a is 1, and with respect to b 0.
 func Nextafter(a, b Real) Real { return binary(rules.Nextafter, a, b) }
 
-// Pow is a to the power of b. Where b is the constant 0 the derivative with respect to a is 0, for every a; where the power is 0, the derivative with respect to b is 0.
+// Pow is a to the power of b. Where b is the constant 0 the derivative with respect to a is 0, for every a; where the
+// power is 0, the derivative with respect to b is 0.
 func Pow(a, b Real) Real { return binary(rules.Pow, a, b) }
 
 // XLogY is x·log(y), and 0 where x is 0.

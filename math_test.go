@@ -36,7 +36,8 @@ func TestFrexp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range []struct{ x, y, d float64 }{{3, 2.75, 0.25}, {3.5, 2.875, 0.25}, {5, 4.625, 0.125}, {2, 2.5, 0.25}} {
+	for i, c := range []struct{ x, y, d float64 }{{3, 2.75, 0.25}, {3.5, 2.875, 0.25}, {5, 4.625, 0.125},
+		{2, 2.5, 0.25}} {
 		y, d, err := p.ValueAndDerivative(c.x)
 		if err != nil || y != c.y || d != c.d {
 			t.Errorf("case %d: %v %v %v, want %v %v", i, y, d, err, c.y, c.d)
@@ -49,10 +50,13 @@ func TestFrexp(t *testing.T) {
 
 // TestLdexp compares with package math, also where numbers are subnormal before or after.
 func TestLdexp(t *testing.T) {
-	numbers := []float64{0, 1, -1.5, 3, 1 / 3.0, 1e-300, 0x1.fffffffffffffp-60, 1e300, 0x1.23456789abcdfp-1030, 5e-324, math.MaxFloat64, math.Inf(1), math.NaN()}
+	numbers := []float64{0, 1, -1.5, 3, 1 / 3.0, 1e-300, 0x1.fffffffffffffp-60, 1e300, 0x1.23456789abcdfp-1030, 5e-324,
+		math.MaxFloat64, math.Inf(1), math.NaN()}
 	for _, x := range numbers {
-		for _, n := range []int{0, 10, -10, -52, 999, 1000, 1001, 1020, -999, -1000, -1001, -1010, -1060, 1500, 2000, 2100, -1500, -2000, -2090, 5000, -5000, math.MaxInt, math.MinInt} {
-			if got, want := nabla.Ldexp(nabla.Const(x), n).Value(), math.Ldexp(x, max(-9999, min(9999, n))); !identical(got, want) {
+		for _, n := range []int{0, 10, -10, -52, 999, 1000, 1001, 1020, -999, -1000, -1001, -1010, -1060, 1500, 2000,
+			2100, -1500, -2000, -2090, 5000, -5000, math.MaxInt, math.MinInt} {
+			if got, want := nabla.Ldexp(nabla.Const(x), n).Value(), math.Ldexp(x,
+				max(-9999, min(9999, n))); !identical(got, want) {
 				t.Errorf("Ldexp(%v, %d) = %v, want %v", x, n, got, want)
 			}
 		}
@@ -77,7 +81,8 @@ func TestLgamma(t *testing.T) {
 		f          func(nabla.Real) nabla.Real
 		signed     bool
 		recordings int
-	}{"ignored": {ignored, false, 1}, "multiplied": {multiplied, true, 1}, "compared": {compared, true, 2}, "converted": {converted, true, 2}} {
+	}{"ignored": {ignored, false, 1}, "multiplied": {multiplied, true, 1}, "compared": {compared, true, 2},
+		"converted": {converted, true, 2}} {
 		p, err := nabla.PrepareDerivative(c.f, reversediff.Backend{Compile: true}, 2.5)
 		if err != nil {
 			t.Fatal(err)
@@ -139,11 +144,19 @@ func TestLeast(t *testing.T) {
 				f    fn
 				want float64
 			}{
-				"Least beside a constant":    {func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], nabla.Const(b)) }, min(a, b)},
-				"Greatest of a constant":     {func(x []nabla.Real) nabla.Real { return nabla.Greatest(nabla.Const(b), x[0]) }, max(b, a)},
-				"Least of three":             {func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], nabla.Const(b), x[0]) }, min(a, b, a)},
-				"Greatest of one":            {func(x []nabla.Real) nabla.Real { return nabla.Greatest(x[0]) }, a},
-				"Least of a constant, again": {func(x []nabla.Real) nabla.Real { return nabla.Least(nabla.Const(b), x[0]) }, min(b, a)},
+				"Least beside a constant": {func(x []nabla.Real) nabla.Real {
+					return nabla.Least(x[0], nabla.Const(b))
+				}, min(a, b)},
+				"Greatest of a constant": {func(x []nabla.Real) nabla.Real {
+					return nabla.Greatest(nabla.Const(b), x[0])
+				}, max(b, a)},
+				"Least of three": {func(x []nabla.Real) nabla.Real {
+					return nabla.Least(x[0], nabla.Const(b), x[0])
+				}, min(a, b, a)},
+				"Greatest of one": {func(x []nabla.Real) nabla.Real { return nabla.Greatest(x[0]) }, a},
+				"Least of a constant, again": {func(x []nabla.Real) nabla.Real {
+					return nabla.Least(nabla.Const(b), x[0])
+				}, min(b, a)},
 			} {
 				v, _, err := nabla.ValueAndGradient(c.f, forwarddiff.Backend{}, []float64{a})
 				if err != nil {

@@ -19,7 +19,8 @@ var exact = []nabla.Backend{
 // orders are the exact engines and their compositions for second order.
 var orders = func() []nabla.Backend {
 	all := append([]nabla.Backend(nil), exact...)
-	base := []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}}
+	base := []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
+		tracker.Backend{}}
 	for _, o := range base {
 		for _, i := range base {
 			all = append(all, nabla.SecondOrder{Outer: o, Inner: i})
@@ -119,7 +120,8 @@ func TestDifferentiateWith(t *testing.T) {
 			}
 			p := x[0] * x[1]
 			if !near(g[0], s+p*c) || !near(g[1], x[0]*x[0]*c) ||
-				!near(h.At(0, 0), 2*x[1]*c-x[1]*p*s) || !near(h.At(0, 1), 2*x[0]*c-x[0]*p*s) || !near(h.At(1, 1), -x[0]*x[0]*x[0]*s) {
+				!near(h.At(0, 0), 2*x[1]*c-x[1]*p*s) || !near(h.At(0, 1), 2*x[0]*c-x[0]*p*s) ||
+				!near(h.At(1, 1), -x[0]*x[0]*x[0]*s) {
 				t.Errorf("%s outside %s: %v %v", outer.Name(), in.Name(), g, h)
 			}
 		}

@@ -41,8 +41,11 @@ func TestOneShot(t *testing.T) {
 	for name, call := range map[string]func(b nabla.Backend) error{
 		"derivative": func(b nabla.Backend) error { _, err := nabla.Derivative(nabla.Sin, b, 1); return err },
 		"gradient":   func(b nabla.Backend) error { _, err := nabla.Gradient(scalar, b, x); return err },
-		"pullback":   func(b nabla.Backend) error { _, err := nabla.Pullback(vector, b, x, []float64{1, 2, 3}); return err },
-		"jacobian":   func(b nabla.Backend) error { _, err := nabla.Jacobian(vector, b, x); return err },
+		"pullback": func(b nabla.Backend) error {
+			_, err := nabla.Pullback(vector, b, x, []float64{1, 2, 3})
+			return err
+		},
+		"jacobian": func(b nabla.Backend) error { _, err := nabla.Jacobian(vector, b, x); return err },
 	} {
 		var prepared int
 		c := costly{prepared: &prepared}

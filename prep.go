@@ -114,7 +114,8 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
 	if p.failed = q.enter(); p.failed != nil {
 		if errors.Is(p.failed, ErrBusy) {
-			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the goroutines start: %w", q.op, ErrBusy)
+			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the "+
+				"goroutines start: %w", q.op, ErrBusy)
 		}
 		return
 	}
@@ -313,7 +314,8 @@ func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
 
 // columns views V, in rows of vectors side by side, and dst, which gets as many
 // columns of out rows and is sized if nil or empty.
-func (p *prep) columns(dst *mat.Dense, out int, arg string, V *mat.Dense, in int, x []float64) (_ *mat.Dense, res, v engine.Block, err error) {
+func (p *prep) columns(dst *mat.Dense, out int, arg string, V *mat.Dense, in int,
+	x []float64) (_ *mat.Dense, res, v engine.Block, err error) {
 	k := 0
 	if V != nil {
 		_, k = V.Dims()

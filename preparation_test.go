@@ -106,7 +106,8 @@ func TestCancelAnywhere(t *testing.T) {
 		nabla.AutoSparse{Dense: compiled},
 		nabla.AutoSparse{Dense: so},
 		nabla.AutoSparse{Dense: tracker.Backend{}, Workers: 2, Detector: sparsity.Recorded{}},
-		nabla.AutoSparse{Dense: forwarddiff.Backend{}, Decompression: coloring.Substitution, Detector: sparsity.Local{}},
+		nabla.AutoSparse{Dense: forwarddiff.Backend{}, Decompression: coloring.Substitution,
+			Detector: sparsity.Local{}},
 		nabla.AutoSparse{Dense: nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: compiled}},
 		finitediff.Backend{},
 	} {
@@ -158,7 +159,8 @@ func TestCancelIsPrompt(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	x := meshPoint(6000)
-	b := nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}}
+	b := nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{},
+		Inner: reversediff.Backend{Compile: true}}}
 	start := time.Now()
 	seen := map[string]bool{}
 	for range 8 { // each stops at the beginning of another stage
@@ -166,12 +168,13 @@ func TestCancelIsPrompt(t *testing.T) {
 		stopped := ""
 		var at time.Time
 		why := errors.New("enough")
-		_, err := nabla.PrepareHessian(meshEnergy, nabla.Preparation{Backend: b, Context: ctx, Progress: func(p nabla.Progress) {
-			if stopped == "" && !seen[p.Stage] {
-				stopped, seen[p.Stage], at = p.Stage, true, time.Now()
-				cancel(why)
-			}
-		}}, x)
+		_, err := nabla.PrepareHessian(meshEnergy,
+			nabla.Preparation{Backend: b, Context: ctx, Progress: func(p nabla.Progress) {
+				if stopped == "" && !seen[p.Stage] {
+					stopped, seen[p.Stage], at = p.Stage, true, time.Now()
+					cancel(why)
+				}
+			}}, x)
 		took := time.Since(at)
 		cancel(nil)
 		if stopped == "" {

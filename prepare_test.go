@@ -175,7 +175,8 @@ func callAll(t *testing.T, name string, methods []method, o any, n int) {
 // TestBlackBoxIsRefusedInTime has a black box that its engine cannot differentiate: an
 // operator that runs the function when it prepares says so then, the others at the call.
 func TestBlackBoxIsRefusedInTime(t *testing.T) {
-	for _, inner := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{}, source.Reverse{}} {
+	for _, inner := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{},
+		source.Reverse{}} {
 		box := nabla.DifferentiateWith(func(x []float64) float64 { return x[0] * x[1] }, inner)
 		f := func(x []nabla.Real) nabla.Real { return box(x).Add(x[0]) }
 		x := []float64{1, 2}

@@ -366,7 +366,8 @@ func (p *private) blocksOf() error {
 		}
 	}
 	slices.SortFunc(list, func(a, b extent) int {
-		return cmp.Or(cmp.Compare(a.start(), b.start()), cmp.Compare(b.end(), a.end()), cmp.Compare(len(b.form.links), len(a.form.links)))
+		return cmp.Or(cmp.Compare(a.start(), b.start()), cmp.Compare(b.end(), a.end()),
+			cmp.Compare(len(b.form.links), len(a.form.links)))
 	})
 	p.blocks = p.blocks[:0]
 	for _, e := range list {
@@ -376,7 +377,8 @@ func (p *private) blocksOf() error {
 			case e.end() <= last.end():
 				continue
 			case e.start() < last.end() && e.form != last.form:
-				return &ContextError{Type: fmt.Sprintf("%s and %s at overlapping addresses", last.form.typ, e.form.typ), Uncopied: true}
+				return &ContextError{Type: fmt.Sprintf("%s and %s at overlapping addresses", last.form.typ, e.form.typ),
+					Uncopied: true}
 			case e.start() < last.end():
 				last.n = int((e.end() - last.start()) / e.form.typ.Size())
 				continue

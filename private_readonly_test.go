@@ -67,7 +67,8 @@ func (p *places) reset() {
 func (p *places) add(d *shelf) {
 	p.Lock()
 	defer p.Unlock()
-	p.self[unsafe.Pointer(d)], p.data[unsafe.Pointer(&d.Data[0])], p.row[unsafe.Pointer(&d.Rows[1][0])] = true, true, true
+	p.self[unsafe.Pointer(d)], p.data[unsafe.Pointer(&d.Data[0])] = true, true
+	p.row[unsafe.Pointer(&d.Rows[1][0])] = true
 	p.free[unsafe.Pointer(&d.Rows[2][0])], p.buf[unsafe.Pointer(&d.Buf[0])] = true, true
 	p.link[unsafe.Pointer(d.Link)], p.pick[unsafe.Pointer(d.Pick)] = true, true
 }
@@ -132,10 +133,12 @@ func init() {
 		return 1
 	}
 	nabla.Register(shelfLoss, nabla.Generated{Version: nabla.CodeVersion, New: shelfCode(shelfLoss), Traced: traced,
-		ReadOnly: []string{"K", "Data", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Self", "Any", "Call", "NotThere"}})
+		ReadOnly: []string{"K", "Data", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Self", "Any", "Call",
+			"NotThere"}})
 	nabla.Register(justRead, nabla.Generated{Version: nabla.CodeVersion, New: shelfCode(justRead), Traced: traced,
 		ReadOnly: []string{
-			"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Self", "Any", "Count", "Call",
+			"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Self", "Any", "Count",
+			"Call",
 		}})
 }
 
@@ -145,7 +148,8 @@ func init() {
 func TestShared(t *testing.T) {
 	const n = 24
 	for _, b := range []nabla.Backend{
-		source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Workers: 3}, forwarddiff.Backend{Chunk: 5, Workers: 2},
+		source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Workers: 3},
+		forwarddiff.Backend{Chunk: 5, Workers: 2},
 	} {
 		for _, writes := range []bool{true, false} {
 			d := newShelf(n)
@@ -229,7 +233,8 @@ func shelfBySelf(x []float64, d *shelf) float64 {
 // all fields such that may be written.
 func TestSharedBySelf(t *testing.T) {
 	nabla.Register(shelfBySelf, nabla.Generated{Version: nabla.CodeVersion, New: shelfCode(shelfBySelf),
-		ReadOnly: []string{"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Any", "Count"}})
+		ReadOnly: []string{"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Any",
+			"Count"}})
 	const n = 16
 	d := newShelf(n)
 	d.Call = nil
@@ -294,8 +299,10 @@ func init() {
 			}}
 		}
 	}
-	all := []string{"Other", "Wide", "Joins", "K", "Data", "View", "Rows", "Pick", "Link", "Self", "Any", "Count", "Call"}
+	all := []string{"Other", "Wide", "Joins", "K", "Data", "View", "Rows", "Pick", "Link", "Self", "Any", "Count",
+		"Call"}
 	most := all[:len(all):len(all)]
-	nabla.Register(shelfOnly, nabla.Generated{Version: nabla.CodeVersion, New: code(shelfOnly), ReadOnly: append(most, "Buf")})
+	nabla.Register(shelfOnly,
+		nabla.Generated{Version: nabla.CodeVersion, New: code(shelfOnly), ReadOnly: append(most, "Buf")})
 	nabla.Register(shelfQuiet, nabla.Generated{Version: nabla.CodeVersion, New: code(shelfQuiet), ReadOnly: most})
 }

@@ -93,8 +93,10 @@ func deskLoss(x []float64, d *desk) float64 {
 		N int
 	})
 	for _, ok := range []bool{
-		d.self == d, d.self.rows[0][1] == d.buf[1], &d.b[0] == &d.a[len(d.a)-1], d.pairs[1][0] == mark, d.list[2] == mark,
-		d.chain.next.w[1] == mark, d.chain.next.next == d.chain, d.names["y"] == mark, d.count == int(mark*1000), *d.any.(*float64) == mark,
+		d.self == d, d.self.rows[0][1] == d.buf[1], &d.b[0] == &d.a[len(d.a)-1], d.pairs[1][0] == mark,
+		d.list[2] == mark,
+		d.chain.next.w[1] == mark, d.chain.next.next == d.chain, d.names["y"] == mark, d.count == int(mark*1000),
+		*d.any.(*float64) == mark,
 		boxed.N == 3 && &boxed.V[0] == &d.buf[0], d.rows[1][2] == mark, d.label == "desk", cap(d.buf) == len(d.buf)+3,
 	} {
 		if !ok {
@@ -303,7 +305,8 @@ func TestUncopied(t *testing.T) {
 		expectUncopied := func(what string, err error) {
 			t.Helper()
 			var ce *nabla.ContextError
-			if !errors.As(err, &ce) || !ce.Uncopied || !strings.HasPrefix(ce.Field, c.field) || !strings.Contains(err.Error(), "fixed") {
+			if !errors.As(err, &ce) || !ce.Uncopied || !strings.HasPrefix(ce.Field, c.field) ||
+				!strings.Contains(err.Error(), "fixed") {
 				t.Errorf("%s of %s: got %v, want a ContextError of %s", what, name, err, c.field)
 			}
 		}
@@ -318,7 +321,8 @@ func TestUncopied(t *testing.T) {
 		if g, err := p.Gradient(nil, x); err != nil || math.Abs(g[0]-2*d.K*x[0]) > 1e-6 {
 			t.Errorf("%s: the original: %v, %v", name, g, err)
 		}
-		if _, err := nabla.JacobianSparsity(nabla.Bind(func(x []float64, d *desk) []float64 { return x }, d), nabla.DenseDetector{Backend: finitediff.Backend{}}, x); err != nil {
+		if _, err := nabla.JacobianSparsity(nabla.Bind(func(x []float64, d *desk) []float64 { return x }, d),
+			nabla.DenseDetector{Backend: finitediff.Backend{}}, x); err != nil {
 			t.Errorf("%s: a detector in one goroutine: %v", name, err)
 		}
 	}
@@ -331,7 +335,8 @@ func TestUncopied(t *testing.T) {
 	}
 	d := &fixed{Call: func() float64 { return 3 }, Buf: make([]float64, 6)}
 	d.Deep.Line = make(chan int)
-	g, err := nabla.Gradient(nabla.Bind(func(x []float64, d *fixed) float64 { return d.Call() * x[0] }, d), finitediff.Backend{Workers: 2}, x)
+	g, err := nabla.Gradient(nabla.Bind(func(x []float64, d *fixed) float64 { return d.Call() * x[0] }, d),
+		finitediff.Backend{Workers: 2}, x)
 	if err != nil || math.Abs(g[0]-3) > 1e-6 {
 		t.Errorf("fixed fields: %v, %v", g, err)
 	}
@@ -420,7 +425,8 @@ func TestPrivateResize(t *testing.T) {
 		if err := r.Resize(pointOf(9, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if g, err := r.Gradient(nil, pointOf(9, 1)); err != nil || math.Abs(g[3]-lossGradient(pointOf(9, 1), 2)[3]) > 1e-12 {
+		if g, err := r.Gradient(nil, pointOf(9, 1)); err != nil ||
+			math.Abs(g[3]-lossGradient(pointOf(9, 1), 2)[3]) > 1e-12 {
 			t.Error(g, err)
 		}
 	}

@@ -43,7 +43,8 @@ func TestProblems(t *testing.T) {
 				}
 				for k, want := range c.Derivative {
 					if !(math.Abs(got[k]-want) <= tol*size) {
-						t.Errorf("%s, case %d with %s: component %d is %v, want %v", p.Name, i, b.Name(), k, got[k], want)
+						t.Errorf("%s, case %d with %s: component %d is %v, want %v", p.Name, i, b.Name(), k, got[k],
+							want)
 						break
 					}
 				}

@@ -17,7 +17,8 @@ import (
 )
 
 // inlined are the methods whose untraced case has to cost what float64 costs.
-var inlined = []string{"Add", "Sub", "Mul", "Div", "Neg", "Sq", "Scale", "AddConst", "Less", "LessEq", "Equal", "Value", "Int"}
+var inlined = []string{"Add", "Sub", "Mul", "Div", "Neg", "Sq", "Scale", "AddConst", "Less", "LessEq", "Equal", "Value",
+	"Int"}
 
 // TestInlining asks the compiler.
 func TestInlining(t *testing.T) {
@@ -57,17 +58,20 @@ func TestUntraced(t *testing.T) {
 				{"Div", a.Div(b).Value(), x / y}, {"Neg", a.Neg().Value(), -x}, {"Sq", a.Sq().Value(), x * x},
 				{"Scale", a.Scale(y).Value(), x * y}, {"AddConst", a.AddConst(y).Value(), x + y},
 				{"Max", nabla.Max(a, b).Value(), math.Max(x, y)}, {"Pow", a.Pow(b).Value(), math.Pow(x, y)},
-				{"Sqrt", a.Sqrt().Value(), math.Sqrt(x)}, {"Abs", a.Abs().Value(), math.Abs(x)}, {"Inv", a.Inv().Value(), 1 / x},
+				{"Sqrt", a.Sqrt().Value(), math.Sqrt(x)}, {"Abs", a.Abs().Value(), math.Abs(x)},
+				{"Inv", a.Inv().Value(), 1 / x},
 			} {
 				if !identical(c.got, c.want) {
 					t.Errorf("%s of %v, %v is %v, want %v", c.name, x, y, c.got, c.want)
 				}
 			}
-			if a.Less(b) != (x < y) || a.LessEq(b) != (x <= y) || a.Equal(b) != (x == y) || a.Greater(b) != (x > y) || a.GreaterEq(b) != (x >= y) {
+			if a.Less(b) != (x < y) || a.LessEq(b) != (x <= y) || a.Equal(b) != (x == y) || a.Greater(b) != (x > y) ||
+				a.GreaterEq(b) != (x >= y) {
 				t.Errorf("comparisons of %v and %v", x, y)
 			}
 		}
-		if a := nabla.Const(x); a.IsNaN() != (x != x) || a.IsInf(0) != math.IsInf(x, 0) || a.IsInf(1) != math.IsInf(x, 1) || a.IsInf(-1) != math.IsInf(x, -1) || a.Signbit() != math.Signbit(x) {
+		if a := nabla.Const(x); a.IsNaN() != (x != x) || a.IsInf(0) != math.IsInf(x, 0) ||
+			a.IsInf(1) != math.IsInf(x, 1) || a.IsInf(-1) != math.IsInf(x, -1) || a.Signbit() != math.Signbit(x) {
 			t.Errorf("predicates of %v", x)
 		}
 	}
@@ -123,7 +127,8 @@ func overReps(y, x []engine.Real) {
 	for i := range len(x) - 1 {
 		a := on(rules.Sub, x[i+1], on(rules.Mul, x[i], x[i]))
 		c := on(rules.Sub, engine.Real{V: 1}, x[i])
-		s = on(rules.Add, on(rules.Add, s, on(rules.Mul, engine.Real{V: 100}, on(rules.Mul, a, a))), on(rules.Mul, c, c))
+		s = on(rules.Add, on(rules.Add, s, on(rules.Mul, engine.Real{V: 100}, on(rules.Mul, a, a))),
+			on(rules.Mul, c, c))
 	}
 	y[0] = s
 }
@@ -137,7 +142,8 @@ func BenchmarkValueAndGradient(b *testing.B) {
 		f    func([]nabla.Real) nabla.Real
 	}{{"rosenbrock", 999 * rosenbrockOps, rosenbrock}, {"polynomial", 4000, polynomial}} {
 		x := numbers(1000)
-		for _, e := range []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{}, forwarddiff.Backend{}} {
+		for _, e := range []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{},
+			forwarddiff.Backend{}} {
 			b.Run(f.name+"/"+e.Name(), func(b *testing.B) {
 				p, err := nabla.PrepareGradient(f.f, e, x)
 				if err != nil {

@@ -42,7 +42,8 @@ func BenchmarkRosenbrock(b *testing.B) {
 		per(b)
 		_ = s
 	})
-	for _, e := range []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{}, forwarddiff.Backend{}} {
+	for _, e := range []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{},
+		forwarddiff.Backend{}} {
 		b.Run(fmt.Sprintf("gradient/%s", e.Name()), func(b *testing.B) {
 			p, err := nabla.PrepareGradient(problems.Rosenbrock, e, x)
 			if err != nil {

@@ -130,11 +130,14 @@ func sameWords(t *testing.T, mistake string, p prodRule, words string) {
 		} {
 			var fe *nabla.FuncError
 			err := differentiate(prodFunc(p.rule()))
-			if !errors.As(err, &fe) || !strings.Contains(err.Error(), words) || fe.Op != "Rule" || fe.Function != "prod" {
-				t.Errorf("%s, %s: %s with %s gave %v, want a FuncError with %q", p.name, mistake, name, b.Name(), err, words)
+			if !errors.As(err, &fe) || !strings.Contains(err.Error(), words) || fe.Op != "Rule" ||
+				fe.Function != "prod" {
+				t.Errorf("%s, %s: %s with %s gave %v, want a FuncError with %q", p.name, mistake, name, b.Name(), err,
+					words)
 				continue
 			}
-			if text := fe.Error(); strings.HasPrefix(mistake, "Value") || strings.HasSuffix(mistake, " x") || strings.HasSuffix(mistake, " y") {
+			if text := fe.Error(); strings.HasPrefix(mistake, "Value") || strings.HasSuffix(mistake, " x") ||
+				strings.HasSuffix(mistake, " y") {
 				texts[text] = name + " with " + b.Name()
 			}
 		}
@@ -233,9 +236,10 @@ func TestRulesThatRemember(t *testing.T) {
 // TestRulesThatSet has a VJP that sets xbar where it has to add: its own memory makes no
 // difference of it.
 func TestRulesThatSet(t *testing.T) {
-	r := nabla.Rule{Name: "prod", Value: func(y, x []float64) { y[0] = x[0] * x[1] }, VJP: func(xbar, x, y, ybar []float64) {
-		xbar[0], xbar[1] = x[1]*ybar[0], x[0]*ybar[0]
-	}}
+	r := nabla.Rule{Name: "prod", Value: func(y, x []float64) { y[0] = x[0] * x[1] },
+		VJP: func(xbar, x, y, ybar []float64) {
+			xbar[0], xbar[1] = x[1]*ybar[0], x[0]*ybar[0]
+		}}
 	for _, b := range firstOrder {
 		g, err := nabla.Gradient(prodFunc(r), b, []float64{2, 3})
 		if err != nil || math.Abs(g[0]-(6+math.Cos(2))) > 1e-12 || g[1] != 4 {
@@ -268,7 +272,8 @@ func TestOutputsThatChange(t *testing.T) {
 		}}.Func()
 	f := func(x []nabla.Real) nabla.Real { return r(x[0])[0].Mul(r(x...)[1]) }
 	for _, b := range firstOrder {
-		if g, err := nabla.Gradient(f, b, []float64{2, 3}); err != nil || !slices.Equal(g, []float64{3, 2}) || len(r()) != 0 {
+		if g, err := nabla.Gradient(f, b, []float64{2, 3}); err != nil || !slices.Equal(g, []float64{3, 2}) ||
+			len(r()) != 0 {
 			t.Errorf("%s: %v, %v, want [3 2]", b.Name(), g, err)
 		}
 	}

@@ -127,7 +127,8 @@ func (c *ruleCall) wrote(what, arg string, i int, was, is float64) {
 	if arg == "" {
 		arg = directions[what]
 	}
-	c.broken(what, fmt.Sprintf("writes to %s, which it may only read: element %d was %v and is %v; copy what is to be changed",
+	c.broken(what, fmt.Sprintf("writes to %s, which it may only read: element %d was %v and is %v; copy what is to "+
+		"be changed",
 		arg, i, was, is))
 }
 
@@ -173,7 +174,8 @@ func (c *ruleCall) outputsNow(n int) int {
 	defer c.mu.Unlock()
 	if was, known := c.sizes[n]; known && was != m {
 		abort(&FuncError{Op: "Rule", Function: c.r.Name, Problem: fmt.Sprintf(
-			"Out(%d) was %d in an earlier call and is %d now; the number of outputs depends on that of inputs alone", n, was, m)})
+			"Out(%d) was %d in an earlier call and is %d now; the number of outputs depends on that of inputs alone", n,
+			was, m)})
 	}
 	if c.sizes == nil {
 		c.sizes = map[int]int{}

@@ -49,13 +49,14 @@ func twistVJPReal(xbar, x, y, w []Real) {
 func two(int) int { return 2 }
 
 var twists = map[string]Rule{
-	"JVP":              {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP},
-	"VJP":              {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP},
-	"JVP and VJP":      {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP},
-	"JVPReal":          {Name: "twist", Out: two, Value: twistValue, JVPReal: twistJVPReal},
-	"VJPReal":          {Name: "twist", Out: two, Value: twistValue, VJPReal: twistVJPReal},
-	"JVP and VJPReal":  {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJPReal: twistVJPReal},
-	"all of them":      {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP, JVPReal: twistJVPReal, VJPReal: twistVJPReal},
+	"JVP":             {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP},
+	"VJP":             {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP},
+	"JVP and VJP":     {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP},
+	"JVPReal":         {Name: "twist", Out: two, Value: twistValue, JVPReal: twistJVPReal},
+	"VJPReal":         {Name: "twist", Out: two, Value: twistValue, VJPReal: twistVJPReal},
+	"JVP and VJPReal": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJPReal: twistVJPReal},
+	"all of them": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP,
+		JVPReal: twistJVPReal, VJPReal: twistVJPReal},
 	"VJP and JVPReal ": {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
 }
 
@@ -226,7 +227,8 @@ func TestRuleNumericalAccuracy(t *testing.T) {
 	}{
 		{"log", math.Log, func(x float64) float64 { return 1 / x }, func(x float64) float64 { return -1 / (x * x) },
 			[]float64{1e-8, 0.1, 1, 300, 1e9}, 1e-10},
-		{"sqrt", math.Sqrt, func(x float64) float64 { return 0.5 / math.Sqrt(x) }, func(x float64) float64 { return -0.25 * math.Pow(x, -1.5) },
+		{"sqrt", math.Sqrt, func(x float64) float64 { return 0.5 / math.Sqrt(x) },
+			func(x float64) float64 { return -0.25 * math.Pow(x, -1.5) },
 			[]float64{1e-8, 1, 1e6}, 1e-10},
 		{"exp", math.Exp, math.Exp, math.Exp, []float64{-700, -1, 0, 1, 10, 100}, 1e-10},
 		{"tanh", math.Tanh,
@@ -238,9 +240,11 @@ func TestRuleNumericalAccuracy(t *testing.T) {
 			func(x float64) float64 { return -1e6 * math.Sin(1000*x) }, []float64{0.1, 1}, 1e-9},
 		{"shifted bump", func(x float64) float64 { return math.Atan(x - 1000) },
 			func(x float64) float64 { return 1 / (1 + (x-1000)*(x-1000)) },
-			func(x float64) float64 { return -2 * (x - 1000) / math.Pow(1+(x-1000)*(x-1000), 2) }, []float64{1000.5, 999}, 1e-9},
+			func(x float64) float64 { return -2 * (x - 1000) / math.Pow(1+(x-1000)*(x-1000), 2) },
+			[]float64{1000.5, 999}, 1e-9},
 		{"cube at 0", func(x float64) float64 { return x * x * x },
-			func(x float64) float64 { return 3 * x * x }, func(x float64) float64 { return 6 * x }, []float64{0, 1e-3, 5}, 1e-10},
+			func(x float64) float64 { return 3 * x * x }, func(x float64) float64 { return 6 * x },
+			[]float64{0, 1e-3, 5}, 1e-10},
 	} {
 		for _, x := range c.x {
 			want := c.ddf(x)
@@ -249,7 +253,8 @@ func TestRuleNumericalAccuracy(t *testing.T) {
 			g := mustFunction(t, gradientFunc(t, func(x []Real) Real { return call(x...)[0] }), []float64{x})
 			_, got := dualTangents(t, g, []float64{x}, []float64{1})
 			if !(math.Abs(got[0]-want) <= c.tol*math.Abs(want)) {
-				t.Errorf("%s at %v: second derivative %v, want %v (relative error %.1e)", c.name, x, got[0], want, math.Abs(got[0]/want-1))
+				t.Errorf("%s at %v: second derivative %v, want %v (relative error %.1e)", c.name, x, got[0], want,
+					math.Abs(got[0]/want-1))
 			}
 		}
 	}
@@ -281,22 +286,31 @@ func TestRuleRefuses(t *testing.T) {
 		is   error
 		kind any
 	}{
-		"no derivative": {Rule{Name: "r", Value: one}, "Rule: function r: it has no derivative; give it JVP, VJP", nil, new(*FuncError)},
-		"no value":      {Rule{Name: "r", JVP: jvp}, "it has no Value", nil, new(*FuncError)},
-		"outputs":       {Rule{Name: "r", Out: func(n int) int { return n - 3 }, Value: one, JVP: jvp}, "Out(1) is -2, want 0 or more", nil, new(*FuncError)},
-		"Out panics":    {Rule{Name: "r", Out: func(n int) int { panic(boom) }, Value: one, JVP: jvp}, "rule r.Out panicked: boom", boom, new(*PanicError)},
-		"Value panics":  {Rule{Name: "r", Value: func(y, x []float64) { panic(boom) }, JVP: jvp}, "rule r.Value panicked: boom", boom, new(*PanicError)},
-		"too many":      {Rule{Name: "r", Value: func(y, x []float64) { y[0], y[1] = 1, 2 }, JVP: jvp}, "rule r.Value panicked: runtime error: index out of range", nil, new(*PanicError)},
-		"not written":   {Rule{Name: "r", Out: two, Value: one, JVP: jvp}, "rule r.Value: output 1", ErrOutputNotWritten, nil},
-		"JVP panics":    {Rule{Name: "r", Value: one, JVP: func(ydot, x, y, xdot []float64) { panic(boom) }}, "rule r.JVP panicked: boom", boom, new(*PanicError)},
-		"VJP panics":    {Rule{Name: "r", Value: one, VJP: func(xbar, x, y, ybar []float64) { panic(boom) }}, "rule r.VJP panicked: boom", boom, new(*PanicError)},
+		"no derivative": {Rule{Name: "r", Value: one}, "Rule: function r: it has no derivative; give it JVP, VJP", nil,
+			new(*FuncError)},
+		"no value": {Rule{Name: "r", JVP: jvp}, "it has no Value", nil, new(*FuncError)},
+		"outputs": {Rule{Name: "r", Out: func(n int) int { return n - 3 }, Value: one, JVP: jvp},
+			"Out(1) is -2, want 0 or more", nil, new(*FuncError)},
+		"Out panics": {Rule{Name: "r", Out: func(n int) int { panic(boom) }, Value: one, JVP: jvp},
+			"rule r.Out panicked: boom", boom, new(*PanicError)},
+		"Value panics": {Rule{Name: "r", Value: func(y, x []float64) { panic(boom) }, JVP: jvp},
+			"rule r.Value panicked: boom", boom, new(*PanicError)},
+		"too many": {Rule{Name: "r", Value: func(y, x []float64) { y[0], y[1] = 1, 2 }, JVP: jvp},
+			"rule r.Value panicked: runtime error: index out of range", nil, new(*PanicError)},
+		"not written": {Rule{Name: "r", Out: two, Value: one, JVP: jvp}, "rule r.Value: output 1", ErrOutputNotWritten,
+			nil},
+		"JVP panics": {Rule{Name: "r", Value: one, JVP: func(ydot, x, y, xdot []float64) { panic(boom) }},
+			"rule r.JVP panicked: boom", boom, new(*PanicError)},
+		"VJP panics": {Rule{Name: "r", Value: one, VJP: func(xbar, x, y, ybar []float64) { panic(boom) }},
+			"rule r.VJP panicked: boom", boom, new(*PanicError)},
 		"JVP writes nothing": {Rule{Name: "r", Value: one, JVP: func(ydot, x, y, xdot []float64) {}},
 			"rule r.JVP: output 0", ErrOutputNotWritten, nil},
 		"JVPReal writes nothing": {Rule{Name: "r", Value: one, JVPReal: func(ydot, x, y, xdot []Real) {}},
 			"rule r.JVPReal: output 0", ErrOutputNotWritten, nil},
 		"JVPReal panics": {Rule{Name: "r", Value: one, JVPReal: func(ydot, x, y, xdot []Real) { panic(boom) }},
 			"rule r.JVPReal panicked: boom", boom, new(*PanicError)},
-		"VJPReal keeps a number": {Rule{Name: "r", Value: one, VJPReal: func(xbar, x, y, ybar []Real) { xbar[0] = foreign }},
+		"VJPReal keeps a number": {Rule{Name: "r", Value: one,
+			VJPReal: func(xbar, x, y, ybar []Real) { xbar[0] = foreign }},
 			"rule r.VJPReal: output 0", ErrForeignReal, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ func BenchmarkHVP(b *testing.B) {
 	f, compiled := forwarddiff.Backend{}, reversediff.Backend{Compile: true}
 	for _, e := range []nabla.SecondOrder{
 		{Outer: f, Inner: compiled}, {Outer: compiled, Inner: compiled}, {Outer: compiled, Inner: f},
-		{Outer: f, Inner: reversediff.Backend{}}, {Outer: f, Inner: tracker.Backend{}}, {Outer: tracker.Backend{}, Inner: tracker.Backend{}},
+		{Outer: f, Inner: reversediff.Backend{}}, {Outer: f, Inner: tracker.Backend{}},
+		{Outer: tracker.Backend{}, Inner: tracker.Backend{}},
 	} {
 		gradient, err := nabla.PrepareGradient(problems.Rosenbrock, e.Inner, x)
 		if err != nil {

@@ -140,7 +140,8 @@ func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) (
 
 // ValueDerivativeAndSecondDerivative writes f(t) to y, f'(t) to dy and f″(t) to
 // dst, each allocated if nil.
-func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, dst []float64, t float64) (yOut, dyOut, d2y []float64, err error) {
+func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, dst []float64,
+	t float64) (yOut, dyOut, d2y []float64, err error) {
 	return p.into(y, dy, dst, t)
 }
 

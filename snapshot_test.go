@@ -38,7 +38,8 @@ func (stringer) String() string { return "" }
 func TestSnapshot(t *testing.T) {
 	s := stringer{[]string{"a", "b"}}
 	v := &tree{
-		F: []float64{1, 2}, G: []float64{1, 2}, L: []leaf{{1, 2}, {3, 4}}, M: []leaf{{1, 2}, {3, 4}}, P: &leaf{1, 2}, Q: &leaf{1, 2},
+		F: []float64{1, 2}, G: []float64{1, 2}, L: []leaf{{1, 2}, {3, 4}}, M: []leaf{{1, 2}, {3, 4}}, P: &leaf{1, 2},
+		Q: &leaf{1, 2},
 		I: leaf{1, 2}, E: s, Map: map[string]float64{"a": 1, "b": 2, "c": 3}, Skip: []float64{1},
 	}
 	v.Ring = v

@@ -18,7 +18,8 @@ import (
 // takes a product for each group instead of one for each column. An engine that can
 // compute single entries is asked for those instead, where that is cheaper.
 //
-//	b := nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}}
+//	pair := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}
+//	b := nabla.AutoSparse{Dense: pair}
 //	p, err := nabla.PrepareHessian(f, b, x)
 //	h, err := p.Hessian(nil, x) // a *sparse.SymCSC
 //	fmt.Println(p.Plan())       // what was found, and what it cost
@@ -199,7 +200,8 @@ func limitOf(b *resolved) (limit int) {
 }
 
 // detect finds the pattern of the Jacobian or Hessian of f at x.
-func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64, hessian bool) (*SparsePlan, error) {
+func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64,
+	hessian bool) (*SparsePlan, error) {
 	start := time.Now()
 	plan := new(SparsePlan)
 	var used sparsity.Detector
@@ -240,13 +242,17 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 		m = n
 	}
 	if plan.Pattern == nil {
-		return nil, &PatternError{Op: op, Row: -1, Reason: "detector " + plan.Detector + " returned no pattern and no error"}
+		return nil, &PatternError{Op: op, Row: -1,
+			Reason: "detector " + plan.Detector + " returned no pattern and no error"}
 	}
 	if rows, cols := plan.Pattern.Dims(); rows != m || cols != n {
-		return nil, &PatternError{Op: op, Row: -1, Reason: fmt.Sprintf("detector %s gives a pattern of %d×%d, want %d×%d", plan.Detector, rows, cols, m, n)}
+		return nil, &PatternError{Op: op, Row: -1,
+			Reason: fmt.Sprintf("detector %s gives a pattern of %d×%d, want %d×%d", plan.Detector, rows, cols, m, n)}
 	}
 	if hessian && !plan.Pattern.Symmetric() {
-		return nil, &PatternError{Op: op, Row: -1, Reason: "the pattern of a Hessian is symmetric, and that of detector " + plan.Detector + " is not; unite it with its transpose"}
+		return nil, &PatternError{Op: op, Row: -1,
+			Reason: "the pattern of a Hessian is symmetric, and that of detector " + plan.Detector +
+				" is not; unite it with its transpose"}
 	}
 	plan.Detection = time.Since(start)
 	plan.scope = scopeOf(used, f, x, plan.Pattern)

@@ -29,7 +29,8 @@ var sparseExact = []nabla.AutoSparse{
 	{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
 	{Dense: nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}}},
 	{Dense: nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: tracker.Backend{}}},
-	{Dense: nabla.MixedMode{Forward: reversediff.Backend{Compile: true}, Reverse: reversediff.Backend{Compile: true}}, Decompression: coloring.Substitution},
+	{Dense: nabla.MixedMode{Forward: reversediff.Backend{Compile: true}, Reverse: reversediff.Backend{Compile: true}},
+		Decompression: coloring.Substitution},
 }
 
 var sparseDifferences = []nabla.AutoSparse{
@@ -196,12 +197,17 @@ func TestMissingEntries(t *testing.T) {
 		is, js []int
 	}{
 		{"all", func(x []R) []R { return []R{x[0], x[1]} }, []float64{3, 2}, nil, nil},
-		{"one of two", func(x []R) []R { return []R{x[0].Add(x[1]), x[0].Sub(x[1])} }, []float64{3, 2}, []int{0, 1}, []int{0, 0}},
+		{"one of two", func(x []R) []R { return []R{x[0].Add(x[1]), x[0].Sub(x[1])} }, []float64{3, 2}, []int{0, 1},
+			[]int{0, 0}},
 		{"of equal outputs", func(x []R) []R { a := x[0].Sq(); return []R{a, a} }, []float64{3, 2}, []int{0}, []int{0}},
-		{"small in its row", func(x []R) []R { return []R{x[0].Scale(1e9).Add(x[1])} }, []float64{1, 2}, []int{0}, []int{0}},
-		{"in a small row", func(x []R) []R { return []R{x[0].Scale(1e14), x[1].Scale(2)} }, []float64{1, 2}, []int{0}, []int{0}},
-		{"tiny", func(x []R) []R { return []R{x[0].Scale(1e-200), x[1].Scale(1e-200)} }, []float64{1, 2}, []int{0}, []int{0}},
-		{"beside an infinite one", func(x []R) []R { return []R{nabla.Sqrt(x[0]), x[0], x[1].Add(x[2]), x[3].Add(nabla.Sqrt(x[0]))} },
+		{"small in its row", func(x []R) []R { return []R{x[0].Scale(1e9).Add(x[1])} }, []float64{1, 2}, []int{0},
+			[]int{0}},
+		{"in a small row", func(x []R) []R { return []R{x[0].Scale(1e14), x[1].Scale(2)} }, []float64{1, 2}, []int{0},
+			[]int{0}},
+		{"tiny", func(x []R) []R { return []R{x[0].Scale(1e-200), x[1].Scale(1e-200)} }, []float64{1, 2}, []int{0},
+			[]int{0}},
+		{"beside an infinite one",
+			func(x []R) []R { return []R{nabla.Sqrt(x[0]), x[0], x[1].Add(x[2]), x[3].Add(nabla.Sqrt(x[0]))} },
 			[]float64{0, 1, 2, 3}, []int{0, 1, 2, 3}, []int{0, 0, 1, 0}},
 	} {
 		s, err := sparsity.FromEntries(len(c.f(make([]R, len(c.x)))), len(c.x), c.is, c.js)
@@ -224,7 +230,8 @@ func TestRoundingIsNoEntry(t *testing.T) {
 	type R = nabla.Real
 	one := func(x []R) R { v := x[0].Sq().AddConst(0.5); return v.Div(v) }
 	big := func(x []R) []R {
-		return []R{x[0].Scale(1e10).Add(x[1]).Sub(x[0].Scale(1e10)), x[0].Scale(1e16).Add(x[1].Scale(3)).Sub(x[0].Scale(1e16)), x[1]}
+		return []R{x[0].Scale(1e10).Add(x[1]).Sub(x[0].Scale(1e10)),
+			x[0].Scale(1e16).Add(x[1].Scale(3)).Sub(x[0].Scale(1e16)), x[1]}
 	}
 	for _, b := range sparseExact {
 		h, err := nabla.PrepareHessian(one, b, []float64{1, 0})
@@ -306,7 +313,8 @@ func TestSparseEdges(t *testing.T) {
 		{"nothing", 0, func([]R) []R { return nil }},
 		{"one row", 9, func(x []R) []R { return []R{nabla.Dot(x, x)} }},
 		{"one column", 1, func(x []R) []R { return []R{x[0], x[0].Sq(), nabla.Sin(x[0]), nabla.Const(3)} }},
-		{"empty rows and columns", 5, func(x []R) []R { return []R{nabla.Const(0), x[1].Mul(x[3]), nabla.Const(2), x[3]} }},
+		{"empty rows and columns", 5,
+			func(x []R) []R { return []R{nabla.Const(0), x[1].Mul(x[3]), nabla.Const(2), x[3]} }},
 		{"equal outputs", 4, func(x []R) []R { a := x[0].Mul(x[1]); return []R{a, a, x[2], a} }},
 		{"inputs", 4, func(x []R) []R { return x }},
 		{"inputs turned", 3, func(x []R) []R { return []R{x[2], x[1], x[0], x[2]} }},
@@ -318,7 +326,9 @@ func TestSparseEdges(t *testing.T) {
 			}
 			return y
 		}},
-		{"derivative inside", 3, nabla.GradientFunc(func(z []R) R { return z[0].Mul(z[1]).Mul(z[0]).Add(z[2].Sq()) }, forwarddiff.Backend{})},
+		{"derivative inside", 3,
+			nabla.GradientFunc(func(z []R) R { return z[0].Mul(z[1]).Mul(z[0]).Add(z[2].Sq()) },
+				forwarddiff.Backend{})},
 		{"rule", 5, func(x []R) []R { return squares.Func()(x...) }},
 		{"rule with a pattern", 5, func(x []R) []R { return diagonal.Func()(x...) }},
 	}
@@ -384,7 +394,8 @@ func TestSparseEdges(t *testing.T) {
 				if err != nil || y != wantY || !floats.EqualApprox(g, wantG, tol) {
 					t.Errorf("%s: Hessian of %s: %v, %v, want %v, %v: %v", b.Name(), c.name, y, g, wantY, wantG, err)
 				} else if c.n > 0 && !mat.EqualApprox(h, want, 100*tol) {
-					t.Errorf("%s: Hessian of %s:\n%v\nwant\n%v", b.Name(), c.name, mat.Formatted(h), mat.Formatted(want))
+					t.Errorf("%s: Hessian of %s:\n%v\nwant\n%v", b.Name(), c.name, mat.Formatted(h),
+						mat.Formatted(want))
 				}
 			}
 		}

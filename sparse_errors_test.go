@@ -81,24 +81,32 @@ func TestSparseErrors(t *testing.T) {
 		// Nothing where an engine should be.
 		{nabla.AutoSparse{}, "", unsupported, []string{"AutoSparse.Dense is nil", "forwarddiff.Backend{}"}},
 		{nilSparse, "", unsupported, []string{"nil (a *nabla.AutoSparse)"}},
-		{nabla.AutoSparse{Dense: (*forwarddiff.Backend)(nil)}, "", unsupported, []string{"AutoSparse.Dense is nil (a *forwarddiff.Backend)"}},
+		{nabla.AutoSparse{Dense: (*forwarddiff.Backend)(nil)}, "", unsupported,
+			[]string{"AutoSparse.Dense is nil (a *forwarddiff.Backend)"}},
 		{nabla.MixedMode{}, "", unsupported, []string{"MixedMode.Forward", "is nil", "set it to an engine"}},
-		{nabla.MixedMode{Forward: fwd}, "", unsupported, []string{"MixedMode.Reverse of mixed(forwarddiff, <nil>) is nil"}},
+		{nabla.MixedMode{Forward: fwd}, "", unsupported,
+			[]string{"MixedMode.Reverse of mixed(forwarddiff, <nil>) is nil"}},
 		{nabla.SecondOrder{Inner: rev}, "", unsupported, []string{"SecondOrder.Outer", "is nil"}},
-		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: fwd}}, "", unsupported, []string{"SecondOrder.Inner", "is nil"}},
+		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: fwd}}, "", unsupported,
+			[]string{"SecondOrder.Inner", "is nil"}},
 		{nabla.Policy{}, "", unsupported, []string{"Policy.Backend is nil"}},
 		// Composites in the wrong order, behind a pointer or a Policy or not.
 		{nabla.AutoSparse{Dense: as}, "", unsupported, []string{"AutoSparse inside of an AutoSparse", "use one"}},
-		{nabla.AutoSparse{Dense: nabla.Policy{Backend: &as}}, "", unsupported, []string{"AutoSparse inside of an AutoSparse"}},
-		{nabla.SecondOrder{Outer: as, Inner: rev}, "", unsupported, []string{"AutoSparse inside of a SecondOrder", "AutoSparse{Dense: SecondOrder{…}}"}},
+		{nabla.AutoSparse{Dense: nabla.Policy{Backend: &as}}, "", unsupported,
+			[]string{"AutoSparse inside of an AutoSparse"}},
+		{nabla.SecondOrder{Outer: as, Inner: rev}, "", unsupported,
+			[]string{"AutoSparse inside of a SecondOrder", "AutoSparse{Dense: SecondOrder{…}}"}},
 		{nabla.SecondOrder{Outer: fwd, Inner: &as}, "", unsupported, []string{"AutoSparse inside of a SecondOrder"}},
-		{nabla.SecondOrder{Outer: mm, Inner: rev}, "", unsupported, []string{"MixedMode inside of a SecondOrder", "Forward over Reverse"}},
-		{nabla.MixedMode{Forward: as, Reverse: rev}, "", unsupported, []string{"a composite inside of a MixedMode", "an engine for each"}},
+		{nabla.SecondOrder{Outer: mm, Inner: rev}, "", unsupported,
+			[]string{"MixedMode inside of a SecondOrder", "Forward over Reverse"}},
+		{nabla.MixedMode{Forward: as, Reverse: rev}, "", unsupported,
+			[]string{"a composite inside of a MixedMode", "an engine for each"}},
 		{nabla.MixedMode{Forward: fwd, Reverse: so}, "", unsupported, []string{"a composite inside of a MixedMode"}},
 		{nabla.MixedMode{Forward: fwd, Reverse: &mm}, "", unsupported, []string{"a composite inside of a MixedMode"}},
 		// Settings.
 		{nabla.AutoSparse{Dense: fwd, Workers: -3}, "", unsupported, []string{"Workers is -3", "0 is the default"}},
-		{nabla.AutoSparse{Dense: fwd, Decompression: 7}, "", unsupported, []string{"Decompression is 7", "coloring.Direct or coloring.Substitution"}},
+		{nabla.AutoSparse{Dense: fwd, Decompression: 7}, "", unsupported,
+			[]string{"Decompression is 7", "coloring.Direct or coloring.Substitution"}},
 		// Detectors.
 		{known(nil), "", pattern, []string{"detector given returned no pattern and no error"}},
 		{known(sparsity.Full(2, 3)), "", pattern, []string{"2×3, want 2×2"}},
@@ -106,19 +114,30 @@ func TestSparseErrors(t *testing.T) {
 		{known(triangle), "hessian", pattern, []string{"symmetric", "unite it with its transpose"}},
 		{known(sparsity.Empty(2, 2)), "", pattern, []string{"misses entries", "sparsity.Global", "prepare again"}},
 		{known(sparsity.Banded(2, 2, 0, 0)), "", pattern, []string{"misses entries"}},
-		{nabla.AutoSparse{Dense: rev, Detector: given{s: sparsity.Banded(2, 2, 0, 0)}}, "", pattern, []string{"entry (0, 1) is", "not in the sparsity pattern", "prepare again"}},
+		{nabla.AutoSparse{Dense: rev, Detector: given{s: sparsity.Banded(2, 2, 0, 0)}}, "", pattern,
+			[]string{"entry (0, 1) is", "not in the sparsity pattern", "prepare again"}},
 		{nabla.AutoSparse{Dense: fwd, Detector: given{err: boom}}, "", &boom, []string{"boom"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: sparsity.Known{}}, "jacobian", missing, []string{"no Jacobian pattern", "set Known.J"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: sparsity.Known{}}, "hessian", missing, []string{"no Hessian pattern", "set Known.H"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: nabla.DenseDetector{}}, "", unsupported, []string{"DenseDetector", "is nil"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: nabla.DenseDetector{Backend: fwd, Tol: -1}}, "", unsupported, []string{"Tol is -1", "from 0 on"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: (*sparsity.Recorded)(nil)}, "", panicked, []string{"nil *Recorded pointer"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: sparsity.Known{}}, "jacobian", missing,
+			[]string{"no Jacobian pattern", "set Known.J"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: sparsity.Known{}}, "hessian", missing,
+			[]string{"no Hessian pattern", "set Known.H"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: nabla.DenseDetector{}}, "", unsupported,
+			[]string{"DenseDetector", "is nil"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: nabla.DenseDetector{Backend: fwd, Tol: -1}}, "", unsupported,
+			[]string{"Tol is -1", "from 0 on"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: (*sparsity.Recorded)(nil)}, "", panicked,
+			[]string{"nil *Recorded pointer"}},
 		// Colours.
-		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{}}, "", length, []string{"AutoSparse.Coloring", "len(Columns) = 0, want 2", "nil finds colours"}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 1}}}, "", invalid, []string{"AutoSparse.Coloring", "colour 1"}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 9}}}, "", invalid, []string{"colour 9"}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: nothing{}}, "", unsupported, []string{"by nothing is none of this pattern"}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: foreign{}}, "", unsupported, []string{"by foreign is none of this pattern"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{}}, "", length,
+			[]string{"AutoSparse.Coloring", "len(Columns) = 0, want 2", "nil finds colours"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 1}}}, "", invalid,
+			[]string{"AutoSparse.Coloring", "colour 1"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 9}}}, "", invalid,
+			[]string{"colour 9"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: nothing{}}, "", unsupported,
+			[]string{"by nothing is none of this pattern"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: foreign{}}, "", unsupported,
+			[]string{"by foreign is none of this pattern"}},
 	} {
 		for _, op := range []string{"jacobian", "hessian"} {
 			if c.op != "" && c.op != op {
@@ -158,7 +177,8 @@ func TestSparseErrors(t *testing.T) {
 	}
 
 	// Pointers to composites are the composites.
-	for _, b := range []nabla.Backend{&as, &mm, &so, &nabla.Policy{Backend: &as}, nabla.AutoSparse{Dense: &so}, nabla.AutoSparse{Dense: &mm}} {
+	for _, b := range []nabla.Backend{&as, &mm, &so, &nabla.Policy{Backend: &as}, nabla.AutoSparse{Dense: &so},
+		nabla.AutoSparse{Dense: &mm}} {
 		j, err := nabla.Jacobian(f, b, x)
 		if err != nil || j.At(0, 0) != 2 || j.At(1, 0) != 0 || j.At(1, 1) != 4 {
 			t.Errorf("%T %s: %v, %v", b, b.Name(), j, err)
@@ -182,7 +202,8 @@ func TestSparseErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var dst mat.Matrix = new(sparse.CSC)
-	if _, err := j.Jacobian(dst, x); !errors.As(err, unsupported) || !strings.Contains(err.Error(), "prepare with nabla.AutoSparse") {
+	if _, err := j.Jacobian(dst, x); !errors.As(err, unsupported) ||
+		!strings.Contains(err.Error(), "prepare with nabla.AutoSparse") {
 		t.Errorf("a *sparse.CSC of a dense backend: %v", err)
 	}
 }

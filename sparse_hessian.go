@@ -32,7 +32,8 @@ type triangle struct {
 
 // newSparseHessian prepares the Hessian of f at x with respect to its first inputs, those
 // of the function of, by the plan if there is one. Patterns are those of the function of.
-func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *resolved, x []float64) (*sparseHessian, error) {
+func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *resolved,
+	x []float64) (*sparseHessian, error) {
 	s := b.sparse
 	n, _ := of.Dims()
 	if err := s.check("Hessian"); err != nil {
@@ -292,7 +293,8 @@ func (p *HessianPrep) Sparse(dst *sparse.SymCSC, x []float64) (*sparse.SymCSC, e
 	return h, err
 }
 
-func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC, x []float64) (y float64, _ []float64, _ *sparse.SymCSC, err error) {
+func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC,
+	x []float64) (y float64, _ []float64, _ *sparse.SymCSC, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
 	}

@@ -300,7 +300,8 @@ func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error)
 	return j, err
 }
 
-func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC, x []float64) (_ []float64, _ *sparse.CSC, err error) {
+func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC,
+	x []float64) (_ []float64, _ *sparse.CSC, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
 	}
@@ -333,11 +334,14 @@ func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC, x []float6
 }
 
 func notSparse(op string, b Backend) error {
-	return &UnsupportedError{What: op + ": " + nameOf(b) + " computes dense matrices", Remedy: "prepare with nabla.AutoSparse, or use Dense"}
+	return &UnsupportedError{What: op + ": " + nameOf(b) + " computes dense matrices",
+		Remedy: "prepare with nabla.AutoSparse, or use Dense"}
 }
 
 func otherPattern(op string) error {
-	return &PatternError{Op: op, Row: -1, Reason: "dst has another sparsity pattern; pass nil, a matrix that this object gave out, or a new one over Plan().Pattern"}
+	return &PatternError{Op: op, Row: -1,
+		Reason: "dst has another sparsity pattern; pass nil, a matrix that this object gave out, or a new one over " +
+			"Plan().Pattern"}
 }
 
 // scatter writes the entries to a dense matrix.

@@ -108,7 +108,8 @@ func TestManyColors(t *testing.T) {
 		if err != nil || p.Plan().Products() != n {
 			t.Fatal(p.Plan(), err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; e.Name() == "tracker" && took > 1<<30 || e.Name() != "tracker" && took > 64<<20 {
+		if took := after.TotalAlloc - before.TotalAlloc; e.Name() == "tracker" && took > 1<<30 ||
+			e.Name() != "tracker" && took > 64<<20 {
 			t.Errorf("%s: took %d MiB", b.Name(), took>>20)
 		}
 	}
@@ -139,7 +140,9 @@ func TestTooLargeMatrices(t *testing.T) {
 	} {
 		check := func(what string, err error) {
 			var le *nabla.LimitError
-			if !errors.As(err, &le) || int64(le.Bytes) != min(int64(8)*n*n, math.MaxInt) || !strings.Contains(err.Error(), strconv.Itoa(le.Bytes>>20)+" MiB") || !strings.Contains(err.Error(), "33000×33000") {
+			if !errors.As(err, &le) || int64(le.Bytes) != min(int64(8)*n*n, math.MaxInt) ||
+				!strings.Contains(err.Error(), strconv.Itoa(le.Bytes>>20)+" MiB") ||
+				!strings.Contains(err.Error(), "33000×33000") {
 				t.Errorf("%s by %s: %v", what, e.Name(), err)
 			}
 		}
@@ -177,7 +180,8 @@ func TestTooLargeMatrices(t *testing.T) {
 			t.Errorf("limit %d: %v", c.memory, err)
 		}
 	}
-	if _, err := nabla.Jacobian(squares, nabla.Policy{Backend: rev, Memory: -1}, small); !errors.Is(err, nabla.ErrUnsupported) {
+	if _, err := nabla.Jacobian(squares, nabla.Policy{Backend: rev, Memory: -1},
+		small); !errors.Is(err, nabla.ErrUnsupported) {
 		t.Error(err)
 	}
 	if _, err := nabla.Jacobian(squares, nabla.Policy{Backend: rev, Memory: math.MaxInt64}, small); err != nil {
@@ -225,7 +229,8 @@ func TestPlansHaveLimits(t *testing.T) {
 			return err
 		}, 16 << 20},
 		{"no detector", func(m int64) error {
-			_, err := nabla.PrepareJacobian(jacobian, nabla.AutoSparse{Dense: limited(forwarddiff.Backend{}, m), Detector: sparsity.None{}}, x)
+			_, err := nabla.PrepareJacobian(jacobian,
+				nabla.AutoSparse{Dense: limited(forwarddiff.Backend{}, m), Detector: sparsity.None{}}, x)
 			return err
 		}, 16 << 20},
 		{"gradient", func(m int64) error {

@@ -61,7 +61,8 @@ func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order 
 
 // color groups the columns or rows of the pattern. The problems are those that the engine
 // can take products for; weigh is what a product of rows costs in products of columns.
-func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *engine.Task, weigh func() float64) error {
+func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *engine.Task,
+	weigh func() float64) error {
 	start := time.Now()
 	var all []*coloring.Coloring
 	var failed error

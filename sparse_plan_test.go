@@ -219,7 +219,8 @@ func TestReverseIsWeighed(t *testing.T) {
 		}
 	}
 	for _, cost := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: tracker.Backend{}, ReverseCost: cost}, x); err == nil {
+		if _, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: tracker.Backend{}, ReverseCost: cost},
+			x); err == nil {
 			t.Errorf("ReverseCost %v is no error", cost)
 		}
 	}

@@ -52,7 +52,8 @@ func (p *probe) draw(n int) {
 // product of the derivative with a direction to p.want.
 // at is the point or, where products are transposed, the value of the function. With
 // taken, the product with the whole direction is there already.
-func (p *probe) compare(op string, s *sparsity.Pattern, data, at []float64, taken bool, product func(v []float64) error) error {
+func (p *probe) compare(op string, s *sparsity.Pattern, data, at []float64, taken bool,
+	product func(v []float64) error) error {
 	copy(p.v, p.direction)
 	// What is not finite hides what is added to it, and is left out the second time.
 	for range 2 {

@@ -86,7 +86,8 @@ func TestWrongPattern(t *testing.T) {
 	}
 	x := []float64{2, 3, 4}
 	p, _ := sparsity.FromEntries(3, 3, []int{0, 1, 1, 2}, []int{0, 1, 2, 2})
-	for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}, finitediff.Backend{}} {
+	for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
+		tracker.Backend{}, finitediff.Backend{}} {
 		b := nabla.AutoSparse{Dense: e, Detector: sparsity.Known{J: p}}
 		var pe *nabla.PatternError
 		if _, err := nabla.PrepareJacobian(f, b, x); !errors.As(err, &pe) {

@@ -29,7 +29,8 @@ func HessianSparsity[F ScalarFunc](f F, d sparsity.Detector, x []float64) (*spar
 
 func detected(op string, f any, want shapeWant, d sparsity.Detector, x []float64) (sparsity.Function, error) {
 	if d == nil {
-		return nil, &UnsupportedError{What: op + ": the detector is nil", Remedy: "pass sparsity.Global{}, or another one"}
+		return nil, &UnsupportedError{What: op + ": the detector is nil",
+			Remedy: "pass sparsity.Global{}, or another one"}
 	}
 	return functionOf(op, f, x, want)
 }

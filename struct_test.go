@@ -115,7 +115,8 @@ func TestStruct(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	var se *ShapeError
-	if _, err := functionOf("Op", f, x[1:], wantAny); !errors.As(err, &se) || *se != (ShapeError{Op: "Op", Arg: "len(x)", Got: 13, Want: 14}) {
+	if _, err := functionOf("Op", f, x[1:], wantAny); !errors.As(err, &se) ||
+		*se != (ShapeError{Op: "Op", Arg: "len(x)", Got: 13, Want: 14}) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -133,7 +134,8 @@ func TestUnflatten(t *testing.T) {
 	empty := new(netParams[float64])
 	layout.Unflatten(empty, x)
 	near(t, "into an empty struct", layout.Flatten(nil, empty), x, 0)
-	if empty.Tied != empty.Next.Tied || empty.Layers[0].size != 2 || empty.Next.Index != nil && empty.Next.Index[0] != 3 {
+	if empty.Tied != empty.Next.Tied || empty.Layers[0].size != 2 ||
+		empty.Next.Index != nil && empty.Next.Index[0] != 3 {
 		t.Errorf("structure of an empty struct: %+v", empty)
 	}
 	if empty.Layers[0].gain != 105 || empty.Tied.gain != 113 {
@@ -144,11 +146,13 @@ func TestUnflatten(t *testing.T) {
 	full.Layers[0].size, full.Name, full.Layers[0].W[1] = 77, "mine", []float64{1, 2, 3}
 	layout.Unflatten(full, x)
 	near(t, "into a full struct", layout.Flatten(make([]float64, len(x)), full), x, 0)
-	if w[0] != 100 || full.Tied != tied || full.Layers[0].size != 77 || full.Name != "mine" || len(full.Layers[0].W[1]) != 1 {
+	if w[0] != 100 || full.Tied != tied || full.Layers[0].size != 77 || full.Name != "mine" ||
+		len(full.Layers[0].W[1]) != 1 {
 		t.Errorf("a full struct was not filled in place: %+v", full)
 	}
 	empty.Layers[0].W[0][0] = -1
-	if near(t, "template", layout.Flatten(nil, s), netNumbers, 0); layout.l.template.Interface().(netParams[float64]).Layers[0].W[0] == nil {
+	if near(t, "template", layout.Flatten(nil, s), netNumbers,
+		0); layout.l.template.Interface().(netParams[float64]).Layers[0].W[0] == nil {
 		t.Error("the template was lost")
 	}
 }
@@ -163,13 +167,19 @@ func TestLayoutPanics(t *testing.T) {
 		call func(s *netParams[float64])
 		msg  string
 	}{
-		"short dst":    {func(s *netParams[float64]) { layout.Flatten(make([]float64, 2), s) }, "nabla: Layout.Flatten: len(dst) is 2, want 14"},
-		"short x":      {func(s *netParams[float64]) { layout.Unflatten(s, make([]float64, 3)) }, "nabla: Layout.Unflatten: len(x) is 3, want 14"},
-		"other length": {func(s *netParams[float64]) { s.Layers[0].W[0] = nil; layout.Flatten(nil, s) }, "len(Layers[0].W[0]) is 0, want 2"},
-		"numbers more": {func(s *netParams[float64]) { s.Layers[1].W = make([][]float64, 1); layout.Flatten(nil, s) }, "len(Layers[1].W) is 1, want 0"},
-		"nil pointer":  {func(s *netParams[float64]) { s.Next = nil; layout.Flatten(nil, s) }, "field Next is nil, want a pointer"},
-		"a pointer":    {func(s *netParams[float64]) { s.Next.Next = s; layout.Flatten(nil, s) }, "field Next.Next is a pointer, want nil"},
-		"no name":      {func(s *netParams[float64]) { layout.Name(14) }, "there is no number 14, want one of 14"},
+		"short dst": {func(s *netParams[float64]) { layout.Flatten(make([]float64, 2), s) },
+			"nabla: Layout.Flatten: len(dst) is 2, want 14"},
+		"short x": {func(s *netParams[float64]) { layout.Unflatten(s, make([]float64, 3)) },
+			"nabla: Layout.Unflatten: len(x) is 3, want 14"},
+		"other length": {func(s *netParams[float64]) { s.Layers[0].W[0] = nil; layout.Flatten(nil, s) },
+			"len(Layers[0].W[0]) is 0, want 2"},
+		"numbers more": {func(s *netParams[float64]) { s.Layers[1].W = make([][]float64, 1); layout.Flatten(nil, s) },
+			"len(Layers[1].W) is 1, want 0"},
+		"nil pointer": {func(s *netParams[float64]) { s.Next = nil; layout.Flatten(nil, s) },
+			"field Next is nil, want a pointer"},
+		"a pointer": {func(s *netParams[float64]) { s.Next.Next = s; layout.Flatten(nil, s) },
+			"field Next.Next is a pointer, want nil"},
+		"no name": {func(s *netParams[float64]) { layout.Name(14) }, "there is no number 14, want one of 14"},
 	} {
 		func() {
 			defer func() {
@@ -242,15 +252,22 @@ func TestStructRefuses(t *testing.T) {
 		err error
 		msg string
 	}{
-		"nil struct":   {structErr(Struct(netLoss, (*netParams[float64])(nil))), "nabla: Struct: function nabla.netLoss: the struct is nil (a *nabla.netParams[float64])"},
+		"nil struct": {structErr(Struct(netLoss, (*netParams[float64])(nil))),
+			"nabla: Struct: function nabla.netLoss: the struct is nil (a *nabla.netParams[float64])"},
 		"nil function": {structErr(Struct[in, out](nil, new(in))), "nabla: Struct: the function is nil"},
 		"one type":     {structErr(Struct(func(*in) Real { return Real{} }, new(in))), "have one type, nabla.in"},
-		"map":          {structErr(Struct(func(*out) Real { return Real{} }, new(in))), `map[string]float64 in the struct does not match map[string]nabla.Real in the function's struct at "M"`},
-		"name":         {structErr(Struct(func(*renamed) Real { return Real{} }, new(in))), `nabla.in in the struct does not match nabla.renamed in the function's struct at "A"`},
-		"more fields":  {structErr(Struct(func(*longer) Real { return Real{} }, new(in))), `nabla.in in the struct does not match nabla.longer`},
-		"array":        {structErr(Struct(func(*array3) Real { return Real{} }, new(array2))), `[2]float64 in the struct does not match [3]nabla.Real in the function's struct at "A"`},
-		"overlap":      {structErr(Struct(func(*sharedR) Real { return Real{} }, &shared{back, back[1:]})), "fields A and B of the struct share memory"},
-		"nil bound":    {structErr(BindStruct(func(*sharedR, *model) Real { return Real{} }, new(shared), nil)), "the bound struct is nil (a *nabla.model)"},
+		"map": {structErr(Struct(func(*out) Real { return Real{} }, new(in))),
+			`map[string]float64 in the struct does not match map[string]nabla.Real in the function's struct at "M"`},
+		"name": {structErr(Struct(func(*renamed) Real { return Real{} }, new(in))),
+			`nabla.in in the struct does not match nabla.renamed in the function's struct at "A"`},
+		"more fields": {structErr(Struct(func(*longer) Real { return Real{} }, new(in))),
+			`nabla.in in the struct does not match nabla.longer`},
+		"array": {structErr(Struct(func(*array3) Real { return Real{} }, new(array2))),
+			`[2]float64 in the struct does not match [3]nabla.Real in the function's struct at "A"`},
+		"overlap": {structErr(Struct(func(*sharedR) Real { return Real{} }, &shared{back, back[1:]})),
+			"fields A and B of the struct share memory"},
+		"nil bound": {structErr(BindStruct(func(*sharedR, *model) Real { return Real{} }, new(shared), nil)),
+			"the bound struct is nil (a *nabla.model)"},
 	} {
 		var fe *FuncError
 		if !errors.As(c.err, &fe) || !strings.Contains(c.err.Error(), c.msg) {
@@ -259,7 +276,8 @@ func TestStructRefuses(t *testing.T) {
 	}
 	type table struct{ W []float64 }
 	var ce *ContextError
-	if err := structErr(BindStruct(func(*sharedR, *table) Real { return Real{} }, new(shared), new(table))); !errors.As(err, &ce) || ce.Field != "W" {
+	if err := structErr(BindStruct(func(*sharedR, *table) Real { return Real{} }, new(shared),
+		new(table))); !errors.As(err, &ce) || ce.Field != "W" {
 		t.Errorf("error %v, want a *ContextError about W", err)
 	}
 	// Two equal slices are one.

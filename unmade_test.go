@@ -23,7 +23,8 @@ import (
 // plainTypes are the exported types with methods that are no prepared objects.
 var plainTypes = []any{
 	nabla.Real{}, nabla.Cond{}, nabla.Vec{}, nabla.Scratch{}, nabla.Rule{}, nabla.GuardPolicy(0), nabla.GuardPolicy(77),
-	nabla.Policy{}, nabla.Preparation{}, nabla.SecondOrder{}, nabla.AutoSparse{}, nabla.MixedMode{}, nabla.DenseDetector{},
+	nabla.Policy{}, nabla.Preparation{}, nabla.SecondOrder{}, nabla.AutoSparse{}, nabla.MixedMode{},
+	nabla.DenseDetector{},
 	nabla.Policy{OnGuard: 77}, nabla.AutoSparse{Decompression: 77},
 	&nabla.SparsePlan{}, (*nabla.SparsePlan)(nil), &nabla.SparsePlan{Pattern: new(sparsity.Pattern)},
 	&nabla.SparsePlan{Pattern: new(sparsity.Pattern), Coloring: new(coloring.Coloring)},
@@ -56,7 +57,8 @@ func TestUnmade(t *testing.T) {
 			if typ.Method(i).Name == "At" { // of an empty Vec: an index that is out of range, as of a slice
 				continue
 			}
-			quietly(t, fmt.Sprintf("%T.%s of %#v", v, typ.Method(i).Name, v), func() { callZero(reflect.ValueOf(v).Method(i)) })
+			quietly(t, fmt.Sprintf("%T.%s of %#v", v, typ.Method(i).Name, v),
+				func() { callZero(reflect.ValueOf(v).Method(i)) })
 		}
 	}
 	for name := range methods {
@@ -87,8 +89,10 @@ func refusing(t *testing.T, o any, methods []method) {
 				if k := len(results); k == 0 || results[k-1].Type() != last {
 					return
 				}
-				if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "make it with") {
-					t.Errorf("%s of a %s %s: %v, want an UnsupportedError that names it and how to make it", m.name, state, kind, err)
+				if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), kind) ||
+					!strings.Contains(err.Error(), "make it with") {
+					t.Errorf("%s of a %s %s: %v, want an UnsupportedError that names it and how to make it", m.name,
+						state, kind, err)
 				}
 				for _, r := range results[:len(results)-1] {
 					if !r.IsZero() {
@@ -148,7 +152,8 @@ func TestUnmadeLayout(t *testing.T) {
 		"Unflatten": func(l *nabla.Layout[pair]) { l.Unflatten(new(pair), make([]float64, 2)) },
 	} {
 		for _, l := range []*nabla.Layout[pair]{nil, {}} {
-			if err := said(func() { f(l) }); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "Struct") {
+			if err := said(func() { f(l) }); err == nil || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), "Struct") {
 				t.Errorf("%s of an unmade Layout: %v", name, err)
 			}
 		}
@@ -176,9 +181,12 @@ func TestUnmadeBackends(t *testing.T) {
 	}{
 		{nil, "backend is nil"},
 		{(*forwarddiff.Backend)(nil), "nil"}, {(*tracker.Backend)(nil), "nil"}, {(*source.Reverse)(nil), "nil"},
-		{(*nabla.Policy)(nil), "nil"}, {(*nabla.Preparation)(nil), "nil"}, {(*nabla.SecondOrder)(nil), "nil"}, {(*nabla.MixedMode)(nil), "nil"}, {(*nabla.AutoSparse)(nil), "nil"},
-		{nabla.Policy{}, "Policy.Backend"}, {nabla.Preparation{}, "Preparation.Backend"}, {nabla.SecondOrder{}, "SecondOrder.Outer"}, {nabla.SecondOrder{Outer: good}, "SecondOrder.Inner"},
-		{nabla.MixedMode{}, "MixedMode.Forward"}, {nabla.AutoSparse{}, "AutoSparse.Dense"}, {nabla.AutoSparse{Dense: nabla.Policy{}}, "Policy.Backend"},
+		{(*nabla.Policy)(nil), "nil"}, {(*nabla.Preparation)(nil), "nil"}, {(*nabla.SecondOrder)(nil), "nil"},
+		{(*nabla.MixedMode)(nil), "nil"}, {(*nabla.AutoSparse)(nil), "nil"},
+		{nabla.Policy{}, "Policy.Backend"}, {nabla.Preparation{}, "Preparation.Backend"},
+		{nabla.SecondOrder{}, "SecondOrder.Outer"}, {nabla.SecondOrder{Outer: good}, "SecondOrder.Inner"},
+		{nabla.MixedMode{}, "MixedMode.Forward"}, {nabla.AutoSparse{}, "AutoSparse.Dense"},
+		{nabla.AutoSparse{Dense: nabla.Policy{}}, "Policy.Backend"},
 		{nabla.Policy{Backend: good, OnGuard: 77}, "Policy.OnGuard is 77"},
 		{nabla.SecondOrder{Outer: nabla.Policy{Backend: good, OnGuard: 2}, Inner: good}, "Policy.OnGuard is 2"},
 		{nabla.SecondOrder{Outer: (*tracker.Backend)(nil), Inner: good}, "nil"},
@@ -221,14 +229,16 @@ func TestUnmadeParts(t *testing.T) {
 		{Dense: dense, Detector: (*sparsity.Global)(nil)}, {Dense: dense, Detector: (*nabla.DenseDetector)(nil)},
 		{Dense: dense, Detector: nabla.DenseDetector{}}, {Dense: dense, Detector: sparsity.Known{}},
 		{Dense: dense, Detector: sparsity.Known{J: new(sparsity.Pattern), H: new(sparsity.Pattern)}},
-		{Dense: dense, Coloring: (*coloring.Greedy)(nil)}, {Dense: dense, Coloring: coloring.Greedy{Orders: []coloring.Order{nil}}},
+		{Dense: dense, Coloring: (*coloring.Greedy)(nil)},
+		{Dense: dense, Coloring: coloring.Greedy{Orders: []coloring.Order{nil}}},
 		{Dense: dense, Decompression: 77}, {Dense: dense, Workers: -1},
 	} {
 		quietly(t, fmt.Sprintf("%+v", b), func() {
 			_, e1 := nabla.PrepareHessian(f, b, x)
 			_, e2 := nabla.PrepareJacobian(fv, b, x)
 			for _, err := range []error{e1, e2} {
-				if err == nil || !strings.HasPrefix(err.Error(), "nabla: ") && !strings.HasPrefix(err.Error(), "sparsity: ") {
+				if err == nil ||
+					!strings.HasPrefix(err.Error(), "nabla: ") && !strings.HasPrefix(err.Error(), "sparsity: ") {
 					t.Errorf("%T %T: %v, want an error of nabla", b.Detector, b.Coloring, err)
 				}
 			}
@@ -249,7 +259,8 @@ func TestUnmadeParts(t *testing.T) {
 			}
 		})
 	}
-	for _, dst := range []mat.Symmetric{nil, (*sparse.SymCSC)(nil), new(sparse.SymCSC), (*mat.SymDense)(nil), new(mat.SymDense)} {
+	for _, dst := range []mat.Symmetric{nil, (*sparse.SymCSC)(nil), new(sparse.SymCSC), (*mat.SymDense)(nil),
+		new(mat.SymDense)} {
 		quietly(t, fmt.Sprintf("Hessian into %#v", dst), func() {
 			if h, err := hess.Hessian(dst, x); err != nil || h.At(1, 1) != 2 {
 				t.Errorf("Hessian into a %T: %v, %v", dst, h, err)

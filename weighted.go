@@ -84,11 +84,13 @@ func (p *WeightedHessianPrep) Hessian(dst mat.Symmetric, x, w []float64) (mat.Sy
 
 // ValueGradientAndHessian is Hessian, and writes f(x) to y and Σ wᵢ·∇fᵢ(x) to grad, which
 // are allocated if nil. They cost a little more than nothing.
-func (p *WeightedHessianPrep) ValueGradientAndHessian(y, grad []float64, dst mat.Symmetric, x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
+func (p *WeightedHessianPrep) ValueGradientAndHessian(y, grad []float64, dst mat.Symmetric,
+	x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
 	return p.any(y, grad, true, dst, x, w)
 }
 
-func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmetric, x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
+func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmetric,
+	x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, nil, nil, err
 	}
@@ -96,7 +98,8 @@ func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmet
 	return p.compute(y, grad, wanted, dst, x, w)
 }
 
-func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Symmetric, x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
+func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Symmetric,
+	x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
 	if err := p.input("w", w, p.m); err != nil {
 		return nil, nil, nil, err
 	}
@@ -120,7 +123,9 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 	target, ok := dst.(*sparse.SymCSC)
 	switch {
 	case dst != nil && !ok:
-		return nil, nil, nil, &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst), Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
+		return nil, nil, nil,
+			&UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst),
+				Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
 	case p.s == nil:
 		return nil, nil, nil, notSparse(p.op, p.backend.inner)
 	}
@@ -139,7 +144,8 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 }
 
 // dense computes into a dense matrix.
-func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense, x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
+func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
+	x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
 	dst, block, err := p.symmetric(dst, x)
 	if err != nil {
 		return nil, nil, nil, err

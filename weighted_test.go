@@ -20,7 +20,8 @@ import (
 // secondOrderBackends are engines and pairs, dense and sparse.
 func secondOrderBackends() []nabla.Backend {
 	dense := []nabla.Backend{
-		forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}, finitediff.Backend{},
+		forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+		finitediff.Backend{},
 		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}},
 		nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}},
 	}
@@ -28,7 +29,8 @@ func secondOrderBackends() []nabla.Backend {
 	for _, b := range dense {
 		all = append(all, nabla.AutoSparse{Dense: b})
 	}
-	return append(all, nabla.AutoSparse{Dense: dense[5], Workers: 2}, nabla.Policy{Backend: nabla.AutoSparse{Dense: dense[0]}})
+	return append(all, nabla.AutoSparse{Dense: dense[5], Workers: 2},
+		nabla.Policy{Backend: nabla.AutoSparse{Dense: dense[0]}})
 }
 
 // constraints has y₀ = Σ xᵢ³, y₁ = x₀·x₁ and y₂ = eˣ² linear in the others; what it
@@ -89,7 +91,10 @@ func TestWeightedHessian(t *testing.T) {
 		}
 		near("Hessian", dst, hess(x, w, 1))
 		near("value", mat.NewVecDense(3, y), mat.NewVecDense(3, []float64{1 + 8 + 0.125 - 1, 2, math.Exp(0.5) - 1}))
-		near("gradient", mat.NewVecDense(4, grad), mat.NewVecDense(4, []float64{w[0]*3*x[0]*x[0] + w[1]*x[1], w[0]*3*x[1]*x[1] + w[1]*x[0], w[0]*3*x[2]*x[2] + w[2]*math.Exp(x[2]), w[0]*3*x[3]*x[3] + w[2]}))
+		near("gradient", mat.NewVecDense(4, grad),
+			mat.NewVecDense(4,
+				[]float64{w[0]*3*x[0]*x[0] + w[1]*x[1], w[0]*3*x[1]*x[1] + w[1]*x[0],
+					w[0]*3*x[2]*x[2] + w[2]*math.Exp(x[2]), w[0]*3*x[3]*x[3] + w[2]}))
 		q := p.Clone()
 		if err := p.Rebind(&constraints{Scale: nabla.Const(10)}); err != nil {
 			t.Errorf("%s: %v", b.Name(), err)
@@ -223,7 +228,8 @@ func TestSecondOrderAllocations(t *testing.T) {
 	c := &constraints{Scale: nabla.Const(1)}
 	for _, b := range []nabla.Backend{
 		nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}},
-		nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
+		nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{},
+			Inner: reversediff.Backend{Compile: true}}},
 	} {
 		p, err := nabla.PrepareWeightedHessian(nabla.BindMethod((*constraints).eval, c), b, x)
 		if err != nil {
@@ -267,10 +273,12 @@ func TestSecondOrderEmpty(t *testing.T) {
 			t.Errorf("%s: %v", b.Name(), err)
 			continue
 		}
-		if y, grad, diagonal, err := d.ValueGradientAndDiagonal(nil, nil, nil); err != nil || y != 3 || len(grad)+len(diagonal) != 0 {
+		if y, grad, diagonal, err := d.ValueGradientAndDiagonal(nil, nil, nil); err != nil || y != 3 ||
+			len(grad)+len(diagonal) != 0 {
 			t.Errorf("%s: diagonal: %v, %v, %v, %v", b.Name(), y, grad, diagonal, err)
 		}
-		if h, err := nabla.WeightedHessian(none, b, []float64{1, 2}, nil); err != nil || h.SymmetricDim() != 2 || h.At(0, 1) != 0 {
+		if h, err := nabla.WeightedHessian(none, b, []float64{1, 2}, nil); err != nil || h.SymmetricDim() != 2 ||
+			h.At(0, 1) != 0 {
 			t.Errorf("%s: no outputs: %v, %v", b.Name(), h, err)
 		}
 		w, err := nabla.PrepareWeightedHessian(two, b, nil)
@@ -278,7 +286,8 @@ func TestSecondOrderEmpty(t *testing.T) {
 			t.Errorf("%s: %v", b.Name(), err)
 			continue
 		}
-		if y, grad, h, err := w.ValueGradientAndHessian(nil, nil, nil, nil, []float64{1}); err != nil || len(y) != 1 || y[0] != 2 || len(grad) != 0 || h.SymmetricDim() != 0 {
+		if y, grad, h, err := w.ValueGradientAndHessian(nil, nil, nil, nil, []float64{1}); err != nil || len(y) != 1 ||
+			y[0] != 2 || len(grad) != 0 || h.SymmetricDim() != 0 {
 			t.Errorf("%s: no inputs: %v, %v, %v, %v", b.Name(), y, grad, h, err)
 		}
 	}

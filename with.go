@@ -80,7 +80,8 @@ func (b *blackBox) take(x []float64) *boxed {
 	abort(err)
 	_ = f.Own() // for several goroutines, where that can be
 	n := len(x)
-	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n), y: make([]float64, 1)}
+	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n),
+		y: make([]float64, 1)}
 }
 
 func (b *blackBox) give(u *boxed) {

@@ -88,14 +88,17 @@ func aloneInColumn(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
 func SymmetricallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	m, n := p.Dims()
 	if m != n || len(colors) != n {
-		return &LengthError{"SymmetricallyOrthogonalColumns", "len(colors) for a square pattern", len(colors), max(m, n)}
+		return &LengthError{"SymmetricallyOrthogonalColumns", "len(colors) for a square pattern", len(colors),
+			max(m, n)}
 	}
 	for j := range n {
 		for _, i := range p.Col(j) {
 			ok1, k1 := aloneInRow(p, colors, i, j)
 			ok2, k2 := aloneInRow(p, colors, j, i)
 			if !ok1 && !ok2 {
-				return invalid([]int{i}, []int{j}, "columns %d and %d are one colour in row %d, and %d and %d in row %d (-1: neutral)", j, k1, i, i, k2, j)
+				return invalid([]int{i}, []int{j},
+					"columns %d and %d are one colour in row %d, and %d and %d in row %d (-1: neutral)", j, k1, i, i,
+					k2, j)
 			}
 		}
 	}
@@ -118,7 +121,9 @@ func StructurallyBiorthogonal(p *sparsity.Pattern, rowColors, columnColors []int
 			ok1, k1 := aloneInRow(p, columnColors, i, j)
 			ok2, k2 := aloneInColumn(p, rowColors, i, j)
 			if !ok1 && !ok2 {
-				return invalid([]int{i}, []int{j}, "columns %d and %d are one colour in row %d, and rows %d and %d in column %d (-1: neutral)", j, k1, i, i, k2, j)
+				return invalid([]int{i}, []int{j},
+					"columns %d and %d are one colour in row %d, and rows %d and %d in column %d (-1: neutral)", j, k1,
+					i, i, k2, j)
 			}
 		}
 	}

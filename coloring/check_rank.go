@@ -10,7 +10,8 @@ import "github.com/nabla-ad/nabla/sparsity"
 // their order.
 func RankNonzeros(c *Coloring) ([]int, error) {
 	if c.problem.Decompression != Substitution {
-		return nil, &UnsupportedError{"RankNonzeros", "direct decompression has no order; colour with Decompression: Substitution"}
+		return nil, &UnsupportedError{"RankNonzeros",
+			"direct decompression has no order; colour with Decompression: Substitution"}
 	}
 	rank := make([]int, c.pattern.NNZ())
 	for t, e := range c.reading.order {

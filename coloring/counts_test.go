@@ -101,7 +101,8 @@ func TestBands(t *testing.T) {
 			if got := color(t, p, Problem{Structure: Symmetric}, Greedy{}).Colors(); got != 2*b+1 {
 				t.Errorf("star, n=%d, %d diagonals: %d colours, want %d", n, b, got, 2*b+1)
 			}
-			if got := color(t, p, Problem{Structure: Symmetric, Decompression: Substitution}, Greedy{}).Colors(); got != b+1 {
+			if got := color(t, p, Problem{Structure: Symmetric, Decompression: Substitution},
+				Greedy{}).Colors(); got != b+1 {
 				t.Errorf("acyclic, n=%d, %d diagonals: %d colours, want %d", n, b, got, b+1)
 			}
 		}

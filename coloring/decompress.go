@@ -49,7 +49,8 @@ func (c *Coloring) Decompressor(target Target) (*Decompressor, error) {
 		return nil, &UnsupportedError{"Decompressor", "an unknown target; use Full, Upper or Lower"}
 	}
 	if target != Full && c.problem.Structure != Symmetric {
-		return nil, &UnsupportedError{"Decompressor", "a triangle of a nonsymmetric matrix; use Full, or colour with Structure: Symmetric"}
+		return nil, &UnsupportedError{"Decompressor",
+			"a triangle of a nonsymmetric matrix; use Full, or colour with Structure: Symmetric"}
 	}
 	d := &Decompressor{coloring: c, target: target}
 	if err := d.prepare(); err != nil {
@@ -183,7 +184,8 @@ func (d *Decompressor) DecompressPart(data, products []float64, stride int, rows
 
 // needsAll is the error for products one at a time where entries take several.
 func needsAll() error {
-	return &UnsupportedError{"decompressing some colours", "substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
+	return &UnsupportedError{"decompressing some colours",
+		"substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
 }
 
 func (d *Decompressor) check(data, col []float64, colStride int, row []float64, rowStride int) {

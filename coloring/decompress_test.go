@@ -17,7 +17,8 @@ func TestDecompressionDoesNotAllocate(t *testing.T) {
 		data := values(c.Pattern(), problem.Structure == Symmetric)
 		col, row := c.Compress(data)
 		m, n := c.Pattern().Dims()
-		if got := testing.AllocsPerRun(10, func() { d.Decompress(data, col, c.Forward(), row, c.Reverse()) }); got != 0 {
+		if got := testing.AllocsPerRun(10,
+			func() { d.Decompress(data, col, c.Forward(), row, c.Reverse()) }); got != 0 {
 			t.Errorf("%v: %v allocations", problem, got)
 		}
 		if problem.Decompression == Substitution {
@@ -141,15 +142,18 @@ a a a a a a
 	if got := wide.Picture(); !strings.HasSuffix(got, "#\n") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := color(t, rows("1 0 3", "0 2 0", "4 5 0"), Problem{Partition: Row}, Greedy{}).Picture(); got != "a a . a\na . a .\nb b b .\n" {
+	if got := color(t, rows("1 0 3", "0 2 0", "4 5 0"), Problem{Partition: Row},
+		Greedy{}).Picture(); got != "a a . a\na . a .\nb b b .\n" {
 		t.Errorf("got\n%s", got)
 	}
 }
 
 func TestStrings(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{color(t, whatFig41, Problem{Structure: Symmetric}, Greedy{}).String(), "symmetric column direct colouring of 6×6 with 18 entries: 3 colours, Natural"},
-		{Greedy{Orders: []Order{LargestFirst{}, Random{4}, SmallestLast}, Postprocess: true}.String(), "Greedy(LargestFirst, Random(4), SmallestLast; postprocessed)"},
+		{color(t, whatFig41, Problem{Structure: Symmetric}, Greedy{}).String(),
+			"symmetric column direct colouring of 6×6 with 18 entries: 3 colours, Natural"},
+		{Greedy{Orders: []Order{LargestFirst{}, Random{4}, SmallestLast}, Postprocess: true}.String(),
+			"Greedy(LargestFirst, Random(4), SmallestLast; postprocessed)"},
 		{Greedy{}.String(), "Greedy(Natural)"},
 		{Optimal{}.String(), "Optimal(1000000)"},
 		{Constant{}.String(), "Constant"},

@@ -92,5 +92,6 @@ func (e *BudgetError) Error() string {
 	if e.Best != nil {
 		colors = e.Best.Colors()
 	}
-	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, a larger Budget, or Greedy", colors, e.Budget)
+	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, "+
+		"a larger Budget, or Greedy", colors, e.Budget)
 }

@@ -11,7 +11,8 @@ import (
 
 func TestProblemErrors(t *testing.T) {
 	p := sparsity.Banded(3, 3, 1, 1)
-	for _, problem := range []Problem{{Structure: Symmetric, Partition: Row}, {Structure: Symmetric, Partition: Bidirectional}, {Structure: 7}, {Partition: 7}, {Decompression: 7}} {
+	for _, problem := range []Problem{{Structure: Symmetric, Partition: Row},
+		{Structure: Symmetric, Partition: Bidirectional}, {Structure: 7}, {Partition: 7}, {Decompression: 7}} {
 		for _, a := range []Algorithm{Greedy{}, Constant{}, Optimal{}} {
 			var e *ProblemError
 			if _, err := a.Color(p, problem); !errors.As(err, &e) {
@@ -27,7 +28,8 @@ func TestProblemErrors(t *testing.T) {
 		{rows("1 1 0", "0 1 0", "0 0 1"), "entry (0, 1) and not (1, 0)"},
 	} {
 		var e *PatternError
-		if _, err := (Greedy{}).Color(c.p, Problem{Structure: Symmetric}); !errors.As(err, &e) || !strings.Contains(err.Error(), c.text) {
+		if _, err := (Greedy{}).Color(c.p, Problem{Structure: Symmetric}); !errors.As(err, &e) ||
+			!strings.Contains(err.Error(), c.text) {
 			t.Error(err)
 		}
 	}

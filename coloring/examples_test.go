@@ -24,9 +24,11 @@ func TestFigures(t *testing.T) {
 		natural bool // the greedy colouring in natural order is the one of the figure
 	}{
 		{"what, 4.1", Problem{Structure: Symmetric}, []int{1, 2, 1, 3, 1, 1}, true},
-		{"what, 6.1", Problem{Structure: Symmetric, Decompression: Substitution}, []int{1, 2, 1, 2, 1, 3, 2, 3, 2, 3}, false},
+		{"what, 6.1", Problem{Structure: Symmetric, Decompression: Substitution}, []int{1, 2, 1, 2, 1, 3, 2, 3, 2, 3},
+			false},
 		{"efficient, 1", Problem{Structure: Symmetric}, []int{1, 2, 1, 3, 1, 4, 3, 5, 1, 2}, true},
-		{"efficient, 4", Problem{Structure: Symmetric, Decompression: Substitution}, []int{1, 2, 1, 2, 1, 3, 2, 3, 2, 1}, true},
+		{"efficient, 4", Problem{Structure: Symmetric, Decompression: Substitution},
+			[]int{1, 2, 1, 2, 1, 3, 2, 3, 2, 1}, true},
 	} {
 		p := whatFig41
 		if len(c.colors) == 10 {
@@ -140,7 +142,8 @@ func TestBidirectionalExamples(t *testing.T) {
 		}
 	}
 	// Dense rows and columns last: one colour for each, and one for the diagonal.
-	if c := color(t, arrowhead(1000), direct, Greedy{Orders: []Order{SmallestFirst{}}, Postprocess: true}); c.Colors() != 3 {
+	if c := color(t, arrowhead(1000), direct,
+		Greedy{Orders: []Order{SmallestFirst{}}, Postprocess: true}); c.Colors() != 3 {
 		t.Errorf("arrowhead: %v", c)
 	}
 	for _, post := range []bool{false, true} {

@@ -20,7 +20,8 @@ func TestFirstFit(t *testing.T) {
 func testFirstFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	patterns := []*sparsity.Pattern{
-		random(r, 8, 12, 0.3), random(r, 12, 8, 0.3), randomSymmetric(r, 12, 0.2), randomSymmetric(r, 25, 0.08), randomSymmetric(r, 40, 0.05),
+		random(r, 8, 12, 0.3), random(r, 12, 8, 0.3), randomSymmetric(r, 12, 0.2), randomSymmetric(r, 25, 0.08),
+		randomSymmetric(r, 40, 0.05),
 		must(permuted(r, arrowhead(heavy+4)).Union(randomSymmetric(r, heavy+4, 0.01))),
 		must(permuted(r, arrowhead(heavy+4)).Union(arrowhead(heavy + 4))),
 		must(permuted(r, arrowhead(heavy+1)).Union(sparsity.Banded(heavy+1, heavy+1, 2, 2))),

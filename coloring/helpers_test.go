@@ -153,7 +153,8 @@ var problems = []Problem{
 	{Symmetric, Column, Substitution},
 }
 
-var orders = []Order{Natural{}, Random{1}, LargestFirst{}, SmallestFirst{}, SmallestLast, IncidenceDegree, DynamicLargestFirst,
+var orders = []Order{Natural{}, Random{1}, LargestFirst{}, SmallestFirst{}, SmallestLast, IncidenceDegree,
+	DynamicLargestFirst,
 	Dynamic{Forward: true, Descending: true}, PerfectElimination{},
 	Dynamic{Descending: true, ColPack: true}, Dynamic{ColPack: true}, Dynamic{Forward: true, ColPack: true},
 	Dynamic{Forward: true, Descending: true, ColPack: true}}

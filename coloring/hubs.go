@@ -42,7 +42,8 @@ func readStars(g *graph, color []int32, colors int) (*reading, error) {
 		}
 		if g.diag != nil && g.diag[v] {
 			if c := color[v]; count[c] > 0 {
-				return nil, invalid([]int{int(v)}, []int{int(v)}, "column %d has a neighbour of its own colour %d", v, c)
+				return nil, invalid([]int{int(v)}, []int{int(v)}, "column %d has a neighbour of its own colour %d", v,
+					c)
 			}
 		}
 		for k := g.ptr[v]; k < g.ptr[v+1]; k++ {
@@ -84,7 +85,8 @@ func (g *graph) entangled(e int32, color []int32) error {
 		}
 		for _, x := range append([]int32{s}, g.neighbors(s, nil)...) {
 			if x != h && color[x] == color[h] {
-				return fmt.Sprintf("%s and %s have one colour and meet in %s", g.title(h), g.title(x), g.title(g.across(s)))
+				return fmt.Sprintf("%s and %s have one colour and meet in %s", g.title(h), g.title(x),
+					g.title(g.across(s)))
 			}
 		}
 		return "" // not reached: s has another entry of that colour

@@ -13,7 +13,8 @@ func TestNone(t *testing.T) {
 		m, n := p.Dims()
 		for _, problem := range []coloring.Problem{
 			{}, {Partition: coloring.Row}, {Partition: coloring.Bidirectional}, {Structure: coloring.Symmetric},
-			{Partition: coloring.Bidirectional, Decompression: coloring.Substitution}, {Structure: coloring.Symmetric, Decompression: coloring.Substitution},
+			{Partition: coloring.Bidirectional, Decompression: coloring.Substitution},
+			{Structure: coloring.Symmetric, Decompression: coloring.Substitution},
 		} {
 			c, err := coloring.None{}.Color(p, problem)
 			if err != nil {

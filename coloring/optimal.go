@@ -28,7 +28,9 @@ func (a Optimal) budget() int {
 
 // Color implements [Algorithm].
 func (a Optimal) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
-	greedy := Greedy{Postprocess: true, Orders: []Order{Natural{}, LargestFirst{}, SmallestLast, IncidenceDegree, DynamicLargestFirst, Random{0}, Random{1}}}
+	greedy := Greedy{Postprocess: true,
+		Orders: []Order{Natural{}, LargestFirst{}, SmallestLast, IncidenceDegree, DynamicLargestFirst, Random{0},
+			Random{1}}}
 	best, err := greedy.Color(p, problem)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,8 @@ func TestRandomOrderIsReproducible(t *testing.T) {
 func TestTies(t *testing.T) {
 	p := randomSymmetric(rand.New(rand.NewPCG(1, 1)), 60, 0.1)
 	problem := Problem{Structure: Symmetric}
-	if slices.Equal(must(Permutation(p, problem, SmallestLast)), must(Permutation(p, problem, Dynamic{Descending: true, ColPack: true}))) {
+	if slices.Equal(must(Permutation(p, problem, SmallestLast)),
+		must(Permutation(p, problem, Dynamic{Descending: true, ColPack: true}))) {
 		t.Error("ties are broken in the same way")
 	}
 }

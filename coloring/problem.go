@@ -108,7 +108,9 @@ func asymmetry(p Problem, s *sparsity.Pattern) error {
 	for j := range cols {
 		for _, i := range s.Col(j) {
 			if !s.Has(j, i) {
-				return patternError(p, s, "it has entry (%d, %d) and not (%d, %d); unite it with its transpose (p.Union(p.Transpose())) or use Structure: Nonsymmetric", i, j, j, i)
+				return patternError(p, s,
+					"it has entry (%d, %d) and not (%d, %d); unite it with its transpose (p.Union(p.Transpose())) "+
+						"or use Structure: Nonsymmetric", i, j, j, i)
 			}
 		}
 	}

@@ -17,7 +17,8 @@ func TestColorings(t *testing.T) {
 		m, n    int
 		density []float64
 	}{
-		{0, 0, []float64{0}}, {0, 3, []float64{0}}, {3, 0, []float64{0}}, {1, 5, []float64{0.5}}, {5, 1, []float64{0.5}}, {1, 1, []float64{0, 1}},
+		{0, 0, []float64{0}}, {0, 3, []float64{0}}, {3, 0, []float64{0}}, {1, 5, []float64{0.5}},
+		{5, 1, []float64{0.5}}, {1, 1, []float64{0, 1}},
 		{6, 6, []float64{0, 0.2, 0.5, 1}},
 		{10, 20, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5}},
 		{20, 10, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5}},
@@ -49,7 +50,8 @@ func TestColorings(t *testing.T) {
 func TestLongRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{heavy - 1, heavy, 2 * heavy} {
-		for _, p := range []*sparsity.Pattern{arrowhead(n), must(arrowhead(n).Union(randomSymmetric(r, n, 0.02))), must(permuted(r, arrowhead(n)).Union(sparsity.Banded(n, n, 3, 3)))} {
+		for _, p := range []*sparsity.Pattern{arrowhead(n), must(arrowhead(n).Union(randomSymmetric(r, n, 0.02))),
+			must(permuted(r, arrowhead(n)).Union(sparsity.Banded(n, n, 3, 3)))} {
 			for _, problem := range problems {
 				for _, order := range []Order{Natural{}, Random{1}, SmallestLast} {
 					c := color(t, p, problem, Greedy{Orders: []Order{order}, Postprocess: true})

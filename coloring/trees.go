@@ -38,14 +38,16 @@ func readTrees(g *graph, color []int32, colors int) (*reading, error) {
 		all = all[n:]
 		if low == high {
 			row, col := g.entry(group[0])
-			return nil, invalid([]int{row}, []int{col}, "%s and %s are neighbours of one colour", g.title(g.ends[group[0]][0]), g.title(g.ends[group[0]][1]))
+			return nil, invalid([]int{row}, []int{col}, "%s and %s are neighbours of one colour",
+				g.title(g.ends[group[0]][0]), g.title(g.ends[group[0]][1]))
 		}
 		if stuck := p.peel(group); stuck >= 0 {
 			row, col := g.entry(stuck)
 			if low == 0 {
 				return nil, invalid([]int{row}, []int{col}, "it needs the product of a neutral row or column")
 			}
-			return nil, invalid([]int{row}, []int{col}, "it is on a cycle of the two colours of %s and %s", g.title(g.ends[stuck][0]), g.title(g.ends[stuck][1]))
+			return nil, invalid([]int{row}, []int{col}, "it is on a cycle of the two colours of %s and %s",
+				g.title(g.ends[stuck][0]), g.title(g.ends[stuck][1]))
 		}
 	}
 	return p.reading, nil

@@ -53,7 +53,8 @@ func TestZero(t *testing.T) {
 			call()
 		}()
 	}
-	for _, a := range []coloring.Algorithm{coloring.Greedy{}, coloring.Constant{}, coloring.Optimal{}, coloring.None{}} {
+	for _, a := range []coloring.Algorithm{coloring.Greedy{}, coloring.Constant{}, coloring.Optimal{},
+		coloring.None{}} {
 		for _, partition := range []coloring.Partition{coloring.Column, coloring.Row, coloring.Bidirectional} {
 			var pe *coloring.PatternError
 			if _, err := a.Color(nil, coloring.Problem{Partition: partition}); !errors.As(err, &pe) {
@@ -64,7 +65,8 @@ func TestZero(t *testing.T) {
 			}
 		}
 	}
-	if s := (*coloring.Coloring)(nil).String() + (*sparsity.Pattern)(nil).String() + new(coloring.BudgetError).Error(); s == "" {
+	if s := (*coloring.Coloring)(nil).String() + (*sparsity.Pattern)(nil).String() +
+		new(coloring.BudgetError).Error(); s == "" {
 		t.Error("no words")
 	}
 }

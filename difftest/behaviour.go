@@ -194,11 +194,12 @@ var constantOutput = family{
 	},
 }
 
-var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) }, func(x []float64, _ int) truth {
-	t := newTruth(len(x), 1)
-	t.y[0] = 4
-	return t
-})
+var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) },
+	func(x []float64, _ int) truth {
+		t := newTruth(len(x), 1)
+		t.y[0] = 4
+		return t
+	})
 
 var returnsInput = family{
 	into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same,

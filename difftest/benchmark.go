@@ -61,7 +61,8 @@ func Benchmark(backends []nabla.Backend, scenarios []Scenario, o *BenchOptions) 
 		opts.Context = context.Background()
 	}
 	if len(backends) == 0 || len(scenarios) == 0 {
-		return nil, fmt.Errorf("difftest: Benchmark of %d backends and %d scenarios: it needs at least one of each", len(backends), len(scenarios))
+		return nil, fmt.Errorf("difftest: Benchmark of %d backends and %d scenarios: it needs at least one of each",
+			len(backends), len(scenarios))
 	}
 	for i := range scenarios {
 		if err := scenarios[i].misfit(); err != nil {

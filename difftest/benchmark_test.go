@@ -93,7 +93,8 @@ func TestBenchmarkFull(t *testing.T) {
 			tol = 1e-3
 		}
 		switch {
-		case r.Err != nil || !(r.NS > 0) || !(r.PlainNS > 0) || r.Samples < 1 || r.Evals < 1 || math.Abs(r.Ratio-r.NS/r.PlainNS) > 1e-9*r.Ratio:
+		case r.Err != nil || !(r.NS > 0) || !(r.PlainNS > 0) || r.Samples < 1 || r.Evals < 1 ||
+			math.Abs(r.Ratio-r.NS/r.PlainNS) > 1e-9*r.Ratio:
 			t.Errorf("%+v", r)
 		case r.Kind == Preparation && (!math.IsNaN(r.Error) || !math.IsNaN(r.BreakEven)):
 			t.Errorf("a preparation has a result: %+v", r)
@@ -149,7 +150,8 @@ func (refusing) Pushforward([]float64, engine.Block, []float64, engine.Block) er
 // TestBenchmarkFailures: a backend that fails or is wrong is one row among the others.
 func TestBenchmarkFailures(t *testing.T) {
 	backends := []nabla.Backend{forwarddiff.Backend{}, wrongGradient{}, refusing{}, refusing{late: true}}
-	table, err := Benchmark(backends, []Scenario{Of("gradient", sumSquares, ramp(5))}, &BenchOptions{Budget: time.Millisecond})
+	table, err := Benchmark(backends, []Scenario{Of("gradient", sumSquares, ramp(5))},
+		&BenchOptions{Budget: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +165,8 @@ func TestBenchmarkFailures(t *testing.T) {
 	if r := got["wrong"]; len(r) != 2 || r[0].Err != nil || math.Abs(r[0].Error-0.1) > 1e-15 {
 		t.Errorf("%+v", r)
 	}
-	if r := got["refusing"]; len(r) != 3 || !errors.Is(r[0].Err, errRefused) || !errors.Is(r[1].Err, errRefused) || !math.IsNaN(r[0].NS) {
+	if r := got["refusing"]; len(r) != 3 || !errors.Is(r[0].Err, errRefused) || !errors.Is(r[1].Err, errRefused) ||
+		!math.IsNaN(r[0].NS) {
 		t.Errorf("%+v", r)
 	}
 	for _, format := range Formats {
@@ -182,11 +185,13 @@ func TestBenchmarkFailures(t *testing.T) {
 			if err := json.Unmarshal(b.Bytes(), &rows); err != nil || len(rows) != len(table.Rows) {
 				t.Fatalf("%v: %s", err, b.String())
 			}
-			if r := rows[len(rows)-1]; r["ns"] != nil || !strings.Contains(r["failure"].(string), "refused") || rows[0]["ns"].(float64) <= 0 {
+			if r := rows[len(rows)-1]; r["ns"] != nil || !strings.Contains(r["failure"].(string), "refused") ||
+				rows[0]["ns"].(float64) <= 0 {
 				t.Errorf("%v", rows)
 			}
 		default:
-			if s := b.String(); strings.Count(s, "FAILED") != 3 || strings.Count(s, "refused") != 3 && format == "table" {
+			if s := b.String(); strings.Count(s, "FAILED") != 3 ||
+				strings.Count(s, "refused") != 3 && format == "table" {
 				t.Errorf("%s", s)
 			}
 		}
@@ -209,12 +214,14 @@ func TestBenchmarkInput(t *testing.T) {
 		"tangent":     {one, []Scenario{Of("hvp", sumSquares, ramp(2))}, "needs a tangent"},
 		"function":    {one, []Scenario{{Operator: "gradient", X: ramp(2)}}, "no function"},
 	} {
-		if table, err := Benchmark(tt.backends, tt.scenarios, nil); err == nil || table != nil || !strings.Contains(err.Error(), tt.want) {
+		if table, err := Benchmark(tt.backends, tt.scenarios, nil); err == nil || table != nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	table, err := Benchmark(one, []Scenario{Of("jacobian", sumSquares, ramp(2))}, nil)
-	if err != nil || len(table.Rows) != 1 || table.Rows[0].Err == nil || !strings.Contains(table.Rows[0].Err.Error(), "[]nabla.Real) []nabla.Real") {
+	if err != nil || len(table.Rows) != 1 || table.Rows[0].Err == nil ||
+		!strings.Contains(table.Rows[0].Err.Error(), "[]nabla.Real) []nabla.Real") {
 		t.Errorf("a Jacobian of a scalar function: %v, %v", table, err)
 	}
 }
@@ -229,7 +236,8 @@ func TestBenchmarkInterrupted(t *testing.T) {
 			cancel()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) || len(table.Rows) != 2 || table.Rows[0].Operator != "gradient" || !(table.Rows[0].NS > 0) {
+	if !errors.Is(err, context.Canceled) || len(table.Rows) != 2 || table.Rows[0].Operator != "gradient" ||
+		!(table.Rows[0].NS > 0) {
 		t.Errorf("%v, %v", table, err)
 	}
 }
@@ -249,10 +257,12 @@ func TestOf(t *testing.T) {
 		with(Of("derivative", curve, []float64{3}), []float64{9, 3}, []float64{6, 1}, nil),
 		with(Of("second_derivative", square, []float64{3}), []float64{9}, []float64{6}, []float64{2}),
 		with(Of("jacobian", twice, []float64{3, 2}), []float64{9, 6}, []float64{6, 0, 2, 3}, nil),
-		with(Of("jacobian", nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = x[1].Sq() }), []float64{3, 2}), []float64{4}, []float64{0, 4}, nil),
+		with(Of("jacobian", nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = x[1].Sq() }), []float64{3, 2}),
+			[]float64{4}, []float64{0, 4}, nil),
 		with(Of("pullback", twice, []float64{3, 2}, []float64{1, 10}), []float64{9, 6}, []float64{26, 30}, nil),
 		with(Of("pushforward", sumSquares, []float64{3, 2}, []float64{1, 10}), []float64{13}, []float64{46}, nil),
-		with(Of("hvp", sumSquares, []float64{3, 2}, []float64{1, 10}), []float64{13}, []float64{6, 4}, []float64{2, 20}),
+		with(Of("hvp", sumSquares, []float64{3, 2}, []float64{1, 10}), []float64{13}, []float64{6, 4},
+			[]float64{2, 20}),
 		Of("gradient", sumSquares, []float64{3, 2}),
 		Of("gradient", func(x []float64) float64 { return x[0] }, []float64{3, 2}),
 	}

@@ -67,13 +67,14 @@ var mistakes = []struct {
 		each(xbar, func(_ int, v *float64) { *v = -*v })
 	}}, "[unprepared] vec_to_vec/pullback/out/out on wrong sign: Pullback: the derivative is wrong"},
 
-	{broken{"wrong sign of the second lane", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
-		for i := range xbar.N {
-			if row := xbar.Row(i); len(row) > 1 {
-				row[1] = -row[1]
+	{broken{"wrong sign of the second lane",
+		func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+			for i := range xbar.N {
+				if row := xbar.Row(i); len(row) > 1 {
+					row[1] = -row[1]
+				}
 			}
-		}
-	}}, "PullbackBatch(dst, x, (t, -t)): the derivative"},
+		}}, "PullbackBatch(dst, x, (t, -t)): the derivative"},
 
 	{broken{"stale", func(s *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if s.kept == nil {
@@ -154,14 +155,16 @@ var mistakes = []struct {
 				*v = 0
 			}
 		})
-	}}, "[unprepared] behaviour/nan/gradient/out on NaN ignored: Gradient: the derivative is wrong: number 0 is 0, want NaN"},
+	}}, "[unprepared] behaviour/nan/gradient/out on NaN ignored: Gradient: the derivative is wrong: number 0 is 0, " +
+		"want NaN"},
 
 	// Wrong after every preparation alike: only numbers from elsewhere tell.
 	{broken{"wrong between whole numbers", func(_ *state, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
 		if len(x) > 0 && x[0] != math.Trunc(x[0]) {
 			each(xbar, func(_ int, v *float64) { *v *= 2 })
 		}
-	}}, "[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the derivative is wrong"},
+	}}, "[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the " +
+		"derivative is wrong"},
 
 	{broken{"panics", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if xbar.B == 5 {
@@ -214,7 +217,8 @@ func TestBroken(t *testing.T) {
 			r := newRecorder("vec_to_vec", "allocfree/copyto", "behaviour/nan")
 			difftest.Check(r, m.broken, &difftest.Options{AllocFree: true, NoModifiers: true, NoSecondOrder: true})
 			if !contains(*r.failed, m.check) {
-				t.Errorf("no message with %q among %d:\n%s", m.check, len(*r.failed), strings.Join(first(*r.failed, 12), "\n"))
+				t.Errorf("no message with %q among %d:\n%s", m.check, len(*r.failed),
+					strings.Join(first(*r.failed, 12), "\n"))
 			}
 		})
 	}
@@ -472,20 +476,25 @@ func TestBrokenOtherwise(t *testing.T) {
 			"[prepared] behaviour/branch/jacobian/out on frozen: ",
 		}},
 		{late{}, []string{
-			"[misuse] misuse/blackbox/gradient on late: a function over float64 without code was prepared, and the call gave",
+			"[misuse] misuse/blackbox/gradient on late: a function over float64 without code was prepared, and the " +
+				"call gave",
 		}},
 		{linearised{reversediff.Backend{Compile: true}}, []string{
-			"[same point] vec_to_vec/pullback/out/out on linearised: At(x), same product(nil, t): the derivative is wrong",
-			"[same point] vec_to_vec/pushforward/out/out on linearised: At(x), other product of unit vectors: the derivative",
+			"[same point] vec_to_vec/pullback/out/out on linearised: At(x), same product(nil, t): the derivative " +
+				"is wrong",
+			"[same point] vec_to_vec/pushforward/out/out on linearised: At(x), other product of unit vectors: the " +
+				"derivative",
 		}},
 		{sharing{last: new(engine.Gradient)}, []string{
 			"[clone] arr_to_num(vector)/gradient/out/out on sharing: Gradient(nil, x): the derivative is wrong",
 		}},
 		{accumulating, []string{
-			"[second call] vec_to_vec/pushforward/out/out on accumulating: Pushforward(nil, x, t): the derivative is wrong",
+			"[second call] vec_to_vec/pushforward/out/out on accumulating: Pushforward(nil, x, t): the derivative " +
+				"is wrong",
 		}},
 		{lastLane, []string{
-			"[prepared] vec_to_vec/pushforward/out/out on last lane: PushforwardBatch(dst, x, (t, -t, 2t, t/2, -4t)): the derivative",
+			"[prepared] vec_to_vec/pushforward/out/out on last lane: PushforwardBatch(dst, x, (t, -t, 2t, t/2, " +
+				"-4t)): the derivative",
 		}},
 		{oneSign{}, []string{
 			"[prepared] arr_to_num(vector)/gradient/out/out on one sign: Gradient(nil, x): the derivative is wrong",
@@ -498,11 +507,13 @@ func TestBrokenOtherwise(t *testing.T) {
 			"HVPBatch(dst, x, (t, -t)): the second derivative",
 		}},
 	} {
-		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "arr_to_num(vector)/gradient", "behaviour/branch/", "misuse/blackbox")
+		r := newRecorder("vec_to_vec/", "arr_to_num(vector)/hvp", "arr_to_num(vector)/gradient", "behaviour/branch/",
+			"misuse/blackbox")
 		difftest.Check(r, c.b, nil)
 		for _, s := range c.check {
 			if !contains(*r.failed, s) {
-				t.Errorf("%s: no message with %q among %d:\n%s", c.b.Name(), s, len(*r.failed), strings.Join(first(*r.failed, 12), "\n"))
+				t.Errorf("%s: no message with %q among %d:\n%s", c.b.Name(), s, len(*r.failed),
+					strings.Join(first(*r.failed, 12), "\n"))
 			}
 		}
 	}
@@ -519,7 +530,8 @@ func TestCatalogue(t *testing.T) {
 	}
 	want := map[string]int{
 		"default": 106, "sparse": 38, "empty": 5, "allocfree": 9,
-		"pushforward": 31, "pullback": 29, "derivative": 9, "second_derivative": 5, "jacobian": 20, "gradient": 4, "hvp": 4, "hessian": 4,
+		"pushforward": 31, "pullback": 29, "derivative": 9, "second_derivative": 5, "jacobian": 20, "gradient": 4,
+		"hvp": 4, "hessian": 4,
 	}
 	for k, n := range want {
 		if count[k] != n {

@@ -41,7 +41,8 @@ func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 		f = s.function(b, plain)
 	}
 	if f.f == nil {
-		return Calls{}, fmt.Errorf("difftest: scenario %q: evaluations are counted where Func is set, and not of a %T", s.Name, s.Form(plain))
+		return Calls{}, fmt.Errorf("difftest: scenario %q: evaluations are counted where Func is set, and not of a %T",
+			s.Name, s.Form(plain))
 	}
 	if f.after != nil {
 		f.after()
@@ -69,7 +70,8 @@ func callCounts(o *Options) []job {
 		return nil
 	}
 	for _, s := range catalogue {
-		if !slices.Contains(counted, s.Name) || s.secondOrder() && o.NoSecondOrder || !s.secondOrder() && o.NoFirstOrder {
+		if !slices.Contains(counted, s.Name) || s.secondOrder() && o.NoSecondOrder ||
+			!s.secondOrder() && o.NoFirstOrder {
 			continue
 		}
 		js = append(js, job{"calls/" + s.Operator, func(c *checker) {

@@ -161,7 +161,8 @@ func (g wastefulGradient) ValueAndGradient(grad, x []float64) (float64, error) {
 func TestWasteIsCounted(t *testing.T) {
 	r := newRecorder("calls/")
 	difftest.Check(r, wasteful{}, &difftest.Options{Calls: recorded, NoModifiers: true})
-	if want := "[calls] calls/gradient on wasteful: evaluated f 0 times when prepared and 32 times in 16 calls, want 0 and 16"; !contains(*r.failed, want) {
+	if want := "[calls] calls/gradient on wasteful: evaluated f 0 times when prepared and 32 times in 16 calls, " +
+		"want 0 and 16"; !contains(*r.failed, want) {
 		t.Errorf("no message with %q in %q", want, *r.failed)
 	}
 }

@@ -107,7 +107,8 @@ func (c *checker) takes(s *Scenario) bool {
 		c.r.Skipf("there is no function of this scenario for such engines")
 		return false
 	}
-	c.f = function{f: f.F, before: f.Before, after: f.After, own: f.Own, other: f.Other, otherFactor: 1, shared: f.Shared}
+	c.f = function{f: f.F, before: f.Before, after: f.After, own: f.Own, other: f.Other, otherFactor: 1,
+		shared: f.Shared}
 	for _, context := range s.Contexts {
 		c.f.otherFactor *= context.Other / context.Run
 	}
@@ -470,7 +471,9 @@ func (c *checker) resizing(sub subject, p *prepared, want Results) {
 		x, t := c.point3(k)
 		if fixed {
 			if err := p.resize(x); err == nil && p.variants[0].start(new(outcome), x, t)() == nil {
-				c.failf("resize", "Resize", "to %d inputs from %d: the function, with %d outputs, does not fit, but there is no error", k, n, c.s.M())
+				c.failf("resize", "Resize",
+					"to %d inputs from %d: the function, with %d outputs, does not fit, but there is no error", k, n,
+					c.s.M())
 			}
 		} else if err := p.resize(x); err != nil {
 			c.failf("resize", "Resize", "to %d inputs from %d: %v", k, n, err)
@@ -546,7 +549,8 @@ func (c *checker) smaller(want Results) {
 	for _, v := range p.variants {
 		err := v.start(new(outcome), append([]float64{}, c.x...), append([]float64{}, c.t...))()
 		if !errors.As(err, &shape) {
-			c.failf("smaller", v.name, "prepared for %d inputs and called with %d gives %v, want a *nabla.ShapeError", len(half), len(c.x), err)
+			c.failf("smaller", v.name, "prepared for %d inputs and called with %d gives %v, want a *nabla.ShapeError",
+				len(half), len(c.x), err)
 		}
 	}
 	if err := p.resize(append([]float64{}, c.x...)); err != nil {
@@ -564,7 +568,8 @@ func (c *checker) allocations(p *prepared) {
 	if !c.o.AllocFree || c.brief && !c.s.InPlace {
 		return
 	}
-	if c.s.Group != "allocfree" && !(c.s.Group == "sparse" && p.plan != nil && p.plan() != nil && (c.s.InPlace || c.s.scalar())) {
+	if c.s.Group != "allocfree" &&
+		!(c.s.Group == "sparse" && p.plan != nil && p.plan() != nil && (c.s.InPlace || c.s.scalar())) {
 		return
 	}
 	for _, v := range p.variants {

@@ -29,8 +29,10 @@ func difference(got, want []float64, tol, least float64) string {
 	}
 	for i, w := range want {
 		// Written so that a NaN does not pass.
-		if d := math.Abs(got[i] - w); !(d <= tol*(math.Abs(w)+largest/share)) && !(math.IsNaN(w) && math.IsNaN(got[i])) && got[i] != w {
-			return fmt.Sprintf("number %d is %v, want %v (tolerance %.2g)\n\tgot  %s\n\twant %s", i, got[i], w, tol, show(got), show(want))
+		if d := math.Abs(got[i] - w); !(d <= tol*(math.Abs(w)+largest/share)) &&
+			!(math.IsNaN(w) && math.IsNaN(got[i])) && got[i] != w {
+			return fmt.Sprintf("number %d is %v, want %v (tolerance %.2g)\n\tgot  %s\n\twant %s", i, got[i], w, tol,
+				show(got), show(want))
 		}
 	}
 	return ""

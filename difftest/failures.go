@@ -48,7 +48,8 @@ func (c *checker) panics() {
 		fail = false
 		var pe *nabla.PanicError
 		if !errors.As(err, &pe) || !errors.Is(err, problem) {
-			c.failf("behaviour", "", "f panicked with an error and the operator gave %v, want a *nabla.PanicError with that error", err)
+			c.failf("behaviour", "",
+				"f panicked with an error and the operator gave %v, want a *nabla.PanicError with that error", err)
 		}
 		// An engine that replays may not notice; if it does, it says so.
 		for _, v := range p.variants {

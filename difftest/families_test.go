@@ -25,7 +25,8 @@ func TestClosedForms(t *testing.T) {
 			continue
 		}
 		got, want := s.At(s.X, s.tangent()), s.want()
-		for name, v := range map[string][2][]float64{"value": {got.Value, want.Value}, "first": {got.First, want.First}, "second": {got.Second, want.Second}} {
+		for name, v := range map[string][2][]float64{"value": {got.Value, want.Value}, "first": {got.First, want.First},
+			"second": {got.Second, want.Second}} {
 			if d := difference(v[0], v[1], exactTol, 0); d != "" {
 				t.Errorf("%s: %s: %s", s.Name, name, d)
 			}

@@ -44,8 +44,9 @@ var families = map[string]family{
 		}
 		return t
 	}),
-	"copyto":  {into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same, exact: exactCopy},
-	"nothing": {into: func(y, x []nabla.Real) {}, outputs: func(int) int { return 0 }, exact: func(x []float64, m int) truth { return newTruth(len(x), 0) }},
+	"copyto": {into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same, exact: exactCopy},
+	"nothing": {into: func(y, x []nabla.Real) {}, outputs: func(int) int { return 0 },
+		exact: func(x []float64, m int) truth { return newTruth(len(x), 0) }},
 }
 
 // ofScalar is the family of a function with one output.

@@ -84,7 +84,8 @@ func (c *checker) reentry() {
 		for _, v := range p.variants {
 			c.call("misuse", v, s.X, nil, s.want())
 			if called && !errors.Is(inner, nabla.ErrBusy) {
-				c.failf("misuse", v.name, "f called the object that was evaluating it and got %v, want nabla.ErrBusy", inner)
+				c.failf("misuse", v.name, "f called the object that was evaluating it and got %v, want nabla.ErrBusy",
+					inner)
 			}
 		}
 	}
@@ -118,7 +119,8 @@ func (c *checker) moreOutputs() {
 	if err := v.start(o, x, nil)(); err == nil {
 		c.compare("misuse", v, o, x, nil, want)
 	} else if !errors.As(err, &shape) {
-		c.failf("misuse", v.name, "f returned 3 outputs after 2 and the operator gave %v, want a *nabla.ShapeError", err)
+		c.failf("misuse", v.name, "f returned 3 outputs after 2 and the operator gave %v, want a *nabla.ShapeError",
+			err)
 	}
 	more = 0
 	c.call("misuse", v, x, nil, want)
@@ -145,9 +147,11 @@ func (c *checker) foreign() {
 		g, err := nabla.Gradient(f, c.b, s.X)
 		switch {
 		case err != nil && !errors.Is(err, nabla.ErrForeignReal) && !errors.Is(err, nabla.ErrStale):
-			c.failf("misuse", "", "f returned a number of another call and the operator gave %v, want nabla.ErrForeignReal", err)
+			c.failf("misuse", "",
+				"f returned a number of another call and the operator gave %v, want nabla.ErrForeignReal", err)
 		case err == nil && k > 0 && !identical(g, make([]float64, len(s.X))):
-			c.failf("misuse", "", "f returned a number of another call and the gradient is %v, want nabla.ErrForeignReal", g)
+			c.failf("misuse", "",
+				"f returned a number of another call and the gradient is %v, want nabla.ErrForeignReal", g)
 		}
 	}
 }
@@ -163,7 +167,8 @@ func (c *checker) rebindOther() {
 		return
 	}
 	own := reflect.ValueOf(c.f.own)
-	for _, other := range []any{nil, &struct{ A nabla.Real }{}, own.Elem().Interface(), reflect.Zero(own.Type()).Interface()} {
+	for _, other := range []any{nil, &struct{ A nabla.Real }{}, own.Elem().Interface(),
+		reflect.Zero(own.Type()).Interface()} {
 		var fe *nabla.FuncError
 		if err := p.rebind(other); !errors.As(err, &fe) {
 			c.failf("misuse", "Rebind", "to a %T gave %v, want a *nabla.FuncError", other, err)

@@ -166,12 +166,13 @@ func CachifyStruct(s Scenario) Scenario {
 // ConstantOrCachify makes the function (a+b)·f, computed in a bound Scratch, with a
 // bound Real a and a bound Vec (b).
 func ConstantOrCachify(s Scenario) Scenario {
-	return s.binding(Context{"constant_or_cache", 18, 7, 5}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-		through(b.Pair.Useful, inner, y, x, all)
-		for i := range y {
-			y[i] = b.A.Add(b.V.At(0)).Mul(y[i])
-		}
-	})
+	return s.binding(Context{"constant_or_cache", 18, 7, 5},
+		func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+			through(b.Pair.Useful, inner, y, x, all)
+			for i := range y {
+				y[i] = b.A.Add(b.V.At(0)).Mul(y[i])
+			}
+		})
 }
 
 // bindings is the struct that is bound: a binding for each context.

@@ -42,7 +42,8 @@ func TestModifiersCompose(t *testing.T) {
 	}
 	// 3·7 = (3)(7) of the sine at 0.42: the numbers follow the modifiers.
 	s := difftest.Modify(difftest.Scenarios("default")[:1], difftest.Constantify, difftest.Closurify)[0]
-	if want := 21 * 0.40776045305957015; s.Value[0] != want || s.Name != "num_to_num/pushforward/out/out/constant/closure" {
+	if want := 21 * 0.40776045305957015; s.Value[0] != want ||
+		s.Name != "num_to_num/pushforward/out/out/constant/closure" {
 		t.Errorf("%s: value %v, want %v", s.Name, s.Value[0], want)
 	}
 }
@@ -56,12 +57,14 @@ func TestOwnScenario(t *testing.T) {
 		X:       []float64{2, 3}, Value: []float64{6}, First: []float64{3, 2},
 	}
 	right := difftest.Modify([]difftest.Scenario{s}, difftest.Constantify)
-	difftest.Run(t, reversediff.Backend{Compile: true}, &difftest.Options{Scenarios: append(right, s, difftest.Zero(s))})
+	difftest.Run(t, reversediff.Backend{Compile: true},
+		&difftest.Options{Scenarios: append(right, s, difftest.Zero(s))})
 
 	s.First = []float64{2, 3}
 	r := newRecorder("product")
 	difftest.Check(r, reversediff.Backend{Compile: true}, &difftest.Options{Scenarios: []difftest.Scenario{s}})
-	if !contains(*r.failed, "[unprepared] product on reversediff(compile): Gradient: the derivative is wrong: number 0 is 3, want 2") {
+	if !contains(*r.failed,
+		"[unprepared] product on reversediff(compile): Gradient: the derivative is wrong: number 0 is 3, want 2") {
 		t.Errorf("a wrong expectation is not noticed: %q", first(*r.failed, 3))
 	}
 }

@@ -11,8 +11,10 @@ import (
 // Functions are the types that an operator takes: those of [nabla.AnyFunc], and for
 // derivative and second_derivative those of one number.
 type Functions interface {
-	func([]nabla.Real) nabla.Real | func([]nabla.Real) []nabla.Real | func([]float64) float64 | func([]float64) []float64 |
-		func(nabla.Real) nabla.Real | func(nabla.Real) []nabla.Real | func(float64) float64 | func(float64) []float64 | *nabla.Func
+	func([]nabla.Real) nabla.Real | func([]nabla.Real) []nabla.Real |
+		func([]float64) float64 | func([]float64) []float64 |
+		func(nabla.Real) nabla.Real | func(nabla.Real) []nabla.Real |
+		func(float64) float64 | func(float64) []float64 | *nabla.Func
 }
 
 // Of is the scenario of one operator, applied to f at x: pushforward, pullback,
@@ -69,7 +71,8 @@ func counted1[X, Y any](f func(X) Y, n *atomic.Int64) func(X) Y {
 }
 
 // operators are the names of all operators.
-var operators = []string{"pushforward", "pullback", "derivative", "gradient", "jacobian", "second_derivative", "hvp", "hessian"}
+var operators = []string{"pushforward", "pullback", "derivative", "gradient", "jacobian", "second_derivative", "hvp",
+	"hessian"}
 
 // misfit says why s cannot be run.
 func (s *Scenario) misfit() error {

@@ -249,7 +249,8 @@ func directionTry(call func(x, t []float64) error) try {
 
 // matrixTry tries a matrix with as many rows as length says and c columns, or
 // len(x) where c is 0.
-func matrixTry(arg string, length func(n int) int, c int, columns bool, call func(x, t []float64, d *mat.Dense) error) try {
+func matrixTry(arg string, length func(n int) int, c int, columns bool,
+	call func(x, t []float64, d *mat.Dense) error) try {
 	return try{arg, func(x, t []float64, delta int) error {
 		r, c := length(len(x)), c
 		if c == 0 {
@@ -278,23 +279,30 @@ func subjectOf(s *Scenario, b nabla.Backend, f any) subject {
 		return byAnyFunc(f, pullback[func([]nabla.Real) nabla.Real], pullback[func([]nabla.Real) []nabla.Real],
 			pullback[func([]float64) float64], pullback[func([]float64) []float64], pullback[*nabla.Func], e)
 	case "gradient":
-		return byScalarFunc(f, gradient[func([]nabla.Real) nabla.Real], gradient[func([]float64) float64], gradient[*nabla.Func], e)
+		return byScalarFunc(f, gradient[func([]nabla.Real) nabla.Real], gradient[func([]float64) float64],
+			gradient[*nabla.Func], e)
 	case "hvp":
 		return byScalarFunc(f, hvp[func([]nabla.Real) nabla.Real], hvp[func([]float64) float64], hvp[*nabla.Func], e)
 	case "hessian":
-		return byScalarFunc(f, hessian[func([]nabla.Real) nabla.Real], hessian[func([]float64) float64], hessian[*nabla.Func], e)
+		return byScalarFunc(f, hessian[func([]nabla.Real) nabla.Real], hessian[func([]float64) float64],
+			hessian[*nabla.Func], e)
 	case "jacobian":
-		return byScalarFunc(f, jacobian[func([]nabla.Real) []nabla.Real], jacobian[func([]float64) []float64], jacobian[*nabla.Func], e)
+		return byScalarFunc(f, jacobian[func([]nabla.Real) []nabla.Real], jacobian[func([]float64) []float64],
+			jacobian[*nabla.Func], e)
 	case "derivative":
 		if s.YShape.Number {
-			return byScalarFunc(f, derivative[func(nabla.Real) nabla.Real], derivative[func(float64) float64], derivative[*nabla.Func], e)
+			return byScalarFunc(f, derivative[func(nabla.Real) nabla.Real], derivative[func(float64) float64],
+				derivative[*nabla.Func], e)
 		}
-		return byScalarFunc(f, curveDerivative[func(nabla.Real) []nabla.Real], curveDerivative[func(float64) []float64], curveDerivative[*nabla.Func], e)
+		return byScalarFunc(f, curveDerivative[func(nabla.Real) []nabla.Real], curveDerivative[func(float64) []float64],
+			curveDerivative[*nabla.Func], e)
 	case "second_derivative":
 		if s.YShape.Number {
-			return byScalarFunc(f, secondDerivative[func(nabla.Real) nabla.Real], secondDerivative[func(float64) float64], secondDerivative[*nabla.Func], e)
+			return byScalarFunc(f, secondDerivative[func(nabla.Real) nabla.Real],
+				secondDerivative[func(float64) float64], secondDerivative[*nabla.Func], e)
 		}
-		return byScalarFunc(f, curveSecondDerivative[func(nabla.Real) []nabla.Real], curveSecondDerivative[func(float64) []float64], curveSecondDerivative[*nabla.Func], e)
+		return byScalarFunc(f, curveSecondDerivative[func(nabla.Real) []nabla.Real],
+			curveSecondDerivative[func(float64) []float64], curveSecondDerivative[*nabla.Func], e)
 	}
 	panic("difftest: no operator " + s.Operator)
 }
@@ -319,7 +327,8 @@ func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped make
 }
 
 func byAnyFunc(f any, scalar maker[func([]nabla.Real) nabla.Real], vector maker[func([]nabla.Real) []nabla.Real],
-	plainScalar maker[func([]float64) float64], plainVector maker[func([]float64) []float64], wrapped maker[*nabla.Func], e env) subject {
+	plainScalar maker[func([]float64) float64], plainVector maker[func([]float64) []float64],
+	wrapped maker[*nabla.Func], e env) subject {
 	switch f := f.(type) {
 	case func([]nabla.Real) []nabla.Real:
 		return vector(e, f)

@@ -11,7 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// TestPairs runs the operators of second order on every pair of exact engines in the long form of the tests, otherwise on each over
+// TestPairs runs the operators of second order on every pair of exact engines in the long form of the tests, otherwise
+// on each over
 // itself and the next one, with -short over recorded reverse mode instead.
 func TestPairs(t *testing.T) {
 	engines := []nabla.Backend{

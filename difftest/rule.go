@@ -58,7 +58,8 @@ func CheckRule(t T, r nabla.Rule, points ...[]float64) {
 		return
 	}
 	for _, x := range points {
-		c := &ruleChecker{t: t, r: r, at: fmt.Sprintf("rule %s at %v", name, x), x: slices.Clone(x), said: map[string]bool{}}
+		c := &ruleChecker{t: t, r: r, at: fmt.Sprintf("rule %s at %v", name, x), x: slices.Clone(x),
+			said: map[string]bool{}}
 		c.check()
 	}
 }
@@ -318,7 +319,8 @@ func (c *ruleChecker) same(f form, d []float64) ([]float64, bool) {
 		return want, false
 	}
 	third, ok := c.run(f, c.x, c.y, d)
-	const keeps = " where slices of earlier calls have changed and one was elsewhere; it must keep nothing of a call but copies"
+	const keeps = " where slices of earlier calls have changed and one was elsewhere; it must keep nothing of a " +
+		"call but copies"
 	if !ok || !check(third, keeps) {
 		return want, false
 	}

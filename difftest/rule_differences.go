@@ -112,10 +112,12 @@ func (c *ruleChecker) agrees(f form, jac []float64) bool {
 			a, d, off := jac[i*n+j], c.jac[i*n+j], c.off[i*n+j]
 			switch {
 			case off > 0.01*size && off > 1e-9*max(1, math.Abs(c.y[i])):
-				c.failf("differences", "differences of Value find no ∂y[%d]/∂x[%d], so that nothing is compared with them; "+
-					"choose a point where the rule is smooth", i, j)
+				c.failf("differences",
+					"differences of Value find no ∂y[%d]/∂x[%d], so that nothing is compared with them; "+
+						"choose a point where the rule is smooth", i, j)
 			case !(math.Abs(a-d) <= agreement*size+10*off):
-				c.failf(f.name+" wrong", "%s has ∂y[%d]/∂x[%d] = %.9g, and differences of Value give %.9g", f.name, i, j, a, d)
+				c.failf(f.name+" wrong", "%s has ∂y[%d]/∂x[%d] = %.9g, and differences of Value give %.9g", f.name, i,
+					j, a, d)
 				return false
 			}
 		}
@@ -193,8 +195,10 @@ func (c *ruleChecker) secondOf(name string, over func(out, x, y, d []nabla.Real)
 	}
 	for i := range k {
 		if off[i] <= 0.01*size && !(math.Abs(along[i]-want[i]) <= agreement*size+10*off[i]) {
-			c.failf(name+" second", "the derivative of result %d of %s along %v is %.9g, and differences of %s give %.9g: "+
-				"second derivatives would be wrong; compute with Reals to the end, from x, y and the last argument", i, name, v, along[i], name, want[i])
+			c.failf(name+" second",
+				"the derivative of result %d of %s along %v is %.9g, and differences of %s give %.9g: "+
+					"second derivatives would be wrong; compute with Reals to the end, from x, y and the last argument",
+				i, name, v, along[i], name, want[i])
 			return
 		}
 	}
@@ -236,7 +240,8 @@ func (c *ruleChecker) promises() {
 			for i := range c.m {
 				for j := range n {
 					if e := i*n + j; !p.Has(i, j) && math.Abs(c.jac[e]) > 10*c.off[e] {
-						c.failf("Pattern", "Pattern(%d) has no entry (%d, %d), and ∂y[%d]/∂x[%d] is %.9g", n, i, j, i, j, c.jac[e])
+						c.failf("Pattern", "Pattern(%d) has no entry (%d, %d), and ∂y[%d]/∂x[%d] is %.9g", n, i, j, i,
+							j, c.jac[e])
 						return
 					}
 				}
@@ -253,7 +258,8 @@ func (c *ruleChecker) promises() {
 	elsewhere.differences()
 	for e, v := range c.jac {
 		if w := elsewhere.jac[e]; math.Abs(v-w) > 10*(c.off[e]+elsewhere.off[e])+agreement*math.Abs(v) {
-			c.failf("Linear", "Linear is set, and ∂y[%d]/∂x[%d] is %.9g there and %.9g at %v", e/n, e%n, v, w, elsewhere.x)
+			c.failf("Linear", "Linear is set, and ∂y[%d]/∂x[%d] is %.9g there and %.9g at %v", e/n, e%n, v, w,
+				elsewhere.x)
 			return
 		}
 	}

@@ -145,8 +145,10 @@ func TestCheckRuleFinds(t *testing.T) {
 		{"Out panicked: no", func(r *nabla.Rule) { r.Out = func(int) int { panic("no") } }},
 
 		{"Value panicked: no", func(r *nabla.Rule) { r.Value = func(_, _ []float64) { panic("no") } }},
-		{"Value does not write output 2 of 3", value(func(y, x []float64) { y[2] = math.Float64frombits(0x7ff8_6e61_626c_6100) })},
-		{"Value writes to x, which it may only read: element 1 was 0.75 and is 9", value(func(_, x []float64) { x[1] = 9 })},
+		{"Value does not write output 2 of 3",
+			value(func(y, x []float64) { y[2] = math.Float64frombits(0x7ff8_6e61_626c_6100) })},
+		{"Value writes to x, which it may only read: element 1 was 0.75 and is 9",
+			value(func(_, x []float64) { x[1] = 9 })},
 		{"Value gives", value(func(y, _ []float64) { y[0] += float64(count()) })},
 		{"depend on them alone", value(func(y, _ []float64) { y[0] += float64(count()) })},
 		{"keep nothing of a call but copies", func(r *nabla.Rule) {
@@ -254,7 +256,8 @@ func TestCheckRuleFinds(t *testing.T) {
 			r.VJPReal = func(xbar, x, y, w []nabla.Real) { clear(xbar); inner(xbar, x, y, w) }
 		}},
 
-		{"Pattern(2) is 2×2, want 3×2", func(r *nabla.Rule) { r.Pattern = func(int) *sparsity.Pattern { return sparsity.Full(2, 2) } }},
+		{"Pattern(2) is 2×2, want 3×2",
+			func(r *nabla.Rule) { r.Pattern = func(int) *sparsity.Pattern { return sparsity.Full(2, 2) } }},
 		{"Pattern(2) has no entry (0, 1)", func(r *nabla.Rule) {
 			r.Pattern = func(int) *sparsity.Pattern { return sparsity.Banded(3, 2, 2, 0) }
 		}},
@@ -268,7 +271,8 @@ func TestCheckRuleFinds(t *testing.T) {
 		c.change(&r)
 		var said messages
 		difftest.CheckRule(&said, r, []float64{1.5, 0.75})
-		if !slices.ContainsFunc(said, func(m string) bool { return strings.Contains(m, c.words) && strings.Contains(m, "rule twist") }) {
+		if !slices.ContainsFunc(said,
+			func(m string) bool { return strings.Contains(m, c.words) && strings.Contains(m, "rule twist") }) {
 			t.Errorf("want a message with %q, got %q", c.words, said)
 		}
 	}

@@ -50,7 +50,8 @@ func ofHVP(p *nabla.HVPPrep) *prepared {
 		return func(o *outcome, x, t []float64) func() error {
 			o.value, o.first, o.second = number(), vector(len(x), given), vector(len(x), given)
 			return func() (err error) {
-				o.value.vec[0], o.first.vec, o.second.vec, err = p.ValueGradientAndHVP(o.first.given, o.second.given, x, t)
+				o.value.vec[0], o.first.vec, o.second.vec, err = p.ValueGradientAndHVP(o.first.given, o.second.given, x,
+					t)
 				return err
 			}
 		}
@@ -201,17 +202,18 @@ func ofAnyHessian(p *nabla.HessianPrep) *prepared {
 					return err
 				}
 			}},
-			{name: "ValueGradientAndHessian(grad, dst, x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
-				var dst *mat.SymDense
-				o.value, o.first = number(), vector(len(x), true)
-				o.second, dst = symmetric(len(x), filledDst)
-				return func() (err error) {
-					var h mat.Symmetric
-					o.value.vec[0], o.first.vec, h, err = p.ValueGradientAndHessian(o.first.given, dst, x)
-					o.second.m = h
-					return err
-				}
-			}},
+			{name: "ValueGradientAndHessian(grad, dst, x)", hot: true,
+				start: func(o *outcome, x, _ []float64) func() error {
+					var dst *mat.SymDense
+					o.value, o.first = number(), vector(len(x), true)
+					o.second, dst = symmetric(len(x), filledDst)
+					return func() (err error) {
+						var h mat.Symmetric
+						o.value.vec[0], o.first.vec, h, err = p.ValueGradientAndHessian(o.first.given, dst, x)
+						o.second.m = h
+						return err
+					}
+				}},
 		},
 		tries: []try{
 			pointTry(func(x, _ []float64) error { _, err := p.Hessian(nil, x); return err }),
@@ -248,7 +250,8 @@ func secondDerivative[F nabla.ScalarScalar](e env, f F) subject {
 			{name: "ValueDerivativeAndSecondDerivative", start: func(o *outcome, x, _ []float64) func() error {
 				o.value, o.first, o.second = number(), number(), number()
 				return func() (err error) {
-					o.value.vec[0], o.first.vec[0], o.second.vec[0], err = nabla.ValueDerivativeAndSecondDerivative(f, e.b, x[0])
+					o.value.vec[0], o.first.vec[0], o.second.vec[0], err = nabla.ValueDerivativeAndSecondDerivative(f,
+						e.b, x[0])
 					return err
 				}
 			}},
@@ -263,13 +266,15 @@ func ofSecondDerivative(p *nabla.SecondDerivativePrep) *prepared {
 				o.second = number()
 				return func() (err error) { o.second.vec[0], err = p.SecondDerivative(x[0]); return err }
 			}},
-			{name: "ValueDerivativeAndSecondDerivative(x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
-				o.value, o.first, o.second = number(), number(), number()
-				return func() (err error) {
-					o.value.vec[0], o.first.vec[0], o.second.vec[0], err = p.ValueDerivativeAndSecondDerivative(x[0])
-					return err
-				}
-			}},
+			{name: "ValueDerivativeAndSecondDerivative(x)", hot: true,
+				start: func(o *outcome, x, _ []float64) func() error {
+					o.value, o.first, o.second = number(), number(), number()
+					return func() (err error) {
+						v, d, d2 := o.value.vec, o.first.vec, o.second.vec
+						v[0], d[0], d2[0], err = p.ValueDerivativeAndSecondDerivative(x[0])
+						return err
+					}
+				}},
 		},
 		clone:  func() *prepared { return ofSecondDerivative(p.Clone()) },
 		rebind: p.Rebind,
@@ -294,7 +299,8 @@ func curveSecondDerivative[F nabla.CurveFunc](e env, f F) subject {
 			}},
 			{name: "ValueDerivativeAndCurveSecondDerivative", start: func(o *outcome, x, _ []float64) func() error {
 				return func() (err error) {
-					o.value.vec, o.first.vec, o.second.vec, err = nabla.ValueDerivativeAndCurveSecondDerivative(f, e.b, x[0])
+					o.value.vec, o.first.vec, o.second.vec, err = nabla.ValueDerivativeAndCurveSecondDerivative(f, e.b,
+						x[0])
 					return err
 				}
 			}},
@@ -314,7 +320,8 @@ func ofCurveSecondDerivative(e env, p *nabla.CurveSecondDerivativePrep) *prepare
 			m := e.outputs(1)
 			o.value, o.first, o.second = vector(m, given), vector(m, given), vector(m, given)
 			return func() (err error) {
-				o.value.vec, o.first.vec, o.second.vec, err = p.ValueDerivativeAndSecondDerivative(o.value.given, o.first.given, o.second.given, x[0])
+				o.value.vec, o.first.vec, o.second.vec, err = p.ValueDerivativeAndSecondDerivative(o.value.given,
+					o.first.given, o.second.given, x[0])
 				return err
 			}
 		}
@@ -327,7 +334,8 @@ func ofCurveSecondDerivative(e env, p *nabla.CurveSecondDerivativePrep) *prepare
 			{name: "ValueDerivativeAndSecondDerivative(y, dy, dst, t)", hot: true, start: all(true)},
 		},
 		tries: []try{
-			vectorTry("dst", e.outputs, func(x, _, v []float64) error { _, err := p.SecondDerivative(v, x[0]); return err }),
+			vectorTry("dst", e.outputs,
+				func(x, _, v []float64) error { _, err := p.SecondDerivative(v, x[0]); return err }),
 			vectorTry("dy", e.outputs, func(x, _, v []float64) error {
 				_, _, _, err := p.ValueDerivativeAndSecondDerivative(nil, v, nil, x[0])
 				return err

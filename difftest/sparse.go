@@ -145,7 +145,8 @@ func sparseHessians(p *nabla.HessianPrep) []variant {
 		{name: "Hessian((*sparse.SymCSC)(nil), x)", start: func(o *outcome, x, _ []float64) func() error {
 			return func() (err error) { o.second.m, err = symmetricOf(p.Hessian((*sparse.SymCSC)(nil), x)); return err }
 		}},
-		{name: "ValueGradientAndHessian(grad, lower triangle of an equal pattern, x)", hot: true, start: all(blas.Lower, true)},
+		{name: "ValueGradientAndHessian(grad, lower triangle of an equal pattern, x)", hot: true,
+			start: all(blas.Lower, true)},
 		{name: "ValueGradientAndHessian(grad, upper triangle, x)", hot: true, start: all(blas.Upper, false)},
 		{name: "ValueGradientAndHessian(grad, sparse dst, x)", hot: true, start: all(blas.All, false)},
 	}
@@ -279,14 +280,16 @@ func badHessians(p *nabla.HessianPrep) []bad {
 			if t.Equal(p.Plan().Pattern.Triangle(uplo)) {
 				continue
 			}
-			bads = append(bads, bad{fmt.Sprintf("Sparse(dst, x) that stores %c of a pattern %s", uplo, name), patternKind, func(x []float64) (bool, error) {
-				data := nans(t.NNZ())
-				dst, err := sparse.NewSymCSC(t, uplo, data)
-				if err == nil {
-					_, err = p.Sparse(dst, x)
-				}
-				return !identical(data, nans(t.NNZ())), err
-			}})
+			bads = append(bads,
+				bad{fmt.Sprintf("Sparse(dst, x) that stores %c of a pattern %s", uplo, name), patternKind,
+					func(x []float64) (bool, error) {
+						data := nans(t.NNZ())
+						dst, err := sparse.NewSymCSC(t, uplo, data)
+						if err == nil {
+							_, err = p.Sparse(dst, x)
+						}
+						return !identical(data, nans(t.NNZ())), err
+					}})
 		}
 	}
 	return bads

@@ -40,7 +40,8 @@ func matrices(group string, at bool) []difftest.Scenario {
 	return some
 }
 
-// forms leaves out of scenarios that are the same but for where the result goes those for allocated ones: given and allocated
+// forms leaves out of scenarios that are the same but for where the result goes those for allocated ones: given and
+// allocated
 // results are tried in both. The long form of the tests has all.
 func forms(scenarios []difftest.Scenario) []difftest.Scenario {
 	if longtest.Long() {
@@ -89,19 +90,26 @@ func TestSparseSettings(t *testing.T) {
 		{nabla.AutoSparse{Dense: finitediff.Backend{}}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Skip: wide}},
 		{nabla.AutoSparse{Dense: pairFR}, difftest.Options{AllocFree: true}},
 		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: rev, Inner: fwd}}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1}, Inner: tracker.Backend{}}}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: rev}}, difftest.Options{SecondTol: 1e-7}},
-		{nabla.AutoSparse{Dense: nabla.MixedMode{Forward: fwd, Reverse: tracker.Backend{}}, Decompression: coloring.Substitution}, difftest.Options{}},
+		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{Chunk: 1}, Inner: tracker.Backend{}}},
+			difftest.Options{}},
+		{nabla.AutoSparse{Dense: nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: rev}},
+			difftest.Options{SecondTol: 1e-7}},
+		{nabla.AutoSparse{Dense: nabla.MixedMode{Forward: fwd, Reverse: tracker.Backend{}},
+			Decompression: coloring.Substitution}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: nabla.MixedMode{Forward: rev, Reverse: rev}, Coloring: greedy}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: differences(finitediff.Forward)}, difftest.Options{Tol: 1e-5, SecondTol: 1e-4, Skip: wide}},
-		{nabla.AutoSparse{Dense: differences(finitediff.Complex)}, difftest.Options{SecondTol: 1e-8, Skip: map[string]string{"sparse/squarequadraticform": "takes seconds"}}},
+		{nabla.AutoSparse{Dense: differences(finitediff.Forward)},
+			difftest.Options{Tol: 1e-5, SecondTol: 1e-4, Skip: wide}},
+		{nabla.AutoSparse{Dense: differences(finitediff.Complex)},
+			difftest.Options{SecondTol: 1e-8, Skip: map[string]string{"sparse/squarequadraticform": "takes seconds"}}},
 		{nabla.AutoSparse{Dense: fwd, Workers: 3}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: pairFR, Workers: 2, Decompression: coloring.Substitution}, difftest.Options{Tol: 1e-11}},
+		{nabla.AutoSparse{Dense: pairFR, Workers: 2, Decompression: coloring.Substitution},
+			difftest.Options{Tol: 1e-11}},
 		{nabla.AutoSparse{Dense: tracker.Backend{}, Workers: 2, NoProbe: true}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: rev, Coloring: greedy}, difftest.Options{AllocFree: true}},
 		{nabla.AutoSparse{Dense: rev, Detector: sparsity.Global{}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: fwd, Detector: sparsity.Recorded{}}, difftest.Options{}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Greedy{Orders: []coloring.Order{coloring.SmallestLast}}}, difftest.Options{}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Greedy{Orders: []coloring.Order{coloring.SmallestLast}}},
+			difftest.Options{}},
 		{nabla.AutoSparse{Dense: fwd, Coloring: each50{}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: fwd, Detector: known{}}, difftest.Options{}},
 	} {
@@ -121,7 +129,8 @@ func TestSparseSettings(t *testing.T) {
 		if testing.Short() {
 			t.Skip("takes seconds")
 		}
-		for _, d := range []sparsity.Detector{sparsity.Local{}, nabla.DenseDetector{Backend: pairFR}, nabla.DenseDetector{Backend: pairFR, Direct: true}} {
+		for _, d := range []sparsity.Detector{sparsity.Local{}, nabla.DenseDetector{Backend: pairFR},
+			nabla.DenseDetector{Backend: pairFR, Direct: true}} {
 			b := nabla.AutoSparse{Dense: pairFR, Detector: d}
 			difftest.Run(t, b, &difftest.Options{Scenarios: forms(matrices("sparse", true))})
 		}
@@ -173,7 +182,8 @@ type swapping struct{ reversediff.Backend }
 
 func (swapping) Name() string { return "swapping" }
 
-func (b swapping) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure) (engine.SparseJacobian, error) {
+func (b swapping) PrepareSparseJacobian(f *engine.Function, x []float64,
+	s engine.Structure) (engine.SparseJacobian, error) {
 	j, err := b.Backend.PrepareSparseJacobian(f, x, s)
 	if j == nil {
 		return nil, err
@@ -196,7 +206,8 @@ type firstHessian struct{ reversediff.Backend }
 
 func (firstHessian) Name() string { return "first Hessian" }
 
-func (b firstHessian) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure, some bool) (engine.SparseHessian, error) {
+func (b firstHessian) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure,
+	some bool) (engine.SparseHessian, error) {
 	h, err := b.Backend.PrepareSparseHessian(f, x, s, some)
 	if h == nil {
 		return nil, err
@@ -295,28 +306,43 @@ func TestBrokenSparse(t *testing.T) {
 		check []string
 	}{
 		{nabla.AutoSparse{Dense: fwd, Detector: missing}, []string{
-			"[unprepared] " + jacobian + out + "sparse(forwarddiff, detector=misses): Jacobian: error: nabla: Jacobian: the sparsity pattern misses entries",
+			"[unprepared] " + jacobian + out +
+				"sparse(forwarddiff, detector=misses): Jacobian: error: nabla: Jacobian: the sparsity pattern " +
+				"misses entries",
 			"[prepare] " + hessian + out,
 		}},
 		{nabla.AutoSparse{Dense: rev, Detector: missing}, []string{
-			"[prepare] " + jacobian + out + "sparse(reversediff(compile), detector=misses): prepared at [1 8 27 64 125 216]: nabla: Jacobian: entry (0, 1) is 14 and not in the",
-			"[unprepared] " + hessian + out + "sparse(reversediff(compile), detector=misses): Hessian: error: nabla: Hessian: entry (0, 1) is -6 and not in the",
+			"[prepare] " + jacobian + out +
+				"sparse(reversediff(compile), detector=misses): prepared at [1 8 27 64 125 216]: nabla: Jacobian: " +
+				"entry (0, 1) is 14 and not in the",
+			"[unprepared] " + hessian + out +
+				"sparse(reversediff(compile), detector=misses): Hessian: error: nabla: Hessian: entry (0, 1) is -6 " +
+				"and not in the",
 		}},
 		{nabla.AutoSparse{Dense: fwd, Detector: missing, NoProbe: true}, []string{
-			"[prepared] " + jacobian + out + "sparse(forwarddiff, detector=misses, noprobe): Jacobian(nil, x): the derivative is wrong",
+			"[prepared] " + jacobian + out +
+				"sparse(forwarddiff, detector=misses, noprobe): Jacobian(nil, x): the derivative is wrong",
 		}},
 		{nabla.AutoSparse{Dense: pairFR, Detector: missing, NoProbe: true}, []string{
-			"[prepared] " + hessian + out + "sparse(forwarddiff over reversediff(compile), detector=misses, noprobe): Hessian(nil, x): the second derivative is wrong",
+			"[prepared] " + hessian + out +
+				"sparse(forwarddiff over reversediff(compile), detector=misses, noprobe): Hessian(nil, x): the " +
+				"second derivative is wrong",
 		}},
-		{nabla.AutoSparse{Dense: fwd, Detector: oneSided}, []string{"nabla: Hessian: the pattern of a Hessian is symmetric, and that of detector one-sided is not"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: shape}, []string{"gives a pattern of 6×7, want 5×6", "gives a pattern of 7×7, want 6×6"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: oneSided},
+			[]string{"nabla: Hessian: the pattern of a Hessian is symmetric, and that of detector one-sided is not"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: shape},
+			[]string{"gives a pattern of 6×7, want 5×6", "gives a pattern of 7×7, want 6×6"}},
 		{nabla.AutoSparse{Dense: fwd, Detector: none}, []string{"detector nil returned no pattern and no error"}},
-		{nabla.AutoSparse{Dense: fwd, Detector: fails}, []string{"[prepare] " + jacobian + out, "the detector has no idea"}},
+		{nabla.AutoSparse{Dense: fwd, Detector: fails},
+			[]string{"[prepare] " + jacobian + out, "the detector has no idea"}},
 		{nabla.AutoSparse{Dense: fwd, Detector: more}, []string{
-			"[sparsity] " + jacobian + out + "sparse(forwarddiff, detector=more): Jacobian: the derivative stores 30 elements, want 10",
-			"[sparsity] " + hessian + out + "sparse(forwarddiff, detector=more): Hessian: the second derivative stores 36 elements, want 16",
+			"[sparsity] " + jacobian + out +
+				"sparse(forwarddiff, detector=more): Jacobian: the derivative stores 30 elements, want 10",
+			"[sparsity] " + hessian + out +
+				"sparse(forwarddiff, detector=more): Hessian: the second derivative stores 36 elements, want 16",
 		}},
-		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 1, 2, 2, 1, 2}}}, []string{"coloring: invalid colours: ", "both have colour 1"}},
+		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 1, 2, 2, 1, 2}}},
+			[]string{"coloring: invalid colours: ", "both have colour 1"}},
 		{nabla.AutoSparse{Dense: swapping{rev}}, []string{
 			"[prepared] " + jacobian + out + "sparse(swapping): Jacobian(nil, x): the derivative is wrong: number 0 is",
 			"sparse(swapping): Dense(nil, x): the derivative is wrong",
@@ -329,7 +355,8 @@ func TestBrokenSparse(t *testing.T) {
 		difftest.Check(r, c.b, &difftest.Options{NoModifiers: true})
 		for _, s := range c.check {
 			if !contains(*r.failed, s) {
-				t.Errorf("%s: no message with %q among %d:\n%s", c.b.Name(), s, len(*r.failed), strings.Join(first(*r.failed, 12), "\n"))
+				t.Errorf("%s: no message with %q among %d:\n%s", c.b.Name(), s, len(*r.failed),
+					strings.Join(first(*r.failed, 12), "\n"))
 			}
 		}
 	}

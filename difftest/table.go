@@ -88,8 +88,10 @@ func (t *Table) Write(w io.Writer, format string) error {
 }
 
 var tableColumns = []tabular.Column{
-	{Name: "scenario", Word: true}, {Name: "backend", Word: true}, {Name: "call", Word: true}, {Name: "kind", Word: true},
-	{Name: "time"}, {Name: "spread"}, {Name: "ratio"}, {Name: "break-even"}, {Name: "calls"}, {Name: "allocs"}, {Name: "bytes"},
+	{Name: "scenario", Word: true}, {Name: "backend", Word: true}, {Name: "call", Word: true},
+	{Name: "kind", Word: true},
+	{Name: "time"}, {Name: "spread"}, {Name: "ratio"}, {Name: "break-even"}, {Name: "calls"}, {Name: "allocs"},
+	{Name: "bytes"},
 	{Name: "gc"}, {Name: "error"}, {Name: "", Word: true},
 }
 

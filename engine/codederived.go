@@ -10,7 +10,8 @@ func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generate
 	if g == nil {
 		return nil
 	}
-	return &Generated{Name: name, Refused: g.Refused, RefusedTangent: g.RefusedTangent, RefusedTraced: g.RefusedTraced, New: func() Code { return from(g.Code(n)) }}
+	return &Generated{Name: name, Refused: g.Refused, RefusedTangent: g.RefusedTangent, RefusedTraced: g.RefusedTraced,
+		New: func() Code { return from(g.Code(n)) }}
 }
 
 // gradientCode is the code of x ↦ (∇f(x), f(x)) for f of n inputs: the tangent only.

@@ -87,7 +87,8 @@ func (c *Comparison) thinning() bool { return c.calls&(c.calls-1) == 0 }
 
 // Made is a recording p that was made in the call under way.
 func (c *Comparison) Made(p *program.Program) *Compared {
-	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), fixed: escapes(p), last: make([]float64, len(c.at))}
+	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), fixed: escapes(p),
+		last: make([]float64, len(c.at))}
 }
 
 // escapes reports whether numbers of p were taken from the trace.

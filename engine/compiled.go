@@ -102,7 +102,8 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 // keep derives the program of a recording and puts it in front of the others.
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
-	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls, plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
+	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls,
+		plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
 	b.seen = c.compare.Made(p)
 	if ctx := c.f.def.Context; ctx != nil {
 		b.frozen = ctx.Snapshot(nil)
@@ -194,7 +195,9 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 		failed = true
 	}
 	if failed && c.f.policy.FailOnGuard {
-		return nil, nil, fmt.Errorf("nabla: function %s: %w; prepare at a point of this branch, or let nabla.Policy record again (OnGuard: nabla.Retrace)", c.f.Name(), ErrGuard)
+		return nil, nil,
+			fmt.Errorf("nabla: function %s: %w; prepare at a point of this branch, or let nabla.Policy record again "+
+				"(OnGuard: nabla.Retrace)", c.f.Name(), ErrGuard)
 	}
 	return c.again(x, extra)
 }
@@ -206,7 +209,9 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 		return nil, nil, err
 	}
 	if !c.start(b.plain, x, extra, false).Run() {
-		return nil, nil, fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the function read a clock or random numbers?: %w", c.f.Name(), ErrGuard)
+		return nil, nil,
+			fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the "+
+				"function read a clock or random numbers?: %w", c.f.Name(), ErrGuard)
 	}
 	return b, b.plain, nil
 }
@@ -271,7 +276,8 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	}
 	if !ok {
 		got, want := c.compare.Values()
-		return nil, nil, fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
+		return nil, nil,
+			fmt.Errorf("nabla: function %s gave %v and then %v at one point: %w", c.f.Name(), want, got, ErrStale)
 	}
 	return b, m, stale
 }

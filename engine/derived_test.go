@@ -28,7 +28,8 @@ func TestWithinTwoOutputs(t *testing.T) {
 		t.Errorf("%v, %v", y, err)
 	}
 	y[1] = Real{V: 5} // of an earlier call
-	if err := twice(true).Within(y, []Real{{V: 2}}, nil); !errors.Is(err, ErrOutputNotWritten) || !strings.Contains(err.Error(), "output 1") {
+	if err := twice(true).Within(y, []Real{{V: 2}}, nil); !errors.Is(err, ErrOutputNotWritten) ||
+		!strings.Contains(err.Error(), "output 1") {
 		t.Errorf("an output that is left out: %v, %v", y, err)
 	}
 	plain := NewFunction(Def{Name: "plain", N: 2, M: 2, Plain: func(y, x []float64, _ Context) error {

@@ -21,7 +21,8 @@ var (
 	// where the policy forbids recording again.
 	ErrGuard = program.ErrGuard
 	// ErrStale says that a recording no longer computes what the function does.
-	ErrStale = errors.New("the recording no longer agrees with the function: data that it captures has changed; bind the data as a context (nabla.Bind) or prepare again")
+	ErrStale = errors.New("the recording no longer agrees with the function: data that it captures has changed; " +
+		"bind the data as a context (nabla.Bind) or prepare again")
 	// ErrForeignReal says that a Real was used outside the call that made it.
 	ErrForeignReal = core.ErrForeignReal
 	// ErrOutputNotWritten says that an in-place function left an output unwritten.
@@ -97,12 +98,16 @@ type ContextError struct {
 
 func (e *ContextError) Error() string {
 	if e.Changed {
-		return fmt.Sprintf("nabla: the function changed field %s (%s) of its bound struct; that write is lost: return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
+		return fmt.Sprintf("nabla: the function changed field %s (%s) of its bound struct; that write is lost: "+
+			"return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
 	}
 	if e.Uncopied {
-		return fmt.Sprintf("nabla: field %s of the bound struct leads to a %s, of which a clone or a worker cannot have a copy of its own; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an operator with a struct of its own for each goroutine", e.Field, e.Type)
+		return fmt.Sprintf("nabla: field %s of the bound struct leads to a %s, of which a clone or a worker cannot "+
+			"have a copy of its own; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an "+
+			"operator with a struct of its own for each goroutine", e.Field, e.Type)
 	}
-	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
+	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use "+
+		"nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
 }
 
 // UnsupportedError says what an engine cannot do and what can be done instead. It

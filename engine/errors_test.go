@@ -11,10 +11,13 @@ func TestShapeErrorSaysWhatNext(t *testing.T) {
 		err  ShapeError
 		want string
 	}{
-		{ShapeError{"Gradient", "outputs of f", 2, 1}, "nabla: Gradient: outputs of f is 2, want 1; for several outputs use Jacobian, Pushforward or Pullback"},
-		{ShapeError{"Jacobian", "outputs of f", 2, 3}, "want 3; a function has the same number of outputs at every call"},
+		{ShapeError{"Gradient", "outputs of f", 2, 1},
+			"nabla: Gradient: outputs of f is 2, want 1; for several outputs use Jacobian, Pushforward or Pullback"},
+		{ShapeError{"Jacobian", "outputs of f", 2, 3},
+			"want 3; a function has the same number of outputs at every call"},
 		{ShapeError{"BindInPlace", "m", -1, 0}, "m is -1, want 0 or more"},
-		{ShapeError{"Gradient", "len(x)", 2, 3}, "want 3; Prepare fixes the length and Resize changes it, unless the function has one of its own"},
+		{ShapeError{"Gradient", "len(x)", 2, 3},
+			"want 3; Prepare fixes the length and Resize changes it, unless the function has one of its own"},
 		{ShapeError{"Vec.Dot", "len(x)", 2, 3}, "len(x) is 2, want 3"},
 		{ShapeError{"Gradient", "len(dst)", 2, 3}, "want 3; nil is allocated"},
 		{ShapeError{"Plan.Jacobian", "len(dst)", 2, 3}, "want 3"},

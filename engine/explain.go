@@ -192,7 +192,8 @@ func hessianRoute(outer, inner Backend) route {
 // Operators are the names that Explain knows, those of package nabla. LinearOp is
 // what the At method of a prepared pushforward or pullback returns.
 func Operators() []string {
-	return []string{"Pushforward", "Pullback", "Derivative", "Gradient", "Jacobian", "LinearOp", "SecondDerivative", "HVP", "Hessian"}
+	return []string{"Pushforward", "Pullback", "Derivative", "Gradient", "Jacobian", "LinearOp", "SecondDerivative",
+		"HVP", "Hessian"}
 }
 
 // A Path is how an operator comes about on a backend: through each step in turn,

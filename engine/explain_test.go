@@ -182,7 +182,8 @@ func TestExplain(t *testing.T) {
 				p, err := prepare(op, outer, inner, n, 1)
 				if err != nil {
 					if len(path) > 0 {
-						t.Errorf("%s on %s over %s: Explain says %q, Prepare %v", op, outer.Name(), inner.Name(), path, err)
+						t.Errorf("%s on %s over %s: Explain says %q, Prepare %v", op, outer.Name(), inner.Name(), path,
+							err)
 					}
 					continue
 				}
@@ -210,10 +211,12 @@ func TestExplain(t *testing.T) {
 					}
 				}
 				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%s on %s over %s: Explain says %q, prepared was %q", op, outer.Name(), inner.Name(), got, want)
+					t.Errorf("%s on %s over %s: Explain says %q, prepared was %q", op, outer.Name(), inner.Name(), got,
+						want)
 				}
 				if path.Native() != reflect.DeepEqual(routes, []route{native}) {
-					t.Errorf("%s on %s over %s: Native is %v for %q", op, outer.Name(), inner.Name(), path.Native(), path)
+					t.Errorf("%s on %s over %s: Native is %v for %q", op, outer.Name(), inner.Name(), path.Native(),
+						path)
 				}
 			}
 		}
@@ -228,7 +231,8 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	linearises := backends[5]
-	if p, err := prepare("Pushforward", linearises, linearises, 3, 100); err != nil || reflect.TypeOf(p) != reflect.TypeOf(&pushByLinear{}) {
+	if p, err := prepare("Pushforward", linearises, linearises, 3, 100); err != nil ||
+		reflect.TypeOf(p) != reflect.TypeOf(&pushByLinear{}) {
 		t.Errorf("pushforward of many outputs on %s: %T, %v", linearises.Name(), p, err)
 	}
 	if _, err := prepare("Jacobian", backends[3], backends[3], 1, 3); err != nil {
@@ -260,7 +264,9 @@ func TestPathString(t *testing.T) {
 		{"Pullback", pull, pull, "native"},
 		{"Gradient", push, push, "pullback of 1: one pushforward per input"},
 		{"Derivative", pull, pull, "gradient: pullback of 1"},
-		{"Hessian", push, pull, "HVPs of unit vectors: pushforward by pushes of the gradient function by pulls: made from the recorded program"},
+		{"Hessian", push, pull,
+			"HVPs of unit vectors: pushforward by pushes of the gradient function by pulls: made from the recorded " +
+				"program"},
 		{"HVP", pull, push, "gradient by pulls of the pushforward function by pushes: made from the recorded program"},
 		{"HVP", pull, backends[4], "pullback by pulls of the gradient function by pulls and transforms"},
 		{"Gradient", backends[0], backends[0], "unsupported"},

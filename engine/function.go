@@ -222,7 +222,8 @@ func (f *Function) Ungenerated() error {
 		return f.def.Ungenerated
 	case f.def.Plain == nil || f.def.Traced != nil:
 		return &UnsupportedError{
-			What:   fmt.Sprintf("function %s computes with nabla.Real, and code is generated from functions over float64", f.def.Name),
+			What: fmt.Sprintf("function %s computes with nabla.Real, and code is generated from functions over "+
+				"float64", f.def.Name),
 			Remedy: "use another engine, such as forwarddiff.Backend{}, or write the function over float64",
 		}
 	}
@@ -296,7 +297,8 @@ func (f *Function) Derive(d Def) *Function {
 // Rebind reads the context from another struct from now on.
 func (f *Function) Rebind(p any) error {
 	if f.def.Context == nil {
-		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct", Remedy: "make it with nabla.Bind"}
+		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct",
+			Remedy: "make it with nabla.Bind"}
 	}
 	if err := f.def.Context.Rebind(p); err != nil {
 		return err
@@ -441,8 +443,10 @@ func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 func (f *Function) untraced() error {
 	if g := f.def.Generated; g != nil {
 		e := &UnsupportedError{
-			What:   fmt.Sprintf("function %s computes with float64, and its generated code has no form over nabla.Real", f.def.Name),
-			Remedy: "use source.Reverse{} or source.Forward{}, which run what there is, or finitediff.Backend{}, which needs values only",
+			What: fmt.Sprintf("function %s computes with float64, and its generated code has no form over nabla.Real",
+				f.def.Name),
+			Remedy: "use source.Reverse{} or source.Forward{}, which run what there is, or finitediff.Backend{}, " +
+				"which needs values only",
 		}
 		if g.RefusedTraced != "" {
 			e.What += ": " + g.RefusedTraced

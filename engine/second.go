@@ -73,7 +73,8 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 		if err != nil {
 			return nil, err
 		}
-		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0}, f: f}, nil
+		return &hvpOfPush{pull: pull, xv: xv, y: make([]float64, 2), xbar: make([]float64, 2*n), ybar: []float64{1, 0},
+			f: f}, nil
 	case pullGradient:
 		g, err := preparedGradient(outer, inner, f, x)
 		if err != nil {
@@ -271,7 +272,8 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 	if err != nil {
 		return nil, err
 	}
-	return &secondByPush{push: push, y: make([]float64, 2*m), ydot: make([]float64, 2*m), x: []float64{t, 1}, dir: []float64{1, 0}}, nil
+	return &secondByPush{push: push, y: make([]float64, 2*m), ydot: make([]float64, 2*m), x: []float64{t, 1},
+		dir: []float64{1, 0}}, nil
 }
 
 type secondByPush struct {

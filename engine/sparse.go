@@ -49,11 +49,13 @@ func (e *PatternError) Error() string {
 	if e.Row < 0 {
 		return fmt.Sprintf("nabla: %s: %s", e.Op, e.Reason)
 	}
-	return fmt.Sprintf("nabla: %s: entry (%d, %d) is %v and not in the sparsity pattern; %s", e.Op, e.Row, e.Col, e.Value, e.Reason)
+	return fmt.Sprintf("nabla: %s: entry (%d, %d) is %v and not in the sparsity pattern; %s", e.Op, e.Row, e.Col,
+		e.Value, e.Reason)
 }
 
 // The way out of a pattern that misses something.
-const patternRemedy = "use a detector that sees every branch, such as sparsity.Global, or give the right pattern, and prepare again"
+const patternRemedy = "use a detector that sees every branch, such as sparsity.Global, or give the right pattern, " +
+	"and prepare again"
 
 // MissingEntry is the error for an entry that a pattern has not.
 func MissingEntry(op string, row, col int, v float64) error {
@@ -66,6 +68,7 @@ func MissingEntry(op string, row, col int, v float64) error {
 func WrongPattern(op string, got, want float64) error {
 	return &PatternError{
 		Op: op, Row: -1,
-		Reason: fmt.Sprintf("the sparsity pattern misses entries: times a random vector the matrix gives %v where the derivative of the function gives %v; %s", got, want, patternRemedy),
+		Reason: fmt.Sprintf("the sparsity pattern misses entries: times a random vector the matrix gives %v where "+
+			"the derivative of the function gives %v; %s", got, want, patternRemedy),
 	}
 }

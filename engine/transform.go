@@ -33,7 +33,8 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 		}
 		return Def{
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
-			Generated: f.Generated().derive("gradient of "+f.Name(), n, func(c Code) Code { return gradientCode(c, n) }),
+			Generated: f.Generated().derive("gradient of "+f.Name(), n,
+				func(c Code) Code { return gradientCode(c, n) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if err = prepare(x); err != nil {
 					return err
@@ -61,7 +62,8 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 		}
 		return Def{
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
-			Generated: f.Generated().derive("pushforward of "+f.Name(), n, func(c Code) Code { return pushforwardCode(c, n, m) }),
+			Generated: f.Generated().derive("pushforward of "+f.Name(), n,
+				func(c Code) Code { return pushforwardCode(c, n, m) }),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if err = prepare(x); err != nil {
 					return err
@@ -114,7 +116,8 @@ func recordLimit(b Backend) int {
 
 // derivedFunction completes the definition that plain makes of the derivative of
 // f by its form over Reals and as a program. n is the number of inputs of f.
-func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n int, plain func(f *Function) Def) *Function {
+func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n int,
+	plain func(f *Function) Def) *Function {
 	def := plain(f)
 	def.Context, def.Replay, def.Ungenerated = f.def.Context, replay, f.Ungenerated()
 	def.checked = func(y, x []float64) error { return f.Value(y, x[:n]) }

@@ -125,7 +125,8 @@ type StaleCodeError struct {
 }
 
 func (e *StaleCodeError) Error() string {
-	return fmt.Sprintf("nabla: the generated code of %s is out of date: output %d is %v and the function's %v; run go tool nabla gen (or go generate) in its package, and build again",
+	return fmt.Sprintf("nabla: the generated code of %s is out of date: output %d is %v and the function's %v; run "+
+		"go tool nabla gen (or go generate) in its package, and build again",
 		e.Function, e.Output, e.Got, e.Want)
 }
 

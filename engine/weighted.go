@@ -11,7 +11,8 @@ import (
 // the combination by x, and f(x) by w. It shares what f is bound to.
 func Weighted(f *Function) *Function {
 	n, m := f.Dims()
-	def := Def{Name: "weighted sum of " + f.Name(), N: n + m, M: 1, Context: f.def.Context, TracedPlain: f.def.TracedPlain}
+	def := Def{Name: "weighted sum of " + f.Name(), N: n + m, M: 1, Context: f.def.Context,
+		TracedPlain: f.def.TracedPlain}
 	def.Generated = f.Generated().derive(def.Name, n, func(c Code) Code { return weightedCode(c, n, m) })
 	def.Ungenerated = f.Ungenerated()
 	if plain := f.def.Plain; plain != nil {

@@ -199,7 +199,8 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 		plain, kind, of = plain+"4", "Lanes", ", "+a.scope.Type(like)
 	}
 	name := a.names.of(plain)
-	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"), kind) + "[" + a.scope.Type(elem) + of + "]")
+	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"),
+		kind) + "[" + a.scope.Type(elem) + of + "]")
 	return name + ".Of(" + bound + ")"
 }
 
@@ -280,8 +281,9 @@ func (a *adapter) result(r role) (text string, defines bool) {
 	out := a.names.of("out" + suffixes[r.slot])
 	if a.constant(r) {
 		v, i := a.names.of("v"), a.names.of("i")
-		a.post = append(a.post, "for "+i+", "+v+" := range "+out+"[:min(len("+out+"), len("+a.operand("y", value)+"))] {\n"+
-			a.operand("y", value)+"["+i+"] = "+nabla(a.scope, "Const")+"("+v+")\n}")
+		a.post = append(a.post,
+			"for "+i+", "+v+" := range "+out+"[:min(len("+out+"), len("+a.operand("y", value)+"))] {\n"+
+				a.operand("y", value)+"["+i+"] = "+nabla(a.scope, "Const")+"("+v+")\n}")
 		return out, true
 	}
 	a.post = append(a.post, "copy("+a.operand("y", r.slot)+", "+out+")")

@@ -16,50 +16,51 @@ import (
 // handwritten is a build that finds derivatives in the package itself, whose parameters
 // say by their names what they are.
 func handwritten(suffix string) *build {
-	return &build{name: "handwritten " + suffix, suffix: suffix, code: suffix, make: func(u *unit, t *target) (*built, error) {
-		lowerCase := strings.ToLower(t.base[:1]) + t.base[1:]
-		fn := u.program.lower.Lookup(u.pkg.PkgPath, lowerCase+suffix)
-		if fn == nil {
-			return nil, errors.New("not written")
-		}
-		f, err := u.program.lower.Func(fn)
-		if err != nil {
-			return nil, err
-		}
-		facts, err := activity.New().Of(t.f, t.mask)
-		if err != nil {
-			return nil, err
-		}
-		b := &built{fn: f, facts: facts, doc: "is written by hand."}
-		roleOf := func(name string) role {
-			r := role{}
-			for i, end := range []string{"", "Dot", "Bar", "BarDot"} {
-				if rest, ok := strings.CutSuffix(name, end); ok && end != "" {
-					if !strings.HasSuffix(rest, "Bar") {
-						r.slot, name = slot(i), rest
+	return &build{name: "handwritten " + suffix, suffix: suffix, code: suffix,
+		make: func(u *unit, t *target) (*built, error) {
+			lowerCase := strings.ToLower(t.base[:1]) + t.base[1:]
+			fn := u.program.lower.Lookup(u.pkg.PkgPath, lowerCase+suffix)
+			if fn == nil {
+				return nil, errors.New("not written")
+			}
+			f, err := u.program.lower.Func(fn)
+			if err != nil {
+				return nil, err
+			}
+			facts, err := activity.New().Of(t.f, t.mask)
+			if err != nil {
+				return nil, err
+			}
+			b := &built{fn: f, facts: facts, doc: "is written by hand."}
+			roleOf := func(name string) role {
+				r := role{}
+				for i, end := range []string{"", "Dot", "Bar", "BarDot"} {
+					if rest, ok := strings.CutSuffix(name, end); ok && end != "" {
+						if !strings.HasSuffix(rest, "Bar") {
+							r.slot, name = slot(i), rest
+						}
 					}
 				}
-			}
-			if strings.HasSuffix(name, "BarDot") {
-				r.slot, name = barDot, strings.TrimSuffix(name, "BarDot")
-			}
-			for i, v := range t.f.Params {
-				if v.Name == name {
-					r.of = i
-					return r
+				if strings.HasSuffix(name, "BarDot") {
+					r.slot, name = barDot, strings.TrimSuffix(name, "BarDot")
 				}
+				for i, v := range t.f.Params {
+					if v.Name == name {
+						r.of = i
+						return r
+					}
+				}
+				r.result, r.work = name == "r", name == "work"
+				return r
 			}
-			r.result, r.work = name == "r", name == "work"
-			return r
-		}
-		for _, v := range f.Params {
-			b.params = append(b.params, roleOf(v.Name))
-		}
-		for _, v := range f.Results {
-			b.results = append(b.results, roleOf(v.Name))
-		}
-		return b, nil
-	}}
+			for _, v := range f.Params {
+				b.params = append(b.params, roleOf(v.Name))
+			}
+			for _, v := range f.Results {
+				b.results = append(b.results, roleOf(v.Name))
+			}
+			return b, nil
+		}}
 }
 
 // TestAdapters runs reverse code in the shape of engines, with derivatives that are
@@ -71,7 +72,8 @@ func TestAdapters(t *testing.T) {
 	dir := t.TempDir()
 	mod, sum := dependent.Mod(t)
 	files := map[string]string{"go.mod": "module adapters\n\ngo 1.26\n" + mod, "go.sum": sum}
-	for name, from := range map[string]string{"adapters.go": "testdata/adapters/adapters.go.txt", "adapters_test.go": "testdata/adapters/adapters_test.go.txt"} {
+	for name, from := range map[string]string{"adapters.go": "testdata/adapters/adapters.go.txt",
+		"adapters_test.go": "testdata/adapters/adapters_test.go.txt"} {
 		text, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,8 @@ func apart(b *built) (out []print.Apart) {
 			if !slices.ContainsFunc(h.elems, func(t types.Type) bool { return ir.MayOverlap(t, s.Elem()) }) {
 				return false
 			}
-			g.Written, g.Read, g.elems = append(g.Written, h.Written...), append(g.Read, h.Read...), append(g.elems, h.elems...)
+			g.Written, g.Read, g.elems = append(g.Written,
+				h.Written...), append(g.Read, h.Read...), append(g.elems, h.elems...)
 			return true
 		}), g)
 		to := &g.Read
@@ -49,7 +50,8 @@ func apart(b *built) (out []print.Apart) {
 	return out
 }
 
-// shadows are the parameters of a derivative that may be nil, those that lead to derivatives of parameters of the function.
+// shadows are the parameters of a derivative that may be nil, those that lead to derivatives of parameters of the
+// function.
 func (t *target) shadows(b *built) (out []print.Shadows) {
 	for _, at := range []slot{dot, bar, barDot} {
 		s := print.Shadows{Plain: true, Behind: t.reachesBehind()}

@@ -66,12 +66,14 @@ type role struct {
 
 // builds are the kinds of derivatives that are always there.
 func builds() []*build {
-	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, productBuild, tracedBuild}
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, productBuild,
+		tracedBuild}
 }
 
 // tangentBuild is the build of tangents in n directions at once.
 func tangentBuild(n int) *build {
-	b := &build{name: "tangent", suffix: "Tangent", make: func(u *unit, t *target) (*built, error) { return makeTangent(u, t, n) }}
+	b := &build{name: "tangent", suffix: "Tangent",
+		make: func(u *unit, t *target) (*built, error) { return makeTangent(u, t, n) }}
 	if n > 1 {
 		b.name, b.suffix = fmt.Sprintf("tangent%d", n), fmt.Sprintf("Tangent%d", n)
 	}
@@ -236,7 +238,8 @@ func (u *unit) build(t *target) {
 		}
 		name := t.base + kind.suffix
 		if other := u.taken(name); other != "" {
-			p := &Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other, "rename one of them", severity}
+			p := &Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other,
+				"rename one of them", severity}
 			u.problem(p)
 			t.lacks(kind, p)
 			continue
@@ -366,7 +369,9 @@ func (u *unit) write() error {
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
-			funcs = append(funcs, print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Apart: apart(b), Shadows: t.shadows(b), Workspaces: b.workspaces()})
+			funcs = append(funcs,
+				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Apart: apart(b), Shadows: t.shadows(b),
+					Workspaces: b.workspaces()})
 		}
 	}
 	if len(funcs) == 0 && (len(u.refusals) == 0 || u.cyclic) {
@@ -392,7 +397,8 @@ func (u *unit) write() error {
 	u.file.Text, u.file.Twin = text, twin
 	for _, t := range u.targets {
 		for _, b := range t.built {
-			u.out.Functions = append(u.out.Functions, Function{t.base + b.build.suffix, t.of, b.build.name, unregistered(t, b, u.cyclic)})
+			u.out.Functions = append(u.out.Functions,
+				Function{t.base + b.build.suffix, t.of, b.build.name, unregistered(t, b, u.cyclic)})
 		}
 	}
 	return nil

@@ -37,7 +37,8 @@ func tangentDoc(t *target, b *built, n int) string {
 	}
 	direction, derivative := " in the direction "+tuple(along), "its derivative"
 	if n > 1 {
-		direction, derivative = fmt.Sprintf(" in %d directions, those of %s", n, strings.Join(along, ", ")), "its derivatives"
+		direction, derivative = fmt.Sprintf(" in %d directions, those of %s", n,
+			strings.Join(along, ", ")), "its derivatives"
 	}
 	var text strings.Builder
 	switch {

@@ -59,7 +59,8 @@ func Last(x []float64) float64 { return shared(x[0], 2) * x[0] }
 // TestContained: a mistake of nabla gen, wherever it is made, costs the derivative that it is
 // made in, which is refused at its function; all others come out as ever.
 func TestContained(t *testing.T) {
-	dir := module(t, map[string]string{"go.mod": "module golden/contained\n\ngo 1.26\n", "contained.go": containedSource})
+	dir := module(t,
+		map[string]string{"go.mod": "module golden/contained\n\ngo 1.26\n", "contained.go": containedSource})
 	loaded, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
 	if err != nil {
 		t.Fatal(err)
@@ -202,11 +203,13 @@ func contained(t *testing.T, pkg *gen.Package, all, got []string, lost func(name
 	}
 	for _, p := range pkg.Problems {
 		text := fmt.Sprint(p)
-		if p.Pos.Line == 0 || p.Func == "" || p.Remedy == "" || p.Severity == gen.Note || !strings.Contains(text, "nabla gen made a mistake") || strings.Contains(text, "\n") {
+		if p.Pos.Line == 0 || p.Func == "" || p.Remedy == "" || p.Severity == gen.Note ||
+			!strings.Contains(text, "nabla gen made a mistake") || strings.Contains(text, "\n") {
 			t.Error(text)
 		}
 	}
-	for _, name := range []string{"func FirstTangent(", "func LastAdjoint(", "func FirstAdjointTangent(", "nabla.Register("} {
+	for _, name := range []string{"func FirstTangent(", "func LastAdjoint(", "func FirstAdjointTangent(",
+		"nabla.Register("} {
 		if !strings.Contains(string(pkg.Files[0].Text), name) {
 			t.Errorf("no %s", name)
 		}

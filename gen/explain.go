@@ -41,7 +41,8 @@ func (p *Program) find(name string) (*unit, *target, error) {
 				}
 			}
 			if !known {
-				return nil, nil, fmt.Errorf("function %s is generic, and no instance of it is passed to an operator", name)
+				return nil, nil,
+					fmt.Errorf("function %s is generic, and no instance of it is passed to an operator", name)
 			}
 			found.Operator = ""
 		}

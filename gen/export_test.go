@@ -15,7 +15,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// Packages of this module are loaded once for all modules with the same requirements in which tests generate for one build: that is
+// Packages of this module are loaded once for all modules with the same requirements in which tests generate for one
+// build: that is
 // most of the time that a small package takes.
 func init() {
 	var mu sync.Mutex
@@ -42,7 +43,8 @@ func init() {
 	}
 }
 
-// Again is the program before anything was generated or broken. It does not load the packages again, also not those that generated
+// Again is the program before anything was generated or broken. It does not load the packages again, also not those
+// that generated
 // code imports if p has generated.
 func (p *Program) Again() *Program {
 	q := &Program{opts: p.opts, pkgs: p.pkgs, extra: p.extra, sought: p.sought}

@@ -234,7 +234,8 @@ func (h *home) units() (list []*unit, err error) {
 func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 	output := lower.OutputFor(constraint)
 	u := &unit{
-		home: h, file: &File{Name: filepath.Join(directory(h.pkg), output.Name), Constraint: constraint}, suffix: output.Suffix, targets: targets,
+		home: h, file: &File{Name: filepath.Join(directory(h.pkg), output.Name), Constraint: constraint},
+		suffix: output.Suffix, targets: targets,
 		tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
 		workspace: workspaceName,
 	}

@@ -190,7 +190,8 @@ func TestFunctions(t *testing.T) {
 		{"LossTangent4", "Loss", "tangent4", ""},
 		{"DataValueTangent", "(*Data).Value", "tangent", ""},
 		{"WorksTangent4", "Works", "tangent4", ""}, {"MapAdjoint2", "Map", "adjoint2", "engines do not ask for it"},
-		{"StagesAdjoint4", "Stages", "adjoint4", ""}, {"StagesAdjoint", "Stages", "adjoint", ""}, {"LossAdjointOnly", "Loss", "adjointOnly", ""},
+		{"StagesAdjoint4", "Stages", "adjoint4", ""}, {"StagesAdjoint", "Stages", "adjoint", ""},
+		{"LossAdjointOnly", "Loss", "adjointOnly", ""},
 		{"NumberWithTangent", "NumberWith", "tangent", "operators take no functions of its type"},
 		{"OtherTangent", "Other", "tangent", "operators take no functions of its type"},
 	} {
@@ -209,7 +210,8 @@ func TestCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := map[string][]byte{name: []byte("package rules\n\n//nabla:differentiate\nfunc Twice(x float64) float64 { return 2 * x }\n")}
+	overlay := map[string][]byte{name: []byte("package rules\n\n//nabla:differentiate\nfunc Twice(x float64) " +
+		"float64 { return 2 * x }\n")}
 	p, err := gen.Load("..", []string{"./rules"}, &gen.Options{Load: lower.LoadOptions{Overlay: overlay}})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +221,8 @@ func TestCycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	pkg, text := r.Packages[0], r.Packages[0].Files[0].Text
-	if len(pkg.Functions) == 0 || pkg.Functions[0].Unregistered == "" || bytes.Contains(text, []byte("Register")) || !bytes.Contains(text, []byte("func TwiceTangent(")) {
+	if len(pkg.Functions) == 0 || pkg.Functions[0].Unregistered == "" || bytes.Contains(text, []byte("Register")) ||
+		!bytes.Contains(text, []byte("func TwiceTangent(")) {
 		t.Errorf("%v\n%s", pkg.Functions, text)
 	}
 }

@@ -8,19 +8,25 @@ import (
 	"github.com/nabla-ad/nabla/gen"
 )
 
-// TestImports differentiates functions that call others of a package which needs packages that this one does not import,
+// TestImports differentiates functions that call others of a package which needs packages that this one does not
+// import,
 // and whose names mean something else here.
 func TestImports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	// Each is a body of a function of x in package sub, of which x is 4 and the derivative 0.25: with its results, and what
+	// Each is a body of a function of x in package sub, of which x is 4 and the derivative 0.25: with its results, and
+	// what
 	// the caller does with them.
 	cases := []struct{ results, body, call string }{
-		{"(float64, error)", `if x < 0 { return 0, errors.New("negative") }; return math.Sqrt(x), nil`, "if err != nil { return -1 }"},
-		{"(float64, error)", `if x < 0 { return 0, fmt.Errorf("negative %v", x) }; return math.Sqrt(x), nil`, "if err != nil { return -1 }"},
-		{"(float64, error)", `err := e.Join(e.New("a"), other.Err); if x > 0 && errors.Is(err, other.Err) { return math.Sqrt(x), nil }; return 0, err`, "if err != nil { return -1 }"},
-		{"(float64, error)", `if x < 0 { return 0, other.Err }; return math.Sqrt(x), nil`, "if err != nil { return -1 }"},
+		{"(float64, error)", `if x < 0 { return 0, errors.New("negative") }; return math.Sqrt(x), nil`,
+			"if err != nil { return -1 }"},
+		{"(float64, error)", `if x < 0 { return 0, fmt.Errorf("negative %v", x) }; return math.Sqrt(x), nil`,
+			"if err != nil { return -1 }"},
+		{"(float64, error)",
+			`err := e.Join(e.New("a"), other.Err); if x > 0 && errors.Is(err, other.Err) { return math.Sqrt(x), nil }; return 0, err`, "if err != nil { return -1 }"},
+		{"(float64, error)", `if x < 0 { return 0, other.Err }; return math.Sqrt(x), nil`,
+			"if err != nil { return -1 }"},
 		{"(float64, string)", `return math.Sqrt(x), fmt.Sprint("a", 1)`, `if err != "a1" { return -1 }`},
 		{"(float64, string)", `return math.Sqrt(x), fmt.Sprintln(2)`, `if err != "2\n" { return -1 }`},
 		{"(float64, string)", `return math.Sqrt(x), strconv.Itoa(int(x))`, `if err != "4" { return -1 }`},
@@ -38,7 +44,9 @@ func TestImports(t *testing.T) {
 	var sub, main, list strings.Builder
 	for i, c := range cases {
 		fmt.Fprintf(&sub, "\nfunc F%d(x float64) %s { %s }\n", i, c.results, c.body)
-		fmt.Fprintf(&main, "\n//nabla:differentiate\nfunc F%d(x []float64) float64 { r, err := sub.F%d(x[0]); %s; return r }\n", i, i, c.call)
+		fmt.Fprintf(&main,
+			"\n//nabla:differentiate\nfunc F%d(x []float64) float64 { r, err := sub.F%d(x[0]); %s; return r }\n", i, i,
+			c.call)
 		fmt.Fprintf(&list, "F%d, ", i)
 	}
 	dir := module(t, map[string]string{
@@ -57,7 +65,8 @@ func strings() {}
 
 var time = errors.New(1)
 ` + main.String(),
-		"errors/errors.go": "package errors\n\nfunc New(x float64) float64 { return x }\n\nfunc Is(x float64) bool { return false }\n",
+		"errors/errors.go": "package errors\n\nfunc New(x float64) float64 { return x }\n\nfunc Is(x float64) bool " +
+			"{ return false }\n",
 		"other/other.go": `package other
 
 import ("fmt"; "math")

@@ -8,7 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// TestLocalTypes differentiates functions that declare types: structs and numbers with a name that others have too, that
+// TestLocalTypes differentiates functions that declare types: structs and numbers with a name that others have too,
+// that
 // lead to themselves, are embedded, made of type parameters, type arguments, aliases, and declared in another package.
 func TestLocalTypes(t *testing.T) {
 	if testing.Short() {

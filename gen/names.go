@@ -21,7 +21,8 @@ func otherNames(pkg *packages.Package) map[string]bool {
 	list, _ := filepath.Glob(filepath.Join(directory(pkg), "*.go"))
 	for _, name := range list {
 		base := filepath.Base(name)
-		if slices.Contains(pkg.GoFiles, name) || strings.HasSuffix(base, "_test.go") || base[0] == '_' || base[0] == '.' {
+		if slices.Contains(pkg.GoFiles, name) || strings.HasSuffix(base, "_test.go") || base[0] == '_' ||
+			base[0] == '.' {
 			continue
 		}
 		text, err := os.ReadFile(name)

@@ -2,14 +2,16 @@ package gen_test
 
 import "testing"
 
-// TestNil calls derivatives by hand with nil for shadows, for parts of them and for workspaces: the numbers that are wanted
+// TestNil calls derivatives by hand with nil for shadows, for parts of them and for workspaces: the numbers that are
+// wanted
 // are those that there are with all of them.
 func TestNil(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
 	dir := module(t, map[string]string{
-		"go.mod": "module golden/nils\n\ngo 1.26\n", "nils.go": read(t, "testdata/nil.txt"), "nils_test.go": read(t, "testdata/nil_test.txt"),
+		"go.mod": "module golden/nils\n\ngo 1.26\n", "nils.go": read(t, "testdata/nil.txt"),
+		"nils_test.go": read(t, "testdata/nil_test.txt"),
 	})
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)

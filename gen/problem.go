@@ -71,7 +71,8 @@ func comparePositions(a, b token.Position) int {
 // severity.
 func sortedProblems(list []*Problem) []*Problem {
 	slices.SortStableFunc(list, func(a, b *Problem) int {
-		return cmp.Or(comparePositions(a.Pos, b.Pos), strings.Compare(a.Func, b.Func), strings.Compare(a.Reason, b.Reason), int(b.Severity)-int(a.Severity))
+		return cmp.Or(comparePositions(a.Pos, b.Pos), strings.Compare(a.Func, b.Func),
+			strings.Compare(a.Reason, b.Reason), int(b.Severity)-int(a.Severity))
 	})
 	return slices.CompactFunc(list, func(a, b *Problem) bool {
 		return a.Pos == b.Pos && a.Func == b.Func && a.Reason == b.Reason
@@ -141,7 +142,8 @@ func problemsOf(t *target, severity Severity, err error) (list []*Problem) {
 	}
 	var reverse *adjoint.Error
 	if errors.As(err, &reverse) {
-		p.Func, p.Reason, p.Remedy = callee(t, reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write it in another way"
+		p.Func, p.Reason, p.Remedy = callee(t,
+			reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write it in another way"
 		if reverse.Remedy != "" {
 			p.Remedy = reverse.Remedy
 		}
@@ -239,15 +241,19 @@ func (u *home) misplaced() {
 		p := &Problem{Pos: d.Pos, Severity: Error}
 		switch {
 		case d.Func == nil:
-			p.Reason, p.Remedy = "//nabla:"+d.Name+" does not stand on a function", "put it into the comment right above the declaration of one"
+			p.Reason, p.Remedy = "//nabla:"+d.Name+
+				" does not stand on a function", "put it into the comment right above the declaration of one"
 		case d.Name != "differentiate":
 			continue
 		case generic(d.Func):
 			p.Func = d.Func.Name()
-			p.Reason, p.Remedy = "//nabla:differentiate stands on a generic function, which is many", "mark a function that calls it, or pass an instance such as "+d.Func.Name()+"[float64] to an operator"
+			p.Reason = "//nabla:differentiate stands on a generic function, which is many"
+			p.Remedy = "mark a function that calls it, or pass an instance such as " +
+				d.Func.Name() + "[float64] to an operator"
 		case u.passive(d.Func):
 			p.Func = d.Func.Name()
-			p.Reason, p.Remedy = "it is both to be differentiated and passive", "remove one of //nabla:differentiate and //nabla:passive"
+			p.Reason, p.Remedy = "it is both to be differentiated and passive", "remove one of "+
+				"//nabla:differentiate and //nabla:passive"
 		default:
 			continue
 		}
@@ -258,7 +264,8 @@ func (u *home) misplaced() {
 // unmatched warns of functions that are passed to operators and get no code.
 func (u *home) unmatched(targets []lower.Target) {
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
-		u.problem(&Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason, Remedy: f.Remedy, Severity: Warning})
+		u.problem(&Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
+			Remedy: f.Remedy, Severity: Warning})
 	}
 }
 
@@ -266,7 +273,8 @@ func (u *home) unmatched(targets []lower.Target) {
 // function has.
 func (u *home) unfollowed() {
 	for _, d := range u.program.lower.Directives() {
-		if d.In != u.pkg.Types || d.Bad == nil || slices.ContainsFunc(u.out.Problems, func(p *Problem) bool { return p.Pos == d.Pos }) {
+		if d.In != u.pkg.Types || d.Bad == nil ||
+			slices.ContainsFunc(u.out.Problems, func(p *Problem) bool { return p.Pos == d.Pos }) {
 			continue
 		}
 		u.problem(&Problem{Pos: d.Pos, Reason: d.Bad.What + ": " + d.Bad.Reason, Remedy: d.Bad.Remedy, Severity: Error})

@@ -26,7 +26,8 @@ func makeProduct(u *unit, t *target) (*built, error) {
 	b.fn.Params, b.params = nil, nil
 	for i, v := range params {
 		if r := roles[i]; r.slot == bar && !r.result && !r.work {
-			twin := slices.IndexFunc(roles, func(r role) bool { return r.slot == barDot && !r.result && !r.work && r.of == roles[i].of })
+			twin := slices.IndexFunc(roles,
+				func(r role) bool { return r.slot == barDot && !r.result && !r.work && r.of == roles[i].of })
 			if twin < 0 || !simplify.Unread(b.fn, v, params[twin]) {
 				return nil, nil
 			}
@@ -38,7 +39,8 @@ func makeProduct(u *unit, t *target) (*built, error) {
 	if work(b.fn.Body) > worthwhile*work(second.fn.Body) {
 		return nil, nil
 	}
-	b.doc = "does of what " + t.base + secondBuild.suffix + " does only what gives derivatives of the bars, from " + t.where() + "."
+	b.doc = "does of what " + t.base + secondBuild.suffix + " does only what gives derivatives of the bars, from " +
+		t.where() + "."
 	return b, nil
 }
 

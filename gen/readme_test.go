@@ -24,7 +24,9 @@ func TestREADME(t *testing.T) {
 			t.Fatal("no output beside the program")
 		}
 		want, _, _ = strings.Cut(want, "```\n")
-		dir := module(t, map[string]string{"go.mod": "module example\n\ngo 1.26\n\ntool github.com/nabla-ad/nabla/cmd/nabla\n", "main.go": code + "\n"})
+		dir := module(t,
+			map[string]string{"go.mod": "module example\n\ngo 1.26\n\ntool github.com/nabla-ad/nabla/cmd/nabla\n",
+				"main.go": code + "\n"})
 		for _, args := range [][]string{{"generate", "."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "."}} {
 			command(t, dir, args...)
 		}

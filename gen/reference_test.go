@@ -96,7 +96,8 @@ func TestMath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range pkg.Scope().Names() {
-		if fn, ok := pkg.Scope().Lookup(name).(*types.Func); ok && fn.Exported() && covered[name] == (refused[name] != "") {
+		if fn, ok := pkg.Scope().Lookup(name).(*types.Func); ok && fn.Exported() &&
+			covered[name] == (refused[name] != "") {
 			t.Errorf("math.%s: add it to testdata/reference/math.py, or to what is refused", name)
 		}
 	}
@@ -116,7 +117,8 @@ func Float64frombits(x []float64) float64 {
 `})
 	text := problems(generate(t, dir, "."), dir)
 	for name, why := range refused {
-		want := map[string]string{"Float32frombits": "f.go:7:24", "Float64frombits": "f.go:12:16"}[name] + ": function " + name + ": call of math." + name
+		want := map[string]string{"Float32frombits": "f.go:7:24",
+			"Float64frombits": "f.go:12:16"}[name] + ": function " + name + ": call of math." + name
 		if !strings.Contains(text, want) || !strings.Contains(text, why) {
 			t.Errorf("%s is refused with\n%swant %s … %s", name, text, want, why)
 		}
@@ -157,11 +159,13 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLibrary does what TestMath does with functions that have derivatives in package kernels, and with some that call them.
+// TestLibrary does what TestMath does with functions that have derivatives in package kernels, and with some that call
+// them.
 func TestLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
 	differentiate(t, referenceModule(t, "library.json", "math", "slices", "sort", "gonum.org/v1/gonum/blas",
-		"gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext", "gonum.org/v1/gonum/stat/distuv"))
+		"gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext",
+		"gonum.org/v1/gonum/stat/distuv"))
 }

@@ -115,7 +115,9 @@ func TestRefused(t *testing.T) {
 // TestRefusalsRegistered: engines say why a function was refused and where, also in packages
 // that have no other functions.
 func TestRefusalsRegistered(t *testing.T) {
-	dir := module(t, map[string]string{"go.mod": "module refused\n\ngo 1.26\n", "refused.go": refusedSource, "refused_test.go": refusedTest})
+	dir := module(t,
+		map[string]string{"go.mod": "module refused\n\ngo 1.26\n", "refused.go": refusedSource,
+			"refused_test.go": refusedTest})
 	r := generate(t, dir, ".")
 	if changed, err := r.Write(); err != nil || len(changed) != 1 {
 		t.Fatal(changed, err)

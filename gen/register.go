@@ -37,7 +37,9 @@ var codeFields = []codeField{
 	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true},
 	{"Adjoint4", []operand{{"y", "float64"}, {"xbar", direction4}, {"x", "float64"}, {"ybar", direction4}}, true},
 	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false},
-	{"AdjointTangent", []operand{{"y", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}, {"ybar", "float64"}}, true},
+	{"AdjointTangent",
+		[]operand{{"y", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"},
+			{"ybar", "float64"}}, true},
 	{"HVP", []operand{{"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, false},
 	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
 }
@@ -129,7 +131,8 @@ func (t *target) register(s *print.Scope) string {
 		fmt.Fprintf(&b, "ReadOnly: []string{%s},\n", strings.Join(names, ", "))
 	}
 	if code.Len() > 0 {
-		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"), strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
+		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"),
+			strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
 	}
 	b.WriteString(traced.String())
 	for _, f := range [][2]string{{"Refused", "Adjoint"}, {"RefusedTangent", "Tangent"}, {"RefusedTraced", "Traced"}} {

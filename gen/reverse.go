@@ -70,7 +70,9 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 	b.doc = adjointDoc(t, b)
 	for _, n := range u.adjoints[t].Plan {
 		if n.Ignored {
-			u.problem(&Problem{Pos: n.Pos, Reason: "the loop " + n.Text, Remedy: "let what the loop hands on stand in memory that there is before it, or remove the directive", Severity: Warning})
+			u.problem(&Problem{Pos: n.Pos, Reason: "the loop " + n.Text,
+				Remedy:   "let what the loop hands on stand in memory that there is before it, or remove the directive",
+				Severity: Warning})
 		}
 	}
 	return b, nil
@@ -97,7 +99,8 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	b.results = withDots(first.results, facts.Results)
 	b = b.without(func(r role) bool { return r.result && r.slot == dot }) // which a tangent has for less
 	fn.Name += "_second"
-	b.doc = "computes what " + t.base + adjointBuild.suffix + " does and the derivatives of its bars in the direction " +
+	b.doc = "computes what " + t.base + adjointBuild.suffix +
+		" does and the derivatives of its bars in the direction " +
 		tuple(b.namesOf(directions(t))) + ",\nfor constant weights, from " + t.where() + "."
 	return b, nil
 }

@@ -32,7 +32,8 @@ func source(t *testing.T, name string) map[string]string {
 	return files
 }
 
-// staticcheck runs the checker over the packages of a module, in the long form of the tests: the module that it is a tool of is
+// staticcheck runs the checker over the packages of a module, in the long form of the tests: the module that it is a
+// tool of is
 // none that this one needs, and may have to be downloaded.
 func staticcheck(t *testing.T, dir string) {
 	t.Helper()
@@ -132,7 +133,8 @@ func TestLongLoops(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	dir := module(t, map[string]string{
-		"go.mod": "module golden/lorenz\n\ngo 1.26\n", "lorenz.go": read(t, "testdata/lorenz.txt"), "lorenz_test.go": read(t, "testdata/lorenz_test.txt"),
+		"go.mod": "module golden/lorenz\n\ngo 1.26\n", "lorenz.go": read(t, "testdata/lorenz.txt"),
+		"lorenz_test.go": read(t, "testdata/lorenz_test.txt"),
 	})
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
@@ -150,11 +152,13 @@ func TestExplainLongLoops(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Swing": "runs again from snapshots of its step, q, p, each 24 bytes and what is behind path, in 2 levels",
-		"Rest":  "runs again from snapshots of its step, q, p, each 24 bytes, 20 at most, and reverses 10 steps at once",
+		"Rest": "runs again from snapshots of its step, q, p, each 24 bytes, 20 at most, " +
+			"and reverses 10 steps at once",
 		"Grows": "is not checkpointed: s gets new memory in it",
 	} {
 		var b strings.Builder
-		if err := p.Explain(&b, name); err != nil || !strings.Contains(b.String(), "for ") || !strings.Contains(b.String(), want) {
+		if err := p.Explain(&b, name); err != nil || !strings.Contains(b.String(), "for ") ||
+			!strings.Contains(b.String(), want) {
 			t.Errorf("%s: %v\n%swant %s", name, err, b.String(), want)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // seedsBuild is the build of adjoints with n seeds at once: one forward sweep for n
 // reverse ones.
 func seedsBuild(n int) *build {
-	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n), make: func(u *unit, t *target) (*built, error) { return makeSeeds(u, t, n) }}
+	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n),
+		make: func(u *unit, t *target) (*built, error) { return makeSeeds(u, t, n) }}
 	if n == 4 {
 		b.code = "Adjoint4"
 	}
@@ -26,7 +27,8 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written.Empty() && activity.IsFloat(one.fn.Params[seeds[0]].Type) {
+	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written.Empty() &&
+		activity.IsFloat(one.fn.Params[seeds[0]].Type) {
 		return nil, nil // one number comes out
 	}
 	var params, results activity.Mask
@@ -58,7 +60,8 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	if b.fn, err = u.lanes(n).Of(one.fn, params, results); err != nil {
 		return nil, err
 	}
-	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, one for each set.",
+	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, "+
+		"one for each set.",
 		t.base, adjointBuild.suffix, n, t.where(), n)
 	return b, nil
 }

@@ -16,9 +16,13 @@ import (
 // builds is a package whose F has a variant under the tag fast, with the same value at 1 and
 // another slope, and that has functions which depend on F, on a constant and on neither.
 var builds = map[string]string{
-	"go.mod":  "module m\n\ngo 1.26\n",
-	"slow.go": "//go:build !fast\n\npackage m\n\n// Slope is that of F at 1.\nconst Slope = 2.0\n\n//nabla:differentiate\nfunc F(x []float64) float64 { return square(x[0]) }\n\nfunc square(x float64) float64 { return x * x }\n",
-	"fast.go": "//go:build fast\n\npackage m\n\n// Slope is that of F at 1.\nconst Slope = 3.0\n\nfunc dot() {}\n\n//nabla:differentiate\nfunc F(x []float64) float64 { return x[0] * square(x[0]) }\n\nfunc square(x float64) float64 { return x * x }\n",
+	"go.mod": "module m\n\ngo 1.26\n",
+	"slow.go": "//go:build !fast\n\npackage m\n\n// Slope is that of F at 1.\nconst Slope = 2.0\n\n" +
+		"//nabla:differentiate\nfunc F(x []float64) float64 { return square(x[0]) }\n\nfunc square(x float64) " +
+		"float64 { return x * x }\n",
+	"fast.go": "//go:build fast\n\npackage m\n\n// Slope is that of F at 1.\nconst Slope = 3.0\n\nfunc dot() {}\n\n" +
+		"//nabla:differentiate\nfunc F(x []float64) float64 { return x[0] * square(x[0]) }\n\nfunc square(x " +
+		"float64) float64 { return x * x }\n",
 	"m.go": `// Package m has one F or another.
 package m
 
@@ -96,7 +100,9 @@ func TestSlopes(t *testing.T) {
 // generateWith generates a package for a build.
 func generateWith(t *testing.T, dir, tags string, env ...string) *gen.Report {
 	t.Helper()
-	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: append(slices.Clip(environ), env...), Flags: []string{"-tags=" + tags}}})
+	p, err := gen.Load(dir, []string{"."},
+		&gen.Options{Load: lower.LoadOptions{Env: append(slices.Clip(environ), env...),
+			Flags: []string{"-tags=" + tags}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +157,8 @@ func TestBuilds(t *testing.T) {
 		t.Errorf("the file for all builds is\n%s", both)
 	}
 	slow := filepath.Join(dir, "nabla_gen-not-fast.go")
-	if text := read(t, slow); !strings.HasPrefix(text, lower.Header+"\n\n//go:build !fast\n\npackage m\n") || !strings.Contains(text, "func GTangent(") {
+	if text := read(t, slow); !strings.HasPrefix(text, lower.Header+"\n\n//go:build !fast\n\npackage m\n") ||
+		!strings.Contains(text, "func GTangent(") {
 		t.Errorf("the file for builds without fast is\n%s", text)
 	}
 	// Without the second run Newton does not compile with the tag, so that is left out.
@@ -172,7 +179,8 @@ func TestBuilds(t *testing.T) {
 		written(generateWith(t, dir, tags))
 	}
 	// A file that is not up to date is one of its own build.
-	write(t, filepath.Join(dir, "nabla_gen-fast.go"), lower.Header+"\n\n//go:build fast\n\npackage m\n\nfunc GTangent( {\n")
+	write(t, filepath.Join(dir, "nabla_gen-fast.go"),
+		lower.Header+"\n\n//go:build fast\n\npackage m\n\nfunc GTangent( {\n")
 	written(generateWith(t, dir, ""))
 	written(generateWith(t, dir, "fast"), "nabla_gen-fast.go")
 
@@ -201,8 +209,11 @@ func TestSystems(t *testing.T) {
 		"go.mod":       "module m\n\ngo 1.26\n",
 		"f_linux.go":   "package m\n\n//nabla:differentiate\nfunc F(x float64) float64 { return x }\n",
 		"f_windows.go": "package m\n\n//nabla:differentiate\nfunc F(x float64) float64 { return 2 * x }\n",
-		"g.go":         "package m\n\nfunc G(x float64) float64 { return x }\n\n//nabla:differentiate\nfunc K(x float64) float64 { return x }\n",
-		"use.go":       "//go:build windows && arm64 && go1.20\n\npackage m\n\nimport (\n\t\"github.com/nabla-ad/nabla\"\n\t\"github.com/nabla-ad/nabla/backend/source\"\n)\n\nvar D, _ = nabla.Derivative(G, source.Reverse{}, 1)\n",
+		"g.go": "package m\n\nfunc G(x float64) float64 { return x }\n\n//nabla:differentiate\nfunc K(x " +
+			"float64) float64 { return x }\n",
+		"use.go": "//go:build windows && arm64 && go1.20\n\npackage m\n\nimport (\n\t\"github.com/nabla-ad/nabla\"\n" +
+			"\t\"github.com/nabla-ad/nabla/backend/source\"\n)\n\n" +
+			"var D, _ = nabla.Derivative(G, source.Reverse{}, 1)\n",
 	})
 	for _, tt := range []struct {
 		env  []string
@@ -231,8 +242,10 @@ func TestSystems(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ system, arch, want string }{
-		{"linux", "amd64", "nabla_gen-linux.go nabla_gen.go"}, {"windows", "amd64", "nabla_gen-windows.go nabla_gen.go"},
-		{"windows", "arm64", "nabla_gen-arm64-windows.go nabla_gen-windows.go nabla_gen.go"}, {"darwin", "arm64", "nabla_gen.go"},
+		{"linux", "amd64", "nabla_gen-linux.go nabla_gen.go"},
+		{"windows", "amd64", "nabla_gen-windows.go nabla_gen.go"},
+		{"windows", "arm64", "nabla_gen-arm64-windows.go nabla_gen-windows.go nabla_gen.go"},
+		{"darwin", "arm64", "nabla_gen.go"},
 	} {
 		cmd := exec.Command("go", "list", "-f", "{{join .GoFiles \" \"}}", ".")
 		cmd.Dir, cmd.Env = dir, append(slices.Clip(environ), "GOOS="+tt.system, "GOARCH="+tt.arch, "CGO_ENABLED=0")
@@ -240,7 +253,8 @@ func TestSystems(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		files := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !strings.HasPrefix(name, "nabla_gen") })
+		files := slices.DeleteFunc(strings.Fields(string(out)),
+			func(name string) bool { return !strings.HasPrefix(name, "nabla_gen") })
 		if got := strings.Join(files, " "); got != tt.want {
 			t.Errorf("%s/%s compiles %s, want %s", tt.system, tt.arch, got, tt.want)
 		}

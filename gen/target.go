@@ -47,7 +47,8 @@ func (t *target) where() string {
 func (u *home) add(found lower.Target) {
 	fn := found.Func
 	t := &target{
-		Target: found, pos: found.Pos, marked: found.Operator == "", of: u.calledAs(fn, found.TypeArgs), base: u.baseName(fn, found.TypeArgs),
+		Target: found, pos: found.Pos, marked: found.Operator == "", of: u.calledAs(fn, found.TypeArgs),
+		base: u.baseName(fn, found.TypeArgs),
 	}
 	if fn.Pkg() != u.pkg.Types {
 		u.foreign(t)
@@ -56,7 +57,8 @@ func (u *home) add(found lower.Target) {
 	switch {
 	case u.passive(fn):
 		if !t.marked { // else it is a contradiction that has been noted
-			u.nothing(t, &Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative", "remove //nabla:passive", Error})
+			u.nothing(t, &Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative",
+				"remove //nabla:passive", Error})
 		}
 		return
 	case fn.Name() == "_" || fn.Name() == "init":
@@ -83,7 +85,8 @@ func (u *home) add(found lower.Target) {
 		}
 	}
 	if t.mask.Empty() {
-		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by", "pass what it depends on as an argument", t.severity()})
+		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by",
+			"pass what it depends on as an argument", t.severity()})
 		return
 	}
 	u.targets = append(u.targets, t)
@@ -99,7 +102,8 @@ func (u *home) nothing(t *target, list ...*Problem) {
 			sig = in.(*types.Signature)
 		}
 	}
-	t.f = &ir.Func{Name: t.of, Object: t.Func, Pos: u.pkg.Fset.Position(t.Func.Pos()), Variadic: sig.Variadic(), Recv: sig.Recv() != nil}
+	t.f = &ir.Func{Name: t.of, Object: t.Func, Pos: u.pkg.Fset.Position(t.Func.Pos()), Variadic: sig.Variadic(),
+		Recv: sig.Recv() != nil}
 	if r := sig.Recv(); r != nil {
 		t.f.Params = append(t.f.Params, &ir.Var{Type: r.Type()})
 	}
@@ -111,7 +115,8 @@ func (u *home) nothing(t *target, list ...*Problem) {
 	}
 	t.shape = shapeOf(t.f)
 	named := !slices.ContainsFunc(t.TypeArgs, func(a types.Type) bool { return !nameable(a) })
-	if t.shape == nil || !t.shape.registers() || !named || sig.RecvTypeParams().Len() > 0 || u.program.lower.Generated(t.Func) {
+	if t.shape == nil || !t.shape.registers() || !named || sig.RecvTypeParams().Len() > 0 ||
+		u.program.lower.Generated(t.Func) {
 		return
 	}
 	t.pos = t.f.Pos
@@ -139,9 +144,12 @@ func (u *home) foreign(t *target) {
 	if home && !generic {
 		return
 	}
-	p := &Problem{t.pos, t.of, "it is declared in package " + t.Func.Pkg().Path() + ", and derivatives are generated next to a function", "", Warning}
+	p := &Problem{t.pos, t.of,
+		"it is declared in package " + t.Func.Pkg().Path() + ", and derivatives are generated next to a function", "",
+		Warning}
 	if own && !generic {
-		p.Remedy = "write //nabla:differentiate above its declaration and run nabla gen there, or pass a function of this package that calls it"
+		p.Remedy = "write //nabla:differentiate above its declaration and run nabla gen there, or pass a function " +
+			"of this package that calls it"
 	} else {
 		p.Remedy = "pass a function of this package that calls it"
 	}
@@ -210,7 +218,8 @@ func (u *home) baseName(fn *types.Func, args []types.Type) string {
 		}
 	}
 	for _, t := range args {
-		words := strings.FieldsFunc(types.TypeString(t, types.RelativeTo(u.pkg.Types)), func(r rune) bool { return !token.IsIdentifier("a" + string(r)) })
+		words := strings.FieldsFunc(types.TypeString(t, types.RelativeTo(u.pkg.Types)),
+			func(r rune) bool { return !token.IsIdentifier("a" + string(r)) })
 		for _, w := range words {
 			name += capital(w)
 		}

@@ -165,7 +165,8 @@ func (p *Program) load(dir string, paths []string) error {
 		env = append(slices.Clip(env), "GOEXPERIMENT=simd")
 	}
 	pkgs, err := loadPackages(&packages.Config{
-		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes |
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |
+			packages.NeedTypesSizes |
 			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule,
 		Dir: dir, Env: env, BuildFlags: p.opts.Load.Flags, ParseFile: lower.ParseDeclarations,
 	}, paths...)

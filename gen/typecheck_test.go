@@ -55,7 +55,8 @@ func Loop(v float64, n int) float64 {
 
 const Half = 0.5
 `,
-	"internal/own/own.go": "package own\n\nvar Table = []float64{2}\n\ntype T struct{ V float64 }\n\nfunc Square(v float64) float64 { return v * v * Table[0] }\n",
+	"internal/own/own.go": "package own\n\nvar Table = []float64{2}\n\ntype T struct{ V float64 }\n\nfunc Square(v " +
+		"float64) float64 { return v * v * Table[0] }\n",
 	"m.go": `package m
 
 import (
@@ -121,7 +122,8 @@ func TestInternal(t *testing.T) {
 		}
 	}
 	for _, p := range r.Problems() {
-		if !strings.HasPrefix(p.Error(), dir) || !strings.Contains(p.Reason, "internal") && !strings.Contains(p.Reason, "cannot be named") {
+		if !strings.HasPrefix(p.Error(), dir) ||
+			!strings.Contains(p.Reason, "internal") && !strings.Contains(p.Reason, "cannot be named") {
 			t.Error(p)
 		}
 	}
@@ -139,10 +141,12 @@ func TestInternal(t *testing.T) {
 func TestTypeCheck(t *testing.T) {
 	dir := module(t, map[string]string{
 		"go.mod": internals["go.mod"], "dep/go.mod": internals["dep/go.mod"], "dep/dep.go": internals["dep/dep.go"],
-		"dep/internal/x/x.go": internals["dep/internal/x/x.go"], "dep/internal/y/y.go": internals["dep/internal/y/y.go"],
-		"dep/above/a.go": "package above\n\nimport _ \"m/sub\"\n",
-		"sub/s.go":       "package sub\n\nimport \"dep\"\n\nvar _ = dep.Plain\n\nfunc taken() {}\n\ntype point struct{ x, y float64 }\n\nfunc uses() float64 { _, d := LossTangent(1, undefined); return d }\n",
-		"main/main.go":   "package main\n\nfunc main() {}\n\nfunc F() {}\n",
+		"dep/internal/x/x.go": internals["dep/internal/x/x.go"],
+		"dep/internal/y/y.go": internals["dep/internal/y/y.go"],
+		"dep/above/a.go":      "package above\n\nimport _ \"m/sub\"\n",
+		"sub/s.go": "package sub\n\nimport \"dep\"\n\nvar _ = dep.Plain\n\nfunc taken() {}\n\ntype point " +
+			"struct{ x, y float64 }\n\nfunc uses() float64 { _, d := LossTangent(1, undefined); return d }\n",
+		"main/main.go": "package main\n\nfunc main() {}\n\nfunc F() {}\n",
 	})
 	p, err := gen.Load(dir, []string{"./sub"}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
 	if err != nil {
@@ -164,8 +168,10 @@ func TestTypeCheck(t *testing.T) {
 		{"func F() {}\n\nfunc F() {}", "F redeclared"},
 		{"import \"math\"\n\nfunc F() {}", "\"math\" imported and not used"},
 		{"import \"math\"\n\nfunc F() float64 { return math.Sine(1) }", "undefined: math.Sine"},
-		{"import \"github.com/nabla-ad/nabla\"\n\nfunc F(x nabla.Real) nabla.Real { return x.Times(x) }", "x.Times undefined"},
-		{"import \"dep/internal/x\"\n\nfunc F() float64 { return x.Square(1) }", "package dep/internal/x may not be imported by m/sub"},
+		{"import \"github.com/nabla-ad/nabla\"\n\nfunc F(x nabla.Real) nabla.Real { return x.Times(x) }",
+			"x.Times undefined"},
+		{"import \"dep/internal/x\"\n\nfunc F() float64 { return x.Square(1) }",
+			"package dep/internal/x may not be imported by m/sub"},
 		{"import \"internal/bytealg\"\n\nvar F = bytealg.MaxLen", "package internal/bytealg may not be imported"},
 		{"import \"m/main\"\n\nvar X = main.F", "package m/main may not be imported"},
 		{"import \"dep/above\"\n\nvar X = above.X", "package dep/above imports m/sub"},

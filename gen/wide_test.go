@@ -68,7 +68,8 @@ func Loop%[1]d(x []float64) float64 {
 	}
 	tests := "package wide\n\nvar cases = []wide{"
 	for _, n := range widths {
-		tests += fmt.Sprintf("\n{%[1]d, Numbers%[1]d, Slices%[1]d, Results%[1]d, Loop%[1]d, func(dot float64) float64 { _, d := Own%[1]dTangent(%[2]s, %[3]s); return d }},", n, list(n, "1"), list(n, "dot"))
+		tests += fmt.Sprintf("\n{%[1]d, Numbers%[1]d, Slices%[1]d, Results%[1]d, Loop%[1]d, func(dot float64) "+
+			"float64 { _, d := Own%[1]dTangent(%[2]s, %[3]s); return d }},", n, list(n, "1"), list(n, "dot"))
 	}
 	dir := module(t, map[string]string{
 		"go.mod": "module golden/wide\n\ngo 1.26\n", "wide.go": b.String(), "cases_test.go": tests + "\n}\n",

@@ -119,7 +119,8 @@ func BA() *Problem {
 	v := &AdjustmentVec{Cameras: a.Cameras, Points: a.Points, Features: nabla.VecOf(a.Features)}
 	return &Problem{
 		Name: "ba", Title: "bundle adjustment, all observations", N: n, M: m,
-		Source:       "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; Jacobian by hand",
+		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; " +
+			"Jacobian by hand",
 		PlainVector:  func(y, x []float64) { AdjustmentPlain(y, x, a) },
 		TracedVector: func(y, x []nabla.Real) { Adjust(y, x, v) },
 		Func:         nabla.BindInPlace(m, Adjust, v),

@@ -111,7 +111,8 @@ func T4(n int) *Problem {
 	traced := func(y, x []nabla.Real) { Brusselator(y, x, n) }
 	return &Problem{
 		Name: "T4", Title: "Brusselator", N: size, M: size,
-		Source:       "Prigogine & Lefever, J. Chem. Phys. 48 (1968) 1695, as discretised in SciMLBenchmarks.jl without the forcing term; Jacobian by hand",
+		Source: "Prigogine & Lefever, J. Chem. Phys. 48 (1968) 1695, as discretised in SciMLBenchmarks.jl " +
+			"without the forcing term; Jacobian by hand",
 		PlainVector:  func(y, x []float64) { BrusselatorPlain(y, x, n) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(size, traced),

@@ -199,7 +199,8 @@ func T6() *Problem {
 	f, v := new(Feature), new(FeatureVec)
 	p := &Problem{
 		Name: "T6", Title: "bundle adjustment", N: 15, M: 2,
-		Source:       "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; Jacobian by hand",
+		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; " +
+			"Jacobian by hand",
 		PlainVector:  func(y, x []float64) { ReprojectionPlain(y, x, f) },
 		TracedVector: func(y, x []nabla.Real) { Reprojection(y, x, v) },
 		Func:         nabla.BindInPlace(2, Reprojection, v),

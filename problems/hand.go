@@ -415,7 +415,8 @@ func handProblem(name string, h *Hand, x []float64) *Problem {
 	traced := func(y, x []nabla.Real) { HandResidual(y, x, h) }
 	return &Problem{
 		Name: name, Title: "hand tracking", N: len(x), M: m,
-		Source:       "Taylor et al., CVPR 2014, as in ADBench (Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889), random model and points; Jacobian by hand",
+		Source: "Taylor et al., CVPR 2014, as in ADBench (Šrajer, Kukelova & Fitzgibbon, Optim. Methods " +
+			"Softw. 33 (2018) 889), random model and points; Jacobian by hand",
 		PlainVector:  func(y, x []float64) { HandPlain(y, x, h) },
 		TracedVector: traced,
 		Func:         nabla.InPlace(m, traced),

@@ -207,7 +207,8 @@ func LSTM() *Problem {
 	v := d.Vec()
 	return &Problem{
 		Name: "lstm", Title: "LSTM", N: len(p), M: 1,
-		Source:    "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random parameters and text; gradient by hand",
+		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random parameters " +
+			"and text; gradient by hand",
 		Plain:     func(p []float64) float64 { return RecurrentLossPlain(p, d) },
 		Traced:    func(p []nabla.Real) nabla.Real { return RecurrentLoss(p, v) },
 		Func:      nabla.Bind(RecurrentLoss, v),

@@ -313,7 +313,8 @@ func mixture(name string, x []float64, c *Mixture, value float64, source string)
 	v := c.Vec()
 	return &Problem{
 		Name: name, Title: "Gaussian mixture", N: len(x), M: 1,
-		Source:    "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), " + source + "; gradient by hand",
+		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), " + source +
+			"; gradient by hand",
 		Plain:     func(x []float64) float64 { return LogPosteriorPlain(x, c) },
 		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, v) },
 		Func:      nabla.Bind(LogPosterior, v),

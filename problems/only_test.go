@@ -19,7 +19,8 @@ func gradients() map[string]func(xbar []float64, value bool) {
 		x[i] = 2*r.Float64() - 1
 	}
 	var work AdjointWork
-	of := func(only func(x, xbar []float64, seed float64, ws *AdjointWork), whole func(x, xbar []float64, seed float64, ws *AdjointWork) float64) func(xbar []float64, value bool) {
+	of := func(only func(x, xbar []float64, seed float64, ws *AdjointWork),
+		whole func(x, xbar []float64, seed float64, ws *AdjointWork) float64) func(xbar []float64, value bool) {
 		return func(xbar []float64, value bool) {
 			clear(xbar)
 			if value {

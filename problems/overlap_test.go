@@ -13,7 +13,8 @@ func TestOverlap(t *testing.T) {
 	defer func() {
 		var e *rt.OverlapError
 		if err, ok := recover().(error); !ok || !errors.As(err, &e) ||
-			err.Error() != "RosenbrockPlainAdjoint: xBar and x share memory, and xBar is written to; pass slices that share none" {
+			err.Error() != "RosenbrockPlainAdjoint: xBar and x share memory, and xBar is written to; pass slices "+
+				"that share none" {
 			t.Error("got", err)
 		}
 	}()

@@ -197,7 +197,9 @@ func TestHandAdjointsElsewhere(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	if _, err := Lookup("T9"); err == nil || !strings.Contains(err.Error(), `"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles, listing2`) {
+	if _, err := Lookup("T9"); err == nil ||
+		!strings.Contains(err.Error(),
+			`"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles, listing2`) {
 		t.Errorf("Lookup of T9: %v", err)
 	}
 	if e, err := Lookup("listing2"); err != nil || !e.Sparse {
@@ -232,7 +234,8 @@ func TestSparse(t *testing.T) {
 			}
 			c := p.Select(0)
 			if e.Sparse != (c.Elements != nil) || p.N != n || c.Derivative == nil && !e.Sparse {
-				t.Errorf("%s n=%d: %d inputs, %d elements, %d in the dense derivative", e.Name, n, p.N, len(c.Elements), len(c.Derivative))
+				t.Errorf("%s n=%d: %d inputs, %d elements, %d in the dense derivative", e.Name, n, p.N, len(c.Elements),
+					len(c.Derivative))
 			}
 			if !e.Sparse {
 				continue

@@ -114,7 +114,8 @@ func loadReference(t *testing.T) *reference {
 func near(t *testing.T, what string, got, want, scale, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*scale) {
-		t.Errorf("%s = %.17g, want %.17g (error %.2g of %.3g, tolerance %g)", what, got, want, math.Abs(got-want)/scale, scale, tol)
+		t.Errorf("%s = %.17g, want %.17g (error %.2g of %.3g, tolerance %g)", what, got, want, math.Abs(got-want)/scale,
+			scale, tol)
 	}
 }
 
@@ -334,7 +335,8 @@ func TestAdjustmentOfADBench(t *testing.T) {
 		for r := range 2 {
 			near(t, "residual", plain[2*i+r], float64(b.Residual[r]), largest(y), 1e-11)
 			for k, c := range cols {
-				near(t, fmt.Sprintf("observation %d, row %d, column %d", i, r, k), full[(2*i+r)*n+c], float64(b.Block[r][k]), 2000, 1e-13)
+				near(t, fmt.Sprintf("observation %d, row %d, column %d", i, r, k), full[(2*i+r)*n+c],
+					float64(b.Block[r][k]), 2000, 1e-13)
 			}
 		}
 		near(t, "weight", plain[2*seen+i], 0.826092651516, 1, 1e-15)

@@ -31,7 +31,8 @@ func seededProblems() []seeded {
 	cells, field := 2*grid.N*grid.N, draw(2*grid.N*grid.N)
 	dx := make([]float64, cells)
 	x, y, seen := draw(15), make([]float64, 2), &Feature{Z: draw(2)}
-	hand := &Hand{Skin: draw(9), Weights: draw(3 * handBones), Points: draw(6), Triangles: [][3]int{{0, 1, 2}, {2, 0, 1}}}
+	hand := &Hand{Skin: draw(9), Weights: draw(3 * handBones), Points: draw(6),
+		Triangles: [][3]int{{0, 1, 2}, {2, 0, 1}}}
 	for i := range handBones {
 		hand.Parents = append(hand.Parents, max(i-1, -1))
 		var a, b affine

@@ -88,7 +88,8 @@ func TestTwins(t *testing.T) {
 				got[i] = append([]float64(nil), w.run(x, append([][4]float64(nil), dirs...))...)
 			}
 			for i, want := range got[0] {
-				if y := got[1][i]; math.Float64bits(y) != math.Float64bits(want) && !(math.IsNaN(y) && math.IsNaN(want)) {
+				if y := got[1][i]; math.Float64bits(y) != math.Float64bits(want) &&
+					!(math.IsNaN(y) && math.IsNaN(want)) {
 					t.Fatalf("%s: number %d is %v in vectors, want %v", w.name, i, y, want)
 				}
 			}

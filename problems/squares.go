@@ -109,7 +109,8 @@ func Listing2(n int) *Problem {
 	p := T2(n)
 	p.Name, p.Hessian = "listing2", true
 	p.Title = "Hessian of the sum of squared differences"
-	p.Source = "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; Hessian tridiagonal: 2, 4, …, 4, 2 and -2 beside"
+	p.Source = "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; Hessian tridiagonal: 2, " +
+		"4, …, 4, 2 and -2 beside"
 	c := &p.Cases[0]
 	c.Elements, c.Derivative = DiffSquaresHessian(n), nil
 	if n < largeMatrix {

@@ -39,7 +39,8 @@ func Check(p *Program) error {
 	n := 0
 	for i, g := range p.Outs {
 		if g.N < 0 || g.N > len(p.Result)-n {
-			return fmt.Errorf("program: output group %d, %q, has %d slots, but Result has %d left for it", i, g.Name, g.N, len(p.Result)-n)
+			return fmt.Errorf("program: output group %d, %q, has %d slots, but Result has %d left for it", i, g.Name,
+				g.N, len(p.Result)-n)
 		}
 		n += g.N
 	}
@@ -93,7 +94,8 @@ func (p *Program) checkStmt(s *Stmt, d int32, ins, params *int) error {
 		*params = p.Params
 	case Const:
 		if !within(s.K, s.N, len(p.Consts)) {
-			return fmt.Errorf("its constants %d to %d are not among the %d of the program", s.K, int64(s.K)+int64(s.N)-1, len(p.Consts))
+			return fmt.Errorf("its constants %d to %d are not among the %d of the program", s.K,
+				int64(s.K)+int64(s.N)-1, len(p.Consts))
 		}
 	case Sum:
 		if s.K < 1 || int64(s.N)*int64(s.K) > math.MaxInt32 {

@@ -70,7 +70,8 @@ var variants = []struct {
 	lanes            int
 	strong, captured bool
 }{
-	{0, false, false}, {1, true, false}, {1, false, true}, {3, false, false}, {3, true, true}, {8, false, true}, {2, true, false},
+	{0, false, false}, {1, true, false}, {1, false, true}, {3, false, false}, {3, true, true}, {8, false, true},
+	{2, true, false},
 }
 
 func TestJVP(t *testing.T) {
@@ -102,7 +103,8 @@ func TestJVP(t *testing.T) {
 						for _, w := range referenceJVP(x.p, x.ins, x.params, one) {
 							want = append(want, w...)
 						}
-						compare(t, what, [][]float64{lane(got[len(got)-1], j, k)}, [][]float64{want}, toward(size([][]float64{want})))
+						compare(t, what, [][]float64{lane(got[len(got)-1], j, k)}, [][]float64{want},
+							toward(size([][]float64{want})))
 					}
 				}
 			}
@@ -140,7 +142,8 @@ func TestVJP(t *testing.T) {
 							for j := range k {
 								want, scale := dot(lane(ybar, j, k), ydot)
 								if got := xbar[c*k+j]; !closeTo(got, want, max(scale, 1), 1e-8) {
-									t.Errorf("%s, %s: xbar[%d] of group %d, lane %d: got %v, want %v", what, pass, c, i, j, got, want)
+									t.Errorf("%s, %s: xbar[%d] of group %d, lane %d: got %v, want %v", what, pass, c, i,
+										j, got, want)
 								}
 							}
 						}
@@ -176,7 +179,8 @@ func TestUnit(t *testing.T) {
 				for i := range ones {
 					ones[i] = 1
 				}
-				want := run(t, "ybar", VJP(x.p, VJPOptions{Lanes: k, Strong: strong}), append(append([][]float64{}, x.ins...), ones), x.params)
+				want := run(t, "ybar", VJP(x.p, VJPOptions{Lanes: k, Strong: strong}),
+					append(append([][]float64{}, x.ins...), ones), x.params)
 				q := VJP(x.p, VJPOptions{Lanes: k, Strong: strong, Unit: true})
 				compare(t, "unit", run(t, "unit", q, x.ins, x.params), want, sameNumber)
 				compare(t, "unit, simplified", run(t, "unit", Simplify(q), x.ins, x.params), want, toward(size(want)))

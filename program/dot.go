@@ -12,7 +12,8 @@ import (
 // refuses gives a graph too, without the edges that lead nowhere.
 func (p *Program) DOT() string {
 	var b strings.Builder
-	b.WriteString("digraph program {\n\trankdir=TB;\n\tnode [shape=box, fontname=\"monospace\"];\n\tedge [fontname=\"monospace\", fontsize=10];\n")
+	b.WriteString("digraph program {\n\trankdir=TB;\n\tnode [shape=box, fontname=\"monospace\"];\n\tedge " +
+		"[fontname=\"monospace\", fontsize=10];\n")
 	own := map[int32]int{} // statement by slot
 	for i := range p.lines() {
 		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i, dotString(clipped(string(p.appendLine(nil, i)))), p.look(i))

@@ -119,7 +119,8 @@ func TestDOTEdges(t *testing.T) {
 }
 
 func TestDOTQuotes(t *testing.T) {
-	r := record(t, func(x, _ []core.Rep) []core.Rep { return []core.Rep{core.Apply1(rules.Sin, x[0])} }, []float64{1}, 0)
+	r := record(t, func(x, _ []core.Rep) []core.Rep { return []core.Rep{core.Apply1(rules.Sin, x[0])} }, []float64{1},
+		0)
 	r.Ins[0].Name = "a \"b\" \\N \n<c>\\"
 	labels, _ := parsed(t, r.DOT())
 	if got, want := labels["n0"], `"%0 = input \"a \\\"b\\\" \\\\N \\n<c>\\\\\""`; got != want {

@@ -134,7 +134,8 @@ func (e *entries) wanted(byRow bool) []bool {
 }
 
 func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
-	v := &reverser{builder: b, src: p, k: 1, strong: e.Strong, on: p.depends(false), own: p.owners(), cone: newCone(p, true)}
+	v := &reverser{builder: b, src: p, k: 1, strong: e.Strong, on: p.depends(false), own: p.owners(),
+		cone: newCone(p, true)}
 	v.reset()
 	one := b.constant(1)
 	x := &p.Stmts[in]

@@ -32,7 +32,8 @@ func TestEntries(t *testing.T) {
 			scale := size([][]float64{jac})
 			same := func(what string, got, want float64) {
 				t.Helper()
-				if got == got && want == want && !closeTo(got, want, scale, 1e-8) || strong && (got == got) != (want == want) {
+				if got == got && want == want && !closeTo(got, want, scale, 1e-8) ||
+					strong && (got == got) != (want == want) {
 					t.Errorf("%s is %v, want %v", what, got, want)
 				}
 			}

@@ -114,7 +114,8 @@ func (b *builder) signed(g Operand, neg bool, n int32, strong bool) Operand {
 func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	switch {
 	case strong && f.zero:
-		return Run(b.op3(rules.Select, n, b.structural(g, n), Run(b.op2(rules.MulZ, n, g, f.val)), Run(b.op2(rules.MulZ, n, f.val, g))))
+		return Run(b.op3(rules.Select, n, b.structural(g, n), Run(b.op2(rules.MulZ, n, g, f.val)),
+			Run(b.op2(rules.MulZ, n, f.val, g))))
 	case strong && f.inv:
 		return Run(b.op2(rules.DivZ, n, g, f.val))
 	case strong:

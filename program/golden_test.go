@@ -25,7 +25,8 @@ var goldens = []struct {
 		for i := range len(x) - 1 {
 			a := core.Apply2(rules.Sub, x[i+1], core.Apply2(rules.Mul, x[i], x[i]))
 			b := core.Apply2(rules.Sub, num(1), x[i])
-			t := core.Apply2(rules.Add, core.Apply2(rules.Mul, num(100), core.Apply2(rules.Mul, a, a)), core.Apply2(rules.Mul, b, b))
+			t := core.Apply2(rules.Add, core.Apply2(rules.Mul, num(100), core.Apply2(rules.Mul, a, a)),
+				core.Apply2(rules.Mul, b, b))
 			s = core.Apply2(rules.Add, s, t)
 		}
 		return []core.Rep{s}
@@ -60,11 +61,13 @@ func TestGolden(t *testing.T) {
 				{"VJP", vjp},
 				{"VJP, simplified", Simplify(vjp)},
 				{"VJP, simplified, scheduled", Schedule(Simplify(vjp))},
-				{"VJP, strong, simplified, scheduled", Schedule(Simplify(VJP(p, VJPOptions{Unit: p.NumOut() == 1, Strong: true})))},
+				{"VJP, strong, simplified, scheduled",
+					Schedule(Simplify(VJP(p, VJPOptions{Unit: p.NumOut() == 1, Strong: true})))},
 				{"JVP of 2 lanes, simplified, scheduled", Schedule(Simplify(jvp))},
 			} {
 				mustCheck(t, stage.title, stage.p)
-				fmt.Fprintf(&b, "# %s: %d operations in %d statements\n%s\n", stage.title, stage.p.Operations(), len(stage.p.Stmts), stage.p)
+				fmt.Fprintf(&b, "# %s: %d operations in %d statements\n%s\n", stage.title, stage.p.Operations(),
+					len(stage.p.Stmts), stage.p)
 			}
 			file := filepath.Join("testdata", g.name+".txt")
 			if *update {
@@ -91,7 +94,8 @@ func TestGolden(t *testing.T) {
 					title = a
 				}
 				if a != b {
-					t.Fatalf("%s, line %d: got\n\t%s\nwant\n\t%s\nunder\n\t%s\nRun with -update and read the difference.", file, i+1, a, b, title)
+					t.Fatalf("%s, line %d: got\n\t%s\nwant\n\t%s\nunder\n\t%s\nRun with -update and read the "+
+						"difference.", file, i+1, a, b, title)
 				}
 			}
 		})

@@ -39,7 +39,8 @@ func TestJacobian(t *testing.T) {
 			}
 			for _, forward := range []bool{false, true} {
 				j := Jacobian(x.p, JacobianOptions{Forward: forward, Strong: strong})
-				for what, j := range map[string]*Program{"jacobian": j, "simplified": Simplify(j), "scheduled": Schedule(Simplify(j))} {
+				for what, j := range map[string]*Program{"jacobian": j, "simplified": Simplify(j),
+					"scheduled": Schedule(Simplify(j))} {
 					got := run(t, what, j, x.ins, x.params)
 					jac := got[len(got)-1]
 					if len(jac) != m*n {
@@ -48,7 +49,8 @@ func TestJacobian(t *testing.T) {
 					scale := size([][]float64{want})
 					for k, v := range jac {
 						if a := want[k]; v == v && a == a && !closeTo(v, a, scale, 1e-8) {
-							t.Errorf("%s, forward %v, strong %v: element %d is %v, want %v", what, forward, strong, k, v, a)
+							t.Errorf("%s, forward %v, strong %v: element %d is %v, want %v", what, forward, strong, k,
+								v, a)
 						} else if strong && (v == v) != (a == a) {
 							t.Errorf("%s, forward %v, strong: element %d is %v, want %v", what, forward, k, v, a)
 						}

@@ -86,8 +86,11 @@ func TestDerivativesOfLanes(t *testing.T) {
 		{"VJP strong", func(p *Program) *Program { return VJP(p, VJPOptions{Strong: true}) }},
 		{"VJP of 3 lanes", func(p *Program) *Program { return VJP(p, VJPOptions{Lanes: 3, Captured: true}) }},
 		{"JVP", func(p *Program) *Program { return JVP(p, JVPOptions{}) }},
-		{"JVP of 3 lanes, strong", func(p *Program) *Program { return JVP(p, JVPOptions{Lanes: 3, Strong: true, Captured: true}) }},
-		{"JVP of VJP", func(p *Program) *Program { return JVP(Simplify(VJP(p, VJPOptions{})), JVPOptions{Captured: true}) }},
+		{"JVP of 3 lanes, strong",
+			func(p *Program) *Program { return JVP(p, JVPOptions{Lanes: 3, Strong: true, Captured: true}) }},
+		{"JVP of VJP", func(p *Program) *Program {
+			return JVP(Simplify(VJP(p, VJPOptions{})), JVPOptions{Captured: true})
+		}},
 		{"VJP of VJP, strong", func(p *Program) *Program {
 			return VJP(Simplify(VJP(p, VJPOptions{Strong: true})), VJPOptions{Strong: true, Captured: true})
 		}},
@@ -126,7 +129,8 @@ func TestSecondOrder(t *testing.T) {
 		n, ybar := len(x.ins[0]), directions(rng, x.p.NumOut(), 1)
 		ins := append(append([][]float64{}, x.ins...), ybar)
 		hess := func(xdot []float64) []float64 {
-			got := run(t, "JVP of VJP", Schedule(Simplify(JVP(g, JVPOptions{}))), append(append([][]float64{}, ins...), xdot), x.params)
+			got := run(t, "JVP of VJP", Schedule(Simplify(JVP(g, JVPOptions{}))),
+				append(append([][]float64{}, ins...), xdot), x.params)
 			return got[len(got)-1]
 		}
 		u, w := directions(rng, n, 1), directions(rng, n, 1)
@@ -177,7 +181,8 @@ func TestHandWrittenLanes(t *testing.T) {
 			[]float64{1, 2, 4, 7}, [][]float64{{-2, 1, 1, 0}, {0, -3, 1, 2}}},
 		{"sums", "%0:3 = input x\n%3:2 = sum 2 [%0 %1 %1 %2]\n%5 = sum 3 %0:+1\n%6 = sum 2 %3\nout y [%3 %4 %5 %6]\n",
 			[]float64{1, 2, 3}, [][]float64{{1, 1, 0}, {0, 1, 1}, {1, 1, 1}, {2, 2, 0}}},
-		{"select", "%0:3 = input x\n%3:2 = const 1 0\n%5:2 = select %3:+1 %0:+1 %2\n%7:2 = min %1:+1 %0:+2\nout y [%5 %6 %7 %8]\n",
+		{"select", "%0:3 = input x\n%3:2 = const 1 0\n%5:2 = select %3:+1 %0:+1 %2\n%7:2 = min %1:+1 %0:+2\nout y " +
+			"[%5 %6 %7 %8]\n",
 			[]float64{1, 2, 3}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0, 0}, {0, 0, 1}}},
 		{"a lane that nothing reaches", "%0:2 = input x\n%2:2 = exp %0:+1\nout y [%3]\n",
 			[]float64{1, 0}, [][]float64{{0, 1}}},
@@ -209,17 +214,22 @@ func TestHandWrittenLanes(t *testing.T) {
 			}
 			for _, strong := range []bool{false, true} {
 				for _, pass := range passes {
-					got := run(t, "VJP", pass.do(VJP(p, VJPOptions{Lanes: m, Strong: strong})), [][]float64{c.x, unit(m)}, nil)
-					compare(t, fmt.Sprintf("VJP %s, strong %v", pass, strong), got[1:], [][]float64{byColumn}, sameNumber)
-					got = run(t, "JVP", pass.do(JVP(p, JVPOptions{Lanes: max(n, 1), Strong: strong})), [][]float64{c.x, unit(n)}, nil)
+					got := run(t, "VJP", pass.do(VJP(p, VJPOptions{Lanes: m, Strong: strong})),
+						[][]float64{c.x, unit(m)}, nil)
+					compare(t, fmt.Sprintf("VJP %s, strong %v", pass, strong), got[1:], [][]float64{byColumn},
+						sameNumber)
+					got = run(t, "JVP", pass.do(JVP(p, JVPOptions{Lanes: max(n, 1), Strong: strong})),
+						[][]float64{c.x, unit(n)}, nil)
 					if n > 0 {
-						compare(t, fmt.Sprintf("JVP %s, strong %v", pass, strong), got[1:], [][]float64{byRow}, sameNumber)
+						compare(t, fmt.Sprintf("JVP %s, strong %v", pass, strong), got[1:], [][]float64{byRow},
+							sameNumber)
 					}
 					for i := range m {
 						ybar := make([]float64, m)
 						ybar[i] = 1
 						got := run(t, "VJP", pass.do(VJP(p, VJPOptions{Strong: strong})), [][]float64{c.x, ybar}, nil)
-						compare(t, fmt.Sprintf("row %d %s", i, pass), got[1:], [][]float64{append([]float64{}, c.jacobian[i]...)}, sameNumber)
+						compare(t, fmt.Sprintf("row %d %s", i, pass), got[1:],
+							[][]float64{append([]float64{}, c.jacobian[i]...)}, sameNumber)
 					}
 				}
 			}

@@ -57,7 +57,8 @@ func TestPassesKeepGuards(t *testing.T) {
 		}
 	})
 	if held[true] < 50 || held[false] < 50 {
-		t.Errorf("guards held in %d programs and failed in %d: the test sees too little of one", held[true], held[false])
+		t.Errorf("guards held in %d programs and failed in %d: the test sees too little of one", held[true],
+			held[false])
 	}
 }
 
@@ -231,21 +232,28 @@ func TestOneLanePatterns(t *testing.T) {
 			compare(t, pass.String(), run(t, pass.String(), pass.do(p), x.ins, x.params), want, sameNumber)
 			ins := append(append([][]float64{}, x.ins...), directions(rng, p.NumOut(), 1))
 			want = run(t, "VJP", VJP(x.p, VJPOptions{}), ins, x.params)
-			compare(t, pass.String(), run(t, pass.String(), pass.do(VJP(p, VJPOptions{})), ins, x.params), want, toward(size(want)))
+			compare(t, pass.String(), run(t, pass.String(), pass.do(VJP(p, VJPOptions{})), ins, x.params), want,
+				toward(size(want)))
 		}
 	})
 }
 
 // A rule may have no inputs, or no outputs.
 func TestCallsOfNothing(t *testing.T) {
-	p := mustParse(t, "%0:0 = input x\n%0:0 = call \"none\" []\n%0:0 = call \"none\" []\n%0:2 = call \"two\" []\n%2 = mul %0 %1\nout y [%2]\n")
+	p := mustParse(t,
+		"%0:0 = input x\n%0:0 = call \"none\" []\n%0:0 = call \"none\" []\n%0:2 = call \"two\" []\n%2 = mul %0 %1\n"+
+			"out y [%2]\n")
 	for _, pass := range passes {
 		for _, strong := range []bool{false, true} {
 			for _, k := range []int{1, 3} {
 				want := [][]float64{{6}, nil}
-				compare(t, "VJP", run(t, "VJP", pass.do(VJP(p, VJPOptions{Unit: true, Strong: strong, Lanes: k})), [][]float64{nil}, nil), want, sameNumber)
+				compare(t, "VJP",
+					run(t, "VJP", pass.do(VJP(p, VJPOptions{Unit: true, Strong: strong, Lanes: k})), [][]float64{nil},
+						nil), want, sameNumber)
 				want[1] = make([]float64, k)
-				compare(t, "JVP", run(t, "JVP", pass.do(JVP(p, JVPOptions{Strong: strong, Lanes: k})), [][]float64{nil, nil}, nil), want, sameNumber)
+				compare(t, "JVP",
+					run(t, "JVP", pass.do(JVP(p, JVPOptions{Strong: strong, Lanes: k})), [][]float64{nil, nil}, nil),
+					want, sameNumber)
 			}
 		}
 	}

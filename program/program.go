@@ -35,7 +35,8 @@ const (
 	numOps
 )
 
-var opNames = [numOps - Input]string{"input", "param", "const", "sum", "call", "guardlt", "guardle", "guardeq", "guardbits", "guardint"}
+var opNames = [numOps - Input]string{"input", "param", "const", "sum", "call", "guardlt", "guardle", "guardeq",
+	"guardbits", "guardint"}
 
 func (o Op) String() string {
 	if o < Op(rules.NumOps) {

@@ -40,7 +40,8 @@ var (
 	}
 	// zeroes has constants 0 and -0 and no operation that tells them apart.
 	zeroes = recipe{
-		unary: []rules.Op{rules.Neg, rules.Sq, rules.Sin, rules.Exp, rules.Tanh, rules.Abs, rules.Sign, rules.Floor, rules.Sqrt},
+		unary: []rules.Op{rules.Neg, rules.Sq, rules.Sin, rules.Exp, rules.Tanh, rules.Abs, rules.Sign, rules.Floor,
+			rules.Sqrt},
 		binary: []rules.Op{rules.Add, rules.Sub, rules.Mul, rules.Max, rules.Min, rules.Lt, rules.Le, rules.Eq,
 			rules.Hypot, rules.Add, rules.Sub},
 		ternary: []rules.Op{rules.Select, rules.FMA}, consts: []float64{0, math.Copysign(0, -1), 0, 1, -1},

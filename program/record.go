@@ -74,7 +74,8 @@ func FromRecordingFor(r core.Recorded, outs []core.Rep, task *core.Task) (*Progr
 			case op == core.OpCall:
 				n := len(args)
 				m := r.Customs[rec.A].Outputs(n)
-				call = b.add(Stmt{Op: Call, N: int32(m), K: int32(rec.A), A: b.gather(args), B: Operand{Base: int32(n)}})
+				call = b.add(Stmt{Op: Call, N: int32(m), K: int32(rec.A), A: b.gather(args),
+					B: Operand{Base: int32(n)}})
 				args = args[:0]
 			case op == core.OpCallOut:
 				slot[id] = call + int32(rec.A)

@@ -160,7 +160,8 @@ func TestLongRecording(t *testing.T) {
 		}
 	}
 	for _, pass := range passes {
-		compare(t, pass.String(), run(t, pass.String(), pass.do(p), [][]float64{{0.5, 0.25, 3}}, nil), [][]float64{{s}}, sameNumber)
+		compare(t, pass.String(), run(t, pass.String(), pass.do(p), [][]float64{{0.5, 0.25, 3}}, nil), [][]float64{{s}},
+			sameNumber)
 	}
 }
 

@@ -9,7 +9,8 @@ func TestJoin(t *testing.T) {
 	each(t, 50, anything, func(t *testing.T, rng *rand.Rand, x sample) {
 		q := Join(x.p, "all", len(x.p.Outs)-1, 0)
 		want := run(t, "before", x.p, x.ins, x.params)
-		compare(t, "joined", run(t, "joined", q, x.ins, x.params), [][]float64{flatten([][]float64{want[len(want)-1], want[0]})}, sameNumber)
+		compare(t, "joined", run(t, "joined", q, x.ins, x.params),
+			[][]float64{flatten([][]float64{want[len(want)-1], want[0]})}, sameNumber)
 		if q.Outs[0].Name != "all" {
 			t.Errorf("got the name %q", q.Outs[0].Name)
 		}
@@ -29,6 +30,7 @@ func TestJoinInputs(t *testing.T) {
 		dots := make([][]float64, len(ins))
 		dots[0] = directions(rng, len(ins[0]), 1)
 		got := run(t, "JVP", JVP(q, JVPOptions{}), append(append([][]float64{}, ins...), dots[0]), x.params)
-		compare(t, "JVP", got[len(got)-1:], [][]float64{flatten(referenceJVP(q, ins, x.params, dots))}, toward(size(want)))
+		compare(t, "JVP", got[len(got)-1:], [][]float64{flatten(referenceJVP(q, ins, x.params, dots))},
+			toward(size(want)))
 	})
 }

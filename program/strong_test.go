@@ -184,7 +184,8 @@ func TestStructuralZeros(t *testing.T) {
 									wants[j] = want
 								}
 								got := run(t, what, pass.do(q), ins, nil)
-								compare(t, what, got[1:], [][]float64{wants}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
+								compare(t, what, got[1:], [][]float64{wants},
+									func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
 								if t.Failed() {
 									t.Fatalf("%s, strong %v:\n%s", pass, strong, pass.do(q))
 								}
@@ -257,7 +258,8 @@ out y [%6]`, 0, 2},
 				second := func(what string, q *Program, ins ...[]float64) {
 					t.Helper()
 					got := run(t, what, pass.do(q), ins, nil)
-					compare(t, what, got[len(got)-1:], [][]float64{{c.want}}, func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
+					compare(t, what, got[len(got)-1:], [][]float64{{c.want}},
+						func(a, b float64) bool { return closeTo(a, b, 1, 1e-12) })
 				}
 				x, one := []float64{c.x}, []float64{1}
 				g := pass.do(Join(VJP(p, VJPOptions{Strong: true, Unit: true}), "y", 1))

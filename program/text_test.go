@@ -123,7 +123,8 @@ out y [%7 %8]
 `
 	p := mustParse(t, base)
 	for _, change := range [][2]string{
-		{"input x", "input z"}, {"%3:2 = const 1 NaN", "%3:2 = const 1 NaN(0x7ff8000000000000)"}, {"const 1", "const 1.5"},
+		{"input x", "input z"}, {"%3:2 = const 1 NaN", "%3:2 = const 1 NaN(0x7ff8000000000000)"},
+		{"const 1", "const 1.5"},
 		{"mul", "add"}, {"%0:+1", "%1:+1"}, {"%0:+1", "%0:+2"}, {"%0:+1", "[%0 %1]"}, {"%5:+1", "%5"},
 		{"guardlt", "guardle"}, {"= 1\n", "= 0\n"}, {"out y", "out z"}, {"[%7 %8]", "[%7 %9]"}, {"[%7 %0]", "[%0 %7]"},
 	} {

@@ -240,7 +240,8 @@ func TestSecondAtKinks(t *testing.T) {
 
 func TestSelect(t *testing.T) {
 	nan := math.NaN()
-	for _, c := range [][4]float64{{1, 2, 3, 2}, {0, 2, 3, 3}, {math.Copysign(0, -1), 2, 3, 3}, {nan, 2, 3, 2}, {-1, 2, nan, 2}} {
+	for _, c := range [][4]float64{{1, 2, 3, 2}, {0, 2, 3, 3}, {math.Copysign(0, -1), 2, 3, 3}, {nan, 2, 3, 2},
+		{-1, 2, nan, 2}} {
 		if got := Value3(Select, c[0], c[1], c[2]); got != c[3] {
 			t.Errorf("select%v = %v", c[:3], got)
 		}

@@ -40,7 +40,8 @@ func TestTable(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for o, want := range map[Op]string{
-		Exp: "exp", Atan2: "atan2", LogAddExp: "logaddexp", RoundToEven: "roundtoeven", Invalid: "invalid", 250: "op(250)",
+		Exp: "exp", Atan2: "atan2", LogAddExp: "logaddexp", RoundToEven: "roundtoeven", Invalid: "invalid",
+		250: "op(250)",
 	} {
 		if o.String() != want {
 			t.Errorf("String = %q, want %q", o, want)

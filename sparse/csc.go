@@ -101,7 +101,8 @@ func (m *CSC) Set(i, j int, v float64) {
 }
 
 func offPattern(op string, i, j int) *PatternError {
-	return patternErrorf(op, "entry (%d, %d) is not in the pattern, which is fixed; make a matrix over a pattern with that entry", i, j)
+	return patternErrorf(op,
+		"entry (%d, %d) is not in the pattern, which is fixed; make a matrix over a pattern with that entry", i, j)
 }
 
 // check panics if there is no entry (i, j).

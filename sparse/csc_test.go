@@ -37,7 +37,8 @@ func TestCSC(t *testing.T) {
 		}
 		for i := range rows {
 			for j := range cols {
-				if m.At(i, j) != want[i][j] || tr.At(j, i) != want[i][j] || m.T().At(j, i) != want[i][j] || back.At(i, j) != want[i][j] {
+				if m.At(i, j) != want[i][j] || tr.At(j, i) != want[i][j] || m.T().At(j, i) != want[i][j] ||
+					back.At(i, j) != want[i][j] {
 					t.Fatalf("(%d, %d): %g, transposed %g, want %g", i, j, m.At(i, j), tr.At(j, i), want[i][j])
 				}
 			}
@@ -67,7 +68,8 @@ func TestTripletsAdd(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	var m sparse.CSC
-	if rows, cols := m.Dims(); rows != 0 || cols != 0 || !m.IsEmpty() || m.NNZ() != 0 || len(m.ColPtr()) != 1 || len(m.RowIndex()) != 0 {
+	if rows, cols := m.Dims(); rows != 0 || cols != 0 || !m.IsEmpty() || m.NNZ() != 0 || len(m.ColPtr()) != 1 ||
+		len(m.RowIndex()) != 0 {
 		t.Errorf("the zero value: %d×%d", rows, cols)
 	}
 	m.DoNonZero(nil)
@@ -88,7 +90,8 @@ func TestEmpty(t *testing.T) {
 		t.Error("the memory is not reused, or not zeroed")
 	}
 	var s sparse.SymCSC
-	if s.SymmetricDim() != 0 || !s.IsEmpty() || s.Uplo() != blas.All || len(s.MulVec(nil, nil)) != 0 || s.To(blas.Upper).NNZ() != 0 || !s.SymDense(nil).IsEmpty() {
+	if s.SymmetricDim() != 0 || !s.IsEmpty() || s.Uplo() != blas.All || len(s.MulVec(nil, nil)) != 0 ||
+		s.To(blas.Upper).NNZ() != 0 || !s.SymDense(nil).IsEmpty() {
 		t.Error("the zero value is not 0×0")
 	}
 	s.DoNonZero(nil)
@@ -132,16 +135,20 @@ func TestPanics(t *testing.T) {
 		"sym reuse":    {func() { s.ReuseAs(s.Pattern(), blas.Lower) }, mat.ErrReuseNonEmpty},
 		"MulVecTo x":   {func() { m.MulVecTo(&v, false, mat.NewVecDense(3, nil)) }, mat.ErrShape},
 		"MulVecTo dst": {func() { m.MulVecTo(mat.NewVecDense(4, nil), false, mat.NewVecDense(4, nil)) }, mat.ErrShape},
-		"MulVecTo 0":   {func() { sparse.NewCSC(sparsity.Empty(0, 4), nil).MulVecTo(&v, false, mat.NewVecDense(4, nil)) }, mat.ErrZeroLength},
-		"norm":         {func() { mat.Norm(m, 3) }, mat.ErrNormOrder},
-		"sym norm":     {func() { mat.Norm(s, 3) }, mat.ErrNormOrder},
-		"norm 0":       {func() { new(sparse.CSC).Norm(1) }, mat.ErrZeroLength},
-		"sym norm 0":   {func() { new(sparse.SymCSC).Norm(1) }, mat.ErrZeroLength},
-		"trace":        {func() { mat.Trace(m) }, mat.ErrSquare},
-		"trace 0":      {func() { new(sparse.CSC).Trace() }, mat.ErrZeroLength},
-		"sym trace 0":  {func() { new(sparse.SymCSC).Trace() }, mat.ErrZeroLength},
+		"MulVecTo 0": {func() {
+			sparse.NewCSC(sparsity.Empty(0, 4), nil).MulVecTo(&v, false, mat.NewVecDense(4, nil))
+		}, mat.ErrZeroLength},
+		"norm":        {func() { mat.Norm(m, 3) }, mat.ErrNormOrder},
+		"sym norm":    {func() { mat.Norm(s, 3) }, mat.ErrNormOrder},
+		"norm 0":      {func() { new(sparse.CSC).Norm(1) }, mat.ErrZeroLength},
+		"sym norm 0":  {func() { new(sparse.SymCSC).Norm(1) }, mat.ErrZeroLength},
+		"trace":       {func() { mat.Trace(m) }, mat.ErrSquare},
+		"trace 0":     {func() { new(sparse.CSC).Trace() }, mat.ErrZeroLength},
+		"sym trace 0": {func() { new(sparse.SymCSC).Trace() }, mat.ErrZeroLength},
 
-		"Set":           {func() { m.Set(0, 1, 0) }, "sparse: CSC.Set: entry (0, 1) is not in the pattern, which is fixed; make a matrix over a pattern with that entry"},
+		"Set": {func() { m.Set(0, 1, 0) },
+			"sparse: CSC.Set: entry (0, 1) is not in the pattern, which is fixed; make a matrix over a pattern with " +
+				"that entry"},
 		"SetSym":        {func() { s.SetSym(0, 2, 1) }, "SymCSC.SetSym: entry (0, 2) is not in the pattern"},
 		"nil pattern":   {func() { sparse.NewCSC(nil, nil) }, "NewCSC: the pattern is nil; make one"},
 		"nil reuse":     {func() { new(sparse.CSC).ReuseAs(nil) }, "CSC.ReuseAs: the pattern is nil"},
@@ -149,14 +156,16 @@ func TestPanics(t *testing.T) {
 		"data":          {func() { sparse.NewCSC(p, x) }, "sparse: NewCSC: len(data) is 4, want 3"},
 		"x":             {func() { m.MulVec(nil, x[:3]) }, "CSC.MulVec: len(x) is 3, want 4"},
 		"dst":           {func() { m.MulVec(make([]float64, 4), x) }, "CSC.MulVec: len(dst) is 4, want 3"},
-		"overlap":       {func() { m.MulVec(x[1:], x) }, "CSC.MulVec: dst and x share memory; give dst memory of its own, or nil"},
-		"trans x":       {func() { m.MulVecTrans(nil, x) }, "CSC.MulVecTrans: len(x) is 4, want 3"},
-		"sym x":         {func() { s.MulVec(nil, x) }, "SymCSC.MulVec: len(x) is 4, want 3"},
-		"sym overlap":   {func() { s.MulVec(x[:3], x[1:]) }, "share memory"},
-		"dense":         {func() { m.Dense(mat.NewDense(4, 3, nil)) }, "CSC.Dense: the shape of dst is 4×3, want 3×4"},
-		"symdense":      {func() { s.SymDense(mat.NewSymDense(4, nil)) }, "SymCSC.SymDense: the shape of dst is 4×4, want 3×3"},
-		"to":            {func() { s.To('X') }, "SymCSC.To: uplo is 'X', want blas.Upper, blas.Lower or blas.All"},
-		"from":          {func() { sparse.FromSymmetric(s, 0) }, "FromSymmetric: uplo is '\\x00'"},
+		"overlap": {func() { m.MulVec(x[1:], x) },
+			"CSC.MulVec: dst and x share memory; give dst memory of its own, or nil"},
+		"trans x":     {func() { m.MulVecTrans(nil, x) }, "CSC.MulVecTrans: len(x) is 4, want 3"},
+		"sym x":       {func() { s.MulVec(nil, x) }, "SymCSC.MulVec: len(x) is 4, want 3"},
+		"sym overlap": {func() { s.MulVec(x[:3], x[1:]) }, "share memory"},
+		"dense":       {func() { m.Dense(mat.NewDense(4, 3, nil)) }, "CSC.Dense: the shape of dst is 4×3, want 3×4"},
+		"symdense": {func() { s.SymDense(mat.NewSymDense(4, nil)) },
+			"SymCSC.SymDense: the shape of dst is 4×4, want 3×3"},
+		"to":   {func() { s.To('X') }, "SymCSC.To: uplo is 'X', want blas.Upper, blas.Lower or blas.All"},
+		"from": {func() { sparse.FromSymmetric(s, 0) }, "FromSymmetric: uplo is '\\x00'"},
 	} {
 		got := panics(test.f)
 		if want, ok := test.want.(string); ok {

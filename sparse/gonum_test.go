@@ -112,7 +112,8 @@ func compareSym(t *testing.T, s *sparse.SymCSC, d *mat.SymDense) {
 	copied := mat.NewSymDense(n, nil)
 	copied.CopySym(s)
 	dirty := mat.NewSymDense(n, vector(rand.New(rand.NewPCG(1, 1)), n*n))
-	if !mat.Equal(&sum, &wsum) || !mat.Equal(copied, d) || !mat.Equal(s.SymDense(nil), d) || !mat.Equal(s.SymDense(dirty), d) {
+	if !mat.Equal(&sum, &wsum) || !mat.Equal(copied, d) || !mat.Equal(s.SymDense(nil), d) ||
+		!mat.Equal(s.SymDense(dirty), d) {
 		t.Error("AddSym, CopySym or SymDense differ")
 	}
 	x := mat.NewVecDense(n, mat.Col(nil, 0, d))
@@ -166,7 +167,8 @@ func TestDense(t *testing.T) {
 			}
 		}
 		part := dirty.Slice(0, rows, 0, cols).(*mat.Dense)
-		if !mat.Equal(m.Dense(nil), d) || !mat.Equal(m.Dense(new(mat.Dense)), d) || m.Dense(part) != part || !mat.Equal(part, d) {
+		if !mat.Equal(m.Dense(nil), d) || !mat.Equal(m.Dense(new(mat.Dense)), d) || m.Dense(part) != part ||
+			!mat.Equal(part, d) {
 			t.Error("Dense is not what it was made of")
 		}
 		if dirty.At(rows, 0) != 99 || dirty.At(0, cols) != 99 {
@@ -201,7 +203,8 @@ func TestCopyFrom(t *testing.T) {
 	}
 	diag := sparse.NewCSC(sparsity.Banded(2, 2, 0, 0), []float64{5, 6})
 	var pattern *sparse.PatternError
-	if err := diag.CopyFrom(mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1})); !errors.As(err, &pattern) || diag.At(0, 0) != 5 {
+	if err := diag.CopyFrom(mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1})); !errors.As(err, &pattern) ||
+		diag.At(0, 0) != 5 {
 		t.Errorf("off the pattern: %v", err)
 	}
 	var shape *sparse.ShapeError

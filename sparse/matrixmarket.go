@@ -38,7 +38,9 @@ func ReadSymMatrixMarket(r io.Reader, uplo blas.Uplo) (*SymCSC, error) {
 		return nil, err
 	}
 	if s := file.Header.Symmetry; s != mmio.Symmetric && s != mmio.Hermitian {
-		return nil, &FormatError{1, fmt.Sprintf("the matrix is %s, want a symmetric one; ReadMatrixMarket reads it, and CSC.Sym converts it if its values are symmetric", s)}
+		return nil, &FormatError{1,
+			fmt.Sprintf("the matrix is %s, want a symmetric one; ReadMatrixMarket reads it, and CSC.Sym converts it "+
+				"if its values are symmetric", s)}
 	}
 	m, err := triplets(file, false)
 	if err != nil {
@@ -58,7 +60,8 @@ func open(r io.Reader) (*mmio.Reader, error) {
 		return nil, fileError(err)
 	}
 	if file.Header.Field == mmio.Complex {
-		return nil, &FormatError{1, "the values are complex, want real or integer ones; sparsity.ReadMatrixMarket reads the pattern"}
+		return nil, &FormatError{1,
+			"the values are complex, want real or integer ones; sparsity.ReadMatrixMarket reads the pattern"}
 	}
 	return file, nil
 }

@@ -23,7 +23,8 @@ func same(a, b []float64) bool {
 }
 
 func TestMatrixMarketRoundTrip(t *testing.T) {
-	special := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1}
+	special := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 0.1}
 	each(func(r *rand.Rand, rows, cols int) {
 		m, _ := random(r, rows, cols)
 		for k := range m.Data() {
@@ -53,7 +54,8 @@ func TestMatrixMarketRoundTrip(t *testing.T) {
 			text := b.String()
 			for _, to := range parts {
 				back, err := sparse.ReadSymMatrixMarket(strings.NewReader(text), to)
-				if err != nil || back.Uplo() != to || !back.Pattern().Equal(s.To(to).Pattern()) || !same(back.Data(), s.To(to).Data()) {
+				if err != nil || back.Uplo() != to || !back.Pattern().Equal(s.To(to).Pattern()) ||
+					!same(back.Data(), s.To(to).Data()) {
 					t.Fatalf("%s%c: %v, %v", text, to, back, err)
 				}
 			}
@@ -86,7 +88,8 @@ func TestReadMatrixMarket(t *testing.T) {
 		{"coordinate complex general\n1 1 1\n1 1 1 2\n", "line 1: the values are complex"},
 		{"coordinate real general\n1 1 1\n1 2 1\n", "line 3: entry (1, 2) lies outside"},
 		{"coordinate real general\n1 1\n", "line 2: the sizes"},
-		{"coordinate real general\n1 1 0\n", "line 1: the matrix is general, want a symmetric one; ReadMatrixMarket reads it"},
+		{"coordinate real general\n1 1 0\n",
+			"line 1: the matrix is general, want a symmetric one; ReadMatrixMarket reads it"},
 	} {
 		var format *sparse.FormatError
 		_, err := sparse.ReadMatrixMarket(strings.NewReader(mm + test.file))
@@ -94,7 +97,8 @@ func TestReadMatrixMarket(t *testing.T) {
 		if strings.Contains(test.want, "symmetric") {
 			err = serr
 		}
-		if !errors.As(err, &format) || !errors.As(serr, &format) || !strings.Contains(err.Error(), "sparse: "+test.want) {
+		if !errors.As(err, &format) || !errors.As(serr, &format) ||
+			!strings.Contains(err.Error(), "sparse: "+test.want) {
 			t.Errorf("%s%v, %v; want %s", test.file, err, serr, test.want)
 		}
 	}
@@ -157,7 +161,8 @@ func FuzzReadMatrixMarket(f *testing.F) {
 		}
 		back, err := sparse.ReadMatrixMarket(&b)
 		rows, cols := m.Dims()
-		if err == nil && (!back.Pattern().Equal(m.Pattern()) || !same(back.Data(), m.Data())) || err != nil && max(rows, cols) <= 1<<20 {
+		if err == nil && (!back.Pattern().Equal(m.Pattern()) || !same(back.Data(), m.Data())) ||
+			err != nil && max(rows, cols) <= 1<<20 {
 			t.Fatalf("%v, %v; want %v", back, err, m)
 		}
 	})

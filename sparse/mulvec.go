@@ -54,7 +54,8 @@ func (m *CSC) MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector) {
 }
 
 // mulVecTo calls mul with the elements of dst and x, one every dinc and xinc.
-func mulVecTo(dst *mat.VecDense, x mat.Vector, rows, cols int, mul func(dst []float64, dinc int, x []float64, xinc int)) {
+func mulVecTo(dst *mat.VecDense, x mat.Vector, rows, cols int,
+	mul func(dst []float64, dinc int, x []float64, xinc int)) {
 	if x.Len() != cols {
 		panic(mat.ErrShape)
 	}

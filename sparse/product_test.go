@@ -79,8 +79,10 @@ func testMulVecTo(t *testing.T, m mulVecToer, trans bool, x, y []float64) {
 		d.SetCol(1, s)
 		return d.ColView(1).(*mat.VecDense)
 	}
-	for name, v := range map[string]mat.Vector{"vector": mat.NewVecDense(len(x), x), "column": strided(x), "plain": plain{strided(x)}} {
-		for to, dst := range map[string]*mat.VecDense{"empty": {}, "vector": mat.NewVecDense(len(y), nil), "column": strided(y)} {
+	for name, v := range map[string]mat.Vector{"vector": mat.NewVecDense(len(x), x), "column": strided(x),
+		"plain": plain{strided(x)}} {
+		for to, dst := range map[string]*mat.VecDense{"empty": {}, "vector": mat.NewVecDense(len(y), nil),
+			"column": strided(y)} {
 			m.MulVecTo(dst, trans, v)
 			closeAll(t, name+" to "+to, mat.Col(nil, 0, dst), y)
 		}
@@ -213,10 +215,11 @@ func BenchmarkMulVec(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run("sym "+map[blas.Uplo]string{blas.Upper: "upper", blas.Lower: "lower", blas.All: "all"}[uplo], func(b *testing.B) {
-			for b.Loop() {
-				s.MulVec(y, x)
-			}
-		})
+		b.Run("sym "+map[blas.Uplo]string{blas.Upper: "upper", blas.Lower: "lower", blas.All: "all"}[uplo],
+			func(b *testing.B) {
+				for b.Loop() {
+					s.MulVec(y, x)
+				}
+			})
 	}
 }

@@ -39,7 +39,9 @@ func (m *CSC) Sym(uplo blas.Uplo) (*SymCSC, error) {
 		return nil, patternErrorf("CSC.Sym", "a matrix of %d×%d, want a square one", rows, cols)
 	}
 	if i, j, ok := m.asymmetry(); ok {
-		return nil, patternErrorf("CSC.Sym", "the values at (%d, %d) and (%d, %d) differ: %g and %g; NewSymCSC takes one triangle of them", i, j, j, i, m.At(i, j), m.At(j, i))
+		return nil, patternErrorf("CSC.Sym",
+			"the values at (%d, %d) and (%d, %d) differ: %g and %g; NewSymCSC takes one triangle of them", i, j, j, i,
+			m.At(i, j), m.At(j, i))
 	}
 	if !p.Symmetric() {
 		p, _ = p.Union(p.Transpose()) // both are square

@@ -50,7 +50,8 @@ func NewSymCSC(p *sparsity.Pattern, uplo blas.Uplo, data []float64) (*SymCSC, er
 	}
 	if uplo == blas.All {
 		if i, j, ok := (&CSC{p, data}).asymmetry(); ok {
-			return nil, patternErrorf("NewSymCSC", "the values at (%d, %d) and (%d, %d) differ; store one triangle, blas.Upper or blas.Lower", i, j, j, i)
+			return nil, patternErrorf("NewSymCSC",
+				"the values at (%d, %d) and (%d, %d) differ; store one triangle, blas.Upper or blas.Lower", i, j, j, i)
 		}
 	}
 	return &SymCSC{uplo, p, data}, nil
@@ -70,13 +71,17 @@ func checkSym(op string, p *sparsity.Pattern, uplo blas.Uplo) error {
 	}
 	if uplo == blas.All {
 		if !p.Symmetric() {
-			return patternErrorf(op, "the pattern is not symmetric; take its union with its transpose, or store a triangle of it with blas.Upper or blas.Lower")
+			return patternErrorf(op,
+				"the pattern is not symmetric; take its union with its transpose, or store a triangle of it with "+
+					"blas.Upper or blas.Lower")
 		}
 		return nil
 	}
 	below, above := p.Bandwidth()
 	if uplo == blas.Upper && below > 0 || uplo == blas.Lower && above > 0 {
-		return patternErrorf(op, "the pattern has entries outside the %s triangle; Triangle(blas.%[1]s) leaves them out, blas.All stores both", uploName(uplo))
+		return patternErrorf(op,
+			"the pattern has entries outside the %s triangle; Triangle(blas.%[1]s) leaves them out, blas.All "+
+				"stores both", uploName(uplo))
 	}
 	return nil
 }

@@ -97,7 +97,8 @@ func TestNewSymCSC(t *testing.T) {
 	} {
 		s, err := sparse.NewSymCSC(test.p, test.uplo, test.data)
 		var pattern *sparse.PatternError
-		if test.want == "" && err != nil || test.want != "" && (!errors.As(err, &pattern) || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil ||
+			test.want != "" && (!errors.As(err, &pattern) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%c: %v, %v; want %s", test.uplo, s, err, test.want)
 		}
 	}
@@ -115,7 +116,8 @@ func TestSym(t *testing.T) {
 	}
 	m.Set(0, 1, 5)
 	var pattern *sparse.PatternError
-	if _, err := m.Sym(blas.Upper); !errors.As(err, &pattern) || !strings.Contains(err.Error(), "(0, 1) and (1, 0) differ: 5 and 0") {
+	if _, err := m.Sym(blas.Upper); !errors.As(err, &pattern) ||
+		!strings.Contains(err.Error(), "(0, 1) and (1, 0) differ: 5 and 0") {
 		t.Errorf("not symmetric: %v", err)
 	}
 	if _, err := sparse.NewCSC(sparsity.Full(2, 3), nil).Sym(blas.Upper); !errors.As(err, &pattern) {

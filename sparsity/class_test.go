@@ -90,9 +90,11 @@ func TestClassNames(t *testing.T) {
 		class class
 		ops   []rules.Op
 	}{
-		{curved, []rules.Op{rules.Cos, rules.Sin, rules.Tan, rules.Exp, rules.Log, rules.Sqrt, rules.Cbrt, rules.Inv, rules.Sq, rules.Tanh, rules.Log1p, rules.Atanh, rules.Erf, rules.Gamma, rules.Lgamma, rules.Softplus}},
+		{curved, []rules.Op{rules.Cos, rules.Sin, rules.Tan, rules.Exp, rules.Log, rules.Sqrt, rules.Cbrt, rules.Inv,
+			rules.Sq, rules.Tanh, rules.Log1p, rules.Atanh, rules.Erf, rules.Gamma, rules.Lgamma, rules.Softplus}},
 		{first1, []rules.Op{rules.Neg, rules.Abs}},
-		{0, []rules.Op{rules.Round, rules.Floor, rules.Ceil, rules.Trunc, rules.Sign, rules.RoundToEven, rules.Logb, rules.GammaSign, rules.Lt, rules.Le, rules.Eq, rules.Finite}},
+		{0, []rules.Op{rules.Round, rules.Floor, rules.Ceil, rules.Trunc, rules.Sign, rules.RoundToEven, rules.Logb,
+			rules.GammaSign, rules.Lt, rules.Le, rules.Eq, rules.Finite}},
 		{firsts | seconds, []rules.Op{rules.Pow, rules.Hypot, rules.Atan2, rules.LogAddExp}},
 		{firsts | second22 | second12, []rules.Op{rules.Div, rules.DivZ, rules.XLogY}},
 		{firsts | second12, []rules.Op{rules.Mul, rules.MulZ}},

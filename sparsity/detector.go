@@ -76,10 +76,12 @@ type ShapeError struct {
 
 func (e *ShapeError) Error() string {
 	if e.What == "x" {
-		return fmt.Sprintf("sparsity: %s: a point of length %d for function %s of %d inputs; every point has one number for each input",
+		return fmt.Sprintf("sparsity: %s: a point of length %d for function %s of %d inputs; every point has one "+
+			"number for each input",
 			e.Detector, e.Cols, e.Function, e.WantCols)
 	}
-	return fmt.Sprintf("sparsity: %s: the %s pattern is %d×%d, that of function %s is %d×%d; rows are outputs, columns inputs",
+	return fmt.Sprintf("sparsity: %s: the %s pattern is %d×%d, that of function %s is %d×%d; rows are outputs, "+
+		"columns inputs",
 		e.Detector, e.What, e.Rows, e.Cols, e.Function, e.WantRows, e.WantCols)
 }
 
@@ -95,14 +97,16 @@ func (e *MissingError) Error() string {
 	if e.What == "Hessian" {
 		field = "H"
 	}
-	return fmt.Sprintf("sparsity: known: no %s pattern of function %s was given; set Known.%s, or let Global or Local find it",
+	return fmt.Sprintf("sparsity: known: no %s pattern of function %s was given; set Known.%s, or let Global or "+
+		"Local find it",
 		e.What, e.Function, field)
 }
 
 // checkPoint compares the length of x with the inputs of f.
 func checkPoint(detector string, f Function, x []float64) error {
 	if n, _ := f.Dims(); len(x) != n {
-		return &ShapeError{Detector: detector, Function: f.Name(), What: "x", Rows: 1, Cols: len(x), WantRows: 1, WantCols: n}
+		return &ShapeError{Detector: detector, Function: f.Name(), What: "x", Rows: 1, Cols: len(x), WantRows: 1,
+			WantCols: n}
 	}
 	return nil
 }

@@ -96,43 +96,72 @@ func TestPatterns(t *testing.T) {
 		{"empty", func(x []real) []real { return nil }, nil, "", "", "", ""},
 		{"no outputs", func(x []real) []real { return nil }, []float64{1, 2}, "", "", ".. ..", ".. .."},
 		{"no inputs", func(x []real) []real { return []real{nabla.Const(1)} }, nil, "", "", "", ""},
-		{"constants", func(x []real) []real { return []real{nabla.Const(1), nabla.Const(2)} }, []float64{1}, ". .", ". .", ".", "."},
+		{"constants", func(x []real) []real { return []real{nabla.Const(1), nabla.Const(2)} }, []float64{1}, ". .",
+			". .", ".", "."},
 		{"identity", func(x []real) []real { return x }, []float64{1, 2}, "x. .x", "x. .x", ".. ..", ".. .."},
-		{"linear", func(x []real) []real { return []real{x[0].Scale(3).Sub(x[2]).AddConst(1).Neg()} }, []float64{1, 2, 3}, "x.x", "x.x", "... ... ...", "... ... ..."},
-		{"product", func(x []real) []real { return []real{x[0].Mul(x[1])} }, []float64{0, 2}, "xx", "x.", ".x x.", ".x x."},
-		{"square of a sum", func(x []real) []real { return []real{x[0].Add(x[1]).Sq()} }, []float64{0, 0}, "xx", "xx", "xx xx", "xx xx"},
-		{"quotient", func(x []real) []real { return []real{x[0].Div(x[1])} }, []float64{0, 2}, "xx", "x.", ".x xx", ".x x."},
-		{"product with zero", func(x []real) []real { return []real{x[0].Sq().Mul(nabla.Const(0))} }, []float64{1}, "x", ".", "x", "."},
-		{"dead", func(x []real) []real { nabla.Cos(x[0].Mul(x[1])); return []real{x[0]} }, []float64{1, 1}, "x.", "x.", ".. ..", ".. .."},
-		{"dead end", func(x []real) []real { return []real{nabla.Floor(nabla.Cos(x[0])).Add(x[1])} }, []float64{1, 1}, ".x", ".x", ".. ..", ".. .."},
-		{"max", func(x []real) []real { return []real{nabla.Max(x[0].Sq(), nabla.Exp(x[1]))} }, []float64{3, 1}, "xx", "x.", "x. .x", "x. .."},
-		{"max at a tie", func(x []real) []real { return []real{nabla.Max(x[0], x[1])} }, []float64{1, 1}, "xx", "xx", ".. ..", ".. .."},
-		{"min", func(x []real) []real { return []real{nabla.Min(x[0], x[1])} }, []float64{3, 1}, "xx", ".x", ".. ..", ".. .."},
+		{"linear", func(x []real) []real { return []real{x[0].Scale(3).Sub(x[2]).AddConst(1).Neg()} },
+			[]float64{1, 2, 3}, "x.x", "x.x", "... ... ...", "... ... ..."},
+		{"product", func(x []real) []real { return []real{x[0].Mul(x[1])} }, []float64{0, 2}, "xx", "x.", ".x x.",
+			".x x."},
+		{"square of a sum", func(x []real) []real { return []real{x[0].Add(x[1]).Sq()} }, []float64{0, 0}, "xx", "xx",
+			"xx xx", "xx xx"},
+		{"quotient", func(x []real) []real { return []real{x[0].Div(x[1])} }, []float64{0, 2}, "xx", "x.", ".x xx",
+			".x x."},
+		{"product with zero", func(x []real) []real { return []real{x[0].Sq().Mul(nabla.Const(0))} }, []float64{1}, "x",
+			".", "x", "."},
+		{"dead", func(x []real) []real { nabla.Cos(x[0].Mul(x[1])); return []real{x[0]} }, []float64{1, 1}, "x.", "x.",
+			".. ..", ".. .."},
+		{"dead end", func(x []real) []real { return []real{nabla.Floor(nabla.Cos(x[0])).Add(x[1])} }, []float64{1, 1},
+			".x", ".x", ".. ..", ".. .."},
+		{"max", func(x []real) []real { return []real{nabla.Max(x[0].Sq(), nabla.Exp(x[1]))} }, []float64{3, 1}, "xx",
+			"x.", "x. .x", "x. .."},
+		{"max at a tie", func(x []real) []real { return []real{nabla.Max(x[0], x[1])} }, []float64{1, 1}, "xx", "xx",
+			".. ..", ".. .."},
+		{"min", func(x []real) []real { return []real{nabla.Min(x[0], x[1])} }, []float64{3, 1}, "xx", ".x", ".. ..",
+			".. .."},
 		{"clamp", func(x []real) []real {
-			return []real{nabla.Max(nabla.Const(0), nabla.Min(x[0], nabla.Const(1))), nabla.Max(nabla.Const(0), nabla.Min(x[1], nabla.Const(1)))}
+			return []real{nabla.Max(nabla.Const(0), nabla.Min(x[0], nabla.Const(1))),
+				nabla.Max(nabla.Const(0), nabla.Min(x[1], nabla.Const(1)))}
 		}, []float64{0.5, 2}, "x. .x", "x. ..", ".. ..", ".. .."},
-		{"where", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} }, []float64{1, 2, 3}, ".xx", ".x.", "... .x. ...", "... .x. ..."},
-		{"where not", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} }, []float64{2, 1, 3}, ".xx", "..x", "... .x. ...", "... ... ..."},
-		{"steps", func(x []real) []real { return []real{nabla.Round(x[0]), nabla.Copysign(x[0], x[1]), nabla.Trunc(x[1])} }, []float64{1, 2}, ".. x. ..", ".. x. ..", ".. ..", ".. .."},
-		{"fma", func(x []real) []real { return []real{nabla.FMA(x[0], x[1], x[2])} }, []float64{0, 1, 1}, "xxx", "x.x", ".x. x.. ...", ".x. x.. ..."},
-		{"power", func(x []real) []real { return []real{nabla.Pow(x[0], x[1])} }, []float64{2, 1}, "xx", "xx", "xx xx", ".x xx"},
-		{"mod", func(x []real) []real { return []real{nabla.Mod(x[0], x[1])} }, []float64{1, 2}, "xx", "x.", ".. ..", ".. .."},
-		{"log-sum-exp", func(x []real) []real { return []real{nabla.LogSumExp(x...)} }, []float64{1, 2}, "xx", "xx", "xx xx", "xx xx"},
-		{"xlogy", func(x []real) []real { return []real{nabla.XLogY(x[0], x[1])} }, []float64{0, 2}, "xx", "x.", ".x xx", ".x x."},
-		{"rule", rule(dense), []float64{1, 2, 3, 4}, "xxxx xxxx", "xxxx xxxx", "xxxx xxxx xxxx xxxx", "xxxx xxxx xxxx xxxx"},
-		{"rule with pattern", rule(halves), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", "x... .x.. .... ....", "x... .x.. .... ...."},
-		{"linear rule", rule(linear), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", ".... .... .... ....", ".... .... .... ...."},
+		{"where", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} },
+			[]float64{1, 2, 3}, ".xx", ".x.", "... .x. ...", "... .x. ..."},
+		{"where not", func(x []real) []real { return []real{nabla.Where(nabla.Lt(x[0], x[1]), x[1].Sq(), x[2])} },
+			[]float64{2, 1, 3}, ".xx", "..x", "... .x. ...", "... ... ..."},
+		{"steps", func(x []real) []real {
+			return []real{nabla.Round(x[0]), nabla.Copysign(x[0], x[1]), nabla.Trunc(x[1])}
+		}, []float64{1, 2}, ".. x. ..", ".. x. ..", ".. ..", ".. .."},
+		{"fma", func(x []real) []real { return []real{nabla.FMA(x[0], x[1], x[2])} }, []float64{0, 1, 1}, "xxx", "x.x",
+			".x. x.. ...", ".x. x.. ..."},
+		{"power", func(x []real) []real { return []real{nabla.Pow(x[0], x[1])} }, []float64{2, 1}, "xx", "xx", "xx xx",
+			".x xx"},
+		{"mod", func(x []real) []real { return []real{nabla.Mod(x[0], x[1])} }, []float64{1, 2}, "xx", "x.", ".. ..",
+			".. .."},
+		{"log-sum-exp", func(x []real) []real { return []real{nabla.LogSumExp(x...)} }, []float64{1, 2}, "xx", "xx",
+			"xx xx", "xx xx"},
+		{"xlogy", func(x []real) []real { return []real{nabla.XLogY(x[0], x[1])} }, []float64{0, 2}, "xx", "x.",
+			".x xx", ".x x."},
+		{"rule", rule(dense), []float64{1, 2, 3, 4}, "xxxx xxxx", "xxxx xxxx", "xxxx xxxx xxxx xxxx",
+			"xxxx xxxx xxxx xxxx"},
+		{"rule with pattern", rule(halves), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", "x... .x.. .... ....",
+			"x... .x.. .... ...."},
+		{"linear rule", rule(linear), []float64{1, 2, 3, 4}, "x... .x..", "x... .x..", ".... .... .... ....",
+			".... .... .... ...."},
 		{"tangent of a rule", func(x []real) []real {
 			return nabla.PushforwardFunc(rule(halves), forwarddiff.Backend{})(x[:2], x[2:])
 		}, []float64{1, 2, 3, 4}, "x.x.", "x.x.", "x.x. .... x.x. ....", "x.x. .... x.x. ...."},
 		{"cotangent of a rule", func(x []real) []real {
-			return nabla.GradientFunc(func(z []real) real { y := halves.Func()(z...); return y[0].Sq().Add(y[1]) }, reversediff.Backend{})(x)
-		}, []float64{1, 2, 3, 4}, "x... .x.. .... ....", "x... .x.. .... ....", "x... .x.. .... ....", "x... .x.. .... ...."},
+			return nabla.GradientFunc(func(z []real) real { y := halves.Func()(z...); return y[0].Sq().Add(y[1]) },
+				reversediff.Backend{})(x)
+		}, []float64{1, 2, 3, 4}, "x... .x.. .... ....", "x... .x.. .... ....", "x... .x.. .... ....",
+			"x... .x.. .... ...."},
 		{"black box", func(x []real) []real {
 			return []real{nabla.DifferentiateWith(black, finitediff.Backend{})(x[:2]).Add(x[2])}
 		}, []float64{1, 2, 3}, "xxx", "xxx", "xx. xx. ...", "xx. xx. ..."},
-		{"gradient inside", func(x []real) []real { return nabla.GradientFunc(inner, reversediff.Backend{})(x) }, []float64{1, 2, 3}, ".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
-		{"gradient inside, forward", func(x []real) []real { return nabla.GradientFunc(inner, forwarddiff.Backend{})(x) }, []float64{1, 2, 3}, ".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
+		{"gradient inside", func(x []real) []real { return nabla.GradientFunc(inner, reversediff.Backend{})(x) },
+			[]float64{1, 2, 3}, ".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
+		{"gradient inside, forward",
+			func(x []real) []real { return nabla.GradientFunc(inner, forwarddiff.Backend{})(x) }, []float64{1, 2, 3},
+			".x. x.. ..x", ".x. x.. ..x", "... ... ...", "... ... ..."},
 		{"bound", nabla.BindInPlace(2, func(y, x []real, p *params) {
 			s := p.Work.Reals()
 			s[0] = x[0].Mul(p.Scale)
@@ -197,7 +226,8 @@ func TestRecordedUnion(t *testing.T) {
 func TestGlobalReadsNoPoint(t *testing.T) {
 	f := nabla.InPlace(2, func(y, x []real) {
 		y[0] = nabla.Where(nabla.Lt(x[0], x[1]), nabla.Log(x[0]), x[1].Sqrt())
-		y[1] = nabla.GradientFunc(func(z []real) real { return nabla.Max(z[0], z[1]).Sq().Mul(nabla.Abs(z[2])) }, reversediff.Backend{})(x)[0]
+		y[1] = nabla.GradientFunc(func(z []real) real { return nabla.Max(z[0], z[1]).Sq().Mul(nabla.Abs(z[2])) },
+			reversediff.Backend{})(x)[0]
 	})
 	for _, v := range []float64{1, 0, -1, math.Inf(1), math.NaN()} {
 		for _, c := range []struct {
@@ -247,7 +277,8 @@ func TestShapesOfFunctions(t *testing.T) {
 			t.Errorf("method, %s: %s, %v, want %s", d.Name(), picture(got), err, want)
 		}
 	}
-	if _, err := nabla.JacobianSparsity(f, sparsity.Global{}, layout.Flatten(nil, p)); err == nil || !strings.Contains(err.Error(), "JacobianSparsity: function") {
+	if _, err := nabla.JacobianSparsity(f, sparsity.Global{}, layout.Flatten(nil, p)); err == nil ||
+		!strings.Contains(err.Error(), "JacobianSparsity: function") {
 		t.Errorf("the Jacobian of a scalar function: %v", err)
 	}
 }

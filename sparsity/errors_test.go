@@ -26,7 +26,8 @@ func TestKnown(t *testing.T) {
 		want string
 	}{
 		{sparsity.Known{H: h}, "no Jacobian pattern of function sparsity_test.TestKnown"},
-		{sparsity.Known{J: sparsity.Full(2, 1)}, "the Jacobian pattern is 2×1, that of function sparsity_test.TestKnown"},
+		{sparsity.Known{J: sparsity.Full(2, 1)},
+			"the Jacobian pattern is 2×1, that of function sparsity_test.TestKnown"},
 	} {
 		_, err := nabla.JacobianSparsity(f, c.d, x)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -65,16 +66,26 @@ func TestWhatGoesWrong(t *testing.T) {
 		want string
 	}{
 		{"panic", nabla.InPlace(1, func(y, x []real) { panic("boom") }), sparsity.Global{}, nil, "panicked: boom"},
-		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Local{}, nabla.ErrOutputNotWritten, "output 1"},
-		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrOutputNotWritten, "output 1"},
-		{"foreign", nabla.InPlace(1, func(y, x []real) { y[0] = kept; kept = x[0]; y[0] = y[0].Add(kept) }), sparsity.Recorded{Points: [][]float64{x}}, nabla.ErrForeignReal, ""},
-		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Global{}, nabla.ErrUnsupported, "a function literal, to which generated code cannot be matched"},
-		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrUnsupported, "a function literal, to which generated code cannot be matched"},
-		{"points", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{Points: [][]float64{{1}}}, nil, "a point of length 1 for function"},
-		{"limit", nabla.InPlace(1, func(y, x []real) { y[0] = x[0].Sq().Sq().Sq() }), sparsity.Global{Limit: 2}, nil, "limit of 2 operations"},
-		{"pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, badRule.Func()(x...)) }), sparsity.Global{}, nil, "Pattern(2) is 1×1, want 2×2"},
-		{"panic in the pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, panickyRule.Func()(x...)) }), sparsity.Recorded{}, nil, "rule panicky.Pattern panicked: no pattern"},
-		{"no detector", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), nil, nabla.ErrUnsupported, "the detector is nil"},
+		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Local{},
+			nabla.ErrOutputNotWritten, "output 1"},
+		{"not written", nabla.InPlace(2, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{},
+			nabla.ErrOutputNotWritten, "output 1"},
+		{"foreign", nabla.InPlace(1, func(y, x []real) { y[0] = kept; kept = x[0]; y[0] = y[0].Add(kept) }),
+			sparsity.Recorded{Points: [][]float64{x}}, nabla.ErrForeignReal, ""},
+		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Global{}, nabla.ErrUnsupported,
+			"a function literal, to which generated code cannot be matched"},
+		{"plain", nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), sparsity.Recorded{}, nabla.ErrUnsupported,
+			"a function literal, to which generated code cannot be matched"},
+		{"points", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), sparsity.Recorded{Points: [][]float64{{1}}},
+			nil, "a point of length 1 for function"},
+		{"limit", nabla.InPlace(1, func(y, x []real) { y[0] = x[0].Sq().Sq().Sq() }), sparsity.Global{Limit: 2}, nil,
+			"limit of 2 operations"},
+		{"pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, badRule.Func()(x...)) }), sparsity.Global{},
+			nil, "Pattern(2) is 1×1, want 2×2"},
+		{"panic in the pattern of a rule", nabla.InPlace(2, func(y, x []real) { copy(y, panickyRule.Func()(x...)) }),
+			sparsity.Recorded{}, nil, "rule panicky.Pattern panicked: no pattern"},
+		{"no detector", nabla.InPlace(1, func(y, x []real) { y[0] = x[0] }), nil, nabla.ErrUnsupported,
+			"the detector is nil"},
 	} {
 		_, err := nabla.JacobianSparsity(c.f, c.d, x)
 		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {

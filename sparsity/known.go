@@ -31,7 +31,8 @@ func known(p *Pattern, f Function, what string, rows, cols int) (*Pattern, error
 		return nil, &MissingError{Function: f.Name(), What: what}
 	}
 	if r, c := p.Dims(); r != rows || c != cols {
-		return nil, &ShapeError{Detector: "known", Function: f.Name(), What: what, Rows: r, Cols: c, WantRows: rows, WantCols: cols}
+		return nil, &ShapeError{Detector: "known", Function: f.Name(), What: what, Rows: r, Cols: c, WantRows: rows,
+			WantCols: cols}
 	}
 	return p, nil
 }

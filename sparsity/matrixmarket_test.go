@@ -41,12 +41,14 @@ func TestReadMatrixMarket(t *testing.T) {
 			t.Errorf("%s%v, %v; want %v", file, p, err, want)
 		}
 	}
-	_, err := sparsity.ReadMatrixMarket(strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n"))
+	_, err := sparsity.ReadMatrixMarket(strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 1\n" +
+		"1 2 3\n"))
 	var e *sparsity.FormatError
 	if !errors.As(err, &e) || e.Line != 3 {
 		t.Errorf("%v", err)
 	}
-	if want := "sparsity: no pattern: line 3: entry (1, 2) lies outside 1×1; rows and columns count from 1"; err.Error() != want {
+	want := "sparsity: no pattern: line 3: entry (1, 2) lies outside 1×1; rows and columns count from 1"
+	if err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -111,7 +113,8 @@ func FuzzReadMatrixMarket(f *testing.F) {
 		}
 		// An empty copy of a large shape may be refused where the original, with
 		// more lines than entries, was not.
-		if q, err := sparsity.ReadMatrixMarket(&b); err == nil && !q.Equal(p) || err != nil && max(rows, cols) <= 1<<20 {
+		if q, err := sparsity.ReadMatrixMarket(&b); err == nil && !q.Equal(p) ||
+			err != nil && max(rows, cols) <= 1<<20 {
 			t.Fatalf("%v, %v; want %v", q, err, p)
 		}
 	})

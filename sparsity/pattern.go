@@ -48,7 +48,8 @@ func New(rows, cols int, ptr, idx []int) (*Pattern, error) {
 	case len(ptr) != cols+1:
 		return nil, malformed("%d columns need %d pointers, got %d", cols, cols+1, len(ptr))
 	case ptr[0] != 0 || ptr[cols] != len(idx):
-		return nil, malformed("the pointers run from %d to %d, not from 0 to the %d entries", ptr[0], ptr[cols], len(idx))
+		return nil, malformed("the pointers run from %d to %d, not from 0 to the %d entries", ptr[0], ptr[cols],
+			len(idx))
 	}
 	for j := range cols {
 		if ptr[j] > ptr[j+1] || ptr[j+1] > len(idx) {

@@ -43,7 +43,8 @@ func TestFromEntries(t *testing.T) {
 		for a := range rows {
 			for b := range cols {
 				if p.Has(a, b) != has[[2]int{a, b}] || pt.Has(b, a) != has[[2]int{a, b}] {
-					t.Fatalf("entry (%d, %d): %v, transposed %v, want %v", a, b, p.Has(a, b), pt.Has(b, a), has[[2]int{a, b}])
+					t.Fatalf("entry (%d, %d): %v, transposed %v, want %v", a, b, p.Has(a, b), pt.Has(b, a),
+						has[[2]int{a, b}])
 				}
 				symmetric = symmetric && has[[2]int{a, b}] == has[[2]int{b, a}]
 			}

@@ -30,7 +30,8 @@ func TestString(t *testing.T) {
 					t.Errorf("%s: %d lines", lines[0], len(lines))
 				}
 				for _, line := range lines[1:] {
-					if utf8.RuneCountInString(line) > 40 || utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[1]) {
+					if utf8.RuneCountInString(line) > 40 ||
+						utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[1]) {
 						t.Errorf("%s: a line of %d characters", lines[0], utf8.RuneCountInString(line))
 					}
 				}

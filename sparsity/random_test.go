@@ -14,7 +14,8 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-var cases = flag.Int("cases", 0, "random functions that TestRandomFunctions looks at; 0 is as many as the length of the tests asks for")
+var cases = flag.Int("cases", 0,
+	"random functions that TestRandomFunctions looks at; 0 is as many as the length of the tests asks for")
 
 // TestRandomFunctions looks for a derivative that differs from zero outside the
 // pattern: at any point for Global, at the points given for Local and Recorded.

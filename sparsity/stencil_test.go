@@ -34,7 +34,8 @@ func stencil(t testing.TB, n int) *sparsity.Pattern {
 	for s := range 2 {
 		for b := range n {
 			for a := range n {
-				for _, k := range []int{at(a, b, s), at(a-1, b, s), at(a+1, b, s), at(a, b-1, s), at(a, b+1, s), at(a, b, 1-s)} {
+				for _, k := range []int{at(a, b, s), at(a-1, b, s), at(a+1, b, s), at(a, b-1, s), at(a, b+1, s),
+					at(a, b, 1-s)} {
 					i, j = append(i, at(a, b, s)), append(j, k)
 				}
 			}

@@ -40,7 +40,8 @@ func newRecording(f *engine.Function, s *settings, x []float64) (*recording, err
 
 func complexUnsupported(f *engine.Function) error {
 	return &engine.UnsupportedError{
-		What:   fmt.Sprintf("finitediff(complex) runs the recorded program of a function, and function %s computes with float64", f.Name()),
+		What: fmt.Sprintf("finitediff(complex) runs the recorded program of a function, and function %s computes "+
+			"with float64", f.Name()),
 		Remedy: "write it over nabla.Real, or use finitediff.Backend{}, which needs values only",
 	}
 }

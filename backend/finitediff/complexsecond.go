@@ -33,7 +33,8 @@ func newComplexSecond(b Backend, f *engine.Function, x []float64) (*complexSecon
 	}
 	n, _ := f.Dims()
 	v := func() []float64 { return make([]float64, n) }
-	return &complexSecond{recording: j.recording, first: j, s: real, at: v(), v: v(), gp: v(), gq: v(), gx: v(), acc: v()}, nil
+	return &complexSecond{recording: j.recording, first: j, s: real, at: v(), v: v(), gp: v(), gq: v(), gx: v(),
+		acc: v()}, nil
 }
 
 // gradient writes the gradient at x.
@@ -84,7 +85,8 @@ func (p *complexSecond) ValueGradientAndHessian(grad []float64, hess engine.Bloc
 	return y, nil
 }
 
-func (p *complexSecond) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, v engine.Block) (float64, error) {
+func (p *complexSecond) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64,
+	v engine.Block) (float64, error) {
 	y, err := p.gradient(p.gx, x)
 	if err != nil {
 		return 0, err

@@ -13,7 +13,8 @@ import (
 func TestConformance(t *testing.T) {
 	var wide map[string]string
 	if !longtest.Long() {
-		wide = map[string]string{"sparse/squarequadraticform_band1": "takes half a second", "sparse/squarequadraticform_band2": "takes a second"}
+		wide = map[string]string{"sparse/squarequadraticform_band1": "takes half a second",
+			"sparse/squarequadraticform_band2": "takes a second"}
 	}
 	for _, c := range []struct {
 		b finitediff.Backend
@@ -24,7 +25,8 @@ func TestConformance(t *testing.T) {
 		{finitediff.Backend{Workers: 2}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
 		{finitediff.Backend{Method: finitediff.Forward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5, AllocFree: true}},
 		{finitediff.Backend{Method: finitediff.Backward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
-		{finitediff.Backend{Method: finitediff.Complex}, difftest.Options{SecondTol: 1e-8, AllocFree: true, Skip: wide}},
+		{finitediff.Backend{Method: finitediff.Complex},
+			difftest.Options{SecondTol: 1e-8, AllocFree: true, Skip: wide}},
 	} {
 		name := c.b.Name()
 		if c.o.Plain {

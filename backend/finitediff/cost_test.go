@@ -93,7 +93,8 @@ func TestEvaluationsAreAsDocumented(t *testing.T) {
 
 func TestHotCallsDoNotAllocate(t *testing.T) {
 	bounds := &Bounds{Lower: []float64{0.5, -1, 2, 0, 0}, Upper: []float64{5, 5, 5, 5, 3}}
-	for _, b := range []Backend{{}, {Method: Forward}, {Method: Backward}, {Bounds: bounds}, {Method: Forward, Bounds: bounds}} {
+	for _, b := range []Backend{{}, {Method: Forward}, {Method: Backward}, {Bounds: bounds},
+		{Method: Forward, Bounds: bounds}} {
 		f, g := costFunctions()
 		for name, op := range operators(t, b, f, g, costPoint()) {
 			op() // a direction without room prepares its Hessian here
@@ -112,19 +113,22 @@ func tracedCost() (f, g *engine.Function) {
 			return nil
 		}
 	}
-	f = engine.NewFunction(engine.Def{Name: "f", N: costN, M: costM, Plain: plainOf(costMap), Traced: func(y, x []engine.Real, _ engine.Context) error {
-		for i := range y {
-			y[i] = op2(rules.Mul, op1(rules.Exp, x[i]), x[(i+2)%costN])
-		}
-		return nil
-	}})
-	g = engine.NewFunction(engine.Def{Name: "g", N: costN, M: 1, Plain: plainOf(costScalar), Traced: func(y, x []engine.Real, _ engine.Context) error {
-		y[0] = num(1)
-		for i, v := range x {
-			y[0] = op2(rules.Mul, y[0], op2(rules.Add, num(1), op2(rules.Div, op2(rules.Mul, v, v), num(float64(i+1)))))
-		}
-		return nil
-	}})
+	f = engine.NewFunction(engine.Def{Name: "f", N: costN, M: costM, Plain: plainOf(costMap),
+		Traced: func(y, x []engine.Real, _ engine.Context) error {
+			for i := range y {
+				y[i] = op2(rules.Mul, op1(rules.Exp, x[i]), x[(i+2)%costN])
+			}
+			return nil
+		}})
+	g = engine.NewFunction(engine.Def{Name: "g", N: costN, M: 1, Plain: plainOf(costScalar),
+		Traced: func(y, x []engine.Real, _ engine.Context) error {
+			y[0] = num(1)
+			for i, v := range x {
+				y[0] = op2(rules.Mul, y[0],
+					op2(rules.Add, num(1), op2(rules.Div, op2(rules.Mul, v, v), num(float64(i+1)))))
+			}
+			return nil
+		}})
 	return f, g
 }
 
@@ -155,7 +159,8 @@ func TestWorkersGiveTheSameNumbers(t *testing.T) {
 						got, want := op(), serial[name]()
 						for i := range want {
 							if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-								t.Errorf("%v %s with %d workers: [%d] = %v, one worker gives %v", m, name, workers, i, got[i], want[i])
+								t.Errorf("%v %s with %d workers: [%d] = %v, one worker gives %v", m, name, workers, i,
+									got[i], want[i])
 							}
 						}
 					}

@@ -12,7 +12,8 @@ import "github.com/nabla-ad/nabla/engine"
 func (b Backend) PrepareSecond(f *engine.Function, t float64) (engine.Second, error) {
 	n, m := f.Dims()
 	if n != 1 {
-		return nil, &engine.ShapeError{Op: "finitediff second derivative", Arg: "number of inputs of " + f.Name(), Got: n, Want: 1}
+		return nil, &engine.ShapeError{Op: "finitediff second derivative", Arg: "number of inputs of " + f.Name(),
+			Got: n, Want: 1}
 	}
 	s, err := b.second(f)
 	if err != nil {

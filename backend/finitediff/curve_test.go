@@ -21,7 +21,8 @@ func TestCurveSecondDerivative(t *testing.T) {
 	bounds := &finitediff.Bounds{Lower: []float64{lo}, Upper: []float64{hi}}
 	for m := finitediff.Central; m <= finitediff.Backward; m++ {
 		for _, x := range []float64{lo, 0.7, hi} {
-			y, dy, d2y, err := nabla.ValueDerivativeAndCurveSecondDerivative(f, finitediff.Backend{Method: m, Bounds: bounds}, x)
+			y, dy, d2y, err := nabla.ValueDerivativeAndCurveSecondDerivative(f,
+				finitediff.Backend{Method: m, Bounds: bounds}, x)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -111,7 +111,8 @@ type BoundsError struct {
 }
 
 func (e *BoundsError) Error() string {
-	return fmt.Sprintf("nabla: finitediff: function %s: x[%d] = %v is outside its bounds [%v, %v]", e.Function, e.Index, e.X, e.Lower, e.Upper)
+	return fmt.Sprintf("nabla: finitediff: function %s: x[%d] = %v is outside its bounds [%v, %v]", e.Function, e.Index,
+		e.X, e.Lower, e.Upper)
 }
 
 // Name is "finitediff", with the settings that are not the default in brackets.
@@ -186,7 +187,8 @@ type settings struct {
 func (b Backend) first(f *engine.Function) (*settings, error) {
 	rel := [numMethods]float64{cbrtEps, sqrtEps, sqrtEps, complexRel}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and "+
+			"Complex", b.Method)
 	}
 	s, err := b.resolve(f, rel[b.Method])
 	if err == nil && b.Method == Complex && b.RelStep == 0 && b.AbsStep == 0 {
@@ -208,7 +210,8 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	n, _ := f.Dims()
 	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, 1)}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and Complex", b.Method)
+		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and "+
+			"Complex", b.Method)
 	}
 	if b.Workers < 0 {
 		return nil, fmt.Errorf("nabla: finitediff: Workers is %d, want 0 or more", b.Workers)
@@ -218,7 +221,8 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 		step float64
 	}{{"RelStep", b.RelStep}, {"AbsStep", b.AbsStep}} {
 		if !(v.step >= 0 && v.step <= math.MaxFloat64) {
-			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a positive finite number, or 0 for the default", v.name, v.step)
+			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a positive finite number, or 0 for the default",
+				v.name, v.step)
 		}
 	}
 	if b.RelStep != 0 {
@@ -241,13 +245,15 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 			continue
 		}
 		if len(v.bound) != n {
-			return nil, &engine.ShapeError{Op: "finitediff", Arg: "len(Bounds." + v.name + ")", Got: len(v.bound), Want: n}
+			return nil, &engine.ShapeError{Op: "finitediff", Arg: "len(Bounds." + v.name + ")", Got: len(v.bound),
+				Want: n}
 		}
 		*v.dst = append(make([]float64, 0, n), v.bound...)
 	}
 	for i := range n {
 		if lo, hi := s.box(i); !(lo <= hi) {
-			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not above the upper", i, lo, hi)
+			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not "+
+				"above the upper", i, lo, hi)
 		}
 	}
 	return s, nil

@@ -97,7 +97,8 @@ func TestFirstDerivativesAreWithinTheMethodsBound(t *testing.T) {
 				y, jac := jacobianOf(t, Backend{Method: m}, f, []float64{x})
 				got, want := jac.Data[0], c.df(x)
 				if bound := errorBound(m, x, y[0], want); !(math.Abs(got-want) <= bound*math.Abs(want)) {
-					t.Errorf("%s: %v at %v: got %v, want %v, relative error %.2g > %.2g", c.name, m, x, got, want, math.Abs(got/want-1), bound)
+					t.Errorf("%s: %v at %v: got %v, want %v, relative error %.2g > %.2g", c.name, m, x, got, want,
+						math.Abs(got/want-1), bound)
 				}
 			}
 		}
@@ -128,7 +129,8 @@ func TestPushforwardAgreesWithJacobian(t *testing.T) {
 	f := traced(4, 3, rosenbrockMap)
 	x := []float64{1.5, -0.25, 0.75, 30}
 	v := engine.NewBlock(4, 6)
-	cols := [][]float64{{1, 0, 0, 0}, {0, 0, -2.5, 0}, {1, 2, 3, 4}, {0, 0, 0, 0}, {1e-200, -1e-200, 2e-200, 0}, {3e300, 1e300, 0, -1e299}}
+	cols := [][]float64{{1, 0, 0, 0}, {0, 0, -2.5, 0}, {1, 2, 3, 4}, {0, 0, 0, 0}, {1e-200, -1e-200, 2e-200, 0},
+		{3e300, 1e300, 0, -1e299}}
 	for j, c := range cols {
 		for i := range c {
 			v.Row(i)[j] = c[i]
@@ -245,7 +247,8 @@ func TestSettingsAreChecked(t *testing.T) {
 	if _, err := (Backend{}).PrepareGradient(plain(2, 2, nil), make([]float64, 2)); !errors.As(err, &shape) {
 		t.Errorf("gradient of two outputs: %v", err)
 	}
-	if _, err := (Backend{Method: Complex}).PrepareJacobian(f, make([]float64, 2)); !errors.Is(err, engine.ErrUnsupported) {
+	if _, err := (Backend{Method: Complex}).PrepareJacobian(f,
+		make([]float64, 2)); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("complex step of plain Go: %v", err)
 	}
 }
@@ -312,13 +315,14 @@ func TestErrorsOfTheFunctionPassThrough(t *testing.T) {
 	failure := errors.New("no value")
 	for fail := 1; fail <= 7; fail++ {
 		for _, workers := range []int{1, 3} {
-			f := engine.NewFunction(engine.Def{Name: "f", N: 3, M: 1, Plain: func(y, x []float64, _ engine.Context) error {
-				if fail == 1 || x[(fail-2)/2] != 1 {
-					return fmt.Errorf("point %v: %w", x, failure)
-				}
-				y[0] = x[0]
-				return nil
-			}})
+			f := engine.NewFunction(engine.Def{Name: "f", N: 3, M: 1,
+				Plain: func(y, x []float64, _ engine.Context) error {
+					if fail == 1 || x[(fail-2)/2] != 1 {
+						return fmt.Errorf("point %v: %w", x, failure)
+					}
+					y[0] = x[0]
+					return nil
+				}})
 			p, err := Backend{Workers: workers}.PrepareGradient(f, []float64{1, 1, 1})
 			if err != nil {
 				t.Fatal(err)

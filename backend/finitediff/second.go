@@ -130,7 +130,8 @@ func (p *hessian) row(w *worker, i int) error {
 			f[k] = w.yp[0]
 		}
 		w.x[i], w.x[j] = p.x[i], p.x[j]
-		h := di.quotient(dj.quotient(f[0], f[1], p.fp[i]), dj.quotient(f[2], f[3], p.fq[i]), dj.quotient(p.fp[j], p.fq[j], p.y[0]))
+		h := di.quotient(dj.quotient(f[0], f[1], p.fp[i]), dj.quotient(f[2], f[3], p.fq[i]),
+			dj.quotient(p.fp[j], p.fq[j], p.y[0]))
 		p.hess.Data[i*p.hess.Stride+j] = h
 		p.hess.Data[j*p.hess.Stride+i] = h
 	}

@@ -11,7 +11,8 @@ import (
 
 // bowl is exp(x0·x1) + x2²·sin(x0) + log(1 + x3²).
 func bowl(y, x []engine.Real) {
-	s := op2(rules.Add, op1(rules.Exp, op2(rules.Mul, x[0], x[1])), op2(rules.Mul, op1(rules.Sq, x[2]), op1(rules.Sin, x[0])))
+	s := op2(rules.Add, op1(rules.Exp, op2(rules.Mul, x[0], x[1])),
+		op2(rules.Mul, op1(rules.Sq, x[2]), op1(rules.Sin, x[0])))
 	y[0] = op2(rules.Add, s, op1(rules.Log1p, op1(rules.Sq, x[3])))
 }
 
@@ -42,7 +43,8 @@ func TestHessianAndHVP(t *testing.T) {
 	x := []float64{0.5, -1, 1.5, 0.75}
 	inf := math.Inf(1)
 	corner := &Bounds{Lower: []float64{0.5, -2, 1.5, -inf}, Upper: []float64{2, -1, 1.6, 0.75}}
-	tight := &Bounds{Lower: []float64{0.5 - 1e-5, -1 - 2e-5, 1.5, 0.7}, Upper: []float64{0.5 + 1e-5, -1 + 1e-5, 1.5 + 3e-5, 0.8}}
+	tight := &Bounds{Lower: []float64{0.5 - 1e-5, -1 - 2e-5, 1.5, 0.7},
+		Upper: []float64{0.5 + 1e-5, -1 + 1e-5, 1.5 + 3e-5, 0.8}}
 	y, g, h := bowlAt(x)
 	tangents := [][]float64{{1, 2, -1, 3}, {0, 0, 1, 0}, {0, 0, 0, 0}, {1e-210, 2e-210, 0, 1e-210}, {-1, 1, -1, 1}}
 	v := engine.NewBlock(4, len(tangents))
@@ -84,7 +86,8 @@ func TestHessianAndHVP(t *testing.T) {
 					}
 					for j := range x {
 						if a := hess.Row(i)[j]; !(math.Abs(a-h[i][j]) <= tol) {
-							t.Errorf("%s: H[%d,%d] = %v, want %v, off by %.2g > %.2g", b.Name(), i, j, a, h[i][j], a-h[i][j], tol)
+							t.Errorf("%s: H[%d,%d] = %v, want %v, off by %.2g > %.2g", b.Name(), i, j, a, h[i][j],
+								a-h[i][j], tol)
 						}
 						if hess.Row(i)[j] != hess.Row(j)[i] {
 							t.Errorf("%s: not symmetric", b.Name())
@@ -113,7 +116,8 @@ func TestHessianAndHVP(t *testing.T) {
 						size = max(size, math.Abs(c[j]))
 					}
 					if got := hv.Row(i)[l]; !(math.Abs(got-want) <= 10*tol*size) {
-						t.Errorf("%s: (H·%v)[%d] = %v, want %v, off by %.2g > %.2g", b.Name(), c, i, got, want, got-want, 10*tol*size)
+						t.Errorf("%s: (H·%v)[%d] = %v, want %v, off by %.2g > %.2g", b.Name(), c, i, got, want,
+							got-want, 10*tol*size)
 					}
 					if one.Data[i] != hv.Row(i)[l] {
 						t.Errorf("%s: tangent %v alone gives %v, in a batch %v", b.Name(), c, one.Data[i], hv.Row(i)[l])
@@ -155,7 +159,8 @@ func TestSecondDerivativesOfNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if y, err := q.ValueGradientAndHVP([]float64{}, engine.NewBlock(0, 2), nil, engine.NewBlock(0, 2)); y != 3 || err != nil {
+		if y, err := q.ValueGradientAndHVP([]float64{}, engine.NewBlock(0, 2), nil, engine.NewBlock(0, 2)); y != 3 ||
+			err != nil {
 			t.Error(y, err)
 		}
 	}
@@ -232,7 +237,8 @@ func TestNothingIsEvaluatedOutsideBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := q.ValueGradientAndHVP(make([]float64, n), engine.NewBlock(n, 1), x, engine.Column(dir)); err != nil {
+			if _, err := q.ValueGradientAndHVP(make([]float64, n), engine.NewBlock(n, 1), x,
+				engine.Column(dir)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -85,7 +85,8 @@ type transform struct {
 }
 
 // derived makes a Function with state of its own: a clone has its own base.
-func (b Backend) derived(f *engine.Function, name string, n, m int, ways func(*settings, *engine.Function) transform) (*engine.Function, error) {
+func (b Backend) derived(f *engine.Function, name string, n, m int,
+	ways func(*settings, *engine.Function) transform) (*engine.Function, error) {
 	s, err := b.first(f)
 	if err != nil {
 		return nil, err

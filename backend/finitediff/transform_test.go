@@ -218,7 +218,8 @@ func TestTransformsOfPlainFunctions(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, a)
 		}
 	}
-	if err := grad.Over(make([]engine.Real, costN+1), make([]engine.Real, costN)); !errors.Is(err, engine.ErrUnsupported) {
+	if err := grad.Over(make([]engine.Real, costN+1),
+		make([]engine.Real, costN)); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("over Reals: %v", err)
 	}
 	if _, err := (Backend{Method: Complex}).GradientFunction(g); !errors.Is(err, engine.ErrUnsupported) {

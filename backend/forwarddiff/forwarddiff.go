@@ -5,7 +5,8 @@
 //
 // One sweep runs the function once and carries Chunk directions, so a gradient of
 // n inputs takes n/Chunk sweeps. What depends on none of the sweep's inputs costs as
-// much as in the plain function, the rest a constant times Chunk. Forward mode is for few inputs, for Jacobians with more rows than
+// much as in the plain function, the rest a constant times Chunk. Forward mode is for few inputs, for Jacobians with
+// more rows than
 // columns, and for functions whose control flow changes at every call: nothing is
 // recorded.
 //
@@ -97,7 +98,8 @@ type runner struct {
 
 func (b Backend) newRunner(f *engine.Function, lanes int) *runner {
 	n, m := f.Dims()
-	return &runner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m), lanes: lanes, limit: b.Limit}
+	return &runner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m), lanes: lanes,
+		limit: b.Limit}
 }
 
 // sweep runs f at x with lanes tangents whose seeds are set by seed. It runs

@@ -20,7 +20,8 @@ func TestLanes(t *testing.T) {
 		case n < 2 && got != 1:
 			t.Errorf("%d lanes for %d directions, want 1", got, n)
 		case sweeps(n, got) != sweeps(n, widest):
-			t.Errorf("%d lanes for %d directions take %d sweeps, %d lanes take %d", got, n, sweeps(n, got), widest, sweeps(n, widest))
+			t.Errorf("%d lanes for %d directions take %d sweeps, %d lanes take %d", got, n, sweeps(n, got), widest,
+				sweeps(n, widest))
 		case got > 1 && sweeps(n, got-1) == sweeps(n, got):
 			t.Errorf("%d lanes for %d directions, and one less takes as many sweeps", got, n)
 		}

@@ -171,7 +171,8 @@ type compiledHVP struct {
 
 func (h *compiledHVP) Recordings() int { return h.c.Recordings() }
 
-func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, v engine.Block) (float64, error) {
+func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64,
+	v engine.Block) (float64, error) {
 	n, lanes := len(x), h.dot.B
 	for first := 0; first < v.B || first == 0; first += lanes {
 		k := min(lanes, v.B-first)

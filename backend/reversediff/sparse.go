@@ -11,7 +11,8 @@ const sparseLimit = 16
 
 // PrepareSparseJacobian implements engine.SparseJacobianer: the entries are one
 // program, with a sweep for each row or column over what that depends on.
-func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure) (engine.SparseJacobian, error) {
+func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
+	s engine.Structure) (engine.SparseJacobian, error) {
 	n, m := f.Dims()
 	if !b.replays(f) || n == 0 || m == 0 {
 		return nil, nil
@@ -38,7 +39,8 @@ type compiled struct {
 
 // compileEntries derives entries of what base makes of p, which f has just recorded. It
 // is nil where the sweeps for them would take too long.
-func (b Backend) compileEntries(f *engine.Function, p *program.Program, o program.EntriesOptions, base engine.Derive) *compiled {
+func (b Backend) compileEntries(f *engine.Function, p *program.Program, o program.EntriesOptions,
+	base engine.Derive) *compiled {
 	first := base(p, false)
 	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
 	forward, reverse := program.EntriesCost(first, o, limit)
@@ -114,7 +116,8 @@ func (j *sparseJacobian) ValueAndEntries(y, entries, x []float64) error {
 // PrepareSparseHessian implements engine.SparseHessianer: the entries of the Jacobian
 // of the gradient's program. What does not change is folded. The program that gives
 // value and gradient too is another one, made when the gradient is asked for.
-func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure, some bool) (engine.SparseHessian, error) {
+func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure,
+	some bool) (engine.SparseHessian, error) {
 	n, _ := f.Dims()
 	if !b.replays(f) || n == 0 {
 		return nil, nil
@@ -124,7 +127,8 @@ func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.
 		return nil, err
 	}
 	h := &sparseHessian{f: f, b: b, y: make([]float64, 1)}
-	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Symmetric: true, Others: !some, Alone: true}
+	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Symmetric: true,
+		Others: !some, Alone: true}
 	if h.bare = b.compileEntries(f, p, h.o, gradientProgram); h.bare == nil {
 		return nil, nil
 	}

@@ -319,7 +319,8 @@ func (b Backend) PrepareLinear(f *engine.Function, x []float64) (engine.Linear, 
 		return nil, err
 	}
 	n, m := f.Dims()
-	return &linear{tape: newTape(f, b.limit()), push: push, around: engine.NewSurroundings(f), x: make([]float64, n), y: make([]float64, m)}, nil
+	return &linear{tape: newTape(f, b.limit()), push: push, around: engine.NewSurroundings(f), x: make([]float64, n),
+		y: make([]float64, m)}, nil
 }
 
 type linear struct {

@@ -54,7 +54,8 @@ func bare(check bool) []string {
 // at calls 1, 2, 4 and 8.
 func TestBare(t *testing.T) {
 	for _, check := range []bool{true, false} {
-		p, err := nabla.PrepareGradient(bowl, nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: !check}, []float64{1})
+		p, err := nabla.PrepareGradient(bowl, nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: !check},
+			[]float64{1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,8 @@ func TestBareHVP(t *testing.T) {
 				t.Errorf("call %d: %v, %v", i, hv, err)
 			}
 		}
-		if y, g, hv, err := p.ValueGradientAndHVP(nil, nil, []float64{5}, []float64{3}); err != nil || y != 25 || g[0] != 10 || hv[0] != 6 {
+		if y, g, hv, err := p.ValueGradientAndHVP(nil, nil, []float64{5}, []float64{3}); err != nil || y != 25 ||
+			g[0] != 10 || hv[0] != 6 {
 			t.Error(y, g, hv, err)
 		}
 		if want := bare(check); !slices.Equal(bowlCalls, want) {
@@ -104,7 +106,8 @@ func TestBareColumns(t *testing.T) {
 	}
 	bowlCalls = nil
 	hv, err := p.HVPBatch(nil, []float64{1}, mat.NewDense(1, 3, []float64{1, -1, 2}))
-	if err != nil || !slices.Equal(hv.RawRowView(0), []float64{2, -2, 4}) || !slices.Equal(bowlCalls, []string{"bare", "bare", "bare"}) {
+	if err != nil || !slices.Equal(hv.RawRowView(0), []float64{2, -2, 4}) ||
+		!slices.Equal(bowlCalls, []string{"bare", "bare", "bare"}) {
 		t.Error(hv, err, bowlCalls)
 	}
 }
@@ -132,7 +135,8 @@ func TestBarePanics(t *testing.T) {
 	}
 	for range 3 {
 		var panicked *nabla.PanicError
-		if _, err := p.Gradient(nil, []float64{1}); !errors.As(err, &panicked) || panicked.Function != "source_test.fragile" {
+		if _, err := p.Gradient(nil, []float64{1}); !errors.As(err, &panicked) ||
+			panicked.Function != "source_test.fragile" {
 			t.Errorf("got %v, want a PanicError of the function", err)
 		}
 		if g, err := p.Gradient(nil, []float64{0}); err != nil || g[0] != 3 {

@@ -12,7 +12,8 @@ import (
 // that the difference shows.
 func BenchmarkOverhead(b *testing.B) {
 	x, v := []float64{0.4, -1.2, 0.9, 0.3}, []float64{1, 2, 3, 4}
-	y, ydot, bar, bardot, one := make([]float64, 1), make([]float64, 1), make([]float64, 4), make([]float64, 4), []float64{1}
+	y, ydot, bar, bardot, one := make([]float64,
+		1), make([]float64, 1), make([]float64, 4), make([]float64, 4), []float64{1}
 	ok := func(b *testing.B, err error) {
 		if err != nil {
 			b.Fatal(err)

@@ -19,7 +19,8 @@ func TestConformance(t *testing.T) {
 			difftest.Run(t, b, &difftest.Options{Function: coded.Function, AllocFree: true})
 		})
 	}
-	for _, b := range []nabla.Backend{nabla.AutoSparse{Dense: source.Forward{}}, nabla.AutoSparse{Dense: source.Reverse{}}} {
+	for _, b := range []nabla.Backend{nabla.AutoSparse{Dense: source.Forward{}},
+		nabla.AutoSparse{Dense: source.Reverse{}}} {
 		t.Run(b.Name(), func(t *testing.T) {
 			difftest.Run(t, b, &difftest.Options{Function: coded.Function, Scenarios: difftest.Scenarios("sparse")})
 		})
@@ -42,7 +43,9 @@ func TestConformance(t *testing.T) {
 		{forwarddiff.Backend{}, source.Reverse{}, traced}, {source.Forward{}, tracker.Backend{}, traced},
 	} {
 		b := nabla.SecondOrder{Outer: c.outer, Inner: c.inner}
-		t.Run(b.Name(), func(t *testing.T) { difftest.Run(t, b, &difftest.Options{Function: c.function, NoFirstOrder: true}) })
+		t.Run(b.Name(), func(t *testing.T) {
+			difftest.Run(t, b, &difftest.Options{Function: c.function, NoFirstOrder: true})
+		})
 	}
 }
 
@@ -57,7 +60,8 @@ func TestNothingIsSkipped(t *testing.T) {
 			t.Errorf("there is no function of %s", s.Name)
 		}
 		for _, m := range []difftest.Modifier{
-			difftest.Constantify, difftest.Structurify, difftest.Cachify, difftest.CachifyStruct, difftest.ConstantOrCachify, difftest.Smaller,
+			difftest.Constantify, difftest.Structurify, difftest.Cachify, difftest.CachifyStruct,
+			difftest.ConstantOrCachify, difftest.Smaller,
 		} {
 			if mod := m(s); s.Group == "default" && coded.Function(&mod) == nil {
 				t.Errorf("there is no function of %s", mod.Name)

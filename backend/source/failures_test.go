@@ -117,22 +117,34 @@ func TestMessages(t *testing.T) {
 		b    nabla.Backend
 		want []string
 	}{
-		{"no code", missing, reverse, []string{"source_test.missing", "no generated derivative code", "go tool nabla gen"}},
-		{"no code, bound", nabla.BindMethod((*model).loss, m), forward, []string{"loss", "no generated derivative code", "go tool nabla gen"}},
-		{"another engine", missing, forwarddiff.Backend{}, []string{"source_test.missing", "go tool nabla gen", "nabla.Real", "finitediff"}},
-		{"another instance", nabla.Bind(func(x []float64, _ *model) float64 { return float64(cubes([]metres{metres(x[0])})) }, m), reverse, []string{"literal"}},
+		{"no code", missing, reverse,
+			[]string{"source_test.missing", "no generated derivative code", "go tool nabla gen"}},
+		{"no code, bound", nabla.BindMethod((*model).loss, m), forward,
+			[]string{"loss", "no generated derivative code", "go tool nabla gen"}},
+		{"another engine", missing, forwarddiff.Backend{},
+			[]string{"source_test.missing", "go tool nabla gen", "nabla.Real", "finitediff"}},
+		{"another instance",
+			nabla.Bind(func(x []float64, _ *model) float64 { return float64(cubes([]metres{metres(x[0])})) }, m),
+			reverse, []string{"literal"}},
 		{"version", old, reverse, []string{"source_test.old", "version 2", "runs version 1", "go tool nabla gen"}},
-		{"version, another engine", old, forwarddiff.Backend{}, []string{"version 2", "go tool nabla gen", "finitediff"}},
-		{"literal", func(x []float64) float64 { return slope * x[0] }, reverse, []string{"function literal", "package level", "nabla.Bind"}},
+		{"version, another engine", old, forwarddiff.Backend{},
+			[]string{"version 2", "go tool nabla gen", "finitediff"}},
+		{"literal", func(x []float64) float64 { return slope * x[0] }, reverse,
+			[]string{"function literal", "package level", "nabla.Bind"}},
 		{"method value", m.loss, reverse, []string{"method value", "nabla.BindMethod((*T).Method, receiver)"}},
 		{"over Reals", over, reverse, []string{"source_test.over", "nabla.Real", "float64", "forwarddiff.Backend{}"}},
 		{"struct", plain, reverse, []string{"StructPlain", "nabla.Bind"}},
-		{"refused reverse code", refused, reverse, []string{"source(reverse)", "refused", "no adjoint", "loss.go:7: a goto into a loop", "source.Forward{}"}},
+		{"refused reverse code", refused, reverse,
+			[]string{"source(reverse)", "refused", "no adjoint", "loss.go:7: a goto into a loop", "source.Forward{}"}},
 		{"refused, but traced", traced, forward, []string{"no tangent", "loss.go:7", "forwarddiff.Backend{}"}},
-		{"refused, another engine", refused, forwarddiff.Backend{}, []string{"no form over nabla.Real", "loss.go:8: a conversion to int", "source.Forward{}"}},
-		{"refused as a whole", nothing, reverse, []string{"nabla gen refused", "nothing: loss.go:9: a channel", "change it and run go tool nabla gen"}},
-		{"refused as a whole, forward", nothing, forward, []string{"nabla gen refused", "nothing: loss.go:9: a channel"}},
-		{"refused as a whole, another engine", nothing, forwarddiff.Backend{}, []string{"nabla gen refused", "loss.go:9: a channel", "write it over nabla.Real"}},
+		{"refused, another engine", refused, forwarddiff.Backend{},
+			[]string{"no form over nabla.Real", "loss.go:8: a conversion to int", "source.Forward{}"}},
+		{"refused as a whole", nothing, reverse,
+			[]string{"nabla gen refused", "nothing: loss.go:9: a channel", "change it and run go tool nabla gen"}},
+		{"refused as a whole, forward", nothing, forward,
+			[]string{"nabla gen refused", "nothing: loss.go:9: a channel"}},
+		{"refused as a whole, another engine", nothing, forwarddiff.Backend{},
+			[]string{"nabla gen refused", "loss.go:9: a channel", "write it over nabla.Real"}},
 	} {
 		err := prep(tt.f, tt.b)
 		if !errors.Is(err, nabla.ErrUnsupported) {
@@ -173,7 +185,8 @@ func TestStale(t *testing.T) {
 			call func(p *nabla.GradientPrep) error
 		}{
 			{"Gradient", func(p *nabla.GradientPrep) error { _, err := p.Gradient(nil, x); return err }},
-			{"ValueAndGradient", func(p *nabla.GradientPrep) error { _, _, err := p.ValueAndGradient(nil, x); return err }},
+			{"ValueAndGradient",
+				func(p *nabla.GradientPrep) error { _, _, err := p.ValueAndGradient(nil, x); return err }},
 		} {
 			shift = 0
 			p, err := nabla.PrepareGradient(shifted, b, x)
@@ -196,7 +209,8 @@ func TestStale(t *testing.T) {
 					t.Errorf("%s with %s: call %d: %v", tt.name, b.Name(), call, err)
 				case call >= 8 && (!errors.As(err, &stale) || !errors.Is(err, nabla.ErrStale)):
 					t.Errorf("%s with %s: call %d: got %v, want a StaleCodeError", tt.name, b.Name(), call, err)
-				case call >= 8 && (stale.Got != 9 || stale.Want != 9+1e-6 || !strings.Contains(err.Error(), "go tool nabla gen")):
+				case call >= 8 &&
+					(stale.Got != 9 || stale.Want != 9+1e-6 || !strings.Contains(err.Error(), "go tool nabla gen")):
 					t.Errorf("%s with %s: %v", tt.name, b.Name(), err)
 				}
 				if err := tt.call(quiet); err != nil {
@@ -255,7 +269,8 @@ func TestPanics(t *testing.T) {
 			t.Fatalf("%v, %v", g, err)
 		}
 		var panicked *nabla.PanicError
-		if _, err := p.Gradient(nil, []float64{5}); !errors.As(err, &panicked) || panicked.Function != "source_test.broken" || len(panicked.Stack) == 0 {
+		if _, err := p.Gradient(nil, []float64{5}); !errors.As(err, &panicked) ||
+			panicked.Function != "source_test.broken" || len(panicked.Stack) == 0 {
 			t.Errorf("got %v, want a PanicError of the function", err)
 		}
 	}
@@ -279,7 +294,8 @@ func TestOutputs(t *testing.T) {
 			}
 		}
 		_, err = p.Pushforward(nil, []float64{3}, []float64{1})
-		if !errors.Is(err, nabla.ErrOutputNotWritten) || !strings.Contains(err.Error(), "output 1") || !strings.Contains(err.Error(), "lopsided") {
+		if !errors.Is(err, nabla.ErrOutputNotWritten) || !strings.Contains(err.Error(), "output 1") ||
+			!strings.Contains(err.Error(), "lopsided") {
 			t.Errorf("%s: got %v, want ErrOutputNotWritten", b.Name(), err)
 		}
 		extra = 0
@@ -289,7 +305,8 @@ func TestOutputs(t *testing.T) {
 		}
 		extra = -1
 		var shape *nabla.ShapeError
-		if _, err := q.Pullback(nil, []float64{1}, []float64{1, 1}); !errors.As(err, &shape) || shape.Got != 1 || shape.Want != 2 {
+		if _, err := q.Pullback(nil, []float64{1}, []float64{1, 1}); !errors.As(err, &shape) || shape.Got != 1 ||
+			shape.Want != 2 {
 			t.Errorf("%s: got %v, want a ShapeError", b.Name(), err)
 		}
 		extra = 0

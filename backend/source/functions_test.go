@@ -307,7 +307,8 @@ func init() {
 	})})
 	register(valley, nabla.Generated{New: func() nabla.Code {
 		return nabla.Code{
-			Tangent: valleyTangent, Tangent4: valleyTangent4, Adjoint: valleyAdjoint, AdjointTangent: valleyAdjointTangent,
+			Tangent: valleyTangent, Tangent4: valleyTangent4, Adjoint: valleyAdjoint,
+			AdjointTangent: valleyAdjointTangent,
 		}
 	}})
 	register(ring, nabla.Generated{New: codeOf4(ringExact)})

@@ -10,7 +10,8 @@ import (
 
 // newSecond takes code that has the tangent of its adjoint.
 func (b Reverse) newSecond(f *engine.Function) (*second, error) {
-	r, err := newRunner(b, f, "tangent of an adjoint, for second derivatives", func(c *engine.Code) bool { return c.AdjointTangent != nil })
+	r, err := newRunner(b, f, "tangent of an adjoint, for second derivatives",
+		func(c *engine.Code) bool { return c.AdjointTangent != nil })
 	if err != nil {
 		return nil, err
 	}

@@ -108,9 +108,11 @@ func (s *settler) run(p *core.SkipPass, j judged, out []float64) {
 // them an element meets is not known.
 func (r *runner) unsettled(element string) error {
 	e := &engine.UnsupportedError{
-		What: fmt.Sprintf("%s: %s at this x: an infinite derivative meets a zero, and the generated code cannot tell whether it is 0 or NaN",
+		What: fmt.Sprintf("%s: %s at this x: an infinite derivative meets a zero, and the generated code cannot "+
+			"tell whether it is 0 or NaN",
 			r.gen.Name, element),
-		Remedy: "write the function so that it does not compute what is singular there, as with math.Hypot for a square root of squares, or over nabla.Real, whose engines can tell",
+		Remedy: "write the function so that it does not compute what is singular there, as with math.Hypot for a " +
+			"square root of squares, or over nabla.Real, whose engines can tell",
 	}
 	if why := r.gen.RefusedTraced; why != "" {
 		e.What += "; it has no form over nabla.Real: " + why

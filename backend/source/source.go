@@ -93,7 +93,8 @@ func (r *runner) renew() (err error) {
 
 // lacks says that there is no code for what is asked, and what to do.
 func (r *runner) lacks(b engine.Backend, what string) error {
-	e := &engine.UnsupportedError{What: fmt.Sprintf("%s: the generated code of %s has no %s", b.Name(), r.gen.Name, what)}
+	e := &engine.UnsupportedError{What: fmt.Sprintf("%s: the generated code of %s has no %s", b.Name(), r.gen.Name,
+		what)}
 	why := r.gen.Refused
 	if _, forward := b.(Forward); forward && r.gen.RefusedTangent != "" {
 		why = r.gen.RefusedTangent
@@ -105,7 +106,8 @@ func (r *runner) lacks(b engine.Backend, what string) error {
 	case r.f.Traceable():
 		e.Remedy = "use forwarddiff.Backend{} or reversediff.Backend{Compile: true}, which run its form over nabla.Real"
 	case r.code.Tangent != nil || r.code.Tangent4 != nil:
-		e.Remedy = "use source.Forward{} for first derivatives, and nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: source.Forward{}} for second ones"
+		e.Remedy = "use source.Forward{} for first derivatives, and nabla.SecondOrder{Outer: finitediff.Backend{}, " +
+			"Inner: source.Forward{}} for second ones"
 	default:
 		e.Remedy = "use finitediff.Backend{}, which needs values only"
 	}

@@ -29,9 +29,11 @@ func gated(x []float64, g *gate) float64 {
 func gatedExact(x []float64, p any) exact {
 	g := p.(*gate)
 	if g.Mode != 0 || x[0] < 0 {
-		return exact{[]float64{gated(x, g)}, []float64{2 * x[0], g.Rate * x[2], g.Rate * x[1]}, []float64{2, 0, 0, 0, 0, g.Rate, 0, g.Rate, 0}}
+		return exact{[]float64{gated(x, g)}, []float64{2 * x[0], g.Rate * x[2], g.Rate * x[1]},
+			[]float64{2, 0, 0, 0, 0, g.Rate, 0, g.Rate, 0}}
 	}
-	return exact{[]float64{gated(x, g)}, []float64{g.Rate * x[1], g.Rate * x[0], 0}, []float64{0, g.Rate, 0, g.Rate, 0, 0, 0, 0, 0}}
+	return exact{[]float64{gated(x, g)}, []float64{g.Rate * x[1], g.Rate * x[0], 0},
+		[]float64{0, g.Rate, 0, g.Rate, 0, 0, 0, 0, 0}}
 }
 
 func gatedReal(y, x []nabla.Real, p any) int {
@@ -107,7 +109,8 @@ func TestSparseOtherWays(t *testing.T) {
 					case err != nil && (n < first || n >= first+4 || b.Detector != nil || !errors.As(err, &pe)):
 						t.Errorf("%s of %s, first at %d: call %d: %v", name, b.Name(), first, n, err)
 					case err == nil && !mat.EqualApprox(got, want, 1e-12):
-						t.Errorf("%s of %s, first at %d: call %d: %v, want %v", name, b.Name(), first, n, mat.Formatted(got), mat.Formatted(want))
+						t.Errorf("%s of %s, first at %d: call %d: %v, want %v", name, b.Name(), first, n,
+							mat.Formatted(got), mat.Formatted(want))
 					}
 				}
 			}

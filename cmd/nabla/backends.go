@@ -36,7 +36,8 @@ derivative came out right. The first three are over nabla.Real.
   generated     plain Go over float64 with generated code (nabla.Register)`,
 		Flags: []cli.Flag{
 			a.enginesFlag(),
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(backendsFormats, ", "), Value: "table"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(backendsFormats, ", "),
+				Value: "table"},
 			outputFlag(),
 		},
 		Action: a.runBackends,

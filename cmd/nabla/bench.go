@@ -22,7 +22,8 @@ var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2",
 
 // endings are the formats that the name of a file tells.
 var endings = map[string]string{
-	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg", ".png": pngFormat,
+	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg",
+	".png": pngFormat,
 }
 
 // pngFormat is the format of another command: this one gets by without a plotting library.
@@ -70,13 +71,18 @@ An interrupt (Ctrl-C) ends the run; what was measured until then is written.
 
 All of them are run where -tasks is not given, in about a minute.`, bench.LargestDense),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","), DefaultText: "all"},
-			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","), DefaultText: "all"},
-			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2", DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "), DefaultText: "by the ending of -o, else table"},
+			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","),
+				DefaultText: "all"},
+			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","),
+				DefaultText: "all"},
+			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2",
+				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "),
+				DefaultText: "by the ending of -o, else table"},
 			outputFlag(),
 			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
-			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative", Value: 100 * time.Millisecond},
+			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative",
+				Value: 100 * time.Millisecond},
 		},
 		Action: a.runBench,
 	}
@@ -130,7 +136,8 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	}
 	cfg.Tasks = bench.Tasks(entries, sizes)
 	if cfg.Rows() == 0 {
-		return cfg, "", usagef("bench: none of the engines takes part in the tasks; sparse(…) does in listing2 and T4, and others there up to n = %d", bench.LargestDense)
+		return cfg, "", usagef("bench: none of the engines takes part in the tasks; sparse(…) does in listing2 and "+
+			"T4, and others there up to n = %d", bench.LargestDense)
 	}
 	return cfg, format, nil
 }
@@ -144,7 +151,8 @@ func (a *app) benchFormat(c *cli.Command) (format string, err error) {
 	}
 	switch {
 	case format == pngFormat:
-		return "", usagef("bench: png is drawn by another command: go get -tool github.com/nabla-ad/nabla/cmd/nablapng, then " +
+		return "", usagef("bench: png is drawn by another command: go get -tool " +
+			"github.com/nabla-ad/nabla/cmd/nablapng, then " +
 			"nabla bench -format json | go tool nablapng > FILE; -format svg draws the same charts without it")
 	case !slices.Contains(bench.Formats, format):
 		return "", unknown("bench", "format", format, bench.Formats)

@@ -97,7 +97,8 @@ func TestBackendsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != 0 {
 		t.Fatalf("exit code %d, %v: %s", r.code, err, r.out)
 	}
-	if len(got) != len(subjects())+1 || len(got[0].Operators) != len(engine.Operators()) || len(got[0].Functions) != len(functionKinds) {
+	if len(got) != len(subjects())+1 || len(got[0].Operators) != len(engine.Operators()) ||
+		len(got[0].Functions) != len(functionKinds) {
 		t.Fatalf("%d engines: %s", len(got), r.out)
 	}
 	for i, s := range append(subjects(), subject{backend: pusher{name: "mine"}}) {
@@ -165,7 +166,8 @@ func TestLetters(t *testing.T) {
 }
 
 func TestTestTable(t *testing.T) {
-	r := do(t, []subject{{backend: tracker.Backend{}}, {backend: pusher{name: "mine"}}}, "test", "-run", "^(num_to_num|vec_to_vec)/", "-short")
+	r := do(t, []subject{{backend: tracker.Backend{}}, {backend: pusher{name: "mine"}}}, "test", "-run",
+		"^(num_to_num|vec_to_vec)/", "-short")
 	want := `family      tracker  mine
 num_to_num  4/4      4/4
 vec_to_vec  12/12    12/12
@@ -178,16 +180,19 @@ vec_to_vec  12/12    12/12
 func TestTestFailing(t *testing.T) {
 	broken := []subject{{backend: tracker.Backend{}}, {backend: pusher{name: "wrong", wrong: true}}}
 	r := do(t, broken, "test", "-run", "num_to_num", "-short")
-	if r.code != 1 || !strings.HasPrefix(r.err, "nabla: test: ") || !strings.HasSuffix(r.err, " of 8 scenarios failed\n") {
+	if r.code != 1 || !strings.HasPrefix(r.err, "nabla: test: ") ||
+		!strings.HasSuffix(r.err, " of 8 scenarios failed\n") {
 		t.Errorf("exit code %d, stderr %q", r.code, r.err)
 	}
-	for _, part := range []string{"num_to_num  4/4", "FAIL\n", "\nFAIL wrong: num_to_num/derivative", "[unprepared]", "got", "want"} {
+	for _, part := range []string{"num_to_num  4/4", "FAIL\n", "\nFAIL wrong: num_to_num/derivative", "[unprepared]",
+		"got", "want"} {
 		if !strings.Contains(r.out, part) {
 			t.Errorf("no %q in\n%s", part, r.out)
 		}
 	}
 	r = do(t, broken[1:], "test", "-short", "-run", "num_to|vec_to")
-	if r.code != 1 || !strings.Contains(r.out, "more failed; -run shows some of them, -format json all\n") || strings.Count(r.out, "\nFAIL ") != mostShown {
+	if r.code != 1 || !strings.Contains(r.out, "more failed; -run shows some of them, -format json all\n") ||
+		strings.Count(r.out, "\nFAIL ") != mostShown {
 		t.Errorf("exit code %d\n%s", r.code, r.out)
 	}
 	r = do(t, broken, "test", "-run", "num_to_num", "-format", "json")
@@ -204,9 +209,11 @@ func TestTestFailing(t *testing.T) {
 }
 
 func TestTestSkipped(t *testing.T) {
-	s := subject{backend: tracker.Backend{}, conform: difftest.Options{Skip: map[string]string{"num_to_num/": "on holiday"}}}
+	s := subject{backend: tracker.Backend{},
+		conform: difftest.Options{Skip: map[string]string{"num_to_num/": "on holiday"}}}
 	r := do(t, []subject{s}, "test", "-run", "^(num_to_num|empty/gradient)")
-	if r.code != 0 || !strings.Contains(r.out, "num_to_num  skipped\n") || !strings.Contains(r.out, "empty       7/7\n") {
+	if r.code != 0 || !strings.Contains(r.out, "num_to_num  skipped\n") ||
+		!strings.Contains(r.out, "empty       7/7\n") {
 		t.Errorf("exit code %d\n%s", r.code, r.out)
 	}
 }
@@ -224,7 +231,8 @@ func TestSourceEngines(t *testing.T) {
 		if strings.Contains(c.Family, "_to_") {
 			shapes++
 			if c.Passed == 0 || c.Failed+c.Skipped > 0 {
-				t.Errorf("%s on %s: %d passed, %d failed, %d skipped", c.Family, c.Engine, c.Passed, c.Failed, c.Skipped)
+				t.Errorf("%s on %s: %d passed, %d failed, %d skipped", c.Family, c.Engine, c.Passed, c.Failed,
+					c.Skipped)
 			}
 		}
 	}
@@ -235,9 +243,10 @@ func TestSourceEngines(t *testing.T) {
 
 func TestRunnerPanic(t *testing.T) {
 	var s scenario
-	r := &runner{ctx: t.Context(), match: regexp.MustCompile(""), begins: func(string) {}, ended: func(_ string, errors []string, skipped bool) {
-		s = scenario{errors, skipped}
-	}}
+	r := &runner{ctx: t.Context(), match: regexp.MustCompile(""), begins: func(string) {},
+		ended: func(_ string, errors []string, skipped bool) {
+			s = scenario{errors, skipped}
+		}}
 	r.Run("x", func(difftest.Reporter) { panic("kit") })
 	if len(s.errors) != 1 || !strings.HasPrefix(s.errors[0], "panic: kit\n") || s.skipped {
 		t.Errorf("%+v", s)
@@ -254,7 +263,8 @@ func TestTestInterrupted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
 	r := runApp(ctx, app{subjects: subjects()}, "test", "-format", "json", "-o", file)
 	text, err := os.ReadFile(file)
-	if r.code != 130 || !strings.HasPrefix(r.err, "nabla: test: interrupted after 0 of ") || err != nil || !json.Valid(text) {
+	if r.code != 130 || !strings.HasPrefix(r.err, "nabla: test: interrupted after 0 of ") || err != nil ||
+		!json.Valid(text) {
 		t.Errorf("exit code %d, stderr %q, %q, %v", r.code, r.err, text, err)
 	}
 }
@@ -262,7 +272,8 @@ func TestTestInterrupted(t *testing.T) {
 func TestTestProgress(t *testing.T) {
 	a := app{subjects: []subject{{backend: tracker.Backend{}}}, terminal: true}
 	r := runApp(t.Context(), a, "test", "-run", "num_to_num", "-short")
-	if !strings.Contains(r.err, "[1/4] tracker num_to_num") || !strings.HasSuffix(r.err, "\r\x1b[K") || strings.Contains(r.out, "\x1b") {
+	if !strings.Contains(r.err, "[1/4] tracker num_to_num") || !strings.HasSuffix(r.err, "\r\x1b[K") ||
+		strings.Contains(r.out, "\x1b") {
 		t.Errorf("stderr on a terminal is %q, stdout %q", r.err, r.out)
 	}
 }
@@ -325,7 +336,8 @@ func TestProgramToGraphviz(t *testing.T) {
 		t.Skip("Graphviz is not installed; apt-get install graphviz")
 	}
 	cmd := exec.Command(dot, "-Tsvg")
-	cmd.Stdin = strings.NewReader(do(t, nil, "program", "-task", "T3", "-stage", "vjp,simplified", "-format", "dot").out)
+	cmd.Stdin = strings.NewReader(do(t, nil, "program", "-task", "T3", "-stage", "vjp,simplified", "-format",
+		"dot").out)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "</svg>") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -358,7 +370,8 @@ func TestOutputFileFull(t *testing.T) {
 		}
 		var err strings.Builder
 		a := app{subjects: subjects(), out: closedPipe{}, err: &err}
-		if code := a.run(t.Context(), strings.Fields(line)); code != 1 || !strings.Contains(err.String(), "closed pipe") {
+		if code := a.run(t.Context(), strings.Fields(line)); code != 1 ||
+			!strings.Contains(err.String(), "closed pipe") {
 			t.Errorf("%s: exit code %d, stderr %q", line, code, err.String())
 		}
 	}
@@ -395,8 +408,10 @@ func TestBadInputOfCommands(t *testing.T) {
 		{"test -format xml", []string{`unknown format "xml"`, "table, json"}},
 		{"test -o " + missing, []string{missing}},
 		{"test num_to_num", []string{`unexpected argument`}},
-		{"program -task T9", []string{`unknown task "T9"`, "T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles"}},
-		{"program -stage optimised", []string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
+		{"program -task T9",
+			[]string{`unknown task "T9"`, "T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles"}},
+		{"program -stage optimised",
+			[]string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
 		{"program -stage vjp,", []string{`unknown stage ""`}},
 		{"program -format svg", []string{`unknown format "svg"`, "text, dot"}},
 		{"program -n 1", []string{"-n 1", "from 2 to 100000"}},
@@ -433,7 +448,8 @@ func TestHelpOfCommands(t *testing.T) {
 		"help backends": {"native", "-o FILE", "--format"},
 		"test -h":       {"--run REGEXP", "--short", "family/operator/function"},
 		"program -h":    {"--stage STAGES", "scheduled", "T8    Lorenz system, 6 inputs", "-n N"},
-		"gen -h":        {"//nabla:differentiate", "//nabla:rule tangent=F pullback=G", "file:line:col: function F", "--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
+		"gen -h": {"//nabla:differentiate", "//nabla:rule tangent=F pullback=G", "file:line:col: function F",
+			"--check", "--explain FUNC", "--dump STAGE:FUNC", "go tool nabla gen"},
 		"completion -h": {"bash"},
 	} {
 		r := do(t, subjects(), strings.Fields(line)...)

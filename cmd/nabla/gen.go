@@ -59,11 +59,19 @@ github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
   go tool nabla gen ./...
   //go:generate go tool nabla gen`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "write nothing; name the files that are not up to date, exit code 1 if there are any"},
-			&cli.StringFlag{Name: "explain", Usage: "print the source of `FUNC` with what carries a derivative in each line, and write nothing"},
-			&cli.StringFlag{Name: "dump", Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, normal, tangent, …"},
-			&cli.StringFlag{Name: "lanes", Usage: "also derivatives in several directions and for several sets of weights at once, `N,...` of them"},
-			&cli.BoolFlag{Name: "simd", Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date anyway"},
+			&cli.BoolFlag{Name: "check",
+				Usage: "write nothing; name the files that are not up to date, exit code 1 if there are any"},
+			&cli.StringFlag{Name: "explain",
+				Usage: "print the source of `FUNC` with what carries a derivative in each line, and write nothing"},
+			&cli.StringFlag{Name: "dump",
+				Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, " +
+					"normal, tangent, …"},
+			&cli.StringFlag{Name: "lanes",
+				Usage: "also derivatives in several directions and for several sets of weights at once, " +
+					"`N,...` of them"},
+			&cli.BoolFlag{Name: "simd",
+				Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date " +
+					"anyway"},
 			&cli.StringFlag{Name: "tags", Usage: "build with `TAGS`, separated by commas, as go build -tags does"},
 			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
 		},

@@ -65,14 +65,16 @@ func TestGen(t *testing.T) {
 		{"gen -check ./...", 0, "", ""},
 		{"gen -v ./...", 0, "m: LossTangent: tangent of Loss, registered\n", ""},
 		{"gen -dump normal:helper", 0, "func m.helper(x float64) (r float64) exit {\n\tr = x * x\n}\n", ""},
-		{"gen -explain helper", 0, "m.go:8: m.helper\n    8  func helper(x float64) float64 { return x * x }  // active: x, the result\n", ""},
+		{"gen -explain helper", 0,
+			"m.go:8: m.helper\n    8  func helper(x float64) float64 { return x * x }  // active: x, the result\n", ""},
 	} {
 		r := do(t, nil, strings.Fields(tt.line)...)
 		if r.code != tt.code || !strings.HasPrefix(r.out, tt.out) || tt.out == "" && r.out != "" || r.err != tt.err {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", tt.line, r.code, r.out, r.err)
 		}
 	}
-	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "func LossTangent(x, xDot []float64) (r, rDot float64) {") {
+	if text, err := os.ReadFile(file); err != nil ||
+		!strings.Contains(string(text), "func LossTangent(x, xDot []float64) (r, rDot float64) {") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	// Without a target the file goes.
@@ -109,7 +111,8 @@ func Bad(x map[int]float64) float64 {
 	if _, err := os.Stat("nabla_gen.go"); err != nil {
 		t.Error(err)
 	}
-	if r := do(t, nil, "gen", "./nothing"); r.code != 1 || !strings.HasPrefix(r.err, "nabla: gen: ") || !strings.Contains(r.err, "nothing") {
+	if r := do(t, nil, "gen", "./nothing"); r.code != 1 || !strings.HasPrefix(r.err, "nabla: gen: ") ||
+		!strings.Contains(r.err, "nothing") {
 		t.Errorf("exit code %d, stderr %q", r.code, r.err)
 	}
 }
@@ -167,7 +170,8 @@ func main() {
 	if out, err := command("run", "./cmd/use"); err == nil || !strings.Contains(out, "undefined: LossTangent") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, args := range [][]string{{"tool", "nabla", "gen", "./..."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "./..."}} {
+	for _, args := range [][]string{{"tool", "nabla", "gen", "./..."}, {"tool", "nabla", "gen", "-check", "./..."},
+		{"vet", "./..."}} {
 		if out, err := command(args...); err != nil || out != "" {
 			t.Fatalf("go %v: %v\n%s", args, err, out)
 		}

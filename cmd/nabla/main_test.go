@@ -50,7 +50,8 @@ func run(t *testing.T, engines []bench.Engine, line ...string) result {
 }
 
 func TestBenchTable(t *testing.T) {
-	r := run(t, []bench.Engine{fake("one", 0), fake("two over one", 0)}, "bench", "-tasks", "T3,T1", "-sizes", "5,7", "-time", "1ms")
+	r := run(t, []bench.Engine{fake("one", 0), fake("two over one", 0)}, "bench", "-tasks", "T3,T1", "-sizes", "5,7",
+		"-time", "1ms")
 	if r.code != 0 || r.err != "" {
 		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
 	}
@@ -69,7 +70,8 @@ func TestBenchTable(t *testing.T) {
 }
 
 func TestBenchJSON(t *testing.T) {
-	r := run(t, []bench.Engine{fake("one", 0), fake("two", 0)}, "bench", "--tasks=T7", "--engines=two", "--format=json", "--time=1ms")
+	r := run(t, []bench.Engine{fake("one", 0), fake("two", 0)}, "bench", "--tasks=T7", "--engines=two", "--format=json",
+		"--time=1ms")
 	var rows []map[string]any
 	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != 0 {
 		t.Fatalf("exit code %d, %v: %s", r.code, err, r.out)
@@ -77,7 +79,8 @@ func TestBenchJSON(t *testing.T) {
 	if len(rows) != 1 || len(rows[0]) != 18 {
 		t.Fatalf("rows %v, want one of 18 keys", rows)
 	}
-	for key, want := range map[string]any{"task": "T7", "n": 20.0, "engine": "two", "ok": true, "error": 0.0, "allocs": 0.0} {
+	for key, want := range map[string]any{"task": "T7", "n": 20.0, "engine": "two", "ok": true, "error": 0.0,
+		"allocs": 0.0} {
 		if rows[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, rows[0][key], want)
 		}
@@ -114,7 +117,8 @@ func TestBenchFailing(t *testing.T) {
 		return nil, errors.New("no gears")
 	}}
 	r := run(t, []bench.Engine{broken}, "bench", "-tasks", "T8", "-time", "1ms")
-	if r.code != 1 || !strings.Contains(r.out, "FAILED") || !strings.Contains(r.err, "T8 n=6 broken: prepare: no gears\n") {
+	if r.code != 1 || !strings.Contains(r.out, "FAILED") ||
+		!strings.Contains(r.err, "T8 n=6 broken: prepare: no gears\n") {
 		t.Errorf("exit code %d, stdout\n%sstderr %q", r.code, r.out, r.err)
 	}
 }
@@ -133,7 +137,8 @@ func TestBadInput(t *testing.T) {
 		{"bench -tasks=", []string{`unknown task ""`}},
 		{"bench -engines one,three", []string{`unknown engine "three"`, "one, two"}},
 		{"bench -format xml", []string{`unknown format "xml"`, "table, csv, json, markdown, benchstat, html, svg\n"}},
-		{"bench -format png", []string{"go get -tool github.com/nabla-ad/nabla/cmd/nablapng", "go tool nablapng", "-format svg"}},
+		{"bench -format png",
+			[]string{"go get -tool github.com/nabla-ad/nabla/cmd/nablapng", "go tool nablapng", "-format svg"}},
 		{"bench -o x.png", []string{"go tool nablapng"}},
 		{"bench -format xml -o x.csv", []string{`unknown format "xml"`}},
 		{"bench -o=", []string{"-o", "file"}},
@@ -195,8 +200,9 @@ func stuckIn(task string, cancel func()) bench.Engine {
 
 func TestInterrupted(t *testing.T) {
 	for format, want := range map[string]string{
-		"table": "stuck", "csv": "T1,5,stuck", "json": "]\n", "markdown": "| one | T1 |", "benchstat": "BenchmarkT1/n=5/one",
-		"html": "Interrupted: 2 of the rows", "svg": "</svg>",
+		"table": "stuck", "csv": "T1,5,stuck", "json": "]\n", "markdown": "| one | T1 |",
+		"benchstat": "BenchmarkT1/n=5/one",
+		"html":      "Interrupted: 2 of the rows", "svg": "</svg>",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuckIn("T3", cancel)}},
@@ -222,7 +228,8 @@ func TestInterruptedAtOnce(t *testing.T) {
 				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			r := runApp(ctx, app{engines: []bench.Engine{stuckIn("T1", cancel)}}, "bench", "-tasks", "T1", "-sizes", "5", "-format", format, "-o", name)
+			r := runApp(ctx, app{engines: []bench.Engine{stuckIn("T1", cancel)}}, "bench", "-tasks", "T1", "-sizes",
+				"5", "-format", format, "-o", name)
 			cancel()
 			if r.code != 130 || r.err != "nabla: bench: interrupted after 0 of 1 rows\n" {
 				t.Errorf("exit code %d, stderr %q", r.code, r.err)
@@ -239,21 +246,26 @@ func TestInterruptedAtOnce(t *testing.T) {
 func TestBenchOutput(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"r.txt": "engine ", "r": "engine ", "r.csv": "task,", "r.json": "[\n", "r.md": "| engine", "r.html": "<!DOCTYPE html>", "r.svg": "<?xml",
+		"r.txt": "engine ", "r": "engine ", "r.csv": "task,", "r.json": "[\n", "r.md": "| engine",
+		"r.html": "<!DOCTYPE html>", "r.svg": "<?xml",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, make([]byte, 1<<20), 0o666); err != nil { // longer than any report
 			t.Fatal(err)
 		}
-		r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5,10", "-time", "1ms", "-o", file)
+		r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5,10", "-time", "1ms", "-o",
+			file)
 		got, err := os.ReadFile(file)
-		if r.code != 0 || r.out != "" || r.err != "" || err != nil || !strings.HasPrefix(string(got), want) || strings.Contains(string(got[len(got)-9:]), "\x00\x00\x00\x00\x00\x00\x00\x00\x00") {
-			t.Errorf("%s: exit code %d, stdout %q, stderr %q, error %v, file %.40q", name, r.code, r.out, r.err, err, got)
+		if r.code != 0 || r.out != "" || r.err != "" || err != nil || !strings.HasPrefix(string(got), want) ||
+			strings.Contains(string(got[len(got)-9:]), "\x00\x00\x00\x00\x00\x00\x00\x00\x00") {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q, error %v, file %.40q", name, r.code, r.out, r.err, err,
+				got)
 		}
 	}
 	// A flag is stronger than a name.
 	file := filepath.Join(dir, "r.html")
-	r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", "json", "-o", file)
+	r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format",
+		"json", "-o", file)
 	if got, err := os.ReadFile(file); r.code != 0 || err != nil || !json.Valid(got) {
 		t.Errorf("exit code %d, error %v, file %.40q", r.code, err, got)
 	}
@@ -268,7 +280,8 @@ func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{filepath.Join(dir, "no", "such", "r.html"), dir} {
 		r := run(t, []bench.Engine{e}, "bench", "-tasks", "T1", "-o", name)
-		if r.code != 2 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: bench: -o: open "+name) {
+		if r.code != 2 || r.out != "" || strings.Count(r.err, "\n") != 1 ||
+			!strings.HasPrefix(r.err, "nabla: bench: -o: open "+name) {
 			t.Errorf("exit code %d, stdout %q, stderr %q", r.code, r.out, r.err)
 		}
 	}
@@ -281,18 +294,21 @@ func TestNothingToPlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := run(t, []bench.Engine{fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-o", name)
-	if got, err := os.ReadFile(name); r.code != 1 || !strings.Contains(r.err, "nothing to plot") || err != nil || string(got) != "an earlier picture" {
+	if got, err := os.ReadFile(name); r.code != 1 || !strings.Contains(r.err, "nothing to plot") || err != nil ||
+		string(got) != "an earlier picture" {
 		t.Errorf("exit code %d, stderr %q, file %q, error %v", r.code, r.err, got, err)
 	}
 }
 
 // TestHTML has the date that was given, and a wrong row.
 func TestHTML(t *testing.T) {
-	r := run(t, []bench.Engine{fake("honest", 0), fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format", "html", "-date", "2026-11-21")
+	r := run(t, []bench.Engine{fake("honest", 0), fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-time",
+		"1ms", "-format", "html", "-date", "2026-11-21")
 	if r.code != 1 || r.err != "nabla: bench: 1 of 2 derivatives are wrong\n" {
 		t.Errorf("exit code %d, stderr %q", r.code, r.err)
 	}
-	for _, part := range []string{"<dd>2026-11-21</dd>", "1 of 2 derivatives are wrong", "WRONG", "<dd>1ms in 11 rounds</dd>", "</html>"} {
+	for _, part := range []string{"<dd>2026-11-21</dd>", "1 of 2 derivatives are wrong", "WRONG",
+		"<dd>1ms in 11 rounds</dd>", "</html>"} {
 		if !strings.Contains(r.out, part) {
 			t.Errorf("the page does not have %q", part)
 		}
@@ -302,7 +318,8 @@ func TestHTML(t *testing.T) {
 func TestProgress(t *testing.T) {
 	a := app{engines: []bench.Engine{fake("one", 0), fake(strings.Repeat("long ", 20), 0)}, terminal: true}
 	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms")
-	if !strings.Contains(r.err, "T1 n=5 one") || !strings.Contains(r.err, "T1 n=5 prepared 1/11") || !strings.HasSuffix(r.err, "\r\x1b[K") {
+	if !strings.Contains(r.err, "T1 n=5 one") || !strings.Contains(r.err, "T1 n=5 prepared 1/11") ||
+		!strings.HasSuffix(r.err, "\r\x1b[K") {
 		t.Errorf("stderr on a terminal is %q", r.err)
 	}
 	for line := range strings.SplitSeq(r.err, "\r") {
@@ -359,7 +376,8 @@ func TestEngines(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	for _, name := range []string{
-		"finitediff", "forwarddiff", "reversediff", "reversediff(compile)", "tracker", "forwarddiff over reversediff(compile)",
+		"finitediff", "forwarddiff", "reversediff", "reversediff(compile)", "tracker",
+		"forwarddiff over reversediff(compile)",
 		"sparse(forwarddiff)", "sparse(reversediff(compile))", "sparse(forwarddiff over reversediff(compile))",
 	} {
 		sparse := strings.HasPrefix(name, "sparse(")
@@ -373,12 +391,15 @@ func TestEngines(t *testing.T) {
 			}
 		}
 	}
-	r = run(t, engines(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time", "1ms", "-format", "csv")
-	if r.code != 0 || !strings.Contains(r.out, "listing2,6,tracker,") || !strings.Contains(r.out, "listing2,6,finitediff,") || strings.Contains(r.out, "nnz") {
+	r = run(t, engines(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time",
+		"1ms", "-format", "csv")
+	if r.code != 0 || !strings.Contains(r.out, "listing2,6,tracker,") ||
+		!strings.Contains(r.out, "listing2,6,finitediff,") || strings.Contains(r.out, "nnz") {
 		t.Errorf("engines asked for by name: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	r = run(t, engines(), "bench", "-tasks", "T1", "-engines", "sparse(forwarddiff)")
-	if r.code != 2 || !strings.HasPrefix(r.err, "nabla: bench: none of the engines takes part") || strings.Count(r.err, "\n") != 1 {
+	if r.code != 2 || !strings.HasPrefix(r.err, "nabla: bench: none of the engines takes part") ||
+		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("a sparse engine in T1: exit code %d, stderr %q", r.code, r.err)
 	}
 }
@@ -386,7 +407,8 @@ func TestEngines(t *testing.T) {
 // TestSparse has the Jacobian of the Brusselator and the Hessian, with what the sparse
 // engines tell of them.
 func TestSparse(t *testing.T) {
-	r := run(t, engines(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines", "sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")
+	r := run(t, engines(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
+		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")
 	var rows []struct {
 		Task, Engine string
 		N            int
@@ -408,10 +430,12 @@ func TestSparse(t *testing.T) {
 			task   string
 			n, nnz int
 		}{{"listing2", 50, 148}, {"T4", 72, 432}, {"T4", 2048, 12288}}[i/2]
-		if row.Task != want.task || row.N != want.n || row.NNZ != want.nnz || !row.OK || row.Error > 1e-12 || !(row.Detection > 0) {
+		if row.Task != want.task || row.N != want.n || row.NNZ != want.nnz || !row.OK || row.Error > 1e-12 ||
+			!(row.Detection > 0) {
 			t.Errorf("row %+v, want %+v", row, want)
 		}
-		if products := row.Engine == "sparse(forwarddiff)"; products != (row.Colors != nil) || products != (row.Coloring != nil) ||
+		if products := row.Engine == "sparse(forwarddiff)"; products != (row.Colors != nil) ||
+			products != (row.Coloring != nil) ||
 			products && (*row.Colors < 2 || *row.Colors > 12) {
 			t.Errorf("%s: colours %v, colouring %v", row.Engine, row.Colors, row.Coloring)
 		}

@@ -86,10 +86,14 @@ vjp,simplified,scheduled is what reversediff(compile) runs for a gradient.
 
 Tasks, those of package problems at the first of their points:` + taskList(),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "`NAME` of the problem: " + strings.Join(taskNames(), ", "), Value: "T3"},
-			&cli.IntFlag{Name: "n", Usage: "number `N` of inputs, where the problem leaves the choice", Value: 5, DefaultText: "5"},
-			&cli.StringFlag{Name: "stage", Usage: "`STAGES` of transformation: " + strings.Join(stageNames(), ","), Value: "recorded"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(programFormats, ", "), Value: "text"},
+			&cli.StringFlag{Name: "task", Usage: "`NAME` of the problem: " + strings.Join(taskNames(), ", "),
+				Value: "T3"},
+			&cli.IntFlag{Name: "n", Usage: "number `N` of inputs, where the problem leaves the choice", Value: 5,
+				DefaultText: "5"},
+			&cli.StringFlag{Name: "stage", Usage: "`STAGES` of transformation: " + strings.Join(stageNames(), ","),
+				Value: "recorded"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(programFormats, ", "),
+				Value: "text"},
 			outputFlag(),
 		},
 		Action: a.runProgram,

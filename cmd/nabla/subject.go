@@ -51,7 +51,8 @@ func (a *app) subjectNames() []string {
 }
 
 func (a *app) enginesFlag() *cli.StringFlag {
-	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.subjectNames(), ","), DefaultText: "all"}
+	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.subjectNames(), ","),
+		DefaultText: "all"}
 }
 
 // chosenSubjects reads -engines and -format, of a command without arguments.
@@ -63,7 +64,8 @@ func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject
 	if err != nil {
 		return nil, "", err
 	}
-	chosen = slices.DeleteFunc(slices.Clone(a.subjects), func(s subject) bool { return !slices.Contains(names, s.name()) })
+	chosen = slices.DeleteFunc(slices.Clone(a.subjects),
+		func(s subject) bool { return !slices.Contains(names, s.name()) })
 	format, err = oneOf(c, "format", formats)
 	return chosen, format, err
 }

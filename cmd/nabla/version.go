@@ -51,5 +51,6 @@ func versionOf(info *debug.BuildInfo, known bool) string {
 			}
 		}
 	}
-	return fmt.Sprintf("nabla %s, %s %s/%s, generated code of version %d", version, built, runtime.GOOS, runtime.GOARCH, nabla.CodeVersion)
+	return fmt.Sprintf("nabla %s, %s %s/%s, generated code of version %d", version, built, runtime.GOOS, runtime.GOARCH,
+		nabla.CodeVersion)
 }

@@ -85,7 +85,8 @@ func badFlag(_ context.Context, c *cli.Command, err error, _ bool) error {
 		where += ": "
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return usagef("%s-%s: want a value; flags: %s", where, strings.TrimLeft(name, "-"), strings.Join(flagNames(c), ", "))
+		return usagef("%s-%s: want a value; flags: %s", where, strings.TrimLeft(name, "-"),
+			strings.Join(flagNames(c), ", "))
 	}
 	if rest, ok := strings.CutPrefix(text, "invalid value "); ok {
 		if value, rest, ok := strings.Cut(rest, " for flag -"); ok {

@@ -128,7 +128,8 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		d    int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3}, {"ca", "abc", 3}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3},
+		{"ca", "abc", 3}} {
 		if d, e := distance(c.a, c.b), distance(c.b, c.a); d != c.d || e != c.d {
 			t.Errorf("the distance of %q and %q is %d and %d, want %d", c.a, c.b, d, e, c.d)
 		}
@@ -138,7 +139,8 @@ func TestNearest(t *testing.T) {
 func TestVersion(t *testing.T) {
 	for _, line := range []string{"version", "--version", "-version"} {
 		r := do(t, nil, line)
-		if r.code != 0 || r.err != "" || !strings.HasPrefix(r.out, "nabla ") || strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "go1.") {
+		if r.code != 0 || r.err != "" || !strings.HasPrefix(r.out, "nabla ") || strings.Count(r.out, "\n") != 1 ||
+			!strings.Contains(r.out, "go1.") {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", line, r.code, r.out, r.err)
 		}
 	}
@@ -154,7 +156,8 @@ func TestVersion(t *testing.T) {
 		{build("v1.2.3"), true, "nabla v1.2.3, go1.99 "},
 		{build(""), true, "nabla (devel), go1.99 "},
 		{build("(devel)", revision), true, "nabla (devel), revision 0123456789ab, go1.99 "},
-		{build("(devel)", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true, "nabla (devel), revision 0123456789ab with changes, go1.99 "},
+		{build("(devel)", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true,
+			"nabla (devel), revision 0123456789ab with changes, go1.99 "},
 		{nil, false, "nabla (unknown version), go1."},
 	} {
 		if got := versionOf(c.info, c.known); !strings.HasPrefix(got, c.want) {

@@ -35,7 +35,8 @@ var (
 		{0x8a, 0x6a, 0x00, 255}, {0x3b, 0x4c, 0xc0, 255}, {0xb0, 0x00, 0x3a, 255}, {0x4d, 0x57, 0x63, 255},
 	}
 	shapes = []mark{
-		{circle, false}, {square, false}, {up, false}, {diamond, false}, {down, false}, {circle, true}, {square, true}, {diamond, true}, {up, true},
+		{circle, false}, {square, false}, {up, false}, {diamond, false}, {down, false}, {circle, true}, {square, true},
+		{diamond, true}, {up, true},
 	}
 	ink  = color.RGBA{0x1b, 0x1f, 0x27, 255}
 	soft = color.RGBA{0xd5, 0xd9, 0xe0, 255}
@@ -262,7 +263,8 @@ func addDots(p *plot.Plot, c bench.Chart) error {
 		p.X.Tick.Marker = append(p.X.Tick.Marker.(plot.ConstantTicks), plot.Tick{Value: never, Label: "never"})
 	}
 	for i := range n - 1 { // between the lines
-		between, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: float64(i) + 0.5}, {X: p.X.Max, Y: float64(i) + 0.5}})
+		between, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: float64(i) + 0.5},
+			{X: p.X.Max, Y: float64(i) + 0.5}})
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func sample() []bench.Row {
 	row := func(task, engine string, n int, plain, derivative, unprepared, prepare, breakEven float64) bench.Row {
 		return bench.Row{
 			Task: task, Title: "a function", Engine: engine, N: n, OK: true,
-			PlainNS: plain, DerivativeNS: derivative, Ratio: derivative / plain, UnpreparedNS: unprepared, PrepareNS: prepare, BreakEven: breakEven,
+			PlainNS: plain, DerivativeNS: derivative, Ratio: derivative / plain, UnpreparedNS: unprepared,
+			PrepareNS: prepare, BreakEven: breakEven,
 		}
 	}
 	return []bench.Row{

@@ -3,7 +3,8 @@
 //	nabla bench -format json | nablapng > bench.png
 //	nablapng -o bench.png bench.json
 //
-// It is a module of its own, so that nabla does not need a plotting library. nabla bench -format svg draws the same charts
+// It is a module of its own, so that nabla does not need a plotting library. nabla bench -format svg draws the same
+// charts
 // without it.
 package main
 
@@ -34,7 +35,8 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("nablapng", flag.ContinueOnError)
 	output := flags.String("o", "", "write to `file` instead of standard output")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: nabla bench -format json | nablapng [-o FILE]\n       nablapng [-o FILE] FILE.json")
+		fmt.Fprintln(flags.Output(),
+			"usage: nabla bench -format json | nablapng [-o FILE]\n       nablapng [-o FILE] FILE.json")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -110,7 +112,8 @@ func read(r io.Reader) ([]bench.Row, error) {
 		rows = append(rows, bench.Row{
 			Task: rec.Task, Title: title, N: rec.N, Engine: rec.Engine, OK: rec.OK,
 			PlainNS: or(rec.PlainNS, nan), DerivativeNS: or(rec.DerivativeNS, nan), Ratio: or(rec.Ratio, nan),
-			PrepareNS: or(rec.PrepareNS, nan), UnpreparedNS: or(rec.UnpreparedNS, nan), BreakEven: or(rec.BreakEven, math.Inf(1)),
+			PrepareNS: or(rec.PrepareNS, nan), UnpreparedNS: or(rec.UnpreparedNS, nan),
+			BreakEven: or(rec.BreakEven, math.Inf(1)),
 		})
 	}
 	return rows, nil

@@ -24,7 +24,8 @@ func titled(rows []bench.Row) []bench.Row {
 
 // TestRead reads what nabla bench writes.
 func TestRead(t *testing.T) {
-	wrong := bench.Row{Task: "T1", N: 10, Engine: "liar", PlainNS: 4, Ratio: 2, DerivativeNS: 8, PrepareNS: 3, UnpreparedNS: 5, BreakEven: 7}
+	wrong := bench.Row{Task: "T1", N: 10, Engine: "liar", PlainNS: 4, Ratio: 2, DerivativeNS: 8, PrepareNS: 3,
+		UnpreparedNS: 5, BreakEven: 7}
 	want := titled(append(sample(), wrong))
 	var b bytes.Buffer
 	if err := bench.Write(&b, "json", bench.Report{Rows: want}); err != nil {
@@ -34,10 +35,12 @@ func TestRead(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, want)
 	}
-	if got, err := read(strings.NewReader(`[{"task":"T1","n":5,"engine":"broken","ratio":null}]`)); err != nil || !math.IsNaN(got[0].Ratio) {
+	if got, err := read(strings.NewReader(`[{"task":"T1","n":5,"engine":"broken","ratio":null}]`)); err != nil ||
+		!math.IsNaN(got[0].Ratio) {
 		t.Errorf("%v: %+v", err, got)
 	}
-	for text, want := range map[string]string{"": "nabla bench -format json", "engine task": "nabla bench -format json", `[{"task":"T0"}]`: "T0"} {
+	for text, want := range map[string]string{"": "nabla bench -format json", "engine task": "nabla bench -format json",
+		`[{"task":"T0"}]`: "T0"} {
 		if _, err := read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -68,7 +68,8 @@ var functions = map[string]forms{
 
 // kinds are the modifiers by name.
 var kinds = map[string]int{
-	"constant": constant, "structure": structure, "cache": cache, "cache_struct": cacheStruct, "constant_or_cache": constantOrCache,
+	"constant": constant, "structure": structure, "cache": cache, "cache_struct": cacheStruct,
+	"constant_or_cache": constantOrCache,
 }
 
 // Function is the function of s with generated code, nil where there is none: what
@@ -146,7 +147,8 @@ func (f forms) bound(s *difftest.Scenario, c difftest.Context) *difftest.Functio
 
 // newBinding is for a function with m outputs.
 func newBinding(base, kind, m int) *binding {
-	return &binding{Base: base, Kind: kind, V: []float64{0}, Useful: make([]float64, max(m, 1)), Useless: make([]float64, 2)}
+	return &binding{Base: base, Kind: kind, V: []float64{0}, Useful: make([]float64, max(m, 1)),
+		Useless: make([]float64, 2)}
 }
 
 // set makes b that of factor.

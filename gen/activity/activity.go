@@ -92,7 +92,8 @@ func (p *Program) of(f *ir.Func, m, wanted Mask) *Facts {
 	if facts := p.facts[k]; facts != nil {
 		return facts
 	}
-	facts := &Facts{Func: f, Wanted: wanted, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{}, changed: true}
+	facts := &Facts{Func: f, Wanted: wanted, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{},
+		changed: true}
 	for i, v := range f.Params {
 		if m.Has(i) && HasFloats(v.Type) {
 			facts.of(v).active = true

@@ -152,7 +152,8 @@ func f(a float64, b float64, w []float64) (r float64, s float64) exit {
 		byName[f.Name] = f
 	}
 	for m, want := range map[activity.Mask]string{
-		activity.Bits(0): "", activity.Bits(1): "a o r x", activity.Bits(2): "b s w y", activity.Bits(3): "a b o r s w x y", activity.Bits(4): "s w y",
+		activity.Bits(0): "", activity.Bits(1): "a o r x", activity.Bits(2): "b s w y",
+		activity.Bits(3): "a b o r s w x y", activity.Bits(4): "s w y",
 	} {
 		facts, err := activity.New().Of(byName["f"], m)
 		if err != nil {
@@ -189,7 +190,8 @@ func f(a float64, w []float64) (r float64) exit {
 	}
 	for _, s := range f.Body {
 		if c, ok := s.(*ir.Call); ok {
-			if callee := facts.Callee(c); callee.Params != activity.Bits(0) || callee.Results != activity.Bits(1) || callee.Wanted != activity.Bits(1) {
+			if callee := facts.Callee(c); callee.Params != activity.Bits(0) || callee.Results != activity.Bits(1) ||
+				callee.Wanted != activity.Bits(1) {
 				t.Errorf("%+v", callee)
 			}
 		}
@@ -243,16 +245,21 @@ func views(n int) (a []float64, b []float64, c float64, m int) exit {
 
 func TestTypes(t *testing.T) {
 	f64, number := types.Typ[types.Float64], types.Typ[types.Int]
-	slice, array, pointer := types.NewSlice, func(t types.Type) types.Type { return types.NewArray(t, 3) }, types.NewPointer
+	slice, array, pointer := types.NewSlice, func(t types.Type) types.Type {
+		return types.NewArray(t, 3)
+	}, types.NewPointer
 	field := func(t types.Type) *types.Var { return types.NewField(0, nil, "F", t, false) }
 	node := types.NewNamed(types.NewTypeName(0, nil, "Node", nil), nil, nil)
-	node.SetUnderlying(types.NewStruct([]*types.Var{field(number), types.NewField(0, nil, "Next", pointer(node), false)}, nil))
+	node.SetUnderlying(types.NewStruct([]*types.Var{field(number),
+		types.NewField(0, nil, "Next", pointer(node), false)}, nil))
 	for _, tt := range []struct {
 		t            types.Type
 		floats, refs bool
 	}{
-		{f64, true, false}, {number, false, false}, {types.Typ[types.Float32], true, false}, {types.Typ[types.Complex128], false, false},
-		{slice(f64), true, true}, {slice(number), false, true}, {array(f64), true, false}, {array(slice(number)), false, true},
+		{f64, true, false}, {number, false, false}, {types.Typ[types.Float32], true, false},
+		{types.Typ[types.Complex128], false, false},
+		{slice(f64), true, true}, {slice(number), false, true}, {array(f64), true, false},
+		{array(slice(number)), false, true},
 		{types.NewStruct([]*types.Var{field(array(f64))}, nil), true, false}, {node, false, true},
 		{types.NewMap(number, f64), false, true}, {types.NewInterfaceType(nil, nil), false, true},
 	} {

@@ -22,10 +22,14 @@ func TestWritten(t *testing.T) {
 		{"a view", "func f(x []float64) exit {\n\tlet y []float64 = x[1:]\n\ty[0] = 1\n}", activity.Bits(1)},
 		{"a copy", "func f(x []float64, y []float64) exit {\n\tcopy(x, y)\n}", activity.Bits(1)},
 		{"a clear", "func f(x []float64) exit {\n\tclear(x)\n}", activity.Bits(1)},
-		{"behind the length", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(x[:1], 2)\n}", activity.Bits(1)},
-		{"what is appended", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(y, x...)\n\ty[0] = 1\n}", activity.Bits(0)},
-		{"a callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n\tcall f(a, b)\n}", activity.Bits(3)},
-		{"one callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b []float64) exit {\n\tb[0] = a[0]\n}", activity.Bits(1)},
+		{"behind the length", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(x[:1], 2)\n}",
+			activity.Bits(1)},
+		{"what is appended", "func f(x []float64) exit {\n\tlet y []float64\n\ty = append(y, x...)\n\ty[0] = 1\n}",
+			activity.Bits(0)},
+		{"a callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b " +
+			"[]float64) exit {\n\tb[0] = a[0]\n\tcall f(a, b)\n}", activity.Bits(3)},
+		{"one callee", "func f(x []float64, y []float64) exit {\n\tcall g(y, x)\n}\n\nfunc g(a []float64, b " +
+			"[]float64) exit {\n\tb[0] = a[0]\n}", activity.Bits(1)},
 		{"a rule", "func f(x []float64, n int) exit {\n\tcall rule \"other.F\"(x, n)\n}", activity.Bits(1)},
 	} {
 		for _, m := range []activity.Mask{activity.Bits(0), activity.Bits(1)} {
@@ -51,12 +55,21 @@ func TestPassive(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want, err string
 	}{
-		{"a number", "func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call sum(x)\n\tr = s * 2\n}" + sum, "x", ""},
-		{"beside others", "func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call sum(x)\n\tr = s * x[0]\n}" + sum, "r x", ""},
-		{"writes", "func f(x []float64) (r float64) exit {\n\tcall g(x)\n\tr = x[0]\n}\n\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "", "writes to memory behind its argument 1"},
-		{"writes elsewhere", "func f(x []float64, y []float64) (r float64) exit {\n\tcall g(y)\n\tr = x[0] * y[0]\n}\n\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "r x", ""},
-		{"returns a view", "func f(x []float64) (r float64) exit {\n\tlet y []float64\n\ty = call g(x)\n\tr = y[0]\n}\n\nfunc g(a []float64) (r []float64) passive exit {\n\tr = a[1:]\n}", "", "returns memory to y"},
-		{"in a callee", "func f(x []float64) exit {\n\tcall h(x)\n}\n\nfunc h(x []float64) exit {\n\tcall g(x)\n}\n\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "", "writes"},
+		{"a number", "func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call sum(x)\n\tr = s * 2\n}" + sum,
+			"x", ""},
+		{"beside others",
+			"func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call sum(x)\n\tr = s * x[0]\n}" + sum,
+			"r x", ""},
+		{"writes", "func f(x []float64) (r float64) exit {\n\tcall g(x)\n\tr = x[0]\n}\n\nfunc g(a []float64) " +
+			"passive exit {\n\ta[0] = 1\n}", "", "writes to memory behind its argument 1"},
+		{"writes elsewhere",
+			"func f(x []float64, y []float64) (r float64) exit {\n\tcall g(y)\n\tr = x[0] * y[0]\n}\n\nfunc g(a " +
+				"[]float64) passive exit {\n\ta[0] = 1\n}", "r x", ""},
+		{"returns a view",
+			"func f(x []float64) (r float64) exit {\n\tlet y []float64\n\ty = call g(x)\n\tr = y[0]\n}\n\nfunc g(a " +
+				"[]float64) (r []float64) passive exit {\n\tr = a[1:]\n}", "", "returns memory to y"},
+		{"in a callee", "func f(x []float64) exit {\n\tcall h(x)\n}\n\nfunc h(x []float64) exit {\n\tcall g(x)\n}\n" +
+			"\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "", "writes"},
 	} {
 		p := activity.New()
 		facts, err := p.Of(parse(t, tt.text)[0], activity.Bits(1))
@@ -82,7 +95,8 @@ func TestPassive(t *testing.T) {
 // TestPassiveRule: of a passive function that is not lowered the type says all.
 func TestPassiveRule(t *testing.T) {
 	env := &ir.Env{Rules: map[string]*ir.Rule{"other.F": {Name: "other.F", Passive: true}}}
-	fs, err := ir.Parse("func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call rule \"other.F\"(x)\n\tr = s\n}", env)
+	fs, err := ir.Parse("func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call rule \"other.F\"(x)\n"+
+		"\tr = s\n}", env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,8 @@ func (f *flow) canonPlace(p *ir.Place) string {
 // element in each iteration.
 func (f *flow) covers(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
-	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil || f.canon(s.Lo) != "0" {
+	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil ||
+		f.canon(s.Lo) != "0" {
 		return nil
 	}
 	for _, m := range n.then {
@@ -376,7 +377,8 @@ func (f *flow) coveredLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 // without is a node whose reads of element i of the slices in set are left out.
 func (f *flow) without(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
-		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil && variable(l.P.Path[0].Index) == i {
+		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
+			variable(l.P.Path[0].Index) == i {
 			return zero(l.T)
 		}
 		return e
@@ -385,7 +387,8 @@ func (f *flow) without(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	if n.s != nil {
 		c.s = m.Block(ir.Block{n.s})[0]
 	}
-	if a, ok := c.s.(*ir.Add); ok && len(a.P.Path) == 1 && set[a.P.Root] && a.P.Path[0].Index != nil && variable(a.P.Path[0].Index) == i {
+	if a, ok := c.s.(*ir.Add); ok && len(a.P.Path) == 1 && set[a.P.Root] && a.P.Path[0].Index != nil &&
+		variable(a.P.Path[0].Index) == i {
 		c.s = &ir.Let{At: a.At, V: a.P.Root, E: a.E} // only what is added is read
 		c.writes = nil
 	}

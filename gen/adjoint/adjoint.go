@@ -71,7 +71,8 @@ type Program struct {
 func New(pkg *types.Package, name string, o Options) *Program {
 	var cells ir.Cells
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, segments: map[*ir.Func]*segment{}, built: map[key]*builder{}, purity: map[*ir.Func]bool{},
+		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, segments: map[*ir.Func]*segment{},
+		built: map[key]*builder{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name), cell: func(t types.Type) any { return cells.Of(t) },
 		plain: func(g *prepared) *ir.Func { return g.of },
 	}
@@ -159,7 +160,8 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1], func(v *ir.Var) bool { return adjoint[v.Name] })
+	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1],
+		func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // mode is what is built of a function.

@@ -43,8 +43,10 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 // variants are the options that all give the same.
 var variants = map[string]adjoint.Options{
 	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
-	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true}, "no order": {NoOrder: true},
-	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no frames": {NoFrames: true}, "no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
+	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true},
+	"no order":   {NoOrder: true},
+	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no frames": {NoFrames: true},
+	"no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
 	"nothing": {
 		KeepAll: true, NoRerun: true, NoFuse: true, NoPrivate: true, NoCover: true, NoInverse: true, NoOrder: true,
 		NoRecycle: true, NoLocals: true, NoFrames: true, NoInline: true, NoSimplify: true,
@@ -206,7 +208,8 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 						sum += b[j] * d[j]
 						size += math.Abs(b[j] * d[j])
 					}
-					if got, want := ir.As[[]float64](ins[i]), ir.As[[]float64](values[i]); !reflect.DeepEqual(got, want) {
+					if got, want := ir.As[[]float64](ins[i]), ir.As[[]float64](values[i]); !reflect.DeepEqual(got,
+						want) {
 						t.Errorf("argument %d is left as %v, want %v\n%v", i, got, want, g)
 					}
 					at++
@@ -266,19 +269,32 @@ func TestAdjoint(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}}, {"Scalars", activity.Bits(2), []any{1.2, 0.7}},
+		{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}},
+		{"Scalars", activity.Bits(2), []any{1.2, 0.7}},
 		{"More", activity.Bits(3), []any{0.6, 1.7}}, {"More", activity.Bits(1), []any{-0.6, 1.7}},
-		{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}}, {"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
-		{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}}, {"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
-		{"Branches", activity.Bits(1), []any{x(), 2}}, {"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", activity.Bits(1), []any{[]float64{5, 6, 7}, 9}},
+		{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}},
+		{"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
+		{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}},
+		{"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
+		{"Branches", activity.Bits(1), []any{x(), 2}},
+		{"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
+		{"Branches", activity.Bits(1), []any{[]float64{5, 6, 7}, 9}},
 		{"Branches", activity.Bits(1), []any{[]float64{1, 1.1}, 9}},
-		{"Pairs", activity.Bits(3), []any{1.3, 0.7}}, {"Pairs", activity.Bits(1), []any{1.3, 0.7}}, {"Pairs", activity.Bits(2), []any{1.3, 0.7}},
-		{"Kinds", activity.Bits(1), []any{x(), 2}}, {"Kinds", activity.Bits(1), []any{x(), 3}}, {"Found", activity.Bits(1), []any{x(), 1}}, {"Found", activity.Bits(1), []any{x(), 0}},
+		{"Pairs", activity.Bits(3), []any{1.3, 0.7}}, {"Pairs", activity.Bits(1), []any{1.3, 0.7}},
+		{"Pairs", activity.Bits(2), []any{1.3, 0.7}},
+		{"Kinds", activity.Bits(1), []any{x(), 2}}, {"Kinds", activity.Bits(1), []any{x(), 3}},
+		{"Found", activity.Bits(1), []any{x(), 1}}, {"Found", activity.Bits(1), []any{x(), 0}},
 		{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}},
-		{"Iterated", activity.Bits(1), []any{x(), 0}}, {"Iterated", activity.Bits(1), []any{x(), 1}}, {"Iterated", activity.Bits(1), []any{x(), 3}}, {"Iterated", activity.Bits(1), []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
-		{"Iterated", activity.Bits(1), []any{[]float64{0.3, 0.4, 1.1}, 9}}, {"Iterated", activity.Bits(1), []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
-		{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
-		{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Iterated", activity.Bits(1), []any{x(), 0}}, {"Iterated", activity.Bits(1), []any{x(), 1}},
+		{"Iterated", activity.Bits(1), []any{x(), 3}},
+		{"Iterated", activity.Bits(1), []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
+		{"Iterated", activity.Bits(1), []any{[]float64{0.3, 0.4, 1.1}, 9}},
+		{"Iterated", activity.Bits(1), []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
+		{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}},
+		{"Matrix", activity.Bits(1), []any{x()}},
+		{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, o, tt.args...) })

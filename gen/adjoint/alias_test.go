@@ -35,6 +35,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	if len(missed)*2 < len(families) {
-		t.Errorf("%d of %d families show that memory is told apart by the names of types: %v", len(missed), len(families), missed)
+		t.Errorf("%d of %d families show that memory is told apart by the names of types: %v", len(missed),
+			len(families), missed)
 	}
 }

@@ -65,7 +65,8 @@ type node struct {
 func newBuilder(p *Program, k key) *builder {
 	b := &builder{
 		p: p, key: k, g: k.g, facts: k.facts,
-		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{}, made: map[*ir.Var]bool{},
+		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{},
+		made: map[*ir.Var]bool{},
 	}
 	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
 	if k.mode != joint {
@@ -198,7 +199,8 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.refuse("pass it as an argument", "package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
+		b.refuse("pass it as an argument",
+			"package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
 	}
 	v := &ir.Var{Name: b.g.names.Name("zeros"), Type: e.T}
 	b.twins[v] = e.P.Root

@@ -73,7 +73,8 @@ func (p *Program) chain(k key) *builder {
 		return slow(c.snapshot.why)
 	}
 	f := c.segment.flow
-	b.flow = &flow{b: c.segment, alias: f.alias, joined: f.joined, written: f.written, exit: state{}, wanted: map[*ir.Var]bool{}}
+	b.flow = &flow{b: c.segment, alias: f.alias, joined: f.joined, written: f.written, exit: state{},
+		wanted: map[*ir.Var]bool{}}
 	for i, v := range g.f.Params {
 		if activity.HasRefs(v.Type) {
 			f.reachable(b.flow.exit, v)
@@ -158,7 +159,8 @@ func (b *builder) findFresh() (why string) {
 				}
 			}
 			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != b.ws && !f.isShadow(x) && activity.HasRefs(x.Type) && f.escapes(x) && n.callee != nil && n.callee.freshBehind() != "" {
+				if x := variable(a); x != nil && x != b.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
+					f.escapes(x) && n.callee != nil && n.callee.freshBehind() != "" {
 					why = fmt.Sprintf("%s puts new memory behind %s in it", name, called(f.outside(x)))
 				}
 			}

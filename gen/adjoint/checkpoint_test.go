@@ -59,10 +59,13 @@ func TestCheckpoint(t *testing.T) {
 	}{
 		{"Scalars", 0, ""}, {"Scalars", 1, ""}, {"Scalars", 37, ""},
 		{"Memory", 0, ""}, {"Memory", 23, ""}, {"InPlace", 29, ""},
-		{"Early", 5, ""}, {"Early", 30, ""}, {"Early", 0, ""}, {"While", 3.0, ""}, {"While", -3.0, ""}, {"WhileTight", 5.0, ""}, {"Alone", 11, ""},
-		{"Swaps", 9, ""}, {"Swaps", 10, ""}, {"Rows", 13, ""}, {"Moves", 7, "slices or pointers that stand in memory"}, {"Fresh", 7, "new memory"},
+		{"Early", 5, ""}, {"Early", 30, ""}, {"Early", 0, ""}, {"While", 3.0, ""}, {"While", -3.0, ""},
+		{"WhileTight", 5.0, ""}, {"Alone", 11, ""},
+		{"Swaps", 9, ""}, {"Swaps", 10, ""}, {"Rows", 13, ""}, {"Moves", 7, "slices or pointers that stand in memory"},
+		{"Fresh", 7, "new memory"},
 		{"Scratch", 13, ""}, {"Structs", 17, ""}, {"Captured", 9, ""}, {"Nested", 6, ""}, {"Called", 7, ""},
-		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""}, {"Deep", 7, ""}, {"Kernels", 8, ""},
+		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""},
+		{"Deep", 7, ""}, {"Kernels", 8, ""},
 		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
 	} {
 		f := function(t, p, path, tt.name)
@@ -78,7 +81,9 @@ func TestCheckpoint(t *testing.T) {
 				for _, n := range a.Plan {
 					said += n.Text + "\n"
 				}
-				if tt.ignore != "" && !(strings.Contains(said, "is not checkpointed") && strings.Contains(said, tt.ignore)) || tt.ignore == "" && !strings.Contains(said, "runs again from snapshots") {
+				if tt.ignore != "" &&
+					!(strings.Contains(said, "is not checkpointed") && strings.Contains(said, tt.ignore)) ||
+					tt.ignore == "" && !strings.Contains(said, "runs again from snapshots") {
 					t.Errorf("the plan says %q, want %q", said, tt.ignore)
 				}
 				back := unmarked(f)
@@ -128,7 +133,8 @@ func TestCheckpointMutations(t *testing.T) {
 	cases := []struct {
 		name string
 		last any
-	}{{"Scalars", 9}, {"Memory", 9}, {"InPlace", 9}, {"While", 3.0}, {"WhileTight", 5.0}, {"Swaps", 9}, {"Structs", 9}, {"Nested", 6}, {"Called", 7}}
+	}{{"Scalars", 9}, {"Memory", 9}, {"InPlace", 9}, {"While", 3.0}, {"WhileTight", 5.0}, {"Swaps", 9}, {"Structs", 9},
+		{"Nested", 6}, {"Called", 7}}
 	for name, m := range map[string]mutation{
 		"memory is not restored": func(s ir.Stmt) bool {
 			c, ok := s.(*ir.Copy)
@@ -152,7 +158,8 @@ func TestCheckpointMutations(t *testing.T) {
 		},
 		"snapshots are not given up": func(s ir.Stmt) bool {
 			set, ok := s.(*ir.Set)
-			return !ok || len(set.P.Path) == 0 || !strings.HasPrefix(set.P.Root.Name, "ws") || !strings.Contains(fieldName(set.P), "SnapshotsUsed")
+			return !ok || len(set.P.Path) == 0 || !strings.HasPrefix(set.P.Root.Name, "ws") ||
+				!strings.Contains(fieldName(set.P), "SnapshotsUsed")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +201,8 @@ func fieldName(p *ir.Place) string {
 
 // tryGradient is what the adjoint gives, which may be broken.
 func tryGradient(a *adjoint.Adjoint, x []float64, last any) ([]float64, error) {
-	in := append(ir.ValuesOf(x, last, make([]float64, len(x)), 1.0), ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
+	in := append(ir.ValuesOf(x, last, make([]float64, len(x)), 1.0),
+		ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))
 	_, err := (&ir.Machine{Steps: 1 << 20}).Eval(a.Func, in)
 	return ir.As[[]float64](in[2]), err
 }

@@ -154,7 +154,8 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
-		w.guarded(t, elementary.Divides(x.Y), func() { w.float(x.X, elementary.Skip(x.T)) }, func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
+		w.guarded(t, elementary.Divides(x.Y), func() { w.float(x.X, elementary.Skip(x.T)) },
+			func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
 	if v == nil {
@@ -253,7 +254,8 @@ func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
 			continue
 		}
 		nan := binary(boolean, token.LAND, compare(token.NEQ, a, a), compare(token.NEQ, v, v))
-		rest = ir.Block{&ir.If{At: w.At, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then, Else: rest}}
+		rest = ir.Block{&ir.If{At: w.At, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then,
+			Else: rest}}
 	}
 	w.Emit(rest...)
 }
@@ -313,7 +315,8 @@ func (w *writer) sum(t types.Type, dst, src *ir.Place) {
 			}
 			return
 		}
-		w.loop(count(u.Len()), func(i ir.Expr) { w.sum(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
+		w.loop(count(u.Len()),
+			func(i ir.Expr) { w.sum(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
 	}
 }
 

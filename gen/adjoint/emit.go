@@ -22,7 +22,9 @@ type emitter struct {
 }
 
 func (b *builder) emitter() *emitter {
-	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{}, local: b.key.mode == joint || b.key.mode == together, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{}, early: map[*ir.Var]bool{}}
+	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{},
+		local: b.key.mode == joint || b.key.mode == together, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{},
+		early: map[*ir.Var]bool{}}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			if l, ok := n.s.(*ir.Let); ok && b.flow.wanted[l.V] {

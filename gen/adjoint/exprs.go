@@ -72,7 +72,8 @@ func (l leaf) only(t types.Type) bool { return l.in(t) && !(1 - l).in(t) }
 
 // each calls visit for the smallest number of places that together are the parts of p
 // that are meant, and only those. Arrays become loops, in what emit gets.
-func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place, visit func(t types.Type, places []*ir.Place) ir.Block) ir.Block {
+func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place,
+	visit func(t types.Type, places []*ir.Place) ir.Block) ir.Block {
 	if l.only(t) {
 		return visit(t, places)
 	}

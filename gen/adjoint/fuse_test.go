@@ -34,7 +34,8 @@ func TestExits(t *testing.T) {
 				for _, f := range []string{"Left", "Skipped"} {
 					check(t, function(t, p, path, f), activity.Bits(1), o, slices.Clone(x))
 				}
-				check(t, function(t, p, path, "LeftInPlace"), activity.Bits(3), o, slices.Clone(x), []float64{0.5, 0.25})
+				check(t, function(t, p, path, "LeftInPlace"), activity.Bits(3), o, slices.Clone(x),
+					[]float64{0.5, 0.25})
 			}
 		})
 	}
@@ -49,7 +50,8 @@ func TestCarried(t *testing.T) {
 		name  string
 		fused bool
 		more  []any
-	}{{"Carried", false, nil}, {"CarriedIn", false, nil}, {"CarriedOut", false, nil}, {"Ordinal", true, nil}, {"OrdinalIn", true, []any{[]float64{2}}}} {
+	}{{"Carried", false, nil}, {"CarriedIn", false, nil}, {"CarriedOut", false, nil}, {"Ordinal", true, nil},
+		{"OrdinalIn", true, []any{[]float64{2}}}} {
 		f := function(t, p, path, tt.name)
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) {
@@ -60,7 +62,8 @@ func TestCarried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fused := slices.ContainsFunc(a.Plan, func(n adjoint.Note) bool { return n.Text == "each iteration is reversed at once" }); fused != tt.fused {
+		if fused := slices.ContainsFunc(a.Plan,
+			func(n adjoint.Note) bool { return n.Text == "each iteration is reversed at once" }); fused != tt.fused {
 			t.Errorf("%s: the loop is reversed one by one: %v, want %v", tt.name, fused, tt.fused)
 		}
 	}

@@ -54,7 +54,8 @@ func FuzzAdjoint(f *testing.F) {
 // reasons that are said, or are functions that the checker accepts.
 func FuzzTransform(f *testing.F) {
 	files, _ := filepath.Glob("testdata/failures/*.go")
-	files = append(files, "../tangent/testdata/funcs/funcs.go", "../traced/testdata/funcs/funcs.go", "testdata/funcs/funcs.go")
+	files = append(files, "../tangent/testdata/funcs/funcs.go", "../traced/testdata/funcs/funcs.go",
+		"testdata/funcs/funcs.go")
 	for i, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -42,7 +42,8 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		default:
 			of := elemOf(r.Type)
 			if of == nil || !floats.only(of) {
-				b.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the arguments leads to", "a result of type %s, which leads to numbers", r.Type)
+				b.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
+					"arguments leads to", "a result of type %s, which leads to numbers", r.Type)
 			}
 			sh := b.of(r)
 			sh.Kind = ir.Local

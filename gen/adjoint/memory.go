@@ -169,7 +169,8 @@ func (b *builder) append(s *ir.Append) (out []*node) {
 	grown, let := b.newLet(at, "grown", t, nil)
 	b.window(grown, s.P.Root)
 	add(let)
-	appended := &node{s: &ir.Append{At: at, P: grown.Place(), S: s.S, Elems: s.Elems, Spread: s.Spread}, at: at, window: tail}
+	appended := &node{s: &ir.Append{At: at, P: grown.Place(), S: s.S, Elems: s.Elems, Spread: s.Spread}, at: at,
+		window: tail}
 	out = append(out, appended)
 	if !active {
 		return append(out, plain(&ir.Set{At: at, P: s.P, E: grown.Load()})...)

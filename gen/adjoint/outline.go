@@ -169,7 +169,8 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 	at := ir.At{Pos: s.Pos}
 	free, assigned, labels := freeIn(s)
 	seg := &segment{leaves: len(labels) > 0}
-	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos, Checkpoint: s.Checkpoint}
+	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos,
+		Checkpoint: s.Checkpoint}
 	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
 	var back ir.Block // of the state to the variables
 	named := map[*ir.Var]*ir.Var{}
@@ -209,7 +210,8 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 	lo, hi := p.bounds(g, s, &out)
 	call.Args = append(call.Args, lo, hi)
 
-	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(), Step: 1}
+	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(),
+		Step: 1}
 	switch {
 	case s.V == nil:
 		loop.V = &ir.Var{Name: "k", Type: integer}
@@ -243,7 +245,8 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 				return []ir.Stmt{&ir.Leave{At: l.At, L: loop.Next}}
 			}
 			if i := slices.Index(labels, l.L); i >= 0 {
-				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: count(int64(i + 1))}, &ir.Leave{At: l.At, L: loop.L}}
+				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: count(int64(i + 1))},
+					&ir.Leave{At: l.At, L: loop.L}}
 			}
 			return []ir.Stmt{t}
 		},
@@ -262,7 +265,9 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 	out = append(append(out, call), back...)
 	for i, l := range labels {
 		if l != s.L {
-			out = append(out, &ir.If{At: at, Cond: compare(opEql, reason.Load(), count(int64(i+1))), Then: ir.Block{&ir.Leave{At: at, L: l}}})
+			out = append(out,
+				&ir.If{At: at, Cond: compare(opEql, reason.Load(), count(int64(i+1))),
+					Then: ir.Block{&ir.Leave{At: at, L: l}}})
 		}
 	}
 	return out

@@ -111,7 +111,8 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	first := o.e.b.g.local(v.Name, p.Elem())
 	to := step(v.Place(), ir.DerefStep())
 	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
-		Cond: compare(token.NEQ, v.Load(), zero(v.Type)), Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
+		Cond: compare(token.NEQ, v.Load(), zero(v.Type)),
+		Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
 	if _, ok := p.Elem().Underlying().(*types.Struct); ok {
 		o.fields(first.Place(), p.Elem(), false)
 		return
@@ -281,6 +282,7 @@ func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 		return
 	}
 	s := stack{ws: o.e.b.ws, field: o.e.b.p.work.stack("left", of), of: of}
-	o.save = append(o.save, &ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
+	o.save = append(o.save,
+		&ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
 	o.back = append(o.back, &ir.Copy{At: at, Dst: full(), Src: s.load()})
 }

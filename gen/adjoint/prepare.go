@@ -169,7 +169,8 @@ func (g *prepared) box() {
 			if s.V != nil && addressed[s.V] != nil {
 				loop := *s
 				loop.V = g.local(s.V.Name, s.V.Type)
-				loop.Body = append(ir.Block{fresh(s.At, s.V), &ir.Set{At: s.At, P: behind(s.V), E: loop.V.Load()}}, s.Body...)
+				loop.Body = append(ir.Block{fresh(s.At, s.V), &ir.Set{At: s.At, P: behind(s.V), E: loop.V.Load()}},
+					s.Body...)
 				return []ir.Stmt{&loop}
 			}
 		}

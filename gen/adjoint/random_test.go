@@ -19,10 +19,13 @@ import (
 )
 
 var (
-	programs   = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
+	programs = flag.Int("programs", 0,
+		"how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed  = flag.Uint64("seed", 1, "of the first random program")
 	variant    = flag.String("variant", "all", "which options random programs are differentiated with")
-	variantsOf = flag.Int("variants", 0, "under how many options each program is differentiated, one after the other, besides none; 0 is all that matter")
+	variantsOf = flag.Int("variants", 0,
+		"under how many options each program is differentiated, one after the other, besides none; "+
+			"0 is all that matter")
 )
 
 // tangents builds tangents of functions, each once.
@@ -53,7 +56,8 @@ func built(c *randprog.Case, o adjoint.Options, k int) (*randprog.Adjoint, adjoi
 }
 
 // builtWith is built by a program that mistake has changed.
-func builtWith(c *randprog.Case, o adjoint.Options, k int, mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Options, err error) {
+func builtWith(c *randprog.Case, o adjoint.Options, k int,
+	mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Options, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &randprog.Failure{Oracle: "panic", Input: k, Text: fmt.Sprint(r)}
@@ -84,7 +88,8 @@ func builtWith(c *randprog.Case, o adjoint.Options, k int, mistake func(p *adjoi
 		return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
 	}
 	return &randprog.Adjoint{
-		F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64(),
+		F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(),
+		Bars: a.Bars.Uint64(),
 	}, a.Matter, nil
 }
 

@@ -36,7 +36,8 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
-			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+
+				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
 		}
 		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {
@@ -78,7 +79,8 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 		}
 		k := r.Returned(i)
 		if k < 0 {
-			refuse(fmt.Sprintf("result %d of %s, which leads to memory: that has to be one of its arguments", i+1, r.Name),
+			refuse(fmt.Sprintf("result %d of %s, which leads to memory: that has to be one of its arguments", i+1,
+				r.Name),
 				"let it write to a slice that it is passed")
 		}
 		out = append(out, plain(&ir.Set{At: s.At, P: b.of(v).Place(), E: b.shadowOf(s.Args[k])})...)
@@ -120,7 +122,9 @@ func (b *builder) windowsOf(s *ir.Call, n *node) (out []*node) {
 					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())
 				}
 			default:
-				panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name, t),
+				panic(&Error{Func: b.g.f.Name,
+					What: fmt.Sprintf("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name,
+						t),
 					Pos: s.Pos, Remedy: "pass slices of numbers to functions with rules"})
 			}
 		}

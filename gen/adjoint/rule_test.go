@@ -19,16 +19,26 @@ func TestRules(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Root", activity.Bits(1), []any{1.7}}, {"Roots", activity.Bits(1), []any{x()}}, {"Overwritten", activity.Bits(1), []any{x()}}, {"Still", activity.Bits(1), []any{x()}},
-		{"Squares", activity.Bits(3), []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4}, 0.5}},
-		{"Method", activity.Bits(3), []any{x(), 1.5}}, {"Method", activity.Bits(1), []any{x(), 1.5}}, {"Method", activity.Bits(2), []any{x(), 1.5}},
-		{"Vectors", activity.Bits(3), []any{x(), 0.8}}, {"Vectors", activity.Bits(2), []any{x(), 0.8}}, {"Vectors", activity.Bits(1), []any{x(), 0.8}},
-		{"Matrices", activity.Bits(3), []any{x(), 0.8}}, {"Matrices", activity.Bits(2), []any{x(), 0.8}}, {"Special", activity.Bits(3), []any{0.7, 1.6}},
-		{"Followed", activity.Bits(3), []any{x(), 1.5}}, {"Followed", activity.Bits(1), []any{x(), 1.5}}, {"Followed", activity.Bits(2), []any{x(), 1.5}}, {"Returned", activity.Bits(1), []any{x()}}, {"Values", activity.Bits(1), []any{x()}},
-		{"Carried", activity.Bits(1), []any{x()}}, {"Owned", activity.Bits(1), []any{x()}}, {"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}}, {"Addressed", activity.Bits(1), []any{0.8}},
+		{"Root", activity.Bits(1), []any{1.7}}, {"Roots", activity.Bits(1), []any{x()}},
+		{"Overwritten", activity.Bits(1), []any{x()}}, {"Still", activity.Bits(1), []any{x()}},
+		{"Squares", activity.Bits(3), []any{x(), []float64{1, 2, 3}, 0.5}},
+		{"Squares", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4}, 0.5}},
+		{"Method", activity.Bits(3), []any{x(), 1.5}}, {"Method", activity.Bits(1), []any{x(), 1.5}},
+		{"Method", activity.Bits(2), []any{x(), 1.5}},
+		{"Vectors", activity.Bits(3), []any{x(), 0.8}}, {"Vectors", activity.Bits(2), []any{x(), 0.8}},
+		{"Vectors", activity.Bits(1), []any{x(), 0.8}},
+		{"Matrices", activity.Bits(3), []any{x(), 0.8}}, {"Matrices", activity.Bits(2), []any{x(), 0.8}},
+		{"Special", activity.Bits(3), []any{0.7, 1.6}},
+		{"Followed", activity.Bits(3), []any{x(), 1.5}}, {"Followed", activity.Bits(1), []any{x(), 1.5}},
+		{"Followed", activity.Bits(2), []any{x(), 1.5}}, {"Returned", activity.Bits(1), []any{x()}},
+		{"Values", activity.Bits(1), []any{x()}},
+		{"Carried", activity.Bits(1), []any{x()}}, {"Owned", activity.Bits(1), []any{x()}},
+		{"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}},
+		{"Addressed", activity.Bits(1), []any{0.8}},
 	} {
 		for name, o := range variants {
-			t.Run(tt.name+" "+name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, o, tt.args...) })
+			t.Run(tt.name+" "+name,
+				func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, o, tt.args...) })
 		}
 	}
 }
@@ -36,10 +46,14 @@ func TestRules(t *testing.T) {
 func TestRuleRefused(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for name, want := range map[string]string{
-		"OneWay": "no adjoint of rules.OneWay: function " + natives.Path + ".Forwards, of which no pullback is known; name one with //nabla:rule pullback=…",
-		"Shape":  "no adjoint of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule of its own",
+		"OneWay": "no adjoint of rules.OneWay: function " + natives.Path +
+			".Forwards, of which no pullback is known; name one with //nabla:rule pullback=…",
+		"Shape": "no adjoint of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
+			"carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule " +
+			"of its own",
 	} {
-		_, err := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{}).Of(function(t, p, natives.Path, name), activity.Bits(1))
+		_, err := adjoint.New(types.NewPackage("w", "w"), "Work",
+			adjoint.Options{}).Of(function(t, p, natives.Path, name), activity.Bits(1))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
@@ -56,7 +70,8 @@ func TestRuleKeeps(t *testing.T) {
 		}
 		return types.TypeString(w.Workspace().Type.Underlying(), nil)
 	}
-	if got := work("Additions"); strings.Contains(got, "kept") || strings.Contains(got, "view") || strings.Contains(got, "arg") {
+	if got := work("Additions"); strings.Contains(got, "kept") || strings.Contains(got, "view") ||
+		strings.Contains(got, "arg") {
 		t.Errorf("additions keep %s", got)
 	}
 	if got := work("Products"); !strings.Contains(got, "[]float64") {

@@ -32,11 +32,13 @@ func TestUnused(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for name, o := range variants {
-		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"), activity.Bits(1))
+		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"),
+			activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range [][]float64{{-1, 2, 0, 0, -2}, {-1, 1e300, 1e-300, 0, 2}, {-1, 0, 0, 1e300, 2}, {0, math.Inf(1), 1, -1, 0.5}} {
+		for _, x := range [][]float64{{-1, 2, 0, 0, -2}, {-1, 1e300, 1e-300, 0, 2}, {-1, 0, 0, 1e300, 2},
+			{0, math.Inf(1), 1, -1, 0.5}} {
 			if g := gradient(t, a, x); !slices.Equal(g, []float64{2, 0, 0, 0, 0}) {
 				t.Errorf("%s: gradient at %v is %v, want [2 0 0 0 0]", name, x, g)
 			}
@@ -56,8 +58,10 @@ func TestSecond(t *testing.T) {
 		rest []any
 	}{
 		{"Sum", nil}, {"Views", nil}, {"Calls", nil}, {"Captured", nil}, {"Matrix", nil},
-		{"Still", nil}, {"loops.Scalars", []any{9}}, {"loops.Memory", []any{7}}, {"loops.While", []any{2.0}}, {"loops.WhileTight", []any{2.0}}, {"loops.Swaps", []any{9}},
-		{"loops.Scratch", []any{6}}, {"loops.Structs", []any{7}}, {"loops.Nested", []any{4}}, {"loops.Views", []any{8}}, {"loops.InPlace", []any{8}}, {"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
+		{"Still", nil}, {"loops.Scalars", []any{9}}, {"loops.Memory", []any{7}}, {"loops.While", []any{2.0}},
+		{"loops.WhileTight", []any{2.0}}, {"loops.Swaps", []any{9}},
+		{"loops.Scratch", []any{6}}, {"loops.Structs", []any{7}}, {"loops.Nested", []any{4}}, {"loops.Views", []any{8}},
+		{"loops.InPlace", []any{8}}, {"Branches", []any{2}}, {"Passive", []any{[]float64{1, 2, 3}}},
 	} {
 		for name, o := range variants {
 			t.Run(tt.name+" "+name, func(t *testing.T) {
@@ -85,7 +89,8 @@ func TestSecond(t *testing.T) {
 				x := []float64{0.7, 1.3, 2.1, 0.4}
 				v := random(r, x).([]float64)
 				ws := a.Func.Params[n-1].Type
-				in := append(ir.ValuesOf(append(append([]any{clone(x)}, tt.rest...), make([]float64, len(x)), 1.0)...), ir.NewValue(ws))
+				in := append(ir.ValuesOf(append(append([]any{clone(x)}, tt.rest...), make([]float64, len(x)), 1.0)...),
+					ir.NewValue(ws))
 				shadow := -1
 				for i, q := range a.Func.Params {
 					if !facts.Params.Has(i) {

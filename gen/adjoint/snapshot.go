@@ -106,7 +106,8 @@ func (s *snapshot) said(p *ir.Checkpoint) string {
 	if len(memory) > 0 {
 		size += " and " + strings.Join(memory, ", ")
 	}
-	return fmt.Sprintf("runs again from snapshots of %s, each %s, %s", strings.Join(append([]string{"its step"}, states...), ", "), size, how)
+	return fmt.Sprintf("runs again from snapshots of %s, each %s, %s",
+		strings.Join(append([]string{"its step"}, states...), ", "), size, how)
 }
 
 // at is field i of snapshot k.
@@ -181,7 +182,8 @@ type visit struct {
 // memory is what saves or restores the memory that vars, which stand for the parameters,
 // lead to: what iterations read, or what they do not.
 func (s *snapshot) memory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
-	v := &visit{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, once: once, around: map[types.Type]bool{}}
+	v := &visit{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, once: once,
+		around: map[types.Type]bool{}}
 	for _, i := range refParams(s.b.g.f) {
 		v.root, v.cyclic = s.b.g.f.Params[i], false
 		before := v.next
@@ -275,7 +277,8 @@ func (v *visit) window(p *ir.Place, t, elem types.Type) {
 		}
 		n := v.s.b.g.local("n", integer)
 		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.beyond}},
-			&ir.Copy{At: v.At, Dst: full(), Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
+			&ir.Copy{At: v.At, Dst: full(),
+				Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
 			&ir.Add{At: v.At, P: taken.Place(), E: n.Load()})
 	}
 }

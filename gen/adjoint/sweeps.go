@@ -58,7 +58,8 @@ func (s *sweep) when(cond ir.Expr, f func()) {
 
 // forever repeats what f emits until it is left.
 func (s *sweep) forever(f func(leave func() ir.Block)) {
-	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")}, Next: &ir.Label{Name: s.b.g.names.Name("next")}}
+	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")},
+		Next: &ir.Label{Name: s.b.g.names.Name("next")}}
 	loop.Body = s.Within(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
 	s.Emit(loop)
 }

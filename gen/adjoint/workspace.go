@@ -79,7 +79,8 @@ func (s stack) pop(at ir.At, p *ir.Place) []ir.Stmt {
 
 // drop takes the top off.
 func (s stack) drop(at ir.At) ir.Stmt {
-	return &ir.Set{At: at, P: s.place(), E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: s.last()}}
+	return &ir.Set{At: at, P: s.place(),
+		E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: s.last()}}
 }
 
 // last is the index of the top.

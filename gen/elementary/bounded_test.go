@@ -11,7 +11,8 @@ import (
 // arguments are.
 func TestBounded(t *testing.T) {
 	var points []float64
-	for _, x := range []float64{0, 5e-324, 1e-300, 1e-8, 0.5, 1, 1.5, math.Pi / 2, 2, 3, 7, 20, 710, 1e4, 1e16, 1e77, 1e155, 1e300, math.MaxFloat64} {
+	for _, x := range []float64{0, 5e-324, 1e-300, 1e-8, 0.5, 1, 1.5, math.Pi / 2, 2, 3, 7, 20, 710, 1e4, 1e16, 1e77,
+		1e155, 1e300, math.MaxFloat64} {
 		points = append(points, x, -x)
 	}
 	for op := range bounded {

@@ -64,7 +64,8 @@ var bounded = map[rules.Op]bool{
 	rules.Sin: true, rules.Cos: true, rules.Tan: true, rules.Atan: true, rules.Tanh: true, rules.Asinh: true,
 	rules.Erf: true, rules.Erfc: true, rules.J0: true, rules.J1: true, rules.Abs: true, rules.Sign: true,
 	rules.Floor: true, rules.Ceil: true, rules.Trunc: true, rules.Round: true, rules.RoundToEven: true,
-	rules.Hypot: true, rules.Copysign: true, rules.FMA: true, rules.Logb: true, rules.GammaSign: true, rules.Nextafter: true,
+	rules.Hypot: true, rules.Copysign: true, rules.FMA: true, rules.Logb: true, rules.GammaSign: true,
+	rules.Nextafter: true,
 }
 
 // Linear returns f of t instead of the first argument, where the function of e is linear in that argument and in no
@@ -179,7 +180,8 @@ func Finite(e ir.Expr) ir.Expr {
 // Divides is the condition that e is neither 0 nor NaN.
 func Divides(e ir.Expr) ir.Expr {
 	boolean := types.Typ[types.Bool]
-	return binary(boolean, token.LOR, binary(boolean, token.GTR, e, zero(e.Type())), binary(boolean, token.LSS, e, zero(e.Type())))
+	return binary(boolean, token.LOR, binary(boolean, token.GTR, e, zero(e.Type())),
+		binary(boolean, token.LSS, e, zero(e.Type())))
 }
 
 func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
@@ -190,7 +192,8 @@ func zero(t types.Type) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
 }
 
-var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL, rules.Div: token.QUO}
+var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL,
+	rules.Div: token.QUO}
 
 // Expr is an expression of a rule in the form.
 func (r *Rule) Expr(e *rules.Expr) ir.Expr {

@@ -33,14 +33,16 @@ func TestPartials(t *testing.T) {
 			if p == nil {
 				continue
 			}
-			vars := []*ir.Var{{Name: "x", Type: float, Kind: ir.Param}, {Name: "y", Type: float, Kind: ir.Param}, {Name: "v", Type: float, Kind: ir.Param}}
+			vars := []*ir.Var{{Name: "x", Type: float, Kind: ir.Param}, {Name: "y", Type: float, Kind: ir.Param},
+				{Name: "v", Type: float, Kind: ir.Param}}
 			r := &ir.Var{Name: "r", Type: float, Kind: ir.Result}
 			f := &ir.Func{Name: "partial", Params: vars, Results: []*ir.Var{r}, Exit: &ir.Label{Name: "exit"}}
-			rule := &elementary.Rule{Type: float, Args: []ir.Expr{vars[0].Load(), vars[1].Load()}, Value: vars[2].Load(), Name: func(e ir.Expr) ir.Expr {
-				named := &ir.Var{Name: "t", Type: float}
-				f.Body = append(f.Body, &ir.Let{V: named, E: e})
-				return named.Load()
-			}}
+			rule := &elementary.Rule{Type: float, Args: []ir.Expr{vars[0].Load(), vars[1].Load()},
+				Value: vars[2].Load(), Name: func(e ir.Expr) ir.Expr {
+					named := &ir.Var{Name: "t", Type: float}
+					f.Body = append(f.Body, &ir.Let{V: named, E: e})
+					return named.Load()
+				}}
 			e := rule.Expr(p)
 			f.Body = append(f.Body, &ir.Set{P: r.Place(), E: e})
 			if err := ir.Check(f); err != nil {
@@ -51,7 +53,8 @@ func TestPartials(t *testing.T) {
 				t.Errorf("%v, argument %d: %v\n%v", op, i, err, f)
 				continue
 			}
-			if got := ir.As[float64](out[0]); !(math.Abs(got-want[i]) <= 1e-15*math.Abs(want[i])) && !(math.IsNaN(got) && math.IsNaN(want[i])) {
+			if got := ir.As[float64](out[0]); !(math.Abs(got-want[i]) <= 1e-15*math.Abs(want[i])) &&
+				!(math.IsNaN(got) && math.IsNaN(want[i])) {
 				t.Errorf("%v, argument %d: got %v, want %v\n%v", op, i, got, want[i], f)
 			}
 			tried++

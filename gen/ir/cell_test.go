@@ -97,7 +97,8 @@ func TestCells(t *testing.T) {
 				continue
 			}
 			if got := ir.SameCell(a, b); got != converts {
-				t.Errorf("SameCell(%v, %v) is %v, and a pointer to one is converted to the other: %v", a, b, got, converts)
+				t.Errorf("SameCell(%v, %v) is %v, and a pointer to one is converted to the other: %v", a, b, got,
+					converts)
 			}
 			if got := cells.Of(a) == cells.Of(b); got != converts {
 				t.Errorf("%v and %v have one type: %v, want %v", a, b, got, converts)
@@ -136,7 +137,8 @@ func TestParts(t *testing.T) {
 			want := false
 			parts(a, func(p types.Type) {
 				parts(b, func(q types.Type) {
-					want = want || !isAggregate(p) && !isAggregate(q) && types.ConvertibleTo(types.NewPointer(p), types.NewPointer(q))
+					want = want || !isAggregate(p) && !isAggregate(q) &&
+						types.ConvertibleTo(types.NewPointer(p), types.NewPointer(q))
 				})
 			})
 			if got := ir.MayOverlap(a, b); got != want {

@@ -130,10 +130,12 @@ func TestCheckBuilt(t *testing.T) {
 			add(f, &ir.Panic{E: number(types.Typ[types.Uint8], 300)})
 		}},
 		{"is no float32", func(f *ir.Func) {
-			add(f, &ir.Panic{E: &ir.Const{Typed: ir.Typed{T: types.Typ[types.Float32]}, Val: constant.MakeFloat64(1e300)}})
+			add(f, &ir.Panic{E: &ir.Const{Typed: ir.Typed{T: types.Typ[types.Float32]},
+				Val: constant.MakeFloat64(1e300)}})
 		}},
 		{"a loop has a step other than 0", func(f *ir.Func) {
-			add(f, &ir.Loop{L: &ir.Label{Name: "l"}, Next: &ir.Label{Name: "m"}, V: &ir.Var{Name: "i", Type: integer}, Lo: number(integer, 0), Hi: number(integer, 1)})
+			add(f, &ir.Loop{L: &ir.Label{Name: "l"}, Next: &ir.Label{Name: "m"}, V: &ir.Var{Name: "i", Type: integer},
+				Lo: number(integer, 0), Hi: number(integer, 1)})
 		}},
 		{"a loop without an index has bounds", func(f *ir.Func) {
 			add(f, &ir.Loop{L: &ir.Label{Name: "l"}, Next: &ir.Label{Name: "m"}, Step: 1})
@@ -151,7 +153,9 @@ func TestCheckBuilt(t *testing.T) {
 			add(f, &ir.Set{P: f.Results[0].Place(), E: &ir.Math{Typed: ir.Typed{T: float}, Name: "math.Sine"}})
 		}},
 		{"a literal of length 5 whose last key is 0", func(f *ir.Func) {
-			add(f, &ir.Set{P: f.Params[0].Place(), E: &ir.Literal{Typed: ir.Typed{T: vector}, Keys: []int{0}, Elems: []ir.Expr{f.Results[0].Load()}, Len: 5}})
+			add(f, &ir.Set{P: f.Params[0].Place(),
+				E: &ir.Literal{Typed: ir.Typed{T: vector}, Keys: []int{0}, Elems: []ir.Expr{f.Results[0].Load()},
+					Len: 5}})
 		}},
 		{"a comparison is a bool", func(f *ir.Func) {
 			x := f.Params[1].Load()

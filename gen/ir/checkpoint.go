@@ -23,7 +23,8 @@ func checkpointText(c *Checkpoint) string {
 // there.
 func (p *parser) checkpoint(n int) *Checkpoint {
 	t, k := p.line.toks, n-checkpointTokens
-	kinds := [checkpointTokens]token.Token{token.IDENT, token.LPAREN, token.INT, token.COMMA, token.INT, token.COMMA, token.INT, token.RPAREN}
+	kinds := [checkpointTokens]token.Token{token.IDENT, token.LPAREN, token.INT, token.COMMA, token.INT, token.COMMA,
+		token.INT, token.RPAREN}
 	for i, kind := range kinds {
 		if k < 0 || t[k+i].tok != kind {
 			return nil
@@ -49,7 +50,8 @@ var schedules = map[string]func([]Value) []Value{
 	},
 	"checkpoint.Endless": func([]Value) []Value { return []Value{intValue(int64(checkpoint.Endless()))} },
 	"checkpoint.Next": func(a []Value) []Value {
-		return []Value{intValue(int64(checkpoint.Next(int(a[0].int()), int(a[1].int()), int(a[2].int()), int(a[3].int()))))}
+		return []Value{intValue(int64(checkpoint.Next(int(a[0].int()), int(a[1].int()), int(a[2].int()),
+			int(a[3].int()))))}
 	},
 }
 

@@ -221,7 +221,8 @@ func geom.F(a int8, b uint8, c int32, d uint64, n int, u uint) (r1 int8, r2 uint
 		r5 = int64(a)/int64(n)%7 + int64(r4%1000) + int64(^b) + int64(-a)
 		return
 	}, []func() []any{
-		args(int8(-128), uint8(7), int32(123456), uint64(0), 3, uint(3)), args(int8(100), uint8(255), int32(-1), uint64(1<<63), -1, uint(70)),
+		args(int8(-128), uint8(7), int32(123456), uint64(0), 3, uint(3)),
+		args(int8(100), uint8(255), int32(-1), uint64(1<<63), -1, uint(70)),
 		args(int8(-1), uint8(0), int32(math.MinInt32), uint64(5), 0, uint(0)),
 	}},
 	{"conversions", `
@@ -247,7 +248,8 @@ func geom.F(x float64, i int64, u uint64, f float32) (r1 float32, r2 int, r3 uin
 		s = s + string(b[1:])
 		return
 	}, []func() []any{
-		args(0.1, int64(233), uint64(1<<63+1025), float32(0.7)), args(-1e6/3, int64(1<<40+65), uint64(3), float32(-77.7)),
+		args(0.1, int64(233), uint64(1<<63+1025), float32(0.7)),
+		args(-1e6/3, int64(1<<40+65), uint64(3), float32(-77.7)),
 		args(16777217.0, int64(16777217), uint64(1<<53+1), float32(1e10)),
 		args(1.5, int64(1<<62+1<<38+1), uint64(1<<63+1<<39+1), float32(3)),
 	}},
@@ -268,7 +270,8 @@ func geom.F(f float32, g float32, a int8, c uint32) (r float64, n int, ok bool) 
 		n += int(b)
 		return
 	}, []func() []any{
-		args(float32(1e8), float32(1), int8(100), uint32(3)), args(float32(0.1), float32(0.7), int8(-128), uint32(1<<31+7)),
+		args(float32(1e8), float32(1), int8(100), uint32(3)),
+		args(float32(0.1), float32(0.7), int8(-128), uint32(1<<31+7)),
 	}},
 	{"appended structs that overlap", `
 func geom.F(x []geom.Point) (y []geom.Point) exit {
@@ -313,7 +316,8 @@ func geom.F(x float64, y float64) (r1 float64, r2 float64, r3 int, r4 bool) exit
 		r4 = !(x <= y) || x != x && math.IsInf(y, 0) && !math.Signbit(x)
 		return
 	}, []func() []any{
-		args(1.0, 2.0), args(math.NaN(), 1.0), args(math.NaN(), math.Inf(1)), args(0.0, math.Copysign(0, -1)), args(math.Inf(-1), 0.0),
+		args(1.0, 2.0), args(math.NaN(), 1.0), args(math.NaN(), math.Inf(1)), args(0.0, math.Copysign(0, -1)),
+		args(math.Inf(-1), 0.0),
 	}},
 	{"short circuit and nil", `
 func geom.F(p *geom.Point, x []float64, i int) (r float64) exit {
@@ -335,7 +339,8 @@ func geom.F(p *geom.Point, x []float64, i int) (r float64) exit {
 		return
 	}, []func() []any{
 		args(&Point{2, 3}, []float64{}, 5), args((*Point)(nil), []float64{}, 5), args((*Point)(nil), []float64(nil), 5),
-		args(&Point{0, 3}, []float64{1, 4}, 1), args(&Point{0, 3}, []float64{1, 4}, -1), args((*Point)(nil), []float64{1, 4}, 0),
+		args(&Point{0, 3}, []float64{1, 4}, 1), args(&Point{0, 3}, []float64{1, 4}, -1),
+		args((*Point)(nil), []float64{1, 4}, 0),
 	}},
 	{"recursion and calls", `
 func geom.F(x []float64, n int) (s float64, p float64) exit {

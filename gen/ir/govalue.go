@@ -260,8 +260,10 @@ func (e *exporter) set(dst reflect.Value, v Value) {
 func goNumber(x any, t types.Type) any {
 	kinds := map[types.BasicKind]reflect.Type{
 		types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
-		types.Int32: reflect.TypeFor[int32](), types.Int64: reflect.TypeFor[int64](), types.Uint: reflect.TypeFor[uint](),
-		types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](), types.Uint32: reflect.TypeFor[uint32](),
+		types.Int32: reflect.TypeFor[int32](), types.Int64: reflect.TypeFor[int64](),
+		types.Uint:  reflect.TypeFor[uint](),
+		types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](),
+		types.Uint32: reflect.TypeFor[uint32](),
 		types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
 	}
 	if b := basic(t); b != nil && kinds[b.Kind()] != nil {

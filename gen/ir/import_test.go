@@ -24,7 +24,8 @@ func TestImportable(t *testing.T) {
 		}
 	}
 	imported := []string{
-		"m/internal", "m/internal/b", "m/a/internal/b", "m/a/internal/b/internal/c", "m/a/internals/b", "m/main", "dep/open", "dep/internal/x",
+		"m/internal", "m/internal/b", "m/a/internal/b", "m/a/internal/b/internal/c", "m/a/internals/b", "m/main",
+		"dep/open", "dep/internal/x",
 		"internal/bytealg", "crypto/internal/boring", "vendor/golang.org/x/net/idna", "math", "dep",
 	}
 	by := []string{"m", "m/a", "m/a/x", "m/ab", "m/a/internal/b", "m/a/internal/b/internal/d"}
@@ -48,7 +49,8 @@ func TestImportable(t *testing.T) {
 			}
 			file := strings.TrimPrefix(strings.TrimPrefix(path, "m"), "/") + "/import.go"
 			write(file, "package "+filepath.Base(path)+"\n\nimport _ \""+of+"\"\n")
-			cmd := exec.Command("go", "list", "-e", "-f", "{{range .DepsErrors}}{{.}}{{end}}{{.Error}}", "./"+filepath.Dir(file))
+			cmd := exec.Command("go", "list", "-e", "-f", "{{range .DepsErrors}}{{.}}{{end}}{{.Error}}",
+				"./"+filepath.Dir(file))
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()
 			if err != nil {

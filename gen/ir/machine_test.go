@@ -37,7 +37,8 @@ func geom.N(x []float64) (p *[1]float64) exit8 {
 func geom.M(x [10000000000]float64) exit7 {
 }
 `)
-	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), {}, {}, ir.ValuesOf([]float64{1})} {
+	for i, in := range [][]ir.Value{{}, {}, ir.ValuesOf(1 << 30), ir.ValuesOf(uint8(250)), {}, {},
+		ir.ValuesOf([]float64{1})} {
 		var l *ir.LimitError
 		if _, err := (&ir.Machine{Steps: 1e6}).Eval(forever[i], in); !errors.As(err, &l) {
 			t.Errorf("%s: got %v", forever[i].Name, err)
@@ -52,7 +53,8 @@ func geom.M(x [10000000000]float64) exit7 {
 	// An ill-formed function is an error, not a panic.
 	f := parse(t, "func geom.F(x []float64) (r float64) exit {\n}\n")[0]
 	f.Body = ir.Block{&ir.Set{P: f.Results[0].Place(), E: &ir.Unary{Typed: ir.Typed{T: vector}, X: f.Params[0].Load()}}}
-	if _, err := ir.Eval(f, ir.ValuesOf([]float64{1})); err == nil || !strings.Contains(err.Error(), "not well-formed") {
+	if _, err := ir.Eval(f, ir.ValuesOf([]float64{1})); err == nil ||
+		!strings.Contains(err.Error(), "not well-formed") {
 		t.Errorf("got %v", err)
 	}
 	f.Body = ir.Block{&ir.Call{Callee: &ir.Callee{Func: f}}}
@@ -113,7 +115,8 @@ func TestValues(t *testing.T) {
 	x := []float64{0, 1, 2, 3, 4, 5, 6, 7}
 	loop := &Node{Val: 1}
 	loop.Next = &Node{Val: 2, Next: loop}
-	list := ir.ValuesOf(x[1:3:5], x[2:6], &x[3], loop, loop.Next, Box{lo: Point{1, 2}, hi: Point{3, 4}, tags: x[:1], name: "b"}, math.NaN(), []int{}, []int(nil), any(uint8(200)))
+	list := ir.ValuesOf(x[1:3:5], x[2:6], &x[3], loop, loop.Next,
+		Box{lo: Point{1, 2}, hi: Point{3, 4}, tags: x[:1], name: "b"}, math.NaN(), []int{}, []int(nil), any(uint8(200)))
 	f := parse(t, `func geom.F(a []float64, b []float64, p *float64, n *geom.Node, m *geom.Node, x geom.Box, f float64, e []int, z []int, u uint8) (ok bool) exit {
 	a[1] = 20
 	*p = 30

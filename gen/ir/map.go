@@ -69,7 +69,8 @@ func (m *Map) parts(s Stmt) Stmt {
 	case *Scope:
 		return &Scope{s.At, m.label(s.L), m.Block(s.Body)}
 	case *Loop:
-		return &Loop{s.At, m.label(s.L), m.label(s.Next), m.v(s.V), m.Of(s.Lo), m.Of(s.Hi), s.Step, m.Block(s.Body), s.Checkpoint}
+		return &Loop{s.At, m.label(s.L), m.label(s.Next), m.v(s.V), m.Of(s.Lo), m.Of(s.Hi), s.Step, m.Block(s.Body),
+			s.Checkpoint}
 	case *Leave:
 		return &Leave{s.At, m.label(s.L)}
 	case *Panic:

@@ -9,7 +9,8 @@ import (
 // value is 0.
 const SkipName = "rules.skip"
 
-// elementary holds the functions that a [Math] may name, besides min and max. Those from floats to floats have rules, so
+// elementary holds the functions that a [Math] may name, besides min and max. Those from floats to floats have rules,
+// so
 // math.Dim is not among them: it is written math.Max(0, x-y).
 var elementary = map[string]any{
 	"math.Abs": math.Abs, "math.Acos": math.Acos, "math.Acosh": math.Acosh, "math.Asin": math.Asin,
@@ -22,7 +23,8 @@ var elementary = map[string]any{
 	"math.IsNaN": math.IsNaN, "math.J0": math.J0, "math.J1": math.J1, "math.Jn": math.Jn,
 	"math.Ldexp": math.Ldexp, "math.Log": math.Log, "math.Log10": math.Log10, "math.Log1p": math.Log1p,
 	"math.Log2": math.Log2, "math.Logb": math.Logb, "math.Max": math.Max, "math.Min": math.Min,
-	"math.Mod": math.Mod, "math.NaN": math.NaN, "math.Nextafter": math.Nextafter, "math.Nextafter32": math.Nextafter32, "math.Pow": math.Pow,
+	"math.Mod": math.Mod, "math.NaN": math.NaN, "math.Nextafter": math.Nextafter, "math.Nextafter32": math.Nextafter32,
+	"math.Pow":   math.Pow,
 	"math.Pow10": math.Pow10, "math.Remainder": math.Remainder, "math.Round": math.Round,
 	"math.RoundToEven": math.RoundToEven, "math.Signbit": math.Signbit, "math.Sin": math.Sin,
 	"math.Sinh": math.Sinh, "math.Sqrt": math.Sqrt, "math.Tan": math.Tan, "math.Tanh": math.Tanh,

@@ -15,7 +15,8 @@ var words = map[string]bool{
 // usable reports whether a variable or a label may have the name: an identifier that
 // means nothing else, neither in Go nor in the text form.
 func usable(name string) bool {
-	return token.IsIdentifier(name) && name != "_" && name != "init" && !words[name] && types.Universe.Lookup(name) == nil
+	return token.IsIdentifier(name) && name != "_" && name != "init" && !words[name] &&
+		types.Universe.Lookup(name) == nil
 }
 
 // Namer gives out names that are in no use yet.

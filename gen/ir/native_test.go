@@ -48,14 +48,16 @@ func TestNative(t *testing.T) {
 	if got := ir.As[[]float64](in[1]); !slices.Equal(got, []float64{10, math.Pi}) {
 		t.Errorf("b is %v", got)
 	}
-	if got := ir.Native(func(s []float64, t []float64) int { return len(s) + cap(t) })(ir.ValuesOf([]float64(nil), []float64{})); ir.As[int](got[0]) != 0 {
+	if got := ir.Native(func(s []float64, t []float64) int { return len(s) + cap(t) })(ir.ValuesOf([]float64(nil),
+		[]float64{})); ir.As[int](got[0]) != 0 {
 		t.Errorf("lengths of nothing are %v", got)
 	}
 }
 
 // TestNativePanics: a Go function that panics is one of the evaluation that does.
 func TestNativePanics(t *testing.T) {
-	f := &ir.Func{Name: "m.F", Exit: &ir.Label{Name: "exit"}, Body: ir.Block{&ir.Call{Callee: &ir.Callee{Rule: &ir.Rule{Name: "m.P"}}}}}
+	f := &ir.Func{Name: "m.F", Exit: &ir.Label{Name: "exit"},
+		Body: ir.Block{&ir.Call{Callee: &ir.Callee{Rule: &ir.Rule{Name: "m.P"}}}}}
 	for want, p := range map[string]func(){
 		"panic: too long": func() { panic("too long") },
 		"panic: EOF":      func() { panic(io.EOF) },

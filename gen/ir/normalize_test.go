@@ -55,7 +55,8 @@ func TestCheckNormal(t *testing.T) {
 		{"for a, b {\nif ok {\nleave exit\n}\n}", "a leave of exit that could be one of a"},
 		{"scope a {\nr = 1\n}\nr = 2", "a scope without a leave of it that is no join"},
 		{"scope a {\nfor b, c {\nleave a\n}\n}", "a scope at the end of what can be left instead"},
-		{"if ok {\nscope a {\nfor b, c {\nif ok {\nif n > 0 {\nleave c\n}\n} else {\nif n == 0 {\nleave b\n}\n}\n}\n}\n}\nr = 1", "not normal"},
+		{"if ok {\nscope a {\nfor b, c {\nif ok {\nif n > 0 {\nleave c\n}\n} else {\nif n == 0 {\nleave b\n}\n}\n}\n" +
+			"}\n}\nr = 1", "not normal"},
 	} {
 		f := parse(t, head+test.body+"\n}\n")[0]
 		if err := ir.CheckNormal(f); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -14,7 +14,8 @@ func TestExpand(t *testing.T) {
 		0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2.5, -2.5, 3, -3, 1e-310, -5e-324, 1e300, math.MaxFloat64, 12345.678,
 		-1e10, math.Inf(1), math.Inf(-1), math.NaN(), math.Pi, -7.25, 0.1, 171.5,
 	}
-	for name, second := range map[string]types.Type{"math.Sincos": float, "math.Modf": float, "math.Lgamma": integer, "math.Frexp": integer} {
+	for name, second := range map[string]types.Type{"math.Sincos": float, "math.Modf": float, "math.Lgamma": integer,
+		"math.Frexp": integer} {
 		x := &Var{Name: "x", Type: float, Kind: Param}
 		a := &Var{Name: "a", Type: float, Kind: Result}
 		b := &Var{Name: "b", Type: second, Kind: Result}
@@ -44,7 +45,8 @@ func TestExpand(t *testing.T) {
 				return x == y || math.IsNaN(x) && math.IsNaN(y)
 			}
 			if !same(0, float) || !same(1, second) {
-				t.Errorf("%s(%v) is %v and %v, want %v and %v", name, v, got[0].Text(float), got[1].Text(second), want[0].Text(float), want[1].Text(second))
+				t.Errorf("%s(%v) is %v and %v, want %v and %v", name, v, got[0].Text(float), got[1].Text(second),
+					want[0].Text(float), want[1].Text(second))
 			}
 		}
 		for _, results := range [][]*Var{{a, nil}, {nil, b}} { // one of them is dropped
@@ -52,7 +54,8 @@ func TestExpand(t *testing.T) {
 			h := &Func{Name: "m.H", Params: f.Params, Results: f.Results, Exit: f.Exit, Body: call.Expand(NamerOf(f))}
 			got, err := Eval(h, ValuesOf(2.7))
 			want, err2 := Eval(f, ValuesOf(2.7))
-			if Check(h) != nil || err != nil || err2 != nil || len(h.Body) == 0 || got[0].float() != want[0].float() || got[1].Text(second) != want[1].Text(second) {
+			if Check(h) != nil || err != nil || err2 != nil || len(h.Body) == 0 || got[0].float() != want[0].float() ||
+				got[1].Text(second) != want[1].Text(second) {
 				t.Errorf("%s gives %v, want %v (%v, %v)\n%v", name, got, want, err, err2, h)
 			}
 		}

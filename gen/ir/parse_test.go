@@ -125,8 +125,12 @@ func TestParseUsesEnv(t *testing.T) {
 		t.Error("callees are not those of the environment")
 	}
 	m := &ir.Machine{Rules: map[string]func([]ir.Value) []ir.Value{
-		rule.Name:                func(a []ir.Value) []ir.Value { return []ir.Value{ir.ValueOf(ir.As[float64](a[0]) * 2)} },
-		"example.com/blas.Other": func(a []ir.Value) []ir.Value { return []ir.Value{ir.ValueOf(ir.As[float64](a[0]) + 7)} },
+		rule.Name: func(a []ir.Value) []ir.Value {
+			return []ir.Value{ir.ValueOf(ir.As[float64](a[0]) * 2)}
+		},
+		"example.com/blas.Other": func(a []ir.Value) []ir.Value {
+			return []ir.Value{ir.ValueOf(ir.As[float64](a[0]) + 7)}
+		},
 	}}
 	out, err := m.Eval(funcs[0], ir.ValuesOf(Point{1, 2}, Point{3, 4}))
 	if err != nil || ir.As[float64](out[0]) != 11 {

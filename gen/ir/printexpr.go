@@ -198,7 +198,8 @@ func typeOf(e Expr) types.Type {
 func (p *printer) typeCall(t types.Type) string {
 	s := p.typ(t)
 	switch {
-	case strings.HasPrefix(s, "*"), strings.HasPrefix(s, "func"), strings.HasPrefix(s, "chan"), strings.HasPrefix(s, "<-"):
+	case strings.HasPrefix(s, "*"), strings.HasPrefix(s, "func"), strings.HasPrefix(s, "chan"),
+		strings.HasPrefix(s, "<-"):
 		return "(" + s + ")"
 	}
 	return s
@@ -276,7 +277,8 @@ func (p *printer) path(at *Place, sliced bool) string {
 			suffix("." + t.Underlying().(*types.Struct).Field(step.Field).Name())
 		case step.isIndex():
 			suffix("[" + p.expr(step.Index, types.Typ[types.Int]) + "]")
-		case i+1 < len(at.Path) && at.Path[i+1].from(next) != nil && !at.Path[i+1].IsDeref() && elem(next) == nil && !isString(next):
+		case i+1 < len(at.Path) && at.Path[i+1].from(next) != nil && !at.Path[i+1].IsDeref() && elem(next) == nil &&
+			!isString(next):
 		case i+1 == len(at.Path) && sliced && isArray(next):
 		default:
 			s = "*" + s
@@ -324,7 +326,8 @@ func (p *printer) value(c *Const) (text string, def types.Type) {
 	if v, d := literalValue(c.Text); v != nil && equalAs(v, c.Val, c.T) {
 		return c.Text, d
 	}
-	if pkg, name, ok := strings.Cut(c.Text, "."); ok && token.IsIdentifier(pkg) && token.IsIdentifier(name) && !p.locals[pkg] {
+	if pkg, name, ok := strings.Cut(c.Text, "."); ok && token.IsIdentifier(pkg) && token.IsIdentifier(name) &&
+		!p.locals[pkg] {
 		return c.Text, nil
 	}
 	return "text(" + strconv.Quote(c.Text) + ", " + s + ")", nil
@@ -365,7 +368,8 @@ func literalValue(text string) (constant.Value, types.Type) {
 	if err != nil || len(toks) != 1 || toks[0].off != 0 {
 		return nil, nil
 	}
-	kinds := map[token.Token]types.BasicKind{token.INT: types.Int, token.FLOAT: types.Float64, token.CHAR: types.Rune, token.STRING: types.String}
+	kinds := map[token.Token]types.BasicKind{token.INT: types.Int, token.FLOAT: types.Float64, token.CHAR: types.Rune,
+		token.STRING: types.String}
 	kind, ok := kinds[toks[0].tok]
 	if !ok || len(toks[0].lit) != len(bare) || negative && kind == types.String {
 		return nil, nil

@@ -90,7 +90,8 @@ func (g *generator) block(depth int) ir.Block {
 			b = append(b, &ir.Leave{L: g.labels[g.IntN(len(g.labels))]})
 		case 4:
 			if depth > 3 {
-				b = append(b, &ir.Panic{E: &ir.Opaque{Typed: ir.Typed{T: types.Typ[types.String]}, Format: "at %v", Args: []ir.Expr{g.expr(float, 1)}}})
+				b = append(b, &ir.Panic{E: &ir.Opaque{Typed: ir.Typed{T: types.Typ[types.String]}, Format: "at %v",
+					Args: []ir.Expr{g.expr(float, 1)}}})
 			}
 		}
 	}
@@ -149,8 +150,10 @@ func (g *generator) stmts(depth int) []ir.Stmt {
 		call := &ir.Call{
 			Results: []*ir.Var{[]*ir.Var{nil, g.variable(float)}[g.IntN(2)], nil},
 			Callee:  &ir.Callee{Func: g.f},
-			Args: []ir.Expr{g.expr(vector, 1), &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: g.f.Params[1].Load(), Y: number(integer, 7)},
-				g.expr(float, 1), g.expr(g.point, 0), &ir.Addr{Typed: ir.Typed{T: types.NewPointer(g.point)}, P: g.place(g.point)}},
+			Args: []ir.Expr{g.expr(vector, 1),
+				&ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: g.f.Params[1].Load(), Y: number(integer, 7)},
+				g.expr(float, 1), g.expr(g.point, 0),
+				&ir.Addr{Typed: ir.Typed{T: types.NewPointer(g.point)}, P: g.place(g.point)}},
 		}
 		more := &ir.Binary{Typed: ir.Typed{T: boolean}, Op: token.GTR, X: g.f.Params[1].Load(), Y: number(integer, 5)}
 		return one(&ir.If{Cond: more, Then: ir.Block{call}})
@@ -185,7 +188,8 @@ func (g *generator) stmts(depth int) []ir.Stmt {
 	body := g.body(s, depth)
 	s.Body = append(ir.Block{
 		&ir.Add{P: c.Place(), E: number(integer, 1)},
-		&ir.If{Cond: &ir.Binary{Typed: ir.Typed{T: boolean}, Op: token.GTR, X: c.Load(), Y: number(integer, 3)}, Then: ir.Block{&ir.Leave{L: s.L}}},
+		&ir.If{Cond: &ir.Binary{Typed: ir.Typed{T: boolean}, Op: token.GTR, X: c.Load(), Y: number(integer, 3)},
+			Then: ir.Block{&ir.Leave{L: s.L}}},
 	}, body...)
 	return []ir.Stmt{&ir.Let{V: c}, s}
 }
@@ -261,7 +265,8 @@ func (g *generator) fresh(t types.Type) ir.Expr {
 	case t == vector && g.IntN(2) == 0:
 		return &ir.Make{Typed: ir.Typed{T: vector}, N: number(integer, 3), Cap: number(integer, 4)}
 	case t == g.point && g.IntN(2) == 0:
-		return &ir.Literal{Typed: ir.Typed{T: t}, Keys: []int{1, 0}, Elems: []ir.Expr{g.expr(float, 1), g.expr(float, 1)}}
+		return &ir.Literal{Typed: ir.Typed{T: t}, Keys: []int{1, 0},
+			Elems: []ir.Expr{g.expr(float, 1), g.expr(float, 1)}}
 	}
 	return g.expr(t, 2)
 }
@@ -279,9 +284,11 @@ func (g *generator) expr(t types.Type, depth int) ir.Expr {
 			case 0, 1, 2:
 				return binary(float, token.ADD, token.SUB, token.MUL, token.QUO)
 			case 3:
-				return &ir.Math{Typed: typed, Name: []string{"math.Sin", "math.Exp", "math.Abs"}[g.IntN(3)], Args: []ir.Expr{g.expr(float, depth-1)}}
+				return &ir.Math{Typed: typed, Name: []string{"math.Sin", "math.Exp", "math.Abs"}[g.IntN(3)],
+					Args: []ir.Expr{g.expr(float, depth-1)}}
 			case 4:
-				return &ir.Math{Typed: typed, Name: "min", Args: []ir.Expr{g.expr(float, depth-1), g.expr(float, depth-1)}}
+				return &ir.Math{Typed: typed, Name: "min",
+					Args: []ir.Expr{g.expr(float, depth-1), g.expr(float, depth-1)}}
 			case 5:
 				return &ir.Convert{Typed: typed, X: g.expr(integer, depth-1)}
 			case 6:
@@ -417,7 +424,8 @@ func TestRandom(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d runs finished, %d panicked, %d were cut; %d joins, %d other scopes", finished, panicked, limited, joins, kept)
+	t.Logf("%d runs finished, %d panicked, %d were cut; %d joins, %d other scopes", finished, panicked, limited, joins,
+		kept)
 	if finished < 2*panicked || finished < limited {
 		t.Error("most random functions should finish")
 	}

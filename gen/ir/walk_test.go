@@ -13,7 +13,8 @@ import (
 func TestNamer(t *testing.T) {
 	n := ir.NewNamer("x", "x1", "bar")
 	var got []string
-	for _, base := range []string{"x", "x", "y", "y", "for", "len", "float64", "let", "a b", "", "_", "1x", "é", "a.b", "bar", "bar1", "nil", "_x", "init"} {
+	for _, base := range []string{"x", "x", "y", "y", "for", "len", "float64", "let", "a b", "", "_", "1x", "é", "a.b",
+		"bar", "bar1", "nil", "_x", "init"} {
 		name := n.Name(base)
 		if !token.IsIdentifier(name) || slices.Contains(got, name) {
 			t.Errorf("%q became %q", base, name)

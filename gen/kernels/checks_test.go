@@ -37,53 +37,73 @@ func checks() (out []*check) {
 	add(fl+"Div", floats.Div, floatsad.DivTangent, floatsad.DivPullback, nil, two...)
 	add(fl+"Dot", floats.Dot, floatsad.DotTangent, floatsad.DotPullback, nil, two...)
 	add(fl+"CumSum", floats.CumSum, floatsad.CumSumTangent, floatsad.CumSumPullback, nil, two...)
-	add(fl+"CumProd", floats.CumProd, floatsad.CumProdTangent, floatsad.CumProdPullback, nil, append(two, list(x(), slice(2, 0, 3, 0)))...)
-	three := [][]any{list(x(), y(), z()), list(one, one, z()), list(one, y(), one), list(x(), one, one), list(one, one, one)}
+	add(fl+"CumProd", floats.CumProd, floatsad.CumProdTangent, floatsad.CumProdPullback, nil,
+		append(two, list(x(), slice(2, 0, 3, 0)))...)
+	three := [][]any{list(x(), y(), z()), list(one, one, z()), list(one, y(), one), list(x(), one, one),
+		list(one, one, one)}
 	add(fl+"AddTo", floats.AddTo, floatsad.AddToTangent, floatsad.AddToPullback, nil, three...)
 	add(fl+"SubTo", floats.SubTo, floatsad.SubToTangent, floatsad.SubToPullback, nil, three...)
 	add(fl+"MulTo", floats.MulTo, floatsad.MulToTangent, floatsad.MulToPullback, nil, three...)
 	add(fl+"DivTo", floats.DivTo, floatsad.DivToTangent, floatsad.DivToPullback, nil, three...)
 	add(fl+"AddConst", floats.AddConst, floatsad.AddConstTangent, floatsad.AddConstPullback, nil, list(1.5, x()))
 	add(fl+"Scale", floats.Scale, floatsad.ScaleTangent, floatsad.ScalePullback, nil, list(1.5, x()), list(0.0, x()))
-	add(fl+"ScaleTo", floats.ScaleTo, floatsad.ScaleToTangent, floatsad.ScaleToPullback, nil, list(x(), 1.5, y()), list(one, 1.5, one))
-	add(fl+"AddScaled", floats.AddScaled, floatsad.AddScaledTangent, floatsad.AddScaledPullback, nil, list(x(), 1.5, y()), list(one, 1.5, one))
+	add(fl+"ScaleTo", floats.ScaleTo, floatsad.ScaleToTangent, floatsad.ScaleToPullback, nil, list(x(), 1.5, y()),
+		list(one, 1.5, one))
+	add(fl+"AddScaled", floats.AddScaled, floatsad.AddScaledTangent, floatsad.AddScaledPullback, nil,
+		list(x(), 1.5, y()), list(one, 1.5, one))
 	add(fl+"AddScaledTo", floats.AddScaledTo, floatsad.AddScaledToTangent, floatsad.AddScaledToPullback, nil,
 		list(x(), y(), 1.5, z()), list(one, one, 1.5, z()), list(one, y(), 1.5, one), list(one, one, 1.5, one))
 	add(fl+"Span", floats.Span, floatsad.SpanTangent, floatsad.SpanPullback, nil, list(x(), -0.5, 2.0))
 	add(fl+"Sum", floats.Sum, floatsad.SumTangent, floatsad.SumPullback, nil, list(x()), list(slice()))
-	add(fl+"SumCompensated", floats.SumCompensated, floatsad.SumCompensatedTangent, floatsad.SumCompensatedPullback, nil, list(x()))
-	add(fl+"Prod", floats.Prod, floatsad.ProdTangent, floatsad.ProdPullback, nil, list(x()), list(slice(2, 0, 3)), list(slice(0, 0)))
+	add(fl+"SumCompensated", floats.SumCompensated, floatsad.SumCompensatedTangent, floatsad.SumCompensatedPullback,
+		nil, list(x()))
+	add(fl+"Prod", floats.Prod, floatsad.ProdTangent, floatsad.ProdPullback, nil, list(x()), list(slice(2, 0, 3)),
+		list(slice(0, 0)))
 	add(fl+"Max", floats.Max, floatsad.MaxTangent, floatsad.MaxPullback, nil, list(x()))
 	add(fl+"Min", floats.Min, floatsad.MinTangent, floatsad.MinPullback, nil, list(x()))
-	add(fl+"LogSumExp", floats.LogSumExp, floatsad.LogSumExpTangent, floatsad.LogSumExpPullback, nil, list(x()), list(slice(900, 899, -1000)))
+	add(fl+"LogSumExp", floats.LogSumExp, floatsad.LogSumExpTangent, floatsad.LogSumExpPullback, nil, list(x()),
+		list(slice(900, 899, -1000)))
 	sorted := [][]any{list(x()), list(slice()), list(slice(3, -1, 2, 2.5, -4)), list(slice(1, 2, 3))}
 	add("sort.Float64s", sort.Float64s, sortad.Float64sTangent, sortad.Float64sPullback, nil, sorted...)
 	add("slices.Sort", slices.Sort[[]float64], sortad.SortTangent, sortad.SortPullback, nil, sorted...)
 	for _, L := range []float64{1, 2, 3, 1.5, math.Inf(1)} {
 		add(fl+"Norm", floats.Norm, floatsad.NormTangent, floatsad.NormPullback, []int{1}, list(x(), L))
-		add(fl+"Distance", floats.Distance, floatsad.DistanceTangent, floatsad.DistancePullback, []int{2}, list(x(), y(), L))
+		add(fl+"Distance", floats.Distance, floatsad.DistanceTangent, floatsad.DistancePullback, []int{2},
+			list(x(), y(), L))
 	}
-	add(fl+"Distance", floats.Distance, floatsad.DistanceTangent, floatsad.DistancePullback, []int{2}, list(one, one, 2.0))
+	add(fl+"Distance", floats.Distance, floatsad.DistanceTangent, floatsad.DistancePullback, []int{2},
+		list(one, one, 2.0))
 
 	const me = "gonum.org/v1/gonum/mathext."
 	add(me+"Beta", mathext.Beta, mathextad.BetaTangent, mathextad.BetaPullback, nil, list(1.5, 0.7))
 	add(me+"Lbeta", mathext.Lbeta, mathextad.LbetaTangent, mathextad.LbetaPullback, nil, list(1.5, 0.7))
 	add(me+"Digamma", mathext.Digamma, mathextad.DigammaTangent, mathextad.DigammaPullback, nil, list(1.7), list(-0.6))
-	add(me+"MvLgamma", mathext.MvLgamma, mathextad.MvLgammaTangent, mathextad.MvLgammaPullback, nil, list(2.7, 3), list(2.7, 1))
-	add(me+"NormalQuantile", mathext.NormalQuantile, mathextad.NormalQuantileTangent, mathextad.NormalQuantilePullback, nil, list(0.3), list(0.9))
-	add(me+"CompleteK", mathext.CompleteK, mathextad.CompleteKTangent, mathextad.CompleteKPullback, nil, list(0.3), list(0.9), list(0.01))
-	add(me+"CompleteE", mathext.CompleteE, mathextad.CompleteETangent, mathextad.CompleteEPullback, nil, list(0.3), list(0.9), list(0.01))
+	add(me+"MvLgamma", mathext.MvLgamma, mathextad.MvLgammaTangent, mathextad.MvLgammaPullback, nil, list(2.7, 3),
+		list(2.7, 1))
+	add(me+"NormalQuantile", mathext.NormalQuantile, mathextad.NormalQuantileTangent, mathextad.NormalQuantilePullback,
+		nil, list(0.3), list(0.9))
+	add(me+"CompleteK", mathext.CompleteK, mathextad.CompleteKTangent, mathextad.CompleteKPullback, nil, list(0.3),
+		list(0.9), list(0.01))
+	add(me+"CompleteE", mathext.CompleteE, mathextad.CompleteETangent, mathextad.CompleteEPullback, nil, list(0.3),
+		list(0.9), list(0.01))
 	angles := [][]any{list(0.7, 0.3), list(-1.2, 0.8), list(2.0, 0.4)}
 	add(me+"EllipticF", mathext.EllipticF, mathextad.EllipticFTangent, mathextad.EllipticFPullback, nil, angles...)
 	add(me+"EllipticE", mathext.EllipticE, mathextad.EllipticETangent, mathextad.EllipticEPullback, nil, angles...)
 	gammas := [][]any{list(1.5, 0.7), list(0.4, 0.2), list(3.0, 5.0)}
-	add(me+"GammaIncReg", mathext.GammaIncReg, mathextad.GammaIncRegTangent, mathextad.GammaIncRegPullback, []int{0}, gammas...)
-	add(me+"GammaIncRegComp", mathext.GammaIncRegComp, mathextad.GammaIncRegCompTangent, mathextad.GammaIncRegCompPullback, []int{0}, gammas...)
-	add(me+"GammaIncRegInv", mathext.GammaIncRegInv, mathextad.GammaIncRegInvTangent, mathextad.GammaIncRegInvPullback, []int{0}, list(1.5, 0.7), list(2.0, 0.2))
-	add(me+"GammaIncRegCompInv", mathext.GammaIncRegCompInv, mathextad.GammaIncRegCompInvTangent, mathextad.GammaIncRegCompInvPullback, []int{0}, list(1.5, 0.7), list(2.0, 0.2))
-	add(me+"RegIncBeta", mathext.RegIncBeta, mathextad.RegIncBetaTangent, mathextad.RegIncBetaPullback, []int{0, 1}, list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
-	add(me+"InvRegIncBeta", mathext.InvRegIncBeta, mathextad.InvRegIncBetaTangent, mathextad.InvRegIncBetaPullback, []int{0, 1}, list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
-	add(me+"Zeta", mathext.Zeta, mathextad.ZetaTangent, mathextad.ZetaPullback, []int{0}, list(2.5, 0.7), list(4.0, 1.0))
+	add(me+"GammaIncReg", mathext.GammaIncReg, mathextad.GammaIncRegTangent, mathextad.GammaIncRegPullback, []int{0},
+		gammas...)
+	add(me+"GammaIncRegComp", mathext.GammaIncRegComp, mathextad.GammaIncRegCompTangent,
+		mathextad.GammaIncRegCompPullback, []int{0}, gammas...)
+	add(me+"GammaIncRegInv", mathext.GammaIncRegInv, mathextad.GammaIncRegInvTangent, mathextad.GammaIncRegInvPullback,
+		[]int{0}, list(1.5, 0.7), list(2.0, 0.2))
+	add(me+"GammaIncRegCompInv", mathext.GammaIncRegCompInv, mathextad.GammaIncRegCompInvTangent,
+		mathextad.GammaIncRegCompInvPullback, []int{0}, list(1.5, 0.7), list(2.0, 0.2))
+	add(me+"RegIncBeta", mathext.RegIncBeta, mathextad.RegIncBetaTangent, mathextad.RegIncBetaPullback, []int{0, 1},
+		list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
+	add(me+"InvRegIncBeta", mathext.InvRegIncBeta, mathextad.InvRegIncBetaTangent, mathextad.InvRegIncBetaPullback,
+		[]int{0, 1}, list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
+	add(me+"Zeta", mathext.Zeta, mathextad.ZetaTangent, mathextad.ZetaPullback, []int{0}, list(2.5, 0.7),
+		list(4.0, 1.0))
 
 	const bl = "gonum.org/v1/gonum/blas/blas64."
 	vec := func(n, inc int, x ...float64) blas64.Vector { return blas64.Vector{N: n, Data: x, Inc: inc} }
@@ -110,8 +130,10 @@ func checks() (out []*check) {
 	w := func(inc int) blas64.Vector { return vec(2, inc, 0.3, -0.9, 1.2, 0.8) }
 	for _, beta := range []float64{0, 0.6} {
 		add(bl+"Gemv", blas64.Gemv, blas64ad.GemvTangent, blas64ad.GemvPullback, nil,
-			list(blas.NoTrans, 1.5, matrix(2, 3), u(2), beta, w(1)), list(blas.Trans, 1.5, matrix(2, 3), w(-1), beta, u(2)),
-			list(blas.NoTrans, 1.5, matrix(2, 3), blas64.Vector{Data: x(), Inc: 1}, beta, blas64.Vector{Data: y()[:2], Inc: 1}))
+			list(blas.NoTrans, 1.5, matrix(2, 3), u(2), beta, w(1)),
+			list(blas.Trans, 1.5, matrix(2, 3), w(-1), beta, u(2)),
+			list(blas.NoTrans, 1.5, matrix(2, 3), blas64.Vector{Data: x(), Inc: 1}, beta,
+				blas64.Vector{Data: y()[:2], Inc: 1}))
 		for _, tA := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 			for _, tB := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 				a, b := matrix(2, 3), matrix(3, 2)
@@ -121,17 +143,21 @@ func checks() (out []*check) {
 				if tB == blas.Trans {
 					b = matrix(2, 3)
 				}
-				add(bl+"Gemm", blas64.Gemm, blas64ad.GemmTangent, blas64ad.GemmPullback, nil, list(tA, tB, 1.5, a, b, beta, matrix(2, 2)))
+				add(bl+"Gemm", blas64.Gemm, blas64ad.GemmTangent, blas64ad.GemmPullback, nil,
+					list(tA, tB, 1.5, a, b, beta, matrix(2, 2)))
 			}
 		}
 		gram := matrix(3, 2)
-		add(bl+"Gemm", blas64.Gemm, blas64ad.GemmTangent, blas64ad.GemmPullback, nil, list(blas.Trans, blas.NoTrans, 1.5, gram, gram, beta, matrix(2, 2)))
+		add(bl+"Gemm", blas64.Gemm, blas64ad.GemmTangent, blas64ad.GemmPullback, nil,
+			list(blas.Trans, blas.NoTrans, 1.5, gram, gram, beta, matrix(2, 2)))
 		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
 			s := blas64.Symmetric{Uplo: uplo, N: 3, Stride: 4, Data: matrix(3, 3).Data}
-			add(bl+"Symv", blas64.Symv, blas64ad.SymvTangent, blas64ad.SymvPullback, nil, list(1.5, s, u(2), beta, v(-1)))
+			add(bl+"Symv", blas64.Symv, blas64ad.SymvTangent, blas64ad.SymvPullback, nil,
+				list(1.5, s, u(2), beta, v(-1)))
 		}
 	}
-	add(bl+"Ger", blas64.Ger, blas64ad.GerTangent, blas64ad.GerPullback, nil, list(1.5, w(2), u(1), matrix(2, 3)), list(1.5, same, same, matrix(3, 3)))
+	add(bl+"Ger", blas64.Ger, blas64ad.GerTangent, blas64ad.GerPullback, nil, list(1.5, w(2), u(1), matrix(2, 3)),
+		list(1.5, same, same, matrix(3, 3)))
 	for _, t := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
 			for _, diag := range []blas.Diag{blas.Unit, blas.NonUnit} {
@@ -139,8 +165,10 @@ func checks() (out []*check) {
 				for i := range 3 {
 					a.Data[i*5] += 2
 				}
-				add(bl+"Trmv", blas64.Trmv, blas64ad.TrmvTangent, blas64ad.TrmvPullback, nil, list(t, a, u(2)), list(t, a, u(-1)))
-				add(bl+"Trsv", blas64.Trsv, blas64ad.TrsvTangent, blas64ad.TrsvPullback, nil, list(t, a, u(2)), list(t, a, u(-1)))
+				add(bl+"Trmv", blas64.Trmv, blas64ad.TrmvTangent, blas64ad.TrmvPullback, nil, list(t, a, u(2)),
+					list(t, a, u(-1)))
+				add(bl+"Trsv", blas64.Trsv, blas64ad.TrsvTangent, blas64ad.TrsvPullback, nil, list(t, a, u(2)),
+					list(t, a, u(-1)))
 			}
 		}
 	}

@@ -317,7 +317,8 @@ func (c *check) dropped(t *testing.T, dir, seeds, bars []float64) {
 		}
 		info, _ := kernels.Lookup(c.name)
 		if len(info.Writes) == 0 { // what is written has a shadow if anything moves
-			if got, want := c.along(t, still, i), c.along(t, still, -1); !near(got[:len(got)-len(memory)], want[:len(want)-len(memory)]) {
+			if got, want := c.along(t, still, i), c.along(t, still, -1); !near(got[:len(got)-len(memory)],
+				want[:len(want)-len(memory)]) {
 				t.Errorf("with nil for parameter %d the derivatives are %v, want %v", i, got, want)
 			}
 		}

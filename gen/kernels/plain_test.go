@@ -142,7 +142,8 @@ func variants(c *check) (out []point) {
 					if c.shared(i) && v != 0 {
 						continue // what is read after it has been written depends on the order
 					}
-					if v < 0 && a.Type() == reflect.TypeFor[blas64.Vector]() && a.Type().Field(k).Name == "Inc" && !backwards {
+					if v < 0 && a.Type() == reflect.TypeFor[blas64.Vector]() && a.Type().Field(k).Name == "Inc" &&
+						!backwards {
 						continue
 					}
 					change(func(p point) { p[i].Field(k).SetInt(v) })

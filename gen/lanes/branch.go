@@ -22,7 +22,8 @@ func (b *builder) branch(s *ir.If) {
 	each := b.Within(func() {
 		for k := range b.types.n {
 			b.only = k
-			b.Emit(b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then), Else: b.block(s.Else)}))
+			b.Emit(b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then),
+				Else: b.block(s.Else)}))
 		}
 	})
 	b.only = -1

@@ -105,7 +105,8 @@ func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
 func (b *builder) rule(s *ir.Call) {
 	for _, a := range s.Args {
 		if activity.HasRefs(a.Type()) || b.depends(a) && !activity.IsFloat(a.Type()) {
-			b.refuse("function %s, which takes memory and is not known to be fit for several at once", calleeName(s.Callee))
+			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
+				calleeName(s.Callee))
 		}
 	}
 	args := make([]ir.Expr, len(s.Args))
@@ -132,7 +133,8 @@ func (b *builder) rule(s *ir.Call) {
 				}
 				c.Results = append(c.Results, v)
 			case !b.apart[v] || !activity.IsFloat(v.Type):
-				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one", v.Name, calleeName(s.Callee))
+				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one",
+					v.Name, calleeName(s.Callee))
 			default:
 				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
 				b.Emit(&ir.Let{At: s.At, V: t})

@@ -75,7 +75,8 @@ func (b *builder) plain(e ir.Expr) ir.Expr {
 // shared is a place of which there is one.
 func (b *builder) shared(p *ir.Place) *ir.Place {
 	if b.differs(p) {
-		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one", p.Root.Name)
+		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one",
+			p.Root.Name)
 	}
 	return b.same(p)
 }
@@ -166,7 +167,8 @@ func (b *builder) repeated(e *ir.Load) ir.Expr {
 		}
 	case *types.Array:
 		if t.Len() > most {
-			b.refuse("an array of %d elements of which there is one for all lanes, where there is to be one for each", t.Len())
+			b.refuse("an array of %d elements of which there is one for all lanes, where there is to be one for each",
+				t.Len())
 		}
 		for i := range int(t.Len()) {
 			part(i, ir.IndexStep(index(i)))

@@ -171,7 +171,8 @@ func (b *kernelBuilder) number(e ir.Expr) ir.Expr {
 // are not.
 func (b *kernelBuilder) integer(e *ir.Convert) ir.Expr {
 	t, ok := e.X.Type().Underlying().(*types.Basic)
-	if !ok || t.Info()&types.IsInteger == 0 || t.Kind() == types.Uint || t.Kind() == types.Uint64 || t.Kind() == types.Uintptr {
+	if !ok || t.Info()&types.IsInteger == 0 || t.Kind() == types.Uint || t.Kind() == types.Uint64 ||
+		t.Kind() == types.Uintptr {
 		b.refuse("a number converted from a %s", e.X.Type())
 	}
 	return vector(b.other(e.X, false))

@@ -119,10 +119,12 @@ func (p *Program) Of(f *ir.Func, params, results activity.Mask) (g *ir.Func, err
 	for i, x := range slices.Concat(f.Params, f.Results) {
 		wanted := i < len(f.Params) && params.Has(i) || i >= len(f.Params) && results.Has(i-len(f.Params))
 		if wanted && !activity.HasFloats(x.Type) {
-			return nil, &Error{Func: f.Name, What: x.Name + " holds no numbers that could depend on the lane", Pos: f.Pos}
+			return nil, &Error{Func: f.Name, What: x.Name + " holds no numbers that could depend on the lane",
+				Pos: f.Pos}
 		}
 		if v.apart[x] && !wanted {
-			return nil, &Error{Func: f.Name, What: x.Name + " depends on the lane, and there is to be one of it", Pos: f.Pos}
+			return nil, &Error{Func: f.Name, What: x.Name + " depends on the lane, and there is to be one of it",
+				Pos: f.Pos}
 		}
 	}
 	r := &run{Program: p, varied: v}
@@ -158,7 +160,8 @@ func (r *run) function(f *ir.Func) *ir.Func {
 	}
 	b.addressed, b.read = usesIn(f)
 	g := &ir.Func{
-		Name: f.Name + "_lanes" + strconv.Itoa(r.types.n), Recv: f.Recv, Variadic: f.Variadic, Passive: f.Passive, Exit: f.Exit, Pos: f.Pos,
+		Name: f.Name + "_lanes" + strconv.Itoa(r.types.n), Recv: f.Recv, Variadic: f.Variadic, Passive: f.Passive,
+		Exit: f.Exit, Pos: f.Pos,
 		Params: b.signature(f.Params), Results: b.signature(f.Results),
 	}
 	r.made[k] = g // a recursive function calls it
@@ -202,7 +205,8 @@ func (p *Program) reached(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
-			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) && !p.isEach(c.Callee) {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) &&
+				!p.isEach(c.Callee) {
 				list = append(list, c.Callee.Func)
 			}
 			return true

@@ -79,13 +79,20 @@ func TestGolden(t *testing.T) {
 // TestRefused names what has no lanes.
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"func F(t float64) (r int, rbar float64) exit {\n\tr = int(t)\n\trbar = t\n}", "used for something of which there is one"},
-		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tleave exit\n\t}\n\trbar = t\n}", "leaves something"},
-		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tpanic(1)\n\t}\n\trbar = t\n}", "a panic under a condition"},
-		{"func F(t float64) (rbar float64) exit {\n\tlet n int = 0\n\tif t > 0 {\n\t\tn = 1\n\t}\n\trbar = float64(n)\n}", "n"},
-		{"func F(x []float64, tbar float64) (rbar float64) exit {\n\tx[0] = tbar\n\trbar = x[0]\n}", "x depends on the lane"},
-		{"func F(t float64, x []float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tclear(x)\n\t}\n\trbar = t\n}", "x depends on the lane"},
-		{"func F(xbar []float64, t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tclear(xbar)\n\t}\n\trbar = t\n}", "memory that is changed"},
+		{"func F(t float64) (r int, rbar float64) exit {\n\tr = int(t)\n\trbar = t\n}",
+			"used for something of which there is one"},
+		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tleave exit\n\t}\n\trbar = t\n}",
+			"leaves something"},
+		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tpanic(1)\n\t}\n\trbar = t\n}",
+			"a panic under a condition"},
+		{"func F(t float64) (rbar float64) exit {\n\tlet n int = 0\n\tif t > 0 {\n\t\tn = 1\n\t}\n\trbar = " +
+			"float64(n)\n}", "n"},
+		{"func F(x []float64, tbar float64) (rbar float64) exit {\n\tx[0] = tbar\n\trbar = x[0]\n}",
+			"x depends on the lane"},
+		{"func F(t float64, x []float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tclear(x)\n\t}\n\trbar = t\n}",
+			"x depends on the lane"},
+		{"func F(xbar []float64, t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tclear(xbar)\n\t}\n\trbar = t\n}",
+			"memory that is changed"},
 		{"func F(t float64) (s float64, rbar float64) exit {\n\ts = t\n\trbar = t\n}", ""},
 	} {
 		f, params, results := parse(t, tt.text)
@@ -109,7 +116,8 @@ func TestRefused(t *testing.T) {
 
 // TestZeros: what overflows in one lane does not meet the zero of another.
 func TestZeros(t *testing.T) {
-	f, params, results := parse(t, "func F(a float64, b float64, t float64) (rbar float64) exit {\n\trbar = t * a * b\n}")
+	f, params, results := parse(t,
+		"func F(a float64, b float64, t float64) (rbar float64) exit {\n\trbar = t * a * b\n}")
 	g, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, results)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +142,8 @@ func TestTypes(t *testing.T) {
 	l := lanes.NewTypes(3)
 	twin := l.Of(list)
 	st := twin.Underlying().(*types.Struct)
-	if st.NumFields() != 2 || st.Field(0).Type().String() != "[3]float64" || !types.Identical(st.Field(1).Type(), types.NewPointer(twin)) || l.Of(list) != twin {
+	if st.NumFields() != 2 || st.Field(0).Type().String() != "[3]float64" ||
+		!types.Identical(st.Field(1).Type(), types.NewPointer(twin)) || l.Of(list) != twin {
 		t.Errorf("%v %v", twin, st)
 	}
 	if l.Field(list.Underlying().(*types.Struct), 2) != 1 || l.Of(types.Typ[types.Int]) != types.Typ[types.Int] {

@@ -21,7 +21,8 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
+	programs = flag.Int("programs", 0,
+		"how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -70,7 +71,8 @@ func reached(f *ir.Func) []*ir.Func {
 
 // run runs both adjoints and compares the lanes with single runs, bit for bit. It gives
 // what the first lane does.
-func (s *sided) run(c *randprog.Case, in *randprog.Input, seeds [randprog.Lanes][]float64) (values, adjoints []float64, err error) {
+func (s *sided) run(c *randprog.Case, in *randprog.Input,
+	seeds [randprog.Lanes][]float64) (values, adjoints []float64, err error) {
 	a, sig := s.one, c.Sig
 	n, results := len(sig.Params()), len(sig.Results())
 	machine := &ir.Machine{Globals: randprog.Globals(), Steps: 1 << 20}
@@ -154,7 +156,8 @@ func (s *sided) run(c *randprog.Case, in *randprog.Input, seeds [randprog.Lanes]
 
 // inVectors runs what the adjoint is in vectors, where functions of it are that, and
 // compares it with the adjoint: what it returned, and what its arguments hold now.
-func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.Input, first []ir.Value, seeds [randprog.Lanes][]float64, args, shadows, out []ir.Value) error {
+func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.Input, first []ir.Value,
+	seeds [randprog.Lanes][]float64, args, shadows, out []ir.Value) error {
 	back := useVectors(s.in, s.all)
 	if back == nil {
 		return nil
@@ -276,19 +279,20 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 			if change != nil {
 				change(s.all)
 			}
-			if err := ask.CheckRun(mask, overlap, tally, func(in *randprog.Input, _ []ir.Value, seeds []float64) ([]float64, []float64, error) {
-				r := rand.New(rand.NewPCG(mask, 8))
-				several := [randprog.Lanes][]float64{seeds}
-				for k := 1; k < randprog.Lanes; k++ {
-					several[k] = make([]float64, len(seeds))
-					for i := range several[k] {
-						if k != 2 && r.IntN(3) > 0 { // one has no seeds, others have few
-							several[k][i] = r.NormFloat64()
+			if err := ask.CheckRun(mask, overlap, tally,
+				func(in *randprog.Input, _ []ir.Value, seeds []float64) ([]float64, []float64, error) {
+					r := rand.New(rand.NewPCG(mask, 8))
+					several := [randprog.Lanes][]float64{seeds}
+					for k := 1; k < randprog.Lanes; k++ {
+						several[k] = make([]float64, len(seeds))
+						for i := range several[k] {
+							if k != 2 && r.IntN(3) > 0 { // one has no seeds, others have few
+								several[k][i] = r.NormFloat64()
+							}
 						}
 					}
-				}
-				return s.run(c, in, several)
-			}); err != nil {
+					return s.run(c, in, several)
+				}); err != nil {
 				return err
 			}
 		}

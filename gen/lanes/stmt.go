@@ -77,7 +77,8 @@ func (b *builder) scalars(v *ir.Var) []*ir.Var {
 	list := b.lane[v]
 	if list == nil {
 		for k := range b.types.n {
-			list = append(list, &ir.Var{Name: b.names.Name(v.Name + strconv.Itoa(k)), Type: v.Type, Kind: v.Kind, Pos: v.Pos})
+			list = append(list,
+				&ir.Var{Name: b.names.Name(v.Name + strconv.Itoa(k)), Type: v.Type, Kind: v.Kind, Pos: v.Pos})
 		}
 		b.lane[v] = list
 	}
@@ -260,7 +261,8 @@ func (b *builder) let(s *ir.Let) {
 }
 
 // set is an assignment or an addition to a place: lane makes that of one lane, to any other.
-func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int, e ir.Expr) ir.Stmt, to func(p *ir.Place, e ir.Expr) ir.Stmt) {
+func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int, e ir.Expr) ir.Stmt,
+	to func(p *ir.Place, e ir.Expr) ir.Stmt) {
 	where := b.At
 	switch {
 	case !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):

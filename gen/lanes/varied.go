@@ -23,7 +23,8 @@ type field int
 
 // vary finds out what depends on the lane where certain parameters and results do.
 func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
-	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{}, local: map[any]bool{}}
+	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{},
+		local: map[any]bool{}}
 	for _, g := range p.reached(f) {
 		v.fields(g)
 		v.block(g.Body, nil)

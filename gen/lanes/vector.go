@@ -61,7 +61,8 @@ func (r *run) vector(f, g *ir.Func) (v *Vector) {
 // around calls kernel k, which takes numbers in memory of type rows, with the parameters
 // and results of g.
 func (r *run) around(f, g, k *ir.Func, of types.Type) *ir.Func {
-	g, _ = ir.Clone(&ir.Func{Name: k.Name + "_call", Pos: g.Pos, Exit: g.Exit, Params: g.Params, Results: g.Results}, nil)
+	g, _ = ir.Clone(&ir.Func{Name: k.Name + "_call", Pos: g.Pos, Exit: g.Exit, Params: g.Params, Results: g.Results},
+		nil)
 	names := ir.NamerOf(g)
 	rows := &ir.Var{Name: names.Name("rows"), Type: of.(*types.Pointer).Elem()}
 	call := &ir.Call{Callee: &ir.Callee{Func: k}}

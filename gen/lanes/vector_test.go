@@ -111,7 +111,8 @@ func arguments(f *ir.Func, x float64) (args []ir.Value) {
 // not gain.
 func TestNoVectors(t *testing.T) {
 	loop := func(s string) string {
-		return "func F(n int, x []float64, xbar []float64, t float64) (rbar float64) exit {\n\trbar = t\n\tfor l, m i int = 0; i < n; i += 1 {\n\t\t" +
+		return "func F(n int, x []float64, xbar []float64, t float64) (rbar float64) exit {\n\trbar = t\n\tfor l, m " +
+			"i int = 0; i < n; i += 1 {\n\t\t" +
 			strings.ReplaceAll(s, "\n", "\n\t\t") + "\n\t}\n}"
 	}
 	for _, tt := range []struct {

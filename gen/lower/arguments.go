@@ -35,7 +35,8 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 }
 
 // arguments are those of a call, and the function values among them at their places.
-func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Signature, s *substitution) ([]ir.Expr, []*funcValue) {
+func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Signature,
+	s *substitution) ([]ir.Expr, []*funcValue) {
 	n := sig.Params().Len()
 	param := func(i int) types.Type { return s.of(sig.Params().At(i).Type()) }
 	var args []ir.Expr

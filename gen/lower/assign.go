@@ -154,7 +154,8 @@ func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 		return
 	}
 	t, _ := cell(p, nil)
-	if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok && l.isBuiltin(call, "append") && types.Identical(l.typeOf(rhs), t) {
+	if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok && l.isBuiltin(call, "append") &&
+		types.Identical(l.typeOf(rhs), t) {
 		l.appendTo(call, p)
 		return
 	}

@@ -24,10 +24,12 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 	for i, e := range s.Lhs {
 		id, ok := e.(*ast.Ident)
 		if !ok || !isFuncType(l.typeOf(e)) {
-			l.refuse(s, "assignment of a function", "values stand beside it", "assign the function in a statement of its own")
+			l.refuse(s, "assignment of a function", "values stand beside it",
+				"assign the function in a statement of its own")
 			return true
 		}
-		l.bindFunction(s, id, s.Rhs[i], s.Tok == token.DEFINE || l.facts.block[l.info.ObjectOf(id)] == l.facts.within[s])
+		l.bindFunction(s, id, s.Rhs[i],
+			s.Tok == token.DEFINE || l.facts.block[l.info.ObjectOf(id)] == l.facts.within[s])
 	}
 	return true
 }
@@ -37,7 +39,8 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
 	o := l.info.ObjectOf(id)
 	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
-		l.refuse(n, "assignment to function variable "+id.Name, "which function it holds has to be known", "use a variable for each function")
+		l.refuse(n, "assignment to function variable "+id.Name, "which function it holds has to be known",
+			"use a variable for each function")
 		return
 	}
 	var v *funcValue

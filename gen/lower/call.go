@@ -193,7 +193,8 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return nil, nil
 	}
 	if d.generated {
-		l.refuse(call, "call of "+fn.FullName(), "it is generated, and what is generated is not differentiated again", "differentiate the function it was made of, or use an operator of second order")
+		l.refuse(call, "call of "+fn.FullName(), "it is generated, and what is generated is not differentiated again",
+			"differentiate the function it was made of, or use an operator of second order")
 		return nil, nil
 	}
 	rest, values := l.arguments(call, list, sig, s)
@@ -205,7 +206,8 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 
 // passive calls a function with the directive //nabla:passive. Where it cannot be
 // lowered nothing of it is known, but that it stands in the source.
-func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue, args []ir.Expr) (*ir.Callee, []ir.Expr) {
+func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
+	args []ir.Expr) (*ir.Callee, []ir.Expr) {
 	known := false
 	for _, v := range values {
 		known = known || v != nil
@@ -215,14 +217,17 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 		return l.instance(call, d, targs, values, args)
 	}
 	if len(targs) > 0 {
-		l.refuse(call, "call of "+d.fn.FullName(), "a passive function with type arguments has to be lowered, which its body does not allow", "call it from a passive function without")
+		l.refuse(call, "call of "+d.fn.FullName(),
+			"a passive function with type arguments has to be lowered, which its body does not allow",
+			"call it from a passive function without")
 		return nil, nil
 	}
 	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true}}, args
 }
 
 // instance calls the copy of a declared function for function values.
-func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue, args []ir.Expr) (*ir.Callee, []ir.Expr) {
+func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
+	args []ir.Expr) (*ir.Callee, []ir.Expr) {
 	for i, v := range values {
 		if v == nil && isFuncType(substitutionOf(d.fn, targs).of(d.fn.Signature().Params().At(i).Type())) {
 			return nil, nil // refused
@@ -231,7 +236,8 @@ func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, valu
 	}
 	e := l.p.entry(d, targs, values)
 	if e == nil {
-		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions", "bound the recursion")
+		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions",
+			"bound the recursion")
 		return nil, nil
 	}
 	l.e.calls = append(l.e.calls, calling{e, l.pos(call)})

@@ -53,7 +53,8 @@ func (l *lowerer) callee(call *ast.CallExpr) callee {
 		s := l.info.Selections[x]
 		if s == nil {
 			if _, ok := l.info.Uses[x.Sel].(*types.Builtin); ok {
-				return callee{why: [3]string{"call of unsafe." + x.Sel.Name, "memory has no types there", "use slices and indices"}}
+				return callee{why: [3]string{"call of unsafe." + x.Sel.Name, "memory has no types there",
+					"use slices and indices"}}
 			}
 			return l.named(x.Sel)
 		}
@@ -64,9 +65,11 @@ func (l *lowerer) callee(call *ast.CallExpr) callee {
 			if fn, targs := staticFunc(l.info, x); fn != nil {
 				return callee{kind: declared, fn: fn, targs: l.substAll(targs)}
 			}
-			return callee{why: [3]string{"call of a method expression", "its receiver is converted", "call the method on the receiver"}}
+			return callee{why: [3]string{"call of a method expression", "its receiver is converted",
+				"call the method on the receiver"}}
 		}
-		return callee{why: [3]string{"call of field " + x.Sel.Name, "which function it holds is not known", remedyStatic}}
+		return callee{why: [3]string{"call of field " + x.Sel.Name, "which function it holds is not known",
+			remedyStatic}}
 	case *ast.FuncLit:
 		return callee{kind: literalCallee, lit: x}
 	}
@@ -118,7 +121,8 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 		t = deref(t).Underlying().(*types.Struct).Field(i).Type()
 	}
 	if types.IsInterface(t) {
-		return callee{why: [3]string{"call of interface method " + x.Sel.Name, "which function it is depends on the value", "pass a concrete type, or make the function generic"}}
+		return callee{why: [3]string{"call of interface method " + x.Sel.Name,
+			"which function it is depends on the value", "pass a concrete type, or make the function generic"}}
 	}
 	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path, known: known}
 }

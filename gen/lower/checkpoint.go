@@ -32,7 +32,8 @@ func (p *Program) loops(f *ast.File) map[int]ast.Node {
 	return out
 }
 
-const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, or //nabla:checkpoint snapshots=20 steps=10"
+const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, or //nabla:checkpoint snapshots=20 " +
+	"steps=10"
 
 // checkpoint marks the loop that a directive stands above, or says why it does not.
 func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {

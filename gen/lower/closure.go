@@ -231,7 +231,8 @@ func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.
 	}
 	e := l.p.literal(v, sig, values)
 	if e == nil {
-		l.refuse(call, "call of a closure", "it would need ever new copies for ever new functions", "bound the recursion")
+		l.refuse(call, "call of a closure", "it would need ever new copies for ever new functions",
+			"bound the recursion")
 		return nil, nil
 	}
 	l.e.calls = append(l.e.calls, calling{e, l.pos(call)})
@@ -250,7 +251,8 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())}, foreign: !v.home.d.own}
+	e := &entry{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())},
+		foreign: !v.home.d.own}
 	p.entries[key] = e
 	l := p.lowerer(e, v.home.d, v.home.subst)
 	if l.signature(sig, values) {

@@ -73,7 +73,8 @@ func (l *lowerer) text(e ast.Expr) (string, bool) {
 		return l.text(e.Sel)
 	case *ast.Ident:
 		c, ok := l.info.Uses[e].(*types.Const)
-		if !ok || c.Pkg() == nil || c.Parent() != c.Pkg().Scope() || !c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.own) {
+		if !ok || c.Pkg() == nil || c.Parent() != c.Pkg().Scope() ||
+			!c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.own) {
 			return "", false
 		}
 		return c.Pkg().Name() + "." + c.Name(), true

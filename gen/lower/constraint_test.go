@@ -18,7 +18,8 @@ import (
 // TestNameConstraint compares the constraint of a file name with what package go/build does
 // with the file, for many systems.
 func TestNameConstraint(t *testing.T) {
-	words := []string{"linux", "windows", "android", "amd64", "arm64", "wasm", "js", "unix", "file", "", "test", "gen-linux"}
+	words := []string{"linux", "windows", "android", "amd64", "arm64", "wasm", "js", "unix", "file", "", "test",
+		"gen-linux"}
 	names := []string{"linux.go", "amd64.go", "nabla_gen.go", "a_linux.pb.go", "a.b_linux.go"}
 	for _, a := range words {
 		names = append(names, "x_"+a+".go", a+"_x.go")
@@ -27,7 +28,8 @@ func TestNameConstraint(t *testing.T) {
 		}
 	}
 	systems := []struct{ system, arch string }{
-		{"linux", "amd64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"android", "arm64"}, {"js", "wasm"}, {"darwin", "arm64"},
+		{"linux", "amd64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"android", "arm64"}, {"js", "wasm"},
+		{"darwin", "arm64"},
 	}
 	for _, name := range names {
 		if name[0] == '_' {
@@ -35,9 +37,10 @@ func TestNameConstraint(t *testing.T) {
 		}
 		x := nameConstraint(name)
 		for _, s := range systems {
-			c := build.Context{GOOS: s.system, GOARCH: s.arch, Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
-				return io.NopCloser(strings.NewReader("package p\n")), nil
-			}}
+			c := build.Context{GOOS: s.system, GOARCH: s.arch, Compiler: "gc",
+				OpenFile: func(string) (io.ReadCloser, error) {
+					return io.NopCloser(strings.NewReader("package p\n")), nil
+				}}
 			want, err := c.MatchFile(".", name)
 			if err != nil {
 				t.Fatal(err)
@@ -54,7 +57,8 @@ func TestNameConstraint(t *testing.T) {
 
 // TestConjunction compares conjunctions with their operands under all assignments of tags.
 func TestConjunction(t *testing.T) {
-	atoms := []string{"a", "!b", "go1.21", "!go1.20", "go1.99", "a || c", "b || go1.5", "!(a && go1.7)", "a && !c", "(a || go1.99) && go1.18", "!(b || c)"}
+	atoms := []string{"a", "!b", "go1.21", "!go1.20", "go1.99", "a || c", "b || go1.5", "!(a && go1.7)", "a && !c",
+		"(a || go1.99) && go1.18", "!(b || c)"}
 	seen := map[string][]bool{}
 	for i := range atoms {
 		for j := range atoms {
@@ -89,7 +93,8 @@ func TestConjunction(t *testing.T) {
 					for _, x := range list {
 						if x != nil {
 							want = want && x.Eval(has)
-							impossible = impossible || texts[0] == "!go1.20" || texts[1] == "!go1.20" || texts[2] == "!go1.20"
+							impossible = impossible || texts[0] == "!go1.20" || texts[1] == "!go1.20" ||
+								texts[2] == "!go1.20"
 						}
 					}
 					truth = append(truth, want)
@@ -123,12 +128,14 @@ func TestConjunction(t *testing.T) {
 			}
 			files[what+strings.ToLower(s)] = text
 		}
-		if !isOutputName(f.Name) || !isOutputName(TwinOf(f.Name)) || nameConstraint(f.Name) != nil || nameConstraint(TwinOf(f.Name)) != nil {
+		if !isOutputName(f.Name) || !isOutputName(TwinOf(f.Name)) || nameConstraint(f.Name) != nil ||
+			nameConstraint(TwinOf(f.Name)) != nil {
 			t.Errorf("%q has the file %s", text, f.Name)
 		}
 	}
 	for text, want := range map[string]string{
-		"": "nabla_gen.go", "linux": "nabla_gen-linux.go", "!race && unix": "nabla_gen-not-race-unix.go", "goexperiment.simd": "nabla_gen-goexperiment.simd.go",
+		"": "nabla_gen.go", "linux": "nabla_gen-linux.go", "!race && unix": "nabla_gen-not-race-unix.go",
+		"goexperiment.simd": "nabla_gen-goexperiment.simd.go",
 	} {
 		if f := OutputFor(text); f.Name != want {
 			t.Errorf("%q has the file %s, want %s", text, f.Name, want)

@@ -13,24 +13,32 @@ import (
 var variants = map[string]string{
 	"go.mod":     "module m\n\ngo 1.26\n\nrequire dep v0.0.0\n\nreplace dep => ./dep\n",
 	"dep/go.mod": "module dep\n\ngo 1.20\n",
-	"dep/dep.go": "package dep\n\nfunc Twice(x float64) float64 { return twice(x) }\n\nfunc Plain(x float64) float64 { return x }\n",
-	"dep/a.go":   "//go:build !dep\n\npackage dep\n\nfunc twice(x float64) float64 { return 2 * x }\n",
-	"dep/b.go":   "//go:build dep\n\npackage dep\n\nfunc twice(x float64) float64 { return x + x }\n",
+	"dep/dep.go": "package dep\n\nfunc Twice(x float64) float64 { return twice(x) }\n\nfunc Plain(x float64) " +
+		"float64 { return x }\n",
+	"dep/a.go": "//go:build !dep\n\npackage dep\n\nfunc twice(x float64) float64 { return 2 * x }\n",
+	"dep/b.go": "//go:build dep\n\npackage dep\n\nfunc twice(x float64) float64 { return x + x }\n",
 
-	"func.go":                     "//go:build !f\n\npackage m\n\nfunc inner(x float64) float64 { return x }\n",
-	"const.go":                    "//go:build !c\n\npackage m\n\nconst slope = 2.0\n",
-	"var.go":                      "//go:build !v\n\npackage m\n\nvar table = []float64{1}\n",
-	"type.go":                     "//go:build !t\n\npackage m\n\ntype number = float64\n\ntype model struct{ k float64 }\n",
-	"method.go":                   "//go:build !n\n\npackage m\n\nfunc (m *plain) Scale(x float64) float64 { return m.k * x }\n",
-	"value.go":                    "//go:build !w\n\npackage m\n\nfunc made() plain { return plain{} }\n",
-	"rule.go":                     "//go:build !r\n\npackage m\n\nfunc ruledTangent(x, xDot float64) (r, rDot float64) { return x, xDot + inside(x) }\n",
-	"inside.go":                   "//go:build !i\n\npackage m\n\nfunc inside(x float64) float64 { return 0 }\n",
-	"passive.go":                  "//go:build !p\n\npackage m\n\nfunc ignored() float64 { return 1 }\n",
-	"go.go":                       "//go:build go1.18 && !g\n\npackage m\n\nfunc versioned(x float64) float64 { return x }\n",
-	"new.go":                      "//go:build go1.18\n\npackage m\n\nfunc modern(x float64) float64 { return x }\n",
-	"iterator.go":                 "//go:build !y\n\npackage m\n\nfunc each(x []float64) func(func(float64) bool) {\n\treturn func(yield func(float64) bool) {\n\t\tfor _, v := range x {\n\t\t\tif !yield(v) {\n\t\t\t\treturn\n\t\t\t}\n\t\t}\n\t}\n}\n",
+	"func.go":  "//go:build !f\n\npackage m\n\nfunc inner(x float64) float64 { return x }\n",
+	"const.go": "//go:build !c\n\npackage m\n\nconst slope = 2.0\n",
+	"var.go":   "//go:build !v\n\npackage m\n\nvar table = []float64{1}\n",
+	"type.go": "//go:build !t\n\npackage m\n\ntype number = float64\n\ntype model struct{ k " +
+		"float64 }\n",
+	"method.go": "//go:build !n\n\npackage m\n\nfunc (m *plain) Scale(x float64) float64 { return " +
+		"m.k * x }\n",
+	"value.go": "//go:build !w\n\npackage m\n\nfunc made() plain { return plain{} }\n",
+	"rule.go": "//go:build !r\n\npackage m\n\nfunc ruledTangent(x, xDot float64) (r, rDot " +
+		"float64) { return x, xDot + inside(x) }\n",
+	"inside.go":  "//go:build !i\n\npackage m\n\nfunc inside(x float64) float64 { return 0 }\n",
+	"passive.go": "//go:build !p\n\npackage m\n\nfunc ignored() float64 { return 1 }\n",
+	"go.go": "//go:build go1.18 && !g\n\npackage m\n\nfunc versioned(x float64) float64 { " +
+		"return x }\n",
+	"new.go": "//go:build go1.18\n\npackage m\n\nfunc modern(x float64) float64 { return x }\n",
+	"iterator.go": "//go:build !y\n\npackage m\n\nfunc each(x []float64) func(func(float64) bool) " +
+		"{\n\treturn func(yield func(float64) bool) {\n\t\tfor _, v := range x {\n\t\t\tif !yield(v) {\n" +
+		"\t\t\t\treturn\n\t\t\t}\n\t\t}\n\t}\n}\n",
 	"sys_" + runtime.GOOS + ".go": "package m\n\nfunc system(x float64) float64 { return x }\n",
-	"both_" + runtime.GOOS + "_" + runtime.GOARCH + ".go": "//go:build !b\n\npackage m\n\nfunc both(x float64) float64 { return x }\n",
+	"both_" + runtime.GOOS + "_" + runtime.GOARCH +
+		".go": "//go:build !b\n\npackage m\n\nfunc both(x float64) float64 { return x }\n",
 
 	"m.go": `package m
 
@@ -114,10 +122,14 @@ func TestConstraint(t *testing.T) {
 	}
 	p := lower.New(pkgs, lower.Options{})
 	for name, want := range map[string]string{
-		"Free": "", "Func": "!f", "Deep": "!f", "Const": "!c", "Consts": "!c", "Var": "!v", "Size": "!c", "Type": "!t", "Local": "!t",
-		"Method": "!n", "Promoted": "!n", "Expression": "!n", "Dynamic": "!n", "Inferred": "!w", "Value": "!f", "Closure": "!f",
-		"Ruled": "!i && !r", "Passive": "!p", "Version": "!g", "Modern": "", "System": runtime.GOOS, "Both": "!b && " + runtime.GOARCH + " && " + runtime.GOOS,
-		"Module": "!dep", "Plain": "", "Iterated": "!y", "Sorted": "", "Generic": "!t", "Refused": "!f", "Two": "!c && !f",
+		"Free": "", "Func": "!f", "Deep": "!f", "Const": "!c", "Consts": "!c", "Var": "!v", "Size": "!c", "Type": "!t",
+		"Local":  "!t",
+		"Method": "!n", "Promoted": "!n", "Expression": "!n", "Dynamic": "!n", "Inferred": "!w", "Value": "!f",
+		"Closure": "!f",
+		"Ruled":   "!i && !r", "Passive": "!p", "Version": "!g", "Modern": "", "System": runtime.GOOS,
+		"Both":   "!b && " + runtime.GOARCH + " && " + runtime.GOOS,
+		"Module": "!dep", "Plain": "", "Iterated": "!y", "Sorted": "", "Generic": "!t", "Refused": "!f",
+		"Two": "!c && !f",
 	} {
 		fn := p.Lookup("m", name)
 		if _, err := p.Func(fn); (err == nil) != (name != "Refused") {

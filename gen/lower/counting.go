@@ -15,7 +15,8 @@ type counting struct {
 	step   int64
 }
 
-var flipped = map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ}
+var flipped = map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS,
+	token.GEQ: token.LEQ}
 
 func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	init, ok := s.Init.(*ast.AssignStmt)

@@ -18,7 +18,8 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 0, "how many random functions are lowered; 0 is as many as the length of the tests asks for")
+	programs = flag.Int("programs", 0,
+		"how many random functions are lowered; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random function")
 )
 
@@ -159,7 +160,8 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 	}
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod": "module rnd\n\ngo 1.26\n", "calls.go": randprog.Calls(list), "run_test.go": randomMain, "in.json": string(text),
+		"go.mod": "module rnd\n\ngo 1.26\n", "calls.go": randprog.Calls(list), "run_test.go": randomMain,
+		"in.json": string(text),
 	}
 	for i, src := range randprog.Batch(list) {
 		files[fmt.Sprintf("rnd%d.go", i)] = src
@@ -213,7 +215,8 @@ func TestOldLoops(t *testing.T) {
 			}
 			want := compiled(t, list[:1], cases[:1])[0][k]
 			if !want.is(got) || err == nil && want.is(wrong) {
-				t.Fatalf("seed %d, input %d: %v for Go 1.21, %v otherwise, want %v and something else\n%s", seed, k, got, wrong, want, p.Source())
+				t.Fatalf("seed %d, input %d: %v for Go 1.21, %v otherwise, want %v and something else\n%s", seed, k,
+					got, wrong, want, p.Source())
 			}
 			t.Logf("found by seed %d", seed)
 			return

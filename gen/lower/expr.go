@@ -37,7 +37,8 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 		return l.bad(e, "expression", "it has an error", "")
 	}
 	if basic(t)&types.IsComplex != 0 {
-		return l.bad(e, "complex number", "there are no rules for complex numbers", "keep real and imaginary part apart")
+		return l.bad(e, "complex number", "there are no rules for complex numbers",
+			"keep real and imaginary part apart")
 	}
 	if tv.Value != nil {
 		return l.constant(e, tv.Value, t)

@@ -109,7 +109,8 @@ func (l *lowerer) sound(n *ast.FuncDecl) bool {
 	bad := false
 	for _, err := range l.d.pkg.TypeErrors {
 		if !err.Soft && n.Pos() <= err.Pos && err.Pos < n.End() {
-			l.e.refusals = append(l.e.refusals, &Refusal{l.p.fset.Position(err.Pos), l.f.Name, what, "it has an error: " + err.Msg, ""})
+			l.e.refusals = append(l.e.refusals,
+				&Refusal{l.p.fset.Position(err.Pos), l.f.Name, what, "it has an error: " + err.Msg, ""})
 			bad = true
 		}
 	}
@@ -125,7 +126,8 @@ func (l *lowerer) param(o *types.Var, name string) *ir.Var {
 	if o.Name() != "" && o.Name() != "_" {
 		name = o.Name()
 	}
-	v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Param, Object: o, Pos: l.p.fset.Position(o.Pos())}
+	v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Param, Object: o,
+		Pos: l.p.fset.Position(o.Pos())}
 	l.f.Params = append(l.f.Params, v)
 	l.env[o] = &binding{place: &ir.Place{Root: v}}
 	return v
@@ -153,7 +155,8 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		}
 		if i >= len(values) || values[i] == nil {
 			l.e.refusals = append(l.e.refusals, &Refusal{l.p.fset.Position(o.Pos()), l.f.Name, "parameter " + o.Name(),
-				"the function it stands for is not known", "differentiate a function that calls this one with a declared function or a closure"})
+				"the function it stands for is not known",
+				"differentiate a function that calls this one with a declared function or a closure"})
 			ok = false
 			continue
 		}
@@ -169,7 +172,8 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		if o.Name() != "" && o.Name() != "_" {
 			name = o.Name()
 		}
-		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Result, Object: o, Pos: l.p.fset.Position(o.Pos())}
+		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Result, Object: o,
+			Pos: l.p.fset.Position(o.Pos())}
 		l.f.Results = append(l.f.Results, v)
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
@@ -226,7 +230,8 @@ func (l *lowerer) unexported(n ast.Node) {
 			seen[o] = true
 			why, remedy := "nothing can be generated there", remedyRule
 			if len(l.around) > 0 {
-				why, remedy = "it is put into a function of package "+l.nest.home.PkgPath, "range over the function in the package that declares it"
+				why, remedy = "it is put into a function of package "+
+					l.nest.home.PkgPath, "range over the function in the package that declares it"
 			}
 			reason := "package " + o.Pkg().Path() + " does not export it, and " + why
 			if o.Exported() {
@@ -286,7 +291,8 @@ func (l *lowerer) temp(n ast.Node, name string, t types.Type, e ir.Expr) *ir.Var
 
 // local makes a variable of the source without declaring it yet.
 func (l *lowerer) local(o types.Object) *ir.Var {
-	return &ir.Var{Name: l.names.fresh(o.Name()), Type: l.subst.of(o.Type()), Object: o, Pos: l.p.fset.Position(o.Pos())}
+	return &ir.Var{Name: l.names.fresh(o.Name()), Type: l.subst.of(o.Type()), Object: o,
+		Pos: l.p.fset.Position(o.Pos())}
 }
 
 func (l *lowerer) bind(o types.Object, v *ir.Var) {

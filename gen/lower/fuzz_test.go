@@ -32,7 +32,8 @@ func FuzzLower(f *testing.F) {
 			}
 		}
 	}
-	for _, name := range []string{"../tangent/testdata/funcs/funcs.go", "../adjoint/testdata/funcs/funcs.go", "../traced/testdata/funcs/funcs.go"} {
+	for _, name := range []string{"../tangent/testdata/funcs/funcs.go", "../adjoint/testdata/funcs/funcs.go",
+		"../traced/testdata/funcs/funcs.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

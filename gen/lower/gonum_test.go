@@ -19,7 +19,8 @@ func TestGonum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	patterns := []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/optimize", "gonum.org/v1/gonum/mat"}
+	patterns := []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/optimize",
+		"gonum.org/v1/gonum/mat"}
 	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +114,8 @@ func functions(pkg *types.Package) (out []*types.Func) {
 				out = append(out, o)
 			}
 		case *types.TypeName:
-			if n, ok := o.Type().(*types.Named); ok && n.TypeParams().Len() == 0 && !o.IsAlias() && !types.IsInterface(n) {
+			if n, ok := o.Type().(*types.Named); ok && n.TypeParams().Len() == 0 && !o.IsAlias() &&
+				!types.IsInterface(n) {
 				for m := range n.Methods() {
 					out = append(out, m)
 				}

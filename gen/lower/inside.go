@@ -70,11 +70,14 @@ func (l *lowerer) inside(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
 		return nil, nil
 	case again > deepest:
 		l.nest.endless = true
-		l.refuse(n, "range over a function that calls itself", "the body of the loop would be copied without end", "call the recursive function with a function literal that does what the body does")
+		l.refuse(n, "range over a function that calls itself", "the body of the loop would be copied without end",
+			"call the recursive function with a function literal that does what the body does")
 		return nil, nil
 	case l.nest.bodies > mostBodies:
 		l.nest.endless = true
-		l.refuse(n, "range over a function", "it needs more than "+strconv.Itoa(mostBodies)+" copies of the bodies of loops and iterators", "call yield at fewer places")
+		l.refuse(n, "range over a function",
+			"it needs more than "+strconv.Itoa(mostBodies)+" copies of the bodies of loops and iterators",
+			"call yield at fewer places")
 		return nil, nil
 	}
 	in.around, in.number = append(slices.Clip(l.around), node), l.nest.bodies
@@ -112,7 +115,8 @@ func (l *lowerer) open(n ast.Node, v *funcValue) bool {
 	case v.d == nil:
 		l.noSource(n, v.fn)
 	case v.d.generated:
-		l.refuse(n, what, "it is generated, and what is generated is not differentiated again", "differentiate the function it was made of, or use an operator of second order")
+		l.refuse(n, what, "it is generated, and what is generated is not differentiated again",
+			"differentiate the function it was made of, or use an operator of second order")
 	case l.p.rule(v.fn) != nil:
 		l.refuse(n, what, "it is known by a rule and cannot take functions", "")
 	case l.p.passive[v.fn]:
@@ -130,7 +134,8 @@ func (l *lowerer) reserve(n ast.Node) {
 			continue
 		}
 		if l.names.fresh(name) != name {
-			l.refuse(n, "range over a function", "it reads variables of package "+name+", and one of the function has that name", "rename the variable")
+			l.refuse(n, "range over a function",
+				"it reads variables of package "+name+", and one of the function has that name", "rename the variable")
 		}
 		l.nest.packages[name] = true
 	}
@@ -273,7 +278,8 @@ func returns(body *ast.BlockStmt) (n int) {
 func (l *lowerer) callInside(call *ast.CallExpr, c callee, lets ir.Block, results []*ir.Var) bool {
 	v, list := l.called(call, c)
 	if v == nil {
-		l.refuse(call, "call with the function that runs the body of a loop", "the body of what is called is not known", remedyStatic)
+		l.refuse(call, "call with the function that runs the body of a loop", "the body of what is called is not known",
+			remedyStatic)
 		return false
 	}
 	in, body := l.enter(call, list, v)
@@ -366,5 +372,6 @@ func (l *lowerer) handsOnYield(call *ast.CallExpr, c callee) bool {
 
 // carriesLoop says whether a call of v may run the body of a loop.
 func (v *funcValue) carriesLoop() bool {
-	return v != nil && (v.loop != nil || slices.ContainsFunc(v.captures, func(c capture) bool { return c.value.carriesLoop() }))
+	return v != nil &&
+		(v.loop != nil || slices.ContainsFunc(v.captures, func(c capture) bool { return c.value.carriesLoop() }))
 }

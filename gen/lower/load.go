@@ -117,7 +117,8 @@ func outside(dir string, env []string) error {
 	if err != nil {
 		where = dir
 	}
-	return fmt.Errorf("there is no go.mod in %s or above it; change to the directory of a module, or make one with go mod init", where)
+	return fmt.Errorf("there is no go.mod in %s or above it; change to the directory of a module, or make one with "+
+		"go mod init", where)
 }
 
 // unloaded is why there is no source of a package.

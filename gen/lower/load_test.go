@@ -88,11 +88,12 @@ func lowers(t *testing.T, p *lower.Program, name string, want bool) error {
 // TestErrorsCountWhereTheyAre lowers next to functions that do not compile.
 func TestErrorsCountWhereTheyAre(t *testing.T) {
 	for name, text := range map[string]string{
-		"no generated file":          "",
-		"a stale generated file":     generated,
-		"a broken generated file":    lower.Header + "\n\npackage m\n\nfunc LossBar(x []float64",
-		"an empty generated file":    lower.Header + "\n",
-		"a generated file of errors": lower.Header + "\n\npackage m\n\nimport \"no/such\"\n\nfunc LossBar() { return 1 + no.No }\n",
+		"no generated file":       "",
+		"a stale generated file":  generated,
+		"a broken generated file": lower.Header + "\n\npackage m\n\nfunc LossBar(x []float64",
+		"an empty generated file": lower.Header + "\n",
+		"a generated file of errors": lower.Header +
+			"\n\npackage m\n\nimport \"no/such\"\n\nfunc LossBar() { return 1 + no.No }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"loss.go": loss, "dep/dep.go": dep}
@@ -136,7 +137,9 @@ func TestStaleOutputIsNotRead(t *testing.T) {
 
 // TestOthersFileIsRead reads a file that only has the name of a generated one.
 func TestOthersFileIsRead(t *testing.T) {
-	p, _ := module(t, map[string]string{"a.go": "package m\n\nfunc F(x float64) float64 { return g(x) }\n", lower.Output: "package m\n\nfunc g(x float64) float64 { return x }\n"})
+	p, _ := module(t,
+		map[string]string{"a.go": "package m\n\nfunc F(x float64) float64 { return g(x) }\n",
+			lower.Output: "package m\n\nfunc g(x float64) float64 { return x }\n"})
 	lowers(t, p, "F", true)
 }
 

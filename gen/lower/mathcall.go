@@ -44,7 +44,8 @@ func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
 	if m.Name == dim && len(m.Args) == 2 {
 		zero := &ir.Const{Typed: m.Typed, Val: constant.MakeInt64(0)}
-		m.Name, m.Args = "math.Max", []ir.Expr{zero, &ir.Binary{Typed: m.Typed, Op: token.SUB, X: m.Args[0], Y: m.Args[1]}}
+		m.Name, m.Args = "math.Max", []ir.Expr{zero,
+			&ir.Binary{Typed: m.Typed, Op: token.SUB, X: m.Args[0], Y: m.Args[1]}}
 	}
 	return m
 }

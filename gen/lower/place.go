@@ -21,7 +21,8 @@ func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 	}
 	p := l.place(e)
 	if p != nil && p.Root.Kind == ir.Global {
-		l.refuse(e, "write to package variable "+p.Root.Name, "its derivative would have to outlive the call", "pass a pointer to it as an argument")
+		l.refuse(e, "write to package variable "+p.Root.Name, "its derivative would have to outlive the call",
+			"pass a pointer to it as an argument")
 		return nil
 	}
 	return p
@@ -145,7 +146,8 @@ func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, typ
 func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 	t, memory := cell(p, nil)
 	if p.Root.Kind == ir.Global && !memory {
-		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer", "pass it as an argument")
+		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer",
+			"pass it as an argument")
 	}
 	if k := len(p.Path); k > 0 && p.Path[k-1].IsDeref() {
 		// &*p is p.

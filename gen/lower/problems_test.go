@@ -28,7 +28,8 @@ func TestProblems(t *testing.T) {
 		"SumSquaresPlain", "DiffSquaresPlain", "RosenbrockPlain", "BrusselatorPlain", "LogPosteriorPlain",
 		"ReprojectionPlain", "LogisticLossPlain", "LorenzPlain", "AdjustmentPlain", "RecurrentLossPlain", "HandPlain",
 		// Not test functions, but the richest code there is here.
-		"handJacobian", "lorenzGradient", "logPosteriorGradient", "recurrentGradient", "rotation", "reprojectionJacobian",
+		"handJacobian", "lorenzGradient", "logPosteriorGradient", "recurrentGradient", "rotation",
+		"reprojectionJacobian",
 		"rosenbrockGradient", "AdjustmentJacobian", "BrusselatorJacobian", "logisticGradient",
 	} {
 		f, err := p.Func(p.Lookup(problems, name))

@@ -101,7 +101,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
 		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
-		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{}, marks: map[ast.Node]*ir.Checkpoint{},
+		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
+		marks:   map[ast.Node]*ir.Checkpoint{},
 		indexed: map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]site{},
 	}
 	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
@@ -300,7 +301,8 @@ func abroad(from *entry, to calling, inside Refusals) *Refusal {
 	}
 	first := inside[0]
 	file := filepath.Base(filepath.Dir(first.Pos.Filename)) + "/" + filepath.Base(first.Pos.Filename)
-	reason := fmt.Sprintf("its source cannot be followed: %s: %s (%s:%d)", first.What, first.Reason, file, first.Pos.Line)
+	reason := fmt.Sprintf("its source cannot be followed: %s: %s (%s:%d)", first.What, first.Reason, file,
+		first.Pos.Line)
 	var more []string
 	for _, r := range inside[1:] {
 		if r.What != first.What && !slices.Contains(more, r.What) {
@@ -361,7 +363,8 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 	if len(key) > longestKey {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.own}
+	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()),
+		Passive: p.passive[d.fn]}, foreign: !d.own}
 	p.entries[key] = e
 	p.contained(e, d, func() { p.lowerer(e, d, substitutionOf(d.fn, targs)).declaration(d.node, values) })
 	p.done[e.f] = true
@@ -374,7 +377,8 @@ func (p *Program) contained(e *entry, d *decl, do func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			e.refusals = append(e.refusals, &Refusal{
-				p.fset.Position(d.node.Pos()), e.f.Name, "function " + e.f.Name, fmt.Sprintf("nabla gen made a mistake while it read it: %v", r),
+				p.fset.Position(d.node.Pos()), e.f.Name, "function " + e.f.Name,
+				fmt.Sprintf("nabla gen made a mistake while it read it: %v", r),
 				"write it in another way, and report the mistake with it",
 			})
 		}
@@ -389,7 +393,8 @@ func (p *Program) contained(e *entry, d *decl, do func()) {
 func (p *Program) global(obj *types.Var) *ir.Var {
 	v := p.globals[obj]
 	if v == nil {
-		v = &ir.Var{Name: obj.Pkg().Name() + "." + obj.Name(), Type: obj.Type(), Kind: ir.Global, Object: obj, Pos: p.fset.Position(obj.Pos())}
+		v = &ir.Var{Name: obj.Pkg().Name() + "." + obj.Name(), Type: obj.Type(), Kind: ir.Global, Object: obj,
+			Pos: p.fset.Position(obj.Pos())}
 		p.globals[obj] = v
 	}
 	return v

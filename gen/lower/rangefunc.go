@@ -104,7 +104,8 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 		in.stmts(body.List)
 	}))
 	for i, to := range r.exits {
-		test := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: loadVar(r.code), Y: integer(int64(i+1), r.code.Type)}
+		test := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: loadVar(r.code),
+			Y: integer(int64(i+1), r.code.Type)}
 		l.emit(&ir.If{At: l.at(s), Cond: test, Then: l.block(func() { l.leave(s, to) })})
 	}
 }
@@ -115,14 +116,16 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	result := truth(true)
 	result.T = l.typeOf(call)
 	if r.l.f != l.f {
-		l.refuse(call, "call of the function that runs the body of a loop", "the function it is called in is not one that the loop can be put into", remedyIterator)
+		l.refuse(call, "call of the function that runs the body of a loop",
+			"the function it is called in is not one that the loop can be put into", remedyIterator)
 		return result
 	}
 	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
 	args, values := l.arguments(call, call.Args, sig, l.subst)
 	for i, v := range values {
 		if t := l.subst.of(sig.Params().At(i).Type()); isFuncType(t) {
-			l.refuse(call, "range over a function that yields functions", "which ones is not known", "yield what they are made of")
+			l.refuse(call, "range over a function that yields functions", "which ones is not known",
+				"yield what they are made of")
 			return result
 		} else if v != nil {
 			args[i] = &ir.Convert{Typed: ir.Typed{T: t}, X: args[i]}
@@ -190,7 +193,9 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 			continue
 		}
 		if len(places) == 1 && (len(before) > 0 || l.readByPlace(places[0], p)) {
-			l.refuse(to, "assignment by a range over a function", "whether it finds the place before the first variable is assigned is not clear", "assign it in the body")
+			l.refuse(to, "assignment by a range over a function",
+				"whether it finds the place before the first variable is assigned is not clear",
+				"assign it in the body")
 		}
 		for _, st := range before {
 			l.emit(st)

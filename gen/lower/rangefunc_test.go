@@ -19,11 +19,14 @@ func TestRangeFunc(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
 	p := program(t, path)
 	for name, f := range map[string]any{
-		"Plain": iterators.Plain, "Breaks": iterators.Breaks, "Returns": iterators.Returns, "Condition": iterators.Condition,
-		"Labels": iterators.Labels, "Too": iterators.Too, "Generic": iterators.Generic, "Adapted": iterators.Adapted,
-		"Collected": iterators.Collected, "HandedOn": iterators.HandedOn, "Again": iterators.Again, "Literals": iterators.Literals,
-		"State": iterators.State, "Assigned": iterators.Assigned, "Methods": iterators.Methods, "Dynamic": iterators.Dynamic,
-		"Deep": iterators.Deep, "Declares": iterators.Declares, "PerIteration": iterators.PerIteration,
+		"Plain": iterators.Plain, "Breaks": iterators.Breaks, "Returns": iterators.Returns,
+		"Condition": iterators.Condition,
+		"Labels":    iterators.Labels, "Too": iterators.Too, "Generic": iterators.Generic, "Adapted": iterators.Adapted,
+		"Collected": iterators.Collected, "HandedOn": iterators.HandedOn, "Again": iterators.Again,
+		"Literals": iterators.Literals,
+		"State":    iterators.State, "Assigned": iterators.Assigned, "Methods": iterators.Methods,
+		"Dynamic": iterators.Dynamic,
+		"Deep":    iterators.Deep, "Declares": iterators.Declares, "PerIteration": iterators.PerIteration,
 		"Panics": iterators.Panics, "Order": iterators.Order, "Infinite": iterators.Infinite, "Equal": iterators.Equal,
 		"Instances": iterators.Instances, "NestedLeaves": iterators.NestedLeaves,
 	} {
@@ -35,7 +38,8 @@ func TestRangeFunc(t *testing.T) {
 			verify(t, g)
 			h, _ := ir.Clone(g, nil)
 			ir.Normalize(h)
-			for _, x := range [][]float64{{1, 0.5, -0.25, 2}, {0.25}, {-0.5, 3, 1, 1, 1.75}, {1.5, 0.5, -3}, {0.5, 0.25, 0.125, 0.75, -1.5, 0.5}} {
+			for _, x := range [][]float64{{1, 0.5, -0.25, 2}, {0.25}, {-0.5, 3, 1, 1, 1.75}, {1.5, 0.5, -3},
+				{0.5, 0.25, 0.125, 0.75, -1.5, 0.5}} {
 				for n := range 8 {
 					want := callOf(f, x, n)
 					for _, g := range []*ir.Func{g, h} {
@@ -66,7 +70,8 @@ func callOf(f any, x []float64, n int) (out string) {
 			out = fmt.Sprint("panic: ", e)
 		}
 	}()
-	for _, v := range reflect.ValueOf(f).Call([]reflect.Value{reflect.ValueOf(append([]float64(nil), x...)), reflect.ValueOf(n)}) {
+	for _, v := range reflect.ValueOf(f).Call([]reflect.Value{reflect.ValueOf(append([]float64(nil), x...)),
+		reflect.ValueOf(n)}) {
 		out += text(v.Interface())
 	}
 	return out
@@ -167,7 +172,8 @@ func Sum(m *mesh.Mesh) float64 { return m.Sum() }
 		t.Fatal(err)
 	}
 	p := lower.New(pkgs, lower.Options{})
-	const want = "mesh.go:9:22: field x: package two/mesh does not export it, and it is put into a function of package two; range over the function in the package that declares it"
+	const want = "mesh.go:9:22: field x: package two/mesh does not export it, and it is put into a function of " +
+		"package two; range over the function in the package that declares it"
 	if _, err := p.Func(p.Lookup("two", "Refused")); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

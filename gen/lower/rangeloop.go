@@ -193,7 +193,8 @@ func (l *lowerer) rangePointer(s *ast.RangeStmt, label string, a *types.Array) {
 // slice of them.
 func (l *lowerer) rangeString(s *ast.RangeStmt, label string) {
 	if s.Key != nil && !isBlank(s.Key) {
-		l.refuse(s, "range over a string with positions", "it has no place in the intermediate form", "range over []rune(s) or []byte(s)")
+		l.refuse(s, "range over a string with positions", "it has no place in the intermediate form",
+			"range over []rune(s) or []byte(s)")
 		return
 	}
 	runes := types.NewSlice(types.Universe.Lookup("rune").Type())

@@ -64,6 +64,8 @@ func (l *lowerer) refuse(n ast.Node, what, reason, remedy string) {
 // Ways round that several refusals share.
 const (
 	remedyRule     = "write a rule with //nabla:rule, or call another function"
-	remedyIterator = "range over a function literal, a declared function or method, a variable that is bound once to one of them, or a call of a function that ends with its only return, of one of them"
-	remedyStatic   = "call a declared function, a method of a concrete type, or a closure bound to a variable that is assigned once"
+	remedyIterator = "range over a function literal, a declared function or method, a variable that is bound once " +
+		"to one of them, or a call of a function that ends with its only return, of one of them"
+	remedyStatic = "call a declared function, a method of a concrete type, or a closure bound to a variable that is " +
+		"assigned once"
 )

@@ -104,7 +104,8 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *written {
 		case !ok:
 			refuse("its "+key+" "+name+" is no function of package "+fn.Pkg().Name(), text)
 		case !sameTypes(f.Signature(), want):
-			refuse("its "+key+" is func "+name+strings.TrimPrefix(types.TypeString(f.Signature(), types.RelativeTo(fn.Pkg())), "func"), text)
+			refuse("its "+key+" is func "+name+
+				strings.TrimPrefix(types.TypeString(f.Signature(), types.RelativeTo(fn.Pkg())), "func"), text)
 		default:
 			return f
 		}
@@ -123,7 +124,8 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *written {
 
 // sameTypes compares signatures but for the names in them.
 func sameTypes(a, b *types.Signature) bool {
-	return !a.Variadic() && a.TypeParams().Len() == 0 && types.Identical(a.Params(), b.Params()) && types.Identical(a.Results(), b.Results())
+	return !a.Variadic() && a.TypeParams().Len() == 0 && types.Identical(a.Params(), b.Params()) &&
+		types.Identical(a.Results(), b.Results())
 }
 
 // returned says of each result of a declared function which parameter it always is.

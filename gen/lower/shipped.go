@@ -101,9 +101,11 @@ func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 		}
 		return types.NewTuple(out...)
 	}
-	sig := types.NewSignatureType(nil, nil, nil, vars(fn.Signature().Params(), fixed), vars(fn.Signature().Results(), nil), false)
+	sig := types.NewSignatureType(nil, nil, nil, vars(fn.Signature().Params(), fixed),
+		vars(fn.Signature().Results(), nil), false)
 	f := types.NewFunc(token.NoPos, in, fn.Name(), sig)
-	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, Fixed: fixed, ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
+	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, Fixed: fixed,
+		ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 
 // shippedInstance is a generic function of which a rule for slices of float64 comes with

@@ -13,7 +13,9 @@ import (
 // lowered, so that there are second ones. Each has a form over Reals, or a plain form that can
 // be lowered.
 func TestShipped(t *testing.T) {
-	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort", "slices"}, LoadOptions{})
+	pkgs, err := Load("../..",
+		[]string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort",
+			"slices"}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,9 +50,11 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.TypeSwitchStmt:
 		l.refuse(s, "type switch", "types are only known at run time", "write a function for each type")
 	case *ast.GoStmt:
-		l.refuse(s, "go statement", "what goroutines do has no order that could be reversed", "do the work in the function itself")
+		l.refuse(s, "go statement", "what goroutines do has no order that could be reversed",
+			"do the work in the function itself")
 	case *ast.DeferStmt:
-		l.refuse(s, "defer", "the order of the reverse sweep would depend on it", "call the function where the other one returns")
+		l.refuse(s, "defer", "the order of the reverse sweep would depend on it",
+			"call the function where the other one returns")
 	case *ast.SelectStmt:
 		l.refuse(s, "select", "channels have no derivative", "pass values as arguments")
 	case *ast.SendStmt:

@@ -119,7 +119,8 @@ func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
 // a branch of its own.
 func (l *lowerer) groups(clauses []*ast.CaseClause, start *ir.Var) {
 	test := func(n ast.Node, op token.Token, k int) ir.Expr {
-		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: loadVar(start), Y: integer(int64(k), start.Type)}
+		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: loadVar(start),
+			Y: integer(int64(k), start.Type)}
 	}
 	if len(clauses) == 0 {
 		return

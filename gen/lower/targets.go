@@ -166,7 +166,8 @@ func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Targe
 		if fn == nil || !p.overFloats(fn, targs) {
 			continue
 		}
-		out = append(out, Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types})
+		out = append(out,
+			Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types})
 	}
 	return out
 }
@@ -207,7 +208,8 @@ func isReal(t types.Type) bool {
 	found := false
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
 		n, ok := u.(*types.Named)
-		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == nablaPath && (n.Obj().Name() == "Real" || n.Obj().Name() == "Vec") {
+		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == nablaPath &&
+			(n.Obj().Name() == "Real" || n.Obj().Name() == "Vec") {
 			found = true
 		}
 	})

@@ -60,7 +60,8 @@ func TestTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Replace(targets, "package targets", "package problems", 1)
-	pkgs, err := lower.Load("../..", []string{problems}, lower.LoadOptions{Overlay: map[string][]byte{name: []byte(text)}})
+	pkgs, err := lower.Load("../..", []string{problems},
+		lower.LoadOptions{Overlay: map[string][]byte{name: []byte(text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,9 @@ func TestTargets(t *testing.T) {
 func TestRules(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module m\n\ngo 1.26\n")
-	write(t, filepath.Join(dir, "a.go"), "package m\n\ntype T struct{}\n\nfunc (T) known(x float64) (float64, bool)\n\nfunc F(x float64) float64 { y, _ := T{}.known(x); return y }\n")
+	write(t, filepath.Join(dir, "a.go"),
+		"package m\n\ntype T struct{}\n\nfunc (T) known(x float64) (float64, bool)\n\nfunc F(x float64) float64 { "+
+			"y, _ := T{}.known(x); return y }\n")
 	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -229,8 +232,11 @@ func of[T I](x T) float64 { return call(x) }
 // TestForeign refuses functions of other modules that name what is not exported there.
 func TestForeign(t *testing.T) {
 	p, dir := module(t, map[string]string{
-		"a.go":         "package m\n\nimport \"m/dep\"\n\nfunc Good(x float64) float64 { return dep.Good(x) }\n\nfunc Bad(x float64) float64 { return dep.Bad(x) }\n",
-		"dep/dep.go":   "package dep\n\nconst k = 2\n\nvar g = 3.0\n\ntype t struct{ x float64 }\n\nfunc help(x float64) float64 { return x * k }\n\nfunc Good(x float64) float64 { return help(x) + k/3.0 }\n\nfunc Bad(x float64) float64 { return t{x}.x + g }\n",
+		"a.go": "package m\n\nimport \"m/dep\"\n\nfunc Good(x float64) float64 { return dep.Good(x) }\n\n" +
+			"func Bad(x float64) float64 { return dep.Bad(x) }\n",
+		"dep/dep.go": "package dep\n\nconst k = 2\n\nvar g = 3.0\n\ntype t struct{ x float64 }\n\nfunc help(x " +
+			"float64) float64 { return x * k }\n\nfunc Good(x float64) float64 { return help(x) + k/3.0 }\n\nfunc " +
+			"Bad(x float64) float64 { return t{x}.x + g }\n",
 		"dep/other.go": "package dep\n",
 	})
 	lowers(t, p, "Bad", true)

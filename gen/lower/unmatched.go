@@ -120,9 +120,11 @@ func (p *Program) unmatched(
 			s := pkg.TypesInfo.Selections[x]
 			switch o, _ := pkg.TypesInfo.Uses[x.Sel].(*types.Var); {
 			case s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv()):
-				u.Reason, u.Remedy = x.Sel.Name+" is a method value, whose receiver generated code cannot reach", remedyMethod
+				u.Reason, u.Remedy = x.Sel.Name+
+					" is a method value, whose receiver generated code cannot reach", remedyMethod
 			case s == nil && o != nil:
-				u.Reason, u.Remedy = x.Sel.Name+" is a variable, and which function it holds is not known", remedyVariable
+				u.Reason, u.Remedy = x.Sel.Name+
+					" is a variable, and which function it holds is not known", remedyVariable
 			}
 		case *ast.Ident:
 			o, _ := pkg.TypesInfo.Uses[x].(*types.Var)
@@ -131,7 +133,8 @@ func (p *Program) unmatched(
 			case o.Parent() == pkg.Types.Scope():
 				u.Reason, u.Remedy = x.Name+" is a variable, and which function it holds is not known", remedyVariable
 			case literals[o]:
-				u.Reason, u.Remedy = x.Name+" holds a function literal, to which generated code cannot be matched", remedyLiteral
+				u.Reason, u.Remedy = x.Name+
+					" holds a function literal, to which generated code cannot be matched", remedyLiteral
 			}
 		}
 		if u.Reason != "" {

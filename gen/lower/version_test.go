@@ -236,7 +236,8 @@ func New(x []float64) (s float64) {
 `
 
 var loopNames = []string{
-	"Value", "Key", "Both", "Counted", "Two", "Post", "Closure", "Method", "Window", "Array", "String", "Nested", "Outer", "Local",
+	"Value", "Key", "Both", "Counted", "Two", "Post", "Closure", "Method", "Window", "Array", "String", "Nested",
+	"Outer", "Local",
 }
 
 // TestLanguageVersions runs one source as code of modules and files of several Go versions,
@@ -303,7 +304,8 @@ replace (
 		write(t, filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(p.path, "m/")), "loops.go"), text)
 		call(p.path, loopNames...)
 	}
-	write(t, filepath.Join(dir, "main.go"), main+calls+"\t}\n\tif err := json.NewEncoder(os.Stdout).Encode(out); err != nil {\n\t\tpanic(err)\n\t}\n}\n")
+	write(t, filepath.Join(dir, "main.go"),
+		main+calls+"\t}\n\tif err := json.NewEncoder(os.Stdout).Encode(out); err != nil {\n\t\tpanic(err)\n\t}\n}\n")
 	cmd := exec.Command("go", "run", ".")
 	cmd.Dir = dir
 	text, err := cmd.Output()
@@ -314,7 +316,8 @@ replace (
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := lower.Load(dir, []string{"old/...", "none/...", "edge/...", "candidate/...", "./..."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"old/...", "none/...", "edge/...", "candidate/...", "./..."},
+		lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,14 @@ func (p *printer) apart(a Apart) {
 	for _, name := range names {
 		spans = append(spans, p.runtime("SpanOf")+"("+name+")")
 	}
-	p.line("%s(%q, %q, %d, %s)", p.runtime("SpansApart"), p.file.names[p.f], all, len(a.Written), strings.Join(spans, ", "))
+	p.line("%s(%q, %q, %d, %s)", p.runtime("SpansApart"), p.file.names[p.f], all, len(a.Written),
+		strings.Join(spans, ", "))
 }
 
 func elemOf(v *ir.Var) types.Type { return v.Type.Underlying().(*types.Slice).Elem() }
 
-// Shadows are parameters that hold derivatives of others: in one direction, or of one weighted sum. They may be nil, and so
+// Shadows are parameters that hold derivatives of others: in one direction, or of one weighted sum. They may be nil,
+// and so
 // may slices and pointers in them. The function begins by making whatever is missing.
 type Shadows struct {
 	Of, Shadow []*ir.Var
@@ -67,7 +69,8 @@ func (p *printer) missing(s Shadows, body ir.Block) {
 	for i, v := range s.Shadow {
 		of, name := p.name(s.Of[i]), p.name(v)
 		local := p.names.Name(v.Name + "Whole")
-		conds, locals, whole[v] = append(conds, p.hollow(of, name, s.Of[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
+		conds, locals, whole[v] = append(conds,
+			p.hollow(of, name, s.Of[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
 		news = append(news, fmt.Sprintf("%s(%s, %s)", p.runtime("MissingOf"), of, name))
 	}
 	// The function calls itself: a deferred call would keep its results out of registers.
@@ -90,11 +93,13 @@ func (p *printer) missing(s Shadows, body ir.Block) {
 		call = strings.Join(results, ", ") + " = " + call
 	}
 	done := p.names.Name("done")
-	p.line("if %s {\n%s := %s\n%s := %s(%s)\n%s\n%s()\nreturn\n}", strings.Join(conds, " || "), strings.Join(locals, ", "),
+	p.line("if %s {\n%s := %s\n%s := %s(%s)\n%s\n%s()\nreturn\n}", strings.Join(conds, " || "),
+		strings.Join(locals, ", "),
 		strings.Join(news, ", "), done, p.runtime("Complete"), strings.Join(locals, ", "), call, done)
 }
 
-// hollow is the condition that something is missing in the shadow of a value of type t, which leads to numbers. Package rt
+// hollow is the condition that something is missing in the shadow of a value of type t, which leads to numbers. Package
+// rt
 // looks into slices of slices, and where types lead to themselves or have fields that the file cannot name.
 func (p *printer) hollow(of, shadow string, t, like types.Type, seen []types.Type) string {
 	look := func(name, of, shadow string) string { return p.runtime(name) + "(" + of + ", " + shadow + ")" }
@@ -115,7 +120,8 @@ func (p *printer) hollow(of, shadow string, t, like types.Type, seen []types.Typ
 		}
 		same := func(s types.Type) bool { return types.Identical(s, t) }
 		if st, ok := u.Elem().Underlying().(*types.Struct); ok && !slices.ContainsFunc(seen, same) {
-			if inside := p.hollowFields(of, shadow, st, like.Underlying().(*types.Pointer).Elem(), append(seen, t)); inside != "" {
+			if inside := p.hollowFields(of, shadow, st, like.Underlying().(*types.Pointer).Elem(),
+				append(seen, t)); inside != "" {
 				return of + " != nil && (" + shadow + " == nil || " + inside + ")"
 			}
 		}

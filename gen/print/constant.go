@@ -41,7 +41,8 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	if s == "" {
 		s, def = p.literalText(c.Val, c.T)
 	}
-	if whole := strings.TrimSuffix(s, ".0"); !typed && hasInfo(c.T, types.IsFloat) && !strings.ContainsAny(whole, " /.") {
+	if whole := strings.TrimSuffix(s, ".0"); !typed && hasInfo(c.T, types.IsFloat) &&
+		!strings.ContainsAny(whole, " /.") {
 		s = whole // of one literal: in 1 / 10.0 it would be a division of integers
 	}
 	if typed && (def == nil || !types.Identical(types.Default(def), c.T)) {

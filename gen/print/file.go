@@ -81,7 +81,8 @@ func (s Source) Print() (text []byte, err error) { return s.print(s.file()) }
 // file is a file with nothing printed yet.
 func (s Source) file() *file {
 	return &file{
-		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types, names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
+		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types,
+		names: map[*ir.Func]string{}, hooks: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]*types.Package{}, owned: map[*types.Struct]bool{},
 	}
 }
@@ -294,7 +295,8 @@ func goName(name string) string {
 		name = rest
 	}
 	var b strings.Builder
-	for i, w := range strings.FieldsFunc(name, func(r rune) bool { return !token.IsIdentifier("a"+string(r)) || r == '_' }) {
+	for i, w := range strings.FieldsFunc(name,
+		func(r rune) bool { return !token.IsIdentifier("a"+string(r)) || r == '_' }) {
 		if i > 0 {
 			w = strings.ToUpper(w[:1]) + w[1:]
 		}
@@ -350,7 +352,8 @@ func (f *file) imports() string {
 	var std, other string
 	for _, path := range f.paths() {
 		line := strconv.Quote(path) + "\n"
-		if name := f.aliases[path]; name != f.packages[path].Name() || name != path[strings.LastIndexByte(path, '/')+1:] {
+		if name := f.aliases[path]; name != f.packages[path].Name() ||
+			name != path[strings.LastIndexByte(path, '/')+1:] {
 			line = name + " " + line
 		}
 		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {

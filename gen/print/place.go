@@ -112,7 +112,8 @@ func (p *printer) path(at *ir.Place, sliced bool) string {
 				n = a.Len()
 			}
 			suffix("[" + p.index(step.Index, n) + "]")
-		case i+1 < len(at.Path) && (at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
+		case i+1 < len(at.Path) &&
+			(at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
 			// the star is left out
 			suffix("")
 		default:

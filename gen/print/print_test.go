@@ -80,7 +80,8 @@ func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.funcs = append(s.funcs, print.Func{Func: g, Name: name + "Tangent", Doc: "computes " + name + " and its derivative."})
+		s.funcs = append(s.funcs,
+			print.Func{Func: g, Name: name + "Tangent", Doc: "computes " + name + " and its derivative."})
 	}
 	return s
 }
@@ -107,22 +108,36 @@ func sources(t *testing.T) []*source {
 
 func loadAll(t *testing.T) []*source {
 	entries := []entry{
-		{"Scalars", activity.Bits(3)}, {"More", activity.Bits(3)}, {"Least", activity.Bits(7)}, {"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Views", activity.Bits(1)}, {"Appends", activity.Bits(1)},
-		{"Branches", activity.Bits(1)}, {"Structs", activity.Bits(3)}, {"Several", activity.Bits(3)}, {"Calls", activity.Bits(1)}, {"Captured", activity.Bits(1)}, {"Passive", activity.Bits(1)},
-		{"Small", activity.Bits(1)}, {"Kink", activity.Bits(1)}, {"Matrix", activity.Bits(1)}, {"Lists", activity.Bits(1)}, {"Tags", activity.Bits(1)}, {"Arrays", activity.Bits(1)}, {"Addressed", activity.Bits(3)}, {"Straight", activity.Bits(1)},
+		{"Scalars", activity.Bits(3)}, {"More", activity.Bits(3)}, {"Least", activity.Bits(7)},
+		{"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Views", activity.Bits(1)},
+		{"Appends", activity.Bits(1)},
+		{"Branches", activity.Bits(1)}, {"Structs", activity.Bits(3)}, {"Several", activity.Bits(3)},
+		{"Calls", activity.Bits(1)}, {"Captured", activity.Bits(1)}, {"Passive", activity.Bits(1)},
+		{"Small", activity.Bits(1)}, {"Kink", activity.Bits(1)}, {"Matrix", activity.Bits(1)},
+		{"Lists", activity.Bits(1)}, {"Tags", activity.Bits(1)}, {"Arrays", activity.Bits(1)},
+		{"Addressed", activity.Bits(3)}, {"Straight", activity.Bits(1)},
 	}
 	return []*source{
 		load(t, "../tangent/testdata/funcs", entries),
 		load(t, "./testdata/funcs", []entry{
-			{"Constants", activity.Bits(1)}, {"Precedence", activity.Bits(0)}, {"Shadows", activity.Bits(1)}, {"Loops", activity.Bits(1)}, {"Bounds", activity.Bits(1)}, {"Panics", activity.Bits(1)}, {"Embedded", activity.Bits(1)},
-			{"Singles", activity.Bits(1)}, {"Pairs", activity.Bits(1)}, {"Literals", activity.Bits(1)}, {"Named", activity.Bits(1)}, {"Unused", activity.Bits(1)}, {"Nested", activity.Bits(1)}, {"Variadic", activity.Bits(1)},
+			{"Constants", activity.Bits(1)}, {"Precedence", activity.Bits(0)}, {"Shadows", activity.Bits(1)},
+			{"Loops", activity.Bits(1)}, {"Bounds", activity.Bits(1)}, {"Panics", activity.Bits(1)},
+			{"Embedded", activity.Bits(1)},
+			{"Singles", activity.Bits(1)}, {"Pairs", activity.Bits(1)}, {"Literals", activity.Bits(1)},
+			{"Named", activity.Bits(1)}, {"Unused", activity.Bits(1)}, {"Nested", activity.Bits(1)},
+			{"Variadic", activity.Bits(1)},
 			{"Methods", activity.Bits(1)}, {"Shifts", activity.Bits(1)},
 		}),
-		load(t, problems, []entry{{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)}, {"LorenzPlain", activity.Bits(1)}}),
+		load(t, problems,
+			[]entry{{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)},
+				{"LorenzPlain", activity.Bits(1)}}),
 		loadLanes(t, "../tangent/testdata/funcs", 2, entries),
-		loadLanes(t, "../tangent/testdata/funcs", 4, []entry{{"Structs", activity.Bits(3)}, {"Lists", activity.Bits(1)}, {"Calls", activity.Bits(1)}, {"Passive", activity.Bits(1)}, {"Branches", activity.Bits(1)}, {"Appends", activity.Bits(1)}}),
+		loadLanes(t, "../tangent/testdata/funcs", 4,
+			[]entry{{"Structs", activity.Bits(3)}, {"Lists", activity.Bits(1)}, {"Calls", activity.Bits(1)},
+				{"Passive", activity.Bits(1)}, {"Branches", activity.Bits(1)}, {"Appends", activity.Bits(1)}}),
 		loadLanes(t, problems, 6, []entry{
-			{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)}, {"LorenzPlain", activity.Bits(1)}, {"BrusselatorPlain", activity.Bits(3)},
+			{"SumSquaresPlain", activity.Bits(1)}, {"RosenbrockPlain", activity.Bits(1)},
+			{"LorenzPlain", activity.Bits(1)}, {"BrusselatorPlain", activity.Bits(3)},
 		}),
 	}
 }
@@ -191,7 +206,8 @@ func TestRefused(t *testing.T) {
 	if _, err := print.File(other, least); err != nil {
 		t.Error(err)
 	}
-	other.Scope().Insert(types.NewFunc(token.NoPos, other, "min", types.NewSignatureType(nil, nil, nil, nil, nil, false)))
+	other.Scope().Insert(types.NewFunc(token.NoPos, other, "min",
+		types.NewSignatureType(nil, nil, nil, nil, nil, false)))
 	var e *print.Error
 	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.What, "min") {
 		t.Error(err)
@@ -207,9 +223,11 @@ func TestConstantOperators(t *testing.T) {
 		"return -rt.Value(0.0)":                &ir.Unary{Typed: f64, Op: token.SUB, X: number(0)},
 		"return rt.Value(1.0) / rt.Value(0.0)": &ir.Binary{Typed: f64, Op: token.QUO, X: number(1), Y: number(0)},
 		"return -1.5":                          &ir.Unary{Typed: f64, Op: token.SUB, X: number(1.5)},
-		"return min(rt.Value(1.0), 2)":         &ir.Math{Typed: f64, Name: "min", Args: []ir.Expr{number(1), number(2)}},
+		"return min(rt.Value(1.0), 2)": &ir.Math{Typed: f64, Name: "min",
+			Args: []ir.Expr{number(1), number(2)}},
 	} {
-		f := &ir.Func{Name: "f", Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{&ir.Set{P: y.Place(), E: e}}}
+		f := &ir.Func{Name: "f", Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+			Body: ir.Block{&ir.Set{P: y.Place(), E: e}}}
 		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v, want %s in\n%s", err, want, text)
@@ -241,7 +259,8 @@ func TestDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"type node1 struct {\n\tx    [2]float64\n\tnext []*node1\n}", "func F(v []node1) (y float64)", "return v[0].x[0]"} {
+	for _, want := range []string{"type node1 struct {\n\tx    [2]float64\n\tnext []*node1\n}",
+		"func F(v []node1) (y float64)", "return v[0].x[0]"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("want %s in\n%s", want, text)
 		}
@@ -263,7 +282,8 @@ func TestConstantBounds(t *testing.T) {
 	} {
 		f := &ir.Func{
 			Name: "f", Params: []*ir.Var{x}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
-			Body: ir.Block{&ir.Set{P: y.Place(), E: &ir.Slice{Typed: ir.Typed{T: x.Type}, X: x.Load(), Lo: bounds[0], Hi: bounds[1], Max: bounds[2]}}},
+			Body: ir.Block{&ir.Set{P: y.Place(),
+				E: &ir.Slice{Typed: ir.Typed{T: x.Type}, X: x.Load(), Lo: bounds[0], Hi: bounds[1], Max: bounds[2]}}},
 		}
 		text, err := print.File(types.NewPackage("p", "p"), print.Func{Func: f})
 		if err != nil || !strings.Contains(string(text), want) {
@@ -297,7 +317,8 @@ func f(x []float64) (r float64) exit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conf.Check("p", fset, []*ast.File{file}, nil); err != nil || strings.Contains(string(text), "x[1] = x[1]") {
+	if _, err := conf.Check("p", fset, []*ast.File{file}, nil); err != nil ||
+		strings.Contains(string(text), "x[1] = x[1]") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

@@ -18,7 +18,8 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 0, "how many random programs are printed; 0 is as many as the length of the tests asks for")
+	programs = flag.Int("programs", 0,
+		"how many random programs are printed; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -67,7 +68,8 @@ func printed(t *testing.T, list []*randprog.Program) (refused int) {
 			continue
 		}
 		kept = append(kept, c)
-		tangents = append(tangents, randprog.Tangent{F: g, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()})
+		tangents = append(tangents,
+			randprog.Tangent{F: g, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()})
 		funcs, names = append(funcs, f), append(names, name)
 	}
 	text, err := print.File(cases[0].F.Object.Pkg(), funcs...)

@@ -41,7 +41,8 @@ func TestReals(t *testing.T) {
 		{"x.Neg().Inv()", op(token.QUO, c(1), &ir.Unary{Typed: number, Op: token.SUB, X: x.Load()})},
 		{"!x.Equal(nabla.Const(0))", differ},
 		{"x.Equal(nabla.Const(0))", &ir.Unary{Typed: boolean, Op: token.NOT, X: differ}},
-		{"x.Add(*p).Int()", to(types.Int)}, {"int64(nabla.Trunc(x.Add(*p)).Value())", to(types.Int64)}, {"x.Add(*p).Value()", to(types.Float64)},
+		{"x.Add(*p).Int()", to(types.Int)}, {"int64(nabla.Trunc(x.Add(*p)).Value())", to(types.Int64)},
+		{"x.Add(*p).Value()", to(types.Float64)},
 		{"nabla.Min(x, nabla.Const(0))", &ir.Math{Typed: number, Name: "min", Args: []ir.Expr{x.Load(), c(0)}}},
 		{"nabla.Greatest(x, nabla.Const(w))", &ir.Math{Typed: number, Name: "max", Args: []ir.Expr{x.Load(), lifted}}},
 		{"nabla.Max(x, nabla.Const(w))", &ir.Math{Typed: number, Name: "math.Max", Args: []ir.Expr{x.Load(), lifted}}},
@@ -64,7 +65,8 @@ func TestDeclaredOfPackage(t *testing.T) {
 	pkg := types.NewPackage("p", "p")
 	node := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "node", nil), nil, nil)
 	node.SetUnderlying(types.NewStruct([]*types.Var{
-		types.NewField(token.NoPos, pkg, "v", ir.Real, false), types.NewField(token.NoPos, pkg, "next", types.NewPointer(node), false),
+		types.NewField(token.NoPos, pkg, "v", ir.Real, false),
+		types.NewField(token.NoPos, pkg, "next", types.NewPointer(node), false),
 	}, nil))
 	f := &ir.Func{Name: "f", Params: []*ir.Var{{Name: "n", Type: node, Kind: ir.Param}}, Exit: &ir.Label{Name: "exit"}}
 	text, err := print.File(pkg, print.Func{Func: f})
@@ -73,7 +75,8 @@ func TestDeclaredOfPackage(t *testing.T) {
 	}
 	// Its name is free in the file.
 	const renamed = "type node1 struct {\n\tv    nabla.Real\n\tnext *node1\n}"
-	if text, err := print.File(pkg, print.Func{Func: f, Name: "node"}); err != nil || !strings.Contains(string(text), renamed) {
+	if text, err := print.File(pkg, print.Func{Func: f, Name: "node"}); err != nil ||
+		!strings.Contains(string(text), renamed) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	pkg.Scope().Insert(types.NewVar(token.NoPos, pkg, "node", ir.Real))

@@ -30,7 +30,8 @@ func TestRules(t *testing.T) {
 	pkg := pkgs[0].Types
 	tangents, adjoints := tangent.New(), adjoint.New(pkg, "Work", adjoint.Options{})
 	var funcs []print.Func
-	for _, name := range []string{"Roots", "Overwritten", "Still", "Method", "Vectors", "Matrices", "Special", "Returned", "Values"} {
+	for _, name := range []string{"Roots", "Overwritten", "Still", "Method", "Vectors", "Matrices", "Special",
+		"Returned", "Values"} {
 		f, err := p.Func(p.Lookup(path, name))
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +48,8 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		funcs = append(funcs, print.Func{Func: tan, Name: name + "Tangent"}, print.Func{Func: adj.Func, Name: name + "Adjoint"})
+		funcs = append(funcs, print.Func{Func: tan, Name: name + "Tangent"},
+			print.Func{Func: adj.Func, Name: name + "Adjoint"})
 		if name == "Vectors" { // the tangent of the adjoint
 			second, _, err := tangents.Of(adj.Func, activity.Bits(1<<len(adj.Func.Params)-1))
 			if err != nil {

@@ -169,7 +169,8 @@ func (p *printer) call(s *ir.Call, op string) {
 	}
 	o := s.Callee.Rule.Object
 	if o != nil && !p.visible(o) {
-		p.refuse("a call of %s, which package %s does not export; functions with rules and their derivatives are exported where other packages call them", s.Callee.Rule.Name, o.Pkg().Path())
+		p.refuse("a call of %s, which package %s does not export; functions with rules and their derivatives are "+
+			"exported where other packages call them", s.Callee.Rule.Name, o.Pkg().Path())
 	}
 	if o == nil || o.Signature().TypeParams().Len() > 0 || o.Signature().RecvTypeParams().Len() > 0 {
 		p.refuse("a call of %s, which cannot be named", s.Callee.Rule.Name)

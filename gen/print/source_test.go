@@ -15,7 +15,8 @@ import (
 func TestSource(t *testing.T) {
 	pkg := types.NewPackage("example.com/p", "p")
 	for _, name := range []string{"G", "y", "old"} {
-		pkg.Scope().Insert(types.NewFunc(token.NoPos, pkg, name, types.NewSignatureType(nil, nil, nil, nil, nil, false)))
+		pkg.Scope().Insert(types.NewFunc(token.NoPos, pkg, name,
+			types.NewSignatureType(nil, nil, nil, nil, nil, false)))
 	}
 	exit := &ir.Label{Name: "exit"}
 	f := &ir.Func{Name: "p.f", Exit: exit}
@@ -25,16 +26,21 @@ func TestSource(t *testing.T) {
 		Replaced: func(o types.Object) bool { return o.Name() == "G" || o.Name() == "old" },
 		Rest: func(s *print.Scope) string {
 			n := s.Namer()
-			return "var " + n.Name("y") + ", " + n.Name("z") + " = " + s.Object(types.NewPackage("math", "math"), "Pi") + ", " +
-				s.Object(types.NewPackage("example.com/math", "math"), "Pi") + "\n\nfunc init() { " + s.Func(calls) + "(); " + s.Func(f) + "(); _ = " + s.Type(types.NewSlice(types.Typ[types.Int])) + "(nil) }\n"
+			return "var " + n.Name("y") + ", " + n.Name("z") + " = " + s.Object(types.NewPackage("math", "math"),
+				"Pi") + ", " +
+				s.Object(types.NewPackage("example.com/math", "math"),
+					"Pi") + "\n\nfunc init() { " + s.Func(calls) + "(); " + s.Func(f) + "(); _ = " +
+				s.Type(types.NewSlice(types.Typ[types.Int])) + "(nil) }\n"
 		},
 	}
 	text, err := src.Print()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"func G() {", "var y1, z = math1.Pi, math.Pi", `math1 "math"`, `"example.com/math"`, "G()\n", "f()\n", "[]int(nil)"} {
-		if !strings.Contains(string(text), want) && !strings.Contains(strings.ReplaceAll(string(text), "; ", "\n"), want) {
+	for _, want := range []string{"func G() {", "var y1, z = math1.Pi, math.Pi", `math1 "math"`, `"example.com/math"`,
+		"G()\n", "f()\n", "[]int(nil)"} {
+		if !strings.Contains(string(text), want) &&
+			!strings.Contains(strings.ReplaceAll(string(text), "; ", "\n"), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}

@@ -50,7 +50,8 @@ func (p *printer) function() {
 		p.apart(a)
 	}
 	for _, w := range p.workspaces {
-		p.line("if %s == nil {\n%s = new(%s)\n}", p.name(w), p.name(w), p.typ(w.Type.Underlying().(*types.Pointer).Elem()))
+		p.line("if %s == nil {\n%s = new(%s)\n}", p.name(w), p.name(w),
+			p.typ(w.Type.Underlying().(*types.Pointer).Elem()))
 	}
 	for _, s := range p.shadows {
 		p.missing(s, body)
@@ -118,7 +119,8 @@ func (p *printer) name(v *ir.Var) string {
 	name, ok := p.vars[v]
 	if !ok {
 		name = v.Name
-		if p.taken[name] || p.inPackage(name) || p.others[name] || !token.IsIdentifier(name) || types.Universe.Lookup(name) != nil {
+		if p.taken[name] || p.inPackage(name) || p.others[name] || !token.IsIdentifier(name) ||
+			types.Universe.Lookup(name) != nil {
 			name = p.names.Name(name)
 		}
 		p.vars[v] = name

@@ -76,7 +76,8 @@ func (p *printer) hooked() {
 // hook declares the variable of a twin of the type that head says.
 func (p *printer) hook(head string) {
 	if hook, ok := p.hooks[p.f]; ok {
-		p.line("\n// %s is %s in vectors, nil where the processor has none.\nvar %s func%s", hook, p.file.names[p.f], hook, head)
+		p.line("\n// %s is %s in vectors, nil where the processor has none.\nvar %s func%s", hook, p.file.names[p.f],
+			hook, head)
 	}
 }
 
@@ -111,7 +112,9 @@ func (f *file) twin(vector func(*ir.Func) *Vector) string {
 		b.WriteString("\n// " + f.names[v.Func] + " is " + name + " in vectors.\n" + p.b.String())
 		p = &printer{file: f, f: v.Kernel, kernel: true}
 		p.function()
-		b.WriteString("\n// " + kernel + " does the work of " + f.names[v.Func] + ". What of the numbers that\n// it takes and gives is not in slices is in rows.\n//\n//go:noinline\n" + p.b.String())
+		b.WriteString("\n// " + kernel + " does the work of " + f.names[v.Func] +
+			". What of the numbers that\n// it takes and gives is not in slices is in rows.\n//\n//go:noinline\n" +
+			p.b.String())
 		if len(p.consts) > 0 {
 			b.WriteString("\nvar " + f.consts[v.Kernel] + " = [...]float64{" + strings.Join(p.consts, ", ") + "}\n")
 		}

@@ -53,7 +53,8 @@ func (p *printer) vector(e ir.Expr) string {
 func (p *printer) toVector(e ir.Expr) string {
 	switch {
 	case hasInfo(e.Type(), types.IsInteger):
-		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e}, nil) + ", " + p.via() + ")"
+		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e},
+			nil) + ", " + p.via() + ")"
 	case isConst(e):
 		p.consts = append(p.consts, p.float(e))
 		return p.avx("Get") + "(&" + p.file.consts[p.f] + "[" + strconv.Itoa(len(p.consts)-1) + "], " + p.via() + ")"

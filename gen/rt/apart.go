@@ -11,7 +11,8 @@ import (
 type OverlapError struct{ Func, First, Second string }
 
 func (e *OverlapError) Error() string {
-	return fmt.Sprintf("%s: %s and %s share memory, and %s is written to; pass slices that share none", e.Func, e.First, e.Second, e.First)
+	return fmt.Sprintf("%s: %s and %s share memory, and %s is written to; pass slices that share none", e.Func, e.First,
+		e.Second, e.First)
 }
 
 // Apart panics with an *[OverlapError] if one of the first written slices shares memory with

@@ -50,7 +50,8 @@ func TestApart(t *testing.T) {
 		{"apart", []rt.Span{rt.SpanOf(rows[:1]), rt.SpanOf(m), rt.SpanOf(rows[1:])}, ""},
 		{"nothing", []rt.Span{rt.SpanOf(rows), rt.SpanOf([]float64(nil)), rt.SpanOf(rows[1:1])}, ""},
 		{"a field", []rt.Span{rt.SpanOf(rows), rt.SpanOf(m), rt.SpanOf(unsafe.Slice(&rows[2].b, 1))}, "a and c"},
-		{"part of the last", []rt.Span{rt.SpanOf(m[2:]), rt.SpanOf(rows), rt.SpanOf(unsafe.Slice((*[2]float64)(m[1:3]), 1))}, "a and c"},
+		{"part of the last",
+			[]rt.Span{rt.SpanOf(m[2:]), rt.SpanOf(rows), rt.SpanOf(unsafe.Slice((*[2]float64)(m[1:3]), 1))}, "a and c"},
 	} {
 		got := ""
 		func() {

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// Hollow reports whether shadow, or a slice or a pointer in what it points to, is nil where that of p leads to something. T is
+// Hollow reports whether shadow, or a slice or a pointer in what it points to, is nil where that of p leads to
+// something. T is
 // a type whose floats S has derivatives for.
 func Hollow[T, S any](p *T, shadow *S) bool {
 	if p == nil || shadow == nil {
@@ -24,7 +25,8 @@ func HollowSlice[T, S any](p []T, shadow []S) bool {
 		return p != nil
 	}
 	n := min(len(p), len(shadow))
-	return hollowPlan(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(unsafe.SliceData(p)), unsafe.Pointer(unsafe.SliceData(shadow)), n)
+	return hollowPlan(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(unsafe.SliceData(p)),
+		unsafe.Pointer(unsafe.SliceData(shadow)), n)
 }
 
 // HollowRows is [HollowSlice] where what is in the slices leads nowhere.
@@ -73,7 +75,8 @@ func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool
 	return false
 }
 
-// from is the memory that a slice or a pointer of value i leads to, beside that of its shadow, which may be nil, and the
+// from is the memory that a slice or a pointer of value i leads to, beside that of its shadow, which may be nil, and
+// the
 // number of values that both have up to the length of slices; 0 if there are none.
 func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe.Pointer, n int) {
 	a, b := unsafe.Add(at, uintptr(i)*p.size+l.offset), unsafe.Add(shadow, uintptr(i)*p.like.Size()+l.to)
@@ -91,7 +94,8 @@ func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe
 	return unsafe.Pointer(unsafe.SliceData(s)), unsafe.Pointer(unsafe.SliceData(t)), n * l.n
 }
 
-// hollowPlans has the plans of types, which do not change. They are copied when one is added, as looking one up must not
+// hollowPlans has the plans of types, which do not change. They are copied when one is added, as looking one up must
+// not
 // allocate.
 var hollowPlans atomic.Pointer[map[[2]reflect.Type]walkPlan]
 
@@ -161,7 +165,8 @@ func (m *Missing[T, S]) root() (at, given unsafe.Pointer, t, like reflect.Type) 
 
 func (m *Missing[T, S]) take(shadow unsafe.Pointer) { m.Shadow = *(*S)(shadow) }
 
-// Complete gives the pairs whole shadows, in memory that overlaps as that of the values does and holds what the shadows held.
+// Complete gives the pairs whole shadows, in memory that overlaps as that of the values does and holds what the shadows
+// held.
 // The function that it returns writes to the parts that were not missing what is there by then.
 func Complete(pairs ...Pair) func() {
 	s := &shadows{}
@@ -213,7 +218,8 @@ func (s *shadows) rootPlan(t, like reflect.Type) *plan {
 }
 
 // given calls move for the memory of a shadow that is there, beside the whole one.
-func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit]bool, move func(given, whole unsafe.Pointer, p *plan, n int)) {
+func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit]bool,
+	move func(given, whole unsafe.Pointer, p *plan, n int)) {
 	v := visit{at, given, p, n}
 	if given == nil || n == 0 || p.size == 0 || seen[v] {
 		return

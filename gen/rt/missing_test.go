@@ -24,30 +24,45 @@ type tree struct {
 // newTree is a tree with memory that overlaps and a cycle.
 func newTree(depth int) *tree {
 	buf := []float64{1, 2, 3, 4, 5}
-	t := &tree{k: 1, rows: [][]float64{{1, 2}, nil, {3}, buf[1:3]}, leafs: []leaf{{v: 1, a: buf[:3], b: buf[2:]}, {}}, one: &leaf{a: buf}, n: []int{1}}
+	t := &tree{k: 1, rows: [][]float64{{1, 2}, nil, {3}, buf[1:3]}, leafs: []leaf{{v: 1, a: buf[:3], b: buf[2:]}, {}},
+		one: &leaf{a: buf}, n: []int{1}}
 	if depth > 0 {
 		t.more[0], t.more[1] = newTree(depth-1), t
 	}
 	return t
 }
 
-// without are ways to take memory away from the shadow of a tree, with what is left of it: places that lead to float64s, and
+// without are ways to take memory away from the shadow of a tree, with what is left of it: places that lead to
+// float64s, and
 // places that stay nil.
 var without = map[string]struct {
 	drop func(t *tree)
 	left func(t *tree) []*float64
 	lost func(t *tree) bool
 }{
-	"rows":          {func(t *tree) { t.rows = nil }, func(t *tree) []*float64 { return []*float64{&t.k, &t.one.a[4]} }, func(t *tree) bool { return t.rows == nil }},
-	"a row":         {func(t *tree) { t.rows[2] = nil }, func(t *tree) []*float64 { return []*float64{&t.k, &t.rows[0][1]} }, func(t *tree) bool { return t.rows[2] == nil }},
-	"the leafs":     {func(t *tree) { t.leafs = nil }, func(t *tree) []*float64 { return []*float64{&t.rows[0][0]} }, func(t *tree) bool { return t.leafs == nil }},
-	"half a leaf":   {func(t *tree) { t.leafs[0].a = nil }, func(t *tree) []*float64 { return []*float64{&t.leafs[0].v, &t.leafs[0].b[2]} }, func(t *tree) bool { return t.leafs[0].a == nil }},
-	"a pointer":     {func(t *tree) { t.one = nil }, func(t *tree) []*float64 { return []*float64{&t.leafs[0].a[0]} }, func(t *tree) bool { return t.one == nil }},
-	"another tree":  {func(t *tree) { t.more[0] = nil }, func(t *tree) []*float64 { return []*float64{&t.k} }, func(t *tree) bool { return t.more[0] == nil }},
-	"far away":      {func(t *tree) { t.more[0].one.a = nil }, func(t *tree) []*float64 { return []*float64{&t.more[0].one.v, &t.more[0].k} }, func(t *tree) bool { return t.more[0].one.a == nil }},
-	"a cycle":       {func(t *tree) { t.more[1] = nil }, func(t *tree) []*float64 { return []*float64{&t.k} }, func(t *tree) bool { return t.more[1] == nil }},
-	"nearly all":    {func(t *tree) { *t = tree{} }, func(t *tree) []*float64 { return []*float64{&t.k} }, func(t *tree) bool { return t.rows == nil && t.one == nil }},
-	"all but a row": {func(t *tree) { *t = tree{rows: [][]float64{{0, 0}, nil, nil, nil}} }, func(t *tree) []*float64 { return []*float64{&t.rows[0][1]} }, func(t *tree) bool { return t.rows[3] == nil }},
+	"rows": {func(t *tree) { t.rows = nil }, func(t *tree) []*float64 { return []*float64{&t.k, &t.one.a[4]} },
+		func(t *tree) bool { return t.rows == nil }},
+	"a row": {func(t *tree) { t.rows[2] = nil },
+		func(t *tree) []*float64 { return []*float64{&t.k, &t.rows[0][1]} },
+		func(t *tree) bool { return t.rows[2] == nil }},
+	"the leafs": {func(t *tree) { t.leafs = nil }, func(t *tree) []*float64 { return []*float64{&t.rows[0][0]} },
+		func(t *tree) bool { return t.leafs == nil }},
+	"half a leaf": {func(t *tree) { t.leafs[0].a = nil },
+		func(t *tree) []*float64 { return []*float64{&t.leafs[0].v, &t.leafs[0].b[2]} },
+		func(t *tree) bool { return t.leafs[0].a == nil }},
+	"a pointer": {func(t *tree) { t.one = nil }, func(t *tree) []*float64 { return []*float64{&t.leafs[0].a[0]} },
+		func(t *tree) bool { return t.one == nil }},
+	"another tree": {func(t *tree) { t.more[0] = nil }, func(t *tree) []*float64 { return []*float64{&t.k} },
+		func(t *tree) bool { return t.more[0] == nil }},
+	"far away": {func(t *tree) { t.more[0].one.a = nil },
+		func(t *tree) []*float64 { return []*float64{&t.more[0].one.v, &t.more[0].k} },
+		func(t *tree) bool { return t.more[0].one.a == nil }},
+	"a cycle": {func(t *tree) { t.more[1] = nil }, func(t *tree) []*float64 { return []*float64{&t.k} },
+		func(t *tree) bool { return t.more[1] == nil }},
+	"nearly all": {func(t *tree) { *t = tree{} }, func(t *tree) []*float64 { return []*float64{&t.k} },
+		func(t *tree) bool { return t.rows == nil && t.one == nil }},
+	"all but a row": {func(t *tree) { *t = tree{rows: [][]float64{{0, 0}, nil, nil, nil}} },
+		func(t *tree) []*float64 { return []*float64{&t.rows[0][1]} }, func(t *tree) bool { return t.rows[3] == nil }},
 }
 
 // TestComplete: missing parts of a shadow are made, and those that are there get what is added; nil stays nil.
@@ -70,7 +85,8 @@ func TestCompleteShadow(t *testing.T) {
 		m := rt.MissingOf(p, given)
 		done := rt.Complete(m)
 		whole := m.Shadow
-		if rt.Hollow(p, whole) || len(whole.rows) != 4 || len(whole.leafs) != 2 || len(whole.one.a) != 5 || whole.more[1] != whole {
+		if rt.Hollow(p, whole) || len(whole.rows) != 4 || len(whole.leafs) != 2 || len(whole.one.a) != 5 ||
+			whole.more[1] != whole {
 			t.Errorf("%s: the whole shadow has another shape than the value: %+v", name, whole)
 			continue
 		}
@@ -101,7 +117,8 @@ func TestCompleteTogether(t *testing.T) {
 	y := x[1:3]
 	xDot := []float64{5, 6, 7, 8}
 	a, b := rt.MissingOf(x, xDot), rt.MissingOf(y, [][4]float64(nil))
-	if !rt.HollowSlice(y, [][4]float64(nil)) || rt.HollowSlice(x, xDot) || rt.HollowSlice([]float64(nil), []float64(nil)) {
+	if !rt.HollowSlice(y, [][4]float64(nil)) || rt.HollowSlice(x, xDot) ||
+		rt.HollowSlice([]float64(nil), []float64(nil)) {
 		t.Error("what is hollow is not told from what is whole")
 	}
 	rt.Complete(b)()

@@ -51,7 +51,8 @@ type model struct {
 }
 
 func newModel() *model {
-	m := &model{scale: 2, buf: make([]float64, 6, 9), count: []int{1}, names: map[string]float64{"x": 1}, empty: []float64{}, hidden: new(float64)}
+	m := &model{scale: 2, buf: make([]float64, 6, 9), count: []int{1}, names: map[string]float64{"x": 1},
+		empty: []float64{}, hidden: new(float64)}
 	m.a, m.b = m.buf[:4], m.buf[2:5]
 	m.rows = [][]float64{m.buf[:2], {1, 2, 3}, nil}
 	m.pairs = make([][2]float64, 3)
@@ -105,14 +106,17 @@ func TestLanes(t *testing.T) {
 	check := func() {
 		t.Helper()
 		d := s.Of(m)
-		if d.self != d || len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 || len(d.rows[1]) != 3 || d.rows[2] != nil || cap(d.b) != cap(m.b) || d.empty == nil {
+		if d.self != d || len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 ||
+			len(d.rows[1]) != 3 || d.rows[2] != nil || cap(d.b) != cap(m.b) || d.empty == nil {
 			t.Fatalf("%+v", d)
 		}
 		for name, pair := range map[string][2]*four{
-			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
+			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]},
+			"rows and buf":    {&d.rows[0][1], &d.buf[1]},
 			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
 			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
-			"under and buf": {d.under, &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]}, "cut and buf": {&d.cut[2], &d.buf[5]},
+			"under and buf": {d.under, &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]},
+			"cut and buf": {&d.cut[2], &d.buf[5]},
 		} {
 			if pair[0] != pair[1] || *pair[0] != (four{}) {
 				t.Errorf("%s: the shadows do not overlap, or are not zero: %v, %v", name, *pair[0], *pair[1])
@@ -140,10 +144,12 @@ func TestShadow(t *testing.T) {
 	check := func() {
 		t.Helper()
 		d := s.Of(m)
-		if d == m || d.self != d || d.scale != 0 || d.count != nil || d.names != nil || d.hidden != nil || d.empty == nil {
+		if d == m || d.self != d || d.scale != 0 || d.count != nil || d.names != nil || d.hidden != nil ||
+			d.empty == nil {
 			t.Fatalf("%+v", d)
 		}
-		if len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 || len(d.rows[1]) != 3 || d.rows[2] != nil || cap(d.b) != cap(m.b) {
+		if len(d.buf) != len(m.buf) || cap(d.buf) != cap(m.buf) || len(d.rows) != 3 || len(d.rows[1]) != 3 ||
+			d.rows[2] != nil || cap(d.b) != cap(m.b) {
 			t.Fatalf("lengths of %+v", d)
 		}
 		for _, x := range d.buf[:cap(d.buf)] {
@@ -152,10 +158,12 @@ func TestShadow(t *testing.T) {
 			}
 		}
 		for name, pair := range map[string][2]*float64{
-			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]}, "rows and buf": {&d.rows[0][1], &d.buf[1]},
+			"a and buf": {&d.a[3], &d.buf[3]}, "b and a": {&d.b[0], &d.a[2]},
+			"rows and buf":    {&d.rows[0][1], &d.buf[1]},
 			"first and pairs": {&d.first[1], &d.pairs[1][1]}, "own and list": {&d.own[0], &d.list[1]},
 			"at and chain": {d.at, &d.chain.next.w[1]}, "chain and itself": {&d.chain.w[0], &d.chain.next.next.w[0]},
-			"under and buf": {(*float64)(d.under), &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]}, "cut and buf": {&d.cut[2], &d.buf[5]},
+			"under and buf": {(*float64)(d.under), &d.buf[4]}, "other and chain": {&d.other.w[1], &d.chain.w[1]},
+			"cut and buf": {&d.cut[2], &d.buf[5]},
 		} {
 			*pair[0] = 7
 			if *pair[1] != 7 {

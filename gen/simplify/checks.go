@@ -30,7 +30,8 @@ type checker struct {
 func (c *checker) block(b ir.Block, made []*ir.Place) ir.Block {
 	var out ir.Block
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && l.E != nil && c.use.reads[l.V] == 0 && c.use.writes[l.V] == 1 && !c.use.addressed[l.V] {
+		if l, ok := s.(*ir.Let); ok && l.E != nil && c.use.reads[l.V] == 0 && c.use.writes[l.V] == 1 &&
+			!c.use.addressed[l.V] {
 			parts := c.parts(l.E)
 			c.changed = c.changed || len(parts) != 1 || parts[0] != l.E
 			for _, e := range parts {
@@ -53,7 +54,9 @@ func (c *checker) block(b ir.Block, made []*ir.Place) ir.Block {
 		made = c.without(made, s)
 		switch s := s.(type) {
 		case *ir.If:
-			out = append(out, &ir.If{At: s.At, Cond: s.Cond, Then: c.block(s.Then, made[:len(made):len(made)]), Else: c.block(s.Else, made[:len(made):len(made)])})
+			out = append(out,
+				&ir.If{At: s.At, Cond: s.Cond, Then: c.block(s.Then, made[:len(made):len(made)]),
+					Else: c.block(s.Else, made[:len(made):len(made)])})
 			made = nil
 		case *ir.Scope:
 			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: c.block(s.Body, made)})

@@ -117,7 +117,8 @@ func (c *cutter) loop(l *ir.Loop) ir.Block {
 	}
 	m := &ir.Map{Place: func(p *ir.Place) *ir.Place {
 		for _, a := range list {
-			if base, k, ok := c.index(p, l.V, inside); ok && p.Root == a.x && ir.Equal(base, a.base) && k <= a.last && (base == nil || k >= 0) {
+			if base, k, ok := c.index(p, l.V, inside); ok && p.Root == a.x && ir.Equal(base, a.base) && k <= a.last &&
+				(base == nil || k >= 0) {
 				path := append([]ir.Step{ir.IndexStep(sumOf(l.V.Load(), k))}, p.Path[1:]...)
 				return &ir.Place{Root: a.cut, Path: path}
 			}
@@ -223,7 +224,8 @@ func (c *cutter) fixed(v *ir.Var) bool {
 // into the index of the loop, something that does not change there, and a constant.
 func (c *cutter) index(p *ir.Place, v *ir.Var, inside *usage) (base ir.Expr, k int64, ok bool) {
 	x := p.Root
-	if len(p.Path) == 0 || p.Path[0].Index == nil || elemOf(x.Type) == nil || c.use.addressed[x] || inside.writes[x] > 0 {
+	if len(p.Path) == 0 || p.Path[0].Index == nil || elemOf(x.Type) == nil || c.use.addressed[x] ||
+		inside.writes[x] > 0 {
 		return nil, 0, false
 	}
 	e, k := offset(p.Path[0].Index)

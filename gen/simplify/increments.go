@@ -57,7 +57,8 @@ func touchOf(s ir.Stmt) *touch {
 		for _, x := range e.Through {
 			ir.WalkExpr(x, func(x ir.Expr) bool {
 				if p := ir.PlaceOf(x); p != nil {
-					t.writes = append(t.writes, &ir.Place{Root: p.Root, Path: append(p.Path[:len(p.Path):len(p.Path)], ir.AnyStep())})
+					t.writes = append(t.writes,
+						&ir.Place{Root: p.Root, Path: append(p.Path[:len(p.Path):len(p.Path)], ir.AnyStep())})
 				}
 				return true
 			})

@@ -153,7 +153,8 @@ func (x *expansion) call(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 	for i, p := range h.Params {
 		p.Kind = ir.Local
 		a := c.Args[i]
-		if use.writes[p] == 0 && !use.addressed[p] && types.Identical(a.Type(), p.Type) && x.steady(a, c) && !taken[whole(a)] {
+		if use.writes[p] == 0 && !use.addressed[p] && types.Identical(a.Type(), p.Type) && x.steady(a, c) &&
+			!taken[whole(a)] {
 			values[p] = a
 			if v := whole(a); v != nil && v.Kind != ir.Global {
 				taken[v] = true

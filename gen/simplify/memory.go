@@ -21,7 +21,8 @@ type memory struct {
 // memory. Work, if it is not nil, is a parameter that leads to stacks: slices and pointers
 // that another function has put there lead anywhere.
 func memoryOf(f *ir.Func, distinct bool, work *ir.Var) *memory {
-	m := &memory{parent: map[*ir.Var]*ir.Var{}, open: map[*ir.Var]bool{}, use: usageOf(f.Body), work: work, taken: new(ir.Var)}
+	m := &memory{parent: map[*ir.Var]*ir.Var{}, open: map[*ir.Var]bool{}, use: usageOf(f.Body), work: work,
+		taken: new(ir.Var)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:

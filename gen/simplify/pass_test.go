@@ -30,7 +30,8 @@ func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []flo
 	if aliased {
 		y = x[1:]
 	}
-	in := ir.ValuesOf(x, y, r.NormFloat64(), [3]float64{1, r.NormFloat64(), 2}, point{r.NormFloat64(), [2]float64{3, 4}}, r.IntN(4))
+	in := ir.ValuesOf(x, y, r.NormFloat64(), [3]float64{1, r.NormFloat64(), 2},
+		point{r.NormFloat64(), [2]float64{3, 4}}, r.IntN(4))
 	m := &ir.Machine{Steps: 1 << 20}
 	out, err := m.Eval(f, in)
 	var p *ir.PanicError

@@ -74,7 +74,8 @@ func (w *writer) function(name string, params, results []string, fuel int) {
 	w.labels = []string{exit}
 	w.line("%s %s {", head, exit)
 	w.depth++
-	for _, v := range [][2]string{{"float64", "0.75"}, {vector, "zero([3]float64)"}, {pair, "zero(" + pair + ")"}, {"int", "2"}, {slice, "make([]float64, 3)"}} {
+	for _, v := range [][2]string{{"float64", "0.75"}, {vector, "zero([3]float64)"}, {pair, "zero(" + pair + ")"},
+		{"int", "2"}, {slice, "make([]float64, 3)"}} {
 		name := w.name("v")
 		w.line("let %s %s = %s", name, v[0], v[1])
 		w.vars[v[0]] = append(w.vars[v[0]], name)
@@ -193,7 +194,8 @@ func (w *writer) stmt() {
 		if w.IntN(3) == 0 {
 			w.line("for %s, %s %s int = %d; %s > %d; %s += -1 {", l, n, i, w.IntN(4), i, -w.IntN(2), i)
 		} else {
-			w.line("for %s, %s %s int = %d; %s < %s; %s += %d {", l, n, i, w.IntN(2), i, []string{"3", "2", "0", "4", "len(" + w.pick(slice) + ")"}[w.IntN(5)], i, 1+w.IntN(2))
+			w.line("for %s, %s %s int = %d; %s < %s; %s += %d {", l, n, i, w.IntN(2), i,
+				[]string{"3", "2", "0", "4", "len(" + w.pick(slice) + ")"}[w.IntN(5)], i, 1+w.IntN(2))
 		}
 		w.labels = append(w.labels, l)
 		w.vars[""] = append(w.vars[""], i)

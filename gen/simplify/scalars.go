@@ -29,7 +29,8 @@ func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*part {
 	for _, v := range f.Params {
 		if p := s.parts[v]; p != nil {
 			p.leaves(nil, func(w *ir.Var, path []ir.Step) {
-				head = append(head, &ir.Let{At: ir.At{Pos: f.Pos}, V: w, E: load(&ir.Place{Root: v, Path: path}, w.Type)})
+				head = append(head,
+					&ir.Let{At: ir.At{Pos: f.Pos}, V: w, E: load(&ir.Place{Root: v, Path: path}, w.Type)})
 			})
 		}
 	}

@@ -40,7 +40,8 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 		e := u.written(s)
 		switch {
 		case e != nil && mayPanic(e):
-			return []ir.Stmt{&ir.Let{At: ir.At{Pos: s.Position()}, V: &ir.Var{Name: names.Name("unused"), Type: e.Type()}, E: e}}
+			return []ir.Stmt{&ir.Let{At: ir.At{Pos: s.Position()},
+				V: &ir.Var{Name: names.Name("unused"), Type: e.Type()}, E: e}}
 		case e != nil || u.named(s):
 			return nil
 		}

@@ -97,7 +97,8 @@ func runs(l *ir.Loop) ir.Expr {
 // at is the offset of p from the index of l, where p is an element of a slice variable
 // that the loop does not assign to.
 func (w *windower) at(p *ir.Place, l *ir.Loop, inside *usage) (int64, bool) {
-	if len(p.Path) != 1 || p.Path[0].Index == nil || elemOf(p.Root.Type) == nil || w.mem.use.addressed[p.Root] || inside.writes[p.Root] > 0 {
+	if len(p.Path) != 1 || p.Path[0].Index == nil || elemOf(p.Root.Type) == nil || w.mem.use.addressed[p.Root] ||
+		inside.writes[p.Root] > 0 {
 		return 0, false
 	}
 	e, k := offset(p.Path[0].Index)

@@ -209,14 +209,16 @@ func checkLanes(t *testing.T, p *tangent.Program, f *ir.Func, n int, m activity.
 			}
 		}
 		if at != len(out) || from != len(o) || len(got) != len(want) {
-			t.Fatalf("%s has %d results, %d for one lane; %d numbers, want %d", g.Name, len(out), len(o), len(got), len(want))
+			t.Fatalf("%s has %d results, %d for one lane; %d numbers, want %d", g.Name, len(out), len(o), len(got),
+				len(want))
 		}
 		size := 1.0
 		for _, x := range want {
 			size = max(size, math.Abs(x))
 		}
 		for i := range want {
-			if d := math.Abs(got[i] - want[i]); !(d <= 1e-12*size) && !(got[i] != got[i] && want[i] != want[i]) && got[i] != want[i] {
+			if d := math.Abs(got[i] - want[i]); !(d <= 1e-12*size) && !(got[i] != got[i] && want[i] != want[i]) &&
+				got[i] != want[i] {
 				t.Fatalf("%s, lane %d of %d: number %d is %v, want %v\n%v", f.Name, k, n, i, got[i], want[i], g)
 			}
 		}
@@ -258,17 +260,28 @@ func TestLanes(t *testing.T) {
 			m    activity.Mask
 			args []any
 		}{
-			{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}}, {"Scalars", activity.Bits(2), []any{1.2, 0.7}},
+			{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}},
+			{"Scalars", activity.Bits(2), []any{1.2, 0.7}},
 			{"More", activity.Bits(3), []any{0.6, 1.7}}, {"More", activity.Bits(1), []any{-0.6, 1.7}},
-			{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}}, {"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
-			{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}}, {"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
-			{"Branches", activity.Bits(1), []any{x(), 2}}, {"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
-			{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}}, {"Several", activity.Bits(3), []any{1.5, 0.8}}, {"Several", activity.Bits(2), []any{1.5, 0.8}},
-			{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
-			{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
-			{"Small", activity.Bits(1), []any{1.5}}, {"Kink", activity.Bits(1), []any{2.0}}, {"Kink", activity.Bits(1), []any{0.0}},
-			{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}}, {"Arrays", activity.Bits(1), []any{x()}},
-			{"Addressed", activity.Bits(3), []any{1.2, 0.7}}, {"Addressed", activity.Bits(3), []any{1.2, 1.7}}, {"Addressed", activity.Bits(1), []any{1.2, 0.7}}, {"Addressed", activity.Bits(2), []any{1.2, 0.7}},
+			{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}},
+			{"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
+			{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}},
+			{"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
+			{"Branches", activity.Bits(1), []any{x(), 2}},
+			{"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
+			{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}},
+			{"Several", activity.Bits(3), []any{1.5, 0.8}}, {"Several", activity.Bits(2), []any{1.5, 0.8}},
+			{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}},
+			{"Matrix", activity.Bits(1), []any{x()}},
+			{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}},
+			{"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}},
+			{"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
+			{"Small", activity.Bits(1), []any{1.5}}, {"Kink", activity.Bits(1), []any{2.0}},
+			{"Kink", activity.Bits(1), []any{0.0}},
+			{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}},
+			{"Arrays", activity.Bits(1), []any{x()}},
+			{"Addressed", activity.Bits(3), []any{1.2, 0.7}}, {"Addressed", activity.Bits(3), []any{1.2, 1.7}},
+			{"Addressed", activity.Bits(1), []any{1.2, 0.7}}, {"Addressed", activity.Bits(2), []any{1.2, 0.7}},
 			{"Straight", activity.Bits(1), []any{x(), 2}}, {"Straight", activity.Bits(1), []any{x(), 3}},
 		} {
 			f := function(t, p, funcs, tt.name)
@@ -289,7 +302,9 @@ func TestMoreTangents(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}}, {"Arrays", activity.Bits(1), []any{x()}}, {"Straight", activity.Bits(1), []any{x(), 2}}, {"Straight", activity.Bits(1), []any{x(), 3}},
+		{"Lists", activity.Bits(1), []any{x()}}, {"Tags", activity.Bits(1), []any{x()}},
+		{"Arrays", activity.Bits(1), []any{x()}}, {"Straight", activity.Bits(1), []any{x(), 2}},
+		{"Straight", activity.Bits(1), []any{x(), 3}},
 		{"Addressed", activity.Bits(3), []any{1.2, 0.7}}, {"Addressed", activity.Bits(3), []any{1.2, 1.7}},
 	} {
 		f := function(t, p, funcs, tt.name)
@@ -309,7 +324,8 @@ func TestLanesOfProblems(t *testing.T) {
 		}
 		return x
 	}
-	hand := &problems.Hand{Skin: draw(9), Weights: draw(3 * 22), Points: draw(6), Triangles: [][3]int{{0, 1, 2}, {2, 0, 1}}}
+	hand := &problems.Hand{Skin: draw(9), Weights: draw(3 * 22), Points: draw(6),
+		Triangles: [][3]int{{0, 1, 2}, {2, 0, 1}}}
 	for i := range 22 {
 		hand.Parents = append(hand.Parents, max(i-1, -1))
 	}
@@ -325,14 +341,19 @@ func TestLanesOfProblems(t *testing.T) {
 			m    activity.Mask
 			args []any
 		}{
-			{"SumSquaresPlain", activity.Bits(1), []any{draw(20)}}, {"RosenbrockPlain", activity.Bits(1), []any{draw(20)}},
-			{"BrusselatorPlain", activity.Bits(3), []any{make([]float64, 18), draw(18), 3}}, {"BrusselatorPlain", activity.Bits(2), []any{make([]float64, 18), draw(18), 3}},
-			{"LogPosteriorPlain", activity.Bits(1), []any{draw(2 * (1 + 3 + 6)), &problems.Mixture{D: 3, K: 2, Points: draw(15), Gamma: 1}}},
+			{"SumSquaresPlain", activity.Bits(1), []any{draw(20)}},
+			{"RosenbrockPlain", activity.Bits(1), []any{draw(20)}},
+			{"BrusselatorPlain", activity.Bits(3), []any{make([]float64, 18), draw(18), 3}},
+			{"BrusselatorPlain", activity.Bits(2), []any{make([]float64, 18), draw(18), 3}},
+			{"LogPosteriorPlain", activity.Bits(1),
+				[]any{draw(2 * (1 + 3 + 6)), &problems.Mixture{D: 3, K: 2, Points: draw(15), Gamma: 1}}},
 			{"ReprojectionPlain", activity.Bits(3), []any{make([]float64, 2), draw(15), &problems.Feature{Z: draw(2)}}},
-			{"LogisticLossPlain", activity.Bits(1), []any{draw(4), &problems.Regression{X: draw(20), Y: []float64{1, 0, 0, 1, 1}, Cols: 4}}},
+			{"LogisticLossPlain", activity.Bits(1),
+				[]any{draw(4), &problems.Regression{X: draw(20), Y: []float64{1, 0, 0, 1, 1}, Cols: 4}}},
 			{"LorenzPlain", activity.Bits(1), []any{[]float64{1, 1, 1, 10, 28, 8.0 / 3}}},
 			{"HandPlain", activity.Bits(3), []any{make([]float64, 6), draw(26 + 4), hand}},
-			{"RecurrentLossPlain", activity.Bits(1), []any{draw(2*8*3 + 9), &problems.Recurrent{Layers: 2, Bits: 3, State: draw(12), Text: draw(12)}}},
+			{"RecurrentLossPlain", activity.Bits(1),
+				[]any{draw(2*8*3 + 9), &problems.Recurrent{Layers: 2, Bits: 3, State: draw(12), Text: draw(12)}}},
 		} {
 			if tt.name == "LorenzPlain" && n != 6 { // a thousand steps
 				continue

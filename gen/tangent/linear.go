@@ -109,7 +109,8 @@ func (b *builder) square(e *ir.Binary) (val, dot ir.Expr) {
 	}
 	x = b.atom(x)
 	twice := &ir.Binary{Typed: e.Typed, Op: token.ADD, X: x, Y: x}
-	return &ir.Binary{Typed: e.Typed, Op: token.MUL, X: x, Y: x}, &ir.Binary{Typed: e.Typed, Op: token.MUL, X: twice, Y: dx}
+	return &ir.Binary{Typed: e.Typed, Op: token.MUL, X: x, Y: x},
+		&ir.Binary{Typed: e.Typed, Op: token.MUL, X: twice, Y: dx}
 }
 
 // atom is e as something that costs nothing to read again: a constant, or a variable
@@ -235,7 +236,8 @@ func (b *builder) selected(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) 
 		}
 		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
 	}
-	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], number(args[0].Type(), 0)), Then: set(dots[1]), Else: set(dots[2])})
+	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], number(args[0].Type(), 0)), Then: set(dots[1]),
+		Else: set(dots[2])})
 	return v, d.Load()
 }
 

@@ -108,10 +108,12 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 		}
 		return b
 	},
-	"copies have no shadow":       dropped[*ir.Copy](func(s *ir.Copy) bool { return shadowExpr(s.Dst) }),
-	"clearing leaves shadows":     dropped[*ir.Clear](func(s *ir.Clear) bool { return shadowExpr(s.S) }),
-	"sums have no shadow":         dropped[*ir.Add](func(s *ir.Add) bool { return isShadow(s.P.Root) }),
-	"partial derivatives are not": dropped[*ir.Add](func(s *ir.Add) bool { return strings.HasPrefix(s.P.Root.Name, "d") && !isShadow(s.P.Root) }),
+	"copies have no shadow":   dropped[*ir.Copy](func(s *ir.Copy) bool { return shadowExpr(s.Dst) }),
+	"clearing leaves shadows": dropped[*ir.Clear](func(s *ir.Clear) bool { return shadowExpr(s.S) }),
+	"sums have no shadow":     dropped[*ir.Add](func(s *ir.Add) bool { return isShadow(s.P.Root) }),
+	"partial derivatives are not": dropped[*ir.Add](func(s *ir.Add) bool {
+		return strings.HasPrefix(s.P.Root.Name, "d") && !isShadow(s.P.Root)
+	}),
 	"appended shadows are zero": func(b ir.Block) ir.Block {
 		return each(b, func(s ir.Stmt) bool {
 			if s, ok := s.(*ir.Append); ok && isShadow(s.P.Root) && !s.Spread {
@@ -161,7 +163,8 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 				for i, a := range s.Args {
 					if _, slice := a.Type().Underlying().(*types.Slice); slice && shadowExpr(a) {
 						v := &ir.Var{Name: fmt.Sprintf("own%d_%p", i, s), Type: a.Type()}
-						out = append(out, &ir.Let{V: v}, &ir.Append{P: v.Place(), S: v.Load(), Elems: []ir.Expr{a}, Spread: true})
+						out = append(out, &ir.Let{V: v},
+							&ir.Append{P: v.Place(), S: v.Load(), Elems: []ir.Expr{a}, Spread: true})
 						s.Args[i] = v.Load()
 					}
 				}

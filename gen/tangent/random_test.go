@@ -12,7 +12,8 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 0, "how many random programs are differentiated; 0 is as many as the length of the tests asks for")
+	programs = flag.Int("programs", 0,
+		"how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 

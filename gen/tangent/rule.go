@@ -25,13 +25,15 @@ func (b *builder) rule(s *ir.Call) {
 	shape := r.Shape()
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
-			b.refuseFor("the argument "+shape.Params[i].Name()+" of "+r.Name+", which carries a derivative: its rule has none by it",
+			b.refuseFor("the argument "+shape.Params[i].Name()+" of "+r.Name+
+				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
 		}
 	}
 	if l := b.program.lanes; l != nil {
 		if !eachLane(r) {
-			b.refuseFor(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice or a struct", r.Name, l.N()),
+			b.refuseFor(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice "+
+				"or a struct", r.Name, l.N()),
 				"use the tangent in one direction")
 		}
 		l.Each(r.Tangent, len(shape.Params), len(shape.Results))

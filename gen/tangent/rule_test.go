@@ -17,13 +17,22 @@ func TestRules(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Root", activity.Bits(1), []any{1.7}}, {"Roots", activity.Bits(1), []any{x()}}, {"Overwritten", activity.Bits(1), []any{x()}}, {"Still", activity.Bits(1), []any{x()}},
-		{"Squares", activity.Bits(3), []any{x(), []float64{1, 2, 3}, 0.5}}, {"Squares", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4}, 0.5}},
-		{"Method", activity.Bits(3), []any{x(), 1.5}}, {"Method", activity.Bits(1), []any{x(), 1.5}}, {"Method", activity.Bits(2), []any{x(), 1.5}},
-		{"Vectors", activity.Bits(3), []any{x(), 0.8}}, {"Vectors", activity.Bits(2), []any{x(), 0.8}}, {"Vectors", activity.Bits(1), []any{x(), 0.8}},
-		{"Matrices", activity.Bits(3), []any{x(), 0.8}}, {"Matrices", activity.Bits(2), []any{x(), 0.8}}, {"Special", activity.Bits(3), []any{0.7, 1.6}},
-		{"OneWay", activity.Bits(1), []any{0.7}}, {"Followed", activity.Bits(3), []any{x(), 1.5}}, {"Followed", activity.Bits(1), []any{x(), 1.5}}, {"Followed", activity.Bits(2), []any{x(), 1.5}}, {"Returned", activity.Bits(1), []any{x()}}, {"Values", activity.Bits(1), []any{x()}},
-		{"Carried", activity.Bits(1), []any{x()}}, {"Owned", activity.Bits(1), []any{x()}}, {"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}}, {"Addressed", activity.Bits(1), []any{0.8}},
+		{"Root", activity.Bits(1), []any{1.7}}, {"Roots", activity.Bits(1), []any{x()}},
+		{"Overwritten", activity.Bits(1), []any{x()}}, {"Still", activity.Bits(1), []any{x()}},
+		{"Squares", activity.Bits(3), []any{x(), []float64{1, 2, 3}, 0.5}},
+		{"Squares", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4}, 0.5}},
+		{"Method", activity.Bits(3), []any{x(), 1.5}}, {"Method", activity.Bits(1), []any{x(), 1.5}},
+		{"Method", activity.Bits(2), []any{x(), 1.5}},
+		{"Vectors", activity.Bits(3), []any{x(), 0.8}}, {"Vectors", activity.Bits(2), []any{x(), 0.8}},
+		{"Vectors", activity.Bits(1), []any{x(), 0.8}},
+		{"Matrices", activity.Bits(3), []any{x(), 0.8}}, {"Matrices", activity.Bits(2), []any{x(), 0.8}},
+		{"Special", activity.Bits(3), []any{0.7, 1.6}},
+		{"OneWay", activity.Bits(1), []any{0.7}}, {"Followed", activity.Bits(3), []any{x(), 1.5}},
+		{"Followed", activity.Bits(1), []any{x(), 1.5}}, {"Followed", activity.Bits(2), []any{x(), 1.5}},
+		{"Returned", activity.Bits(1), []any{x()}}, {"Values", activity.Bits(1), []any{x()}},
+		{"Carried", activity.Bits(1), []any{x()}}, {"Owned", activity.Bits(1), []any{x()}},
+		{"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}},
+		{"Addressed", activity.Bits(1), []any{0.8}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, tt.args...) })
 	}
@@ -39,15 +48,19 @@ func TestRulesInLanes(t *testing.T) {
 		checkLanes(t, tangents, function(t, p, natives.Path, "Special"), n, activity.Bits(2), 0.7, 1.6)
 		checkLanes(t, tangents, function(t, p, natives.Path, "Roots"), n, activity.Bits(1), []float64{0.7, 1.3, 2.1})
 		checkLanes(t, tangents, function(t, p, natives.Path, "Addressed"), n, activity.Bits(1), 0.8)
-		checkLanes(t, tangents, function(t, p, natives.Path, "Followed"), n, activity.Bits(3), []float64{0.7, 1.3, 2.1}, 1.5)
+		checkLanes(t, tangents, function(t, p, natives.Path, "Followed"), n, activity.Bits(3), []float64{0.7, 1.3, 2.1},
+			1.5)
 	}
 }
 
 func TestRuleRefused(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for name, want := range map[string]string{
-		"OtherWay": "no tangent of rules.OtherWay: function " + natives.Path + ".Backwards, of which no tangent is known; name one with //nabla:rule tangent=…",
-		"Shape":    "no tangent of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule of its own",
+		"OtherWay": "no tangent of rules.OtherWay: function " + natives.Path +
+			".Backwards, of which no tangent is known; name one with //nabla:rule tangent=…",
+		"Shape": "no tangent of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
+			"carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule " +
+			"of its own",
 	} {
 		_, _, err := tangent.New().Of(function(t, p, natives.Path, name), activity.Bits(1))
 		if err == nil || err.Error() != want {
@@ -55,7 +68,8 @@ func TestRuleRefused(t *testing.T) {
 		}
 	}
 	_, _, err := tangent.NewLanes(4).Of(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
-	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions at once: its rule takes one direction of a slice or a struct; use the tangent in one direction"
+	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions at once: " +
+		"its rule takes one direction of a slice or a struct; use the tangent in one direction"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -92,7 +92,8 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
 		if !activity.HasRefs(u.Elem()) {
-			fresh = &ir.Make{Typed: typed, N: length(e), Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
+			fresh = &ir.Make{Typed: typed, N: length(e),
+				Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
 		}
 	case *types.Pointer:
 		if !activity.HasRefs(u.Elem()) {
@@ -104,7 +105,8 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.refuseFor("package variable "+e.P.Root.Name+", whose memory leads to more memory, where some carries derivatives", "pass it as an argument")
+		b.refuseFor("package variable "+e.P.Root.Name+
+			", whose memory leads to more memory, where some carries derivatives", "pass it as an argument")
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 	b.Emit(&ir.Let{At: b.At, V: v, E: fresh})
@@ -176,7 +178,8 @@ func (b *builder) copied(s *ir.Copy) {
 		if src := b.memory(s.Src); src != nil {
 			b.Emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
 		} else {
-			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min",
+				Args: []ir.Expr{length(s.Dst), length(s.Src)}}
 			b.Emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
 		}
 	}

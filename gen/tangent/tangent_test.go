@@ -218,21 +218,36 @@ func TestTangent(t *testing.T) {
 		m    activity.Mask
 		args []any
 	}{
-		{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}}, {"Scalars", activity.Bits(2), []any{1.2, 0.7}},
+		{"Scalars", activity.Bits(3), []any{1.2, 0.7}}, {"Scalars", activity.Bits(1), []any{1.2, 0.7}},
+		{"Scalars", activity.Bits(2), []any{1.2, 0.7}},
 		{"More", activity.Bits(3), []any{0.6, 1.7}}, {"More", activity.Bits(1), []any{-0.6, 1.7}},
-		{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}}, {"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
-		{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}}, {"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
-		{"Branches", activity.Bits(1), []any{x(), 2}}, {"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}}, {"Branches", activity.Bits(1), []any{[]float64{5, 6, 7}, 9}},
+		{"Least", activity.Bits(7), []any{1.5, 2.5, 0.5}}, {"Least", activity.Bits(7), []any{0.5, -2.5, 1.5}},
+		{"Least", activity.Bits(4), []any{0.5, -2.5, 1.5}},
+		{"Sum", activity.Bits(1), []any{x()}}, {"InPlace", activity.Bits(1), []any{x()}},
+		{"Views", activity.Bits(1), []any{x()}}, {"Appends", activity.Bits(1), []any{x()}},
+		{"Branches", activity.Bits(1), []any{x(), 2}},
+		{"Branches", activity.Bits(1), []any{[]float64{1.1, 3.2, -0.5, 4}, 1}},
+		{"Branches", activity.Bits(1), []any{[]float64{5, 6, 7}, 9}},
 		{"Branches", activity.Bits(1), []any{[]float64{1, 1.1}, 9}},
-		{"Pairs", activity.Bits(3), []any{1.3, 0.7}}, {"Pairs", activity.Bits(1), []any{1.3, 0.7}}, {"Pairs", activity.Bits(2), []any{1.3, 0.7}},
-		{"Kinds", activity.Bits(1), []any{x(), 2}}, {"Kinds", activity.Bits(1), []any{x(), 3}}, {"Found", activity.Bits(1), []any{x(), 1}}, {"Found", activity.Bits(1), []any{x(), 0}},
+		{"Pairs", activity.Bits(3), []any{1.3, 0.7}}, {"Pairs", activity.Bits(1), []any{1.3, 0.7}},
+		{"Pairs", activity.Bits(2), []any{1.3, 0.7}},
+		{"Kinds", activity.Bits(1), []any{x(), 2}}, {"Kinds", activity.Bits(1), []any{x(), 3}},
+		{"Found", activity.Bits(1), []any{x(), 1}}, {"Found", activity.Bits(1), []any{x(), 0}},
 		{"Structs", activity.Bits(3), []any{1.5, 0.8}}, {"Structs", activity.Bits(2), []any{1.5, 0.8}},
-		{"Iterated", activity.Bits(1), []any{x(), 0}}, {"Iterated", activity.Bits(1), []any{x(), 1}}, {"Iterated", activity.Bits(1), []any{x(), 3}}, {"Iterated", activity.Bits(1), []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
-		{"Iterated", activity.Bits(1), []any{[]float64{0.3, 0.4, 1.1}, 9}}, {"Iterated", activity.Bits(1), []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
-		{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}}, {"Made", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
-		{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}}, {"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
-		{"Constants", activity.Bits(1), []any{x(), 0}}, {"Constants", activity.Bits(1), []any{x(), 1}}, {"Constants", activity.Bits(1), []any{x(), 2}},
-		{"Ends", activity.Bits(1), []any{1.5}}, {"Filled", activity.Bits(1), []any{1.5, x()}}, {"Filled", activity.Bits(3), []any{1.5, x()}},
+		{"Iterated", activity.Bits(1), []any{x(), 0}}, {"Iterated", activity.Bits(1), []any{x(), 1}},
+		{"Iterated", activity.Bits(1), []any{x(), 3}},
+		{"Iterated", activity.Bits(1), []any{[]float64{1.2, 0.7, 1.1, 0.3}, 5}},
+		{"Iterated", activity.Bits(1), []any{[]float64{0.3, 0.4, 1.1}, 9}},
+		{"Iterated", activity.Bits(1), []any{[]float64{0.9, 0.9, 1.1, -0.5}, 9}},
+		{"Calls", activity.Bits(1), []any{x()}}, {"Captured", activity.Bits(1), []any{x()}},
+		{"Made", activity.Bits(1), []any{x()}}, {"Matrix", activity.Bits(1), []any{x()}},
+		{"Passive", activity.Bits(1), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Passive", activity.Bits(3), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Passive", activity.Bits(2), []any{x(), []float64{1, 2, 3, 4, 5}}},
+		{"Constants", activity.Bits(1), []any{x(), 0}}, {"Constants", activity.Bits(1), []any{x(), 1}},
+		{"Constants", activity.Bits(1), []any{x(), 2}},
+		{"Ends", activity.Bits(1), []any{1.5}}, {"Filled", activity.Bits(1), []any{1.5, x()}},
+		{"Filled", activity.Bits(3), []any{1.5, x()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, function(t, p, path, tt.name), tt.m, tt.args...) })
 	}
@@ -241,7 +256,8 @@ func TestTangent(t *testing.T) {
 // TestFloat32: the derivative is rounded as the value is.
 func TestFloat32(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Small"), activity.Bits(1))
+	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Small"),
+		activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +270,8 @@ func TestFloat32(t *testing.T) {
 // TestZeroAtKink: an infinite partial derivative that nothing moves gives no NaN.
 func TestZeroAtKink(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"), activity.Bits(1))
+	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"),
+		activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +312,8 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if d := ir.As[float64](got[1]); math.Abs(d-want) > 1e-10*size || math.Abs(ir.As[float64](got[0])-c.Value[0]) > 1e-12*math.Abs(c.Value[0]) {
+		if d := ir.As[float64](got[1]); math.Abs(d-want) > 1e-10*size ||
+			math.Abs(ir.As[float64](got[0])-c.Value[0]) > 1e-12*math.Abs(c.Value[0]) {
 			t.Errorf("%s: %v, want %v", tt.name, d, want)
 		}
 	}
@@ -310,8 +328,10 @@ func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		m    activity.Mask
-	}{{"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Several", activity.Bits(1)}, {"Passive", activity.Bits(1)}, {"Captured", activity.Bits(1)}} {
-		g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name), tt.m)
+	}{{"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Several", activity.Bits(1)},
+		{"Passive", activity.Bits(1)}, {"Captured", activity.Bits(1)}} {
+		g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name),
+			tt.m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +354,8 @@ func TestGlobalRefused(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	f := function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Joined")
 	var e *tangent.Error
-	if g, _, err := tangent.New().Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || !strings.Contains(e.What, "funcs.unit") {
+	if g, _, err := tangent.New().Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil ||
+		!strings.Contains(e.What, "funcs.unit") {
 		t.Errorf("%v, %v", g, err)
 	}
 }
@@ -371,8 +392,10 @@ func TestRefused(t *testing.T) {
 	x, y := &ir.Var{Name: "x", Type: f64, Kind: ir.Param}, &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
 	exit := &ir.Label{Name: "exit"}
 	for name, s := range map[string]ir.Stmt{
-		"rule":     &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}}, Args: []ir.Expr{x.Load()}},
-		"function": &ir.Set{P: y.Place(), E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "math.Unknown", Args: []ir.Expr{x.Load(), x.Load()}}},
+		"rule": &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}},
+			Args: []ir.Expr{x.Load()}},
+		"function": &ir.Set{P: y.Place(),
+			E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "math.Unknown", Args: []ir.Expr{x.Load(), x.Load()}}},
 	} {
 		f := &ir.Func{Name: "f", Params: []*ir.Var{x}, Results: []*ir.Var{y}, Exit: exit, Body: ir.Block{s}}
 		var e *tangent.Error

@@ -204,7 +204,8 @@ func (b *builder) escaped(e ir.Expr, t types.Type, result bool) ir.Expr {
 		if result {
 			what = "in an interface"
 		}
-		b.refuse("passing on a "+typeText(t)+" "+what, "its numbers would lose their derivatives", "pass the numbers that are needed")
+		b.refuse("passing on a "+typeText(t)+" "+what, "its numbers would lose their derivatives",
+			"pass the numbers that are needed")
 	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }

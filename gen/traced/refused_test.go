@@ -31,7 +31,8 @@ func TestRefused(t *testing.T) {
 	}
 	program := traced.New(pkgs[0].Types)
 	seen := map[int]bool{}
-	for _, name := range []string{"Inner", "Single", "Rounded", "Parameter", "Shared", "Rows", "Printed", "Large", "Errors"} {
+	for _, name := range []string{"Inner", "Single", "Rounded", "Parameter", "Shared", "Rows", "Printed", "Large",
+		"Errors"} {
 		f, err := p.Func(p.Lookup(path, name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -63,12 +64,16 @@ func TestRefusedForms(t *testing.T) {
 	x, y := &ir.Var{Name: "x", Type: f64, Kind: ir.Param}, &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
 	stack := &ir.Var{Name: "st", Type: types.NewSlice(f64), Kind: ir.Param}
 	for name, s := range map[string]ir.Stmt{
-		"rule":       &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}}, Args: []ir.Expr{x.Load()}},
-		"rules.sign": &ir.Set{P: y.Place(), E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "rules.sign", Args: []ir.Expr{x.Load()}}},
+		"rule": &ir.Call{Results: []*ir.Var{y}, Callee: &ir.Callee{Rule: &ir.Rule{Name: "other.F"}},
+			Args: []ir.Expr{x.Load()}},
+		"rules.sign": &ir.Set{P: y.Place(),
+			E: &ir.Math{Typed: ir.Typed{T: f64}, Name: "rules.sign", Args: []ir.Expr{x.Load()}}},
 	} {
-		f := &ir.Func{Name: "f", Params: []*ir.Var{x, stack}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"}, Body: ir.Block{s}}
+		f := &ir.Func{Name: "f", Params: []*ir.Var{x, stack}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
+			Body: ir.Block{s}}
 		var e *traced.Error
-		if g, _, err := traced.New(types.NewPackage("p", "p")).Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "f" ||
+		if g, _, err := traced.New(types.NewPackage("p", "p")).Of(f, activity.Bits(1)); !errors.As(err, &e) ||
+			g != nil || e.Func != "f" ||
 			!strings.Contains(e.Error(), name) {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}
@@ -120,7 +125,8 @@ func TestEval(t *testing.T) {
 		}
 		// The text of a traced function can be read again.
 		if name == "Least" {
-			fs, err := ir.Parse(g.String(), &ir.Env{Packages: []*types.Package{pkgs[0].Types}, Types: map[string]types.Type{"nabla.Real": ir.Real}})
+			fs, err := ir.Parse(g.String(),
+				&ir.Env{Packages: []*types.Package{pkgs[0].Types}, Types: map[string]types.Type{"nabla.Real": ir.Real}})
 			if err != nil || fs[0].String() != g.String() {
 				t.Errorf("%v\n%s", err, g)
 			}

@@ -31,7 +31,8 @@ type Program struct {
 // New returns an empty Program. Types that traced functions need are made for package
 // pkg, which the functions are to be printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.Following(followed), funcs: map[*activity.Facts]*ir.Func{}, twins: &twins{pkg: pkg}}
+	return &Program{activity: activity.Following(followed), funcs: map[*activity.Facts]*ir.Func{},
+		twins: &twins{pkg: pkg}}
 }
 
 // followed is what is traced instead of a function with a rule: its plain form, or its source.
@@ -94,7 +95,8 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		return facts.Func, nil
 	}
 	f := facts.Func
-	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f), Writer: ir.Writer{At: ir.At{Pos: f.Pos}}}
+	b := &builder{program: p, facts: facts, vars: map[*ir.Var]*ir.Var{}, names: ir.NamerOf(f),
+		Writer: ir.Writer{At: ir.At{Pos: f.Pos}}}
 	t := &ir.Func{
 		Name: fmt.Sprintf("%s_traced_%v", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
 		Exit: f.Exit, Pos: f.Pos,
@@ -286,8 +288,10 @@ func (b *builder) rule(s *ir.Call) {
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.natural(a) {
-			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+", which carries a derivative",
-				"its rule has none by it", "pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
+			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+
+				", which carries a derivative",
+				"its rule has none by it",
+				"pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
 		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type()) && !r.IsFixed(i)))
 	}

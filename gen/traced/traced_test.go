@@ -108,7 +108,9 @@ func trace(t *testing.T, p *lower.Program, pkg *packages.Package, names []string
 			continue // no floats
 		}
 		s.names = append(s.names, name)
-		list = append(list, print.Func{Func: g, Name: strings.ReplaceAll(strings.TrimSuffix(name, "Plain"), ".", "") + "Traced", Doc: "is " + name + " over Reals."})
+		list = append(list,
+			print.Func{Func: g, Name: strings.ReplaceAll(strings.TrimSuffix(name, "Plain"), ".", "") + "Traced",
+				Doc: "is " + name + " over Reals."})
 	}
 	text, err := print.File(pkg.Types, list...)
 	if err != nil {
@@ -227,7 +229,8 @@ func TestRun(t *testing.T) {
 	for name, text := range problemFiles(t) {
 		put("problems/"+name, text)
 	}
-	put("gen/traced/testdata/harness/table.go", []byte("package main\n"+imports.String()+"func init() {\ntable = []entry{\n"+rows.String()+"}\n}\n"))
+	put("gen/traced/testdata/harness/table.go",
+		[]byte("package main\n"+imports.String()+"func init() {\ntable = []entry{\n"+rows.String()+"}\n}\n"))
 
 	overlay := filepath.Join(dir, "overlay.json")
 	text, err := json.Marshal(map[string]any{"Replace": replace})
@@ -248,7 +251,8 @@ func TestRun(t *testing.T) {
 
 // plain are parameters that are passed plain numbers.
 var plain = map[string]string{
-	"Comparisons": "w", "Arithmetic": "w", "Extremes": "w", "Least": "w", "Indices": "table", "Lifted": "w", "Passive": "w",
+	"Comparisons": "w", "Arithmetic": "w", "Extremes": "w", "Least": "w", "Indices": "table", "Lifted": "w",
+	"Passive": "w",
 }
 
 // problemFiles are those of package problems, with the traced forms of the plain functions
@@ -291,7 +295,8 @@ func problemFiles(t *testing.T) map[string][]byte {
 		text = named.ReplaceAll(text, []byte("$0\nTwin: ${1}Traced,"))
 		text = vector.ReplaceAll(text, []byte("$0\nTwinVector: func(y, x []nabla.Real) { ${1}Traced($2) },"))
 		text = bytes.Replace(text, []byte("\n\tFunc *nabla.Func\n"),
-			[]byte("\n\tFunc *nabla.Func\n\tTwin func(x []nabla.Real) nabla.Real\n\tTwinVector func(y, x []nabla.Real)\n"), 1)
+			[]byte("\n\tFunc *nabla.Func\n\tTwin func(x []nabla.Real) nabla.Real\n\tTwinVector func(y, x "+
+				"[]nabla.Real)\n"), 1)
 		out[filepath.Base(name)] = text
 	}
 	if n < 11 {

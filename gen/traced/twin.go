@@ -73,9 +73,10 @@ func (w *twins) fields(t *types.Struct) types.Type {
 func typeName(t *types.Named) string {
 	s := t.Obj().Name()
 	for a := range t.TypeArgs().Types() {
-		for _, word := range strings.FieldsFunc(types.TypeString(a, func(*types.Package) string { return "" }), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}) {
+		for _, word := range strings.FieldsFunc(types.TypeString(a, func(*types.Package) string { return "" }),
+			func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+			}) {
 			s += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}

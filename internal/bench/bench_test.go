@@ -74,7 +74,8 @@ func TestRunHonest(t *testing.T) {
 			t.Errorf("%s: ok %v, err %v, error %v, allocs %v", r.Task, r.OK, r.Err, r.Error, r.Allocs)
 		}
 		if !(r.PlainNS > 0 && r.DerivativeNS > 0 && r.PrepareNS > 0) || r.Ratio != r.DerivativeNS/r.PlainNS {
-			t.Errorf("%s: plain %v, derivative %v, ratio %v, prepare %v", r.Task, r.PlainNS, r.DerivativeNS, r.Ratio, r.PrepareNS)
+			t.Errorf("%s: plain %v, derivative %v, ratio %v, prepare %v", r.Task, r.PlainNS, r.DerivativeNS, r.Ratio,
+				r.PrepareNS)
 		}
 		// T6 has 1000 cases, and its time is that of one.
 		if r.PlainNS > 50e3 {
@@ -185,7 +186,8 @@ func TestRunInterruptedTurns(t *testing.T) {
 	}{{"T3 n=10 prepared 3/11", 2, false}, {"T3 n=10 unprepared 3/11", 11, true}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		rows, err := Run(ctx, Config{
-			Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("one", nil), honest("two", nil)}, Budget: time.Millisecond,
+			Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("one", nil), honest("two", nil)},
+			Budget: time.Millisecond,
 			Progress: func(_, _ int, what string) {
 				if what == tt.at {
 					cancel()
@@ -196,7 +198,8 @@ func TestRunInterruptedTurns(t *testing.T) {
 			t.Fatalf("%s: %d rows and error %v", tt.at, len(rows), err)
 		}
 		for _, r := range rows[2:] {
-			if n := len(r.Derivative.NS); n > tt.samples || n < tt.samples-1 || !r.OK || !(r.DerivativeNS > 0 && r.PlainNS > 0 && r.PrepareNS > 0) {
+			if n := len(r.Derivative.NS); n > tt.samples || n < tt.samples-1 || !r.OK ||
+				!(r.DerivativeNS > 0 && r.PlainNS > 0 && r.PrepareNS > 0) {
 				t.Errorf("%s: %s has %d samples: %+v", tt.at, r.Engine, n, r)
 			}
 			if r.UnpreparedNS > 0 != tt.once || math.IsNaN(r.BreakEven) == tt.once {
@@ -294,7 +297,8 @@ func TestCountCalls(t *testing.T) {
 		for _, task := range []string{"T1", "T6", "T7"} {
 			r := run(t, Of(tt.b), task)[0]
 			if r.Calls != tt.call || r.PrepareCalls < tt.prepare {
-				t.Errorf("%s with %s: %v calls in Prepare, %v in the derivative", task, tt.b.Name(), r.PrepareCalls, r.Calls)
+				t.Errorf("%s with %s: %v calls in Prepare, %v in the derivative", task, tt.b.Name(), r.PrepareCalls,
+					r.Calls)
 			}
 		}
 	}
@@ -363,7 +367,8 @@ func TestRunSparseWrong(t *testing.T) {
 		e      Engine
 		failed bool
 	}{
-		{"missing entries", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: diagonal, NoProbe: true}), false},
+		{"missing entries", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: diagonal, NoProbe: true}),
+			false},
 		{"missing entries, probed", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: diagonal}), true},
 		{"no entries", OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: none, NoProbe: true}), false},
 		{"an entry", spoiled(func(d []float64) { d[3] += 1e-6 }), false},

@@ -184,7 +184,8 @@ func curveCharts(rows []Row) []Chart {
 		chart := Chart{
 			Section: "Time against n: " + first.task + ", " + first.title,
 			Note:    "Value and derivative in one call. The dashed line is the plain function.",
-			Title:   "Prepared call", XLabel: "number of inputs n", Engines: engines, Curves: prepared, tick: tabular.Count,
+			Title:   "Prepared call", XLabel: "number of inputs n", Engines: engines, Curves: prepared,
+			tick: tabular.Count,
 		}
 		if first.rows[0].Hessian {
 			chart.Note = "A Hessian in one call. The dashed line is the plain function."

@@ -94,7 +94,8 @@ func TestSummaries(t *testing.T) {
 		t.Fatalf("%d engines", len(got))
 	}
 	f, r, liar := got[0], got[1], got[2]
-	if f.engine != "forwarddiff" || f.rows != 2 || f.ok != 2 || f.fastest != 0 || f.firstOnce != 1 || r.fastest != 2 || r.firstOnce != 1 {
+	if f.engine != "forwarddiff" || f.rows != 2 || f.ok != 2 || f.fastest != 0 || f.firstOnce != 1 || r.fastest != 2 ||
+		r.firstOnce != 1 {
 		t.Errorf("%+v\n%+v", f, r)
 	}
 	if want := math.Sqrt(4 * 61.25e6 / 8123.456789); math.Abs(f.ratio/want-1) > 1e-12 || f.least != 4 {

@@ -48,7 +48,8 @@ func fixed(b nabla.Backend) nabla.Backend { return nabla.Policy{Backend: b, Fixe
 
 // dense makes an Engine of a backend and the form of the functions that it takes: bound is
 // nil for functions of one output without data, which scalar gives then.
-func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func) Engine {
+func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F,
+	bound func(*problems.Problem) *nabla.Func) Engine {
 	name := b.Name()
 	b = fixed(b)
 	return Engine{Name: name, Prepare: func(p *problems.Problem) (Derivative, error) {
@@ -200,7 +201,8 @@ func hessianOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
 	}
 }
 
-func sparseHessian[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
+func sparseHessian[F nabla.ScalarFunc](f F, b nabla.Backend,
+	p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
 	prep, err := nabla.PrepareHessian(f, b, p.Cases[0].X)
 	if err != nil {
 		return nil, nil, err

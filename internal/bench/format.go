@@ -18,7 +18,8 @@ import (
 // Formats are the names of the formats that Write knows.
 var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html", "svg"}
 
-// Write writes the report in a format. Only benchstat and html have room for more than the rows. svg is an error where there is
+// Write writes the report in a format. Only benchstat and html have room for more than the rows. svg is an error where
+// there is
 // nothing to plot.
 func Write(w io.Writer, format string, r Report) error {
 	switch format {
@@ -71,7 +72,8 @@ func (r Row) record() record {
 	return record{
 		r.Task, r.N, r.Engine, tabular.Number(r.PlainNS), tabular.Number(r.DerivativeNS), tabular.Number(r.Ratio),
 		tabular.Number(r.PrepareNS), tabular.Number(r.Allocs), tabular.Number(r.Error), r.OK,
-		tabular.Number(r.Spread), tabular.Number(r.PlainSpread), len(r.Derivative.NS), tabular.Number(r.UnpreparedNS), tabular.Number(r.BreakEven),
+		tabular.Number(r.Spread), tabular.Number(r.PlainSpread), len(r.Derivative.NS), tabular.Number(r.UnpreparedNS),
+		tabular.Number(r.BreakEven),
 		tabular.Number(r.Bytes), tabular.Number(r.Calls), tabular.Number(r.PrepareCalls),
 	}
 }
@@ -86,7 +88,8 @@ type sparseRecord struct {
 }
 
 func (r Row) sparseRecord() sparseRecord {
-	return sparseRecord{r.record(), tabular.Number(r.nnz()), tabular.Number(r.colors()), tabular.Number(r.detection()), tabular.Number(r.coloring())}
+	return sparseRecord{r.record(), tabular.Number(r.nnz()), tabular.Number(r.colors()), tabular.Number(r.detection()),
+		tabular.Number(r.coloring())}
 }
 
 // What a dense row has not is NaN, and so are the colours of an engine that computes
@@ -155,7 +158,8 @@ func writeCSV(w io.Writer, rows []Row) error {
 		line := []string{
 			r.Task, strconv.Itoa(r.N), r.Engine, r.PlainNS.String(), r.DerivativeNS.String(), r.Ratio.String(),
 			r.PrepareNS.String(), r.Allocs.String(), r.Error.String(), strconv.FormatBool(r.OK),
-			r.Spread.String(), r.PlainSpread.String(), strconv.Itoa(r.Samples), r.UnpreparedNS.String(), r.BreakEven.String(),
+			r.Spread.String(), r.PlainSpread.String(), strconv.Itoa(r.Samples), r.UnpreparedNS.String(),
+			r.BreakEven.String(),
 			r.Bytes.String(), r.Calls.String(), r.PrepareCalls.String(),
 		}
 		if sparse {
@@ -180,26 +184,47 @@ type column struct {
 var columns = []column{
 	{name: "engine", word: true, text: func(r Row) string { return r.Engine }},
 	{name: "task", word: true, text: func(r Row) string { return r.Task }},
-	{name: "n", note: "number of inputs", text: func(r Row) string { return strconv.Itoa(r.N) }, value: func(r Row) float64 { return float64(r.N) }},
-	{name: "function", note: "time of one call of the plain function", text: func(r Row) string { return tabular.Duration(r.PlainNS) }, value: func(r Row) float64 { return r.PlainNS }},
-	{name: "derivative", note: "time of one call of the prepared derivative", text: func(r Row) string { return tabular.Duration(r.DerivativeNS) }, value: func(r Row) float64 { return r.DerivativeNS }},
-	{name: "spread", note: "of the time of the derivative: interquartile range / median", text: func(r Row) string { return tabular.Percent(r.Spread) }, value: func(r Row) float64 { return r.Spread }},
-	{name: "ratio", note: "derivative / function", text: func(r Row) string { return tabular.Significant(r.Ratio) }, value: func(r Row) float64 { return r.Ratio }},
-	{name: "unprepared", note: "time of one derivative without preparation", text: func(r Row) string { return tabular.Duration(r.UnpreparedNS) }, value: func(r Row) float64 { return r.UnpreparedNS }},
-	{name: "prepare", note: "time of the preparation", text: func(r Row) string { return tabular.Duration(r.PrepareNS) }, value: func(r Row) float64 { return r.PrepareNS }},
-	{name: "break-even", note: "calls after which preparation has paid for itself", text: func(r Row) string { return breakEvenText(r.BreakEven) }, value: func(r Row) float64 { return r.BreakEven }},
-	{name: "calls", note: "of the user's function in one call of the prepared derivative", text: func(r Row) string { return tabular.Count(r.Calls) }, value: func(r Row) float64 { return r.Calls }},
-	{name: "allocs", note: "allocations in one call of the prepared derivative", text: func(r Row) string { return tabular.Count(r.Allocs) }, value: func(r Row) float64 { return r.Allocs }},
-	{name: "bytes", note: "allocated in one call of the prepared derivative", text: func(r Row) string { return tabular.Size(r.Bytes) }, value: func(r Row) float64 { return r.Bytes }},
-	{name: "error", note: "the largest, relative to the largest component", text: func(r Row) string { return tabular.Scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
+	{name: "n", note: "number of inputs", text: func(r Row) string { return strconv.Itoa(r.N) },
+		value: func(r Row) float64 { return float64(r.N) }},
+	{name: "function", note: "time of one call of the plain function",
+		text:  func(r Row) string { return tabular.Duration(r.PlainNS) },
+		value: func(r Row) float64 { return r.PlainNS }},
+	{name: "derivative", note: "time of one call of the prepared derivative",
+		text:  func(r Row) string { return tabular.Duration(r.DerivativeNS) },
+		value: func(r Row) float64 { return r.DerivativeNS }},
+	{name: "spread", note: "of the time of the derivative: interquartile range / median",
+		text: func(r Row) string { return tabular.Percent(r.Spread) }, value: func(r Row) float64 { return r.Spread }},
+	{name: "ratio", note: "derivative / function", text: func(r Row) string { return tabular.Significant(r.Ratio) },
+		value: func(r Row) float64 { return r.Ratio }},
+	{name: "unprepared", note: "time of one derivative without preparation",
+		text:  func(r Row) string { return tabular.Duration(r.UnpreparedNS) },
+		value: func(r Row) float64 { return r.UnpreparedNS }},
+	{name: "prepare", note: "time of the preparation",
+		text:  func(r Row) string { return tabular.Duration(r.PrepareNS) },
+		value: func(r Row) float64 { return r.PrepareNS }},
+	{name: "break-even", note: "calls after which preparation has paid for itself",
+		text:  func(r Row) string { return breakEvenText(r.BreakEven) },
+		value: func(r Row) float64 { return r.BreakEven }},
+	{name: "calls", note: "of the user's function in one call of the prepared derivative",
+		text: func(r Row) string { return tabular.Count(r.Calls) }, value: func(r Row) float64 { return r.Calls }},
+	{name: "allocs", note: "allocations in one call of the prepared derivative",
+		text: func(r Row) string { return tabular.Count(r.Allocs) }, value: func(r Row) float64 { return r.Allocs }},
+	{name: "bytes", note: "allocated in one call of the prepared derivative",
+		text: func(r Row) string { return tabular.Size(r.Bytes) }, value: func(r Row) float64 { return r.Bytes }},
+	{name: "error", note: "the largest, relative to the largest component",
+		text: func(r Row) string { return tabular.Scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
 }
 
 // sparseColumns are for reports in which some rows are sparse.
 var sparseColumns = []column{
-	{name: "nnz", note: "entries of the sparsity pattern", text: func(r Row) string { return tabular.Count(r.nnz()) }, value: Row.nnz},
-	{name: "colours", note: "products for one derivative; none where the engine computes entries", text: func(r Row) string { return tabular.Count(r.colors()) }, value: Row.colors},
-	{name: "detection", note: "time of finding the pattern, a part of the preparation", text: func(r Row) string { return tabular.Duration(r.detection()) }, value: Row.detection},
-	{name: "colouring", note: "time of grouping columns or rows, a part of the preparation", text: func(r Row) string { return tabular.Duration(r.coloring()) }, value: Row.coloring},
+	{name: "nnz", note: "entries of the sparsity pattern", text: func(r Row) string { return tabular.Count(r.nnz()) },
+		value: Row.nnz},
+	{name: "colours", note: "products for one derivative; none where the engine computes entries",
+		text: func(r Row) string { return tabular.Count(r.colors()) }, value: Row.colors},
+	{name: "detection", note: "time of finding the pattern, a part of the preparation",
+		text: func(r Row) string { return tabular.Duration(r.detection()) }, value: Row.detection},
+	{name: "colouring", note: "time of grouping columns or rows, a part of the preparation",
+		text: func(r Row) string { return tabular.Duration(r.coloring()) }, value: Row.coloring},
 }
 
 // columnsOf are the columns that a report of these rows has.
@@ -238,7 +263,8 @@ func cells(rows []Row) [][]string {
 // of the engine alone.
 func writeBenchstat(w io.Writer, r Report) error {
 	b := bufio.NewWriter(w)
-	for _, kv := range [][2]string{{"goos", r.Info.OS}, {"goarch", r.Info.Arch}, {"pkg", "github.com/nabla-ad/nabla/cmd/nabla"}, {"cpu", r.Info.CPU}} {
+	for _, kv := range [][2]string{{"goos", r.Info.OS}, {"goarch", r.Info.Arch},
+		{"pkg", "github.com/nabla-ad/nabla/cmd/nabla"}, {"cpu", r.Info.CPU}} {
 		if kv[1] != "" {
 			fmt.Fprintf(b, "%s: %s\n", kv[0], kv[1])
 		}
@@ -256,7 +282,8 @@ func writeBenchstat(w io.Writer, r Report) error {
 			lines(t+"/plain", row.Plain, "")
 		}
 		name := t + "/" + strings.Join(strings.Fields(row.Engine), "_")
-		lines(name, row.Derivative, fmt.Sprintf("\t%s B/op\t%s allocs/op", tabular.Number(row.Bytes), tabular.Number(row.Allocs)))
+		lines(name, row.Derivative,
+			fmt.Sprintf("\t%s B/op\t%s allocs/op", tabular.Number(row.Bytes), tabular.Number(row.Allocs)))
 		lines(name+"/unprepared", row.Unprepared, "")
 		lines(name+"/prepare", row.Prepare, "")
 	}

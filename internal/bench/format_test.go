@@ -27,9 +27,11 @@ func timed(task, title string, n int, engine string, plain, derivative, unprepar
 	}
 	return Row{
 		Task: task, Title: title, N: n, Engine: engine, OK: true,
-		PlainNS: plain, DerivativeNS: derivative, Ratio: derivative / plain, PrepareNS: prepare, UnpreparedNS: unprepared,
-		PlainSpread: 0.125, Spread: 0.125, Bytes: 0, Calls: 1, PrepareCalls: 2,
-		Plain: around(plain, 1<<20), Derivative: around(derivative, 1000), Unprepared: around(unprepared, 8), Prepare: around(prepare, 1),
+		PlainNS: plain, DerivativeNS: derivative, Ratio: derivative / plain, PrepareNS: prepare,
+		UnpreparedNS: unprepared,
+		PlainSpread:  0.125, Spread: 0.125, Bytes: 0, Calls: 1, PrepareCalls: 2,
+		Plain: around(plain, 1<<20), Derivative: around(derivative, 1000), Unprepared: around(unprepared, 8),
+		Prepare: around(prepare, 1),
 	}
 }
 
@@ -53,13 +55,15 @@ func sample() Report {
 	breakEven(rows[2:])
 	liar, broken := missing, missing
 	liar.Task, liar.Title, liar.N, liar.Engine, liar.Error = "gmm", "Gaussian mixture", 30, "liar", 0.25
-	broken.Task, broken.Title, broken.N, broken.Engine, broken.Err = "T8", "Lorenz system", 6, "broken, <it> seems | so", errBroken
+	broken.Task, broken.Title, broken.N = "T8", "Lorenz system", 6
+	broken.Engine, broken.Err = "broken, <it> seems | so", errBroken
 	slow := timed("T5", "Gaussian mixture", 330, "slow", 999.6, 3.02e9, 2.9e9, 999.4e3)
 	slow.Error, slow.Allocs, slow.Bytes, slow.Approximate = 3.7e-5, 140, 5.2e9, true
 	rest := []Row{slow}
 	breakEven(rest)
 	return Report{
-		Info: Info{Go: "go1.26.0", OS: "plan9", Arch: "amd64", CPU: "Slide Rule(TM) <2>", CPUs: 2, Date: "2026-11-21", Budget: 100 * time.Millisecond},
+		Info: Info{Go: "go1.26.0", OS: "plan9", Arch: "amd64", CPU: "Slide Rule(TM) <2>", CPUs: 2, Date: "2026-11-21",
+			Budget: 100 * time.Millisecond},
 		Rows: append(append(rows, liar, broken), rest...), Want: 7,
 	}
 }
@@ -68,8 +72,10 @@ func sample() Report {
 func sparseSample() Report {
 	rows := []Row{
 		timed("listing2", "Hessian of the sum of squared differences", 1000, "forwarddiff", 800, 24.6e6, 43e6, 13.9e6),
-		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(forwarddiff)", 800, 71.25e3, 11.5e6, 10e6),
-		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(reversediff(compile))", 800, 9e3, 13e6, 5.5e6),
+		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(forwarddiff)", 800, 71.25e3,
+			11.5e6, 10e6),
+		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(reversediff(compile))", 800, 9e3,
+			13e6, 5.5e6),
 	}
 	rows[1].Sparse = &Sparse{NNZ: 2998, Colors: 3, DetectionNS: 430e3, ColoringNS: 961e3}
 	rows[2].Sparse = &Sparse{NNZ: 2998, DetectionNS: 403e3, ColoringNS: math.NaN()}
@@ -99,8 +105,10 @@ func TestWriteSparse(t *testing.T) {
 		}
 		head, _, _ := strings.Cut(c.String(), "\n")
 		for _, has := range []bool{
-			strings.Contains(b.String(), "<dt>detection, colouring</dt>"), strings.Contains(b.String(), ">nnz</button>"),
-			strings.Contains(j.String(), `"prepare_calls":2,"nnz":null,"colors":null,"detection_ns":null,"coloring_ns":null}`),
+			strings.Contains(b.String(), "<dt>detection, colouring</dt>"),
+			strings.Contains(b.String(), ">nnz</button>"),
+			strings.Contains(j.String(),
+				`"prepare_calls":2,"nnz":null,"colors":null,"detection_ns":null,"coloring_ns":null}`),
 			strings.HasSuffix(head, ",prepare_calls,nnz,colors,detection_ns,coloring_ns"),
 		} {
 			if has != anySparse(r.Rows) {
@@ -129,7 +137,8 @@ func TestWriteInterrupted(t *testing.T) {
 		t.Errorf("error %v; the page does not say that rows are missing", err)
 	}
 	b.Reset()
-	if err := Write(&b, "html", Report{Want: 12}); err != nil || !strings.Contains(b.String(), "Nothing was measured.") {
+	if err := Write(&b, "html", Report{Want: 12}); err != nil ||
+		!strings.Contains(b.String(), "Nothing was measured.") {
 		t.Errorf("error %v: %s", err, b.String())
 	}
 	if strings.Contains(b.String(), "<dt>date") {
@@ -220,7 +229,8 @@ func TestBenchstat(t *testing.T) {
 		samples[fields[0]]++
 	}
 	for _, name := range []string{
-		"BenchmarkT1/n=10/plain", "BenchmarkT1/n=10/forwarddiff", "BenchmarkT1/n=10/reversediff(compile)/unprepared", "BenchmarkT5/n=330/slow/prepare",
+		"BenchmarkT1/n=10/plain", "BenchmarkT1/n=10/forwarddiff", "BenchmarkT1/n=10/reversediff(compile)/unprepared",
+		"BenchmarkT5/n=330/slow/prepare",
 	} {
 		if samples[name] != 3 {
 			t.Errorf("%s has %d samples, want 3", name, samples[name])
@@ -256,12 +266,15 @@ func TestWriteFails(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct{ got, want string }{
-		{tabular.Duration(4.25), "4.25 ns"}, {tabular.Duration(999.6), "1.00 µs"}, {tabular.Duration(26.4e6), "26.4 ms"}, {tabular.Duration(3.02e9), "3.02 s"}, {tabular.Duration(nan), "-"},
-		{tabular.Size(0), "0 B"}, {tabular.Size(999), "999 B"}, {tabular.Size(34567), "34.6 kB"}, {tabular.Size(5.2e9), "5.20 GB"}, {tabular.Size(3.7e6), "3.70 MB"}, {tabular.Size(nan), "-"},
+		{tabular.Duration(4.25), "4.25 ns"}, {tabular.Duration(999.6), "1.00 µs"},
+		{tabular.Duration(26.4e6), "26.4 ms"}, {tabular.Duration(3.02e9), "3.02 s"}, {tabular.Duration(nan), "-"},
+		{tabular.Size(0), "0 B"}, {tabular.Size(999), "999 B"}, {tabular.Size(34567), "34.6 kB"},
+		{tabular.Size(5.2e9), "5.20 GB"}, {tabular.Size(3.7e6), "3.70 MB"}, {tabular.Size(nan), "-"},
 		{tabular.Percent(0.125), "12.5%"}, {tabular.Percent(nan), "-"},
 		{breakEvenText(1), "1"}, {breakEvenText(inf), "never"}, {breakEvenText(nan), "-"},
 		{sortValue(0.5), "0.5"}, {sortValue(inf), "Infinity"}, {sortValue(nan), ""},
-		{powerOfTime(0.1), "0.1 ns"}, {powerOfTime(1), "1 ns"}, {powerOfTime(1e5), "100 µs"}, {powerOfTime(1e8), "100 ms"}, {powerOfTime(1e10), "10 s"},
+		{powerOfTime(0.1), "0.1 ns"}, {powerOfTime(1), "1 ns"}, {powerOfTime(1e5), "100 µs"},
+		{powerOfTime(1e8), "100 ms"}, {powerOfTime(1e10), "10 s"},
 		{power(0.1), "0.1"}, {power(1e4), "10000"}, {power(1e5), "10⁵"}, {power(1e12), "10¹²"},
 		{plural(1, "call"), "1 call"}, {plural(7, "call"), "7 calls"},
 	} {

@@ -104,7 +104,8 @@ func writeHTML(w io.Writer, r Report) error {
 	}
 	for _, c := range Charts(r.Rows) {
 		if n := len(data.Sections); n == 0 || data.Sections[n-1].Title != c.Section {
-			data.Sections = append(data.Sections, pageSection{ID: fmt.Sprintf("plots-%d", n+1), Title: c.Section, Note: c.Note})
+			data.Sections = append(data.Sections,
+				pageSection{ID: fmt.Sprintf("plots-%d", n+1), Title: c.Section, Note: c.Note})
 		}
 		s := &data.Sections[len(data.Sections)-1]
 		s.Figures = append(s.Figures, pageFigure{c.Title, svg(c)})

@@ -25,7 +25,8 @@ func TestPageAlone(t *testing.T) {
 			t.Errorf("the page refers to %s", m)
 		}
 	}
-	if strings.Contains(b.String(), "ZgotmplZ") || strings.Contains(b.String(), "<it>") || strings.Contains(b.String(), "<2>") {
+	if strings.Contains(b.String(), "ZgotmplZ") || strings.Contains(b.String(), "<it>") ||
+		strings.Contains(b.String(), "<2>") {
 		t.Error("something is escaped wrongly")
 	}
 }
@@ -151,7 +152,8 @@ func TestBrowser(t *testing.T) {
 			if c := seen["wide"].Colors[0]; (c == "rgb(0, 104, 180)") != (scheme == "light") {
 				t.Errorf("the first engine is %s in the %s scheme", c, scheme)
 			}
-			if w, n := seen["wide"], seen["narrow"]; w.Width != 1280 || n.Width != 400 || w.ChartWidths[0] > 700 || n.ChartWidths[0] < 300 {
+			if w, n := seen["wide"], seen["narrow"]; w.Width != 1280 || n.Width != 400 || w.ChartWidths[0] > 700 ||
+				n.ChartWidths[0] < 300 {
 				t.Errorf("charts %v of %v and %v of %v", w.ChartWidths, w.Width, n.ChartWidths, n.Width)
 			}
 		})
@@ -207,7 +209,8 @@ func browse(t *testing.T, report Report, chromium string, flags ...string) map[s
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	args := append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--no-proxy-server", "--window-size=1400,900",
 		"--user-data-dir=" + t.TempDir(), "--dump-dom",
 	}, flags...)
@@ -266,7 +269,9 @@ func checkFrame(t *testing.T, name string, r tried) {
 		}
 	}
 	for head, want := range map[string][2]string{
-		"engine":     {"broken, <it> seems | so;forwarddiff;forwarddiff;liar;reversediff(compile);reversediff(compile);slow", "slow;reversediff(compile);reversediff(compile);liar;forwarddiff;forwarddiff;broken, <it> seems | so"},
+		"engine": {"broken, <it> seems | " +
+			"so;forwarddiff;forwarddiff;liar;reversediff(compile);reversediff(compile);slow",
+			"slow;reversediff(compile);reversediff(compile);liar;forwarddiff;forwarddiff;broken, <it> seems | so"},
 		"n":          {"6;10;10;30;330;10000;10000", "10000;10000;330;30;10;10;6"},
 		"derivative": {"12.5 ns;17.0 ns;45.3 µs;61.2 ms;3.02 s;-;-", "3.02 s;61.2 ms;45.3 µs;17.0 ns;12.5 ns;-;-"},
 		"break-even": {"1;15;48;never;never;-;-", "never;never;48;15;1;-;-"},

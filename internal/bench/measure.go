@@ -30,7 +30,8 @@ type entrant struct {
 // measure checks and times the engines in one task. tell gets the rows that there
 // are after each round. The error is that of the task or of ctx; those of engines
 // are in their rows.
-func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration, steps *progress, tell func([]Row)) ([]Row, error) {
+func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration, steps *progress,
+	tell func([]Row)) ([]Row, error) {
 	entrants := make([]*entrant, len(engines))
 	for i, e := range engines {
 		p, err := t.Entry.New(t.N) // anew, so that no engine finds another's traces

@@ -30,13 +30,15 @@ func writeSVG(w io.Writer, rows []Row) error {
 	s := new(canvas)
 	bottom := s.key(charts[0].Engines, pictureMargin)
 	for _, section := range sections(charts) {
-		s.printf(`<text class="head" x="%.1f" y="%.1f">%s</text>`+"\n", pictureMargin, bottom+headHeight-12, html.EscapeString(section[0].Section))
+		s.printf(`<text class="head" x="%.1f" y="%.1f">%s</text>`+"\n", pictureMargin, bottom+headHeight-12,
+			html.EscapeString(section[0].Section))
 		bottom += headHeight
 		for pair := range slices.Chunk(section, pictureColumns) {
 			height := 0.0
 			for i, c := range pair {
 				left := columnAt(i)
-				s.printf(`<text class="title" x="%.1f" y="%.1f">%s</text>`+"\n", left, bottom+12, html.EscapeString(c.Title))
+				s.printf(`<text class="title" x="%.1f" y="%.1f">%s</text>`+"\n", left, bottom+12,
+					html.EscapeString(c.Title))
 				s.printf(`<g transform="translate(%.1f %.1f)">`+"\n", left, bottom+titleHeight)
 				height = max(height, s.chart(c))
 				s.printf("</g>\n")
@@ -46,7 +48,8 @@ func writeSVG(w io.Writer, rows []Row) error {
 	}
 	bottom += pictureMargin
 	var all canvas
-	all.printf(`%s<svg xmlns="http://www.w3.org/2000/svg" width="%[2]g" height="%.0[3]f" viewBox="0 0 %[2]g %.0[3]f">`+"\n<style>\n%s</style>\n",
+	all.printf(`%s<svg xmlns="http://www.w3.org/2000/svg" width="%[2]g" height="%.0[3]f" viewBox="0 0 %[2]g %.0[3]f">`+
+		"\n<style>\n%s</style>\n",
 		xml.Header, columnAt(pictureColumns), bottom, pictureCSS)
 	all.printf(`<rect class="ground" width="100%%" height="100%%"/>` + "\n")
 	all.WriteString(s.String() + "</svg>\n")

@@ -28,7 +28,8 @@ func textOf(t *testing.T, document string) string {
 	}
 }
 
-// TestPicture: the picture has everything that the charts of the page have, needs nothing from elsewhere, and all marks lie in it.
+// TestPicture: the picture has everything that the charts of the page have, needs nothing from elsewhere, and all marks
+// lie in it.
 func TestPicture(t *testing.T) {
 	for _, r := range []Report{sample(), sparseSample()} {
 		var b, page strings.Builder
@@ -52,7 +53,8 @@ func TestPicture(t *testing.T) {
 		}
 		marks := regexp.MustCompile(`class="m" transform`)
 		engines := len(enginesOf(r.Rows)) // in the key; that of the page has no positions
-		if got, want := len(marks.FindAllString(b.String(), -1)), len(marks.FindAllString(page.String(), -1))+engines; got != want {
+		if got, want := len(marks.FindAllString(b.String(), -1)), len(marks.FindAllString(page.String(), -1))+
+			engines; got != want {
 			t.Errorf("%d marks, want %d", got, want)
 		}
 	}
@@ -67,7 +69,8 @@ func TestPictureClasses(t *testing.T) {
 			t.Fatalf("the page has no colour %d", k)
 		}
 		class := ".s" + string(rune('0'+k))
-		for _, rule := range []string{class + " polyline { stroke: " + m[1], class + " .m { fill: " + m[1], class + " .m .open { fill: #fff; stroke: " + m[1]} {
+		for _, rule := range []string{class + " polyline { stroke: " + m[1], class + " .m { fill: " + m[1],
+			class + " .m .open { fill: #fff; stroke: " + m[1]} {
 			if !strings.Contains(pictureCSS, rule) {
 				t.Errorf("the picture has no %s }", rule)
 			}
@@ -77,7 +80,8 @@ func TestPictureClasses(t *testing.T) {
 
 func TestNothingToPlot(t *testing.T) {
 	for _, rows := range [][]Row{nil, {{Task: "T1", Engine: "liar", N: 3, DerivativeNS: math.NaN()}}} {
-		if err := Write(io.Discard, "svg", Report{Rows: rows}); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
+		if err := Write(io.Discard, "svg", Report{Rows: rows}); err == nil ||
+			!strings.Contains(err.Error(), "nothing to plot") {
 			t.Errorf("%d rows: %v", len(rows), err)
 		}
 	}

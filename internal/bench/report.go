@@ -29,7 +29,8 @@ type Info struct {
 
 // Here are the circumstances here, without a date.
 func Here() Info {
-	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0)}
+	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
+		CPUs: runtime.GOMAXPROCS(0)}
 }
 
 // cpuName is what Linux says; other systems need more than a file.

@@ -11,7 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
-// The charts are SVG with classes; a style sheet gives them their colours: that of the page, where they differ between light and
+// The charts are SVG with classes; a style sheet gives them their colours: that of the page, where they differ between
+// light and
 // dark, or that of a picture. Series k has the class "k" and "s"+k.
 
 // chartWidth is the width of every chart in the units of its view box.
@@ -165,7 +166,8 @@ func (s *canvas) dots(c Chart) float64 {
 			if !math.IsInf(d.Value, 1) {
 				at = x.position(d.Value)
 			}
-			s.marker(k, at, top+band*float64(d.Line)+inset+step*float64(k), fmt.Sprintf("%s, %s: %s", name, c.Lines[d.Line], d.Text))
+			s.marker(k, at, top+band*float64(d.Line)+inset+step*float64(k),
+				fmt.Sprintf("%s, %s: %s", name, c.Lines[d.Line], d.Text))
 		}
 		s.printf("</g>\n")
 	}

@@ -21,8 +21,10 @@ type BranchError struct {
 }
 
 func (e *BranchError) Error() string {
-	return fmt.Sprintf("%s at %s:%d reads a value that depends on the inputs, so that no pattern holds for all of them; "+
-		"keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{}", e.Call, filepath.Base(e.File), e.Line)
+	return fmt.Sprintf("%s at %s:%d reads a value that depends on the inputs, so that no pattern holds for all of "+
+		"them; "+
+		"keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{}", e.Call,
+		filepath.Base(e.File), e.Line)
 }
 
 // Blind reports whether x has a number of a blind recording: a trace that is

@@ -16,10 +16,12 @@ func (a Abort) Error() string { return a.Err.Error() }
 var (
 	// ErrForeignReal says that a number came from a trace that has ended or that
 	// cannot be captured.
-	ErrForeignReal = errors.New("a Real was used outside the call that made it: it was kept from an earlier call or belongs to another trace; compute it again from the arguments")
+	ErrForeignReal = errors.New("a Real was used outside the call that made it: it was kept from an earlier call or " +
+		"belongs to another trace; compute it again from the arguments")
 
 	// ErrOutputNotWritten says that an output was read or returned before f wrote it.
-	ErrOutputNotWritten = errors.New("an output was never written by f, or read before it was written; write every y[i] first")
+	ErrOutputNotWritten = errors.New("an output was never written by f, or read before it was written; write every " +
+		"y[i] first")
 )
 
 // LimitError says that a recording grew beyond its limit, or that something would take
@@ -37,14 +39,18 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.What != "" {
-		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use nabla.AutoSparse where most entries are zero, "+
+		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use "+
+			"nabla.AutoSparse where most entries are zero, "+
 			"or products with vectors, which take no matrix", e.What, Size(int64(e.Bytes)), Size(e.Memory))
 	}
 	if e.Derived {
-		return fmt.Sprintf("the recording passed its limit of %d operations, for which programs take about %s; raise the backend's Limit, "+
-			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit, Size(int64(e.Bytes)))
+		return fmt.Sprintf("the recording passed its limit of %d operations, for which programs take about %s; "+
+			"raise the backend's Limit, "+
+			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit,
+			Size(int64(e.Bytes)))
 	}
-	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use forwarddiff for few inputs, or differentiate a smaller part of the function",
+	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use "+
+		"forwarddiff for few inputs, or differentiate a smaller part of the function",
 		e.Limit, Size(int64(e.Bytes)))
 }
 

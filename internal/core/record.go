@@ -20,15 +20,16 @@ const OutcomeBit = 1 << 16
 // Operations of a recording beyond the elementary functions. Every record takes
 // one id, guards included, so that guards take part in the period of a loop.
 const (
-	OpArg       = uint32(rules.NumOps) + iota // A: an operand of the next operation that takes more than two
-	OpCapture                                 // A: index of a captured outer number
-	OpCall                                    // A: index of the custom rule, B: number of arguments, which stand before it as OpArg
-	OpCallOut                                 // A: position among the outputs of the call before it
-	OpGuardLt                                 // A < B came out as the outcome bit says
-	OpGuardLe                                 // A <= B
-	OpGuardEq                                 // A == B
-	OpGuardBits                               // A is bit for bit the constant B
-	OpGuardInt                                // A truncated to an integer is the constant B
+	OpArg     = uint32(rules.NumOps) + iota // A: an operand of the next operation that takes more than two
+	OpCapture                               // A: index of a captured outer number
+	// A: index of the custom rule, B: number of arguments, which stand before it as OpArg
+	OpCall
+	OpCallOut   // A: position among the outputs of the call before it
+	OpGuardLt   // A < B came out as the outcome bit says
+	OpGuardLe   // A <= B
+	OpGuardEq   // A == B
+	OpGuardBits // A is bit for bit the constant B
+	OpGuardInt  // A truncated to an integer is the constant B
 )
 
 const (
@@ -237,7 +238,8 @@ type Recorded struct {
 
 // Recorded returns the recording.
 func (t *Tracer) Recorded() Recorded {
-	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures, Customs: t.customs, Chunks: t.view[:0]}
+	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures,
+		Customs: t.customs, Chunks: t.view[:0]}
 	for i, c := range t.chunks[:t.used] {
 		if i == t.used-1 {
 			c = c[:t.n]

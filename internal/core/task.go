@@ -42,7 +42,8 @@ type CanceledError struct {
 }
 
 func (e *CanceledError) Error() string {
-	return fmt.Sprintf("nabla: %s: the preparation was cancelled during %s: %v; prepare again with another context", e.Op, e.Stage, e.Err)
+	return fmt.Sprintf("nabla: %s: the preparation was cancelled during %s: %v; prepare again with another context",
+		e.Op, e.Stage, e.Err)
 }
 
 // Unwrap is the error of the context.

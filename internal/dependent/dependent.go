@@ -1,6 +1,7 @@
 // Package dependent is for tests that make modules which depend on this one and run the go command there.
 //
-// Such a module requires what this one requires, in the same versions, so that nothing is downloaded where the tests of this
+// Such a module requires what this one requires, in the same versions, so that nothing is downloaded where the tests of
+// this
 // module found everything. What is not there is fetched as the environment says, and where that fails the test does.
 package dependent
 
@@ -13,13 +14,15 @@ import (
 	"testing"
 )
 
-// Environ is the environment of the go command in such a module. It may complete go.mod, whose go version can be an older one, and
+// Environ is the environment of the go command in such a module. It may complete go.mod, whose go version can be an
+// older one, and
 // a workspace around a temporary directory is none of its own.
 func Environ() []string {
 	return append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"), "GOWORK=off")
 }
 
-// Mod returns what go.mod has to say beside the name of the module, and go.sum. The test is in a directory of this module.
+// Mod returns what go.mod has to say beside the name of the module, and go.sum. The test is in a directory of this
+// module.
 func Mod(t testing.TB) (mod, sum string) {
 	t.Helper()
 	root, err := root()

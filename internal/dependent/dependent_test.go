@@ -47,7 +47,8 @@ func TestMod(t *testing.T) {
 	write(t, filepath.Join(dir, "go.mod"), "module m\n\ngo 1.26\n"+mod)
 	write(t, filepath.Join(dir, "go.sum"), sum)
 	write(t, filepath.Join(dir, "m.go"), "package m\n\nimport _ \""+module+"\"\n")
-	if deps := output(t, dir, dependent.Environ(), "go", "list", "-f", list, "."); !strings.Contains(deps, module+"/engine\n") {
+	if deps := output(t, dir, dependent.Environ(), "go", "list", "-f", list,
+		"."); !strings.Contains(deps, module+"/engine\n") {
 		t.Errorf("the module needs\n%s", deps)
 	}
 	version := func(dir string) string {
@@ -58,7 +59,8 @@ func TestMod(t *testing.T) {
 	}
 }
 
-// emptyCache is an environment with an empty module cache, and the names of the modules that are in it later. What this module's
+// emptyCache is an environment with an empty module cache, and the names of the modules that are in it later. What this
+// module's
 // cache has is not fetched from elsewhere.
 func emptyCache(t *testing.T) (env []string, modules func() []string) {
 	t.Helper()
@@ -84,7 +86,8 @@ func emptyCache(t *testing.T) (env []string, modules func() []string) {
 	}
 }
 
-// TestDownloads: a module that imports every package for users, its test the conformance kit, downloads gonum, and one that has the
+// TestDownloads: a module that imports every package for users, its test the conformance kit, downloads gonum, and one
+// that has the
 // command as a tool no more than that needs.
 func TestDownloads(t *testing.T) {
 	longtest.Skip(t, "downloads modules")
@@ -93,11 +96,14 @@ func TestDownloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	var imports, names strings.Builder
-	for path := range strings.Lines(output(t, root, os.Environ(), "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")) {
+	for path := range strings.Lines(output(t, root, os.Environ(), "go", "list", "-f",
+		`{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")) {
 		path = strings.TrimSpace(path)
 		in, _ := strings.CutPrefix(path, module+"/")
-		generator := in == "gen" || strings.HasPrefix(in, "gen/") && !strings.HasPrefix(in, "gen/rt") && !strings.HasPrefix(in, "gen/kernels")
-		if path != "" && !generator && !strings.Contains(path, "internal") && !strings.Contains(path, "testdata") && in != "difftest" {
+		generator := in == "gen" ||
+			strings.HasPrefix(in, "gen/") && !strings.HasPrefix(in, "gen/rt") && !strings.HasPrefix(in, "gen/kernels")
+		if path != "" && !generator && !strings.Contains(path, "internal") && !strings.Contains(path, "testdata") &&
+			in != "difftest" {
 			imports.WriteString("import _ \"" + path + "\"\n")
 			names.WriteString(in + " ")
 		}
@@ -120,7 +126,8 @@ func TestConformance(t *testing.T) { difftest.Run(t, reversediff.Backend{}, nil)
 `)
 	env, modules := emptyCache(t)
 	for _, args := range [][]string{
-		{"mod", "init", "m"}, {"mod", "edit", "-require", module + "@v0.0.0", "-replace", module + "=" + root}, {"mod", "tidy"}, {"vet", "."},
+		{"mod", "init", "m"}, {"mod", "edit", "-require", module + "@v0.0.0", "-replace", module + "=" + root},
+		{"mod", "tidy"}, {"vet", "."},
 	} {
 		output(t, dir, env, "go", args...)
 	}
@@ -130,15 +137,18 @@ func TestConformance(t *testing.T) { difftest.Run(t, reversediff.Backend{}, nil)
 	output(t, dir, env, "go", "mod", "edit", "-tool", module+"/cmd/nabla")
 	output(t, dir, append(env, "GOFLAGS="+flags+" -mod=mod"), "go", "build", "-o", os.DevNull, module+"/cmd/nabla")
 	want := []string{
-		"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3",
-		"golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/tools", "gonum.org/v1/gonum",
+		"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3",
+		"github.com/urfave/cli/v3",
+		"golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/tools",
+		"gonum.org/v1/gonum",
 	}
 	if got := modules(); !slices.Equal(got, want) {
 		t.Errorf("the command downloads\n%v, want\n%v", got, want)
 	}
 }
 
-// TestUnpublished runs the lines of README for the time before a version is published, in an empty directory, and those after them.
+// TestUnpublished runs the lines of README for the time before a version is published, in an empty directory, and those
+// after them.
 func TestUnpublished(t *testing.T) {
 	longtest.Skip(t, "downloads modules")
 	if runtime.GOOS == "windows" {

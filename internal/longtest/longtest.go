@@ -4,8 +4,10 @@
 //	go test ./...              # a sample of everything, in two minutes
 //	NABLA_LONG=1 go test ./... # what hunts: many random programs, whole libraries, all combinations of options
 //
-// A claim has a test in the second form that fails where the claim is broken; the third looks for mistakes that nobody thought
-// of. Tests ask while they run and not before, so that the go command knows that a result depends on the variable, and does not
+// A claim has a test in the second form that fails where the claim is broken; the third looks for mistakes that nobody
+// thought
+// of. Tests ask while they run and not before, so that the go command knows that a result depends on the variable, and
+// does not
 // take a cached one.
 package longtest
 
@@ -32,7 +34,8 @@ func Skip(t testing.TB, reason string) {
 	}
 }
 
-// Cases returns how many cases a test looks at: given if it is not 0, as by a flag of the test, otherwise few, usual or many.
+// Cases returns how many cases a test looks at: given if it is not 0, as by a flag of the test, otherwise few, usual or
+// many.
 func Cases(given, few, usual, many int) int {
 	switch {
 	case given != 0:
@@ -57,7 +60,8 @@ func Sample[T any](list []T, n int) []T {
 	return sample
 }
 
-// Main is the TestMain of a package most of whose memory lives as long as a test, such as what packages are loaded to: it
+// Main is the TestMain of a package most of whose memory lives as long as a test, such as what packages are loaded to:
+// it
 // collects garbage seldom, unless GOGC says how often.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {

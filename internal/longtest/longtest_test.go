@@ -39,7 +39,8 @@ func TestLengths(t *testing.T) {
 		if got := longtest.Sample(list, 11); !slices.Equal(got, list) {
 			t.Errorf("%q: sample of more than there are: %v", tt.value, got)
 		}
-		if skipped := !t.Run("skip", func(t *testing.T) { longtest.Skip(t, "hunts"); ran = true }) || !ran; skipped == tt.long {
+		if skipped := !t.Run("skip", func(t *testing.T) { longtest.Skip(t, "hunts"); ran = true }) ||
+			!ran; skipped == tt.long {
 			t.Errorf("%q: skipped is %v", tt.value, skipped)
 		}
 		ran = false

@@ -47,7 +47,8 @@ func TestRead(t *testing.T) {
 		{"array skew", mm + "array real skew-symmetric\n3 3\n1\n2\n3\n", "1,0=1 0,1=-1 2,0=2 0,2=-2 2,1=3 1,2=-3"},
 		{"array empty", mm + "array real general\n0 5\n", ""},
 		{"twice", mm + "coordinate real general\n1 1 2\n1 1 1\n1 1 2\n", "0,0=1 0,0=2"},
-		{"loose", "%%matrixMARKET  Matrix COORDINATE Real General\r\n% a\n\n  % b\n 1\t1 1 \r\n\n% c\n1 1 2\r\n\n%d", "0,0=2"},
+		{"loose", "%%matrixMARKET  Matrix COORDINATE Real General\r\n% a\n\n  % b\n 1\t1 1 \r\n\n% c\n1 1 2\r\n\n%d",
+			"0,0=2"},
 		{"empty", mm + "coordinate pattern general\n0 0 0\n", ""},
 	} {
 		_, got, err := read(test.file, true)
@@ -55,7 +56,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", test.name, got, err, test.want)
 		}
 	}
-	if _, got, err := read(mm+"coordinate real symmetric\n2 2 1\n2 1 2\n", false); err != nil || !slices.Equal(got, []string{"1,0=2"}) {
+	if _, got, err := read(mm+"coordinate real symmetric\n2 2 1\n2 1 2\n", false); err != nil ||
+		!slices.Equal(got, []string{"1,0=2"}) {
 		t.Errorf("not expanded: %s, %v", got, err)
 	}
 }
@@ -117,7 +119,8 @@ func TestReaderError(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	r, err := mmio.NewReader(&failing{strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 0\n"), broken})
+	r, err := mmio.NewReader(&failing{strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 0\n"),
+		broken})
 	if err == nil {
 		err = r.Each(true, nil)
 	}

@@ -191,9 +191,11 @@ func (r *Reader) place(words []string) (i, j int, err error) {
 	case i < 1 || i > h.Rows || j < 1 || j > h.Cols:
 		return 0, 0, r.errorf("entry (%d, %d) lies outside %d×%d; rows and columns count from 1", i, j, h.Rows, h.Cols)
 	case h.Symmetry != General && i < j:
-		return 0, 0, r.errorf("entry (%d, %d) lies above the diagonal of a %s matrix, which lists the lower triangle; list it as (%d, %d) or call the matrix general", i, j, h.Symmetry, j, i)
+		return 0, 0, r.errorf("entry (%d, %d) lies above the diagonal of a %s matrix, which lists the lower "+
+			"triangle; list it as (%d, %d) or call the matrix general", i, j, h.Symmetry, j, i)
 	case h.Symmetry == Skew && i == j:
-		return 0, 0, r.errorf("entry (%d, %d) lies on the diagonal of a skew-symmetric matrix, which is zero; leave it out", i, j)
+		return 0, 0, r.errorf("entry (%d, %d) lies on the diagonal of a skew-symmetric matrix, which is zero; leave "+
+			"it out", i, j)
 	}
 	return i - 1, j - 1, nil
 }
@@ -208,7 +210,8 @@ func (r *Reader) value(words []string) (complex128, error) {
 		want = 2
 	}
 	if len(words) != want {
-		return 0, r.errorf("%d numbers for the value of an entry, want %d: the field is %s", len(words), want, r.Header.Field)
+		return 0, r.errorf("%d numbers for the value of an entry, want %d: the field is %s", len(words), want,
+			r.Header.Field)
 	}
 	if want == 0 {
 		return 1, nil
@@ -247,8 +250,10 @@ func (s Symmetry) mirror(v complex128) complex128 {
 func (r *Reader) plausible() error {
 	const free, perEntry = 1 << 20, 64
 	if n := max(r.Header.Rows, r.Header.Cols); n > free && n/perEntry > r.read {
-		return &Error{Line: r.line, Reason: fmt.Sprintf("a shape of %d×%d with %d entries: more than %d rows or columns need an entry for every %d of them; drop the empty ones",
-			r.Header.Rows, r.Header.Cols, r.read, free, perEntry)}
+		return &Error{Line: r.line,
+			Reason: fmt.Sprintf("a shape of %d×%d with %d entries: more than %d rows or columns need an entry for "+
+				"every %d of them; drop the empty ones",
+				r.Header.Rows, r.Header.Cols, r.read, free, perEntry)}
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func readCoverage(r io.Reader) (coverage, error) {
 		name, rest, _ := strings.Cut(line, ".go:")
 		var b block
 		var statements, count int
-		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.fromLine, &b.fromCol, &b.toLine, &b.toCol, &statements, &count); err != nil {
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.fromLine, &b.fromCol, &b.toLine, &b.toCol, &statements,
+			&count); err != nil {
 			return nil, fmt.Errorf("cover profile: %q: %w", line, err)
 		}
 		b.run = count > 0

@@ -51,7 +51,8 @@ func command(ctx context.Context, out, errOut io.Writer, terminal bool, args []s
 		o.patterns = []string{"."}
 	}
 	if o.n < 1 || o.parallel < 1 || !(o.patience >= 1) || o.memory < 0 {
-		fmt.Fprintln(errOut, "mutate: want -n and -parallel of 1 or more, -patience of 1 or more, and -memory of 0 or more")
+		fmt.Fprintln(errOut,
+			"mutate: want -n and -parallel of 1 or more, -patience of 1 or more, and -memory of 0 or more")
 		return 2
 	}
 	var err error
@@ -82,7 +83,8 @@ func command(ctx context.Context, out, errOut io.Writer, terminal bool, args []s
 // counts is what has been found, in words.
 func (s *summary) counts() string {
 	return fmt.Sprintf("%d killed (%d by time), %d survived, %d not covered, %d did not compile",
-		s.count[killed]+s.count[timedOut], s.count[timedOut], s.count[survived], s.count[uncovered], s.count[uncompiled])
+		s.count[killed]+s.count[timedOut], s.count[timedOut], s.count[survived], s.count[uncovered],
+		s.count[uncompiled])
 }
 
 // write writes the survivors with their diffs, what is not covered, the packages whose

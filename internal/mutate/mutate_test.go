@@ -77,7 +77,8 @@ func TestSites(t *testing.T) {
 			t.Errorf("%s at line %d makes\n%s", m.kind, m.line, out)
 		}
 		before, after, _ := strings.Cut(m.diff([]byte(sample)), "\n+")
-		if lines := strings.Split(sample, "\n"); strings.TrimRight(before, " \t") != "-"+lines[m.line-1] || !strings.Contains(out, strings.TrimRight(after, " \t\n")) {
+		if lines := strings.Split(sample, "\n"); strings.TrimRight(before, " \t") != "-"+lines[m.line-1] ||
+			!strings.Contains(out, strings.TrimRight(after, " \t\n")) {
 			t.Errorf("%s at line %d has the diff\n%s", m.kind, m.line, m.diff([]byte(sample)))
 		}
 	}
@@ -107,7 +108,8 @@ func TestShuffled(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	c, err := readCoverage(strings.NewReader("mode: set\nm/p/a.go:3.10,5.2 1 1\nm/p/a.go:7.1,9.2 2 0\nm/p/b.go:1.1,99.1 1 0\n"))
+	c, err := readCoverage(strings.NewReader("mode: set\nm/p/a.go:3.10,5.2 1 1\nm/p/a.go:7.1,9.2 2 0\n" +
+		"m/p/b.go:1.1,99.1 1 0\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func TestCoverage(t *testing.T) {
 		file      string
 		line, col int
 		runs      bool
-	}{{"a.go", 3, 10, true}, {"a.go", 4, 1, true}, {"a.go", 5, 1, true}, {"a.go", 8, 1, false}, {"a.go", 6, 1, true}, {"b.go", 50, 1, false}, {"c.go", 1, 1, true}} {
+	}{{"a.go", 3, 10, true}, {"a.go", 4, 1, true}, {"a.go", 5, 1, true}, {"a.go", 8, 1, false}, {"a.go", 6, 1, true},
+		{"b.go", 50, 1, false}, {"c.go", 1, 1, true}} {
 		if got := c.runs(&mutant{file: "/x/" + at.file, line: at.line, col: at.col}); got != at.runs {
 			t.Errorf("%s:%d:%d runs: %v", at.file, at.line, at.col, got)
 		}
@@ -183,11 +186,14 @@ func TestVerdicts(t *testing.T) {
 	}
 	dir := module(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.26\n", "p.go": tried, "p_test.go": tests,
-		"none/n.go":  "package none\n\nfunc F() int { return 1 }\n",
-		"fails/f.go": "package fails\n\nfunc F() int { return 1 }\n", "fails/f_test.go": "package fails\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Fatal(F()) }\n",
+		"none/n.go":       "package none\n\nfunc F() int { return 1 }\n",
+		"fails/f.go":      "package fails\n\nfunc F() int { return 1 }\n",
+		"fails/f_test.go": "package fails\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Fatal(F()) }\n",
 	})
 	run := func(ctx context.Context, n, parallel int) *summary {
-		s, err := mutate(ctx, options{n: n, seed: 7, parallel: parallel, patience: 5, least: time.Second, dir: dir, patterns: []string{"./..."}})
+		s, err := mutate(ctx,
+			options{n: n, seed: 7, parallel: parallel, patience: 5, least: time.Second, dir: dir,
+				patterns: []string{"./..."}})
 		if err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
@@ -216,7 +222,8 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: verdict %d (%v), want %d", what, v, ok, want)
 		}
 	}
-	if len(s.results) != s.sites || len(s.broken) != 2 || !strings.Contains(s.broken["m/none"], "no tests") || !strings.Contains(s.broken["m/fails"], "without a change") {
+	if len(s.results) != s.sites || len(s.broken) != 2 || !strings.Contains(s.broken["m/none"], "no tests") ||
+		!strings.Contains(s.broken["m/fails"], "without a change") {
 		t.Errorf("%d results of %d, broken %v", len(s.results), s.sites, s.broken)
 	}
 	if text, err := os.ReadFile("p.go"); err != nil || string(text) != tried {
@@ -230,7 +237,8 @@ func TestVerdicts(t *testing.T) {
 		}
 		for i, r := range few.results {
 			if a := s.results[i]; r.place(dir) != a.place(dir) || r.kind != a.kind || r.verdict != a.verdict {
-				t.Errorf("result %d is %s %s %d, and %s %s %d of all", i, r.place(dir), r.kind, r.verdict, a.place(dir), a.kind, a.verdict)
+				t.Errorf("result %d is %s %s %d, and %s %s %d of all", i, r.place(dir), r.kind, r.verdict, a.place(dir),
+					a.kind, a.verdict)
 			}
 		}
 	}
@@ -274,7 +282,9 @@ func Test(t *testing.T) {
 		t.Errorf("left in the temporary directory: %v, %v", left, err)
 	}
 	const survivor = "p.go:4:7: survived: boundary: >= for >\n-\tif a > b {\n+\tif a >= b {\n"
-	if code != 0 || !strings.Contains(out, survivor) || !strings.HasSuffix(out, "2 mutants of 2, seed 1: 1 killed (0 by time), 1 survived, 0 not covered, 0 did not compile\n") {
+	if code != 0 || !strings.Contains(out, survivor) ||
+		!strings.HasSuffix(out,
+			"2 mutants of 2, seed 1: 1 killed (0 by time), 1 survived, 0 not covered, 0 did not compile\n") {
 		t.Errorf("exit code %d, stdout\n%s%s", code, out, err)
 	}
 	if !strings.Contains(err, "\r[1/5] ") || !strings.HasSuffix(err, "\r\x1b[K") {

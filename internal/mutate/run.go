@@ -59,7 +59,8 @@ func (s *summary) tried() int { return s.count[killed] + s.count[timedOut] + s.c
 
 // targets are the packages that match, without those below testdata.
 func targets(ctx context.Context, dir string, patterns []string) (all []*target, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
+	cmd := exec.CommandContext(ctx, "go",
+		append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -45,7 +45,8 @@ var bounds = map[token.Token]token.Token{
 
 // opposite are comparisons that are true where the other is not.
 var opposite = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR,
+	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ,
+	token.LEQ: token.GTR,
 }
 
 // mutants are all mutants of a package, of files that are not generated, in the order of
@@ -94,7 +95,8 @@ type finder struct {
 
 func (f *finder) add(from, to token.Pos, text, kind string, args ...any) {
 	p := f.fset.Position(from)
-	m := &mutant{file: f.name, line: p.Line, col: p.Column, start: p.Offset, end: f.fset.Position(to).Offset, text: text}
+	m := &mutant{file: f.name, line: p.Line, col: p.Column, start: p.Offset, end: f.fset.Position(to).Offset,
+		text: text}
 	if m.kind = fmt.Sprintf(kind, args...); f.src[m.start:m.end] != text {
 		f.found = append(f.found, m)
 	}

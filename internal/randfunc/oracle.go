@@ -70,7 +70,8 @@ const eps = 0x1p-52
 
 func (g *oracle) zero(v float64) num {
 	n := g.n
-	return num{v: v, on: make([]bool, n), t: make([]float64, n), a: make([]float64, n), h: make([]float64, n*n), ah: make([]float64, n*n)}
+	return num{v: v, on: make([]bool, n), t: make([]float64, n), a: make([]float64, n), h: make([]float64, n*n),
+		ah: make([]float64, n*n)}
 }
 
 func (g *oracle) variable(v float64, i int) num {

@@ -66,15 +66,18 @@ var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Log: math.Log, rules.Log2: math.Log2, rules.Log10: math.Log10, rules.Log1p: math.Log1p,
 	rules.Sin: math.Sin, rules.Cos: math.Cos, rules.Tan: math.Tan, rules.Asin: math.Asin, rules.Acos: math.Acos,
 	rules.Atan: math.Atan, rules.Sinh: math.Sinh, rules.Cosh: math.Cosh, rules.Tanh: math.Tanh,
-	rules.Asinh: math.Asinh, rules.Acosh: math.Acosh, rules.Atanh: math.Atanh, rules.Erf: math.Erf, rules.Erfc: math.Erfc,
-	rules.Erfinv: math.Erfinv, rules.Erfcinv: math.Erfcinv, rules.Gamma: math.Gamma, rules.J0: math.J0, rules.J1: math.J1,
+	rules.Asinh: math.Asinh, rules.Acosh: math.Acosh, rules.Atanh: math.Atanh, rules.Erf: math.Erf,
+	rules.Erfc:   math.Erfc,
+	rules.Erfinv: math.Erfinv, rules.Erfcinv: math.Erfcinv, rules.Gamma: math.Gamma, rules.J0: math.J0,
+	rules.J1: math.J1,
 	rules.Y0: math.Y0, rules.Y1: math.Y1, rules.Abs: math.Abs, rules.Floor: math.Floor, rules.Ceil: math.Ceil,
 	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven, rules.Logb: math.Logb,
 }
 
 var inMath2 = map[rules.Op]func(x, y float64) float64{
 	rules.Pow: math.Pow, rules.Hypot: math.Hypot, rules.Atan2: math.Atan2, rules.Max: math.Max, rules.Min: math.Min,
-	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign, rules.Nextafter: math.Nextafter,
+	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign,
+	rules.Nextafter: math.Nextafter,
 }
 
 func (p *Plain) apply(op rules.Op, a []float64) float64 {

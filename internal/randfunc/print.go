@@ -186,9 +186,11 @@ func (w *writer) stmt(s *Stmt) {
 		w.line("	return v[%d]", s.Sub.Outs[0])
 		w.line("}")
 		if s.Kind == Grad {
-			w.line("%s = nabla.GradientFunc(inner, %s)([]nabla.Real{%s})[%d]", v(s.D), Engines[s.Engine].Name(), list(s.A), s.K)
+			w.line("%s = nabla.GradientFunc(inner, %s)([]nabla.Real{%s})[%d]", v(s.D), Engines[s.Engine].Name(),
+				list(s.A), s.K)
 		} else {
-			w.line("%s = nabla.DifferentiateWith(inner, %s)([]nabla.Real{%s})", v(s.D), Engines[s.Engine].Name(), list(s.A))
+			w.line("%s = nabla.DifferentiateWith(inner, %s)([]nabla.Real{%s})", v(s.D), Engines[s.Engine].Name(),
+				list(s.A))
 		}
 	}
 }

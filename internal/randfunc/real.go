@@ -76,11 +76,16 @@ func (r *Real) where(c Cond, a, b, yes, no nabla.Real) nabla.Real {
 }
 
 var real1 = map[rules.Op]func(nabla.Real) nabla.Real{
-	rules.Neg: nabla.Real.Neg, rules.Sq: nabla.Real.Sq, rules.Inv: nabla.Inv, rules.Sqrt: nabla.Sqrt, rules.Cbrt: nabla.Cbrt,
-	rules.Exp: nabla.Exp, rules.Exp2: nabla.Exp2, rules.Expm1: nabla.Expm1, rules.Log: nabla.Log, rules.Log2: nabla.Log2,
-	rules.Log10: nabla.Log10, rules.Log1p: nabla.Log1p, rules.Sin: nabla.Sin, rules.Cos: nabla.Cos, rules.Tan: nabla.Tan,
-	rules.Asin: nabla.Asin, rules.Acos: nabla.Acos, rules.Atan: nabla.Atan, rules.Sinh: nabla.Sinh, rules.Cosh: nabla.Cosh,
-	rules.Tanh: nabla.Tanh, rules.Asinh: nabla.Asinh, rules.Acosh: nabla.Acosh, rules.Atanh: nabla.Atanh, rules.Erf: nabla.Erf,
+	rules.Neg: nabla.Real.Neg, rules.Sq: nabla.Real.Sq, rules.Inv: nabla.Inv, rules.Sqrt: nabla.Sqrt,
+	rules.Cbrt: nabla.Cbrt,
+	rules.Exp:  nabla.Exp, rules.Exp2: nabla.Exp2, rules.Expm1: nabla.Expm1, rules.Log: nabla.Log,
+	rules.Log2:  nabla.Log2,
+	rules.Log10: nabla.Log10, rules.Log1p: nabla.Log1p, rules.Sin: nabla.Sin, rules.Cos: nabla.Cos,
+	rules.Tan:  nabla.Tan,
+	rules.Asin: nabla.Asin, rules.Acos: nabla.Acos, rules.Atan: nabla.Atan, rules.Sinh: nabla.Sinh,
+	rules.Cosh: nabla.Cosh,
+	rules.Tanh: nabla.Tanh, rules.Asinh: nabla.Asinh, rules.Acosh: nabla.Acosh, rules.Atanh: nabla.Atanh,
+	rules.Erf:  nabla.Erf,
 	rules.Erfc: nabla.Erfc, rules.Erfinv: nabla.Erfinv, rules.Erfcinv: nabla.Erfcinv, rules.Gamma: nabla.Gamma,
 	rules.Digamma: nabla.Digamma, rules.J0: nabla.J0, rules.J1: nabla.J1, rules.Y0: nabla.Y0, rules.Y1: nabla.Y1,
 	rules.Logistic: nabla.Logistic, rules.Softplus: nabla.Softplus, rules.Abs: nabla.Abs, rules.Floor: nabla.Floor,
@@ -90,7 +95,8 @@ var real1 = map[rules.Op]func(nabla.Real) nabla.Real{
 
 var real2 = map[rules.Op]func(x, y nabla.Real) nabla.Real{
 	rules.Add: nabla.Real.Add, rules.Sub: nabla.Real.Sub, rules.Mul: nabla.Real.Mul, rules.Div: nabla.Real.Div,
-	rules.Pow: nabla.Pow, rules.Hypot: nabla.Hypot, rules.Atan2: nabla.Atan2, rules.Max: nabla.Max, rules.Min: nabla.Min,
+	rules.Pow: nabla.Pow, rules.Hypot: nabla.Hypot, rules.Atan2: nabla.Atan2, rules.Max: nabla.Max,
+	rules.Min: nabla.Min,
 	rules.Mod: nabla.Mod, rules.Remainder: nabla.Remainder, rules.Copysign: nabla.Copysign, rules.XLogY: nabla.XLogY,
 	rules.LogAddExp: nabla.LogAddExp, rules.Nextafter: nabla.Nextafter,
 }
@@ -144,7 +150,8 @@ func (r *Real) composite(s *Stmt, a []nabla.Real) (nabla.Real, bool) {
 
 // Engines differentiate the inner functions.
 var Engines = []nabla.Backend{
-	forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}, forwarddiff.Backend{Chunk: 1},
+	forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+	forwarddiff.Backend{Chunk: 1},
 }
 
 func (r *Real) grad(s *Stmt, a, caps []nabla.Real) nabla.Real {

@@ -50,7 +50,8 @@ func Allocated(f func() error, budget time.Duration) (Memory, error) {
 // the program used. Both are brought up to date when the collector ends.
 func processor() (gc, all float64) {
 	s := []metrics.Sample{
-		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"},
+		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"},
+		{Name: "/cpu/classes/idle:cpu-seconds"},
 	}
 	metrics.Read(s)
 	return s[0].Value.Float64(), s[1].Value.Float64() - s[2].Value.Float64()

@@ -24,11 +24,13 @@ func TestTurns(t *testing.T) {
 		if err := TakeTurns(t.Context(), []*Timing{a, b, c, broken}, round); err != nil {
 			t.Fatal(err)
 		}
-		if first := []string{"a", "b", "c", "a"}[round%4]; order[before] != first && !(first == "c" && !c.takesPart(round)) {
+		if first := []string{"a", "b", "c", "a"}[round%4]; order[before] != first &&
+			!(first == "c" && !c.takesPart(round)) {
 			t.Errorf("round %d begins with %s, want %s", round, order[before], first)
 		}
 	}
-	if len(a.ns) != Rounds || len(b.ns) != Rounds || len(c.ns) != 3 || len(broken.ns) != 0 || !errors.Is(broken.err, errBroken) {
+	if len(a.ns) != Rounds || len(b.ns) != Rounds || len(c.ns) != 3 || len(broken.ns) != 0 ||
+		!errors.Is(broken.err, errBroken) {
 		t.Errorf("%d, %d, %d and %d samples, error %v", len(a.ns), len(b.ns), len(c.ns), len(broken.ns), broken.err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +66,8 @@ func TestCalibrate(t *testing.T) {
 			s := &Timing{per: 1, f: func() error { time.Sleep(tt.sleep); return nil }}
 			s.Calibrate(tt.budget)
 			if s.err != nil || s.turns != tt.turns || tt.few != (s.calls == 1) {
-				t.Errorf("%v: %d calls in %d rounds, error %v, want %d rounds", tt.sleep, s.calls, s.turns, s.err, tt.turns)
+				t.Errorf("%v: %d calls in %d rounds, error %v, want %d rounds", tt.sleep, s.calls, s.turns, s.err,
+					tt.turns)
 			}
 		})
 	}

@@ -76,7 +76,8 @@ var basics = map[types.BasicKind]reflect.Type{
 	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
 	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
 	types.Int32: reflect.TypeFor[int32](), types.Int64: reflect.TypeFor[int64](), types.Uint: reflect.TypeFor[uint](),
-	types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](), types.Uint32: reflect.TypeFor[uint32](),
+	types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](),
+	types.Uint32: reflect.TypeFor[uint32](),
 	types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
 	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
 }
@@ -170,7 +171,8 @@ func (m *maker) integer(name string) int {
 			return 2
 		}
 		return 1
-	case name == "m", name == "n", name == "r", name == "c", strings.HasPrefix(name, "rows"), strings.HasPrefix(name, "cols"),
+	case name == "m", name == "n", name == "r", name == "c", strings.HasPrefix(name, "rows"),
+		strings.HasPrefix(name, "cols"),
 		strings.HasPrefix(name, "cap"), name == "dim", name == "nrhs":
 		return m.n
 	case name == "i", name == "j", name == "ilo":

@@ -18,7 +18,8 @@ func TestGonum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	names, share := []string{"dsp/window", "floats", "integrate", "interp", "num/dual", "num/quat", "spatial/r3", "stat"}, 0.8
+	names, share := []string{"dsp/window", "floats", "integrate", "interp", "num/dual", "num/quat", "spatial/r3",
+		"stat"}, 0.8
 	if longtest.Long() {
 		names, share = numeric, 0.6
 	}
@@ -92,7 +93,8 @@ func wrong(f *ir.Func, k int) *ir.Func {
 	}
 	g.Body = ir.Block{call}
 	for _, r := range g.Results[k:] {
-		by := &ir.Binary{Typed: ir.Typed{T: r.Type}, Op: token.MUL, X: r.Load(), Y: &ir.Const{Typed: ir.Typed{T: r.Type}, Val: constant.MakeFloat64(1.001)}}
+		by := &ir.Binary{Typed: ir.Typed{T: r.Type}, Op: token.MUL, X: r.Load(),
+			Y: &ir.Const{Typed: ir.Typed{T: r.Type}, Val: constant.MakeFloat64(1.001)}}
 		g.Body = append(g.Body, &ir.Set{P: r.Place(), E: by})
 	}
 	return g

@@ -251,7 +251,8 @@ func (c *checker) tangent(x, v []float64, at *moment, first []reflect.Value) (*m
 		m.results = append(m.results, deep(p).numbers()...)
 	}
 	if len(m.results) != len(at.results) || len(m.memory) != len(at.memory) {
-		return nil, fmt.Errorf("the tangent has %d and %d derivatives of %d and %d numbers", len(m.results), len(m.memory), len(at.results), len(at.memory))
+		return nil, fmt.Errorf("the tangent has %d and %d derivatives of %d and %d numbers", len(m.results),
+			len(m.memory), len(at.results), len(at.memory))
 	}
 	return m, nil
 }

@@ -108,10 +108,12 @@ func (r *row) add(t *transformed) {
 
 func (c *census) print(w io.Writer, check bool) {
 	line := func(name string, r row) {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d |\n", name, r.functions, r.lowered, r.tangent, r.adjoint, r.both,
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d |\n", name, r.functions, r.lowered, r.tangent,
+			r.adjoint, r.both,
 			100*float64(r.both)/float64(max(1, r.functions)), r.written)
 	}
-	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | as Go source |\n|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | as Go source |\n"+
+		"|---|---|---|---|---|---|---|---|")
 	var all row
 	for _, pkg := range c.packages {
 		var r row

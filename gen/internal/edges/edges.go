@@ -16,7 +16,8 @@ type Call struct {
 
 // Names are those of the functions by Op: the first Singles of them have one argument.
 var Names = []string{
-	"inv", "sq", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "asinh", "acosh", "atan", "exp", "expm1", "sin", "cos",
+	"inv", "sq", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "asinh", "acosh", "atan", "exp", "expm1", "sin",
+	"cos",
 	"tan", "asin", "acos", "atanh", "sinh", "cosh", "tanh", "erf", "erfc", "gamma", "lgamma", "y0", "logerfc", "abs",
 	"div", "over", "mul", "hypot", "atan2", "pow", "max", "add",
 }

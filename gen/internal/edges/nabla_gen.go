@@ -92,7 +92,7 @@ type severalFrame1 struct {
 	arg1 float64
 }
 
-// ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:30.
+// ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:31.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -106,7 +106,7 @@ func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	return t2 * t, t2 * tDot
 }
 
-// ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:30.
+// ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:31.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -125,7 +125,7 @@ func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, r
 	return t2 * t, t2 * tDot0, t2 * tDot1, t2 * tDot2, t2 * tDot3
 }
 
-// ScaledAdjoint returns Scaled(x, c), from edges.go:30.
+// ScaledAdjoint returns Scaled(x, c), from edges.go:31.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -157,7 +157,7 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 }
 
 // ScaledAdjointTangent computes what ScaledAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:30.
+// for constant weights, from edges.go:31.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -208,13 +208,13 @@ func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws
 	return
 }
 
-// ScaledTraced is Scaled over Reals, from edges.go:30.
+// ScaledTraced is Scaled over Reals, from edges.go:31.
 func ScaledTraced(x []nabla.Real, c *Call) (r nabla.Real) {
 	t := applyTraced110(c.Op, x[0].Scale(c.In), x[1])
 	return t.Scale(c.Out)
 }
 
-// RunTangent returns Run(x, c) and its derivative in the direction xDot, from edges.go:121.
+// RunTangent returns Run(x, c) and its derivative in the direction xDot, from edges.go:122.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -242,7 +242,7 @@ func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	return r1[len(r1)-1], r1Dot[len(r1)-1]
 }
 
-// RunTangent4 returns Run(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:121.
+// RunTangent4 returns Run(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:122.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -287,7 +287,7 @@ func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDo
 	return r1[len(r1)-1], r1DotRow5[0], r1DotRow5[1], r1DotRow5[2], r1DotRow5[3]
 }
 
-// RunAdjoint returns Run(x, c), from edges.go:121.
+// RunAdjoint returns Run(x, c), from edges.go:122.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -393,7 +393,7 @@ func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoint
 }
 
 // RunAdjointTangent computes what RunAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:121.
+// for constant weights, from edges.go:122.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("RunAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -554,7 +554,7 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 	return
 }
 
-// RunTraced is Run over Reals, from edges.go:121.
+// RunTraced is Run over Reals, from edges.go:122.
 func RunTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 	r1 := make([]nabla.Real, len(x)+len(c.Steps))
 	copy(r1, x)
@@ -571,7 +571,7 @@ func RunTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 	return r1[len(r1)-1]
 }
 
-// ThreeTangent returns Three(x, c) and its derivative in the direction xDot, from edges.go:139.
+// ThreeTangent returns Three(x, c) and its derivative in the direction xDot, from edges.go:140.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -661,7 +661,7 @@ func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	return t, tDot
 }
 
-// ThreeTangent4 returns Three(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:139.
+// ThreeTangent4 returns Three(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:140.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -819,7 +819,7 @@ func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 	return t, tDot0, tDot1, tDot2, tDot3
 }
 
-// ThreeAdjoint returns Three(x, c), from edges.go:139.
+// ThreeAdjoint returns Three(x, c), from edges.go:140.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -1037,7 +1037,7 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 }
 
 // ThreeAdjointTangent computes what ThreeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:139.
+// for constant weights, from edges.go:140.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ThreeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -1364,7 +1364,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 	return
 }
 
-// ThreeTraced is Three over Reals, from edges.go:139.
+// ThreeTraced is Three over Reals, from edges.go:140.
 func ThreeTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 	a := x[0]
 	b := x[1]
@@ -1423,7 +1423,7 @@ func ThreeTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 	return t
 }
 
-// SeveralTangent returns Several(x, c) and its derivative in the direction xDot, from edges.go:195.
+// SeveralTangent returns Several(x, c) and its derivative in the direction xDot, from edges.go:196.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func SeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
@@ -1455,7 +1455,7 @@ func SeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// SeveralTangent4 returns Several(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:195.
+// SeveralTangent4 returns Several(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:196.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
@@ -1503,7 +1503,7 @@ func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDo
 	return y, yDot
 }
 
-// SeveralAdjoint returns Several(x, c), from edges.go:195.
+// SeveralAdjoint returns Several(x, c), from edges.go:196.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -1632,7 +1632,7 @@ func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWor
 	return
 }
 
-// SeveralAdjoint4 does what SeveralAdjoint does for 4 sets of weights at once, from edges.go:195.
+// SeveralAdjoint4 does what SeveralAdjoint does for 4 sets of weights at once, from edges.go:196.
 // Each array holds 4 numbers, one for each set.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r2 []float64) {
@@ -1808,7 +1808,7 @@ func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *Adjoin
 }
 
 // SeveralAdjointTangent computes what SeveralAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:195.
+// for constant weights, from edges.go:196.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 []float64) {
 	rt.Apart("SeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
@@ -2004,7 +2004,7 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 	return
 }
 
-// SeveralTraced is Several over Reals, from edges.go:195.
+// SeveralTraced is Several over Reals, from edges.go:196.
 func SeveralTraced(x []nabla.Real, c *Chain) (r []nabla.Real) {
 	r1 := make([]nabla.Real, len(x)+len(c.Steps))
 	copy(r1, x)
@@ -2023,7 +2023,7 @@ func SeveralTraced(x []nabla.Real, c *Chain) (r []nabla.Real) {
 	return y
 }
 
-// AloneTangent returns Alone(x, c) and its derivative in the direction xDot, from edges.go:214.
+// AloneTangent returns Alone(x, c) and its derivative in the direction xDot, from edges.go:215.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -2034,7 +2034,7 @@ func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	return t, tDot
 }
 
-// AloneTangent4 returns Alone(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:214.
+// AloneTangent4 returns Alone(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:215.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -2058,7 +2058,7 @@ func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 	return t, tDot0, tDot1, tDot2, tDot3
 }
 
-// AloneAdjoint returns Alone(x, c), from edges.go:214.
+// AloneAdjoint returns Alone(x, c), from edges.go:215.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -2094,7 +2094,7 @@ func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 }
 
 // AloneAdjointTangent computes what AloneAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:214.
+// for constant weights, from edges.go:215.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("AloneAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -2147,7 +2147,7 @@ func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 	return
 }
 
-// AloneSeveralTangent returns AloneSeveral(x, c) and its derivative in the direction xDot, from edges.go:219.
+// AloneSeveralTangent returns AloneSeveral(x, c) and its derivative in the direction xDot, from edges.go:220.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
@@ -2164,7 +2164,7 @@ func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float
 	return y, yDot
 }
 
-// AloneSeveralTangent4 returns AloneSeveral(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:219.
+// AloneSeveralTangent4 returns AloneSeveral(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:220.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
@@ -2202,7 +2202,7 @@ func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64
 	return y, yDot
 }
 
-// AloneSeveralAdjoint returns AloneSeveral(x, c), from edges.go:219.
+// AloneSeveralAdjoint returns AloneSeveral(x, c), from edges.go:220.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -2259,7 +2259,7 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 	return
 }
 
-// AloneSeveralAdjoint4 does what AloneSeveralAdjoint does for 4 sets of weights at once, from edges.go:219.
+// AloneSeveralAdjoint4 does what AloneSeveralAdjoint does for 4 sets of weights at once, from edges.go:220.
 // Each array holds 4 numbers, one for each set.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
@@ -2336,7 +2336,7 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 }
 
 // AloneSeveralAdjointTangent computes what AloneSeveralAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:219.
+// for constant weights, from edges.go:220.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("AloneSeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
@@ -2427,7 +2427,7 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 	return
 }
 
-// applyTangent110 is edges.apply_tangent_110, from edges.go:32.
+// applyTangent110 is edges.apply_tangent_110, from edges.go:33.
 func applyTangent110(op int, u, y, uDot, yDot float64) (r, rDot float64) {
 	tag := op
 	if tag == 0 {
@@ -2739,7 +2739,7 @@ func applyTangent110(op int, u, y, uDot, yDot float64) (r, rDot float64) {
 	return u + y, uDot + yDot
 }
 
-// applyTangent110Lanes4 is edges.apply_tangent_110_lanes4, from edges.go:32.
+// applyTangent110Lanes4 is edges.apply_tangent_110_lanes4, from edges.go:33.
 func applyTangent110Lanes4(op int, u, y, uDot0, uDot1, uDot2, uDot3, yDot0, yDot1, yDot2, yDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	tag := op
 	if tag == 0 {
@@ -3630,7 +3630,7 @@ func applyTangent110Lanes4(op int, u, y, uDot0, uDot1, uDot2, uDot3, yDot0, yDot
 	return u + y, uDot0 + yDot0, uDot1 + yDot1, uDot2 + yDot2, uDot3 + yDot3
 }
 
-// applyForward is edges.apply_forward, from edges.go:32.
+// applyForward is edges.apply_forward, from edges.go:33.
 func applyForward(op int, u, y float64, ws *AdjointWork) (r float64) {
 	var sqrt float64
 	var cbrt float64
@@ -3834,7 +3834,7 @@ func applyForward(op int, u, y float64, ws *AdjointWork) (r float64) {
 	return
 }
 
-// applyReverse is edges.apply_reverse, from edges.go:32.
+// applyReverse is edges.apply_reverse, from edges.go:33.
 func applyReverse(op int, u, y, rBar float64, ws *AdjointWork) (uBar, yBar float64) {
 	sqrt1 := ws.sqrt[len(ws.sqrt)-1]
 	ws.sqrt = ws.sqrt[:len(ws.sqrt)-1]
@@ -4179,7 +4179,7 @@ func applyReverse(op int, u, y, rBar float64, ws *AdjointWork) (uBar, yBar float
 	return
 }
 
-// applyForwardTangent1110 is edges.apply_forward_tangent_1110, from edges.go:32.
+// applyForwardTangent1110 is edges.apply_forward_tangent_1110, from edges.go:33.
 func applyForwardTangent1110(op int, u, y float64, ws *AdjointWork, uDot, yDot float64, wsDot *AdjointWork) (r, rDot float64) {
 	var sqrtDot float64
 	var sqrt float64
@@ -4631,7 +4631,7 @@ func applyForwardTangent1110(op int, u, y float64, ws *AdjointWork, uDot, yDot f
 	return
 }
 
-// applyReverseTangent10110 is edges.apply_reverse_tangent_10110, from edges.go:32.
+// applyReverseTangent10110 is edges.apply_reverse_tangent_10110, from edges.go:33.
 func applyReverseTangent10110(op int, u, y, rBar float64, ws *AdjointWork, uDot, yDot float64, wsDot *AdjointWork) (uBar, yBar, uBarDot, yBarDot float64) {
 	sqrt1Dot := wsDot.sqrt[len(ws.sqrt)-1]
 	sqrt1 := ws.sqrt[len(ws.sqrt)-1]
@@ -5355,7 +5355,7 @@ func applyReverseTangent10110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 	return
 }
 
-// applyTraced110 is edges.apply_traced_110, from edges.go:32.
+// applyTraced110 is edges.apply_traced_110, from edges.go:33.
 func applyTraced110(op int, u, y nabla.Real) (r nabla.Real) {
 	tag := op
 	if tag == 0 {
@@ -5470,7 +5470,7 @@ func applyTraced110(op int, u, y nabla.Real) (r nabla.Real) {
 	return u.Add(y)
 }
 
-// applyReverseTangent11110 is edges.apply_reverse_tangent_11110, from edges.go:32.
+// applyReverseTangent11110 is edges.apply_reverse_tangent_11110, from edges.go:33.
 func applyReverseTangent11110(op int, u, y, rBar float64, ws *AdjointWork, uDot, yDot, rBarDot float64, wsDot *AdjointWork) (uBar, yBar, uBarDot, yBarDot float64) {
 	sqrt1Dot := wsDot.sqrt[len(ws.sqrt)-1]
 	sqrt1 := ws.sqrt[len(ws.sqrt)-1]
@@ -6203,7 +6203,7 @@ func applyReverseTangent11110(op int, u, y, rBar float64, ws *AdjointWork, uDot,
 	return
 }
 
-// applyReverseLanes4 is edges.apply_reverse_lanes4, from edges.go:32.
+// applyReverseLanes4 is edges.apply_reverse_lanes4, from edges.go:33.
 func applyReverseLanes4(op int, u, y, rBar0, rBar1, rBar2, rBar3 float64, ws *AdjointWork) (uBar0, uBar1, uBar2, uBar3, yBar0, yBar1, yBar2, yBar3 float64) {
 	sqrt1 := ws.sqrt[len(ws.sqrt)-1]
 	ws.sqrt = ws.sqrt[:len(ws.sqrt)-1]
@@ -7215,7 +7215,7 @@ func applyReverseLanes4(op int, u, y, rBar0, rBar1, rBar2, rBar3 float64, ws *Ad
 	return
 }
 
-// RunTangent1 is edges.Run_tangent_1, from edges.go:121.
+// RunTangent1 is edges.Run_tangent_1, from edges.go:122.
 func RunTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	r1Dot := make([]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
@@ -7236,7 +7236,7 @@ func RunTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	return r1[len(r1)-1], r1Dot[len(r1)-1]
 }
 
-// RunTangent1Lanes4 is edges.Run_tangent_1_lanes4, from edges.go:121.
+// RunTangent1Lanes4 is edges.Run_tangent_1_lanes4, from edges.go:122.
 func RunTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	r1Dot := make([][4]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
@@ -7274,7 +7274,7 @@ func RunTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot
 	return r1[len(r1)-1], r1DotRow5[0], r1DotRow5[1], r1DotRow5[2], r1DotRow5[3]
 }
 
-// RunForward is edges.Run_forward, from edges.go:121.
+// RunForward is edges.Run_forward, from edges.go:122.
 func RunForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r float64) {
 	var arg float64
 	var arg1 float64
@@ -7337,7 +7337,7 @@ func RunForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r flo
 	return
 }
 
-// RunReverse is edges.Run_reverse, from edges.go:121.
+// RunReverse is edges.Run_reverse, from edges.go:122.
 func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
 	ws1.r1Bar13 = ws1.r1Bar13[:len(ws1.r1Bar13)-1]
@@ -7394,7 +7394,7 @@ func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *Adjo
 	}
 }
 
-// RunForwardTangent1101 is edges.Run_forward_tangent_1101, from edges.go:121.
+// RunForwardTangent1101 is edges.Run_forward_tangent_1101, from edges.go:122.
 func RunForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rDot float64) {
 	var argDot float64
 	var arg float64
@@ -7484,12 +7484,12 @@ func RunForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointW
 	return
 }
 
-// identityPullbackTangent1 is edges.identityPullback_tangent_1, from edges.go:232.
+// identityPullbackTangent1 is edges.identityPullback_tangent_1, from edges.go:233.
 func identityPullbackTangent1(p0, rBar, p0Dot float64) (vBar float64) {
 	return rBar
 }
 
-// RunReverseTangent10101 is edges.Run_reverse_tangent_10101, from edges.go:121.
+// RunReverseTangent10101 is edges.Run_reverse_tangent_10101, from edges.go:122.
 func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	r1Bar11Dot := ws1Dot.r1Bar13[len(ws1.r1Bar13)-1]
 	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
@@ -7575,7 +7575,7 @@ func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float6
 	}
 }
 
-// SeveralTangent1 is edges.Several_tangent_1, from edges.go:195.
+// SeveralTangent1 is edges.Several_tangent_1, from edges.go:196.
 func SeveralTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	r1Dot := make([]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
@@ -7600,7 +7600,7 @@ func SeveralTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) 
 	return y, yDot
 }
 
-// SeveralTangent1Lanes4 is edges.Several_tangent_1_lanes4, from edges.go:195.
+// SeveralTangent1Lanes4 is edges.Several_tangent_1_lanes4, from edges.go:196.
 func SeveralTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	r1Dot := make([][4]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
@@ -7641,7 +7641,7 @@ func SeveralTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float6
 	return y, yDot
 }
 
-// SeveralForward is edges.Several_forward, from edges.go:195.
+// SeveralForward is edges.Several_forward, from edges.go:196.
 func SeveralForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r, rBar1 []float64) {
 	var arg float64
 	var arg1 float64
@@ -7715,7 +7715,7 @@ func SeveralForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r
 	return
 }
 
-// SeveralReverse is edges.Several_reverse, from edges.go:195.
+// SeveralReverse is edges.Several_reverse, from edges.go:196.
 func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
 	ws1.r1Bar15 = ws1.r1Bar15[:len(ws1.r1Bar15)-1]
@@ -7793,7 +7793,7 @@ func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// SeveralForwardLanes4 is edges.Several_forward_lanes4, from edges.go:195.
+// SeveralForwardLanes4 is edges.Several_forward_lanes4, from edges.go:196.
 func SeveralForwardLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) (r []float64, rBar1 [][4]float64) {
 	var arg float64
 	var arg1 float64
@@ -7867,12 +7867,12 @@ func SeveralForwardLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 	return
 }
 
-// identityPullbackLanes4 is edges.identityPullback_lanes4, from edges.go:232.
+// identityPullbackLanes4 is edges.identityPullback_lanes4, from edges.go:233.
 func identityPullbackLanes4(p0, rBar0, rBar1, rBar2, rBar3 float64) (vBar0, vBar1, vBar2, vBar3 float64) {
 	return rBar0, rBar1, rBar2, rBar3
 }
 
-// SeveralReverseLanes4 is edges.Several_reverse_lanes4, from edges.go:195.
+// SeveralReverseLanes4 is edges.Several_reverse_lanes4, from edges.go:196.
 func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar151[len(ws1.r1Bar151)-1]
 	ws1.r1Bar151 = ws1.r1Bar151[:len(ws1.r1Bar151)-1]
@@ -7992,7 +7992,7 @@ func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 	}
 }
 
-// SeveralForwardTangent1101 is edges.Several_forward_tangent_1101, from edges.go:195.
+// SeveralForwardTangent1101 is edges.Several_forward_tangent_1101, from edges.go:196.
 func SeveralForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rBar1, rDot, rBar1Dot []float64) {
 	var argDot float64
 	var arg float64
@@ -8103,12 +8103,12 @@ func SeveralForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *Adjo
 	return
 }
 
-// identityPullbackTangent11 is edges.identityPullback_tangent_11, from edges.go:232.
+// identityPullbackTangent11 is edges.identityPullback_tangent_11, from edges.go:233.
 func identityPullbackTangent11(p0, rBar, p0Dot, rBarDot float64) (vBar, vBarDot float64) {
 	return rBar, rBarDot
 }
 
-// SeveralReverseTangent1101 is edges.Several_reverse_tangent_1101, from edges.go:195.
+// SeveralReverseTangent1101 is edges.Several_reverse_tangent_1101, from edges.go:196.
 func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	r1Bar11Dot := ws1Dot.r1Bar15[len(ws1.r1Bar15)-1]
 	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
@@ -8414,7 +8414,7 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "edges.go:214:52: function Alone: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "edges.go:215:52: function Alone: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 	nabla.Register(AloneSeveral, nabla.Generated{
 		Name: "AloneSeveral", Version: 1,
@@ -8462,6 +8462,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "edges.go:222:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "edges.go:223:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }

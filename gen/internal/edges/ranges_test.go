@@ -62,7 +62,8 @@ func rows(t *testing.T) (list []row) {
 		return out
 	}
 	for _, r := range raw {
-		w := row{name: r[0].(string), out: math.Ldexp(1, int(r[1].(float64))), in: math.Ldexp(1, int(r[2].(float64))), x: r[3].(float64)}
+		w := row{name: r[0].(string), out: math.Ldexp(1, int(r[1].(float64))), in: math.Ldexp(1, int(r[2].(float64))),
+			x: r[3].(float64)}
 		w.y, w.two = r[4].(float64)
 		w.grad, w.hess = numbers(r[5]), numbers(r[6])
 		list = append(list, w)
@@ -125,8 +126,11 @@ var reals = map[string]any{
 	"inv": nabla.Inv, "sq": nabla.Real.Sq, "sqrt": nabla.Sqrt, "cbrt": nabla.Cbrt, "log": nabla.Log, "log2": nabla.Log2,
 	"log10": nabla.Log10, "log1p": nabla.Log1p, "asinh": nabla.Asinh, "acosh": nabla.Acosh, "atan": nabla.Atan,
 	"exp": nabla.Exp, "expm1": nabla.Expm1, "sin": nabla.Sin, "cos": nabla.Cos, "tan": nabla.Tan, "asin": nabla.Asin,
-	"acos": nabla.Acos, "atanh": nabla.Atanh, "sinh": nabla.Sinh, "cosh": nabla.Cosh, "tanh": nabla.Tanh, "erf": nabla.Erf,
-	"erfc": nabla.Erfc, "gamma": nabla.Gamma, "lgamma": func(u nabla.Real) nabla.Real { l, _ := nabla.Lgamma(u); return l }, "y0": nabla.Y0, "logistic": nabla.Logistic,
+	"acos": nabla.Acos, "atanh": nabla.Atanh, "sinh": nabla.Sinh, "cosh": nabla.Cosh, "tanh": nabla.Tanh,
+	"erf":  nabla.Erf,
+	"erfc": nabla.Erfc, "gamma": nabla.Gamma,
+	"lgamma": func(u nabla.Real) nabla.Real { l, _ := nabla.Lgamma(u); return l }, "y0": nabla.Y0,
+	"logistic": nabla.Logistic,
 	"softplus": nabla.Softplus, "logerfc": func(u nabla.Real) nabla.Real { return nabla.Log(nabla.Erfc(u)) },
 	"div": func(u, y nabla.Real) nabla.Real { return y.Div(u) }, "over": nabla.Real.Div, "mul": nabla.Real.Mul,
 	"hypot": nabla.Hypot, "atan2": nabla.Atan2, "pow": nabla.Pow,

@@ -27,7 +27,8 @@ import (
 // a direction all operations are the same.
 var (
 	forward = []nabla.Backend{forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, source.Forward{}}
-	reverse = []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{}, source.Reverse{}}
+	reverse = []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{},
+		source.Reverse{}}
 )
 
 // singular are the numbers at which and near which functions have infinite derivatives,
@@ -150,22 +151,27 @@ func (p *point) first() []answer {
 		pushed[i] = along(p.chain, all-m+i, p.x, p.v)
 	}
 	list := []answer{
-		{what: "gradient", want: jacobian[(m-1)*n:], ask: func(b nabla.Backend) ([]float64, error) { return nabla.Gradient(p.f, b, p.x) }},
-		{what: "pushforward", want: pushed[m-1:], ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pushforward(p.f, b, p.x, p.v) }},
+		{what: "gradient", want: jacobian[(m-1)*n:],
+			ask: func(b nabla.Backend) ([]float64, error) { return nabla.Gradient(p.f, b, p.x) }},
+		{what: "pushforward", want: pushed[m-1:],
+			ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pushforward(p.f, b, p.x, p.v) }},
 		{what: "Jacobian", want: jacobian, ask: func(b nabla.Backend) ([]float64, error) {
 			j, err := nabla.Jacobian(p.many, b, p.x)
 			return elements(j), err
 		}, sparse: true},
-		{what: "pushforward of several", want: pushed, ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pushforward(p.many, b, p.x, p.v) }},
-		{what: "pullback of several", want: pulled, ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pullback(p.many, b, p.x, p.w) }},
+		{what: "pushforward of several", want: pushed,
+			ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pushforward(p.many, b, p.x, p.v) }},
+		{what: "pullback of several", want: pulled,
+			ask: func(b nabla.Backend) ([]float64, error) { return nabla.Pullback(p.many, b, p.x, p.w) }},
 	}
 	if n == 1 {
-		list = append(list, answer{what: "derivative", want: jacobian[m-1:], ask: func(b nabla.Backend) ([]float64, error) {
-			d, err := nabla.Derivative(p.f, b, p.x[0])
-			return []float64{d}, err
-		}}, answer{what: "derivative of a curve", want: jacobian, ask: func(b nabla.Backend) ([]float64, error) {
-			return nabla.CurveDerivative(p.many, b, p.x[0])
-		}})
+		list = append(list,
+			answer{what: "derivative", want: jacobian[m-1:], ask: func(b nabla.Backend) ([]float64, error) {
+				d, err := nabla.Derivative(p.f, b, p.x[0])
+				return []float64{d}, err
+			}}, answer{what: "derivative of a curve", want: jacobian, ask: func(b nabla.Backend) ([]float64, error) {
+				return nabla.CurveDerivative(p.many, b, p.x[0])
+			}})
 	}
 	return list
 }
@@ -191,7 +197,8 @@ func (p *point) second() []answer {
 			h, err := nabla.Hessian(p.f, b, p.x)
 			return elements(h), err
 		}, sparse: true},
-		{what: "HVP", want: product, ask: func(b nabla.Backend) ([]float64, error) { return nabla.HVP(p.f, b, p.x, p.v) }},
+		{what: "HVP", want: product,
+			ask: func(b nabla.Backend) ([]float64, error) { return nabla.HVP(p.f, b, p.x, p.v) }},
 		{what: "HVP with gradient", want: product, ask: func(b nabla.Backend) ([]float64, error) {
 			_, _, hv, err := nabla.ValueGradientAndHVP(p.f, b, p.x, p.v)
 			return hv, err
@@ -206,12 +213,14 @@ func (p *point) second() []answer {
 		for i := range curve {
 			curve[i] = along(p.chain, all-m+i, p.x, unit(1, 0), unit(1, 0))
 		}
-		list = append(list, answer{what: "second derivative", want: hessian, ask: func(b nabla.Backend) ([]float64, error) {
-			d, err := nabla.SecondDerivative(p.f, b, p.x[0])
-			return []float64{d}, err
-		}}, answer{what: "second derivative of a curve", want: curve, ask: func(b nabla.Backend) ([]float64, error) {
-			return nabla.CurveSecondDerivative(p.many, b, p.x[0])
-		}})
+		list = append(list,
+			answer{what: "second derivative", want: hessian, ask: func(b nabla.Backend) ([]float64, error) {
+				d, err := nabla.SecondDerivative(p.f, b, p.x[0])
+				return []float64{d}, err
+			}}, answer{what: "second derivative of a curve", want: curve,
+				ask: func(b nabla.Backend) ([]float64, error) {
+					return nabla.CurveSecondDerivative(p.many, b, p.x[0])
+				}})
 	}
 	return list
 }
@@ -264,7 +273,8 @@ func (p *point) check(t *testing.T, answers []answer, engines []nabla.Backend, c
 	}
 }
 
-var singularCases = flag.Int("singular", 0, "random functions that TestSingular compares; 0 is as many as the length of the tests asks for")
+var singularCases = flag.Int("singular", 0,
+	"random functions that TestSingular compares; 0 is as many as the length of the tests asks for")
 
 // sparse are engines below AutoSparse, which have no pushforwards of their own.
 func sparse() (list []nabla.Backend) {
@@ -291,7 +301,8 @@ func TestSingular(t *testing.T) {
 		p.check(t, ones, exact, firsts)
 		some := all
 		if !longtest.Long() { // two of the pairs, and the engines by themselves
-			some = append(slices.Clone(exact), all[len(exact)+r.IntN(len(all)-len(exact))], all[len(exact)+r.IntN(len(all)-len(exact))])
+			some = append(slices.Clone(exact), all[len(exact)+r.IntN(len(all)-len(exact))],
+				all[len(exact)+r.IntN(len(all)-len(exact))])
 		}
 		p.check(t, twos, some, seconds)
 		one := []nabla.Backend{thin[r.IntN(len(thin))]}
@@ -328,27 +339,35 @@ var convention = []struct {
 	gradient, hessian []float64
 }{
 	{
-		"√(x²+y²), z is not read", []Step{always("sq", 0), always("sq", 1), always("add", 3, 4), always("sqrt", 5)}, []float64{0, 0, 1},
+		"√(x²+y²), z is not read", []Step{always("sq", 0), always("sq", 1), always("add", 3, 4), always("sqrt", 5)},
+		[]float64{0, 0, 1},
 		[]float64{nan, nan, 0}, []float64{nan, nan, 0, nan, nan, 0, 0, 0, 0},
 	},
 	{"√(x²) at 0", []Step{always("sq", 0), always("sqrt", 1)}, []float64{0}, []float64{nan}, []float64{nan}},
 	{"|x|", []Step{always("abs", 0)}, []float64{0}, []float64{0}, []float64{0}},
 	{"hypot", []Step{always("hypot", 0, 1)}, []float64{0, 0}, []float64{0, 0}, []float64{nan, nan, nan, nan}},
-	{"x·log x, y is not read", []Step{always("log", 0), always("mul", 0, 2)}, []float64{0, 3}, []float64{nan, 0}, []float64{nan, 0, 0, 0}},
-	{"y·log x", []Step{always("log", 0), always("mul", 1, 2)}, []float64{0, 0}, []float64{nan, -inf}, []float64{nan, inf, inf, 0}},
-	{"y·√x", []Step{always("sqrt", 0), always("mul", 1, 2)}, []float64{0, 2}, []float64{inf, 0}, []float64{-inf, inf, inf, 0}},
-	{"x/y at (1, 0)", []Step{always("over", 0, 1)}, []float64{1, 0}, []float64{inf, -inf}, []float64{0, -inf, -inf, inf}},
-	{"x/y at (0, 0)", []Step{always("over", 0, 1)}, []float64{0, 0}, []float64{inf, nan}, []float64{0, -inf, -inf, nan}},
+	{"x·log x, y is not read", []Step{always("log", 0), always("mul", 0, 2)}, []float64{0, 3}, []float64{nan, 0},
+		[]float64{nan, 0, 0, 0}},
+	{"y·log x", []Step{always("log", 0), always("mul", 1, 2)}, []float64{0, 0}, []float64{nan, -inf},
+		[]float64{nan, inf, inf, 0}},
+	{"y·√x", []Step{always("sqrt", 0), always("mul", 1, 2)}, []float64{0, 2}, []float64{inf, 0},
+		[]float64{-inf, inf, inf, 0}},
+	{"x/y at (1, 0)", []Step{always("over", 0, 1)}, []float64{1, 0}, []float64{inf, -inf},
+		[]float64{0, -inf, -inf, inf}},
+	{"x/y at (0, 0)", []Step{always("over", 0, 1)}, []float64{0, 0}, []float64{inf, nan},
+		[]float64{0, -inf, -inf, nan}},
 	{"∛x·x", []Step{always("cbrt", 0), always("mul", 0, 1)}, []float64{0}, []float64{nan}, []float64{nan}},
 	{
 		"1/(y+exp(x)) at 800", []Step{always("exp", 0), always("add", 1, 2), always("inv", 3)}, []float64{800, 1},
 		[]float64{nan, 0}, []float64{nan, nan, nan, 0},
 	},
 	{
-		"√x where y is above 0, else z", []Step{always("sqrt", 0), {Op: slices.Index(Names, "mul"), A: 2, B: 3, Use: 1}}, []float64{0, -1, 5},
+		"√x where y is above 0, else z",
+		[]Step{always("sqrt", 0), {Op: slices.Index(Names, "mul"), A: 2, B: 3, Use: 1}}, []float64{0, -1, 5},
 		[]float64{0, 0, 1}, make([]float64, 9),
 	},
-	{"the first of two NaNs", []Step{always("log", 0), always("sqrt", 0), always("max", 1, 2)}, []float64{-1}, []float64{-1}, []float64{-1}},
+	{"the first of two NaNs", []Step{always("log", 0), always("sqrt", 0), always("max", 1, 2)}, []float64{-1},
+		[]float64{-1}, []float64{-1}},
 	{
 		"log(1+z/y) at y = 0", []Step{always("div", 1, 2), always("log1p", 3)}, []float64{1, 0, 1},
 		[]float64{0, nan, nan}, []float64{0, 0, 0, 0, nan, nan, 0, nan, nan},
@@ -364,7 +383,8 @@ func TestConvention(t *testing.T) {
 		for i := range n { // what the others are compared with
 			for j := range n {
 				if got := along(chain, n+len(c.steps)-1, c.x, unit(n, i), unit(n, j)); !agree(got, c.hessian[i*n+j]) {
-					t.Errorf("%s: the reference has %v for element %d, %d, want %v", c.name, got, i, j, c.hessian[i*n+j])
+					t.Errorf("%s: the reference has %v for element %d, %d, want %v", c.name, got, i, j,
+						c.hessian[i*n+j])
 				}
 			}
 		}
@@ -485,7 +505,8 @@ var at = []struct {
 	name string
 	x    []float64
 	want float64 // the derivative by x[0]
-}{{"regular", []float64{1, 1, -1}, 0}, {"unreached", []float64{0, 1, -1}, 0}, {"reached", []float64{0, 0, 1}, math.NaN()}}
+}{{"regular", []float64{1, 1, -1}, 0}, {"unreached", []float64{0, 1, -1}, 0},
+	{"reached", []float64{0, 0, 1}, math.NaN()}}
 
 // TestSettleAllocates: calls that leave something out, of which nothing depends, do not
 // allocate.
@@ -539,7 +560,8 @@ func TestSettleAtOnce(t *testing.T) {
 func BenchmarkSettle(b *testing.B) {
 	for _, c := range at {
 		b.Run(c.name, func(b *testing.B) {
-			p, err := nabla.PrepareGradient(nabla.Bind(Run, unused()), nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: true}, c.x)
+			p, err := nabla.PrepareGradient(nabla.Bind(Run, unused()),
+				nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: true}, c.x)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -23,7 +23,8 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 	out := maps.Clone(shipped)
 	for name, f := range map[string]any{
 		Path + ".Root": rules.Root, Path + ".Squares": rules.Squares, Path + ".Forwards": rules.Forwards,
-		Path + ".Backwards": rules.Backwards, Path + ".Least": rules.Least, Path + ".Turn": rules.Turn, "(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
+		Path + ".Backwards": rules.Backwards, Path + ".Least": rules.Least, Path + ".Turn": rules.Turn,
+		"(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
 	} {
 		out[name] = ir.Native(f)
 	}
@@ -37,12 +38,16 @@ var shipped = func() map[string]func([]ir.Value) []ir.Value {
 	out := map[string]func([]ir.Value) []ir.Value{}
 	for path, list := range map[string]map[string]any{
 		"gonum.org/v1/gonum/floats": {
-			"Add": floats.Add, "AddConst": floats.AddConst, "AddScaled": floats.AddScaled, "AddScaledTo": floats.AddScaledTo,
-			"AddTo": floats.AddTo, "CumProd": floats.CumProd, "CumSum": floats.CumSum, "Distance": floats.Distance,
-			"Div": floats.Div, "DivTo": floats.DivTo, "Dot": floats.Dot, "LogSumExp": floats.LogSumExp, "Max": floats.Max,
+			"Add": floats.Add, "AddConst": floats.AddConst, "AddScaled": floats.AddScaled,
+			"AddScaledTo": floats.AddScaledTo,
+			"AddTo":       floats.AddTo, "CumProd": floats.CumProd, "CumSum": floats.CumSum,
+			"Distance": floats.Distance,
+			"Div":      floats.Div, "DivTo": floats.DivTo, "Dot": floats.Dot, "LogSumExp": floats.LogSumExp,
+			"Max": floats.Max,
 			"Min": floats.Min, "Mul": floats.Mul, "MulTo": floats.MulTo, "Norm": floats.Norm, "Prod": floats.Prod,
-			"Scale": floats.Scale, "ScaleTo": floats.ScaleTo, "Span": floats.Span, "Sub": floats.Sub, "SubTo": floats.SubTo,
-			"Sum": floats.Sum, "SumCompensated": floats.SumCompensated,
+			"Scale": floats.Scale, "ScaleTo": floats.ScaleTo, "Span": floats.Span, "Sub": floats.Sub,
+			"SubTo": floats.SubTo,
+			"Sum":   floats.Sum, "SumCompensated": floats.SumCompensated,
 		},
 		"gonum.org/v1/gonum/blas/blas64": {
 			"Asum": blas64.Asum, "Axpy": blas64.Axpy, "Copy": blas64.Copy, "Dot": blas64.Dot, "Gemm": blas64.Gemm,
@@ -50,7 +55,8 @@ var shipped = func() map[string]func([]ir.Value) []ir.Value {
 			"Symv": blas64.Symv, "Trmv": blas64.Trmv, "Trsv": blas64.Trsv,
 		},
 		"gonum.org/v1/gonum/mathext": {
-			"Beta": mathext.Beta, "CompleteE": mathext.CompleteE, "CompleteK": mathext.CompleteK, "Digamma": mathext.Digamma,
+			"Beta": mathext.Beta, "CompleteE": mathext.CompleteE, "CompleteK": mathext.CompleteK,
+			"Digamma":   mathext.Digamma,
 			"EllipticE": mathext.EllipticE, "EllipticF": mathext.EllipticF, "GammaIncReg": mathext.GammaIncReg,
 			"GammaIncRegComp": mathext.GammaIncRegComp, "GammaIncRegCompInv": mathext.GammaIncRegCompInv,
 			"GammaIncRegInv": mathext.GammaIncRegInv, "InvRegIncBeta": mathext.InvRegIncBeta, "Lbeta": mathext.Lbeta,

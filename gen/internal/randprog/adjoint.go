@@ -101,14 +101,16 @@ func (s *Adjoints) Check(a *Adjoint, tally *Tally) error {
 	if err := ir.Check(a.F); err != nil {
 		return fail("form", 0, "%v", err)
 	}
-	return s.CheckRun(a.Mask, a.Overlap, tally, func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error) {
-		return a.run(s.c, in, results, seeds)
-	})
+	return s.CheckRun(a.Mask, a.Overlap, tally,
+		func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error) {
+			return a.run(s.c, in, results, seeds)
+		})
 }
 
 // CheckRun is Check for whatever runs an adjoint with the parameters in mask active, where
 // the function gives results.
-func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally, run func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error)) error {
+func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally,
+	run func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error)) error {
 	return s.each(mask, overlap, tally, func(k int, want *moment) error {
 		seeds, dir := want.seeds(k), s.c.direction(k, 6, mask)
 		var before []float64

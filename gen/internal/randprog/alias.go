@@ -95,7 +95,8 @@ var aliases = []aliased{
 	{"pointer in a slice", "y := $T(x)", "y", "b := []*$U{(*$U)(&y)}; *b[0] = $U(v)"},
 	{"pointer from memory", "y := $T(x)", "y", "b := make([]*$U, 2); b[1] = (*$U)(&y); p := b[1]; *p = $U(v)"},
 	{"pointer to a pointer", "y := $T(x)", "y", "p := (*$U)(&y); q := &p; **q = $U(v)"},
-	{"pointer to a pointer of another name", "y := float64(x); z := x; p := &z", "y", "q := (*PF)(&p); *q = &y; *p = float64(v)"},
+	{"pointer to a pointer of another name", "y := float64(x); z := x; p := &z", "y",
+		"q := (*PF)(&p); *q = &y; *p = float64(v)"},
 	{"converted twice", "y := $T(x)", "y", "p := (*$U)((*Other)(&y)); *p = $U(v)"},
 	{"generic function", "y := $T(x)", "y", "put((*$U)(&y), $U(v))"},
 	{"generic result", "y := $T(x)", "y", "*same((*$U)(&y)) = $U(v)"},
@@ -124,7 +125,8 @@ var aliases = []aliased{
 	{"rows of named slices", "y := []float64{1, x}", "y[1]", "r := []Fs{y, nil}; r[0][1] = float64(v)"},
 	{"argument", "y := []float64{x, 1}; z := x", "y[0]", "puts([][]F{y}, (*My)(&z), float64(v)); y[0] = z"},
 	{"closure", "y := $T(x)", "y", "f := func(p *$U) { *p = $U(v) }; f((*$U)(&y))"},
-	{"pointer to a struct with tags", "z, w := tags{1}, struct{ a float64 }{x}; y := plain{&w}", "y.p.a", "p := (*held)(&y); p.p = &z; p.p.a = float64(v)"},
+	{"pointer to a struct with tags", "z, w := tags{1}, struct{ a float64 }{x}; y := plain{&w}", "y.p.a",
+		"p := (*held)(&y); p.p = &z; p.p.a = float64(v)"},
 }
 
 // source is the function for two types, under a name.
@@ -140,5 +142,6 @@ func (a aliased) source(name, as, other string, loop bool) string {
 
 // aliasPairs are types that are names of one.
 var aliasPairs = [][2]string{
-	{"float64", "F"}, {"F", "float64"}, {"float64", "My"}, {"My", "float64"}, {"My", "G"}, {"My", "Other"}, {"F", "G"}, {"float64", "float64"},
+	{"float64", "F"}, {"F", "float64"}, {"float64", "My"}, {"My", "float64"}, {"My", "G"}, {"My", "Other"}, {"F", "G"},
+	{"float64", "float64"},
 }

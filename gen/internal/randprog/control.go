@@ -28,11 +28,13 @@ func (g *generator) control() *Node {
 		return g.closure()
 	case 12:
 		if g.has(Pointer) {
-			return stmt("if $0 "+g.one("&&", "||")+" $1.push($2, 1) > $3 {\n$4}", g.cond(1), g.pick(Pointer), g.float(0), g.float(0), g.block())
+			return stmt("if $0 "+g.one("&&", "||")+" $1.push($2, 1) > $3 {\n$4}", g.cond(1), g.pick(Pointer),
+				g.float(0), g.float(0), g.block())
 		}
 	case 13:
 		if g.has(Pointer) {
-			return stmt("if $0 || $1.next() > 3 || $1.next() == 2 {\n$2} else if $3 {\n$4}", g.cond(1), g.pick(Pointer), g.block(), g.cond(0), g.block())
+			return stmt("if $0 || $1.next() > 3 || $1.next() == 2 {\n$2} else if $3 {\n$4}", g.cond(1), g.pick(Pointer),
+				g.block(), g.cond(0), g.block())
 		}
 	}
 	return nil
@@ -71,9 +73,11 @@ var heads = []head{
 	{text: "for %i := range upto(%n)", rounds: 4, index: true, iterator: true},
 	{text: "for %i, %v := range backward($0)", rounds: 5, index: true, value: true, over: Array, iterator: true},
 	{text: "for %v := range asked(&$0[0], $0)", rounds: 5, value: true, over: Slice, iterator: true},
-	{text: "for %v := range positive(backward([3]float64{$0, 0.5, -1}))", rounds: 3, value: true, over: Float, iterator: true},
+	{text: "for %v := range positive(backward([3]float64{$0, 0.5, -1}))", rounds: 3, value: true, over: Float,
+		iterator: true},
 	{text: "for %i := uint8(250); %i >= 250; %i++", rounds: 6},
-	{text: "for %i, %v := 0, float64($0); %i < 3 && %v > -2; %i, %v = %i+1, %v-1", rounds: 3, index: true, value: true, over: Float},
+	{text: "for %i, %v := 0, float64($0); %i < 3 && %v > -2; %i, %v = %i+1, %v-1", rounds: 3, index: true, value: true,
+		over: Float},
 	{text: "for %i := 0; %i < n&3; %i++", rounds: 2, index: true, begin: "if $0[0] > 0.5 {\n%i++\n}\n", over: Slice},
 	{text: "for %i := 0; %i < %n; ", rounds: 3, begin: "%i += 1 + n&1\n"},
 	{text: "for %i < 4 && $0[0] > -2", rounds: 3, before: "%i := 0\n", begin: "%i++\n$0[0] -= 0.25\n", over: Slice},
@@ -139,7 +143,8 @@ func (g *generator) loop() *Node {
 	leave()
 	text := fill(h.text) + " {\n" + fill(begin) + "$1}"
 	if g.opts.Checkpoints && g.chance(2) {
-		text = g.one("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n", "//nabla:checkpoint snapshots=2 steps=2\n") + text
+		text = g.one("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n",
+			"//nabla:checkpoint snapshots=2 steps=2\n") + text
 	}
 	if h.over == Rows {
 		text += "\n_, _ = " + i + ", " + v
@@ -249,7 +254,8 @@ func (g *generator) closure() *Node {
 	if g.chance(2) {
 		text += "$0 += $2\n"
 	}
-	text += "return $0*0.5 + " + arg + "*0.5\n}\n" + v + " := " + f + "($3)\n" + v + " = (" + v + " + " + f + "(0.5))*0.5"
+	text += "return $0*0.5 + " + arg + "*0.5\n}\n" + v + " := " + f + "($3)\n" + v + " = (" + v + " + " + f +
+		"(0.5))*0.5"
 	g.declare(Float, v)
 	return stmt(text, to, body, add, first)
 }

@@ -13,10 +13,14 @@ func (g *generator) mul(x, y string) string {
 // smooth are functions with bounded derivatives.
 var smooth = []string{
 	"math.Sin($0)", "math.Cos($0)", "math.Tanh($0)", "math.Atan($0)", "math.Erf($0)", "math.Exp(-0.25*math.Abs($0))",
-	"math.Sqrt(1 + float64($0*$0))*0.5", "math.Log1p(float64($0*$0))*0.5", "math.Hypot($0, 1)*0.5", "math.Log(2 + math.Cos($0))",
-	"math.Pow(2 + math.Sin($0), 1.5)*0.25", "math.Cbrt(2 + math.Sin($0))", "math.Asinh($0)", "math.Exp2(math.Sin($0))*0.5",
-	"math.Expm1(math.Sin($0))*0.25", "math.Asin(math.Sin($0)*0.5)", "math.Abs($0)", "math.Floor($0)*0.25", "math.Trunc($0)*0.125",
-	"math.Round($0)*0.25", "math.Sinh(math.Sin($0))*0.5", "math.Cosh(math.Sin($0))*0.5", "math.Log2(3 + math.Sin($0))*0.5",
+	"math.Sqrt(1 + float64($0*$0))*0.5", "math.Log1p(float64($0*$0))*0.5", "math.Hypot($0, 1)*0.5",
+	"math.Log(2 + math.Cos($0))",
+	"math.Pow(2 + math.Sin($0), 1.5)*0.25", "math.Cbrt(2 + math.Sin($0))", "math.Asinh($0)",
+	"math.Exp2(math.Sin($0))*0.5",
+	"math.Expm1(math.Sin($0))*0.25", "math.Asin(math.Sin($0)*0.5)", "math.Abs($0)", "math.Floor($0)*0.25",
+	"math.Trunc($0)*0.125",
+	"math.Round($0)*0.25", "math.Sinh(math.Sin($0))*0.5", "math.Cosh(math.Sin($0))*0.5",
+	"math.Log2(3 + math.Sin($0))*0.5",
 	"math.Tan(math.Sin($0))*0.25", "math.Acos(math.Cos($0)*0.5)*0.5", "math.Gamma(2 + math.Sin($0)*0.5)*0.25",
 }
 
@@ -25,7 +29,8 @@ var smooth = []string{
 var zeros = []string{
 	"(math.Sin($0) * math.Log(2 + math.Cos($1)))", "(math.Tanh($0 - 0.5) * math.Exp(-0.25*math.Abs($1)))",
 	"(math.Atan($0) * (math.Sin($1) / (2 + math.Cos($0))))", "(math.Sin($0 + 0.5) * math.Sqrt(1 + float64($1*$1))*0.5)",
-	"(math.Tanh($0) * math.Pow(2 + math.Sin($1), 1.5))*0.25", "(($0 - $0) * math.Sin($1))", "(math.Sin($0) * math.Tanh($0) * $1)*0.5",
+	"(math.Tanh($0) * math.Pow(2 + math.Sin($1), 1.5))*0.25", "(($0 - $0) * math.Sin($1))",
+	"(math.Sin($0) * math.Tanh($0) * $1)*0.5",
 }
 
 // float is an expression without calls that write.
@@ -44,7 +49,8 @@ func (g *generator) float(d int) *Node {
 	switch g.IntN(28) {
 	case 27:
 		if g.has(Mine) {
-			return node(Float, g.one("float64(*$0)", "float64(*$0 * *$0)*0.5", "float64(*$0 + mine($1))*0.5"), g.pick(Mine), x)
+			return node(Float, g.one("float64(*$0)", "float64(*$0 * *$0)*0.5", "float64(*$0 + mine($1))*0.5"),
+				g.pick(Mine), x)
 		}
 	case 26:
 		return two(g.one(zeros...))
@@ -59,7 +65,8 @@ func (g *generator) float(d int) *Node {
 	case 5:
 		return two("(math.Sqrt(1+math.Abs($0)) - $1)*0.5")
 	case 6:
-		return two(g.one("math.Max($0, $1)", "math.Min($0, $1)", "max($0, $1)", "min($0, $1, 3)", "max(0.25, $0)", "min($1, $0)"))
+		return two(g.one("math.Max($0, $1)", "math.Min($0, $1)", "max($0, $1)", "min($0, $1, 3)", "max(0.25, $0)",
+			"min($1, $0)"))
 	case 7:
 		return node(Float, "-($0)", x)
 	case 8:
@@ -68,7 +75,8 @@ func (g *generator) float(d int) *Node {
 		return node(Float, g.one("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5"), x, g.index())
 	case 10:
 		if g.has(Struct) {
-			return node(Float, g.one("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"), g.structure(), x)
+			return node(Float, g.one("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"), g.structure(),
+				x)
 		}
 	case 11:
 		return two(g.one("mean($0, $1, 0.5)", "mean($0)", "mean([]float64{$0, $1}...)"))
@@ -76,7 +84,8 @@ func (g *generator) float(d int) *Node {
 		if g.sorts && g.chance(4) {
 			return node(Float, "order(weights)*0.25")
 		}
-		return node(Float, g.one("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)"), g.integer(0))
+		return node(Float, g.one("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)"),
+			g.integer(0))
 	case 13:
 		return node(Float, "float64(text($0&3)+ints($1))*0.125", g.index(), g.index())
 	case 14:
@@ -87,7 +96,8 @@ func (g *generator) float(d int) *Node {
 		}
 		return two(g.one(zeros...))
 	case 16:
-		return two(g.one("math.Atan2($0, 2 + math.Cos($1))", "math.Hypot($0, 1 + math.Abs($1))*0.5", "math.FMA($0, 0.5, $1)*0.5",
+		return two(g.one("math.Atan2($0, 2 + math.Cos($1))", "math.Hypot($0, 1 + math.Abs($1))*0.5",
+			"math.FMA($0, 0.5, $1)*0.5",
 			"math.Copysign($0, $1)", "math.Pow(1.5 + math.Sin($0)*0.5, math.Sin($1))*0.5"))
 	case 17:
 		if g.has(Small) {

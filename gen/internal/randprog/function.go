@@ -30,7 +30,8 @@ func (g *generator) main(sig Signature) *Node {
 	}{
 		{"a", Float, []string{"x[0]", "x[len(x)-1]*0.5"}},
 		{"b", Float, []string{"x[len(x)/2]", "0.75", "x[1%len(x)]*0.5"}},
-		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.cut("append([]float64(nil), x...)"), "x[:len(x)-len(x)/2]"}},
+		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.cut("append([]float64(nil), x...)"),
+			"x[:len(x)-len(x)/2]"}},
 		{"n", Int, []string{"2", "len(x)", "5"}},
 	} {
 		if !has[v.name] {
@@ -45,7 +46,8 @@ func (g *generator) main(sig Signature) *Node {
 	}
 	g.at.index = []string{"n&3", "n&7"}
 	if !has["p"] && g.chance(3) {
-		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: y}\n_, _ = p, q")
+		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: " +
+			"y}\n_, _ = p, q")
 		g.local(Struct, "p")
 		g.local(Pointer, "q")
 		has["p"] = true
@@ -138,7 +140,8 @@ func (g *generator) end(b *Node, results []Param) {
 				b.Kids = append(b.Kids, g.reduction(to))
 			}
 			if g.chance(3) { // more, which may not be reached
-				b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)), stmt(to+g.one(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
+				b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)),
+					stmt(to+g.one(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
 			}
 		}
 	}
@@ -161,10 +164,13 @@ func (g *generator) sweeps(to string) []*Node {
 	t, u, v := g.name("s"), g.name("s"), g.name("s")
 	size := g.one("len(x)", "len(x)", "4", "n&3 + 2")
 	bound := g.one("len("+t+")", size)
-	s := stmt(t + " := make([]float64, " + size + ")\n" + u + " := make([]float64, " + size + ")\n" + v + " := " + t + "\n_, _ = " + u + ", " + v)
+	s := stmt(t + " := make([]float64, " + size + ")\n" + u + " := make([]float64, " + size + ")\n" + v + " := " + t +
+		"\n_, _ = " + u + ", " + v)
 	e := func() *Node {
-		return node(Float, g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)", "math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
-			"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
+		return node(Float,
+			g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)",
+				"math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
+				"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
 	}
 	skip := func() *Node {
 		if g.chance(3) {
@@ -172,32 +178,44 @@ func (g *generator) sweeps(to string) []*Node {
 		}
 		return node(Block, "")
 	}
-	fill := stmt("for k := 0; k < "+bound+"; k++ {\n$1"+t+"[k] = $0\n}", e(), skip()).or("for k := 0; k < 1; k++ {\n$1" + t + "[k] = $0\n}")
-	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}", "for k := range "+t+" {\n"+t+"[k] *= $0\n}",
+	fill := stmt("for k := 0; k < "+bound+"; k++ {\n$1"+t+"[k] = $0\n}", e(),
+		skip()).or("for k := 0; k < 1; k++ {\n$1" + t + "[k] = $0\n}")
+	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}",
+		"for k := range "+t+" {\n"+t+"[k] *= $0\n}",
 		"for k := 0; k < "+bound+"; k++ {\n$1"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
 		"for k := 0; k < len("+t+"); k++ {\n"+v+"[k] -= $0\n}", t+"[0], "+u+"[0] = "+u+"[0], a")
-	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5", t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
+	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5",
+		t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
 	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
-	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--", "for i := range x")
-	return []*Node{s, stmt(loop+" {\n_ = i\n$3$0\n$4$1\n$5$2\n}", fill, stmt(second, e(), skip()), stmt("for k := range "+t+" {\n$1"+add+"\n}", e(), skip()), skip(), skip(), skip())}
+	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--",
+		"for i := range x")
+	return []*Node{s,
+		stmt(loop+" {\n_ = i\n$3$0\n$4$1\n$5$2\n}", fill, stmt(second, e(), skip()),
+			stmt("for k := range "+t+" {\n$1"+add+"\n}", e(), skip()), skip(), skip(), skip())}
 }
 
 // reduction is a loop whose iterations leave sums, to what is at the place to or to
 // elements of y.
 func (g *generator) reduction(to string) *Node {
-	head := g.one("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++", "for i := len(x) - 1; i >= 0; i--", "for i := range len(x)")
-	first := g.one("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)", "x[i] - x[len(x)-1-i]*$0")
-	then := g.one("", "", "if t > $0 {\nt *= 0.5\n}", "if t > $0 {\nt = -t\n} else {\nt += a*0.25\n}", "for j := range i {\n$1t += x[j]*0.125\n}",
-		"for j := 0; j < 2; j++ {\nu := t*0.5 + x[i]\n$1t = math.Sin(u)\n}", "u := t\nt = math.Tanh(u) + u*0.25", "w := [2]float64{t, a}\nw[i&1] *= $0\nt = w[0] + w[1]",
+	head := g.one("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++",
+		"for i := len(x) - 1; i >= 0; i--", "for i := range len(x)")
+	first := g.one("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)",
+		"x[i] - x[len(x)-1-i]*$0")
+	then := g.one("", "", "if t > $0 {\nt *= 0.5\n}", "if t > $0 {\nt = -t\n} else {\nt += a*0.25\n}",
+		"for j := range i {\n$1t += x[j]*0.125\n}",
+		"for j := 0; j < 2; j++ {\nu := t*0.5 + x[i]\n$1t = math.Sin(u)\n}", "u := t\nt = math.Tanh(u) + u*0.25",
+		"w := [2]float64{t, a}\nw[i&1] *= $0\nt = w[0] + w[1]",
 		"w := &t\n*w -= t*0.5*$0")
-	add := g.one(to+" += t", to+" -= t*t*0.5", to+" += t * $0", "y[uint(i)%uint(len(y))] += t", "y[0] -= t*0.5\n"+to+" += t")
+	add := g.one(to+" += t", to+" -= t*t*0.5", to+" += t * $0", "y[uint(i)%uint(len(y))] += t",
+		"y[0] -= t*0.5\n"+to+" += t")
 	skip := func() *Node {
 		if g.chance(3) {
 			return node(Block, "", g.guarded(stmt(g.one("continue", "continue", "break"))))
 		}
 		return node(Block, "")
 	}
-	return stmt(head+" {\n$0t := $1\n$2\n$3$4\n}", skip(), node(Float, first, g.float(0)), stmt(then, g.float(0), skip()), skip(), stmt(add, g.float(0)))
+	return stmt(head+" {\n$0t := $1\n$2\n$3$4\n}", skip(), node(Float, first, g.float(0)),
+		stmt(then, g.float(0), skip()), skip(), stmt(add, g.float(0)))
 }
 
 // helper is a function of a program that its others may call.
@@ -219,32 +237,49 @@ var shapes = []struct {
 	pure  bool
 }{
 	{text: "func %s(a, b float64, k int) float64 {\nif k <= 0 {\nreturn a\n}\nn := k\n_ = n\n$0return (a + b)*0.5\n}",
-		vars: map[Kind][]string{Float: {"a", "b"}}, index: []string{"n&3", "k&3"}, ret: []string{"return $0", "return ($0 + b)*0.5"},
+		vars: map[Kind][]string{Float: {"a", "b"}}, index: []string{"n&3", "k&3"},
+		ret:   []string{"return $0", "return ($0 + b)*0.5"},
 		again: "%s($0, $1, k-1)", pure: true},
-	{text: "func %s(x []float64, b float64, k int) (r, u float64) {\nif k < 0 {\nreturn x[0], b\n}\nn := k\na := b\n_, _ = a, n\n$0return r + x[0], u - a*0.5\n}",
+	{text: "func %s(x []float64, b float64, k int) (r, u float64) {\nif k < 0 {\nreturn x[0], b\n}\nn := k\na := b\n" +
+		"_, _ = a, n\n$0return r + x[0], u - a*0.5\n}",
 		vars: map[Kind][]string{Float: {"b", "r", "u", "a"}, Slice: {"x"}}, index: []string{"n&3", "k&3"},
 		ret: []string{"return $0, u", "r, u = u, $0\nreturn", "return b*0.5, $0"}, again: "%s($2, $0, k-1)"},
 	{text: "func %s(p *P, x []float64) []float64 {\nn := p.N & 3\na := p.A\n_, _ = n, a\n$0p.B = a*0.5\nreturn x\n}",
-		vars: map[Kind][]string{Float: {"a", "p.A", "p.B"}, Slice: {"x"}, Pointer: {"p"}, Struct: {"(*p)"}, Array: {"p.V"}}, index: []string{"n&3"},
+		vars: map[Kind][]string{Float: {"a", "p.A", "p.B"}, Slice: {"x"}, Pointer: {"p"}, Struct: {"(*p)"},
+			Array: {"p.V"}}, index: []string{"n&3"},
 		ret: []string{"return $2", "p.A = $0\nreturn x"}},
-	{text: "func %s(x ...float64) (a float64) {\nn := len(x) & 3\na = 0.5\n_ = n\nif len(x) == 0 {\nreturn\n}\n$0a += x[0]*0.5\nreturn a\n}",
-		vars: map[Kind][]string{Float: {"a"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return $0", "return"}},
-	{text: "func (p P) %s(d float64, k int) float64 {\nif k <= 0 {\nreturn p.A\n}\nn := k\n_ = n\n$0return (p.A + d - p.V[1])*0.5\n}",
-		vars: map[Kind][]string{Float: {"d", "p.A", "p.B"}, Array: {"p.V"}, Struct: {"p"}}, index: []string{"n&3", "k&3"}, ret: []string{"return $0"},
+	{text: "func %s(x ...float64) (a float64) {\nn := len(x) & 3\na = 0.5\n_ = n\nif len(x) == 0 {\nreturn\n}\n$0a " +
+		"+= x[0]*0.5\nreturn a\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"x"}}, index: []string{"n&3"},
+		ret: []string{"return $0", "return"}},
+	{text: "func (p P) %s(d float64, k int) float64 {\nif k <= 0 {\nreturn p.A\n}\nn := k\n_ = n\n$0return (p.A + d " +
+		"- p.V[1])*0.5\n}",
+		vars:  map[Kind][]string{Float: {"d", "p.A", "p.B"}, Array: {"p.V"}, Struct: {"p"}},
+		index: []string{"n&3", "k&3"}, ret: []string{"return $0"},
 		again: "p.%s($0, k-1)", pure: true},
-	{text: "func (p *P) %s(a float64, x []float64) float64 {\nn := p.N & 3\n_ = n\n$0p.N = n & 3\nreturn (p.A + a)*0.5\n}",
-		vars: map[Kind][]string{Float: {"a", "p.A", "p.V[2]"}, Array: {"p.V"}, Slice: {"x"}, Struct: {"(*p)"}, Pointer: {"p"}}, index: []string{"n&3"},
+	{text: "func (p *P) %s(a float64, x []float64) float64 {\nn := p.N & 3\n_ = n\n$0p.N = n & 3\nreturn (p.A + " +
+		"a)*0.5\n}",
+		vars: map[Kind][]string{Float: {"a", "p.A", "p.V[2]"}, Array: {"p.V"}, Slice: {"x"}, Struct: {"(*p)"},
+			Pointer: {"p"}}, index: []string{"n&3"},
 		ret: []string{"p.A = $0\nreturn p.B", "return $0"}},
-	{text: "func %s[T float64 | float32](s, t T) T {\nif s > t {\ns, t = t, s\n}\nfor i := range 3 {\ns += (t - s)*0.5\nif s > T(i) {\nreturn s*0.5\n}\n}\nreturn t - s*0.5\n}", pure: true},
-	{text: "func %s(f func(float64) float64, a float64, x []float64) float64 {\nn := len(x) & 3\n_ = n\n$0return (f(a) - f(x[0]))*0.5\n}",
+	{text: "func %s[T float64 | float32](s, t T) T {\nif s > t {\ns, t = t, s\n}\nfor i := range 3 {\ns += (t - " +
+		"s)*0.5\nif s > T(i) {\nreturn s*0.5\n}\n}\nreturn t - s*0.5\n}", pure: true},
+	{text: "func %s(f func(float64) float64, a float64, x []float64) float64 {\nn := len(x) & 3\n_ = n\n$0return " +
+		"(f(a) - f(x[0]))*0.5\n}",
 		vars: map[Kind][]string{Float: {"a"}, Slice: {"x"}}, index: []string{"n&3"}, ret: []string{"return f($0)*0.5"}},
-	{text: "func %s(x, y []float64, a float64) (float64, []float64) {\nn := len(y) & 3\n_ = n\n$0return (a + x[0] - y[len(y)-1])*0.5, y\n}",
-		vars: map[Kind][]string{Float: {"a"}, Slice: {"x", "y"}}, index: []string{"n&3"}, ret: []string{"return $0, $2", "return x[0], y"}},
-	{text: "func %s(r *float64, s *[]float64, a float64) P {\nn := len(*s) & 3\np := P{A: *r, X: *s}\n_, _ = n, p\n$0*r = (*r + a)*0.5\np.V[1] = (*s)[0]\nreturn p\n}",
-		vars: map[Kind][]string{Float: {"a", "(*r)", "p.A", "p.B"}, Slice: {"(*s)"}, Struct: {"p"}, Array: {"p.V"}, Ref: {"r"}}, index: []string{"n&3"},
+	{text: "func %s(x, y []float64, a float64) (float64, []float64) {\nn := len(y) & 3\n_ = n\n$0return (a + x[0] - " +
+		"y[len(y)-1])*0.5, y\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"x", "y"}}, index: []string{"n&3"},
+		ret: []string{"return $0, $2", "return x[0], y"}},
+	{text: "func %s(r *float64, s *[]float64, a float64) P {\nn := len(*s) & 3\np := P{A: *r, X: *s}\n_, _ = n, p\n" +
+		"$0*r = (*r + a)*0.5\np.V[1] = (*s)[0]\nreturn p\n}",
+		vars: map[Kind][]string{Float: {"a", "(*r)", "p.A", "p.B"}, Slice: {"(*s)"}, Struct: {"p"}, Array: {"p.V"},
+			Ref: {"r"}}, index: []string{"n&3"},
 		ret: []string{"p.B = $0\nreturn p", "return P{A: $0, V: p.V, X: $2}"}},
-	{text: "func %s(r *mine, y []flt, a float64) float64 {\nn := len(y) & 3\n_ = n\n$0*r = (*r + mine(a))*0.5\nreturn (float64(*r) + y[0])*0.5\n}",
-		vars: map[Kind][]string{Float: {"a"}, Slice: {"y"}, Mine: {"r"}}, index: []string{"n&3"}, ret: []string{"return $0", "*r = mine($0)\nreturn a"}},
+	{text: "func %s(r *mine, y []flt, a float64) float64 {\nn := len(y) & 3\n_ = n\n$0*r = (*r + mine(a))*0.5\n" +
+		"return (float64(*r) + y[0])*0.5\n}",
+		vars: map[Kind][]string{Float: {"a"}, Slice: {"y"}, Mine: {"r"}}, index: []string{"n&3"},
+		ret: []string{"return $0", "*r = mine($0)\nreturn a"}},
 }
 
 // helpers makes the functions of a program.
@@ -348,8 +383,11 @@ func (g *generator) calls() *Node {
 		g.local(Slice, y)
 		return n
 	case 2:
-		text := g.one("rings($0, $1)", "even($0, $2)", "fold($0, $1, func(left, right float64) float64 { return (left+right)*0.25 + $3*0.5 })",
-			"fold($0, $1, math.Max)", "fold($0, $1, func(left, right float64) float64 { "+g.one(g.at.vars[Float]...)+" *= 0.5; return (left-right)*0.5 })")
+		text := g.one("rings($0, $1)", "even($0, $2)",
+			"fold($0, $1, func(left, right float64) float64 { return (left+right)*0.25 + $3*0.5 })",
+			"fold($0, $1, math.Max)",
+			"fold($0, $1, func(left, right float64) float64 { "+g.one(g.at.vars[Float]...)+
+				" *= 0.5; return (left-right)*0.5 })")
 		return g.define(Float, v, text, s, g.float(1), g.index(), g.pick(Float))
 	case 3:
 		if g.has(Struct) {
@@ -362,7 +400,8 @@ func (g *generator) calls() *Node {
 	h := g.known[g.IntN(len(g.known))]
 	switch h.shape {
 	case 1:
-		n := stmt(v+", "+w+" := "+h.name+"($0, $1, $2)\n_, _ = "+v+", "+w, g.view(), g.float(1), node(Int, g.one("1", "2", "n&1")))
+		n := stmt(v+", "+w+" := "+h.name+"($0, $1, $2)\n_, _ = "+v+", "+w, g.view(), g.float(1),
+			node(Int, g.one("1", "2", "n&1")))
 		g.declare(Float, v, w)
 		return n
 	case 2:
@@ -370,10 +409,12 @@ func (g *generator) calls() *Node {
 			return g.define(Slice, g.name("s"), h.name+"($0, $1)", g.pointer(), g.view())
 		}
 	case 3:
-		return g.define(Float, v, h.name+g.one("($0...)", "($1, $2)", "($1)", "($0[0], $0[0], $2)"), s, g.float(1), g.float(0))
+		return g.define(Float, v, h.name+g.one("($0...)", "($1, $2)", "($1)", "($0[0], $0[0], $2)"), s, g.float(1),
+			g.float(0))
 	case 5:
 		if g.has(Struct) {
-			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1), g.view())
+			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1),
+				g.view())
 		}
 	case 8:
 		y := g.name("s")
@@ -383,12 +424,14 @@ func (g *generator) calls() *Node {
 		return n
 	case 9:
 		if g.has(Struct) && len(g.at.header) > 0 {
-			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.one(g.at.header...)), g.float(1))
+			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.one(g.at.header...)),
+				g.float(1))
 		}
 	case 10:
 		return g.define(Float, v, h.name+"((*mine)(&$0), $1, $2)", g.addressable(), g.view(), g.float(1))
 	case 7:
-		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }", "func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")
+		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }",
+			"func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")
 		if g.has(Struct) && g.chance(3) {
 			text = g.one(g.at.vars[Struct]...) + ".plus"
 		}

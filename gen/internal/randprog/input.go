@@ -268,12 +268,14 @@ func (p *Program) caller(mark string) string {
 			args = append(args, fmt.Sprintf("numbers[%d]", f))
 			f++
 		default:
-			s := fmt.Sprintf("P{A: numbers[%d], B: numbers[%d], V: [3]float64{numbers[%d], numbers[%d], numbers[%d]}, X: %s, N: 2}", f, f+1, f+2, f+3, f+4, window())
+			s := fmt.Sprintf("P{A: numbers[%d], B: numbers[%d], V: [3]float64{numbers[%d], numbers[%d], "+
+				"numbers[%d]}, X: %s, N: 2}", f, f+1, f+2, f+3, f+4, window())
 			f += floatsOfP
 			if q.Kind == Pointer {
 				fmt.Fprintf(&b, "q := &%s\n", s)
 				s = "q"
-				after = "floats = append(floats, q.A, q.B, q.V[0], q.V[1], q.V[2])\nints = append(ints, q.N, len(q.X))\n"
+				after = "floats = append(floats, q.A, q.B, q.V[0], q.V[1], q.V[2])\nints = append(ints, q.N, " +
+					"len(q.X))\n"
 			}
 			args = append(args, s)
 		}

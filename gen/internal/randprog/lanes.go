@@ -15,7 +15,8 @@ type lanedP struct {
 }
 
 // LanedSeeds are [Input.Seeds] for several lanes: of a number there is one for each lane.
-func (in *Input) LanedSeeds(sig Signature, results []ir.Value, seeds [Lanes][]float64) (of [][]ir.Value, shadows []ir.Value) {
+func (in *Input) LanedSeeds(sig Signature, results []ir.Value,
+	seeds [Lanes][]float64) (of [][]ir.Value, shadows []ir.Value) {
 	own := make([][Lanes]any, len(results))
 	all := make([]lane, len(in.Mem)+len(in.Numbers))
 	for k := range Lanes {

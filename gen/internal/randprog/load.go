@@ -76,13 +76,16 @@ func typeCheck(files []string) (*packages.Package, error) {
 		ID: "rnd", Name: "rnd", PkgPath: "rnd", Fset: fset, Syntax: syntax, TypesSizes: std["math"].TypesSizes,
 		GoFiles: names, CompiledGoFiles: names, Imports: map[string]*packages.Package{},
 		TypesInfo: &types.Info{
-			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-			Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
+			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+			Uses:      map[*ast.Ident]types.Object{},
+			Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{},
+			Scopes:     map[ast.Node]*types.Scope{},
 			Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
 		},
 	}
 	var errs []error
-	conf := types.Config{Importer: importer(std), Sizes: p.TypesSizes, GoVersion: "go1.26", Error: func(err error) { errs = append(errs, err) }}
+	conf := types.Config{Importer: importer(std), Sizes: p.TypesSizes, GoVersion: "go1.26",
+		Error: func(err error) { errs = append(errs, err) }}
 	p.Types, _ = conf.Check("rnd", fset, p.Syntax, p.TypesInfo)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs[:min(len(errs), 5)]...)
@@ -208,7 +211,8 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 
 // Globals are the values of the package variables of the library.
 func Globals() map[string]ir.Value {
-	return map[string]ir.Value{"rnd.table": ir.ValueOf([4]float64{0.5, -1, 0.25, 2}), "rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5})}
+	return map[string]ir.Value{"rnd.table": ir.ValueOf([4]float64{0.5, -1, 0.25, 2}),
+		"rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5})}
 }
 
 // eval runs a function of a program, which takes no more than so many steps.

@@ -66,13 +66,19 @@ func TestExact(t *testing.T) {
 
 // constructs are what random programs must have, besides what the library has.
 var constructs = []string{
-	"(*mine)(&", "(*trio)(", "(*other)(", "(*tagged)(", "(*row)(", "[][]flt{", "struct{ p *flt", "[]*mine{", "[]mine{", "[]flt", "*flt", "new(flt)", "var e", "go:build go1.21", "\nfunc G(",
-	"+= ", "-= ", "*= ", "/= ", "++", " = append(", "copy(", "clear(", "make([]float64", "new(float64)", "new(P)", "&P{", "for range", "for i",
-	"range &", "break L", "continue L", "break W", "\nbreak", "\ncontinue", "fallthrough", "switch t := ", "switch {", "default:", "func(c",
-	"[3]float64", "[2]P{", "[]P{", "[][]float64", "small(", "swapped(", "named(", "rings(", "even(", "fold(", "table[", "weights", "half",
-	".push(", ".next()", ".moved(", ".plus\n", "panic(", "return\n", "return r", "if v := ", "} else {", "min(", "max(", "math.", "*r", ":len(",
+	"(*mine)(&", "(*trio)(", "(*other)(", "(*tagged)(", "(*row)(", "[][]flt{", "struct{ p *flt", "[]*mine{", "[]mine{",
+	"[]flt", "*flt", "new(flt)", "var e", "go:build go1.21", "\nfunc G(",
+	"+= ", "-= ", "*= ", "/= ", "++", " = append(", "copy(", "clear(", "make([]float64", "new(float64)", "new(P)",
+	"&P{", "for range", "for i",
+	"range &", "break L", "continue L", "break W", "\nbreak", "\ncontinue", "fallthrough", "switch t := ", "switch {",
+	"default:", "func(c",
+	"[3]float64", "[2]P{", "[]P{", "[][]float64", "small(", "swapped(", "named(", "rings(", "even(", "fold(", "table[",
+	"weights", "half",
+	".push(", ".next()", ".moved(", ".plus\n", "panic(", "return\n", "return r", "if v := ", "} else {", "min(", "max(",
+	"math.", "*r", ":len(",
 	"T float64 | float32", "x ...float64", "f func(float64) float64", "k-1)", "*P) h", "P) h", "x, y = y, x",
-	"[]*P{", "[2][]float64", "struct {", "type cell", "(*P).push", "[]small{", "cap(", "make([]float64, 1, 3)", ":= &x", "aDot", "a := float64(", "for ok := ",
+	"[]*P{", "[2][]float64", "struct {", "type cell", "(*P).push", "[]small{", "cap(", "make([]float64, 1, 3)", ":= &x",
+	"aDot", "a := float64(", "for ok := ",
 }
 
 func TestConstructs(t *testing.T) {
@@ -220,7 +226,8 @@ func TestAdjoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &randprog.Adjoint{F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64()}
+		b := &randprog.Adjoint{F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(),
+			Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64()}
 		s := c.Adjoints(tangents())
 		if err := s.Check(b, &tally); err != nil {
 			t.Errorf("seed %d: %v", c.Program.Seed, err)

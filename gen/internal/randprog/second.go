@@ -46,7 +46,8 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 		left, size := inner(seeds, want[:m.seeded])
 		right, size2 := inner(got, other)
 		if !s.agree(left, right, size, size2, 1e-9) {
-			return fail("second", k, "⟨seeds, tangent of tangent⟩ is %v, ⟨tangent of adjoint, direction⟩ is %v", left, right)
+			return fail("second", k, "⟨seeds, tangent of tangent⟩ is %v, ⟨tangent of adjoint, direction⟩ is %v", left,
+				right)
 		}
 		if in.Round || s.c.Wide != s.c.F {
 			return nil // kinks, or rounding
@@ -61,7 +62,8 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 
 // dot is the derivative in a direction of the adjoints of the numbers of an input, by a
 // tangent of the adjoint.
-func (a *Adjoint) dot(c *Case, in *Input, results []ir.Value, seeds []float64, t Tangent, dir []float64, work ir.Value) ([]float64, error) {
+func (a *Adjoint) dot(c *Case, in *Input, results []ir.Value, seeds []float64, t Tangent, dir []float64,
+	work ir.Value) ([]float64, error) {
 	_, all, _ := a.args(c, in, results, seeds)
 	n := len(c.Sig.Params())
 	none := make([]float64, len(dir))
@@ -230,5 +232,6 @@ func (s *Adjoints) slopes(a *Adjoint, k int, seeds, dir, dot []float64) (bool, e
 			return false, nil
 		}
 	}
-	return true, fail("slopes", k, "derivative %d of the adjoints is %v, differences are %v to %v", worst, dot[worst], lo[worst], hi[worst])
+	return true, fail("slopes", k, "derivative %d of the adjoints is %v, differences are %v to %v", worst, dot[worst],
+		lo[worst], hi[worst])
 }

@@ -55,7 +55,8 @@ func (g *generator) assignment() *Node {
 	case 0, 1:
 		return stmt(g.one("$0 += $1", "$0 -= $1"), g.place(), g.tame(1))
 	case 2:
-		return stmt("$0 *= $1", g.place(), node(Float, g.one("math.Sin($0)", "0.5", "math.Exp(-math.Abs($0))"), g.float(1)))
+		return stmt("$0 *= $1", g.place(),
+			node(Float, g.one("math.Sin($0)", "0.5", "math.Exp(-math.Abs($0))"), g.float(1)))
 	case 3:
 		return stmt("$0 /= $1", g.place(), node(Float, "(2 + math.Cos($0))", g.float(1)))
 	case 4, 5:
@@ -70,7 +71,8 @@ func (g *generator) assignment() *Node {
 		return stmt("n "+g.one("+=", "-=", "^=")+" $0\nn %= 9", g.integer(1))
 	case 10:
 		if g.has(Small) {
-			return stmt(g.one("$0 = $1", "$0 = ($0 + $1)*0.5", "$0 -= small(math.Sin(float64($1)))"), g.pick(Small), g.small(2))
+			return stmt(g.one("$0 = $1", "$0 = ($0 + $1)*0.5", "$0 -= small(math.Sin(float64($1)))"), g.pick(Small),
+				g.small(2))
 		}
 	case 11:
 		if g.has(Bool) {
@@ -115,7 +117,8 @@ func (g *generator) declaration() *Node {
 		}
 	case 6:
 		if g.has(Struct) {
-			e := node(Pointer, g.one("$0", "new(P)", "&P{B: $1, A: $2}", "chain($0, $3, 2)"), g.pointer(), g.float(1), g.float(0), g.pointer())
+			e := node(Pointer, g.one("$0", "new(P)", "&P{B: $1, A: $2}", "chain($0, $3, 2)"), g.pointer(), g.float(1),
+				g.float(0), g.pointer())
 			return g.define(Pointer, g.name("q"), "$0", e)
 		}
 	case 7:
@@ -126,7 +129,8 @@ func (g *generator) declaration() *Node {
 		return g.define(Ref, g.name("r"), "$0", e)
 	case 9:
 		if g.at.depth < 3 {
-			e := node(Rows, g.one("[][]float64{$0, $1, $0}", "[][]float64{1: $1, 0: $0, 2: {$2, 1}}", "append([][]float64{$0}, $1, $1[:1])"), g.view(), g.pick(Slice), g.float(1))
+			e := node(Rows, g.one("[][]float64{$0, $1, $0}", "[][]float64{1: $1, 0: $0, 2: {$2, 1}}",
+				"append([][]float64{$0}, $1, $1[:1])"), g.view(), g.pick(Slice), g.float(1))
 			return g.define(Rows, g.name("m"), "$0", e)
 		}
 	case 10:
@@ -155,10 +159,12 @@ func (g *generator) memory() *Node {
 	case 13:
 		// Two appends to one slice with room: the second writes over the first.
 		a, b, c := g.name("s"), g.name("s"), g.name("s")
-		return stmt(a+" := make([]float64, 1, 3)\n"+b+" := append("+a+", $0)\n"+c+" := append("+a+", $1)\n$2, "+c+"[0] = "+b+"[1], $0\n"+a+"[0] += $1\n$3 = ("+b+"[0] + $3)*0.5",
+		return stmt(a+" := make([]float64, 1, 3)\n"+b+" := append("+a+", $0)\n"+c+" := append("+a+", $1)\n$2, "+c+
+			"[0] = "+b+"[1], $0\n"+a+"[0] += $1\n$3 = ("+b+"[0] + $3)*0.5",
 			g.float(1), g.float(1), g.place(), g.place())
 	case 0:
-		return stmt("{\ni, j := uint($1)%uint(len($0)), uint($2)%uint(len($0))\n$0[i], $0[j] = $0[j], $0[i]\n}", s, g.integer(0), g.integer(0))
+		return stmt("{\ni, j := uint($1)%uint(len($0)), uint($2)%uint(len($0))\n$0[i], $0[j] = $0[j], $0[i]\n}", s,
+			g.integer(0), g.integer(0))
 	case 1:
 		if len(g.at.header) > 1 {
 			a, b := g.one(g.at.header...), g.one(g.at.header...)
@@ -185,12 +191,15 @@ func (g *generator) memory() *Node {
 	case 8:
 		if g.has(Rows) {
 			m := g.pick(Rows)
-			return stmt(g.one("$0[0], $0[1] = $0[1], $0[0]", "$0[uint($1)%3] = $2", "$0[1] = "+g.cut("append($0[1][:1:1], $3)"), "$0[2], $0[0][0] = $2, $3"), m, g.index(), g.view(), g.float(1))
+			return stmt(g.one("$0[0], $0[1] = $0[1], $0[0]", "$0[uint($1)%3] = $2",
+				"$0[1] = "+g.cut("append($0[1][:1:1], $3)"), "$0[2], $0[0][0] = $2, $3"), m, g.index(), g.view(),
+				g.float(1))
 		}
 	case 9:
 		// A view that is written over by an append to its sibling.
 		v := g.name("s")
-		return stmt("if len($0) > 1 {\n"+v+" := append($0[:1], $1)\n"+v+"[0] = ("+v+"[1] + $0[1])*0.5\n}", s, g.float(1))
+		return stmt("if len($0) > 1 {\n"+v+" := append($0[:1], $1)\n"+v+"[0] = ("+v+"[1] + $0[1])*0.5\n}", s,
+			g.float(1))
 	case 10:
 		if g.has(Ref) {
 			return stmt(g.one("$0 = &$1", "*$0 = $1", "$0, *$0 = &$1, $2"), g.pick(Ref), g.addressable(), g.float(1))
@@ -199,7 +208,8 @@ func (g *generator) memory() *Node {
 		return stmt("$0[uint($1)%uint(len($0))] = ($0[0] + $2[len($2)-1])*0.5", s, g.integer(0), t)
 	case 12:
 		if len(g.at.header) > 1 {
-			return stmt("$0, $1 = swapped($0, $1)", node(Slice, g.one(g.at.header...)), node(Slice, g.one(g.at.header...)))
+			return stmt("$0, $1 = swapped($0, $1)", node(Slice, g.one(g.at.header...)),
+				node(Slice, g.one(g.at.header...)))
 		}
 	}
 	return nil
@@ -219,7 +229,8 @@ func (g *generator) composite() *Node {
 		}
 	case 2:
 		if g.has(Wide) {
-			return stmt(g.one("$0.P, $0.C = $1, $2", "$0.R = $3", "$0 = Q{P: $1, C: $2, R: $3}"), g.pick(Wide), g.structure(), g.float(1), g.pointer())
+			return stmt(g.one("$0.P, $0.C = $1, $2", "$0.R = $3", "$0 = Q{P: $1, C: $2, R: $3}"), g.pick(Wide),
+				g.structure(), g.float(1), g.pointer())
 		}
 	case 3:
 		return stmt("$0 = $1", g.pick(Array), g.array())
@@ -227,7 +238,8 @@ func (g *generator) composite() *Node {
 		return stmt("$0[$2] -= $1", g.pick(Array), g.tame(1), node(Int, fmt.Sprint(g.IntN(3))))
 	case 5:
 		s := g.name("g")
-		n := stmt(s+" := []P{{A: $0}, $1, 3: $2}\nfor i, e := range "+s+" {\ne.A += $3\n"+s+"[(i+1)%4].V[i%3] -= e.A*0.5\n}",
+		n := stmt(s+" := []P{{A: $0}, $1, 3: $2}\nfor i, e := range "+s+" {\ne.A += $3\n"+s+
+			"[(i+1)%4].V[i%3] -= e.A*0.5\n}",
 			g.float(1), g.pick(Struct), g.structure(), g.tame(1))
 		g.declare(Struct, s+"[n&3]")
 		g.declare(Array, s+"[2].V")
@@ -236,7 +248,8 @@ func (g *generator) composite() *Node {
 		return stmt("if len($0.X) < 6 {\n$0.X = $1\n}", g.pick(Struct), g.view())
 	case 7:
 		v, w := g.name("v"), g.name("v")
-		return stmt(v+" := [2]P{$0, $1}\n"+w+" := "+v+"\n"+w+"[1].A, "+v+"[0].V = $2, "+w+"[1].V\n$3 = ("+v+"[1].A + "+w+"[1].A)*0.5",
+		return stmt(v+" := [2]P{$0, $1}\n"+w+" := "+v+"\n"+w+"[1].A, "+v+"[0].V = $2, "+w+"[1].V\n$3 = ("+v+"[1].A + "+
+			w+"[1].A)*0.5",
 			g.pick(Struct), g.structure(), g.float(1), g.place())
 	case 8:
 		p := g.pick(Struct)

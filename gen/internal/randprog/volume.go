@@ -85,7 +85,8 @@ func Test(t *testing.T, programs int, seed uint64, inputs int, dir string, check
 }
 
 // TestWith checks random programs of another kind.
-func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, dir string, check func(*Case, *Tally) error) {
+func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, dir string,
+	check func(*Case, *Tally) error) {
 	t.Helper()
 	v := Volume{Programs: programs, Seed: seed, Inputs: inputs, Limit: 10, Batch: 100, Options: o}
 	tally, err := v.Run(check, func(c *Case, err error) {

@@ -166,7 +166,8 @@ func GemmPullback(tA, tB blas.Transpose, alpha float64, a, b blas64.General, bet
 	if tA != blas.NoTrans {
 		inner = a.Rows
 	}
-	m := blas64.General{Rows: c.Rows, Cols: inner, Stride: max(inner, 1), Data: make([]float64, c.Rows*inner)} // C̄·op(B)ᵀ
+	// C̄·op(B)ᵀ
+	m := blas64.General{Rows: c.Rows, Cols: inner, Stride: max(inner, 1), Data: make([]float64, c.Rows*inner)}
 	blas64.Gemm(blas.NoTrans, flip(tB), 1, cBar, b, 0, m)
 	for i := 0; i < c.Rows; i++ {
 		for j := 0; j < inner; j++ {

@@ -376,7 +376,8 @@ func triangle(uplo blas.Uplo, n, lenA, stride, lenX, incX int) {
 
 // SymvPlain is the plain form of blas64.Symv.
 func SymvPlain(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector) {
-	if y.Inc == 0 && x.Inc != 0 && a.N >= 0 && a.Stride >= max(1, a.N) && (a.Uplo == blas.Lower || a.Uplo == blas.Upper) {
+	if y.Inc == 0 && x.Inc != 0 && a.N >= 0 && a.Stride >= max(1, a.N) &&
+		(a.Uplo == blas.Lower || a.Uplo == blas.Upper) {
 		panic(zeroIncY)
 	}
 	triangle(a.Uplo, a.N, len(a.Data), a.Stride, len(x.Data), x.Inc)

@@ -108,7 +108,8 @@ func LogSumExpPullback(s, sBar []float64, vBar float64) {
 	}
 }
 
-// expSum returns the greatest element and the sum of exponentials of the distances to it. Quotients with the sum are the
+// expSum returns the greatest element and the sum of exponentials of the distances to it. Quotients with the sum are
+// the
 // weights of elements. Those by way of the result, exp(x-v), have its rounding error, which is large if it is.
 func expSum(s []float64) (top, sum float64) {
 	top = s[floats.MaxIdx(s)]

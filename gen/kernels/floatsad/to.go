@@ -78,7 +78,8 @@ func DivToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 }
 
 // ScaleToTangent is the tangent of floats.ScaleTo.
-func ScaleToTangent(dst []float64, c float64, s, dstDot []float64, cDot float64, sDot []float64) (scaled, scaledDot []float64) {
+func ScaleToTangent(dst []float64, c float64, s, dstDot []float64, cDot float64,
+	sDot []float64) (scaled, scaledDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = c*at(sDot, i) + cDot*s[i]
 	}
@@ -96,7 +97,8 @@ func ScaleToPullback(dst []float64, c float64, s, dstBar, sBar []float64) (cBar 
 }
 
 // AddScaledToTangent is the tangent of floats.AddScaledTo.
-func AddScaledToTangent(dst, y []float64, alpha float64, s, dstDot, yDot []float64, alphaDot float64, sDot []float64) (sum, sumDot []float64) {
+func AddScaledToTangent(dst, y []float64, alpha float64, s, dstDot, yDot []float64, alphaDot float64,
+	sDot []float64) (sum, sumDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = at(yDot, i) + (alpha*at(sDot, i) + alphaDot*s[i])
 	}

@@ -153,7 +153,8 @@ func NormalQuantilePullback(p, vBar float64) (pBar float64) {
 	return times(math.Sqrt(2*math.Pi)*math.Exp(v*v/2), vBar)
 }
 
-// CompleteKTangent is the tangent of CompleteK. The derivative: B(m)/(2(1-m)), which is DLMF 19.4.1 without its cancellation.
+// CompleteKTangent is the tangent of CompleteK. The derivative: B(m)/(2(1-m)), which is DLMF 19.4.1 without its
+// cancellation.
 func CompleteKTangent(m, mDot float64) (v, vDot float64) {
 	v = mathext.CompleteK(m)
 	return v, times(mathext.CompleteB(m)/(2*(1-m)), mDot)
@@ -208,7 +209,8 @@ func GammaIncRegPullback(a, x, vBar float64) (xBar float64) {
 	return times(GammaDensity(a, x), vBar)
 }
 
-// GammaIncRegCompTangent is the tangent of GammaIncRegComp. The derivative: by x it is DLMF 8.8.14; by a there is none here.
+// GammaIncRegCompTangent is the tangent of GammaIncRegComp. The derivative: by x it is DLMF 8.8.14; by a there is none
+// here.
 func GammaIncRegCompTangent(a, x, xDot float64) (v, vDot float64) {
 	v = mathext.GammaIncRegComp(a, x)
 	return v, times(-GammaDensity(a, x), xDot)
@@ -243,7 +245,8 @@ func GammaIncRegCompInvPullback(a, y, vBar float64) (yBar float64) {
 	return times(-1/GammaDensity(a, v), vBar)
 }
 
-// RegIncBetaTangent is the tangent of RegIncBeta. The derivative: by x it is the integrand of DLMF 8.17.1; by a and b there is none here.
+// RegIncBetaTangent is the tangent of RegIncBeta. The derivative: by x it is the integrand of DLMF 8.17.1; by a and b
+// there is none here.
 func RegIncBetaTangent(a, b, x, xDot float64) (v, vDot float64) {
 	v = mathext.RegIncBeta(a, b, x)
 	return v, times(BetaDensity(a, b, x), xDot)

@@ -216,7 +216,8 @@ func gammaDensity(a, x nabla.Real) nabla.Real {
 	l, _ := nabla.Lgamma(a)
 	direct := nabla.XLogY(a.AddConst(-1), x).Sub(x).Sub(l)
 	d := x.Sub(a)
-	apart := a.AddConst(-1).Mul(logRatio(x, a, d)).Sub(d).Sub(stirling(a)).Sub(nabla.Log(a.Scale(2 * math.Pi)).Scale(0.5))
+	apart := a.AddConst(-1).Mul(logRatio(x, a,
+		d)).Sub(d).Sub(stirling(a)).Sub(nabla.Log(a.Scale(2 * math.Pi)).Scale(0.5))
 	return nabla.Exp(nabla.Where(nabla.Lt(a, nabla.Const(large)), direct, apart))
 }
 

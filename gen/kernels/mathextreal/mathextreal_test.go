@@ -192,7 +192,8 @@ func TestElliptic(t *testing.T) {
 			t.Fatal(err1, err2)
 		}
 		for _, pair := range [][2]float64{
-			{g1[0], -g2[0]}, {g1[1], g2[1]}, {h1.At(0, 0), h2.At(0, 0)}, {h1.At(0, 1), -h2.At(0, 1)}, {h1.At(1, 1), h2.At(1, 1)},
+			{g1[0], -g2[0]}, {g1[1], g2[1]}, {h1.At(0, 0), h2.At(0, 0)}, {h1.At(0, 1), -h2.At(0, 1)},
+			{h1.At(1, 1), h2.At(1, 1)},
 		} {
 			if !(math.Abs(pair[0]-pair[1]) <= 1e-12*(1+math.Abs(pair[1]))) {
 				t.Errorf("at %v: %v, and %v on the other side of π/2", x, pair[0], pair[1])
@@ -247,7 +248,8 @@ func TestRecording(t *testing.T) {
 func whole(x []nabla.Real) nabla.Real {
 	return mathextreal.Digamma(x[0]).Mul(mathextreal.CompleteK(x[2])).
 		Add(mathextreal.Zeta(2.5, x[1])).Add(mathextreal.MvLgamma(x[3], 2)).
-		Add(mathextreal.RegIncBeta(1.5, 2, x[2])).Add(mathextreal.NormalQuantile(x[2])).Add(mathextreal.Lbeta(x[4], x[5])).
+		Add(mathextreal.RegIncBeta(1.5, 2, x[2])).Add(mathextreal.NormalQuantile(x[2])).Add(mathextreal.Lbeta(x[4],
+		x[5])).
 		Add(mathextreal.EllipticE(x[0], x[2])).Add(mathextreal.GammaIncRegComp(2, x[5]))
 }
 

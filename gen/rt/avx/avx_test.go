@@ -54,7 +54,8 @@ func TestInt(t *testing.T) {
 	if !avx.Ready() {
 		t.Skip("the processor has no AVX2")
 	}
-	list := []int64{0, 1, -1, 1<<31 - 1, 1 << 31, -1 << 31, 1<<32 - 1, 1 << 32, 1<<52 + 1, 1<<53 + 1, 1<<53 + 3, -1<<53 - 1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
+	list := []int64{0, 1, -1, 1<<31 - 1, 1 << 31, -1 << 31, 1<<32 - 1, 1 << 32, 1<<52 + 1, 1<<53 + 1, 1<<53 + 3,
+		-1<<53 - 1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 	var via [4]float64
 	for range 10000 {
 		list = append(list, int64(rand.Uint64())>>rand.IntN(63))

@@ -80,7 +80,8 @@ func TestOptimal(t *testing.T) {
 				r++
 			}
 			if closed := r*n - binomial(s+r, s+1); closed != best[s][n] {
-				t.Fatalf("%d steps, %d snapshots: the closed form is %d, the best schedule has %d", n, s, closed, best[s][n])
+				t.Fatalf("%d steps, %d snapshots: the closed form is %d, the best schedule has %d", n, s, closed,
+					best[s][n])
 			}
 			got := reverse(t, n, s, 1)
 			if got.forward != best[s][n] || got.snapshots > s || got.together > 1 {
@@ -108,7 +109,8 @@ func TestSteps(t *testing.T) {
 				}
 				parts := (n + steps - 1) / steps
 				if want := reverse(t, parts, s, 1).forward * steps; got.forward > want {
-					t.Errorf("%d steps, %d snapshots, %d at once: %d steps are run, want at most %d", n, s, steps, got.forward, want)
+					t.Errorf("%d steps, %d snapshots, %d at once: %d steps are run, want at most %d", n, s, steps,
+						got.forward, want)
 				}
 			}
 		}
@@ -155,7 +157,8 @@ func TestUnknown(t *testing.T) {
 			}
 			got := continued(t, n, snapshots, 1, at)
 			if want := reverse(t, n, (snapshots+1)/2, 1).forward; got.forward > want || got.snapshots > snapshots {
-				t.Errorf("%d steps, %d snapshots: %d steps are run, with half of them from the start %d", n, snapshots, got.forward, want)
+				t.Errorf("%d steps, %d snapshots: %d steps are run, with half of them from the start %d", n, snapshots,
+					got.forward, want)
 			}
 		}
 	}

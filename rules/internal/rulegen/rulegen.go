@@ -177,7 +177,8 @@ func divides(e *rules.Expr) bool { return e.Kind == rules.Call && e.Op == rules.
 
 // function writes a switch that returns the partials numbered in which.
 func (g *generator) function(arity int, which []int, signature, comment string) {
-	fmt.Fprintf(g, "// %s\n// A structurally zero partial is 0. It panics for all other ops.\nfunc %s {\nswitch o {\n", comment, signature)
+	fmt.Fprintf(g, "// %s\n// A structurally zero partial is 0. It panics for all other ops.\nfunc %s {\nswitch o {\n",
+		comment, signature)
 	cases := make(map[string][]string) // ops by body
 	var bodies []string
 	for _, o := range opsOf(arity) {
