@@ -184,7 +184,7 @@ func (a *access) flow(v value, e ir.Expr) { a.leads(e, func(w value) { a.join(v,
 
 // store says that p is written.
 func (a *access) store(p *ir.Place) {
-	if p.Root.Kind == ir.Global || !p.Behind() {
+	if p.Root.Kind == ir.Global || !p.Indirect() {
 		return
 	}
 	v := a.at(p)

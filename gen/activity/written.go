@@ -28,7 +28,7 @@ func (f *Facts) write(c *class) {
 
 // store says that p is written.
 func (f *Facts) store(p *ir.Place) {
-	if p.Root.Kind != ir.Global && p.Behind() {
+	if p.Root.Kind != ir.Global && p.Indirect() {
 		f.write(f.of(p.Root))
 	}
 }

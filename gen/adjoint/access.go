@@ -72,7 +72,7 @@ func (f *flow) accesses(list ...*node) *access {
 
 // target adds what is written at a place.
 func (f *flow) target(into state, p *ir.Place) {
-	if p.Behind() {
+	if p.Indirect() {
 		f.memory(into, p.Root, p.Type())
 	} else {
 		into[version{v: p.Root}] = true

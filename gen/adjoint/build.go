@@ -106,7 +106,7 @@ func (b *builder) own(v *ir.Var) *ir.Var {
 
 // bar is where the adjoint of the numbers at p is; the root of p is active.
 func (b *builder) bar(p *ir.Place) *ir.Place {
-	if p.Behind() {
+	if p.Indirect() {
 		return &ir.Place{Root: b.of(p.Root), Path: p.Path}
 	}
 	return &ir.Place{Root: b.own(p.Root), Path: p.Path}
@@ -372,7 +372,7 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 // setShadow assigns the shadow of a value that leads to numbers.
 func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 	to, e := b.shadowPlace(s.P), b.shadowOf(s.E)
-	if !s.P.Behind() || refs.only(t) {
+	if !s.P.Indirect() || refs.only(t) {
 		return plain(&ir.Set{At: s.At, P: to, E: e})
 	}
 	// What stands behind a pointer or in a slice has adjoints in the same memory.

@@ -180,9 +180,9 @@ func (p *Program) pure(f *ir.Func) bool {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Set:
-			pure = pure && !s.P.Behind()
+			pure = pure && !s.P.Indirect()
 		case *ir.Add:
-			pure = pure && !s.P.Behind()
+			pure = pure && !s.P.Indirect()
 		case *ir.Append, *ir.Copy, *ir.Clear:
 			pure = false
 		case *ir.Call:

@@ -167,7 +167,7 @@ func (f *flow) read(out state, p *ir.Place) {
 		}
 		return
 	}
-	if p.Behind() {
+	if p.Indirect() {
 		f.memory(out, p.Root, p.Type())
 	}
 }
@@ -186,12 +186,12 @@ func (f *flow) readPath(out state, p *ir.Place) {
 	for _, e := range p.Indices() {
 		f.readExpr(out, e)
 	}
-	if p.Behind() {
+	if p.Indirect() {
 		f.variable(out, p.Root)
 	}
 	for i := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
-		if q.Behind() {
+		if q.Indirect() {
 			if t := q.Type(); activity.HasRefs(t) {
 				if _, ok := t.Underlying().(*types.Struct); !ok {
 					f.memory(out, p.Root, t)
@@ -312,7 +312,7 @@ func (b *builder) analyse() {
 				f.memory(f.written, w.window, w.t())
 				continue
 			}
-			if w.place.Behind() {
+			if w.place.Indirect() {
 				f.memory(f.written, w.place.Root, w.t())
 			} else {
 				f.writes[w.place.Root]++

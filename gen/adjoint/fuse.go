@@ -215,7 +215,7 @@ func (f *flow) unfuse(n *node) {
 
 // restorable reports whether the next iteration does not mind that a write is undone.
 func (f *flow) restorable(n *node, own state, w *write) bool {
-	if w.place != nil && !w.place.Behind() {
+	if w.place != nil && !w.place.Indirect() {
 		return own[version{v: w.place.Root}]
 	}
 	root := w.window

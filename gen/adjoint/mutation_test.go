@@ -57,11 +57,11 @@ func popped(s ir.Stmt) *ir.Place {
 var mutations = map[string]mutation{
 	"elements are not restored": func(s ir.Stmt) bool {
 		p := popped(s)
-		return p == nil || !p.Behind() || isBar(p)
+		return p == nil || !p.Indirect() || isBar(p)
 	},
 	"variables are not restored": func(s ir.Stmt) bool {
 		p := popped(s)
-		return p == nil || p.Behind() || isBar(p)
+		return p == nil || p.Indirect() || isBar(p)
 	},
 	"what is in frames is not restored": func(s ir.Stmt) bool {
 		set, ok := s.(*ir.Set)

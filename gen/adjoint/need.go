@@ -108,7 +108,7 @@ func (f *flow) steady(p *ir.Place, content bool) bool {
 	}
 	s := state{}
 	f.readPath(s, p)
-	if content && p.Behind() {
+	if content && p.Indirect() {
 		f.memory(s, v, p.Type())
 	}
 	for k := range s {
@@ -359,7 +359,7 @@ func (f *flow) conflict(s state, w *write) bool {
 		}
 		return s[version{v: v}]
 	}
-	if w.place != nil && !w.place.Behind() {
+	if w.place != nil && !w.place.Indirect() {
 		v := w.place.Root
 		return s[version{v: v}] || f.b.p.opts.KeepAll && f.wanted[v]
 	}

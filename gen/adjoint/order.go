@@ -47,7 +47,7 @@ func (o *order) declares(b ir.Block) bool {
 			}
 		case *ir.Add, *ir.If:
 		case *ir.Set:
-			ok = ok && !s.P.Behind()
+			ok = ok && !s.P.Indirect()
 		default:
 			ok = false
 		}
@@ -66,8 +66,8 @@ func (o *order) adds(b ir.Block) bool {
 		case *ir.Add:
 			switch {
 			case !isFloat(s.P.Type()):
-				ok = ok && o.own[s.P.Root] && !s.P.Behind()
-			case s.P.Behind():
+				ok = ok && o.own[s.P.Root] && !s.P.Indirect()
+			case s.P.Indirect():
 				ok = ok && o.shadow(s.P.Root)
 				o.memory = true
 			case !o.own[s.P.Root]:
@@ -81,7 +81,7 @@ func (o *order) adds(b ir.Block) bool {
 
 // summed reports whether a place that is read may be one that is added to.
 func (o *order) summed(p *ir.Place) bool {
-	if !p.Behind() {
+	if !p.Indirect() {
 		return o.sums[p.Root]
 	}
 	return o.memory && ownFloats(p.Type()) && o.shadow(p.Root)

@@ -124,7 +124,7 @@ func freeIn(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir
 		}
 	}
 	place := func(p *ir.Place) {
-		if !p.Behind() {
+		if !p.Indirect() {
 			assigned[p.Root] = true
 		}
 	}

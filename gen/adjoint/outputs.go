@@ -38,7 +38,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			case !w.keep || w.whole() != nil:
 			case w.window != nil:
 				f.memory(o.undone, w.window, w.t())
-			case w.place.Behind():
+			case w.place.Indirect():
 				f.memory(o.undone, w.place.Root, w.t())
 			}
 		}

@@ -93,7 +93,7 @@ func (b *builder) said(w *write) string {
 		return ""
 	case w.inverse != nil:
 		return "finds the old " + called(root) + " from the new"
-	case w.window != nil || w.place.Behind():
+	case w.window != nil || w.place.Indirect():
 		return "keeps what it overwrites behind " + called(root)
 	}
 	if root.Object == nil { // declared in each iteration

@@ -111,7 +111,7 @@ func (g *prepared) box() {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				switch e.(type) {
 				case *ir.Addr, *ir.SliceAt:
-					if at := ir.PlaceOf(e); !at.Behind() && at.Root.Kind != ir.Global && addressed[at.Root] == nil {
+					if at := ir.PlaceOf(e); !at.Indirect() && at.Root.Kind != ir.Global && addressed[at.Root] == nil {
 						v := at.Root
 						addressed[v] = g.local(v.Name+"Ptr", types.NewPointer(v.Type))
 					}

@@ -186,7 +186,7 @@ func (c *checker) value(e Expr) {
 }
 
 func (c *checker) addressable(p *Place) {
-	if c.indices[p.Root] && !p.Behind() {
+	if c.indices[p.Root] && !p.Indirect() {
 		c.fail("the address of %s, the index of a loop", p.Root.Name)
 	}
 	if c.inString(p) {

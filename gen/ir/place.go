@@ -58,9 +58,9 @@ func (s Step) isIndex() bool { return s.Field < 0 && s.Index != nil }
 // prefix is the place that the first n steps of p lead to.
 func (p *Place) prefix(n int) *Place { return &Place{Root: p.Root, Path: p.Path[:n]} }
 
-// Behind reports whether p is behind a pointer or in a slice, so that it is reached by
+// Indirect reports whether p is behind a pointer or in a slice, so that it is reached by
 // other names too, rather than a part of its variable.
-func (p *Place) Behind() bool {
+func (p *Place) Indirect() bool {
 	t := p.Root.Type
 	for _, s := range p.Path {
 		if t == nil {

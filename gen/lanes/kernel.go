@@ -221,7 +221,7 @@ func (b *kernelBuilder) other(e ir.Expr, apart bool) ir.Expr {
 // indices wants the indices on a path to be made of no floats, and what is there to be in
 // memory that others have.
 func (b *kernelBuilder) indices(p *ir.Place) {
-	if !p.Behind() && p.Root.Kind != ir.Global {
+	if !p.Indirect() && p.Root.Kind != ir.Global {
 		b.refuse("a part of %s", p.Root.Name)
 	}
 	for _, e := range p.Indices() {
@@ -280,7 +280,7 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 // ignored reports whether what is assigned depends on the lane and is read by nobody: a
 // field that what stands for a struct lacks.
 func (b *kernelBuilder) ignored(p *ir.Place, e ir.Expr) bool {
-	return !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e)
+	return !b.differs(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e)
 }
 
 func (b *kernelBuilder) let(s *ir.Let) {

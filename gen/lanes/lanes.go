@@ -237,7 +237,7 @@ func usesIn(f *ir.Func) (addressed, read map[*ir.Var]bool) {
 				return true
 			})
 		}
-		if p := ir.Target(s); p != nil && p.Behind() {
+		if p := ir.Target(s); p != nil && p.Indirect() {
 			read[p.Root] = true
 		}
 		return true

@@ -67,7 +67,7 @@ func (b *builder) leaf(p *ir.Place) *leaf {
 		return &leaf{Typed: typed, scalars: b.scalars(p.Root)}
 	}
 	q := b.place(p)
-	if !q.Behind() {
+	if !q.Indirect() {
 		for i, s := range q.Path {
 			if s.Index != nil {
 				q.Path[i] = ir.IndexStep(b.atom(s.Index))

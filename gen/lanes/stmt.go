@@ -265,7 +265,7 @@ func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int
 	to func(p *ir.Place, e ir.Expr) ir.Stmt) {
 	where := b.At
 	switch {
-	case !b.differs(p) && !p.Behind() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
+	case !b.differs(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
 	case !b.differs(p):
 		b.assigned(p)
 		b.Emit(to(b.same(p), b.plain(e)))

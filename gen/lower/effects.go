@@ -95,12 +95,12 @@ func (e *effect) flow(s *effectOf, v *ir.Var, x ir.Expr) {
 func (e *effect) stmt(s *effectOf, st ir.Stmt) {
 	fx := ir.EffectOf(st)
 	for _, p := range fx.Reads {
-		if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field || p.Behind() {
+		if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field || p.Indirect() {
 			e.didRead(s, p.Root)
 		}
 	}
 	for _, p := range fx.Writes {
-		if p.Behind() {
+		if p.Indirect() {
 			e.wrote(s, p.Root)
 		}
 	}

@@ -117,7 +117,7 @@ func (w *flow) stmt(s ir.Stmt) {
 }
 
 func (w *flow) set(s ir.Stmt, p *ir.Place, from origins) {
-	if p.Behind() {
+	if p.Indirect() {
 		w.write(s, w.root(p.Root))
 	}
 	w.add(p.Root, from)

@@ -117,7 +117,7 @@ func (p *printer) stable(e ir.Expr, body ir.Block) bool {
 func assigns(b ir.Block, v *ir.Var) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, w := range ir.EffectOf(s).Writes {
-			found = found || w.Root == v && !w.Behind()
+			found = found || w.Root == v && !w.Indirect()
 		}
 		return !found
 	})

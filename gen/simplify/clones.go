@@ -154,7 +154,7 @@ func (c *cloner) maybe(e ir.Expr) (found bool) {
 			}
 		}
 		if p := ir.PlaceOf(e); p != nil {
-			found = found || c.tainted[p.Root] || c.stored && p.Behind()
+			found = found || c.tainted[p.Root] || c.stored && p.Indirect()
 		}
 		return !found
 	})

@@ -191,7 +191,7 @@ func (d *dropper) gone() ir.Stmt {
 
 func (d *dropper) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live set) ir.Stmt {
 	v := p.Root
-	if !p.Behind() && len(p.Path) == 0 && !d.live(live, v) && d.mayPanic(e) { // it is computed, and goes nowhere
+	if !p.Indirect() && len(p.Path) == 0 && !d.live(live, v) && d.mayPanic(e) { // it is computed, and goes nowhere
 		l := &ir.Let{At: ir.At{Pos: s.Position()}, V: &ir.Var{Name: "unused", Type: v.Type}, E: e}
 		d.read(live, l)
 		if !d.dropping {
@@ -201,7 +201,7 @@ func (d *dropper) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live set) ir.Stmt {
 		d.changed = true
 		return l
 	}
-	if !p.Behind() && !d.live(live, v) && !d.mayPanic(e) && !placeMayPanic(p) {
+	if !p.Indirect() && !d.live(live, v) && !d.mayPanic(e) && !placeMayPanic(p) {
 		for _, i := range p.Indices() {
 			if mayPanic(i) {
 				d.read(live, s)

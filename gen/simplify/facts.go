@@ -26,7 +26,7 @@ const (
 func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 	ir.EachExpr(s, func(e ir.Expr) { exprUses(e, visit) })
 	if p := ir.Target(s); p != nil {
-		if p.Behind() {
+		if p.Indirect() {
 			visit(p.Root, reads)
 		} else {
 			visit(p.Root, writes)
@@ -35,7 +35,7 @@ func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 	declares(s, func(v *ir.Var) { visit(v, writes) })
 	switch s := s.(type) {
 	case *ir.Add:
-		if !s.P.Behind() {
+		if !s.P.Indirect() {
 			visit(s.P.Root, reads)
 		}
 	}
@@ -47,7 +47,7 @@ func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 		if p == nil {
 			return true
 		}
-		if _, load := e.(*ir.Load); load || p.Behind() {
+		if _, load := e.(*ir.Load); load || p.Indirect() {
 			visit(p.Root, reads)
 		} else {
 			visit(p.Root, addresses)

@@ -142,11 +142,11 @@ func (m *memory) mayBe(p, q *ir.Place) bool {
 	if p.Root == q.Root {
 		return !apart(p, q)
 	}
-	if !p.Behind() && !q.Behind() {
+	if !p.Indirect() && !q.Indirect() {
 		return false
 	}
 	for _, r := range []*ir.Place{p, q} {
-		if !r.Behind() && !m.use.addressed[r.Root] {
+		if !r.Indirect() && !m.use.addressed[r.Root] {
 			return false
 		}
 	}

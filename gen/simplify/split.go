@@ -39,7 +39,7 @@ func (s *splitter) choose(f *ir.Func) {
 				return true
 			}
 			place(p)
-			if l, ok := x.(*ir.Load); ok && isAggregate(l.T) && !p.Behind() && !(top && x == e) {
+			if l, ok := x.(*ir.Load); ok && isAggregate(l.T) && !p.Indirect() && !(top && x == e) {
 				bad[p.Root] = true
 			}
 			return true
@@ -67,7 +67,7 @@ func (s *splitter) choose(f *ir.Func) {
 		}
 		if p := ir.Target(st); p != nil {
 			place(p)
-			if _, set := st.(*ir.Set); !set && isAggregate(p.Type()) && !p.Behind() {
+			if _, set := st.(*ir.Set); !set && isAggregate(p.Type()) && !p.Indirect() {
 				bad[p.Root] = true
 			}
 		}
@@ -117,7 +117,7 @@ func separable(e ir.Expr) bool {
 func constantPath(p *ir.Place) bool {
 	for i, st := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
-		if q.Behind() {
+		if q.Indirect() {
 			return true
 		}
 		if t, ok := q.Type().Underlying().(*types.Array); ok {

@@ -83,7 +83,7 @@ func (u unread) written(s ir.Stmt) ir.Expr {
 		return nil
 	}
 	p := ir.Target(s)
-	if !p.Behind() || !u[p.Root] || u.in(e) {
+	if !p.Indirect() || !u[p.Root] || u.in(e) {
 		return nil
 	}
 	for _, i := range p.Indices() {
