@@ -309,7 +309,7 @@ func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	w := b.writerAt(b.at)
 	for i, k := range l.Keys {
 		v := b.g.local("t", of)
-		give = append(give, w.Within(func() {
+		give = append(give, w.Nested(func() {
 			if isFloat(of) {
 				w.float(l.Elems[i], v.Load())
 			} else {

@@ -387,7 +387,7 @@ func (b *builder) together() {
 	reverse := e.rename(e.reverse(b.body))
 	body := append(e.top, e.declare(e.raised(b.body))...)
 	body = append(append(body, forward...), reverse...)
-	m := &ir.Map{Var: ir.Renamed(e.results)}
+	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
 	clone, _ := ir.Clone(f, nil)
 	*b.rev = *clone

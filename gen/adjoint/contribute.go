@@ -166,7 +166,7 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if w.active(x.X) {
 		skip = func() {
 			w.float(x.Y, elementary.Skip(x.T))
-			other := w.Within(func() { w.float(x.X, elementary.Skip(x.T)) })
+			other := w.Nested(func() { w.float(x.X, elementary.Skip(x.T)) })
 			w.Emit(&ir.If{At: w.At, Cond: elementary.Divides(x.Y), Else: other})
 		}
 	}
@@ -185,14 +185,14 @@ func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 // partial derivative that is not finite, and skip counts that. Where it is finite the
 // product stays: the adjoint may be 0 and its derivative not.
 func (w *writer) guarded(t, finite ir.Expr, skip, f func()) {
-	body := w.Within(f)
+	body := w.Nested(f)
 	if finite == nil || len(body) == 0 {
 		w.Emit(body...)
 		return
 	}
 	t, _ = unsigned(t)
 	some := compare(token.NEQ, t, number(t.Type(), 0))
-	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: w.Within(skip)})
+	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: w.Nested(skip)})
 }
 
 // math is an elementary function, whose value is v, or computed again where v is nil.
@@ -237,8 +237,8 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 // selected is a Select: its second argument gets the cotangent if the first is not 0,
 // otherwise the third.
 func (w *writer) selected(e *ir.Math, t ir.Expr) {
-	then := w.Within(func() { w.float(e.Args[1], t) })
-	other := w.Within(func() { w.float(e.Args[2], t) })
+	then := w.Nested(func() { w.float(e.Args[1], t) })
+	other := w.Nested(func() { w.float(e.Args[2], t) })
 	nonzero := compare(token.NEQ, e.Args[0], number(e.Args[0].Type(), 0))
 	w.Emit(&ir.If{At: w.At, Cond: nonzero, Then: then, Else: other})
 }
@@ -248,7 +248,7 @@ func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
 	var rest ir.Block
 	for i := len(e.Args) - 1; i >= 0; i-- {
 		a := e.Args[i]
-		then := w.Within(func() { w.float(a, t) })
+		then := w.Nested(func() { w.float(a, t) })
 		if i == len(e.Args)-1 {
 			rest = then
 			continue
@@ -323,7 +323,7 @@ func (w *writer) sum(t types.Type, dst, src *ir.Place) {
 // loop repeats what f writes for an index below n.
 func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
 	v := w.b.g.local("i", integer)
-	body := w.Within(func() { f(v.Load()) })
+	body := w.Nested(func() { f(v.Load()) })
 	w.Emit(upward(w.b.g.names, w.At, v, count(0), n, body))
 }
 

@@ -149,7 +149,7 @@ func (e *emitter) iterations(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 
 // rename gives variables that are made again in the reverse sweep names of their own.
 func (e *emitter) rename(b ir.Block) ir.Block {
-	m := &ir.Map{Var: ir.Renamed(e.fresh)}
+	m := &ir.Map{Var: ir.Renaming(e.fresh)}
 	return m.Block(b)
 }
 

@@ -82,7 +82,7 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 	body = append(body, tail...)
 	body = append(body, out0.save...)
 	body = append(body, reverse...)
-	m := &ir.Map{Var: ir.Renamed(e.results)}
+	m := &ir.Map{Var: ir.Renaming(e.results)}
 	out.Body = m.Block(append(body, out0.back...))
 	a.Func, _ = ir.Clone(out, nil)
 	return a

@@ -262,7 +262,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 		}
 	}
 	if src != nil {
-		back := w.Within(func() {
+		back := w.Nested(func() {
 			w.loop(n.Load(), func(i ir.Expr) {
 				w.sum(of, step(b.of(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
 			})

@@ -235,7 +235,7 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
 	}
 	m := &ir.Map{
-		Var: ir.Renamed(named),
+		Var: ir.Renaming(named),
 		Stmt: func(t ir.Stmt) []ir.Stmt {
 			l, ok := t.(*ir.Leave)
 			if !ok {

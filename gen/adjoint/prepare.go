@@ -205,7 +205,7 @@ type hoister struct {
 }
 
 func (h *hoister) block(in ir.Block) ir.Block {
-	return h.Each(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
+	return h.EachStmt(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
 }
 
 func (h *hoister) stmt(s ir.Stmt) ir.Stmt {

@@ -62,7 +62,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	}
 	n.pre, w.Out = w.Out, nil
 	var takes ir.Block
-	for _, i := range shape.Bars {
+	for _, i := range shape.Cotangents {
 		var t *ir.Var
 		if v := variable(s.Args[i]); v != nil && b.carries(v) {
 			t = b.g.local("t", shape.Params[i].Type())

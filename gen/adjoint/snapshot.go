@@ -321,7 +321,7 @@ func (v *visit) behind(p *ir.Place, t types.Type) {
 		v.loop(count(u.Len()), func(i ir.Expr) { v.behind(step(p, ir.IndexStep(i)), u.Elem()) })
 	case *types.Pointer:
 		v.follow(t, func() {
-			if body := v.Within(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
+			if body := v.Nested(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
 				v.Emit(&ir.If{At: v.At, Cond: compare(token.NEQ, load(p, t), zero(t)), Then: body})
 			}
 		})
@@ -352,7 +352,7 @@ func (v *visit) follow(t types.Type, f func()) {
 func (v *visit) loop(n ir.Expr, f func(i ir.Expr)) {
 	i := v.s.b.g.local("i", integer)
 	v.depth++
-	body := v.Within(func() { f(i.Load()) })
+	body := v.Nested(func() { f(i.Load()) })
 	v.depth--
 	if len(body) > 0 {
 		v.Emit(upward(v.s.b.g.names, v.At, i, count(0), n, body))

@@ -108,7 +108,7 @@ func (s *sweep) segment(end *ir.Var) {
 		}
 		t := s.variable("t", v)
 		call.Results = append(call.Results, t)
-		add = append(add, s.Within(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
+		add = append(add, s.Nested(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
 	}
 	s.marked(c, func() { s.Emit(call) })
 	s.Emit(add...)

@@ -53,14 +53,14 @@ func (s *sweep) set(v *ir.Var, e ir.Expr) { s.Emit(&ir.Set{At: s.At, P: v.Place(
 
 // when emits what f does for where a condition holds.
 func (s *sweep) when(cond ir.Expr, f func()) {
-	s.Emit(&ir.If{At: s.At, Cond: cond, Then: s.Within(f)})
+	s.Emit(&ir.If{At: s.At, Cond: cond, Then: s.Nested(f)})
 }
 
 // forever repeats what f emits until it is left.
 func (s *sweep) forever(f func(leave func() ir.Block)) {
 	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")},
 		Next: &ir.Label{Name: s.b.g.names.Name("next")}}
-	loop.Body = s.Within(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
+	loop.Body = s.Nested(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
 	s.Emit(loop)
 }
 
@@ -296,7 +296,7 @@ func (s *sweep) thin() {
 	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
 	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))
 	i := s.b.g.local("i", integer)
-	body := s.Within(func() {
+	body := s.Nested(func() {
 		to := snap.slots.place(ir.IndexStep(plus(base, i.Load())))
 		from := snap.slots.place(ir.IndexStep(plus(base, binary(integer, opMul, count(2), i.Load()))))
 		t := s.let("t", load(to, snap.t))

@@ -45,55 +45,55 @@ func (m *Map) Block(b Block) Block {
 func (m *Map) parts(s Stmt) Stmt {
 	switch s := s.(type) {
 	case *Let:
-		if v, e := m.v(s.V), m.Of(s.E); v != s.V || e != s.E {
+		if v, e := m.v(s.V), m.RewriteExpr(s.E); v != s.V || e != s.E {
 			return &Let{s.At, v, e}
 		}
 	case *Set:
-		if p, e := m.OfPlace(s.P), m.Of(s.E); p != s.P || e != s.E {
+		if p, e := m.RewritePlace(s.P), m.RewriteExpr(s.E); p != s.P || e != s.E {
 			return &Set{s.At, p, e}
 		}
 	case *Add:
-		if p, e := m.OfPlace(s.P), m.Of(s.E); p != s.P || e != s.E {
+		if p, e := m.RewritePlace(s.P), m.RewriteExpr(s.E); p != s.P || e != s.E {
 			return &Add{s.At, p, e}
 		}
 	case *Call:
 		return &Call{s.At, m.vars(s.Results), s.Callee, m.exprs(s.Args)}
 	case *Append:
-		return &Append{s.At, m.OfPlace(s.P), m.Of(s.S), m.exprs(s.Elems), s.Spread}
+		return &Append{s.At, m.RewritePlace(s.P), m.RewriteExpr(s.S), m.exprs(s.Elems), s.Spread}
 	case *Copy:
-		return &Copy{s.At, m.v(s.N), m.Of(s.Dst), m.Of(s.Src)}
+		return &Copy{s.At, m.v(s.N), m.RewriteExpr(s.Dst), m.RewriteExpr(s.Src)}
 	case *Clear:
-		return &Clear{s.At, m.Of(s.S)}
+		return &Clear{s.At, m.RewriteExpr(s.S)}
 	case *If:
-		return &If{s.At, m.Of(s.Cond), m.Block(s.Then), m.Block(s.Else)}
+		return &If{s.At, m.RewriteExpr(s.Cond), m.Block(s.Then), m.Block(s.Else)}
 	case *Scope:
 		return &Scope{s.At, m.label(s.L), m.Block(s.Body)}
 	case *Loop:
-		return &Loop{s.At, m.label(s.L), m.label(s.Next), m.v(s.V), m.Of(s.Lo), m.Of(s.Hi), s.Step, m.Block(s.Body),
+		return &Loop{s.At, m.label(s.L), m.label(s.Next), m.v(s.V), m.RewriteExpr(s.Lo), m.RewriteExpr(s.Hi), s.Step, m.Block(s.Body),
 			s.Checkpoint}
 	case *Leave:
 		return &Leave{s.At, m.label(s.L)}
 	case *Panic:
-		return &Panic{s.At, m.Of(s.E)}
+		return &Panic{s.At, m.RewriteExpr(s.E)}
 	}
 	return s
 }
 
-// Of rewrites an expression; nil stays nil.
-func (m *Map) Of(e Expr) Expr {
+// RewriteExpr rewrites an expression; nil stays nil.
+func (m *Map) RewriteExpr(e Expr) Expr {
 	switch x := e.(type) {
 	case nil:
 		return nil
 	case *Load:
-		if p := m.OfPlace(x.P); p != x.P {
+		if p := m.RewritePlace(x.P); p != x.P {
 			e = &Load{x.Typed, p}
 		}
 	case *Unary:
-		if y := m.Of(x.X); y != x.X {
+		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Unary{x.Typed, x.Op, y}
 		}
 	case *Binary:
-		if y, z := m.Of(x.X), m.Of(x.Y); y != x.X || z != x.Y {
+		if y, z := m.RewriteExpr(x.X), m.RewriteExpr(x.Y); y != x.X || z != x.Y {
 			e = &Binary{x.Typed, x.Op, y, z}
 		}
 	case *Math:
@@ -101,23 +101,23 @@ func (m *Map) Of(e Expr) Expr {
 			e = &Math{x.Typed, x.Name, list}
 		}
 	case *Convert:
-		if y := m.Of(x.X); y != x.X {
+		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Convert{x.Typed, y}
 		}
 	case *Len:
-		if y := m.Of(x.X); y != x.X {
+		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Len{x.Typed, y, x.Cap}
 		}
 	case *Slice:
-		e = &Slice{x.Typed, m.Of(x.X), m.Of(x.Lo), m.Of(x.Hi), m.Of(x.Max)}
+		e = &Slice{x.Typed, m.RewriteExpr(x.X), m.RewriteExpr(x.Lo), m.RewriteExpr(x.Hi), m.RewriteExpr(x.Max)}
 	case *SliceAt:
-		e = &SliceAt{x.Typed, m.OfPlace(x.P), m.Of(x.Lo), m.Of(x.Hi), m.Of(x.Max)}
+		e = &SliceAt{x.Typed, m.RewritePlace(x.P), m.RewriteExpr(x.Lo), m.RewriteExpr(x.Hi), m.RewriteExpr(x.Max)}
 	case *Addr:
-		if p := m.OfPlace(x.P); p != x.P {
+		if p := m.RewritePlace(x.P); p != x.P {
 			e = &Addr{x.Typed, p}
 		}
 	case *Make:
-		e = &Make{x.Typed, m.Of(x.N), m.Of(x.Cap)}
+		e = &Make{x.Typed, m.RewriteExpr(x.N), m.RewriteExpr(x.Cap)}
 	case *Literal:
 		e = &Literal{x.Typed, x.Keys, m.exprs(x.Elems), x.Len}
 	case *Opaque:
@@ -129,8 +129,8 @@ func (m *Map) Of(e Expr) Expr {
 	return e
 }
 
-// OfPlace rewrites a place.
-func (m *Map) OfPlace(p *Place) *Place {
+// RewritePlace rewrites a place.
+func (m *Map) RewritePlace(p *Place) *Place {
 	if p == nil {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (m *Map) OfPlace(p *Place) *Place {
 		q = &Place{Root: v, Path: p.Path}
 	}
 	for i, s := range p.Path {
-		e := m.Of(s.Index)
+		e := m.RewriteExpr(s.Index)
 		if e == s.Index {
 			continue
 		}
@@ -160,7 +160,7 @@ func (m *Map) exprs(list []Expr) []Expr {
 	}
 	out := make([]Expr, len(list))
 	for i, e := range list {
-		out[i] = m.Of(e)
+		out[i] = m.RewriteExpr(e)
 	}
 	return out
 }
@@ -199,9 +199,9 @@ func (m *Map) label(l *Label) *Label {
 	return m.Label(l)
 }
 
-// Renamed is a field of a [Map]: what stands for a variable or a label in a map, or itself
+// Renaming is a field of a [Map]: what stands for a variable or a label in a map, or itself
 // where nothing does.
-func Renamed[T Var | Label](to map[*T]*T) func(*T) *T {
+func Renaming[T Var | Label](to map[*T]*T) func(*T) *T {
 	return func(v *T) *T {
 		if w := to[v]; w != nil {
 			return w

@@ -27,9 +27,9 @@ func (p *PanicError) Runtime() bool { return p.Type == nil }
 func runtimePanic(text string) *PanicError { return &PanicError{Text: "runtime error: " + text} }
 
 // LimitError says that an evaluation was too long or too deep for the evaluator.
-type LimitError struct{ What string }
+type LimitError struct{ Reason string }
 
-func (e *LimitError) Error() string { return "ir: evaluation stopped: " + e.What }
+func (e *LimitError) Error() string { return "ir: evaluation stopped: " + e.Reason }
 
 func limitError(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}

@@ -61,9 +61,9 @@ func (r *Rule) Returned(i int) int {
 // the seeds of the results in Seeds; its results are the adjoints of the parameters in
 // Bars.
 type Shape struct {
-	Params, Results      []*types.Var // of the function, the receiver first
-	Moving, Moved        []int        // what holds or leads to floats
-	Shadows, Seeds, Bars []int        // what leads to floats; what has floats of its own
+	Params, Results             []*types.Var // of the function, the receiver first
+	ActiveParams, ActiveResults []int        // what holds or leads to floats
+	Shadows, Seeds, Cotangents  []int        // what leads to floats; what has floats of its own
 }
 
 // Shape is that of the derivatives of r, which has an Object.
@@ -85,19 +85,19 @@ func (r *Rule) Shape() *Shape {
 		}
 		own, leads := OwnFloats(v.Type()), LeadsToFloats(v.Type())
 		if own || leads {
-			s.Moving = append(s.Moving, i)
+			s.ActiveParams = append(s.ActiveParams, i)
 		}
 		if leads {
 			s.Shadows = append(s.Shadows, i)
 		}
 		if own {
-			s.Bars = append(s.Bars, i)
+			s.Cotangents = append(s.Cotangents, i)
 		}
 	}
 	for i, v := range s.Results {
 		own := OwnFloats(v.Type())
 		if own || LeadsToFloats(v.Type()) {
-			s.Moved = append(s.Moved, i)
+			s.ActiveResults = append(s.ActiveResults, i)
 		}
 		if own {
 			s.Seeds = append(s.Seeds, i)
@@ -141,8 +141,8 @@ func all(list []*types.Var) (out []int) {
 
 // Tangent is the signature of the tangent.
 func (s *Shape) Tangent() *types.Signature {
-	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Dot", s.Moving)...)
-	results := append(some(s.Results, "v", "", all(s.Results)), some(s.Results, "v", "Dot", s.Moved)...)
+	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Dot", s.ActiveParams)...)
+	results := append(some(s.Results, "v", "", all(s.Results)), some(s.Results, "v", "Dot", s.ActiveResults)...)
 	return signature(params, results)
 }
 
@@ -150,7 +150,7 @@ func (s *Shape) Tangent() *types.Signature {
 func (s *Shape) Pullback() *types.Signature {
 	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Bar", s.Shadows)...)
 	params = append(params, some(s.Results, "v", "Bar", s.Seeds)...)
-	results := some(s.Params, "p", "Bar", s.Bars)
+	results := some(s.Params, "p", "Bar", s.Cotangents)
 	return signature(params, results)
 }
 

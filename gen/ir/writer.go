@@ -10,8 +10,8 @@ type Writer struct {
 // Emit adds statements.
 func (w *Writer) Emit(s ...Stmt) { w.Out = append(w.Out, s...) }
 
-// Within returns what f writes, as a block of its own.
-func (w *Writer) Within(f func()) Block {
+// Nested returns what f writes, as a block of its own.
+func (w *Writer) Nested(f func()) Block {
 	outer := w.Out
 	w.Out = nil
 	f()
@@ -20,9 +20,9 @@ func (w *Writer) Within(f func()) Block {
 	return block
 }
 
-// Each returns what stmt writes for each statement of b in turn, as a block of its own.
-func (w *Writer) Each(b Block, stmt func(Stmt)) Block {
-	return w.Within(func() {
+// EachStmt returns what stmt writes for each statement of b in turn, as a block of its own.
+func (w *Writer) EachStmt(b Block, stmt func(Stmt)) Block {
+	return w.Nested(func() {
 		for _, s := range b {
 			w.At = At{Pos: s.Position()}
 			stmt(s)

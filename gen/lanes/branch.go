@@ -19,7 +19,7 @@ func (b *builder) branch(s *ir.If) {
 		b.Emit(&ir.If{At: s.At, Cond: b.plain(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
-	each := b.Within(func() {
+	each := b.Nested(func() {
 		for k := range b.types.n {
 			b.only = k
 			b.Emit(b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then),
@@ -89,6 +89,6 @@ func (b *builder) renamed(s ir.Stmt) ir.Stmt {
 		}
 		return true
 	})
-	m := &ir.Map{Var: ir.Renamed(vars), Label: ir.Renamed(labels)}
+	m := &ir.Map{Var: ir.Renaming(vars), Label: ir.Renaming(labels)}
 	return m.Block(ir.Block{s})[0]
 }

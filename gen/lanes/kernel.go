@@ -229,7 +229,7 @@ func (b *kernelBuilder) indices(p *ir.Place) {
 	}
 }
 
-func (b *kernelBuilder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
+func (b *kernelBuilder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
 func (b *kernelBuilder) stmt(s ir.Stmt) {
 	switch s := s.(type) {

@@ -147,8 +147,8 @@ func (b *builder) body(body ir.Block) ir.Block {
 
 func (b *builder) block(in ir.Block) ir.Block {
 	b.flush()
-	return b.Within(func() {
-		b.Emit(b.Each(in, b.stmt)...)
+	return b.Nested(func() {
+		b.Emit(b.EachStmt(in, b.stmt)...)
 		b.flush()
 	})
 }

@@ -169,7 +169,7 @@ func (s *splitter) rewriter() *ir.Map {
 	}}
 }
 
-func (s *splitter) place(p *ir.Place) *ir.Place { return s.rewriter().OfPlace(p) }
+func (s *splitter) place(p *ir.Place) *ir.Place { return s.rewriter().RewritePlace(p) }
 
 // top is what a variable or a place that is not taken apart is assigned: whole variables
 // that are taken apart are put together again.
@@ -199,7 +199,7 @@ func (s *splitter) top(e ir.Expr) ir.Expr {
 		}
 		return &l
 	}
-	return s.rewriter().Of(e)
+	return s.rewriter().RewriteExpr(e)
 }
 
 func isLiteral(e ir.Expr) bool {
@@ -235,7 +235,7 @@ type piece struct {
 func (s *splitter) pieces(p *part, e ir.Expr) (out []piece) {
 	if p.v != nil {
 		if e != nil {
-			e = s.rewriter().Of(e)
+			e = s.rewriter().RewriteExpr(e)
 		}
 		return []piece{{p.v, e}}
 	}

@@ -8,7 +8,7 @@ import (
 
 // signs moves each minus in sums, products and quotients of e outwards, where a sum takes
 // it up. The value stays the same, but for the sign of a zero.
-func signs(e ir.Expr) ir.Expr { return (&ir.Map{Expr: sign}).Of(e) }
+func signs(e ir.Expr) ir.Expr { return (&ir.Map{Expr: sign}).RewriteExpr(e) }
 
 // sign is signs of an expression whose operands are done.
 func sign(e ir.Expr) ir.Expr {

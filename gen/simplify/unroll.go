@@ -106,8 +106,8 @@ func (u *unroller) iteration(l *ir.Loop, index ir.Expr, again bool) ir.Block {
 		labels[l.Next] = &ir.Label{Name: u.names.Name(l.Next.Name)}
 	}
 	m := &ir.Map{
-		Var:   ir.Renamed(vars),
-		Label: ir.Renamed(labels),
+		Var:   ir.Renaming(vars),
+		Label: ir.Renaming(labels),
 		Expr: func(e ir.Expr) ir.Expr {
 			if v := whole(e); v != nil && v == l.V {
 				return index

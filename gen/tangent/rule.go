@@ -39,7 +39,7 @@ func (b *builder) rule(s *ir.Call) {
 		l.Each(r.Tangent, len(shape.Params), len(shape.Results))
 	}
 	c := &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
-	for _, i := range shape.Moving {
+	for _, i := range shape.ActiveParams {
 		switch a := s.Args[i]; {
 		case activity.IsFloat(a.Type()):
 			val, dot := b.both(a)
@@ -51,9 +51,9 @@ func (b *builder) rule(s *ir.Call) {
 			c.Args = append(c.Args, zero(shape.Params[i].Type()))
 		}
 	}
-	c.Results = make([]*ir.Var, len(shape.Results), len(shape.Results)+len(shape.Moved))
+	c.Results = make([]*ir.Var, len(shape.Results), len(shape.Results)+len(shape.ActiveResults))
 	copy(c.Results, s.Results)
-	for _, i := range shape.Moved {
+	for _, i := range shape.ActiveResults {
 		v := resultOf(s, i)
 		if v != nil && b.facts.Active(v) {
 			v = b.of(v)

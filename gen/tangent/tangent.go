@@ -187,7 +187,7 @@ func (b *builder) carries(p *ir.Place) bool {
 	return b.facts.Active(p.Root) && activity.HasFloats(p.Type())
 }
 
-func (b *builder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
+func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {

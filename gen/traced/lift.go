@@ -73,7 +73,7 @@ func (b *builder) fillAll(dst, src *ir.Place, n ir.Expr, t types.Type) {
 		At: b.At, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
 		V: i, Lo: integer(0), Hi: n, Step: 1,
 	}
-	loop.Body = b.Within(func() { b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t) })
+	loop.Body = b.Nested(func() { b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t) })
 	b.Emit(loop)
 }
 

@@ -172,7 +172,7 @@ func (b *builder) temp(name string, t types.Type, e ir.Expr) *ir.Var {
 	return v
 }
 
-func (b *builder) block(in ir.Block) ir.Block { return b.Each(in, b.stmt) }
+func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
 // carries reports whether what stands at p is over Reals.
 func (b *builder) carries(p *ir.Place) bool {
@@ -329,7 +329,7 @@ func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bo
 		}
 		v := b.temp(r.Name, t, nil)
 		c.Results = append(c.Results, v)
-		after = append(after, b.Within(func() {
+		after = append(after, b.Nested(func() {
 			e := b.lift(v.Load())
 			b.Emit(&ir.Set{At: s.At, P: b.v(r).Place(), E: e})
 		})...)
