@@ -95,7 +95,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	// shadows has a role for each lane of a number, and one for anything else.
 	shadows := func(list []role, v *ir.Var, r role) []role {
 		r.slot = dot
-		if n == 1 || !activity.IsFloat(v.Type) {
+		if n == 1 || !ir.IsFloat(v.Type) {
 			return append(list, r)
 		}
 		for r.lane = range n {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // seedsBuild is the build of adjoints with n seeds at once: one forward sweep for n
@@ -28,7 +29,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 		return nil, err
 	}
 	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written.Empty() &&
-		activity.IsFloat(one.fn.Params[seeds[0]].Type) {
+		ir.IsFloat(one.fn.Params[seeds[0]].Type) {
 		return nil, nil // one number comes out
 	}
 	var params, results activity.Mask
@@ -37,7 +38,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 		width := 1
 		if r.slot == bar {
 			params = params.With(i)
-			if activity.IsFloat(one.fn.Params[i].Type) {
+			if ir.IsFloat(one.fn.Params[i].Type) {
 				width = n
 			}
 		}
@@ -49,7 +50,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 		width := 1
 		if r.slot == bar {
 			results = results.With(i)
-			if activity.IsFloat(one.fn.Results[i].Type) {
+			if ir.IsFloat(one.fn.Results[i].Type) {
 				width = n
 			}
 		}

@@ -1,10 +1,14 @@
 package activity
 
-import "go/types"
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
 
 // HasFloats reports whether a value of type t, or memory that it leads to, holds numbers
 // that can carry derivatives. Maps, functions and interfaces do not.
-func HasFloats(t types.Type) bool { return holds(t, isFloat, map[types.Type]bool{}) }
+func HasFloats(t types.Type) bool { return holds(t, ir.IsFloat, map[types.Type]bool{}) }
 
 // HasRefs reports whether two values of type t can lead to the same memory.
 func HasRefs(t types.Type) bool {
@@ -15,14 +19,6 @@ func HasRefs(t types.Type) bool {
 		}
 		return false
 	}, map[types.Type]bool{})
-}
-
-// IsFloat reports whether t is a float.
-func IsFloat(t types.Type) bool { return isFloat(t.Underlying()) }
-
-func isFloat(t types.Type) bool {
-	b, ok := t.(*types.Basic)
-	return ok && b.Info()&types.IsFloat != 0
 }
 
 // holds reports whether t or a part of it is what is looked for.

@@ -33,7 +33,7 @@ func (f *flow) accesses(list ...*node) *access {
 			f.readExpr(a.reads, s.E)
 			f.readPath(a.reads, s.P)
 			to := a.adds
-			if !isFloat(s.P.Type()) {
+			if !ir.IsFloat(s.P.Type()) {
 				to = a.sets
 				f.read(a.reads, s.P)
 			}

@@ -279,7 +279,7 @@ func (b *builder) let(s *ir.Let) (out []*node) {
 				w.math(e, s.V.Load(), bar.Load())
 			}
 		case *ir.Binary:
-			if !isFloat(e.T) || !w.active(e) {
+			if !ir.IsFloat(e.T) || !w.active(e) {
 				break
 			}
 			if e.Op.String() == "/" {
@@ -310,7 +310,7 @@ func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	for i, k := range l.Keys {
 		v := b.g.local("t", of)
 		give = append(give, w.Nested(func() {
-			if isFloat(of) {
+			if ir.IsFloat(of) {
 				w.float(l.Elems[i], v.Load())
 			} else {
 				w.value(l.Elems[i], v.Place())
@@ -333,7 +333,7 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 	if ownFloats(t) {
 		w := b.writer(s)
 		bar := b.bar(s.P)
-		if isFloat(t) {
+		if ir.IsFloat(t) {
 			if w.active(s.E) {
 				old := w.let("t", load(bar, t))
 				w.clearFloats(t, bar)

@@ -48,15 +48,15 @@ func (w *writer) active(e ir.Expr) (found bool) {
 	case *ir.Unary:
 		return w.active(x.X)
 	case *ir.Convert:
-		return isFloat(x.X.Type()) && w.active(x.X)
+		return ir.IsFloat(x.X.Type()) && w.active(x.X)
 	case *ir.Binary:
-		return isFloat(x.T) && (w.active(x.X) || w.active(x.Y))
+		return ir.IsFloat(x.T) && (w.active(x.X) || w.active(x.Y))
 	case *ir.Math:
-		if !isFloat(x.T) {
+		if !ir.IsFloat(x.T) {
 			return false
 		}
 		for _, a := range x.Args {
-			found = found || isFloat(a.Type()) && w.active(a)
+			found = found || ir.IsFloat(a.Type()) && w.active(a)
 		}
 	}
 	return found
@@ -147,7 +147,7 @@ func (w *writer) binary(x *ir.Binary, t ir.Expr) {
 
 // quotient is x / y, whose value is v, or computed again where v is nil.
 func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
-	if isConst(x.Y) {
+	if isConstant(x.Y) {
 		w.float(x.X, binary(x.T, token.QUO, t, x.Y))
 		return
 	}
@@ -221,7 +221,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
 	u, minus := unsigned(t)
 	for i, a := range e.Args {
-		if rules.Partial(op, i) == nil || !isFloat(a.Type()) || !w.active(a) {
+		if rules.Partial(op, i) == nil || !ir.IsFloat(a.Type()) || !w.active(a) {
 			continue
 		}
 		p := x.Partial(op, i)
@@ -272,7 +272,7 @@ func (w *writer) value(e ir.Expr, t *ir.Place) {
 			w.sum(x.T, w.b.bar(x.P), t)
 		}
 	case *ir.Convert:
-		if isFloat(x.T) {
+		if ir.IsFloat(x.T) {
 			w.float(e, load(t, x.T))
 			return
 		}
@@ -286,7 +286,7 @@ func (w *writer) value(e ir.Expr, t *ir.Place) {
 			w.value(x.Elems[i], step(t, s))
 		}
 	default:
-		if isFloat(e.Type()) {
+		if ir.IsFloat(e.Type()) {
 			w.float(e, load(t, e.Type()))
 		}
 	}
@@ -297,7 +297,7 @@ const longest = 4
 
 // sum adds the numbers of src to those of dst, both of type t.
 func (w *writer) sum(t types.Type, dst, src *ir.Place) {
-	if isFloat(t) {
+	if ir.IsFloat(t) {
 		w.Emit(&ir.Add{At: w.At, P: dst, E: load(src, t)})
 		return
 	}
@@ -335,7 +335,7 @@ func (w *writer) clearFloats(t types.Type, p *ir.Place) {
 }
 
 func zeroOf(t types.Type) ir.Expr {
-	if isFloat(t) {
+	if ir.IsFloat(t) {
 		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
 	}
 	return zero(t)

@@ -39,11 +39,6 @@ func step(p *ir.Place, s ...ir.Step) *ir.Place {
 	return &ir.Place{Root: p.Root, Path: append(p.Path[:len(p.Path):len(p.Path)], s...)}
 }
 
-func isFloat(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsFloat != 0
-}
-
 // ownFloats reports whether a value of type t has numbers in itself, not behind slices
 // and pointers.
 func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }

@@ -253,7 +253,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 			v := variable(w.let("t", load(at, of)))
 			w.clearFloats(of, at)
 			after = append(after, func() {
-				if isFloat(of) {
+				if ir.IsFloat(of) {
 					w.float(e, v.Load())
 				} else {
 					w.value(e, v.Place())

@@ -65,7 +65,7 @@ func (o *order) adds(b ir.Block) bool {
 			ok = ok && o.own[s.P.Root]
 		case *ir.Add:
 			switch {
-			case !isFloat(s.P.Type()):
+			case !ir.IsFloat(s.P.Type()):
 				ok = ok && o.own[s.P.Root] && !s.P.Indirect()
 			case s.P.Indirect():
 				ok = ok && o.shadow(s.P.Root)

@@ -287,11 +287,11 @@ func (h *hoister) arg(e ir.Expr) ir.Expr {
 func (h *hoister) top(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Math:
-		if isFloat(x.T) {
+		if ir.IsFloat(x.T) {
 			return h.math(x)
 		}
 	case *ir.Binary:
-		if x.Op == token.QUO && isFloat(x.T) {
+		if x.Op == token.QUO && ir.IsFloat(x.T) {
 			return binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
 		}
 	}
@@ -301,7 +301,7 @@ func (h *hoister) top(e ir.Expr) ir.Expr {
 func (h *hoister) math(x *ir.Math) ir.Expr {
 	m := &ir.Math{Typed: x.Typed, Name: x.Name}
 	for _, a := range x.Args {
-		if _, ok := a.(*ir.Load); !ok && isFloat(a.Type()) {
+		if _, ok := a.(*ir.Load); !ok && ir.IsFloat(a.Type()) {
 			a = h.atom("arg", h.expr(a))
 		}
 		m.Args = append(m.Args, a)
@@ -319,7 +319,7 @@ func (h *hoister) expr(e ir.Expr) ir.Expr {
 		}
 		return &m
 	}
-	if e == nil || !isFloat(e.Type()) {
+	if e == nil || !ir.IsFloat(e.Type()) {
 		return e
 	}
 	switch x := e.(type) {
@@ -329,7 +329,7 @@ func (h *hoister) expr(e ir.Expr) ir.Expr {
 		return &ir.Convert{Typed: x.Typed, X: h.expr(x.X)}
 	case *ir.Binary:
 		b := binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
-		if x.Op == token.QUO && !isConst(x.Y) {
+		if x.Op == token.QUO && !isConstant(x.Y) {
 			return h.let("quo", b)
 		}
 		return b
@@ -342,12 +342,13 @@ func (h *hoister) expr(e ir.Expr) ir.Expr {
 	return e
 }
 
-func isConst(e ir.Expr) bool {
+// isConstant reports whether e is a constant or a conversion of one.
+func isConstant(e ir.Expr) bool {
 	switch x := e.(type) {
 	case *ir.Const:
 		return true
 	case *ir.Convert:
-		return isConst(x.X)
+		return isConstant(x.X)
 	}
 	return false
 }
@@ -391,7 +392,7 @@ func (g *prepared) control(in ir.Block) ir.Block {
 			n.Body = g.control(s.Body)
 			info := &loopInfo{}
 			bound := func(base string, e ir.Expr) ir.Expr {
-				if isConst(e) {
+				if isConstant(e) {
 					return e
 				}
 				v := g.local(base, e.Type())

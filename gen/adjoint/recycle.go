@@ -40,7 +40,7 @@ func (e *emitter) memory(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool)
 		}
 		var out ir.Block
 		atom := func(base string, x ir.Expr) ir.Expr {
-			if isConst(x) || variable(x) != nil {
+			if isConstant(x) || variable(x) != nil {
 				return x
 			}
 			n := e.b.g.local(base, x.Type())

@@ -29,7 +29,7 @@ func arith(op token.Token, x, y Value, t types.Type) Value {
 	switch {
 	case isString(t):
 		return stringValue(x.string() + y.string())
-	case isFloat(t):
+	case IsFloat(t):
 		a, b := x.float(), y.float()
 		if k == types.Float32 {
 			return floatValue(float64(floatOp(op, float32(a), float32(b))))
@@ -105,7 +105,7 @@ func shiftOp(op token.Token, x, n Value, t, u types.Type) Value {
 // less is x < y of two values of type t.
 func less(x, y Value, t types.Type) bool {
 	switch {
-	case isFloat(t):
+	case IsFloat(t):
 		return x.float() < y.float()
 	case isString(t):
 		return x.string() < y.string()
@@ -140,7 +140,7 @@ func minMax(name string, list []Value, t types.Type) Value {
 	out := list[0]
 	for _, v := range list[1:] {
 		switch {
-		case isFloat(t):
+		case IsFloat(t):
 			if name == "min" {
 				out = floatValue(min(out.float(), v.float()))
 			} else {
@@ -163,7 +163,7 @@ func constValue(v constant.Value, t types.Type) Value {
 		return boolValue(constant.BoolVal(v))
 	case isString(t):
 		return stringValue(constant.StringVal(v))
-	case isFloat(t):
+	case IsFloat(t):
 		if basic(t).Kind() == types.Float32 {
 			x, _ := constant.Float32Val(constant.ToFloat(v))
 			return floatValue(float64(x))
@@ -218,19 +218,19 @@ func box(v Value, from, to types.Type) Value {
 func convertNumber(v Value, f, t *types.Basic) Value {
 	_, signed := bitsOf(f.Kind())
 	switch {
-	case isFloat(f) && isFloat(t):
+	case IsFloat(f) && IsFloat(t):
 		return wrap(v, t.Kind())
-	case isFloat(f):
+	case IsFloat(f):
 		if t.Kind() == types.Uint64 || t.Kind() == types.Uint || t.Kind() == types.Uintptr {
 			return wrap(Value{num: uint64(v.float())}, t.Kind())
 		}
 		return wrap(intValue(int64(v.float())), t.Kind())
-	case isFloat(t) && t.Kind() == types.Float32:
+	case IsFloat(t) && t.Kind() == types.Float32:
 		if signed {
 			return floatValue(float64(float32(v.int())))
 		}
 		return floatValue(float64(float32(v.num)))
-	case isFloat(t):
+	case IsFloat(t):
 		if signed {
 			return floatValue(float64(v.int()))
 		}

@@ -21,7 +21,7 @@ func constantFits(v constant.Value, t types.Type) string {
 		ok = isString(t)
 	case constant.Int, constant.Float:
 		switch {
-		case isFloat(t):
+		case IsFloat(t):
 			x, _ := constant.Float64Val(constant.ToFloat(v))
 			if basic(t).Kind() == types.Float32 {
 				y, _ := constant.Float32Val(constant.ToFloat(v))

@@ -158,7 +158,7 @@ func (fr *frame) unary(e *Unary) Value {
 		return boolValue(!x.bool())
 	case e.Op == token.ADD:
 		return x
-	case isFloat(e.T):
+	case IsFloat(e.T):
 		return floatValue(-x.float())
 	case isVector(e.T):
 		return eachLane(func(k int) float64 { return -x.parts()[k].float() })

@@ -90,10 +90,18 @@ func has(t types.Type, info types.BasicInfo) bool {
 }
 
 func isInteger(t types.Type) bool { return has(t, types.IsInteger) }
-func isFloat(t types.Type) bool   { return has(t, types.IsFloat) }
 func isBool(t types.Type) bool    { return has(t, types.IsBoolean) }
 func isString(t types.Type) bool  { return has(t, types.IsString) }
 func isNumber(t types.Type) bool  { return has(t, types.IsInteger|types.IsFloat) }
+
+// IsFloat reports whether the underlying type of t is a float. It is false for a nil t.
+func IsFloat(t types.Type) bool { return has(t, types.IsFloat) }
+
+// IsConst reports whether e is a constant, without regard to conversions and operations of constants.
+func IsConst(e Expr) bool {
+	_, ok := e.(*Const)
+	return ok
+}
 
 func isInterface(t types.Type) bool { return t != nil && types.IsInterface(t) }
 

@@ -341,7 +341,7 @@ func valueText(v constant.Value, t types.Type) (text string, def types.Type) {
 	case constant.String:
 		return strconv.Quote(constant.StringVal(v)), types.Typ[types.String]
 	}
-	if isFloat(t) {
+	if IsFloat(t) {
 		x, _ := constant.Float64Val(constant.ToFloat(v))
 		bits := 64
 		if basic(t).Kind() == types.Float32 {

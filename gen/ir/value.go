@@ -186,7 +186,7 @@ func equal(a, b Value, t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		switch {
-		case isFloat(t):
+		case IsFloat(t):
 			return a.float() == b.float()
 		case isString(t):
 			return a.string() == b.string()
@@ -240,7 +240,7 @@ func (v Value) show(t types.Type, depth int) any {
 			return v.bool()
 		case isString(t):
 			return v.string()
-		case isFloat(t):
+		case IsFloat(t):
 			if u.Kind() == types.Float32 {
 				return float32(v.float())
 			}

@@ -38,7 +38,7 @@ func (b *builder) call(s *ir.Call) {
 		switch {
 		case !b.apart[f.Params[i]]:
 			c.Args = append(c.Args, b.plain(a))
-		case activity.IsFloat(a.Type()):
+		case ir.IsFloat(a.Type()):
 			e := b.number(a)
 			for k := range b.types.n {
 				c.Args = append(c.Args, at(e, k))
@@ -61,7 +61,7 @@ func (b *builder) call(s *ir.Call) {
 				after = append(after, set...)
 			}
 			c.Results = append(c.Results, v)
-		case !activity.IsFloat(r.Type):
+		case !ir.IsFloat(r.Type):
 			if v != nil {
 				v = b.of(v)
 			}
@@ -87,7 +87,7 @@ func (b *builder) call(s *ir.Call) {
 // spread is a variable for a result of which there is one, and what assigns it to the
 // lanes of v.
 func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
-	if !activity.IsFloat(v.Type) {
+	if !ir.IsFloat(v.Type) {
 		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
 	}
 	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
@@ -104,7 +104,7 @@ func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
 // rule is known.
 func (b *builder) rule(s *ir.Call) {
 	for _, a := range s.Args {
-		if activity.HasRefs(a.Type()) || b.depends(a) && !activity.IsFloat(a.Type()) {
+		if activity.HasRefs(a.Type()) || b.depends(a) && !ir.IsFloat(a.Type()) {
 			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
 				calleeName(s.Callee))
 		}
@@ -132,7 +132,7 @@ func (b *builder) rule(s *ir.Call) {
 					v = nil
 				}
 				c.Results = append(c.Results, v)
-			case !b.apart[v] || !activity.IsFloat(v.Type):
+			case !b.apart[v] || !ir.IsFloat(v.Type):
 				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one",
 					v.Name, calleeName(s.Callee))
 			default:

@@ -85,7 +85,7 @@ func (b *builder) shared(p *ir.Place) *ir.Place {
 func (b *builder) whole(e ir.Expr) ir.Expr {
 	t := e.Type()
 	typed := ir.Typed{T: b.types.Of(t)}
-	if activity.IsFloat(t) {
+	if ir.IsFloat(t) {
 		return b.array(b.number(e))
 	}
 	switch e := e.(type) {
@@ -206,7 +206,7 @@ func (b *builder) number(e ir.Expr) ir.Expr {
 	}
 	switch e := e.(type) {
 	case *ir.Load:
-		if !activity.IsFloat(e.T) {
+		if !ir.IsFloat(e.T) {
 			b.refuse("%s, which holds no number, in memory that depends on the lane", e.P.Root.Name)
 		}
 		return b.leaf(e.P)
@@ -215,7 +215,7 @@ func (b *builder) number(e ir.Expr) ir.Expr {
 	case *ir.Binary:
 		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.number(e.X), Y: b.number(e.Y)}
 	case *ir.Convert:
-		if !activity.IsFloat(e.T) {
+		if !ir.IsFloat(e.T) {
 			b.refuse("a number of type %s that depends on the lane", e.T)
 		}
 		return &ir.Convert{Typed: e.Typed, X: b.number(e.X)}

@@ -33,7 +33,7 @@ func (b *kernelBuilder) kernel() (k *ir.Func, all *ir.Var) {
 	}
 	rows := 1
 	for _, v := range slices.Concat(f.Params, f.Results) {
-		if activity.IsFloat(v.Type) {
+		if ir.IsFloat(v.Type) {
 			rows++
 		}
 	}
@@ -43,7 +43,7 @@ func (b *kernelBuilder) kernel() (k *ir.Func, all *ir.Var) {
 	var after ir.Block
 	row := 0
 	for _, v := range slices.Concat(f.Params, f.Results) {
-		if !activity.IsFloat(v.Type) {
+		if !ir.IsFloat(v.Type) {
 			if v.Kind == ir.Result {
 				b.refuse("the result %s", v.Name)
 			}
@@ -158,7 +158,7 @@ func (b *kernelBuilder) number(e ir.Expr) ir.Expr {
 		}
 		b.refuse("a call of %s", e.Name)
 	case *ir.Convert:
-		if activity.IsFloat(e.X.Type()) {
+		if ir.IsFloat(e.X.Type()) {
 			return b.number(e.X)
 		}
 		return b.integer(e)
@@ -207,7 +207,7 @@ func (b *kernelBuilder) other(e ir.Expr, apart bool) ir.Expr {
 		case *ir.Make, *ir.New, *ir.Literal, *ir.Opaque:
 			b.refuse("a %T", e)
 		}
-		if activity.IsFloat(e.Type()) {
+		if ir.IsFloat(e.Type()) {
 			b.refuse("a float that decides")
 		}
 		return true
@@ -239,7 +239,7 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 		if b.ignored(s.P, s.E) {
 			return
 		}
-		if activity.IsFloat(s.P.Type()) {
+		if ir.IsFloat(s.P.Type()) {
 			b.set(s, s.P, b.number(s.E))
 			return
 		}
@@ -249,7 +249,7 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 		if b.ignored(s.P, s.E) {
 			return
 		}
-		if activity.IsFloat(s.P.Type()) {
+		if ir.IsFloat(s.P.Type()) {
 			b.set(s, s.P, b.sum(s))
 			return
 		}
@@ -286,7 +286,7 @@ func (b *kernelBuilder) ignored(p *ir.Place, e ir.Expr) bool {
 func (b *kernelBuilder) let(s *ir.Let) {
 	v := s.V
 	switch {
-	case activity.IsFloat(v.Type):
+	case ir.IsFloat(v.Type):
 		if !b.apart[v] && !b.read[v] && b.depends(s.E) {
 			return
 		}

@@ -68,7 +68,7 @@ func (b *builder) refuse(format string, args ...any) {
 // scalar reports whether there is a variable for each lane of v, a number. Where the
 // address of a number is taken, its lanes are one array.
 func (b *builder) scalar(v *ir.Var) bool {
-	return b.apart[v] && activity.IsFloat(v.Type) && !b.addressed[v]
+	return b.apart[v] && ir.IsFloat(v.Type) && !b.addressed[v]
 }
 
 // scalars are the variables that are the lanes of a number, in the signature or in the
@@ -90,7 +90,7 @@ func (b *builder) of(v *ir.Var) *ir.Var {
 	s := b.one[v]
 	if s == nil {
 		s = &ir.Var{Name: v.Name, Type: b.types.Of(v.Type), Kind: v.Kind, Pos: v.Pos} // which is not there anymore
-		if activity.IsFloat(v.Type) {
+		if ir.IsFloat(v.Type) {
 			s.Kind = ir.Local // the signature has its lanes
 		}
 		b.one[v] = s
@@ -104,7 +104,7 @@ func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 		switch {
 		case !b.apart[v]:
 			out = append(out, v)
-		case activity.IsFloat(v.Type):
+		case ir.IsFloat(v.Type):
 			out = append(out, b.scalars(v)...)
 		default:
 			out = append(out, b.of(v))
@@ -118,7 +118,7 @@ func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 func (b *builder) body(body ir.Block) ir.Block {
 	var before, after ir.Block
 	for _, v := range slices.Concat(b.f.Params, b.f.Results) {
-		if !b.apart[v] || !activity.IsFloat(v.Type) || !b.addressed[v] {
+		if !b.apart[v] || !ir.IsFloat(v.Type) || !b.addressed[v] {
 			continue
 		}
 		to := &leaf{Typed: ir.Typed{T: v.Type}, place: b.of(v).Place()}
@@ -156,7 +156,7 @@ func (b *builder) block(in ir.Block) ir.Block {
 // assigned has what was put off done before p, which is there once, is assigned to, if it
 // may be read for that: what is no float may be an index.
 func (b *builder) assigned(p *ir.Place) {
-	if !activity.IsFloat(p.Type()) || len(p.Path) == 0 && b.reads[p.Root] {
+	if !ir.IsFloat(p.Type()) || len(p.Path) == 0 && b.reads[p.Root] {
 		b.flush()
 	}
 }
@@ -226,7 +226,7 @@ func (b *builder) let(s *ir.Let) {
 		b.Emit(&ir.Let{At: s.At, V: v, E: b.plain(s.E)})
 	case !activity.HasFloats(v.Type):
 		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
-	case !activity.IsFloat(v.Type):
+	case !ir.IsFloat(v.Type):
 		b.flush()
 		l := &ir.Let{At: s.At, V: b.of(v)}
 		if s.E != nil {
@@ -269,7 +269,7 @@ func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int
 	case !b.differs(p):
 		b.assigned(p)
 		b.Emit(to(b.same(p), b.plain(e)))
-	case activity.IsFloat(p.Type()):
+	case ir.IsFloat(p.Type()):
 		x, dst := b.number(e), b.leaf(p)
 		b.do(append(readsOf(x), readsOf(dst)...), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {

@@ -33,7 +33,7 @@ func (l *Types) Of(t types.Type) types.Type {
 	if l.n == 1 || !activity.HasFloats(t) {
 		return t
 	}
-	if activity.IsFloat(t) {
+	if ir.IsFloat(t) {
 		return types.NewArray(types.Typ[t.Underlying().(*types.Basic).Kind()], int64(l.n))
 	}
 	switch t := t.(type) {

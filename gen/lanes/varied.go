@@ -267,7 +267,7 @@ func (v *varied) numbers(e ir.Expr) (list []any) {
 		case *ir.Len:
 			return false
 		case *ir.Load:
-			if c := v.cell(e.P); c != nil && activity.IsFloat(e.T) {
+			if c := v.cell(e.P); c != nil && ir.IsFloat(e.T) {
 				list = append(list, c)
 			}
 		}

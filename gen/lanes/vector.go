@@ -4,7 +4,6 @@ import (
 	"go/types"
 	"slices"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -71,7 +70,7 @@ func (r *run) around(f, g, k *ir.Func, of types.Type) *ir.Func {
 	at, row := 0, 0
 	for i, v := range slices.Concat(f.Params, f.Results) {
 		list := slices.Concat(g.Params, g.Results)[at:]
-		if !activity.IsFloat(v.Type) {
+		if !ir.IsFloat(v.Type) {
 			call.Args = append(call.Args, list[0].Load())
 			at++
 			continue

@@ -53,7 +53,7 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 	if op != token.SHL && op != token.SHR {
 		e = l.coerce(e, t, n)
 	}
-	number := isFloat(t) || isInteger(t)
+	number := ir.IsFloat(t) || isInteger(t)
 	if number && (op == token.ADD || op == token.SUB) && basic(t)&types.IsUnsigned == 0 && !l.readsSame(p, e) {
 		if op == token.SUB {
 			e = negate(e)

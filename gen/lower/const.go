@@ -13,7 +13,7 @@ import (
 func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	c := &ir.Const{Typed: ir.Typed{T: t}, Val: v}
 	switch {
-	case isFloat(t):
+	case ir.IsFloat(t):
 		c.Val = constant.ToFloat(v)
 	case isInteger(t):
 		c.Val = constant.ToInt(v)
@@ -24,7 +24,7 @@ func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	if lit, ok := ast.Unparen(e).(*ast.BasicLit); ok && lit.Kind != token.FLOAT {
 		return c
 	}
-	if isFloat(t) || named(e) {
+	if ir.IsFloat(t) || named(e) {
 		c.Text, _ = l.text(e)
 	}
 	return c

@@ -25,7 +25,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	if basic(t)&numeric != 0 && basic(from)&numeric != 0 {
 		// An argument of a type parameter's type may be a constant after all.
 		if c, ok := e.(*ir.Const); ok && c.Val != nil {
-			if isFloat(t) {
+			if ir.IsFloat(t) {
 				return &ir.Const{Typed: typed, Val: constant.ToFloat(c.Val), Text: c.Text}
 			}
 			if v := constant.ToInt(c.Val); v.Kind() == constant.Int && isInteger(from) && isInteger(t) {

@@ -67,7 +67,6 @@ func basic(t types.Type) types.BasicInfo {
 	return 0
 }
 
-func isFloat(t types.Type) bool   { return basic(t)&types.IsFloat != 0 }
 func isInteger(t types.Type) bool { return basic(t)&types.IsInteger != 0 }
 func isString(t types.Type) bool  { return basic(t)&types.IsString != 0 }
 

@@ -49,7 +49,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		x := ""
 		if e.Op == token.SUB && positive(e.X) && hasInfo(e.T, types.IsFloat) {
 			x = p.expr(e.X, want) // the negative number itself
-		} else if isConst(e.X) {
+		} else if constantExpr(e.X) {
 			x = p.hidden(e.X)
 		} else if x = p.prec(e.X, e.T, unary); strings.ContainsAny(x[:1], "+-^&*") {
 			x = "(" + x + ")"
@@ -61,7 +61,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		return p.math(e), postfix
 	case *ir.Convert:
 		t := p.typeCall(e.T)
-		if isConst(e.X) && !exact(e.X, e.T) {
+		if constantExpr(e.X) && !exact(e.X, e.T) {
 			return t + "(" + p.hidden(e.X) + ")", postfix
 		}
 		return t + "(" + p.expr(e.X, nil) + ")", postfix
@@ -83,7 +83,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		s := p.builtin("make") + "(" + p.typ(e.T) + ", " + p.index(e.N, -1)
 		if e.Cap != nil {
 			s += ", " + p.index(e.Cap, -1)
-			if n, c := number(e.N), number(e.Cap); isConst(e.N) && isConst(e.Cap) && (n < 0 || c < n) {
+			if n, c := number(e.N), number(e.Cap); constantExpr(e.N) && constantExpr(e.Cap) && (n < 0 || c < n) {
 				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.hidden(e.N) + ", " + p.index(e.Cap, -1)
 			}
 		}
@@ -101,15 +101,15 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 
 // isConst reports whether Go may take the text of e for a constant expression, which it
 // computes exactly, refuses if it overflows, and knows no negative zero of.
-func isConst(e ir.Expr) bool {
+func constantExpr(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Const:
 		_, basic := e.T.Underlying().(*types.Basic)
 		return basic
 	case *ir.Convert:
-		return isConst(e.X)
+		return constantExpr(e.X)
 	case *ir.Unary:
-		return isConst(e.X)
+		return constantExpr(e.X)
 	case *ir.Len:
 		_, slice := e.X.Type().Underlying().(*types.Slice)
 		return !slice
@@ -151,15 +151,15 @@ func (p *printer) binary(e *ir.Binary) string {
 	op := " " + e.Op.String() + " "
 	shift := e.Op == token.SHL || e.Op == token.SHR
 	switch {
-	case shift && isConst(y) && (isConst(x) || !positive(y)), isConst(x) && isConst(y):
+	case shift && constantExpr(y) && (constantExpr(x) || !positive(y)), constantExpr(x) && constantExpr(y):
 		return p.hidden(x) + op + p.hidden(y)
-	case shift && isConst(x): // whose type would be that of what is around
+	case shift && constantExpr(x): // whose type would be that of what is around
 		return p.typ(x.Type()) + "(" + p.expr(x, x.Type()) + ")" + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case shift:
 		return p.prec(x, nil, prec) + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case e.Op == token.LAND || e.Op == token.LOR:
 		return p.prec(x, e.T, prec) + op + p.prec(y, e.T, prec+1)
-	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && isConst(y) && !positive(y):
+	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && constantExpr(y) && !positive(y):
 		return p.prec(x, nil, prec) + op + p.hidden(y)
 	}
 	return p.prec(x, y.Type(), prec) + op + p.prec(y, x.Type(), prec+1)
@@ -181,7 +181,7 @@ func (p *printer) math(e *ir.Math) string {
 			want = params[i]
 		}
 		list[i] = p.expr(x, want)
-		all = all && isConst(x)
+		all = all && constantExpr(x)
 	}
 	var name string
 	switch {

@@ -33,7 +33,7 @@ func (p *printer) bounds(lo, hi, max ir.Expr) string {
 			continue
 		}
 		s := p.index(e, -1)
-		if isConst(e) {
+		if constantExpr(e) {
 			switch n := number(e); {
 			case seen && n < last:
 				s = p.hidden(e)

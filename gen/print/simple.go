@@ -61,7 +61,7 @@ func (p *printer) set(s *ir.Set) {
 	}
 	to := p.place(s.P)
 	if b, ok := s.E.(*ir.Binary); ok && !isReal(b.T) && !isVector(b.T) && b.Op.Precedence() > token.EQL.Precedence() {
-		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !isConst(b.X) {
+		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !constantExpr(b.X) {
 			// The operator's own rules for its right side stay: it is taken from its text.
 			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {
 				p.line("%s %s= %s", to, b.Op, p.unparen(b.Y, strings.TrimPrefix(text, to+" "+b.Op.String()+" ")))
@@ -92,7 +92,7 @@ func (p *printer) add(s *ir.Add) {
 		p.addReal(s)
 		return
 	}
-	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && !isConst(u.X) {
+	if u, ok := s.E.(*ir.Unary); ok && u.Op == token.SUB && !constantExpr(u.X) {
 		p.line("%s -= %s", to, p.expr(u.X, t))
 		return
 	}

@@ -55,7 +55,7 @@ func (p *printer) toVector(e ir.Expr) string {
 	case hasInfo(e.Type(), types.IsInteger):
 		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e},
 			nil) + ", " + p.via() + ")"
-	case isConst(e):
+	case constantExpr(e):
 		p.consts = append(p.consts, p.float(e))
 		return p.avx("Get") + "(&" + p.file.consts[p.f] + "[" + strconv.Itoa(len(p.consts)-1) + "], " + p.via() + ")"
 	}

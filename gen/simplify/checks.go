@@ -85,7 +85,7 @@ func (c *checker) parts(e ir.Expr) (out []ir.Expr) {
 	case *ir.Math:
 		return c.all(x.Args)
 	case *ir.Binary:
-		if x.Op == token.LAND || x.Op == token.LOR || !isFloat(x.T) {
+		if x.Op == token.LAND || x.Op == token.LOR || !ir.IsFloat(x.T) {
 			break
 		}
 		return c.all([]ir.Expr{x.X, x.Y})

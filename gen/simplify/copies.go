@@ -227,7 +227,7 @@ const long = 40
 // within is s, which uses the number of a declaration once, with that in its place, nil
 // if its blocks use it or what is evaluated would change.
 func within(l *ir.Let, s ir.Stmt) ir.Stmt {
-	if !isFloat(l.V.Type) || mayPanic(l.E) {
+	if !ir.IsFloat(l.V.Type) || mayPanic(l.E) {
 		return nil
 	}
 	found, n := false, exprSize(l.E)
@@ -252,7 +252,7 @@ func within(l *ir.Let, s ir.Stmt) ir.Stmt {
 
 // grow puts what is added to a variable by the statement behind into its declaration.
 func (c *copier) grow(l *ir.Let, rest ir.Block) (ir.Block, bool) {
-	if !c.numbers || l.E == nil || len(rest) == 0 || !isFloat(l.V.Type) {
+	if !c.numbers || l.E == nil || len(rest) == 0 || !ir.IsFloat(l.V.Type) {
 		return nil, false
 	}
 	a, ok := rest[0].(*ir.Add)

@@ -191,11 +191,6 @@ func whole(e ir.Expr) *ir.Var {
 	return nil
 }
 
-func isConst(e ir.Expr) bool {
-	_, ok := e.(*ir.Const)
-	return ok
-}
-
 // isZero reports whether e gives the zero value of its type; nil does.
 func isZero(e ir.Expr) bool {
 	switch e := e.(type) {
@@ -236,7 +231,6 @@ func hasInfo(t types.Type, info types.BasicInfo) bool {
 }
 
 func isInteger(t types.Type) bool { return hasInfo(t, types.IsInteger) }
-func isFloat(t types.Type) bool   { return hasInfo(t, types.IsFloat) }
 
 func elemOf(t types.Type) types.Type {
 	if s, ok := t.Underlying().(*types.Slice); ok {
@@ -270,9 +264,9 @@ func mayPanic(e ir.Expr) (may bool) {
 			switch {
 			case e.Op == token.QUO || e.Op == token.REM:
 				c, ok := e.Y.(*ir.Const)
-				may = may || !isFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
+				may = may || !ir.IsFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
 			case e.Op == token.SHL || e.Op == token.SHR:
-				may = may || !hasInfo(e.Y.Type(), types.IsUnsigned) && !isConst(e.Y)
+				may = may || !hasInfo(e.Y.Type(), types.IsUnsigned) && !ir.IsConst(e.Y)
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true
 			}

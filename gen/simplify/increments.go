@@ -117,7 +117,7 @@ func (m *merger) block(b ir.Block) ir.Block {
 				j, s = m.sum(x, b[i+1:])
 			}
 		case *ir.Set:
-			if isZero(x.E) && isFloat(x.P.Type()) && m.adjoint(x.P.Root) {
+			if isZero(x.E) && ir.IsFloat(x.P.Type()) && m.adjoint(x.P.Root) {
 				j, s = m.first(x, b[i+1:])
 			}
 		}
@@ -157,15 +157,15 @@ func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 func (m *merger) signs(s ir.Stmt) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Let:
-		if s.E != nil && isFloat(s.V.Type) && m.adjoint(s.V) {
+		if s.E != nil && ir.IsFloat(s.V.Type) && m.adjoint(s.V) {
 			return &ir.Let{At: s.At, V: s.V, E: signs(s.E)}
 		}
 	case *ir.Set:
-		if isFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
 			return &ir.Set{At: s.At, P: s.P, E: signs(s.E)}
 		}
 	case *ir.Add:
-		if isFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
 			return &ir.Add{At: s.At, P: s.P, E: signs(s.E)}
 		}
 	}

@@ -50,7 +50,7 @@ func invariant(e ir.Expr, in, u *usage) bool {
 			v := e.P.Root
 			ok = ok && len(e.P.Path) == 0 && v.Kind != ir.Global && in.writes[v] == 0 && !u.addressed[v]
 		case *ir.Unary, *ir.Binary:
-			ok, work = ok && isFloat(e.Type()), true
+			ok, work = ok && ir.IsFloat(e.Type()), true
 		default:
 			ok = false
 		}

@@ -18,7 +18,7 @@ func sign(e ir.Expr) ir.Expr {
 			return x
 		}
 	case *ir.Binary:
-		if !isFloat(e.T) {
+		if !ir.IsFloat(e.T) {
 			break
 		}
 		x, p := unsigned(e.X)
@@ -53,7 +53,7 @@ func total(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 }
 
 func unsigned(e ir.Expr) (_ ir.Expr, minus bool) {
-	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && isFloat(u.T) && !isConst(u.X) {
+	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && ir.IsFloat(u.T) && !ir.IsConst(u.X) {
 		return u.X, true
 	}
 	return e, false

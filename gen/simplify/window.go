@@ -120,7 +120,7 @@ func collect(list []*offsets, x *ir.Var, k int64) []*offsets {
 func (w *windower) sums(l *ir.Loop, inside *usage) (out []*offsets) {
 	var list []*offsets
 	for _, s := range l.Body {
-		if a, ok := s.(*ir.Add); ok && isFloat(a.P.Type()) && w.adjoint(a.P.Root) {
+		if a, ok := s.(*ir.Add); ok && ir.IsFloat(a.P.Type()) && w.adjoint(a.P.Root) {
 			if k, ok := w.at(a.P, l, inside); ok {
 				list = collect(list, a.P.Root, k)
 			}
@@ -197,7 +197,7 @@ func (w *windower) reads(l *ir.Loop, inside *usage) (out []*offsets) {
 				if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
 					return false
 				}
-				if x, ok := e.(*ir.Load); ok && isFloat(x.T) {
+				if x, ok := e.(*ir.Load); ok && ir.IsFloat(x.T) {
 					if k, ok := w.at(x.P, l, inside); ok {
 						list = collect(list, x.P.Root, k)
 					}

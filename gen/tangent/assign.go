@@ -1,7 +1,6 @@
 package tangent
 
 import (
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -33,7 +32,7 @@ func (b *builder) set(s *ir.Set) {
 
 // both is a value and the expression that gives its shadow.
 func (b *builder) both(e ir.Expr) (val, dot ir.Expr) {
-	if !activity.IsFloat(e.Type()) {
+	if !ir.IsFloat(e.Type()) {
 		return b.pair(e)
 	}
 	if val, dot = b.linear(e); dot == nil {

@@ -1,7 +1,6 @@
 package tangent
 
 import (
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -32,7 +31,7 @@ func (b *builder) call(s *ir.Call) {
 		if !callee.Params.Has(i) {
 			continue
 		}
-		if activity.IsFloat(a.Type()) {
+		if ir.IsFloat(a.Type()) {
 			val, dot := b.both(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)

@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"strings"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/rules"
@@ -15,7 +14,7 @@ import (
 // linear is e, a number, and its derivative, nil where that is zero. What both need is
 // computed once, before.
 func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
-	if !activity.IsFloat(e.Type()) {
+	if !ir.IsFloat(e.Type()) {
 		return e, nil
 	}
 	switch e := e.(type) {
@@ -31,7 +30,7 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 		}
 		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: x}, &ir.Unary{Typed: e.Typed, Op: e.Op, X: dx}
 	case *ir.Convert:
-		if !activity.IsFloat(e.X.Type()) {
+		if !ir.IsFloat(e.X.Type()) {
 			return e, nil
 		}
 		x, dx := b.linear(e.X)

@@ -148,7 +148,7 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 		return each(b, func(s ir.Stmt) bool {
 			if s, ok := s.(*ir.Call); ok {
 				for i, a := range s.Args {
-					if shadowExpr(a) && activity.IsFloat(a.Type()) {
+					if shadowExpr(a) && ir.IsFloat(a.Type()) {
 						s.Args[i] = &ir.Const{Typed: ir.Typed{T: a.Type()}}
 					}
 				}

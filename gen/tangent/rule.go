@@ -41,7 +41,7 @@ func (b *builder) rule(s *ir.Call) {
 	c := &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
 	for _, i := range shape.ActiveParams {
 		switch a := s.Args[i]; {
-		case activity.IsFloat(a.Type()):
+		case ir.IsFloat(a.Type()):
 			val, dot := b.both(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)
@@ -74,7 +74,7 @@ func (b *builder) refuseFor(what, remedy string) {
 func eachLane(r *ir.Rule) bool {
 	shape := r.Shape()
 	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {
-		if activity.HasRefs(v.Type()) || ir.OwnFloats(v.Type()) && !activity.IsFloat(v.Type()) {
+		if activity.HasRefs(v.Type()) || ir.OwnFloats(v.Type()) && !ir.IsFloat(v.Type()) {
 			return false
 		}
 	}

@@ -65,7 +65,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 		var part ir.Expr
 		switch t := x.Type(); {
 		case !activity.HasFloats(t):
-		case activity.IsFloat(t):
+		case ir.IsFloat(t):
 			var d ir.Expr
 			if val.Elems[i], d = b.linear(x); d != nil {
 				part = d
@@ -155,7 +155,7 @@ func (b *builder) appended(s *ir.Append) {
 			}
 			d.Elems = append(d.Elems, sh)
 			t.Elems = append(t.Elems, e)
-		case activity.IsFloat(e.Type()):
+		case ir.IsFloat(e.Type()):
 			val, dot := b.both(e)
 			d.Elems = append(d.Elems, dot)
 			t.Elems = append(t.Elems, val)

@@ -179,7 +179,7 @@ func (b *builder) data(e ir.Expr) ir.Expr {
 		}
 		return b.parts(e, b.plain) // bits
 	case *ir.Convert:
-		if b.natural(e.X) && activity.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
+		if b.natural(e.X) && ir.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
 			return &ir.Convert{Typed: e.Typed, X: b.traced(e.X)} // to an integer
 		}
 		return b.parts(e, b.plain)
@@ -199,7 +199,7 @@ func (b *builder) plain(e ir.Expr) ir.Expr {
 
 // escaped is e, which is over Reals, as a value of type t.
 func (b *builder) escaped(e ir.Expr, t types.Type, result bool) ir.Expr {
-	if !activity.IsFloat(t) {
+	if !ir.IsFloat(t) {
 		what := "as data"
 		if result {
 			what = "in an interface"

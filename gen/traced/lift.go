@@ -13,7 +13,7 @@ import (
 func (b *builder) lift(e ir.Expr) ir.Expr {
 	t := e.Type()
 	b.twin(t, "a number")
-	if activity.IsFloat(t) {
+	if ir.IsFloat(t) {
 		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.same(e)}
 	}
 	if activity.HasRefs(t) {

@@ -26,7 +26,7 @@ func (w *twins) of(t types.Type) types.Type {
 	if !activity.HasFloats(t) {
 		return t
 	}
-	if activity.IsFloat(t) {
+	if ir.IsFloat(t) {
 		return ir.Real
 	}
 	switch t := types.Unalias(t).(type) {
