@@ -244,29 +244,6 @@ func (f *flow) covers(n *node) (out []*ir.Var) {
 	return out
 }
 
-// leavesList reports whether what stands behind n in its list may not be reached.
-func leavesList(n *node) bool {
-	if n.loop != nil || isScope(n) {
-		return n.left != nil
-	}
-	return leavesIn(n)
-}
-
-func isScope(n *node) bool {
-	_, ok := n.s.(*ir.Scope)
-	return ok
-}
-
-// leavesIn reports whether there is a leave in a node, or it is one.
-func leavesIn(n *node) (found bool) {
-	each([]*node{n}, func(n *node) {
-		if _, ok := n.s.(*ir.Leave); ok {
-			found = true
-		}
-	})
-	return found
-}
-
 // elementSet is the slice whose element i a node sets, nil if it does something else.
 func elementSet(n *node, i *ir.Var) *ir.Var {
 	s, ok := n.s.(*ir.Set)

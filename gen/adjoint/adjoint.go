@@ -23,11 +23,9 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // Options choose among adjoints that compute the same. The zero value is the fastest.
@@ -115,96 +113,4 @@ func (e *Error) Error() string {
 		s += "; " + e.Remedy
 	}
 	return s
-}
-
-// Of builds the adjoint of f with the parameters in m active.
-func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*Error)
-			if !ok {
-				panic(r)
-			}
-			a, err = nil, e
-		}
-	}()
-	g := p.prepare(f)
-	facts, err := p.activity.Of(g.f, m)
-	if err != nil {
-		return nil, err
-	}
-	b := p.builder(key{g, facts, p.overlap(g.f), joint})
-	reached := b.reach()
-	for _, c := range p.order {
-		if c != b && slices.Contains(reached, c) {
-			p.emit(c)
-		}
-	}
-	a = b.joint(f)
-	a.Plan = b.plan()
-	p.matter.KeepAll, p.matter.NoSimplify, p.matter.Overlap = true, true, true
-	a.Matter = p.matter
-	p.simplify(a.Func, b)
-	return a, nil
-}
-
-// simplify makes a function that b has built fast. Its parameters may lead to the same
-// memory only where the key says so.
-func (p *Program) simplify(f *ir.Func, b *builder) {
-	if p.opts.NoSimplify {
-		return
-	}
-	adjoint := map[string]bool{} // the variables are copies
-	for _, vars := range []map[*ir.Var]*ir.Var{b.shadow, b.bars} {
-		for _, v := range vars {
-			adjoint[v.Name] = true
-		}
-	}
-	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1],
-		func(v *ir.Var) bool { return adjoint[v.Name] })
-}
-
-// mode is what is built of a function.
-type mode uint8
-
-const (
-	joint    mode = iota // forward and reverse sweep in one function
-	split                // one function each
-	onward               // what runs the function and keeps nothing
-	together             // both sweeps of a segment of a loop in one function
-	chained              // a loop, reversed in segments
-)
-
-// key tells apart what is built of a function. Alias says which parameters may lead to
-// the same memory.
-type key struct {
-	g     *prepared
-	facts *activity.Facts
-	alias string
-	mode  mode
-}
-
-func (p *Program) builder(k key) *builder {
-	if b := p.built[k]; b != nil {
-		return b
-	}
-	b := newBuilder(p, k)
-	p.built[k] = b
-	p.order = append(p.order, b)
-	b.analyse()
-	return b
-}
-
-// overlap joins all parameters that lead to memory, if they may overlap.
-func (p *Program) overlap(f *ir.Func) string {
-	if !p.opts.Overlap {
-		return ""
-	}
-	all := ""
-	for i, v := range f.Params {
-		if activity.HasRefs(v.Type) {
-			all += string(rune('a' + i))
-		}
-	}
-	return all
 }

@@ -8,73 +8,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// builder builds the adjoint of one function.
-type builder struct {
-	p     *Program
-	key   key
-	g     *prepared
-	facts *activity.Facts
-
-	shadow map[*ir.Var]*ir.Var // what leads to adjoints, made in the forward sweep
-	bars   map[*ir.Var]*ir.Var // adjoints of a variable's own numbers
-	twins  map[*ir.Var]*ir.Var // shadows to the variables they are of
-	made   map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
-	body   []*node
-	ws     *ir.Var
-	at     ir.At
-
-	pending   []*node // that go before the statement that is made now
-	flow      *flow
-	analysed  bool
-	recursive bool // was called before it was analysed
-	fwd, rev  *ir.Func
-
-	stacks   []stack     // of the workspace that it uses
-	counters []*ir.Place // and how much it uses of its memory
-
-	chain   *chain // of a marked loop
-	emitted bool
-	fresh   *string // why it leaves new memory behind, if that is known
-}
-
-// node is a statement of the forward sweep with its reversal: before, the old value is
-// restored unless late is set; what takes adjoints away stands in pre, what adds to
-// those of the operands in post.
-type node struct {
-	s         ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
-	at        ir.At
-	pre, post ir.Block
-	late      bool      // the reversal reads the place as it was left
-	window    *ir.Var   // a slice all of whose elements are written
-	windows   []*ir.Var // further ones
-	reached   []*ir.Var // variables all of whose memory the reversal reads
-	then, els []*node   // of an If; then is the body of a Scope or a Loop
-	cond      *ir.Var
-	loop      *loopInfo
-	left      *ir.Var
-	callee    *builder
-	call      *ir.Call // of the reverse sweep, with callee
-
-	writes []*write
-
-	coupled bool         // its reversal goes on with what that of a later node has taken
-	fused   bool         // a loop whose iterations are reversed at once
-	private map[any]bool // the memory that its iterations set before they read it
-}
-
-func newBuilder(p *Program, k key) *builder {
-	b := &builder{
-		p: p, key: k, g: k.g, facts: k.facts,
-		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{},
-		made: map[*ir.Var]bool{},
-	}
-	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
-	if k.mode != joint {
-		b.fwd, b.rev = &ir.Func{}, &ir.Func{}
-	}
-	return b
-}
-
 // active reports whether a variable carries derivatives.
 func (b *builder) active(v *ir.Var) bool { return b.made[v] || b.facts.Active(v) }
 
@@ -219,13 +152,6 @@ func (b *builder) nodes(in ir.Block) (out []*node) {
 		out = append(out, b.pending...)
 		b.pending = nil
 		out = append(out, list...)
-	}
-	return out
-}
-
-func plain(stmts ...ir.Stmt) (out []*node) {
-	for _, s := range stmts {
-		out = append(out, &node{s: s, at: ir.At{Pos: s.Position()}})
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -122,86 +121,6 @@ func (p *Program) closed(g *prepared, facts *activity.Facts) (*activity.Facts, e
 	}
 }
 
-// freshBehind says why iterations leave new memory to those that follow, if they do: its
-// shadow would have to live as long.
-func (b *builder) freshBehind() string {
-	if b.fresh == nil {
-		b.fresh = new(string) // a recursive function calls it
-		*b.fresh = b.findFresh()
-	}
-	return *b.fresh
-}
-
-func (b *builder) findFresh() (why string) {
-	if b.chain != nil {
-		return b.chain.segment.freshBehind()
-	}
-	f := b.flow
-	each(b.body, func(n *node) {
-		var v *ir.Var
-		var e ir.Expr
-		fresh := false
-		switch s := n.s.(type) {
-		case *ir.Let:
-			v, e = s.V, s.E
-		case *ir.Set:
-			v, e = s.P.Root, s.E
-		case *ir.Append:
-			v, fresh = s.P.Root, true
-		case *ir.Call:
-			name := "a call"
-			if n.call != nil {
-				name = n.call.Callee.Func.Name
-			}
-			for i, r := range s.Results {
-				if r != nil && !f.isShadow(r) && activity.HasRefs(r.Type) && f.escapes(r) && makes(n, s, i) {
-					why = fmt.Sprintf("%s gets new memory from %s in it", called(f.outside(r)), name)
-				}
-			}
-			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != b.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
-					f.escapes(x) && n.callee != nil && n.callee.freshBehind() != "" {
-					why = fmt.Sprintf("%s puts new memory behind %s in it", name, called(f.outside(x)))
-				}
-			}
-			return
-		}
-		switch x := e.(type) {
-		case *ir.Make, *ir.New:
-			fresh = true
-		case *ir.Literal:
-			fresh = elemOf(x.T) != nil
-		}
-		if fresh && !f.isShadow(v) && f.escapes(v) {
-			why = called(f.outside(v)) + " gets new memory in it"
-		}
-	})
-	return why
-}
-
-// outside is the parameter or result that leads to the memory that v leads to.
-func (f *flow) outside(v *ir.Var) *ir.Var {
-	for _, list := range [][]*ir.Var{f.b.g.f.Results, f.b.g.f.Params} {
-		for _, p := range list {
-			if activity.HasRefs(p.Type) && f.class(p) == f.class(v) {
-				return p
-			}
-		}
-	}
-	return v
-}
-
-// makes reports whether result i of a call may be memory that it makes.
-func makes(n *node, s *ir.Call, i int) bool {
-	switch {
-	case n.callee != nil:
-		return n.callee.freshBehind() != ""
-	case s.Callee.Func == nil:
-		return s.Callee.Rule.Returned(i) < 0
-	}
-	return allocates(s.Callee.Func.Body)
-}
-
 // allocates reports whether statements make memory, at any distance.
 func allocates(b ir.Block) bool {
 	return anywhere(b, func(s ir.Stmt) bool {
@@ -240,62 +159,6 @@ func anywhere(b ir.Block, is func(s ir.Stmt) bool) (found bool) {
 func isSliceLiteral(e ir.Expr) bool {
 	l, ok := e.(*ir.Literal)
 	return ok && elemOf(l.T) != nil
-}
-
-// callees are the builders of what the sweeps of b call.
-func (b *builder) callees() (out []*builder) {
-	each(b.body, func(n *node) {
-		if n.callee != nil {
-			out = append(out, n.callee)
-		}
-	})
-	if b.chain != nil {
-		out = append(out, b.chain.plain, b.chain.segment)
-	}
-	return out
-}
-
-// reach are b and all that it calls, each once.
-func (b *builder) reach() []*builder {
-	list := []*builder{b}
-	for i := 0; i < len(list); i++ {
-		for _, c := range list[i].callees() {
-			if !slices.Contains(list, c) {
-				list = append(list, c)
-			}
-		}
-	}
-	return list
-}
-
-// emit writes the functions of b.
-func (p *Program) emit(b *builder) {
-	if b.emitted {
-		return
-	}
-	b.emitted = true
-	if b.key.mode == onward || b.key.mode == chained {
-		for _, c := range b.reach()[1:] { // how much of the workspace they use has to be known
-			p.emit(c)
-		}
-	}
-	switch b.key.mode {
-	case split:
-		b.split()
-		p.simplify(b.fwd, b)
-		p.simplify(b.rev, b)
-	case onward:
-		b.run()
-		p.simplify(b.fwd, b)
-	case together:
-		b.together()
-		p.simplify(b.rev, b)
-	case chained:
-		b.forwardChain()
-		b.reverseChain()
-		p.simplify(b.fwd, b)
-		p.simplify(b.rev, b)
-	}
 }
 
 // run writes the function that does what the function does, with memory from the
@@ -338,17 +201,6 @@ func release(b ir.Block, s ir.Stmt) {
 			release(t.Body, s)
 		}
 	}
-}
-
-// used are the places of the workspace that say how much of its memory b and what it
-// calls use.
-func (b *builder) used() (out []*ir.Place) {
-	for _, c := range b.reach() {
-		for _, p := range c.counters {
-			out = append(out, &ir.Place{Root: b.ws, Path: p.Path})
-		}
-	}
-	return out
 }
 
 // together writes the function that runs the sweeps of a segment one after the other and

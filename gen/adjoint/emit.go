@@ -75,19 +75,6 @@ func (e *emitter) adjoints(list []*node) {
 	}
 }
 
-// anyFused reports whether a loop is fused in a list or in the branches in it.
-func anyFused(list []*node) bool {
-	for _, n := range list {
-		if n.fused {
-			return true
-		}
-		if _, ok := n.s.(*ir.If); ok && (anyFused(n.then) || anyFused(n.els)) {
-			return true
-		}
-	}
-	return false
-}
-
 // lower declares variables where they are: the reverse sweep stands in the same block.
 func (e *emitter) lower(list []*node) {
 	for _, n := range list {

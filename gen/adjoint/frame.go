@@ -28,13 +28,6 @@ func (e *emitter) framable(w *write) bool {
 	return basic
 }
 
-// callsInside reports whether a function with sweeps of its own is called: it may be the one that
-// is written, and use the same stacks.
-func callsInside(n *node) (found bool) {
-	each([]*node{n}, func(m *node) { found = found || m.callee != nil })
-	return found
-}
-
 // frame puts old values that are kept together into a frame.
 func (e *emitter) frame(run []*write) {
 	if len(run) == 0 {

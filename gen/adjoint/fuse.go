@@ -148,34 +148,6 @@ func (f *flow) reversing(list ...*node) state {
 	return out
 }
 
-// remembers reports whether the reverse sweep of a function that is called takes something
-// out of the workspace that its forward sweep has put there.
-func (b *builder) remembers() (found bool) {
-	if !b.analysed || b.recursive || b.chain != nil {
-		return true
-	}
-	for k := range b.flow.exit {
-		found = found || k.v != nil
-	}
-	each(b.body, func(n *node) {
-		for _, w := range n.writes {
-			found = found || w.keep && w.inverse == nil
-		}
-		found = found || n.callee != nil && n.callee.remembers()
-	})
-	return found
-}
-
-// fusedAt is the index of the loop in a list that is fused, or -1.
-func fusedAt(list []*node) int {
-	for i, n := range list {
-		if n.fused {
-			return i
-		}
-	}
-	return -1
-}
-
 // fused goes through a list with a loop that is fused. The loop must not destroy what is
 // read when what stands before it is reversed.
 func (f *flow) fused(list []*node, k int, in state, labels map[*ir.Label]state) state {

@@ -7,25 +7,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// busy reports whether there is something to do for the reversal of nodes.
-func busy(list []*node) bool {
-	for _, n := range list {
-		if len(n.pre)+len(n.post) > 0 || n.kept() || busy(n.then) || busy(n.els) {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *node) kept() bool {
-	for _, w := range n.writes {
-		if w.keep {
-			return true
-		}
-	}
-	return false
-}
-
 // decide finds out which variables the reverse sweep reads and which of them it computes
 // again. Depth is that of loops around, and 0 where variables live on into the reverse
 // sweep.
