@@ -126,16 +126,6 @@ func (b *builder) callee(k key) *builder {
 	return b.p.builder(k)
 }
 
-// preparedOf is the prepared function that g.f is.
-func (p *Program) preparedOf(f *ir.Func) *prepared {
-	for _, g := range p.prepared {
-		if g.f == f {
-			return g
-		}
-	}
-	panic(&Error{Func: f.Name, What: "it is not prepared"})
-}
-
 // aliases says which parameters of a callee may lead to the same memory: their numbers,
 // those that may be the same together.
 func (b *builder) aliases(s *ir.Call, callee *activity.Facts) string {

@@ -1,8 +1,6 @@
 package adjoint
 
 import (
-	"slices"
-
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -94,11 +92,6 @@ func (p *Program) chain(k key) *builder {
 // still reports whether nothing in the loop carries a derivative.
 func (c *chain) still() bool { return c.segment.facts.Passive() }
 
-// state is the number of the state variable that a parameter is, or -1.
-func (s *segment) state(param int) int {
-	return slices.IndexFunc(s.states, func(c carried) bool { return c.param == param })
-}
-
 // closed are the facts of iterations in which all that one hands on with a derivative
 // comes in with one.
 func (p *Program) closed(g *prepared, facts *activity.Facts) (*activity.Facts, error) {
@@ -119,46 +112,6 @@ func (p *Program) closed(g *prepared, facts *activity.Facts) (*activity.Facts, e
 		}
 		m = next
 	}
-}
-
-// allocates reports whether statements make memory, at any distance.
-func allocates(b ir.Block) bool {
-	return anywhere(b, func(s ir.Stmt) bool {
-		switch s := s.(type) {
-		case *ir.Let:
-			return isNew(s.E) || isSliceLiteral(s.E)
-		case *ir.Set:
-			return isNew(s.E) || isSliceLiteral(s.E)
-		case *ir.Append:
-			return true
-		}
-		return false
-	})
-}
-
-// anywhere reports whether there is such a statement, functions that are called included.
-func anywhere(b ir.Block, is func(s ir.Stmt) bool) (found bool) {
-	seen := map[*ir.Func]bool{}
-	var visit func(b ir.Block)
-	visit = func(b ir.Block) {
-		ir.Walk(b, func(s ir.Stmt) bool {
-			found = found || is(s)
-			if c, ok := s.(*ir.Call); ok {
-				if g := calledBy(c); g != nil && !seen[g] {
-					seen[g] = true
-					visit(g.Body)
-				}
-			}
-			return !found
-		})
-	}
-	visit(b)
-	return found
-}
-
-func isSliceLiteral(e ir.Expr) bool {
-	l, ok := e.(*ir.Literal)
-	return ok && elemOf(l.T) != nil
 }
 
 // run writes the function that does what the function does, with memory from the

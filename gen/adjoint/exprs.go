@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -147,4 +148,23 @@ func convert(t types.Type, e ir.Expr) ir.Expr {
 		return e
 	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
+}
+
+func truth(b bool) ir.Expr {
+	return &ir.Const{Typed: ir.Typed{T: boolean}, Val: constant.MakeBool(b)}
+}
+
+func isSliceLiteral(e ir.Expr) bool {
+	l, ok := e.(*ir.Literal)
+	return ok && elemOf(l.T) != nil
+}
+
+// refParams are the parameters that lead to memory.
+func refParams(f *ir.Func) (out []int) {
+	for i, v := range f.Params {
+		if activity.HasRefs(v.Type) {
+			out = append(out, i)
+		}
+	}
+	return out
 }

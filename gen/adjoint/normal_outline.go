@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -24,6 +23,11 @@ type segment struct {
 	leaves bool
 	// slow says why the loop is reversed like any other all the same.
 	slow string
+}
+
+// state is the number of the state variable that a parameter is, or -1.
+func (s *segment) state(param int) int {
+	return slices.IndexFunc(s.states, func(c carried) bool { return c.param == param })
 }
 
 // carried is a variable that iterations hand on: parameter and result are numbers.
@@ -58,10 +62,6 @@ func (p *Program) outline(g *prepared, home *ir.Func) {
 	g.f.Body = block(g.f.Body)
 }
 
-func (g *prepared) note(s ir.Stmt, why string) {
-	g.notes = append(g.notes, ignored(s.Position(), why))
-}
-
 // marked reports whether a function has a marked loop.
 func marked(f *ir.Func) (found bool) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -78,38 +78,6 @@ func (p *Program) outlinable(s *ir.Loop, home *ir.Func) string {
 		return home.Name + " calls itself from this loop"
 	}
 	return ""
-}
-
-// calledBy is the function that a statement calls, or may look into, or nil.
-func calledBy(s ir.Stmt) *ir.Func {
-	c, ok := s.(*ir.Call)
-	switch {
-	case !ok:
-		return nil
-	case c.Callee.Rule != nil:
-		return c.Callee.Rule.Source
-	}
-	return c.Callee.Func
-}
-
-// calls reports whether statements call f, at any distance.
-func calls(b ir.Block, f *ir.Func) (found bool) {
-	seen := map[*ir.Func]bool{}
-	var visit func(b ir.Block)
-	visit = func(b ir.Block) {
-		ir.Walk(b, func(s ir.Stmt) bool {
-			if g := calledBy(s); g != nil && !found {
-				found = g == f
-				if !seen[g] {
-					seen[g] = true
-					visit(g.Body)
-				}
-			}
-			return !found
-		})
-	}
-	visit(b)
-	return found
 }
 
 // freeIn are the variables of a loop's body from around it, in the order in which they
@@ -306,14 +274,4 @@ func (p *Program) first(g *prepared, s *ir.Loop, out *ir.Block, at ir.At) ir.Exp
 	v := g.local("first", s.V.Type)
 	*out = append(*out, &ir.Let{At: at, V: v, E: s.Lo})
 	return v.Load()
-}
-
-// refParams are the parameters that lead to memory.
-func refParams(f *ir.Func) (out []int) {
-	for i, v := range f.Params {
-		if activity.HasRefs(v.Type) {
-			out = append(out, i)
-		}
-	}
-	return out
 }

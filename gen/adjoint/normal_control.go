@@ -1,0 +1,102 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// control makes variables of bounds, conditions and exits.
+func (g *prepared) control(in ir.Block) ir.Block {
+	var out ir.Block
+	for _, s := range in {
+		at := ir.At{Pos: s.Position()}
+		switch s := s.(type) {
+		case *ir.If:
+			cond := s.Cond
+			if !types.Identical(cond.Type(), boolean) { // a type of its own
+				cond = &ir.Convert{Typed: ir.Typed{T: boolean}, X: cond}
+			}
+			c := g.local("cond", boolean)
+			n := &ir.If{At: s.At, Cond: c.Load(), Then: g.control(s.Then), Else: g.control(s.Else)}
+			g.conds[n] = c
+			out = append(out, &ir.Let{At: at, V: c, E: cond}, n)
+		case *ir.Scope:
+			n := &ir.Scope{At: s.At, L: s.L, Body: g.control(s.Body)}
+			g.exits(n, &out, at, &n.Body, s.L, nil)
+			out = append(out, n)
+		case *ir.Loop:
+			n := *s
+			n.Body = g.control(s.Body)
+			info := &loopInfo{}
+			bound := func(base string, e ir.Expr) ir.Expr {
+				if isConstant(e) {
+					return e
+				}
+				v := g.local(base, e.Type())
+				out = append(out, &ir.Let{At: at, V: v, E: e})
+				return v.Load()
+			}
+			if s.V != nil {
+				n.Lo, n.Hi = bound("lo", s.Lo), bound("hi", s.Hi)
+				info.lo, info.hi = n.Lo, n.Hi
+			}
+			if s.V == nil || ir.LeavesBeyond(s.Body, s.Next) {
+				info.started = g.local("n", integer)
+				out = append(out, &ir.Let{At: at, V: info.started, E: count(0)})
+				n.Body = append(ir.Block{&ir.Add{At: at, P: info.started.Place(), E: count(1)}}, n.Body...)
+			}
+			g.exits(&n, &out, at, &n.Body, s.L, s.Next)
+			g.loops[&n] = info
+			out = append(out, &n)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// exits adds the variable that says whether s, whose labels l and next are, was left for
+// somewhere beyond, and sets it where it is.
+func (g *prepared) exits(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Block, l, next *ir.Label) {
+	inner := map[*ir.Label]bool{l: true, next: true}
+	var beyond []*ir.Leave
+	ir.Walk(*body, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Scope:
+			inner[s.L] = true
+		case *ir.Loop:
+			inner[s.L], inner[s.Next] = true, true
+		case *ir.Leave:
+			if !inner[s.L] {
+				beyond = append(beyond, s)
+			}
+		}
+		return true
+	})
+	if len(beyond) == 0 {
+		return
+	}
+	v := g.local("left", boolean)
+	g.left[s] = v
+	*out = append(*out, &ir.Let{At: at, V: v, E: truth(false)})
+	set := map[*ir.Leave]bool{}
+	for _, l := range beyond {
+		set[l] = true
+	}
+	insert(body, set, v)
+}
+
+// insert sets v before the leaves in set.
+func insert(b *ir.Block, set map[*ir.Leave]bool, v *ir.Var) {
+	for _, s := range *b {
+		for _, c := range ir.Blocks(s) {
+			insert(c, set, v)
+		}
+	}
+	if k := len(*b) - 1; k >= 0 {
+		if l, ok := (*b)[k].(*ir.Leave); ok && set[l] {
+			*b = append((*b)[:k:k], &ir.Set{At: l.At, P: v.Place(), E: truth(true)}, l)
+		}
+	}
+}

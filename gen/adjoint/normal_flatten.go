@@ -1,0 +1,166 @@
+package adjoint
+
+import (
+	"go/token"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// hoister makes variables of what the reverse sweep wants to have at hand.
+type hoister struct {
+	ir.Writer
+	g *prepared
+}
+
+func (h *hoister) block(in ir.Block) ir.Block {
+	return h.EachStmt(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
+}
+
+func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
+	switch s := s.(type) {
+	case *ir.Let:
+		return &ir.Let{At: s.At, V: s.V, E: h.top(s.E)}
+	case *ir.Set:
+		return &ir.Set{At: s.At, P: s.P, E: h.expr(s.E)}
+	case *ir.Add:
+		return &ir.Add{At: s.At, P: s.P, E: h.expr(s.E)}
+	case *ir.Append:
+		a := *s
+		a.S = h.header(s.S)
+		a.Elems = nil
+		for _, e := range s.Elems {
+			if s.Spread {
+				a.Elems = append(a.Elems, h.header(e))
+			} else {
+				a.Elems = append(a.Elems, h.expr(e))
+			}
+		}
+		return &a
+	case *ir.Copy:
+		return &ir.Copy{At: s.At, N: s.N, Dst: h.header(s.Dst), Src: h.header(s.Src)}
+	case *ir.Clear:
+		return &ir.Clear{At: s.At, S: h.header(s.S)}
+	case *ir.Call:
+		c := *s
+		c.Args = nil
+		for _, e := range s.Args {
+			c.Args = append(c.Args, h.arg(e))
+		}
+		return &c
+	case *ir.If:
+		return &ir.If{At: s.At, Cond: s.Cond, Then: h.block(s.Then), Else: h.block(s.Else)}
+	case *ir.Scope:
+		return &ir.Scope{At: s.At, L: s.L, Body: h.block(s.Body)}
+	case *ir.Loop:
+		loop := *s
+		loop.Body = h.block(s.Body)
+		return &loop
+	}
+	return s
+}
+
+func (h *hoister) let(base string, e ir.Expr) ir.Expr {
+	v := h.g.local(base, e.Type())
+	h.Emit(&ir.Let{At: h.At, V: v, E: e})
+	return v.Load()
+}
+
+// atom is e as a constant or a variable.
+func (h *hoister) atom(base string, e ir.Expr) ir.Expr {
+	switch x := e.(type) {
+	case *ir.Const:
+		return e
+	case *ir.Load:
+		if len(x.P.Path) == 0 {
+			return e
+		}
+	}
+	return h.let(base, e)
+}
+
+// header is a slice as a variable.
+func (h *hoister) header(e ir.Expr) ir.Expr {
+	if _, ok := e.(*ir.Const); ok {
+		return e
+	}
+	return h.let("view", e)
+}
+
+// arg is an argument of a call.
+func (h *hoister) arg(e ir.Expr) ir.Expr {
+	return h.atom("arg", h.expr(e))
+}
+
+// top is what a variable is declared with: its own operation may stay.
+func (h *hoister) top(e ir.Expr) ir.Expr {
+	switch x := e.(type) {
+	case *ir.Math:
+		if ir.IsFloat(x.T) {
+			return h.math(x)
+		}
+	case *ir.Binary:
+		if x.Op == token.QUO && ir.IsFloat(x.T) {
+			return binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
+		}
+	}
+	return h.expr(e)
+}
+
+func (h *hoister) math(x *ir.Math) ir.Expr {
+	m := &ir.Math{Typed: x.Typed, Name: x.Name}
+	for _, a := range x.Args {
+		if _, ok := a.(*ir.Load); !ok && ir.IsFloat(a.Type()) {
+			a = h.atom("arg", h.expr(a))
+		}
+		m.Args = append(m.Args, a)
+	}
+	return m
+}
+
+// expr hoists what is in a float expression.
+func (h *hoister) expr(e ir.Expr) ir.Expr {
+	if l, ok := e.(*ir.Literal); ok {
+		m := *l
+		m.Elems = nil
+		for _, e := range l.Elems {
+			m.Elems = append(m.Elems, h.expr(e))
+		}
+		return &m
+	}
+	if e == nil || !ir.IsFloat(e.Type()) {
+		return e
+	}
+	switch x := e.(type) {
+	case *ir.Unary:
+		return &ir.Unary{Typed: x.Typed, Op: x.Op, X: h.expr(x.X)}
+	case *ir.Convert:
+		return &ir.Convert{Typed: x.Typed, X: h.expr(x.X)}
+	case *ir.Binary:
+		b := binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
+		if x.Op == token.QUO && !isConstant(x.Y) {
+			return h.let("quo", b)
+		}
+		return b
+	case *ir.Math:
+		if len(x.Args) == 0 {
+			return e
+		}
+		return h.let(nameOf(x.Name), h.math(x))
+	}
+	return e
+}
+
+// nameOf makes a name of that of an elementary function: sin of math.Sin.
+func nameOf(s string) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '.' {
+			s = s[i+1:]
+			break
+		}
+	}
+	b := []byte(s)
+	if b[0] >= 'A' && b[0] <= 'Z' {
+		b[0] += 'a' - 'A'
+	}
+	return string(b)
+}
