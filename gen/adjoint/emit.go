@@ -199,15 +199,6 @@ func (e *emitter) recycles() bool {
 	return !e.b.p.opts.NoRecycle
 }
 
-// isNew reports whether e is memory that is made.
-func isNew(e ir.Expr) bool {
-	switch e.(type) {
-	case *ir.Make, *ir.New:
-		return true
-	}
-	return false
-}
-
 func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:

@@ -40,62 +40,6 @@ func step(p *ir.Place, s ...ir.Step) *ir.Place {
 	return &ir.Place{Root: p.Root, Path: append(p.Path[:len(p.Path):len(p.Path)], s...)}
 }
 
-// ownFloats reports whether a value of type t has numbers in itself, not behind slices
-// and pointers.
-func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }
-
-// leads reports whether a value of type t has slices or pointers in itself that lead to
-// numbers.
-func leads(t types.Type) bool { return ir.LeadsToFloats(t) }
-
-// leaf says which parts of a value are meant.
-type leaf uint8
-
-const (
-	floats leaf = iota // its own numbers
-	refs               // its own slices and pointers that lead to numbers
-)
-
-func (l leaf) in(t types.Type) bool {
-	if l == floats {
-		return ownFloats(t)
-	}
-	return leads(t)
-}
-
-// only reports whether a value of type t has no other parts that a shadow keeps.
-func (l leaf) only(t types.Type) bool { return l.in(t) && !(1 - l).in(t) }
-
-// each calls visit for the smallest number of places that together are the parts of p
-// that are meant, and only those. Arrays become loops, in what emit gets.
-func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place,
-	visit func(t types.Type, places []*ir.Place) ir.Block) ir.Block {
-	if l.only(t) {
-		return visit(t, places)
-	}
-	down := func(s ir.Step) []*ir.Place {
-		out := make([]*ir.Place, len(places))
-		for i, p := range places {
-			out[i] = step(p, s)
-		}
-		return out
-	}
-	var out ir.Block
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		for i := range u.NumFields() {
-			if f := u.Field(i).Type(); l.in(f) {
-				out = append(out, l.each(names, at, f, down(ir.FieldStep(i)), visit)...)
-			}
-		}
-	case *types.Array:
-		v := &ir.Var{Name: names.Name("i"), Type: integer}
-		body := l.each(names, at, u.Elem(), down(ir.IndexStep(v.Load())), visit)
-		out = ir.Block{upward(names, at, v, count(0), count(u.Len()), body)}
-	}
-	return out
-}
-
 // upward is a loop of v from lo to below hi.
 func upward(names *ir.Namer, at ir.At, v *ir.Var, lo, hi ir.Expr, body ir.Block) *ir.Loop {
 	return &ir.Loop{At: at, L: &ir.Label{Name: names.Name("loop")}, Next: &ir.Label{Name: names.Name("next")},
@@ -167,4 +111,39 @@ func refParams(f *ir.Func) (out []int) {
 		}
 	}
 	return out
+}
+
+func elemOf(t types.Type) types.Type {
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
+}
+
+// variable is the variable that a header was put into, nil for a nil slice.
+func variable(e ir.Expr) *ir.Var {
+	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
+		return l.P.Root
+	}
+	return nil
+}
+
+func cut(s ir.Expr, lo, hi ir.Expr) ir.Expr {
+	return &ir.Slice{Typed: ir.Typed{T: s.Type()}, X: s, Lo: lo, Hi: hi}
+}
+
+func zeroOf(t types.Type) ir.Expr {
+	if ir.IsFloat(t) {
+		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
+	}
+	return zero(t)
+}
+
+// isNew reports whether e is memory that is made.
+func isNew(e ir.Expr) bool {
+	switch e.(type) {
+	case *ir.Make, *ir.New:
+		return true
+	}
+	return false
 }

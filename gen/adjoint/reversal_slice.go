@@ -7,37 +7,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-func elemOf(t types.Type) types.Type {
-	if s, ok := t.Underlying().(*types.Slice); ok {
-		return s.Elem()
-	}
-	return nil
-}
-
-// variable is the variable that a header was put into, nil for a nil slice.
-func variable(e ir.Expr) *ir.Var {
-	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
-		return l.P.Root
-	}
-	return nil
-}
-
-func cut(s ir.Expr, lo, hi ir.Expr) ir.Expr {
-	return &ir.Slice{Typed: ir.Typed{T: s.Type()}, X: s, Lo: lo, Hi: hi}
-}
-
-// let is a variable of the forward sweep that is no shadow.
-func (b *builder) newLet(at ir.At, base string, t types.Type, e ir.Expr) (*ir.Var, ir.Stmt) {
-	v := b.g.local(base, t)
-	return v, &ir.Let{At: at, V: v, E: e}
-}
-
-// letShadow is a variable of the forward sweep that is the shadow of v.
-func (b *builder) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
-	b.made[v] = true
-	return &ir.Let{At: at, V: b.of(v), E: e}
-}
-
 // clear is clear of a slice.
 func (b *builder) clear(s *ir.Clear) []*node {
 	v := variable(s.S)

@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"go/constant"
 	"go/token"
 	"go/types"
 
@@ -332,13 +331,6 @@ func (w *writer) clearFloats(t types.Type, p *ir.Place) {
 	w.Emit(floats.each(w.b.g.names, w.At, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: w.At, P: at[0], E: zeroOf(t)}}
 	})...)
-}
-
-func zeroOf(t types.Type) ir.Expr {
-	if ir.IsFloat(t) {
-		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
-	}
-	return zero(t)
 }
 
 // clearElements sets the numbers of all elements of a slice to 0.
