@@ -147,3 +147,8 @@ func isNew(e ir.Expr) bool {
 	}
 	return false
 }
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
+}

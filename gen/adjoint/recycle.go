@@ -3,25 +3,8 @@ package adjoint
 import (
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
-
-// Memory that nobody sees after the call belongs to the workspace: from the second call
-// on nothing is allocated for it.
-
-// escapes reports whether memory of the class of v can be seen from outside.
-func (f *flow) escapes(v *ir.Var) bool {
-	c := f.class(v)
-	for _, list := range [][]*ir.Var{f.b.g.f.Params, f.b.g.f.Results} {
-		for _, p := range list {
-			if activity.HasRefs(p.Type) && f.class(p) == c {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // memory assigns new memory to v, which is e, by declaring it or, where it is declared
 // already, by setting it. Repeated says that this may be done more than once in a call.

@@ -1,0 +1,158 @@
+package adjoint
+
+import (
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// covers are the variables that lead to memory all of which a counted loop sets, an
+// element in each iteration.
+func (f *flow) covers(n *node) (out []*ir.Var) {
+	s, ok := n.s.(*ir.Loop)
+	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil ||
+		f.canon(s.Lo) != "0" {
+		return nil
+	}
+	for _, m := range n.then {
+		v := elementSet(m, s.V)
+		if v == nil {
+			if leavesList(m) {
+				return out
+			}
+			continue
+		}
+		a := f.made[f.class(v)]
+		if a != nil && !a.others && a.v == v && f.canon(a.n) != "" && f.canon(a.n) == f.canon(s.Hi) {
+			f.b.p.matter.NoCover = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// elementSet is the slice whose element i a node sets, nil if it does something else.
+func elementSet(n *node, i *ir.Var) *ir.Var {
+	s, ok := n.s.(*ir.Set)
+	if !ok || len(s.P.Path) != 1 || elemOf(s.P.Root.Type) == nil {
+		return nil
+	}
+	if variable(s.P.Path[0].Index) != i {
+		return nil
+	}
+	return s.P.Root
+}
+
+// private finds the classes of memory that nodes, executed in turn, read only where they
+// have set it before.
+func (f *flow) private(list []*node) map[any]bool {
+	out := map[any]bool{}
+	if f.b.p.opts.NoPrivate {
+		return out
+	}
+	bad := map[any]bool{}
+	a := f.accesses(list...)
+	for k := range a.sets {
+		if k.v == nil {
+			if m := f.made[k.class]; m != nil && !m.others && m.v != nil && !k.shadow && !a.own[version{v: m.v}] {
+				out[k.class] = true
+			}
+		}
+	}
+	f.covered(list, map[any]bool{}, bad)
+	for c := range bad {
+		delete(out, c)
+	}
+	f.b.p.matter.NoPrivate = f.b.p.matter.NoPrivate || len(out) > 0
+	return out
+}
+
+// covered goes through nodes and finds the classes that are read before they are covered.
+func (f *flow) covered(list []*node, in, bad map[any]bool) map[any]bool {
+	have := map[any]bool{}
+	for c := range in {
+		have[c] = true
+	}
+	read := func(s state, but *ir.Var) {
+		for k := range s {
+			if k.v == nil && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
+				bad[k.class] = true
+			}
+		}
+	}
+	for _, n := range list {
+		switch s := n.s.(type) {
+		case nil, *ir.Leave, *ir.Panic:
+		case *ir.If:
+			read(f.accesses(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
+			x, y := f.covered(n.then, have, bad), f.covered(n.els, have, bad)
+			both := map[any]bool{}
+			for c := range x {
+				if y[c] {
+					both[c] = true
+				}
+			}
+			have = both
+		case *ir.Scope:
+			f.covered(n.then, have, bad)
+		case *ir.Loop:
+			read(f.accesses(&node{s: &ir.Loop{V: s.V, Lo: s.Lo, Hi: s.Hi}}).reads, nil)
+			f.coveredLoop(n, s, have, bad)
+			for _, v := range f.covers(n) {
+				have[f.class(v)] = true
+			}
+		default:
+			a := f.accesses(n)
+			read(a.reads.with(a.adds), nil)
+		}
+	}
+	return have
+}
+
+// coveredLoop goes through an iteration, in which elements that it has set itself may be
+// read.
+func (f *flow) coveredLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
+	covers := map[*ir.Var]bool{}
+	for _, v := range f.covers(n) {
+		covers[v] = true
+	}
+	if len(covers) == 0 {
+		f.covered(n.then, have, bad)
+		return
+	}
+	set := map[*ir.Var]bool{}
+	for i, m := range n.then {
+		if len(m.then)+len(m.els) > 0 {
+			have = f.covered(n.then[i:i+1], have, bad)
+			continue
+		}
+		a := f.accesses(f.without(m, set, s.V))
+		for k := range a.reads.with(a.adds) {
+			if k.v == nil && !k.shadow && !have[k.class] {
+				bad[k.class] = true
+			}
+		}
+		if v := elementSet(m, s.V); v != nil && covers[v] {
+			set[v] = true
+		}
+	}
+}
+
+// without is a node whose reads of element i of the slices in set are left out.
+func (f *flow) without(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
+	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
+		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
+			variable(l.P.Path[0].Index) == i {
+			return zero(l.T)
+		}
+		return e
+	}}
+	c := *n
+	if n.s != nil {
+		c.s = m.Block(ir.Block{n.s})[0]
+	}
+	if a, ok := c.s.(*ir.Add); ok && len(a.P.Path) == 1 && set[a.P.Root] && a.P.Path[0].Index != nil &&
+		variable(a.P.Path[0].Index) == i {
+		c.s = &ir.Let{At: a.At, V: a.P.Root, E: a.E} // only what is added is read
+		c.writes = nil
+	}
+	return &c
+}

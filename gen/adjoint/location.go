@@ -1,0 +1,238 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// flow finds out what the reverse sweep of a function reads, and so which old values
+// have to be kept.
+type flow struct {
+	b      *builder
+	alias  map[*ir.Var]*ir.Var // variables of the forward sweep: what they lead to is that of others
+	joined map[any]any         // classes of parameters that may be the same
+
+	writes  map[*ir.Var]int // how often a variable is written
+	index   map[*ir.Var]bool
+	written state // memory that is written
+	deps    map[*ir.Var]*node
+	wanted  map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
+	reruns  map[*ir.Var]bool // variables that it computes again
+	exit    state            // what is read at the end of the function
+	lets    map[*ir.Var]*ir.Let
+	made    map[any]*allocation // where the memory of a class comes from
+	// activeClass are the classes of memory with adjoints, apart from that of results. A loop
+	// that sets some of it is not fused: an iteration reverses what another one set.
+	activeClass map[any]bool
+	changed     bool
+	frozen      bool // what is kept is known
+}
+
+// version is a variable or the memory of a class whose cells are of one type: what the
+// reverse sweep may read the value of.
+type version struct {
+	v      *ir.Var
+	class  any
+	shadow bool
+	cell   any // as Program.cell has it
+}
+
+// state is what the reverse sweep reads, of the values that there are at a point, after
+// it has come to that point.
+type state map[version]bool
+
+func (s state) with(t state) state {
+	out := make(state, len(s)+len(t))
+	for k := range s {
+		out[k] = true
+	}
+	for k := range t {
+		out[k] = true
+	}
+	return out
+}
+
+// join adds t to s, or gives t where s is nil; t is not used afterwards.
+func (s state) join(t state) state {
+	if s == nil {
+		return t
+	}
+	for k := range t {
+		s[k] = true
+	}
+	return s
+}
+
+func (s state) covers(t state) bool {
+	for k := range t {
+		if !s[k] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s state) meets(t state) bool {
+	for k := range s {
+		if t[k] {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) flow0() *flow {
+	if b.flow == nil {
+		b.flow = &flow{b: b, alias: map[*ir.Var]*ir.Var{}, joined: map[any]any{}}
+		group := []any{}
+		for _, c := range b.key.alias + " " {
+			if c == ' ' {
+				group = nil
+				continue
+			}
+			group = append(group, b.facts.Memory(b.g.f.Params[c-'a']))
+			if len(group) > 1 {
+				b.flow.joined[b.flow.find(group[len(group)-1])] = b.flow.find(group[0])
+			}
+		}
+	}
+	return b.flow
+}
+
+func (f *flow) find(c any) any {
+	for f.joined[c] != nil && f.joined[c] != c {
+		c = f.joined[c]
+	}
+	return c
+}
+
+// class is that of the memory which v leads to.
+func (f *flow) class(v *ir.Var) any {
+	for {
+		if t := f.b.twins[v]; t != nil {
+			v = t
+		} else if t := f.alias[v]; t != nil {
+			v = t
+		} else {
+			return f.find(f.b.facts.Memory(v))
+		}
+	}
+}
+
+func (f *flow) isShadow(v *ir.Var) bool {
+	for v != nil {
+		if f.b.twins[v] != nil {
+			return true
+		}
+		v = f.alias[v]
+	}
+	return false
+}
+
+// memory adds the memory at a place that is behind a pointer or in a slice. The numbers
+// of shadows are left out: the forward sweep does not write them.
+func (f *flow) memory(into state, root *ir.Var, t types.Type) {
+	sh := f.isShadow(root)
+	c := f.class(root)
+	ir.EachCell(t, func(t types.Type) {
+		if sh && !activity.HasRefs(t) {
+			return
+		}
+		into[version{class: c, shadow: sh, cell: f.b.p.cell(t)}] = true
+	})
+}
+
+// reachable adds all memory that v leads to, and that of its shadow.
+func (f *flow) reachable(out state, v *ir.Var) {
+	seen := map[types.Type]bool{}
+	var visit func(t types.Type, behind bool)
+	visit = func(t types.Type, behind bool) {
+		ir.EachCell(t, func(t types.Type) {
+			if behind {
+				f.memory(out, v, t)
+				if f.b.leads(v) {
+					f.memory(out, f.b.of(v), t)
+				}
+			}
+			if seen[t] {
+				return
+			}
+			seen[t] = true
+			switch u := t.Underlying().(type) {
+			case *types.Slice:
+				visit(u.Elem(), true)
+			case *types.Pointer:
+				visit(u.Elem(), true)
+			}
+		})
+	}
+	visit(v.Type, false)
+}
+
+func (f *flow) variable(out state, v *ir.Var) {
+	if v.Kind == ir.Global || f.index[v] || v == f.b.ws {
+		return
+	}
+	if _, ok := f.writes[v]; ok {
+		out[version{v: v}] = true
+	}
+}
+
+// reads are the variables and the memory of the forward sweep that statements read.
+func (f *flow) reads(b ir.Block) state {
+	out := state{}
+	ir.Walk(b, func(s ir.Stmt) bool {
+		for _, p := range ir.EffectOf(s).Reads {
+			f.read(out, p)
+		}
+		if to := ir.Target(s); to != nil {
+			f.readPath(out, to)
+		}
+		return true
+	})
+	return out
+}
+
+func (f *flow) readExpr(out state, e ir.Expr) {
+	if e != nil {
+		for k := range f.reads(ir.Block{&ir.Panic{E: e}}) {
+			out[k] = true
+		}
+	}
+}
+
+func (f *flow) read(out state, p *ir.Place) {
+	f.variable(out, p.Root)
+	if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field {
+		q := &ir.Place{Root: p.Root, Path: p.Path[:n-1]}
+		if of := elemOf(q.Type()); of != nil {
+			f.memory(out, p.Root, of)
+		}
+		return
+	}
+	if p.Indirect() {
+		f.memory(out, p.Root, p.Type())
+	}
+}
+
+// readPath is what the path to a place reads.
+func (f *flow) readPath(out state, p *ir.Place) {
+	for _, e := range p.Indices() {
+		f.readExpr(out, e)
+	}
+	if p.Indirect() {
+		f.variable(out, p.Root)
+	}
+	for i := range p.Path {
+		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
+		if q.Indirect() {
+			if t := q.Type(); activity.HasRefs(t) {
+				if _, ok := t.Underlying().(*types.Struct); !ok {
+					f.memory(out, p.Root, t)
+				}
+			}
+		}
+	}
+}
