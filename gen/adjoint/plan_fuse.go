@@ -41,29 +41,6 @@ func (f *flow) fuse(list []*node) []*node {
 	return order
 }
 
-// seededLate reports whether adjoints come when the function is at its end: those of a
-// slice that it gives, wherever that leads then.
-func (b *builder) seededLate() bool {
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
-			return true
-		}
-	}
-	return false
-}
-
-// weigh is how much there is in a loop, loops in it more.
-func weigh(n *node) int {
-	if n.loop == nil {
-		return 0
-	}
-	w := 1
-	for _, m := range n.then {
-		w += 1 + 20*weigh(m)
-	}
-	return w
-}
-
 // fusable reports whether loop i of a list can be fused, and in which order the list
 // stands then.
 func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
@@ -132,20 +109,27 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	return append(order, behind...), true
 }
 
-// reversing is what the reversal of a list of nodes, their blocks included, reads.
-func (f *flow) reversing(list ...*node) state {
-	out := state{}
-	for i, n := range list {
-		out = out.with(f.reversalReads(n))
-		if c := n.callee; c != nil {
-			out = out.with(f.b.calleeState(n, c.flow.exit, !c.analysed))
+// seededLate reports whether adjoints come when the function is at its end: those of a
+// slice that it gives, wherever that leads then.
+func (b *builder) seededLate() bool {
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && leads(r.Type) {
+			return true
 		}
-		if n.left != nil && busy(list[i+1:]) {
-			out[version{v: n.left}] = true
-		}
-		out = out.with(f.reversing(n.then...)).with(f.reversing(n.els...))
 	}
-	return out
+	return false
+}
+
+// weigh is how much there is in a loop, loops in it more.
+func weigh(n *node) int {
+	if n.loop == nil {
+		return 0
+	}
+	w := 1
+	for _, m := range n.then {
+		w += 1 + 20*weigh(m)
+	}
+	return w
 }
 
 // fused goes through a list with a loop that is fused. The loop must not destroy what is
@@ -177,14 +161,6 @@ func (f *flow) fused(list []*node, k int, in state, labels map[*ir.Label]state) 
 	return in
 }
 
-// unfuse has the sweeps of a loop run apart, and so those of the loops in it.
-func (f *flow) unfuse(n *node) {
-	if n.fused {
-		f.changed = true
-		each([]*node{n}, func(m *node) { m.fused = false })
-	}
-}
-
 // restorable reports whether the next iteration does not mind that a write is undone.
 func (f *flow) restorable(n *node, own state, w *write) bool {
 	if w.place != nil && !w.place.Indirect() {
@@ -200,4 +176,12 @@ func (f *flow) restorable(n *node, own state, w *write) bool {
 	}
 	a := f.made[c]
 	return a != nil && !a.others && a.v != nil && own[version{v: a.v}]
+}
+
+// unfuse has the sweeps of a loop run apart, and so those of the loops in it.
+func (f *flow) unfuse(n *node) {
+	if n.fused {
+		f.changed = true
+		each([]*node{n}, func(m *node) { m.fused = false })
+	}
 }
