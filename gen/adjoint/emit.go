@@ -193,12 +193,6 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 	return out
 }
 
-// recycles reports whether memory that nobody sees belongs to the workspace.
-func (e *emitter) recycles() bool {
-	e.b.p.matter.NoRecycle = true
-	return !e.b.p.opts.NoRecycle
-}
-
 func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:

@@ -77,18 +77,6 @@ func (e *emitter) undo(n *node) (out ir.Block) {
 	return append(append(out, restored...), post...)
 }
 
-// recycled takes the memory that a reversal needs, for itself only, from the workspace.
-func (e *emitter) recycled(b ir.Block) (out ir.Block) {
-	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.recycles() {
-			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
 // backwards is the reverse of a loop.
 func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
 	body := e.reverse(n.then)

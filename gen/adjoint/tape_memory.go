@@ -6,6 +6,24 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// recycles reports whether memory that nobody sees belongs to the workspace.
+func (e *emitter) recycles() bool {
+	e.b.p.matter.NoRecycle = true
+	return !e.b.p.opts.NoRecycle
+}
+
+// recycled takes the memory that a reversal needs, for itself only, from the workspace.
+func (e *emitter) recycled(b ir.Block) (out ir.Block) {
+	for _, s := range b {
+		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.recycles() {
+			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
 // memory assigns new memory to v, which is e, by declaring it or, where it is declared
 // already, by setting it. Repeated says that this may be done more than once in a call.
 func (e *emitter) memory(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool) ir.Block {
