@@ -1,10 +1,58 @@
 package adjoint
 
 import (
-	"go/types"
-
 	"github.com/nabla-ad/nabla/gen/ir"
 )
+
+func (e *emitter) renamed(v *ir.Var) *ir.Var {
+	w := e.b.g.local(v.Name, v.Type)
+	e.fresh[v] = w
+	return w
+}
+
+// rename gives variables that are made again in the reverse sweep names of their own.
+func (e *emitter) rename(b ir.Block) ir.Block {
+	m := &ir.Map{Var: ir.Renaming(e.fresh)}
+	return m.Block(b)
+}
+
+func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
+	for _, v := range list {
+		out = append(out, &ir.Let{At: e.at, V: v})
+	}
+	return out
+}
+
+// raised are the variables that are declared before a list of nodes, in the order of the
+// function.
+func (e *emitter) raised(list []*node) (out []*ir.Var) {
+	for _, n := range list {
+		if l, ok := n.s.(*ir.Let); ok && e.raise[l.V] {
+			out = append(out, l.V)
+		}
+		if !n.fused {
+			out = append(out, e.raised(n.then)...)
+			out = append(out, e.raised(n.els)...)
+		}
+	}
+	return out
+}
+
+// around makes a scope of the forward sweep, whose returns go to its end.
+func (e *emitter) around(body ir.Block) ir.Block {
+	exit := e.b.g.f.Exit
+	if !ir.LeavesBeyond(body) {
+		return body
+	}
+	end := &ir.Label{Name: e.b.g.names.Name("end")}
+	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+		if l == exit {
+			return end
+		}
+		return l
+	}}
+	return ir.Block{&ir.Scope{At: e.at, L: end, Body: m.Block(body)}}
+}
 
 // emitter writes the sweeps of an analysed function.
 type emitter struct {
@@ -82,145 +130,4 @@ func (e *emitter) lower(list []*node) {
 			delete(e.raise, l.V)
 		}
 	}
-}
-
-// slots chooses where old values are kept: in a variable where there is one at most, and
-// in frames where several are kept together.
-func (e *emitter) slots(list []*node, depth int) {
-	var run []*write
-	for _, n := range list {
-		for _, w := range n.writes {
-			if !w.keep || w.inverse != nil {
-				continue
-			}
-			local := e.local && depth == 0 && w.window == nil
-			e.b.p.matter.NoLocals = e.b.p.matter.NoLocals || local
-			if local && !e.b.p.opts.NoLocals {
-				w.saved = e.b.g.local("old", w.t())
-				e.top = append(e.top, &ir.Let{At: n.at, V: w.saved})
-				continue
-			}
-			base := baseName(w)
-			if e.framable(w) {
-				run = append(run, w)
-				continue
-			}
-			w.slot = e.stack(base, w.t())
-		}
-		if n.left != nil || n.fused || callsInside(n) {
-			e.frame(run)
-			run = nil
-		}
-		inner := depth
-		switch {
-		case n.fused:
-			inner = 0
-		case n.loop != nil:
-			inner++
-		}
-		e.slots(n.then, inner)
-		e.slots(n.els, inner)
-	}
-	e.frame(run)
-}
-
-// baseName is what a slot for a write is named after.
-func baseName(w *write) string {
-	switch {
-	case w.place != nil:
-		return w.place.Root.Name
-	case w.window != nil:
-		return w.window.Name
-	}
-	return "kept"
-}
-
-// stack is a new stack of the workspace.
-func (e *emitter) stack(base string, t types.Type) *stack {
-	s := stack{ws: e.b.ws, field: e.b.p.work.stack(base, t), of: t}
-	e.b.stacks = append(e.b.stacks, s)
-	return &s
-}
-
-// forward writes the forward sweep.
-func (e *emitter) forward(list []*node) (out ir.Block) {
-	if k := fusedAt(list); k >= 0 {
-		head, tail := list[:k:k], list[k+1:]
-		out = e.forward(head)
-		out = append(out, e.rename(e.reverse(tail))...)
-		out = append(out, e.fusedLoop(list[k]))
-		return append(out, e.forward(tail)...)
-	}
-	for _, n := range list {
-		for _, w := range n.writes {
-			if w.keep {
-				out = append(out, e.keep(n.at, w)...)
-			}
-		}
-		switch s := n.s.(type) {
-		case nil:
-		case *ir.If:
-			out = append(out, &ir.If{At: s.At, Cond: s.Cond, Then: e.forward(n.then), Else: e.forward(n.els)})
-		case *ir.Scope:
-			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: e.forward(n.then)})
-		case *ir.Loop:
-			loop := *s
-			e.depth++
-			loop.Body = e.forward(n.then)
-			e.depth--
-			out = append(out, &loop)
-		case *ir.Let:
-			if e.early[s.V] {
-				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
-			}
-			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.recycles() {
-				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
-				break
-			}
-			if !e.raise[s.V] {
-				out = append(out, s)
-				break
-			}
-			v := s.E
-			if v == nil {
-				v = zero(s.V.Type)
-			}
-			out = append(out, &ir.Set{At: s.At, P: s.V.Place(), E: v})
-		default:
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
-	switch {
-	case w.inverse != nil:
-		return nil
-	case w.saved != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.saved.Place(), E: load(w.place, w.t())}}
-	case w.frame != nil:
-		return w.frame.keep(e.b.g, at, w)
-	case w.window == nil:
-		return []ir.Stmt{w.slot.push(at, load(w.place, w.t()))}
-	}
-	i := e.b.g.local("i", integer)
-	body := ir.Block{w.slot.push(at, load(step(w.window.Place(), ir.IndexStep(i.Load())), w.t()))}
-	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
-}
-
-func (e *emitter) restore(at ir.At, w *write) []ir.Stmt {
-	switch {
-	case w.inverse != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
-	case w.saved != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.saved.Load()}}
-	case w.frame != nil:
-		return w.frame.restore(e.b.g, at, w)
-	case w.window == nil:
-		return w.slot.pop(at, w.place)
-	}
-	i := e.b.g.local("i", integer)
-	body := ir.Block(w.slot.pop(at, step(w.window.Place(), ir.IndexStep(i.Load()))))
-	return []ir.Stmt{downward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
 }

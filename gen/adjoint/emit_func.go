@@ -4,18 +4,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-func (b *builder) paramsWithShadows() []*ir.Var {
-	out := append([]*ir.Var(nil), b.g.f.Params...)
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leads(v.Type) {
-			s := b.of(v)
-			s.Kind = ir.Param
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // joint is the function of both sweeps.
 func (b *builder) joint(f *ir.Func) *Adjoint {
 	e := b.emitter()
@@ -155,6 +143,89 @@ func (b *builder) split() {
 	*b.rev = *r
 }
 
+// run writes the function that does what the function does, with memory from the
+// workspace. Iterations of a marked loop use the same memory again and again.
+func (b *builder) run() {
+	e := b.emitter()
+	f := &ir.Func{Name: b.g.f.Name + "_run", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
+	f.Params = append(b.paramsWithShadows(), b.ws)
+	f.Results = append(f.Results, b.g.f.Results...)
+	for i, r := range b.g.f.Results {
+		if b.facts.Results.Has(i) && leads(r.Type) {
+			sh := b.of(r)
+			sh.Kind = ir.Result
+			f.Results = append(f.Results, sh)
+		}
+	}
+	body := e.around(e.forward(b.body))
+	if b.g.segment != nil {
+		var marks ir.Block
+		for _, p := range b.used() {
+			m := b.g.local("mark", integer)
+			marks = append(marks, &ir.Let{At: e.at, V: m, E: load(p, integer)})
+			release(body, &ir.Set{At: e.at, P: p, E: m.Load()})
+		}
+		body = append(marks, body...)
+	}
+	f.Body = append(e.declare(e.raised(b.body)), body...)
+	clone, _ := ir.Clone(f, nil)
+	*b.fwd = *clone
+}
+
+// together writes the function that runs the sweeps of a segment one after the other and
+// returns the adjoints of what it takes. Nothing is left as the forward sweep left it.
+func (b *builder) together() {
+	e := b.emitter()
+	f := &ir.Func{Name: b.g.f.Name + "_adjoint", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
+	f.Params = b.paramsWithShadows()
+	for i, r := range b.g.f.Results {
+		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
+		e.results[r] = local
+		e.top = append(e.top, &ir.Let{At: e.at, V: local})
+		if !b.facts.Results.Has(i) {
+			continue
+		}
+		if leads(r.Type) {
+			sh := b.of(r)
+			sh.Kind = ir.Local
+			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
+		}
+		if ownFloats(r.Type) {
+			seed := b.own(r)
+			seed.Kind = ir.Param
+			f.Params = append(f.Params, seed)
+		}
+	}
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := b.own(v)
+			bar.Kind = ir.Result
+			f.Results = append(f.Results, bar)
+		}
+	}
+	f.Params = append(f.Params, b.ws)
+	forward := e.around(e.forward(b.body))
+	reverse := e.rename(e.reverse(b.body))
+	body := append(e.top, e.declare(e.raised(b.body))...)
+	body = append(append(body, forward...), reverse...)
+	m := &ir.Map{Var: ir.Renaming(e.results)}
+	f.Body = m.Block(body)
+	clone, _ := ir.Clone(f, nil)
+	*b.rev = *clone
+}
+
+func (b *builder) paramsWithShadows() []*ir.Var {
+	out := append([]*ir.Var(nil), b.g.f.Params...)
+	for i, v := range b.g.f.Params {
+		if b.facts.Params.Has(i) && leads(v.Type) {
+			s := b.of(v)
+			s.Kind = ir.Param
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // shared are the variables of the forward sweep that the reverse sweep has too.
 func (e *emitter) shared() (out []*ir.Var) {
 	f := e.b.flow
@@ -182,4 +253,17 @@ func (e *emitter) shared() (out []*ir.Var) {
 		}
 	})
 	return out
+}
+
+// release puts a statement in front of each iteration of the loop in b.
+func release(b ir.Block, s ir.Stmt) {
+	for _, t := range b {
+		switch t := t.(type) {
+		case *ir.Loop:
+			t.Body = append(ir.Block{s}, t.Body...)
+			return
+		case *ir.Scope:
+			release(t.Body, s)
+		}
+	}
 }

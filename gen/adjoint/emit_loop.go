@@ -1,0 +1,171 @@
+package adjoint
+
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// fusedLoop is a loop whose iterations run forward and back.
+func (e *emitter) fusedLoop(n *node) ir.Stmt {
+	s := *n.s.(*ir.Loop)
+	e.depth++
+	body := e.forward(n.then)
+	e.depth--
+	if ir.LeavesBeyond(body) {
+		end := &ir.Label{Name: e.b.g.names.Name("end")}
+		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+			if l == s.Next {
+				return end
+			}
+			return l
+		}}
+		body = ir.Block{&ir.Scope{At: n.at, L: end, Body: m.Block(body)}}
+	}
+	body = append(e.declare(e.raised(n.then)), body...)
+	s.Body = append(body, e.rename(e.reverse(n.then))...)
+	return &s
+}
+
+// backwards is the reverse of a loop.
+func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
+	body := e.reverse(n.then)
+	if len(body) == 0 {
+		return nil
+	}
+	names := e.b.g.names
+	if n.loop.started == nil && basicKind(s.V.Type) == types.Int {
+		v := e.renamed(s.V)
+		free := s.Step == 1 && anyOrder(body, e.b.flow.isShadow)
+		e.b.p.matter.NoOrder = e.b.p.matter.NoOrder || free
+		if free && !e.b.p.opts.NoOrder {
+			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
+		}
+		switch s.Step {
+		case 1:
+			return ir.Block{downward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
+		case -1:
+			return ir.Block{upward(names, n.at, v, plus1(n.loop.hi), plus1(n.loop.lo), body)}
+		}
+	}
+	var out ir.Block
+	k := e.b.g.local("k", integer)
+	var many ir.Expr
+	if n.loop.started != nil {
+		many = n.loop.started.Load()
+	} else {
+		m := e.b.g.local("n", integer)
+		out = append(out, e.iterations(n, s, m)...)
+		many = m.Load()
+	}
+	if s.V != nil {
+		v := e.renamed(s.V)
+		t := s.V.Type
+		by := binary(t, opMul, convert(t, k.Load()), integerOf(t, s.Step))
+		body = append(ir.Block{&ir.Let{At: n.at, V: v, E: binary(t, opAdd, n.loop.lo, by)}}, body...)
+	}
+	return append(out, downward(names, n.at, k, count(0), many, body))
+}
+
+// iterations computes how often a counted loop runs.
+func (e *emitter) iterations(n *node, s *ir.Loop, m *ir.Var) ir.Block {
+	t := s.V.Type
+	lo, hi, by := n.loop.lo, n.loop.hi, s.Step
+	cond := compare(opLss, lo, hi)
+	if by < 0 {
+		lo, hi, by = hi, lo, -by
+		cond = compare(opLss, lo, hi)
+	}
+	// The first of the numbers that the last one may be away from the bound is left out.
+	span := binary(t, opSub, binary(t, opSub, hi, lo), integerOf(t, 1))
+	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
+	return ir.Block{
+		&ir.Let{At: n.at, V: m},
+		&ir.If{At: n.at, Cond: cond, Then: ir.Block{&ir.Set{At: n.at, P: m.Place(), E: some}}},
+	}
+}
+
+// anyOrder reports whether the iterations of a loop may be run in any order, up to the
+// rounding of sums: all that an iteration leaves to others is added to memory and to
+// variables that none of them reads. The compiler knows more of a loop that counts up.
+func anyOrder(b ir.Block, shadow func(*ir.Var) bool) bool {
+	o := order{own: map[*ir.Var]bool{}, sums: map[*ir.Var]bool{}, shadow: shadow}
+	if !o.declares(b) || !o.adds(b) {
+		return false
+	}
+	ok := true
+	ir.Walk(b, func(s ir.Stmt) bool {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if l, load := e.(*ir.Load); load && o.summed(l.P) {
+					ok = false
+				}
+				return ok
+			})
+		}
+		return ok
+	})
+	return ok
+}
+
+type order struct {
+	own    map[*ir.Var]bool // declared in the loop
+	sums   map[*ir.Var]bool // added to, and declared outside
+	memory bool             // of shadows is added to
+	shadow func(*ir.Var) bool
+}
+
+// declares finds what is declared, and refuses what is no declaration, sum, branch or
+// counted loop.
+func (o *order) declares(b ir.Block) bool {
+	ok := true
+	ir.Walk(b, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Let:
+			o.own[s.V] = true
+		case *ir.Loop:
+			ok = ok && s.V != nil
+			if s.V != nil {
+				o.own[s.V] = true
+			}
+		case *ir.Add, *ir.If:
+		case *ir.Set:
+			ok = ok && !s.P.Indirect()
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// adds finds what is added to from outside.
+func (o *order) adds(b ir.Block) bool {
+	ok := true
+	ir.Walk(b, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.Set:
+			ok = ok && o.own[s.P.Root]
+		case *ir.Add:
+			switch {
+			case !ir.IsFloat(s.P.Type()):
+				ok = ok && o.own[s.P.Root] && !s.P.Indirect()
+			case s.P.Indirect():
+				ok = ok && o.shadow(s.P.Root)
+				o.memory = true
+			case !o.own[s.P.Root]:
+				o.sums[s.P.Root] = true
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// summed reports whether a place that is read may be one that is added to.
+func (o *order) summed(p *ir.Place) bool {
+	if !p.Indirect() {
+		return o.sums[p.Root]
+	}
+	return o.memory && ownFloats(p.Type()) && o.shadow(p.Root)
+}

@@ -1,0 +1,121 @@
+package adjoint
+
+import (
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// forward writes the forward sweep.
+func (e *emitter) forward(list []*node) (out ir.Block) {
+	if k := fusedAt(list); k >= 0 {
+		head, tail := list[:k:k], list[k+1:]
+		out = e.forward(head)
+		out = append(out, e.rename(e.reverse(tail))...)
+		out = append(out, e.fusedLoop(list[k]))
+		return append(out, e.forward(tail)...)
+	}
+	for _, n := range list {
+		for _, w := range n.writes {
+			if w.keep {
+				out = append(out, e.keep(n.at, w)...)
+			}
+		}
+		switch s := n.s.(type) {
+		case nil:
+		case *ir.If:
+			out = append(out, &ir.If{At: s.At, Cond: s.Cond, Then: e.forward(n.then), Else: e.forward(n.els)})
+		case *ir.Scope:
+			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: e.forward(n.then)})
+		case *ir.Loop:
+			loop := *s
+			e.depth++
+			loop.Body = e.forward(n.then)
+			e.depth--
+			out = append(out, &loop)
+		case *ir.Let:
+			if e.early[s.V] {
+				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
+			}
+			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.recycles() {
+				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
+				break
+			}
+			if !e.raise[s.V] {
+				out = append(out, s)
+				break
+			}
+			v := s.E
+			if v == nil {
+				v = zero(s.V.Type)
+			}
+			out = append(out, &ir.Set{At: s.At, P: s.V.Place(), E: v})
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// reverse writes the reverse sweep of a block: what is behind a statement that may have
+// been left for somewhere else is reversed if it was not.
+func (e *emitter) reverse(list []*node) ir.Block {
+	if !busy(list) {
+		return nil
+	}
+	var head, tail ir.Block
+	k := fusedAt(list)
+	if k >= 0 { // the rest is reversed already
+		list = list[:k]
+	}
+	for i, n := range list {
+		if n.left != nil && busy(list[i+1:]) {
+			rest := e.reverse(list[i+1:])
+			tail = ir.Block{&ir.If{At: n.at, Cond: n.left.Load(), Else: rest}}
+			list = list[:i+1]
+			break
+		}
+	}
+	for _, n := range list {
+		l, ok := n.s.(*ir.Let)
+		if !ok {
+			continue
+		}
+		if e.b.flow.reruns[l.V] {
+			head = append(head, &ir.Let{At: n.at, V: e.renamed(l.V), E: l.E})
+		}
+		if !e.early[l.V] && e.b.carries(l.V) && e.b.twins[l.V] == nil {
+			head = append(head, &ir.Let{At: n.at, V: e.b.own(l.V)})
+		}
+	}
+	out := append(head, tail...)
+	for i := len(list) - 1; i >= 0; i-- {
+		out = append(out, e.undo(list[i])...)
+	}
+	return out
+}
+
+func (e *emitter) undo(n *node) (out ir.Block) {
+	switch s := n.s.(type) {
+	case *ir.If:
+		then, els := e.reverse(n.then), e.reverse(n.els)
+		if len(then)+len(els) > 0 {
+			out = append(out, &ir.If{At: n.at, Cond: n.cond.Load(), Then: then, Else: els})
+		}
+		return out
+	case *ir.Scope:
+		return e.reverse(n.then)
+	case *ir.Loop:
+		return e.backwards(n, s)
+	}
+	var restored ir.Block
+	for i := len(n.writes) - 1; i >= 0; i-- {
+		if w := n.writes[i]; w.keep {
+			restored = append(restored, e.restore(n.at, w)...)
+		}
+	}
+	out = append(out, e.recycled(n.pre)...)
+	post := e.recycled(n.post)
+	if n.late {
+		return append(append(out, post...), restored...)
+	}
+	return append(append(out, restored...), post...)
+}
