@@ -152,3 +152,7 @@ func isInteger(t types.Type) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsInteger != 0
 }
+
+func plus(x, y ir.Expr) ir.Expr { return binary(integer, opAdd, x, y) }
+
+func minus(x, y ir.Expr) ir.Expr { return binary(integer, opSub, x, y) }

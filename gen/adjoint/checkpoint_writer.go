@@ -1,8 +1,6 @@
 package adjoint
 
 import (
-	"go/token"
-
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -76,10 +74,8 @@ func (s *sweep) param(fromEnd int) *ir.Var {
 
 // from and to are the first iteration and the one behind the last.
 func (s *sweep) from() ir.Expr { return s.param(2).Load() }
-func (s *sweep) to() ir.Expr   { return s.param(1).Load() }
 
-func plus(x, y ir.Expr) ir.Expr  { return binary(integer, opAdd, x, y) }
-func minus(x, y ir.Expr) ir.Expr { return binary(integer, opSub, x, y) }
+func (s *sweep) to() ir.Expr { return s.param(1).Load() }
 
 // plan finds out how many snapshots there may be and how many iterations are reversed at
 // once, of n. Where n was not known there may be twice as many snapshots.
@@ -180,129 +176,4 @@ func (s *sweep) shadowOfResult(i int) *ir.Var {
 func (s *sweep) keep(at *ir.Var, from ir.Expr) {
 	s.c.snapshot.push(s.writer, at.Load(), s.vars, s.shadows, from)
 	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(1)})
-}
-
-// forwardChain writes the forward sweep.
-func (b *builder) forwardChain() {
-	f := &ir.Func{Name: b.g.f.Name + "_forward", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	f.Params = append(b.paramsWithShadows(), b.ws)
-	f.Results = append(f.Results, b.g.f.Results...)
-	s := b.sweepOf()
-	for i, c := range b.g.segment.states {
-		p := b.g.f.Params[c.param]
-		s.set(s.vars[c.param], p.Load())
-		if s.shadows[i] != nil {
-			s.set(s.shadows[i], b.of(p).Load())
-		}
-	}
-	at := s.integer("at", s.from())
-	s.count = s.integer("count", count(0))
-	n := len(f.Results)
-	if b.g.segment.leaves {
-		s.begun, s.why = f.Results[n-2], f.Results[n-1]
-	}
-	switch {
-	case s.c.still():
-		s.still(at)
-	case b.g.segment.leaves:
-		s.unknown(at)
-	default:
-		s.known(at)
-	}
-	if b.g.segment.leaves {
-		s.set(s.begun, at.Load())
-	}
-	ends, counts := b.stackFor("end"), b.stackFor("count")
-	s.Emit(ends.push(s.At, at.Load()), counts.push(s.At, s.count.Load()))
-	for _, c := range b.g.segment.states {
-		s.set(f.Results[c.result], s.vars[c.param].Load())
-	}
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
-			sh := b.of(r)
-			sh.Kind = ir.Result
-			f.Results = append(f.Results, sh)
-			s.set(sh, s.shadowOfResult(i).Load())
-		}
-	}
-	f.Body = s.Out
-	clone, _ := ir.Clone(f, nil)
-	*b.fwd = *clone
-}
-
-// stackFor is a stack of integers for both sweeps.
-func (b *builder) stackFor(base string) stack {
-	s := stack{ws: b.ws, field: b.p.work.stack(base, integer), of: integer}
-	b.stacks = append(b.stacks, s)
-	return s
-}
-
-// known runs a loop whose number of iterations is known.
-func (s *sweep) known(at *ir.Var) {
-	s.plan(minus(s.to(), s.from()))
-	s.forever(func(leave func() ir.Block) {
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
-		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, s.from()) })
-		next := s.integer("next", nil)
-		s.rule(next, "Next", at.Load(), s.to(), minus(s.room, s.count.Load()), s.steps)
-		s.when(compare(opEql, next.Load(), at.Load()), func() { s.set(next, s.to()) })
-		s.run(at.Load(), next.Load(), false)
-		s.set(at, next.Load())
-	})
-}
-
-// unknown runs a loop that may be left: where there are too many snapshots every other
-// one is given up.
-func (s *sweep) unknown(at *ir.Var) {
-	p := s.b.g.f.Checkpoint
-	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
-	s.forever(func(leave func() ir.Block) {
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
-		done := s.let("done", minus(at.Load(), s.from()))
-		s.plan(done)
-		s.when(compare(token.GEQ, s.count.Load(), s.room), func() {
-			s.thin()
-			s.set(stride, binary(integer, opMul, stride.Load(), count(2)))
-		})
-		rest := s.let("rest", binary(integer, token.REM, done, stride.Load()))
-		some := compare(token.LAND, compare(opEql, rest, count(0)), compare(opLss, s.count.Load(), s.room))
-		s.when(some, func() { s.keep(at, s.from()) })
-		next := s.integer("next", plus(at.Load(), minus(stride.Load(), rest)))
-		s.when(compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
-		s.run(at.Load(), next.Load(), true)
-		s.set(at, s.begun.Load())
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.why.Load(), count(0)), Then: leave()})
-	})
-	if half := (p.Snapshots + 1) / 2; half > 0 { // without room the last iterations would be run over and over
-		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.thin)
-	}
-}
-
-// still runs a loop in which nothing carries a derivative: it is only undone.
-func (s *sweep) still(at *ir.Var) {
-	s.when(compare(opLss, at.Load(), s.to()), func() {
-		s.keep(at, s.from())
-		s.run(at.Load(), s.to(), s.b.g.segment.leaves)
-		s.set(at, s.to())
-		if s.b.g.segment.leaves {
-			s.set(at, s.begun.Load())
-		}
-	})
-}
-
-// thin gives up every other snapshot of the loop.
-func (s *sweep) thin() {
-	snap := s.c.snapshot
-	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
-	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))
-	i := s.b.g.local("i", integer)
-	body := s.Nested(func() {
-		to := snap.slots.place(ir.IndexStep(plus(base, i.Load())))
-		from := snap.slots.place(ir.IndexStep(plus(base, binary(integer, opMul, count(2), i.Load()))))
-		t := s.let("t", load(to, snap.t))
-		s.Emit(&ir.Set{At: s.At, P: to, E: load(from, snap.t)}, &ir.Set{At: s.At, P: from, E: t})
-	})
-	s.Emit(upward(s.b.g.names, s.At, i, count(1), left, body))
-	s.Emit(&ir.Set{At: s.At, P: snap.used, E: plus(base, left)})
-	s.set(s.count, left)
 }
