@@ -156,14 +156,6 @@ func (u *unit) trusts(b *built) func(v *ir.Var) bool {
 	}
 }
 
-// removeDead removes what f computes for nobody.
-func removeDead(f *ir.Func, trusted func(v *ir.Var) bool) {
-	for again := true; again; {
-		simplify.DeadWith(f, trusted)
-		again = simplify.Checks(f, trusted)
-	}
-}
-
 // isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
 // is taken from its stacks was put there.
 func (u *unit) isWorkspace(v *ir.Var) bool {
@@ -267,7 +259,7 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 	source := reached(t.f)
 	for _, f := range reached(b.fn) {
 		if !slices.Contains(source, f) {
-			removeDead(f, u.trusts(b))
+			simplify.DeadCode(f, u.trusts(b))
 		}
 	}
 	err = t.sound(kind.name, b.fn)

@@ -22,7 +22,7 @@ func makeOnly(u *unit, t *target) (*built, error) {
 	}
 	b := one.without(func(r role) bool { return r.slot == value })
 	b.fn.Name += "_only"
-	u.clean(b)
+	u.prune(b)
 	if work(b.fn.Body) > worthwhile*work(one.fn.Body) || b.twins() {
 		return nil, nil
 	}

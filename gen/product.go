@@ -18,10 +18,10 @@ func makeProduct(u *unit, t *target) (*built, error) {
 	if err != nil || second.twins() {
 		return nil, nil // why is said of the tangent of the adjoint
 	}
-	u.clean(second)
+	u.prune(second)
 	b := second.without(func(r role) bool { return r.slot != barDot })
 	b.fn.Name += "_hvp"
-	u.clean(b)
+	u.prune(b)
 	params, roles := b.fn.Params, b.params
 	b.fn.Params, b.params = nil, nil
 	for i, v := range params {
@@ -35,7 +35,7 @@ func makeProduct(u *unit, t *target) (*built, error) {
 		}
 		b.fn.Params, b.params = append(b.fn.Params, v), append(b.params, roles[i])
 	}
-	u.clean(b)
+	u.prune(b)
 	if work(b.fn.Body) > worthwhile*work(second.fn.Body) {
 		return nil, nil
 	}
@@ -44,9 +44,5 @@ func makeProduct(u *unit, t *target) (*built, error) {
 	return b, nil
 }
 
-// clean removes what a derivative computes for what it does not return.
-func (u *unit) clean(b *built) {
-	removeDead(b.fn, u.trusts(b))
-	simplify.Copies(b.fn)
-	removeDead(b.fn, u.trusts(b))
-}
+// prune removes the computations of a derivative that none of its remaining results depends on.
+func (u *unit) prune(b *built) { simplify.Prune(b.fn, u.trusts(b)) }

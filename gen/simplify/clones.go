@@ -19,39 +19,39 @@ func Clones(f *ir.Func) {
 		}
 	}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.Let); ok && c.use.writes[l.V] == 1 && !c.use.addressed[l.V] && isEmpty(l.E) {
+		if l, ok := s.(*ir.Let); ok && c.use.writes[l.V] == 1 && !c.use.addressed[l.V] && hasNoCapacity(l.E) {
 			c.empty[l.V] = true
 		}
 		return true
 	})
-	c.taint(f)
+	c.findClones(f)
 	found := false
 	seen := map[*ir.Func]bool{f: true}
-	var visible func(b ir.Block, own bool) bool
-	visible = func(b ir.Block, own bool) (sees bool) {
+	var observes func(b ir.Block, inCaller bool) bool
+	observes = func(b ir.Block, inCaller bool) (observed bool) {
 		ir.Walk(b, func(s ir.Stmt) bool {
 			switch s := s.(type) {
 			case *ir.Append:
-				if own && c.clones(s) {
+				if inCaller && c.isClone(s) {
 					found = true
 					break
 				}
-				sees = true
+				observed = true
 			case *ir.Call:
 				if g := s.Callee.Func; g != nil && !seen[g] {
 					seen[g] = true
-					sees = sees || visible(g.Body, false)
+					observed = observed || observes(g.Body, false)
 				}
 			}
-			ir.EachExpr(s, func(e ir.Expr) { sees = sees || c.looksBehind(e, own) })
-			return !sees
+			ir.EachExpr(s, func(e ir.Expr) { observed = observed || c.observesCapacity(e, inCaller) })
+			return !observed
 		})
-		return sees
+		return observed
 	}
-	if visible(f.Body, true) || !found {
+	if observes(f.Body, true) || !found {
 		return
 	}
-	f.Body = (&ir.Map{Stmt: c.stmt}).Block(f.Body)
+	f.Body = (&ir.Map{Stmt: c.rewrite}).Block(f.Body)
 }
 
 type cloner struct {
@@ -59,12 +59,12 @@ type cloner struct {
 	use   *usage
 	empty map[*ir.Var]bool // slices without room
 	// tainted are variables that may be clones; stored says that memory may hold one.
-	tainted map[*ir.Var]bool
-	stored  bool
+	mayBeClone    map[*ir.Var]bool
+	cloneInMemory bool
 }
 
 // isEmpty reports whether e is a slice without room that is made on the spot.
-func isEmpty(e ir.Expr) bool {
+func hasNoCapacity(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Literal:
 		return e.Len == 0 && len(e.Elems) == 0
@@ -80,7 +80,7 @@ func isEmpty(e ir.Expr) bool {
 
 // clones reports whether s gives a variable the elements of another slice, in memory of
 // their own.
-func (c *cloner) clones(s *ir.Append) bool {
+func (c *cloner) isClone(s *ir.Append) bool {
 	if !s.Spread || len(s.P.Path) > 0 || len(s.Elems) != 1 {
 		return false
 	}
@@ -91,46 +91,46 @@ func (c *cloner) clones(s *ir.Append) bool {
 		return true
 	}
 	_, slice := s.S.Type().Underlying().(*types.Slice)
-	return slice && isEmpty(s.S)
+	return slice && hasNoCapacity(s.S)
 }
 
 // taint finds what may be a clone.
-func (c *cloner) taint(f *ir.Func) {
-	c.tainted = map[*ir.Var]bool{}
-	for grown := true; grown; {
-		grown = false
+func (c *cloner) findClones(f *ir.Func) {
+	c.mayBeClone = map[*ir.Var]bool{}
+	for changed := true; changed; {
+		changed = false
 		add := func(v *ir.Var) {
-			if v != nil && !c.tainted[v] {
-				c.tainted[v], grown = true, true
+			if v != nil && !c.mayBeClone[v] {
+				c.mayBeClone[v], changed = true, true
 			}
 		}
-		to := func(p *ir.Place, e ir.Expr) {
+		flow := func(p *ir.Place, e ir.Expr) {
 			switch {
-			case !c.maybe(e):
+			case !c.mayHoldClone(e):
 			case len(p.Path) == 0:
 				add(p.Root)
 			default:
-				grown = grown || !c.stored
-				c.stored = true
+				changed = changed || !c.cloneInMemory
+				c.cloneInMemory = true
 			}
 		}
 		ir.Walk(f.Body, func(s ir.Stmt) bool {
 			switch s := s.(type) {
 			case *ir.Let:
 				if s.E != nil {
-					to(s.V.Place(), s.E)
+					flow(s.V.Place(), s.E)
 				}
 			case *ir.Set:
-				to(s.P, s.E)
+				flow(s.P, s.E)
 			case *ir.Append:
-				if c.clones(s) {
+				if c.isClone(s) {
 					add(s.P.Root)
 				}
 			case *ir.Call:
 				for _, a := range s.Args {
-					if c.maybe(a) {
-						grown = grown || !c.stored
-						c.stored = true
+					if c.mayHoldClone(a) {
+						changed = changed || !c.cloneInMemory
+						c.cloneInMemory = true
 						for _, v := range s.Results {
 							add(v)
 						}
@@ -143,7 +143,7 @@ func (c *cloner) taint(f *ir.Func) {
 }
 
 // maybe reports whether e may be a clone or hold one.
-func (c *cloner) maybe(e ir.Expr) (found bool) {
+func (c *cloner) mayHoldClone(e ir.Expr) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Len:
@@ -154,7 +154,7 @@ func (c *cloner) maybe(e ir.Expr) (found bool) {
 			}
 		}
 		if p := ir.PlaceOf(e); p != nil {
-			found = found || c.tainted[p.Root] || c.stored && p.Indirect()
+			found = found || c.mayBeClone[p.Root] || c.cloneInMemory && p.Indirect()
 		}
 		return !found
 	})
@@ -163,23 +163,23 @@ func (c *cloner) maybe(e ir.Expr) (found bool) {
 
 // looksBehind reports whether e depends on what is behind the length of a slice, or on
 // whether there is one. Of a function that is called nothing is known.
-func (c *cloner) looksBehind(e ir.Expr, own bool) (found bool) {
+func (c *cloner) observesCapacity(e ir.Expr, inCaller bool) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Len:
 			found = found || e.Cap
 		case *ir.Binary:
 			_, slice := e.X.Type().Underlying().(*types.Slice)
-			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ) && (!own || c.maybe(e.X) || c.maybe(e.Y))
+			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ) && (!inCaller || c.mayHoldClone(e.X) || c.mayHoldClone(e.Y))
 		}
 		return !found
 	})
 	return found
 }
 
-func (c *cloner) stmt(s ir.Stmt) []ir.Stmt {
+func (c *cloner) rewrite(s ir.Stmt) []ir.Stmt {
 	a, ok := s.(*ir.Append)
-	if !ok || !c.clones(a) {
+	if !ok || !c.isClone(a) {
 		return []ir.Stmt{s}
 	}
 	from := &ir.Var{Name: c.names.Name("from"), Type: a.Elems[0].Type()}

@@ -1,60 +1,48 @@
-// Package simplify rewrites functions in the form of package ir so that what is built of
-// them, and the Go code that is printed of that, is fast.
+// Package simplify optimises functions in the form of package ir: those that are to be differentiated, so that the
+// derivatives built from them are short, and the derivatives, so that the Go code printed from them is fast.
 //
-// Each pass takes a function that [ir.Check] accepts and leaves one that it accepts. The
-// body is replaced, not changed, so other functions may share statements with it.
+// A pass takes a function that [ir.Check] accepts and leaves one that it accepts. The body is replaced, not modified in place, so other functions may share its statements.
 //
-//	Inline      calls of small functions become what they do
-//	Clones      slices that are appended to nothing become slices that are made and copied to
-//	Unroll      loops of a few iterations become those iterations
-//	Scalars     arrays and structs become a variable for each element or field
-//	Copies      copies of variables, and what is never read, go away
-//	Dead        what is computed for nothing goes away
-//	Increments  additions to one place become one, for adjoints
-//	Windows     what two iterations read or add to is carried from one to the other
-//	Cut         slices are cut to one length before loops
+//	Inline      inlining of small functions
+//	Clones      append to an empty slice becomes make and copy
+//	Unroll      complete unrolling of loops with a constant trip count of at most four
+//	Copies      constant and copy propagation, sinking of declarations, forward substitution, and Dead
+//	Scalars     scalar replacement of arrays and structs
+//	Invariants  loop-invariant code motion of floating-point arithmetic
+//	Increments  merging of additions to one place
+//	Windows     predictive commoning of loads and additions at neighbouring elements
+//	Cut         bounds-check elimination: slices are cut to one length before loops
+//	Dead        dead-code elimination
+//	Checks      reduction of dead code that may panic to the operands that may panic
+//	Unread      deletion of stores to a slice parameter that is never read
 //
-// Floating-point results stay the same bit for bit, except that [Increments] and
-// [Windows] change the order of sums. So do panics, except that where two expressions would panic another one
-// may be first, and that [Cut] makes a loop that would panic do so before it begins.
+// # Stages
+//
+// A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
+// changes nothing. Unread is in no stage; package gen calls it between two runs of Prune.
+//
+//	Primal    Inline Clones Unroll Copies Scalars Copies
+//	Body      Clones Unroll Copies Scalars Copies
+//	Adjoint   Copies Scalars Invariants Increments Windows Cut Copies
+//	DeadCode  Dead Checks
+//	Prune     DeadCode Copies DeadCode
+//
+// Body is Primal without inlining, for ablation tests.
+//
+// # Semantics
+//
+// Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents and
+// may change the sign of a zero. A function panics after a pass if and only if it did before, except for [Unread]; if two
+// expressions would panic, another of them may be first. A loop that would panic does so before its first iteration after
+// [Cut].
+//
+// # Terms
+//
+// A variable is assigned once if its declaration is the only write, and addressed if some expression takes its address: it
+// may then be written through pointers, and no pass moves accesses to it. The header of a slice is its pointer, length and
+// capacity, as opposed to its elements. Two places may alias if they may overlap in memory; the passes find that out with
+// a unification-based points-to analysis (Steensgaard 1996). An accumulation is a statement p += e.
+//
+// The passes are those of the literature (Muchnick 1997, Advanced Compiler Design and Implementation), but on a structured
+// tree instead of a control-flow graph, and without SSA form. Predictive commoning is due to O'Brien et al. (1990).
 package simplify
-
-import (
-	"go/types"
-
-	"github.com/nabla-ad/nabla/gen/ir"
-)
-
-// Primal applies the passes for functions that are to be differentiated in package pkg.
-func Primal(f *ir.Func, pkg *types.Package) {
-	Inline(f, pkg)
-	Body(f, pkg)
-}
-
-// Body applies the passes of [Primal] but Inline.
-func Body(f *ir.Func, pkg *types.Package) {
-	Clones(f)
-	Unroll(f)
-	Copies(f)
-	Scalars(f, pkg)
-	Copies(f)
-}
-
-// Adjoint applies the passes for what was built of such a function. Distinct says that
-// no two parameters lead to the same memory, but for what is taken from the stacks that
-// the parameter work leads to, if it is not nil; adjoint says which variables hold adjoints
-// or lead to them.
-func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
-	Copies(f)
-	parts := scalars(f, pkg)
-	of := map[*ir.Var]bool{}
-	for v, p := range parts {
-		p.leaves(nil, func(w *ir.Var, _ []ir.Step) { of[w] = adjoint(v) })
-	}
-	adjoints := func(v *ir.Var) bool { return of[v] || adjoint(v) }
-	Invariants(f)
-	increments(f, distinct, work, adjoints)
-	windows(f, distinct, work, adjoints)
-	Cut(f)
-	Copies(f)
-}

@@ -22,11 +22,11 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
-	seen := newMentioned()
-	for range rounds {
-		m := &merger{mem: memoryOf(f, distinct, work), adjoint: adjoint, touches: map[ir.Stmt]*touch{}}
+	seen := newOccurrences()
+	for range maxRounds {
+		m := &merger{aliases: analyseAliases(f, distinct, work), adjoint: adjoint, cache: map[ir.Stmt]*effects{}}
 		f.Body = m.block(f.Body)
-		c := &copier{use: usageOf(f.Body), seen: seen, numbers: true, sums: adjoint}
+		c := &copyPropagator{use: usageOf(f.Body), occurs: seen, substitutes: true, isSum: adjoint}
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !m.changed && !c.changed {
 			return
@@ -35,13 +35,13 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 }
 
 // touch is what a statement and those in its blocks do.
-type touch struct {
+type effects struct {
 	reads, writes, adds []*ir.Place
 	barrier             bool // nothing moves across it
 }
 
-func touchOf(s ir.Stmt) *touch {
-	t := &touch{barrier: ir.LeavesBeyond(ir.Block{s})}
+func effectsOf(s ir.Stmt) *effects {
+	t := &effects{barrier: ir.LeavesBeyond(ir.Block{s})}
 	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
 		e := ir.EffectOf(s)
 		switch s := s.(type) {
@@ -69,25 +69,25 @@ func touchOf(s ir.Stmt) *touch {
 }
 
 type merger struct {
-	mem     *memory
+	aliases *aliases
 	adjoint func(*ir.Var) bool
-	touches map[ir.Stmt]*touch
+	cache   map[ir.Stmt]*effects
 	changed bool
 }
 
-func (m *merger) touch(s ir.Stmt) *touch {
-	t := m.touches[s]
+func (m *merger) effects(s ir.Stmt) *effects {
+	t := m.cache[s]
 	if t == nil {
-		t = touchOf(s)
-		m.touches[s] = t
+		t = effectsOf(s)
+		m.cache[s] = t
 	}
 	return t
 }
 
 // any reports whether one of the places may be p.
-func (m *merger) any(list []*ir.Place, p *ir.Place) bool {
+func (m *merger) mayAliasAny(list []*ir.Place, p *ir.Place) bool {
 	for _, q := range list {
-		if m.mem.mayBe(q, p) {
+		if m.aliases.mayAlias(q, p) {
 			return true
 		}
 	}
@@ -95,9 +95,9 @@ func (m *merger) any(list []*ir.Place, p *ir.Place) bool {
 }
 
 // changes reports whether t may change one of the places.
-func (m *merger) changes(t *touch, list []*ir.Place) bool {
+func (m *merger) mayModify(t *effects, list []*ir.Place) bool {
 	for _, p := range list {
-		if m.any(t.writes, p) || m.any(t.adds, p) {
+		if m.mayAliasAny(t.writes, p) || m.mayAliasAny(t.adds, p) {
 			return true
 		}
 	}
@@ -107,18 +107,18 @@ func (m *merger) changes(t *touch, list []*ir.Place) bool {
 func (m *merger) block(b ir.Block) ir.Block {
 	b = append(ir.Block(nil), b...)
 	for i, s := range b {
-		b[i] = m.signs(s)
+		b[i] = m.hoistSigns(s)
 	}
 	for i := 0; i < len(b); {
 		j, s := -1, ir.Stmt(nil)
 		switch x := b[i].(type) {
 		case *ir.Add:
 			if len(x.P.Path) > 0 && m.adjoint(x.P.Root) {
-				j, s = m.sum(x, b[i+1:])
+				j, s = m.mergeAdd(x, b[i+1:])
 			}
 		case *ir.Set:
 			if isZero(x.E) && ir.IsFloat(x.P.Type()) && m.adjoint(x.P.Root) {
-				j, s = m.first(x, b[i+1:])
+				j, s = m.mergeZero(x, b[i+1:])
 			}
 		}
 		if j < 0 {
@@ -130,23 +130,23 @@ func (m *merger) block(b ir.Block) ir.Block {
 		b = append(b[:i], b[i+1:]...)
 	}
 	for i, s := range b {
-		b[i] = blocks(s, m.block)
+		b[i] = mapBlocks(s, m.block)
 	}
 	return b
 }
 
 // sum finds an addition to the place of x that x can be put into.
-func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
-	own := m.touch(x)
+func (m *merger) mergeAdd(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
+	own := m.effects(x)
 	for j, s := range rest {
-		t := m.touch(s)
+		t := m.effects(s)
 		if y, ok := s.(*ir.Add); ok && ir.EqualPlace(x.P, y.P) {
-			if m.any(t.reads, x.P) {
+			if m.mayAliasAny(t.reads, x.P) {
 				break
 			}
-			return j, &ir.Add{At: y.At, P: y.P, E: plus(x.E, y.E)}
+			return j, &ir.Add{At: y.At, P: y.P, E: sum(x.E, y.E)}
 		}
-		if t.barrier || m.any(t.reads, x.P) || m.any(t.writes, x.P) || m.changes(t, own.reads) {
+		if t.barrier || m.mayAliasAny(t.reads, x.P) || m.mayAliasAny(t.writes, x.P) || m.mayModify(t, own.reads) {
 			break
 		}
 	}
@@ -154,36 +154,36 @@ func (m *merger) sum(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 }
 
 // signs moves minuses outwards in what is added to an adjoint, or assigned.
-func (m *merger) signs(s ir.Stmt) ir.Stmt {
+func (m *merger) hoistSigns(s ir.Stmt) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Let:
 		if s.E != nil && ir.IsFloat(s.V.Type) && m.adjoint(s.V) {
-			return &ir.Let{At: s.At, V: s.V, E: signs(s.E)}
+			return &ir.Let{At: s.At, V: s.V, E: hoistSigns(s.E)}
 		}
 	case *ir.Set:
 		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
-			return &ir.Set{At: s.At, P: s.P, E: signs(s.E)}
+			return &ir.Set{At: s.At, P: s.P, E: hoistSigns(s.E)}
 		}
 	case *ir.Add:
 		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
-			return &ir.Add{At: s.At, P: s.P, E: signs(s.E)}
+			return &ir.Add{At: s.At, P: s.P, E: hoistSigns(s.E)}
 		}
 	}
 	return s
 }
 
 // first finds the addition to a place that is set to zero that can be an assignment.
-func (m *merger) first(x *ir.Set, rest ir.Block) (int, ir.Stmt) {
-	own := m.touch(x)
+func (m *merger) mergeZero(x *ir.Set, rest ir.Block) (int, ir.Stmt) {
+	own := m.effects(x)
 	for j, s := range rest {
-		t := m.touch(s)
+		t := m.effects(s)
 		if y, ok := s.(*ir.Add); ok && ir.EqualPlace(x.P, y.P) {
-			if m.any(t.reads, x.P) {
+			if m.mayAliasAny(t.reads, x.P) {
 				break
 			}
 			return j, &ir.Set{At: y.At, P: y.P, E: y.E}
 		}
-		if t.barrier || m.any(t.reads, x.P) || m.any(t.writes, x.P) || m.any(t.adds, x.P) || m.changes(t, own.reads) {
+		if t.barrier || m.mayAliasAny(t.reads, x.P) || m.mayAliasAny(t.writes, x.P) || m.mayAliasAny(t.adds, x.P) || m.mayModify(t, own.reads) {
 			break
 		}
 	}

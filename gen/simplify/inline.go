@@ -8,8 +8,8 @@ import (
 
 // The sizes up to which functions are inlined, in statements and expressions.
 const (
-	smallFunc = 320  // of a function that is called
-	largeFunc = 4000 // of one that calls
+	maxCalleeSize = 320  // of a function that is called
+	maxCallerSize = 4000 // of one that calls
 )
 
 // Inline replaces calls of functions that are small and do not call themselves, at any
@@ -21,10 +21,10 @@ const (
 // variable that nothing else can write, else a variable of its own. A result is the
 // variable that the call assigns it to where that is declared directly before the call.
 func Inline(f *ir.Func, pkg *types.Package) {
-	(&inliner{bodies: map[*ir.Func]*ir.Func{}, home: pkg}).expand(f)
+	(&inliner{inlined: map[*ir.Func]*ir.Func{}, pkg: pkg}).expand(f)
 }
 
-func home(f *ir.Func) *types.Package {
+func packageOf(f *ir.Func) *types.Package {
 	if f.Object == nil {
 		return nil
 	}
@@ -33,8 +33,8 @@ func home(f *ir.Func) *types.Package {
 
 // inliner inlines into a function and, before, into what it calls.
 type inliner struct {
-	bodies map[*ir.Func]*ir.Func // what is inlined for a function, nil if nothing is
-	home   *types.Package
+	inlined map[*ir.Func]*ir.Func // what is inlined for a function, nil if nothing is
+	pkg     *types.Package
 }
 
 // expand inlines into f itself.
@@ -47,27 +47,27 @@ func (in *inliner) expand(f *ir.Func) {
 }
 
 // body is what stands for calls of g, nil if they stay.
-func (in *inliner) body(g *ir.Func) *ir.Func {
-	if h, ok := in.bodies[g]; ok {
+func (in *inliner) inlinedBody(g *ir.Func) *ir.Func {
+	if h, ok := in.inlined[g]; ok {
 		return h
 	}
-	in.bodies[g] = nil
-	if g.Body == nil || g.Passive || checkpointed(g) || recursive(g) || !in.canName(g) {
+	in.inlined[g] = nil
+	if g.Body == nil || g.Passive || isCheckpointed(g) || isRecursive(g) || !in.canName(g) {
 		return nil
 	}
 	h, _ := ir.Clone(g, nil)
 	in.expand(h)
 	ir.Normalize(h)
-	if size(h.Body) > smallFunc {
+	if size(h.Body) > maxCalleeSize {
 		return nil
 	}
-	in.bodies[g] = h
+	in.inlined[g] = h
 	return h
 }
 
 // checkpointed reports whether the loops of g are reversed by snapshots, or g is such a
 // loop: where it is called says how often.
-func checkpointed(g *ir.Func) bool {
+func isCheckpointed(g *ir.Func) bool {
 	found := g.Checkpoint != nil
 	ir.Walk(g.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.Loop)
@@ -78,7 +78,7 @@ func checkpointed(g *ir.Func) bool {
 }
 
 // recursive reports whether g calls itself.
-func recursive(g *ir.Func) bool {
+func isRecursive(g *ir.Func) bool {
 	seen := map[*ir.Func]bool{}
 	var reach func(f *ir.Func) bool
 	reach = func(f *ir.Func) (found bool) {
@@ -111,12 +111,12 @@ type expansion struct {
 
 func (x *expansion) block(b ir.Block) (out ir.Block) {
 	for i, s := range b {
-		s = blocks(s, x.block)
+		s = mapBlocks(s, x.block)
 		if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
-			if g := x.in.body(c.Callee.Func); g != nil && x.size+size(g.Body) <= largeFunc {
+			if g := x.in.inlinedBody(c.Callee.Func); g != nil && x.size+size(g.Body) <= maxCallerSize {
 				x.changed = true
-				out = x.call(out, c, g)
-				if ends(out) && i < len(b)-1 {
+				out = x.inlineCall(out, c, g)
+				if endsInJump(out) && i < len(b)-1 {
 					return out
 				}
 				continue
@@ -128,7 +128,7 @@ func (x *expansion) block(b ir.Block) (out ir.Block) {
 }
 
 // ends reports whether the last statement of b is one behind which nothing may stand.
-func ends(b ir.Block) bool {
+func endsInJump(b ir.Block) bool {
 	if len(b) == 0 {
 		return false
 	}
@@ -140,31 +140,31 @@ func ends(b ir.Block) bool {
 }
 
 // call puts the body of g behind what stands before a call of it.
-func (x *expansion) call(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
+func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 	x.size += size(g.Body)
 	h, _ := ir.Clone(g, x.names)
 	use := usageOf(h.Body)
 	for v := range use.addressed {
 		x.addressed[v] = true
 	}
-	values := map[*ir.Var]ir.Expr{} // of parameters
-	taken := map[*ir.Var]bool{}     // variables that are one: += must not read what it adds to
+	values := map[*ir.Var]ir.Expr{}   // of parameters
+	substituted := map[*ir.Var]bool{} // variables that are one: += must not read what it adds to
 	var body ir.Block
 	for i, p := range h.Params {
 		p.Kind = ir.Local
 		a := c.Args[i]
-		if use.writes[p] == 0 && !use.addressed[p] && types.Identical(a.Type(), p.Type) && x.steady(a, c) &&
-			!taken[whole(a)] {
+		if use.writes[p] == 0 && !use.addressed[p] && types.Identical(a.Type(), p.Type) && x.invariant(a, c) &&
+			!substituted[loadedVar(a)] {
 			values[p] = a
-			if v := whole(a); v != nil && v.Kind != ir.Global {
-				taken[v] = true
+			if v := loadedVar(a); v != nil && v.Kind != ir.Global {
+				substituted[v] = true
 			}
 			continue
 		}
 		body = append(body, &ir.Let{At: c.At, V: p, E: a})
 	}
 	vars := map[*ir.Var]*ir.Var{}
-	fresh := x.declared(out, c)
+	fresh := x.freshResults(out, c)
 	var after ir.Block
 	for i, r := range h.Results {
 		r.Kind = ir.Local
@@ -186,21 +186,21 @@ func (x *expansion) call(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 			if w := vars[v]; w != nil {
 				return w
 			}
-			if w := whole(values[v]); w != nil {
+			if w := loadedVar(values[v]); w != nil {
 				return w
 			}
 			return v
 		},
 		Expr: func(e ir.Expr) ir.Expr {
-			if v := whole(e); v != nil && values[v] != nil {
+			if v := loadedVar(e); v != nil && values[v] != nil {
 				return values[v]
 			}
 			return fold(e)
 		},
-		Stmt: settle,
+		Stmt: foldBranch,
 	}
 	inner := m.Block(h.Body)
-	if leavesTo(inner, h.Exit) || ends(inner) {
+	if containsLeave(inner, h.Exit) || endsInJump(inner) {
 		inner = ir.Block{&ir.Scope{At: c.At, L: h.Exit, Body: inner}}
 	}
 	return append(append(append(out, body...), inner...), after...)
@@ -208,11 +208,11 @@ func (x *expansion) call(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 
 // steady reports whether an argument is a constant or a variable that keeps its value
 // while the function runs and that the call does not assign to.
-func (x *expansion) steady(a ir.Expr, c *ir.Call) bool {
+func (x *expansion) invariant(a ir.Expr, c *ir.Call) bool {
 	if k, ok := a.(*ir.Const); ok {
 		return k.Val != nil && hasInfo(k.T, types.IsNumeric|types.IsBoolean)
 	}
-	v := whole(a)
+	v := loadedVar(a)
 	if v == nil || x.addressed[v] {
 		return false
 	}
@@ -226,7 +226,7 @@ func (x *expansion) steady(a ir.Expr, c *ir.Call) bool {
 
 // declared are the variables that are declared directly before a call and that its
 // arguments do not read.
-func (x *expansion) declared(out ir.Block, c *ir.Call) map[*ir.Var]bool {
+func (x *expansion) freshResults(out ir.Block, c *ir.Call) map[*ir.Var]bool {
 	fresh := map[*ir.Var]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
 		l, ok := out[i].(*ir.Let)
@@ -249,18 +249,18 @@ func (x *expansion) declared(out ir.Block, c *ir.Call) map[*ir.Var]bool {
 // canName reports whether the package of the code can name all that g mentions: its own
 // and what the package of g exports.
 func (in *inliner) canName(g *ir.Func) bool {
-	if in.home == nil {
+	if in.pkg == nil {
 		return true
 	}
-	from := home(g)
+	from := packageOf(g)
 	ok := true
 	object := func(o types.Object) {
-		if o == nil || o.Pkg() == nil || o.Pkg() == in.home {
+		if o == nil || o.Pkg() == nil || o.Pkg() == in.pkg {
 			return
 		}
-		ok = ok && o.Exported() && ir.Names(o, in.home.Path()) && o.Pkg() == from
+		ok = ok && o.Exported() && ir.Names(o, in.pkg.Path()) && o.Pkg() == from
 	}
-	typ := func(t types.Type) { ok = ok && (t == nil || nameable(t, in.home, from)) }
+	typ := func(t types.Type) { ok = ok && (t == nil || nameable(t, in.pkg, from)) }
 	field := func(t types.Type, k int) {
 		if s, isStruct := t.Underlying().(*types.Struct); isStruct && k >= 0 && k < s.NumFields() {
 			object(s.Field(k))

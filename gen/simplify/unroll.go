@@ -3,8 +3,8 @@ package simplify
 import "github.com/nabla-ad/nabla/gen/ir"
 
 const (
-	fewIterations = 4
-	longBody      = 400 // size up to which iterations stand one after the other
+	maxTripCount    = 4
+	maxUnrolledSize = 400 // size up to which iterations stand one after the other
 )
 
 // Unroll replaces counted loops of at most four iterations, between bounds that are
@@ -25,9 +25,9 @@ type unroller struct {
 
 func (u *unroller) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		s = blocks(s, u.block)
+		s = mapBlocks(s, u.block)
 		if l, ok := s.(*ir.Loop); ok {
-			if list, ok := u.loop(l); ok {
+			if list, ok := u.unrollLoop(l); ok {
 				u.changed = true
 				out = append(out, list...)
 				continue
@@ -40,7 +40,7 @@ func (u *unroller) block(b ir.Block) (out ir.Block) {
 
 // iterations are the values of the index of a loop whose bounds are constants, if they
 // are few.
-func iterations(l *ir.Loop) (list []int64, ok bool) {
+func indexValues(l *ir.Loop) (list []int64, ok bool) {
 	if l.V == nil {
 		return nil, false
 	}
@@ -51,7 +51,7 @@ func iterations(l *ir.Loop) (list []int64, ok bool) {
 		return nil, false
 	}
 	for i := lo; l.Step > 0 && i < hi || l.Step < 0 && i > hi; i += l.Step {
-		if len(list) == fewIterations {
+		if len(list) == maxTripCount {
 			return nil, false
 		}
 		list = append(list, i)
@@ -59,29 +59,29 @@ func iterations(l *ir.Loop) (list []int64, ok bool) {
 	return list, true
 }
 
-func (u *unroller) loop(l *ir.Loop) (out ir.Block, ok bool) {
-	list, ok := iterations(l)
-	if !ok || len(list)*size(l.Body) > longBody || ends(l.Body) || leavesTo(l.Body, l.L) {
+func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
+	list, ok := indexValues(l)
+	if !ok || len(list)*size(l.Body) > maxUnrolledSize || endsInJump(l.Body) || containsLeave(l.Body, l.L) {
 		return nil, false
 	}
 	if usageOf(l.Body).addressed[l.V] {
 		return nil, false
 	}
 	for k, i := range list {
-		index := fitting(l.V.Type, i)
+		index := fitConst(l.V.Type, i)
 		if index == nil {
 			return nil, false
 		}
-		out = append(out, u.iteration(l, index, k > 0)...)
+		out = append(out, u.copyBody(l, index, k > 0)...)
 	}
 	return out, true
 }
 
 // iteration is the body of l for one value of its index. What it declares gets new names
 // if again is set.
-func (u *unroller) iteration(l *ir.Loop, index ir.Expr, again bool) ir.Block {
+func (u *unroller) copyBody(l *ir.Loop, index ir.Expr, rename bool) ir.Block {
 	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
-	if again {
+	if rename {
 		ir.Walk(l.Body, func(s ir.Stmt) bool {
 			label := func(l *ir.Label) { labels[l] = &ir.Label{Name: u.names.Name(l.Name)} }
 			variable := func(v *ir.Var) {
@@ -109,17 +109,17 @@ func (u *unroller) iteration(l *ir.Loop, index ir.Expr, again bool) ir.Block {
 		Var:   ir.Renaming(vars),
 		Label: ir.Renaming(labels),
 		Expr: func(e ir.Expr) ir.Expr {
-			if v := whole(e); v != nil && v == l.V {
+			if v := loadedVar(e); v != nil && v == l.V {
 				return index
 			}
 			return fold(e)
 		},
-		Stmt: settle,
+		Stmt: foldBranch,
 	}
 	body := m.Block(l.Body)
-	if leavesTo(l.Body, l.Next) {
+	if containsLeave(l.Body, l.Next) {
 		next := l.Next
-		if again {
+		if rename {
 			next = labels[next]
 		}
 		return ir.Block{&ir.Scope{At: l.At, L: next, Body: body}}

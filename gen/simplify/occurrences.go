@@ -4,27 +4,27 @@ import "github.com/nabla-ad/nabla/gen/ir"
 
 // mentioned knows what variables statements have to do with, those in their blocks
 // included. It holds as long as nothing is changed in place.
-type mentioned struct {
+type occurrences struct {
 	numbers map[*ir.Var]int
-	sets    map[ir.Stmt]set
+	sets    map[ir.Stmt]bitSet
 }
 
-func newMentioned() *mentioned {
-	return &mentioned{map[*ir.Var]int{}, map[ir.Stmt]set{}}
+func newOccurrences() *occurrences {
+	return &occurrences{map[*ir.Var]int{}, map[ir.Stmt]bitSet{}}
 }
 
 // mentions reports whether s or something in its blocks has to do with v.
-func (m *mentioned) mentions(s ir.Stmt, v *ir.Var) bool {
-	of := m.of(s)
+func (m *occurrences) contains(s ir.Stmt, v *ir.Var) bool {
+	of := m.varsOf(s)
 	n, ok := m.numbers[v]
 	return ok && n/64 < len(of) && of[n/64]>>(n%64)&1 != 0
 }
 
-func (m *mentioned) of(s ir.Stmt) set {
+func (m *occurrences) varsOf(s ir.Stmt) bitSet {
 	if out, ok := m.sets[s]; ok {
 		return out
 	}
-	var out set
+	var out bitSet
 	uses(s, func(v *ir.Var, _ use) {
 		n, ok := m.numbers[v]
 		if !ok {
@@ -38,7 +38,7 @@ func (m *mentioned) of(s ir.Stmt) set {
 	})
 	for _, b := range ir.Blocks(s) {
 		for _, s := range *b {
-			for i, w := range m.of(s) {
+			for i, w := range m.varsOf(s) {
 				if i == len(out) {
 					out = append(out, 0)
 				}

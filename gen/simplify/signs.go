@@ -8,58 +8,58 @@ import (
 
 // signs moves each minus in sums, products and quotients of e outwards, where a sum takes
 // it up. The value stays the same, but for the sign of a zero.
-func signs(e ir.Expr) ir.Expr { return (&ir.Map{Expr: sign}).RewriteExpr(e) }
+func hoistSigns(e ir.Expr) ir.Expr { return (&ir.Map{Expr: hoistSign}).RewriteExpr(e) }
 
 // sign is signs of an expression whose operands are done.
-func sign(e ir.Expr) ir.Expr {
+func hoistSign(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Unary:
-		if x, minus := unsigned(e.X); e.Op == token.SUB && minus {
+		if x, minus := splitSign(e.X); e.Op == token.SUB && minus {
 			return x
 		}
 	case *ir.Binary:
 		if !ir.IsFloat(e.T) {
 			break
 		}
-		x, p := unsigned(e.X)
-		y, q := unsigned(e.Y)
+		x, p := splitSign(e.X)
+		y, q := splitSign(e.Y)
 		if !p && !q {
 			break
 		}
 		switch e.Op {
 		case token.MUL, token.QUO:
-			return signed(binary(e.T, e.Op, x, y), p != q)
+			return negateIf(binary(e.T, e.Op, x, y), p != q)
 		case token.ADD:
-			return total(x, p, y, q)
+			return signedSum(x, p, y, q)
 		case token.SUB:
-			return total(x, p, y, !q)
+			return signedSum(x, p, y, !q)
 		}
 	}
 	return e
 }
 
 // plus is x + y, whose operands are done.
-func plus(x, y ir.Expr) ir.Expr { return sign(binary(x.Type(), token.ADD, x, y)) }
+func sum(x, y ir.Expr) ir.Expr { return hoistSign(binary(x.Type(), token.ADD, x, y)) }
 
 // total is ±x ± y.
-func total(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
+func signedSum(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 	switch {
 	case p == q:
-		return signed(binary(x.Type(), token.ADD, x, y), p)
+		return negateIf(binary(x.Type(), token.ADD, x, y), p)
 	case p:
 		return binary(x.Type(), token.SUB, y, x)
 	}
 	return binary(x.Type(), token.SUB, x, y)
 }
 
-func unsigned(e ir.Expr) (_ ir.Expr, minus bool) {
+func splitSign(e ir.Expr) (_ ir.Expr, minus bool) {
 	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && ir.IsFloat(u.T) && !ir.IsConst(u.X) {
 		return u.X, true
 	}
 	return e, false
 }
 
-func signed(e ir.Expr, minus bool) ir.Expr {
+func negateIf(e ir.Expr, minus bool) ir.Expr {
 	if minus {
 		return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
 	}

@@ -11,7 +11,7 @@ import (
 // trusted variables lead to are known not to panic. It reports whether anything has gone:
 // then more may be dead.
 func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
-	c := &checker{use: usageOf(f.Body), trusted: trusted, names: ir.NamerOf(f)}
+	c := &checkReducer{use: usageOf(f.Body), trusted: trusted, names: ir.NamerOf(f)}
 	for _, v := range f.Results {
 		c.use.reads[v]++
 	}
@@ -19,7 +19,7 @@ func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	return c.changed
 }
 
-type checker struct {
+type checkReducer struct {
 	changed bool
 	use     *usage
 	trusted func(*ir.Var) bool
@@ -27,20 +27,20 @@ type checker struct {
 }
 
 // block is b without what is not needed, where the accesses have been made before it.
-func (c *checker) block(b ir.Block, made []*ir.Place) ir.Block {
+func (c *checkReducer) block(b ir.Block, dominating []*ir.Place) ir.Block {
 	var out ir.Block
 	for _, s := range b {
 		if l, ok := s.(*ir.Let); ok && l.E != nil && c.use.reads[l.V] == 0 && c.use.writes[l.V] == 1 &&
 			!c.use.addressed[l.V] {
-			parts := c.parts(l.E)
+			parts := c.panickingOperands(l.E)
 			c.changed = c.changed || len(parts) != 1 || parts[0] != l.E
 			for _, e := range parts {
-				if load, ok := e.(*ir.Load); ok && c.stable(load.P) {
-					if has(made, load.P) {
+				if load, ok := e.(*ir.Load); ok && c.trackable(load.P) {
+					if containsPlace(dominating, load.P) {
 						c.changed = true
 						continue
 					}
-					made = append(made, load.P)
+					dominating = append(dominating, load.P)
 				}
 				v := l.V
 				if len(parts) > 1 || e != l.E {
@@ -50,22 +50,22 @@ func (c *checker) block(b ir.Block, made []*ir.Place) ir.Block {
 			}
 			continue
 		}
-		made = append(made, c.accesses(s)...)
-		made = c.without(made, s)
+		dominating = append(dominating, c.certainAccesses(s)...)
+		dominating = c.afterKill(dominating, s)
 		switch s := s.(type) {
 		case *ir.If:
 			out = append(out,
-				&ir.If{At: s.At, Cond: s.Cond, Then: c.block(s.Then, made[:len(made):len(made)]),
-					Else: c.block(s.Else, made[:len(made):len(made)])})
-			made = nil
+				&ir.If{At: s.At, Cond: s.Cond, Then: c.block(s.Then, dominating[:len(dominating):len(dominating)]),
+					Else: c.block(s.Else, dominating[:len(dominating):len(dominating)])})
+			dominating = nil
 		case *ir.Scope:
-			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: c.block(s.Body, made)})
-			made = nil
+			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: c.block(s.Body, dominating)})
+			dominating = nil
 		case *ir.Loop:
 			loop := *s
 			loop.Body = c.block(s.Body, nil)
 			out = append(out, &loop)
-			made = nil
+			dominating = nil
 		default:
 			out = append(out, s)
 		}
@@ -74,21 +74,21 @@ func (c *checker) block(b ir.Block, made []*ir.Place) ir.Block {
 }
 
 // parts are the least operands of e that may panic, in their order.
-func (c *checker) parts(e ir.Expr) (out []ir.Expr) {
+func (c *checkReducer) panickingOperands(e ir.Expr) (out []ir.Expr) {
 	switch x := e.(type) {
 	case *ir.Load:
 		if !mayPanic(e) || c.trusted != nil && c.trusted(x.P.Root) {
 			return nil
 		}
 	case *ir.Unary:
-		return c.parts(x.X)
+		return c.panickingOperands(x.X)
 	case *ir.Math:
-		return c.all(x.Args)
+		return c.panickingOperandsOf(x.Args)
 	case *ir.Binary:
 		if x.Op == token.LAND || x.Op == token.LOR || !ir.IsFloat(x.T) {
 			break
 		}
-		return c.all([]ir.Expr{x.X, x.Y})
+		return c.panickingOperandsOf([]ir.Expr{x.X, x.Y})
 	}
 	if !mayPanic(e) {
 		return nil
@@ -96,22 +96,22 @@ func (c *checker) parts(e ir.Expr) (out []ir.Expr) {
 	return []ir.Expr{e}
 }
 
-func (c *checker) all(list []ir.Expr) (out []ir.Expr) {
+func (c *checkReducer) panickingOperandsOf(list []ir.Expr) (out []ir.Expr) {
 	for _, e := range list {
-		out = append(out, c.parts(e)...)
+		out = append(out, c.panickingOperands(e)...)
 	}
 	return out
 }
 
 // stable reports whether p is an element of a variable that nothing else changes.
-func (c *checker) stable(p *ir.Place) bool {
+func (c *checkReducer) trackable(p *ir.Place) bool {
 	return len(p.Path) == 1 && p.Path[0].Index != nil && !c.use.addressed[p.Root]
 }
 
 // accesses are the elements that s itself accesses in any case.
-func (c *checker) accesses(s ir.Stmt) (out []*ir.Place) {
+func (c *checkReducer) certainAccesses(s ir.Stmt) (out []*ir.Place) {
 	add := func(p *ir.Place) {
-		if p != nil && c.stable(p) {
+		if p != nil && c.trackable(p) {
 			out = append(out, p)
 		}
 	}
@@ -131,7 +131,7 @@ func (c *checker) accesses(s ir.Stmt) (out []*ir.Place) {
 }
 
 // without are the accesses whose place is the same after s.
-func (c *checker) without(made []*ir.Place, s ir.Stmt) []*ir.Place {
+func (c *checkReducer) afterKill(dominating []*ir.Place, s ir.Stmt) []*ir.Place {
 	changed := map[*ir.Var]bool{}
 	uses(s, func(v *ir.Var, how use) {
 		if how != reads {
@@ -139,10 +139,10 @@ func (c *checker) without(made []*ir.Place, s ir.Stmt) []*ir.Place {
 		}
 	})
 	if len(changed) == 0 {
-		return made
+		return dominating
 	}
 	var out []*ir.Place
-	for _, p := range made {
+	for _, p := range dominating {
 		same := !changed[p.Root]
 		ir.WalkExpr(p.Path[0].Index, func(e ir.Expr) bool {
 			if q := ir.PlaceOf(e); q != nil && (changed[q.Root] || len(q.Path) > 0 || c.use.addressed[q.Root]) {
@@ -157,7 +157,7 @@ func (c *checker) without(made []*ir.Place, s ir.Stmt) []*ir.Place {
 	return out
 }
 
-func has(list []*ir.Place, p *ir.Place) bool {
+func containsPlace(list []*ir.Place, p *ir.Place) bool {
 	for _, q := range list {
 		if ir.EqualPlace(p, q) {
 			return true

@@ -8,7 +8,7 @@ import "github.com/nabla-ad/nabla/gen/ir"
 // still computed; that the slice is long enough is not looked at. Where its length is
 // needed, that of another slice like it is taken.
 func Unread(f *ir.Func, memory, like *ir.Var) bool {
-	length := ir.Map{Expr: func(e ir.Expr) ir.Expr {
+	replaceLen := ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Len); ok && !l.Cap {
 			if x, ok := l.X.(*ir.Load); ok && x.P.Root == memory && len(x.P.Path) == 0 {
 				return &ir.Len{Typed: l.Typed, X: &ir.Load{Typed: ir.Typed{T: like.Type}, P: &ir.Place{Root: like}}}
@@ -16,33 +16,33 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 		}
 		return e
 	}}
-	body := length.Block(f.Body)
-	u := unread{memory: true}
-	for grown := true; grown; {
-		grown = false
+	body := replaceLen.Block(f.Body)
+	memoryViews := views{memory: true}
+	for changed := true; changed; {
+		changed = false
 		ir.Walk(body, func(s ir.Stmt) bool {
-			if l, ok := s.(*ir.Let); ok && !u[l.V] && u.part(l.E) {
-				u[l.V], grown = true, true
+			if l, ok := s.(*ir.Let); ok && !memoryViews[l.V] && memoryViews.isView(l.E) {
+				memoryViews[l.V], changed = true, true
 			}
 			return true
 		})
 	}
-	free := true
+	unused := true
 	ir.Walk(body, func(s ir.Stmt) bool {
-		free = free && (u.written(s) != nil || u.named(s) || !u.mentioned(s))
-		return free
+		unused = unused && (memoryViews.storedValue(s) != nil || memoryViews.declaresView(s) || !memoryViews.occursIn(s))
+		return unused
 	})
-	if !free {
+	if !unused {
 		return false
 	}
 	names := ir.NamerOf(f)
 	m := ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
-		e := u.written(s)
+		e := memoryViews.storedValue(s)
 		switch {
 		case e != nil && mayPanic(e):
 			return []ir.Stmt{&ir.Let{At: ir.At{Pos: s.Position()},
 				V: &ir.Var{Name: names.Name("unused"), Type: e.Type()}, E: e}}
-		case e != nil || u.named(s):
+		case e != nil || memoryViews.declaresView(s):
 			return nil
 		}
 		return []ir.Stmt{s}
@@ -52,13 +52,13 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 }
 
 // unread is a slice and the names of its parts.
-type unread map[*ir.Var]bool
+type views map[*ir.Var]bool
 
 // part reports whether e is the slice or a part of it.
-func (u unread) part(e ir.Expr) bool {
+func (u views) isView(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Slice:
-		return u.part(e.X)
+		return u.isView(e.X)
 	case *ir.Load:
 		return len(e.P.Path) == 0 && u[e.P.Root]
 	}
@@ -66,13 +66,13 @@ func (u unread) part(e ir.Expr) bool {
 }
 
 // named reports whether s gives a part a name, and does nothing else.
-func (u unread) named(s ir.Stmt) bool {
+func (u views) declaresView(s ir.Stmt) bool {
 	l, ok := s.(*ir.Let)
-	return ok && u[l.V] && u.part(l.E)
+	return ok && u[l.V] && u.isView(l.E)
 }
 
 // written is what s adds to the memory or sets it to, nil if it does something else.
-func (u unread) written(s ir.Stmt) ir.Expr {
+func (u views) storedValue(s ir.Stmt) ir.Expr {
 	var e ir.Expr
 	switch s := s.(type) {
 	case *ir.Set:
@@ -83,11 +83,11 @@ func (u unread) written(s ir.Stmt) ir.Expr {
 		return nil
 	}
 	p := ir.Target(s)
-	if !p.Indirect() || !u[p.Root] || u.in(e) {
+	if !p.Indirect() || !u[p.Root] || u.occursInExpr(e) {
 		return nil
 	}
 	for _, i := range p.Indices() {
-		if u.in(i) {
+		if u.occursInExpr(i) {
 			return nil
 		}
 	}
@@ -95,12 +95,12 @@ func (u unread) written(s ir.Stmt) ir.Expr {
 }
 
 // mentioned reports whether s itself has anything to do with the slice.
-func (u unread) mentioned(s ir.Stmt) (found bool) {
+func (u views) occursIn(s ir.Stmt) (found bool) {
 	uses(s, func(v *ir.Var, _ use) { found = found || u[v] })
 	return found
 }
 
-func (u unread) in(e ir.Expr) (found bool) {
+func (u views) occursInExpr(e ir.Expr) (found bool) {
 	exprUses(e, func(v *ir.Var, _ use) { found = found || u[v] })
 	return found
 }

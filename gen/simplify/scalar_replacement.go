@@ -8,7 +8,7 @@ import (
 )
 
 // mostParts is up to how many variables one is taken apart into.
-const mostParts = 16
+const maxScalars = 16
 
 // Scalars replaces variables that are arrays or structs by one variable for each element
 // or field, at any depth. Those are taken apart that have at most 16 parts and no
@@ -19,41 +19,41 @@ const mostParts = 16
 func Scalars(f *ir.Func, pkg *types.Package) { scalars(f, pkg) }
 
 // scalars is Scalars and gives what each variable that is no more was taken apart into.
-func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*part {
-	s := &splitter{names: ir.NamerOf(f), pkg: pkg, parts: map[*ir.Var]*part{}}
+func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*scalarTree {
+	s := &scalarizer{names: ir.NamerOf(f), pkg: pkg, trees: map[*ir.Var]*scalarTree{}}
 	s.choose(f)
-	if len(s.parts) == 0 {
+	if len(s.trees) == 0 {
 		return nil
 	}
 	var head ir.Block
 	for _, v := range f.Params {
-		if p := s.parts[v]; p != nil {
-			p.leaves(nil, func(w *ir.Var, path []ir.Step) {
+		if p := s.trees[v]; p != nil {
+			p.eachScalar(nil, func(w *ir.Var, path []ir.Step) {
 				head = append(head,
 					&ir.Let{At: ir.At{Pos: f.Pos}, V: w, E: load(&ir.Place{Root: v, Path: path}, w.Type)})
 			})
 		}
 	}
 	f.Body = append(head, s.block(f.Body)...)
-	return s.parts
+	return s.trees
 }
 
 // part is a variable, or an element or a field of one at any depth: a variable of its
 // own or parts again.
-type part struct {
-	t     types.Type
-	v     *ir.Var
-	parts []*part
+type scalarTree struct {
+	typ    types.Type
+	scalar *ir.Var
+	parts  []*scalarTree
 }
 
 // leaves visits the variables of p with the path to each.
-func (p *part) leaves(path []ir.Step, visit func(v *ir.Var, path []ir.Step)) {
-	if p.v != nil {
-		visit(p.v, path)
+func (p *scalarTree) eachScalar(path []ir.Step, visit func(v *ir.Var, path []ir.Step)) {
+	if p.scalar != nil {
+		visit(p.scalar, path)
 		return
 	}
 	for i, q := range p.parts {
-		q.leaves(append(path[:len(path):len(path)], stepOf(p.t, i)), visit)
+		q.eachScalar(append(path[:len(path):len(path)], stepOf(p.typ, i)), visit)
 	}
 }
 
@@ -62,13 +62,13 @@ func stepOf(t types.Type, i int) ir.Step {
 	if _, ok := t.Underlying().(*types.Struct); ok {
 		return ir.FieldStep(i)
 	}
-	return ir.IndexStep(number(integer, int64(i)))
+	return ir.IndexStep(intConst(integer, int64(i)))
 }
 
 // at follows a path into p. It gives the part and what is left of the path behind a
 // variable. The indices into arrays are constants.
-func (p *part) at(path []ir.Step) (*part, []ir.Step) {
-	for len(path) > 0 && p.v == nil {
+func (p *scalarTree) descend(path []ir.Step) (*scalarTree, []ir.Step) {
+	for len(path) > 0 && p.scalar == nil {
 		i := path[0].Field
 		if i < 0 {
 			n, _ := constInt(path[0].Index)
@@ -79,37 +79,37 @@ func (p *part) at(path []ir.Step) (*part, []ir.Step) {
 	return p, path
 }
 
-type splitter struct {
+type scalarizer struct {
 	names *ir.Namer
 	pkg   *types.Package
-	parts map[*ir.Var]*part
-	at    ir.At
+	trees map[*ir.Var]*scalarTree
+	pos   ir.At
 	out   ir.Block
 }
 
 // part makes the variables of v, or of a part of it.
-func (s *splitter) part(name string, v *ir.Var) *part {
-	var make func(name string, t types.Type) *part
-	make = func(name string, t types.Type) *part {
-		p := &part{t: t}
+func (s *scalarizer) newTree(name string, v *ir.Var) *scalarTree {
+	var build func(name string, t types.Type) *scalarTree
+	build = func(name string, t types.Type) *scalarTree {
+		p := &scalarTree{typ: t}
 		switch u := t.Underlying().(type) {
 		case *types.Struct:
 			for f := range u.Fields() {
-				p.parts = append(p.parts, make(name+upper(f.Name()), f.Type()))
+				p.parts = append(p.parts, build(name+capitalize(f.Name()), f.Type()))
 			}
 		case *types.Array:
 			for i := range u.Len() {
-				p.parts = append(p.parts, make(name+strconv.FormatInt(i, 10), u.Elem()))
+				p.parts = append(p.parts, build(name+strconv.FormatInt(i, 10), u.Elem()))
 			}
 		default:
-			p.v = &ir.Var{Name: s.names.Name(name), Type: t, Pos: v.Pos}
+			p.scalar = &ir.Var{Name: s.names.Name(name), Type: t, Pos: v.Pos}
 		}
 		return p
 	}
-	return make(name, v.Type)
+	return build(name, v.Type)
 }
 
-func upper(s string) string {
+func capitalize(s string) string {
 	b := []byte(s)
 	if b[0] >= 'a' && b[0] <= 'z' {
 		b[0] -= 'a' - 'A'
@@ -119,68 +119,68 @@ func upper(s string) string {
 
 // of is the part that p is in a variable that is taken apart, nil if it is in none, and
 // the path behind it.
-func (s *splitter) of(p *ir.Place) (*part, []ir.Step) {
-	if q := s.parts[p.Root]; q != nil {
-		return q.at(p.Path)
+func (s *scalarizer) lookup(p *ir.Place) (*scalarTree, []ir.Step) {
+	if q := s.trees[p.Root]; q != nil {
+		return q.descend(p.Path)
 	}
 	return nil, nil
 }
 
-func (s *splitter) block(b ir.Block) ir.Block {
+func (s *scalarizer) block(b ir.Block) ir.Block {
 	var out ir.Block
 	for _, st := range b {
-		st = blocks(st, s.block)
-		s.at, s.out = ir.At{Pos: st.Position()}, nil
+		st = mapBlocks(st, s.block)
+		s.pos, s.out = ir.At{Pos: st.Position()}, nil
 		s.stmt(st)
 		out = append(out, s.out...)
 	}
 	return out
 }
 
-func (s *splitter) stmt(st ir.Stmt) {
+func (s *scalarizer) stmt(st ir.Stmt) {
 	switch st := st.(type) {
 	case *ir.Let:
-		if p := s.parts[st.V]; p != nil {
+		if p := s.trees[st.V]; p != nil {
 			s.declare(p, st.E)
 			return
 		}
-		s.out = append(s.out, &ir.Let{At: st.At, V: st.V, E: s.top(st.E)})
+		s.out = append(s.out, &ir.Let{At: st.At, V: st.V, E: s.assemble(st.E)})
 		return
 	case *ir.Set:
-		if p, rest := s.of(st.P); p != nil && len(rest) == 0 && p.v == nil {
+		if p, rest := s.lookup(st.P); p != nil && len(rest) == 0 && p.scalar == nil {
 			s.assign(p, st.E)
 			return
 		}
 		to := s.place(st.P)
-		s.out = append(s.out, &ir.Set{At: st.At, P: to, E: s.top(st.E)})
+		s.out = append(s.out, &ir.Set{At: st.At, P: to, E: s.assemble(st.E)})
 		return
 	}
-	s.out = append(s.out, shell(s.rewriter(), st)) // its blocks are done
+	s.out = append(s.out, rewriteHead(s.rewriter(), st)) // its blocks are done
 }
 
 // rewriter replaces places in variables that are taken apart.
-func (s *splitter) rewriter() *ir.Map {
+func (s *scalarizer) rewriter() *ir.Map {
 	return &ir.Map{Place: func(p *ir.Place) *ir.Place {
-		q, rest := s.of(p)
-		if q == nil || q.v == nil {
+		q, rest := s.lookup(p)
+		if q == nil || q.scalar == nil {
 			return p
 		}
-		return &ir.Place{Root: q.v, Path: rest}
+		return &ir.Place{Root: q.scalar, Path: rest}
 	}}
 }
 
-func (s *splitter) place(p *ir.Place) *ir.Place { return s.rewriter().RewritePlace(p) }
+func (s *scalarizer) place(p *ir.Place) *ir.Place { return s.rewriter().RewritePlace(p) }
 
 // top is what a variable or a place that is not taken apart is assigned: whole variables
 // that are taken apart are put together again.
-func (s *splitter) top(e ir.Expr) ir.Expr {
+func (s *scalarizer) assemble(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Load:
-		if p, _ := s.of(x.P); p != nil && p.v == nil {
-			return s.together(p, x.T)
+		if p, _ := s.lookup(x.P); p != nil && p.scalar == nil {
+			return s.literal(p, x.T)
 		}
 	case *ir.Convert:
-		if y := s.top(x.X); isLiteral(y) {
+		if y := s.assemble(x.X); isLiteral(y) {
 			l := *y.(*ir.Literal)
 			l.T = x.T
 			return &l
@@ -189,10 +189,10 @@ func (s *splitter) top(e ir.Expr) ir.Expr {
 		l := *x
 		l.Elems = nil
 		for _, y := range x.Elems {
-			y = s.top(y)
+			y = s.assemble(y)
 			if isLiteral(y) {
 				v := &ir.Var{Name: s.names.Name("whole"), Type: y.Type()}
-				s.out = append(s.out, &ir.Let{At: s.at, V: v, E: y})
+				s.out = append(s.out, &ir.Let{At: s.pos, V: v, E: y})
 				y = v.Load()
 			}
 			l.Elems = append(l.Elems, y)
@@ -208,15 +208,15 @@ func isLiteral(e ir.Expr) bool {
 }
 
 // together is a literal of what p is made of.
-func (s *splitter) together(p *part, t types.Type) ir.Expr {
+func (s *scalarizer) literal(p *scalarTree, t types.Type) ir.Expr {
 	l := &ir.Literal{Typed: ir.Typed{T: t}}
 	for i, q := range p.parts {
 		e := ir.Expr(nil)
-		if q.v != nil {
-			e = q.v.Load()
+		if q.scalar != nil {
+			e = q.scalar.Load()
 		} else {
-			v := &ir.Var{Name: s.names.Name("whole"), Type: q.t}
-			s.out = append(s.out, &ir.Let{At: s.at, V: v, E: s.together(q, q.t)})
+			v := &ir.Var{Name: s.names.Name("whole"), Type: q.typ}
+			s.out = append(s.out, &ir.Let{At: s.pos, V: v, E: s.literal(q, q.typ)})
 			e = v.Load()
 		}
 		l.Keys, l.Elems = append(l.Keys, i), append(l.Elems, e)
@@ -225,82 +225,82 @@ func (s *splitter) together(p *part, t types.Type) ir.Expr {
 }
 
 // piece is a variable and what it is assigned, nil for its zero value.
-type piece struct {
+type scalarAssignment struct {
 	v *ir.Var
 	e ir.Expr
 }
 
 // pieces are the assignments that one of e to p is, in the order in which what e is made
 // of is evaluated. They happen at the same time.
-func (s *splitter) pieces(p *part, e ir.Expr) (out []piece) {
-	if p.v != nil {
+func (s *scalarizer) scalarAssignments(p *scalarTree, e ir.Expr) (out []scalarAssignment) {
+	if p.scalar != nil {
 		if e != nil {
 			e = s.rewriter().RewriteExpr(e)
 		}
-		return []piece{{p.v, e}}
+		return []scalarAssignment{{p.scalar, e}}
 	}
 	switch x := e.(type) {
 	case *ir.Literal:
 		given := map[int]bool{}
 		for i, k := range x.Keys {
 			given[k] = true
-			out = append(out, s.pieces(p.parts[k], x.Elems[i])...)
+			out = append(out, s.scalarAssignments(p.parts[k], x.Elems[i])...)
 		}
 		for k, q := range p.parts {
 			if !given[k] {
-				out = append(out, s.pieces(q, nil)...)
+				out = append(out, s.scalarAssignments(q, nil)...)
 			}
 		}
 		return out
 	case *ir.Convert:
-		return s.pieces(p, x.X)
+		return s.scalarAssignments(p, x.X)
 	case *ir.Load:
-		if from, _ := s.of(x.P); from != nil && from.v == nil {
+		if from, _ := s.lookup(x.P); from != nil && from.scalar == nil {
 			var list []*ir.Var
-			from.leaves(nil, func(v *ir.Var, _ []ir.Step) { list = append(list, v) })
-			p.leaves(nil, func(v *ir.Var, _ []ir.Step) {
-				out = append(out, piece{v, list[0].Load()})
+			from.eachScalar(nil, func(v *ir.Var, _ []ir.Step) { list = append(list, v) })
+			p.eachScalar(nil, func(v *ir.Var, _ []ir.Step) {
+				out = append(out, scalarAssignment{v, list[0].Load()})
 				list = list[1:]
 			})
 			return out
 		}
 		from := s.place(x.P)
-		p.leaves(from.Path, func(v *ir.Var, path []ir.Step) {
-			out = append(out, piece{v, load(&ir.Place{Root: from.Root, Path: path}, v.Type)})
+		p.eachScalar(from.Path, func(v *ir.Var, path []ir.Step) {
+			out = append(out, scalarAssignment{v, load(&ir.Place{Root: from.Root, Path: path}, v.Type)})
 		})
 		return out
 	}
-	p.leaves(nil, func(v *ir.Var, _ []ir.Step) { out = append(out, piece{v, nil}) })
+	p.eachScalar(nil, func(v *ir.Var, _ []ir.Step) { out = append(out, scalarAssignment{v, nil}) })
 	return out
 }
 
 // declare declares the variables of p with the values in e.
-func (s *splitter) declare(p *part, e ir.Expr) {
-	for _, x := range s.pieces(p, e) {
-		s.out = append(s.out, &ir.Let{At: s.at, V: x.v, E: x.e})
+func (s *scalarizer) declare(p *scalarTree, e ir.Expr) {
+	for _, x := range s.scalarAssignments(p, e) {
+		s.out = append(s.out, &ir.Let{At: s.pos, V: x.v, E: x.e})
 	}
 }
 
 // assign assigns e to p. A value whose variable is read for another first goes to one of
 // its own.
-func (s *splitter) assign(p *part, e ir.Expr) {
-	list := s.pieces(p, e)
+func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
+	list := s.scalarAssignments(p, e)
 	var late ir.Block
 	for i, x := range list {
 		if x.e == nil {
-			x.e = zeroOf(x.v.Type)
+			x.e = zeroConst(x.v.Type)
 		}
-		if whole(x.e) == x.v {
+		if loadedVar(x.e) == x.v {
 			continue
 		}
-		set := &ir.Set{At: s.at, P: x.v.Place(), E: x.e}
+		set := &ir.Set{At: s.pos, P: x.v.Place(), E: x.e}
 		read := false
 		for _, y := range list[i+1:] {
 			read = read || y.e != nil && readsVar(y.e, x.v)
 		}
 		if read {
 			t := &ir.Var{Name: s.names.Name(x.v.Name), Type: x.v.Type}
-			s.out = append(s.out, &ir.Let{At: s.at, V: t, E: x.e})
+			s.out = append(s.out, &ir.Let{At: s.pos, V: t, E: x.e})
 			set.E = t.Load()
 			late = append(late, set)
 			continue
@@ -311,9 +311,9 @@ func (s *splitter) assign(p *part, e ir.Expr) {
 }
 
 // zeroOf is the zero value of a type.
-func zeroOf(t types.Type) ir.Expr {
+func zeroConst(t types.Type) ir.Expr {
 	if hasInfo(t, types.IsNumeric) {
-		return number(t, 0)
+		return intConst(t, 0)
 	}
 	return &ir.Const{Typed: ir.Typed{T: t}}
 }

@@ -20,16 +20,16 @@ func fold(e ir.Expr) ir.Expr {
 			break
 		}
 		if e.Op == token.NOT {
-			return truth(e.T, isZero(c))
+			return boolConst(e.T, isZero(c))
 		}
 		if n, ok := constInt(c); ok && e.Op == token.SUB {
-			if r := fitting(e.T, -n); r != nil {
+			if r := fitConst(e.T, -n); r != nil {
 				return r
 			}
 		}
 	case *ir.Convert:
 		if n, ok := constInt(e.X); ok && isInteger(e.T) {
-			if r := fitting(e.T, n); r != nil {
+			if r := fitConst(e.T, n); r != nil {
 				return r
 			}
 		}
@@ -37,12 +37,12 @@ func fold(e ir.Expr) ir.Expr {
 	return e
 }
 
-func truth(t types.Type, b bool) ir.Expr {
+func boolConst(t types.Type, b bool) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeBool(b)}
 }
 
 // fitting is n as a constant of type t, nil where it may not be one.
-func fitting(t types.Type, n int64) ir.Expr {
+func fitConst(t types.Type, n int64) ir.Expr {
 	bits := uint(32)
 	switch t.Underlying().(*types.Basic).Kind() {
 	case types.Int8, types.Uint8:
@@ -57,7 +57,7 @@ func fitting(t types.Type, n int64) ir.Expr {
 	if n < lo || n > hi {
 		return nil
 	}
-	return number(t, n)
+	return intConst(t, n)
 }
 
 func foldBinary(e *ir.Binary) ir.Expr {
@@ -68,7 +68,7 @@ func foldBinary(e *ir.Binary) ir.Expr {
 		case !ok:
 			return e
 		case isZero(c) == (e.Op == token.LAND):
-			return truth(e.T, e.Op == token.LOR)
+			return boolConst(e.T, e.Op == token.LOR)
 		}
 		return e.Y
 	}
@@ -105,18 +105,18 @@ func foldBinary(e *ir.Binary) ir.Expr {
 			n = a % b
 		}
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-		return truth(e.T, constant.Compare(constant.MakeInt64(a), e.Op, constant.MakeInt64(b)))
+		return boolConst(e.T, constant.Compare(constant.MakeInt64(a), e.Op, constant.MakeInt64(b)))
 	default:
 		return e
 	}
-	if r := fitting(e.T, n); r != nil {
+	if r := fitConst(e.T, n); r != nil {
 		return r
 	}
 	return e
 }
 
 // settle replaces ifs on constants by their branches.
-func settle(s ir.Stmt) []ir.Stmt {
+func foldBranch(s ir.Stmt) []ir.Stmt {
 	branch, ok := s.(*ir.If)
 	if !ok {
 		return []ir.Stmt{s}

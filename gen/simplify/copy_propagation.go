@@ -7,7 +7,7 @@ import (
 )
 
 // rounds is how often passes are repeated at most that make work for themselves.
-const rounds = 20
+const maxRounds = 20
 
 // Copies removes copies. A variable that only ever is what a constant or another variable
 // is, where neither changes while it is used, is replaced by that; a declaration moves
@@ -15,9 +15,9 @@ const rounds = 20
 // to something by the statement behind is assigned at once; and values that nothing
 // reads are not computed, unless that may panic.
 func Copies(f *ir.Func) {
-	seen := newMentioned()
-	for range rounds {
-		c := &copier{use: usageOf(f.Body), seen: seen}
+	seen := newOccurrences()
+	for range maxRounds {
+		c := &copyPropagator{use: usageOf(f.Body), occurs: seen}
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !c.changed {
 			return
@@ -25,17 +25,17 @@ func Copies(f *ir.Func) {
 	}
 }
 
-type copier struct {
-	use     *usage
-	seen    *mentioned
-	changed bool
-	numbers bool // numbers stand where they are used
+type copyPropagator struct {
+	use         *usage
+	occurs      *occurrences
+	changed     bool
+	substitutes bool // numbers stand where they are used
 	// sums says of which variables that are sums the zero that they begin with is left out.
-	sums func(*ir.Var) bool
+	isSum func(*ir.Var) bool
 }
 
 // block rewrites b and then its blocks.
-func (c *copier) block(b ir.Block) ir.Block {
+func (c *copyPropagator) block(b ir.Block) ir.Block {
 	b = append(ir.Block(nil), b...)
 	for i := 0; i < len(b); {
 		l, ok := b[i].(*ir.Let)
@@ -44,7 +44,7 @@ func (c *copier) block(b ir.Block) ir.Block {
 			continue
 		}
 		done := false
-		for _, try := range []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.grow, c.forward} {
+		for _, try := range []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.mergeFirstAdd, c.forward} {
 			if rest, ok := try(l, b[i+1:]); ok {
 				b = append(b[:i:i], rest...)
 				c.changed, done = true, true
@@ -56,8 +56,8 @@ func (c *copier) block(b ir.Block) ir.Block {
 		}
 	}
 	for i, s := range b {
-		b[i] = blocks(s, c.block)
-		if ends(b[:i+1]) {
+		b[i] = mapBlocks(s, c.block)
+		if endsInJump(b[:i+1]) {
 			return b[:i+1]
 		}
 	}
@@ -65,7 +65,7 @@ func (c *copier) block(b ir.Block) ir.Block {
 }
 
 // fixed reports whether v never changes as long as there is one.
-func (c *copier) fixed(v *ir.Var) bool {
+func (c *copyPropagator) assignedOnce(v *ir.Var) bool {
 	switch v.Kind {
 	case ir.Local:
 		return c.use.writes[v] == 1
@@ -76,27 +76,27 @@ func (c *copier) fixed(v *ir.Var) bool {
 }
 
 // propagate puts what a variable is a copy of for it into what follows its declaration.
-func (c *copier) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	v := l.V
 	if l.E == nil || c.use.writes[v] != 1 || c.use.addressed[v] || !types.Identical(l.E.Type(), v.Type) {
 		return nil, false
 	}
 	k, isConst := l.E.(*ir.Const)
-	w := whole(l.E)
+	w := loadedVar(l.E)
 	switch {
 	case isConst:
 		if k.Val == nil || !hasInfo(k.T, types.IsNumeric|types.IsBoolean) {
 			return nil, false
 		}
-	case w == nil || c.use.addressed[w] || addsTo(rest, v, w):
+	case w == nil || c.use.addressed[w] || accumulatesBetween(rest, v, w):
 		return nil, false
-	case !c.fixed(w) && c.changesWhile(rest, w, v):
+	case !c.assignedOnce(w) && c.writtenWhileUsed(rest, w, v):
 		return nil, false
 	default:
 		c.use.reads[w] += c.use.reads[v] - 1
 	}
-	m := &ir.Map{Stmt: settle, Expr: func(e ir.Expr) ir.Expr {
-		if u := whole(e); u != nil && u == v {
+	m := &ir.Map{Stmt: foldBranch, Expr: func(e ir.Expr) ir.Expr {
+		if u := loadedVar(e); u != nil && u == v {
 			return l.E
 		}
 		return fold(e)
@@ -114,7 +114,7 @@ func (c *copier) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 
 // addsTo reports whether something is added to one of v and w, or what it leads to, that
 // is computed of the other.
-func addsTo(b ir.Block, v, w *ir.Var) (found bool) {
+func accumulatesBetween(b ir.Block, v, w *ir.Var) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		if a, ok := s.(*ir.Add); ok {
 			r := a.P.Root
@@ -126,10 +126,10 @@ func addsTo(b ir.Block, v, w *ir.Var) (found bool) {
 }
 
 // changesWhile reports whether w may be written in b while v is still used.
-func (c *copier) changesWhile(b ir.Block, w, v *ir.Var) bool {
+func (c *copyPropagator) writtenWhileUsed(b ir.Block, w, v *ir.Var) bool {
 	last := -1
 	for i, s := range b {
-		if c.seen.mentions(s, v) {
+		if c.occurs.contains(s, v) {
 			last = i
 		}
 	}
@@ -137,7 +137,7 @@ func (c *copier) changesWhile(b ir.Block, w, v *ir.Var) bool {
 		if i == last && len(ir.Blocks(s)) == 0 {
 			break // which reads before it writes
 		}
-		if c.seen.mentions(s, w) && changes(s, w) {
+		if c.occurs.contains(s, w) && writesVar(s, w) {
 			return true
 		}
 	}
@@ -146,12 +146,12 @@ func (c *copier) changesWhile(b ir.Block, w, v *ir.Var) bool {
 
 // sink moves the declaration of a variable to where it is assigned as a whole, if
 // nothing has to do with it before.
-func (c *copier) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
-	if c.use.writes[l.V] < 2 || l.E != nil && (mayPanic(l.E) || isNew(l.E)) {
+func (c *copyPropagator) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+	if c.use.writes[l.V] < 2 || l.E != nil && (mayPanic(l.E) || allocates(l.E)) {
 		return nil, false
 	}
 	for k, s := range rest {
-		if !c.seen.mentions(s, l.V) {
+		if !c.occurs.contains(s, l.V) {
 			continue
 		}
 		var e ir.Expr
@@ -161,7 +161,7 @@ func (c *copier) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 				e = s.E
 			}
 		case *ir.Add:
-			if c.sums != nil && c.sums(l.V) && s.P.Root == l.V && len(s.P.Path) == 0 && isZero(l.E) {
+			if c.isSum != nil && c.isSum(l.V) && s.P.Root == l.V && len(s.P.Path) == 0 && isZero(l.E) {
 				e = s.E
 			}
 		}
@@ -180,18 +180,18 @@ func (c *copier) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 }
 
 // isNew reports whether e gives new memory.
-func isNew(e ir.Expr) bool {
+func allocates(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Make, *ir.New:
 		return true
 	case *ir.Literal:
-		return elemOf(e.T) != nil
+		return sliceElem(e.T) != nil
 	}
 	return false
 }
 
 // forward puts a value into the statement behind, the only one that uses it.
-func (c *copier) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+func (c *copyPropagator) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	v := l.V
 	if l.E == nil || len(rest) == 0 || c.use.writes[v] != 1 || c.use.reads[v] != 1 || c.use.addressed[v] ||
 		!types.Identical(l.E.Type(), v.Type) {
@@ -200,20 +200,20 @@ func (c *copier) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	var s ir.Stmt
 	switch next := rest[0].(type) {
 	case *ir.Let:
-		if whole(next.E) == v {
+		if loadedVar(next.E) == v {
 			s = &ir.Let{At: next.At, V: next.V, E: l.E}
 		}
 	case *ir.Set:
-		if whole(next.E) == v && (!mayPanic(l.E) || !placeMayPanic(next.P)) {
+		if loadedVar(next.E) == v && (!mayPanic(l.E) || !placeMayPanic(next.P)) {
 			s = &ir.Set{At: next.At, P: next.P, E: l.E}
 		}
 	case *ir.Add:
-		if whole(next.E) == v && !readsVar(l.E, next.P.Root) && !isLiteral(l.E) {
+		if loadedVar(next.E) == v && !readsVar(l.E, next.P.Root) && !isLiteral(l.E) {
 			s = &ir.Add{At: next.At, P: next.P, E: l.E}
 		}
 	}
-	if s == nil && c.numbers {
-		s = within(l, rest[0])
+	if s == nil && c.substitutes {
+		s = substituteInto(l, rest[0])
 	}
 	if s == nil {
 		return nil, false
@@ -222,11 +222,11 @@ func (c *copier) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 }
 
 // long is up to what size expressions grow.
-const long = 40
+const maxExprSize = 40
 
 // within is s, which uses the number of a declaration once, with that in its place, nil
 // if its blocks use it or what is evaluated would change.
-func within(l *ir.Let, s ir.Stmt) ir.Stmt {
+func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
 	if !ir.IsFloat(l.V.Type) || mayPanic(l.E) {
 		return nil
 	}
@@ -238,28 +238,28 @@ func within(l *ir.Let, s ir.Stmt) ir.Stmt {
 	if a, ok := s.(*ir.Add); ok && readsVar(l.E, a.P.Root) {
 		return nil
 	}
-	if !found || n > long {
+	if !found || n > maxExprSize {
 		return nil
 	}
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
-		if v := whole(e); v != nil && v == l.V {
+		if v := loadedVar(e); v != nil && v == l.V {
 			return l.E
 		}
 		return e
 	}}
-	return shell(m, s)
+	return rewriteHead(m, s)
 }
 
 // grow puts what is added to a variable by the statement behind into its declaration.
-func (c *copier) grow(l *ir.Let, rest ir.Block) (ir.Block, bool) {
-	if !c.numbers || l.E == nil || len(rest) == 0 || !ir.IsFloat(l.V.Type) {
+func (c *copyPropagator) mergeFirstAdd(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+	if !c.substitutes || l.E == nil || len(rest) == 0 || !ir.IsFloat(l.V.Type) {
 		return nil, false
 	}
 	a, ok := rest[0].(*ir.Add)
-	if !ok || a.P.Root != l.V || len(a.P.Path) > 0 || exprSize(l.E)+exprSize(a.E) > long {
+	if !ok || a.P.Root != l.V || len(a.P.Path) > 0 || exprSize(l.E)+exprSize(a.E) > maxExprSize {
 		return nil, false
 	}
 	c.use.writes[l.V]--
 	c.use.reads[l.V]--
-	return append(ir.Block{&ir.Let{At: l.At, V: l.V, E: plus(l.E, a.E)}}, rest[1:]...), true
+	return append(ir.Block{&ir.Let{At: l.At, V: l.V, E: sum(l.E, a.E)}}, rest[1:]...), true
 }

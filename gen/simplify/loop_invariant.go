@@ -8,13 +8,13 @@ import (
 // iteration though they are the same in all: those that are computed by arithmetic, which
 // cannot panic, from constants and variables that the loop does not write.
 func Invariants(f *ir.Func) {
-	f.Body = invariants(f.Body, usageOf(f.Body))
+	f.Body = hoistInvariants(f.Body, usageOf(f.Body))
 }
 
-func invariants(b ir.Block, u *usage) (out ir.Block) {
+func hoistInvariants(b ir.Block, u *usage) (out ir.Block) {
 	for _, s := range b {
 		for _, c := range ir.Blocks(s) {
-			*c = invariants(*c, u)
+			*c = hoistInvariants(*c, u)
 		}
 		l, ok := s.(*ir.Loop)
 		if !ok {
@@ -25,7 +25,7 @@ func invariants(b ir.Block, u *usage) (out ir.Block) {
 		var body ir.Block
 		for _, s := range l.Body {
 			let, ok := s.(*ir.Let)
-			if ok && let.E != nil && in.writes[let.V] == 1 && !u.addressed[let.V] && invariant(let.E, in, u) {
+			if ok && let.E != nil && in.writes[let.V] == 1 && !u.addressed[let.V] && isInvariant(let.E, in, u) {
 				out = append(out, let)
 				in.writes[let.V] = 0
 				continue
@@ -41,8 +41,8 @@ func invariants(b ir.Block, u *usage) (out ir.Block) {
 
 // invariant reports whether e is arithmetic on floats that stay what they are where in
 // says what is written.
-func invariant(e ir.Expr, in, u *usage) bool {
-	ok, work := true, false
+func isInvariant(e ir.Expr, in, u *usage) bool {
+	ok, arithmetic := true, false
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Const:
@@ -50,11 +50,11 @@ func invariant(e ir.Expr, in, u *usage) bool {
 			v := e.P.Root
 			ok = ok && len(e.P.Path) == 0 && v.Kind != ir.Global && in.writes[v] == 0 && !u.addressed[v]
 		case *ir.Unary, *ir.Binary:
-			ok, work = ok && ir.IsFloat(e.Type()), true
+			ok, arithmetic = ok && ir.IsFloat(e.Type()), true
 		default:
 			ok = false
 		}
 		return ok
 	})
-	return ok && work
+	return ok && arithmetic
 }

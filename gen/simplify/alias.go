@@ -9,44 +9,44 @@ import (
 
 // memory knows which places may be the same. What a variable leads to, at any distance,
 // is one class, and so is what another one leads to that it is assigned from.
-type memory struct {
-	parent map[*ir.Var]*ir.Var
-	open   map[*ir.Var]bool // classes that anything may be the same as
-	use    *usage
-	work   *ir.Var // the parameter that leads to stacks
-	taken  *ir.Var // stands for what slices and pointers taken from them lead to
+type aliases struct {
+	parent    map[*ir.Var]*ir.Var
+	unknown   map[*ir.Var]bool // classes that anything may be the same as
+	use       *usage
+	workspace *ir.Var // the parameter that leads to stacks
+	fromTape  *ir.Var // stands for what slices and pointers taken from them lead to
 }
 
 // memoryOf finds the classes of f. Distinct says that no two parameters lead to the same
 // memory. Work, if it is not nil, is a parameter that leads to stacks: slices and pointers
 // that another function has put there lead anywhere.
-func memoryOf(f *ir.Func, distinct bool, work *ir.Var) *memory {
-	m := &memory{parent: map[*ir.Var]*ir.Var{}, open: map[*ir.Var]bool{}, use: usageOf(f.Body), work: work,
-		taken: new(ir.Var)}
+func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
+	m := &aliases{parent: map[*ir.Var]*ir.Var{}, unknown: map[*ir.Var]bool{}, use: usageOf(f.Body), workspace: workspace,
+		fromTape: new(ir.Var)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
-			m.link(s.V, s.E)
+			m.unionExpr(s.V, s.E)
 		case *ir.Set:
-			m.link(s.P.Root, s.E)
+			m.unionExpr(s.P.Root, s.E)
 		case *ir.Append:
-			m.link(s.P.Root, s.S)
+			m.unionExpr(s.P.Root, s.S)
 			for _, e := range s.Elems {
-				m.link(s.P.Root, e)
+				m.unionExpr(s.P.Root, e)
 			}
 		case *ir.Copy:
-			if of := elemOf(s.Dst.Type()); of != nil && hasRefs(of) {
-				v := m.link(nil, s.Dst)
-				m.link(v, s.Src)
+			if of := sliceElem(s.Dst.Type()); of != nil && hasRefs(of) {
+				v := m.unionExpr(nil, s.Dst)
+				m.unionExpr(v, s.Src)
 			}
 		case *ir.Call:
 			var v *ir.Var
 			for _, e := range s.Args {
-				v = m.link(v, e)
+				v = m.unionExpr(v, e)
 			}
 			for _, r := range s.Results {
 				if r != nil && hasRefs(r.Type) {
-					v = m.join(v, r)
+					v = m.union(v, r)
 				}
 			}
 		}
@@ -55,24 +55,24 @@ func memoryOf(f *ir.Func, distinct bool, work *ir.Var) *memory {
 	var first *ir.Var
 	for _, v := range f.Params {
 		if !distinct && hasRefs(v.Type) {
-			first = m.join(first, v)
+			first = m.union(first, v)
 		}
 	}
 	for _, v := range ir.Vars(f) {
 		if v.Kind == ir.Global {
-			m.open[m.class(v)] = true
+			m.unknown[m.find(v)] = true
 		}
 	}
-	m.open[m.class(m.taken)] = true
+	m.unknown[m.find(m.fromTape)] = true
 	return m
 }
 
 // root is the variable whose class p leads to.
-func (m *memory) root(p *ir.Place) *ir.Var {
-	if p.Root == m.work && m.work != nil {
+func (m *aliases) root(p *ir.Place) *ir.Var {
+	if p.Root == m.workspace && m.workspace != nil {
 		for i, s := range p.Path {
 			if s.Index != nil && (i+1 < len(p.Path) || hasRefs(p.Type())) {
-				return m.taken
+				return m.fromTape
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func hasRefs(t types.Type) bool {
 	return true
 }
 
-func (m *memory) class(v *ir.Var) *ir.Var {
+func (m *aliases) find(v *ir.Var) *ir.Var {
 	for m.parent[v] != nil {
 		v = m.parent[v]
 	}
@@ -105,11 +105,11 @@ func (m *memory) class(v *ir.Var) *ir.Var {
 }
 
 // join makes the classes of two variables one. One may be nil.
-func (m *memory) join(v, w *ir.Var) *ir.Var {
+func (m *aliases) union(v, w *ir.Var) *ir.Var {
 	if v == nil {
 		return w
 	}
-	a, b := m.class(v), m.class(w)
+	a, b := m.find(v), m.find(w)
 	if a != b {
 		m.parent[b] = a
 	}
@@ -117,7 +117,7 @@ func (m *memory) join(v, w *ir.Var) *ir.Var {
 }
 
 // link makes one class of v, which may be nil, and what e leads to.
-func (m *memory) link(v *ir.Var, e ir.Expr) *ir.Var {
+func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
 	if e == nil || !hasRefs(e.Type()) {
 		return v
 	}
@@ -126,7 +126,7 @@ func (m *memory) link(v *ir.Var, e ir.Expr) *ir.Var {
 			return false
 		}
 		if p := ir.PlaceOf(e); p != nil {
-			v = m.join(v, m.root(p))
+			v = m.union(v, m.root(p))
 		}
 		return true
 	})
@@ -135,12 +135,12 @@ func (m *memory) link(v *ir.Var, e ir.Expr) *ir.Var {
 
 // mayBe reports whether p and q may have memory in common, where the indices and
 // variables on their paths have the same values for both.
-func (m *memory) mayBe(p, q *ir.Place) bool {
-	if m.root(p) == m.taken || m.root(q) == m.taken {
-		return compatible(p.Type(), q.Type())
+func (m *aliases) mayAlias(p, q *ir.Place) bool {
+	if m.root(p) == m.fromTape || m.root(q) == m.fromTape {
+		return typesOverlap(p.Type(), q.Type())
 	}
 	if p.Root == q.Root {
-		return !apart(p, q)
+		return !disjoint(p, q)
 	}
 	if !p.Indirect() && !q.Indirect() {
 		return false
@@ -150,19 +150,19 @@ func (m *memory) mayBe(p, q *ir.Place) bool {
 			return false
 		}
 	}
-	a, b := m.class(p.Root), m.class(q.Root)
-	if a != b && !m.open[a] && !m.open[b] {
+	a, b := m.find(p.Root), m.find(q.Root)
+	if a != b && !m.unknown[a] && !m.unknown[b] {
 		return false
 	}
-	return compatible(p.Type(), q.Type())
+	return typesOverlap(p.Type(), q.Type())
 }
 
 // compatible reports whether values of two types, nil for one that is not known, may have
 // memory in common.
-func compatible(s, t types.Type) bool { return s == nil || t == nil || ir.MayOverlap(s, t) }
+func typesOverlap(s, t types.Type) bool { return s == nil || t == nil || ir.MayOverlap(s, t) }
 
 // apart reports whether two places in or behind one variable have nothing in common.
-func apart(p, q *ir.Place) bool {
+func disjoint(p, q *ir.Place) bool {
 	n := min(len(p.Path), len(q.Path))
 	for i := range n {
 		s, t := p.Path[i], q.Path[i]
@@ -175,7 +175,7 @@ func apart(p, q *ir.Place) bool {
 			if ir.Equal(s.Index, t.Index) {
 				continue
 			}
-			if !different(s.Index, t.Index) {
+			if !alwaysDiffer(s.Index, t.Index) {
 				return false
 			}
 		case s.IsDeref() && t.IsDeref():
@@ -184,14 +184,14 @@ func apart(p, q *ir.Place) bool {
 			return false
 		}
 		// Two parts of one value: what they lead to may be the same.
-		return !leads(p, i+1) && !leads(q, i+1) || !compatible(p.Type(), q.Type())
+		return !crossesRef(p, i+1) && !crossesRef(q, i+1) || !typesOverlap(p.Type(), q.Type())
 	}
 	// One is on the way to the other.
-	return (leads(p, n) || leads(q, n)) && !compatible(p.Type(), q.Type())
+	return (crossesRef(p, n) || crossesRef(q, n)) && !typesOverlap(p.Type(), q.Type())
 }
 
 // leads reports whether p goes through a slice or a pointer behind its first n steps.
-func leads(p *ir.Place, n int) bool {
+func crossesRef(p *ir.Place, n int) bool {
 	for i := n; i < len(p.Path); i++ {
 		switch (&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type().Underlying().(type) {
 		case *types.Slice, *types.Pointer:
@@ -202,7 +202,7 @@ func leads(p *ir.Place, n int) bool {
 }
 
 // offset is e as something and a constant that is added to it.
-func offset(e ir.Expr) (ir.Expr, int64) {
+func splitOffset(e ir.Expr) (ir.Expr, int64) {
 	if n, ok := constInt(e); ok {
 		return nil, n
 	}
@@ -211,7 +211,7 @@ func offset(e ir.Expr) (ir.Expr, int64) {
 			if b.Op == token.SUB {
 				n = -n
 			}
-			x, k := offset(b.X)
+			x, k := splitOffset(b.X)
 			return x, k + n
 		}
 	}
@@ -219,9 +219,9 @@ func offset(e ir.Expr) (ir.Expr, int64) {
 }
 
 // different reports whether two indices are surely not the same.
-func different(a, b ir.Expr) bool {
-	x, i := offset(a)
-	y, j := offset(b)
+func alwaysDiffer(a, b ir.Expr) bool {
+	x, i := splitOffset(a)
+	y, j := splitOffset(b)
 	if i == j || (x == nil) != (y == nil) {
 		return false
 	}

@@ -7,28 +7,28 @@ import (
 )
 
 // choose finds the variables to take apart.
-func (s *splitter) choose(f *ir.Func) {
-	bad := map[*ir.Var]bool{}
+func (s *scalarizer) choose(f *ir.Func) {
+	rejected := map[*ir.Var]bool{}
 	u := usageOf(f.Body)
-	place := func(p *ir.Place) { // that is read or written as a part
-		if !constantPath(p) {
-			bad[p.Root] = true
+	checkPlace := func(p *ir.Place) { // that is read or written as a part
+		if !hasConstantPath(p) {
+			rejected[p.Root] = true
 		}
 	}
 	// value is an expression in which an aggregate may not be used as a whole, except where
 	// top is set, as that itself.
-	var value func(e ir.Expr, top bool)
-	value = func(e ir.Expr, top bool) {
-		if top {
+	var checkExpr func(e ir.Expr, whole bool)
+	checkExpr = func(e ir.Expr, whole bool) {
+		if whole {
 			switch e := e.(type) {
 			case *ir.Literal:
 				for _, x := range e.Elems {
-					value(x, true)
+					checkExpr(x, true)
 				}
 				return
 			case *ir.Convert:
 				if isAggregate(e.T) && isAggregate(e.X.Type()) {
-					value(e.X, true)
+					checkExpr(e.X, true)
 					return
 				}
 			}
@@ -38,9 +38,9 @@ func (s *splitter) choose(f *ir.Func) {
 			if p == nil {
 				return true
 			}
-			place(p)
-			if l, ok := x.(*ir.Load); ok && isAggregate(l.T) && !p.Indirect() && !(top && x == e) {
-				bad[p.Root] = true
+			checkPlace(p)
+			if l, ok := x.(*ir.Load); ok && isAggregate(l.T) && !p.Indirect() && !(whole && x == e) {
+				rejected[p.Root] = true
 			}
 			return true
 		})
@@ -48,51 +48,51 @@ func (s *splitter) choose(f *ir.Func) {
 	ir.Walk(f.Body, func(st ir.Stmt) bool {
 		switch st := st.(type) {
 		case *ir.Let:
-			value(st.E, true)
-			if !separable(st.E) {
-				bad[st.V] = true
+			checkExpr(st.E, true)
+			if !decomposable(st.E) {
+				rejected[st.V] = true
 			}
 		case *ir.Set:
-			value(st.E, true)
-			if !separable(st.E) {
-				bad[st.P.Root] = true
+			checkExpr(st.E, true)
+			if !decomposable(st.E) {
+				rejected[st.P.Root] = true
 			}
 			for _, e := range st.P.Indices() {
-				value(e, false)
+				checkExpr(e, false)
 			}
 		default:
 			for _, e := range ir.Exprs(st) {
-				value(e, false)
+				checkExpr(e, false)
 			}
 		}
 		if p := ir.Target(st); p != nil {
-			place(p)
+			checkPlace(p)
 			if _, set := st.(*ir.Set); !set && isAggregate(p.Type()) && !p.Indirect() {
-				bad[p.Root] = true
+				rejected[p.Root] = true
 			}
 		}
-		declares(st, func(v *ir.Var) {
+		visitDefined(st, func(v *ir.Var) {
 			if _, let := st.(*ir.Let); !let {
-				bad[v] = true
+				rejected[v] = true
 			}
 		})
 		return true
 	})
 	for _, v := range ir.Vars(f) {
-		if v.Kind != ir.Local && v.Kind != ir.Param || bad[v] || u.addressed[v] || !isAggregate(v.Type) {
+		if v.Kind != ir.Local && v.Kind != ir.Param || rejected[v] || u.addressed[v] || !isAggregate(v.Type) {
 			continue
 		}
 		if v.Kind == ir.Param && u.reads[v] == 0 {
 			continue
 		}
-		if n := count(v.Type); n > 0 && n <= mostParts && (s.pkg == nil || nameable(v.Type, s.pkg, nil)) {
-			s.parts[v] = s.part(v.Name, v)
+		if n := countScalars(v.Type); n > 0 && n <= maxScalars && (s.pkg == nil || nameable(v.Type, s.pkg, nil)) {
+			s.trees[v] = s.newTree(v.Name, v)
 		}
 	}
 }
 
 // separable reports whether e, if it is an array or a struct, can be taken apart.
-func separable(e ir.Expr) bool {
+func decomposable(e ir.Expr) bool {
 	if e == nil || !isAggregate(e.Type()) {
 		return true
 	}
@@ -100,10 +100,10 @@ func separable(e ir.Expr) bool {
 	case *ir.Load, *ir.Const:
 		return true
 	case *ir.Convert:
-		return isAggregate(e.X.Type()) && separable(e.X)
+		return isAggregate(e.X.Type()) && decomposable(e.X)
 	case *ir.Literal:
 		for _, x := range e.Elems {
-			if !separable(x) {
+			if !decomposable(x) {
 				return false
 			}
 		}
@@ -114,7 +114,7 @@ func separable(e ir.Expr) bool {
 
 // constantPath reports whether the indices of p into arrays of its variable itself are
 // constants in range.
-func constantPath(p *ir.Place) bool {
+func hasConstantPath(p *ir.Place) bool {
 	for i, st := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
 		if q.Indirect() {
@@ -131,22 +131,22 @@ func constantPath(p *ir.Place) bool {
 
 // count is the number of parts of a value of type t, more than most where a field has no
 // name.
-func count(t types.Type) int {
+func countScalars(t types.Type) int {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		n := 0
 		for f := range u.Fields() {
 			if f.Name() == "_" {
-				return mostParts + 1
+				return maxScalars + 1
 			}
-			n += count(f.Type())
+			n += countScalars(f.Type())
 		}
 		return n
 	case *types.Array:
-		if u.Len() > mostParts {
-			return mostParts + 1
+		if u.Len() > maxScalars {
+			return maxScalars + 1
 		}
-		return int(u.Len()) * count(u.Elem())
+		return int(u.Len()) * countScalars(u.Elem())
 	}
 	return 1
 }

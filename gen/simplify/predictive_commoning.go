@@ -1,0 +1,261 @@
+package simplify
+
+import (
+	"go/token"
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Windows carries from one iteration to the next what both have to do with. Where a loop
+// that counts by 1 reads x[i] and x[i+1] of a slice whose elements it does not write, it
+// reads one of them and has the other from the iteration before; and where it adds to
+// p[i] and p[i+1] once each, and else has nothing to do with that memory, it adds to one
+// of them, what the iteration before had for it included. The arguments are those of
+// [Increments].
+func Windows(f *ir.Func, distinct bool, adjoint func(*ir.Var) bool) {
+	windows(f, distinct, nil, adjoint)
+}
+
+func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
+	if adjoint == nil {
+		adjoint = func(*ir.Var) bool { return true }
+	}
+	w := &commoner{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work), adjoint: adjoint}
+	f.Body = w.block(f.Body)
+}
+
+type commoner struct {
+	names   *ir.Namer
+	aliases *aliases
+	adjoint func(*ir.Var) bool
+}
+
+func (w *commoner) block(b ir.Block) (out ir.Block) {
+	for _, s := range b {
+		s = mapBlocks(s, w.block)
+		if l, ok := s.(*ir.Loop); ok {
+			s = w.carryLoop(l)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// offsets are those of the index of a loop at which a slice is used.
+type offsetCounts struct {
+	slice  *ir.Var
+	counts map[int64]int // how often each
+}
+
+// pair gives the smaller of two neighbours if there are just those.
+func (o *offsetCounts) neighbors() (int64, bool) {
+	for k := range o.counts {
+		if o.counts[k+1] > 0 && len(o.counts) == 2 {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
+	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !isInnermost(l.Body) ||
+		ir.LeavesBeyond(l.Body) || endsInJump(l.Body) || !isSimple(l.Lo) || !isSimple(l.Hi) {
+		return l
+	}
+	inside := usageOf(l.Body)
+	invariant := true
+	for _, e := range []ir.Expr{l.Lo, l.Hi} {
+		exprUses(e, func(v *ir.Var, _ use) { invariant = invariant && inside.writes[v] == 0 && !w.aliases.use.addressed[v] })
+	}
+	if !invariant {
+		return l
+	}
+	loop := *l
+	var before, after ir.Block
+	for _, o := range w.addedPairs(&loop, inside) {
+		b, a := w.carrySum(&loop, o)
+		before, after = append(before, b...), append(after, a...)
+	}
+	for _, o := range w.loadedPairs(&loop, inside) {
+		before = append(before, w.carryLoad(&loop, o)...)
+	}
+	if len(before) == 0 {
+		return l
+	}
+	return &ir.If{At: l.At, Cond: fold(hasIteration(l)), Then: append(append(before, &loop), after...)}
+}
+
+// runs is whether a loop that counts by 1 has an iteration.
+func hasIteration(l *ir.Loop) ir.Expr {
+	if l.Step > 0 {
+		return binary(boolean, token.LSS, l.Lo, l.Hi)
+	}
+	return binary(boolean, token.GTR, addConst(l.Lo, 1), addConst(l.Hi, 1))
+}
+
+// at is the offset of p from the index of l, where p is an element of a slice variable
+// that the loop does not assign to.
+func (w *commoner) indexOffset(p *ir.Place, l *ir.Loop, inside *usage) (int64, bool) {
+	if len(p.Path) != 1 || p.Path[0].Index == nil || sliceElem(p.Root.Type) == nil || w.aliases.use.addressed[p.Root] ||
+		inside.writes[p.Root] > 0 {
+		return 0, false
+	}
+	e, k := splitOffset(p.Path[0].Index)
+	return k, e != nil && loadedVar(e) == l.V
+}
+
+// collect lists slices in the order in which they occur.
+func countOffset(list []*offsetCounts, x *ir.Var, k int64) []*offsetCounts {
+	for _, o := range list {
+		if o.slice == x {
+			o.counts[k]++
+			return list
+		}
+	}
+	return append(list, &offsetCounts{x, map[int64]int{k: 1}})
+}
+
+// sums finds the slices that every iteration adds to at two neighbours, once each.
+func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
+	var list []*offsetCounts
+	for _, s := range l.Body {
+		if a, ok := s.(*ir.Add); ok && ir.IsFloat(a.P.Type()) && w.adjoint(a.P.Root) {
+			if k, ok := w.indexOffset(a.P, l, inside); ok {
+				list = countOffset(list, a.P.Root, k)
+			}
+		}
+	}
+	for _, o := range list {
+		if k, ok := o.neighbors(); !ok || o.counts[k] > 1 || o.counts[k+1] > 1 {
+			continue
+		}
+		adds := 0
+		unaliased := true
+		each := &ir.Place{Root: o.slice, Path: []ir.Step{ir.AnyStep()}}
+		for _, s := range l.Body {
+			if a, ok := s.(*ir.Add); ok && a.P.Root == o.slice {
+				if _, ok := w.indexOffset(a.P, l, inside); ok {
+					adds++
+				}
+			}
+			t := effectsOf(s)
+			for _, list := range [][]*ir.Place{t.reads, t.writes, t.adds} {
+				for _, p := range list {
+					if p.Root == o.slice && len(p.Path) == 0 {
+						continue // the header
+					}
+					if a, ok := s.(*ir.Add); ok && p == a.P && p.Root == o.slice {
+						continue
+					}
+					unaliased = unaliased && !w.aliases.mayAlias(p, each)
+				}
+			}
+		}
+		if unaliased && adds == 2 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// sum makes l carry what it adds to one of two neighbours.
+func (w *commoner) carrySum(l *ir.Loop, o *offsetCounts) (before, after ir.Block) {
+	k, _ := o.neighbors()
+	carried, last := k+1, addConst(l.Hi, -1)
+	if l.Step < 0 {
+		carried, last = k, addConst(l.Hi, 1)
+	}
+	t := sliceElem(o.slice.Type)
+	carry := &ir.Var{Name: w.names.Name("carry"), Type: t}
+	next := &ir.Var{Name: w.names.Name("next"), Type: t}
+	var body ir.Block
+	for _, s := range l.Body {
+		if a, ok := s.(*ir.Add); ok && a.P.Root == o.slice {
+			switch i, n := splitOffset(a.P.Path[0].Index); {
+			case i == nil || loadedVar(i) != l.V:
+			case n == carried:
+				s = &ir.Let{At: a.At, V: next, E: a.E}
+			default:
+				s = &ir.Add{At: a.At, P: a.P, E: sum(a.E, carry.Load())}
+			}
+		}
+		body = append(body, s)
+	}
+	l.Body = append(body, &ir.Set{At: l.At, P: carry.Place(), E: next.Load()})
+	before = ir.Block{&ir.Let{At: l.At, V: carry}}
+	to := &ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(last, carried))}}
+	return before, ir.Block{&ir.Add{At: l.At, P: to, E: carry.Load()}}
+}
+
+// reads finds the slices that every iteration reads two neighbours of and none writes.
+func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
+	var list []*offsetCounts
+	for _, s := range l.Body {
+		for _, e := range ir.Exprs(s) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+					return false
+				}
+				if x, ok := e.(*ir.Load); ok && ir.IsFloat(x.T) {
+					if k, ok := w.indexOffset(x.P, l, inside); ok {
+						list = countOffset(list, x.P.Root, k)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, o := range list {
+		if _, ok := o.neighbors(); !ok {
+			continue
+		}
+		each := &ir.Place{Root: o.slice, Path: []ir.Step{ir.AnyStep()}}
+		unaliased := true
+		for _, s := range l.Body {
+			t := effectsOf(s)
+			for _, list := range [][]*ir.Place{t.writes, t.adds} {
+				for _, p := range list {
+					unaliased = unaliased && !w.aliases.mayAlias(p, each)
+				}
+			}
+		}
+		if unaliased {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// read makes l read one of two neighbours.
+func (w *commoner) carryLoad(l *ir.Loop, o *offsetCounts) ir.Block {
+	k, _ := o.neighbors()
+	loaded, carried := k+1, k
+	if l.Step < 0 {
+		loaded, carried = k, k+1
+	}
+	t := sliceElem(o.slice.Type)
+	element := func(i ir.Expr, k int64) ir.Expr {
+		return load(&ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(i, k))}}, t)
+	}
+	old := &ir.Var{Name: w.names.Name("old"), Type: t}
+	now := &ir.Var{Name: w.names.Name("now"), Type: t}
+	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
+		x, ok := e.(*ir.Load)
+		if !ok || x.P.Root != o.slice || len(x.P.Path) != 1 {
+			return e
+		}
+		i, n := splitOffset(x.P.Path[0].Index)
+		switch {
+		case i == nil || loadedVar(i) != l.V:
+		case n == loaded:
+			return now.Load()
+		case n == carried:
+			return old.Load()
+		}
+		return e
+	}}
+	body := append(ir.Block{&ir.Let{At: l.At, V: now, E: element(l.V.Load(), loaded)}}, m.Block(l.Body)...)
+	l.Body = append(body, &ir.Set{At: l.At, P: old.Place(), E: now.Load()})
+	return ir.Block{&ir.Let{At: l.At, V: old, E: element(l.Lo, carried)}}
+}
