@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/binding"
 )
 
 // Bind is f with the struct that p points to as its last argument. The struct is
@@ -132,24 +133,34 @@ func bound[P any](op string, f any, p P) (*Func, any) {
 	fn := &Func{name: name, origin: originOf(g), captures: mayCapture(g)}
 	switch t := reflect.TypeFor[P](); {
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
-		fn.err = &FuncError{op, name, fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}
+		fn.err = &FuncError{Op: op, Function: name,
+			Problem: fmt.Sprintf("the bound value is a %s, want a pointer to a struct", t)}
 	case reflect.ValueOf(p).IsNil():
-		fn.err = &FuncError{op, name, fmt.Sprintf("the bound struct is nil (a %s)", t)}
+		fn.err = &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the bound struct is nil (a %s)", t)}
 	}
-	fn.context = func() *binding { return newBinding(nil, p) }
+	fn.context = func() *binding.Binding { return binding.New(nil, p) }
 	return fn, g
 }
 
 // traced makes fn a function over Reals.
 func traced[P any](fn *Func, p P, b func(y, x []Real, c engine.Context) int) *Func {
-	pl, err := planOf(reflect.TypeFor[P]().Elem())
+	fields, err := binding.FieldsOf(reflect.TypeFor[P]().Elem(), fieldTypes)
 	if err != nil {
 		fn.err = err
 		return fn
 	}
-	fn.context = func() *binding { return newBinding(pl, p) }
+	fn.context = func() *binding.Binding { return binding.New(fields, p) }
 	if b == nil {
 		return fn
 	}
 	return stateless(*fn, body{traced: b})
 }
+
+// realType is that of Real; fieldTypes are the types with a meaning as fields of a bound struct.
+var (
+	realType   = reflect.TypeFor[Real]()
+	fieldTypes = binding.Types{Real: realType, Vec: reflect.TypeFor[Vec](), Scratch: reflect.TypeFor[Scratch]()}
+)
+
+// argOf returns the struct that the function bound to c gets.
+func argOf[P any](c engine.Context) P { return c.Arg().(P) }

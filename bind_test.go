@@ -59,12 +59,12 @@ func loss(x []Real, m *model) Real { return m.run(x) }
 func (m *model) want(x []float64) (y float64, g []float64) {
 	g = make([]float64, len(x))
 	for i, v := range x {
-		g[i] = m.T.v * m.W.data[i]
+		g[i] = m.T.v * m.W.v.Data[i]
 		y += g[i] * v
 	}
 	k := m.Stages[0].Gain.v + m.Stages[1].Gain.v
 	g[0] += k
-	y += k*x[0] + m.Pair[0].v*m.Pair[1].v + m.shift + float64(m.Power)*m.Stages[0].W.data[0]
+	y += k*x[0] + m.Pair[0].v*m.Pair[1].v + m.shift + float64(m.Power)*m.Stages[0].W.v.Data[0]
 	return y, g
 }
 
@@ -141,7 +141,7 @@ func TestBoundStructIsReadAtEveryCall(t *testing.T) {
 			check("as bound", 0)
 			m.T = Const(-3)
 			check("a Real changed", 0)
-			m.W.data[1] = 8
+			m.W.v.Data[1] = 8
 			check("a number behind a Vec changed", 0)
 			m.W = VecOf([]float64{4, 5, 6})
 			check("a Vec replaced", 0)
@@ -365,10 +365,10 @@ func TestScratchIsZeroAndPrivate(t *testing.T) {
 		near(t, "value", value(t, f, 4), []float64{4}, 0)
 		near(t, "value of the clone", value(t, g, 5), []float64{5}, 0)
 	}
-	if &seen[0][0] != &seen[2][0] || &seen[0][0] == &seen[1][0] || &seen[0][0] == &m.Buf.buf[0] {
+	if &seen[0][0] != &seen[2][0] || &seen[0][0] == &seen[1][0] || &seen[0][0] == &m.Buf.Reals()[0] {
 		t.Error("scratch is not one for each function")
 	}
-	if len(seen[0]) != 3 || m.Buf.buf[0].id != 0 || m.Buf.buf[0].v != 0 {
+	if len(seen[0]) != 3 || m.Buf.Reals()[0].id != 0 || m.Buf.Reals()[0].v != 0 {
 		t.Error("the scratch of the bound struct was used")
 	}
 }

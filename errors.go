@@ -13,6 +13,9 @@ type (
 	// ContextError says that a bound struct has a field that a recording would
 	// freeze, or that the function wrote to a field it may only read.
 	ContextError = engine.ContextError
+	// FuncError reports a mistake in a function, or in the struct that is bound to it, found before anything is
+	// computed.
+	FuncError = engine.FuncError
 	// UnsupportedError says what an engine cannot do and what can be done instead.
 	UnsupportedError = engine.UnsupportedError
 	// LimitError says that a recording grew beyond its limit, or that something would

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/binding"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -75,23 +76,8 @@ type Func struct {
 	n        int // inputs; -1 where any number will do
 	m        int // outputs; -1 where only an evaluation tells
 	fresh    func() body
-	context  func() *binding // nil where no struct is bound
+	context  func() *binding.Binding // nil where no struct is bound
 	origin   origin
-}
-
-// FuncError says what is wrong with a function, or with what is bound to it,
-// before anything is computed.
-type FuncError struct {
-	Op       string // the operator or wrapper
-	Function string
-	Problem  string // what was found and what is wanted
-}
-
-func (e *FuncError) Error() string {
-	if e.Function == "" {
-		return fmt.Sprintf("nabla: %s: %s", e.Op, e.Problem)
-	}
-	return fmt.Sprintf("nabla: %s: function %s: %s", e.Op, e.Function, e.Problem)
 }
 
 // body evaluates the user's function in the one shape that engines see. It fills y
@@ -120,8 +106,8 @@ func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function
 	case fn.err != nil:
 		return nil, fn.err
 	case want == wantVector && fn.scalar:
-		return nil, &FuncError{op, fn.name,
-			"it returns one number, want a slice of outputs; a gradient or a pushforward takes it as it is"}
+		return nil, &FuncError{Op: op, Function: fn.name,
+			Problem: "it returns one number, want a slice of outputs; a gradient or a pushforward takes it as it is"}
 	case fn.n >= 0 && fn.n != len(x):
 		return nil, &ShapeError{Op: op, Arg: "len(x)", Got: len(x), Want: fn.n}
 	}
@@ -233,8 +219,9 @@ func funcOf(op string, f any) *Func {
 		fn.origin, fn.captures = originOf(g), mayCapture(g)
 		return fn
 	}
-	return &Func{err: &FuncError{op, name,
-		fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) float64, one "+
+	return &Func{err: &FuncError{Op: op, Function: name,
+		Problem: fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) "+
+			"float64, one "+
 			"that returns a slice, or a *nabla.Func", f)}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/binding"
 )
 
 // Code is what `nabla gen` generates from a function over float64: its derivatives
@@ -180,8 +181,8 @@ func (f *Func) generate(op string, d *engine.Def) {
 		Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace,
 		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
 	}
-	if b, ok := d.Context.(*binding); ok {
-		b.readOnly = r.ReadOnly
+	if b, ok := d.Context.(*binding.Binding); ok {
+		b.SetReadOnly(r.ReadOnly)
 	}
 	if r.Traced == nil {
 		return

@@ -2,6 +2,7 @@ package nabla
 
 import (
 	"bytes"
+	le "encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -48,7 +49,7 @@ func (s *scope) snapshot(dst []byte, f *engine.Function) []byte {
 		params := make([]float64, c.Params())
 		c.Read(params)
 		for _, v := range params {
-			dst = number(dst, math.Float64bits(v))
+			dst = le.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 		}
 	}
 	return dst

@@ -312,7 +312,7 @@ func TestBindStruct(t *testing.T) {
 	c := compiled(t, fn, x)
 	near(t, "value", value(t, fn, x...), []float64{160}, 0)
 	near(t, "gradient", tapeGradient(t, fn, x, []float64{1}), []float64{32, 10, 15}, 0)
-	d.X.data[0] = 4
+	d.X.v.Data[0] = 4
 	_, g := replay(t, c, x)
 	near(t, "replayed with other data", g, []float64{34, 20, 15}, 0)
 	if c.Recordings() != 1 {

@@ -1,6 +1,6 @@
 package nabla
 
-import "github.com/nabla-ad/nabla/internal/core"
+import "github.com/nabla-ad/nabla/internal/binding"
 
 // Vec is a field of a bound struct: numbers that a traced function reads and that
 // are not differentiated. They are parameters of a recording: between calls they
@@ -9,42 +9,37 @@ import "github.com/nabla-ad/nabla/internal/core"
 // Only a Vec that the function reaches through its bound struct is a parameter.
 // The numbers of a captured one are constants of the recording, as those of any
 // captured slice.
-type Vec struct {
-	data []float64
-	t    *core.Tracer // nil where the numbers are constants
-	gen  uint32
-	base int32 // id of data[0]
-}
+type Vec struct{ v binding.Vec }
 
 // VecOf is the numbers of data, without a copy: later writes to data are seen.
-func VecOf(data []float64) Vec { return Vec{data: data} }
+func VecOf(data []float64) Vec { return Vec{binding.Vec{Data: data}} }
 
 // Len is the number of numbers.
-func (v Vec) Len() int { return len(v.data) }
+func (v Vec) Len() int { return len(v.v.Data) }
 
 // At is number i.
 func (v Vec) At(i int) Real {
-	if v.t == nil {
-		return Real{v: v.data[i]}
+	if v.v.T == nil {
+		return Real{v: v.v.Data[i]}
 	}
-	return Real{v: v.data[i], mark: mark{v.base + int32(i), v.gen}, t: v.t}
+	return Real{v: v.v.Data[i], mark: mark{v.v.Base + int32(i), v.v.Gen}, t: v.v.T}
 }
 
 // Slice is the numbers from i up to but not including j, without a copy.
 func (v Vec) Slice(i, j int) Vec {
-	v.data = v.data[i:j:j]
-	v.base += int32(i)
+	v.v.Data = v.v.Data[i:j:j]
+	v.v.Base += int32(i)
 	return v
 }
 
 // Dot is Σ v[i]·x[i], summed from left to right. It panics with a *ShapeError
 // unless x has the length of v.
 func (v Vec) Dot(x []Real) Real {
-	if len(x) != len(v.data) {
-		panic(&ShapeError{Op: "Vec.Dot", Arg: "len(x)", Got: len(x), Want: len(v.data)})
+	if len(x) != len(v.v.Data) {
+		panic(&ShapeError{Op: "Vec.Dot", Arg: "len(x)", Got: len(x), Want: len(v.v.Data)})
 	}
 	var s Real
-	for i := range v.data {
+	for i := range v.v.Data {
 		s = s.Add(v.At(i).Mul(x[i]))
 	}
 	return s

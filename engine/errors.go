@@ -87,6 +87,20 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
+// FuncError reports a mistake in a function, or in the struct that is bound to it, found before anything is computed.
+type FuncError struct {
+	Op       string // the operator or wrapper
+	Function string
+	Problem  string // what was found and what is wanted
+}
+
+func (e *FuncError) Error() string {
+	if e.Function == "" {
+		return fmt.Sprintf("nabla: %s: %s", e.Op, e.Problem)
+	}
+	return fmt.Sprintf("nabla: %s: function %s: %s", e.Op, e.Function, e.Problem)
+}
+
 // ContextError says that a bound struct has a field that a recording would
 // freeze, that a function changed a field that it may only read, or that there is no
 // copy of the struct for another goroutine.

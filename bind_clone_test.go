@@ -189,7 +189,7 @@ func pointOf(n, k int) []float64 {
 
 // TestPrivate has clones, and engines with workers, of functions that write all over their
 // structs. The structs change between calls, which all of them see. Run it with -race.
-func TestPrivate(t *testing.T) {
+func TestClone(t *testing.T) {
 	const n = 40
 	rounds := 20
 	if testing.Short() {
@@ -247,7 +247,7 @@ func TestPrivate(t *testing.T) {
 }
 
 // TestPrivateMatrices is TestPrivate for what shares products among workers.
-func TestPrivateMatrices(t *testing.T) {
+func TestCloneMatrices(t *testing.T) {
 	const n = 60
 	d := newDesk(n)
 	var row, col []int
@@ -343,7 +343,7 @@ func TestUncopied(t *testing.T) {
 }
 
 // TestPrivateFollows: a clone sees what becomes of the struct, and of what it leads to.
-func TestPrivateFollows(t *testing.T) {
+func TestCloneFollows(t *testing.T) {
 	d := newDesk(4)
 	f := func(x []float64, d *desk) float64 {
 		s := 0.0
@@ -414,7 +414,7 @@ func TestPrivateFollows(t *testing.T) {
 }
 
 // TestPrivateResize: an object that has clones, and they, have copies at another size too.
-func TestPrivateResize(t *testing.T) {
+func TestCloneResize(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(4, 0))
 	if err != nil {
@@ -438,7 +438,7 @@ func TestPrivateResize(t *testing.T) {
 }
 
 // TestPrivateAllocation: a call of a clone does not allocate.
-func TestPrivateAllocation(t *testing.T) {
+func TestCloneAllocation(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(30, 0))
 	if err != nil {
@@ -451,7 +451,7 @@ func TestPrivateAllocation(t *testing.T) {
 }
 
 // TestPrivateInside: derivatives inside a function that several goroutines differentiate.
-func TestPrivateInside(t *testing.T) {
+func TestCloneInside(t *testing.T) {
 	const n = 12
 	w := &bench{2, make([]float64, n)}
 	box := nabla.DifferentiateWith(nabla.Bind(benchLoss, w), source.Reverse{})

@@ -145,7 +145,7 @@ func init() {
 // TestShared: what is only read is one memory for all clones and workers, and what is
 // written one for each; references between them lead to the right one. The data changes
 // between calls, and what leads where does. Run it with -race.
-func TestShared(t *testing.T) {
+func TestReadOnly(t *testing.T) {
 	const n = 24
 	for _, b := range []nabla.Backend{
 		source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Workers: 3},
@@ -229,9 +229,9 @@ func shelfBySelf(x []float64, d *shelf) float64 {
 	return r
 }
 
-// TestSharedBySelf: a pointer back to the struct, behind which something is written, makes
+// TestReadOnlySelf: a pointer back to the struct, behind which something is written, makes
 // all fields such that may be written.
-func TestSharedBySelf(t *testing.T) {
+func TestReadOnlySelf(t *testing.T) {
 	nabla.Register(shelfBySelf, nabla.Generated{Version: nabla.CodeVersion, New: shelfCode(shelfBySelf),
 		ReadOnly: []string{"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Any",
 			"Count"}})
@@ -264,9 +264,9 @@ func TestSharedBySelf(t *testing.T) {
 	}
 }
 
-// TestSharedAllocation: a call of a clone does not allocate, and one that only reads costs
+// TestReadOnlyAllocation: a call of a clone does not allocate, and one that only reads costs
 // what one of the object costs that it comes from.
-func TestSharedAllocation(t *testing.T) {
+func TestReadOnlyAllocation(t *testing.T) {
 	d := newShelf(30)
 	d.Any = nil
 	for _, f := range []*nabla.Func{nabla.Bind(shelfOnly, d), nabla.Bind(shelfQuiet, d)} {

@@ -312,17 +312,18 @@ func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, er
 	ts, tr := reflect.TypeFor[S](), reflect.TypeFor[R]()
 	switch {
 	case s == nil:
-		return nil, "", &FuncError{op, name, fmt.Sprintf("the struct is nil (a *%s)", ts)}
+		return nil, "", &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the struct is nil (a *%s)", ts)}
 	case ts == tr && !plain:
-		return nil, "", &FuncError{op, name,
-			fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their numbers, as "+
+		return nil, "", &FuncError{Op: op, Function: name,
+			Problem: fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their "+
+				"numbers, as "+
 				"Params[nabla.Real] and Params[float64]", ts)}
 	}
 	p := pairer{plain: plain, seen: map[[2]reflect.Type]*pairing{}}
 	root, diff := p.pair(ts, tr, "")
 	if diff != nil {
-		return nil, "", &FuncError{op, name,
-			fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
+		return nil, "", &FuncError{Op: op, Function: name,
+			Problem: fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
 				"nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
 	}
 	l := &layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
@@ -346,8 +347,9 @@ func (l *layout) measure(op, name string, s reflect.Value) error {
 	slices.SortFunc(byAddress, func(a, b run) int { return cmp.Compare(uintptr(a.at), uintptr(b.at)) })
 	for i := 1; i < len(byAddress); i++ {
 		if a, b := byAddress[i-1], byAddress[i]; uintptr(a.at)+8*uintptr(a.n) > uintptr(b.at) {
-			return &FuncError{op, name,
-				fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want numbers that "+
+			return &FuncError{Op: op, Function: name,
+				Problem: fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want "+
+					"numbers that "+
 					"stand in one place each", a.path, b.path)}
 		}
 	}

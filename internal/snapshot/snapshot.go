@@ -1,54 +1,56 @@
-package nabla
+// Package snapshot serialises all memory reachable from a struct, to find out whether any of it has changed.
+//
+// A recording of a plain function holds values read from its bound struct as constants, so it is valid only as long as
+// the struct and the memory reachable from it stay the same. Two snapshots are equal if they do. A snapshot holds the
+// addresses of references besides the contents of their targets, so that it differs if memory is shared in another way.
+package snapshot
 
 import (
-	le "encoding/binary"
+	"encoding/binary"
 	"math"
 	"reflect"
 	"slices"
 	"unsafe"
 )
 
-// A plain function's struct may hold anything, and what its traced form reads there
-// is a constant of the recording. So a recording is good for as long as nothing
-// that can be reached from the struct has changed.
-
-// snapshot writes down all memory that can be reached from a struct: contents and
-// addresses, so that what shared memory still does. Fields with the tag fixed are
-// left out. What cannot be compared, such as a function, makes every snapshot
-// differ from all others.
-type snapshot struct {
+// A Writer writes snapshots. The zero Writer is ready for use. Its snapshots are comparable only with each other, and
+// it
+// must not be used by several goroutines at a time.
+type Writer struct {
 	types  map[reflect.Type]*content
-	seen   map[visit]struct{}
-	serial uint64
+	seen   map[visit]struct{} // references followed in the snapshot under way: cycles of pointers end
+	serial uint64             // numbers the values that cannot be compared
 }
 
-// visit is memory that has been written down, so that a ring of pointers has an end.
+// A visit is a reference that has been followed: a pointer, or a slice of n elements.
 type visit struct {
 	at  unsafe.Pointer
 	typ reflect.Type
 	n   int
 }
 
-// content is what values of a type are made of.
+// A content describes the memory of values of a type.
 type content struct {
 	kind   reflect.Kind
-	flat   bool       // no pointers but those of strings
-	spans  []span     // all there is, where it is no pointers; nil otherwise
-	whole  bool       // one span, without gaps
-	skip   []bool     // fields of a struct that are not looked at
+	flat   bool       // no references but strings
+	spans  []span     // the memory without padding, nil if the type has references
+	whole  bool       // one span without padding
+	skip   []bool     // for each field of a struct: is it tagged nabla:"fixed"?
 	fields []*content // of a struct
 	elem   *content   // of an array, slice or pointer
 }
 
-// span is memory within a value. What is in the gaps between two is chance.
+// A span is a range of bytes within a value. Bytes between spans are padding, with arbitrary contents.
 type span struct{ off, size uintptr }
 
-// maxSpans bounds what is written down of a type: a longer array with gaps is taken
-// by its elements.
+// maxSpans limits the spans of a type. The elements of longer arrays with padding are written one by one.
 const maxSpans = 64
 
-// of appends what can be reached from v.
-func (s *snapshot) of(dst []byte, v reflect.Value) []byte {
+// Append appends the snapshot of v, a struct, to dst and returns the extended slice. Fields with the tag nabla:"fixed"
+// are left out. If a function, a channel, an unsafe pointer or a map with references is reachable, the snapshot differs
+// from all others, since these cannot be compared. Append does not allocate if dst is long enough and no map is
+// reachable. Its time is linear in the size of the memory.
+func (s *Writer) Append(dst []byte, v reflect.Value) []byte {
 	if s.seen == nil {
 		s.seen, s.types = map[visit]struct{}{}, map[reflect.Type]*content{}
 	}
@@ -56,14 +58,14 @@ func (s *snapshot) of(dst []byte, v reflect.Value) []byte {
 	return s.value(dst, v, s.content(v.Type()))
 }
 
-func (s *snapshot) content(t reflect.Type) *content {
+func (s *Writer) content(t reflect.Type) *content {
 	if c := s.types[t]; c != nil {
 		return c
 	}
 	c := &content{kind: t.Kind()}
-	s.types[t] = c // before its parts, which may lead back to it
+	s.types[t] = c // before its parts, which may refer back to t
 	switch {
-	case isBits(c.kind):
+	case PlainMemory(c.kind):
 		c.flat, c.spans = true, []span{{0, t.Size()}}
 	case c.kind == reflect.String:
 		c.flat = true
@@ -102,7 +104,7 @@ func (s *snapshot) content(t reflect.Type) *content {
 	return c
 }
 
-// joined appends the spans of a part that begins at off.
+// joined appends the spans of a part at offset off, joining adjacent ones.
 func joined(dst []span, off uintptr, part []span) []span {
 	for _, p := range part {
 		p.off += off
@@ -115,7 +117,7 @@ func joined(dst []span, off uintptr, part []span) []span {
 	return dst
 }
 
-// memory appends the spans of n values of a type from p on.
+// memory appends the spans of n consecutive values at p.
 func (c *content) memory(dst []byte, p unsafe.Pointer, n int, size uintptr) []byte {
 	if c.whole {
 		return append(dst, unsafe.Slice((*byte)(p), uintptr(n)*size)...)
@@ -128,10 +130,10 @@ func (c *content) memory(dst []byte, p unsafe.Pointer, n int, size uintptr) []by
 	return dst
 }
 
-func number(dst []byte, v uint64) []byte { return le.LittleEndian.AppendUint64(dst, v) }
+func number(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }
 
 // value appends v, of content c.
-func (s *snapshot) value(dst []byte, v reflect.Value, c *content) []byte {
+func (s *Writer) value(dst []byte, v reflect.Value, c *content) []byte {
 	if c.spans != nil && v.CanAddr() {
 		return c.memory(dst, unsafe.Pointer(v.UnsafeAddr()), 1, v.Type().Size())
 	}
@@ -192,17 +194,17 @@ func (s *snapshot) value(dst []byte, v reflect.Value, c *content) []byte {
 	case v.IsNil():
 		return append(dst, 0)
 	}
-	return s.unique(append(dst, 1)) // a function, a channel, a pointer to what nobody knows
+	return s.unique(append(dst, 1)) // a function, a channel or an unsafe pointer
 }
 
-// unique makes the snapshot differ from all others.
-func (s *snapshot) unique(dst []byte) []byte {
+// unique appends a number that makes the snapshot differ from all others.
+func (s *Writer) unique(dst []byte) []byte {
 	s.serial++
 	return number(dst, s.serial)
 }
 
-// again reports whether k has been written down.
-func (s *snapshot) again(k visit) bool {
+// again reports whether k was followed before, and notes it.
+func (s *Writer) again(k visit) bool {
 	if _, ok := s.seen[k]; ok {
 		return true
 	}
@@ -210,16 +212,15 @@ func (s *snapshot) again(k visit) bool {
 	return false
 }
 
-func (s *snapshot) elements(dst []byte, v reflect.Value, elem *content) []byte {
+func (s *Writer) elements(dst []byte, v reflect.Value, elem *content) []byte {
 	for i := range v.Len() {
 		dst = s.value(dst, v.Index(i), elem)
 	}
 	return dst
 }
 
-// entries appends a map, whose order is chance. One with pointers in it cannot be
-// compared.
-func (s *snapshot) entries(dst []byte, v reflect.Value) []byte {
+// entries appends the entries of a map in sorted order. A map with references is not comparable.
+func (s *Writer) entries(dst []byte, v reflect.Value) []byte {
 	dst = number(number(dst, uint64(uintptr(v.UnsafePointer()))), uint64(v.Len()))
 	if v.Len() == 0 {
 		return dst
@@ -237,4 +238,9 @@ func (s *snapshot) entries(dst []byte, v reflect.Value) []byte {
 		dst = append(dst, e...)
 	}
 	return dst
+}
+
+// PlainMemory reports whether two values of kind k are equal, bit patterns of numbers included, if their memory is.
+func PlainMemory(k reflect.Kind) bool {
+	return k >= reflect.Bool && k <= reflect.Complex128
 }

@@ -1,4 +1,4 @@
-package nabla
+package snapshot
 
 import (
 	"fmt"
@@ -44,8 +44,8 @@ func TestSnapshot(t *testing.T) {
 	}
 	v.Ring = v
 	one := &leaf{5, 6}
-	var shot snapshot
-	now := func() string { return string(shot.of(nil, reflect.ValueOf(v).Elem())) }
+	var shot Writer
+	now := func() string { return string(shot.Append(nil, reflect.ValueOf(v).Elem())) }
 	before := now()
 	for _, c := range []struct {
 		name   string
@@ -111,9 +111,9 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotAllocations(t *testing.T) {
 	v := &tree{F: make([]float64, 100), L: make([]leaf, 100), P: new(leaf), I: leaf{}}
 	v.Ring = v
-	var shot snapshot
+	var shot Writer
 	var dst []byte
-	if n := testing.AllocsPerRun(10, func() { dst = shot.of(dst[:0], reflect.ValueOf(v).Elem()) }); n > 0 {
+	if n := testing.AllocsPerRun(10, func() { dst = shot.Append(dst[:0], reflect.ValueOf(v).Elem()) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -122,18 +122,18 @@ func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprintf("floats/n=%d", n), func(b *testing.B) {
 			v := &tree{F: make([]float64, n)}
-			var shot snapshot
+			var shot Writer
 			var dst []byte
 			for b.Loop() {
-				dst = shot.of(dst[:0], reflect.ValueOf(v).Elem())
+				dst = shot.Append(dst[:0], reflect.ValueOf(v).Elem())
 			}
 		})
 		b.Run(fmt.Sprintf("structs/n=%d", n), func(b *testing.B) {
 			v := &tree{L: make([]leaf, n)}
-			var shot snapshot
+			var shot Writer
 			var dst []byte
 			for b.Loop() {
-				dst = shot.of(dst[:0], reflect.ValueOf(v).Elem())
+				dst = shot.Append(dst[:0], reflect.ValueOf(v).Elem())
 			}
 		})
 	}
