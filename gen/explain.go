@@ -72,9 +72,9 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 	if err != nil {
 		return err
 	}
-	var plan []adjoint.Note
+	var plan []adjoint.Remark
 	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask); err == nil {
-		plan = a.Plan
+		plan = a.Remarks
 	}
 	facts, err := activity.New().Of(t.f, t.mask)
 	if err != nil {
@@ -170,7 +170,7 @@ func assigned(s ir.Stmt) []*ir.Var {
 }
 
 // explain writes one function.
-func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Note) error {
+func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Remark) error {
 	pos := f.Func.Pos
 	text, ok := p.opts.Load.Overlay[pos.Filename]
 	if !ok {

@@ -68,7 +68,7 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 		return nil, err
 	}
 	b.doc = adjointDoc(t, b)
-	for _, n := range u.adjoints[t].Plan {
+	for _, n := range u.adjoints[t].Remarks {
 		if n.Ignored {
 			u.problem(&Problem{Pos: n.Pos, Reason: "the loop " + n.Text,
 				Remedy:   "let what the loop hands on stand in memory that there is before it, or remove the directive",

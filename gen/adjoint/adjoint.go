@@ -50,29 +50,29 @@ type Options struct {
 
 // Program builds the adjoints of functions that call each other.
 type Program struct {
-	opts     Options
-	activity *activity.Program
-	prepared map[*ir.Func]*prepared
-	segments map[*ir.Func]*segment // functions that run iterations of a loop
-	built    map[key]*builder
-	order    []*builder
-	purity   map[*ir.Func]bool
-	work     *Workspace
-	cell     func(t types.Type) any // what tells cells of memory apart
+	opts       Options
+	activity   *activity.Program
+	normalized map[*ir.Func]*normalForm
+	segments   map[*ir.Func]*segment // functions that run iterations of a loop
+	builders   map[spec]*builder
+	created    []*builder
+	purity     map[*ir.Func]bool
+	work       *Workspace
+	cellOf     func(t types.Type) any // what tells cells of memory apart
 	// plain is what is called for a function without derivatives. Whoever gets an adjoint may
 	// change what it calls, and prepared functions must stay.
-	plain  func(g *prepared) *ir.Func
-	matter Options // the switches that would have changed something
+	primalFunc func(g *normalForm) *ir.Func
+	matter     Options // the switches that would have changed something
 }
 
 // New returns an empty Program. Its workspace is a type of package pkg.
 func New(pkg *types.Package, name string, o Options) *Program {
 	var cells ir.Cells
 	return &Program{
-		opts: o, activity: activity.New(), prepared: map[*ir.Func]*prepared{}, segments: map[*ir.Func]*segment{},
-		built: map[key]*builder{}, purity: map[*ir.Func]bool{},
-		work: newWorkspace(pkg, name), cell: func(t types.Type) any { return cells.Of(t) },
-		plain: func(g *prepared) *ir.Func { return g.of },
+		opts: o, activity: activity.New(), normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
+		builders: map[spec]*builder{}, purity: map[*ir.Func]bool{},
+		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Of(t) },
+		primalFunc: func(g *normalForm) *ir.Func { return g.source },
 	}
 }
 
@@ -95,7 +95,7 @@ type Adjoint struct {
 	Facts                *activity.Facts
 	Shadows, Seeds, Bars activity.Mask
 	// Plan is what is kept, computed again and fused, in the order of the function.
-	Plan []Note
+	Remarks []Remark
 	// Matter are the options that would change Func: with others set it would be the same.
 	Matter Options
 }

@@ -6,25 +6,25 @@ import (
 )
 
 // allocation is the one place where memory of a class comes from.
-type allocation struct {
-	v      *ir.Var // the variable that is declared with it
-	n      ir.Expr // how many elements there are
-	others bool    // there are others
+type allocSite struct {
+	variable *ir.Var // the variable that is declared with it
+	length   ir.Expr // how many elements there are
+	multiple bool    // there are others
 }
 
 // allocations finds where the memory of each class comes from.
-func (f *flow) allocations() {
-	f.made = map[any]*allocation{}
-	of := func(v *ir.Var) *allocation {
+func (f *flow) findAllocSites() {
+	f.allocSites = map[any]*allocSite{}
+	of := func(v *ir.Var) *allocSite {
 		c := f.class(v)
-		if f.made[c] == nil {
-			f.made[c] = &allocation{}
+		if f.allocSites[c] == nil {
+			f.allocSites[c] = &allocSite{}
 		}
-		return f.made[c]
+		return f.allocSites[c]
 	}
 	foreign := func(v *ir.Var) {
 		if v != nil && activity.HasRefs(v.Type) {
-			of(v).others = true
+			of(v).multiple = true
 		}
 	}
 	for _, v := range f.b.g.f.Params {
@@ -60,13 +60,13 @@ func (f *flow) allocations() {
 		case *ir.Make:
 			a := of(v)
 			l, ok := n.s.(*ir.Let)
-			if a.v != nil || !ok || e.Cap != nil || f.writes[v] != 1 {
-				a.others = true
+			if a.variable != nil || !ok || e.Cap != nil || f.assignments[v] != 1 {
+				a.multiple = true
 				return
 			}
-			a.v, a.n = l.V, e.N
+			a.variable, a.length = l.V, e.N
 		case *ir.New, *ir.Literal, *ir.Const:
-			of(v).others = true
+			of(v).multiple = true
 		}
 	})
 }

@@ -13,88 +13,88 @@ import (
 // call that undoes what it did.
 
 // chain is what the sweeps of such a loop are made of.
-type chain struct {
+type checkpointedLoop struct {
 	segment *builder // runs iterations forward and back
-	plain   *builder // runs them
+	advance *builder // runs them
 	// lockstep says that iterations hand on slices or pointers with shadows: what runs
 	// them moves those too.
-	lockstep bool
-	snapshot *snapshot
+	snapshotsShadows bool
+	snapshot         *snapshot
 }
 
 // chain is the builder of a marked loop; nil, with the reason noted, where the loop is
 // reversed like any other.
-func (p *Program) chain(k key) *builder {
-	k.mode = chained
-	if b := p.built[k]; b != nil {
+func (p *Program) checkpointed(k spec) *builder {
+	k.mode = modeCheckpointed
+	if b := p.builders[k]; b != nil {
 		return b
 	}
 	g := k.g
 	slow := func(why string) *builder {
-		if g.segment.slow == "" {
-			g.segment.slow = why
+		if g.segment.notCheckpointed == "" {
+			g.segment.notCheckpointed = why
 		}
 		return nil
 	}
-	closed, err := p.closed(g, k.facts)
+	closed, err := p.closeOverIterations(g, k.facts)
 	if err != nil {
 		return slow(err.Error())
 	}
-	c := &chain{segment: p.builder(key{g, closed, k.alias, together})}
-	if why := c.segment.freshBehind(); why != "" {
+	c := &checkpointedLoop{segment: p.builder(spec{g, closed, k.alias, modeJoint})}
+	if why := c.segment.leaksAllocation(); why != "" {
 		return slow(why)
 	}
 	for i, v := range g.f.Params {
-		if leads(v.Type) && closed.Params.Has(i) != k.facts.Params.Has(i) {
-			return slow("what " + called(v) + " leads to comes to carry derivatives only in it")
+		if leadsToFloats(v.Type) && closed.Params.Has(i) != k.facts.Params.Has(i) {
+			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
 		}
 	}
 	for i, v := range g.f.Results {
-		if leads(v.Type) && closed.Results.Has(i) {
-			c.lockstep = true
+		if leadsToFloats(v.Type) && closed.Results.Has(i) {
+			c.snapshotsShadows = true
 		}
-		if leads(v.Type) && closed.Results.Has(i) != k.facts.Results.Has(i) {
-			return slow("what " + called(v) + " leads to comes to carry derivatives only in it")
+		if leadsToFloats(v.Type) && closed.Results.Has(i) != k.facts.Results.Has(i) {
+			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
 		}
 	}
 	facts := closed
-	if !c.lockstep {
+	if !c.snapshotsShadows {
 		if facts, err = p.activity.Of(g.f, activity.Mask{}); err != nil {
 			return slow(err.Error())
 		}
 	}
-	c.plain = p.builder(key{g, facts, k.alias, onward})
+	c.advance = p.builder(spec{g, facts, k.alias, modeAdvance})
 	b := newBuilder(p, k)
-	b.chain = c
-	if c.snapshot = b.layout(); c.snapshot.why != "" {
-		return slow(c.snapshot.why)
+	b.checkpointed = c
+	if c.snapshot = b.layoutSnapshot(); c.snapshot.unsupported != "" {
+		return slow(c.snapshot.unsupported)
 	}
 	f := c.segment.flow
-	b.flow = &flow{b: c.segment, alias: f.alias, joined: f.joined, written: f.written, exit: state{},
-		wanted: map[*ir.Var]bool{}}
+	b.flow = &flow{b: c.segment, aliasOf: f.aliasOf, aliasParent: f.aliasParent, modified: f.modified,
+		neededAtExit: locationSet{}, needed: map[*ir.Var]bool{}}
 	for i, v := range g.f.Params {
 		if activity.HasRefs(v.Type) {
-			f.reachable(b.flow.exit, v)
+			f.addReachable(b.flow.neededAtExit, v)
 		}
-		b.flow.wanted[v] = g.segment.state(i) < 0 && i != len(g.f.Params)-1
+		b.flow.needed[v] = g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1
 	}
-	for k := range f.written { // it is brought back before it is read
+	for k := range f.modified { // it is brought back before it is read
 		if !k.shadow {
-			delete(b.flow.exit, k)
+			delete(b.flow.neededAtExit, k)
 		}
 	}
 	b.analysed = true
-	p.built[k] = b
-	p.order = append(p.order, b)
+	p.builders[k] = b
+	p.created = append(p.created, b)
 	return b
 }
 
 // still reports whether nothing in the loop carries a derivative.
-func (c *chain) still() bool { return c.segment.facts.Passive() }
+func (c *checkpointedLoop) passive() bool { return c.segment.facts.Passive() }
 
 // closed are the facts of iterations in which all that one hands on with a derivative
 // comes in with one.
-func (p *Program) closed(g *prepared, facts *activity.Facts) (*activity.Facts, error) {
+func (p *Program) closeOverIterations(g *normalForm, facts *activity.Facts) (*activity.Facts, error) {
 	m := facts.Params
 	for {
 		f, err := p.activity.Of(g.f, m)

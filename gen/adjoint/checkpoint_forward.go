@@ -7,43 +7,43 @@ import (
 )
 
 // forwardChain writes the forward sweep.
-func (b *builder) forwardChain() {
+func (b *builder) emitCheckpointedForward() {
 	f := &ir.Func{Name: b.g.f.Name + "_forward", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	f.Params = append(b.paramsWithShadows(), b.ws)
 	f.Results = append(f.Results, b.g.f.Results...)
-	s := b.sweepOf()
+	s := b.newCheckpointWriter()
 	for i, c := range b.g.segment.states {
 		p := b.g.f.Params[c.param]
 		s.set(s.vars[c.param], p.Load())
 		if s.shadows[i] != nil {
-			s.set(s.shadows[i], b.of(p).Load())
+			s.set(s.shadows[i], b.shadowVar(p).Load())
 		}
 	}
 	at := s.integer("at", s.from())
 	s.count = s.integer("count", count(0))
 	n := len(f.Results)
-	if b.g.segment.leaves {
-		s.begun, s.why = f.Results[n-2], f.Results[n-1]
+	if b.g.segment.mayExit {
+		s.begun, s.reason = f.Results[n-2], f.Results[n-1]
 	}
 	switch {
-	case s.c.still():
-		s.still(at)
-	case b.g.segment.leaves:
-		s.unknown(at)
+	case s.c.passive():
+		s.forwardPassive(at)
+	case b.g.segment.mayExit:
+		s.forwardUnknown(at)
 	default:
-		s.known(at)
+		s.forwardKnown(at)
 	}
-	if b.g.segment.leaves {
+	if b.g.segment.mayExit {
 		s.set(s.begun, at.Load())
 	}
-	ends, counts := b.stackFor("end"), b.stackFor("count")
+	ends, counts := b.newIntStack("end"), b.newIntStack("count")
 	s.Emit(ends.push(s.At, at.Load()), counts.push(s.At, s.count.Load()))
 	for _, c := range b.g.segment.states {
 		s.set(f.Results[c.result], s.vars[c.param].Load())
 	}
 	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
-			sh := b.of(r)
+		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := b.shadowVar(r)
 			sh.Kind = ir.Result
 			f.Results = append(f.Results, sh)
 			s.set(sh, s.shadowOfResult(i).Load())
@@ -55,67 +55,67 @@ func (b *builder) forwardChain() {
 }
 
 // stackFor is a stack of integers for both sweeps.
-func (b *builder) stackFor(base string) stack {
-	s := stack{ws: b.ws, field: b.p.work.stack(base, integer), of: integer}
+func (b *builder) newIntStack(base string) tapeStack {
+	s := tapeStack{ws: b.ws, field: b.p.work.addStack(base, integer), elem: integer}
 	b.stacks = append(b.stacks, s)
 	return s
 }
 
 // known runs a loop whose number of iterations is known.
-func (s *sweep) known(at *ir.Var) {
-	s.plan(minus(s.to(), s.from()))
+func (s *checkpointWriter) forwardKnown(at *ir.Var) {
+	s.computeCapacity(minus(s.to(), s.from()))
 	s.forever(func(leave func() ir.Block) {
 		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
-		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, s.from()) })
+		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, s.from()) })
 		next := s.integer("next", nil)
-		s.rule(next, "Next", at.Load(), s.to(), minus(s.room, s.count.Load()), s.steps)
+		s.callSchedule(next, "Next", at.Load(), s.to(), minus(s.capacity, s.count.Load()), s.steps)
 		s.when(compare(opEql, next.Load(), at.Load()), func() { s.set(next, s.to()) })
-		s.run(at.Load(), next.Load(), false)
+		s.advance(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
 	})
 }
 
 // unknown runs a loop that may be left: where there are too many snapshots every other
 // one is given up.
-func (s *sweep) unknown(at *ir.Var) {
+func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 	p := s.b.g.f.Checkpoint
 	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
 	s.forever(func(leave func() ir.Block) {
 		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		done := s.let("done", minus(at.Load(), s.from()))
-		s.plan(done)
-		s.when(compare(token.GEQ, s.count.Load(), s.room), func() {
-			s.thin()
+		s.computeCapacity(done)
+		s.when(compare(token.GEQ, s.count.Load(), s.capacity), func() {
+			s.dropAlternate()
 			s.set(stride, binary(integer, opMul, stride.Load(), count(2)))
 		})
 		rest := s.let("rest", binary(integer, token.REM, done, stride.Load()))
-		some := compare(token.LAND, compare(opEql, rest, count(0)), compare(opLss, s.count.Load(), s.room))
-		s.when(some, func() { s.keep(at, s.from()) })
+		some := compare(token.LAND, compare(opEql, rest, count(0)), compare(opLss, s.count.Load(), s.capacity))
+		s.when(some, func() { s.takeSnapshot(at, s.from()) })
 		next := s.integer("next", plus(at.Load(), minus(stride.Load(), rest)))
 		s.when(compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
-		s.run(at.Load(), next.Load(), true)
+		s.advance(at.Load(), next.Load(), true)
 		s.set(at, s.begun.Load())
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.why.Load(), count(0)), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.reason.Load(), count(0)), Then: leave()})
 	})
 	if half := (p.Snapshots + 1) / 2; half > 0 { // without room the last iterations would be run over and over
-		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.thin)
+		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.dropAlternate)
 	}
 }
 
 // still runs a loop in which nothing carries a derivative: it is only undone.
-func (s *sweep) still(at *ir.Var) {
+func (s *checkpointWriter) forwardPassive(at *ir.Var) {
 	s.when(compare(opLss, at.Load(), s.to()), func() {
-		s.keep(at, s.from())
-		s.run(at.Load(), s.to(), s.b.g.segment.leaves)
+		s.takeSnapshot(at, s.from())
+		s.advance(at.Load(), s.to(), s.b.g.segment.mayExit)
 		s.set(at, s.to())
-		if s.b.g.segment.leaves {
+		if s.b.g.segment.mayExit {
 			s.set(at, s.begun.Load())
 		}
 	})
 }
 
 // thin gives up every other snapshot of the loop.
-func (s *sweep) thin() {
+func (s *checkpointWriter) dropAlternate() {
 	snap := s.c.snapshot
 	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
 	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))

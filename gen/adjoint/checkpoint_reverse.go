@@ -8,22 +8,22 @@ import (
 )
 
 // reverseChain writes the reverse sweep.
-func (b *builder) reverseChain() {
+func (b *builder) emitCheckpointedReverse() {
 	f := &ir.Func{Name: b.g.f.Name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	closed := b.chain.segment.facts
+	closed := b.checkpointed.segment.facts
 	for i, v := range b.g.f.Params {
-		if b.needs(i) {
+		if b.reverseTakes(i) {
 			f.Params = append(f.Params, v)
 		}
 	}
 	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leads(v.Type) {
-			sh := b.of(v)
+		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			sh := b.shadowVar(v)
 			sh.Kind = ir.Param
 			f.Params = append(f.Params, sh)
 		}
 	}
-	s := b.sweepOf()
+	s := b.newCheckpointWriter()
 	s.bars = make([]*ir.Var, len(b.g.f.Params))
 	for i, v := range b.g.f.Params {
 		if !closed.Params.Has(i) || !ownFloats(v.Type) {
@@ -31,7 +31,7 @@ func (b *builder) reverseChain() {
 		}
 		s.bars[i] = s.variable(v.Name+"Bar", v)
 		if b.facts.Params.Has(i) {
-			bar := b.own(v)
+			bar := b.barVar(v)
 			bar.Kind = ir.Result
 			f.Results = append(f.Results, bar)
 		}
@@ -40,7 +40,7 @@ func (b *builder) reverseChain() {
 		if !b.facts.Results.Has(i) || !ownFloats(r.Type) {
 			continue
 		}
-		seed := b.own(r)
+		seed := b.barVar(r)
 		seed.Kind = ir.Param
 		f.Params = append(f.Params, seed)
 		for _, c := range b.g.segment.states {
@@ -55,18 +55,18 @@ func (b *builder) reverseChain() {
 	k := len(b.stacks)
 	s.Emit(b.stacks[k-1].pop(s.At, snapshots.Place())...)
 	s.Emit(b.stacks[k-2].pop(s.At, end.Place())...)
-	if s.c.still() {
-		s.undo()
+	if s.c.passive() {
+		s.reversePassive()
 	} else {
-		s.plan(minus(end.Load(), s.from()))
+		s.computeCapacity(minus(end.Load(), s.from()))
 		s.forever(func(leave func() ir.Block) {
 			s.Emit(&ir.If{At: s.At, Cond: binary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
-			s.segment(end)
+			s.reverseSegment(end)
 		})
 	}
 	for i, v := range b.g.f.Params {
 		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			s.set(b.own(v), s.bars[i].Load())
+			s.set(b.barVar(v), s.bars[i].Load())
 		}
 	}
 	f.Body = s.Out
@@ -75,25 +75,25 @@ func (b *builder) reverseChain() {
 }
 
 // segment reverses the last of the iterations before end.
-func (s *sweep) segment(end *ir.Var) {
+func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	snap := s.c.snapshot
 	top := func() ir.Expr { return minus(load(snap.used, integer), count(1)) }
 	latest := s.let("latest", top())
-	at := s.integer("at", snap.load(latest, 0))
+	at := s.integer("at", snap.loadField(latest, 0))
 	snap.restore(s.writer, latest, s.vars, s.shadows)
 	s.forever(func(leave func() ir.Block) {
 		next := s.integer("next", nil)
-		s.rule(next, "Next", at.Load(), end.Load(), minus(s.room, s.count.Load()), s.steps)
+		s.callSchedule(next, "Next", at.Load(), end.Load(), minus(s.capacity, s.count.Load()), s.steps)
 		s.Emit(&ir.If{At: s.At, Cond: compare(opEql, next.Load(), at.Load()), Then: leave()})
-		s.run(at.Load(), next.Load(), false)
+		s.advance(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
-		s.when(compare(opLss, s.count.Load(), s.room), func() { s.keep(at, nil) })
+		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, nil) })
 	})
 	c := s.c.segment
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
 	for i, r := range s.b.g.f.Results {
 		if c.facts.Results.Has(i) && ownFloats(r.Type) {
-			call.Args = append(call.Args, s.bars[s.paramOf(i)].Load())
+			call.Args = append(call.Args, s.bars[s.stateParam(i)].Load())
 		}
 	}
 	call.Args = append(call.Args, s.b.ws.Load())
@@ -102,37 +102,39 @@ func (s *sweep) segment(end *ir.Var) {
 		if !c.facts.Params.Has(i) || !ownFloats(v.Type) {
 			continue
 		}
-		if s.b.g.segment.state(i) >= 0 {
+		if s.b.g.segment.stateIndex(i) >= 0 {
 			call.Results = append(call.Results, s.bars[i])
 			continue
 		}
 		t := s.variable("t", v)
 		call.Results = append(call.Results, t)
-		add = append(add, s.Nested(func() { s.sum(v.Type, s.bars[i].Place(), t.Place()) })...)
+		add = append(add, s.Nested(func() { s.addFloats(v.Type, s.bars[i].Place(), t.Place()) })...)
 	}
-	s.marked(c, func() { s.Emit(call) })
+	s.releasing(c, func() { s.Emit(call) })
 	s.Emit(add...)
 	s.set(end, at.Load())
 	last := s.let("last", top())
-	s.when(compare(opEql, snap.load(last, 0), end.Load()), func() {
-		s.when(compare(opEql, end.Load(), s.from()), func() { s.Emit(snap.bringBack(last, s.first(last))...) })
+	s.when(compare(opEql, snap.loadField(last, 0), end.Load()), func() {
+		s.when(compare(opEql, end.Load(), s.from()), func() {
+			s.Emit(snap.restoreMemory(last, s.atFirstSnapshot(last))...)
+		})
 		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
 		s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(-1)})
 	})
 }
 
 // first are the parameters of the loop as the first snapshot has them.
-func (s *sweep) first(k ir.Expr) []*ir.Var {
+func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
 	for i, c := range s.b.g.segment.states {
 		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
-			s.Emit(&ir.Set{At: s.At, P: v.Place(), E: s.c.snapshot.load(k, s.c.snapshot.states[i])})
+			s.Emit(&ir.Set{At: s.At, P: v.Place(), E: s.c.snapshot.loadField(k, s.c.snapshot.states[i])})
 		}
 	}
 	return s.vars
 }
 
 // paramOf is the parameter of the state that a result is.
-func (s *sweep) paramOf(result int) int {
+func (s *checkpointWriter) stateParam(result int) int {
 	for _, c := range s.b.g.segment.states {
 		if c.result == result {
 			return c.param
@@ -142,11 +144,11 @@ func (s *sweep) paramOf(result int) int {
 }
 
 // undo brings back what there was before such a loop.
-func (s *sweep) undo() {
+func (s *checkpointWriter) reversePassive() {
 	snap := s.c.snapshot
 	s.when(compare(token.GTR, s.count.Load(), count(0)), func() {
 		last := s.let("last", minus(load(snap.used, integer), count(1)))
-		s.Emit(snap.bringBack(last, s.first(last))...)
+		s.Emit(snap.restoreMemory(last, s.atFirstSnapshot(last))...)
 		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
 	})
 }

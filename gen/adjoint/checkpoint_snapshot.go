@@ -15,43 +15,43 @@ import (
 // number of the iteration, the variables that iterations hand on, and what the loop
 // writes of the memory that it can reach, in lists.
 type snapshot struct {
-	b       *builder
-	t       *types.Named
-	fields  []*types.Var
-	states  []int     // fields of the state variables
-	shadows []int     // fields of their shadows, or -1
-	lists   []int     // fields of what stands in memory, in the order in which it is gone through
-	of      []*ir.Var // the parameters that lead there
-	slots   stack
-	used    *ir.Place // how many there are
-	beyond  bool      // slices may be written behind their length
-	read    state     // what iterations read
-	why     string    // why there can be none
+	b                *builder
+	t                *types.Named
+	fields           []*types.Var
+	states           []int     // fields of the state variables
+	shadows          []int     // fields of their shadows, or -1
+	lists            []int     // fields of what stands in memory, in the order in which it is gone through
+	roots            []*ir.Var // the parameters that lead there
+	slots            tapeStack
+	used             *ir.Place   // how many there are
+	pastLen          bool        // slices may be written behind their length
+	readByIterations locationSet // what iterations read
+	unsupported      string      // why there can be none
 }
 
 // layout finds out what a snapshot consists of.
-func (b *builder) layout() *snapshot {
-	s := &snapshot{b: b, read: b.chain.segment.flow.accesses(b.chain.segment.body...).reads}
-	s.beyond = lengthens(b.g.f.Body)
+func (b *builder) layoutSnapshot() *snapshot {
+	s := &snapshot{b: b, readByIterations: b.checkpointed.segment.flow.effects(b.checkpointed.segment.body...).reads}
+	s.pastLen = mayReslicePastLen(b.g.f.Body)
 	s.field("at", integer)
 	for _, c := range b.g.segment.states {
 		v := b.g.f.Params[c.param]
 		s.states = append(s.states, s.field(v.Name, v.Type))
 		sh := -1
-		if b.chain.lockstep && leads(v.Type) && b.chain.segment.facts.Params.Has(c.param) {
+		if l := b.checkpointed; l.snapshotsShadows && leadsToFloats(v.Type) && l.segment.facts.Params.Has(c.param) {
 			sh = s.field(v.Name+"Bar", v.Type)
 		}
 		s.shadows = append(s.shadows, sh)
 	}
-	s.memory(layingOut, b.g.f.Params, nil, true)
-	if s.why != "" {
+	s.walkMemory(layingOut, b.g.f.Params, nil, true)
+	if s.unsupported != "" {
 		return s
 	}
 	w := b.p.work
-	s.t = b.declared("Snapshot", s.fields)
+	s.t = b.declareStruct("Snapshot", s.fields)
 	name := s.t.Obj().Name() + "s"
-	s.slots = stack{ws: b.ws, field: w.stack(name, s.t), of: s.t}
-	s.used = &ir.Place{Root: b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.field(name+"Used", integer))}}
+	s.slots = tapeStack{ws: b.ws, field: w.addStack(name, s.t), elem: s.t}
+	s.used = &ir.Place{Root: b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(name+"Used", integer))}}
 	b.counters = append(b.counters, s.used)
 	return s
 }
@@ -68,7 +68,7 @@ func (s *snapshot) field(name string, t types.Type) int {
 
 // lengthens reports whether slices are cut from others by an upper bound, which may be
 // behind their length, at any distance.
-func lengthens(b ir.Block) bool {
+func mayReslicePastLen(b ir.Block) bool {
 	return anywhere(b, func(s ir.Stmt) (found bool) {
 		if _, ok := s.(*ir.Append); ok {
 			return true
@@ -85,7 +85,7 @@ func lengthens(b ir.Block) bool {
 }
 
 // said is what is kept of the loop, and how much that is.
-func (s *snapshot) said(p *ir.Checkpoint) string {
+func (s *snapshot) describe(p *ir.Checkpoint) string {
 	how := fmt.Sprintf("in %d levels", p.Levels)
 	if p.Snapshots > 0 {
 		how = fmt.Sprintf("%d at most, and reverses %d steps at once", p.Snapshots, p.Steps)
@@ -94,11 +94,11 @@ func (s *snapshot) said(p *ir.Checkpoint) string {
 	bytes := int64(8) // of the number of the step
 	for _, c := range s.b.g.segment.states {
 		v := s.b.g.f.Params[c.param]
-		states = append(states, called(v))
+		states = append(states, sourceName(v))
 		bytes += types.SizesFor("gc", "amd64").Sizeof(v.Type)
 	}
-	for _, of := range s.of {
-		if text := "what is behind " + called(of); !slices.Contains(memory, text) {
+	for _, of := range s.roots {
+		if text := "what is behind " + sourceName(of); !slices.Contains(memory, text) {
 			memory = append(memory, text)
 		}
 	}
@@ -111,20 +111,22 @@ func (s *snapshot) said(p *ir.Checkpoint) string {
 }
 
 // at is field i of snapshot k.
-func (s *snapshot) at(k ir.Expr, i int) *ir.Place {
+func (s *snapshot) fieldAt(k ir.Expr, i int) *ir.Place {
 	return s.slots.place(ir.IndexStep(k), ir.FieldStep(i))
 }
 
-func (s *snapshot) load(k ir.Expr, i int) ir.Expr { return load(s.at(k, i), s.fields[i].Type()) }
+func (s *snapshot) loadField(k ir.Expr, i int) ir.Expr {
+	return load(s.fieldAt(k, i), s.fields[i].Type())
+}
 
 // push takes a snapshot before iteration at. Vars are the parameters of the loop as they
 // are there, shadows those of the state. What the loop writes and never reads is in the
 // first snapshot alone: no iteration misses it.
-func (s *snapshot) push(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.Expr) {
+func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.Expr) {
 	full := compare(opEql, load(s.used, integer), length(s.slots.load()))
 	w.Emit(&ir.If{At: w.At, Cond: full, Then: ir.Block{s.slots.push(w.At, zero(s.t))}})
 	k := w.let("k", load(s.used, integer))
-	set := func(i int, e ir.Expr) { w.Emit(&ir.Set{At: w.At, P: s.at(k, i), E: e}) }
+	set := func(i int, e ir.Expr) { w.Emit(&ir.Set{At: w.At, P: s.fieldAt(k, i), E: e}) }
 	set(0, at)
 	for i, c := range s.b.g.segment.states {
 		set(s.states[i], vars[c.param].Load())
@@ -132,8 +134,8 @@ func (s *snapshot) push(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 			set(s.shadows[i], shadows[i].Load())
 		}
 	}
-	w.Emit(s.memory(saving, vars, k, false)...)
-	if first := s.memory(saving, vars, k, true); from != nil && len(first) > 0 {
+	w.Emit(s.walkMemory(saving, vars, k, false)...)
+	if first := s.walkMemory(saving, vars, k, true); from != nil && len(first) > 0 {
 		w.Emit(&ir.If{At: w.At, Cond: compare(opEql, at, from), Then: first})
 	}
 	w.Emit(&ir.Add{At: w.At, P: s.used, E: count(1)})
@@ -142,17 +144,17 @@ func (s *snapshot) push(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 // restore brings back what snapshot k holds.
 func (s *snapshot) restore(w *writer, k ir.Expr, vars, shadows []*ir.Var) {
 	for i, c := range s.b.g.segment.states {
-		w.Emit(&ir.Set{At: w.At, P: vars[c.param].Place(), E: s.load(k, s.states[i])})
+		w.Emit(&ir.Set{At: w.At, P: vars[c.param].Place(), E: s.loadField(k, s.states[i])})
 		if s.shadows[i] >= 0 {
-			w.Emit(&ir.Set{At: w.At, P: shadows[i].Place(), E: s.load(k, s.shadows[i])})
+			w.Emit(&ir.Set{At: w.At, P: shadows[i].Place(), E: s.loadField(k, s.shadows[i])})
 		}
 	}
-	w.Emit(s.memory(restoring, vars, k, false)...)
+	w.Emit(s.walkMemory(restoring, vars, k, false)...)
 }
 
 // bringBack restores all memory as the first snapshot, k, has it.
-func (s *snapshot) bringBack(k ir.Expr, vars []*ir.Var) ir.Block {
-	return append(s.memory(restoring, vars, k, false), s.memory(restoring, vars, k, true)...)
+func (s *snapshot) restoreMemory(k ir.Expr, vars []*ir.Var) ir.Block {
+	return append(s.walkMemory(restoring, vars, k, false), s.walkMemory(restoring, vars, k, true)...)
 }
 
 // purpose is why memory is gone through.
@@ -165,52 +167,53 @@ const (
 )
 
 // visit goes through the memory that the parameters of a loop lead to.
-type visit struct {
+type memoryWalk struct {
 	ir.Writer
-	s       *snapshot
-	purpose purpose
-	k       ir.Expr // the snapshot
-	once    bool    // what only the first snapshot has, else what all have
-	next    int     // the number of the list that is next
-	root    *ir.Var // the parameter
-	head    ir.Block
-	depth   int // of loops around
-	around  map[types.Type]bool
-	cyclic  bool
+	s         *snapshot
+	purpose   purpose
+	k         ir.Expr // the snapshot
+	firstOnly bool    // what only the first snapshot has, else what all have
+	next      int     // the number of the list that is next
+	root      *ir.Var // the parameter
+	head      ir.Block
+	depth     int // of loops around
+	onPath    map[types.Type]bool
+	cyclic    bool
 }
 
 // memory is what saves or restores the memory that vars, which stand for the parameters,
 // lead to: what iterations read, or what they do not.
-func (s *snapshot) memory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
-	v := &visit{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, once: once,
-		around: map[types.Type]bool{}}
+func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
+	v := &memoryWalk{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, firstOnly: once,
+		onPath: map[types.Type]bool{}}
 	for _, i := range refParams(s.b.g.f) {
 		v.root, v.cyclic = s.b.g.f.Params[i], false
 		before := v.next
-		v.behind(vars[i].Place(), vars[i].Type)
-		if v.cyclic && v.next > before && s.why == "" {
-			s.why = "it writes to memory of type " + types.TypeString(v.root.Type, nil) + ", which leads to itself"
+		v.referent(vars[i].Place(), vars[i].Type)
+		if v.cyclic && v.next > before && s.unsupported == "" {
+			s.unsupported = "it writes to memory of type " + types.TypeString(v.root.Type, nil) +
+				", which leads to itself"
 		}
 	}
 	return append(v.head, v.Out...)
 }
 
 // dirty reports whether the loop writes values of type t in this memory.
-func (v *visit) dirty(t types.Type) bool {
-	f := v.s.b.chain.segment.flow
-	m := state{}
-	f.memory(m, v.root, t)
-	return m.meets(f.written)
+func (v *memoryWalk) isModified(t types.Type) bool {
+	f := v.s.b.checkpointed.segment.flow
+	m := locationSet{}
+	f.addMemory(m, v.root, t)
+	return m.intersects(f.modified)
 }
 
 // skips reports whether values of type t are not meant, whose list is next.
-func (v *visit) skips(t types.Type) bool {
+func (v *memoryWalk) skips(t types.Type) bool {
 	if v.purpose == layingOut {
 		return false
 	}
-	m := state{}
-	ir.EachCell(t, func(t types.Type) { v.s.b.chain.segment.flow.memory(m, v.root, t) })
-	if m.meets(v.s.read) != v.once {
+	m := locationSet{}
+	ir.EachCell(t, func(t types.Type) { v.s.b.checkpointed.segment.flow.addMemory(m, v.root, t) })
+	if m.intersects(v.s.readByIterations) != v.firstOnly {
 		return false
 	}
 	v.next++
@@ -218,31 +221,31 @@ func (v *visit) skips(t types.Type) bool {
 }
 
 // list is the next list, of values of type t, and for restoring how many of it are taken.
-func (v *visit) list(t types.Type) (l *ir.Place, taken *ir.Var) {
+func (v *memoryWalk) nextList(t types.Type) (l *ir.Place, taken *ir.Var) {
 	of := types.NewSlice(t)
 	i := v.next
 	v.next++
 	switch v.purpose {
 	case layingOut:
 		v.s.lists = append(v.s.lists, v.s.field(v.root.Name+"Was", of))
-		v.s.of = append(v.s.of, v.root)
+		v.s.roots = append(v.s.roots, v.root)
 		return nil, nil
 	case saving:
-		l = v.s.at(v.k, v.s.lists[i])
+		l = v.s.fieldAt(v.k, v.s.lists[i])
 		v.head = append(v.head, &ir.Set{At: v.At, P: l, E: cut(load(l, of), nil, count(0))})
 		return l, nil
 	}
 	taken = v.s.b.g.local("taken", integer)
 	v.head = append(v.head, &ir.Let{At: v.At, V: taken, E: count(0)})
-	return v.s.at(v.k, v.s.lists[i]), taken
+	return v.s.fieldAt(v.k, v.s.lists[i]), taken
 }
 
 // value is a value of type t, at p.
-func (v *visit) value(p *ir.Place, t types.Type) {
+func (v *memoryWalk) value(p *ir.Place, t types.Type) {
 	if v.skips(t) {
 		return
 	}
-	l, taken := v.list(t)
+	l, taken := v.nextList(t)
 	of := types.NewSlice(t)
 	switch v.purpose {
 	case saving:
@@ -254,14 +257,14 @@ func (v *visit) value(p *ir.Place, t types.Type) {
 }
 
 // window is all elements of a slice at p.
-func (v *visit) window(p *ir.Place, t, elem types.Type) {
+func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 	if v.skips(elem) {
 		return
 	}
-	l, taken := v.list(elem)
+	l, taken := v.nextList(elem)
 	of := types.NewSlice(elem)
 	full := func() ir.Expr {
-		if !v.s.beyond {
+		if !v.s.pastLen {
 			return load(p, t)
 		}
 		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
@@ -276,7 +279,7 @@ func (v *visit) window(p *ir.Place, t, elem types.Type) {
 			return
 		}
 		n := v.s.b.g.local("n", integer)
-		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.beyond}},
+		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.pastLen}},
 			&ir.Copy{At: v.At, Dst: full(),
 				Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
 			&ir.Add{At: v.At, P: taken.Place(), E: n.Load()})
@@ -284,9 +287,9 @@ func (v *visit) window(p *ir.Place, t, elem types.Type) {
 }
 
 // inMemory goes through a value of type t that stands in memory, at p.
-func (v *visit) inMemory(p *ir.Place, t types.Type) {
+func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 	if !activity.HasRefs(t) {
-		if v.dirty(t) {
+		if v.isModified(t) {
 			v.value(p, t)
 		}
 		return
@@ -301,24 +304,24 @@ func (v *visit) inMemory(p *ir.Place, t types.Type) {
 		v.loop(count(u.Len()), func(i ir.Expr) { v.inMemory(step(p, ir.IndexStep(i)), u.Elem()) })
 		return
 	}
-	if v.dirty(t) && v.s.why == "" {
-		v.s.why = "it assigns to slices or pointers that stand in memory behind " + called(v.root)
+	if v.isModified(t) && v.s.unsupported == "" {
+		v.s.unsupported = "it assigns to slices or pointers that stand in memory behind " + sourceName(v.root)
 	}
-	v.behind(p, t)
+	v.referent(p, t)
 }
 
 // behind goes through what a value of type t, at p, leads to.
-func (v *visit) behind(p *ir.Place, t types.Type) {
+func (v *memoryWalk) referent(p *ir.Place, t types.Type) {
 	if !activity.HasRefs(t) {
 		return
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
-			v.behind(step(p, ir.FieldStep(i)), u.Field(i).Type())
+			v.referent(step(p, ir.FieldStep(i)), u.Field(i).Type())
 		}
 	case *types.Array:
-		v.loop(count(u.Len()), func(i ir.Expr) { v.behind(step(p, ir.IndexStep(i)), u.Elem()) })
+		v.loop(count(u.Len()), func(i ir.Expr) { v.referent(step(p, ir.IndexStep(i)), u.Elem()) })
 	case *types.Pointer:
 		v.follow(t, func() {
 			if body := v.Nested(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
@@ -328,8 +331,8 @@ func (v *visit) behind(p *ir.Place, t types.Type) {
 	case *types.Slice:
 		v.follow(t, func() {
 			if !activity.HasRefs(u.Elem()) {
-				if v.dirty(u.Elem()) {
-					v.window(p, t, u.Elem())
+				if v.isModified(u.Elem()) {
+					v.elements(p, t, u.Elem())
 				}
 				return
 			}
@@ -339,17 +342,17 @@ func (v *visit) behind(p *ir.Place, t types.Type) {
 }
 
 // follow goes on unless values of type t are gone through already.
-func (v *visit) follow(t types.Type, f func()) {
-	if v.around[t] {
+func (v *memoryWalk) follow(t types.Type, f func()) {
+	if v.onPath[t] {
 		v.cyclic = true
 		return
 	}
-	v.around[t] = true
+	v.onPath[t] = true
 	f()
-	delete(v.around, t)
+	delete(v.onPath, t)
 }
 
-func (v *visit) loop(n ir.Expr, f func(i ir.Expr)) {
+func (v *memoryWalk) loop(n ir.Expr, f func(i ir.Expr)) {
 	i := v.s.b.g.local("i", integer)
 	v.depth++
 	body := v.Nested(func() { f(i.Load()) })

@@ -78,7 +78,7 @@ func TestCheckpoint(t *testing.T) {
 					t.Fatal(err)
 				}
 				said := ""
-				for _, n := range a.Plan {
+				for _, n := range a.Remarks {
 					said += n.Text + "\n"
 				}
 				if tt.ignore != "" &&

@@ -5,22 +5,22 @@ import (
 )
 
 // sweep writes one of the two sweeps of a marked loop.
-type sweep struct {
+type checkpointWriter struct {
 	*writer
-	c *chain
+	c *checkpointedLoop
 	// vars stand for the parameters of the loop: those of the function, but for the state
 	// variables of their own. shadows and bars are those of the state variables, or nil.
 	vars, shadows, bars []*ir.Var
 	// begun and why are how a segment ended, of a loop that may be left.
-	begun, why *ir.Var
-	count      *ir.Var // of snapshots
-	room       ir.Expr // how many there may be
-	steps      ir.Expr // how many iterations are reversed at once
+	begun, reason *ir.Var
+	count         *ir.Var // of snapshots
+	capacity      ir.Expr // how many there may be
+	steps         ir.Expr // how many iterations are reversed at once
 }
 
 // sweepOf begins a sweep with the state variables, which are zero.
-func (b *builder) sweepOf() *sweep {
-	s := &sweep{writer: b.writerAt(ir.At{Pos: b.g.f.Pos}), c: b.chain}
+func (b *builder) newCheckpointWriter() *checkpointWriter {
+	s := &checkpointWriter{writer: b.writerAt(ir.At{Pos: b.g.f.Pos}), c: b.checkpointed}
 	s.vars = append(s.vars, b.g.f.Params...)
 	for i, c := range b.g.segment.states {
 		p := b.g.f.Params[c.param]
@@ -35,27 +35,27 @@ func (b *builder) sweepOf() *sweep {
 }
 
 // variable declares a variable like v.
-func (s *sweep) variable(base string, v *ir.Var) *ir.Var {
+func (s *checkpointWriter) variable(base string, v *ir.Var) *ir.Var {
 	w := &ir.Var{Name: s.b.g.names.Name(base), Type: v.Type, Object: v.Object, Pos: v.Pos}
 	s.Emit(&ir.Let{At: s.At, V: w})
 	return w
 }
 
-func (s *sweep) integer(base string, e ir.Expr) *ir.Var {
+func (s *checkpointWriter) integer(base string, e ir.Expr) *ir.Var {
 	v := s.b.g.local(base, integer)
 	s.Emit(&ir.Let{At: s.At, V: v, E: e})
 	return v
 }
 
-func (s *sweep) set(v *ir.Var, e ir.Expr) { s.Emit(&ir.Set{At: s.At, P: v.Place(), E: e}) }
+func (s *checkpointWriter) set(v *ir.Var, e ir.Expr) { s.Emit(&ir.Set{At: s.At, P: v.Place(), E: e}) }
 
 // when emits what f does for where a condition holds.
-func (s *sweep) when(cond ir.Expr, f func()) {
+func (s *checkpointWriter) when(cond ir.Expr, f func()) {
 	s.Emit(&ir.If{At: s.At, Cond: cond, Then: s.Nested(f)})
 }
 
 // forever repeats what f emits until it is left.
-func (s *sweep) forever(f func(leave func() ir.Block)) {
+func (s *checkpointWriter) forever(f func(leave func() ir.Block)) {
 	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")},
 		Next: &ir.Label{Name: s.b.g.names.Name("next")}}
 	loop.Body = s.Nested(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
@@ -63,40 +63,40 @@ func (s *sweep) forever(f func(leave func() ir.Block)) {
 }
 
 // rule assigns what a function of package checkpoint returns.
-func (s *sweep) rule(v *ir.Var, name string, args ...ir.Expr) {
+func (s *checkpointWriter) callSchedule(v *ir.Var, name string, args ...ir.Expr) {
 	s.Emit(&ir.Call{At: s.At, Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: ir.ScheduleRule(name)}, Args: args})
 }
 
-func (s *sweep) param(fromEnd int) *ir.Var {
+func (s *checkpointWriter) paramFromEnd(fromEnd int) *ir.Var {
 	p := s.b.g.f.Params
 	return p[len(p)-fromEnd]
 }
 
 // from and to are the first iteration and the one behind the last.
-func (s *sweep) from() ir.Expr { return s.param(2).Load() }
+func (s *checkpointWriter) from() ir.Expr { return s.paramFromEnd(2).Load() }
 
-func (s *sweep) to() ir.Expr { return s.param(1).Load() }
+func (s *checkpointWriter) to() ir.Expr { return s.paramFromEnd(1).Load() }
 
 // plan finds out how many snapshots there may be and how many iterations are reversed at
 // once, of n. Where n was not known there may be twice as many snapshots.
-func (s *sweep) plan(n ir.Expr) {
+func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	p := s.b.g.f.Checkpoint
 	if p.Snapshots > 0 {
-		s.room, s.steps = count(int64(p.Snapshots)), count(int64(p.Steps))
+		s.capacity, s.steps = count(int64(p.Snapshots)), count(int64(p.Steps))
 		return
 	}
 	size := s.integer("size", nil)
-	s.rule(size, "Size", n, count(int64(p.Levels)))
-	s.room, s.steps = size.Load(), size.Load()
-	if s.b.g.segment.leaves {
-		s.room = s.let("room", binary(integer, opMul, size.Load(), count(2)))
+	s.callSchedule(size, "Size", n, count(int64(p.Levels)))
+	s.capacity, s.steps = size.Load(), size.Load()
+	if s.b.g.segment.mayExit {
+		s.capacity = s.let("room", binary(integer, opMul, size.Load(), count(2)))
 	}
 }
 
 // run runs the iterations from at to next. Leaving says that it has to be known how they
 // end.
-func (s *sweep) run(at, next ir.Expr, leaving bool) {
-	c := s.c.plain
+func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
+	c := s.c.advance
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
 	call.Results = make([]*ir.Var, len(s.b.g.f.Results))
 	for _, st := range s.b.g.segment.states {
@@ -104,27 +104,27 @@ func (s *sweep) run(at, next ir.Expr, leaving bool) {
 	}
 	if leaving {
 		n := len(call.Results)
-		call.Results[n-2], call.Results[n-1] = s.begun, s.why
+		call.Results[n-2], call.Results[n-1] = s.begun, s.reason
 	}
-	if s.c.lockstep {
+	if s.c.snapshotsShadows {
 		for i, r := range s.b.g.f.Results {
-			if c.facts.Results.Has(i) && leads(r.Type) {
+			if c.facts.Results.Has(i) && leadsToFloats(r.Type) {
 				call.Results = append(call.Results, s.shadowOfResult(i))
 			}
 		}
 	}
 	call.Args = append(call.Args, s.b.ws.Load())
-	s.marked(c, func() { s.Emit(call) })
+	s.releasing(c, func() { s.Emit(call) })
 }
 
 // marked emits what f does and gives back the memory of the workspace that it takes.
-func (s *sweep) marked(c *builder, f func()) {
+func (s *checkpointWriter) releasing(c *builder, f func()) {
 	type mark struct {
 		p *ir.Place
 		m ir.Expr
 	}
 	var marks []mark
-	for _, p := range c.used() {
+	for _, p := range c.memoryCounters() {
 		p = &ir.Place{Root: s.b.ws, Path: p.Path}
 		marks = append(marks, mark{p, s.let("mark", load(p, integer))})
 	}
@@ -135,7 +135,7 @@ func (s *sweep) marked(c *builder, f func()) {
 }
 
 // args are the arguments of what runs the iterations from at to next, with their shadows.
-func (s *sweep) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
+func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 	n := len(s.vars)
 	for i, v := range s.vars {
 		switch i {
@@ -148,21 +148,21 @@ func (s *sweep) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 		}
 	}
 	for i, v := range s.b.g.f.Params {
-		if c.facts.Params.Has(i) && leads(v.Type) {
+		if c.facts.Params.Has(i) && leadsToFloats(v.Type) {
 			out = append(out, s.shadowOfParam(i).Load())
 		}
 	}
 	return out
 }
 
-func (s *sweep) shadowOfParam(i int) *ir.Var {
-	if k := s.b.g.segment.state(i); k >= 0 && s.shadows[k] != nil {
+func (s *checkpointWriter) shadowOfParam(i int) *ir.Var {
+	if k := s.b.g.segment.stateIndex(i); k >= 0 && s.shadows[k] != nil {
 		return s.shadows[k]
 	}
-	return s.b.of(s.b.g.f.Params[i])
+	return s.b.shadowVar(s.b.g.f.Params[i])
 }
 
-func (s *sweep) shadowOfResult(i int) *ir.Var {
+func (s *checkpointWriter) shadowOfResult(i int) *ir.Var {
 	for k, c := range s.b.g.segment.states {
 		if c.result == i {
 			return s.shadows[k]
@@ -173,7 +173,7 @@ func (s *sweep) shadowOfResult(i int) *ir.Var {
 
 // keep takes a snapshot before iteration at, which may be the first, from, unless that is
 // nil.
-func (s *sweep) keep(at *ir.Var, from ir.Expr) {
-	s.c.snapshot.push(s.writer, at.Load(), s.vars, s.shadows, from)
+func (s *checkpointWriter) takeSnapshot(at *ir.Var, from ir.Expr) {
+	s.c.snapshot.take(s.writer, at.Load(), s.vars, s.shadows, from)
 	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(1)})
 }

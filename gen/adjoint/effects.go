@@ -9,19 +9,19 @@ import (
 
 // write is something that a node overwrites.
 type write struct {
-	place  *ir.Place // or
-	window *ir.Var   // all elements of a slice
-	keep   bool
+	place    *ir.Place // or
+	slice    *ir.Var   // all elements of a slice
+	recorded bool
 	// inverse is the old value, where the new one tells.
 	inverse ir.Expr
-	slot    *stack
-	frame   *frame // with others of a straight piece of code, instead of a stack
-	saved   *ir.Var
+	stack   *tapeStack
+	record  *tapeRecord // with others of a straight piece of code, instead of a stack
+	local   *ir.Var
 }
 
-func (w *write) t() types.Type {
-	if w.window != nil {
-		return elemOf(w.window.Type)
+func (w *write) valueType() types.Type {
+	if w.slice != nil {
+		return elemOf(w.slice.Type)
 	}
 	return w.place.Type()
 }
@@ -60,21 +60,21 @@ func writesOf(n *node) (out []*write) {
 			variable(v)
 		}
 	}
-	if n.window != nil {
-		out = append(out, &write{window: n.window})
+	if n.writtenSlice != nil {
+		out = append(out, &write{slice: n.writtenSlice})
 	}
-	for _, v := range n.windows {
-		out = append(out, &write{window: v})
+	for _, v := range n.moreSlices {
+		out = append(out, &write{slice: v})
 	}
 	return out
 }
 
 // declared finds the variables whose declaration and only assignment are one: those that
 // a call declared just before gives its results to.
-func (f *flow) declared(list []*node) {
+func (f *flow) mergeDeclarations(list []*node) {
 	for i, n := range list {
-		f.declared(n.then)
-		f.declared(n.els)
+		f.mergeDeclarations(n.then)
+		f.mergeDeclarations(n.els)
 		if _, ok := n.s.(*ir.Call); !ok {
 			continue
 		}
@@ -85,7 +85,7 @@ func (f *flow) declared(list []*node) {
 					break
 				}
 				if l.V == w.whole() {
-					f.writes[l.V]--
+					f.assignments[l.V]--
 				}
 			}
 		}
@@ -94,32 +94,32 @@ func (f *flow) declared(list []*node) {
 
 // access is what the forward sweep of some nodes does to variables and memory. Those
 // that are only added to are in adds, all others that are written in sets.
-type access struct{ reads, sets, adds, own state }
+type effects struct{ reads, writes, accumulates, declares locationSet }
 
 // writes are all versions that are written.
-func (a *access) writes() state { return a.sets.with(a.adds) }
+func (a *effects) modified() locationSet { return a.writes.union(a.accumulates) }
 
 // accesses goes through nodes. Variables that they declare are in own besides.
-func (f *flow) accesses(list ...*node) *access {
-	a := &access{state{}, state{}, state{}, state{}}
+func (f *flow) effects(list ...*node) *effects {
+	a := &effects{locationSet{}, locationSet{}, locationSet{}, locationSet{}}
 	each(list, func(n *node) {
 		switch s := n.s.(type) {
 		case nil:
 		case *ir.If:
-			f.readExpr(a.reads, s.Cond)
+			f.addExprReads(a.reads, s.Cond)
 		case *ir.Loop:
-			f.readExpr(a.reads, s.Lo)
-			f.readExpr(a.reads, s.Hi)
+			f.addExprReads(a.reads, s.Lo)
+			f.addExprReads(a.reads, s.Hi)
 		case *ir.Scope:
 		case *ir.Add:
-			f.readExpr(a.reads, s.E)
-			f.readPath(a.reads, s.P)
-			to := a.adds
+			f.addExprReads(a.reads, s.E)
+			f.addPathReads(a.reads, s.P)
+			to := a.accumulates
 			if !ir.IsFloat(s.P.Type()) {
-				to = a.sets
-				f.read(a.reads, s.P)
+				to = a.writes
+				f.addRead(a.reads, s.P)
 			}
-			f.target(to, s.P)
+			f.addTarget(to, s.P)
 			return
 		default:
 			for k := range f.reads(ir.Block{s}) {
@@ -127,24 +127,24 @@ func (f *flow) accesses(list ...*node) *access {
 			}
 		}
 		for _, w := range n.writes {
-			if w.window != nil {
-				f.memory(a.sets, w.window, w.t())
+			if w.slice != nil {
+				f.addMemory(a.writes, w.slice, w.valueType())
 				continue
 			}
-			f.target(a.sets, w.place)
+			f.addTarget(a.writes, w.place)
 		}
 		if l, ok := n.s.(*ir.Let); ok {
-			a.own[version{v: l.V}] = true
+			a.declares[location{v: l.V}] = true
 		}
 		if c, ok := n.s.(*ir.Call); ok {
 			for _, e := range c.Args {
-				if v := variable(e); v != nil && v != f.b.ws && activity.HasRefs(v.Type) && f.b.twins[v] == nil {
-					f.reachable(a.reads, v)
+				if v := variable(e); v != nil && v != f.b.ws && activity.HasRefs(v.Type) && f.b.primalOf[v] == nil {
+					f.addReachable(a.reads, v)
 				}
 			}
 			if n.callee != nil {
-				for k := range f.b.calleeState(n, n.callee.flow.written, !n.callee.analysed) {
-					a.sets[k] = true
+				for k := range f.b.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+					a.writes[k] = true
 				}
 			}
 		}
@@ -153,10 +153,10 @@ func (f *flow) accesses(list ...*node) *access {
 }
 
 // target adds what is written at a place.
-func (f *flow) target(into state, p *ir.Place) {
+func (f *flow) addTarget(into locationSet, p *ir.Place) {
 	if p.Indirect() {
-		f.memory(into, p.Root, p.Type())
+		f.addMemory(into, p.Root, p.Type())
 	} else {
-		into[version{v: p.Root}] = true
+		into[location{v: p.Root}] = true
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-func (e *emitter) renamed(v *ir.Var) *ir.Var {
+func (e *emitter) newReverseCopy(v *ir.Var) *ir.Var {
 	w := e.b.g.local(v.Name, v.Type)
-	e.fresh[v] = w
+	e.reverseCopy[v] = w
 	return w
 }
 
 // rename gives variables that are made again in the reverse sweep names of their own.
-func (e *emitter) rename(b ir.Block) ir.Block {
-	m := &ir.Map{Var: ir.Renaming(e.fresh)}
+func (e *emitter) renameCopies(b ir.Block) ir.Block {
+	m := &ir.Map{Var: ir.Renaming(e.reverseCopy)}
 	return m.Block(b)
 }
 
@@ -25,21 +25,21 @@ func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
 
 // raised are the variables that are declared before a list of nodes, in the order of the
 // function.
-func (e *emitter) raised(list []*node) (out []*ir.Var) {
+func (e *emitter) hoistedVars(list []*node) (out []*ir.Var) {
 	for _, n := range list {
-		if l, ok := n.s.(*ir.Let); ok && e.raise[l.V] {
+		if l, ok := n.s.(*ir.Let); ok && e.hoisted[l.V] {
 			out = append(out, l.V)
 		}
 		if !n.fused {
-			out = append(out, e.raised(n.then)...)
-			out = append(out, e.raised(n.els)...)
+			out = append(out, e.hoistedVars(n.then)...)
+			out = append(out, e.hoistedVars(n.els)...)
 		}
 	}
 	return out
 }
 
 // around makes a scope of the forward sweep, whose returns go to its end.
-func (e *emitter) around(body ir.Block) ir.Block {
+func (e *emitter) enclose(body ir.Block) ir.Block {
 	exit := e.b.g.f.Exit
 	if !ir.LeavesBeyond(body) {
 		return body
@@ -56,54 +56,55 @@ func (e *emitter) around(body ir.Block) ir.Block {
 
 // emitter writes the sweeps of an analysed function.
 type emitter struct {
-	b     *builder
-	at    ir.At
-	top   ir.Block // declarations of what both sweeps know, in a function of both
-	fresh map[*ir.Var]*ir.Var
-	local bool             // both sweeps are in one function
-	depth int              // of loops around
-	raise map[*ir.Var]bool // variables that are declared at the top
+	b           *builder
+	at          ir.At
+	sharedDecls ir.Block // declarations of what both sweeps know, in a function of both
+	reverseCopy map[*ir.Var]*ir.Var
+	bothSweeps  bool             // both sweeps are in one function
+	depth       int              // of loops around
+	hoisted     map[*ir.Var]bool // variables that are declared at the top
 	// results are the variables that stand for results in a function of both sweeps.
 	results map[*ir.Var]*ir.Var
 	// early are the variables whose adjoints are there before the forward sweep ends.
-	early map[*ir.Var]bool
+	earlyBars map[*ir.Var]bool
 }
 
 func (b *builder) emitter() *emitter {
-	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, fresh: map[*ir.Var]*ir.Var{},
-		local: b.key.mode == joint || b.key.mode == together, raise: map[*ir.Var]bool{}, results: map[*ir.Var]*ir.Var{},
-		early: map[*ir.Var]bool{}}
+	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, reverseCopy: map[*ir.Var]*ir.Var{},
+		bothSweeps: b.spec.mode == modeEntry || b.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
+		results:   map[*ir.Var]*ir.Var{},
+		earlyBars: map[*ir.Var]bool{}}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
-			if l, ok := n.s.(*ir.Let); ok && b.flow.wanted[l.V] {
-				e.raise[l.V] = true
+			if l, ok := n.s.(*ir.Let); ok && b.flow.needed[l.V] {
+				e.hoisted[l.V] = true
 			}
-			if w.keep && w.whole() != nil {
-				e.raise[w.whole()] = true
+			if w.recorded && w.whole() != nil {
+				e.hoisted[w.whole()] = true
 			}
 		}
 	})
-	if e.local && !b.p.opts.KeepAll && !ir.LeavesBeyond(b.g.f.Body) {
-		e.lower(b.body)
+	if e.bothSweeps && !b.p.opts.KeepAll && !ir.LeavesBeyond(b.g.f.Body) {
+		e.sink(b.body)
 	}
 	each(b.body, func(n *node) {
-		if n.fused && !leavesIn(n) {
-			e.lower(n.then)
+		if n.fused && !containsExit(n) {
+			e.sink(n.then)
 		}
 	})
 	for _, v := range b.g.f.Params {
-		delete(e.raise, v)
+		delete(e.hoisted, v)
 	}
 	for _, v := range b.g.f.Results {
-		delete(e.raise, v)
+		delete(e.hoisted, v)
 	}
-	e.slots(b.body, 0)
-	e.adjoints(b.body)
+	e.assignStorage(b.body, 0)
+	e.declareEarlyBars(b.body)
 	return e
 }
 
 // adjoints declares, at the top, the adjoints of variables around loops that are fused.
-func (e *emitter) adjoints(list []*node) {
+func (e *emitter) declareEarlyBars(list []*node) {
 	if !anyFused(list) {
 		return
 	}
@@ -111,23 +112,23 @@ func (e *emitter) adjoints(list []*node) {
 	head := list
 	if k >= 0 {
 		head = list[:k]
-		e.adjoints(list[k].then)
+		e.declareEarlyBars(list[k].then)
 	}
 	for _, n := range head {
-		if l, ok := n.s.(*ir.Let); ok && e.b.carries(l.V) && e.b.twins[l.V] == nil {
-			e.early[l.V] = true
-			e.top = append(e.top, &ir.Let{At: n.at, V: e.b.own(l.V)})
+		if l, ok := n.s.(*ir.Let); ok && e.b.hasBar(l.V) && e.b.primalOf[l.V] == nil {
+			e.earlyBars[l.V] = true
+			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: e.b.barVar(l.V)})
 		}
-		e.adjoints(n.then)
-		e.adjoints(n.els)
+		e.declareEarlyBars(n.then)
+		e.declareEarlyBars(n.els)
 	}
 }
 
 // lower declares variables where they are: the reverse sweep stands in the same block.
-func (e *emitter) lower(list []*node) {
+func (e *emitter) sink(list []*node) {
 	for _, n := range list {
 		if l, ok := n.s.(*ir.Let); ok {
-			delete(e.raise, l.V)
+			delete(e.hoisted, l.V)
 		}
 	}
 }

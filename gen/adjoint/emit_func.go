@@ -5,7 +5,7 @@ import (
 )
 
 // joint is the function of both sweeps.
-func (b *builder) joint(f *ir.Func) *Adjoint {
+func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 	e := b.emitter()
 	a := &Adjoint{Facts: b.facts}
 	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: f.Pos}
@@ -15,7 +15,7 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		res := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
 		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
 		e.results[r] = local
-		e.top = append(e.top, &ir.Let{At: e.at, V: local})
+		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
 		tail = append(tail, &ir.Set{At: e.at, P: res.Place(), E: local.Load()})
 		out.Results = append(out.Results, res)
 		if !b.facts.Results.Has(i) {
@@ -23,8 +23,8 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		}
 		a.Seeds = a.Seeds.With(i)
 		switch {
-		case !leads(r.Type):
-			seed := b.own(r)
+		case !leadsToFloats(r.Type):
+			seed := b.barVar(r)
 			seed.Kind = ir.Param
 			out.Params = append(out.Params, seed)
 		default:
@@ -33,14 +33,14 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 				b.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
 					"arguments leads to", "a result of type %s, which leads to numbers", r.Type)
 			}
-			sh := b.of(r)
+			sh := b.shadowVar(r)
 			sh.Kind = ir.Local
-			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
+			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: sh})
 			seed := &ir.Var{Name: b.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
 			out.Params = append(out.Params, seed)
 			w := b.writerAt(e.at)
 			w.loop(length(seed.Load()), func(i ir.Expr) {
-				w.sum(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
+				w.addFloats(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
 			})
 			tail = append(tail, w.Out...)
 		}
@@ -49,35 +49,35 @@ func (b *builder) joint(f *ir.Func) *Adjoint {
 		if !b.facts.Params.Has(i) {
 			continue
 		}
-		if leads(v.Type) {
+		if leadsToFloats(v.Type) {
 			a.Shadows = a.Shadows.With(i)
 		}
 		if ownFloats(v.Type) {
 			a.Bars = a.Bars.With(i)
-			bar := b.own(v)
+			bar := b.barVar(v)
 			bar.Kind = ir.Result
 			out.Results = append(out.Results, bar)
 		}
 	}
 	out.Params = append(out.Params, b.ws)
-	forward := e.around(e.forward(b.body))
-	reverse := e.rename(e.reverse(b.body))
-	out0 := e.outputs(out.Results[:len(b.g.f.Results)])
-	body := append(b.resets(), out0.start...)
-	body = append(body, e.top...)
-	body = append(body, e.declare(e.raised(b.body))...)
+	forward := e.enclose(e.forward(b.body))
+	reverse := e.renameCopies(e.reverse(b.body))
+	outs := e.outputs(out.Results[:len(b.g.f.Results)])
+	body := append(b.resets(), outs.start...)
+	body = append(body, e.sharedDecls...)
+	body = append(body, e.declare(e.hoistedVars(b.body))...)
 	body = append(body, forward...)
 	body = append(body, tail...)
-	body = append(body, out0.save...)
+	body = append(body, outs.save...)
 	body = append(body, reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
-	out.Body = m.Block(append(body, out0.back...))
+	out.Body = m.Block(append(body, outs.restore...))
 	a.Func, _ = ir.Clone(out, nil)
 	return a
 }
 
 // split writes the two sweeps of a function that others call.
-func (b *builder) split() {
+func (b *builder) emitSplit() {
 	e := b.emitter()
 	name := b.g.f.Name
 	fwd := &ir.Func{Name: name + "_forward", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
@@ -85,58 +85,58 @@ func (b *builder) split() {
 	fwd.Params = append(b.paramsWithShadows(), b.ws)
 	fwd.Results = append([]*ir.Var(nil), b.g.f.Results...)
 	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
-			sh := b.of(r)
+		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := b.shadowVar(r)
 			sh.Kind = ir.Result
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
-	body := append(e.declare(e.raised(b.body)), e.around(e.forward(b.body))...)
+	body := append(e.declare(e.hoistedVars(b.body)), e.enclose(e.forward(b.body))...)
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // declared in the reverse sweep already
 	for i, v := range b.g.f.Params {
-		if b.needs(i) {
+		if b.reverseTakes(i) {
 			rev.Params = append(rev.Params, v)
 		}
 		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := b.own(v)
+			bar := b.barVar(v)
 			bar.Kind = ir.Result
 			rev.Results = append(rev.Results, bar)
 		}
 	}
 	for _, v := range b.paramsWithShadows() {
-		if b.flow.writes[v] == 0 {
+		if b.flow.assignments[v] == 0 {
 			inRev[v] = true
 		}
 	}
 	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leads(v.Type) {
-			rev.Params = append(rev.Params, b.of(v))
+		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			rev.Params = append(rev.Params, b.shadowVar(v))
 		}
 	}
 	for i, r := range b.g.f.Results {
 		if b.facts.Results.Has(i) && ownFloats(r.Type) {
-			seed := b.own(r)
+			seed := b.barVar(r)
 			seed.Kind = ir.Param
 			rev.Params = append(rev.Params, seed)
 		}
 	}
 	rev.Params = append(rev.Params, b.ws)
 	reverse := e.reverse(b.body)
-	for _, v := range e.shared() {
+	for _, v := range e.sharedVars() {
 		if inRev[v] {
 			continue
 		}
-		w := e.renamed(v)
+		w := e.newReverseCopy(v)
 		start = append(start, &ir.Let{At: e.at, V: w})
-		if b.flow.exit[version{v: v}] {
-			s := e.stack(v.Name, v.Type)
+		if b.flow.neededAtExit[location{v: v}] {
+			s := e.newStack(v.Name, v.Type)
 			body = append(body, s.push(e.at, v.Load()))
 			start = append(start, s.pop(e.at, w.Place())...)
 		}
 	}
 	fwd.Body = body
-	rev.Body = e.rename(append(start, reverse...))
+	rev.Body = e.renameCopies(append(start, reverse...))
 	f, _ := ir.Clone(fwd, nil)
 	*b.fwd = *f
 	r, _ := ir.Clone(rev, nil)
@@ -145,68 +145,68 @@ func (b *builder) split() {
 
 // run writes the function that does what the function does, with memory from the
 // workspace. Iterations of a marked loop use the same memory again and again.
-func (b *builder) run() {
+func (b *builder) emitAdvance() {
 	e := b.emitter()
 	f := &ir.Func{Name: b.g.f.Name + "_run", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
 	f.Params = append(b.paramsWithShadows(), b.ws)
 	f.Results = append(f.Results, b.g.f.Results...)
 	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
-			sh := b.of(r)
+		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := b.shadowVar(r)
 			sh.Kind = ir.Result
 			f.Results = append(f.Results, sh)
 		}
 	}
-	body := e.around(e.forward(b.body))
+	body := e.enclose(e.forward(b.body))
 	if b.g.segment != nil {
 		var marks ir.Block
-		for _, p := range b.used() {
+		for _, p := range b.memoryCounters() {
 			m := b.g.local("mark", integer)
 			marks = append(marks, &ir.Let{At: e.at, V: m, E: load(p, integer)})
-			release(body, &ir.Set{At: e.at, P: p, E: m.Load()})
+			insertInLoop(body, &ir.Set{At: e.at, P: p, E: m.Load()})
 		}
 		body = append(marks, body...)
 	}
-	f.Body = append(e.declare(e.raised(b.body)), body...)
+	f.Body = append(e.declare(e.hoistedVars(b.body)), body...)
 	clone, _ := ir.Clone(f, nil)
 	*b.fwd = *clone
 }
 
 // together writes the function that runs the sweeps of a segment one after the other and
 // returns the adjoints of what it takes. Nothing is left as the forward sweep left it.
-func (b *builder) together() {
+func (b *builder) emitJoint() {
 	e := b.emitter()
 	f := &ir.Func{Name: b.g.f.Name + "_adjoint", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	f.Params = b.paramsWithShadows()
 	for i, r := range b.g.f.Results {
 		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
 		e.results[r] = local
-		e.top = append(e.top, &ir.Let{At: e.at, V: local})
+		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
 		if !b.facts.Results.Has(i) {
 			continue
 		}
-		if leads(r.Type) {
-			sh := b.of(r)
+		if leadsToFloats(r.Type) {
+			sh := b.shadowVar(r)
 			sh.Kind = ir.Local
-			e.top = append(e.top, &ir.Let{At: e.at, V: sh})
+			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: sh})
 		}
 		if ownFloats(r.Type) {
-			seed := b.own(r)
+			seed := b.barVar(r)
 			seed.Kind = ir.Param
 			f.Params = append(f.Params, seed)
 		}
 	}
 	for i, v := range b.g.f.Params {
 		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := b.own(v)
+			bar := b.barVar(v)
 			bar.Kind = ir.Result
 			f.Results = append(f.Results, bar)
 		}
 	}
 	f.Params = append(f.Params, b.ws)
-	forward := e.around(e.forward(b.body))
-	reverse := e.rename(e.reverse(b.body))
-	body := append(e.top, e.declare(e.raised(b.body))...)
+	forward := e.enclose(e.forward(b.body))
+	reverse := e.renameCopies(e.reverse(b.body))
+	body := append(e.sharedDecls, e.declare(e.hoistedVars(b.body))...)
 	body = append(append(body, forward...), reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
@@ -217,8 +217,8 @@ func (b *builder) together() {
 func (b *builder) paramsWithShadows() []*ir.Var {
 	out := append([]*ir.Var(nil), b.g.f.Params...)
 	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leads(v.Type) {
-			s := b.of(v)
+		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			s := b.shadowVar(v)
 			s.Kind = ir.Param
 			out = append(out, s)
 		}
@@ -227,11 +227,11 @@ func (b *builder) paramsWithShadows() []*ir.Var {
 }
 
 // shared are the variables of the forward sweep that the reverse sweep has too.
-func (e *emitter) shared() (out []*ir.Var) {
+func (e *emitter) sharedVars() (out []*ir.Var) {
 	f := e.b.flow
 	seen := map[*ir.Var]bool{}
 	add := func(v *ir.Var) {
-		if !seen[v] && (f.wanted[v] || e.raise[v]) {
+		if !seen[v] && (f.needed[v] || e.hoisted[v]) {
 			seen[v] = true
 			out = append(out, v)
 		}
@@ -241,8 +241,8 @@ func (e *emitter) shared() (out []*ir.Var) {
 	}
 	for _, v := range e.b.g.f.Results {
 		add(v)
-		if e.b.leads(v) {
-			add(e.b.of(v))
+		if e.b.hasShadow(v) {
+			add(e.b.shadowVar(v))
 		}
 	}
 	each(e.b.body, func(n *node) {
@@ -256,14 +256,14 @@ func (e *emitter) shared() (out []*ir.Var) {
 }
 
 // release puts a statement in front of each iteration of the loop in b.
-func release(b ir.Block, s ir.Stmt) {
+func insertInLoop(b ir.Block, s ir.Stmt) {
 	for _, t := range b {
 		switch t := t.(type) {
 		case *ir.Loop:
 			t.Body = append(ir.Block{s}, t.Body...)
 			return
 		case *ir.Scope:
-			release(t.Body, s)
+			insertInLoop(t.Body, s)
 		}
 	}
 }

@@ -22,21 +22,21 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 		}}
 		body = ir.Block{&ir.Scope{At: n.at, L: end, Body: m.Block(body)}}
 	}
-	body = append(e.declare(e.raised(n.then)), body...)
-	s.Body = append(body, e.rename(e.reverse(n.then))...)
+	body = append(e.declare(e.hoistedVars(n.then)), body...)
+	s.Body = append(body, e.renameCopies(e.reverse(n.then))...)
 	return &s
 }
 
 // backwards is the reverse of a loop.
-func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
+func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	body := e.reverse(n.then)
 	if len(body) == 0 {
 		return nil
 	}
 	names := e.b.g.names
-	if n.loop.started == nil && basicKind(s.V.Type) == types.Int {
-		v := e.renamed(s.V)
-		free := s.Step == 1 && anyOrder(body, e.b.flow.isShadow)
+	if n.loop.entered == nil && basicKind(s.V.Type) == types.Int {
+		v := e.newReverseCopy(s.V)
+		free := s.Step == 1 && reorderable(body, e.b.flow.isShadow)
 		e.b.p.matter.NoOrder = e.b.p.matter.NoOrder || free
 		if free && !e.b.p.opts.NoOrder {
 			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
@@ -51,15 +51,15 @@ func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
 	var out ir.Block
 	k := e.b.g.local("k", integer)
 	var many ir.Expr
-	if n.loop.started != nil {
-		many = n.loop.started.Load()
+	if n.loop.entered != nil {
+		many = n.loop.entered.Load()
 	} else {
 		m := e.b.g.local("n", integer)
-		out = append(out, e.iterations(n, s, m)...)
+		out = append(out, e.tripCount(n, s, m)...)
 		many = m.Load()
 	}
 	if s.V != nil {
-		v := e.renamed(s.V)
+		v := e.newReverseCopy(s.V)
 		t := s.V.Type
 		by := binary(t, opMul, convert(t, k.Load()), integerOf(t, s.Step))
 		body = append(ir.Block{&ir.Let{At: n.at, V: v, E: binary(t, opAdd, n.loop.lo, by)}}, body...)
@@ -68,7 +68,7 @@ func (e *emitter) backwards(n *node, s *ir.Loop) ir.Block {
 }
 
 // iterations computes how often a counted loop runs.
-func (e *emitter) iterations(n *node, s *ir.Loop, m *ir.Var) ir.Block {
+func (e *emitter) tripCount(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 	t := s.V.Type
 	lo, hi, by := n.loop.lo, n.loop.hi, s.Step
 	cond := compare(opLss, lo, hi)
@@ -88,16 +88,16 @@ func (e *emitter) iterations(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 // anyOrder reports whether the iterations of a loop may be run in any order, up to the
 // rounding of sums: all that an iteration leaves to others is added to memory and to
 // variables that none of them reads. The compiler knows more of a loop that counts up.
-func anyOrder(b ir.Block, shadow func(*ir.Var) bool) bool {
-	o := order{own: map[*ir.Var]bool{}, sums: map[*ir.Var]bool{}, shadow: shadow}
-	if !o.declares(b) || !o.adds(b) {
+func reorderable(b ir.Block, shadow func(*ir.Var) bool) bool {
+	o := reorderCheck{declared: map[*ir.Var]bool{}, sums: map[*ir.Var]bool{}, shadow: shadow}
+	if !o.findDeclared(b) || !o.findSums(b) {
 		return false
 	}
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
-				if l, load := e.(*ir.Load); load && o.summed(l.P) {
+				if l, load := e.(*ir.Load); load && o.readsSum(l.P) {
 					ok = false
 				}
 				return ok
@@ -108,25 +108,25 @@ func anyOrder(b ir.Block, shadow func(*ir.Var) bool) bool {
 	return ok
 }
 
-type order struct {
-	own    map[*ir.Var]bool // declared in the loop
-	sums   map[*ir.Var]bool // added to, and declared outside
-	memory bool             // of shadows is added to
-	shadow func(*ir.Var) bool
+type reorderCheck struct {
+	declared map[*ir.Var]bool // declared in the loop
+	sums     map[*ir.Var]bool // added to, and declared outside
+	memory   bool             // of shadows is added to
+	shadow   func(*ir.Var) bool
 }
 
 // declares finds what is declared, and refuses what is no declaration, sum, branch or
 // counted loop.
-func (o *order) declares(b ir.Block) bool {
+func (o *reorderCheck) findDeclared(b ir.Block) bool {
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
-			o.own[s.V] = true
+			o.declared[s.V] = true
 		case *ir.Loop:
 			ok = ok && s.V != nil
 			if s.V != nil {
-				o.own[s.V] = true
+				o.declared[s.V] = true
 			}
 		case *ir.Add, *ir.If:
 		case *ir.Set:
@@ -140,20 +140,20 @@ func (o *order) declares(b ir.Block) bool {
 }
 
 // adds finds what is added to from outside.
-func (o *order) adds(b ir.Block) bool {
+func (o *reorderCheck) findSums(b ir.Block) bool {
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Set:
-			ok = ok && o.own[s.P.Root]
+			ok = ok && o.declared[s.P.Root]
 		case *ir.Add:
 			switch {
 			case !ir.IsFloat(s.P.Type()):
-				ok = ok && o.own[s.P.Root] && !s.P.Indirect()
+				ok = ok && o.declared[s.P.Root] && !s.P.Indirect()
 			case s.P.Indirect():
 				ok = ok && o.shadow(s.P.Root)
 				o.memory = true
-			case !o.own[s.P.Root]:
+			case !o.declared[s.P.Root]:
 				o.sums[s.P.Root] = true
 			}
 		}
@@ -163,7 +163,7 @@ func (o *order) adds(b ir.Block) bool {
 }
 
 // summed reports whether a place that is read may be one that is added to.
-func (o *order) summed(p *ir.Place) bool {
+func (o *reorderCheck) readsSum(p *ir.Place) bool {
 	if !p.Indirect() {
 		return o.sums[p.Root]
 	}

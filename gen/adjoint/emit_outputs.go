@@ -12,64 +12,64 @@ import (
 // outputs saves what the function left in the memory of its arguments and results, where
 // the reverse sweep undoes it, and brings it back.
 type outputs struct {
-	e          *emitter
-	undone     state    // memory in which old values are restored
-	start      ir.Block // what the arguments lead to at first
-	save, back ir.Block
-	beyond     bool    // slices may be written behind their length
-	root       *ir.Var // whose memory is gone through
-	lists      []*saved
-	around     map[types.Type]bool
-	left       []bool // fields of the struct that root points to which are left alone, with what they lead to
+	e             *emitter
+	restored      locationSet // memory in which old values are restored
+	start         ir.Block    // what the arguments lead to at first
+	save, restore ir.Block
+	pastLen       bool    // slices may be written behind their length
+	root          *ir.Var // whose memory is gone through
+	lists         []*savedList
+	onPath        map[types.Type]bool
+	untouched     []bool // fields of the struct that root points to which are left alone, with what they lead to
 }
 
 // saved is a list of values of one type, and how many of them have been taken.
-type saved struct {
-	stack
+type savedList struct {
+	tapeStack
 	next *ir.Var
 }
 
 func (e *emitter) outputs(results []*ir.Var) *outputs {
 	b, f := e.b, e.b.flow
-	o := &outputs{e: e, undone: state{}, around: map[types.Type]bool{}}
+	o := &outputs{e: e, restored: locationSet{}, onPath: map[types.Type]bool{}}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			switch {
-			case !w.keep || w.whole() != nil:
-			case w.window != nil:
-				f.memory(o.undone, w.window, w.t())
+			case !w.recorded || w.whole() != nil:
+			case w.slice != nil:
+				f.addMemory(o.restored, w.slice, w.valueType())
 			case w.place.Indirect():
-				f.memory(o.undone, w.place.Root, w.t())
+				f.addMemory(o.restored, w.place.Root, w.valueType())
 			}
 		}
 		if n.callee != nil {
-			for k := range b.calleeState(n, n.callee.flow.written, false) {
-				o.undone[k] = true
+			for k := range b.instantiate(n, n.callee.flow.modified, false) {
+				o.restored[k] = true
 			}
 		}
 	})
-	each(b.body, func(n *node) { o.beyond = o.beyond || n.callee != nil || extends(n.s) })
+	each(b.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
 	for i, v := range b.g.f.Params {
 		if !activity.HasRefs(v.Type) {
 			continue
 		}
-		o.root, o.left = v, activity.Unwritten(b.g.f, i, false)
-		if !slices.Contains(o.left, true) {
-			o.left = nil
+		o.root, o.untouched = v, activity.Unwritten(b.g.f, i, false)
+		if !slices.Contains(o.untouched, true) {
+			o.untouched = nil
 		}
 		at := v.Place()
-		if f.writes[v] > 0 {
+		if f.assignments[v] > 0 {
 			first := b.g.local(v.Name, v.Type)
-			o.first(at, first, v.Type)
+			o.saveHeader(at, first, v.Type)
 			at = first.Place()
 		}
-		o.top(at, v.Type)
+		o.param(at, v.Type)
 		if p, ok := v.Type.Underlying().(*types.Pointer); ok && activity.HasRefs(p.Elem()) {
 			o.pointee(v, p)
 		}
 	}
 	for i, v := range b.g.f.Results {
-		o.root, o.left = v, nil
+		o.root, o.untouched = v, nil
 		o.visit(results[i].Place(), v.Type, false)
 	}
 	var start, cursors ir.Block
@@ -77,12 +77,12 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, count(0))})
 		cursors = append(cursors, &ir.Let{At: e.at, V: s.next, E: count(0)})
 	}
-	o.save, o.back = append(start, o.save...), append(cursors, o.back...)
+	o.save, o.restore = append(start, o.save...), append(cursors, o.restore...)
 	return o
 }
 
 // extends reports whether a statement makes a slice longer.
-func extends(s ir.Stmt) (found bool) {
+func mayExtend(s ir.Stmt) (found bool) {
 	if s == nil {
 		return false
 	}
@@ -98,13 +98,13 @@ func extends(s ir.Stmt) (found bool) {
 }
 
 // first saves the headers at a place at the beginning.
-func (o *outputs) first(at *ir.Place, to *ir.Var, t types.Type) {
+func (o *outputs) saveHeader(at *ir.Place, to *ir.Var, t types.Type) {
 	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: load(at, t)})
 }
 
 // pointee goes through what that which a parameter points to leads to at first.
 func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
-	if !o.rewritten(p.Elem()) {
+	if !o.headersModified(p.Elem()) {
 		return
 	}
 	at := o.e.at
@@ -121,15 +121,15 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 }
 
 // top goes through the memory that a parameter leads to.
-func (o *outputs) top(p *ir.Place, t types.Type) {
-	if o.left == nil {
+func (o *outputs) param(p *ir.Place, t types.Type) {
+	if o.untouched == nil {
 		o.visit(p, t, false)
 		return
 	}
-	o.around[t] = true
-	save, back := o.within(func() { o.fields(step(p, ir.DerefStep()), t.Underlying().(*types.Pointer).Elem(), true) })
-	delete(o.around, t)
-	o.some(p, t, save, back)
+	o.onPath[t] = true
+	save, back := o.collect(func() { o.fields(step(p, ir.DerefStep()), t.Underlying().(*types.Pointer).Elem(), true) })
+	delete(o.onPath, t)
+	o.ifNotNil(p, t, save, back)
 }
 
 // fields goes through the fields of the struct of type t at p, and what they lead to, as
@@ -137,9 +137,9 @@ func (o *outputs) top(p *ir.Place, t types.Type) {
 func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 	u := t.Underlying().(*types.Struct)
 	for i := range u.NumFields() {
-		if f := u.Field(i); i >= len(o.left) || !o.left[i] {
+		if f := u.Field(i); i >= len(o.untouched) || !o.untouched[i] {
 			at := step(p, ir.FieldStep(i))
-			if whole && f.Name() != "_" && o.dirty(f.Type()) {
+			if whole && f.Name() != "_" && o.isRestored(f.Type()) {
 				o.value(at, f.Type())
 			}
 			o.visit(at, f.Type(), false)
@@ -148,56 +148,56 @@ func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 }
 
 // some adds blocks for where the pointer at p is not nil.
-func (o *outputs) some(p *ir.Place, t types.Type, save, back ir.Block) {
+func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 	if len(save) == 0 {
 		return
 	}
 	cond := func() ir.Expr { return compare(token.NEQ, load(p, t), zero(t)) }
 	o.save = append(o.save, &ir.If{At: o.e.at, Cond: cond(), Then: save})
-	o.back = append(o.back, &ir.If{At: o.e.at, Cond: cond(), Then: back})
+	o.restore = append(o.restore, &ir.If{At: o.e.at, Cond: cond(), Then: back})
 }
 
 // rewritten reports whether slices and pointers in a value of type t, in memory, are
 // overwritten, so that they may lead to other memory at the end.
-func (o *outputs) rewritten(t types.Type) (found bool) {
+func (o *outputs) headersModified(t types.Type) (found bool) {
 	ir.EachCell(t, func(t types.Type) {
-		s := state{}
-		o.e.b.flow.memory(s, o.root, t)
-		found = found || activity.HasRefs(t) && s.meets(o.e.b.flow.written)
+		s := locationSet{}
+		o.e.b.flow.addMemory(s, o.root, t)
+		found = found || activity.HasRefs(t) && s.intersects(o.e.b.flow.modified)
 	})
 	return found
 }
 
 // dirty reports whether values of type t in the memory are undone.
-func (o *outputs) dirty(t types.Type) bool {
-	s := state{}
-	o.e.b.flow.memory(s, o.root, t)
-	return s.meets(o.undone)
+func (o *outputs) isRestored(t types.Type) bool {
+	s := locationSet{}
+	o.e.b.flow.addMemory(s, o.root, t)
+	return s.intersects(o.restored)
 }
 
 // list is the list of values of type t.
-func (o *outputs) list(t types.Type) *saved {
+func (o *outputs) list(t types.Type) *savedList {
 	for _, s := range o.lists {
-		if types.Identical(s.of, t) {
+		if types.Identical(s.elem, t) {
 			return s
 		}
 	}
 	b := o.e.b
-	s := &saved{
-		stack: stack{ws: b.ws, field: b.p.work.stack("left", t), of: t},
-		next:  b.g.local("next", integer),
+	s := &savedList{
+		tapeStack: tapeStack{ws: b.ws, field: b.p.work.addStack("left", t), elem: t},
+		next:      b.g.local("next", integer),
 	}
 	o.lists = append(o.lists, s)
 	return s
 }
 
 // within is what f adds to both blocks.
-func (o *outputs) within(f func()) (save, back ir.Block) {
-	s, b := o.save, o.back
-	o.save, o.back = nil, nil
+func (o *outputs) collect(f func()) (save, back ir.Block) {
+	s, b := o.save, o.restore
+	o.save, o.restore = nil, nil
 	f()
-	save, back = o.save, o.back
-	o.save, o.back = s, b
+	save, back = o.save, o.restore
+	o.save, o.restore = s, b
 	return save, back
 }
 
@@ -205,7 +205,7 @@ func (o *outputs) within(f func()) (save, back ir.Block) {
 func (o *outputs) value(p *ir.Place, t types.Type) {
 	s, at := o.list(t), o.e.at
 	o.save = append(o.save, s.push(at, load(p, t)))
-	o.back = append(o.back,
+	o.restore = append(o.restore,
 		&ir.Set{At: at, P: p, E: load(s.place(ir.IndexStep(s.next.Load())), t)},
 		&ir.Add{At: at, P: s.next.Place(), E: count(1)})
 }
@@ -225,35 +225,35 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 	case *types.Array:
 		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
 	case *types.Pointer:
-		if o.around[t] {
+		if o.onPath[t] {
 			return
 		}
-		o.around[t] = true
+		o.onPath[t] = true
 		to := step(p, ir.DerefStep())
-		save, back := o.within(func() {
-			if o.dirty(u.Elem()) {
+		save, back := o.collect(func() {
+			if o.isRestored(u.Elem()) {
 				o.value(to, u.Elem())
 			}
 			o.visit(to, u.Elem(), inner)
 		})
-		delete(o.around, t)
-		o.some(p, t, save, back)
+		delete(o.onPath, t)
+		o.ifNotNil(p, t, save, back)
 	case *types.Slice:
-		if o.around[t] {
+		if o.onPath[t] {
 			return
 		}
-		o.around[t] = true
-		if o.dirty(u.Elem()) {
+		o.onPath[t] = true
+		if o.isRestored(u.Elem()) {
 			o.elements(p, t, u.Elem(), inner)
 		}
 		o.loop(names, length(load(p, t)), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
-		delete(o.around, t)
+		delete(o.onPath, t)
 	}
 }
 
 func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 	v := o.e.b.g.local("i", integer)
-	save, back := o.within(func() { f(v.Load()) })
+	save, back := o.collect(func() { f(v.Load()) })
 	if len(save) == 0 {
 		return
 	}
@@ -265,14 +265,14 @@ func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 		return x
 	}}
 	o.save = append(o.save, upward(names, o.e.at, v, count(0), n, save))
-	o.back = append(o.back, upward(names, o.e.at, w, count(0), n, m.Block(back)))
+	o.restore = append(o.restore, upward(names, o.e.at, w, count(0), n, m.Block(back)))
 }
 
 // elements saves and brings back the elements of a slice.
 func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 	at := o.e.at
 	full := func() ir.Expr {
-		if !o.beyond {
+		if !o.pastLen {
 			return load(p, t)
 		}
 		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
@@ -281,8 +281,8 @@ func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 		o.loop(o.e.b.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
 		return
 	}
-	s := stack{ws: o.e.b.ws, field: o.e.b.p.work.stack("left", of), of: of}
+	s := tapeStack{ws: o.e.b.ws, field: o.e.b.p.work.addStack("left", of), elem: of}
 	o.save = append(o.save,
 		&ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
-	o.back = append(o.back, &ir.Copy{At: at, Dst: full(), Src: s.load()})
+	o.restore = append(o.restore, &ir.Copy{At: at, Dst: full(), Src: s.load()})
 }

@@ -9,14 +9,14 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 	if k := fusedAt(list); k >= 0 {
 		head, tail := list[:k:k], list[k+1:]
 		out = e.forward(head)
-		out = append(out, e.rename(e.reverse(tail))...)
+		out = append(out, e.renameCopies(e.reverse(tail))...)
 		out = append(out, e.fusedLoop(list[k]))
 		return append(out, e.forward(tail)...)
 	}
 	for _, n := range list {
 		for _, w := range n.writes {
-			if w.keep {
-				out = append(out, e.keep(n.at, w)...)
+			if w.recorded {
+				out = append(out, e.emitRecord(n.at, w)...)
 			}
 		}
 		switch s := n.s.(type) {
@@ -32,14 +32,15 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			e.depth--
 			out = append(out, &loop)
 		case *ir.Let:
-			if e.early[s.V] {
-				out = append(out, &ir.Set{At: n.at, P: e.b.own(s.V).Place(), E: zeroOf(s.V.Type)})
+			if e.earlyBars[s.V] {
+				out = append(out, &ir.Set{At: n.at, P: e.b.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
-			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.recycles() {
-				out = append(out, e.memory(s.At, s.V, s.E, !e.raise[s.V], !e.local || e.depth > 0)...)
+			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.mayRecycle() {
+				repeated := !e.bothSweeps || e.depth > 0
+				out = append(out, e.recycledAllocation(s.At, s.V, s.E, !e.hoisted[s.V], repeated)...)
 				break
 			}
-			if !e.raise[s.V] {
+			if !e.hoisted[s.V] {
 				out = append(out, s)
 				break
 			}
@@ -58,7 +59,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 // reverse writes the reverse sweep of a block: what is behind a statement that may have
 // been left for somewhere else is reversed if it was not.
 func (e *emitter) reverse(list []*node) ir.Block {
-	if !busy(list) {
+	if !hasReversal(list) {
 		return nil
 	}
 	var head, tail ir.Block
@@ -67,9 +68,9 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		list = list[:k]
 	}
 	for i, n := range list {
-		if n.left != nil && busy(list[i+1:]) {
+		if n.exited != nil && hasReversal(list[i+1:]) {
 			rest := e.reverse(list[i+1:])
-			tail = ir.Block{&ir.If{At: n.at, Cond: n.left.Load(), Else: rest}}
+			tail = ir.Block{&ir.If{At: n.at, Cond: n.exited.Load(), Else: rest}}
 			list = list[:i+1]
 			break
 		}
@@ -79,21 +80,21 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		if !ok {
 			continue
 		}
-		if e.b.flow.reruns[l.V] {
-			head = append(head, &ir.Let{At: n.at, V: e.renamed(l.V), E: l.E})
+		if e.b.flow.recomputed[l.V] {
+			head = append(head, &ir.Let{At: n.at, V: e.newReverseCopy(l.V), E: l.E})
 		}
-		if !e.early[l.V] && e.b.carries(l.V) && e.b.twins[l.V] == nil {
-			head = append(head, &ir.Let{At: n.at, V: e.b.own(l.V)})
+		if !e.earlyBars[l.V] && e.b.hasBar(l.V) && e.b.primalOf[l.V] == nil {
+			head = append(head, &ir.Let{At: n.at, V: e.b.barVar(l.V)})
 		}
 	}
 	out := append(head, tail...)
 	for i := len(list) - 1; i >= 0; i-- {
-		out = append(out, e.undo(list[i])...)
+		out = append(out, e.reverseStmt(list[i])...)
 	}
 	return out
 }
 
-func (e *emitter) undo(n *node) (out ir.Block) {
+func (e *emitter) reverseStmt(n *node) (out ir.Block) {
 	switch s := n.s.(type) {
 	case *ir.If:
 		then, els := e.reverse(n.then), e.reverse(n.els)
@@ -104,17 +105,17 @@ func (e *emitter) undo(n *node) (out ir.Block) {
 	case *ir.Scope:
 		return e.reverse(n.then)
 	case *ir.Loop:
-		return e.backwards(n, s)
+		return e.reverseLoop(n, s)
 	}
 	var restored ir.Block
 	for i := len(n.writes) - 1; i >= 0; i-- {
-		if w := n.writes[i]; w.keep {
-			restored = append(restored, e.restore(n.at, w)...)
+		if w := n.writes[i]; w.recorded {
+			restored = append(restored, e.emitRestore(n.at, w)...)
 		}
 	}
-	out = append(out, e.recycled(n.pre)...)
-	post := e.recycled(n.post)
-	if n.late {
+	out = append(out, e.recycleAllocations(n.consume)...)
+	post := e.recycleAllocations(n.propagate)
+	if n.usesResult {
 		return append(append(out, post...), restored...)
 	}
 	return append(append(out, restored...), post...)

@@ -9,29 +9,29 @@ import (
 
 // slots chooses where old values are kept: in a variable where there is one at most, and
 // in frames where several are kept together.
-func (e *emitter) slots(list []*node, depth int) {
+func (e *emitter) assignStorage(list []*node, depth int) {
 	var run []*write
 	for _, n := range list {
 		for _, w := range n.writes {
-			if !w.keep || w.inverse != nil {
+			if !w.recorded || w.inverse != nil {
 				continue
 			}
-			local := e.local && depth == 0 && w.window == nil
+			local := e.bothSweeps && depth == 0 && w.slice == nil
 			e.b.p.matter.NoLocals = e.b.p.matter.NoLocals || local
 			if local && !e.b.p.opts.NoLocals {
-				w.saved = e.b.g.local("old", w.t())
-				e.top = append(e.top, &ir.Let{At: n.at, V: w.saved})
+				w.local = e.b.g.local("old", w.valueType())
+				e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: w.local})
 				continue
 			}
 			base := baseName(w)
-			if e.framable(w) {
+			if e.fitsRecord(w) {
 				run = append(run, w)
 				continue
 			}
-			w.slot = e.stack(base, w.t())
+			w.stack = e.newStack(base, w.valueType())
 		}
-		if n.left != nil || n.fused || callsInside(n) {
-			e.frame(run)
+		if n.exited != nil || n.fused || containsCall(n) {
+			e.assignRecord(run)
 			run = nil
 		}
 		inner := depth
@@ -41,41 +41,41 @@ func (e *emitter) slots(list []*node, depth int) {
 		case n.loop != nil:
 			inner++
 		}
-		e.slots(n.then, inner)
-		e.slots(n.els, inner)
+		e.assignStorage(n.then, inner)
+		e.assignStorage(n.els, inner)
 	}
-	e.frame(run)
+	e.assignRecord(run)
 }
 
 // framable reports whether the old value of w is a number, a bool or a string, and not one that
 // belongs to the reverse sweep: there may be several of those at once.
-func (e *emitter) framable(w *write) bool {
+func (e *emitter) fitsRecord(w *write) bool {
 	e.b.p.matter.NoFrames = true
-	if e.b.p.opts.NoFrames || w.window != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
+	if e.b.p.opts.NoFrames || w.slice != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
 		return false
 	}
-	_, basic := w.t().Underlying().(*types.Basic)
+	_, basic := w.valueType().Underlying().(*types.Basic)
 	return basic
 }
 
 // frame puts old values that are kept together into a frame.
-func (e *emitter) frame(run []*write) {
+func (e *emitter) assignRecord(run []*write) {
 	if len(run) == 0 {
 		return
 	}
 	if len(run) == 1 {
-		run[0].slot = e.stack(baseName(run[0]), run[0].t())
+		run[0].stack = e.newStack(baseName(run[0]), run[0].valueType())
 		return
 	}
 	names := ir.NewNamer()
 	fields := make([]*types.Var, len(run))
 	for i, w := range run {
-		fields[i] = types.NewField(token.NoPos, e.b.p.work.pkg, names.Name(baseName(w)), w.t(), false)
+		fields[i] = types.NewField(token.NoPos, e.b.p.work.pkg, names.Name(baseName(w)), w.valueType(), false)
 	}
-	t := e.b.declared("Frame", fields)
-	f := &frame{stack: e.stack(t.Obj().Name()+"s", t), writes: run}
+	t := e.b.declareStruct("Frame", fields)
+	f := &tapeRecord{stack: e.newStack(t.Obj().Name()+"s", t), writes: run}
 	for _, w := range run {
-		w.frame = f
+		w.record = f
 	}
 }
 
@@ -84,47 +84,47 @@ func baseName(w *write) string {
 	switch {
 	case w.place != nil:
 		return w.place.Root.Name
-	case w.window != nil:
-		return w.window.Name
+	case w.slice != nil:
+		return w.slice.Name
 	}
 	return "kept"
 }
 
 // stack is a new stack of the workspace.
-func (e *emitter) stack(base string, t types.Type) *stack {
-	s := stack{ws: e.b.ws, field: e.b.p.work.stack(base, t), of: t}
+func (e *emitter) newStack(base string, t types.Type) *tapeStack {
+	s := tapeStack{ws: e.b.ws, field: e.b.p.work.addStack(base, t), elem: t}
 	e.b.stacks = append(e.b.stacks, s)
 	return &s
 }
 
-func (e *emitter) keep(at ir.At, w *write) []ir.Stmt {
+func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:
 		return nil
-	case w.saved != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.saved.Place(), E: load(w.place, w.t())}}
-	case w.frame != nil:
-		return w.frame.keep(e.b.g, at, w)
-	case w.window == nil:
-		return []ir.Stmt{w.slot.push(at, load(w.place, w.t()))}
+	case w.local != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.local.Place(), E: load(w.place, w.valueType())}}
+	case w.record != nil:
+		return w.record.store(e.b.g, at, w)
+	case w.slice == nil:
+		return []ir.Stmt{w.stack.push(at, load(w.place, w.valueType()))}
 	}
 	i := e.b.g.local("i", integer)
-	body := ir.Block{w.slot.push(at, load(step(w.window.Place(), ir.IndexStep(i.Load())), w.t()))}
-	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
+	body := ir.Block{w.stack.push(at, load(step(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
+	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }
 
-func (e *emitter) restore(at ir.At, w *write) []ir.Stmt {
+func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
-	case w.saved != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.saved.Load()}}
-	case w.frame != nil:
-		return w.frame.restore(e.b.g, at, w)
-	case w.window == nil:
-		return w.slot.pop(at, w.place)
+	case w.local != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.local.Load()}}
+	case w.record != nil:
+		return w.record.restore(e.b.g, at, w)
+	case w.slice == nil:
+		return w.stack.pop(at, w.place)
 	}
 	i := e.b.g.local("i", integer)
-	body := ir.Block(w.slot.pop(at, step(w.window.Place(), ir.IndexStep(i.Load()))))
-	return []ir.Stmt{downward(e.b.g.names, at, i, count(0), length(w.window.Load()), body)}
+	body := ir.Block(w.stack.pop(at, step(w.slice.Place(), ir.IndexStep(i.Load()))))
+	return []ir.Stmt{downward(e.b.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }

@@ -8,11 +8,11 @@ import (
 
 // LendPrepared has adjoints call the functions that p works with: a mistake.
 func (p *Program) LendPrepared() {
-	p.plain = func(g *prepared) *ir.Func { return g.f }
+	p.primalFunc = func(g *normalForm) *ir.Func { return g.f }
 }
 
 // NameCells has p take memory of two types for different memory where the types have
 // different names: a mistake.
 func (p *Program) NameCells() {
-	p.cell = func(t types.Type) any { return types.TypeString(t, nil) }
+	p.cellOf = func(t types.Type) any { return types.TypeString(t, nil) }
 }

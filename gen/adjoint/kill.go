@@ -6,22 +6,25 @@ import (
 
 // covers are the variables that lead to memory all of which a counted loop sets, an
 // element in each iteration.
-func (f *flow) covers(n *node) (out []*ir.Var) {
+func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
-	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.started != nil || n.left != nil ||
-		f.canon(s.Lo) != "0" {
+	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.entered != nil || n.exited != nil ||
+		f.valueNumber(s.Lo) != "0" {
 		return nil
 	}
 	for _, m := range n.then {
-		v := elementSet(m, s.V)
+		v := assignedElement(m, s.V)
 		if v == nil {
-			if leavesList(m) {
+			if mayExit(m) {
 				return out
 			}
 			continue
 		}
-		a := f.made[f.class(v)]
-		if a != nil && !a.others && a.v == v && f.canon(a.n) != "" && f.canon(a.n) == f.canon(s.Hi) {
+		a := f.allocSites[f.class(v)]
+		if a == nil || a.multiple || a.variable != v {
+			continue
+		}
+		if n := f.valueNumber(a.length); n != "" && n == f.valueNumber(s.Hi) {
 			f.b.p.matter.NoCover = true
 			out = append(out, v)
 		}
@@ -30,7 +33,7 @@ func (f *flow) covers(n *node) (out []*ir.Var) {
 }
 
 // elementSet is the slice whose element i a node sets, nil if it does something else.
-func elementSet(n *node, i *ir.Var) *ir.Var {
+func assignedElement(n *node, i *ir.Var) *ir.Var {
 	s, ok := n.s.(*ir.Set)
 	if !ok || len(s.P.Path) != 1 || elemOf(s.P.Root.Type) == nil {
 		return nil
@@ -43,21 +46,22 @@ func elementSet(n *node, i *ir.Var) *ir.Var {
 
 // private finds the classes of memory that nodes, executed in turn, read only where they
 // have set it before.
-func (f *flow) private(list []*node) map[any]bool {
+func (f *flow) privatizable(list []*node) map[any]bool {
 	out := map[any]bool{}
 	if f.b.p.opts.NoPrivate {
 		return out
 	}
 	bad := map[any]bool{}
-	a := f.accesses(list...)
-	for k := range a.sets {
+	a := f.effects(list...)
+	for k := range a.writes {
 		if k.v == nil {
-			if m := f.made[k.class]; m != nil && !m.others && m.v != nil && !k.shadow && !a.own[version{v: m.v}] {
+			m := f.allocSites[k.class]
+			if m != nil && !m.multiple && m.variable != nil && !k.shadow && !a.declares[location{v: m.variable}] {
 				out[k.class] = true
 			}
 		}
 	}
-	f.covered(list, map[any]bool{}, bad)
+	f.upwardExposed(list, map[any]bool{}, bad)
 	for c := range bad {
 		delete(out, c)
 	}
@@ -66,12 +70,12 @@ func (f *flow) private(list []*node) map[any]bool {
 }
 
 // covered goes through nodes and finds the classes that are read before they are covered.
-func (f *flow) covered(list []*node, in, bad map[any]bool) map[any]bool {
+func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	have := map[any]bool{}
 	for c := range in {
 		have[c] = true
 	}
-	read := func(s state, but *ir.Var) {
+	read := func(s locationSet, but *ir.Var) {
 		for k := range s {
 			if k.v == nil && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
 				bad[k.class] = true
@@ -82,8 +86,8 @@ func (f *flow) covered(list []*node, in, bad map[any]bool) map[any]bool {
 		switch s := n.s.(type) {
 		case nil, *ir.Leave, *ir.Panic:
 		case *ir.If:
-			read(f.accesses(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
-			x, y := f.covered(n.then, have, bad), f.covered(n.els, have, bad)
+			read(f.effects(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
+			x, y := f.upwardExposed(n.then, have, bad), f.upwardExposed(n.els, have, bad)
 			both := map[any]bool{}
 			for c := range x {
 				if y[c] {
@@ -92,16 +96,16 @@ func (f *flow) covered(list []*node, in, bad map[any]bool) map[any]bool {
 			}
 			have = both
 		case *ir.Scope:
-			f.covered(n.then, have, bad)
+			f.upwardExposed(n.then, have, bad)
 		case *ir.Loop:
-			read(f.accesses(&node{s: &ir.Loop{V: s.V, Lo: s.Lo, Hi: s.Hi}}).reads, nil)
-			f.coveredLoop(n, s, have, bad)
-			for _, v := range f.covers(n) {
+			read(f.effects(&node{s: &ir.Loop{V: s.V, Lo: s.Lo, Hi: s.Hi}}).reads, nil)
+			f.upwardExposedLoop(n, s, have, bad)
+			for _, v := range f.killedArrays(n) {
 				have[f.class(v)] = true
 			}
 		default:
-			a := f.accesses(n)
-			read(a.reads.with(a.adds), nil)
+			a := f.effects(n)
+			read(a.reads.union(a.accumulates), nil)
 		}
 	}
 	return have
@@ -109,35 +113,35 @@ func (f *flow) covered(list []*node, in, bad map[any]bool) map[any]bool {
 
 // coveredLoop goes through an iteration, in which elements that it has set itself may be
 // read.
-func (f *flow) coveredLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
+func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 	covers := map[*ir.Var]bool{}
-	for _, v := range f.covers(n) {
+	for _, v := range f.killedArrays(n) {
 		covers[v] = true
 	}
 	if len(covers) == 0 {
-		f.covered(n.then, have, bad)
+		f.upwardExposed(n.then, have, bad)
 		return
 	}
 	set := map[*ir.Var]bool{}
 	for i, m := range n.then {
 		if len(m.then)+len(m.els) > 0 {
-			have = f.covered(n.then[i:i+1], have, bad)
+			have = f.upwardExposed(n.then[i:i+1], have, bad)
 			continue
 		}
-		a := f.accesses(f.without(m, set, s.V))
-		for k := range a.reads.with(a.adds) {
+		a := f.effects(f.withoutReadsOf(m, set, s.V))
+		for k := range a.reads.union(a.accumulates) {
 			if k.v == nil && !k.shadow && !have[k.class] {
 				bad[k.class] = true
 			}
 		}
-		if v := elementSet(m, s.V); v != nil && covers[v] {
+		if v := assignedElement(m, s.V); v != nil && covers[v] {
 			set[v] = true
 		}
 	}
 }
 
 // without is a node whose reads of element i of the slices in set are left out.
-func (f *flow) without(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
+func (f *flow) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
 			variable(l.P.Path[0].Index) == i {

@@ -12,7 +12,7 @@ func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }
 
 // leads reports whether a value of type t has slices or pointers in itself that lead to
 // numbers.
-func leads(t types.Type) bool { return ir.LeadsToFloats(t) }
+func leadsToFloats(t types.Type) bool { return ir.LeadsToFloats(t) }
 
 // leaf says which parts of a value are meant.
 type leaf uint8
@@ -26,7 +26,7 @@ func (l leaf) in(t types.Type) bool {
 	if l == floats {
 		return ownFloats(t)
 	}
-	return leads(t)
+	return leadsToFloats(t)
 }
 
 // only reports whether a value of type t has no other parts that a shadow keeps.

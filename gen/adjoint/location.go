@@ -10,19 +10,19 @@ import (
 // flow finds out what the reverse sweep of a function reads, and so which old values
 // have to be kept.
 type flow struct {
-	b      *builder
-	alias  map[*ir.Var]*ir.Var // variables of the forward sweep: what they lead to is that of others
-	joined map[any]any         // classes of parameters that may be the same
+	b           *builder
+	aliasOf     map[*ir.Var]*ir.Var // variables of the forward sweep: what they lead to is that of others
+	aliasParent map[any]any         // classes of parameters that may be the same
 
-	writes  map[*ir.Var]int // how often a variable is written
-	index   map[*ir.Var]bool
-	written state // memory that is written
-	deps    map[*ir.Var]*node
-	wanted  map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
-	reruns  map[*ir.Var]bool // variables that it computes again
-	exit    state            // what is read at the end of the function
-	lets    map[*ir.Var]*ir.Let
-	made    map[any]*allocation // where the memory of a class comes from
+	assignments  map[*ir.Var]int // how often a variable is written
+	loopIndex    map[*ir.Var]bool
+	modified     locationSet // memory that is written
+	recomputable map[*ir.Var]*node
+	needed       map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
+	recomputed   map[*ir.Var]bool // variables that it computes again
+	neededAtExit locationSet      // what is read at the end of the function
+	definition   map[*ir.Var]*ir.Let
+	allocSites   map[any]*allocSite // where the memory of a class comes from
 	// activeClass are the classes of memory with adjoints, apart from that of results. A loop
 	// that sets some of it is not fused: an iteration reverses what another one set.
 	activeClass map[any]bool
@@ -32,7 +32,7 @@ type flow struct {
 
 // version is a variable or the memory of a class whose cells are of one type: what the
 // reverse sweep may read the value of.
-type version struct {
+type location struct {
 	v      *ir.Var
 	class  any
 	shadow bool
@@ -41,10 +41,10 @@ type version struct {
 
 // state is what the reverse sweep reads, of the values that there are at a point, after
 // it has come to that point.
-type state map[version]bool
+type locationSet map[location]bool
 
-func (s state) with(t state) state {
-	out := make(state, len(s)+len(t))
+func (s locationSet) union(t locationSet) locationSet {
+	out := make(locationSet, len(s)+len(t))
 	for k := range s {
 		out[k] = true
 	}
@@ -55,7 +55,7 @@ func (s state) with(t state) state {
 }
 
 // join adds t to s, or gives t where s is nil; t is not used afterwards.
-func (s state) join(t state) state {
+func (s locationSet) merge(t locationSet) locationSet {
 	if s == nil {
 		return t
 	}
@@ -65,7 +65,7 @@ func (s state) join(t state) state {
 	return s
 }
 
-func (s state) covers(t state) bool {
+func (s locationSet) includes(t locationSet) bool {
 	for k := range t {
 		if !s[k] {
 			return false
@@ -74,7 +74,7 @@ func (s state) covers(t state) bool {
 	return true
 }
 
-func (s state) meets(t state) bool {
+func (s locationSet) intersects(t locationSet) bool {
 	for k := range s {
 		if t[k] {
 			return true
@@ -83,27 +83,27 @@ func (s state) meets(t state) bool {
 	return false
 }
 
-func (b *builder) flow0() *flow {
+func (b *builder) lazyFlow() *flow {
 	if b.flow == nil {
-		b.flow = &flow{b: b, alias: map[*ir.Var]*ir.Var{}, joined: map[any]any{}}
+		b.flow = &flow{b: b, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
 		group := []any{}
-		for _, c := range b.key.alias + " " {
+		for _, c := range b.spec.alias + " " {
 			if c == ' ' {
 				group = nil
 				continue
 			}
 			group = append(group, b.facts.Memory(b.g.f.Params[c-'a']))
 			if len(group) > 1 {
-				b.flow.joined[b.flow.find(group[len(group)-1])] = b.flow.find(group[0])
+				b.flow.aliasParent[b.flow.findClass(group[len(group)-1])] = b.flow.findClass(group[0])
 			}
 		}
 	}
 	return b.flow
 }
 
-func (f *flow) find(c any) any {
-	for f.joined[c] != nil && f.joined[c] != c {
-		c = f.joined[c]
+func (f *flow) findClass(c any) any {
+	for f.aliasParent[c] != nil && f.aliasParent[c] != c {
+		c = f.aliasParent[c]
 	}
 	return c
 }
@@ -111,49 +111,49 @@ func (f *flow) find(c any) any {
 // class is that of the memory which v leads to.
 func (f *flow) class(v *ir.Var) any {
 	for {
-		if t := f.b.twins[v]; t != nil {
+		if t := f.b.primalOf[v]; t != nil {
 			v = t
-		} else if t := f.alias[v]; t != nil {
+		} else if t := f.aliasOf[v]; t != nil {
 			v = t
 		} else {
-			return f.find(f.b.facts.Memory(v))
+			return f.findClass(f.b.facts.Memory(v))
 		}
 	}
 }
 
 func (f *flow) isShadow(v *ir.Var) bool {
 	for v != nil {
-		if f.b.twins[v] != nil {
+		if f.b.primalOf[v] != nil {
 			return true
 		}
-		v = f.alias[v]
+		v = f.aliasOf[v]
 	}
 	return false
 }
 
 // memory adds the memory at a place that is behind a pointer or in a slice. The numbers
 // of shadows are left out: the forward sweep does not write them.
-func (f *flow) memory(into state, root *ir.Var, t types.Type) {
+func (f *flow) addMemory(into locationSet, root *ir.Var, t types.Type) {
 	sh := f.isShadow(root)
 	c := f.class(root)
 	ir.EachCell(t, func(t types.Type) {
 		if sh && !activity.HasRefs(t) {
 			return
 		}
-		into[version{class: c, shadow: sh, cell: f.b.p.cell(t)}] = true
+		into[location{class: c, shadow: sh, cell: f.b.p.cellOf(t)}] = true
 	})
 }
 
 // reachable adds all memory that v leads to, and that of its shadow.
-func (f *flow) reachable(out state, v *ir.Var) {
+func (f *flow) addReachable(out locationSet, v *ir.Var) {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type, behind bool)
 	visit = func(t types.Type, behind bool) {
 		ir.EachCell(t, func(t types.Type) {
 			if behind {
-				f.memory(out, v, t)
-				if f.b.leads(v) {
-					f.memory(out, f.b.of(v), t)
+				f.addMemory(out, v, t)
+				if f.b.hasShadow(v) {
+					f.addMemory(out, f.b.shadowVar(v), t)
 				}
 			}
 			if seen[t] {
@@ -171,31 +171,31 @@ func (f *flow) reachable(out state, v *ir.Var) {
 	visit(v.Type, false)
 }
 
-func (f *flow) variable(out state, v *ir.Var) {
-	if v.Kind == ir.Global || f.index[v] || v == f.b.ws {
+func (f *flow) addVariable(out locationSet, v *ir.Var) {
+	if v.Kind == ir.Global || f.loopIndex[v] || v == f.b.ws {
 		return
 	}
-	if _, ok := f.writes[v]; ok {
-		out[version{v: v}] = true
+	if _, ok := f.assignments[v]; ok {
+		out[location{v: v}] = true
 	}
 }
 
 // reads are the variables and the memory of the forward sweep that statements read.
-func (f *flow) reads(b ir.Block) state {
-	out := state{}
+func (f *flow) reads(b ir.Block) locationSet {
+	out := locationSet{}
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, p := range ir.EffectOf(s).Reads {
-			f.read(out, p)
+			f.addRead(out, p)
 		}
 		if to := ir.Target(s); to != nil {
-			f.readPath(out, to)
+			f.addPathReads(out, to)
 		}
 		return true
 	})
 	return out
 }
 
-func (f *flow) readExpr(out state, e ir.Expr) {
+func (f *flow) addExprReads(out locationSet, e ir.Expr) {
 	if e != nil {
 		for k := range f.reads(ir.Block{&ir.Panic{E: e}}) {
 			out[k] = true
@@ -203,34 +203,34 @@ func (f *flow) readExpr(out state, e ir.Expr) {
 	}
 }
 
-func (f *flow) read(out state, p *ir.Place) {
-	f.variable(out, p.Root)
+func (f *flow) addRead(out locationSet, p *ir.Place) {
+	f.addVariable(out, p.Root)
 	if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:n-1]}
 		if of := elemOf(q.Type()); of != nil {
-			f.memory(out, p.Root, of)
+			f.addMemory(out, p.Root, of)
 		}
 		return
 	}
 	if p.Indirect() {
-		f.memory(out, p.Root, p.Type())
+		f.addMemory(out, p.Root, p.Type())
 	}
 }
 
 // readPath is what the path to a place reads.
-func (f *flow) readPath(out state, p *ir.Place) {
+func (f *flow) addPathReads(out locationSet, p *ir.Place) {
 	for _, e := range p.Indices() {
-		f.readExpr(out, e)
+		f.addExprReads(out, e)
 	}
 	if p.Indirect() {
-		f.variable(out, p.Root)
+		f.addVariable(out, p.Root)
 	}
 	for i := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
 		if q.Indirect() {
 			if t := q.Type(); activity.HasRefs(t) {
 				if _, ok := t.Underlying().(*types.Struct); !ok {
-					f.memory(out, p.Root, t)
+					f.addMemory(out, p.Root, t)
 				}
 			}
 		}

@@ -8,28 +8,28 @@ import (
 // restored unless late is set; what takes adjoints away stands in pre, what adds to
 // those of the operands in post.
 type node struct {
-	s         ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
-	at        ir.At
-	pre, post ir.Block
-	late      bool      // the reversal reads the place as it was left
-	window    *ir.Var   // a slice all of whose elements are written
-	windows   []*ir.Var // further ones
-	reached   []*ir.Var // variables all of whose memory the reversal reads
-	then, els []*node   // of an If; then is the body of a Scope or a Loop
-	cond      *ir.Var
-	loop      *loopInfo
-	left      *ir.Var
-	callee    *builder
-	call      *ir.Call // of the reverse sweep, with callee
+	s                  ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
+	at                 ir.At
+	consume, propagate ir.Block
+	usesResult         bool      // the reversal reads the place as it was left
+	writtenSlice       *ir.Var   // a slice all of whose elements are written
+	moreSlices         []*ir.Var // further ones
+	readThrough        []*ir.Var // variables all of whose memory the reversal reads
+	then, els          []*node   // of an If; then is the body of a Scope or a Loop
+	cond               *ir.Var
+	loop               *loopInfo
+	exited             *ir.Var
+	callee             *builder
+	call               *ir.Call // of the reverse sweep, with callee
 
 	writes []*write
 
-	coupled bool         // its reversal goes on with what that of a later node has taken
-	fused   bool         // a loop whose iterations are reversed at once
-	private map[any]bool // the memory that its iterations set before they read it
+	linked     bool         // its reversal goes on with what that of a later node has taken
+	fused      bool         // a loop whose iterations are reversed at once
+	privatized map[any]bool // the memory that its iterations set before they read it
 }
 
-func plain(stmts ...ir.Stmt) (out []*node) {
+func forwardOnly(stmts ...ir.Stmt) (out []*node) {
 	for _, s := range stmts {
 		out = append(out, &node{s: s, at: ir.At{Pos: s.Position()}})
 	}
@@ -46,18 +46,18 @@ func each(list []*node, visit func(n *node)) {
 }
 
 // busy reports whether there is something to do for the reversal of nodes.
-func busy(list []*node) bool {
+func hasReversal(list []*node) bool {
 	for _, n := range list {
-		if len(n.pre)+len(n.post) > 0 || n.kept() || busy(n.then) || busy(n.els) {
+		if len(n.consume)+len(n.propagate) > 0 || n.records() || hasReversal(n.then) || hasReversal(n.els) {
 			return true
 		}
 	}
 	return false
 }
 
-func (n *node) kept() bool {
+func (n *node) records() bool {
 	for _, w := range n.writes {
-		if w.keep {
+		if w.recorded {
 			return true
 		}
 	}
@@ -70,7 +70,7 @@ func isScope(n *node) bool {
 }
 
 // leavesIn reports whether there is a leave in a node, or it is one.
-func leavesIn(n *node) (found bool) {
+func containsExit(n *node) (found bool) {
 	each([]*node{n}, func(n *node) {
 		if _, ok := n.s.(*ir.Leave); ok {
 			found = true
@@ -80,16 +80,16 @@ func leavesIn(n *node) (found bool) {
 }
 
 // leavesList reports whether what stands behind n in its list may not be reached.
-func leavesList(n *node) bool {
+func mayExit(n *node) bool {
 	if n.loop != nil || isScope(n) {
-		return n.left != nil
+		return n.exited != nil
 	}
-	return leavesIn(n)
+	return containsExit(n)
 }
 
 // callsInside reports whether a function with sweeps of its own is called: it may be the one that
 // is written, and use the same stacks.
-func callsInside(n *node) (found bool) {
+func containsCall(n *node) (found bool) {
 	each([]*node{n}, func(m *node) { found = found || m.callee != nil })
 	return found
 }

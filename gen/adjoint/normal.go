@@ -15,27 +15,27 @@ import (
 //     arguments of calls are variables;
 //   - bounds and conditions are variables, and so is all that the reverse sweep has to
 //     know of the path that was taken.
-type prepared struct {
-	f     *ir.Func
-	of    *ir.Func // what it was made of
-	conds map[*ir.If]*ir.Var
-	loops map[*ir.Loop]*loopInfo
+type normalForm struct {
+	f      *ir.Func
+	source *ir.Func // what it was made of
+	conds  map[*ir.If]*ir.Var
+	loops  map[*ir.Loop]*loopInfo
 	// left says of a loop or a scope whether it was left for somewhere behind its end.
-	left  map[ir.Stmt]*ir.Var
-	names *ir.Namer
-	notes []Note
+	exited  map[ir.Stmt]*ir.Var
+	names   *ir.Namer
+	remarks []Remark
 	// segment is set for iterations of a loop.
 	segment *segment
 }
 
 type loopInfo struct {
 	lo, hi  ir.Expr // what the bounds are for the reverse sweep
-	started *ir.Var // how often the body was entered, nil where the bounds tell
+	entered *ir.Var // how often the body was entered, nil where the bounds tell
 }
 
 // prepare prepares f and what it calls, each once.
-func (p *Program) prepare(f *ir.Func) *prepared {
-	if g := p.prepared[f]; g != nil {
+func (p *Program) normalize(f *ir.Func) *normalForm {
+	if g := p.normalized[f]; g != nil {
 		return g
 	}
 	clone, _ := ir.Clone(f, nil)
@@ -44,12 +44,12 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		p.matter.NoInline = p.matter.NoInline || ok && c.Callee.Func != nil
 		return true
 	})
-	var notes []Note
-	if marked(clone) {
-		g := &prepared{f: clone, names: ir.NamerOf(clone)}
-		g.box()
+	var notes []Remark
+	if hasCheckpoint(clone) {
+		g := &normalForm{f: clone, names: ir.NamerOf(clone)}
+		g.boxAddressTaken()
 		p.outline(g, f)
-		notes = g.notes
+		notes = g.remarks
 	}
 	switch {
 	case p.opts.NoSimplify:
@@ -59,11 +59,11 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		simplify.Primal(clone, p.work.pkg)
 	}
 	names := ir.NamerOf(clone)
-	g := &prepared{
-		f: clone, of: f, names: names, notes: notes, segment: p.segments[f],
-		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, left: map[ir.Stmt]*ir.Var{},
+	g := &normalForm{
+		f: clone, source: f, names: names, remarks: notes, segment: p.segments[f],
+		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, exited: map[ir.Stmt]*ir.Var{},
 	}
-	p.prepared[f] = g
+	p.normalized[f] = g
 	pairs := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		if c, ok := s.(*ir.Call); ok {
 			if list := c.Expand(names); list != nil {
@@ -73,9 +73,9 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		return []ir.Stmt{s}
 	}}
 	clone.Body = pairs.Block(clone.Body)
-	g.box()
+	g.boxAddressTaken()
 	ir.Normalize(clone)
-	clone.Body = (&hoister{g: g}).block(clone.Body)
+	clone.Body = (&flattener{g: g}).block(clone.Body)
 	m := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		c, ok := s.(*ir.Call)
 		if !ok {
@@ -84,10 +84,10 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 		d := *c
 		switch r := c.Callee.Rule; {
 		case r == nil:
-			d.Callee = &ir.Callee{Func: p.prepare(c.Callee.Func).f}
+			d.Callee = &ir.Callee{Func: p.normalize(c.Callee.Func).f}
 		case r.Source != nil && slices.Contains(r.Fixed, true): // it may be looked into
 			rule := *r
-			rule.Source = p.prepare(r.Source).f
+			rule.Source = p.normalize(r.Source).f
 			d.Callee = &ir.Callee{Rule: &rule}
 		}
 		return []ir.Stmt{&d}
@@ -98,8 +98,8 @@ func (p *Program) prepare(f *ir.Func) *prepared {
 }
 
 // preparedOf is the prepared function that g.f is.
-func (p *Program) preparedOf(f *ir.Func) *prepared {
-	for _, g := range p.prepared {
+func (p *Program) normalFormOf(f *ir.Func) *normalForm {
+	for _, g := range p.normalized {
 		if g.f == f {
 			return g
 		}
@@ -107,10 +107,10 @@ func (p *Program) preparedOf(f *ir.Func) *prepared {
 	panic(&Error{Func: f.Name, What: "it is not prepared"})
 }
 
-func (g *prepared) local(base string, t types.Type) *ir.Var {
+func (g *normalForm) local(base string, t types.Type) *ir.Var {
 	return &ir.Var{Name: g.names.Name(base), Type: t}
 }
 
-func (g *prepared) note(s ir.Stmt, why string) {
-	g.notes = append(g.notes, ignored(s.Position(), why))
+func (g *normalForm) addRemark(s ir.Stmt, why string) {
+	g.remarks = append(g.remarks, ignored(s.Position(), why))
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // box puts the variables that have an address behind pointers.
-func (g *prepared) box() {
+func (g *normalForm) boxAddressTaken() {
 	addressed := map[*ir.Var]*ir.Var{}
 	ir.Walk(g.f.Body, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {

@@ -7,7 +7,7 @@ import (
 )
 
 // control makes variables of bounds, conditions and exits.
-func (g *prepared) control(in ir.Block) ir.Block {
+func (g *normalForm) control(in ir.Block) ir.Block {
 	var out ir.Block
 	for _, s := range in {
 		at := ir.At{Pos: s.Position()}
@@ -23,7 +23,7 @@ func (g *prepared) control(in ir.Block) ir.Block {
 			out = append(out, &ir.Let{At: at, V: c, E: cond}, n)
 		case *ir.Scope:
 			n := &ir.Scope{At: s.At, L: s.L, Body: g.control(s.Body)}
-			g.exits(n, &out, at, &n.Body, s.L, nil)
+			g.addExitFlag(n, &out, at, &n.Body, s.L, nil)
 			out = append(out, n)
 		case *ir.Loop:
 			n := *s
@@ -42,11 +42,11 @@ func (g *prepared) control(in ir.Block) ir.Block {
 				info.lo, info.hi = n.Lo, n.Hi
 			}
 			if s.V == nil || ir.LeavesBeyond(s.Body, s.Next) {
-				info.started = g.local("n", integer)
-				out = append(out, &ir.Let{At: at, V: info.started, E: count(0)})
-				n.Body = append(ir.Block{&ir.Add{At: at, P: info.started.Place(), E: count(1)}}, n.Body...)
+				info.entered = g.local("n", integer)
+				out = append(out, &ir.Let{At: at, V: info.entered, E: count(0)})
+				n.Body = append(ir.Block{&ir.Add{At: at, P: info.entered.Place(), E: count(1)}}, n.Body...)
 			}
-			g.exits(&n, &out, at, &n.Body, s.L, s.Next)
+			g.addExitFlag(&n, &out, at, &n.Body, s.L, s.Next)
 			g.loops[&n] = info
 			out = append(out, &n)
 		default:
@@ -58,7 +58,7 @@ func (g *prepared) control(in ir.Block) ir.Block {
 
 // exits adds the variable that says whether s, whose labels l and next are, was left for
 // somewhere beyond, and sets it where it is.
-func (g *prepared) exits(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Block, l, next *ir.Label) {
+func (g *normalForm) addExitFlag(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Block, l, next *ir.Label) {
 	inner := map[*ir.Label]bool{l: true, next: true}
 	var beyond []*ir.Leave
 	ir.Walk(*body, func(s ir.Stmt) bool {
@@ -78,20 +78,20 @@ func (g *prepared) exits(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Block, l, 
 		return
 	}
 	v := g.local("left", boolean)
-	g.left[s] = v
+	g.exited[s] = v
 	*out = append(*out, &ir.Let{At: at, V: v, E: truth(false)})
 	set := map[*ir.Leave]bool{}
 	for _, l := range beyond {
 		set[l] = true
 	}
-	insert(body, set, v)
+	setBeforeLeaves(body, set, v)
 }
 
 // insert sets v before the leaves in set.
-func insert(b *ir.Block, set map[*ir.Leave]bool, v *ir.Var) {
+func setBeforeLeaves(b *ir.Block, set map[*ir.Leave]bool, v *ir.Var) {
 	for _, s := range *b {
 		for _, c := range ir.Blocks(s) {
-			insert(c, set, v)
+			setBeforeLeaves(c, set, v)
 		}
 	}
 	if k := len(*b) - 1; k >= 0 {

@@ -7,19 +7,19 @@ import (
 )
 
 // hoister makes variables of what the reverse sweep wants to have at hand.
-type hoister struct {
+type flattener struct {
 	ir.Writer
-	g *prepared
+	g *normalForm
 }
 
-func (h *hoister) block(in ir.Block) ir.Block {
+func (h *flattener) block(in ir.Block) ir.Block {
 	return h.EachStmt(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
 }
 
-func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
+func (h *flattener) stmt(s ir.Stmt) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Let:
-		return &ir.Let{At: s.At, V: s.V, E: h.top(s.E)}
+		return &ir.Let{At: s.At, V: s.V, E: h.definition(s.E)}
 	case *ir.Set:
 		return &ir.Set{At: s.At, P: s.P, E: h.expr(s.E)}
 	case *ir.Add:
@@ -44,7 +44,7 @@ func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
 		c := *s
 		c.Args = nil
 		for _, e := range s.Args {
-			c.Args = append(c.Args, h.arg(e))
+			c.Args = append(c.Args, h.argument(e))
 		}
 		return &c
 	case *ir.If:
@@ -59,14 +59,14 @@ func (h *hoister) stmt(s ir.Stmt) ir.Stmt {
 	return s
 }
 
-func (h *hoister) let(base string, e ir.Expr) ir.Expr {
+func (h *flattener) let(base string, e ir.Expr) ir.Expr {
 	v := h.g.local(base, e.Type())
 	h.Emit(&ir.Let{At: h.At, V: v, E: e})
 	return v.Load()
 }
 
 // atom is e as a constant or a variable.
-func (h *hoister) atom(base string, e ir.Expr) ir.Expr {
+func (h *flattener) atom(base string, e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Const:
 		return e
@@ -79,7 +79,7 @@ func (h *hoister) atom(base string, e ir.Expr) ir.Expr {
 }
 
 // header is a slice as a variable.
-func (h *hoister) header(e ir.Expr) ir.Expr {
+func (h *flattener) header(e ir.Expr) ir.Expr {
 	if _, ok := e.(*ir.Const); ok {
 		return e
 	}
@@ -87,12 +87,12 @@ func (h *hoister) header(e ir.Expr) ir.Expr {
 }
 
 // arg is an argument of a call.
-func (h *hoister) arg(e ir.Expr) ir.Expr {
+func (h *flattener) argument(e ir.Expr) ir.Expr {
 	return h.atom("arg", h.expr(e))
 }
 
 // top is what a variable is declared with: its own operation may stay.
-func (h *hoister) top(e ir.Expr) ir.Expr {
+func (h *flattener) definition(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Math:
 		if ir.IsFloat(x.T) {
@@ -106,7 +106,7 @@ func (h *hoister) top(e ir.Expr) ir.Expr {
 	return h.expr(e)
 }
 
-func (h *hoister) math(x *ir.Math) ir.Expr {
+func (h *flattener) math(x *ir.Math) ir.Expr {
 	m := &ir.Math{Typed: x.Typed, Name: x.Name}
 	for _, a := range x.Args {
 		if _, ok := a.(*ir.Load); !ok && ir.IsFloat(a.Type()) {
@@ -118,7 +118,7 @@ func (h *hoister) math(x *ir.Math) ir.Expr {
 }
 
 // expr hoists what is in a float expression.
-func (h *hoister) expr(e ir.Expr) ir.Expr {
+func (h *flattener) expr(e ir.Expr) ir.Expr {
 	if l, ok := e.(*ir.Literal); ok {
 		m := *l
 		m.Elems = nil
@@ -145,13 +145,13 @@ func (h *hoister) expr(e ir.Expr) ir.Expr {
 		if len(x.Args) == 0 {
 			return e
 		}
-		return h.let(nameOf(x.Name), h.math(x))
+		return h.let(baseNameOf(x.Name), h.math(x))
 	}
 	return e
 }
 
 // nameOf makes a name of that of an elementary function: sin of math.Sin.
-func nameOf(s string) string {
+func baseNameOf(s string) string {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == '.' {
 			s = s[i+1:]

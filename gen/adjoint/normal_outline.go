@@ -16,26 +16,26 @@ import (
 
 // segment says what the parameters and results of such a function are.
 type segment struct {
-	states []carried
+	states []stateVar
 	// leaves says that the loop may be left before its last iteration. The last two
 	// results then are the number of the iteration behind the last one that was begun,
 	// and why it ended: 0 where it did not.
-	leaves bool
+	mayExit bool
 	// slow says why the loop is reversed like any other all the same.
-	slow string
+	notCheckpointed string
 }
 
 // state is the number of the state variable that a parameter is, or -1.
-func (s *segment) state(param int) int {
-	return slices.IndexFunc(s.states, func(c carried) bool { return c.param == param })
+func (s *segment) stateIndex(param int) int {
+	return slices.IndexFunc(s.states, func(c stateVar) bool { return c.param == param })
 }
 
 // carried is a variable that iterations hand on: parameter and result are numbers.
-type carried struct{ param, result int }
+type stateVar struct{ param, result int }
 
 // outline makes functions of the marked loops of a function, but for those in other ones:
 // their turn comes with the function that they come to stand in.
-func (p *Program) outline(g *prepared, home *ir.Func) {
+func (p *Program) outline(g *normalForm, home *ir.Func) {
 	k := 0
 	var block func(b ir.Block) ir.Block
 	block = func(b ir.Block) (out ir.Block) {
@@ -43,10 +43,10 @@ func (p *Program) outline(g *prepared, home *ir.Func) {
 			loop, ok := s.(*ir.Loop)
 			if ok && loop.Checkpoint != nil {
 				k++
-				if why := p.outlinable(loop, home); why != "" {
-					g.note(loop, why)
+				if why := p.whyNotOutlined(loop, home); why != "" {
+					g.addRemark(loop, why)
 				} else {
-					out = append(out, p.outlined(g, home, loop, k)...)
+					out = append(out, p.outlineLoop(g, home, loop, k)...)
 					continue
 				}
 			}
@@ -63,7 +63,7 @@ func (p *Program) outline(g *prepared, home *ir.Func) {
 }
 
 // marked reports whether a function has a marked loop.
-func marked(f *ir.Func) (found bool) {
+func hasCheckpoint(f *ir.Func) (found bool) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.Loop)
 		found = found || ok && l.Checkpoint != nil
@@ -73,7 +73,7 @@ func marked(f *ir.Func) (found bool) {
 }
 
 // outlinable says why the iterations of a loop cannot be a function, if they cannot.
-func (p *Program) outlinable(s *ir.Loop, home *ir.Func) string {
+func (p *Program) whyNotOutlined(s *ir.Loop, home *ir.Func) string {
 	if calls(s.Body, home) {
 		return home.Name + " calls itself from this loop"
 	}
@@ -82,7 +82,7 @@ func (p *Program) outlinable(s *ir.Loop, home *ir.Func) string {
 
 // freeIn are the variables of a loop's body from around it, in the order in which they
 // occur, those of them that it assigns to, and the labels from around that it leaves.
-func freeIn(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir.Label) {
+func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir.Label) {
 	own := map[*ir.Var]bool{s.V: true}
 	assigned = map[*ir.Var]bool{}
 	inner := map[*ir.Label]bool{s.Next: true}
@@ -133,10 +133,10 @@ func freeIn(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir
 }
 
 // outlined is the call that stands for a loop.
-func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out ir.Block) {
+func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (out ir.Block) {
 	at := ir.At{Pos: s.Pos}
-	free, assigned, labels := freeIn(s)
-	seg := &segment{leaves: len(labels) > 0}
+	free, assigned, labels := freeVars(s)
+	seg := &segment{mayExit: len(labels) > 0}
 	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos,
 		Checkpoint: s.Checkpoint}
 	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
@@ -149,7 +149,7 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 		if assigned[v] {
 			result := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Result, Object: v.Object, Pos: v.Pos}
 			named[v] = result
-			seg.states = append(seg.states, carried{len(f.Params), len(f.Results)})
+			seg.states = append(seg.states, stateVar{len(f.Params), len(f.Results)})
 			f.Results = append(f.Results, result)
 			f.Body = append(f.Body, &ir.Set{At: at, P: result.Place(), E: param.Load()})
 			got := g.local(v.Name, v.Type)
@@ -168,14 +168,14 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 		return r, got
 	}
 	var begun, why, reason *ir.Var
-	if seg.leaves {
+	if seg.mayExit {
 		begun, _ = result("begun")
 		why, reason = result("why")
 	}
 	from := &ir.Var{Name: "from", Type: integer, Kind: ir.Param}
 	to := &ir.Var{Name: "to", Type: integer, Kind: ir.Param}
 	f.Params = append(f.Params, from, to)
-	lo, hi := p.bounds(g, s, &out)
+	lo, hi := p.iterationBounds(g, s, &out)
 	call.Args = append(call.Args, lo, hi)
 
 	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(),
@@ -183,7 +183,7 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 	switch {
 	case s.V == nil:
 		loop.V = &ir.Var{Name: "k", Type: integer}
-	case direct(s):
+	case countsByIndex(s):
 		loop.V = &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
 		named[s.V] = loop.V
 	default:
@@ -192,13 +192,13 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 		first := &ir.Var{Name: "first", Type: s.V.Type, Kind: ir.Param}
 		n := len(f.Params)
 		f.Params = append(f.Params[:n-2:n-2], first, from, to)
-		call.Args = append(call.Args[:n-2:n-2], p.first(g, s, &out, at), lo, hi)
+		call.Args = append(call.Args[:n-2:n-2], p.firstIndex(g, s, &out, at), lo, hi)
 		v := &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
 		named[s.V] = v
 		by := binary(v.Type, opMul, convert(v.Type, loop.V.Load()), integerOf(v.Type, s.Step))
 		loop.Body = ir.Block{&ir.Let{At: at, V: v, E: binary(v.Type, opAdd, first.Load(), by)}}
 	}
-	if seg.leaves {
+	if seg.mayExit {
 		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: from.Load()})
 		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
 	}
@@ -242,10 +242,10 @@ func (p *Program) outlined(g *prepared, home *ir.Func, s *ir.Loop, k int) (out i
 }
 
 // direct reports whether iterations go by the index of a loop itself.
-func direct(s *ir.Loop) bool { return s.Step == 1 && types.Identical(s.V.Type, integer) }
+func countsByIndex(s *ir.Loop) bool { return s.Step == 1 && types.Identical(s.V.Type, integer) }
 
 // bounds are the numbers of the first iteration and of the one behind the last.
-func (p *Program) bounds(g *prepared, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr) {
+func (p *Program) iterationBounds(g *normalForm, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr) {
 	switch {
 	case s.V == nil:
 		n := g.local("n", integer)
@@ -253,7 +253,7 @@ func (p *Program) bounds(g *prepared, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr
 		*out = append(*out, &ir.Let{At: at, V: n},
 			&ir.Call{At: at, Results: []*ir.Var{n}, Callee: &ir.Callee{Rule: ir.ScheduleRule("Endless")}})
 		return count(0), n.Load()
-	case direct(s):
+	case countsByIndex(s):
 		return s.Lo, s.Hi
 	}
 	n := g.local("n", integer)
@@ -270,7 +270,7 @@ func (p *Program) bounds(g *prepared, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr
 }
 
 // first is the first value of the index of a loop.
-func (p *Program) first(g *prepared, s *ir.Loop, out *ir.Block, at ir.At) ir.Expr {
+func (p *Program) firstIndex(g *normalForm, s *ir.Loop, out *ir.Block, at ir.At) ir.Expr {
 	v := g.local("first", s.V.Type)
 	*out = append(*out, &ir.Let{At: at, V: v, E: s.Lo})
 	return v.Load()

@@ -19,20 +19,20 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 			a, err = nil, e
 		}
 	}()
-	g := p.prepare(f)
+	g := p.normalize(f)
 	facts, err := p.activity.Of(g.f, m)
 	if err != nil {
 		return nil, err
 	}
-	b := p.builder(key{g, facts, p.overlap(g.f), joint})
+	b := p.builder(spec{g, facts, p.entryAliases(g.f), modeEntry})
 	reached := b.reach()
-	for _, c := range p.order {
+	for _, c := range p.created {
 		if c != b && slices.Contains(reached, c) {
 			p.emit(c)
 		}
 	}
-	a = b.joint(f)
-	a.Plan = b.plan()
+	a = b.emitEntry(f)
+	a.Remarks = b.remarks()
 	p.matter.KeepAll, p.matter.NoSimplify, p.matter.Overlap = true, true, true
 	a.Matter = p.matter
 	p.simplify(a.Func, b)
@@ -41,21 +41,21 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 
 // analyse makes the nodes and decides what is kept and what is computed again.
 func (b *builder) analyse() {
-	f := b.flow0()
-	b.body = b.nodes(b.g.f.Body)
-	f.writes, f.index, f.written = map[*ir.Var]int{}, map[*ir.Var]bool{}, state{}
-	f.lets, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
+	f := b.lazyFlow()
+	b.body = b.pairBlock(b.g.f.Body)
+	f.assignments, f.loopIndex, f.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
+	f.definition, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
 	for _, v := range b.g.f.Params {
-		f.writes[v] = 0
-		if b.leads(v) {
+		f.assignments[v] = 0
+		if b.hasShadow(v) {
 			f.activeClass[f.class(v)] = true
-			f.writes[b.of(v)] = 0
+			f.assignments[b.shadowVar(v)] = 0
 		}
 	}
 	for _, v := range b.g.f.Results {
-		f.writes[v] = 1
-		if b.leads(v) { // no loop is fused then, see seededLate
-			f.writes[b.of(v)] = 1
+		f.assignments[v] = 1
+		if b.hasShadow(v) { // no loop is fused then, see seededLate
+			f.assignments[b.shadowVar(v)] = 1
 		}
 	}
 	each(b.body, func(n *node) {
@@ -63,11 +63,11 @@ func (b *builder) analyse() {
 		switch s := n.s.(type) {
 		case *ir.Loop:
 			if s.V != nil {
-				f.index[s.V] = true
+				f.loopIndex[s.V] = true
 			}
 		case *ir.Let:
-			f.lets[s.V] = s
-			if b.leads(s.V) {
+			f.definition[s.V] = s
+			if b.hasShadow(s.V) {
 				f.activeClass[f.class(s.V)] = true
 			}
 		}
@@ -75,43 +75,43 @@ func (b *builder) analyse() {
 			if b.p.opts.NoInverse {
 				w.inverse = nil
 			}
-			if w.window != nil {
-				f.memory(f.written, w.window, w.t())
+			if w.slice != nil {
+				f.addMemory(f.modified, w.slice, w.valueType())
 				continue
 			}
 			if w.place.Indirect() {
-				f.memory(f.written, w.place.Root, w.t())
+				f.addMemory(f.modified, w.place.Root, w.valueType())
 			} else {
-				f.writes[w.place.Root]++
+				f.assignments[w.place.Root]++
 			}
 		}
 		if n.callee != nil {
-			for k := range b.calleeState(n, n.callee.flow.written, !n.callee.analysed) {
-				f.written[k] = true
+			for k := range b.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+				f.modified[k] = true
 			}
 		}
 	})
-	f.declared(b.body)
-	f.allocations()
-	if b.key.mode == joint || b.key.mode == together {
+	f.mergeDeclarations(b.body)
+	f.findAllocSites()
+	if b.spec.mode == modeEntry || b.spec.mode == modeJoint {
 		b.body = f.fuse(b.body)
 	}
-	if b.key.mode == onward { // nothing is reversed
-		f.wanted, f.reruns, f.exit, b.analysed = map[*ir.Var]bool{}, map[*ir.Var]bool{}, state{}, true
+	if b.spec.mode == modeAdvance { // nothing is reversed
+		f.needed, f.recomputed, f.neededAtExit, b.analysed = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}, true
 		return
 	}
 	for {
 		f.changed = false
-		f.decide(b.body, 0)
-		f.run(f.entry())
+		f.chooseRecomputed(b.body, 0)
+		f.recordFunc(f.neededAtEntry())
 		if !f.changed {
 			break
 		}
 	}
-	f.exit = f.run(state{})
+	f.neededAtExit = f.recordFunc(locationSet{})
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
-			b.p.matter.NoInverse = b.p.matter.NoInverse || w.keep && w.inverse != nil
+			b.p.matter.NoInverse = b.p.matter.NoInverse || w.recorded && w.inverse != nil
 		}
 	})
 	b.analysed = true
@@ -123,25 +123,25 @@ func (p *Program) emit(b *builder) {
 		return
 	}
 	b.emitted = true
-	if b.key.mode == onward || b.key.mode == chained {
+	if b.spec.mode == modeAdvance || b.spec.mode == modeCheckpointed {
 		for _, c := range b.reach()[1:] { // how much of the workspace they use has to be known
 			p.emit(c)
 		}
 	}
-	switch b.key.mode {
-	case split:
-		b.split()
+	switch b.spec.mode {
+	case modeSplit:
+		b.emitSplit()
 		p.simplify(b.fwd, b)
 		p.simplify(b.rev, b)
-	case onward:
-		b.run()
+	case modeAdvance:
+		b.emitAdvance()
 		p.simplify(b.fwd, b)
-	case together:
-		b.together()
+	case modeJoint:
+		b.emitJoint()
 		p.simplify(b.rev, b)
-	case chained:
-		b.forwardChain()
-		b.reverseChain()
+	case modeCheckpointed:
+		b.emitCheckpointedForward()
+		b.emitCheckpointedReverse()
 		p.simplify(b.fwd, b)
 		p.simplify(b.rev, b)
 	}
@@ -154,17 +154,17 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 		return
 	}
 	adjoint := map[string]bool{} // the variables are copies
-	for _, vars := range []map[*ir.Var]*ir.Var{b.shadow, b.bars} {
+	for _, vars := range []map[*ir.Var]*ir.Var{b.shadows, b.bars} {
 		for _, v := range vars {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, b.key.alias == "", f.Params[len(f.Params)-1],
+	simplify.Adjoint(f, p.work.pkg, b.spec.alias == "", f.Params[len(f.Params)-1],
 		func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
 // overlap joins all parameters that lead to memory, if they may overlap.
-func (p *Program) overlap(f *ir.Func) string {
+func (p *Program) entryAliases(f *ir.Func) string {
 	if !p.opts.Overlap {
 		return ""
 	}

@@ -1,66 +1,66 @@
 package adjoint
 
 // ownReads are what the statements of the reversal of a node read.
-func (f *flow) ownReads(n *node) state {
-	out := f.reads(n.pre).with(f.reads(n.post))
-	for _, v := range n.reached {
-		f.reachable(out, v)
+func (f *flow) adjointReads(n *node) locationSet {
+	out := f.reads(n.consume).union(f.reads(n.propagate))
+	for _, v := range n.readThrough {
+		f.addReachable(out, v)
 	}
 	return out
 }
 
 // reversalReads are what the reversal of a node itself reads, not that of its blocks.
-func (f *flow) reversalReads(n *node) state {
-	out := f.ownReads(n)
+func (f *flow) reversalReads(n *node) locationSet {
+	out := f.adjointReads(n)
 	for _, w := range n.writes {
-		if w.keep {
-			f.restoring(out, w)
+		if w.recorded {
+			f.addRestoreReads(out, w)
 		}
 	}
 	switch {
-	case n.cond != nil && (busy(n.then) || busy(n.els)):
-		f.readExpr(out, n.cond.Load())
-	case n.loop != nil && busy(n.then):
-		if n.loop.started != nil {
-			f.readExpr(out, n.loop.started.Load())
+	case n.cond != nil && (hasReversal(n.then) || hasReversal(n.els)):
+		f.addExprReads(out, n.cond.Load())
+	case n.loop != nil && hasReversal(n.then):
+		if n.loop.entered != nil {
+			f.addExprReads(out, n.loop.entered.Load())
 			if n.loop.lo != nil {
-				f.readExpr(out, n.loop.lo)
+				f.addExprReads(out, n.loop.lo)
 			}
 			break
 		}
-		f.readExpr(out, n.loop.lo)
-		f.readExpr(out, n.loop.hi)
+		f.addExprReads(out, n.loop.lo)
+		f.addExprReads(out, n.loop.hi)
 	}
 	return out
 }
 
 // restoring adds what is read to find a place that is restored.
-func (f *flow) restoring(out state, w *write) {
-	if w.window != nil {
-		f.variable(out, w.window)
+func (f *flow) addRestoreReads(out locationSet, w *write) {
+	if w.slice != nil {
+		f.addVariable(out, w.slice)
 		return
 	}
-	f.readPath(out, w.place)
+	f.addPathReads(out, w.place)
 	if w.inverse != nil {
-		f.readExpr(out, w.inverse)
+		f.addExprReads(out, w.inverse)
 		if v := w.whole(); v != nil {
-			delete(out, version{v: v})
+			delete(out, location{v: v})
 		}
 	}
 }
 
 // reversing is what the reversal of a list of nodes, their blocks included, reads.
-func (f *flow) reversing(list ...*node) state {
-	out := state{}
+func (f *flow) allReversalReads(list ...*node) locationSet {
+	out := locationSet{}
 	for i, n := range list {
-		out = out.with(f.reversalReads(n))
+		out = out.union(f.reversalReads(n))
 		if c := n.callee; c != nil {
-			out = out.with(f.b.calleeState(n, c.flow.exit, !c.analysed))
+			out = out.union(f.b.instantiate(n, c.flow.neededAtExit, !c.analysed))
 		}
-		if n.left != nil && busy(list[i+1:]) {
-			out[version{v: n.left}] = true
+		if n.exited != nil && hasReversal(list[i+1:]) {
+			out[location{v: n.exited}] = true
 		}
-		out = out.with(f.reversing(n.then...)).with(f.reversing(n.els...))
+		out = out.union(f.allReversalReads(n.then...)).union(f.allReversalReads(n.els...))
 	}
 	return out
 }

@@ -13,13 +13,13 @@ import (
 // fuse chooses the loops that are fused among nodes that nothing follows, and moves what
 // follows them and does not need them in front of them.
 func (f *flow) fuse(list []*node) []*node {
-	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seededLate() {
+	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seedsResultShadows() {
 		return list
 	}
 	best, weight := -1, 0
 	var order []*node
 	for i, n := range list {
-		if w := weigh(n); w > weight {
+		if w := fusionBenefit(n); w > weight {
 			if l, ok := f.fusable(list, i); ok {
 				best, weight, order = i, w, l
 			}
@@ -36,7 +36,7 @@ func (f *flow) fuse(list []*node) []*node {
 	f.b.p.matter.NoFuse = true
 	n := list[best]
 	n.fused = true
-	n.private = f.private(n.then)
+	n.privatized = f.privatizable(n.then)
 	n.then = f.fuse(n.then)
 	return order
 }
@@ -46,19 +46,19 @@ func (f *flow) fuse(list []*node) []*node {
 func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	n := list[i]
 	s, ok := n.s.(*ir.Loop)
-	if !ok || s.V == nil || n.loop.started != nil || n.left != nil || !busy(n.then) {
+	if !ok || s.V == nil || n.loop.entered != nil || n.exited != nil || !hasReversal(n.then) {
 		return nil, false
 	}
 	for _, m := range list[:i] { // what follows may not be reached
-		if m.left != nil {
+		if m.exited != nil {
 			return nil, false
 		}
 	}
-	in := f.accesses(n.then...)
-	private := f.private(n.then)
-	for k := range in.sets {
+	in := f.effects(n.then...)
+	private := f.privatizable(n.then)
+	for k := range in.writes {
 		switch {
-		case in.own[k]:
+		case in.declares[k]:
 		case k.v != nil:
 			if f.b.active(k.v) || f.isShadow(k.v) {
 				return nil, false
@@ -68,11 +68,11 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			return nil, false
 		}
 	}
-	for k := range in.adds {
-		if in.own[k] || k.v == nil && private[k.class] {
+	for k := range in.accumulates {
+		if in.declares[k] || k.v == nil && private[k.class] {
 			continue
 		}
-		if in.reads[k] || in.sets[k] {
+		if in.reads[k] || in.writes[k] {
 			return nil, false
 		}
 	}
@@ -80,27 +80,27 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	// it.
 	before := append([]*node(nil), list[:i]...)
 	var behind []*node
-	loop := f.accesses(n)
-	done := loop.writes()
-	touched := done.with(loop.reads).with(f.reversing(n))
+	loop := f.effects(n)
+	done := loop.modified()
+	touched := done.union(loop.reads).union(f.allReversalReads(n))
 	reached := true // whatever way is taken
 	for _, m := range list[i+1:] {
-		a := f.accesses(m)
-		w := a.writes()
-		if reached && !m.coupled && !leavesIn(m) && !a.reads.meets(done) && !w.meets(touched) {
+		a := f.effects(m)
+		w := a.modified()
+		if reached && !m.linked && !containsExit(m) && !a.reads.intersects(done) && !w.intersects(touched) {
 			before = append(before, m)
 			continue
 		}
-		reached = reached && !leavesList(m)
+		reached = reached && !mayExit(m)
 		behind = append(behind, m)
-		done, touched = done.with(w), touched.with(w).with(a.reads).with(f.reversing(m))
+		done, touched = done.union(w), touched.union(w).union(a.reads).union(f.allReversalReads(m))
 	}
 	remembers := false
-	each(behind, func(m *node) { remembers = remembers || m.callee != nil && m.callee.remembers() })
-	if remembers || f.reversing(behind...).meets(done) {
+	each(behind, func(m *node) { remembers = remembers || m.callee != nil && m.callee.usesTape() })
+	if remembers || f.allReversalReads(behind...).intersects(done) {
 		return nil, false
 	}
-	for k := range f.accesses(behind...).reads { // private memory is not what it was
+	for k := range f.effects(behind...).reads { // private memory is not what it was
 		if k.v == nil && private[k.class] {
 			return nil, false
 		}
@@ -111,9 +111,9 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 
 // seededLate reports whether adjoints come when the function is at its end: those of a
 // slice that it gives, wherever that leads then.
-func (b *builder) seededLate() bool {
+func (b *builder) seedsResultShadows() bool {
 	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leads(r.Type) {
+		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
 			return true
 		}
 	}
@@ -121,39 +121,39 @@ func (b *builder) seededLate() bool {
 }
 
 // weigh is how much there is in a loop, loops in it more.
-func weigh(n *node) int {
+func fusionBenefit(n *node) int {
 	if n.loop == nil {
 		return 0
 	}
 	w := 1
 	for _, m := range n.then {
-		w += 1 + 20*weigh(m)
+		w += 1 + 20*fusionBenefit(m)
 	}
 	return w
 }
 
 // fused goes through a list with a loop that is fused. The loop must not destroy what is
 // read when what stands before it is reversed.
-func (f *flow) fused(list []*node, k int, in state, labels map[*ir.Label]state) state {
+func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	n := list[k]
-	if in = f.list(list[:k], in, labels); in == nil {
+	if in = f.recordBlock(list[:k], in, labels); in == nil {
 		return nil
 	}
-	own := f.accesses(n.then...).own
+	own := f.effects(n.then...).declares
 	each(list[k:], func(m *node) {
 		for _, w := range m.writes {
-			if v := w.whole(); v != nil && own[version{v: v}] {
+			if v := w.whole(); v != nil && own[location{v: v}] {
 				continue
 			}
-			if !f.frozen && f.conflict(in, w) {
+			if !f.frozen && f.overwritesNeeded(in, w) {
 				f.unfuse(n)
 			}
 		}
 	})
-	f.list(n.then, state{}, map[*ir.Label]state{})
+	f.recordBlock(n.then, locationSet{}, map[*ir.Label]locationSet{})
 	each(n.then, func(m *node) {
 		for _, w := range m.writes {
-			if w.keep && !f.restorable(n, own, w) {
+			if w.recorded && !f.restorable(n, own, w) {
 				f.unfuse(n)
 			}
 		}
@@ -162,20 +162,20 @@ func (f *flow) fused(list []*node, k int, in state, labels map[*ir.Label]state) 
 }
 
 // restorable reports whether the next iteration does not mind that a write is undone.
-func (f *flow) restorable(n *node, own state, w *write) bool {
+func (f *flow) restorable(n *node, own locationSet, w *write) bool {
 	if w.place != nil && !w.place.Indirect() {
-		return own[version{v: w.place.Root}]
+		return own[location{v: w.place.Root}]
 	}
-	root := w.window
+	root := w.slice
 	if root == nil {
 		root = w.place.Root
 	}
 	c := f.class(root)
-	if n.private[c] {
+	if n.privatized[c] {
 		return true
 	}
-	a := f.made[c]
-	return a != nil && !a.others && a.v != nil && own[version{v: a.v}]
+	a := f.allocSites[c]
+	return a != nil && !a.multiple && a.variable != nil && own[location{v: a.variable}]
 }
 
 // unfuse has the sweeps of a loop run apart, and so those of the loops in it.

@@ -62,8 +62,8 @@ func TestCarried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fused := slices.ContainsFunc(a.Plan,
-			func(n adjoint.Note) bool { return n.Text == "each iteration is reversed at once" }); fused != tt.fused {
+		if fused := slices.ContainsFunc(a.Remarks,
+			func(n adjoint.Remark) bool { return n.Text == "each iteration is reversed at once" }); fused != tt.fused {
 			t.Errorf("%s: the loop is reversed one by one: %v, want %v", tt.name, fused, tt.fused)
 		}
 	}

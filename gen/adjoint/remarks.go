@@ -8,7 +8,7 @@ import (
 )
 
 // Note is what an adjoint does about something at a position in the source.
-type Note struct {
+type Remark struct {
 	Pos  token.Position
 	Text string
 	// Ignored says that a directive there has no effect, for the reason in Text.
@@ -16,9 +16,9 @@ type Note struct {
 }
 
 // plan is what was decided for a function and what it calls.
-func (b *builder) plan() (out []Note) {
+func (b *builder) remarks() (out []Remark) {
 	seen := map[*builder]bool{}
-	said := map[Note]bool{}
+	said := map[Remark]bool{}
 	var visit func(c *builder)
 	visit = func(c *builder) {
 		if seen[c] {
@@ -26,19 +26,19 @@ func (b *builder) plan() (out []Note) {
 		}
 		seen[c] = true
 		add := func(n *node, text string) {
-			note := Note{Pos: n.at.Pos, Text: text}
+			note := Remark{Pos: n.at.Pos, Text: text}
 			if !said[note] {
 				said[note] = true
 				out = append(out, note)
 			}
 		}
-		for _, n := range c.g.notes {
+		for _, n := range c.g.remarks {
 			if !said[n] {
 				said[n] = true
 				out = append(out, n)
 			}
 		}
-		if note, ok := c.loopNote(); ok && !said[note] {
+		if note, ok := c.loopRemark(); ok && !said[note] {
 			said[note] = true
 			out = append(out, note)
 		}
@@ -46,11 +46,11 @@ func (b *builder) plan() (out []Note) {
 			if n.fused {
 				add(n, "each iteration is reversed at once")
 			}
-			if l, ok := n.s.(*ir.Let); ok && c.flow.reruns[l.V] && l.V.Object != nil {
-				add(n, "computes "+called(l.V)+" again")
+			if l, ok := n.s.(*ir.Let); ok && c.flow.recomputed[l.V] && l.V.Object != nil {
+				add(n, "computes "+sourceName(l.V)+" again")
 			}
 			for _, w := range n.writes {
-				if text := c.said(w); text != "" {
+				if text := c.describe(w); text != "" {
 					add(n, text)
 				}
 			}
@@ -58,8 +58,8 @@ func (b *builder) plan() (out []Note) {
 				visit(n.callee)
 			}
 		})
-		if c.chain != nil {
-			visit(c.chain.segment)
+		if c.checkpointed != nil {
+			visit(c.checkpointed.segment)
 		}
 	}
 	visit(b)
@@ -67,43 +67,43 @@ func (b *builder) plan() (out []Note) {
 }
 
 // loopNote is what becomes of a marked loop.
-func (b *builder) loopNote() (Note, bool) {
+func (b *builder) loopRemark() (Remark, bool) {
 	switch g := b.g; {
 	case g.segment == nil:
-	case b.chain != nil:
-		return Note{Pos: g.f.Pos, Text: b.chain.snapshot.said(g.f.Checkpoint)}, true
-	case b.key.mode == split:
-		return ignored(g.f.Pos, g.segment.slow), true
+	case b.checkpointed != nil:
+		return Remark{Pos: g.f.Pos, Text: b.checkpointed.snapshot.describe(g.f.Checkpoint)}, true
+	case b.spec.mode == modeSplit:
+		return ignored(g.f.Pos, g.segment.notCheckpointed), true
 	}
-	return Note{}, false
+	return Remark{}, false
 }
 
-func ignored(pos token.Position, why string) Note {
-	return Note{Pos: pos, Text: "is not checkpointed: " + why, Ignored: true}
+func ignored(pos token.Position, why string) Remark {
+	return Remark{Pos: pos, Text: "is not checkpointed: " + why, Ignored: true}
 }
 
 // said is what is done about an old value, empty for nothing or for that of a shadow.
-func (b *builder) said(w *write) string {
-	root := w.window
+func (b *builder) describe(w *write) string {
+	root := w.slice
 	if root == nil {
 		root = w.place.Root
 	}
 	switch {
-	case !w.keep || b.flow.isShadow(root):
+	case !w.recorded || b.flow.isShadow(root):
 		return ""
 	case w.inverse != nil:
-		return "finds the old " + called(root) + " from the new"
-	case w.window != nil || w.place.Indirect():
-		return "keeps what it overwrites behind " + called(root)
+		return "finds the old " + sourceName(root) + " from the new"
+	case w.slice != nil || w.place.Indirect():
+		return "keeps what it overwrites behind " + sourceName(root)
 	}
 	if root.Object == nil { // declared in each iteration
-		return "keeps " + called(root)
+		return "keeps " + sourceName(root)
 	}
-	return "keeps the old " + called(root)
+	return "keeps the old " + sourceName(root)
 }
 
 // called is the name of a variable in the source, or what the stages call it.
-func called(v *ir.Var) string {
+func sourceName(v *ir.Var) string {
 	if v.Object != nil && v.Object.Name() != "" {
 		return v.Object.Name()
 	}

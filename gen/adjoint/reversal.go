@@ -8,9 +8,9 @@ import (
 )
 
 // nodes makes the forward sweep of statements.
-func (b *builder) nodes(in ir.Block) (out []*node) {
+func (b *builder) pairBlock(in ir.Block) (out []*node) {
 	for _, s := range in {
-		list := b.stmt(s)
+		list := b.pairStmt(s)
 		out = append(out, b.pending...)
 		b.pending = nil
 		out = append(out, list...)
@@ -18,78 +18,78 @@ func (b *builder) nodes(in ir.Block) (out []*node) {
 	return out
 }
 
-func (b *builder) stmt(s ir.Stmt) []*node {
+func (b *builder) pairStmt(s ir.Stmt) []*node {
 	at := ir.At{Pos: s.Position()}
 	b.at = at
 	switch s := s.(type) {
 	case *ir.Let:
-		return b.let(s)
+		return b.pairLet(s)
 	case *ir.Set:
-		return b.set(s)
+		return b.pairSet(s)
 	case *ir.Add:
 		n := &node{s: s, at: at}
 		if b.active(s.P.Root) {
 			w := b.writer(s)
-			bar := b.bar(s.P)
-			w.float(s.E, load(bar, s.P.Type()))
-			n.post = w.Out
+			bar := b.barPlace(s.P)
+			w.propagate(s.E, load(bar, s.P.Type()))
+			n.propagate = w.Out
 		}
 		return []*node{n}
 	case *ir.Append:
-		return b.append(s)
+		return b.pairAppend(s)
 	case *ir.Copy:
-		return b.copy(s)
+		return b.pairCopy(s)
 	case *ir.Clear:
-		return b.clear(s)
+		return b.pairClear(s)
 	case *ir.Call:
-		return b.call(s)
+		return b.pairCall(s)
 	case *ir.If:
-		return []*node{{s: s, at: at, cond: b.g.conds[s], then: b.nodes(s.Then), els: b.nodes(s.Else)}}
+		return []*node{{s: s, at: at, cond: b.g.conds[s], then: b.pairBlock(s.Then), els: b.pairBlock(s.Else)}}
 	case *ir.Scope:
-		return []*node{{s: s, at: at, left: b.g.left[s], then: b.nodes(s.Body)}}
+		return []*node{{s: s, at: at, exited: b.g.exited[s], then: b.pairBlock(s.Body)}}
 	case *ir.Loop:
-		return []*node{{s: s, at: at, left: b.g.left[s], loop: b.g.loops[s], then: b.nodes(s.Body)}}
+		return []*node{{s: s, at: at, exited: b.g.exited[s], loop: b.g.loops[s], then: b.pairBlock(s.Body)}}
 	}
-	return plain(s)
+	return forwardOnly(s)
 }
 
-func (b *builder) let(s *ir.Let) (out []*node) {
-	if b.leads(s.V) {
-		out = plain(&ir.Let{At: s.At, V: b.of(s.V), E: b.shadowOf(s.E)})
+func (b *builder) pairLet(s *ir.Let) (out []*node) {
+	if b.hasShadow(s.V) {
+		out = forwardOnly(&ir.Let{At: s.At, V: b.shadowVar(s.V), E: b.shadowOf(s.E)})
 	}
-	n := &node{s: s, at: s.At, late: true}
-	if b.carries(s.V) && s.E != nil {
+	n := &node{s: s, at: s.At, usesResult: true}
+	if b.hasBar(s.V) && s.E != nil {
 		w := b.writer(s)
-		bar := b.own(s.V)
+		bar := b.barVar(s.V)
 		switch e := s.E.(type) {
 		case *ir.Math:
 			if w.active(e) {
-				w.math(e, s.V.Load(), bar.Load())
+				w.propagateMath(e, s.V.Load(), bar.Load())
 			}
 		case *ir.Binary:
 			if !ir.IsFloat(e.T) || !w.active(e) {
 				break
 			}
 			if e.Op.String() == "/" {
-				w.quotient(e, s.V.Load(), bar.Load())
+				w.propagateQuotient(e, s.V.Load(), bar.Load())
 			} else {
-				w.float(e, bar.Load())
+				w.propagate(e, bar.Load())
 			}
 		default:
-			w.value(s.E, bar.Place())
+			w.propagateValue(s.E, bar.Place())
 		}
-		n.post = w.Out
+		n.propagate = w.Out
 	}
-	if l, ok := s.E.(*ir.Literal); ok && b.leads(s.V) {
-		take, give := b.elements(l, b.of(s.V).Place())
-		n.post = append(append(n.post, take...), give...)
+	if l, ok := s.E.(*ir.Literal); ok && b.hasShadow(s.V) {
+		take, give := b.literalElements(l, b.shadowVar(s.V).Place())
+		n.propagate = append(append(n.propagate, take...), give...)
 	}
 	return append(out, n)
 }
 
 // elements takes the adjoints of the numbers in the literal of a slice, whose shadow is
 // at p, and gives them to what they are computed from.
-func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
+func (b *builder) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	of := elemOf(l.T)
 	if of == nil || !ownFloats(of) {
 		return nil, nil
@@ -99,9 +99,9 @@ func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 		v := b.g.local("t", of)
 		give = append(give, w.Nested(func() {
 			if ir.IsFloat(of) {
-				w.float(l.Elems[i], v.Load())
+				w.propagate(l.Elems[i], v.Load())
 			} else {
-				w.value(l.Elems[i], v.Place())
+				w.propagateValue(l.Elems[i], v.Place())
 			}
 		})...)
 		take = append(take, &ir.Let{At: b.at, V: v, E: load(step(p, ir.IndexStep(count(int64(k)))), of)})
@@ -109,49 +109,49 @@ func (b *builder) elements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	return take, give
 }
 
-func (b *builder) set(s *ir.Set) (out []*node) {
+func (b *builder) pairSet(s *ir.Set) (out []*node) {
 	t := s.P.Type()
 	if !b.active(s.P.Root) {
-		return plain(s)
+		return forwardOnly(s)
 	}
-	if leads(t) {
+	if leadsToFloats(t) {
 		out = b.setShadow(s, t)
 	}
 	n := &node{s: s, at: s.At}
 	if ownFloats(t) {
 		w := b.writer(s)
-		bar := b.bar(s.P)
+		bar := b.barPlace(s.P)
 		if ir.IsFloat(t) {
 			if w.active(s.E) {
 				old := w.let("t", load(bar, t))
 				w.clearFloats(t, bar)
-				n.pre, w.Out = w.Out, nil
-				w.float(s.E, old)
-				n.post = w.Out
+				n.consume, w.Out = w.Out, nil
+				w.propagate(s.E, old)
+				n.propagate = w.Out
 			} else {
 				w.clearFloats(t, bar)
-				n.pre = w.Out
+				n.consume = w.Out
 			}
 		} else {
 			v := &ir.Var{Name: b.g.names.Name("t"), Type: t}
 			w.Emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
 			w.clearFloats(t, bar)
-			n.pre, w.Out = w.Out, nil
-			w.value(s.E, v.Place())
-			n.post = w.Out
-			if len(n.post) == 0 {
-				n.pre = n.pre[1:]
+			n.consume, w.Out = w.Out, nil
+			w.propagateValue(s.E, v.Place())
+			n.propagate = w.Out
+			if len(n.propagate) == 0 {
+				n.consume = n.consume[1:]
 			}
 		}
 	}
-	if l, ok := s.E.(*ir.Literal); ok && leads(t) {
-		take, give := b.elements(l, b.shadowPlace(s.P))
-		n.pre, n.post = append(n.pre, take...), append(n.post, give...)
+	if l, ok := s.E.(*ir.Literal); ok && leadsToFloats(t) {
+		take, give := b.literalElements(l, b.shadowPlace(s.P))
+		n.consume, n.propagate = append(n.consume, take...), append(n.propagate, give...)
 	}
-	if leads(t) && len(n.post) > 0 {
+	if leadsToFloats(t) && len(n.propagate) > 0 {
 		// What is given back goes by the shadows that there were before.
-		first := &node{at: s.At, post: n.post, coupled: true}
-		n.post, n.coupled = nil, true
+		first := &node{at: s.At, propagate: n.propagate, linked: true}
+		n.propagate, n.linked = nil, true
 		out = append([]*node{first}, out...)
 	}
 	return append(out, n)
@@ -159,16 +159,16 @@ func (b *builder) set(s *ir.Set) (out []*node) {
 
 // loose are nodes for statements of the forward sweep that have no reversal but to be
 // undone. The loops among them are counted by bounds that are constants or variables.
-func (b *builder) loose(in ir.Block) (out []*node) {
+func (b *builder) restoredOnly(in ir.Block) (out []*node) {
 	for _, s := range in {
 		switch s := s.(type) {
 		case *ir.Loop:
-			out = append(out, &node{s: s, at: s.At, loop: &loopInfo{lo: s.Lo, hi: s.Hi}, then: b.loose(s.Body)})
+			out = append(out, &node{s: s, at: s.At, loop: &loopInfo{lo: s.Lo, hi: s.Hi}, then: b.restoredOnly(s.Body)})
 		case *ir.If:
 			c := s.Cond.(*ir.Load).P.Root
-			out = append(out, &node{s: s, at: s.At, cond: c, then: b.loose(s.Then), els: b.loose(s.Else)})
+			out = append(out, &node{s: s, at: s.At, cond: c, then: b.restoredOnly(s.Then), els: b.restoredOnly(s.Else)})
 		default:
-			out = append(out, plain(s)...)
+			out = append(out, forwardOnly(s)...)
 		}
 	}
 	return out

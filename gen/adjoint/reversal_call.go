@@ -10,31 +10,31 @@ import (
 
 // call is a call of the forward sweep of a function, whose reversal is one of its
 // reverse sweep.
-func (b *builder) call(s *ir.Call) []*node {
+func (b *builder) pairCall(s *ir.Call) []*node {
 	n := &node{s: s, at: s.At}
 	w := b.writer(s)
 	callee := b.facts.Callee(s)
 	if callee == nil {
-		return b.rule(s, n, w)
+		return b.pairRule(s, n, w)
 	}
-	if callee.Passive() && b.p.pure(callee.Func) && !(b.key.mode == onward && allocates(callee.Func.Body)) {
+	if callee.Passive() && b.p.pure(callee.Func) && !(b.spec.mode == modeAdvance && allocates(callee.Func.Body)) {
 		for _, r := range s.Results {
 			switch {
 			case r == nil || !b.active(r):
 			case ownFloats(r.Type):
-				w.clearFloats(r.Type, b.own(r).Place())
+				w.clearFloats(r.Type, b.barVar(r).Place())
 			}
-			if r != nil && b.leads(r) {
+			if r != nil && b.hasShadow(r) {
 				b.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
 		plain := *s
-		plain.Callee = &ir.Callee{Func: b.p.plain(b.p.preparedOf(callee.Func))}
-		n.s, n.pre, n.late = &plain, w.Out, true
+		plain.Callee = &ir.Callee{Func: b.p.primalFunc(b.p.normalFormOf(callee.Func))}
+		n.s, n.consume, n.usesResult = &plain, w.Out, true
 		return []*node{n}
 	}
-	g := b.p.preparedOf(callee.Func)
-	c := b.callee(key{g, callee, b.aliases(s, callee), split})
+	g := b.p.normalFormOf(callee.Func)
+	c := b.calleeBuilder(spec{g, callee, b.callAliases(s, callee), modeSplit})
 	if !c.analysed {
 		c.recursive = true
 	}
@@ -42,7 +42,7 @@ func (b *builder) call(s *ir.Call) []*node {
 	rev := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}}
 	var takes, adds []ir.Stmt
 	for i, a := range s.Args {
-		if callee.Params.Has(i) && leads(a.Type()) {
+		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
 			fwd.Args = append(fwd.Args, b.shadowOf(a))
 		}
 	}
@@ -59,16 +59,16 @@ func (b *builder) call(s *ir.Call) []*node {
 		if i < len(s.Results) {
 			v = s.Results[i]
 		}
-		if leads(r.Type) {
+		if leadsToFloats(r.Type) {
 			var sh *ir.Var
 			if v != nil && b.active(v) {
-				sh = b.of(v)
+				sh = b.shadowVar(v)
 			}
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
 	for i, p := range callee.Func.Params {
-		if c.needs(i) {
+		if c.reverseTakes(i) {
 			rev.Args = append(rev.Args, s.Args[i])
 		}
 		if callee.Params.Has(i) && ownFloats(p.Type) {
@@ -76,14 +76,14 @@ func (b *builder) call(s *ir.Call) []*node {
 			if a := variable(s.Args[i]); a != nil && b.active(a) {
 				v = b.g.local("t", p.Type)
 				takes = append(takes, &ir.Let{At: s.At, V: v})
-				w.sum(p.Type, b.own(a).Place(), v.Place())
+				w.addFloats(p.Type, b.barVar(a).Place(), v.Place())
 			}
 			rev.Results = append(rev.Results, v)
 		}
 	}
 	adds, w.Out = w.Out, nil
 	for i, a := range s.Args {
-		if callee.Params.Has(i) && leads(a.Type()) {
+		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
 			rev.Args = append(rev.Args, b.shadowOf(a))
 		}
 	}
@@ -93,33 +93,33 @@ func (b *builder) call(s *ir.Call) []*node {
 			v = s.Results[i]
 		}
 		has := callee.Results.Has(i) && ownFloats(r.Type)
-		if v == nil || !b.carries(v) {
+		if v == nil || !b.hasBar(v) {
 			if has {
 				rev.Args = append(rev.Args, zero(r.Type))
 			}
 			continue
 		}
-		t := w.let("t", b.own(v).Load())
-		w.clearFloats(v.Type, b.own(v).Place())
+		t := w.let("t", b.barVar(v).Load())
+		w.clearFloats(v.Type, b.barVar(v).Place())
 		if has {
 			rev.Args = append(rev.Args, t)
 		}
 	}
 	rev.Args = append(rev.Args, b.ws.Load())
 	n.s = fwd
-	n.pre = w.Out
-	n.post = append(append(ir.Block(takes), rev), adds...)
+	n.consume = w.Out
+	n.propagate = append(append(ir.Block(takes), rev), adds...)
 	n.callee, n.call = c, s
 	return []*node{n}
 }
 
 // callee is the builder of a function that is called.
-func (b *builder) callee(k key) *builder {
+func (b *builder) calleeBuilder(k spec) *builder {
 	switch {
-	case b.key.mode == onward:
-		k.mode = onward
+	case b.spec.mode == modeAdvance:
+		k.mode = modeAdvance
 	case k.g.segment != nil:
-		if c := b.p.chain(k); c != nil {
+		if c := b.p.checkpointed(k); c != nil {
 			return c
 		}
 	}
@@ -128,7 +128,7 @@ func (b *builder) callee(k key) *builder {
 
 // aliases says which parameters of a callee may lead to the same memory: their numbers,
 // those that may be the same together.
-func (b *builder) aliases(s *ir.Call, callee *activity.Facts) string {
+func (b *builder) callAliases(s *ir.Call, callee *activity.Facts) string {
 	groups := map[any][]string{}
 	var order []any
 	for i, a := range s.Args {
@@ -136,7 +136,7 @@ func (b *builder) aliases(s *ir.Call, callee *activity.Facts) string {
 		if v == nil || !activity.HasRefs(a.Type()) {
 			continue
 		}
-		c := b.flow0().class(v)
+		c := b.lazyFlow().class(v)
 		if groups[c] == nil {
 			order = append(order, c)
 		}

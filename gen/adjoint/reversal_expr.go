@@ -62,24 +62,24 @@ func (w *writer) active(e ir.Expr) (found bool) {
 }
 
 // float adds to the adjoints of what float e is computed from, where t is that of e.
-func (w *writer) float(e ir.Expr, t ir.Expr) {
+func (w *writer) propagate(e ir.Expr, t ir.Expr) {
 	if e == nil || !w.active(e) {
 		return
 	}
 	switch x := e.(type) {
 	case *ir.Load:
-		w.Emit(&ir.Add{At: w.At, P: w.b.bar(x.P), E: t})
+		w.Emit(&ir.Add{At: w.At, P: w.b.barPlace(x.P), E: t})
 	case *ir.Unary:
 		if x.Op == token.SUB {
 			t = negative(t)
 		}
-		w.float(x.X, t)
+		w.propagate(x.X, t)
 	case *ir.Convert:
-		w.float(x.X, &ir.Convert{Typed: ir.Typed{T: x.X.Type()}, X: t})
+		w.propagate(x.X, &ir.Convert{Typed: ir.Typed{T: x.X.Type()}, X: t})
 	case *ir.Binary:
-		w.binary(x, t)
+		w.propagateBinary(x, t)
 	case *ir.Math:
-		w.math(x, nil, t)
+		w.propagateMath(x, nil, t)
 	}
 }
 
@@ -112,78 +112,78 @@ func product(x, y ir.Expr) ir.Expr {
 	return signed(binary(x.Type(), token.MUL, x, y), p != q)
 }
 
-func (w *writer) binary(x *ir.Binary, t ir.Expr) {
+func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 	both := w.active(x.X) && w.active(x.Y)
 	if both {
 		t = w.atom("t", t)
 	}
 	switch x.Op {
 	case token.ADD:
-		w.float(x.X, t)
-		w.float(x.Y, t)
+		w.propagate(x.X, t)
+		w.propagate(x.Y, t)
 	case token.SUB:
-		w.float(x.X, t)
-		w.float(x.Y, negative(t))
+		w.propagate(x.X, t)
+		w.propagate(x.Y, negative(t))
 	case token.MUL:
 		if both && ir.Equal(x.X, x.Y) {
 			u, minus := unsigned(t)
 			twice := signed(w.let("twice", binary(x.T, token.ADD, u, u)), minus)
-			w.float(x.X, product(twice, x.X))
+			w.propagate(x.X, product(twice, x.X))
 			return
 		}
 		if w.active(x.X) {
-			w.float(x.X, product(t, x.Y))
+			w.propagate(x.X, product(t, x.Y))
 		}
 		if w.active(x.Y) {
-			w.float(x.Y, product(t, x.X))
+			w.propagate(x.Y, product(t, x.X))
 		}
 	case token.QUO:
-		w.quotient(x, nil, t)
+		w.propagateQuotient(x, nil, t)
 	default:
 		w.b.refuse("", "operation %v on floats", x.Op)
 	}
 }
 
 // quotient is x / y, whose value is v, or computed again where v is nil.
-func (w *writer) quotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
+func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if isConstant(x.Y) {
-		w.float(x.X, binary(x.T, token.QUO, t, x.Y))
+		w.propagate(x.X, binary(x.T, token.QUO, t, x.Y))
 		return
 	}
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
-		w.guarded(t, elementary.Divides(x.Y), func() { w.float(x.X, elementary.Skip(x.T)) },
-			func() { w.float(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
+		w.strongZero(t, elementary.Divides(x.Y), func() { w.propagate(x.X, elementary.Skip(x.T)) },
+			func() { w.propagate(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
 	if v == nil {
 		v = w.let("q", x)
 	}
 	// The quotient is infinite or NaN at a division by 0 too, and only then what x.X would get.
-	skip := func() { w.float(x.Y, elementary.Skip(x.T)) }
+	skip := func() { w.propagate(x.Y, elementary.Skip(x.T)) }
 	if w.active(x.X) {
 		skip = func() {
-			w.float(x.Y, elementary.Skip(x.T))
-			other := w.Nested(func() { w.float(x.X, elementary.Skip(x.T)) })
+			w.propagate(x.Y, elementary.Skip(x.T))
+			other := w.Nested(func() { w.propagate(x.X, elementary.Skip(x.T)) })
 			w.Emit(&ir.If{At: w.At, Cond: elementary.Divides(x.Y), Else: other})
 		}
 	}
-	w.guarded(t, elementary.Finite(v), skip, func() {
+	w.strongZero(t, elementary.Finite(v), skip, func() {
 		if !w.active(x.X) { // t·v is of the size of the result, where t/y may be out of range
-			w.float(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
+			w.propagate(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
 			return
 		}
 		r := signed(w.let("r", binary(x.T, token.QUO, u, x.Y)), minus)
-		w.float(x.Y, negative(product(r, v)))
-		w.float(x.X, r)
+		w.propagate(x.Y, negative(product(r, v)))
+		w.propagate(x.X, r)
 	})
 }
 
 // guarded leaves out what f writes, products of the adjoint t, where that is 0, with a
 // partial derivative that is not finite, and skip counts that. Where it is finite the
 // product stays: the adjoint may be 0 and its derivative not.
-func (w *writer) guarded(t, finite ir.Expr, skip, f func()) {
+func (w *writer) strongZero(t, finite ir.Expr, skip, f func()) {
 	body := w.Nested(f)
 	if finite == nil || len(body) == 0 {
 		w.Emit(body...)
@@ -195,18 +195,18 @@ func (w *writer) guarded(t, finite ir.Expr, skip, f func()) {
 }
 
 // math is an elementary function, whose value is v, or computed again where v is nil.
-func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
+func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 	if s := elementary.Linear(e, t); s != nil {
-		w.float(e.Args[0], s)
+		w.propagate(e.Args[0], s)
 		return
 	}
 	if v == nil {
-		v = w.let(nameOf(e.Name), e)
+		v = w.let(baseNameOf(e.Name), e)
 	}
 	t = w.atom("t", t)
 	switch e.Name {
 	case "min", "max", "math.Min", "math.Max":
-		w.choice(e, v, t)
+		w.propagateMinMax(e, v, t)
 		return
 	}
 	op, ok := elementary.Op(e.Name)
@@ -214,7 +214,7 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.b.refuse("", "function %s has no rule", e.Name)
 	}
 	if op == rules.Select {
-		w.selected(e, t)
+		w.propagateSelect(e, t)
 		return
 	}
 	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
@@ -224,30 +224,30 @@ func (w *writer) math(e *ir.Math, v ir.Expr, t ir.Expr) {
 			continue
 		}
 		p := x.Partial(op, i)
-		give := func() { w.float(a, signed(p.Back(u), minus != p.Minus)) }
+		give := func() { w.propagate(a, signed(p.Back(u), minus != p.Minus)) }
 		if elementary.Bounded(op) {
 			give()
 		} else {
-			w.guarded(t, p.Finite(), func() { w.float(a, elementary.Skip(e.T)) }, give)
+			w.strongZero(t, p.Finite(), func() { w.propagate(a, elementary.Skip(e.T)) }, give)
 		}
 	}
 }
 
 // selected is a Select: its second argument gets the cotangent if the first is not 0,
 // otherwise the third.
-func (w *writer) selected(e *ir.Math, t ir.Expr) {
-	then := w.Nested(func() { w.float(e.Args[1], t) })
-	other := w.Nested(func() { w.float(e.Args[2], t) })
+func (w *writer) propagateSelect(e *ir.Math, t ir.Expr) {
+	then := w.Nested(func() { w.propagate(e.Args[1], t) })
+	other := w.Nested(func() { w.propagate(e.Args[2], t) })
 	nonzero := compare(token.NEQ, e.Args[0], number(e.Args[0].Type(), 0))
 	w.Emit(&ir.If{At: w.At, Cond: nonzero, Then: then, Else: other})
 }
 
 // choice is min or max: the first argument that is the value gets the adjoint.
-func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
+func (w *writer) propagateMinMax(e *ir.Math, v, t ir.Expr) {
 	var rest ir.Block
 	for i := len(e.Args) - 1; i >= 0; i-- {
 		a := e.Args[i]
-		then := w.Nested(func() { w.float(a, t) })
+		then := w.Nested(func() { w.propagate(a, t) })
 		if i == len(e.Args)-1 {
 			rest = then
 			continue
@@ -261,41 +261,41 @@ func (w *writer) choice(e *ir.Math, v, t ir.Expr) {
 
 // value adds to the adjoints of what e, of any type, is made of, where its own numbers
 // have the adjoints at t.
-func (w *writer) value(e ir.Expr, t *ir.Place) {
+func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 	if e == nil || !ownFloats(e.Type()) {
 		return
 	}
 	switch x := e.(type) {
 	case *ir.Load:
 		if w.b.active(x.P.Root) {
-			w.sum(x.T, w.b.bar(x.P), t)
+			w.addFloats(x.T, w.b.barPlace(x.P), t)
 		}
 	case *ir.Convert:
 		if ir.IsFloat(x.T) {
-			w.float(e, load(t, x.T))
+			w.propagate(e, load(t, x.T))
 			return
 		}
-		w.value(x.X, t) // the same fields
+		w.propagateValue(x.X, t) // the same fields
 	case *ir.Literal:
 		for i, k := range x.Keys {
 			s := ir.FieldStep(k)
 			if _, ok := x.T.Underlying().(*types.Struct); !ok {
 				s = ir.IndexStep(count(int64(k)))
 			}
-			w.value(x.Elems[i], step(t, s))
+			w.propagateValue(x.Elems[i], step(t, s))
 		}
 	default:
 		if ir.IsFloat(e.Type()) {
-			w.float(e, load(t, e.Type()))
+			w.propagate(e, load(t, e.Type()))
 		}
 	}
 }
 
 // longest is up to what length arrays are gone through without a loop.
-const longest = 4
+const maxUnrolled = 4
 
 // sum adds the numbers of src to those of dst, both of type t.
-func (w *writer) sum(t types.Type, dst, src *ir.Place) {
+func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 	if ir.IsFloat(t) {
 		w.Emit(&ir.Add{At: w.At, P: dst, E: load(src, t)})
 		return
@@ -304,18 +304,18 @@ func (w *writer) sum(t types.Type, dst, src *ir.Place) {
 	case *types.Struct:
 		for i := range u.NumFields() {
 			if f := u.Field(i).Type(); ownFloats(f) {
-				w.sum(f, step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)))
+				w.addFloats(f, step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)))
 			}
 		}
 	case *types.Array:
-		if u.Len() <= longest {
+		if u.Len() <= maxUnrolled {
 			for i := range u.Len() {
-				w.sum(u.Elem(), step(dst, ir.IndexStep(count(i))), step(src, ir.IndexStep(count(i))))
+				w.addFloats(u.Elem(), step(dst, ir.IndexStep(count(i))), step(src, ir.IndexStep(count(i))))
 			}
 			return
 		}
 		w.loop(count(u.Len()),
-			func(i ir.Expr) { w.sum(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
+			func(i ir.Expr) { w.addFloats(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 // rule is a call of a function whose derivative is written by hand: the forward sweep
 // calls the function, the reverse sweep its pullback, with memory as it was before the
 // call. What nobody wants has a nil shadow.
-func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
+func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	r := s.Callee.Rule
 	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
-	out = b.windowsOf(s, n)
+	out = b.slicesWritten(s, n)
 	active := b.facts.CallsRule(s)
 	if active && r.Pullback == nil {
 		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
@@ -24,12 +24,12 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 			if v == nil || !b.active(v) {
 				continue
 			}
-			if leads(v.Type) {
+			if leadsToFloats(v.Type) {
 				refuse("the result "+v.Name+" of "+r.Name+", which has no shadow", "")
 			}
-			w.clearFloats(v.Type, b.own(v).Place())
+			w.clearFloats(v.Type, b.barVar(v).Place())
 		}
-		n.pre, n.late = w.Out, true
+		n.consume, n.usesResult = w.Out, true
 		return append(out, n)
 	}
 	shape := r.Shape()
@@ -41,7 +41,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 				"pass what is constant, or call a function with a rule of its own")
 		}
 		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {
-			n.reached = append(n.reached, v)
+			n.readThrough = append(n.readThrough, v)
 		}
 	}
 	for _, i := range shape.Shadows {
@@ -53,28 +53,28 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 	}
 	for _, i := range shape.Seeds {
 		v := resultAt(s, i)
-		if v == nil || !b.carries(v) {
+		if v == nil || !b.hasBar(v) {
 			pull.Args = append(pull.Args, zeroOf(shape.Results[i].Type()))
 			continue
 		}
-		pull.Args = append(pull.Args, w.let("t", b.own(v).Load()))
-		w.clearFloats(v.Type, b.own(v).Place())
+		pull.Args = append(pull.Args, w.let("t", b.barVar(v).Load()))
+		w.clearFloats(v.Type, b.barVar(v).Place())
 	}
-	n.pre, w.Out = w.Out, nil
+	n.consume, w.Out = w.Out, nil
 	var takes ir.Block
 	for _, i := range shape.Cotangents {
 		var t *ir.Var
-		if v := variable(s.Args[i]); v != nil && b.carries(v) {
+		if v := variable(s.Args[i]); v != nil && b.hasBar(v) {
 			t = b.g.local("t", shape.Params[i].Type())
 			takes = append(takes, &ir.Let{At: s.At, V: t})
-			w.sum(v.Type, b.own(v).Place(), t.Place())
+			w.addFloats(v.Type, b.barVar(v).Place(), t.Place())
 		}
 		pull.Results = append(pull.Results, t)
 	}
-	n.post = append(append(takes, pull), w.Out...)
+	n.propagate = append(append(takes, pull), w.Out...)
 	out = append(out, n)
 	for i, v := range s.Results {
-		if v == nil || !b.leads(v) {
+		if v == nil || !b.hasShadow(v) {
 			continue
 		}
 		k := r.Returned(i)
@@ -83,7 +83,7 @@ func (b *builder) rule(s *ir.Call, n *node, w *writer) (out []*node) {
 				r.Name),
 				"let it write to a slice that it is passed")
 		}
-		out = append(out, plain(&ir.Set{At: s.At, P: b.of(v).Place(), E: b.shadowOf(s.Args[k])})...)
+		out = append(out, forwardOnly(&ir.Set{At: s.At, P: b.shadowVar(v).Place(), E: b.shadowOf(s.Args[k])})...)
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func resultAt(s *ir.Call, i int) *ir.Var {
 
 // windowsOf finds the slices that a rule may write. Those that are fields of arguments are
 // put into variables first.
-func (b *builder) windowsOf(s *ir.Call, n *node) (out []*node) {
+func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
 	r := s.Callee.Rule
 	for i, a := range s.Args {
 		v := variable(a)
@@ -111,12 +111,12 @@ func (b *builder) windowsOf(s *ir.Call, n *node) (out []*node) {
 			switch {
 			case !activity.HasRefs(t):
 			case of != nil && !activity.HasRefs(of) && len(p.Path) == 0:
-				n.windows = append(n.windows, v)
+				n.moreSlices = append(n.moreSlices, v)
 			case of != nil && !activity.HasRefs(of):
 				view, let := b.newLet(s.At, "view", t, load(p, t))
-				b.window(view, v)
-				out = append(out, plain(let)...)
-				n.windows = append(n.windows, view)
+				b.setAlias(view, v)
+				out = append(out, forwardOnly(let)...)
+				n.moreSlices = append(n.moreSlices, view)
 			case st != nil:
 				for k := range st.NumFields() {
 					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())

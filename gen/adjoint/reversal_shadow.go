@@ -8,26 +8,26 @@ import (
 )
 
 // active reports whether a variable carries derivatives.
-func (b *builder) active(v *ir.Var) bool { return b.made[v] || b.facts.Active(v) }
+func (b *builder) active(v *ir.Var) bool { return b.activeTemps[v] || b.facts.Active(v) }
 
 // carries reports whether a variable has numbers of its own with adjoints.
-func (b *builder) carries(v *ir.Var) bool { return b.active(v) && ownFloats(v.Type) }
+func (b *builder) hasBar(v *ir.Var) bool { return b.active(v) && ownFloats(v.Type) }
 
 // leads reports whether a variable leads to numbers with adjoints.
-func (b *builder) leads(v *ir.Var) bool { return b.active(v) && leads(v.Type) }
+func (b *builder) hasShadow(v *ir.Var) bool { return b.active(v) && leadsToFloats(v.Type) }
 
 // of is the shadow of v.
-func (b *builder) of(v *ir.Var) *ir.Var {
-	s := b.shadow[v]
+func (b *builder) shadowVar(v *ir.Var) *ir.Var {
+	s := b.shadows[v]
 	if s == nil {
 		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
-		b.shadow[v], b.twins[s] = s, v
+		b.shadows[v], b.primalOf[s] = s, v
 	}
 	return s
 }
 
 // own is the adjoint of the numbers of v itself.
-func (b *builder) own(v *ir.Var) *ir.Var {
+func (b *builder) barVar(v *ir.Var) *ir.Var {
 	s := b.bars[v]
 	if s == nil {
 		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Pos: v.Pos}
@@ -37,16 +37,16 @@ func (b *builder) own(v *ir.Var) *ir.Var {
 }
 
 // bar is where the adjoint of the numbers at p is; the root of p is active.
-func (b *builder) bar(p *ir.Place) *ir.Place {
+func (b *builder) barPlace(p *ir.Place) *ir.Place {
 	if p.Indirect() {
-		return &ir.Place{Root: b.of(p.Root), Path: p.Path}
+		return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
 	}
-	return &ir.Place{Root: b.own(p.Root), Path: p.Path}
+	return &ir.Place{Root: b.barVar(p.Root), Path: p.Path}
 }
 
 // shadowPlace is where the shadow of the slices and pointers at p is.
 func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
-	return &ir.Place{Root: b.of(p.Root), Path: p.Path}
+	return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
 }
 
 // shadowOf is the shadow of a value that leads to numbers.
@@ -58,7 +58,7 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		return zero(e.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
-			return b.ofGlobal(e)
+			return b.globalShadow(e)
 		}
 		if !b.active(e.P.Root) {
 			return zero(e.T)
@@ -78,9 +78,9 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
 		for i, x := range e.Elems {
 			switch {
-			case leads(x.Type()) && ownFloats(x.Type()) && elemOf(e.T) != nil:
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.headers(x))
-			case leads(x.Type()):
+			case leadsToFloats(x.Type()) && ownFloats(x.Type()) && elemOf(e.T) != nil:
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.headersOnly(x))
+			case leadsToFloats(x.Type()):
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
 			case e.Len > 0 && e.Keys[i] == e.Len-1: // it says how long a slice is
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, zero(x.Type()))
@@ -94,22 +94,22 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 
 // headers is the shadow of a value in which its own numbers are 0, for memory that will
 // hold their adjoints.
-func (b *builder) headers(e ir.Expr) ir.Expr {
+func (b *builder) headersOnly(e ir.Expr) ir.Expr {
 	t := e.Type()
 	from, ok := b.shadowOf(e).(*ir.Load)
 	if !ok {
 		return zero(t)
 	}
 	v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
-	b.twins[v] = from.P.Root
-	b.pending = append(b.pending, plain(&ir.Let{At: b.at, V: v})...)
+	b.primalOf[v] = from.P.Root
+	b.pending = append(b.pending, forwardOnly(&ir.Let{At: b.at, V: v})...)
 	b.pending = append(b.pending, b.copyRefs(b.at, t, v.Place(), from.P)...)
 	return v.Load()
 }
 
 // ofGlobal is zeros in the shape of what a package variable leads to, where that is joined
 // with memory that carries derivatives. Nobody reads the adjoints that gather there.
-func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
+func (b *builder) globalShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
@@ -130,8 +130,8 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 			"package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
 	}
 	v := &ir.Var{Name: b.g.names.Name("zeros"), Type: e.T}
-	b.twins[v] = e.P.Root
-	b.pending = append(b.pending, plain(&ir.Let{At: b.at, V: v, E: fresh})...)
+	b.primalOf[v] = e.P.Root
+	b.pending = append(b.pending, forwardOnly(&ir.Let{At: b.at, V: v, E: fresh})...)
 	return v.Load()
 }
 
@@ -139,15 +139,15 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 	to, e := b.shadowPlace(s.P), b.shadowOf(s.E)
 	if !s.P.Indirect() || refs.only(t) {
-		return plain(&ir.Set{At: s.At, P: to, E: e})
+		return forwardOnly(&ir.Set{At: s.At, P: to, E: e})
 	}
 	// What stands behind a pointer or in a slice has adjoints in the same memory.
 	from, ok := e.(*ir.Load)
 	var out []*node
 	if !ok {
 		v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
-		b.twins[v] = s.P.Root
-		out = plain(&ir.Let{At: s.At, V: v, E: e})
+		b.primalOf[v] = s.P.Root
+		out = forwardOnly(&ir.Let{At: s.At, V: v, E: e})
 		from = v.Load()
 	}
 	return append(out, b.copyRefs(s.At, t, to, from.P)...)
@@ -155,13 +155,14 @@ func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 
 // copyRefs copies the slices and pointers of what stands at src to dst.
 func (b *builder) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
-	return b.loose(refs.each(b.g.names, at, t, []*ir.Place{dst, src}, func(t types.Type, p []*ir.Place) ir.Block {
+	set := func(t types.Type, p []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: at, P: p[0], E: load(p[1], t)}}
-	}))
+	}
+	return b.restoredOnly(refs.each(b.g.names, at, t, []*ir.Place{dst, src}, set))
 }
 
 // letShadow is a variable of the forward sweep that is the shadow of v.
 func (b *builder) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
-	b.made[v] = true
-	return &ir.Let{At: at, V: b.of(v), E: e}
+	b.activeTemps[v] = true
+	return &ir.Let{At: at, V: b.shadowVar(v), E: e}
 }

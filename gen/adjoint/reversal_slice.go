@@ -8,25 +8,26 @@ import (
 )
 
 // clear is clear of a slice.
-func (b *builder) clear(s *ir.Clear) []*node {
+func (b *builder) pairClear(s *ir.Clear) []*node {
 	v := variable(s.S)
 	if v == nil {
-		return plain(s)
+		return forwardOnly(s)
 	}
-	n := &node{s: s, at: s.At, window: v}
-	if !b.leads(v) {
+	n := &node{s: s, at: s.At, writtenSlice: v}
+	if !b.hasShadow(v) {
 		return []*node{n}
 	}
 	var out []*node
 	of := elemOf(v.Type)
 	if ownFloats(of) {
 		w := b.writer(s)
-		w.clearElements(b.of(v))
-		n.pre = w.Out
+		w.clearElements(b.shadowVar(v))
+		n.consume = w.Out
 	}
-	if leads(of) {
+	if leadsToFloats(of) {
 		out = b.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
-			return b.loose(refs.each(b.g.names, s.At, of, []*ir.Place{step(b.of(v).Place(), ir.IndexStep(i))},
+			element := step(b.shadowVar(v).Place(), ir.IndexStep(i))
+			return b.restoredOnly(refs.each(b.g.names, s.At, of, []*ir.Place{element},
 				func(t types.Type, p []*ir.Place) ir.Block { return ir.Block{&ir.Set{At: s.At, P: p[0], E: zero(t)}} }))
 		})
 	}
@@ -38,82 +39,83 @@ func (b *builder) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir
 	m, let := b.newLet(at, "n", integer, n)
 	v := b.g.local("i", integer)
 	loop := upward(b.g.names, at, v, count(0), m.Load(), nil)
-	return append(plain(let), &node{s: loop, at: at, loop: &loopInfo{lo: loop.Lo, hi: loop.Hi}, then: body(v.Load())})
+	info := &loopInfo{lo: loop.Lo, hi: loop.Hi}
+	return append(forwardOnly(let), &node{s: loop, at: at, loop: info, then: body(v.Load())})
 }
 
 // copy is copy between slices that may overlap.
-func (b *builder) copy(s *ir.Copy) (out []*node) {
+func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 	dst, src := variable(s.Dst), variable(s.Src)
 	if dst == nil {
-		return plain(s)
+		return forwardOnly(s)
 	}
 	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
 	m, let := b.newLet(s.At, "n", integer, n)
 	window, cutting := b.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
-	b.window(window, dst)
-	out = plain(let, cutting)
-	node := &node{s: s, at: s.At, window: window}
-	if !b.leads(dst) {
+	b.setAlias(window, dst)
+	out = forwardOnly(let, cutting)
+	node := &node{s: s, at: s.At, writtenSlice: window}
+	if !b.hasShadow(dst) {
 		return append(out, node)
 	}
-	out = append(out, plain(b.letShadow(s.At, window, cut(b.of(dst).Load(), nil, m.Load())))...)
-	to, of := b.of(window), elemOf(dst.Type)
+	out = append(out, forwardOnly(b.letShadow(s.At, window, cut(b.shadowVar(dst).Load(), nil, m.Load())))...)
+	to, of := b.shadowVar(window), elemOf(dst.Type)
 	from := src
-	if src != nil && !b.leads(src) {
+	if src != nil && !b.hasShadow(src) {
 		from = nil
 	}
-	if leads(of) {
+	if leadsToFloats(of) {
 		out = append(out, b.copyHeaders(s.At, of, m.Load(), to, from)...)
 	}
 	if ownFloats(of) {
 		w := b.writer(s)
 		if from == nil {
 			w.clearElements(to)
-			node.pre = w.Out
+			node.consume = w.Out
 		} else {
 			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
 			w.clearElements(to)
-			node.pre, w.Out = w.Out, nil
+			node.consume, w.Out = w.Out, nil
 			w.loop(m.Load(), func(i ir.Expr) {
-				w.sum(of, step(b.of(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+				w.addFloats(of, step(b.shadowVar(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
 			})
-			node.post = w.Out
+			node.propagate = w.Out
 		}
 	}
 	return append(out, node)
 }
 
 // window says that v leads to the memory of s.
-func (b *builder) window(v, s *ir.Var) { b.flow0().alias[v] = s }
+func (b *builder) setAlias(v, s *ir.Var) { b.lazyFlow().aliasOf[v] = s }
 
 // copyHeaders copies the slices and pointers in n elements of the shadow of src, or nil
 // ones, to dst, a shadow.
 func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.Var) []*node {
 	if refs.only(of) && src != nil {
-		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: b.of(src).Load()}, at: at, window: dst}}
+		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: b.shadowVar(src).Load()}, at: at, writtenSlice: dst}}
 	}
 	return b.eachElement(at, of, n, func(i ir.Expr) []*node {
 		to := step(dst.Place(), ir.IndexStep(i))
 		if src != nil {
-			return b.copyRefs(at, of, to, step(b.of(src).Place(), ir.IndexStep(i)))
+			return b.copyRefs(at, of, to, step(b.shadowVar(src).Place(), ir.IndexStep(i)))
 		}
-		return b.loose(refs.each(b.g.names, at, of, []*ir.Place{to}, func(t types.Type, p []*ir.Place) ir.Block {
+		return b.restoredOnly(refs.each(b.g.names, at, of, []*ir.Place{to}, func(t types.Type, p []*ir.Place) ir.Block {
 			return ir.Block{&ir.Set{At: at, P: p[0], E: zero(t)}}
 		}))
 	})
 }
 
 // append grows the slice and its shadow alike.
-func (b *builder) append(s *ir.Append) (out []*node) {
+func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	src := variable(s.S) // nil for a nil slice
 	t := s.S.Type()
 	of := elemOf(t)
-	active := b.active(s.P.Root) && leads(t)
+	active := b.active(s.P.Root) && leadsToFloats(t)
 	if src != nil && active && !b.active(src) {
 		b.refuse("", "append to %s, which has no shadow", src.Name)
 	}
-	add := func(list ...ir.Stmt) { out = append(out, plain(list...)...) }
+	add := func(list ...ir.Stmt) { out = append(out, forwardOnly(list...)...) }
 	at := s.At
 	n, let := b.newLet(at, "n", integer, length(s.S))
 	add(let)
@@ -131,62 +133,62 @@ func (b *builder) append(s *ir.Append) (out []*node) {
 	stays, let := b.newLet(at, "stays", boolean, &ir.Unary{Typed: ir.Typed{T: boolean}, Op: token.NOT, X: moved.Load()})
 	add(let)
 	if src != nil {
-		b.window(tail, src)
+		b.setAlias(tail, src)
 		inPlace := ir.Block{&ir.Set{At: at, P: tail.Place(), E: cut(s.S, n.Load(), end.Load())}}
-		out = append(out, b.loose(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
+		out = append(out, b.restoredOnly(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
 	}
 	grown, let := b.newLet(at, "grown", t, nil)
-	b.window(grown, s.P.Root)
+	b.setAlias(grown, s.P.Root)
 	add(let)
 	appended := &node{s: &ir.Append{At: at, P: grown.Place(), S: s.S, Elems: s.Elems, Spread: s.Spread}, at: at,
-		window: tail}
+		writtenSlice: tail}
 	out = append(out, appended)
 	if !active {
-		return append(out, plain(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
+		return append(out, forwardOnly(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 	}
-	sh := b.of(grown)
+	sh := b.shadowVar(grown)
 	add(b.letShadow(at, grown, nil))
 	fresh := ir.Block{&ir.Set{At: at, P: sh.Place(), E: &ir.Make{Typed: ir.Typed{T: t}, N: end.Load(),
 		Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: grown.Load(), Cap: true}}}}
 	var same ir.Block
 	if src != nil {
-		same = ir.Block{&ir.Set{At: at, P: sh.Place(), E: cut(b.of(src).Load(), nil, end.Load())}}
+		same = ir.Block{&ir.Set{At: at, P: sh.Place(), E: cut(b.shadowVar(src).Load(), nil, end.Load())}}
 	}
-	out = append(out, b.loose(ir.Block{&ir.If{At: at, Cond: moved.Load(), Then: fresh, Else: same}})...)
-	if leads(of) {
+	out = append(out, b.restoredOnly(ir.Block{&ir.If{At: at, Cond: moved.Load(), Then: fresh, Else: same}})...)
+	if leadsToFloats(of) {
 		out = append(out, b.grownHeaders(s, of, n, end, moved, grown, src)...)
 	}
 	// The shadow is what it becomes from here on.
-	taken := &node{at: at, coupled: true}
-	appended.coupled = true
+	taken := &node{at: at, linked: true}
+	appended.linked = true
 	out = append(out, taken)
 	b.grownFloats(s, appended, taken, of, n, moved, sh, src)
-	return append(out, b.set(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
+	return append(out, b.pairSet(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 }
 
 // grownHeaders puts what the elements lead to into the shadow of the slice that has grown.
 func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown, src *ir.Var) (out []*node) {
-	at, sh := s.At, b.of(grown)
+	at, sh := s.At, b.shadowVar(grown)
 	if src != nil {
 		old := b.copyHeaders(at, of, n.Load(), sh, src)
 		out = append(out, &node{s: &ir.If{At: at, Cond: moved.Load()}, at: at, cond: moved, then: old})
 	}
 	if s.Spread {
 		rest, let := b.newLet(at, "rest", grown.Type, cut(grown.Load(), n.Load(), end.Load()))
-		b.window(rest, grown)
-		out = append(out, plain(let, b.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
+		b.setAlias(rest, grown)
+		out = append(out, forwardOnly(let, b.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
 		from := variable(s.Elems[0])
-		if from != nil && !b.leads(from) {
+		if from != nil && !b.hasShadow(from) {
 			from = nil
 		}
 		m := binary(integer, token.SUB, end.Load(), n.Load())
-		return append(out, b.copyHeaders(at, of, m, b.of(rest), from)...)
+		return append(out, b.copyHeaders(at, of, m, b.shadowVar(rest), from)...)
 	}
 	for i, e := range s.Elems {
 		to := &ir.Place{Root: sh, Path: []ir.Step{ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i))))}}
 		h := &ir.Var{Name: b.g.names.Name("header"), Type: of}
-		b.twins[h] = grown
-		out = append(out, plain(&ir.Let{At: at, V: h, E: b.shadowOf(e)})...)
+		b.primalOf[h] = grown
+		out = append(out, forwardOnly(&ir.Let{At: at, V: h, E: b.shadowOf(e)})...)
 		out = append(out, b.copyRefs(at, of, to, h.Place())...)
 	}
 	return out
@@ -208,10 +210,11 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 			tail := variable(w.let("tail", cut(sh.Load(), n.Load(), nil)))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
 			w.clearElements(tail)
-			if b.leads(from) {
+			if b.hasShadow(from) {
 				after = append(after, func() {
 					w.loop(more, func(i ir.Expr) {
-						w.sum(of, step(b.of(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+						w.addFloats(of, step(b.shadowVar(from).Place(), ir.IndexStep(i)),
+							step(t.Place(), ir.IndexStep(i)))
 					})
 				})
 			}
@@ -223,9 +226,9 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 			w.clearFloats(of, at)
 			after = append(after, func() {
 				if ir.IsFloat(of) {
-					w.float(e, v.Load())
+					w.propagate(e, v.Load())
 				} else {
-					w.value(e, v.Place())
+					w.propagateValue(e, v.Place())
 				}
 			})
 		}
@@ -233,14 +236,14 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 	if src != nil {
 		back := w.Nested(func() {
 			w.loop(n.Load(), func(i ir.Expr) {
-				w.sum(of, step(b.of(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
+				w.addFloats(of, step(b.shadowVar(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
 			})
 		})
 		w.Emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})
 	}
-	taken.pre, w.Out = w.Out, nil
+	taken.consume, w.Out = w.Out, nil
 	for _, f := range after {
 		f()
 	}
-	appended.post = w.Out
+	appended.propagate = w.Out
 }

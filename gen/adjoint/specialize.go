@@ -12,17 +12,17 @@ import (
 type mode uint8
 
 const (
-	joint    mode = iota // forward and reverse sweep in one function
-	split                // one function each
-	onward               // what runs the function and keeps nothing
-	together             // both sweeps of a segment of a loop in one function
-	chained              // a loop, reversed in segments
+	modeEntry        mode = iota // forward and reverse sweep in one function
+	modeSplit                    // one function each
+	modeAdvance                  // what runs the function and keeps nothing
+	modeJoint                    // both sweeps of a segment of a loop in one function
+	modeCheckpointed             // a loop, reversed in segments
 )
 
 // key tells apart what is built of a function. Alias says which parameters may lead to
 // the same memory.
-type key struct {
-	g     *prepared
+type spec struct {
+	g     *normalForm
 	facts *activity.Facts
 	alias string
 	mode  mode
@@ -31,17 +31,17 @@ type key struct {
 // builder builds the adjoint of one function.
 type builder struct {
 	p     *Program
-	key   key
-	g     *prepared
+	spec  spec
+	g     *normalForm
 	facts *activity.Facts
 
-	shadow map[*ir.Var]*ir.Var // what leads to adjoints, made in the forward sweep
-	bars   map[*ir.Var]*ir.Var // adjoints of a variable's own numbers
-	twins  map[*ir.Var]*ir.Var // shadows to the variables they are of
-	made   map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
-	body   []*node
-	ws     *ir.Var
-	at     ir.At
+	shadows     map[*ir.Var]*ir.Var // what leads to adjoints, made in the forward sweep
+	bars        map[*ir.Var]*ir.Var // adjoints of a variable's own numbers
+	primalOf    map[*ir.Var]*ir.Var // shadows to the variables they are of
+	activeTemps map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
+	body        []*node
+	ws          *ir.Var
+	at          ir.At
 
 	pending   []*node // that go before the statement that is made now
 	flow      *flow
@@ -49,34 +49,34 @@ type builder struct {
 	recursive bool // was called before it was analysed
 	fwd, rev  *ir.Func
 
-	stacks   []stack     // of the workspace that it uses
+	stacks   []tapeStack // of the workspace that it uses
 	counters []*ir.Place // and how much it uses of its memory
 
-	chain   *chain // of a marked loop
-	emitted bool
-	fresh   *string // why it leaves new memory behind, if that is known
+	checkpointed   *checkpointedLoop // of a marked loop
+	emitted        bool
+	allocationLeak *string // why it leaves new memory behind, if that is known
 }
 
-func newBuilder(p *Program, k key) *builder {
+func newBuilder(p *Program, k spec) *builder {
 	b := &builder{
-		p: p, key: k, g: k.g, facts: k.facts,
-		shadow: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, twins: map[*ir.Var]*ir.Var{},
-		made: map[*ir.Var]bool{},
+		p: p, spec: k, g: k.g, facts: k.facts,
+		shadows: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, primalOf: map[*ir.Var]*ir.Var{},
+		activeTemps: map[*ir.Var]bool{},
 	}
 	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
-	if k.mode != joint {
+	if k.mode != modeEntry {
 		b.fwd, b.rev = &ir.Func{}, &ir.Func{}
 	}
 	return b
 }
 
-func (p *Program) builder(k key) *builder {
-	if b := p.built[k]; b != nil {
+func (p *Program) builder(k spec) *builder {
+	if b := p.builders[k]; b != nil {
 		return b
 	}
 	b := newBuilder(p, k)
-	p.built[k] = b
-	p.order = append(p.order, b)
+	p.builders[k] = b
+	p.created = append(p.created, b)
 	b.analyse()
 	return b
 }
@@ -88,8 +88,8 @@ func (b *builder) callees() (out []*builder) {
 			out = append(out, n.callee)
 		}
 	})
-	if b.chain != nil {
-		out = append(out, b.chain.plain, b.chain.segment)
+	if b.checkpointed != nil {
+		out = append(out, b.checkpointed.advance, b.checkpointed.segment)
 	}
 	return out
 }

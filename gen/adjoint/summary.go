@@ -8,25 +8,25 @@ import (
 )
 
 // needs reports whether the reverse sweep has parameter i of the function.
-func (b *builder) needs(i int) bool {
+func (b *builder) reverseTakes(i int) bool {
 	if !b.analysed {
 		return true
 	}
-	return b.recursive || b.flow.wanted[b.g.f.Params[i]]
+	return b.recursive || b.flow.needed[b.g.f.Params[i]]
 }
 
 // calleeState is a state of a callee as one of the caller. All stands for all memory that
 // the callee can reach.
-func (b *builder) calleeState(n *node, s state, all bool) state {
+func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 	f, c := b.flow, n.callee
-	out := state{}
+	out := locationSet{}
 	type pair struct{ mine, theirs *ir.Var }
 	var pairs []pair
 	for i, p := range c.g.f.Params {
 		if v := variable(n.call.Args[i]); v != nil && activity.HasRefs(p.Type) {
 			pairs = append(pairs, pair{v, p})
 			if all {
-				f.reachable(out, v)
+				f.addReachable(out, v)
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func (b *builder) calleeState(n *node, s state, all bool) state {
 		if i < len(n.call.Results) && n.call.Results[i] != nil && activity.HasRefs(r.Type) {
 			pairs = append(pairs, pair{n.call.Results[i], r})
 			if all {
-				f.reachable(out, n.call.Results[i])
+				f.addReachable(out, n.call.Results[i])
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (b *builder) calleeState(n *node, s state, all bool) state {
 		}
 		for _, p := range pairs {
 			if c.flow.class(p.theirs) == k.class {
-				out[version{class: f.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
+				out[location{class: f.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
 			}
 		}
 	}
@@ -53,35 +53,35 @@ func (b *builder) calleeState(n *node, s state, all bool) state {
 
 // remembers reports whether the reverse sweep of a function that is called takes something
 // out of the workspace that its forward sweep has put there.
-func (b *builder) remembers() (found bool) {
-	if !b.analysed || b.recursive || b.chain != nil {
+func (b *builder) usesTape() (found bool) {
+	if !b.analysed || b.recursive || b.checkpointed != nil {
 		return true
 	}
-	for k := range b.flow.exit {
+	for k := range b.flow.neededAtExit {
 		found = found || k.v != nil
 	}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
-			found = found || w.keep && w.inverse == nil
+			found = found || w.recorded && w.inverse == nil
 		}
-		found = found || n.callee != nil && n.callee.remembers()
+		found = found || n.callee != nil && n.callee.usesTape()
 	})
 	return found
 }
 
 // freshBehind says why iterations leave new memory to those that follow, if they do: its
 // shadow would have to live as long.
-func (b *builder) freshBehind() string {
-	if b.fresh == nil {
-		b.fresh = new(string) // a recursive function calls it
-		*b.fresh = b.findFresh()
+func (b *builder) leaksAllocation() string {
+	if b.allocationLeak == nil {
+		b.allocationLeak = new(string) // a recursive function calls it
+		*b.allocationLeak = b.findLeak()
 	}
-	return *b.fresh
+	return *b.allocationLeak
 }
 
-func (b *builder) findFresh() (why string) {
-	if b.chain != nil {
-		return b.chain.segment.freshBehind()
+func (b *builder) findLeak() (why string) {
+	if b.checkpointed != nil {
+		return b.checkpointed.segment.leaksAllocation()
 	}
 	f := b.flow
 	each(b.body, func(n *node) {
@@ -101,14 +101,14 @@ func (b *builder) findFresh() (why string) {
 				name = n.call.Callee.Func.Name
 			}
 			for i, r := range s.Results {
-				if r != nil && !f.isShadow(r) && activity.HasRefs(r.Type) && f.escapes(r) && makes(n, s, i) {
-					why = fmt.Sprintf("%s gets new memory from %s in it", called(f.outside(r)), name)
+				if r != nil && !f.isShadow(r) && activity.HasRefs(r.Type) && f.escapes(r) && mayReturnNew(n, s, i) {
+					why = fmt.Sprintf("%s gets new memory from %s in it", sourceName(f.visibleAs(r)), name)
 				}
 			}
 			for _, a := range s.Args {
 				if x := variable(a); x != nil && x != b.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
-					f.escapes(x) && n.callee != nil && n.callee.freshBehind() != "" {
-					why = fmt.Sprintf("%s puts new memory behind %s in it", name, called(f.outside(x)))
+					f.escapes(x) && n.callee != nil && n.callee.leaksAllocation() != "" {
+					why = fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(f.visibleAs(x)))
 				}
 			}
 			return
@@ -120,17 +120,17 @@ func (b *builder) findFresh() (why string) {
 			fresh = elemOf(x.T) != nil
 		}
 		if fresh && !f.isShadow(v) && f.escapes(v) {
-			why = called(f.outside(v)) + " gets new memory in it"
+			why = sourceName(f.visibleAs(v)) + " gets new memory in it"
 		}
 	})
 	return why
 }
 
 // makes reports whether result i of a call may be memory that it makes.
-func makes(n *node, s *ir.Call, i int) bool {
+func mayReturnNew(n *node, s *ir.Call, i int) bool {
 	switch {
 	case n.callee != nil:
-		return n.callee.freshBehind() != ""
+		return n.callee.leaksAllocation() != ""
 	case s.Callee.Func == nil:
 		return s.Callee.Rule.Returned(i) < 0
 	}
@@ -138,7 +138,7 @@ func makes(n *node, s *ir.Call, i int) bool {
 }
 
 // outside is the parameter or result that leads to the memory that v leads to.
-func (f *flow) outside(v *ir.Var) *ir.Var {
+func (f *flow) visibleAs(v *ir.Var) *ir.Var {
 	for _, list := range [][]*ir.Var{f.b.g.f.Results, f.b.g.f.Params} {
 		for _, p := range list {
 			if activity.HasRefs(p.Type) && f.class(p) == f.class(v) {
@@ -181,7 +181,7 @@ func (p *Program) pure(f *ir.Func) bool {
 
 // used are the places of the workspace that say how much of its memory b and what it
 // calls use.
-func (b *builder) used() (out []*ir.Place) {
+func (b *builder) memoryCounters() (out []*ir.Place) {
 	for _, c := range b.reach() {
 		for _, p := range c.counters {
 			out = append(out, &ir.Place{Root: b.ws, Path: p.Path})

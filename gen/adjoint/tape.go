@@ -26,10 +26,12 @@ func newWorkspace(pkg *types.Package, name string) *Workspace {
 }
 
 // stack adds a stack for values of type t and returns the number of its field.
-func (w *Workspace) stack(base string, t types.Type) int { return w.field(base, types.NewSlice(t)) }
+func (w *Workspace) addStack(base string, t types.Type) int {
+	return w.addField(base, types.NewSlice(t))
+}
 
 // field adds a field and returns its number.
-func (w *Workspace) field(base string, t types.Type) int {
+func (w *Workspace) addField(base string, t types.Type) int {
 	w.fields = append(w.fields, types.NewField(token.NoPos, w.pkg, w.names.Name(base), t, false))
 	w.Type.SetUnderlying(types.NewStruct(w.fields, nil))
 	return len(w.fields) - 1
@@ -37,10 +39,10 @@ func (w *Workspace) field(base string, t types.Type) int {
 
 // Like adds a field of type t for what field i holds, and returns its number: where
 // adjoints are made for several seeds.
-func (w *Workspace) Like(i int, t types.Type) int { return w.field(w.fields[i].Name(), t) }
+func (w *Workspace) Like(i int, t types.Type) int { return w.addField(w.fields[i].Name(), t) }
 
 // declared makes a struct type for what the function keeps in the workspace, named after it.
-func (b *builder) declared(what string, fields []*types.Var) *types.Named {
+func (b *builder) declareStruct(what string, fields []*types.Var) *types.Named {
 	name, _, _ := strings.Cut(b.g.f.Name, "[")
 	r := []rune(ir.NewNamer().Name(name[strings.LastIndexByte(name, '.')+1:]))
 	r[0] = unicode.ToLower(r[0])
@@ -50,40 +52,40 @@ func (b *builder) declared(what string, fields []*types.Var) *types.Named {
 
 // stack is one of the stacks as a place of a function, whose parameter ws leads to the
 // workspace.
-type stack struct {
+type tapeStack struct {
 	ws    *ir.Var
 	field int
-	of    types.Type
+	elem  types.Type
 }
 
-func (s stack) place(path ...ir.Step) *ir.Place {
+func (s tapeStack) place(path ...ir.Step) *ir.Place {
 	return &ir.Place{Root: s.ws, Path: append([]ir.Step{ir.DerefStep(), ir.FieldStep(s.field)}, path...)}
 }
 
-func (s stack) load() ir.Expr {
-	return &ir.Load{Typed: ir.Typed{T: types.NewSlice(s.of)}, P: s.place()}
+func (s tapeStack) load() ir.Expr {
+	return &ir.Load{Typed: ir.Typed{T: types.NewSlice(s.elem)}, P: s.place()}
 }
 
 // push puts e on top.
-func (s stack) push(at ir.At, e ir.Expr) ir.Stmt {
+func (s tapeStack) push(at ir.At, e ir.Expr) ir.Stmt {
 	return &ir.Append{At: at, P: s.place(), S: s.load(), Elems: []ir.Expr{e}}
 }
 
 // pop takes the top off and assigns it to p.
-func (s stack) pop(at ir.At, p *ir.Place) []ir.Stmt {
+func (s tapeStack) pop(at ir.At, p *ir.Place) []ir.Stmt {
 	return []ir.Stmt{
-		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.of}, P: s.place(ir.IndexStep(s.last()))}},
+		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.elem}, P: s.place(ir.IndexStep(s.last()))}},
 		s.drop(at),
 	}
 }
 
 // drop takes the top off.
-func (s stack) drop(at ir.At) ir.Stmt {
+func (s tapeStack) drop(at ir.At) ir.Stmt {
 	return &ir.Set{At: at, P: s.place(),
-		E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.of)}, X: s.load(), Hi: s.last()}}
+		E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.elem)}, X: s.load(), Hi: s.last()}}
 }
 
 // last is the index of the top.
-func (s stack) last() ir.Expr {
+func (s tapeStack) last() ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
 }

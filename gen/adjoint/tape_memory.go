@@ -7,16 +7,16 @@ import (
 )
 
 // recycles reports whether memory that nobody sees belongs to the workspace.
-func (e *emitter) recycles() bool {
+func (e *emitter) mayRecycle() bool {
 	e.b.p.matter.NoRecycle = true
 	return !e.b.p.opts.NoRecycle
 }
 
 // recycled takes the memory that a reversal needs, for itself only, from the workspace.
-func (e *emitter) recycled(b ir.Block) (out ir.Block) {
+func (e *emitter) recycleAllocations(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.recycles() {
-			out = append(out, e.memory(l.At, l.V, l.E, true, false)...)
+		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.mayRecycle() {
+			out = append(out, e.recycledAllocation(l.At, l.V, l.E, true, false)...)
 			continue
 		}
 		out = append(out, s)
@@ -26,7 +26,7 @@ func (e *emitter) recycled(b ir.Block) (out ir.Block) {
 
 // memory assigns new memory to v, which is e, by declaring it or, where it is declared
 // already, by setting it. Repeated says that this may be done more than once in a call.
-func (e *emitter) memory(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool) ir.Block {
+func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool) ir.Block {
 	set := func(x ir.Expr) ir.Stmt {
 		if declare {
 			return &ir.Let{At: at, V: v, E: x}
@@ -80,11 +80,11 @@ func (e *emitter) memory(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool)
 func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p *ir.Place, before, after ir.Block) {
 	w := e.b.p.work
 	if !repeated {
-		f := w.field(base, t)
+		f := w.addField(base, t)
 		return &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(f)}}, nil, nil
 	}
-	s := stack{ws: e.b.ws, field: w.stack(base, t), of: t}
-	used := &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.field(base+"Used", integer))}}
+	s := tapeStack{ws: e.b.ws, field: w.addStack(base, t), elem: t}
+	used := &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(base+"Used", integer))}}
 	e.b.counters = append(e.b.counters, used)
 	now := load(used, integer)
 	before = ir.Block{&ir.If{At: at, Cond: compare(opEql, now, length(s.load())), Then: ir.Block{s.push(at, zero(t))}}}

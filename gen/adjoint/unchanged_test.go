@@ -159,7 +159,7 @@ func adjointText(p *adjoint.Program, f *ir.Func, m activity.Mask) (string, adjoi
 		fmt.Fprintln(&b, g)
 	}
 	fmt.Fprintln(&b, a.Shadows, a.Seeds, a.Bars)
-	for _, n := range a.Plan {
+	for _, n := range a.Remarks {
 		fmt.Fprintln(&b, n.Pos.Line, n.Pos.Column, n.Text, n.Ignored)
 	}
 	fmt.Fprintf(&b, "%+v\n", a.Matter)

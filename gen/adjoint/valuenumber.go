@@ -10,7 +10,7 @@ import (
 
 // canon is a text that is the same for integers that are sure to be equal, empty where
 // nothing is known.
-func (f *flow) canon(e ir.Expr) string {
+func (f *flow) valueNumber(e ir.Expr) string {
 	switch e := e.(type) {
 	case *ir.Const:
 		if e.Val == nil {
@@ -18,28 +18,28 @@ func (f *flow) canon(e ir.Expr) string {
 		}
 		return e.Val.ExactString()
 	case *ir.Load:
-		if !f.steady(e.P, true) || f.index[e.P.Root] {
+		if !f.invariant(e.P, true) || f.loopIndex[e.P.Root] {
 			return ""
 		}
 		if len(e.P.Path) == 0 {
-			if l := f.lets[e.P.Root]; l != nil && f.writes[e.P.Root] == 1 {
-				if s := f.canon(l.E); s != "" {
+			if l := f.definition[e.P.Root]; l != nil && f.assignments[e.P.Root] == 1 {
+				if s := f.valueNumber(l.E); s != "" {
 					return s
 				}
 			}
 		}
-		return f.canonPlace(e.P)
+		return f.valueNumberOfPlace(e.P)
 	case *ir.Len:
 		v := variable(e.X)
-		if v == nil || e.Cap || !f.steady(v.Place(), true) {
+		if v == nil || e.Cap || !f.invariant(v.Place(), true) {
 			return ""
 		}
-		if a := f.made[f.class(v)]; a != nil && !a.others && a.v == v {
-			return f.canon(a.n)
+		if a := f.allocSites[f.class(v)]; a != nil && !a.multiple && a.variable == v {
+			return f.valueNumber(a.length)
 		}
 		return "len(" + v.Name + ")"
 	case *ir.Binary:
-		x, y := f.canon(e.X), f.canon(e.Y)
+		x, y := f.valueNumber(e.X), f.valueNumber(e.Y)
 		if x == "" || y == "" || e.Op == token.QUO && !isInteger(e.T) {
 			return ""
 		}
@@ -48,7 +48,7 @@ func (f *flow) canon(e ir.Expr) string {
 	return ""
 }
 
-func (f *flow) canonPlace(p *ir.Place) string {
+func (f *flow) valueNumberOfPlace(p *ir.Place) string {
 	var b strings.Builder
 	b.WriteString(p.Root.Name)
 	for _, s := range p.Path {
@@ -56,7 +56,7 @@ func (f *flow) canonPlace(p *ir.Place) string {
 		case s.IsDeref():
 			b.WriteString(".*")
 		case s.Index != nil:
-			i := f.canon(s.Index)
+			i := f.valueNumber(s.Index)
 			if i == "" {
 				return ""
 			}
