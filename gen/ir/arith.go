@@ -7,7 +7,11 @@ import (
 	"math"
 )
 
-// wrap brings an integer into the range of its kind, and a float to its precision.
+// Arithmetic of the evaluator on values, with Go's semantics: integers wrap to the size of their
+// type, float32 operations are rounded to float32, and each float operation is rounded by itself.
+
+// wrap truncates an integer to the size of its kind, with sign extension, and rounds a float to its
+// precision.
 func wrap(v Value, k types.BasicKind) Value {
 	switch k {
 	case types.Float64:
@@ -23,7 +27,7 @@ func wrap(v Value, k types.BasicKind) Value {
 	return Value{num: v.num << shift >> shift}
 }
 
-// arith is x op y of two values of type t.
+// arith returns x op y for two values of type t. Division of integers by zero panics as in Go.
 func arith(op token.Token, x, y Value, t types.Type) Value {
 	k := basic(t).Kind()
 	switch {
@@ -47,7 +51,8 @@ func arith(op token.Token, x, y Value, t types.Type) Value {
 	return wrap(Value{num: intOp(op, x.num, y.num)}, k)
 }
 
-// floatOp is one operation, rounded once.
+// floatOp returns a op b, rounded once. Results are returned through the function, which keeps the
+// compiler from fusing an addition with a multiplication.
 func floatOp[T float32 | float64](op token.Token, a, b T) T {
 	switch op {
 	case token.ADD:
@@ -62,6 +67,8 @@ func floatOp[T float32 | float64](op token.Token, a, b T) T {
 	panic(errIllFormed)
 }
 
+// intOp returns a op b with the wraparound of the 64-bit type; the caller truncates to the size of
+// the operands. The divisor of / and % is not zero.
 func intOp[T int64 | uint64](op token.Token, a, b T) T {
 	switch op {
 	case token.ADD:
@@ -86,7 +93,8 @@ func intOp[T int64 | uint64](op token.Token, a, b T) T {
 	panic(errIllFormed)
 }
 
-// shiftOp is x << n or x >> n for x of type t and n of type u.
+// shiftOp returns x << n or x >> n for x of type t and n of type u. Counts beyond the size shift
+// all bits out, as in Go.
 func shiftOp(op token.Token, x, n Value, t, u types.Type) Value {
 	k := basic(t).Kind()
 	_, signed := bitsOf(k)
@@ -102,7 +110,7 @@ func shiftOp(op token.Token, x, n Value, t, u types.Type) Value {
 	return Value{num: x.num >> n.num}
 }
 
-// less is x < y of two values of type t.
+// less reports whether x < y for two values of type t.
 func less(x, y Value, t types.Type) bool {
 	switch {
 	case IsFloat(t):
@@ -116,7 +124,7 @@ func less(x, y Value, t types.Type) bool {
 	return x.num < y.num
 }
 
-// compare is a comparison of two values of type t.
+// compare returns the result of a comparison of two values of type t.
 func compare(op token.Token, x, y Value, t types.Type) bool {
 	switch op {
 	case token.EQL:
@@ -135,7 +143,7 @@ func compare(op token.Token, x, y Value, t types.Type) bool {
 	panic(errIllFormed)
 }
 
-// minMax is min or max of values of type t.
+// minMax returns the builtin min or max of values of type t, with Go's treatment of NaN and -0.
 func minMax(name string, list []Value, t types.Type) Value {
 	out := list[0]
 	for _, v := range list[1:] {
@@ -153,7 +161,7 @@ func minMax(name string, list []Value, t types.Type) Value {
 	return out
 }
 
-// constValue is a constant as a value of type t.
+// constValue returns a constant as a value of type t, rounded to t if it is a float.
 func constValue(v constant.Value, t types.Type) Value {
 	if v == nil {
 		return zeroValue(t)
@@ -181,7 +189,8 @@ func constValue(v constant.Value, t types.Type) Value {
 	panic(errIllFormed)
 }
 
-// convert is the conversion of a value from one type to another.
+// convert returns v, of type from, converted to type to. Types with one underlying type share the
+// representation, so the value is returned unchanged.
 func convert(v Value, from, to types.Type) Value {
 	f, t := basic(from), basic(to)
 	switch {
@@ -207,7 +216,8 @@ func convert(v Value, from, to types.Type) Value {
 	return v
 }
 
-// box puts a value into an interface, unless it is in one or goes to none.
+// box returns v as the content of an interface if to is an interface type and from is not;
+// otherwise it returns v.
 func box(v Value, from, to types.Type) Value {
 	if !isInterface(to) || isInterface(from) {
 		return v
@@ -215,6 +225,8 @@ func box(v Value, from, to types.Type) Value {
 	return Value{ref: boxed{from, v.clone()}}
 }
 
+// convertNumber converts between numeric types. Floats out of the range of an integer type give the
+// result of the machine that runs the evaluator.
 func convertNumber(v Value, f, t *types.Basic) Value {
 	_, signed := bitsOf(f.Kind())
 	switch {
@@ -239,6 +251,7 @@ func convertNumber(v Value, f, t *types.Basic) Value {
 	return wrap(v, t.Kind())
 }
 
+// sliceToString converts a slice of bytes or runes to a string.
 func sliceToString(s slice, of types.Type) Value {
 	if isByte(of) {
 		b := make([]byte, len(s))
@@ -254,6 +267,7 @@ func sliceToString(s slice, of types.Type) Value {
 	return stringValue(string(r))
 }
 
+// stringToSlice converts a string to a new slice of bytes or runes.
 func stringToSlice(s string, of types.Type) Value {
 	out := slice{}
 	if isByte(of) {
@@ -268,6 +282,7 @@ func stringToSlice(s string, of types.Type) Value {
 	return sliceValue(out[:len(out):len(out)])
 }
 
+// sliceToArray returns a copy of the first elements of s as an array of type to.
 func sliceToArray(s slice, to types.Type) Value {
 	out := zeroValue(to)
 	p := out.parts()
@@ -278,7 +293,7 @@ func sliceToArray(s slice, to types.Type) Value {
 	return out
 }
 
-// elementaryValue applies a function of the table.
+// elementaryValue applies an elementary function other than min and max to its arguments.
 func elementaryValue(name string, a []Value) Value {
 	arg := func(i int) float64 { return a[i].float() }
 	switch f := elementary[name].(type) {

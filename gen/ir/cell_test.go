@@ -116,8 +116,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestParts: a value overlaps what it is made of, at any depth, under all names of that, and
-// nothing else.
+// TestParts checks that a value overlaps its parts at any depth, under all names of their types,
+// and no other value.
 func TestParts(t *testing.T) {
 	list := named(t)
 	var parts func(t types.Type, visit func(t types.Type))

@@ -7,8 +7,12 @@ import (
 	"math"
 )
 
-// Check reports the first rule of this form that f breaks, with the statement that
-// breaks it. It says nothing of the functions that f calls.
+// The checker verifies the invariants of the form: unique names, declaration before use, label
+// scopes and the typing rules of statements. Expressions and places are in checkexpr.go. The first
+// violation panics with a *CheckError, which Check returns.
+
+// Check returns a *[CheckError] for the first invariant of this form that f violates, or nil. It
+// does not check the functions that f calls, apart from the types of arguments and results.
 func Check(f *Func) (err error) {
 	if f == nil {
 		return fmt.Errorf("ir: no function")
@@ -27,14 +31,15 @@ func Check(f *Func) (err error) {
 	return nil
 }
 
-// CheckError says what is wrong with a function.
+// A CheckError describes a violation of an invariant of the form.
 type CheckError struct {
 	Func string
-	Stmt string // in the text form, its first line; empty for the head of the function
+	Stmt string // first line of its text form; empty for the head of the function
 	Pos  token.Position
 	Rule string
 }
 
+// Error returns the function, the position, the statement and the violated rule.
 func (e *CheckError) Error() string {
 	s := "ir: " + e.Func + ": "
 	if e.Pos.IsValid() {
@@ -46,16 +51,19 @@ func (e *CheckError) Error() string {
 	return s + e.Rule
 }
 
+// A checker holds the state of the check of one function.
 type checker struct {
-	f        *Func
+	f *Func
+	// stmt is the statement being checked, nil for the head.
 	stmt     Stmt
-	names    map[string]bool // that are taken
-	vars     map[*Var]bool   // true while in scope, false after
-	indices  map[*Var]bool   // of loops around
-	labels   map[*Label]bool // true around what is checked, false after
-	packages map[string]bool // of variables of packages
+	names    map[string]bool // names of variables and labels seen so far
+	vars     map[*Var]bool   // variable → whether it is in scope; absent if not declared yet
+	indices  map[*Var]bool   // all loop indices, which must not be assigned
+	labels   map[*Label]bool // label → whether its statement encloses the current one; absent if not seen
+	packages map[string]bool // names of packages whose variables are used
 }
 
+// fail panics with a CheckError for the current statement.
 func (c *checker) fail(format string, args ...any) {
 	e := &CheckError{Func: c.f.Name, Rule: fmt.Sprintf(format, args...)}
 	if c.stmt != nil {
@@ -64,6 +72,8 @@ func (c *checker) fail(format string, args ...any) {
 	panic(e)
 }
 
+// fn checks the head and the body of the function. That a variable has the name of a package is an
+// error only if a variable of that package is used, which would then not be printable.
 func (c *checker) fn() {
 	f := c.f
 	c.indices, c.packages = make(map[*Var]bool), make(map[string]bool)
@@ -74,13 +84,13 @@ func (c *checker) fn() {
 		c.fail("a receiver without parameters")
 	}
 	for _, v := range f.Params {
-		c.head(v, Param)
+		c.declareHead(v, Param)
 	}
 	if n := len(f.Params); f.Variadic && (n == 0 || elem(f.Params[n-1].Type) == nil) {
 		c.fail("the last parameter of a variadic function is no slice")
 	}
 	for _, v := range f.Results {
-		c.head(v, Result)
+		c.declareHead(v, Result)
 	}
 	c.enter(f.Exit)
 	c.block(f.Body)
@@ -92,13 +102,15 @@ func (c *checker) fn() {
 	}
 }
 
-func (c *checker) head(v *Var, kind VarKind) {
+// declareHead declares a parameter or result and checks its kind.
+func (c *checker) declareHead(v *Var, kind VarKind) {
 	if v != nil && v.Kind != kind {
 		c.fail("%s has the wrong kind", v.Name)
 	}
 	c.declare(v)
 }
 
+// declare puts v in scope. A variable has one declaration and a unique name.
 func (c *checker) declare(v *Var) {
 	if v == nil {
 		c.fail("no variable")
@@ -111,8 +123,9 @@ func (c *checker) declare(v *Var) {
 	c.vars[v] = true
 }
 
+// name checks that a name is valid and not in use, and marks it used.
 func (c *checker) name(name string) {
-	if !usable(name) {
+	if !validName(name) {
 		c.fail("%q cannot be a name", name)
 	}
 	if c.names[name] {
@@ -121,7 +134,7 @@ func (c *checker) name(name string) {
 	c.names[name] = true
 }
 
-// typ wants a type that values have.
+// typ checks that values can have type t: tuples, untyped, complex and invalid types are refused.
 func (c *checker) typ(t types.Type) {
 	if t == nil {
 		c.fail("something has no type")
@@ -141,6 +154,7 @@ func (c *checker) typ(t types.Type) {
 	}
 }
 
+// enter makes l a label of the current statement; every label belongs to one statement.
 func (c *checker) enter(l *Label) {
 	if l == nil {
 		c.fail("no label")
@@ -152,7 +166,7 @@ func (c *checker) enter(l *Label) {
 	c.labels[l] = true
 }
 
-// block checks statements and ends the scope of what they declare.
+// block checks the statements of b. The scope of the variables they declare ends with the block.
 func (c *checker) block(b Block) {
 	var declared []*Var
 	for i, s := range b {
@@ -169,27 +183,28 @@ func (c *checker) block(b Block) {
 				c.fail("what leaves stands last in its block")
 			}
 		}
-		c.one(s)
+		c.checkStmt(s)
 	}
 	for _, v := range declared {
 		c.vars[v] = false
 	}
 }
 
-func (c *checker) one(s Stmt) {
+// checkStmt checks one statement and its blocks.
+func (c *checker) checkStmt(s Stmt) {
 	switch s := s.(type) {
 	case *Let:
 		if s.V != nil && s.V.Kind != Local {
 			c.fail("%s is no local variable", s.V.Name)
 		}
 		if s.E != nil {
-			c.top(s.E)
+			c.initializer(s.E)
 			c.assignable(s.E, typeOfVar(s.V))
 		}
 		c.declare(s.V)
 	case *Set:
 		t := c.target(s.P)
-		c.top(s.E)
+		c.initializer(s.E)
 		c.assignable(s.E, t)
 	case *Add:
 		t := c.target(s.P)
@@ -215,7 +230,7 @@ func (c *checker) one(s Stmt) {
 			c.fail("copy is between slices of one type")
 		}
 		if s.N != nil {
-			c.assigned(s.N)
+			c.assignableVar(s.N)
 			if !same(s.N.Type, types.Typ[types.Int]) {
 				c.fail("the number of copied elements is an int")
 			}
@@ -246,6 +261,7 @@ func (c *checker) one(s Stmt) {
 	}
 }
 
+// loop checks the bounds in the scope outside the loop, and the body in that of its index.
 func (c *checker) loop(s *Loop) {
 	if s.V != nil {
 		if !isInteger(s.V.Type) || s.V.Kind != Local {
@@ -272,6 +288,8 @@ func (c *checker) loop(s *Loop) {
 	}
 }
 
+// call checks the arguments and results of a call against the signature of the callee. A rule
+// without an object, as in tests of the text form, is not checked.
 func (c *checker) call(s *Call) {
 	f := s.Callee
 	if f == nil || (f.Func == nil) == (f.Rule == nil) {
@@ -283,7 +301,7 @@ func (c *checker) call(s *Call) {
 	seen := make(map[*Var]bool)
 	for _, v := range s.Results {
 		if v != nil {
-			c.assigned(v)
+			c.assignableVar(v)
 			if seen[v] {
 				c.fail("two results go to %s", v.Name)
 			}
@@ -329,6 +347,7 @@ func (c *checker) call(s *Call) {
 	}
 }
 
+// appendStmt checks that the slice is assignable to the place and the elements to the slice.
 func (c *checker) appendStmt(s *Append) {
 	t := c.target(s.P)
 	c.value(s.S)
@@ -356,11 +375,13 @@ func (c *checker) appendStmt(s *Append) {
 	}
 }
 
+// isByte reports whether the underlying type of t is uint8.
 func isByte(t types.Type) bool {
 	b := basic(t)
 	return b != nil && b.Kind() == types.Uint8
 }
 
+// typeOfVar returns the type of v, nil if v is nil.
 func typeOfVar(v *Var) types.Type {
 	if v == nil {
 		return nil
@@ -368,8 +389,8 @@ func typeOfVar(v *Var) types.Type {
 	return v.Type
 }
 
-// known wants a variable that may be used here.
-func (c *checker) known(v *Var) {
+// inScope checks that v is declared and in scope. Package-level variables are always in scope.
+func (c *checker) inScope(v *Var) {
 	if v == nil {
 		c.fail("no variable")
 	}
@@ -386,6 +407,7 @@ func (c *checker) known(v *Var) {
 	}
 }
 
+// packageOf returns the package in the name of a Global.
 func packageOf(v *Var) string {
 	for i, r := range v.Name {
 		if r == '.' {
@@ -395,12 +417,13 @@ func packageOf(v *Var) string {
 	return ""
 }
 
-// assigned wants a variable that may be assigned to as a whole.
-func (c *checker) assigned(v *Var) {
-	c.known(v)
+// assignableVar checks that v is in scope and may be assigned as a whole.
+func (c *checker) assignableVar(v *Var) {
+	c.inScope(v)
 	c.writable(v)
 }
 
+// writable checks that v is neither a loop index nor a package-level variable.
 func (c *checker) writable(v *Var) {
 	if c.indices[v] {
 		c.fail("%s is the index of a loop and not assigned to", v.Name)
@@ -410,7 +433,7 @@ func (c *checker) writable(v *Var) {
 	}
 }
 
-// target wants a place to assign to and gives its type.
+// target checks a place that is assigned to and returns its type.
 func (c *checker) target(p *Place) types.Type {
 	t := c.place(p)
 	c.writable(p.Root)
@@ -420,19 +443,23 @@ func (c *checker) target(p *Place) types.Type {
 	return t
 }
 
+// inString reports whether p is an element of a string.
 func (c *checker) inString(p *Place) bool {
 	n := len(p.Path)
 	return n > 0 && isString(p.prefix(n-1).Type())
 }
 
+// assignable checks that e is assignable to a variable of type t by Go's rules.
 func (c *checker) assignable(e Expr, t types.Type) {
 	if t == nil || !types.AssignableTo(e.Type(), t) {
 		c.fail("%s of type %s is assigned to a %s", c.show(e), typeText(e.Type()), typeText(t))
 	}
 }
 
+// show returns e for messages.
 func (c *checker) show(e Expr) string { return exprText(e) }
 
+// typeText returns t with packages by name, for messages.
 func typeText(t types.Type) string {
 	if t == nil {
 		return "?"

@@ -99,7 +99,7 @@ func TestCheckBroken(t *testing.T) {
 	}
 }
 
-// What the text form cannot say.
+// Functions that cannot be written in the text form.
 func TestCheckBuilt(t *testing.T) {
 	tests := []struct {
 		want  string
@@ -197,7 +197,7 @@ func bad(f *ir.Func, i int, s ir.Step) {
 	add(f, &ir.Panic{E: &ir.Load{Typed: ir.Typed{T: integer}, P: &ir.Place{Root: f.Params[i], Path: []ir.Step{s}}}})
 }
 
-// What a rule against reading the target does not forbid.
+// Additions that read memory near their target, but not the target.
 func TestAddMayRead(t *testing.T) {
 	parse(t, head+`p.X += p.Y
 	x[0] += float64(len(x)) + x[1]

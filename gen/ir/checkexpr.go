@@ -5,8 +5,12 @@ import (
 	"go/types"
 )
 
-// top checks what stands directly behind the = of a let or an assignment.
-func (c *checker) top(e Expr) {
+// The part of the checker for expressions and places. Each method checks an expression and its
+// operands; the type rules are Go's, restricted to the types of this form.
+
+// initializer checks the whole right side of a let or an assignment, the only position where an
+// expression may allocate.
+func (c *checker) initializer(e Expr) {
 	switch e := e.(type) {
 	case *Make:
 		c.typ(e.T)
@@ -29,6 +33,8 @@ func (c *checker) top(e Expr) {
 	}
 }
 
+// literal checks a composite literal: keys in range and distinct, elements assignable, and the
+// length of a slice one more than its last key.
 func (c *checker) literal(e *Literal) {
 	c.typ(e.T)
 	if len(e.Keys) != len(e.Elems) {
@@ -58,25 +64,25 @@ func (c *checker) literal(e *Literal) {
 			step = FieldStep(k)
 		}
 		c.value(e.Elems[i])
-		c.assignable(e.Elems[i], step.from(e.T))
+		c.assignable(e.Elems[i], step.typeFrom(e.T))
 	}
 	if isSlice && e.Len != last {
 		c.fail("a literal of length %d whose last key is %d", e.Len, last-1)
 	}
 }
 
-// place checks a place and gives its type.
+// place checks a place and returns its type.
 func (c *checker) place(p *Place) types.Type {
 	if p == nil {
 		c.fail("no place")
 	}
-	c.known(p.Root)
+	c.inScope(p.Root)
 	t := p.Root.Type
 	for _, s := range p.Path {
 		if s.Index != nil {
 			c.index(s.Index)
 		}
-		next := s.from(t)
+		next := s.typeFrom(t)
 		if next == nil || s.Field >= 0 && s.Index != nil {
 			switch {
 			case s.Field >= 0:
@@ -91,6 +97,7 @@ func (c *checker) place(p *Place) types.Type {
 	return t
 }
 
+// index checks that e is an integer.
 func (c *checker) index(e Expr) {
 	c.value(e)
 	if !isInteger(e.Type()) {
@@ -98,6 +105,7 @@ func (c *checker) index(e Expr) {
 	}
 }
 
+// boolean checks that e is a condition.
 func (c *checker) boolean(e Expr) {
 	c.value(e)
 	if !isBool(e.Type()) {
@@ -105,14 +113,14 @@ func (c *checker) boolean(e Expr) {
 	}
 }
 
-// is wants e to have a type.
-func (c *checker) is(e Expr, t types.Type) {
+// hasType checks that the type of e is identical to t.
+func (c *checker) hasType(e Expr, t types.Type) {
 	if !same(e.Type(), t) {
 		c.fail("%s has type %s and not %s", c.show(e), typeText(e.Type()), typeText(t))
 	}
 }
 
-// value checks an expression that gives no new memory.
+// value checks an expression that does not allocate.
 func (c *checker) value(e Expr) {
 	if e == nil {
 		c.fail("no expression")
@@ -124,7 +132,7 @@ func (c *checker) value(e Expr) {
 			c.fail("%s", msg)
 		}
 	case *Load:
-		c.is(e, c.place(e.P))
+		c.hasType(e, c.place(e.P))
 	case *Unary:
 		c.unary(e)
 	case *Binary:
@@ -138,7 +146,7 @@ func (c *checker) value(e Expr) {
 		}
 	case *Len:
 		c.value(e.X)
-		c.is(e, types.Typ[types.Int])
+		c.hasType(e, types.Typ[types.Int])
 		t := e.X.Type()
 		if p := pointee(t); p != nil && isArray(p) {
 			t = p
@@ -151,7 +159,7 @@ func (c *checker) value(e Expr) {
 		if elem(e.X.Type()) == nil && !isString(e.X.Type()) {
 			c.fail("%s is neither a slice nor a string", c.show(e.X))
 		}
-		c.is(e, e.X.Type())
+		c.hasType(e, e.X.Type())
 		c.bounds(e.Lo, e.Hi, e.Max)
 		if e.Max != nil && isString(e.T) {
 			c.fail("a string has no capacity")
@@ -161,7 +169,7 @@ func (c *checker) value(e Expr) {
 		if !isArray(t) {
 			c.fail("%s is no array", newPrinter().place(e.P))
 		}
-		if !same(elem(e.T), IndexStep(e).from(t)) {
+		if !same(elem(e.T), IndexStep(e).typeFrom(t)) {
 			c.fail("a slice of %s is a %s", typeText(t), typeText(e.T))
 		}
 		c.addressable(e.P)
@@ -185,6 +193,8 @@ func (c *checker) value(e Expr) {
 	}
 }
 
+// addressable checks that the address of p may be taken: not that of a loop index, which is a new
+// variable in each iteration, nor of an element of a string.
 func (c *checker) addressable(p *Place) {
 	if c.indices[p.Root] && !p.Indirect() {
 		c.fail("the address of %s, the index of a loop", p.Root.Name)
@@ -194,6 +204,7 @@ func (c *checker) addressable(p *Place) {
 	}
 }
 
+// bounds checks the bounds of a slice expression; those left out are nil.
 func (c *checker) bounds(lo, hi, max Expr) {
 	for _, b := range present(lo, hi, max) {
 		c.index(b)
@@ -203,9 +214,10 @@ func (c *checker) bounds(lo, hi, max Expr) {
 	}
 }
 
+// unary checks that the operator is defined for the type of its operand, as in Go.
 func (c *checker) unary(e *Unary) {
 	c.value(e.X)
-	c.is(e, e.X.Type())
+	c.hasType(e, e.X.Type())
 	ok := false
 	switch e.Op {
 	case token.ADD, token.SUB:
@@ -220,6 +232,7 @@ func (c *checker) unary(e *Unary) {
 	}
 }
 
+// binary checks that the operator is defined for the types of its operands, as in Go.
 func (c *checker) binary(e *Binary) {
 	c.value(e.X)
 	c.value(e.Y)
@@ -239,14 +252,14 @@ func (c *checker) binary(e *Binary) {
 			ok = has(x, types.IsOrdered)
 		}
 	case isLogic(e.Op):
-		c.is(e.X, y)
+		c.hasType(e.X, y)
 		ok = isBool(x) && isBool(e.T)
 	case e.Op == token.SHL || e.Op == token.SHR:
-		c.is(e, x)
+		c.hasType(e, x)
 		ok = isInteger(x) && isInteger(y)
 	default:
-		c.is(e, x)
-		c.is(e.Y, x)
+		c.hasType(e, x)
+		c.hasType(e.Y, x)
 		switch e.Op {
 		case token.ADD:
 			ok = isNumber(x) || isString(x) || isVector(x)
@@ -261,11 +274,14 @@ func (c *checker) binary(e *Binary) {
 	}
 }
 
+// isNil reports whether e is the constant nil.
 func isNil(e Expr) bool {
 	c, ok := e.(*Const)
 	return ok && c.Val == nil && nilable(c.T)
 }
 
+// math checks a call of an elementary function. One over float64s may take Reals in their place,
+// and some take vectors; then all its floats have that type.
 func (c *checker) math(e *Math) {
 	params, result, ok := Elementary(e.Name)
 	if !ok {
@@ -279,7 +295,7 @@ func (c *checker) math(e *Math) {
 			c.fail("%s is of ordered values", e.Name)
 		}
 		for _, x := range e.Args {
-			c.is(x, e.T)
+			c.hasType(x, e.T)
 		}
 		return
 	}
@@ -299,7 +315,7 @@ func (c *checker) math(e *Math) {
 		return t
 	}
 	for i, x := range e.Args {
-		c.is(x, number(params[i]))
+		c.hasType(x, number(params[i]))
 	}
-	c.is(e, number(result))
+	c.hasType(e, number(result))
 }

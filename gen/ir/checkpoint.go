@@ -9,9 +9,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
 )
 
-// checkpointTokens is how many tokens the text of a [Checkpoint] has.
+// Checkpointing of loops in the text form and in the evaluator. The functions of package checkpoint
+// compute which iterations to snapshot; adjoints of checkpointed loops call them by rules.
+
+// checkpointTokens is the number of tokens of the text of a [Checkpoint].
 const checkpointTokens = 8
 
+// checkpointText returns the text of c with a space before it, empty for nil.
 func checkpointText(c *Checkpoint) string {
 	if c == nil {
 		return ""
@@ -19,8 +23,8 @@ func checkpointText(c *Checkpoint) string {
 	return fmt.Sprintf(" checkpoint(%d, %d, %d)", c.Levels, c.Snapshots, c.Steps)
 }
 
-// checkpoint reads checkpoint(levels, snapshots, steps) before token n; nil if it is not
-// there.
+// checkpoint parses checkpoint(levels, snapshots, steps) ending before token n. It returns nil if
+// there is none.
 func (p *parser) checkpoint(n int) *Checkpoint {
 	t, k := p.line.toks, n-checkpointTokens
 	kinds := [checkpointTokens]token.Token{token.IDENT, token.LPAREN, token.INT, token.COMMA, token.INT, token.COMMA,
@@ -43,8 +47,8 @@ func (p *parser) checkpoint(n int) *Checkpoint {
 	return &Checkpoint{number(k + 2), number(k + 4), number(k + 6)}
 }
 
-// schedules are the functions of package checkpoint, which adjoints of loops call.
-var schedules = map[string]func([]Value) []Value{
+// scheduleFuncs maps names of functions of package checkpoint to their evaluation.
+var scheduleFuncs = map[string]func([]Value) []Value{
 	"checkpoint.Size": func(a []Value) []Value {
 		return []Value{intValue(int64(checkpoint.Size(int(a[0].int()), int(a[1].int()))))}
 	},
@@ -55,6 +59,7 @@ var schedules = map[string]func([]Value) []Value{
 	},
 }
 
+// schedulePackage has the declarations of these functions, with the types that rules need.
 var schedulePackage = types.NewPackage("github.com/nabla-ad/nabla/gen/rt/checkpoint", "checkpoint")
 
 func init() {
@@ -70,7 +75,8 @@ func init() {
 	schedulePackage.MarkComplete()
 }
 
-// ScheduleRule is a function of package checkpoint, of the module's gen/rt, over integers.
+// ScheduleRule returns a rule for a function of package checkpoint in the module's gen/rt. All
+// parameters and results are ints, so it is passive. It panics if there is no such function.
 func ScheduleRule(name string) *Rule {
 	return &Rule{Name: "checkpoint." + name, Object: schedulePackage.Scope().Lookup(name).(*types.Func), Passive: true}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// constantFits says why v is no value of type t, and nothing if it is. A nil v is the
-// zero value of every type.
+// constantFits returns a message if v is not representable as a value of type t, and "" if it is. A
+// float must be finite after rounding to t. A nil v is the zero value of every type.
 func constantFits(v constant.Value, t types.Type) string {
 	if v == nil {
 		return ""
@@ -40,8 +40,8 @@ func constantFits(v constant.Value, t types.Type) string {
 	return "the constant " + text + " is no " + types.TypeString(t, (*types.Package).Name)
 }
 
-// bitsOf is the size of an integer type and whether it is signed. An int has as many
-// bits as where this runs.
+// bitsOf returns the size of an integer type and whether it is signed. An int has the size it has
+// on the machine that runs the compiler.
 func bitsOf(k types.BasicKind) (bits int, signed bool) {
 	switch k {
 	case types.Int8, types.Int16, types.Int32, types.Int64:
@@ -54,6 +54,7 @@ func bitsOf(k types.BasicKind) (bits int, signed bool) {
 	return strconv.IntSize, false
 }
 
+// inRange reports whether the integer v is in the range of the integer type k.
 func inRange(v constant.Value, k types.BasicKind) bool {
 	n, ok := new(big.Int).SetString(v.ExactString(), 10)
 	if !ok {

@@ -1,60 +1,60 @@
-// Package ir is the form in which package gen differentiates Go functions: small,
-// typed and structured, so that every pass is one switch.
+// Package ir is the intermediate representation in which package gen differentiates Go functions.
+// It is small, typed and structured: control flow is a tree of statements, so every pass is a
+// recursive switch over statements and expressions.
 //
 // # Functions
 //
-// A [Func] has parameters, results and a body. Results are variables; a return sets
-// them and leaves the function. All names of a function are different, so a variable is
-// known by its name in the text form.
+// A [Func] has parameters, results and a body. Results are variables; a return assigns them and
+// leaves the function. All names of a function are different, so the text form can refer to
+// variables by name.
 //
 // # Statements
 //
 //	let v T = e           declares v, a new variable at every execution
-//	p = e                 assigns to a place: a variable, an element, a field, a target
+//	p = e                 assigns to a place: a variable, an element, a field, a pointer's target
 //	p += e                adds a number; e does not read p
-//	v, _ = call f(e…)     calls a function; the only statement that runs others
+//	v, _ = call f(e…)     calls a function; the only statement that executes others
 //	p = append(s, e…)     append(s, e…), or append(s, t...) with one slice
 //	n = copy(d, s)        copies elements; n may be missing
 //	clear(s)              clears the elements of a slice
 //	if e { … } else { … }
-//	scope l { … }         what a leave of l goes to the end of
+//	scope l { … }         a leave of l ends it
 //	for l, n { … }        repeats: a leave of l ends the loop, one of n its iteration
 //	for l, n i T = lo; i < hi; i += step { … }
-//	for l, n … checkpoint(2, 0, 0) { … }      whose reverse sweep saves memory, see [Checkpoint]
-//	leave l               goes to the end of the scope, loop, iteration or function l
+//	for l, n … checkpoint(2, 0, 0) { … }      a loop that is checkpointed, see [Checkpoint]
+//	leave l               ends the scope, loop, iteration or function l
 //	panic(e)
 //
-// leave and panic stand last in their block. There is no other jump.
+// leave and panic are the last statements of their blocks. There is no other jump.
 //
 // # Expressions
 //
-// An expression has no effect and calls nothing but elementary functions, so it may be
-// evaluated again wherever what it reads is unchanged. It may panic, as an index out of
-// range does. Expressions are trees as the user wrote them: splitting one could change
-// how the compiler fuses it. && and || evaluate their right side only if they have to.
-// make, new and composite literals, which give new memory, stand only directly behind
-// the = of a let or an assignment.
+// An expression has no side effects and calls only elementary functions, so it may be recomputed
+// wherever its operands are unchanged. It may panic, as an index out of range does. Expressions are
+// trees as written by the user: splitting one could change how the compiler fuses it. && and || do
+// not evaluate their right operand unless the result depends on it. make, new and composite
+// literals, which allocate, occur only as the whole right side of a let or an assignment.
 //
 // # Places
 //
-// A [Place] is a variable and a path of fields, indices and dereferences from it. The
-// index of an element is an expression and is evaluated where the place is used. Reading
-// a place of array or struct type copies it.
+// A [Place] is a variable and a path of fields, indices and dereferences from it. Indices are
+// expressions, evaluated where the place is used. Reading a place of array or struct type copies
+// it. A place is indirect if its path crosses a pointer or a slice; then other places may alias it.
 //
 // # Types
 //
-// Types are those of go/types. What is differentiated are floats, in variables, arrays,
-// slices, structs and behind pointers; everything else is data.
+// Types are those of go/types. Floats are differentiated, in variables, arrays, slices, structs and
+// through pointers; values of other types carry no derivative.
 //
 // # Text
 //
-// [Print] writes functions as text and [Parse] reads them again, as the same: printed,
-// read and printed they give the same text. A statement is a line, and so is each part
-// of a statement with blocks; // begins a comment, and //@ file:line:column at the end of
-// a line is the position of what begins there.
+// [Print] writes functions as text and [Parse] reads it back: printing the result of Parse gives
+// the same text again. Each statement is on a line of its own, and so is each part of a statement
+// with blocks. A comment starts with //; //@ file:line:column at the end of a line is the source
+// position of the statement or function that starts there.
 //
 //	text   = { import | func }
-//	import = "import" name string            a package that does not go by its name
+//	import = "import" name string            a package that is not referred to by its own name
 //	func   = "func" [ "(" param ")" ] fname "(" [ params ] ")" [ "(" params ")" ]
 //	         [ "passive" ] [ check ] label "{" block "}"
 //	params = param { "," param }             the last may be name "..." type
@@ -74,37 +74,41 @@
 //	       | "panic" "(" expr ")"
 //	count  = name type "=" expr ";" name ( "<" | ">" ) expr ";" name "+=" integer
 //	check  = "checkpoint" "(" integer "," integer "," integer ")"    levels, snapshots, steps
-//	vars   = var { "," var }                 var is a name, or _ for a result that is dropped
+//	vars   = var { "," var }                 var is a name, or _ for a discarded result
 //	callee = fname | "rule" string
-//	fname  = names and dots, a receiver's type in parentheses in front and type arguments in
-//	         brackets behind, or any other name as a string
+//	fname  = names and dots, with a receiver's type in parentheses before them and type
+//	         arguments in brackets after them, or any other name as a string
 //
-// Places, expressions and types are Go's, so a pointer to a struct or an array is
-// followed without a star by a field or an index; a place begins with a variable. Types
-// and variables of packages stand as package.Name. Besides there are
+// Places, expressions and types have Go's syntax, so a field or an index follows a pointer to a
+// struct or an array without a star. A place begins with a variable. Types and variables of
+// packages are written package.Name. In addition there are
 //
 //	zero(T)               the zero value of a type that has no nil
-//	text("t", constant)   a constant that the source writes as t, where that is neither a
+//	text("t", constant)   a constant spelled t in the source, if that is neither a
 //	                      literal nor package.Name
 //	opaque[T]("f", e…)    an [Opaque] with format f
 //
-// A constant has the type that Go would give it by what is around it, from the operand
-// beside it or from what it is assigned or passed to, or else Go's default type, the
-// count of a shift being a uint. A constant of another type is written as a conversion,
-// T(constant), so a [Convert] of a constant has two: float64(int(3)). Where - stands in
-// front of a literal it belongs to the constant; -(3) is a [Unary].
+// A constant has the type that Go would derive from its context: that of the other operand, or of
+// the variable or parameter it is assigned to; otherwise it has Go's default type, and a shift
+// count is a uint. A constant of another type is written as a conversion, T(constant), so a
+// [Convert] of a constant is written with two: float64(int(3)). A - before a literal is part of the
+// constant; -(3) is a [Unary].
 //
-// No variable or label has the name of something predeclared in Go or one of the words
-// let, call, rule, scope, leave, zero, text and opaque, see [Namer].
+// No variable or label has the name of a predeclared identifier of Go or one of the words let,
+// call, rule, scope, leave, zero, text and opaque, see [Namer].
 //
 // # Stages
 //
-// Lowering makes functions in this form out of Go source. A normalised function, see
-// [Normalize], has no statement behind an if one of whose branches leaves. Functions that
-// package gen builds, tangents and adjoints, are in this form again, so they too can be
-// differentiated. A traced function has numbers of type [Real] where the function that it is
-// made of has floats.
+// Lowering translates Go source into this form. A function in normal form, see [Normalize], has no
+// statement after an if one of whose branches leaves. Tangents and adjoints that package gen builds
+// are in this form too, so they can be differentiated again. A traced function has numbers of type
+// [Real] in place of the floats of its original.
 //
-// [Check] says whether a function keeps the rules of this form, and is run after every
-// stage. [Eval] runs a function of any stage.
+// [Check] verifies the invariants of this form and runs after every stage. [Eval] is an interpreter
+// for functions of any stage; tests compare stages with it.
+//
+// # Terms
+//
+// Unless noted otherwise, a function that returns a slice of places or expressions returns shared
+// parts of the function, which must not be modified: passes build new trees, see [Map].
 package ir

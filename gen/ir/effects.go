@@ -1,20 +1,23 @@
 package ir
 
-// Effect is what a statement itself does to memory, not what its blocks do.
+// Mod/ref information for single statements: the places that a statement reads and writes and the
+// references through which it may write. It is local and knows no aliases; passes combine it with
+// an alias analysis or with Indirect.
+
+// An Effect holds the places that a statement reads and writes itself, without its blocks.
 type Effect struct {
-	Reads  []*Place // that are loaded, and variables whose header is
-	Writes []*Place // that are assigned to, declared ones included
-	// Through are the slices and pointers behind which memory may be written besides, by
-	// append, copy, clear or a call. For append that is at most what is behind the length
-	// of the slice.
+	Reads  []*Place // loaded places, and those of references that a path crosses
+	Writes []*Place // assigned places, and declared variables
+	// Through are the slices and pointers through which memory may be written by append, copy,
+	// clear or a call. An append writes only elements beyond the length of the slice.
 	Through []Expr
-	// Opaque is set for a call: what it reaches through its arguments it may read.
+	// Opaque is set for a call: it may read all memory reachable from its arguments.
 	Opaque bool
 }
 
-// EffectOf finds the effect of a statement. A place that is assigned to is not read by
-// that, except by an Add; what its path goes through is: x and i for x[i] = 1. An Addr
-// or a SliceAt reads what its path goes through but not what is there.
+// EffectOf returns the effect of a statement. An assignment does not read its target, except for an
+// Add, but it reads the references and indices on its path: x and i for x[i] = 1. An Addr or a
+// SliceAt reads the references on its path but not the memory at its end.
 func EffectOf(s Stmt) Effect {
 	var out Effect
 	for _, e := range Exprs(s) {
@@ -53,12 +56,12 @@ func EffectOf(s Stmt) Effect {
 	case *Append:
 		out.Through = []Expr{s.S}
 		if s.Spread {
-			out.behind(s.Elems[0])
+			out.readElements(s.Elems[0])
 		}
 	case *Copy:
 		variables(s.N)
 		out.Through = []Expr{s.Dst}
-		out.behind(s.Src)
+		out.readElements(s.Src)
 	case *Clear:
 		out.Through = []Expr{s.S}
 	case *Loop:
@@ -67,8 +70,8 @@ func EffectOf(s Stmt) Effect {
 	return out
 }
 
-// behind adds the elements of a slice that is read as a whole. Their index is nil.
-func (e *Effect) behind(x Expr) {
+// readElements adds a read of all elements of the slice or array x, as AnyStep.
+func (e *Effect) readElements(x Expr) {
 	for {
 		switch y := x.(type) {
 		case *Slice:
@@ -86,23 +89,23 @@ func (e *Effect) behind(x Expr) {
 	}
 }
 
-// readPath adds the pointers and slices on the path to p.
+// readPath adds reads of the pointers and slices that the path of p crosses.
 func (e *Effect) readPath(p *Place) {
 	t := p.Root.Type
 	for i, s := range p.Path {
 		if elem(t) != nil || pointee(t) != nil {
 			e.Reads = append(e.Reads, p.prefix(i))
 		}
-		t = s.from(t)
+		t = s.typeFrom(t)
 	}
 }
 
-// AnyStep stands for all elements in a place that [EffectOf] reports. It is no step of
-// a function.
+// AnyStep returns a step that denotes all elements in a place that [EffectOf] reports. It does not
+// occur in functions.
 func AnyStep() Step { return Step{Field: -2} }
 
-// mayRead reports whether e may read what is at p by the variable of p: by other names
-// for the same memory it may do so in any case.
+// mayRead reports whether e may read memory at p through the root of p. Reads through aliases are
+// not considered.
 func mayRead(e Expr, p *Place) bool {
 	found := false
 	WalkExpr(e, func(e Expr) bool {
@@ -114,14 +117,15 @@ func mayRead(e Expr, p *Place) bool {
 	return found
 }
 
-// overlap reports whether a read of r may read what is written at p.
+// overlap reports whether a read of r may read memory that is written at p, with both paths taken
+// from the same root. Different fields and different constant indices are disjoint.
 func overlap(r, p *Place) bool {
 	if r.Root != p.Root {
 		return false
 	}
 	for i, s := range p.Path {
 		if i == len(r.Path) {
-			// r is on the way to p: it contains p unless p is behind it.
+			// r is a prefix of p: it contains p unless p is behind a reference in r.
 			t := r.Type()
 			return elem(t) == nil && pointee(t) == nil
 		}

@@ -7,26 +7,29 @@ import (
 	"go/types"
 )
 
-// Env says what the names in a text stand for.
+// Resolution of packages and types while parsing the text form.
+
+// An Env resolves names in a text that Parse reads. The zero Env knows only predeclared names.
 type Env struct {
-	// Packages are those whose types, constants and variables a text may name as
-	// package.Name, besides what they import, at any distance. The first one's may stand
-	// without the package.
+	// Packages are the packages whose types, constants and variables a text may name as
+	// package.Name; their imports, direct or not, are included. Types of the first one may be
+	// unqualified.
 	Packages []*types.Package
-	// Types are further types by the names that they print as, such as those declared in
-	// functions, or nabla.Real for [Real]. They come before those of packages.
+	// Types maps the names under which types print to further types, such as those declared in
+	// functions, or nabla.Real for [Real]. They take precedence over those of packages.
 	Types map[string]types.Type
-	// Funcs are functions that are called but not in the text, by name.
+	// Funcs maps names to functions that the text calls but does not declare.
 	Funcs map[string]*Func
-	// Rules are those that may be called, by name. Others are made with their name alone.
+	// Rules maps names to rules that the text may call. A rule that is missing gets only its name.
 	Rules map[string]*Rule
 }
 
-// find is the package of a name, nil if there is none.
-func (p *parser) find(name string) *types.Package { return p.packages[name] }
+// packageNamed returns the package with a name in the text, or nil.
+func (p *parser) packageNamed(name string) *types.Package { return p.packages[name] }
 
-// known lists the packages by name, those of the environment before what they import.
-func (env *Env) known() (byName, byPath map[string]*types.Package) {
+// packagesByName returns the packages of env and their imports by name and by path. If several have
+// one name, the first in breadth-first order takes it.
+func (env *Env) packagesByName() (byName, byPath map[string]*types.Package) {
 	byName, byPath = make(map[string]*types.Package), make(map[string]*types.Package)
 	queue := append([]*types.Package(nil), env.Packages...)
 	for len(queue) > 0 {
@@ -44,20 +47,20 @@ func (env *Env) known() (byName, byPath map[string]*types.Package) {
 	return byName, byPath
 }
 
-// object is what pkg.name stands for, nil if nothing.
+// object returns the object that pkg.name denotes, or nil.
 func (p *parser) object(x *ast.SelectorExpr) types.Object {
 	id, ok := x.X.(*ast.Ident)
 	if !ok {
 		return nil
 	}
-	pkg := p.find(id.Name)
+	pkg := p.packageNamed(id.Name)
 	if pkg == nil {
 		return nil
 	}
 	return pkg.Scope().Lookup(x.Sel.Name)
 }
 
-// typ is the type that x names. It fails with a message.
+// typ returns the type that x denotes. It fails if there is none.
 func (p *parser) typ(x ast.Expr) types.Type {
 	t := p.tryType(x)
 	if t == nil {
@@ -66,7 +69,8 @@ func (p *parser) typ(x ast.Expr) types.Type {
 	return t
 }
 
-// tryType is the type that x names, nil if x is no type.
+// tryType returns the type that x denotes, or nil if x is no type. It fails within a type that is
+// malformed.
 func (p *parser) tryType(x ast.Expr) types.Type {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -121,6 +125,8 @@ func (p *parser) tryType(x ast.Expr) types.Type {
 	return nil
 }
 
+// namedType resolves an unqualified type name: those of the environment come first, then
+// predeclared ones, then those of the first package.
 func (p *parser) namedType(name string) types.Type {
 	if t := p.env.Types[name]; t != nil {
 		return t
@@ -136,6 +142,7 @@ func (p *parser) namedType(name string) types.Type {
 	return nil
 }
 
+// instance returns the instantiation of a generic type, nil if generic denotes none.
 func (p *parser) instance(x, generic ast.Expr, args []ast.Expr) types.Type {
 	switch generic.(type) {
 	case *ast.Ident, *ast.SelectorExpr:
@@ -157,6 +164,8 @@ func (p *parser) instance(x, generic ast.Expr, args []ast.Expr) types.Type {
 	return t
 }
 
+// signature returns a function type. The names of parameters are kept, though they do not matter
+// for identity.
 func (p *parser) signature(x *ast.FuncType) *types.Signature {
 	if x.TypeParams != nil {
 		p.failAt(x, "a type with type parameters")
@@ -169,6 +178,7 @@ func (p *parser) signature(x *ast.FuncType) *types.Signature {
 	return types.NewSignatureType(nil, nil, nil, params, results, variadic)
 }
 
+// tuple returns the variables of a parameter list and whether its last parameter is variadic.
 func (p *parser) tuple(list *ast.FieldList) (*types.Tuple, bool) {
 	var vars []*types.Var
 	variadic := false
@@ -196,6 +206,8 @@ func (p *parser) tuple(list *ast.FieldList) (*types.Tuple, bool) {
 	return types.NewTuple(vars...), variadic
 }
 
+// structType returns a struct type without a name. Its lower-case fields belong to the first
+// package.
 func (p *parser) structType(x *ast.StructType) types.Type {
 	var (
 		fields []*types.Var
@@ -224,6 +236,7 @@ func (p *parser) structType(x *ast.StructType) types.Type {
 	return types.NewStruct(fields, tags)
 }
 
+// interfaceType returns an interface type without a name that has only methods.
 func (p *parser) interfaceType(x *ast.InterfaceType) types.Type {
 	var methods []*types.Func
 	seen := make(map[string]bool)
@@ -238,7 +251,8 @@ func (p *parser) interfaceType(x *ast.InterfaceType) types.Type {
 	return types.NewInterfaceType(methods, nil).Complete()
 }
 
-// home is the package that lower-case fields of types without a name belong to.
+// home returns the package of the lower-case fields and methods of types without a name, nil if the
+// environment has no packages.
 func (p *parser) home() *types.Package {
 	if len(p.env.Packages) > 0 {
 		return p.env.Packages[0]

@@ -2,9 +2,9 @@ package ir
 
 import "go/types"
 
-// Equal reports whether two expressions are written the same, which says nothing about what
-// stands at the places that they read. Of expressions that make or slice memory or compute
-// elementary functions it is false.
+// Equal reports whether two expressions are structurally equal; the places they read may have
+// changed in between. It is false for expressions that allocate, slice or call elementary
+// functions. Constants are compared by value and type, not by spelling. Two nils are equal.
 func Equal(a, b Expr) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -38,7 +38,7 @@ func Equal(a, b Expr) bool {
 	return false
 }
 
-// EqualPlace reports whether two places are written the same.
+// EqualPlace reports whether two places are structurally equal: the same root and equal steps.
 func EqualPlace(p, q *Place) bool {
 	if p.Root != q.Root || len(p.Path) != len(q.Path) {
 		return false

@@ -5,34 +5,38 @@ import (
 	"runtime"
 )
 
-// Machine evaluates functions. The zero Machine is ready.
+// The evaluator: a tree-walking interpreter. It is slow and direct, so that tests can compare
+// compiled code and the results of passes with it. Panics of the evaluated function are
+// *PanicErrors, which Eval recovers.
+
+// A Machine holds the limits and the environment of evaluations. The zero Machine is ready to use.
+// It must not be used by two goroutines at the same time.
 type Machine struct {
-	// Steps bounds the statements that an evaluation executes, iterations of loops
-	// included; 0 is ten millions.
+	// Steps bounds the number of executed statements and loop iterations; 0 means ten million.
 	Steps int
-	// Depth bounds how many calls are under way at once; 0 is a thousand.
+	// Depth bounds the number of nested calls; 0 means a thousand.
 	Depth int
-	// Globals are the variables of packages by name, package.Name. The evaluator reads
-	// them only.
+	// Globals maps names of package-level variables, package.Name, to their values, which the
+	// evaluator does not modify.
 	Globals map[string]Value
-	// Rules are the functions that a Call knows by a rule, by the name of the rule. Those of
-	// package math are known.
+	// Rules maps names of rules to functions that perform their calls. Functions of package math
+	// with two results and those of package checkpoint are built in.
 	Rules map[string]func(args []Value) (results []Value)
 
+	// steps and depth are the statements and nested calls that the current evaluation has left.
 	steps, depth int
 }
 
-// Eval evaluates f, which [Check] accepts, as Go would: integers wrap, every float
-// operation is rounded by itself, slices share memory and append moves them only when
-// the capacity is exceeded, to twice the capacity if that is enough. A panic is an error
-// of type *[PanicError], and an evaluation of more than ten million steps one of type
-// *[LimitError]. Arguments of array or struct type are copied; memory that arguments
-// refer to is written to as the function does.
+// Eval evaluates f, which [Check] must accept, with Go's semantics: integers wrap, every float
+// operation is rounded by itself, slices share memory, and append reallocates only if the capacity
+// is exceeded, to twice the capacity if that is enough. A panic is returned as a *[PanicError], and
+// an evaluation of more than ten million steps as a *[LimitError]. Arguments of array or struct
+// type are copied; memory that arguments refer to is modified in place.
 func Eval(f *Func, args []Value) (results []Value, err error) {
 	return new(Machine).Eval(f, args)
 }
 
-// Eval is the function [Eval] under the machine's settings.
+// Eval is like the function [Eval], with the limits and the environment of m.
 func (m *Machine) Eval(f *Func, args []Value) (results []Value, err error) {
 	if len(args) != len(f.Params) {
 		return nil, fmt.Errorf("ir: %d arguments for %s, which has %d parameters", len(args), f.Name, len(f.Params))
@@ -64,6 +68,7 @@ func (m *Machine) Eval(f *Func, args []Value) (results []Value, err error) {
 	return m.call(f, args), nil
 }
 
+// call evaluates one call of f. Parts of arguments and results are copied.
 func (m *Machine) call(f *Func, args []Value) []Value {
 	if m.depth--; m.depth < 0 {
 		panic(limitError("too many calls under way in %s", f.Name))
@@ -84,7 +89,8 @@ func (m *Machine) call(f *Func, args []Value) []Value {
 	return out
 }
 
-// frame is a call that is under way.
+// A frame is the activation record of a call. vars maps variables to their storage, which
+// declarations replace; at is the statement being executed, for the positions of panics.
 type frame struct {
 	m    *Machine
 	f    *Func
@@ -92,10 +98,11 @@ type frame struct {
 	at   Stmt
 }
 
-// declare makes a new variable, so that pointers to the last one of this name stay.
+// declare creates a new variable for v, so that pointers to the previous one stay valid.
 func (fr *frame) declare(v *Var, x Value) { fr.vars[v] = &x }
 
-func (fr *frame) variable(v *Var) *Value {
+// lookup returns the variable for v, or a copy of the value of a package-level one.
+func (fr *frame) lookup(v *Var) *Value {
 	if x := fr.vars[v]; x != nil {
 		return x
 	}
@@ -108,7 +115,7 @@ func (fr *frame) variable(v *Var) *Value {
 	panic(errIllFormed)
 }
 
-// block executes statements and says what label is left, nil for none.
+// block executes statements and returns the label that is left, nil if b completes normally.
 func (fr *frame) block(b Block) *Label {
 	for _, s := range b {
 		if l := fr.stmt(s); l != nil {
@@ -118,12 +125,14 @@ func (fr *frame) block(b Block) *Label {
 	return nil
 }
 
+// step counts a statement or an iteration against the limit.
 func (fr *frame) step() {
 	if fr.m.steps--; fr.m.steps < 0 {
 		panic(limitError("too many steps"))
 	}
 }
 
+// stmt executes s and returns the label that is left, nil if s completes normally.
 func (fr *frame) stmt(s Stmt) *Label {
 	fr.step()
 	fr.at = s
@@ -147,6 +156,8 @@ func (fr *frame) stmt(s Stmt) *Label {
 	return nil
 }
 
+// loop executes a loop and returns the label that is left, nil if the loop ends by itself or by its
+// own label.
 func (fr *frame) loop(s *Loop) *Label {
 	var i, hi Value
 	if s.V != nil {
@@ -177,24 +188,25 @@ func (fr *frame) loop(s *Loop) *Label {
 	}
 }
 
-// simple executes a statement without blocks.
+// simple executes a statement without blocks. The operands of a target are evaluated before the
+// right side, and its memory is resolved after it, as Go does.
 func (fr *frame) simple(s Stmt) {
 	switch s := s.(type) {
 	case *Let:
 		if s.E == nil {
 			fr.declare(s.V, zeroValue(s.V.Type))
 		} else {
-			fr.declare(s.V, fr.as(s.E, s.V.Type).clone())
+			fr.declare(s.V, fr.assigned(s.E, s.V.Type).clone())
 		}
 	case *Set:
-		at := fr.operands(s.P)
-		x := fr.as(s.E, s.P.Type()).clone()
+		at := fr.resolve(s.P)
+		x := fr.assigned(s.E, s.P.Type()).clone()
 		at.find().assign(x)
 	case *Add:
-		at := fr.operands(s.P)
+		at := fr.resolve(s.P)
 		x := fr.expr(s.E)
 		dst := at.find()
-		*dst = arith(addition, *dst, x, s.P.Type())
+		*dst = arith(additionOp, *dst, x, s.P.Type())
 	case *Call:
 		fr.callStmt(s)
 	case *Append:
@@ -207,7 +219,7 @@ func (fr *frame) simple(s Stmt) {
 		}
 		n := copyValues(dst, from)
 		if s.N != nil {
-			fr.variable(s.N).assign(intValue(int64(n)))
+			fr.lookup(s.N).assign(intValue(int64(n)))
 		}
 	case *Clear:
 		of := elem(s.S.Type())
@@ -221,7 +233,7 @@ func (fr *frame) simple(s Stmt) {
 	}
 }
 
-// indexed are the variables that a slice is made of.
+// indexed returns pointers to the elements of s.
 func indexed(s slice) []*Value {
 	out := make([]*Value, len(s))
 	for i := range s {
@@ -230,11 +242,12 @@ func indexed(s slice) []*Value {
 	return out
 }
 
+// callStmt executes a call of a function, or of a rule by its evaluation.
 func (fr *frame) callStmt(s *Call) {
 	args := make([]Value, len(s.Args))
 	for i, e := range s.Args {
 		if f := s.Callee.Func; f != nil {
-			args[i] = fr.as(e, f.Params[i].Type).clone()
+			args[i] = fr.assigned(e, f.Params[i].Type).clone()
 		} else {
 			args[i] = fr.expr(e).clone()
 		}
@@ -245,10 +258,10 @@ func (fr *frame) callStmt(s *Call) {
 	} else {
 		rule := fr.m.Rules[s.Callee.Rule.Name]
 		if rule == nil {
-			rule = pairs[s.Callee.Rule.Name]
+			rule = pairFuncs[s.Callee.Rule.Name]
 		}
 		if rule == nil {
-			rule = schedules[s.Callee.Rule.Name]
+			rule = scheduleFuncs[s.Callee.Rule.Name]
 		}
 		if rule == nil {
 			panic(limitError("no rule %s", s.Callee.Rule.Name))
@@ -264,19 +277,20 @@ func (fr *frame) callStmt(s *Call) {
 		if f := s.Callee.Func; f != nil {
 			x = box(x, f.Results[i].Type, v.Type)
 		}
-		fr.variable(v).assign(x)
+		fr.lookup(v).assign(x)
 	}
 }
 
+// appendStmt executes an append. Elements to append are evaluated before any is written.
 func (fr *frame) appendStmt(s *Append) {
-	at := fr.operands(s.P)
+	at := fr.resolve(s.P)
 	to := fr.expr(s.S).slice()
 	of := elem(s.S.Type())
 	var list []Value
 	switch {
 	case !s.Spread:
 		for _, e := range s.Elems {
-			list = append(list, fr.as(e, of))
+			list = append(list, fr.assigned(e, of))
 		}
 	case isString(s.Elems[0].Type()):
 		list = stringToSlice(fr.expr(s.Elems[0]).string(), of).slice()
@@ -286,6 +300,7 @@ func (fr *frame) appendStmt(s *Append) {
 	at.find().assign(sliceValue(appendValues(to, of, list)))
 }
 
+// panicStmt panics with the dynamic value and type of the operand.
 func (fr *frame) panicStmt(s *Panic) {
 	t := s.E.Type()
 	x := fr.expr(s.E)
@@ -293,11 +308,11 @@ func (fr *frame) panicStmt(s *Panic) {
 		x, t = b.v, b.t
 	}
 	p := &PanicError{Value: x, Type: t, Text: x.Text(t)}
-	panic(fr.located(p))
+	panic(fr.locate(p))
 }
 
-// located says where a panic happens.
-func (fr *frame) located(p *PanicError) *PanicError {
+// locate sets the function and position of p to the current ones and returns p.
+func (fr *frame) locate(p *PanicError) *PanicError {
 	p.Func = fr.f.Name
 	if fr.at != nil {
 		p.Pos = fr.at.Position()
@@ -305,7 +320,7 @@ func (fr *frame) located(p *PanicError) *PanicError {
 	return p
 }
 
-// fail panics as the runtime does.
-func (fr *frame) fail(format string, args ...any) {
-	panic(fr.located(runtimePanic(fmt.Sprintf(format, args...))))
+// panicf panics with a runtime error at the current position.
+func (fr *frame) panicf(format string, args ...any) {
+	panic(fr.locate(runtimePanic(fmt.Sprintf(format, args...))))
 }

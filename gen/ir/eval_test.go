@@ -24,7 +24,7 @@ func args(list ...any) func() []any { return func() []any { return list } }
 // floats are fresh slices at each call.
 func floats(x ...float64) []float64 { return append([]float64(nil), x...) }
 
-// outcome is what a function did: its results and its arguments, or how it panicked.
+// outcome is the result of an evaluation: results and arguments afterwards, or the panic.
 type outcome struct {
 	values []any
 	panics string
@@ -72,7 +72,8 @@ func runIR(t *testing.T, f *ir.Func, fn any, in []any) (out outcome) {
 	return out
 }
 
-// text writes values so that all that differs shows, NaNs and what pointers lead to too.
+// text prints values so that all differences are visible, including NaNs and the targets of
+// pointers.
 func (o outcome) text() string {
 	if o.panics != "" {
 		return "panic: " + o.panics

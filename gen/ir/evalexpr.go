@@ -8,12 +8,16 @@ import (
 	"strings"
 )
 
-const addition = token.ADD
+// The part of the evaluator for expressions and places.
 
-// as is the value of e for a variable of type t, in an interface if t is one.
-func (fr *frame) as(e Expr, t types.Type) Value { return box(fr.expr(e), e.Type(), t) }
+// additionOp is the operator of an Add.
+const additionOp = token.ADD
 
-// expr is the value of e. It may be what a variable holds: who keeps it clones it.
+// assigned returns the value of e as assigned to a variable of type t: boxed if t is an interface.
+func (fr *frame) assigned(e Expr, t types.Type) Value { return box(fr.expr(e), e.Type(), t) }
+
+// expr returns the value of e, which may share parts with a variable: a caller that stores it must
+// clone it.
 func (fr *frame) expr(e Expr) Value {
 	switch e := e.(type) {
 	case *Const:
@@ -50,11 +54,11 @@ func (fr *frame) expr(e Expr) Value {
 		}
 		return sliceValue(fr.cut(x.slice(), fr.bounds(e.Lo, e.Hi, e.Max)))
 	case *SliceAt:
-		at := fr.operands(e.P)
+		at := fr.resolve(e.P)
 		b := fr.bounds(e.Lo, e.Hi, e.Max)
 		return sliceValue(fr.cut(slice(at.find().parts()), b))
 	case *Addr:
-		return pointerTo(fr.operands(e.P).find())
+		return pointerTo(fr.resolve(e.P).find())
 	case *Make:
 		return fr.make(e)
 	case *New:
@@ -72,16 +76,17 @@ func (fr *frame) expr(e Expr) Value {
 	panic(errIllFormed)
 }
 
-// route is a place whose indices are evaluated but whose memory is not yet looked for:
-// Go does the first before and the second after the right side of an assignment.
-type route struct {
+// A resolvedPlace is a place with evaluated indices whose memory is not located yet. Go evaluates
+// indices before and locates memory after the right side of an assignment.
+type resolvedPlace struct {
 	fr      *frame
 	p       *Place
 	indices []int64
 }
 
-func (fr *frame) operands(p *Place) route {
-	r := route{fr: fr, p: p}
+// resolve evaluates the indices of p.
+func (fr *frame) resolve(p *Place) resolvedPlace {
+	r := resolvedPlace{fr: fr, p: p}
 	for _, s := range p.Path {
 		if s.isIndex() {
 			r.indices = append(r.indices, fr.index(s.Index))
@@ -90,8 +95,8 @@ func (fr *frame) operands(p *Place) route {
 	return r
 }
 
-// index is the value of an integer as an int. What is too large for one is out of every
-// range, and stays so.
+// index returns the value of an integer as an int64. An unsigned value too large for it becomes the
+// largest int64, which is out of range everywhere.
 func (fr *frame) index(e Expr) int64 {
 	v := fr.expr(e).int()
 	if _, signed := bitsOf(basic(e.Type()).Kind()); !signed && v < 0 {
@@ -100,9 +105,10 @@ func (fr *frame) index(e Expr) int64 {
 	return v
 }
 
-// find is the variable at the place.
-func (r route) find() *Value {
-	at := r.fr.variable(r.p.Root)
+// find returns the variable at the place. It panics as Go does for an index out of range and a nil
+// pointer. An element of a string is a copy.
+func (r resolvedPlace) find() *Value {
+	at := r.fr.lookup(r.p.Root)
 	t := r.p.Root.Type
 	next := 0
 	for _, s := range r.p.Path {
@@ -127,30 +133,33 @@ func (r route) find() *Value {
 			at = &list[i]
 		default:
 			if at = at.pointer(); at == nil {
-				r.fr.fail("invalid memory address or nil pointer dereference")
+				r.fr.panicf("invalid memory address or nil pointer dereference")
 			}
 		}
-		t = s.from(t)
+		t = s.typeFrom(t)
 	}
 	return at
 }
 
+// inRange panics if i is not an index of n elements.
 func (fr *frame) inRange(i int64, n int) {
 	switch {
 	case i < 0:
-		fr.fail("index out of range [%d]", i)
+		fr.panicf("index out of range [%d]", i)
 	case i >= int64(n):
-		fr.fail("index out of range [%d] with length %d", i, n)
+		fr.panicf("index out of range [%d] with length %d", i, n)
 	}
 }
 
+// load returns the value at p, which may share parts with it.
 func (fr *frame) load(p *Place) Value {
 	if len(p.Path) == 0 {
-		return *fr.variable(p.Root)
+		return *fr.lookup(p.Root)
 	}
-	return *fr.operands(p).find()
+	return *fr.resolve(p).find()
 }
 
+// unary evaluates a sign, a logical or a bitwise negation.
 func (fr *frame) unary(e *Unary) Value {
 	x := fr.expr(e.X)
 	switch {
@@ -170,6 +179,7 @@ func (fr *frame) unary(e *Unary) Value {
 	panic(errIllFormed)
 }
 
+// binary evaluates an operation. A comparison with an interface boxes the other operand.
 func (fr *frame) binary(e *Binary) Value {
 	x := fr.expr(e.X)
 	switch e.Op {
@@ -180,7 +190,7 @@ func (fr *frame) binary(e *Binary) Value {
 	}
 	y := fr.expr(e.Y)
 	t, u := e.X.Type(), e.Y.Type()
-	defer fr.locate()
+	defer fr.locatePanic()
 	switch {
 	case e.Op == token.SHL || e.Op == token.SHR:
 		return shiftOp(e.Op, x, y, t, u)
@@ -195,13 +205,13 @@ func (fr *frame) binary(e *Binary) Value {
 	return arith(e.Op, x, y, t)
 }
 
-// locate adds to a panic that goes by where it happens.
-func (fr *frame) locate() {
+// locatePanic is deferred. It adds the current position to a *PanicError in flight without one.
+func (fr *frame) locatePanic() {
 	switch e := recover().(type) {
 	case nil:
 	case *PanicError:
 		if e.Func == "" {
-			fr.located(e)
+			fr.locate(e)
 		}
 		panic(e)
 	default:
@@ -209,6 +219,7 @@ func (fr *frame) locate() {
 	}
 }
 
+// length evaluates len or cap. The length of an array is known without evaluating the operand.
 func (fr *frame) length(e *Len) int {
 	t := e.X.Type()
 	if p := pointee(t); p != nil {
@@ -227,7 +238,7 @@ func (fr *frame) length(e *Len) int {
 	return len(x.slice())
 }
 
-// bounds are the bounds of a slice, nil where they are left out.
+// bounds evaluates the bounds of a slice expression; those left out are nil.
 func (fr *frame) bounds(lo, hi, max Expr) [3]*int64 {
 	var out [3]*int64
 	for i, e := range []Expr{lo, hi, max} {
@@ -239,9 +250,9 @@ func (fr *frame) bounds(lo, hi, max Expr) [3]*int64 {
 	return out
 }
 
-// cut is s[lo:hi:max]. Go itself finds what is out of range.
+// cut returns s[lo:hi:max]. Bounds out of range make the slice expression itself panic.
 func (fr *frame) cut(s slice, b [3]*int64) slice {
-	defer fr.runtime()
+	defer fr.convertPanic()
 	lo, hi := int64(0), int64(len(s))
 	if b[0] != nil {
 		lo = *b[0]
@@ -255,8 +266,9 @@ func (fr *frame) cut(s slice, b [3]*int64) slice {
 	return s[lo:hi]
 }
 
+// cutString returns s[lo:hi].
 func (fr *frame) cutString(s string, b [3]*int64) string {
-	defer fr.runtime()
+	defer fr.convertPanic()
 	lo, hi := int64(0), int64(len(s))
 	if b[0] != nil {
 		lo = *b[0]
@@ -267,17 +279,19 @@ func (fr *frame) cutString(s string, b [3]*int64) string {
 	return s[lo:hi]
 }
 
-// runtime makes a panic of Go's runtime one of the function.
-func (fr *frame) runtime() {
+// convertPanic is deferred. It turns a panic of Go's runtime into a panic of the evaluated
+// function.
+func (fr *frame) convertPanic() {
 	switch e := recover().(type) {
 	case nil:
 	case runtime.Error:
-		fr.fail("%s", strings.TrimPrefix(e.Error(), "runtime error: "))
+		fr.panicf("%s", strings.TrimPrefix(e.Error(), "runtime error: "))
 	default:
 		panic(e)
 	}
 }
 
+// make evaluates make, with Go's panics for invalid lengths.
 func (fr *frame) make(e *Make) Value {
 	n := fr.index(e.N)
 	size := n
@@ -286,15 +300,16 @@ func (fr *frame) make(e *Make) Value {
 	}
 	switch {
 	case n < 0:
-		fr.fail("makeslice: len out of range")
+		fr.panicf("makeslice: len out of range")
 	case size < n:
-		fr.fail("makeslice: cap out of range")
+		fr.panicf("makeslice: cap out of range")
 	case size > maxLen:
 		panic(limitError("slice of %d elements", size))
 	}
 	return sliceValue(slice(zeros(int(size), elem(e.T)))[:n])
 }
 
+// literal evaluates a composite literal; elements without a key are zero.
 func (fr *frame) literal(e *Literal) Value {
 	out := Value{}
 	var list []Value
@@ -313,7 +328,7 @@ func (fr *frame) literal(e *Literal) Value {
 		if isStruct(e.T) {
 			step = FieldStep(k)
 		}
-		list[k].assign(fr.as(e.Elems[i], step.from(e.T)))
+		list[k].assign(fr.assigned(e.Elems[i], step.typeFrom(e.T)))
 	}
 	return out
 }

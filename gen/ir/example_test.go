@@ -6,8 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// The sum of what is positive up to the first zero, as written and in normal form, where
-// an iteration is a path through a tree: skipped, left, or to the end.
+// The sum of the positive elements up to the first zero, as written and in normal form, in which an
+// iteration is a path through a tree: skipped, left, or to the end.
 func ExampleNormalize() {
 	funcs, err := ir.Parse(`
 func Sum(x []float64) (s float64) exit {

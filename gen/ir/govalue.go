@@ -9,14 +9,18 @@ import (
 	"unsafe"
 )
 
-// ValueOf is the value of the evaluator that is x, in memory of its own.
+// Conversion between Go values and values of the evaluator by reflection. Memory that several
+// slices or pointers of the input share is found by address, so that the result has the same
+// aliases.
+
+// ValueOf returns x as a value of the evaluator, in new memory.
 func ValueOf(x any) Value { return ValuesOf(x)[0] }
 
-// ValuesOf makes values of the evaluator. Slices and pointers to the same elements or
-// variables share them afterwards as they do before, except that a pointer to a field or
-// to an element of an array is one to a copy. It panics with what the evaluator has no
-// values for: maps, channels, functions, complex numbers, and in interfaces what is no
-// number, bool or string.
+// ValuesOf returns the list as values of the evaluator, in new memory. Slices and pointers to the
+// same elements or variables share them in the result too, except that a pointer to a field or to
+// an element of an array points to a copy. It panics for values that the evaluator does not
+// support: maps, channels, functions, complex numbers, and interfaces with dynamic types other than
+// numbers, bool and string.
 func ValuesOf(list ...any) []Value {
 	c := &importer{seen: make(map[region]bool), regions: make(map[reflect.Type][]*region)}
 	for _, x := range list {
@@ -30,23 +34,25 @@ func ValuesOf(list ...any) []Value {
 	return out
 }
 
-// importer finds the memory that Go values refer to and makes it anew.
+// An importer finds the memory that Go values refer to and copies it.
 type importer struct {
+	// seen holds the regions that were collected, as found.
 	seen    map[region]bool
-	regions map[reflect.Type][]*region // sorted by address once merged, without overlap
+	regions map[reflect.Type][]*region // element type → regions, after merge sorted by address and disjoint
 }
 
-// region is memory that holds n values of one type.
+// A region is memory that holds n values of one type.
 type region struct {
 	of     reflect.Type
 	base   unsafe.Pointer
 	n      int
-	values *slice // what stands for it, once it is made
+	values *slice // its copy, nil until find creates it
 }
 
+// end returns the address after the region.
 func (r *region) end() uintptr { return uintptr(r.base) + uintptr(r.n)*r.of.Size() }
 
-// collect finds the regions that v refers to.
+// collect adds the regions that v refers to, directly or not.
 func (c *importer) collect(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -68,6 +74,7 @@ func (c *importer) collect(v reflect.Value) {
 	}
 }
 
+// add adds r, unless it is known, and the regions that its values refer to.
 func (c *importer) add(r region) {
 	if c.seen[r] {
 		return
@@ -79,11 +86,12 @@ func (c *importer) add(r region) {
 	}
 }
 
+// at returns the i-th value of the region.
 func (r *region) at(i int) reflect.Value {
 	return reflect.NewAt(r.of, unsafe.Add(r.base, uintptr(i)*r.of.Size())).Elem()
 }
 
-// merge joins regions that overlap.
+// merge replaces overlapping regions of one type by their union.
 func (c *importer) merge() {
 	for t, list := range c.regions {
 		sort.Slice(list, func(i, j int) bool { return uintptr(list[i].base) < uintptr(list[j].base) })
@@ -103,14 +111,14 @@ func (c *importer) merge() {
 	}
 }
 
-// find is what stands for n values at an address.
+// find returns the copy of the n values at an address, which belong to a merged region.
 func (c *importer) find(t reflect.Type, base unsafe.Pointer, n int) slice {
 	list := c.regions[t]
 	k := sort.Search(len(list), func(i int) bool { return uintptr(list[i].base) > uintptr(base) }) - 1
 	r := list[k]
 	if r.values == nil {
 		s := make(slice, r.n)
-		r.values = &s // before its values, which may lead back here
+		r.values = &s // set before its values are converted, as memory may be cyclic
 		for i := range s {
 			s[i] = c.value(r.at(i))
 		}
@@ -122,6 +130,7 @@ func (c *importer) find(t reflect.Type, base unsafe.Pointer, n int) slice {
 	return (*r.values)[from : from+n : from+n]
 }
 
+// value converts v; references become references to the copies.
 func (c *importer) value(v reflect.Value) Value {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -170,29 +179,33 @@ func (c *importer) value(v reflect.Value) Value {
 	panic(fmt.Sprintf("ir: no value for a %s", v.Type()))
 }
 
-// As is v as a value of a Go type, in memory of its own. Pointers to one variable stay
-// pointers to one; slices that share elements do not.
+// As returns v as a value of the Go type T, in new memory. Equal pointers stay equal; slices that
+// share elements do not share them in the result.
 func As[T any](v Value) T {
 	var out T
 	v.Into(&out)
 	return out
 }
 
-// Into is [As] for a variable that a pointer points to.
+// Into stores v in the variable that pointer points to, as [As] converts it.
 func (v Value) Into(pointer any) {
 	e := &exporter{memo: make(map[memoKey]reflect.Value)}
 	e.set(reflect.ValueOf(pointer).Elem(), v)
 }
 
+// An exporter converts values of the evaluator to Go values. memo maps converted pointers to their
+// results, which preserves aliases and ends cycles.
 type exporter struct{ memo map[memoKey]reflect.Value }
 
+// A memoKey is a pointer with the Go type that it is converted to.
 type memoKey struct {
 	p *Value
 	t reflect.Type
 }
 
+// set converts v and stores it in dst.
 func (e *exporter) set(dst reflect.Value, v Value) {
-	if !dst.CanSet() { // a field of lower case
+	if !dst.CanSet() { // an unexported field
 		dst = reflect.NewAt(dst.Type(), unsafe.Pointer(dst.UnsafeAddr())).Elem()
 	}
 	switch dst.Kind() {
@@ -256,7 +269,7 @@ func (e *exporter) set(dst reflect.Value, v Value) {
 	}
 }
 
-// goNumber gives a number the type that an interface holds it with.
+// goNumber converts a number to the dynamic type t that an interface holds it with.
 func goNumber(x any, t types.Type) any {
 	kinds := map[types.BasicKind]reflect.Type{
 		types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
@@ -275,7 +288,7 @@ func goNumber(x any, t types.Type) any {
 	return x
 }
 
-// NewValue is a pointer of type t to a new variable with the zero value.
+// NewValue returns a pointer of type t to a new zero variable.
 func NewValue(t types.Type) Value {
 	x := zeroValue(pointee(t))
 	return pointerTo(&x)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Importable reports whether Go lets the package with path by import pkg: that is no program,
-// and internal packages are for those beside them.
+// Importable reports whether the package with path by may import pkg: not a main package, a
+// vendored one of the standard library, nor an internal package of another tree.
 func Importable(pkg *types.Package, by string) bool {
 	path := pkg.Path()
 	switch {
@@ -24,8 +24,8 @@ func Importable(pkg *types.Package, by string) bool {
 	return parent != "" && (by == parent || strings.HasPrefix(by, parent+"/"))
 }
 
-// Names reports whether the package with path by may name an object: its own, or one that
-// another package exports, which it can import if the name belongs to the package.
+// Names reports whether code of the package with path by may refer to o: an object of its own, an
+// exported field or method, or an exported package-level object of an importable package.
 func Names(o types.Object, by string) bool {
 	if o.Pkg() == nil || o.Pkg().Path() == by {
 		return true

@@ -6,95 +6,102 @@ import (
 	"go/types"
 )
 
-// Func is a function.
+// A Func is a function of the intermediate representation. The fields other than Body describe its
+// signature; Body is a tree of statements without jumps other than Leave and Panic.
 type Func struct {
-	Name     string // in the text form and in messages: package.Func, (*T).Method
+	Name string // used in the text form and in messages: package.Func, (*T).Method
+	// Object is the declared function, nil for closures and for functions that the compiler builds.
 	Object   *types.Func
 	Recv     bool // the first parameter is a receiver
-	Variadic bool // the last parameter takes the remaining arguments, as a slice
-	Passive  bool // calls of it carry no derivative
+	Variadic bool // the last parameter is a slice of the remaining arguments
+	Passive  bool // calls of it have no derivative
 	Params   []*Var
 	Results  []*Var
-	Exit     *Label // what a return leaves
+	Exit     *Label // the label that a return leaves
 	Body     Block
-	Pos      token.Position
-	// Checkpoint is set for iterations of a loop that are a function: its last two
-	// parameters are the first of them and the one behind the last.
+	// Pos is the position of the declaration in the source.
+	Pos token.Position
+	// Checkpoint is set for a function made of the iterations of a loop. Its last two parameters
+	// are the index of the first iteration and the index after that of the last.
 	Checkpoint *Checkpoint
 }
 
-// Checkpoint says how the reverse sweep of a loop saves memory: it keeps the state of the
-// loop before some iterations only, snapshots, and runs iterations again from there.
+// A Checkpoint holds the parameters of the checkpointing of a loop (Griewank & Walther 2008, ch.
+// 12). The forward sweep takes snapshots of the loop state before some iterations only; the reverse
+// sweep advances from a snapshot and reverses the iterations after it.
 type Checkpoint struct {
-	Levels    int // up to how often an iteration is run, the reversal included; 0 where Snapshots says it
-	Snapshots int // how many there are at most
-	Steps     int // iterations that are reversed at once, with Snapshots
+	Levels    int // maximal number of runs of an iteration, its reversal included; 0 if Snapshots limits memory
+	Snapshots int // maximal number of snapshots held at a time
+	Steps     int // iterations per segment, which is reversed as a whole; used with Snapshots
 }
 
-// VarKind says where a variable comes from.
+// A VarKind is the origin of a variable.
 type VarKind uint8
 
 // The kinds of variables.
 const (
 	Local  VarKind = iota
-	Param          // its value comes from the caller
-	Result         // zero at the beginning
-	Global         // of a package, never written
+	Param          // initialised by the caller
+	Result         // initialised to zero
+	Global         // package-level variable, never assigned
 )
 
-// Var is a variable. Name is its own in the function; a Global's is package.Name.
+// A Var is a variable; two places have the same root if and only if their Vars are the same
+// pointer. Name is unique in the function. The name of a Global is package.Name.
 type Var struct {
 	Name   string
 	Type   types.Type
 	Kind   VarKind
-	Object types.Object // in the source, nil for those that lowering made
-	Pos    token.Position
+	Object types.Object // in the source, nil for variables introduced by the compiler
+	// Pos is the position of the declaration, zero for variables introduced by the compiler.
+	Pos token.Position
 }
 
-// Label names what a Leave goes to the end of.
+// A Label identifies a statement or function that a Leave ends. Labels are compared as pointers.
 type Label struct{ Name string }
 
-// Block is a list of statements.
+// A Block is a list of statements that share a scope.
 type Block []Stmt
 
-// Stmt is a statement: one of the types below whose name has no Expr.
+// A Stmt is a statement: a pointer to one of the types below whose name does not end in Expr.
 type Stmt interface{ Position() token.Position }
 
-// At is where a statement stands in the source.
+// At is the source position of a statement. Statements embed it.
 type At struct{ Pos token.Position }
 
-// Position is Pos.
+// Position returns a.Pos.
 func (a At) Position() token.Position { return a.Pos }
 
 type (
-	// Let declares V with the value E. A nil E is the zero value of the type.
+	// Let declares V and initialises it to E, or to the zero value if E is nil. Every execution
+	// creates a new variable, so pointers to an earlier one stay valid.
 	Let struct {
 		At
 		V *Var
 		E Expr
 	}
-	// Set assigns E to a place.
+	// Set assigns E to the place P.
 	Set struct {
 		At
 		P *Place
 		E Expr
 	}
-	// Add adds E, which does not read P, to the number at P.
+	// Add adds E to the number at P. E must not read P.
 	Add struct {
 		At
 		P *Place
 		E Expr
 	}
-	// Call assigns the results of a call to variables that a Let has declared; nil
-	// ones are dropped.
+	// Call calls Callee and assigns its results to declared variables. A nil variable discards the
+	// result. It is the only statement that executes other functions than elementary ones.
 	Call struct {
 		At
 		Results []*Var
 		Callee  *Callee
 		Args    []Expr
 	}
-	// Append assigns append(S, Elems…) to a place. With Spread there is one element, the
-	// slice that is appended.
+	// Append assigns append(S, Elems…) to P. If Spread is set, Elems has one element, the slice or
+	// string whose elements are appended.
 	Append struct {
 		At
 		P      *Place
@@ -102,35 +109,35 @@ type (
 		Elems  []Expr
 		Spread bool
 	}
-	// Copy is copy(Dst, Src). N, if it is not nil, gets the number of elements.
+	// Copy is copy(Dst, Src). The number of elements is assigned to N unless that is nil.
 	Copy struct {
 		At
 		N        *Var
 		Dst, Src Expr
 	}
-	// Clear is clear(S) for a slice.
+	// Clear is clear(S) for a slice S.
 	Clear struct {
 		At
 		S Expr
 	}
-	// If has one or two branches.
+	// If executes Then or Else, which may be empty.
 	If struct {
 		At
 		Cond       Expr
 		Then, Else Block
 	}
-	// Scope is a block that can be left.
+	// Scope executes Body. A leave of L ends it.
 	Scope struct {
 		At
 		L    *Label
 		Body Block
 	}
-	// Loop repeats its body. A leave of L ends the loop, a leave of Next the iteration.
+	// Loop repeats Body. A leave of L ends the loop, a leave of Next the iteration.
 	//
-	// A counted loop has an index V, a variable of each iteration, which the body does not
-	// assign to: it goes from Lo in steps of Step, a constant other than 0, while it is less
-	// than Hi, or for a negative step greater than Hi. Lo and Hi are evaluated once, and no
-	// step overflows. Without V the loop goes on until it is left.
+	// A counted loop has an index V, a new variable in each iteration that Body must not assign to.
+	// It runs from Lo in steps of Step, a nonzero constant, while it is less than Hi, or greater
+	// than Hi if Step is negative. Lo and Hi are evaluated once, and no step may overflow. A loop
+	// whose V is nil runs until it is left; its Lo, Hi and Step are zero.
 	Loop struct {
 		At
 		L, Next *Label
@@ -138,88 +145,92 @@ type (
 		Lo, Hi  Expr
 		Step    int64
 		Body    Block
-		// Checkpoint is nil unless the source asks for it.
+		// Checkpoint is nil unless the source requests checkpointing.
 		Checkpoint *Checkpoint
 	}
-	// Leave goes to the end of what L is the label of.
+	// Leave continues after the end of the scope, loop or function that L labels, or at the next
+	// iteration if L is the Next label of a loop. It ends its block.
 	Leave struct {
 		At
 		L *Label
 	}
-	// Panic panics with E.
+	// Panic panics with E. It ends its block.
 	Panic struct {
 		At
 		E Expr
 	}
 )
 
-// Callee is what a Call calls: a function in this form or, where Func is nil, one that
-// is known by a rule.
+// A Callee is the target of a Call: a function in this form, or if Func is nil a Rule. Exactly one
+// of the two is set.
 type Callee struct {
 	Func *Func
 	Rule *Rule
 }
 
-// Expr is an expression. Its type is that of Go, untyped constants converted.
+// An Expr is an expression, which is free of side effects. Type returns its Go type; constants are
+// typed, never untyped.
 type Expr interface{ Type() types.Type }
 
-// Typed has the type of an expression.
+// Typed holds the type of an expression. Expressions embed it.
 type Typed struct{ T types.Type }
 
-// Type is the type of the expression.
+// Type returns the type of the expression.
 func (t Typed) Type() types.Type { return t.T }
 
 type (
-	// Const is a constant. Text is how the source writes it, with its package where it has
-	// a name; empty where Val says all. Val is nil for the zero value of any type.
+	// Const is a constant. Text is its spelling in the source, qualified by the package if it is a
+	// name, or empty if Val determines it. A nil Val is the zero value of any type.
 	Const struct {
 		Typed
 		Val  constant.Value
 		Text string
 	}
-	// Load reads a place.
+	// Load is the value at P.
 	Load struct {
 		Typed
 		P *Place
 	}
-	// Unary is -X, +X, !X or ^X.
+	// Unary is -X, +X, !X or ^X, as Op is SUB, ADD, NOT or XOR.
 	Unary struct {
 		Typed
 		Op token.Token
 		X  Expr
 	}
-	// Binary is an arithmetic operation, a comparison, && or ||. Its type is bool for the
-	// last two kinds.
+	// Binary is an arithmetic operation, a shift, a comparison, && or ||. The type of comparisons
+	// and logical operations is a bool.
 	Binary struct {
 		Typed
 		Op   token.Token
 		X, Y Expr
 	}
-	// Math is a function of package math, or the builtin min or max, with a rule in the
-	// table of elementary functions: Name is math.Sin, min, …
+	// Math is a call of an elementary function: the builtin min or max, or a function of packages
+	// math or rules that [Elementary] reports. Name is qualified: math.Sin, rules.lgamma, min.
 	Math struct {
 		Typed
 		Name string
 		Args []Expr
 	}
-	// Convert converts between numbers, and between types with one underlying type.
+	// Convert is a conversion between numbers, between types with identical underlying types, or
+	// one of the conversions of strings, slices and interfaces that Go allows.
 	Convert struct {
 		Typed
 		X Expr
 	}
-	// Len is len(X), or cap(X) if Cap is set.
+	// Len is len(X), or cap(X) if Cap is set. X is a slice, an array, a pointer to an array or a
+	// string.
 	Len struct {
 		Typed
 		X   Expr
 		Cap bool
 	}
-	// Slice is X[Lo:Hi:Max] of a slice or a string; what is nil is left out.
+	// Slice is X[Lo:Hi:Max] for a slice or a string X. Bounds may be nil.
 	Slice struct {
 		Typed
 		X           Expr
 		Lo, Hi, Max Expr
 	}
-	// SliceAt is P[Lo:Hi:Max] of the array at a place.
+	// SliceAt is P[Lo:Hi:Max] for a place P that holds an array; it aliases P.
 	SliceAt struct {
 		Typed
 		P           *Place
@@ -230,24 +241,25 @@ type (
 		Typed
 		P *Place
 	}
-	// Make is make(T, N, Cap); Cap may be nil.
+	// Make is make(T, N, Cap) for a slice type. Cap may be nil.
 	Make struct {
 		Typed
 		N, Cap Expr
 	}
-	// New is new(T) of a zero value.
+	// New is new(T), a pointer to a zero value. The type of the expression is the pointer type.
 	New struct{ Typed }
-	// Literal is a composite literal of a struct, an array or a slice. Keys are the fields
-	// or the indices of the elements.
+	// Literal is a composite literal of a struct, an array or a slice. Keys[i] is the field or
+	// index that Elems[i] initialises; the others are zero.
 	Literal struct {
 		Typed
 		Keys  []int
 		Elems []Expr
-		Len   int // of a slice
+		// Len is the length of a slice, 0 for the other types.
+		Len int
 	}
-	// Opaque is an expression without floats that nothing else stands for, such as a string
-	// that is put together for a panic: a call of a function of the standard library. Format
-	// has a %v for each argument, and names the package by its path.
+	// Opaque is an expression without floats that no other kind represents, such as a string built
+	// for a panic by a function of the standard library. Format is its Go text with a %v for each
+	// argument; it names packages by their paths.
 	Opaque struct {
 		Typed
 		Format string
@@ -255,20 +267,21 @@ type (
 	}
 )
 
-// Place is a variable, or what a path leads to from it.
+// A Place is a memory location: a variable and a path of selections from it. Places are values; a
+// path must not be modified once it is shared.
 type Place struct {
 	Root *Var
 	Path []Step
 }
 
-// Step is a step of a path: a field if Field ≥ 0, an element if Index is set, else what
-// a pointer points to.
+// A Step selects a part of a value: a field if Field ≥ 0, an element if Index is set, otherwise the
+// variable that a pointer points to.
 type Step struct {
 	Field int
 	Index Expr
 }
 
-// The steps.
+// The constructors of steps, and IsDeref, which reports whether s follows a pointer.
 func FieldStep(i int) Step   { return Step{Field: i} }
 func IndexStep(e Expr) Step  { return Step{Field: -1, Index: e} }
 func DerefStep() Step        { return Step{Field: -1} }

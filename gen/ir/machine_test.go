@@ -75,7 +75,7 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-// Where a function panics is told, with what.
+// A PanicError has the function, the position and the value of the panic.
 func TestPanicError(t *testing.T) {
 	f := parse(t, `func geom.F(x []float64, i int) (r float64) exit {
 	r = call geom.G(x, i)
@@ -110,7 +110,7 @@ func geom.G(x []float64, i int) (r float64) exit2 {
 	}
 }
 
-// Go values keep what they share.
+// Converted Go values alias as the originals do.
 func TestValues(t *testing.T) {
 	x := []float64{0, 1, 2, 3, 4, 5, 6, 7}
 	loop := &Node{Val: 1}
@@ -138,7 +138,7 @@ func TestValues(t *testing.T) {
 	if n := ir.As[*Node](list[3]); n.Next.Val != 9 || n.Next.Next != n {
 		t.Error("a list has come apart")
 	}
-	// What an interface holds and is no number becomes a text, of a list up to a depth.
+	// An interface that holds something other than a number becomes text, lists up to a depth.
 	f = parse(t, "func geom.G(n *geom.Node) (v any) exit {\n\tv = n\n}")[0]
 	if out, err = ir.Eval(f, ir.ValuesOf(loop)); err != nil || ir.As[any](out[0]) != "&{1 &{2 &{1 &{2 &…}}}}" {
 		t.Errorf("got %v, %v", ir.As[any](out[0]), err)

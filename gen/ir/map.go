@@ -1,37 +1,43 @@
 package ir
 
-// Map rewrites functions. A nil field changes nothing. Nothing that it is given is
-// changed: what differs is made anew, and so are statements with blocks; what does not is
-// shared.
+// Bottom-up rewriting of functions. Passes are functional: they share unchanged parts with their
+// input and never modify it.
+
+// A Map rewrites functions bottom-up. A nil field rewrites nothing. Inputs are not modified:
+// changed parts and statements with blocks are new, unchanged expressions and places are shared.
 type Map struct {
+	// Var and Label return the replacement of a variable or a label wherever it occurs,
+	// declarations included. They are called once for each occurrence, so they must return the same
+	// result each time.
 	Var   func(*Var) *Var
 	Label func(*Label) *Label
-	// Expr and Place get an expression or a place whose parts are rewritten already. A
-	// place is rewritten before the Load, Addr or SliceAt that it stands in.
+	// Expr and Place are called with an expression or place whose parts are rewritten already, and
+	// return its replacement. A place is rewritten before the Load, Addr or SliceAt that contains
+	// it.
 	Expr  func(Expr) Expr
 	Place func(*Place) *Place
-	// Stmt gets a statement whose parts are rewritten already and returns what stands for
-	// it: none, one or more.
+	// Stmt is called with a statement whose parts are rewritten already and returns the statements
+	// that replace it, possibly none.
 	Stmt func(Stmt) []Stmt
 }
 
-// Func rewrites parameters, results and body of a copy of f.
+// Func returns a copy of f with rewritten parameters, results, exit label and body.
 func (m *Map) Func(f *Func) *Func {
 	g := *f
-	g.Params, g.Results = m.vars(f.Params), m.vars(f.Results)
-	g.Exit = m.label(f.Exit)
+	g.Params, g.Results = m.rewriteVars(f.Params), m.rewriteVars(f.Results)
+	g.Exit = m.rewriteLabel(f.Exit)
 	g.Body = m.Block(f.Body)
 	return &g
 }
 
-// Block rewrites statements.
+// Block returns the rewritten statements of b as a new block; nil stays nil.
 func (m *Map) Block(b Block) Block {
 	if b == nil {
 		return nil
 	}
 	out := make(Block, 0, len(b))
 	for _, s := range b {
-		s = m.parts(s)
+		s = m.rewriteParts(s)
 		if m.Stmt == nil {
 			out = append(out, s)
 		} else {
@@ -41,11 +47,12 @@ func (m *Map) Block(b Block) Block {
 	return out
 }
 
-// parts is s with rewritten parts.
-func (m *Map) parts(s Stmt) Stmt {
+// rewriteParts returns s with its parts rewritten; it is s itself if they are unchanged and s has
+// no blocks.
+func (m *Map) rewriteParts(s Stmt) Stmt {
 	switch s := s.(type) {
 	case *Let:
-		if v, e := m.v(s.V), m.RewriteExpr(s.E); v != s.V || e != s.E {
+		if v, e := m.rewriteVar(s.V), m.RewriteExpr(s.E); v != s.V || e != s.E {
 			return &Let{s.At, v, e}
 		}
 	case *Set:
@@ -57,29 +64,29 @@ func (m *Map) parts(s Stmt) Stmt {
 			return &Add{s.At, p, e}
 		}
 	case *Call:
-		return &Call{s.At, m.vars(s.Results), s.Callee, m.exprs(s.Args)}
+		return &Call{s.At, m.rewriteVars(s.Results), s.Callee, m.rewriteExprs(s.Args)}
 	case *Append:
-		return &Append{s.At, m.RewritePlace(s.P), m.RewriteExpr(s.S), m.exprs(s.Elems), s.Spread}
+		return &Append{s.At, m.RewritePlace(s.P), m.RewriteExpr(s.S), m.rewriteExprs(s.Elems), s.Spread}
 	case *Copy:
-		return &Copy{s.At, m.v(s.N), m.RewriteExpr(s.Dst), m.RewriteExpr(s.Src)}
+		return &Copy{s.At, m.rewriteVar(s.N), m.RewriteExpr(s.Dst), m.RewriteExpr(s.Src)}
 	case *Clear:
 		return &Clear{s.At, m.RewriteExpr(s.S)}
 	case *If:
 		return &If{s.At, m.RewriteExpr(s.Cond), m.Block(s.Then), m.Block(s.Else)}
 	case *Scope:
-		return &Scope{s.At, m.label(s.L), m.Block(s.Body)}
+		return &Scope{s.At, m.rewriteLabel(s.L), m.Block(s.Body)}
 	case *Loop:
-		return &Loop{s.At, m.label(s.L), m.label(s.Next), m.v(s.V), m.RewriteExpr(s.Lo), m.RewriteExpr(s.Hi), s.Step, m.Block(s.Body),
-			s.Checkpoint}
+		return &Loop{s.At, m.rewriteLabel(s.L), m.rewriteLabel(s.Next), m.rewriteVar(s.V), m.RewriteExpr(s.Lo),
+			m.RewriteExpr(s.Hi), s.Step, m.Block(s.Body), s.Checkpoint}
 	case *Leave:
-		return &Leave{s.At, m.label(s.L)}
+		return &Leave{s.At, m.rewriteLabel(s.L)}
 	case *Panic:
 		return &Panic{s.At, m.RewriteExpr(s.E)}
 	}
 	return s
 }
 
-// RewriteExpr rewrites an expression; nil stays nil.
+// RewriteExpr returns the rewritten e; nil stays nil.
 func (m *Map) RewriteExpr(e Expr) Expr {
 	switch x := e.(type) {
 	case nil:
@@ -97,7 +104,7 @@ func (m *Map) RewriteExpr(e Expr) Expr {
 			e = &Binary{x.Typed, x.Op, y, z}
 		}
 	case *Math:
-		if list := m.exprs(x.Args); !sameExprs(list, x.Args) {
+		if list := m.rewriteExprs(x.Args); !sameExprs(list, x.Args) {
 			e = &Math{x.Typed, x.Name, list}
 		}
 	case *Convert:
@@ -119,9 +126,9 @@ func (m *Map) RewriteExpr(e Expr) Expr {
 	case *Make:
 		e = &Make{x.Typed, m.RewriteExpr(x.N), m.RewriteExpr(x.Cap)}
 	case *Literal:
-		e = &Literal{x.Typed, x.Keys, m.exprs(x.Elems), x.Len}
+		e = &Literal{x.Typed, x.Keys, m.rewriteExprs(x.Elems), x.Len}
 	case *Opaque:
-		e = &Opaque{x.Typed, x.Format, m.exprs(x.Args)}
+		e = &Opaque{x.Typed, x.Format, m.rewriteExprs(x.Args)}
 	}
 	if m.Expr != nil {
 		return m.Expr(e)
@@ -129,13 +136,14 @@ func (m *Map) RewriteExpr(e Expr) Expr {
 	return e
 }
 
-// RewritePlace rewrites a place.
+// RewritePlace returns the rewritten p, first its root and indices and then the place; nil stays
+// nil.
 func (m *Map) RewritePlace(p *Place) *Place {
 	if p == nil {
 		return nil
 	}
 	q := p
-	if v := m.v(p.Root); v != p.Root {
+	if v := m.rewriteVar(p.Root); v != p.Root {
 		q = &Place{Root: v, Path: p.Path}
 	}
 	for i, s := range p.Path {
@@ -154,7 +162,8 @@ func (m *Map) RewritePlace(p *Place) *Place {
 	return q
 }
 
-func (m *Map) exprs(list []Expr) []Expr {
+// rewriteExprs returns a new list of the rewritten expressions; nil stays nil.
+func (m *Map) rewriteExprs(list []Expr) []Expr {
 	if list == nil {
 		return nil
 	}
@@ -165,6 +174,7 @@ func (m *Map) exprs(list []Expr) []Expr {
 	return out
 }
 
+// sameExprs reports whether a and b, of one length, have the same expressions.
 func sameExprs(a, b []Expr) bool {
 	for i := range a {
 		if a[i] != b[i] {
@@ -174,33 +184,36 @@ func sameExprs(a, b []Expr) bool {
 	return true
 }
 
-func (m *Map) v(v *Var) *Var {
+// rewriteVar returns the replacement of v; nil, a discarded result, stays nil.
+func (m *Map) rewriteVar(v *Var) *Var {
 	if v == nil || m.Var == nil {
 		return v
 	}
 	return m.Var(v)
 }
 
-func (m *Map) vars(list []*Var) []*Var {
+// rewriteVars returns a new list of the replacements; nil stays nil.
+func (m *Map) rewriteVars(list []*Var) []*Var {
 	if list == nil {
 		return nil
 	}
 	out := make([]*Var, len(list))
 	for i, v := range list {
-		out[i] = m.v(v)
+		out[i] = m.rewriteVar(v)
 	}
 	return out
 }
 
-func (m *Map) label(l *Label) *Label {
+// rewriteLabel returns the replacement of l; nil stays nil.
+func (m *Map) rewriteLabel(l *Label) *Label {
 	if l == nil || m.Label == nil {
 		return l
 	}
 	return m.Label(l)
 }
 
-// Renaming is a field of a [Map]: what stands for a variable or a label in a map, or itself
-// where nothing does.
+// Renaming returns a function for the Var or Label field of a [Map] that replaces the keys of to by
+// their values and returns anything else unchanged.
 func Renaming[T Var | Label](to map[*T]*T) func(*T) *T {
 	return func(v *T) *T {
 		if w := to[v]; w != nil {
@@ -210,9 +223,9 @@ func Renaming[T Var | Label](to map[*T]*T) func(*T) *T {
 	}
 }
 
-// Clone copies f with variables and labels of its own and says which stands for which.
-// Variables of packages are shared, and calls call what they called, f itself included.
-// With a namer the copies get new names from it, else they keep theirs.
+// Clone returns a copy of f with new variables and labels, and the map from the variables of f to
+// those of the copy. Package-level variables and callees are shared; a recursive call still calls
+// f. The copies get new names from n, or keep theirs if n is nil.
 func Clone(f *Func, n *Namer) (*Func, map[*Var]*Var) {
 	name := func(s string) string {
 		if n == nil {

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// SkipName is the function that counts, in generated code, what a guard has left out. Its
-// value is 0.
+// SkipName is the elementary function of no arguments that generated code calls to count a
+// contribution that a strong zero left out. Its value is 0.
 const SkipName = "rules.skip"
 
-// elementary holds the functions that a [Math] may name, besides min and max. Those from floats to floats have rules,
-// so
-// math.Dim is not among them: it is written math.Max(0, x-y).
+// elementary maps the names of elementary functions, apart from min and max, to their Go functions.
+// rulemath.go adds those of package rules. Every function from floats to a float has a rule in
+// package rules, so math.Dim is not among them: it is lowered to math.Max(0, x-y).
 var elementary = map[string]any{
 	"math.Abs": math.Abs, "math.Acos": math.Acos, "math.Acosh": math.Acosh, "math.Asin": math.Asin,
 	"math.Asinh": math.Asinh, "math.Atan": math.Atan, "math.Atan2": math.Atan2, "math.Atanh": math.Atanh,
@@ -34,9 +34,9 @@ var elementary = map[string]any{
 	"math.Float64bits": math.Float64bits, "math.Float64frombits": math.Float64frombits,
 }
 
-// Elementary reports whether a [Math] may have the name, and the types of its arguments
-// and its result. For min and max, which take any number of arguments of any one ordered
-// type, they are nil.
+// Elementary reports whether name is an elementary function, which a [Math] may call, and returns
+// the types of its parameters and result. Those of min and max, which take any number of arguments
+// of any one ordered type, are nil.
 func Elementary(name string) (params []types.Type, result types.Type, ok bool) {
 	if name == "min" || name == "max" {
 		return nil, nil, true

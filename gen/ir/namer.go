@@ -6,31 +6,32 @@ import (
 	"strconv"
 )
 
-// words are the names that mean something in the text form.
-var words = map[string]bool{
+// reservedWords are the words of the text form that no variable or label may have as its name.
+var reservedWords = map[string]bool{
 	"let": true, "call": true, "rule": true, "scope": true, "leave": true, "keep": true,
 	"restore": true, "zero": true, "text": true, "opaque": true,
 }
 
-// usable reports whether a variable or a label may have the name: an identifier that
-// means nothing else, neither in Go nor in the text form.
-func usable(name string) bool {
-	return token.IsIdentifier(name) && name != "_" && name != "init" && !words[name] &&
+// validName reports whether a variable or label may have the name: an identifier that is not
+// reserved, neither by Go nor by the text form.
+func validName(name string) bool {
+	return token.IsIdentifier(name) && name != "_" && name != "init" && !reservedWords[name] &&
 		types.Universe.Lookup(name) == nil
 }
 
-// Namer gives out names that are in no use yet.
+// A Namer generates names that are unique in a function. It is not a set of scopes: a name is never
+// reused.
 type Namer struct{ used map[string]bool }
 
-// NewNamer makes a namer that keeps away from the names in use, besides Go's keywords,
-// predeclared names and the words of the text form.
+// NewNamer returns a namer that generates none of the names used, and no keyword, predeclared
+// identifier or word of the text form.
 func NewNamer(used ...string) *Namer {
 	n := &Namer{used: make(map[string]bool)}
 	n.Reserve(used...)
 	return n
 }
 
-// NamerOf makes a namer that keeps away from all names of f.
+// NamerOf returns a namer that generates no name of a variable or label of f.
 func NamerOf(f *Func) *Namer {
 	n := NewNamer()
 	for _, v := range Vars(f) {
@@ -42,26 +43,28 @@ func NamerOf(f *Func) *Namer {
 	return n
 }
 
-// Reserve keeps the namer away from names.
+// Reserve excludes names from those that n generates.
 func (n *Namer) Reserve(names ...string) {
 	for _, s := range names {
 		n.used[s] = true
 	}
 }
 
-// Name gives a name that was never given before: base if it is free, else base with the
-// smallest number behind it that makes it so. What cannot stand in a name becomes _.
+// Name returns a name that n has not returned before: base, if that is free, otherwise base
+// followed by the smallest positive number that makes it unique. Characters that cannot occur in
+// identifiers become underscores.
 func (n *Namer) Name(base string) string {
 	base = identifier(base)
 	name := base
-	for i := 1; n.used[name] || !usable(name); i++ {
+	for i := 1; n.used[name] || !validName(name); i++ {
 		name = base + strconv.Itoa(i)
 	}
 	n.used[name] = true
 	return name
 }
 
-// identifier makes a string of letters, digits and _ out of any string.
+// identifier returns s with every rune that cannot be in an identifier replaced by _, and with a v
+// before it if it would still be none.
 func identifier(s string) string {
 	r := []rune(s)
 	for i, c := range r {

@@ -9,15 +9,18 @@ import (
 	"unsafe"
 )
 
-// Native makes a Go function one for [Machine].Rules. Slices and pointers among the
-// arguments share memory as they do in the evaluation, and what the function writes there
-// is written there too; its panics are of type *[PanicError]. It panics if fn is no function
-// or handles what [ValuesOf] has no values for.
+// Calls from the evaluator into Go functions by reflection. Memory reachable from the arguments is
+// copied to Go memory before the call and back after it, with the same aliases.
+
+// Native returns a function for [Machine].Rules that calls the Go function fn. Slices and pointers
+// among the arguments alias in the call as they do in the evaluation, and the function's writes to
+// them are visible afterwards. Its panics become *[PanicError]s. It panics if fn is not a function
+// or has parameters or results of types that [ValuesOf] does not support.
 func Native(fn any) func(args []Value) []Value {
 	f := reflect.ValueOf(fn)
 	t := f.Type()
 	return func(args []Value) []Value {
-		m := &native{}
+		m := &nativeCall{}
 		for i, v := range args {
 			m.collect(v, t.In(i))
 		}
@@ -49,7 +52,7 @@ func Native(fn any) func(args []Value) []Value {
 	}
 }
 
-// callNative calls f, whose panics become those of the evaluator.
+// callNative calls f; a panic becomes a *PanicError.
 func callNative(f reflect.Value, in []reflect.Value) []reflect.Value {
 	defer func() {
 		switch e := recover().(type) {
@@ -68,23 +71,26 @@ func callNative(f reflect.Value, in []reflect.Value) []reflect.Value {
 	return f.Call(in)
 }
 
-// native is memory of the evaluator beside the Go memory that stands for it in a call.
-type native struct{ regions []*nativeRegion }
+// A nativeCall holds the regions of evaluator memory that a call can reach, and their Go copies.
+type nativeCall struct{ regions []*nativeRegion }
 
+// A nativeRegion is contiguous evaluator memory of one Go type with its copy.
 type nativeRegion struct {
 	of     reflect.Type
 	values slice
 	memory reflect.Value
 }
 
+// base returns the address of the first element of s.
 func base(s slice) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }
 
+// end returns the address after the region.
 func (r *nativeRegion) end() uintptr {
 	return base(r.values) + uintptr(len(r.values))*unsafe.Sizeof(Value{})
 }
 
-// collect finds the memory that v of type t refers to.
-func (m *native) collect(v Value, t reflect.Type) {
+// collect adds the regions reachable from v, whose Go type is t.
+func (m *nativeCall) collect(v Value, t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Slice:
 		s := v.slice()
@@ -104,7 +110,8 @@ func (m *native) collect(v Value, t reflect.Type) {
 	}
 }
 
-func (m *native) add(s slice, of reflect.Type) {
+// add adds a region, unless it is known, and those its values refer to.
+func (m *nativeCall) add(s slice, of reflect.Type) {
 	if len(s) == 0 {
 		return
 	}
@@ -119,8 +126,8 @@ func (m *native) add(s slice, of reflect.Type) {
 	}
 }
 
-// merge joins regions that overlap.
-func (m *native) merge() {
+// merge sorts the regions by address and joins overlapping ones of one type.
+func (m *nativeCall) merge() {
 	slices.SortStableFunc(m.regions, func(a, b *nativeRegion) int {
 		switch x, y := base(a.values), base(b.values); {
 		case x < y:
@@ -144,8 +151,8 @@ func (m *native) merge() {
 	m.regions = out
 }
 
-// find is the region that has the n values from s on, and where they begin.
-func (m *native) find(s slice, of reflect.Type) (*nativeRegion, int) {
+// find returns the region of type of that contains the first value of s, and its index there.
+func (m *nativeCall) find(s slice, of reflect.Type) (*nativeRegion, int) {
 	for _, r := range m.regions {
 		if r.of == of && base(r.values) <= base(s) && base(s) < r.end() {
 			return r, int((base(s) - base(r.values)) / unsafe.Sizeof(Value{}))
@@ -154,8 +161,8 @@ func (m *native) find(s slice, of reflect.Type) (*nativeRegion, int) {
 	return nil, 0
 }
 
-// export sets a Go variable to v.
-func (m *native) export(dst reflect.Value, v Value) {
+// export stores v in a Go variable; references become references to the copies.
+func (m *nativeCall) export(dst reflect.Value, v Value) {
 	switch dst.Kind() {
 	case reflect.Slice:
 		s := v.slice()
@@ -189,9 +196,9 @@ func (m *native) export(dst reflect.Value, v Value) {
 	}
 }
 
-// value is a Go value as one of the evaluator, in the memory that there is where it
-// refers to that.
-func (m *native) value(v reflect.Value) Value {
+// value returns a Go value as one of the evaluator. A reference into a copied region becomes a
+// reference to its original; other memory is converted to new values.
+func (m *nativeCall) value(v reflect.Value) Value {
 	switch v.Kind() {
 	case reflect.Slice:
 		if v.IsNil() || v.Cap() == 0 {
@@ -223,8 +230,8 @@ func (m *native) value(v reflect.Value) Value {
 	return ValueOf(v.Interface())
 }
 
-// at is the region whose Go memory has an address, and the number of the element there.
-func (m *native) at(of reflect.Type, addr uintptr) (*nativeRegion, int) {
+// at returns the region whose Go memory contains addr, and the index of the element there, or nil.
+func (m *nativeCall) at(of reflect.Type, addr uintptr) (*nativeRegion, int) {
 	for _, r := range m.regions {
 		if r.of != of || of.Size() == 0 {
 			continue

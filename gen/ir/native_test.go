@@ -43,7 +43,7 @@ func TestNative(t *testing.T) {
 	if got := ir.As[[]float64](out[3]); !slices.Equal(got, []float64{1, 2}) {
 		t.Errorf("the new slice is %v", got)
 	}
-	// What is returned is the memory that was given: a second function writes to it.
+	// A returned slice is the argument's memory: a second function writes to it.
 	ir.Native(func(s []float64) { s[:cap(s)][1] = math.Pi })(out[:1])
 	if got := ir.As[[]float64](in[1]); !slices.Equal(got, []float64{10, math.Pi}) {
 		t.Errorf("b is %v", got)

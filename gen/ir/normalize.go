@@ -2,40 +2,47 @@ package ir
 
 import "fmt"
 
-// Normalize brings f into normal form, in which the control flow of a region, that is of
-// the body of the function, a loop or a scope, is a tree. Nothing is copied and nothing
-// is decided at run time that was not before. In a function in normal form
+// Normal form: after an if that may leave, the rest of the block moves into the branch that
+// completes normally, and leaves that are redundant are removed. Blocks are never duplicated; an if
+// with several ends is wrapped in a scope, a join, instead.
+
+// Normalize rewrites the body of f into normal form, in which the control flow of a region, that is
+// of the body of the function, a loop or a scope, is a tree. No code is duplicated and no condition
+// is added. In a function in normal form
 //
-//   - an if that leaves, with a leave to a label around it in a branch, stands last in
-//     its block: what followed it stands where its other branch ends. A panic does not
-//     count as leaving, since nothing is differentiated behind it;
-//   - so the only statements behind which others stand though they may leave are loops
-//     and scopes: what is behind is executed if they end by themselves or by a leave of
-//     their own label, and they have one place where they end in that way;
-//   - a scope has a leave of its label; or it is a join: its body is one if, which leaves
-//     and can end in two or more places, so that what stands behind the scope had to be
-//     copied to put it into a branch. No join stands last in a block;
-//   - no leave goes to where control comes without it: to the end of what ends where the
-//     leave stands. A leave out of a loop that goes to where the loop ends anyway is a
-//     leave of the loop;
-//   - nothing stands where control does not come.
+// #  - an if that leaves, with a leave of an enclosing label in a branch, is last in its block: the
+// #    statements after it are at the end of its other branch. A panic does not count as a leave,
+// #    since nothing after it is differentiated;
+// #  - so the only statements that may leave and have statements after them are loops and scopes: the
+// #    rest runs if they complete or are left by their own label, and that is one place;
+// #  - a scope has a leave of its label; or it is a join: its body is one if, which leaves and
+// #    completes in two or more places, so that the code after the scope would have to be duplicated
+// #    to move into a branch. No join is last in its block;
+// #  - no leave is redundant, that is to the end of a statement that would end there without it. A
+// #    leave out of a loop to the place where the loop ends anyway is a leave of the loop;
+// #  - no code is unreachable.
 //
-// An iteration is then known by its path from the root of the tree of its region to a
-// leaf, which is the end of the region or a leave, and by the paths through the loops and
-// scopes that it meets, the last of which ends the iteration if it leaves.
+// An iteration is then determined by its path from the root of the tree of its region to a leaf,
+// which is the end of the region or a leave, and by the paths through the loops and scopes on it,
+// the last of which ends the iteration if it leaves.
+//
+// It iterates two rewritings to a fixed point; each one that changes something moves code deeper or
+// removes a statement, so it terminates.
 func Normalize(f *Func) {
 	n := &normalizer{names: NamerOf(f)}
 	for n.changed = true; n.changed; {
 		n.changed = false
-		f.Body = n.place(f.Body)
-		f.Body = n.tails(f.Body, labels{f.Exit: true})
+		f.Body = n.absorb(f.Body)
+		f.Body = n.simplifyLeaves(f.Body, labels{f.Exit: true})
 	}
 }
 
-// labels are those whose ends are where a block ends.
+// labels is a set of labels that are equivalent at the end of a block: a leave of any of them
+// continues where the block ends. Keys have the value true.
 type labels map[*Label]bool
 
-func (t labels) and(l *Label) labels {
+// with returns the union of t and l.
+func (t labels) with(l *Label) labels {
 	out := labels{l: true}
 	for k := range t {
 		out[k] = true
@@ -43,14 +50,15 @@ func (t labels) and(l *Label) labels {
 	return out
 }
 
+// A normalizer rewrites one function. changed is set if the current round has rewritten anything.
 type normalizer struct {
 	names   *Namer
 	changed bool
 }
 
-// place puts what stands behind an if that leaves into its branch, drops what control
-// does not reach and dissolves scopes that are neither left nor needed.
-func (n *normalizer) place(b Block) Block {
+// absorb returns b with the statements after an if that leaves moved into its branch, unreachable
+// statements removed, and scopes without leaves dissolved that are no joins.
+func (n *normalizer) absorb(b Block) Block {
 	var out Block
 	for i, s := range b {
 		rest := b[i+1:]
@@ -59,7 +67,7 @@ func (n *normalizer) place(b Block) Block {
 			n.changed = n.changed || len(rest) > 0
 			return append(out, s)
 		case *If:
-			branch := &If{s.At, s.Cond, n.place(s.Then), n.place(s.Else)}
+			branch := &If{s.At, s.Cond, n.absorb(s.Then), n.absorb(s.Else)}
 			switch ends := endsOf(branch); {
 			case ends == 0:
 				n.changed = n.changed || len(rest) > 0
@@ -68,17 +76,17 @@ func (n *normalizer) place(b Block) Block {
 				out = append(out, branch)
 			case ends == 1:
 				n.changed = true
-				n.extend(branch, n.place(rest))
+				n.appendAtEnd(branch, n.absorb(rest))
 				return append(out, branch)
 			default:
 				n.changed = true
 				out = append(out, &Scope{s.At, &Label{n.names.Name("join")}, Block{branch}})
 			}
 		case *Scope:
-			scope := &Scope{s.At, s.L, n.place(s.Body)}
+			scope := &Scope{s.At, s.L, n.absorb(s.Body)}
 			if leavesLabel(scope.Body, s.L) {
 				out = append(out, scope)
-				if !completes(scope) {
+				if !completesNormally(scope) {
 					n.changed = n.changed || len(rest) > 0
 					return out
 				}
@@ -88,16 +96,16 @@ func (n *normalizer) place(b Block) Block {
 				out = append(out, scope)
 				continue
 			}
-			// What is placed now is in the order in which it was, so that the if at the end, if
-			// it leaves, finds what follows the scope behind it.
+			// The statements keep their order, so an if at the end of the scope that leaves is
+			// followed by the statements that followed the scope.
 			n.changed = true
 			all := append(out, scope.Body...)
-			return n.place(append(all, rest...))
+			return n.absorb(append(all, rest...))
 		case *Loop:
 			loop := *s
-			loop.Body = n.place(s.Body)
+			loop.Body = n.absorb(s.Body)
 			out = append(out, &loop)
-			if !completes(&loop) {
+			if !completesNormally(&loop) {
 				n.changed = n.changed || len(rest) > 0
 				return out
 			}
@@ -108,23 +116,23 @@ func (n *normalizer) place(b Block) Block {
 	return out
 }
 
-// extend puts statements where s, which has one end, ends.
-func (n *normalizer) extend(s *If, rest Block) {
+// appendAtEnd appends rest at the one place where s completes normally.
+func (n *normalizer) appendAtEnd(s *If, rest Block) {
 	b := &s.Then
 	if blockEnds(s.Then) == 0 {
 		b = &s.Else
 	}
 	if k := len(*b); k > 0 {
 		if last, ok := (*b)[k-1].(*If); ok && LeavesBeyond(Block{last}) {
-			n.extend(last, rest)
+			n.appendAtEnd(last, rest)
 			return
 		}
 	}
 	*b = append((*b)[:len(*b):len(*b)], rest...)
 }
 
-// isJoin reports whether the scope, which nothing leaves by its label, has a body that
-// would have to be followed by more than one copy of what stands behind it.
+// isJoin reports whether s, which has no leave of its label, has a body that completes normally in
+// several places, so that the code after s cannot move into it without duplication.
 func isJoin(s *Scope) bool {
 	if len(s.Body) != 1 {
 		return false
@@ -133,9 +141,10 @@ func isJoin(s *Scope) bool {
 	return ok && LeavesBeyond(Block{branch}) && endsOf(branch) > 1
 }
 
-// tails drops leaves that go to the end of the block b that they stand at the end of, as
-// t says, and makes those that go there out of a loop leaves of the loop.
-func (n *normalizer) tails(b Block, t labels) Block {
+// simplifyLeaves returns b without redundant leaves: those at its end of a label in t, whose leaves
+// continue where b ends. Leaves of such labels out of a loop at the end of b become leaves of the
+// loop, and a scope at the end of b is dissolved into it.
+func (n *normalizer) simplifyLeaves(b Block, t labels) Block {
 	var out Block
 	for i, s := range b {
 		end := labels(nil)
@@ -150,18 +159,18 @@ func (n *normalizer) tails(b Block, t labels) Block {
 			}
 			out = append(out, s)
 		case *If:
-			out = append(out, &If{s.At, s.Cond, n.tails(s.Then, end), n.tails(s.Else, end)})
+			out = append(out, &If{s.At, s.Cond, n.simplifyLeaves(s.Then, end), n.simplifyLeaves(s.Else, end)})
 		case *Scope:
-			out = append(out, &Scope{s.At, s.L, n.tails(s.Body, end.and(s.L))})
+			out = append(out, &Scope{s.At, s.L, n.simplifyLeaves(s.Body, end.with(s.L))})
 		case *Loop:
 			loop := *s
-			loop.Body = n.tails(n.retarget(s.Body, end, s.L), labels{s.Next: true})
+			loop.Body = n.simplifyLeaves(n.retarget(s.Body, end, s.L), labels{s.Next: true})
 			out = append(out, &loop)
 		default:
 			out = append(out, s)
 		}
 	}
-	// A scope at the end of what has a label is that.
+	// A leave of a scope at the end of b is equivalent to a leave of a label in t.
 	if k := len(out) - 1; k >= 0 && len(t) > 0 {
 		if s, ok := out[k].(*Scope); ok && leavesLabel(s.Body, s.L) {
 			n.changed = true
@@ -171,7 +180,7 @@ func (n *normalizer) tails(b Block, t labels) Block {
 	return out
 }
 
-// first chooses one of labels that go to one place: the first by name.
+// first returns the label of t that is first by name, which makes the result deterministic.
 func first(t labels) *Label {
 	var first *Label
 	for l := range t {
@@ -182,7 +191,7 @@ func first(t labels) *Label {
 	return first
 }
 
-// retarget makes leaves of labels in from leaves of to.
+// retarget returns b with leaves of labels in from replaced by leaves of to.
 func (n *normalizer) retarget(b Block, from labels, to *Label) Block {
 	if len(from) == 0 {
 		return b
@@ -197,7 +206,7 @@ func (n *normalizer) retarget(b Block, from labels, to *Label) Block {
 	return m.Block(b)
 }
 
-// leavesLabel reports whether b holds a leave of l.
+// leavesLabel reports whether b contains a leave of l.
 func leavesLabel(b Block, l *Label) bool {
 	found := false
 	Walk(b, func(s Stmt) bool {
@@ -209,8 +218,9 @@ func leavesLabel(b Block, l *Label) bool {
 	return found
 }
 
-// completes reports whether control may come to behind s.
-func completes(s Stmt) bool {
+// completesNormally reports whether control may reach the statement after s. It is conservative: a
+// condition may have either value.
+func completesNormally(s Stmt) bool {
 	switch s := s.(type) {
 	case *Leave, *Panic:
 		return false
@@ -224,22 +234,22 @@ func completes(s Stmt) bool {
 	return true
 }
 
-// blockEnds is the number of places where control comes to the end of b: those of an if
-// that leaves and stands at its end, else one or none.
+// blockEnds returns the number of places where b completes normally: those of an if at its end,
+// otherwise 1 or 0.
 func blockEnds(b Block) int {
 	for i, s := range b {
 		if branch, ok := s.(*If); ok && i == len(b)-1 {
 			return endsOf(branch)
 		}
-		if !completes(s) {
+		if !completesNormally(s) {
 			return 0
 		}
 	}
 	return 1
 }
 
-// endsOf is the number of places where an if ends: one if no branch leaves, as its
-// branches join again.
+// endsOf returns the number of places where an if completes normally. An if that does not leave has
+// at most one, since its branches join.
 func endsOf(s *If) int {
 	ends := blockEnds(s.Then) + blockEnds(s.Else)
 	if ends > 1 && !LeavesBeyond(Block{s}) {
@@ -248,31 +258,35 @@ func endsOf(s *If) int {
 	return ends
 }
 
-// CheckNormal reports where f, which [Check] accepts, is not in normal form.
+// CheckNormal returns a *[CheckError] for the first violation of normal form in f, which [Check]
+// must accept, or nil.
 func CheckNormal(f *Func) error {
 	c := &normalChecker{f: f}
 	c.block(f.Body, labels{f.Exit: true})
 	return c.err
 }
 
+// A normalChecker holds the first violation found in f.
 type normalChecker struct {
 	f   *Func
 	err error
 }
 
+// fail records a violation at s, unless there is one already.
 func (c *normalChecker) fail(s Stmt, rule string) {
 	if c.err == nil {
 		c.err = &CheckError{Func: c.f.Name, Stmt: stmtText(s), Pos: s.Position(), Rule: "not normal: " + rule}
 	}
 }
 
+// block checks b; t are the labels whose leaves continue where b ends.
 func (c *normalChecker) block(b Block, t labels) {
 	for i, s := range b {
 		last := i == len(b)-1
 		end := labels(nil)
 		if last {
 			end = t
-		} else if !completes(s) {
+		} else if !completesNormally(s) {
 			c.fail(b[i+1], "control does not come here")
 		}
 		switch s := s.(type) {
@@ -296,7 +310,7 @@ func (c *normalChecker) block(b Block, t labels) {
 			case last:
 				c.fail(s, "a join with nothing behind it")
 			}
-			c.block(s.Body, end.and(s.L))
+			c.block(s.Body, end.with(s.L))
 		case *Loop:
 			for l := range end {
 				if leavesLabel(s.Body, l) {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// pairs are the functions of package math with two results.
-var pairs = map[string]func([]Value) []Value{
+// pairFuncs maps the names of functions of package math with two results to their evaluation.
+var pairFuncs = map[string]func([]Value) []Value{
 	"math.Sincos": func(a []Value) []Value {
 		s, c := math.Sincos(a[0].float())
 		return []Value{floatValue(s), floatValue(c)}
@@ -26,11 +26,11 @@ var pairs = map[string]func([]Value) []Value{
 	},
 }
 
-// Expand is what a call of a function of package math with two results is in terms of
-// those with one, which have derivatives: statements that do the same. It is nil for other
-// calls, and for an argument that is more than a variable or a constant and so would be
-// evaluated twice. The integers that Frexp and Lgamma give are left to a call. Names are
-// those of the function that the statements are for.
+// Expand returns statements equivalent to a call of a function of package math with two results, in
+// terms of elementary functions, which have rules. The integer results of Frexp and Lgamma remain a
+// passive call. It returns nil for other calls, and for an argument that is not a variable or
+// constant, since that would be evaluated twice, or that a result overwrites. New variables get
+// names from names, the namer of the function that contains the call.
 func (s *Call) Expand(names *Namer) []Stmt {
 	if s.Callee.Rule == nil || len(s.Args) != 1 || len(s.Results) != 2 {
 		return nil
@@ -75,7 +75,7 @@ func (s *Call) Expand(names *Namer) []Stmt {
 		rest(second)
 		set(first, of("rules.lgamma", x))
 	case "math.Frexp":
-		if second == nil { // which the fraction needs
+		if second == nil { // the fraction is computed from the exponent
 			second = &Var{Name: names.Name("exp"), Type: types.Typ[types.Int], Pos: s.Pos}
 			out = append(out, &Let{At: s.At, V: second})
 		}

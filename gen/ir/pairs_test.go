@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExpand compares functions with two results with what they are expanded to, bit for
-// bit but for the sign of zeros and NaNs.
+// TestExpand compares functions with two results with their expansions, bit for bit but for the
+// sign of zeros and NaNs.
 func TestExpand(t *testing.T) {
 	float, integer := types.Typ[types.Float64], types.Typ[types.Int]
 	points := []float64{

@@ -11,18 +11,22 @@ import (
 	"strings"
 )
 
-// Parse reads functions from the text form, see the package comment for its grammar.
-// Functions of one text may call one another in any order. Names of packages and what
-// else is not in the text come from env, which may be nil. Errors begin with line:column.
+// The parser of the text form. It is line-based: a line is split into tokens, the keywords and
+// separators outside parentheses are located, and the expressions and types between them are parsed
+// by go/parser and then typed. Errors are panics of type parseError, which Parse recovers.
+
+// Parse parses functions in the text form, whose grammar is in the package comment. The functions
+// of a text may call one another in any order. Packages and other names that the text does not
+// declare are resolved by env, which may be nil. Errors start with line:column.
 //
-// What is read is well-formed as text, and its expressions have types; [Check] says
-// whether it is a function.
+// The result is syntactically correct and its expressions are typed; [Check] reports whether it is
+// a valid function.
 func Parse(text string, env *Env) (funcs []*Func, err error) {
 	if env == nil {
 		env = &Env{}
 	}
 	p := &parser{env: env, funcs: make(map[string]*Func)}
-	p.packages, p.paths = env.known()
+	p.packages, p.paths = env.packagesByName()
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -39,32 +43,38 @@ func Parse(text string, env *Env) (funcs []*Func, err error) {
 	return p.text(), nil
 }
 
-// parser reads a text line by line. Expressions and types are Go's, so package
-// go/parser reads those.
+// A parser holds the state of one call of Parse.
 type parser struct {
-	env      *Env
-	packages map[string]*types.Package // by the names in the text
-	paths    map[string]*types.Package
-	funcs    map[string]*Func
-	lines    []line
-	next     int // the line to be read
-	depth    int
-	line     *line // the line that is read
-	shift    int   // the offset in it of the expression that is read
+	env *Env
+	// packages maps names used in the text to packages.
+	packages map[string]*types.Package
+	// paths maps paths to packages.
+	paths map[string]*types.Package
+	funcs map[string]*Func
+	lines []line
+	next  int // index in lines of the line after the current one
+	// depth is the nesting depth of blocks.
+	depth int
+	// line is the current line; errors refer to it.
+	line  *line
+	shift int // offset in the current line of the expression passed to go/parser
 
-	// Of the function that is read.
+	// State of the current function.
 	vars   map[string]*Var
 	labels map[string]*Label
-	exits  map[string]bool // labels of what is being read
+	exits  map[string]bool // name of a label → whether its statement encloses the current one
 }
 
+// A line is a line of the text that has tokens other than comments.
 type line struct {
 	num  int
 	src  string
 	toks []tok
-	at   token.Position // of the source
+	// at is the position in the Go source that a //@ comment states, zero without one.
+	at token.Position // position in the Go source, from a //@ comment
 }
 
+// A parseError is a syntax error in the text.
 type parseError struct {
 	line, column int
 	msg          string
@@ -72,15 +82,15 @@ type parseError struct {
 
 func (e parseError) Error() string { return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.msg) }
 
-// fail fails at an offset of the line that is read.
+// fail panics with a parseError at an offset of the current line.
 func (p *parser) fail(off int, format string, args ...any) {
 	panic(parseError{p.line.num, off + 1, fmt.Sprintf(format, args...)})
 }
 
-// failAt fails at an expression.
+// failAt panics with a parseError at an expression of the current line.
 func (p *parser) failAt(x ast.Node, msg string) { p.fail(p.shift+int(x.Pos())-1, "%s", msg) }
 
-// split scans the lines that hold something.
+// split scans the text into lines; blank and comment lines are dropped.
 func (p *parser) split(text string) {
 	for i, src := range strings.Split(text, "\n") {
 		l := line{num: i + 1, src: src}
@@ -101,7 +111,7 @@ func (p *parser) split(text string) {
 	}
 }
 
-// readPosition reads file:line:column; the file may hold colons.
+// readPosition parses file:line:column or line:column. The file may contain colons.
 func readPosition(s string) token.Position {
 	var at token.Position
 	s, col, _ := cutLast(strings.TrimSpace(s))
@@ -115,6 +125,7 @@ func readPosition(s string) token.Position {
 	return at
 }
 
+// cutLast splits s at its last colon.
 func cutLast(s string) (before, after string, ok bool) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
@@ -123,7 +134,7 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// text reads all functions: first the heads, so that calls find what comes later.
+// text parses all functions. Heads are parsed first, so that calls can refer to later functions.
 func (p *parser) text() []*Func {
 	heads := make(map[int]*Func)
 	for i := range p.lines {
@@ -166,6 +177,7 @@ func (p *parser) text() []*Func {
 	return out
 }
 
+// importLine parses an import, which gives a package of the environment another name in the text.
 func (p *parser) importLine() {
 	t := p.line.toks
 	if len(t) != 3 || t[1].tok != token.IDENT || t[2].tok != token.STRING {
@@ -179,7 +191,7 @@ func (p *parser) importLine() {
 	p.packages[t[1].lit] = pkg
 }
 
-// head reads func (recv T) name(params) (results) passive exit {
+// head parses func (recv T) name(params) (results) passive checkpoint(…) exit {
 func (p *parser) head() *Func {
 	t := p.line.toks
 	f := &Func{Pos: p.line.at}
@@ -229,7 +241,7 @@ func (p *parser) head() *Func {
 	return f
 }
 
-// name is the name of a function that t is made of, up to an offset.
+// name returns the name of a function that consists of the tokens t and ends at an offset.
 func (p *parser) name(t []tok, end int) string {
 	if t[0].tok == token.STRING {
 		s, err := strconv.Unquote(t[0].lit)
@@ -241,7 +253,7 @@ func (p *parser) name(t []tok, end int) string {
 	return strings.TrimSpace(p.line.src[t[0].off:end])
 }
 
-// closing is the index of what closes the parenthesis t[i], -1 if nothing does.
+// closing returns the index of the token that closes the parenthesis t[i], or -1.
 func closing(t []tok, i int) int {
 	depth := 0
 	for ; i < len(t); i++ {
@@ -257,7 +269,7 @@ func closing(t []tok, i int) int {
 	return -1
 }
 
-// params reads a list of parameters with its parentheses.
+// params parses a parameter list with its parentheses and reports whether it is variadic.
 func (p *parser) params(from, to int, kind VarKind) ([]*Var, bool) {
 	x := p.goExpr("func", from, to)
 	ft, ok := x.(*ast.FuncType)
@@ -275,7 +287,7 @@ func (p *parser) params(from, to int, kind VarKind) ([]*Var, bool) {
 	return out, variadic
 }
 
-// goExpr reads Go's expression or type at [from, to) of the line, with text in front.
+// goExpr parses the Go expression or type in [from, to) of the current line, preceded by front.
 func (p *parser) goExpr(front string, from, to int) ast.Expr {
 	p.shift = from - len(front)
 	x, err := goparser.ParseExprFrom(token.NewFileSet(), "", front+p.line.src[from:to], goparser.SkipObjectResolution)
@@ -288,6 +300,7 @@ func (p *parser) goExpr(front string, from, to int) ast.Expr {
 	return x
 }
 
+// declare makes v known by its name, which must be new.
 func (p *parser) declare(v *Var, off int) {
 	if p.vars[v.Name] != nil {
 		p.fail(off, "variable %s twice", v.Name)
@@ -295,7 +308,7 @@ func (p *parser) declare(v *Var, off int) {
 	p.vars[v.Name] = v
 }
 
-// enter makes a label known until [parser.exit].
+// enter makes l a label that can be left, until [parser.exit].
 func (p *parser) enter(l *Label, off int) {
 	if p.labels[l.Name] != nil {
 		p.fail(off, "label %s twice", l.Name)
@@ -304,4 +317,5 @@ func (p *parser) enter(l *Label, off int) {
 	p.exits[l.Name] = true
 }
 
+// exit ends the scope of l. Its name stays in use.
 func (p *parser) exit(l *Label) { p.exits[l.Name] = false }

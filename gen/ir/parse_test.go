@@ -138,7 +138,7 @@ func TestParseUsesEnv(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read prints, and what is printed is read as the same.
+// FuzzParse checks that parsed text can be printed and that parsing the print gives the same text.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"testdata/all.ir", "testdata/normal.ir"} {
 		text, err := os.ReadFile(name)

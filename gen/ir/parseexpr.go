@@ -8,8 +8,12 @@ import (
 	"strconv"
 )
 
-// expr gives types to an expression. A constant that does not say its own gets want, or
-// Go's default type where want is nil.
+// Typing of parsed Go expressions. Constants without a type take it from their context, which
+// follows the rules of the printer in printexpr.go: whatever that prints is read back as the same
+// expression.
+
+// expr returns x as a typed expression. An untyped constant gets type want, or its default type if
+// want is nil.
 func (p *parser) expr(x ast.Expr, want types.Type) Expr {
 	if val, text, def, ok := p.constant(x); ok {
 		if want == nil {
@@ -48,6 +52,7 @@ func (p *parser) expr(x ast.Expr, want types.Type) Expr {
 	return nil
 }
 
+// binary types an operation. If one operand needs the type of the other, the other is typed first.
 func (p *parser) binary(x *ast.BinaryExpr, want types.Type) Expr {
 	boolean := types.Typ[types.Bool]
 	switch {
@@ -60,7 +65,7 @@ func (p *parser) binary(x *ast.BinaryExpr, want types.Type) Expr {
 		want = nil
 	}
 	var a, b Expr
-	if !p.evident(x.X) && p.evident(x.Y) {
+	if !p.selfTyped(x.X) && p.selfTyped(x.Y) {
 		b = p.expr(x.Y, nil)
 		a = p.expr(x.X, b.Type())
 	} else {
@@ -73,28 +78,29 @@ func (p *parser) binary(x *ast.BinaryExpr, want types.Type) Expr {
 	return &Binary{Typed{a.Type()}, x.Op, a, b}
 }
 
-// evident is [evident] of text.
-func (p *parser) evident(x ast.Expr) bool {
+// selfTyped is the function [selfTyped] for parsed expressions: it reports whether x has a type
+// without regard to its context.
+func (p *parser) selfTyped(x ast.Expr) bool {
 	if _, _, _, ok := p.constant(x); ok {
 		return false
 	}
 	switch x := x.(type) {
 	case *ast.ParenExpr:
-		return p.evident(x.X)
+		return p.selfTyped(x.X)
 	case *ast.UnaryExpr:
-		return x.Op == token.NOT || x.Op == token.AND || p.evident(x.X)
+		return x.Op == token.NOT || x.Op == token.AND || p.selfTyped(x.X)
 	case *ast.BinaryExpr:
 		switch {
 		case x.Op == token.SHL || x.Op == token.SHR:
-			return p.evident(x.X)
+			return p.selfTyped(x.X)
 		case isLogic(x.Op) || isComparison(x.Op):
 			return true
 		}
-		return p.evident(x.X) || p.evident(x.Y)
+		return p.selfTyped(x.X) || p.selfTyped(x.Y)
 	case *ast.CallExpr:
 		if f, ok := x.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") {
 			for _, a := range x.Args {
-				if p.evident(a) {
+				if p.selfTyped(a) {
 					return true
 				}
 			}
@@ -104,7 +110,8 @@ func (p *parser) evident(x ast.Expr) bool {
 	return true
 }
 
-// constant is a constant that does not say its type.
+// constant returns the value, spelling and default type of x if x is a constant without a
+// conversion.
 func (p *parser) constant(x ast.Expr) (v constant.Value, text string, def types.Type, ok bool) {
 	switch x := x.(type) {
 	case *ast.BasicLit:
@@ -151,6 +158,8 @@ func (p *parser) constant(x ast.Expr) (v constant.Value, text string, def types.
 	return
 }
 
+// newConst returns a constant of type t, which must be able to represent it. The spelling is
+// dropped if printing would reproduce it.
 func (p *parser) newConst(x ast.Node, v constant.Value, text string, t types.Type) Expr {
 	if t == nil {
 		p.failAt(x, "nil without a type")
@@ -169,6 +178,7 @@ func (p *parser) newConst(x ast.Node, v constant.Value, text string, t types.Typ
 	return &Const{Typed{t}, v, text}
 }
 
+// callExpr types a call: of a builtin, an elementary function, opaque or a conversion.
 func (p *parser) callExpr(x *ast.CallExpr, want types.Type) Expr {
 	if x.Ellipsis.IsValid() {
 		p.failAt(x, "... in an expression")
@@ -182,7 +192,7 @@ func (p *parser) callExpr(x *ast.CallExpr, want types.Type) Expr {
 		if id, ok := f.X.(*ast.Ident); ok {
 			name := id.Name + "." + f.Sel.Name
 			if params, result, ok := Elementary(name); ok {
-				p.count(x, len(params), len(params))
+				p.wantArgs(x, len(params), len(params))
 				e := &Math{Typed: Typed{result}, Name: name}
 				for i, a := range x.Args {
 					e.Args = append(e.Args, p.expr(a, params[i]))
@@ -199,53 +209,54 @@ func (p *parser) callExpr(x *ast.CallExpr, want types.Type) Expr {
 	if t == nil {
 		p.failAt(x, "not a function of an expression or a type")
 	}
-	p.count(x, 1, 1)
+	p.wantArgs(x, 1, 1)
 	if v, text, _, ok := p.constant(x.Args[0]); ok {
 		return p.newConst(x, v, text, t)
 	}
 	return &Convert{Typed{t}, p.expr(x.Args[0], nil)}
 }
 
-// count wants least to most arguments.
-func (p *parser) count(x *ast.CallExpr, least, most int) {
+// wantArgs fails unless the call has between least and most arguments.
+func (p *parser) wantArgs(x *ast.CallExpr, least, most int) {
 	if n := len(x.Args); n < least || n > most {
 		p.failAt(x, "wrong number of arguments")
 	}
 }
 
-// builtinExpr is a call of a builtin function or of a word of the text form, nil of
-// another name.
+// builtinExpr types a call of a builtin function or of a word of the text form. It returns nil for
+// other names.
 func (p *parser) builtinExpr(x *ast.CallExpr, name string, want types.Type) Expr {
 	integer := types.Typ[types.Int]
 	switch name {
 	case "len", "cap":
-		p.count(x, 1, 1)
+		p.wantArgs(x, 1, 1)
 		return &Len{Typed{integer}, p.expr(x.Args[0], nil), name == "cap"}
 	case "min", "max":
-		p.count(x, 1, 1<<20)
+		p.wantArgs(x, 1, 1<<20)
 		return p.minMax(x, name, want)
 	case "make":
-		p.count(x, 2, 3)
+		p.wantArgs(x, 2, 3)
 		e := &Make{Typed: Typed{p.typ(x.Args[0])}, N: p.expr(x.Args[1], integer)}
 		if len(x.Args) > 2 {
 			e.Cap = p.expr(x.Args[2], integer)
 		}
 		return e
 	case "new":
-		p.count(x, 1, 1)
+		p.wantArgs(x, 1, 1)
 		return &New{Typed{types.NewPointer(p.typ(x.Args[0]))}}
 	case "zero":
-		p.count(x, 1, 1)
+		p.wantArgs(x, 1, 1)
 		return &Const{Typed: Typed{p.typ(x.Args[0])}}
 	}
 	return nil
 }
 
+// minMax types min and max: constants among the arguments take the type of another argument.
 func (p *parser) minMax(x *ast.CallExpr, name string, want types.Type) Expr {
 	e := &Math{Name: name, Args: make([]Expr, len(x.Args))}
 	first := 0
 	for i, a := range x.Args {
-		if p.evident(a) {
+		if p.selfTyped(a) {
 			first, want = i, nil
 			break
 		}
@@ -260,6 +271,7 @@ func (p *parser) minMax(x *ast.CallExpr, name string, want types.Type) Expr {
 	return e
 }
 
+// opaque types opaque[T]("format", args…), whose format is a string literal.
 func (p *parser) opaque(x *ast.CallExpr, t types.Type) Expr {
 	if len(x.Args) == 0 {
 		p.failAt(x, "missing format")
@@ -276,6 +288,7 @@ func (p *parser) opaque(x *ast.CallExpr, t types.Type) Expr {
 	return e
 }
 
+// slice types a slice expression: a SliceAt of an array or of a pointer to one, otherwise a Slice.
 func (p *parser) slice(x *ast.SliceExpr) Expr {
 	bound := func(b ast.Expr) Expr {
 		if b == nil {
@@ -300,6 +313,8 @@ func (p *parser) slice(x *ast.SliceExpr) Expr {
 	return &Slice{Typed{e.Type()}, e, lo, hi, max}
 }
 
+// literal types a composite literal. Elements of arrays and slices without a key follow the one
+// before.
 func (p *parser) literal(x *ast.CompositeLit) Expr {
 	if x.Type == nil {
 		p.failAt(x, "a literal without its type")
@@ -307,7 +322,7 @@ func (p *parser) literal(x *ast.CompositeLit) Expr {
 	t := p.typ(x.Type)
 	e := &Literal{Typed: Typed{t}}
 	st, _ := t.Underlying().(*types.Struct)
-	of := Step{-1, &Const{}}.from(t)
+	of := Step{-1, &Const{}}.typeFrom(t)
 	if st == nil && (of == nil || isString(t)) {
 		p.failAt(x, "a literal of a type that has none")
 	}
@@ -349,6 +364,7 @@ func (p *parser) literal(x *ast.CompositeLit) Expr {
 	return e
 }
 
+// fieldNamed returns the index of the field with a name, or -1.
 func fieldNamed(st *types.Struct, name string) int {
 	for i := range st.NumFields() {
 		if st.Field(i).Name() == name {
@@ -379,7 +395,7 @@ func (p *parser) isPlace(x ast.Expr) bool {
 	return false
 }
 
-// place reads a place. Its type is never nil.
+// place returns the place that x denotes. Its type is never nil.
 func (p *parser) place(x ast.Expr) *Place {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -423,7 +439,8 @@ func (p *parser) place(x ast.Expr) *Place {
 	return nil
 }
 
-// follow reads a place and goes through its pointer if that leads to what is wanted.
+// follow returns the place that x denotes, dereferenced if it is a pointer to a type that satisfies
+// to.
 func (p *parser) follow(x ast.Expr, to func(types.Type) bool) *Place {
 	at := p.place(x)
 	if e := pointee(at.Type()); e != nil && to(e) {
@@ -432,7 +449,7 @@ func (p *parser) follow(x ast.Expr, to func(types.Type) bool) *Place {
 	return at
 }
 
-// global is a variable of a package. There is one Var for it in a function.
+// global returns the place of a package-level variable, which has one Var per function.
 func (p *parser) global(x *ast.SelectorExpr) *Place {
 	g, ok := p.object(x).(*types.Var)
 	if !ok {

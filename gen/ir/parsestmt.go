@@ -7,10 +7,13 @@ import (
 	"strconv"
 )
 
+// The parser of statements. Methods take indices of tokens of the current line.
+
+// maxDepth bounds the nesting of blocks, so that no input overflows the stack.
 const maxDepth = 10000
 
-// block reads statements up to a line that begins with a closing brace, which is the
-// line that is read then.
+// block parses statements up to a line that begins with a closing brace, which becomes the current
+// line.
 func (p *parser) block() Block {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(0, "blocks nested too deeply")
@@ -30,13 +33,15 @@ func (p *parser) block() Block {
 	}
 }
 
-// single wants nothing behind the closing brace.
-func (p *parser) single() {
+// closeBlock fails if the line has more than the closing brace.
+func (p *parser) closeBlock() {
 	if len(p.line.toks) > 1 {
 		p.fail(p.line.toks[1].off, "text behind }")
 	}
 }
 
+// stmt parses the statement on the current line, with its blocks on the lines after it. A keyword
+// of the text form is recognised by the token after it, since it can also be part of an expression.
 func (p *parser) stmt() Stmt {
 	t := p.line.toks
 	at := At{p.line.at}
@@ -59,7 +64,7 @@ func (p *parser) stmt() Stmt {
 		s := &Scope{At: at, L: p.newLabel(1)}
 		p.open(2)
 		s.Body = p.block()
-		p.single()
+		p.closeBlock()
 		p.exit(s.L)
 		return s
 	case next == token.IDENT && word == "leave":
@@ -67,7 +72,7 @@ func (p *parser) stmt() Stmt {
 		if l == nil || !p.exits[t[1].lit] {
 			p.fail(t[1].off, "%s is no label around", t[1].lit)
 		}
-		p.end(2)
+		p.endOfLine(2)
 		return &Leave{at, l}
 	case next == token.LPAREN && (word == "copy" || word == "clear" || word == "panic"):
 		return p.builtin(at, word)
@@ -75,7 +80,7 @@ func (p *parser) stmt() Stmt {
 	return p.assign(at)
 }
 
-// off is the offset of the i-th token, or of the end of the last.
+// off returns the offset of token i, or of the end of the last token.
 func (p *parser) off(i int) int {
 	t := p.line.toks
 	if i < len(t) {
@@ -88,21 +93,22 @@ func (p *parser) off(i int) int {
 	return last.off + len(last.tok.String())
 }
 
-// end wants the line to have n tokens.
-func (p *parser) end(n int) {
+// endOfLine fails if the line has more than n tokens.
+func (p *parser) endOfLine(n int) {
 	if len(p.line.toks) > n {
 		p.fail(p.off(n), "text behind the statement")
 	}
 }
 
-// open wants an opening brace as the n-th token and the last.
+// open fails unless token n is an opening brace and the last token.
 func (p *parser) open(n int) {
 	if t := p.line.toks; len(t) <= n || t[n].tok != token.LBRACE {
 		p.fail(p.off(n), "missing {")
 	}
-	p.end(n + 1)
+	p.endOfLine(n + 1)
 }
 
+// newLabel declares the label that token i names.
 func (p *parser) newLabel(i int) *Label {
 	t := p.line.toks
 	if i >= len(t) || t[i].tok != token.IDENT {
@@ -113,7 +119,7 @@ func (p *parser) newLabel(i int) *Label {
 	return l
 }
 
-// variable is the variable that the i-th token names.
+// variable returns the variable that token i names.
 func (p *parser) variable(i int) *Var {
 	t := p.line.toks
 	if i >= len(t) || t[i].tok != token.IDENT {
@@ -126,23 +132,25 @@ func (p *parser) variable(i int) *Var {
 	return v
 }
 
-// exprAt reads the expression of tokens i to j.
+// exprAt parses the expression in tokens i to j.
 func (p *parser) exprAt(i, j int, want types.Type) Expr {
-	return p.expr(p.goExpr("", p.from(i, j), p.off(j)), want)
+	return p.expr(p.goExpr("", p.start(i, j), p.off(j)), want)
 }
 
-// from is the offset of token i, where something must begin that ends in front of j.
-func (p *parser) from(i, j int) int {
+// start returns the offset of token i; it fails unless i < j.
+func (p *parser) start(i, j int) int {
 	if i >= j {
 		p.fail(p.off(i), "missing expression")
 	}
 	return p.off(i)
 }
 
+// placeAt parses the place in tokens i to j.
 func (p *parser) placeAt(i, j int) *Place {
-	return p.place(p.goExpr("", p.from(i, j), p.off(j)))
+	return p.place(p.goExpr("", p.start(i, j), p.off(j)))
 }
 
+// ifStmt parses an if with its branches. The else is on the line of the closing brace.
 func (p *parser) ifStmt(at At) Stmt {
 	n := len(p.line.toks) - 1
 	p.open(n)
@@ -151,10 +159,11 @@ func (p *parser) ifStmt(at At) Stmt {
 	if t := p.line.toks; len(t) == 3 && t[1].tok == token.ELSE && t[2].tok == token.LBRACE {
 		s.Else = p.block()
 	}
-	p.single()
+	p.closeBlock()
 	return s
 }
 
+// loop parses a loop, counted or not. Its index is in scope in the body and stays declared.
 func (p *parser) loop(at At) Stmt {
 	t := p.line.toks
 	n := len(t) - 1
@@ -172,13 +181,13 @@ func (p *parser) loop(at At) Stmt {
 		p.counted(s, n)
 	}
 	s.Body = p.block()
-	p.single()
+	p.closeBlock()
 	p.exit(s.L)
 	p.exit(s.Next)
 	return s
 }
 
-// counted reads i T = lo; i < hi; i += step from the fifth token to the n-th.
+// counted parses i T = lo; i < hi; i += step from token 4 to token n.
 func (p *parser) counted(s *Loop, n int) {
 	t := p.line.toks
 	eq := p.index(4, n, token.ASSIGN)
@@ -187,7 +196,7 @@ func (p *parser) counted(s *Loop, n int) {
 	if t[4].tok != token.IDENT {
 		p.fail(t[4].off, "no index")
 	}
-	typ := p.typ(p.goExpr("", p.from(5, eq), p.off(eq)))
+	typ := p.typ(p.goExpr("", p.start(5, eq), p.off(eq)))
 	s.V = &Var{Name: t[4].lit, Type: typ, Pos: s.Pos}
 	s.Lo = p.exprAt(eq+1, one, typ)
 	same := func(i int) {
@@ -209,7 +218,7 @@ func (p *parser) counted(s *Loop, n int) {
 	if t[two+2].tok != token.ADD_ASSIGN {
 		p.fail(t[two+2].off, "not +=")
 	}
-	step, err := strconv.ParseInt(p.line.src[p.from(two+3, n):p.off(n)], 0, 64)
+	step, err := strconv.ParseInt(p.line.src[p.start(two+3, n):p.off(n)], 0, 64)
 	if text := p.line.src[p.off(two+3):p.off(n)]; err != nil {
 		step, err = strconv.ParseInt(trim(text), 0, 64)
 	}
@@ -220,6 +229,7 @@ func (p *parser) counted(s *Loop, n int) {
 	p.declare(s.V, t[4].off)
 }
 
+// trim removes trailing spaces and tabs.
 func trim(s string) string {
 	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
 		s = s[:len(s)-1]
@@ -227,7 +237,8 @@ func trim(s string) string {
 	return s
 }
 
-// index is the index of the first token of a kind from i to n outside of parentheses.
+// index returns the index of the first token of a kind in [i, n) outside parentheses. It fails if
+// there is none.
 func (p *parser) index(i, n int, kind token.Token) int {
 	if j := p.seek(i, n, kind); j >= 0 {
 		return j
@@ -236,7 +247,7 @@ func (p *parser) index(i, n int, kind token.Token) int {
 	return 0
 }
 
-// seek is index, or -1.
+// seek is index, but returns -1 if there is none.
 func (p *parser) seek(i, n int, kind token.Token) int {
 	depth := 0
 	for ; i < n; i++ {
@@ -252,6 +263,7 @@ func (p *parser) seek(i, n int, kind token.Token) int {
 	return -1
 }
 
+// let parses a declaration. The variable is not in scope in its own initialiser.
 func (p *parser) let(at At) Stmt {
 	t := p.line.toks
 	v := &Var{Name: t[1].lit, Pos: at.Pos}
@@ -261,7 +273,7 @@ func (p *parser) let(at At) Stmt {
 	if eq < 0 {
 		end = len(t)
 	}
-	v.Type = p.typ(p.goExpr("", p.from(2, end), p.off(end)))
+	v.Type = p.typ(p.goExpr("", p.start(2, end), p.off(end)))
 	if eq >= 0 {
 		s.E = p.exprAt(eq+1, len(t), v.Type)
 	}
@@ -269,7 +281,7 @@ func (p *parser) let(at At) Stmt {
 	return s
 }
 
-// builtin reads copy, clear and panic, which stand without results.
+// builtin parses copy, clear and panic as statements without results.
 func (p *parser) builtin(at At, word string) Stmt {
 	args, _ := p.args("", 0)
 	want := 1
@@ -289,7 +301,7 @@ func (p *parser) builtin(at At, word string) Stmt {
 	return &Panic{at, x}
 }
 
-// args reads a call from the i-th token on to the end, with text in front.
+// args parses a call from token i to the end of the line, preceded by front.
 func (p *parser) args(front string, i int) (args []ast.Expr, spread bool) {
 	call, ok := p.goExpr(front, p.off(i), p.off(len(p.line.toks))).(*ast.CallExpr)
 	if !ok {
@@ -298,7 +310,7 @@ func (p *parser) args(front string, i int) (args []ast.Expr, spread bool) {
 	return call.Args, call.Ellipsis.IsValid()
 }
 
-// assign reads what begins with a place, or with call.
+// assign parses a statement that begins with a place, or with call.
 func (p *parser) assign(at At) Stmt {
 	t := p.line.toks
 	n := len(t)
@@ -334,9 +346,10 @@ func (p *parser) assign(at At) Stmt {
 	return &Set{at, dst, p.exprAt(i+1, n, dst.Type())}
 }
 
+// placeAtOr parses the place before token i.
 func (p *parser) placeAtOr(i int) *Place { return p.placeAt(0, i) }
 
-// results reads the variables in front of the token eq; _ is nil.
+// results parses the variables before token eq; _ becomes nil.
 func (p *parser) results(eq int) []*Var {
 	var out []*Var
 	t := p.line.toks
@@ -353,7 +366,7 @@ func (p *parser) results(eq int) []*Var {
 	return out
 }
 
-// call reads the callee from the i-th token on and the arguments.
+// call parses a callee from token i on, and its arguments.
 func (p *parser) call(at At, results []*Var, i int) Stmt {
 	s := &Call{At: at, Results: results}
 	t := p.line.toks
@@ -395,6 +408,7 @@ func (p *parser) call(at At, results []*Var, i int) Stmt {
 	return s
 }
 
+// appendStmt parses an append to dst whose keyword is token i.
 func (p *parser) appendStmt(at At, dst *Place, i int) Stmt {
 	args, spread := p.args("", i)
 	if len(args) == 0 || spread && len(args) != 2 {

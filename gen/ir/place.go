@@ -2,29 +2,33 @@ package ir
 
 import "go/types"
 
-// Place is the place that is the variable v as a whole.
+// Places and types: the type at the end of a path, predicates on types that accept nil, and the
+// distinction between direct places, parts of a variable, and indirect ones, which may be aliased.
+
+// Place returns a new place that is the whole variable v.
 func (v *Var) Place() *Place { return &Place{Root: v} }
 
-// Load is the expression that reads v.
+// Load returns a new expression that reads v.
 func (v *Var) Load() *Load { return &Load{Typed{v.Type}, v.Place()} }
 
-// Type is the type of what is at p, nil if a step of the path does not fit what it
-// stands behind. An element of a string is a byte.
+// Type returns the type of the value at p, or nil if a step does not apply to the type before it.
+// An element of a string is a byte.
 func (p *Place) Type() types.Type {
 	if p == nil || p.Root == nil {
 		return nil
 	}
 	t := p.Root.Type
 	for _, s := range p.Path {
-		if t = s.from(t); t == nil {
+		if t = s.typeFrom(t); t == nil {
 			return nil
 		}
 	}
 	return t
 }
 
-// from is the type that the step leads to from a value of type t, nil if there is none.
-func (s Step) from(t types.Type) types.Type {
+// typeFrom returns the type of the part of a value of type t that s selects, or nil if s does not
+// apply to t.
+func (s Step) typeFrom(t types.Type) types.Type {
 	if t == nil {
 		return nil
 	}
@@ -53,13 +57,15 @@ func (s Step) from(t types.Type) types.Type {
 	return nil
 }
 
+// isIndex reports whether s selects an element. AnyStep does not count: it has no index.
 func (s Step) isIndex() bool { return s.Field < 0 && s.Index != nil }
 
-// prefix is the place that the first n steps of p lead to.
+// prefix returns the place of the first n steps of p, which shares p's path.
 func (p *Place) prefix(n int) *Place { return &Place{Root: p.Root, Path: p.Path[:n]} }
 
-// Indirect reports whether p is behind a pointer or in a slice, so that it is reached by
-// other names too, rather than a part of its variable.
+// Indirect reports whether the path of p crosses a pointer or a slice, so that other places may
+// alias it. Otherwise p is its root variable or a part of it. A path that does not fit its types
+// counts as indirect.
 func (p *Place) Indirect() bool {
 	t := p.Root.Type
 	for _, s := range p.Path {
@@ -70,11 +76,12 @@ func (p *Place) Indirect() bool {
 		case *types.Pointer, *types.Slice:
 			return true
 		}
-		t = s.from(t)
+		t = s.typeFrom(t)
 	}
 	return false
 }
 
+// basic returns the underlying basic type of t, or nil if it has another one.
 func basic(t types.Type) *types.Basic {
 	if t == nil {
 		return nil
@@ -83,16 +90,20 @@ func basic(t types.Type) *types.Basic {
 	return b
 }
 
-// has reports whether t is a basic type with one of the properties.
+// has reports whether the underlying type of t is basic with at least one of the properties info.
 func has(t types.Type, info types.BasicInfo) bool {
 	b := basic(t)
 	return b != nil && b.Info()&info != 0
 }
 
+// isInteger and the predicates after it report whether the underlying type of t is of a kind. They
+// are false for a nil t.
 func isInteger(t types.Type) bool { return has(t, types.IsInteger) }
 func isBool(t types.Type) bool    { return has(t, types.IsBoolean) }
 func isString(t types.Type) bool  { return has(t, types.IsString) }
-func isNumber(t types.Type) bool  { return has(t, types.IsInteger|types.IsFloat) }
+
+// isNumber reports whether t is an integer or a float; complex numbers are not in this form.
+func isNumber(t types.Type) bool { return has(t, types.IsInteger|types.IsFloat) }
 
 // IsFloat reports whether the underlying type of t is a float. It is false for a nil t.
 func IsFloat(t types.Type) bool { return has(t, types.IsFloat) }
@@ -105,7 +116,7 @@ func IsConst(e Expr) bool {
 
 func isInterface(t types.Type) bool { return t != nil && types.IsInterface(t) }
 
-// elem is the type of the elements of a slice, nil of anything else.
+// elem returns the element type of a slice type t, or nil if t is none.
 func elem(t types.Type) types.Type {
 	if t == nil {
 		return nil
@@ -116,7 +127,7 @@ func elem(t types.Type) types.Type {
 	return nil
 }
 
-// pointee is the type that a pointer of type t points to, nil of anything else.
+// pointee returns the base type of a pointer type t, or nil if t is none.
 func pointee(t types.Type) types.Type {
 	if t == nil {
 		return nil
@@ -155,4 +166,5 @@ func nilable(t types.Type) bool {
 	return false
 }
 
+// same reports whether a and b are identical types; nil is identical to nothing.
 func same(a, b types.Type) bool { return a != nil && b != nil && types.Identical(a, b) }

@@ -12,20 +12,25 @@ import (
 	"strings"
 )
 
-// String is f in the text form. It does not fail: what is not well-formed prints
-// somehow, so that messages can show it.
+// The printer of the text form. It accepts ill-formed functions, which it prints with question
+// marks, since error messages show them. Its output for well-formed ones is deterministic and
+// parses back.
+
+// String returns f in the text form. It does not fail: parts that are not well-formed are printed
+// as far as possible, so that messages can show them.
 func (f *Func) String() string {
 	var b bytes.Buffer
 	Print(&b, f) // a buffer does not fail
 	return b.String()
 }
 
-// Print writes functions in the text form that [Parse] reads.
+// Print writes functions in the text form, which [Parse] reads. An error is one of w.
 func Print(w io.Writer, funcs ...*Func) error { return printAll(w, false, funcs) }
 
-// PrintPositions is Print with the position of each statement behind it.
+// PrintPositions is Print with the source position of each statement at the end of its line.
 func PrintPositions(w io.Writer, funcs ...*Func) error { return printAll(w, true, funcs) }
 
+// printAll writes the functions after the import lines, which are known only once all are printed.
 func printAll(w io.Writer, positions bool, funcs []*Func) error {
 	p := newPrinter()
 	p.positions = positions
@@ -42,22 +47,27 @@ func printAll(w io.Writer, positions bool, funcs []*Func) error {
 	return err
 }
 
-// printer writes the text form. Packages go by their names; a second one of the same
-// name gets another and an import line.
+// A printer writes the text form. Packages are printed by name; if two have the same name, the
+// second is renamed and gets an import line.
 type printer struct {
-	b         bytes.Buffer
-	depth     int
+	b bytes.Buffer
+	// depth is the number of tabs before a line.
+	depth int
+	// positions is set if statements are followed by their source positions.
 	positions bool
-	packages  map[*types.Package]string
-	taken     map[string]bool
-	locals    map[string]bool // the variables of the function that is printed
+	// packages maps each package to its name in the text.
+	packages map[*types.Package]string
+	// taken holds the values of packages.
+	taken  map[string]bool
+	locals map[string]bool // names of the variables of the current function
 }
 
+// newPrinter returns a printer that has not renamed any package.
 func newPrinter() *printer {
 	return &printer{packages: make(map[*types.Package]string), taken: make(map[string]bool)}
 }
 
-// stmtText is a statement for messages, in one line.
+// stmtText returns the first line of a statement, for messages.
 func stmtText(s Stmt) string {
 	p := newPrinter()
 	p.stmt(s)
@@ -65,11 +75,13 @@ func stmtText(s Stmt) string {
 	return line
 }
 
+// exprText returns an expression, for messages.
 func exprText(e Expr) string {
 	p := newPrinter()
 	return p.expr(e, nil)
 }
 
+// qualifier returns the name of a package in the text, for types.TypeString.
 func (p *printer) qualifier(pkg *types.Package) string {
 	if name, ok := p.packages[pkg]; ok {
 		return name
@@ -83,7 +95,7 @@ func (p *printer) qualifier(pkg *types.Package) string {
 	return name
 }
 
-// imports are lines for the packages that do not go by their names.
+// imports returns import lines for the renamed packages, in order.
 func (p *printer) imports() string {
 	var lines []string
 	for pkg, name := range p.packages {
@@ -98,6 +110,7 @@ func (p *printer) imports() string {
 	return strings.Join(lines, "") + "\n"
 }
 
+// typ returns the text of a type, ? for nil.
 func (p *printer) typ(t types.Type) string {
 	if t == nil {
 		return "?"
@@ -105,6 +118,7 @@ func (p *printer) typ(t types.Type) string {
 	return types.TypeString(t, p.qualifier)
 }
 
+// fn prints a function.
 func (p *printer) fn(f *Func) {
 	p.locals = make(map[string]bool)
 	for _, v := range Vars(f) {
@@ -142,6 +156,7 @@ func (p *printer) fn(f *Func) {
 	p.b.WriteString("}\n")
 }
 
+// param returns a parameter or result as name type.
 func (p *printer) param(v *Var, variadic bool) string {
 	if v == nil {
 		return "?"
@@ -152,6 +167,7 @@ func (p *printer) param(v *Var, variadic bool) string {
 	return v.Name + " " + p.typ(v.Type)
 }
 
+// position returns a //@ comment, or "" if positions are not printed.
 func (p *printer) position(at token.Position) string {
 	if !p.positions || !at.IsValid() {
 		return ""
@@ -159,6 +175,7 @@ func (p *printer) position(at token.Position) string {
 	return " //@ " + at.String()
 }
 
+// block prints statements, indented by one level.
 func (p *printer) block(b Block) {
 	p.depth++
 	for _, s := range b {
@@ -167,8 +184,10 @@ func (p *printer) block(b Block) {
 	p.depth--
 }
 
+// indent starts a line.
 func (p *printer) indent() { p.b.WriteString(strings.Repeat("\t", p.depth)) }
 
+// stmt prints a statement with its blocks.
 func (p *printer) stmt(s Stmt) {
 	p.indent()
 	open := func(head string) {
@@ -212,7 +231,7 @@ func (p *printer) stmt(s Stmt) {
 	}
 }
 
-// simple is a statement without blocks.
+// simple returns the text of a statement without blocks.
 func (p *printer) simple(s Stmt) string {
 	switch s := s.(type) {
 	case *Let:
@@ -257,6 +276,7 @@ func (p *printer) simple(s Stmt) string {
 	return fmt.Sprintf("?%T", s)
 }
 
+// call returns the text of a call.
 func (p *printer) call(s *Call) string {
 	head := ""
 	for i, v := range s.Results {
@@ -294,6 +314,7 @@ func (p *printer) call(s *Call) string {
 	return head + "(" + strings.Join(list, ", ") + ")"
 }
 
+// labelName returns the name of l, ? for nil.
 func labelName(l *Label) string {
 	if l == nil {
 		return "?"
@@ -301,8 +322,8 @@ func labelName(l *Label) string {
 	return l.Name
 }
 
-// nameText is the name of a function as it stands in the text form: quoted if it is not
-// made of names, dots, a receiver in parentheses in front and type arguments behind.
+// nameText returns the name of a function in the text form: quoted unless it consists of names,
+// dots, a receiver in parentheses before them and type arguments after them.
 func nameText(name string) string {
 	toks, err := scan(name + "(")
 	if err == nil && strings.TrimSpace(name) == name && !strings.ContainsAny(name, "\n\r") {
@@ -313,8 +334,8 @@ func nameText(name string) string {
 	return strconv.Quote(name)
 }
 
-// nameEnd is the index of the parenthesis behind the name of a function that begins at
-// toks[i], -1 if there is no name.
+// nameEnd returns the index of the parenthesis after the function name that begins at toks[i], or
+// -1 if there is no name.
 func nameEnd(toks []tok, i int) int {
 	at := func(t token.Token) bool { return i < len(toks) && toks[i].tok == t }
 	if at(token.STRING) {
@@ -365,14 +386,14 @@ func nameEnd(toks []tok, i int) int {
 	return i
 }
 
-// tok is a token of Go at an offset of a line.
+// A tok is a Go token at an offset of a line.
 type tok struct {
 	off int
 	tok token.Token
 	lit string
 }
 
-// scan splits a line into tokens. The error is at an offset.
+// scan splits a line into tokens, comments included. An error is an offsetError.
 func scan(line string) ([]tok, error) {
 	var (
 		list []tok
@@ -397,6 +418,7 @@ func scan(line string) ([]tok, error) {
 	}
 }
 
+// An offsetError is a lexical error at an offset of a line.
 type offsetError struct {
 	off int
 	msg string

@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// expr is e where a value of type want is expected, nil where anything may stand. A
-// constant of another type shows its type.
+// The printer of expressions. A constant is printed without its type if the context implies the
+// same type when the text is parsed, and as a conversion otherwise.
+
+// expr returns the text of e in a context of type want, nil if the context implies no type.
 func (p *printer) expr(e Expr, want types.Type) string { return p.prec(e, want, 0) }
 
-// prec is e as an operand of an operator of a precedence: 0 for none, unary for a unary
-// one, postfix if something is selected of it.
+// prec returns the text of e as an operand of an operator of precedence outer, in parentheses if
+// necessary: 0 for no operator, unary for a unary one, postfix for a selection.
 func (p *printer) prec(e Expr, want types.Type, outer int) string {
 	inner := postfix
 	var s string
@@ -31,8 +33,8 @@ func (p *printer) prec(e Expr, want types.Type, outer int) string {
 	case *Unary:
 		inner = unary
 		x := e.T
-		if !evident(e.X) && e.Op != token.NOT {
-			x = context(e.T, want)
+		if !selfTyped(e.X) && e.Op != token.NOT {
+			x = expectedType(e.T, want)
 		}
 		s = p.prec(e.X, x, unary)
 		switch e.X.(type) {
@@ -92,47 +94,51 @@ const (
 	postfix = token.HighestPrec
 )
 
-// explicit is a type that no expression has: a constant shows its type.
+// explicit is a context whose type no expression has, so every constant is printed with its type.
 var explicit types.Type = types.NewTuple()
 
-// operands are the types expected of the operands of e.
+// operands returns the contexts of the operands of e: a constant takes its type from the other
+// operand.
 func (p *printer) operands(e *Binary, want types.Type) (x, y types.Type) {
 	switch {
 	case e.Op == token.SHL || e.Op == token.SHR:
-		if !evident(e.X) {
-			return context(e.T, want), types.Typ[types.Uint]
+		if !selfTyped(e.X) {
+			return expectedType(e.T, want), types.Typ[types.Uint]
 		}
 		return e.T, types.Typ[types.Uint]
 	case isLogic(e.Op):
 		return e.T, e.T
 	case isComparison(e.Op):
 		switch {
-		case evident(e.X):
+		case selfTyped(e.X):
 			return nil, typeOf(e.X)
-		case evident(e.Y):
+		case selfTyped(e.Y):
 			return typeOf(e.Y), nil
 		}
 		return explicit, typeOf(e.X)
-	case evident(e.X) || evident(e.Y):
+	case selfTyped(e.X) || selfTyped(e.Y):
 		return e.T, e.T
 	}
-	return context(e.T, want), e.T
+	return expectedType(e.T, want), e.T
 }
 
-// context is the type expected of a constant of type t that gets its type from want.
-func context(t, want types.Type) types.Type {
+// expectedType returns the context of a constant of type t in one of type want: t if they are the
+// same, otherwise explicit.
+func expectedType(t, want types.Type) types.Type {
 	if same(t, want) {
 		return t
 	}
 	return explicit
 }
 
+// mathArgs returns the arguments of an elementary function. One of min and max that is typed
+// without its context determines the type of the constants.
 func (p *printer) mathArgs(e *Math, want types.Type) []string {
 	params, _, _ := Elementary(e.Name)
 	list := make([]string, len(e.Args))
 	known := false
 	for _, x := range e.Args {
-		known = known || evident(x)
+		known = known || selfTyped(x)
 	}
 	for i, x := range e.Args {
 		switch {
@@ -141,34 +147,34 @@ func (p *printer) mathArgs(e *Math, want types.Type) []string {
 		case known || i > 0:
 			list[i] = p.expr(x, e.T)
 		default:
-			list[i] = p.expr(x, context(e.T, want))
+			list[i] = p.expr(x, expectedType(e.T, want))
 		}
 	}
 	return list
 }
 
-// evident reports whether the text of e says its type without help from around it, as
-// that of a constant does not. [evidentText] finds the same in text.
-func evident(e Expr) bool {
+// selfTyped reports whether the text of e has a type without regard to its context, as that of an
+// untyped constant does not. [parser.selfTyped] decides the same for parsed text.
+func selfTyped(e Expr) bool {
 	switch e := e.(type) {
 	case *Const:
 		return e.Val == nil && !nilable(e.T)
 	case *Unary:
-		return e.Op == token.NOT || evident(e.X)
+		return e.Op == token.NOT || selfTyped(e.X)
 	case *Binary:
 		switch {
 		case e.Op == token.SHL || e.Op == token.SHR:
-			return evident(e.X)
+			return selfTyped(e.X)
 		case isLogic(e.Op) || isComparison(e.Op):
 			return true
 		}
-		return evident(e.X) || evident(e.Y)
+		return selfTyped(e.X) || selfTyped(e.Y)
 	case *Math:
 		if e.Name != "min" && e.Name != "max" {
 			return true
 		}
 		for _, x := range e.Args {
-			if evident(x) {
+			if selfTyped(x) {
 				return true
 			}
 		}
@@ -177,8 +183,10 @@ func evident(e Expr) bool {
 	return true
 }
 
+// isLogic reports whether op is && or ||, whose operands are bools.
 func isLogic(op token.Token) bool { return op == token.LAND || op == token.LOR }
 
+// isComparison reports whether op compares its operands, with a bool as the result.
 func isComparison(op token.Token) bool {
 	switch op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
@@ -187,6 +195,7 @@ func isComparison(op token.Token) bool {
 	return false
 }
 
+// typeOf returns the type of e, nil if e is nil.
 func typeOf(e Expr) types.Type {
 	if e == nil {
 		return nil
@@ -194,7 +203,7 @@ func typeOf(e Expr) types.Type {
 	return e.Type()
 }
 
-// typeCall is a type in front of a parenthesis.
+// typeCall returns a type before the parenthesis of a conversion, parenthesised if Go requires it.
 func (p *printer) typeCall(t types.Type) string {
 	s := p.typ(t)
 	switch {
@@ -205,6 +214,7 @@ func (p *printer) typeCall(t types.Type) string {
 	return s
 }
 
+// bounds returns the brackets of a slice expression.
 func (p *printer) bounds(lo, hi, max Expr) string {
 	s := "["
 	if lo != nil {
@@ -220,6 +230,7 @@ func (p *printer) bounds(lo, hi, max Expr) string {
 	return s + "]"
 }
 
+// literal returns a composite literal, with keys for structs and if elements are missing.
 func (p *printer) literal(e *Literal) string {
 	list := make([]string, len(e.Elems))
 	st, _ := e.T.Underlying().(*types.Struct)
@@ -238,27 +249,27 @@ func (p *printer) literal(e *Literal) string {
 		case st != nil:
 			list[i] = "?: " + p.expr(x, nil)
 		case plain:
-			list[i] = p.expr(x, Step{-1, x}.from(e.T))
+			list[i] = p.expr(x, Step{-1, x}.typeFrom(e.T))
 		default:
-			list[i] = strconv.Itoa(key) + ": " + p.expr(x, Step{-1, x}.from(e.T))
+			list[i] = strconv.Itoa(key) + ": " + p.expr(x, Step{-1, x}.typeFrom(e.T))
 		}
 	}
 	return p.typ(e.T) + "{" + strings.Join(list, ", ") + "}"
 }
 
-// place is a place in Go's syntax: a pointer is followed without a star by a field or an
-// index of an array.
+// place returns a place in Go's syntax: a field or an index of an array follows a pointer without a
+// star.
 func (p *printer) place(at *Place) string { return p.path(at, false) }
 
-// path is place; with sliced, bounds follow, before which a pointer to an array needs
-// no star either.
+// path is place; if sliced is set, bounds follow, before which a pointer to an array needs no star
+// either.
 func (p *printer) path(at *Place, sliced bool) string {
 	if at == nil || at.Root == nil {
 		return "?"
 	}
 	s := p.root(at.Root)
 	t := at.Root.Type
-	star := false // s begins with a star
+	star := false // whether s begins with a star
 	suffix := func(x string) {
 		if star {
 			s = "(" + s + ")"
@@ -267,7 +278,7 @@ func (p *printer) path(at *Place, sliced bool) string {
 		s += x
 	}
 	for i, step := range at.Path {
-		next := step.from(t)
+		next := step.typeFrom(t)
 		switch {
 		case next == nil && step.isIndex():
 			suffix(".#[" + p.expr(step.Index, nil) + "]")
@@ -277,7 +288,7 @@ func (p *printer) path(at *Place, sliced bool) string {
 			suffix("." + t.Underlying().(*types.Struct).Field(step.Field).Name())
 		case step.isIndex():
 			suffix("[" + p.expr(step.Index, types.Typ[types.Int]) + "]")
-		case i+1 < len(at.Path) && at.Path[i+1].from(next) != nil && !at.Path[i+1].IsDeref() && elem(next) == nil &&
+		case i+1 < len(at.Path) && at.Path[i+1].typeFrom(next) != nil && !at.Path[i+1].IsDeref() && elem(next) == nil &&
 			!isString(next):
 		case i+1 == len(at.Path) && sliced && isArray(next):
 		default:
@@ -292,6 +303,7 @@ func (p *printer) path(at *Place, sliced bool) string {
 	return s
 }
 
+// root returns the name of a variable, qualified if it is package-level.
 func (p *printer) root(v *Var) string {
 	if g, ok := v.Object.(*types.Var); ok && v.Kind == Global && g.Pkg() != nil {
 		return p.qualifier(g.Pkg()) + "." + g.Name()
@@ -299,7 +311,8 @@ func (p *printer) root(v *Var) string {
 	return v.Name
 }
 
-// constant is a constant where want is expected.
+// constant returns a constant in a context of type want, with a conversion unless its type is
+// implied.
 func (p *printer) constant(c *Const, want types.Type) string {
 	if c.T == nil {
 		return "?"
@@ -314,7 +327,7 @@ func (p *printer) constant(c *Const, want types.Type) string {
 	return p.typeCall(c.T) + "(" + s + ")"
 }
 
-// value is a constant without its type, and the type that it has where none is expected.
+// value returns a constant without its type, and the type it has in a context without one.
 func (p *printer) value(c *Const) (text string, def types.Type) {
 	if c.Val == nil {
 		return "nil", nil
@@ -333,7 +346,8 @@ func (p *printer) value(c *Const) (text string, def types.Type) {
 	return "text(" + strconv.Quote(c.Text) + ", " + s + ")", nil
 }
 
-// valueText is a value as a literal, the shortest that gives it in its type.
+// valueText returns a value as the shortest literal with that value in type t, and the default type
+// of the literal.
 func valueText(v constant.Value, t types.Type) (text string, def types.Type) {
 	switch v.Kind() {
 	case constant.Bool:
@@ -360,8 +374,8 @@ func valueText(v constant.Value, t types.Type) (text string, def types.Type) {
 	return text, types.Typ[types.Int]
 }
 
-// literalValue is the value of a literal, with a sign or without, nil of other text, and
-// its default type.
+// literalValue returns the value and the default type of a literal, possibly negative; nil if text
+// is none.
 func literalValue(text string) (constant.Value, types.Type) {
 	bare, negative := strings.CutPrefix(text, "-")
 	toks, err := scan(bare)
@@ -384,7 +398,7 @@ func literalValue(text string) (constant.Value, types.Type) {
 	return v, types.Typ[kind]
 }
 
-// equalAs reports whether two constants are one value of type t.
+// equalAs reports whether two constants are the same value of type t.
 func equalAs(a, b constant.Value, t types.Type) bool {
 	x, _ := valueText(a, t)
 	y, _ := valueText(b, t)

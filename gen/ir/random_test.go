@@ -334,7 +334,7 @@ func (g *generator) expr(t types.Type, depth int) ir.Expr {
 	return &ir.Load{Typed: typed, P: g.place(t)}
 }
 
-// result is what a run of a random function gives, as text.
+// result returns the outcome of a run of a random function as text.
 func result(t *testing.T, f *ir.Func, seed uint64) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))

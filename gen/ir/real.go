@@ -5,18 +5,18 @@ import (
 	"go/types"
 )
 
-// RealPath is the path of the package that numbers of traced functions come from.
+// RealPath is the path of the package that declares the number type of traced functions.
 const RealPath = "github.com/nabla-ad/nabla"
 
-// Real is the type that stands for nabla.Real in traced functions. Here it is a float64
-// of another name, so that what is done with it reads, checks and evaluates as it does
-// with floats; [Convert] goes from one to the other. Printed as Go, operators are calls
-// of methods, and a conversion to a float or an integer lets a value leave the trace.
+// Real represents nabla.Real in traced functions. Here it is a defined type with underlying type
+// float64, so operations on it are checked and evaluated like those on floats, and [Convert]
+// converts between the two. When it is printed as Go, operators become method calls, and a
+// conversion to a float or an integer takes the value out of the trace.
 //
-// Functions of package math take Reals where they take float64s, all of them.
+// Functions of package math take Reals in place of all their float64s.
 var Real types.Type
 
-// realPackage has Real and what traced functions call by a rule.
+// realPackage declares Real and the functions that traced functions call by rules.
 var realPackage = types.NewPackage(RealPath, "nabla")
 
 func init() {
@@ -33,9 +33,9 @@ func init() {
 	realPackage.MarkComplete()
 }
 
-// RealRule is the function of package nabla that computes over Reals what a function of
-// package math with two results does, math.Sincos say; nil if there is none. The sign that
-// Lgamma returns is a Real too.
+// RealRule returns a rule for the function of package nabla that computes over Reals the function
+// of package math with two results that name gives, such as math.Sincos, or nil if there is none.
+// The sign that Lgamma returns is a Real too.
 func RealRule(name string) *Rule {
 	if len(name) < 5 || name[:5] != "math." {
 		return nil

@@ -5,46 +5,51 @@ import (
 	"go/types"
 )
 
-// Rule is a function whose derivative is written by hand, or of which only the name is
-// known. The zero values of what is behind Object promise nothing.
+// Rules: derivatives written by hand, or generated separately, for functions whose bodies are not
+// differentiated. Shape derives the signatures of the derivatives from that of the function.
+
+// A Rule describes a function whose derivative is supplied, or of which only the name is known. The
+// zero values of the fields after Object make no promise.
 type Rule struct {
-	Name   string // path.Func
+	Name string // path.Func
+	// Object is the function, nil if only its name is known. It determines the parameters and
+	// results.
 	Object *types.Func
-	// Passive says that its results have no derivative.
+	// Passive reports that the results have no derivative.
 	Passive bool
-	// Tangent and Pullback are the derivatives, with the signatures that Shape tells; nil
-	// where there is none.
+	// Tangent and Pullback are the derivatives, with the signatures that Shape returns; nil if
+	// missing.
 	Tangent, Pullback *Callee
-	// Fixed are the parameters by which there is no derivative.
+	// Fixed[i] is set if there is no derivative with respect to parameter i.
 	Fixed []bool
-	// Source is the function itself, to be looked into for what the rule does not give;
-	// nil where it is not to be.
+	// Source is the function itself, to be differentiated for derivatives that the rule lacks; nil
+	// if it must not be.
 	Source *Func
-	// Plain does what the function does in code that may be followed for other numbers than
-	// floats, by all parameters but those that are fixed; nil where there is none.
+	// Plain is an equivalent of the function whose code can be lifted to other number types than
+	// floats, in all parameters that are not fixed; nil if there is none.
 	Plain *Func
-	// Real is the function over Reals. What is fixed is so there, and has the type that it
-	// has here. It is nil where there is none.
+	// Real is the function over Reals, nil if there is none. Parameters that are fixed keep their
+	// types.
 	Real *Rule
-	// ReadOnly are the parameters behind which nothing is written.
+	// ReadOnly[i] is set if memory reachable from parameter i is not written.
 	ReadOnly []bool
-	// Unread are the parameters whose memory the pullback does not read.
+	// Unread[i] is set if the pullback does not read memory of parameter i.
 	Unread []bool
-	// Returns says of each result that is a slice or a pointer which parameter it is, as
-	// it came; negative where it is something else.
+	// Returns[i] is the parameter that result i, a slice or pointer, is identical to; negative if
+	// there is none.
 	Returns []int
 }
 
-// IsFixed says whether there is no derivative by parameter i.
+// IsFixed reports whether there is no derivative with respect to parameter i.
 func (r *Rule) IsFixed(i int) bool { return i < len(r.Fixed) && r.Fixed[i] }
 
-// Writes says whether something may be written behind parameter i.
+// Writes reports whether memory reachable from parameter i may be written.
 func (r *Rule) Writes(i int) bool { return i >= len(r.ReadOnly) || !r.ReadOnly[i] }
 
-// Reads says whether the pullback may read what is behind parameter i.
+// Reads reports whether the pullback may read memory of parameter i.
 func (r *Rule) Reads(i int) bool { return i >= len(r.Unread) || !r.Unread[i] }
 
-// Returned is the parameter that result i is, negative if it is none.
+// Returned returns the parameter that result i is, or a negative number.
 func (r *Rule) Returned(i int) int {
 	if i < len(r.Returns) {
 		return r.Returns[i]
@@ -52,21 +57,21 @@ func (r *Rule) Returned(i int) int {
 	return -1
 }
 
-// Shape says how the derivatives of a function are called.
+// A Shape holds the calling convention of the derivatives of a function. Its lists are indices of
+// parameters or results, in ascending order.
 //
-// The tangent has the parameters of the function and the shadows of those in Moving; its
-// results are those of the function and the derivatives of those in Moved.
+// The tangent takes the parameters of the function and the tangents or shadows of ActiveParams; it
+// returns the results of the function and the tangents or shadows of ActiveResults.
 //
-// The pullback has the parameters of the function, the shadows of those in Shadows and
-// the seeds of the results in Seeds; its results are the adjoints of the parameters in
-// Bars.
+// The pullback takes the parameters of the function, the shadows of those in Shadows and the seeds
+// of the results in Seeds; it returns the cotangents of the parameters in Cotangents.
 type Shape struct {
-	Params, Results             []*types.Var // of the function, the receiver first
-	ActiveParams, ActiveResults []int        // what holds or leads to floats
-	Shadows, Seeds, Cotangents  []int        // what leads to floats; what has floats of its own
+	Params, Results             []*types.Var // of the function, its receiver first
+	ActiveParams, ActiveResults []int        // contain floats or references to floats
+	Shadows, Seeds, Cotangents  []int        // contain references to floats; contain floats
 }
 
-// Shape is that of the derivatives of r, which has an Object.
+// Shape returns the shape of the derivatives of r, whose Object must be set.
 func (r *Rule) Shape() *Shape {
 	s := &Shape{}
 	sig := r.Object.Signature()
@@ -106,7 +111,7 @@ func (r *Rule) Shape() *Shape {
 	return s
 }
 
-// signature is one of parameters and results with names of their own.
+// signature returns a signature whose parameters and results have unique names.
 func signature(params, results []*types.Var) *types.Signature {
 	n := NewNamer()
 	named := func(list []*types.Var) *types.Tuple {
@@ -120,8 +125,9 @@ func signature(params, results []*types.Var) *types.Signature {
 	return types.NewSignatureType(nil, nil, nil, in, named(results), false)
 }
 
-// some are the variables in a list that are meant, their names with a suffix.
-func some(list []*types.Var, base, suffix string, only []int) (out []*types.Var) {
+// selectParams returns the variables of list with indices only, with a suffix appended to their
+// names.
+func selectParams(list []*types.Var, base, suffix string, only []int) (out []*types.Var) {
 	for _, i := range only {
 		name := list[i].Name()
 		if name == "" || name == "_" {
@@ -132,29 +138,33 @@ func some(list []*types.Var, base, suffix string, only []int) (out []*types.Var)
 	return out
 }
 
-func all(list []*types.Var) (out []int) {
+// allIndices returns the indices of list.
+func allIndices(list []*types.Var) (out []int) {
 	for i := range list {
 		out = append(out, i)
 	}
 	return out
 }
 
-// Tangent is the signature of the tangent.
+// Tangent returns the signature of the tangent.
 func (s *Shape) Tangent() *types.Signature {
-	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Dot", s.ActiveParams)...)
-	results := append(some(s.Results, "v", "", all(s.Results)), some(s.Results, "v", "Dot", s.ActiveResults)...)
+	params := selectParams(s.Params, "p", "", allIndices(s.Params))
+	params = append(params, selectParams(s.Params, "p", "Dot", s.ActiveParams)...)
+	results := selectParams(s.Results, "v", "", allIndices(s.Results))
+	results = append(results, selectParams(s.Results, "v", "Dot", s.ActiveResults)...)
 	return signature(params, results)
 }
 
-// Pullback is the signature of the pullback.
+// Pullback returns the signature of the pullback.
 func (s *Shape) Pullback() *types.Signature {
-	params := append(some(s.Params, "p", "", all(s.Params)), some(s.Params, "p", "Bar", s.Shadows)...)
-	params = append(params, some(s.Results, "v", "Bar", s.Seeds)...)
-	results := some(s.Params, "p", "Bar", s.Cotangents)
+	params := selectParams(s.Params, "p", "", allIndices(s.Params))
+	params = append(params, selectParams(s.Params, "p", "Bar", s.Shadows)...)
+	params = append(params, selectParams(s.Results, "v", "Bar", s.Seeds)...)
+	results := selectParams(s.Params, "p", "Bar", s.Cotangents)
 	return signature(params, results)
 }
 
-// OwnFloats reports whether a value of type t has floats in itself, not behind slices and
+// OwnFloats reports whether a value of type t contains floats directly, not through slices or
 // pointers.
 func OwnFloats(t types.Type) bool {
 	switch u := t.Underlying().(type) {
@@ -172,10 +182,12 @@ func OwnFloats(t types.Type) bool {
 	return false
 }
 
-// LeadsToFloats reports whether a value of type t has slices or pointers in itself that
-// lead to floats.
+// LeadsToFloats reports whether a value of type t contains slices or pointers through which floats
+// can be reached.
 func LeadsToFloats(t types.Type) bool { return leadsToFloats(t, map[types.Type]bool{}) }
 
+// leadsToFloats is LeadsToFloats; seen holds the referenced types that were visited, which ends the
+// recursion for recursive types.
 func leadsToFloats(t types.Type, seen map[types.Type]bool) bool {
 	behind := func(t types.Type) bool {
 		if seen[t] {

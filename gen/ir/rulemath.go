@@ -6,8 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// The operations of package rules that are no functions of package math have names of
-// their own: derivatives are written with them.
+// The operations of package rules that are not functions of package math are elementary functions
+// too, named rules.op: the generated derivatives call them.
 func init() {
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		r := rules.Info(op)

@@ -6,31 +6,34 @@ import (
 	"math"
 )
 
-// Value is a value of the evaluator, or a variable that holds one: a number, a bool, a
-// string, an array, a struct, a slice, a pointer or an interface. What it is only its
-// type says, which it does not know. The zero Value is the zero value of numbers, bools,
-// strings, slices, pointers and interfaces.
+// Values of the evaluator and the operations on their memory.
+
+// A Value is a value of the evaluator, or a variable that holds one: a number, a bool, a string, an
+// array, a struct, a slice, a pointer or an interface. It does not hold its type: operations take
+// that as an argument. The zero Value is the zero value of all these types but arrays and structs.
 type Value struct {
-	num uint64 // of a number or a bool; integers are extended to 64 bits by their sign
-	// ref is a string, a slice, a pointer, an interface or the parts of an array or struct.
+	num uint64 // bits of a number or bool; integers are sign-extended to 64 bits, floats are float64s
+	// ref is a string, slice, pointer, boxed or parts, or nil.
 	ref any
 }
 
 type (
-	// slice shares its elements, as Go's slices do.
+	// slice is a slice, which shares its elements as Go's slices do.
 	slice []Value
 	// pointer points to a variable, an element or a field.
 	pointer *Value
-	// parts are the elements or fields of the variable that holds them. They stay where
-	// they are as long as it lives; an assignment copies into them.
+	// parts are the elements of an array or the fields of a struct. They keep their addresses as
+	// long as the variable lives, since an assignment copies into them.
 	parts []Value
-	// boxed is what an interface holds.
+	// boxed is the content of an interface: a dynamic type and value.
 	boxed struct {
 		t types.Type
 		v Value
 	}
 )
 
+// boolValue and the functions after it construct values. Empty strings and nil slices are the zero
+// Value, so that a zero value compares equal to them without a look at its type.
 func boolValue(b bool) Value {
 	if b {
 		return Value{num: 1}
@@ -57,6 +60,8 @@ func sliceValue(s slice) Value {
 
 func pointerTo(v *Value) Value { return Value{ref: pointer(v)} }
 
+// bool and the methods after it return the content of a value of the type in their names. The zero
+// Value has the zero value of each.
 func (v Value) bool() bool     { return v.num != 0 }
 func (v Value) int() int64     { return int64(v.num) }
 func (v Value) float() float64 { return math.Float64frombits(v.num) }
@@ -81,10 +86,10 @@ func (v Value) parts() parts {
 	return p
 }
 
-// maxLen bounds the arrays and slices of the evaluator.
+// maxLen bounds the length of arrays and slices.
 const maxLen = 1 << 24
 
-// zeroValue is the zero value of a type, with new memory for its parts.
+// zeroValue returns the zero value of t, with new memory for its parts.
 func zeroValue(t types.Type) Value {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -102,6 +107,7 @@ func zeroValue(t types.Type) Value {
 	return Value{}
 }
 
+// zeros returns n zero values of type t.
 func zeros(n int, t types.Type) []Value {
 	list := make([]Value, n)
 	if isArray(t) || isStruct(t) {
@@ -112,7 +118,7 @@ func zeros(n int, t types.Type) []Value {
 	return list
 }
 
-// clone is v with memory of its own for its parts.
+// clone returns v with new memory for its parts; slices and pointers still share theirs.
 func (v Value) clone() Value {
 	p, ok := v.ref.(parts)
 	if !ok {
@@ -125,7 +131,7 @@ func (v Value) clone() Value {
 	return Value{ref: q}
 }
 
-// assign copies v into a variable; its parts stay where they are.
+// assign copies v into dst, whose parts keep their addresses.
 func (dst *Value) assign(v Value) {
 	p, ok := v.ref.(parts)
 	q := dst.parts()
@@ -138,7 +144,7 @@ func (dst *Value) assign(v Value) {
 	}
 }
 
-// copyValues is copy for values, with overlap.
+// copyValues copies elements as copy does, also if the slices overlap, and returns their number.
 func copyValues(dst, src slice) int {
 	n := min(len(dst), len(src))
 	tmp := make([]Value, n)
@@ -151,8 +157,8 @@ func copyValues(dst, src slice) int {
 	return n
 }
 
-// appendValues is append: it writes behind the length if the capacity allows, else it
-// moves.
+// appendValues returns append(s, list...): it writes beyond the length of s if the capacity allows
+// it and reallocates otherwise.
 func appendValues(s slice, of types.Type, list []Value) slice {
 	n := len(s)
 	if len(list) == 0 {
@@ -160,7 +166,7 @@ func appendValues(s slice, of types.Type, list []Value) slice {
 	}
 	need := n + len(list)
 	for i := range list {
-		list[i] = list[i].clone() // before anything is overwritten
+		list[i] = list[i].clone() // before the append overwrites elements that list shares
 	}
 	if need > cap(s) {
 		size := max(need, 2*cap(s))
@@ -181,7 +187,8 @@ func appendValues(s slice, of types.Type, list []Value) slice {
 	return s
 }
 
-// equal is == of two values of type t.
+// equal reports whether a == b for two values of type t. It panics as Go does for interfaces with
+// incomparable dynamic types.
 func equal(a, b Value, t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
@@ -224,14 +231,14 @@ func equal(a, b Value, t types.Type) bool {
 		}
 		return equal(x.v, y.v, x.t)
 	}
-	// Slices, maps and functions are compared with nil only.
+	// Slices, maps and functions can only be compared with nil.
 	return a.ref == nil && b.ref == nil
 }
 
-// Text is v as a value of type t, as fmt's %v writes it; pointers are & and the value.
+// Text formats v, a value of type t, like fmt's %v; a pointer is & and its target, to a depth of 4.
 func (v Value) Text(t types.Type) string { return fmt.Sprint(v.show(t, 4)) }
 
-// show is v in a form for package fmt.
+// show returns v as a value that package fmt prints like the Go value.
 func (v Value) show(t types.Type, depth int) any {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
@@ -275,8 +282,10 @@ func (v Value) show(t types.Type, depth int) any {
 	return verbatim("<nil>")
 }
 
+// verbatim is text that fmt prints unquoted.
 type verbatim string
 
+// showAll returns show of each value; of(i) is the type of the i-th.
 func showAll(list []Value, depth int, of func(int) types.Type) []any {
 	out := make([]any, len(list))
 	for i, v := range list {

@@ -5,17 +5,16 @@ import (
 	"go/types"
 )
 
-// VectorPath is the path of the package that vectors come from.
+// VectorPath is the path of the package that declares vectors.
 const VectorPath = "simd/archsimd"
 
-// VectorLanes is how many numbers a vector holds.
+// VectorLanes is the number of lanes of a vector.
 const VectorLanes = 4
 
-// Vector is the type that stands for archsimd.Float64x4. Here it is an array of four
-// float64s of another name. What is computed of vectors is computed for each lane, as it is
-// of float64s: + - * /, a sign, math.Sqrt and math.Abs. [Convert] goes from a number to the
-// vector of which it is every lane, from an array of four to its vector and back, and from
-// a vector to its first lane.
+// Vector represents archsimd.Float64x4. Here it is a defined type whose underlying type is an array
+// of four float64s. Operations on vectors apply to each lane as to float64s: + - * /, negation,
+// math.Sqrt and math.Abs. [Convert] broadcasts a number to all lanes, converts an array of four to
+// a vector and back, and extracts the first lane of a vector.
 var Vector types.Type
 
 func init() {
@@ -26,17 +25,18 @@ func init() {
 	pkg.MarkComplete()
 }
 
+// isVector reports whether t is Vector.
 func isVector(t types.Type) bool { return same(t, Vector) }
 
-// vectorMath reports whether an elementary function is one of vectors too.
+// vectorMath reports whether an elementary function is defined for vectors.
 func vectorMath(name string) bool { return name == "math.Sqrt" || name == "math.Abs" }
 
-// convertsVector reports whether a vector is made of a from, or a to of a vector.
+// convertsVector reports whether a conversion is a broadcast or extracts the first lane.
 func convertsVector(from, to types.Type) bool {
 	return isVector(to) && isNumber(from) || isVector(from) && same(to, types.Typ[types.Float64])
 }
 
-// eachLane computes a vector lane by lane.
+// eachLane returns a vector whose lane k is of(k).
 func eachLane(of func(k int) float64) Value {
 	list := make(parts, VectorLanes)
 	for k := range list {
@@ -45,7 +45,7 @@ func eachLane(of func(k int) float64) Value {
 	return Value{ref: list}
 }
 
-// convertVector is a conversion of a vector, or to one.
+// convertVector evaluates a conversion that convertsVector reports.
 func convertVector(v Value, from, to types.Type) Value {
 	if isVector(to) {
 		x := convertNumber(v, basic(from), types.Typ[types.Float64]).float()

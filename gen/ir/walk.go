@@ -1,7 +1,9 @@
 package ir
 
-// Walk visits the statements of b and what stands in them, each before its blocks. The
-// blocks of a statement for which visit returns false are skipped.
+// Traversal of functions: visitors, and lists of the parts of statements and expressions.
+
+// Walk calls visit for the statements of b and those nested in them, in preorder. The blocks of a
+// statement for which visit returns false are skipped.
 func Walk(b Block, visit func(Stmt) bool) {
 	for _, s := range b {
 		if !visit(s) {
@@ -19,7 +21,7 @@ func Walk(b Block, visit func(Stmt) bool) {
 	}
 }
 
-// Blocks are the blocks of a statement.
+// Blocks returns pointers to the blocks of s itself, nil if it has none.
 func Blocks(s Stmt) []*Block {
 	switch s := s.(type) {
 	case *If:
@@ -32,9 +34,8 @@ func Blocks(s Stmt) []*Block {
 	return nil
 }
 
-// WalkExpr visits e and its operands, each before its operands, those in the indices of
-// places included. The operands of an expression for which visit returns false are
-// skipped. A nil e has nothing to visit.
+// WalkExpr calls visit for e and its operands in preorder, indices of places included. The operands
+// of an expression for which visit returns false are skipped. A nil e is ignored.
 func WalkExpr(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
 		return
@@ -70,7 +71,7 @@ func WalkExpr(e Expr, visit func(Expr) bool) {
 	}
 }
 
-// walk visits the indices on the path of p.
+// walk calls WalkExpr for the indices on the path of p.
 func (p *Place) walk(visit func(Expr) bool) {
 	for _, s := range p.Path {
 		if s.isIndex() {
@@ -79,8 +80,8 @@ func (p *Place) walk(visit func(Expr) bool) {
 	}
 }
 
-// Operands are the operands of e without those that are missing; the indices of its
-// place, see [PlaceOf], are not among them.
+// Operands returns the operands of e without those that are missing. The indices of its place, see
+// [PlaceOf], are not operands. The result may be a slice of e itself.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Unary:
@@ -107,6 +108,7 @@ func Operands(e Expr) []Expr {
 	return nil
 }
 
+// present returns the expressions that are not nil; it reuses the list.
 func present(list ...Expr) []Expr {
 	out := list[:0]
 	for _, e := range list {
@@ -117,7 +119,7 @@ func present(list ...Expr) []Expr {
 	return out
 }
 
-// PlaceOf is the place of a Load, an Addr or a SliceAt, and nil of other expressions.
+// PlaceOf returns the place of a Load, an Addr or a SliceAt, nil for other expressions.
 func PlaceOf(e Expr) *Place {
 	switch e := e.(type) {
 	case *Load:
@@ -130,7 +132,7 @@ func PlaceOf(e Expr) *Place {
 	return nil
 }
 
-// Indices are the indices on the path of p.
+// Indices returns the indices on the path of p.
 func (p *Place) Indices() []Expr {
 	var out []Expr
 	for _, s := range p.Path {
@@ -141,15 +143,14 @@ func (p *Place) Indices() []Expr {
 	return out
 }
 
-// Exprs are the expressions of a statement itself, not of its blocks, in the order in
-// which they are evaluated, without those that are missing; the indices of the place
-// that it assigns to come first.
+// Exprs returns the expressions of s itself, without its blocks, in order of evaluation and without
+// those that are missing; the indices of its target come first.
 func Exprs(s Stmt) (out []Expr) {
 	EachExpr(s, func(e Expr) { out = append(out, e) })
 	return out
 }
 
-// EachExpr visits the expressions of [Exprs].
+// EachExpr calls visit for the expressions that [Exprs] returns, without allocating.
 func EachExpr(s Stmt, visit func(Expr)) {
 	if p := Target(s); p != nil {
 		for _, t := range p.Path {
@@ -194,8 +195,7 @@ func EachExpr(s Stmt, visit func(Expr)) {
 	}
 }
 
-// Target is the place that a Set, an Add or an Append assigns to, nil for other
-// statements.
+// Target returns the place that a Set, an Add or an Append assigns to, nil for other statements.
 func Target(s Stmt) *Place {
 	switch s := s.(type) {
 	case *Set:
@@ -208,8 +208,8 @@ func Target(s Stmt) *Place {
 	return nil
 }
 
-// Vars are the variables of f, each once: parameters, results, then in the order in
-// which they occur, those of packages included.
+// Vars returns the variables of f without repetition: parameters, results, then the others in order
+// of occurrence, package-level ones included.
 func Vars(f *Func) []*Var {
 	var out []*Var
 	seen := map[*Var]bool{nil: true}
@@ -252,7 +252,7 @@ func Vars(f *Func) []*Var {
 	return out
 }
 
-// Labels are the labels of f, each once, in the order in which they occur.
+// Labels returns the labels of f without repetition, in order of occurrence.
 func Labels(f *Func) []*Label {
 	var out []*Label
 	seen := map[*Label]bool{nil: true}
@@ -279,8 +279,8 @@ func Labels(f *Func) []*Label {
 	return out
 }
 
-// LeavesBeyond reports whether a leave in b goes for a label that neither stands in b nor
-// is one of own.
+// LeavesBeyond reports whether b contains a leave of a label that is neither defined in b nor
+// listed in own, so that control may leave b other than at its end.
 func LeavesBeyond(b Block, own ...*Label) (found bool) {
 	inner := make(map[*Label]bool)
 	for _, l := range own {

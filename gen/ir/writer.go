@@ -1,16 +1,16 @@
 package ir
 
-// Writer collects statements, the blocks within others too: passes that make one form from
-// another write to one. Its zero value is ready.
+// A Writer accumulates statements. Passes that translate one function into another write to one.
+// The zero value is ready to use.
 type Writer struct {
-	Out Block // of the block that is being written
-	At  At    // where what it is made from stands
+	Out Block // the current block
+	At  At    // position of the statement being translated
 }
 
-// Emit adds statements.
+// Emit appends statements to the current block.
 func (w *Writer) Emit(s ...Stmt) { w.Out = append(w.Out, s...) }
 
-// Nested returns what f writes, as a block of its own.
+// Nested returns the statements that f emits as a new block; the current block is unchanged.
 func (w *Writer) Nested(f func()) Block {
 	outer := w.Out
 	w.Out = nil
@@ -20,7 +20,8 @@ func (w *Writer) Nested(f func()) Block {
 	return block
 }
 
-// EachStmt returns what stmt writes for each statement of b in turn, as a block of its own.
+// EachStmt returns, as a new block, the statements that stmt emits for each statement of b in turn.
+// It sets w.At to the position of each.
 func (w *Writer) EachStmt(b Block, stmt func(Stmt)) Block {
 	return w.Nested(func() {
 		for _, s := range b {

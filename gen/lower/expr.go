@@ -258,7 +258,8 @@ func mayPanic(e ir.Expr) bool {
 	case *ir.Len:
 		return mayPanic(e.X)
 	case *ir.Binary:
-		safe := ir.IsFloat(e.X.Type()) || e.Op != token.QUO && e.Op != token.REM && e.Op != token.SHL && e.Op != token.SHR
+		safe := ir.IsFloat(e.X.Type()) ||
+			e.Op != token.QUO && e.Op != token.REM && e.Op != token.SHL && e.Op != token.SHR
 		return !safe || mayPanic(e.X) || mayPanic(e.Y)
 	case *ir.Math:
 		for _, a := range e.Args {
