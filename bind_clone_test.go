@@ -187,7 +187,7 @@ func pointOf(n, k int) []float64 {
 	return x
 }
 
-// TestPrivate has clones, and engines with workers, of functions that write all over their
+// TestClone has clones, and engines with workers, of functions that write all over their
 // structs. The structs change between calls, which all of them see. Run it with -race.
 func TestClone(t *testing.T) {
 	const n = 40
@@ -246,7 +246,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestPrivateMatrices is TestPrivate for what shares products among workers.
+// TestCloneMatrices is TestClone for what shares products among workers.
 func TestCloneMatrices(t *testing.T) {
 	const n = 60
 	d := newDesk(n)
@@ -342,7 +342,7 @@ func TestUncopied(t *testing.T) {
 	}
 }
 
-// TestPrivateFollows: a clone sees what becomes of the struct, and of what it leads to.
+// TestCloneFollows: a clone sees what becomes of the struct, and of what it leads to.
 func TestCloneFollows(t *testing.T) {
 	d := newDesk(4)
 	f := func(x []float64, d *desk) float64 {
@@ -413,7 +413,7 @@ func TestCloneFollows(t *testing.T) {
 	}
 }
 
-// TestPrivateResize: an object that has clones, and they, have copies at another size too.
+// TestCloneResize: an object that has clones, and they, have copies at another size too.
 func TestCloneResize(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(4, 0))
@@ -437,7 +437,7 @@ func TestCloneResize(t *testing.T) {
 	}
 }
 
-// TestPrivateAllocation: a call of a clone does not allocate.
+// TestCloneAllocation: a call of a clone does not allocate.
 func TestCloneAllocation(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(30, 0))
@@ -450,7 +450,7 @@ func TestCloneAllocation(t *testing.T) {
 	}
 }
 
-// TestPrivateInside: derivatives inside a function that several goroutines differentiate.
+// TestCloneInside: derivatives inside a function that several goroutines differentiate.
 func TestCloneInside(t *testing.T) {
 	const n = 12
 	w := &bench{2, make([]float64, n)}

@@ -142,7 +142,7 @@ func init() {
 		}})
 }
 
-// TestShared: what is only read is one memory for all clones and workers, and what is
+// TestReadOnly: what is only read is one memory for all clones and workers, and what is
 // written one for each; references between them lead to the right one. The data changes
 // between calls, and what leads where does. Run it with -race.
 func TestReadOnly(t *testing.T) {
