@@ -3,8 +3,6 @@ package engine
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -29,14 +27,14 @@ type Comparison struct {
 	got    []float64 // the part of y that is compared
 	want   []float64 // and by the function
 	value  []float64 // the part of want that is compared
+	differ disagreement
 
 	// The calls of the prepared object.
+	schedule
 	call   uint64 // the mark of the call under way; see Function.NewCall
-	calls  int
-	due    bool // the call under way is one to compare
-	hidden bool // the last comparison near a point was made at the point itself
-	every  bool // a comparison failed: all calls are compared near their points from then on
-	lost   int  // what open was of recordings that were dropped and could not be judged
+	chosen bool   // the call under way is one to compare
+	hidden bool   // the last comparison near a point was made at the point itself
+	lost   int    // what open was of recordings that were dropped and could not be judged
 }
 
 // Compared is a recording with what is known of it.
@@ -73,17 +71,14 @@ func NewComparison(f *Function) *Comparison {
 func (c *Comparison) Due() bool {
 	if mark := *c.f.call; mark == 0 || mark != c.call {
 		c.call = mark
-		c.calls++
-		c.due = !c.f.policy.NoStaleCheck && (c.captures() || c.every || c.thinning())
+		c.count()
+		c.chosen = !c.f.policy.NoStaleCheck && (c.captures() || c.schedule.due())
 	}
-	return c.due
+	return c.chosen
 }
 
 // captures reports whether f may read data that changes.
 func (c *Comparison) captures() bool { return c.f.def.Captures && !c.f.policy.FixedCaptures }
-
-// thinning reports whether the call under way is one of 1, 2, 4, 8, …
-func (c *Comparison) thinning() bool { return c.calls&(c.calls-1) == 0 }
 
 // Made is a recording p that was made in the call under way.
 func (c *Comparison) Made(p *program.Program) *Compared {
@@ -159,7 +154,7 @@ func (c *Comparison) Broken(r *Compared, others ...*Compared) error {
 
 // broken is Broken where calls since first may have been wrong, 0 for none.
 func (c *Comparison) broken(first int) error {
-	c.every = true
+	c.fail()
 	e := &StaleError{Function: c.f.Name(), values: c.captures()}
 	if first > 0 {
 		e.Unchecked = c.calls - first
@@ -205,7 +200,7 @@ func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 	if now.value, err = c.f.comparable(now.want, now.at); err != nil {
 		return false, false
 	}
-	if !now.agree() {
+	if !now.agree(now.at) {
 		return false, true
 	}
 	old := *r // which nearby would make another one
@@ -231,12 +226,12 @@ func (r *Compared) machine(k int) *program.Machine {
 // seem to differ.
 func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
-	near := m == nil || c.every || !c.captures() || r.fresh || r.kink || c.thinning() || c.calls-r.near >= between
+	near := m == nil || c.failed || !c.captures() || r.fresh || r.kink || c.powerOfTwo() || c.calls-r.near >= between
 	known := !near && r.same(x, params)
 	if known {
 		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
 			copy(c.got, r.got)
-			near = !c.agree() // a rule that is called may give something else by now: the recording does, too
+			near = !c.agree(r.at) // a rule that is called may give something else by now: the recording does, too
 		} else if near = true; !isPanic(err) {
 			return false, err
 		}
@@ -254,7 +249,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 	case !c.replays(r, params):
 		return false, nil
 	}
-	if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree() {
+	if c.value, err = c.f.comparable(c.want, x); err != nil || !c.agree(x) {
 		return false, err
 	}
 	switch {
@@ -321,7 +316,7 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 		return false, nil
 	}
 	c.value, err = c.f.comparable(c.want, c.at)
-	return err == nil && c.agree(), err
+	return err == nil && c.agree(c.at), err
 }
 
 // there compares the values at c.at, unless the recording does not reach it by its branch or
@@ -333,7 +328,7 @@ func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err
 	if c.value, err = c.f.comparable(c.want, c.at); isPanic(err) {
 		return false, true, nil
 	}
-	return true, err == nil && c.agree(), err
+	return true, err == nil && c.agree(c.at), err
 }
 
 // compared notes that the call under way has compared r near x.
@@ -368,7 +363,7 @@ func isPanic(err error) bool {
 // two could be compared at the point alone, which does not show every change of what the
 // function captures.
 func (c *Comparison) Hidden() bool {
-	return c.hidden && (c.every || c.captures()) && !c.f.policy.FailOnGuard
+	return c.hidden && (c.failed || c.captures()) && !c.f.policy.FailOnGuard
 }
 
 // Changed reports whether p, recorded in place of r because that is Hidden, shows that r
@@ -381,7 +376,7 @@ func (c *Comparison) Changed(r *Compared, p *program.Program) bool {
 // then.
 func (c *Comparison) Confirms(r *Compared, x, params []float64) (bool, error) {
 	if c.value != nil && c.replays(r, params) {
-		return c.agree(), nil
+		return c.agree(c.at), nil
 	}
 	return c.nearby(r, x, params)
 }
@@ -454,59 +449,5 @@ func finite(v []float64) bool {
 	return true
 }
 
-// agree compares values by a replay with the function's own. A function over Reals
-// does the same operations in both, so that each output is compared by its own
-// size; a plain one may fuse x·y+z, which is large beside a sum that cancels.
-func (c *Comparison) agree() bool {
-	scale := 0.0
-	if c.f.def.Plain != nil {
-		for _, v := range c.value {
-			if a := math.Abs(v); a > scale && !math.IsInf(a, 1) {
-				scale = a
-			}
-		}
-	}
-	for i, v := range c.value {
-		g := c.got[i]
-		if g == v || g != g && v != v {
-			continue
-		}
-		if math.IsInf(v, 0) || !(math.Abs(g-v) <= agreement*max(scale, math.Abs(v))+1e-300) {
-			return false
-		}
-	}
-	return true
-}
-
-// StaleError says that a recording no longer computes what the function does: data that
-// it captures has changed. It matches ErrStale.
-type StaleError struct {
-	Function string
-	// Unchecked is how many calls before this one may have returned results of the old
-	// data. They were not compared, or by their values only.
-	Unchecked int
-	values    bool // the latter
-}
-
-func (e *StaleError) Error() string {
-	s := fmt.Sprintf("nabla: function %s: %v", e.Function, ErrStale)
-	if e.Unchecked == 0 {
-		return s
-	}
-	s += "; the call before this one"
-	if e.Unchecked > 1 {
-		s = fmt.Sprintf("nabla: function %s: %v; the last %d calls", e.Function, ErrStale, e.Unchecked)
-	}
-	switch {
-	case e.values && e.Unchecked == 1:
-		return s + " was compared by its value only, and its derivatives may be wrong"
-	case e.values:
-		return s + " were compared by their values only, and their derivatives may be wrong"
-	case e.Unchecked == 1:
-		return s + " was not compared, and may be wrong"
-	}
-	return s + " were not compared, and may be wrong"
-}
-
-// Is reports whether target is ErrStale.
-func (e *StaleError) Is(target error) bool { return target == ErrStale }
+// agree reports whether the values c.got of a replay at x are those of the function, c.value.
+func (c *Comparison) agree(x []float64) bool { return c.differ.first(c.f, c.got, c.value, x) < 0 }

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+)
+
+// Prepared objects compute by programs that were made from the function: recordings, which hold captured data as
+// constants, and generated code, which is of the source at another time. Both are stale once they compute something
+// else than the function. This file says when they are compared with it (schedule), how far values may be apart
+// (disagreement), and which errors a failed comparison becomes (StaleError, StaleCodeError). [Comparison] compares
+// recordings, at points near those of the calls; [Watch] compares values by generated code.
+
+// A schedule chooses the calls of a prepared object that are compared: calls 1, 2, 4, 8, …, so that their cost
+// vanishes in the long run, and all calls after a comparison has failed. The zero value is at the start.
+type schedule struct {
+	calls  int
+	failed bool
+}
+
+// count counts a call.
+func (s *schedule) count() { s.calls++ }
+
+// fail notes that a comparison failed.
+func (s *schedule) fail() { s.failed = true }
+
+// due reports whether the call counted last is compared.
+func (s *schedule) due() bool { return s.failed || s.powerOfTwo() }
+
+// powerOfTwo reports whether the call counted last is one of 1, 2, 4, 8, …
+func (s *schedule) powerOfTwo() bool { return s.calls&(s.calls-1) == 0 }
+
+// agreement is the largest relative difference of values that count as equal.
+const agreement = 1e-9
+
+// A disagreement compares values of a program with those of the function.
+type disagreement struct {
+	at, near, slack []float64 // buffers
+}
+
+// first returns the index of the first element of got, computed by a program made from f, that is not that of want,
+// computed by f itself at x, or -1. NaN equals NaN. The values are the last outputs of f; see Function.comparable.
+//
+// A recording of a function over Reals performs the same operations as the function. Code made from a plain function
+// may fuse or reorder them, and where terms cancel, the value is rounding error alone, in which two ways to compute it
+// have no digit in common. So such values may also differ by as much as f changes if x does by a relative agreement,
+// which takes two evaluations of f, made only if the values differ otherwise.
+func (d *disagreement) first(f *Function, got, want, x []float64) int {
+	i := differs(got, want, nil)
+	if i < 0 || f.def.Plain == nil {
+		return i
+	}
+	if d.near == nil {
+		d.at, d.near, d.slack = make([]float64, f.def.N), make([]float64, f.def.M), make([]float64, f.def.M)
+	}
+	slack := d.slack[:len(want)]
+	clear(slack)
+	for _, turn := range [...]uint{0, 1} {
+		for i, v := range x {
+			d.at[i] = v * (1 + agreement)
+			if uint(i)*2654435761>>7&1 != turn { // no direction in which f is likely constant
+				d.at[i] = v * (1 - agreement)
+			}
+		}
+		near, err := f.comparable(d.near, d.at)
+		if err != nil {
+			continue // f need not be defined there
+		}
+		for i, v := range near {
+			if change := math.Abs(v - want[i]); change > slack[i] && !math.IsInf(change, 1) {
+				slack[i] = change
+			}
+		}
+	}
+	return differs(got, want, slack)
+}
+
+// differs returns the index of the first element of got that is not that of want, or -1. Elements may be apart by a
+// relative agreement and, unless it is nil, by slack.
+func differs(got, want, slack []float64) int {
+	for i, v := range want {
+		g := got[i]
+		if g == v || g != g && v != v {
+			continue
+		}
+		tol := agreement*math.Abs(v) + 1e-300
+		if slack != nil {
+			tol = max(tol, slack[i])
+		}
+		if math.IsInf(v, 0) || !(math.Abs(g-v) <= tol) {
+			return i
+		}
+	}
+	return -1
+}
+
+// comparedOutputs returns the number of outputs, the last ones, that are compared. Of a derived function these are the
+// outputs of the function it was derived from.
+func (f *Function) comparedOutputs() int {
+	if f.def.Checked > 0 {
+		return f.def.Checked
+	}
+	return f.def.M
+}
+
+// comparable stores the outputs of f at x that are compared in the last elements of y, which has room for all outputs,
+// and returns these elements. They are computed by the function itself.
+func (f *Function) comparable(y, x []float64) ([]float64, error) {
+	k := f.comparedOutputs()
+	if f.def.checked != nil {
+		return y[len(y)-k:], f.def.checked(y[len(y)-k:], x)
+	}
+	return y[len(y)-k:], f.Value(y, x)
+}
+
+// A Watch compares values that generated code computed with those of the function. The zero value is ready for use.
+type Watch struct {
+	schedule
+	differ disagreement
+	want   []float64
+}
+
+// Next reports whether the next call of f is compared.
+func (w *Watch) Next(f *Function) bool {
+	next := w.schedule
+	next.count()
+	return next.due() && !f.policy.NoStaleCheck
+}
+
+// Due counts a call of f and reports whether it is compared.
+func (w *Watch) Due(f *Function) bool {
+	w.count()
+	return w.due() && !f.policy.NoStaleCheck
+}
+
+// Check returns a *[StaleCodeError] if y, computed at x, is not the value of f, or the error of evaluating f.
+func (w *Watch) Check(f *Function, y, x []float64) error {
+	if w.want == nil {
+		w.want = make([]float64, f.def.M)
+	}
+	want, err := f.comparable(w.want, x)
+	if err != nil {
+		return err
+	}
+	got := y[len(y)-len(want):]
+	i := w.differ.first(f, got, want, x)
+	if i < 0 {
+		return nil
+	}
+	w.fail()
+	return &StaleCodeError{Function: f.def.Name, Output: i + len(y) - len(want), Got: got[i], Want: want[i]}
+}
+
+// StaleError reports that a recording no longer computes the function, because data that the function captures has
+// changed. It matches ErrStale.
+type StaleError struct {
+	Function string
+	// Unchecked is how many calls before this one may have returned results of the old
+	// data. They were not compared, or by their values only.
+	Unchecked int
+	values    bool // the latter
+}
+
+func (e *StaleError) Error() string {
+	s := fmt.Sprintf("nabla: function %s: %v", e.Function, ErrStale)
+	if e.Unchecked == 0 {
+		return s
+	}
+	s += "; the call before this one"
+	if e.Unchecked > 1 {
+		s = fmt.Sprintf("nabla: function %s: %v; the last %d calls", e.Function, ErrStale, e.Unchecked)
+	}
+	switch {
+	case e.values && e.Unchecked == 1:
+		return s + " was compared by its value only, and its derivatives may be wrong"
+	case e.values:
+		return s + " were compared by their values only, and their derivatives may be wrong"
+	case e.Unchecked == 1:
+		return s + " was not compared, and may be wrong"
+	}
+	return s + " were not compared, and may be wrong"
+}
+
+// Is reports whether target is ErrStale.
+func (e *StaleError) Is(target error) bool { return target == ErrStale }
+
+// StaleCodeError reports that generated code computes something else than the function it was generated from. It
+// matches ErrStale.
+type StaleCodeError struct {
+	Function  string
+	Output    int
+	Got, Want float64 // by the generated code and by the function
+}
+
+func (e *StaleCodeError) Error() string {
+	return fmt.Sprintf("nabla: the generated code of %s is out of date: output %d is %v and the function's %v; run "+
+		"go tool nabla gen (or go generate) in its package, and build again",
+		e.Function, e.Output, e.Got, e.Want)
+}
+
+// Is reports whether target is ErrStale.
+func (e *StaleCodeError) Is(target error) bool { return target == ErrStale }
