@@ -7,22 +7,25 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// memory knows which places may be the same. What a variable leads to, at any distance,
-// is one class, and so is what another one leads to that it is assigned from.
+// aliases holds the result of a points-to analysis of one function, flow-insensitive and unification-based (Steensgaard
+// 1996). All memory reachable from a variable, through any number of slices and pointers, is one alias class; assigning
+// a value with references from one variable to another merges the classes of both. A variable whose address is taken is
+// in the class of the pointers to it.
 type aliases struct {
-	parent    map[*ir.Var]*ir.Var
-	unknown   map[*ir.Var]bool // classes that anything may be the same as
-	use       *usage
-	workspace *ir.Var // the parameter that leads to stacks
-	fromTape  *ir.Var // stands for what slices and pointers taken from them lead to
+	parent    map[*ir.Var]*ir.Var // variable → parent in the union-find forest of classes; roots are missing
+	unknown   map[*ir.Var]bool    // representatives of the classes that may overlap any other class
+	use       *usage              // of the whole body
+	workspace *ir.Var             // the parameter that leads to the tape, or nil
+	fromTape  *ir.Var             // represents what references loaded from the tape lead to
 }
 
-// memoryOf finds the classes of f. Distinct says that no two parameters lead to the same
-// memory. Work, if it is not nil, is a parameter that leads to stacks: slices and pointers
-// that another function has put there lead anywhere.
+// analyseAliases computes the alias classes of f in one pass: unions do not depend on the order of the statements. If
+// distinct is set, the memory of two parameters does not overlap; otherwise all parameters with references are one
+// class. Slices and pointers loaded from the tape, which workspace leads to if it is not nil, were stored by another
+// function and may lead anywhere, and so may global variables.
 func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
-	m := &aliases{parent: map[*ir.Var]*ir.Var{}, unknown: map[*ir.Var]bool{}, use: usageOf(f.Body), workspace: workspace,
-		fromTape: new(ir.Var)}
+	m := &aliases{parent: map[*ir.Var]*ir.Var{}, unknown: map[*ir.Var]bool{}, use: usageOf(f.Body),
+		workspace: workspace, fromTape: new(ir.Var)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -34,11 +37,13 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 			for _, e := range s.Elems {
 				m.unionExpr(s.P.Root, e)
 			}
+		// Elements with references may be shared after the copy.
 		case *ir.Copy:
 			if of := sliceElem(s.Dst.Type()); of != nil && hasRefs(of) {
 				v := m.unionExpr(nil, s.Dst)
 				m.unionExpr(v, s.Src)
 			}
+		// The callee may store any argument in any other and return it.
 		case *ir.Call:
 			var v *ir.Var
 			for _, e := range s.Args {
@@ -52,6 +57,7 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 		}
 		return true
 	})
+	// Parameters that may overlap at entry form one class.
 	var first *ir.Var
 	for _, v := range f.Params {
 		if !distinct && hasRefs(v.Type) {
@@ -67,7 +73,8 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 	return m
 }
 
-// root is the variable whose class p leads to.
+// root returns the variable whose class p belongs to: fromTape if the path of p passes through an element of a stack of
+// the workspace to memory that it leads to, or if p is itself a reference in such an element; p.Root otherwise.
 func (m *aliases) root(p *ir.Place) *ir.Var {
 	if p.Root == m.workspace && m.workspace != nil {
 		for i, s := range p.Path {
@@ -79,7 +86,7 @@ func (m *aliases) root(p *ir.Place) *ir.Var {
 	return p.Root
 }
 
-// hasRefs reports whether a value of type t leads to other memory.
+// hasRefs reports whether a value of type t contains slices, pointers or other references to memory.
 func hasRefs(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
@@ -97,6 +104,8 @@ func hasRefs(t types.Type) bool {
 	return true
 }
 
+// find returns the representative of the class of v. The forest is not compressed, as functions have few variables with
+// references.
 func (m *aliases) find(v *ir.Var) *ir.Var {
 	for m.parent[v] != nil {
 		v = m.parent[v]
@@ -104,7 +113,7 @@ func (m *aliases) find(v *ir.Var) *ir.Var {
 	return v
 }
 
-// join makes the classes of two variables one. One may be nil.
+// union merges the classes of v and w and returns v, or w if v is nil, so that a loop can start with nil.
 func (m *aliases) union(v, w *ir.Var) *ir.Var {
 	if v == nil {
 		return w
@@ -116,7 +125,8 @@ func (m *aliases) union(v, w *ir.Var) *ir.Var {
 	return v
 }
 
-// link makes one class of v, which may be nil, and what e leads to.
+// unionExpr merges the class of v, which may be nil, with the classes of all places in e with references, and returns a
+// variable of the class, nil if there is none.
 func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
 	if e == nil || !hasRefs(e.Type()) {
 		return v
@@ -133,18 +143,20 @@ func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
 	return v
 }
 
-// mayBe reports whether p and q may have memory in common, where the indices and
-// variables on their paths have the same values for both.
+// mayAlias reports whether p and q may overlap. Variables that occur in both are assumed to have the same value in
+// both, so the answer does not hold across an assignment to one of them.
 func (m *aliases) mayAlias(p, q *ir.Place) bool {
 	if m.root(p) == m.fromTape || m.root(q) == m.fromTape {
 		return typesOverlap(p.Type(), q.Type())
 	}
+	// Paths from one root can be compared even within one class.
 	if p.Root == q.Root {
 		return !disjoint(p, q)
 	}
 	if !p.Indirect() && !q.Indirect() {
 		return false
 	}
+	// A direct place is overlapped by an indirect one only through its address.
 	for _, r := range []*ir.Place{p, q} {
 		if !r.Indirect() && !m.use.addressed[r.Root] {
 			return false
@@ -157,16 +169,18 @@ func (m *aliases) mayAlias(p, q *ir.Place) bool {
 	return typesOverlap(p.Type(), q.Type())
 }
 
-// compatible reports whether values of two types, nil for one that is not known, may have
-// memory in common.
+// typesOverlap reports whether memory of types s and t may overlap under the type system of Go. A nil type is unknown.
 func typesOverlap(s, t types.Type) bool { return s == nil || t == nil || ir.MayOverlap(s, t) }
 
-// apart reports whether two places in or behind one variable have nothing in common.
+// disjoint reports whether two places with the same root never overlap. The paths are compared step by step: the first
+// pair of steps that selects different fields, or elements with indices that always differ, separates them unless a
+// reference behind that step can lead both to the same memory.
 func disjoint(p, q *ir.Place) bool {
 	n := min(len(p.Path), len(q.Path))
 	for i := range n {
 		s, t := p.Path[i], q.Path[i]
 		switch {
+		// Different fields are disjoint; equal ones decide nothing.
 		case s.Field >= 0 && t.Field >= 0:
 			if s.Field == t.Field {
 				continue
@@ -183,14 +197,15 @@ func disjoint(p, q *ir.Place) bool {
 		default:
 			return false
 		}
-		// Two parts of one value: what they lead to may be the same.
+		// Two parts of one value; references in them may still be equal.
 		return !crossesRef(p, i+1) && !crossesRef(q, i+1) || !typesOverlap(p.Type(), q.Type())
 	}
-	// One is on the way to the other.
+	// One path is a prefix of the other. They overlap unless a reference separates the container from memory of another
+	// type.
 	return (crossesRef(p, n) || crossesRef(q, n)) && !typesOverlap(p.Type(), q.Type())
 }
 
-// leads reports whether p goes through a slice or a pointer behind its first n steps.
+// crossesRef reports whether p.Path[n:] passes through a slice or a pointer.
 func crossesRef(p *ir.Place, n int) bool {
 	for i := n; i < len(p.Path); i++ {
 		switch (&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type().Underlying().(type) {
@@ -201,7 +216,8 @@ func crossesRef(p *ir.Place, n int) bool {
 	return false
 }
 
-// offset is e as something and a constant that is added to it.
+// splitOffset splits an integer expression e into x + k with a constant k. The expression x is nil if e is constant.
+// Only constants on the right of + and - are collected.
 func splitOffset(e ir.Expr) (ir.Expr, int64) {
 	if n, ok := constInt(e); ok {
 		return nil, n
@@ -218,7 +234,8 @@ func splitOffset(e ir.Expr) (ir.Expr, int64) {
 	return e, 0
 }
 
-// different reports whether two indices are surely not the same.
+// alwaysDiffer reports whether the indices a and b are certainly different: two constants, or one int expression plus
+// different constants. Smaller integer types may overflow to the same value.
 func alwaysDiffer(a, b ir.Expr) bool {
 	x, i := splitOffset(a)
 	y, j := splitOffset(b)

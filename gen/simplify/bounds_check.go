@@ -7,11 +7,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Cut cuts slices to a common length before innermost loops, so that Go checks their
-// bounds there once and not in every iteration. A slice is cut that every iteration
-// indexes by the index of the loop, plus a constant or what does not change in the loop.
-// So the loop would have panicked where the cut does, only later: what it would have
-// done until then is not done.
+// Cut eliminates bounds checks in innermost counted loops: before the loop it cuts each slice that every iteration
+// indexes by the loop index, plus a constant or an invariant, to the length that the loop needs, from which the Go
+// compiler can prove that the indices in the loop are in range. If the loop would have panicked because of an index,
+// the cut panics instead, before the first iteration, so the effects of earlier iterations are missing.
 //
 //	for i := 0; i < n; i++ { … x[k+i] … }
 //	if 0 < n { xCut := x[k:len(x):len(x)][:n]; for i := 0; i < n; i++ { … xCut[i] … } }
@@ -28,16 +27,21 @@ func Cut(f *ir.Func) {
 	f.Body = c.block(f.Body)
 }
 
+// A cutter applies Cut to one function. The conditions known to hold are those of the enclosing ifs, so that a loop
+// that Windows has put into one does not get a second.
 type cutter struct {
 	names    *ir.Namer
-	use      *usage
-	lengthOf map[*ir.Var]*ir.Var // variables that are lengths, of what
-	known    ir.Expr             // a condition that is true, nil if none is known
+	use      *usage              // of the whole body
+	lengthOf map[*ir.Var]*ir.Var // variable assigned once to len(x) → x
+	known    ir.Expr             // a condition that holds at the current statement, or nil
 }
 
+// block applies Cut to the loops of b, nested ones included. It forgets the known condition when a statement writes one
+// of its variables.
 func (c *cutter) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		outer := c.known
+		// In the then branch the condition holds.
 		if x, ok := s.(*ir.If); ok {
 			c.known = x.Cond
 			then := c.block(x.Then)
@@ -46,7 +50,7 @@ func (c *cutter) block(b ir.Block) (out ir.Block) {
 			continue
 		}
 		if _, ok := s.(*ir.Loop); ok {
-			c.known = nil // as the loop may change it
+			c.known = nil // an iteration may change its variables
 		}
 		s = mapBlocks(s, c.block)
 		c.known = outer
@@ -66,23 +70,29 @@ func (c *cutter) block(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// access is how a loop indexes a slice: by its index plus base, nil for none, plus up to
-// a constant.
+// An accessGroup is a set of accesses that share one cut: those to the elements i + base + k of one slice, where i is
+// the loop index, base is invariant in the loop, nil if there is none, and k is at most maxOffset. With a base all k
+// are 0.
 type accessGroup struct {
 	slice     *ir.Var
 	base      ir.Expr
 	maxOffset int64
-	cut       *ir.Var
+	cut       *ir.Var // replaces slice in the loop
 }
 
-// fewest is up to how many iterations cuts would cost more than they save.
+// minTripCount is the least constant trip count for which the loop is changed: below it, a cut costs more than the
+// checks it saves.
 const minTripCount = 8
 
+// cutLoop returns the statements that replace l, or l itself if no access qualifies. The largest loop index must be
+// tripEnd-1 and the smallest must not be negative. If the trip count is not known to be positive, cuts and loop are
+// guarded by the condition that there is an iteration, since a cut must not panic for a loop that never indexes.
 func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
+	// Only for a step of 1 or -1 does the trip count bound all indices.
 	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !isInnermost(l.Body) {
 		return ir.Block{l}
 	}
-	// The index goes from 0 to n-1, or from somewhere if first is not set.
+	// The loop index runs over [0, tripEnd) if fromZero is set, otherwise over [c, tripEnd) for some constant c > 0.
 	var tripEnd ir.Expr
 	var fromZero bool
 	if l.Step == 1 {
@@ -113,12 +123,13 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 		a.cut = &ir.Var{Name: c.names.Name(a.slice.Name), Type: a.slice.Type}
 		length := &ir.Len{Typed: ir.Typed{T: integer}, X: a.slice.Load()}
 		tail := &ir.Slice{Typed: ir.Typed{T: a.slice.Type}, X: a.slice.Load(), Lo: a.base, Hi: length, Max: length}
-		lets = append(lets, &ir.Let{At: l.At, V: a.cut, E: &ir.Slice{Typed: tail.Typed, X: tail, Hi: addConst(tripEnd, a.maxOffset)}})
+		cut := &ir.Slice{Typed: tail.Typed, X: tail, Hi: addConst(tripEnd, a.maxOffset)}
+		lets = append(lets, &ir.Let{At: l.At, V: a.cut, E: cut})
 	}
 	m := &ir.Map{Place: func(p *ir.Place) *ir.Place {
 		for _, a := range groups {
-			if base, k, ok := c.splitIndex(p, l.V, inside); ok && p.Root == a.slice && ir.Equal(base, a.base) && k <= a.maxOffset &&
-				(base == nil || k >= 0) {
+			if base, k, ok := c.splitIndex(p, l.V, inside); ok && p.Root == a.slice && ir.Equal(base, a.base) &&
+				k <= a.maxOffset && (base == nil || k >= 0) {
 				path := append([]ir.Step{ir.IndexStep(addConst(l.V.Load(), k))}, p.Path[1:]...)
 				return &ir.Place{Root: a.cut, Path: path}
 			}
@@ -127,6 +138,7 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 	}}
 	loop := *l
 	loop.Body = m.Block(l.Body)
+	// The guard is omitted if an enclosing if has the same condition.
 	some := fold(hasIteration(l))
 	if c.known != nil && ir.Equal(c.known, some) {
 		return append(lets, &loop)
@@ -134,7 +146,7 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 	return ir.Block{&ir.If{At: l.At, Cond: some, Then: append(lets, &loop)}}
 }
 
-// innermost reports whether b is short of loops and calls.
+// isInnermost reports whether b contains neither loops nor calls.
 func isInnermost(b ir.Block) bool {
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
@@ -147,7 +159,8 @@ func isInnermost(b ir.Block) bool {
 	return ok
 }
 
-// simple reports whether e is a variable or a constant, or a sum of them.
+// isSimple reports whether e consists of variables, constants, + - and *, so that evaluating it again is cheap and
+// cannot panic.
 func isSimple(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Const:
@@ -160,7 +173,7 @@ func isSimple(e ir.Expr) bool {
 	return false
 }
 
-// sumOf is e and a constant, in one.
+// addConst returns the int expression e + k with constants merged.
 func addConst(e ir.Expr, k int64) ir.Expr {
 	x, n := splitOffset(e)
 	n += k
@@ -175,15 +188,19 @@ func addConst(e ir.Expr, k int64) ir.Expr {
 	return binary(integer, token.ADD, x, intConst(integer, n))
 }
 
-// accesses are how every iteration of l indexes slices.
+// accessGroups returns the groups of accesses that every iteration of l performs: those in the statements of its body
+// that dominate the end of the iteration, except in right operands of && and ||. An access with a base qualifies only
+// if the loop starts at 0 and k is 0, since x[base+i+k] with k < 0 may be in range where the cut is not. Accesses that
+// the Go compiler can check itself, as the bound of the loop is the length of the slice, are left out.
 func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside *usage) (out []*accessGroup) {
 	addAccess := func(p *ir.Place) {
 		base, k, ok := c.splitIndex(p, l.V, inside)
 		if !ok || base != nil && (!fromZero || k != 0) {
 			return
 		}
-		if v := loadedVar(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root && c.assignedOnce(p.Root) {
-			return // Go knows
+		if v := loadedVar(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root &&
+			c.assignedOnce(p.Root) {
+			return // the compiler eliminates this check without a cut
 		}
 		for _, a := range out {
 			if a.slice == p.Root && ir.Equal(a.base, base) {
@@ -208,6 +225,7 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 		if p := ir.Target(s); p != nil {
 			addAccess(p)
 		}
+		// Statements after a possible exit are not executed in every iteration.
 		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || endsInJump(ir.Block{s}) {
 			break
 		}
@@ -215,25 +233,28 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 	return out
 }
 
-// fixed reports whether a slice variable is what it is from the beginning.
+// assignedOnce reports whether the slice variable v keeps its value: a parameter that is never written, or a local
+// variable written only by its declaration.
 func (c *cutter) assignedOnce(v *ir.Var) bool {
 	return v.Kind == ir.Param && c.use.writes[v] == 0 || v.Kind == ir.Local && c.use.writes[v] == 1
 }
 
-// index takes the index of p, a place in a slice that does not change in the loop, apart
-// into the index of the loop, something that does not change there, and a constant.
+// splitIndex splits the index of p into v + base + k, where v is the loop index, base is invariant in the loop or nil,
+// and k is a constant. It reports false if p is not an element of a slice variable, if the loop writes that variable,
+// or if the index has another form. Inside is the usage of the body of the loop.
 func (c *cutter) splitIndex(p *ir.Place, v *ir.Var, inside *usage) (base ir.Expr, k int64, ok bool) {
 	x := p.Root
 	if len(p.Path) == 0 || p.Path[0].Index == nil || sliceElem(x.Type) == nil || c.use.addressed[x] ||
 		inside.writes[x] > 0 {
 		return nil, 0, false
 	}
+	// Index arithmetic of smaller types may overflow.
 	e, k := splitOffset(p.Path[0].Index)
 	if e == nil || !types.Identical(e.Type(), integer) {
 		return nil, 0, false
 	}
 	found := false
-	var removeIndex func(e ir.Expr) ir.Expr // e without v
+	var removeIndex func(e ir.Expr) ir.Expr // returns e without one occurrence of v, nil if nothing is left
 	removeIndex = func(e ir.Expr) ir.Expr {
 		if w := loadedVar(e); w != nil && w == v && !found {
 			found = true

@@ -7,12 +7,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Clones makes append([]T(nil), x...) a slice that is made and copied to: memory that can
-// be used again. How much room append leaves behind the length nobody may see: where the
-// function looks at capacities, appends to anything else, compares what may be such a slice
-// with nil or returns one, nothing is changed.
+// Clones rewrites append([]T(nil), x...) as make and copy, which the adjoint can reverse and whose memory the workspace
+// can reuse. The capacity differs, since append may round it up, and so may nilness for an empty x. So the pass applies
+// to a function only if neither is observable: the function and its callees take no capacities and append to nothing
+// else, do not compare a possible clone with nil, and the function returns no slices.
+//
+//	y = append(zero([]float64), x...)
+//
+// becomes
+//
+//	let from []float64 = x
+//	let made []float64 = make([]float64, len(from))
+//	copy(made, from)
+//	y = made
 func Clones(f *ir.Func) {
 	c := &cloner{names: ir.NamerOf(f), use: usageOf(f.Body), empty: map[*ir.Var]bool{}}
+	// The caller may take the capacity of a returned slice.
 	for _, r := range f.Results {
 		if _, slice := r.Type.Underlying().(*types.Slice); slice {
 			return
@@ -27,6 +37,8 @@ func Clones(f *ir.Func) {
 	c.findClones(f)
 	found := false
 	seen := map[*ir.Func]bool{f: true}
+	// observes reports whether b, a body of f or of a callee, may observe the capacity or nilness of a clone. It notes
+	// in found whether there are clones.
 	var observes func(b ir.Block, inCaller bool) bool
 	observes = func(b ir.Block, inCaller bool) (observed bool) {
 		ir.Walk(b, func(s ir.Stmt) bool {
@@ -38,6 +50,7 @@ func Clones(f *ir.Func) {
 				}
 				observed = true
 			case *ir.Call:
+				// Functions with a rule are assumed not to observe capacities.
 				if g := s.Callee.Func; g != nil && !seen[g] {
 					seen[g] = true
 					observed = observed || observes(g.Body, false)
@@ -54,16 +67,17 @@ func Clones(f *ir.Func) {
 	f.Body = (&ir.Map{Stmt: c.rewrite}).Block(f.Body)
 }
 
+// A cloner applies Clones to one function.
 type cloner struct {
 	names *ir.Namer
 	use   *usage
-	empty map[*ir.Var]bool // slices without room
-	// tainted are variables that may be clones; stored says that memory may hold one.
-	mayBeClone    map[*ir.Var]bool
-	cloneInMemory bool
+	empty map[*ir.Var]bool // variables assigned once to a slice of capacity 0
+	// The result of a forward may-analysis, flow-insensitive.
+	mayBeClone    map[*ir.Var]bool // variables that may be or contain a clone
+	cloneInMemory bool             // memory may contain a clone
 }
 
-// isEmpty reports whether e is a slice without room that is made on the spot.
+// hasNoCapacity reports whether e is a slice of capacity 0: nil, an empty literal, or s[:0:0].
 func hasNoCapacity(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Literal:
@@ -78,8 +92,8 @@ func hasNoCapacity(e ir.Expr) bool {
 	return false
 }
 
-// clones reports whether s gives a variable the elements of another slice, in memory of
-// their own.
+// isClone reports whether s assigns to a variable a copy of another slice, in memory of its own: an append of all its
+// elements to a slice of capacity 0.
 func (c *cloner) isClone(s *ir.Append) bool {
 	if !s.Spread || len(s.P.Path) > 0 || len(s.Elems) != 1 {
 		return false
@@ -94,7 +108,9 @@ func (c *cloner) isClone(s *ir.Append) bool {
 	return slice && hasNoCapacity(s.S)
 }
 
-// taint finds what may be a clone.
+// findClones computes mayBeClone and cloneInMemory. Clones flow through assignments to variables, to memory, and
+// through calls, whose arguments may be stored and returned. Both facts only grow, so the iteration reaches a fixed
+// point.
 func (c *cloner) findClones(f *ir.Func) {
 	c.mayBeClone = map[*ir.Var]bool{}
 	for changed := true; changed; {
@@ -142,7 +158,7 @@ func (c *cloner) findClones(f *ir.Func) {
 	}
 }
 
-// maybe reports whether e may be a clone or hold one.
+// mayHoldClone reports whether the value of e may be or contain a clone. Lengths and values of basic types cannot.
 func (c *cloner) mayHoldClone(e ir.Expr) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
@@ -161,8 +177,8 @@ func (c *cloner) mayHoldClone(e ir.Expr) (found bool) {
 	return found
 }
 
-// looksBehind reports whether e depends on what is behind the length of a slice, or on
-// whether there is one. Of a function that is called nothing is known.
+// observesCapacity reports whether e itself reads a capacity or compares a slice that may be a clone with nil. In a
+// callee, where inCaller is false, any slice may be one.
 func (c *cloner) observesCapacity(e ir.Expr, inCaller bool) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
@@ -170,13 +186,15 @@ func (c *cloner) observesCapacity(e ir.Expr, inCaller bool) (found bool) {
 			found = found || e.Cap
 		case *ir.Binary:
 			_, slice := e.X.Type().Underlying().(*types.Slice)
-			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ) && (!inCaller || c.mayHoldClone(e.X) || c.mayHoldClone(e.Y))
+			found = found || slice && (e.Op == token.EQL || e.Op == token.NEQ) &&
+				(!inCaller || c.mayHoldClone(e.X) || c.mayHoldClone(e.Y))
 		}
 		return !found
 	})
 	return found
 }
 
+// rewrite returns the statements that replace s. It is a Stmt function of [ir.Map].
 func (c *cloner) rewrite(s ir.Stmt) []ir.Stmt {
 	a, ok := s.(*ir.Append)
 	if !ok || !c.isClone(a) {

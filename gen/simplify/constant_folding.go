@@ -8,8 +8,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// fold computes integer operations and comparisons of constants. What does not fit 32
-// bits stays, as an int may have no more.
+// fold evaluates an integer operation, a comparison or a logical operation with constant operands and simplifies
+// identities such as e + 0 and 1 * e. Operands are not visited: fold is used with [ir.Map], which rewrites bottom-up.
+// Floating-point arithmetic is never folded, to keep results bit for bit. Results of more than 32 bits are not folded,
+// since int may have 32 bits where the generated code runs.
 func fold(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Binary:
@@ -37,11 +39,13 @@ func fold(e ir.Expr) ir.Expr {
 	return e
 }
 
+// boolConst returns b as a constant of type t.
 func boolConst(t types.Type, b bool) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeBool(b)}
 }
 
-// fitting is n as a constant of type t, nil where it may not be one.
+// fitConst returns n as a constant of type t, or nil if n may not be representable in t. All integer types of 32 bits
+// or more count as 32 bits.
 func fitConst(t types.Type, n int64) ir.Expr {
 	bits := uint(32)
 	switch t.Underlying().(*types.Basic).Kind() {
@@ -60,6 +64,7 @@ func fitConst(t types.Type, n int64) ir.Expr {
 	return intConst(t, n)
 }
 
+// foldBinary is fold for binary operations.
 func foldBinary(e *ir.Binary) ir.Expr {
 	switch e.Op {
 	case token.LAND, token.LOR:
@@ -77,8 +82,10 @@ func foldBinary(e *ir.Binary) ir.Expr {
 	}
 	a, aok := constInt(e.X)
 	b, bok := constInt(e.Y)
+	// The absolute value of operands is limited so that their product fits int64.
 	const most = 1 << 31
 	switch {
+	// Both operands are constants; the operation is evaluated below.
 	case aok && bok && max(a, -a) <= most && max(b, -b) <= most:
 	case bok && b == 0 && (e.Op == token.ADD || e.Op == token.SUB):
 		return e.X
@@ -115,7 +122,8 @@ func foldBinary(e *ir.Binary) ir.Expr {
 	return e
 }
 
-// settle replaces ifs on constants by their branches.
+// foldBranch replaces an if with a constant condition by the statements of the branch that is taken. It is a Stmt
+// function of [ir.Map].
 func foldBranch(s ir.Stmt) []ir.Stmt {
 	branch, ok := s.(*ir.If)
 	if !ok {

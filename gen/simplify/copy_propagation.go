@@ -6,14 +6,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// rounds is how often passes are repeated at most that make work for themselves.
+// maxRounds bounds the repetitions of passes that create work for themselves, and so the time spent on large functions.
 const maxRounds = 20
 
-// Copies removes copies. A variable that only ever is what a constant or another variable
-// is, where neither changes while it is used, is replaced by that; a declaration moves
-// down to where its variable first gets a value as a whole; a value that is only assigned
-// to something by the statement behind is assigned at once; and values that nothing
-// reads are not computed, unless that may panic.
+// Copies alternates the following rewrites with dead-code elimination until nothing changes: copy and constant
+// propagation for variables assigned once whose source is not written while they are used; sinking of a declaration to
+// the first assignment of its variable; and forward substitution of a value into the next statement if that is its only
+// use. Values that are not read are no longer computed unless that may panic.
+//
+//	let a float64 = b          propagation: uses of a become b
+//	let c float64              sinking: the declaration moves
+//	x[0] = a                       x[0] = b
+//	c = b * b                      let c float64 = b * b
+//	y[0] = c                   forward substitution: y[0] = b * b
 func Copies(f *ir.Func) {
 	seen := newOccurrences()
 	for range maxRounds {
@@ -25,16 +30,20 @@ func Copies(f *ir.Func) {
 	}
 }
 
+// A copyPropagator performs one round of rewrites of a block and those nested in it. [Increments] uses it with more
+// rewrites.
 type copyPropagator struct {
-	use         *usage
-	occurs      *occurrences
+	use         *usage       // of the function; updated by the rewrites
+	occurs      *occurrences // kept between rounds
 	changed     bool
-	substitutes bool // numbers stand where they are used
-	// sums says of which variables that are sums the zero that they begin with is left out.
+	substitutes bool // numbers are also substituted into larger expressions
+	// isSum, if not nil, reports whether the initial 0 of a variable may be dropped before a sum: 0 + x is x except for
+	// the sign of a zero.
 	isSum func(*ir.Var) bool
 }
 
-// block rewrites b and then its blocks.
+// block rewrites the declarations of b, repeatedly as long as one of the rewrites applies to a declaration, and then
+// the nested blocks. Statements after a jump are dropped.
 func (c *copyPropagator) block(b ir.Block) ir.Block {
 	b = append(ir.Block(nil), b...)
 	for i := 0; i < len(b); {
@@ -44,8 +53,9 @@ func (c *copyPropagator) block(b ir.Block) ir.Block {
 			continue
 		}
 		done := false
-		for _, try := range []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.mergeFirstAdd, c.forward} {
-			if rest, ok := try(l, b[i+1:]); ok {
+		rewrites := []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.mergeFirstAdd, c.forward}
+		for _, rewrite := range rewrites {
+			if rest, ok := rewrite(l, b[i+1:]); ok {
 				b = append(b[:i:i], rest...)
 				c.changed, done = true, true
 				break
@@ -64,7 +74,8 @@ func (c *copyPropagator) block(b ir.Block) ir.Block {
 	return b
 }
 
-// fixed reports whether v never changes as long as there is one.
+// assignedOnce reports whether v keeps its value during its lifetime. [ir.Check] rejects assignments to global
+// variables.
 func (c *copyPropagator) assignedOnce(v *ir.Var) bool {
 	switch v.Kind {
 	case ir.Local:
@@ -75,7 +86,9 @@ func (c *copyPropagator) assignedOnce(v *ir.Var) bool {
 	return v.Kind == ir.Global
 }
 
-// propagate puts what a variable is a copy of for it into what follows its declaration.
+// propagate replaces uses of v in rest, the statements after its declaration l, by the constant or the variable w it is
+// a copy of, and folds constants. It applies if v is assigned once, neither is addressed, and w is not written as long
+// as v is used.
 func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	v := l.V
 	if l.E == nil || c.use.writes[v] != 1 || c.use.addressed[v] || !types.Identical(l.E.Type(), v.Type) {
@@ -88,11 +101,13 @@ func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		if k.Val == nil || !hasInfo(k.T, types.IsNumeric|types.IsBoolean) {
 			return nil, false
 		}
+	// Not a copy, or the source may be written through a pointer.
 	case w == nil || c.use.addressed[w] || accumulatesBetween(rest, v, w):
 		return nil, false
 	case !c.assignedOnce(w) && c.writtenWhileUsed(rest, w, v):
 		return nil, false
 	default:
+		// W is read instead of v, and no longer by the declaration.
 		c.use.reads[w] += c.use.reads[v] - 1
 	}
 	m := &ir.Map{Stmt: foldBranch, Expr: func(e ir.Expr) ir.Expr {
@@ -112,8 +127,8 @@ func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	return m.Block(rest), true
 }
 
-// addsTo reports whether something is added to one of v and w, or what it leads to, that
-// is computed of the other.
+// accumulatesBetween reports whether an accumulation in b adds an expression that reads one of v and w to a place with
+// the other as root. Replacing v by w would make it read the place it adds to, which ir does not allow.
 func accumulatesBetween(b ir.Block, v, w *ir.Var) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		if a, ok := s.(*ir.Add); ok {
@@ -125,7 +140,7 @@ func accumulatesBetween(b ir.Block, v, w *ir.Var) (found bool) {
 	return found
 }
 
-// changesWhile reports whether w may be written in b while v is still used.
+// writtenWhileUsed reports whether w may be written in b before the last statement that uses v has read it.
 func (c *copyPropagator) writtenWhileUsed(b ir.Block, w, v *ir.Var) bool {
 	last := -1
 	for i, s := range b {
@@ -135,7 +150,7 @@ func (c *copyPropagator) writtenWhileUsed(b ir.Block, w, v *ir.Var) bool {
 	}
 	for i, s := range b[:last+1] {
 		if i == last && len(ir.Blocks(s)) == 0 {
-			break // which reads before it writes
+			break // it reads its operands before it writes
 		}
 		if c.occurs.contains(s, w) && writesVar(s, w) {
 			return true
@@ -144,9 +159,11 @@ func (c *copyPropagator) writtenWhileUsed(b ir.Block, w, v *ir.Var) bool {
 	return false
 }
 
-// sink moves the declaration of a variable to where it is assigned as a whole, if
-// nothing has to do with it before.
+// sink moves the declaration l of a variable that is written again to the first statement in rest that uses it, if that
+// assigns it as a whole without reading it. Its initial value must neither panic nor allocate. If isSum allows it, an
+// addition to an initial 0 becomes the declaration too.
 func (c *copyPropagator) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
+	// A variable written only once is left to propagate and forward.
 	if c.use.writes[l.V] < 2 || l.E != nil && (mayPanic(l.E) || allocates(l.E)) {
 		return nil, false
 	}
@@ -168,6 +185,7 @@ func (c *copyPropagator) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		if e == nil {
 			return nil, false
 		}
+		// The declaration no longer writes it; an Add became a declaration, which does not read it.
 		c.use.writes[l.V]--
 		if _, add := s.(*ir.Add); add {
 			c.use.reads[l.V]--
@@ -179,7 +197,7 @@ func (c *copyPropagator) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	return nil, false
 }
 
-// isNew reports whether e gives new memory.
+// allocates reports whether e allocates memory.
 func allocates(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Make, *ir.New:
@@ -190,7 +208,8 @@ func allocates(e ir.Expr) bool {
 	return false
 }
 
-// forward puts a value into the statement behind, the only one that uses it.
+// forward substitutes the value of l into the next statement if that is the only use of its variable: as the whole
+// value that is declared, assigned or added, or, with substitutes set, anywhere in it.
 func (c *copyPropagator) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	v := l.V
 	if l.E == nil || len(rest) == 0 || c.use.writes[v] != 1 || c.use.reads[v] != 1 || c.use.addressed[v] ||
@@ -203,10 +222,12 @@ func (c *copyPropagator) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		if loadedVar(next.E) == v {
 			s = &ir.Let{At: next.At, V: next.V, E: l.E}
 		}
+	// If both may panic, the order of the panics would change.
 	case *ir.Set:
 		if loadedVar(next.E) == v && (!mayPanic(l.E) || !placeMayPanic(next.P)) {
 			s = &ir.Set{At: next.At, P: next.P, E: l.E}
 		}
+	// An Add must not read its place, and takes no literals.
 	case *ir.Add:
 		if loadedVar(next.E) == v && !readsVar(l.E, next.P.Root) && !isLiteral(l.E) {
 			s = &ir.Add{At: next.At, P: next.P, E: l.E}
@@ -221,11 +242,13 @@ func (c *copyPropagator) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	return append(ir.Block{s}, rest[1:]...), true
 }
 
-// long is up to what size expressions grow.
+// maxExprSize is the size up to which substitution lets expressions grow, so that lines of generated code stay
+// readable.
 const maxExprSize = 40
 
-// within is s, which uses the number of a declaration once, with that in its place, nil
-// if its blocks use it or what is evaluated would change.
+// substituteInto returns s with the single use of the floating-point variable of l replaced by its value, or nil if the
+// value may panic, the expressions of s itself do not read the variable, s adds to a place that the value reads, or the
+// result would be larger than maxExprSize. The statement directly follows l, so operands keep their values.
 func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
 	if !ir.IsFloat(l.V.Type) || mayPanic(l.E) {
 		return nil
@@ -250,7 +273,8 @@ func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
 	return rewriteHead(m, s)
 }
 
-// grow puts what is added to a variable by the statement behind into its declaration.
+// mergeFirstAdd merges the declaration l of a float with the next statement if that adds to its variable: let v = a; v
+// += b becomes let v = a + b.
 func (c *copyPropagator) mergeFirstAdd(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	if !c.substitutes || l.E == nil || len(rest) == 0 || !ir.IsFloat(l.V.Type) {
 		return nil, false

@@ -6,10 +6,14 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Checks leaves of what is computed for nobody, because it may panic, only what may: of
-// a·x[i] the access to x[i], and nothing where that has just been accessed. Accesses to what
-// trusted variables lead to are known not to panic. It reports whether anything has gone:
-// then more may be dead.
+// Checks reduces dead computations that [Dead] must keep because they may panic to the operands that may panic: of the
+// unused value a*x[i] only the load x[i] remains, and nothing if an access to x[i] dominates it. Loads through
+// variables for which trusted returns true cannot panic; a nil trusted trusts none. Checks reports whether it changed
+// anything; then more code may be dead.
+//
+//	let t float64 = a * x[i] + y[j]       let unused float64 = x[i]
+//	z[0] = x[i]                           let unused2 float64 = y[j]
+//	let u float64 = math.Sin(x[i])        z[0] = x[i]
 func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	c := &checkReducer{use: usageOf(f.Body), trusted: trusted, names: ir.NamerOf(f)}
 	for _, v := range f.Results {
@@ -19,6 +23,7 @@ func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	return c.changed
 }
 
+// A checkReducer applies Checks to one function. Use counts results as read.
 type checkReducer struct {
 	changed bool
 	use     *usage
@@ -26,12 +31,15 @@ type checkReducer struct {
 	names   *ir.Namer
 }
 
-// block is b without what is not needed, where the accesses have been made before it.
+// block reduces the unused declarations in b. Dominating are elements that have been accessed on every path to b
+// without an assignment to their slice or index since, so that accessing them again cannot panic. This forward analysis
+// is deliberately weak: nothing is known at the start of a loop body and after statements with blocks.
 func (c *checkReducer) block(b ir.Block, dominating []*ir.Place) ir.Block {
 	var out ir.Block
 	for _, s := range b {
 		if l, ok := s.(*ir.Let); ok && l.E != nil && c.use.reads[l.V] == 0 && c.use.writes[l.V] == 1 &&
 			!c.use.addressed[l.V] {
+			// The declaration is unused: only its checks matter.
 			parts := c.panickingOperands(l.E)
 			c.changed = c.changed || len(parts) != 1 || parts[0] != l.E
 			for _, e := range parts {
@@ -50,9 +58,11 @@ func (c *checkReducer) block(b ir.Block, dominating []*ir.Place) ir.Block {
 			}
 			continue
 		}
+		// Accesses of s happen before its writes, which may invalidate them.
 		dominating = append(dominating, c.certainAccesses(s)...)
 		dominating = c.afterKill(dominating, s)
 		switch s := s.(type) {
+		// Each branch starts with its own copy of the slice. After the if nothing is known, since branches may write.
 		case *ir.If:
 			out = append(out,
 				&ir.If{At: s.At, Cond: s.Cond, Then: c.block(s.Then, dominating[:len(dominating):len(dominating)]),
@@ -62,6 +72,7 @@ func (c *checkReducer) block(b ir.Block, dominating []*ir.Place) ir.Block {
 			out = append(out, &ir.Scope{At: s.At, L: s.L, Body: c.block(s.Body, dominating)})
 			dominating = nil
 		case *ir.Loop:
+			// Nothing dominates an iteration: an earlier one may have written.
 			loop := *s
 			loop.Body = c.block(s.Body, nil)
 			out = append(out, &loop)
@@ -73,7 +84,8 @@ func (c *checkReducer) block(b ir.Block, dominating []*ir.Place) ir.Block {
 	return out
 }
 
-// parts are the least operands of e that may panic, in their order.
+// panickingOperands returns the smallest subexpressions of e that may panic, in evaluation order. The right operands of
+// && and || and operands of non-float operations are not separated from them.
 func (c *checkReducer) panickingOperands(e ir.Expr) (out []ir.Expr) {
 	switch x := e.(type) {
 	case *ir.Load:
@@ -96,6 +108,7 @@ func (c *checkReducer) panickingOperands(e ir.Expr) (out []ir.Expr) {
 	return []ir.Expr{e}
 }
 
+// panickingOperandsOf returns the panickingOperands of all expressions in list.
 func (c *checkReducer) panickingOperandsOf(list []ir.Expr) (out []ir.Expr) {
 	for _, e := range list {
 		out = append(out, c.panickingOperands(e)...)
@@ -103,12 +116,14 @@ func (c *checkReducer) panickingOperandsOf(list []ir.Expr) (out []ir.Expr) {
 	return out
 }
 
-// stable reports whether p is an element of a variable that nothing else changes.
+// trackable reports whether p is x[i] for a variable x that is not addressed, so that only assignments to x and to the
+// operands of i change whether it is in range.
 func (c *checkReducer) trackable(p *ir.Place) bool {
 	return len(p.Path) == 1 && p.Path[0].Index != nil && !c.use.addressed[p.Root]
 }
 
-// accesses are the elements that s itself accesses in any case.
+// certainAccesses returns the trackable places that s itself accesses whenever it is executed, which excludes the right
+// operands of && and ||.
 func (c *checkReducer) certainAccesses(s ir.Stmt) (out []*ir.Place) {
 	add := func(p *ir.Place) {
 		if p != nil && c.trackable(p) {
@@ -130,7 +145,9 @@ func (c *checkReducer) certainAccesses(s ir.Stmt) (out []*ir.Place) {
 	return out
 }
 
-// without are the accesses whose place is the same after s.
+// afterKill returns the places of dominating that still denote the same element after s itself: s writes neither their
+// root nor a variable in their index. Indices that are loaded from memory or from addressed variables are dropped if s
+// writes anything.
 func (c *checkReducer) afterKill(dominating []*ir.Place, s ir.Stmt) []*ir.Place {
 	changed := map[*ir.Var]bool{}
 	uses(s, func(v *ir.Var, how use) {
@@ -157,6 +174,7 @@ func (c *checkReducer) afterKill(dominating []*ir.Place, s ir.Stmt) []*ir.Place 
 	return out
 }
 
+// containsPlace reports whether list contains a place equal to p.
 func containsPlace(list []*ir.Place, p *ir.Place) bool {
 	for _, q := range list {
 		if ir.EqualPlace(p, q) {

@@ -2,17 +2,21 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// Dead removes what is computed for variables that nothing reads then, and reports whether
-// there was any. What may panic is still computed. Memory counts as read.
+// Dead eliminates dead code: assignments to variables that are not live, and statements that are empty without them. It
+// reports whether it changed anything. Expressions that may panic are still evaluated, and stores to memory are kept,
+// since memory counts as live.
 func Dead(f *ir.Func) bool { return DeadWith(f, nil) }
 
-// DeadWith is [Dead] where reading what certain variables lead to is known not to panic.
+// DeadWith is [Dead] with loads through the variables for which trusted returns true known not to panic. Liveness is
+// computed backward over the structured tree: the facts are sets of variables, the join is union, and loops are
+// iterated to a fixed point. F is only modified in the final visit of each statement.
 func DeadWith(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	d := &eliminator{f: f, trusted: trusted, use: usageOf(f.Body), liveAt: map[*ir.Label]bitSet{}}
 	d.numbers = d.use.numbers
 	for _, v := range f.Results {
 		d.use.number(v)
 	}
+	// Results are live at the exit.
 	end := d.emptySet()
 	for _, v := range f.Results {
 		d.add(end, v)
@@ -23,9 +27,10 @@ func DeadWith(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	return d.changed
 }
 
-// set is a set of variables by their numbers.
+// A bitSet is a set of small integers: variables by number.
 type bitSet []uint64
 
+// union returns a new set with the elements of s and t, which must not be longer than s.
 func (s bitSet) union(t bitSet) bitSet {
 	out := append(bitSet(nil), s...)
 	for i, w := range t {
@@ -34,6 +39,7 @@ func (s bitSet) union(t bitSet) bitSet {
 	return out
 }
 
+// equal reports whether s and t, of one length, have the same elements.
 func (s bitSet) equal(t bitSet) bool {
 	for i := range s {
 		if s[i] != t[i] {
@@ -43,18 +49,21 @@ func (s bitSet) equal(t bitSet) bool {
 	return true
 }
 
-// dropper goes backwards and knows what is read later.
+// An eliminator performs liveness analysis and elimination in one backward walk. While a loop is iterated to its fixed
+// point, removing is false: statements are visited for their effect on liveness only.
 type eliminator struct {
 	f        *ir.Func
-	names    *ir.Namer // nil until one is needed
-	numbers  map[*ir.Var]int
-	use      *usage
-	liveAt   map[*ir.Label]bitSet
-	trusted  func(*ir.Var) bool
-	removing bool
-	changed  bool
+	names    *ir.Namer            // nil until a name is needed
+	numbers  map[*ir.Var]int      // variable → bit in the sets
+	use      *usage               // of the whole body, before elimination
+	liveAt   map[*ir.Label]bitSet // label → variables that are live at the target of its leaves
+	trusted  func(*ir.Var) bool   // see DeadWith; may be nil
+	removing bool                 // statements are removed, not only examined
+	changed  bool                 // something was removed
 }
 
+// mayPanic is the function mayPanic, except that loads through trusted variables cannot panic. Only e itself is exempt,
+// not its operands.
 func (d *eliminator) mayPanic(e ir.Expr) bool {
 	if l, ok := e.(*ir.Load); ok && d.trusted != nil && d.trusted(l.P.Root) {
 		return false
@@ -62,7 +71,7 @@ func (d *eliminator) mayPanic(e ir.Expr) bool {
 	return mayPanic(e)
 }
 
-// name is a name that nothing has yet.
+// newName returns a name that does not occur in the function.
 func (d *eliminator) newName(base string) string {
 	if d.names == nil {
 		d.names = ir.NamerOf(d.f)
@@ -70,18 +79,21 @@ func (d *eliminator) newName(base string) string {
 	return d.names.Name(base)
 }
 
+// emptySet returns a set with room for all variables.
 func (d *eliminator) emptySet() bitSet { return make(bitSet, len(d.numbers)/64+1) }
 
+// add inserts v into s.
 func (d *eliminator) add(s bitSet, v *ir.Var) { s[d.numbers[v]/64] |= 1 << (d.numbers[v] % 64) }
 
+// remove deletes v from s.
 func (d *eliminator) remove(s bitSet, v *ir.Var) { s[d.numbers[v]/64] &^= 1 << (d.numbers[v] % 64) }
 
-// live reports whether v is read later, or may be.
+// isLive reports whether v may be read later. Addressed variables always may.
 func (d *eliminator) isLive(s bitSet, v *ir.Var) bool {
 	return s[d.numbers[v]/64]>>(d.numbers[v]%64)&1 != 0 || d.use.addressed[v]
 }
 
-// read adds what s itself reads.
+// addReads adds the variables that s itself reads to live.
 func (d *eliminator) addReads(live bitSet, s ir.Stmt) {
 	uses(s, func(v *ir.Var, how use) {
 		if how != writes {
@@ -90,7 +102,8 @@ func (d *eliminator) addReads(live bitSet, s ir.Stmt) {
 	})
 }
 
-// block gives what stays of b and what is read from its beginning on.
+// block returns what remains of b and the variables that are live at its start. Out are those that are live at its end;
+// it is not modified.
 func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 	live := out.union(nil)
 	kept := make(ir.Block, 0, len(b))
@@ -106,10 +119,12 @@ func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 	return kept, live
 }
 
-// stmt is what stays of s, where live is what is read behind it and becomes what is read
-// before it.
+// stmt returns what remains of s, or nil. On entry live is the set of variables live after s; stmt replaces its
+// contents by those live before s.
 func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	switch x := s.(type) {
+	// A declaration kills v. It is dropped if v is not used at all; if v is only assigned later, the value goes and the
+	// declaration stays.
 	case *ir.Let:
 		dead := !d.isLive(live, x.V) && x.E != nil && !mayPanic(x.E)
 		d.remove(live, x.V)
@@ -129,9 +144,11 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	case *ir.Add:
 		return d.assign(s, x.P, x.E, live)
 	case *ir.Append:
+		// An append is kept even if its target is dead: it may write memory.
 		if p := ir.Target(s); len(p.Path) == 0 {
 			d.remove(live, p.Root)
 		}
+	// A call is never removed, since it may have effects, but dead results are dropped.
 	case *ir.Call:
 		c := *x
 		c.Results = append([]*ir.Var(nil), x.Results...)
@@ -158,6 +175,7 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 			d.addReads(live, s)
 			return &c
 		}
+	// The join of both branches is live before the condition.
 	case *ir.If:
 		then, a := d.block(x.Then, live)
 		els, b := d.block(x.Else, live)
@@ -167,6 +185,7 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 		copy(live, a.union(b))
 		d.addReads(live, s)
 		return &ir.If{At: x.At, Cond: x.Cond, Then: then, Else: els}
+	// A leave of the scope continues after it.
 	case *ir.Scope:
 		d.liveAt[x.L] = live.union(nil)
 		body, in := d.block(x.Body, live)
@@ -174,8 +193,10 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 		return &ir.Scope{At: x.At, L: x.L, Body: body}
 	case *ir.Loop:
 		return d.loop(x, live)
+	// The statements after the jump do not matter, only its target.
 	case *ir.Leave:
 		copy(live, d.liveAt[x.L])
+	// Nothing is read after a panic.
 	case *ir.Panic:
 		copy(live, d.emptySet())
 	}
@@ -183,15 +204,18 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	return s
 }
 
-// gone is what stays of a statement that is dropped.
+// removed notes the removal of a statement and returns the nil that replaces it.
 func (d *eliminator) removed() ir.Stmt {
 	d.changed = d.changed || d.removing
 	return nil
 }
 
+// assign is stmt for a Set or an Add s of e to p. A dead assignment of an expression that may panic becomes the
+// declaration of an unused variable. Assigning a part of a variable does not kill it, and neither does an Add, which
+// reads it.
 func (d *eliminator) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live bitSet) ir.Stmt {
 	v := p.Root
-	if !p.Indirect() && len(p.Path) == 0 && !d.isLive(live, v) && d.mayPanic(e) { // it is computed, and goes nowhere
+	if !p.Indirect() && len(p.Path) == 0 && !d.isLive(live, v) && d.mayPanic(e) {
 		l := &ir.Let{At: ir.At{Pos: s.Position()}, V: &ir.Var{Name: "unused", Type: v.Type}, E: e}
 		d.addReads(live, l)
 		if !d.removing {
@@ -202,6 +226,7 @@ func (d *eliminator) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live bitSet) ir.S
 		return l
 	}
 	if !p.Indirect() && !d.isLive(live, v) && !d.mayPanic(e) && !placeMayPanic(p) {
+		// The store is dead, but an index may panic.
 		for _, i := range p.Indices() {
 			if mayPanic(i) {
 				d.addReads(live, s)
@@ -210,6 +235,7 @@ func (d *eliminator) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live bitSet) ir.S
 		}
 		return d.removed()
 	}
+	// An assignment to the whole variable kills it.
 	if _, add := s.(*ir.Add); !add && len(p.Path) == 0 {
 		d.remove(live, v)
 	}
@@ -217,12 +243,16 @@ func (d *eliminator) assign(s ir.Stmt, p *ir.Place, e ir.Expr, live bitSet) ir.S
 	return s
 }
 
+// loop is stmt for loops. Head is the set of variables live before an iteration: at first those live after the loop if
+// it is counted, so that it may end there, then iterated over the body to a fixed point. It only grows, so the
+// iteration ends. A counted loop with an empty body is removed if its bounds cannot panic; it always terminates.
 func (d *eliminator) loop(x *ir.Loop, live bitSet) ir.Stmt {
 	d.liveAt[x.L] = live.union(nil)
 	head := d.emptySet()
 	if x.V != nil {
 		head = live.union(nil)
 	}
+	// Until the facts are stable, statements that seem dead may still be read by a later iteration.
 	removing := d.removing
 	d.removing = false
 	for {

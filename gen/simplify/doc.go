@@ -1,7 +1,8 @@
 // Package simplify optimises functions in the form of package ir: those that are to be differentiated, so that the
 // derivatives built from them are short, and the derivatives, so that the Go code printed from them is fast.
 //
-// A pass takes a function that [ir.Check] accepts and leaves one that it accepts. The body is replaced, not modified in place, so other functions may share its statements.
+// A pass takes a function that [ir.Check] accepts and leaves one that it accepts. The body is replaced, not modified in
+// place, so other functions may share its statements.
 //
 //	Inline      inlining of small functions
 //	Clones      append to an empty slice becomes make and copy
@@ -31,18 +32,19 @@
 //
 // # Semantics
 //
-// Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents and
-// may change the sign of a zero. A function panics after a pass if and only if it did before, except for [Unread]; if two
-// expressions would panic, another of them may be first. A loop that would panic does so before its first iteration after
-// [Cut].
+// Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents
+// and may change the sign of a zero. A function panics after a pass if and only if it did before, except for [Unread];
+// if two expressions would panic, another of them may be first. A loop that would panic does so before its first
+// iteration after [Cut].
 //
 // # Terms
 //
-// A variable is assigned once if its declaration is the only write, and addressed if some expression takes its address: it
-// may then be written through pointers, and no pass moves accesses to it. The header of a slice is its pointer, length and
-// capacity, as opposed to its elements. Two places may alias if they may overlap in memory; the passes find that out with
-// a unification-based points-to analysis (Steensgaard 1996). An accumulation is a statement p += e.
+// A variable is assigned once if its declaration is the only write, and addressed if some expression takes its address:
+// it may then be written through pointers, and no pass moves accesses to it. The header of a slice is its pointer,
+// length and capacity, as opposed to its elements. Two places may alias if they may overlap in memory; the passes find
+// that out with a unification-based points-to analysis (Steensgaard 1996). An accumulation is a statement p += e.
 //
-// The passes are those of the literature (Muchnick 1997, Advanced Compiler Design and Implementation), but on a structured
-// tree instead of a control-flow graph, and without SSA form. Predictive commoning is due to O'Brien et al. (1990).
+// The passes are those of the literature (Muchnick 1997, Advanced Compiler Design and Implementation), but on a
+// structured tree instead of a control-flow graph, and without SSA form. Predictive commoning is due to O'Brien et al.
+// (1990).
 package simplify

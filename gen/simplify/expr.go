@@ -9,11 +9,13 @@ import (
 )
 
 var (
+	// The types of indices and conditions that passes create.
 	integer = types.Typ[types.Int]
 	boolean = types.Typ[types.Bool]
 )
 
-// size is how many statements and expressions stand in b.
+// size returns the number of statements and expressions in b, nested ones included: the cost measure of inlining and
+// unrolling.
 func size(b ir.Block) (n int) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		n++
@@ -28,6 +30,7 @@ func size(b ir.Block) (n int) {
 	return n
 }
 
+// exprSize returns the number of nodes of e.
 func exprSize(e ir.Expr) (n int) {
 	ir.WalkExpr(e, func(ir.Expr) bool {
 		n++
@@ -36,7 +39,8 @@ func exprSize(e ir.Expr) (n int) {
 	return n
 }
 
-// shell rewrites what stands in a statement itself; its blocks stay.
+// rewriteHead applies m to the expressions, places and variables of s itself and keeps its blocks, which are shared. M
+// must map s to one statement.
 func rewriteHead(m *ir.Map, s ir.Stmt) ir.Stmt {
 	empty := mapBlocks(s, func(ir.Block) ir.Block { return nil })
 	k, inner := 0, ir.Blocks(s)
@@ -46,7 +50,7 @@ func rewriteHead(m *ir.Map, s ir.Stmt) ir.Stmt {
 	})
 }
 
-// whole is the variable that e reads as a whole, nil if e is something else.
+// loadedVar returns the variable that e loads as a whole, or nil if e is another expression.
 func loadedVar(e ir.Expr) *ir.Var {
 	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
 		return l.P.Root
@@ -54,7 +58,8 @@ func loadedVar(e ir.Expr) *ir.Var {
 	return nil
 }
 
-// isZero reports whether e gives the zero value of its type; nil does.
+// isZero reports whether e is the zero value of its type: nil, which stands for it in a declaration, a constant 0 or
+// false, or a literal of an array or a struct without elements. There is no constant -0.0 in go/constant.
 func isZero(e ir.Expr) bool {
 	switch e := e.(type) {
 	case nil:
@@ -78,23 +83,29 @@ func isZero(e ir.Expr) bool {
 	return false
 }
 
+// load returns an expression of type t that reads p.
 func load(p *ir.Place, t types.Type) ir.Expr { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
 
+// intConst returns n as a constant of the numeric type t.
 func intConst(t types.Type, n int64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(n)}
 }
 
+// binary returns x op y with type t.
 func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
 }
 
+// hasInfo reports whether the underlying type of t is a basic type with one of the properties in info.
 func hasInfo(t types.Type, info types.BasicInfo) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&info != 0
 }
 
+// isInteger reports whether the underlying type of t is an integer type.
 func isInteger(t types.Type) bool { return hasInfo(t, types.IsInteger) }
 
+// sliceElem returns the element type of a slice type, or nil for other types.
 func sliceElem(t types.Type) types.Type {
 	if s, ok := t.Underlying().(*types.Slice); ok {
 		return s.Elem()
@@ -102,6 +113,7 @@ func sliceElem(t types.Type) types.Type {
 	return nil
 }
 
+// isAggregate reports whether t is an array or a struct, which scalar replacement can decompose.
 func isAggregate(t types.Type) bool {
 	switch t.Underlying().(type) {
 	case *types.Array, *types.Struct:
@@ -110,26 +122,32 @@ func isAggregate(t types.Type) bool {
 	return false
 }
 
-// mayPanic reports whether the evaluation of e may panic. An index of an array that is a
-// constant is in its range.
+// mayPanic reports whether the evaluation of e may panic: an index or a slice bound out of range, a nil pointer, an
+// integer division by zero, a negative shift count, a conversion of a short slice, a comparison of interfaces. It is
+// conservative. A constant index into an array is in range, since [ir.Check] has verified it.
 func mayPanic(e ir.Expr) (may bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if p := ir.PlaceOf(e); p != nil {
 			may = may || placeMayPanic(p)
 		}
 		switch e := e.(type) {
+		// Bounds, sizes and calls of the standard library are not examined.
 		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque:
 			may = true
+		// A conversion of a slice to an array panics if the slice is too short.
 		case *ir.Convert:
 			_, slice := e.X.Type().Underlying().(*types.Slice)
 			may = may || slice && (isAggregate(e.T) || !types.Identical(e.T.Underlying(), e.X.Type().Underlying()))
 		case *ir.Binary:
 			switch {
+			// An integer division panics for a divisor of 0.
 			case e.Op == token.QUO || e.Op == token.REM:
 				c, ok := e.Y.(*ir.Const)
 				may = may || !ir.IsFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
+			// A shift panics for a negative count.
 			case e.Op == token.SHL || e.Op == token.SHR:
 				may = may || !hasInfo(e.Y.Type(), types.IsUnsigned) && !ir.IsConst(e.Y)
+			// The dynamic types may not be comparable.
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true
 			}
@@ -139,7 +157,7 @@ func mayPanic(e ir.Expr) (may bool) {
 	return may
 }
 
-// placeMayPanic reports whether the steps of p may panic, not what computes its indices.
+// placeMayPanic reports whether following the path of p may panic. The index expressions themselves are not examined.
 func placeMayPanic(p *ir.Place) bool {
 	for i, s := range p.Path {
 		switch t := (&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type().Underlying().(type) {
@@ -155,7 +173,8 @@ func placeMayPanic(p *ir.Place) bool {
 	return false
 }
 
-// constInt is the value of an integer constant.
+// constInt returns the value of an integer constant. It reports false for other expressions and for values that do not
+// fit int64.
 func constInt(e ir.Expr) (int64, bool) {
 	c, ok := e.(*ir.Const)
 	if !ok || !isInteger(c.T) {
@@ -167,7 +186,7 @@ func constInt(e ir.Expr) (int64, bool) {
 	return constant.Int64Val(constant.ToInt(c.Val))
 }
 
-// leavesTo reports whether a leave of l stands in b.
+// containsLeave reports whether b contains a leave of l.
 func containsLeave(b ir.Block, l *ir.Label) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		if s, ok := s.(*ir.Leave); ok && s.L == l {
@@ -178,7 +197,7 @@ func containsLeave(b ir.Block, l *ir.Label) (found bool) {
 	return found
 }
 
-// blocks rewrites the blocks of a statement, in a copy of it.
+// mapBlocks returns a copy of s with f applied to each of its blocks, or s itself if it has none.
 func mapBlocks(s ir.Stmt, f func(ir.Block) ir.Block) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.If:

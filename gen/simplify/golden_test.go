@@ -9,8 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// TestGolden reads files of testdata, each for a pass: functions, a line of dashes, what
-// the last of them becomes; between cases stands a line of equal signs.
+// TestGolden compares the output of each pass with testdata/PASS.ir. A file has cases separated by a line of equal
+// signs; a case is a list of functions, a line of dashes, and the last function after the pass. UPDATE=1 rewrites the
+// files.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ir")
 	if err != nil || len(files) == 0 {

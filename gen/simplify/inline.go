@@ -6,24 +6,31 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// The sizes up to which functions are inlined, in statements and expressions.
+// Limits of inlining, as numbers of statements and expressions. They bound the growth of the generated code.
 const (
-	maxCalleeSize = 320  // of a function that is called
-	maxCallerSize = 4000 // of one that calls
+	maxCalleeSize = 320  // of a callee, after inlining into it
+	maxCallerSize = 4000 // of a caller, after inlining
 )
 
-// Inline replaces calls of functions that are small and do not call themselves, at any
-// distance, by their bodies. A function that mentions what package pkg, that of the code,
-// cannot name stays, unless pkg is nil, and so do calls in a function that has become
-// large.
+// Inline performs inlining: it replaces calls by the bodies of their callees, bottom-up. A callee qualifies if it is
+// small, neither recursive, passive nor checkpointed, and mentions only names that package pkg, that of the generated
+// code, can use; every name is allowed if pkg is nil. A caller that has become large keeps its remaining calls.
 //
-// A parameter that is never written is the argument itself where that is a constant or a
-// variable that nothing else can write, else a variable of its own. A result is the
-// variable that the call assigns it to where that is declared directly before the call.
+// A parameter that the callee never writes is replaced by the argument if that is a constant or a variable that nothing
+// else can write; otherwise it becomes a local variable. A result becomes the variable that the call assigns if that is
+// declared directly before the call.
+//
+//	func sq(a float64) (r float64) exit {       let y float64
+//	    r = a * a                               y = b * b
+//	}
+//	…
+//	let y float64
+//	y = call sq(b)
 func Inline(f *ir.Func, pkg *types.Package) {
 	(&inliner{inlined: map[*ir.Func]*ir.Func{}, pkg: pkg}).expand(f)
 }
 
+// packageOf returns the package that declares f, or nil for a generated function.
 func packageOf(f *ir.Func) *types.Package {
 	if f.Object == nil {
 		return nil
@@ -31,13 +38,13 @@ func packageOf(f *ir.Func) *types.Package {
 	return f.Object.Pkg()
 }
 
-// inliner inlines into a function and, before, into what it calls.
+// An inliner inlines into one function. Callees are expanded once, in copies.
 type inliner struct {
-	inlined map[*ir.Func]*ir.Func // what is inlined for a function, nil if nothing is
-	pkg     *types.Package
+	inlined map[*ir.Func]*ir.Func // callee → its copy after inlining, nil if calls of it stay
+	pkg     *types.Package        // of the generated code, or nil
 }
 
-// expand inlines into f itself.
+// expand inlines into f itself and restores the normal form, see [ir.Normalize].
 func (in *inliner) expand(f *ir.Func) {
 	x := &expansion{in: in, f: f, names: ir.NamerOf(f), size: size(f.Body), addressed: usageOf(f.Body).addressed}
 	f.Body = x.block(f.Body)
@@ -46,7 +53,8 @@ func (in *inliner) expand(f *ir.Func) {
 	}
 }
 
-// body is what stands for calls of g, nil if they stay.
+// inlinedBody returns a copy of g, with its own calls inlined, whose body replaces calls of g, or nil if they must
+// stay. The nil stored before the expansion is no result: recursive functions have been excluded.
 func (in *inliner) inlinedBody(g *ir.Func) *ir.Func {
 	if h, ok := in.inlined[g]; ok {
 		return h
@@ -58,6 +66,7 @@ func (in *inliner) inlinedBody(g *ir.Func) *ir.Func {
 	h, _ := ir.Clone(g, nil)
 	in.expand(h)
 	ir.Normalize(h)
+	// The size counts after inlining into the callee.
 	if size(h.Body) > maxCalleeSize {
 		return nil
 	}
@@ -65,8 +74,8 @@ func (in *inliner) inlinedBody(g *ir.Func) *ir.Func {
 	return h
 }
 
-// checkpointed reports whether the loops of g are reversed by snapshots, or g is such a
-// loop: where it is called says how often.
+// isCheckpointed reports whether g is or contains a loop that is reversed with checkpoints. Such a function stays one,
+// since its schedule of snapshots is made for each call.
 func isCheckpointed(g *ir.Func) bool {
 	found := g.Checkpoint != nil
 	ir.Walk(g.Body, func(s ir.Stmt) bool {
@@ -77,7 +86,8 @@ func isCheckpointed(g *ir.Func) bool {
 	return found
 }
 
-// recursive reports whether g calls itself.
+// isRecursive reports whether g may call itself, directly or through other functions. It takes time linear in the size
+// of all functions reachable from g.
 func isRecursive(g *ir.Func) bool {
 	seen := map[*ir.Func]bool{}
 	var reach func(f *ir.Func) bool
@@ -99,16 +109,18 @@ func isRecursive(g *ir.Func) bool {
 	return reach(g)
 }
 
-// expansion is of one function.
+// An expansion is the state of inlining into one function.
 type expansion struct {
 	in        *inliner
 	f         *ir.Func
 	names     *ir.Namer
-	size      int
-	addressed map[*ir.Var]bool
+	size      int              // of the body so far
+	addressed map[*ir.Var]bool // variables whose address is taken, those of inlined bodies included
 	changed   bool
 }
 
+// block inlines the calls in b and its nested blocks. Statements after an inlined body that never ends normally are
+// dropped.
 func (x *expansion) block(b ir.Block) (out ir.Block) {
 	for i, s := range b {
 		s = mapBlocks(s, x.block)
@@ -127,7 +139,7 @@ func (x *expansion) block(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// ends reports whether the last statement of b is one behind which nothing may stand.
+// endsInJump reports whether b ends with a leave or a panic, so that no statement may follow it.
 func endsInJump(b ir.Block) bool {
 	if len(b) == 0 {
 		return false
@@ -139,16 +151,20 @@ func endsInJump(b ir.Block) bool {
 	return false
 }
 
-// call puts the body of g behind what stands before a call of it.
+// inlineCall appends to out, the statements before call c, those that replace the call: declarations of parameters and
+// results, the body of g in a scope if it has returns, and assignments of the results.
 func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 	x.size += size(g.Body)
+	// Each call gets its own variables and labels with names unused in f.
 	h, _ := ir.Clone(g, x.names)
 	use := usageOf(h.Body)
 	for v := range use.addressed {
 		x.addressed[v] = true
 	}
-	values := map[*ir.Var]ir.Expr{}   // of parameters
-	substituted := map[*ir.Var]bool{} // variables that are one: += must not read what it adds to
+	values := map[*ir.Var]ir.Expr{} // parameter → argument that replaces it
+	// variables that replace a parameter. Each replaces one only, since p += e must not read p, which it would if two
+	// parameters became one variable.
+	substituted := map[*ir.Var]bool{} // variables that replace a parameter
 	var body ir.Block
 	for i, p := range h.Params {
 		p.Kind = ir.Local
@@ -172,6 +188,7 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 		if i < len(c.Results) {
 			to = c.Results[i]
 		}
+		// The callee writes the variable of the caller directly.
 		if to != nil && fresh[to] && !use.addressed[r] && types.Identical(to.Type, r.Type) {
 			vars[r] = to
 			continue
@@ -200,14 +217,16 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 		Stmt: foldBranch,
 	}
 	inner := m.Block(h.Body)
+	// Returns of the callee become leaves of a scope.
 	if containsLeave(inner, h.Exit) || endsInJump(inner) {
 		inner = ir.Block{&ir.Scope{At: c.At, L: h.Exit, Body: inner}}
 	}
 	return append(append(append(out, body...), inner...), after...)
 }
 
-// steady reports whether an argument is a constant or a variable that keeps its value
-// while the function runs and that the call does not assign to.
+// invariant reports whether argument a of call c keeps its value while the callee runs: a numeric or boolean constant,
+// or a variable that is not addressed and that the call does not assign. The callee cannot name it, but through
+// pointers.
 func (x *expansion) invariant(a ir.Expr, c *ir.Call) bool {
 	if k, ok := a.(*ir.Const); ok {
 		return k.Val != nil && hasInfo(k.T, types.IsNumeric|types.IsBoolean)
@@ -224,8 +243,8 @@ func (x *expansion) invariant(a ir.Expr, c *ir.Call) bool {
 	return true
 }
 
-// declared are the variables that are declared directly before a call and that its
-// arguments do not read.
+// freshResults returns the variables that the last statements of out declare as zero and that no argument of c reads.
+// Such a variable can stand for a result, which the callee expects to be zero, too.
 func (x *expansion) freshResults(out ir.Block, c *ir.Call) map[*ir.Var]bool {
 	fresh := map[*ir.Var]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
@@ -246,8 +265,9 @@ func (x *expansion) freshResults(out ir.Block, c *ir.Call) map[*ir.Var]bool {
 	return fresh
 }
 
-// canName reports whether the package of the code can name all that g mentions: its own
-// and what the package of g exports.
+// canName reports whether the generated code can name all objects, fields and types that g mentions: those of its own
+// package and those that the package of g exports. Names of third packages are refused, so that inlining adds no
+// imports.
 func (in *inliner) canName(g *ir.Func) bool {
 	if in.pkg == nil {
 		return true
@@ -310,8 +330,9 @@ func (in *inliner) canName(g *ir.Func) bool {
 	return ok
 }
 
-// nameable reports whether package home can name a type and its fields: what is its own,
-// and what is exported, by package from unless that is nil.
+// nameable reports whether package home can name type t and the fields of its structs. Exported names of other packages
+// are allowed, but if from is not nil, only those of package from. Fields of named structs are examined only if from is
+// nil.
 func nameable(t types.Type, home, from *types.Package) bool {
 	ok := true
 	object := func(o types.Object) {

@@ -2,24 +2,27 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// mentioned knows what variables statements have to do with, those in their blocks
-// included. It holds as long as nothing is changed in place.
+// occurrences is an index that answers in constant time which variables a statement uses, nested blocks included. Sets
+// are computed on demand and kept by statement, which is correct as long as statements are replaced and never modified.
 type occurrences struct {
-	numbers map[*ir.Var]int
-	sets    map[ir.Stmt]bitSet
+	numbers map[*ir.Var]int    // variable → bit
+	sets    map[ir.Stmt]bitSet // statement → variables used in it and its blocks
 }
 
+// newOccurrences returns an empty index.
 func newOccurrences() *occurrences {
 	return &occurrences{map[*ir.Var]int{}, map[ir.Stmt]bitSet{}}
 }
 
-// mentions reports whether s or something in its blocks has to do with v.
+// contains reports whether s or a statement in its blocks uses v in any way.
 func (m *occurrences) contains(s ir.Stmt, v *ir.Var) bool {
 	of := m.varsOf(s)
 	n, ok := m.numbers[v]
 	return ok && n/64 < len(of) && of[n/64]>>(n%64)&1 != 0
 }
 
+// varsOf returns the set of variables used in s and its blocks. Sets differ in length, as variables get numbers when
+// they are first seen.
 func (m *occurrences) varsOf(s ir.Stmt) bitSet {
 	if out, ok := m.sets[s]; ok {
 		return out

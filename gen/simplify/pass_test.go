@@ -17,8 +17,8 @@ type point struct {
 	V [2]float64
 }
 
-// outcome is what a run of F gives: numbers, the last of them those in the memory of the
-// arguments. Aliased says whether the two slices among those overlap.
+// outcome runs f on random arguments and returns its results followed by the final contents of its slice arguments, and
+// whether it panicked. If aliased is set, the two slices overlap.
 func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []float64, panicked bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
@@ -46,7 +46,7 @@ func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []flo
 	return append(numbers, ir.As[[]float64](in[1])...), err != nil
 }
 
-// sums are the passes that change the order of sums.
+// sums are the passes that reorder sums; results are compared with a tolerance.
 var sums = map[string]func(f *ir.Func){
 	"increments":      func(f *ir.Func) { simplify.Increments(f, false, nil) },
 	"windows":         func(f *ir.Func) { simplify.Windows(f, false, nil) },
@@ -54,7 +54,7 @@ var sums = map[string]func(f *ir.Func){
 	"distinct":        func(f *ir.Func) { simplify.Increments(f, true, nil) },
 }
 
-// others are passes for functions of a certain form.
+// others are passes with preconditions; they are only tested by TestGolden.
 var others = map[string]func(f *ir.Func){
 	"stacks": func(f *ir.Func) { simplify.Adjoint(f, nil, true, f.Params[1], func(*ir.Var) bool { return true }) },
 	"unread": func(f *ir.Func) {
@@ -64,7 +64,7 @@ var others = map[string]func(f *ir.Func){
 	},
 }
 
-// passes are those that keep every bit.
+// passes preserve results bit for bit.
 var passes = map[string]func(f *ir.Func){
 	"inline":  func(f *ir.Func) { simplify.Inline(f, nil) },
 	"unroll":  simplify.Unroll,
@@ -97,8 +97,8 @@ func parse(t testing.TB, text string) *ir.Func {
 	return f
 }
 
-// same runs what each pass makes of a random function and says how many runs there were
-// and how many panicked.
+// same compares a random function with the output of each pass, run on the same arguments. It returns the number of
+// runs and of those that panicked.
 func same(t *testing.T, seed uint64) (runs, panics int) {
 	text := program(seed, false)
 	f := parse(t, text)
@@ -140,7 +140,7 @@ func FuzzPasses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { same(t, seed) })
 }
 
-// equal compares numbers, bit for bit if the tolerance is 0. NaNs are one.
+// equal compares numbers with a relative tolerance, or bit for bit if it is 0. All NaNs are equal.
 func equal(a, b []float64, tol float64) bool {
 	if len(a) != len(b) {
 		return false
@@ -163,8 +163,8 @@ func equal(a, b []float64, tol float64) bool {
 	return true
 }
 
-// TestRandomSums: with overlapping arguments where distinct is not set, without where
-// it is.
+// TestRandomSums checks Increments and Windows on random functions. Arguments overlap in some runs unless distinct is
+// set.
 func TestRandomSums(t *testing.T) {
 	programs := uint64(longtest.Cases(0, 100, 300, 3000))
 	shorter := 0

@@ -8,11 +8,19 @@ import (
 
 // The stages. The package comment has the same lists in a table; a test compares them.
 var (
-	primalStage = stage{name: "Primal", passes: []pass{inlinePass, clonesPass, unrollPass, copiesPass, scalarsPass, copiesPass}}
-	bodyStage   = stage{name: "Body", passes: []pass{clonesPass, unrollPass, copiesPass, scalarsPass, copiesPass}}
-
-	adjointStage = stage{name: "Adjoint", passes: []pass{copiesPass, scalarsPass, invariantsPass, incrementsPass, windowsPass,
-		cutPass, copiesPass}}
+	// Inlining comes first, as it brings constant bounds and copies to the others. Copies runs before Scalars, so that
+	// aggregates that are only copies need no scalars, and after it, for the scalars.
+	primalStage = stage{name: "Primal", passes: []pass{
+		inlinePass, clonesPass, unrollPass, copiesPass, scalarsPass, copiesPass,
+	}}
+	bodyStage = stage{name: "Body", passes: []pass{
+		clonesPass, unrollPass, copiesPass, scalarsPass, copiesPass,
+	}}
+	// Increments needs the scalars, and Windows the accumulations that Increments has merged. Cut comes last of the
+	// loop passes, because it renames the slices that the others compare.
+	adjointStage = stage{name: "Adjoint", passes: []pass{
+		copiesPass, scalarsPass, invariantsPass, incrementsPass, windowsPass, cutPass, copiesPass,
+	}}
 	deadCodeStage = stage{name: "DeadCode", passes: []pass{deadPass, checksPass}, repeat: true}
 	pruneStage    = stage{name: "Prune", passes: []pass{deadCodePass, copiesPass, deadCodePass}}
 )
@@ -86,8 +94,8 @@ func (c *context) scalars() {
 	c.adjoint = func(v *ir.Var) bool { return scalarAdjoint[v] || adjoint(v) }
 }
 
-// Primal applies the passes for a function that is to be differentiated. Pkg is the package of the generated code, which
-// must be able to name all that is inlined and replaced by scalars; nil if every name is allowed.
+// Primal applies the passes for a function that is to be differentiated. Pkg is the package of the generated code,
+// which must be able to name all that is inlined and replaced by scalars; nil if every name is allowed.
 func Primal(f *ir.Func, pkg *types.Package) { primalStage.run(&context{f: f, pkg: pkg}) }
 
 // Body applies the passes of [Primal] except Inline.

@@ -7,16 +7,30 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Windows carries from one iteration to the next what both have to do with. Where a loop
-// that counts by 1 reads x[i] and x[i+1] of a slice whose elements it does not write, it
-// reads one of them and has the other from the iteration before; and where it adds to
-// p[i] and p[i+1] once each, and else has nothing to do with that memory, it adds to one
-// of them, what the iteration before had for it included. The arguments are those of
-// [Increments].
+// Windows performs predictive commoning (O'Brien et al. 1990) in innermost loops that count by 1 or -1. If each
+// iteration loads x[i] and x[i+1] and the loop does not write x, only one of them is loaded and the other is carried
+// over in a variable from the iteration before. If each iteration adds once to p[i] and once to p[i+1] and does not use
+// that memory otherwise, one addition is carried to the next iteration and made together with the other. Both apply to
+// offsets k and k+1 in general. The arguments are those of [Increments]: sums are reordered, so only cotangents are.
+//
+//	for i := 0; i < n; i++ {          if 0 < n {
+//	    y += x[i] * x[i+1]                let old = x[0]
+//	    p[i] += a                         let carry = 0
+//	    p[i+1] += b                       for i := 0; i < n; i++ {
+//	}                                         let now = x[i+1]
+//	                                          y += old * now
+//	                                          p[i] += a + carry
+//	                                          let next = b
+//	                                          carry = next
+//	                                          old = now
+//	                                      }
+//	                                      p[n] += carry
+//	                                  }
 func Windows(f *ir.Func, distinct bool, adjoint func(*ir.Var) bool) {
 	windows(f, distinct, nil, adjoint)
 }
 
+// windows is Windows with a workspace; see analyseAliases.
 func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
@@ -25,12 +39,14 @@ func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool
 	f.Body = w.block(f.Body)
 }
 
+// A commoner applies Windows to one function.
 type commoner struct {
 	names   *ir.Namer
 	aliases *aliases
 	adjoint func(*ir.Var) bool
 }
 
+// block applies Windows to the loops in b and in its nested blocks.
 func (w *commoner) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		s = mapBlocks(s, w.block)
@@ -42,13 +58,13 @@ func (w *commoner) block(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// offsets are those of the index of a loop at which a slice is used.
+// An offsetCounts counts the accesses to the elements i + k of a slice, where i is the loop index.
 type offsetCounts struct {
 	slice  *ir.Var
-	counts map[int64]int // how often each
+	counts map[int64]int // k → number of accesses in the body
 }
 
-// pair gives the smaller of two neighbours if there are just those.
+// neighbors returns k if the elements at offsets k and k+1 are accessed, and no others.
 func (o *offsetCounts) neighbors() (int64, bool) {
 	for k := range o.counts {
 		if o.counts[k+1] > 0 && len(o.counts) == 2 {
@@ -58,6 +74,9 @@ func (o *offsetCounts) neighbors() (int64, bool) {
 	return 0, false
 }
 
+// carryLoop returns the statement that replaces l, or l itself if nothing can be carried. The loop must run all its
+// iterations, so it has no exits, and its bounds are evaluated again before and after it, so they must be invariant and
+// cheap. The code around it would access elements that a loop without iterations does not, so an if guards the whole.
 func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !isInnermost(l.Body) ||
 		ir.LeavesBeyond(l.Body) || endsInJump(l.Body) || !isSimple(l.Lo) || !isSimple(l.Hi) {
@@ -66,7 +85,9 @@ func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 	inside := usageOf(l.Body)
 	invariant := true
 	for _, e := range []ir.Expr{l.Lo, l.Hi} {
-		exprUses(e, func(v *ir.Var, _ use) { invariant = invariant && inside.writes[v] == 0 && !w.aliases.use.addressed[v] })
+		exprUses(e, func(v *ir.Var, _ use) {
+			invariant = invariant && inside.writes[v] == 0 && !w.aliases.use.addressed[v]
+		})
 	}
 	if !invariant {
 		return l
@@ -86,7 +107,7 @@ func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 	return &ir.If{At: l.At, Cond: fold(hasIteration(l)), Then: append(append(before, &loop), after...)}
 }
 
-// runs is whether a loop that counts by 1 has an iteration.
+// hasIteration returns the condition that l, which steps by 1 or -1, has at least one iteration.
 func hasIteration(l *ir.Loop) ir.Expr {
 	if l.Step > 0 {
 		return binary(boolean, token.LSS, l.Lo, l.Hi)
@@ -94,8 +115,8 @@ func hasIteration(l *ir.Loop) ir.Expr {
 	return binary(boolean, token.GTR, addConst(l.Lo, 1), addConst(l.Hi, 1))
 }
 
-// at is the offset of p from the index of l, where p is an element of a slice variable
-// that the loop does not assign to.
+// indexOffset returns k if p is element i + k of a slice variable that the loop l with index i does not assign to.
+// Inside is the usage of the body.
 func (w *commoner) indexOffset(p *ir.Place, l *ir.Loop, inside *usage) (int64, bool) {
 	if len(p.Path) != 1 || p.Path[0].Index == nil || sliceElem(p.Root.Type) == nil || w.aliases.use.addressed[p.Root] ||
 		inside.writes[p.Root] > 0 {
@@ -105,7 +126,8 @@ func (w *commoner) indexOffset(p *ir.Place, l *ir.Loop, inside *usage) (int64, b
 	return k, e != nil && loadedVar(e) == l.V
 }
 
-// collect lists slices in the order in which they occur.
+// countOffset counts an access to x at offset k in list, which is in the order of first accesses so that the generated
+// code is deterministic.
 func countOffset(list []*offsetCounts, x *ir.Var, k int64) []*offsetCounts {
 	for _, o := range list {
 		if o.slice == x {
@@ -116,7 +138,8 @@ func countOffset(list []*offsetCounts, x *ir.Var, k int64) []*offsetCounts {
 	return append(list, &offsetCounts{x, map[int64]int{k: 1}})
 }
 
-// sums finds the slices that every iteration adds to at two neighbours, once each.
+// addedPairs returns the slices whose elements every iteration of l accumulates into at two neighbouring offsets, once
+// each, provided that the body accesses no memory that may alias their elements in any other way.
 func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	var list []*offsetCounts
 	for _, s := range l.Body {
@@ -130,9 +153,10 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 		if k, ok := o.neighbors(); !ok || o.counts[k] > 1 || o.counts[k+1] > 1 {
 			continue
 		}
+		// Additions at indices of another form commute with the carried one and do not matter.
 		adds := 0
 		unaliased := true
-		each := &ir.Place{Root: o.slice, Path: []ir.Step{ir.AnyStep()}}
+		each := &ir.Place{Root: o.slice, Path: []ir.Step{ir.AnyStep()}} // stands for any element
 		for _, s := range l.Body {
 			if a, ok := s.(*ir.Add); ok && a.P.Root == o.slice {
 				if _, ok := w.indexOffset(a.P, l, inside); ok {
@@ -143,7 +167,7 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 			for _, list := range [][]*ir.Place{t.reads, t.writes, t.adds} {
 				for _, p := range list {
 					if p.Root == o.slice && len(p.Path) == 0 {
-						continue // the header
+						continue // only the header
 					}
 					if a, ok := s.(*ir.Add); ok && p == a.P && p.Root == o.slice {
 						continue
@@ -159,9 +183,13 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	return out
 }
 
-// sum makes l carry what it adds to one of two neighbours.
+// carrySum rewrites the body of l: the addition to the element that the next iteration visits too is replaced by a
+// declaration of its value, which the next iteration adds together with its own. It returns the statements before and
+// after the loop: the declaration of the carried sum and the addition of the last one.
 func (w *commoner) carrySum(l *ir.Loop, o *offsetCounts) (before, after ir.Block) {
 	k, _ := o.neighbors()
+	// Counting up, element i+k+1 of this iteration is element (i+1)+k of the next; counting down, element i+k is
+	// (i-1)+k+1.
 	carried, last := k+1, addConst(l.Hi, -1)
 	if l.Step < 0 {
 		carried, last = k, addConst(l.Hi, 1)
@@ -188,7 +216,9 @@ func (w *commoner) carrySum(l *ir.Loop, o *offsetCounts) (before, after ir.Block
 	return before, ir.Block{&ir.Add{At: l.At, P: to, E: carry.Load()}}
 }
 
-// reads finds the slices that every iteration reads two neighbours of and none writes.
+// loadedPairs returns the slices of floats of which every iteration of l loads elements at two neighbouring offsets,
+// and no others by such indices, provided that the body writes no memory that may alias their elements. Right operands
+// of && and || do not count, as they may not be evaluated.
 func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	var list []*offsetCounts
 	for _, s := range l.Body {
@@ -227,9 +257,12 @@ func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) 
 	return out
 }
 
-// read makes l read one of two neighbours.
+// carryLoad rewrites the body of l to load the element that no earlier iteration has loaded into a variable and to use
+// the value of the iteration before for the other. It returns the statement before the loop, which loads that for the
+// first iteration.
 func (w *commoner) carryLoad(l *ir.Loop, o *offsetCounts) ir.Block {
 	k, _ := o.neighbors()
+	// As in carrySum, the element that the next iteration visits again is loaded now.
 	loaded, carried := k+1, k
 	if l.Step < 0 {
 		loaded, carried = k, k+1

@@ -8,8 +8,8 @@ import (
 
 const pair = "struct{A float64; V [2]float64}"
 
-// writer writes random functions in the text form: helpers that call each other downwards
-// and F, which calls them.
+// A writer generates random functions in the text form: helpers, each calling only earlier ones, and F, which calls all
+// of them.
 type writer struct {
 	*rand.Rand
 	b      strings.Builder
@@ -210,7 +210,7 @@ func (w *writer) stmt() {
 	}
 }
 
-// add adds to p what does not read it.
+// add writes an accumulation into p of an expression that does not read the root of p.
 func (w *writer) add(p string) {
 	root, _, _ := strings.Cut(strings.TrimLeft(p, "*"), "[")
 	root, _, _ = strings.Cut(root, ".")
@@ -261,7 +261,7 @@ func (w *writer) call() {
 			results = append(results, v)
 		}
 	}
-	// Result variables that a second result is too are dropped.
+	// A variable can receive only one result of a call.
 	seen := map[string]bool{"_": true}
 	for i, v := range results {
 		if v != "_" && seen[v] {
@@ -365,7 +365,7 @@ func (w *writer) expr(t string, d int) string {
 	panic(t)
 }
 
-// leaf is a number that stands in a literal.
+// leaf returns an element of a literal.
 func (w *writer) leaf() string {
 	if len(w.vars["float64"]) == 0 {
 		return "0.75"

@@ -6,17 +6,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// choose finds the variables to take apart.
+// choose fills s.trees with the variables of f that can be replaced by scalars. A variable is rejected if its address
+// is taken, if an index into it is not a constant in range, or if it is used as a whole other than in copies and
+// literals: as an argument, a result of a call, an operand of a comparison. Unused parameters are left alone.
 func (s *scalarizer) choose(f *ir.Func) {
 	rejected := map[*ir.Var]bool{}
 	u := usageOf(f.Body)
-	checkPlace := func(p *ir.Place) { // that is read or written as a part
+	checkPlace := func(p *ir.Place) { // a part of p.Root is read or written
 		if !hasConstantPath(p) {
 			rejected[p.Root] = true
 		}
 	}
-	// value is an expression in which an aggregate may not be used as a whole, except where
-	// top is set, as that itself.
+	// checkExpr rejects variables that e uses as a whole aggregate. If whole is set, e is the value of a declaration or
+	// an assignment, in which an aggregate may be copied and literals may contain others.
 	var checkExpr func(e ir.Expr, whole bool)
 	checkExpr = func(e ir.Expr, whole bool) {
 		if whole {
@@ -71,6 +73,7 @@ func (s *scalarizer) choose(f *ir.Func) {
 				rejected[p.Root] = true
 			}
 		}
+		// Results of calls arrive as whole values.
 		visitDefined(st, func(v *ir.Var) {
 			if _, let := st.(*ir.Let); !let {
 				rejected[v] = true
@@ -82,6 +85,7 @@ func (s *scalarizer) choose(f *ir.Func) {
 		if v.Kind != ir.Local && v.Kind != ir.Param || rejected[v] || u.addressed[v] || !isAggregate(v.Type) {
 			continue
 		}
+		// Copying a parameter that is not read would be wasted.
 		if v.Kind == ir.Param && u.reads[v] == 0 {
 			continue
 		}
@@ -91,7 +95,8 @@ func (s *scalarizer) choose(f *ir.Func) {
 	}
 }
 
-// separable reports whether e, if it is an array or a struct, can be taken apart.
+// decomposable reports whether e, if it is an aggregate, can be split into values of its scalars: it is a load, a zero,
+// or a literal or conversion of such values.
 func decomposable(e ir.Expr) bool {
 	if e == nil || !isAggregate(e.Type()) {
 		return true
@@ -112,7 +117,7 @@ func decomposable(e ir.Expr) bool {
 	return false
 }
 
-// constantPath reports whether the indices of p into arrays of its variable itself are
+// hasConstantPath reports whether all indices on the direct part of the path of p, before the first reference, are
 // constants in range.
 func hasConstantPath(p *ir.Place) bool {
 	for i, st := range p.Path {
@@ -129,8 +134,8 @@ func hasConstantPath(p *ir.Place) bool {
 	return true
 }
 
-// count is the number of parts of a value of type t, more than most where a field has no
-// name.
+// countScalars returns the number of scalars of a value of type t, or more than maxScalars if it has a blank field,
+// which no path can name.
 func countScalars(t types.Type) int {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:

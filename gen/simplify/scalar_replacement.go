@@ -7,18 +7,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// mostParts is up to how many variables one is taken apart into.
+// maxScalars is the largest number of variables that replace one. An amd64 has 16 floating-point registers.
 const maxScalars = 16
 
-// Scalars replaces variables that are arrays or structs by one variable for each element
-// or field, at any depth. Those are taken apart that have at most 16 parts and no
-// address, that no index but a constant goes into, and that as a whole are only copied,
-// assigned literals and assigned from other memory. A parameter is copied to its parts at
-// the beginning; results stay as they are, and so do structs with fields that package
-// pkg, that of the code, cannot name, unless pkg is nil.
+// Scalars performs scalar replacement of aggregates: it replaces an array or struct variable by one variable per
+// element or field, recursively. A variable qualifies if it has at most 16 leaves, its address is not taken, every
+// index into it is constant, and whole values are only copied or assigned from literals and memory. Parameters are
+// copied on entry; results are kept, and so are structs with fields that package pkg, that of the generated code,
+// cannot name, unless pkg is nil.
+//
+//	let v [2]float64 = [2]float64{a, b}       let v0 float64 = a
+//	v[0] = v[1]                               let v1 float64 = b
+//	x[3] = v                                  v0 = v1
+//	                                          x[3] = [2]float64{v0, v1}
 func Scalars(f *ir.Func, pkg *types.Package) { scalars(f, pkg) }
 
-// scalars is Scalars and gives what each variable that is no more was taken apart into.
+// scalars is Scalars. It returns the replaced variables with their scalars.
 func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*scalarTree {
 	s := &scalarizer{names: ir.NamerOf(f), pkg: pkg, trees: map[*ir.Var]*scalarTree{}}
 	s.choose(f)
@@ -26,6 +30,7 @@ func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*scalarTree {
 		return nil
 	}
 	var head ir.Block
+	// The signature stays, so parameters are copied.
 	for _, v := range f.Params {
 		if p := s.trees[v]; p != nil {
 			p.eachScalar(nil, func(w *ir.Var, path []ir.Step) {
@@ -38,15 +43,15 @@ func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*scalarTree {
 	return s.trees
 }
 
-// part is a variable, or an element or a field of one at any depth: a variable of its
-// own or parts again.
+// A scalarTree describes the replacement of an aggregate variable or a part of one. A leaf has a scalar, any other node
+// the trees of its fields or elements.
 type scalarTree struct {
 	typ    types.Type
-	scalar *ir.Var
+	scalar *ir.Var // nil in inner nodes
 	parts  []*scalarTree
 }
 
-// leaves visits the variables of p with the path to each.
+// eachScalar visits the leaves of p in order, each with its path, which begins with path.
 func (p *scalarTree) eachScalar(path []ir.Step, visit func(v *ir.Var, path []ir.Step)) {
 	if p.scalar != nil {
 		visit(p.scalar, path)
@@ -57,7 +62,7 @@ func (p *scalarTree) eachScalar(path []ir.Step, visit func(v *ir.Var, path []ir.
 	}
 }
 
-// stepOf is the step to part i of a value of type t.
+// stepOf returns the step from a value of the struct or array type t to its field or element i.
 func stepOf(t types.Type, i int) ir.Step {
 	if _, ok := t.Underlying().(*types.Struct); ok {
 		return ir.FieldStep(i)
@@ -65,8 +70,8 @@ func stepOf(t types.Type, i int) ir.Step {
 	return ir.IndexStep(intConst(integer, int64(i)))
 }
 
-// at follows a path into p. It gives the part and what is left of the path behind a
-// variable. The indices into arrays are constants.
+// descend follows path into p until a leaf or the end of the path. It returns the node and the rest of the path, which
+// leads from the scalar. Array indices must be constants.
 func (p *scalarTree) descend(path []ir.Step) (*scalarTree, []ir.Step) {
 	for len(path) > 0 && p.scalar == nil {
 		i := path[0].Field
@@ -79,15 +84,16 @@ func (p *scalarTree) descend(path []ir.Step) (*scalarTree, []ir.Step) {
 	return p, path
 }
 
+// A scalarizer applies Scalars to one function.
 type scalarizer struct {
 	names *ir.Namer
 	pkg   *types.Package
-	trees map[*ir.Var]*scalarTree
-	pos   ir.At
-	out   ir.Block
+	trees map[*ir.Var]*scalarTree // replaced variable → its scalars
+	pos   ir.At                   // of the current statement
+	out   ir.Block                // replaces the current statement
 }
 
-// part makes the variables of v, or of a part of it.
+// newTree creates the scalars of v, with names made from name and the fields or indices on their paths.
 func (s *scalarizer) newTree(name string, v *ir.Var) *scalarTree {
 	var build func(name string, t types.Type) *scalarTree
 	build = func(name string, t types.Type) *scalarTree {
@@ -109,6 +115,7 @@ func (s *scalarizer) newTree(name string, v *ir.Var) *scalarTree {
 	return build(name, v.Type)
 }
 
+// capitalize returns s with its first letter, if it is one of a to z, in upper case.
 func capitalize(s string) string {
 	b := []byte(s)
 	if b[0] >= 'a' && b[0] <= 'z' {
@@ -117,8 +124,7 @@ func capitalize(s string) string {
 	return string(b)
 }
 
-// of is the part that p is in a variable that is taken apart, nil if it is in none, and
-// the path behind it.
+// lookup returns the node that p denotes and the rest of the path if p.Root is replaced, and nil otherwise.
 func (s *scalarizer) lookup(p *ir.Place) (*scalarTree, []ir.Step) {
 	if q := s.trees[p.Root]; q != nil {
 		return q.descend(p.Path)
@@ -126,6 +132,7 @@ func (s *scalarizer) lookup(p *ir.Place) (*scalarTree, []ir.Step) {
 	return nil, nil
 }
 
+// block rewrites b and its nested blocks.
 func (s *scalarizer) block(b ir.Block) ir.Block {
 	var out ir.Block
 	for _, st := range b {
@@ -137,6 +144,7 @@ func (s *scalarizer) block(b ir.Block) ir.Block {
 	return out
 }
 
+// stmt appends the statements that replace st to s.out. The blocks of st are rewritten already.
 func (s *scalarizer) stmt(st ir.Stmt) {
 	switch st := st.(type) {
 	case *ir.Let:
@@ -155,10 +163,10 @@ func (s *scalarizer) stmt(st ir.Stmt) {
 		s.out = append(s.out, &ir.Set{At: st.At, P: to, E: s.assemble(st.E)})
 		return
 	}
-	s.out = append(s.out, rewriteHead(s.rewriter(), st)) // its blocks are done
+	s.out = append(s.out, rewriteHead(s.rewriter(), st))
 }
 
-// rewriter replaces places in variables that are taken apart.
+// rewriter returns a Map that replaces places in replaced variables by their scalars.
 func (s *scalarizer) rewriter() *ir.Map {
 	return &ir.Map{Place: func(p *ir.Place) *ir.Place {
 		q, rest := s.lookup(p)
@@ -169,10 +177,11 @@ func (s *scalarizer) rewriter() *ir.Map {
 	}}
 }
 
+// place returns p in terms of the scalars.
 func (s *scalarizer) place(p *ir.Place) *ir.Place { return s.rewriter().RewritePlace(p) }
 
-// top is what a variable or a place that is not taken apart is assigned: whole variables
-// that are taken apart are put together again.
+// assemble returns e, the value of a variable or place that is not replaced, in terms of the scalars: loads of replaced
+// aggregates become literals. As ir does not nest literals of aggregates, inner ones are declared as variables first.
 func (s *scalarizer) assemble(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Load:
@@ -202,12 +211,14 @@ func (s *scalarizer) assemble(e ir.Expr) ir.Expr {
 	return s.rewriter().RewriteExpr(e)
 }
 
+// isLiteral reports whether e is a composite literal.
 func isLiteral(e ir.Expr) bool {
 	_, ok := e.(*ir.Literal)
 	return ok
 }
 
-// together is a literal of what p is made of.
+// literal returns a literal of type t with the current values of p, an inner node. Nested aggregates are declared as
+// variables.
 func (s *scalarizer) literal(p *scalarTree, t types.Type) ir.Expr {
 	l := &ir.Literal{Typed: ir.Typed{T: t}}
 	for i, q := range p.parts {
@@ -224,14 +235,14 @@ func (s *scalarizer) literal(p *scalarTree, t types.Type) ir.Expr {
 	return l
 }
 
-// piece is a variable and what it is assigned, nil for its zero value.
+// A scalarAssignment is the assignment of e to v. A nil e is the zero value.
 type scalarAssignment struct {
 	v *ir.Var
 	e ir.Expr
 }
 
-// pieces are the assignments that one of e to p is, in the order in which what e is made
-// of is evaluated. They happen at the same time.
+// scalarAssignments returns the assignments to scalars that perform the assignment of e to p, in the order in which the
+// operands of e are evaluated. They are meant to happen simultaneously; assign serialises them.
 func (s *scalarizer) scalarAssignments(p *scalarTree, e ir.Expr) (out []scalarAssignment) {
 	if p.scalar != nil {
 		if e != nil {
@@ -240,6 +251,7 @@ func (s *scalarizer) scalarAssignments(p *scalarTree, e ir.Expr) (out []scalarAs
 		return []scalarAssignment{{p.scalar, e}}
 	}
 	switch x := e.(type) {
+	// Elements that the literal does not mention are zero.
 	case *ir.Literal:
 		given := map[int]bool{}
 		for i, k := range x.Keys {
@@ -274,15 +286,15 @@ func (s *scalarizer) scalarAssignments(p *scalarTree, e ir.Expr) (out []scalarAs
 	return out
 }
 
-// declare declares the variables of p with the values in e.
+// declare appends declarations of the scalars of p with the values of e.
 func (s *scalarizer) declare(p *scalarTree, e ir.Expr) {
 	for _, x := range s.scalarAssignments(p, e) {
 		s.out = append(s.out, &ir.Let{At: s.pos, V: x.v, E: x.e})
 	}
 }
 
-// assign assigns e to p. A value whose variable is read for another first goes to one of
-// its own.
+// assign appends the assignment of e to p. A scalar that a later assignment reads, as in a swap of elements, is
+// assigned after all others, from a temporary variable.
 func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
 	list := s.scalarAssignments(p, e)
 	var late ir.Block
@@ -310,7 +322,7 @@ func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
 	s.out = append(s.out, late...)
 }
 
-// zeroOf is the zero value of a type.
+// zeroConst returns the zero value of t.
 func zeroConst(t types.Type) ir.Expr {
 	if hasInfo(t, types.IsNumeric) {
 		return intConst(t, 0)

@@ -6,11 +6,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// signs moves each minus in sums, products and quotients of e outwards, where a sum takes
-// it up. The value stays the same, but for the sign of a zero.
+// hoistSigns normalises signs for shorter sums: it moves each negation in sums, products and quotients of floats
+// outwards until a sum absorbs it as a subtraction, or two cancel. The value stays the same except for the sign of a
+// zero. Adjoints have many such signs, as partial derivatives of x - y, x / y and cos have.
+//
+//	a + -b * c         a - b * c
+//	-a - b / -c        b / c - a
+//	-a * -b            a * b
 func hoistSigns(e ir.Expr) ir.Expr { return (&ir.Map{Expr: hoistSign}).RewriteExpr(e) }
 
-// sign is signs of an expression whose operands are done.
+// hoistSign applies hoistSigns to the root of e, whose operands are normalised.
 func hoistSign(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Unary:
@@ -38,10 +43,10 @@ func hoistSign(e ir.Expr) ir.Expr {
 	return e
 }
 
-// plus is x + y, whose operands are done.
+// sum returns x + y with normalised sign. The operands are normalised.
 func sum(x, y ir.Expr) ir.Expr { return hoistSign(binary(x.Type(), token.ADD, x, y)) }
 
-// total is ±x ± y.
+// signedSum returns ±x ± y, where p and q mean that x and y are subtracted.
 func signedSum(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 	switch {
 	case p == q:
@@ -52,6 +57,7 @@ func signedSum(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 	return binary(x.Type(), token.SUB, x, y)
 }
 
+// splitSign returns the operand of a floating-point negation and true, or e and false. Constants keep their sign.
 func splitSign(e ir.Expr) (_ ir.Expr, minus bool) {
 	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && ir.IsFloat(u.T) && !ir.IsConst(u.X) {
 		return u.X, true
@@ -59,6 +65,7 @@ func splitSign(e ir.Expr) (_ ir.Expr, minus bool) {
 	return e, false
 }
 
+// negateIf returns -e if minus is set, e otherwise.
 func negateIf(e ir.Expr, minus bool) ir.Expr {
 	if minus {
 		return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}

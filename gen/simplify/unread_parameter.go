@@ -2,11 +2,14 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// Unread removes what f writes to the memory of a slice, a parameter that f is not to have
-// any longer, and the parts of it that have names. It reports whether it could: nothing
-// reads the memory, and nothing else gets hold of it. What may panic in what is written is
-// still computed; that the slice is long enough is not looked at. Where its length is
-// needed, that of another slice like it is taken.
+// Unread deletes all stores of f to the slice parameter memory and its subslices, so that the parameter can be removed,
+// and reports whether it could: f must not read the memory or let it escape. If it returns false, f is unchanged.
+// Stored values that may panic are still evaluated; bounds of memory are no longer checked. Occurrences of len(memory)
+// become len(like).
+//
+//	let part []float64 = memory[k:]       let unused float64 = x[j]
+//	part[i] += a * b
+//	memory[0] = x[j]
 func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	replaceLen := ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Len); ok && !l.Cap {
@@ -16,7 +19,9 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 		}
 		return e
 	}}
+	// Lengths are replaced first, so that they do not count as reads.
 	body := replaceLen.Block(f.Body)
+	// The set only grows, so the iteration over declarations ends at a fixed point.
 	memoryViews := views{memory: true}
 	for changed := true; changed; {
 		changed = false
@@ -29,7 +34,8 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	}
 	unused := true
 	ir.Walk(body, func(s ir.Stmt) bool {
-		unused = unused && (memoryViews.storedValue(s) != nil || memoryViews.declaresView(s) || !memoryViews.occursIn(s))
+		unused = unused && (memoryViews.storedValue(s) != nil || memoryViews.declaresView(s) ||
+			!memoryViews.occursIn(s))
 		return unused
 	})
 	if !unused {
@@ -39,6 +45,7 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	m := ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		e := memoryViews.storedValue(s)
 		switch {
+		// The panic is observable, the store is not.
 		case e != nil && mayPanic(e):
 			return []ir.Stmt{&ir.Let{At: ir.At{Pos: s.Position()},
 				V: &ir.Var{Name: names.Name("unused"), Type: e.Type()}, E: e}}
@@ -51,10 +58,10 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	return true
 }
 
-// unread is a slice and the names of its parts.
+// A views is the set of variables that hold a slice parameter or a subslice of it.
 type views map[*ir.Var]bool
 
-// part reports whether e is the slice or a part of it.
+// isView reports whether e is a view, possibly resliced.
 func (u views) isView(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Slice:
@@ -65,13 +72,14 @@ func (u views) isView(e ir.Expr) bool {
 	return false
 }
 
-// named reports whether s gives a part a name, and does nothing else.
+// declaresView reports whether s is the declaration of a view, which can be deleted.
 func (u views) declaresView(s ir.Stmt) bool {
 	l, ok := s.(*ir.Let)
 	return ok && u[l.V] && u.isView(l.E)
 }
 
-// written is what s adds to the memory or sets it to, nil if it does something else.
+// storedValue returns the value that s stores or adds to an element of a view, or nil if s does anything else with
+// views.
 func (u views) storedValue(s ir.Stmt) ir.Expr {
 	var e ir.Expr
 	switch s := s.(type) {
@@ -94,12 +102,13 @@ func (u views) storedValue(s ir.Stmt) ir.Expr {
 	return e
 }
 
-// mentioned reports whether s itself has anything to do with the slice.
+// occursIn reports whether s itself uses a view.
 func (u views) occursIn(s ir.Stmt) (found bool) {
 	uses(s, func(v *ir.Var, _ use) { found = found || u[v] })
 	return found
 }
 
+// occursInExpr reports whether e uses a view.
 func (u views) occursInExpr(e ir.Expr) (found bool) {
 	exprUses(e, func(v *ir.Var, _ use) { found = found || u[v] })
 	return found

@@ -2,14 +2,20 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
+// Limits of unrolling.
 const (
 	maxTripCount    = 4
-	maxUnrolledSize = 400 // size up to which iterations stand one after the other
+	maxUnrolledSize = 400 // size of all copies of the body together
 )
 
-// Unroll replaces counted loops of at most four iterations, between bounds that are
-// constants, by their iterations, if those are not too long and none leaves the loop. The
-// index becomes a constant, and what is computed of integer constants is computed.
+// Unroll completely unrolls counted loops with constant bounds and at most four iterations, unless the result would be
+// too large or an iteration leaves the loop. The index becomes a constant, and integer expressions and branches that
+// become constant are folded, so that [Scalars] sees constant indices of arrays. Inner loops are unrolled first.
+//
+//	for l, n i int = 0; i < 2; i += 1 {       let t float64 = x[0]
+//	    let t float64 = x[i]                  v[0] = t * t
+//	    v[i] = t * t                          let t2 float64 = x[1]
+//	}                                         v[1] = t2 * t2
 func Unroll(f *ir.Func) {
 	u := &unroller{names: ir.NamerOf(f)}
 	f.Body = u.block(f.Body)
@@ -18,11 +24,13 @@ func Unroll(f *ir.Func) {
 	}
 }
 
+// An unroller applies Unroll to one function.
 type unroller struct {
 	names   *ir.Namer
 	changed bool
 }
 
+// block unrolls the loops in b and in its nested blocks.
 func (u *unroller) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		s = mapBlocks(s, u.block)
@@ -38,8 +46,8 @@ func (u *unroller) block(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// iterations are the values of the index of a loop whose bounds are constants, if they
-// are few.
+// indexValues returns the values of the index of l in order, and whether the bounds are constants and there are at most
+// maxTripCount of them. Bounds are limited so that i += l.Step does not overflow.
 func indexValues(l *ir.Loop) (list []int64, ok bool) {
 	if l.V == nil {
 		return nil, false
@@ -59,11 +67,13 @@ func indexValues(l *ir.Loop) (list []int64, ok bool) {
 	return list, true
 }
 
+// unrollLoop returns the statements that replace l and whether it can be unrolled.
 func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
 	list, ok := indexValues(l)
 	if !ok || len(list)*size(l.Body) > maxUnrolledSize || endsInJump(l.Body) || containsLeave(l.Body, l.L) {
 		return nil, false
 	}
+	// A constant has no address.
 	if usageOf(l.Body).addressed[l.V] {
 		return nil, false
 	}
@@ -77,8 +87,9 @@ func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
 	return out, true
 }
 
-// iteration is the body of l for one value of its index. What it declares gets new names
-// if again is set.
+// copyBody returns the body of l with its index replaced by a constant and constants folded, in a scope if an iteration
+// can end early. If rename is set, the variables and labels that it declares get new names, as names must be unique in
+// a function; only the first copy keeps them.
 func (u *unroller) copyBody(l *ir.Loop, index ir.Expr, rename bool) ir.Block {
 	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
 	if rename {
@@ -103,6 +114,7 @@ func (u *unroller) copyBody(l *ir.Loop, index ir.Expr, rename bool) ir.Block {
 			}
 			return true
 		})
+		// A leave of the iteration becomes a leave of the scope of its copy.
 		labels[l.Next] = &ir.Label{Name: u.names.Name(l.Next.Name)}
 	}
 	m := &ir.Map{

@@ -2,19 +2,21 @@ package simplify
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// use is what is done with a variable.
+// A use is the way in which a statement uses a variable.
 type use uint8
 
 const (
-	reads     use = iota // its value, or a header on the way to memory
-	writes               // it or a part of it; its declaration counts
+	reads     use = iota // loads it, or a header in it on the way to memory
+	writes               // assigns it or a part of it; a declaration is a write
 	addresses            // takes its address
 )
 
-// uses visits the variables that a statement itself uses, not what its blocks do.
+// uses visits the variables that s itself uses, once for each occurrence. Uses in the blocks of s are not visited. A
+// store to memory reads the root of its place; p += e reads and writes p if it is direct.
 func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 	ir.EachExpr(s, func(e ir.Expr) { exprUses(e, visit) })
 	if p := ir.Target(s); p != nil {
+		// The store reads the reference in the root and does not write the root itself.
 		if p.Indirect() {
 			visit(p.Root, reads)
 		} else {
@@ -30,6 +32,7 @@ func uses(s ir.Stmt, visit func(v *ir.Var, how use)) {
 	}
 }
 
+// exprUses visits the variables that e loads from or takes the address of, once for each occurrence.
 func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		p := ir.PlaceOf(e)
@@ -45,22 +48,24 @@ func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 	})
 }
 
-// usage is how often variables are used.
+// A usage counts the uses of each variable in a block and the blocks nested in it.
 type usage struct {
-	reads, writes map[*ir.Var]int
-	addressed     map[*ir.Var]bool
-	numbers       map[*ir.Var]int // of all variables that are used
+	reads, writes map[*ir.Var]int  // variable → number of uses; variables without any are missing
+	addressed     map[*ir.Var]bool // variables whose address is taken somewhere
+	numbers       map[*ir.Var]int  // variable → dense number, for bit sets; all variables that are used have one
 }
 
+// number gives v a number if it has none.
 func (u *usage) number(v *ir.Var) {
 	if _, ok := u.numbers[v]; !ok {
 		u.numbers[v] = len(u.numbers)
 	}
 }
 
+// usageOf counts the uses of variables in b, in time linear in its size.
 func usageOf(b ir.Block) *usage {
 	u := &usage{addressed: map[*ir.Var]bool{}, numbers: map[*ir.Var]int{}}
-	// Slices by number are faster than maps.
+	// Counting in slices indexed by number is faster than in maps.
 	var reading, writing []int
 	visit := func(v *ir.Var, how use) {
 		n, ok := u.numbers[v]
@@ -94,8 +99,8 @@ func usageOf(b ir.Block) *usage {
 	return u
 }
 
-// declares visits the variables that a statement itself gives a value as a whole, other
-// than by a place.
+// visitDefined visits the variables that s itself defines as a whole without naming them in a place: declared
+// variables, results of calls and of copy, and loop indices.
 func visitDefined(s ir.Stmt, visit func(v *ir.Var)) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -117,7 +122,7 @@ func visitDefined(s ir.Stmt, visit func(v *ir.Var)) {
 	}
 }
 
-// changes reports whether s or something in its blocks writes v or a part of it.
+// writesVar reports whether s, or a statement in its blocks, writes v or a part of it directly, not through a pointer.
 func writesVar(s ir.Stmt, v *ir.Var) (found bool) {
 	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
 		if !found {
@@ -128,7 +133,7 @@ func writesVar(s ir.Stmt, v *ir.Var) (found bool) {
 	return found
 }
 
-// readsVar reports whether e reads the variable v, or takes its address.
+// readsVar reports whether e loads v, a part of it or memory reached from it, or takes such an address.
 func readsVar(e ir.Expr, v *ir.Var) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if p := ir.PlaceOf(e); p != nil && p.Root == v {
