@@ -1,14 +1,20 @@
 package nabla_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "rewrite the table of packages in CONTRIBUTING.md")
 
 const module = "github.com/nabla-ad/nabla"
 
@@ -80,81 +86,136 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestLayering keeps the arrows between packages pointing one way.
+// A rooms row is a package of this module with its contents and the packages of this module that it imports, without
+// those of its tests.
+var rooms = []struct{ path, contents, imports string }{
+	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
+		"coloring engine internal/binding internal/core internal/timing program rules sparse sparsity"},
+	{"engine", "the interface of engines; the fallback graph; recordings and their comparison with the function",
+		"internal/core program rules"},
+	{"program", "programs: text form, checker, derivatives, simplification, schedule, machine", "internal/core rules"},
+	{"sparsity", "sparsity patterns and their detectors", "internal/core internal/mmio program rules"},
+	{"coloring", "groups of columns and rows, and the recovery of entries from compressed products", "sparsity"},
+	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
+	{"rules", "elementary functions and their derivatives, one table", ""},
+	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
+	{"backend/forwarddiff", "the engine of dual numbers", "engine internal/core"},
+	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
+	{"backend/source", "the engine of generated code", "engine internal/core"},
+	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
+	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
+		"gen/activity gen/adjoint gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent gen/traced"},
+	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
+		"gen/ir gen/kernels rules"},
+	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
+	{"gen/activity", "activity analysis: which values carry derivatives", "gen/ir"},
+	{"gen/elementary", "derivatives of elementary functions in the representation", "gen/ir rules"},
+	{"gen/tangent", "the tangent of a function", "gen/activity gen/elementary gen/ir gen/lanes rules"},
+	{"gen/adjoint", "the adjoint: recording, recomputation, fusion, checkpointing; the two sweeps",
+		"gen/activity gen/elementary gen/ir gen/simplify rules"},
+	{"gen/lanes", "derivatives in several directions or for several seeds at once", "gen/activity gen/ir"},
+	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir"},
+	{"gen/simplify", "passes over the representation: inlining, unrolling, dead code, windows, bounds", "gen/ir"},
+	{"gen/print", "the representation as Go source", "gen/ir"},
+	{"gen/rt", "run-time support of generated code", "internal/core rules"},
+	{"gen/rt/avx", "vector operations of generated code", ""},
+	{"gen/rt/checkpoint", "schedules of snapshots", ""},
+	{"gen/kernels", "the table of library derivatives", ""},
+	{"gen/kernels/blas64ad", "derivatives of gonum/blas/blas64", ""},
+	{"gen/kernels/floatsad", "derivatives of gonum/floats", ""},
+	{"gen/kernels/mathextad", "derivatives of gonum/mathext", "gen/rt"},
+	{"gen/kernels/mathextreal", "functions of gonum/mathext over `nabla.Real`", ". gen/kernels/mathextad gen/rt"},
+	{"gen/kernels/sortad", "derivatives of sort and slices", ""},
+	{"gen/internal/census", "a tool: how much of a library can be differentiated",
+		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/kernels gen/lower gen/print gen/tangent"},
+	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
+	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt problems"},
+	{"gen/internal/natives", "library functions for the evaluator, for tests", "gen/ir gen/lower/testdata/rules"},
+	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower"},
+	{"difftest", "the conformance kit",
+		". difftest/internal/banded engine internal/tabular internal/timing sparse sparsity"},
+	{"difftest/coded", "the functions of the kit as plain Go, with generated code",
+		". difftest difftest/internal/banded gen/rt"},
+	{"difftest/internal/banded", "banded matrices of the kit", ""},
+	{"problems", "test functions with reference derivatives", ". gen/rt"},
+	{"cmd/nabla", "the command",
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/tracker difftest " +
+			"difftest/coded engine gen internal/bench internal/tabular problems program"},
+	{"internal/core", "the number and its tracers", "rules"},
+	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
+		"engine internal/core internal/snapshot internal/structcopy"},
+	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
+	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
+	{"internal/mmio", "Matrix Market files", ""},
+	{"internal/bench", "the benchmark of the command and its reports",
+		". internal/tabular internal/timing problems sparse sparsity"},
+	{"internal/tabular", "tables as text", ""},
+	{"internal/timing", "timing of functions", ""},
+	{"internal/timing/timingtest", "a clock for tests", "internal/timing"},
+	{"internal/randfunc", "random functions over Reals, for tests",
+		". backend/forwarddiff backend/reversediff backend/tracker rules"},
+	{"internal/dependent", "modules that require this one, for tests", ""},
+	{"internal/longtest", "the length of tests", ""},
+	{"internal/words", "figures of comments, and the width of lines", ""},
+	{"internal/mutate", "a tool: mutants of packages and the tests that miss them", ""},
+	{"rules/internal/genrules", "a tool: prints the generated files of rules", "rules/internal/rulegen"},
+	{"rules/internal/rulegen", "code and tables from the rules", "rules"},
+}
+
+// TestLayering compares the imports of every package with the table, so that arrows between packages are drawn
+// deliberately, and the table with that in CONTRIBUTING.md. -update rewrites the latter.
 func TestLayering(t *testing.T) {
-	// room: what of this module it may import. A room without an entry is free.
-	allowed := map[string]string{
-		"rules":               "",
-		"internal/snapshot":   "",
-		"internal/structcopy": "engine",
-		"internal/timing":     "",
-		"internal/longtest":   "",
-		"internal/words":      "",
-		"internal/dependent":  "",
-		"internal/mmio":       "",
-		"sparsity":            "internal/core internal/mmio program rules",
-		"coloring":            "sparsity",
-		"sparse":              "sparsity internal/mmio",
-		"internal/tabular":    "",
-		"internal/core":       "rules",
-		"program":             "internal/core rules",
-		"engine":              "internal/core program rules",
-		".": "coloring engine internal/binding internal/core internal/snapshot internal/timing " +
-			"program rules sparse sparsity",
-		"backend/finitediff":  "engine internal/core program rules",
-		"backend/forwarddiff": "engine internal/core program rules",
-		"backend/reversediff": "engine internal/core program rules",
-		"backend/source":      "engine gen/rt internal/core",
-		"backend/tracker":     "engine internal/core program rules",
-		"difftest": ". difftest/internal/banded engine internal/tabular internal/timing sparse " +
-			"sparsity",
-		"difftest/coded":           ". difftest difftest/internal/banded gen/rt",
-		"difftest/internal/banded": "",
-		"problems":                 ". gen/rt gen/rt/avx",
-		"gen": "gen/activity gen/adjoint gen/ir gen/lanes gen/lower gen/print gen/simplify " +
-			"gen/tangent gen/traced",
-		"gen/ir":         "gen/rt/checkpoint rules",
-		"gen/activity":   "gen/ir",
-		"gen/elementary": "gen/ir rules",
-		"gen/adjoint":    "gen/activity gen/elementary gen/ir gen/simplify rules",
-		"gen/simplify":   "gen/ir",
-		"gen/lanes":      "gen/activity gen/ir",
-		"gen/tangent":    "gen/activity gen/elementary gen/ir gen/lanes rules",
-		"gen/traced":     "gen/activity gen/ir",
-		"gen/lower":      "gen/ir gen/kernels rules",
-		"gen/internal/census": "gen/activity gen/adjoint gen/internal/natives gen/ir gen/kernels gen/lower " +
-			"gen/print gen/tangent",
-		"gen/internal/randprog":   "gen/ir gen/lower",
-		"gen/kernels":             "",
-		"gen/kernels/floatsad":    "",
-		"gen/kernels/blas64ad":    "",
-		"gen/kernels/sortad":      "",
-		"gen/kernels/mathextad":   "gen/rt",
-		"gen/kernels/mathextreal": ". gen/kernels/mathextad gen/rt",
-		"gen/print":               "gen/ir",
-		"gen/rt":                  "internal/core rules",
-		"gen/rt/avx":              "",
-		"gen/rt/checkpoint":       "",
-		"rules/internal/rulegen":  "rules",
-		"rules/internal/genrules": "rules/internal/rulegen",
+	known := map[string]string{}
+	var b strings.Builder
+	b.WriteString("| package | contents | imports |\n|---|---|---|\n")
+	for _, r := range rooms {
+		known[r.path] = r.imports
+		path, imports := r.path, strings.Fields(r.imports)
+		for i := range imports {
+			imports[i] = strings.Replace(imports[i], ".", "nabla", 1)
+		}
+		if path == "." {
+			path = "nabla"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", path, r.contents, cmp.Or(strings.Join(imports, ", "), "–"))
 	}
 	for _, p := range listed(t) {
 		here := room(p.ImportPath)
-		may, ok := allowed[here]
+		want, ok := known[here]
 		if !ok {
-			if strings.HasPrefix(here, "backend/") {
-				t.Errorf("%s: give the new engine its entry in this test", here)
-			}
+			t.Errorf("%s: give the package its row in the table of this test", here)
 			continue
 		}
-		for _, imp := range p.Imports {
-			if !ours(imp) {
-				continue
-			}
-			target := room(imp)
-			if !strings.Contains(" "+may+" ", " "+target+" ") {
-				t.Errorf("%s imports %s; it may import: %s", here, target, may)
+		delete(known, here)
+		var got []string
+		for _, path := range p.Imports {
+			if ours(path) {
+				got = append(got, room(path))
 			}
 		}
+		slices.Sort(got)
+		if !slices.Equal(got, strings.Fields(want)) {
+			t.Errorf("%s imports\n\t%s\nand the table says\n\t%s", here, strings.Join(got, " "), want)
+		}
+	}
+	for path := range known {
+		t.Errorf("%s is in the table, and there is no such package", path)
+	}
+	const file, begin, end = "CONTRIBUTING.md", "<!-- packages: TestLayering -->\n\n", "\n<!-- end -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(text), begin)
+	table, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no table of packages", file)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+b.String()+end+after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if table != b.String() {
+		t.Errorf("the table of packages in %s is not up to date; run go test -run TestLayering -update .", file)
 	}
 }
