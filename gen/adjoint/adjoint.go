@@ -1,22 +1,3 @@
-// Package adjoint builds, from a function in the form of package ir, the one that
-// computes its values and then, backwards, what they depend on: the reverse sweep.
-//
-// # How memory is treated
-//
-// A slice or a pointer that leads to numbers with derivatives has a shadow of its own
-// type, made, cut, stored and passed on just as it is, so that two slices overlap where
-// their shadows do and no alias has to be known. The shadow holds the adjoints. A number
-// that is a variable has its adjoint in a variable of the reverse sweep.
-//
-// # How the reverse sweep finds what it reads
-//
-// It runs the statements backwards and undoes what the function overwrote, so that at
-// every point the variables have the values that they had there. Undone is only what the
-// rest of the reverse sweep reads: the old value of a place is kept where it is written
-// if that version is read by what is reversed later. A variable that is written once, by
-// something that costs next to nothing, is computed again instead. Conditions, bounds,
-// numbers of iterations and the places that loops were left from are variables like all
-// others, so nothing special is done for them.
 package adjoint
 
 import (
@@ -28,44 +9,50 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Options choose among adjoints that compute the same. The zero value is the fastest.
+// Options disable optimizations one by one, so that tests can compare adjoints that must compute the same derivatives.
+// The zero value enables all of them.
 type Options struct {
-	KeepAll bool // keep the old value of every place that is written
-	NoRerun bool // compute nothing again
-	NoFuse  bool // run forward and reverse sweep of loops apart
-	// NoPrivate takes no array for one that each iteration of a fused loop has for itself.
-	NoPrivate bool
-	NoCover   bool // notice no loop that sets all elements of an array
-	NoInverse bool // keep old integers that the new ones tell
-	NoOrder   bool // run loops of the reverse sweep from the last iteration to the first
-	NoRecycle bool // make memory anew in each call
-	NoLocals  bool // keep all old values on stacks
-	NoFrames  bool // keep each on a stack of its own
-	NoInline  bool // inline no calls
-	// NoSimplify takes functions as they are, and leaves adjoints as they are built.
-	NoSimplify bool
-	// Overlap says that arguments may overlap each other.
+	// records every overwritten value that the reverse sweep might read, and fuses nothing
+	KeepAll   bool
+	NoRerun   bool // recomputes no variable in the reverse sweep
+	NoFuse    bool // runs the forward and the reverse sweep of every loop apart
+	NoPrivate bool // treats no array as privatizable in a fused loop
+	NoCover   bool // recognises no loop that assigns all elements of an array
+	NoInverse bool // records integers even if the old value follows from the new one
+	// reverses the iteration order of every loop, even if any order is right
+	NoOrder    bool
+	NoRecycle  bool // allocates in each call instead of reusing memory of the workspace
+	NoLocals   bool // records on stacks even if a local variable would do
+	NoFrames   bool // records each value on a stack of its own
+	NoInline   bool // inlines no calls
+	NoSimplify bool // simplifies neither the primal nor the adjoint
+	// Overlap permits arguments that share memory. Unlike the other options it extends the contract of the adjoint.
 	Overlap bool
 }
 
-// Program builds the adjoints of functions that call each other.
+// A Program builds the adjoints of functions that may call each other, and caches what they share: normal forms,
+// activity, specialisations of callees, and the workspace. It is not safe for concurrent use. After an error it may
+// hold half-built specialisations and must be discarded.
 type Program struct {
-	opts       Options
+	opts       Options // disabled optimizations
 	activity   *activity.Program
-	normalized map[*ir.Func]*normalForm
-	segments   map[*ir.Func]*segment // functions that run iterations of a loop
-	builders   map[spec]*builder
-	created    []*builder
-	purity     map[*ir.Func]bool
-	work       *Workspace
-	cellOf     func(t types.Type) any // what tells cells of memory apart
-	// plain is what is called for a function without derivatives. Whoever gets an adjoint may
-	// change what it calls, and prepared functions must stay.
+	normalized map[*ir.Func]*normalForm // source function → its normal form
+	segments   map[*ir.Func]*segment    // function of an outlined loop → its description
+	builders   map[spec]*builder        // the cache of specialisations
+	created    []*builder               // the specialisations in the order of their creation
+	purity     map[*ir.Func]bool        // function → writes only its own variables; see pure
+	work       *Workspace               // the workspace of all adjoints
+	// CellOf returns the key under which memory cells of type t are told apart from others of their alias class. Tests
+	// replace it.
+	cellOf func(t types.Type) any
+	// PrimalFunc returns the function that an adjoint calls for a passive callee: the source, not its normal form,
+	// since a caller of Of may modify the functions that an adjoint calls. Tests replace it.
 	primalFunc func(g *normalForm) *ir.Func
-	matter     Options // the switches that would have changed something
+	matter     Options // the options that would have changed an adjoint built so far
 }
 
-// New returns an empty Program. Its workspace is a type of package pkg.
+// New returns an empty Program. Its workspace is declared in pkg under the given name; functions of other packages that
+// pkg cannot refer to are not inlined.
 func New(pkg *types.Package, name string, o Options) *Program {
 	var cells ir.Cells
 	return &Program{
@@ -76,37 +63,41 @@ func New(pkg *types.Package, name string, o Options) *Program {
 	}
 }
 
-// Workspace is what the adjoints keep their values in.
+// Workspace returns the struct type in which all adjoints of p record values. It grows with each call of Of.
 func (p *Program) Workspace() *Workspace { return p.work }
 
-// Adjoint is what is built of a function.
+// An Adjoint is the generated adjoint of a function.
 //
-// The parameters of Func are those of the function; a shadow for each one that Shadows
-// names; a seed for each result that Seeds names; and the workspace, a pointer. The
-// results are those of the function and the adjoint of each parameter that Bars names.
+// Func has these parameters, in this order: those of the primal; a shadow for each parameter in Shadows; a seed for
+// each result in Seeds; a pointer to the workspace. Its results are those of the primal, followed by the cotangent of
+// each parameter in Bars.
 //
-// Shadows have the same lengths and capacities as their parameters and overlap as they
-// do; adjoints are added to what they hold, and what they hold at first for memory that
-// the function writes is the seed of what it writes there. Parameters must not overlap
-// each other, but for [Options].Overlap. What the parameters and results lead to is at
-// the end what the function leaves there.
+// A shadow must have the length and capacity of its parameter, and overlap with other shadows as the parameters do.
+// Cotangents are added to it. For memory that the primal writes, its contents on entry are the seed of the final
+// contents. Parameters must not overlap each other unless [Options].Overlap is set. Memory reachable from parameters
+// and results is left as the primal leaves it.
 type Adjoint struct {
-	Func                 *ir.Func
-	Facts                *activity.Facts
-	Shadows, Seeds, Bars activity.Mask
-	// Plan is what is kept, computed again and fused, in the order of the function.
+	Func    *ir.Func        // both sweeps
+	Facts   *activity.Facts // the activity of the primal's variables
+	Shadows activity.Mask   // parameters of the primal with a shadow
+	Seeds   activity.Mask   // results of the primal with a seed
+	Bars    activity.Mask   // parameters of the primal whose cotangent is a result
+	// the decisions about recording, recomputation, fusion and checkpointing, in the order of the source
 	Remarks []Remark
-	// Matter are the options that would change Func: with others set it would be the same.
+	// Matter holds the options that may change Func, or an adjoint that the Program built before. Setting only others
+	// returns the same Func.
 	Matter Options
 }
 
-// Error says what has no adjoint.
+// An Error reports a construct that has no adjoint.
 type Error struct {
-	Func, What string
-	Pos        token.Position // of the statement, if it is known
-	Remedy     string         // the way round, if it is not that of all
+	Func   string         // the function that contains it
+	What   string         // the construct
+	Pos    token.Position // of the statement, if known
+	Remedy string         // how to rewrite it, or empty
 }
 
+// Error returns the message without the position, which callers print in their own form.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("no adjoint of %s: %s", e.Func, e.What)
 	if e.Remedy != "" {

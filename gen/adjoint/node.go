@@ -4,31 +4,38 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// node is a statement of the forward sweep with its reversal: before, the old value is
-// restored unless late is set; what takes adjoints away stands in pre, what adds to
-// those of the operands in post.
+// A node is a statement of the forward sweep together with its adjoint. Reversing it runs consume, then restores the
+// overwritten values, then runs propagate. If usesResult is set, propagate runs before the restoration, since it reads
+// the new value.
 type node struct {
-	s                  ir.Stmt // for If, Scope and Loop only the head; nil for one that does nothing
-	at                 ir.At
-	consume, propagate ir.Block
-	usesResult         bool      // the reversal reads the place as it was left
-	writtenSlice       *ir.Var   // a slice all of whose elements are written
-	moreSlices         []*ir.Var // further ones
-	readThrough        []*ir.Var // variables all of whose memory the reversal reads
-	then, els          []*node   // of an If; then is the body of a Scope or a Loop
-	cond               *ir.Var
-	loop               *loopInfo
-	exited             *ir.Var
-	callee             *builder
-	call               *ir.Call // of the reverse sweep, with callee
+	// the statement, only its head for If, Scope and Loop; nil for a node with an adjoint only
+	s            ir.Stmt
+	at           ir.At     // the position of the source statement
+	consume      ir.Block  // reads and zeroes the cotangents of assigned places
+	propagate    ir.Block  // adds to the cotangents of the operands
+	usesResult   bool      // propagate runs before the assigned places are restored
+	writtenSlice *ir.Var   // a slice of which the statement may assign every element
+	moreSlices   []*ir.Var // further such slices, of a call by a rule
+	readThrough  []*ir.Var // variables: the adjoint reads all memory reachable from them
+	then         []*node   // branch of an If, or body of a Scope or Loop
+	els          []*node   // the other branch
+	cond         *ir.Var   // variable that holds the condition of an If
+	loop         *loopInfo // bounds or trip count of a Loop
+	exited       *ir.Var   // exit flag of a Loop or Scope; nil if it is not left beyond its end
+	callee       *builder  // specialisation that a call statement runs
+	call         *ir.Call  // the call in the primal, if callee is set
 
-	writes []*write
+	writes []*write // the places that the statement assigns
 
-	linked     bool         // its reversal goes on with what that of a later node has taken
-	fused      bool         // a loop whose iterations are reversed at once
-	privatized map[any]bool // the memory that its iterations set before they read it
+	// Linked marks nodes whose adjoints share temporaries with that of a neighbour, so that fusion must not separate
+	// them.
+	linked     bool
+	fused      bool         // a loop each iteration of which is reversed right after it ran
+	privatized map[any]bool // of a fused loop: alias classes of arrays that iterations do not share
 }
 
+// forwardOnly returns nodes for statements without an adjoint. Assignments among them may still be recorded and
+// restored.
 func forwardOnly(stmts ...ir.Stmt) (out []*node) {
 	for _, s := range stmts {
 		out = append(out, &node{s: s, at: ir.At{Pos: s.Position()}})
@@ -36,7 +43,7 @@ func forwardOnly(stmts ...ir.Stmt) (out []*node) {
 	return out
 }
 
-// each visits all nodes.
+// each calls visit for the nodes of list and all nodes nested in them, in execution order.
 func each(list []*node, visit func(n *node)) {
 	for _, n := range list {
 		visit(n)
@@ -45,7 +52,7 @@ func each(list []*node, visit func(n *node)) {
 	}
 }
 
-// busy reports whether there is something to do for the reversal of nodes.
+// hasReversal reports whether reversing list emits any statement: an update of cotangents or a restoration.
 func hasReversal(list []*node) bool {
 	for _, n := range list {
 		if len(n.consume)+len(n.propagate) > 0 || n.records() || hasReversal(n.then) || hasReversal(n.els) {
@@ -55,6 +62,7 @@ func hasReversal(list []*node) bool {
 	return false
 }
 
+// records reports whether a value that n overwrites is recorded. It does not look at nested nodes.
 func (n *node) records() bool {
 	for _, w := range n.writes {
 		if w.recorded {
@@ -64,12 +72,13 @@ func (n *node) records() bool {
 	return false
 }
 
+// isScope reports whether n is a Scope.
 func isScope(n *node) bool {
 	_, ok := n.s.(*ir.Scope)
 	return ok
 }
 
-// leavesIn reports whether there is a leave in a node, or it is one.
+// containsExit reports whether n is a Leave or contains one, whatever its target.
 func containsExit(n *node) (found bool) {
 	each([]*node{n}, func(n *node) {
 		if _, ok := n.s.(*ir.Leave); ok {
@@ -79,7 +88,8 @@ func containsExit(n *node) (found bool) {
 	return found
 }
 
-// leavesList reports whether what stands behind n in its list may not be reached.
+// mayExit reports whether the statements that follow n in its list may be skipped, because n leaves an enclosing scope
+// or loop. It is false for a loop or scope that is left only to its own end.
 func mayExit(n *node) bool {
 	if n.loop != nil || isScope(n) {
 		return n.exited != nil
@@ -87,14 +97,14 @@ func mayExit(n *node) bool {
 	return containsExit(n)
 }
 
-// callsInside reports whether a function with sweeps of its own is called: it may be the one that
-// is written, and use the same stacks.
+// containsCall reports whether n calls a function with sweeps of its own. Such a function may be the one being emitted,
+// and push to the same stacks.
 func containsCall(n *node) (found bool) {
 	each([]*node{n}, func(m *node) { found = found || m.callee != nil })
 	return found
 }
 
-// fusedAt is the index of the loop in a list that is fused, or -1.
+// fusedAt returns the index of the fused loop in list, or -1. A list has at most one.
 func fusedAt(list []*node) int {
 	for i, n := range list {
 		if n.fused {
@@ -104,7 +114,8 @@ func fusedAt(list []*node) int {
 	return -1
 }
 
-// anyFused reports whether a loop is fused in a list or in the branches in it.
+// anyFused reports whether list, or a branch of an If in it, has a fused loop. Loops are not searched: a loop inside a
+// fused loop is found when the body of that is emitted.
 func anyFused(list []*node) bool {
 	for _, n := range list {
 		if n.fused {

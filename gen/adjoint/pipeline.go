@@ -8,7 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
-// Of builds the adjoint of f with the parameters in m active.
+// The pass list. Of normalises the function, computes its activity, has the specialisations of the function and its
+// callees analysed (callees first), emits the callees and then the entry point, and simplifies the result. The passes
+// that each specialisation goes through are in analyse, the functions emitted for each mode in emit.
+
+// Of returns the adjoint of f with respect to the parameters in m, which must hold or lead to floats. f is not
+// modified. The functions that the adjoint calls belong to p as well, unless they are passive. Of returns an [*Error]
+// if f, or a function that it calls, has a construct without an adjoint.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -39,7 +45,14 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	return a, nil
 }
 
-// analyse makes the nodes and decides what is kept and what is computed again.
+// analyse pairs the statements of b with their adjoints and makes all decisions about them: fusion, recomputation,
+// recording.
+//
+// Recording and recomputation depend on each other: recording a value makes the address of its place needed in the
+// reverse sweep, which may make further variables needed. And a loop whose forward sweep would overwrite needed values
+// cannot stay fused. So analyse iterates to a fixed point. In each round needed and recomputed variables are computed
+// from scratch; marks write.recorded are only ever set and marks node.fused only cleared, which bounds the number of
+// rounds.
 func (b *builder) analyse() {
 	f := b.lazyFlow()
 	b.body = b.pairBlock(b.g.f.Body)
@@ -54,7 +67,7 @@ func (b *builder) analyse() {
 	}
 	for _, v := range b.g.f.Results {
 		f.assignments[v] = 1
-		if b.hasShadow(v) { // no loop is fused then, see seededLate
+		if b.hasShadow(v) { // no loop is fused then, see seedsResultShadows
 			f.assignments[b.shadowVar(v)] = 1
 		}
 	}
@@ -117,14 +130,15 @@ func (b *builder) analyse() {
 	b.analysed = true
 }
 
-// emit writes the functions of b.
+// emit fills the functions of b, at most once. The memory counters of callees must be known before functions that reset
+// them are written, so their callees are emitted first.
 func (p *Program) emit(b *builder) {
 	if b.emitted {
 		return
 	}
 	b.emitted = true
 	if b.spec.mode == modeAdvance || b.spec.mode == modeCheckpointed {
-		for _, c := range b.reach()[1:] { // how much of the workspace they use has to be known
+		for _, c := range b.reach()[1:] { // see memoryCounters
 			p.emit(c)
 		}
 	}
@@ -147,13 +161,13 @@ func (p *Program) emit(b *builder) {
 	}
 }
 
-// simplify makes a function that b has built fast. Its parameters may lead to the same
-// memory only where the key says so.
+// simplify optimises a function emitted for b. It may assume that the parameters refer to disjoint memory if
+// b.spec.alias is empty.
 func (p *Program) simplify(f *ir.Func, b *builder) {
 	if p.opts.NoSimplify {
 		return
 	}
-	adjoint := map[string]bool{} // the variables are copies
+	adjoint := map[string]bool{} // names, since emission clones the variables
 	for _, vars := range []map[*ir.Var]*ir.Var{b.shadows, b.bars} {
 		for _, v := range vars {
 			adjoint[v.Name] = true
@@ -163,7 +177,8 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 		func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
-// overlap joins all parameters that lead to memory, if they may overlap.
+// entryAliases returns the alias groups of an entry point: none, or one of all parameters with references if arguments
+// may overlap.
 func (p *Program) entryAliases(f *ir.Func) string {
 	if !p.opts.Overlap {
 		return ""

@@ -8,55 +8,63 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// mode is what is built of a function.
+// A mode selects the functions that are generated for a specialisation. Joint and split reversal are those of Griewank
+// & Walther (2008), chapter 12.
 type mode uint8
 
 const (
-	modeEntry        mode = iota // forward and reverse sweep in one function
-	modeSplit                    // one function each
-	modeAdvance                  // what runs the function and keeps nothing
-	modeJoint                    // both sweeps of a segment of a loop in one function
-	modeCheckpointed             // a loop, reversed in segments
+	modeEntry        mode = iota // one function with both sweeps, called by users
+	modeSplit                    // a callee: one function for each sweep
+	modeAdvance                  // runs the primal and moves shadows along, records nothing
+	modeJoint                    // both sweeps of a loop segment in one function
+	modeCheckpointed             // a loop that is reversed segment by segment
 )
 
-// key tells apart what is built of a function. Alias says which parameters may lead to
-// the same memory.
+// A spec identifies a specialisation of a function: the cache key of Program.builder.
 type spec struct {
-	g     *normalForm
-	facts *activity.Facts
+	g     *normalForm     // the function
+	facts *activity.Facts // its activity; equal activity means an identical pointer
+	// Alias lists the groups of parameters that may refer to the same memory, separated by spaces. The letter 'a'+i
+	// stands for parameter i.
 	alias string
 	mode  mode
 }
 
-// builder builds the adjoint of one function.
+// A builder holds one specialisation of a function throughout all phases: the paired statements, the results of the
+// analyses and the generated functions. Callers of the function refer to it in their nodes.
 type builder struct {
 	p     *Program
 	spec  spec
-	g     *normalForm
-	facts *activity.Facts
+	g     *normalForm     // spec.g
+	facts *activity.Facts // spec.facts
 
-	shadows     map[*ir.Var]*ir.Var // what leads to adjoints, made in the forward sweep
-	bars        map[*ir.Var]*ir.Var // adjoints of a variable's own numbers
-	primalOf    map[*ir.Var]*ir.Var // shadows to the variables they are of
-	activeTemps map[*ir.Var]bool    // variables of the forward sweep that have shadows besides
-	body        []*node
-	ws          *ir.Var
-	at          ir.At
+	shadows map[*ir.Var]*ir.Var // primal variable → its shadow, a variable of the forward sweep
+	bars    map[*ir.Var]*ir.Var // primal variable → its cotangent, a variable of the reverse sweep
+	// shadow, or temporary that holds references of a shadow → primal variable
+	primalOf    map[*ir.Var]*ir.Var
+	activeTemps map[*ir.Var]bool // temporaries of the forward sweep with a shadow, unknown to facts
+	body        []*node          // the paired statements; fusion reorders them
+	ws          *ir.Var          // the parameter that points to the workspace
+	at          ir.At            // the position of the statement that is being paired
 
-	pending   []*node // that go before the statement that is made now
-	flow      *flow
-	analysed  bool
-	recursive bool // was called before it was analysed
-	fwd, rev  *ir.Func
+	pending   []*node // nodes to be placed before those of the statement that is being paired
+	flow      *flow   // results of the analyses; nil until lazyFlow
+	analysed  bool    // analyse has returned
+	recursive bool    // a call was paired before the analysis was complete
+	// The functions that callers call: forward and reverse sweep. They are empty until emit fills them in place, since
+	// callers hold the pointers; nil for modeEntry.
+	fwd *ir.Func
+	rev *ir.Func
 
-	stacks   []tapeStack // of the workspace that it uses
-	counters []*ir.Place // and how much it uses of its memory
+	stacks   []tapeStack // stacks of the workspace that the sweeps push to and pop from
+	counters []*ir.Place // fields of the workspace that count the allocations in use
 
-	checkpointed   *checkpointedLoop // of a marked loop
-	emitted        bool
-	allocationLeak *string // why it leaves new memory behind, if that is known
+	checkpointed   *checkpointedLoop // set if the mode is modeCheckpointed
+	emitted        bool              // fwd and rev are filled
+	allocationLeak *string           // cached result of leaksAllocation; nil if unknown
 }
 
+// newBuilder returns a builder for k that has not been analysed.
 func newBuilder(p *Program, k spec) *builder {
 	b := &builder{
 		p: p, spec: k, g: k.g, facts: k.facts,
@@ -70,6 +78,8 @@ func newBuilder(p *Program, k spec) *builder {
 	return b
 }
 
+// builder returns the specialisation k, analysed. During a recursive call it may return one whose analysis is
+// incomplete, which readers recognise by builder.analysed and treat conservatively.
 func (p *Program) builder(k spec) *builder {
 	if b := p.builders[k]; b != nil {
 		return b
@@ -81,7 +91,7 @@ func (p *Program) builder(k spec) *builder {
 	return b
 }
 
-// callees are the builders of what the sweeps of b call.
+// callees returns the specialisations that the sweeps of b call directly, with repetitions.
 func (b *builder) callees() (out []*builder) {
 	each(b.body, func(n *node) {
 		if n.callee != nil {
@@ -94,7 +104,7 @@ func (b *builder) callees() (out []*builder) {
 	return out
 }
 
-// reach are b and all that it calls, each once.
+// reach returns b and all specialisations that its sweeps may call, each once, in breadth-first order.
 func (b *builder) reach() []*builder {
 	list := []*builder{b}
 	for i := 0; i < len(list); i++ {

@@ -7,7 +7,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// needs reports whether the reverse sweep has parameter i of the function.
+// Function summaries: what callers read of the specialisation of a callee. Locations are translated from the callee to
+// the caller by instantiate. All answers are conservative while the callee has not been analysed, which happens only in
+// recursion.
+
+// reverseTakes reports whether the reverse sweep of b takes parameter i of the primal. It is true for all parameters in
+// recursion, since the calls are written before the answer is known.
 func (b *builder) reverseTakes(i int) bool {
 	if !b.analysed {
 		return true
@@ -15,8 +20,10 @@ func (b *builder) reverseTakes(i int) bool {
 	return b.recursive || b.flow.needed[b.g.f.Params[i]]
 }
 
-// calleeState is a state of a callee as one of the caller. All stands for all memory that
-// the callee can reach.
+// instantiate translates s, locations in the callee of n, to locations in b: memory of a parameter's or result's class
+// becomes memory of the class of the argument or result of the call. Variables of the callee are dropped. If all is
+// set, the result also holds all memory that the callee can reach, which is right for a callee that has not been
+// analysed.
 func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 	f, c := b.flow, n.callee
 	out := locationSet{}
@@ -51,8 +58,9 @@ func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 	return out
 }
 
-// remembers reports whether the reverse sweep of a function that is called takes something
-// out of the workspace that its forward sweep has put there.
+// usesTape reports whether the reverse sweep of b pops values that its forward sweep pushed. It is conservative for
+// recursive and checkpointed functions. A call behind a fused loop must not use the tape: such a call is reversed
+// before it is run.
 func (b *builder) usesTape() (found bool) {
 	if !b.analysed || b.recursive || b.checkpointed != nil {
 		return true
@@ -69,16 +77,18 @@ func (b *builder) usesTape() (found bool) {
 	return found
 }
 
-// freshBehind says why iterations leave new memory to those that follow, if they do: its
-// shadow would have to live as long.
+// leaksAllocation returns why memory that b allocates may be reachable by its caller, or "" if it is not. A
+// checkpointed loop must not leak: the shadow of the memory would have to survive in the snapshots.
 func (b *builder) leaksAllocation() string {
 	if b.allocationLeak == nil {
-		b.allocationLeak = new(string) // a recursive function calls it
+		b.allocationLeak = new(string) // assumed during recursion
 		*b.allocationLeak = b.findLeak()
 	}
 	return *b.allocationLeak
 }
 
+// findLeak computes the result of leaksAllocation: the last statement, in textual order, that assigns new memory to an
+// escaping class or passes such a class to a callee that leaks.
 func (b *builder) findLeak() (why string) {
 	if b.checkpointed != nil {
 		return b.checkpointed.segment.leaksAllocation()
@@ -126,7 +136,7 @@ func (b *builder) findLeak() (why string) {
 	return why
 }
 
-// makes reports whether result i of a call may be memory that it makes.
+// mayReturnNew reports whether result i of call s, a statement of n, may be memory that the callee allocates.
 func mayReturnNew(n *node, s *ir.Call, i int) bool {
 	switch {
 	case n.callee != nil:
@@ -137,7 +147,8 @@ func mayReturnNew(n *node, s *ir.Call, i int) bool {
 	return allocates(s.Callee.Func.Body)
 }
 
-// outside is the parameter or result that leads to the memory that v leads to.
+// visibleAs returns the result or parameter of the function from which the memory of v's class is reached, or v if
+// there is none. It serves messages.
 func (f *flow) visibleAs(v *ir.Var) *ir.Var {
 	for _, list := range [][]*ir.Var{f.b.g.f.Results, f.b.g.f.Params} {
 		for _, p := range list {
@@ -149,12 +160,14 @@ func (f *flow) visibleAs(v *ir.Var) *ir.Var {
 	return v
 }
 
-// pure reports whether a function writes nothing but its own variables.
+// pure reports whether f and its callees write only their own variables, so that calling f instead of its sweeps loses
+// no update that would have to be reversed. The recursion assumes true for functions in progress, which yields the
+// greatest fixed point; results computed under that assumption are cached too.
 func (p *Program) pure(f *ir.Func) bool {
 	if pure, ok := p.purity[f]; ok {
 		return pure
 	}
-	p.purity[f] = true // a recursive function calls it
+	p.purity[f] = true // assumed during recursion
 	pure := true
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
@@ -179,8 +192,7 @@ func (p *Program) pure(f *ir.Func) bool {
 	return pure
 }
 
-// used are the places of the workspace that say how much of its memory b and what it
-// calls use.
+// memoryCounters returns the fields of the workspace that count the allocations of b and its callees, as places of b.
 func (b *builder) memoryCounters() (out []*ir.Place) {
 	for _, c := range b.reach() {
 		for _, p := range c.counters {
