@@ -4,7 +4,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// calledBy is the function that a statement calls, or may look into, or nil.
+// Searches over a function and its callees.
+
+// calledBy returns the function that s calls, or the source of the rule that it calls, or nil.
 func calledBy(s ir.Stmt) *ir.Func {
 	c, ok := s.(*ir.Call)
 	switch {
@@ -16,7 +18,7 @@ func calledBy(s ir.Stmt) *ir.Func {
 	return c.Callee.Func
 }
 
-// calls reports whether statements call f, at any distance.
+// calls reports whether b calls f, directly or through other functions.
 func calls(b ir.Block, f *ir.Func) (found bool) {
 	seen := map[*ir.Func]bool{}
 	var visit func(b ir.Block)
@@ -36,7 +38,7 @@ func calls(b ir.Block, f *ir.Func) (found bool) {
 	return found
 }
 
-// anywhere reports whether there is such a statement, functions that are called included.
+// anywhere reports whether is holds for a statement of b or of a function that b calls, directly or not.
 func anywhere(b ir.Block, is func(s ir.Stmt) bool) (found bool) {
 	seen := map[*ir.Func]bool{}
 	var visit func(b ir.Block)
@@ -56,7 +58,8 @@ func anywhere(b ir.Block, is func(s ir.Stmt) bool) (found bool) {
 	return found
 }
 
-// allocates reports whether statements make memory, at any distance.
+// allocates reports whether b, or a function that it calls, may allocate memory: by make, new, append or a slice
+// literal.
 func allocates(b ir.Block) bool {
 	return anywhere(b, func(s ir.Stmt) bool {
 		switch s := s.(type) {

@@ -6,22 +6,25 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// ownFloats reports whether a value of type t has numbers in itself, not behind slices
-// and pointers.
+// Walks over the leaves of values: the floats in a value itself, whose derivatives have the same place in a cotangent,
+// and the references in it, which have the same place in a shadow.
+
+// ownFloats reports whether a value of type t holds floats itself, not through references.
 func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }
 
-// leads reports whether a value of type t has slices or pointers in itself that lead to
-// numbers.
+// leadsToFloats reports whether a value of type t holds slices or pointers through which floats are reached.
 func leadsToFloats(t types.Type) bool { return ir.LeadsToFloats(t) }
 
-// leaf says which parts of a value are meant.
+// A leaf is a kind of leaves of a value.
 type leaf uint8
 
 const (
-	floats leaf = iota // its own numbers
-	refs               // its own slices and pointers that lead to numbers
+	floats leaf = iota // floats of the value itself
+	// slices and pointers of the value itself through which floats are reached
+	refs
 )
 
+// in reports whether a value of type t has leaves of kind l.
 func (l leaf) in(t types.Type) bool {
 	if l == floats {
 		return ownFloats(t)
@@ -29,11 +32,12 @@ func (l leaf) in(t types.Type) bool {
 	return leadsToFloats(t)
 }
 
-// only reports whether a value of type t has no other parts that a shadow keeps.
+// only reports whether a value of type t has leaves of kind l and none of the other kind.
 func (l leaf) only(t types.Type) bool { return l.in(t) && !(1 - l).in(t) }
 
-// each calls visit for the smallest number of places that together are the parts of p
-// that are meant, and only those. Arrays become loops, in what emit gets.
+// each calls visit for the outermost parts of a value of type t that have leaves of kind l only, so that together they
+// cover all leaves of that kind. The parts are given at each of places, which hold values of type t; statements that
+// visit returns are collected, those for array elements within a loop.
 func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place,
 	visit func(t types.Type, places []*ir.Place) ir.Block) ir.Block {
 	if l.only(t) {

@@ -8,32 +8,43 @@ import (
 	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
-// prepared is a function in the shape that a reverse sweep can be made of:
+// Normalisation, once for each function: normalize copies it and rewrites the copy into the form that the statement
+// adjoints, and the analyses, presuppose. After outlining of checkpointed loops and simplification with inlining it
+// boxes address-taken variables (normal_box.go), flattens operands (normal_flatten.go) and stores the control flow in
+// variables (normal_control.go).
+
+// A normalForm is a function in the form that can be reversed:
 //
-//   - no variable has an address: those that had one are behind a pointer;
-//   - elementary functions and divisions of floats, their arguments and the float
-//     arguments of calls are variables;
-//   - bounds and conditions are variables, and so is all that the reverse sweep has to
-//     know of the path that was taken.
+//   - no address of a variable is taken: such variables are boxed;
+//   - divisions and elementary functions of floats are definitions of variables, their operands and the float arguments
+//     of calls are variables or constants (A-normal form);
+//   - conditions and loop bounds are variables or constants, and trip counts and exits that the bounds do not determine
+//     are stored in variables.
+//
+// All specialisations of the function share it, and draw names from it. Its statements must not be replaced or
+// modified, since conds, loops and exited are keyed by statement.
 type normalForm struct {
-	f      *ir.Func
-	source *ir.Func // what it was made of
-	conds  map[*ir.If]*ir.Var
-	loops  map[*ir.Loop]*loopInfo
-	// left says of a loop or a scope whether it was left for somewhere behind its end.
+	f      *ir.Func               // the rewritten copy
+	source *ir.Func               // the function that it was made from
+	conds  map[*ir.If]*ir.Var     // If → variable that holds its condition
+	loops  map[*ir.Loop]*loopInfo // Loop → its bounds or trip count
+	// Exited maps a Loop or Scope to its exit flag: a variable that is true if it was left for a label beyond its end.
+	// Statements that are not left in this way have none.
 	exited  map[ir.Stmt]*ir.Var
-	names   *ir.Namer
-	remarks []Remark
-	// segment is set for iterations of a loop.
-	segment *segment
+	names   *ir.Namer // the namer of the function, shared by its adjoints
+	remarks []Remark  // remarks about loops that are not checkpointed
+	segment *segment  // set if f runs the iterations of an outlined loop
 }
 
+// A loopInfo describes the iterations of a loop to the reverse sweep.
 type loopInfo struct {
-	lo, hi  ir.Expr // what the bounds are for the reverse sweep
-	entered *ir.Var // how often the body was entered, nil where the bounds tell
+	lo, hi ir.Expr // the bounds as variables or constants; nil for a loop without index
+	// the variable that counts iterations, nil if the bounds determine the trip count
+	entered *ir.Var
 }
 
-// prepare prepares f and what it calls, each once.
+// normalize returns the normal form of f and of the functions that it calls, each computed once. The result is
+// registered before callees are normalised, which ends the recursion.
 func (p *Program) normalize(f *ir.Func) *normalForm {
 	if g := p.normalized[f]; g != nil {
 		return g
@@ -85,7 +96,7 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 		switch r := c.Callee.Rule; {
 		case r == nil:
 			d.Callee = &ir.Callee{Func: p.normalize(c.Callee.Func).f}
-		case r.Source != nil && slices.Contains(r.Fixed, true): // it may be looked into
+		case r.Source != nil && slices.Contains(r.Fixed, true): // activity looks into its source
 			rule := *r
 			rule.Source = p.normalize(r.Source).f
 			d.Callee = &ir.Callee{Rule: &rule}
@@ -97,7 +108,7 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	return g
 }
 
-// preparedOf is the prepared function that g.f is.
+// normalFormOf returns the normal form whose function is f. It panics with an Error if there is none.
 func (p *Program) normalFormOf(f *ir.Func) *normalForm {
 	for _, g := range p.normalized {
 		if g.f == f {
@@ -107,10 +118,12 @@ func (p *Program) normalFormOf(f *ir.Func) *normalForm {
 	panic(&Error{Func: f.Name, What: "it is not prepared"})
 }
 
+// local returns a new local variable with a name derived from base.
 func (g *normalForm) local(base string, t types.Type) *ir.Var {
 	return &ir.Var{Name: g.names.Name(base), Type: t}
 }
 
+// addRemark notes why the loop s is not checkpointed.
 func (g *normalForm) addRemark(s ir.Stmt, why string) {
 	g.remarks = append(g.remarks, ignored(s.Position(), why))
 }

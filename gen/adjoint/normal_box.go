@@ -6,7 +6,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// box puts the variables that have an address behind pointers.
+// Boxing: variables whose address is taken move to the heap, so that afterwards a variable that is not reached through
+// a reference has no alias, and memory that is reached through one has an alias class.
+
+// boxAddressTaken replaces each variable v of which an address, or a slice of an array, is taken by *p, where p is a
+// new variable assigned once, by new, at the declaration of v. Parameters and results are copied from and to their box
+// at entry and exit; assignments by Call, Copy and Loop go through a temporary.
 func (g *normalForm) boxAddressTaken() {
 	addressed := map[*ir.Var]*ir.Var{}
 	ir.Walk(g.f.Body, func(s ir.Stmt) bool {

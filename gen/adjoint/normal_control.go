@@ -6,7 +6,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// control makes variables of bounds, conditions and exits.
+// Control flow as data: every decision that the reverse sweep has to repeat is stored in a variable, which is then
+// recorded or recomputed like any other. A condition becomes a variable, bounds become variables or constants, a trip
+// count that may fall short of the bounds is counted, and an exit beyond the end of a loop or scope sets a flag.
+
+// control returns in with the variables for its control flow, and fills g.conds, g.loops and g.exited.
 func (g *normalForm) control(in ir.Block) ir.Block {
 	var out ir.Block
 	for _, s := range in {
@@ -14,7 +18,7 @@ func (g *normalForm) control(in ir.Block) ir.Block {
 		switch s := s.(type) {
 		case *ir.If:
 			cond := s.Cond
-			if !types.Identical(cond.Type(), boolean) { // a type of its own
+			if !types.Identical(cond.Type(), boolean) { // of a declared type
 				cond = &ir.Convert{Typed: ir.Typed{T: boolean}, X: cond}
 			}
 			c := g.local("cond", boolean)
@@ -56,8 +60,8 @@ func (g *normalForm) control(in ir.Block) ir.Block {
 	return out
 }
 
-// exits adds the variable that says whether s, whose labels l and next are, was left for
-// somewhere beyond, and sets it where it is.
+// addExitFlag declares an exit flag for s, a loop or scope with the labels l and next, if its body leaves it for
+// another label. The declaration is appended to out, and the flag set before each such Leave in body.
 func (g *normalForm) addExitFlag(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Block, l, next *ir.Label) {
 	inner := map[*ir.Label]bool{l: true, next: true}
 	var beyond []*ir.Leave
@@ -87,7 +91,7 @@ func (g *normalForm) addExitFlag(s ir.Stmt, out *ir.Block, at ir.At, body *ir.Bl
 	setBeforeLeaves(body, set, v)
 }
 
-// insert sets v before the leaves in set.
+// setBeforeLeaves sets v to true before each Leave in set.
 func setBeforeLeaves(b *ir.Block, set map[*ir.Leave]bool, v *ir.Var) {
 	for _, s := range *b {
 		for _, c := range ir.Blocks(s) {

@@ -6,16 +6,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// hoister makes variables of what the reverse sweep wants to have at hand.
+// Flattening into A-normal form, restricted to the operations that statement adjoints read operands or results of. The
+// operands of sums and products stay nested: their statement adjoints distribute over them.
+
+// A flattener rewrites statements so that values which adjoints read are held by variables. New definitions are emitted
+// before the statement.
 type flattener struct {
 	ir.Writer
 	g *normalForm
 }
 
+// block returns in flattened.
 func (h *flattener) block(in ir.Block) ir.Block {
 	return h.EachStmt(in, func(s ir.Stmt) { h.Emit(h.stmt(s)) })
 }
 
+// stmt returns s with flattened operands. Index expressions, conditions and bounds are left alone: they are not
+// differentiated.
 func (h *flattener) stmt(s ir.Stmt) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -59,13 +66,14 @@ func (h *flattener) stmt(s ir.Stmt) ir.Stmt {
 	return s
 }
 
+// let defines a new variable as e and returns its value.
 func (h *flattener) let(base string, e ir.Expr) ir.Expr {
 	v := h.g.local(base, e.Type())
 	h.Emit(&ir.Let{At: h.At, V: v, E: e})
 	return v.Load()
 }
 
-// atom is e as a constant or a variable.
+// atom returns e if it is a constant or a variable, and otherwise the value of a new variable that is defined as e.
 func (h *flattener) atom(base string, e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Const:
@@ -78,7 +86,8 @@ func (h *flattener) atom(base string, e ir.Expr) ir.Expr {
 	return h.let(base, e)
 }
 
-// header is a slice as a variable.
+// header returns the slice e as the value of a new variable, so that later assignments to the variable in e do not
+// change which slice the adjoint sees. Constants, which are nil, stay.
 func (h *flattener) header(e ir.Expr) ir.Expr {
 	if _, ok := e.(*ir.Const); ok {
 		return e
@@ -86,12 +95,13 @@ func (h *flattener) header(e ir.Expr) ir.Expr {
 	return h.let("view", e)
 }
 
-// arg is an argument of a call.
+// argument returns e, an argument of a call, as a variable or constant.
 func (h *flattener) argument(e ir.Expr) ir.Expr {
 	return h.atom("arg", h.expr(e))
 }
 
-// top is what a variable is declared with: its own operation may stay.
+// definition flattens e, the value of a declaration. Its outermost operation may stay, as the declared variable holds
+// the result.
 func (h *flattener) definition(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Math:
@@ -106,6 +116,7 @@ func (h *flattener) definition(e ir.Expr) ir.Expr {
 	return h.expr(e)
 }
 
+// math returns x with float arguments that are places, variables or constants.
 func (h *flattener) math(x *ir.Math) ir.Expr {
 	m := &ir.Math{Typed: x.Typed, Name: x.Name}
 	for _, a := range x.Args {
@@ -117,7 +128,8 @@ func (h *flattener) math(x *ir.Math) ir.Expr {
 	return m
 }
 
-// expr hoists what is in a float expression.
+// expr flattens a float expression: divisions by other than a constant, and elementary functions, become definitions.
+// Other expressions are returned unchanged, but for literals, whose elements are flattened.
 func (h *flattener) expr(e ir.Expr) ir.Expr {
 	if l, ok := e.(*ir.Literal); ok {
 		m := *l
@@ -150,7 +162,7 @@ func (h *flattener) expr(e ir.Expr) ir.Expr {
 	return e
 }
 
-// nameOf makes a name of that of an elementary function: sin of math.Sin.
+// baseNameOf returns a variable name for the value of a function: sin for math.Sin.
 func baseNameOf(s string) string {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == '.' {

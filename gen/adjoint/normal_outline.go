@@ -9,32 +9,32 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// A loop that the source marks for checkpointing becomes a function of its own that runs
-// some of its iterations: the state that they hand on goes in and comes out, and the
-// last two parameters say which iterations. The loop is a call for all of them. What its
-// reverse sweep does about that is in chain.go.
+// Outlining of checkpointed loops. A loop that the source marks for checkpointing becomes a function, the segment
+// function, that runs the iterations numbered from ≤ k < to, its last two parameters. Free variables are parameters;
+// those that the loop assigns, the state, are results as well. The loop is replaced by one call for all iterations.
+// checkpoint.go says how that call is reversed.
 
-// segment says what the parameters and results of such a function are.
+// A segment describes the parameters and results of a segment function.
 type segment struct {
-	states []stateVar
-	// leaves says that the loop may be left before its last iteration. The last two
-	// results then are the number of the iteration behind the last one that was begun,
-	// and why it ended: 0 where it did not.
+	states []stateVar // the variables that iterations hand on
+	// MayExit is set if the loop may be left before its last iteration. The last two results are then the number of the
+	// iteration after the last one that was begun, and the exit that was taken: 0 for none, or 1 plus the index of its
+	// label.
 	mayExit bool
-	// slow says why the loop is reversed like any other all the same.
+	// NotCheckpointed is the reason why the loop is reversed like any other, or empty.
 	notCheckpointed string
 }
 
-// state is the number of the state variable that a parameter is, or -1.
+// stateIndex returns the index in s.states of the state variable that is the given parameter, or -1.
 func (s *segment) stateIndex(param int) int {
 	return slices.IndexFunc(s.states, func(c stateVar) bool { return c.param == param })
 }
 
-// carried is a variable that iterations hand on: parameter and result are numbers.
+// A stateVar is a variable that an iteration hands on to the next: the indices of its parameter and its result.
 type stateVar struct{ param, result int }
 
-// outline makes functions of the marked loops of a function, but for those in other ones:
-// their turn comes with the function that they come to stand in.
+// outline replaces the marked loops of g.f by calls of segment functions, named after home. Marked loops within marked
+// loops stay: they are outlined when the segment function is normalised.
 func (p *Program) outline(g *normalForm, home *ir.Func) {
 	k := 0
 	var block func(b ir.Block) ir.Block
@@ -62,7 +62,7 @@ func (p *Program) outline(g *normalForm, home *ir.Func) {
 	g.f.Body = block(g.f.Body)
 }
 
-// marked reports whether a function has a marked loop.
+// hasCheckpoint reports whether f has a loop marked for checkpointing.
 func hasCheckpoint(f *ir.Func) (found bool) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.Loop)
@@ -72,7 +72,8 @@ func hasCheckpoint(f *ir.Func) (found bool) {
 	return found
 }
 
-// outlinable says why the iterations of a loop cannot be a function, if they cannot.
+// whyNotOutlined returns why the loop s of home cannot be checkpointed, or "" if it can: a loop that calls home,
+// directly or through other functions, cannot.
 func (p *Program) whyNotOutlined(s *ir.Loop, home *ir.Func) string {
 	if calls(s.Body, home) {
 		return home.Name + " calls itself from this loop"
@@ -80,8 +81,9 @@ func (p *Program) whyNotOutlined(s *ir.Loop, home *ir.Func) string {
 	return ""
 }
 
-// freeIn are the variables of a loop's body from around it, in the order in which they
-// occur, those of them that it assigns to, and the labels from around that it leaves.
+// freeVars returns the variables of the body of s that are declared outside, globals apart, in the order of their first
+// occurrence; the set of variables that the body assigns; and the labels beyond the body, s.L among them, that it
+// leaves for.
 func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir.Label) {
 	own := map[*ir.Var]bool{s.V: true}
 	assigned = map[*ir.Var]bool{}
@@ -132,7 +134,9 @@ func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*
 	return free, assigned, labels
 }
 
-// outlined is the call that stands for a loop.
+// outlineLoop creates the k-th segment function of home, for loop s, and returns the statements that replace s: the
+// call, the assignment of the new state, and a dispatch on the exit that was taken. An index of s that is not an int
+// counting by 1 is computed from the number of the iteration.
 func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (out ir.Block) {
 	at := ir.At{Pos: s.Pos}
 	free, assigned, labels := freeVars(s)
@@ -140,7 +144,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos,
 		Checkpoint: s.Checkpoint}
 	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
-	var back ir.Block // of the state to the variables
+	var back ir.Block // assigns the new state
 	named := map[*ir.Var]*ir.Var{}
 	for _, v := range free {
 		param := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Param, Object: v.Object, Pos: v.Pos}
@@ -187,7 +191,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		loop.V = &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
 		named[s.V] = loop.V
 	default:
-		// The first value may change in the loop, so the function gets it as it was.
+		// The variable that holds the first index may be assigned in the loop: pass its value before.
 		loop.V = &ir.Var{Name: "k", Type: integer}
 		first := &ir.Var{Name: "first", Type: s.V.Type, Kind: ir.Param}
 		n := len(f.Params)
@@ -241,10 +245,12 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	return out
 }
 
-// direct reports whether iterations go by the index of a loop itself.
+// countsByIndex reports whether the index of s can number its iterations: it is an int and counts by 1.
 func countsByIndex(s *ir.Loop) bool { return s.Step == 1 && types.Identical(s.V.Type, integer) }
 
-// bounds are the numbers of the first iteration and of the one behind the last.
+// iterationBounds returns the numbers of the first iteration of s and of the one after the last. A loop without index
+// has no last one: its upper bound is the value of checkpoint.Endless. Statements that compute the bounds are appended
+// to out.
 func (p *Program) iterationBounds(g *normalForm, s *ir.Loop, out *ir.Block) (lo, hi ir.Expr) {
 	switch {
 	case s.V == nil:
@@ -269,7 +275,7 @@ func (p *Program) iterationBounds(g *normalForm, s *ir.Loop, out *ir.Block) (lo,
 	return count(0), n.Load()
 }
 
-// first is the first value of the index of a loop.
+// firstIndex returns the first index of s, as a new variable that is declared in out.
 func (p *Program) firstIndex(g *normalForm, s *ir.Loop, out *ir.Block, at ir.At) ir.Expr {
 	v := g.local("first", s.V.Type)
 	*out = append(*out, &ir.Let{At: at, V: v, E: s.Lo})

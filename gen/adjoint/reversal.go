@@ -7,7 +7,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// nodes makes the forward sweep of statements.
+// Pairing: each statement of the normal form becomes one or more nodes of the forward sweep with their statement
+// adjoints (Griewank & Walther 2008, chapter 4; for arrays and pointers, shadows as in Enzyme, Moses & Churavy 2020).
+// The input is the normal form with its activity, the output a tree of nodes. pairStmt dispatches to the other files of
+// the group: slices, calls, rules, and expressions, whose partial derivatives are written by a writer.
+
+// pairBlock returns the nodes of the statements in. Nodes that a statement needs before it, pending ones, come before
+// all nodes of the statement.
 func (b *builder) pairBlock(in ir.Block) (out []*node) {
 	for _, s := range in {
 		list := b.pairStmt(s)
@@ -18,6 +24,7 @@ func (b *builder) pairBlock(in ir.Block) (out []*node) {
 	return out
 }
 
+// pairStmt returns the nodes of s.
 func (b *builder) pairStmt(s ir.Stmt) []*node {
 	at := ir.At{Pos: s.Position()}
 	b.at = at
@@ -53,6 +60,9 @@ func (b *builder) pairStmt(s ir.Stmt) []*node {
 	return forwardOnly(s)
 }
 
+// pairLet returns the nodes of a declaration: the shadow is declared first. The cotangent of the declared variable is
+// not zeroed by the adjoint, since the reverse sweep declares it in the block that holds the declaration. An elementary
+// function or division reuses its value, the declared variable.
 func (b *builder) pairLet(s *ir.Let) (out []*node) {
 	if b.hasShadow(s.V) {
 		out = forwardOnly(&ir.Let{At: s.At, V: b.shadowVar(s.V), E: b.shadowOf(s.E)})
@@ -87,8 +97,8 @@ func (b *builder) pairLet(s *ir.Let) (out []*node) {
 	return append(out, n)
 }
 
-// elements takes the adjoints of the numbers in the literal of a slice, whose shadow is
-// at p, and gives them to what they are computed from.
+// literalElements returns the adjoint of the slice literal l, whose shadow is at p: take reads the cotangents of its
+// elements out of the shadow, and give propagates them to the elements. Both are empty if the elements hold no floats.
 func (b *builder) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	of := elemOf(l.T)
 	if of == nil || !ownFloats(of) {
@@ -109,6 +119,8 @@ func (b *builder) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Blo
 	return take, give
 }
 
+// pairSet returns the nodes of an assignment. Its adjoint takes the cotangent of the assigned place, zeroes it, and
+// propagates it to the operands, which may include the place itself.
 func (b *builder) pairSet(s *ir.Set) (out []*node) {
 	t := s.P.Type()
 	if !b.active(s.P.Root) {
@@ -149,7 +161,8 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 		n.consume, n.propagate = append(n.consume, take...), append(n.propagate, give...)
 	}
 	if leadsToFloats(t) && len(n.propagate) > 0 {
-		// What is given back goes by the shadows that there were before.
+		// Cotangents are propagated through the shadows before the assignment: in the reverse sweep, after their
+		// restoration.
 		first := &node{at: s.At, propagate: n.propagate, linked: true}
 		n.propagate, n.linked = nil, true
 		out = append([]*node{first}, out...)
@@ -157,8 +170,8 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 	return append(out, n)
 }
 
-// loose are nodes for statements of the forward sweep that have no reversal but to be
-// undone. The loops among them are counted by bounds that are constants or variables.
+// restoredOnly returns nodes for statements of the forward sweep, on shadows, that have no adjoint but may be recorded
+// and restored. Bounds of loops among them must be constants or variables, and conditions variables.
 func (b *builder) restoredOnly(in ir.Block) (out []*node) {
 	for _, s := range in {
 		switch s := s.(type) {
@@ -174,17 +187,19 @@ func (b *builder) restoredOnly(in ir.Block) (out []*node) {
 	return out
 }
 
-// let is a variable of the forward sweep that is no shadow.
+// newLet returns a new variable of the forward sweep, without a shadow, and its declaration.
 func (b *builder) newLet(at ir.At, base string, t types.Type, e ir.Expr) (*ir.Var, ir.Stmt) {
 	v := b.g.local(base, t)
 	return v, &ir.Let{At: at, V: v, E: e}
 }
 
-// refuse says what has no adjoint, and the way round if it is not that of all.
+// refuse panics with an Error about a construct at b.at. An empty remedy stands for the general one.
 func (b *builder) refuse(remedy, format string, args ...any) {
 	panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos, Remedy: remedy})
 }
 
+// writerAt returns a writer for statements at the given position.
 func (b *builder) writerAt(at ir.At) *writer { return &writer{Writer: ir.Writer{At: at}, b: b} }
 
+// writer returns a writer for the adjoint of s.
 func (b *builder) writer(s ir.Stmt) *writer { return b.writerAt(ir.At{Pos: s.Position()}) }

@@ -8,8 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// call is a call of the forward sweep of a function, whose reversal is one of its
-// reverse sweep.
+// Calls of functions with a body. The forward sweep calls the forward sweep of a specialisation of the callee, and the
+// adjoint is a call of its reverse sweep: split reversal (Griewank & Walther 2008, chapter 12).
+
+// pairCall returns the nodes of a call. A callee without derivatives or effects is called as it is. Otherwise the
+// specialisation for the activity and the aliasing of the arguments is requested, which analyses the callee first; its
+// reverse sweep takes the primal parameters that it needs, the shadows of parameters, and the cotangents of results,
+// and returns the cotangents of parameters.
 func (b *builder) pairCall(s *ir.Call) []*node {
 	n := &node{s: s, at: s.At}
 	w := b.writer(s)
@@ -113,7 +118,8 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 	return []*node{n}
 }
 
-// callee is the builder of a function that is called.
+// calleeBuilder returns the specialisation k of a callee, adapted to the mode of b: a function that only advances calls
+// functions that only advance, and a segment function is checkpointed if it can be.
 func (b *builder) calleeBuilder(k spec) *builder {
 	switch {
 	case b.spec.mode == modeAdvance:
@@ -126,8 +132,8 @@ func (b *builder) calleeBuilder(k spec) *builder {
 	return b.p.builder(k)
 }
 
-// aliases says which parameters of a callee may lead to the same memory: their numbers,
-// those that may be the same together.
+// callAliases returns the alias groups of the arguments of s, in the encoding of spec.alias: parameters belong to one
+// group if their arguments have the same class in b. Groups are sorted, so that equal aliasing gives equal keys.
 func (b *builder) callAliases(s *ir.Call, callee *activity.Facts) string {
 	groups := map[any][]string{}
 	var order []any

@@ -9,20 +9,27 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// writer writes statements of the reverse sweep.
+// Statement adjoints of expressions: the partial derivatives of each operation, from the table of elementary functions,
+// times the cotangent of its result.
+//
+// Products of a zero cotangent with an infinite or NaN partial derivative are left out (strong zeros): a zero cotangent
+// means that no output depends on the value, and stays zero. Bounded partial derivatives need no test.
+
+// A writer writes statements of the reverse sweep.
 type writer struct {
 	ir.Writer
 	b *builder
 }
 
-// let is a new variable with value e.
+// let defines a new variable as e and returns its value.
 func (w *writer) let(base string, e ir.Expr) ir.Expr {
 	v := w.b.g.local(base, e.Type())
 	w.Emit(&ir.Let{At: w.At, V: v, E: e})
 	return v.Load()
 }
 
-// atom is e as something that costs nothing to read again, or its negative.
+// atom returns e, or its negative, in a form that costs nothing to read repeatedly: a constant, or the value of a
+// variable, which it defines if necessary.
 func (w *writer) atom(base string, e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Unary:
@@ -39,7 +46,7 @@ func (w *writer) atom(base string, e ir.Expr) ir.Expr {
 	return w.let(base, e)
 }
 
-// active reports whether something in a float expression carries a derivative.
+// active reports whether the float expression e reads a variable or memory that carries derivatives.
 func (w *writer) active(e ir.Expr) (found bool) {
 	switch x := e.(type) {
 	case *ir.Load:
@@ -61,7 +68,8 @@ func (w *writer) active(e ir.Expr) (found bool) {
 	return found
 }
 
-// float adds to the adjoints of what float e is computed from, where t is that of e.
+// propagate adds to the cotangents of the operands of the float expression e, where t is the cotangent of e. Passive
+// operands are skipped.
 func (w *writer) propagate(e ir.Expr, t ir.Expr) {
 	if e == nil || !w.active(e) {
 		return
@@ -83,6 +91,7 @@ func (w *writer) propagate(e ir.Expr, t ir.Expr) {
 	}
 }
 
+// negative returns -t, without a double negation.
 func negative(t ir.Expr) ir.Expr {
 	if u, ok := t.(*ir.Unary); ok && u.Op == token.SUB {
 		return u.X
@@ -90,7 +99,7 @@ func negative(t ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: t.Type()}, Op: token.SUB, X: t}
 }
 
-// unsigned is e without the minus before it, if there is one.
+// unsigned returns e without a leading minus, and whether it had one.
 func unsigned(e ir.Expr) (_ ir.Expr, minus bool) {
 	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB {
 		return u.X, true
@@ -98,6 +107,7 @@ func unsigned(e ir.Expr) (_ ir.Expr, minus bool) {
 	return e, false
 }
 
+// signed returns e, negated if minus is set.
 func signed(e ir.Expr, minus bool) ir.Expr {
 	if minus {
 		return negative(e)
@@ -105,13 +115,15 @@ func signed(e ir.Expr, minus bool) ir.Expr {
 	return e
 }
 
-// product is x · y. A minus comes to its front, where a sum takes it up.
+// product returns x·y. Minus signs move to the front of the product, where an accumulation becomes a subtraction.
 func product(x, y ir.Expr) ir.Expr {
 	x, p := unsigned(x)
 	y, q := unsigned(y)
 	return signed(binary(x.Type(), token.MUL, x, y), p != q)
 }
 
+// propagateBinary is propagate for a sum, difference, product or quotient. The cotangent is evaluated once if both
+// operands are active.
 func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 	both := w.active(x.X) && w.active(x.Y)
 	if both {
@@ -144,7 +156,7 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 	}
 }
 
-// quotient is x / y, whose value is v, or computed again where v is nil.
+// propagateQuotient is propagate for the quotient x, whose value is v; a nil v is evaluated again.
 func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if isConstant(x.Y) {
 		w.propagate(x.X, binary(x.T, token.QUO, t, x.Y))
@@ -160,7 +172,8 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if v == nil {
 		v = w.let("q", x)
 	}
-	// The quotient is infinite or NaN at a division by 0 too, and only then what x.X would get.
+	// The partial derivative -v/y is not finite if v is not, but 1/y only if y is 0: an omission is counted for x.X
+	// only then.
 	skip := func() { w.propagate(x.Y, elementary.Skip(x.T)) }
 	if w.active(x.X) {
 		skip = func() {
@@ -170,7 +183,7 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 		}
 	}
 	w.strongZero(t, elementary.Finite(v), skip, func() {
-		if !w.active(x.X) { // t·v is of the size of the result, where t/y may be out of range
+		if !w.active(x.X) { // (t·v)/y instead of (t/y)·v: t/y may overflow although the result does not
 			w.propagate(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
 			return
 		}
@@ -180,9 +193,10 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	})
 }
 
-// guarded leaves out what f writes, products of the adjoint t, where that is 0, with a
-// partial derivative that is not finite, and skip counts that. Where it is finite the
-// product stays: the adjoint may be 0 and its derivative not.
+// strongZero emits the statements of f, which multiply the cotangent t by a partial derivative, unless t is 0 and the
+// partial derivative is not finite; then it emits those of skip, which count the omission. The condition finite is nil
+// if the partial derivative is always finite. If it is finite the product is formed even for t = 0: in second-order
+// derivatives the tangent of t need not be 0.
 func (w *writer) strongZero(t, finite ir.Expr, skip, f func()) {
 	body := w.Nested(f)
 	if finite == nil || len(body) == 0 {
@@ -194,7 +208,7 @@ func (w *writer) strongZero(t, finite ir.Expr, skip, f func()) {
 	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: w.Nested(skip)})
 }
 
-// math is an elementary function, whose value is v, or computed again where v is nil.
+// propagateMath is propagate for the elementary function e, whose value is v; a nil v is evaluated again.
 func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 	if s := elementary.Linear(e, t); s != nil {
 		w.propagate(e.Args[0], s)
@@ -233,8 +247,8 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 	}
 }
 
-// selected is a Select: its second argument gets the cotangent if the first is not 0,
-// otherwise the third.
+// propagateSelect is propagate for a Select: the cotangent goes to the second argument if the first is not 0, and
+// otherwise to the third.
 func (w *writer) propagateSelect(e *ir.Math, t ir.Expr) {
 	then := w.Nested(func() { w.propagate(e.Args[1], t) })
 	other := w.Nested(func() { w.propagate(e.Args[2], t) })
@@ -242,7 +256,8 @@ func (w *writer) propagateSelect(e *ir.Math, t ir.Expr) {
 	w.Emit(&ir.If{At: w.At, Cond: nonzero, Then: then, Else: other})
 }
 
-// choice is min or max: the first argument that is the value gets the adjoint.
+// propagateMinMax is propagate for min and max with value v: the first argument that equals v, or is NaN like v,
+// receives the cotangent.
 func (w *writer) propagateMinMax(e *ir.Math, v, t ir.Expr) {
 	var rest ir.Block
 	for i := len(e.Args) - 1; i >= 0; i-- {
@@ -259,8 +274,8 @@ func (w *writer) propagateMinMax(e *ir.Math, v, t ir.Expr) {
 	w.Emit(rest...)
 }
 
-// value adds to the adjoints of what e, of any type, is made of, where its own numbers
-// have the adjoints at t.
+// propagateValue adds to the cotangents of the operands of e, a value of any type, where t is the place of the
+// cotangents of its own floats.
 func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 	if e == nil || !ownFloats(e.Type()) {
 		return
@@ -275,7 +290,7 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 			w.propagate(e, load(t, x.T))
 			return
 		}
-		w.propagateValue(x.X, t) // the same fields
+		w.propagateValue(x.X, t) // the types have the same fields
 	case *ir.Literal:
 		for i, k := range x.Keys {
 			s := ir.FieldStep(k)
@@ -291,10 +306,10 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 	}
 }
 
-// longest is up to what length arrays are gone through without a loop.
+// maxUnrolled is the length up to which walks over arrays are unrolled.
 const maxUnrolled = 4
 
-// sum adds the numbers of src to those of dst, both of type t.
+// addFloats adds the floats at src to those at dst. Both hold a value of type t.
 func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 	if ir.IsFloat(t) {
 		w.Emit(&ir.Add{At: w.At, P: dst, E: load(src, t)})
@@ -319,21 +334,21 @@ func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 	}
 }
 
-// loop repeats what f writes for an index below n.
+// loop emits a loop over an index from 0 to n-1 with the statements that f emits.
 func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
 	v := w.b.g.local("i", integer)
 	body := w.Nested(func() { f(v.Load()) })
 	w.Emit(upward(w.b.g.names, w.At, v, count(0), n, body))
 }
 
-// clearFloats sets the numbers of p, of type t, to 0.
+// clearFloats sets the floats of the value of type t at p to 0. References stay.
 func (w *writer) clearFloats(t types.Type, p *ir.Place) {
 	w.Emit(floats.each(w.b.g.names, w.At, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: w.At, P: at[0], E: zeroOf(t)}}
 	})...)
 }
 
-// clearElements sets the numbers of all elements of a slice to 0.
+// clearElements sets the floats of all elements of slice s to 0. References stay.
 func (w *writer) clearElements(s *ir.Var) {
 	of := s.Type.Underlying().(*types.Slice).Elem()
 	if floats.only(of) {

@@ -8,9 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// rule is a call of a function whose derivative is written by hand: the forward sweep
-// calls the function, the reverse sweep its pullback, with memory as it was before the
-// call. What nobody wants has a nil shadow.
+// Calls of functions with a rule: a hand-written or registered derivative. The forward sweep calls the function, and
+// the adjoint its pullback.
+
+// pairRule returns the nodes of s, a call by a rule; n is the node of the call and w its writer. The pullback is called
+// with the arguments and their memory as they were before the call; shadows and seeds that are not active are nil or 0.
+// It panics with an Error if the rule has no pullback, an argument that the rule declares constant is active, or an
+// active result is memory other than an argument's.
 func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	r := s.Callee.Rule
 	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
@@ -88,6 +92,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	return out
 }
 
+// resultAt returns the variable of result i of s, or nil if it is discarded.
 func resultAt(s *ir.Call, i int) *ir.Var {
 	if i < len(s.Results) {
 		return s.Results[i]
@@ -95,8 +100,9 @@ func resultAt(s *ir.Call, i int) *ir.Var {
 	return nil
 }
 
-// windowsOf finds the slices that a rule may write. Those that are fields of arguments are
-// put into variables first.
+// slicesWritten sets n.moreSlices to the slices of floats that the rule of s may write. A slice in a field of an
+// argument is first assigned to a variable, in the nodes that it returns. It panics with an Error for memory of other
+// shapes.
 func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
 	r := s.Callee.Rule
 	for i, a := range s.Args {

@@ -7,16 +7,21 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// active reports whether a variable carries derivatives.
+// Shadows and cotangents of variables, places and values. A value with references has a shadow: the same value with
+// each reference to primal memory replaced by one to its shadow. Shadows are computed in the forward sweep, by
+// statements paired with those on the primal; in the reverse sweep the floats that they reach are cotangents.
+
+// active reports whether v carries derivatives, itself or in memory reachable from it.
 func (b *builder) active(v *ir.Var) bool { return b.activeTemps[v] || b.facts.Active(v) }
 
-// carries reports whether a variable has numbers of its own with adjoints.
+// hasBar reports whether v holds floats itself that have cotangents.
 func (b *builder) hasBar(v *ir.Var) bool { return b.active(v) && ownFloats(v.Type) }
 
-// leads reports whether a variable leads to numbers with adjoints.
+// hasShadow reports whether v holds references to memory with cotangents.
 func (b *builder) hasShadow(v *ir.Var) bool { return b.active(v) && leadsToFloats(v.Type) }
 
-// of is the shadow of v.
+// shadowVar returns the shadow of v, created by the first call. The first call draws the name: calls in another order
+// change generated code.
 func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 	s := b.shadows[v]
 	if s == nil {
@@ -26,7 +31,8 @@ func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 	return s
 }
 
-// own is the adjoint of the numbers of v itself.
+// barVar returns the variable of the reverse sweep that holds the cotangents of the floats of v itself. The first call
+// creates it and draws its name.
 func (b *builder) barVar(v *ir.Var) *ir.Var {
 	s := b.bars[v]
 	if s == nil {
@@ -36,7 +42,8 @@ func (b *builder) barVar(v *ir.Var) *ir.Var {
 	return s
 }
 
-// bar is where the adjoint of the numbers at p is; the root of p is active.
+// barPlace returns the place of the cotangent of the floats at p, whose root must be active: in shadow memory if p is
+// indirect, otherwise in the bar of the root.
 func (b *builder) barPlace(p *ir.Place) *ir.Place {
 	if p.Indirect() {
 		return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
@@ -44,12 +51,14 @@ func (b *builder) barPlace(p *ir.Place) *ir.Place {
 	return &ir.Place{Root: b.barVar(p.Root), Path: p.Path}
 }
 
-// shadowPlace is where the shadow of the slices and pointers at p is.
+// shadowPlace returns the place of the shadow of the references at p.
 func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
 	return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
 }
 
-// shadowOf is the shadow of a value that leads to numbers.
+// shadowOf returns the shadow of e, a value with references. It may append statements that compute it to b.pending. The
+// shadow of an allocation is an allocation of the same size; passive references have nil as shadow. It panics with an
+// Error for values without a shadow.
 func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case nil:
@@ -82,7 +91,7 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.headersOnly(x))
 			case leadsToFloats(x.Type()):
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
-			case e.Len > 0 && e.Keys[i] == e.Len-1: // it says how long a slice is
+			case e.Len > 0 && e.Keys[i] == e.Len-1: // the last key determines the length of the slice
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, zero(x.Type()))
 			}
 		}
@@ -92,8 +101,8 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	return nil
 }
 
-// headers is the shadow of a value in which its own numbers are 0, for memory that will
-// hold their adjoints.
+// headersOnly returns the shadow of e with its own floats set to 0, for shadow memory in which these are cotangents and
+// initially 0. It appends the statements that build it to b.pending.
 func (b *builder) headersOnly(e ir.Expr) ir.Expr {
 	t := e.Type()
 	from, ok := b.shadowOf(e).(*ir.Load)
@@ -107,8 +116,9 @@ func (b *builder) headersOnly(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// ofGlobal is zeros in the shape of what a package variable leads to, where that is joined
-// with memory that carries derivatives. Nobody reads the adjoints that gather there.
+// globalShadow returns the shadow of package variable e, which activity joined with memory that carries derivatives:
+// fresh zeros of the shape of its memory. The cotangents that accumulate there are not read. It panics with an Error if
+// the memory holds further references, whose shape is not copied.
 func (b *builder) globalShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	switch u := e.T.Underlying().(type) {
@@ -135,13 +145,13 @@ func (b *builder) globalShadow(e *ir.Load) ir.Expr {
 	return v.Load()
 }
 
-// setShadow assigns the shadow of a value that leads to numbers.
+// setShadow returns the nodes that assign the shadow of the value of s, of type t.
 func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 	to, e := b.shadowPlace(s.P), b.shadowOf(s.E)
 	if !s.P.Indirect() || refs.only(t) {
 		return forwardOnly(&ir.Set{At: s.At, P: to, E: e})
 	}
-	// What stands behind a pointer or in a slice has adjoints in the same memory.
+	// In shadow memory the floats next to the references are cotangents: leave them.
 	from, ok := e.(*ir.Load)
 	var out []*node
 	if !ok {
@@ -153,7 +163,8 @@ func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 	return append(out, b.copyRefs(s.At, t, to, from.P)...)
 }
 
-// copyRefs copies the slices and pointers of what stands at src to dst.
+// copyRefs returns nodes that copy the references in a value of type t from src to dst, places of shadows. The floats
+// at dst are unchanged.
 func (b *builder) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
 	set := func(t types.Type, p []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: at, P: p[0], E: load(p[1], t)}}
@@ -161,7 +172,7 @@ func (b *builder) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
 	return b.restoredOnly(refs.each(b.g.names, at, t, []*ir.Place{dst, src}, set))
 }
 
-// letShadow is a variable of the forward sweep that is the shadow of v.
+// letShadow returns the declaration of the shadow of v, a temporary of the forward sweep, as e, and marks v active.
 func (b *builder) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
 	b.activeTemps[v] = true
 	return &ir.Let{At: at, V: b.shadowVar(v), E: e}

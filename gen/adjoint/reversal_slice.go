@@ -7,7 +7,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// clear is clear of a slice.
+// Statement adjoints of the built-in functions on slices: clear, copy and append. Elements that they overwrite are
+// recorded through node.writtenSlice.
+
+// pairClear returns the nodes of clear: the adjoint zeroes the cotangents of all elements.
 func (b *builder) pairClear(s *ir.Clear) []*node {
 	v := variable(s.S)
 	if v == nil {
@@ -34,7 +37,7 @@ func (b *builder) pairClear(s *ir.Clear) []*node {
 	return append(out, n)
 }
 
-// eachElement repeats nodes of the forward sweep for an index below n.
+// eachElement returns nodes for a loop of the forward sweep over indices below n, whose body the function body returns.
 func (b *builder) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir.Expr) []*node) []*node {
 	m, let := b.newLet(at, "n", integer, n)
 	v := b.g.local("i", integer)
@@ -43,7 +46,8 @@ func (b *builder) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir
 	return append(forwardOnly(let), &node{s: loop, at: at, loop: info, then: body(v.Load())})
 }
 
-// copy is copy between slices that may overlap.
+// pairCopy returns the nodes of copy. The slices may overlap, so the adjoint takes the cotangents of all copied
+// elements into a temporary before it adds them to those of the source.
 func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 	dst, src := variable(s.Dst), variable(s.Src)
 	if dst == nil {
@@ -86,11 +90,11 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 	return append(out, node)
 }
 
-// window says that v leads to the memory of s.
+// setAlias records that v refers to memory of the class of s.
 func (b *builder) setAlias(v, s *ir.Var) { b.lazyFlow().aliasOf[v] = s }
 
-// copyHeaders copies the slices and pointers in n elements of the shadow of src, or nil
-// ones, to dst, a shadow.
+// copyHeaders returns nodes that copy the references in the first n elements from the shadow of src to dst, a shadow of
+// element type of. If src is nil the references in dst become nil.
 func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.Var) []*node {
 	if refs.only(of) && src != nil {
 		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: b.shadowVar(src).Load()}, at: at, writtenSlice: dst}}
@@ -106,9 +110,12 @@ func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.V
 	})
 }
 
-// append grows the slice and its shadow alike.
+// pairAppend returns the nodes of append. If the capacity suffices, the shadow is extended in place; otherwise primal
+// and shadow move, and the adjoint adds the cotangents in the new shadow to the old one. The variable moved, a
+// temporary of the forward sweep, tells the reverse sweep which case it was. The elements beyond the old length may
+// overwrite memory, which is recorded through the slice tail.
 func (b *builder) pairAppend(s *ir.Append) (out []*node) {
-	src := variable(s.S) // nil for a nil slice
+	src := variable(s.S) // nil if s.S is nil
 	t := s.S.Type()
 	of := elemOf(t)
 	active := b.active(s.P.Root) && leadsToFloats(t)
@@ -158,7 +165,7 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	if leadsToFloats(of) {
 		out = append(out, b.grownHeaders(s, of, n, end, moved, grown, src)...)
 	}
-	// The shadow is what it becomes from here on.
+	// The adjoint of taken runs while sh is the shadow after the append.
 	taken := &node{at: at, linked: true}
 	appended.linked = true
 	out = append(out, taken)
@@ -166,7 +173,8 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	return append(out, b.pairSet(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 }
 
-// grownHeaders puts what the elements lead to into the shadow of the slice that has grown.
+// grownHeaders returns nodes that complete the references in the shadow of grown: those of the first n elements if the
+// slice moved, and those of the appended elements.
 func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown, src *ir.Var) (out []*node) {
 	at, sh := s.At, b.shadowVar(grown)
 	if src != nil {
@@ -194,8 +202,9 @@ func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown
 	return out
 }
 
-// grownFloats is the reversal of append for the elements' own numbers: their adjoints are
-// taken where the shadow has grown, and go on where the slice has not.
+// grownFloats writes the adjoint of append for the floats of the elements. Node taken consumes the cotangents of the
+// new elements and, if the slice moved, returns those of the old ones to the shadow of src; node appended propagates
+// the former to the appended values.
 func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type, n, moved, sh, src *ir.Var) {
 	if !ownFloats(of) {
 		return
