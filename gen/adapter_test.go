@@ -27,7 +27,7 @@ func handwritten(suffix string) *build {
 			if err != nil {
 				return nil, err
 			}
-			facts, err := activity.New().Of(t.f, t.mask)
+			facts, err := activity.New().Analyze(t.f, t.mask)
 			if err != nil {
 				return nil, err
 			}

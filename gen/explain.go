@@ -76,7 +76,7 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask); err == nil {
 		plan = a.Remarks
 	}
-	facts, err := activity.New().Of(t.f, t.mask)
+	facts, err := activity.New().Analyze(t.f, t.mask)
 	if err != nil {
 		return err
 	}

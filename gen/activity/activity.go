@@ -17,23 +17,23 @@ import (
 type Program struct {
 	facts  map[key]*Facts
 	order  []*Facts
-	follow func(*ir.Rule) *ir.Func // nil for none
+	source func(*ir.Rule) *ir.Func // nil for none
 }
 
 type key struct {
-	f       *ir.Func
-	m       Mask
-	results Mask // that the caller makes active
+	f            *ir.Func
+	params       Mask
+	callerActive Mask // that the caller makes active
 }
 
 // New returns an empty Program.
-func New() *Program { return Following(nil) }
+func New() *Program { return NewFollowing(nil) }
 
 // Following returns an empty Program that looks into what source gives for a rule, as if
 // there were none, and takes the rule where that is nil. Where a parameter by which a rule has
 // no derivative is active, it looks into the source of the function.
-func Following(source func(*ir.Rule) *ir.Func) *Program {
-	return &Program{facts: map[key]*Facts{}, follow: source}
+func NewFollowing(source func(*ir.Rule) *ir.Func) *Program {
+	return &Program{facts: map[key]*Facts{}, source: source}
 }
 
 // Facts is what holds for one function with some of its parameters active.
@@ -46,37 +46,37 @@ type Facts struct {
 	Results Mask
 	// Wanted are results that lead to memory in which the caller puts active numbers,
 	// although the function puts none there: they need a shadow too.
-	Wanted Mask
+	CallerActive Mask
 	// Written are the parameters behind which f or a function it calls may write: in the
 	// elements of a slice or in what a pointer leads to.
 	Written Mask
 
 	program *Program
-	class   map[*ir.Var]*class
-	callee  map[*ir.Call]*Facts
+	classes map[*ir.Var]*aliasClass
+	callees map[*ir.Call]*Facts
 	changed bool
 }
 
 // class is a node of a union-find forest.
-type class struct {
-	up      *class
+type aliasClass struct {
+	parent  *aliasClass
 	active  bool
 	written bool // behind a pointer or in a slice
 }
 
-func (c *class) find() *class {
-	for c.up != nil {
-		if c.up.up != nil {
-			c.up = c.up.up
+func (c *aliasClass) find() *aliasClass {
+	for c.parent != nil {
+		if c.parent.parent != nil {
+			c.parent = c.parent.parent
 		}
-		c = c.up
+		c = c.parent
 	}
 	return c
 }
 
 // Of is what holds for f where the parameters in m are active.
-func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
-	facts := p.of(f, m, Mask{})
+func (p *Program) Analyze(f *ir.Func, params Mask) (*Facts, error) {
+	facts := p.factsFor(f, params, Mask{})
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(p.order); i++ { // update adds to it
@@ -84,24 +84,24 @@ func (p *Program) Of(f *ir.Func, m Mask) (*Facts, error) {
 			again = again || p.order[i].changed
 		}
 	}
-	return facts, facts.promises(map[*Facts]bool{})
+	return facts, facts.checkPassive(map[*Facts]bool{})
 }
 
-func (p *Program) of(f *ir.Func, m, wanted Mask) *Facts {
-	k := key{f, m, wanted}
+func (p *Program) factsFor(f *ir.Func, params, callerActive Mask) *Facts {
+	k := key{f, params, callerActive}
 	if facts := p.facts[k]; facts != nil {
 		return facts
 	}
-	facts := &Facts{Func: f, Wanted: wanted, program: p, class: map[*ir.Var]*class{}, callee: map[*ir.Call]*Facts{},
+	facts := &Facts{Func: f, CallerActive: callerActive, program: p, classes: map[*ir.Var]*aliasClass{}, callees: map[*ir.Call]*Facts{},
 		changed: true}
 	for i, v := range f.Params {
-		if m.Has(i) && HasFloats(v.Type) {
-			facts.of(v).active = true
+		if params.Has(i) && HasFloats(v.Type) {
+			facts.classOf(v).active = true
 		}
 	}
 	for i, v := range f.Results {
-		if wanted.Has(i) {
-			facts.of(v).active = true
+		if callerActive.Has(i) {
+			facts.classOf(v).active = true
 		}
 	}
 	p.facts[k] = facts
@@ -114,34 +114,34 @@ func (f *Facts) Passive() bool { return f.Params.Empty() && f.Results.Empty() }
 
 // Active reports whether v carries a derivative: it has a shadow.
 func (f *Facts) Active(v *ir.Var) bool {
-	return v.Kind != ir.Global && HasFloats(v.Type) && f.of(v).active
+	return v.Kind != ir.Global && HasFloats(v.Type) && f.classOf(v).active
 }
 
 // Memory stands for the memory that v leads to: two variables that can lead to the same
 // have the same, in what is known now.
-func (f *Facts) Memory(v *ir.Var) any { return f.of(v) }
+func (f *Facts) AliasClass(v *ir.Var) any { return f.classOf(v) }
 
 // Callee is what holds for the function that a statement calls, nil where it is a rule.
-func (f *Facts) Callee(c *ir.Call) *Facts { return f.callee[c] }
+func (f *Facts) Callee(c *ir.Call) *Facts { return f.callees[c] }
 
-func (f *Facts) of(v *ir.Var) *class {
-	c := f.class[v]
+func (f *Facts) classOf(v *ir.Var) *aliasClass {
+	c := f.classes[v]
 	if c == nil {
-		c = new(class)
-		f.class[v] = c
+		c = new(aliasClass)
+		f.classes[v] = c
 	}
 	return c.find()
 }
 
-func (f *Facts) activate(c *class) {
+func (f *Facts) activate(c *aliasClass) {
 	if c = c.find(); !c.active {
 		c.active, f.changed = true, true
 	}
 }
 
-func (f *Facts) union(a, b *class) {
+func (f *Facts) union(a, b *aliasClass) {
 	if a, b = a.find(), b.find(); a != b {
-		b.up = a
+		b.parent = a
 		a.active = a.active || b.active
 		a.written = a.written || b.written
 		f.changed = true
@@ -163,7 +163,7 @@ func (f *Facts) update() {
 	params, results := mask(f.Func.Params), mask(f.Func.Results)
 	var written Mask
 	for i, v := range f.Func.Params {
-		if HasRefs(v.Type) && f.of(v).written {
+		if HasRefs(v.Type) && f.classOf(v).written {
 			written = written.With(i)
 		}
 	}
@@ -181,30 +181,30 @@ func (f *Facts) block(b ir.Block) {
 func (f *Facts) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
-		f.assign(f.of(s.V), s.E)
+		f.assign(f.classOf(s.V), s.E)
 	case *ir.Set:
-		f.store(s.P)
-		f.assign(f.of(s.P.Root), s.E)
+		f.noteStore(s.P)
+		f.assign(f.classOf(s.P.Root), s.E)
 	case *ir.Add:
-		f.store(s.P)
-		f.assign(f.of(s.P.Root), s.E)
+		f.noteStore(s.P)
+		f.assign(f.classOf(s.P.Root), s.E)
 	case *ir.Append:
-		f.store(s.P)
-		f.behind(s.S) // it may write behind the length
-		c := f.of(s.P.Root)
+		f.noteStore(s.P)
+		f.noteWrites(s.S) // it may write behind the length
+		c := f.classOf(s.P.Root)
 		f.assign(c, s.S)
 		for _, e := range s.Elems {
 			if s.Spread {
-				f.elements(c, e)
+				f.copyElements(c, e)
 			} else {
 				f.assign(c, e)
 			}
 		}
 	case *ir.Clear:
-		f.behind(s.S)
+		f.noteWrites(s.S)
 	case *ir.Copy:
-		f.behind(s.Dst)
-		f.roots(s.Dst, func(dst *ir.Var, _ types.Type) { f.elements(f.of(dst), s.Src) })
+		f.noteWrites(s.Dst)
+		f.eachRoot(s.Dst, func(dst *ir.Var, _ types.Type) { f.copyElements(f.classOf(dst), s.Src) })
 	case *ir.Call:
 		f.call(s)
 	case *ir.If:
@@ -218,33 +218,33 @@ func (f *Facts) stmt(s ir.Stmt) {
 }
 
 // assign says that e comes to stand in the memory of class c.
-func (f *Facts) assign(c *class, e ir.Expr) {
-	f.roots(e, func(v *ir.Var, t types.Type) { f.flow(c, v, t) })
+func (f *Facts) assign(c *aliasClass, e ir.Expr) {
+	f.eachRoot(e, func(v *ir.Var, t types.Type) { f.flow(c, v, t) })
 }
 
 // flow says that what v leads to, of type t, comes to stand in c.
-func (f *Facts) flow(c *class, v *ir.Var, t types.Type) {
+func (f *Facts) flow(c *aliasClass, v *ir.Var, t types.Type) {
 	switch {
 	case v.Kind == ir.Global:
 	case HasRefs(t):
-		f.union(c, f.of(v))
-	case HasFloats(t) && f.of(v).active:
+		f.union(c, f.classOf(v))
+	case HasFloats(t) && f.classOf(v).active:
 		f.activate(c)
 	}
 }
 
 // elements says that the elements of slice e are copied to c.
-func (f *Facts) elements(c *class, e ir.Expr) {
+func (f *Facts) copyElements(c *aliasClass, e ir.Expr) {
 	s, ok := e.Type().Underlying().(*types.Slice)
 	if !ok { // the bytes of a string
 		return
 	}
-	f.roots(e, func(v *ir.Var, _ types.Type) { f.flow(c, v, s.Elem()) })
+	f.eachRoot(e, func(v *ir.Var, _ types.Type) { f.flow(c, v, s.Elem()) })
 }
 
 // roots visits the variables whose memory the value of e is taken from or leads to, with
 // the type of what is taken.
-func (f *Facts) roots(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
+func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 	switch e := e.(type) {
 	case *ir.Load:
 		t := e.Type()
@@ -253,92 +253,92 @@ func (f *Facts) roots(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 		}
 		visit(e.P.Root, t)
 	case *ir.Unary:
-		f.roots(e.X, visit)
+		f.eachRoot(e.X, visit)
 	case *ir.Binary:
-		f.roots(e.X, visit)
-		f.roots(e.Y, visit)
+		f.eachRoot(e.X, visit)
+		f.eachRoot(e.Y, visit)
 	case *ir.Math:
 		for _, a := range e.Args {
-			f.roots(a, visit)
+			f.eachRoot(a, visit)
 		}
 	case *ir.Convert:
-		f.roots(e.X, visit)
+		f.eachRoot(e.X, visit)
 	case *ir.Slice:
-		f.roots(e.X, visit)
+		f.eachRoot(e.X, visit)
 	case *ir.SliceAt:
 		visit(e.P.Root, e.Type())
 	case *ir.Addr:
 		visit(e.P.Root, e.Type())
 	case *ir.Literal:
 		for _, x := range e.Elems {
-			f.roots(x, visit)
+			f.eachRoot(x, visit)
 		}
 	}
 }
 
 // call brings together what is known here and in the callee.
 func (f *Facts) call(s *ir.Call) {
-	to := f.source(s)
-	if to == nil {
-		f.rule(s)
+	callee := f.analyzedFunc(s)
+	if callee == nil {
+		f.ruleCall(s)
 		return
 	}
-	var m Mask
+	var params Mask
 	for i, a := range s.Args {
-		if !HasFloats(a.Type()) || to.Passive {
+		if !HasFloats(a.Type()) || callee.Passive {
 			continue
 		}
-		f.roots(a, func(v *ir.Var, t types.Type) {
-			if HasFloats(t) && v.Kind != ir.Global && f.of(v).active {
-				m = m.With(i)
+		f.eachRoot(a, func(v *ir.Var, t types.Type) {
+			if HasFloats(t) && v.Kind != ir.Global && f.classOf(v).active {
+				params = params.With(i)
 			}
 		})
 	}
-	callee := f.program.of(to, m, Mask{})
-	var wanted Mask
+	facts := f.program.factsFor(callee, params, Mask{})
+	var callerActive Mask
 	for i, r := range s.Results {
-		if r != nil && HasRefs(r.Type) && f.Active(r) && !callee.Results.Has(i) {
-			wanted = wanted.With(i)
+		if r != nil && HasRefs(r.Type) && f.Active(r) && !facts.Results.Has(i) {
+			callerActive = callerActive.With(i)
 		}
 	}
-	if !wanted.Empty() {
-		callee = f.program.of(to, m, wanted)
+	if !callerActive.Empty() {
+		facts = f.program.factsFor(callee, params, callerActive)
 	}
-	if f.callee[s] != callee {
-		f.callee[s], f.changed = callee, true
+	if f.callees[s] != facts {
+		f.callees[s], f.changed = facts, true
 	}
 	// What the callee makes active or joins is so here.
-	mine := map[*class]*class{}
-	share := func(of *ir.Var, c *class) {
-		theirs := callee.of(of)
-		if theirs.active {
+	localClass := map[*aliasClass]*aliasClass{}
+	link := func(of *ir.Var, c *aliasClass) {
+		calleeClass := facts.classOf(of)
+		if calleeClass.active {
 			f.activate(c)
 		}
 		if !HasRefs(of.Type) {
 			return
 		}
-		if theirs.written {
-			f.write(c)
+		if calleeClass.written {
+			f.markWritten(c)
 		}
-		if other := mine[theirs]; other != nil {
+		if other := localClass[calleeClass]; other != nil {
 			f.union(other, c)
 		}
-		mine[theirs] = c
+		localClass[calleeClass] = c
 	}
 	for i, a := range s.Args {
-		p := callee.Func.Params[i]
+		p := facts.Func.Params[i]
 		if !HasRefs(p.Type) {
 			continue
 		}
-		f.roots(a, func(v *ir.Var, t types.Type) {
+		f.eachRoot(a, func(v *ir.Var, t types.Type) {
 			if HasRefs(t) && v.Kind != ir.Global {
-				share(p, f.of(v))
+				link(p, f.classOf(v))
 			}
 		})
 	}
 	for i, r := range s.Results {
 		if r != nil {
-			share(callee.Func.Results[i], f.of(r))
+			link(facts.Func.Results[i], f.classOf(r))
 		}
 	}
 }

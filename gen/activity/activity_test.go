@@ -95,7 +95,7 @@ func f(x []float64) exit {
 }`, activity.Bits(0), "", activity.Bits(0), activity.Bits(0)},
 	} {
 		f := parse(t, tt.text)[0]
-		facts, err := activity.New().Of(f, tt.m)
+		facts, err := activity.New().Analyze(f, tt.m)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -155,7 +155,7 @@ func f(a float64, b float64, w []float64) (r float64, s float64) exit {
 		activity.Bits(0): "", activity.Bits(1): "a o r x", activity.Bits(2): "b s w y",
 		activity.Bits(3): "a b o r s w x y", activity.Bits(4): "s w y",
 	} {
-		facts, err := activity.New().Of(byName["f"], m)
+		facts, err := activity.New().Analyze(byName["f"], m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func f(a float64, w []float64) (r float64) exit {
 }
 `)
 	f := fs[len(fs)-1]
-	facts, err := activity.New().Of(f, activity.Bits(1))
+	facts, err := activity.New().Analyze(f, activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func f(a float64, w []float64) (r float64) exit {
 	for _, s := range f.Body {
 		if c, ok := s.(*ir.Call); ok {
 			if callee := facts.Callee(c); callee.Params != activity.Bits(0) || callee.Results != activity.Bits(1) ||
-				callee.Wanted != activity.Bits(1) {
+				callee.CallerActive != activity.Bits(1) {
 				t.Errorf("%+v", callee)
 			}
 		}
@@ -221,7 +221,7 @@ func views(n int) (a []float64, b []float64, c float64, m int) exit {
 	m = n
 }
 `)[0]
-	facts, err := activity.New().Of(f, activity.Bits(1))
+	facts, err := activity.New().Analyze(f, activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,29 +8,29 @@ import (
 
 // rule is a call of which only a rule is known: if one argument is active, so are all
 // results and all memory that is written.
-func (f *Facts) rule(s *ir.Call) {
+func (f *Facts) ruleCall(s *ir.Call) {
 	r := s.Callee.Rule
 	if r.Passive {
 		return
 	}
 	for i, a := range s.Args {
 		if r.Writes(i) {
-			f.behind(a)
+			f.noteWrites(a)
 		}
 	}
 	active, stores := false, false
 	for i, a := range s.Args {
-		active = active || f.moves(a)
-		stores = stores || r.Writes(i) && leadsToRefs(a.Type())
+		active = active || f.exprActive(a)
+		stores = stores || r.Writes(i) && pointsToRefs(a.Type())
 	}
 	// Headers come from arguments to results, and to memory that can hold them.
-	var all *class
+	var merged *aliasClass
 	join := func(e ir.Expr) {
-		f.refs(e, func(c *class) {
-			if all != nil {
-				f.union(all, c)
+		f.eachClass(e, func(c *aliasClass) {
+			if merged != nil {
+				f.union(merged, c)
 			}
-			all = c
+			merged = c
 		})
 	}
 	if stores {
@@ -43,7 +43,7 @@ func (f *Facts) rule(s *ir.Call) {
 			continue
 		}
 		if k := r.Returned(i); k >= 0 && k < len(s.Args) {
-			f.refs(s.Args[k], func(c *class) { f.union(c, f.of(v)) })
+			f.eachClass(s.Args[k], func(c *aliasClass) { f.union(c, f.classOf(v)) })
 		} else {
 			for _, a := range s.Args {
 				join(a)
@@ -57,21 +57,21 @@ func (f *Facts) rule(s *ir.Call) {
 	}
 	for i, a := range s.Args {
 		if r.Writes(i) && HasFloats(a.Type()) {
-			f.refs(a, f.activate)
+			f.eachClass(a, f.activate)
 		}
 	}
 	for _, v := range s.Results {
 		if v != nil && HasFloats(v.Type) {
-			f.activate(f.of(v))
+			f.activate(f.classOf(v))
 		}
 	}
 }
 
 // Carries reports whether a value, or memory that it leads to, carries derivatives.
-func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.moves(e) }
+func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.exprActive(e) }
 
 // source is the function that is looked into for a call, nil where a rule stands for it.
-func (f *Facts) source(s *ir.Call) *ir.Func {
+func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
 	r := s.Callee.Rule
 	if r == nil {
 		return s.Callee.Func
@@ -81,15 +81,15 @@ func (f *Facts) source(s *ir.Call) *ir.Func {
 			return r.Source
 		}
 	}
-	if f.program.follow != nil {
-		return f.program.follow(r)
+	if f.program.source != nil {
+		return f.program.source(r)
 	}
 	return nil
 }
 
 // CallsRule reports whether a call of which a rule is known needs a derivative: something
 // that carries one goes in, and something comes out.
-func (f *Facts) CallsRule(s *ir.Call) bool {
+func (f *Facts) NeedsRule(s *ir.Call) bool {
 	r := s.Callee.Rule
 	in, out := false, false
 	for i, a := range s.Args {
@@ -104,35 +104,35 @@ func (f *Facts) CallsRule(s *ir.Call) bool {
 	return in && out
 }
 
-func (f *Facts) moves(e ir.Expr) (active bool) {
-	f.roots(e, func(v *ir.Var, t types.Type) {
+func (f *Facts) exprActive(e ir.Expr) (active bool) {
+	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		active = active || HasFloats(t) && f.Active(v)
 	})
 	return active
 }
 
 // refs visits the classes of the memory that e leads to.
-func (f *Facts) refs(e ir.Expr, visit func(*class)) {
-	f.roots(e, func(v *ir.Var, t types.Type) {
+func (f *Facts) eachClass(e ir.Expr, visit func(*aliasClass)) {
+	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		if v.Kind != ir.Global && HasRefs(t) {
-			visit(f.of(v))
+			visit(f.classOf(v))
 		}
 	})
 }
 
 // leadsToRefs reports whether what a value of type t leads to can hold slices or
 // pointers.
-func leadsToRefs(t types.Type) bool {
+func pointsToRefs(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
 		return HasRefs(u.Elem())
 	case *types.Pointer:
 		return HasRefs(u.Elem())
 	case *types.Array:
-		return leadsToRefs(u.Elem())
+		return pointsToRefs(u.Elem())
 	case *types.Struct:
 		for v := range u.Fields() {
-			if leadsToRefs(v.Type()) {
+			if pointsToRefs(v.Type()) {
 				return true
 			}
 		}

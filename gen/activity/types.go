@@ -8,11 +8,11 @@ import (
 
 // HasFloats reports whether a value of type t, or memory that it leads to, holds numbers
 // that can carry derivatives. Maps, functions and interfaces do not.
-func HasFloats(t types.Type) bool { return holds(t, ir.IsFloat, map[types.Type]bool{}) }
+func HasFloats(t types.Type) bool { return contains(t, ir.IsFloat, map[types.Type]bool{}) }
 
 // HasRefs reports whether two values of type t can lead to the same memory.
 func HasRefs(t types.Type) bool {
-	return holds(t, func(t types.Type) bool {
+	return contains(t, func(t types.Type) bool {
 		switch t.(type) {
 		case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
 			return true
@@ -22,7 +22,7 @@ func HasRefs(t types.Type) bool {
 }
 
 // holds reports whether t or a part of it is what is looked for.
-func holds(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) bool {
+func contains(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) bool {
 	if seen[t] {
 		return false
 	}
@@ -33,14 +33,14 @@ func holds(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) boo
 	}
 	switch u := u.(type) {
 	case *types.Slice:
-		return holds(u.Elem(), is, seen)
+		return contains(u.Elem(), is, seen)
 	case *types.Array:
-		return holds(u.Elem(), is, seen)
+		return contains(u.Elem(), is, seen)
 	case *types.Pointer:
-		return holds(u.Elem(), is, seen)
+		return contains(u.Elem(), is, seen)
 	case *types.Struct:
 		for i := range u.NumFields() {
-			if holds(u.Field(i).Type(), is, seen) {
+			if contains(u.Field(i).Type(), is, seen) {
 				return true
 			}
 		}

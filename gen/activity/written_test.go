@@ -33,7 +33,7 @@ func TestWritten(t *testing.T) {
 		{"a rule", "func f(x []float64, n int) exit {\n\tcall rule \"other.F\"(x, n)\n}", activity.Bits(1)},
 	} {
 		for _, m := range []activity.Mask{activity.Bits(0), activity.Bits(1)} {
-			facts, err := activity.New().Of(parse(t, tt.text)[0], m)
+			facts, err := activity.New().Analyze(parse(t, tt.text)[0], m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,14 +72,14 @@ func TestPassive(t *testing.T) {
 			"\nfunc g(a []float64) passive exit {\n\ta[0] = 1\n}", "", "writes"},
 	} {
 		p := activity.New()
-		facts, err := p.Of(parse(t, tt.text)[0], activity.Bits(1))
+		facts, err := p.Analyze(parse(t, tt.text)[0], activity.Bits(1))
 		if tt.err != "" {
 			var e *activity.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.err) || e.Func == "" || e.Remedy == "" {
 				t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
 			}
 			// Other functions of the program are not to blame.
-			if _, err := p.Of(parse(t, "func f(x float64) exit {\n}")[0], activity.Bits(1)); err != nil {
+			if _, err := p.Analyze(parse(t, "func f(x float64) exit {\n}")[0], activity.Bits(1)); err != nil {
 				t.Errorf("%s: another function: %v", tt.name, err)
 			}
 			continue
@@ -100,7 +100,7 @@ func TestPassiveRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := activity.New().Of(fs[0], activity.Bits(1))
+	facts, err := activity.New().Analyze(fs[0], activity.Bits(1))
 	if err != nil || active(facts) != "x" || !facts.Written.Empty() {
 		t.Errorf("%v, active are %s, written %v", err, active(facts), facts.Written)
 	}

@@ -59,7 +59,7 @@ func (p *Program) checkpointed(k spec) *builder {
 	}
 	facts := closed
 	if !c.snapshotsShadows {
-		if facts, err = p.activity.Of(g.f, activity.Mask{}); err != nil {
+		if facts, err = p.activity.Analyze(g.f, activity.Mask{}); err != nil {
 			return slow(err.Error())
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checkpointedLoop) passive() bool { return c.segment.facts.Passive() }
 func (p *Program) closeOverIterations(g *normalForm, facts *activity.Facts) (*activity.Facts, error) {
 	m := facts.Params
 	for {
-		f, err := p.activity.Of(g.f, m)
+		f, err := p.activity.Analyze(g.f, m)
 		if err != nil {
 			return nil, err
 		}

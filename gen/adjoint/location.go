@@ -92,7 +92,7 @@ func (b *builder) lazyFlow() *flow {
 				group = nil
 				continue
 			}
-			group = append(group, b.facts.Memory(b.g.f.Params[c-'a']))
+			group = append(group, b.facts.AliasClass(b.g.f.Params[c-'a']))
 			if len(group) > 1 {
 				b.flow.aliasParent[b.flow.findClass(group[len(group)-1])] = b.flow.findClass(group[0])
 			}
@@ -116,7 +116,7 @@ func (f *flow) class(v *ir.Var) any {
 		} else if t := f.aliasOf[v]; t != nil {
 			v = t
 		} else {
-			return f.findClass(f.b.facts.Memory(v))
+			return f.findClass(f.b.facts.AliasClass(v))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 		}
 	}()
 	g := p.normalize(f)
-	facts, err := p.activity.Of(g.f, m)
+	facts, err := p.activity.Analyze(g.f, m)
 	if err != nil {
 		return nil, err
 	}

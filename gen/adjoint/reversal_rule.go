@@ -19,7 +19,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	r := s.Callee.Rule
 	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
 	out = b.slicesWritten(s, n)
-	active := b.facts.CallsRule(s)
+	active := b.facts.NeedsRule(s)
 	if active && r.Pullback == nil {
 		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
 	}

@@ -12,7 +12,7 @@ import (
 // move has a nil shadow.
 func (b *builder) rule(s *ir.Call) {
 	r := s.Callee.Rule
-	if !b.facts.CallsRule(s) {
+	if !b.facts.NeedsRule(s) {
 		b.Emit(s)
 		for _, v := range s.Results {
 			b.still(s.At, v)

@@ -54,7 +54,7 @@ func NewWith(l *lanes.Program) *Program {
 		}
 		return r.Source
 	}
-	return &Program{activity: activity.Following(follow), funcs: map[key]*ir.Func{}, lanes: l}
+	return &Program{activity: activity.NewFollowing(follow), funcs: map[key]*ir.Func{}, lanes: l}
 }
 
 // Of builds the tangent of f with the parameters in m active. Its parameters are those of
@@ -63,7 +63,7 @@ func NewWith(l *lanes.Program) *Program {
 // slices or pointers have shadows of the same lengths and capacities, which overlap as they
 // do. With several lanes there is a parameter or a result for each lane of a float.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	facts, err := p.activity.Of(f, m)
+	facts, err := p.activity.Analyze(f, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,8 +129,8 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		program: p, facts: facts, names: ir.NamerOf(f), shadow: map[*ir.Var]*ir.Var{},
 	}
 	name := fmt.Sprintf("%s_tangent_%v", f.Name, facts.Params)
-	if !facts.Wanted.Empty() {
-		name += fmt.Sprintf("_%v", facts.Wanted)
+	if !facts.CallerActive.Empty() {
+		name += fmt.Sprintf("_%v", facts.CallerActive)
 	}
 	t := &ir.Func{
 		Name: name, Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,

@@ -31,7 +31,7 @@ type Program struct {
 // New returns an empty Program. Types that traced functions need are made for package
 // pkg, which the functions are to be printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.Following(followed), funcs: map[*activity.Facts]*ir.Func{},
+	return &Program{activity: activity.NewFollowing(followed), funcs: map[*activity.Facts]*ir.Func{},
 		twins: &twins{pkg: pkg}}
 }
 
@@ -52,7 +52,7 @@ func followed(r *ir.Rule) *ir.Func {
 // Reals. Functions that traced forms call are traced too, where that makes a difference.
 // The error is of type *[Error] if f has no traced form.
 func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	facts, err := p.activity.Of(f, m)
+	facts, err := p.activity.Analyze(f, m)
 	if err != nil {
 		return nil, nil, err
 	}

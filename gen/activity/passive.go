@@ -20,39 +20,39 @@ func (e *Error) Error() string {
 }
 
 // write says that memory behind variables of class c may be written.
-func (f *Facts) write(c *class) {
+func (f *Facts) markWritten(c *aliasClass) {
 	if c = c.find(); !c.written {
 		c.written, f.changed = true, true
 	}
 }
 
 // store says that p is written.
-func (f *Facts) store(p *ir.Place) {
+func (f *Facts) noteStore(p *ir.Place) {
 	if p.Root.Kind != ir.Global && p.Indirect() {
-		f.write(f.of(p.Root))
+		f.markWritten(f.classOf(p.Root))
 	}
 }
 
 // behind says that what e leads to is written.
-func (f *Facts) behind(e ir.Expr) {
-	f.roots(e, func(v *ir.Var, t types.Type) {
+func (f *Facts) noteWrites(e ir.Expr) {
+	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		if v.Kind != ir.Global && HasRefs(t) {
-			f.write(f.of(v))
+			f.markWritten(f.classOf(v))
 		}
 	})
 }
 
 // promises refuses calls of passive functions that handle memory with derivatives: what
 // they write there would have none, and what they return would have lost it.
-func (f *Facts) promises(seen map[*Facts]bool) (err error) {
+func (f *Facts) checkPassive(seen map[*Facts]bool) (err error) {
 	if seen[f] {
 		return nil
 	}
 	seen[f] = true
 	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
 		if c, ok := s.(*ir.Call); ok && err == nil {
-			if err = f.promise(c); err == nil && f.callee[c] != nil {
-				err = f.callee[c].promises(seen)
+			if err = f.checkPassiveCall(c); err == nil && f.callees[c] != nil {
+				err = f.callees[c].checkPassive(seen)
 			}
 		}
 		return err == nil
@@ -60,8 +60,8 @@ func (f *Facts) promises(seen map[*Facts]bool) (err error) {
 	return err
 }
 
-func (f *Facts) promise(c *ir.Call) error {
-	callee := f.callee[c]
+func (f *Facts) checkPassiveCall(c *ir.Call) error {
+	callee := f.callees[c]
 	passive := callee != nil && callee.Func.Passive || c.Callee.Rule != nil && c.Callee.Rule.Passive
 	if !passive {
 		return nil
@@ -75,7 +75,7 @@ func (f *Facts) promise(c *ir.Call) error {
 	} else {
 		name = callee.Func.Name
 		for i, a := range c.Args {
-			if callee.Written.Has(i) && f.carries(a) {
+			if callee.Written.Has(i) && f.refersToActive(a) {
 				return refuse(fmt.Sprintf("writes to memory behind its argument %d, which carries derivatives", i+1),
 					"let it return what it computes, or remove //nabla:passive")
 			}
@@ -91,8 +91,8 @@ func (f *Facts) promise(c *ir.Call) error {
 }
 
 // carries reports whether e leads to active memory.
-func (f *Facts) carries(e ir.Expr) (active bool) {
-	f.roots(e, func(v *ir.Var, t types.Type) {
+func (f *Facts) refersToActive(e ir.Expr) (active bool) {
+	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		active = active || HasRefs(t) && f.Active(v)
 	})
 	return active

@@ -15,74 +15,74 @@ import (
 // With derivative, f is one: functions with a rule that it calls are then derivatives
 // themselves, which leave values as they are.
 func Unwritten(f *ir.Func, param int, derivative bool) []bool {
-	a := &accesses{done: map[*ir.Func]*access{}, derivative: derivative}
-	p := a.of(f).value(f.Params[param])
+	a := &writeAnalysis{summaries: map[*ir.Func]*writeSummary{}, derivative: derivative}
+	p := a.summarize(f).memoryOf(f.Params[param])
 	if _, is := f.Params[param].Type.Underlying().(*types.Pointer); !is || p.fields == nil {
 		return nil
 	}
-	left := make([]bool, len(p.fields.of))
-	for i, n := range p.fields.of {
-		left[i] = !n.find().written && !p.n.find().written
+	unwritten := make([]bool, len(p.fields.classes))
+	for i, n := range p.fields.classes {
+		unwritten[i] = !n.find().written && !p.class.find().written
 	}
-	return left
+	return unwritten
 }
 
 // accesses are those of functions.
-type accesses struct {
-	done       map[*ir.Func]*access // nil where the function is under way
+type writeAnalysis struct {
+	summaries  map[*ir.Func]*writeSummary // nil where the function is under way
 	derivative bool
 }
 
 // access is what a function writes, by field of structs. Variables, and fields of those that
 // are structs or point to one, are of one class where they may lead to the same memory.
-type access struct {
-	all     *accesses
-	f       *ir.Func
-	vars    map[*ir.Var]value
-	calls   map[*ir.Call]*class // what flows together in one of which a rule is known
-	changed bool
+type writeSummary struct {
+	analysis *writeAnalysis
+	f        *ir.Func
+	vars     map[*ir.Var]memory
+	unified  map[*ir.Call]*aliasClass // what flows together in one of which a rule is known
+	changed  bool
 }
 
 // value is what a variable or an expression leads to. A struct and a pointer to one have a
 // class for each field, shared by all that may be the same struct or a copy of it.
-type value struct {
-	n      *class
+type memory struct {
+	class  *aliasClass
 	fields *fields
 }
 
 // fields are the classes of the fields of structs of one type.
 type fields struct {
-	typ types.Type
-	of  []*class
+	typ     types.Type
+	classes []*aliasClass
 }
 
-func (a *accesses) of(f *ir.Func) *access {
-	if done, ok := a.done[f]; ok {
+func (a *writeAnalysis) summarize(f *ir.Func) *writeSummary {
+	if done, ok := a.summaries[f]; ok {
 		return done
 	}
-	a.done[f] = nil
-	x := &access{all: a, f: f, vars: map[*ir.Var]value{}, calls: map[*ir.Call]*class{}, changed: true}
+	a.summaries[f] = nil
+	x := &writeSummary{analysis: a, f: f, vars: map[*ir.Var]memory{}, unified: map[*ir.Call]*aliasClass{}, changed: true}
 	for x.changed {
 		x.changed = false
 		x.block(f.Body)
 	}
-	a.done[f] = x
+	a.summaries[f] = x
 	return x
 }
 
 // value is that of a variable.
-func (a *access) value(v *ir.Var) value {
+func (a *writeSummary) memoryOf(v *ir.Var) memory {
 	w, ok := a.vars[v]
 	if !ok {
-		w.n = new(class)
+		w.class = new(aliasClass)
 		t := v.Type
 		if p, is := t.Underlying().(*types.Pointer); is {
 			t = p.Elem()
 		}
 		if s, is := t.Underlying().(*types.Struct); is {
-			w.fields = &fields{typ: t, of: make([]*class, s.NumFields())}
-			for i := range w.fields.of {
-				w.fields.of[i] = new(class)
+			w.fields = &fields{typ: t, classes: make([]*aliasClass, s.NumFields())}
+			for i := range w.fields.classes {
+				w.fields.classes[i] = new(aliasClass)
 			}
 		}
 		a.vars[v] = w
@@ -90,45 +90,45 @@ func (a *access) value(v *ir.Var) value {
 	return w
 }
 
-func (a *access) union(x, y *class) {
+func (a *writeSummary) union(x, y *aliasClass) {
 	if x, y = x.find(), y.find(); x != y {
-		y.up = x
+		y.parent = x
 		x.written = x.written || y.written
 		a.changed = true
 	}
 }
 
-func (a *access) write(c *class) {
+func (a *writeSummary) markWritten(c *aliasClass) {
 	if c = c.find(); !c.written {
 		c.written, a.changed = true, true
 	}
 }
 
 // whole is the one class of all that v leads to.
-func (a *access) whole(v value) *class {
+func (a *writeSummary) collapse(v memory) *aliasClass {
 	if v.fields != nil {
-		for _, c := range v.fields.of {
-			a.union(v.n, c)
+		for _, c := range v.fields.classes {
+			a.union(v.class, c)
 		}
 	}
-	return v.n
+	return v.class
 }
 
 // join says that v and w may lead to the same memory.
-func (a *access) join(v, w value) {
+func (a *writeSummary) unify(v, w memory) {
 	if v.fields != nil && w.fields != nil && types.Identical(v.fields.typ, w.fields.typ) {
-		a.union(v.n, w.n)
-		for i, c := range v.fields.of {
-			a.union(c, w.fields.of[i])
+		a.union(v.class, w.class)
+		for i, c := range v.fields.classes {
+			a.union(c, w.fields.classes[i])
 		}
 		return
 	}
-	a.union(a.whole(v), a.whole(w))
+	a.union(a.collapse(v), a.collapse(w))
 }
 
 // at is what stands at a place, or behind it.
-func (a *access) at(p *ir.Place) value {
-	v, path := a.value(p.Root), p.Path
+func (a *writeSummary) memoryAt(p *ir.Place) memory {
+	v, path := a.memoryOf(p.Root), p.Path
 	if len(path) == 0 || v.fields == nil {
 		return v
 	}
@@ -139,16 +139,16 @@ func (a *access) at(p *ir.Place) value {
 	case len(path) == 0:
 		return v
 	case path[0].Field >= 0:
-		return value{n: v.fields.of[path[0].Field]}
+		return memory{class: v.fields.classes[path[0].Field]}
 	}
-	return value{n: a.whole(v)}
+	return memory{class: a.collapse(v)}
 }
 
 // leads visits what the value of e may lead to.
-func (a *access) leads(e ir.Expr, visit func(value)) {
+func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 	place := func(p *ir.Place) {
 		if p.Root.Kind != ir.Global {
-			visit(a.at(p))
+			visit(a.memoryAt(p))
 		}
 	}
 	switch e := e.(type) {
@@ -165,49 +165,51 @@ func (a *access) leads(e ir.Expr, visit func(value)) {
 	case *ir.SliceAt:
 		place(e.P)
 	case *ir.Slice:
-		a.leads(e.X, visit)
+		a.eachMemory(e.X, visit)
 	case *ir.Convert:
-		a.leads(e.X, visit)
+		a.eachMemory(e.X, visit)
 	case *ir.Opaque: // of what it is given it may keep all
 		for _, x := range e.Args {
-			a.leads(x, visit)
+			a.eachMemory(x, visit)
 		}
 	case *ir.Literal:
 		for _, x := range e.Elems {
-			a.leads(x, visit)
+			a.eachMemory(x, visit)
 		}
 	}
 }
 
 // flow says that e comes to stand in v.
-func (a *access) flow(v value, e ir.Expr) { a.leads(e, func(w value) { a.join(v, w) }) }
+func (a *writeSummary) flow(v memory, e ir.Expr) { a.eachMemory(e, func(w memory) { a.unify(v, w) }) }
 
 // store says that p is written.
-func (a *access) store(p *ir.Place) {
+func (a *writeSummary) noteStore(p *ir.Place) {
 	if p.Root.Kind == ir.Global || !p.Indirect() {
 		return
 	}
-	v := a.at(p)
+	v := a.memoryAt(p)
 	if v.fields == nil {
-		a.write(v.n)
+		a.markWritten(v.class)
 		return
 	}
-	for _, c := range v.fields.of { // the struct as a whole
-		a.write(c)
+	for _, c := range v.fields.classes { // the struct as a whole
+		a.markWritten(c)
 	}
 }
 
 // behind says that what e leads to is written.
-func (a *access) behind(e ir.Expr) { a.leads(e, func(v value) { a.write(a.whole(v)) }) }
+func (a *writeSummary) noteWrites(e ir.Expr) {
+	a.eachMemory(e, func(v memory) { a.markWritten(a.collapse(v)) })
+}
 
-func (a *access) block(b ir.Block) {
+func (a *writeSummary) block(b ir.Block) {
 	for _, s := range b {
 		a.stmt(s)
 		ir.EachExpr(s, func(e ir.Expr) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				if o, ok := e.(*ir.Opaque); ok {
 					for _, x := range o.Args {
-						a.behind(x)
+						a.noteWrites(x)
 					}
 				}
 				return true
@@ -219,33 +221,33 @@ func (a *access) block(b ir.Block) {
 	}
 }
 
-func (a *access) stmt(s ir.Stmt) {
+func (a *writeSummary) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
 		if s.E != nil {
-			a.flow(a.value(s.V), s.E)
+			a.flow(a.memoryOf(s.V), s.E)
 		}
 	case *ir.Set:
-		a.store(s.P)
-		a.flow(a.target(s.P), s.E)
+		a.noteStore(s.P)
+		a.flow(a.targetMemory(s.P), s.E)
 	case *ir.Add:
-		a.store(s.P)
+		a.noteStore(s.P)
 	case *ir.Append:
-		a.store(s.P)
-		a.behind(s.S)
-		to := a.target(s.P)
+		a.noteStore(s.P)
+		a.noteWrites(s.S)
+		to := a.targetMemory(s.P)
 		a.flow(to, s.S)
 		for _, e := range s.Elems {
-			if !s.Spread || leadsToRefs(e.Type()) {
-				a.flow(value{n: a.whole(to)}, e)
+			if !s.Spread || pointsToRefs(e.Type()) {
+				a.flow(memory{class: a.collapse(to)}, e)
 			}
 		}
 	case *ir.Clear:
-		a.behind(s.S)
+		a.noteWrites(s.S)
 	case *ir.Copy:
-		a.behind(s.Dst)
-		if leadsToRefs(s.Src.Type()) {
-			a.leads(s.Dst, func(v value) { a.flow(value{n: a.whole(v)}, s.Src) })
+		a.noteWrites(s.Dst)
+		if pointsToRefs(s.Src.Type()) {
+			a.eachMemory(s.Dst, func(v memory) { a.flow(memory{class: a.collapse(v)}, s.Src) })
 		}
 	case *ir.Call:
 		a.call(s)
@@ -253,36 +255,36 @@ func (a *access) stmt(s ir.Stmt) {
 }
 
 // target is what a value that is assigned to p comes to stand in.
-func (a *access) target(p *ir.Place) value {
+func (a *writeSummary) targetMemory(p *ir.Place) memory {
 	if p.Root.Kind == ir.Global {
-		return value{n: new(class)}
+		return memory{class: new(aliasClass)}
 	}
-	return a.at(p)
+	return a.memoryAt(p)
 }
 
 // call brings together what is known here and in the callee. Of a function with a rule, and
 // of one that calls itself, that is what may be: all that comes in flows together.
-func (a *access) call(s *ir.Call) {
+func (a *writeSummary) call(s *ir.Call) {
 	r := s.Callee.Rule
-	var callee *access
+	var callee *writeSummary
 	if r == nil {
-		callee = a.all.of(s.Callee.Func)
+		callee = a.analysis.summarize(s.Callee.Func)
 	}
 	if callee == nil {
-		all := a.calls[s]
-		if all == nil {
-			all = new(class)
-			a.calls[s] = all
+		merged := a.unified[s]
+		if merged == nil {
+			merged = new(aliasClass)
+			a.unified[s] = merged
 		}
 		for i, x := range s.Args {
 			writes := r == nil || r.Writes(i)
-			stores := writes && leadsToRefs(x.Type())
-			a.leads(x, func(v value) {
-				if writes && (r == nil || !a.all.derivative) {
-					a.write(a.whole(v))
+			stores := writes && pointsToRefs(x.Type())
+			a.eachMemory(x, func(v memory) {
+				if writes && (r == nil || !a.analysis.derivative) {
+					a.markWritten(a.collapse(v))
 				}
 				if stores {
-					a.union(all, a.whole(v))
+					a.union(merged, a.collapse(v))
 				}
 			})
 		}
@@ -296,49 +298,49 @@ func (a *access) call(s *ir.Call) {
 			}
 			for j, x := range s.Args {
 				if k < 0 || j == k {
-					a.flow(a.value(v), x)
+					a.flow(a.memoryOf(v), x)
 				}
 			}
 			if k < 0 {
-				a.union(all, a.whole(a.value(v)))
+				a.union(merged, a.collapse(a.memoryOf(v)))
 			}
 		}
 		return
 	}
-	mine := map[*class]*class{}
-	class := func(theirs, c *class) {
-		theirs = theirs.find()
-		if theirs.written {
-			a.write(c)
+	localClass := map[*aliasClass]*aliasClass{}
+	linkClass := func(calleeMemory, c *aliasClass) {
+		calleeMemory = calleeMemory.find()
+		if calleeMemory.written {
+			a.markWritten(c)
 		}
-		if other := mine[theirs]; other != nil {
+		if other := localClass[calleeMemory]; other != nil {
 			a.union(other, c)
 		}
-		mine[theirs] = c
+		localClass[calleeMemory] = c
 	}
-	share := func(theirs, v value) {
-		if theirs.fields != nil && v.fields != nil && types.Identical(theirs.fields.typ, v.fields.typ) {
-			class(theirs.n, v.n)
-			for i, c := range theirs.fields.of {
-				class(c, v.fields.of[i])
+	link := func(calleeMemory, v memory) {
+		if calleeMemory.fields != nil && v.fields != nil && types.Identical(calleeMemory.fields.typ, v.fields.typ) {
+			linkClass(calleeMemory.class, v.class)
+			for i, c := range calleeMemory.fields.classes {
+				linkClass(c, v.fields.classes[i])
 			}
 			return
 		}
-		class(theirs.n, a.whole(v))
-		if theirs.fields != nil {
-			for _, c := range theirs.fields.of {
-				class(c, v.n)
+		linkClass(calleeMemory.class, a.collapse(v))
+		if calleeMemory.fields != nil {
+			for _, c := range calleeMemory.fields.classes {
+				linkClass(c, v.class)
 			}
 		}
 	}
 	for i, x := range s.Args {
 		if p := callee.f.Params[i]; HasRefs(p.Type) {
-			a.leads(x, func(v value) { share(callee.value(p), v) })
+			a.eachMemory(x, func(v memory) { link(callee.memoryOf(p), v) })
 		}
 	}
 	for i, v := range s.Results {
 		if v != nil && HasRefs(v.Type) {
-			share(callee.value(callee.f.Results[i]), a.value(v))
+			link(callee.memoryOf(callee.f.Results[i]), a.memoryOf(v))
 		}
 	}
 }
