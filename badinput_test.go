@@ -25,7 +25,7 @@ var allEngines = append(slices.Clone(firstOrder), finitediff.Backend{}, finitedi
 // or vector, where it has one.
 type prepared func(dst, x, v []float64) error
 
-// operator is one of the eight, with a function of n inputs and one output.
+// operator is an operator with a function of n inputs and one output.
 type operator struct {
 	name    string
 	prepare func(f *nabla.Func, b nabla.Backend, x []float64) (prepared, error)

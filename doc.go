@@ -11,18 +11,23 @@
 //
 // # Operators
 //
-// There are eight, each with a variant that also returns the value, and each with a
-// Prepare function whose result does the work of many calls once:
+// Each operator is a function, and has another that also returns the values it computes on the way
+// (ValueAndGradient, ValueGradientAndHessian), where there are any. Its Prepare function does the work that many calls
+// have in common once:
 //
-//	operator          function            result
-//	Pushforward       any                 J(x)·dx
-//	Pullback          any                 J(x)ᵀ·dy
-//	Derivative        number → number     f'(x); CurveDerivative for number → numbers
-//	Gradient          numbers → number    ∇f(x)
-//	Jacobian          numbers → numbers   J(x)
-//	SecondDerivative  number → number     f″(x); CurveSecondDerivative alike
-//	HVP               numbers → number    ∇²f(x)·v
-//	Hessian           numbers → number    ∇²f(x)
+//	operator               function            result
+//	Pushforward            any                 J(x)·dx
+//	Pullback               any                 J(x)ᵀ·dy
+//	Derivative             number → number     f'(x)
+//	CurveDerivative        number → numbers    f'(t)
+//	Gradient               numbers → number    ∇f(x)
+//	Jacobian               numbers → numbers   J(x)
+//	SecondDerivative       number → number     f″(x)
+//	CurveSecondDerivative  number → numbers    f″(t)
+//	HVP                    numbers → number    ∇²f(x)·v
+//	Hessian                numbers → number    ∇²f(x)
+//	HessianDiagonal        numbers → number    the diagonal of ∇²f(x)
+//	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
 //
 // Methods of prepared objects take the destination first: nil is allocated, anything
 // else is overwritten and returned. An unprepared call prepares and throws the

@@ -89,8 +89,10 @@ func TestRulesThatWrite(t *testing.T) {
 				}
 			}}
 			words := at + " writes to " + arg
-			if arg == "direction" {
-				words = at + " writes to " + map[bool]string{true: "xdot", false: "ybar"}[form[0] == 'J']
+			if arg == "direction" && form[0] == 'J' {
+				words = at + " writes to xdot"
+			} else if arg == "direction" {
+				words = at + " writes to ybar"
 			}
 			sameWords(t, mistake, p, words)
 		}

@@ -74,16 +74,12 @@ func (c *Compiled) Alone() *Compiled {
 // Recordings is how often the function was recorded.
 func (c *Compiled) Recordings() int { return c.records }
 
-// Thrashing reports whether of the last runs about half had to record: the function
-// takes another branch at almost every call, and a program is not worth deriving.
-// Having said so it forgets what it counted.
-func (c *Compiled) Thrashing() bool {
-	if c.recent <= 4.5 {
-		return false
-	}
-	c.recent = 0
-	return true
-}
+// Thrashing reports whether about half of the last runs had to record: the function takes another branch at almost
+// every call, and a program is not worth deriving.
+func (c *Compiled) Thrashing() bool { return c.recent > 4.5 }
+
+// ForgetRecent starts the count of [Compiled.Thrashing] again.
+func (c *Compiled) ForgetRecent() { c.recent = 0 }
 
 // Recorded is the program that was recorded on the branch that ran last.
 func (c *Compiled) Recorded() *program.Program { return c.known[0].base }

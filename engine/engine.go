@@ -2,7 +2,7 @@
 //
 // An engine is a [Backend], a small value whose name shows its settings, that
 // implements at least one of [Pusher] and [Puller]. Package nabla derives all
-// eight operators from either; an engine that can do better implements the
+// operators from either; an engine that can do better implements the
 // optional interfaces too. They are looked for once, when an operator is prepared.
 //
 // What an engine is given is a [Function]: the user's function as a map from n

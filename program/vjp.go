@@ -50,7 +50,11 @@ func VJP(p *Program, o VJPOptions) *Program {
 			continue
 		}
 		g := v.lanesAdjoint(i, s)
-		v.output(map[bool]string{true: "xbar", false: p.Ins[s.K].Name + "bar"}[s.K == 0], v.result(g, o.Strong))
+		name := p.Ins[s.K].Name + "bar"
+		if s.K == 0 {
+			name = "xbar"
+		}
+		v.output(name, v.result(g, o.Strong))
 	}
 	return v.p
 }

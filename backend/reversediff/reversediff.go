@@ -138,6 +138,7 @@ func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) 
 			g.tape = &recordedGradient{newTape(g.c.Function(), g.b.limit())}
 		}
 		g.paused = pause
+		g.c.ForgetRecent()
 	}
 	return g.y[0], nil
 }
