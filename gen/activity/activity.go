@@ -1,10 +1,3 @@
-// Package activity finds out which variables of a function carry derivatives, given
-// which of its parameters do.
-//
-// Variables that can lead to the same memory are one class, and carry derivatives
-// together; so are those of structs with their fields. A class is active if a number that
-// depends on an active parameter can come to stand in it, on some path. This says too
-// much rather than too little: what is passive is so in every execution.
 package activity
 
 import (
@@ -13,57 +6,60 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Program is what is known of the functions that call each other.
+// A Program holds the facts about functions that call one another. Further calls of Analyze add to it. It must not be
+// used by several goroutines at once.
 type Program struct {
 	facts  map[key]*Facts
-	order  []*Facts
-	source func(*ir.Rule) *ir.Func // nil for none
+	order  []*Facts                // all facts, in the order of creation
+	source func(*ir.Rule) *ir.Func // see NewFollowing; nil if rules are never followed
 }
 
+// A key identifies the facts about f: its active parameters, and the results that only the caller makes active.
 type key struct {
 	f            *ir.Func
 	params       Mask
-	callerActive Mask // that the caller makes active
+	callerActive Mask // see Facts.CallerActive
 }
 
 // New returns an empty Program.
 func New() *Program { return NewFollowing(nil) }
 
-// Following returns an empty Program that looks into what source gives for a rule, as if
-// there were none, and takes the rule where that is nil. Where a parameter by which a rule has
-// no derivative is active, it looks into the source of the function.
+// NewFollowing returns an empty Program that analyses the function that source returns for a rule instead of applying
+// the rule; if it returns nil, the rule is applied. If a parameter with respect to which a rule has no derivative is
+// active, the source of the rule's function is analysed in any case.
 func NewFollowing(source func(*ir.Rule) *ir.Func) *Program {
 	return &Program{facts: map[key]*Facts{}, source: source}
 }
 
-// Facts is what holds for one function with some of its parameters active.
+// Facts are the results for one function with some of its parameters active. They are complete once the Analyze that
+// created them has returned, and may still grow in later calls of Analyze on the same Program.
 type Facts struct {
 	Func *ir.Func
-	// Params are the active parameters: those that were given, and those that share
-	// memory with active numbers.
+	// Params are the active parameters: the given ones and those that share memory with active numbers.
 	Params Mask
-	// Results are the results that depend on them, and those in Wanted.
+	// Results are the active results: those that are varied, and those in CallerActive.
 	Results Mask
-	// Wanted are results that lead to memory in which the caller puts active numbers,
-	// although the function puts none there: they need a shadow too.
+	// CallerActive are results whose memory holds active numbers only because the caller stores them there, as in
+	// memory that the function allocates. They need shadows, too.
 	CallerActive Mask
-	// Written are the parameters behind which f or a function it calls may write: in the
-	// elements of a slice or in what a pointer leads to.
+	// Written are the parameters whose memory, the elements of a slice or the target of a pointer, f or a callee may
+	// write.
 	Written Mask
 
 	program *Program
-	classes map[*ir.Var]*aliasClass
-	callees map[*ir.Call]*Facts
-	changed bool
+	classes map[*ir.Var]*aliasClass // variable → a node of its class
+	callees map[*ir.Call]*Facts     // call → facts of the callee; missing for calls with a rule
+	changed bool                    // the last update, or a union since, changed a fact
 }
 
-// class is a node of a union-find forest.
+// An aliasClass is a node of a union-find forest. The properties hold for the class if the node is its root.
 type aliasClass struct {
-	parent  *aliasClass
-	active  bool
-	written bool // behind a pointer or in a slice
+	parent  *aliasClass // nil at the root
+	active  bool        // some number in the class may be varied
+	written bool        // memory behind a reference may be written
 }
 
+// find returns the root of the class, halving the path on the way.
 func (c *aliasClass) find() *aliasClass {
 	for c.parent != nil {
 		if c.parent.parent != nil {
@@ -74,12 +70,13 @@ func (c *aliasClass) find() *aliasClass {
 	return c
 }
 
-// Of is what holds for f where the parameters in m are active.
+// Analyze returns the facts about f with the given active parameters. It visits all functions of the program until no
+// fact changes. The error, of type *[Error], is that a passive function handles memory with derivatives.
 func (p *Program) Analyze(f *ir.Func, params Mask) (*Facts, error) {
 	facts := p.factsFor(f, params, Mask{})
 	for again := true; again; {
 		again = false
-		for i := 0; i < len(p.order); i++ { // update adds to it
+		for i := 0; i < len(p.order); i++ { // update may append
 			p.order[i].update()
 			again = again || p.order[i].changed
 		}
@@ -87,13 +84,17 @@ func (p *Program) Analyze(f *ir.Func, params Mask) (*Facts, error) {
 	return facts, facts.checkPassive(map[*Facts]bool{})
 }
 
+// factsFor returns the facts for a key, creating them if needed. New facts are incomplete until update has visited
+// them.
 func (p *Program) factsFor(f *ir.Func, params, callerActive Mask) *Facts {
 	k := key{f, params, callerActive}
 	if facts := p.facts[k]; facts != nil {
 		return facts
 	}
-	facts := &Facts{Func: f, CallerActive: callerActive, program: p, classes: map[*ir.Var]*aliasClass{}, callees: map[*ir.Call]*Facts{},
-		changed: true}
+	facts := &Facts{
+		Func: f, CallerActive: callerActive, program: p, classes: map[*ir.Var]*aliasClass{},
+		callees: map[*ir.Call]*Facts{}, changed: true,
+	}
 	for i, v := range f.Params {
 		if params.Has(i) && HasFloats(v.Type) {
 			facts.classOf(v).active = true
@@ -109,21 +110,22 @@ func (p *Program) factsFor(f *ir.Func, params, callerActive Mask) *Facts {
 	return facts
 }
 
-// Passive reports whether no parameter and no result of the function is active.
+// Passive reports whether no parameter and no result of the function is active, so that no derivative of it is needed.
 func (f *Facts) Passive() bool { return f.Params.Empty() && f.Results.Empty() }
 
-// Active reports whether v carries a derivative: it has a shadow.
+// Active reports whether v carries derivatives, so that it has a shadow. Global variables never do.
 func (f *Facts) Active(v *ir.Var) bool {
 	return v.Kind != ir.Global && HasFloats(v.Type) && f.classOf(v).active
 }
 
-// Memory stands for the memory that v leads to: two variables that can lead to the same
-// have the same, in what is known now.
+// AliasClass returns a value that identifies the alias class of v: it is equal for two variables that may lead to the
+// same memory. It may change while the program is analysed.
 func (f *Facts) AliasClass(v *ir.Var) any { return f.classOf(v) }
 
-// Callee is what holds for the function that a statement calls, nil where it is a rule.
+// Callee returns the facts about the callee of c in this context, or nil if a rule is applied to c.
 func (f *Facts) Callee(c *ir.Call) *Facts { return f.callees[c] }
 
+// classOf returns the root of the class of v, creating a class if v has none.
 func (f *Facts) classOf(v *ir.Var) *aliasClass {
 	c := f.classes[v]
 	if c == nil {
@@ -133,12 +135,14 @@ func (f *Facts) classOf(v *ir.Var) *aliasClass {
 	return c.find()
 }
 
+// activate makes class c active.
 func (f *Facts) activate(c *aliasClass) {
 	if c = c.find(); !c.active {
 		c.active, f.changed = true, true
 	}
 }
 
+// union merges two classes; the result has the properties of both.
 func (f *Facts) union(a, b *aliasClass) {
 	if a, b = a.find(), b.find(); a != b {
 		b.parent = a
@@ -148,7 +152,8 @@ func (f *Facts) union(a, b *aliasClass) {
 	}
 }
 
-// update goes over the function once.
+// update visits the body of the function once and recomputes the masks from the classes. It sets f.changed if any fact
+// has changed.
 func (f *Facts) update() {
 	f.changed = false
 	f.block(f.Func.Body)
@@ -172,12 +177,15 @@ func (f *Facts) update() {
 	}
 }
 
+// block applies the transfer functions of the statements in b, nested blocks included.
 func (f *Facts) block(b ir.Block) {
 	for _, s := range b {
 		f.stmt(s)
 	}
 }
 
+// stmt applies the transfer function of s. Control flow is ignored; so are conditions, since a derivative does not
+// depend on how a branch was chosen.
 func (f *Facts) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -190,7 +198,7 @@ func (f *Facts) stmt(s ir.Stmt) {
 		f.assign(f.classOf(s.P.Root), s.E)
 	case *ir.Append:
 		f.noteStore(s.P)
-		f.noteWrites(s.S) // it may write behind the length
+		f.noteWrites(s.S) // an append may write behind the length
 		c := f.classOf(s.P.Root)
 		f.assign(c, s.S)
 		for _, e := range s.Elems {
@@ -217,12 +225,13 @@ func (f *Facts) stmt(s ir.Stmt) {
 	}
 }
 
-// assign says that e comes to stand in the memory of class c.
+// assign notes that the value of e is stored in a variable, or in memory, of class c.
 func (f *Facts) assign(c *aliasClass, e ir.Expr) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) { f.flow(c, v, t) })
 }
 
-// flow says that what v leads to, of type t, comes to stand in c.
+// flow notes that a value of type t, loaded from v or referring to it, is stored in class c. References merge the
+// classes; a number carries only its activity.
 func (f *Facts) flow(c *aliasClass, v *ir.Var, t types.Type) {
 	switch {
 	case v.Kind == ir.Global:
@@ -233,7 +242,7 @@ func (f *Facts) flow(c *aliasClass, v *ir.Var, t types.Type) {
 	}
 }
 
-// elements says that the elements of slice e are copied to c.
+// copyElements notes that the elements of the slice e are stored in class c.
 func (f *Facts) copyElements(c *aliasClass, e ir.Expr) {
 	s, ok := e.Type().Underlying().(*types.Slice)
 	if !ok { // the bytes of a string
@@ -242,8 +251,8 @@ func (f *Facts) copyElements(c *aliasClass, e ir.Expr) {
 	f.eachRoot(e, func(v *ir.Var, _ types.Type) { f.flow(c, v, s.Elem()) })
 }
 
-// roots visits the variables whose memory the value of e is taken from or leads to, with
-// the type of what is taken.
+// eachRoot visits the roots of the places that the value of e is computed from or refers to, each with the type of the
+// value taken from the place. Integer operands such as indices do not contribute.
 func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 	switch e := e.(type) {
 	case *ir.Load:
@@ -276,7 +285,9 @@ func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 	}
 }
 
-// call brings together what is known here and in the callee.
+// call applies a call of a function with a body: it determines the context of the callee from the arguments, and
+// transfers the facts about the callee's parameters and results to the arguments and results of the call. What the call
+// writes or merges in the callee, it writes or merges here.
 func (f *Facts) call(s *ir.Call) {
 	callee := f.analyzedFunc(s)
 	if callee == nil {
@@ -307,7 +318,8 @@ func (f *Facts) call(s *ir.Call) {
 	if f.callees[s] != facts {
 		f.callees[s], f.changed = facts, true
 	}
-	// What the callee makes active or joins is so here.
+	// Two parameters or results of one class in the callee have one class here: localClass maps the callee's class to
+	// one of ours.
 	localClass := map[*aliasClass]*aliasClass{}
 	link := func(of *ir.Var, c *aliasClass) {
 		calleeClass := facts.classOf(of)

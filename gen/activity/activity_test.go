@@ -107,8 +107,7 @@ func f(x []float64) exit {
 	}
 }
 
-// TestCalls: what a callee does to memory is known to its callers, and each kind of call
-// has facts of its own.
+// TestCalls: the effects of a callee on memory are known to its callers, and each kind of call has its own facts.
 func TestCalls(t *testing.T) {
 	fs := parse(t, `
 func store(x []float64, a float64) exit {
@@ -165,8 +164,8 @@ func f(a float64, b float64, w []float64) (r float64, s float64) exit {
 	}
 }
 
-// TestWanted: a function that gives new memory, to which the caller brings numbers.
-func TestWanted(t *testing.T) {
+// TestCallerActive: a function returns new memory in which the caller stores active numbers.
+func TestCallerActive(t *testing.T) {
 	fs := parse(t, `
 func fresh(n int, w []float64) (s []float64, u []float64) exit {
 	s = make([]float64, n)
@@ -198,8 +197,8 @@ func f(a float64, w []float64) (r float64) exit {
 	}
 }
 
-// TestMemoryOfCallee: memory that a callee makes holds active numbers where the caller
-// stores some in it, and its views are one class.
+// TestMemoryOfCallee: memory allocated by a callee is active if the caller stores active numbers in it, and its views
+// are one class.
 func TestMemoryOfCallee(t *testing.T) {
 	f := parse(t, `
 func f(x float64) (r float64) exit {

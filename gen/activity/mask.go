@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Mask is a set of parameters or results, by their numbers. Masks compare with ==, and the zero value is the empty one.
+// A Mask is a set of parameters or results, by index. Masks are compared with ==; the zero value is the empty set.
 type Mask struct{ bits string } // bit i is bit i%8 of byte i/8; the last byte is not 0
 
-// Bits returns the mask of the bits of n, the first in bit 0.
+// Bits returns the set of i such that bit i of n is set.
 func Bits(n uint64) Mask {
 	return Mask{strings.TrimRight(string(binary.LittleEndian.AppendUint64(nil, n)), "\x00")}
 }
 
-// Has reports whether i is in the mask.
+// Has reports whether m contains i.
 func (m Mask) Has(i int) bool { return i/8 < len(m.bits) && m.bits[i/8]>>(i%8)&1 == 1 }
 
-// With returns the mask with i.
+// With returns the union of m and {i}.
 func (m Mask) With(i int) Mask {
 	b := make([]byte, max(len(m.bits), i/8+1))
 	copy(b, m.bits)
@@ -27,7 +27,7 @@ func (m Mask) With(i int) Mask {
 	return Mask{string(b)}
 }
 
-// Or returns the mask of what is in m or n.
+// Or returns the union of m and n.
 func (m Mask) Or(n Mask) Mask {
 	if len(m.bits) < len(n.bits) {
 		m, n = n, m
@@ -39,17 +39,18 @@ func (m Mask) Or(n Mask) Mask {
 	return Mask{string(b)}
 }
 
-// Empty reports whether nothing is in the mask.
+// Empty reports whether m is the empty set.
 func (m Mask) Empty() bool { return m.bits == "" }
 
-// Uint64 returns what is in the mask below 64, as [Bits] takes it.
+// Uint64 returns the elements of m below 64 in the form that [Bits] takes. Larger ones are dropped.
 func (m Mask) Uint64() uint64 {
 	var b [8]byte
 	copy(b[:], m.bits)
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// String returns the mask as a binary number, or as a hexadecimal one with an x in front if it has more than 64 bits.
+// String returns m as a binary number, or as a hexadecimal one with the prefix x if it has elements of 64 or more.
+// Names of generated functions contain it.
 func (m Mask) String() string {
 	if len(m.bits) <= 8 {
 		return strconv.FormatUint(m.Uint64(), 2)

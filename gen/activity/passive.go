@@ -8,32 +8,32 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Error says what a function does with derivatives that it may not do.
+// An Error reports that a function annotated with //nabla:passive handles memory that carries derivatives.
 type Error struct {
-	Pos          token.Position
-	Func         string
-	What, Remedy string
+	Pos          token.Position // of the call
+	Func         string         // the caller
+	What, Remedy string         // the fault, and a change of the source that removes it
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s; %s", e.Pos, e.Func, e.What, e.Remedy)
 }
 
-// write says that memory behind variables of class c may be written.
+// markWritten notes that memory of class c may be written.
 func (f *Facts) markWritten(c *aliasClass) {
 	if c = c.find(); !c.written {
 		c.written, f.changed = true, true
 	}
 }
 
-// store says that p is written.
+// noteStore notes a store to p. Only indirect places matter: a store to a variable itself is not visible to callers.
 func (f *Facts) noteStore(p *ir.Place) {
 	if p.Root.Kind != ir.Global && p.Indirect() {
 		f.markWritten(f.classOf(p.Root))
 	}
 }
 
-// behind says that what e leads to is written.
+// noteWrites notes that the memory that e refers to may be written.
 func (f *Facts) noteWrites(e ir.Expr) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		if v.Kind != ir.Global && HasRefs(t) {
@@ -42,8 +42,9 @@ func (f *Facts) noteWrites(e ir.Expr) {
 	})
 }
 
-// promises refuses calls of passive functions that handle memory with derivatives: what
-// they write there would have none, and what they return would have lost it.
+// checkPassive checks the calls in f and in all functions reachable from it. Calls of passive functions must not handle
+// memory that carries derivatives: numbers they write would have none, and the shadow of memory they return would be
+// lost. Seen are the facts that have been checked.
 func (f *Facts) checkPassive(seen map[*Facts]bool) (err error) {
 	if seen[f] {
 		return nil
@@ -60,6 +61,8 @@ func (f *Facts) checkPassive(seen map[*Facts]bool) (err error) {
 	return err
 }
 
+// checkPassiveCall checks one call. A passive function must not write to memory that carries derivatives nor return
+// memory to a variable that does.
 func (f *Facts) checkPassiveCall(c *ir.Call) error {
 	callee := f.callees[c]
 	passive := callee != nil && callee.Func.Passive || c.Callee.Rule != nil && c.Callee.Rule.Passive
@@ -90,7 +93,7 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 	return nil
 }
 
-// carries reports whether e leads to active memory.
+// refersToActive reports whether the value of e contains references to memory that carries derivatives.
 func (f *Facts) refersToActive(e ir.Expr) (active bool) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		active = active || HasRefs(t) && f.Active(v)

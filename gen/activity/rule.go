@@ -6,8 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// rule is a call of which only a rule is known: if one argument is active, so are all
-// results and all memory that is written.
+// ruleCall applies a call of a function that is known by a rule. If an argument is active, so are all results and all
+// memory that the rule may write. References may flow from arguments to results, and into memory that can hold
+// references; where the rule does not promise which, all are merged.
 func (f *Facts) ruleCall(s *ir.Call) {
 	r := s.Callee.Rule
 	if r.Passive {
@@ -23,7 +24,7 @@ func (f *Facts) ruleCall(s *ir.Call) {
 		active = active || f.exprActive(a)
 		stores = stores || r.Writes(i) && pointsToRefs(a.Type())
 	}
-	// Headers come from arguments to results, and to memory that can hold them.
+	// Merge all classes that may exchange references.
 	var merged *aliasClass
 	join := func(e ir.Expr) {
 		f.eachClass(e, func(c *aliasClass) {
@@ -67,10 +68,10 @@ func (f *Facts) ruleCall(s *ir.Call) {
 	}
 }
 
-// Carries reports whether a value, or memory that it leads to, carries derivatives.
+// Carries reports whether the value of e, or memory that it refers to, carries derivatives.
 func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.exprActive(e) }
 
-// source is the function that is looked into for a call, nil where a rule stands for it.
+// analyzedFunc returns the function whose body is analysed for call s, or nil if a rule is applied.
 func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
 	r := s.Callee.Rule
 	if r == nil {
@@ -87,8 +88,8 @@ func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
 	return nil
 }
 
-// CallsRule reports whether a call of which a rule is known needs a derivative: something
-// that carries one goes in, and something comes out.
+// NeedsRule reports whether the derivative of the rule of s is needed: some argument carries derivatives, and so does a
+// result, or memory with floats that the rule may write through such an argument.
 func (f *Facts) NeedsRule(s *ir.Call) bool {
 	r := s.Callee.Rule
 	in, out := false, false
@@ -104,6 +105,7 @@ func (f *Facts) NeedsRule(s *ir.Call) bool {
 	return in && out
 }
 
+// exprActive reports whether a variable with floats that e is computed from or refers to is active.
 func (f *Facts) exprActive(e ir.Expr) (active bool) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		active = active || HasFloats(t) && f.Active(v)
@@ -111,7 +113,7 @@ func (f *Facts) exprActive(e ir.Expr) (active bool) {
 	return active
 }
 
-// refs visits the classes of the memory that e leads to.
+// eachClass visits the classes of the memory that e refers to.
 func (f *Facts) eachClass(e ir.Expr, visit func(*aliasClass)) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
 		if v.Kind != ir.Global && HasRefs(t) {
@@ -120,8 +122,8 @@ func (f *Facts) eachClass(e ir.Expr, visit func(*aliasClass)) {
 	})
 }
 
-// leadsToRefs reports whether what a value of type t leads to can hold slices or
-// pointers.
+// pointsToRefs reports whether memory reachable from a value of type t can hold references itself, so that storing into
+// it can create aliases.
 func pointsToRefs(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:

@@ -6,11 +6,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// HasFloats reports whether a value of type t, or memory that it leads to, holds numbers
-// that can carry derivatives. Maps, functions and interfaces do not.
+// HasFloats reports whether a value of type t, or memory reachable from it through slices, pointers, arrays and
+// structs, holds floats. Maps, functions and interfaces carry no derivatives.
 func HasFloats(t types.Type) bool { return contains(t, ir.IsFloat, map[types.Type]bool{}) }
 
-// HasRefs reports whether two values of type t can lead to the same memory.
+// HasRefs reports whether a value of type t contains references, so that two of them can lead to the same memory.
 func HasRefs(t types.Type) bool {
 	return contains(t, func(t types.Type) bool {
 		switch t.(type) {
@@ -21,7 +21,8 @@ func HasRefs(t types.Type) bool {
 	}, map[types.Type]bool{})
 }
 
-// holds reports whether t or a part of it is what is looked for.
+// contains reports whether is holds for the underlying type of t or of a type reachable from it. Seen are the types
+// visited before; it stops recursion.
 func contains(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) bool {
 	if seen[t] {
 		return false

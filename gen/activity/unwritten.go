@@ -6,14 +6,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Unwritten says of each field of the struct that parameter param of f points to, nil if it
-// is no pointer to one, whether the function leaves it alone: neither the field nor memory that
-// it leads to is written, by f or by what it calls. Two fields are told apart where they
-// are reached by the pointer itself; what else comes from the struct may come from each of
-// those that flow together.
+// Unwritten returns, for each field of the struct that parameter param of f points to, whether f and its callees write
+// neither the field nor memory reachable from it. It returns nil if the parameter is not a pointer to a struct. Fields
+// are distinguished where they are accessed through the pointer to the struct; a value of another origin counts for all
+// fields that may contain it.
 //
-// With derivative, f is one: functions with a rule that it calls are then derivatives
-// themselves, which leave values as they are.
+// If derivative is set, f is a generated derivative, and so are the functions with a rule that it calls, which do not
+// modify primal values.
 func Unwritten(f *ir.Func, param int, derivative bool) []bool {
 	a := &writeAnalysis{summaries: map[*ir.Func]*writeSummary{}, derivative: derivative}
 	p := a.summarize(f).memoryOf(f.Params[param])
@@ -27,41 +26,47 @@ func Unwritten(f *ir.Func, param int, derivative bool) []bool {
 	return unwritten
 }
 
-// accesses are those of functions.
+// A writeAnalysis computes write summaries bottom-up over the call graph.
 type writeAnalysis struct {
-	summaries  map[*ir.Func]*writeSummary // nil where the function is under way
-	derivative bool
+	summaries  map[*ir.Func]*writeSummary // nil while the function is being summarised
+	derivative bool                       // see Unwritten
 }
 
-// access is what a function writes, by field of structs. Variables, and fields of those that
-// are structs or point to one, are of one class where they may lead to the same memory.
+// A writeSummary holds the alias classes of one function, separately for each field of a struct, and whether each may
+// be written. As in [Facts], classes are merged by unification and the result is a fixed point: classes only merge and
+// only become written.
 type writeSummary struct {
 	analysis *writeAnalysis
 	f        *ir.Func
-	vars     map[*ir.Var]memory
-	unified  map[*ir.Call]*aliasClass // what flows together in one of which a rule is known
-	changed  bool
+	vars     map[*ir.Var]memory       // variable → classes of its memory
+	unified  map[*ir.Call]*aliasClass // call → class of all memory that its arguments and results exchange
+	changed  bool                     // in the current visit of the body
 }
 
-// value is what a variable or an expression leads to. A struct and a pointer to one have a
-// class for each field, shared by all that may be the same struct or a copy of it.
+// A memory describes the memory that a variable or an expression leads to. A struct, or a pointer to one, has a class
+// for each field, shared by all variables that may hold the same struct, a copy of it, or a pointer to it. The class is
+// that of all other memory, and of the whole if fields is nil.
 type memory struct {
 	class  *aliasClass
 	fields *fields
 }
 
-// fields are the classes of the fields of structs of one type.
+// A fields holds the class of each field of a struct of type typ.
 type fields struct {
 	typ     types.Type
 	classes []*aliasClass
 }
 
+// summarize returns the summary of f, visiting its body until nothing changes. It returns nil for a function that is
+// being summarised, that is for a recursive call.
 func (a *writeAnalysis) summarize(f *ir.Func) *writeSummary {
 	if done, ok := a.summaries[f]; ok {
 		return done
 	}
 	a.summaries[f] = nil
-	x := &writeSummary{analysis: a, f: f, vars: map[*ir.Var]memory{}, unified: map[*ir.Call]*aliasClass{}, changed: true}
+	x := &writeSummary{
+		analysis: a, f: f, vars: map[*ir.Var]memory{}, unified: map[*ir.Call]*aliasClass{}, changed: true,
+	}
 	for x.changed {
 		x.changed = false
 		x.block(f.Body)
@@ -70,7 +75,7 @@ func (a *writeAnalysis) summarize(f *ir.Func) *writeSummary {
 	return x
 }
 
-// value is that of a variable.
+// memoryOf returns the memory of v, creating classes at its first use.
 func (a *writeSummary) memoryOf(v *ir.Var) memory {
 	w, ok := a.vars[v]
 	if !ok {
@@ -90,6 +95,7 @@ func (a *writeSummary) memoryOf(v *ir.Var) memory {
 	return w
 }
 
+// union merges two classes.
 func (a *writeSummary) union(x, y *aliasClass) {
 	if x, y = x.find(), y.find(); x != y {
 		y.parent = x
@@ -98,13 +104,14 @@ func (a *writeSummary) union(x, y *aliasClass) {
 	}
 }
 
+// markWritten notes that memory of class c may be written.
 func (a *writeSummary) markWritten(c *aliasClass) {
 	if c = c.find(); !c.written {
 		c.written, a.changed = true, true
 	}
 }
 
-// whole is the one class of all that v leads to.
+// collapse merges all classes of v into one, giving up the distinction of fields, and returns it.
 func (a *writeSummary) collapse(v memory) *aliasClass {
 	if v.fields != nil {
 		for _, c := range v.fields.classes {
@@ -114,7 +121,7 @@ func (a *writeSummary) collapse(v memory) *aliasClass {
 	return v.class
 }
 
-// join says that v and w may lead to the same memory.
+// unify notes that v and w may lead to the same memory. Structs of one type are merged field by field.
 func (a *writeSummary) unify(v, w memory) {
 	if v.fields != nil && w.fields != nil && types.Identical(v.fields.typ, w.fields.typ) {
 		a.union(v.class, w.class)
@@ -126,7 +133,8 @@ func (a *writeSummary) unify(v, w memory) {
 	a.union(a.collapse(v), a.collapse(w))
 }
 
-// at is what stands at a place, or behind it.
+// memoryAt returns the memory that the value at p leads to. Fields are distinguished only in the first step of the
+// path.
 func (a *writeSummary) memoryAt(p *ir.Place) memory {
 	v, path := a.memoryOf(p.Root), p.Path
 	if len(path) == 0 || v.fields == nil {
@@ -144,7 +152,7 @@ func (a *writeSummary) memoryAt(p *ir.Place) memory {
 	return memory{class: a.collapse(v)}
 }
 
-// leads visits what the value of e may lead to.
+// eachMemory visits the memories that the value of e may lead to.
 func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 	place := func(p *ir.Place) {
 		if p.Root.Kind != ir.Global {
@@ -168,7 +176,7 @@ func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 		a.eachMemory(e.X, visit)
 	case *ir.Convert:
 		a.eachMemory(e.X, visit)
-	case *ir.Opaque: // of what it is given it may keep all
+	case *ir.Opaque: // it may keep references to all its arguments
 		for _, x := range e.Args {
 			a.eachMemory(x, visit)
 		}
@@ -179,10 +187,10 @@ func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 	}
 }
 
-// flow says that e comes to stand in v.
+// flow notes that the value of e is stored in v.
 func (a *writeSummary) flow(v memory, e ir.Expr) { a.eachMemory(e, func(w memory) { a.unify(v, w) }) }
 
-// store says that p is written.
+// noteStore notes a store to p.
 func (a *writeSummary) noteStore(p *ir.Place) {
 	if p.Root.Kind == ir.Global || !p.Indirect() {
 		return
@@ -192,16 +200,18 @@ func (a *writeSummary) noteStore(p *ir.Place) {
 		a.markWritten(v.class)
 		return
 	}
-	for _, c := range v.fields.classes { // the struct as a whole
+	for _, c := range v.fields.classes { // all fields of the struct
 		a.markWritten(c)
 	}
 }
 
-// behind says that what e leads to is written.
+// noteWrites notes that all memory reachable from e may be written.
 func (a *writeSummary) noteWrites(e ir.Expr) {
 	a.eachMemory(e, func(v memory) { a.markWritten(a.collapse(v)) })
 }
 
+// block applies the transfer functions of the statements in b, nested blocks included. Arguments of opaque expressions,
+// which call functions of the standard library, count as written.
 func (a *writeSummary) block(b ir.Block) {
 	for _, s := range b {
 		a.stmt(s)
@@ -221,6 +231,7 @@ func (a *writeSummary) block(b ir.Block) {
 	}
 }
 
+// stmt applies the transfer function of s itself.
 func (a *writeSummary) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -254,7 +265,7 @@ func (a *writeSummary) stmt(s ir.Stmt) {
 	}
 }
 
-// target is what a value that is assigned to p comes to stand in.
+// targetMemory returns the memory that a value assigned to p is stored in. Memory of global variables is not tracked.
 func (a *writeSummary) targetMemory(p *ir.Place) memory {
 	if p.Root.Kind == ir.Global {
 		return memory{class: new(aliasClass)}
@@ -262,8 +273,9 @@ func (a *writeSummary) targetMemory(p *ir.Place) memory {
 	return a.memoryAt(p)
 }
 
-// call brings together what is known here and in the callee. Of a function with a rule, and
-// of one that calls itself, that is what may be: all that comes in flows together.
+// call applies a call. For a function with a summary, written classes and merges of the callee's parameters and results
+// are transferred to arguments and results. For a rule or a recursive call the worst is assumed: memory that may be
+// written is, and references flow from all arguments to all results and all memory that can hold them.
 func (a *writeSummary) call(s *ir.Call) {
 	r := s.Callee.Rule
 	var callee *writeSummary
@@ -307,16 +319,17 @@ func (a *writeSummary) call(s *ir.Call) {
 		}
 		return
 	}
+	// See the same map in Facts.call.
 	localClass := map[*aliasClass]*aliasClass{}
-	linkClass := func(calleeMemory, c *aliasClass) {
-		calleeMemory = calleeMemory.find()
-		if calleeMemory.written {
+	linkClass := func(calleeClass, c *aliasClass) {
+		calleeClass = calleeClass.find()
+		if calleeClass.written {
 			a.markWritten(c)
 		}
-		if other := localClass[calleeMemory]; other != nil {
+		if other := localClass[calleeClass]; other != nil {
 			a.union(other, c)
 		}
-		localClass[calleeMemory] = c
+		localClass[calleeClass] = c
 	}
 	link := func(calleeMemory, v memory) {
 		if calleeMemory.fields != nil && v.fields != nil && types.Identical(calleeMemory.fields.typ, v.fields.typ) {

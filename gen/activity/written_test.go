@@ -50,7 +50,7 @@ func sum(x []float64) (r float64) passive exit {
 	r = x[0]
 }`
 
-// TestPassive: calls of passive functions end what depends on their arguments.
+// TestPassive: results of passive functions do not depend on their arguments.
 func TestPassive(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want, err string
