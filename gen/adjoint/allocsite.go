@@ -5,14 +5,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// allocation is the one place where memory of a class comes from.
+// Allocation sites and escape. If all memory of an alias class comes from one make, then all slices of the class are
+// slices of that allocation, and its length is known symbolically.
+
+// An allocSite describes where the memory of an alias class comes from.
 type allocSite struct {
-	variable *ir.Var // the variable that is declared with it
-	length   ir.Expr // how many elements there are
-	multiple bool    // there are others
+	variable *ir.Var // the variable declared with the only make, or nil
+	length   ir.Expr // its length
+	multiple bool    // memory of the class may come from elsewhere
 }
 
-// allocations finds where the memory of each class comes from.
+// findAllocSites fills f.allocSites. A class has a single site if its only source is a make, without a separate
+// capacity, that declares a variable assigned once. Parameters, results, calls, append, new, literals and nil count as
+// other sources.
 func (f *flow) findAllocSites() {
 	f.allocSites = map[any]*allocSite{}
 	of := func(v *ir.Var) *allocSite {
@@ -71,10 +76,8 @@ func (f *flow) findAllocSites() {
 	})
 }
 
-// Memory that nobody sees after the call belongs to the workspace: from the second call
-// on nothing is allocated for it.
-
-// escapes reports whether memory of the class of v can be seen from outside.
+// escapes reports whether memory of the class of v may be reachable by the caller, through a parameter or result.
+// Memory that does not escape is taken from the workspace, and reused by the next call.
 func (f *flow) escapes(v *ir.Var) bool {
 	c := f.class(v)
 	for _, list := range [][]*ir.Var{f.b.g.f.Params, f.b.g.f.Results} {

@@ -7,18 +7,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// write is something that a node overwrites.
+// Mod/ref sets of nodes: the locations that their forward sweep may read, write, or accumulate into. They are
+// flow-insensitive within the nodes; calls count with the summary of the callee.
+
+// A write is a place that a node overwrites, and how its old value is kept for the reverse sweep.
 type write struct {
-	place    *ir.Place // or
-	slice    *ir.Var   // all elements of a slice
-	recorded bool
-	// inverse is the old value, where the new one tells.
+	place    *ir.Place // the place, or
+	slice    *ir.Var   // a slice of which all elements may be overwritten
+	recorded bool      // the reverse sweep restores the old value
+	// Inverse is the old value as an expression of the new one, or nil: n - k after n += k. Such a value is not
+	// recorded but computed.
 	inverse ir.Expr
-	stack   *tapeStack
-	record  *tapeRecord // with others of a straight piece of code, instead of a stack
-	local   *ir.Var
+	stack   *tapeStack  // the stack that records it, or
+	record  *tapeRecord // the tape record that it shares with other writes, or
+	local   *ir.Var     // the local variable that holds it
 }
 
+// valueType returns the type of the overwritten value, that of an element for a slice.
 func (w *write) valueType() types.Type {
 	if w.slice != nil {
 		return elemOf(w.slice.Type)
@@ -26,7 +31,7 @@ func (w *write) valueType() types.Type {
 	return w.place.Type()
 }
 
-// whole is the variable that is overwritten as a whole, or nil.
+// whole returns the variable that w overwrites as a whole, or nil if it overwrites a part of a variable or memory.
 func (w *write) whole() *ir.Var {
 	if w.place != nil && len(w.place.Path) == 0 {
 		return w.place.Root
@@ -34,6 +39,8 @@ func (w *write) whole() *ir.Var {
 	return nil
 }
 
+// writesOf returns the places that the statement of n assigns, apart from memory that a called function writes. An
+// integer += has an inverse: wrap-around makes it exact.
 func writesOf(n *node) (out []*write) {
 	place := func(p *ir.Place) { out = append(out, &write{place: p}) }
 	variable := func(v *ir.Var) {
@@ -69,8 +76,8 @@ func writesOf(n *node) (out []*write) {
 	return out
 }
 
-// declared finds the variables whose declaration and only assignment are one: those that
-// a call declared just before gives its results to.
+// mergeDeclarations corrects the assignment count of variables that are declared without a value directly before the
+// call that assigns them: both together are one assignment.
 func (f *flow) mergeDeclarations(list []*node) {
 	for i, n := range list {
 		f.mergeDeclarations(n.then)
@@ -92,14 +99,19 @@ func (f *flow) mergeDeclarations(list []*node) {
 	}
 }
 
-// access is what the forward sweep of some nodes does to variables and memory. Those
-// that are only added to are in adds, all others that are written in sets.
-type effects struct{ reads, writes, accumulates, declares locationSet }
+// An effects value is the mod/ref set of some nodes.
+type effects struct {
+	reads       locationSet // locations that may be read
+	writes      locationSet // locations that may be assigned
+	accumulates locationSet // locations to which floats are added, without another read
+	declares    locationSet // variables declared in the nodes, which writes has too
+}
 
-// writes are all versions that are written.
+// modified returns all locations that may change.
 func (a *effects) modified() locationSet { return a.writes.union(a.accumulates) }
 
-// accesses goes through nodes. Variables that they declare are in own besides.
+// effects returns the mod/ref set of list, with nested nodes. Accumulation into a float counts as such; accumulation
+// into an integer reads and writes it. Memory that is passed to a callee counts as read.
 func (f *flow) effects(list ...*node) *effects {
 	a := &effects{locationSet{}, locationSet{}, locationSet{}, locationSet{}}
 	each(list, func(n *node) {
@@ -152,7 +164,7 @@ func (f *flow) effects(list ...*node) *effects {
 	return a
 }
 
-// target adds what is written at a place.
+// addTarget adds the location that an assignment to p writes.
 func (f *flow) addTarget(into locationSet, p *ir.Place) {
 	if p.Indirect() {
 		f.addMemory(into, p.Root, p.Type())

@@ -4,8 +4,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// covers are the variables that lead to memory all of which a counted loop sets, an
-// element in each iteration.
+// Kills of arrays and privatization (Tu & Padua, Automatic array privatization, 1993). A loop that assigns every
+// element of an array kills its old contents; an array without an upward-exposed read in an iteration can be private to
+// the iteration, so that it does not prevent fusion.
+
+// killedArrays returns the variables of arrays that loop n kills: it counts from 0 by 1 without an early exit, each
+// iteration assigns the element at its index, unconditionally, and the trip count has the same value number as the
+// length in the only allocation of the class.
 func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
 	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.entered != nil || n.exited != nil ||
@@ -32,7 +37,7 @@ func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 	return out
 }
 
-// elementSet is the slice whose element i a node sets, nil if it does something else.
+// assignedElement returns the slice v if n is the assignment v[i] = …, and nil otherwise.
 func assignedElement(n *node, i *ir.Var) *ir.Var {
 	s, ok := n.s.(*ir.Set)
 	if !ok || len(s.P.Path) != 1 || elemOf(s.P.Root.Type) == nil {
@@ -44,8 +49,8 @@ func assignedElement(n *node, i *ir.Var) *ir.Var {
 	return s.P.Root
 }
 
-// private finds the classes of memory that nodes, executed in turn, read only where they
-// have set it before.
+// privatizable returns the alias classes that are private to one execution of list: allocated at a single site outside
+// of it, written in it, and without an upward-exposed read.
 func (f *flow) privatizable(list []*node) map[any]bool {
 	out := map[any]bool{}
 	if f.b.p.opts.NoPrivate {
@@ -54,7 +59,7 @@ func (f *flow) privatizable(list []*node) map[any]bool {
 	bad := map[any]bool{}
 	a := f.effects(list...)
 	for k := range a.writes {
-		if k.v == nil {
+		if k.isMemory() {
 			m := f.allocSites[k.class]
 			if m != nil && !m.multiple && m.variable != nil && !k.shadow && !a.declares[location{v: m.variable}] {
 				out[k.class] = true
@@ -69,7 +74,10 @@ func (f *flow) privatizable(list []*node) map[any]bool {
 	return out
 }
 
-// covered goes through nodes and finds the classes that are read before they are covered.
+// upwardExposed adds to bad the classes that list may read before it has killed them, and returns the classes that are
+// killed at its end. It is a forward must-analysis: in holds the classes killed on every path to list, branches are
+// joined by intersection, and kills within a scope, which may be left early, do not count after it. A kill is never
+// undone, so one pass over a loop body suffices.
 func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	have := map[any]bool{}
 	for c := range in {
@@ -77,7 +85,7 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	}
 	read := func(s locationSet, but *ir.Var) {
 		for k := range s {
-			if k.v == nil && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
+			if k.isMemory() && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
 				bad[k.class] = true
 			}
 		}
@@ -111,8 +119,8 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	return have
 }
 
-// coveredLoop goes through an iteration, in which elements that it has set itself may be
-// read.
+// upwardExposedLoop is upwardExposed for the body of loop n, where reads of the element at the loop index count as
+// private once the iteration has assigned it.
 func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 	covers := map[*ir.Var]bool{}
 	for _, v := range f.killedArrays(n) {
@@ -130,7 +138,7 @@ func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 		}
 		a := f.effects(f.withoutReadsOf(m, set, s.V))
 		for k := range a.reads.union(a.accumulates) {
-			if k.v == nil && !k.shadow && !have[k.class] {
+			if k.isMemory() && !k.shadow && !have[k.class] {
 				bad[k.class] = true
 			}
 		}
@@ -140,7 +148,7 @@ func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 	}
 }
 
-// without is a node whose reads of element i of the slices in set are left out.
+// withoutReadsOf returns a copy of n without reads of element i of the slices in set.
 func (f *flow) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
@@ -155,7 +163,7 @@ func (f *flow) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	}
 	if a, ok := c.s.(*ir.Add); ok && len(a.P.Path) == 1 && set[a.P.Root] && a.P.Path[0].Index != nil &&
 		variable(a.P.Path[0].Index) == i {
-		c.s = &ir.Let{At: a.At, V: a.P.Root, E: a.E} // only what is added is read
+		c.s = &ir.Let{At: a.At, V: a.P.Root, E: a.E} // keeps the read of the summand only
 		c.writes = nil
 	}
 	return &c

@@ -7,42 +7,53 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// flow finds out what the reverse sweep of a function reads, and so which old values
-// have to be kept.
+// Abstract locations and alias classes. Memory is divided into the alias classes of package activity, a
+// unification-based points-to analysis (Steensgaard 1996) that ignores control flow, and each class further by the type
+// of its cells, since Go's type system keeps cells of different types apart. Variables need no classes: the normal form
+// takes no address of one.
+
+// A flow holds the results of the analyses of one specialisation: alias classes, modified locations, allocation sites,
+// and the decisions about recomputation and recording. Its methods are the analyses.
 type flow struct {
+	// the specialisation; for a checkpointed loop the one that reverses its segments
 	b           *builder
-	aliasOf     map[*ir.Var]*ir.Var // variables of the forward sweep: what they lead to is that of others
-	aliasParent map[any]any         // classes of parameters that may be the same
+	aliasOf     map[*ir.Var]*ir.Var // temporary → variable whose memory it refers to
+	aliasParent map[any]any         // union-find forest over classes joined by spec.alias
 
-	assignments  map[*ir.Var]int // how often a variable is written
-	loopIndex    map[*ir.Var]bool
-	modified     locationSet // memory that is written
+	// variable → number of assignments; parameters 0, results 1 before the body
+	assignments map[*ir.Var]int
+	loopIndex   map[*ir.Var]bool // indices of loops, which are never recorded
+	// memory that the function or its callees may write, without floats of shadows
+	modified locationSet
+	// variable → its declaration, if it is cheap and its operands are invariant
 	recomputable map[*ir.Var]*node
-	needed       map[*ir.Var]bool // variables that the reverse sweep reads and does not compute again
-	recomputed   map[*ir.Var]bool // variables that it computes again
-	neededAtExit locationSet      // what is read at the end of the function
-	definition   map[*ir.Var]*ir.Let
-	allocSites   map[any]*allocSite // where the memory of a class comes from
-	// activeClass are the classes of memory with adjoints, apart from that of results. A loop
-	// that sets some of it is not fused: an iteration reverses what another one set.
+	needed       map[*ir.Var]bool    // variables that the reverse sweep reads and does not recompute
+	recomputed   map[*ir.Var]bool    // variables that the reverse sweep recomputes
+	neededAtExit locationSet         // locations whose values on exit the reverse sweep may read
+	definition   map[*ir.Var]*ir.Let // variable → its declaration
+	allocSites   map[any]*allocSite  // class → where its memory comes from
+	// ActiveClass holds the classes of memory with cotangents, except those of results. A loop that assigns such memory
+	// is not fused, unless it is privatizable: an iteration would consume cotangents that belong to another one.
 	activeClass map[any]bool
-	changed     bool
-	frozen      bool // what is kept is known
+	changed     bool // a mark was set or cleared in the current round of analyse
+	frozen      bool // transfer computes facts and changes no marks
 }
 
-// version is a variable or the memory of a class whose cells are of one type: what the
-// reverse sweep may read the value of.
+// A location is an abstract memory location: a variable, or all memory of one alias class that holds cells of one type.
 type location struct {
-	v      *ir.Var
-	class  any
-	shadow bool
-	cell   any // as Program.cell has it
+	v      *ir.Var // the variable, nil for memory
+	class  any     // the alias class of memory
+	shadow bool    // the memory is that of shadows
+	cell   any     // the type of the cells; see Program.cellOf
 }
 
-// state is what the reverse sweep reads, of the values that there are at a point, after
-// it has come to that point.
+// isMemory reports whether k is memory rather than a variable.
+func (k location) isMemory() bool { return k.v == nil }
+
+// A locationSet is a set of locations: a data-flow fact or a mod/ref set.
 type locationSet map[location]bool
 
+// union returns the union of s and t as a new set.
 func (s locationSet) union(t locationSet) locationSet {
 	out := make(locationSet, len(s)+len(t))
 	for k := range s {
@@ -54,7 +65,8 @@ func (s locationSet) union(t locationSet) locationSet {
 	return out
 }
 
-// join adds t to s, or gives t where s is nil; t is not used afterwards.
+// merge adds t to s and returns the result. A nil s stands for an unreachable point: the result is then t, which the
+// caller must not use any longer.
 func (s locationSet) merge(t locationSet) locationSet {
 	if s == nil {
 		return t
@@ -65,6 +77,7 @@ func (s locationSet) merge(t locationSet) locationSet {
 	return s
 }
 
+// includes reports whether t is a subset of s.
 func (s locationSet) includes(t locationSet) bool {
 	for k := range t {
 		if !s[k] {
@@ -74,6 +87,7 @@ func (s locationSet) includes(t locationSet) bool {
 	return true
 }
 
+// intersects reports whether s and t have a common location.
 func (s locationSet) intersects(t locationSet) bool {
 	for k := range s {
 		if t[k] {
@@ -83,6 +97,8 @@ func (s locationSet) intersects(t locationSet) bool {
 	return false
 }
 
+// lazyFlow returns b.flow, created with the alias groups of the specialisation when it is first needed, which is while
+// statements are paired.
 func (b *builder) lazyFlow() *flow {
 	if b.flow == nil {
 		b.flow = &flow{b: b, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
@@ -101,6 +117,7 @@ func (b *builder) lazyFlow() *flow {
 	return b.flow
 }
 
+// findClass returns the representative of class c after the joins by the alias groups.
 func (f *flow) findClass(c any) any {
 	for f.aliasParent[c] != nil && f.aliasParent[c] != c {
 		c = f.aliasParent[c]
@@ -108,7 +125,8 @@ func (f *flow) findClass(c any) any {
 	return c
 }
 
-// class is that of the memory which v leads to.
+// class returns the alias class of the memory that v refers to. A shadow has the class of its primal: location.shadow
+// distinguishes their memory.
 func (f *flow) class(v *ir.Var) any {
 	for {
 		if t := f.b.primalOf[v]; t != nil {
@@ -121,6 +139,7 @@ func (f *flow) class(v *ir.Var) any {
 	}
 }
 
+// isShadow reports whether v is a shadow or refers to memory of one. It accepts nil.
 func (f *flow) isShadow(v *ir.Var) bool {
 	for v != nil {
 		if f.b.primalOf[v] != nil {
@@ -131,8 +150,8 @@ func (f *flow) isShadow(v *ir.Var) bool {
 	return false
 }
 
-// memory adds the memory at a place that is behind a pointer or in a slice. The numbers
-// of shadows are left out: the forward sweep does not write them.
+// addMemory adds to into the cells of a value of type t in memory reached through root. Floats of shadows are left out:
+// the forward sweep does not write them, and the reverse sweep does not restore them.
 func (f *flow) addMemory(into locationSet, root *ir.Var, t types.Type) {
 	sh := f.isShadow(root)
 	c := f.class(root)
@@ -144,7 +163,7 @@ func (f *flow) addMemory(into locationSet, root *ir.Var, t types.Type) {
 	})
 }
 
-// reachable adds all memory that v leads to, and that of its shadow.
+// addReachable adds all memory reachable from v, and from its shadow if it has one.
 func (f *flow) addReachable(out locationSet, v *ir.Var) {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type, behind bool)
@@ -171,6 +190,7 @@ func (f *flow) addReachable(out locationSet, v *ir.Var) {
 	visit(v.Type, false)
 }
 
+// addVariable adds v if it can change during the function: no loop index, global or workspace.
 func (f *flow) addVariable(out locationSet, v *ir.Var) {
 	if v.Kind == ir.Global || f.loopIndex[v] || v == f.b.ws {
 		return
@@ -180,7 +200,7 @@ func (f *flow) addVariable(out locationSet, v *ir.Var) {
 	}
 }
 
-// reads are the variables and the memory of the forward sweep that statements read.
+// reads returns the locations that the statements of b read, including those read to find the assigned places.
 func (f *flow) reads(b ir.Block) locationSet {
 	out := locationSet{}
 	ir.Walk(b, func(s ir.Stmt) bool {
@@ -195,6 +215,7 @@ func (f *flow) reads(b ir.Block) locationSet {
 	return out
 }
 
+// addExprReads adds the locations that e reads; e may be nil.
 func (f *flow) addExprReads(out locationSet, e ir.Expr) {
 	if e != nil {
 		for k := range f.reads(ir.Block{&ir.Panic{E: e}}) {
@@ -203,6 +224,8 @@ func (f *flow) addExprReads(out locationSet, e ir.Expr) {
 	}
 }
 
+// addRead adds the locations that a read of p reads: the root and, if p is indirect, the cells at p. A path that ends
+// in ir.AnyStep stands for all elements of a slice.
 func (f *flow) addRead(out locationSet, p *ir.Place) {
 	f.addVariable(out, p.Root)
 	if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field {
@@ -217,7 +240,8 @@ func (f *flow) addRead(out locationSet, p *ir.Place) {
 	}
 }
 
-// readPath is what the path to a place reads.
+// addPathReads adds the locations that are read to find p: indices, the root if p is indirect, and the references on
+// the path.
 func (f *flow) addPathReads(out locationSet, p *ir.Place) {
 	for _, e := range p.Indices() {
 		f.addExprReads(out, e)

@@ -1,6 +1,9 @@
 package adjoint
 
-// ownReads are what the statements of the reversal of a node read.
+// Reads of the reverse sweep, the facts that fusion, recomputation and recording are decided by.
+
+// adjointReads returns the locations that the statement adjoint of n reads: consume and propagate, and memory that a
+// pullback may read.
 func (f *flow) adjointReads(n *node) locationSet {
 	out := f.reads(n.consume).union(f.reads(n.propagate))
 	for _, v := range n.readThrough {
@@ -9,7 +12,8 @@ func (f *flow) adjointReads(n *node) locationSet {
 	return out
 }
 
-// reversalReads are what the reversal of a node itself reads, not that of its blocks.
+// reversalReads returns the locations that the reversal of n reads, without that of nested nodes: those of its adjoint,
+// those read to restore recorded values, and the condition, bounds or trip count if nested nodes have a reversal.
 func (f *flow) reversalReads(n *node) locationSet {
 	out := f.adjointReads(n)
 	for _, w := range n.writes {
@@ -34,7 +38,8 @@ func (f *flow) reversalReads(n *node) locationSet {
 	return out
 }
 
-// restoring adds what is read to find a place that is restored.
+// addRestoreReads adds the locations that are read to find the place that w restores, and to evaluate its inverse. The
+// new value of the place itself is left out here; transfer accounts for it.
 func (f *flow) addRestoreReads(out locationSet, w *write) {
 	if w.slice != nil {
 		f.addVariable(out, w.slice)
@@ -49,7 +54,7 @@ func (f *flow) addRestoreReads(out locationSet, w *write) {
 	}
 }
 
-// reversing is what the reversal of a list of nodes, their blocks included, reads.
+// allReversalReads returns the locations that the reversal of list reads, nested nodes and callees included.
 func (f *flow) allReversalReads(list ...*node) locationSet {
 	out := locationSet{}
 	for i, n := range list {

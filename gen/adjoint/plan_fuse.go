@@ -4,14 +4,17 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// A loop is fused if its iterations are reversed at once, each behind itself. That can be
-// done where no iteration needs what a later one gives it back: what iterations leave to
-// others and to what follows are sums, and memory that each sets before it reads it. What
-// follows the loop is reversed before the loop is run, which can be done where its
-// reversal reads nothing that the loop or it itself computes.
+// Fusion of forward and reverse sweep: each iteration of a fused loop is reversed right after it ran, so that its
+// values need no tape (the II-LOOP of Tapenade; Hascoët, Fidanova & Held, Adjoining independent computations, 2001).
+//
+// This is possible if no iteration needs cotangents that a later one produces: iterations communicate only through sums
+// and share no memory but privatizable arrays. The statements after the loop are reversed before the loop is run, which
+// is possible if their reversal reads nothing that the loop or they themselves compute.
 
-// fuse chooses the loops that are fused among nodes that nothing follows, and moves what
-// follows them and does not need them in front of them.
+// fuse selects at most one loop in list, the one with the greatest benefit, marks it fused and returns list in an order
+// in which independent statements after the loop precede it. Nothing but the end of the function, or of the iteration
+// of an enclosing fused loop, may follow list. Inside the loop, and in the branches of an If that ends list, fuse is
+// applied recursively.
 func (f *flow) fuse(list []*node) []*node {
 	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seedsResultShadows() {
 		return list
@@ -41,15 +44,21 @@ func (f *flow) fuse(list []*node) []*node {
 	return order
 }
 
-// fusable reports whether loop i of a list can be fused, and in which order the list
-// stands then.
+// fusable reports whether list[i] is a loop that can be fused, and returns list in the order that this requires:
+// statements after the loop that are independent of it, and of its reversal, move before it. It refuses:
+//
+//   - loops without index or with an early exit, and loops after a statement that may exit;
+//   - loops that assign active variables, shadows or active memory from outside, unless it is privatizable;
+//   - loops that read or assign memory or variables that they also accumulate into;
+//   - loops that are followed by statements whose reversal uses the tape, or reads values computed by the loop or by
+//     those statements.
 func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	n := list[i]
 	s, ok := n.s.(*ir.Loop)
 	if !ok || s.V == nil || n.loop.entered != nil || n.exited != nil || !hasReversal(n.then) {
 		return nil, false
 	}
-	for _, m := range list[:i] { // what follows may not be reached
+	for _, m := range list[:i] { // statements after m may be skipped
 		if m.exited != nil {
 			return nil, false
 		}
@@ -59,7 +68,7 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	for k := range in.writes {
 		switch {
 		case in.declares[k]:
-		case k.v != nil:
+		case !k.isMemory():
 			if f.b.active(k.v) || f.isShadow(k.v) {
 				return nil, false
 			}
@@ -69,21 +78,21 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 		}
 	}
 	for k := range in.accumulates {
-		if in.declares[k] || k.v == nil && private[k.class] {
+		if in.declares[k] || k.isMemory() && private[k.class] {
 			continue
 		}
 		if in.reads[k] || in.writes[k] {
 			return nil, false
 		}
 	}
-	// What follows and has nothing to do with the loop, nor with its reversal, comes before
-	// it.
+	// Statements that are independent of the loop, of its reversal, and of the statements that stay behind it move
+	// before it.
 	before := append([]*node(nil), list[:i]...)
 	var behind []*node
 	loop := f.effects(n)
 	done := loop.modified()
 	touched := done.union(loop.reads).union(f.allReversalReads(n))
-	reached := true // whatever way is taken
+	reached := true // the statement is executed on every path
 	for _, m := range list[i+1:] {
 		a := f.effects(m)
 		w := a.modified()
@@ -100,8 +109,8 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	if remembers || f.allReversalReads(behind...).intersects(done) {
 		return nil, false
 	}
-	for k := range f.effects(behind...).reads { // private memory is not what it was
-		if k.v == nil && private[k.class] {
+	for k := range f.effects(behind...).reads { // restoration changes privatized memory
+		if k.isMemory() && private[k.class] {
 			return nil, false
 		}
 	}
@@ -109,8 +118,8 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	return append(order, behind...), true
 }
 
-// seededLate reports whether adjoints come when the function is at its end: those of a
-// slice that it gives, wherever that leads then.
+// seedsResultShadows reports whether cotangents are seeded only after the forward sweep: those in the memory of a
+// result, which is not known before. Then no loop is fused.
 func (b *builder) seedsResultShadows() bool {
 	for i, r := range b.g.f.Results {
 		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
@@ -120,7 +129,7 @@ func (b *builder) seedsResultShadows() bool {
 	return false
 }
 
-// weigh is how much there is in a loop, loops in it more.
+// fusionBenefit returns an estimate of the work in loop n, growing with its depth, and 0 for other nodes.
 func fusionBenefit(n *node) int {
 	if n.loop == nil {
 		return 0
@@ -132,8 +141,10 @@ func fusionBenefit(n *node) int {
 	return w
 }
 
-// fused goes through a list with a loop that is fused. The loop must not destroy what is
-// read when what stands before it is reversed.
+// recordFused is recordBlock for a list with a fused loop, list[k]. The loop and the statements after it are reversed
+// before the statements before it, without restoring all that they wrote: they must not overwrite locations that the
+// reversal of those reads. Within the loop an iteration starts with no needed locations, and recorded writes must be
+// restorable. If one of these conditions fails the loop is unfused, for another round of analyse.
 func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	n := list[k]
 	if in = f.recordBlock(list[:k], in, labels); in == nil {
@@ -161,7 +172,8 @@ func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.L
 	return in
 }
 
-// restorable reports whether the next iteration does not mind that a write is undone.
+// restorable reports whether the next iteration of the fused loop n tolerates that w is undone: w writes a variable
+// declared in the iteration, a privatized array, or memory allocated in the iteration.
 func (f *flow) restorable(n *node, own locationSet, w *write) bool {
 	if w.place != nil && !w.place.Indirect() {
 		return own[location{v: w.place.Root}]
@@ -178,7 +190,7 @@ func (f *flow) restorable(n *node, own locationSet, w *write) bool {
 	return a != nil && !a.multiple && a.variable != nil && own[location{v: a.variable}]
 }
 
-// unfuse has the sweeps of a loop run apart, and so those of the loops in it.
+// unfuse clears the mark of n and of the loops in it.
 func (f *flow) unfuse(n *node) {
 	if n.fused {
 		f.changed = true

@@ -7,9 +7,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// decide finds out which variables the reverse sweep reads and which of them it computes
-// again. Depth is that of loops around, and 0 where variables live on into the reverse
-// sweep.
+// Recomputation: a variable that is cheap to evaluate, from values that do not change in between, is declared again in
+// the reverse sweep instead of being recorded (cf. Griewank & Walther 2008, section 12.1, and Hascoët & Pascual 2013,
+// section 3).
+
+// chooseRecomputed computes recomputable, needed and recomputed from the current marks, for the nodes of list within
+// depth loops. At depth 0 a variable is still alive when the reverse sweep runs in the same function, so recomputation
+// has no benefit; in split mode the sweeps are different functions.
 func (f *flow) chooseRecomputed(list []*node, depth int) {
 	f.recomputable, f.needed, f.recomputed = map[*ir.Var]*node{}, map[*ir.Var]bool{}, map[*ir.Var]bool{}
 	if f.b.spec.mode == modeSplit {
@@ -19,6 +23,8 @@ func (f *flow) chooseRecomputed(list []*node, depth int) {
 	f.markNeeded(list)
 }
 
+// findRecomputable fills f.recomputable. An iteration of a fused loop has its reverse sweep in the same block, like
+// depth 0.
 func (f *flow) findRecomputable(list []*node, depth int) {
 	for _, n := range list {
 		inner := depth
@@ -38,11 +44,12 @@ func (f *flow) findRecomputable(list []*node, depth int) {
 	}
 }
 
-// limit is up to how many operations are done again rather than kept.
+// maxRecomputeCost is the number of operations up to which a value is recomputed; recording one costs a store, a load
+// and the bookkeeping of a stack.
 const maxRecomputeCost = 6
 
-// cheap reports whether e can be computed again at any later time of the iteration it
-// stands in, and with how many operations.
+// recomputeCost returns the approximate number of operations of e, and whether e has the same value at any later time
+// of the iteration. Elementary functions and values of array type count as more than maxRecomputeCost allows.
 func (f *flow) recomputeCost(e ir.Expr) (cost int, ok bool) {
 	ok = true
 	ir.WalkExpr(e, func(e ir.Expr) bool {
@@ -76,8 +83,10 @@ func (f *flow) recomputeCost(e ir.Expr) (cost int, ok bool) {
 	return cost, ok
 }
 
-// steady reports whether the place that p is does not change while the variable does not,
-// and with content nor does what stands there.
+// invariant reports whether p denotes the same place from the definition of its root to the end of the iteration: the
+// root is assigned at most once, and no reference on the path is ever overwritten. If content is set, neither is the
+// value at p. The test is flow-insensitive. Index expressions are not examined; callers visit them as expressions of
+// their own.
 func (f *flow) invariant(p *ir.Place, content bool) bool {
 	v := p.Root
 	if v.Kind == ir.Global || f.loopIndex[v] {
@@ -93,19 +102,20 @@ func (f *flow) invariant(p *ir.Place, content bool) bool {
 		f.addMemory(s, v, p.Type())
 	}
 	for k := range s {
-		if k.v == nil && f.modified[k] {
+		if k.isMemory() && f.modified[k] {
 			return false
 		}
 	}
 	return true
 }
 
-// wants finds the variables that are read, all nodes together.
+// markNeeded fills f.needed and f.recomputed with the variables that the reversal of list reads. If such a variable is
+// recomputable, its operands are read in its place, transitively.
 func (f *flow) markNeeded(list []*node) {
 	var read func(s locationSet)
 	read = func(s locationSet) {
 		for k := range s {
-			if k.v == nil || f.recomputed[k.v] {
+			if k.isMemory() || f.recomputed[k.v] {
 				continue
 			}
 			if n := f.recomputable[k.v]; n != nil {

@@ -4,17 +4,26 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// run goes through the function from a state at its beginning to the one at its end.
+// To-be-recorded analysis (Hascoët, Naumann & Pascual 2005), a forward may-analysis. The fact at a point of the forward
+// sweep is the set of locations whose current value is read when the statements executed before the point are reversed.
+// Branches and exits are joined by union; loops are iterated to a fixed point, which exists since transfer functions
+// are monotone and there are finitely many locations. A write that may overwrite a location in the set is marked
+// recorded.
+//
+// It is not liveness, which runs backward and asks for later reads of the primal.
+
+// recordFunc analyses the whole function, from the fact entry at its beginning, and returns the fact at its end.
 func (f *flow) recordFunc(entry locationSet) locationSet {
 	labels := map[*ir.Label]locationSet{}
 	end := f.recordBlock(f.b.body, entry, labels)
 	return locationSet{}.merge(end).merge(labels[f.b.g.f.Exit])
 }
 
-// entry is what the reverse sweeps of callers may read.
+// neededAtEntry returns the fact at the beginning of the function: for a callee in split mode all memory reachable from
+// its parameters, whose values the reversal of its callers may read; otherwise nothing.
 func (f *flow) neededAtEntry() locationSet {
 	out := locationSet{}
-	if f.b.spec.mode != modeSplit { // nobody, or a loop that brings back all itself
+	if f.b.spec.mode != modeSplit { // no callers, or a checkpointed loop, which restores memory itself
 		return out
 	}
 	for _, v := range f.b.g.f.Params {
@@ -23,9 +32,8 @@ func (f *flow) neededAtEntry() locationSet {
 	return out
 }
 
-// list goes through nodes from a state before them to the one behind, nil if control
-// does not come there. What is at leaves is added to labels. The state before becomes the
-// one behind: it is not used afterwards.
+// recordBlock returns the fact after list, or nil if its end is unreachable. Facts at exits are merged into labels. It
+// consumes in, which may be nil.
 func (f *flow) recordBlock(list []*node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	if k := fusedAt(list); k >= 0 {
 		return f.recordFused(list, k, in, labels)
@@ -42,15 +50,16 @@ func (f *flow) recordBlock(list []*node, in locationSet, labels map[*ir.Label]lo
 	return in
 }
 
-// plus adds to a state what is read; variables that are computed again are not.
+// addNeeded adds reads to s, except variables that are recomputed.
 func (f *flow) addNeeded(s, reads locationSet) {
 	for k := range reads {
-		if k.v == nil || f.needed[k.v] {
+		if k.isMemory() || f.needed[k.v] {
 			s[k] = true
 		}
 	}
 }
 
+// recordStmt returns the fact after n, given the fact in before it; see recordBlock.
 func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	leave := func(l *ir.Label, s locationSet) {
 		if s != nil {
@@ -77,7 +86,7 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 	case *ir.Loop:
 		head := in
 		for {
-			labels = map[*ir.Label]locationSet{} // of leaves in the body
+			labels = map[*ir.Label]locationSet{} // facts at exits in the body
 			leave(s.Next, f.recordBlock(n.then, head.union(nil), labels))
 			if head.includes(labels[s.Next]) {
 				break
@@ -88,7 +97,7 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 		if s.V != nil {
 			leave(s.L, head)
 		}
-		// The reversal of the loop comes first wherever it was left for.
+		// Wherever the loop was left for, its reversal comes first: it reads trip count and bounds.
 		if hasReversal(n.then) {
 			reads := f.reversalReads(n)
 			for _, s := range labels {
@@ -110,8 +119,9 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 	return f.transfer(n, in)
 }
 
-// overwritten is the state behind a counted loop, where it is that at the beginning of an
-// iteration besides: of memory that the loop sets all of, only what it sets is read.
+// afterKill returns the fact after counted loop n, given the fact head at the beginning of its iterations. Memory that
+// the loop kills holds only values that the loop assigned, so the facts about it from before the loop are dropped, and
+// the body is analysed once more without them. Marks are frozen meanwhile: they follow from head.
 func (f *flow) afterKill(n *node, head locationSet) locationSet {
 	list := f.killedArrays(n)
 	if len(list) == 0 {
@@ -123,7 +133,7 @@ func (f *flow) afterKill(n *node, head locationSet) locationSet {
 	}
 	less := locationSet{}
 	for k := range head {
-		if k.v != nil || !covered[k.class] || k.shadow {
+		if !k.isMemory() || !covered[k.class] || k.shadow {
 			less[k] = true
 		}
 	}
@@ -135,6 +145,10 @@ func (f *flow) afterKill(n *node, head locationSet) locationSet {
 	return less.merge(end).merge(labels[n.s.(*ir.Loop).Next])
 }
 
+// transfer returns the fact after n, a node without nested nodes, given the fact in before it, and marks writes that
+// may overwrite a needed location as recorded. Marks are never removed, so the iteration in analyse terminates. A
+// variable that is overwritten as a whole is no longer needed, unless the adjoint, or the inverse of a restoration,
+// reads its new value.
 func (f *flow) transfer(n *node, in locationSet) locationSet {
 	reads := f.adjointReads(n)
 	if l, ok := n.s.(*ir.Let); ok && f.recomputed[l.V] {
@@ -162,7 +176,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 		v := w.whole()
 		switch {
 		case v == nil || n.usesResult && reads[location{v: v}]:
-		case w.recorded && w.inverse != nil: // it is found from the new value
+		case w.recorded && w.inverse != nil: // the inverse reads the new value
 			out[location{v: v}] = true
 		default:
 			delete(out, location{v: v})
@@ -175,7 +189,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 	return out
 }
 
-// conflict reports whether a write destroys what is read later.
+// overwritesNeeded reports whether w may overwrite a location in s. Memory is compared by class and cell type.
 func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
 	if v := w.whole(); v != nil {
 		if f.b.p.opts.KeepAll {

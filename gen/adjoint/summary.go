@@ -46,7 +46,7 @@ func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 		}
 	}
 	for k := range s {
-		if k.v != nil {
+		if !k.isMemory() {
 			continue
 		}
 		for _, p := range pairs {
@@ -66,7 +66,7 @@ func (b *builder) usesTape() (found bool) {
 		return true
 	}
 	for k := range b.flow.neededAtExit {
-		found = found || k.v != nil
+		found = found || !k.isMemory()
 	}
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {

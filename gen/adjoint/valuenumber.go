@@ -8,8 +8,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// canon is a text that is the same for integers that are sure to be equal, empty where
-// nothing is known.
+// Symbolic value numbering of integers (Alpern, Wegman & Zadeck 1988), used to compare trip counts with lengths.
+
+// valueNumber returns a string that two integer expressions share only if they always have equal values, or "" if it
+// cannot number e. It looks through variables that are assigned once, and through lengths of slices with a single
+// allocation site.
 func (f *flow) valueNumber(e ir.Expr) string {
 	switch e := e.(type) {
 	case *ir.Const:
@@ -48,6 +51,7 @@ func (f *flow) valueNumber(e ir.Expr) string {
 	return ""
 }
 
+// valueNumberOfPlace returns the value number of the contents of p, which must be invariant.
 func (f *flow) valueNumberOfPlace(p *ir.Place) string {
 	var b strings.Builder
 	b.WriteString(p.Root.Name)
