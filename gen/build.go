@@ -141,7 +141,7 @@ func (u *unit) lanes(n int) *lanes.Program {
 		w := u.adjoint.Workspace()
 		u.sides[n] = lanes.New(lanes.NewTypes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
 		if u.simd {
-			u.sides[n].Vectors()
+			u.sides[n].EnableVectors()
 		}
 	}
 	return u.sides[n]

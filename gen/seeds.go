@@ -58,7 +58,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 			b.results = append(b.results, r)
 		}
 	}
-	if b.fn, err = u.lanes(n).Of(one.fn, params, results); err != nil {
+	if b.fn, err = u.lanes(n).Build(one.fn, params, results); err != nil {
 		return nil, err
 	}
 	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, "+

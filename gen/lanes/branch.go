@@ -9,37 +9,37 @@ import (
 
 // branch is an if. Where the condition holds for all lanes by what is the same for them,
 // they go on together, else each by itself.
-func (b *builder) branch(s *ir.If) {
-	if b.only >= 0 {
-		b.Emit(&ir.If{At: s.At, Cond: at(b.number(s.Cond), b.only), Then: b.block(s.Then), Else: b.block(s.Else)})
+func (b *builder) ifStmt(s *ir.If) {
+	if b.onlyLane >= 0 {
+		b.Emit(&ir.If{At: s.At, Cond: forLane(b.laneExpr(s.Cond), b.onlyLane), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
-	own, all := b.split(s.Cond)
-	if own == nil {
-		b.Emit(&ir.If{At: s.At, Cond: b.plain(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
+	divergent, uniform := b.splitOr(s.Cond)
+	if divergent == nil {
+		b.Emit(&ir.If{At: s.At, Cond: b.uniform(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
-	each := b.Nested(func() {
+	perLane := b.Nested(func() {
 		for k := range b.types.n {
-			b.only = k
-			b.Emit(b.renamed(&ir.If{At: s.At, Cond: at(b.number(own), k), Then: b.block(s.Then),
+			b.onlyLane = k
+			b.Emit(b.rename(&ir.If{At: s.At, Cond: forLane(b.laneExpr(divergent), k), Then: b.block(s.Then),
 				Else: b.block(s.Else)}))
 		}
 	})
-	b.only = -1
-	if all == nil {
-		b.Emit(each...)
+	b.onlyLane = -1
+	if uniform == nil {
+		b.Emit(perLane...)
 		return
 	}
-	b.Emit(&ir.If{At: s.At, Cond: b.plain(all), Then: b.block(s.Then), Else: each})
+	b.Emit(&ir.If{At: s.At, Cond: b.uniform(uniform), Then: b.block(s.Then), Else: perLane})
 }
 
 // split takes the terms of a condition that is true if one of them is apart: those that
 // depend on the lane, and those that do not.
-func (b *builder) split(e ir.Expr) (own, all ir.Expr) {
+func (b *builder) splitOr(e ir.Expr) (divergent, uniform ir.Expr) {
 	x, ok := e.(*ir.Binary)
 	switch {
-	case !b.depends(e):
+	case !b.exprDivergent(e):
 		return nil, e
 	case !ok || x.Op != token.LOR:
 		return e, nil
@@ -53,14 +53,14 @@ func (b *builder) split(e ir.Expr) (own, all ir.Expr) {
 		}
 		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.LOR, X: x, Y: y}
 	}
-	own1, all1 := b.split(x.X)
-	own2, all2 := b.split(x.Y)
-	return or(own1, own2), or(all1, all2)
+	divergent1, uniform1 := b.splitOr(x.X)
+	divergent2, uniform2 := b.splitOr(x.Y)
+	return or(divergent1, divergent2), or(uniform1, uniform2)
 }
 
 // renamed has what is declared in a statement declared under other names: it is written
 // more than once.
-func (b *builder) renamed(s ir.Stmt) ir.Stmt {
+func (b *builder) rename(s ir.Stmt) ir.Stmt {
 	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
 	variable := func(v *ir.Var) {
 		if v != nil && vars[v] == nil {

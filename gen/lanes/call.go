@@ -10,21 +10,21 @@ import (
 // call is a call of what the callee is for several lanes.
 func (b *builder) call(s *ir.Call) {
 	f := s.Callee.Func
-	b.once(true)
-	if (f == nil || b.isEach(s.Callee)) && slices.ContainsFunc(s.Args, b.depends) {
-		b.rule(s)
+	b.refuseInBranch(true)
+	if (f == nil || b.isPerLane(s.Callee)) && slices.ContainsFunc(s.Args, b.exprDivergent) {
+		b.callPerLane(s)
 		return
 	}
-	if f == nil || b.isEach(s.Callee) || b.function(f) == f {
+	if f == nil || b.isPerLane(s.Callee) || b.laneFunc(f) == f {
 		c := &ir.Call{At: s.At, Callee: s.Callee}
 		for _, a := range s.Args {
-			c.Args = append(c.Args, b.plain(a))
+			c.Args = append(c.Args, b.uniform(a))
 		}
 		var after ir.Block
 		for _, v := range s.Results {
-			if v != nil && b.apart[v] {
+			if v != nil && b.divergent[v] {
 				var set ir.Block
-				v, set = b.spread(v)
+				v, set = b.broadcastResult(v)
 				after = append(after, set...)
 			}
 			c.Results = append(c.Results, v)
@@ -33,18 +33,18 @@ func (b *builder) call(s *ir.Call) {
 		b.Emit(after...)
 		return
 	}
-	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: b.function(f)}}
+	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: b.laneFunc(f)}}
 	for i, a := range s.Args {
 		switch {
-		case !b.apart[f.Params[i]]:
-			c.Args = append(c.Args, b.plain(a))
+		case !b.divergent[f.Params[i]]:
+			c.Args = append(c.Args, b.uniform(a))
 		case ir.IsFloat(a.Type()):
-			e := b.number(a)
+			e := b.laneExpr(a)
 			for k := range b.types.n {
-				c.Args = append(c.Args, at(e, k))
+				c.Args = append(c.Args, forLane(e, k))
 			}
 		default:
-			c.Args = append(c.Args, b.whole(a))
+			c.Args = append(c.Args, b.laneValue(a))
 		}
 	}
 	var after ir.Block
@@ -54,29 +54,29 @@ func (b *builder) call(s *ir.Call) {
 			v = s.Results[i]
 		}
 		switch {
-		case !b.apart[r]:
-			if v != nil && b.apart[v] {
+		case !b.divergent[r]:
+			if v != nil && b.divergent[v] {
 				var set ir.Block
-				v, set = b.spread(v)
+				v, set = b.broadcastResult(v)
 				after = append(after, set...)
 			}
 			c.Results = append(c.Results, v)
 		case !ir.IsFloat(r.Type):
 			if v != nil {
-				v = b.of(v)
+				v = b.laneVar(v)
 			}
 			c.Results = append(c.Results, v)
 		case v == nil:
 			c.Results = append(c.Results, make([]*ir.Var, b.types.n)...)
-		case b.scalar(v):
+		case b.hasScalars(v):
 			c.Results = append(c.Results, b.scalars(v)...)
 		default: // the lanes are in an array
-			to := &leaf{Typed: ir.Typed{T: v.Type}, place: b.of(v).Place()}
+			to := &laneNumber{Typed: ir.Typed{T: v.Type}, place: b.laneVar(v).Place()}
 			for k := range b.types.n {
 				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
 				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
-				after = append(after, to.set(s.At, k, t.Load()))
+				after = append(after, to.setLane(s.At, k, t.Load()))
 			}
 		}
 	}
@@ -86,60 +86,60 @@ func (b *builder) call(s *ir.Call) {
 
 // spread is a variable for a result of which there is one, and what assigns it to the
 // lanes of v.
-func (b *builder) spread(v *ir.Var) (*ir.Var, ir.Block) {
+func (b *builder) broadcastResult(v *ir.Var) (*ir.Var, ir.Block) {
 	if !ir.IsFloat(v.Type) {
 		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
 	}
 	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
 	b.Emit(&ir.Let{At: b.At, V: t})
 	var set ir.Block
-	to := b.leaf(v.Place())
+	to := b.laneNumber(v.Place())
 	for k := range b.types.n {
-		set = append(set, to.set(b.At, k, t.Load()))
+		set = append(set, to.setLane(b.At, k, t.Load()))
 	}
 	return t, set
 }
 
 // rule calls a function for each lane that takes and gives numbers, and of which only a
 // rule is known.
-func (b *builder) rule(s *ir.Call) {
+func (b *builder) callPerLane(s *ir.Call) {
 	for _, a := range s.Args {
-		if activity.HasRefs(a.Type()) || b.depends(a) && !ir.IsFloat(a.Type()) {
+		if activity.HasRefs(a.Type()) || b.exprDivergent(a) && !ir.IsFloat(a.Type()) {
 			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
 				calleeName(s.Callee))
 		}
 	}
 	args := make([]ir.Expr, len(s.Args))
 	for i, a := range s.Args {
-		if b.depends(a) {
-			args[i] = b.number(a)
+		if b.exprDivergent(a) {
+			args[i] = b.laneExpr(a)
 		} else {
-			args[i] = b.plain(a)
+			args[i] = b.uniform(a)
 		}
 	}
 	var after ir.Block
 	for k := range b.types.n {
 		c := &ir.Call{At: s.At, Callee: s.Callee}
 		for _, a := range args {
-			c.Args = append(c.Args, at(a, k))
+			c.Args = append(c.Args, forLane(a, k))
 		}
 		for i, v := range s.Results {
 			switch {
-			case v == nil || !b.apart[v] && !b.read[v]:
+			case v == nil || !b.divergent[v] && !b.read[v]:
 				c.Results = append(c.Results, nil)
-			case !b.apart[v] && i < b.each[of(s.Callee)].results: // the last call gives what all do
+			case !b.divergent[v] && i < b.perLane[calleeKey(s.Callee)].results: // the last call gives what all do
 				if k < b.types.n-1 {
 					v = nil
 				}
 				c.Results = append(c.Results, v)
-			case !b.apart[v] || !ir.IsFloat(v.Type):
+			case !b.divergent[v] || !ir.IsFloat(v.Type):
 				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one",
 					v.Name, calleeName(s.Callee))
 			default:
 				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
 				b.Emit(&ir.Let{At: s.At, V: t})
 				c.Results = append(c.Results, t)
-				after = append(after, b.leaf(v.Place()).set(s.At, k, t.Load()))
+				after = append(after, b.laneNumber(v.Place()).setLane(s.At, k, t.Load()))
 			}
 		}
 		b.Emit(c)

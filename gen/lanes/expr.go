@@ -11,59 +11,59 @@ import (
 
 // depends reports whether a number or a condition depends on the lane. How long something
 // is does not, nor whether it is there.
-func (b *builder) depends(e ir.Expr) bool {
+func (b *builder) exprDivergent(e ir.Expr) bool {
 	switch e := e.(type) {
 	case nil, *ir.Len:
 		return false
 	case *ir.Load:
-		return b.differs(e.P)
+		return b.isDivergent(e.P)
 	case *ir.Binary:
-		if leads(e.X.Type()) {
+		if refersToFloats(e.X.Type()) {
 			return false
 		}
 	}
-	return slices.ContainsFunc(ir.Operands(e), b.depends)
+	return slices.ContainsFunc(ir.Operands(e), b.exprDivergent)
 }
 
 // plain is an expression of which there is one for all lanes.
-func (b *builder) plain(e ir.Expr) ir.Expr {
+func (b *builder) uniform(e ir.Expr) ir.Expr {
 	if e == nil {
 		return nil
 	}
 	list := func(list []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(list))
 		for i, x := range list {
-			out[i] = b.plain(x)
+			out[i] = b.uniform(x)
 		}
 		return out
 	}
 	switch e := e.(type) {
 	case *ir.Load:
-		if b.differs(e.P) {
+		if b.isDivergent(e.P) {
 			b.refuse("%s, which depends on the lane, is used for something of which there is one", e.P.Root.Name)
 		}
-		return &ir.Load{Typed: e.Typed, P: b.same(e.P)}
+		return &ir.Load{Typed: e.Typed, P: b.uniformIndices(e.P)}
 	case *ir.Addr:
-		return &ir.Addr{Typed: e.Typed, P: b.shared(e.P)}
+		return &ir.Addr{Typed: e.Typed, P: b.uniformPlace(e.P)}
 	case *ir.SliceAt:
-		return &ir.SliceAt{Typed: e.Typed, P: b.shared(e.P), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+		return &ir.SliceAt{Typed: e.Typed, P: b.uniformPlace(e.P), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Len:
-		return &ir.Len{Typed: e.Typed, X: b.either(e.X, b.memory(e.X)), Cap: e.Cap}
+		return &ir.Len{Typed: e.Typed, X: b.operand(e.X, b.memoryDivergent(e.X)), Cap: e.Cap}
 	case *ir.Unary:
-		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.plain(e.X)}
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.uniform(e.X)}
 	case *ir.Binary:
-		if leads(e.X.Type()) && (b.memory(e.X) || b.memory(e.Y)) {
-			return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.whole(e.X), Y: b.whole(e.Y)}
+		if refersToFloats(e.X.Type()) && (b.memoryDivergent(e.X) || b.memoryDivergent(e.Y)) {
+			return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.laneValue(e.X), Y: b.laneValue(e.Y)}
 		}
-		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.plain(e.X), Y: b.plain(e.Y)}
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.uniform(e.X), Y: b.uniform(e.Y)}
 	case *ir.Math:
 		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: list(e.Args)}
 	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: b.plain(e.X)}
+		return &ir.Convert{Typed: e.Typed, X: b.uniform(e.X)}
 	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: b.plain(e.X), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+		return &ir.Slice{Typed: e.Typed, X: b.uniform(e.X), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Make:
-		return &ir.Make{Typed: e.Typed, N: b.plain(e.N), Cap: b.plain(e.Cap)}
+		return &ir.Make{Typed: e.Typed, N: b.uniform(e.N), Cap: b.uniform(e.Cap)}
 	case *ir.Literal:
 		return &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: list(e.Elems), Len: e.Len}
 	case *ir.Opaque:
@@ -73,49 +73,49 @@ func (b *builder) plain(e ir.Expr) ir.Expr {
 }
 
 // shared is a place of which there is one.
-func (b *builder) shared(p *ir.Place) *ir.Place {
-	if b.differs(p) {
+func (b *builder) uniformPlace(p *ir.Place) *ir.Place {
+	if b.isDivergent(p) {
 		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one",
 			p.Root.Name)
 	}
-	return b.same(p)
+	return b.uniformIndices(p)
 }
 
 // whole is a value, for all lanes, that can be put into memory.
-func (b *builder) whole(e ir.Expr) ir.Expr {
+func (b *builder) laneValue(e ir.Expr) ir.Expr {
 	t := e.Type()
-	typed := ir.Typed{T: b.types.Of(t)}
+	typed := ir.Typed{T: b.types.LaneType(t)}
 	if ir.IsFloat(t) {
-		return b.array(b.number(e))
+		return b.laneArray(b.laneExpr(e))
 	}
 	switch e := e.(type) {
 	case *ir.Const:
 		return &ir.Const{Typed: typed}
 	case *ir.Load:
-		if b.differs(e.P) {
-			return &ir.Load{Typed: typed, P: b.place(e.P)}
+		if b.isDivergent(e.P) {
+			return &ir.Load{Typed: typed, P: b.divergentPlace(e.P)}
 		}
 		if !activity.HasRefs(t) {
-			return b.repeated(e)
+			return b.broadcast(e)
 		}
 	case *ir.Addr:
-		if b.differs(e.P) {
-			return &ir.Addr{Typed: typed, P: b.place(e.P)}
+		if b.isDivergent(e.P) {
+			return &ir.Addr{Typed: typed, P: b.divergentPlace(e.P)}
 		}
 	case *ir.SliceAt:
-		if b.differs(e.P) {
-			return &ir.SliceAt{Typed: typed, P: b.place(e.P), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+		if b.isDivergent(e.P) {
+			return &ir.SliceAt{Typed: typed, P: b.divergentPlace(e.P), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 		}
 	case *ir.Slice:
-		return &ir.Slice{Typed: typed, X: b.whole(e.X), Lo: b.plain(e.Lo), Hi: b.plain(e.Hi), Max: b.plain(e.Max)}
+		return &ir.Slice{Typed: typed, X: b.laneValue(e.X), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Convert:
-		x := b.whole(e.X)
+		x := b.laneValue(e.X)
 		if types.Identical(x.Type(), typed.T) {
 			return x
 		}
 		return &ir.Convert{Typed: typed, X: x}
 	case *ir.Make:
-		return &ir.Make{Typed: typed, N: b.plain(e.N), Cap: b.plain(e.Cap)}
+		return &ir.Make{Typed: typed, N: b.uniform(e.N), Cap: b.uniform(e.Cap)}
 	case *ir.New:
 		return &ir.New{Typed: typed}
 	case *ir.Literal:
@@ -129,7 +129,7 @@ func (b *builder) whole(e ir.Expr) ir.Expr {
 				}
 				k = b.types.Field(st, k)
 			}
-			out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, b.part(x))
+			out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, b.laneOperand(x))
 		}
 		return out
 	}
@@ -138,8 +138,8 @@ func (b *builder) whole(e ir.Expr) ir.Expr {
 }
 
 // part is [builder.whole] within an expression or a statement that takes no literals.
-func (b *builder) part(e ir.Expr) ir.Expr {
-	x := b.whole(e)
+func (b *builder) laneOperand(e ir.Expr) ir.Expr {
+	x := b.laneValue(e)
 	if l, ok := x.(*ir.Literal); ok {
 		v := &ir.Var{Name: b.names.Name("lanes"), Type: l.T}
 		b.Emit(&ir.Let{At: b.At, V: v, E: l})
@@ -149,10 +149,10 @@ func (b *builder) part(e ir.Expr) ir.Expr {
 }
 
 // most is how large a value of which there is one may be to be put together for each lane.
-const most = 64
+const maxBroadcast = 64
 
 // repeated is a struct or an array that all lanes have in common, for each of them.
-func (b *builder) repeated(e *ir.Load) ir.Expr {
+func (b *builder) broadcast(e *ir.Load) ir.Expr {
 	out := &ir.Literal{Typed: ir.Typed{T: e.T}}
 	part := func(k int, s ir.Step) {
 		p := &ir.Place{Root: e.P.Root, Path: append(slices.Clip(e.P.Path), s)}
@@ -166,26 +166,26 @@ func (b *builder) repeated(e *ir.Load) ir.Expr {
 			part(i, ir.FieldStep(i))
 		}
 	case *types.Array:
-		if t.Len() > most {
+		if t.Len() > maxBroadcast {
 			b.refuse("an array of %d elements of which there is one for all lanes, where there is to be one for each",
 				t.Len())
 		}
 		for i := range int(t.Len()) {
-			part(i, ir.IndexStep(index(i)))
+			part(i, ir.IndexStep(intConst(i)))
 		}
 	}
-	return b.whole(out)
+	return b.laneValue(out)
 }
 
-func index(i int) ir.Expr {
+func intConst(i int) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(int64(i))}
 }
 
 // array is the lanes of a number as a value.
-func (b *builder) array(e ir.Expr) ir.Expr {
+func (b *builder) laneArray(e ir.Expr) ir.Expr {
 	t := e.Type()
-	typed := ir.Typed{T: b.types.Of(t)}
-	if x, ok := e.(*leaf); ok && x.place != nil {
+	typed := ir.Typed{T: b.types.LaneType(t)}
+	if x, ok := e.(*laneNumber); ok && x.place != nil {
 		return &ir.Load{Typed: typed, P: x.place}
 	}
 	if c, ok := e.(*ir.Const); ok && c.Val == nil {
@@ -193,36 +193,36 @@ func (b *builder) array(e ir.Expr) ir.Expr {
 	}
 	out := &ir.Literal{Typed: typed}
 	for k := range b.types.n {
-		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, retyped(typed.T.(*types.Array).Elem(), at(e, k)))
+		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, convertNumber(typed.T.(*types.Array).Elem(), forLane(e, k)))
 	}
 	return out
 }
 
 // number is a number or a condition that is to be written for each lane by [at]. What is
 // the same for all of them in it is computed now.
-func (b *builder) number(e ir.Expr) ir.Expr {
-	if !b.depends(e) {
-		return b.atom(b.plain(e))
+func (b *builder) laneExpr(e ir.Expr) ir.Expr {
+	if !b.exprDivergent(e) {
+		return b.atom(b.uniform(e))
 	}
 	switch e := e.(type) {
 	case *ir.Load:
 		if !ir.IsFloat(e.T) {
 			b.refuse("%s, which holds no number, in memory that depends on the lane", e.P.Root.Name)
 		}
-		return b.leaf(e.P)
+		return b.laneNumber(e.P)
 	case *ir.Unary:
-		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.number(e.X)}
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: b.laneExpr(e.X)}
 	case *ir.Binary:
-		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.number(e.X), Y: b.number(e.Y)}
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.laneExpr(e.X), Y: b.laneExpr(e.Y)}
 	case *ir.Convert:
 		if !ir.IsFloat(e.T) {
 			b.refuse("a number of type %s that depends on the lane", e.T)
 		}
-		return &ir.Convert{Typed: e.Typed, X: b.number(e.X)}
+		return &ir.Convert{Typed: e.Typed, X: b.laneExpr(e.X)}
 	case *ir.Math:
 		m := &ir.Math{Typed: e.Typed, Name: e.Name}
 		for _, a := range e.Args {
-			m.Args = append(m.Args, b.number(a))
+			m.Args = append(m.Args, b.laneExpr(a))
 		}
 		return m
 	}
@@ -241,7 +241,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 			return e
 		}
 	}
-	if b.only >= 0 { // it is written once
+	if b.onlyLane >= 0 { // it is written once
 		return e
 	}
 	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
@@ -250,20 +250,20 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 }
 
 // at is a number or a condition for lane k.
-func at(e ir.Expr, k int) ir.Expr {
+func forLane(e ir.Expr, k int) ir.Expr {
 	switch e := e.(type) {
-	case *leaf:
-		return e.load(k)
+	case *laneNumber:
+		return e.loadLane(k)
 	case *ir.Unary:
-		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: at(e.X, k)}
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: forLane(e.X, k)}
 	case *ir.Binary:
-		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: at(e.X, k), Y: at(e.Y, k)}
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: forLane(e.X, k), Y: forLane(e.Y, k)}
 	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: at(e.X, k)}
+		return &ir.Convert{Typed: e.Typed, X: forLane(e.X, k)}
 	case *ir.Math:
 		m := &ir.Math{Typed: e.Typed, Name: e.Name}
 		for _, a := range e.Args {
-			m.Args = append(m.Args, at(a, k))
+			m.Args = append(m.Args, forLane(a, k))
 		}
 		return m
 	}
@@ -271,10 +271,10 @@ func at(e ir.Expr, k int) ir.Expr {
 }
 
 // readsOf lists the variables of which there is one that e reads.
-func readsOf(e ir.Expr) (list []*ir.Var) {
+func uniformReads(e ir.Expr) (list []*ir.Var) {
 	var visit func(e ir.Expr)
 	visit = func(e ir.Expr) {
-		if x, ok := e.(*leaf); ok {
+		if x, ok := e.(*laneNumber); ok {
 			if x.place != nil {
 				list = append(list, x.place.Root)
 				for _, i := range x.place.Indices() {

@@ -12,33 +12,33 @@ import (
 
 // least is how many operations on lanes make vectors worth a call where there is no loop
 // around one.
-const least = 24
+const minWorth = 24
 
 // kernelBuilder writes the kernel of a [Vector].
 type kernelBuilder struct {
 	*builder
-	vectors map[*ir.Var]*ir.Var // that stand for floats
-	consts  map[string]*ir.Var
-	top     ir.Block // what is done first
-	loops   int      // around what is written
-	worth   int
+	vectorVars map[*ir.Var]*ir.Var // that stand for floats
+	consts     map[string]*ir.Var
+	prologue   ir.Block // what is done first
+	loopDepth  int      // around what is written
+	worth      int
 }
 
 // kernel writes the function. Each float among its parameters and results is a row of
 // numbers, to all of which its last parameter, the second result, points.
-func (b *kernelBuilder) kernel() (k *ir.Func, all *ir.Var) {
+func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 	f := b.f
 	if f.Variadic {
 		b.refuse("a list of arguments")
 	}
-	rows := 1
+	rowCount := 1
 	for _, v := range slices.Concat(f.Params, f.Results) {
 		if ir.IsFloat(v.Type) {
-			rows++
+			rowCount++
 		}
 	}
-	of := types.NewArray(types.NewArray(types.Typ[types.Float64], ir.VectorLanes), int64(rows))
-	all = &ir.Var{Name: b.names.Name("rows"), Type: types.NewPointer(of), Kind: ir.Param}
+	rowsType := types.NewArray(types.NewArray(types.Typ[types.Float64], ir.VectorLanes), int64(rowCount))
+	rows = &ir.Var{Name: b.names.Name("rows"), Type: types.NewPointer(rowsType), Kind: ir.Param}
 	k = &ir.Func{Name: f.Name + "_vector" + strconv.Itoa(ir.VectorLanes), Pos: f.Pos, Exit: f.Exit}
 	var after ir.Block
 	row := 0
@@ -47,41 +47,41 @@ func (b *kernelBuilder) kernel() (k *ir.Func, all *ir.Var) {
 			if v.Kind == ir.Result {
 				b.refuse("the result %s", v.Name)
 			}
-			b.small(v.Type)
-			if b.apart[v] {
-				v = b.of(v)
+			b.requireScalar(v.Type)
+			if b.divergent[v] {
+				v = b.laneVar(v)
 			}
 			k.Params = append(k.Params, v)
 			continue
 		}
-		at := &ir.Place{Root: all, Path: []ir.Step{ir.DerefStep(), ir.IndexStep(index(row))}}
+		at := &ir.Place{Root: rows, Path: []ir.Step{ir.DerefStep(), ir.IndexStep(intConst(row))}}
 		row++
-		switch w := b.float(v); {
+		switch w := b.vectorVar(v); {
 		case v.Kind == ir.Result:
-			b.top = append(b.top, &ir.Let{V: w})
-			after = append(after, &ir.Set{P: at, E: b.to(at.Type(), w.Load())})
-		case b.apart[v]:
-			b.top = append(b.top, &ir.Let{V: w, E: vector(load(at))})
+			b.prologue = append(b.prologue, &ir.Let{V: w})
+			after = append(after, &ir.Set{P: at, E: b.toMemory(at.Type(), w.Load())})
+		case b.divergent[v]:
+			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		default:
-			at.Path = append(at.Path, ir.IndexStep(index(0)))
-			b.top = append(b.top, &ir.Let{V: w, E: vector(load(at))})
+			at.Path = append(at.Path, ir.IndexStep(intConst(0)))
+			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		}
 	}
-	k.Params = append(k.Params, all)
+	k.Params = append(k.Params, rows)
 	body := b.block(f.Body)
-	left, end := false, &ir.Label{Name: b.names.Name("end")}
+	exits, end := false, &ir.Label{Name: b.names.Name("end")}
 	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
 		if l == f.Exit {
-			left = true
+			exits = true
 			return end
 		}
 		return l
 	}}
-	if out := m.Block(body); left {
+	if out := m.Block(body); exits {
 		body = ir.Block{&ir.Scope{L: end, Body: out}}
 	}
-	k.Body = slices.Concat(b.top, body, after)
-	return k, all
+	k.Body = slices.Concat(b.prologue, body, after)
+	return k, rows
 }
 
 func load(p *ir.Place) ir.Expr { return &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p} }
@@ -90,12 +90,12 @@ func load(p *ir.Place) ir.Expr { return &ir.Load{Typed: ir.Typed{T: p.Type()}, P
 func vector(e ir.Expr) ir.Expr { return &ir.Convert{Typed: ir.Typed{T: ir.Vector}, X: e} }
 
 // to is a vector as what is kept in memory.
-func (b *kernelBuilder) to(t types.Type, e ir.Expr) ir.Expr {
+func (b *kernelBuilder) toMemory(t types.Type, e ir.Expr) ir.Expr {
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
 // is64 wants a float to be a float64.
-func (b *kernelBuilder) is64(t types.Type) {
+func (b *kernelBuilder) requireFloat64(t types.Type) {
 	if !types.Identical(t, types.Typ[types.Float64]) {
 		b.refuse("a number of type %s", t)
 	}
@@ -103,7 +103,7 @@ func (b *kernelBuilder) is64(t types.Type) {
 
 // small wants a value to be one that is moved without the registers of floats: no array
 // and no struct.
-func (b *kernelBuilder) small(t types.Type) {
+func (b *kernelBuilder) requireScalar(t types.Type) {
 	switch t.Underlying().(type) {
 	case *types.Slice, *types.Pointer, *types.Basic:
 		return
@@ -112,56 +112,56 @@ func (b *kernelBuilder) small(t types.Type) {
 }
 
 // float is the vector that stands for a float.
-func (b *kernelBuilder) float(v *ir.Var) *ir.Var {
-	w := b.vectors[v]
+func (b *kernelBuilder) vectorVar(v *ir.Var) *ir.Var {
+	w := b.vectorVars[v]
 	if w == nil {
-		b.is64(v.Type)
+		b.requireFloat64(v.Type)
 		if b.addressed[v] {
 			b.refuse("the address of %s", v.Name)
 		}
 		w = &ir.Var{Name: v.Name, Type: ir.Vector, Pos: v.Pos}
-		b.vectors[v] = w
+		b.vectorVars[v] = w
 	}
 	return w
 }
 
 // number is a float as a vector.
-func (b *kernelBuilder) number(e ir.Expr) ir.Expr {
-	b.is64(e.Type())
+func (b *kernelBuilder) vectorExpr(e ir.Expr) ir.Expr {
+	b.requireFloat64(e.Type())
 	typed := ir.Typed{T: ir.Vector}
 	switch e := e.(type) {
 	case *ir.Const:
 		return b.constant(e)
 	case *ir.Load:
 		switch {
-		case b.isVar(e.P):
-			return b.float(e.P.Root).Load()
-		case b.differs(e.P):
-			b.indices(e.P)
-			return vector(load(b.place(e.P)))
+		case b.isFloatVar(e.P):
+			return b.vectorVar(e.P.Root).Load()
+		case b.isDivergent(e.P):
+			b.checkIndices(e.P)
+			return vector(load(b.divergentPlace(e.P)))
 		}
-		b.indices(e.P)
-		return vector(load(b.same(e.P)))
+		b.checkIndices(e.P)
+		return vector(load(b.uniformIndices(e.P)))
 	case *ir.Unary:
-		return &ir.Unary{Typed: typed, Op: e.Op, X: b.number(e.X)}
+		return &ir.Unary{Typed: typed, Op: e.Op, X: b.vectorExpr(e.X)}
 	case *ir.Binary:
-		if b.depends(e) {
+		if b.exprDivergent(e) {
 			b.worth++
-			if b.loops > 0 {
-				b.worth += least
+			if b.loopDepth > 0 {
+				b.worth += minWorth
 			}
 		}
-		return &ir.Binary{Typed: typed, Op: e.Op, X: b.number(e.X), Y: b.number(e.Y)}
+		return &ir.Binary{Typed: typed, Op: e.Op, X: b.vectorExpr(e.X), Y: b.vectorExpr(e.Y)}
 	case *ir.Math:
 		if e.Name == "math.Sqrt" || e.Name == "math.Abs" {
-			return &ir.Math{Typed: typed, Name: e.Name, Args: []ir.Expr{b.number(e.Args[0])}}
+			return &ir.Math{Typed: typed, Name: e.Name, Args: []ir.Expr{b.vectorExpr(e.Args[0])}}
 		}
 		b.refuse("a call of %s", e.Name)
 	case *ir.Convert:
 		if ir.IsFloat(e.X.Type()) {
-			return b.number(e.X)
+			return b.vectorExpr(e.X)
 		}
-		return b.integer(e)
+		return b.fromInteger(e)
 	}
 	b.refuse("a %T", e)
 	return nil
@@ -169,17 +169,19 @@ func (b *kernelBuilder) number(e ir.Expr) ir.Expr {
 
 // integer is a number that is converted from an integer. Those of 64 bits without a sign
 // are not.
-func (b *kernelBuilder) integer(e *ir.Convert) ir.Expr {
+func (b *kernelBuilder) fromInteger(e *ir.Convert) ir.Expr {
 	t, ok := e.X.Type().Underlying().(*types.Basic)
 	if !ok || t.Info()&types.IsInteger == 0 || t.Kind() == types.Uint || t.Kind() == types.Uint64 ||
 		t.Kind() == types.Uintptr {
 		b.refuse("a number converted from a %s", e.X.Type())
 	}
-	return vector(b.other(e.X, false))
+	return vector(b.nonFloat(e.X, false))
 }
 
 // isVar reports whether p is a float that is a variable of the function.
-func (b *kernelBuilder) isVar(p *ir.Place) bool { return len(p.Path) == 0 && p.Root.Kind != ir.Global }
+func (b *kernelBuilder) isFloatVar(p *ir.Place) bool {
+	return len(p.Path) == 0 && p.Root.Kind != ir.Global
+}
 
 // constant is a variable that holds a constant.
 func (b *kernelBuilder) constant(e *ir.Const) ir.Expr {
@@ -191,17 +193,17 @@ func (b *kernelBuilder) constant(e *ir.Const) ir.Expr {
 	if v == nil {
 		v = &ir.Var{Name: b.names.Name("c"), Type: ir.Vector}
 		b.consts[key] = v
-		b.top = append(b.top, &ir.Let{V: v, E: vector(e)})
+		b.prologue = append(b.prologue, &ir.Let{V: v, E: vector(e)})
 	}
 	return v.Load()
 }
 
 // other is an expression that is no float, and is made of none.
-func (b *kernelBuilder) other(e ir.Expr, apart bool) ir.Expr {
+func (b *kernelBuilder) nonFloat(e ir.Expr, divergent bool) ir.Expr {
 	if e == nil {
 		return nil
 	}
-	b.small(e.Type())
+	b.requireScalar(e.Type())
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Make, *ir.New, *ir.Literal, *ir.Opaque:
@@ -212,20 +214,20 @@ func (b *kernelBuilder) other(e ir.Expr, apart bool) ir.Expr {
 		}
 		return true
 	})
-	if apart {
-		return b.whole(e)
+	if divergent {
+		return b.laneValue(e)
 	}
-	return b.plain(e)
+	return b.uniform(e)
 }
 
 // indices wants the indices on a path to be made of no floats, and what is there to be in
 // memory that others have.
-func (b *kernelBuilder) indices(p *ir.Place) {
+func (b *kernelBuilder) checkIndices(p *ir.Place) {
 	if !p.Indirect() && p.Root.Kind != ir.Global {
 		b.refuse("a part of %s", p.Root.Name)
 	}
 	for _, e := range p.Indices() {
-		b.other(e, false)
+		b.nonFloat(e, false)
 	}
 }
 
@@ -236,40 +238,40 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 	case *ir.Let:
 		b.let(s)
 	case *ir.Set:
-		if b.ignored(s.P, s.E) {
+		if b.isUnreadField(s.P, s.E) {
 			return
 		}
 		if ir.IsFloat(s.P.Type()) {
-			b.set(s, s.P, b.number(s.E))
+			b.store(s, s.P, b.vectorExpr(s.E))
 			return
 		}
-		p, apart := b.target(s.P)
-		b.Emit(&ir.Set{At: s.At, P: p, E: b.other(s.E, apart)})
+		p, divergent := b.target(s.P)
+		b.Emit(&ir.Set{At: s.At, P: p, E: b.nonFloat(s.E, divergent)})
 	case *ir.Add:
-		if b.ignored(s.P, s.E) {
+		if b.isUnreadField(s.P, s.E) {
 			return
 		}
 		if ir.IsFloat(s.P.Type()) {
-			b.set(s, s.P, b.sum(s))
+			b.store(s, s.P, b.sum(s))
 			return
 		}
 		p, _ := b.target(s.P)
-		b.Emit(&ir.Add{At: s.At, P: p, E: b.other(s.E, false)})
+		b.Emit(&ir.Add{At: s.At, P: p, E: b.nonFloat(s.E, false)})
 	case *ir.If:
-		b.Emit(&ir.If{At: s.At, Cond: b.other(s.Cond, false), Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: b.nonFloat(s.Cond, false), Then: b.block(s.Then), Else: b.block(s.Else)})
 	case *ir.Scope:
 		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
-		loop.Lo, loop.Hi = b.other(s.Lo, false), b.other(s.Hi, false)
-		b.loops++
+		loop.Lo, loop.Hi = b.nonFloat(s.Lo, false), b.nonFloat(s.Hi, false)
+		b.loopDepth++
 		loop.Body = b.block(s.Body)
-		b.loops--
+		b.loopDepth--
 		b.Emit(&loop)
 	case *ir.Leave:
 		b.Emit(s)
 	case *ir.Panic:
-		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.uniform(s.E)})
 	case *ir.Call:
 		b.call(s)
 	default:
@@ -279,42 +281,42 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 
 // ignored reports whether what is assigned depends on the lane and is read by nobody: a
 // field that what stands for a struct lacks.
-func (b *kernelBuilder) ignored(p *ir.Place, e ir.Expr) bool {
-	return !b.differs(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e)
+func (b *kernelBuilder) isUnreadField(p *ir.Place, e ir.Expr) bool {
+	return !b.isDivergent(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.exprDivergent(e)
 }
 
 func (b *kernelBuilder) let(s *ir.Let) {
 	v := s.V
 	switch {
 	case ir.IsFloat(v.Type):
-		if !b.apart[v] && !b.read[v] && b.depends(s.E) {
+		if !b.divergent[v] && !b.read[v] && b.exprDivergent(s.E) {
 			return
 		}
-		l := &ir.Let{At: s.At, V: b.float(v)}
+		l := &ir.Let{At: s.At, V: b.vectorVar(v)}
 		if s.E != nil {
-			l.E = b.number(s.E)
+			l.E = b.vectorExpr(s.E)
 		}
 		b.Emit(l)
 	default:
-		b.small(v.Type)
-		e := b.other(s.E, b.apart[v])
-		if b.apart[v] {
-			v = b.of(v)
+		b.requireScalar(v.Type)
+		e := b.nonFloat(s.E, b.divergent[v])
+		if b.divergent[v] {
+			v = b.laneVar(v)
 		}
 		b.Emit(&ir.Let{At: s.At, V: v, E: e})
 	}
 }
 
 // set assigns a vector to the place that stands for p.
-func (b *kernelBuilder) set(s ir.Stmt, p *ir.Place, e ir.Expr) {
+func (b *kernelBuilder) store(s ir.Stmt, p *ir.Place, e ir.Expr) {
 	at := ir.At{Pos: s.Position()}
-	if b.isVar(p) {
-		b.Emit(&ir.Set{At: at, P: b.float(p.Root).Place(), E: e})
+	if b.isFloatVar(p) {
+		b.Emit(&ir.Set{At: at, P: b.vectorVar(p.Root).Place(), E: e})
 		return
 	}
-	b.is64(p.Type())
+	b.requireFloat64(p.Type())
 	q, _ := b.target(p)
-	b.Emit(&ir.Set{At: at, P: q, E: b.to(q.Type(), e)})
+	b.Emit(&ir.Set{At: at, P: q, E: b.toMemory(q.Type(), e)})
 }
 
 // sum is what is at a place and what is added to it.
@@ -323,18 +325,18 @@ func (b *kernelBuilder) sum(s *ir.Add) ir.Expr {
 	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB {
 		op, e = token.SUB, u.X
 	}
-	return b.number(&ir.Binary{Typed: ir.Typed{T: s.P.Type()}, Op: op, X: load(s.P), Y: e})
+	return b.vectorExpr(&ir.Binary{Typed: ir.Typed{T: s.P.Type()}, Op: op, X: load(s.P), Y: e})
 }
 
 // target is the place that stands for p, and whether it depends on the lane.
-func (b *kernelBuilder) target(p *ir.Place) (q *ir.Place, apart bool) {
+func (b *kernelBuilder) target(p *ir.Place) (q *ir.Place, divergent bool) {
 	if len(p.Path) > 0 {
-		b.indices(p)
+		b.checkIndices(p)
 	}
-	if apart = b.differs(p); apart {
-		return b.place(p), true
+	if divergent = b.isDivergent(p); divergent {
+		return b.divergentPlace(p), true
 	}
-	return b.same(p), false
+	return b.uniformIndices(p), false
 }
 
 // call is a call of a function that has nothing to do with floats.
@@ -342,7 +344,7 @@ func (b *kernelBuilder) call(s *ir.Call) {
 	if s.Callee.Func == nil {
 		b.refuse("a call of %s", s.Callee.Rule.Name)
 	}
-	for _, f := range b.reached(s.Callee.Func) {
+	for _, f := range b.reachable(s.Callee.Func) {
 		for _, v := range ir.Vars(f) {
 			if activity.HasFloats(v.Type) {
 				b.refuse("a call of %s", s.Callee.Func.Name)
@@ -351,7 +353,7 @@ func (b *kernelBuilder) call(s *ir.Call) {
 	}
 	c := &ir.Call{At: s.At, Callee: s.Callee, Results: s.Results}
 	for _, a := range s.Args {
-		c.Args = append(c.Args, b.other(a, false))
+		c.Args = append(c.Args, b.nonFloat(a, false))
 	}
 	b.Emit(c)
 }

@@ -40,31 +40,31 @@ type Workspace struct {
 
 // Program makes functions for several lanes.
 type Program struct {
-	types  *Types
-	work   *Workspace
-	fields map[int]int // of the workspace: those that stand for others
-	made   map[string]*ir.Func
-	ids    map[*ir.Func]int
-	each   map[any]front
+	types      *Types
+	workspace  *Workspace
+	laneFields map[int]int // of the workspace: those that stand for others
+	built      map[string]*ir.Func
+	ids        map[*ir.Func]int
+	perLane    map[any]primalCounts
 
 	vectors map[*ir.Func]*Vector // nil where none are wanted
 }
 
 // front says how many parameters and results of a derivative are those of the function.
-type front struct{ params, results int }
+type primalCounts struct{ params, results int }
 
 // Each has a derivative that is written by hand, which takes and gives numbers, called for
 // each lane by itself: it may do anything. Its first results, so many as the function has,
 // depend on the first parameters only.
-func (p *Program) Each(c *ir.Callee, params, results int) {
-	if p.each == nil {
-		p.each = map[any]front{}
+func (p *Program) CallPerLane(c *ir.Callee, params, results int) {
+	if p.perLane == nil {
+		p.perLane = map[any]primalCounts{}
 	}
-	p.each[of(c)] = front{params, results}
+	p.perLane[calleeKey(c)] = primalCounts{params, results}
 }
 
 // of is what a callee is.
-func of(c *ir.Callee) any {
+func calleeKey(c *ir.Callee) any {
 	if c.Func != nil {
 		return c.Func
 	}
@@ -73,11 +73,11 @@ func of(c *ir.Callee) any {
 
 // New returns an empty Program. The workspace may be nil.
 func New(t *Types, w *Workspace) *Program {
-	return &Program{types: t, work: w, fields: map[int]int{}, made: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
+	return &Program{types: t, workspace: w, laneFields: map[int]int{}, built: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
 }
 
 // Type is what stands for a type.
-func (p *Program) Type(t types.Type) types.Type { return p.types.Of(t) }
+func (p *Program) LaneType(t types.Type) types.Type { return p.types.LaneType(t) }
 
 // N is the number of lanes.
 func (p *Program) N() int { return p.types.n }
@@ -102,7 +102,7 @@ func (e *Error) Refused() (function, reason, remedy string) {
 // A parameter or result that does is replaced by one for what stands for its type, a
 // float by one for each lane. Those of f's results that depend on the lane must be in
 // results; what else is in it gets lanes too. The other parameters and results stay.
-func (p *Program) Of(f *ir.Func, params, results activity.Mask) (g *ir.Func, err error) {
+func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, err error) {
 	if p.types.n < 2 {
 		return nil, &Error{Func: f.Name, What: fmt.Sprintf("%d lanes are asked for, and two are the least", p.types.n)}
 	}
@@ -115,62 +115,62 @@ func (p *Program) Of(f *ir.Func, params, results activity.Mask) (g *ir.Func, err
 			g, err = nil, e
 		}
 	}()
-	v := p.vary(f, params, results)
+	v := p.analyzeDivergence(f, params, results)
 	for i, x := range slices.Concat(f.Params, f.Results) {
 		wanted := i < len(f.Params) && params.Has(i) || i >= len(f.Params) && results.Has(i-len(f.Params))
 		if wanted && !activity.HasFloats(x.Type) {
 			return nil, &Error{Func: f.Name, What: x.Name + " holds no numbers that could depend on the lane",
 				Pos: f.Pos}
 		}
-		if v.apart[x] && !wanted {
+		if v.divergent[x] && !wanted {
 			return nil, &Error{Func: f.Name, What: x.Name + " depends on the lane, and there is to be one of it",
 				Pos: f.Pos}
 		}
 	}
-	r := &run{Program: p, varied: v}
+	r := &generation{Program: p, divergence: v}
 	defer func() {
 		if err != nil || g == nil { // functions that call what was not finished
-			for _, k := range r.fresh {
-				delete(p.made, k)
+			for _, k := range r.added {
+				delete(p.built, k)
 			}
 		}
 	}()
-	return r.function(f), nil
+	return r.laneFunc(f), nil
 }
 
 // run is the work on a function and what it calls.
-type run struct {
+type generation struct {
 	*Program
-	*varied
-	fresh []string
+	*divergence
+	added []string
 }
 
 // function is f for several lanes, or f if it has nothing to do with them.
-func (r *run) function(f *ir.Func) *ir.Func {
-	k, any := r.key(f)
-	if !any {
+func (r *generation) laneFunc(f *ir.Func) *ir.Func {
+	k, divergent := r.key(f)
+	if !divergent {
 		return f
 	}
-	if g := r.made[k]; g != nil {
+	if g := r.built[k]; g != nil {
 		return g
 	}
 	b := &builder{
-		run: r, f: f, names: ir.NamerOf(f), only: -1,
-		one: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
+		generation: r, f: f, names: ir.NamerOf(f), onlyLane: -1,
+		laneVars: map[*ir.Var]*ir.Var{}, scalarVars: map[*ir.Var][]*ir.Var{}, pendingReads: map[*ir.Var]bool{},
 	}
-	b.addressed, b.read = usesIn(f)
+	b.addressed, b.read = variableUses(f)
 	g := &ir.Func{
 		Name: f.Name + "_lanes" + strconv.Itoa(r.types.n), Recv: f.Recv, Variadic: f.Variadic, Passive: f.Passive,
 		Exit: f.Exit, Pos: f.Pos,
 		Params: b.signature(f.Params), Results: b.signature(f.Results),
 	}
-	r.made[k] = g // a recursive function calls it
-	r.fresh = append(r.fresh, k)
+	r.built[k] = g // a recursive function calls it
+	r.added = append(r.added, k)
 	g.Body = b.body(f.Body)
 	c, _ := ir.Clone(g, nil)
 	*g = *c
 	if r.vectors != nil {
-		if v := r.vector(f, g); v != nil {
+		if v := r.buildVector(f, g); v != nil {
 			r.vectors[g] = v
 		}
 	}
@@ -178,35 +178,35 @@ func (r *run) function(f *ir.Func) *ir.Func {
 }
 
 // key is all that others see of what is made of f, and whether lanes are seen.
-func (r *run) key(f *ir.Func) (key string, any bool) {
+func (r *generation) key(f *ir.Func) (key string, divergent bool) {
 	var b strings.Builder
-	for i, g := range r.reached(f) {
+	for i, g := range r.reachable(f) {
 		if r.ids[g] == 0 {
 			r.ids[g] = len(r.ids) + 1
 		}
 		fmt.Fprint(&b, r.ids[g], ":")
 		for _, v := range slices.Concat(g.Params, g.Results) {
-			fmt.Fprint(&b, r.apart[v], ",")
-			any = any || r.apart[v]
+			fmt.Fprint(&b, r.divergent[v], ",")
+			divergent = divergent || r.divergent[v]
 		}
-		for _, c := range r.touched[g] {
-			if r.apart[c] {
+		for _, c := range r.workFields[g] {
+			if r.divergent[c] {
 				fmt.Fprint(&b, c, ",")
-				any = any || i == 0
+				divergent = divergent || i == 0
 			}
 		}
 	}
-	return b.String(), any
+	return b.String(), divergent
 }
 
 // reached are f and the functions that it calls, each once, without those that are called
 // for each lane.
-func (p *Program) reached(f *ir.Func) []*ir.Func {
+func (p *Program) reachable(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) &&
-				!p.isEach(c.Callee) {
+				!p.isPerLane(c.Callee) {
 				list = append(list, c.Callee.Func)
 			}
 			return true
@@ -216,14 +216,14 @@ func (p *Program) reached(f *ir.Func) []*ir.Func {
 }
 
 // isEach reports whether what is called is called for each lane.
-func (p *Program) isEach(c *ir.Callee) bool {
-	_, ok := p.each[of(c)]
+func (p *Program) isPerLane(c *ir.Callee) bool {
+	_, ok := p.perLane[calleeKey(c)]
 	return ok
 }
 
 // usesIn finds the variables of a function whose address is taken, and those that are
 // read.
-func usesIn(f *ir.Func) (addressed, read map[*ir.Var]bool) {
+func variableUses(f *ir.Func) (addressed, read map[*ir.Var]bool) {
 	addressed, read = map[*ir.Var]bool{}, map[*ir.Var]bool{}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {

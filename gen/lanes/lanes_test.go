@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range strings.Split(strings.TrimSpace(string(text)), "\n====\n") {
 		before, after, _ := strings.Cut(c, "\n----")
 		f, params, results := parse(t, before)
-		g, err := lanes.New(lanes.NewTypes(3), nil).Of(f, params, results)
+		g, err := lanes.New(lanes.NewTypes(3), nil).Build(f, params, results)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestRefused(t *testing.T) {
 		{"func F(t float64) (s float64, rbar float64) exit {\n\ts = t\n\trbar = t\n}", ""},
 	} {
 		f, params, results := parse(t, tt.text)
-		_, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, results)
+		_, err := lanes.New(lanes.NewTypes(2), nil).Build(f, params, results)
 		var e *lanes.Error
 		switch {
 		case tt.want == "" && err != nil:
@@ -106,10 +106,10 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	f, params, results := parse(t, "func F(t float64) (rbar float64) exit {\n\trbar = t\n}")
-	if _, err := lanes.New(lanes.NewTypes(1), nil).Of(f, params, results); err == nil {
+	if _, err := lanes.New(lanes.NewTypes(1), nil).Build(f, params, results); err == nil {
 		t.Error("one lane")
 	}
-	if _, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, activity.Bits(0)); err == nil {
+	if _, err := lanes.New(lanes.NewTypes(2), nil).Build(f, params, activity.Bits(0)); err == nil {
 		t.Error("a result that depends on the lane and is not named")
 	}
 }
@@ -118,7 +118,7 @@ func TestRefused(t *testing.T) {
 func TestZeros(t *testing.T) {
 	f, params, results := parse(t,
 		"func F(a float64, b float64, t float64) (rbar float64) exit {\n\trbar = t * a * b\n}")
-	g, err := lanes.New(lanes.NewTypes(2), nil).Of(f, params, results)
+	g, err := lanes.New(lanes.NewTypes(2), nil).Build(f, params, results)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +140,13 @@ func TestTypes(t *testing.T) {
 		types.NewField(0, nil, "next", types.NewPointer(list), false),
 	}, nil))
 	l := lanes.NewTypes(3)
-	twin := l.Of(list)
+	twin := l.LaneType(list)
 	st := twin.Underlying().(*types.Struct)
 	if st.NumFields() != 2 || st.Field(0).Type().String() != "[3]float64" ||
-		!types.Identical(st.Field(1).Type(), types.NewPointer(twin)) || l.Of(list) != twin {
+		!types.Identical(st.Field(1).Type(), types.NewPointer(twin)) || l.LaneType(list) != twin {
 		t.Errorf("%v %v", twin, st)
 	}
-	if l.Field(list.Underlying().(*types.Struct), 2) != 1 || l.Of(types.Typ[types.Int]) != types.Typ[types.Int] {
+	if l.Field(list.Underlying().(*types.Struct), 2) != 1 || l.LaneType(types.Typ[types.Int]) != types.Typ[types.Int] {
 		t.Error("fields")
 	}
 }

@@ -10,44 +10,44 @@ import (
 
 // leaf is a number that depends on the lane, in an expression: a variable for each lane,
 // or an array of them at a place.
-type leaf struct {
+type laneNumber struct {
 	ir.Typed
 	scalars []*ir.Var
 	place   *ir.Place
 }
 
 // at is where lane k is.
-func (x *leaf) at(k int) *ir.Place {
+func (x *laneNumber) lanePlace(k int) *ir.Place {
 	if x.scalars != nil {
 		return x.scalars[k].Place()
 	}
-	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(index(k)))}
+	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(intConst(k)))}
 }
 
 // load is the number for lane k.
-func (x *leaf) load(k int) ir.Expr {
-	p := x.at(k)
-	return retyped(x.T, &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p})
+func (x *laneNumber) loadLane(k int) ir.Expr {
+	p := x.lanePlace(k)
+	return convertNumber(x.T, &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p})
 }
 
 // set assigns e to lane k.
-func (x *leaf) set(at ir.At, k int, e ir.Expr) ir.Stmt {
-	p := x.at(k)
-	return &ir.Set{At: at, P: p, E: retyped(p.Type(), e)}
+func (x *laneNumber) setLane(at ir.At, k int, e ir.Expr) ir.Stmt {
+	p := x.lanePlace(k)
+	return &ir.Set{At: at, P: p, E: convertNumber(p.Type(), e)}
 }
 
 // add adds e to lane k. The sum is one of the number's own type.
-func (x *leaf) add(at ir.At, k int, e ir.Expr) ir.Stmt {
-	p := x.at(k)
+func (x *laneNumber) addLane(at ir.At, k int, e ir.Expr) ir.Stmt {
+	p := x.lanePlace(k)
 	if types.Identical(p.Type(), e.Type()) {
 		return &ir.Add{At: at, P: p, E: e}
 	}
-	return x.set(at, k, &ir.Binary{Typed: ir.Typed{T: x.T}, Op: token.ADD, X: x.load(k), Y: e})
+	return x.setLane(at, k, &ir.Binary{Typed: ir.Typed{T: x.T}, Op: token.ADD, X: x.loadLane(k), Y: e})
 }
 
 // retyped is a number as one of type t: memory for several lanes has numbers of types
 // without names.
-func retyped(t types.Type, e ir.Expr) ir.Expr {
+func convertNumber(t types.Type, e ir.Expr) ir.Expr {
 	if types.Identical(t, e.Type()) {
 		return e
 	}
@@ -58,75 +58,75 @@ func retyped(t types.Type, e ir.Expr) ir.Expr {
 }
 
 // row is a pointer to the lanes of a number in memory.
-type row struct{ of, at *ir.Place }
+type rowPointer struct{ place, target *ir.Place }
 
 // leaf is the number at p, which depends on the lane.
-func (b *builder) leaf(p *ir.Place) *leaf {
+func (b *builder) laneNumber(p *ir.Place) *laneNumber {
 	typed := ir.Typed{T: p.Type()}
-	if len(p.Path) == 0 && b.scalar(p.Root) {
-		return &leaf{Typed: typed, scalars: b.scalars(p.Root)}
+	if len(p.Path) == 0 && b.hasScalars(p.Root) {
+		return &laneNumber{Typed: typed, scalars: b.scalars(p.Root)}
 	}
-	q := b.place(p)
+	q := b.divergentPlace(p)
 	if !q.Indirect() {
 		for i, s := range q.Path {
 			if s.Index != nil {
 				q.Path[i] = ir.IndexStep(b.atom(s.Index))
 			}
 		}
-		return &leaf{Typed: typed, place: q}
+		return &laneNumber{Typed: typed, place: q}
 	}
 	for _, r := range b.rows {
-		if ir.EqualPlace(r.of, q) {
-			return &leaf{Typed: typed, place: r.at}
+		if ir.EqualPlace(r.place, q) {
+			return &laneNumber{Typed: typed, place: r.target}
 		}
 	}
 	if len(q.Path) == 1 && q.Path[0].IsDeref() {
-		return &leaf{Typed: typed, place: q}
+		return &laneNumber{Typed: typed, place: q}
 	}
 	v := &ir.Var{Name: b.names.Name(p.Root.Name + "Row"), Type: types.NewPointer(q.Type())}
 	b.Emit(&ir.Let{At: b.At, V: v, E: &ir.Addr{Typed: ir.Typed{T: v.Type}, P: q}})
 	at := &ir.Place{Root: v, Path: []ir.Step{ir.DerefStep()}}
-	if b.only < 0 {
-		b.rows = append(b.rows, row{of: q, at: at})
+	if b.onlyLane < 0 {
+		b.rows = append(b.rows, rowPointer{place: q, target: at})
 		for _, e := range q.Indices() { // which the row is good for
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				if p := ir.PlaceOf(e); p != nil {
-					b.reads[p.Root] = true
+					b.pendingReads[p.Root] = true
 				}
 				return true
 			})
 		}
 	}
-	return &leaf{Typed: typed, place: at}
+	return &laneNumber{Typed: typed, place: at}
 }
 
 // place is where what stands for p is, as a whole; p depends on the lane.
-func (b *builder) place(p *ir.Place) *ir.Place {
-	q := b.same(p)
+func (b *builder) divergentPlace(p *ir.Place) *ir.Place {
+	q := b.uniformIndices(p)
 	if _, ok := b.cell(p).(field); !ok {
-		return &ir.Place{Root: b.of(p.Root), Path: b.types.Path(p.Root.Type, q.Path)}
+		return &ir.Place{Root: b.laneVar(p.Root), Path: b.types.Path(p.Root.Type, q.Path)}
 	}
 	of := (&ir.Place{Root: p.Root, Path: p.Path[:2]}).Type()
-	path := []ir.Step{p.Path[0], ir.FieldStep(b.stands(p.Path[1].Field, of))}
+	path := []ir.Step{p.Path[0], ir.FieldStep(b.laneField(p.Path[1].Field, of))}
 	return &ir.Place{Root: p.Root, Path: append(path, b.types.Path(of, q.Path[2:])...)}
 }
 
 // stands is the field of the workspace that stands for one of type t.
-func (p *Program) stands(f int, t types.Type) int {
-	g, ok := p.fields[f]
+func (p *Program) laneField(f int, t types.Type) int {
+	g, ok := p.laneFields[f]
 	if !ok {
-		g = p.work.Field(f, p.types.Of(t))
-		p.fields[f] = g
+		g = p.workspace.Field(f, p.types.LaneType(t))
+		p.laneFields[f] = g
 	}
 	return g
 }
 
 // same is p with the indices on its path written as there is one of them.
-func (b *builder) same(p *ir.Place) *ir.Place {
+func (b *builder) uniformIndices(p *ir.Place) *ir.Place {
 	q := &ir.Place{Root: p.Root, Path: slices.Clone(p.Path)}
 	for i, s := range q.Path {
 		if s.Index != nil {
-			q.Path[i] = ir.IndexStep(b.plain(s.Index))
+			q.Path[i] = ir.IndexStep(b.uniform(s.Index))
 		}
 	}
 	return q

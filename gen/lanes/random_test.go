@@ -44,7 +44,7 @@ func side(p *lanes.Program, a *adjoint.Adjoint) (*sided, error) {
 	for i := k; i < len(a.Func.Results); i++ {
 		results = results.With(i)
 	}
-	g, err := p.Of(a.Func, params, results)
+	g, err := p.Build(a.Func, params, results)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%v", err, a.Func)
 	}
@@ -188,7 +188,7 @@ func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.In
 		for i, v := range c.F.Params {
 			list = append(list, args[i].Text(v.Type))
 			if a.Shadows.Has(i) {
-				list = append(list, shadows[i].Text(s.in.Type(v.Type)))
+				list = append(list, shadows[i].Text(s.in.LaneType(v.Type)))
 			}
 		}
 		return list
@@ -254,7 +254,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 			from[aliased] = adjoint.New(types.NewPackage("w", "w"), "Work", o)
 			w := from[aliased].Workspace()
 			side4[aliased] = lanes.New(lanes.NewTypes(randprog.Lanes), &lanes.Workspace{Type: w.Type, Field: w.Like})
-			side4[aliased].Vectors()
+			side4[aliased].EnableVectors()
 		}
 		ask, asked := c.Adjoints(build), [][2]any{}
 		for k := range c.Inputs {

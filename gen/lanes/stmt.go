@@ -11,46 +11,46 @@ import (
 
 // builder writes a function for several lanes.
 type builder struct {
-	*run
+	*generation
 	ir.Writer
-	f         *ir.Func
-	names     *ir.Namer
-	addressed map[*ir.Var]bool
-	read      map[*ir.Var]bool
-	one       map[*ir.Var]*ir.Var   // for variables that differ: what stands for them
-	lane      map[*ir.Var][]*ir.Var // for numbers: a variable for each lane
-	only      int                   // the lane that is written, -1 for all of them
+	f          *ir.Func
+	names      *ir.Namer
+	addressed  map[*ir.Var]bool
+	read       map[*ir.Var]bool
+	laneVars   map[*ir.Var]*ir.Var   // for variables that differ: what stands for them
+	scalarVars map[*ir.Var][]*ir.Var // for numbers: a variable for each lane
+	onlyLane   int                   // the lane that is written, -1 for all of them
 
-	pending []lanesOp
-	reads   map[*ir.Var]bool // by what is pending
-	rows    []row
+	pending      []laneOp
+	pendingReads map[*ir.Var]bool // by what is pending
+	rows         []rowPointer
 }
 
 // lanesOp is what is to be done with each lane. It may be put off behind statements that
 // change nothing that it reads: several are then written together, a few lanes at a time,
 // so that what they hand on stays in registers.
-type lanesOp func(lanes []int) []ir.Stmt
+type laneOp func(lanes []int) []ir.Stmt
 
 // together is how many lanes are written at a time.
-const together = 2
+const lanesPerGroup = 2
 
 // do has op done.
-func (b *builder) do(reads []*ir.Var, op lanesOp) {
-	if b.only >= 0 {
-		b.Emit(op([]int{b.only})...)
+func (b *builder) schedule(reads []*ir.Var, op laneOp) {
+	if b.onlyLane >= 0 {
+		b.Emit(op([]int{b.onlyLane})...)
 		return
 	}
 	b.pending = append(b.pending, op)
 	for _, v := range reads {
-		b.reads[v] = true
+		b.pendingReads[v] = true
 	}
 }
 
 // flush writes what was put off.
 func (b *builder) flush() {
-	for lo := 0; lo < b.types.n && len(b.pending) > 0; lo += together {
+	for lo := 0; lo < b.types.n && len(b.pending) > 0; lo += lanesPerGroup {
 		var list []int
-		for k := lo; k < min(lo+together, b.types.n); k++ {
+		for k := lo; k < min(lo+lanesPerGroup, b.types.n); k++ {
 			list = append(list, k)
 		}
 		for _, op := range b.pending {
@@ -58,7 +58,7 @@ func (b *builder) flush() {
 		}
 	}
 	b.pending, b.rows = nil, nil
-	clear(b.reads)
+	clear(b.pendingReads)
 }
 
 func (b *builder) refuse(format string, args ...any) {
@@ -67,33 +67,33 @@ func (b *builder) refuse(format string, args ...any) {
 
 // scalar reports whether there is a variable for each lane of v, a number. Where the
 // address of a number is taken, its lanes are one array.
-func (b *builder) scalar(v *ir.Var) bool {
-	return b.apart[v] && ir.IsFloat(v.Type) && !b.addressed[v]
+func (b *builder) hasScalars(v *ir.Var) bool {
+	return b.divergent[v] && ir.IsFloat(v.Type) && !b.addressed[v]
 }
 
 // scalars are the variables that are the lanes of a number, in the signature or in the
 // body.
 func (b *builder) scalars(v *ir.Var) []*ir.Var {
-	list := b.lane[v]
+	list := b.scalarVars[v]
 	if list == nil {
 		for k := range b.types.n {
 			list = append(list,
 				&ir.Var{Name: b.names.Name(v.Name + strconv.Itoa(k)), Type: v.Type, Kind: v.Kind, Pos: v.Pos})
 		}
-		b.lane[v] = list
+		b.scalarVars[v] = list
 	}
 	return list
 }
 
 // of is what stands for v, which differs, as one variable.
-func (b *builder) of(v *ir.Var) *ir.Var {
-	s := b.one[v]
+func (b *builder) laneVar(v *ir.Var) *ir.Var {
+	s := b.laneVars[v]
 	if s == nil {
-		s = &ir.Var{Name: v.Name, Type: b.types.Of(v.Type), Kind: v.Kind, Pos: v.Pos} // which is not there anymore
+		s = &ir.Var{Name: v.Name, Type: b.types.LaneType(v.Type), Kind: v.Kind, Pos: v.Pos} // which is not there anymore
 		if ir.IsFloat(v.Type) {
 			s.Kind = ir.Local // the signature has its lanes
 		}
-		b.one[v] = s
+		b.laneVars[v] = s
 	}
 	return s
 }
@@ -102,12 +102,12 @@ func (b *builder) of(v *ir.Var) *ir.Var {
 func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 	for _, v := range list {
 		switch {
-		case !b.apart[v]:
+		case !b.divergent[v]:
 			out = append(out, v)
 		case ir.IsFloat(v.Type):
 			out = append(out, b.scalars(v)...)
 		default:
-			out = append(out, b.of(v))
+			out = append(out, b.laneVar(v))
 		}
 	}
 	return out
@@ -118,16 +118,16 @@ func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 func (b *builder) body(body ir.Block) ir.Block {
 	var before, after ir.Block
 	for _, v := range slices.Concat(b.f.Params, b.f.Results) {
-		if !b.apart[v] || !ir.IsFloat(v.Type) || !b.addressed[v] {
+		if !b.divergent[v] || !ir.IsFloat(v.Type) || !b.addressed[v] {
 			continue
 		}
-		to := &leaf{Typed: ir.Typed{T: v.Type}, place: b.of(v).Place()}
-		before = append(before, &ir.Let{V: b.of(v)})
+		to := &laneNumber{Typed: ir.Typed{T: v.Type}, place: b.laneVar(v).Place()}
+		before = append(before, &ir.Let{V: b.laneVar(v)})
 		for k, x := range b.scalars(v) {
 			if v.Kind == ir.Param {
-				before = append(before, to.set(ir.At{}, k, x.Load()))
+				before = append(before, to.setLane(ir.At{}, k, x.Load()))
 			} else {
-				after = append(after, &ir.Set{P: x.Place(), E: to.load(k)})
+				after = append(after, &ir.Set{P: x.Place(), E: to.loadLane(k)})
 			}
 		}
 	}
@@ -155,8 +155,8 @@ func (b *builder) block(in ir.Block) ir.Block {
 
 // assigned has what was put off done before p, which is there once, is assigned to, if it
 // may be read for that: what is no float may be an index.
-func (b *builder) assigned(p *ir.Place) {
-	if !ir.IsFloat(p.Type()) || len(p.Path) == 0 && b.reads[p.Root] {
+func (b *builder) flushReaders(p *ir.Place) {
+	if !ir.IsFloat(p.Type()) || len(p.Path) == 0 && b.pendingReads[p.Root] {
 		b.flush()
 	}
 }
@@ -167,82 +167,82 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.let(s)
 		return
 	case *ir.Set:
-		b.set(s.P, s.E, (*leaf).set, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*laneNumber).setLane, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
 		return
 	case *ir.Add:
-		b.set(s.P, s.E, (*leaf).add, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*laneNumber).addLane, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
 		return
 	}
 	b.flush()
 	switch s := s.(type) {
 	case *ir.Append:
-		b.append(s)
+		b.appendStmt(s)
 	case *ir.Copy:
-		dst, src := b.memory(s.Dst), b.memory(s.Src)
+		dst, src := b.memoryDivergent(s.Dst), b.memoryDivergent(s.Src)
 		if dst != src {
 			b.refuse("a copy between memory that depends on the lane and memory that does not")
 		}
-		b.once(dst || s.N != nil)
-		b.Emit(&ir.Copy{At: s.At, N: s.N, Dst: b.either(s.Dst, dst), Src: b.either(s.Src, dst)})
+		b.refuseInBranch(dst || s.N != nil)
+		b.Emit(&ir.Copy{At: s.At, N: s.N, Dst: b.operand(s.Dst, dst), Src: b.operand(s.Src, dst)})
 	case *ir.Clear:
-		apart := b.memory(s.S)
-		b.once(apart)
-		b.Emit(&ir.Clear{At: s.At, S: b.either(s.S, apart)})
+		divergent := b.memoryDivergent(s.S)
+		b.refuseInBranch(divergent)
+		b.Emit(&ir.Clear{At: s.At, S: b.operand(s.S, divergent)})
 	case *ir.Call:
 		b.call(s)
 	case *ir.If:
-		b.branch(s)
+		b.ifStmt(s)
 	case *ir.Scope:
 		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
-		loop.Lo, loop.Hi = b.plain(s.Lo), b.plain(s.Hi)
+		loop.Lo, loop.Hi = b.uniform(s.Lo), b.uniform(s.Hi)
 		loop.Body = b.block(s.Body)
 		b.Emit(&loop)
 	case *ir.Leave:
 		b.Emit(s)
 	case *ir.Panic:
-		if b.only >= 0 {
+		if b.onlyLane >= 0 {
 			b.refuse("a panic under a condition that depends on the lane")
 		}
-		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.uniform(s.E)})
 	default:
 		b.refuse("a %T", s)
 	}
 }
 
 // once refuses what is to be done once under a condition that depends on the lane.
-func (b *builder) once(apart bool) {
-	if b.only >= 0 && apart {
+func (b *builder) refuseInBranch(divergent bool) {
+	if b.onlyLane >= 0 && divergent {
 		b.refuse("memory that is changed, or a call, under a condition that depends on the lane")
 	}
 }
 
 func (b *builder) let(s *ir.Let) {
 	switch v := s.V; {
-	case !b.apart[v] && !b.read[v] && b.depends(s.E): // a field that what stands for a struct lacks
+	case !b.divergent[v] && !b.read[v] && b.exprDivergent(s.E): // a field that what stands for a struct lacks
 		b.Emit(&ir.Let{At: s.At, V: v})
-	case !b.apart[v]:
-		b.Emit(&ir.Let{At: s.At, V: v, E: b.plain(s.E)})
+	case !b.divergent[v]:
+		b.Emit(&ir.Let{At: s.At, V: v, E: b.uniform(s.E)})
 	case !activity.HasFloats(v.Type):
 		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
 	case !ir.IsFloat(v.Type):
 		b.flush()
-		l := &ir.Let{At: s.At, V: b.of(v)}
+		l := &ir.Let{At: s.At, V: b.laneVar(v)}
 		if s.E != nil {
-			l.E = b.whole(s.E)
+			l.E = b.laneValue(s.E)
 		}
 		b.Emit(l)
 	case b.addressed[v]:
 		b.flush()
-		b.Emit(&ir.Let{At: s.At, V: b.of(v)})
+		b.Emit(&ir.Let{At: s.At, V: b.laneVar(v)})
 		if s.E != nil {
 			b.stmt(&ir.Set{At: s.At, P: v.Place(), E: s.E})
 		}
 	default:
 		list := b.scalars(v)
 		if s.E == nil {
-			b.do(nil, func(lanes []int) (out []ir.Stmt) {
+			b.schedule(nil, func(lanes []int) (out []ir.Stmt) {
 				for _, k := range lanes {
 					out = append(out, &ir.Let{At: s.At, V: list[k]})
 				}
@@ -250,10 +250,10 @@ func (b *builder) let(s *ir.Let) {
 			})
 			return
 		}
-		e := b.number(s.E)
-		b.do(readsOf(e), func(lanes []int) (out []ir.Stmt) {
+		e := b.laneExpr(s.E)
+		b.schedule(uniformReads(e), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {
-				out = append(out, &ir.Let{At: s.At, V: list[k], E: at(e, k)})
+				out = append(out, &ir.Let{At: s.At, V: list[k], E: forLane(e, k)})
 			}
 			return out
 		})
@@ -261,19 +261,19 @@ func (b *builder) let(s *ir.Let) {
 }
 
 // set is an assignment or an addition to a place: lane makes that of one lane, to any other.
-func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int, e ir.Expr) ir.Stmt,
+func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *laneNumber, at ir.At, k int, e ir.Expr) ir.Stmt,
 	to func(p *ir.Place, e ir.Expr) ir.Stmt) {
 	where := b.At
 	switch {
-	case !b.differs(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.depends(e):
-	case !b.differs(p):
-		b.assigned(p)
-		b.Emit(to(b.same(p), b.plain(e)))
+	case !b.isDivergent(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.exprDivergent(e):
+	case !b.isDivergent(p):
+		b.flushReaders(p)
+		b.Emit(to(b.uniformIndices(p), b.uniform(e)))
 	case ir.IsFloat(p.Type()):
-		x, dst := b.number(e), b.leaf(p)
-		b.do(append(readsOf(x), readsOf(dst)...), func(lanes []int) (out []ir.Stmt) {
+		x, dst := b.laneExpr(e), b.laneNumber(p)
+		b.schedule(append(uniformReads(x), uniformReads(dst)...), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {
-				out = append(out, lane(dst, where, k, at(x, k)))
+				out = append(out, lane(dst, where, k, forLane(x, k)))
 			}
 			return out
 		})
@@ -282,34 +282,34 @@ func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *leaf, at ir.At, k int
 		if !activity.HasFloats(p.Type()) {
 			b.refuse("%s, which holds no number, in memory that depends on the lane", p.Root.Name)
 		}
-		b.once(true)
-		b.Emit(to(b.place(p), b.whole(e)))
+		b.refuseInBranch(true)
+		b.Emit(to(b.divergentPlace(p), b.laneValue(e)))
 	}
 }
 
 // memory reports whether what a slice leads to depends on the lane.
-func (b *builder) memory(s ir.Expr) (found bool) {
-	b.parts(s, func(c any, _ bool) { found = found || b.apart[c] })
+func (b *builder) memoryDivergent(s ir.Expr) (found bool) {
+	b.eachCell(s, func(c any, _ bool) { found = found || b.divergent[c] })
 	return found
 }
 
 // either is e for all lanes, or as there is one of it.
-func (b *builder) either(e ir.Expr, apart bool) ir.Expr {
-	if apart {
-		return b.part(e)
+func (b *builder) operand(e ir.Expr, divergent bool) ir.Expr {
+	if divergent {
+		return b.laneOperand(e)
 	}
-	return b.plain(e)
+	return b.uniform(e)
 }
 
-func (b *builder) append(s *ir.Append) {
-	apart := b.differs(s.P)
-	b.once(apart)
-	c := &ir.Append{At: s.At, Spread: s.Spread, S: b.either(s.S, apart)}
+func (b *builder) appendStmt(s *ir.Append) {
+	divergent := b.isDivergent(s.P)
+	b.refuseInBranch(divergent)
+	c := &ir.Append{At: s.At, Spread: s.Spread, S: b.operand(s.S, divergent)}
 	for _, e := range s.Elems {
-		c.Elems = append(c.Elems, b.either(e, apart))
+		c.Elems = append(c.Elems, b.operand(e, divergent))
 	}
-	if c.P = b.same(s.P); apart {
-		c.P = b.place(s.P)
+	if c.P = b.uniformIndices(s.P); divergent {
+		c.P = b.divergentPlace(s.P)
 	}
 	b.Emit(c)
 }

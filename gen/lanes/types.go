@@ -16,10 +16,10 @@ import (
 type Types struct {
 	n     int
 	names *ir.Namer
-	twins []twin
+	named []laneType
 }
 
-type twin struct{ of, t types.Type }
+type laneType struct{ scalar, lanes types.Type }
 
 // NewTypes returns the types for n lanes. Functions that hand values to each other have
 // to have them in common.
@@ -29,7 +29,7 @@ func NewTypes(n int) *Types { return &Types{n: n, names: ir.NewNamer()} }
 func (l *Types) N() int { return l.n }
 
 // Of is the type that stands for t.
-func (l *Types) Of(t types.Type) types.Type {
+func (l *Types) LaneType(t types.Type) types.Type {
 	if l.n == 1 || !activity.HasFloats(t) {
 		return t
 	}
@@ -38,20 +38,20 @@ func (l *Types) Of(t types.Type) types.Type {
 	}
 	switch t := t.(type) {
 	case *types.Alias:
-		return l.Of(types.Unalias(t))
+		return l.LaneType(types.Unalias(t))
 	case *types.Named:
-		return l.named(t)
+		return l.namedLaneType(t)
 	case *types.Slice:
-		return types.NewSlice(l.Of(t.Elem()))
+		return types.NewSlice(l.LaneType(t.Elem()))
 	case *types.Array:
-		return types.NewArray(l.Of(t.Elem()), t.Len())
+		return types.NewArray(l.LaneType(t.Elem()), t.Len())
 	case *types.Pointer:
-		return types.NewPointer(l.Of(t.Elem()))
+		return types.NewPointer(l.LaneType(t.Elem()))
 	case *types.Struct:
 		var fields []*types.Var
 		for f := range t.Fields() {
 			if activity.HasFloats(f.Type()) { // by name, embedded or not
-				fields = append(fields, types.NewField(f.Pos(), f.Pkg(), f.Name(), l.Of(f.Type()), false))
+				fields = append(fields, types.NewField(f.Pos(), f.Pkg(), f.Name(), l.LaneType(f.Type()), false))
 			}
 		}
 		return types.NewStruct(fields, nil)
@@ -59,16 +59,16 @@ func (l *Types) Of(t types.Type) types.Type {
 	return t
 }
 
-func (l *Types) named(t *types.Named) types.Type {
-	for _, w := range l.twins {
-		if types.Identical(w.of, t) {
-			return w.t
+func (l *Types) namedLaneType(t *types.Named) types.Type {
+	for _, w := range l.named {
+		if types.Identical(w.scalar, t) {
+			return w.lanes
 		}
 	}
 	name := l.names.Name(t.Obj().Name() + "Lanes" + strconv.Itoa(l.n))
 	n := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, name, nil), nil, nil)
-	l.twins = append(l.twins, twin{t, n}) // before its parts, which may lead back here
-	n.SetUnderlying(l.Of(t.Underlying()))
+	l.named = append(l.named, laneType{t, n}) // before its parts, which may lead back here
+	n.SetUnderlying(l.LaneType(t.Underlying()))
 	return n
 }
 

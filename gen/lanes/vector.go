@@ -20,7 +20,7 @@ type Vector struct {
 }
 
 // Vectors has vectors made of the functions that can have them, from here on.
-func (p *Program) Vectors() {
+func (p *Program) EnableVectors() {
 	if p.types.n == ir.VectorLanes {
 		p.vectors = map[*ir.Func]*Vector{}
 	}
@@ -32,7 +32,7 @@ func (p *Program) Vector(f *ir.Func) *Vector { return p.vectors[f] }
 
 // vector makes of f, of which g is the form for several lanes, the one in vectors, nil
 // where there is none.
-func (r *run) vector(f, g *ir.Func) (v *Vector) {
+func (r *generation) buildVector(f, g *ir.Func) (v *Vector) {
 	defer func() {
 		if e := recover(); e != nil {
 			if _, ok := e.(*Error); !ok {
@@ -43,53 +43,53 @@ func (r *run) vector(f, g *ir.Func) (v *Vector) {
 	}()
 	b := &kernelBuilder{
 		builder: &builder{
-			run: r, f: f, names: ir.NamerOf(f), only: -1,
-			one: map[*ir.Var]*ir.Var{}, lane: map[*ir.Var][]*ir.Var{}, reads: map[*ir.Var]bool{},
+			generation: r, f: f, names: ir.NamerOf(f), onlyLane: -1,
+			laneVars: map[*ir.Var]*ir.Var{}, scalarVars: map[*ir.Var][]*ir.Var{}, pendingReads: map[*ir.Var]bool{},
 		},
-		vectors: map[*ir.Var]*ir.Var{}, consts: map[string]*ir.Var{},
+		vectorVars: map[*ir.Var]*ir.Var{}, consts: map[string]*ir.Var{},
 	}
-	b.addressed, b.read = usesIn(f)
-	k, all := b.kernel()
-	if b.worth < least {
+	b.addressed, b.read = variableUses(f)
+	k, rows := b.kernel()
+	if b.worth < minWorth {
 		return nil
 	}
 	k, _ = ir.Clone(k, nil)
-	return &Vector{r.around(f, g, k, all.Type), k}
+	return &Vector{r.wrapper(f, g, k, rows.Type), k}
 }
 
 // around calls kernel k, which takes numbers in memory of type rows, with the parameters
 // and results of g.
-func (r *run) around(f, g, k *ir.Func, of types.Type) *ir.Func {
+func (r *generation) wrapper(f, g, k *ir.Func, rowsType types.Type) *ir.Func {
 	g, _ = ir.Clone(&ir.Func{Name: k.Name + "_call", Pos: g.Pos, Exit: g.Exit, Params: g.Params, Results: g.Results},
 		nil)
 	names := ir.NamerOf(g)
-	rows := &ir.Var{Name: names.Name("rows"), Type: of.(*types.Pointer).Elem()}
+	rows := &ir.Var{Name: names.Name("rows"), Type: rowsType.(*types.Pointer).Elem()}
 	call := &ir.Call{Callee: &ir.Callee{Func: k}}
 	var after ir.Block
 	g.Body = ir.Block{&ir.Let{V: rows}}
-	at, row := 0, 0
+	next, row := 0, 0
 	for i, v := range slices.Concat(f.Params, f.Results) {
-		list := slices.Concat(g.Params, g.Results)[at:]
+		list := slices.Concat(g.Params, g.Results)[next:]
 		if !ir.IsFloat(v.Type) {
 			call.Args = append(call.Args, list[0].Load())
-			at++
+			next++
 			continue
 		}
 		width := 1
-		if r.apart[v] {
+		if r.divergent[v] {
 			width = r.types.n
 		}
 		for lane, x := range list[:width] {
-			p := &ir.Place{Root: rows, Path: []ir.Step{ir.IndexStep(index(row)), ir.IndexStep(index(lane))}}
+			p := &ir.Place{Root: rows, Path: []ir.Step{ir.IndexStep(intConst(row)), ir.IndexStep(intConst(lane))}}
 			if i < len(f.Params) {
 				g.Body = append(g.Body, &ir.Set{P: p, E: x.Load()})
 			} else {
 				after = append(after, &ir.Set{P: x.Place(), E: &ir.Load{Typed: ir.Typed{T: x.Type}, P: p}})
 			}
 		}
-		at, row = at+width, row+1
+		next, row = next+width, row+1
 	}
-	call.Args = append(call.Args, &ir.Addr{Typed: ir.Typed{T: of}, P: rows.Place()})
+	call.Args = append(call.Args, &ir.Addr{Typed: ir.Typed{T: rowsType}, P: rows.Place()})
 	g.Body = append(append(g.Body, call), after...)
 	return g
 }

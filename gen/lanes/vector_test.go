@@ -16,8 +16,8 @@ func inFour(t *testing.T, text string) (g *ir.Func, v *lanes.Vector) {
 	t.Helper()
 	f, params, results := parse(t, text)
 	p := lanes.New(lanes.NewTypes(ir.VectorLanes), nil)
-	p.Vectors()
-	g, err := p.Of(f, params, results)
+	p.EnableVectors()
+	g, err := p.Build(f, params, results)
 	if err != nil {
 		t.Fatal(err)
 	}

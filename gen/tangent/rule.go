@@ -36,7 +36,7 @@ func (b *builder) rule(s *ir.Call) {
 				"or a struct", r.Name, l.N()),
 				"use the tangent in one direction")
 		}
-		l.Each(r.Tangent, len(shape.Params), len(shape.Results))
+		l.CallPerLane(r.Tangent, len(shape.Params), len(shape.Results))
 	}
 	c := &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
 	for _, i := range shape.ActiveParams {

@@ -85,7 +85,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 	for i := len(f.Results); i < len(t.Results); i++ {
 		results = results.With(i)
 	}
-	several, err := p.lanes.Of(t, params, results)
+	several, err := p.lanes.Build(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
 		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos}
 	}

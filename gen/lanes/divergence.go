@@ -10,30 +10,30 @@ import (
 
 // varied is what depends on the lane, of a function and those that it calls. Cells are
 // variables, each with all that it leads to, and the fields of the workspace.
-type varied struct {
-	p       *Program
-	apart   map[any]bool
-	edges   map[any][]any // to what depends on a cell
-	touched map[*ir.Func][]field
-	local   map[any]bool // slices that are made where they are declared
+type divergence struct {
+	program    *Program
+	divergent  map[any]bool
+	dependents map[any][]any // to what depends on a cell
+	workFields map[*ir.Func][]field
+	allocated  map[any]bool // slices that are made where they are declared
 }
 
 // field is a field of the workspace.
 type field int
 
 // vary finds out what depends on the lane where certain parameters and results do.
-func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
-	v := &varied{p: p, apart: map[any]bool{}, edges: map[any][]any{}, touched: map[*ir.Func][]field{},
-		local: map[any]bool{}}
-	for _, g := range p.reached(f) {
-		v.fields(g)
+func (p *Program) analyzeDivergence(f *ir.Func, params, results activity.Mask) *divergence {
+	v := &divergence{program: p, divergent: map[any]bool{}, dependents: map[any][]any{}, workFields: map[*ir.Func][]field{},
+		allocated: map[any]bool{}}
+	for _, g := range p.reachable(f) {
+		v.collectFields(g)
 		v.block(g.Body, nil)
 	}
-	var work []any
+	var worklist []any
 	mark := func(c any) {
-		if !v.apart[c] {
-			v.apart[c] = true
-			work = append(work, c)
+		if !v.divergent[c] {
+			v.divergent[c] = true
+			worklist = append(worklist, c)
 		}
 	}
 	for i, x := range f.Params {
@@ -46,10 +46,10 @@ func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
 			mark(x)
 		}
 	}
-	for len(work) > 0 {
-		c := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, d := range v.edges[c] {
+	for len(worklist) > 0 {
+		c := worklist[len(worklist)-1]
+		worklist = worklist[:len(worklist)-1]
+		for _, d := range v.dependents[c] {
 			mark(d)
 		}
 	}
@@ -57,10 +57,10 @@ func (p *Program) vary(f *ir.Func, params, results activity.Mask) *varied {
 }
 
 // fields notes which fields of the workspace a function names.
-func (v *varied) fields(f *ir.Func) {
+func (v *divergence) collectFields(f *ir.Func) {
 	add := func(p *ir.Place) {
-		if c, ok := v.cell(p).(field); ok && !slices.Contains(v.touched[f], c) {
-			v.touched[f] = append(v.touched[f], c)
+		if c, ok := v.cell(p).(field); ok && !slices.Contains(v.workFields[f], c) {
+			v.workFields[f] = append(v.workFields[f], c)
 		}
 	}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -77,21 +77,21 @@ func (v *varied) fields(f *ir.Func) {
 		}
 		return true
 	})
-	slices.Sort(v.touched[f])
+	slices.Sort(v.workFields[f])
 }
 
 // isWork reports whether t is that of a pointer to the workspace.
-func (p *Program) isWork(t types.Type) bool {
+func (p *Program) isWorkspace(t types.Type) bool {
 	ptr, ok := t.Underlying().(*types.Pointer)
-	return ok && p.work != nil && types.Identical(ptr.Elem(), p.work.Type)
+	return ok && p.workspace != nil && types.Identical(ptr.Elem(), p.workspace.Type)
 }
 
 // cell is the cell of what is at p, nil if it has none.
-func (v *varied) cell(p *ir.Place) any {
+func (v *divergence) cell(p *ir.Place) any {
 	switch {
 	case p.Root.Kind == ir.Global:
 		return nil
-	case !v.p.isWork(p.Root.Type):
+	case !v.program.isWorkspace(p.Root.Type):
 		return p.Root
 	case len(p.Path) < 2:
 		return nil
@@ -100,17 +100,17 @@ func (v *varied) cell(p *ir.Place) any {
 }
 
 // differs reports whether what is at p depends on the lane.
-func (v *varied) differs(p *ir.Place) bool {
+func (v *divergence) isDivergent(p *ir.Place) bool {
 	c := v.cell(p)
-	return c != nil && v.apart[c]
+	return c != nil && v.divergent[c]
 }
 
 // leads reports whether a value of type t leads to floats in memory.
-func leads(t types.Type) bool { return activity.HasFloats(t) && activity.HasRefs(t) }
+func refersToFloats(t types.Type) bool { return activity.HasFloats(t) && activity.HasRefs(t) }
 
 // parts visits the cells that the value of e is made of; shared says that what the value
 // leads to is theirs.
-func (v *varied) parts(e ir.Expr, visit func(c any, shared bool)) {
+func (v *divergence) eachCell(e ir.Expr, visit func(c any, shared bool)) {
 	if e == nil || !activity.HasFloats(e.Type()) {
 		return
 	}
@@ -121,44 +121,44 @@ func (v *varied) parts(e ir.Expr, visit func(c any, shared bool)) {
 	}
 	switch e := e.(type) {
 	case *ir.Load:
-		place(e.P, leads(e.T))
+		place(e.P, refersToFloats(e.T))
 	case *ir.Addr:
 		place(e.P, true)
 	case *ir.SliceAt:
 		place(e.P, true)
 	case *ir.Slice:
-		v.parts(e.X, visit)
+		v.eachCell(e.X, visit)
 	default:
 		for _, x := range ir.Operands(e) {
-			v.parts(x, visit)
+			v.eachCell(x, visit)
 		}
 	}
 }
 
 // flow says that e is assigned to a cell. What leads to memory depends on the lane in both
 // or in none.
-func (v *varied) flow(e ir.Expr, to any) {
+func (v *divergence) flow(e ir.Expr, to any) {
 	if to == nil {
 		return
 	}
-	v.parts(e, func(c any, shared bool) {
-		v.edge(c, to)
+	v.eachCell(e, func(c any, shared bool) {
+		v.addEdge(c, to)
 		if shared {
-			v.edge(to, c)
+			v.addEdge(to, c)
 		}
 	})
 }
 
-func (v *varied) edge(from, to any) { v.edges[from] = append(v.edges[from], to) }
+func (v *divergence) addEdge(from, to any) { v.dependents[from] = append(v.dependents[from], to) }
 
 // contents says that the elements of a slice are copied to another. Memory that is made
 // here may as well be there for each lane, which makes the copy one of slices of one type.
-func (v *varied) contents(src, dst ir.Expr) {
-	v.parts(dst, func(to any, _ bool) {
-		v.parts(src, func(from any, _ bool) {
-			v.edge(from, to)
-			if s, ok := src.Type().Underlying().(*types.Slice); ok && leads(s.Elem()) || v.local[from] {
-				v.edge(to, from)
+func (v *divergence) flowElements(src, dst ir.Expr) {
+	v.eachCell(dst, func(to any, _ bool) {
+		v.eachCell(src, func(from any, _ bool) {
+			v.addEdge(from, to)
+			if s, ok := src.Type().Underlying().(*types.Slice); ok && refersToFloats(s.Elem()) || v.allocated[from] {
+				v.addEdge(to, from)
 			}
 		})
 	})
@@ -167,21 +167,21 @@ func (v *varied) contents(src, dst ir.Expr) {
 // guard is a condition around statements: the cells of the numbers that it reads, and
 // the variables that are declared under it.
 type guard struct {
-	cells  []any
-	inside map[*ir.Var]bool
+	cells    []any
+	declared map[*ir.Var]bool
 }
 
 // block goes through statements. What is assigned there to variables that are declared
 // outside of a condition depends on what that reads.
-func (v *varied) block(b ir.Block, guards []guard) {
+func (v *divergence) block(b ir.Block, guards []guard) {
 	for _, s := range b {
 		assigned := func(c any) {
 			for _, g := range guards {
-				if x, ok := c.(*ir.Var); c == nil || ok && g.inside[x] {
+				if x, ok := c.(*ir.Var); c == nil || ok && g.declared[x] {
 					continue
 				}
 				for _, o := range g.cells {
-					v.edge(o, c)
+					v.addEdge(o, c)
 				}
 			}
 		}
@@ -191,10 +191,10 @@ func (v *varied) block(b ir.Block, guards []guard) {
 		switch s := s.(type) {
 		case *ir.Let:
 			for _, g := range guards {
-				g.inside[s.V] = true
+				g.declared[s.V] = true
 			}
 			if _, ok := s.E.(*ir.Make); ok {
-				v.local[s.V] = true
+				v.allocated[s.V] = true
 			}
 			v.flow(s.E, s.V)
 		case *ir.Set:
@@ -206,21 +206,21 @@ func (v *varied) block(b ir.Block, guards []guard) {
 			v.flow(s.S, to)
 			for _, e := range s.Elems {
 				if s.Spread {
-					v.contents(e, &ir.Load{Typed: ir.Typed{T: s.P.Type()}, P: s.P})
+					v.flowElements(e, &ir.Load{Typed: ir.Typed{T: s.P.Type()}, P: s.P})
 				} else {
 					v.flow(e, to)
 				}
 			}
 		case *ir.Copy:
-			v.contents(s.Src, s.Dst)
-			v.parts(s.Dst, func(c any, _ bool) { assigned(c) })
+			v.flowElements(s.Src, s.Dst)
+			v.eachCell(s.Dst, func(c any, _ bool) { assigned(c) })
 		case *ir.Clear:
-			v.parts(s.S, func(c any, _ bool) { assigned(c) })
+			v.eachCell(s.S, func(c any, _ bool) { assigned(c) })
 		case *ir.Call:
 			v.call(s, assigned)
 		case *ir.If:
 			guards := guards
-			if list := v.numbers(s.Cond); len(list) > 0 {
+			if list := v.condCells(s.Cond); len(list) > 0 {
 				guards = append(guards[:len(guards):len(guards)], guard{list, map[*ir.Var]bool{}})
 			}
 			v.block(s.Then, guards)
@@ -233,18 +233,18 @@ func (v *varied) block(b ir.Block, guards []guard) {
 	}
 }
 
-func (v *varied) call(s *ir.Call, assigned func(c any)) {
+func (v *divergence) call(s *ir.Call, assigned func(c any)) {
 	for _, x := range s.Results {
 		if x != nil {
 			assigned(x)
 		}
 	}
 	f := s.Callee.Func
-	if front, each := v.p.each[of(s.Callee)]; each || f == nil { // what it gives depends on what it takes
+	if front, each := v.program.perLane[calleeKey(s.Callee)]; each || f == nil { // what it gives depends on what it takes
 		for i, x := range s.Results {
 			for k, a := range s.Args {
 				if x != nil && activity.HasFloats(x.Type) && (i >= front.results || k < front.params) {
-					v.parts(a, func(c any, _ bool) { v.edge(c, x) })
+					v.eachCell(a, func(c any, _ bool) { v.addEdge(c, x) })
 				}
 			}
 		}
@@ -261,7 +261,7 @@ func (v *varied) call(s *ir.Call, assigned func(c any)) {
 }
 
 // numbers are the cells of the numbers that e, a condition, reads.
-func (v *varied) numbers(e ir.Expr) (list []any) {
+func (v *divergence) condCells(e ir.Expr) (list []any) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Len:
