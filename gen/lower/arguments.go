@@ -7,14 +7,18 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// receiver is the first argument of a method call; & and * are put in as Go does.
+// Arguments of calls: receivers, function values, which specialise the callee and are replaced by
+// their captured variables, interface values of known dynamic type, and variadic parameters.
+
+// receiver returns the first argument of a method call, with the & or * that Go inserts. want is
+// the type of the receiver parameter.
 func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 	x := c.recv
 	t := l.typeOf(x.X)
 	var p *ir.Place
-	if k := c.known; k != nil {
+	if k := c.devirtualized; k != nil {
 		t = k.t
-		p = l.hold(x.X, k.value())
+		p = l.placeOf(x.X, k.value())
 	} else {
 		p = l.place(x.X)
 	}
@@ -34,14 +38,16 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 	return l.coerce(load(p, t), want, x)
 }
 
-// arguments are those of a call, and the function values among them at their places.
+// arguments lowers the arguments of a call, in order of evaluation. It returns an expression for
+// each parameter that is not of function type, and for each parameter the known function or the
+// known dynamic type of its argument, nil if there is neither. It refuses unknown functions.
 func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Signature,
 	s *substitution) ([]ir.Expr, []*funcValue) {
 	n := sig.Params().Len()
-	param := func(i int) types.Type { return s.of(sig.Params().At(i).Type()) }
+	param := func(i int) types.Type { return s.apply(sig.Params().At(i).Type()) }
 	var args []ir.Expr
 	values := make([]*funcValue, n)
-	var es []ir.Expr // of f(g()), where g has several results
+	var es []ir.Expr // arguments of f(g()), if g has several results
 	if len(list) == 1 {
 		if _, ok := l.info.TypeOf(list[0]).(*types.Tuple); ok {
 			for _, v := range l.callAll(list[0], "t") {
@@ -58,9 +64,9 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 				es = append(es, nil)
 				continue
 			}
-			if k := l.handed(param, i, n, sig, e); k != nil {
-				values[i] = &funcValue{dynamic: k.t}
-				es = append(es, l.own(e, k.value()))
+			if k := l.devirtualizedArg(param, i, n, sig, e); k != nil {
+				values[i] = &funcValue{dynamicType: k.t}
+				es = append(es, l.materialize(e, k.value()))
 				continue
 			}
 			es = append(es, l.expr(e))
@@ -68,12 +74,12 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	}
 	for i := range n {
 		t := param(i)
-		if values[i] != nil && values[i].dynamic != nil {
-			t = values[i].dynamic
+		if values[i] != nil && values[i].dynamicType != nil {
+			t = values[i].dynamicType
 		}
 		switch {
 		case sig.Variadic() && i == n-1 && !call.Ellipsis.IsValid():
-			args = append(args, l.rest(call, t, es[min(i, len(es)):]))
+			args = append(args, l.variadicSlice(call, t, es[min(i, len(es)):]))
 		case i < len(es) && es[i] != nil:
 			args = append(args, l.coerce(es[i], t, call))
 		}
@@ -81,8 +87,9 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	return args, values
 }
 
-// rest is the slice that the last parameter of a variadic function is.
-func (l *lowerer) rest(n ast.Node, t types.Type, es []ir.Expr) ir.Expr {
+// variadicSlice returns the slice for the last parameter of a variadic function; nil for no
+// arguments.
+func (l *lowerer) variadicSlice(n ast.Node, t types.Type, es []ir.Expr) ir.Expr {
 	if len(es) == 0 {
 		return zero(t)
 	}
@@ -95,5 +102,5 @@ func (l *lowerer) rest(n ast.Node, t types.Type, es []ir.Expr) ir.Expr {
 		lit.Keys = append(lit.Keys, i)
 		lit.Elems = append(lit.Elems, l.coerce(e, elem, n))
 	}
-	return l.own(n, lit)
+	return l.materialize(n, lit)
 }

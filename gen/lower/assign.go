@@ -9,6 +9,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Assignments and declarations. Sums and differences become ir.Add, other assignments ir.Set. An
+// assignment of several values evaluates all operands before it assigns any.
+
+// assign lowers an assignment statement of any form.
 func (l *lowerer) assign(s *ast.AssignStmt) {
 	switch s.Tok {
 	case token.ASSIGN, token.DEFINE:
@@ -25,7 +29,7 @@ func (l *lowerer) assign(s *ast.AssignStmt) {
 	}
 }
 
-// compound is the operation in an assignment such as +=.
+// compound maps assignment tokens such as += to their operations.
 var compound = map[token.Token]token.Token{
 	token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB, token.MUL_ASSIGN: token.MUL,
 	token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM, token.AND_ASSIGN: token.AND,
@@ -33,6 +37,7 @@ var compound = map[token.Token]token.Token{
 	token.SHR_ASSIGN: token.SHR, token.AND_NOT_ASSIGN: token.AND_NOT,
 }
 
+// incDec lowers x++ and x--.
 func (l *lowerer) incDec(s *ast.IncDecStmt) {
 	p := l.lvalue(s.X)
 	if p == nil {
@@ -46,10 +51,10 @@ func (l *lowerer) incDec(s *ast.IncDecStmt) {
 	l.update(s, p, op, &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(1)})
 }
 
-// update is p op= e. What is added stands in a statement of its own, since the reverse of
-// it needs to know neither p nor e.
+// update emits p op= e, as an Add if possible: the adjoint of an addition needs the value of
+// neither p nor e. Unsigned numbers are not added to, since a difference cannot be negated.
 func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
-	t, _ := cell(p, nil)
+	t, _ := placeType(p, nil)
 	if op != token.SHL && op != token.SHR {
 		e = l.coerce(e, t, n)
 	}
@@ -64,8 +69,8 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 	l.emit(&ir.Set{At: l.at(n), P: p, E: &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: load(p, t), Y: e}})
 }
 
-// readsSame says whether e reads p by a place with the same root. That two roots may lead
-// to one place is left to the analyses that come later.
+// readsSame reports whether e reads p through the same root. Aliases with other roots are left to
+// the analyses of later stages.
 func (l *lowerer) readsSame(p *ir.Place, e ir.Expr) bool {
 	found := false
 	eachPlace(e, func(r *ir.Place, taken bool) {
@@ -74,6 +79,7 @@ func (l *lowerer) readsSame(p *ir.Place, e ir.Expr) bool {
 	return found
 }
 
+// negate returns -e; the negation of a positive constant is a constant.
 func negate(e ir.Expr) ir.Expr {
 	if c, ok := e.(*ir.Const); ok && c.Val != nil && c.Text == "" && constant.Sign(c.Val) > 0 {
 		return &ir.Const{Typed: c.Typed, Val: constant.UnaryOp(token.SUB, c.Val, 0)}
@@ -81,7 +87,8 @@ func negate(e ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
 }
 
-// assignAll is an assignment or a declaration with values.
+// assignAll lowers an assignment or a declaration with values. define is set if identifiers on the
+// left may be new variables.
 func (l *lowerer) assignAll(n ast.Node, lhs, rhs []ast.Expr, define bool) {
 	if len(lhs) > 1 && len(rhs) == 1 {
 		l.assignTuple(n, lhs, rhs[0], define)
@@ -108,14 +115,14 @@ func (l *lowerer) assignAll(n ast.Node, lhs, rhs []ast.Expr, define bool) {
 			places[i] = &ir.Place{Root: v}
 			defer l.bind(o, v)
 		} else if places[i] != nil {
-			t, _ := cell(places[i], nil)
+			t, _ := placeType(places[i], nil)
 			es[i] = l.coerce(es[i], t, e)
 		}
 	}
 	l.parallel(n, places, es)
 }
 
-// newVar is the variable that a declaration makes of e, or nil.
+// newVar returns the variable that e declares if define is set, or nil.
 func (l *lowerer) newVar(e ast.Expr, define bool) types.Object {
 	id, ok := e.(*ast.Ident)
 	if !define || !ok || id.Name == "_" {
@@ -124,11 +131,14 @@ func (l *lowerer) newVar(e ast.Expr, define bool) types.Object {
 	return l.info.Defs[id]
 }
 
+// isBlank reports whether e is the blank identifier.
 func isBlank(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == "_"
 }
 
+// assignOne lowers an assignment of one value. The value of a call is assigned by the call itself
+// if the types are identical.
 func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if o := l.newVar(lhs, define); o != nil {
 		if l.bindDynamic(n, o, rhs) {
@@ -153,7 +163,7 @@ func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if p == nil {
 		return
 	}
-	t, _ := cell(p, nil)
+	t, _ := placeType(p, nil)
 	if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok && l.isBuiltin(call, "append") &&
 		types.Identical(l.typeOf(rhs), t) {
 		l.appendTo(call, p)
@@ -162,7 +172,7 @@ func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(l.rvalue(rhs), t, rhs)})
 }
 
-// discard is _ = e: what e does, and the panics it may have.
+// discard lowers _ = e: the calls and the panics of e remain.
 func (l *lowerer) discard(n ast.Node, rhs ast.Expr) {
 	if call, ok := l.plainCall(rhs); ok {
 		l.callInto(call, nil)
@@ -174,7 +184,8 @@ func (l *lowerer) discard(n ast.Node, rhs ast.Expr) {
 	}
 }
 
-// assignTuple is a, b = f().
+// assignTuple lowers a, b = f(). Operands on the left are evaluated before the call; results of
+// another type, or for variables that exist already, pass through temporaries.
 func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) {
 	places := make([]*ir.Place, len(lhs))
 	for i, e := range lhs {
@@ -198,7 +209,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 	var declared ir.Block
 	var after []func()
 	for i, e := range lhs {
-		t := l.subst.of(tuple.At(i).Type())
+		t := l.subst.apply(tuple.At(i).Type())
 		if isBlank(e) {
 			continue
 		}
@@ -215,7 +226,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 		} else {
 			results[i] = &ir.Var{Name: l.names.fresh("t"), Type: t, Pos: l.pos(e)}
 			after = append(after, func() {
-				to, _ := cell(places[i], nil)
+				to, _ := placeType(places[i], nil)
 				l.emit(&ir.Set{At: l.at(n), P: places[i], E: l.coerce(loadVar(results[i]), to, e)})
 			})
 		}
@@ -236,7 +247,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 	}
 }
 
-// refuseTuple refuses the forms of v, ok := e that are no calls.
+// refuseTuple refuses the forms of v, ok := e that are not calls.
 func (l *lowerer) refuseTuple(e ast.Expr) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.IndexExpr:

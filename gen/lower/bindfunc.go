@@ -7,7 +7,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// bindFunctions is an assignment whose values are functions. It is false for others.
+// Variables of function type. They do not exist at run time: a variable that is assigned once is
+// bound to the function during lowering, and uses of it refer to that function.
+
+// bindFunctions lowers an assignment whose values are functions, and reports whether s is one.
 func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 	if len(s.Lhs) != len(s.Rhs) {
 		return false
@@ -34,8 +37,8 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 	return true
 }
 
-// bindFunction binds a variable that is assigned once. whole says that the assignment
-// runs whenever the variable is there.
+// bindFunction binds a variable that is assigned once. whole reports that the assignment dominates
+// all uses, as it is in the block of the declaration.
 func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
 	o := l.info.ObjectOf(id)
 	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
@@ -56,7 +59,8 @@ func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool
 	l.env[o] = &binding{value: v}
 }
 
-// compareFunction is a comparison of a function with nil.
+// compareFunction lowers a comparison of a function with nil, which is known, and reports whether x
+// is one.
 func (l *lowerer) compareFunction(x *ast.BinaryExpr) (ir.Expr, bool) {
 	e := x.X
 	if l.info.Types[e].IsNil() {

@@ -8,14 +8,20 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Builtin functions. append, copy and clear become statements, min and max expressions; builtins on
+// maps and channels are refused.
+
+// truth returns a constant of type bool.
 func truth(b bool) *ir.Const {
 	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Bool]}, Val: constant.MakeBool(b)}
 }
 
+// integer returns a constant of the integer type t.
 func integer(i int64, t types.Type) *ir.Const {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(i)}
 }
 
+// isBuiltin reports whether a call is of the builtin with a name, unless that is shadowed.
 func (l *lowerer) isBuiltin(call *ast.CallExpr, name string) bool {
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if !ok || id.Name != name {
@@ -25,6 +31,7 @@ func (l *lowerer) isBuiltin(call *ast.CallExpr, name string) bool {
 	return ok
 }
 
+// builtinName returns the name of the builtin that a call calls.
 func builtinName(call *ast.CallExpr) string {
 	switch f := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -35,7 +42,7 @@ func builtinName(call *ast.CallExpr) string {
 	return "?"
 }
 
-// builtinStmt is a builtin that stands as a statement. It is false for other calls.
+// builtinStmt lowers a call of a builtin as a statement, and reports whether call is one.
 func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 	if l.callee(call).kind != builtin {
 		return false
@@ -60,8 +67,10 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 	return true
 }
 
-func (l *lowerer) panicValue(e ast.Expr) ir.Expr { return l.own(e, l.rvalue(e)) }
+// panicValue returns the operand of a panic.
+func (l *lowerer) panicValue(e ast.Expr) ir.Expr { return l.materialize(e, l.rvalue(e)) }
 
+// noBuiltin refuses a builtin that cannot be differentiated.
 func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
 	switch name {
 	case "recover":
@@ -75,7 +84,7 @@ func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
 	}
 }
 
-// builtin is a builtin function inside of an expression.
+// builtin lowers a call of a builtin within an expression. append and copy assign to a temporary.
 func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 	typed := ir.Typed{T: t}
 	switch name := builtinName(x); name {
@@ -89,7 +98,8 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 		return m
 	case "make":
 		if !isSlice(t) {
-			return l.bad(x, "make of "+typeText(t), "maps and channels have no place for derivatives", "use a slice")
+			return l.refuseExpr(x, "make of "+typeText(t), "maps and channels have no place for derivatives",
+				"use a slice")
 		}
 		m := &ir.Make{Typed: typed, N: l.expr(x.Args[1])}
 		if len(x.Args) > 2 {
@@ -117,6 +127,7 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 	}
 }
 
+// length lowers len or cap. The length of an array is a constant, but calls in its operand remain.
 func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 	xt := l.typeOf(x.Args[0])
 	switch u := deref(xt).Underlying().(type) {
@@ -127,14 +138,15 @@ func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 		}
 		return integer(u.Len(), t)
 	case *types.Map:
-		return l.bad(x, "length of a map", "maps have no place in the intermediate form", "use a slice or a struct")
+		return l.refuseExpr(x, "length of a map", "maps have no place in the intermediate form",
+			"use a slice or a struct")
 	case *types.Chan:
-		return l.bad(x, "channel", "channels have no derivative", "pass values as arguments")
+		return l.refuseExpr(x, "channel", "channels have no derivative", "pass values as arguments")
 	}
 	return &ir.Len{Typed: ir.Typed{T: t}, X: l.expr(x.Args[0]), Cap: isCap}
 }
 
-// appendTo is p = append(…).
+// appendTo emits p = append(…).
 func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 	t := l.typeOf(x)
 	st := &ir.Append{At: l.at(x), P: p, S: l.coerce(l.expr(x.Args[0]), t, x), Spread: x.Ellipsis.IsValid()}
@@ -153,6 +165,7 @@ func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 	l.emit(st)
 }
 
+// copy emits a copy that assigns the number of elements to n, if n is not nil.
 func (l *lowerer) copy(x *ast.CallExpr, n *ir.Var) {
 	dst, src := l.expr(x.Args[0]), l.expr(x.Args[1])
 	if isZero(dst) || isZero(src) {

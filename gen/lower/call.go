@@ -7,7 +7,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// plainCall is e as a call that becomes a statement.
+// Calls. A call is a statement before the statement whose expression contains it, with its results
+// in temporaries. The callee is a specialization of the declared function for type arguments,
+// function arguments and dynamic types, or a rule.
+
+// plainCall returns e as a call that becomes a call statement, and reports whether it is one: not a
+// conversion, a builtin, an elementary or opaque function, nor a call of yield.
 func (l *lowerer) plainCall(e ast.Expr) (*ast.CallExpr, bool) {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || l.info.Types[call].Value != nil {
@@ -28,7 +33,7 @@ func (l *lowerer) plainCall(e ast.Expr) (*ast.CallExpr, bool) {
 	return call, true
 }
 
-// callExpr is a call inside of an expression.
+// callExpr lowers a call within an expression.
 func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
 	c := l.callee(x)
 	fn := c.fn
@@ -54,7 +59,7 @@ func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
 	return loadVar(vs[0])
 }
 
-// callAll calls and puts all results into new variables; none if it is refused.
+// callAll emits a call and returns new variables that hold its results, nil if it is refused.
 func (l *lowerer) callAll(e ast.Expr, name string) []*ir.Var {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
@@ -64,7 +69,7 @@ func (l *lowerer) callAll(e ast.Expr, name string) []*ir.Var {
 	var lets ir.Block
 	var vs []*ir.Var
 	add := func(t types.Type) {
-		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(t), Pos: l.pos(call)}
+		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.apply(t), Pos: l.pos(call)}
 		vs = append(vs, v)
 		lets = append(lets, &ir.Let{At: l.at(call), V: v})
 	}
@@ -82,7 +87,8 @@ func (l *lowerer) callAll(e ast.Expr, name string) []*ir.Var {
 	return vs
 }
 
-// callInto calls and drops the results, or assigns them to variables that are declared.
+// callInto emits a call that assigns its results to declared variables, or discards them if results
+// is nil.
 func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
 	c := l.callee(call)
 	if c.kind == valueCallee && c.value.loop != nil {
@@ -106,12 +112,12 @@ func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
 	l.callWith(call, nil, results)
 }
 
-// callWith evaluates the operands of a call, declares variables for its results and
-// calls. It is false if the call is refused.
+// callWith evaluates the operands of a call, emits the declarations lets of variables for its
+// results, and then the call. It reports whether the call was lowered, rather than refused.
 func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var) bool {
 	c := l.callee(call)
-	if l.handsOnYield(call, c) {
-		return l.callInside(call, c, lets, results)
+	if l.passesYield(call, c) {
+		return l.inlineCall(call, c, lets, results)
 	}
 	var to *ir.Callee
 	var args []ir.Expr
@@ -138,7 +144,9 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 	return true
 }
 
-// callDeclared finds the function that is called and its arguments.
+// callDeclared returns the callee and the arguments of a call of a declared function: a rule, a
+// function of package math with two results, or a specialization. It returns nil if the call is
+// refused.
 func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.Expr) {
 	fn := c.fn.Origin()
 	var args []ir.Expr
@@ -151,9 +159,9 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	if r := sig.Recv(); r != nil {
 		var e ir.Expr
 		if c.recv != nil {
-			e = l.receiver(c, s.of(r.Type()))
+			e = l.receiver(c, s.apply(r.Type()))
 		} else if len(list) > 0 {
-			e, list = l.coerce(l.expr(list[0]), s.of(r.Type()), list[0]), list[1:]
+			e, list = l.coerce(l.expr(list[0]), s.apply(r.Type()), list[0]), list[1:]
 		}
 		args = append(args, e)
 	}
@@ -161,8 +169,8 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		l.e.refusals = append(l.e.refusals, w.refusals...)
 		rest, values := l.arguments(call, list, sig, s)
 		for i, v := range values {
-			if v != nil && v.dynamic != nil { // a rule takes the interface
-				rest[i] = &ir.Convert{Typed: ir.Typed{T: s.of(sig.Params().At(i).Type())}, X: rest[i]}
+			if v != nil && v.dynamicType != nil { // rules take the interface value
+				rest[i] = &ir.Convert{Typed: ir.Typed{T: s.apply(sig.Params().At(i).Type())}, X: rest[i]}
 				continue
 			}
 			if v != nil {
@@ -172,9 +180,10 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		}
 		return &ir.Callee{Rule: w.rule}, append(args, rest...)
 	}
-	if isMath(fn) { // one with two results
+	if isMath(fn) { // with two results
 		rest, _ := l.arguments(call, list, sig, s)
-		// What is in a variable can be read twice, by an expression for each result.
+		// An argument in a variable can be evaluated twice: Expand makes an expression for each
+		// result.
 		switch x := rest[0].(type) {
 		case *ir.Const:
 		case *ir.Load:
@@ -188,7 +197,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	d := l.p.decls[fn]
 	if d == nil {
-		l.arguments(call, list, sig, s) // for their refusals
+		l.arguments(call, list, sig, s) // for the refusals of the arguments
 		l.noSource(call, fn)
 		return nil, nil
 	}
@@ -204,16 +213,16 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	return l.instance(call, d, c.targs, values, append(args, rest...))
 }
 
-// passive calls a function with the directive //nabla:passive. Where it cannot be
-// lowered nothing of it is known, but that it stands in the source.
+// passive returns the callee for a function with the directive //nabla:passive: its specialization,
+// or if it cannot be lowered a passive rule, of which only the name is known.
 func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
 	args []ir.Expr) (*ir.Callee, []ir.Expr) {
 	known := false
 	for _, v := range values {
 		known = known || v != nil
 	}
-	e := l.p.entry(d, targs, values)
-	if known || e != nil && l.p.done[e.f] && len(e.reaches()) == 0 {
+	e := l.p.specialize(d, targs, values)
+	if known || e != nil && l.p.done[e.f] && len(e.allRefusals()) == 0 {
 		return l.instance(call, d, targs, values, args)
 	}
 	if len(targs) > 0 {
@@ -225,25 +234,28 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true}}, args
 }
 
-// instance calls the copy of a declared function for function values.
+// instance returns a specialization of a declared function for function values, whose captured
+// variables are appended to args. It refuses polymorphic recursion, which would need infinitely
+// many.
 func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
 	args []ir.Expr) (*ir.Callee, []ir.Expr) {
 	for i, v := range values {
-		if v == nil && isFuncType(substitutionOf(d.fn, targs).of(d.fn.Signature().Params().At(i).Type())) {
+		if v == nil && isFuncType(substitutionOf(d.fn, targs).apply(d.fn.Signature().Params().At(i).Type())) {
 			return nil, nil // refused
 		}
 		args = append(args, l.captured(v)...)
 	}
-	e := l.p.entry(d, targs, values)
+	e := l.p.specialize(d, targs, values)
 	if e == nil {
 		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions",
 			"bound the recursion")
 		return nil, nil
 	}
-	l.e.calls = append(l.e.calls, calling{e, l.pos(call)})
+	l.e.calls = append(l.e.calls, callSite{e, l.pos(call)})
 	return &ir.Callee{Func: e.f}, args
 }
 
+// noSource refuses a call of a function without source.
 func (l *lowerer) noSource(call ast.Node, fn *types.Func) {
 	what := "call of " + fn.FullName()
 	switch fn.Pkg().Path() {

@@ -5,19 +5,25 @@ import (
 	"go/types"
 )
 
-// callee is what a call calls, as far as the source says it.
+// Resolution of calls: which function a call expression calls, without side effects on the
+// lowering.
+
+// A callee is the resolved target of a call, as far as the source determines it. The fields that
+// are set depend on kind.
 type callee struct {
-	kind  calleeKind
-	fn    *types.Func
-	targs []types.Type
-	recv  *ast.SelectorExpr // of a method call x.M(…)
-	path  []int             // from x to the embedded field that has the method
-	known *dynamic          // what x is, if it is an interface
-	value *funcValue
-	lit   *ast.FuncLit
-	why   [3]string // of a refusal
+	kind          calleeKind
+	fn            *types.Func
+	targs         []types.Type
+	recv          *ast.SelectorExpr // x.M of a method call
+	path          []int             // field indices from x to the embedded field that declares the method
+	devirtualized *devirtualized    // x as a value of its dynamic type, if x is an interface
+	value         *funcValue
+	lit           *ast.FuncLit
+	why           [3]string // what, reason and remedy of the refusal of an unknownCallee
 }
 
+// A calleeKind is the kind of a resolved call: a conversion, a builtin, a declared function or
+// method, a function value that is known, or a function literal.
 type calleeKind uint8
 
 const (
@@ -29,7 +35,7 @@ const (
 	literalCallee
 )
 
-// callee finds what is called. It has no effects, so it may be asked twice.
+// callee resolves a call. It has no side effects, so it may be called more than once.
 func (l *lowerer) callee(call *ast.CallExpr) callee {
 	fun := ast.Unparen(call.Fun)
 	if l.info.Types[fun].IsType() {
@@ -76,13 +82,15 @@ func (l *lowerer) callee(call *ast.CallExpr) callee {
 	return callee{why: [3]string{"call of a function value", "which function it is is not known", remedyStatic}}
 }
 
+// named resolves a call of an identifier: a declared function, or a variable bound to a function
+// value.
 func (l *lowerer) named(id *ast.Ident) callee {
 	switch o := l.info.Uses[id].(type) {
 	case *types.Func:
 		c := callee{kind: declared, fn: o}
 		if inst, ok := l.info.Instances[id]; ok {
 			for i := range inst.TypeArgs.Len() {
-				c.targs = append(c.targs, l.subst.of(inst.TypeArgs.At(i)))
+				c.targs = append(c.targs, l.subst.apply(inst.TypeArgs.At(i)))
 			}
 		}
 		return c
@@ -94,20 +102,22 @@ func (l *lowerer) named(id *ast.Ident) callee {
 	return callee{why: [3]string{"call of " + id.Name, "which function it holds is not known", remedyStatic}}
 }
 
+// substAll applies the current substitution to each type.
 func (l *lowerer) substAll(ts []types.Type) []types.Type {
 	out := make([]types.Type, len(ts))
 	for i, t := range ts {
-		out[i] = l.subst.of(t)
+		out[i] = l.subst.apply(t)
 	}
 	return out
 }
 
-// method finds the method that x.M calls.
+// method resolves the call x.M, also if the method is promoted from an embedded field, or if x is
+// an interface whose dynamic type is known.
 func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 	t := l.typeOf(x.X)
-	var known *dynamic
+	var known *devirtualized
 	if types.IsInterface(t) {
-		if known = l.dynamic(x.X); known != nil {
+		if known = l.devirtualize(x.X); known != nil {
 			t = known.t
 		}
 	}
@@ -124,5 +134,5 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 		return callee{why: [3]string{"call of interface method " + x.Sel.Name,
 			"which function it is depends on the value", "pass a concrete type, or make the function generic"}}
 	}
-	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path, known: known}
+	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path, devirtualized: known}
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// loops are the loops of a file by the line that they, or their labels, begin in.
+// The directive //nabla:checkpoint, which requests checkpointing of the loop on the line below it.
+
+// loops returns the loops of a file by the line on which they, or their labels, start.
 func (p *Program) loops(f *ast.File) map[int]ast.Node {
 	out := map[int]ast.Node{}
 	add := func(at, n ast.Node) {
 		switch n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			if line := p.fset.Position(at.Pos()).Line; out[line] == nil { // the outer one comes first
+			if line := p.fset.Position(at.Pos()).Line; out[line] == nil { // Inspect visits the outer loop first
 				out[line] = n
 			}
 		}
@@ -32,10 +34,11 @@ func (p *Program) loops(f *ast.File) map[int]ast.Node {
 	return out
 }
 
+// checkpointForms is the remedy for directives that are malformed.
 const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, or //nabla:checkpoint snapshots=20 " +
 	"steps=10"
 
-// checkpoint marks the loop that a directive stands above, or says why it does not.
+// checkpoint attaches a directive to loop, or returns why it cannot.
 func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {
 	c, why := parseCheckpoint(d.Args)
 	bad := func(why, remedy string) *Refusal {
@@ -46,14 +49,15 @@ func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {
 		return bad(why, checkpointForms)
 	case loop == nil:
 		return bad("it does not stand above a loop", "put it into the line right above for")
-	case p.marks[loop] != nil:
+	case p.checkpoints[loop] != nil:
 		return bad("the loop has another", "remove one of them")
 	}
-	p.marks[loop] = c
+	p.checkpoints[loop] = c
 	return nil
 }
 
-// parseCheckpoint reads what stands behind the directive.
+// parseCheckpoint parses the arguments of the directive. Without arguments it means levels=2. why
+// is empty if they are valid.
 func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 	c = &ir.Checkpoint{}
 	for _, arg := range strings.Fields(args) {
@@ -88,7 +92,7 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 	return c, ""
 }
 
-// badDirectives refuses a function with a directive that cannot be followed.
+// badDirectives refuses a function with an invalid checkpoint directive in its body.
 func (l *lowerer) badDirectives(n *ast.FuncDecl) {
 	from, to := l.p.fset.Position(n.Pos()), l.p.fset.Position(n.End())
 	for _, d := range l.p.dirs[l.d.pkg] {

@@ -8,38 +8,46 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// funcValue is a function value that is known where it is used: a declared function, a
-// method bound to a receiver, a closure, or nil. The places it has captured are those of
-// the function that is being lowered.
+// Function values. All are resolved statically (closure conversion by specialization): a function
+// that is called with a function value is copied for it, and captured variables become parameters,
+// by reference if they are shared and modified.
+
+// A funcValue is a function value that is known statically: a declared function, a method bound to
+// a receiver, a closure, or nil. Its captured places belong to the function being lowered.
 type funcValue struct {
 	fn    *types.Func
 	d     *decl
 	targs []types.Type
 
 	lit  *ast.FuncLit
-	home *lowerer // of the function the literal stands in
-	id   string   // tells apart literals and the instances they stand in
+	home *lowerer // lowerer of the function that contains the literal
+	id   string   // unique for each literal in each specialization of its function
 
 	captures []capture
 	null     bool
-	loop     *rangeFunc // whose body a call of the function runs
+	loop     *rangeFunc // for the yield parameter of an iterator: the loop whose body a call runs
 
-	dynamic types.Type // of an interface value: it is no function, but chooses copies as one does
+	// dynamicType is set for an interface value of known type instead, which specialises callees as
+	// a function does.
+	dynamicType types.Type
 }
 
-// capture is a variable that a function value refers to.
+// A capture is a variable that a function value refers to.
 type capture struct {
-	object    types.Object // nil for the receiver of a bound method
-	name      string
-	t         types.Type
-	place     *ir.Place
-	reference bool
-	value     *funcValue // of a variable of function type
-	dynamic   types.Type // of a variable of interface type
-	self      bool       // the variable the closure itself is bound to
+	// object is the variable, nil for the receiver of a bound method.
+	object types.Object
+	name   string
+	t      types.Type
+	place  *ir.Place
+	// reference reports that the variable is captured by pointer, as closures modify it.
+	reference   bool
+	value       *funcValue // set for a variable of function type
+	dynamicType types.Type // set for a variable of interface type
+	self        bool       // the variable that the closure itself is bound to, for recursion
 }
 
-// key says which function it is, not what it has captured.
+// key returns a string that identifies the function, without the values it captures: two function
+// values with one key share specializations.
 func (v *funcValue) key() string {
 	if v == nil {
 		return ""
@@ -47,8 +55,8 @@ func (v *funcValue) key() string {
 	if v.null {
 		return "nil"
 	}
-	if v.dynamic != nil {
-		return typeKey(v.dynamic)
+	if v.dynamicType != nil {
+		return typeKey(v.dynamicType)
 	}
 	key := v.id
 	if v.loop != nil {
@@ -65,13 +73,13 @@ func (v *funcValue) key() string {
 	return key
 }
 
-// name is a part of the names of functions that are lowered for it.
+// name returns a part of the names of specializations for the function.
 func (v *funcValue) name() string {
 	switch {
 	case v.null:
 		return "nil"
-	case v.dynamic != nil:
-		return mangle(typeText(v.dynamic))
+	case v.dynamicType != nil:
+		return mangle(typeText(v.dynamicType))
 	case v.fn != nil:
 		return mangle(baseName(v.fn))
 	case v.loop != nil:
@@ -80,7 +88,7 @@ func (v *funcValue) name() string {
 	return mangle(v.home.f.Name) + "_func"
 }
 
-// function is the function value that e stands for, or nil.
+// function returns the function value that e denotes, or nil if it is not known.
 func (l *lowerer) function(e ast.Expr) *funcValue {
 	e = ast.Unparen(e)
 	if l.info.Types[e].IsNil() {
@@ -93,7 +101,7 @@ func (l *lowerer) function(e ast.Expr) *funcValue {
 		if len(x.Args) == 1 && l.info.Types[x.Fun].IsType() {
 			return l.function(x.Args[0])
 		}
-		return l.made(x)
+		return l.inlineFactory(x)
 	case *ast.Ident:
 		if o, ok := l.info.ObjectOf(x).(*types.Var); ok {
 			if b := l.env[o]; b != nil {
@@ -113,24 +121,24 @@ func (l *lowerer) function(e ast.Expr) *funcValue {
 	return &funcValue{fn: fn.Origin(), d: l.p.decls[fn.Origin()], targs: l.substAll(targs)}
 }
 
-// bound is the method value x.M, which copies the receiver.
+// bound returns the method value x.M, whose receiver is copied when it is evaluated.
 func (l *lowerer) bound(x *ast.SelectorExpr, s *types.Selection) *funcValue {
 	c := l.method(x, s)
 	if c.kind != declared || l.p.decls[c.fn] == nil {
 		return nil
 	}
-	t := substitutionOf(c.fn, c.targs).of(c.fn.Signature().Recv().Type())
+	t := substitutionOf(c.fn, c.targs).apply(c.fn.Signature().Recv().Type())
 	v := l.temp(x, "recv", t, l.receiver(c, t))
 	return &funcValue{fn: c.fn, d: l.p.decls[c.fn], targs: c.targs,
 		captures: []capture{{name: "recv", t: t, place: &ir.Place{Root: v}}}}
 }
 
-// closure is a function literal with what it captures. self is the variable that it is
-// about to be bound to, if any.
+// closure returns the value of a function literal with its captured variables. self is the variable
+// that it is about to be bound to, if any.
 func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
 	v := &funcValue{lit: lit, home: l, id: l.f.Name + "@" + strconv.Itoa(int(lit.Pos()))}
-	if l.number > 0 {
-		v.id += "#" + strconv.Itoa(l.number)
+	if l.copyNumber > 0 {
+		v.id += "#" + strconv.Itoa(l.copyNumber)
 	}
 	seen := map[types.Object]bool{}
 	ast.Inspect(lit, func(n ast.Node) bool {
@@ -143,16 +151,16 @@ func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
 			return true
 		}
 		seen[o] = true
-		c := capture{object: o, name: o.Name(), t: l.subst.of(o.Type())}
+		c := capture{object: o, name: o.Name(), t: l.subst.apply(o.Type())}
 		switch b := l.env[o]; {
 		case o == self:
 			c.self = true
 		case b == nil:
-			return true // of a package, or of function type and refused where it is used
+			return true // package-level, or of unknown function type, whose use is refused
 		case b.value != nil:
 			c.value = b.value
-		case b.dynamic != nil:
-			c.place, c.t, c.dynamic = b.place, b.dynamic, b.dynamic
+		case b.dynamicType != nil:
+			c.place, c.t, c.dynamicType = b.place, b.dynamicType, b.dynamicType
 		default:
 			c.place, c.reference = b.place, l.facts.byReference(o)
 		}
@@ -162,7 +170,7 @@ func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
 	return v
 }
 
-// captured are the arguments for what v has captured.
+// captured returns arguments for the captured variables of v, in the order of inherit's parameters.
 func (l *lowerer) captured(v *funcValue) (args []ir.Expr) {
 	if v == nil {
 		return nil
@@ -181,8 +189,8 @@ func (l *lowerer) captured(v *funcValue) (args []ir.Expr) {
 	return args
 }
 
-// inherit is v inside of a function it is passed to: what it has captured become
-// parameters.
+// inherit returns v as seen by a function it is passed to, to which it adds a parameter for each
+// captured variable.
 func (l *lowerer) inherit(v *funcValue) *funcValue {
 	u := *v
 	u.captures = make([]capture, len(v.captures))
@@ -208,7 +216,7 @@ func (l *lowerer) inherit(v *funcValue) *funcValue {
 	return &u
 }
 
-// callValue finds the function that a call of v calls, and its arguments.
+// callValue returns the callee and the arguments of a call of v, nil if it is refused.
 func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.Expr) {
 	if v.null {
 		l.refuse(call, "call of nil", "the function is nil here", "")
@@ -224,7 +232,7 @@ func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.
 	sig := v.signature()
 	args, values := l.arguments(call, call.Args, sig, v.home.subst)
 	for i, u := range values {
-		if u == nil && isFuncType(v.home.subst.of(sig.Params().At(i).Type())) {
+		if u == nil && isFuncType(v.home.subst.apply(sig.Params().At(i).Type())) {
 			return nil, nil // refused
 		}
 		args = append(args, l.captured(u)...)
@@ -235,25 +243,26 @@ func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.
 			"bound the recursion")
 		return nil, nil
 	}
-	l.e.calls = append(l.e.calls, calling{e, l.pos(call)})
+	l.e.calls = append(l.e.calls, callSite{e, l.pos(call)})
 	return &ir.Callee{Func: e.f}, append(args, l.captured(v)...)
 }
 
-// literal is the instance of a function literal. Its last parameters are what it captures.
-func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValue) *entry {
+// literal returns the specialization of a function literal for function arguments. Its last
+// parameters are its captured variables. It returns nil if there would be infinitely many.
+func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValue) *specialization {
 	key := v.key()
 	for _, u := range values {
 		key += "(" + u.key() + ")"
 	}
-	if e := p.entries[key]; e != nil {
+	if e := p.specializations[key]; e != nil {
 		return e
 	}
-	if len(key) > longestKey {
+	if len(key) > maxKeyLength {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())},
-		foreign: !v.home.d.own}
-	p.entries[key] = e
+	e := &specialization{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())},
+		foreign: !v.home.d.canGenerate}
+	p.specializations[key] = e
 	l := p.lowerer(e, v.home.d, v.home.subst)
 	if l.signature(sig, values) {
 		l.f.Variadic = false
@@ -265,7 +274,7 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 			case c.value != nil:
 				l.env[c.object] = &binding{value: c.value}
 			default:
-				l.env[c.object] = &binding{place: c.place, dynamic: c.dynamic}
+				l.env[c.object] = &binding{place: c.place, dynamicType: c.dynamicType}
 			}
 		}
 		l.body(v.lit.Body)

@@ -9,7 +9,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// constant is a constant of type t.
+// Constants and conversions of assignments. Constants keep their spelling if generated code can use
+// it.
+
+// constant returns a constant expression with value v as a constant of type t.
 func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	c := &ir.Const{Typed: ir.Typed{T: t}, Val: v}
 	switch {
@@ -30,7 +33,7 @@ func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	return c
 }
 
-// named says whether e is the name of a constant, other than true and false.
+// named reports whether e is the name of a constant other than true and false.
 func named(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -41,8 +44,8 @@ func named(e ast.Expr) bool {
 	return false
 }
 
-// text is how a constant expression is written in a file of any package, and whether it
-// can be: of literals, operators and constants of packages that may be named there.
+// text returns the spelling of a constant expression in a file of any package, and reports whether
+// there is one: literals, operators, and constants of packages that are exported or may be named.
 func (l *lowerer) text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -74,7 +77,7 @@ func (l *lowerer) text(e ast.Expr) (string, bool) {
 	case *ast.Ident:
 		c, ok := l.info.Uses[e].(*types.Const)
 		if !ok || c.Pkg() == nil || c.Parent() != c.Pkg().Scope() ||
-			!c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.own) {
+			!c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.canGenerate) {
 			return "", false
 		}
 		return c.Pkg().Name() + "." + c.Name(), true
@@ -82,10 +85,11 @@ func (l *lowerer) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// zero is the zero value of t.
+// zero returns the zero value of t.
 func zero(t types.Type) *ir.Const { return &ir.Const{Typed: ir.Typed{T: t}} }
 
-// coerce converts e to t as an assignment does.
+// coerce converts e to t as an assignment does: constants take the type, other values are
+// converted.
 func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 	from := e.Type()
 	if types.Identical(from, t) {
@@ -100,7 +104,7 @@ func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 		}
 	}
 	if types.IsInterface(t) {
-		e = l.own(n, e)
+		e = l.materialize(n, e)
 	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }

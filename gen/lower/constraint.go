@@ -19,34 +19,38 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// oldestGo is the minor version of Go that this module asks for. Whoever builds generated
-// code has it, so constraints such as go1.21 always hold.
+// Build constraints of targets. A target may be generated under one constraint only if all files
+// that determine its meaning hold under it; this file collects those files and builds the
+// conjunction.
+
+// oldestGo is the minor version of Go that this module requires. Builds of generated code have at
+// least it, so constraints such as go1.21 always hold.
 const oldestGo = 26
 
-// always reports whether a tag is set in all builds of generated code.
-func always(tag string) bool {
+// alwaysSet reports whether a tag is set in all builds of generated code.
+func alwaysSet(tag string) bool {
 	minor, ok := strings.CutPrefix(tag, "go1.")
 	n, err := strconv.Atoi(minor)
 	return ok && err == nil && n <= oldestGo
 }
 
-// simplified leaves out of x the tags that are always set. The second result is whether x
-// always holds; if it never does, both are zero.
-func simplified(x constraint.Expr) (constraint.Expr, bool) {
+// simplify returns x without the tags that are always set, and whether x always holds. If it always
+// or never holds, the expression is nil.
+func simplify(x constraint.Expr) (constraint.Expr, bool) {
 	switch x := x.(type) {
 	case *constraint.TagExpr:
-		if always(x.Tag) {
+		if alwaysSet(x.Tag) {
 			return nil, true
 		}
 	case *constraint.NotExpr:
-		y, holds := simplified(x.X)
+		y, holds := simplify(x.X)
 		if y == nil {
 			return nil, !holds
 		}
 		return &constraint.NotExpr{X: y}, false
 	case *constraint.AndExpr:
-		a, holdsA := simplified(x.X)
-		b, holdsB := simplified(x.Y)
+		a, holdsA := simplify(x.X)
+		b, holdsB := simplify(x.Y)
 		switch {
 		case holdsA:
 			return b, holdsB
@@ -57,8 +61,8 @@ func simplified(x constraint.Expr) (constraint.Expr, bool) {
 		}
 		return &constraint.AndExpr{X: a, Y: b}, false
 	case *constraint.OrExpr:
-		a, holdsA := simplified(x.X)
-		b, holdsB := simplified(x.Y)
+		a, holdsA := simplify(x.X)
+		b, holdsB := simplify(x.Y)
 		switch {
 		case holdsA || holdsB:
 			return nil, true
@@ -72,7 +76,7 @@ func simplified(x constraint.Expr) (constraint.Expr, bool) {
 	return x, false
 }
 
-// conjuncts appends the operands of the conjunction x to list, each once and without those
+// conjuncts appends the operands of the conjunction x to list, without repetition and without those
 // that always hold.
 func conjuncts(list []constraint.Expr, x constraint.Expr) []constraint.Expr {
 	if x == nil {
@@ -81,7 +85,7 @@ func conjuncts(list []constraint.Expr, x constraint.Expr) []constraint.Expr {
 	if and, ok := x.(*constraint.AndExpr); ok {
 		return conjuncts(conjuncts(list, and.X), and.Y)
 	}
-	if x, _ = simplified(x); x == nil {
+	if x, _ = simplify(x); x == nil {
 		return list
 	}
 	if and, ok := x.(*constraint.AndExpr); ok {
@@ -93,8 +97,8 @@ func conjuncts(list []constraint.Expr, x constraint.Expr) []constraint.Expr {
 	return list
 }
 
-// conjunction returns the constraint under which all of the list hold, as text that does
-// not depend on their order. It is empty for none.
+// conjunction returns the conjunction of the list as text that does not depend on the order of the
+// list, empty for no constraint.
 func conjunction(list ...constraint.Expr) string {
 	var all []constraint.Expr
 	for _, x := range list {
@@ -111,8 +115,8 @@ func conjunction(list ...constraint.Expr) string {
 	return out.String()
 }
 
-// fileConstraint returns the constraint on a file of a package: that of its comments and
-// that of its name. It is nil for a file of every build.
+// fileConstraint returns the constraint of a file: that of its comments and that of its name. It is
+// nil for a file that is part of every build.
 func (p *Program) fileConstraint(f *ast.File) constraint.Expr {
 	text := headerConstraint(f)
 	name := nameConstraint(filepath.Base(p.fset.Position(f.Package).Filename))
@@ -125,8 +129,8 @@ func (p *Program) fileConstraint(f *ast.File) constraint.Expr {
 	return &constraint.AndExpr{X: text, Y: name}
 }
 
-// headerConstraint returns the constraint that the comments above the package clause of a
-// file set, and nil if there is none. Go reads lines // +build only without //go:build.
+// headerConstraint returns the constraint in the comments above the package clause, or nil. Lines
+// // +build count only if there is no //go:build.
 func headerConstraint(f *ast.File) constraint.Expr {
 	var plus constraint.Expr
 	for _, g := range f.Comments {
@@ -150,8 +154,8 @@ func headerConstraint(f *ast.File) constraint.Expr {
 	return plus
 }
 
-// nameConstraint returns the constraint that the name of a file sets, such as linux for
-// file_linux.go, and nil if there is none.
+// nameConstraint returns the constraint that the name of a file implies, such as linux for
+// file_linux.go, or nil.
 func nameConstraint(name string) constraint.Expr {
 	name, _, _ = strings.Cut(name, ".")
 	_, name, _ = strings.Cut(name, "_")
@@ -169,19 +173,19 @@ func nameConstraint(name string) constraint.Expr {
 	return nil
 }
 
-// isSystem reports whether Go knows a word as an operating system.
+// isSystem reports whether go/build knows a word as an operating system.
 func isSystem(word string) bool {
 	return word != "" && !compiled(word, "none", "none") && !isArchitecture(word)
 }
 
-// isArchitecture reports whether Go knows a word as a processor architecture: only before
-// one of these does the name of a system count too.
+// isArchitecture reports whether go/build knows a word as an architecture. The name of a system is
+// a constraint before one of these too.
 func isArchitecture(word string) bool {
 	return word != "" && !compiled(word, "none", "none") && !compiled("linux_"+word, "none", word)
 }
 
-// compiled reports whether a file with words at the end of its name is compiled for a system
-// and an architecture, as package go/build has it.
+// compiled reports whether go/build includes a file whose name ends in words for a system and an
+// architecture.
 func compiled(words, system, arch string) bool {
 	c := build.Context{GOOS: system, GOARCH: arch, Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p\n")), nil
@@ -190,23 +194,23 @@ func compiled(words, system, arch string) bool {
 	return ok && err == nil
 }
 
-// A site is where an object of a package is declared.
-type site struct {
+// A declSite is the place of the declaration of a package-level object.
+type declSite struct {
 	pkg  *packages.Package
 	file *ast.File
-	node ast.Node // the whole group of a constant, whose values may be repeated ones
+	node ast.Node // the specification; for a constant its group, whose values may be implicit repetitions
 	fn   *ast.FuncDecl
 }
 
-// site returns where an object is declared. It is zero for objects of no package scope and
-// for those of the standard library, which means the same in every build.
-func (p *Program) site(o types.Object) site {
+// declSiteOf returns the site of o. It is zero for objects that are not package-level and for those
+// of the standard library, which mean the same in every build.
+func (p *Program) declSiteOf(o types.Object) declSite {
 	if o == nil || o.Pkg() == nil {
-		return site{}
+		return declSite{}
 	}
 	pkg := p.loaded[o.Pkg().Path()]
 	if pkg == nil || pkg.Types != o.Pkg() || !p.indexed[pkg] {
-		return site{}
+		return declSite{}
 	}
 	if p.sites[pkg] == nil {
 		p.sites[pkg] = sitesOf(pkg)
@@ -214,9 +218,10 @@ func (p *Program) site(o types.Object) site {
 	return p.sites[pkg][o]
 }
 
-func sitesOf(pkg *packages.Package) map[types.Object]site {
-	out := map[types.Object]site{}
-	add := func(id *ast.Ident, s site) {
+// sitesOf returns the declaration sites of the package-level objects of a package.
+func sitesOf(pkg *packages.Package) map[types.Object]declSite {
+	out := map[types.Object]declSite{}
+	add := func(id *ast.Ident, s declSite) {
 		if o := pkg.TypesInfo.Defs[id]; o != nil {
 			out[o] = s
 		}
@@ -225,14 +230,14 @@ func sitesOf(pkg *packages.Package) map[types.Object]site {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				add(d.Name, site{pkg, f, nil, d})
+				add(d.Name, declSite{pkg, f, nil, d})
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					switch spec := spec.(type) {
 					case *ast.TypeSpec:
-						add(spec.Name, site{pkg, f, spec, nil})
+						add(spec.Name, declSite{pkg, f, spec, nil})
 					case *ast.ValueSpec:
-						s := site{pkg, f, spec, nil}
+						s := declSite{pkg, f, spec, nil}
 						if d.Tok.String() == "const" {
 							s.node = d
 						}
@@ -247,23 +252,25 @@ func sitesOf(pkg *packages.Package) map[types.Object]site {
 	return out
 }
 
-// contributors finds the files that the meaning of a function depends on.
+// A contributors collects the files that determine the meaning of a function: a closure over
+// declarations, calls and names.
 type contributors struct {
 	p       *Program
 	files   []*ast.File
 	objects map[types.Object]bool
-	entries map[*entry]bool
+	entries map[*specialization]bool
 	decls   map[*decl]bool
 }
 
+// file adds a file.
 func (c *contributors) file(f *ast.File) {
 	if !slices.Contains(c.files, f) {
 		c.files = append(c.files, f)
 	}
 }
 
-// entry adds a function that was lowered, with all that it calls.
-func (c *contributors) entry(e *entry) {
+// entry adds a lowered function and all that it calls.
+func (c *contributors) entry(e *specialization) {
 	if e == nil || c.entries[e] {
 		return
 	}
@@ -279,11 +286,11 @@ func (c *contributors) entry(e *entry) {
 		}
 	}
 	for _, to := range e.calls {
-		c.entry(to.entry)
+		c.entry(to.specialization)
 	}
 }
 
-// node adds what the source of a declaration names.
+// node adds the declarations of all names in the source of a declaration.
 func (c *contributors) node(pkg *packages.Package, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -293,8 +300,8 @@ func (c *contributors) node(pkg *packages.Package, n ast.Node) {
 	})
 }
 
-// object adds the declaration of an object. The body of a function counts where it was
-// lowered; of others, which are called as they are, only the declaration does.
+// object adds the declaration of an object. The body of a function is added if it was lowered; of
+// other functions, which are called as they are, only the signature is.
 func (c *contributors) object(o types.Object) {
 	if fn, ok := o.(*types.Func); ok {
 		o = fn.Origin()
@@ -303,7 +310,7 @@ func (c *contributors) object(o types.Object) {
 		return
 	}
 	c.objects[o] = true
-	s := c.p.site(o)
+	s := c.p.declSiteOf(o)
 	if s.file == nil {
 		return
 	}
@@ -317,29 +324,32 @@ func (c *contributors) object(o types.Object) {
 	}
 	c.node(s.pkg, s.fn.Type)
 	if w := c.p.rules[o.(*types.Func)]; w != nil && !w.shipped {
-		// Derivatives by hand are derived again, and what the function writes matters.
+		// Derivatives written by hand may be differentiated again, and the function's effects
+		// count.
 		for _, fn := range []*types.Func{o.(*types.Func), w.tangent, w.pullback} {
 			if fn != nil {
 				c.object(fn)
-				c.entry(c.p.entries[instanceKey(fn, nil)])
+				c.entry(c.p.specializations[instanceKey(fn, nil)])
 			}
 		}
 	}
 }
 
-// Constraint returns the build constraint under which what [Program.Func] lowers for a target
-// means what it means in this build, as //go:build has it, and whatever the target was found
-// in is there. It is empty if that is so in every build.
+// Constraint returns the build constraint, in the syntax of //go:build, under which the result of
+// [Program.Func] for a target is valid and the file that requests it is part of the build. It is
+// empty if that holds in every build.
 //
-// It is the conjunction of the constraints of all files that contribute: of functions that
-// are lowered and of everything that they name, in whatever module. Functions with rules that
-// come with nabla, and the standard library, are the same in every build.
+// It is the conjunction of the constraints of all contributing files: those of lowered functions
+// and of all objects that they name, in any module. Functions with rules that come with nabla, and
+// the standard library, are the same in every build.
 func (p *Program) Constraint(t Target) string {
-	c := &contributors{p: p, objects: map[types.Object]bool{}, entries: map[*entry]bool{}, decls: map[*decl]bool{}}
+	c := &contributors{
+		p: p, objects: map[types.Object]bool{}, entries: map[*specialization]bool{}, decls: map[*decl]bool{},
+	}
 	fn := t.Func.Origin()
 	c.object(fn)
-	c.entry(p.entries["rule "+fn.FullName()])
-	c.entry(p.entries[instanceKey(fn, t.TypeArgs)])
+	c.entry(p.specializations["rule "+fn.FullName()])
+	c.entry(p.specializations[instanceKey(fn, t.TypeArgs)])
 	for _, arg := range t.TypeArgs {
 		walkType(arg, map[types.Type]bool{}, func(u types.Type) {
 			if n, ok := u.(*types.Named); ok {
@@ -403,11 +413,11 @@ func OutputFor(text string) OutputFile {
 	return OutputFile{Name: base + ".go", Suffix: suffix}
 }
 
-// literals returns the words of a short conjunction of tags and negated tags, such as not,
-// race, unix for !race && unix. It is nil for other constraints, and for tags that would
-// make two constraints have the same words or one file name.
+// literals returns the words of a short conjunction of tags and negated tags, such as not, race,
+// unix for !race && unix. It is nil for other constraints, and for tags that could give two
+// constraints the same words or one file name.
 func literals(text string) (words []string) {
-	const most = 4 // a name is to be read
+	const most = 4 // longer names are not readable
 	parts := strings.Split(text, " && ")
 	if len(parts) > most {
 		return nil

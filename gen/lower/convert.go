@@ -8,9 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Conversions between types.
+
+// numeric are the properties of types between which numbers are converted.
 const numeric = types.IsInteger | types.IsFloat
 
-// convert is T(x).
+// convert lowers the conversion T(x). Conversions of numbers are kept even if the types are
+// identical, since they affect rounding; those between slices and arrays copy.
 func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	if isFuncType(t) {
 		return l.functionValue(x)
@@ -23,7 +27,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	}
 	typed := ir.Typed{T: t}
 	if basic(t)&numeric != 0 && basic(from)&numeric != 0 {
-		// An argument of a type parameter's type may be a constant after all.
+		// In an instance of a generic function, the operand may be a constant.
 		if c, ok := e.(*ir.Const); ok && c.Val != nil {
 			if ir.IsFloat(t) {
 				return &ir.Const{Typed: typed, Val: constant.ToFloat(c.Val), Text: c.Text}
@@ -32,7 +36,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 				return &ir.Convert{Typed: typed, X: c}
 			}
 		}
-		// float64(x*y) of a float64 means something: it rounds the product.
+		// float64(x*y) rounds the product, which may not be fused with an addition then.
 		return &ir.Convert{Typed: typed, X: e}
 	}
 	if a, ok := arrayOf(t); ok && isSlice(from) {
@@ -42,8 +46,8 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 		return e
 	}
 	if _, ok := t.Underlying().(*types.Pointer); ok && isSlice(from) {
-		return l.bad(x, "conversion of a slice to a pointer to an array", "it has no place in the intermediate form",
-			"use the slice")
+		return l.refuseExpr(x, "conversion of a slice to a pointer to an array",
+			"it has no place in the intermediate form", "use the slice")
 	}
 	if types.ConvertibleTo(from, t) && types.IdenticalIgnoreTags(under(from), under(t)) {
 		return &ir.Convert{Typed: typed, X: e}
@@ -53,14 +57,15 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	}
 	for _, u := range []types.Type{t, from} {
 		if b, ok := u.Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
-			return l.bad(x, "conversion of unsafe.Pointer", "memory has no types there", "use slices and indices")
+			return l.refuseExpr(x, "conversion of unsafe.Pointer", "memory has no types there",
+				"use slices and indices")
 		}
 	}
-	return l.bad(x, "conversion to "+typeText(t), "it is not one between numbers or types of one structure", "")
+	return l.refuseExpr(x, "conversion to "+typeText(t), "it is not one between numbers or types of one structure", "")
 }
 
-// under is the type that decides about conversions: for pointers that of what they point
-// to.
+// under returns the type that decides whether a conversion is allowed: for a pointer that to the
+// underlying type of its base type.
 func under(t types.Type) types.Type {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		return types.NewPointer(p.Elem().Underlying())
@@ -68,7 +73,8 @@ func under(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// sliceToArray copies the elements of a slice.
+// sliceToArray copies the elements of a slice into an array; a short slice panics at the missing
+// element.
 func (l *lowerer) sliceToArray(n ast.Node, e ir.Expr, t types.Type, a *types.Array) ir.Expr {
 	s := l.temp(n, "s", e.Type(), e)
 	element := func(i ir.Expr) ir.Expr {

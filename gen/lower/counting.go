@@ -6,7 +6,10 @@ import (
 	"go/types"
 )
 
-// counting is the shape of a loop that counts: for i := lo; i op bound; i += step.
+// Recognition of counted loops: for i := lo; i op bound; i += step with a constant step and a
+// variable that no closure modifies.
+
+// A counting holds the parts of a for statement that has the form of a counted loop.
 type counting struct {
 	object types.Object
 	lo     ast.Expr
@@ -15,9 +18,12 @@ type counting struct {
 	step   int64
 }
 
+// flipped maps comparisons to those with exchanged operands.
 var flipped = map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS,
 	token.GEQ: token.LEQ}
 
+// counting returns the parts of s, or nil if s does not have the form of a counted loop. Whether
+// the body assigns to the variable or to the bound is not examined.
 func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	init, ok := s.Init.(*ast.AssignStmt)
 	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 || len(init.Rhs) != 1 {
@@ -25,7 +31,7 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	}
 	o := l.newVar(init.Lhs[0], true)
 	cond, ok := s.Cond.(*ast.BinaryExpr)
-	if o == nil || !ok || !isInteger(l.subst.of(o.Type())) || l.facts.byReference(o) {
+	if o == nil || !ok || !isInteger(l.subst.apply(o.Type())) || l.facts.byReference(o) {
 		return nil
 	}
 	c := &counting{object: o, lo: init.Rhs[0], op: cond.Op, bound: cond.Y}
@@ -49,11 +55,13 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	return c
 }
 
+// isVar reports whether e is the variable o.
 func (l *lowerer) isVar(e ast.Expr, o types.Object) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	return ok && l.info.ObjectOf(id) == o
 }
 
+// mentions reports whether n refers to o.
 func (l *lowerer) mentions(n ast.Node, o types.Object) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -65,7 +73,7 @@ func (l *lowerer) mentions(n ast.Node, o types.Object) bool {
 	return found
 }
 
-// step is the constant that a statement adds to a variable; 0 if it does something else.
+// step returns the constant that a statement adds to o, or 0 if it does something else.
 func (l *lowerer) step(s ast.Stmt, o types.Object) int64 {
 	value := func(e ast.Expr) int64 {
 		tv := l.info.Types[e]

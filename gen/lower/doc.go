@@ -1,86 +1,87 @@
-// Package lower turns typed Go functions into the form of package ir.
+// Package lower translates typed Go functions into the intermediate representation of package ir.
 //
-// [Load] type-checks packages, [New] indexes them, [Program.Targets] are the functions
-// that are to be differentiated, and [Program.Func] lowers one of them with all that it
-// calls.
+// [Load] type-checks packages, [New] indexes them, [Program.Targets] lists the functions to be
+// differentiated, and [Program.Func] lowers one of them and all its callees.
 //
-// # What is lowered
+// # Supported Go
 //
-// Numbers, arrays, slices, structs and pointers; all of Go's loops over them, if and
-// switch, labels, early returns and panics; calls of functions and methods, also generic
-// ones, and of closures that do not escape; constants, package variables that are only
-// read and package math. Whatever is known when a function is called is put into a copy
-// of the callee: type arguments, function values, and the types of interface values whose
-// methods are called then. A closure becomes a function whose
-// last parameters are the variables it captures, by pointer where somebody writes them
-// through the closure.
+// Numbers, arrays, slices, structs and pointers; all loops of Go over them, if and switch, labels,
+// early returns and panics; calls of functions and methods, generic ones included, and of closures
+// that do not escape; constants, package-level variables that are only read, and package math. A
+// callee is specialised for its calling context: its type arguments, function values, and the
+// dynamic types of interface values whose methods are called. A closure becomes a function whose
+// last parameters are its captured variables, by pointer if a closure assigns to them.
 //
-// The variables of a loop are those of the Go version of its file: one for the loop before
-// Go 1.22, one for each iteration since, wherever the function is copied to.
+// The scope of loop variables is that of the Go version of the file that contains the loop: one
+// variable per loop before Go 1.22, one per iteration since, also in copies of the function.
 //
-// In a loop over a function the body of the function stands where the loop does, and that
-// of the loop where the function calls yield: for i := range count(n) becomes the loop in
-// count. The function has to be known: a function literal, a declared function or method,
-// a variable that is bound once to one of them, or a call of a function that ends with
-// its only return, of one of them, such as slices.Values(x). It may hand yield on to other
-// functions, but not to itself. One that calls yield again after the loop was left panics
-// as Go does, though not with a runtime.Error.
+// A loop over a function is inlined: the body of the function replaces the loop, and the body of
+// the loop replaces each call of yield, so for i := range count(n) becomes the loop in count. The
+// function must be known: a function literal, a declared function or method, a variable that is
+// bound once to one of them, or a call of a function whose only return is its last statement and
+// returns one of them, such as slices.Values(x). It may pass yield on to other functions, but not
+// recursively to itself. An iterator that calls yield again after the loop was left panics as in
+// Go, though not with a runtime.Error.
 //
-// # What is refused
+// # Refusals
 //
-// Everything else, by a [Refusal] that says where, what, why and the way round. A refused
-// function refuses those that call it. A function is never lowered to something else than
-// it means, with one proviso: a loop over a 64-bit integer is taken to be counted although
-// a bound within one step of the largest integer would make it endless.
+// All other constructs are refused by a [Refusal] that states the position, the construct, the
+// reason and a remedy. A refusal of a function is one of its callers too. A function is never
+// lowered to code with another meaning, with one proviso: a loop over a 64-bit integer is treated
+// as counted although a bound within one step of the largest integer would make it infinite.
 //
 // # Rules
 //
-// A function that is not to be looked into, since it iterates, ends in assembly or has a
-// derivative that is better written by hand, gets one by a directive on its declaration:
+// A function that is not differentiated itself, since it iterates, ends in assembly or has a better
+// derivative, has a derivative supplied by a directive on its declaration:
 //
 //	//nabla:rule tangent=SolveTangent pullback=SolvePullback
 //	func Solve(x, a []float64, b float64) (residual float64)
 //
-// One of the two may be missing; then only the other mode is there. Both are functions of
-// the same package, exported if functions of other packages call this one. Their types
-// follow from that of the function; where they do not, the refusal says what to declare.
+// One of the two may be missing; then only the other mode is available. Both are functions of the
+// same package, exported if functions of other packages call this one. Their types follow from that
+// of the function; if they do not match, the refusal states the declaration.
 //
 //	func SolveTangent(x, a []float64, b float64, xDot, aDot []float64, bDot float64) (residual, residualDot float64)
 //	func SolvePullback(x, a []float64, b float64, xBar, aBar []float64, residualBar float64) (bBar float64)
 //
-// The tangent has the parameters, then a shadow for each one that holds floats or leads to
-// some; it does what the function does and gives its results, then the derivatives of
-// those that have floats. A shadow has the type of what it belongs to and holds the
-// derivative where that holds a float.
+// The tangent takes the parameters, then a shadow for each one that contains floats or references
+// to floats; it performs the function and returns its results, then the derivatives of those with
+// floats. A shadow has the type of its primal and holds a derivative for each float.
 //
-// The pullback has the parameters, then a shadow for each one that leads to floats behind
-// slices and pointers, then the seeds of the results that have floats of their own; it
-// gives the adjoints of the parameters that have floats of their own. Values and memory
-// are as they were before the call, and stay so. It adds to the shadows. For memory that
-// the function writes the shadow holds the adjoint of what it wrote; the pullback leaves
-// there that of what stood there before, which is 0 where it was overwritten.
+// The pullback takes the parameters, then a shadow for each one from which floats can be reached
+// through slices and pointers, then the seeds of the results that contain floats; it returns the
+// cotangents of the parameters that contain floats. Values and memory are in their state before the
+// call, and must not be changed. It adds to the shadows. For memory that the function writes, the
+// shadow holds the cotangent of the written values on entry, and must hold that of the overwritten
+// values on return, which is 0 if they do not matter.
 //
-// Shadows overlap just as what they belong to does, so an element is taken from one before
-// it is given to another. A nil shadow says of a tangent that nothing moves there, and of
-// a pullback that nobody wants it. With passive=n,tol the parameters n and tol have no
-// shadow and no adjoint; calls where they carry a derivative are refused.
+// Shadows alias as their primals do, so a cotangent is taken from an element before one is added to
+// it. A nil shadow means zero to a tangent, and to a pullback that the cotangent is not needed.
+// With passive=n,tol the parameters n and tol have no shadow and no cotangent; calls in which they
+// carry a derivative are refused.
 //
-// The function and its derivatives are lowered where that can be done. It tells what the
-// function writes, so that the reverse sweep keeps no more than it has to, what the
-// pullback reads, and how to go on to second derivatives. Where the function has no source
-// that can be lowered it is taken to write all that it can reach, which may be slices of
-// numbers only. It may not write to what is behind the length of a slice. A slice or
-// pointer that it returns has to be one of its arguments.
+// The function and its derivatives are lowered if possible. That determines which memory the
+// function writes, so that the reverse sweep records no more than necessary, which memory the
+// pullback reads, and the second derivatives. If the function has no source that can be lowered, it
+// is assumed to write all memory it can reach, which must be slices of numbers. It must not write
+// beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
 //
-// Rules for gonum's packages floats, blas64 and mathext, and for sorting, come with nabla, see package
-// kernels. What they do not give is had from the source of the function, where that can be
-// lowered. All of them are there over nabla.Real too: functions of slices in plain forms that are
-// followed, functions of numbers as rules that are called. Functions of package math need none.
+// Rules for gonum's packages floats, blas64 and mathext, and for sorting, come with nabla, see
+// package kernels. Derivatives they lack are obtained from the source of the function, if that can
+// be lowered. All of them support nabla.Real too: functions of slices by equivalent Go code,
+// functions of numbers by rules that are called. Functions of package math need no rules.
 //
-// # Order
+// # Order of evaluation
 //
-// Calls, and whatever else has an effect, stand as statements before the one they are
-// part of, in the order in which Go runs them. Other operands stay where they are in their
-// expression. Go leaves open whether x is read before or after f is called in x + f();
-// here it is read after, which is what the compiler does.
+// Calls, and all other operations with side effects, become statements before the statement that
+// contains them, in Go's order of evaluation. Other operands remain in their expressions. Go does
+// not specify whether x is read before or after the call in x + f(); here it is read after it, as
+// the compiler does.
+//
+// # Terms
+//
+// A specialization is a copy of a function for one calling context. Devirtualization resolves a
+// method call from the known dynamic type of an interface value. A function is foreign if no code
+// can be generated in its package; refusals in it are reported at the calls that lead there.
 package lower

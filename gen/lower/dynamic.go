@@ -7,23 +7,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// dynamic is an interface value whose type is known where it is used. It is handed on as a
-// value of that type, so that its methods can be called.
-type dynamic struct {
+// Devirtualization: interface values whose dynamic type is known statically are represented by
+// values of that type, so that their method calls can be resolved. Dynamic types flow from
+// conversions through variables assigned once and through parameters, which specialise the callee.
+
+// A devirtualized is an interface value whose dynamic type t is known. value lowers it as a value
+// of type t, with the side effects of evaluating the expression.
+type devirtualized struct {
 	t     types.Type
 	value func() ir.Expr
 }
 
-// dynamic is the interface value that e stands for; nil where its type is not known. It
-// has no effects.
-func (l *lowerer) dynamic(e ast.Expr) *dynamic {
+// devirtualize returns the interface value that e denotes, or nil if its dynamic type is not known.
+// It has no side effects until value is called. An e of a concrete type is known.
+func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 	e = ast.Unparen(e)
 	t := l.typeOf(e)
 	if t == types.Typ[types.Invalid] || l.info.Types[e].IsNil() {
 		return nil
 	}
 	if !types.IsInterface(t) {
-		return &dynamic{t, func() ir.Expr { return l.expr(e) }}
+		return &devirtualized{t, func() ir.Expr { return l.expr(e) }}
 	}
 	switch x := e.(type) {
 	case *ast.Ident:
@@ -32,19 +36,19 @@ func (l *lowerer) dynamic(e ast.Expr) *dynamic {
 			return nil
 		}
 		if b := l.env[o]; b != nil {
-			if b.dynamic == nil {
+			if b.dynamicType == nil {
 				return nil
 			}
-			return &dynamic{b.dynamic, func() ir.Expr { return load(b.place, b.dynamic) }}
+			return &devirtualized{b.dynamicType, func() ir.Expr { return load(b.place, b.dynamicType) }}
 		}
-		return l.p.fixed(o)
+		return l.p.fixedValue(o)
 	case *ast.SelectorExpr:
 		if o, ok := l.info.Uses[x.Sel].(*types.Var); ok && l.info.Selections[x] == nil {
-			return l.p.fixed(o)
+			return l.p.fixedValue(o)
 		}
 	case *ast.CallExpr:
 		if l.info.Types[x.Fun].IsType() && len(x.Args) == 1 {
-			return l.dynamic(x.Args[0])
+			return l.devirtualize(x.Args[0])
 		}
 		if c := l.callee(x); c.kind == declared && len(x.Args) == 0 && c.recv == nil {
 			return l.p.getter(c.fn)
@@ -53,9 +57,9 @@ func (l *lowerer) dynamic(e ast.Expr) *dynamic {
 	return nil
 }
 
-// fixed is what a package variable holds that [Options.Fixed] names. It has to be a value
-// without any state: another one could change.
-func (p *Program) fixed(o *types.Var) *dynamic {
+// fixedValue returns the value of a package-level variable in [Options.Fixed], or nil. Its type
+// must have no fields: the state of others could change.
+func (p *Program) fixedValue(o *types.Var) *devirtualized {
 	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() || !p.opts.Fixed[o.Pkg().Path()+"."+o.Name()] {
 		return nil
 	}
@@ -66,11 +70,12 @@ func (p *Program) fixed(o *types.Var) *dynamic {
 	if s, ok := t.Underlying().(*types.Struct); !ok || s.NumFields() > 0 {
 		return nil
 	}
-	return &dynamic{t, func() ir.Expr { return zero(t) }}
+	return &devirtualized{t, func() ir.Expr { return zero(t) }}
 }
 
-// getter is what a function returns that does nothing but to return a package variable.
-func (p *Program) getter(fn *types.Func) *dynamic {
+// getter returns the value of a function that only returns a package-level variable in
+// [Options.Fixed].
+func (p *Program) getter(fn *types.Func) *devirtualized {
 	d := p.decls[fn.Origin()]
 	if d == nil || d.node.Body == nil || len(d.node.Body.List) != 1 || p.opts.Rules[fn.FullName()] != nil {
 		return nil
@@ -87,43 +92,43 @@ func (p *Program) getter(fn *types.Func) *dynamic {
 	if !ok {
 		return nil
 	}
-	return p.fixed(o)
+	return p.fixedValue(o)
 }
 
-// hasMethods says whether an interface is worth knowing the type of: one whose methods may
-// be called. Errors are only passed on.
+// hasMethods reports whether the dynamic type of an interface type is of use: methods of it may be
+// called. Errors do not count, as they are only passed on.
 func hasMethods(t types.Type) bool {
 	i, ok := t.Underlying().(*types.Interface)
 	return ok && i.NumMethods() > 0 && !types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
-// bindDynamic binds a variable of interface type that is assigned once to a value of a
-// type that is known. It is false for others.
+// bindDynamic lowers the declaration of an interface variable that is assigned once, to a value of
+// known dynamic type, and reports whether o is one.
 func (l *lowerer) bindDynamic(n ast.Node, o types.Object, e ast.Expr) bool {
-	if !hasMethods(l.subst.of(o.Type())) || l.facts.assigned[o] != 1 || l.facts.byReference(o) {
+	if !hasMethods(l.subst.apply(o.Type())) || l.facts.assigned[o] != 1 || l.facts.byReference(o) {
 		return false
 	}
-	k := l.dynamic(e)
+	k := l.devirtualize(e)
 	if k == nil {
 		return false
 	}
 	v := &ir.Var{Name: l.names.fresh(o.Name()), Type: k.t, Object: o, Pos: l.p.fset.Position(o.Pos())}
 	l.emit(&ir.Let{At: l.at(n), V: v, E: l.coerce(k.value(), k.t, e)})
-	l.env[o] = &binding{place: &ir.Place{Root: v}, dynamic: k.t}
+	l.env[o] = &binding{place: &ir.Place{Root: v}, dynamicType: k.t}
 	return true
 }
 
-// boxed is a variable whose type is known as the interface value it is in the source.
+// boxed returns a devirtualized variable as the interface value that it is in the source.
 func (l *lowerer) boxed(id *ast.Ident) (ir.Expr, bool) {
 	b := l.env[l.info.ObjectOf(id)]
-	if b == nil || b.dynamic == nil {
+	if b == nil || b.dynamicType == nil {
 		return nil, false
 	}
-	return &ir.Convert{Typed: ir.Typed{T: l.typeOf(id)}, X: load(b.place, b.dynamic)}, true
+	return &ir.Convert{Typed: ir.Typed{T: l.typeOf(id)}, X: load(b.place, b.dynamicType)}, true
 }
 
-// compareDynamic is the comparison with nil of an interface value whose type is known: it
-// has a type, so it is not nil.
+// compareDynamic lowers the comparison of a devirtualized variable with nil: it has a type, so it
+// is not nil.
 func (l *lowerer) compareDynamic(x *ast.BinaryExpr) (ir.Expr, bool) {
 	e, other := x.X, x.Y
 	if l.info.Types[e].IsNil() {
@@ -133,17 +138,19 @@ func (l *lowerer) compareDynamic(x *ast.BinaryExpr) (ir.Expr, bool) {
 	if !ok || !l.info.Types[other].IsNil() {
 		return nil, false
 	}
-	if b := l.env[l.info.ObjectOf(id)]; b == nil || b.dynamic == nil {
+	if b := l.env[l.info.ObjectOf(id)]; b == nil || b.dynamicType == nil {
 		return nil, false
 	}
 	return truth(x.Op.String() == "!="), true
 }
 
-// handed is the argument e for parameter i of n as a value of the type that it holds, if
-// the parameter is an interface with methods.
-func (l *lowerer) handed(param func(int) types.Type, i, n int, sig *types.Signature, e ast.Expr) *dynamic {
+// devirtualizedArg returns the argument e for parameter i of n as a value of its dynamic type, if
+// the parameter is an interface with methods, or nil.
+func (l *lowerer) devirtualizedArg(
+	param func(int) types.Type, i, n int, sig *types.Signature, e ast.Expr,
+) *devirtualized {
 	if i >= n || sig.Variadic() && i == n-1 || !hasMethods(param(i)) {
 		return nil
 	}
-	return l.dynamic(e)
+	return l.devirtualize(e)
 }

@@ -6,43 +6,51 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// effects says behind which of its parameters a function may write memory, and behind
-// which it may read some. It says too much rather than too little: variables that can
-// lead to the same memory are one class.
+// Mod/ref summaries: whether memory reachable from a parameter is written or read. Aliases are
+// tracked by unification of variables into classes (Steensgaard 1996), insensitive to control flow
+// and to calling context, and summaries of recursive functions iterate to a fixed point.
+
+// effects returns the mod/ref summary of f: for each parameter whether f or a callee may write, and
+// may read, memory reachable from it. It is conservative. Iterations only merge classes and set
+// bits, so they terminate.
 func effects(f *ir.Func) (write, read []bool) {
-	e := &effect{done: map[*ir.Func]*effectOf{}}
-	// Functions that call each other are gone through until nothing is added.
+	e := &modRef{done: map[*ir.Func]*modRefSummary{}}
+	// Functions may call each other, so passes are repeated until no summary changes.
 	for again := true; again; again = e.changed {
 		e.changed, e.visited = false, map[*ir.Func]bool{}
 		e.function(f)
 	}
 	s := e.done[f]
 	for _, v := range f.Params {
-		c := s.of(v)
+		c := s.classOf(v)
 		write, read = append(write, c.write), append(read, c.read)
 	}
 	return write, read
 }
 
-type effect struct {
-	done    map[*ir.Func]*effectOf
+// A modRef is the state of the analysis. done maps functions to their summaries so far, visited
+// holds the functions of the current pass, and changed is set if the pass changed a summary.
+type modRef struct {
+	done    map[*ir.Func]*modRefSummary
 	visited map[*ir.Func]bool
 	changed bool
 }
 
-// effectOf is what is known of a function.
-type effectOf struct{ classes map[*ir.Var]*class }
+// A modRefSummary maps the variables of a function to their alias classes.
+type modRefSummary struct{ classes map[*ir.Var]*aliasClass }
 
-// class is a node of a union-find forest.
-type class struct {
-	up          *class
+// An aliasClass is a node of a union-find forest. At a root, write and read report whether memory
+// that variables of the class can reach is written or read.
+type aliasClass struct {
+	up          *aliasClass
 	write, read bool
 }
 
-func (s *effectOf) of(v *ir.Var) *class {
+// classOf returns the root of the class of v, creating it if v is new.
+func (s *modRefSummary) classOf(v *ir.Var) *aliasClass {
 	c := s.classes[v]
 	if c == nil {
-		c = &class{}
+		c = &aliasClass{}
 		s.classes[v] = c
 	}
 	for c.up != nil {
@@ -51,29 +59,33 @@ func (s *effectOf) of(v *ir.Var) *class {
 	return c
 }
 
-func (e *effect) join(s *effectOf, v, w *ir.Var) {
-	if a, b := s.of(v), s.of(w); a != b {
+// unify merges the classes of v and w: they may reach the same memory.
+func (e *modRef) unify(s *modRefSummary, v, w *ir.Var) {
+	if a, b := s.classOf(v), s.classOf(w); a != b {
 		b.up, e.changed = a, true
 		a.write, a.read = a.write || b.write, a.read || b.read
 	}
 }
 
-func (e *effect) wrote(s *effectOf, v *ir.Var) {
-	if c := s.of(v); !c.write {
+// addMod marks memory reachable from v as written.
+func (e *modRef) addMod(s *modRefSummary, v *ir.Var) {
+	if c := s.classOf(v); !c.write {
 		c.write, e.changed = true, true
 	}
 }
 
-func (e *effect) didRead(s *effectOf, v *ir.Var) {
-	if c := s.of(v); !c.read {
+// addRef marks memory reachable from v as read.
+func (e *modRef) addRef(s *modRefSummary, v *ir.Var) {
+	if c := s.classOf(v); !c.read {
 		c.read, e.changed = true, true
 	}
 }
 
-func (e *effect) function(f *ir.Func) *effectOf {
+// function returns the summary of f and updates it, once per pass.
+func (e *modRef) function(f *ir.Func) *modRefSummary {
 	s := e.done[f]
 	if s == nil {
-		s = &effectOf{classes: map[*ir.Var]*class{}}
+		s = &modRefSummary{classes: map[*ir.Var]*aliasClass{}}
 		e.done[f] = s
 	}
 	if e.visited[f] {
@@ -87,21 +99,22 @@ func (e *effect) function(f *ir.Func) *effectOf {
 	return s
 }
 
-// flow says that x comes to stand in v or in memory that v leads to.
-func (e *effect) flow(s *effectOf, v *ir.Var, x ir.Expr) {
-	sources(x, func(w *ir.Var) { e.join(s, v, w) })
+// assign unifies v with the variables from which the references in x may come.
+func (e *modRef) assign(s *modRefSummary, v *ir.Var, x ir.Expr) {
+	eachReferenceRoot(x, func(w *ir.Var) { e.unify(s, v, w) })
 }
 
-func (e *effect) stmt(s *effectOf, st ir.Stmt) {
+// stmt adds the effects of one statement, and the aliases that it creates.
+func (e *modRef) stmt(s *modRefSummary, st ir.Stmt) {
 	fx := ir.EffectOf(st)
 	for _, p := range fx.Reads {
 		if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field || p.Indirect() {
-			e.didRead(s, p.Root)
+			e.addRef(s, p.Root)
 		}
 	}
 	for _, p := range fx.Writes {
 		if p.Indirect() {
-			e.wrote(s, p.Root)
+			e.addMod(s, p.Root)
 		}
 	}
 	call, isCall := st.(*ir.Call)
@@ -110,59 +123,61 @@ func (e *effect) stmt(s *effectOf, st ir.Stmt) {
 		return
 	}
 	for _, x := range fx.Through {
-		sources(x, func(v *ir.Var) { e.wrote(s, v) })
+		eachReferenceRoot(x, func(v *ir.Var) { e.addMod(s, v) })
 	}
 	switch st := st.(type) {
 	case *ir.Let:
-		e.flow(s, st.V, st.E)
+		e.assign(s, st.V, st.E)
 	case *ir.Set:
-		e.flow(s, st.P.Root, st.E)
+		e.assign(s, st.P.Root, st.E)
 	case *ir.Append:
-		e.flow(s, st.P.Root, st.S)
+		e.assign(s, st.P.Root, st.S)
 		for _, x := range st.Elems {
-			if !st.Spread || headers(x) {
-				e.flow(s, st.P.Root, x)
+			if !st.Spread || elementsHaveReferences(x) {
+				e.assign(s, st.P.Root, x)
 			}
 		}
 	case *ir.Copy:
-		if headers(st.Src) {
-			sources(st.Dst, func(v *ir.Var) { e.flow(s, v, st.Src) })
+		if elementsHaveReferences(st.Src) {
+			eachReferenceRoot(st.Dst, func(v *ir.Var) { e.assign(s, v, st.Src) })
 		}
 	}
 }
 
-// headers says whether the elements of a slice can lead to memory.
-func headers(x ir.Expr) bool {
+// elementsHaveReferences reports whether x is a slice whose elements contain references.
+func elementsHaveReferences(x ir.Expr) bool {
 	s, ok := x.Type().Underlying().(*types.Slice)
-	return ok && leads(s.Elem())
+	return ok && hasReferences(s.Elem())
 }
 
-func (e *effect) call(s *effectOf, c *ir.Call) {
+// call adds the effects of a call from the summary of the callee. Arguments and results that the
+// callee puts into one class are unified.
+func (e *modRef) call(s *modRefSummary, c *ir.Call) {
 	if c.Callee.Func == nil {
 		e.rule(s, c)
 		return
 	}
 	f := c.Callee.Func
 	t := e.function(f)
-	mine := map[*class]*ir.Var{} // of the callee's classes
+	mine := map[*aliasClass]*ir.Var{} // class of the callee → a variable of the caller in it
 	share := func(theirs, v *ir.Var) {
-		if !leads(theirs.Type) {
+		if !hasReferences(theirs.Type) {
 			return
 		}
-		k := t.of(theirs)
+		k := t.classOf(theirs)
 		if k.write {
-			e.wrote(s, v)
+			e.addMod(s, v)
 		}
 		if k.read {
-			e.didRead(s, v)
+			e.addRef(s, v)
 		}
 		if w := mine[k]; w != nil {
-			e.join(s, w, v)
+			e.unify(s, w, v)
 		}
 		mine[k] = v
 	}
 	for i, a := range c.Args {
-		sources(a, func(v *ir.Var) { share(f.Params[i], v) })
+		eachReferenceRoot(a, func(v *ir.Var) { share(f.Params[i], v) })
 	}
 	for i, v := range c.Results {
 		if v != nil {
@@ -171,56 +186,56 @@ func (e *effect) call(s *effectOf, c *ir.Call) {
 	}
 }
 
-// rule is a call of which only a rule is known: headers may go from anywhere to all that
-// it writes and gives.
-func (e *effect) rule(s *effectOf, c *ir.Call) {
+// rule adds the effects of a call of a rule. If it may store or return references, all its
+// arguments and results are unified.
+func (e *modRef) rule(s *modRefSummary, c *ir.Call) {
 	var last *ir.Var
 	all := false
 	for _, v := range c.Results {
-		all = all || v != nil && leads(v.Type)
+		all = all || v != nil && hasReferences(v.Type)
 	}
 	for i, a := range c.Args {
-		all = all || c.Callee.Rule.Writes(i) && leads(a.Type()) && !plainMemory(a.Type())
+		all = all || c.Callee.Rule.Writes(i) && hasReferences(a.Type()) && !reachesNoReferences(a.Type())
 	}
 	together := func(v *ir.Var) {
 		if last != nil && all {
-			e.join(s, last, v)
+			e.unify(s, last, v)
 		}
 		last = v
 	}
 	for i, a := range c.Args {
-		sources(a, func(v *ir.Var) {
+		eachReferenceRoot(a, func(v *ir.Var) {
 			if c.Callee.Rule.Writes(i) {
-				e.wrote(s, v)
+				e.addMod(s, v)
 			}
-			e.didRead(s, v)
+			e.addRef(s, v)
 			together(v)
 		})
 	}
 	for _, v := range c.Results {
-		if v != nil && leads(v.Type) {
+		if v != nil && hasReferences(v.Type) {
 			together(v)
 		}
 	}
 }
 
-// plainMemory says whether all that a value of type t leads to can hold no slices and
-// pointers.
-func plainMemory(t types.Type) bool {
+// reachesNoReferences reports whether memory reachable from a value of type t contains no
+// references.
+func reachesNoReferences(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		return !leads(u.Elem())
+		return !hasReferences(u.Elem())
 	case *types.Pointer:
-		return !leads(u.Elem())
+		return !hasReferences(u.Elem())
 	case *types.Array:
-		return plainMemory(u.Elem())
+		return reachesNoReferences(u.Elem())
 	case *types.Struct:
 		for v := range u.Fields() {
-			if !plainMemory(v.Type()) {
+			if !reachesNoReferences(v.Type()) {
 				return false
 			}
 		}
 		return true
 	}
-	return !leads(t)
+	return !hasReferences(t)
 }

@@ -8,20 +8,25 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// typeOf is the type of e, with type arguments put in and untyped constants defaulted.
+// Expressions. A method returns the value of a Go expression and emits statements for the parts
+// that have side effects. Refused expressions become zero values, so that lowering finds further
+// refusals.
+
+// typeOf returns the type of e under the current substitution; untyped constants have default
+// types.
 func (l *lowerer) typeOf(e ast.Expr) types.Type {
 	t := l.info.TypeOf(e)
 	if t == nil {
 		return types.Typ[types.Invalid]
 	}
-	return types.Default(l.subst.of(t))
+	return types.Default(l.subst.apply(t))
 }
 
-// expr is the value of e, in a form that may stand inside of another expression.
-func (l *lowerer) expr(e ast.Expr) ir.Expr { return l.own(e, l.rvalue(e)) }
+// expr returns the value of e as an operand: allocations are in temporaries.
+func (l *lowerer) expr(e ast.Expr) ir.Expr { return l.materialize(e, l.rvalue(e)) }
 
-// own puts new memory into a variable.
-func (l *lowerer) own(n ast.Node, e ir.Expr) ir.Expr {
+// materialize assigns an allocation to a temporary and returns it; other expressions are unchanged.
+func (l *lowerer) materialize(n ast.Node, e ir.Expr) ir.Expr {
 	switch e.(type) {
 	case *ir.Literal, *ir.Make, *ir.New:
 		return loadVar(l.temp(n, "t", e.Type(), e))
@@ -29,15 +34,15 @@ func (l *lowerer) own(n ast.Node, e ir.Expr) ir.Expr {
 	return e
 }
 
-// rvalue is the value of e, in a form that may stand behind the = of an assignment.
+// rvalue returns the value of e as the whole right side of an assignment, which may allocate.
 func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	tv := l.info.Types[e]
 	t := l.typeOf(e)
 	if t == types.Typ[types.Invalid] {
-		return l.bad(e, "expression", "it has an error", "")
+		return l.refuseExpr(e, "expression", "it has an error", "")
 	}
 	if basic(t)&types.IsComplex != 0 {
-		return l.bad(e, "complex number", "there are no rules for complex numbers",
+		return l.refuseExpr(e, "complex number", "there are no rules for complex numbers",
 			"keep real and imaginary part apart")
 	}
 	if tv.Value != nil {
@@ -86,27 +91,30 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	case *ast.FuncLit:
 		return l.functionValue(e)
 	case *ast.TypeAssertExpr:
-		return l.bad(e, "type assertion", "types are only known at run time", "pass a concrete type")
+		return l.refuseExpr(e, "type assertion", "types are only known at run time", "pass a concrete type")
 	}
-	return l.bad(e, "expression", "it is not known", "")
+	return l.refuseExpr(e, "expression", "it is not known", "")
 }
 
-// bad refuses e and goes on with a zero value.
-func (l *lowerer) bad(e ast.Expr, what, reason, remedy string) ir.Expr {
+// refuseExpr refuses e and returns a zero value for it.
+func (l *lowerer) refuseExpr(e ast.Expr, what, reason, remedy string) ir.Expr {
 	l.refuse(e, what, reason, remedy)
 	return zero(l.typeOf(e))
 }
 
+// functionValue refuses an expression whose value is a function that is not called.
 func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
 	if t := l.typeOf(e); !isFuncType(t) {
 		if len(l.e.refusals) > 0 {
-			return zero(t) // what would have declared it was refused
+			return zero(t) // its declaration was refused
 		}
-		return l.bad(e, "expression", "its value is not known", "")
+		return l.refuseExpr(e, "expression", "its value is not known", "")
 	}
-	return l.bad(e, "function value", "which function is called has to be known when it is generated", remedyStatic)
+	return l.refuseExpr(e, "function value", "which function is called has to be known when it is generated",
+		remedyStatic)
 }
 
+// read returns the value at the place that e denotes.
 func (l *lowerer) read(e ast.Expr, t types.Type) ir.Expr {
 	p := l.place(e)
 	if p == nil {
@@ -115,6 +123,8 @@ func (l *lowerer) read(e ast.Expr, t types.Type) ir.Expr {
 	return load(p, t)
 }
 
+// binary lowers a binary operation. Untyped operands take the type of the result, or for a
+// comparison that of the other operand.
 func (l *lowerer) binary(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	switch x.Op {
 	case token.LAND, token.LOR:
@@ -135,7 +145,8 @@ func (l *lowerer) binary(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
 }
 
-// compare is a op b for a comparison.
+// compare returns the comparison a op b. nil takes the type of the other operand. Comparisons of
+// interfaces with values are refused.
 func (l *lowerer) compare(n ast.Node, op token.Token, a, b ir.Expr, t types.Type) ir.Expr {
 	if isZero(a) {
 		a = zero(b.Type())
@@ -156,13 +167,13 @@ func (l *lowerer) compare(n ast.Node, op token.Token, a, b ir.Expr, t types.Type
 	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: a, Y: b}
 }
 
-// isZero says whether e is nil.
+// isZero reports whether e is nil or another zero constant without a value.
 func isZero(e ir.Expr) bool {
 	c, ok := e.(*ir.Const)
 	return ok && c.Val == nil
 }
 
-// shortCircuit is && or ||. Where the right side needs statements they run only if Go
+// shortCircuit lowers && or ||. If the right operand needs statements, they are executed only if Go
 // would evaluate it.
 func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	a := l.expr(x.X)
@@ -172,7 +183,7 @@ func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
 	}
 	v := l.temp(x, "ok", t, l.coerce(a, t, x.X))
-	if !leaves(body) {
+	if !terminates(body) {
 		body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
 	}
 	st := &ir.If{At: l.at(x), Cond: loadVar(v), Then: body}
@@ -183,10 +194,11 @@ func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	return loadVar(v)
 }
 
+// unary lowers a unary operation; & of a composite literal takes the address of a temporary.
 func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 	switch x.Op {
 	case token.ARROW:
-		return l.bad(x, "receive from a channel", "channels have no derivative", "pass values as arguments")
+		return l.refuseExpr(x, "receive from a channel", "channels have no derivative", "pass values as arguments")
 	case token.AND:
 		if lit, ok := ast.Unparen(x.X).(*ast.CompositeLit); ok {
 			e := l.literal(lit, l.typeOf(lit))
@@ -205,13 +217,15 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
 	switch l.typeOf(x.X).Underlying().(type) {
 	case *types.Map:
-		return l.bad(x, "look-up in a map", "maps have no place in the intermediate form", "use a slice or a struct")
+		return l.refuseExpr(x, "look-up in a map", "maps have no place in the intermediate form",
+			"use a slice or a struct")
 	case *types.Signature:
 		return l.functionValue(x)
 	}
 	return l.read(x, t)
 }
 
+// slice lowers a slice expression. Slicing an array takes its address.
 func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 	bound := func(e ast.Expr) ir.Expr {
 		if e == nil {
@@ -229,8 +243,8 @@ func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 		if _, ok := xt.Underlying().(*types.Pointer); ok {
 			p = step(p, ir.DerefStep())
 		}
-		if _, memory := cell(p, nil); !memory {
-			// Of a package variable too: writtenGlobals finds writes through the slice.
+		if _, memory := placeType(p, nil); !memory {
+			// Package-level variables too: writtenGlobals finds writes through the slice.
 			l.addressed[p.Root] = true
 		}
 		return &ir.SliceAt{Typed: ir.Typed{T: t}, P: p, Lo: lo, Hi: hi, Max: top}
@@ -239,7 +253,7 @@ func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 	return &ir.Slice{Typed: ir.Typed{T: t}, X: s, Lo: bound(x.Low), Hi: bound(x.High), Max: bound(x.Max)}
 }
 
-// mayPanic says whether evaluating e can fail.
+// mayPanic reports whether evaluating e may panic.
 func mayPanic(e ir.Expr) bool {
 	switch e := e.(type) {
 	case nil, *ir.Const, *ir.New:

@@ -7,22 +7,26 @@ import (
 	"go/version"
 )
 
-// facts are what has to be known of the variables of a declaration before its body is
-// lowered. Closures inside of it count.
+// Facts about variables that are needed before a function body is lowered: how often they are
+// assigned, whether their addresses are taken, and whether closures modify them. Bodies of closures
+// count.
+
+// facts holds the facts about the variables of a declaration.
 type facts struct {
-	addressed map[types.Object]bool // a pointer to it, or to a part of it, is taken
-	shared    map[types.Object]bool // written in a closure that does not declare it
-	assigned  map[types.Object]int  // how often it is assigned, declarations with values included
-	block     map[types.Object]ast.Node
-	within    map[*ast.AssignStmt]ast.Node // the block an assignment stands in
-	packages  map[string]bool              // whose variables are named
-	perLoop   bool                         // loops declare their variables once, and not in each iteration
+	addressed map[types.Object]bool // the address of the variable or of a part of it is taken
+	shared    map[types.Object]bool // assigned in a closure that captures it
+	assigned  map[types.Object]int  // number of assignments in the source, declarations with values included
+	// block maps a variable to the block that declares it.
+	block    map[types.Object]ast.Node
+	within   map[*ast.AssignStmt]ast.Node // innermost block of each assignment
+	packages map[string]bool              // names of packages whose variables are used
+	perLoop  bool                         // loop variables are per loop, as before Go 1.22, not per iteration
 }
 
-// byReference says whether a closure has to capture a variable by pointer.
+// byReference reports whether closures must capture o by pointer.
 func (f *facts) byReference(o types.Object) bool { return f.shared[o] || f.addressed[o] }
 
-// findFacts sees to the facts of a declaration.
+// findFacts computes d.facts, unless they are known.
 func (d *decl) findFacts() {
 	if d.facts == nil {
 		d.facts = findFacts(d.pkg.TypesInfo, d.node)
@@ -31,6 +35,7 @@ func (d *decl) findFacts() {
 	}
 }
 
+// findFacts returns the facts about the variables in body.
 func findFacts(info *types.Info, body ast.Node) *facts {
 	f := &facts{
 		addressed: map[types.Object]bool{}, shared: map[types.Object]bool{}, assigned: map[types.Object]int{},
@@ -42,6 +47,8 @@ func findFacts(info *types.Info, body ast.Node) *facts {
 	return f
 }
 
+// A factWalker traverses a declaration with the stacks of enclosing nodes, blocks and function
+// literals.
 type factWalker struct {
 	*facts
 	info   *types.Info
@@ -50,6 +57,7 @@ type factWalker struct {
 	lits   []*ast.FuncLit
 }
 
+// walk visits n and all its children.
 func (w *factWalker) walk(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if n == nil {
@@ -74,6 +82,7 @@ func (w *factWalker) walk(n ast.Node) {
 	})
 }
 
+// node records the facts that n itself establishes.
 func (w *factWalker) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Ident:
@@ -128,7 +137,7 @@ func (w *factWalker) node(n ast.Node) {
 	}
 }
 
-// direct says whether no pointer lies on the way from x to the receiver in x.M.
+// direct reports whether the receiver in x.M is a part of x, without a pointer in between.
 func direct(s *types.Selection) bool {
 	t := s.Recv()
 	for _, i := range s.Index()[:len(s.Index())-1] {
@@ -142,7 +151,7 @@ func direct(s *types.Selection) bool {
 	return !pointer
 }
 
-// base is the variable that a place without pointers on its way belongs to.
+// base returns the variable that e denotes a part of, nil if e is indirect or no variable.
 func base(info *types.Info, e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -172,12 +181,14 @@ func base(info *types.Info, e ast.Expr) types.Object {
 	}
 }
 
+// address records that the address of e is taken.
 func (w *factWalker) address(e ast.Expr) {
 	if o := base(w.info, e); o != nil {
 		w.addressed[o] = true
 	}
 }
 
+// write records an assignment to e, and whether that is in a closure that captures the variable.
 func (w *factWalker) write(e ast.Expr) {
 	o := base(w.info, e)
 	if o == nil {

@@ -13,54 +13,63 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// lowerer lowers one function.
+// The state of lowering one function, and the lowering of declarations: signatures, bodies,
+// emission of statements.
+
+// A lowerer translates one function body into e.f. Inlined bodies have lowerers of their own that
+// share its output.
 type lowerer struct {
 	p     *Program
-	e     *entry
+	e     *specialization
 	f     *ir.Func
-	d     *decl // the declaration the source stands in
+	d     *decl // declaration that contains the source
 	info  *types.Info
 	facts *facts
 	subst *substitution
 	names *namer
 
-	env       map[types.Object]*binding
-	out       *ir.Block // what statements are appended to
-	jumps     []jump
-	exit      target    // of return
-	results   []*ir.Var // that return assigns to
-	label     string    // of the statement that comes next
-	addressed map[*ir.Var]bool
-	unknown   []*types.Var // parameters that become variables of interface type
+	// env maps variables of the source to places or known functions.
+	env map[types.Object]*binding
+	out *ir.Block // current block
+	// jumps are the statements that break and continue may refer to, innermost last.
+	jumps   []jump
+	exit    target    // target of return statements
+	results []*ir.Var // variables that return assigns
+	label   string    // label of the next statement, empty without one
+	// addressed holds the variables whose address the emitted code takes.
+	addressed        map[*ir.Var]bool
+	reassignedParams []*types.Var // parameters of known dynamic type that are assigned again
 
-	nest   *nest
-	around []ast.Node // the functions whose bodies this one stands in for calls of them
-	number int        // tells apart the copies of a body, 0 for a function of its own
+	inlining   *inlineState
+	enclosing  []ast.Node // declarations and literals being inlined, outermost first
+	copyNumber int        // number of the inlined copy, 0 for a function of its own
 }
 
-// target is a label and how many loops over functions have to be told on the way to it
-// from where the function begins.
+// A target is a label, with the number of pending loops over functions around its statement: a
+// leave from deeper inside must set their variables on the way.
 type target struct {
 	label *ir.Label
 	depth int
 }
 
-// binding is what a name of the source stands for: a place or a known function.
+// A binding is the meaning of a name of the source: a place or a known function.
 type binding struct {
 	place *ir.Place
 	value *funcValue
-	// dynamic is the type of what a variable of interface type holds, where it is known;
-	// place is of that type then.
-	dynamic types.Type
+	// dynamicType is the known dynamic type of a variable of interface type, nil if it is not
+	// known; place has that type.
+	dynamicType types.Type
 }
 
-// jump is what break and continue can mean.
+// A jump is a statement that break or continue may refer to.
 type jump struct {
-	name      string // in the source
-	brk, cont target // no label: there is none
+	name      string // label in the source, or empty
+	brk, cont target // targets; a nil label means that the statement has none
 }
 
-func (p *Program) lowerer(e *entry, d *decl, s *substitution) *lowerer {
+// lowerer returns a lowerer for the declaration d with type arguments s. It records d as a source
+// of e.
+func (p *Program) lowerer(e *specialization, d *decl, s *substitution) *lowerer {
 	d.findFacts()
 	e.sources = append(e.sources, d)
 	names := newNamer()
@@ -70,19 +79,22 @@ func (p *Program) lowerer(e *entry, d *decl, s *substitution) *lowerer {
 	return &lowerer{
 		p: p, e: e, f: e.f, d: d, info: d.pkg.TypesInfo, facts: d.facts, subst: s,
 		names: names, env: map[types.Object]*binding{}, addressed: map[*ir.Var]bool{},
-		nest: &nest{home: d.pkg, facts: []*facts{d.facts}, packages: maps.Clone(d.facts.packages)},
+		inlining: &inlineState{home: d.pkg, facts: []*facts{d.facts}, packages: maps.Clone(d.facts.packages)},
 	}
 }
 
+// pos returns the position of n.
 func (l *lowerer) pos(n ast.Node) token.Position { return l.p.fset.Position(n.Pos()) }
-func (l *lowerer) at(n ast.Node) ir.At           { return ir.At{Pos: l.pos(n)} }
 
-// declaration lowers a function that is declared.
+// at returns the position of n for a statement.
+func (l *lowerer) at(n ast.Node) ir.At { return ir.At{Pos: l.pos(n)} }
+
+// declaration lowers a declared function for function values, one for each parameter.
 func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
-	if !l.sound(n) {
+	if !l.checkSource(n) {
 		return
 	}
-	if !l.d.own {
+	if !l.d.canGenerate {
 		l.unexported(n)
 	}
 	sig := l.d.fn.Signature()
@@ -96,10 +108,10 @@ func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
 	}
 }
 
-// sound refuses a function that has an error or no body.
-func (l *lowerer) sound(n *ast.FuncDecl) bool {
+// checkSource reports whether a function has a body without errors, and refuses it otherwise.
+func (l *lowerer) checkSource(n *ast.FuncDecl) bool {
 	what := "function " + l.f.Name
-	if len(l.around) > 0 {
+	if len(l.enclosing) > 0 {
 		what = "function " + baseName(l.d.fn)
 	}
 	if why, ok := l.p.broken[l.pos(n).Filename]; ok {
@@ -121,20 +133,20 @@ func (l *lowerer) sound(n *ast.FuncDecl) bool {
 	return !bad
 }
 
-// param adds a parameter.
+// param adds a parameter for o; name is used if o has none.
 func (l *lowerer) param(o *types.Var, name string) *ir.Var {
 	if o.Name() != "" && o.Name() != "_" {
 		name = o.Name()
 	}
-	v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Param, Object: o,
+	v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.apply(o.Type()), Kind: ir.Param, Object: o,
 		Pos: l.p.fset.Position(o.Pos())}
 	l.f.Params = append(l.f.Params, v)
 	l.env[o] = &binding{place: &ir.Place{Root: v}}
 	return v
 }
 
-// signature adds parameters and results. Parameters of function type are replaced by what
-// the functions capture.
+// signature adds parameters and results. Parameters of function type are replaced by the captured
+// variables of the functions. It reports whether all functions are known.
 func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	n := sig.Params().Len()
 	var bound []*types.Var
@@ -142,13 +154,13 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	ok := true
 	for i := range n {
 		o := sig.Params().At(i)
-		if !isFuncType(l.subst.of(o.Type())) {
+		if !isFuncType(l.subst.apply(o.Type())) {
 			v := l.param(o, fmt.Sprintf("p%d", i))
 			if i < len(values) && values[i] != nil {
-				v.Type = values[i].dynamic
-				l.env[o].dynamic = v.Type
+				v.Type = values[i].dynamicType
+				l.env[o].dynamicType = v.Type
 				if l.facts.assigned[o] > 0 || l.facts.byReference(o) {
-					l.unknown = append(l.unknown, o) // it holds something else later on
+					l.reassignedParams = append(l.reassignedParams, o) // its dynamic type is known only until then
 				}
 			}
 			continue
@@ -172,7 +184,7 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		if o.Name() != "" && o.Name() != "_" {
 			name = o.Name()
 		}
-		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.of(o.Type()), Kind: ir.Result, Object: o,
+		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.apply(o.Type()), Kind: ir.Result, Object: o,
 			Pos: l.p.fset.Position(o.Pos())}
 		l.f.Results = append(l.f.Results, v)
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
@@ -180,18 +192,19 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	return ok
 }
 
+// body lowers a function body after its signature.
 func (l *lowerer) body(b *ast.BlockStmt) {
 	l.f.Exit = &ir.Label{Name: l.names.fresh("exit")}
 	l.exit, l.results = target{l.f.Exit, 0}, l.f.Results
 	l.out = &l.f.Body
-	for _, o := range l.unknown {
+	for _, o := range l.reassignedParams {
 		p := l.env[o].place
-		t := l.subst.of(o.Type())
+		t := l.subst.apply(o.Type())
 		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: load(p, p.Root.Type)})
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
 	l.stmts(b.List)
-	// The end of the function is where a last return goes to anyhow.
+	// A final return is redundant.
 	if n := len(l.f.Body); n > 0 {
 		if s, ok := l.f.Body[n-1].(*ir.Leave); ok && s.L == l.f.Exit {
 			l.f.Body = l.f.Body[:n-1]
@@ -199,8 +212,8 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 	}
 }
 
-// unexported refuses a function of a package where no code can be written, if the code
-// would have to name what that package, or an internal one, keeps for itself.
+// unexported refuses a function of a foreign package, or one inlined from it, that refers to
+// objects that generated code cannot name.
 func (l *lowerer) unexported(n ast.Node) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -229,9 +242,9 @@ func (l *lowerer) unexported(n ast.Node) {
 		if kind != "" {
 			seen[o] = true
 			why, remedy := "nothing can be generated there", remedyRule
-			if len(l.around) > 0 {
+			if len(l.enclosing) > 0 {
 				why, remedy = "it is put into a function of package "+
-					l.nest.home.PkgPath, "range over the function in the package that declares it"
+					l.inlining.home.PkgPath, "range over the function in the package that declares it"
 			}
 			reason := "package " + o.Pkg().Path() + " does not export it, and " + why
 			if o.Exported() {
@@ -243,25 +256,26 @@ func (l *lowerer) unexported(n ast.Node) {
 	})
 }
 
-// nameable reports whether a package that code is generated for can name an object of
-// another one.
+// nameable reports whether a package that code is generated for can name an object of another
+// package.
 func (p *Program) nameable(o types.Object) bool {
-	return slices.ContainsFunc(p.asked, func(pkg *packages.Package) bool {
+	return slices.ContainsFunc(p.requested, func(pkg *packages.Package) bool {
 		return o.Pkg() == nil || o.Pkg() != pkg.Types && ir.Names(o, pkg.PkgPath)
 	})
 }
 
-// emit appends a statement, unless it cannot be reached.
+// emit appends a statement to the current block, unless it is unreachable.
 func (l *lowerer) emit(s ir.Stmt) {
-	if !l.dead() {
+	if !l.unreachable() {
 		*l.out = append(*l.out, s)
 	}
 }
 
-// dead says whether the end of the current block cannot be reached.
-func (l *lowerer) dead() bool { return leaves(*l.out) }
+// unreachable reports whether the end of the current block is unreachable.
+func (l *lowerer) unreachable() bool { return terminates(*l.out) }
 
-func leaves(b ir.Block) bool {
+// terminates reports whether b ends with a leave or a panic.
+func terminates(b ir.Block) bool {
 	if len(b) == 0 {
 		return false
 	}
@@ -272,7 +286,7 @@ func leaves(b ir.Block) bool {
 	return false
 }
 
-// block is what f emits.
+// block returns the statements that f emits.
 func (l *lowerer) block(f func()) ir.Block {
 	var b ir.Block
 	out := l.out
@@ -282,22 +296,24 @@ func (l *lowerer) block(f func()) ir.Block {
 	return b
 }
 
-// temp declares a variable that is not in the source.
+// temp declares a variable that is not in the source, initialised to e, and returns it.
 func (l *lowerer) temp(n ast.Node, name string, t types.Type, e ir.Expr) *ir.Var {
 	v := &ir.Var{Name: l.names.fresh(name), Type: t, Pos: l.pos(n)}
 	l.emit(&ir.Let{At: l.at(n), V: v, E: e})
 	return v
 }
 
-// local makes a variable of the source without declaring it yet.
+// local returns a new local variable for o, which is not declared or bound yet.
 func (l *lowerer) local(o types.Object) *ir.Var {
-	return &ir.Var{Name: l.names.fresh(o.Name()), Type: l.subst.of(o.Type()), Object: o,
+	return &ir.Var{Name: l.names.fresh(o.Name()), Type: l.subst.apply(o.Type()), Object: o,
 		Pos: l.p.fset.Position(o.Pos())}
 }
 
+// bind makes o refer to v.
 func (l *lowerer) bind(o types.Object, v *ir.Var) {
 	l.env[o] = &binding{place: &ir.Place{Root: v}}
 }
 
+// load returns the value at p, which has type t.
 func load(p *ir.Place, t types.Type) *ir.Load { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
 func loadVar(v *ir.Var) *ir.Load              { return load(&ir.Place{Root: v}, v.Type) }

@@ -9,28 +9,37 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// origins are variables whose memory another one may lead to: those of packages, and
+// Writes to package-level variables through aliases, which are refused: their derivatives would
+// have to outlive the call. The analysis propagates sets of origins through the assignments of all
+// functions, insensitive to control flow, until a fixed point is reached.
+
+// origins is a set of variables from whose memory a reference may come: package-level variables and
 // parameters.
 type origins map[*ir.Var]bool
 
-// flow is where memory goes in a function, whatever the order of statements.
-type flow struct {
-	f       *ir.Func
-	of      map[*ir.Var]origins
-	written origins // what is written behind
-	callee  map[*ir.Func]*flow
+// An originAnalysis is the state for one function.
+type originAnalysis struct {
+	f *ir.Func
+	// pointsTo maps variables to the origins of the references in them.
+	pointsTo map[*ir.Var]origins
+	modified origins // parameters through which memory is written
+	// callee maps all functions to their analyses.
+	callee map[*ir.Func]*originAnalysis
+	// changed is set if a pass added an origin or a written parameter.
 	changed bool
-	refuse  func(s ir.Stmt, v *ir.Var, reason, remedy string)
+	// refuse reports a write to v's memory in s. It is nil until the fixed point is reached.
+	refuse func(s ir.Stmt, v *ir.Var, reason, remedy string)
 }
 
-// writtenGlobals finds writes to the memory of package variables that go by another name:
-// a slice that is assigned to a variable, say, or passed to a function that writes to it.
+// writtenGlobals returns refusals for writes to the memory of package-level variables through other
+// names, such as a slice that was assigned to a variable, or passed to a function that writes to
+// it. Sets only grow, so the passes terminate; a last pass reports.
 func writtenGlobals(funcs []*ir.Func) (out Refusals) {
-	flows := map[*ir.Func]*flow{}
+	flows := map[*ir.Func]*originAnalysis{}
 	for _, f := range funcs {
-		w := &flow{f: f, of: map[*ir.Var]origins{}, written: origins{}, callee: flows}
+		w := &originAnalysis{f: f, pointsTo: map[*ir.Var]origins{}, modified: origins{}, callee: flows}
 		for _, v := range f.Params {
-			w.of[v] = origins{v: true}
+			w.pointsTo[v] = origins{v: true}
 		}
 		flows[f] = w
 	}
@@ -38,7 +47,7 @@ func writtenGlobals(funcs []*ir.Func) (out Refusals) {
 		again = false
 		for _, f := range funcs {
 			flows[f].changed = false
-			flows[f].block()
+			flows[f].pass()
 			again = again || flows[f].changed
 		}
 	}
@@ -47,97 +56,103 @@ func writtenGlobals(funcs []*ir.Func) (out Refusals) {
 		w.refuse = func(s ir.Stmt, v *ir.Var, reason, remedy string) {
 			out = append(out, &Refusal{s.Position(), f.Name, "write to package variable " + v.Name, reason, remedy})
 		}
-		w.block()
+		w.pass()
 	}
 	return out
 }
 
-func (w *flow) block() {
+// pass applies all statements of the function once.
+func (w *originAnalysis) pass() {
 	ir.Walk(w.f.Body, func(s ir.Stmt) bool {
 		w.stmt(s)
 		return true
 	})
 }
 
-// add notes that v may lead to the memory of from.
-func (w *flow) add(v *ir.Var, from origins) {
+// addOrigins adds origins of the references in v.
+func (w *originAnalysis) addOrigins(v *ir.Var, from origins) {
 	if len(from) == 0 {
 		return
 	}
-	if w.of[v] == nil {
-		w.of[v] = origins{}
+	if w.pointsTo[v] == nil {
+		w.pointsTo[v] = origins{}
 	}
-	n := len(w.of[v])
-	maps.Copy(w.of[v], from)
-	w.changed = w.changed || len(w.of[v]) > n
+	n := len(w.pointsTo[v])
+	maps.Copy(w.pointsTo[v], from)
+	w.changed = w.changed || len(w.pointsTo[v]) > n
 }
 
-// write notes that what is behind from is written.
-func (w *flow) write(s ir.Stmt, from origins) {
+// write records that memory of the origins is written by s.
+func (w *originAnalysis) write(s ir.Stmt, from origins) {
 	for v := range from {
 		switch {
 		case v.Kind == ir.Global && w.refuse != nil:
 			w.refuse(s, v, "its memory is written by another name", "copy it first, or pass it as an argument")
-		case v.Kind == ir.Param && !w.written[v]:
-			w.written[v] = true
+		case v.Kind == ir.Param && !w.modified[v]:
+			w.modified[v] = true
 			w.changed = true
 		}
 	}
 }
 
-func (w *flow) stmt(s ir.Stmt) {
+// stmt applies one statement.
+func (w *originAnalysis) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
-		w.add(s.V, w.expr(s.E))
+		w.addOrigins(s.V, w.exprOrigins(s.E))
 	case *ir.Set:
-		w.set(s, s.P, w.expr(s.E))
+		w.assign(s, s.P, w.exprOrigins(s.E))
 	case *ir.Add:
-		w.set(s, s.P, nil)
+		w.assign(s, s.P, nil)
 	case *ir.Append:
-		from := w.expr(s.S)
+		from := w.exprOrigins(s.S)
 		w.write(s, from)
 		from = maps.Clone(from)
 		if from == nil {
 			from = origins{}
 		}
 		for _, e := range s.Elems {
-			if u, ok := e.Type().Underlying().(*types.Slice); s.Spread && (!ok || !leads(u.Elem())) {
-				continue // its elements are copied, and lead nowhere
+			if u, ok := e.Type().Underlying().(*types.Slice); s.Spread && (!ok || !hasReferences(u.Elem())) {
+				continue // copied elements without references
 			}
-			maps.Copy(from, w.expr(e))
+			maps.Copy(from, w.exprOrigins(e))
 		}
-		w.set(s, s.P, from)
+		w.assign(s, s.P, from)
 	case *ir.Copy:
-		w.write(s, w.expr(s.Dst))
+		w.write(s, w.exprOrigins(s.Dst))
 	case *ir.Clear:
-		w.write(s, w.expr(s.S))
+		w.write(s, w.exprOrigins(s.S))
 	case *ir.Call:
 		w.call(s)
 	}
 }
 
-func (w *flow) set(s ir.Stmt, p *ir.Place, from origins) {
+// assign records an assignment of references with origins to p.
+func (w *originAnalysis) assign(s ir.Stmt, p *ir.Place, from origins) {
 	if p.Indirect() {
-		w.write(s, w.root(p.Root))
+		w.write(s, w.originsOf(p.Root))
 	}
-	w.add(p.Root, from)
+	w.addOrigins(p.Root, from)
 }
 
-func (w *flow) root(v *ir.Var) origins {
+// originsOf returns the origins of references in v; a package-level variable is its own origin.
+func (w *originAnalysis) originsOf(v *ir.Var) origins {
 	if v.Kind == ir.Global {
 		return origins{v: true}
 	}
-	return w.of[v]
+	return w.pointsTo[v]
 }
 
-func (w *flow) call(s *ir.Call) {
+// call applies the summary of the callee: the parameters it writes through and the origins of its
+// results.
+func (w *originAnalysis) call(s *ir.Call) {
 	c := w.callee[s.Callee.Func]
 	if c == nil {
 		w.rule(s)
 		return
 	}
 	for i, p := range c.f.Params {
-		if from := w.expr(s.Args[i]); c.written[p] {
+		if from := w.exprOrigins(s.Args[i]); c.modified[p] {
 			w.write(s, from)
 		}
 	}
@@ -146,20 +161,19 @@ func (w *flow) call(s *ir.Call) {
 			continue
 		}
 		from := origins{}
-		for v := range c.of[r] {
+		for v := range c.pointsTo[r] {
 			if k := slices.Index(c.f.Params, v); k >= 0 {
-				maps.Copy(from, w.expr(s.Args[k]))
+				maps.Copy(from, w.exprOrigins(s.Args[k]))
 			} else {
 				from[v] = true
 			}
 		}
-		w.add(s.Results[i], from)
+		w.addOrigins(s.Results[i], from)
 	}
 }
 
-// rule is a call of a function with a rule. Of one without source it is not known what it
-// writes.
-func (w *flow) rule(s *ir.Call) {
+// rule applies a call of a rule. One without source may write through all its arguments.
+func (w *originAnalysis) rule(s *ir.Call) {
 	r := s.Callee.Rule
 	if r.Passive {
 		return
@@ -168,7 +182,7 @@ func (w *flow) rule(s *ir.Call) {
 		if !r.Writes(i) || r.IsFixed(i) {
 			continue
 		}
-		from := w.expr(a)
+		from := w.exprOrigins(a)
 		if r.ReadOnly != nil {
 			w.write(s, from)
 			continue
@@ -181,24 +195,24 @@ func (w *flow) rule(s *ir.Call) {
 		}
 	}
 	for i, v := range s.Results {
-		if v == nil || !leads(v.Type) {
+		if v == nil || !hasReferences(v.Type) {
 			continue
 		}
 		if k := r.Returned(i); k >= 0 {
-			w.add(v, w.expr(s.Args[k]))
+			w.addOrigins(v, w.exprOrigins(s.Args[k]))
 		}
 	}
 }
 
-// expr is what memory the value of e may lead to.
-func (w *flow) expr(e ir.Expr) origins {
+// exprOrigins returns the origins of references in the value of e.
+func (w *originAnalysis) exprOrigins(e ir.Expr) origins {
 	out := origins{}
-	sources(e, func(v *ir.Var) { maps.Copy(out, w.root(v)) })
+	eachReferenceRoot(e, func(v *ir.Var) { maps.Copy(out, w.originsOf(v)) })
 	return out
 }
 
-// sortedFuncs are those of entries, by name.
-func sortedFuncs(entries map[*entry]bool) (out []*ir.Func) {
+// sortedFuncs returns the functions by name.
+func sortedFuncs(entries map[*specialization]bool) (out []*ir.Func) {
 	for e := range entries {
 		out = append(out, e.f)
 	}

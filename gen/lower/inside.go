@@ -12,25 +12,28 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// nest is what a function shares with the bodies of other functions that are put into it.
-type nest struct {
-	home     *packages.Package // of the function
-	facts    []*facts          // of all whose variables stand in it
-	packages map[string]bool   // that no variable is named as
-	bodies   int               // that were put in, one copy each
-	endless  bool              // too many were asked for
-	waiting  []waiting         // the innermost last
+// Inlining of iterators for loops over functions: the body of an iterator, and of functions it
+// passes yield to, replaces the call, so that the loop body can refer to its own variables.
+
+// An inlineState is shared by the lowerers of a function and of the bodies inlined into it.
+type inlineState struct {
+	home     *packages.Package // package of the function
+	facts    []*facts          // facts about the variables of all inlined declarations
+	packages map[string]bool   // package names that variables must not have
+	copies   int               // number of inlined bodies
+	exceeded bool              // a limit was exceeded, which was refused
+	pending  []pendingExit     // pending exits, innermost last
 }
 
-// mostBodies bounds the copies of bodies in a function: those of loops in loops multiply
-// where an iterator calls yield at several places.
-const mostBodies = 500
+// maxCopies bounds the inlined bodies of a function: bodies of nested loops multiply if an iterator
+// has several calls of yield.
+const maxCopies = 500
 
-// deepest bounds how often a body stands in itself. Adapters such as a filter of a filter
-// do that, and so does an iterator that calls itself, without end.
-const deepest = 8
+// maxSelfNesting bounds how often a body is inlined into itself. Adapters such as a filter of a
+// filter nest, and so does a recursive iterator, infinitely.
+const maxSelfNesting = 8
 
-// signature is the type of a function literal or a declared function.
+// signature returns the type of a function literal or a declared function.
 func (v *funcValue) signature() *types.Signature {
 	if v.lit != nil {
 		return v.home.info.TypeOf(v.lit).(*types.Signature)
@@ -38,19 +41,19 @@ func (v *funcValue) signature() *types.Signature {
 	return v.fn.Signature()
 }
 
-// inside is a lowerer for the body of v, which is put where l stands; nil if that is
-// refused. What v has captured is bound, its parameters are not.
-func (l *lowerer) inside(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
+// inlineBody returns a lowerer that emits the body of v at the current position, and the body, or
+// nil if that is refused. Captured variables are bound, parameters are not.
+func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
 	in := &lowerer{
 		p: l.p, e: l.e, f: l.f, names: l.names, env: map[types.Object]*binding{}, out: l.out,
-		addressed: l.addressed, nest: l.nest,
+		addressed: l.addressed, inlining: l.inlining,
 	}
 	var node ast.Node
 	var body *ast.BlockStmt
 	if v.lit != nil {
 		in.d, in.subst, node, body = v.home.d, v.home.subst, v.lit, v.lit.Body
 	} else {
-		if !l.open(n, v) {
+		if !l.checkInlinable(n, v) {
 			return nil, nil
 		}
 		in.d, in.subst, node, body = v.d, substitutionOf(v.fn, v.targs), v.d.node, v.d.node.Body
@@ -59,41 +62,41 @@ func (l *lowerer) inside(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
 	in.e.sources = append(in.e.sources, in.d)
 	in.info, in.facts = in.d.pkg.TypesInfo, in.d.facts
 	again := 0
-	for _, n := range l.around {
+	for _, n := range l.enclosing {
 		if n == node {
 			again++
 		}
 	}
-	l.nest.bodies++
+	l.inlining.copies++
 	switch {
-	case l.nest.endless: // it is refused already
+	case l.inlining.exceeded: // already refused
 		return nil, nil
-	case again > deepest:
-		l.nest.endless = true
+	case again > maxSelfNesting:
+		l.inlining.exceeded = true
 		l.refuse(n, "range over a function that calls itself", "the body of the loop would be copied without end",
 			"call the recursive function with a function literal that does what the body does")
 		return nil, nil
-	case l.nest.bodies > mostBodies:
-		l.nest.endless = true
+	case l.inlining.copies > maxCopies:
+		l.inlining.exceeded = true
 		l.refuse(n, "range over a function",
-			"it needs more than "+strconv.Itoa(mostBodies)+" copies of the bodies of loops and iterators",
+			"it needs more than "+strconv.Itoa(maxCopies)+" copies of the bodies of loops and iterators",
 			"call yield at fewer places")
 		return nil, nil
 	}
-	in.around, in.number = append(slices.Clip(l.around), node), l.nest.bodies
-	if v.fn != nil && !in.sound(v.d.node) {
+	in.enclosing, in.copyNumber = append(slices.Clip(l.enclosing), node), l.inlining.copies
+	if v.fn != nil && !in.checkSource(v.d.node) {
 		return nil, nil
 	}
-	if in.d.pkg != l.nest.home {
+	if in.d.pkg != l.inlining.home {
 		in.unexported(node)
 	}
 	in.reserve(n)
-	if !slices.Contains(l.nest.facts, in.facts) {
-		l.nest.facts = append(l.nest.facts, in.facts)
+	if !slices.Contains(l.inlining.facts, in.facts) {
+		l.inlining.facts = append(l.inlining.facts, in.facts)
 	}
 	for _, c := range v.captures {
 		switch {
-		case c.object == nil: // the receiver, which the method has a copy of
+		case c.object == nil: // the receiver, which is copied
 			if r := v.fn.Signature().Recv(); r.Name() != "" && r.Name() != "_" {
 				in.declare(n, r, load(c.place, c.t))
 			}
@@ -102,14 +105,15 @@ func (l *lowerer) inside(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt) {
 		case c.value != nil:
 			in.env[c.object] = &binding{value: c.value}
 		default:
-			in.env[c.object] = &binding{place: c.place, dynamic: c.dynamic}
+			in.env[c.object] = &binding{place: c.place, dynamicType: c.dynamicType}
 		}
 	}
 	return in, body
 }
 
-// open refuses declared functions that are not to be looked into.
-func (l *lowerer) open(n ast.Node, v *funcValue) bool {
+// checkInlinable reports whether the body of a declared function may be inlined, and refuses it
+// otherwise.
+func (l *lowerer) checkInlinable(n ast.Node, v *funcValue) bool {
 	what := "call of " + v.fn.FullName()
 	switch {
 	case v.d == nil:
@@ -127,29 +131,30 @@ func (l *lowerer) open(n ast.Node, v *funcValue) bool {
 	return false
 }
 
-// reserve keeps the names of packages from variables.
+// reserve excludes the package names of an inlined body from the names of variables.
 func (l *lowerer) reserve(n ast.Node) {
 	for _, name := range slices.Sorted(maps.Keys(l.facts.packages)) {
-		if l.nest.packages[name] {
+		if l.inlining.packages[name] {
 			continue
 		}
 		if l.names.fresh(name) != name {
 			l.refuse(n, "range over a function",
 				"it reads variables of package "+name+", and one of the function has that name", "rename the variable")
 		}
-		l.nest.packages[name] = true
+		l.inlining.packages[name] = true
 	}
 }
 
-// declare makes a variable of the source that begins with a value.
+// declare emits the declaration of o with a value and binds it.
 func (l *lowerer) declare(n ast.Node, o types.Object, e ir.Expr) {
 	v := l.local(o)
 	l.emit(&ir.Let{At: l.at(n), V: v, E: l.coerce(e, v.Type, n)})
 	l.bind(o, v)
 }
 
-// enter evaluates the arguments of a call of v and is a lowerer for its body.
-func (l *lowerer) enter(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*lowerer, *ast.BlockStmt) {
+// inlineArguments evaluates the arguments of a call of v, binds its parameters, and returns a
+// lowerer for its body, nil if it is refused.
+func (l *lowerer) inlineArguments(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*lowerer, *ast.BlockStmt) {
 	sig := v.signature()
 	var s *substitution
 	if v.lit != nil {
@@ -162,21 +167,22 @@ func (l *lowerer) enter(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*low
 	if len(l.e.refusals) > refusals {
 		return nil, nil
 	}
-	in, body := l.inside(call, v)
+	in, body := l.inlineBody(call, v)
 	if in == nil {
 		return nil, nil
 	}
 	for i := range sig.Params().Len() {
 		o := sig.Params().At(i)
 		k := values[i]
-		if k != nil && k.dynamic == nil {
+		if k != nil && k.dynamicType == nil {
 			in.env[o] = &binding{value: k}
 			continue
 		}
 		e := args[0]
 		args = args[1:]
 		if k != nil && (in.facts.assigned[o] > 0 || in.facts.byReference(o)) {
-			e, k = &ir.Convert{Typed: ir.Typed{T: in.subst.of(o.Type())}, X: e}, nil // it holds something else later on
+			// Its dynamic type is known only until it is assigned.
+			e, k = &ir.Convert{Typed: ir.Typed{T: in.subst.apply(o.Type())}, X: e}, nil
 		}
 		switch {
 		case o.Name() == "" || o.Name() == "_":
@@ -184,8 +190,8 @@ func (l *lowerer) enter(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*low
 				in.temp(call, "unused", e.Type(), e)
 			}
 		case k != nil:
-			p := in.temp(call, o.Name(), k.dynamic, e)
-			in.env[o] = &binding{place: &ir.Place{Root: p}, dynamic: k.dynamic}
+			p := in.temp(call, o.Name(), k.dynamicType, e)
+			in.env[o] = &binding{place: &ir.Place{Root: p}, dynamicType: k.dynamicType}
 		default:
 			in.declare(call, o, e)
 		}
@@ -193,9 +199,9 @@ func (l *lowerer) enter(call *ast.CallExpr, list []ast.Expr, v *funcValue) (*low
 	return in, body
 }
 
-// called is the function that a call calls, and the arguments for its parameters; nil if
-// its body cannot be put there.
-func (l *lowerer) called(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) {
+// inlineTarget returns the function that a call calls and the arguments for its parameters, or nil
+// if it cannot be inlined. The receiver of a method is captured.
+func (l *lowerer) inlineTarget(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) {
 	switch c.kind {
 	case valueCallee:
 		if c.value.null || c.value.loop != nil {
@@ -211,7 +217,7 @@ func (l *lowerer) called(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) 
 		if r == nil {
 			return v, list
 		}
-		t := substitutionOf(v.fn, c.targs).of(r.Type())
+		t := substitutionOf(v.fn, c.targs).apply(r.Type())
 		var e ir.Expr
 		if c.recv != nil {
 			e = l.receiver(c, t)
@@ -225,9 +231,9 @@ func (l *lowerer) called(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) 
 	return nil, nil
 }
 
-// made is the function that a call of a function gives, whose body is put here, if it
-// ends with its only return; nil for others.
-func (l *lowerer) made(call *ast.CallExpr) *funcValue {
+// inlineFactory returns the function that a call returns, after inlining the statements before the
+// only return of the callee; nil if the callee has another form.
+func (l *lowerer) inlineFactory(call *ast.CallExpr) *funcValue {
 	c := l.callee(call)
 	var body *ast.BlockStmt
 	switch {
@@ -248,11 +254,11 @@ func (l *lowerer) made(call *ast.CallExpr) *funcValue {
 	if !ok || len(r.Results) != 1 {
 		return nil
 	}
-	v, list := l.called(call, c)
+	v, list := l.inlineTarget(call, c)
 	if v == nil {
 		return nil
 	}
-	in, _ := l.enter(call, list, v)
+	in, _ := l.inlineArguments(call, list, v)
 	if in == nil {
 		return nil
 	}
@@ -260,7 +266,7 @@ func (l *lowerer) made(call *ast.CallExpr) *funcValue {
 	return in.function(r.Results[0])
 }
 
-// returns is how many return statements a body has, without those of function literals.
+// returns counts the return statements of a body, without those of function literals.
 func returns(body *ast.BlockStmt) (n int) {
 	ast.Inspect(body, func(m ast.Node) bool {
 		switch m.(type) {
@@ -274,22 +280,23 @@ func returns(body *ast.BlockStmt) (n int) {
 	return n
 }
 
-// callInside is a call whose body is put where it stands.
-func (l *lowerer) callInside(call *ast.CallExpr, c callee, lets ir.Block, results []*ir.Var) bool {
-	v, list := l.called(call, c)
+// inlineCall emits the body of the callee in place of a call, and assigns its results. It reports
+// whether that was possible.
+func (l *lowerer) inlineCall(call *ast.CallExpr, c callee, lets ir.Block, results []*ir.Var) bool {
+	v, list := l.inlineTarget(call, c)
 	if v == nil {
 		l.refuse(call, "call with the function that runs the body of a loop", "the body of what is called is not known",
 			remedyStatic)
 		return false
 	}
-	in, body := l.enter(call, list, v)
+	in, body := l.inlineArguments(call, list, v)
 	if in == nil {
 		return false
 	}
 	sig := v.signature()
 	for i := range sig.Results().Len() {
 		o := sig.Results().At(i)
-		r := &ir.Var{Name: l.names.fresh("r"), Type: in.subst.of(o.Type()), Pos: l.pos(call)}
+		r := &ir.Var{Name: l.names.fresh("r"), Type: in.subst.apply(o.Type()), Pos: l.pos(call)}
 		l.emit(&ir.Let{At: l.at(call), V: r})
 		in.env[o] = &binding{place: &ir.Place{Root: r}}
 		in.results = append(in.results, r)
@@ -310,7 +317,8 @@ func (l *lowerer) callInside(call *ast.CallExpr, c callee, lets ir.Block, result
 	return true
 }
 
-// emitScope emits a block that can be left; without its label where nothing leaves to it.
+// emitScope emits body as a scope with a label, or without it if there is no leave of the label. A
+// final leave is dropped, and leaves at the end of a final loop become leaves of the loop.
 func (l *lowerer) emitScope(n ast.Node, label *ir.Label, body ir.Block) {
 	if k := len(body); k > 0 {
 		if s, ok := body[k-1].(*ir.Leave); ok && s.L == label {
@@ -318,7 +326,7 @@ func (l *lowerer) emitScope(n ast.Node, label *ir.Label, body ir.Block) {
 		}
 	}
 	if k := len(body); k > 0 {
-		if s, ok := body[k-1].(*ir.Loop); ok { // its end is the one of the block
+		if s, ok := body[k-1].(*ir.Loop); ok { // the loop ends where the block ends
 			ir.Walk(s.Body, func(st ir.Stmt) bool {
 				if leave, ok := st.(*ir.Leave); ok && leave.L == label {
 					leave.L = s.L
@@ -327,7 +335,7 @@ func (l *lowerer) emitScope(n ast.Node, label *ir.Label, body ir.Block) {
 			})
 		}
 	}
-	if leavesTo(body, label) {
+	if leavesLabel(body, label) {
 		l.emit(&ir.Scope{At: l.at(n), L: label, Body: body})
 		return
 	}
@@ -336,9 +344,9 @@ func (l *lowerer) emitScope(n ast.Node, label *ir.Label, body ir.Block) {
 	}
 }
 
-// handsOnYield says whether a function that is called gets the one that runs the body of
-// a loop.
-func (l *lowerer) handsOnYield(call *ast.CallExpr, c callee) bool {
+// passesYield reports whether a call passes a function that runs the body of a loop, directly or
+// captured by a closure.
+func (l *lowerer) passesYield(call *ast.CallExpr, c callee) bool {
 	if c.kind == valueCallee && c.value.carriesLoop() {
 		return true
 	}
@@ -370,7 +378,7 @@ func (l *lowerer) handsOnYield(call *ast.CallExpr, c callee) bool {
 	return false
 }
 
-// carriesLoop says whether a call of v may run the body of a loop.
+// carriesLoop reports whether a call of v may run the body of a loop.
 func (v *funcValue) carriesLoop() bool {
 	return v != nil &&
 		(v.loop != nil || slices.ContainsFunc(v.captures, func(c capture) bool { return c.value.carriesLoop() }))

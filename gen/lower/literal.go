@@ -7,9 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// literal is a composite literal. Those inside of it stand in variables of their own.
+// literal lowers a composite literal of type t. Nested literals are in temporaries.
 func (l *lowerer) literal(x *ast.CompositeLit, t types.Type) ir.Expr {
-	if p, ok := t.Underlying().(*types.Pointer); ok { // &T left out inside of another literal
+	if p, ok := t.Underlying().(*types.Pointer); ok { // an element whose &T is elided
 		e := l.literal(x, p.Elem())
 		v := l.temp(x, "t", e.Type(), e)
 		return l.address(x, &ir.Place{Root: v})
@@ -35,14 +35,14 @@ func (l *lowerer) literal(x *ast.CompositeLit, t types.Type) ir.Expr {
 	case *types.Slice:
 		lit.Len = l.elements(lit, x, u.Elem())
 	case *types.Map:
-		return l.bad(x, "map", "maps have no place for derivatives", "use a slice or a struct")
+		return l.refuseExpr(x, "map", "maps have no place for derivatives", "use a slice or a struct")
 	default:
-		return l.bad(x, "composite literal", "its type is not known", "")
+		return l.refuseExpr(x, "composite literal", "its type is not known", "")
 	}
 	return lit
 }
 
-// elements are those of an array or a slice; the result is the length.
+// elements adds the elements of an array or a slice to lit and returns the length.
 func (l *lowerer) elements(lit *ir.Literal, x *ast.CompositeLit, t types.Type) int {
 	next, n := 0, 0
 	for _, e := range x.Elts {

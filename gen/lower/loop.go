@@ -8,6 +8,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// For loops. A loop of the form of a counted loop is emitted as one if its body assigns neither to
+// the variable nor to the bound; others test their condition with a leave.
+
+// newLoop returns a loop without body; its label is that of the source, if there is one.
 func (l *lowerer) newLoop(n ast.Node, label string) *ir.Loop {
 	brk := "loop"
 	if label != "" {
@@ -15,11 +19,11 @@ func (l *lowerer) newLoop(n ast.Node, label string) *ir.Loop {
 	}
 	return &ir.Loop{
 		At: l.at(n), L: &ir.Label{Name: l.names.fresh(brk)}, Next: &ir.Label{Name: l.names.fresh("next")},
-		Checkpoint: l.p.marks[n],
+		Checkpoint: l.p.checkpoints[n],
 	}
 }
 
-// loopBody lowers the body of a loop.
+// loopBody lowers the body of a loop whose break and continue leave brk and cont.
 func (l *lowerer) loopBody(b *ast.BlockStmt, label string, brk, cont *ir.Label) ir.Block {
 	l.jumps = append(l.jumps, jump{name: label, brk: l.target(brk), cont: l.target(cont)})
 	out := l.block(func() { l.stmts(b.List) })
@@ -27,6 +31,7 @@ func (l *lowerer) loopBody(b *ast.BlockStmt, label string, brk, cont *ir.Label) 
 	return out
 }
 
+// forStmt lowers a for statement.
 func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 	if c := l.counting(s); c != nil && l.countedLoop(s, label, c) {
 		return
@@ -35,7 +40,8 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 		l.stmt(s.Init)
 	}
 	loop := l.newLoop(s, label)
-	// Since Go 1.22 a variable that a pointer may lead to is a new one in each iteration.
+	// Since Go 1.22 a variable is a new one in each iteration, which matters if it is captured or
+	// addressed: it is copied at the beginning and at the end of the iteration.
 	var outer, inner []*ir.Var
 	if init, ok := s.Init.(*ast.AssignStmt); ok && init.Tok == token.DEFINE && !l.facts.perLoop {
 		for _, e := range init.Lhs {
@@ -73,7 +79,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 	l.finishWhile(s, loop, body, cont, post)
 }
 
-// leaveUnless leaves a loop if cond does not hold.
+// leaveUnless emits a leave of a loop if cond is false.
 func (l *lowerer) leaveUnless(n ast.Node, cond ir.Expr, to *ir.Label) {
 	if c, ok := cond.(*ir.Const); ok && isTrue(c) {
 		return
@@ -82,26 +88,27 @@ func (l *lowerer) leaveUnless(n ast.Node, cond ir.Expr, to *ir.Label) {
 	l.emit(&ir.If{At: l.at(n), Cond: not, Then: ir.Block{&ir.Leave{At: l.at(n), L: to}}})
 }
 
-// finishWhile puts a body and what follows each iteration behind what loop.Body has, and
-// emits the loop. cont is what continue leaves.
+// finishWhile appends body and post to loop.Body, and emits the loop. cont is the label that
+// continue leaves.
 func (l *lowerer) finishWhile(s *ast.ForStmt, loop *ir.Loop, body ir.Block, cont *ir.Label, post ir.Block) {
-	if cont != loop.Next && leavesTo(body, cont) {
+	if cont != loop.Next && leavesLabel(body, cont) {
 		body = ir.Block{&ir.Scope{At: l.at(s), L: cont, Body: body}}
 	}
-	if !leaves(loop.Body) { // the condition may panic whenever it is evaluated
+	if !terminates(loop.Body) { // the condition may end in a panic
 		loop.Body = append(loop.Body, body...)
 	}
-	if !leaves(loop.Body) {
+	if !terminates(loop.Body) {
 		loop.Body = append(loop.Body, post...)
 	}
 	l.emit(loop)
 }
 
-// countedLoop lowers a loop that counts. It is false, and nothing has happened, if the
-// bound is more than an expression; if the body changes the variable or the bound the
-// loop tests its condition each time.
+// countedLoop lowers a loop in the form of a counted loop. It reports false, without having emitted
+// or refused anything, if evaluating the bound needs statements or the variable could overflow. If
+// the body changes the variable or the bound, it emits a loop that tests its condition in each
+// iteration.
 func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
-	t := l.subst.of(c.object.Type())
+	t := l.subst.apply(c.object.Type())
 	if !l.noOverflow(t, c) {
 		return false
 	}
@@ -118,7 +125,7 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	loop := l.newLoop(s, label)
 	body := l.loopBody(s.Body, label, loop.L, loop.Next)
 	if !assigns(body, v) && !l.clobbers(body, bound) {
-		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, limit(bound, c.op), c.step, body
+		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, strictBound(bound, c.op), c.step, body
 		l.emit(loop)
 		return true
 	}
@@ -133,9 +140,8 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	return true
 }
 
-// noOverflow says whether the variable of a counted loop cannot go round the end of its
-// type. In a
-// wide type that is taken for granted.
+// noOverflow reports whether the variable of a counted loop cannot overflow type t. For 64-bit
+// integers that is assumed.
 func (l *lowerer) noOverflow(t types.Type, c *counting) bool {
 	strict := c.op == token.LSS || c.op == token.GTR
 	if strict && (c.step == 1 || c.step == -1) {
@@ -146,7 +152,7 @@ func (l *lowerer) noOverflow(t types.Type, c *counting) bool {
 		return false
 	}
 	if tv := l.info.Types[c.bound]; tv.Value != nil {
-		// The value behind the bound and the next step have to be in every type's range.
+		// The value beyond the bound, after one more step, must be in the range of every type.
 		k, ok := constInt(l.constant(c.bound, tv.Value, t))
 		lowest := int64(-100)
 		if b.Info()&types.IsUnsigned != 0 {
@@ -165,7 +171,7 @@ func (l *lowerer) noOverflow(t types.Type, c *counting) bool {
 	return wide(b, c.step > 0)
 }
 
-// wide says whether a type is so large that loops do not come to its end.
+// wide reports whether a type is so large that loops do not reach its end in the given direction.
 func wide(b *types.Basic, up bool) bool {
 	switch b.Kind() {
 	case types.Int, types.Int64:
@@ -176,8 +182,8 @@ func wide(b *types.Basic, up bool) bool {
 	return false
 }
 
-// limit makes a strict bound of one that is met.
-func limit(bound ir.Expr, op token.Token) ir.Expr {
+// strictBound returns the bound of a loop with < or > that is equivalent to one with op.
+func strictBound(bound ir.Expr, op token.Token) ir.Expr {
 	t := bound.Type()
 	var by int64
 	switch op {
@@ -191,7 +197,7 @@ func limit(bound ir.Expr, op token.Token) ir.Expr {
 	if k, ok := constInt(bound); ok {
 		return integer(k+by, t)
 	}
-	// n-1 is met where n is not.
+	// i <= n-1 is i < n, without an addition.
 	if b, ok := bound.(*ir.Binary); ok && b.Op == token.SUB {
 		if k, ok := constInt(b.Y); ok && k == by {
 			return b.X

@@ -10,14 +10,17 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// mathNot are functions of package math that give floats without a derivative that could
-// be told: numbers out of bits.
-var mathNot = words(`Float32frombits Float64frombits`)
+// Calls that become expressions: elementary functions, and opaque functions, which compute strings
+// and errors without side effects.
 
-// mathPairs are those with two results, of which [ir.Call.Expand] knows more.
-var mathPairs = words(`Frexp Lgamma Modf Sincos`)
+// mathNot holds the functions of package math that make floats of bits, which have no derivative.
+var mathNot = wordSet(`Float32frombits Float64frombits`)
 
-func words(s string) map[string]bool {
+// mathPairs holds the functions of package math with two results, see [ir.Call.Expand].
+var mathPairs = wordSet(`Frexp Lgamma Modf Sincos`)
+
+// wordSet returns the set of the words of s.
+func wordSet(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {
 		m[w] = true
@@ -25,8 +28,7 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// isMath says whether fn is a function of package math, or of the same kind, that may be
-// called.
+// isMath reports whether fn is a function of package math or rt with a known derivative.
 func isMath(fn *types.Func) bool {
 	name := elementary(fn)
 	if name == "" || fn.Pkg().Path() == "math" && mathNot[fn.Name()] {
@@ -36,9 +38,10 @@ func isMath(fn *types.Func) bool {
 	return ok || name == dim || mathPairs[fn.Name()]
 }
 
-// dim is a function that is written as another one.
+// dim is lowered to math.Max(0, x-y).
 const dim = "math.Dim"
 
+// math lowers a call of an elementary function.
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn)}
 	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
@@ -50,17 +53,16 @@ func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	return m
 }
 
-// opaque are functions without effects that give strings, errors and the like: by
-// package, all or those that are named. The packages have paths of one word, see
-// [ir.Opaque].
+// opaque maps paths of packages to the functions without side effects that compute strings, errors
+// and bools; nil means all functions. The paths are single words, as [ir.Opaque] requires.
 var opaque = map[string]map[string]bool{
-	"errors":  words("Is Join New Unwrap"),
-	"fmt":     words("Errorf Sprint Sprintf Sprintln"),
+	"errors":  wordSet("Is Join New Unwrap"),
+	"fmt":     wordSet("Errorf Sprint Sprintf Sprintln"),
 	"strconv": nil,
 	"strings": nil,
 }
 
-// isOpaque says whether a call of fn can stand in an opaque expression.
+// isOpaque reports whether a call of fn becomes an opaque expression.
 func isOpaque(fn *types.Func) bool {
 	if fn.Pkg() == nil || fn.Signature().Recv() != nil {
 		return false
@@ -81,6 +83,7 @@ func isOpaque(fn *types.Func) bool {
 	return true
 }
 
+// opaqueCall lowers a call of an opaque function.
 func (l *lowerer) opaqueCall(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	o := &ir.Opaque{Typed: ir.Typed{T: t}}
 	var marks []string
@@ -98,5 +101,5 @@ func (l *lowerer) opaqueCall(x *ast.CallExpr, fn *types.Func, t types.Type) ir.E
 	return o
 }
 
-// escape makes text part of a format.
+// escape quotes s as literal text of a format.
 func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }

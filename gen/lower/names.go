@@ -8,12 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// namer gives names of variables and labels that are different from each other.
+// A namer generates unique names of variables and labels.
 type namer struct{ n *ir.Namer }
 
+// newNamer returns a namer without names in use.
 func newNamer() *namer { return &namer{ir.NewNamer()} }
 
-// fresh is base, or base with a number behind it.
+// fresh returns base, or base with a number if it is in use; a blank base becomes t.
 func (n *namer) fresh(base string) string {
 	if base == "" || base == "_" {
 		base = "t"
@@ -21,7 +22,7 @@ func (n *namer) fresh(base string) string {
 	return n.n.Name(base)
 }
 
-// functionName is a name of a function that no other one has.
+// functionName returns a name that no other function has, and reserves it.
 func (p *Program) functionName(base string) string {
 	name := base
 	for i := 1; p.taken[name]; i++ {
@@ -31,7 +32,7 @@ func (p *Program) functionName(base string) string {
 	return name
 }
 
-// mangle makes an identifier of s.
+// mangle returns an identifier derived from s; different strings may give the same.
 func mangle(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -47,10 +48,10 @@ func mangle(s string) string {
 	return strings.TrimRight(b.String(), "_")
 }
 
-// byName qualifies with the name of a package.
+// byName qualifies types by the name of their package.
 func byName(p *types.Package) string { return p.Name() }
 
-// baseName is the name of a function in the text form.
+// baseName returns the name of a function in the text form, without type arguments.
 func baseName(fn *types.Func) string {
 	sig := fn.Signature()
 	if sig.Recv() == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// parallel assigns es to places, all at once as Go does: a value or an index that an
-// earlier assignment could change is put into a variable first. A nil place drops its
-// value; one whose variable is new declares it.
+// parallel assigns es to places simultaneously, as Go does: a value or an operand of a place that
+// an earlier assignment may change is saved in a temporary first. The value for a nil place is
+// discarded; a place that is a new variable is declared.
 func (l *lowerer) parallel(n ast.Node, places []*ir.Place, es []ir.Expr) {
 	for i := range es {
 		for j := range i {
@@ -40,17 +40,18 @@ func (l *lowerer) parallel(n ast.Node, places []*ir.Place, es []ir.Expr) {
 	}
 }
 
-// isLoadOf says whether e reads the variable p.
+// isLoadOf reports whether e reads the whole variable p.
 func isLoadOf(e ir.Expr, p *ir.Place) bool {
 	x, ok := e.(*ir.Load)
 	return ok && x.P.Root == p.Root && len(x.P.Path) == 0 && len(p.Path) == 0
 }
 
-// freeze is p with its indices, and the slices and pointers on its way, in variables.
+// freeze returns p with its indices, and the slices and pointers on its path, in temporaries, so
+// that later assignments do not change which memory it denotes.
 func (l *lowerer) freeze(n ast.Node, p *ir.Place) *ir.Place {
 	q := &ir.Place{Root: p.Root}
 	for _, s := range p.Path {
-		t, _ := cell(q, nil)
+		t, _ := placeType(q, nil)
 		switch t.Underlying().(type) {
 		case *types.Slice, *types.Pointer:
 			q = &ir.Place{Root: l.temp(n, "t", t, load(q, t))}

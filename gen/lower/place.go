@@ -7,8 +7,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// lvalue is the place that is assigned to; nil for the blank identifier and where it is
-// refused.
+// Places: variables, fields, elements and targets of pointers, as operands and as targets of
+// assignments.
+
+// lvalue returns the place of the target of an assignment; nil for the blank identifier and for
+// targets that are refused.
 func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 	if isBlank(e) {
 		return nil
@@ -28,8 +31,8 @@ func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 	return p
 }
 
-// place is where the value of e lies. Values that lie nowhere are put into a variable.
-// It is nil where e is refused.
+// place returns the place that e denotes. A value that has none is assigned to a temporary. It
+// returns nil if e is refused.
 func (l *lowerer) place(e ast.Expr) *ir.Place {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -60,32 +63,33 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 			return step(p, ir.IndexStep(i))
 		}
 	}
-	return l.hold(e, l.expr(e))
+	return l.placeOf(e, l.expr(e))
 }
 
-// hold is the place that v is read from, or that of a new variable for it.
-func (l *lowerer) hold(n ast.Node, v ir.Expr) *ir.Place {
+// placeOf returns the place that v reads, or that of a new temporary for it.
+func (l *lowerer) placeOf(n ast.Node, v ir.Expr) *ir.Place {
 	if c, ok := v.(*ir.Load); ok {
 		return c.P
 	}
 	return &ir.Place{Root: l.temp(n, "t", v.Type(), v)}
 }
 
-// step is p with one step more.
+// step returns p extended by one step; p is unchanged.
 func step(p *ir.Place, s ir.Step) *ir.Place {
 	path := make([]ir.Step, len(p.Path), len(p.Path)+1)
 	copy(path, p.Path)
 	return &ir.Place{Root: p.Root, Path: append(path, s)}
 }
 
-// variable is the place of a variable.
+// variable returns the place of a variable and reports whether it has one: variables of function
+// type and devirtualized ones do not.
 func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
 	o, ok := l.info.ObjectOf(id).(*types.Var)
 	if !ok {
 		return nil, false
 	}
 	if b := l.env[o]; b != nil {
-		if b.place == nil || b.dynamic != nil {
+		if b.place == nil || b.dynamicType != nil {
 			return nil, false
 		}
 		return b.place, true
@@ -96,10 +100,10 @@ func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
 	return nil, false
 }
 
-// selected is the place of x.f, also for a promoted field.
+// selected returns the place of x.f, also for a promoted field.
 func (l *lowerer) selected(x *ast.SelectorExpr) *ir.Place {
 	s := l.info.Selections[x]
-	if s == nil { // a name of another package
+	if s == nil { // a qualified identifier
 		if p, ok := l.variable(x.Sel); ok {
 			return p
 		}
@@ -118,8 +122,8 @@ func (l *lowerer) selected(x *ast.SelectorExpr) *ir.Place {
 	return p
 }
 
-// path is the indices of the fields on the way to what s selects. In a generic function
-// those of the type arguments count.
+// path returns the field indices of a selection. In a generic function those of the type argument
+// may differ from those of its constraint.
 func (l *lowerer) path(s *types.Selection, recv types.Type) []int {
 	if l.subst == nil {
 		return s.Index()
@@ -131,7 +135,7 @@ func (l *lowerer) path(s *types.Selection, recv types.Type) []int {
 	return index
 }
 
-// fields goes from p, of type t, through fields and the pointers on the way.
+// fields extends p, of type t, by fields and dereferences of the pointers between them.
 func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, types.Type) {
 	for _, i := range index {
 		if ptr, ok := t.Underlying().(*types.Pointer); ok {
@@ -142,9 +146,9 @@ func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, typ
 	return p, t
 }
 
-// address is &p.
+// address returns &p and marks the root as addressed if p is a part of it.
 func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
-	t, memory := cell(p, nil)
+	t, memory := placeType(p, nil)
 	if p.Root.Kind == ir.Global && !memory {
 		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer",
 			"pass it as an argument")
@@ -152,7 +156,7 @@ func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 	if k := len(p.Path); k > 0 && p.Path[k-1].IsDeref() {
 		// &*p is p.
 		q := &ir.Place{Root: p.Root, Path: p.Path[:k-1]}
-		qt, _ := cell(q, nil)
+		qt, _ := placeType(q, nil)
 		if types.Identical(qt, types.NewPointer(t)) {
 			return load(q, qt)
 		}

@@ -16,102 +16,109 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Options of a program. The zero value will do.
+// The program: packages indexed for lowering, and the specializations made of their functions.
+// Refusals are kept per specialization and collected over the call graph.
+
+// Options configure a program. The zero value is usable.
 type Options struct {
-	// Rules are functions whose derivative is written by hand, by their full name, such as
-	// path.Func or (*path.T).Method. Calls of them are not looked into.
+	// Rules maps full names, such as path.Func or (*path.T).Method, to rules. Calls of these
+	// functions are not differentiated through their source.
 	Rules map[string]*ir.Rule
-	// NoShipped leaves out the rules that come with nabla, see package kernels.
+	// NoShipped disables the rules that come with nabla, see package kernels.
 	NoShipped bool
-	// Own says whether code can be written next to the functions of a package. Where it
-	// cannot, functions that touch what is not exported are refused. Nil stands for the
-	// main module and the packages that were asked for.
+	// Own reports whether code can be generated in a package. In other packages, functions that
+	// refer to unexported objects are refused. Nil means the main module and the packages passed to
+	// New.
 	Own func(path string) bool
-	// Fixed are package variables of interface type, as path.Name, that hold what they are
-	// declared with: nobody assigns to them. Their methods can be called then, provided
-	// that they belong to a type without fields.
+	// Fixed holds package-level variables of interface type, as path.Name, that are never assigned
+	// after their declaration. Their methods can be called if their dynamic type has no fields.
 	Fixed map[string]bool
 	// Begin, if it is not nil, is called before a function is lowered.
 	Begin func(f *ir.Func)
 }
 
-// Program is what functions are lowered from.
+// A Program holds indexed packages and the functions lowered so far. It is not safe for concurrent
+// use.
 type Program struct {
-	fset    *token.FileSet
-	opts    Options
-	asked   []*packages.Package
-	initial map[types.Object]types.Type // of what package variables are declared with
-	decls   map[*types.Func]*decl
-	dirs    map[*packages.Package][]Directive
-	entries map[string]*entry
-	taken   map[string]bool // names of functions
-	globals map[types.Object]*ir.Var
-	broken  map[string]string // by file: why it does not parse
-	done    map[*ir.Func]bool // have a body
+	fset      *token.FileSet
+	opts      Options
+	requested []*packages.Package
+	initial   map[types.Object]types.Type // types of the initial values of package-level variables
+	decls     map[*types.Func]*decl
+	dirs      map[*packages.Package][]Directive
+	// specializations maps keys, see instanceKey, to functions lowered or in progress.
+	specializations map[string]*specialization
+	taken           map[string]bool // names of functions in use
+	globals         map[types.Object]*ir.Var
+	broken          map[string]string // file → syntax error
+	done            map[*ir.Func]bool // functions whose body is complete
 
-	ruleOf     map[*types.Func]*Directive
-	rules      map[*types.Func]*written
-	unresolved []*written
-	loaded     map[string]*packages.Package // by path
-	shippedIn  map[string]*packages.Package // packages of rules by their name, nil for a bad one
-	instances  map[*types.Func]*types.Func  // of generic functions with a shipped rule
-	passive    map[*types.Func]bool
-	stubs      map[string]bool             // files that stand for generated ones
-	marks      map[ast.Node]*ir.Checkpoint // of loops
-	indexed    map[*packages.Package]bool  // those of the standard library are not
-	sites      map[*packages.Package]map[types.Object]site
+	// ruleOf maps functions to their //nabla:rule directives.
+	ruleOf map[*types.Func]*Directive
+	// rules maps functions to their rules, nil for functions looked up without success.
+	rules map[*types.Func]*resolvedRule
+	// pendingRules are the rules in use whose derivatives resolve has not lowered yet.
+	pendingRules   []*resolvedRule
+	loaded         map[string]*packages.Package // loaded packages by path
+	kernelPackages map[string]*packages.Package // shipped rules by name, nil if ill-typed
+	instances      map[*types.Func]*types.Func  // instances for float64 of generic functions with a shipped rule
+	passive        map[*types.Func]bool
+	stubs          map[string]bool             // stubs of generated files
+	checkpoints    map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
+	indexed        map[*packages.Package]bool  // not those of the standard library
+	sites          map[*packages.Package]map[types.Object]declSite
 }
 
-// longestKey bounds the instances of a function. Only those that lead to ever new ones
-// come near it.
-const longestKey = 2000
+// maxKeyLength bounds the keys of specializations. Only infinite families of them reach it.
+const maxKeyLength = 2000
 
-// decl is where a function is declared.
+// A decl is the declaration of a function.
 type decl struct {
-	fn    *types.Func
-	node  *ast.FuncDecl
-	pkg   *packages.Package
-	own   bool
-	facts *facts // of the body, found when they are needed
+	fn   *types.Func
+	node *ast.FuncDecl
+	pkg  *packages.Package
+	// canGenerate reports whether code can be generated in its package.
+	canGenerate bool
+	facts       *facts // facts about the body, computed on demand
 
-	generated bool // a stub of what is generated
+	generated bool // declared in a stub of a generated file
 }
 
-// entry is a function that has been lowered or is about to be.
-type entry struct {
+// A specialization is a function lowered, or being lowered, for one calling context.
+type specialization struct {
 	f        *ir.Func
 	refusals Refusals
-	calls    []calling
-	sources  []*decl // that it was lowered from
-	foreign  bool    // nothing can be generated where it is declared
+	calls    []callSite
+	sources  []*decl // declarations it was lowered from, inlined ones included
+	foreign  bool    // no code can be generated in the package that declares it
 }
 
-// calling is a call of a function that is lowered too.
-type calling struct {
-	*entry
+// A callSite is a call of a lowered function.
+type callSite struct {
+	*specialization
 	at token.Position
 }
 
-// New indexes packages that [Load] has loaded.
+// New indexes packages that [Load] returned, and their imports.
 func New(pkgs []*packages.Package, opts Options) *Program {
 	p := &Program{
-		opts: opts, asked: slices.Clone(pkgs), initial: map[types.Object]types.Type{},
+		opts: opts, requested: slices.Clone(pkgs), initial: map[types.Object]types.Type{},
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
-		entries: map[string]*entry{}, taken: map[string]bool{},
+		specializations: map[string]*specialization{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
-		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*written{},
-		loaded: map[string]*packages.Package{}, shippedIn: map[string]*packages.Package{},
+		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*resolvedRule{},
+		loaded: map[string]*packages.Package{}, kernelPackages: map[string]*packages.Package{},
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
-		marks:   map[ast.Node]*ir.Checkpoint{},
-		indexed: map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]site{},
+		checkpoints: map[ast.Node]*ir.Checkpoint{},
+		indexed:     map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]declSite{},
 	}
-	slices.SortFunc(p.asked, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(p.requested, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
 	for _, pkg := range pkgs {
 		asked[pkg] = true
 		p.fset = pkg.Fset
 	}
-	packages.Visit(p.asked, nil, func(pkg *packages.Package) {
+	packages.Visit(p.requested, nil, func(pkg *packages.Package) {
 		p.loaded[pkg.PkgPath] = pkg
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
 		if opts.Own != nil {
@@ -158,34 +165,32 @@ func (p *Program) declare(pkg *packages.Package, own bool) {
 				continue
 			}
 			if fn, ok := pkg.TypesInfo.Defs[d.Name].(*types.Func); ok {
-				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, own: own, generated: p.Generated(fn)}
+				p.decls[fn] = &decl{fn: fn, node: d, pkg: pkg, canGenerate: own, generated: p.Generated(fn)}
 			}
 		}
 	}
 }
 
-// Directives are the directives in the packages that were asked for, in the order of the
-// source.
+// Directives returns the directives in the packages passed to New, in the order of the source.
 func (p *Program) Directives() (out []Directive) {
-	for _, pkg := range p.asked {
+	for _, pkg := range p.requested {
 		out = append(out, p.dirs[pkg]...)
 	}
 	slices.SortStableFunc(out, func(a, b Directive) int { return comparePositions(a.Pos, b.Pos) })
 	return out
 }
 
-// Generated reports whether an object is declared in a file that generated code goes to.
+// Generated reports whether an object is declared in a generated file.
 func (p *Program) Generated(o types.Object) bool {
 	return p.IsStub(p.fset.Position(o.Pos()).Filename)
 }
 
-// IsStub reports whether a file is one that generated code goes to.
+// IsStub reports whether the file name was replaced by a stub.
 func (p *Program) IsStub(name string) bool { return p.stubs[name] }
 
-// Lookup is the function or method name, as F or T.Method, of a package that was asked
-// for; nil if there is none.
+// Lookup returns the function or method name, as F or T.Method, of a package passed to New, or nil.
 func (p *Program) Lookup(pkgPath, name string) *types.Func {
-	for _, pkg := range p.asked {
+	for _, pkg := range p.requested {
 		if pkg.PkgPath != pkgPath {
 			continue
 		}
@@ -205,10 +210,9 @@ func (p *Program) Lookup(pkgPath, name string) *types.Func {
 	return nil
 }
 
-// Func lowers fn, whose type arguments targs are, and all that it calls. A function that
-// has a rule is one that calls it. The result is
-// the same at every call. The error is of type [Refusals] and has those of all functions
-// that fn reaches.
+// Func lowers fn for type arguments targs, and all its callees. For a function with a rule the
+// result calls the rule. Repeated calls return the same function. The error is of type [Refusals]
+// and includes the refusals of all functions reachable from fn.
 func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	if fn == nil {
 		return nil, errors.New("lower: no function")
@@ -219,43 +223,43 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
 			"its source is not here", remedyRule}}
 	}
-	var e *entry
+	var e *specialization
 	if w := p.rule(fn); w != nil {
-		e = p.called(fn, w)
+		e = p.ruleWrapper(fn, w)
 	} else {
-		e = p.entry(d, targs, nil)
+		e = p.specialize(d, targs, nil)
 	}
 	if e == nil {
 		return nil, errors.New("lower: type arguments without end")
 	}
 	p.resolve()
-	if all := e.reaches(); len(all) > 0 {
+	if all := e.allRefusals(); len(all) > 0 {
 		return nil, all.sorted()
 	}
 	return e.f, nil
 }
 
-// reached are the functions that e calls, e among them.
-func (e *entry) reached() map[*entry]bool {
-	reached := map[*entry]bool{}
-	var visit func(e *entry)
-	visit = func(e *entry) {
+// reachable returns the functions reachable in the call graph from e, including e.
+func (e *specialization) reachable() map[*specialization]bool {
+	reached := map[*specialization]bool{}
+	var visit func(e *specialization)
+	visit = func(e *specialization) {
 		if reached[e] {
 			return
 		}
 		reached[e] = true
 		for _, c := range e.calls {
-			visit(c.entry)
+			visit(c.specialization)
 		}
 	}
 	visit(e)
 	return reached
 }
 
-// reaches are the refusals of e and of all that it calls. Those in a package that is not
-// one's own are one at each call that leads there.
-func (e *entry) reaches() (all Refusals) {
-	reached := e.reached()
+// allRefusals returns the refusals of e and of all reachable functions. Those in foreign functions
+// are combined into one at each call that enters foreign code.
+func (e *specialization) allRefusals() (all Refusals) {
+	reached := e.reachable()
 	for c := range reached {
 		if e.foreign || !c.foreign {
 			all = append(all, c.refusals...)
@@ -264,8 +268,8 @@ func (e *entry) reaches() (all Refusals) {
 			if e.foreign || c.foreign || !to.foreign {
 				continue
 			}
-			if inside := to.inside(); len(inside) > 0 {
-				all = append(all, abroad(c, to, inside))
+			if inside := to.foreignRefusals(); len(inside) > 0 {
+				all = append(all, foreignRefusal(c, to, inside))
 			}
 		}
 	}
@@ -275,26 +279,26 @@ func (e *entry) reaches() (all Refusals) {
 	return all.sorted()
 }
 
-// inside are the refusals of a foreign function and of those that it calls.
-func (e *entry) inside() (all Refusals) {
-	seen := map[*entry]bool{}
-	var visit func(e *entry)
-	visit = func(e *entry) {
+// foreignRefusals returns the refusals of a foreign function and the foreign functions it calls.
+func (e *specialization) foreignRefusals() (all Refusals) {
+	seen := map[*specialization]bool{}
+	var visit func(e *specialization)
+	visit = func(e *specialization) {
 		if !e.foreign || seen[e] {
 			return
 		}
 		seen[e] = true
 		all = append(all, e.refusals...)
 		for _, c := range e.calls {
-			visit(c.entry)
+			visit(c.specialization)
 		}
 	}
 	visit(e)
 	return all.sorted()
 }
 
-// abroad is the refusal of a call by from whose function cannot be followed.
-func abroad(from *entry, to calling, inside Refusals) *Refusal {
+// foreignRefusal returns the refusal of a call in from of a foreign function that has refusals.
+func foreignRefusal(from *specialization, to callSite, inside Refusals) *Refusal {
 	name := to.f.Name
 	if fn := to.f.Object; fn != nil {
 		name = fn.FullName()
@@ -319,7 +323,8 @@ func abroad(from *entry, to calling, inside Refusals) *Refusal {
 	return &Refusal{Pos: to.at, Func: from.f.Name, What: "call of " + name, Reason: reason, Remedy: remedyRule}
 }
 
-// typeKey tells apart types, also those of one name that are declared in functions.
+// typeKey returns a string that identifies a type. Types declared in functions, which may share a
+// name, are distinguished by position and structure.
 func typeKey(t types.Type) string {
 	key := types.TypeString(t, nil)
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
@@ -330,7 +335,7 @@ func typeKey(t types.Type) string {
 	return key
 }
 
-// instanceKey tells apart what is lowered from one declaration.
+// instanceKey returns a string that identifies a declared function with type arguments.
 func instanceKey(fn *types.Func, targs []types.Type) string {
 	key := fn.FullName()
 	if fn.Name() == "init" || fn.Name() == "_" {
@@ -342,9 +347,10 @@ func instanceKey(fn *types.Func, targs []types.Type) string {
 	return key
 }
 
-// entry is the instance of a declaration for type arguments and for function values, one
-// for each parameter, nil where it is no function; nil if there would be no end of them.
-func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry {
+// specialize returns the specialization of a declaration for type arguments and function values,
+// one for each parameter and nil for other parameters. It returns nil if the key exceeds
+// maxKeyLength, as in polymorphic recursion.
+func (p *Program) specialize(d *decl, targs []types.Type, values []*funcValue) *specialization {
 	key := instanceKey(d.fn, targs)
 	name := baseName(d.fn)
 	suffix := ""
@@ -357,23 +363,23 @@ func (p *Program) entry(d *decl, targs []types.Type, values []*funcValue) *entry
 			suffix += "_" + v.name()
 		}
 	}
-	if e := p.entries[key]; e != nil {
+	if e := p.specializations[key]; e != nil {
 		return e
 	}
-	if len(key) > longestKey {
+	if len(key) > maxKeyLength {
 		return nil
 	}
-	e := &entry{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn, Pos: p.fset.Position(d.node.Pos()),
-		Passive: p.passive[d.fn]}, foreign: !d.own}
-	p.entries[key] = e
-	p.contained(e, d, func() { p.lowerer(e, d, substitutionOf(d.fn, targs)).declaration(d.node, values) })
+	e := &specialization{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn,
+		Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.canGenerate}
+	p.specializations[key] = e
+	p.recoverRefusal(e, d, func() { p.lowerer(e, d, substitutionOf(d.fn, targs)).declaration(d.node, values) })
 	p.done[e.f] = true
 	return e
 }
 
-// contained lowers a function. A panic on the way is a mistake of nabla gen, for which the
-// function is refused, and no other that does not call it.
-func (p *Program) contained(e *entry, d *decl, do func()) {
+// recoverRefusal runs do, which lowers e. A panic is a mistake of nabla gen: it becomes a refusal
+// of this function, so that functions that do not call it are not affected.
+func (p *Program) recoverRefusal(e *specialization, d *decl, do func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			e.refusals = append(e.refusals, &Refusal{
@@ -389,7 +395,7 @@ func (p *Program) contained(e *entry, d *decl, do func()) {
 	do()
 }
 
-// global is the variable of a package.
+// global returns the variable for a package-level variable, one per program.
 func (p *Program) global(obj *types.Var) *ir.Var {
 	v := p.globals[obj]
 	if v == nil {

@@ -10,45 +10,48 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// rangeFunc is a loop over a function. The body of the function, the iterator, is put
-// where the loop stands, and that of the loop where the iterator calls its parameter.
+// Loops over functions. The iterator is inlined in place of the loop, and the loop body in place of
+// calls of its parameter, yield.
+
+// A rangeFunc is a loop over a function that is being inlined.
 //
-// A way out of the body, such as break, goes straight to its target if the iterator does
-// nothing more once that parameter, yield, has given false. Otherwise the iterator goes
-// on, and the way is taken when it returns.
+// An exit from the loop body, such as break, is a leave of its target if the iterator returns
+// immediately when yield returns false. Otherwise the iterator goes on, and the exit is taken when
+// it returns: it is recorded in a variable, the exit code.
 type rangeFunc struct {
 	s     *ast.RangeStmt
 	label string
-	l     *lowerer // of the function the loop stands in
-	stop  target   // the end of the loop
+	l     *lowerer // lowerer of the function that contains the loop
+	stop  target   // target of break
 
-	// For an iterator that goes on:
-	more  *ir.Var  // whether yield gives true
-	code  *ir.Var  // 1 + the index in exits of the way that is taken, 0 for the end of the loop
-	exits []target // other than the end of the loop
+	// For an iterator that goes on after yield returned false:
+	more  *ir.Var  // result of yield
+	code  *ir.Var  // exit code: 1 + the index in exits of the exit taken, 0 for the end of the loop
+	exits []target // targets of exits other than the end of the loop
 }
 
-// waiting is a body that cannot be left but through an iterator that goes on.
-type waiting struct {
+// A pendingExit is an inlined loop body whose exits are taken when its iterator returns.
+type pendingExit struct {
 	loop *rangeFunc
-	next *ir.Label // of the body
+	next *ir.Label // ends the body
 }
 
-// name is the loop's own.
+// name returns a unique name of the loop, for keys of specializations.
 func (r *rangeFunc) name() string { return "yield@" + r.l.f.Name + "." + r.stop.label.Name }
 
-// continued is what Go panics with where an iterator goes on after that.
+// continued is the text of the panic for an iterator that calls yield after the loop was left.
 const continued = "runtime error: range function continued iteration after function for loop body returned false"
 
-// target is a label that is made here.
+// target returns a target for a label of a statement at the current position.
 func (l *lowerer) target(label *ir.Label) target {
-	return target{label, len(l.nest.waiting)}
+	return target{label, len(l.inlining.pending)}
 }
 
-// leave goes to a label, by way of the iterators that have to return before.
+// leave emits a leave of to. If iterators have to return first, it sets the exit code of the
+// innermost one and leaves its loop body.
 func (l *lowerer) leave(n ast.Node, to target) {
-	w := l.nest.waiting
-	if l.dead() {
+	w := l.inlining.pending
+	if l.unreachable() {
 		return
 	}
 	if len(w) == to.depth {
@@ -63,7 +66,7 @@ func (l *lowerer) leave(n ast.Node, to target) {
 	l.emit(&ir.Leave{At: l.at(n), L: w[len(w)-1].next})
 }
 
-// exit is the code of a way out.
+// exit returns the exit code for a target.
 func (r *rangeFunc) exit(to target) int64 {
 	for i, t := range r.exits {
 		if t == to {
@@ -74,6 +77,7 @@ func (r *rangeFunc) exit(to target) int64 {
 	return int64(len(r.exits))
 }
 
+// rangeFunction lowers a loop over a function.
 func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	refusals := len(l.e.refusals)
 	v := l.function(s.X)
@@ -83,7 +87,7 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 		}
 		return
 	}
-	in, body := l.inside(s, v)
+	in, body := l.inlineBody(s, v)
 	if in == nil {
 		return
 	}
@@ -93,7 +97,7 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	}
 	r := &rangeFunc{s: s, label: label, l: l, stop: l.target(&ir.Label{Name: l.names.fresh(name)})}
 	yield := v.signature().Params().At(0)
-	if leftEarly(s.Body) && !ends(in.info, body, yield) {
+	if exitsEarly(s.Body) && !returnsWhenStopped(in.info, body, yield) {
 		r.more = l.temp(s, "more", types.Typ[types.Bool], truth(true))
 		r.code = l.temp(s, "way", types.Typ[types.Int], integer(0, types.Typ[types.Int]))
 	}
@@ -110,8 +114,8 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	}
 }
 
-// yield runs the body of a loop for a call of the function that its iterator is given.
-// The result is what the call gives.
+// yield emits the body of the loop r in place of a call of yield, and returns the result of the
+// call.
 func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	result := truth(true)
 	result.T = l.typeOf(call)
@@ -123,7 +127,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
 	args, values := l.arguments(call, call.Args, sig, l.subst)
 	for i, v := range values {
-		if t := l.subst.of(sig.Params().At(i).Type()); isFuncType(t) {
+		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) {
 			l.refuse(call, "range over a function that yields functions", "which ones is not known",
 				"yield what they are made of")
 			return result
@@ -138,7 +142,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 
 	if r.more != nil {
 		for i, e := range args {
-			if mayPanic(e) { // it does so before
+			if mayPanic(e) { // the panic comes before the test
 				args[i] = loadVar(l.temp(call, "t", e.Type(), e))
 			}
 		}
@@ -149,7 +153,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	}
 	next := &ir.Label{Name: l.names.fresh("next")}
 	if r.more != nil {
-		l.nest.waiting = append(l.nest.waiting, waiting{r, next})
+		l.inlining.pending = append(l.inlining.pending, pendingExit{r, next})
 	}
 	body := outer.block(func() {
 		outer.assignRange(r.s, args)
@@ -158,7 +162,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 		outer.jumps = outer.jumps[:len(outer.jumps)-1]
 	})
 	if r.more != nil {
-		l.nest.waiting = l.nest.waiting[:len(l.nest.waiting)-1]
+		l.inlining.pending = l.inlining.pending[:len(l.inlining.pending)-1]
 	}
 	outer.emitScope(r.s, next, body)
 	if r.more == nil {
@@ -167,7 +171,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	return loadVar(outer.temp(r.s, "ok", result.T, outer.coerce(loadVar(r.more), result.T, r.s)))
 }
 
-// assignRange gives the variables of a loop the values of an iteration.
+// assignRange assigns the values of an iteration to the variables of a loop.
 func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 	var places []*ir.Place
 	var values []ir.Expr
@@ -200,7 +204,7 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 		for _, st := range before {
 			l.emit(st)
 		}
-		t, _ := cell(p, nil)
+		t, _ := placeType(p, nil)
 		places, values = append(places, p), append(values, l.coerce(v, t, s))
 	}
 	l.parallel(s, places, values)

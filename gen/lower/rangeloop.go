@@ -9,19 +9,25 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Range loops over integers, arrays, slices and strings. All become counted loops. The operand is
+// evaluated once: it is copied unless the body cannot change it.
+
+// isTrue reports whether c is true.
 func isTrue(c *ir.Const) bool {
 	return c.Val != nil && c.Val.Kind() == constant.Bool && constant.BoolVal(c.Val)
 }
 
-// ranging is a range loop that is being lowered.
-type ranging struct {
+// A rangeLoop is a range loop that is being lowered.
+type rangeLoop struct {
 	s          *ast.RangeStmt
 	loop       *ir.Loop
-	key, value *ir.Var // that the loop declares
-	// before says which of them all iterations share, declared before the loop.
-	before map[*ir.Var]bool
+	key, value *ir.Var // variables that the loop declares, or nil
+	// shared holds those of them that are declared once, before the loop, and captured or
+	// addressed.
+	shared map[*ir.Var]bool
 }
 
+// rangeStmt lowers a range statement by the type of its operand.
 func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 	t := l.typeOf(s.X)
 	switch u := t.Underlying().(type) {
@@ -58,9 +64,9 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 	l.refuse(s, "range", "what it goes over is not known", "")
 }
 
-// begin declares the variables of a range loop and lowers its body.
-func (l *lowerer) begin(s *ast.RangeStmt, label string) (*ranging, ir.Block) {
-	r := &ranging{s: s, loop: l.newLoop(s, label), before: map[*ir.Var]bool{}}
+// beginRange declares the variables of a range loop and lowers its body.
+func (l *lowerer) beginRange(s *ast.RangeStmt, label string) (*rangeLoop, ir.Block) {
+	r := &rangeLoop{s: s, loop: l.newLoop(s, label), shared: map[*ir.Var]bool{}}
 	declare := func(e ast.Expr) *ir.Var {
 		if e == nil {
 			return nil
@@ -72,7 +78,7 @@ func (l *lowerer) begin(s *ast.RangeStmt, label string) (*ranging, ir.Block) {
 		v := l.local(o)
 		l.bind(o, v)
 		if l.facts.perLoop && l.facts.byReference(o) {
-			r.before[v] = true
+			r.shared[v] = true
 			l.emit(&ir.Let{At: l.at(s), V: v})
 		}
 		return v
@@ -81,22 +87,22 @@ func (l *lowerer) begin(s *ast.RangeStmt, label string) (*ranging, ir.Block) {
 	return r, l.loopBody(s.Body, label, r.loop.L, r.loop.Next)
 }
 
-// assign gives a variable of the loop its value in an iteration, and declares it there
-// unless all iterations share it.
-func (r *ranging) assign(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
-	if r.before[v] {
+// assign returns the assignment of e to a variable of the loop, or its declaration if it is not
+// shared.
+func (r *rangeLoop) assign(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
+	if r.shared[v] {
 		return &ir.Set{At: at, P: &ir.Place{Root: v}, E: e}
 	}
 	return &ir.Let{At: at, V: v, E: e}
 }
 
-// finish emits a loop from 0 to hi, whose element at an index is what element gives.
-func (l *lowerer) finish(r *ranging, body ir.Block, hi ir.Expr, element func(i ir.Expr) ir.Expr) {
+// finishRange emits a loop from 0 to hi. element returns the value for an index.
+func (l *lowerer) finishRange(r *rangeLoop, body ir.Block, hi ir.Expr, element func(i ir.Expr) ir.Expr) {
 	s, t := r.s, hi.Type()
 	r.loop.Lo, r.loop.Hi, r.loop.Step = integer(0, t), hi, 1
 	r.loop.V = r.key
 	var start ir.Block
-	if r.key == nil || r.before[r.key] || assigns(body, r.key) {
+	if r.key == nil || r.shared[r.key] || assigns(body, r.key) {
 		r.loop.V = &ir.Var{Name: l.names.fresh("i"), Type: t, Pos: l.pos(s)}
 		if r.key != nil {
 			start = append(start, r.assign(l.at(s), r.key, loadVar(r.loop.V)))
@@ -117,7 +123,7 @@ func (l *lowerer) finish(r *ranging, body ir.Block, hi ir.Expr, element func(i i
 				if p == nil {
 					continue
 				}
-				to, _ := cell(p, nil)
+				to, _ := placeType(p, nil)
 				var v ir.Expr = loadVar(r.loop.V)
 				if i == 1 {
 					v = element(v)
@@ -131,66 +137,71 @@ func (l *lowerer) finish(r *ranging, body ir.Block, hi ir.Expr, element func(i i
 	l.emit(r.loop)
 }
 
-// wantsValue says whether a range loop reads elements.
-func wantsValue(s *ast.RangeStmt) bool { return s.Value != nil && !isBlank(s.Value) }
+// usesValue reports whether a range loop reads elements.
+func usesValue(s *ast.RangeStmt) bool { return s.Value != nil && !isBlank(s.Value) }
 
+// rangeInt lowers a range over an integer.
 func (l *lowerer) rangeInt(s *ast.RangeStmt, label string) {
 	hi := l.expr(s.X)
 	if s.Key != nil && !isBlank(s.Key) {
 		hi = l.coerce(hi, l.typeOf(s.Key), s.X)
 	}
-	r, body := l.begin(s, label)
-	l.finish(r, body, hi, nil)
+	r, body := l.beginRange(s, label)
+	l.finishRange(r, body, hi, nil)
 }
 
+// rangeSlice lowers a range over the slice e.
 func (l *lowerer) rangeSlice(s *ast.RangeStmt, label string, e ir.Expr) {
-	r, body := l.begin(s, label)
+	r, body := l.beginRange(s, label)
 	elem := e.Type().Underlying().(*types.Slice).Elem()
-	v := l.keep(s, "s", e, body, false)
+	v := l.invariantPlace(s, "s", e, body, false)
 	n := &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: load(v, e.Type())}
-	l.finish(r, body, n, func(i ir.Expr) ir.Expr { return load(step(v, ir.IndexStep(i)), elem) })
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(v, ir.IndexStep(i)), elem) })
 }
 
-// keep is a place that has the value e throughout body: the one that e reads, if that
-// does not change, or else a variable.
-func (l *lowerer) keep(n *ast.RangeStmt, name string, e ir.Expr, body ir.Block, path bool) *ir.Place {
-	// Variables that are only assigned to could be a part of what is gone over.
+// invariantPlace returns a place that holds the value of e throughout body: the place that e reads,
+// if the body does not change it, otherwise a temporary. path permits a place other than a
+// variable.
+func (l *lowerer) invariantPlace(n *ast.RangeStmt, name string, e ir.Expr, body ir.Block, path bool) *ir.Place {
+	// If the loop assigns to existing variables, these may be part of the operand.
 	if x, ok := e.(*ir.Load); ok && n.Tok != token.ASSIGN && (path || len(x.P.Path) == 0) && !l.clobbers(body, x) {
 		return x.P
 	}
 	return &ir.Place{Root: l.temp(n, name, e.Type(), e)}
 }
 
+// rangeArray lowers a range over an array, which is copied unless it is invariant.
 func (l *lowerer) rangeArray(s *ast.RangeStmt, label string, a *types.Array) {
 	n := integer(a.Len(), types.Typ[types.Int])
-	if !wantsValue(s) {
+	if !usesValue(s) {
 		if _, ok := l.plainCall(s.X); ok {
 			l.expr(s.X)
 		}
-		r, body := l.begin(s, label)
-		l.finish(r, body, n, nil)
+		r, body := l.beginRange(s, label)
+		l.finishRange(r, body, n, nil)
 		return
 	}
 	e := l.expr(s.X)
-	r, body := l.begin(s, label)
-	p := l.keep(s, "a", e, body, true)
-	l.finish(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
+	r, body := l.beginRange(s, label)
+	p := l.invariantPlace(s, "a", e, body, true)
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
 }
 
+// rangePointer lowers a range over a pointer to an array.
 func (l *lowerer) rangePointer(s *ast.RangeStmt, label string, a *types.Array) {
 	e := l.expr(s.X)
-	r, body := l.begin(s, label)
+	r, body := l.beginRange(s, label)
 	n := integer(a.Len(), types.Typ[types.Int])
-	if !wantsValue(s) {
-		l.finish(r, body, n, nil)
+	if !usesValue(s) {
+		l.finishRange(r, body, n, nil)
 		return
 	}
-	p := step(l.keep(s, "p", e, body, false), ir.DerefStep())
-	l.finish(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
+	p := step(l.invariantPlace(s, "p", e, body, false), ir.DerefStep())
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
 }
 
-// rangeString goes over the runes of a string. Their positions are not to be had from a
-// slice of them.
+// rangeString lowers a range over the runes of a string. Their positions are refused, since the
+// slice of runes that replaces the string does not have them.
 func (l *lowerer) rangeString(s *ast.RangeStmt, label string) {
 	if s.Key != nil && !isBlank(s.Key) {
 		l.refuse(s, "range over a string with positions", "it has no place in the intermediate form",

@@ -8,8 +8,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// eachPlace calls f for the places that e reads; those inside of others come first.
-// taken says that only the address is taken.
+// Dependences between expressions and assignments within a function: which places an expression
+// reads, and whether two places may overlap. Indirect places are distinguished by type only.
+
+// eachPlace calls f for the places in e, operands first. taken reports that only the address is
+// used.
 func eachPlace(e ir.Expr, f func(p *ir.Place, taken bool)) {
 	switch e := e.(type) {
 	case nil:
@@ -32,38 +35,39 @@ func eachPlace(e ir.Expr, f func(p *ir.Place, taken bool)) {
 		eachPlace(e.X, f)
 		eachPlace(e.Y, f)
 	case *ir.Math:
-		eachOf(e.Args, f)
+		eachPlaceIn(e.Args, f)
 	case *ir.Convert:
 		eachPlace(e.X, f)
 	case *ir.Len:
 		eachPlace(e.X, f)
 	case *ir.Slice:
-		eachOf([]ir.Expr{e.X, e.Lo, e.Hi, e.Max}, f)
+		eachPlaceIn([]ir.Expr{e.X, e.Lo, e.Hi, e.Max}, f)
 	case *ir.Make:
-		eachOf([]ir.Expr{e.N, e.Cap}, f)
+		eachPlaceIn([]ir.Expr{e.N, e.Cap}, f)
 	case *ir.Literal:
-		eachOf(e.Elems, f)
+		eachPlaceIn(e.Elems, f)
 	case *ir.Opaque:
-		eachOf(e.Args, f)
+		eachPlaceIn(e.Args, f)
 	}
 }
 
-func eachOf(es []ir.Expr, f func(p *ir.Place, taken bool)) {
+// eachPlaceIn calls eachPlace for each expression.
+func eachPlaceIn(es []ir.Expr, f func(p *ir.Place, taken bool)) {
 	for _, e := range es {
 		eachPlace(e, f)
 	}
 }
 
+// eachIndex calls eachPlace for the indices of p.
 func eachIndex(p *ir.Place, f func(p *ir.Place, taken bool)) {
 	for _, s := range p.Path {
 		eachPlace(s.Index, f)
 	}
 }
 
-// cell is what a place is: the type at its end, and whether it lies behind a pointer or
-// in a slice. Each step through one of them reads the place it starts from, for which
-// header is called.
-func cell(p *ir.Place, header func(*ir.Place)) (t types.Type, memory bool) {
+// placeType returns the type at the end of p and whether p is indirect. header, if it is not nil,
+// is called for each reference that the path crosses, which using the place reads.
+func placeType(p *ir.Place, header func(*ir.Place)) (t types.Type, memory bool) {
 	t = p.Root.Type
 	for i, s := range p.Path {
 		through := false
@@ -89,11 +93,11 @@ func cell(p *ir.Place, header func(*ir.Place)) (t types.Type, memory bool) {
 	return t, memory
 }
 
-// readBy says whether e may read what is at the place w.
+// readBy reports whether e may read memory at w.
 func (l *lowerer) readBy(w *ir.Place, e ir.Expr) bool {
 	found := false
 	eachPlace(e, func(r *ir.Place, taken bool) {
-		_, _ = cell(r, func(h *ir.Place) { found = found || l.overlap(w, h) })
+		_, _ = placeType(r, func(h *ir.Place) { found = found || l.overlap(w, h) })
 		if !taken {
 			found = found || l.overlap(w, r)
 		}
@@ -101,16 +105,15 @@ func (l *lowerer) readBy(w *ir.Place, e ir.Expr) bool {
 	return found
 }
 
-// readByPlace says whether finding the place p may read what is at w.
+// readByPlace reports whether resolving the place p may read memory at w.
 func (l *lowerer) readByPlace(w, p *ir.Place) bool {
 	return l.readBy(w, &ir.Addr{P: p})
 }
 
-// overlap says whether two places may share memory. Behind pointers only types tell
-// places apart.
+// overlap reports whether two places may share memory.
 func (l *lowerer) overlap(a, b *ir.Place) bool {
-	ta, ma := cell(a, nil)
-	tb, mb := cell(b, nil)
+	ta, ma := placeType(a, nil)
+	tb, mb := placeType(b, nil)
 	if ma || mb {
 		if !ma && !l.isAddressed(a.Root) || !mb && !l.isAddressed(b.Root) {
 			return false
@@ -134,15 +137,17 @@ func (l *lowerer) overlap(a, b *ir.Place) bool {
 	return true
 }
 
+// isAddressed reports whether pointers to v may exist.
 func (l *lowerer) isAddressed(v *ir.Var) bool {
 	if l.addressed[v] || v.Kind == ir.Global {
 		return true
 	}
-	return v.Object != nil && slices.ContainsFunc(l.nest.facts, func(f *facts) bool { return f.byReference(v.Object) })
+	byReference := func(f *facts) bool { return f.byReference(v.Object) }
+	return v.Object != nil && slices.ContainsFunc(l.inlining.facts, byReference)
 }
 
-// contains says whether a value of type t has one of type u in itself. Names of types do
-// not count: a pointer can be converted.
+// contains reports whether a value of type t contains one of type u. Types are compared by their
+// underlying types, since pointers can be converted.
 func contains(t, u types.Type) bool {
 	if types.Identical(t.Underlying(), u.Underlying()) {
 		return true
@@ -160,7 +165,7 @@ func contains(t, u types.Type) bool {
 	return false
 }
 
-// constInt is the value of a constant integer.
+// constInt returns the value of an integer constant.
 func constInt(e ir.Expr) (int64, bool) {
 	c, ok := e.(*ir.Const)
 	if !ok || c.Val == nil {

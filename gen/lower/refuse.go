@@ -9,16 +9,18 @@ import (
 	"strings"
 )
 
-// Refusal says why a function cannot be lowered.
+// Refusals: typed errors for constructs that cannot be lowered.
+
+// A Refusal states why a function cannot be lowered.
 type Refusal struct {
 	Pos    token.Position
-	Func   string // in which function
-	What   string // the construct
+	Func   string // function that contains the construct
+	What   string // the construct that is refused
 	Reason string
-	Remedy string // the way round
+	Remedy string // what to do instead, may be empty
 }
 
-// Error is file:line:col: what: why; way round.
+// Error returns file:line:col: construct: reason; remedy.
 func (r *Refusal) Error() string {
 	s := fmt.Sprintf("%s: %s: %s", r.Pos, r.What, r.Reason)
 	if r.Remedy != "" {
@@ -27,9 +29,10 @@ func (r *Refusal) Error() string {
 	return s
 }
 
-// Refusals are those of a function and all it calls, in the order of the source.
+// Refusals are the refusals of a function and its callees, in the order of the source.
 type Refusals []*Refusal
 
+// Error returns one line per refusal.
 func (rs Refusals) Error() string {
 	lines := make([]string, len(rs))
 	for i, r := range rs {
@@ -47,6 +50,7 @@ func (rs Refusals) Unwrap() []error {
 	return out
 }
 
+// sorted sorts rs in place and returns it without duplicates.
 func (rs Refusals) sorted() Refusals {
 	slices.SortStableFunc(rs, func(a, b *Refusal) int {
 		return cmp.Or(strings.Compare(a.Pos.Filename, b.Pos.Filename), a.Pos.Line-b.Pos.Line,
@@ -55,13 +59,13 @@ func (rs Refusals) sorted() Refusals {
 	return slices.CompactFunc(rs, func(a, b *Refusal) bool { return a.Pos == b.Pos && a.What == b.What })
 }
 
-// refuse notes that n cannot be lowered. Lowering goes on, to find the others.
+// refuse records a refusal at n. Lowering continues, to find others.
 func (l *lowerer) refuse(n ast.Node, what, reason, remedy string) {
 	pos := l.pos(n)
 	l.e.refusals = append(l.e.refusals, &Refusal{pos, l.f.Name, what, reason, remedy})
 }
 
-// Ways round that several refusals share.
+// Remedies of several refusals.
 const (
 	remedyRule     = "write a rule with //nabla:rule, or call another function"
 	remedyIterator = "range over a function literal, a declared function or method, a variable that is bound once " +

@@ -12,24 +12,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// written is a rule that has been asked for, or why it cannot be used.
-type written struct {
+// Rules: those passed in Options, those of //nabla:rule directives and those that come with nabla.
+// They are looked up on demand, and their derivatives are lowered afterwards by resolve.
+
+// A resolvedRule is a rule for a function, or the refusals that make it unusable.
+type resolvedRule struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
-	plain             *types.Func // of a rule that comes with nabla, nil where there is none
-	shipped           bool        // it comes with nabla
+	plain             *types.Func // equivalent plain code of a shipped rule, nil without one
+	shipped           bool        // comes with nabla
 	refusals          Refusals
 }
 
-// rule is the rule for fn, nil if there is none.
-func (p *Program) rule(fn *types.Func) *written {
+// rule returns the rule for fn, nil if there is none.
+func (p *Program) rule(fn *types.Func) *resolvedRule {
 	if r := p.opts.Rules[fn.FullName()]; r != nil {
-		return &written{rule: r}
+		return &resolvedRule{rule: r}
 	}
 	if w, ok := p.rules[fn]; ok {
 		return w
 	}
-	var w *written
+	var w *resolvedRule
 	if d := p.ruleOf[fn]; d != nil {
 		w = p.handwritten(fn, d)
 	} else if !p.opts.NoShipped {
@@ -37,17 +40,18 @@ func (p *Program) rule(fn *types.Func) *written {
 	}
 	p.rules[fn] = w
 	if w != nil && len(w.refusals) == 0 {
-		p.unresolved = append(p.unresolved, w)
+		p.pendingRules = append(p.pendingRules, w)
 	}
 	return w
 }
 
-// ruleName is the name of the function of a rule, path.Func.
+// ruleName returns the name of the rule of a function, path.Func.
 func ruleName(fn *types.Func) string { return fn.FullName() }
 
-// handwritten is the rule that a directive on the declaration of fn names.
-func (p *Program) handwritten(fn *types.Func, d *Directive) *written {
-	w := &written{rule: &ir.Rule{Name: ruleName(fn), Object: fn}}
+// handwritten returns the rule of a directive on the declaration of fn, with refusals if the
+// directive or the types of the derivatives are wrong.
+func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
+	w := &resolvedRule{rule: &ir.Rule{Name: ruleName(fn), Object: fn}}
 	refuse := func(reason, remedy string) {
 		w.refusals = append(w.refusals, &Refusal{d.Pos, fn.FullName(), "the rule of " + fn.Name(), reason, remedy})
 	}
@@ -122,13 +126,15 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *written {
 	return w
 }
 
-// sameTypes compares signatures but for the names in them.
+// sameTypes reports whether two signatures are identical apart from names, and a is neither
+// variadic nor generic.
 func sameTypes(a, b *types.Signature) bool {
 	return !a.Variadic() && a.TypeParams().Len() == 0 && types.Identical(a.Params(), b.Params()) &&
 		types.Identical(a.Results(), b.Results())
 }
 
-// returned says of each result of a declared function which parameter it always is.
+// returned returns for each result of a declared function the parameter that it always is, or -1. A
+// parameter that is assigned or addressed does not count.
 func returned(d *decl) []int {
 	info := d.pkg.TypesInfo
 	sig := d.fn.Signature()
@@ -153,7 +159,7 @@ func returned(d *decl) []int {
 	first := true
 	ast.Inspect(d.node.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.FuncLit: // its returns are not those of d, but it may assign to parameters
+		case *ast.FuncLit: // returns of a literal do not count, its assignments to parameters do
 			ast.Inspect(n, func(n ast.Node) bool {
 				if s, ok := n.(*ast.AssignStmt); ok {
 					for _, e := range s.Lhs {
@@ -206,13 +212,12 @@ func returned(d *decl) []int {
 	return out
 }
 
-// resolve finds what the rules that have been asked for lead to: derivatives in the form
-// of package ir where they can be lowered, so that they have derivatives too, and what is
-// written and read.
+// resolve completes the rules in use: it lowers their derivatives, if possible, so that these can
+// be differentiated in turn, and computes which memory is written and read. Lowering may add rules.
 func (p *Program) resolve() {
-	for len(p.unresolved) > 0 {
-		w := p.unresolved[0]
-		p.unresolved = p.unresolved[1:]
+	for len(p.pendingRules) > 0 {
+		w := p.pendingRules[0]
+		p.pendingRules = p.pendingRules[1:]
 		r := w.rule
 		r.Tangent, r.Pullback = p.derivative(w.tangent), p.derivative(w.pullback)
 		n := len((&ir.Rule{Object: r.Object}).Shape().Params)
@@ -223,17 +228,17 @@ func (p *Program) resolve() {
 			}
 		}
 		if w.plain != nil {
-			r.Plain = p.lowered(w.plain)
+			r.Plain = p.lowerIfPossible(w.plain)
 		}
-		// The code of a function with a plain form may compute in another way for each value of
-		// what is fixed, and so have no derivative by it.
+		// The source of a function with a plain form may branch on values of its fixed parameters,
+		// and so have no derivative with respect to them.
 		if w.shipped && (r.Plain == nil || !slices.Contains(r.Fixed, true)) {
-			r.Source = p.lowered(r.Object)
+			r.Source = p.lowerIfPossible(r.Object)
 		}
 		if r.ReadOnly != nil {
 			continue
 		}
-		if f := p.lowered(r.Object); f != nil {
+		if f := p.lowerIfPossible(r.Object); f != nil {
 			write, _ := effects(f)
 			for i := range n {
 				r.ReadOnly = append(r.ReadOnly, !write[i])
@@ -242,7 +247,8 @@ func (p *Program) resolve() {
 	}
 }
 
-// derivative is what is called for a derivative: nil for none.
+// derivative returns the callee for a derivative, nil for nil: its rule, its lowered form, or a
+// rule with only its name.
 func (p *Program) derivative(fn *types.Func) *ir.Callee {
 	if fn == nil {
 		return nil
@@ -250,36 +256,36 @@ func (p *Program) derivative(fn *types.Func) *ir.Callee {
 	if w := p.rule(fn); w != nil && len(w.refusals) == 0 {
 		return &ir.Callee{Rule: w.rule}
 	}
-	if f := p.lowered(fn); f != nil {
+	if f := p.lowerIfPossible(fn); f != nil {
 		return &ir.Callee{Func: f}
 	}
 	return &ir.Callee{Rule: &ir.Rule{Name: ruleName(fn), Object: fn}}
 }
 
-// lowered is the body of fn, nil if it is refused.
-func (p *Program) lowered(fn *types.Func) *ir.Func {
+// lowerIfPossible returns the lowered form of fn, nil if it is refused.
+func (p *Program) lowerIfPossible(fn *types.Func) *ir.Func {
 	d := p.decls[fn]
 	if d == nil {
 		return nil
 	}
-	e := p.entry(d, nil, nil)
-	if e == nil || len(e.reaches()) > 0 {
+	e := p.specialize(d, nil, nil)
+	if e == nil || len(e.allRefusals()) > 0 {
 		return nil
 	}
 	return e.f
 }
 
-// called is a function that does nothing but call fn, which has a rule.
-func (p *Program) called(fn *types.Func, w *written) *entry {
+// ruleWrapper returns a function that only calls fn, which has a rule.
+func (p *Program) ruleWrapper(fn *types.Func, w *resolvedRule) *specialization {
 	key := "rule " + fn.FullName()
-	if e := p.entries[key]; e != nil {
+	if e := p.specializations[key]; e != nil {
 		return e
 	}
 	pos := p.fset.Position(fn.Pos())
 	f := &ir.Func{Name: p.functionName(baseName(fn)), Object: fn, Pos: pos, Recv: fn.Signature().Recv() != nil,
 		Variadic: fn.Signature().Variadic(), Exit: &ir.Label{Name: "exit"}}
-	e := &entry{f: f, refusals: w.refusals}
-	p.entries[key] = e
+	e := &specialization{f: f, refusals: w.refusals}
+	p.specializations[key] = e
 	names := ir.NewNamer()
 	names.Reserve("exit")
 	variable := func(v *types.Var, base string, k ir.VarKind) *ir.Var {
@@ -310,7 +316,7 @@ func (p *Program) called(fn *types.Func, w *written) *entry {
 	return e
 }
 
-// ruleDirectives finds the functions whose rule is declared.
+// ruleDirectives indexes the functions that have rule directives.
 func (p *Program) ruleDirectives(pkg *packages.Package) {
 	for i, d := range p.dirs[pkg] {
 		if d.Name == "rule" && d.Func != nil {

@@ -16,11 +16,15 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// runtimePath is the path of package rt, whose functions are elementary ones of the table.
+// Rules that come with nabla, for functions of gonum and the standard library. Their source is
+// embedded in package kernels and type-checked against the loaded packages.
+
+// runtimePath is the path of package rt, whose functions are elementary.
 const runtimePath = nablaPath + "/gen/rt"
 
-// shipped is the rule for fn that comes with nabla, nil if there is none that fits.
-func (p *Program) shipped(fn *types.Func) *written {
+// shipped returns the rule for fn that comes with nabla, nil if there is none that fits the version
+// of the package that is loaded.
+func (p *Program) shipped(fn *types.Func) *resolvedRule {
 	k, ok := kernels.Lookup(fn.FullName())
 	if !ok {
 		return nil
@@ -29,7 +33,7 @@ func (p *Program) shipped(fn *types.Func) *written {
 	if pkg == nil {
 		return nil
 	}
-	w := &written{shipped: true, rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
+	w := &resolvedRule{shipped: true, rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
 	r := w.rule
 	params := r.Shape().Params
 	index := func(name string) int {
@@ -48,7 +52,7 @@ func (p *Program) shipped(fn *types.Func) *written {
 	for _, name := range k.Writes {
 		i := index(name)
 		if i < 0 {
-			return nil // another version of the package
+			return nil // the loaded version has other parameters
 		}
 		r.ReadOnly[i] = false
 	}
@@ -86,8 +90,8 @@ func (p *Program) shipped(fn *types.Func) *written {
 	return w
 }
 
-// realForm is the rule of a function of numbers over Reals in a package of forms over Reals.
-// What is fixed is no Real there.
+// realForm returns a rule for a function of numbers in a package of functions over Reals. Fixed
+// parameters remain floats.
 func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 	in := types.NewPackage(kernels.Path+"/"+pkg, pkg)
 	vars := func(list *types.Tuple, fixed []bool) *types.Tuple {
@@ -108,8 +112,8 @@ func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 		ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 
-// shippedInstance is a generic function of which a rule for slices of float64 comes with
-// nabla, for these: nil where it is for others or where there is no such rule.
+// shippedInstance returns the instance for float64 of a generic function with a shipped rule, or
+// nil if the type arguments are others or there is no rule.
 func (p *Program) shippedInstance(fn *types.Func, targs []types.Type) *types.Func {
 	if !isGeneric(fn) || p.opts.NoShipped || p.ruleOf[fn] != nil {
 		return nil
@@ -141,17 +145,17 @@ func (p *Program) shippedInstance(fn *types.Func, targs []types.Type) *types.Fun
 	return f
 }
 
-// kernelPackage type-checks a package of shipped rules against the packages that are
-// loaded, so that its types are theirs.
+// kernelPackage returns a package of shipped rules, type-checked against the loaded packages so
+// that its types are identical to theirs, or nil if that fails.
 func (p *Program) kernelPackage(name string) *packages.Package {
-	if pkg, ok := p.shippedIn[name]; ok {
+	if pkg, ok := p.kernelPackages[name]; ok {
 		return pkg
 	}
-	p.shippedIn[name] = nil
+	p.kernelPackages[name] = nil
 	path := kernels.Path + "/" + name
 	if pkg := p.loaded[path]; pkg != nil && pkg.Types != nil && pkg.Types.Complete() {
 		p.declare(pkg, false)
-		p.shippedIn[name] = pkg
+		p.kernelPackages[name] = pkg
 		return pkg
 	}
 	pkg := &packages.Package{ID: path, PkgPath: path, Name: name, Fset: p.fset, TypesInfo: &types.Info{
@@ -173,19 +177,19 @@ func (p *Program) kernelPackage(name string) *packages.Package {
 		return nil
 	}
 	p.declare(pkg, false)
-	p.shippedIn[name] = pkg
+	p.kernelPackages[name] = pkg
 	return pkg
 }
 
-// importer gives the packages that are loaded, and package rt.
+// An importer returns loaded packages, and package rt.
 type importer struct{ p *Program }
 
-// Package returns a package that is loaded, or one of the rules that come with nabla; nil if
-// there is no such package.
+// Package returns a loaded package or a package of shipped rules, nil if there is none with this
+// path.
 func (p *Program) Package(path string) *types.Package {
 	pkg := p.loaded[path]
 	if name, ok := strings.CutPrefix(path, kernels.Path+"/"); ok && pkg == nil {
-		pkg = p.shippedIn[name]
+		pkg = p.kernelPackages[name]
 	}
 	if pkg == nil || pkg.Types == nil || !pkg.Types.Complete() {
 		return nil
@@ -193,14 +197,14 @@ func (p *Program) Package(path string) *types.Package {
 	return pkg.Types
 }
 
-// IsRealPackage reports whether a path is that of a package of functions over Reals.
+// IsRealPackage reports whether path is that of a package of functions over Reals.
 func IsRealPackage(path string) bool {
 	name, ok := strings.CutPrefix(path, kernels.Path+"/")
 	return ok && kernels.IsReal(name)
 }
 
-// RealPackage returns the declarations of a package of functions over Reals, whose Reals are those
-// of the package nabla that is given; nil if it has none.
+// RealPackage returns the declarations of a package of functions over Reals, whose Real is that of
+// the given package nabla, or nil if path is not such a package.
 func RealPackage(path string, nabla *types.Package) *types.Package {
 	name := strings.TrimPrefix(path, kernels.Path+"/")
 	fset := token.NewFileSet()
@@ -212,16 +216,16 @@ func RealPackage(path string, nabla *types.Package) *types.Package {
 		}
 		files = append(files, f)
 	}
-	// What is not exported may need packages that are not loaded.
-	conf := types.Config{Importer: only{nabla}, IgnoreFuncBodies: true, Error: func(error) {}}
+	// Unexported declarations may need packages that are not loaded, so errors are ignored.
+	conf := types.Config{Importer: singleImporter{nabla}, IgnoreFuncBodies: true, Error: func(error) {}}
 	pkg, _ := conf.Check(path, fset, files, nil)
 	return pkg
 }
 
-// only gives one package.
-type only struct{ pkg *types.Package }
+// A singleImporter returns one package.
+type singleImporter struct{ pkg *types.Package }
 
-func (o only) Import(path string) (*types.Package, error) {
+func (o singleImporter) Import(path string) (*types.Package, error) {
 	if o.pkg.Path() == path {
 		return o.pkg, nil
 	}
@@ -238,7 +242,7 @@ func (i importer) Import(path string) (*types.Package, error) {
 	return nil, errors.New("package " + path + " is not loaded")
 }
 
-// runtimePackage declares what package rt does for the table of elementary functions.
+// runtimePackage declares the elementary functions of package rt.
 var runtimePackage = func() *types.Package {
 	pkg := types.NewPackage(runtimePath, "rt")
 	number := types.Typ[types.Float64]
@@ -259,8 +263,8 @@ var runtimePackage = func() *types.Package {
 	return pkg
 }()
 
-// elementary is the name in the intermediate form of a function of package math or rt,
-// empty for others.
+// elementary returns the name in the intermediate representation of a function of package math or
+// rt, "" for others.
 func elementary(fn *types.Func) string {
 	if fn.Pkg() == nil {
 		return ""

@@ -6,11 +6,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// sources calls f for the roots of the places that the slices and pointers in the value of e
-// come from. Operands that only decide about its numbers, such as indices and lengths, are
-// not among them.
-func sources(e ir.Expr, f func(v *ir.Var)) {
-	if e == nil || e.Type() == nil || !leads(e.Type()) {
+// eachReferenceRoot calls f for the roots of the places from which the references in the value of e
+// come. Operands that determine only numbers, such as indices and lengths, do not count.
+func eachReferenceRoot(e ir.Expr, f func(v *ir.Var)) {
+	if e == nil || e.Type() == nil || !hasReferences(e.Type()) {
 		return
 	}
 	switch e := e.(type) {
@@ -21,22 +20,23 @@ func sources(e ir.Expr, f func(v *ir.Var)) {
 	case *ir.SliceAt:
 		f(e.P.Root)
 	case *ir.Slice:
-		sources(e.X, f)
+		eachReferenceRoot(e.X, f)
 	case *ir.Convert:
-		sources(e.X, f)
+		eachReferenceRoot(e.X, f)
 	case *ir.Literal:
 		for _, x := range e.Elems {
-			sources(x, f)
+			eachReferenceRoot(x, f)
 		}
 	case *ir.Opaque:
 		for _, x := range e.Args {
-			sources(x, f)
+			eachReferenceRoot(x, f)
 		}
 	}
 }
 
-// leads says whether a value of type t leads to memory of others.
-func leads(t types.Type) bool {
+// hasReferences reports whether a value of type t contains references to memory: slices, pointers,
+// maps, channels, functions or interfaces.
+func hasReferences(t types.Type) bool {
 	found := false
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
 		switch u.Underlying().(type) {

@@ -7,15 +7,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Statements other than loops, switches and assignments.
+
+// stmts lowers statements up to the first that is unreachable.
 func (l *lowerer) stmts(list []ast.Stmt) {
 	for _, s := range list {
-		if l.dead() {
+		if l.unreachable() {
 			return
 		}
 		l.stmt(s)
 	}
 }
 
+// stmt lowers one statement.
 func (l *lowerer) stmt(s ast.Stmt) {
 	label := l.label
 	l.label = ""
@@ -64,6 +68,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	}
 }
 
+// exprStmt lowers a call whose results are discarded.
 func (l *lowerer) exprStmt(s *ast.ExprStmt) {
 	call, ok := ast.Unparen(s.X).(*ast.CallExpr)
 	if !ok {
@@ -76,6 +81,7 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) {
 	l.callInto(call, nil)
 }
 
+// declStmt lowers variable declarations; constants and types need no code.
 func (l *lowerer) declStmt(s *ast.DeclStmt) {
 	d, ok := s.Decl.(*ast.GenDecl)
 	if !ok || d.Tok != token.VAR {
@@ -100,8 +106,8 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 			if o == nil || id.Name == "_" {
 				continue
 			}
-			if isFuncType(l.subst.of(o.Type())) {
-				continue // it is bound by an assignment
+			if isFuncType(l.subst.apply(o.Type())) {
+				continue // bound by a later assignment
 			}
 			v := l.local(o)
 			l.emit(&ir.Let{At: l.at(id), V: v})
@@ -110,6 +116,7 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 	}
 }
 
+// ifStmt lowers an if statement. If its condition is constant, only the branch taken is lowered.
 func (l *lowerer) ifStmt(s *ast.IfStmt) {
 	if s.Init != nil {
 		l.stmt(s.Init)
@@ -120,7 +127,7 @@ func (l *lowerer) ifStmt(s *ast.IfStmt) {
 	}
 	cond := l.expr(s.Cond)
 	if c, ok := cond.(*ir.Const); ok && c.Val != nil {
-		// The other branch may be one that cannot be lowered for this instance.
+		// The other branch may be impossible to lower in this specialization.
 		if isTrue(c) {
 			l.stmts(s.Body.List)
 		} else if s.Else != nil {
@@ -135,6 +142,7 @@ func (l *lowerer) ifStmt(s *ast.IfStmt) {
 	l.emit(st)
 }
 
+// returnStmt lowers a return: it assigns the results and leaves the function.
 func (l *lowerer) returnStmt(s *ast.ReturnStmt) {
 	if len(s.Results) > 0 {
 		l.returnValues(s)
@@ -142,6 +150,7 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) {
 	l.leave(s, l.exit)
 }
 
+// returnValues assigns the operands of a return to the results simultaneously.
 func (l *lowerer) returnValues(s *ast.ReturnStmt) {
 	var rs []ir.Expr
 	if len(s.Results) == 1 && len(l.results) > 1 {
@@ -167,6 +176,7 @@ func (l *lowerer) returnValues(s *ast.ReturnStmt) {
 	l.parallel(s, places, rs)
 }
 
+// branch lowers break and continue.
 func (l *lowerer) branch(s *ast.BranchStmt) {
 	name := ""
 	if s.Label != nil {
@@ -176,7 +186,7 @@ func (l *lowerer) branch(s *ast.BranchStmt) {
 	case token.GOTO:
 		l.refuse(s, "goto", "only structured control flow is reversed", "use loops, break and continue with labels")
 	case token.FALLTHROUGH:
-		// switchStmt has taken care of it.
+		// switchStmt handles it.
 	case token.BREAK, token.CONTINUE:
 		for i := len(l.jumps) - 1; i >= 0; i-- {
 			j := l.jumps[i]
@@ -185,7 +195,7 @@ func (l *lowerer) branch(s *ast.BranchStmt) {
 				to = j.cont
 			}
 			if to.label == nil || name != "" && name != j.name {
-				continue // continue passes by switches
+				continue // continue ignores switches
 			}
 			l.leave(s, to)
 			return

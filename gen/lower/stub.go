@@ -11,13 +11,16 @@ import (
 	"strings"
 )
 
-// stub is a file with the exported names of a generated one, for the same builds: functions
-// that panic and types without fields. text may be broken; what can be parsed of it counts.
+// Stubs of generated files, which replace them when packages are loaded.
+
+// stub returns a file with the exported names of a generated file and its build constraint:
+// functions that panic and types without fields. Of a broken text the declarations that can be
+// parsed remain.
 func stub(name string, text []byte) []byte {
 	fset := token.NewFileSet()
 	f, _ := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
 	if f == nil || f.Name == nil || !token.IsIdentifier(f.Name.Name) || f.Name.Name == "_" {
-		return []byte(Header + "\n\n" + constraintLine(text) + "package " + neighbour(name) + "\n")
+		return []byte(Header + "\n\n" + constraintLine(text) + "package " + siblingPackage(name) + "\n")
 	}
 	var decls []ast.Decl
 	for _, d := range f.Decls {
@@ -36,7 +39,7 @@ func stub(name string, text []byte) []byte {
 	used := map[string]bool{}
 	for _, d := range decls {
 		body.WriteByte('\n')
-		// A declaration of a broken file that cannot be printed is one name less.
+		// A declaration of a broken file that cannot be printed is omitted.
 		if printer.Fprint(&body, fset, d) == nil {
 			body.WriteByte('\n')
 		}
@@ -68,8 +71,8 @@ func stub(name string, text []byte) []byte {
 	return out.Bytes()
 }
 
-// neighbour is the name of the package that other files in the directory of name are of.
-func neighbour(name string) string {
+// siblingPackage returns the name of the package of other files in the directory of name.
+func siblingPackage(name string) string {
 	list, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*.go"))
 	for _, other := range list {
 		if other == name || strings.HasSuffix(other, "_test.go") {
@@ -83,6 +86,7 @@ func neighbour(name string) string {
 	return "generated"
 }
 
+// exportedReceiver reports whether d has no receiver or one of an exported type.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true
@@ -95,6 +99,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	return ok && id.IsExported()
 }
 
+// stubFunc returns d with a body that panics.
 func stubFunc(d *ast.FuncDecl) ast.Decl {
 	text := &ast.BasicLit{Kind: token.STRING, Value: `"run nabla gen"`}
 	call := &ast.CallExpr{Fun: ast.NewIdent("panic"), Args: []ast.Expr{text}}
@@ -102,6 +107,7 @@ func stubFunc(d *ast.FuncDecl) ast.Decl {
 	return &ast.FuncDecl{Recv: d.Recv, Name: d.Name, Type: d.Type, Body: body}
 }
 
+// stubTypes returns the exported types of a declaration as empty structs.
 func stubTypes(d *ast.GenDecl) (out []ast.Decl) {
 	for _, s := range d.Specs {
 		t, ok := s.(*ast.TypeSpec)

@@ -2,14 +2,15 @@ package lower
 
 import "go/types"
 
-// substitution is the type arguments of a generic function; nil for one that is not generic.
+// A substitution maps type parameters to type arguments; nil is the identity.
 type substitution struct {
 	args   map[*types.TypeParam]types.Type
-	locals map[*types.Named]types.Type // types that the function declares in terms of its type parameters
+	locals map[*types.Named]types.Type // instances of types declared in the function that depend on its type parameters
 }
 
-// of is t with type arguments in the place of type parameters.
-func (s *substitution) of(t types.Type) types.Type {
+// apply returns t with type parameters replaced by their arguments; it is t itself if nothing
+// changes.
+func (s *substitution) apply(t types.Type) types.Type {
 	if s == nil || t == nil {
 		return t
 	}
@@ -19,26 +20,26 @@ func (s *substitution) of(t types.Type) types.Type {
 			return a
 		}
 	case *types.Alias:
-		return s.of(types.Unalias(t))
+		return s.apply(types.Unalias(t))
 	case *types.Pointer:
-		if e := s.of(t.Elem()); e != t.Elem() {
+		if e := s.apply(t.Elem()); e != t.Elem() {
 			return types.NewPointer(e)
 		}
 	case *types.Slice:
-		if e := s.of(t.Elem()); e != t.Elem() {
+		if e := s.apply(t.Elem()); e != t.Elem() {
 			return types.NewSlice(e)
 		}
 	case *types.Array:
-		if e := s.of(t.Elem()); e != t.Elem() {
+		if e := s.apply(t.Elem()); e != t.Elem() {
 			return types.NewArray(e, t.Len())
 		}
 	case *types.Map:
-		k, e := s.of(t.Key()), s.of(t.Elem())
+		k, e := s.apply(t.Key()), s.apply(t.Elem())
 		if k != t.Key() || e != t.Elem() {
 			return types.NewMap(k, e)
 		}
 	case *types.Chan:
-		if e := s.of(t.Elem()); e != t.Elem() {
+		if e := s.apply(t.Elem()); e != t.Elem() {
 			return types.NewChan(t.Dir(), e)
 		}
 	case *types.Named:
@@ -59,14 +60,15 @@ func (s *substitution) of(t types.Type) types.Type {
 	return t
 }
 
+// named applies s to the type arguments of t.
 func (s *substitution) named(t *types.Named) types.Type {
 	n := t.TypeArgs().Len()
 	if n == 0 && isLocal(t.Obj()) {
-		return s.local(t)
+		return s.localType(t)
 	}
 	args, changed := make([]types.Type, n), false
 	for i := range n {
-		args[i] = s.of(t.TypeArgs().At(i))
+		args[i] = s.apply(t.TypeArgs().At(i))
 		changed = changed || args[i] != t.TypeArgs().At(i)
 	}
 	if !changed {
@@ -82,8 +84,9 @@ func (s *substitution) named(t *types.Named) types.Type {
 // isLocal reports whether a type is declared in a function.
 func isLocal(o *types.TypeName) bool { return o.Pkg() != nil && o.Parent() != o.Pkg().Scope() }
 
-// local is t, which the generic function declares: another type for other type arguments, if it is made of those.
-func (s *substitution) local(t *types.Named) types.Type {
+// localType returns the instance of t, a type declared in the generic function: a new type for each
+// substitution if it depends on the type parameters.
+func (s *substitution) localType(t *types.Named) types.Type {
 	if u := s.locals[t]; u != nil {
 		return u
 	}
@@ -98,17 +101,18 @@ func (s *substitution) local(t *types.Named) types.Type {
 	o := types.NewTypeName(t.Obj().Pos(), t.Obj().Pkg(), t.Obj().Name(), nil)
 	types.NewScope(nil, o.Pos(), o.Pos(), "function").Insert(o)
 	u := types.NewNamed(o, nil, nil)
-	s.locals[t] = u // it may lead to itself
-	u.SetUnderlying(s.of(t.Underlying()))
+	s.locals[t] = u // before the underlying type is known, as the type may be recursive
+	u.SetUnderlying(s.apply(t.Underlying()))
 	return u
 }
 
+// structure applies s to the fields of t.
 func (s *substitution) structure(t *types.Struct) types.Type {
 	fields, tags, changed := make([]*types.Var, t.NumFields()), make([]string, t.NumFields()), false
 	for i := range fields {
 		f := t.Field(i)
 		fields[i], tags[i] = f, t.Tag(i)
-		if u := s.of(f.Type()); u != f.Type() {
+		if u := s.apply(f.Type()); u != f.Type() {
 			fields[i], changed = types.NewField(f.Pos(), f.Pkg(), f.Name(), u, f.Embedded()), true
 		}
 	}
@@ -118,12 +122,13 @@ func (s *substitution) structure(t *types.Struct) types.Type {
 	return types.NewStruct(fields, tags)
 }
 
+// tuple applies s to the variables of t and reports whether any changed.
 func (s *substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
 	vars, changed := make([]*types.Var, t.Len()), false
 	for i := range vars {
 		v := t.At(i)
 		vars[i] = v
-		if u := s.of(v.Type()); u != v.Type() {
+		if u := s.apply(v.Type()); u != v.Type() {
 			vars[i], changed = types.NewParam(v.Pos(), v.Pkg(), v.Name(), u), true
 		}
 	}
@@ -133,7 +138,7 @@ func (s *substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
 	return types.NewTuple(vars...), true
 }
 
-// hasFloats says whether a value of type t holds or leads to floats.
+// hasFloats reports whether floats are in a value of type t or reachable from it.
 func hasFloats(t types.Type) bool {
 	found := false
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
@@ -144,7 +149,7 @@ func hasFloats(t types.Type) bool {
 	return found
 }
 
-// walkType calls f for t and the types it is made of.
+// walkType calls f for t and its component types, each once.
 func walkType(t types.Type, seen map[types.Type]bool, f func(types.Type)) {
 	t = types.Unalias(t)
 	if t == nil || seen[t] {

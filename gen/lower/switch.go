@@ -8,8 +8,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// switchStmt becomes a chain of ifs. Cases that fall through to each other share a
-// branch, and a number says where in it to start.
+// Switch statements, as chains of ifs. Cases linked by fallthrough share a branch in which a number
+// selects where to start.
+
+// switchStmt lowers an expression switch.
 func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	if s.Init != nil {
 		l.stmt(s.Init)
@@ -31,7 +33,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	defer func() { l.jumps = l.jumps[:len(l.jumps)-1] }()
 
 	clauses := make([]*ast.CaseClause, len(s.Body.List))
-	var order []int // of tests: the default comes last
+	var order []int // indices of clauses in order of their tests, the default last
 	last := -1
 	through := false
 	for i, c := range s.Body.List {
@@ -57,7 +59,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 		})
 		l.groups(clauses, start)
 	})
-	if leavesTo(scope.Body, scope.L) {
+	if leavesLabel(scope.Body, scope.L) {
 		l.emit(scope)
 		return
 	}
@@ -66,6 +68,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	}
 }
 
+// fallsThrough reports whether a clause ends with fallthrough.
 func fallsThrough(c *ast.CaseClause) bool {
 	if len(c.Body) == 0 {
 		return false
@@ -74,7 +77,7 @@ func fallsThrough(c *ast.CaseClause) bool {
 	return ok && b.Tok == token.FALLTHROUGH
 }
 
-// chain tests the cases in order and runs one of them.
+// chain emits the tests of the clauses in order; run emits clause i.
 func (l *lowerer) chain(clauses []*ast.CaseClause, order []int, tag ir.Expr, run func(int)) {
 	if len(order) == 0 {
 		return
@@ -91,8 +94,7 @@ func (l *lowerer) chain(clauses []*ast.CaseClause, order []int, tag ir.Expr, run
 	l.emit(st)
 }
 
-// anyOf says whether the tag equals one of the values, which are evaluated as far as
-// needed.
+// anyOf returns whether the tag equals one of the values, which are evaluated as far as necessary.
 func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
 	t := types.Typ[types.Bool]
 	test := l.expr(list[0])
@@ -108,14 +110,14 @@ func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.LOR, X: test, Y: rest}
 	}
 	v := l.temp(n, "ok", t, test)
-	if !leaves(body) {
+	if !terminates(body) {
 		body = append(body, &ir.Set{At: l.at(n), P: &ir.Place{Root: v}, E: rest})
 	}
 	l.emit(&ir.If{At: l.at(n), Cond: &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}, Then: body})
 	return loadVar(v)
 }
 
-// groups runs the bodies of cases from number start on, each group that falls through in
+// groups emits the bodies of the clauses from number start on, each group linked by fallthrough in
 // a branch of its own.
 func (l *lowerer) groups(clauses []*ast.CaseClause, start *ir.Var) {
 	test := func(n ast.Node, op token.Token, k int) ir.Expr {

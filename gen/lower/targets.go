@@ -11,17 +11,19 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Directive is a comment //nabla:name in the source.
+// Targets: the functions to differentiate, found by directives and by calls of nabla's operators.
+
+// A Directive is a comment //nabla:name in the source.
 type Directive struct {
 	Name string // differentiate, passive, rule, checkpoint
-	Args string // what stands behind it
+	Args string // text after the name
 	Pos  token.Position
-	Func *types.Func // whose declaration it stands on, or nil
+	Func *types.Func // function on whose declaration it is, or nil
 	In   *types.Package
-	Bad  *Refusal // of a checkpoint that says nothing of a loop, or nothing that is known
+	Bad  *Refusal // refusal of an invalid checkpoint directive, or nil
 }
 
-// directives are those of a file.
+// directives returns the directives of a file.
 func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directive) {
 	owner := map[*ast.CommentGroup]*types.Func{}
 	for _, d := range f.Decls {
@@ -50,20 +52,20 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 	return out
 }
 
-// Target is a function that is to be differentiated.
+// A Target is a function to be differentiated.
 type Target struct {
 	Func     *types.Func
-	TypeArgs []types.Type // of a generic function or of its receiver
+	TypeArgs []types.Type // type arguments of the function or its receiver
 	Pos      token.Position
-	Operator string         // the operator it is passed to, empty for a directive
-	In       *types.Package // where the directive or the operator stands
-	// where is the build constraint of the files that ask for it, nil for every build.
+	Operator string         // operator that it is passed to, empty for a directive
+	In       *types.Package // package that contains the directive or the call
+	// where is the build constraint of the files that request it, nil for every build.
 	where constraint.Expr
 }
 
-// Targets are the functions to be differentiated in the packages that were asked for:
-// those with a directive and those that are passed to a function of package nabla, each
-// once for each of these packages, in the order of the source.
+// Targets returns the functions to be differentiated in the packages passed to New: those with a
+// directive and those passed to a function of package nabla, once for each of these packages, in
+// the order of the source.
 func (p *Program) Targets() []Target {
 	var out []Target
 	seen := map[string]int{}
@@ -81,7 +83,7 @@ func (p *Program) Targets() []Target {
 			out[i].where = nil
 		}
 	}
-	for _, pkg := range p.asked {
+	for _, pkg := range p.requested {
 		for _, d := range p.dirs[pkg] {
 			if d.Name == "differentiate" && d.Func != nil && !isGeneric(d.Func) {
 				add(Target{Func: d.Func, Pos: d.Pos, In: pkg.Types})
@@ -91,7 +93,7 @@ func (p *Program) Targets() []Target {
 			where := p.fileConstraint(f)
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					for _, t := range p.passed(pkg, call) {
+					for _, t := range p.passedFunctions(pkg, call) {
 						t.where = where
 						add(t)
 					}
@@ -104,8 +106,8 @@ func (p *Program) Targets() []Target {
 	return out
 }
 
-// AtHome reports whether fn is a target in the package that declares it, and whether that
-// package is of the main module. It may be one that was not asked for.
+// AtHome reports whether fn is a target in the package that declares it, and whether code can be
+// generated in that package, which need not be one passed to New.
 func (p *Program) AtHome(fn *types.Func) (target, own bool) {
 	d := p.decls[fn.Origin()]
 	if d == nil {
@@ -117,19 +119,19 @@ func (p *Program) AtHome(fn *types.Func) (target, own bool) {
 	for _, f := range d.pkg.Syntax {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && !target {
-				for _, t := range p.passed(d.pkg, call) {
+				for _, t := range p.passedFunctions(d.pkg, call) {
 					target = target || t.Func == fn
 				}
 			}
 			return !target
 		})
 	}
-	return target, d.own
+	return target, d.canGenerate
 }
 
 const nablaPath = "github.com/nabla-ad/nabla"
 
-// operator is the function of package nabla that a call calls, nil for other calls.
+// operator returns the function of package nabla that a call calls, nil for other calls.
 func operator(pkg *packages.Package, call *ast.CallExpr) *types.Func {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
@@ -155,8 +157,8 @@ func operator(pkg *packages.Package, call *ast.CallExpr) *types.Func {
 	return op
 }
 
-// passed are the functions over floats that a call of an operator names.
-func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
+// passedFunctions returns the functions over floats among the arguments of a call of an operator.
+func (p *Program) passedFunctions(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
 	op := operator(pkg, call)
 	if op == nil {
 		return nil
@@ -172,9 +174,8 @@ func (p *Program) passed(pkg *packages.Package, call *ast.CallExpr) (out []Targe
 	return out
 }
 
-// overFloats says whether a function may be differentiated as it stands: its source is
-// here, and it has floats among its arguments. Functions over Reals have none that are
-// exported and are left to the engines.
+// overFloats reports whether a function can be differentiated as it is: it has source and floats
+// among its parameters. Functions over Reals are left to the engines.
 func (p *Program) overFloats(fn *types.Func, targs []types.Type) bool {
 	d := p.decls[fn.Origin()]
 	if d == nil {
@@ -184,10 +185,10 @@ func (p *Program) overFloats(fn *types.Func, targs []types.Type) bool {
 	sig := fn.Signature()
 	floats := false
 	visit := func(t types.Type) {
-		if isReal(s.of(t)) {
+		if isReal(s.apply(t)) {
 			return
 		}
-		floats = floats || hasFloats(s.of(t))
+		floats = floats || hasFloats(s.apply(t))
 	}
 	if r := sig.Recv(); r != nil {
 		visit(r.Type())
@@ -196,14 +197,14 @@ func (p *Program) overFloats(fn *types.Func, targs []types.Type) bool {
 		visit(sig.Params().At(i).Type())
 	}
 	for i := range sig.Params().Len() {
-		if isReal(s.of(sig.Params().At(i).Type())) {
+		if isReal(s.apply(sig.Params().At(i).Type())) {
 			return false
 		}
 	}
 	return floats
 }
 
-// isReal says whether t is built of nabla's numbers.
+// isReal reports whether t contains nabla's numbers.
 func isReal(t types.Type) bool {
 	found := false
 	walkType(t, map[types.Type]bool{}, func(u types.Type) {
@@ -216,8 +217,8 @@ func isReal(t types.Type) bool {
 	return found
 }
 
-// staticFunc is the declared function that e names, with its type arguments: F, pkg.F,
-// F[T], T.Method or (*T).Method.
+// staticFunc returns the declared function that e names, with its type arguments: F, pkg.F, F[T],
+// T.Method or (*T).Method.
 func staticFunc(info *types.Info, e ast.Expr) (*types.Func, []types.Type) {
 	e = ast.Unparen(e)
 	var id *ast.Ident

@@ -7,16 +7,18 @@ import (
 	"strings"
 )
 
+// comparePositions orders positions by file, line and column.
 func comparePositions(a, b token.Position) int {
 	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Line-b.Line, a.Column-b.Column)
 }
 
+// isPointer reports whether t is a pointer type, not a type defined as one.
 func isPointer(t types.Type) bool {
 	_, ok := types.Unalias(t).(*types.Pointer)
 	return ok
 }
 
-// deref is what t points to, or t.
+// deref returns the base type of a pointer type t, otherwise t.
 func deref(t types.Type) types.Type {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		return p.Elem()
@@ -24,7 +26,7 @@ func deref(t types.Type) types.Type {
 	return t
 }
 
-// receiverArgs are the type arguments of a receiver's type.
+// receiverArgs returns the type arguments of a receiver's type.
 func receiverArgs(t types.Type) (out []types.Type) {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -37,12 +39,13 @@ func receiverArgs(t types.Type) (out []types.Type) {
 	return out
 }
 
+// isGeneric reports whether a function or its receiver has type parameters.
 func isGeneric(fn *types.Func) bool {
 	sig := fn.Origin().Signature()
 	return sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0
 }
 
-// substitutionOf maps the type parameters of fn's declaration to targs.
+// substitutionOf returns the substitution of fn's type parameters by targs, nil if it has none.
 func substitutionOf(fn *types.Func, targs []types.Type) *substitution {
 	sig := fn.Origin().Signature()
 	list := sig.TypeParams()
@@ -60,6 +63,7 @@ func substitutionOf(fn *types.Func, targs []types.Type) *substitution {
 	return s
 }
 
+// basic returns the properties of the underlying basic type of t, 0 for other types.
 func basic(t types.Type) types.BasicInfo {
 	if b, ok := t.Underlying().(*types.Basic); ok {
 		return b.Info()
@@ -80,10 +84,11 @@ func isFuncType(t types.Type) bool {
 	return ok
 }
 
+// arrayOf returns the underlying array type of t.
 func arrayOf(t types.Type) (*types.Array, bool) {
 	a, ok := t.Underlying().(*types.Array)
 	return a, ok
 }
 
-// typeText is how t is written in code that imports what it needs.
+// typeText returns t in the syntax of code that imports its packages.
 func typeText(t types.Type) string { return types.TypeString(t, byName) }

@@ -14,18 +14,20 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// finitediffPath is the engine that needs values only.
+// Functions passed to operators for which no code can be generated, for warnings.
+
+// finitediffPath is the path of the engine that needs only values, for which nothing is missing.
 const finitediffPath = nablaPath + "/backend/finitediff"
 
-// An Unmatched is a function that is passed to an operator and for which nothing is
-// generated, as generated code could not be matched to it or would not be compiled with it.
+// An Unmatched is a function that is passed to an operator and for which no code is generated,
+// since it could not be matched to the function or would not be compiled with it.
 type Unmatched struct {
 	Pos            token.Position
 	Operator       string
 	Reason, Remedy string
 }
 
-// Ways round that several of them share.
+// Remedies that several of them have.
 const (
 	remedyLiteral = "give it a name at package level, with what it captures in a struct that nabla.Bind binds"
 	remedyMethod  = "pass the method expression with its receiver, nabla.BindMethod((*T).M, receiver), " +
@@ -35,10 +37,10 @@ const (
 	remedyVariable = "pass a declared function"
 )
 
-// Unmatched returns the functions over floats of that kind in a package that was asked for
-// and in its tests, in the order of the source. The targets are those of the package.
+// Unmatched returns the unmatched functions over floats in a package passed to New and in its
+// tests, in the order of the source. targets are those of the package.
 func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatched) {
-	for _, pkg := range p.asked {
+	for _, pkg := range p.requested {
 		if pkg.Types != in {
 			continue
 		}
@@ -57,7 +59,7 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 	return out
 }
 
-// literals are the variables of a package that are declared with a function literal.
+// literals returns the variables of a package that are initialised or assigned a function literal.
 func (p *Program) literals(pkg *packages.Package) map[types.Object]bool {
 	out := map[types.Object]bool{}
 	note := func(lhs []*ast.Ident, rhs []ast.Expr) {
@@ -88,7 +90,7 @@ func (p *Program) literals(pkg *packages.Package) map[types.Object]bool {
 	return out
 }
 
-// unmatched are those among the arguments of one call.
+// unmatched returns the unmatched functions among the arguments of one call.
 func (p *Program) unmatched(
 	pkg *packages.Package, call *ast.CallExpr, literals map[types.Object]bool,
 ) (out []Unmatched) {
@@ -144,7 +146,7 @@ func (p *Program) unmatched(
 	return out
 }
 
-// signatureOverFloats says whether a function computes with plain numbers.
+// signatureOverFloats reports whether a function has float parameters and none over Reals.
 func signatureOverFloats(sig *types.Signature) bool {
 	floats := false
 	for v := range sig.Params().Variables() {
@@ -156,8 +158,8 @@ func signatureOverFloats(sig *types.Signature) bool {
 	return floats
 }
 
-// tests are those in the tests of a package, which are only parsed: a name counts that stands
-// for nothing else in its file.
+// tests returns the unmatched functions in the tests of a package. These are only parsed, so a name
+// is resolved syntactically.
 func (p *Program) tests(pkg *packages.Package, targets []Target) (out []Unmatched) {
 	if len(pkg.GoFiles) == 0 {
 		return nil
@@ -199,15 +201,15 @@ func (p *Program) tests(pkg *packages.Package, targets []Target) (out []Unmatche
 	return out
 }
 
-// testFiles are the tests of a package.
+// A testFiles holds the declarations in the tests of a package.
 type testFiles struct {
 	p        *Program
 	pkg      *packages.Package
-	declared map[string]*ast.FuncDecl // by package.name
+	declared map[string]*ast.FuncDecl // functions by package.name
 	targets  map[*types.Func]bool
 }
 
-// imported returns the path that a name stands for in a file.
+// imported returns the path of the package that an identifier denotes in a file, or "".
 func imported(f *ast.File, id *ast.Ident) string {
 	if id.Obj != nil {
 		return ""
@@ -228,15 +230,15 @@ func imported(f *ast.File, id *ast.Ident) string {
 	return ""
 }
 
-// call are the functions that a call of an operator in a test passes. Their Pos has an offset
-// in the file set of the tests alone.
+// call returns the unmatched functions that a call of an operator in a test passes. Their Pos is an
+// offset in the file set of the tests.
 func (t *testFiles) call(f *ast.File, call *ast.CallExpr) (out []Unmatched) {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return nil
 	}
 	x, ok := sel.X.(*ast.Ident)
-	if !ok || imported(f, x) != nablaPath || !sel.Sel.IsExported() || len(call.Args) == 0 || t.plain(f, call) {
+	if !ok || imported(f, x) != nablaPath || !sel.Sel.IsExported() || len(call.Args) == 0 || t.usesFinitediff(f, call) {
 		return nil
 	}
 	for _, arg := range call.Args {
@@ -266,8 +268,8 @@ func (t *testFiles) call(f *ast.File, call *ast.CallExpr) (out []Unmatched) {
 	return out
 }
 
-// plain says whether a call names the engine that needs values only.
-func (t *testFiles) plain(f *ast.File, call *ast.CallExpr) bool {
+// usesFinitediff reports whether a call names the engine that needs only values.
+func (t *testFiles) usesFinitediff(f *ast.File, call *ast.CallExpr) bool {
 	found := false
 	for _, arg := range call.Args {
 		ast.Inspect(arg, func(n ast.Node) bool {
@@ -282,7 +284,8 @@ func (t *testFiles) plain(f *ast.File, call *ast.CallExpr) bool {
 	return found
 }
 
-// onlyTest says what to do about a function of the package that only a test passes.
+// onlyTest returns a reason and a remedy for a function of the package that only a test passes,
+// empty if there is code for it.
 func (t *testFiles) onlyTest(name string) (reason, remedy string) {
 	fn, ok := t.pkg.Types.Scope().Lookup(name).(*types.Func)
 	if !ok || t.targets[fn] || t.p.passive[fn] || t.p.Generated(fn) || isGeneric(fn) ||
@@ -293,8 +296,8 @@ func (t *testFiles) onlyTest(name string) (reason, remedy string) {
 		"write //nabla:differentiate above its declaration"
 }
 
-// typeOverFloats says of the source of a function type whether it has parameters of float64
-// and none over Reals.
+// typeOverFloats reports whether the source of a function type has parameters of float64 and none
+// over Reals.
 func typeOverFloats(t *ast.FuncType) bool {
 	floats, reals := false, false
 	for _, field := range t.Params.List {

@@ -7,19 +7,18 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// noVersion is the Go version of a module without a go directive.
+// noVersion is the language version of a module without a go directive.
 const noVersion = "go1.16"
 
-// languageVersion returns the language version, such as go1.21, that decides the meaning of
-// n: that of its file, which a build constraint may lower or raise, or of its module. It is
-// empty for the latest version.
+// languageVersion returns the language version, such as go1.21, that applies to n: that of its
+// file, which a build constraint may change, or of its module. It is empty for the latest version.
 func languageVersion(pkg *packages.Package, n ast.Node) string {
 	for _, f := range pkg.Syntax {
 		if n.Pos() < f.FileStart || n.Pos() >= f.FileEnd {
 			continue
 		}
 		v := pkg.TypesInfo.FileVersions[f]
-		if pkg.Module != nil && pkg.Module.GoVersion == "" { // which the type checker was not told
+		if pkg.Module != nil && pkg.Module.GoVersion == "" { // not passed to the type checker
 			v = noVersion
 			if version.Compare(f.GoVersion, v) > 0 {
 				v = f.GoVersion

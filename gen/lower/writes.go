@@ -6,7 +6,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// writes calls f for each place that b writes and call for each call in it.
+// Which places a block of lowered code writes. Used to decide whether loops are counted and whether
+// operands must be copied; conservative about calls and indirect places.
+
+// writes calls f for each place that b writes and call for each call in it. Writes through slices
+// are reported as places of unnamed variables of their type.
 func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
 	for _, s := range b {
 		switch s := s.(type) {
@@ -16,7 +20,7 @@ func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
 			f(s.P)
 		case *ir.Append:
 			f(s.P)
-			// It may also write behind the end of the slice.
+			// Elements beyond the length may be written too.
 			f(&ir.Place{Root: &ir.Var{Type: s.S.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
 		case *ir.Copy:
 			f(&ir.Place{Root: &ir.Var{Type: s.Dst.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
@@ -43,7 +47,8 @@ func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
 	}
 }
 
-// clobbers says whether running b may change what e reads.
+// clobbers reports whether executing b may change the value of e. A callee that is not lowered yet
+// may write all memory.
 func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 	found := false
 	write := func(p *ir.Place) { found = found || l.readBy(p, e) }
@@ -62,7 +67,7 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 		}
 		seen[c.Callee.Func] = true
 		writes(c.Callee.Func.Body, func(p *ir.Place) {
-			if _, memory := cell(p, nil); memory {
+			if _, memory := placeType(p, nil); memory {
 				write(p)
 			}
 		}, call)
@@ -71,34 +76,34 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 	return found
 }
 
-// readsMemory says whether a function that is called could change what e reads.
+// readsMemory reports whether an unknown callee could change the value of e.
 func (l *lowerer) readsMemory(e ir.Expr) bool {
 	found := false
 	eachPlace(e, func(r *ir.Place, taken bool) {
-		_, memory := cell(r, nil)
+		_, memory := placeType(r, nil)
 		found = found || memory || l.isAddressed(r.Root)
 	})
 	return found
 }
 
-// assigns says whether b writes to v or takes its address.
+// assigns reports whether b writes to v or takes its address.
 func assigns(b ir.Block, v *ir.Var) bool {
 	found := false
 	writes(b, func(p *ir.Place) {
 		if p.Root == v {
-			_, memory := cell(p, nil)
+			_, memory := placeType(p, nil)
 			found = found || !memory
 		}
 	}, func(*ir.Call) {})
 	return found || takesAddress(b, v)
 }
 
-// takesAddress says whether b takes the address of v.
+// takesAddress reports whether b takes the address of v or of a part of it.
 func takesAddress(b ir.Block, v *ir.Var) bool {
 	found := false
 	check := func(p *ir.Place, taken bool) {
 		if taken && p.Root == v {
-			_, memory := cell(p, nil)
+			_, memory := placeType(p, nil)
 			found = found || !memory
 		}
 	}
@@ -106,8 +111,7 @@ func takesAddress(b ir.Block, v *ir.Var) bool {
 	return found
 }
 
-// eachExpr calls f for the expressions of the statements in b, and for those in the
-// places they write.
+// eachExpr calls f for the expressions of the statements in b, including indices of their targets.
 func eachExpr(b ir.Block, f func(ir.Expr)) {
 	place := func(p *ir.Place) {
 		for _, s := range p.Path {
@@ -157,8 +161,8 @@ func eachExpr(b ir.Block, f func(ir.Expr)) {
 	}
 }
 
-// leavesTo says whether b leaves to the end of label.
-func leavesTo(b ir.Block, label *ir.Label) bool {
+// leavesLabel reports whether b contains a leave of label.
+func leavesLabel(b ir.Block, label *ir.Label) bool {
 	for _, s := range b {
 		switch s := s.(type) {
 		case *ir.Leave:
@@ -166,15 +170,15 @@ func leavesTo(b ir.Block, label *ir.Label) bool {
 				return true
 			}
 		case *ir.If:
-			if leavesTo(s.Then, label) || leavesTo(s.Else, label) {
+			if leavesLabel(s.Then, label) || leavesLabel(s.Else, label) {
 				return true
 			}
 		case *ir.Scope:
-			if leavesTo(s.Body, label) {
+			if leavesLabel(s.Body, label) {
 				return true
 			}
 		case *ir.Loop:
-			if leavesTo(s.Body, label) {
+			if leavesLabel(s.Body, label) {
 				return true
 			}
 		}

@@ -8,10 +8,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// ends says whether an iterator returns at once whenever yield has given false: its only
-// uses are calls in conditions of an if that returns, as stopCalls finds them, and calls
-// that are its last statement.
-func ends(info *types.Info, body *ast.BlockStmt, yield types.Object) bool {
+// Iterators that return as soon as yield returns false. Their exits need no exit code: the leave
+// from the loop body skips the rest of the iterator.
+
+// returnsWhenStopped reports whether an iterator returns immediately when yield returns false:
+// yield is used only in calls in conditions of an if that returns, see stopCalls, and in a call
+// that is the last statement.
+func returnsWhenStopped(info *types.Info, body *ast.BlockStmt, yield types.Object) bool {
 	is := func(e ast.Expr) bool {
 		id, ok := ast.Unparen(e).(*ast.Ident)
 		return ok && info.Uses[id] == yield
@@ -29,7 +32,7 @@ func ends(info *types.Info, body *ast.BlockStmt, yield types.Object) bool {
 				good += k
 			}
 		case *ast.FuncLit:
-			// A return there is not one of the iterator.
+			// A return in a literal does not return from the iterator.
 			ast.Inspect(n, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok && info.Uses[id] == yield {
 					uses++
@@ -56,7 +59,8 @@ func ends(info *types.Info, body *ast.BlockStmt, yield types.Object) bool {
 	return good == uses
 }
 
-// returnsOnly says whether s has no more than a return in it.
+// returnsOnly reports whether the body of s is a single return without operands, and there is no
+// else.
 func returnsOnly(s *ast.IfStmt) bool {
 	if s.Else != nil || len(s.Body.List) != 1 {
 		return false
@@ -65,8 +69,9 @@ func returnsOnly(s *ast.IfStmt) bool {
 	return ok && len(r.Results) == 0
 }
 
-// stopCalls is the number of calls of yield in a condition that holds once one of them
-// has given false: !yield(x), c && !yield(x), !yield(x) || !yield(y).
+// stopCalls returns the number of calls of yield in a condition that is true once one of them has
+// returned false: !yield(x), c && !yield(x), !yield(x) || !yield(y). It reports whether cond has
+// this form.
 func stopCalls(cond ast.Expr, is func(ast.Expr) bool) (int, bool) {
 	switch x := ast.Unparen(cond).(type) {
 	case *ast.UnaryExpr:
@@ -90,9 +95,9 @@ func stopCalls(cond ast.Expr, is func(ast.Expr) bool) (int, bool) {
 	return 0, false
 }
 
-// runs says whether e is a function that runs the body of a loop and gives true whenever
-// it returns.
-func (l *lowerer) runs(e ast.Expr) bool {
+// isDirectYield reports whether e is a yield function whose loop needs no exit code, so that it
+// returns true whenever it returns.
+func (l *lowerer) isDirectYield(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return false
@@ -101,17 +106,16 @@ func (l *lowerer) runs(e ast.Expr) bool {
 	return b != nil && b.value != nil && b.value.loop != nil && b.value.loop.more == nil
 }
 
-// stopsIterator says whether s returns where the body of a loop was left, and else does
-// nothing.
+// stopsIterator reports whether s only returns from an iterator after yield returned false.
 func (l *lowerer) stopsIterator(s *ast.IfStmt) bool {
 	if !returnsOnly(s) {
 		return false
 	}
-	_, ok := stopCalls(s.Cond, l.runs)
+	_, ok := stopCalls(s.Cond, l.isDirectYield)
 	return ok
 }
 
-// yieldUnless runs the body of a loop as such a condition does.
+// yieldUnless emits the calls of yield in a condition that stopsIterator accepts.
 func (l *lowerer) yieldUnless(cond ast.Expr) {
 	switch x := ast.Unparen(cond).(type) {
 	case *ast.UnaryExpr:
@@ -127,9 +131,9 @@ func (l *lowerer) yieldUnless(cond ast.Expr) {
 	}
 }
 
-// leftEarly says whether the body of a loop has a way out other than continue.
-func leftEarly(body *ast.BlockStmt) bool {
-	inside := map[string]bool{} // labels
+// exitsEarly reports whether the body of a loop has an exit other than continue.
+func exitsEarly(body *ast.BlockStmt) bool {
+	inside := map[string]bool{} // labels in the body
 	ast.Inspect(body, func(n ast.Node) bool {
 		if s, ok := n.(*ast.LabeledStmt); ok {
 			inside[s.Label.Name] = true

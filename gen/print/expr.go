@@ -99,7 +99,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	return "", 0
 }
 
-// isConst reports whether Go may take the text of e for a constant expression, which it
+// constantExpr reports whether Go may take the text of e for a constant expression, which it
 // computes exactly, refuses if it overflows, and knows no negative zero of.
 func constantExpr(e ir.Expr) bool {
 	switch e := e.(type) {
