@@ -491,7 +491,7 @@ func Inputs(t *Tracer, xs []Real, x []float64) {
 }
 
 // Record runs f at x over recorder t, which is left open, and writes the outputs.
-func (f *Function) Record(t *Tracer, ys, xs []Real, x []float64, o core.RecordOptions) error {
+func (f *Function) Record(t *Tracer, ys, xs []Real, x []float64, o program.RecordOptions) error {
 	np := f.Params()
 	t.StartRecording(len(x), np, o)
 	if np > 0 && o.Keep {

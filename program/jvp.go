@@ -1,7 +1,6 @@
 package program
 
 import (
-	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -263,7 +262,7 @@ func (f *pusher) call(s *Stmt) {
 }
 
 // customIndex adds a custom rule to the program.
-func (b *builder) customIndex(c core.Custom) int32 {
+func (b *builder) customIndex(c Custom) int32 {
 	b.p.Customs = append(b.p.Customs, c)
 	return int32(len(b.p.Customs) - 1)
 }

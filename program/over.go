@@ -9,18 +9,18 @@ import (
 
 // Over runs p over the numbers of an open trace, one group of inputs after the
 // other. Guards are passed on to the trace.
-func Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]core.Rep, error) {
+func Over(p *Program, ins [][]Real, params []Real) ([]Real, error) {
 	var w Workspace
 	return w.Over(p, ins, params)
 }
 
 // A Workspace is memory that calls of Over share.
-type Workspace struct{ m []core.Rep }
+type Workspace struct{ m []Real }
 
 // Over is the function Over in the memory of w. What it returns is not part of it.
-func (w *Workspace) Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]core.Rep, error) {
+func (w *Workspace) Over(p *Program, ins [][]Real, params []Real) ([]Real, error) {
 	if cap(w.m) < int(p.Slots) {
-		w.m = make([]core.Rep, p.Slots)
+		w.m = make([]Real, p.Slots)
 	}
 	m := w.m[:p.Slots]
 	for i := range p.Stmts {
@@ -32,7 +32,7 @@ func (w *Workspace) Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]cor
 			copy(m[s.D:s.D+s.N], params)
 		case Const:
 			for l := range s.N {
-				m[s.D+l] = core.Rep{V: p.Consts[s.K+l]}
+				m[s.D+l] = Real{V: p.Consts[s.K+l]}
 			}
 		case Sum:
 			for l := range s.N {
@@ -43,7 +43,7 @@ func (w *Workspace) Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]cor
 				m[s.D+l] = sum
 			}
 		case Call:
-			args := make([]core.Rep, s.B.Base)
+			args := make([]Real, s.B.Base)
 			for l := range args {
 				args[l] = m[p.at(s.A, int32(l))]
 			}
@@ -70,7 +70,7 @@ func (w *Workspace) Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]cor
 			}
 		}
 	}
-	out := make([]core.Rep, len(p.Result))
+	out := make([]Real, len(p.Result))
 	for i, s := range p.Result {
 		out[i] = m[s]
 	}
@@ -78,7 +78,7 @@ func (w *Workspace) Over(p *Program, ins [][]core.Rep, params []core.Rep) ([]cor
 }
 
 // overGuard passes a guard on to the trace of its operands.
-func overGuard(op Op, a, b core.Rep) {
+func overGuard(op Op, a, b Real) {
 	if a.ID|b.ID != 0 {
 		core.Compare(uint32(op-GuardLt)+core.OpGuardLt, a, b, holds(op, a.V, b.V))
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -27,7 +26,7 @@ func (e *SyntaxError) Error() string {
 //
 // Parse looks at the grammar alone; Check says whether the program is well formed.
 // An error is a *SyntaxError.
-func Parse(text string, customs map[string]core.Custom) (*Program, error) {
+func Parse(text string, customs map[string]Custom) (*Program, error) {
 	t := &parser{p: &Program{}, customs: customs, called: map[string]int32{}}
 	for i, line := range strings.Split(text, "\n") {
 		t.line, t.number, t.pos = line, i+1, 0
@@ -43,7 +42,7 @@ func Parse(text string, customs map[string]core.Custom) (*Program, error) {
 // and the first error stays.
 type parser struct {
 	p       *Program
-	customs map[string]core.Custom
+	customs map[string]Custom
 	called  map[string]int32 // index into p.Customs
 	line    string
 	number  int

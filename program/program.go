@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -130,14 +129,14 @@ type Program struct {
 	Index    []int32
 	Consts   []float64
 	Outcomes []uint8
-	Customs  []core.Custom
+	Customs  []Custom
 	Result   []int32 // slots of all outputs, group after group
 	Slots    int32
-	task     *core.Task // that it is made for, or nil
+	task     *Task // that it is made for, or nil
 }
 
 // Task is what the program is made for, or nil.
-func (p *Program) Task() *core.Task { return p.task }
+func (p *Program) Task() *Task { return p.task }
 
 // NumIn is the number of inputs of all groups.
 func (p *Program) NumIn() int { return total(p.Ins) }

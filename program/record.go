@@ -10,13 +10,13 @@ import (
 // FromRecording turns a raw recording into a program with input groups "x" and,
 // where outer numbers were captured, "captured", and the output group "y". outs
 // holds the outputs; a constant among them is a constant of the program.
-func FromRecording(r core.Recorded, outs []core.Rep) (*Program, error) {
+func FromRecording(r Recording, outs []Real) (*Program, error) {
 	return FromRecordingFor(r, outs, nil)
 }
 
 // FromRecordingFor is FromRecording for a task, which may be nil: it can end the making of
 // the program, and of those that are derived from it, by panic with a core.Abort.
-func FromRecordingFor(r core.Recorded, outs []core.Rep, task *core.Task) (*Program, error) {
+func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 	b := derive(&Program{task: task})
 	b.p.Stmts = make([]Stmt, 0, r.Len+8)
 	b.p.Params = r.NParam

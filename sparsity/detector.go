@@ -56,7 +56,7 @@ type Function interface {
 	// Value writes y = f(x).
 	Value(y, x []float64) error
 	// OverIn runs the function over the numbers x of trace t, which is open.
-	OverIn(t *core.Tracer, y, x []core.Rep) error
+	OverIn(t *program.Tracer, y, x []program.Real) error
 	// Program is the function recorded at x.
 	Program(x []float64) (*program.Program, error)
 }
