@@ -4,71 +4,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-func (e *emitter) newReverseCopy(v *ir.Var) *ir.Var {
-	w := e.b.g.local(v.Name, v.Type)
-	e.reverseCopy[v] = w
-	return w
-}
+// Emission: the sweeps of an analysed specialisation are written as functions. emit_func.go composes the functions for
+// each mode, emit_stmt.go translates nodes to statements of either sweep, emit_loop.go loops, emit_storage.go stores
+// and restores recorded values, and emit_outputs.go preserves side effects of the primal.
 
-// rename gives variables that are made again in the reverse sweep names of their own.
-func (e *emitter) renameCopies(b ir.Block) ir.Block {
-	m := &ir.Map{Var: ir.Renaming(e.reverseCopy)}
-	return m.Block(b)
-}
-
-func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
-	for _, v := range list {
-		out = append(out, &ir.Let{At: e.at, V: v})
-	}
-	return out
-}
-
-// raised are the variables that are declared before a list of nodes, in the order of the
-// function.
-func (e *emitter) hoistedVars(list []*node) (out []*ir.Var) {
-	for _, n := range list {
-		if l, ok := n.s.(*ir.Let); ok && e.hoisted[l.V] {
-			out = append(out, l.V)
-		}
-		if !n.fused {
-			out = append(out, e.hoistedVars(n.then)...)
-			out = append(out, e.hoistedVars(n.els)...)
-		}
-	}
-	return out
-}
-
-// around makes a scope of the forward sweep, whose returns go to its end.
-func (e *emitter) enclose(body ir.Block) ir.Block {
-	exit := e.b.g.f.Exit
-	if !ir.LeavesBeyond(body) {
-		return body
-	}
-	end := &ir.Label{Name: e.b.g.names.Name("end")}
-	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
-		if l == exit {
-			return end
-		}
-		return l
-	}}
-	return ir.Block{&ir.Scope{At: e.at, L: end, Body: m.Block(body)}}
-}
-
-// emitter writes the sweeps of an analysed function.
+// An emitter writes the sweeps of a specialisation.
 type emitter struct {
 	b           *builder
-	at          ir.At
-	sharedDecls ir.Block // declarations of what both sweeps know, in a function of both
-	reverseCopy map[*ir.Var]*ir.Var
-	bothSweeps  bool             // both sweeps are in one function
-	depth       int              // of loops around
-	hoisted     map[*ir.Var]bool // variables that are declared at the top
-	// results are the variables that stand for results in a function of both sweeps.
+	at          ir.At               // the position of the function
+	sharedDecls ir.Block            // declarations at the top of the function that both sweeps refer to
+	reverseCopy map[*ir.Var]*ir.Var // primal variable → its copy in the reverse sweep, if it has one
+	bothSweeps  bool                // both sweeps are in one function
+	depth       int                 // number of loops around the statement being emitted
+	hoisted     map[*ir.Var]bool    // variables declared at the top, since the reverse sweep refers to them
+	// Results maps the results of the primal to local variables, in a function of both sweeps: the reverse sweep may
+	// restore them after the function's own results have been set.
 	results map[*ir.Var]*ir.Var
-	// early are the variables whose adjoints are there before the forward sweep ends.
+	// variables declared around a fused loop: their bars exist in the forward sweep
 	earlyBars map[*ir.Var]bool
 }
 
+// emitter returns an emitter for b and assigns the storage of recorded values.
 func (b *builder) emitter() *emitter {
 	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, reverseCopy: map[*ir.Var]*ir.Var{},
 		bothSweeps: b.spec.mode == modeEntry || b.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
@@ -103,7 +59,8 @@ func (b *builder) emitter() *emitter {
 	return e
 }
 
-// adjoints declares, at the top, the adjoints of variables around loops that are fused.
+// declareEarlyBars declares at the top the bars of variables that are declared before a fused loop in list or around
+// it: the loop accumulates into them during the forward sweep.
 func (e *emitter) declareEarlyBars(list []*node) {
 	if !anyFused(list) {
 		return
@@ -124,11 +81,65 @@ func (e *emitter) declareEarlyBars(list []*node) {
 	}
 }
 
-// lower declares variables where they are: the reverse sweep stands in the same block.
+// sink excludes the variables declared directly in list from hoisting: the reverse sweep is emitted into the same block
+// and sees the declaration.
 func (e *emitter) sink(list []*node) {
 	for _, n := range list {
 		if l, ok := n.s.(*ir.Let); ok {
 			delete(e.hoisted, l.V)
 		}
 	}
+}
+
+// hoistedVars returns the hoisted variables declared in list, in the order of their declarations. Those in fused loops
+// are hoisted only to the beginning of the iteration and not included.
+func (e *emitter) hoistedVars(list []*node) (out []*ir.Var) {
+	for _, n := range list {
+		if l, ok := n.s.(*ir.Let); ok && e.hoisted[l.V] {
+			out = append(out, l.V)
+		}
+		if !n.fused {
+			out = append(out, e.hoistedVars(n.then)...)
+			out = append(out, e.hoistedVars(n.els)...)
+		}
+	}
+	return out
+}
+
+// declare returns declarations of the variables in list, without values.
+func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
+	for _, v := range list {
+		out = append(out, &ir.Let{At: e.at, V: v})
+	}
+	return out
+}
+
+// newReverseCopy creates the copy of v for the reverse sweep.
+func (e *emitter) newReverseCopy(v *ir.Var) *ir.Var {
+	w := e.b.g.local(v.Name, v.Type)
+	e.reverseCopy[v] = w
+	return w
+}
+
+// renameCopies returns b, statements of the reverse sweep, with variables replaced by their reverse copies.
+func (e *emitter) renameCopies(b ir.Block) ir.Block {
+	m := &ir.Map{Var: ir.Renaming(e.reverseCopy)}
+	return m.Block(b)
+}
+
+// enclose returns body, a forward sweep, such that returns leave only a scope around it, if there are any: the reverse
+// sweep follows.
+func (e *emitter) enclose(body ir.Block) ir.Block {
+	exit := e.b.g.f.Exit
+	if !ir.LeavesBeyond(body) {
+		return body
+	}
+	end := &ir.Label{Name: e.b.g.names.Name("end")}
+	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
+		if l == exit {
+			return end
+		}
+		return l
+	}}
+	return ir.Block{&ir.Scope{At: e.at, L: end, Body: m.Block(body)}}
 }

@@ -4,7 +4,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// joint is the function of both sweeps.
+// The functions of each mode. An entry point and a segment have both sweeps in one function, a callee has a function
+// for each, and advancing needs the forward statements only. Emission sets the kind of shared variables (a bar may be a
+// parameter here and a local there), so each function is cloned as soon as it is complete.
+
+// emitEntry returns the adjoint of f, the entry point: both sweeps in one function, with the signature that [Adjoint]
+// describes. Before the reverse sweep, results are copied and the final contents of memory saved, if the reverse sweep
+// restores it; after it, they are written back.
 func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 	e := b.emitter()
 	a := &Adjoint{Facts: b.facts}
@@ -76,7 +82,8 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 	return a
 }
 
-// split writes the two sweeps of a function that others call.
+// emitSplit fills b.fwd and b.rev. Local variables of the forward sweep that the reverse sweep needs are pushed at the
+// end of the former and popped at the beginning of the latter.
 func (b *builder) emitSplit() {
 	e := b.emitter()
 	name := b.g.f.Name
@@ -93,7 +100,7 @@ func (b *builder) emitSplit() {
 	}
 	body := append(e.declare(e.hoistedVars(b.body)), e.enclose(e.forward(b.body))...)
 	var start ir.Block
-	inRev := map[*ir.Var]bool{} // declared in the reverse sweep already
+	inRev := map[*ir.Var]bool{} // parameters of the reverse sweep
 	for i, v := range b.g.f.Params {
 		if b.reverseTakes(i) {
 			rev.Params = append(rev.Params, v)
@@ -143,8 +150,8 @@ func (b *builder) emitSplit() {
 	*b.rev = *r
 }
 
-// run writes the function that does what the function does, with memory from the
-// workspace. Iterations of a marked loop use the same memory again and again.
+// emitAdvance fills b.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations of
+// a checkpointed loop reuse the same buffers: memory counters are reset at the beginning of each.
 func (b *builder) emitAdvance() {
 	e := b.emitter()
 	f := &ir.Func{Name: b.g.f.Name + "_run", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
@@ -172,8 +179,8 @@ func (b *builder) emitAdvance() {
 	*b.fwd = *clone
 }
 
-// together writes the function that runs the sweeps of a segment one after the other and
-// returns the adjoints of what it takes. Nothing is left as the forward sweep left it.
+// emitJoint fills b.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
+// parameters. Its effects on memory are undone.
 func (b *builder) emitJoint() {
 	e := b.emitter()
 	f := &ir.Func{Name: b.g.f.Name + "_adjoint", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
@@ -214,6 +221,7 @@ func (b *builder) emitJoint() {
 	*b.rev = *clone
 }
 
+// paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.
 func (b *builder) paramsWithShadows() []*ir.Var {
 	out := append([]*ir.Var(nil), b.g.f.Params...)
 	for i, v := range b.g.f.Params {
@@ -226,7 +234,8 @@ func (b *builder) paramsWithShadows() []*ir.Var {
 	return out
 }
 
-// shared are the variables of the forward sweep that the reverse sweep has too.
+// sharedVars returns the variables, parameters and results of the forward sweep that the reverse sweep refers to, each
+// once, in a fixed order.
 func (e *emitter) sharedVars() (out []*ir.Var) {
 	f := e.b.flow
 	seen := map[*ir.Var]bool{}
@@ -255,7 +264,7 @@ func (e *emitter) sharedVars() (out []*ir.Var) {
 	return out
 }
 
-// release puts a statement in front of each iteration of the loop in b.
+// insertInLoop inserts s at the beginning of the body of the first loop in b, which may be in scopes.
 func insertInLoop(b ir.Block, s ir.Stmt) {
 	for _, t := range b {
 		switch t := t.(type) {

@@ -6,7 +6,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// fusedLoop is a loop whose iterations run forward and back.
+// Loops of the reverse sweep, and the test whether their iterations may run in ascending order.
+
+// fusedLoop returns fused loop n: each iteration runs its forward and then its reverse sweep. A continue of the forward
+// sweep leaves a scope around it.
 func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	s := *n.s.(*ir.Loop)
 	e.depth++
@@ -27,7 +30,9 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	return &s
 }
 
-// backwards is the reverse of a loop.
+// reverseLoop returns the reversal of loop n. A loop over an int counting by 1 or -1 with known bounds is reversed over
+// the same index, in ascending order if any order is right. Otherwise iterations are numbered, and the index is
+// computed from the number.
 func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	body := e.reverse(n.then)
 	if len(body) == 0 {
@@ -67,7 +72,8 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	return append(out, downward(names, n.at, k, count(0), many, body))
 }
 
-// iterations computes how often a counted loop runs.
+// tripCount returns statements that declare m and set it to the trip count of the counted loop n: 0, or
+// ⌊(hi-lo-1)/step⌋+1 for an ascending one.
 func (e *emitter) tripCount(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 	t := s.V.Type
 	lo, hi, by := n.loop.lo, n.loop.hi, s.Step
@@ -76,7 +82,7 @@ func (e *emitter) tripCount(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 		lo, hi, by = hi, lo, -by
 		cond = compare(opLss, lo, hi)
 	}
-	// The first of the numbers that the last one may be away from the bound is left out.
+	// (hi - lo - 1)/by + 1 rounds up without the overflow of (hi - lo + by - 1)/by.
 	span := binary(t, opSub, binary(t, opSub, hi, lo), integerOf(t, 1))
 	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
 	return ir.Block{
@@ -85,9 +91,10 @@ func (e *emitter) tripCount(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 	}
 }
 
-// anyOrder reports whether the iterations of a loop may be run in any order, up to the
-// rounding of sums: all that an iteration leaves to others is added to memory and to
-// variables that none of them reads. The compiler knows more of a loop that counts up.
+// reorderable reports whether iterations with the given body, of a reverse sweep, may run in any order, up to the
+// rounding of sums: all that one leaves to others is added to shadow memory and to variables that none of them reads.
+// Ascending loops are preferred because the compiler eliminates more bounds checks in them. shadow reports whether a
+// variable is a shadow.
 func reorderable(b ir.Block, shadow func(*ir.Var) bool) bool {
 	o := reorderCheck{declared: map[*ir.Var]bool{}, sums: map[*ir.Var]bool{}, shadow: shadow}
 	if !o.findDeclared(b) || !o.findSums(b) {
@@ -108,15 +115,16 @@ func reorderable(b ir.Block, shadow func(*ir.Var) bool) bool {
 	return ok
 }
 
+// A reorderCheck collects the effects of a loop body for reorderable.
 type reorderCheck struct {
-	declared map[*ir.Var]bool // declared in the loop
-	sums     map[*ir.Var]bool // added to, and declared outside
-	memory   bool             // of shadows is added to
+	declared map[*ir.Var]bool // variables declared in the body
+	sums     map[*ir.Var]bool // variables from outside that are accumulated into
+	memory   bool             // shadow memory is accumulated into
 	shadow   func(*ir.Var) bool
 }
 
-// declares finds what is declared, and refuses what is no declaration, sum, branch or
-// counted loop.
+// findDeclared fills o.declared. It reports false if b has other statements than declarations, assignments of
+// variables, accumulations, branches and counted loops.
 func (o *reorderCheck) findDeclared(b ir.Block) bool {
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
@@ -139,7 +147,8 @@ func (o *reorderCheck) findDeclared(b ir.Block) bool {
 	return ok
 }
 
-// adds finds what is added to from outside.
+// findSums fills o.sums and o.memory. It reports false if b assigns variables from outside, or accumulates into memory
+// other than shadows, or into integers from outside.
 func (o *reorderCheck) findSums(b ir.Block) bool {
 	ok := true
 	ir.Walk(b, func(s ir.Stmt) bool {
@@ -162,7 +171,7 @@ func (o *reorderCheck) findSums(b ir.Block) bool {
 	return ok
 }
 
-// summed reports whether a place that is read may be one that is added to.
+// readsSum reports whether a read of p may see a location that is accumulated into.
 func (o *reorderCheck) readsSum(p *ir.Place) bool {
 	if !p.Indirect() {
 		return o.sums[p.Root]

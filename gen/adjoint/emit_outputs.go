@@ -9,26 +9,32 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// outputs saves what the function left in the memory of its arguments and results, where
-// the reverse sweep undoes it, and brings it back.
+// Side effects of the primal. The reverse sweep restores overwritten memory to its state at entry, so the final
+// contents of all restored memory that the caller can reach are saved before it, in lists of the workspace, and written
+// back after it. The code is derived from the types of parameters and results.
+
+// An outputs builds the statements that preserve the side effects of a function.
 type outputs struct {
-	e             *emitter
-	restored      locationSet // memory in which old values are restored
-	start         ir.Block    // what the arguments lead to at first
-	save, restore ir.Block
-	pastLen       bool    // slices may be written behind their length
-	root          *ir.Var // whose memory is gone through
-	lists         []*savedList
-	onPath        map[types.Type]bool
-	untouched     []bool // fields of the struct that root points to which are left alone, with what they lead to
+	e        *emitter
+	restored locationSet         // memory that the reverse sweep restores
+	start    ir.Block            // at entry: copies of references that the primal may overwrite
+	save     ir.Block            // before the reverse sweep
+	restore  ir.Block            // after the reverse sweep, in the order of save
+	pastLen  bool                // slices may be written between length and capacity
+	root     *ir.Var             // the parameter or result that is being walked through
+	lists    []*savedList        // one list per type
+	onPath   map[types.Type]bool // types that enclose the current place, where recursion ends
+	// fields of the struct that root points to through which nothing is written
+	untouched []bool
 }
 
-// saved is a list of values of one type, and how many of them have been taken.
+// A savedList is a list of saved values of one type and the variable that counts those written back.
 type savedList struct {
 	tapeStack
 	next *ir.Var
 }
 
+// outputs returns the statements that preserve the side effects of e.b, whose results are the given variables.
 func (e *emitter) outputs(results []*ir.Var) *outputs {
 	b, f := e.b, e.b.flow
 	o := &outputs{e: e, restored: locationSet{}, onPath: map[types.Type]bool{}}
@@ -81,7 +87,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 	return o
 }
 
-// extends reports whether a statement makes a slice longer.
+// mayExtend reports whether s appends to a slice or slices with an upper bound, which may exceed the length.
 func mayExtend(s ir.Stmt) (found bool) {
 	if s == nil {
 		return false
@@ -97,12 +103,13 @@ func mayExtend(s ir.Stmt) (found bool) {
 	return found
 }
 
-// first saves the headers at a place at the beginning.
+// saveHeader declares to at entry and assigns it the value at the place at.
 func (o *outputs) saveHeader(at *ir.Place, to *ir.Var, t types.Type) {
 	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: load(at, t)})
 }
 
-// pointee goes through what that which a parameter points to leads to at first.
+// pointee walks through the memory that the value pointed to by parameter v referred to at entry, if the references in
+// it may be overwritten.
 func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	if !o.headersModified(p.Elem()) {
 		return
@@ -120,7 +127,7 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	o.visit(first.Place(), p.Elem(), false)
 }
 
-// top goes through the memory that a parameter leads to.
+// param walks through the memory reachable from a parameter whose value is at p.
 func (o *outputs) param(p *ir.Place, t types.Type) {
 	if o.untouched == nil {
 		o.visit(p, t, false)
@@ -132,8 +139,8 @@ func (o *outputs) param(p *ir.Place, t types.Type) {
 	o.ifNotNil(p, t, save, back)
 }
 
-// fields goes through the fields of the struct of type t at p, and what they lead to, as
-// far as they are not left alone. With whole, the fields themselves may have to be saved.
+// fields walks through the fields of the struct of type t at p that are not untouched, and the memory reachable from
+// them. If whole is set, p is in memory, and the fields themselves are saved too.
 func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 	u := t.Underlying().(*types.Struct)
 	for i := range u.NumFields() {
@@ -147,7 +154,7 @@ func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 	}
 }
 
-// some adds blocks for where the pointer at p is not nil.
+// ifNotNil adds save and back, conditional on the pointer at p being non-nil at each of the two times.
 func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 	if len(save) == 0 {
 		return
@@ -157,8 +164,8 @@ func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 	o.restore = append(o.restore, &ir.If{At: o.e.at, Cond: cond(), Then: back})
 }
 
-// rewritten reports whether slices and pointers in a value of type t, in memory, are
-// overwritten, so that they may lead to other memory at the end.
+// headersModified reports whether references in a value of type t, in memory reached from root, may be overwritten, so
+// that other memory is reachable at exit than at entry.
 func (o *outputs) headersModified(t types.Type) (found bool) {
 	ir.EachCell(t, func(t types.Type) {
 		s := locationSet{}
@@ -168,14 +175,14 @@ func (o *outputs) headersModified(t types.Type) (found bool) {
 	return found
 }
 
-// dirty reports whether values of type t in the memory are undone.
+// isRestored reports whether the reverse sweep may restore cells of type t reached from root.
 func (o *outputs) isRestored(t types.Type) bool {
 	s := locationSet{}
 	o.e.b.flow.addMemory(s, o.root, t)
 	return s.intersects(o.restored)
 }
 
-// list is the list of values of type t.
+// list returns the list of values of type t.
 func (o *outputs) list(t types.Type) *savedList {
 	for _, s := range o.lists {
 		if types.Identical(s.elem, t) {
@@ -191,7 +198,7 @@ func (o *outputs) list(t types.Type) *savedList {
 	return s
 }
 
-// within is what f adds to both blocks.
+// collect returns the statements that f adds, instead of adding them.
 func (o *outputs) collect(f func()) (save, back ir.Block) {
 	s, b := o.save, o.restore
 	o.save, o.restore = nil, nil
@@ -201,7 +208,7 @@ func (o *outputs) collect(f func()) (save, back ir.Block) {
 	return save, back
 }
 
-// value saves and brings back what stands at p.
+// value saves and writes back the value of type t at p.
 func (o *outputs) value(p *ir.Place, t types.Type) {
 	s, at := o.list(t), o.e.at
 	o.save = append(o.save, s.push(at, load(p, t)))
@@ -210,8 +217,7 @@ func (o *outputs) value(p *ir.Place, t types.Type) {
 		&ir.Add{At: at, P: s.next.Place(), E: count(1)})
 }
 
-// visit goes through the memory that a value of type t at p leads to. With inner there is a
-// loop around.
+// visit walks through the memory reachable from the value of type t at p. If inner is set it is in a loop.
 func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 	if !activity.HasRefs(t) {
 		return
@@ -251,6 +257,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 	}
 }
 
+// loop adds the statements of f for an index below n, in a loop each for saving and writing back.
 func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 	v := o.e.b.g.local("i", integer)
 	save, back := o.collect(func() { f(v.Load()) })
@@ -268,7 +275,8 @@ func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 	o.restore = append(o.restore, upward(names, o.e.at, w, count(0), n, m.Block(back)))
 }
 
-// elements saves and brings back the elements of a slice.
+// elements saves and writes back the elements of the slice at p: in one append and one copy, or one by one within a
+// loop.
 func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 	at := o.e.at
 	full := func() ir.Expr {

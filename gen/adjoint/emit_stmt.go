@@ -4,7 +4,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// forward writes the forward sweep.
+// The statements of both sweeps. The forward sweep of a list is the primal with pushes before writes that are recorded;
+// the reverse sweep runs the reversals of its nodes from the last to the first.
+
+// forward returns the forward sweep of list. If a loop in it is fused, the reversal of the nodes after the loop comes
+// before it.
 func (e *emitter) forward(list []*node) (out ir.Block) {
 	if k := fusedAt(list); k >= 0 {
 		head, tail := list[:k:k], list[k+1:]
@@ -56,15 +60,16 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 	return out
 }
 
-// reverse writes the reverse sweep of a block: what is behind a statement that may have
-// been left for somewhere else is reversed if it was not.
+// reverse returns the reverse sweep of list: nodes after one that may have exited are reversed only if its exit flag is
+// not set. Variables that are recomputed, and bars, are declared first. Nodes from a fused loop on have been reversed
+// in the forward sweep.
 func (e *emitter) reverse(list []*node) ir.Block {
 	if !hasReversal(list) {
 		return nil
 	}
 	var head, tail ir.Block
 	k := fusedAt(list)
-	if k >= 0 { // the rest is reversed already
+	if k >= 0 { // reversed in the forward sweep
 		list = list[:k]
 	}
 	for i, n := range list {
@@ -94,6 +99,8 @@ func (e *emitter) reverse(list []*node) ir.Block {
 	return out
 }
 
+// reverseStmt returns the reversal of n: consume, restorations from the last write to the first, and propagate, which
+// precedes the restorations if it uses the result.
 func (e *emitter) reverseStmt(n *node) (out ir.Block) {
 	switch s := n.s.(type) {
 	case *ir.If:

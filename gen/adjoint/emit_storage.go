@@ -7,8 +7,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// slots chooses where old values are kept: in a variable where there is one at most, and
-// in frames where several are kept together.
+// Storage of recorded values: a local variable, a field of a record, or a stack.
+
+// assignStorage chooses where each recorded value of list, within depth loops, is stored: in a local variable if at
+// most one is recorded per call and both sweeps are in one function; in a record shared with other scalars of the same
+// straight-line region; or on a stack of its own. A call, an exit or a fused loop ends a region: the callee may push to
+// the same stacks, and the statements after an exit may be skipped.
 func (e *emitter) assignStorage(list []*node, depth int) {
 	var run []*write
 	for _, n := range list {
@@ -47,8 +51,8 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 	e.assignRecord(run)
 }
 
-// framable reports whether the old value of w is a number, a bool or a string, and not one that
-// belongs to the reverse sweep: there may be several of those at once.
+// fitsRecord reports whether the old value of w can be the field of a record: a number, a bool or a string. Shadows
+// cannot, as vector mode keeps several of them in fields of their own.
 func (e *emitter) fitsRecord(w *write) bool {
 	e.b.p.matter.NoFrames = true
 	if e.b.p.opts.NoFrames || w.slice != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
@@ -58,7 +62,7 @@ func (e *emitter) fitsRecord(w *write) bool {
 	return basic
 }
 
-// frame puts old values that are kept together into a frame.
+// assignRecord assigns a record to the writes of a region, or a stack if there is only one.
 func (e *emitter) assignRecord(run []*write) {
 	if len(run) == 0 {
 		return
@@ -79,7 +83,7 @@ func (e *emitter) assignRecord(run []*write) {
 	}
 }
 
-// baseName is what a slot for a write is named after.
+// baseName returns the name for the storage of w.
 func baseName(w *write) string {
 	switch {
 	case w.place != nil:
@@ -90,13 +94,14 @@ func baseName(w *write) string {
 	return "kept"
 }
 
-// stack is a new stack of the workspace.
+// newStack adds a stack to the workspace, to be emptied by resets.
 func (e *emitter) newStack(base string, t types.Type) *tapeStack {
 	s := tapeStack{ws: e.b.ws, field: e.b.p.work.addStack(base, t), elem: t}
 	e.b.stacks = append(e.b.stacks, s)
 	return &s
 }
 
+// emitRecord returns statements that record the old value of w. The elements of a slice are pushed in ascending order.
 func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:
@@ -113,6 +118,8 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }
 
+// emitRestore returns statements that restore the old value of w. The elements of a slice are popped in descending
+// order.
 func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	switch {
 	case w.inverse != nil:

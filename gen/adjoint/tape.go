@@ -9,39 +9,45 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Workspace is the struct that adjoints keep values in: a stack for each place in the
-// code that keeps one. Its zero value is ready. A reverse sweep takes from the stacks
-// what its forward sweep put there, the last first, in recursive functions too.
+// The tape: recorded values are kept in fields of the workspace, a struct that outlives the call, so that its memory is
+// reused by the next call.
+
+// A Workspace is the struct type in which adjoints record values: mostly stacks, slices that the forward sweep appends
+// to and the reverse sweep truncates, one for each place in the code that records. Since the reverse sweep pops in the
+// reverse order of the pushes, the stacks also serve recursive functions. The zero value of the struct is ready for
+// use.
 type Workspace struct {
-	Type   *types.Named
+	Type   *types.Named // the declared type; its fields grow while adjoints are built
 	fields []*types.Var
 	pkg    *types.Package
-	names  *ir.Namer
+	names  *ir.Namer // of fields
 }
 
+// newWorkspace returns an empty struct type, declared in pkg.
 func newWorkspace(pkg *types.Package, name string) *Workspace {
 	obj := types.NewTypeName(token.NoPos, pkg, name, nil)
 	w := &Workspace{Type: types.NewNamed(obj, types.NewStruct(nil, nil), nil), pkg: pkg, names: ir.NewNamer()}
 	return w
 }
 
-// stack adds a stack for values of type t and returns the number of its field.
+// addStack adds a stack of values of type t, named after base, and returns its field index.
 func (w *Workspace) addStack(base string, t types.Type) int {
 	return w.addField(base, types.NewSlice(t))
 }
 
-// field adds a field and returns its number.
+// addField adds a field of type t, named after base, and returns its index. The order of calls decides the order of
+// fields.
 func (w *Workspace) addField(base string, t types.Type) int {
 	w.fields = append(w.fields, types.NewField(token.NoPos, w.pkg, w.names.Name(base), t, false))
 	w.Type.SetUnderlying(types.NewStruct(w.fields, nil))
 	return len(w.fields) - 1
 }
 
-// Like adds a field of type t for what field i holds, and returns its number: where
-// adjoints are made for several seeds.
+// Like adds a field of type t, named after field i, and returns its index. Vector mode uses it to keep the value of
+// field i for each of several seeds.
 func (w *Workspace) Like(i int, t types.Type) int { return w.addField(w.fields[i].Name(), t) }
 
-// declared makes a struct type for what the function keeps in the workspace, named after it.
+// declareStruct returns a new struct type for values in the workspace, named after the function and what.
 func (b *builder) declareStruct(what string, fields []*types.Var) *types.Named {
 	name, _, _ := strings.Cut(b.g.f.Name, "[")
 	r := []rune(ir.NewNamer().Name(name[strings.LastIndexByte(name, '.')+1:]))
@@ -50,28 +56,29 @@ func (b *builder) declareStruct(what string, fields []*types.Var) *types.Named {
 	return types.NewNamed(obj, types.NewStruct(fields, nil), nil)
 }
 
-// stack is one of the stacks as a place of a function, whose parameter ws leads to the
-// workspace.
+// A tapeStack is a stack of the workspace as seen by a function whose parameter ws points to the workspace.
 type tapeStack struct {
 	ws    *ir.Var
-	field int
-	elem  types.Type
+	field int        // index of the field
+	elem  types.Type // type of the elements
 }
 
+// place returns the place at path in the stack.
 func (s tapeStack) place(path ...ir.Step) *ir.Place {
 	return &ir.Place{Root: s.ws, Path: append([]ir.Step{ir.DerefStep(), ir.FieldStep(s.field)}, path...)}
 }
 
+// load returns the stack as a slice.
 func (s tapeStack) load() ir.Expr {
 	return &ir.Load{Typed: ir.Typed{T: types.NewSlice(s.elem)}, P: s.place()}
 }
 
-// push puts e on top.
+// push returns a statement that pushes e.
 func (s tapeStack) push(at ir.At, e ir.Expr) ir.Stmt {
 	return &ir.Append{At: at, P: s.place(), S: s.load(), Elems: []ir.Expr{e}}
 }
 
-// pop takes the top off and assigns it to p.
+// pop returns statements that pop the top into p.
 func (s tapeStack) pop(at ir.At, p *ir.Place) []ir.Stmt {
 	return []ir.Stmt{
 		&ir.Set{At: at, P: p, E: &ir.Load{Typed: ir.Typed{T: s.elem}, P: s.place(ir.IndexStep(s.last()))}},
@@ -79,13 +86,13 @@ func (s tapeStack) pop(at ir.At, p *ir.Place) []ir.Stmt {
 	}
 }
 
-// drop takes the top off.
+// drop returns a statement that removes the top.
 func (s tapeStack) drop(at ir.At) ir.Stmt {
 	return &ir.Set{At: at, P: s.place(),
 		E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.elem)}, X: s.load(), Hi: s.last()}}
 }
 
-// last is the index of the top.
+// last returns the index of the top.
 func (s tapeStack) last() ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
 }

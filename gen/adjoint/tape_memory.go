@@ -6,13 +6,18 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// recycles reports whether memory that nobody sees belongs to the workspace.
+// Reuse of allocations. Memory that does not escape from a call belongs to the workspace: later calls find it there and
+// allocate nothing.
+
+// mayRecycle reports whether allocations are taken from the workspace. It is asked only if there is one, and notes so
+// in matter.
 func (e *emitter) mayRecycle() bool {
 	e.b.p.matter.NoRecycle = true
 	return !e.b.p.opts.NoRecycle
 }
 
-// recycled takes the memory that a reversal needs, for itself only, from the workspace.
+// recycleAllocations returns b, statements of the reverse sweep, with allocations taken from the workspace. They are
+// temporaries of one statement adjoint, so one buffer serves all executions.
 func (e *emitter) recycleAllocations(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.mayRecycle() {
@@ -24,8 +29,9 @@ func (e *emitter) recycleAllocations(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// memory assigns new memory to v, which is e, by declaring it or, where it is declared
-// already, by setting it. Repeated says that this may be done more than once in a call.
+// recycledAllocation returns statements that assign memory from the workspace, zeroed like new memory, to v, which was
+// to be assigned the allocation x. If declare is set they declare v. Repeated must be set if the statement may be
+// executed more than once in a call; then each execution has a buffer of its own.
 func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, repeated bool) ir.Block {
 	set := func(x ir.Expr) ir.Stmt {
 		if declare {
@@ -75,8 +81,9 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 	return ir.Block{set(x)}
 }
 
-// buffer is a place of the workspace that holds a value of type t: one for all times, or
-// one for each time in a call. Before and after are what has to be done besides.
+// buffer returns a place of the workspace that holds a value of type t, for statements at position at. If repeated is
+// set it is an element of a list, selected by a counter of the buffers in use. Before and after hold the statements to
+// be executed before and after those that use the place.
 func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p *ir.Place, before, after ir.Block) {
 	w := e.b.p.work
 	if !repeated {
@@ -88,13 +95,14 @@ func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p 
 	e.b.counters = append(e.b.counters, used)
 	now := load(used, integer)
 	before = ir.Block{&ir.If{At: at, Cond: compare(opEql, now, length(s.load())), Then: ir.Block{s.push(at, zero(t))}}}
-	// The number is taken first: what is assigned may be seen by what comes next.
+	// Read and increment the counter first: the assigned memory may be passed to code that takes further buffers.
 	k := e.b.g.local("k", integer)
 	before = append(before, &ir.Let{At: at, V: k, E: now}, &ir.Add{At: at, P: used, E: count(1)})
 	return s.place(ir.IndexStep(k.Load())), before, nil
 }
 
-// resets sets back what a call before may have left in the workspace.
+// resets returns statements that empty the stacks of b and its callees and set their memory counters to 0. A panic in
+// an earlier call may have left them otherwise.
 func (b *builder) resets() (out ir.Block) {
 	seen := map[*builder]bool{}
 	var visit func(c *builder)
