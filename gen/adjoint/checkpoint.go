@@ -5,25 +5,29 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// The adjoint of a marked loop is a chain of those of its segments. The forward sweep runs
-// the iterations as they are, keeps nothing for their reversal and takes snapshots; the
-// reverse sweep takes up the latest one, runs on to where package checkpoint says, and
-// there runs some iterations forward and back at once. What the loop writes is brought
-// back from the first snapshot at the end, so to the rest of the function it is like a
-// call that undoes what it did.
+// Checkpointed loops (Griewank & Walther 2008, chapter 12; Griewank & Walther, Algorithm 799: revolve, 2000). The
+// forward sweep of the loop advances: it runs the iterations without recording, and takes snapshots of the state. The
+// reverse sweep restores the latest snapshot, advances from it to where the schedule of package checkpoint says, taking
+// further snapshots, and there runs both sweeps of a segment, some iterations, at once. In the end it restores memory
+// from the first snapshot, so that to the calling function the loop is a call that undoes its effects.
+//
+// The input is the segment function of normal_outline.go, specialised twice: for joint reversal of a segment, and for
+// advancing.
 
-// chain is what the sweeps of such a loop are made of.
+// A checkpointedLoop holds the specialisations of a segment function that the sweeps of its loop call.
 type checkpointedLoop struct {
-	segment *builder // runs iterations forward and back
-	advance *builder // runs them
-	// lockstep says that iterations hand on slices or pointers with shadows: what runs
-	// them moves those too.
+	segment *builder // runs both sweeps of a segment
+	advance *builder // runs iterations without recording
+	// SnapshotsShadows is set if iterations hand on references with shadows. Then advance moves the shadows too, and
+	// snapshots hold them.
 	snapshotsShadows bool
-	snapshot         *snapshot
+	snapshot         *snapshot // layout of the snapshots
 }
 
-// chain is the builder of a marked loop; nil, with the reason noted, where the loop is
-// reversed like any other.
+// checkpointed returns the specialisation k of a segment function, reversed segment by segment. It returns nil, and
+// notes the reason in the segment, if the loop must be reversed like any other: iterations leak allocations, references
+// become active only in the loop, or the memory that it writes does not fit a snapshot. What callers read of the
+// result, flow, is derived from the flow of the segment.
 func (p *Program) checkpointed(k spec) *builder {
 	k.mode = modeCheckpointed
 	if b := p.builders[k]; b != nil {
@@ -78,7 +82,7 @@ func (p *Program) checkpointed(k spec) *builder {
 		}
 		b.flow.needed[v] = g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1
 	}
-	for k := range f.modified { // it is brought back before it is read
+	for k := range f.modified { // restored before the reversal of the callers reads it
 		if !k.shadow {
 			delete(b.flow.neededAtExit, k)
 		}
@@ -89,11 +93,11 @@ func (p *Program) checkpointed(k spec) *builder {
 	return b
 }
 
-// still reports whether nothing in the loop carries a derivative.
+// passive reports whether nothing in the loop carries derivatives, so that its reversal only restores memory.
 func (c *checkpointedLoop) passive() bool { return c.segment.facts.Passive() }
 
-// closed are the facts of iterations in which all that one hands on with a derivative
-// comes in with one.
+// closeOverIterations returns the activity of g with all state variables active that become active in an iteration,
+// starting from facts. It iterates to the least fixed point: the set of active parameters only grows.
 func (p *Program) closeOverIterations(g *normalForm, facts *activity.Facts) (*activity.Facts, error) {
 	m := facts.Params
 	for {

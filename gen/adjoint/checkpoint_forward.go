@@ -6,7 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// forwardChain writes the forward sweep.
+// emitCheckpointedForward fills b.fwd: it advances from the initial state to the end, takes snapshots on the way, and
+// pushes the number of iterations and of snapshots for the reverse sweep.
 func (b *builder) emitCheckpointedForward() {
 	f := &ir.Func{Name: b.g.f.Name + "_forward", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	f.Params = append(b.paramsWithShadows(), b.ws)
@@ -54,14 +55,15 @@ func (b *builder) emitCheckpointedForward() {
 	*b.fwd = *clone
 }
 
-// stackFor is a stack of integers for both sweeps.
+// newIntStack adds a stack of ints to the workspace, for both sweeps of b.
 func (b *builder) newIntStack(base string) tapeStack {
 	s := tapeStack{ws: b.ws, field: b.p.work.addStack(base, integer), elem: integer}
 	b.stacks = append(b.stacks, s)
 	return s
 }
 
-// known runs a loop whose number of iterations is known.
+// forwardKnown runs a loop with known trip count: the schedule tells where the next snapshot is to be taken (binomial,
+// as in revolve), as long as there is capacity.
 func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 	s.computeCapacity(minus(s.to(), s.from()))
 	s.forever(func(leave func() ir.Block) {
@@ -75,8 +77,9 @@ func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 	})
 }
 
-// unknown runs a loop that may be left: where there are too many snapshots every other
-// one is given up.
+// forwardUnknown runs a loop that may be left early: it takes a snapshot every stride iterations. When the capacity is
+// reached, it drops every other snapshot and doubles the stride (cf. Stumm & Walther, New algorithms for optimal online
+// checkpointing, 2010).
 func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 	p := s.b.g.f.Checkpoint
 	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
@@ -97,12 +100,12 @@ func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 		s.set(at, s.begun.Load())
 		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.reason.Load(), count(0)), Then: leave()})
 	})
-	if half := (p.Snapshots + 1) / 2; half > 0 { // without room the last iterations would be run over and over
+	if half := (p.Snapshots + 1) / 2; half > 0 { // spare some for the last segments
 		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.dropAlternate)
 	}
 }
 
-// still runs a loop in which nothing carries a derivative: it is only undone.
+// forwardPassive runs a loop without derivatives: one snapshot suffices to restore memory.
 func (s *checkpointWriter) forwardPassive(at *ir.Var) {
 	s.when(compare(opLss, at.Load(), s.to()), func() {
 		s.takeSnapshot(at, s.from())
@@ -114,7 +117,8 @@ func (s *checkpointWriter) forwardPassive(at *ir.Var) {
 	})
 }
 
-// thin gives up every other snapshot of the loop.
+// dropAlternate drops every other snapshot of the loop, keeping the first. It exchanges snapshots instead of copying
+// them, so that the dropped ones keep their buffers.
 func (s *checkpointWriter) dropAlternate() {
 	snap := s.c.snapshot
 	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))

@@ -7,7 +7,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// reverseChain writes the reverse sweep.
+// The reverse sweep of a checkpointed loop.
+
+// emitCheckpointedReverse fills b.rev: it pops the number of iterations and of snapshots, and reverses segments from
+// the last to the first, accumulating the cotangents of parameters in bars. Seeds are the cotangents of the state
+// variables at the end.
 func (b *builder) emitCheckpointedReverse() {
 	f := &ir.Func{Name: b.g.f.Name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	closed := b.checkpointed.segment.facts
@@ -74,7 +78,9 @@ func (b *builder) emitCheckpointedReverse() {
 	*b.rev = *clone
 }
 
-// segment reverses the last of the iterations before end.
+// reverseSegment emits the reversal of the last segment before iteration end: restore the latest snapshot, advance,
+// taking snapshots while there is capacity, until the schedule says to reverse, reverse the segment from there, and
+// drop the snapshot if end has reached it. With the first snapshot memory is restored for the callers.
 func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	snap := s.c.snapshot
 	top := func() ir.Expr { return minus(load(snap.used, integer), count(1)) }
@@ -123,7 +129,8 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	})
 }
 
-// first are the parameters of the loop as the first snapshot has them.
+// atFirstSnapshot sets the state variables that hold references to their values in snapshot k, the first, and returns
+// vars: memory is restored through the references at the beginning of the loop.
 func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
 	for i, c := range s.b.g.segment.states {
 		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
@@ -133,7 +140,7 @@ func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
 	return s.vars
 }
 
-// paramOf is the parameter of the state that a result is.
+// stateParam returns the index of the parameter of the state variable that is the given result.
 func (s *checkpointWriter) stateParam(result int) int {
 	for _, c := range s.b.g.segment.states {
 		if c.result == result {
@@ -143,7 +150,8 @@ func (s *checkpointWriter) stateParam(result int) int {
 	panic(&Error{Func: s.b.g.f.Name, What: "a result of a loop that is no state"})
 }
 
-// undo brings back what there was before such a loop.
+// reversePassive emits the reversal of a loop without derivatives: restore memory from the snapshot, if an iteration
+// was run.
 func (s *checkpointWriter) reversePassive() {
 	snap := s.c.snapshot
 	s.when(compare(token.GTR, s.count.Load(), count(0)), func() {

@@ -11,25 +11,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// snapshot is the state of a loop before an iteration as a struct of the workspace: the
-// number of the iteration, the variables that iterations hand on, and what the loop
-// writes of the memory that it can reach, in lists.
+// Snapshots: the state before an iteration as a struct in the workspace. It holds the number of the iteration, the
+// state variables, and the memory that the loop writes, in one list for each place in the types of the parameters.
+
+// A snapshot describes the snapshots of a loop.
 type snapshot struct {
 	b                *builder
-	t                *types.Named
-	fields           []*types.Var
-	states           []int     // fields of the state variables
-	shadows          []int     // fields of their shadows, or -1
-	lists            []int     // fields of what stands in memory, in the order in which it is gone through
-	roots            []*ir.Var // the parameters that lead there
-	slots            tapeStack
-	used             *ir.Place   // how many there are
-	pastLen          bool        // slices may be written behind their length
-	readByIterations locationSet // what iterations read
-	unsupported      string      // why there can be none
+	t                *types.Named // type of a snapshot
+	fields           []*types.Var // fields of t; field 0 is the number of the iteration
+	states           []int        // indices of the fields of state variables
+	shadows          []int        // indices of the fields of their shadows, or -1
+	lists            []int        // indices of the fields of memory, in the order of walkMemory
+	roots            []*ir.Var    // for each list, the parameter from which the memory is reached
+	slots            tapeStack    // the stack of snapshots, of which used are valid
+	used             *ir.Place    // field of the workspace that counts the valid snapshots
+	pastLen          bool         // slices may be written between length and capacity
+	readByIterations locationSet  // locations that iterations read
+	unsupported      string       // why the loop has no snapshots, or empty
 }
 
-// layout finds out what a snapshot consists of.
+// layoutSnapshot returns the layout of the snapshots of b, or one with unsupported set. Only in the first case it adds
+// fields to the workspace.
 func (b *builder) layoutSnapshot() *snapshot {
 	s := &snapshot{b: b, readByIterations: b.checkpointed.segment.flow.effects(b.checkpointed.segment.body...).reads}
 	s.pastLen = mayReslicePastLen(b.g.f.Body)
@@ -56,7 +58,7 @@ func (b *builder) layoutSnapshot() *snapshot {
 	return s
 }
 
-// field adds a field and returns its number.
+// field adds a field to the snapshot and returns its index.
 func (s *snapshot) field(name string, t types.Type) int {
 	names := ir.NewNamer()
 	for _, f := range s.fields {
@@ -66,8 +68,8 @@ func (s *snapshot) field(name string, t types.Type) int {
 	return len(s.fields) - 1
 }
 
-// lengthens reports whether slices are cut from others by an upper bound, which may be
-// behind their length, at any distance.
+// mayReslicePastLen reports whether b, or a function that it calls, appends or slices with an upper bound, so that
+// memory between length and capacity may be written.
 func mayReslicePastLen(b ir.Block) bool {
 	return anywhere(b, func(s ir.Stmt) (found bool) {
 		if _, ok := s.(*ir.Append); ok {
@@ -84,14 +86,14 @@ func mayReslicePastLen(b ir.Block) bool {
 	})
 }
 
-// said is what is kept of the loop, and how much that is.
+// describe returns the text of the remark: contents, size and number of the snapshots.
 func (s *snapshot) describe(p *ir.Checkpoint) string {
 	how := fmt.Sprintf("in %d levels", p.Levels)
 	if p.Snapshots > 0 {
 		how = fmt.Sprintf("%d at most, and reverses %d steps at once", p.Snapshots, p.Steps)
 	}
 	var states, memory []string
-	bytes := int64(8) // of the number of the step
+	bytes := int64(8) // the number of the iteration
 	for _, c := range s.b.g.segment.states {
 		v := s.b.g.f.Params[c.param]
 		states = append(states, sourceName(v))
@@ -110,18 +112,19 @@ func (s *snapshot) describe(p *ir.Checkpoint) string {
 		strings.Join(append([]string{"its step"}, states...), ", "), size, how)
 }
 
-// at is field i of snapshot k.
+// fieldAt returns the place of field i of snapshot k.
 func (s *snapshot) fieldAt(k ir.Expr, i int) *ir.Place {
 	return s.slots.place(ir.IndexStep(k), ir.FieldStep(i))
 }
 
+// loadField returns the value of field i of snapshot k.
 func (s *snapshot) loadField(k ir.Expr, i int) ir.Expr {
 	return load(s.fieldAt(k, i), s.fields[i].Type())
 }
 
-// push takes a snapshot before iteration at. Vars are the parameters of the loop as they
-// are there, shadows those of the state. What the loop writes and never reads is in the
-// first snapshot alone: no iteration misses it.
+// take emits the taking of a snapshot before iteration at. Vars are the current values of the parameters, shadows those
+// of the shadows of state variables. Memory that the loop writes but iterations never read is saved only if at is from,
+// the first iteration; a nil from stands for another one.
 func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.Expr) {
 	full := compare(opEql, load(s.used, integer), length(s.slots.load()))
 	w.Emit(&ir.If{At: w.At, Cond: full, Then: ir.Block{s.slots.push(w.At, zero(s.t))}})
@@ -141,7 +144,7 @@ func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 	w.Emit(&ir.Add{At: w.At, P: s.used, E: count(1)})
 }
 
-// restore brings back what snapshot k holds.
+// restore emits the restoration of state variables and of the memory that iterations read, from snapshot k.
 func (s *snapshot) restore(w *writer, k ir.Expr, vars, shadows []*ir.Var) {
 	for i, c := range s.b.g.segment.states {
 		w.Emit(&ir.Set{At: w.At, P: vars[c.param].Place(), E: s.loadField(k, s.states[i])})
@@ -152,37 +155,40 @@ func (s *snapshot) restore(w *writer, k ir.Expr, vars, shadows []*ir.Var) {
 	w.Emit(s.walkMemory(restoring, vars, k, false)...)
 }
 
-// bringBack restores all memory as the first snapshot, k, has it.
+// restoreMemory returns statements that restore all memory that the loop writes from snapshot k, the first one.
 func (s *snapshot) restoreMemory(k ir.Expr, vars []*ir.Var) ir.Block {
 	return append(s.walkMemory(restoring, vars, k, false), s.walkMemory(restoring, vars, k, true)...)
 }
 
-// purpose is why memory is gone through.
+// A purpose is the action of a memoryWalk.
 type purpose uint8
 
 const (
-	layingOut purpose = iota
-	saving
-	restoring
+	layingOut purpose = iota // add fields to the snapshot
+	saving                   // copy memory to the lists
+	restoring                // copy the lists to memory
 )
 
-// visit goes through the memory that the parameters of a loop lead to.
+// A memoryWalk walks through the types of the memory reachable from the parameters of a loop. All walks meet the lists
+// in the same order.
 type memoryWalk struct {
 	ir.Writer
-	s         *snapshot
-	purpose   purpose
-	k         ir.Expr // the snapshot
-	firstOnly bool    // what only the first snapshot has, else what all have
-	next      int     // the number of the list that is next
-	root      *ir.Var // the parameter
-	head      ir.Block
-	depth     int // of loops around
-	onPath    map[types.Type]bool
-	cyclic    bool
+	s       *snapshot
+	purpose purpose
+	k       ir.Expr // index of the snapshot
+	// visit the memory that only the first snapshot holds, instead of that in all
+	firstOnly bool
+	next      int                 // index in snapshot.lists of the next list
+	root      *ir.Var             // the parameter
+	head      ir.Block            // statements before the walk, which initialise the lists
+	depth     int                 // number of loops around the current place
+	onPath    map[types.Type]bool // types that enclose the current place
+	cyclic    bool                // the type of the parameter is recursive
 }
 
-// memory is what saves or restores the memory that vars, which stand for the parameters,
-// lead to: what iterations read, or what they do not.
+// walkMemory returns the statements that save or restore the memory reachable from vars, the current values of the
+// parameters. If once is set it visits the memory that iterations do not read, otherwise that which they read. When
+// laying out it may set s.unsupported.
 func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
 	v := &memoryWalk{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, firstOnly: once,
 		onPath: map[types.Type]bool{}}
@@ -198,7 +204,7 @@ func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) i
 	return append(v.head, v.Out...)
 }
 
-// dirty reports whether the loop writes values of type t in this memory.
+// isModified reports whether the loop may write cells of type t in memory reached from the root.
 func (v *memoryWalk) isModified(t types.Type) bool {
 	f := v.s.b.checkpointed.segment.flow
 	m := locationSet{}
@@ -206,7 +212,7 @@ func (v *memoryWalk) isModified(t types.Type) bool {
 	return m.intersects(f.modified)
 }
 
-// skips reports whether values of type t are not meant, whose list is next.
+// skips reports whether this walk leaves out values of type t, and if so passes over their list.
 func (v *memoryWalk) skips(t types.Type) bool {
 	if v.purpose == layingOut {
 		return false
@@ -220,7 +226,8 @@ func (v *memoryWalk) skips(t types.Type) bool {
 	return true
 }
 
-// list is the next list, of values of type t, and for restoring how many of it are taken.
+// nextList returns the place of the next list, of values of type t, and for restoring a variable that counts the values
+// restored from it.
 func (v *memoryWalk) nextList(t types.Type) (l *ir.Place, taken *ir.Var) {
 	of := types.NewSlice(t)
 	i := v.next
@@ -240,7 +247,7 @@ func (v *memoryWalk) nextList(t types.Type) (l *ir.Place, taken *ir.Var) {
 	return v.s.fieldAt(v.k, v.s.lists[i]), taken
 }
 
-// value is a value of type t, at p.
+// value handles a value of type t at p.
 func (v *memoryWalk) value(p *ir.Place, t types.Type) {
 	if v.skips(t) {
 		return
@@ -256,7 +263,7 @@ func (v *memoryWalk) value(p *ir.Place, t types.Type) {
 	}
 }
 
-// window is all elements of a slice at p.
+// elements handles all elements of the slice of type t at p.
 func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 	if v.skips(elem) {
 		return
@@ -274,7 +281,7 @@ func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 		v.Emit(&ir.Append{At: v.At, P: l, S: load(l, of), Elems: []ir.Expr{full()}, Spread: true})
 	case restoring:
 		if v.depth == 0 {
-			v.head = v.head[:len(v.head)-1] // all of the list is one window
+			v.head = v.head[:len(v.head)-1] // the whole list belongs to this slice
 			v.Emit(&ir.Copy{At: v.At, Dst: full(), Src: load(l, of)})
 			return
 		}
@@ -286,7 +293,7 @@ func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 	}
 }
 
-// inMemory goes through a value of type t that stands in memory, at p.
+// inMemory visits a value of type t in memory, at p, and the memory reachable from it.
 func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 	if !activity.HasRefs(t) {
 		if v.isModified(t) {
@@ -310,7 +317,7 @@ func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 	v.referent(p, t)
 }
 
-// behind goes through what a value of type t, at p, leads to.
+// referent visits the memory reachable from a value of type t at p, but not the value.
 func (v *memoryWalk) referent(p *ir.Place, t types.Type) {
 	if !activity.HasRefs(t) {
 		return
@@ -341,7 +348,7 @@ func (v *memoryWalk) referent(p *ir.Place, t types.Type) {
 	}
 }
 
-// follow goes on unless values of type t are gone through already.
+// follow calls f unless the walk is within a value of type t already, which makes the type recursive.
 func (v *memoryWalk) follow(t types.Type, f func()) {
 	if v.onPath[t] {
 		v.cyclic = true
@@ -352,6 +359,7 @@ func (v *memoryWalk) follow(t types.Type, f func()) {
 	delete(v.onPath, t)
 }
 
+// loop emits a loop over an index below n with the statements that f emits, unless there are none.
 func (v *memoryWalk) loop(n ir.Expr, f func(i ir.Expr)) {
 	i := v.s.b.g.local("i", integer)
 	v.depth++

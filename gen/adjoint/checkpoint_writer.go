@@ -4,21 +4,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// sweep writes one of the two sweeps of a marked loop.
+// Helpers for writing the two sweeps of a checkpointed loop: control flow, calls of the schedule in package checkpoint,
+// advancing, and snapshots.
+
+// A checkpointWriter writes one sweep of a checkpointed loop.
 type checkpointWriter struct {
 	*writer
 	c *checkpointedLoop
-	// vars stand for the parameters of the loop: those of the function, but for the state
-	// variables of their own. shadows and bars are those of the state variables, or nil.
-	vars, shadows, bars []*ir.Var
-	// begun and why are how a segment ended, of a loop that may be left.
-	begun, reason *ir.Var
-	count         *ir.Var // of snapshots
-	capacity      ir.Expr // how many there may be
-	steps         ir.Expr // how many iterations are reversed at once
+	// Vars holds the current values of the parameters of the segment function: the parameter itself, or a variable if
+	// it is part of the state.
+	vars    []*ir.Var
+	shadows []*ir.Var // of the state variables, nil for those without
+	bars    []*ir.Var // of the parameters, nil for those without; in the reverse sweep
+	// Begun and reason receive how an advance ended, if the loop may be left; see segment.mayExit.
+	begun    *ir.Var
+	reason   *ir.Var
+	count    *ir.Var // number of snapshots of this loop
+	capacity ir.Expr // greatest number of snapshots
+	steps    ir.Expr // number of iterations in a segment
 }
 
-// sweepOf begins a sweep with the state variables, which are zero.
+// newCheckpointWriter returns a writer that has declared the state variables and their shadows, as zero.
 func (b *builder) newCheckpointWriter() *checkpointWriter {
 	s := &checkpointWriter{writer: b.writerAt(ir.At{Pos: b.g.f.Pos}), c: b.checkpointed}
 	s.vars = append(s.vars, b.g.f.Params...)
@@ -34,27 +40,29 @@ func (b *builder) newCheckpointWriter() *checkpointWriter {
 	return s
 }
 
-// variable declares a variable like v.
+// variable declares a variable of the type of v.
 func (s *checkpointWriter) variable(base string, v *ir.Var) *ir.Var {
 	w := &ir.Var{Name: s.b.g.names.Name(base), Type: v.Type, Object: v.Object, Pos: v.Pos}
 	s.Emit(&ir.Let{At: s.At, V: w})
 	return w
 }
 
+// integer declares an int with value e, or 0 if e is nil.
 func (s *checkpointWriter) integer(base string, e ir.Expr) *ir.Var {
 	v := s.b.g.local(base, integer)
 	s.Emit(&ir.Let{At: s.At, V: v, E: e})
 	return v
 }
 
+// set emits the assignment of e to v.
 func (s *checkpointWriter) set(v *ir.Var, e ir.Expr) { s.Emit(&ir.Set{At: s.At, P: v.Place(), E: e}) }
 
-// when emits what f does for where a condition holds.
+// when emits the statements of f under a condition.
 func (s *checkpointWriter) when(cond ir.Expr, f func()) {
 	s.Emit(&ir.If{At: s.At, Cond: cond, Then: s.Nested(f)})
 }
 
-// forever repeats what f emits until it is left.
+// forever emits a loop that repeats the statements of f; leave returns an exit from it.
 func (s *checkpointWriter) forever(f func(leave func() ir.Block)) {
 	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")},
 		Next: &ir.Label{Name: s.b.g.names.Name("next")}}
@@ -62,23 +70,26 @@ func (s *checkpointWriter) forever(f func(leave func() ir.Block)) {
 	s.Emit(loop)
 }
 
-// rule assigns what a function of package checkpoint returns.
+// callSchedule assigns to v the result of a function of package checkpoint.
 func (s *checkpointWriter) callSchedule(v *ir.Var, name string, args ...ir.Expr) {
 	s.Emit(&ir.Call{At: s.At, Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: ir.ScheduleRule(name)}, Args: args})
 }
 
+// paramFromEnd returns a parameter of the segment function, counted from the end: 1 is the last.
 func (s *checkpointWriter) paramFromEnd(fromEnd int) *ir.Var {
 	p := s.b.g.f.Params
 	return p[len(p)-fromEnd]
 }
 
-// from and to are the first iteration and the one behind the last.
+// from returns the number of the first iteration.
 func (s *checkpointWriter) from() ir.Expr { return s.paramFromEnd(2).Load() }
 
+// to returns the number after that of the last iteration.
 func (s *checkpointWriter) to() ir.Expr { return s.paramFromEnd(1).Load() }
 
-// plan finds out how many snapshots there may be and how many iterations are reversed at
-// once, of n. Where n was not known there may be twice as many snapshots.
+// computeCapacity sets capacity and steps for n iterations: as the directive says, or such that memory and work grow
+// like a root of n. With an unknown trip count twice as many snapshots are permitted, since thinning leaves between
+// half of the capacity and all of it.
 func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	p := s.b.g.f.Checkpoint
 	if p.Snapshots > 0 {
@@ -93,8 +104,8 @@ func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	}
 }
 
-// run runs the iterations from at to next. Leaving says that it has to be known how they
-// end.
+// advance emits the call that runs the iterations from at to next-1 and updates the state. If leaving is set it also
+// assigns begun and reason.
 func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
 	c := s.c.advance
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
@@ -117,7 +128,8 @@ func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
 	s.releasing(c, func() { s.Emit(call) })
 }
 
-// marked emits what f does and gives back the memory of the workspace that it takes.
+// releasing emits the statements of f, and resets the memory counters of c after them: the buffers are not needed
+// later.
 func (s *checkpointWriter) releasing(c *builder, f func()) {
 	type mark struct {
 		p *ir.Place
@@ -134,7 +146,7 @@ func (s *checkpointWriter) releasing(c *builder, f func()) {
 	}
 }
 
-// args are the arguments of what runs the iterations from at to next, with their shadows.
+// args returns the arguments for running the iterations from at to next-1 by c: parameters, then shadows.
 func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 	n := len(s.vars)
 	for i, v := range s.vars {
@@ -155,6 +167,7 @@ func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 	return out
 }
 
+// shadowOfParam returns the current shadow of parameter i.
 func (s *checkpointWriter) shadowOfParam(i int) *ir.Var {
 	if k := s.b.g.segment.stateIndex(i); k >= 0 && s.shadows[k] != nil {
 		return s.shadows[k]
@@ -162,6 +175,7 @@ func (s *checkpointWriter) shadowOfParam(i int) *ir.Var {
 	return s.b.shadowVar(s.b.g.f.Params[i])
 }
 
+// shadowOfResult returns the current shadow of the state variable that is result i, or nil.
 func (s *checkpointWriter) shadowOfResult(i int) *ir.Var {
 	for k, c := range s.b.g.segment.states {
 		if c.result == i {
@@ -171,8 +185,7 @@ func (s *checkpointWriter) shadowOfResult(i int) *ir.Var {
 	return nil
 }
 
-// keep takes a snapshot before iteration at, which may be the first, from, unless that is
-// nil.
+// takeSnapshot emits a snapshot before iteration at; from is the first iteration, or nil if at is a later one.
 func (s *checkpointWriter) takeSnapshot(at *ir.Var, from ir.Expr) {
 	s.c.snapshot.take(s.writer, at.Load(), s.vars, s.shadows, from)
 	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(1)})

@@ -7,15 +7,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Note is what an adjoint does about something at a position in the source.
+// A Remark is a decision about a statement, reported to the user by -explain.
 type Remark struct {
-	Pos  token.Position
-	Text string
-	// Ignored says that a directive there has no effect, for the reason in Text.
+	Pos  token.Position // of the statement
+	Text string         // for the user
+	// Ignored is set if a directive at Pos has no effect, for the reason in Text.
 	Ignored bool
 }
 
-// plan is what was decided for a function and what it calls.
+// remarks returns the decisions in b and its callees, without repetitions, in execution order with callees after their
+// first call.
 func (b *builder) remarks() (out []Remark) {
 	seen := map[*builder]bool{}
 	said := map[Remark]bool{}
@@ -66,7 +67,7 @@ func (b *builder) remarks() (out []Remark) {
 	return out
 }
 
-// loopNote is what becomes of a marked loop.
+// loopRemark returns the remark about a marked loop, if b is one.
 func (b *builder) loopRemark() (Remark, bool) {
 	switch g := b.g; {
 	case g.segment == nil:
@@ -78,11 +79,12 @@ func (b *builder) loopRemark() (Remark, bool) {
 	return Remark{}, false
 }
 
+// ignored returns the remark that a checkpointing directive has no effect.
 func ignored(pos token.Position, why string) Remark {
 	return Remark{Pos: pos, Text: "is not checkpointed: " + why, Ignored: true}
 }
 
-// said is what is done about an old value, empty for nothing or for that of a shadow.
+// describe returns how the value that w overwrites is kept, or "" if it is not, or belongs to a shadow.
 func (b *builder) describe(w *write) string {
 	root := w.slice
 	if root == nil {
@@ -96,13 +98,13 @@ func (b *builder) describe(w *write) string {
 	case w.slice != nil || w.place.Indirect():
 		return "keeps what it overwrites behind " + sourceName(root)
 	}
-	if root.Object == nil { // declared in each iteration
+	if root.Object == nil { // a temporary, declared in each iteration
 		return "keeps " + sourceName(root)
 	}
 	return "keeps the old " + sourceName(root)
 }
 
-// called is the name of a variable in the source, or what the stages call it.
+// sourceName returns the name of v in the source, or the one that the compiler gave to a temporary, without its number.
 func sourceName(v *ir.Var) string {
 	if v.Object != nil && v.Object.Name() != "" {
 		return v.Object.Name()

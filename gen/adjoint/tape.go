@@ -47,7 +47,8 @@ func (w *Workspace) addField(base string, t types.Type) int {
 // field i for each of several seeds.
 func (w *Workspace) Like(i int, t types.Type) int { return w.addField(w.fields[i].Name(), t) }
 
-// declareStruct returns a new struct type for values in the workspace, named after the function and what.
+// declareStruct returns a new struct type for values in the workspace. Its name is that of the function followed by the
+// given suffix.
 func (b *builder) declareStruct(what string, fields []*types.Var) *types.Named {
 	name, _, _ := strings.Cut(b.g.f.Name, "[")
 	r := []rune(ir.NewNamer().Name(name[strings.LastIndexByte(name, '.')+1:]))
