@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// TestAliases: what is there for several lanes converts its pointers as what there is for one.
+// TestAliases: lane forms convert pointers like the functions they are made of.
 func TestAliases(t *testing.T) {
 	list, err := randprog.Aliases()
 	if err != nil {

@@ -7,11 +7,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// branch is an if. Where the condition holds for all lanes by what is the same for them,
-// they go on together, else each by itself.
+// ifStmt writes the lane form of an if. Under a uniform condition there is one if. Under a divergent one there is one
+// per lane, except that for a condition d || u with uniform u the lanes stay together if u holds.
 func (b *builder) ifStmt(s *ir.If) {
+	// Already in the code of one lane.
 	if b.onlyLane >= 0 {
-		b.Emit(&ir.If{At: s.At, Cond: forLane(b.laneExpr(s.Cond), b.onlyLane), Then: b.block(s.Then), Else: b.block(s.Else)})
+		b.Emit(&ir.If{At: s.At, Cond: forLane(b.laneExpr(s.Cond), b.onlyLane), Then: b.block(s.Then),
+			Else: b.block(s.Else)})
 		return
 	}
 	divergent, uniform := b.splitOr(s.Cond)
@@ -19,6 +21,7 @@ func (b *builder) ifStmt(s *ir.If) {
 		b.Emit(&ir.If{At: s.At, Cond: b.uniform(s.Cond), Then: b.block(s.Then), Else: b.block(s.Else)})
 		return
 	}
+	// Each copy of the branches is written for its lane.
 	perLane := b.Nested(func() {
 		for k := range b.types.n {
 			b.onlyLane = k
@@ -34,8 +37,7 @@ func (b *builder) ifStmt(s *ir.If) {
 	b.Emit(&ir.If{At: s.At, Cond: b.uniform(uniform), Then: b.block(s.Then), Else: perLane})
 }
 
-// split takes the terms of a condition that is true if one of them is apart: those that
-// depend on the lane, and those that do not.
+// splitOr splits a condition into divergent and uniform such that it equals divergent || uniform; nil means false.
 func (b *builder) splitOr(e ir.Expr) (divergent, uniform ir.Expr) {
 	x, ok := e.(*ir.Binary)
 	switch {
@@ -58,8 +60,8 @@ func (b *builder) splitOr(e ir.Expr) (divergent, uniform ir.Expr) {
 	return or(divergent1, divergent2), or(uniform1, uniform2)
 }
 
-// renamed has what is declared in a statement declared under other names: it is written
-// more than once.
+// rename returns s with the variables and labels that it declares renamed, since it is written once per lane. It
+// refuses leaves out of s, which would end the run of all lanes.
 func (b *builder) rename(s ir.Stmt) ir.Stmt {
 	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
 	variable := func(v *ir.Var) {

@@ -7,7 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// call is a call of what the callee is for several lanes.
+// call writes the lane form of a call. Callees with a body are replaced by their lane forms; a callee without divergent
+// cells is called once as it is, and its results are broadcast to the lanes where they are stored in divergent
+// variables.
 func (b *builder) call(s *ir.Call) {
 	f := s.Callee.Func
 	b.refuseInBranch(true)
@@ -15,6 +17,7 @@ func (b *builder) call(s *ir.Call) {
 		b.callPerLane(s)
 		return
 	}
+	// All arguments are uniform, or the callee has no divergent cells.
 	if f == nil || b.isPerLane(s.Callee) || b.laneFunc(f) == f {
 		c := &ir.Call{At: s.At, Callee: s.Callee}
 		for _, a := range s.Args {
@@ -66,11 +69,12 @@ func (b *builder) call(s *ir.Call) {
 				v = b.laneVar(v)
 			}
 			c.Results = append(c.Results, v)
+		// Results that are dropped are dropped per lane.
 		case v == nil:
 			c.Results = append(c.Results, make([]*ir.Var, b.types.n)...)
 		case b.hasScalars(v):
 			c.Results = append(c.Results, b.scalars(v)...)
-		default: // the lanes are in an array
+		default: // an array holds the lanes
 			to := &laneNumber{Typed: ir.Typed{T: v.Type}, place: b.laneVar(v).Place()}
 			for k := range b.types.n {
 				t := &ir.Var{Name: b.names.Name("t"), Type: r.Type}
@@ -84,8 +88,7 @@ func (b *builder) call(s *ir.Call) {
 	b.Emit(after...)
 }
 
-// spread is a variable for a result of which there is one, and what assigns it to the
-// lanes of v.
+// broadcastResult returns a variable for a uniform result, and the statements that assign it to all lanes of v.
 func (b *builder) broadcastResult(v *ir.Var) (*ir.Var, ir.Block) {
 	if !ir.IsFloat(v.Type) {
 		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
@@ -100,10 +103,10 @@ func (b *builder) broadcastResult(v *ir.Var) (*ir.Var, ir.Block) {
 	return t, set
 }
 
-// rule calls a function for each lane that takes and gives numbers, and of which only a
-// rule is known.
+// callPerLane writes one call per lane of a callee that takes and returns numbers. It refuses callees that take memory.
 func (b *builder) callPerLane(s *ir.Call) {
 	for _, a := range s.Args {
+		// The callee would see memory with arrays instead of numbers.
 		if activity.HasRefs(a.Type()) || b.exprDivergent(a) && !ir.IsFloat(a.Type()) {
 			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
 				calleeName(s.Callee))
@@ -127,7 +130,8 @@ func (b *builder) callPerLane(s *ir.Call) {
 			switch {
 			case v == nil || !b.divergent[v] && !b.read[v]:
 				c.Results = append(c.Results, nil)
-			case !b.divergent[v] && i < b.perLane[calleeKey(s.Callee)].results: // the last call gives what all do
+			// A primal result is the same in all calls; the last call assigns it.
+			case !b.divergent[v] && i < b.perLane[calleeKey(s.Callee)].results:
 				if k < b.types.n-1 {
 					v = nil
 				}
@@ -147,6 +151,7 @@ func (b *builder) callPerLane(s *ir.Call) {
 	b.Emit(after...)
 }
 
+// calleeName returns the name of a callee for messages.
 func calleeName(c *ir.Callee) string {
 	if c.Func != nil {
 		return c.Func.Name

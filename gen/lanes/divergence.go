@@ -8,23 +8,28 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// varied is what depends on the lane, of a function and those that it calls. Cells are
-// variables, each with all that it leads to, and the fields of the workspace.
+// A divergence holds the result of divergence analysis for a function and its callees: the cells whose contents may
+// differ between lanes. A cell is an *ir.Var, which stands for the variable with all memory reachable from it, or a
+// field of the workspace. The analysis is flow-insensitive and context-insensitive, so each
+// cell is visited once.
 type divergence struct {
 	program    *Program
-	divergent  map[any]bool
-	dependents map[any][]any // to what depends on a cell
-	workFields map[*ir.Func][]field
-	allocated  map[any]bool // slices that are made where they are declared
+	divergent  map[any]bool         // the set of divergent cells
+	dependents map[any][]any        // cell → cells that are divergent if it is
+	workFields map[*ir.Func][]field // function → fields of the workspace it names, sorted
+	allocated  map[any]bool         // slice variables whose declaration allocates them
 }
 
-// field is a field of the workspace.
+// A field is a field of the workspace by index, as a cell.
 type field int
 
-// vary finds out what depends on the lane where certain parameters and results do.
+// analyzeDivergence computes the divergence of f and its callees if the given parameters and results are divergent: the
+// cells reachable from theirs along dependents.
 func (p *Program) analyzeDivergence(f *ir.Func, params, results activity.Mask) *divergence {
-	v := &divergence{program: p, divergent: map[any]bool{}, dependents: map[any][]any{}, workFields: map[*ir.Func][]field{},
-		allocated: map[any]bool{}}
+	v := &divergence{
+		program: p, divergent: map[any]bool{}, dependents: map[any][]any{}, workFields: map[*ir.Func][]field{},
+		allocated: map[any]bool{},
+	}
 	for _, g := range p.reachable(f) {
 		v.collectFields(g)
 		v.block(g.Body, nil)
@@ -56,7 +61,7 @@ func (p *Program) analyzeDivergence(f *ir.Func, params, results activity.Mask) *
 	return v
 }
 
-// fields notes which fields of the workspace a function names.
+// collectFields sets workFields for f.
 func (v *divergence) collectFields(f *ir.Func) {
 	add := func(p *ir.Place) {
 		if c, ok := v.cell(p).(field); ok && !slices.Contains(v.workFields[f], c) {
@@ -80,13 +85,14 @@ func (v *divergence) collectFields(f *ir.Func) {
 	slices.Sort(v.workFields[f])
 }
 
-// isWork reports whether t is that of a pointer to the workspace.
+// isWorkspace reports whether t is the type of pointers to the workspace.
 func (p *Program) isWorkspace(t types.Type) bool {
 	ptr, ok := t.Underlying().(*types.Pointer)
 	return ok && p.workspace != nil && types.Identical(ptr.Elem(), p.workspace.Type)
 }
 
-// cell is the cell of what is at p, nil if it has none.
+// cell returns the cell that p belongs to, or nil if there is none: global variables, and the workspace as a whole, are
+// uniform.
 func (v *divergence) cell(p *ir.Place) any {
 	switch {
 	case p.Root.Kind == ir.Global:
@@ -99,17 +105,17 @@ func (v *divergence) cell(p *ir.Place) any {
 	return field(p.Path[1].Field)
 }
 
-// differs reports whether what is at p depends on the lane.
+// isDivergent reports whether the contents of p may differ between lanes.
 func (v *divergence) isDivergent(p *ir.Place) bool {
 	c := v.cell(p)
 	return c != nil && v.divergent[c]
 }
 
-// leads reports whether a value of type t leads to floats in memory.
+// refersToFloats reports whether a value of type t contains references and leads to floats.
 func refersToFloats(t types.Type) bool { return activity.HasFloats(t) && activity.HasRefs(t) }
 
-// parts visits the cells that the value of e is made of; shared says that what the value
-// leads to is theirs.
+// eachCell visits the cells that the value of e depends on; shared is set if the value contains references to memory of
+// the cell. Values without floats depend on none: indices and lengths are uniform.
 func (v *divergence) eachCell(e ir.Expr, visit func(c any, shared bool)) {
 	if e == nil || !activity.HasFloats(e.Type()) {
 		return
@@ -135,8 +141,8 @@ func (v *divergence) eachCell(e ir.Expr, visit func(c any, shared bool)) {
 	}
 }
 
-// flow says that e is assigned to a cell. What leads to memory depends on the lane in both
-// or in none.
+// flow notes that the value of e is assigned to cell to, which may be nil. If they share memory, dependence goes both
+// ways, as memory is divergent under all its names.
 func (v *divergence) flow(e ir.Expr, to any) {
 	if to == nil {
 		return
@@ -149,10 +155,12 @@ func (v *divergence) flow(e ir.Expr, to any) {
 	})
 }
 
+// addEdge makes to divergent if from is.
 func (v *divergence) addEdge(from, to any) { v.dependents[from] = append(v.dependents[from], to) }
 
-// contents says that the elements of a slice are copied to another. Memory that is made
-// here may as well be there for each lane, which makes the copy one of slices of one type.
+// flowElements notes that the elements of slice src are copied to dst. If the elements are references, or src is
+// allocated here, dependence goes both ways: making fresh memory divergent is harmless and gives the copy slices of one
+// type.
 func (v *divergence) flowElements(src, dst ir.Expr) {
 	v.eachCell(dst, func(to any, _ bool) {
 		v.eachCell(src, func(from any, _ bool) {
@@ -164,15 +172,14 @@ func (v *divergence) flowElements(src, dst ir.Expr) {
 	})
 }
 
-// guard is a condition around statements: the cells of the numbers that it reads, and
-// the variables that are declared under it.
+// A guard is an enclosing branch with a condition on numbers: a source of control dependence.
 type guard struct {
-	cells    []any
-	declared map[*ir.Var]bool
+	cells    []any            // those that the condition reads
+	declared map[*ir.Var]bool // variables declared under the condition, which are not affected
 }
 
-// block goes through statements. What is assigned there to variables that are declared
-// outside of a condition depends on what that reads.
+// block adds the dependences of the statements in b. Cells assigned under guards depend on the cells in their
+// conditions, unless the variable is declared under the guard.
 func (v *divergence) block(b ir.Block, guards []guard) {
 	for _, s := range b {
 		assigned := func(c any) {
@@ -194,6 +201,7 @@ func (v *divergence) block(b ir.Block, guards []guard) {
 				g.declared[s.V] = true
 			}
 			if _, ok := s.E.(*ir.Make); ok {
+				// See flowElements.
 				v.allocated[s.V] = true
 			}
 			v.flow(s.E, s.V)
@@ -221,6 +229,7 @@ func (v *divergence) block(b ir.Block, guards []guard) {
 		case *ir.If:
 			guards := guards
 			if list := v.condCells(s.Cond); len(list) > 0 {
+				// The branches get their own guard; the caller's slice must not change.
 				guards = append(guards[:len(guards):len(guards)], guard{list, map[*ir.Var]bool{}})
 			}
 			v.block(s.Then, guards)
@@ -233,6 +242,8 @@ func (v *divergence) block(b ir.Block, guards []guard) {
 	}
 }
 
+// call adds the dependences of a call: arguments flow to parameters and results to the variables assigned. For callees
+// without a body, or called once per lane, results depend on arguments directly.
 func (v *divergence) call(s *ir.Call, assigned func(c any)) {
 	for _, x := range s.Results {
 		if x != nil {
@@ -240,7 +251,7 @@ func (v *divergence) call(s *ir.Call, assigned func(c any)) {
 		}
 	}
 	f := s.Callee.Func
-	if front, each := v.program.perLane[calleeKey(s.Callee)]; each || f == nil { // what it gives depends on what it takes
+	if front, each := v.program.perLane[calleeKey(s.Callee)]; each || f == nil {
 		for i, x := range s.Results {
 			for k, a := range s.Args {
 				if x != nil && activity.HasFloats(x.Type) && (i >= front.results || k < front.params) {
@@ -260,7 +271,7 @@ func (v *divergence) call(s *ir.Call, assigned func(c any)) {
 	}
 }
 
-// numbers are the cells of the numbers that e, a condition, reads.
+// condCells returns the cells of the floats that condition e reads.
 func (v *divergence) condCells(e ir.Expr) (list []any) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {

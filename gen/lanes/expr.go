@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// depends reports whether a number or a condition depends on the lane. How long something
-// is does not, nor whether it is there.
+// exprDivergent reports whether the number or condition e may differ between lanes. Lengths and comparisons of
+// references with nil are uniform.
 func (b *builder) exprDivergent(e ir.Expr) bool {
 	switch e := e.(type) {
 	case nil, *ir.Len:
@@ -25,7 +25,7 @@ func (b *builder) exprDivergent(e ir.Expr) bool {
 	return slices.ContainsFunc(ir.Operands(e), b.exprDivergent)
 }
 
-// plain is an expression of which there is one for all lanes.
+// uniform returns the uniform expression e in terms of the lane form. It refuses divergent operands.
 func (b *builder) uniform(e ir.Expr) ir.Expr {
 	if e == nil {
 		return nil
@@ -46,7 +46,8 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 	case *ir.Addr:
 		return &ir.Addr{Typed: e.Typed, P: b.uniformPlace(e.P)}
 	case *ir.SliceAt:
-		return &ir.SliceAt{Typed: e.Typed, P: b.uniformPlace(e.P), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
+		return &ir.SliceAt{Typed: e.Typed, P: b.uniformPlace(e.P), Lo: b.uniform(e.Lo),
+			Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Len:
 		return &ir.Len{Typed: e.Typed, X: b.operand(e.X, b.memoryDivergent(e.X)), Cap: e.Cap}
 	case *ir.Unary:
@@ -61,7 +62,8 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 	case *ir.Convert:
 		return &ir.Convert{Typed: e.Typed, X: b.uniform(e.X)}
 	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: b.uniform(e.X), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
+		return &ir.Slice{Typed: e.Typed, X: b.uniform(e.X), Lo: b.uniform(e.Lo),
+			Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Make:
 		return &ir.Make{Typed: e.Typed, N: b.uniform(e.N), Cap: b.uniform(e.Cap)}
 	case *ir.Literal:
@@ -72,7 +74,7 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 	return e
 }
 
-// shared is a place of which there is one.
+// uniformPlace returns the uniform place p, of which the address is taken.
 func (b *builder) uniformPlace(p *ir.Place) *ir.Place {
 	if b.isDivergent(p) {
 		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one",
@@ -81,7 +83,7 @@ func (b *builder) uniformPlace(p *ir.Place) *ir.Place {
 	return b.uniformIndices(p)
 }
 
-// whole is a value, for all lanes, that can be put into memory.
+// laneValue returns a value of the lane type of e with the values of all lanes, for a declaration or an assignment.
 func (b *builder) laneValue(e ir.Expr) ir.Expr {
 	t := e.Type()
 	typed := ir.Typed{T: b.types.LaneType(t)}
@@ -104,20 +106,24 @@ func (b *builder) laneValue(e ir.Expr) ir.Expr {
 		}
 	case *ir.SliceAt:
 		if b.isDivergent(e.P) {
-			return &ir.SliceAt{Typed: typed, P: b.divergentPlace(e.P), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
+			return &ir.SliceAt{Typed: typed, P: b.divergentPlace(e.P), Lo: b.uniform(e.Lo),
+				Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 		}
 	case *ir.Slice:
-		return &ir.Slice{Typed: typed, X: b.laneValue(e.X), Lo: b.uniform(e.Lo), Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
+		return &ir.Slice{Typed: typed, X: b.laneValue(e.X), Lo: b.uniform(e.Lo),
+			Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.Convert:
 		x := b.laneValue(e.X)
 		if types.Identical(x.Type(), typed.T) {
 			return x
 		}
 		return &ir.Convert{Typed: typed, X: x}
+	// Lengths are uniform.
 	case *ir.Make:
 		return &ir.Make{Typed: typed, N: b.uniform(e.N), Cap: b.uniform(e.Cap)}
 	case *ir.New:
 		return &ir.New{Typed: typed}
+	// Literals contain atoms and places only; nested ones are declared first.
 	case *ir.Literal:
 		out := &ir.Literal{Typed: typed, Len: e.Len}
 		st, _ := t.Underlying().(*types.Struct)
@@ -137,7 +143,7 @@ func (b *builder) laneValue(e ir.Expr) ir.Expr {
 	return nil
 }
 
-// part is [builder.whole] within an expression or a statement that takes no literals.
+// laneOperand is laneValue for operands, which must not be literals: those are declared as variables.
 func (b *builder) laneOperand(e ir.Expr) ir.Expr {
 	x := b.laneValue(e)
 	if l, ok := x.(*ir.Literal); ok {
@@ -148,10 +154,10 @@ func (b *builder) laneOperand(e ir.Expr) ir.Expr {
 	return x
 }
 
-// most is how large a value of which there is one may be to be put together for each lane.
+// maxBroadcast is the length of the longest uniform array that is broadcast to all lanes.
 const maxBroadcast = 64
 
-// repeated is a struct or an array that all lanes have in common, for each of them.
+// broadcast returns a value of lane type in which all lanes have the value of e, a uniform struct or array.
 func (b *builder) broadcast(e *ir.Load) ir.Expr {
 	out := &ir.Literal{Typed: ir.Typed{T: e.T}}
 	part := func(k int, s ir.Step) {
@@ -177,11 +183,12 @@ func (b *builder) broadcast(e *ir.Load) ir.Expr {
 	return b.laneValue(out)
 }
 
+// intConst returns i as a constant of type int.
 func intConst(i int) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(int64(i))}
 }
 
-// array is the lanes of a number as a value.
+// laneArray returns an array of the lanes of a laneExpr.
 func (b *builder) laneArray(e ir.Expr) ir.Expr {
 	t := e.Type()
 	typed := ir.Typed{T: b.types.LaneType(t)}
@@ -193,14 +200,16 @@ func (b *builder) laneArray(e ir.Expr) ir.Expr {
 	}
 	out := &ir.Literal{Typed: typed}
 	for k := range b.types.n {
-		out.Keys, out.Elems = append(out.Keys, k), append(out.Elems, convertNumber(typed.T.(*types.Array).Elem(), forLane(e, k)))
+		out.Keys = append(out.Keys, k)
+		out.Elems = append(out.Elems, convertNumber(typed.T.(*types.Array).Elem(), forLane(e, k)))
 	}
 	return out
 }
 
-// number is a number or a condition that is to be written for each lane by [at]. What is
-// the same for all of them in it is computed now.
+// laneExpr returns the number or condition e as a template from which forLane makes the expression of one lane. Uniform
+// subexpressions are evaluated into variables now; divergent loads become laneNumbers.
 func (b *builder) laneExpr(e ir.Expr) ir.Expr {
+	// Hoisting: evaluated once for all lanes.
 	if !b.exprDivergent(e) {
 		return b.atom(b.uniform(e))
 	}
@@ -230,8 +239,7 @@ func (b *builder) laneExpr(e ir.Expr) ir.Expr {
 	return nil
 }
 
-// atom is e as something that costs nothing to read again: a constant, or a variable that
-// is made for it.
+// atom returns e as an operand that is free to evaluate repeatedly: a constant or a variable, declared if necessary.
 func (b *builder) atom(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Const:
@@ -241,7 +249,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 			return e
 		}
 	}
-	if b.onlyLane >= 0 { // it is written once
+	if b.onlyLane >= 0 { // it is used once
 		return e
 	}
 	v := &ir.Var{Name: b.names.Name("t"), Type: e.Type()}
@@ -249,7 +257,7 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// at is a number or a condition for lane k.
+// forLane returns the expression of lane k of a laneExpr.
 func forLane(e ir.Expr, k int) ir.Expr {
 	switch e := e.(type) {
 	case *laneNumber:
@@ -270,7 +278,7 @@ func forLane(e ir.Expr, k int) ir.Expr {
 	return e
 }
 
-// readsOf lists the variables of which there is one that e reads.
+// uniformReads returns the uniform variables that a laneExpr reads, the roots of arrays of lanes included.
 func uniformReads(e ir.Expr) (list []*ir.Var) {
 	var visit func(e ir.Expr)
 	visit = func(e ir.Expr) {

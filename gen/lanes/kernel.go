@@ -10,22 +10,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// least is how many operations on lanes make vectors worth a call where there is no loop
-// around one.
+// minWorth is the number of divergent operations outside of loops from which on a vector form pays for its call. One
+// operation in a loop suffices.
 const minWorth = 24
 
-// kernelBuilder writes the kernel of a [Vector].
+// A kernelBuilder writes the kernel of a [Vector]. It refuses every construct that could make the compiler use scalar
+// floating-point instructions, and all that builder refuses.
 type kernelBuilder struct {
 	*builder
-	vectorVars map[*ir.Var]*ir.Var // that stand for floats
-	consts     map[string]*ir.Var
-	prologue   ir.Block // what is done first
-	loopDepth  int      // around what is written
-	worth      int
+	vectorVars map[*ir.Var]*ir.Var // float variable → its vector
+	consts     map[string]*ir.Var  // exact value → vector that holds it in all lanes
+	prologue   ir.Block            // statements before the body: loads of parameters, constants
+	loopDepth  int                 // number of loops around the current statement
+	worth      int                 // divergent operations, weighted; see minWorth
 }
 
-// kernel writes the function. Each float among its parameters and results is a row of
-// numbers, to all of which its last parameter, the second result, points.
+// kernel returns the kernel and its last parameter, the pointer to the rows.
 func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 	f := b.f
 	if f.Variadic {
@@ -58,11 +58,13 @@ func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 		row++
 		switch w := b.vectorVar(v); {
 		case v.Kind == ir.Result:
+			// Results begin as zero and are stored at the end.
 			b.prologue = append(b.prologue, &ir.Let{V: w})
 			after = append(after, &ir.Set{P: at, E: b.toMemory(at.Type(), w.Load())})
 		case b.divergent[v]:
 			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		default:
+			// A uniform float is in the first column and is broadcast.
 			at.Path = append(at.Path, ir.IndexStep(intConst(0)))
 			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		}
@@ -84,25 +86,25 @@ func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 	return k, rows
 }
 
+// load returns the value at p.
 func load(p *ir.Place) ir.Expr { return &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p} }
 
-// vector is the vector that e, a number or the lanes of one, stands for.
+// vector converts e, a number or an array of four lanes, to a vector.
 func vector(e ir.Expr) ir.Expr { return &ir.Convert{Typed: ir.Typed{T: ir.Vector}, X: e} }
 
-// to is a vector as what is kept in memory.
+// toMemory converts a vector to type t, in which it is stored.
 func (b *kernelBuilder) toMemory(t types.Type, e ir.Expr) ir.Expr {
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
-// is64 wants a float to be a float64.
+// requireFloat64 refuses floats of other types.
 func (b *kernelBuilder) requireFloat64(t types.Type) {
 	if !types.Identical(t, types.Typ[types.Float64]) {
 		b.refuse("a number of type %s", t)
 	}
 }
 
-// small wants a value to be one that is moved without the registers of floats: no array
-// and no struct.
+// requireScalar refuses arrays and structs, which the compiler may move through floating-point registers.
 func (b *kernelBuilder) requireScalar(t types.Type) {
 	switch t.Underlying().(type) {
 	case *types.Slice, *types.Pointer, *types.Basic:
@@ -111,7 +113,7 @@ func (b *kernelBuilder) requireScalar(t types.Type) {
 	b.refuse("a value of type %s", t)
 }
 
-// float is the vector that stands for a float.
+// vectorVar returns the vector that replaces the float v.
 func (b *kernelBuilder) vectorVar(v *ir.Var) *ir.Var {
 	w := b.vectorVars[v]
 	if w == nil {
@@ -125,7 +127,7 @@ func (b *kernelBuilder) vectorVar(v *ir.Var) *ir.Var {
 	return w
 }
 
-// number is a float as a vector.
+// vectorExpr returns the float e as a vector.
 func (b *kernelBuilder) vectorExpr(e ir.Expr) ir.Expr {
 	b.requireFloat64(e.Type())
 	typed := ir.Typed{T: ir.Vector}
@@ -146,6 +148,7 @@ func (b *kernelBuilder) vectorExpr(e ir.Expr) ir.Expr {
 		return &ir.Unary{Typed: typed, Op: e.Op, X: b.vectorExpr(e.X)}
 	case *ir.Binary:
 		if b.exprDivergent(e) {
+			// Uniform operations are not cheaper in a kernel.
 			b.worth++
 			if b.loopDepth > 0 {
 				b.worth += minWorth
@@ -158,6 +161,7 @@ func (b *kernelBuilder) vectorExpr(e ir.Expr) ir.Expr {
 		}
 		b.refuse("a call of %s", e.Name)
 	case *ir.Convert:
+		// All floats are float64, so the conversion changes nothing.
 		if ir.IsFloat(e.X.Type()) {
 			return b.vectorExpr(e.X)
 		}
@@ -167,8 +171,8 @@ func (b *kernelBuilder) vectorExpr(e ir.Expr) ir.Expr {
 	return nil
 }
 
-// integer is a number that is converted from an integer. Those of 64 bits without a sign
-// are not.
+// fromInteger returns the conversion of an integer to a vector. Unsigned 64-bit integers are refused: they have no
+// conversion instruction.
 func (b *kernelBuilder) fromInteger(e *ir.Convert) ir.Expr {
 	t, ok := e.X.Type().Underlying().(*types.Basic)
 	if !ok || t.Info()&types.IsInteger == 0 || t.Kind() == types.Uint || t.Kind() == types.Uint64 ||
@@ -178,12 +182,12 @@ func (b *kernelBuilder) fromInteger(e *ir.Convert) ir.Expr {
 	return vector(b.nonFloat(e.X, false))
 }
 
-// isVar reports whether p is a float that is a variable of the function.
+// isFloatVar reports whether the float place p is a variable of the function.
 func (b *kernelBuilder) isFloatVar(p *ir.Place) bool {
 	return len(p.Path) == 0 && p.Root.Kind != ir.Global
 }
 
-// constant is a variable that holds a constant.
+// constant returns a vector with e in all lanes, declared once per function.
 func (b *kernelBuilder) constant(e *ir.Const) ir.Expr {
 	key := "0"
 	if e.Val != nil {
@@ -198,7 +202,7 @@ func (b *kernelBuilder) constant(e *ir.Const) ir.Expr {
 	return v.Load()
 }
 
-// other is an expression that is no float, and is made of none.
+// nonFloat returns the expression e, which must not be or contain a float, as a divergent or uniform one.
 func (b *kernelBuilder) nonFloat(e ir.Expr, divergent bool) ir.Expr {
 	if e == nil {
 		return nil
@@ -220,8 +224,7 @@ func (b *kernelBuilder) nonFloat(e ir.Expr, divergent bool) ir.Expr {
 	return b.uniform(e)
 }
 
-// indices wants the indices on a path to be made of no floats, and what is there to be in
-// memory that others have.
+// checkIndices refuses places in local arrays and structs, and indices that contain floats.
 func (b *kernelBuilder) checkIndices(p *ir.Place) {
 	if !p.Indirect() && p.Root.Kind != ir.Global {
 		b.refuse("a part of %s", p.Root.Name)
@@ -231,8 +234,10 @@ func (b *kernelBuilder) checkIndices(p *ir.Place) {
 	}
 }
 
+// block returns the kernel form of a nested block.
 func (b *kernelBuilder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
+// stmt writes the kernel form of s.
 func (b *kernelBuilder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -279,12 +284,13 @@ func (b *kernelBuilder) stmt(s ir.Stmt) {
 	}
 }
 
-// ignored reports whether what is assigned depends on the lane and is read by nobody: a
-// field that what stands for a struct lacks.
+// isUnreadField reports whether p is a uniform variable that is never read and e is divergent: a copy of a struct field
+// that the lane type does not have. The assignment is dropped.
 func (b *kernelBuilder) isUnreadField(p *ir.Place, e ir.Expr) bool {
 	return !b.isDivergent(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.exprDivergent(e)
 }
 
+// let writes the kernel form of a declaration.
 func (b *kernelBuilder) let(s *ir.Let) {
 	v := s.V
 	switch {
@@ -307,7 +313,7 @@ func (b *kernelBuilder) let(s *ir.Let) {
 	}
 }
 
-// set assigns a vector to the place that stands for p.
+// store writes the assignment of vector e to the place that replaces p.
 func (b *kernelBuilder) store(s ir.Stmt, p *ir.Place, e ir.Expr) {
 	at := ir.At{Pos: s.Position()}
 	if b.isFloatVar(p) {
@@ -319,7 +325,7 @@ func (b *kernelBuilder) store(s ir.Stmt, p *ir.Place, e ir.Expr) {
 	b.Emit(&ir.Set{At: at, P: q, E: b.toMemory(q.Type(), e)})
 }
 
-// sum is what is at a place and what is added to it.
+// sum returns the value at the place of s plus the value that s adds, or minus its operand if that is a negation.
 func (b *kernelBuilder) sum(s *ir.Add) ir.Expr {
 	op, e := token.ADD, s.E
 	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB {
@@ -328,7 +334,7 @@ func (b *kernelBuilder) sum(s *ir.Add) ir.Expr {
 	return b.vectorExpr(&ir.Binary{Typed: ir.Typed{T: s.P.Type()}, Op: op, X: load(s.P), Y: e})
 }
 
-// target is the place that stands for p, and whether it depends on the lane.
+// target returns the place that replaces p, and whether p is divergent.
 func (b *kernelBuilder) target(p *ir.Place) (q *ir.Place, divergent bool) {
 	if len(p.Path) > 0 {
 		b.checkIndices(p)
@@ -339,7 +345,7 @@ func (b *kernelBuilder) target(p *ir.Place) (q *ir.Place, divergent bool) {
 	return b.uniformIndices(p), false
 }
 
-// call is a call of a function that has nothing to do with floats.
+// call writes a call of a function that uses no floats; others are refused.
 func (b *kernelBuilder) call(s *ir.Call) {
 	if s.Callee.Func == nil {
 		b.refuse("a call of %s", s.Callee.Rule.Name)

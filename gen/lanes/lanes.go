@@ -1,20 +1,3 @@
-// Package lanes makes, of a function in the form of package ir, the one that does what it
-// does for several lanes at once: runs of it that differ in some of the arguments only.
-//
-// It is for derivatives. An adjoint is run with several seeds, and a tangent in several
-// directions, by one function that computes once what they have in common, the values of
-// the differentiated function above all.
-//
-// What depends on the arguments that differ is found first, for the function and all that
-// it calls. Of that there is one for each lane: n variables stand for a float, an array of
-// n floats for one in memory, see [Types]. Each lane computes just what the function does,
-// by the same operations in the same order, so its numbers are those of a run by itself
-// bit for bit, zeros beside infinities included. What is the same for all lanes in an
-// expression is computed once, before.
-//
-// A branch on a number that depends on the lane is made for each lane by itself.
-//
-// Of some functions for four lanes there is one in vectors too, see [Vector].
 package lanes
 
 import (
@@ -29,33 +12,34 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Workspace is a struct that functions keep values in between their parts, and that a
-// pointer leads to which all of them are given. Each field holds values that depend on the
-// lane, or values that do not.
+// A Workspace describes the struct in which functions keep values between their sweeps, and to which all of them get a
+// pointer. Each field holds either divergent or uniform values.
 type Workspace struct {
 	Type *types.Named
-	// Field adds a field of type t for what field like holds of one lane.
+	// Field adds a field of type t and returns its index: the lane form of field like, which holds the values of one
+	// lane.
 	Field func(like int, t types.Type) int
 }
 
-// Program makes functions for several lanes.
+// A Program builds lane forms of functions that call one another, for one number of lanes. It keeps those it has built.
+// It must not be used by several goroutines at once.
 type Program struct {
 	types      *Types
-	workspace  *Workspace
-	laneFields map[int]int // of the workspace: those that stand for others
-	built      map[string]*ir.Func
-	ids        map[*ir.Func]int
-	perLane    map[any]primalCounts
+	workspace  *Workspace           // nil if there is none
+	laneFields map[int]int          // field of the workspace → the field that is its lane form
+	built      map[string]*ir.Func  // lane forms by the key of generation.key
+	ids        map[*ir.Func]int     // number of a function in keys
+	perLane    map[any]primalCounts // callees called once per lane; see CallPerLane
 
-	vectors map[*ir.Func]*Vector // nil where none are wanted
+	vectors map[*ir.Func]*Vector // lane form → its vector form; nil unless EnableVectors was called
 }
 
-// front says how many parameters and results of a derivative are those of the function.
+// A primalCounts holds the numbers of parameters and results of a handwritten derivative that are those of the primal.
 type primalCounts struct{ params, results int }
 
-// Each has a derivative that is written by hand, which takes and gives numbers, called for
-// each lane by itself: it may do anything. Its first results, so many as the function has,
-// depend on the first parameters only.
+// CallPerLane registers a handwritten derivative of numbers, to be called once per lane, as its body may do anything.
+// Its first parameters and results, params and results many, are those of the primal function; those results depend on
+// those parameters only, so they are uniform if the parameters are.
 func (p *Program) CallPerLane(c *ir.Callee, params, results int) {
 	if p.perLane == nil {
 		p.perLane = map[any]primalCounts{}
@@ -63,7 +47,7 @@ func (p *Program) CallPerLane(c *ir.Callee, params, results int) {
 	p.perLane[calleeKey(c)] = primalCounts{params, results}
 }
 
-// of is what a callee is.
+// calleeKey returns the identity of a callee: its function or its rule.
 func calleeKey(c *ir.Callee) any {
 	if c.Func != nil {
 		return c.Func
@@ -73,35 +57,37 @@ func calleeKey(c *ir.Callee) any {
 
 // New returns an empty Program. The workspace may be nil.
 func New(t *Types, w *Workspace) *Program {
-	return &Program{types: t, workspace: w, laneFields: map[int]int{}, built: map[string]*ir.Func{}, ids: map[*ir.Func]int{}}
+	return &Program{
+		types: t, workspace: w, laneFields: map[int]int{}, built: map[string]*ir.Func{}, ids: map[*ir.Func]int{},
+	}
 }
 
-// Type is what stands for a type.
+// LaneType returns the lane type of t.
 func (p *Program) LaneType(t types.Type) types.Type { return p.types.LaneType(t) }
 
-// N is the number of lanes.
+// N returns the number of lanes.
 func (p *Program) N() int { return p.types.n }
 
-// Error says what cannot be done for several lanes.
+// An Error reports why a function has no lane form.
 type Error struct {
 	Func, What string
 	Pos        token.Position // of the statement, if it is known
 }
 
+// Error returns the function and the reason.
 func (e *Error) Error() string { return fmt.Sprintf("no lanes of %s: %s", e.Func, e.What) }
 
-// Position is Pos.
+// Position returns Pos.
 func (e *Error) Position() token.Position { return e.Pos }
 
-// Refused is the function, why it has no lanes, and the way round.
+// Refused returns the function, why it has no lane form, and the workaround.
 func (e *Error) Refused() (function, reason, remedy string) {
 	return e.Func, fmt.Sprintf("not for several at once: %s", e.What), "what is there for one is used for each"
 }
 
-// Of is f for several lanes, whose arguments differ in the parameters that params names.
-// A parameter or result that does is replaced by one for what stands for its type, a
-// float by one for each lane. Those of f's results that depend on the lane must be in
-// results; what else is in it gets lanes too. The other parameters and results stay.
+// Build returns the lane form of f with the parameters in params divergent. A divergent parameter or result is replaced
+// by one of its lane type, a float by one float per lane; the others stay. Results must contain all results that are
+// divergent; further ones get lanes, too. The error is of type *[Error].
 func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, err error) {
 	if p.types.n < 2 {
 		return nil, &Error{Func: f.Name, What: fmt.Sprintf("%d lanes are asked for, and two are the least", p.types.n)}
@@ -129,7 +115,7 @@ func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, 
 	}
 	r := &generation{Program: p, divergence: v}
 	defer func() {
-		if err != nil || g == nil { // functions that call what was not finished
+		if err != nil || g == nil { // some may call unfinished ones
 			for _, k := range r.added {
 				delete(p.built, k)
 			}
@@ -138,14 +124,14 @@ func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, 
 	return r.laneFunc(f), nil
 }
 
-// run is the work on a function and what it calls.
+// A generation is one call of Build: code generation for a function and its callees under one divergence.
 type generation struct {
 	*Program
 	*divergence
-	added []string
+	added []string // keys of the forms built so far
 }
 
-// function is f for several lanes, or f if it has nothing to do with them.
+// laneFunc returns the lane form of f, or f itself if no cell it uses is divergent.
 func (r *generation) laneFunc(f *ir.Func) *ir.Func {
 	k, divergent := r.key(f)
 	if !divergent {
@@ -164,9 +150,10 @@ func (r *generation) laneFunc(f *ir.Func) *ir.Func {
 		Exit: f.Exit, Pos: f.Pos,
 		Params: b.signature(f.Params), Results: b.signature(f.Results),
 	}
-	r.built[k] = g // a recursive function calls it
+	r.built[k] = g // before the body, for recursive calls
 	r.added = append(r.added, k)
 	g.Body = b.body(f.Body)
+	// The body shares variables with f; forms must not.
 	c, _ := ir.Clone(g, nil)
 	*g = *c
 	if r.vectors != nil {
@@ -177,7 +164,9 @@ func (r *generation) laneFunc(f *ir.Func) *ir.Func {
 	return g
 }
 
-// key is all that others see of what is made of f, and whether lanes are seen.
+// key returns a string that is equal for two functions if their lane forms are the same: it lists the functions
+// reachable from f with the divergence of their parameters, results and fields of the workspace. It also reports
+// whether any of them is divergent for f.
 func (r *generation) key(f *ir.Func) (key string, divergent bool) {
 	var b strings.Builder
 	for i, g := range r.reachable(f) {
@@ -189,6 +178,7 @@ func (r *generation) key(f *ir.Func) (key string, divergent bool) {
 			fmt.Fprint(&b, r.divergent[v], ",")
 			divergent = divergent || r.divergent[v]
 		}
+		// Fields matter only if the function names them.
 		for _, c := range r.workFields[g] {
 			if r.divergent[c] {
 				fmt.Fprint(&b, c, ",")
@@ -199,8 +189,8 @@ func (r *generation) key(f *ir.Func) (key string, divergent bool) {
 	return b.String(), divergent
 }
 
-// reached are f and the functions that it calls, each once, without those that are called
-// for each lane.
+// reachable returns f and the functions it calls, directly or not, each once, in a deterministic order. Callees called
+// once per lane are excluded.
 func (p *Program) reachable(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
@@ -215,14 +205,13 @@ func (p *Program) reachable(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// isEach reports whether what is called is called for each lane.
+// isPerLane reports whether c is registered with CallPerLane.
 func (p *Program) isPerLane(c *ir.Callee) bool {
 	_, ok := p.perLane[calleeKey(c)]
 	return ok
 }
 
-// usesIn finds the variables of a function whose address is taken, and those that are
-// read.
+// variableUses returns the variables of f whose address is taken as a whole, and those that are read.
 func variableUses(f *ir.Func) (addressed, read map[*ir.Var]bool) {
 	addressed, read = map[*ir.Var]bool{}, map[*ir.Var]bool{}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {

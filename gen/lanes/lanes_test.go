@@ -14,9 +14,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/lanes"
 )
 
-// parse reads functions, of which the last one counts, and says which of its parameters
-// and results are to differ: t, u and those whose names end in bar, and for results all
-// floats but r.
+// parse parses functions and returns the last one, with its parameters and results to be divergent: those named t, u,
+// or ending in bar, and all float results but r.
 func parse(t *testing.T, text string) (f *ir.Func, params, results activity.Mask) {
 	t.Helper()
 	funcs, err := ir.Parse(text, nil)
@@ -40,7 +39,7 @@ func parse(t *testing.T, text string) (f *ir.Func, params, results activity.Mask
 	return f, params, results
 }
 
-// TestGolden reads functions, and what they are for three lanes.
+// TestGolden compares the lane forms of functions for three lanes with testdata.
 func TestGolden(t *testing.T) {
 	const name = "testdata/lanes.ir"
 	text, err := os.ReadFile(name)
@@ -76,7 +75,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestRefused names what has no lanes.
+// TestRefused lists functions without lane forms.
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"func F(t float64) (r int, rbar float64) exit {\n\tr = int(t)\n\trbar = t\n}",
@@ -114,7 +113,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestZeros: what overflows in one lane does not meet the zero of another.
+// TestZeros: an overflow in one lane does not turn the zero of another into a NaN.
 func TestZeros(t *testing.T) {
 	f, params, results := parse(t,
 		"func F(a float64, b float64, t float64) (rbar float64) exit {\n\trbar = t * a * b\n}")
@@ -128,8 +127,7 @@ func TestZeros(t *testing.T) {
 	}
 }
 
-// TestTypes: types of several lanes lead to themselves as those of one do, and hold
-// numbers only.
+// TestTypes: lane types are recursive where the types are, and hold floats only.
 func TestTypes(t *testing.T) {
 	number := types.Typ[types.Float64]
 	obj := types.NewTypeName(0, nil, "List", nil)

@@ -8,15 +8,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// leaf is a number that depends on the lane, in an expression: a variable for each lane,
-// or an array of them at a place.
+// A laneNumber is a divergent float as a leaf of a laneExpr or the target of an assignment. Its lanes are either
+// scalars or the elements of an array at place.
 type laneNumber struct {
 	ir.Typed
 	scalars []*ir.Var
 	place   *ir.Place
 }
 
-// at is where lane k is.
+// lanePlace returns the place of lane k.
 func (x *laneNumber) lanePlace(k int) *ir.Place {
 	if x.scalars != nil {
 		return x.scalars[k].Place()
@@ -24,19 +24,19 @@ func (x *laneNumber) lanePlace(k int) *ir.Place {
 	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(intConst(k)))}
 }
 
-// load is the number for lane k.
+// loadLane returns the number of lane k, with the type of the original float.
 func (x *laneNumber) loadLane(k int) ir.Expr {
 	p := x.lanePlace(k)
 	return convertNumber(x.T, &ir.Load{Typed: ir.Typed{T: p.Type()}, P: p})
 }
 
-// set assigns e to lane k.
+// setLane returns the assignment of e to lane k.
 func (x *laneNumber) setLane(at ir.At, k int, e ir.Expr) ir.Stmt {
 	p := x.lanePlace(k)
 	return &ir.Set{At: at, P: p, E: convertNumber(p.Type(), e)}
 }
 
-// add adds e to lane k. The sum is one of the number's own type.
+// addLane returns the addition of e to lane k. It is performed in the type of the original float.
 func (x *laneNumber) addLane(at ir.At, k int, e ir.Expr) ir.Stmt {
 	p := x.lanePlace(k)
 	if types.Identical(p.Type(), e.Type()) {
@@ -45,8 +45,7 @@ func (x *laneNumber) addLane(at ir.At, k int, e ir.Expr) ir.Stmt {
 	return x.setLane(at, k, &ir.Binary{Typed: ir.Typed{T: x.T}, Op: token.ADD, X: x.loadLane(k), Y: e})
 }
 
-// retyped is a number as one of type t: memory for several lanes has numbers of types
-// without names.
+// convertNumber converts the number e to type t if it has another one: arrays of lanes have elements of unnamed types.
 func convertNumber(t types.Type, e ir.Expr) ir.Expr {
 	if types.Identical(t, e.Type()) {
 		return e
@@ -57,16 +56,18 @@ func convertNumber(t types.Type, e ir.Expr) ir.Expr {
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
-// row is a pointer to the lanes of a number in memory.
+// A rowPointer is a variable that points to the array of lanes at place; target is what it points to.
 type rowPointer struct{ place, target *ir.Place }
 
-// leaf is the number at p, which depends on the lane.
+// laneNumber returns the divergent float at p. The address of an array of lanes in memory is computed once and reused
+// until the next flush, so that bounds are checked once and not per lane.
 func (b *builder) laneNumber(p *ir.Place) *laneNumber {
 	typed := ir.Typed{T: p.Type()}
 	if len(p.Path) == 0 && b.hasScalars(p.Root) {
 		return &laneNumber{Typed: typed, scalars: b.scalars(p.Root)}
 	}
 	q := b.divergentPlace(p)
+	// An array in a local variable needs no pointer to its row, only indices that are cheap to repeat.
 	if !q.Indirect() {
 		for i, s := range q.Path {
 			if s.Index != nil {
@@ -80,6 +81,7 @@ func (b *builder) laneNumber(p *ir.Place) *laneNumber {
 			return &laneNumber{Typed: typed, place: r.target}
 		}
 	}
+	// Already a pointer to a row.
 	if len(q.Path) == 1 && q.Path[0].IsDeref() {
 		return &laneNumber{Typed: typed, place: q}
 	}
@@ -88,7 +90,7 @@ func (b *builder) laneNumber(p *ir.Place) *laneNumber {
 	at := &ir.Place{Root: v, Path: []ir.Step{ir.DerefStep()}}
 	if b.onlyLane < 0 {
 		b.rows = append(b.rows, rowPointer{place: q, target: at})
-		for _, e := range q.Indices() { // which the row is good for
+		for _, e := range q.Indices() { // the pointer is stale if they change
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				if p := ir.PlaceOf(e); p != nil {
 					b.pendingReads[p.Root] = true
@@ -100,18 +102,19 @@ func (b *builder) laneNumber(p *ir.Place) *laneNumber {
 	return &laneNumber{Typed: typed, place: at}
 }
 
-// place is where what stands for p is, as a whole; p depends on the lane.
+// divergentPlace returns the place of lane type that replaces the divergent place p.
 func (b *builder) divergentPlace(p *ir.Place) *ir.Place {
 	q := b.uniformIndices(p)
 	if _, ok := b.cell(p).(field); !ok {
 		return &ir.Place{Root: b.laneVar(p.Root), Path: b.types.Path(p.Root.Type, q.Path)}
 	}
+	// The path of a workspace place begins with a dereference and the field.
 	of := (&ir.Place{Root: p.Root, Path: p.Path[:2]}).Type()
 	path := []ir.Step{p.Path[0], ir.FieldStep(b.laneField(p.Path[1].Field, of))}
 	return &ir.Place{Root: p.Root, Path: append(path, b.types.Path(of, q.Path[2:])...)}
 }
 
-// stands is the field of the workspace that stands for one of type t.
+// laneField returns the field of the workspace that is the lane form of field f of type t, adding it if needed.
 func (p *Program) laneField(f int, t types.Type) int {
 	g, ok := p.laneFields[f]
 	if !ok {
@@ -121,7 +124,7 @@ func (p *Program) laneField(f int, t types.Type) int {
 	return g
 }
 
-// same is p with the indices on its path written as there is one of them.
+// uniformIndices returns p with its indices rewritten. Indices are always uniform.
 func (b *builder) uniformIndices(p *ir.Place) *ir.Place {
 	q := &ir.Place{Root: p.Root, Path: slices.Clone(p.Path)}
 	for i, s := range q.Path {

@@ -26,7 +26,7 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
-// sided is an adjoint for several seeds.
+// A sided is an adjoint with one seed and its lane form for several.
 type sided struct {
 	one  *adjoint.Adjoint
 	all  *ir.Func
@@ -34,7 +34,7 @@ type sided struct {
 	work ir.Value // of both
 }
 
-// side makes the adjoint for several seeds of one.
+// side returns a with its lane form.
 func side(p *lanes.Program, a *adjoint.Adjoint) (*sided, error) {
 	n, k := len(a.Facts.Func.Params), len(a.Facts.Func.Results)
 	var params, results activity.Mask
@@ -69,8 +69,8 @@ func reached(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// run runs both adjoints and compares the lanes with single runs, bit for bit. It gives
-// what the first lane does.
+// run runs the lane form, and the adjoint once per lane, and compares them bit for bit. It returns the results of the
+// first lane.
 func (s *sided) run(c *randprog.Case, in *randprog.Input,
 	seeds [randprog.Lanes][]float64) (values, adjoints []float64, err error) {
 	a, sig := s.one, c.Sig
@@ -154,8 +154,8 @@ func (s *sided) run(c *randprog.Case, in *randprog.Input,
 	return values, adjoints, nil
 }
 
-// inVectors runs what the adjoint is in vectors, where functions of it are that, and
-// compares it with the adjoint: what it returned, and what its arguments hold now.
+// inVectors runs the lane form with vector forms in place of the functions that have them, and compares results and
+// final contents of arguments with those of the lane form.
 func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.Input, first []ir.Value,
 	seeds [randprog.Lanes][]float64, args, shadows, out []ir.Value) error {
 	back := useVectors(s.in, s.all)
@@ -199,8 +199,8 @@ func (s *sided) inVectors(machine *ir.Machine, c *randprog.Case, in *randprog.In
 	return nil
 }
 
-// useVectors gives f and what it calls the bodies of what they are in vectors, until back
-// is called; that is nil where there is none.
+// useVectors replaces the bodies of f and its callees by their vector forms and returns a function that undoes this, or
+// nil if there are none.
 func useVectors(p *lanes.Program, f *ir.Func) (back func()) {
 	for _, g := range reached(f) {
 		v := p.Vector(g)
@@ -224,7 +224,7 @@ func useVectors(p *lanes.Program, f *ir.Func) (back func()) {
 	return back
 }
 
-// same compares bit for bit; all that are no numbers are one.
+// same compares numbers bit for bit; all NaNs are equal.
 func same(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool {
 		return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
@@ -235,8 +235,8 @@ func same(a, b []float64) bool {
 // vectors counts the functions that were run in vectors.
 var cases, refused, vectors atomic.Int64
 
-// sides asks the oracles about the first lane of the adjoints of a random program, after
-// all lanes have been compared with single runs. change breaks them.
+// sides returns a check of the lane form of the adjoints of a random program: the lanes agree with single runs, and the
+// first lane with the oracles. Change, if not nil, breaks the lane form.
 func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		t := tangent.New()
@@ -300,8 +300,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 	}
 }
 
-// TestRandom compares the adjoints of random programs for several seeds with those for
-// one.
+// TestRandom compares lane forms of adjoints of random programs with the adjoints.
 func TestRandom(t *testing.T) {
 	for name, o := range map[string]adjoint.Options{"": {}, "no simplify": {NoSimplify: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -9,32 +9,33 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// builder writes a function for several lanes.
+// A builder writes the lane form of one function.
 type builder struct {
 	*generation
 	ir.Writer
 	f          *ir.Func
 	names      *ir.Namer
-	addressed  map[*ir.Var]bool
-	read       map[*ir.Var]bool
-	laneVars   map[*ir.Var]*ir.Var   // for variables that differ: what stands for them
-	scalarVars map[*ir.Var][]*ir.Var // for numbers: a variable for each lane
-	onlyLane   int                   // the lane that is written, -1 for all of them
+	addressed  map[*ir.Var]bool      // variables whose address is taken as a whole
+	read       map[*ir.Var]bool      // variables that are read
+	laneVars   map[*ir.Var]*ir.Var   // divergent variable → the variable of its lane type
+	scalarVars map[*ir.Var][]*ir.Var // divergent float → its scalars, one per lane
+	onlyLane   int                   // the lane being written under a divergent condition, otherwise -1
 
-	pending      []laneOp
-	pendingReads map[*ir.Var]bool // by what is pending
-	rows         []rowPointer
+	pending      []laneOp         // operations that are scheduled but not written
+	pendingReads map[*ir.Var]bool // variables that pending operations read
+	rows         []rowPointer     // pointers to lanes, valid until the next flush
 }
 
-// lanesOp is what is to be done with each lane. It may be put off behind statements that
-// change nothing that it reads: several are then written together, a few lanes at a time,
-// so that what they hand on stays in registers.
+// A laneOp returns statements for the given lanes. Execution may be delayed past uniform statements that do not change
+// its operands, so that several operations are written together, a few lanes at a time, and intermediate values stay in
+// registers.
 type laneOp func(lanes []int) []ir.Stmt
 
-// together is how many lanes are written at a time.
+// lanesPerGroup is the number of lanes that are written at a time.
 const lanesPerGroup = 2
 
-// do has op done.
+// schedule adds op, which reads the given variables, to the pending operations. Under a divergent condition it
+// is written at once.
 func (b *builder) schedule(reads []*ir.Var, op laneOp) {
 	if b.onlyLane >= 0 {
 		b.Emit(op([]int{b.onlyLane})...)
@@ -46,13 +47,14 @@ func (b *builder) schedule(reads []*ir.Var, op laneOp) {
 	}
 }
 
-// flush writes what was put off.
+// flush writes the pending operations, group of lanes by group of lanes.
 func (b *builder) flush() {
 	for lo := 0; lo < b.types.n && len(b.pending) > 0; lo += lanesPerGroup {
 		var list []int
 		for k := lo; k < min(lo+lanesPerGroup, b.types.n); k++ {
 			list = append(list, k)
 		}
+		// All operations for two lanes come before those for the next two.
 		for _, op := range b.pending {
 			b.Emit(op(list)...)
 		}
@@ -61,18 +63,18 @@ func (b *builder) flush() {
 	clear(b.pendingReads)
 }
 
+// refuse panics with an Error, which Build returns.
 func (b *builder) refuse(format string, args ...any) {
 	panic(&Error{Func: b.f.Name, What: fmt.Sprintf(format, args...), Pos: b.At.Pos})
 }
 
-// scalar reports whether there is a variable for each lane of v, a number. Where the
-// address of a number is taken, its lanes are one array.
+// hasScalars reports whether v is a divergent float with one variable per lane. If its address is taken, an array holds
+// its lanes.
 func (b *builder) hasScalars(v *ir.Var) bool {
 	return b.divergent[v] && ir.IsFloat(v.Type) && !b.addressed[v]
 }
 
-// scalars are the variables that are the lanes of a number, in the signature or in the
-// body.
+// scalars returns the variables for the lanes of the divergent float v, in the signature or in the body.
 func (b *builder) scalars(v *ir.Var) []*ir.Var {
 	list := b.scalarVars[v]
 	if list == nil {
@@ -85,11 +87,11 @@ func (b *builder) scalars(v *ir.Var) []*ir.Var {
 	return list
 }
 
-// of is what stands for v, which differs, as one variable.
+// laneVar returns the variable of lane type that replaces the divergent variable v.
 func (b *builder) laneVar(v *ir.Var) *ir.Var {
 	s := b.laneVars[v]
 	if s == nil {
-		s = &ir.Var{Name: v.Name, Type: b.types.LaneType(v.Type), Kind: v.Kind, Pos: v.Pos} // which is not there anymore
+		s = &ir.Var{Name: v.Name, Type: b.types.LaneType(v.Type), Kind: v.Kind, Pos: v.Pos} // v itself no longer occurs
 		if ir.IsFloat(v.Type) {
 			s.Kind = ir.Local // the signature has its lanes
 		}
@@ -98,7 +100,7 @@ func (b *builder) laneVar(v *ir.Var) *ir.Var {
 	return s
 }
 
-// signature is a list of parameters or results.
+// signature returns the parameters or results that replace those in list.
 func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 	for _, v := range list {
 		switch {
@@ -113,8 +115,8 @@ func (b *builder) signature(list []*ir.Var) (out []*ir.Var) {
 	return out
 }
 
-// body is that of the function. Numbers whose address is taken come from the parameters
-// and go to the results.
+// body returns the body of the lane form. Divergent floats whose address is taken are copied from the scalars of the
+// parameters into arrays at entry, and to those of the results at exit.
 func (b *builder) body(body ir.Block) ir.Block {
 	var before, after ir.Block
 	for _, v := range slices.Concat(b.f.Params, b.f.Results) {
@@ -145,6 +147,7 @@ func (b *builder) body(body ir.Block) ir.Block {
 	return append(before, out...)
 }
 
+// block returns the lane form of a nested block.
 func (b *builder) block(in ir.Block) ir.Block {
 	b.flush()
 	return b.Nested(func() {
@@ -153,24 +156,28 @@ func (b *builder) block(in ir.Block) ir.Block {
 	})
 }
 
-// assigned has what was put off done before p, which is there once, is assigned to, if it
-// may be read for that: what is no float may be an index.
+// flushReaders flushes pending operations before an assignment to the uniform place p that they may read. A place of
+// another type than float may be an index of any of them.
 func (b *builder) flushReaders(p *ir.Place) {
 	if !ir.IsFloat(p.Type()) || len(p.Path) == 0 && b.pendingReads[p.Root] {
 		b.flush()
 	}
 }
 
+// stmt writes the lane form of s. Only declarations and assignments of floats are scheduled; all other statements flush
+// first.
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
 		b.let(s)
 		return
 	case *ir.Set:
-		b.set(s.P, s.E, (*laneNumber).setLane, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*laneNumber).setLane,
+			func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Set{At: s.At, P: p, E: e} })
 		return
 	case *ir.Add:
-		b.set(s.P, s.E, (*laneNumber).addLane, func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
+		b.set(s.P, s.E, (*laneNumber).addLane,
+			func(p *ir.Place, e ir.Expr) ir.Stmt { return &ir.Add{At: s.At, P: p, E: e} })
 		return
 	}
 	b.flush()
@@ -179,6 +186,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.appendStmt(s)
 	case *ir.Copy:
 		dst, src := b.memoryDivergent(s.Dst), b.memoryDivergent(s.Src)
+		// A copy between slices of different element types is impossible.
 		if dst != src {
 			b.refuse("a copy between memory that depends on the lane and memory that does not")
 		}
@@ -206,24 +214,29 @@ func (b *builder) stmt(s ir.Stmt) {
 			b.refuse("a panic under a condition that depends on the lane")
 		}
 		b.Emit(&ir.Panic{At: s.At, E: b.uniform(s.E)})
+	// Structs, arrays and references are assigned as a whole.
 	default:
 		b.refuse("a %T", s)
 	}
 }
 
-// once refuses what is to be done once under a condition that depends on the lane.
+// refuseInBranch refuses an action that cannot be confined to one lane, if divergent is set and a divergent branch is
+// being written.
 func (b *builder) refuseInBranch(divergent bool) {
 	if b.onlyLane >= 0 && divergent {
 		b.refuse("memory that is changed, or a call, under a condition that depends on the lane")
 	}
 }
 
+// let writes the lane form of a declaration.
 func (b *builder) let(s *ir.Let) {
 	switch v := s.V; {
-	case !b.divergent[v] && !b.read[v] && b.exprDivergent(s.E): // a field that what stands for a struct lacks
+	// A copy of a struct field that the lane type does not have.
+	case !b.divergent[v] && !b.read[v] && b.exprDivergent(s.E):
 		b.Emit(&ir.Let{At: s.At, V: v})
 	case !b.divergent[v]:
 		b.Emit(&ir.Let{At: s.At, V: v, E: b.uniform(s.E)})
+	// Integers and booleans cannot be divergent.
 	case !activity.HasFloats(v.Type):
 		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
 	case !ir.IsFloat(v.Type):
@@ -233,6 +246,7 @@ func (b *builder) let(s *ir.Let) {
 			l.E = b.laneValue(s.E)
 		}
 		b.Emit(l)
+	// The address must be that of one array.
 	case b.addressed[v]:
 		b.flush()
 		b.Emit(&ir.Let{At: s.At, V: b.laneVar(v)})
@@ -250,6 +264,7 @@ func (b *builder) let(s *ir.Let) {
 			})
 			return
 		}
+		// The template is built now, so that uniform subexpressions are evaluated here.
 		e := b.laneExpr(s.E)
 		b.schedule(uniformReads(e), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {
@@ -260,16 +275,19 @@ func (b *builder) let(s *ir.Let) {
 	}
 }
 
-// set is an assignment or an addition to a place: lane makes that of one lane, to any other.
+// set writes the lane form of an assignment or an addition of e to p. Lane returns the statement for one lane of a
+// divergent number, uniform the one for all other places.
 func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *laneNumber, at ir.At, k int, e ir.Expr) ir.Stmt,
 	to func(p *ir.Place, e ir.Expr) ir.Stmt) {
 	where := b.At
 	switch {
+	// The variable is not read; see let.
 	case !b.isDivergent(p) && !p.Indirect() && p.Root.Kind == ir.Local && !b.read[p.Root] && b.exprDivergent(e):
 	case !b.isDivergent(p):
 		b.flushReaders(p)
 		b.Emit(to(b.uniformIndices(p), b.uniform(e)))
 	case ir.IsFloat(p.Type()):
+		// The right side is evaluated before the indices of p.
 		x, dst := b.laneExpr(e), b.laneNumber(p)
 		b.schedule(append(uniformReads(x), uniformReads(dst)...), func(lanes []int) (out []ir.Stmt) {
 			for _, k := range lanes {
@@ -287,13 +305,13 @@ func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *laneNumber, at ir.At,
 	}
 }
 
-// memory reports whether what a slice leads to depends on the lane.
+// memoryDivergent reports whether the memory that s refers to is divergent.
 func (b *builder) memoryDivergent(s ir.Expr) (found bool) {
 	b.eachCell(s, func(c any, _ bool) { found = found || b.divergent[c] })
 	return found
 }
 
-// either is e for all lanes, or as there is one of it.
+// operand returns e as an operand of lane type if divergent is set, and as a uniform one otherwise.
 func (b *builder) operand(e ir.Expr, divergent bool) ir.Expr {
 	if divergent {
 		return b.laneOperand(e)
@@ -301,6 +319,7 @@ func (b *builder) operand(e ir.Expr, divergent bool) ir.Expr {
 	return b.uniform(e)
 }
 
+// appendStmt writes the lane form of an append.
 func (b *builder) appendStmt(s *ir.Append) {
 	divergent := b.isDivergent(s.P)
 	b.refuseInBranch(divergent)

@@ -8,27 +8,26 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Types makes the types of what there is for several lanes. With one lane a T stays a T.
-// With n, an array of n floats stands for a float, and what holds no floats is left out of
-// structs. A named type with floats gets a named twin, which belongs to no package; but the
-// array for a float is of a type without a name, so that pointers can be converted as those
-// to single floats can.
+// Types maps types to their lane types for n lanes. With one lane, types stay. Otherwise the lane type of a float is an
+// array of n floats of the same kind without a name, so that pointers can be converted like those to single floats;
+// slices, arrays, pointers and structs are mapped part by part; fields without floats are dropped; and a named type
+// with floats has a named lane type that belongs to no package. Types without floats stay.
 type Types struct {
 	n     int
 	names *ir.Namer
-	named []laneType
+	named []laneType // lane types of named types created so far
 }
 
+// A laneType pairs a named type with its lane type.
 type laneType struct{ scalar, lanes types.Type }
 
-// NewTypes returns the types for n lanes. Functions that hand values to each other have
-// to have them in common.
+// NewTypes returns the types for n lanes. Functions that pass values to each other must share them.
 func NewTypes(n int) *Types { return &Types{n: n, names: ir.NewNamer()} }
 
-// N is the number of lanes.
+// N returns the number of lanes.
 func (l *Types) N() int { return l.n }
 
-// Of is the type that stands for t.
+// LaneType returns the lane type of t.
 func (l *Types) LaneType(t types.Type) types.Type {
 	if l.n == 1 || !activity.HasFloats(t) {
 		return t
@@ -59,6 +58,7 @@ func (l *Types) LaneType(t types.Type) types.Type {
 	return t
 }
 
+// namedLaneType returns the lane type of a named type, the same one for identical types.
 func (l *Types) namedLaneType(t *types.Named) types.Type {
 	for _, w := range l.named {
 		if types.Identical(w.scalar, t) {
@@ -67,12 +67,12 @@ func (l *Types) namedLaneType(t *types.Named) types.Type {
 	}
 	name := l.names.Name(t.Obj().Name() + "Lanes" + strconv.Itoa(l.n))
 	n := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, name, nil), nil, nil)
-	l.named = append(l.named, laneType{t, n}) // before its parts, which may lead back here
+	l.named = append(l.named, laneType{t, n}) // first, for recursive types
 	n.SetUnderlying(l.LaneType(t.Underlying()))
 	return n
 }
 
-// Field is which field of the struct that stands for t stands for field i.
+// Field returns the index that field i of struct t has in the lane type of t.
 func (l *Types) Field(t *types.Struct, i int) int {
 	if l.n == 1 {
 		return i
@@ -86,8 +86,7 @@ func (l *Types) Field(t *types.Struct, i int) int {
 	return k
 }
 
-// Path is that which leads, from what stands for a value of type t, to what stands for
-// what path leads to.
+// Path returns the path in the lane type of t that corresponds to path in t.
 func (l *Types) Path(t types.Type, path []ir.Step) []ir.Step {
 	if l.n == 1 {
 		return path

@@ -7,31 +7,31 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Vector is what a function for four lanes is where the processor computes four numbers at
-// once. It gives the same numbers bit for bit.
+// A Vector is a function for four lanes in SIMD form, in which one vector holds the four lanes of a number. It returns
+// the same numbers bit for bit.
 type Vector struct {
-	// Func has the parameters and results of the function.
+	// Func is a wrapper with the signature of the lane form. It stores the floats among its arguments in memory, calls
+	// Kernel, and loads the results.
 	Func *ir.Func
-	// Kernel does the work. All floats that it computes with are of type [ir.Vector], also
-	// those of which there is one for all lanes, and none are among its parameters: where
-	// the processor changes between numbers and vectors it may stop for hundreds of cycles.
-	// Its last parameter points to memory for them, and for four numbers more behind.
+	// Kernel does the work. All its floats are of type [ir.Vector], uniform ones included, and no parameter is a float,
+	// since a transition between scalar and vector instructions may cost hundreds of cycles. The last parameter points
+	// to an array of rows: one row of four numbers per float parameter and result, and one extra row.
 	Kernel *ir.Func
 }
 
-// Vectors has vectors made of the functions that can have them, from here on.
+// EnableVectors makes p build vector forms, where possible, of the functions built from now on. It does nothing unless
+// there are four lanes.
 func (p *Program) EnableVectors() {
 	if p.types.n == ir.VectorLanes {
 		p.vectors = map[*ir.Func]*Vector{}
 	}
 }
 
-// Vector is what a function that this program made is in vectors, nil if it cannot be or
-// would not gain by it.
+// Vector returns the vector form of the lane form f, or nil if it has none: the kernel cannot express f, or f is too
+// short to gain.
 func (p *Program) Vector(f *ir.Func) *Vector { return p.vectors[f] }
 
-// vector makes of f, of which g is the form for several lanes, the one in vectors, nil
-// where there is none.
+// buildVector returns the vector form of f, whose lane form is g, or nil if there is none.
 func (r *generation) buildVector(f, g *ir.Func) (v *Vector) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -57,8 +57,8 @@ func (r *generation) buildVector(f, g *ir.Func) (v *Vector) {
 	return &Vector{r.wrapper(f, g, k, rows.Type), k}
 }
 
-// around calls kernel k, which takes numbers in memory of type rows, with the parameters
-// and results of g.
+// wrapper returns the function with the signature of g, the lane form of f, that calls kernel k. RowsType is the type
+// of the kernel's last parameter.
 func (r *generation) wrapper(f, g, k *ir.Func, rowsType types.Type) *ir.Func {
 	g, _ = ir.Clone(&ir.Func{Name: k.Name + "_call", Pos: g.Pos, Exit: g.Exit, Params: g.Params, Results: g.Results},
 		nil)
@@ -75,6 +75,7 @@ func (r *generation) wrapper(f, g, k *ir.Func, rowsType types.Type) *ir.Func {
 			next++
 			continue
 		}
+		// A uniform float occupies the first column of its row.
 		width := 1
 		if r.divergent[v] {
 			width = r.types.n

@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/lanes"
 )
 
-// inFour makes a function for four lanes, and what it is in vectors.
+// inFour returns the lane form of a function for four lanes, and its vector form.
 func inFour(t *testing.T, text string) (g *ir.Func, v *lanes.Vector) {
 	t.Helper()
 	f, params, results := parse(t, text)
@@ -24,7 +24,7 @@ func inFour(t *testing.T, text string) (g *ir.Func, v *lanes.Vector) {
 	return g, p.Vector(g)
 }
 
-// TestVectors reads functions, and what they are in vectors, and runs both.
+// TestVectors compares vector forms with testdata, and their results with those of the lane forms.
 func TestVectors(t *testing.T) {
 	const name = "testdata/vectors.ir"
 	text, err := os.ReadFile(name)
@@ -79,7 +79,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// arguments are values for the parameters of a function, numbers around x.
+// arguments returns values for the parameters of a function; its numbers are near x.
 func arguments(f *ir.Func, x float64) (args []ir.Value) {
 	const n = 5
 	for i, p := range f.Params {
@@ -107,8 +107,7 @@ func arguments(f *ir.Func, x float64) (args []ir.Value) {
 	return args
 }
 
-// TestNoVectors: what compilers do by other instructions stays as it is, and what would
-// not gain.
+// TestNoVectors: functions that would need scalar floating-point instructions, or would not gain, have no vector form.
 func TestNoVectors(t *testing.T) {
 	loop := func(s string) string {
 		return "func F(n int, x []float64, xbar []float64, t float64) (rbar float64) exit {\n\trbar = t\n\tfor l, m " +
