@@ -12,12 +12,12 @@ import (
 // apart says which slices a derivative is given must not share memory: what a reverse
 // sweep writes to is no other parameter. Tangents treat what overlaps as the function
 // does, and traced functions have no derivatives beside their parameters.
-func apart(b *built) (out []print.Apart) {
+func apart(b *built) (out []print.DisjointCheck) {
 	if !slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar }) {
 		return nil
 	}
 	type group struct {
-		print.Apart
+		print.DisjointCheck
 		elems []types.Type
 	}
 	var groups []*group
@@ -44,7 +44,7 @@ func apart(b *built) (out []print.Apart) {
 	}
 	for _, g := range groups {
 		if len(g.Written) > 0 && len(g.Written)+len(g.Read) > 1 {
-			out = append(out, g.Apart)
+			out = append(out, g.DisjointCheck)
 		}
 	}
 	return out
@@ -54,7 +54,7 @@ func apart(b *built) (out []print.Apart) {
 // function.
 func (t *target) shadows(b *built) (out []print.Shadows) {
 	for _, at := range []slot{dot, bar, barDot} {
-		s := print.Shadows{Plain: true, Behind: t.reachesBehind()}
+		s := print.Shadows{SlicesOnly: true, UsesCapacity: t.reachesBehind()}
 		for i, r := range b.params {
 			v := b.fn.Params[i]
 			if r.work || r.result || r.slot != at || !ir.LeadsToFloats(v.Type) {
@@ -65,12 +65,12 @@ func (t *target) shadows(b *built) (out []print.Shadows) {
 				continue
 			}
 			slice, ok := b.fn.Params[of].Type.Underlying().(*types.Slice)
-			s.Plain = s.Plain && ok && !ir.LeadsToFloats(slice.Elem())
-			s.Of, s.Shadow = append(s.Of, b.fn.Params[of]), append(s.Shadow, v)
+			s.SlicesOnly = s.SlicesOnly && ok && !ir.LeadsToFloats(slice.Elem())
+			s.Primal, s.Shadow = append(s.Primal, b.fn.Params[of]), append(s.Shadow, v)
 		}
 		// Shadows of memory that tangents write have to overlap as that does.
-		s.Plain = s.Plain && (len(s.Of) == 1 || at != dot || b.facts.Written.Empty())
-		if len(s.Of) > 0 {
+		s.SlicesOnly = s.SlicesOnly && (len(s.Primal) == 1 || at != dot || b.facts.Written.Empty())
+		if len(s.Primal) > 0 {
 			out = append(out, s)
 		}
 	}

@@ -296,7 +296,7 @@ func (u *unit) printable(f *ir.Func) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	out := &unprintable{pos: f.Pos, function: e.Func, what: "its derivative cannot be written here: " + e.What}
+	out := &unprintable{pos: f.Pos, function: e.Func, what: "its derivative cannot be written here: " + e.Reason}
 	for _, g := range reached(f) {
 		if g.Name == e.Func {
 			out.pos = g.Pos
@@ -362,7 +362,7 @@ func (u *unit) write() error {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
 			funcs = append(funcs,
-				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Apart: apart(b), Shadows: t.shadows(b),
+				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: apart(b), Shadows: t.shadows(b),
 					Workspaces: b.workspaces()})
 		}
 	}
@@ -374,8 +374,8 @@ func (u *unit) write() error {
 	if !u.cyclic {
 		src.Rest = func(s *print.Scope) string { return registration(s, slices.Concat(u.targets, u.refusals)) }
 	}
-	src.Vector = u.vector
-	text, twin, err := src.PrintTwin()
+	src.SIMD = u.vector
+	text, twin, err := src.PrintSIMD()
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)
 	}

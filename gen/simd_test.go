@@ -223,7 +223,7 @@ func TestTwinFile(t *testing.T) {
 	const waves = "package boot\n\nfunc sq(x float64) float64 { return x * x }\n\n//nabla:differentiate\nfunc F(x " +
 		"[]float64) float64 {\n\ts := 0.0\n\tfor _, v := range x {\n\t\ts += sq(v)\n\t}\n\treturn s\n}\n"
 	dir := module(t, map[string]string{"go.mod": bootMod, "boot.go": waves})
-	main, twin := filepath.Join(dir, lower.Output), filepath.Join(dir, lower.Twin)
+	main, twin := filepath.Join(dir, lower.Output), filepath.Join(dir, lower.SIMDOutput)
 	update := func(r *gen.Report, want ...string) {
 		t.Helper()
 		changed, err := r.Write()

@@ -6,7 +6,7 @@ import (
 )
 
 // vector is what a function is in vectors, nil if it is nothing or none are asked for.
-func (u *unit) vector(f *ir.Func) *print.Vector {
+func (u *unit) vector(f *ir.Func) *print.SIMDVariant {
 	l := u.sides[ir.VectorLanes]
 	if l == nil {
 		return nil
@@ -15,7 +15,7 @@ func (u *unit) vector(f *ir.Func) *print.Vector {
 	if v == nil {
 		return nil
 	}
-	return &print.Vector{Func: v.Func, Kernel: v.Kernel}
+	return &print.SIMDVariant{Func: v.Func, Kernel: v.Kernel}
 }
 
 // checkVectors checks what f and the functions that it calls are in vectors.

@@ -23,8 +23,8 @@ import (
 // Output is the name of the file with the generated code of a package that is valid in all builds.
 const Output = "nabla_gen.go"
 
-// Twin is the name of the file with the vector variants of the same functions.
-const Twin = "nabla_gen_simd.go"
+// SIMDOutput is the name of the file with the vector variants of the same functions.
+const SIMDOutput = "nabla_gen_simd.go"
 
 const (
 	outputPrefix = "nabla_gen-" // prefix of files with a build constraint
@@ -217,7 +217,7 @@ func stubOverlay(dir string, env []string) (map[string][]byte, error) {
 
 // isOutputName reports whether generated files may have this name.
 func isOutputName(base string) bool {
-	return base == Output || base == Twin || strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
+	return base == Output || base == SIMDOutput || strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
 }
 
 // IsOutput reports whether a file with this name and text is a generated one.

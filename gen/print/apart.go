@@ -9,12 +9,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Apart are slices that a function is given. Those that are written to may share memory
+// DisjointCheck are slices that a function is given. Those that are written to may share memory
 // with no other of them, which is tried where the function begins.
-type Apart struct{ Written, Read []*ir.Var }
+type DisjointCheck struct{ Written, Read []*ir.Var }
 
 // apart prints the trial.
-func (p *printer) apart(a Apart) {
+func (p *printer) apart(a DisjointCheck) {
 	list := slices.Concat(a.Written, a.Read)
 	var names, spans []string
 	same := true
@@ -40,24 +40,24 @@ func elemOf(v *ir.Var) types.Type { return v.Type.Underlying().(*types.Slice).El
 // and so
 // may slices and pointers in them. The function begins by making whatever is missing.
 type Shadows struct {
-	Of, Shadow []*ir.Var
-	// Plain means that they are slices of numbers, and that none need overlap another.
-	Plain bool
-	// Behind means that the function may use memory behind the length of a slice.
-	Behind bool
+	Primal, Shadow []*ir.Var
+	// SlicesOnly means that they are slices of numbers, and that none need overlap another.
+	SlicesOnly bool
+	// UsesCapacity means that the function may use memory behind the length of a slice.
+	UsesCapacity bool
 }
 
 // missing makes what is missing of shadows. Slices of numbers that the body does not
 // mention are left alone.
 func (p *printer) missing(s Shadows, body ir.Block) {
-	if s.Plain {
+	if s.SlicesOnly {
 		mentioned := ir.Vars(&ir.Func{Body: body})
 		for i, v := range s.Shadow {
 			if !slices.Contains(mentioned, v) {
 				continue
 			}
-			of, name, behind := p.name(s.Of[i]), p.name(v), ""
-			if s.Behind {
+			of, name, behind := p.name(s.Primal[i]), p.name(v), ""
+			if s.UsesCapacity {
 				behind = ", cap(" + of + ")"
 			}
 			p.line("if %s == nil {\n%s = make(%s, len(%s)%s)\n}", name, name, p.typ(v.Type), of, behind)
@@ -67,10 +67,10 @@ func (p *printer) missing(s Shadows, body ir.Block) {
 	var conds, locals, news []string
 	whole := map[*ir.Var]string{}
 	for i, v := range s.Shadow {
-		of, name := p.name(s.Of[i]), p.name(v)
+		of, name := p.name(s.Primal[i]), p.name(v)
 		local := p.names.Name(v.Name + "Whole")
 		conds, locals, whole[v] = append(conds,
-			p.hollow(of, name, s.Of[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
+			p.hollow(of, name, s.Primal[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
 		news = append(news, fmt.Sprintf("%s(%s, %s)", p.runtime("MissingOf"), of, name))
 	}
 	// The function calls itself: a deferred call would keep its results out of registers.

@@ -30,8 +30,8 @@ type Func struct {
 	Func *ir.Func
 	Name string // in Go; empty for one that is made of the function's own
 	Doc  string // what stands behind the name in the comment; empty for where it is from
-	// Apart are slices that must not share memory.
-	Apart []Apart
+	// Disjoint are slices that must not share memory.
+	Disjoint []DisjointCheck
 	// Shadows are parameters that may be nil.
 	Shadows []Shadows
 	// Workspaces are parameters that are new memory where they are nil.
@@ -39,9 +39,9 @@ type Func struct {
 }
 
 // Error says what cannot be printed.
-type Error struct{ Func, What string }
+type Error struct{ Func, Reason string }
 
-func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Func, e.What) }
+func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Func, e.Reason) }
 
 // File prints functions as a file of package pkg. A function that they call is called
 // where it is declared, if it is one of the source and can be named in pkg, and printed
@@ -71,8 +71,8 @@ type Source struct {
 	// Rest, if it is not nil, is what stands behind the functions. It is called more than
 	// once and has to name the same packages every time.
 	Rest func(s *Scope) string
-	// Vector, if it is not nil, is what a function is in vectors, nil if it is nothing.
-	Vector func(f *ir.Func) *Vector
+	// SIMD, if it is not nil, is what a function is in vectors, nil if it is nothing.
+	SIMD func(f *ir.Func) *SIMDVariant
 }
 
 // Print prints the file, see [File].
@@ -103,8 +103,8 @@ func (s Source) print(f *file) (text []byte, err error) {
 	defer func() { recovered(recover(), &err) }()
 	f.list = f.reached(s.Funcs)
 	f.nameFuncs()
-	if s.Vector != nil {
-		f.nameHooks(s.Vector)
+	if s.SIMD != nil {
+		f.nameHooks(s.SIMD)
 	}
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
@@ -378,7 +378,7 @@ func (f *file) printAll() string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		p := &printer{file: f, f: fn.Func, separate: fn.Apart, shadows: fn.Shadows, workspaces: fn.Workspaces}
+		p := &printer{file: f, f: fn.Func, separate: fn.Disjoint, shadows: fn.Shadows, workspaces: fn.Workspaces}
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name

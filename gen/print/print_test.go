@@ -209,7 +209,7 @@ func TestRefused(t *testing.T) {
 	other.Scope().Insert(types.NewFunc(token.NoPos, other, "min",
 		types.NewSignatureType(nil, nil, nil, nil, nil, false)))
 	var e *print.Error
-	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.What, "min") {
+	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.Reason, "min") {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ type printer struct {
 	written map[*ir.Var]bool // whose address is taken, so that anybody may write them
 	around  []*target        // innermost last
 	// separate are slices that must not share memory.
-	separate   []Apart
+	separate   []DisjointCheck
 	shadows    []Shadows
 	workspaces []*ir.Var
 	kernel     bool     // it computes in vectors

@@ -8,18 +8,18 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// TwinConstraint says when a twin is compiled. From version 3 on of amd64 Go fuses products
+// SIMDConstraint says when a twin is compiled. From version 3 on of amd64 Go fuses products
 // and sums of numbers and not of vectors, which would round otherwise.
-const TwinConstraint = "goexperiment.simd && amd64 && !amd64.v3"
+const SIMDConstraint = "goexperiment.simd && amd64 && !amd64.v3"
 
-// Vector is what a function is in vectors: Func has its parameters and results and calls
+// SIMDVariant is what a function is in vectors: Func has its parameters and results and calls
 // Kernel, whose last parameter points to rows of four numbers, the last for its own use.
-type Vector struct{ Func, Kernel *ir.Func }
+type SIMDVariant struct{ Func, Kernel *ir.Func }
 
-// PrintTwin is [Source.Print], and a second file with what functions are in vectors, nil if
-// none is. That is compiled under [TwinConstraint] and puts its functions into variables of
+// PrintSIMD is [Source.Print], and a second file with what functions are in vectors, nil if
+// none is. That is compiled under [SIMDConstraint] and puts its functions into variables of
 // the first, if the processor is fit for them: functions there ask these first.
-func (s Source) PrintTwin() (text, twin []byte, err error) {
+func (s Source) PrintSIMD() (text, twin []byte, err error) {
 	f := s.file()
 	if text, err = s.print(f); err != nil || len(f.hooks) == 0 {
 		return text, nil, err
@@ -27,10 +27,10 @@ func (s Source) PrintTwin() (text, twin []byte, err error) {
 	defer func() { recovered(recover(), &err) }()
 	f.packages = map[string]*types.Package{}
 	f.nameImports()
-	f.twin(s.Vector)
+	f.twin(s.SIMD)
 	f.nameImports()
-	body := f.twin(s.Vector)
-	constraint := TwinConstraint
+	body := f.twin(s.SIMD)
+	constraint := SIMDConstraint
 	if s.Constraint != "" {
 		constraint = "(" + s.Constraint + ") && " + constraint
 	}
@@ -40,7 +40,7 @@ func (s Source) PrintTwin() (text, twin []byte, err error) {
 }
 
 // nameHooks names what is declared for functions that have vectors.
-func (f *file) nameHooks(vector func(*ir.Func) *Vector) {
+func (f *file) nameHooks(vector func(*ir.Func) *SIMDVariant) {
 	for _, fn := range f.list {
 		v := vector(fn.Func)
 		if v == nil {
@@ -97,7 +97,7 @@ func (p *printer) inVectors(body ir.Block) {
 }
 
 // twin is the body of the second file.
-func (f *file) twin(vector func(*ir.Func) *Vector) string {
+func (f *file) twin(vector func(*ir.Func) *SIMDVariant) string {
 	var b, set strings.Builder
 	for _, fn := range f.list {
 		hook, ok := f.hooks[fn.Func]
