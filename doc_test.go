@@ -61,3 +61,28 @@ func TestOperatorsAreListed(t *testing.T) {
 		}
 	}
 }
+
+// TestEnginesAreListed finds every package in backend in the documentation and in README.
+func TestEnginesAreListed(t *testing.T) {
+	dirs, err := filepath.Glob("backend/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no engines", err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		path := filepath.ToSlash(dir)
+		if !strings.Contains(string(doc), "//\t"+path+" ") {
+			t.Errorf("doc.go does not list %s", path)
+		}
+		if !strings.Contains(string(readme), filepath.Base(dir)+".") {
+			t.Errorf("README.md has no engine of package %s", path)
+		}
+	}
+}

@@ -7,31 +7,63 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/difftest"
+	"github.com/nabla-ad/nabla/difftest/coded"
 	"github.com/nabla-ad/nabla/internal/bench"
 )
 
-// engines are those of this module. In tasks with sparse derivatives the sparse ones
-// stand beside those that they are made of.
-func engines() []bench.Engine {
+// A shipped is an engine of this module: a row of [shippedEngines].
+type shipped struct {
+	backend   nabla.Backend
+	functions functions
+	// sparse says that the engine is also measured under AutoSparse. The others take no part in tasks with sparse
+	// derivatives, in which they are slow.
+	sparse  bool
+	conform difftest.Options // what the conformance kit demands of it
+}
+
+// functions is the form of the functions that an engine is measured with.
+type functions int
+
+const (
+	overReals functions = iota
+	blackBox            // plain functions
+	generated           // plain functions with generated code
+)
+
+// shippedEngines lists the engines of this module. All commands take them from here.
+func shippedEngines() []shipped {
 	compiled := reversediff.Backend{Compile: true}
-	second := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}
-	all := []bench.Engine{
-		bench.OfPlain(finitediff.Backend{}),
-		bench.Of(forwarddiff.Backend{}),
-		bench.Of(reversediff.Backend{}),
-		bench.Of(compiled),
-		bench.Of(tracker.Backend{}),
-		bench.Of(second),
-		bench.OfSource(source.Forward{}),
-		bench.OfSource(source.Reverse{}),
-		bench.OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}}),
-		bench.OfSparse(nabla.AutoSparse{Dense: compiled}),
-		bench.OfSparse(nabla.AutoSparse{Dense: second}),
-		bench.OfSparseSource(nabla.AutoSparse{Dense: source.Forward{}}),
-		bench.OfSparseSource(nabla.AutoSparse{Dense: source.Reverse{}}),
+	code := difftest.Options{Function: coded.Function, AllocFree: true}
+	return []shipped{
+		{finitediff.Backend{}, blackBox, false, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
+		{forwarddiff.Backend{}, overReals, true, difftest.Options{AllocFree: true}},
+		{reversediff.Backend{}, overReals, false, difftest.Options{AllocFree: true}},
+		{compiled, overReals, true, difftest.Options{AllocFree: true}},
+		{tracker.Backend{}, overReals, false, difftest.Options{}},
+		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, overReals, true, difftest.Options{}},
+		{source.Forward{}, generated, true, code},
+		{source.Reverse{}, generated, true, code},
 	}
-	for _, i := range []int{0, 2, 4} { // of no sparse one, and slow
-		all[i].SkipSparse = true
+}
+
+// engines returns the engines that bench measures, first those of [shippedEngines], then sparse ones made of them.
+func engines() []bench.Engine {
+	var dense, sparse []bench.Engine
+	for _, s := range shippedEngines() {
+		of, ofSparse := bench.Of, bench.OfSparse
+		switch s.functions {
+		case blackBox:
+			of = bench.OfPlain
+		case generated:
+			of, ofSparse = bench.OfSource, bench.OfSparseSource
+		}
+		e := of(s.backend)
+		e.SkipSparse = !s.sparse
+		dense = append(dense, e)
+		if s.sparse {
+			sparse = append(sparse, ofSparse(nabla.AutoSparse{Dense: s.backend}))
+		}
 	}
-	return all
+	return append(dense, sparse...)
 }

@@ -7,13 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/backend/finitediff"
-	"github.com/nabla-ad/nabla/backend/forwarddiff"
-	"github.com/nabla-ad/nabla/backend/reversediff"
-	"github.com/nabla-ad/nabla/backend/source"
-	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
-	"github.com/nabla-ad/nabla/difftest/coded"
 )
 
 // A subject is an engine as the commands backends and test see it.
@@ -25,21 +19,13 @@ type subject struct {
 
 func (s subject) name() string { return s.backend.Name() }
 
-// subjects are the engines of this module, under the names of engines(), of which the
-// sparse ones are left out, and those for generated code.
+// subjects returns the engines of this module as subjects, under the names that they have in engines().
 func subjects() []subject {
-	compiled := reversediff.Backend{Compile: true}
-	generated := difftest.Options{Function: coded.Function, AllocFree: true}
-	return []subject{
-		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
-		{forwarddiff.Backend{}, difftest.Options{AllocFree: true}},
-		{reversediff.Backend{}, difftest.Options{AllocFree: true}},
-		{compiled, difftest.Options{AllocFree: true}},
-		{tracker.Backend{}, difftest.Options{}},
-		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, difftest.Options{}},
-		{source.Forward{}, generated},
-		{source.Reverse{}, generated},
+	var all []subject
+	for _, s := range shippedEngines() {
+		all = append(all, subject{s.backend, s.conform})
 	}
+	return all
 }
 
 func (a *app) subjectNames() []string {
