@@ -217,7 +217,8 @@ func stubOverlay(dir string, env []string) (map[string][]byte, error) {
 
 // isOutputName reports whether generated files may have this name.
 func isOutputName(base string) bool {
-	return base == Output || base == SIMDOutput || strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
+	return base == Output || base == SIMDOutput ||
+		strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
 }
 
 // IsOutput reports whether a file with this name and text is a generated one.

@@ -9,12 +9,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// DisjointCheck are slices that a function is given. Those that are written to may share memory
-// with no other of them, which is tried where the function begins.
+// Code at the beginning of a function that checks or completes its arguments: slices that must not
+// overlap, and shadows that may be nil.
+
+// A DisjointCheck lists slice parameters of which those in Written must not share memory with any
+// other. The function checks it at run time when it begins.
 type DisjointCheck struct{ Written, Read []*ir.Var }
 
-// apart prints the trial.
-func (p *printer) apart(a DisjointCheck) {
+// disjointCheck prints a check by package rt. Slices of different types are compared as spans of
+// bytes.
+func (p *printer) disjointCheck(a DisjointCheck) {
 	list := slices.Concat(a.Written, a.Read)
 	var names, spans []string
 	same := true
@@ -34,22 +38,26 @@ func (p *printer) apart(a DisjointCheck) {
 		strings.Join(spans, ", "))
 }
 
+// elemOf returns the element type of a slice variable.
 func elemOf(v *ir.Var) types.Type { return v.Type.Underlying().(*types.Slice).Elem() }
 
-// Shadows are parameters that hold derivatives of others: in one direction, or of one weighted sum. They may be nil,
-// and so
-// may slices and pointers in them. The function begins by making whatever is missing.
+// Shadows lists the shadows of parameters, for one direction or one seed. They may be nil, and so
+// may slices and pointers in them: the function allocates missing ones when it begins.
 type Shadows struct {
+	// Primal[i] is the parameter whose shadow is Shadow[i].
 	Primal, Shadow []*ir.Var
-	// SlicesOnly means that they are slices of numbers, and that none need overlap another.
+	// SlicesOnly is set if all are slices of numbers whose primals do not overlap, so that each
+	// shadow can be allocated by itself.
 	SlicesOnly bool
-	// UsesCapacity means that the function may use memory behind the length of a slice.
+	// UsesCapacity is set if the function may use elements beyond the length of a slice.
 	UsesCapacity bool
 }
 
-// missing makes what is missing of shadows. Slices of numbers that the body does not
-// mention are left alone.
-func (p *printer) missing(s Shadows, body ir.Block) {
+// completeShadows prints code that allocates missing shadows. Slices of numbers that the body does
+// not use are not allocated. Otherwise a shadow must alias as its primal does: package rt builds it
+// from all primals, the function calls itself with the complete shadows, and package rt copies the
+// results back.
+func (p *printer) completeShadows(s Shadows, body ir.Block) {
 	if s.SlicesOnly {
 		mentioned := ir.Vars(&ir.Func{Body: body})
 		for i, v := range s.Shadow {
@@ -70,10 +78,10 @@ func (p *printer) missing(s Shadows, body ir.Block) {
 		of, name := p.name(s.Primal[i]), p.name(v)
 		local := p.names.Name(v.Name + "Whole")
 		conds, locals, whole[v] = append(conds,
-			p.hollow(of, name, s.Primal[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
+			p.missingCondition(of, name, s.Primal[i].Type, v.Type, nil)), append(locals, local), local+".Shadow"
 		news = append(news, fmt.Sprintf("%s(%s, %s)", p.runtime("MissingOf"), of, name))
 	}
-	// The function calls itself: a deferred call would keep its results out of registers.
+	// The function calls itself, since a deferred call would keep its results out of registers.
 	var args, results []string
 	for _, v := range p.f.Params {
 		if w := whole[v]; w != "" {
@@ -98,10 +106,12 @@ func (p *printer) missing(s Shadows, body ir.Block) {
 		strings.Join(news, ", "), done, p.runtime("Complete"), strings.Join(locals, ", "), call, done)
 }
 
-// hollow is the condition that something is missing in the shadow of a value of type t, which leads to numbers. Package
-// rt
-// looks into slices of slices, and where types lead to themselves or have fields that the file cannot name.
-func (p *printer) hollow(of, shadow string, t, like types.Type, seen []types.Type) string {
+// missingCondition returns the condition that something is missing in the shadow of a value of type
+// t from which floats can be reached. of and shadow are the texts of the two. The condition is
+// printed inline, so that complete shadows cost little; package rt examines slices of slices,
+// recursive types and structs with fields that the file cannot name. seen are the pointer types on
+// the path, for recursion.
+func (p *printer) missingCondition(of, shadow string, t, like types.Type, seen []types.Type) string {
 	look := func(name, of, shadow string) string { return p.runtime(name) + "(" + of + ", " + shadow + ")" }
 	missing := of + " != nil && " + shadow + " == nil"
 	switch u := t.Underlying().(type) {
@@ -120,33 +130,34 @@ func (p *printer) hollow(of, shadow string, t, like types.Type, seen []types.Typ
 		}
 		same := func(s types.Type) bool { return types.Identical(s, t) }
 		if st, ok := u.Elem().Underlying().(*types.Struct); ok && !slices.ContainsFunc(seen, same) {
-			if inside := p.hollowFields(of, shadow, st, like.Underlying().(*types.Pointer).Elem(),
+			if inside := p.missingInFields(of, shadow, st, like.Underlying().(*types.Pointer).Elem(),
 				append(seen, t)); inside != "" {
 				return of + " != nil && (" + shadow + " == nil || " + inside + ")"
 			}
 		}
 		return look("Hollow", of, shadow)
 	case *types.Struct:
-		if inside := p.hollowFields(of, shadow, u, like, seen); inside != "" {
+		if inside := p.missingInFields(of, shadow, u, like, seen); inside != "" {
 			return inside
 		}
 	}
 	return look("Hollow", "&"+of, "&"+shadow)
 }
 
-// hollowFields is that condition for the fields of a struct, empty if the file cannot name all of them.
-func (p *printer) hollowFields(of, shadow string, t *types.Struct, like types.Type, seen []types.Type) string {
+// missingInFields returns that condition for the fields of a struct, "" if the file cannot name all
+// fields.
+func (p *printer) missingInFields(of, shadow string, t *types.Struct, like types.Type, seen []types.Type) string {
 	var list []string
 	for f := range t.Fields() {
 		if !ir.LeadsToFloats(f.Type()) {
 			continue
 		}
-		if !p.visible(f) && !p.owned[t] || f.Name() == "_" {
+		if !p.visible(f) && !p.declaredStructs[t] || f.Name() == "_" {
 			return ""
 		}
 		for g := range like.Underlying().(*types.Struct).Fields() {
 			if g.Name() == f.Name() {
-				list = append(list, p.hollow(of+"."+f.Name(), shadow+"."+f.Name(), f.Type(), g.Type(), seen))
+				list = append(list, p.missingCondition(of+"."+f.Name(), shadow+"."+f.Name(), f.Type(), g.Type(), seen))
 			}
 		}
 	}

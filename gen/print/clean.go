@@ -7,12 +7,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// blank is the variable _.
+// Clean-up before printing: removal of unreachable code, of scopes without leaves and of variables
+// that are never read, which the Go compiler rejects. Operands that may panic stay, as assignments
+// to _.
+
+// blank is the variable _. Assignments to it evaluate their right sides.
 var blank = &ir.Var{Name: "_"}
 
-// clean is a copy of b without what control does not reach, without scopes that nothing
-// leaves, and with what stands in the else of an if that leaves behind it. Names are
-// unique, so statements may go to the block around theirs.
+// clean returns b without unreachable statements and scopes without leaves, and with the else of an
+// if that does not complete normally moved after it. Names are unique, so statements can move to an
+// enclosing block.
 func clean(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		switch s := s.(type) {
@@ -29,7 +33,7 @@ func clean(b ir.Block) (out ir.Block) {
 			switch {
 			case len(branch.Then) == 0:
 				out = append(out, blankSet(s.At, s.Cond)...)
-			case !completes(branch.Then):
+			case !completesNormally(branch.Then):
 				branch.Else = nil
 				out = append(append(out, branch), rest...)
 			default:
@@ -37,7 +41,7 @@ func clean(b ir.Block) (out ir.Block) {
 			}
 		case *ir.Scope:
 			body := clean(s.Body)
-			if leaves(body, s.L) {
+			if leavesLabel(body, s.L) {
 				out = append(out, &ir.Scope{At: s.At, L: s.L, Body: body})
 			} else {
 				out = append(out, body...)
@@ -59,22 +63,22 @@ func clean(b ir.Block) (out ir.Block) {
 		default:
 			out = append(out, s)
 		}
-		if !completes(out) {
+		if !completesNormally(out) {
 			break
 		}
 	}
 	return out
 }
 
-// assignsItself reports whether s does nothing, which vet takes for a mistake.
+// assignsItself reports whether s has no effect, which vet reports as a mistake.
 func assignsItself(s *ir.Set) bool {
 	l, ok := s.E.(*ir.Load)
 	return ok && ir.EqualPlace(l.P, s.P)
 }
 
-// completes reports whether control may come to the end of b, of which only the last
-// statement may be in its way.
-func completes(b ir.Block) bool {
+// completesNormally reports whether control may reach the end of b, in which only the last
+// statement can prevent it.
+func completesNormally(b ir.Block) bool {
 	if len(b) == 0 {
 		return true
 	}
@@ -82,16 +86,17 @@ func completes(b ir.Block) bool {
 	case *ir.Leave, *ir.Panic:
 		return false
 	case *ir.If:
-		return completes(s.Then) || completes(s.Else)
+		return completesNormally(s.Then) || completesNormally(s.Else)
 	case *ir.Scope:
-		return leaves(s.Body, s.L) || completes(s.Body)
+		return leavesLabel(s.Body, s.L) || completesNormally(s.Body)
 	case *ir.Loop:
-		return s.V != nil || leaves(s.Body, s.L)
+		return s.V != nil || leavesLabel(s.Body, s.L)
 	}
 	return true
 }
 
-func leaves(b ir.Block, l *ir.Label) (found bool) {
+// leavesLabel reports whether b contains a leave of l.
+func leavesLabel(b ir.Block, l *ir.Label) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		if s, ok := s.(*ir.Leave); ok && s.L == l {
 			found = true
@@ -101,7 +106,7 @@ func leaves(b ir.Block, l *ir.Label) (found bool) {
 	return found
 }
 
-// blankSet evaluates e where that may panic.
+// blankSet returns a statement that evaluates e if that may panic, otherwise nothing.
 func blankSet(at ir.At, e ir.Expr) ir.Block {
 	if e == nil || !mayPanic(e) {
 		return nil
@@ -109,13 +114,13 @@ func blankSet(at ir.At, e ir.Expr) ir.Block {
 	return ir.Block{&ir.Set{At: at, P: blank.Place(), E: e}}
 }
 
-// live drops the variables of b that are never read, again and again, as what they are
-// made of may then be read no more.
-func live(b ir.Block) ir.Block {
+// removeUnread removes the local variables of b that are never read. Removing one may leave another
+// unread, so it iterates to a fixed point.
+func removeUnread(b ir.Block) ir.Block {
 	for {
 		read := map[*ir.Var]bool{}
-		reads(b, read)
-		d := &dropper{read: read}
+		addReads(b, read)
+		d := &eliminator{read: read}
 		b = d.block(b)
 		if !d.changed {
 			return b
@@ -124,8 +129,9 @@ func live(b ir.Block) ir.Block {
 	}
 }
 
-// reads finds the variables that are read. One that is assigned to in parts counts.
-func reads(b ir.Block, read map[*ir.Var]bool) {
+// addReads adds the variables that b reads. A variable that is assigned in parts, or addressed,
+// counts as read.
+func addReads(b ir.Block, read map[*ir.Var]bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
@@ -137,32 +143,37 @@ func reads(b ir.Block, read map[*ir.Var]bool) {
 		}
 		switch s := s.(type) {
 		case *ir.Set:
-			partly(s.P, read)
+			addPartial(s.P, read)
 		case *ir.Add:
-			partly(s.P, read)
+			addPartial(s.P, read)
 		case *ir.Append:
-			partly(s.P, read)
+			addPartial(s.P, read)
 		}
 		return true
 	})
 }
 
-func partly(p *ir.Place, read map[*ir.Var]bool) {
+// addPartial adds the root of p if p is only a part of it.
+func addPartial(p *ir.Place, read map[*ir.Var]bool) {
 	if len(p.Path) > 0 {
 		read[p.Root] = true
 	}
 }
 
-type dropper struct {
+// An eliminator removes assignments to variables that are not in read. changed is set if it removed
+// any.
+type eliminator struct {
 	read    map[*ir.Var]bool
 	changed bool
 }
 
-func (d *dropper) dead(v *ir.Var) bool {
+// dead reports whether v is a local variable that is never read.
+func (d *eliminator) dead(v *ir.Var) bool {
 	return v != nil && v != blank && v.Kind == ir.Local && !d.read[v]
 }
 
-func (d *dropper) block(b ir.Block) (out ir.Block) {
+// block returns b without assignments to dead variables; calls and appends keep their effects.
+func (d *eliminator) block(b ir.Block) (out ir.Block) {
 	for _, s := range b {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -187,7 +198,7 @@ func (d *dropper) block(b ir.Block) (out ir.Block) {
 			if len(s.P.Path) == 0 && d.dead(s.P.Root) {
 				d.changed = true
 				a := *s
-				a.P = blank.Place() // it may write behind the length of a slice
+				a.P = blank.Place() // it may write beyond the length of a slice
 				out = append(out, &a)
 				continue
 			}
@@ -249,6 +260,7 @@ func mayPanic(e ir.Expr) (may bool) {
 	return may
 }
 
+// hasInfo reports whether the underlying type of t is basic with one of the properties.
 func hasInfo(t types.Type, info types.BasicInfo) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&info != 0

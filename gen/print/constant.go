@@ -12,13 +12,17 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// constant is a constant where want is expected, and the precedence of its text.
+// Constants. They keep their spelling in the source if it has the same value in the generated file;
+// otherwise they are printed as the shortest literal of the value.
+
+// constant returns the text of a constant in a context of type want, nil if the text must imply its
+// type, and the precedence of the text.
 func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	typed := want == nil || !types.Identical(want, c.T)
 	if c.Val == nil {
 		switch t := c.T.Underlying().(type) {
 		case *types.Struct, *types.Array:
-			return p.typ(c.T) + "{}", 0 // in parentheses where a block may follow
+			return p.typ(c.T) + "{}", 0 // precedence 0, for parentheses before a block
 		case *types.Basic:
 			zero := "0"
 			switch {
@@ -43,7 +47,7 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	}
 	if whole := strings.TrimSuffix(s, ".0"); !typed && hasInfo(c.T, types.IsFloat) &&
 		!strings.ContainsAny(whole, " /.") {
-		s = whole // of one literal: in 1 / 10.0 it would be a division of integers
+		s = whole // only for one literal: 1 / 10.0 would become a division of integers
 	}
 	if typed && (def == nil || !types.Identical(types.Default(def), c.T)) {
 		return p.typ(c.T) + "(" + s + ")", postfix
@@ -63,8 +67,8 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	return s, postfix
 }
 
-// literalText is a value as a literal, the shortest that gives it in its type, and the
-// type it has by itself.
+// literalText returns a value as the shortest literal with that value in type t, and the untyped
+// type of the literal.
 func (p *printer) literalText(v constant.Value, t types.Type) (string, types.Type) {
 	switch v.Kind() {
 	case constant.Bool:
@@ -95,8 +99,8 @@ func (p *printer) literalText(v constant.Value, t types.Type) (string, types.Typ
 	return i.ExactString(), types.Typ[types.UntypedInt]
 }
 
-// source is a constant as the source writes it, with the names that packages have in
-// this file, and its type; empty if it is not known to mean the same here.
+// source returns the spelling of a constant in the source, with package names of this file, and its
+// type. It is empty if the spelling does not have the same value here.
 func (p *printer) source(c *ir.Const) (string, types.Type) {
 	if c.Text == "" {
 		return "", nil
@@ -105,7 +109,7 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 	if err != nil {
 		return "", nil
 	}
-	// The text is evaluated where only the packages that it may mean are known.
+	// The text is evaluated in a scope with only the packages it refers to.
 	scope := types.NewPackage("constants", "constants")
 	var used []*types.Package
 	known := true
@@ -160,7 +164,7 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 	return s, tv.Type
 }
 
-// same reports whether two constants are one value of type t.
+// same reports whether two constants are the same value of type t.
 func (p *printer) same(a, b constant.Value, t types.Type) bool {
 	if a.Kind() == constant.Unknown || (a.Kind() == constant.Bool) != (b.Kind() == constant.Bool) ||
 		(a.Kind() == constant.String) != (b.Kind() == constant.String) {
@@ -177,8 +181,8 @@ func (p *printer) same(a, b constant.Value, t types.Type) bool {
 	return x == y
 }
 
-// packageNamed is the package that a constant's text names: the file's own, one that it
-// imports already or one that its package does.
+// packageNamed returns the package that a name in a constant's spelling refers to: that of the
+// file, one it imports, that of the original function, or one that imports.
 func (p *printer) packageNamed(name string) *types.Package {
 	if p.pkg.Name() == name {
 		return p.pkg

@@ -7,9 +7,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// declares reports whether the file declares a named type: one that belongs to no
-// package, or to the file's but stands in no scope, or that the source declares inside of
-// a function.
+// Types that the file declares: those without a package, such as the workspaces of adjoints, and
+// types declared in functions of the source.
+
+// declares reports whether the file declares a named type: one that belongs to no package, one of
+// the file's package without a scope, or one that the source declares in a function.
 func (f *file) declares(o *types.TypeName) bool {
 	switch {
 	case o.Pkg() == nil:
@@ -20,13 +22,13 @@ func (f *file) declares(o *types.TypeName) bool {
 	return o.Parent() != o.Pkg().Scope()
 }
 
-// declaredType is a type that the file declares, under a name that is free there.
+// A declaredType is a type that the file declares.
 type declaredType struct {
 	t  *types.Named
-	as *types.Named // which prints as that name
+	as *types.Named // stands for t in the printed text, under its name there
 }
 
-// typesOf finds the types of the variables and expressions of f that the file declares.
+// typesOf adds the types of the variables and expressions of fn that the file declares.
 func (f *file) typesOf(fn *ir.Func) {
 	for _, v := range ir.Vars(fn) {
 		f.findTypes(v.Type, map[types.Type]bool{})
@@ -44,6 +46,8 @@ func (f *file) typesOf(fn *ir.Func) {
 	})
 }
 
+// findTypes adds the types in t that the file declares. seen ends the recursion for recursive
+// types.
 func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 	if seen[t] {
 		return
@@ -63,10 +67,11 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 		if _, promised := f.typeDocs[t]; !promised {
 			name += f.suffix
 		}
-		as := types.NewNamed(types.NewTypeName(t.Obj().Pos(), nil, f.free(name), nil), types.NewStruct(nil, nil), nil)
+		obj := types.NewTypeName(t.Obj().Pos(), nil, f.freshName(name), nil)
+		as := types.NewNamed(obj, types.NewStruct(nil, nil), nil)
 		f.types = append(f.types, declaredType{t, as})
 		if st, ok := t.Underlying().(*types.Struct); ok {
-			f.owned[st] = true
+			f.declaredStructs[st] = true
 		}
 		f.findTypes(t.Underlying(), seen)
 	case *types.Pointer:
@@ -82,7 +87,7 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// renamedType gives the declared types in t their names in this file.
+// renamedType returns t with declared types replaced by those with their names in the file.
 func (f *file) renamedType(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Alias:
@@ -122,7 +127,7 @@ func (f *file) renamedType(t types.Type) types.Type {
 	return t
 }
 
-// declarations are those of the types that the file declares.
+// declarations returns the type declarations of the file.
 func (f *file) declarations() string {
 	var b strings.Builder
 	for _, d := range f.types {

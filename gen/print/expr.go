@@ -9,17 +9,20 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Expressions as Go source. The tree of an expression is kept, since it determines rounding and
+// fusing. Constant operands are a difficulty: Go evaluates constant expressions exactly and rejects
+// some, so operations on constants only are printed with operands that are run-time values.
+
 // Precedences above those of binary operators.
 const (
 	unary   = token.UnaryPrec
 	postfix = token.HighestPrec
 )
 
-// expr is e where a value of type want is expected, nil where its text has to say its
-// type.
+// expr returns the text of e in a context of type want, nil if the text must imply its type.
 func (p *printer) expr(e ir.Expr, want types.Type) string { return p.prec(e, want, 0) }
 
-// prec is e as an operand of an operator of a precedence.
+// prec returns the text of e as an operand of an operator of precedence outer.
 func (p *printer) prec(e ir.Expr, want types.Type, outer int) string {
 	s, inner := p.text(e, want)
 	if inner < outer {
@@ -28,7 +31,7 @@ func (p *printer) prec(e ir.Expr, want types.Type, outer int) string {
 	return s
 }
 
-// text is e and the precedence of its operator.
+// text returns the text of e and the precedence of its outermost operator.
 func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	if s, prec := p.real(e); s != "" {
 		return s, prec
@@ -48,9 +51,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.Unary:
 		x := ""
 		if e.Op == token.SUB && positive(e.X) && hasInfo(e.T, types.IsFloat) {
-			x = p.expr(e.X, want) // the negative number itself
+			x = p.expr(e.X, want) // a negative constant
 		} else if constantExpr(e.X) {
-			x = p.hidden(e.X)
+			x = p.runtimeValue(e.X)
 		} else if x = p.prec(e.X, e.T, unary); strings.ContainsAny(x[:1], "+-^&*") {
 			x = "(" + x + ")"
 		}
@@ -62,7 +65,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.Convert:
 		t := p.typeCall(e.T)
 		if constantExpr(e.X) && !exact(e.X, e.T) {
-			return t + "(" + p.hidden(e.X) + ")", postfix
+			return t + "(" + p.runtimeValue(e.X) + ")", postfix
 		}
 		return t + "(" + p.expr(e.X, nil) + ")", postfix
 	case *ir.Len:
@@ -84,7 +87,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		if e.Cap != nil {
 			s += ", " + p.index(e.Cap, -1)
 			if n, c := number(e.N), number(e.Cap); constantExpr(e.N) && constantExpr(e.Cap) && (n < 0 || c < n) {
-				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.hidden(e.N) + ", " + p.index(e.Cap, -1)
+				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.runtimeValue(e.N) + ", " + p.index(e.Cap, -1)
 			}
 		}
 		return s + ")", postfix
@@ -99,8 +102,8 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	return "", 0
 }
 
-// constantExpr reports whether Go may take the text of e for a constant expression, which it
-// computes exactly, refuses if it overflows, and knows no negative zero of.
+// constantExpr reports whether Go might treat the text of e as a constant expression, which it
+// evaluates exactly, rejects if it overflows, and in which it has no negative zero.
 func constantExpr(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Const:
@@ -114,20 +117,20 @@ func constantExpr(e ir.Expr) bool {
 		_, slice := e.X.Type().Underlying().(*types.Slice)
 		return !slice
 	}
-	return false // operators have one operand at least that is hidden
+	return false // binary operations have at least one operand that is a run-time value
 }
 
-// hidden is the value of a constant as one that is known only when the program runs.
-func (p *printer) hidden(e ir.Expr) string {
+// runtimeValue returns a constant as an operand that the compiler treats as a run-time value.
+func (p *printer) runtimeValue(e ir.Expr) string {
 	return p.runtime("Value") + "(" + p.expr(e, nil) + ")"
 }
 
-// runtime is the name of a function of package rt.
+// runtime returns the name of a function of package rt.
 func (p *printer) runtime(name string) string {
 	return p.qualified(types.NewPackage(runtimePath, "rt"), name)
 }
 
-// exact reports whether a constant converts to t without a change.
+// exact reports whether a constant converts to t without a change of value.
 func exact(e ir.Expr, t types.Type) bool {
 	c, ok := e.(*ir.Const)
 	if !ok {
@@ -144,7 +147,8 @@ func exact(e ir.Expr, t types.Type) bool {
 	return ok && (n == int64(int8(n)) && n >= 0 || n == int64(int16(n)) && hasInfo(t, types.IsFloat))
 }
 
-// binary is an operation. Operands that are constants get their types from the other.
+// binary returns the text of an operation. A constant operand takes its type from the other
+// operand.
 func (p *printer) binary(e *ir.Binary) string {
 	prec := e.Op.Precedence()
 	x, y := e.X, e.Y
@@ -152,25 +156,26 @@ func (p *printer) binary(e *ir.Binary) string {
 	shift := e.Op == token.SHL || e.Op == token.SHR
 	switch {
 	case shift && constantExpr(y) && (constantExpr(x) || !positive(y)), constantExpr(x) && constantExpr(y):
-		return p.hidden(x) + op + p.hidden(y)
-	case shift && constantExpr(x): // whose type would be that of what is around
+		return p.runtimeValue(x) + op + p.runtimeValue(y)
+	case shift && constantExpr(x): // the type of x would otherwise come from the context
 		return p.typ(x.Type()) + "(" + p.expr(x, x.Type()) + ")" + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case shift:
 		return p.prec(x, nil, prec) + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case e.Op == token.LAND || e.Op == token.LOR:
 		return p.prec(x, e.T, prec) + op + p.prec(y, e.T, prec+1)
 	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && constantExpr(y) && !positive(y):
-		return p.prec(x, nil, prec) + op + p.hidden(y)
+		return p.prec(x, nil, prec) + op + p.runtimeValue(y)
 	}
 	return p.prec(x, y.Type(), prec) + op + p.prec(y, x.Type(), prec+1)
 }
 
-// positive reports whether a constant is a positive number.
+// positive reports whether e is a positive constant.
 func positive(e ir.Expr) bool {
 	c, ok := e.(*ir.Const)
 	return ok && c.Val != nil && constant.Sign(c.Val) > 0
 }
 
+// math returns the text of a call of an elementary function.
 func (p *printer) math(e *ir.Math) string {
 	params, _, _ := ir.Elementary(e.Name)
 	list := make([]string, len(e.Args))
@@ -188,7 +193,7 @@ func (p *printer) math(e *ir.Math) string {
 	case e.Name == "min" || e.Name == "max":
 		name = p.builtin(e.Name)
 		if all {
-			list[0] = p.hidden(e.Args[0])
+			list[0] = p.runtimeValue(e.Args[0])
 		}
 	case strings.HasPrefix(e.Name, "math."):
 		name = p.qualified(types.NewPackage("math", "math"), e.Name[len("math."):])

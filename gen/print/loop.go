@@ -8,19 +8,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// target is what a break or a continue goes to: a loop, or a switch in place of a scope.
+// Structured control flow as Go source: loops, scopes as switches with one case, and leaves as
+// break, continue or return, with labels only if needed.
+
+// A target is a statement that break or continue may refer to: a loop, or the switch of a scope.
 type target struct {
 	loop  *ir.Loop
 	scope *ir.Scope
-	used  bool // its label
+	used  bool // whether its label is used
 }
 
-func (p *printer) labelled(t *target, l *ir.Label, print func()) {
+// withLabel prints a statement by print, preceded by its label if a leave inside used it.
+func (p *printer) withLabel(t *target, l *ir.Label, print func()) {
 	outer := p.b.String()
 	p.b.Reset()
-	p.around = append(p.around, t)
+	p.enclosing = append(p.enclosing, t)
 	print()
-	p.around = p.around[:len(p.around)-1]
+	p.enclosing = p.enclosing[:len(p.enclosing)-1]
 	text := p.b.String()
 	p.b.Reset()
 	p.b.WriteString(outer)
@@ -30,14 +34,15 @@ func (p *printer) labelled(t *target, l *ir.Label, print func()) {
 	p.b.WriteString(text)
 }
 
+// leave prints a leave of l.
 func (p *printer) leave(l *ir.Label) {
 	if l == p.f.Exit {
 		p.line("return")
 		return
 	}
-	broken, continued := true, true // nothing lies between that the word alone would mean
-	for i := len(p.around) - 1; i >= 0; i-- {
-		t := p.around[i]
+	broken, continued := true, true // break, continue without a label would refer to the label so far
+	for i := len(p.enclosing) - 1; i >= 0; i-- {
+		t := p.enclosing[i]
 		word, bare, label := "break", false, l.Name
 		switch {
 		case t.scope != nil && t.scope.L == l:
@@ -60,6 +65,7 @@ func (p *printer) leave(l *ir.Label) {
 	p.refuse("a leave of %s, which is not around it", l.Name)
 }
 
+// loop prints a loop. A leading exit test becomes the condition of the for statement.
 func (p *printer) loop(s *ir.Loop) {
 	body := s.Body
 	if v := s.V; v == nil {
@@ -77,7 +83,7 @@ func (p *printer) loop(s *ir.Loop) {
 	} else {
 		i, lo, hi := p.name(v), p.expr(s.Lo, nil), p.expr(s.Hi, v.Type)
 		head := i + " := " + lo
-		if !p.stable(s.Hi, s.Body) {
+		if !p.invariant(s.Hi, s.Body) {
 			end := p.names.Name(v.Name + "End")
 			head, hi = i+", "+end+" := "+lo+", "+p.expr(s.Hi, nil), end
 		}
@@ -97,23 +103,24 @@ func (p *printer) loop(s *ir.Loop) {
 	p.line("}")
 }
 
-// stable reports whether e, evaluated before each iteration, has one value throughout
-// and costs nothing: it is a constant or made of variables that the body does not assign.
-func (p *printer) stable(e ir.Expr, body ir.Block) bool {
+// invariant reports whether e, evaluated before each iteration, has the same value in all of them
+// and is cheap: a constant, or made of variables that the body does not assign and whose address is
+// not taken.
+func (p *printer) invariant(e ir.Expr, body ir.Block) bool {
 	switch e := e.(type) {
 	case *ir.Const:
 		return true
 	case *ir.Load:
-		return len(e.P.Path) == 0 && !p.written[e.P.Root] && !assigns(body, e.P.Root)
+		return len(e.P.Path) == 0 && !p.addressed[e.P.Root] && !assigns(body, e.P.Root)
 	case *ir.Len:
-		return p.stable(e.X, body)
+		return p.invariant(e.X, body)
 	case *ir.Binary:
-		return (e.Op == token.ADD || e.Op == token.SUB) && p.stable(e.X, body) && p.stable(e.Y, body)
+		return (e.Op == token.ADD || e.Op == token.SUB) && p.invariant(e.X, body) && p.invariant(e.Y, body)
 	}
 	return false
 }
 
-// assigns reports whether b assigns to v or to a part of it.
+// assigns reports whether b assigns to v or to a part of it directly.
 func assigns(b ir.Block, v *ir.Var) (found bool) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, w := range ir.EffectOf(s).Writes {

@@ -10,21 +10,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// index is an index or a bound. A constant that Go would refuse, as it is out of range
-// of n elements, is hidden; -1 stands for any n.
+// Places, indices and bounds as Go source.
+
+// index returns an index or a bound. A constant that Go would reject as out of the range of n
+// elements is printed as a run-time value; n is -1 if it is not known.
 func (p *printer) index(e ir.Expr, n int64) string {
 	if c, ok := e.(*ir.Const); ok && c.Val != nil {
 		i, ok := constant.Int64Val(constant.ToInt(c.Val))
 		if !ok || i < 0 || n >= 0 && i >= n {
-			return p.hidden(e)
+			return p.runtimeValue(e)
 		}
 		return p.expr(e, e.Type())
 	}
 	return p.expr(e, e.Type())
 }
 
-// bounds are those of a slice. Constants that Go would refuse, as they are not in order,
-// are hidden.
+// bounds returns the bounds of a slice expression. Constants that Go would reject, as they are not
+// in order, are printed as run-time values.
 func (p *printer) bounds(lo, hi, max ir.Expr) string {
 	list := []string{"", ""}
 	seen, last := false, int64(0)
@@ -36,8 +38,8 @@ func (p *printer) bounds(lo, hi, max ir.Expr) string {
 		if constantExpr(e) {
 			switch n := number(e); {
 			case seen && n < last:
-				s = p.hidden(e)
-			case n < 0: // of a value that is not known here
+				s = p.runtimeValue(e)
+			case n < 0: // not representable: no later constant is known to be in order
 				last = math.MaxInt64
 			default:
 				last = n
@@ -53,6 +55,8 @@ func (p *printer) bounds(lo, hi, max ir.Expr) string {
 	return "[" + strings.Join(list, ":") + "]"
 }
 
+// literal returns a composite literal. A slice longer than its last key gets a zero element at the
+// end.
 func (p *printer) literal(e *ir.Literal) string {
 	list := make([]string, len(e.Elems))
 	st, _ := e.T.Underlying().(*types.Struct)
@@ -85,10 +89,11 @@ func (p *printer) literal(e *ir.Literal) string {
 	return p.typ(e.T) + "{" + strings.Join(list, ", ") + "}"
 }
 
+// place returns a place in Go's syntax.
 func (p *printer) place(at *ir.Place) string { return p.path(at, false) }
 
-// path is a place; with sliced, bounds follow. A pointer is followed without a star by a
-// field or an index of an array.
+// path is place; if sliced is set, bounds follow. A field or an index of an array follows a pointer
+// without a star.
 func (p *printer) path(at *ir.Place, sliced bool) string {
 	s := p.name(at.Root)
 	t := at.Root.Type
@@ -114,7 +119,7 @@ func (p *printer) path(at *ir.Place, sliced bool) string {
 			suffix("[" + p.index(step.Index, n) + "]")
 		case i+1 < len(at.Path) &&
 			(at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
-			// the star is left out
+			// no star
 			suffix("")
 		default:
 			s = "*" + s
@@ -132,15 +137,16 @@ func isArray(t types.Type) bool {
 	return ok
 }
 
+// field returns the name of a field, which the file must be able to use.
 func (p *printer) field(t *types.Struct, i int) string {
 	f := t.Field(i)
-	if !p.visible(f) && !p.owned[t] || f.Name() == "_" {
+	if !p.visible(f) && !p.declaredStructs[t] || f.Name() == "_" {
 		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
 	}
 	return f.Name()
 }
 
-// number is the value of an integer constant, -1 of anything else.
+// number returns the value of an integer constant, -1 for other expressions.
 func number(e ir.Expr) int64 {
 	if c, ok := e.(*ir.Const); ok && c.Val == nil {
 		return 0

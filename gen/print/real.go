@@ -11,19 +11,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Expressions over Reals are calls of methods and functions of package nabla. An operand
-// that is a constant there, as it carries no derivatives, is passed as the number where a
-// method takes one.
+// Expressions over Reals become calls of methods and functions of package nabla. A constant
+// operand, which carries no derivative, is passed as a number to methods that take one.
 
+// isReal reports whether t is ir.Real.
 func isReal(t types.Type) bool { return types.Identical(t, ir.Real) }
 
-// real is an expression over Reals, or of them, and the precedence of its operator; empty
-// if e is none.
+// real returns the text of an expression over Reals, or with a Real as an operand, and its
+// precedence; "" if e is none.
 func (p *printer) real(e ir.Expr) (string, int) {
 	switch e := e.(type) {
 	case *ir.Const:
 		if isReal(e.T) {
-			return p.nabla("Const") + "(" + p.float(e) + ")", postfix
+			return p.nabla("Const") + "(" + p.numberText(e) + ")", postfix
 		}
 	case *ir.Unary:
 		if not, ok := e.X.(*ir.Binary); ok && e.Op == token.NOT && not.Op == token.NEQ && isReal(not.X.Type()) {
@@ -41,9 +41,9 @@ func (p *printer) real(e ir.Expr) (string, int) {
 		case isReal(e.T) && isReal(e.X.Type()):
 			return p.text(e.X, nil)
 		case isReal(e.T):
-			return p.nabla("Const") + "(" + p.float(e) + ")", postfix
+			return p.nabla("Const") + "(" + p.numberText(e) + ")", postfix
 		case isReal(e.X.Type()):
-			return p.escape(e), postfix
+			return p.realValue(e), postfix
 		}
 	case *ir.Binary:
 		if isReal(e.X.Type()) {
@@ -59,13 +59,13 @@ func (p *printer) real(e ir.Expr) (string, int) {
 	return "", 0
 }
 
-// nabla is a name of package nabla.
+// nabla returns a name of package nabla.
 func (p *printer) nabla(name string) string {
 	return p.qualified(types.NewPackage(ir.RealPath, "nabla"), name)
 }
 
-// plain reports whether e, a Real, is a number that carries no derivatives.
-func plain(e ir.Expr) bool {
+// isNumber reports whether e, a Real, is a number that carries no derivative.
+func isNumber(e ir.Expr) bool {
 	switch e := e.(type) {
 	case *ir.Const:
 		return true
@@ -75,14 +75,14 @@ func plain(e ir.Expr) bool {
 	return false
 }
 
-// float is such a number as a float64.
-func (p *printer) float(e ir.Expr) string {
+// numberText returns such a number as a float64.
+func (p *printer) numberText(e ir.Expr) string {
 	f64 := types.Typ[types.Float64]
 	switch e := e.(type) {
 	case *ir.Const:
 		s := p.expr(&ir.Const{Typed: ir.Typed{T: f64}, Val: e.Val, Text: e.Text}, f64)
 		if x, err := parser.ParseExpr(s); err == nil {
-			if in, ok := x.(*ast.ParenExpr); ok { // an argument needs none
+			if in, ok := x.(*ast.ParenExpr); ok { // no parentheses are needed in an argument
 				return s[in.X.Pos()-1 : in.X.End()-1]
 			}
 		}
@@ -97,22 +97,24 @@ func (p *printer) float(e ir.Expr) string {
 	return ""
 }
 
-// operandReal is a Real in front of a method.
+// operandReal returns a Real as the receiver of a method.
 func (p *printer) operandReal(e ir.Expr) string { return p.prec(e, nil, postfix) }
 
+// method returns the call of a method of x with the argument y.
 func (p *printer) method(x ir.Expr, name string, y ir.Expr) string {
 	return p.operandReal(x) + "." + name + "(" + p.expr(y, nil) + ")"
 }
 
-// escape is the value of a Real as a number of another type.
-func (p *printer) escape(e *ir.Convert) string {
+// realValue returns the value of a Real as a number of another type.
+func (p *printer) realValue(e *ir.Convert) string {
 	t := e.T.Underlying().(*types.Basic)
 	x := p.operandReal(e.X)
 	switch {
 	case t.Kind() == types.Int:
 		x += ".Int()"
 	case t.Info()&types.IsInteger != 0:
-		// The guard holds for all numbers that come out the same.
+		// Trunc is recorded, so the replay is valid for all values that truncate to the same
+		// integer.
 		x = p.nabla("Trunc") + "(" + p.expr(e.X, nil) + ").Value()"
 	default:
 		x += ".Value()"
@@ -123,40 +125,43 @@ func (p *printer) escape(e *ir.Convert) string {
 	return p.typeCall(e.T) + "(" + x + ")"
 }
 
+// realMethods maps operators to methods of nabla.Real.
 var realMethods = map[token.Token]string{
 	token.ADD: "Add", token.SUB: "Sub", token.QUO: "Div",
 	token.LSS: "Less", token.LEQ: "LessEq", token.GTR: "Greater", token.GEQ: "GreaterEq", token.EQL: "Equal",
 }
 
+// binaryReal returns an operation on Reals and its precedence, with the methods for constants where
+// one operand is a number.
 func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 	x, y := e.X, e.Y
-	if plain(x) && !plain(y) && (e.Op == token.ADD || e.Op == token.MUL) {
-		x, y = y, x // the same number, as far as IEEE arithmetic tells
+	if isNumber(x) && !isNumber(y) && (e.Op == token.ADD || e.Op == token.MUL) {
+		x, y = y, x // addition and multiplication are commutative in IEEE arithmetic
 	}
 	switch e.Op {
 	case token.NEQ:
 		return "!" + p.method(x, "Equal", y), unary
 	case token.MUL:
 		s := p.operandReal(x)
-		if plain(y) {
-			return s + ".Scale(" + p.float(y) + ")", postfix
+		if isNumber(y) {
+			return s + ".Scale(" + p.numberText(y) + ")", postfix
 		}
 		if by := p.operandReal(y); by != s {
-			return s + ".Mul(" + p.bare(y, by) + ")", postfix
+			return s + ".Mul(" + p.unparenDeref(y, by) + ")", postfix
 		}
 		return s + ".Sq()", postfix
 	case token.ADD:
-		if plain(y) {
-			return p.operandReal(x) + ".AddConst(" + p.float(y) + ")", postfix
+		if isNumber(y) {
+			return p.operandReal(x) + ".AddConst(" + p.numberText(y) + ")", postfix
 		}
 	case token.SUB:
 		if positive(y) {
-			if c := p.float(y); !strings.ContainsAny(c, " (") {
+			if c := p.numberText(y); !strings.ContainsAny(c, " (") {
 				return p.operandReal(x) + ".AddConst(-" + c + ")", postfix
 			}
 		}
 	case token.QUO:
-		if one(x) {
+		if isOne(x) {
 			return p.operandReal(y) + ".Inv()", postfix
 		}
 	}
@@ -167,21 +172,22 @@ func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 	return p.method(x, name, y), postfix
 }
 
-// bare is the text of an operand without the parentheses that it needs as one: those
-// around what a pointer points to.
-func (p *printer) bare(e ir.Expr, text string) string {
+// unparenDeref returns the text of an operand without the parentheses around a dereference, which
+// an argument does not need.
+func (p *printer) unparenDeref(e ir.Expr, text string) string {
 	if _, ok := e.(*ir.Load); ok && strings.HasPrefix(text, "(*") && strings.HasSuffix(text, ")") {
 		return text[1 : len(text)-1]
 	}
 	return text
 }
 
-func one(e ir.Expr) bool {
+// isOne reports whether e is the constant 1.
+func isOne(e ir.Expr) bool {
 	c, ok := e.(*ir.Const)
 	return ok && c.Val != nil && constant.Compare(c.Val, token.EQL, constant.MakeInt64(1))
 }
 
-// addReal prints an addition, as a subtraction where what is added is negated.
+// addReal prints an addition to a Real, as a subtraction if the operand is negated.
 func (p *printer) addReal(s *ir.Add) {
 	here := &ir.Load{Typed: ir.Typed{T: s.P.Type()}, P: s.P}
 	op, e := token.ADD, s.E
@@ -191,10 +197,10 @@ func (p *printer) addReal(s *ir.Add) {
 	p.line("%s = %s", p.place(s.P), p.expr(&ir.Binary{Typed: here.Typed, Op: op, X: here, Y: e}, nil))
 }
 
-// mathReal is a function of package math over Reals.
+// mathReal returns a call of an elementary function of Reals.
 func (p *printer) mathReal(e *ir.Math) string {
 	if e.Name == "min" || e.Name == "max" {
-		return p.least(e)
+		return p.minMax(e)
 	}
 	name, ok := strings.CutPrefix(e.Name, "math.")
 	if !ok {
@@ -206,8 +212,8 @@ func (p *printer) mathReal(e *ir.Math) string {
 	case "IsInf":
 		return p.operandReal(e.Args[0]) + ".IsInf(" + p.expr(e.Args[1], types.Typ[types.Int]) + ")"
 	case "Pow":
-		if plain(e.Args[1]) {
-			return p.operandReal(e.Args[0]) + ".PowConst(" + p.float(e.Args[1]) + ")"
+		if isNumber(e.Args[1]) {
+			return p.operandReal(e.Args[0]) + ".PowConst(" + p.numberText(e.Args[1]) + ")"
 		}
 	case "Nextafter32", "Float32bits", "Float64bits":
 		p.refuse("function %s of Reals", e.Name)
@@ -215,7 +221,7 @@ func (p *printer) mathReal(e *ir.Math) string {
 	return p.nabla(name) + "(" + p.reals(e.Args) + ")"
 }
 
-// reals are arguments, integers among them.
+// reals returns arguments, of which some may be integers.
 func (p *printer) reals(args []ir.Expr) string {
 	list := make([]string, len(args))
 	for i, a := range args {
@@ -224,10 +230,10 @@ func (p *printer) reals(args []ir.Expr) string {
 	return strings.Join(list, ", ")
 }
 
-// least is the builtin min or max. It gives NaN for NaN and an infinity, which math.Min
-// does not, and so nabla.Min; where there is one number besides a constant, that cannot
-// be.
-func (p *printer) least(e *ir.Math) string {
+// minMax returns the builtin min or max of Reals. Of NaN and an infinity the builtins return NaN,
+// but math.Min, and so nabla.Min, does not; with one constant and one other operand the difference
+// cannot occur.
+func (p *printer) minMax(e *ir.Math) string {
 	if len(e.Args) == 1 {
 		return p.operandReal(e.Args[0])
 	}

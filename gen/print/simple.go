@@ -8,6 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// Statements without blocks as Go source.
+
 // simple prints a statement without blocks.
 func (p *printer) simple(s ir.Stmt) {
 	switch s := s.(type) {
@@ -51,18 +53,20 @@ func (p *printer) simple(s ir.Stmt) {
 	}
 }
 
+// set prints an assignment, with op= if the target is the left operand of the right side.
 func (p *printer) set(s *ir.Set) {
 	if s.P.Root == blank {
 		p.line("_ = %s", p.expr(s.E, nil))
 		return
 	}
-	if p.store(s) {
+	if p.storeVector(s) {
 		return
 	}
 	to := p.place(s.P)
 	if b, ok := s.E.(*ir.Binary); ok && !isReal(b.T) && !isVector(b.T) && b.Op.Precedence() > token.EQL.Precedence() {
 		if l, ok := b.X.(*ir.Load); ok && p.place(l.P) == to && !constantExpr(b.X) {
-			// The operator's own rules for its right side stay: it is taken from its text.
+			// The text of the right operand is cut from that of the operation, which may have made
+			// it a run-time value.
 			if text := p.binary(b); strings.HasPrefix(text, to+" "+b.Op.String()+" ") {
 				p.line("%s %s= %s", to, b.Op, p.unparen(b.Y, strings.TrimPrefix(text, to+" "+b.Op.String()+" ")))
 				return
@@ -72,12 +76,12 @@ func (p *printer) set(s *ir.Set) {
 	e := p.expr(s.E, s.P.Type())
 	if to != e {
 		p.line("%s = %s", to, e)
-	} else if mayPanic(s.E) { // what assigns itself is taken for a mistake
+	} else if mayPanic(s.E) { // vet reports self-assignment as a mistake
 		p.line("_ = %s", e)
 	}
 }
 
-// unparen is the text of an operand without the parentheses of its operator.
+// unparen returns the text of an operand without the parentheses it needs as such.
 func (p *printer) unparen(e ir.Expr, text string) string {
 	if b, ok := e.(*ir.Binary); ok && text == "("+p.binary(b)+")" {
 		return text[1 : len(text)-1]
@@ -85,7 +89,7 @@ func (p *printer) unparen(e ir.Expr, text string) string {
 	return text
 }
 
-// add prints an addition, as a subtraction where what is added is negated.
+// add prints an addition, as a subtraction if the operand is negated.
 func (p *printer) add(s *ir.Add) {
 	to, t := p.place(s.P), s.P.Type()
 	if isReal(t) {
@@ -111,7 +115,7 @@ func (p *printer) add(s *ir.Add) {
 	}
 }
 
-// let declares a variable, with its type where its value does not say it.
+// let prints the declaration of a variable, with its type if the value does not imply it.
 func (p *printer) let(s *ir.Let) {
 	name := p.name(s.V)
 	if s.E == nil {
@@ -185,7 +189,7 @@ func (p *printer) call(s *ir.Call, op string) {
 	p.line("%s%s", head, p.object(o, s.Args, params))
 }
 
-// object is a call of a function or a method of the source.
+// object returns a call of a function or a method of the source.
 func (p *printer) object(o *types.Func, args []ir.Expr, params []types.Type) string {
 	sig := o.Signature()
 	if len(args) != len(params) {
@@ -198,6 +202,7 @@ func (p *printer) object(o *types.Func, args []ir.Expr, params []types.Type) str
 	return recv + "." + o.Name() + "(" + p.args(args[1:], params[1:], sig.Variadic()) + ")"
 }
 
+// args returns the arguments of a call.
 func (p *printer) args(args []ir.Expr, params []types.Type, variadic bool) string {
 	list := make([]string, len(args))
 	for i, a := range args {

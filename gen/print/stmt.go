@@ -9,35 +9,41 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// printer prints a function.
+// Functions and blocks as Go source.
+
+// A printer prints one function.
 type printer struct {
 	*file
-	f       *ir.Func
-	b       strings.Builder
-	names   *ir.Namer
-	vars    map[*ir.Var]string
-	written map[*ir.Var]bool // whose address is taken, so that anybody may write them
-	around  []*target        // innermost last
-	// separate are slices that must not share memory.
-	separate   []DisjointCheck
+	f     *ir.Func
+	b     strings.Builder
+	names *ir.Namer
+	// vars maps variables to their Go names.
+	vars      map[*ir.Var]string
+	addressed map[*ir.Var]bool // variables whose address is taken, which may be written through aliases
+	enclosing []*target        // enclosing loops and scopes, innermost last
+	// disjoint, shadows and workspaces are the fields of [Func].
+	disjoint   []DisjointCheck
 	shadows    []Shadows
 	workspaces []*ir.Var
-	kernel     bool     // it computes in vectors
-	viaName    string   // see via
-	consts     []string // of a kernel
+	kernel     bool     // whether it is a kernel, which computes with vectors
+	scratch    string   // name of the scratch row, see scratchRow
+	consts     []string // constants of a kernel, which are loaded from a variable
 }
 
+// refuse panics with an Error for the current function.
 func (p *printer) refuse(format string, args ...any) {
 	panic(&Error{p.f.Name, fmt.Sprintf(format, args...)})
 }
 
+// line prints a line.
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
+// function prints the function with the code at its beginning.
 func (p *printer) function() {
-	p.names, p.vars, p.written = ir.NamerOf(p.f), map[*ir.Var]string{}, map[*ir.Var]bool{}
+	p.names, p.vars, p.addressed = ir.NamerOf(p.f), map[*ir.Var]string{}, map[*ir.Var]bool{}
 	p.reserve(p.names)
-	body := live(clean(p.f.Body))
-	if completes(body) {
+	body := removeUnread(clean(p.f.Body))
+	if completesNormally(body) {
 		body = append(body, &ir.Leave{L: p.f.Exit})
 	}
 	p.addresses(body)
@@ -46,31 +52,32 @@ func (p *printer) function() {
 		head += "(" + p.signature(p.f.Results, false) + ") "
 	}
 	p.line("func %s%s{", p.file.names[p.f], head)
-	for _, a := range p.separate {
-		p.apart(a)
+	for _, a := range p.disjoint {
+		p.disjointCheck(a)
 	}
 	for _, w := range p.workspaces {
 		p.line("if %s == nil {\n%s = new(%s)\n}", p.name(w), p.name(w),
 			p.typ(w.Type.Underlying().(*types.Pointer).Elem()))
 	}
 	for _, s := range p.shadows {
-		p.missing(s, body)
+		p.completeShadows(s, body)
 	}
-	p.hooked()
+	p.printDispatch()
 	tail := map[*ir.Label]bool{}
 	if len(p.f.Results) == 0 {
 		tail[p.f.Exit] = true
 	}
 	if p.kernel {
-		p.inVectors(body)
+		p.kernelBody(body)
 	} else {
 		p.block(body, tail, false)
 	}
 	p.line("}")
-	p.hook(head)
+	p.declareDispatch(head)
 }
 
-// signature lists variables, the type only behind the last of those that share it.
+// signature returns a parameter list, with a type only after the last of several variables that
+// share it.
 func (p *printer) signature(list []*ir.Var, variadic bool) string {
 	var out []string
 	for i, v := range list {
@@ -86,16 +93,16 @@ func (p *printer) signature(list []*ir.Var, variadic bool) string {
 	return strings.Join(out, ", ")
 }
 
-// addresses finds the variables whose memory has another name.
+// addresses collects the variables whose address is taken.
 func (p *printer) addresses(b ir.Block) {
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				switch e := e.(type) {
 				case *ir.Addr:
-					p.written[e.P.Root] = true
+					p.addressed[e.P.Root] = true
 				case *ir.SliceAt:
-					p.written[e.P.Root] = true
+					p.addressed[e.P.Root] = true
 				}
 				return true
 			})
@@ -104,7 +111,7 @@ func (p *printer) addresses(b ir.Block) {
 	})
 }
 
-// name is the Go name of a variable: its own, if nothing else that the file names has it.
+// name returns the Go name of a variable: its own, unless the file refers to something else by it.
 func (p *printer) name(v *ir.Var) string {
 	if v.Kind == ir.Global {
 		o := v.Object
@@ -128,8 +135,8 @@ func (p *printer) name(v *ir.Var) string {
 	return name
 }
 
-// block prints b. Control comes to the end of what is in tail at the end of b. The only
-// statement of a branch stays even if it leaves for there.
+// block prints b. A leave of a label in tail is redundant at the end of b. The only statement of a
+// branch is printed even if it is such a leave.
 func (p *printer) block(b ir.Block, tail map[*ir.Label]bool, branch bool) {
 	for i := 0; i < len(b); i++ {
 		if n := p.returned(b[i:]); n > 0 {
@@ -152,21 +159,21 @@ func (p *printer) block(b ir.Block, tail map[*ir.Label]bool, branch bool) {
 		case *ir.If:
 			p.branches(s, inner)
 		case *ir.Scope:
-			p.labelled(&target{scope: s}, s.L, func() {
+			p.withLabel(&target{scope: s}, s.L, func() {
 				p.line("switch {\ndefault:")
 				p.block(s.Body, nil, false)
 				p.line("}")
 			})
 		case *ir.Loop:
-			p.labelled(&target{loop: s}, s.L, func() { p.loop(s) })
+			p.withLabel(&target{loop: s}, s.L, func() { p.loop(s) })
 		default:
 			p.simple(s)
 		}
 	}
 }
 
-// returned prints assignments to all results and a return as one statement. It says how
-// many statements those are.
+// returned prints assignments to all results and a return as one return statement, if b is of this
+// form, and returns the number of statements printed.
 func (p *printer) returned(b ir.Block) int {
 	n := len(p.f.Results)
 	if n == 0 || len(b) != n+1 {
@@ -186,7 +193,7 @@ func (p *printer) returned(b ir.Block) int {
 		}
 		at := -1
 		for k, v := range p.f.Results {
-			if v == set.P.Root && !p.written[v] {
+			if v == set.P.Root && !p.addressed[v] {
 				at = k
 			}
 		}
@@ -199,6 +206,7 @@ func (p *printer) returned(b ir.Block) int {
 	return n + 1
 }
 
+// mentionsResult reports whether e reads a result.
 func (p *printer) mentionsResult(e ir.Expr) (found bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if at := ir.PlaceOf(e); at != nil {
@@ -209,8 +217,8 @@ func (p *printer) mentionsResult(e ir.Expr) (found bool) {
 	return found
 }
 
-// declared prints declarations of variables and the call that gives them their values
-// as one statement. It says how many statements those are.
+// declared prints declarations of variables and the call that assigns them as one statement, if b
+// begins with these, and returns the number of statements printed.
 func (p *printer) declared(b ir.Block) int {
 	n := 0
 	lets := map[*ir.Var]bool{}
@@ -257,6 +265,7 @@ func (p *printer) declared(b ir.Block) int {
 	return n + 1
 }
 
+// resultTypes returns the types of the results of a callee.
 func resultTypes(c *ir.Callee) (list []types.Type) {
 	if c.Func != nil {
 		for _, v := range c.Func.Results {
@@ -270,6 +279,7 @@ func resultTypes(c *ir.Callee) (list []types.Type) {
 	return list
 }
 
+// branches prints an if, with else-if chains flattened.
 func (p *printer) branches(s *ir.If, tail map[*ir.Label]bool) {
 	p.line("if %s {", p.expr(s.Cond, types.Typ[types.Bool]))
 	p.block(s.Then, tail, true)

@@ -8,28 +8,31 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// SIMDConstraint says when a twin is compiled. From version 3 on of amd64 Go fuses products
-// and sums of numbers and not of vectors, which would round otherwise.
+// SIMD variants (function multiversioning): a function asks a dispatch variable for its variant,
+// which the second file sets at initialisation if the processor has the instructions.
+
+// SIMDConstraint is the build constraint of SIMD variants. From amd64.v3 on, Go fuses products and
+// sums of numbers but not of vectors, which would then round differently.
 const SIMDConstraint = "goexperiment.simd && amd64 && !amd64.v3"
 
-// SIMDVariant is what a function is in vectors: Func has its parameters and results and calls
-// Kernel, whose last parameter points to rows of four numbers, the last for its own use.
+// A SIMDVariant is the SIMD variant of a function: Func has its parameters and results and calls
+// Kernel, whose last parameter points to rows of four numbers, of which the last is scratch memory.
 type SIMDVariant struct{ Func, Kernel *ir.Func }
 
-// PrintSIMD is [Source.Print], and a second file with what functions are in vectors, nil if
-// none is. That is compiled under [SIMDConstraint] and puts its functions into variables of
-// the first, if the processor is fit for them: functions there ask these first.
+// PrintSIMD is [Source.Print], and also returns a second file with SIMD variants, nil if there are
+// none. That file is compiled under [SIMDConstraint] and sets the dispatch variables of the first
+// one if the processor supports the variants.
 func (s Source) PrintSIMD() (text, twin []byte, err error) {
 	f := s.file()
-	if text, err = s.print(f); err != nil || len(f.hooks) == 0 {
+	if text, err = s.print(f); err != nil || len(f.dispatch) == 0 {
 		return text, nil, err
 	}
 	defer func() { recovered(recover(), &err) }()
 	f.packages = map[string]*types.Package{}
 	f.nameImports()
-	f.twin(s.SIMD)
+	f.simdBody(s.SIMD)
 	f.nameImports()
-	body := f.twin(s.SIMD)
+	body := f.simdBody(s.SIMD)
 	constraint := SIMDConstraint
 	if s.Constraint != "" {
 		constraint = "(" + s.Constraint + ") && " + constraint
@@ -39,8 +42,8 @@ func (s Source) PrintSIMD() (text, twin []byte, err error) {
 	return text, twin, err
 }
 
-// nameHooks names what is declared for functions that have vectors.
-func (f *file) nameHooks(vector func(*ir.Func) *SIMDVariant) {
+// nameVariants names the declarations for functions with SIMD variants.
+func (f *file) nameVariants(vector func(*ir.Func) *SIMDVariant) {
 	for _, fn := range f.list {
 		v := vector(fn.Func)
 		if v == nil {
@@ -48,16 +51,15 @@ func (f *file) nameHooks(vector func(*ir.Func) *SIMDVariant) {
 		}
 		base := f.names[fn.Func]
 		base = strings.ToLower(base[:1]) + base[1:]
-		f.hooks[fn.Func] = f.free(base + "Twin")
-		f.names[v.Func], f.names[v.Kernel] = f.free(base+"Vector"), f.free(base+"Kernel")
-		f.consts[v.Kernel] = f.free(base + "Consts")
+		f.dispatch[fn.Func] = f.freshName(base + "Twin")
+		f.names[v.Func], f.names[v.Kernel] = f.freshName(base+"Vector"), f.freshName(base+"Kernel")
+		f.consts[v.Kernel] = f.freshName(base + "Consts")
 	}
 }
 
-// hooked prints that the function that is printed leaves its work to its twin if there is
-// one.
-func (p *printer) hooked() {
-	hook, ok := p.hooks[p.f]
+// printDispatch prints the call of the SIMD variant of the function, if there is one.
+func (p *printer) printDispatch() {
+	hook, ok := p.dispatch[p.f]
 	if !ok {
 		return
 	}
@@ -73,16 +75,17 @@ func (p *printer) hooked() {
 	}
 }
 
-// hook declares the variable of a twin of the type that head says.
-func (p *printer) hook(head string) {
-	if hook, ok := p.hooks[p.f]; ok {
+// declareDispatch declares the dispatch variable, whose type is func with head.
+func (p *printer) declareDispatch(head string) {
+	if hook, ok := p.dispatch[p.f]; ok {
 		p.line("\n// %s is %s in vectors, nil where the processor has none.\nvar %s func%s", hook, p.file.names[p.f],
 			hook, head)
 	}
 }
 
-// inVectors prints the body of a kernel.
-func (p *printer) inVectors(body ir.Block) {
+// kernelBody prints the body of a kernel. It clears the upper halves of the vector registers at the
+// end, since mixing them with other instructions would be slow.
+func (p *printer) kernelBody(body ir.Block) {
 	before := p.b.String()
 	p.b.Reset()
 	p.block(body, map[*ir.Label]bool{p.f.Exit: true}, false)
@@ -90,17 +93,17 @@ func (p *printer) inVectors(body ir.Block) {
 	text := p.b.String()
 	p.b.Reset()
 	p.b.WriteString(before)
-	if p.viaName != "" {
-		p.setVia()
+	if p.scratch != "" {
+		p.declareScratch()
 	}
 	p.b.WriteString(text)
 }
 
-// twin is the body of the second file.
-func (f *file) twin(vector func(*ir.Func) *SIMDVariant) string {
+// simdBody returns the second file after its imports.
+func (f *file) simdBody(vector func(*ir.Func) *SIMDVariant) string {
 	var b, set strings.Builder
 	for _, fn := range f.list {
-		hook, ok := f.hooks[fn.Func]
+		hook, ok := f.dispatch[fn.Func]
 		if !ok {
 			continue
 		}

@@ -13,7 +13,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// builtin is a predeclared name, which the package must not have for something else.
+// Types and opaque expressions as Go source. Both may refer only to names that the package may use.
+
+// builtin returns a predeclared name, which the package must not redeclare.
 func (p *printer) builtin(name string) string {
 	if p.inPackage(name) {
 		p.refuse("the predeclared %s, which package %s declares", name, p.pkg.Name())
@@ -21,13 +23,13 @@ func (p *printer) builtin(name string) string {
 	return name
 }
 
-// typ is a type all of whose names may be used in the package.
+// typ returns the text of a type whose names can all be used in the package.
 func (p *printer) typ(t types.Type) string {
 	p.check(t)
 	return types.TypeString(p.renamedType(t), p.qualifier)
 }
 
-// typeCall is a type in front of a parenthesis.
+// typeCall returns a type before the parenthesis of a conversion.
 func (p *printer) typeCall(t types.Type) string {
 	s := p.typ(t)
 	if strings.ContainsAny(s[:1], "*<") || strings.HasPrefix(s, "func") || strings.HasPrefix(s, "chan") {
@@ -36,6 +38,7 @@ func (p *printer) typeCall(t types.Type) string {
 	return s
 }
 
+// check refuses types that cannot be written in the package.
 func (p *printer) check(t types.Type) {
 	switch t := t.(type) {
 	case *types.Basic:
@@ -85,12 +88,13 @@ func (p *printer) check(t types.Type) {
 	}
 }
 
-// nameable reports whether the file can name an alias. Otherwise it names the type that it stands for.
+// nameable reports whether the file can name an alias; otherwise it names the aliased type.
 func (f *file) nameable(t *types.Alias) bool {
 	o := t.Obj()
 	return o.Pkg() == nil || f.visible(o) && o.Parent() == o.Pkg().Scope()
 }
 
+// named checks that a named type and its type arguments can be named.
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 	if p.declares(o) {
 		return
@@ -105,7 +109,8 @@ func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 	}
 }
 
-// opaque is an expression that is kept as text.
+// opaque returns an opaque expression: its format with the arguments inserted and its package
+// qualified.
 func (p *printer) opaque(e *ir.Opaque) (string, int) {
 	if e.Format == "%v" && len(e.Args) == 1 {
 		return p.text(e.Args[0], nil)
@@ -118,7 +123,7 @@ func (p *printer) opaque(e *ir.Opaque) (string, int) {
 			text.WriteByte('%')
 			i++
 		case strings.HasPrefix(e.Format[i:], "%v") && n < len(e.Args):
-			text.WriteString(mark + strconv.Itoa(n) + "_")
+			text.WriteString(argumentMark + strconv.Itoa(n) + "_")
 			n++
 			i++
 		default:
@@ -130,20 +135,20 @@ func (p *printer) opaque(e *ir.Opaque) (string, int) {
 		p.refuse("the expression %s", e.Format)
 	}
 	var b bytes.Buffer
-	if err := format.Node(&b, token.NewFileSet(), p.imported(x, e.Format)); err != nil {
+	if err := format.Node(&b, token.NewFileSet(), p.qualifyCall(x, e.Format)); err != nil {
 		p.refuse("the expression %s", e.Format)
 	}
 	s := b.String()
 	for i, a := range e.Args {
-		s = strings.ReplaceAll(s, mark+strconv.Itoa(i)+"_", p.operand(a))
+		s = strings.ReplaceAll(s, argumentMark+strconv.Itoa(i)+"_", p.operand(a))
 	}
 	return s, unary
 }
 
-// mark begins what stands for an argument.
-const mark = "argument_"
+// argumentMark begins the identifiers that stand for arguments while the format is parsed.
+const argumentMark = "argument_"
 
-// operand is an argument of an opaque expression: a constant has its default type there.
+// operand returns an argument of an opaque expression; a constant has its default type there.
 func (p *printer) operand(e ir.Expr) string {
 	s := p.prec(e, nil, postfix)
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
@@ -154,9 +159,9 @@ func (p *printer) operand(e ir.Expr) string {
 	return s
 }
 
-// imported imports the package whose function x calls, which x names by its path: neither the package of this file nor
-// that of the source has to import it, and both may give its name to another one.
-func (p *printer) imported(x ast.Expr, format string) ast.Expr {
+// qualifyCall replaces the path of the package in a call by its name in the file, and imports it:
+// the file's package need not import it, and may use its name for another package.
+func (p *printer) qualifyCall(x ast.Expr, format string) ast.Expr {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
 		p.refuse("the expression %s", format)
@@ -170,7 +175,7 @@ func (p *printer) imported(x ast.Expr, format string) ast.Expr {
 		p.refuse("the expression %s", format)
 	}
 	for _, a := range call.Args {
-		if id, ok := a.(*ast.Ident); !ok || !strings.HasPrefix(id.Name, mark) {
+		if id, ok := a.(*ast.Ident); !ok || !strings.HasPrefix(id.Name, argumentMark) {
 			p.refuse("the expression %s", format)
 		}
 	}

@@ -8,23 +8,27 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Vectors are computed with by methods of package archsimd and functions of package avx.
+// Vectors are printed as methods of package archsimd and functions of package avx.
 
+// avxPath is the path of the package with the operations on vectors that archsimd lacks.
 const avxPath = "github.com/nabla-ad/nabla/gen/rt/avx"
 
+// isVector reports whether t is ir.Vector.
 func isVector(t types.Type) bool { return types.Identical(t, ir.Vector) }
 
-// avx is a name of package avx.
+// avx returns a name of package avx.
 func (p *printer) avx(name string) string { return p.qualified(types.NewPackage(avxPath, "avx"), name) }
 
-// archsimd is a name of package archsimd.
+// archsimd returns a name of package archsimd.
 func (p *printer) archsimd(name string) string {
 	return p.qualified(types.NewPackage(ir.VectorPath, "archsimd"), name)
 }
 
+// vectorMethods maps operators to methods of vectors.
 var vectorMethods = map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div"}
 
-// vector is an expression whose value is a vector; empty if e is none, or a variable.
+// vector returns an expression whose value is a vector; "" if e is another expression or a
+// variable.
 func (p *printer) vector(e ir.Expr) string {
 	if !isVector(e.Type()) {
 		return ""
@@ -48,16 +52,17 @@ func (p *printer) vector(e ir.Expr) string {
 	return ""
 }
 
-// toVector is a number, or four in memory, as a vector. Numbers come from memory or are
-// constants, see package avx.
+// toVector returns a number broadcast to a vector, or four numbers in memory as one. Numbers are
+// loaded from memory or constants, see package avx.
 func (p *printer) toVector(e ir.Expr) string {
 	switch {
 	case hasInfo(e.Type(), types.IsInteger):
 		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e},
-			nil) + ", " + p.via() + ")"
+			nil) + ", " + p.scratchRow() + ")"
 	case constantExpr(e):
-		p.consts = append(p.consts, p.float(e))
-		return p.avx("Get") + "(&" + p.file.consts[p.f] + "[" + strconv.Itoa(len(p.consts)-1) + "], " + p.via() + ")"
+		p.consts = append(p.consts, p.numberText(e))
+		at := "&" + p.file.consts[p.f] + "[" + strconv.Itoa(len(p.consts)-1) + "]"
+		return p.avx("Get") + "(" + at + ", " + p.scratchRow() + ")"
 	}
 	l, ok := e.(*ir.Load)
 	if !ok {
@@ -65,29 +70,29 @@ func (p *printer) toVector(e ir.Expr) string {
 	}
 	at := p.expr(&ir.Addr{Typed: ir.Typed{T: types.NewPointer(e.Type())}, P: l.P}, nil)
 	if types.Identical(e.Type(), types.Typ[types.Float64]) {
-		return p.avx("Get") + "(" + at + ", " + p.via() + ")"
+		return p.avx("Get") + "(" + at + ", " + p.scratchRow() + ")"
 	}
 	return p.archsimd("LoadFloat64x4") + "(" + at + ")"
 }
 
-// via is memory that a kernel is given for what goes from numbers to vectors and back: the
-// last row of its last parameter.
-func (p *printer) via() string {
-	if p.viaName == "" {
-		p.viaName = p.names.Name("via")
+// scratchRow returns the name of memory through which a kernel moves numbers between scalars and
+// vectors: the last row of its last parameter.
+func (p *printer) scratchRow() string {
+	if p.scratch == "" {
+		p.scratch = p.names.Name("via")
 	}
-	return p.viaName
+	return p.scratch
 }
 
-// setVia declares it.
-func (p *printer) setVia() {
+// declareScratch declares the scratch row.
+func (p *printer) declareScratch() {
 	rows := p.f.Params[len(p.f.Params)-1]
 	n := rows.Type.(*types.Pointer).Elem().(*types.Array).Len()
-	p.line("%s := &%s[%d]", p.viaName, p.name(rows), n-1)
+	p.line("%s := &%s[%d]", p.scratch, p.name(rows), n-1)
 }
 
-// store prints an assignment of a vector to memory, and reports whether s is one.
-func (p *printer) store(s *ir.Set) bool {
+// storeVector prints an assignment of a vector to memory, and reports whether s is one.
+func (p *printer) storeVector(s *ir.Set) bool {
 	c, ok := s.E.(*ir.Convert)
 	if !ok || !isVector(c.X.Type()) || isVector(c.T) {
 		return false
@@ -96,7 +101,7 @@ func (p *printer) store(s *ir.Set) bool {
 	if isArray(c.T) {
 		p.line("%s.Store(%s)", p.prec(c.X, nil, postfix), at)
 	} else {
-		p.line("%s(%s, %s, %s)", p.avx("Put"), at, p.expr(c.X, nil), p.via())
+		p.line("%s(%s, %s, %s)", p.avx("Put"), at, p.expr(c.X, nil), p.scratchRow())
 	}
 	return true
 }

@@ -6,17 +6,21 @@ import (
 	"unsafe"
 )
 
-// OverlapError is what the adjoint of a function panics with if two of the slices that it
-// is given share memory and it writes to one of them.
+// Checks at the beginning of generated functions that slices do not overlap.
+
+// An OverlapError is the panic of an adjoint if two of its slice arguments share memory and it
+// writes to one of them. First and Second are names of parameters; First is written.
 type OverlapError struct{ Func, First, Second string }
 
+// Error returns the function, both parameters and the remedy.
 func (e *OverlapError) Error() string {
 	return fmt.Sprintf("%s: %s and %s share memory, and %s is written to; pass slices that share none", e.Func, e.First,
 		e.Second, e.First)
 }
 
 // Apart panics with an *[OverlapError] if one of the first written slices shares memory with
-// another. Names are those of all slices, between them a comma and a space.
+// another. names are those of all slices, separated by a comma and a space. It takes quadratic time
+// in their number.
 func Apart[T any](function, names string, written int, s ...[]T) {
 	for i, a := range s[:written] {
 		for j := i + 1; j < len(s); j++ {
@@ -38,23 +42,24 @@ func SpansApart(function, names string, written int, s ...Span) {
 	}
 }
 
+// overlap panics for the slices i and j.
 func overlap(function, names string, i, j int) {
 	name := strings.Split(names, ", ")
 	panic(&OverlapError{function, name[i], name[j]})
 }
 
-// Span is where a slice, up to its length, is in memory.
+// A Span is the memory of a slice up to its length.
 type Span struct {
 	at   unsafe.Pointer
 	size uintptr
 }
 
-// SpanOf returns where s is.
+// SpanOf returns the memory of s.
 func SpanOf[T any](s []T) Span {
 	return Span{unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s)) * unsafe.Sizeof(*new(T))}
 }
 
-// share reports whether two spans have memory in common.
+// share reports whether two spans overlap. Empty spans overlap with nothing.
 func share(a, b Span) bool {
 	p, q := uintptr(a.at), uintptr(b.at)
 	return a.size > 0 && b.size > 0 && p < q+b.size && q < p+a.size

@@ -9,9 +9,12 @@ import (
 	"unsafe"
 )
 
-// Hollow reports whether shadow, or a slice or a pointer in what it points to, is nil where that of p leads to
-// something. T is
-// a type whose floats S has derivatives for.
+// Completion of shadows that are partly nil. Generated functions ask Hollow whether parts are
+// missing; if so, Complete builds whole shadows, the function runs on these, and the given parts
+// are updated afterwards. The traversals follow plans, which are computed once per type.
+
+// Hollow reports whether shadow, or a slice or pointer reachable from it, is nil although its
+// primal in *p refers to memory. S is the shadow type of T.
 func Hollow[T, S any](p *T, shadow *S) bool {
 	if p == nil || shadow == nil {
 		return p != nil
@@ -19,7 +22,7 @@ func Hollow[T, S any](p *T, shadow *S) bool {
 	return hollowPlan(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(p), unsafe.Pointer(shadow), 1)
 }
 
-// HollowSlice is [Hollow] for slices.
+// HollowSlice is [Hollow] for slices. Only elements that both slices have are examined.
 func HollowSlice[T, S any](p []T, shadow []S) bool {
 	if p == nil || shadow == nil {
 		return p != nil
@@ -29,7 +32,7 @@ func HollowSlice[T, S any](p []T, shadow []S) bool {
 		unsafe.Pointer(unsafe.SliceData(shadow)), n)
 }
 
-// HollowRows is [HollowSlice] where what is in the slices leads nowhere.
+// HollowRows is [HollowSlice] for elements without references in them.
 func HollowRows[T, S any](p [][]T, shadow [][]S) bool {
 	if p == nil || shadow == nil {
 		return p != nil
@@ -42,6 +45,7 @@ func HollowRows[T, S any](p [][]T, shadow [][]S) bool {
 	return false
 }
 
+// hollow is [Hollow] for n values. It does not allocate once the pool has a map.
 func (p walkPlan) hollow(at, shadow unsafe.Pointer, n int) bool {
 	if !p.loops {
 		return hollow(at, shadow, p.plan, n, nil)
@@ -54,7 +58,8 @@ func (p walkPlan) hollow(at, shadow unsafe.Pointer, n int) bool {
 	return hollow(at, shadow, p.plan, n, seen)
 }
 
-// hollow is [Hollow] of n values. Seen is nil if no value leads to itself.
+// hollow reports whether a reference in n values is missing in their shadows. seen holds the pairs
+// of memory visited, which ends cycles; it is nil if the type is not recursive.
 func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool {
 	if seen != nil {
 		v := visit{at, shadow, p, n}
@@ -75,9 +80,8 @@ func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool
 	return false
 }
 
-// from is the memory that a slice or a pointer of value i leads to, beside that of its shadow, which may be nil, and
-// the
-// number of values that both have up to the length of slices; 0 if there are none.
+// from returns the memory that the reference l of value i refers to, that of its shadow, which may
+// be nil, and the number of values that both have; 0 if there are none.
 func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe.Pointer, n int) {
 	a, b := unsafe.Add(at, uintptr(i)*p.size+l.offset), unsafe.Add(shadow, uintptr(i)*p.like.Size()+l.to)
 	if !l.slice {
@@ -94,19 +98,20 @@ func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe
 	return unsafe.Pointer(unsafe.SliceData(s)), unsafe.Pointer(unsafe.SliceData(t)), n * l.n
 }
 
-// hollowPlans has the plans of types, which do not change. They are copied when one is added, as looking one up must
-// not
-// allocate.
+// hollowPlans maps pairs of a type and its shadow type to plans. The map is immutable: it is copied
+// when a plan is added, so that looking one up needs no lock and does not allocate.
 var hollowPlans atomic.Pointer[map[[2]reflect.Type]walkPlan]
 
-// walkPlan is a plan, and whether values lead to others of their type.
+// A walkPlan is a plan, and whether its type is recursive, so that values may be cyclic.
 type walkPlan struct {
 	*plan
 	loops bool
 }
 
+// visited holds cleared maps for cyclic values.
 var visited = sync.Pool{New: func() any { return map[visit]bool{} }}
 
+// hollowPlan returns the plan of t with shadow type like, adding it if necessary.
 func hollowPlan(t, like reflect.Type) walkPlan {
 	key := [2]reflect.Type{t, like}
 	for {
@@ -129,7 +134,8 @@ func hollowPlan(t, like reflect.Type) walkPlan {
 	}
 }
 
-// within reports whether a plan leads to itself or to one of those above.
+// within reports whether a plan refers to itself or to one of those above it: whether the type is
+// recursive.
 func (p *plan) within(above []*plan) bool {
 	if slices.Contains(above, p) {
 		return true
@@ -142,32 +148,36 @@ func (p *plan) within(above []*plan) bool {
 	return false
 }
 
-// A Pair is a value that leads to floats, and a shadow of which parts are missing: slices or pointers in it are nil.
+// A Pair is a value from which floats can be reached, with its shadow, of which parts may be
+// missing.
 type Pair interface {
 	root() (at, given unsafe.Pointer, t, like reflect.Type)
 	take(shadow unsafe.Pointer)
 }
 
-// Missing is the Pair of a value and a shadow of a type that may have several numbers for a float.
+// Missing is the Pair of a value and its shadow, whose type may have several numbers for each
+// float.
 type Missing[T, S any] struct {
 	of    T
 	given S
-	// Shadow is the whole shadow, after a call of [Complete].
+	// Shadow is the complete shadow, set by [Complete].
 	Shadow S
 }
 
 // MissingOf returns the pair of p and its shadow.
 func MissingOf[T, S any](p T, shadow S) *Missing[T, S] { return &Missing[T, S]{of: p, given: shadow} }
 
+// root returns the addresses and types of the value and of the given shadow.
 func (m *Missing[T, S]) root() (at, given unsafe.Pointer, t, like reflect.Type) {
 	return unsafe.Pointer(&m.of), unsafe.Pointer(&m.given), reflect.TypeFor[T](), reflect.TypeFor[S]()
 }
 
+// take stores the complete shadow.
 func (m *Missing[T, S]) take(shadow unsafe.Pointer) { m.Shadow = *(*S)(shadow) }
 
-// Complete gives the pairs whole shadows, in memory that overlaps as that of the values does and holds what the shadows
-// held.
-// The function that it returns writes to the parts that were not missing what is there by then.
+// Complete sets the complete shadows of pairs. They alias as the values do and start with the
+// contents of the given parts, zero elsewhere. The returned function copies their contents back to
+// the given parts, whose slices and pointers stay unchanged.
 func Complete(pairs ...Pair) func() {
 	s := &shadows{}
 	var roots []span
@@ -203,13 +213,14 @@ func Complete(pairs ...Pair) func() {
 	}
 }
 
-// visit is memory beside its shadow.
+// A visit is memory with its shadow, as a key of visited memory.
 type visit struct {
 	at, shadow unsafe.Pointer
 	plan       *plan
 	n          int
 }
 
+// rootPlan returns the plan of a type, for a shadows that may be zero.
 func (s *shadows) rootPlan(t, like reflect.Type) *plan {
 	if s.plans == nil {
 		s.plans, s.known = map[[2]reflect.Type]*plan{}, map[span]bool{}
@@ -217,7 +228,7 @@ func (s *shadows) rootPlan(t, like reflect.Type) *plan {
 	return s.plan(t, like)
 }
 
-// given calls move for the memory of a shadow that is there, beside the whole one.
+// given calls move for each given part of a shadow with its counterpart in the complete one.
 func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit]bool,
 	move func(given, whole unsafe.Pointer, p *plan, n int)) {
 	v := visit{at, given, p, n}
@@ -234,12 +245,12 @@ func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit
 	}
 }
 
-// copyValues copies n values of a shadow.
+// copyValues copies n values of a shadow type.
 func copyValues(dst, src unsafe.Pointer, p *plan, n int) {
 	reflect.Copy(reflect.SliceAt(p.like, dst, n), reflect.SliceAt(p.like, src, n))
 }
 
-// kept is a slice or a pointer that stays where others are copied.
+// A kept is the content of a reference in a given shadow while values are copied over it.
 type kept struct {
 	at      unsafe.Pointer
 	slice   bool
@@ -247,6 +258,7 @@ type kept struct {
 	pointer unsafe.Pointer
 }
 
+// restore writes the reference back.
 func (k *kept) restore() {
 	if k.slice {
 		*(*[]byte)(k.at) = k.header
@@ -255,6 +267,7 @@ func (k *kept) restore() {
 	}
 }
 
+// keepLinks returns the references in n values of a shadow.
 func keepLinks(at unsafe.Pointer, p *plan, n int) (out []kept) {
 	for i := range n {
 		for _, l := range p.links {

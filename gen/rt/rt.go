@@ -1,9 +1,10 @@
-// Package rt is what generated code calls besides package math: the operations of the
-// table of elementary functions that are no functions of package math, under the names
-// of the table. Value hides a constant from the compiler.
+// Package rt is the run-time library of generated code: the elementary functions of package rules
+// that are not in package math, under their names in the table of rules; memory for shadows; and
+// checks of arguments.
 //
-// Where a zero meets an infinite derivative, generated code that is called by hand adds 0
-// though NaN may be right, and [Skipped] counts it; engines find out which of the two it is.
+// If a zero cotangent meets an infinite derivative, generated code called directly adds 0 although
+// NaN may be correct (strong zeros), and [Skipped] counts it; engines determine which of the two is
+// correct.
 package rt
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Value is x. What is computed of it is computed when the program runs, rounded as
-// floats are and wrapped as integers are, which constant expressions are not.
+// Value returns x. The compiler does not treat the result as a constant: operations on it are
+// rounded as floats and wrapped as integers at run time, unlike constant expressions.
 func Value[T any](x T) T { return x }
 
 // Neg is the operation neg.
@@ -60,7 +61,8 @@ func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
 // Sechsq is the operation sechsq.
 func Sechsq(x float64) float64 { return rules.Value1(rules.SechSq, x) }
 
-// Cosatan is the operation cosatan. It is written out here, as it is inlined so.
+// Cosatan is the operation cosatan. It repeats the formula of package rules so that it can be
+// inlined.
 func Cosatan(x float64) float64 {
 	if x = math.Abs(x); x > 0x1p500 {
 		return 1 / x

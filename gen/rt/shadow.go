@@ -9,13 +9,18 @@ import (
 	"unsafe"
 )
 
-// Shadow keeps memory for the derivative of a struct: a value of the same type, whose
-// slices and pointers to floats lead to memory of its own. The zero value is ready.
+// Shadow memory: a traversal collects the spans of memory reachable from a value that can hold
+// floats, blocks of shadow memory are allocated for their unions, and references in the shadow are
+// set to the corresponding addresses. Spans that overlap share a block, so shadows alias as their
+// primals do.
+
+// A Shadow holds memory for the derivative of a struct: a value of the same type whose references
+// refer to memory of its own. The zero value is ready to use.
 type Shadow[T any] struct{ s shadows }
 
-// Of is the shadow of *p: of the same shape, overlapping where the memory of *p does, and
-// zero; nil for nil. It is valid until the next call, which allocates only if slices or
-// pointers in *p lead somewhere else than at this one.
+// Of returns the shadow of *p, with the same shape and aliases, set to zero; nil for nil. It is
+// valid until the next call. A call allocates only if references in *p have changed since the last
+// one.
 func (s *Shadow[T]) Of(p *T) *T {
 	if p == nil {
 		return nil
@@ -25,11 +30,11 @@ func (s *Shadow[T]) Of(p *T) *T {
 	return (*T)(s.s.find(at))
 }
 
-// Lanes is Shadow for several derivatives at once: of a T they are an S, which has an array
-// of floats for each float of T and lacks the fields without floats.
+// Lanes is Shadow for several derivatives at a time: S has an array of floats for each float of T,
+// and lacks fields without floats.
 type Lanes[T, S any] struct{ s shadows }
 
-// Of is what [Shadow.Of] is.
+// Of returns the shadow of *p, like [Shadow.Of].
 func (s *Lanes[T, S]) Of(p *T) *S {
 	if p == nil {
 		return nil
@@ -39,16 +44,18 @@ func (s *Lanes[T, S]) Of(p *T) *S {
 	return (*S)(s.s.find(at))
 }
 
-// shadows finds the memory that a value leads to, as far as there are floats in it, and
-// has its like.
+// A shadows holds shadow memory for one value.
 type shadows struct {
+	// spans is the memory reachable from the value that can hold floats, before that of the last
+	// update.
 	spans, before []span
-	known         map[span]bool
-	plans         map[[2]reflect.Type]*plan
-	blocks        []block // by address, none overlapping another
+	// known holds the spans with references that were added.
+	known  map[span]bool
+	plans  map[[2]reflect.Type]*plan
+	blocks []block // sorted by address, disjoint
 }
 
-// span is memory that holds n values of a type that is no array.
+// A span is memory that holds n values of a type that is not an array.
 type span struct {
 	at   unsafe.Pointer
 	plan *plan
@@ -58,23 +65,24 @@ type span struct {
 func (s span) start() uintptr { return uintptr(s.at) }
 func (s span) end() uintptr   { return s.start() + uintptr(s.n)*s.plan.size }
 
-// block is a span that is part of no other, and its shadow.
+// A block is a maximal span with its shadow.
 type block struct {
 	span
 	shadow reflect.Value // a slice
 }
 
-// plan is where in a value of a type something leads to floats, and the type of the like of
-// such values.
+// A plan is the layout of a type of values and of its shadow type: their sizes and the references
+// through which floats can be reached.
 type plan struct {
 	of, like reflect.Type
 	size     uintptr
-	links    []link
-	inside   map[uintptr]uintptr // offsets in the like by those in a value, as far as they are known
+	// links are the references, like the type of shadows.
+	links  []link
+	inside map[uintptr]uintptr // offset in a value → offset in its shadow, filled on demand
 }
 
-// link is a slice or a pointer at an offset, in a value and in its like. What it leads to
-// are, for each element, n values of a type.
+// A link is a slice or a pointer in a value and its shadow. It refers, per element, to n values:
+// arrays of arrays are flattened.
 type link struct {
 	offset, to uintptr
 	slice      bool
@@ -82,6 +90,8 @@ type link struct {
 	n          int
 }
 
+// update makes the shadow of the value at an address current. If the spans are those of the last
+// update, the memory is cleared and reused.
 func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
 	if s.plans == nil {
 		s.plans, s.known = map[[2]reflect.Type]*plan{}, map[span]bool{}
@@ -102,13 +112,13 @@ func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
 	}
 }
 
-// add notes memory and all that it leads to.
+// add adds a span and all spans that it refers to.
 func (s *shadows) add(p span) {
 	size := p.plan.size
 	if p.n == 0 || size == 0 {
 		return
 	}
-	if len(p.plan.links) == 0 { // what leads nowhere may be noted twice
+	if len(p.plan.links) == 0 { // a span without references may be added twice
 		s.spans = append(s.spans, p)
 		return
 	}
@@ -130,7 +140,8 @@ func (s *shadows) add(p span) {
 	}
 }
 
-// allocate makes a shadow for each of the largest spans, and one for those that overlap.
+// allocate makes a block for each union of overlapping spans. It panics if spans of different types
+// overlap and neither contains the other.
 func (s *shadows) allocate() {
 	list := slices.Clone(s.spans)
 	slices.SortFunc(list, func(a, b span) int {
@@ -159,7 +170,7 @@ func (s *shadows) allocate() {
 	}
 }
 
-// find is the shadow of what is at an address.
+// find returns the shadow of the memory at an address, which belongs to a block.
 func (s *shadows) find(at unsafe.Pointer) unsafe.Pointer {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].start() > uintptr(at) }) - 1
 	b := &s.blocks[i]
@@ -171,7 +182,7 @@ func (s *shadows) find(at unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(b.shadow.UnsafePointer(), k*b.plan.like.Size()+b.plan.there(rest))
 }
 
-// there is where in the like of a value there is that of what is at an offset.
+// there returns the offset in a shadow that corresponds to an offset in a value.
 func (p *plan) there(offset uintptr) uintptr {
 	if offset == 0 {
 		return 0
@@ -184,7 +195,7 @@ func (p *plan) there(offset uintptr) uintptr {
 	return to
 }
 
-// within is [plan.there] for a value of type t.
+// within computes [plan.there] for a value of type t, by descending into fields and elements.
 func within(t, like reflect.Type, offset uintptr) uintptr {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -207,7 +218,7 @@ func within(t, like reflect.Type, offset uintptr) uintptr {
 	return 0
 }
 
-// fill makes the slices and pointers in the shadow of p.
+// fill sets the references in the shadow of p.
 func (s *shadows) fill(p span) {
 	if len(p.plan.links) == 0 {
 		return
@@ -233,18 +244,21 @@ func (s *shadows) fill(p span) {
 	}
 }
 
-// plan is that of a type, with arrays in it taken apart.
+// plan returns the plan of a type, computing it once.
 func (s *shadows) plan(t, like reflect.Type) *plan {
 	key := [2]reflect.Type{t, like}
 	if p := s.plans[key]; p != nil {
 		return p
 	}
 	p := &plan{of: t, like: like, size: t.Size(), inside: map[uintptr]uintptr{}}
-	s.plans[key] = p // types may lead to themselves
+	s.plans[key] = p // before the links, as types may be recursive
 	s.links(p, t, like, 0, 0)
 	return p
 }
 
+// links adds the links in the part of type t at an offset in a value and at to in its shadow. If
+// the types are equal, fields correspond by index, otherwise fields without floats are missing in
+// the shadow.
 func (s *shadows) links(p *plan, t, like reflect.Type, offset, to uintptr) {
 	if !has(t) {
 		return
@@ -279,10 +293,10 @@ func (s *shadows) links(p *plan, t, like reflect.Type, offset, to uintptr) {
 	}
 }
 
-// has reports whether a value of type t holds floats or leads to some.
+// has reports whether floats are in a value of type t or reachable from it.
 func has(t reflect.Type) bool { return floats(t, map[reflect.Type]bool{}) }
 
-// floats reports whether a value of type t holds floats or leads to some.
+// floats is has; seen holds the types visited, which ends the recursion for recursive types.
 func floats(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
