@@ -27,6 +27,7 @@ func (f *flow) findAllocSites() {
 		}
 		return f.allocSites[c]
 	}
+	// Foreign memory may be that of any allocation.
 	foreign := func(v *ir.Var) {
 		if v != nil && activity.HasRefs(v.Type) {
 			of(v).multiple = true
@@ -39,6 +40,8 @@ func (f *flow) findAllocSites() {
 		foreign(v)
 	}
 	each(f.b.body, func(n *node) {
+		// V is the variable that references are assigned to, e the value. A value read from another variable brings no
+		// new memory into the class, which both have.
 		var v *ir.Var
 		var e ir.Expr
 		switch s := n.s.(type) {

@@ -40,6 +40,7 @@ func (p *Program) checkpointed(k spec) *builder {
 		}
 		return nil
 	}
+	// The segment must treat as active all that any iteration makes active.
 	closed, err := p.closeOverIterations(g, k.facts)
 	if err != nil {
 		return slow(err.Error())
@@ -48,6 +49,7 @@ func (p *Program) checkpointed(k spec) *builder {
 	if why := c.segment.leaksAllocation(); why != "" {
 		return slow(why)
 	}
+	// Shadows of references must exist before the loop and be known after it.
 	for i, v := range g.f.Params {
 		if leadsToFloats(v.Type) && closed.Params.Has(i) != k.facts.Params.Has(i) {
 			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
@@ -61,6 +63,7 @@ func (p *Program) checkpointed(k spec) *builder {
 			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
 		}
 	}
+	// Without shadows to be moved, advancing needs no derivatives at all.
 	facts := closed
 	if !c.snapshotsShadows {
 		if facts, err = p.activity.Analyze(g.f, activity.Mask{}); err != nil {
@@ -73,6 +76,8 @@ func (p *Program) checkpointed(k spec) *builder {
 	if c.snapshot = b.layoutSnapshot(); c.snapshot.unsupported != "" {
 		return slow(c.snapshot.unsupported)
 	}
+	// Callers see a summary: the loop takes all primal parameters that are not state but the last, and needs the memory
+	// that it reads and does not restore itself.
 	f := c.segment.flow
 	b.flow = &flow{b: c.segment, aliasOf: f.aliasOf, aliasParent: f.aliasParent, modified: f.modified,
 		neededAtExit: locationSet{}, needed: map[*ir.Var]bool{}}

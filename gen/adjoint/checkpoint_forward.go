@@ -12,6 +12,7 @@ func (b *builder) emitCheckpointedForward() {
 	f := &ir.Func{Name: b.g.f.Name + "_forward", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	f.Params = append(b.paramsWithShadows(), b.ws)
 	f.Results = append(f.Results, b.g.f.Results...)
+	// The state starts as the arguments.
 	s := b.newCheckpointWriter()
 	for i, c := range b.g.segment.states {
 		p := b.g.f.Params[c.param]
@@ -26,6 +27,7 @@ func (b *builder) emitCheckpointedForward() {
 	if b.g.segment.mayExit {
 		s.begun, s.reason = f.Results[n-2], f.Results[n-1]
 	}
+	// Run the iterations.
 	switch {
 	case s.c.passive():
 		s.forwardPassive(at)
@@ -37,6 +39,7 @@ func (b *builder) emitCheckpointedForward() {
 	if b.g.segment.mayExit {
 		s.set(s.begun, at.Load())
 	}
+	// Leave the number of iterations and snapshots to the reverse sweep, and the state to the caller.
 	ends, counts := b.newIntStack("end"), b.newIntStack("count")
 	s.Emit(ends.push(s.At, at.Load()), counts.push(s.At, s.count.Load()))
 	for _, c := range b.g.segment.states {
@@ -71,6 +74,7 @@ func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, s.from()) })
 		next := s.integer("next", nil)
 		s.callSchedule(next, "Next", at.Load(), s.to(), minus(s.capacity, s.count.Load()), s.steps)
+		// The schedule is to reverse these iterations at once: run them to the end.
 		s.when(compare(opEql, next.Load(), at.Load()), func() { s.set(next, s.to()) })
 		s.advance(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
@@ -87,10 +91,12 @@ func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		done := s.let("done", minus(at.Load(), s.from()))
 		s.computeCapacity(done)
+		// Thin the snapshots out when there is no capacity left.
 		s.when(compare(token.GEQ, s.count.Load(), s.capacity), func() {
 			s.dropAlternate()
 			s.set(stride, binary(integer, opMul, stride.Load(), count(2)))
 		})
+		// Take a snapshot at multiples of the stride.
 		rest := s.let("rest", binary(integer, token.REM, done, stride.Load()))
 		some := compare(token.LAND, compare(opEql, rest, count(0)), compare(opLss, s.count.Load(), s.capacity))
 		s.when(some, func() { s.takeSnapshot(at, s.from()) })

@@ -15,6 +15,7 @@ import (
 func (b *builder) emitCheckpointedReverse() {
 	f := &ir.Func{Name: b.g.f.Name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	closed := b.checkpointed.segment.facts
+	// Signature: needed parameters, shadows, seeds, workspace; cotangents of active parameters.
 	for i, v := range b.g.f.Params {
 		if b.reverseTakes(i) {
 			f.Params = append(f.Params, v)
@@ -27,6 +28,7 @@ func (b *builder) emitCheckpointedReverse() {
 			f.Params = append(f.Params, sh)
 		}
 	}
+	// Declare the bars, those of state variables beginning as the seeds.
 	s := b.newCheckpointWriter()
 	s.bars = make([]*ir.Var, len(b.g.f.Params))
 	for i, v := range b.g.f.Params {
@@ -54,6 +56,7 @@ func (b *builder) emitCheckpointedReverse() {
 		}
 	}
 	f.Params = append(f.Params, b.ws)
+	// Pop in the reverse order of the pushes.
 	end, snapshots := s.integer("end", nil), s.integer("count", nil)
 	s.count = snapshots
 	k := len(b.stacks)
@@ -84,9 +87,11 @@ func (b *builder) emitCheckpointedReverse() {
 func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	snap := s.c.snapshot
 	top := func() ir.Expr { return minus(load(snap.used, integer), count(1)) }
+	// Restore the latest snapshot.
 	latest := s.let("latest", top())
 	at := s.integer("at", snap.loadField(latest, 0))
 	snap.restore(s.writer, latest, s.vars, s.shadows)
+	// Advance towards the end, taking snapshots, until the schedule says to reverse.
 	s.forever(func(leave func() ir.Block) {
 		next := s.integer("next", nil)
 		s.callSchedule(next, "Next", at.Load(), end.Load(), minus(s.capacity, s.count.Load()), s.steps)
@@ -95,6 +100,8 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 		s.set(at, next.Load())
 		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, nil) })
 	})
+	// Reverse the segment: cotangents of the state are passed in and returned, those of other parameters are
+	// accumulated.
 	c := s.c.segment
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
 	for i, r := range s.b.g.f.Results {
@@ -119,6 +126,7 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	s.releasing(c, func() { s.Emit(call) })
 	s.Emit(add...)
 	s.set(end, at.Load())
+	// Drop the snapshot if the segment began there, and restore memory with the first one.
 	last := s.let("last", top())
 	s.when(compare(opEql, snap.loadField(last, 0), end.Load()), func() {
 		s.when(compare(opEql, end.Load(), s.from()), func() {

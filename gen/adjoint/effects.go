@@ -67,6 +67,7 @@ func writesOf(n *node) (out []*write) {
 			variable(v)
 		}
 	}
+	// Memory that statements on slices, or rules, may overwrite.
 	if n.writtenSlice != nil {
 		out = append(out, &write{slice: n.writtenSlice})
 	}
@@ -86,6 +87,7 @@ func (f *flow) mergeDeclarations(list []*node) {
 			continue
 		}
 		for _, w := range n.writes {
+			// The normal form declares the results of a call directly before it.
 			for j := i - 1; j >= 0; j-- {
 				l, ok := list[j].s.(*ir.Let)
 				if !ok || l.E != nil {
@@ -115,6 +117,7 @@ func (a *effects) modified() locationSet { return a.writes.union(a.accumulates) 
 func (f *flow) effects(list ...*node) *effects {
 	a := &effects{locationSet{}, locationSet{}, locationSet{}, locationSet{}}
 	each(list, func(n *node) {
+		// Reads. Nested statements are visited on their own, so only heads are read here.
 		switch s := n.s.(type) {
 		case nil:
 		case *ir.If:
@@ -138,6 +141,7 @@ func (f *flow) effects(list ...*node) *effects {
 				a.reads[k] = true
 			}
 		}
+		// Assignments.
 		for _, w := range n.writes {
 			if w.slice != nil {
 				f.addMemory(a.writes, w.slice, w.valueType())
@@ -148,6 +152,7 @@ func (f *flow) effects(list ...*node) *effects {
 		if l, ok := n.s.(*ir.Let); ok {
 			a.declares[location{v: l.V}] = true
 		}
+		// Effects of callees on memory.
 		if c, ok := n.s.(*ir.Call); ok {
 			for _, e := range c.Args {
 				if v := variable(e); v != nil && v != f.b.ws && activity.HasRefs(v.Type) && f.b.primalOf[v] == nil {

@@ -30,6 +30,7 @@ func (b *builder) emitter() *emitter {
 		bothSweeps: b.spec.mode == modeEntry || b.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
 		results:   map[*ir.Var]*ir.Var{},
 		earlyBars: map[*ir.Var]bool{}}
+	// Hoist the variables that the reverse sweep reads or restores.
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			if l, ok := n.s.(*ir.Let); ok && b.flow.needed[l.V] {
@@ -40,6 +41,8 @@ func (b *builder) emitter() *emitter {
 			}
 		}
 	})
+	// Declare in place where the reverse sweep is in the same block. Returns put the forward sweep into a scope of its
+	// own.
 	if e.bothSweeps && !b.p.opts.KeepAll && !ir.LeavesBeyond(b.g.f.Body) {
 		e.sink(b.body)
 	}

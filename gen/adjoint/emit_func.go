@@ -17,6 +17,7 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: f.Pos}
 	out.Params = b.paramsWithShadows()
 	var tail ir.Block
+	// Results: locals for the sweeps, copied to the results before the reverse sweep; a seed for each active one.
 	for i, r := range b.g.f.Results {
 		res := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
 		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
@@ -34,6 +35,7 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 			seed.Kind = ir.Param
 			out.Params = append(out.Params, seed)
 		default:
+			// The seed of a slice is added to its shadow, which exists only after the forward sweep.
 			of := elemOf(r.Type)
 			if of == nil || !floats.only(of) {
 				b.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
@@ -51,6 +53,7 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 			tail = append(tail, w.Out...)
 		}
 	}
+	// Cotangents of parameters are results.
 	for i, v := range b.g.f.Params {
 		if !b.facts.Params.Has(i) {
 			continue
@@ -66,6 +69,7 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 		}
 	}
 	out.Params = append(out.Params, b.ws)
+	// The order of these three calls decides the names and the order of workspace fields.
 	forward := e.enclose(e.forward(b.body))
 	reverse := e.renameCopies(e.reverse(b.body))
 	outs := e.outputs(out.Results[:len(b.g.f.Results)])
@@ -99,6 +103,7 @@ func (b *builder) emitSplit() {
 		}
 	}
 	body := append(e.declare(e.hoistedVars(b.body)), e.enclose(e.forward(b.body))...)
+	// Signature of the reverse sweep: parameters that it needs, shadows, seeds of the results, workspace.
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // parameters of the reverse sweep
 	for i, v := range b.g.f.Params {
@@ -111,6 +116,7 @@ func (b *builder) emitSplit() {
 			rev.Results = append(rev.Results, bar)
 		}
 	}
+	// A parameter that is not assigned has its value from the caller.
 	for _, v := range b.paramsWithShadows() {
 		if b.flow.assignments[v] == 0 {
 			inRev[v] = true
@@ -130,6 +136,7 @@ func (b *builder) emitSplit() {
 	}
 	rev.Params = append(rev.Params, b.ws)
 	reverse := e.reverse(b.body)
+	// Other variables of the forward sweep get a copy in the reverse sweep, with the value on exit if that is needed.
 	for _, v := range e.sharedVars() {
 		if inRev[v] {
 			continue
@@ -165,6 +172,7 @@ func (b *builder) emitAdvance() {
 		}
 	}
 	body := e.enclose(e.forward(b.body))
+	// Buffers of an iteration may be reused by the next: allocations do not leak from it.
 	if b.g.segment != nil {
 		var marks ir.Block
 		for _, p := range b.memoryCounters() {
@@ -185,6 +193,7 @@ func (b *builder) emitJoint() {
 	e := b.emitter()
 	f := &ir.Func{Name: b.g.f.Name + "_adjoint", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
 	f.Params = b.paramsWithShadows()
+	// Results are locals: only their cotangents, passed as seeds, concern the caller.
 	for i, r := range b.g.f.Results {
 		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
 		e.results[r] = local
@@ -211,6 +220,7 @@ func (b *builder) emitJoint() {
 		}
 	}
 	f.Params = append(f.Params, b.ws)
+	// The reverse sweep follows the forward sweep directly, so no memory is saved in between.
 	forward := e.enclose(e.forward(b.body))
 	reverse := e.renameCopies(e.reverse(b.body))
 	body := append(e.sharedDecls, e.declare(e.hoistedVars(b.body))...)

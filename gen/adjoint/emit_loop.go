@@ -15,6 +15,7 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	e.depth++
 	body := e.forward(n.then)
 	e.depth--
+	// A continue skips the rest of the forward sweep of the iteration, not its reversal.
 	if ir.LeavesBeyond(body) {
 		end := &ir.Label{Name: e.b.g.names.Name("end")}
 		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
@@ -39,6 +40,7 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 		return nil
 	}
 	names := e.b.g.names
+	// The bounds are exact: run over the same index.
 	if n.loop.entered == nil && basicKind(s.V.Type) == types.Int {
 		v := e.newReverseCopy(s.V)
 		free := s.Step == 1 && reorderable(body, e.b.flow.isShadow)
@@ -53,6 +55,7 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 			return ir.Block{upward(names, n.at, v, plus1(n.loop.hi), plus1(n.loop.lo), body)}
 		}
 	}
+	// Number the iterations.
 	var out ir.Block
 	k := e.b.g.local("k", integer)
 	var many ir.Expr
@@ -63,6 +66,7 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 		out = append(out, e.tripCount(n, s, m)...)
 		many = m.Load()
 	}
+	// The index of iteration k is lo + k·step, in the arithmetic of its type.
 	if s.V != nil {
 		v := e.newReverseCopy(s.V)
 		t := s.V.Type

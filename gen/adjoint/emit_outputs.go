@@ -38,6 +38,7 @@ type savedList struct {
 func (e *emitter) outputs(results []*ir.Var) *outputs {
 	b, f := e.b, e.b.flow
 	o := &outputs{e: e, restored: locationSet{}, onPath: map[types.Type]bool{}}
+	// Which memory is restored, here and in callees.
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
 			switch {
@@ -55,6 +56,8 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 		}
 	})
 	each(b.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
+	// Walk through the memory of parameters. A parameter that is assigned leads elsewhere at exit: walk from a copy
+	// made at entry.
 	for i, v := range b.g.f.Params {
 		if !activity.HasRefs(v.Type) {
 			continue
@@ -74,10 +77,12 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			o.pointee(v, p)
 		}
 	}
+	// Memory of results, as far as it is restored, may be that of parameters.
 	for i, v := range b.g.f.Results {
 		o.root, o.untouched = v, nil
 		o.visit(results[i].Place(), v.Type, false)
 	}
+	// Lists are emptied before saving, and their cursors start at 0 for writing back.
 	var start, cursors ir.Block
 	for _, s := range o.lists {
 		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, count(0))})
@@ -230,6 +235,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 		}
 	case *types.Array:
 		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
+	// A type within itself ends the walk: deeper memory of recursive types is not preserved.
 	case *types.Pointer:
 		if o.onPath[t] {
 			return

@@ -10,6 +10,7 @@ import (
 // forward returns the forward sweep of list. If a loop in it is fused, the reversal of the nodes after the loop comes
 // before it.
 func (e *emitter) forward(list []*node) (out ir.Block) {
+	// Reverse the statements after the fused loop first: the loop reads the cotangents that they produce.
 	if k := fusedAt(list); k >= 0 {
 		head, tail := list[:k:k], list[k+1:]
 		out = e.forward(head)
@@ -18,6 +19,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 		return append(out, e.forward(tail)...)
 	}
 	for _, n := range list {
+		// Record before the statement overwrites.
 		for _, w := range n.writes {
 			if w.recorded {
 				out = append(out, e.emitRecord(n.at, w)...)
@@ -36,14 +38,17 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			e.depth--
 			out = append(out, &loop)
 		case *ir.Let:
+			// The bar is declared at the top: zero it where its block would declare it.
 			if e.earlyBars[s.V] {
 				out = append(out, &ir.Set{At: n.at, P: e.b.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
+			// Memory that does not escape comes from the workspace.
 			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.mayRecycle() {
 				repeated := !e.bothSweeps || e.depth > 0
 				out = append(out, e.recycledAllocation(s.At, s.V, s.E, !e.hoisted[s.V], repeated)...)
 				break
 			}
+			// A hoisted declaration becomes an assignment, of the zero value if it has none.
 			if !e.hoisted[s.V] {
 				out = append(out, s)
 				break
@@ -72,6 +77,7 @@ func (e *emitter) reverse(list []*node) ir.Block {
 	if k >= 0 { // reversed in the forward sweep
 		list = list[:k]
 	}
+	// Split the list after the first node that may exit.
 	for i, n := range list {
 		if n.exited != nil && hasReversal(list[i+1:]) {
 			rest := e.reverse(list[i+1:])
@@ -81,6 +87,7 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		}
 	}
 	for _, n := range list {
+		// Variables declared in the list: recomputed ones, and bars, which begin as 0.
 		l, ok := n.s.(*ir.Let)
 		if !ok {
 			continue

@@ -14,6 +14,7 @@ import (
 // straight-line region; or on a stack of its own. A call, an exit or a fused loop ends a region: the callee may push to
 // the same stacks, and the statements after an exit may be skipped.
 func (e *emitter) assignStorage(list []*node, depth int) {
+	// Run collects the scalars recorded in the current region.
 	var run []*write
 	for _, n := range list {
 		for _, w := range n.writes {
@@ -34,10 +35,12 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 			}
 			w.stack = e.newStack(base, w.valueType())
 		}
+		// The region ends.
 		if n.exited != nil || n.fused || containsCall(n) {
 			e.assignRecord(run)
 			run = nil
 		}
+		// In a fused loop each iteration has locals of its own.
 		inner := depth
 		switch {
 		case n.fused:

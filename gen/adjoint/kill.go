@@ -20,6 +20,7 @@ func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 	for _, m := range n.then {
 		v := assignedElement(m, s.V)
 		if v == nil {
+			// Later assignments may be skipped.
 			if mayExit(m) {
 				return out
 			}
@@ -83,6 +84,7 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	for c := range in {
 		have[c] = true
 	}
+	// A read of a class that has not been killed is upward-exposed. Memory of shadows is not privatized.
 	read := func(s locationSet, but *ir.Var) {
 		for k := range s {
 			if k.isMemory() && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
@@ -95,6 +97,7 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 		case nil, *ir.Leave, *ir.Panic:
 		case *ir.If:
 			read(f.effects(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
+			// Both branches must kill the class.
 			x, y := f.upwardExposed(n.then, have, bad), f.upwardExposed(n.els, have, bad)
 			both := map[any]bool{}
 			for c := range x {
@@ -130,6 +133,7 @@ func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 		f.upwardExposed(n.then, have, bad)
 		return
 	}
+	// Set are the arrays whose element at the index has been assigned by the current iteration.
 	set := map[*ir.Var]bool{}
 	for i, m := range n.then {
 		if len(m.then)+len(m.els) > 0 {

@@ -49,12 +49,15 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	if g := p.normalized[f]; g != nil {
 		return g
 	}
+	// Work on a copy: f may be used by the caller, and by other Programs.
 	clone, _ := ir.Clone(f, nil)
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		c, ok := s.(*ir.Call)
 		p.matter.NoInline = p.matter.NoInline || ok && c.Callee.Func != nil
 		return true
 	})
+	// Outline marked loops before anything is inlined into them or moved out of them. Boxing comes first, so that the
+	// state of a loop is in variables whose address is not taken.
 	var notes []Remark
 	if hasCheckpoint(clone) {
 		g := &normalForm{f: clone, names: ir.NamerOf(clone)}
@@ -69,12 +72,14 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	default:
 		simplify.Primal(clone, p.work.pkg)
 	}
+	// Register the normal form before callees are normalised: a recursive call finds it.
 	names := ir.NamerOf(clone)
 	g := &normalForm{
 		f: clone, source: f, names: names, remarks: notes, segment: p.segments[f],
 		conds: map[*ir.If]*ir.Var{}, loops: map[*ir.Loop]*loopInfo{}, exited: map[ir.Stmt]*ir.Var{},
 	}
 	p.normalized[f] = g
+	// Functions of package math with two results become elementary functions, which have rules.
 	pairs := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		if c, ok := s.(*ir.Call); ok {
 			if list := c.Expand(names); list != nil {
@@ -87,6 +92,7 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	g.boxAddressTaken()
 	ir.Normalize(clone)
 	clone.Body = (&flattener{g: g}).block(clone.Body)
+	// Direct calls to the normal forms of the callees.
 	m := &ir.Map{Stmt: func(s ir.Stmt) []ir.Stmt {
 		c, ok := s.(*ir.Call)
 		if !ok {

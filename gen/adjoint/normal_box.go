@@ -13,6 +13,7 @@ import (
 // new variable assigned once, by new, at the declaration of v. Parameters and results are copied from and to their box
 // at entry and exit; assignments by Call, Copy and Loop go through a temporary.
 func (g *normalForm) boxAddressTaken() {
+	// Variables of which an address is taken, each with its new pointer.
 	addressed := map[*ir.Var]*ir.Var{}
 	ir.Walk(g.f.Body, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {
@@ -32,6 +33,7 @@ func (g *normalForm) boxAddressTaken() {
 	if len(addressed) == 0 {
 		return
 	}
+	// Places that begin at v begin at *p.
 	behind := func(v *ir.Var) *ir.Place { return &ir.Place{Root: addressed[v], Path: []ir.Step{ir.DerefStep()}} }
 	place := func(p *ir.Place) *ir.Place {
 		if addressed[p.Root] == nil {
@@ -44,6 +46,8 @@ func (g *normalForm) boxAddressTaken() {
 		q := addressed[v]
 		return &ir.Let{At: at, V: q, E: &ir.New{Typed: ir.Typed{T: q.Type}}}
 	}
+	// Declarations allocate the box. Statements that can assign only variables assign a temporary, which is then copied
+	// to the box.
 	m.Stmt = func(s ir.Stmt) []ir.Stmt {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -84,6 +88,7 @@ func (g *normalForm) boxAddressTaken() {
 		}
 		return []ir.Stmt{s}
 	}
+	// Parameters are copied to their box at entry, results from their box at exit.
 	body := m.Block(g.f.Body)
 	var head, tail ir.Block
 	at := ir.At{Pos: g.f.Pos}
@@ -98,6 +103,7 @@ func (g *normalForm) boxAddressTaken() {
 			tail = append(tail, &ir.Set{At: at, P: v.Place(), E: load(behind(v), v.Type)})
 		}
 	}
+	// Returns leave a scope around the old body, after which results are copied.
 	if len(tail) > 0 {
 		exit := g.f.Exit
 		g.f.Exit = &ir.Label{Name: g.names.Name("exit")}

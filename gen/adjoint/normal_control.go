@@ -21,6 +21,7 @@ func (g *normalForm) control(in ir.Block) ir.Block {
 			if !types.Identical(cond.Type(), boolean) { // of a declared type
 				cond = &ir.Convert{Typed: ir.Typed{T: boolean}, X: cond}
 			}
+			// A variable of its own, even if the condition is one: that may be assigned later.
 			c := g.local("cond", boolean)
 			n := &ir.If{At: s.At, Cond: c.Load(), Then: g.control(s.Then), Else: g.control(s.Else)}
 			g.conds[n] = c
@@ -45,6 +46,8 @@ func (g *normalForm) control(in ir.Block) ir.Block {
 				n.Lo, n.Hi = bound("lo", s.Lo), bound("hi", s.Hi)
 				info.lo, info.hi = n.Lo, n.Hi
 			}
+			// The bounds do not determine the trip count of a loop without index or with an early exit: count the
+			// iterations that are begun.
 			if s.V == nil || ir.LeavesBeyond(s.Body, s.Next) {
 				info.entered = g.local("n", integer)
 				out = append(out, &ir.Let{At: at, V: info.entered, E: count(0)})

@@ -85,6 +85,7 @@ func (p *Program) whyNotOutlined(s *ir.Loop, home *ir.Func) string {
 // occurrence; the set of variables that the body assigns; and the labels beyond the body, s.L among them, that it
 // leaves for.
 func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*ir.Label) {
+	// Own are the variables declared in the body, inner the labels within it.
 	own := map[*ir.Var]bool{s.V: true}
 	assigned = map[*ir.Var]bool{}
 	inner := map[*ir.Label]bool{s.Next: true}
@@ -146,6 +147,8 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
 	var back ir.Block // assigns the new state
 	named := map[*ir.Var]*ir.Var{}
+	// Free variables become parameters. A state variable is a result too, which the body works on; the caller assigns
+	// it through a temporary, since results of calls are variables.
 	for _, v := range free {
 		param := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Param, Object: v.Object, Pos: v.Pos}
 		named[v] = param
@@ -163,6 +166,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		}
 		f.Params = append(f.Params, param)
 	}
+	// Results that tell how a loop with early exits ended.
 	result := func(base string) (*ir.Var, *ir.Var) {
 		r := &ir.Var{Name: base, Type: integer, Kind: ir.Result}
 		f.Results = append(f.Results, r)
@@ -176,6 +180,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		begun, _ = result("begun")
 		why, reason = result("why")
 	}
+	// The iterations to be run.
 	from := &ir.Var{Name: "from", Type: integer, Kind: ir.Param}
 	to := &ir.Var{Name: "to", Type: integer, Kind: ir.Param}
 	f.Params = append(f.Params, from, to)
@@ -184,6 +189,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 
 	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(),
 		Step: 1}
+	// The index of the new loop is the number of the iteration.
 	switch {
 	case s.V == nil:
 		loop.V = &ir.Var{Name: "k", Type: integer}
@@ -206,6 +212,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: from.Load()})
 		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
 	}
+	// In the body, exits store their number and end the loop.
 	m := &ir.Map{
 		Var: ir.Renaming(named),
 		Stmt: func(t ir.Stmt) []ir.Stmt {
@@ -225,6 +232,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	}
 	loop.Body = append(loop.Body, m.Block(s.Body)...)
 	f.Body = append(f.Body, loop)
+	// Rename the variables of the function, but leave the names of imported packages to globals.
 	names := ir.NewNamer()
 	for _, v := range ir.Vars(f) {
 		if path, _, ok := strings.Cut(v.Name, "."); ok && v.Kind == ir.Global {
@@ -235,6 +243,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	*f = *fresh
 	p.segments[f] = seg
 	out = append(append(out, call), back...)
+	// After the call, take the exit that an iteration took; s.L is the end of the loop, which needs no dispatch.
 	for i, l := range labels {
 		if l != s.L {
 			out = append(out,

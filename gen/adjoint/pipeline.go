@@ -25,12 +25,15 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 			a, err = nil, e
 		}
 	}()
+	// Phases 1 and 2: normal form and activity.
 	g := p.normalize(f)
 	facts, err := p.activity.Analyze(g.f, m)
 	if err != nil {
 		return nil, err
 	}
+	// Phases 3 to 6, for f and the specialisations that it reaches.
 	b := p.builder(spec{g, facts, p.entryAliases(g.f), modeEntry})
+	// Phases 7 and 8: emit the callees, each simplified at once, and then the entry point.
 	reached := b.reach()
 	for _, c := range p.created {
 		if c != b && slices.Contains(reached, c) {
@@ -39,6 +42,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	}
 	a = b.emitEntry(f)
 	a.Remarks = b.remarks()
+	// These change almost every adjoint.
 	p.matter.KeepAll, p.matter.NoSimplify, p.matter.Overlap = true, true, true
 	a.Matter = p.matter
 	p.simplify(a.Func, b)
@@ -54,8 +58,10 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 // from scratch; marks write.recorded are only ever set and marks node.fused only cleared, which bounds the number of
 // rounds.
 func (b *builder) analyse() {
+	// Pair the statements. Callees are analysed on the way.
 	f := b.lazyFlow()
 	b.body = b.pairBlock(b.g.f.Body)
+	// Collect the locations: assignment counts, modified memory, active classes.
 	f.assignments, f.loopIndex, f.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
 	f.definition, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
 	for _, v := range b.g.f.Params {
@@ -104,6 +110,7 @@ func (b *builder) analyse() {
 			}
 		}
 	})
+	// Plan: allocation sites and kills serve fusion, which comes first since it decides which values are needed at all.
 	f.mergeDeclarations(b.body)
 	f.findAllocSites()
 	if b.spec.mode == modeEntry || b.spec.mode == modeJoint {
@@ -113,6 +120,7 @@ func (b *builder) analyse() {
 		f.needed, f.recomputed, f.neededAtExit, b.analysed = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}, true
 		return
 	}
+	// Recomputation is chosen for the current marks, and the marks are updated for that choice.
 	for {
 		f.changed = false
 		f.chooseRecomputed(b.body, 0)
@@ -121,6 +129,8 @@ func (b *builder) analyse() {
 			break
 		}
 	}
+	// Callers add their own needs; of interest is what this function adds to nothing. The entry fact is a subset of
+	// that above, so this pass sets no further marks.
 	f.neededAtExit = f.recordFunc(locationSet{})
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {

@@ -19,6 +19,7 @@ func (f *flow) fuse(list []*node) []*node {
 	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seedsResultShadows() {
 		return list
 	}
+	// Choose the loop with the greatest benefit.
 	best, weight := -1, 0
 	var order []*node
 	for i, n := range list {
@@ -29,6 +30,7 @@ func (f *flow) fuse(list []*node) []*node {
 		}
 	}
 	if best < 0 {
+		// Without a loop here, a branch at the end may have one.
 		if k := len(list) - 1; k >= 0 {
 			if _, ok := list[k].s.(*ir.If); ok {
 				list[k].then, list[k].els = f.fuse(list[k].then), f.fuse(list[k].els)
@@ -63,6 +65,8 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			return nil, false
 		}
 	}
+	// Communication between iterations: variables and memory that are declared outside may be accumulated into, and
+	// otherwise only assigned if they are passive or privatizable.
 	in := f.effects(n.then...)
 	private := f.privatizable(n.then)
 	for k := range in.writes {
@@ -77,6 +81,7 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			return nil, false
 		}
 	}
+	// A sum must not be read or assigned by an iteration: it would see a partial sum.
 	for k := range in.accumulates {
 		if in.declares[k] || k.isMemory() && private[k.class] {
 			continue
@@ -104,9 +109,10 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 		behind = append(behind, m)
 		done, touched = done.union(w), touched.union(w).union(a.reads).union(f.allReversalReads(m))
 	}
-	remembers := false
-	each(behind, func(m *node) { remembers = remembers || m.callee != nil && m.callee.usesTape() })
-	if remembers || f.allReversalReads(behind...).intersects(done) {
+	// The reversal of the statements behind the loop runs before the loop: it must not depend on them or the loop.
+	tape := false
+	each(behind, func(m *node) { tape = tape || m.callee != nil && m.callee.usesTape() })
+	if tape || f.allReversalReads(behind...).intersects(done) {
 		return nil, false
 	}
 	for k := range f.effects(behind...).reads { // restoration changes privatized memory
@@ -114,6 +120,7 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 			return nil, false
 		}
 	}
+	// The new order has the same effect as the old one.
 	order := append(before, n)
 	return append(order, behind...), true
 }
@@ -150,6 +157,7 @@ func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.L
 	if in = f.recordBlock(list[:k], in, labels); in == nil {
 		return nil
 	}
+	// Variables declared in an iteration are dead when the statements before the loop are reversed.
 	own := f.effects(n.then...).declares
 	each(list[k:], func(m *node) {
 		for _, w := range m.writes {
@@ -161,6 +169,7 @@ func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.L
 			}
 		}
 	})
+	// Analyse the body. Nothing is needed at its beginning: earlier iterations have been reversed.
 	f.recordBlock(n.then, locationSet{}, map[*ir.Label]locationSet{})
 	each(n.then, func(m *node) {
 		for _, w := range m.writes {

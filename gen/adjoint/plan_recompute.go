@@ -34,6 +34,7 @@ func (f *flow) findRecomputable(list []*node, depth int) {
 		case n.loop != nil:
 			inner++
 		}
+		// A candidate is assigned only by its declaration.
 		if l, ok := n.s.(*ir.Let); ok && depth > 0 && !f.b.p.opts.NoRerun && l.E != nil && f.assignments[l.V] == 1 {
 			if cost, ok := f.recomputeCost(l.E); ok && cost <= maxRecomputeCost {
 				f.recomputable[l.V] = n
@@ -55,11 +56,13 @@ func (f *flow) recomputeCost(e ir.Expr) (cost int, ok bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
 		case *ir.Math:
+			// Elementary functions cost tens of operations; these are single instructions.
 			if e.Name != "min" && e.Name != "max" && e.Name != "math.Abs" {
 				cost += maxRecomputeCost
 			}
 			cost++
 		case *ir.Binary:
+			// Division has several times the latency of a multiplication.
 			if e.Op == token.QUO || e.Op == token.REM {
 				cost += 3
 			}
@@ -67,10 +70,12 @@ func (f *flow) recomputeCost(e ir.Expr) (cost int, ok bool) {
 		case *ir.Unary, *ir.Convert:
 			cost++
 		case *ir.Load:
+			// The value must be the same whenever it is read again.
 			ok = ok && f.invariant(e.P, true)
 			if _, aggregate := e.T.Underlying().(*types.Array); aggregate {
 				cost += maxRecomputeCost
 			}
+		// Another allocation is not the same memory.
 		case *ir.Make, *ir.New, *ir.Literal, *ir.Opaque:
 			ok = false
 		case *ir.Addr:
@@ -118,6 +123,7 @@ func (f *flow) markNeeded(list []*node) {
 			if k.isMemory() || f.recomputed[k.v] {
 				continue
 			}
+			// The reverse sweep evaluates the variable again and reads its operands.
 			if n := f.recomputable[k.v]; n != nil {
 				f.recomputed[k.v] = true
 				f.b.p.matter.NoRerun = true

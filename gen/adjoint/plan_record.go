@@ -61,6 +61,7 @@ func (f *flow) addNeeded(s, reads locationSet) {
 
 // recordStmt returns the fact after n, given the fact in before it; see recordBlock.
 func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
+	// Leave merges the fact at an exit into that of its label.
 	leave := func(l *ir.Label, s locationSet) {
 		if s != nil {
 			labels[l] = labels[l].merge(s)
@@ -84,6 +85,7 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 		leave(s.L, f.recordBlock(n.then, in, labels))
 		return labels[s.L]
 	case *ir.Loop:
+		// Iterate to the least fixed point of the fact at the head: entry joined with the ends of iterations.
 		head := in
 		for {
 			labels = map[*ir.Label]locationSet{} // facts at exits in the body
@@ -94,6 +96,7 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 			head = head.merge(labels[s.Next])
 		}
 		head = f.afterKill(n, head)
+		// A counted loop ends at its head; one without index only by an exit.
 		if s.V != nil {
 			leave(s.L, head)
 		}
@@ -124,6 +127,7 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 // the body is analysed once more without them. Marks are frozen meanwhile: they follow from head.
 func (f *flow) afterKill(n *node, head locationSet) locationSet {
 	list := f.killedArrays(n)
+	// The fact at the head holds at the end too: the last iteration ends there.
 	if len(list) == 0 {
 		return head
 	}
@@ -151,10 +155,12 @@ func (f *flow) afterKill(n *node, head locationSet) locationSet {
 // reads its new value.
 func (f *flow) transfer(n *node, in locationSet) locationSet {
 	reads := f.adjointReads(n)
+	// The reverse sweep declares a recomputed variable again: it reads the operands instead of the variable.
 	if l, ok := n.s.(*ir.Let); ok && f.recomputed[l.V] {
 		reads = reads.union(f.reads(ir.Block{l}))
 		delete(reads, location{v: l.V})
 	}
+	// Propagate runs after the restoration, with the values before n: those must survive n.
 	if !n.usesResult {
 		f.addNeeded(in, reads)
 	}
@@ -163,6 +169,8 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 			w.recorded, f.changed = true, true
 		}
 	}
+	// Consume, and propagate if it uses the result, run before the restoration, with the values after n: later statements
+	// must preserve those.
 	f.addNeeded(in, reads)
 	for _, w := range n.writes {
 		if w.recorded {
@@ -171,6 +179,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 			f.addNeeded(in, s)
 		}
 	}
+	// Kill: the old value of a variable that is overwritten is no longer current.
 	out := in
 	for _, w := range n.writes {
 		v := w.whole()
@@ -204,6 +213,7 @@ func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
 	if f.b.p.opts.KeepAll {
 		return true
 	}
+	// Compare memory by location: two places of one location may be the same.
 	root := w.slice
 	if root == nil {
 		root = w.place.Root

@@ -26,6 +26,7 @@ func (b *builder) remarks() (out []Remark) {
 			return
 		}
 		seen[c] = true
+		// Inlined statements and specialisations repeat remarks.
 		add := func(n *node, text string) {
 			note := Remark{Pos: n.at.Pos, Text: text}
 			if !said[note] {

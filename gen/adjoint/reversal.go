@@ -35,6 +35,7 @@ func (b *builder) pairStmt(s ir.Stmt) []*node {
 		return b.pairSet(s)
 	case *ir.Add:
 		n := &node{s: s, at: at}
+		// p += e leaves the cotangent of p and propagates it to e.
 		if b.active(s.P.Root) {
 			w := b.writer(s)
 			bar := b.barPlace(s.P)
@@ -71,6 +72,7 @@ func (b *builder) pairLet(s *ir.Let) (out []*node) {
 	if b.hasBar(s.V) && s.E != nil {
 		w := b.writer(s)
 		bar := b.barVar(s.V)
+		// The value of a function or quotient is that of the variable: the partial derivatives use it.
 		switch e := s.E.(type) {
 		case *ir.Math:
 			if w.active(e) {
@@ -90,6 +92,7 @@ func (b *builder) pairLet(s *ir.Let) (out []*node) {
 		}
 		n.propagate = w.Out
 	}
+	// A slice literal: the cotangents of its elements are in its shadow.
 	if l, ok := s.E.(*ir.Literal); ok && b.hasShadow(s.V) {
 		take, give := b.literalElements(l, b.shadowVar(s.V).Place())
 		n.propagate = append(append(n.propagate, take...), give...)
@@ -126,6 +129,7 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 	if !b.active(s.P.Root) {
 		return forwardOnly(s)
 	}
+	// The shadow is assigned in the forward sweep, before the primal.
 	if leadsToFloats(t) {
 		out = b.setShadow(s, t)
 	}
@@ -133,6 +137,7 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 	if ownFloats(t) {
 		w := b.writer(s)
 		bar := b.barPlace(s.P)
+		// Take the cotangent before it is zeroed: the place may occur in the value.
 		if ir.IsFloat(t) {
 			if w.active(s.E) {
 				old := w.let("t", load(bar, t))
@@ -145,6 +150,7 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 				n.consume = w.Out
 			}
 		} else {
+			// A struct or array: take the cotangents of all floats in it.
 			v := &ir.Var{Name: b.g.names.Name("t"), Type: t}
 			w.Emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
 			w.clearFloats(t, bar)

@@ -22,6 +22,7 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 	if callee == nil {
 		return b.pairRule(s, n, w)
 	}
+	// Without derivatives and effects the call needs no sweeps. Cotangents of results are dropped.
 	if callee.Passive() && b.p.pure(callee.Func) && !(b.spec.mode == modeAdvance && allocates(callee.Func.Body)) {
 		for _, r := range s.Results {
 			switch {
@@ -38,11 +39,13 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 		n.s, n.consume, n.usesResult = &plain, w.Out, true
 		return []*node{n}
 	}
+	// Request the specialisation of the callee, which analyses it unless it is in progress.
 	g := b.p.normalFormOf(callee.Func)
 	c := b.calleeBuilder(spec{g, callee, b.callAliases(s, callee), modeSplit})
 	if !c.analysed {
 		c.recursive = true
 	}
+	// The forward call: arguments, shadows, workspace; results, and shadows of results.
 	fwd := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: append([]ir.Expr(nil), s.Args...)}
 	rev := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}}
 	var takes, adds []ir.Stmt
@@ -72,6 +75,8 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
+	// The reverse call: the primal parameters that the callee needs; their cotangents are results, added to the bars of
+	// the arguments.
 	for i, p := range callee.Func.Params {
 		if c.reverseTakes(i) {
 			rev.Args = append(rev.Args, s.Args[i])
@@ -86,6 +91,7 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 			rev.Results = append(rev.Results, v)
 		}
 	}
+	// Then the shadows of parameters, and the cotangents of results, which are consumed.
 	adds, w.Out = w.Out, nil
 	for i, a := range s.Args {
 		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
@@ -111,6 +117,7 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 		}
 	}
 	rev.Args = append(rev.Args, b.ws.Load())
+	// Consume before the restoration, call and accumulate after it.
 	n.s = fwd
 	n.consume = w.Out
 	n.propagate = append(append(ir.Block(takes), rev), adds...)
@@ -142,6 +149,7 @@ func (b *builder) callAliases(s *ir.Call, callee *activity.Facts) string {
 		if v == nil || !activity.HasRefs(a.Type()) {
 			continue
 		}
+		// Group the arguments by class.
 		c := b.lazyFlow().class(v)
 		if groups[c] == nil {
 			order = append(order, c)

@@ -23,6 +23,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	if active && r.Pullback == nil {
 		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
 	}
+	// A passive call only drops the cotangents of its results.
 	if !active {
 		for _, v := range s.Results {
 			if v == nil || !b.active(v) {
@@ -37,6 +38,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 		return append(out, n)
 	}
 	shape := r.Shape()
+	// The arguments of the pullback: those of the call, shadows, seeds.
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
 		if r.IsFixed(i) && b.facts.Carries(a) {
@@ -65,6 +67,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 		w.clearFloats(v.Type, b.barVar(v).Place())
 	}
 	n.consume, w.Out = w.Out, nil
+	// Its results: cotangents of scalar arguments, which are accumulated.
 	var takes ir.Block
 	for _, i := range shape.Cotangents {
 		var t *ir.Var
@@ -77,6 +80,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	}
 	n.propagate = append(append(takes, pull), w.Out...)
 	out = append(out, n)
+	// Results that are memory share it with an argument, and the shadow with the shadow of that.
 	for i, v := range s.Results {
 		if v == nil || !b.hasShadow(v) {
 			continue
@@ -110,6 +114,7 @@ func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
 		if v == nil || !activity.HasRefs(v.Type) || !r.Writes(i) {
 			continue
 		}
+		// Walk through structs of slices.
 		var visit func(p *ir.Place, t types.Type)
 		visit = func(p *ir.Place, t types.Type) {
 			of := elemOf(t)

@@ -63,6 +63,7 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case nil:
 		return nil
+	// The only constant reference is nil.
 	case *ir.Const:
 		return zero(e.T)
 	case *ir.Load:
@@ -75,6 +76,7 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		return load(b.shadowPlace(e.P), e.T)
 	case *ir.Convert:
 		return &ir.Convert{Typed: e.Typed, X: b.shadowOf(e.X)}
+	// Shadows are sliced with the same bounds as the primal.
 	case *ir.Slice:
 		return &ir.Slice{Typed: e.Typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:

@@ -54,6 +54,7 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 		return forwardOnly(s)
 	}
 	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+	// The number of copied elements, and the slice that they overwrite.
 	m, let := b.newLet(s.At, "n", integer, n)
 	window, cutting := b.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
 	b.setAlias(window, dst)
@@ -68,6 +69,7 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 	if src != nil && !b.hasShadow(src) {
 		from = nil
 	}
+	// References are copied in the forward sweep, floats are cotangents.
 	if leadsToFloats(of) {
 		out = append(out, b.copyHeaders(s.At, of, m.Load(), to, from)...)
 	}
@@ -77,6 +79,7 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 			w.clearElements(to)
 			node.consume = w.Out
 		} else {
+			// The adjoint takes the cotangents of the destination, then adds them to those of the source.
 			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
 			w.clearElements(to)
@@ -124,6 +127,7 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	}
 	add := func(list ...ir.Stmt) { out = append(out, forwardOnly(list...)...) }
 	at := s.At
+	// Old length, new length, and whether the slice moves.
 	n, let := b.newLet(at, "n", integer, length(s.S))
 	add(let)
 	var more ir.Expr = count(int64(len(s.Elems)))
@@ -135,6 +139,7 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: s.S, Cap: true}
 	moved, let := b.newLet(at, "moved", boolean, compare(token.GTR, end.Load(), capacity))
 	add(let)
+	// Tail is the memory between old and new length, if the slice stays: append overwrites it.
 	tail, let := b.newLet(at, "tail", t, nil)
 	add(let)
 	stays, let := b.newLet(at, "stays", boolean, &ir.Unary{Typed: ir.Typed{T: boolean}, Op: token.NOT, X: moved.Load()})
@@ -144,6 +149,7 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 		inPlace := ir.Block{&ir.Set{At: at, P: tail.Place(), E: cut(s.S, n.Load(), end.Load())}}
 		out = append(out, b.restoredOnly(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
 	}
+	// Append to a temporary, so that s.S is still there for the shadow.
 	grown, let := b.newLet(at, "grown", t, nil)
 	b.setAlias(grown, s.P.Root)
 	add(let)
@@ -153,6 +159,7 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 	if !active {
 		return append(out, forwardOnly(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 	}
+	// The shadow moves if and only if the slice does.
 	sh := b.shadowVar(grown)
 	add(b.letShadow(at, grown, nil))
 	fresh := ir.Block{&ir.Set{At: at, P: sh.Place(), E: &ir.Make{Typed: ir.Typed{T: t}, N: end.Load(),
@@ -210,6 +217,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 		return
 	}
 	w := b.writer(s)
+	// Statements that propagate the cotangents taken here, to run after the restoration.
 	var after []func()
 	if s.Spread {
 		from := variable(s.Elems[0])
@@ -242,6 +250,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 			})
 		}
 	}
+	// If the slice moved, the old elements have their cotangents in the new memory.
 	if src != nil {
 		back := w.Nested(func() {
 			w.loop(n.Load(), func(i ir.Expr) {

@@ -27,6 +27,7 @@ func (b *builder) reverseTakes(i int) bool {
 func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 	f, c := b.flow, n.callee
 	out := locationSet{}
+	// Match the references of the callee's parameters and results with those of the call.
 	type pair struct{ mine, theirs *ir.Var }
 	var pairs []pair
 	for i, p := range c.g.f.Params {
@@ -45,6 +46,7 @@ func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 			}
 		}
 	}
+	// A class of the callee may be reached by several arguments; each adds its own class.
 	for k := range s {
 		if !k.isMemory() {
 			continue
@@ -95,6 +97,7 @@ func (b *builder) findLeak() (why string) {
 	}
 	f := b.flow
 	each(b.body, func(n *node) {
+		// V is the variable that references are assigned to, e the value.
 		var v *ir.Var
 		var e ir.Expr
 		fresh := false

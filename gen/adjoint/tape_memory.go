@@ -41,6 +41,7 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 	}
 	switch x := x.(type) {
 	case *ir.Make:
+		// Evaluate length and capacity once.
 		size := x.Cap
 		if size == nil {
 			size = x.N
@@ -59,6 +60,7 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 		if x.Cap != nil {
 			length = atom("n", x.N)
 		}
+		// Replace the buffer if it is too small, clear it, and slice it to length and capacity.
 		p, before, after := e.buffer(at, v.Name, x.T, repeated)
 		out = append(out, before...)
 		capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, x.T), Cap: true}
@@ -69,6 +71,7 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 		out = append(out, set(&ir.Slice{Typed: x.Typed, X: load(p, x.T), Lo: count(0), Hi: length, Max: size}))
 		return append(out, after...)
 	case *ir.New:
+		// Allocate at the first use, and zero the value at each.
 		of := x.T.Underlying().(*types.Pointer).Elem()
 		p, before, after := e.buffer(at, v.Name, x.T, repeated)
 		none := compare(opEql, load(p, x.T), zero(x.T))

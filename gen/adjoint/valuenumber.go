@@ -21,10 +21,12 @@ func (f *flow) valueNumber(e ir.Expr) string {
 		}
 		return e.Val.ExactString()
 	case *ir.Load:
+		// An index has another value in each iteration, other variables may be assigned in between.
 		if !f.invariant(e.P, true) || f.loopIndex[e.P.Root] {
 			return ""
 		}
 		if len(e.P.Path) == 0 {
+			// Look through the definition of a variable that is assigned once.
 			if l := f.definition[e.P.Root]; l != nil && f.assignments[e.P.Root] == 1 {
 				if s := f.valueNumber(l.E); s != "" {
 					return s
@@ -37,6 +39,7 @@ func (f *flow) valueNumber(e ir.Expr) string {
 		if v == nil || e.Cap || !f.invariant(v.Place(), true) {
 			return ""
 		}
+		// The length of the only allocation of the class, held by v itself rather than a part of it.
 		if a := f.allocSites[f.class(v)]; a != nil && !a.multiple && a.variable == v {
 			return f.valueNumber(a.length)
 		}
