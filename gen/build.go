@@ -87,7 +87,7 @@ func tangentBuild(n int) *build {
 }
 
 func makeTangent(u *unit, t *target, n int) (*built, error) {
-	fn, facts, err := u.tangent(n).Of(u.simple(t), t.mask)
+	fn, facts, err := u.tangent(n).Build(u.simple(t), t.mask)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func makeSecond(u *unit, t *target) (*built, error) {
 			m = m.With(i)
 		}
 	}
-	fn, facts, err := u.tangent(1).Of(first.fn, m)
+	fn, facts, err := u.tangent(1).Build(first.fn, m)
 	if err != nil {
 		return nil, err
 	}

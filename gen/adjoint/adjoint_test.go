@@ -120,7 +120,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 	}
 	g := a.Func
 	checkAll(t, g, map[*ir.Func]bool{})
-	tan, facts, err := tangent.New().Of(f, m)
+	tan, facts, err := tangent.New().Build(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}

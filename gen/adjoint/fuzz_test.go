@@ -74,7 +74,7 @@ func FuzzTransform(f *testing.F) {
 		o.Overlap = k > 127
 		for _, g := range lowered {
 			m := activity.Bits(1<<min(len(g.Params), 63) - 1)
-			d, _, err := tangent.New().Of(g, m)
+			d, _, err := tangent.New().Build(g, m)
 			if err == nil {
 				err = ir.Check(d)
 			} else if errors.As(err, new(*tangent.Error)) || errors.As(err, new(*activity.Error)) {

@@ -40,7 +40,7 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 		if t, ok := known[key{f, mask}]; ok {
 			return t, nil
 		}
-		g, facts, err := p.Of(f, activity.Bits(mask))
+		g, facts, err := p.Build(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}

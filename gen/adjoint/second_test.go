@@ -79,7 +79,7 @@ func TestSecond(t *testing.T) {
 					t.Fatal(err)
 				}
 				n := len(a.Func.Params)
-				g, facts, err := tangent.New().Of(a.Func, activity.Bits(1).With(n-3))
+				g, facts, err := tangent.New().Build(a.Func, activity.Bits(1).With(n-3))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -24,7 +24,7 @@ func TestAliases(t *testing.T) {
 				t.Errorf("%s: %v\n%s", a.What, err, a.Func)
 			}
 		}
-		f, _, err := tangent.NewWith(lanes.New(lanes.NewTypes(3), nil)).Of(a.F, activity.Bits(1))
+		f, _, err := tangent.NewWith(lanes.New(lanes.NewTypes(3), nil)).Build(a.F, activity.Bits(1))
 		if err != nil {
 			t.Errorf("%s: %v\n%s", a.What, err, a.Func)
 			continue

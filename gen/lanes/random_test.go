@@ -241,7 +241,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		t := tangent.New()
 		build := func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-			g, facts, err := t.Of(f, activity.Bits(mask))
+			g, facts, err := t.Build(f, activity.Bits(mask))
 			if err != nil {
 				return randprog.Tangent{}, err
 			}

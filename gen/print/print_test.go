@@ -76,7 +76,7 @@ func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 		if e.m.Empty() {
 			continue
 		}
-		g, _, err := tangents.Of(f, e.m)
+		g, _, err := tangents.Build(f, e.m)
 		if err != nil {
 			t.Fatal(err)
 		}

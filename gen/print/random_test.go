@@ -57,7 +57,7 @@ func printed(t *testing.T, list []*randprog.Program) (refused int) {
 	)
 	var kept []*randprog.Case
 	for i, c := range cases {
-		g, facts, err := tangent.New().Of(c.F, activity.Bits(1<<len(c.Sig.Params())-1))
+		g, facts, err := tangent.New().Build(c.F, activity.Bits(1<<len(c.Sig.Params())-1))
 		if err != nil {
 			t.Fatalf("seed %d: %v", c.Program.Seed, err)
 		}

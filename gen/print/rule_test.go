@@ -40,7 +40,7 @@ func TestRules(t *testing.T) {
 		if n := len(f.Params); n == 2 {
 			m = activity.Bits(3)
 		}
-		tan, _, err := tangents.Of(f, m)
+		tan, _, err := tangents.Build(f, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestRules(t *testing.T) {
 		funcs = append(funcs, print.Func{Func: tan, Name: name + "Tangent"},
 			print.Func{Func: adj.Func, Name: name + "Adjoint"})
 		if name == "Vectors" { // the tangent of the adjoint
-			second, _, err := tangents.Of(adj.Func, activity.Bits(1<<len(adj.Func.Params)-1))
+			second, _, err := tangents.Build(adj.Func, activity.Bits(1<<len(adj.Func.Params)-1))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ func (b *builder) call(s *ir.Call) {
 	if callee.Passive() {
 		b.Emit(s)
 		for _, r := range s.Results {
-			b.still(s.At, r)
+			b.zeroResult(s.At, r)
 		}
 		return
 	}
@@ -32,7 +32,7 @@ func (b *builder) call(s *ir.Call) {
 			continue
 		}
 		if ir.IsFloat(a.Type()) {
-			val, dot := b.both(a)
+			val, dot := b.valueAndDot(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)
 			continue
@@ -46,7 +46,7 @@ func (b *builder) call(s *ir.Call) {
 		}
 		r := resultOf(s, i)
 		if r != nil && b.facts.Active(r) {
-			r = b.of(r)
+			r = b.shadowVar(r)
 		} else {
 			r = nil
 		}
@@ -58,15 +58,15 @@ func (b *builder) call(s *ir.Call) {
 	b.Emit(c)
 	for i, r := range s.Results {
 		if !callee.Results.Has(i) {
-			b.still(s.At, r)
+			b.zeroResult(s.At, r)
 		}
 	}
 }
 
 // still says that v, the result of a call that may be dropped, does not move.
-func (b *builder) still(at ir.At, v *ir.Var) {
+func (b *builder) zeroResult(at ir.At, v *ir.Var) {
 	if v != nil && b.facts.Active(v) {
-		b.Emit(&ir.Set{At: at, P: b.of(v).Place(), E: zero(v.Type)})
+		b.Emit(&ir.Set{At: at, P: b.shadowVar(v).Place(), E: zero(v.Type)})
 	}
 }
 

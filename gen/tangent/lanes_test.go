@@ -97,11 +97,11 @@ func results(t *testing.T, f *ir.Func) (like []any) {
 // checkLanes compares the tangent of f for n lanes with n tangents.
 func checkLanes(t *testing.T, p *tangent.Program, f *ir.Func, n int, m activity.Mask, args ...any) {
 	t.Helper()
-	single, facts, err := tangent.New().Of(f, m)
+	single, facts, err := tangent.New().Build(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := p.Of(f, m)
+	g, _, err := p.Build(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +371,7 @@ func TestLanesOfProblems(t *testing.T) {
 func TestFewLanes(t *testing.T) {
 	f := function(t, load(t, "./testdata/funcs"), funcs, "Sum")
 	var e *tangent.Error
-	if g, _, err := tangent.NewLanes(0).Of(f, activity.Bits(1)); g != nil || !errors.As(err, &e) {
+	if g, _, err := tangent.NewLanes(0).Build(f, activity.Bits(1)); g != nil || !errors.As(err, &e) {
 		t.Errorf("%v, %v", g, err)
 	}
 }
@@ -380,7 +380,7 @@ func TestFewLanes(t *testing.T) {
 // move, and what is said to be bounded is finite for all finite arguments.
 func TestInfinitePartials(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.NewLanes(2).Of(function(t, p, funcs, "Infinite"), activity.Bits(3))
+	g, _, err := tangent.NewLanes(2).Build(function(t, p, funcs, "Infinite"), activity.Bits(3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // linear is e, a number, and its derivative, nil where that is zero. What both need is
 // computed once, before.
-func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
+func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
 	if !ir.IsFloat(e.Type()) {
 		return e, nil
 	}
@@ -22,9 +22,9 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 		if !b.facts.Active(e.P.Root) {
 			return e, nil
 		}
-		return e, &ir.Load{Typed: e.Typed, P: b.place(e.P)}
+		return e, &ir.Load{Typed: e.Typed, P: b.shadowPlace(e.P)}
 	case *ir.Unary:
-		x, dx := b.linear(e.X)
+		x, dx := b.derivative(e.X)
 		if dx == nil {
 			return e, nil
 		}
@@ -33,7 +33,7 @@ func (b *builder) linear(e ir.Expr) (val, dot ir.Expr) {
 		if !ir.IsFloat(e.X.Type()) {
 			return e, nil
 		}
-		x, dx := b.linear(e.X)
+		x, dx := b.derivative(e.X)
 		if dx == nil {
 			return e, nil
 		}
@@ -50,8 +50,8 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 	if e.Op == token.MUL && ir.Equal(e.X, e.Y) {
 		return b.square(e)
 	}
-	x, dx := b.linear(e.X)
-	y, dy := b.linear(e.Y)
+	x, dx := b.derivative(e.X)
+	y, dy := b.derivative(e.Y)
 	if dx == nil && dy == nil {
 		return e, nil
 	}
@@ -92,7 +92,7 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 		}
 		q := b.atom(op(token.QUO, x, y))
 		if dx == nil { // dy/y is of the size of 1/t, where q·dy may be out of range
-			return q, negative(op(token.MUL, op(token.QUO, dy, y), q))
+			return q, negate(op(token.MUL, op(token.QUO, dy, y), q))
 		}
 		return q, op(token.QUO, op(token.SUB, dx, op(token.MUL, q, dy)), y)
 	}
@@ -102,7 +102,7 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 
 // square is a product of a number with itself.
 func (b *builder) square(e *ir.Binary) (val, dot ir.Expr) {
-	x, dx := b.linear(e.X)
+	x, dx := b.derivative(e.X)
 	if dx == nil {
 		return e, nil
 	}
@@ -128,26 +128,26 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-func number(t types.Type, v float64) ir.Expr {
+func floatConst(t types.Type, v float64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
 }
 
 // math is the derivative of an elementary function by its rule.
 func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	args, dots := make([]ir.Expr, len(e.Args)), make([]ir.Expr, len(e.Args))
-	moves := false
+	active := false
 	for i, a := range e.Args {
-		args[i], dots[i] = b.linear(a)
-		moves = moves || dots[i] != nil
+		args[i], dots[i] = b.derivative(a)
+		active = active || dots[i] != nil
 	}
-	if !moves {
+	if !active {
 		return e, nil
 	}
 	for i := range args {
 		args[i] = b.atom(args[i])
 	}
 	if e.Name == "min" || e.Name == "max" || e.Name == "math.Min" || e.Name == "math.Max" {
-		return b.choice(e, args, dots)
+		return b.minMax(e, args, dots)
 	}
 	if dots[0] != nil {
 		if dot := elementary.Linear(e, dots[0]); dot != nil {
@@ -159,12 +159,12 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		b.refuse("function %s has no rule", e.Name)
 	}
 	if op == rules.Select {
-		return b.selected(e, args, dots)
+		return b.selectFunc(e, args, dots)
 	}
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	x := &elementary.Rule{Type: e.T, Args: args, Value: v, Name: b.atom}
 	if elementary.Bounded(op) {
-		return v, b.weighted(x, op, dots)
+		return v, b.weightedSum(x, op, dots)
 	}
 	// An infinite partial derivative does not meet a zero.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
@@ -175,14 +175,14 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		}
 		dx = b.atom(dx)
 		p := x.Partial(op, i)
-		add := &ir.Add{At: b.At, P: d.Place(), E: signed(p.Forth(dx), p.Minus)}
+		add := &ir.Add{At: b.At, P: d.Place(), E: negateIf(p.Forth(dx), p.Minus)}
 		finite := p.Finite()
 		if finite == nil {
 			b.Emit(add)
 			continue
 		}
-		moves := b.compare(token.NEQ, dx, number(e.T, 0))
-		b.Emit(&ir.If{At: b.At, Cond: b.compare(token.LOR, moves, finite),
+		active := b.compare(token.NEQ, dx, floatConst(e.T, 0))
+		b.Emit(&ir.If{At: b.At, Cond: b.compare(token.LOR, active, finite),
 			Then: ir.Block{add}, Else: ir.Block{&ir.Add{At: b.At, P: d.Place(), E: elementary.Skip(e.T)}}})
 	}
 	return v, d.Load()
@@ -192,19 +192,19 @@ func (b *builder) compare(op token.Token, x, y ir.Expr) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: x, Y: y}
 }
 
-func negative(e ir.Expr) ir.Expr {
+func negate(e ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
 }
 
-func signed(e ir.Expr, minus bool) ir.Expr {
+func negateIf(e ir.Expr, minus bool) ir.Expr {
 	if minus {
-		return negative(e)
+		return negate(e)
 	}
 	return e
 }
 
 // weighted is the sum of derivatives times partial derivatives of op.
-func (b *builder) weighted(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum ir.Expr) {
+func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum ir.Expr) {
 	for i, dx := range dots {
 		if dx == nil || rules.Partial(op, i) == nil {
 			continue
@@ -213,7 +213,7 @@ func (b *builder) weighted(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum
 		term, minus := p.Forth(dx), p.Minus
 		switch {
 		case sum == nil:
-			sum = signed(term, minus)
+			sum = negateIf(term, minus)
 		case minus:
 			sum = &ir.Binary{Typed: ir.Typed{T: x.Type}, Op: token.SUB, X: sum, Y: term}
 		default:
@@ -225,7 +225,7 @@ func (b *builder) weighted(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum
 
 // selected is a Select: the derivative of its second argument if the first is not 0,
 // otherwise of the third.
-func (b *builder) selected(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
+func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name("selectDot"), Type: e.T}
 	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
@@ -235,14 +235,14 @@ func (b *builder) selected(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) 
 		}
 		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
 	}
-	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], number(args[0].Type(), 0)), Then: set(dots[1]),
+	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], floatConst(args[0].Type(), 0)), Then: set(dots[1]),
 		Else: set(dots[2])})
 	return v, d.Load()
 }
 
 // choice is min or max of any number of arguments: the derivative of the first that is
 // the value.
-func (b *builder) choice(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
+func (b *builder) minMax(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}
 	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})

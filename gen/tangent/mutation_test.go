@@ -241,7 +241,7 @@ func TestMutations(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, 0, func(c *randprog.Case, tally *randprog.Tally) error {
 				p, done := tangent.New(), map[*ir.Func]bool{}
 				return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-					t, facts, err := p.Of(f, activity.Bits(mask))
+					t, facts, err := p.Build(f, activity.Bits(mask))
 					if err != nil {
 						return randprog.Tangent{}, err
 					}

@@ -21,7 +21,7 @@ var (
 func tangents(c *randprog.Case, tally *randprog.Tally) error {
 	p := tangent.New()
 	return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-		t, facts, err := p.Of(f, activity.Bits(mask))
+		t, facts, err := p.Build(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}

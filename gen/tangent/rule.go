@@ -15,7 +15,7 @@ func (b *builder) rule(s *ir.Call) {
 	if !b.facts.NeedsRule(s) {
 		b.Emit(s)
 		for _, v := range s.Results {
-			b.still(s.At, v)
+			b.zeroResult(s.At, v)
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (b *builder) rule(s *ir.Call) {
 		}
 	}
 	if l := b.program.lanes; l != nil {
-		if !eachLane(r) {
+		if !isPerLane(r) {
 			b.refuseFor(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice "+
 				"or a struct", r.Name, l.N()),
 				"use the tangent in one direction")
@@ -42,7 +42,7 @@ func (b *builder) rule(s *ir.Call) {
 	for _, i := range shape.ActiveParams {
 		switch a := s.Args[i]; {
 		case ir.IsFloat(a.Type()):
-			val, dot := b.both(a)
+			val, dot := b.valueAndDot(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)
 		case b.facts.Carries(a):
@@ -56,7 +56,7 @@ func (b *builder) rule(s *ir.Call) {
 	for _, i := range shape.ActiveResults {
 		v := resultOf(s, i)
 		if v != nil && b.facts.Active(v) {
-			v = b.of(v)
+			v = b.shadowVar(v)
 		} else {
 			v = nil
 		}
@@ -71,7 +71,7 @@ func (b *builder) refuseFor(what, remedy string) {
 
 // eachLane reports whether the tangent of r takes and gives numbers only, so that it can be
 // called once for each lane.
-func eachLane(r *ir.Rule) bool {
+func isPerLane(r *ir.Rule) bool {
 	shape := r.Shape()
 	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {
 		if activity.HasRefs(v.Type()) || ir.OwnFloats(v.Type()) && !ir.IsFloat(v.Type()) {

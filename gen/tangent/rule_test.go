@@ -62,12 +62,12 @@ func TestRuleRefused(t *testing.T) {
 			"carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule " +
 			"of its own",
 	} {
-		_, _, err := tangent.New().Of(function(t, p, natives.Path, name), activity.Bits(1))
+		_, _, err := tangent.New().Build(function(t, p, natives.Path, name), activity.Bits(1))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	_, _, err := tangent.NewLanes(4).Of(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
+	_, _, err := tangent.NewLanes(4).Build(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
 	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions at once: " +
 		"its rule takes one direction of a slice or a struct; use the tangent in one direction"
 	if err == nil || err.Error() != want {

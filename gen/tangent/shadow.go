@@ -12,25 +12,25 @@ func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
 
 // shadowOf is the expression that gives the shadow of a value that is no number.
 func (b *builder) shadowOf(e ir.Expr) ir.Expr {
-	_, dot := b.pair(e)
+	_, dot := b.valueAndShadow(e)
 	return dot
 }
 
 // pair is a value that is no number, with what its derivative reads computed once, and
 // the expression that gives its shadow.
-func (b *builder) pair(e ir.Expr) (val, dot ir.Expr) {
+func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	typed := ir.Typed{T: e.Type()}
 	switch e := e.(type) {
 	case *ir.Const:
 		return e, zero(typed.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
-			return e, b.ofGlobal(e)
+			return e, b.zeroShadow(e)
 		}
 		if !b.facts.Active(e.P.Root) {
 			return e, zero(typed.T)
 		}
-		return e, &ir.Load{Typed: typed, P: b.place(e.P)}
+		return e, &ir.Load{Typed: typed, P: b.shadowPlace(e.P)}
 	case *ir.Convert:
 		return e, &ir.Convert{Typed: typed, X: b.shadowOf(e.X)}
 	case *ir.Slice:
@@ -39,12 +39,12 @@ func (b *builder) pair(e ir.Expr) (val, dot ir.Expr) {
 		if !b.facts.Active(e.P.Root) {
 			return e, zero(typed.T)
 		}
-		return e, &ir.SliceAt{Typed: typed, P: b.place(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+		return e, &ir.SliceAt{Typed: typed, P: b.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
 		if !b.facts.Active(e.P.Root) {
 			return e, zero(typed.T)
 		}
-		return e, &ir.Addr{Typed: typed, P: b.place(e.P)}
+		return e, &ir.Addr{Typed: typed, P: b.shadowPlace(e.P)}
 	case *ir.Make: // of the same length and capacity
 		return e, &ir.Make{Typed: typed, N: e.N, Cap: e.Cap}
 	case *ir.New:
@@ -67,7 +67,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 		case !activity.HasFloats(t):
 		case ir.IsFloat(t):
 			var d ir.Expr
-			if val.Elems[i], d = b.linear(x); d != nil {
+			if val.Elems[i], d = b.derivative(x); d != nil {
 				part = d
 			}
 		default:
@@ -86,7 +86,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 
 // ofGlobal is zeros in the shape of what a package variable holds, where that is joined
 // with memory that carries derivatives. Nobody writes to either.
-func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
+func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	typed := e.Typed
 	switch u := e.T.Underlying().(type) {
@@ -114,7 +114,7 @@ func (b *builder) ofGlobal(e *ir.Load) ir.Expr {
 }
 
 // memory is the shadow of a slice, nil if it has none.
-func (b *builder) memory(s ir.Expr) ir.Expr {
+func (b *builder) sliceShadow(s ir.Expr) ir.Expr {
 	active := false
 	ir.WalkExpr(s, func(e ir.Expr) bool {
 		if !activity.HasRefs(e.Type()) {
@@ -135,18 +135,18 @@ func (b *builder) memory(s ir.Expr) ir.Expr {
 }
 
 // appended appends to the shadow as to the slice: both grow alike.
-func (b *builder) appended(s *ir.Append) {
-	if !b.carries(s.P) {
+func (b *builder) appendStmt(s *ir.Append) {
+	if !b.isActive(s.P) {
 		b.Emit(s)
 		return
 	}
-	d := &ir.Append{At: s.At, P: b.place(s.P), S: b.shadowOf(s.S), Spread: s.Spread}
+	d := &ir.Append{At: s.At, P: b.shadowPlace(s.P), S: b.shadowOf(s.S), Spread: s.Spread}
 	t := *s
 	t.Elems = nil
 	for _, e := range s.Elems {
 		switch {
 		case s.Spread:
-			sh := b.memory(e)
+			sh := b.sliceShadow(e)
 			if sh == nil { // as many zeros
 				typed := ir.Typed{T: e.Type()}
 				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
@@ -156,7 +156,7 @@ func (b *builder) appended(s *ir.Append) {
 			d.Elems = append(d.Elems, sh)
 			t.Elems = append(t.Elems, e)
 		case ir.IsFloat(e.Type()):
-			val, dot := b.both(e)
+			val, dot := b.valueAndDot(e)
 			d.Elems = append(d.Elems, dot)
 			t.Elems = append(t.Elems, val)
 		default:
@@ -173,9 +173,9 @@ func length(s ir.Expr) ir.Expr {
 }
 
 // copied copies the shadow as the slice; elements without a derivative bring zeros.
-func (b *builder) copied(s *ir.Copy) {
-	if dst := b.memory(s.Dst); dst != nil {
-		if src := b.memory(s.Src); src != nil {
+func (b *builder) copyStmt(s *ir.Copy) {
+	if dst := b.sliceShadow(s.Dst); dst != nil {
+		if src := b.sliceShadow(s.Src); src != nil {
 			b.Emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
 		} else {
 			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min",

@@ -22,7 +22,7 @@ import (
 type Program struct {
 	activity *activity.Program
 	funcs    map[key]*ir.Func
-	fresh    []key          // whose functions are being built
+	added    []key          // whose functions are being built
 	lanes    *lanes.Program // for several directions at once
 }
 
@@ -49,7 +49,7 @@ func NewLanes(n int) *Program {
 func NewWith(l *lanes.Program) *Program {
 	// Rules are called once for each lane, which those of slices cannot be.
 	follow := func(r *ir.Rule) *ir.Func {
-		if eachLane(r) {
+		if isPerLane(r) {
 			return nil
 		}
 		return r.Source
@@ -62,15 +62,15 @@ func NewWith(l *lanes.Program) *Program {
 // results are those of f and the shadows of those in Facts.Results. Parameters that are
 // slices or pointers have shadows of the same lengths and capacities, which overlap as they
 // do. With several lanes there is a parameter or a result for each lane of a float.
-func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	facts, err := p.activity.Analyze(f, m)
+func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
+	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.fresh = nil
+	p.added = nil
 	t, err := p.build(facts)
 	if err != nil {
-		for _, k := range p.fresh { // they may call what was not finished
+		for _, k := range p.added { // they may call what was not finished
 			delete(p.funcs, k)
 		}
 		return nil, nil, err
@@ -85,11 +85,11 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, er
 	for i := len(f.Results); i < len(t.Results); i++ {
 		results = results.With(i)
 	}
-	several, err := p.lanes.Build(t, params, results)
+	laneForm, err := p.lanes.Build(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
 		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos}
 	}
-	return several, facts, err
+	return laneForm, facts, err
 }
 
 // Error says what has no tangent.
@@ -137,15 +137,15 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
 	p.funcs[k] = t // a recursive function calls it
-	p.fresh = append(p.fresh, k)
+	p.added = append(p.added, k)
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
-			t.Params = append(t.Params, b.of(v))
+			t.Params = append(t.Params, b.shadowVar(v))
 		}
 	}
 	for i, v := range f.Results {
 		if facts.Results.Has(i) {
-			t.Results = append(t.Results, b.of(v))
+			t.Results = append(t.Results, b.shadowVar(v))
 		}
 	}
 	defer func() {
@@ -170,7 +170,7 @@ type builder struct {
 }
 
 // of is the shadow of v.
-func (b *builder) of(v *ir.Var) *ir.Var {
+func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 	s := b.shadow[v]
 	if s == nil {
 		s = &ir.Var{Name: b.names.Name(v.Name + "Dot"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
@@ -180,10 +180,10 @@ func (b *builder) of(v *ir.Var) *ir.Var {
 }
 
 // place is where the shadow of what stands at p is; p's root is active.
-func (b *builder) place(p *ir.Place) *ir.Place { return &ir.Place{Root: b.of(p.Root), Path: p.Path} }
+func (b *builder) shadowPlace(p *ir.Place) *ir.Place { return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path} }
 
 // carries reports whether the memory at p has a shadow.
-func (b *builder) carries(p *ir.Place) bool {
+func (b *builder) isActive(p *ir.Place) bool {
 	return b.facts.Active(p.Root) && activity.HasFloats(p.Type())
 }
 
@@ -198,13 +198,13 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.set(s)
 		return
 	case *ir.Add:
-		if b.carries(s.P) {
-			val, dot := b.linear(s.E)
+		if b.isActive(s.P) {
+			val, dot := b.derivative(s.E)
 			if elementary.IsSkip(s.E) { // what is left out is so of its derivative too
 				dot = s.E
 			}
 			if dot != nil {
-				b.Emit(&ir.Add{At: s.At, P: b.place(s.P), E: dot})
+				b.Emit(&ir.Add{At: s.At, P: b.shadowPlace(s.P), E: dot})
 			}
 			s = &ir.Add{At: s.At, P: s.P, E: val}
 		}
@@ -213,11 +213,11 @@ func (b *builder) stmt(s ir.Stmt) {
 	}
 	switch s := s.(type) {
 	case *ir.Append:
-		b.appended(s)
+		b.appendStmt(s)
 	case *ir.Copy:
-		b.copied(s)
+		b.copyStmt(s)
 	case *ir.Clear:
-		if sh := b.memory(s.S); sh != nil {
+		if sh := b.sliceShadow(s.S); sh != nil {
 			b.Emit(&ir.Clear{At: s.At, S: sh})
 		}
 		b.Emit(s)

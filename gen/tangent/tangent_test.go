@@ -139,7 +139,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, args ...any) {
 	if err := ir.Check(f); err != nil {
 		t.Fatal(err)
 	}
-	g, facts, err := tangent.New().Of(f, m)
+	g, facts, err := tangent.New().Build(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestTangent(t *testing.T) {
 // TestFloat32: the derivative is rounded as the value is.
 func TestFloat32(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Small"),
+	g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Small"),
 		activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestFloat32(t *testing.T) {
 // TestZeroAtKink: an infinite partial derivative that nothing moves gives no NaN.
 func TestZeroAtKink(t *testing.T) {
 	p := load(t, "./testdata/funcs")
-	g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"),
+	g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"),
 		activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestProblems(t *testing.T) {
 		{problems.T1(50), "SumSquaresPlain"}, {problems.T3(50), "RosenbrockPlain"}, {problems.T8(), "LorenzPlain"},
 	} {
 		f := function(t, p, path, tt.name)
-		g, _, err := tangent.New().Of(f, activity.Bits(1))
+		g, _, err := tangent.New().Build(f, activity.Bits(1))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -330,7 +330,7 @@ func TestGolden(t *testing.T) {
 		m    activity.Mask
 	}{{"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Several", activity.Bits(1)},
 		{"Passive", activity.Bits(1)}, {"Captured", activity.Bits(1)}} {
-		g, _, err := tangent.New().Of(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name),
+		g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name),
 			tt.m)
 		if err != nil {
 			t.Fatal(err)
@@ -354,7 +354,7 @@ func TestGlobalRefused(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	f := function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Joined")
 	var e *tangent.Error
-	if g, _, err := tangent.New().Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil ||
+	if g, _, err := tangent.New().Build(f, activity.Bits(1)); !errors.As(err, &e) || g != nil ||
 		!strings.Contains(e.What, "funcs.unit") {
 		t.Errorf("%v, %v", g, err)
 	}
@@ -380,7 +380,7 @@ func g(x float64) (r float64) exit { //@ g.go:7:1
 	p := tangent.New()
 	for _, f := range []*ir.Func{fs[0], fs[1], fs[0], fs[2]} {
 		var e *tangent.Error
-		if g, _, err := p.Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "g" || e.Pos.Line != 8 {
+		if g, _, err := p.Build(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "g" || e.Pos.Line != 8 {
 			t.Errorf("%s: %v, %v", f.Name, g, err)
 		}
 	}
@@ -399,7 +399,7 @@ func TestRefused(t *testing.T) {
 	} {
 		f := &ir.Func{Name: "f", Params: []*ir.Var{x}, Results: []*ir.Var{y}, Exit: exit, Body: ir.Block{s}}
 		var e *tangent.Error
-		if g, _, err := tangent.New().Of(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "f" {
+		if g, _, err := tangent.New().Build(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "f" {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}
 	}
@@ -430,11 +430,11 @@ func TestTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := tangent.New()
-		g, _, err := p.Of(fs[0], activity.Bits(1))
+		g, _, err := p.Build(fs[0], activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, facts, err := p.Of(g, activity.Bits(1))
+		h, facts, err := p.Build(g, activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 			mask = mask.With(i)
 		}
 	}
-	t.tangent, t.facts, err = tangent.New().Of(f, mask)
+	t.tangent, t.facts, err = tangent.New().Build(f, mask)
 	if err != nil {
 		t.tangent, t.refused, t.err = nil, "tangent", err
 	} else {

@@ -54,7 +54,7 @@ func TestCurrent(t *testing.T) {
 			f, _ = ir.Clone(f, nil)
 			simplify.Primal(f, f.Object.Pkg())
 		}
-		g, _, err := tangent.NewLanes(tt.lanes).Of(f, activity.Bits(tt.m))
+		g, _, err := tangent.NewLanes(tt.lanes).Build(f, activity.Bits(tt.m))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func TestInputs(t *testing.T) {
 func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	p := tangent.New()
 	return func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-		t, facts, err := p.Of(f, activity.Bits(mask))
+		t, facts, err := p.Build(f, activity.Bits(mask))
 		if err != nil {
 			return randprog.Tangent{}, err
 		}
