@@ -130,7 +130,7 @@ func makeTraced(u *unit, t *target) (*built, error) {
 	if u.cyclic {
 		return nil, errors.New("package nabla imports its package")
 	}
-	fn, facts, err := u.traced.Of(t.f, t.mask)
+	fn, facts, err := u.traced.Build(t.f, t.mask)
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,9 @@ func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 }
 
 // place is where the shadow of what stands at p is; p's root is active.
-func (b *builder) shadowPlace(p *ir.Place) *ir.Place { return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path} }
+func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
+	return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
+}
 
 // carries reports whether the memory at p has a shadow.
 func (b *builder) isActive(p *ir.Place) bool {

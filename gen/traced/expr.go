@@ -11,17 +11,17 @@ import (
 
 // natural reports whether the value of e carries derivatives or leads to what does. What
 // gives new memory does not say; that is for what it is assigned to.
-func (b *builder) natural(e ir.Expr) bool {
+func (b *builder) exprActive(e ir.Expr) bool {
 	if e == nil || !activity.HasFloats(e.Type()) {
 		return false
 	}
 	if p := ir.PlaceOf(e); p != nil {
-		return b.active(p.Root)
+		return b.varActive(p.Root)
 	}
 	switch e.(type) {
 	case *ir.Unary, *ir.Binary, *ir.Math, *ir.Convert, *ir.Slice, *ir.Literal:
 		for _, x := range ir.Operands(e) {
-			if b.natural(x) {
+			if b.exprActive(x) {
 				return true
 			}
 		}
@@ -30,61 +30,61 @@ func (b *builder) natural(e ir.Expr) bool {
 }
 
 // same is e over Reals where its value carries derivatives, else as it is.
-func (b *builder) same(e ir.Expr) ir.Expr { return b.value(e, b.natural(e)) }
+func (b *builder) rewrite(e ir.Expr) ir.Expr { return b.rewriteAs(e, b.exprActive(e)) }
 
 // value is e over Reals, or as it is.
-func (b *builder) value(e ir.Expr, active bool) ir.Expr {
+func (b *builder) rewriteAs(e ir.Expr, active bool) ir.Expr {
 	switch {
 	case e == nil:
 		return nil
 	case !activity.HasFloats(e.Type()):
-		return b.data(e)
+		return b.nonFloat(e)
 	case active:
-		return b.traced(e)
-	case b.natural(e):
+		return b.realExpr(e)
+	case b.exprActive(e):
 		b.refuse("a number in a place of type "+typeText(e.Type()), "it would lose its derivative there", "")
 	}
-	return b.parts(e, b.same)
+	return b.mapOperands(e, b.rewrite)
 }
 
 // traced is e over Reals.
-func (b *builder) traced(e ir.Expr) ir.Expr {
-	typed := func() ir.Typed { return ir.Typed{T: b.twin(e.Type(), "a number")} }
+func (b *builder) realExpr(e ir.Expr) ir.Expr {
+	typed := func() ir.Typed { return ir.Typed{T: b.realType(e.Type(), "a number")} }
 	switch e := e.(type) {
 	case *ir.Const:
 		return &ir.Const{Typed: typed(), Val: e.Val, Text: e.Text}
 	case *ir.Make:
-		return &ir.Make{Typed: typed(), N: b.same(e.N), Cap: b.same(e.Cap)}
+		return &ir.Make{Typed: typed(), N: b.rewrite(e.N), Cap: b.rewrite(e.Cap)}
 	case *ir.New:
 		return &ir.New{Typed: typed()}
 	case *ir.Literal:
 		l := &ir.Literal{Typed: typed(), Keys: e.Keys, Len: e.Len}
 		for _, x := range e.Elems {
-			l.Elems = append(l.Elems, b.value(x, true))
+			l.Elems = append(l.Elems, b.rewriteAs(x, true))
 		}
 		return l
 	case *ir.Convert:
 		if c, ok := e.X.(*ir.Const); ok && c.Val == nil {
-			return &ir.Convert{Typed: typed(), X: b.value(c, true)}
+			return &ir.Convert{Typed: typed(), X: b.rewriteAs(c, true)}
 		}
 	}
-	if !b.natural(e) {
+	if !b.exprActive(e) {
 		return b.lift(e)
 	}
 	switch e := e.(type) {
 	case *ir.Math:
-		if !realMath(e.Name) {
+		if !hasRealMath(e.Name) {
 			b.refuse("function "+e.Name, "there is none over Reals", "")
 		}
 	case *ir.Convert:
-		b.twin(e.X.Type(), "a number")
+		b.realType(e.X.Type(), "a number")
 	}
 	t := typed()
-	return retyped(b.parts(e, func(x ir.Expr) ir.Expr { return b.value(x, activity.HasFloats(x.Type())) }), t)
+	return withType(b.mapOperands(e, func(x ir.Expr) ir.Expr { return b.rewriteAs(x, activity.HasFloats(x.Type())) }), t)
 }
 
 // retyped gives e, which is nobody else's, another type.
-func retyped(e ir.Expr, t ir.Typed) ir.Expr {
+func withType(e ir.Expr, t ir.Typed) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Load:
 		e.Typed = t
@@ -108,11 +108,11 @@ func retyped(e ir.Expr, t ir.Typed) ir.Expr {
 
 // parts is a copy of e whose operands are what of gives, and whose place is the one that
 // stands for it.
-func (b *builder) parts(e ir.Expr, of func(ir.Expr) ir.Expr) ir.Expr {
+func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 	list := func(in []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(in))
 		for i, x := range in {
-			out[i] = of(x)
+			out[i] = f(x)
 		}
 		return out
 	}
@@ -120,23 +120,23 @@ func (b *builder) parts(e ir.Expr, of func(ir.Expr) ir.Expr) ir.Expr {
 	case *ir.Load:
 		return &ir.Load{Typed: e.Typed, P: b.place(e.P)}
 	case *ir.Unary:
-		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: of(e.X)}
+		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: f(e.X)}
 	case *ir.Binary:
-		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: of(e.X), Y: of(e.Y)}
+		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: f(e.X), Y: f(e.Y)}
 	case *ir.Math:
 		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: list(e.Args)}
 	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: of(e.X)}
+		return &ir.Convert{Typed: e.Typed, X: f(e.X)}
 	case *ir.Len:
-		return &ir.Len{Typed: e.Typed, X: of(e.X), Cap: e.Cap}
+		return &ir.Len{Typed: e.Typed, X: f(e.X), Cap: e.Cap}
 	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: of(e.X), Lo: b.same(e.Lo), Hi: b.same(e.Hi), Max: b.same(e.Max)}
+		return &ir.Slice{Typed: e.Typed, X: f(e.X), Lo: b.rewrite(e.Lo), Hi: b.rewrite(e.Hi), Max: b.rewrite(e.Max)}
 	case *ir.SliceAt:
-		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: b.same(e.Lo), Hi: b.same(e.Hi), Max: b.same(e.Max)}
+		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: b.rewrite(e.Lo), Hi: b.rewrite(e.Hi), Max: b.rewrite(e.Max)}
 	case *ir.Addr:
 		return &ir.Addr{Typed: e.Typed, P: b.place(e.P)}
 	case *ir.Make:
-		return &ir.Make{Typed: e.Typed, N: b.same(e.N), Cap: b.same(e.Cap)}
+		return &ir.Make{Typed: e.Typed, N: b.rewrite(e.N), Cap: b.rewrite(e.Cap)}
 	case *ir.Literal:
 		return &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: list(e.Elems), Len: e.Len}
 	case *ir.Opaque:
@@ -146,59 +146,59 @@ func (b *builder) parts(e ir.Expr, of func(ir.Expr) ir.Expr) ir.Expr {
 }
 
 func (b *builder) place(p *ir.Place) *ir.Place {
-	q := &ir.Place{Root: b.v(p.Root)}
+	q := &ir.Place{Root: b.realVar(p.Root)}
 	for _, s := range p.Path {
-		q.Path = append(q.Path, ir.Step{Field: s.Field, Index: b.same(s.Index)})
+		q.Path = append(q.Path, ir.Step{Field: s.Field, Index: b.rewrite(s.Index)})
 	}
 	return q
 }
 
 // data is an expression without floats: a condition, a number of another kind, memory
 // without floats or a message. Reals in it are compared, or leave the trace.
-func (b *builder) data(e ir.Expr) ir.Expr {
+func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Binary:
-		if !b.natural(e.X) && !b.natural(e.Y) {
+		if !b.exprActive(e.X) && !b.exprActive(e.Y) {
 			break
 		}
 		if types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()) {
-			return b.parts(e, b.plain)
+			return b.mapOperands(e, b.plainExpr)
 		}
 		if e.Op == token.EQL || e.Op == token.NEQ {
 			return b.equality(e)
 		}
-		return b.parts(e, b.traced)
+		return b.mapOperands(e, b.realExpr)
 	case *ir.Math:
-		if realMath(e.Name) {
+		if hasRealMath(e.Name) {
 			for _, a := range e.Args {
-				if b.natural(a) {
-					b.twin(a.Type(), "a number")
-					return b.parts(e, func(x ir.Expr) ir.Expr { return b.value(x, true) })
+				if b.exprActive(a) {
+					b.realType(a.Type(), "a number")
+					return b.mapOperands(e, func(x ir.Expr) ir.Expr { return b.rewriteAs(x, true) })
 				}
 			}
 		}
-		return b.parts(e, b.plain) // bits
+		return b.mapOperands(e, b.plainExpr) // bits
 	case *ir.Convert:
-		if b.natural(e.X) && ir.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
-			return &ir.Convert{Typed: e.Typed, X: b.traced(e.X)} // to an integer
+		if b.exprActive(e.X) && ir.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
+			return &ir.Convert{Typed: e.Typed, X: b.realExpr(e.X)} // to an integer
 		}
-		return b.parts(e, b.plain)
+		return b.mapOperands(e, b.plainExpr)
 	case *ir.Opaque:
-		return b.parts(e, b.plain)
+		return b.mapOperands(e, b.plainExpr)
 	}
-	return b.parts(e, b.same)
+	return b.mapOperands(e, b.rewrite)
 }
 
 // plain is e without Reals, whose values leave the trace.
-func (b *builder) plain(e ir.Expr) ir.Expr {
-	if !b.natural(e) {
-		return b.same(e)
+func (b *builder) plainExpr(e ir.Expr) ir.Expr {
+	if !b.exprActive(e) {
+		return b.rewrite(e)
 	}
-	return b.escaped(b.traced(e), e.Type(), false)
+	return b.escape(b.realExpr(e), e.Type(), false)
 }
 
 // escaped is e, which is over Reals, as a value of type t.
-func (b *builder) escaped(e ir.Expr, t types.Type, result bool) ir.Expr {
+func (b *builder) escape(e ir.Expr, t types.Type, result bool) ir.Expr {
 	if !ir.IsFloat(t) {
 		what := "as data"
 		if result {
@@ -217,7 +217,7 @@ func (b *builder) equality(e *ir.Binary) ir.Expr {
 	switch t.Underlying().(type) {
 	case *types.Struct, *types.Array:
 	default:
-		return b.parts(e, b.traced)
+		return b.mapOperands(e, b.realExpr)
 	}
 	x, y := ir.PlaceOf(e.X), ir.PlaceOf(e.Y)
 	px, okx := e.X.(*ir.Load)
@@ -230,7 +230,7 @@ func (b *builder) equality(e *ir.Binary) ir.Expr {
 		x, y = px.P, py.P
 	}
 	const most = 64
-	if !okx || !oky || parts(t) > most {
+	if !okx || !oky || comparisonCount(t) > most {
 		b.refuse("comparison of a "+typeText(t), "Reals are compared one by one", "compare the parts that matter")
 	}
 	out := b.equal(x, y, t)
@@ -258,14 +258,14 @@ func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
 	case *types.Struct:
 		for i := range u.NumFields() {
 			if f := u.Field(i); f.Name() != "_" {
-				and(b.equal(step(x, ir.FieldStep(i)), step(y, ir.FieldStep(i)), f.Type()))
+				and(b.equal(extend(x, ir.FieldStep(i)), extend(y, ir.FieldStep(i)), f.Type()))
 			}
 		}
 		return out
 	case *types.Array:
 		for i := range u.Len() {
-			at := ir.IndexStep(integer(i))
-			and(b.equal(step(x, at), step(y, at), u.Elem()))
+			at := ir.IndexStep(intConst(i))
+			and(b.equal(extend(x, at), extend(y, at), u.Elem()))
 		}
 		return out
 	}
@@ -275,10 +275,10 @@ func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
 		}
 		return &ir.Load{Typed: ir.Typed{T: t}, P: p}
 	}
-	return b.data(&ir.Binary{Typed: boolean, Op: token.EQL, X: operand(x), Y: operand(y)})
+	return b.nonFloat(&ir.Binary{Typed: boolean, Op: token.EQL, X: operand(x), Y: operand(y)})
 }
 
-func step(p *ir.Place, s ir.Step) *ir.Place {
+func extend(p *ir.Place, s ir.Step) *ir.Place {
 	if p == nil {
 		return nil
 	}
@@ -286,18 +286,18 @@ func step(p *ir.Place, s ir.Step) *ir.Place {
 }
 
 // parts is how many comparisons compare two values.
-func parts(t types.Type) int {
+func comparisonCount(t types.Type) int {
 	n := 0
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for f := range u.Fields() {
-			n += parts(f.Type())
+			n += comparisonCount(f.Type())
 		}
 	case *types.Array:
 		if u.Len() > 1000 {
 			return 1000
 		}
-		n = int(u.Len()) * parts(u.Elem())
+		n = int(u.Len()) * comparisonCount(u.Elem())
 	default:
 		n = 1
 	}

@@ -12,21 +12,21 @@ import (
 // lift is e, which carries no derivatives, over Reals: its numbers are constants.
 func (b *builder) lift(e ir.Expr) ir.Expr {
 	t := e.Type()
-	b.twin(t, "a number")
+	b.realType(t, "a number")
 	if ir.IsFloat(t) {
-		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.same(e)}
+		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.rewrite(e)}
 	}
 	if activity.HasRefs(t) {
-		b.refuse("a "+typeText(t)+whose(e)+" in a variable that also leads to traced numbers",
+		b.refuse("a "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
 			"its memory holds plain numbers", "copy it element by element into new memory first")
 	}
-	v := b.temp("lifted", b.twin(t, "a number"), nil)
-	b.fill(v.Place(), b.source(e), t)
+	v := b.temp("lifted", b.realType(t, "a number"), nil)
+	b.liftInto(v.Place(), b.addressable(e), t)
 	return v.Load()
 }
 
 // whose names the package variable that e is read from.
-func whose(e ir.Expr) (name string) {
+func globalName(e ir.Expr) (name string) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if p := ir.PlaceOf(e); p != nil && p.Root.Kind == ir.Global {
 			name = " of package variable " + p.Root.Name
@@ -37,8 +37,8 @@ func whose(e ir.Expr) (name string) {
 }
 
 // source is where the value of e, which carries no derivatives, can be read in parts.
-func (b *builder) source(e ir.Expr) *ir.Place {
-	e = b.same(e)
+func (b *builder) addressable(e ir.Expr) *ir.Place {
+	e = b.rewrite(e)
 	if l, ok := e.(*ir.Load); ok {
 		return l.P
 	}
@@ -46,7 +46,7 @@ func (b *builder) source(e ir.Expr) *ir.Place {
 }
 
 // fill sets what stands at dst to the plain value of type t at src.
-func (b *builder) fill(dst, src *ir.Place, t types.Type) {
+func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 	load := &ir.Load{Typed: ir.Typed{T: t}, P: src}
 	if !activity.HasFloats(t) {
 		b.Emit(&ir.Set{At: b.At, P: dst, E: load})
@@ -56,52 +56,52 @@ func (b *builder) fill(dst, src *ir.Place, t types.Type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
 			if u.Field(i).Name() != "_" {
-				b.fill(step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)), u.Field(i).Type())
+				b.liftInto(extend(dst, ir.FieldStep(i)), extend(src, ir.FieldStep(i)), u.Field(i).Type())
 			}
 		}
 	case *types.Array:
-		b.fillAll(dst, src, integer(u.Len()), u.Elem())
+		b.liftElements(dst, src, intConst(u.Len()), u.Elem())
 	default:
 		b.Emit(&ir.Set{At: b.At, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
 	}
 }
 
 // fillAll fills n elements of type t.
-func (b *builder) fillAll(dst, src *ir.Place, n ir.Expr, t types.Type) {
+func (b *builder) liftElements(dst, src *ir.Place, n ir.Expr, t types.Type) {
 	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.At.Pos}
 	loop := &ir.Loop{
 		At: b.At, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
-		V: i, Lo: integer(0), Hi: n, Step: 1,
+		V: i, Lo: intConst(0), Hi: n, Step: 1,
 	}
-	loop.Body = b.Nested(func() { b.fill(step(dst, ir.IndexStep(i.Load())), step(src, ir.IndexStep(i.Load())), t) })
+	loop.Body = b.Nested(func() { b.liftInto(extend(dst, ir.IndexStep(i.Load())), extend(src, ir.IndexStep(i.Load())), t) })
 	b.Emit(loop)
 }
 
-func integer(n int64) ir.Expr {
+func intConst(n int64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(n)}
 }
 
 // elements is a slice whose elements are copied to a slice over Reals.
-func (b *builder) elements(e ir.Expr) ir.Expr {
+func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	s, ok := e.Type().Underlying().(*types.Slice)
-	if !ok || !activity.HasFloats(s) || b.natural(e) {
-		return b.same(e)
+	if !ok || !activity.HasFloats(s) || b.exprActive(e) {
+		return b.rewrite(e)
 	}
 	if activity.HasRefs(s.Elem()) {
-		b.refuse("a copy of a "+typeText(e.Type())+whose(e)+" to memory with traced numbers",
+		b.refuse("a copy of a "+typeText(e.Type())+globalName(e)+" to memory with traced numbers",
 			"what it leads to holds plain numbers", "copy it element by element into new memory first")
 	}
-	src := b.source(e)
+	src := b.addressable(e)
 	load := &ir.Load{Typed: ir.Typed{T: e.Type()}, P: src}
 	n := func() ir.Expr { return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: load} }
-	t := types.NewSlice(b.twin(s.Elem(), "a number"))
+	t := types.NewSlice(b.realType(s.Elem(), "a number"))
 	v := b.temp("lifted", t, &ir.Make{Typed: ir.Typed{T: t}, N: n()})
-	b.fillAll(v.Place(), src, n(), s.Elem())
+	b.liftElements(v.Place(), src, n(), s.Elem())
 	return v.Load()
 }
 
 // realMath reports whether a function is there over Reals.
-func realMath(name string) bool {
+func hasRealMath(name string) bool {
 	if name == "min" || name == "max" {
 		return true
 	}

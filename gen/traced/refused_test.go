@@ -39,7 +39,7 @@ func TestRefused(t *testing.T) {
 			continue
 		}
 		for range 2 {
-			g, _, err := program.Of(f, floats(f, ""))
+			g, _, err := program.Build(f, floats(f, ""))
 			var e *traced.Error
 			if !errors.As(err, &e) || g != nil {
 				t.Errorf("%s: %v, %v", name, g, err)
@@ -72,7 +72,7 @@ func TestRefusedForms(t *testing.T) {
 		f := &ir.Func{Name: "f", Params: []*ir.Var{x, stack}, Results: []*ir.Var{y}, Exit: &ir.Label{Name: "exit"},
 			Body: ir.Block{s}}
 		var e *traced.Error
-		if g, _, err := traced.New(types.NewPackage("p", "p")).Of(f, activity.Bits(1)); !errors.As(err, &e) ||
+		if g, _, err := traced.New(types.NewPackage("p", "p")).Build(f, activity.Bits(1)); !errors.As(err, &e) ||
 			g != nil || e.Func != "f" ||
 			!strings.Contains(e.Error(), name) {
 			t.Errorf("%s: %v, %v", name, g, err)

@@ -24,20 +24,20 @@ import (
 type Program struct {
 	activity *activity.Program
 	funcs    map[*activity.Facts]*ir.Func
-	fresh    []*activity.Facts // whose functions are being built
-	twins    *twins
+	added    []*activity.Facts // whose functions are being built
+	types    *realTypes
 }
 
 // New returns an empty Program. Types that traced functions need are made for package
 // pkg, which the functions are to be printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.NewFollowing(followed), funcs: map[*activity.Facts]*ir.Func{},
-		twins: &twins{pkg: pkg}}
+	return &Program{activity: activity.NewFollowing(tracedSource), funcs: map[*activity.Facts]*ir.Func{},
+		types: &realTypes{pkg: pkg}}
 }
 
 // followed is what is traced instead of a function with a rule: its plain form, or its source.
 // A function that there is over Reals is called.
-func followed(r *ir.Rule) *ir.Func {
+func tracedSource(r *ir.Rule) *ir.Func {
 	switch {
 	case r.Real != nil:
 		return nil
@@ -51,15 +51,15 @@ func followed(r *ir.Rule) *ir.Func {
 // and results of f; those in Facts.Params and Facts.Results of the second result are over
 // Reals. Functions that traced forms call are traced too, where that makes a difference.
 // The error is of type *[Error] if f has no traced form.
-func (p *Program) Of(f *ir.Func, m activity.Mask) (*ir.Func, *activity.Facts, error) {
-	facts, err := p.activity.Analyze(f, m)
+func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
+	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.fresh = nil
+	p.added = nil
 	t, err := p.build(facts)
 	if err != nil {
-		for _, k := range p.fresh { // they may call what was not finished
+		for _, k := range p.added { // they may call what was not finished
 			delete(p.funcs, k)
 		}
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		t.Name = fmt.Sprintf("%s_traced_0_%v", f.Name, facts.Results)
 	}
 	p.funcs[facts] = t // a recursive function calls it
-	p.fresh = append(p.fresh, facts)
+	p.added = append(p.added, facts)
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -115,7 +115,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 			err = e
 		}
 	}()
-	t.Params, t.Results = b.variables(f.Params), b.variables(f.Results)
+	t.Params, t.Results = b.realVars(f.Params), b.realVars(f.Results)
 	t.Body = b.block(f.Body)
 	return t, nil
 }
@@ -132,37 +132,37 @@ func (b *builder) refuse(what, reason, remedy string) {
 	panic(&Error{Func: b.facts.Func.Name, Pos: b.At.Pos, What: what, Reason: reason, Remedy: remedy})
 }
 
-func (b *builder) active(v *ir.Var) bool { return b.facts.Active(v) }
+func (b *builder) varActive(v *ir.Var) bool { return b.facts.Active(v) }
 
 // v is what stands for a variable: itself, or one over Reals.
-func (b *builder) v(v *ir.Var) *ir.Var {
-	if v == nil || !b.active(v) {
+func (b *builder) realVar(v *ir.Var) *ir.Var {
+	if v == nil || !b.varActive(v) {
 		return v
 	}
 	w := b.vars[v]
 	if w == nil {
 		c := *v
-		c.Type = b.twin(v.Type, v.Name)
+		c.Type = b.realType(v.Type, v.Name)
 		w = &c
 		b.vars[v] = w
 	}
 	return w
 }
 
-func (b *builder) variables(list []*ir.Var) []*ir.Var {
+func (b *builder) realVars(list []*ir.Var) []*ir.Var {
 	out := make([]*ir.Var, len(list))
 	for i, v := range list {
-		out[i] = b.v(v)
+		out[i] = b.realVar(v)
 	}
 	return out
 }
 
 // twin is the type over Reals that stands for t. The name is for messages.
-func (b *builder) twin(t types.Type, name string) types.Type {
-	if single(t) {
+func (b *builder) realType(t types.Type, name string) types.Type {
+	if hasFloat32(t) {
 		b.refuse(name+" of type "+typeText(t), "there are no derivatives in single precision over Reals", "use float64")
 	}
-	return b.program.twins.of(t)
+	return b.program.types.realType(t)
 }
 
 // temp declares a variable.
@@ -175,44 +175,44 @@ func (b *builder) temp(name string, t types.Type, e ir.Expr) *ir.Var {
 func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
 // carries reports whether what stands at p is over Reals.
-func (b *builder) carries(p *ir.Place) bool {
-	return b.active(p.Root) && activity.HasFloats(p.Type())
+func (b *builder) placeActive(p *ir.Place) bool {
+	return b.varActive(p.Root) && activity.HasFloats(p.Type())
 }
 
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
-		b.Emit(&ir.Let{At: s.At, V: b.v(s.V), E: b.value(s.E, b.active(s.V))})
+		b.Emit(&ir.Let{At: s.At, V: b.realVar(s.V), E: b.rewriteAs(s.E, b.varActive(s.V))})
 	case *ir.Set:
 		p := b.place(s.P)
-		b.Emit(&ir.Set{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+		b.Emit(&ir.Set{At: s.At, P: p, E: b.rewriteAs(s.E, b.placeActive(s.P))})
 	case *ir.Add:
 		p := b.place(s.P)
-		b.Emit(&ir.Add{At: s.At, P: p, E: b.value(s.E, b.carries(s.P))})
+		b.Emit(&ir.Add{At: s.At, P: p, E: b.rewriteAs(s.E, b.placeActive(s.P))})
 	case *ir.Append:
-		b.appended(s)
+		b.appendStmt(s)
 	case *ir.Copy:
-		c := &ir.Copy{At: s.At, N: b.v(s.N), Dst: b.same(s.Dst)}
-		if c.Src = b.same(s.Src); b.natural(s.Dst) {
-			c.Src = b.elements(s.Src)
+		c := &ir.Copy{At: s.At, N: b.realVar(s.N), Dst: b.rewrite(s.Dst)}
+		if c.Src = b.rewrite(s.Src); b.exprActive(s.Dst) {
+			c.Src = b.liftedSlice(s.Src)
 		}
 		b.Emit(c)
 	case *ir.Clear:
-		b.Emit(&ir.Clear{At: s.At, S: b.same(s.S)})
+		b.Emit(&ir.Clear{At: s.At, S: b.rewrite(s.S)})
 	case *ir.Call:
 		b.call(s)
 	case *ir.If:
-		cond := b.same(s.Cond)
+		cond := b.rewrite(s.Cond)
 		b.Emit(&ir.If{At: s.At, Cond: cond, Then: b.block(s.Then), Else: b.block(s.Else)})
 	case *ir.Scope:
 		b.Emit(&ir.Scope{At: s.At, L: s.L, Body: b.block(s.Body)})
 	case *ir.Loop:
 		loop := *s
-		loop.Lo, loop.Hi = b.same(s.Lo), b.same(s.Hi)
+		loop.Lo, loop.Hi = b.rewrite(s.Lo), b.rewrite(s.Hi)
 		loop.Body = b.block(s.Body)
 		b.Emit(&loop)
 	case *ir.Panic:
-		b.Emit(&ir.Panic{At: s.At, E: b.plain(s.E)})
+		b.Emit(&ir.Panic{At: s.At, E: b.plainExpr(s.E)})
 	case *ir.Leave:
 		b.Emit(s)
 	default:
@@ -220,15 +220,15 @@ func (b *builder) stmt(s ir.Stmt) {
 	}
 }
 
-func (b *builder) appended(s *ir.Append) {
-	active := b.carries(s.P)
-	a := &ir.Append{At: s.At, P: b.place(s.P), S: b.value(s.S, active), Spread: s.Spread}
+func (b *builder) appendStmt(s *ir.Append) {
+	active := b.placeActive(s.P)
+	a := &ir.Append{At: s.At, P: b.place(s.P), S: b.rewriteAs(s.S, active), Spread: s.Spread}
 	for _, e := range s.Elems {
 		switch {
 		case s.Spread && active:
-			a.Elems = append(a.Elems, b.elements(e))
+			a.Elems = append(a.Elems, b.liftedSlice(e))
 		default:
-			a.Elems = append(a.Elems, b.value(e, active && activity.HasFloats(e.Type())))
+			a.Elems = append(a.Elems, b.rewriteAs(e, active && activity.HasFloats(e.Type())))
 		}
 	}
 	b.Emit(a)
@@ -238,7 +238,7 @@ func (b *builder) appended(s *ir.Append) {
 func (b *builder) call(s *ir.Call) {
 	callee := b.facts.Callee(s)
 	if callee == nil {
-		b.rule(s)
+		b.ruleCall(s)
 		return
 	}
 	f, err := b.program.build(callee)
@@ -254,27 +254,27 @@ func (b *builder) call(s *ir.Call) {
 	}
 	for i, a := range s.Args {
 		if callee.Params.Has(i) {
-			c.Args = append(c.Args, b.value(a, true))
+			c.Args = append(c.Args, b.rewriteAs(a, true))
 		} else {
-			c.Args = append(c.Args, b.plain(a))
+			c.Args = append(c.Args, b.plainExpr(a))
 		}
 	}
-	b.results(s, c, func(i int) (types.Type, bool) { return callee.Func.Results[i].Type, callee.Results.Has(i) })
+	b.emitCall(s, c, func(i int) (types.Type, bool) { return callee.Func.Results[i].Type, callee.Results.Has(i) })
 }
 
 // rule calls a function that is known by a rule, where Reals are passed the one over Reals:
 // that of package nabla for package math.
-func (b *builder) rule(s *ir.Call) {
+func (b *builder) ruleCall(s *ir.Call) {
 	active := false
 	for _, a := range s.Args {
-		active = active || b.natural(a)
+		active = active || b.exprActive(a)
 	}
 	if !active {
 		c := &ir.Call{At: s.At, Callee: s.Callee}
 		for _, a := range s.Args {
-			c.Args = append(c.Args, b.same(a))
+			c.Args = append(c.Args, b.rewrite(a))
 		}
-		b.results(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
+		b.emitCall(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
 		return
 	}
 	r := s.Callee.Rule.Real
@@ -287,15 +287,15 @@ func (b *builder) rule(s *ir.Call) {
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
 	for i, a := range s.Args {
-		if r.IsFixed(i) && b.natural(a) {
+		if r.IsFixed(i) && b.exprActive(a) {
 			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+
 				", which carries a derivative",
 				"its rule has none by it",
 				"pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
-		c.Args = append(c.Args, b.value(a, activity.HasFloats(a.Type()) && !r.IsFixed(i)))
+		c.Args = append(c.Args, b.rewriteAs(a, activity.HasFloats(a.Type()) && !r.IsFixed(i)))
 	}
-	b.results(s, c, func(i int) (types.Type, bool) {
+	b.emitCall(s, c, func(i int) (types.Type, bool) {
 		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)
 		return s.Callee.Rule.Object.Signature().Results().At(i).Type(), real
 	})
@@ -303,16 +303,16 @@ func (b *builder) rule(s *ir.Call) {
 
 // results emits the call c, which stands for s. Result i has type t in s and comes over
 // Reals or not; where its variable has it otherwise, it is converted.
-func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bool)) {
+func (b *builder) emitCall(s, c *ir.Call, kind func(i int) (t types.Type, active bool)) {
 	var after ir.Block
 	for i, r := range s.Results {
 		if r == nil {
 			c.Results = append(c.Results, nil)
 			continue
 		}
-		t, active := of(i)
-		if active == b.active(r) {
-			c.Results = append(c.Results, b.v(r))
+		t, active := kind(i)
+		if active == b.varActive(r) {
+			c.Results = append(c.Results, b.realVar(r))
 			continue
 		}
 		if active && !activity.HasFloats(t) { // an integer that comes as a Real
@@ -322,16 +322,16 @@ func (b *builder) results(s, c *ir.Call, of func(i int) (t types.Type, active bo
 			continue
 		}
 		if active { // to an interface
-			v := b.temp(r.Name, b.twin(t, r.Name), nil)
+			v := b.temp(r.Name, b.realType(t, r.Name), nil)
 			c.Results = append(c.Results, v)
-			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: b.escaped(v.Load(), t, true)})
+			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: b.escape(v.Load(), t, true)})
 			continue
 		}
 		v := b.temp(r.Name, t, nil)
 		c.Results = append(c.Results, v)
 		after = append(after, b.Nested(func() {
 			e := b.lift(v.Load())
-			b.Emit(&ir.Set{At: s.At, P: b.v(r).Place(), E: e})
+			b.Emit(&ir.Set{At: s.At, P: b.realVar(r).Place(), E: e})
 		})...)
 	}
 	b.Emit(c)

@@ -56,7 +56,7 @@ func floats(f *ir.Func, without string) (m activity.Mask) {
 // build is the traced form of f.
 func build(t *testing.T, p *traced.Program, f *ir.Func, m activity.Mask) *ir.Func {
 	t.Helper()
-	g, _, err := p.Of(f, m)
+	g, _, err := p.Build(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestRun(t *testing.T) {
 		for _, name := range exported(p, pkgs[0]) {
 			if f, err := p.Func(p.Lookup(pkgs[0].PkgPath, name)); err == nil {
 				var e *traced.Error
-				if _, _, err := traced.New(pkgs[0].Types).Of(f, floats(f, "")); !errors.As(err, &e) {
+				if _, _, err := traced.New(pkgs[0].Types).Build(f, floats(f, "")); !errors.As(err, &e) {
 					names = append(names, name)
 				} else {
 					t.Log(err)

@@ -13,16 +13,16 @@ import (
 
 // twins are the types over Reals that stand for others. A type with a name has one with
 // a name, so that it may lead to itself; floats are Reals whatever their name.
-type twins struct {
+type realTypes struct {
 	pkg   *types.Package
-	named []twin
+	named []typePair
 	taken map[string]bool
 }
 
-type twin struct{ of, twin types.Type }
+type typePair struct{ plain, real types.Type }
 
 // of is the twin of t, which is t itself where it leads to no floats.
-func (w *twins) of(t types.Type) types.Type {
+func (w *realTypes) realType(t types.Type) types.Type {
 	if !activity.HasFloats(t) {
 		return t
 	}
@@ -31,38 +31,38 @@ func (w *twins) of(t types.Type) types.Type {
 	}
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
-		return w.name(t)
+		return w.namedRealType(t)
 	case *types.Slice:
-		return types.NewSlice(w.of(t.Elem()))
+		return types.NewSlice(w.realType(t.Elem()))
 	case *types.Array:
-		return types.NewArray(w.of(t.Elem()), t.Len())
+		return types.NewArray(w.realType(t.Elem()), t.Len())
 	case *types.Pointer:
-		return types.NewPointer(w.of(t.Elem()))
+		return types.NewPointer(w.realType(t.Elem()))
 	case *types.Struct:
-		return w.fields(t)
+		return w.structRealType(t)
 	}
 	return t
 }
 
-func (w *twins) name(t *types.Named) types.Type {
+func (w *realTypes) namedRealType(t *types.Named) types.Type {
 	for _, k := range w.named {
-		if types.Identical(k.of, t) {
-			return k.twin
+		if types.Identical(k.plain, t) {
+			return k.real
 		}
 	}
-	n := types.NewNamed(types.NewTypeName(token.NoPos, w.pkg, w.free(typeName(t)+"Real"), nil), nil, nil)
-	w.named = append(w.named, twin{t, n})
-	n.SetUnderlying(w.of(t.Underlying()).Underlying())
+	n := types.NewNamed(types.NewTypeName(token.NoPos, w.pkg, w.freeName(realTypeName(t)+"Real"), nil), nil, nil)
+	w.named = append(w.named, typePair{t, n})
+	n.SetUnderlying(w.realType(t.Underlying()).Underlying())
 	return n
 }
 
 // fields are those of a struct, none of them embedded: they keep their names.
-func (w *twins) fields(t *types.Struct) types.Type {
+func (w *realTypes) structRealType(t *types.Struct) types.Type {
 	var list []*types.Var
 	var tags []string
 	for i := range t.NumFields() {
 		f := t.Field(i)
-		list = append(list, types.NewField(token.NoPos, w.pkg, f.Name(), w.of(f.Type()), false))
+		list = append(list, types.NewField(token.NoPos, w.pkg, f.Name(), w.realType(f.Type()), false))
 		tags = append(tags, t.Tag(i))
 	}
 	return types.NewStruct(list, tags)
@@ -70,7 +70,7 @@ func (w *twins) fields(t *types.Struct) types.Type {
 
 // typeName is the name of a type with its arguments, with a small letter in front: the
 // type is nobody else's.
-func typeName(t *types.Named) string {
+func realTypeName(t *types.Named) string {
 	s := t.Obj().Name()
 	for a := range t.TypeArgs().Types() {
 		for _, word := range strings.FieldsFunc(types.TypeString(a, func(*types.Package) string { return "" }),
@@ -85,7 +85,7 @@ func typeName(t *types.Named) string {
 	return string(r)
 }
 
-func (w *twins) free(base string) string {
+func (w *realTypes) freeName(base string) string {
 	name := base
 	for i := 1; w.taken[name] || w.pkg.Scope().Lookup(name) != nil; i++ {
 		name = base + strconv.Itoa(i)
@@ -98,7 +98,7 @@ func (w *twins) free(base string) string {
 }
 
 // single reports whether t leads to numbers of single precision.
-func single(t types.Type) bool {
+func hasFloat32(t types.Type) bool {
 	seen := map[types.Type]bool{}
 	var has func(t types.Type) bool
 	has = func(t types.Type) bool {
