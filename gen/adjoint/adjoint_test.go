@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
+// load lowers the packages that match pattern.
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()
 	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{})
@@ -27,6 +28,7 @@ func load(t *testing.T, pattern string) *lower.Program {
 	return lower.New(pkgs, lower.Options{})
 }
 
+// function returns the function with the given name in package path.
 func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 	t.Helper()
 	fn := p.Lookup(path, name)
@@ -40,7 +42,7 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 	return f
 }
 
-// variants are the options that all give the same.
+// variants are option sets whose adjoints must have the same derivatives.
 var variants = map[string]adjoint.Options{
 	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
 	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true},
@@ -53,7 +55,7 @@ var variants = map[string]adjoint.Options{
 	},
 }
 
-// numbers are the floats of an argument.
+// numbers returns the floats of an argument.
 func numbers(x any) (out []float64) {
 	switch x := x.(type) {
 	case float64:
@@ -64,6 +66,7 @@ func numbers(x any) (out []float64) {
 	return out
 }
 
+// random returns a value of the shape of x with normally distributed floats.
 func random(r *rand.Rand, x any) any {
 	switch x := x.(type) {
 	case float64:
@@ -78,6 +81,7 @@ func random(r *rand.Rand, x any) any {
 	return x
 }
 
+// clone returns a copy of x that shares no memory with it.
 func clone(x any) any {
 	if s, ok := x.([]float64); ok {
 		return append(make([]float64, 0, len(s)), s...)
@@ -85,6 +89,7 @@ func clone(x any) any {
 	return x
 }
 
+// clones returns a list of clones.
 func clones(list []any) (out []any) {
 	for _, x := range list {
 		out = append(out, clone(x))
@@ -99,6 +104,7 @@ func dot(a, b []float64) (s float64) {
 	return s
 }
 
+// result returns v as the value of result f, or nil for a type without floats.
 func result(v ir.Value, f *ir.Var) any {
 	switch f.Type.String() {
 	case "float64":
@@ -109,8 +115,8 @@ func result(v ir.Value, f *ir.Var) any {
 	return nil
 }
 
-// check compares the adjoint with the tangent: seeds times tangents are adjoints times
-// directions.
+// check compares the adjoint of f with its tangent in random directions: ⟨seeds, tangents of outputs⟩ must equal
+// ⟨cotangents of inputs, directions⟩. It also checks results, side effects, and a second run with the same workspace.
 func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ...any) {
 	t.Helper()
 	p := adjoint.New(types.NewPackage("w", "w"), "Work", o)
@@ -143,7 +149,7 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 		if err != nil {
 			t.Fatal(err)
 		}
-		var dots []float64 // of results, then of the memory of the arguments
+		var dots []float64 // tangents of results, then of argument memory
 		k := len(f.Results)
 		seeds := map[int]any{}
 		var bars []float64
@@ -225,14 +231,14 @@ func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ..
 			if math.IsNaN(sum) || math.Abs(sum-want) > 1e-9*(1+size) {
 				t.Fatalf("run %d: adjoints times directions are %v, want %v\n%v", again, sum, want, g)
 			}
-			// The workspace is used again.
+			// The next run must not depend on the contents of the workspace.
 			ws := ins[len(ins)-1]
 			ins = append(ir.ValuesOf(clones(in)...), ws)
 		}
 	}
 }
 
-// checkAll checks a function and what it calls.
+// checkAll checks that f and the functions that it calls are well-formed.
 func checkAll(t *testing.T, f *ir.Func, seen map[*ir.Func]bool) {
 	t.Helper()
 	if seen[f] {
@@ -250,6 +256,7 @@ func checkAll(t *testing.T, f *ir.Func, seen map[*ir.Func]bool) {
 	})
 }
 
+// zeros returns a value of the shape of x with floats 0.
 func zeros(x any) any {
 	switch x := x.(type) {
 	case float64:
@@ -260,6 +267,7 @@ func zeros(x any) any {
 	return x
 }
 
+// TestAdjoint checks adjoints of the functions in tangent/testdata under every variant.
 func TestAdjoint(t *testing.T) {
 	p := load(t, "../tangent/testdata/funcs")
 	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"

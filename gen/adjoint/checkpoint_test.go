@@ -16,7 +16,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// unmarked takes the marks off the loops of f and of what it calls, until back is called.
+// unmarked removes the checkpointing marks from the loops of f and its callees. The function that it returns sets them
+// again.
 func unmarked(f *ir.Func) (back func()) {
 	marks := map[*ir.Loop]*ir.Checkpoint{}
 	seen := map[*ir.Func]bool{}
@@ -46,8 +47,8 @@ func unmarked(f *ir.Func) (back func()) {
 	}
 }
 
-// TestCheckpoint compares adjoints of marked loops with tangents, and with adjoints that
-// keep all.
+// TestCheckpoint compares adjoints of checkpointed loops with tangents, and with adjoints of the same loops without
+// marks.
 func TestCheckpoint(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
 	p := load(t, "./testdata/loops")
@@ -55,7 +56,7 @@ func TestCheckpoint(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		last   any
-		ignore string // why it has no effect
+		ignore string // part of the reason why the mark has no effect, or empty
 	}{
 		{"Scalars", 0, ""}, {"Scalars", 1, ""}, {"Scalars", 37, ""},
 		{"Memory", 0, ""}, {"Memory", 23, ""}, {"InPlace", 29, ""},
@@ -104,8 +105,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestRandomCheckpoints asks oracles about the adjoints of random programs with marked
-// loops.
+// TestRandomCheckpoints checks adjoints of random programs with marked loops.
 func TestRandomCheckpoints(t *testing.T) {
 	names := []string{*variant}
 	if *variant == "all" {
@@ -115,7 +115,7 @@ func TestRandomCheckpoints(t *testing.T) {
 	randprog.TestWith(t, randprog.Options{Checkpoints: true}, many, *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 
-// fromSnapshot says what a statement takes out of a snapshot, if it does.
+// fromSnapshot reports whether e reads a field of a snapshot.
 func fromSnapshot(e ir.Expr) bool {
 	p := ir.PlaceOf(e)
 	if s, ok := e.(*ir.Slice); ok {
@@ -124,8 +124,8 @@ func fromSnapshot(e ir.Expr) bool {
 	return p != nil && strings.HasPrefix(p.Root.Name, "ws") && len(p.Path) > 3 && p.Path[2].Index != nil
 }
 
-// TestCheckpointMutations: when a rule of the sweeps of marked loops is broken, some loop
-// shows it.
+// TestCheckpointMutations checks the tests: if statements of the sweeps of a checkpointed loop are removed, some loop
+// must have a wrong gradient.
 func TestCheckpointMutations(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
 	p := load(t, "./testdata/loops")
@@ -166,7 +166,7 @@ func TestCheckpointMutations(t *testing.T) {
 			found := ""
 			for _, tt := range cases {
 				f := function(t, p, path, tt.name)
-				// How a mutated function is called is left as it is.
+				// Simplification would adapt calls to the mutation.
 				o := adjoint.Options{NoSimplify: true}
 				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
@@ -191,15 +191,16 @@ func TestCheckpointMutations(t *testing.T) {
 	}
 }
 
+// isFloat reports whether p holds a float64.
 func isFloat(p *ir.Place) bool { return p.Type().String() == "float64" }
 
-// fieldName is the name of the field that a place of the workspace is.
+// fieldName returns the name of the workspace field at p.
 func fieldName(p *ir.Place) string {
 	st := p.Root.Type.Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
 	return st.Field(p.Path[1].Field).Name()
 }
 
-// tryGradient is what the adjoint gives, which may be broken.
+// tryGradient returns the gradient by an adjoint that may be broken.
 func tryGradient(a *adjoint.Adjoint, x []float64, last any) ([]float64, error) {
 	in := append(ir.ValuesOf(x, last, make([]float64, len(x)), 1.0),
 		ir.NewValue(a.Func.Params[len(a.Func.Params)-1].Type))

@@ -6,13 +6,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// LendPrepared has adjoints call the functions that p works with: a mistake.
+// LendPrepared introduces a mistake: adjoints call the normal forms that p works with, which callers may modify.
 func (p *Program) LendPrepared() {
 	p.primalFunc = func(g *normalForm) *ir.Func { return g.f }
 }
 
-// NameCells has p take memory of two types for different memory where the types have
-// different names: a mistake.
+// NameCells introduces a mistake: memory of types with different names is taken to be disjoint.
 func (p *Program) NameCells() {
 	p.cellOf = func(t types.Type) any { return types.TypeString(t, nil) }
 }

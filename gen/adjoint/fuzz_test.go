@@ -13,14 +13,14 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// ready loads the standard library, which no single input is to wait for.
+// ready loads the standard library, so that the first input does not run into the time limit.
 func ready(f *testing.F) {
 	if _, err := randprog.Load(nil, 0); err != nil {
 		f.Fatal(err)
 	}
 }
 
-// FuzzAdjoint asks the oracles about the adjoints of programs of bytes.
+// FuzzAdjoint checks adjoints of the programs that inputs encode.
 func FuzzAdjoint(f *testing.F) {
 	for i := range 12 {
 		data := make([]byte, 100)
@@ -50,8 +50,8 @@ func FuzzAdjoint(f *testing.F) {
 	})
 }
 
-// FuzzTransform: of functions that can be lowered, tangents and adjoints are refused for
-// reasons that are said, or are functions that the checker accepts.
+// FuzzTransform checks that tangents and adjoints of functions that can be lowered are well-formed, or refused with an
+// error.
 func FuzzTransform(f *testing.F) {
 	files, _ := filepath.Glob("testdata/failures/*.go")
 	files = append(files, "../tangent/testdata/funcs/funcs.go", "../traced/testdata/funcs/funcs.go",

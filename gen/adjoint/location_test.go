@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// TestAliases: memory that is written under another name or type is that memory, under
-// every option. Where it is told apart by the names of types, most of the functions show it.
+// TestAliases checks adjoints of functions that write memory through another name or type, under every variant. It also
+// checks that most families of such functions detect the mistake NameCells.
 func TestAliases(t *testing.T) {
 	list, err := randprog.Aliases()
 	if err != nil {
@@ -19,7 +19,7 @@ func TestAliases(t *testing.T) {
 	families, missed := map[string]bool{}, map[string]bool{}
 	for i, a := range list {
 		names := variantNames()
-		if !longtest.Long() { // one after the other
+		if !longtest.Long() { // functions take turns with the variants
 			names = names[i%len(names):][:1]
 		}
 		if err := adjoints(names)(a.Case, new(randprog.Tally)); err != nil {

@@ -11,12 +11,13 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// A mutation breaks a rule of adjoints: it says whether a statement stays.
+// A mutation reports whether a statement stays in an adjoint; it removes statements that some rule requires.
 type mutation func(s ir.Stmt) bool
 
+// isBar reports whether p is a cotangent or shadow.
 func isBar(p *ir.Place) bool { return strings.Contains(p.Root.Name, "Bar") }
 
-// setTo says whether s sets a place to a constant, and which.
+// setTo returns the assigned place and the constant if s assigns one.
 func setTo(s ir.Stmt) (*ir.Place, constant.Value) {
 	if s, ok := s.(*ir.Set); ok {
 		if c, ok := s.E.(*ir.Const); ok {
@@ -26,12 +27,13 @@ func setTo(s ir.Stmt) (*ir.Place, constant.Value) {
 	return nil, nil
 }
 
+// isZero reports whether e is a constant 0.
 func isZero(e ir.Expr) bool {
 	c, ok := e.(*ir.Const)
 	return ok && constant.Sign(c.Val) == 0
 }
 
-// popped says whether s assigns what was on top of a stack, or was saved.
+// popped returns the place to which s assigns a recorded value, or nil.
 func popped(s ir.Stmt) *ir.Place {
 	set, ok := s.(*ir.Set)
 	if !ok {
@@ -54,6 +56,7 @@ func popped(s ir.Stmt) *ir.Place {
 	return nil
 }
 
+// mutations maps the effect of a mutation to the mutation.
 var mutations = map[string]mutation{
 	"elements are not restored": func(s ir.Stmt) bool {
 		p := popped(s)
@@ -133,16 +136,16 @@ var mutations = map[string]mutation{
 	},
 }
 
-// mistakes are rules of the program that makes adjoints, broken.
+// mistakes maps names to mistakes of a Program.
 var mistakes = map[string]struct {
 	make   func(p *adjoint.Program)
-	likely uint64 // the first seed that shows it
+	likely uint64 // the first seed that detects it
 }{
 	"memory is told apart by the names of types": {(*adjoint.Program).NameCells, 58},
 	"prepared functions are lent":                {(*adjoint.Program).LendPrepared, 142},
 }
 
-// TestMistakes: when a rule is broken, some random program shows it.
+// TestMistakes checks that some random program detects each mistake.
 func TestMistakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("differentiates many programs")
@@ -177,7 +180,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// mutated changes a function and those that it calls.
+// mutated removes the statements that m rejects from f and its callees.
 func mutated(f *ir.Func, m mutation, done map[*ir.Func]bool) {
 	if done[f] {
 		return
@@ -201,7 +204,7 @@ func mutated(f *ir.Func, m mutation, done map[*ir.Func]bool) {
 	f.Body = change(f.Body)
 }
 
-// TestMutations: when a rule is broken, some random program shows it.
+// TestMutations checks that some random program detects each mutation.
 func TestMutations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("differentiates many programs")

@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 )
 
-// TestBehind: a loop is run before the reversal of a call behind it where that needs what
-// the loop or the call computed.
+// TestBehind checks loops that cannot be fused, since the reversal of a call after the loop needs values that the loop
+// or the call computes.
 func TestBehind(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
@@ -23,8 +23,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestExits: what is behind an exit within two conditions is not reversed, nor run, nor
-// counted on, where it is not reached.
+// TestExits checks statements after an exit nested in two conditions: neither are they reversed if they were skipped,
+// nor do analyses rely on them.
 func TestExits(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
@@ -41,8 +41,8 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// TestCarried: a loop whose iterations hand numbers with derivatives on in memory is not
-// reversed one by one, and one that hands on others is.
+// TestCarried checks that a loop is not fused if iterations communicate active values in memory, and is if these are
+// passive.
 func TestCarried(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)

@@ -11,10 +11,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
+// formPath is the package of functions whose adjoints are inspected.
 const formPath = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 
-// form is the adjoint of a function of testdata/funcs by its slice, which is right under
-// all options, and the workspace.
+// form returns the adjoint, with default options, of a function of testdata/funcs with a slice parameter, and the text
+// of the workspace type. It checks the function under every variant first.
 func form(t *testing.T, name string) (*adjoint.Adjoint, string) {
 	t.Helper()
 	f := function(t, load(t, formPath), formPath, name)
@@ -29,8 +30,8 @@ func form(t *testing.T, name string) (*adjoint.Adjoint, string) {
 	return a, types.TypeString(p.Workspace().Type.Underlying(), nil)
 }
 
-// TestCovers: a loop is noticed that sets all of a slice, whatever its length is called and
-// though an inner loop is left.
+// TestCovers checks that a loop that assigns all elements of a slice is recognised, however its length is written and
+// though an inner loop exits early, and one that may exit is not.
 func TestCovers(t *testing.T) {
 	for name, want := range map[string]bool{"Sized": true, "Broken": true, "Skipped": false} {
 		if a, _ := form(t, name); a.Matter.NoCover != want {
@@ -39,8 +40,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestOnce: an elementary function is computed once, wherever it stands; and where a zero is
-// not multiplied by a derivative that is not finite that is counted, once for each that may be so.
+// TestOnce checks that each elementary function is evaluated once, and that there is one count of omitted products for
+// each that may have an unbounded derivative.
 func TestOnce(t *testing.T) {
 	a, _ := form(t, "Within")
 	var got []string
@@ -60,8 +61,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestViewsRerun: a slice of an array is cut again rather than kept, though the array is
-// overwritten.
+// TestViewsRerun checks that slices of an array are recomputed rather than recorded, though the array is overwritten.
 func TestViewsRerun(t *testing.T) {
 	a, work := form(t, "Windows")
 	if strings.Contains(work, "[][]float64") {
@@ -69,7 +69,7 @@ func TestViewsRerun(t *testing.T) {
 	}
 }
 
-// TestListBehindPointer: what a pointer leads to need not be a struct.
+// TestListBehindPointer checks an adjoint of a function with a pointer to a slice.
 func TestListBehindPointer(t *testing.T) {
 	f := function(t, load(t, formPath), formPath, "Pop")
 	for _, o := range variants {

@@ -12,7 +12,7 @@ import (
 	"github.com/nabla-ad/nabla/problems"
 )
 
-// TestProblems compares with the reference gradients and Jacobians.
+// TestProblems compares gradients and Jacobians with reference values.
 func TestProblems(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/problems"
 	p := load(t, path)
@@ -20,7 +20,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range []struct {
 		q    *problems.Problem
 		name string
-		in   bool // in place: the outputs come first
+		in   bool // in place, the outputs come first
 		data any
 	}{
 		{problems.T1(50), "SumSquaresPlain", false, nil}, {problems.T3(50), "RosenbrockPlain", false, nil},

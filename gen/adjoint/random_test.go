@@ -28,7 +28,7 @@ var (
 			"0 is all that matter")
 )
 
-// tangents builds tangents of functions, each once.
+// tangents returns a cached constructor of tangents.
 func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	p := tangent.New()
 	type key struct {
@@ -50,12 +50,12 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	}
 }
 
-// built is the adjoint of a case for its k-th input, and which options matter for it.
+// built returns the adjoint of c with respect to the parameters of its k-th input, and the options that matter for it.
 func built(c *randprog.Case, o adjoint.Options, k int) (*randprog.Adjoint, adjoint.Options, error) {
 	return builtWith(c, o, k, func(*adjoint.Program) {})
 }
 
-// builtWith is built by a program that mistake has changed.
+// builtWith is built with a Program that mistake has modified.
 func builtWith(c *randprog.Case, o adjoint.Options, k int,
 	mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Options, err error) {
 	defer func() {
@@ -67,11 +67,11 @@ func builtWith(c *randprog.Case, o adjoint.Options, k int,
 	o.Overlap = overlap
 	pkg := c.F.Object.Pkg()
 	if len(c.Inputs[k].Mem)%4 == 0 {
-		pkg = types.NewPackage("w", "w") // which cannot name all functions, so that fewer are inlined
+		pkg = types.NewPackage("w", "w") // cannot refer to all functions: fewer are inlined
 	}
 	p := adjoint.New(pkg, "Work", o)
 	mistake(p)
-	if c.Also != nil { // shares functions with F, and is changed before that comes
+	if c.Also != nil { // shares functions with F, and its adjoint is modified first
 		a, err := p.Of(c.Also, activity.Bits(1))
 		if err != nil {
 			return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
@@ -93,7 +93,7 @@ func builtWith(c *randprog.Case, o adjoint.Options, k int,
 	}, a.Matter, nil
 }
 
-// reached are f and the functions that it calls, each once.
+// reached returns f and the functions that it calls, each once.
 func reached(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
@@ -107,8 +107,7 @@ func reached(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// matters reports whether one of two sets of options has something set that the other has
-// too.
+// matters reports whether o and p have an option in common.
 func matters(o, p adjoint.Options) bool {
 	x, y := reflect.ValueOf(o), reflect.ValueOf(p)
 	for i := range x.NumField() {
@@ -119,8 +118,7 @@ func matters(o, p adjoint.Options) bool {
 	return false
 }
 
-// asked asks the oracles about the adjoint of a case for its k-th input, about second
-// derivatives if twice is set.
+// asked checks the adjoint a of a case, its second derivatives if twice is set.
 func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bool, tally *randprog.Tally) error {
 	if err := s.Check(a, tally); err != nil {
 		return err
@@ -131,10 +129,9 @@ func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bo
 	return nil
 }
 
-// adjoints asks the oracles about the adjoints of a random program under the named
-// variants, all for one of its inputs; each is asked about the inputs that it fits, and one
-// about second derivatives. Where a variant matters not it is the same adjoint, which some
-// programs show.
+// adjoints returns a check of the adjoints of a random program under the named variants, for one of its inputs. Second
+// derivatives are checked under one of them. If a variant does not matter its adjoint must equal that of the default
+// options, which is checked for some programs.
 func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		turn := uint64(len(c.Source()))
@@ -173,7 +170,7 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 	}
 }
 
-// again asks about one variant, for all inputs.
+// again returns a check of one variant with all inputs.
 func again(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		for k := range c.Inputs {
@@ -189,18 +186,17 @@ func again(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally
 	}
 }
 
-// named is a failure that says under which variant it is one.
+// named adds the name of the variant to a failure.
 func named(err error, name string) *randprog.Failure {
 	f := err.(*randprog.Failure)
 	f.Text = fmt.Sprintf("variant %q: %s", name, f.Text)
 	return f
 }
 
-// variantNames are in an order that is always the same.
+// variantNames returns the names of the variants in sorted order.
 func variantNames() []string { return slices.Sorted(maps.Keys(variants)) }
 
-// TestRandom asks oracles about the adjoints of random programs, and of those that have
-// failed once.
+// TestRandom checks adjoints of random programs, and of those that failed once.
 func TestRandom(t *testing.T) {
 	names := []string{*variant}
 	if *variant == "all" {

@@ -10,7 +10,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/internal/natives"
 )
 
-// TestRules: the reverse sweep of what calls functions by rules agrees with the tangent.
+// TestRules checks adjoints of functions that call rules.
 func TestRules(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
@@ -43,6 +43,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestRuleRefused checks the errors for rules without a pullback or with an active constant argument.
 func TestRuleRefused(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for name, want := range map[string]string{
@@ -60,7 +61,7 @@ func TestRuleRefused(t *testing.T) {
 	}
 }
 
-// TestRuleKeeps: what a pullback does not read is not kept.
+// TestRuleKeeps checks that values that a pullback does not read are not recorded.
 func TestRuleKeeps(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	work := func(name string) string {

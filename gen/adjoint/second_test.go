@@ -15,7 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// gradient runs the adjoint of a function of one slice at x.
+// gradient returns the gradient at x of a function with a slice parameter, by its adjoint.
 func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []float64 {
 	t.Helper()
 	args := append([]any{clone(x)}, rest...)
@@ -27,7 +27,7 @@ func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []floa
 	return ir.As[[]float64](in[1+len(rest)])
 }
 
-// TestUnused: what is infinite and not used does not come into a gradient.
+// TestUnused checks that an infinite derivative of an unused value does not reach the gradient.
 func TestUnused(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
@@ -46,7 +46,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestSecond compares the tangent of an adjoint with differences of it.
+// TestSecond compares the tangent of an adjoint with central differences of the adjoint.
 func TestSecond(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
 	const own = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
@@ -104,7 +104,7 @@ func TestSecond(t *testing.T) {
 						in = append(in, ir.ValueOf(make([]float64, len(x))))
 					case i == n-1:
 						in = append(in, ir.NewValue(q.Type))
-					case i == n-2: // the seed does not move
+					case i == n-2: // the seed is constant
 						in = append(in, ir.ValueOf(0.0))
 					default:
 						in = append(in, ir.ValueOf(zeros(tt.rest[i-1])))
