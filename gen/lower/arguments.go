@@ -27,6 +27,8 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 	}
 	p, t = l.fields(p, t, c.path)
 	_, have := t.Underlying().(*types.Pointer)
+	// A value receiver of an addressable operand is addressed, a pointer is dereferenced for a
+	// value receiver.
 	need := isPointer(want)
 	switch {
 	case need && !have:
@@ -57,6 +59,7 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	}
 	if es == nil {
 		for i, e := range list {
+			// A function argument has no run-time value: the callee is specialised for it.
 			if i < n && isFuncType(param(i)) {
 				if values[i] = l.function(e); values[i] == nil {
 					l.refuse(e, "function value", "which function it is is not known", remedyStatic)

@@ -58,6 +58,7 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 	if op != token.SHL && op != token.SHR {
 		e = l.coerce(e, t, n)
 	}
+	// An Add must not read its target. Strings are concatenated by Set.
 	number := ir.IsFloat(t) || isInteger(t)
 	if number && (op == token.ADD || op == token.SUB) && basic(t)&types.IsUnsigned == 0 && !l.readsSame(p, e) {
 		if op == token.SUB {
@@ -207,6 +208,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 	}
 	results := make([]*ir.Var, len(lhs))
 	var declared ir.Block
+	// Assignments of results to places follow the call, in the order of the left side.
 	var after []func()
 	for i, e := range lhs {
 		t := l.subst.apply(tuple.At(i).Type())

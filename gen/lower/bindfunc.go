@@ -46,6 +46,7 @@ func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool
 			"use a variable for each function")
 		return
 	}
+	// A literal may refer to the variable it is bound to, so the variable must be known to it.
 	var v *funcValue
 	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
 		v = l.closure(lit, o)

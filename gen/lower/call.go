@@ -116,6 +116,8 @@ func (l *lowerer) callInto(call *ast.CallExpr, results []*ir.Var) {
 // results, and then the call. It reports whether the call was lowered, rather than refused.
 func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var) bool {
 	c := l.callee(call)
+	// A loop body is only accessible in the function that contains the loop, so a callee that
+	// receives it must be inlined.
 	if l.passesYield(call, c) {
 		return l.inlineCall(call, c, lets, results)
 	}
@@ -195,6 +197,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		}
 		return &ir.Callee{Rule: &ir.Rule{Name: "math." + fn.Name(), Object: fn}}, append(args, rest...)
 	}
+	// Functions without a rule are lowered from their source.
 	d := l.p.decls[fn]
 	if d == nil {
 		l.arguments(call, list, sig, s) // for the refusals of the arguments
@@ -217,6 +220,8 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 // or if it cannot be lowered a passive rule, of which only the name is known.
 func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
 	args []ir.Expr) (*ir.Callee, []ir.Expr) {
+	// A function that depends on function values or dynamic types has no Go function to call, so it
+	// must be lowered.
 	known := false
 	for _, v := range values {
 		known = known || v != nil

@@ -69,6 +69,8 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 		if *of != 0 {
 			return nil, name + " is there twice"
 		}
+		// levels counts executions of an iteration: one in the forward sweep and at least one
+		// reversal.
 		least := 1
 		if name == "levels" {
 			least = 2

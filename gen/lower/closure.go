@@ -15,6 +15,8 @@ import (
 // A funcValue is a function value that is known statically: a declared function, a method bound to
 // a receiver, a closure, or nil. Its captured places belong to the function being lowered.
 type funcValue struct {
+	// fn, d and targs are the declared function or method with its type arguments; fn is nil for
+	// literals.
 	fn    *types.Func
 	d     *decl
 	targs []types.Type
@@ -23,9 +25,11 @@ type funcValue struct {
 	home *lowerer // lowerer of the function that contains the literal
 	id   string   // unique for each literal in each specialization of its function
 
+	// captures are the captured variables, in the order of the parameters they become.
 	captures []capture
-	null     bool
-	loop     *rangeFunc // for the yield parameter of an iterator: the loop whose body a call runs
+	// null is set for nil, which may be compared but not called.
+	null bool
+	loop *rangeFunc // for the yield parameter of an iterator: the loop whose body a call runs
 
 	// dynamicType is set for an interface value of known type instead, which specialises callees as
 	// a function does.
@@ -36,9 +40,11 @@ type funcValue struct {
 type capture struct {
 	// object is the variable, nil for the receiver of a bound method.
 	object types.Object
-	name   string
-	t      types.Type
-	place  *ir.Place
+	// name and t are the base name and the type of the parameter for the variable.
+	name string
+	t    types.Type
+	// place is the variable in the function being lowered.
+	place *ir.Place
 	// reference reports that the variable is captured by pointer, as closures modify it.
 	reference   bool
 	value       *funcValue // set for a variable of function type
@@ -58,6 +64,7 @@ func (v *funcValue) key() string {
 	if v.dynamicType != nil {
 		return typeKey(v.dynamicType)
 	}
+	// Functions captured by a closure determine its meaning, captured values do not.
 	key := v.id
 	if v.loop != nil {
 		key = v.loop.name()
@@ -266,6 +273,7 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 	l := p.lowerer(e, v.home.d, v.home.subst)
 	if l.signature(sig, values) {
 		l.f.Variadic = false
+		// Calls of the closure within itself pass on the captured variables it received.
 		self := l.inherit(v)
 		for _, c := range self.captures {
 			switch {

@@ -44,10 +44,12 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	default:
 		return nil
 	}
+	// The bound is evaluated once before the loop, where the variable has another value.
 	if l.mentions(c.bound, o) {
 		return nil
 	}
 	c.step = l.step(s.Post, o)
+	// A step away from the bound would make the trip count depend on overflow.
 	up := c.op == token.LSS || c.op == token.LEQ
 	if c.step == 0 || up != (c.step > 0) {
 		return nil

@@ -67,6 +67,7 @@ func (p *Program) fixedValue(o *types.Var) *devirtualized {
 	if t == nil {
 		return nil
 	}
+	// Only a value without state is certain to be the same at run time.
 	if s, ok := t.Underlying().(*types.Struct); !ok || s.NumFields() > 0 {
 		return nil
 	}

@@ -133,6 +133,7 @@ func (e *modRef) stmt(s *modRefSummary, st ir.Stmt) {
 	case *ir.Append:
 		e.assign(s, st.P.Root, st.S)
 		for _, x := range st.Elems {
+			// Elements of a spread slice are copied; only references in them alias.
 			if !st.Spread || elementsHaveReferences(x) {
 				e.assign(s, st.P.Root, x)
 			}
@@ -164,6 +165,7 @@ func (e *modRef) call(s *modRefSummary, c *ir.Call) {
 		if !hasReferences(theirs.Type) {
 			return
 		}
+		// Within the callee, parameters of one class may alias on return, and so may the arguments.
 		k := t.classOf(theirs)
 		if k.write {
 			e.addMod(s, v)
@@ -190,6 +192,8 @@ func (e *modRef) call(s *modRefSummary, c *ir.Call) {
 // arguments and results are unified.
 func (e *modRef) rule(s *modRefSummary, c *ir.Call) {
 	var last *ir.Var
+	// all reports whether the rule may store a reference where another argument or result can reach
+	// it.
 	all := false
 	for _, v := range c.Results {
 		all = all || v != nil && hasReferences(v.Type)

@@ -182,6 +182,8 @@ func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	if len(body) == 0 {
 		return &ir.Binary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(a, t, x.X), Y: l.coerce(b, t, x.Y)}
 	}
+	// The right operand needs statements: the result is a variable that a conditional block
+	// updates.
 	v := l.temp(x, "ok", t, l.coerce(a, t, x.X))
 	if !terminates(body) {
 		body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
@@ -243,6 +245,7 @@ func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 		if _, ok := xt.Underlying().(*types.Pointer); ok {
 			p = step(p, ir.DerefStep())
 		}
+		// A slice of an array variable aliases it, as its address does.
 		if _, memory := placeType(p, nil); !memory {
 			// Package-level variables too: writtenGlobals finds writes through the slice.
 			l.addressed[p.Root] = true

@@ -51,10 +51,12 @@ func findFacts(info *types.Info, body ast.Node) *facts {
 // literals.
 type factWalker struct {
 	*facts
-	info   *types.Info
+	info *types.Info
+	// stack are the enclosing nodes, innermost last; ast.Inspect calls with nil pop one.
 	stack  []ast.Node
 	blocks []ast.Node
-	lits   []*ast.FuncLit
+	// lits are the enclosing function literals, innermost last.
+	lits []*ast.FuncLit
 }
 
 // walk visits n and all its children.

@@ -19,13 +19,19 @@ import (
 // A lowerer translates one function body into e.f. Inlined bodies have lowerers of their own that
 // share its output.
 type lowerer struct {
-	p     *Program
-	e     *specialization
-	f     *ir.Func
-	d     *decl // declaration that contains the source
+	// p is the program, shared by all lowerers.
+	p *Program
+	// e collects the refusals and calls of the specialization being lowered.
+	e *specialization
+	// f is e.f, the function that statements are added to.
+	f *ir.Func
+	d *decl // declaration that contains the source
+	// info and facts belong to the declaration d.
 	info  *types.Info
 	facts *facts
+	// subst maps type parameters of d to type arguments, nil if d is not generic.
 	subst *substitution
+	// names generates names that are unique in f. Inlined bodies share it.
 	names *namer
 
 	// env maps variables of the source to places or known functions.
@@ -40,6 +46,7 @@ type lowerer struct {
 	addressed        map[*ir.Var]bool
 	reassignedParams []*types.Var // parameters of known dynamic type that are assigned again
 
+	// inlining is shared with the lowerers of bodies inlined into f.
 	inlining   *inlineState
 	enclosing  []ast.Node // declarations and literals being inlined, outermost first
 	copyNumber int        // number of the inlined copy, 0 for a function of its own
@@ -55,6 +62,7 @@ type target struct {
 // A binding is the meaning of a name of the source: a place or a known function.
 type binding struct {
 	place *ir.Place
+	// value is the known function of a variable of function type; place is nil then.
 	value *funcValue
 	// dynamicType is the known dynamic type of a variable of interface type, nil if it is not
 	// known; place has that type.
@@ -120,6 +128,7 @@ func (l *lowerer) checkSource(n *ast.FuncDecl) bool {
 	}
 	bad := false
 	for _, err := range l.d.pkg.TypeErrors {
+		// Soft errors, such as unused variables, do not affect the meaning of the function.
 		if !err.Soft && n.Pos() <= err.Pos && err.Pos < n.End() {
 			l.e.refusals = append(l.e.refusals,
 				&Refusal{l.p.fset.Position(err.Pos), l.f.Name, what, "it has an error: " + err.Msg, ""})
@@ -174,7 +183,10 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		}
 		bound, known = append(bound, o), append(known, values[i])
 	}
+	// With captured variables after it, the variadic parameter is an ordinary slice.
 	l.f.Variadic = sig.Variadic() && len(bound) == 0
+	// Captured variables become parameters after all others, in the order in which calls append
+	// them.
 	for i, o := range bound {
 		l.env[o] = &binding{value: l.inherit(known[i])}
 	}
@@ -197,6 +209,8 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 	l.f.Exit = &ir.Label{Name: l.names.fresh("exit")}
 	l.exit, l.results = target{l.f.Exit, 0}, l.f.Results
 	l.out = &l.f.Body
+	// A parameter of known dynamic type that is assigned again is copied to a variable of its
+	// interface type, which is used instead.
 	for _, o := range l.reassignedParams {
 		p := l.env[o].place
 		t := l.subst.apply(o.Type())

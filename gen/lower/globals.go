@@ -19,6 +19,7 @@ type origins map[*ir.Var]bool
 
 // An originAnalysis is the state for one function.
 type originAnalysis struct {
+	// f is the analysed function.
 	f *ir.Func
 	// pointsTo maps variables to the origins of the references in them.
 	pointsTo map[*ir.Var]origins
@@ -112,6 +113,7 @@ func (w *originAnalysis) stmt(s ir.Stmt) {
 			from = origins{}
 		}
 		for _, e := range s.Elems {
+			// An append may write to the memory of its slice operand, and its result may alias it.
 			if u, ok := e.Type().Underlying().(*types.Slice); s.Spread && (!ok || !hasReferences(u.Elem())) {
 				continue // copied elements without references
 			}
@@ -162,6 +164,7 @@ func (w *originAnalysis) call(s *ir.Call) {
 		}
 		from := origins{}
 		for v := range c.pointsTo[r] {
+			// A parameter of the callee stands for the origins of the argument.
 			if k := slices.Index(c.f.Params, v); k >= 0 {
 				maps.Copy(from, w.exprOrigins(s.Args[k]))
 			} else {

@@ -61,6 +61,8 @@ func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt
 	in.d.findFacts()
 	in.e.sources = append(in.e.sources, in.d)
 	in.info, in.facts = in.d.pkg.TypesInfo, in.d.facts
+	// Nesting of one body in itself is bounded separately from the total: a recursive iterator
+	// exceeds it early, with a better message.
 	again := 0
 	for _, n := range l.enclosing {
 		if n == node {
@@ -83,6 +85,7 @@ func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt
 			"call yield at fewer places")
 		return nil, nil
 	}
+	// The number distinguishes the closures in several copies of one body.
 	in.enclosing, in.copyNumber = append(slices.Clip(l.enclosing), node), l.inlining.copies
 	if v.fn != nil && !in.checkSource(v.d.node) {
 		return nil, nil
@@ -301,6 +304,7 @@ func (l *lowerer) inlineCall(call *ast.CallExpr, c callee, lets ir.Block, result
 		in.env[o] = &binding{place: &ir.Place{Root: r}}
 		in.results = append(in.results, r)
 	}
+	// A return of the inlined body leaves a scope around it.
 	in.exit = l.target(&ir.Label{Name: l.names.fresh("exit")})
 	l.emitScope(call, in.exit.label, l.block(func() {
 		in.out = l.out

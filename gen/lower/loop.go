@@ -113,6 +113,8 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 		return false
 	}
 	var bound ir.Expr
+	// The bound is lowered on trial: if the loop turns out not to be counted, its refusals and
+	// calls are removed and it is lowered again by forStmt.
 	refusals, calls := len(l.e.refusals), len(l.e.calls)
 	pure := l.block(func() { bound = l.coerce(l.expr(c.bound), t, c.bound) })
 	if len(pure) > 0 || len(l.e.refusals) > refusals {
@@ -123,6 +125,8 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	v := l.local(c.object)
 	l.bind(c.object, v)
 	loop := l.newLoop(s, label)
+	// The body is lowered before it is known whether it assigns to the variable: that is decided on
+	// the lowered code, in which calls and closures are visible.
 	body := l.loopBody(s.Body, label, loop.L, loop.Next)
 	if !assigns(body, v) && !l.clobbers(body, bound) {
 		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, strictBound(bound, c.op), c.step, body

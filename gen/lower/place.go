@@ -23,6 +23,7 @@ func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 		}
 	}
 	p := l.place(e)
+	// The shadow of a package-level variable would have to be one too.
 	if p != nil && p.Root.Kind == ir.Global {
 		l.refuse(e, "write to package variable "+p.Root.Name, "its derivative would have to outlive the call",
 			"pass a pointer to it as an argument")

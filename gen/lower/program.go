@@ -40,18 +40,23 @@ type Options struct {
 // A Program holds indexed packages and the functions lowered so far. It is not safe for concurrent
 // use.
 type Program struct {
-	fset      *token.FileSet
-	opts      Options
+	// fset is the file set of all packages.
+	fset *token.FileSet
+	opts Options
+	// requested are the packages passed to New, ordered by ID.
 	requested []*packages.Package
 	initial   map[types.Object]types.Type // types of the initial values of package-level variables
-	decls     map[*types.Func]*decl
-	dirs      map[*packages.Package][]Directive
+	// decls maps functions, generic ones uninstantiated, to their declarations.
+	decls map[*types.Func]*decl
+	// dirs maps packages to their directives in the order of the source.
+	dirs map[*packages.Package][]Directive
 	// specializations maps keys, see instanceKey, to functions lowered or in progress.
 	specializations map[string]*specialization
 	taken           map[string]bool // names of functions in use
-	globals         map[types.Object]*ir.Var
-	broken          map[string]string // file → syntax error
-	done            map[*ir.Func]bool // functions whose body is complete
+	// globals maps package-level variables to their ir.Vars, so that each has one in the program.
+	globals map[types.Object]*ir.Var
+	broken  map[string]string // file → syntax error
+	done    map[*ir.Func]bool // functions whose body is complete
 
 	// ruleOf maps functions to their //nabla:rule directives.
 	ruleOf map[*types.Func]*Directive
@@ -62,11 +67,13 @@ type Program struct {
 	loaded         map[string]*packages.Package // loaded packages by path
 	kernelPackages map[string]*packages.Package // shipped rules by name, nil if ill-typed
 	instances      map[*types.Func]*types.Func  // instances for float64 of generic functions with a shipped rule
-	passive        map[*types.Func]bool
-	stubs          map[string]bool             // stubs of generated files
-	checkpoints    map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
-	indexed        map[*packages.Package]bool  // not those of the standard library
-	sites          map[*packages.Package]map[types.Object]declSite
+	// passive holds the functions with the directive //nabla:passive.
+	passive     map[*types.Func]bool
+	stubs       map[string]bool             // stubs of generated files
+	checkpoints map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
+	indexed     map[*packages.Package]bool  // not those of the standard library
+	// sites caches the declaration sites of packages, computed on demand.
+	sites map[*packages.Package]map[types.Object]declSite
 }
 
 // maxKeyLength bounds the keys of specializations. Only infinite families of them reach it.
@@ -86,11 +93,14 @@ type decl struct {
 
 // A specialization is a function lowered, or being lowered, for one calling context.
 type specialization struct {
-	f        *ir.Func
+	// f is the function. Recursive calls refer to it while its Body is still incomplete.
+	f *ir.Func
+	// refusals are those of this function only, see allRefusals.
 	refusals Refusals
-	calls    []callSite
-	sources  []*decl // declarations it was lowered from, inlined ones included
-	foreign  bool    // no code can be generated in the package that declares it
+	// calls are the calls of lowered functions in f.
+	calls   []callSite
+	sources []*decl // declarations it was lowered from, inlined ones included
+	foreign bool    // no code can be generated in the package that declares it
 }
 
 // A callSite is a call of a lowered function.
@@ -118,6 +128,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		asked[pkg] = true
 		p.fset = pkg.Fset
 	}
+	// Visit is post-order: imports are indexed before the packages that import them.
 	packages.Visit(p.requested, nil, func(pkg *packages.Package) {
 		p.loaded[pkg.PkgPath] = pkg
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
@@ -134,6 +145,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		p.indexed[pkg] = pkg.Module != nil || asked[pkg]
 		for _, in := range pkg.TypesInfo.InitOrder {
+			// Types of initial values are needed for Options.Fixed only.
 			if len(in.Lhs) == 1 {
 				p.initial[in.Lhs[0]] = pkg.TypesInfo.TypeOf(in.Rhs)
 			}
@@ -232,6 +244,8 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	if e == nil {
 		return nil, errors.New("lower: type arguments without end")
 	}
+	// Rules in use are completed only here: while a function is lowered, those of its callees may
+	// not be.
 	p.resolve()
 	if all := e.allRefusals(); len(all) > 0 {
 		return nil, all.sorted()
@@ -273,6 +287,7 @@ func (e *specialization) allRefusals() (all Refusals) {
 			}
 		}
 	}
+	// The analysis assumes that all functions are lowered.
 	if len(all) == 0 {
 		all = writtenGlobals(sortedFuncs(reached))
 	}

@@ -135,6 +135,8 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 			args[i] = &ir.Convert{Typed: ir.Typed{T: t}, X: args[i]}
 		}
 	}
+	// The loop body is lowered in the scope of the function that contains the loop, but emitted at
+	// the call of yield.
 	outer := r.l
 	out, env := outer.out, maps.Clone(outer.env)
 	outer.out = l.out
@@ -146,6 +148,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 				args[i] = loadVar(l.temp(call, "t", e.Type(), e))
 			}
 		}
+		// As Go's compiler does, check that the loop was not left before.
 		not := &ir.Unary{Typed: ir.Typed{T: r.more.Type}, Op: token.NOT, X: loadVar(r.more)}
 		at := outer.at(r.s)
 		text := &ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString(continued)}

@@ -100,6 +100,7 @@ func (r *rangeLoop) assign(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
 func (l *lowerer) finishRange(r *rangeLoop, body ir.Block, hi ir.Expr, element func(i ir.Expr) ir.Expr) {
 	s, t := r.s, hi.Type()
 	r.loop.Lo, r.loop.Hi, r.loop.Step = integer(0, t), hi, 1
+	// The key is the loop index itself unless the body changes it or all iterations share it.
 	r.loop.V = r.key
 	var start ir.Block
 	if r.key == nil || r.shared[r.key] || assigns(body, r.key) {

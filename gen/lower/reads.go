@@ -118,6 +118,7 @@ func (l *lowerer) overlap(a, b *ir.Place) bool {
 		if !ma && !l.isAddressed(a.Root) || !mb && !l.isAddressed(b.Root) {
 			return false
 		}
+		// Type-based: indirect places overlap only if the type of one contains that of the other.
 		return contains(ta, tb) || contains(tb, ta)
 	}
 	if a.Root != b.Root {

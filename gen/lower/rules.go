@@ -145,6 +145,7 @@ func returned(d *decl) []int {
 	if d.node.Body == nil {
 		return out
 	}
+	// A parameter that is never assigned and not addressed has its value at entry in every return.
 	params := map[types.Object]int{}
 	for i, v := range (&ir.Rule{Object: d.fn}).Shape().Params {
 		params[v] = i

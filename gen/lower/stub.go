@@ -36,6 +36,7 @@ func stub(name string, text []byte) []byte {
 		}
 	}
 	var body bytes.Buffer
+	// Only imports that the stub refers to are kept, since unused ones are errors.
 	used := map[string]bool{}
 	for _, d := range decls {
 		body.WriteByte('\n')

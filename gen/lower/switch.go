@@ -20,6 +20,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	if s.Tag != nil {
 		e := l.expr(s.Tag)
 		if _, ok := e.(*ir.Const); !ok {
+			// The tag is evaluated once, before the tests.
 			e = loadVar(l.temp(s, "tag", e.Type(), e))
 		}
 		tag = e

@@ -77,6 +77,7 @@ func (p *Program) Targets() []Target {
 			out = append(out, t)
 			return
 		}
+		// A target requested in several files is generated if any of them is part of the build.
 		if have := out[i].where; have != nil && t.where != nil {
 			out[i].where = &constraint.OrExpr{X: have, Y: t.where}
 		} else {

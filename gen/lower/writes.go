@@ -58,6 +58,7 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 		if c.Callee.Rule != nil && strings.HasPrefix(c.Callee.Rule.Name, "math.") {
 			return
 		}
+		// A function in progress, as in recursion, is treated like one without source.
 		if c.Callee.Func == nil || !l.p.done[c.Callee.Func] {
 			found = found || l.readsMemory(e)
 			return
@@ -67,6 +68,7 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 		}
 		seen[c.Callee.Func] = true
 		writes(c.Callee.Func.Body, func(p *ir.Place) {
+			// Only writes through references are visible to the caller.
 			if _, memory := placeType(p, nil); memory {
 				write(p)
 			}

@@ -19,6 +19,7 @@ func returnsWhenStopped(info *types.Info, body *ast.BlockStmt, yield types.Objec
 		id, ok := ast.Unparen(e).(*ast.Ident)
 		return ok && info.Uses[id] == yield
 	}
+	// Every use of yield must be one of the permitted calls.
 	good, uses := 0, 0
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
