@@ -10,54 +10,53 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A Comparison finds out whether recordings of a function still compute what it does.
-// Guards cannot see data that the function captures.
+// A Comparison tests whether recordings of a function still compute the function. Guards cannot detect a change of data
+// that the function captures, which a recording holds as constants.
 //
-// The two are compared at a point near that of the call, since a change may leave the
-// value at the point itself alone, and the derivatives there not. That takes a replay at
-// this point, and where calls come often one can do without: where the last comparison was
-// for the same x, the recording gives there what it gave then, and otherwise the value at x
-// itself, which the call computes anyway, is compared in between. It is compared as well
-// where it may jump, which values nearby do not show.
+// Recording and function are compared at a random point near that of the call, because a change may leave the value at
+// the point itself alone but not the derivatives there. This takes one evaluation of the function and one replay. If x
+// is that of the last comparison, the replay is not repeated. If x moves and the function may capture data, most calls
+// only compare the value at x, which the call computes anyway, and one in sixteen a point nearby. Values that may jump
+// are compared at x too, since a jump does not show nearby. See staleness.go for the calls that are compared.
 type Comparison struct {
 	f      *Function
 	random uint64 // state of the generator of points
 	at     []float64
-	y      []float64 // values by the recording
-	got    []float64 // the part of y that is compared
-	want   []float64 // and by the function
-	value  []float64 // the part of want that is compared
+	y      []float64 // outputs of the recording
+	got    []float64 // the compared part of y
+	want   []float64 // outputs of the function
+	value  []float64 // the compared part of want
 	differ disagreement
 
 	// The calls of the prepared object.
 	schedule
-	call   uint64 // the mark of the call under way; see Function.NewCall
-	chosen bool   // the call under way is one to compare
+	call   uint64 // the mark of the current call; see Function.NewCall
+	chosen bool   // the current call is compared
 	hidden bool   // the last comparison near a point was made at the point itself
-	lost   int    // what open was of recordings that were dropped and could not be judged
+	lost   int    // the earliest open of dropped recordings that could not be judged, 0 if there is none
 }
 
-// Compared is a recording with what is known of it.
+// Compared is a recording and the state of its comparisons.
 type Compared struct {
 	base  *program.Program
-	value *program.Machine // nil until it is needed
-	near  int              // the call at which it was made or last compared near the point
-	open  int              // the first call after that at which it was replayed; 0 if there is none
-	fresh bool             // it has not been compared near a point
-	kink  bool             // points near the last one are on its branch only where some coordinates stay
-	jumps bool             // values may jump, at x and not near it
-	fixed bool             // numbers escape from the trace, and have to stay as they are
+	value *program.Machine // computes the compared outputs, nil until it is needed
+	near  int              // the call that recorded it or last compared it near the point
+	open  int              // the first call since then that replayed it without, 0 if there is none
+	fresh bool             // not compared near a point yet
+	kink  bool             // nearby points are on its branch only if some coordinates stay
+	jumps bool             // values may jump at x but not near it
+	fixed bool             // values of numbers escape from the trace and must stay the same
 
-	// The last comparison near a point: x, parameters, the other point and the values there.
+	// The last comparison near a point: x, the parameters, the point nearby and the outputs there.
 	x, params, at, got []float64
-	// Where it last agreed with the function, since open.
+	// The last point at which its value agreed with the function, since open.
 	last []float64
 }
 
-// between is how many calls of a recording may come between two comparisons near the point.
+// between is the largest number of calls of a recording between two comparisons near the point.
 const between = 16
 
-// NewComparison compares recordings of f.
+// NewComparison returns a Comparison for recordings of f.
 func NewComparison(f *Function) *Comparison {
 	n, m := f.Dims()
 	k := f.comparedOutputs()
@@ -66,8 +65,8 @@ func NewComparison(f *Function) *Comparison {
 	return c
 }
 
-// Due reports whether the call under way is one to compare. Of a function that may
-// capture data that is every call, of others one of 1, 2, 4, 8, ….
+// Due reports whether the current call is compared: every call if the function may capture data, otherwise calls 1, 2,
+// 4, 8, …; none if the policy forbids it.
 func (c *Comparison) Due() bool {
 	if mark := *c.f.call; mark == 0 || mark != c.call {
 		c.call = mark
@@ -77,21 +76,22 @@ func (c *Comparison) Due() bool {
 	return c.chosen
 }
 
-// captures reports whether f may read data that changes.
+// captures reports whether the function may read captured data that changes.
 func (c *Comparison) captures() bool { return c.f.def.Captures && !c.f.policy.FixedCaptures }
 
-// Made is a recording p that was made in the call under way.
+// Made returns the state of p, recorded in the current call.
 func (c *Comparison) Made(p *program.Program) *Compared {
 	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), fixed: escapes(p),
 		last: make([]float64, len(c.at))}
 }
 
-// escapes reports whether numbers of p were taken from the trace.
+// escapes reports whether the function read values of numbers in p.
 func escapes(p *program.Program) bool {
 	return slices.ContainsFunc(p.Stmts, func(s program.Stmt) bool { return s.Op == program.GuardBits })
 }
 
-// jumps reports whether the values of p may jump.
+// jumps reports whether the outputs of p may be discontinuous: it has guards, custom rules, operations that jump, or
+// powers with an exponent that is not constant.
 func jumps(p *program.Program) bool {
 	constant := make([]bool, p.Slots)
 	for _, s := range p.Stmts {
@@ -117,16 +117,15 @@ func jumps(p *program.Program) bool {
 	return false
 }
 
-// Skip notes that r was replayed, and not compared.
+// Skip notes that r was replayed without a comparison.
 func (c *Comparison) Skip(r *Compared) {
 	if r.open == 0 && r.near != c.calls {
 		r.open = c.calls
 	}
 }
 
-// Drop says that r will not be replayed again. A change that the values of its calls did
-// not show is an error now, as nobody will see it later. same says that the bound struct
-// is as it was.
+// Drop notes that r will not be replayed again. It returns a *[StaleError] if results since r.open are known to be
+// wrong, since no later comparison can detect it. same reports that the bound struct has not changed since r was made.
 func (c *Comparison) Drop(r *Compared, same bool) error {
 	open := r.open
 	if wrong, known := c.judge(r, same); !known {
@@ -138,9 +137,8 @@ func (c *Comparison) Drop(r *Compared, same bool) error {
 	return c.broken(open)
 }
 
-// Broken says that a comparison with r failed, and drops all recordings: others beside r.
-// The error is for the user where an earlier call may have been wrong, or where policy
-// forbids recording again; it is nil where a new recording makes all right.
+// Broken notes that a comparison of r failed. All recordings, r and others, are dropped. It returns a *[StaleError] if
+// results of earlier calls may be wrong or the policy forbids recording again, and nil if a new recording suffices.
 func (c *Comparison) Broken(r *Compared, others ...*Compared) error {
 	first := c.lost
 	for _, o := range append(others, r) {
@@ -152,7 +150,8 @@ func (c *Comparison) Broken(r *Compared, others ...*Compared) error {
 	return c.broken(first)
 }
 
-// broken is Broken where calls since first may have been wrong, 0 for none.
+// broken notes that a comparison failed and returns the error of Broken. Results since call first may be wrong; 0 means
+// none.
 func (c *Comparison) broken(first int) error {
 	c.fail()
 	e := &StaleError{Function: c.f.Name(), values: c.captures()}
@@ -165,7 +164,7 @@ func (c *Comparison) broken(first int) error {
 	return nil
 }
 
-// earlier is the earlier of two calls, of which 0 is none.
+// earlier returns the earlier of two calls, where 0 means none.
 func earlier(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -173,10 +172,10 @@ func earlier(a, b int) int {
 	return min(a, b)
 }
 
-// judge reports whether results of r may have been wrong since r.open. Where the function
-// as it is now does not give the value of the last of these calls, which was right, the data
-// has changed after it. That takes for granted that it changed once. Where it gives the
-// value there and all else near that point, r is right still.
+// judge reports whether results of r since r.open are wrong, and whether that is known. The value of the last of these
+// calls agreed with the function. If the function has another value there now, the data changed after that call, and
+// the results are right. If it has the same value, r is compared near that point: results are right if they agree. This
+// assumes that the data changed once.
 func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 	switch {
 	case r.open == 0 || r.open == c.calls:
@@ -185,7 +184,7 @@ func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 		return false, false
 	}
 	n, k := len(c.y), len(c.got)
-	now := *c // Confirms wants the point and the values of the comparison that failed
+	now := *c // a copy, as Confirms needs the point and the values of the failed comparison
 	now.at, now.y, now.want = slices.Clone(r.last), make([]float64, n), make([]float64, n)
 	now.got = now.y[n-k:]
 	var params []float64
@@ -203,13 +202,13 @@ func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 	if !now.agree(now.at) {
 		return false, true
 	}
-	old := *r // which nearby would make another one
+	old := *r // a copy, which nearby modifies
 	old.x, old.params, old.at, old.got = nil, nil, nil, nil
 	ok, err := now.nearby(&old, r.last, params)
 	return !ok, err == nil && !now.hidden
 }
 
-// machine is a machine for the values by which the recording is compared.
+// machine returns a machine for the k compared outputs of the recording.
 func (r *Compared) machine(k int) *program.Machine {
 	if r.value == nil {
 		q := program.Join(r.base, "y", 0)
@@ -219,11 +218,10 @@ func (r *Compared) machine(k int) *program.Machine {
 	return r.value
 }
 
-// Agrees reports whether r, a recording of the branch at x, computes what the function
-// does. m has run it at x, and has all outputs of f in its group 0; nil means that there is
-// no such machine. params are the parameters of f. It evaluates f once where it compares
-// at one point, twice where values may jump, and again where f panics near x or where they
-// seem to differ.
+// Agrees reports whether r, a recording of the branch at x, computes the function. m has run it at x and has all
+// outputs of the function in its group 0; it is nil if no machine has. params are the parameters of the function.
+// Agrees evaluates the function once, twice if values may jump, and more often if it panics near x or the values
+// differ.
 func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
 	near := m == nil || c.failed || !c.captures() || r.fresh || r.kink || c.powerOfTwo() || c.calls-r.near >= between
@@ -231,7 +229,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 	if known {
 		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
 			copy(c.got, r.got)
-			near = !c.agree(r.at) // a rule that is called may give something else by now: the recording does, too
+			near = !c.agree(r.at) // a custom rule may return another value by now, and so does a replay
 		} else if near = true; !isPanic(err) {
 			return false, err
 		}
@@ -253,7 +251,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 		return false, err
 	}
 	switch {
-	case !finite(c.got): // many changes leave it alone
+	case !finite(c.got): // many changes leave an infinite value or a NaN alone
 	case known:
 		r.near, r.open = c.calls, 0
 		return true, nil
@@ -265,11 +263,12 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 	return c.nearby(r, x, params)
 }
 
-// nearby is Agrees at a point near x that has not been tried. Where none at which all
-// coordinates are others is on the branch, points that have them by turns are taken.
+// nearby compares r with the function at a new random point near x. If no point in which all coordinates differ is on
+// the branch, it compares at several in which some do. If none of them reaches the branch either, it compares at x
+// alone and sets c.hidden.
 func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err error) {
 	r.kink = false
-	// What one side of a tie hides the other may show, and so may points that keep it.
+	// A change may be visible on one side of a tie only, or only if the tie is kept.
 	side, even := 1-2*float64(c.random>>63), c.random>>62&1 != 0
 	for _, size := range []float64{0x1p-8, 0x1p-16, -0x1p-8, -0x1p-16} {
 		for range 2 {
@@ -285,7 +284,7 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 			even = !even
 		}
 	}
-	stay := slices.Repeat([]bool{true}, len(x)) // the coordinates that no point had others of
+	stay := slices.Repeat([]bool{true}, len(x)) // the coordinates that no point has changed
 	left := len(x)
 	for try := range 6 {
 		if !c.near(x, 0x1p-8, false, try/2, try%2) {
@@ -319,8 +318,8 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 	return err == nil && c.agree(c.at), err
 }
 
-// there compares the values at c.at, unless the recording does not reach it by its branch or
-// with finite values, or f is not defined there.
+// there compares at c.at. It does not reach the point if that is on another branch, if the values there are not finite
+// or if the function panics.
 func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err error) {
 	if !c.replays(r, params) || !finite(c.got) {
 		return false, true, nil
@@ -331,20 +330,19 @@ func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err
 	return true, err == nil && c.agree(c.at), err
 }
 
-// compared notes that the call under way has compared r near x.
+// compared notes that the current call compared r near x, at c.at.
 func (c *Comparison) compared(r *Compared, x, params []float64) {
 	r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
 	r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
 	r.near, r.open, r.fresh = c.calls, 0, false
 }
 
-// same reports whether x and params are those of the last comparison near a point at which
-// all coordinates were others.
+// same reports whether x and params are those of the last comparison near a point, in which all coordinates differed.
 func (r *Compared) same(x, params []float64) bool {
 	return r.at != nil && !r.kink && sameBits(x, r.x) && sameBits(params, r.params)
 }
 
-// sameBits reports whether v and w are the same numbers, the sign of 0 and NaN included.
+// sameBits reports whether v and w are the same numbers, bit for bit.
 func sameBits(v, w []float64) bool { return bytes.Equal(bitsOf(v), bitsOf(w)) }
 
 func bitsOf(v []float64) []byte {
@@ -359,21 +357,19 @@ func isPanic(err error) bool {
 	return errors.As(err, &p)
 }
 
-// Hidden reports whether the recording has to be made again though Agrees was true: the
-// two could be compared at the point alone, which does not show every change of what the
-// function captures.
+// Hidden reports whether the recording must be made again although Agrees returned true: recording and function could
+// only be compared at x itself, where not every change of captured data is visible.
 func (c *Comparison) Hidden() bool {
 	return c.hidden && (c.failed || c.captures()) && !c.f.policy.FailOnGuard
 }
 
-// Changed reports whether p, recorded in place of r because that is Hidden, shows that r
-// was of other data. It is asked where results may be of it; else nobody wants to know.
+// Changed reports whether results since r.open may be wrong, given that p, recorded in place of a Hidden r, differs
+// from it.
 func (c *Comparison) Changed(r *Compared, p *program.Program) bool {
 	return r.open > 0 && r.base.String() != p.String()
 }
 
-// Confirms reports whether r, made after Agrees was false, computes what the function did
-// then.
+// Confirms reports whether r, recorded after Agrees returned false, computes the values of the function at that time.
 func (c *Comparison) Confirms(r *Compared, x, params []float64) (bool, error) {
 	if c.value != nil && c.replays(r, params) {
 		return c.agree(c.at), nil
@@ -381,11 +377,11 @@ func (c *Comparison) Confirms(r *Compared, x, params []float64) (bool, error) {
 	return c.nearby(r, x, params)
 }
 
-// Values are what a recording and the function gave when they did not agree.
+// Values returns the outputs of recording and function that did not agree.
 func (c *Comparison) Values() (got, want []float64) { return c.got, c.value }
 
-// replays runs the recording at c.at. It is false where that is on another branch, or
-// where a rule panics.
+// replays stores the outputs of the recording at c.at in c.got. It reports whether c.at is on its branch and no custom
+// rule panics there.
 func (c *Comparison) replays(r *Compared, params []float64) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -402,12 +398,11 @@ func (c *Comparison) replays(r *Compared, params []float64) (ok bool) {
 	return true
 }
 
-// near sets c.at to a random point near x, and reports whether it is another one. By a
-// positive size numbers come nearer to 0, which leaves few domains, and by a negative one
-// they go away from it; all by one factor if even is set, so that equal ones stay equal. A
-// coordinate that is 0 moves, as f may be a product with it. Where bit is not negative, only
-// those move whose index has that bit, for set 1, or has it not: functions may look at
-// numbers bit by bit.
+// near sets c.at to a random point near x and reports whether they differ. Coordinates change by a relative size
+// between size/2 and size: towards 0 if it is positive, which leaves few domains, otherwise away from it. If even is
+// set, all change by the same factor, so that equal coordinates stay equal. A coordinate 0 changes too, since the
+// function may be a product with it. If bit is not negative, only coordinates change whose index has the bit number bit
+// equal to set: functions may test numbers bit by bit.
 func (c *Comparison) near(x []float64, size float64, even bool, bit, set int) (moved bool) {
 	copy(c.at, x)
 	r := c.next()
@@ -430,8 +425,8 @@ func (c *Comparison) near(x []float64, size float64, even bool, bit, set int) (m
 	return moved
 }
 
-// next is the next number of a generator: G. L. Steele, D. Lea & C. H. Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014.
+// next returns the next number of a SplitMix64 generator: G. L. Steele, D. Lea & C. H. Flood, "Fast splittable
+// pseudorandom number generators", OOPSLA 2014.
 func (c *Comparison) next() uint64 {
 	c.random += 0x9e3779b97f4a7c15
 	z := c.random
