@@ -4,7 +4,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// let declares the shadow of a variable before the variable.
+// let writes the declaration of a variable, after that of its shadow if it is active.
 func (b *builder) let(s *ir.Let) {
 	if !b.facts.Active(s.V) {
 		b.Emit(s)
@@ -12,14 +12,13 @@ func (b *builder) let(s *ir.Let) {
 	}
 	val, dot := s.E, ir.Expr(nil)
 	if s.E != nil {
-		// The value is computed once where its own derivative reads it.
 		val, dot = b.valueAndDot(s.E)
 	}
 	b.Emit(&ir.Let{At: s.At, V: b.shadowVar(s.V), E: dot})
 	b.Emit(&ir.Let{At: s.At, V: s.V, E: val})
 }
 
-// set assigns to the shadow of a place before it assigns to the place.
+// set writes an assignment, after that to the shadow of the place if it is active.
 func (b *builder) set(s *ir.Set) {
 	if !b.isActive(s.P) {
 		b.Emit(s)
@@ -30,7 +29,7 @@ func (b *builder) set(s *ir.Set) {
 	b.Emit(&ir.Set{At: s.At, P: s.P, E: val})
 }
 
-// both is a value and the expression that gives its shadow.
+// valueAndDot returns a value and its shadow, which is an explicit zero if the derivative vanishes.
 func (b *builder) valueAndDot(e ir.Expr) (val, dot ir.Expr) {
 	if !ir.IsFloat(e.Type()) {
 		return b.valueAndShadow(e)

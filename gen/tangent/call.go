@@ -4,7 +4,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// call calls the tangent of a function some of whose arguments carry derivatives.
+// call writes a call of the tangent of the callee: shadows of active arguments and results are appended to the
+// arguments and results. A passive callee is called itself.
 func (b *builder) call(s *ir.Call) {
 	callee := b.facts.Callee(s)
 	if callee == nil {
@@ -18,6 +19,7 @@ func (b *builder) call(s *ir.Call) {
 		}
 		return
 	}
+	// An error in a callee is reported as it is.
 	t, err := b.program.build(callee)
 	if err != nil {
 		if e, ok := err.(*Error); ok {
@@ -52,24 +54,27 @@ func (b *builder) call(s *ir.Call) {
 		}
 		c.Results = append(c.Results, r)
 	}
-	for len(c.Results) < len(t.Results) { // a call whose results are all dropped
+	for len(c.Results) < len(t.Results) { // the call drops all results
 		c.Results = append(c.Results, nil)
 	}
 	b.Emit(c)
 	for i, r := range s.Results {
 		if !callee.Results.Has(i) {
+			// Active here because of other assignments, not because of this call.
 			b.zeroResult(s.At, r)
 		}
 	}
 }
 
-// still says that v, the result of a call that may be dropped, does not move.
+// zeroResult sets the shadow of v to zero, if it has one: v is a result of a call, nil if dropped, that does not depend
+// on active parameters.
 func (b *builder) zeroResult(at ir.At, v *ir.Var) {
 	if v != nil && b.facts.Active(v) {
 		b.Emit(&ir.Set{At: at, P: b.shadowVar(v).Place(), E: zero(v.Type)})
 	}
 }
 
+// resultOf returns the variable for result i of call s, or nil if it is dropped.
 func resultOf(s *ir.Call, i int) *ir.Var {
 	if i < len(s.Results) {
 		return s.Results[i]

@@ -18,8 +18,8 @@ import (
 
 const funcs = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
 
-// sideBySide makes the shadow for several lanes of the shadows in each, which are all of
-// one shape. What is no float is left as it is in the first.
+// sideBySide returns a shadow of lane type whose lanes are dirs, values of one shape. Values other than floats are
+// those of the first.
 func sideBySide(dirs []reflect.Value) reflect.Value {
 	first := dirs[0]
 	part := func(of func(v reflect.Value) reflect.Value) reflect.Value {
@@ -55,8 +55,7 @@ func sideBySide(dirs []reflect.Value) reflect.Value {
 	return first
 }
 
-// numbersOf are all floats of values of the evaluator, those of a lane of arrays of n if
-// n is not 0.
+// numbersOf returns all floats in values. If n is not 0, values are of lane type, and those of lane k are returned.
 func numbersOf(t *testing.T, values []ir.Value, like []any, n, k int) (out []float64) {
 	t.Helper()
 	for i, v := range values {
@@ -78,7 +77,7 @@ func numbersOf(t *testing.T, values []ir.Value, like []any, n, k int) (out []flo
 	return out
 }
 
-// results are values like the results of f of the types that tests know.
+// results returns zero values of Go types that correspond to the results of f.
 func results(t *testing.T, f *ir.Func) (like []any) {
 	t.Helper()
 	for _, v := range f.Results {
@@ -376,8 +375,8 @@ func TestFewLanes(t *testing.T) {
 	}
 }
 
-// TestInfinitePartials: what is infinite does not meet the zero of a lane that does not
-// move, and what is said to be bounded is finite for all finite arguments.
+// TestInfinitePartials: an infinite partial derivative does not affect a lane with a tangent of zero, and partial
+// derivatives marked as bounded are finite for all finite arguments.
 func TestInfinitePartials(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	g, _, err := tangent.NewLanes(2).Build(function(t, p, funcs, "Infinite"), activity.Bits(3))
@@ -395,7 +394,7 @@ func TestInfinitePartials(t *testing.T) {
 	}
 }
 
-// simple is f without short calls, loops and arrays.
+// simple returns f after the passes of simplify.Primal.
 func simple(f *ir.Func) *ir.Func {
 	g, _ := ir.Clone(f, nil)
 	simplify.Primal(g, f.Object.Pkg())

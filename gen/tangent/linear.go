@@ -11,8 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// linear is e, a number, and its derivative, nil where that is zero. What both need is
-// computed once, before.
+// derivative returns e and its derivative along the direction, nil if that is structurally zero. Operands that both use
+// are declared as variables first, and the returned value refers to them.
 func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
 	if !ir.IsFloat(e.Type()) {
 		return e, nil
@@ -46,7 +46,9 @@ func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
 	return e, nil
 }
 
+// binary is derivative for arithmetic operations, by the rules for sums, products and quotients.
 func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
+	// Two evaluations of one operand would need two tangents.
 	if e.Op == token.MUL && ir.Equal(e.X, e.Y) {
 		return b.square(e)
 	}
@@ -69,6 +71,7 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 			dot = dy
 		}
 		return op(e.Op, x, y), dot
+	// Only factors that the tangent multiplies with are hoisted.
 	case token.MUL:
 		if dy != nil {
 			x = b.atom(x)
@@ -90,8 +93,9 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 		if dy == nil {
 			return op(token.QUO, x, y), op(token.QUO, dx, y)
 		}
+		// (dx - q*dy) / y reuses the quotient.
 		q := b.atom(op(token.QUO, x, y))
-		if dx == nil { // dy/y is of the size of 1/t, where q·dy may be out of range
+		if dx == nil { // the order avoids overflow: dy/y has the size of 1/t, q*dy may overflow
 			return q, negate(op(token.MUL, op(token.QUO, dy, y), q))
 		}
 		return q, op(token.QUO, op(token.SUB, dx, op(token.MUL, q, dy)), y)
@@ -100,7 +104,7 @@ func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 	return nil, nil
 }
 
-// square is a product of a number with itself.
+// square is derivative for x * x: (x+x) * dx instead of dx*x + x*dx.
 func (b *builder) square(e *ir.Binary) (val, dot ir.Expr) {
 	x, dx := b.derivative(e.X)
 	if dx == nil {
@@ -112,8 +116,7 @@ func (b *builder) square(e *ir.Binary) (val, dot ir.Expr) {
 		&ir.Binary{Typed: e.Typed, Op: token.MUL, X: twice, Y: dx}
 }
 
-// atom is e as something that costs nothing to read again: a constant, or a variable
-// that is made for it.
+// atom returns e as an operand that is free to evaluate repeatedly: a constant or a variable, declared if necessary.
 func (b *builder) atom(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Const:
@@ -128,11 +131,13 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
+// floatConst returns v as a constant of type t.
 func floatConst(t types.Type, v float64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
 }
 
-// math is the derivative of an elementary function by its rule.
+// math is derivative for elementary functions, by their rules. If the partial derivatives are bounded, the tangent is
+// one expression. Otherwise each term is added under a condition that implements the strong zero.
 func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	args, dots := make([]ir.Expr, len(e.Args)), make([]ir.Expr, len(e.Args))
 	active := false
@@ -150,6 +155,7 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		return b.minMax(e, args, dots)
 	}
 	if dots[0] != nil {
+		// A function that is linear in one argument, as math.Ldexp, is applied to the tangent: no overflow of the partial.
 		if dot := elementary.Linear(e, dots[0]); dot != nil {
 			return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, dot
 		}
@@ -166,7 +172,7 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if elementary.Bounded(op) {
 		return v, b.weightedSum(x, op, dots)
 	}
-	// An infinite partial derivative does not meet a zero.
+	// Strong zero: an infinite or NaN partial is multiplied only if its tangent is not 0.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
 	for i, dx := range dots {
@@ -176,6 +182,7 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		dx = b.atom(dx)
 		p := x.Partial(op, i)
 		add := &ir.Add{At: b.At, P: d.Place(), E: negateIf(p.Forth(dx), p.Minus)}
+		// A nil condition means that the partial derivative is always finite.
 		finite := p.Finite()
 		if finite == nil {
 			b.Emit(add)
@@ -188,14 +195,17 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	return v, d.Load()
 }
 
+// compare returns the condition x op y.
 func (b *builder) compare(op token.Token, x, y ir.Expr) ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: x, Y: y}
 }
 
+// negate returns -e.
 func negate(e ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
 }
 
+// negateIf returns -e if minus is set, e otherwise.
 func negateIf(e ir.Expr, minus bool) ir.Expr {
 	if minus {
 		return negate(e)
@@ -203,7 +213,7 @@ func negateIf(e ir.Expr, minus bool) ir.Expr {
 	return e
 }
 
-// weighted is the sum of derivatives times partial derivatives of op.
+// weightedSum returns the sum of the tangents in dots times the partial derivatives of op.
 func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum ir.Expr) {
 	for i, dx := range dots {
 		if dx == nil || rules.Partial(op, i) == nil {
@@ -223,8 +233,8 @@ func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (
 	return sum
 }
 
-// selected is a Select: the derivative of its second argument if the first is not 0,
-// otherwise of the third.
+// selectFunc is derivative for Select: the tangent of the second argument if the first is not 0, of the third
+// otherwise.
 func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name("selectDot"), Type: e.T}
@@ -240,8 +250,8 @@ func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr
 	return v, d.Load()
 }
 
-// choice is min or max of any number of arguments: the derivative of the first that is
-// the value.
+// minMax is derivative for min and max of any number of arguments: the tangent of the first argument that equals the
+// value, or, if the value is a NaN, of the first that is a NaN.
 func (b *builder) minMax(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}

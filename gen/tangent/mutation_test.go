@@ -12,10 +12,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// isShadow goes by the name that shadows have.
+// isShadow reports whether v is a shadow, by its name.
 func isShadow(v *ir.Var) bool { return v != nil && strings.Contains(v.Name, "Dot") }
 
-// shadowExpr says whether e reads a shadow.
+// shadowExpr reports whether e reads a shadow.
 func shadowExpr(e ir.Expr) bool {
 	found := false
 	ir.WalkExpr(e, func(e ir.Expr) bool {
@@ -27,12 +27,12 @@ func shadowExpr(e ir.Expr) bool {
 	return found
 }
 
-// fresh is new memory as long as a slice.
+// fresh returns new memory of the length of slice e.
 func fresh(e ir.Expr) ir.Expr {
 	return &ir.Make{Typed: ir.Typed{T: e.Type()}, N: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e}}
 }
 
-// target is the place that a statement assigns to, and what.
+// target returns the place that s assigns to and the value.
 func target(s ir.Stmt) (*ir.Place, ir.Expr) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -175,7 +175,7 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 	},
 }
 
-// each keeps the statements of a block, and of those inside, for which f is true.
+// each returns the statements of b for which f is true.
 func each(b ir.Block, f func(s ir.Stmt) bool) ir.Block {
 	var out ir.Block
 	for _, s := range b {

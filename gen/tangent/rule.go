@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// rule calls the tangent of a function whose derivative is written by hand. What does not
-// move has a nil shadow.
+// rule writes a call of the handwritten tangent of a function with a rule. Passive references have nil shadows, passive
+// numbers zero ones.
 func (b *builder) rule(s *ir.Call) {
 	r := s.Callee.Rule
 	if !b.facts.NeedsRule(s) {
@@ -51,6 +51,7 @@ func (b *builder) rule(s *ir.Call) {
 			c.Args = append(c.Args, zero(shape.Params[i].Type()))
 		}
 	}
+	// The tangent returns all results of the function, dropped or not.
 	c.Results = make([]*ir.Var, len(shape.Results), len(shape.Results)+len(shape.ActiveResults))
 	copy(c.Results, s.Results)
 	for _, i := range shape.ActiveResults {
@@ -65,12 +66,12 @@ func (b *builder) rule(s *ir.Call) {
 	b.Emit(c)
 }
 
+// refuseFor is refuse with a workaround.
 func (b *builder) refuseFor(what, remedy string) {
 	panic(&Error{Func: b.facts.Func.Name, What: what, Pos: b.At.Pos, Remedy: remedy})
 }
 
-// eachLane reports whether the tangent of r takes and gives numbers only, so that it can be
-// called once for each lane.
+// isPerLane reports whether the tangent of r takes and returns numbers only, so that it can be called once per lane.
 func isPerLane(r *ir.Rule) bool {
 	shape := r.Shape()
 	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {

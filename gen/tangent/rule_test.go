@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// TestRules: what calls functions by rules has the derivatives that differences show.
+// TestRules compares derivatives of functions that call rules with finite differences.
 func TestRules(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
@@ -38,8 +38,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesInLanes: rules of numbers are called once for each lane, functions with others
-// are looked into.
+// TestRulesInLanes: tangents of rules that take numbers are called once per lane; other functions are differentiated
+// from source.
 func TestRulesInLanes(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for _, n := range widths {

@@ -7,23 +7,24 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// zero is the zero value of a type.
+// zero returns the zero value of t.
 func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
 
-// shadowOf is the expression that gives the shadow of a value that is no number.
+// shadowOf returns the shadow of e, a value other than a number.
 func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	_, dot := b.valueAndShadow(e)
 	return dot
 }
 
-// pair is a value that is no number, with what its derivative reads computed once, and
-// the expression that gives its shadow.
+// valueAndShadow returns a value other than a number and its shadow. The value differs from e if operands that both
+// need have been hoisted into variables.
 func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	typed := ir.Typed{T: e.Type()}
 	switch e := e.(type) {
 	case *ir.Const:
 		return e, zero(typed.T)
 	case *ir.Load:
+		// Global variables have no shadows, but may flow where one is needed.
 		if e.P.Root.Kind == ir.Global {
 			return e, b.zeroShadow(e)
 		}
@@ -31,6 +32,7 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 			return e, zero(typed.T)
 		}
 		return e, &ir.Load{Typed: typed, P: b.shadowPlace(e.P)}
+	// A conversion of references converts the shadow likewise.
 	case *ir.Convert:
 		return e, &ir.Convert{Typed: typed, X: b.shadowOf(e.X)}
 	case *ir.Slice:
@@ -45,7 +47,7 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 			return e, zero(typed.T)
 		}
 		return e, &ir.Addr{Typed: typed, P: b.shadowPlace(e.P)}
-	case *ir.Make: // of the same length and capacity
+	case *ir.Make: // with the same length and capacity
 		return e, &ir.Make{Typed: typed, N: e.N, Cap: e.Cap}
 	case *ir.New:
 		return e, &ir.New{Typed: typed}
@@ -56,8 +58,9 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	return nil, nil
 }
 
-// literal is a composite literal and its shadow.
+// literal returns a composite literal and its shadow, in which elements with a zero derivative are left out.
 func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
+	// Elements of val refer to hoisted operands.
 	val = &ir.Literal{Typed: e.Typed, Keys: e.Keys, Elems: append([]ir.Expr(nil), e.Elems...), Len: e.Len}
 	dot = &ir.Literal{Typed: e.Typed, Len: e.Len}
 	st, _ := e.T.Underlying().(*types.Struct)
@@ -74,7 +77,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 			part = b.shadowOf(x)
 		}
 		if part == nil && st == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
-			part = zero(x.Type()) // the last element says how long a slice is
+			part = zero(x.Type()) // the last element determines the length
 		}
 		if part == nil {
 			continue
@@ -84,8 +87,9 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 	return val, dot
 }
 
-// ofGlobal is zeros in the shape of what a package variable holds, where that is joined
-// with memory that carries derivatives. Nobody writes to either.
+// zeroShadow returns zeros in the shape of e, a load of a global variable whose value flows into active memory. Neither
+// the variable nor the zeros are ever written. Values that lead to further references are refused, as their shape is
+// unknown.
 func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	typed := e.Typed
@@ -113,12 +117,12 @@ func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 	return v.Load()
 }
 
-// memory is the shadow of a slice, nil if it has none.
+// sliceShadow returns the shadow of a slice, or nil if it has none.
 func (b *builder) sliceShadow(s ir.Expr) ir.Expr {
 	active := false
 	ir.WalkExpr(s, func(e ir.Expr) bool {
 		if !activity.HasRefs(e.Type()) {
-			return false // a bound, which may be the length of another slice
+			return false // a bound may contain the length of another slice
 		}
 		switch e := e.(type) {
 		case *ir.Load:
@@ -134,7 +138,7 @@ func (b *builder) sliceShadow(s ir.Expr) ir.Expr {
 	return b.shadowOf(s)
 }
 
-// appended appends to the shadow as to the slice: both grow alike.
+// appendStmt writes an append to a slice and the same append to its shadow, so that both grow alike.
 func (b *builder) appendStmt(s *ir.Append) {
 	if !b.isActive(s.P) {
 		b.Emit(s)
@@ -147,7 +151,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 		switch {
 		case s.Spread:
 			sh := b.sliceShadow(e)
-			if sh == nil { // as many zeros
+			if sh == nil { // passive elements have zero derivatives
 				typed := ir.Typed{T: e.Type()}
 				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 				b.Emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
@@ -168,16 +172,19 @@ func (b *builder) appendStmt(s *ir.Append) {
 	b.Emit(&t)
 }
 
+// length returns len(s).
 func length(s ir.Expr) ir.Expr {
 	return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: s}
 }
 
-// copied copies the shadow as the slice; elements without a derivative bring zeros.
+// copyStmt writes a copy and the same copy of the shadows. Passive elements have zero derivatives, so the shadow of
+// their destination is cleared.
 func (b *builder) copyStmt(s *ir.Copy) {
 	if dst := b.sliceShadow(s.Dst); dst != nil {
 		if src := b.sliceShadow(s.Src); src != nil {
 			b.Emit(&ir.Copy{At: s.At, Dst: dst, Src: src})
 		} else {
+			// copy copies min(len(dst), len(src)) elements.
 			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min",
 				Args: []ir.Expr{length(s.Dst), length(s.Src)}}
 			b.Emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})

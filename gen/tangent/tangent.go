@@ -1,11 +1,3 @@
-// Package tangent builds, from a function in the form of package ir, the one that
-// computes its derivative in a direction too.
-//
-// Every variable that carries a derivative gets a shadow of its own type. Where the
-// function reads, slices, copies, appends, stores or passes on a variable, the tangent
-// does the same with its shadow, so that two slices overlap just where their shadows do,
-// and no alias has to be known. A shadow is changed before its variable is: derivatives
-// are those of the old values.
 package tangent
 
 import (
@@ -18,15 +10,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/lanes"
 )
 
-// Program builds the tangents of functions that call each other.
+// A Program builds tangents of functions that call one another and keeps those it has built. It must not be used by
+// several goroutines at once.
 type Program struct {
 	activity *activity.Program
-	funcs    map[key]*ir.Func
-	added    []key          // whose functions are being built
-	lanes    *lanes.Program // for several directions at once
+	funcs    map[key]*ir.Func // finished tangents, and those being built
+	added    []key            // keys added by the current call of Build
+	lanes    *lanes.Program   // for vector mode, otherwise nil
 }
 
-// key is all that the facts of a function depend on.
+// A key identifies a tangent: it lists everything in the facts about f that the tangent depends on.
 type key struct {
 	f               *ir.Func
 	params, results activity.Mask
@@ -35,9 +28,9 @@ type key struct {
 // New returns an empty Program.
 func New() *Program { return &Program{activity: activity.New(), funcs: map[key]*ir.Func{}} }
 
-// NewLanes returns an empty Program for tangents in n directions at once, the lanes. What
-// the lanes have in common is computed once, and each is the same as a tangent in one
-// direction bit for bit; see package lanes for what stands for a shadow.
+// NewLanes returns an empty Program for tangents in n directions, the lanes. Primal values are computed once, and the
+// tangent in each direction is the same bit for bit as that of a Program for one direction. See package lanes for the
+// types of shadows.
 func NewLanes(n int) *Program {
 	if n == 1 {
 		return New()
@@ -45,9 +38,10 @@ func NewLanes(n int) *Program {
 	return NewWith(lanes.New(lanes.NewTypes(n), nil))
 }
 
-// NewWith is [NewLanes] with lanes that others use too.
+// NewWith is [NewLanes] with a given program for the lanes, which may be shared.
 func NewWith(l *lanes.Program) *Program {
-	// Rules are called once for each lane, which those of slices cannot be.
+	// The tangent of a rule is called once per lane, which is impossible if it takes slices; then the source is
+	// differentiated.
 	follow := func(r *ir.Rule) *ir.Func {
 		if isPerLane(r) {
 			return nil
@@ -57,11 +51,11 @@ func NewWith(l *lanes.Program) *Program {
 	return &Program{activity: activity.NewFollowing(follow), funcs: map[key]*ir.Func{}, lanes: l}
 }
 
-// Of builds the tangent of f with the parameters in m active. Its parameters are those of
-// f and the shadows of the active ones, which Facts.Params of the second result names; its
-// results are those of f and the shadows of those in Facts.Results. Parameters that are
-// slices or pointers have shadows of the same lengths and capacities, which overlap as they
-// do. With several lanes there is a parameter or a result for each lane of a float.
+// Build returns the tangent of f with the given parameters active, and the facts about f. The parameters of the tangent
+// are those of f followed by the shadows of the active ones, listed in Facts.Params; its results are those of f
+// followed by the shadows of those in Facts.Results. Shadows of slices and pointers must have the same lengths and
+// capacities as the parameters and overlap in the same way. In vector mode, a float has one shadow per lane. The error
+// is of type *[Error] or *[activity.Error].
 func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
 	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
@@ -70,7 +64,7 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	p.added = nil
 	t, err := p.build(facts)
 	if err != nil {
-		for _, k := range p.added { // they may call what was not finished
+		for _, k := range p.added { // they may call unfinished ones
 			delete(p.funcs, k)
 		}
 		return nil, nil, err
@@ -85,6 +79,7 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	for i := len(f.Results); i < len(t.Results); i++ {
 		results = results.With(i)
 	}
+	// All shadows are divergent, all primal values uniform.
 	laneForm, err := p.lanes.Build(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
 		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos}
@@ -92,13 +87,14 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	return laneForm, facts, err
 }
 
-// Error says what has no tangent.
+// An Error reports a construct that has no tangent.
 type Error struct {
 	Func, What string
 	Pos        token.Position // of the statement, if it is known
-	Remedy     string         // the way round, if it is not that of all
+	Remedy     string         // the workaround, or "" for the general one
 }
 
+// Error returns the function, the construct and the workaround.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("no tangent of %s: %s", e.Func, e.What)
 	if e.Remedy != "" {
@@ -107,10 +103,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Position is Pos.
+// Position returns Pos.
 func (e *Error) Position() token.Position { return e.Pos }
 
-// Refused is the function, what of it has no tangent, and the way round.
+// Refused returns the function, the construct that has no tangent, and the workaround.
 func (e *Error) Refused() (function, reason, remedy string) {
 	remedy = e.Remedy
 	if remedy == "" {
@@ -119,6 +115,7 @@ func (e *Error) Refused() (function, reason, remedy string) {
 	return e.Func, "no tangent: " + e.What, remedy
 }
 
+// build returns the tangent for facts, building it and those of its callees if needed.
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	f := facts.Func
 	k := key{f, facts.Params, facts.Results}
@@ -136,7 +133,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		Name: name, Recv: f.Recv, Exit: f.Exit, Pos: f.Pos,
 		Params: append([]*ir.Var(nil), f.Params...), Results: append([]*ir.Var(nil), f.Results...),
 	}
-	p.funcs[k] = t // a recursive function calls it
+	p.funcs[k] = t // before the body, for recursive calls
 	p.added = append(p.added, k)
 	for i, v := range f.Params {
 		if facts.Params.Has(i) {
@@ -161,15 +158,16 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	return t, nil
 }
 
+// A builder writes the tangent of one function.
 type builder struct {
 	ir.Writer
 	program *Program
 	facts   *activity.Facts
 	names   *ir.Namer
-	shadow  map[*ir.Var]*ir.Var
+	shadow  map[*ir.Var]*ir.Var // active variable → its shadow
 }
 
-// of is the shadow of v.
+// shadowVar returns the shadow of v, creating it at the first use.
 func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 	s := b.shadow[v]
 	if s == nil {
@@ -179,18 +177,20 @@ func (b *builder) shadowVar(v *ir.Var) *ir.Var {
 	return s
 }
 
-// place is where the shadow of what stands at p is; p's root is active.
+// shadowPlace returns the shadow of p, whose root must be active.
 func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
 	return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
 }
 
-// carries reports whether the memory at p has a shadow.
+// isActive reports whether the contents of p have a shadow.
 func (b *builder) isActive(p *ir.Place) bool {
 	return b.facts.Active(p.Root) && activity.HasFloats(p.Type())
 }
 
+// block returns the tangent of a nested block.
 func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
+// stmt writes the tangent of s: the operation on the shadows and then s itself.
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -202,7 +202,7 @@ func (b *builder) stmt(s ir.Stmt) {
 	case *ir.Add:
 		if b.isActive(s.P) {
 			val, dot := b.derivative(s.E)
-			if elementary.IsSkip(s.E) { // what is left out is so of its derivative too
+			if elementary.IsSkip(s.E) { // a skipped term is skipped in the second derivative, too
 				dot = s.E
 			}
 			if dot != nil {
@@ -224,6 +224,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		}
 		b.Emit(s)
 	case *ir.Call:
+		// A function of package math with two results is replaced by functions with one, which have derivatives.
 		if list := s.Expand(b.names); list != nil && b.anyActive(s.Results) {
 			for _, s := range list {
 				b.stmt(s)
@@ -244,6 +245,7 @@ func (b *builder) stmt(s ir.Stmt) {
 	}
 }
 
+// anyActive reports whether a variable in list is active; nil ones are not.
 func (b *builder) anyActive(list []*ir.Var) bool {
 	for _, v := range list {
 		if v != nil && b.facts.Active(v) {
@@ -253,6 +255,7 @@ func (b *builder) anyActive(list []*ir.Var) bool {
 	return false
 }
 
+// refuse panics with an Error, which build returns.
 func (b *builder) refuse(format string, args ...any) {
 	panic(&Error{Func: b.facts.Func.Name, What: fmt.Sprintf(format, args...), Pos: b.At.Pos})
 }

@@ -45,7 +45,7 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 	return f
 }
 
-// floats visits the floats that v leads to.
+// floats visits all floats reachable from v.
 func floats(v reflect.Value, visit func(v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Float64, reflect.Float32:
@@ -57,7 +57,7 @@ func floats(v reflect.Value, visit func(v reflect.Value)) {
 	}
 }
 
-// variable is a variable with the value x, whose slices are its own.
+// variable returns a variable with the value x and slices of its own.
 func variable(x any) reflect.Value {
 	v := reflect.New(reflect.TypeOf(x)).Elem()
 	v.Set(reflect.ValueOf(x))
@@ -69,7 +69,7 @@ func variable(x any) reflect.Value {
 	return v
 }
 
-// moved is args plus h times dirs.
+// moved returns args + h * dirs.
 func moved(args, dirs []any, h float64) []any {
 	out := make([]any, len(args))
 	for i := range args {
@@ -83,7 +83,7 @@ func moved(args, dirs []any, h float64) []any {
 	return out
 }
 
-// random is a direction for an argument; ints stay what they are.
+// random returns a random direction for an argument; the direction of integers is their value.
 func random(r *rand.Rand, x any) any {
 	v := variable(x)
 	floats(v, func(v reflect.Value) { v.SetFloat(r.NormFloat64()) })
@@ -96,7 +96,7 @@ var globals = map[string]ir.Value{
 	"funcs.first":   ir.ValueOf(&struct{ A, B float64 }{1, 2}),
 }
 
-// outcome is all floats that f gives or leaves in its arguments.
+// outcome returns all floats among the results of f and the final contents of its arguments.
 func outcome(t *testing.T, f *ir.Func, args []any, in []int, results []int) []float64 {
 	t.Helper()
 	values := ir.ValuesOf(args...)
@@ -132,8 +132,8 @@ func count(n int) (all []int) {
 	return all
 }
 
-// check compares the tangent of f, by the parameters in m, with differences, and what it
-// computes besides with f.
+// check compares the tangent of f with respect to the parameters in m with finite differences, and its primal results
+// with those of f.
 func check(t *testing.T, f *ir.Func, m activity.Mask, args ...any) {
 	t.Helper()
 	if err := ir.Check(f); err != nil {
@@ -253,7 +253,7 @@ func TestTangent(t *testing.T) {
 	}
 }
 
-// TestFloat32: the derivative is rounded as the value is.
+// TestFloat32: the derivative has the precision of the value.
 func TestFloat32(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Small"),
@@ -267,7 +267,7 @@ func TestFloat32(t *testing.T) {
 	}
 }
 
-// TestZeroAtKink: an infinite partial derivative that nothing moves gives no NaN.
+// TestZeroAtKink: an infinite partial derivative times a tangent of zero is not a NaN.
 func TestZeroAtKink(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"),
@@ -321,7 +321,7 @@ func TestProblems(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// TestGolden shows what tangents look like.
+// TestGolden compares tangents with testdata.
 func TestGolden(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	var b bytes.Buffer
@@ -330,8 +330,8 @@ func TestGolden(t *testing.T) {
 		m    activity.Mask
 	}{{"Sum", activity.Bits(1)}, {"InPlace", activity.Bits(1)}, {"Several", activity.Bits(1)},
 		{"Passive", activity.Bits(1)}, {"Captured", activity.Bits(1)}} {
-		g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name),
-			tt.m)
+		f := function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", tt.name)
+		g, _, err := tangent.New().Build(f, tt.m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGlobalRefused: there is no shadow of all the memory that a package variable leads to.
+// TestGlobalRefused: a global variable that leads to further references has no shadow.
 func TestGlobalRefused(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	f := function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Joined")
@@ -360,7 +360,7 @@ func TestGlobalRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedTwice: what is refused once is refused for others that call it.
+// TestRefusedTwice: a refused function is refused in all its callers.
 func TestRefusedTwice(t *testing.T) {
 	fs, err := ir.Parse(`
 func f(x float64) (r float64) exit {
@@ -380,13 +380,14 @@ func g(x float64) (r float64) exit { //@ g.go:7:1
 	p := tangent.New()
 	for _, f := range []*ir.Func{fs[0], fs[1], fs[0], fs[2]} {
 		var e *tangent.Error
-		if g, _, err := p.Build(f, activity.Bits(1)); !errors.As(err, &e) || g != nil || e.Func != "g" || e.Pos.Line != 8 {
+		g, _, err := p.Build(f, activity.Bits(1))
+		if !errors.As(err, &e) || g != nil || e.Func != "g" || e.Pos.Line != 8 {
 			t.Errorf("%s: %v, %v", f.Name, g, err)
 		}
 	}
 }
 
-// TestRefused: what has no derivative is an error that names it.
+// TestRefused: the error names the construct without a derivative.
 func TestRefused(t *testing.T) {
 	f64 := types.Typ[types.Float64]
 	x, y := &ir.Var{Name: "x", Type: f64, Kind: ir.Param}, &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
@@ -405,7 +406,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPassiveView: a slice without a derivative may be cut by the length of one that has.
+// TestPassiveView: a bound of a passive slice may be the length of an active one.
 func TestPassiveView(t *testing.T) {
 	fs, err := ir.Parse(`
 func f(x []float64, y []float64) (r float64) exit {
@@ -419,11 +420,11 @@ func f(x []float64, y []float64) (r float64) exit {
 	check(t, fs[0], activity.Bits(1), []float64{1.5, 2, 3}, []float64{4, 5, 6})
 }
 
-// TestTwice: at 0 the derivative of what is inside is 0, and changes.
+// TestTwice: at 0 the derivative of the operand is 0, but its second derivative is not.
 func TestTwice(t *testing.T) {
 	for text, want := range map[string]float64{
 		"math.Sqrt(1 + x * x)": 1, "math.Log1p(x * x)": 2, "math.Exp(x * x)": 2, "math.Pow(1 + x * x, 1.5)": 3,
-		"math.Cbrt(1 + x * x)": 2. / 3, "math.Sqrt(x * x)": 0, // singular there: what is 0 stays
+		"math.Cbrt(1 + x * x)": 2. / 3, "math.Sqrt(x * x)": 0, // singular there: strong zero
 	} {
 		fs, err := ir.Parse("func f(x float64) (r float64) exit {\n\tr = "+text+"\n}\n", nil)
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// natural reports whether the value of e carries derivatives or leads to what does. What
-// gives new memory does not say; that is for what it is assigned to.
+// exprActive reports whether the value of e carries derivatives or refers to memory that does. New memory does not by
+// itself; its kind depends on where it is assigned.
 func (b *builder) exprActive(e ir.Expr) bool {
 	if e == nil || !activity.HasFloats(e.Type()) {
 		return false
@@ -29,10 +29,11 @@ func (b *builder) exprActive(e ir.Expr) bool {
 	return false
 }
 
-// same is e over Reals where its value carries derivatives, else as it is.
+// rewrite returns e over Reals if it is active, and plain otherwise.
 func (b *builder) rewrite(e ir.Expr) ir.Expr { return b.rewriteAs(e, b.exprActive(e)) }
 
-// value is e over Reals, or as it is.
+// rewriteAs returns e over Reals if active is set, lifting it if needed, and plain otherwise. It refuses an active e
+// where a plain value is wanted. Values without floats are plain in any case.
 func (b *builder) rewriteAs(e ir.Expr, active bool) ir.Expr {
 	switch {
 	case e == nil:
@@ -47,7 +48,7 @@ func (b *builder) rewriteAs(e ir.Expr, active bool) ir.Expr {
 	return b.mapOperands(e, b.rewrite)
 }
 
-// traced is e over Reals.
+// realExpr returns e, a value with floats, over Reals.
 func (b *builder) realExpr(e ir.Expr) ir.Expr {
 	typed := func() ir.Typed { return ir.Typed{T: b.realType(e.Type(), "a number")} }
 	switch e := e.(type) {
@@ -80,10 +81,11 @@ func (b *builder) realExpr(e ir.Expr) ir.Expr {
 		b.realType(e.X.Type(), "a number")
 	}
 	t := typed()
-	return withType(b.mapOperands(e, func(x ir.Expr) ir.Expr { return b.rewriteAs(x, activity.HasFloats(x.Type())) }), t)
+	operand := func(x ir.Expr) ir.Expr { return b.rewriteAs(x, activity.HasFloats(x.Type())) }
+	return withType(b.mapOperands(e, operand), t)
 }
 
-// retyped gives e, which is nobody else's, another type.
+// withType sets the type of e, which must not be shared, and returns it.
 func withType(e ir.Expr, t ir.Typed) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Load:
@@ -106,8 +108,7 @@ func withType(e ir.Expr, t ir.Typed) ir.Expr {
 	return e
 }
 
-// parts is a copy of e whose operands are what of gives, and whose place is the one that
-// stands for it.
+// mapOperands returns a copy of e with f applied to its operands and its place rewritten.
 func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 	list := func(in []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(in))
@@ -132,7 +133,8 @@ func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 	case *ir.Slice:
 		return &ir.Slice{Typed: e.Typed, X: f(e.X), Lo: b.rewrite(e.Lo), Hi: b.rewrite(e.Hi), Max: b.rewrite(e.Max)}
 	case *ir.SliceAt:
-		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: b.rewrite(e.Lo), Hi: b.rewrite(e.Hi), Max: b.rewrite(e.Max)}
+		return &ir.SliceAt{Typed: e.Typed, P: b.place(e.P), Lo: b.rewrite(e.Lo), Hi: b.rewrite(e.Hi),
+			Max: b.rewrite(e.Max)}
 	case *ir.Addr:
 		return &ir.Addr{Typed: e.Typed, P: b.place(e.P)}
 	case *ir.Make:
@@ -145,6 +147,7 @@ func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 	return e
 }
 
+// place returns the place that replaces p.
 func (b *builder) place(p *ir.Place) *ir.Place {
 	q := &ir.Place{Root: b.realVar(p.Root)}
 	for _, s := range p.Path {
@@ -153,8 +156,8 @@ func (b *builder) place(p *ir.Place) *ir.Place {
 	return q
 }
 
-// data is an expression without floats: a condition, a number of another kind, memory
-// without floats or a message. Reals in it are compared, or leave the trace.
+// nonFloat returns an expression whose value has no floats: a condition, a number of another type, memory without
+// floats, or a message. Reals in it are compared, which makes a guard, or leave the trace.
 func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Binary:
@@ -177,10 +180,10 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 				}
 			}
 		}
-		return b.mapOperands(e, b.plainExpr) // bits
+		return b.mapOperands(e, b.plainExpr) // the bits of a number
 	case *ir.Convert:
 		if b.exprActive(e.X) && ir.IsFloat(e.X.Type()) && !types.IsInterface(e.T) {
-			return &ir.Convert{Typed: e.Typed, X: b.realExpr(e.X)} // to an integer
+			return &ir.Convert{Typed: e.Typed, X: b.realExpr(e.X)} // to an integer: a guard
 		}
 		return b.mapOperands(e, b.plainExpr)
 	case *ir.Opaque:
@@ -189,7 +192,7 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 	return b.mapOperands(e, b.rewrite)
 }
 
-// plain is e without Reals, whose values leave the trace.
+// plainExpr returns e without Reals. An active number leaves the trace.
 func (b *builder) plainExpr(e ir.Expr) ir.Expr {
 	if !b.exprActive(e) {
 		return b.rewrite(e)
@@ -197,7 +200,8 @@ func (b *builder) plainExpr(e ir.Expr) ir.Expr {
 	return b.escape(b.realExpr(e), e.Type(), false)
 }
 
-// escaped is e, which is over Reals, as a value of type t.
+// escape returns the Real e as a value of the float type t, outside of the trace. Other types are refused. Result means
+// that e is a result of a call.
 func (b *builder) escape(e ir.Expr, t types.Type, result bool) ir.Expr {
 	if !ir.IsFloat(t) {
 		what := "as data"
@@ -210,8 +214,8 @@ func (b *builder) escape(e ir.Expr, t types.Type, result bool) ir.Expr {
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
-// equality is a comparison of what holds Reals: numbers, memory by its address, or
-// structs and arrays part by part.
+// equality returns a comparison of values with Reals. Numbers are compared as numbers and references by address;
+// structs and arrays are compared part by part, as Go does.
 func (b *builder) equality(e *ir.Binary) ir.Expr {
 	t := e.X.Type()
 	switch t.Underlying().(type) {
@@ -243,8 +247,8 @@ func (b *builder) equality(e *ir.Binary) ir.Expr {
 	return out
 }
 
-// equal compares what stands at two places, one of which may be nil for a zero value;
-// nil stands for true.
+// equal returns the condition that the values of type t at x and y are equal, or nil if they always are. A nil place is
+// a zero value.
 func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
 	boolean := ir.Typed{T: types.Typ[types.Bool]}
 	and := func(e ir.Expr) {
@@ -278,6 +282,7 @@ func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
 	return b.nonFloat(&ir.Binary{Typed: boolean, Op: token.EQL, X: operand(x), Y: operand(y)})
 }
 
+// extend returns p followed by step s, nil for a nil p.
 func extend(p *ir.Place, s ir.Step) *ir.Place {
 	if p == nil {
 		return nil
@@ -285,7 +290,7 @@ func extend(p *ir.Place, s ir.Step) *ir.Place {
 	return &ir.Place{Root: p.Root, Path: append(append([]ir.Step(nil), p.Path...), s)}
 }
 
-// parts is how many comparisons compare two values.
+// comparisonCount returns the number of comparisons that equal needs for values of type t, at most 1000.
 func comparisonCount(t types.Type) int {
 	n := 0
 	switch u := t.Underlying().(type) {

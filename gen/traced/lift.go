@@ -9,7 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// lift is e, which carries no derivatives, over Reals: its numbers are constants.
+// lift returns the plain value e over Reals: its numbers are constants of the trace. References cannot be lifted, since
+// their memory holds plain numbers.
 func (b *builder) lift(e ir.Expr) ir.Expr {
 	t := e.Type()
 	b.realType(t, "a number")
@@ -25,7 +26,7 @@ func (b *builder) lift(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// whose names the package variable that e is read from.
+// globalName returns " of package variable NAME" if e reads a global variable, for messages, and "" otherwise.
 func globalName(e ir.Expr) (name string) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if p := ir.PlaceOf(e); p != nil && p.Root.Kind == ir.Global {
@@ -36,7 +37,7 @@ func globalName(e ir.Expr) (name string) {
 	return name
 }
 
-// source is where the value of e, which carries no derivatives, can be read in parts.
+// addressable returns a place with the value of the plain expression e, so that its parts can be read.
 func (b *builder) addressable(e ir.Expr) *ir.Place {
 	e = b.rewrite(e)
 	if l, ok := e.(*ir.Load); ok {
@@ -45,7 +46,7 @@ func (b *builder) addressable(e ir.Expr) *ir.Place {
 	return b.temp("plain", e.Type(), e).Place()
 }
 
-// fill sets what stands at dst to the plain value of type t at src.
+// liftInto emits the assignment of the plain value of type t at src, lifted, to dst.
 func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 	load := &ir.Load{Typed: ir.Typed{T: t}, P: src}
 	if !activity.HasFloats(t) {
@@ -66,22 +67,26 @@ func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 	}
 }
 
-// fillAll fills n elements of type t.
+// liftElements emits a loop that lifts n elements of type t.
 func (b *builder) liftElements(dst, src *ir.Place, n ir.Expr, t types.Type) {
 	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.At.Pos}
 	loop := &ir.Loop{
 		At: b.At, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
 		V: i, Lo: intConst(0), Hi: n, Step: 1,
 	}
-	loop.Body = b.Nested(func() { b.liftInto(extend(dst, ir.IndexStep(i.Load())), extend(src, ir.IndexStep(i.Load())), t) })
+	loop.Body = b.Nested(func() {
+		b.liftInto(extend(dst, ir.IndexStep(i.Load())), extend(src, ir.IndexStep(i.Load())), t)
+	})
 	b.Emit(loop)
 }
 
+// intConst returns n as a constant of type int.
 func intConst(n int64) ir.Expr {
 	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(n)}
 }
 
-// elements is a slice whose elements are copied to a slice over Reals.
+// liftedSlice returns a slice over Reals with the elements of e, to be copied from. The elements of a plain slice are
+// lifted into new memory.
 func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	s, ok := e.Type().Underlying().(*types.Slice)
 	if !ok || !activity.HasFloats(s) || b.exprActive(e) {
@@ -100,7 +105,7 @@ func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// realMath reports whether a function is there over Reals.
+// hasRealMath reports whether the elementary function name exists over Reals. Functions of bits and of float32 do not.
 func hasRealMath(name string) bool {
 	if name == "min" || name == "max" {
 		return true

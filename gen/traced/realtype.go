@@ -11,17 +11,18 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// twins are the types over Reals that stand for others. A type with a name has one with
-// a name, so that it may lead to itself; floats are Reals whatever their name.
+// realTypes maps types to their counterparts over Reals. Every float type is mapped to [ir.Real], composite types part
+// by part. A named type has a named counterpart, so that recursive types stay recursive.
 type realTypes struct {
-	pkg   *types.Package
-	named []typePair
-	taken map[string]bool
+	pkg   *types.Package  // of the named counterparts
+	named []typePair      // counterparts of named types created so far
+	taken map[string]bool // their names
 }
 
+// A typePair is a named type and its counterpart.
 type typePair struct{ plain, real types.Type }
 
-// of is the twin of t, which is t itself where it leads to no floats.
+// realType returns the counterpart of t, which is t itself if it leads to no floats.
 func (w *realTypes) realType(t types.Type) types.Type {
 	if !activity.HasFloats(t) {
 		return t
@@ -44,6 +45,7 @@ func (w *realTypes) realType(t types.Type) types.Type {
 	return t
 }
 
+// namedRealType returns the counterpart of a named type, the same one for identical types.
 func (w *realTypes) namedRealType(t *types.Named) types.Type {
 	for _, k := range w.named {
 		if types.Identical(k.plain, t) {
@@ -51,12 +53,13 @@ func (w *realTypes) namedRealType(t *types.Named) types.Type {
 		}
 	}
 	n := types.NewNamed(types.NewTypeName(token.NoPos, w.pkg, w.freeName(realTypeName(t)+"Real"), nil), nil, nil)
+	// Before the underlying type, which may refer to it.
 	w.named = append(w.named, typePair{t, n})
 	n.SetUnderlying(w.realType(t.Underlying()).Underlying())
 	return n
 }
 
-// fields are those of a struct, none of them embedded: they keep their names.
+// structRealType returns the counterpart of a struct. Fields keep their names and tags, but none is embedded.
 func (w *realTypes) structRealType(t *types.Struct) types.Type {
 	var list []*types.Var
 	var tags []string
@@ -68,8 +71,8 @@ func (w *realTypes) structRealType(t *types.Struct) types.Type {
 	return types.NewStruct(list, tags)
 }
 
-// typeName is the name of a type with its arguments, with a small letter in front: the
-// type is nobody else's.
+// realTypeName returns the name of t and its type arguments in one word that begins with a lower-case letter, so that
+// the counterpart is not exported.
 func realTypeName(t *types.Named) string {
 	s := t.Obj().Name()
 	for a := range t.TypeArgs().Types() {
@@ -85,6 +88,7 @@ func realTypeName(t *types.Named) string {
 	return string(r)
 }
 
+// freeName returns base, followed by a number if it is declared in the package or was returned before.
 func (w *realTypes) freeName(base string) string {
 	name := base
 	for i := 1; w.taken[name] || w.pkg.Scope().Lookup(name) != nil; i++ {
@@ -97,7 +101,7 @@ func (w *realTypes) freeName(base string) string {
 	return name
 }
 
-// single reports whether t leads to numbers of single precision.
+// hasFloat32 reports whether t leads to a float32.
 func hasFloat32(t types.Type) bool {
 	seen := map[types.Type]bool{}
 	var has func(t types.Type) bool
@@ -127,4 +131,5 @@ func hasFloat32(t types.Type) bool {
 	return has(t)
 }
 
+// typeText returns t as written in Go, for messages.
 func typeText(t types.Type) string { return types.TypeString(t, (*types.Package).Name) }

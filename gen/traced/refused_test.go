@@ -14,8 +14,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/traced"
 )
 
-// TestRefused: what has no traced form is an error that names the line, the reason and
-// the way round; the program stays usable.
+// TestRefused: the error for a function without a traced form names the line, the reason and the workaround; the
+// program stays usable.
 func TestRefused(t *testing.T) {
 	const path = module + "/gen/traced/testdata/refusals"
 	pkgs, p := load(t, nil, path)
@@ -58,7 +58,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedForms: what lowering does not make is refused too.
+// TestRefusedForms: statements that package lower never creates are refused, too.
 func TestRefusedForms(t *testing.T) {
 	f64 := types.Typ[types.Float64]
 	x, y := &ir.Var{Name: "x", Type: f64, Kind: ir.Param}, &ir.Var{Name: "y", Type: f64, Kind: ir.Result}
@@ -80,7 +80,7 @@ func TestRefusedForms(t *testing.T) {
 	}
 }
 
-// TestGolden shows what traced forms look like.
+// TestGolden compares traced forms with testdata.
 func TestGolden(t *testing.T) {
 	const path = module + "/gen/traced/testdata/funcs"
 	pkgs, p := load(t, nil, path)
@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEval: in the structured form a traced function computes what the function does.
+// TestEval evaluates traced forms and compares them with the functions.
 func TestEval(t *testing.T) {
 	const path = module + "/gen/tangent/testdata/funcs"
 	pkgs, p := load(t, nil, path)
@@ -134,7 +134,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestNames: twins have names that neither another one has nor the package; what is plain keeps its own.
+// TestNames: counterparts of types have names of their own that the package does not declare; plain types keep theirs.
 func TestNames(t *testing.T) {
 	const path = module + "/gen/traced/testdata/funcs"
 	pkgs, p := load(t, nil, path)

@@ -1,14 +1,3 @@
-// Package traced builds, from a function in the form of package ir, the same function
-// over nabla.Real.
-//
-// What carries derivatives has type [ir.Real] where the function has float64: variables,
-// and the elements of slices, arrays and structs, whose types get twins. All else stays
-// plain, and is made a constant where it meets a Real. A comparison of Reals is a guard of
-// the trace; so is a value that leaves it, as an index, as bits or in a message.
-//
-// A function with a rule is called over Reals where its rule says how ([ir.Rule.Real]), is followed
-// in its plain form where there is one ([ir.Rule.Plain]), and else in its source; where there is
-// none of these the function that calls it is refused.
 package traced
 
 import (
@@ -20,23 +9,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Program builds the traced forms of functions that call each other.
+// A Program builds traced forms of functions that call one another and keeps those it has built. It must not be used by
+// several goroutines at once.
 type Program struct {
 	activity *activity.Program
-	funcs    map[*activity.Facts]*ir.Func
-	added    []*activity.Facts // whose functions are being built
-	types    *realTypes
+	funcs    map[*activity.Facts]*ir.Func // finished forms, and those being built
+	added    []*activity.Facts            // keys added by the current call of Build
+	types    *realTypes                   // counterparts of types over Reals
 }
 
-// New returns an empty Program. Types that traced functions need are made for package
-// pkg, which the functions are to be printed in.
+// New returns an empty Program. Types that traced forms need are created in pkg, the package that they are printed in.
 func New(pkg *types.Package) *Program {
 	return &Program{activity: activity.NewFollowing(tracedSource), funcs: map[*activity.Facts]*ir.Func{},
 		types: &realTypes{pkg: pkg}}
 }
 
-// followed is what is traced instead of a function with a rule: its plain form, or its source.
-// A function that there is over Reals is called.
+// tracedSource returns the function that is traced for a function with rule r: its plain form or its source. It returns
+// nil if there is a counterpart over Reals, which is called.
 func tracedSource(r *ir.Rule) *ir.Func {
 	switch {
 	case r.Real != nil:
@@ -47,10 +36,9 @@ func tracedSource(r *ir.Rule) *ir.Func {
 	return r.Source
 }
 
-// Of builds the traced form of f with the parameters in m active. It has the parameters
-// and results of f; those in Facts.Params and Facts.Results of the second result are over
-// Reals. Functions that traced forms call are traced too, where that makes a difference.
-// The error is of type *[Error] if f has no traced form.
+// Build returns the traced form of f with the given parameters active, and the facts about f. It has the parameters and
+// results of f; those in Facts.Params and Facts.Results are over Reals. Callees are replaced by their traced forms if
+// these differ. The error is of type *[Error] or *[activity.Error].
 func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
 	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
@@ -59,7 +47,7 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	p.added = nil
 	t, err := p.build(facts)
 	if err != nil {
-		for _, k := range p.added { // they may call what was not finished
+		for _, k := range p.added { // they may call unfinished ones
 			delete(p.funcs, k)
 		}
 		return nil, nil, err
@@ -67,15 +55,16 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	return t, facts, nil
 }
 
-// Error says what has no traced form.
+// An Error reports a construct that has no traced form.
 type Error struct {
 	Func   string
 	Pos    token.Position
 	What   string // the construct
 	Reason string
-	Remedy string // the way round
+	Remedy string // the workaround
 }
 
+// Error returns position, function, construct, reason and workaround.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("no traced form of %s: %s: %s", e.Func, e.What, e.Reason)
 	if e.Pos.IsValid() {
@@ -87,6 +76,7 @@ func (e *Error) Error() string {
 	return s
 }
 
+// build returns the traced form for facts, building it if needed. That of a passive function is the function itself.
 func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	if t := p.funcs[facts]; t != nil {
 		return t, nil
@@ -104,7 +94,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	if facts.Params.Empty() {
 		t.Name = fmt.Sprintf("%s_traced_0_%v", f.Name, facts.Results)
 	}
-	p.funcs[facts] = t // a recursive function calls it
+	p.funcs[facts] = t // before the body, for recursive calls
 	p.added = append(p.added, facts)
 	defer func() {
 		if r := recover(); r != nil {
@@ -120,21 +110,24 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	return t, nil
 }
 
+// A builder writes the traced form of one function.
 type builder struct {
 	ir.Writer
 	program *Program
 	facts   *activity.Facts
-	vars    map[*ir.Var]*ir.Var
+	vars    map[*ir.Var]*ir.Var // active variable → its counterpart over Reals
 	names   *ir.Namer
 }
 
+// refuse panics with an Error, which build returns.
 func (b *builder) refuse(what, reason, remedy string) {
 	panic(&Error{Func: b.facts.Func.Name, Pos: b.At.Pos, What: what, Reason: reason, Remedy: remedy})
 }
 
+// varActive reports whether v is active.
 func (b *builder) varActive(v *ir.Var) bool { return b.facts.Active(v) }
 
-// v is what stands for a variable: itself, or one over Reals.
+// realVar returns the variable that replaces v: its counterpart over Reals if v is active, otherwise v itself.
 func (b *builder) realVar(v *ir.Var) *ir.Var {
 	if v == nil || !b.varActive(v) {
 		return v
@@ -149,6 +142,7 @@ func (b *builder) realVar(v *ir.Var) *ir.Var {
 	return w
 }
 
+// realVars returns realVar of each variable in list.
 func (b *builder) realVars(list []*ir.Var) []*ir.Var {
 	out := make([]*ir.Var, len(list))
 	for i, v := range list {
@@ -157,7 +151,8 @@ func (b *builder) realVars(list []*ir.Var) []*ir.Var {
 	return out
 }
 
-// twin is the type over Reals that stands for t. The name is for messages.
+// realType returns the counterpart of t over Reals. It refuses types with float32; name says in the message where t
+// occurs.
 func (b *builder) realType(t types.Type, name string) types.Type {
 	if hasFloat32(t) {
 		b.refuse(name+" of type "+typeText(t), "there are no derivatives in single precision over Reals", "use float64")
@@ -165,20 +160,22 @@ func (b *builder) realType(t types.Type, name string) types.Type {
 	return b.program.types.realType(t)
 }
 
-// temp declares a variable.
+// temp declares a new variable with value e.
 func (b *builder) temp(name string, t types.Type, e ir.Expr) *ir.Var {
 	v := &ir.Var{Name: b.names.Name(name), Type: t, Pos: b.At.Pos}
 	b.Emit(&ir.Let{At: b.At, V: v, E: e})
 	return v
 }
 
+// block returns the traced form of a nested block.
 func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
-// carries reports whether what stands at p is over Reals.
+// placeActive reports whether the contents of p are over Reals.
 func (b *builder) placeActive(p *ir.Place) bool {
 	return b.varActive(p.Root) && activity.HasFloats(p.Type())
 }
 
+// stmt writes the traced form of s.
 func (b *builder) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -220,6 +217,7 @@ func (b *builder) stmt(s ir.Stmt) {
 	}
 }
 
+// appendStmt writes the traced form of an append. Plain elements appended to an active slice are lifted.
 func (b *builder) appendStmt(s *ir.Append) {
 	active := b.placeActive(s.P)
 	a := &ir.Append{At: s.At, P: b.place(s.P), S: b.rewriteAs(s.S, active), Spread: s.Spread}
@@ -234,7 +232,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 	b.Emit(a)
 }
 
-// call calls the traced form of a function that is given or gives Reals.
+// call writes a call of the traced form of the callee. Active parameters get Reals, the others plain values.
 func (b *builder) call(s *ir.Call) {
 	callee := b.facts.Callee(s)
 	if callee == nil {
@@ -262,8 +260,8 @@ func (b *builder) call(s *ir.Call) {
 	b.emitCall(s, c, func(i int) (types.Type, bool) { return callee.Func.Results[i].Type, callee.Results.Has(i) })
 }
 
-// rule calls a function that is known by a rule, where Reals are passed the one over Reals:
-// that of package nabla for package math.
+// ruleCall writes a call of a function with a rule that is not traced. If an argument is active, the counterpart over
+// Reals is called: that of the rule, or for package math that of package nabla.
 func (b *builder) ruleCall(s *ir.Call) {
 	active := false
 	for _, a := range s.Args {
@@ -301,8 +299,8 @@ func (b *builder) ruleCall(s *ir.Call) {
 	})
 }
 
-// results emits the call c, which stands for s. Result i has type t in s and comes over
-// Reals or not; where its variable has it otherwise, it is converted.
+// emitCall emits c, the traced form of call s. Kind returns the type of result i in s and whether c returns it over
+// Reals. A result whose variable is of the other kind is converted after the call.
 func (b *builder) emitCall(s, c *ir.Call, kind func(i int) (t types.Type, active bool)) {
 	var after ir.Block
 	for i, r := range s.Results {
@@ -315,13 +313,13 @@ func (b *builder) emitCall(s, c *ir.Call, kind func(i int) (t types.Type, active
 			c.Results = append(c.Results, b.realVar(r))
 			continue
 		}
-		if active && !activity.HasFloats(t) { // an integer that comes as a Real
+		if active && !activity.HasFloats(t) { // an integer that c returns as a Real
 			v := b.temp(r.Name, ir.Real, nil)
 			c.Results = append(c.Results, v)
 			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}})
 			continue
 		}
-		if active { // to an interface
+		if active { // assigned to an interface
 			v := b.temp(r.Name, b.realType(t, r.Name), nil)
 			c.Results = append(c.Results, v)
 			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: b.escape(v.Load(), t, true)})

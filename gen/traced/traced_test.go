@@ -42,8 +42,7 @@ func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packa
 	return pkgs, lower.New(pkgs, lower.Options{})
 }
 
-// floats are the parameters that have or lead to numbers of double precision, without
-// those that are named.
+// floats returns the parameters of type float64 and those that lead to float64s, except the named ones.
 func floats(f *ir.Func, without string) (m activity.Mask) {
 	for i, v := range f.Params {
 		if activity.HasFloats(v.Type) && !strings.Contains(" "+without+" ", " "+v.Name+" ") {
@@ -53,7 +52,7 @@ func floats(f *ir.Func, without string) (m activity.Mask) {
 	return m
 }
 
-// build is the traced form of f.
+// build returns the traced form of f.
 func build(t *testing.T, p *traced.Program, f *ir.Func, m activity.Mask) *ir.Func {
 	t.Helper()
 	g, _, err := p.Build(f, m)
@@ -83,7 +82,7 @@ func reach(f *ir.Func) (list []*ir.Func) {
 	return list
 }
 
-// source is a package with functions whose traced forms are printed.
+// A source is a package with functions whose traced forms are printed.
 type source struct {
 	path  string
 	pkg   *types.Package
@@ -91,8 +90,7 @@ type source struct {
 	names []string // of the functions
 }
 
-// trace prints the traced forms of functions of a package. Their parameters that are named
-// in plain are passed plain numbers.
+// trace prints the traced forms of functions of a package. Parameters named in plain are passive.
 func trace(t *testing.T, p *lower.Program, pkg *packages.Package, names []string, plain map[string]string) *source {
 	t.Helper()
 	s := &source{path: pkg.PkgPath, pkg: pkg.Types}
@@ -124,7 +122,7 @@ func trace(t *testing.T, p *lower.Program, pkg *packages.Package, names []string
 // and with package variables beside traced numbers.
 var refused = map[string]bool{"Small": true, "Constants": true, "Joined": true}
 
-// functions are the exported functions of a package that have a traced form.
+// functions returns the exported functions of a package that have a traced form.
 func functions(pkg *packages.Package) (names []string) {
 	for _, name := range pkg.Types.Scope().Names() {
 		if _, ok := pkg.Types.Scope().Lookup(name).(*types.Func); ok && ast.IsExported(name) && !refused[name] {
@@ -134,7 +132,7 @@ func functions(pkg *packages.Package) (names []string) {
 	return names
 }
 
-// exported are the functions of a package that can be lowered.
+// exported returns the functions of a package that can be lowered.
 func exported(p *lower.Program, pkg *packages.Package) (names []string) {
 	for _, file := range pkg.Syntax {
 		for _, d := range file.Decls {
@@ -150,9 +148,8 @@ func exported(p *lower.Program, pkg *packages.Package) (names []string) {
 	return names
 }
 
-// TestRun compiles traced forms and compares them with the functions: values bit for bit,
-// derivatives with differences, those of the problems with the references and with what
-// was written by hand.
+// TestRun compiles traced forms and compares them with the functions: values bit for bit, derivatives with finite
+// differences, and those of the problems with reference values and handwritten functions over Reals.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command")
@@ -255,8 +252,7 @@ var plain = map[string]string{
 	"Passive": "w",
 }
 
-// problemFiles are those of package problems, with the traced forms of the plain functions
-// in fields of their own.
+// problemFiles returns the files of package problems, with traced forms of the plain functions in fields of their own.
 func problemFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	pkgs, p := load(t, nil, module+"/problems")
@@ -284,7 +280,7 @@ func problemFiles(t *testing.T) map[string][]byte {
 	n := 0
 	for _, name := range files {
 		if filepath.Base(name) == lower.Output {
-			continue // what stands here instead has the traced forms
+			continue // replaced by the file with the traced forms
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
