@@ -163,14 +163,24 @@ func (f *flow) visibleAs(v *ir.Var) *ir.Var {
 	return v
 }
 
-// pure reports whether f and its callees write only their own variables, so that calling f instead of its sweeps loses
-// no update that would have to be reversed. The recursion assumes true for functions in progress, which yields the
-// greatest fixed point; results computed under that assumption are cached too.
+// pure reports whether f and the functions that it calls write only their own variables, so that calling f instead of
+// its sweeps loses no update that would have to be reversed. The answer for f alone is cached: in mutual recursion that
+// of a callee is unknown until all functions of the cycle have been examined.
 func (p *Program) pure(f *ir.Func) bool {
-	if pure, ok := p.purity[f]; ok {
-		return pure
+	pure, ok := p.purity[f]
+	if !ok {
+		pure = isPure(f, map[*ir.Func]bool{})
+		p.purity[f] = pure
 	}
-	p.purity[f] = true // assumed during recursion
+	return pure
+}
+
+// isPure is pure without the cache. Functions in seen are not examined again.
+func isPure(f *ir.Func, seen map[*ir.Func]bool) bool {
+	if seen[f] {
+		return true
+	}
+	seen[f] = true
 	pure := true
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
@@ -182,7 +192,7 @@ func (p *Program) pure(f *ir.Func) bool {
 			pure = false
 		case *ir.Call:
 			if s.Callee.Func != nil {
-				pure = pure && p.pure(s.Callee.Func)
+				pure = pure && isPure(s.Callee.Func, seen)
 			} else {
 				for i, a := range s.Args {
 					pure = pure && (!activity.HasRefs(a.Type()) || !s.Callee.Rule.Writes(i))
@@ -191,7 +201,6 @@ func (p *Program) pure(f *ir.Func) bool {
 		}
 		return pure
 	})
-	p.purity[f] = pure
 	return pure
 }
 

@@ -223,3 +223,25 @@ func Pop(list *[]float64) float64 {
 	*list = (*list)[:last]
 	return v * v * (*list)[0]
 }
+
+// Mutual calls mutually recursive functions that write passive memory.
+func Mutual(x, w []float64) float64 {
+	s := x[0] * x[0]
+	double(w, 1)
+	s += x[0] * w[0]
+	again(w, 1)
+	return s + x[1]*w[0]
+}
+
+func double(w []float64, n int) {
+	if n > 0 {
+		again(w, n-1)
+	}
+	w[0] *= 2
+}
+
+func again(w []float64, n int) {
+	if n >= 0 {
+		double(w, n)
+	}
+}
