@@ -281,8 +281,14 @@ type Step struct {
 	Index Expr
 }
 
-// The constructors of steps, and IsDeref, which reports whether s follows a pointer.
-func FieldStep(i int) Step   { return Step{Field: i} }
-func IndexStep(e Expr) Step  { return Step{Field: -1, Index: e} }
-func DerefStep() Step        { return Step{Field: -1} }
+// FieldStep selects field i of a struct.
+func FieldStep(i int) Step { return Step{Field: i} }
+
+// IndexStep selects the element with index e, which must not be nil.
+func IndexStep(e Expr) Step { return Step{Field: -1, Index: e} }
+
+// DerefStep follows a pointer.
+func DerefStep() Step { return Step{Field: -1} }
+
+// IsDeref reports whether s follows a pointer.
 func (s Step) IsDeref() bool { return s.Field < 0 && s.Index == nil }

@@ -33,6 +33,7 @@ type LimitError struct{ Reason string }
 // Error returns the reason.
 func (e *LimitError) Error() string { return "ir: evaluation stopped: " + e.Reason }
 
+// limitError returns a LimitError with a formatted reason.
 func limitError(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}
 }

@@ -138,6 +138,7 @@ func pointee(t types.Type) types.Type {
 	return nil
 }
 
+// isArray reports whether the underlying type of t is an array; it is false for a nil t.
 func isArray(t types.Type) bool {
 	if t == nil {
 		return false
@@ -146,6 +147,7 @@ func isArray(t types.Type) bool {
 	return ok
 }
 
+// isStruct reports whether the underlying type of t is a struct; it is false for a nil t.
 func isStruct(t types.Type) bool {
 	if t == nil {
 		return false

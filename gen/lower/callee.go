@@ -26,6 +26,7 @@ type callee struct {
 // method, a function value that is known, or a function literal.
 type calleeKind uint8
 
+// The kinds of resolved calls.
 const (
 	unknownCallee calleeKind = iota
 	conversion

@@ -364,13 +364,15 @@ func (p *Program) Constraint(t Target) string {
 	return conjunction(append(list, t.where)...)
 }
 
+// goBuild matches a line with a build constraint, packageClause the beginning of the package
+// clause.
 var (
 	goBuild       = regexp.MustCompile(`(?m)^//go:build .*$`)
 	packageClause = regexp.MustCompile(`(?m)^package\b`)
 )
 
-// constraintLine returns the line with the build constraint of a generated file, which may
-// be broken, with a blank line behind; empty if there is none.
+// constraintLine returns the line with the build constraint of a generated file, which may be
+// broken, followed by a blank line; "" if there is none.
 func constraintLine(text []byte) string {
 	if i := packageClause.FindIndex(text); i != nil {
 		text = text[:i[0]]
@@ -382,18 +384,19 @@ func constraintLine(text []byte) string {
 	return line + "\n\n"
 }
 
-// TwinOf returns the name of the file with the same functions in vectors.
+// TwinOf returns the name of the file with the SIMD variants of the functions in the file name.
 func TwinOf(name string) string { return strings.TrimSuffix(name, ".go") + twinSuffix }
 
-// An OutputFile is where generated code for the builds that a constraint selects goes to.
+// An OutputFile is the file with the generated code for the builds that a constraint selects.
 type OutputFile struct {
 	Name string // without directory
-	// Suffix is behind the names in the file that are not promised to users: files for
-	// different builds may meet in one.
+	// Suffix is appended to names in the file that are not part of the documented interface, since
+	// files for different constraints may be in one build.
 	Suffix string
 }
 
-// OutputFor returns the file for a build constraint. An empty one stands for all builds.
+// OutputFor returns the file for a build constraint, empty for all builds. Short constraints are
+// spelled in the name, others are represented by a hash.
 func OutputFor(text string) OutputFile {
 	if text == "" {
 		return OutputFile{Name: Output}

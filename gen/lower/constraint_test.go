@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestNameConstraint compares the constraint of a file name with what package go/build does
-// with the file, for many systems.
+// TestNameConstraint compares the constraint of a file name with the decision of package go/build
+// about the file, for many systems.
 func TestNameConstraint(t *testing.T) {
 	words := []string{"linux", "windows", "android", "amd64", "arm64", "wasm", "js", "unix", "file", "", "test",
 		"gen-linux"}

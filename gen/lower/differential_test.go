@@ -23,7 +23,7 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "of the first random function")
 )
 
-// randomMain calls random functions and writes what they do.
+// randomMain is a program that calls random functions and prints their outcomes.
 const randomMain = `package rnd
 
 import (
@@ -93,14 +93,14 @@ func TestRun(t *testing.T) {
 }
 `
 
-// outcome is what a call gives and leaves.
+// outcome is the result of a call: results, modified arguments, or a panic.
 type outcome struct {
 	Panic  string
 	Floats []uint64
 	Ints   []int
 }
 
-// is reports whether an outcome is what the evaluator gives, bit for bit.
+// is reports whether an outcome is that of the evaluator, bit for bit.
 func (w outcome) is(o *randprog.Outcome) bool {
 	got := outcome{Panic: o.Panic, Ints: o.Ints}
 	for _, x := range o.Floats {
@@ -147,7 +147,7 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d functions, %d runs, %d panics, on %s", len(list), runs, panics, runtime.GOARCH)
 }
 
-// compiled is what the programs do when they are compiled.
+// compiled returns the outcomes of the programs when they are compiled by Go.
 func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (out [][]outcome) {
 	t.Helper()
 	var inputs [][]*randprog.Input

@@ -216,6 +216,7 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(l.expr(x.X), t, x.X)}
 }
 
+// index lowers an index expression; of a function it is an instantiation.
 func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
 	switch l.typeOf(x.X).Underlying().(type) {
 	case *types.Map:

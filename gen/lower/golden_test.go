@@ -22,11 +22,11 @@ func TestMain(m *testing.M) { longtest.Main(m) }
 
 var update = flag.Bool("update", false, "write golden files")
 
-// foreignLine is where something stands in another module, which changes with that.
+// foreignLine matches a position in another module, whose line changes with its version.
 var foreignLine = regexp.MustCompile(`\((\w+/\w+\.go):\d+\)`)
 
-// TestGolden lowers the exported functions of the packages under testdata and compares
-// what comes of them, or why nothing does.
+// TestGolden lowers the exported functions of the packages under testdata and compares the lowered
+// functions, or their refusals.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

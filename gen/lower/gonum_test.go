@@ -31,8 +31,7 @@ func TestGonum(t *testing.T) {
 	}
 }
 
-// everything lowers all functions of packages and prints what came of it, which is also
-// the result.
+// everything lowers all functions of packages and returns a report, which it also prints.
 func everything(t *testing.T, pkgs []*packages.Package) string {
 	var all strings.Builder
 	total, done := 0, 0
@@ -91,7 +90,7 @@ func everything(t *testing.T, pkgs []*packages.Package) string {
 	return all.String()
 }
 
-// kind is what was refused without the names in it.
+// kind returns the construct of a refusal without the names in it.
 func kind(r *lower.Refusal) string {
 	w := strings.Fields(r.What)
 	switch {

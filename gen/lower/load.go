@@ -26,6 +26,7 @@ const Output = "nabla_gen.go"
 // SIMDOutput is the name of the file with the vector variants of the same functions.
 const SIMDOutput = "nabla_gen_simd.go"
 
+// Parts of the names of generated files.
 const (
 	outputPrefix = "nabla_gen-" // prefix of files with a build constraint
 	twinSuffix   = "_simd.go"
@@ -42,6 +43,7 @@ type LoadOptions struct {
 	Overlay map[string][]byte // contents of files that replace those on disk
 }
 
+// loadMode requests syntax and types of the packages and all their imports.
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax |
 	packages.NeedTypesInfo | packages.NeedModule

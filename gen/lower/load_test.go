@@ -75,7 +75,7 @@ func (h hidden) Reset() {}
 func private() {}
 `
 
-// lowers says whether a function of package m is lowered.
+// lowers checks whether a function of package m can be lowered, and returns its refusals.
 func lowers(t *testing.T, p *lower.Program, name string, want bool) error {
 	t.Helper()
 	_, err := p.Func(p.Lookup("m", name))
@@ -108,7 +108,7 @@ func TestErrorsCountWhereTheyAre(t *testing.T) {
 				t.Errorf("Wrong is refused by %v", err)
 			}
 			lowers(t, p, "Reaches", false)
-			// With stubs it compiles; but what is generated is not an input of a generation.
+			// With stubs it compiles, but generated functions are not differentiated.
 			err = lowers(t, p, "Use", false)
 			if text == generated && (err == nil || !strings.Contains(err.Error(), "it is generated")) {
 				t.Errorf("Use is refused by %v", err)

@@ -76,7 +76,7 @@ func verify(t *testing.T, f *ir.Func) {
 	}
 }
 
-// hasLocalType says whether a variable has a type that is declared in a function.
+// hasLocalType reports whether a variable has a type that is declared in a function.
 func hasLocalType(f *ir.Func) bool {
 	for _, g := range reach(f) {
 		for _, v := range ir.Vars(g) {

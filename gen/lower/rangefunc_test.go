@@ -56,7 +56,7 @@ func TestRangeFunc(t *testing.T) {
 
 const runtimePanic = "panic: of the runtime"
 
-// callOf is what a function does that has a slice and an int.
+// callOf returns the outcome of a call of a function of a slice and an int as text.
 func callOf(f any, x []float64, n int) (out string) {
 	defer func() {
 		switch e := recover().(type) {
@@ -104,8 +104,8 @@ func text(x any) string {
 	return fmt.Sprint(" ", x)
 }
 
-// TestRangeFuncElsewhere: a body that is put into a function of another package names only
-// what that package may name.
+// TestRangeFuncElsewhere checks that a body inlined into a function of another package refers only
+// to names that are accessible there.
 func TestRangeFuncElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -225,6 +225,7 @@ func RealPackage(path string, nabla *types.Package) *types.Package {
 // A singleImporter returns one package.
 type singleImporter struct{ pkg *types.Package }
 
+// Import returns the package if path is its path.
 func (o singleImporter) Import(path string) (*types.Package, error) {
 	if o.pkg.Path() == path {
 		return o.pkg, nil
@@ -232,6 +233,7 @@ func (o singleImporter) Import(path string) (*types.Package, error) {
 	return nil, errors.New("package " + path + " is not needed")
 }
 
+// Import returns a loaded package, or the declarations of package rt.
 func (i importer) Import(path string) (*types.Package, error) {
 	if pkg := i.p.loaded[path]; pkg != nil && pkg.Types != nil {
 		return pkg.Types, nil

@@ -130,6 +130,7 @@ func (p *Program) AtHome(fn *types.Func) (target, own bool) {
 	return target, d.canGenerate
 }
 
+// nablaPath is the path of the module and of its root package, which declares the operators.
 const nablaPath = "github.com/nabla-ad/nabla"
 
 // operator returns the function of package nabla that a call calls, nil for other calls.

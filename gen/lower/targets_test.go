@@ -53,7 +53,7 @@ func _(b nabla.Backend, x []float64) {
 }
 `
 
-// TestTargets finds functions by directive and by what they are passed to.
+// TestTargets finds functions by directives and by the operators they are passed to.
 func TestTargets(t *testing.T) {
 	name, err := filepath.Abs("../../problems/targets_overlay.go")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRules calls what is known by a rule without looking into it.
+// TestRules calls functions with rules without lowering their source.
 func TestRules(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module m\n\ngo 1.26\n")
@@ -123,8 +123,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestFixed calls the methods of what package variables are declared with, if somebody says
-// that they hold it and there is nothing in it that could change.
+// TestFixed calls methods of the initial values of package-level variables listed in Options.Fixed,
+// if their types have no state.
 func TestFixed(t *testing.T) {
 	_, dir := module(t, map[string]string{"a.go": `package m
 
@@ -229,7 +229,7 @@ func of[T I](x T) float64 { return call(x) }
 	}
 }
 
-// TestForeign refuses functions of other modules that name what is not exported there.
+// TestForeign refuses functions of other modules that refer to unexported objects.
 func TestForeign(t *testing.T) {
 	p, dir := module(t, map[string]string{
 		"a.go": "package m\n\nimport \"m/dep\"\n\nfunc Good(x float64) float64 { return dep.Good(x) }\n\n" +

@@ -128,6 +128,7 @@ func (p *printer) missingCondition(of, shadow string, t, like types.Type, seen [
 		if !ir.LeadsToFloats(u.Elem()) {
 			return missing
 		}
+		// A struct is examined field by field, unless its type is recursive.
 		same := func(s types.Type) bool { return types.Identical(s, t) }
 		if st, ok := u.Elem().Underlying().(*types.Struct); ok && !slices.ContainsFunc(seen, same) {
 			if inside := p.missingInFields(of, shadow, st, like.Underlying().(*types.Pointer).Elem(),
@@ -152,6 +153,7 @@ func (p *printer) missingInFields(of, shadow string, t *types.Struct, like types
 		if !ir.LeadsToFloats(f.Type()) {
 			continue
 		}
+		// Fields of types that the file declares are accessible whatever their names.
 		if !p.visible(f) && !p.declaredStructs[t] || f.Name() == "_" {
 			return ""
 		}

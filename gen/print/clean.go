@@ -23,6 +23,7 @@ func clean(b ir.Block) (out ir.Block) {
 		case *ir.If:
 			branch := &ir.If{At: s.At, Cond: s.Cond, Then: clean(s.Then), Else: clean(s.Else)}
 			if len(branch.Then) == 0 && len(branch.Else) > 0 {
+				// An empty then-branch is dropped by negating the condition.
 				branch.Cond = &ir.Unary{Typed: ir.Typed{T: s.Cond.Type()}, Op: token.NOT, X: s.Cond}
 				if not, ok := s.Cond.(*ir.Unary); ok && not.Op == token.NOT {
 					branch.Cond = not.X
@@ -49,6 +50,7 @@ func clean(b ir.Block) (out ir.Block) {
 		case *ir.Loop:
 			loop := *s
 			loop.Body = clean(s.Body)
+			// A counted loop without a body terminates; only its bounds may panic.
 			if s.V != nil && len(loop.Body) == 0 {
 				out = append(append(out, blankSet(s.At, s.Lo)...), blankSet(s.At, s.Hi)...)
 			} else {
@@ -63,6 +65,7 @@ func clean(b ir.Block) (out ir.Block) {
 		default:
 			out = append(out, s)
 		}
+		// The rest of the block is unreachable.
 		if !completesNormally(out) {
 			break
 		}
@@ -251,6 +254,7 @@ func mayPanic(e ir.Expr) (may bool) {
 			switch {
 			case e.Op == token.QUO || e.Op == token.REM || e.Op == token.SHL || e.Op == token.SHR:
 				may = may || !hasInfo(e.T, types.IsFloat)
+			// Comparing interfaces panics if their dynamic types are not comparable.
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true
 			}

@@ -49,6 +49,7 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 		!strings.ContainsAny(whole, " /.") {
 		s = whole // only for one literal: 1 / 10.0 would become a division of integers
 	}
+	// Without a context the literal has its default type.
 	if typed && (def == nil || !types.Identical(types.Default(def), c.T)) {
 		return p.typ(c.T) + "(" + s + ")", postfix
 	}
@@ -84,9 +85,11 @@ func (p *printer) literalText(v constant.Value, t types.Type) (string, types.Typ
 			x, bits = float64(f), 32
 		}
 		s := strconv.FormatFloat(x, 'g', -1, bits)
+		// Infinities and NaN have no literals.
 		if x-x != 0 {
 			p.refuse("the constant %s", s)
 		}
+		// The literal must not be one of an integer, which would divide as one.
 		if !strings.ContainsAny(s, ".e") {
 			s += ".0"
 		}
@@ -153,6 +156,7 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 	if !known {
 		return "", nil
 	}
+	// Constants of the same name may have another value in another build or package.
 	tv, err := types.Eval(token.NewFileSet(), scope, token.NoPos, s)
 	if err != nil || tv.Value == nil || !p.same(tv.Value, c.Val, c.T) {
 		return "", nil

@@ -24,6 +24,7 @@ func (f *file) declares(o *types.TypeName) bool {
 
 // A declaredType is a type that the file declares.
 type declaredType struct {
+	// t is the type in the functions.
 	t  *types.Named
 	as *types.Named // stands for t in the printed text, under its name there
 }
@@ -64,6 +65,7 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 			}
 		}
 		name := t.Obj().Name()
+		// The names of other types are chosen by the file, so they get its suffix.
 		if _, promised := f.typeDocs[t]; !promised {
 			name += f.suffix
 		}

@@ -64,6 +64,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		return p.math(e), postfix
 	case *ir.Convert:
 		t := p.typeCall(e.T)
+		// The compiler would reject a constant that overflows or loses digits in the conversion.
 		if constantExpr(e.X) && !exact(e.X, e.T) {
 			return t + "(" + p.runtimeValue(e.X) + ")", postfix
 		}
@@ -86,6 +87,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		s := p.builtin("make") + "(" + p.typ(e.T) + ", " + p.index(e.N, -1)
 		if e.Cap != nil {
 			s += ", " + p.index(e.Cap, -1)
+			// The compiler rejects constants out of order, for which make must panic at run time.
 			if n, c := number(e.N), number(e.Cap); constantExpr(e.N) && constantExpr(e.Cap) && (n < 0 || c < n) {
 				s = p.builtin("make") + "(" + p.typ(e.T) + ", " + p.runtimeValue(e.N) + ", " + p.index(e.Cap, -1)
 			}
@@ -155,6 +157,7 @@ func (p *printer) binary(e *ir.Binary) string {
 	op := " " + e.Op.String() + " "
 	shift := e.Op == token.SHL || e.Op == token.SHR
 	switch {
+	// Two constants would be folded exactly, and a negative shift count rejected.
 	case shift && constantExpr(y) && (constantExpr(x) || !positive(y)), constantExpr(x) && constantExpr(y):
 		return p.runtimeValue(x) + op + p.runtimeValue(y)
 	case shift && constantExpr(x): // the type of x would otherwise come from the context
@@ -163,6 +166,7 @@ func (p *printer) binary(e *ir.Binary) string {
 		return p.prec(x, nil, prec) + op + p.prec(y, types.Typ[types.Uint], prec+1)
 	case e.Op == token.LAND || e.Op == token.LOR:
 		return p.prec(x, e.T, prec) + op + p.prec(y, e.T, prec+1)
+	// The compiler rejects a division by the constant zero, which must panic at run time.
 	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && constantExpr(y) && !positive(y):
 		return p.prec(x, nil, prec) + op + p.runtimeValue(y)
 	}

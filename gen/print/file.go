@@ -172,13 +172,17 @@ func (s *Scope) Namer() *ir.Namer {
 
 // A file is the state of a file that is printed.
 type file struct {
-	pkg             *types.Package
-	suffix          string
-	others          map[string]bool
-	list            []Func
-	names           map[*ir.Func]string
-	consts          map[*ir.Func]string // kernel → variable with its constants
-	dispatch        map[*ir.Func]string // function → dispatch variable of its SIMD variant
+	// pkg is the package that the file belongs to.
+	pkg    *types.Package
+	suffix string
+	others map[string]bool
+	// list are the functions in the order of the file.
+	list []Func
+	// names maps printed functions to their names.
+	names    map[*ir.Func]string
+	consts   map[*ir.Func]string // kernel → variable with its constants
+	dispatch map[*ir.Func]string // function → dispatch variable of its SIMD variant
+	// types are the types that the file declares.
 	types           []declaredType
 	declaredStructs map[*types.Struct]bool    // structs among types
 	taken           map[string]bool           // names of functions, types and imports
@@ -219,6 +223,7 @@ func (f *file) reachable(funcs []Func) (list []Func) {
 			list = append(list, fn)
 		}
 	}
+	// The list grows while it is traversed: callees are appended.
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Func.Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !seen[c.Callee.Func] && !f.declared(c.Callee.Func) {
@@ -239,6 +244,7 @@ func (f *file) declared(fn *ir.Func) bool {
 		return false
 	}
 	sig := o.Signature()
+	// A specialization differs from its generic function.
 	if sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0 || (sig.Recv() != nil) != fn.Recv {
 		return false
 	}
@@ -369,6 +375,7 @@ func (f *file) imports() string {
 			name != path[strings.LastIndexByte(path, '/')+1:] {
 			line = name + " " + line
 		}
+		// Paths outside the standard library begin with a domain name.
 		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
 			other += line
 		} else {

@@ -13,6 +13,7 @@ import (
 
 // A target is a statement that break or continue may refer to: a loop, or the switch of a scope.
 type target struct {
+	// loop or scope is set, the other is nil.
 	loop  *ir.Loop
 	scope *ir.Scope
 	used  bool // whether its label is used
@@ -20,6 +21,7 @@ type target struct {
 
 // withLabel prints a statement by print, preceded by its label if a leave inside used it.
 func (p *printer) withLabel(t *target, l *ir.Label, print func()) {
+	// Whether the label is needed is known only once the body is printed.
 	outer := p.b.String()
 	p.b.Reset()
 	p.enclosing = append(p.enclosing, t)
@@ -83,6 +85,7 @@ func (p *printer) loop(s *ir.Loop) {
 	} else {
 		i, lo, hi := p.name(v), p.expr(s.Lo, nil), p.expr(s.Hi, v.Type)
 		head := i + " := " + lo
+		// The bound is evaluated once, before the loop.
 		if !p.invariant(s.Hi, s.Body) {
 			end := p.names.Name(v.Name + "End")
 			head, hi = i+", "+end+" := "+lo+", "+p.expr(s.Hi, nil), end
@@ -99,6 +102,7 @@ func (p *printer) loop(s *ir.Loop) {
 		}
 		p.line("for %s; %s %s %s; %s%s {", head, i, less, hi, i, step)
 	}
+	// The end of the body is the end of the iteration, so a final continue is redundant.
 	p.block(body, map[*ir.Label]bool{s.Next: true}, false)
 	p.line("}")
 }

@@ -82,6 +82,7 @@ func (p *printer) literal(e *ir.Literal) string {
 			list[i] = strconv.Itoa(e.Keys[i]) + ": " + p.expr(x, of)
 		}
 	}
+	// A trailing zero element determines the length.
 	if _, slice := e.T.Underlying().(*types.Slice); slice && e.Len > last {
 		z, _ := p.constant(&ir.Const{Typed: ir.Typed{T: of}}, of)
 		list = append(list, strconv.Itoa(e.Len-1)+": "+z)

@@ -142,7 +142,7 @@ func loadAll(t *testing.T) []*source {
 	}
 }
 
-// TestTypes: what is printed type-checks together with its package.
+// TestTypes type-checks printed files together with their packages.
 func TestTypes(t *testing.T) {
 	fset := token.NewFileSet()
 	imports := importer.ForCompiler(fset, "source", nil)
@@ -174,7 +174,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestGolden shows what is printed.
+// TestGolden compares printed files with golden files.
 func TestGolden(t *testing.T) {
 	for i, s := range sources(t) {
 		file := fmt.Sprintf("testdata/printed%d.txt", i)
@@ -191,7 +191,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be written in a package is an error that says so.
+// TestRefused checks that constructs that cannot be written in a package are errors that name them.
 func TestRefused(t *testing.T) {
 	s := load(t, "./testdata/funcs", []entry{{"Methods", activity.Bits(0)}, {"Embedded", activity.Bits(0)}})
 	other := types.NewPackage("example.com/other", "other")
@@ -214,7 +214,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestConstantOperators: what the compiler would compute exactly is computed at run time.
+// TestConstantOperators checks that operations on constants are computed at run time, not exactly
+// by the compiler.
 func TestConstantOperators(t *testing.T) {
 	f64 := ir.Typed{T: types.Typ[types.Float64]}
 	number := func(x float64) ir.Expr { return &ir.Const{Typed: f64, Val: constant.MakeFloat64(x)} }
@@ -267,7 +268,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestConstantBounds: bounds in order stand as they are.
+// TestConstantBounds checks that constant bounds in order are printed as they are.
 func TestConstantBounds(t *testing.T) {
 	x := &ir.Var{Name: "x", Type: types.NewSlice(types.Typ[types.Float64]), Kind: ir.Param}
 	y := &ir.Var{Name: "y", Type: x.Type, Kind: ir.Result}

@@ -23,8 +23,8 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
-// TestRandom prints the tangents of random programs, lowers what is printed, and compares
-// what the two compute bit for bit.
+// TestRandom prints the tangents of random programs, lowers the printed source, and compares the
+// evaluation of both bit for bit.
 func TestRandom(t *testing.T) {
 	const batch = 50
 	refused, n := 0, longtest.Cases(*programs, 10, 25, 200)

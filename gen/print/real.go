@@ -26,6 +26,7 @@ func (p *printer) real(e ir.Expr) (string, int) {
 			return p.nabla("Const") + "(" + p.numberText(e) + ")", postfix
 		}
 	case *ir.Unary:
+		// !(x != y) is x.Equal(y).
 		if not, ok := e.X.(*ir.Binary); ok && e.Op == token.NOT && not.Op == token.NEQ && isReal(not.X.Type()) {
 			return p.method(not.X, "Equal", not.Y), postfix
 		}
@@ -146,6 +147,7 @@ func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 		if isNumber(y) {
 			return s + ".Scale(" + p.numberText(y) + ")", postfix
 		}
+		// The product of an expression with itself is a square, for which there is a cheaper rule.
 		if by := p.operandReal(y); by != s {
 			return s + ".Mul(" + p.unparenDeref(y, by) + ")", postfix
 		}
@@ -155,6 +157,7 @@ func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 			return p.operandReal(x) + ".AddConst(" + p.numberText(y) + ")", postfix
 		}
 	case token.SUB:
+		// x - c is the same number as x + (-c) in IEEE arithmetic.
 		if positive(y) {
 			if c := p.numberText(y); !strings.ContainsAny(c, " (") {
 				return p.operandReal(x) + ".AddConst(-" + c + ")", postfix

@@ -11,7 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// TestReals: operators on Reals are methods; what is plain is passed as a number.
+// TestReals checks that operators on Reals become methods, and that constants are passed as
+// numbers.
 func TestReals(t *testing.T) {
 	number := ir.Typed{T: ir.Real}
 	boolean := ir.Typed{T: types.Typ[types.Bool]}

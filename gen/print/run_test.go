@@ -22,8 +22,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// call is a function of what is compiled, with its arguments and what they and the
-// results are afterwards.
+// call is a compiled function with its arguments, and the arguments and results after the call.
 type call struct {
 	Package, Func string
 	Args          []json.RawMessage
@@ -70,7 +69,7 @@ func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 	return list
 }
 
-// goType is the type of the values that are given to and come from what is compiled.
+// goType returns the Go type of the arguments and results of compiled functions.
 func goType(t *testing.T, of types.Type) reflect.Type {
 	t.Helper()
 	switch u := of.Underlying().(type) {
@@ -145,8 +144,8 @@ func bits(x float64) string {
 	return fmt.Sprintf(" %x", math.Float64bits(x))
 }
 
-// TestRun compiles what is printed and compares it with the evaluation. That is exact
-// where the compiler fuses nothing, as on amd64.
+// TestRun compiles printed functions and compares them with the evaluator. The results are
+// identical where the compiler fuses nothing, as on amd64.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command")

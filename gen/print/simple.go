@@ -126,6 +126,7 @@ func (p *printer) let(s *ir.Let) {
 		p.line("var %s %s", name, p.typ(s.V.Type))
 		return
 	}
+	// says reports whether the text of the value implies the type of the variable.
 	says := types.Identical(s.E.Type(), s.V.Type)
 	switch e := s.E.(type) {
 	case *ir.Opaque:
@@ -171,6 +172,7 @@ func (p *printer) call(s *ir.Call, op string) {
 		p.line("%s%s", head, p.object(f.Object, s.Args, params))
 		return
 	}
+	// A rule is called under the name of its function.
 	o := s.Callee.Rule.Object
 	if o != nil && !p.visible(o) {
 		p.refuse("a call of %s, which package %s does not export; functions with rules and their derivatives are "+

@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// TestSource: what stands behind the functions names packages and variables as they do,
-// and the names of a file that is replaced are free.
+// TestSource checks that the text after the functions refers to packages and variables by the same
+// names, and that the names of a replaced file are free.
 func TestSource(t *testing.T) {
 	pkg := types.NewPackage("example.com/p", "p")
 	for _, name := range []string{"G", "y", "old"} {

@@ -14,8 +14,10 @@ import (
 // A printer prints one function.
 type printer struct {
 	*file
-	f     *ir.Func
-	b     strings.Builder
+	// f is the function being printed.
+	f *ir.Func
+	b strings.Builder
+	// names generates names of local variables that the function does not use yet.
 	names *ir.Namer
 	// vars maps variables to their Go names.
 	vars      map[*ir.Var]string
@@ -43,6 +45,7 @@ func (p *printer) function() {
 	p.names, p.vars, p.addressed = ir.NamerOf(p.f), map[*ir.Var]string{}, map[*ir.Var]bool{}
 	p.reserve(p.names)
 	body := removeUnread(clean(p.f.Body))
+	// Go requires a terminating statement in a function with results.
 	if completesNormally(body) {
 		body = append(body, &ir.Leave{L: p.f.Exit})
 	}
@@ -188,11 +191,13 @@ func (p *printer) returned(b ir.Block) int {
 		if !ok || len(set.P.Path) > 0 {
 			return 0
 		}
+		// In a return statement all operands are evaluated before any result is assigned.
 		if n > 1 && p.mentionsResult(set.E) {
 			return 0
 		}
 		at := -1
 		for k, v := range p.f.Results {
+			// A result whose address is taken may be read through a pointer in between.
 			if v == set.P.Root && !p.addressed[v] {
 				at = k
 			}

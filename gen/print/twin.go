@@ -28,6 +28,7 @@ func (s Source) PrintSIMD() (text, twin []byte, err error) {
 		return text, nil, err
 	}
 	defer func() { recovered(recover(), &err) }()
+	// The second file has its own imports and is printed twice for the same reason as the first.
 	f.packages = map[string]*types.Package{}
 	f.nameImports()
 	f.simdBody(s.SIMD)

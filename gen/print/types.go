@@ -112,6 +112,7 @@ func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
 // opaque returns an opaque expression: its format with the arguments inserted and its package
 // qualified.
 func (p *printer) opaque(e *ir.Opaque) (string, int) {
+	// The format is just the argument.
 	if e.Format == "%v" && len(e.Args) == 1 {
 		return p.text(e.Args[0], nil)
 	}

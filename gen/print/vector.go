@@ -60,6 +60,8 @@ func (p *printer) toVector(e ir.Expr) string {
 		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e},
 			nil) + ", " + p.scratchRow() + ")"
 	case constantExpr(e):
+		// Constants are loaded from a package-level array: a move from a scalar register would be
+		// an instruction that must not occur between vector instructions, see package avx.
 		p.consts = append(p.consts, p.numberText(e))
 		at := "&" + p.file.consts[p.f] + "[" + strconv.Itoa(len(p.consts)-1) + "]"
 		return p.avx("Get") + "(" + at + ", " + p.scratchRow() + ")"

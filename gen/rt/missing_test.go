@@ -65,7 +65,8 @@ var without = map[string]struct {
 		func(t *tree) []*float64 { return []*float64{&t.rows[0][1]} }, func(t *tree) bool { return t.rows[3] == nil }},
 }
 
-// TestComplete: missing parts of a shadow are made, and those that are there get what is added; nil stays nil.
+// TestComplete checks that missing parts of a shadow are allocated, that given parts receive the sums, and
+// that nil stays nil.
 func TestCompleteShadow(t *testing.T) {
 	for name, c := range without {
 		p := newTree(1)

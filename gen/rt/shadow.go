@@ -62,13 +62,14 @@ type span struct {
 	n    int
 }
 
+// start and end are the addresses of the first byte and of that after the last.
 func (s span) start() uintptr { return uintptr(s.at) }
 func (s span) end() uintptr   { return s.start() + uintptr(s.n)*s.plan.size }
 
 // A block is a maximal span with its shadow.
 type block struct {
 	span
-	shadow reflect.Value // a slice
+	shadow reflect.Value // slice of shadow values
 }
 
 // A plan is the layout of a type of values and of its shadow type: their sizes and the references

@@ -11,7 +11,7 @@ type inner struct {
 	next *inner
 }
 
-// mine, renamed and row are other names of what a model has.
+// mine, renamed and row are other names of the types of a model's fields.
 type mine float64
 type renamed inner
 type row []float64
