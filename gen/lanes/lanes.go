@@ -88,6 +88,22 @@ func (e *Error) Refused() (function, reason, remedy string) {
 // Build returns the lane form of f with the parameters in params divergent. A divergent parameter or result is replaced
 // by one of its lane type, a float by one float per lane; the others stay. Results must contain all results that are
 // divergent; further ones get lanes, too. The error is of type *[Error].
+//
+//	func f(x []float64, s float64, xBar []float64) exit {
+//	    let p float64 = math.Sin(x[0]) * s
+//	    xBar[0] += p
+//	}
+//
+// becomes, for two lanes with s and xBar divergent,
+//
+//	func f_lanes2(x []float64, s0 float64, s1 float64, xBar [][2]float64) exit {
+//	    let t float64 = math.Sin(x[0])
+//	    let xBarRow *[2]float64 = &xBar[0]
+//	    let p0 float64 = t * s0
+//	    let p1 float64 = t * s1
+//	    xBarRow[0] += p0
+//	    xBarRow[1] += p1
+//	}
 func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, err error) {
 	if p.types.n < 2 {
 		return nil, &Error{Func: f.Name, What: fmt.Sprintf("%d lanes are asked for, and two are the least", p.types.n)}

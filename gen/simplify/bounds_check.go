@@ -110,6 +110,7 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 			return ir.Block{l}
 		}
 	}
+	// The end of the range is evaluated again in the cut.
 	if m, ok := constInt(tripEnd); ok && m < minTripCount || !isSimple(tripEnd) {
 		return ir.Block{l}
 	}
@@ -213,6 +214,7 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 	for _, s := range l.Body {
 		for _, e := range ir.Exprs(s) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
+				// The right operand may not be evaluated in every iteration.
 				if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
 					return false
 				}

@@ -98,6 +98,7 @@ func (c *cloner) isClone(s *ir.Append) bool {
 	if !s.Spread || len(s.P.Path) > 0 || len(s.Elems) != 1 {
 		return false
 	}
+	// append([]byte, string...) is valid, but Make and Copy of a string are not handled.
 	if _, slice := s.Elems[0].Type().Underlying().(*types.Slice); !slice {
 		return false // a string
 	}
@@ -200,6 +201,7 @@ func (c *cloner) rewrite(s ir.Stmt) []ir.Stmt {
 	if !ok || !c.isClone(a) {
 		return []ir.Stmt{s}
 	}
+	// The operand is evaluated once, as append does.
 	from := &ir.Var{Name: c.names.Name("from"), Type: a.Elems[0].Type()}
 	made := &ir.Var{Name: c.names.Name("made"), Type: a.P.Root.Type}
 	n := &ir.Len{Typed: ir.Typed{T: integer}, X: from.Load()}

@@ -148,6 +148,7 @@ func (c *copyPropagator) writtenWhileUsed(b ir.Block, w, v *ir.Var) bool {
 			last = i
 		}
 	}
+	// Only writes before the last use matter.
 	for i, s := range b[:last+1] {
 		if i == last && len(ir.Blocks(s)) == 0 {
 			break // it reads its operands before it writes
@@ -187,6 +188,7 @@ func (c *copyPropagator) sink(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		}
 		// The declaration no longer writes it; an Add became a declaration, which does not read it.
 		c.use.writes[l.V]--
+		// The Add read the variable, the declaration does not.
 		if _, add := s.(*ir.Add); add {
 			c.use.reads[l.V]--
 		}

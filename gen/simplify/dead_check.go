@@ -12,7 +12,7 @@ import (
 // anything; then more code may be dead.
 //
 //	let t float64 = a * x[i] + y[j]       let unused float64 = x[i]
-//	z[0] = x[i]                           let unused2 float64 = y[j]
+//	z[0] = x[i]                           let unused1 float64 = y[j]
 //	let u float64 = math.Sin(x[i])        z[0] = x[i]
 func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	c := &checkReducer{use: usageOf(f.Body), trusted: trusted, names: ir.NamerOf(f)}

@@ -164,6 +164,7 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 		}
 		d.addReads(live, s)
 		return &c
+	// The number of elements is a result like that of a call.
 	case *ir.Copy:
 		if x.N != nil {
 			c := *x

@@ -26,8 +26,10 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
+	// The index outlives the rounds: most statements stay the same.
 	seen := newOccurrences()
 	for range maxRounds {
+		// Alias classes change with the rewrites, so they are computed again.
 		m := &merger{aliases: analyseAliases(f, distinct, work), adjoint: adjoint, cache: map[ir.Stmt]*effects{}}
 		f.Body = m.block(f.Body)
 		c := &copyPropagator{use: usageOf(f.Body), occurs: seen, substitutes: true, isSum: adjoint}

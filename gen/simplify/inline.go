@@ -306,6 +306,7 @@ func (in *inliner) canName(g *ir.Func) bool {
 				if p := ir.PlaceOf(e); p != nil {
 					place(p)
 				}
+				// Literals name fields by index.
 				if l, literal := e.(*ir.Literal); literal {
 					for _, k := range l.Keys {
 						field(l.T, k)
@@ -343,6 +344,7 @@ func nameable(t types.Type, home, from *types.Package) bool {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type)
 	visit = func(t types.Type) {
+		// Recursive types.
 		if seen[t] {
 			return
 		}

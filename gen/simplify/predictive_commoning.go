@@ -14,8 +14,8 @@ import (
 // offsets k and k+1 in general. The arguments are those of [Increments]: sums are reordered, so only cotangents are.
 //
 //	for i := 0; i < n; i++ {          if 0 < n {
-//	    y += x[i] * x[i+1]                let old = x[0]
-//	    p[i] += a                         let carry = 0
+//	    y += x[i] * x[i+1]                let carry = 0
+//	    p[i] += a                         let old = x[0]
 //	    p[i+1] += b                       for i := 0; i < n; i++ {
 //	}                                         let now = x[i+1]
 //	                                          y += old * now
@@ -150,6 +150,7 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 		}
 	}
 	for _, o := range list {
+		// Two additions to one element would have to be merged by Increments first.
 		if k, ok := o.neighbors(); !ok || o.counts[k] > 1 || o.counts[k+1] > 1 {
 			continue
 		}
@@ -163,6 +164,7 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 					adds++
 				}
 			}
+			// Any other access to the elements would miss the carried sum.
 			t := effectsOf(s)
 			for _, list := range [][]*ir.Place{t.reads, t.writes, t.adds} {
 				for _, p := range list {
@@ -288,6 +290,8 @@ func (w *commoner) carryLoad(l *ir.Loop, o *offsetCounts) ir.Block {
 		}
 		return e
 	}}
+	// The load moves to the start of the iteration, which is safe as the loop does not write the slice and every
+	// iteration performs it.
 	body := append(ir.Block{&ir.Let{At: l.At, V: now, E: element(l.V.Load(), loaded)}}, m.Block(l.Body)...)
 	l.Body = append(body, &ir.Set{At: l.At, P: old.Place(), E: now.Load()})
 	return ir.Block{&ir.Let{At: l.At, V: old, E: element(l.Lo, carried)}}

@@ -59,6 +59,7 @@ func (s *scalarizer) choose(f *ir.Func) {
 			if !decomposable(st.E) {
 				rejected[st.P.Root] = true
 			}
+			// An index may read a part of an aggregate.
 			for _, e := range st.P.Indices() {
 				checkExpr(e, false)
 			}
@@ -69,6 +70,7 @@ func (s *scalarizer) choose(f *ir.Func) {
 		}
 		if p := ir.Target(st); p != nil {
 			checkPlace(p)
+			// Appending or adding to a whole aggregate cannot be split.
 			if _, set := st.(*ir.Set); !set && isAggregate(p.Type()) && !p.Indirect() {
 				rejected[p.Root] = true
 			}

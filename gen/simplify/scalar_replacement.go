@@ -302,6 +302,7 @@ func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
 		if x.e == nil {
 			x.e = zeroConst(x.v.Type)
 		}
+		// A scalar that keeps its value, as after v = v.
 		if loadedVar(x.e) == x.v {
 			continue
 		}

@@ -26,6 +26,7 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	for changed := true; changed; {
 		changed = false
 		ir.Walk(body, func(s ir.Stmt) bool {
+			// Views of views are found in a later iteration.
 			if l, ok := s.(*ir.Let); ok && !memoryViews[l.V] && memoryViews.isView(l.E) {
 				memoryViews[l.V], changed = true, true
 			}

@@ -79,6 +79,7 @@ func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
 	}
 	for k, i := range list {
 		index := fitConst(l.V.Type, i)
+		// The index type cannot represent the value on 32 bits.
 		if index == nil {
 			return nil, false
 		}

@@ -39,6 +39,7 @@ func exprUses(e ir.Expr, visit func(v *ir.Var, how use)) {
 		if p == nil {
 			return true
 		}
+		// An address of an indirect place reads the reference only.
 		if _, load := e.(*ir.Load); load || p.Indirect() {
 			visit(p.Root, reads)
 		} else {

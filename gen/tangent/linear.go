@@ -46,7 +46,8 @@ func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
 	return e, nil
 }
 
-// binary is derivative for arithmetic operations, by the rules for sums, products and quotients.
+// binary is derivative for arithmetic operations, by the rules for sums, products and quotients. For a quotient q = x /
+// y the tangent is (dx - q*dy) / y, which reuses q, or dx / y or -(dy/y)*q if only one operand is active.
 func (b *builder) binary(e *ir.Binary) (val, dot ir.Expr) {
 	// Two evaluations of one operand would need two tangents.
 	if e.Op == token.MUL && ir.Equal(e.X, e.Y) {
@@ -155,7 +156,8 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		return b.minMax(e, args, dots)
 	}
 	if dots[0] != nil {
-		// A function that is linear in one argument, as math.Ldexp, is applied to the tangent: no overflow of the partial.
+		// A function that is linear in an argument, as math.Ldexp, is applied to the tangent: its partial might
+		// overflow.
 		if dot := elementary.Linear(e, dots[0]); dot != nil {
 			return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, dot
 		}
@@ -251,7 +253,13 @@ func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr
 }
 
 // minMax is derivative for min and max of any number of arguments: the tangent of the first argument that equals the
-// value, or, if the value is a NaN, of the first that is a NaN.
+// value, or, if the value is a NaN, of the first that is a NaN. It is written as a chain of ifs on the value v:
+//
+//	if x0 == v || x0 != x0 && v != v {
+//	    minDot = x0Dot
+//	} else {
+//	    minDot = x1Dot
+//	}
 func (b *builder) minMax(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}

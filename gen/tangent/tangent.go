@@ -56,6 +56,18 @@ func NewWith(l *lanes.Program) *Program {
 // followed by the shadows of those in Facts.Results. Shadows of slices and pointers must have the same lengths and
 // capacities as the parameters and overlap in the same way. In vector mode, a float has one shadow per lane. The error
 // is of type *[Error] or *[activity.Error].
+//
+//	func f(x []float64, a float64) (y float64) exit {
+//	    y = x[0] * a
+//	}
+//
+// becomes, with both parameters active,
+//
+//	func f_tangent_11(x []float64, a float64, xDot []float64, aDot float64) (y float64, yDot float64) exit {
+//	    let t float64 = x[0]
+//	    yDot = xDot[0] * a + t * aDot
+//	    y = t * a
+//	}
 func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
 	facts, err := p.activity.Analyze(f, active)
 	if err != nil {

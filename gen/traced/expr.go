@@ -54,6 +54,7 @@ func (b *builder) realExpr(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Const:
 		return &ir.Const{Typed: typed(), Val: e.Val, Text: e.Text}
+	// New memory takes the kind of the place it is assigned to.
 	case *ir.Make:
 		return &ir.Make{Typed: typed(), N: b.rewrite(e.N), Cap: b.rewrite(e.Cap)}
 	case *ir.New:
@@ -65,6 +66,7 @@ func (b *builder) realExpr(e ir.Expr) ir.Expr {
 		}
 		return l
 	case *ir.Convert:
+		// A conversion of a zero value has no plain operand to lift.
 		if c, ok := e.X.(*ir.Const); ok && c.Val == nil {
 			return &ir.Convert{Typed: typed(), X: b.rewriteAs(c, true)}
 		}
@@ -164,6 +166,7 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 		if !b.exprActive(e.X) && !b.exprActive(e.Y) {
 			break
 		}
+		// Interfaces hold plain values.
 		if types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()) {
 			return b.mapOperands(e, b.plainExpr)
 		}
@@ -194,6 +197,7 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 
 // plainExpr returns e without Reals. An active number leaves the trace.
 func (b *builder) plainExpr(e ir.Expr) ir.Expr {
+	// Plain numbers become constants.
 	if !b.exprActive(e) {
 		return b.rewrite(e)
 	}
@@ -233,6 +237,7 @@ func (b *builder) equality(e *ir.Binary) ir.Expr {
 	} else if okx && oky {
 		x, y = px.P, py.P
 	}
+	// Each comparison is a guard of the trace, so their number is limited.
 	const most = 64
 	if !okx || !oky || comparisonCount(t) > most {
 		b.refuse("comparison of a "+typeText(t), "Reals are compared one by one", "compare the parts that matter")

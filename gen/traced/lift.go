@@ -21,6 +21,7 @@ func (b *builder) lift(e ir.Expr) ir.Expr {
 		b.refuse("a "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
 			"its memory holds plain numbers", "copy it element by element into new memory first")
 	}
+	// Structs and arrays are lifted part by part.
 	v := b.temp("lifted", b.realType(t, "a number"), nil)
 	b.liftInto(v.Place(), b.addressable(e), t)
 	return v.Load()

@@ -39,6 +39,20 @@ func tracedSource(r *ir.Rule) *ir.Func {
 // Build returns the traced form of f with the given parameters active, and the facts about f. It has the parameters and
 // results of f; those in Facts.Params and Facts.Results are over Reals. Callees are replaced by their traced forms if
 // these differ. The error is of type *[Error] or *[activity.Error].
+//
+//	func f(x []float64, n int) (y float64) exit {
+//	    let c float64 = float64(n)
+//	    y = x[0] * c
+//	}
+//
+// becomes, with x active,
+//
+//	func f_traced_1(x []nabla.Real, n int) (y nabla.Real) exit {
+//	    let c float64 = float64(n)
+//	    y = x[0] * nabla.Real(c)
+//	}
+//
+// where the conversion makes a constant of the trace.
 func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
 	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
@@ -91,6 +105,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 		Name: fmt.Sprintf("%s_traced_%v", f.Name, facts.Params), Object: f.Object, Recv: f.Recv, Variadic: f.Variadic,
 		Exit: f.Exit, Pos: f.Pos,
 	}
+	// Forms with different active results but no active parameter need different names.
 	if facts.Params.Empty() {
 		t.Name = fmt.Sprintf("%s_traced_0_%v", f.Name, facts.Results)
 	}
@@ -188,6 +203,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.Emit(&ir.Add{At: s.At, P: p, E: b.rewriteAs(s.E, b.placeActive(s.P))})
 	case *ir.Append:
 		b.appendStmt(s)
+	// Elements of a plain slice are lifted before they are copied into an active one.
 	case *ir.Copy:
 		c := &ir.Copy{At: s.At, N: b.realVar(s.N), Dst: b.rewrite(s.Dst)}
 		if c.Src = b.rewrite(s.Src); b.exprActive(s.Dst) {
@@ -225,6 +241,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 		switch {
 		case s.Spread && active:
 			a.Elems = append(a.Elems, b.liftedSlice(e))
+		// Statements that only reverse sweeps contain.
 		default:
 			a.Elems = append(a.Elems, b.rewriteAs(e, active && activity.HasFloats(e.Type())))
 		}
@@ -247,6 +264,7 @@ func (b *builder) call(s *ir.Call) {
 		b.refuse("a call of "+callee.Func.Name, err.Error(), "")
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Func: f}}
+	// A passive callee is called as it is.
 	if f == callee.Func {
 		c.Callee = s.Callee
 	}
