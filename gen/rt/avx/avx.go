@@ -8,32 +8,31 @@ import (
 	"unsafe"
 )
 
-// Ready reports whether the processor can do what this package and the code that calls it
-// does.
+// Ready reports whether the processor supports the instructions of this package and of its callers.
 func Ready() bool { return archsimd.X86.AVX2() }
 
-// Get is the vector of the number at p. It goes through the memory at via.
+// Get returns the vector with the number at p in each lane. It overwrites *via.
 func Get(p *float64, via *[4]float64) archsimd.Float64x4 {
 	return of(*(*uint64)(unsafe.Pointer(p)), via)
 }
 
-// of is the vector of a number of which x are the bits. That it is stored makes it one at
-// once: half a vector that waits for registers would be put aside as a number.
+// of returns the vector with the number of bits x in each lane. Storing it completes the broadcast:
+// a vector of half the size that waits for registers would be spilled by a scalar instruction.
 func of(x uint64, via *[4]float64) archsimd.Float64x4 {
 	archsimd.BroadcastUint64x4(x).AsFloat64x4().Store(via)
 	return archsimd.LoadFloat64x4(via)
 }
 
-// Put stores at p the number that all lanes of x are. It goes through the memory at via.
+// Put stores at p the number that all lanes of x hold. It overwrites *via.
 func Put(p *float64, x archsimd.Float64x4, via *[4]float64) {
 	x.Store(via)
 	*(*uint64)(unsafe.Pointer(p)) = *(*uint64)(unsafe.Pointer(via))
 }
 
-// Int is the vector of float64(i). It goes through the memory at via.
+// Int returns the vector with float64(i) in each lane. It overwrites *via.
 func Int(i int64, via *[4]float64) archsimd.Float64x4 { return of(float(uint64(i)), via) }
 
-// float are the bits of float64(int64(i)), found by integers alone.
+// float returns the bits of float64(int64(i)), computed with integers alone.
 func float(i uint64) uint64 {
 	sign := i & (1 << 63)
 	if sign != 0 {
@@ -58,16 +57,18 @@ func float(i uint64) uint64 {
 
 // signs and values are masks, in memory as they are needed: to make them takes half a vector.
 var (
+	// signs and values are masks, kept in memory since constructing them takes vectors of half the
+	// size.
 	signs  = [4]uint64{1 << 63, 1 << 63, 1 << 63, 1 << 63}
 	values = [4]uint64{1<<63 - 1, 1<<63 - 1, 1<<63 - 1, 1<<63 - 1}
 )
 
-// Neg is -x.
+// Neg returns -x.
 func Neg(x archsimd.Float64x4) archsimd.Float64x4 {
 	return x.AsUint64x4().Xor(archsimd.LoadUint64x4(&signs)).AsFloat64x4()
 }
 
-// Abs is the absolute value of x.
+// Abs returns the absolute value of x.
 func Abs(x archsimd.Float64x4) archsimd.Float64x4 {
 	return x.AsUint64x4().And(archsimd.LoadUint64x4(&values)).AsFloat64x4()
 }

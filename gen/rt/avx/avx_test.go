@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt/avx"
 )
 
-// lanes runs a function that gives a vector, and leaves the registers as Go wants them.
+// lanes stores the vector that f returns, and leaves the registers in the state that Go expects.
 //
 //go:noinline
 func lanes(out *[4]float64, f func() archsimd.Float64x4) {

@@ -1,73 +1,74 @@
-// Package checkpoint decides when the reverse sweep of a long loop takes snapshots.
+// Package checkpoint computes the checkpointing schedules of adjoint loops.
 //
-// A loop of n steps is reversed from its last step to its first, and each step needs the
-// state before it. Where not all states can be kept, some are, as snapshots, and the
-// others are computed again from the snapshot before them:
+// A loop of n steps is reversed from its last step to its first, and each step needs the state
+// before it. If not all states can be stored, some are, as snapshots, and the others are recomputed
+// by advancing from the latest snapshot before them:
 //
 //	for end := n; end > 0; {
-//		at := the step of the latest snapshot, whose state is taken up
+//		at := the step of the latest snapshot, whose state is restored
 //		for {
 //			to := checkpoint.Next(at, end, free, steps)
 //			if to == at {
 //				break
 //			}
-//			run the steps from at to to, and take a snapshot there if one is free
+//			advance from step at to step to, and take a snapshot there if one is free
 //			at = to
 //		}
-//		reverse the steps from at to end, with all that they keep
+//		run the steps from at to end with recording, and reverse them
 //		end = at, and if the latest snapshot is of this step it becomes free
 //	}
 //
-// The first run of the loop takes snapshots in the same way, from a snapshot before step 0
-// on. The schedule is binomial: s snapshots and r runs of each step suffice for
-// C(s+r, s) steps, and no schedule needs fewer steps to be run.
+// The forward sweep takes snapshots in the same way, starting with one before step 0. The schedule
+// is binomial: s snapshots and r runs of each step suffice for C(s+r, s) steps, and no schedule
+// needs fewer runs of steps.
 //
-// Where n is not known before the loop ends, a snapshot is taken every stride steps, first
-// every one; where there are too many, every other one is given up and the stride doubles.
-// With a bound on snapshots half of them are given up at the end, so that there are some for
-// the steps between those that are left.
+// If n is not known before the loop ends, a snapshot is taken every stride steps, at first after
+// every step; when the limit is reached, every other snapshot is dropped and the stride doubles.
+// With a limit on snapshots, half of them are dropped at the end, so that there are free ones for
+// the steps between those that remain.
 //
-// The schedule follows Griewank & Walther, "Algorithm 799: revolve", ACM Trans. Math.
-// Softw. 26 (2000).
+// The schedule follows Griewank & Walther, "Algorithm 799: revolve", ACM Trans. Math. Softw. 26
+// (2000).
 package checkpoint
 
-// Next is up to where the steps from at on are run before the next snapshot, where the
-// steps behind end are reversed already. It is at itself where the steps from at to end
-// are to be reversed at once, which are no more than steps. Free is how many snapshots
-// there can be besides that at step at; with none the state of the last steps is
-// computed without.
+// Next returns the step to which to advance from step at before the next snapshot, given that the
+// steps from end on are reversed already. It returns at if the steps from at to end, at most steps
+// of them, are to be reversed as one segment. free is the number of snapshots that can be taken
+// besides the one at step at; with none, the state of the last segment is recomputed without a
+// snapshot.
 //
-// Next expects 0 ≤ at ≤ end, free ≥ 0 and steps ≥ 1; smaller numbers stand for these.
+// Next expects 0 ≤ at ≤ end, free ≥ 0 and steps ≥ 1; smaller values of free and steps are replaced
+// by these bounds.
 func Next(at, end, free, steps int) int {
 	free, steps = max(free, 0), max(steps, 1)
 	if end-at <= steps {
 		return at
 	}
-	n := (end-at-1)/steps + 1 // parts of as many steps
+	n := (end-at-1)/steps + 1 // number of segments
 	if free == 0 {
 		return at + (n-1)*steps
 	}
 	return at + first(n, free+1)*steps
 }
 
-// first is how many of n parts are run before the next of s snapshots, s and n being at
-// least 2.
+// first returns the number of n segments to advance over before the next of s snapshots; s and n
+// are at least 2.
 func first(n, s int) int {
-	// All of them can be reversed in r runs at most, and not in fewer.
+	// r is the smallest number of runs that suffices for all segments.
 	r := 1
 	for Reach(s, r) < n {
 		r++
 	}
-	// What is behind may take r runs with one snapshot less, what is before r-1 runs.
+	// The segments after the snapshot may take r runs with one snapshot less, those before it r-1
+	// runs.
 	return max(1, min(Reach(s, r-1), n-Reach(s-1, r-1)))
 }
 
-// Endless is a number of steps that no loop comes to.
+// Endless returns a number of steps that no loop reaches.
 func Endless() int { return int(^uint(0) >> 1) }
 
-// Reach is how many steps can be reversed with s snapshots and no more than r runs of any
-// step besides the reversal itself: C(s+r, s). Numbers that are too large are the largest
-// there is.
+// Reach returns the number of steps that can be reversed with s snapshots and at most r runs of any
+// step besides the reversal itself: C(s+r, s), or the largest int if that is larger.
 func Reach(s, r int) int {
 	const largest = int(^uint(0) >> 1)
 	k, n := min(s, r), s+r
@@ -85,9 +86,9 @@ func Reach(s, r int) int {
 	return out
 }
 
-// Size is how many snapshots, and how many steps that are reversed at once, suffice for n
-// steps with levels-1 runs of each besides its reversal: for two levels about the square
-// root of n, for three about the cube root of 2n. Levels below 2 stand for 2.
+// Size returns a number of snapshots, which is also that of steps per segment, that suffices for n
+// steps with levels-1 runs of each besides its reversal: for two levels about the square root of n,
+// for three about the cube root of 2n. Levels below 2 stand for 2.
 func Size(n, levels int) int {
 	levels = max(levels, 2)
 	enough := func(k int) bool { return Reach(k, levels-1) >= (n+k-1)/k }

@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
 )
 
-// reversal is what a reversal by the schedule comes to.
+// A reversal holds the cost of reversing a loop by the schedule.
 type reversal struct {
 	forward   int   // steps that were run
 	runs      []int // of each step
