@@ -169,8 +169,8 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 			w.recorded, f.changed = true, true
 		}
 	}
-	// Consume, and propagate if it uses the result, run before the restoration, with the values after n: later statements
-	// must preserve those.
+	// Consume, and propagate if it uses the result, run before the restoration, with the values after n: later
+	// statements must preserve those.
 	f.addNeeded(in, reads)
 	for _, w := range n.writes {
 		if w.recorded {
