@@ -10,17 +10,17 @@ import "fmt"
 // of the body of the function, a loop or a scope, is a tree. No code is duplicated and no condition
 // is added. In a function in normal form
 //
-// #  - an if that leaves, with a leave of an enclosing label in a branch, is last in its block: the
-// #    statements after it are at the end of its other branch. A panic does not count as a leave,
-// #    since nothing after it is differentiated;
-// #  - so the only statements that may leave and have statements after them are loops and scopes: the
-// #    rest runs if they complete or are left by their own label, and that is one place;
-// #  - a scope has a leave of its label; or it is a join: its body is one if, which leaves and
-// #    completes in two or more places, so that the code after the scope would have to be duplicated
-// #    to move into a branch. No join is last in its block;
-// #  - no leave is redundant, that is to the end of a statement that would end there without it. A
-// #    leave out of a loop to the place where the loop ends anyway is a leave of the loop;
-// #  - no code is unreachable.
+//   - an if that leaves, with a leave of an enclosing label in a branch, is last in its block: the
+//     statements after it are at the end of its other branch. A panic does not count as a leave,
+//     since nothing after it is differentiated;
+//   - so the only statements that may leave and have statements after them are loops and scopes: the
+//     rest runs if they complete or are left by their own label, and that is one place;
+//   - a scope has a leave of its label; or it is a join: its body is one if, which leaves and
+//     completes in two or more places, so that the code after the scope would have to be duplicated
+//     to move into a branch. No join is last in its block;
+//   - no leave is redundant, that is to the end of a statement that would end there without it. A
+//     leave out of a loop to the place where the loop ends anyway is a leave of the loop;
+//   - no code is unreachable.
 //
 // An iteration is then determined by its path from the root of the tree of its region to a leaf,
 // which is the end of the region or a leave, and by the paths through the loops and scopes on it,
