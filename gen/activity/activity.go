@@ -286,8 +286,8 @@ func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 }
 
 // call applies a call of a function with a body: it determines the context of the callee from the arguments, and
-// transfers the facts about the callee's parameters and results to the arguments and results of the call. What the call
-// writes or merges in the callee, it writes or merges here.
+// transfers the facts about the callee's parameters and results to the arguments and results of the call. Memory that
+// is written, and classes that are merged, in the callee are so here, too.
 func (f *Facts) call(s *ir.Call) {
 	callee := f.analyzedFunc(s)
 	if callee == nil {

@@ -56,7 +56,7 @@ func convertNumber(t types.Type, e ir.Expr) ir.Expr {
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
 
-// A rowPointer is a variable that points to the array of lanes at place; target is what it points to.
+// A rowPointer is a variable that points to the array of lanes at place; target is the array.
 type rowPointer struct{ place, target *ir.Place }
 
 // laneNumber returns the divergent float at p. The address of an array of lanes in memory is computed once and reused

@@ -16,7 +16,7 @@ type aliases struct {
 	unknown   map[*ir.Var]bool    // representatives of the classes that may overlap any other class
 	use       *usage              // of the whole body
 	workspace *ir.Var             // the parameter that leads to the tape, or nil
-	fromTape  *ir.Var             // represents what references loaded from the tape lead to
+	fromTape  *ir.Var             // represents all memory that the tape refers to
 }
 
 // analyseAliases computes the alias classes of f in one pass: unions do not depend on the order of the statements. If
@@ -156,13 +156,14 @@ func (m *aliases) mayAlias(p, q *ir.Place) bool {
 	if !p.Indirect() && !q.Indirect() {
 		return false
 	}
-	// A direct place is overlapped by an indirect one only through its address.
+	// A direct place is overlapped by an indirect one only if its address is taken.
 	for _, r := range []*ir.Place{p, q} {
 		if !r.Indirect() && !m.use.addressed[r.Root] {
 			return false
 		}
 	}
 	a, b := m.find(p.Root), m.find(q.Root)
+	// Different classes are disjoint unless one of them is unknown.
 	if a != b && !m.unknown[a] && !m.unknown[b] {
 		return false
 	}

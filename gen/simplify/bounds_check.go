@@ -59,6 +59,7 @@ func (c *cutter) block(b ir.Block) (out ir.Block) {
 		} else {
 			out = append(out, s)
 		}
+		// The condition may have become false.
 		if c.known != nil {
 			exprUses(c.known, func(v *ir.Var, _ use) {
 				if writesVar(s, v) {

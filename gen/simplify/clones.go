@@ -43,6 +43,7 @@ func Clones(f *ir.Func) {
 	observes = func(b ir.Block, inCaller bool) (observed bool) {
 		ir.Walk(b, func(s ir.Stmt) bool {
 			switch s := s.(type) {
+			// An append other than a clone may reuse spare capacity, which depends on the growth policy of the runtime.
 			case *ir.Append:
 				if inCaller && c.isClone(s) {
 					found = true

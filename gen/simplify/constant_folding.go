@@ -89,6 +89,7 @@ func foldBinary(e *ir.Binary) ir.Expr {
 	case aok && bok && max(a, -a) <= most && max(b, -b) <= most:
 	case bok && b == 0 && (e.Op == token.ADD || e.Op == token.SUB):
 		return e.X
+	// Identities keep the other operand, which may be any expression.
 	case bok && b == 1 && (e.Op == token.MUL || e.Op == token.QUO):
 		return e.X
 	case aok && a == 0 && e.Op == token.ADD, aok && a == 1 && e.Op == token.MUL:
@@ -104,6 +105,7 @@ func foldBinary(e *ir.Binary) ir.Expr {
 		n = a - b
 	case token.MUL:
 		n = a * b
+	// A division by the constant 0 is left to panic at run time.
 	case token.QUO, token.REM:
 		if b == 0 {
 			return e

@@ -16,6 +16,7 @@ import (
 //	let u float64 = math.Sin(x[i])        z[0] = x[i]
 func Checks(f *ir.Func, trusted func(*ir.Var) bool) bool {
 	c := &checkReducer{use: usageOf(f.Body), trusted: trusted, names: ir.NamerOf(f)}
+	// The caller reads the results.
 	for _, v := range f.Results {
 		c.use.reads[v]++
 	}
@@ -96,6 +97,7 @@ func (c *checkReducer) panickingOperands(e ir.Expr) (out []ir.Expr) {
 		return c.panickingOperands(x.X)
 	case *ir.Math:
 		return c.panickingOperandsOf(x.Args)
+	// Integer operations may panic themselves and are kept whole.
 	case *ir.Binary:
 		if x.Op == token.LAND || x.Op == token.LOR || !ir.IsFloat(x.T) {
 			break
@@ -132,6 +134,7 @@ func (c *checkReducer) certainAccesses(s ir.Stmt) (out []*ir.Place) {
 	}
 	ir.EachExpr(s, func(e ir.Expr) {
 		ir.WalkExpr(e, func(e ir.Expr) bool {
+			// The right operand may not be evaluated.
 			if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
 				return false
 			}

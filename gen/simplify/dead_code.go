@@ -102,7 +102,7 @@ func (d *eliminator) addReads(live bitSet, s ir.Stmt) {
 	})
 }
 
-// block returns what remains of b and the variables that are live at its start. Out are those that are live at its end;
+// block returns the rest of b and the variables that are live at its start. Out are those that are live at its end;
 // it is not modified.
 func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 	live := out.union(nil)
@@ -119,7 +119,7 @@ func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 	return kept, live
 }
 
-// stmt returns what remains of s, or nil. On entry live is the set of variables live after s; stmt replaces its
+// stmt returns the rest of s, or nil. On entry live is the set of variables live after s; stmt replaces its
 // contents by those live before s.
 func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	switch x := s.(type) {

@@ -75,6 +75,7 @@ func isZero(e ir.Expr) bool {
 			return !constant.BoolVal(e.Val)
 		}
 	case *ir.Literal:
+		// An empty slice literal is not nil.
 		if _, slice := e.T.Underlying().(*types.Slice); slice {
 			return false
 		}

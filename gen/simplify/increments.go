@@ -130,6 +130,7 @@ func (m *merger) block(b ir.Block) ir.Block {
 				j, s = m.mergeAdd(x, b[i+1:])
 			}
 		case *ir.Set:
+			// The zero is not needed if the next access is an addition.
 			if isZero(x.E) && ir.IsFloat(x.P.Type()) && m.adjoint(x.P.Root) {
 				j, s = m.mergeZero(x, b[i+1:])
 			}

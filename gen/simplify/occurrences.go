@@ -34,6 +34,7 @@ func (m *occurrences) varsOf(s ir.Stmt) bitSet {
 			n = len(m.numbers)
 			m.numbers[v] = n
 		}
+		// The set grows with the numbers.
 		for len(out) <= n/64 {
 			out = append(out, 0)
 		}

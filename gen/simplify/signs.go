@@ -32,6 +32,7 @@ func hoistSign(e ir.Expr) ir.Expr {
 			break
 		}
 		switch e.Op {
+		// Two signs cancel in a product.
 		case token.MUL, token.QUO:
 			return negateIf(binary(e.T, e.Op, x, y), p != q)
 		case token.ADD:

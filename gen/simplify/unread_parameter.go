@@ -95,6 +95,7 @@ func (u views) storedValue(s ir.Stmt) ir.Expr {
 	if !p.Indirect() || !u[p.Root] || u.occursInExpr(e) {
 		return nil
 	}
+	// Indices must not read the memory either.
 	for _, i := range p.Indices() {
 		if u.occursInExpr(i) {
 			return nil
