@@ -32,7 +32,7 @@ const hashFile = "testdata/adjoints.txt"
 // TestAdjointsUnchanged compares the adjoints of all functions in testdata, under every variant of the options, with
 // the recorded hashes of their text. It detects changes of the output that leave derivatives right: another name,
 // another order of fields, a value that is recorded and was not. After an intended change run it with -update; -texts
-// writes the adjoints to a directory, and two such directories can be compared.
+// writes the adjoints to a directory, so that those of two versions can be compared.
 func TestAdjointsUnchanged(t *testing.T) {
 	got := map[string]string{} // name/variant to text
 	for _, path := range []string{"gen/tangent/testdata/funcs", "gen/adjoint/testdata/funcs",
