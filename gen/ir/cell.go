@@ -44,8 +44,8 @@ func MayOverlap(s, t types.Type) (may bool) {
 // may be accessed, which can then be the key of a map. The zero value is ready to use.
 type Cells struct{ chosen []types.Type }
 
-// Of returns the representative of t: the first type it was called with that SameCell relates to t,
-// or the predeclared type if t is basic. It takes time linear in the number of representatives.
+// Of returns the representative of t: the predeclared type if t is basic, otherwise the underlying type
+// of the first type it was called with that SameCell relates to t. It takes time linear in the number of representatives.
 func (c *Cells) Of(t types.Type) types.Type {
 	u := t.Underlying()
 	if b, ok := u.(*types.Basic); ok {
