@@ -45,7 +45,8 @@ func MayOverlap(s, t types.Type) (may bool) {
 type Cells struct{ chosen []types.Type }
 
 // Of returns the representative of t: the predeclared type if t is basic, otherwise the underlying type
-// of the first type it was called with that SameCell relates to t. It takes time linear in the number of representatives.
+// of the first type it was called with that SameCell relates to t. It takes time linear in the number of
+// representatives.
 func (c *Cells) Of(t types.Type) types.Type {
 	u := t.Underlying()
 	if b, ok := u.(*types.Basic); ok {
