@@ -362,7 +362,8 @@ func (u *unit) write() error {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
 			funcs = append(funcs,
-				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: apart(b), Shadows: t.shadows(b),
+				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: apart(b),
+					Shadows:    t.shadows(b),
 					Workspaces: b.workspaces()})
 		}
 	}
