@@ -81,12 +81,43 @@ func (b *builder) usesTape() (found bool) {
 
 // leaksAllocation returns why memory that b allocates may be reachable by its caller, or "" if it is not. A
 // checkpointed loop must not leak: the shadow of the memory would have to survive in the snapshots.
+//
+// In recursion the answers for functions that call each other depend on each other. They are the least fixed point: all
+// start as "", and those that are found to leak are kept until none is added.
 func (b *builder) leaksAllocation() string {
-	if b.allocationLeak == nil {
-		b.allocationLeak = new(string) // assumed during recursion
-		*b.allocationLeak = b.findLeak()
+	if b.allocationLeak != nil {
+		return *b.allocationLeak
+	}
+	var unknown []*builder
+	b.addUnknownLeaks(&unknown)
+	for again := true; again; {
+		again = false
+		for _, c := range unknown {
+			if *c.allocationLeak == "" {
+				*c.allocationLeak = c.findLeak()
+				again = again || *c.allocationLeak != ""
+			}
+		}
 	}
 	return *b.allocationLeak
+}
+
+// addUnknownLeaks adds b and the callees on whose answers that of b depends to list, unless their leak is known, and
+// sets the leak of each to "".
+func (b *builder) addUnknownLeaks(list *[]*builder) {
+	if b.allocationLeak != nil {
+		return
+	}
+	b.allocationLeak = new(string)
+	*list = append(*list, b)
+	if b.checkpointed != nil {
+		b.checkpointed.segment.addUnknownLeaks(list)
+	}
+	each(b.body, func(n *node) {
+		if n.callee != nil {
+			n.callee.addUnknownLeaks(list)
+		}
+	})
 }
 
 // findLeak computes the result of leaksAllocation: the last statement, in textual order, that assigns new memory to an

@@ -362,3 +362,44 @@ func Kernels(x []float64, n int) float64 {
 	}
 	return floats.Dot(u, x)
 }
+
+// sines and damped call each other. damped gets new memory from sines only.
+func sines(u []float64, k int) []float64 {
+	if k > 0 {
+		u = damped(u, k-1)
+	}
+	v := make([]float64, len(u))
+	for i := range u {
+		v[i] = math.Sin(u[i])
+	}
+	return v
+}
+
+func damped(u []float64, k int) []float64 {
+	if k > 0 {
+		u = sines(u, k-1)
+	}
+	for i := range u {
+		u[i] *= 0.9 + 0.1*u[i]
+	}
+	return u
+}
+
+// Mutual has loops that get new memory from functions in mutual recursion.
+func Mutual(x []float64, n int) float64 {
+	u := make([]float64, len(x))
+	copy(u, x)
+	//nabla:checkpoint
+	for i := 0; i < n; i++ {
+		u = sines(u, 2)
+	}
+	//nabla:checkpoint
+	for i := 0; i < n; i++ {
+		u = damped(u, 1)
+	}
+	s := 0.0
+	for _, v := range u {
+		s += v * v
+	}
+	return s
+}
