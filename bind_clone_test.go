@@ -483,8 +483,8 @@ func TestCloneInside(t *testing.T) {
 	wg.Wait()
 }
 
-// BenchmarkPrivate is the price of a copy of the struct for each call of a clone.
-func BenchmarkPrivate(b *testing.B) {
+// BenchmarkClone measures the price of a copy of the struct for each call of a clone.
+func BenchmarkClone(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		w := &bench{2, make([]float64, n)}
 		p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(n, 0))
