@@ -10,9 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// adapter writes a derivative in the one shape that engines see, as a function literal.
-// Its parameters are slices called y and x, with ydot, xbar and so on beside them, and p,
-// the bound struct.
+// An adapter writes a call of one derivative as a function literal of the uniform type that engines call. The
+// parameters of the literal are the slices y and x, their derivatives (ydot, xbar, …) and p, the bound struct.
 type adapter struct {
 	t     *target
 	b     *built
@@ -20,22 +19,22 @@ type adapter struct {
 	scope *print.Scope
 	names *names
 
-	work *[]string // declarations outside of it: what is kept between calls
+	work *[]string // declarations of variables that outlive a call, shared by the adapters of a target
 	pre  []string  // statements before the call
-	post []string  // and behind it
+	post []string  // statements after the call
 	used map[string]bool
 }
 
 var suffixes = [...]string{value: "", dot: "dot", bar: "bar", barDot: "bardot"}
 
-// operand is the slice of x or y in a slot.
+// operand returns the name of the slice of x or y in slot s, and marks it as used.
 func (a *adapter) operand(letter string, s slot) string {
 	name := a.names.of(letter + suffixes[s])
 	a.used[letter+suffixes[s]] = true
 	return name
 }
 
-// has reports whether the function has such a parameter.
+// has reports whether the literal has a parameter of that plain name.
 func (a *adapter) has(name string) bool {
 	for _, o := range a.field.slots {
 		if o.name == name {
@@ -45,10 +44,11 @@ func (a *adapter) has(name string) bool {
 	return false
 }
 
-// function is the text of the function literal.
+// function returns the text of the function literal: the preparing statements, the call of the derivative and the
+// statements that store its results. It returns the number of outputs if the field counts them.
 func (a *adapter) function() string {
 	s := a.t.shape
-	for _, name := range []string{"xbar", "xbardot"} { // derivatives are added to them
+	for _, name := range []string{"xbar", "xbardot"} { // the derivative accumulates into them
 		if a.has(name) && !s.number {
 			a.pre = append(a.pre, "clear("+a.operand("x", slotOf(name))+")")
 		}
@@ -56,7 +56,7 @@ func (a *adapter) function() string {
 	if s.y >= 0 && a.has("ydot") {
 		a.pre = append(a.pre, "clear("+a.operand("y", dot)+")")
 	}
-	if a.field.name == "Traced" && a.b.facts != nil && a.b.facts.Written.Has(s.x) { // x is the engine's
+	if a.field.name == "Traced" && a.b.facts != nil && a.b.facts.Written.Has(s.x) { // keep the engine's x
 		x := a.operand("x", value)
 		a.pre = append(a.pre, x+" = append([]"+nabla(a.scope, "Real")+"(nil), "+x+"...)")
 	}
@@ -84,7 +84,7 @@ func (a *adapter) function() string {
 			assigned["x"+suffixes[r.slot]] = true
 		}
 	}
-	if define { // only names can be declared
+	if define { // := declares names only, so elements are assigned afterwards
 		for i, to := range left {
 			if name, rest, ok := strings.Cut(to, "["); ok {
 				_, lane, _ := strings.Cut(rest, "[")
@@ -93,7 +93,7 @@ func (a *adapter) function() string {
 			}
 		}
 	}
-	for _, o := range a.field.slots { // derivatives that are zero whatever x is
+	for _, o := range a.field.slots { // derivatives that are structurally zero
 		switch letter, sl := o.name[:1], slotOf(o.name); {
 		case sl == value || assigned[o.name] || o.name == "xdot" || o.name == "ybar":
 		case letter == "y" && s.y < 0 && s.scalar || letter == "x" && s.number:
@@ -125,7 +125,7 @@ func (a *adapter) function() string {
 	return "func(" + a.signature() + ")" + result + " {\n" + strings.Join(lines, "\n") + "\n}"
 }
 
-// signature is the list of parameters.
+// signature returns the parameter list of the literal, without parentheses.
 func (a *adapter) signature() string {
 	var b strings.Builder
 	for i, o := range a.field.slots {
@@ -146,7 +146,8 @@ func (a *adapter) signature() string {
 	return b.String() + p + " any"
 }
 
-// argument is what the derivative gets for one of its parameters.
+// argument returns the expression that is passed for parameter v of the derivative, which has role r. It appends the
+// statements and declarations that the expression needs.
 func (a *adapter) argument(r role, v *ir.Var) string {
 	s := a.t.shape
 	switch {
@@ -155,7 +156,7 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 		p := v.Type.Underlying().(*types.Pointer)
 		a.keep("var " + name + " " + a.scope.Type(p.Elem()))
 		return "&" + name
-	case r.result: // the weight of a result
+	case r.result: // the seed of a result
 		if s.scalar {
 			switch {
 			case r.slot == barDot:
@@ -195,7 +196,7 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 	kind, of := "Shadow", ""
 	elem := types.Unalias(p).(*types.Pointer).Elem()
 	like := types.Unalias(v.Type).(*types.Pointer).Elem()
-	if !types.Identical(elem, like) { // for several lanes
+	if !types.Identical(elem, like) { // vector mode
 		plain, kind, of = plain+"4", "Lanes", ", "+a.scope.Type(like)
 	}
 	name := a.names.of(plain)
@@ -204,14 +205,14 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 	return name + ".Of(" + bound + ")"
 }
 
-// shadowed reports whether the bound struct has derivatives.
+// shadowed reports whether the derivative has a shadow of the bound struct.
 func (a *adapter) shadowed() bool {
 	return slices.ContainsFunc(a.b.params, func(r role) bool {
 		return !r.work && !r.result && r.of == a.t.shape.bound && r.slot != value
 	})
 }
 
-// number is the only element of x or y, in one direction where there are several.
+// number returns the only element of the slice of x or y, or its component r.lane if the elements are vectors.
 func (a *adapter) number(letter string, r role) string {
 	name := a.operand(letter, r.slot) + "[0]"
 	for _, o := range a.field.slots {
@@ -222,8 +223,8 @@ func (a *adapter) number(letter string, r role) string {
 	return name
 }
 
-// weights is a copy of ybar that the derivative may write to, with zeros for its
-// derivative: it is constant.
+// weights returns a copy of the seed ybar, which the derivative may modify. For slot barDot it returns zeros of the
+// same length: the seed is constant.
 func (a *adapter) weights(s slot) string {
 	plain := "ybarCopy"
 	if s == barDot {
@@ -238,7 +239,8 @@ func (a *adapter) weights(s slot) string {
 	return a.own(plain, of, a.operand("y", bar), s == barDot)
 }
 
-// own is memory like that of a slice: a copy of it, or zeros.
+// own returns a variable of the adapter of type []of that is as long as like. Each call of the literal fills it with a
+// copy of like, or with zeros.
 func (a *adapter) own(plain, of, like string, zero bool) string {
 	name := a.names.of(plain)
 	a.keep("var " + name + " []" + of)
@@ -249,16 +251,16 @@ func (a *adapter) own(plain, of, like string, zero bool) string {
 	return a.capped(name)
 }
 
-// keep declares something that outlives a call; several adapters may share it, as no two
-// run at a time.
+// keep declares a variable that outlives a call. Equal declarations are merged: adapters of one target may share a
+// variable because no two of them run at a time.
 func (a *adapter) keep(line string) {
 	if !slices.Contains(*a.work, line) {
 		*a.work = append(*a.work, line)
 	}
 }
 
-// capped is a slice without what is behind its length, where the function might use that:
-// x and xdot have to end alike.
+// capped returns the slice with its capacity limited to its length if the function may use the capacity, since x and
+// xdot must end alike.
 func (a *adapter) capped(name string) string {
 	if !a.t.reachesBehind() {
 		return name
@@ -266,8 +268,8 @@ func (a *adapter) capped(name string) string {
 	return fmt.Sprintf("%s[:len(%s):len(%s)]", name, name, name)
 }
 
-// result is what a result of the derivative is assigned to, and whether that has to be
-// declared.
+// result returns the operand that a result of the derivative is assigned to, and reports whether the assignment has to
+// declare it.
 func (a *adapter) result(r role) (text string, defines bool) {
 	s := a.t.shape
 	switch {
@@ -290,11 +292,12 @@ func (a *adapter) result(r role) (text string, defines bool) {
 	return out, true
 }
 
-// constant reports whether a traced function returns plain numbers.
+// constant reports whether result r of a traced function is passive, and so of type float64 instead of Real.
 func (a *adapter) constant(r role) bool {
 	return a.field.name == "Traced" && a.b.facts != nil && !a.b.facts.Results.Has(r.of)
 }
 
+// slotOf returns the slot that the suffix of an operand's name denotes.
 func slotOf(name string) slot {
 	for s := len(suffixes) - 1; s > 0; s-- {
 		if name[1:] == suffixes[s] {
@@ -304,8 +307,8 @@ func slotOf(name string) slot {
 	return value
 }
 
-// reachesBehind reports whether the function or one that it calls may use what is behind
-// the length of a slice.
+// reachesBehind reports whether the function or a callee may use a slice beyond its length: by append, cap or an
+// explicit upper bound.
 func (t *target) reachesBehind() (found bool) {
 	for _, f := range reached(t.f) {
 		ir.Walk(f.Body, func(s ir.Stmt) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/dependent"
 )
 
-// handwritten is a build that finds derivatives in the package itself, whose parameters
-// say by their names what they are.
+// handwritten returns a build that finds derivatives in the package itself. The names of their parameters determine the
+// roles.
 func handwritten(suffix string) *build {
 	return &build{name: "handwritten " + suffix, suffix: suffix, code: suffix,
 		make: func(u *unit, t *target) (*built, error) {

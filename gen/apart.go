@@ -9,9 +9,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// apart says which slices a derivative is given must not share memory: what a reverse
-// sweep writes to is no other parameter. Tangents treat what overlaps as the function
-// does, and traced functions have no derivatives beside their parameters.
+// apart returns the checks that slices passed to an adjoint do not overlap: memory that the reverse sweep writes must
+// not be reachable by another parameter. Parameters are grouped by the transitive closure of "their element types allow
+// an overlap". Tangents need no check, as they handle overlaps as the primal does, and traced functions have no
+// shadows.
 func apart(b *built) (out []print.DisjointCheck) {
 	if !slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar }) {
 		return nil
@@ -26,7 +27,7 @@ func apart(b *built) (out []print.DisjointCheck) {
 		if !ok || b.params[i].work || !activity.HasFloats(s.Elem()) {
 			continue
 		}
-		// What may share memory with v, and so v among it, is one group.
+		// Merge all groups that may overlap v into one, which v joins.
 		g := new(group)
 		groups = append(slices.DeleteFunc(groups, func(h *group) bool {
 			if !slices.ContainsFunc(h.elems, func(t types.Type) bool { return ir.MayOverlap(t, s.Elem()) }) {
@@ -50,8 +51,8 @@ func apart(b *built) (out []print.DisjointCheck) {
 	return out
 }
 
-// shadows are the parameters of a derivative that may be nil, those that lead to derivatives of parameters of the
-// function.
+// shadows returns, for each kind of derivative, the shadow parameters that a caller may leave nil, with their primal
+// parameters.
 func (t *target) shadows(b *built) (out []print.Shadows) {
 	for _, at := range []slot{dot, bar, barDot} {
 		s := print.Shadows{SlicesOnly: true, UsesCapacity: t.reachesBehind()}
@@ -68,7 +69,8 @@ func (t *target) shadows(b *built) (out []print.Shadows) {
 			s.SlicesOnly = s.SlicesOnly && ok && !ir.LeadsToFloats(slice.Elem())
 			s.Primal, s.Shadow = append(s.Primal, b.fn.Params[of]), append(s.Shadow, v)
 		}
-		// Shadows of memory that tangents write have to overlap as that does.
+		// A tangent that writes memory needs shadows that overlap as their primals do, so they cannot be allocated one
+		// by one.
 		s.SlicesOnly = s.SlicesOnly && (len(s.Primal) == 1 || at != dot || b.facts.Written.Empty())
 		if len(s.Primal) > 0 {
 			out = append(out, s)
@@ -77,7 +79,7 @@ func (t *target) shadows(b *built) (out []print.Shadows) {
 	return out
 }
 
-// workspaces are the parameters of a derivative that are new memory where they are nil.
+// workspaces returns the workspace parameters, for which the derivative allocates a value if they are nil.
 func (b *built) workspaces() (out []*ir.Var) {
 	for i, r := range b.params {
 		if r.work {

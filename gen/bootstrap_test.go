@@ -12,7 +12,7 @@ import (
 
 const bootMod = "module boot\n\ngo 1.26\n"
 
-// boot calls what is generated, so it does not compile before.
+// boot calls generated functions, so it does not compile before the first run.
 const boot = `package boot
 
 //nabla:differentiate
@@ -30,8 +30,8 @@ func Slope(w, v []float64) float64 {
 }
 `
 
-// TestBootstrap generates for a package that names what is generated, from nothing, from
-// a file that is gone and from one that is wrong, always the same.
+// TestBootstrap generates code for a package that refers to generated names. The result does not depend on the previous
+// generated file: none, a deleted one or a malformed one.
 func TestBootstrap(t *testing.T) {
 	dir := module(t, map[string]string{"go.mod": bootMod, "boot.go": boot})
 	name := filepath.Join(dir, lower.Output)
@@ -168,7 +168,7 @@ func TestFileMode(t *testing.T) {
 	}
 }
 
-// TestExplain shows what is active where.
+// TestExplain checks the active variables that Explain prints for each line.
 func TestExplain(t *testing.T) {
 	files := source(t, "shapes")
 	dir := module(t, files)

@@ -21,56 +21,56 @@ import (
 	"github.com/nabla-ad/nabla/gen/traced"
 )
 
-// A build is one kind of derivative. What is registered follows from the roles that it
-// gives to the parameters and results of what it builds.
+// A build is a kind of derivative, such as the tangent. The registration of a derivative follows from the roles of its
+// parameters and results.
 type build struct {
 	name   string // in reports
 	suffix string // of the functions
 	code   string // the field of nabla.Code, or Traced; empty if it is not registered
-	// essential builds are missed where they are refused; what the others compute can be
-	// had by them.
+	// essential reports whether a refusal is a problem of the target's severity. The results of other builds can
+	// be computed with the essential ones, so their refusals are notes.
 	essential bool
-	// make gives nil where there is no use for it.
+	// make builds the derivative of t. It returns nil, nil if that derivative has no use.
 	make func(u *unit, t *target) (*built, error)
 }
 
-// built is the derivative of one function.
+// A built is one derivative of one function.
 type built struct {
 	build *build
 	fn    *ir.Func
-	// params and results say what those of fn are.
+	// params and results are the roles of the parameters and results of fn, by index.
 	params, results []role
 	facts           *activity.Facts
-	lanes           int    // of numbers that are there for several
-	doc             string // what the name does, the name left out
+	lanes           int    // width of the vector mode; 0 and 1 are scalar
+	doc             string // doc comment without the leading name
 }
 
-// slot says which of the numbers that belong to a variable are meant.
+// A slot selects the primal value of a variable or one of its derivatives.
 type slot uint8
 
 const (
 	value  slot = iota
-	dot         // their derivative in a direction
-	bar         // the derivative of the outputs by them, summed with weights
-	barDot      // the derivative of that in a direction
+	dot         // tangent
+	bar         // cotangent
+	barDot      // tangent of the cotangent
 )
 
-// role says what a parameter or a result of a derivative is.
+// A role is the meaning of a parameter or result of a derivative.
 type role struct {
 	slot   slot
-	result bool // it belongs to a result of the function, else to a parameter
-	of     int  // to which
-	lane   int  // the direction, of numbers that are there for several
-	work   bool // it is the workspace, and nothing of the above
+	result bool // it belongs to a result of the primal, otherwise to a parameter
+	of     int  // index of that result or parameter
+	lane   int  // component of a number in vector mode
+	work   bool // it is the workspace; the other fields except slot are unused
 }
 
-// builds are the kinds of derivatives that are always there.
+// builds returns the builds that every run makes.
 func builds() []*build {
 	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, productBuild,
 		tracedBuild}
 }
 
-// tangentBuild is the build of tangents in n directions at once.
+// tangentBuild returns the build of tangents in vector mode of width n.
 func tangentBuild(n int) *build {
 	b := &build{name: "tangent", suffix: "Tangent",
 		make: func(u *unit, t *target) (*built, error) { return makeTangent(u, t, n) }}
@@ -92,7 +92,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 		return nil, err
 	}
 	b := &built{fn: fn, facts: facts, lanes: n}
-	// shadows has a role for each lane of a number, and one for anything else.
+	// shadows appends one role per lane for a number, and one role for a variable of another type.
 	shadows := func(list []role, v *ir.Var, r role) []role {
 		r.slot = dot
 		if n == 1 || !ir.IsFloat(v.Type) {
@@ -123,7 +123,7 @@ func makeTangent(u *unit, t *target, n int) (*built, error) {
 	return b, nil
 }
 
-// tangent makes tangents in n directions.
+// tangent returns the program that builds the tangents of width n of this file, creating it if needed.
 func (u *unit) tangent(n int) *tangent.Program {
 	if u.tangents[n] == nil {
 		if n == 1 {
@@ -135,7 +135,7 @@ func (u *unit) tangent(n int) *tangent.Program {
 	return u.tangents[n]
 }
 
-// lanes makes functions for n directions or sets of weights.
+// lanes returns the program that vectorises functions for n lanes, creating it if needed.
 func (u *unit) lanes(n int) *lanes.Program {
 	if u.sides[n] == nil {
 		w := u.adjoint.Workspace()
@@ -147,8 +147,8 @@ func (u *unit) lanes(n int) *lanes.Program {
 	return u.sides[n]
 }
 
-// trusts finds what is known to be as long as what else is accessed: the workspace, and
-// derivatives of parameters, each like its parameter.
+// trusts returns a predicate that reports whether accesses to memory reachable from v cannot panic: v is the workspace,
+// or a shadow in slot dot or barDot, which has the shape of its primal.
 func (u *unit) trusts(b *built) func(v *ir.Var) bool {
 	return func(v *ir.Var) bool {
 		i := slices.Index(b.fn.Params, v)
@@ -156,14 +156,15 @@ func (u *unit) trusts(b *built) func(v *ir.Var) bool {
 	}
 }
 
-// isWorkspace reports whether a variable is the workspace of adjoints, or its shadow: what
-// is taken from its stacks was put there.
+// isWorkspace reports whether v has the type of the workspace of adjoints, as the workspace and its shadow have. Their
+// tape stacks are popped only after matching pushes, so accesses to them cannot panic.
 func (u *unit) isWorkspace(v *ir.Var) bool {
 	p, ok := v.Type.Underlying().(*types.Pointer)
 	return ok && types.Identical(p.Elem(), u.adjoint.Workspace().Type)
 }
 
-// simple is the function without short calls, loops and arrays.
+// simple returns a copy of the primal that is simplified for differentiation: short calls are inlined, short loops
+// unrolled and arrays replaced by scalars. The copy is made once per target and must not be modified.
 func (u *unit) simple(t *target) *ir.Func {
 	if t.simple == nil {
 		t.simple, _ = ir.Clone(t.f, nil)
@@ -172,23 +173,23 @@ func (u *unit) simple(t *target) *ir.Func {
 	return t.simple
 }
 
-// unit is a file that is generated.
+// A unit is one generated file of a package.
 type unit struct {
 	*home
 	file      *File
-	suffix    string // of names that are not promised
-	workspace string // the name of its type
+	suffix    string // suffix of unexported names, distinct for each file
+	workspace string // name of the workspace type
 	targets   []*target
-	refusals  []*target                // that have nothing but the reason
-	simd      bool                     // functions in vectors are asked for
-	tangents  map[int]*tangent.Program // by lanes; functions called by several are there once
-	sides     map[int]*lanes.Program   // by lanes
+	refusals  []*target                // targets that are only registered with the reason of their refusal
+	simd      bool                     // SIMD variants are generated
+	tangents  map[int]*tangent.Program // by width; derivatives of shared callees are built once
+	sides     map[int]*lanes.Program   // vectorisers by width
 	adjoint   *adjoint.Program
 	adjoints  map[*target]*adjoint.Adjoint
 	traced    *traced.Program
 }
 
-// buildsOf are the builds of a run.
+// buildsOf returns the builds of a run: those of builds and those of the widths in opts.Lanes.
 func buildsOf(opts Options) []*build {
 	list := builds()
 	for _, n := range opts.Lanes {
@@ -205,8 +206,8 @@ func buildsOf(opts Options) []*build {
 	return list
 }
 
-// build makes all derivatives of a function. Each is printed once alone, so that what
-// cannot be written in the package is refused where it belongs.
+// build makes all derivatives of t. Each is also printed alone, so that code that cannot be written in this package is
+// refused for the derivative it belongs to.
 func (u *unit) build(t *target) {
 	for _, kind := range u.program.builds {
 		severity := Note
@@ -241,7 +242,7 @@ func (u *unit) build(t *target) {
 	}
 }
 
-// lacks notes why there is no derivative of a kind, for the error at run time.
+// lacks stores the reasons why t has no derivative of a kind, for the error at run time.
 func (t *target) lacks(kind *build, list ...*Problem) {
 	if t.why == nil {
 		t.why = map[string]string{}
@@ -249,7 +250,8 @@ func (t *target) lacks(kind *build, list ...*Problem) {
 	t.why[kind.code] = words(list)
 }
 
-// make makes one derivative of a function and tries it, nil if there is no use for it.
+// make builds one derivative of t, eliminates dead code in it and checks that it is well-formed and printable. It
+// returns nil, nil if the derivative has no use. An error that is no [Refusal] is returned as a *fault.
 func (u *unit) make(t *target, kind *build) (*built, error) {
 	b, err := kind.make(u, t)
 	if b == nil || err != nil {
@@ -277,7 +279,7 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 	return b, err
 }
 
-// unprintable says which function cannot be written in the package.
+// An unprintable is the refusal of a function whose derivative refers to something that its package cannot name.
 type unprintable struct {
 	pos                    token.Position
 	function, what, remedy string
@@ -289,7 +291,7 @@ func (e *unprintable) Refused() (function, reason, remedy string) {
 	return e.function, e.what, e.remedy
 }
 
-// printable prints f and what it calls for the package.
+// printable returns an *unprintable if f and its callees cannot be printed as code of the package.
 func (u *unit) printable(f *ir.Func) error {
 	_, err := u.source(print.Func{Func: f}).Print()
 	var e *print.Error
@@ -311,7 +313,7 @@ func (u *unit) printable(f *ir.Func) error {
 	return out
 }
 
-// reached are f and the functions that it calls, each once.
+// reached returns f and its direct and indirect callees, each once, in breadth-first order.
 func reached(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
@@ -325,7 +327,7 @@ func reached(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// taken says what has a name already, if something has.
+// taken describes the declaration that has a name already, or returns "" if the name is free.
 func (u *home) taken(name string) string {
 	if of := u.names[name]; of != "" {
 		return "the name of a derivative of " + of + " already"
@@ -337,7 +339,7 @@ func (u *home) taken(name string) string {
 	return ""
 }
 
-// source is the file with some functions.
+// source returns the description of this file for package print, with the given functions.
 func (u *unit) source(funcs ...print.Func) print.Source {
 	return print.Source{
 		Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated,
@@ -345,7 +347,8 @@ func (u *unit) source(funcs ...print.Func) print.Source {
 	}
 }
 
-// print writes the file. What it cannot be written with is left out.
+// print writes the text of the file. If that fails, the derivatives responsible are blamed and the package is begun
+// again without them.
 func (u *unit) print() error {
 	err := caught(u.write)
 	if err == nil {
@@ -354,7 +357,8 @@ func (u *unit) print() error {
 	return u.culprits(err)
 }
 
-// write writes the file, if anything was built.
+// write prints and type-checks the file and its SIMD file, and stores their texts. It leaves them nil if there is
+// nothing to write.
 func (u *unit) write() error {
 	u.file.Text, u.file.Twin = nil, nil
 	var funcs []print.Func
@@ -397,7 +401,8 @@ func (u *unit) write() error {
 	return nil
 }
 
-// cycle reports whether the package cannot import package nabla, because that imports it.
+// cycle reports whether package nabla imports the package, which therefore cannot import nabla. It loads the import
+// graph of nabla for packages of this module only.
 func (u *home) cycle() (bool, error) {
 	if u.pkg.PkgPath != nablaPath && !strings.HasPrefix(u.pkg.PkgPath, nablaPath+"/") {
 		return false, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// call is a call of the function with its own parameters, as comments say it.
+// call returns the source of a call of the primal with its own parameters, for comments.
 func (t *target) call() string {
 	names := namesOf(t.f.Params)
 	if !t.f.Recv {
@@ -16,6 +16,7 @@ func (t *target) call() string {
 	return names[0] + "." + t.Func.Name() + "(" + strings.Join(names[1:], ", ") + ")"
 }
 
+// namesOf returns the names of variables.
 func namesOf(vars []*ir.Var) (names []string) {
 	for _, v := range vars {
 		names = append(names, v.Name)
@@ -23,7 +24,7 @@ func namesOf(vars []*ir.Var) (names []string) {
 	return names
 }
 
-// tangentDoc is the comment of a tangent in n directions.
+// tangentDoc returns the doc comment of a tangent of width n.
 func tangentDoc(t *target, b *built, n int) string {
 	var along, zero []string
 	for i, r := range b.params {
@@ -62,7 +63,7 @@ func tangentDoc(t *target, b *built, n int) string {
 	return text.String()
 }
 
-// tuple is a or (a, b).
+// tuple returns a single name as it is, and several as (a, b).
 func tuple(names []string) string {
 	if len(names) == 1 {
 		return names[0]
@@ -70,8 +71,7 @@ func tuple(names []string) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// skipDoc is the sentence about zeros for a function that leaves products out, or calls one
-// that does.
+// skipDoc returns a sentence on strong zeros if f or a callee leaves products with zeros out.
 func skipDoc(f *ir.Func) string {
 	if !skips(f, map[*ir.Func]bool{}) {
 		return ""
@@ -79,7 +79,7 @@ func skipDoc(f *ir.Func) string {
 	return "\nWhere a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it."
 }
 
-// skips reports whether f or what it calls has an [ir.SkipName].
+// skips reports whether f or a callee calls [ir.SkipName].
 func skips(f *ir.Func, seen map[*ir.Func]bool) (found bool) {
 	if seen[f] {
 		return false

@@ -14,17 +14,17 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// A mistake of nabla gen costs what it was about, one derivative of one function, and no
-// other. What derivatives share may be left half done by a panic, so that the package is
-// then begun from the start, without that derivative.
+// A panic or an ill-formed result of nabla gen is contained: it costs one derivative of one function. A panic may leave
+// data that derivatives share in an inconsistent state, so the package is then generated again from the start, without
+// that derivative. Each restart adds one task to Program.faults, so the number of restarts is bounded.
 
-// task is a piece of the work on a package: a derivative of a function, or its lowering.
+// A task is a step of the generation of a package: one derivative of a function, or its lowering.
 type task struct {
-	pos       token.Position // of the function
+	pos       token.Position // position of the function
 	of, build string
 }
 
-// fault is a mistake of nabla gen.
+// A fault is an internal error of nabla gen in one task. It is reported as a refusal of the function.
 type fault struct {
 	task
 	what string
@@ -37,11 +37,11 @@ func (f *fault) Refused() (function, reason, remedy string) {
 	return f.of, f.reason(), "write the function in another way, and report the mistake with it"
 }
 
-// again is the panic after a fault, for the package to be begun from the start.
+// An again is the value that blame panics with. Program.again recovers it and starts over.
 type again struct{}
 
-// contained does a piece of the work on a function. Where that panics once, the error is
-// that, from then on.
+// contained calls do for a task of t. If do panics, the task is recorded as faulty and the package is generated again,
+// which then gets the fault as the error of this task without calling do.
 func (p *Program) contained(t *target, build string, do func() error) error {
 	w := task{t.pos, t.of, build}
 	if f := p.faults[w]; f != nil {
@@ -55,7 +55,7 @@ func (p *Program) contained(t *target, build string, do func() error) error {
 	return err
 }
 
-// blame notes the fault of a piece of work, and has the package begun again.
+// blame records the fault of a task and panics with again.
 func (p *Program) blame(w task, what string) {
 	if p.faults == nil {
 		p.faults = map[task]*fault{}
@@ -64,12 +64,13 @@ func (p *Program) blame(w task, what string) {
 	panic(again{})
 }
 
-// panicked is a panic of nabla gen as an error.
+// A panicked is a recovered panic as an error.
 type panicked struct{ text string }
 
 func (p *panicked) Error() string { return p.text }
 
-// caught calls do, whose panics are errors.
+// caught calls do and returns its error. A panic of do is returned as a *panicked, except for again, which is passed
+// on.
 func caught(do func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -83,8 +84,8 @@ func caught(do func() error) (err error) {
 	return do()
 }
 
-// origin is where the panic comes from that is being recovered, without the directory that
-// this module is in.
+// origin returns the package, file and line that the panic being recovered comes from, without the directory of the
+// module, so that the text is the same on all machines.
 func origin() string {
 	pc := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])
@@ -99,7 +100,8 @@ func origin() string {
 	return "at an unknown place"
 }
 
-// whole generates a package. A mistake that is about no function leaves its file as it is.
+// whole generates a package with containment. An internal error that is not due to one function is a problem of the
+// package, whose files stay unchanged.
 func (p *Program) whole(pkg *packages.Package, targets []lower.Target) (out *Package, err error) {
 	err = p.again(func() (err error) {
 		out, err = p.generate(pkg, targets)
@@ -116,7 +118,7 @@ func (p *Program) whole(pkg *packages.Package, targets []lower.Target) (out *Pac
 	return &Package{Path: pkg.PkgPath, kept: true, Problems: []*Problem{mistake}}, nil
 }
 
-// again calls do, and again after each fault.
+// again calls do until it returns without a new fault. It discards the lowered functions before each repetition.
 func (p *Program) again(do func() error) (err error) {
 	for fresh := true; fresh; {
 		fresh = false
@@ -136,7 +138,7 @@ func (p *Program) again(do func() error) (err error) {
 	return err
 }
 
-// sound checks what was built of t, all that it calls included.
+// sound returns a *fault if f or a callee is not well-formed (see [ir.Check]).
 func (t *target) sound(build string, f *ir.Func) error {
 	for _, g := range reached(f) {
 		if err := ir.Check(g); err != nil {
@@ -146,8 +148,8 @@ func (t *target) sound(build string, f *ir.Func) error {
 	return nil
 }
 
-// culprits blames the derivatives without which the file can be written, if there are some:
-// err is why it cannot be written with all of them.
+// culprits finds a derivative with which the file cannot be written, given the error err of writing it with all of
+// them. It adds the derivatives one by one and blames the first one whose addition fails. If none does, it returns err.
 func (u *unit) culprits(err error) error {
 	type one struct {
 		t *target

@@ -190,8 +190,8 @@ func declared(t *testing.T, src []byte) map[string]string {
 	return out
 }
 
-// contained compares the derivatives that there are with all of them, of which only some
-// may be lost, and looks at what is said of those.
+// contained checks that got lacks some of the derivatives all, only such for which lost reports true, and that the
+// problems of pkg name them.
 func contained(t *testing.T, pkg *gen.Package, all, got []string, lost func(name string) bool) {
 	t.Helper()
 	missing := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(got, s) })

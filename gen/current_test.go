@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/gen"
 )
 
-// TestCurrent: the generated code of this module is what is generated now.
+// TestCurrent checks that the generated code of this module is up to date.
 func TestCurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("generates the derivatives of a whole package")

@@ -1,5 +1,5 @@
-// Package gen writes the derivatives of plain Go functions as Go functions. The command
-// nabla gen is a thin layer over it.
+// Package gen differentiates Go functions by source transformation: it writes derivatives of
+// Go functions as Go functions. The command nabla gen is a thin layer over it.
 //
 //	p, err := gen.Load(".", []string{"./..."}, nil)
 //	…
@@ -14,10 +14,14 @@
 //
 //	//nabla:differentiate
 //
-// and of those over float64 that the package passes to an operator of package nabla. The
-// functions are named after what they are made of: LossTangent of Loss, ModelLossTangent
-// of (*Model).Loss, NormFloat64Tangent of Norm[float64]. A function that one of them calls
-// has its own in the same file, under a name that is not exported.
+// and of those over float64 that the package passes to an operator of package nabla. A
+// derivative is named after its primal: LossTangent for Loss, ModelLossTangent for
+// (*Model).Loss, NormFloat64Tangent for Norm[float64]. Derivatives of callees are in the
+// same file, under names that are not exported.
+//
+// The phases are: package lower translates the functions and their callees to the form of
+// package ir; packages activity, tangent, adjoint, lanes and traced analyse and transform
+// them; package simplify optimises the results; package print writes them as source.
 //
 // A function of one of the shapes that operators take is registered too, in an init
 // function, so that the engines of package backend/source find its derivatives:
@@ -25,126 +29,125 @@
 //	func(float64) float64      func([]float64) float64      func(y, x []float64)
 //	func(float64) []float64    func([]float64) []float64
 //
-// each also with a pointer to a struct behind, and methods of a pointer to a struct that
-// take a slice and return a number or a slice. Of these x carries the derivative, and the
-// struct does only where the function keeps in it what depends on x. Of functions of any
-// other shape all parameters with floats carry derivatives.
+// each also with a pointer to a struct as last parameter, and methods of a pointer to a
+// struct that take a slice and return a number or a slice. In these x carries the
+// derivative; the struct has a shadow only if the function stores values in it that depend
+// on x. In functions of any other shape all parameters with floats carry derivatives.
 //
-// Of each function there are
+// For each function there are
 //
-//	LossTangent          the derivative in a direction, and LossTangent4 in four at once
-//	LossAdjoint          the derivative by everything, weighted: the reverse sweep
-//	MapAdjoint4          that for four sets of weights, where several numbers come out
-//	LossAdjointOnly      that without the value, where this saves work
-//	LossAdjointTangent   the derivative of the adjoint in a direction: second order
-//	LossHVP              that without value and gradient, where this saves work
+//	LossTangent          the derivative along a direction (LossTangent4: along four)
+//	LossAdjoint          the derivatives of the seeded outputs with respect to all inputs
+//	MapAdjoint4          the same for four seeds, if there are several outputs
+//	LossAdjointOnly      LossAdjoint without the value, if this saves work
+//	LossAdjointTangent   the tangent of the adjoint: second derivatives along a direction
+//	LossHVP              the same without value and gradient, if this saves work
 //	LossTraced           the function over nabla.Real, for all other engines
 //
-// and for other numbers of directions and sets of weights on request, see [Options]. Their comments say
-// what their parameters are.
+// and on request derivatives of other widths, see [Options]. Their comments describe their
+// parameters.
 //
-// Called by hand, they take nil for every derivative that is not given or not wanted: as a direction
-// it is zero, and what would be added to it is dropped. So it is for slices and pointers in
-// structs, of which those that are nil stay so. Nil for a struct, or in one, costs memory in
-// each call. Nil for a workspace is a new one.
+// Callers may pass nil for any shadow: as a direction nil is zero, and cotangents that would
+// be added to it are dropped. The same holds for slices and pointers in structs; those that
+// are nil stay nil. A nil struct shadow, or a nil in one, costs an allocation in each call.
+// For a nil workspace a new one is allocated.
 //
-// Where a cotangent or tangent is 0 and the derivative that it is to be multiplied by is infinite or
-// NaN, that product is left out: a square root at 0 that is computed and not used has no part in a
-// gradient. A zero that was computed is left out too, where NaN would be right by the convention in
-// package rules. Engines find that out; code that is called by hand gives 0 and counts in rt.Skipped.
+// A tangent or cotangent that is 0 is a strong zero: its product with an infinite or NaN
+// partial derivative is 0, so that a square root at 0 whose value is not used has no
+// influence on a gradient. This includes zeros that were computed, for which the convention
+// of package rules demands NaN. Engines detect that case; other callers get 0, and
+// rt.Skipped counts it.
 //
 // A function with the comment
 //
 //	//nabla:passive
 //
-// is called as it is, and what it returns has no derivative. It may not write to memory
+// is called unchanged, and its results have no derivatives. It must not write to memory
 // that carries derivatives.
 //
 // A function with the comment
 //
 //	//nabla:rule tangent=SolveTangent pullback=SolvePullback
 //
-// is not looked into: derivatives call the two functions that it names, which are written
-// by hand. Package lower says what they are passed and have to do; where one is declared
-// otherwise the refusal has the declaration. Engines that need a form over nabla.Real do
-// without functions that call it. Functions of gonum's floats, blas64 and mathext have
-// such rules already, and so have sort.Float64s and slices.Sort.
+// is not analysed: derivatives call the two handwritten functions that the directive names.
+// Package lower documents their parameters and contracts; if one has another signature, the
+// refusal contains the required declaration. Functions that call it have no form over
+// nabla.Real. Functions of gonum's floats, blas64 and mathext have such rules already, and
+// so have sort.Float64s and slices.Sort.
 //
 // # Build constraints
 //
 // A function may depend on files with build constraints: with //go:build, or with a name
-// such as dot_amd64.go. They are the file that declares it and those of all functions that
-// are copied, and of the constants, variables and types that these name, in any module but
-// the standard library. Its derivatives then hold in the builds that satisfy all these
-// constraints, and are in a file of its own that has them: nabla_gen-amd64.go,
-// nabla_gen-not-race.go. Where only a file with a constraint passes the function to an
-// operator, that constraint counts too. Tags such as go1.21, which every build with this
-// module has, are left out.
+// such as dot_amd64.go. These are the files that declare the function, its callees, and the
+// constants, variables and types that they refer to, except for the standard library. Its
+// derivatives are then valid in the builds that satisfy all these constraints, and are
+// written to a separate file with them: nabla_gen-amd64.go, nabla_gen-not-race.go. If only
+// files with constraints pass the function to an operator, their constraints count too. Tags
+// that every build with this module satisfies, such as go1.21, are omitted.
 //
-// A run writes and removes files of one build, that of the environment and of
+// A run writes and removes the files of one build, determined by the environment and
 // [lower.LoadOptions].Flags. Run the command for each build in which functions are to be
 // differentiated; in others they have no code, which is an error at run time.
 //
-// # Vectors
+// # SIMD variants
 //
 // With [Options].SIMD there is a second file, nabla_gen_simd.go, for packages that are built
-// with GOEXPERIMENT=simd for amd64. It has some of the functions in four directions, or for
-// four sets of weights, once more, in vectors of package simd/archsimd. They put themselves
-// into variables that the functions in nabla_gen.go ask first, if the processor has AVX2
-// when the program starts; names and numbers are the same, those bit for bit, and so is the
-// program where the experiment is off. It is not compiled with GOAMD64=v3 and above, where
-// Go fuses products and sums of plain numbers.
+// with GOEXPERIMENT=simd for amd64. It holds SIMD variants, written with package
+// simd/archsimd, of some of the functions of width 4. If the processor has AVX2, they are
+// assigned at start-up to dispatch variables that the functions in nabla_gen.go test. Names
+// are the same, results are equal bit for bit, and without the experiment the program is
+// unchanged. The file is excluded with GOAMD64=v3 and above, where Go fuses multiplications
+// and additions of scalars.
 //
-// A function is there in vectors if it is loops, and branches on integers, around + - * /,
-// math.Sqrt and math.Abs of float64s in variables and slices; one that calls math.Exp, or
-// branches on a number, is not. A function that calls it gains too.
+// A function has a SIMD variant if it consists of loops, and branches on integers, around
+// + - * /, math.Sqrt and math.Abs of float64s in variables and slices; it has none if it
+// calls math.Exp or branches on a float. Its callers benefit too.
 //
-// Where there is a second file it is kept up to date without the option; to be rid of it,
-// remove it and generate again.
+// An existing second file is kept up to date without the option; to get rid of it, remove it
+// and generate again.
 //
-// # Long loops
+// # Checkpointing
 //
-// The reverse sweep of a loop keeps something of each iteration. The comment
+// The reverse sweep of a loop needs values that each iteration records. The comment
 //
 //	//nabla:checkpoint
 //
-// in the line above the loop makes it keep snapshots instead, of what iterations hand on, and
-// run iterations again from there. Of n iterations about the square root of n have a snapshot,
-// and as many at a time keep what their reversal needs. That costs less than one more run of
+// in the line above a loop selects checkpointing: snapshots of the loop-carried state are
+// taken, and iterations are repeated from them. Of n iterations about the square root of n
+// have a snapshot, and as many at a time record values. That costs less than one more run of
 // the loop. Other forms need less memory and more time:
 //
 //	//nabla:checkpoint levels=3                the cube root of 2n, and less than two more runs
 //	//nabla:checkpoint snapshots=20            at most 20 snapshots and one iteration at a time
 //	//nabla:checkpoint snapshots=20 steps=10   at most 20 snapshots and ten iterations at a time
 //
-// Where the number of iterations is not known before, as in a loop that is left early, there
-// are up to twice as many snapshots in levels. A snapshot holds variables, and memory that the
-// loop writes and reads; nabla gen -explain says which. A directive has no effect, which is a
-// warning, where iterations leave new memory to the next, as x = append(x, …) does, or
-// exchange slices that stand in other slices, and where the function calls itself from the
+// If the trip count is not known in advance, as in a loop with an early exit, levels take up
+// to twice as many snapshots. A snapshot holds variables, and memory that the loop writes and
+// reads; nabla gen -explain lists them. A directive has no effect, and causes a warning, if
+// an iteration passes newly allocated memory on to the next, as x = append(x, …) does, if it
+// exchanges slices that are elements of slices, or if the function calls itself from the
 // loop.
 //
 // # What is refused
 //
-// What cannot be differentiated is a [Problem] with a position, a reason and a way round:
-// an error where the function has the comment, a warning where it is only passed to an
-// operator, which may be one of an engine that needs no generated code. If operators take
-// functions of its type it is registered with the reason, so that the error of an engine
-// that would need the code says the same at run time.
+// A function that cannot be differentiated is reported as a [Problem] with position, reason
+// and remedy: as an error if the function has the comment, as a warning if it is only passed
+// to an operator, which may be one of an engine that needs no generated code. If operators
+// accept its type, it is registered with the reason, so that an engine that needs the code
+// reports the same at run time.
 //
-// Functions without a name of their own get no code either: literals, method values, and
-// variables of function type. A warning says so where one over float64 is passed to an
-// operator, unless that has the engine finitediff, which needs none. It is the same for what
-// a test declares, as generated code is no part of a test, and for a function that only a
-// test passes to an operator: programs without the test would carry its derivatives. The
-// comment makes it a target.
+// Functions without a name of their own get no code: literals, method values and variables
+// of function type. There is a warning if one over float64 is passed to an operator, unless
+// the operator uses the engine finitediff, which needs none. The same holds for functions
+// that a test declares, as generated code is no part of a test, and for functions that only
+// a test passes to an operator, as programs without the test would contain the derivatives.
+// The comment makes such a function a target.
 //
-// What is written has been type-checked, as a part of the package it belongs to. A derivative
-// that does not compile is a mistake of this package, and is refused like others.
+// Generated files have been type-checked as a part of their package. A derivative that does
+// not compile is an error in this package, and is refused like others.
 //
 // # Before the first run
 //
-// A package may name functions that are not generated yet: errors of the compiler count
-// only in the functions that are differentiated. A file that was generated earlier is not
-// read.
+// A package may refer to functions that are not generated yet: compile errors count only in
+// the functions that are differentiated. Earlier generated files are not read.
 package gen

@@ -19,7 +19,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// find lowers the function with a name as F, T.M or (*T).M, of one of the packages.
+// find looks the function called name up in the loaded packages, as F, T.M or (*T).M, lowers it, and returns it with a
+// unit of its own. Of a generic function it takes the first instance that is a target. The error holds the problems if
+// the function is refused.
 func (p *Program) find(name string) (*unit, *target, error) {
 	plain := strings.NewReplacer("(*", "", ")", "").Replace(name)
 	plain, _, _ = strings.Cut(plain, "[")
@@ -35,7 +37,7 @@ func (p *Program) find(name string) (*unit, *target, error) {
 		found := lower.Target{Func: fn, In: pkg.Types, Pos: pkg.Fset.Position(fn.Pos())}
 		if generic(fn) {
 			known := false
-			for _, t := range p.lower.Targets() { // an instance that is asked for
+			for _, t := range p.lower.Targets() { // take the first requested instance
 				if t.Func == fn && t.In == pkg.Types && !known {
 					found, known = t, true
 				}
@@ -60,9 +62,9 @@ func (p *Program) find(name string) (*unit, *target, error) {
 	return nil, nil, fmt.Errorf("no function %s in the packages; want F, T.Method or (*T).Method", name)
 }
 
-// Explain writes the source of a function, and of those it calls, with what carries a
-// derivative in each line and what the reverse sweep does about it: what it keeps for it,
-// computes again or reverses at once.
+// Explain writes the source of a function and of its active callees to w, annotated with remarks: the active variables
+// of each line, and the decisions of the adjoint, such as the values it records or recomputes and the loops whose
+// sweeps it fuses.
 func (p *Program) Explain(w io.Writer, function string) error {
 	return p.again(func() error { return p.explainAll(w, function) })
 }
@@ -102,13 +104,13 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 	return nil
 }
 
-// note is what is said of a line.
+// A note is a remark on a line of source.
 type note struct {
 	line int
 	text string
 }
 
-// notes are those of a function, in the order of its lines.
+// notes returns the remarks of the activity analysis of a function, in the order of its lines.
 func notes(f *activity.Facts) []note {
 	active := map[int][]string{}
 	add := func(line int, v *ir.Var) {
@@ -128,7 +130,7 @@ func notes(f *activity.Facts) []note {
 	}
 	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
 		if s.Position().Filename != f.Func.Pos.Filename {
-			return true // of an iterator whose body stands here
+			return true // part of an inlined iterator
 		}
 		line := s.Position().Line
 		for _, v := range assigned(s) {
@@ -152,7 +154,7 @@ func notes(f *activity.Facts) []note {
 	return out
 }
 
-// assigned are the variables that a statement assigns to, or to parts of.
+// assigned returns the variables that statement s assigns to, entirely or in part.
 func assigned(s ir.Stmt) []*ir.Var {
 	switch s := s.(type) {
 	case *ir.Let:
@@ -169,7 +171,7 @@ func assigned(s ir.Stmt) []*ir.Var {
 	return nil
 }
 
-// explain writes one function.
+// explain writes the annotated source of one function.
 func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Remark) error {
 	pos := f.Func.Pos
 	text, ok := p.opts.Load.Overlay[pos.Filename]
@@ -205,9 +207,10 @@ func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Remark)
 	return nil
 }
 
+// expanded returns s with tabs expanded and without a carriage return at the end.
 func expanded(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\r"), "\t", "    ") }
 
-// end is the last line of a function.
+// end returns the last line of the declaration or literal of f.
 func (p *Program) end(f *ir.Func) int {
 	last := f.Pos.Line
 	packages.Visit(p.pkgs, nil, func(pkg *packages.Package) {
@@ -229,7 +232,7 @@ func (p *Program) end(f *ir.Func) int {
 	return last
 }
 
-// Stages are the names that Dump takes.
+// Stages returns the names of the stages that Dump accepts.
 func (p *Program) Stages() []string {
 	names := []string{"lowered", "normal"}
 	for _, b := range p.builds {
@@ -238,8 +241,8 @@ func (p *Program) Stages() []string {
 	return names
 }
 
-// Dump writes the text form of a function, and of those it calls, at a stage: lowered,
-// normal or the name of a build.
+// Dump writes the intermediate representation of a function and of its callees to w. The stage is lowered, normal or
+// the name of a build.
 func (p *Program) Dump(w io.Writer, stage, function string) error {
 	if !slices.Contains(p.Stages(), stage) {
 		return fmt.Errorf("no stage %q; stages: %s", stage, strings.Join(p.Stages(), ", "))

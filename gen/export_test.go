@@ -52,8 +52,8 @@ func (p *Program) Again() *Program {
 	return q
 }
 
-// Break puts a mistake into what is made: for derivatives of the named build, broken gets the
-// name of a function and its derivative when that is made, and may panic.
+// Break calls broken with the name of the primal and the new derivative whenever the named build has made one. It may
+// modify the derivative or panic.
 func (p *Program) Break(build string, broken func(of string, fn *ir.Func)) {
 	for i, b := range p.builds {
 		if b.name != build {
@@ -71,8 +71,8 @@ func (p *Program) Break(build string, broken func(of string, fn *ir.Func)) {
 	}
 }
 
-// BreakCallees has the source of what one function calls end in no statement while the named
-// build of it is made.
+// BreakCallees makes the bodies of the direct and indirect callees of one function malformed while the named build of
+// it is made.
 func (p *Program) BreakCallees(build, of string) {
 	for i, b := range p.builds {
 		if b.name != build {

@@ -18,24 +18,23 @@ import (
 	"github.com/nabla-ad/nabla/gen/traced"
 )
 
-// MostLanes is how many directions a tangent may have.
+// MostLanes is the largest width of a derivative in vector mode.
 const MostLanes = 64
 
-// Options of a generation. The zero value asks for the defaults.
+// Options configure the generation. The zero value selects the defaults.
 type Options struct {
-	// Lanes are numbers of directions for which there is a tangent of its own, and of
-	// seeds for which functions of several outputs have an adjoint of its own, besides
-	// those that are always there.
+	// Lanes lists widths of vector mode in addition to the default ones. For each there is a tangent of that width and,
+	// for functions with several outputs, an adjoint with as many seeds.
 	Lanes []int
-	// SIMD asks for a second file, nabla_gen_simd.go, with functions for four directions or
-	// seeds in vectors, which are used where the package is built with GOEXPERIMENT=simd for
-	// a processor that has them. Where there is such a file it is kept up to date anyway.
+	// SIMD asks for a second file, nabla_gen_simd.go, with SIMD variants of functions of width 4, which are used if the
+	// package is built with GOEXPERIMENT=simd for a processor that supports them. A file of that name that exists
+	// already is kept up to date even if SIMD is false.
 	SIMD bool
-	// Load says how packages are found.
+	// Load configures how packages are found and loaded.
 	Load lower.LoadOptions
 }
 
-// Program is packages for whose functions derivatives are generated.
+// A Program is a set of packages for whose functions derivatives are generated. It must not be used concurrently.
 type Program struct {
 	opts   Options
 	builds []*build
@@ -43,13 +42,13 @@ type Program struct {
 	lower  *lower.Program
 
 	lowering lower.Options
-	faults   map[task]*fault // that were found up to now
+	faults   map[task]*fault // internal errors so far, by task
 
-	extra  map[string]*types.Package // that only generated code imports
-	sought map[string]bool           // paths that were looked for
+	extra  map[string]*types.Package // packages imported by generated code only, by path
+	sought map[string]bool           // paths that load has tried
 }
 
-// Load loads the packages that match patterns, seen from dir.
+// Load loads the packages that match patterns, relative to dir. A nil opts selects the defaults.
 func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 	p := &Program{}
 	if opts != nil {
@@ -72,43 +71,43 @@ func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 	return p, nil
 }
 
-// Report is what was generated for the packages, in the order of their paths.
+// A Report is the result of a generation, ordered by the IDs of the packages.
 type Report struct{ Packages []*Package }
 
-// Package is what was generated for one package.
+// A Package is the result for one package.
 type Package struct {
 	Path string
-	// Files are those that this build of the package has or is to have, in the order of
-	// their constraints. Files for other builds stay as they are.
+	// Files are the generated files that this build of the package has or is to have, ordered by constraint. Generated
+	// files of other builds are not listed and stay unchanged.
 	Files     []*File
 	Functions []Function
 	Problems  []*Problem
 
-	kept bool // the files stay as they are
+	kept bool // leave the files unchanged
 }
 
-// File is a generated file. It has the functions whose source is the same in all builds that
-// its constraint selects.
+// A File is a generated file. It holds the derivatives of the functions whose source is the same in all builds that its
+// constraint selects.
 type File struct {
-	Name       string // nabla_gen.go with its directory
-	Constraint string // as behind //go:build, empty for all builds
-	// Text is what the file is to hold, nil where no function is left to differentiate.
+	Name       string // path of nabla_gen.go
+	Constraint string // expression after //go:build, empty for all builds
+	// Text is the new content of the file, nil if it is to be removed.
 	Text []byte
-	// Twin is what the file beside it with functions in vectors is to hold, nil where there
-	// is to be none.
+	// Twin is the new content of the SIMD file beside it, nil if there is to be none.
 	Twin []byte
 }
 
-// Function is a function that was generated.
+// A Function is a generated function.
 type Function struct {
 	Name  string // LossTangent
 	Of    string // Loss, (*Model).Loss or Norm[float64]
 	Build string // tangent, …
-	// Unregistered is why engines do not find it; empty if they do.
+	// Unregistered is the reason why engines do not find the function, empty if they do.
 	Unregistered string
 }
 
-// Generate generates the files of all packages and writes none of them.
+// Generate generates the files of all packages in memory. Functions that cannot be differentiated are problems in the
+// report; the error is one of reading files or packages.
 func (p *Program) Generate() (*Report, error) {
 	r := &Report{}
 	targets := map[*types.Package][]lower.Target{}
@@ -164,21 +163,21 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 	return h.out, nil
 }
 
-// home is a package for which files are generated.
+// A home is a package that files are generated for.
 type home struct {
 	program *Program
 	pkg     *packages.Package
-	scope   *types.Package  // of the package, without what is replaced
-	others  map[string]bool // names that it declares in other builds
+	scope   *types.Package  // scope of the package without the declarations of generated files
+	others  map[string]bool // names declared in other builds
 	cyclic  bool            // package nabla imports it
-	targets []*target       // that are found
-	// ungenerated are those that were refused as a whole, but have a type that operators take.
+	targets []*target       // functions to differentiate
+	// ungenerated are targets that were refused as a whole, but have a shape that operators take.
 	ungenerated []*target
-	names       map[string]string // of functions that are generated: of what
+	names       map[string]string // name of a generated function → its primal
 	out         *Package
 }
 
-// home is a package with nothing generated for it yet.
+// home returns the home of a package, with nothing generated yet.
 func (p *Program) home(pkg *packages.Package) (*home, error) {
 	h := &home{
 		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), others: otherNames(pkg),
@@ -189,8 +188,8 @@ func (p *Program) home(pkg *packages.Package) (*home, error) {
 	return h, err
 }
 
-// units are the files of the package: one for each build constraint of the targets, and
-// those that have nothing to hold any longer.
+// units returns the files of the package, one for each build constraint of its targets, in the order of the
+// constraints. It adds generated files that have no contents any more to the report, for removal.
 func (h *home) units() (list []*unit, err error) {
 	type group struct{ targets, refusals []*target }
 	groups := map[string]*group{"": {}}
@@ -230,7 +229,7 @@ func (h *home) units() (list []*unit, err error) {
 	return list, nil
 }
 
-// unit is a file with nothing generated for it yet.
+// unit returns the file for a build constraint, with nothing generated yet, and adds it to the report.
 func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 	output := lower.OutputFor(constraint)
 	u := &unit{
@@ -240,7 +239,7 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 		workspace: workspaceName,
 	}
 	h.out.Files = append(h.out.Files, u.file)
-	if constraint != "" && len(targets) > 0 { // the same name in files of which a build has one
+	if constraint != "" && len(targets) > 0 { // files of exclusive builds get equal names
 		var bases []string
 		for _, t := range targets {
 			bases = append(bases, t.base)
@@ -256,7 +255,7 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 	return u, nil
 }
 
-// directory is where the files of a package are.
+// directory returns the directory of a package's files.
 func directory(pkg *packages.Package) string {
 	if len(pkg.GoFiles) > 0 {
 		return filepath.Dir(pkg.GoFiles[0])

@@ -96,8 +96,8 @@ func problems(r *gen.Report, dir string) string {
 	return b.String()
 }
 
-// TestGolden generates the modules in testdata and compares what comes of them, and what
-// is refused. Some of them, in the long form of the tests all, are generated twice and compiled.
+// TestGolden generates the modules in testdata and compares code and problems with the golden files. Some of them, in
+// the long form of the tests all, are generated twice and compiled.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -168,8 +168,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestFunctions says of each function what it is, and of those that engines do not find
-// why.
+// TestFunctions checks the list of generated functions, with the reasons why engines do not find some of them.
 func TestFunctions(t *testing.T) {
 	dir := module(t, source(t, "shapes"))
 	p, err := gen.Load(dir, []string{"."}, &gen.Options{Lanes: []int{2, 4}, Load: lower.LoadOptions{Env: environ}})

@@ -8,16 +8,14 @@ import (
 	"github.com/nabla-ad/nabla/gen"
 )
 
-// TestImports differentiates functions that call others of a package which needs packages that this one does not
-// import,
-// and whose names mean something else here.
+// TestImports differentiates functions whose callees are in a package that imports packages the caller does not import,
+// under names with another meaning there.
 func TestImports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	// Each is a body of a function of x in package sub, of which x is 4 and the derivative 0.25: with its results, and
-	// what
-	// the caller does with them.
+	// Each body is that of a function of x in package sub with the given results; call is the statement with which the
+	// caller uses them. At x = 4 the derivative is 0.25.
 	cases := []struct{ results, body, call string }{
 		{"(float64, error)", `if x < 0 { return 0, errors.New("negative") }; return math.Sqrt(x), nil`,
 			"if err != nil { return -1 }"},

@@ -14,8 +14,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// otherNames are the names that a package declares in files that this build leaves out. What
-// is generated for several builds keeps away from them, so that it is the same in each.
+// otherNames returns the package-level names that a package declares in files that are excluded from this build.
+// Generated code avoids them, so that it is the same in each build. Files that cannot be read or parsed are ignored.
 func otherNames(pkg *packages.Package) map[string]bool {
 	out := map[string]bool{}
 	list, _ := filepath.Glob(filepath.Join(directory(pkg), "*.go"))

@@ -4,21 +4,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// onlyBuild is the build of adjoints without the value, for functions of which that saves
-// something: where forward and reverse sweep run together, the value is computed for its
-// own sake.
+// onlyBuild is the build of gradients: adjoints that do not return the value. Where the forward and reverse sweeps are
+// fused, the computation of the value is often dead without that result.
 var onlyBuild = &build{name: "adjointOnly", suffix: "AdjointOnly", code: "Gradient", make: makeOnly}
 
-// worthwhile is what share of the work an adjoint without the value may take to be built.
+// worthwhile is the largest ratio of the work of a pruned derivative to that of the full one for which the pruned one
+// is generated.
 const worthwhile = 0.95
 
+// makeOnly builds the gradient of t, or returns nil if its shape has none or if it saves too little work.
 func makeOnly(u *unit, t *target) (*built, error) {
 	if t.shape == nil || !t.shape.registers() || !t.shape.scalar || u.cyclic {
 		return nil, nil
 	}
 	one, err := u.adjointOf(t)
 	if err != nil {
-		return nil, nil // which is said of the adjoint
+		return nil, nil // reported for the adjoint
 	}
 	b := one.without(func(r role) bool { return r.slot == value })
 	b.fn.Name += "_only"
@@ -30,7 +31,8 @@ func makeOnly(u *unit, t *target) (*built, error) {
 	return b, nil
 }
 
-// without is a copy of a derivative that does not return some results.
+// without returns a copy of b without the results whose roles are dropped. Their variables become locals; the
+// statements that compute them are left to dead-code elimination.
 func (b *built) without(dropped func(r role) bool) *built {
 	f, vars := ir.Clone(b.fn, nil)
 	out := &built{fn: f, params: b.params, facts: b.facts}
@@ -49,10 +51,10 @@ func (b *built) without(dropped func(r role) bool) *built {
 	return out
 }
 
-// work is how much is computed in a block: operations on floats, as often as loops around
-// them let expect, and calls.
+// work returns an estimate of the work in a block: weighted floating-point operations and calls. Both branches of a
+// conditional count.
 func work(b ir.Block) float64 {
-	const often, dear = 10, 10 // what a loop and an elementary function stand for
+	const often, dear = 10, 10 // assumed trip count; cost of an elementary function
 	sum := 0.0
 	for _, s := range b {
 		for _, e := range ir.Exprs(s) {

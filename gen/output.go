@@ -10,16 +10,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// output is a file and what it is to hold, nil where there is to be none.
+// An output is a file and its new content, nil if the file is to be removed.
 type output struct {
 	name string
 	text []byte
 }
 
-// twin is the name of the file with functions in vectors.
+// twin returns the name of the SIMD file that belongs to f.
 func (f *File) twin() string { return lower.TwinOf(f.Name) }
 
-// outputs are the files of a package.
+// outputs returns the outputs of a package, SIMD files included; none if its files are kept.
 func (pkg *Package) outputs() (list []output) {
 	if pkg.kept {
 		return nil
@@ -30,10 +30,11 @@ func (pkg *Package) outputs() (list []output) {
 	return list
 }
 
-// isOurs reports whether a file was generated.
+// isOurs reports whether text is that of a generated file.
 func isOurs(text []byte) bool { return bytes.HasPrefix(text, []byte(lower.Header)) }
 
-// current is what a file holds now, nil if there is none.
+// current returns the content of a file, nil if there is none. If the file is to be written, it is an error that it
+// exists and is not generated.
 func current(name string, written bool) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -45,7 +46,8 @@ func current(name string, written bool) ([]byte, error) {
 	return text, err
 }
 
-// stale reports whether the file holds something else than it is to hold.
+// stale reports whether the content of the file differs from the new one. A file to be removed is stale if it exists
+// and is generated.
 func (o output) stale() (bool, error) {
 	text, err := current(o.name, o.text != nil)
 	if o.text == nil {
@@ -62,7 +64,7 @@ func (o output) write() error {
 	return replace(o.name, o.text)
 }
 
-// stale are the files that hold something else than they are to hold.
+// stale returns the outputs whose files are not up to date.
 func (r *Report) stale() (list []output, err error) {
 	for _, pkg := range r.Packages {
 		for _, o := range pkg.outputs() {
@@ -78,7 +80,7 @@ func (r *Report) stale() (list []output, err error) {
 	return list, nil
 }
 
-// Stale are the files that hold something else than they are to hold.
+// Stale returns the names of the files that are not up to date, those to be removed included.
 func (r *Report) Stale() (files []string, err error) {
 	list, err := r.stale()
 	for _, o := range list {
@@ -87,9 +89,8 @@ func (r *Report) Stale() (files []string, err error) {
 	return files, err
 }
 
-// Write writes the files that hold something else than they are to hold, each at once,
-// and removes those of packages where nothing is left to differentiate. It returns the
-// names of the files it has changed.
+// Write writes the files that are not up to date, each atomically, and removes generated files that are left without a
+// function. It returns the names of the files it changed, also together with an error.
 func (r *Report) Write() (changed []string, err error) {
 	list, err := r.stale()
 	if err != nil {
@@ -104,7 +105,8 @@ func (r *Report) Write() (changed []string, err error) {
 	return changed, nil
 }
 
-// replace puts text into a file, which holds either what it held or all of it.
+// replace writes text to a file atomically, by renaming a temporary file of the same directory. Permissions of an
+// existing file are kept.
 func replace(name string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".nabla_gen_*")
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/traced"
 )
 
-// Severity says what a problem means for a run.
+// A Severity is the effect of a problem on a run.
 type Severity uint8
 
-// The severities. A note is about something that does without, such as a derivative that
-// another one can stand for.
+// The severities. A Note concerns a derivative that others can replace, a Warning a function that is not marked by a
+// directive, or a directive without effect. With an Error the run fails.
 const (
 	Note Severity = iota
 	Warning
@@ -30,16 +30,16 @@ const (
 
 func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
 
-// Problem says why something was not generated.
+// A Problem is the reason why something was not generated.
 type Problem struct {
 	Pos      token.Position
-	Func     string // empty where no function is to blame
+	Func     string // empty if the problem concerns no function
 	Reason   string
-	Remedy   string // the way round, if there is one
+	Remedy   string // next step, if there is one
 	Severity Severity
 }
 
-// Error is file:line:col: function F: reason; way round.
+// Error returns "file:line:col: function F: reason; remedy".
 func (p *Problem) Error() string {
 	s := p.Pos.String() + ": "
 	if p.Severity != Error {
@@ -55,7 +55,7 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// Problems are those of all packages.
+// Problems returns the problems of all packages.
 func (r *Report) Problems() (out []*Problem) {
 	for _, pkg := range r.Packages {
 		out = append(out, pkg.Problems...)
@@ -67,8 +67,8 @@ func comparePositions(a, b token.Position) int {
 	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Line-b.Line, a.Column-b.Column)
 }
 
-// sortedProblems is in the order of the source and has each once, with the gravest
-// severity.
+// sortedProblems sorts list by position and returns it without duplicates; of equal problems the one with the highest
+// severity remains. It modifies list.
 func sortedProblems(list []*Problem) []*Problem {
 	slices.SortStableFunc(list, func(a, b *Problem) int {
 		return cmp.Or(comparePositions(a.Pos, b.Pos), strings.Compare(a.Func, b.Func),
@@ -79,18 +79,18 @@ func sortedProblems(list []*Problem) []*Problem {
 	})
 }
 
-// problem notes a problem of the package.
+// problem adds p to the problems of the package.
 func (u *home) problem(p *Problem) { u.out.Problems = append(u.out.Problems, p) }
 
-// refused notes why a function, or one that it calls, is refused.
+// refused adds the problems for the refusal err of t, or of one of its callees, and returns them.
 func (u *home) refused(t *target, severity Severity, err error) []*Problem {
 	list := problemsOf(t, severity, err)
 	u.out.Problems = append(u.out.Problems, list...)
 	return list
 }
 
-// words are some problems of a function as generated code says them, without the directories
-// of files: what is generated is the same wherever that is done.
+// words returns the text of problems for generated code, without the directories of files, so that the generated code
+// does not depend on the machine.
 func words(list []*Problem) string {
 	const most = 3
 	var text strings.Builder
@@ -114,7 +114,7 @@ func words(list []*Problem) string {
 	return text.String()
 }
 
-// problemsOf says why a function, or one that it calls, is refused.
+// problemsOf translates the error of lowering or of a build of t into problems.
 func problemsOf(t *target, severity Severity, err error) (list []*Problem) {
 	var all lower.Refusals
 	if errors.As(err, &all) {
@@ -161,15 +161,16 @@ func problemsOf(t *target, severity Severity, err error) (list []*Problem) {
 	return []*Problem{p}
 }
 
-// Refusal is an error of a build that says where in which function it stopped, why, and
-// the way round. What is not known is left zero.
+// A Refusal is an error of a build that knows the function and position it is about, the reason and the next step.
+// Unknown values are zero.
 type Refusal interface {
 	error
 	Position() token.Position
 	Refused() (function, reason, remedy string)
 }
 
-// callee is a function where t is refused, which t may only call.
+// callee returns the name under which a problem reports a function: that of t itself, or of another function together
+// with the name of t, which calls it.
 func callee(t *target, name string) string {
 	short := name
 	if i := strings.IndexByte(name, '.'); i >= 0 { // p.F or (*p.T).M
@@ -179,7 +180,7 @@ func callee(t *target, name string) string {
 			short = strings.Replace(short[1:], ")", "", 1)
 		}
 	}
-	own := strings.TrimSuffix(short, "_adjoint") == t.of // which second derivatives are of
+	own := strings.TrimSuffix(short, "_adjoint") == t.of // second derivatives are those of the adjoint
 	if i, j := strings.IndexByte(t.of, '['), strings.LastIndexByte(t.of, ']'); len(t.TypeArgs) > 0 && i >= 0 && j > i {
 		own = strings.HasPrefix(short, t.of[:i]+t.of[j+1:]+"_")
 	}
@@ -189,8 +190,8 @@ func callee(t *target, name string) string {
 	return short + ", which " + t.of + " calls"
 }
 
-// unreadable notes what stops the go command from saying what is in the package. Nothing
-// is then known of its targets.
+// unreadable reports whether the go command could not read the package, whose targets are unknown then, and adds the
+// errors to the problems. Type errors do not count: functions may call code that is not generated yet.
 func (u *home) unreadable() bool {
 	bad := false
 	for _, e := range u.pkg.Errors {
@@ -198,7 +199,7 @@ func (u *home) unreadable() bool {
 			continue
 		}
 		pos := position(e.Pos)
-		if e.Kind == packages.TypeError && u.program.lower.IsStub(pos.Filename) { // which is replaced
+		if e.Kind == packages.TypeError && u.program.lower.IsStub(pos.Filename) { // to be replaced
 			continue
 		}
 		bad = true
@@ -211,7 +212,7 @@ func (u *home) unreadable() bool {
 	return bad
 }
 
-// position reads file:line:col.
+// position parses file:line:col, where col and line are optional.
 func position(s string) token.Position {
 	var pos token.Position
 	if s == "" || s == "-" {
@@ -232,7 +233,8 @@ func position(s string) token.Position {
 	return pos
 }
 
-// misplaced notes directives that stand on nothing they can be about.
+// misplaced adds problems for directives without a function, and for functions whose directives contradict each other
+// or cannot be followed.
 func (u *home) misplaced() {
 	for _, d := range u.program.lower.Directives() {
 		if d.In != u.pkg.Types || !slices.Contains([]string{"differentiate", "passive", "rule"}, d.Name) {
@@ -261,7 +263,7 @@ func (u *home) misplaced() {
 	}
 }
 
-// unmatched warns of functions that are passed to operators and get no code.
+// unmatched warns about functions that are passed to operators but get no code.
 func (u *home) unmatched(targets []lower.Target) {
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
 		u.problem(&Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
@@ -269,8 +271,7 @@ func (u *home) unmatched(targets []lower.Target) {
 	}
 }
 
-// unfollowed notes directives for loops that cannot be followed, those that no refused
-// function has.
+// unfollowed adds problems for malformed loop directives, except for those that a refusal has reported already.
 func (u *home) unfollowed() {
 	for _, d := range u.program.lower.Directives() {
 		if d.In != u.pkg.Types || d.Bad == nil ||

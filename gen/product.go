@@ -6,17 +6,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
-// productBuild is the build of Hessian-vector products without value and gradient, for
-// functions with one output where these are computed for their own sake.
+// productBuild is the build of Hessian-vector products: tangents of adjoints without value and gradient, for functions
+// with one output.
 var productBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", make: makeProduct}
 
+// makeProduct builds the Hessian-vector product of t, or returns nil if its shape has none or if it saves too little
+// work. Shadows of the inputs become unused and are removed, if their stores can be; lengths come from their tangents.
 func makeProduct(u *unit, t *target) (*built, error) {
 	if t.shape == nil || !t.shape.registers() || !t.shape.scalar || u.cyclic {
 		return nil, nil
 	}
 	second, err := makeSecond(u, t)
 	if err != nil || second.twins() {
-		return nil, nil // why is said of the tangent of the adjoint
+		return nil, nil // reported for the tangent of the adjoint
 	}
 	u.prune(second)
 	b := second.without(func(r role) bool { return r.slot != barDot })

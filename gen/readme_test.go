@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestREADME generates the code of the programs in the README that ask for it, as a user
-// does, and compares what they print with the text that follows there.
+// TestREADME generates the code of the programs in the README that ask for it, runs them and compares their output with
+// the text after each program.
 func TestREADME(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

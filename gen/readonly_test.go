@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// TestReadOnly: the fields of a bound struct that registrations name are those that neither
-// the function nor what it calls writes, nor what they lead to.
+// TestReadOnly checks that registrations list exactly the fields of a bound struct that neither the function nor a
+// callee writes, including memory reachable from them.
 func TestReadOnly(t *testing.T) {
 	source := read(t, "testdata/readonly.txt")
 	dir := module(t, map[string]string{"go.mod": "module golden/readonly\n\ngo 1.26\n", "readonly.go": source})

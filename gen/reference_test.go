@@ -159,8 +159,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLibrary does what TestMath does with functions that have derivatives in package kernels, and with some that call
-// them.
+// TestLibrary repeats TestMath for functions with derivatives in package kernels and for some of their callers.
 func TestLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -14,15 +14,14 @@ import (
 // codeVersion is the version of the interface of registered code.
 const codeVersion = 1
 
-// codeField is a function of nabla.Code: what it is given and gives, in this order.
+// A codeField is a function-valued field of nabla.Code with its parameters in order, or Traced of nabla.Generated.
 type codeField struct {
 	name   string
 	slots  []operand
 	counts bool // it returns the number of outputs
 }
 
-// operand is one of the slices that a function of nabla.Code has as parameters: those of
-// x or of y, in a slot.
+// An operand is a slice parameter of such a function: x, y or one of their derivatives.
 type operand struct {
 	name string
 	of   string // the type of the elements
@@ -30,7 +29,7 @@ type operand struct {
 
 const direction4 = "[4]float64"
 
-// codeFields are the functions of nabla.Code in the order in which they are written.
+// codeFields lists the fields in the order in which they are written.
 var codeFields = []codeField{
 	{"Tangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, true},
 	{"Tangent4", []operand{{"y", "float64"}, {"ydot", direction4}, {"x", "float64"}, {"xdot", direction4}}, true},
@@ -44,7 +43,7 @@ var codeFields = []codeField{
 	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
 }
 
-// registration is the init function of a file, empty if nothing is registered.
+// registration returns the init function of a file, or "" if nothing is registered.
 func registration(s *print.Scope, targets []*target) string {
 	var b strings.Builder
 	for _, t := range targets {
@@ -58,7 +57,7 @@ func registration(s *print.Scope, targets []*target) string {
 	return "func init() {\n" + b.String() + "}\n"
 }
 
-// unregistered is why engines do not find a derivative, empty if they do.
+// unregistered returns the reason why engines do not find a derivative, or "" if they do.
 func unregistered(t *target, b *built, cycle bool) string {
 	switch {
 	case cycle:
@@ -73,8 +72,8 @@ func unregistered(t *target, b *built, cycle bool) string {
 	return ""
 }
 
-// twins reports whether the derivative takes a struct of another type than the function's,
-// for which no memory is made here: there is for that of several lanes.
+// twins reports whether the derivative takes a struct whose type differs from that of the primal's parameter. Adapters
+// cannot allocate such a struct, except in vector mode, where package rt can.
 func (b *built) twins() bool {
 	if b.lanes > 1 {
 		return false
@@ -90,11 +89,13 @@ func (b *built) twins() bool {
 	return false
 }
 
+// nabla returns the qualified name of an object of package nabla.
 func nabla(s *print.Scope, name string) string {
 	return s.Object(types.NewPackage(nablaPath, "nabla"), name)
 }
 
-// register is the call of nabla.Register for a function.
+// register returns the call of nabla.Register for a function, or "" if there is neither code nor a reason for its
+// absence. It builds an adapter for each registered derivative.
 func (t *target) register(s *print.Scope) string {
 	var work []string
 	var code, traced strings.Builder
@@ -144,8 +145,8 @@ func (t *target) register(s *print.Scope) string {
 	return b.String()
 }
 
-// unwritten says of each field of the bound struct that the function leaves it alone, and what
-// it leads to; nil where there is no such struct.
+// unwritten reports, for each field of the bound struct, whether the function writes neither the field nor memory
+// reachable from it. It returns nil if there is no bound struct.
 func (t *target) unwritten() []bool {
 	if t.shape.bound < 0 {
 		return nil
@@ -153,7 +154,7 @@ func (t *target) unwritten() []bool {
 	return activity.Unwritten(t.f, t.shape.bound, false)
 }
 
-// unwritten takes the fields from list that the derivative writes.
+// unwritten clears the elements of list whose fields the derivative may write.
 func (b *built) unwritten(bound int, list []bool) {
 	for i, r := range b.params {
 		if r.slot != value || r.result || r.work || r.of != bound {
@@ -166,7 +167,7 @@ func (b *built) unwritten(bound int, list []bool) {
 	}
 }
 
-// named are the names of the fields of the bound struct that are in list, in quotes.
+// named returns the quoted names of the fields of the bound struct that are set in list.
 func (t *target) named(list []bool) (names []string) {
 	if len(list) == 0 {
 		return nil
@@ -180,7 +181,7 @@ func (t *target) named(list []bool) (names []string) {
 	return names
 }
 
-// value is the function as a value.
+// value returns the primal as an expression.
 func (t *target) value(s *print.Scope) string {
 	list := ""
 	if len(t.TypeArgs) > 0 {
@@ -196,7 +197,7 @@ func (t *target) value(s *print.Scope) string {
 	return t.Func.Name() + list
 }
 
-// names are those of local variables in the adapters of one function.
+// A names assigns unique names to the local variables in the adapters of one function.
 type names struct {
 	namer *ir.Namer
 	given map[string]string
@@ -204,7 +205,7 @@ type names struct {
 
 func newNames(s *print.Scope) *names { return &names{s.Namer(), map[string]string{}} }
 
-// of is the name that stands for a plain one.
+// of returns the unique name for a plain one, always the same.
 func (n *names) of(plain string) string {
 	name, ok := n.given[plain]
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 )
 
-// workspaceName is the type that adjoints of a file keep values in, where that is for all
-// builds.
+// workspaceName is the name of the workspace type in a file without build constraint.
 const workspaceName = "AdjointWork"
 
 const workspaceDoc = `is where the adjoints in this file keep values until their reverse sweeps read them.
@@ -22,8 +21,8 @@ var (
 	tracedBuild  = &build{name: "traced", suffix: "Traced", code: "Traced", make: makeTraced}
 )
 
-// adjointOf builds the adjoint of a function, of which others share what they call. What
-// may be refused is tried apart, so that nothing half done is shared.
+// adjointOf builds the adjoint of t. Adjoints of callees are shared in the file. Because a refusal could leave them
+// incomplete, the adjoint is first built and printed in a program of its own.
 func (u *unit) adjointOf(t *target) (*built, error) {
 	alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(t.f, t.mask)
 	if err != nil {
@@ -78,7 +77,7 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 	return b, nil
 }
 
-// makeSecond builds the tangent of the adjoint with constant seeds.
+// makeSecond builds the tangent of the adjoint with constant seeds: second-order derivatives, forward over reverse.
 func makeSecond(u *unit, t *target) (*built, error) {
 	first, err := u.adjointOf(t)
 	if err != nil {
@@ -97,7 +96,7 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	b := &built{fn: fn, facts: first.facts}
 	b.params = withDots(first.params, facts.Params)
 	b.results = withDots(first.results, facts.Results)
-	b = b.without(func(r role) bool { return r.result && r.slot == dot }) // which a tangent has for less
+	b = b.without(func(r role) bool { return r.result && r.slot == dot }) // a tangent computes them at lower cost
 	fn.Name += "_second"
 	b.doc = "computes what " + t.base + adjointBuild.suffix +
 		" does and the derivatives of its bars in the direction " +
@@ -105,12 +104,12 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	return b, nil
 }
 
-// directions finds the parameters that are directions of the inputs.
+// directions returns a predicate that reports whether a role is that of the tangent of an active parameter.
 func directions(t *target) func(r role) bool {
 	return func(r role) bool { return !r.work && r.slot == dot && t.mask.Has(r.of) && !r.result }
 }
 
-// withDots adds to the roles those of the derivatives in a direction.
+// withDots returns the roles followed by those of the tangents of active ones.
 func withDots(list []role, active activity.Mask) []role {
 	out := append([]role(nil), list...)
 	for i, r := range list {
@@ -125,7 +124,7 @@ func withDots(list []role, active activity.Mask) []role {
 	return out
 }
 
-// makeTraced builds the function over nabla.Real.
+// makeTraced builds the primal over nabla.Real.
 func makeTraced(u *unit, t *target) (*built, error) {
 	if u.cyclic {
 		return nil, errors.New("package nabla imports its package")
@@ -144,7 +143,7 @@ func makeTraced(u *unit, t *target) (*built, error) {
 	return b, nil
 }
 
-// adjointDoc is the comment of an adjoint.
+// adjointDoc returns the doc comment of an adjoint.
 func adjointDoc(t *target, b *built) string {
 	seeds := b.namesOf(func(r role) bool { return r.result && r.slot == bar && !r.work })
 	shadows := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && t.mask.Has(r.of) })
@@ -182,7 +181,7 @@ func adjointDoc(t *target, b *built) string {
 	return text
 }
 
-// namesOf are the parameters with roles that are wanted.
+// namesOf returns the names of the parameters whose roles are wanted.
 func (b *built) namesOf(wanted func(r role) bool) (names []string) {
 	for i, r := range b.params {
 		if wanted(r) {
@@ -192,6 +191,7 @@ func (b *built) namesOf(wanted func(r role) bool) (names []string) {
 	return names
 }
 
+// resultNames returns the names of the results whose roles are wanted.
 func (b *built) resultNames(wanted func(r role) bool) (names []string) {
 	for i, r := range b.results {
 		if wanted(r) {
@@ -201,8 +201,8 @@ func (b *built) resultNames(wanted func(r role) bool) (names []string) {
 	return names
 }
 
-// scopeOf is a package like pkg without what the file that is replaced declares: names of
-// types that are made for it must not depend on what it held.
+// scopeOf returns a copy of pkg without the declarations of generated files. New names are chosen with respect to it,
+// so that they do not depend on the previous output.
 func scopeOf(pkg *types.Package, replaced func(o types.Object) bool) *types.Package {
 	out := types.NewPackage(pkg.Path(), pkg.Name())
 	for _, name := range pkg.Scope().Names() {

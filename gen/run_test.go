@@ -53,8 +53,7 @@ func staticcheck(t *testing.T, dir string) {
 	}
 }
 
-// TestRun compiles what is generated and differentiates functions of every shape with it.
-// Nothing is to be found fault with in the files.
+// TestRun compiles generated code and uses it to differentiate functions of every shape.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -90,8 +89,8 @@ func TestRunRules(t *testing.T) {
 	staticcheck(t, dir)
 }
 
-// TestRunAliases compiles what is generated from functions that reach one piece of memory
-// under two types, and looks at their derivatives and at what is refused when it is called.
+// TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their
+// values and the calls that they refuse.
 func TestRunAliases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -143,7 +142,7 @@ func TestLongLoops(t *testing.T) {
 	staticcheck(t, dir)
 }
 
-// TestExplainLongLoops shows what becomes of marked loops.
+// TestExplainLongLoops checks the remarks on loops that have a directive for checkpointing.
 func TestExplainLongLoops(t *testing.T) {
 	dir := module(t, source(t, "checkpoint"))
 	p, err := gen.Load(dir, []string{".", "./ignored"}, &gen.Options{Load: lower.LoadOptions{Env: environ}})

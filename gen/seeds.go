@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// seedsBuild is the build of adjoints with n seeds at once: one forward sweep for n
-// reverse ones.
+// seedsBuild returns the build of adjoints in vector mode of width n: one forward sweep and a reverse sweep for n
+// seeds.
 func seedsBuild(n int) *build {
 	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n),
 		make: func(u *unit, t *target) (*built, error) { return makeSeeds(u, t, n) }}
@@ -19,6 +19,8 @@ func seedsBuild(n int) *build {
 	return b
 }
 
+// makeSeeds builds the adjoint of t for n seeds by vectorising the scalar adjoint. It returns nil if the function has a
+// single number as output, or if neither an engine nor the options ask for it.
 func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	asked := slices.Contains(u.program.opts.Lanes, n)
 	if !asked && (t.shape == nil || !t.shape.registers() || t.shape.scalar || u.cyclic) {
@@ -30,7 +32,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	}
 	if seeds := one.seeds(); len(seeds) == 1 && one.facts.Written.Empty() &&
 		ir.IsFloat(one.fn.Params[seeds[0]].Type) {
-		return nil, nil // one number comes out
+		return nil, nil // a single output
 	}
 	var params, results activity.Mask
 	b := &built{facts: one.facts, lanes: n}
@@ -67,7 +69,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	return b, nil
 }
 
-// seeds are the parameters that are weights of results.
+// seeds returns the indices of the parameters that are seeds of results.
 func (b *built) seeds() (list []int) {
 	for i, r := range b.params {
 		if r.result && r.slot == bar && !r.work {

@@ -7,20 +7,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// shape is that of a function that operators of package nabla take. Parameters are given
-// by their index.
+// A shape is the signature of a function that operators of package nabla accept. Its ints are indices of parameters.
 type shape struct {
 	x      int
-	number bool // x is one, else a slice
-	y      int  // the parameter that outputs are written to, -1 if they are returned
-	scalar bool // one number is returned
-	bound  int  // the pointer to a struct, -1 if there is none
+	number bool // x is a number, otherwise a slice
+	y      int  // parameter for the outputs, -1 if they are returned
+	scalar bool // the result is a number
+	bound  int  // pointer to the bound struct, -1 if there is none
 }
 
-// registers reports whether nabla.Register takes it.
+// registers reports whether nabla.Register accepts a function of the shape.
 func (s *shape) registers() bool { return !s.number || s.bound < 0 }
 
-// mask is of the parameters that carry derivatives.
+// mask returns the parameters that carry derivatives.
 func (s *shape) mask() activity.Mask {
 	m := activity.Mask{}.With(s.x)
 	if s.y >= 0 {
@@ -34,7 +33,7 @@ var (
 	float64sType = types.NewSlice(float64Type)
 )
 
-// shapeOf is the shape of f, nil if operators do not take it.
+// shapeOf returns the shape of f, nil if operators do not accept it.
 func shapeOf(f *ir.Func) *shape {
 	isNumber := func(v *ir.Var) bool { return types.Identical(v.Type, float64Type) }
 	isSlice := func(v *ir.Var) bool { return types.Identical(v.Type, float64sType) }
@@ -70,7 +69,7 @@ func shapeOf(f *ir.Func) *shape {
 	return s
 }
 
-// isStructPointer reports whether t is a pointer to a struct that has a name.
+// isStructPointer reports whether t is a pointer to a named struct type.
 func isStructPointer(t types.Type) bool {
 	p, ok := types.Unalias(t).(*types.Pointer)
 	if !ok {

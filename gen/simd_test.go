@@ -112,7 +112,7 @@ func formula(r *rand.Rand, depth int, names []string) string {
 	return "(" + x + " + " + y + ")"
 }
 
-// arithmetic is a random function, a loop and what it hands on.
+// arithmetic returns the source of a random function: a loop with loop-carried variables.
 func arithmetic(r *rand.Rand, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "//nabla:differentiate\nfunc %s(y, x []float64) {\n\tn := len(x)\n\tu, v := x[0], 0.25\n\ti := 0\n",
@@ -188,8 +188,7 @@ type entry struct {
 var all = []entry{
 `
 
-// TestRandomTwins compares what random functions are in vectors with what they are
-// without, bit for bit, on the processor.
+// TestRandomTwins checks that the SIMD variants of random functions return the same bits as the scalar forms.
 func TestRandomTwins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")

@@ -15,22 +15,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// target is a function whose derivatives are generated.
+// A target is a function whose derivatives are generated.
 type target struct {
 	lower.Target
 	f      *ir.Func
-	simple *ir.Func       // without short calls, loops and arrays, nil until it is needed
-	pos    token.Position // of its declaration
+	simple *ir.Func       // simplified copy, made on demand by unit.simple
+	pos    token.Position // of the declaration of f
 	of     string         // F, (*T).M or F[float64]
-	base   string         // what the names of its derivatives begin with
-	marked bool           // by a directive
-	mask   activity.Mask  // of the parameters that carry derivatives
-	shape  *shape         // nil if it is of no shape that operators take
+	base   string         // prefix of the names of its derivatives
+	marked bool           // it has a directive
+	mask   activity.Mask  // parameters that carry derivatives
+	shape  *shape         // nil if operators do not accept the function
 	built  []*built
-	why    map[string]string // for fields of nabla.Code, and Traced: why they are missing
+	why    map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }
 
-// severity is that of a refusal.
+// severity returns the severity of a refusal of t.
 func (t *target) severity() Severity {
 	if t.marked {
 		return Error
@@ -38,12 +38,12 @@ func (t *target) severity() Severity {
 	return Warning
 }
 
-// where is the place of the declaration in comments.
+// where returns the position of the declaration for comments.
 func (t *target) where() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(t.pos.Filename), t.pos.Line)
 }
 
-// add lowers a function that is to be differentiated, or says why it is not.
+// add lowers a function and appends it to the targets, or adds the reason why it is not differentiated to the problems.
 func (u *home) add(found lower.Target) {
 	fn := found.Func
 	t := &target{
@@ -56,7 +56,7 @@ func (u *home) add(found lower.Target) {
 	}
 	switch {
 	case u.passive(fn):
-		if !t.marked { // else it is a contradiction that has been noted
+		if !t.marked { // otherwise misplaced has reported it
 			u.nothing(t, &Problem{t.pos, t.of, "it is passive, and " + found.Operator + " asks for its derivative",
 				"remove //nabla:passive", Error})
 		}
@@ -92,8 +92,8 @@ func (u *home) add(found lower.Target) {
 	u.targets = append(u.targets, t)
 }
 
-// nothing notes why nothing is generated of a function. Where operators take the function
-// it is registered with that, for the error at run time.
+// nothing adds the reasons why a function has no derivatives at all to the problems. If operators accept its type, it
+// is registered with them, for the error at run time; its form is then made from the signature alone.
 func (u *home) nothing(t *target, list ...*Problem) {
 	u.out.Problems = append(u.out.Problems, list...)
 	sig := t.Func.Signature()
@@ -124,7 +124,7 @@ func (u *home) nothing(t *target, list ...*Problem) {
 	u.ungenerated = append(u.ungenerated, t)
 }
 
-// nameable reports whether a type has a name everywhere in its package, or is of no package.
+// nameable reports whether a type argument is predeclared or an exported, package-level type without type arguments.
 func nameable(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
@@ -136,8 +136,9 @@ func nameable(t types.Type) bool {
 	return false
 }
 
-// foreign says what to do about a function of another package: derivatives are generated
-// next to their functions, once, whoever passes them to operators.
+// foreign warns about a function of another package, for which no code is generated here: derivatives are generated
+// once, next to the primal. It is silent if the function is a target in its own package, unless it is an instance of a
+// generic function.
 func (u *home) foreign(t *target) {
 	home, own := u.program.lower.AtHome(t.Func)
 	generic := len(t.TypeArgs) > 0
@@ -166,12 +167,13 @@ func (u *home) passive(fn *types.Func) bool {
 	return false
 }
 
+// generic reports whether a function or its receiver has type parameters.
 func generic(fn *types.Func) bool {
 	sig := fn.Signature()
 	return sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0
 }
 
-// calledAs is a function as the source of the package names it.
+// calledAs returns the name of a function as the source of the package refers to it: F, pkg.F, (*T).M or F[float64].
 func (u *home) calledAs(fn *types.Func, args []types.Type) string {
 	qualifier := types.RelativeTo(u.pkg.Types)
 	list := ""
@@ -204,8 +206,8 @@ func (u *home) calledAs(fn *types.Func, args []types.Type) string {
 	return name + "." + fn.Name()
 }
 
-// baseName is what names of derivatives begin with: an exported name for what users of the
-// package can name.
+// baseName returns the prefix of the names of derivatives. It is exported if users of the package can name the
+// function.
 func (u *home) baseName(fn *types.Func, args []types.Type) string {
 	name, exported := fn.Name(), fn.Exported()
 	if recv := fn.Signature().Recv(); recv != nil {
@@ -231,7 +233,7 @@ func (u *home) baseName(fn *types.Func, args []types.Type) string {
 	return string(unicode.ToLower(r)) + name[n:]
 }
 
-// capital is s with a capital in front.
+// capital returns s with its first letter in upper case.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]

@@ -19,12 +19,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// oldestGo is the language version that a module needs to use this one.
+// oldestGo is the language version that this module requires of the modules that use it.
 const oldestGo = "go1.26"
 
-// typeCheck returns the first error that the compiler would find in generated files, or the
-// go command in their imports. Functions of the rest of the package have no bodies here:
-// these may still be wrong, since they call what is generated.
+// typeCheck returns the first error that the compiler would report in the generated files texts (name → text), or the
+// go command for their imports. The other functions of the package are checked without bodies, as these may still
+// contain errors.
 func (h *home) typeCheck(texts map[string][]byte) error {
 	fset := h.pkg.Fset
 	files := h.declarations()
@@ -67,8 +67,7 @@ func (h *home) typeCheck(texts map[string][]byte) error {
 	return first
 }
 
-// declarations are the files of the package, without those that generated ones take the place
-// of and without the bodies of functions.
+// declarations returns the syntax of the package without the bodies of functions and without files that are replaced.
 func (h *home) declarations() (files []*ast.File) {
 	for _, f := range h.pkg.Syntax {
 		if h.program.lower.IsStub(h.pkg.Fset.Position(f.Package).Filename) {
@@ -88,9 +87,9 @@ func (h *home) declarations() (files []*ast.File) {
 	return files
 }
 
-// mayImport loads packages that are not loaded yet. The error is that of the first one that
-// the package may not import. One that is not found is left to the go command: the module
-// may not require nabla yet.
+// mayImport loads the packages in paths that are not loaded yet, and returns an error for the first one that the
+// package may not import. A package that is not found is no error here, since the module may not require nabla yet; the
+// go command reports it.
 func (h *home) mayImport(paths map[string]bool) error {
 	var missing []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
@@ -115,7 +114,8 @@ func (h *home) mayImport(paths map[string]bool) error {
 	return nil
 }
 
-// imports reports whether a package imports another one, also by way of others.
+// imports reports whether pkg is the package path or imports it directly or indirectly. The packages in seen count as
+// not importing it.
 func imports(pkg *types.Package, path string, seen map[*types.Package]bool) bool {
 	if seen[pkg] {
 		return false
@@ -126,7 +126,7 @@ func imports(pkg *types.Package, path string, seen map[*types.Package]bool) bool
 	})
 }
 
-// Import returns a package for generated code.
+// Import returns a loaded package for generated code. It implements types.Importer.
 func (p *Program) Import(path string) (*types.Package, error) {
 	if pkg := p.lower.Package(path); pkg != nil {
 		return pkg, nil
@@ -148,10 +148,10 @@ func (p *Program) Import(path string) (*types.Package, error) {
 	return nil, errors.New("package " + path + " is not loaded")
 }
 
-// loadPackages is replaced by tests, which load the same packages for many programs.
+// loadPackages is a variable so that tests can share loaded packages between programs.
 var loadPackages = packages.Load
 
-// load loads what only generated code imports, without bodies of functions.
+// load loads the packages in paths without bodies of functions and adds them to p.extra. Each path is tried once.
 func (p *Program) load(dir string, paths []string) error {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return p.sought[path] })
 	if len(paths) == 0 {

@@ -102,8 +102,8 @@ func Own(v float64) float64 { return own.Square(v) * own.T{V: v}.V * own.Table[0
 `,
 }
 
-// TestInternal: functions of internal packages are copied, and where they name what cannot
-// be named the function is refused where it stands. What comes of the others compiles.
+// TestInternal copies functions of internal packages. A function that refers to something that cannot be named is
+// refused at its position; the code for the others compiles.
 func TestInternal(t *testing.T) {
 	dir := module(t, internals)
 	r := generate(t, dir, ".")
@@ -137,7 +137,7 @@ func TestInternal(t *testing.T) {
 	}
 }
 
-// TestTypeCheck finds what the compiler would find in a file, and nothing else.
+// TestTypeCheck checks that typeCheck finds the errors of the compiler in a file, and no others.
 func TestTypeCheck(t *testing.T) {
 	dir := module(t, map[string]string{
 		"go.mod": internals["go.mod"], "dep/go.mod": internals["dep/go.mod"], "dep/dep.go": internals["dep/dep.go"],

@@ -5,7 +5,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// vector is what a function is in vectors, nil if it is nothing or none are asked for.
+// vector returns the SIMD variant of f, nil if there is none or none is requested.
 func (u *unit) vector(f *ir.Func) *print.SIMDVariant {
 	l := u.sides[ir.VectorLanes]
 	if l == nil {
@@ -18,7 +18,7 @@ func (u *unit) vector(f *ir.Func) *print.SIMDVariant {
 	return &print.SIMDVariant{Func: v.Func, Kernel: v.Kernel}
 }
 
-// checkVectors checks what f and the functions that it calls are in vectors.
+// checkVectors checks that the SIMD variants of f and of its callees are well-formed.
 func (u *unit) checkVectors(f *ir.Func) error {
 	for _, g := range reached(f) {
 		if v := u.vector(g); v != nil {
