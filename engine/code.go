@@ -7,61 +7,61 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// CodeVersion is the version of the interface between generated code and this
-// module. Code of another version is not run.
+// CodeVersion is the version of the interface between generated code and this module. Code of another version is not
+// run.
 const CodeVersion = 1
 
-// Code is what was generated from a function: its derivatives as plain Go, with a
-// workspace of their own, for one goroutine at a time. All of them see the function
-// in one shape, from the numbers x to the numbers y; a number is a slice of length
-// 1. p is the bound struct, nil where there is none. They return how many outputs
-// the function has: where that is not len(y), nothing else is promised. A field is
-// nil where it was not generated.
+// Code holds the derivatives generated from a function as plain Go. The functions of one Code share a workspace, so
+// only one goroutine may call them at a time.
+//
+// All of them treat the function as a map from x to y; a scalar is a slice of length 1. Row i of a slice of [4]float64
+// holds component i of four vectors. p is the bound struct, nil without one. Each function that takes y returns the
+// number of outputs of the function; if it differs from len(y), the contents of the results are undefined. A field is
+// nil if its derivative was not generated.
 type Code struct {
 	// Tangent writes y = f(x) and ydot = J·xdot.
 	Tangent func(y, ydot, x, xdot []float64, p any) int
 
-	// Tangent4 is four tangents at a time: row i has those of component i.
+	// Tangent4 is Tangent in vector mode of width 4.
 	Tangent4 func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int
 
-	// Adjoint writes y = f(x) and xbar = Jᵀ·ybar. It changes neither x nor ybar.
+	// Adjoint writes y = f(x) and xbar = Jᵀ·ybar. It does not modify x or ybar.
 	Adjoint func(y, xbar, x, ybar []float64, p any) int
 
-	// Adjoint4 is four adjoints at a time: row i of ybar and of xbar has those of
-	// component i. Functions with one output have none.
+	// Adjoint4 is Adjoint in vector mode of width 4. It is nil for functions with one output.
 	Adjoint4 func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int
 
-	// Gradient writes the gradient of a function with one output, without the
-	// value. It is nil where that is no cheaper.
+	// Gradient writes the gradient of a function with one output and does not compute the value. It is nil if it would
+	// be no cheaper than Adjoint.
 	Gradient func(xbar, x []float64, p any)
 
-	// AdjointTangent is the tangent of Adjoint in direction xdot, for a constant
-	// ybar: it writes y = f(x), xbar = Jᵀ·ybar and xbardot, the derivative of
-	// Jᵀ·ybar along xdot. For a function with one output and ybar = 1 the latter
-	// are the gradient and the Hessian times xdot.
+	// AdjointTangent is the tangent of Adjoint in direction xdot with constant ybar: it writes y = f(x), xbar = Jᵀ·ybar
+	// and xbardot, the derivative of Jᵀ·ybar along xdot. For a function with one output and ybar = 1, xbar is the
+	// gradient and xbardot the Hessian times xdot.
 	AdjointTangent func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int
 
-	// HVP writes hv = ∇²f(x)·v for a function with one output, without value and
-	// gradient. It is nil where that is no cheaper.
+	// HVP writes hv = ∇²f(x)·v for a function with one output and computes neither value nor gradient. It is nil if it
+	// would be no cheaper than AdjointTangent.
 	HVP func(hv, x, v []float64, p any)
 }
 
-// Generated is the generated code of a function, as engines see it.
+// Generated describes the code generated from a function.
 type Generated struct {
 	Name string
-	// New makes code for one prepared object.
+	// New returns code with a workspace of its own for one prepared object. It is nil if no code was generated.
 	New func() Code
-	// WritesX says that the code writes to x and xdot, as the function does to x.
+	// WritesX reports that the code modifies x and xdot, because the function modifies x.
 	WritesX bool
-	// InPlace says that the function writes into its outputs, and may leave one out.
+	// InPlace reports that the function writes its results into y, so that it may leave an element unwritten.
 	InPlace bool
-	// Refused says why there is no reverse code, where there is none, RefusedTangent why
-	// there is no forward code, and RefusedTraced why there is no form over Reals.
+	// Refused, RefusedTangent and RefusedTraced are the reasons why there is no reverse code, no forward code and no
+	// form over Reals. An empty string means that there is.
 	Refused, RefusedTangent, RefusedTraced string
 }
 
-// Code is new code for a function of n inputs. It does not write to x or xdot, and
-// an output that the function leaves out ends the call.
+// Code returns new code for a function of n inputs that does not modify x or xdot. If the function leaves an output
+// unwritten, a call panics with a core.Abort that holds [ErrOutputNotWritten]. Code returns the zero Code if g.New is
+// nil.
 func (g *Generated) Code(n int) Code {
 	if g.New == nil {
 		return Code{}
@@ -76,7 +76,8 @@ func (g *Generated) Code(n int) Code {
 	return c
 }
 
-// withOwnX is c with copies of x and xdot.
+// withOwnX returns c with each function wrapped to pass copies of x and xdot, of length n. The copies belong to the
+// result and are reused between calls.
 func (c Code) withOwnX(n int) (w Code) {
 	own, dot := make([]float64, n), make([]float64, n)
 	if f := c.Tangent; f != nil {
@@ -129,8 +130,8 @@ func (c Code) withOwnX(n int) (w Code) {
 	return w
 }
 
-// withOutputs is c with a look at whether all outputs are written. Derivatives
-// without the value do not show it.
+// withOutputs returns c with each function that takes y wrapped to panic if an element of y is not written. Gradient
+// and HVP have no y to check and are nil in the result.
 func (c Code) withOutputs() (w Code) {
 	if f := c.Tangent; f != nil {
 		w.Tangent = func(y, ydot, x, xdot []float64, p any) int {
@@ -165,6 +166,7 @@ func (c Code) withOutputs() (w Code) {
 	return w
 }
 
+// written returns outputs. It panics with a core.Abort if an element of y was not written.
 func written(y []float64, outputs int) int {
 	if i := Unwritten(y); i >= 0 {
 		panic(core.Abort{Err: fmt.Errorf("output %d: %w", i, ErrOutputNotWritten)})
@@ -172,18 +174,18 @@ func written(y []float64, outputs int) int {
 	return outputs
 }
 
-// unwritten is the NaN that a plain in-place function finds in its outputs. A
-// result computed from it is a NaN with the same payload.
+// unwritten is the bit pattern of the NaN that marks unwritten outputs of an in-place function. Arithmetic usually
+// propagates the payload of a NaN, so a result computed from an unwritten output is detected too.
 const unwritten = 0x7ff8_6e61_626c_6100
 
-// Unwrite fills y with a NaN that says that nothing has been written.
+// Unwrite marks all elements of y as unwritten, by a NaN with a payload of its own.
 func Unwrite(y []float64) {
 	for i := range y {
 		y[i] = math.Float64frombits(unwritten)
 	}
 }
 
-// Unwritten is the first element of y in which nothing has been written, or -1.
+// Unwritten returns the index of the first element of y that is marked as unwritten, or -1.
 func Unwritten(y []float64) int {
 	for i, v := range y {
 		if math.Float64bits(v) == unwritten {

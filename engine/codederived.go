@@ -2,10 +2,12 @@ package engine
 
 import "github.com/nabla-ad/nabla/internal/core"
 
-// Derived functions have generated code too, made from that of the function.
+// This file builds the generated code of derived functions (gradient, pushforward, weighted sum) from that of the
+// function they derive from. A zero in a direction is a structural zero: along and core.Seeds keep it from turning
+// infinite partials into NaN. An output count that changes between calls ends the call in same.
 
-// derive is the generated code of a function that is derived from one of n inputs
-// with the code g. It is nil where g is.
+// derive returns the generated code of a function called name, which from builds from the code of g for n inputs. It
+// returns nil if g is nil.
 func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generated {
 	if g == nil {
 		return nil
@@ -14,7 +16,8 @@ func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generate
 		New: func() Code { return from(g.Code(n)) }}
 }
 
-// gradientCode is the code of x ↦ (∇f(x), f(x)) for f of n inputs: the tangent only.
+// gradientCode returns the code of x ↦ (∇f(x), f(x)) for f of n inputs. Only Tangent is set, and only if c has
+// AdjointTangent.
 func gradientCode(c Code, n int) Code {
 	if c.AdjointTangent == nil {
 		return Code{}
@@ -28,8 +31,9 @@ func gradientCode(c Code, n int) Code {
 	}}
 }
 
-// pushforwardCode is the code of (x, v) ↦ (J(x)·v, f(x)) for f from n inputs to m
-// outputs.
+// pushforwardCode returns the code of (x, v) ↦ (J(x)·v, f(x)) for f of n inputs and m outputs, n+n inputs and m+m
+// outputs in all. Tangent takes m calls of c.AdjointTangent. It needs c.AdjointTangent; Adjoint also needs c.Adjoint
+// and c.Tangent.
 func pushforwardCode(c Code, n, m int) Code {
 	if c.AdjointTangent == nil {
 		return Code{}
@@ -57,7 +61,7 @@ func pushforwardCode(c Code, n, m int) Code {
 	if c.Adjoint == nil || c.Tangent == nil {
 		return w
 	}
-	// With the cotangents (a, b): xbar = d/dt Jᵀ(x+t·v)·a + Jᵀ·b, vbar = Jᵀ·a.
+	// For cotangents (a, b), xbar = d/dt Jᵀ(x+t·v)·a + Jᵀ·b and vbar = Jᵀ·a.
 	w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
 		v := core.Seeds(marks, x[n:])
 		same(c.AdjointTangent(y[m:], xbar[n:], xbar[:n:n], x[:n:n], v, ybar[:m:m], p), m)
@@ -74,7 +78,8 @@ func pushforwardCode(c Code, n, m int) Code {
 	return w
 }
 
-// weightedCode is the code of (x, w) ↦ Σ wᵢ·fᵢ(x) for f from n inputs to m outputs.
+// weightedCode returns the code of (x, w) ↦ Σ wᵢ·fᵢ(x) for f of n inputs and m outputs, which has n+m inputs and one
+// output.
 func weightedCode(c Code, n, m int) Code {
 	fy, fydot, w := make([]float64, m), make([]float64, m), make([]float64, m)
 	scaled := func(a float64, v []float64) []float64 {
@@ -116,7 +121,7 @@ func weightedCode(c Code, n, m int) Code {
 		if zero(xdot[n:]) {
 			return 1
 		}
-		for i, v := range xdot[n:] { // a weight that does not move gives no cotangent
+		for i, v := range xdot[n:] { // a weight with zero tangent is a structural zero: no ±0 times ybar
 			if w[i] = 0; v != 0 {
 				w[i] = ybar[0] * v
 			}
@@ -130,15 +135,16 @@ func weightedCode(c Code, n, m int) Code {
 	return g
 }
 
-// same ends the call where a function has another number of outputs than before.
+// same panics with a core.Abort that holds a *ShapeError if got, the number of outputs of a call of generated code, is
+// not want.
 func same(got, want int) {
 	if got != want {
 		panic(core.Abort{Err: &ShapeError{Op: "generated code", Arg: "outputs of f", Got: got, Want: want}})
 	}
 }
 
-// along is the derivatives d times the direction v. A zero in v is structural: what
-// it meets may be infinite.
+// along returns the product of the derivatives d with the direction v. A zero in v is a strong zero: the product is 0
+// even if the derivative is infinite or NaN.
 func along(d, v []float64) float64 {
 	s := 0.0
 	for i, x := range v {
@@ -149,6 +155,7 @@ func along(d, v []float64) float64 {
 	return s
 }
 
+// dot returns the inner product of a and b, summed in order.
 func dot(a, b []float64) float64 {
 	s := 0.0
 	for i, v := range a {
@@ -157,6 +164,7 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
+// zero reports whether all elements of v are 0.
 func zero(v []float64) bool {
 	for _, x := range v {
 		if x != 0 {

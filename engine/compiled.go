@@ -9,47 +9,46 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// Derive makes the program to run from a recorded one. Its input group 0 is x and
-// its output group 0 the value; strong asks for structural zeros as -0.
+// Derive returns the program to run for a recorded program p, whose input group 0 is x and whose output group 0 is the
+// value. With strong set the result represents structural zeros as -0; see package program.
 type Derive func(p *program.Program, strong bool) *program.Program
 
-// Compiled runs programs derived from a function in place of the function. It
-// keeps one program for each branch of the function that was taken, up to a
-// limit, and records again where no program fits: a guard failed, an opaque field
-// of the bound struct changed, or a [Comparison] shows that captured data did.
+// A Compiled evaluates programs that are derived from recordings of a function. It keeps one program per recorded
+// branch, at most maxBranches, and records again if none applies: a guard failed, an opaque field of the bound struct
+// changed, or a [Comparison] detected that captured data changed.
 type Compiled struct {
 	f       *Function
 	derive  Derive
 	limit   int
-	alone   bool // the derived programs do not give the value
-	nan     int  // NaNs in the output groups up to this one ask for the strong program
-	known   []*branch
+	alone   bool      // the derived programs do not compute the value
+	nan     int       // the last output group whose NaNs require the strong program
+	known   []*branch // recorded branches, the most recently used one first
 	records int
-	recent  float64 // recordings among the last ten or so runs
-	frozen  []byte
-	params  []float64
+	recent  float64   // moving sum of recordings per run, over about the last ten runs
+	frozen  []byte    // snapshot of the bound struct in the current run
+	params  []float64 // parameters of the bound struct in the current run
 	compare *Comparison
-	stale   error // of a recording that was dropped
+	stale   error // *StaleError of a recording that was dropped in the current run, or nil
 }
 
-// branch is one recorded path through the function.
+// branch is one recorded path through the function and its derived programs.
 type branch struct {
 	id     uint64
 	base   *program.Program
-	atNaN  bool // recorded where a NaN came out
-	frozen []byte
+	atNaN  bool   // recorded at a point where the strong program of the previous recording gave a NaN
+	frozen []byte // snapshot of the bound struct when it was recorded
 	plain  *program.Machine
-	strong *program.Machine
+	strong *program.Machine // structural zeros as -0; nil until it is needed
 	seen   *Compared
-	call   int // the last call in which it was compared or recorded
+	call   int // number of the call in which it was last compared, recorded or run
 }
 
-// maxBranches bounds the memory of a function that takes another branch at every
-// call; the least recently used program is dropped.
+// maxBranches bounds the memory of a function that takes another branch at every call. Beyond it the least recently
+// used program is dropped.
 const maxBranches = 8
 
-// NewCompiled records f at x and derives its program. nan is the last output group
-// that holds derivatives.
+// NewCompiled records f at x, with at most limit operations (0 for DefaultLimit), and derives its program. nan is the
+// index of the last output group that holds derivatives. The error is that of [Function.ProgramLimit].
 func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Compiled, error) {
 	p, err := f.ProgramLimit(x, limit)
 	if err != nil {
@@ -58,35 +57,36 @@ func NewCompiled(f *Function, x []float64, nan, limit int, derive Derive) (*Comp
 	return CompileRecorded(f, p, nan, limit, derive), nil
 }
 
-// CompileRecorded is NewCompiled of a program that f.ProgramLimit has just returned.
+// CompileRecorded is NewCompiled for a program p that f.ProgramLimit has just returned.
 func CompileRecorded(f *Function, p *program.Program, nan, limit int, derive Derive) *Compiled {
 	c := &Compiled{f: f, derive: derive, limit: limit, nan: nan, compare: NewComparison(f)}
 	c.keep(p)
 	return c
 }
 
-// Alone says that the derived programs do not give the value: output group 0 is empty.
+// Alone declares that output group 0 of the derived programs is empty: they do not compute the value. It returns c.
 func (c *Compiled) Alone() *Compiled {
 	c.alone = true
 	return c
 }
 
-// Recordings is how often the function was recorded.
+// Recordings returns the number of times the function was recorded.
 func (c *Compiled) Recordings() int { return c.records }
 
-// Thrashing reports whether about half of the last runs had to record: the function takes another branch at almost
-// every call, and a program is not worth deriving.
+// Thrashing reports whether about half of the last ten runs recorded the function, so that deriving programs does not
+// pay.
 func (c *Compiled) Thrashing() bool { return c.recent > 4.5 }
 
-// ForgetRecent starts the count of [Compiled.Thrashing] again.
+// ForgetRecent resets the count that [Compiled.Thrashing] uses.
 func (c *Compiled) ForgetRecent() { c.recent = 0 }
 
-// Recorded is the program that was recorded on the branch that ran last.
+// Recorded returns the recorded program of the branch that ran last. The caller must not modify it.
 func (c *Compiled) Recorded() *program.Program { return c.known[0].base }
 
-// Function is the function that is run.
+// Function returns the function that c records.
 func (c *Compiled) Function() *Function { return c.f }
 
+// record records the function at x and adds the branch to c.
 func (c *Compiled) record(x []float64) (*branch, error) {
 	p, err := c.f.ProgramLimit(x, c.limit)
 	if err != nil {
@@ -95,7 +95,8 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 	return c.keep(p), nil
 }
 
-// keep derives the program of a recording and puts it in front of the others.
+// keep derives the plain program of the recording p, and stores the branch as the most recently used one. If c is full,
+// the least recently used branch is dropped.
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
 	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls,
@@ -115,14 +116,17 @@ func (c *Compiled) keep(p *program.Program) *branch {
 	return b
 }
 
-// drop says that the recording of b will not be replayed again.
+// drop tells the comparison that b will not be replayed again. If results of b since its last comparison are known to
+// be wrong, the error is stored in c.stale.
 func (c *Compiled) drop(b *branch) {
 	if err := c.compare.Drop(b.seen, bytes.Equal(b.frozen, c.frozen)); c.stale == nil {
 		c.stale = err
 	}
 }
 
-// broken says that the recording of b is of old data, as those of all branches may be.
+// broken drops all branches because b no longer agrees with the function, and returns the resulting *StaleError. The
+// other branches may have recorded the same outdated data, so those that match the current bound struct are passed on
+// as suspects.
 func (c *Compiled) broken(b *branch) error {
 	var others []*Compared
 	for _, k := range c.known {
@@ -138,8 +142,10 @@ func (c *Compiled) broken(b *branch) error {
 	return c.compare.Broken(b.seen, others...)
 }
 
-// Run executes the program at x, with extra filling the input group of that name
-// after x, and returns the machine that holds the results.
+// Run evaluates the derived program at x and returns the machine that holds the results, valid until the next Run. If
+// extra is not empty it fills input group 1. The function is recorded if no branch applies, and evaluated once more if
+// the comparison is due. Errors are those of the function, [ErrGuard] if the policy forbids recording, and
+// *[StaleError] if earlier results may be wrong; in the latter case the recording has been replaced.
 func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	if ctx := c.f.def.Context; ctx != nil {
 		c.frozen = ctx.Snapshot(c.frozen[:0])
@@ -173,7 +179,9 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	return m, err
 }
 
-// find runs the most recently used program that fits.
+// find runs the branches that match the bound struct, the most recently used one first, and returns the first whose
+// guards hold. If there is none it records the function, or returns [ErrGuard] if the policy forbids that and a guard
+// failed.
 func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, error) {
 	failed := false
 	for i, b := range c.known {
@@ -198,7 +206,8 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 	return c.again(x, extra)
 }
 
-// again records at x and runs what comes out.
+// again records the function at x and runs the derived program. It returns [ErrGuard] if the guards fail at the very
+// point of the recording.
 func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, error) {
 	b, err := c.record(x)
 	if err != nil {
@@ -212,10 +221,12 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 	return b, b.plain, nil
 }
 
+// start writes x, extra and the parameters into the inputs of m and returns m. With strong set, zeros of directions
+// become structural zeros, in the last Def.Directions inputs and in extra.
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
 	in := m.Input(0)
 	copy(in, x)
-	if strong && len(m.Program().Customs) == 0 { // the derivative in the direction would be lost in a custom rule
+	if strong && len(m.Program().Customs) == 0 { // a custom rule would lose the derivative with respect to the direction
 		for i := len(in) - c.f.def.Directions; i < len(in); i++ {
 			in[i] = core.StrongSeed(in[i])
 		}
@@ -236,8 +247,13 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 	return m
 }
 
-// verify compares the recording of b, which m has just run, with the function. What
-// guards cannot see, a variable that the function captures, shows here.
+// verify compares b, which m has just run, with the function, and so detects changes of captured data, which guards
+// cannot. It returns the branch and machine to use. If the recording is wrong, all branches are dropped and the
+// function is recorded again (unless the policy forbids it); the new recording must then agree with the function, since
+// otherwise the function is not deterministic.
+//
+// If the comparison could only be made at x itself, where a change of the derivatives may not show, the function is
+// recorded again and the two programs are compared.
 func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
 	at := m
 	if c.alone {
@@ -278,23 +294,23 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	return b, m, stale
 }
 
-// settle runs the strong program where the plain one gave a NaN. If that gives one
-// too, the function is recorded here, once for a branch: a derivative that it takes
-// inside turns to structural zeros by what it meets while it is recorded.
+// settle replaces a result of b that has NaNs by that of the strong program. If NaNs remain, it records the branch
+// again at x, at most once per branch: a derivative taken inside the function chooses between plain and strong
+// arithmetic while it is recorded.
 func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Block) (*program.Machine, error) {
 	if !c.anyNaN(m, 0) {
 		return m, nil
 	}
 	m, err := c.runStrong(b, x, extra)
 	from := 0
-	if core.AnyNaN(x) && !c.alone { // no wonder about the value
+	if core.AnyNaN(x) && !c.alone { // a NaN in x explains a NaN value
 		from = 1
 	}
 	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {
 		return m, err
 	}
 	c.drop(b)
-	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // the new one takes its place
+	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // replaced by the branch that again adds
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, err
 	}
@@ -305,8 +321,7 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 	return c.runStrong(b, x, extra)
 }
 
-// anyNaN reports whether an output of m that asks for the strong program, of group
-// from or a later one, is a NaN.
+// anyNaN reports whether the outputs of m in groups from to c.nan contain a NaN.
 func (c *Compiled) anyNaN(m *program.Machine, from int) bool {
 	for i := from; i <= c.nan; i++ {
 		if m.OutputHasNaN(i) {
@@ -316,7 +331,7 @@ func (c *Compiled) anyNaN(m *program.Machine, from int) bool {
 	return false
 }
 
-// runStrong runs the strong program of b.
+// runStrong runs the strong program of b at x and derives it first if needed. It returns [ErrGuard] if a guard fails.
 func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Machine, error) {
 	if b.strong == nil {
 		base := b.base

@@ -64,7 +64,8 @@ func run(c *Compiled, x float64) (float64, error) {
 	return y[0], nil
 }
 
-// TestCompiledBranches: a branch is recorded when it is first met, again after eight others, and replayed otherwise.
+// TestCompiledBranches checks that a branch is recorded when it is first met, again after eight others, and replayed
+// otherwise.
 func TestCompiledBranches(t *testing.T) {
 	k, calls := 2.0, 0
 	c := values(t, steps(&k, &calls), Policy{NoStaleCheck: true}, 0.5)
@@ -92,7 +93,7 @@ func TestCompiledBranches(t *testing.T) {
 	}
 }
 
-// TestCompiledThrashing: a function that takes another branch at every call.
+// TestCompiledThrashing runs a function that takes another branch at every call.
 func TestCompiledThrashing(t *testing.T) {
 	k, calls := 2.0, 0
 	c := values(t, steps(&k, &calls), Policy{NoStaleCheck: true}, 0.5)
@@ -114,7 +115,8 @@ func TestCompiledThrashing(t *testing.T) {
 	}
 }
 
-// TestCompiledGuard: with FailOnGuard another branch is an error, and the recording is good for its own afterwards.
+// TestCompiledGuard checks that with FailOnGuard another branch is an error, after which the recording still works on
+// its own branch.
 func TestCompiledGuard(t *testing.T) {
 	k, calls := 2.0, 0
 	c := values(t, steps(&k, &calls), Policy{FailOnGuard: true}, 0.5)
@@ -126,9 +128,9 @@ func TestCompiledGuard(t *testing.T) {
 	}
 }
 
-// TestCompiledStale changes a captured number before call 6. If the function is known to capture data the change is
-// seen
-// at once and the function recorded again; otherwise at call 8, as an error that says how many calls may be wrong.
+// TestCompiledStale changes a captured number before call 6. If the function is known to capture data, the change is
+// detected in that call and the function recorded again; otherwise it is detected at call 8, as an error with the
+// number of calls that may be wrong.
 func TestCompiledStale(t *testing.T) {
 	for _, captures := range []bool{true, false} {
 		k, calls := 2.0, 0
@@ -165,7 +167,7 @@ func TestCompiledStale(t *testing.T) {
 	}
 }
 
-// TestCompiledNoFunction: a function that gives something else at each evaluation is no function.
+// TestCompiledNoFunction checks the error for a function that returns another value at each evaluation.
 func TestCompiledNoFunction(t *testing.T) {
 	n := 0.0
 	d := Def{Name: "clock", N: 1, M: 1, Replay: true, Captures: true, Traced: func(y, x []Real, _ Context) error {
@@ -179,7 +181,7 @@ func TestCompiledNoFunction(t *testing.T) {
 	}
 }
 
-// TestCompiledSettles: where the plain program gives NaN, that with structural zeros runs.
+// TestCompiledSettles checks that the program with structural zeros runs if the plain one gives NaN.
 func TestCompiledSettles(t *testing.T) {
 	d := Def{Name: "square", N: 1, M: 1, Replay: true, Traced: func(y, x []Real, _ Context) error {
 		y[0] = core.Apply1(rules.Sqrt, x[0])

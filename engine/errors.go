@@ -10,36 +10,34 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// Errors that every operator may return; package nabla shows them under the same
-// names.
+// These errors may be returned by every operator. Package nabla exports them under the same names.
 var (
-	// ErrBusy says that two goroutines used one prepared object.
+	// ErrBusy reports concurrent use of one prepared object by two goroutines.
 	ErrBusy = errors.New("the prepared object is in use by another goroutine; give each goroutine its own with Clone")
-	// ErrUnsupported says that an engine cannot do what was asked.
+	// ErrUnsupported reports that an engine does not implement an operation. It is matched by *UnsupportedError.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrGuard says that a function took another branch than the recorded one,
-	// where the policy forbids recording again.
+	// ErrGuard reports that a function left the recorded branch and that the policy forbids recording again.
 	ErrGuard = program.ErrGuard
-	// ErrStale says that a recording no longer computes what the function does.
+	// ErrStale reports that a recording no longer computes the function.
 	ErrStale = errors.New("the recording no longer agrees with the function: data that it captures has changed; " +
 		"bind the data as a context (nabla.Bind) or prepare again")
-	// ErrForeignReal says that a Real was used outside the call that made it.
+	// ErrForeignReal reports that a Real was used outside the call that made it.
 	ErrForeignReal = core.ErrForeignReal
-	// ErrOutputNotWritten says that an in-place function left an output unwritten.
+	// ErrOutputNotWritten reports that an in-place function left an output unwritten.
 	ErrOutputNotWritten = core.ErrOutputNotWritten
 )
 
-// LimitError says that a recording grew beyond its limit, or that something would take
-// more memory than its limit.
+// LimitError reports that a recording exceeded its limit of operations, or that a computation would exceed its memory
+// limit.
 type LimitError = core.LimitError
 
-// A Task is a preparation that can be cancelled and says how far it is.
+// A Task is a preparation that can be cancelled and reports its progress.
 type Task = core.Task
 
-// CanceledError says that a preparation was cancelled.
+// CanceledError reports that a preparation was cancelled.
 type CanceledError = core.CanceledError
 
-// ShapeError says that an argument has the wrong length.
+// ShapeError reports an argument of the wrong length, or a wrong number of outputs.
 type ShapeError struct {
 	Op, Arg   string
 	Got, Want int
@@ -49,7 +47,7 @@ func (e *ShapeError) Error() string {
 	return fmt.Sprintf("nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
 }
 
-// next says what to do where the numbers do not.
+// next returns the advice that ends the message, or "".
 func (e *ShapeError) next() string {
 	switch {
 	case e.Arg == "m":
@@ -66,7 +64,8 @@ func (e *ShapeError) next() string {
 	return ""
 }
 
-// PanicError says that the user's function panicked.
+// PanicError reports a panic of the user's function, or of a custom rule. Value is the value of the panic and Stack the
+// stack trace of the goroutine.
 type PanicError struct {
 	Function string
 	Value    any
@@ -81,17 +80,18 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("nabla: %s panicked: %v", what, e.Value)
 }
 
-// Unwrap is the value of the panic where that is an error.
+// Unwrap returns the value of the panic if it is an error, and nil otherwise.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// FuncError reports a mistake in a function, or in the struct that is bound to it, found before anything is computed.
+// FuncError reports a mistake in a function, or in the struct that is bound to it, that was found before anything was
+// computed.
 type FuncError struct {
 	Op       string // the operator or wrapper
 	Function string
-	Problem  string // what was found and what is wanted
+	Problem  string // the mistake and the expected form
 }
 
 func (e *FuncError) Error() string {
@@ -101,13 +101,12 @@ func (e *FuncError) Error() string {
 	return fmt.Sprintf("nabla: %s: function %s: %s", e.Op, e.Function, e.Problem)
 }
 
-// ContextError says that a bound struct has a field that a recording would
-// freeze, that a function changed a field that it may only read, or that there is no
-// copy of the struct for another goroutine.
+// ContextError reports a problem with a field of a bound struct: a recording would freeze its value, the function
+// modified it though it may only read it (Changed), or it cannot be copied for another goroutine (Uncopied).
 type ContextError struct {
 	Field, Type string
 	Changed     bool // the function wrote to the field
-	Uncopied    bool // a clone or a worker cannot have a copy of its own
+	Uncopied    bool // a clone or a worker cannot have a copy
 }
 
 func (e *ContextError) Error() string {
@@ -124,8 +123,8 @@ func (e *ContextError) Error() string {
 		"nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
 }
 
-// UnsupportedError says what an engine cannot do and what can be done instead. It
-// matches ErrUnsupported.
+// UnsupportedError reports an operation that an engine does not implement, in What, and the alternative, in Remedy. It
+// matches [ErrUnsupported].
 type UnsupportedError struct {
 	What, Remedy string
 }
@@ -141,8 +140,9 @@ func (e *UnsupportedError) Error() string {
 // Is reports whether target is ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
-// Recovered turns v, recovered from a panic out of the user's function of that name,
-// into an error. It is for engines that call code of the user's themselves.
+// Recovered turns v, recovered from a panic of the user's function called name, into an error in *err: the error of a
+// core.Abort, otherwise a *PanicError with the current stack. It does nothing if v is nil. Engines that call the user's
+// code directly use it in a deferred function.
 func Recovered(name string, v any, err *error) {
 	if v == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShapeErrorSaysWhatNext has the advice that fits what is wrong.
+// TestShapeErrorSaysWhatNext checks that the advice of a ShapeError fits the mistake.
 func TestShapeErrorSaysWhatNext(t *testing.T) {
 	for _, c := range []struct {
 		err  ShapeError

@@ -2,36 +2,38 @@ package engine
 
 import "strings"
 
-// The fallback graph: how every operator comes about on a backend that has it not
-// itself. Prepare… takes the route that the function here names, and Explain puts
-// it into words.
+// This file defines the fallback graph: the route by which each operator is computed on a backend that does not
+// implement it. The Prepare functions take the routes that the functions of this file return, and Explain describes
+// them.
 //
-//	Pushforward  Pusher; else, where there are many outputs, Lineariser; else one
+//	Pushforward  Pusher; otherwise Lineariser if there are many outputs; otherwise one
 //	             pullback per output, batched, times the tangent
-//	Pullback     Puller; else one pushforward per input, batched, times the cotangent
-//	Derivative   pushforward of 1; the gradient, if the backend only pulls and there
-//	             is one output
-//	Gradient     Gradienter; else pullback of 1
-//	Jacobian     Jacobianer; else pushforwards of unit vectors where the backend is a
-//	             Pusher (and has not fewer outputs than inputs if it is also a
-//	             Puller), else pullbacks of unit vectors
-//	Linear       Lineariser; else pushforward and pullback at the kept point
-//	HVP          HVPer, if outer and inner are one; else
+//	Pullback     Puller; otherwise one pushforward per input, batched, times the
+//	             cotangent
+//	Derivative   pushforward of 1; the gradient if the backend is no Pusher and there is
+//	             one output
+//	Gradient     Gradienter; otherwise pullback of 1
+//	Jacobian     Jacobianer; otherwise pushforwards of unit vectors if the backend is a
+//	             Pusher (and, if it is also a Puller, there are at most as many inputs as
+//	             outputs); otherwise pullbacks of unit vectors
+//	Linear       Lineariser; otherwise pushforward and pullback at the stored point
+//	HVP          HVPer if outer and inner are equal; otherwise
 //	             outer pushes: pushforward(outer) of the gradient function(inner)
 //	             outer and inner pull: pullback(outer) of the gradient function(inner)
 //	             outer pulls, inner pushes: gradient(outer) of the pushforward function(inner)
-//	Second       Seconder or, for one output, Hessianer, if outer and inner are one; else
-//	             pushforward(outer) of the pushforward function(inner)
-//	Hessian      Hessianer, if outer and inner are one; else HVP of unit vectors, batched
+//	Second       Seconder or, for one output, Hessianer if outer and inner are equal;
+//	             otherwise pushforward(outer) of the pushforward function(inner)
+//	Hessian      Hessianer if outer and inner are equal; otherwise HVP of unit vectors,
+//	             batched
 
-// route is one edge of the graph.
+// A route is one edge of the fallback graph: the way to compute one operator from others.
 type route uint8
 
 const (
 	noRoute route = iota
 	native
 	perOutput             // pushforward from pullbacks
-	perOutputOrLinear     // pushforward from pullbacks, or linearised where there are many
+	perOutputOrLinear     // pushforward from pullbacks, or linearised if there are many outputs
 	perInput              // pullback from pushforwards
 	pushOne               // derivative from a pushforward
 	gradientAtOne         // derivative from a gradient
@@ -49,6 +51,7 @@ const (
 	numRoutes
 )
 
+// routeWords maps a route to its description in a [Path].
 var routeWords = [numRoutes]string{
 	native:                "native",
 	perOutput:             "one pullback per output",
@@ -69,10 +72,13 @@ var routeWords = [numRoutes]string{
 	unitHVPs:              "HVPs of unit vectors",
 }
 
+// pushes reports whether b is a Pusher.
 func pushes(b Backend) bool { _, ok := b.(Pusher); return ok }
 
+// pulls reports whether b is a Puller.
 func pulls(b Backend) bool { _, ok := b.(Puller); return ok }
 
+// pushforwardRoute returns the route of Pushforward on b.
 func pushforwardRoute(b Backend) route {
 	switch {
 	case pushes(b):
@@ -86,6 +92,7 @@ func pushforwardRoute(b Backend) route {
 	return noRoute
 }
 
+// pullbackRoute returns the route of Pullback on b.
 func pullbackRoute(b Backend) route {
 	switch {
 	case pulls(b):
@@ -96,6 +103,7 @@ func pullbackRoute(b Backend) route {
 	return noRoute
 }
 
+// gradientRoute returns the route of Gradient on b.
 func gradientRoute(b Backend) route {
 	if _, ok := b.(Gradienter); ok {
 		return native
@@ -103,7 +111,7 @@ func gradientRoute(b Backend) route {
 	return derived(b, pullOne)
 }
 
-// derived is r, if b can anything at all.
+// derived returns r if b is a Pusher or a Puller, and noRoute otherwise.
 func derived(b Backend, r route) route {
 	if pushes(b) || pulls(b) {
 		return r
@@ -111,10 +119,11 @@ func derived(b Backend, r route) route {
 	return noRoute
 }
 
-// DerivativeByGradient reports whether the derivative of a function of one number
-// with m outputs is the gradient of b, and not a pushforward of 1.
+// DerivativeByGradient reports whether the derivative of a function of one number with m outputs is computed as the
+// gradient on b, and not as a pushforward of 1.
 func DerivativeByGradient(b Backend, m int) bool { return derivativeRoute(b, m) == gradientAtOne }
 
+// derivativeRoute returns the route of Derivative on b for m outputs.
 func derivativeRoute(b Backend, m int) route {
 	if !pushes(b) && m == 1 {
 		if gradientRoute(b) == noRoute {
@@ -125,6 +134,7 @@ func derivativeRoute(b Backend, m int) route {
 	return derived(b, pushOne)
 }
 
+// jacobianRoute returns the route of Jacobian on b.
 func jacobianRoute(b Backend) route {
 	if _, ok := b.(Jacobianer); ok {
 		return native
@@ -132,6 +142,7 @@ func jacobianRoute(b Backend) route {
 	return derivedJacobianRoute(b)
 }
 
+// derivedJacobianRoute returns the route of Jacobian on b as if b were no Jacobianer.
 func derivedJacobianRoute(b Backend) route {
 	switch {
 	case pushes(b) && pulls(b):
@@ -144,6 +155,7 @@ func derivedJacobianRoute(b Backend) route {
 	return noRoute
 }
 
+// linearRoute returns the route of a linear operator on b.
 func linearRoute(b Backend) route {
 	if _, ok := b.(Lineariser); ok {
 		return native
@@ -151,6 +163,7 @@ func linearRoute(b Backend) route {
 	return derived(b, bothProducts)
 }
 
+// hvpRoute returns the route of HVP with outer differentiating functions derived by inner.
 func hvpRoute(outer, inner Backend) route {
 	if _, ok := outer.(HVPer); ok && sameBackend(outer, inner) {
 		return native
@@ -166,7 +179,7 @@ func hvpRoute(outer, inner Backend) route {
 	return noRoute
 }
 
-// secondRoute is for m outputs.
+// secondRoute returns the route of the second derivative of a function with m outputs.
 func secondRoute(outer, inner Backend, m int) route {
 	if sameBackend(outer, inner) {
 		if _, ok := outer.(Seconder); ok {
@@ -179,6 +192,7 @@ func secondRoute(outer, inner Backend, m int) route {
 	return derived(outer, pushPushforward)
 }
 
+// hessianRoute returns the route of Hessian with outer differentiating functions derived by inner.
 func hessianRoute(outer, inner Backend) route {
 	if _, ok := outer.(Hessianer); ok && sameBackend(outer, inner) {
 		return native
@@ -189,19 +203,19 @@ func hessianRoute(outer, inner Backend) route {
 	return unitHVPs
 }
 
-// Operators are the names that Explain knows, those of package nabla. LinearOp is
-// what the At method of a prepared pushforward or pullback returns.
+// Operators returns the operator names that Explain accepts, those of package nabla. LinearOp stands for the result of
+// method At of a prepared pushforward or pullback.
 func Operators() []string {
 	return []string{"Pushforward", "Pullback", "Derivative", "Gradient", "Jacobian", "LinearOp", "SecondDerivative",
 		"HVP", "Hessian"}
 }
 
-// A Path is how an operator comes about on a backend: through each step in turn,
-// the last of which the backend has itself. It is "native" alone where it has the
-// operator itself, and empty where it can do nothing.
+// A Path describes the computation of an operator on a backend: each step is computed by the next, and the last is
+// implemented by the backend. It is "native" alone if the backend implements the operator, and empty if the operator is
+// unsupported.
 type Path []string
 
-// Native reports whether the backend has the operator itself.
+// Native reports whether the backend implements the operator itself.
 func (p Path) Native() bool { return len(p) == 1 && p[0] == routeWords[native] }
 
 func (p Path) String() string {
@@ -211,11 +225,10 @@ func (p Path) String() string {
 	return strings.Join(p, ": ")
 }
 
-// Explain is the path of operator op, one of [Operators], on a backend, or on two
-// for an operator of second order: outer and inner are equal for a backend that
-// was not composed, and operators of first order use inner alone. Derivatives are
-// those of functions with one output. It is the path that the Prepare functions
-// take, since both ask the same functions.
+// Explain returns the path of operator op, one of [Operators]. For an operator of second order outer differentiates
+// functions derived by inner; the two are equal for a backend that is not composed. Operators of first order use inner
+// alone. Derivatives are those of functions with one output. The path agrees with the Prepare functions, since both use
+// the same route functions.
 func Explain(op string, outer, inner Backend) Path {
 	var p Path
 	step := func(r route) route {
@@ -233,12 +246,12 @@ func Explain(op string, outer, inner Backend) Path {
 		p = append(p, words)
 		return r
 	}
-	last := func(r route) { // native at the end of a longer path goes without saying
+	last := func(r route) { // a final native step is omitted
 		if r != native {
 			step(r)
 		}
 	}
-	// recorded is the function that is differentiated again.
+	// recorded adds the step that derives the function to be differentiated again.
 	recorded := func() {
 		if _, ok := inner.(Transformer); !ok {
 			p = append(p, "made from the recorded program")

@@ -166,8 +166,8 @@ func routesOf(op string, p any) []route {
 	panic(fmt.Sprintf("%s: unknown %T", op, p))
 }
 
-// TestExplain prepares every operator on every pair of backends and compares the
-// dynamic types of what comes out with the path.
+// TestExplain prepares every operator on every pair of backends and compares the dynamic types of the prepared objects
+// with the path.
 func TestExplain(t *testing.T) {
 	seen := map[string]bool{}
 	for _, outer := range backends {

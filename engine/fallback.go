@@ -2,10 +2,12 @@ package engine
 
 import "fmt"
 
-// The fallback graph is in explain.go: there each operator has a function that
-// says by which route it comes about on a backend. The functions here and in
-// second.go prepare it by that route.
+// This file and second.go prepare the operators that a backend does not implement, by the routes that explain.go
+// selects.
+//
+// A product with a stored Jacobian treats zeros as structural: 0·Inf is 0; see axpy.
 
+// unsupported returns the error for operator op on a backend that is neither a Pusher nor a Puller.
 func unsupported(b Backend, op string) error {
 	return &UnsupportedError{
 		What:   fmt.Sprintf("backend %s has neither pushforward nor pullback, so no %s", b.Name(), op),
@@ -13,11 +15,11 @@ func unsupported(b Backend, op string) error {
 	}
 }
 
-// defaultLanes is the number of directions at a time where a backend has no
-// preference.
+// defaultLanes is the width of vector mode for a backend without a preference.
 const defaultLanes = 8
 
-// LanesOf is the number of directions b likes to carry at a time, of n in all.
+// LanesOf returns the number of directions per sweep on b if n are needed in all: the preference of b if it is a
+// [Laner], otherwise 8, and at least 1 and at most n.
 func LanesOf(b Backend, n int) int {
 	k := min(n, defaultLanes)
 	if l, ok := b.(Laner); ok {
@@ -26,7 +28,10 @@ func LanesOf(b Backend, n int) int {
 	return max(1, min(k, n))
 }
 
-// PreparePushforward prepares pushforwards of up to lanes tangents.
+// PreparePushforward prepares pushforwards of up to lanes tangents at a time on b, by its own method or by the fallback
+// graph. On a backend without pushforwards each call takes one pullback per output, or, if b is a [Lineariser] and one
+// batch of pullbacks does not cover the outputs, a linearisation. The error is an *[UnsupportedError] if b has neither
+// mode.
 func PreparePushforward(b Backend, f *Function, x []float64, lanes int) (Pushforward, error) {
 	switch pushforwardRoute(b) {
 	case native:
@@ -50,7 +55,7 @@ func PreparePushforward(b Backend, f *Function, x []float64, lanes int) (Pushfor
 	return &pushByPull{pull: pull, xbar: NewBlock(n, k), ybar: NewBlock(m, k), m: m}, nil
 }
 
-// pushByLinear linearises at every point.
+// pushByLinear is a Pushforward that linearises at the point of each call.
 type pushByLinear struct {
 	linear     Linear
 	xdot, ydot []float64
@@ -76,7 +81,8 @@ func (p *pushByLinear) Pushforward(y []float64, ydot Block, x []float64, xdot Bl
 	return nil
 }
 
-// pushByPull computes J row by row.
+// pushByPull is a Pushforward that computes J by rows, by pullbacks of unit vectors, and multiplies it with the
+// tangents.
 type pushByPull struct {
 	pull       Pullback
 	xbar, ybar Block
@@ -107,8 +113,8 @@ func (p *pushByPull) Pushforward(y []float64, ydot Block, x []float64, xdot Bloc
 	return nil
 }
 
-// axpy adds a·x to y. A zero in x or a is taken as structural, so that 0·Inf is
-// no NaN.
+// axpy adds a·x to y. A zero a or element of x counts as a structural zero, so that its product with Inf is 0 and not
+// NaN.
 func axpy(y []float64, a float64, x []float64) {
 	if a == 0 {
 		return
@@ -120,7 +126,7 @@ func axpy(y []float64, a float64, x []float64) {
 	}
 }
 
-// unitColumns sets the columns of b to the unit vectors from first on.
+// unitColumns sets the columns of b to consecutive unit vectors, the first of which has its 1 in row first.
 func unitColumns(b Block, first int) {
 	b.Zero()
 	for k := range b.B {
@@ -128,7 +134,9 @@ func unitColumns(b Block, first int) {
 	}
 }
 
-// PreparePullback prepares pullbacks of up to lanes cotangents.
+// PreparePullback prepares pullbacks of up to lanes cotangents at a time on b, by its own method or by the fallback
+// graph. On a backend without pullbacks each call takes one pushforward per input. The error is an *[UnsupportedError]
+// if b has neither mode.
 func PreparePullback(b Backend, f *Function, x []float64, lanes int) (Pullback, error) {
 	switch pullbackRoute(b) {
 	case native:
@@ -145,7 +153,8 @@ func PreparePullback(b Backend, f *Function, x []float64, lanes int) (Pullback, 
 	return &pullByPush{push: push, f: f, xdot: NewBlock(n, k), ydot: NewBlock(m, k)}, nil
 }
 
-// pullByPush computes J column by column.
+// pullByPush is a Pullback that computes J by columns, by pushforwards of unit vectors, and multiplies its transpose
+// with the cotangents.
 type pullByPush struct {
 	push       Pushforward
 	f          *Function
@@ -177,7 +186,7 @@ func (p *pullByPush) Pullback(y []float64, xbar Block, x []float64, ybar Block) 
 	return nil
 }
 
-// PrepareGradient prepares gradients of a function with one output.
+// PrepareGradient prepares gradients of a function with one output on b: its own, or pullbacks of 1.
 func PrepareGradient(b Backend, f *Function, x []float64) (Gradient, error) {
 	if gradientRoute(b) == native {
 		return b.(Gradienter).PrepareGradient(f, x)
@@ -189,6 +198,7 @@ func PrepareGradient(b Backend, f *Function, x []float64) (Gradient, error) {
 	return &gradientByPull{pull: pull, one: []float64{1}, y: make([]float64, 1)}, nil
 }
 
+// gradientByPull is a Gradient that pulls back 1.
 type gradientByPull struct {
 	pull   Pullback
 	one, y []float64
@@ -201,7 +211,7 @@ func (g *gradientByPull) ValueAndGradient(grad, x []float64) (float64, error) {
 
 func (g *gradientByPull) Recordings() int { return recordings(g.pull) }
 
-// recordings is how often p recorded, 0 if it does not.
+// recordings returns the number of recordings that p made, 0 if p is no [Recorder].
 func recordings(p any) int {
 	if r, ok := p.(Recorder); ok {
 		return r.Recordings()
@@ -209,7 +219,7 @@ func recordings(p any) int {
 	return 0
 }
 
-// PrepareJacobian prepares dense Jacobians.
+// PrepareJacobian prepares dense Jacobians on b: its own, or those of [DeriveJacobian].
 func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	if jacobianRoute(b) == native {
 		return b.(Jacobianer).PrepareJacobian(f, x)
@@ -217,8 +227,8 @@ func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	return DeriveJacobian(b, f, x)
 }
 
-// DeriveJacobian prepares dense Jacobians from pushforwards or pullbacks, also for
-// a Jacobianer.
+// DeriveJacobian prepares dense Jacobians on b from pushforwards or pullbacks of unit vectors, even if b is a
+// [Jacobianer]. If b has both modes it uses pushforwards for n ≤ m.
 func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	n, m := f.Dims()
 	route := derivedJacobianRoute(b)
@@ -246,6 +256,7 @@ func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	return nil, unsupported(b, "Jacobian")
 }
 
+// jacobianByPush is a Jacobian that is computed by columns, by pushforwards of unit vectors.
 type jacobianByPush struct {
 	push Pushforward
 	f    *Function
@@ -269,6 +280,7 @@ func (j *jacobianByPush) ValueAndJacobian(y []float64, jac Block, x []float64) e
 	return nil
 }
 
+// jacobianByPull is a Jacobian that is computed by rows, by pullbacks of unit vectors.
 type jacobianByPull struct {
 	pull       Pullback
 	f          *Function
@@ -298,7 +310,8 @@ func (j *jacobianByPull) ValueAndJacobian(y []float64, jac Block, x []float64) e
 	return nil
 }
 
-// PrepareLinear prepares the derivative at one point, to be applied many times.
+// PrepareLinear prepares the derivative at one point, to be applied to many vectors. Without a [Lineariser] each
+// product takes a pushforward or a pullback.
 func PrepareLinear(b Backend, f *Function, x []float64) (Linear, error) {
 	if linearRoute(b) == native {
 		return b.(Lineariser).PrepareLinear(f, x)
@@ -315,6 +328,7 @@ func PrepareLinear(b Backend, f *Function, x []float64) (Linear, error) {
 	return &linearByBoth{push: push, pull: pull, f: f, x: make([]float64, n), y: make([]float64, m)}, nil
 }
 
+// linearByBoth is a Linear that stores the point and computes each product by a pushforward or a pullback there.
 type linearByBoth struct {
 	push Pushforward
 	pull Pullback

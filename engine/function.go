@@ -9,131 +9,124 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// Context is the struct bound to a function, as this package needs it. Package
-// nabla implements it.
+// Context is the struct bound to a function, in the form that this package needs. Package nabla implements it.
 type Context interface {
-	// Params is the number of parameters: numbers the function reads that are not
-	// differentiated and may change between calls.
+	// Params returns the number of parameters: numbers that the function reads, that are not differentiated and that
+	// may change between calls.
 	Params() int
-	// Read writes the parameters' current values.
+	// Read writes the current values of the parameters to dst, of length Params.
 	Read(dst []float64)
-	// Enter readies a private copy of the struct for one call: its parameters are
-	// numbers of t from id first on, or constants where first is 0.
+	// Enter prepares a private copy of the struct for one call. Its parameters are numbers of t with ids from first on,
+	// or constants if first is 0.
 	Enter(t *Tracer, first int32) error
-	// Leave ends the call and reports a field that the function may only read and
-	// has changed.
+	// Leave ends the call. It returns a *[ContextError] if the call changed a field that the function may only read.
 	Leave() error
-	// Snapshot appends what a recording freezes: the opaque fields and the lengths
-	// of the parameters.
+	// Snapshot appends to dst the state that a recording freezes: the opaque fields and the lengths of the parameters.
 	Snapshot(dst []byte) []byte
-	// Clone is a context for another goroutine, with scratch of its own. The struct of
-	// a function over plain numbers is a copy, with all memory that it leads to and that
-	// may be written; the error is a *ContextError where there can be none.
+	// Clone returns a context for another goroutine, with its own scratch memory. For a function over plain numbers it
+	// has a copy of the struct and of all memory reachable from it that may be written. The error is a *[ContextError]
+	// if the struct cannot be copied.
 	Clone() (Context, error)
-	// Beside is a context for the same goroutine.
+	// Beside returns a context of the same struct for another prepared object in the same goroutine.
 	Beside() Context
-	// Own makes this one a context beside which clones can be used: a function over
-	// plain numbers gets a copy of the struct from now on.
+	// Own prepares the context for concurrent use of its clones: from now on a function over plain numbers gets a copy
+	// of the struct, unless it only reads it.
 	Own() error
-	// Refresh reads the struct for the next call. No function may run at that time that
-	// gets the struct itself.
+	// Refresh updates that copy from the struct before a call. No function that uses the struct itself may run
+	// meanwhile.
 	Refresh() error
-	// Rebind reads another struct of the same type from now on.
+	// Rebind makes the context read the struct p, of the same type, from now on.
 	Rebind(p any) error
-	// Arg is what the function gets: for a function over plain numbers, the struct
-	// itself.
+	// Arg returns the argument for the function; for a function over plain numbers the struct itself or its copy.
 	Arg() any
 }
 
-// Def defines a Function. Functions given here may panic.
+// Def defines a Function. The functions it holds may panic.
 type Def struct {
 	Name string
 	N, M int
-	// Plain evaluates f over plain numbers. Nil where f is traced only.
+	// Plain evaluates f over plain numbers. It is nil if f is defined over Reals only.
 	Plain func(y, x []float64, c Context) error
-	// Traced evaluates f over Reals. Nil where f is plain Go.
+	// Traced evaluates f over Reals. It is nil if f is defined over plain numbers only.
 	Traced func(y, x []Real, c Context) error
-	// Program is the recorded program at x where that is known without recording.
-	// Its input group 0 is x, its output group 0 the value.
+	// Program returns the program of f at x, if it can be obtained without recording f itself. Input group 0 is x and
+	// output group 0 the value.
 	Program func(x []float64, c Context) (*program.Program, error)
-	// Strong is Program with structural zeros as -0, where f is itself a
-	// derivative; see package program. Nil means Program.
+	// Strong is Program with structural zeros as -0, for an f that is a derivative itself; see package program. Nil
+	// means Program.
 	Strong func(x []float64, c Context) (*program.Program, error)
-	// Replay says that engines may replay the program, under its guards, instead
-	// of running Traced.
+	// Replay permits engines to replay the program, under its guards, instead of running Traced.
 	Replay bool
-	// Checked is how many outputs, the last ones, a replay is compared by with
-	// Plain; 0 means all. A derivative that is computed in another way differs in
-	// rounding, and where it is infinite.
+	// Checked is the number of outputs, counted from the last, in which a replay must agree with Plain; 0 means all.
+	// Derivatives that are computed in another way are left out: they differ in rounding and at infinities.
 	Checked int
-	// checked writes these outputs alone. Nil means Plain or Traced.
+	// checked computes only the last Checked outputs. Nil means Plain or Traced.
 	checked func(y, x []float64) error
-	// prepare readies Plain for points of the length of x. Nil where it needs none.
+	// prepare prepares Plain for points of the length of x. Nil if nothing has to be prepared.
 	prepare func(x []float64) error
-	// Directions is how many inputs, the last ones, are a direction in the others: a
-	// zero among them is a structural zero.
+	// Directions is the number of inputs, counted from the last, that form a direction of differentiation. A zero among
+	// them is a structural zero.
 	Directions int
-	// Generated is the code that was generated from Plain, nil where there is none.
-	// Ungenerated says why, and what to do.
+	// Generated describes the code generated from Plain, nil if there is none. Ungenerated then holds the reason and
+	// the remedy.
 	Generated   *Generated
 	Ungenerated error
-	// TracedPlain says that Traced was generated from Plain: their values are
-	// compared at calls 1, 2, 4, 8, …
+	// TracedPlain reports that Traced was generated from Plain. The values of the two are compared at calls 1, 2, 4, 8,
+	// …
 	TracedPlain bool
 	Context     Context
-	// Captures says that f may read variables that it captures: recordings of it are
-	// compared with it at every call.
+	// Captures reports that f may read captured variables, so that recordings of it are compared with it at every call.
 	Captures bool
-	// Fork, where set, makes the definition anew for another goroutine: for
-	// functions that keep state of their own. Without a Context it is given that of the
-	// function, or a clone of it.
+	// Fork returns a definition for another goroutine, for functions with state of their own. If it has no Context it
+	// gets that of the function, or a clone of it. Nil means that the definition can be shared.
 	Fork func() Def
 }
 
-// Function is the user's function as a map from n numbers to m numbers, whatever
-// shape it had. It is used by one goroutine at a time.
+// Function is the user's function as a map from n numbers to m numbers, whatever its Go signature. A Function must not
+// be used by several goroutines at a time.
 type Function struct {
 	def     Def
 	policy  Policy
 	tracer  *Tracer
 	xs, ys  []Real
 	calls   int
-	clones  []*Function // that follow Rebind
-	at      []float64   // where its derivative, as a function, is prepared; nil for its first call
-	watch   Watch       // of TracedPlain
-	shared  bool        // it computes in goroutines of its own
-	replays *Replays    // of the recordings that are replayed; nil where nobody asks
-	broken  error       // there is no copy of the bound struct
-	call    *uint64     // counts calls of the prepared object, 0 if nobody counts them
+	clones  []*Function // made by Clone; they follow Rebind and NewCall
+	at      []float64   // where derivatives of f, as functions, are prepared; nil for the point of their first call
+	watch   Watch       // comparison of Traced with Plain; see Def.TracedPlain
+	shared  bool        // f computes in goroutines of its own
+	replays *Replays    // record of replayed recordings; nil if not followed
+	broken  error       // why the bound struct cannot be copied for f, or nil
+	call    *uint64     // number of the call of the prepared object, shared with clones and derived functions; 0 if calls are not counted
 }
 
-// Policy says what a recording does when it meets a point it does not fit.
+// Policy configures recordings of a function.
 type Policy struct {
 	// FailOnGuard returns ErrGuard or ErrStale instead of recording again.
 	FailOnGuard bool
 	// NoStaleCheck turns off the comparison of recordings with the function.
 	NoStaleCheck bool
-	// FixedCaptures says that what a function captures does not change.
+	// FixedCaptures asserts that data captured by the function does not change.
 	FixedCaptures bool
-	// Memory is the limit of [Function.MemoryLimit]; 0 for the default.
+	// Memory is the limit in bytes that [Function.MemoryLimit] returns; 0 for the default.
 	Memory int64
-	// Task is the preparation that f is for, or nil.
+	// Task is the preparation that f belongs to, or nil.
 	Task *Task
 }
 
-// NewFunction makes a Function.
+// NewFunction returns the function that d defines.
 func NewFunction(d Def) *Function { return &Function{def: d, call: new(uint64)} }
 
-// NewCall says that a call of the prepared object that uses f begins. Within a call a
-// recording of f is compared with f once at most; without NewCall every use of a
-// recording is a call.
+// NewCall marks the beginning of a call of the prepared object that uses f. Within a call a recording of f is compared
+// with f at most once; without NewCall every use of a recording counts as a call.
 //
-// It makes the copies of the bound struct, of f and of its clones, like the struct.
+// It updates the copies of the bound struct, those of f and of its clones, and returns an error if one cannot be
+// copied.
 func (f *Function) NewCall() error {
 	*f.call++
 	return f.refresh()
 }
 
+// refresh updates the copies of the bound struct of f and of its clones.
 func (f *Function) refresh() error {
 	if c := f.def.Context; c != nil && f.broken == nil {
 		if err := c.Refresh(); err != nil {
@@ -148,7 +141,7 @@ func (f *Function) refresh() error {
 	return nil
 }
 
-// Broken is why f or one of its clones cannot be used in a goroutine of its own, or nil.
+// Broken returns the reason why f or one of its clones cannot be used in its own goroutine, or nil.
 func (f *Function) Broken() error {
 	if f.broken != nil {
 		return f.broken
@@ -161,8 +154,8 @@ func (f *Function) Broken() error {
 	return nil
 }
 
-// Own readies f to be used beside objects that are made by Detached. What the function
-// writes to its bound struct is lost from then on.
+// Own prepares f for use concurrently with functions made by Detached. Changes that the function makes to its bound
+// struct are lost from then on. It returns an error if the struct cannot be copied.
 func (f *Function) Own() error {
 	if f.def.Context == nil {
 		return nil
@@ -170,7 +163,7 @@ func (f *Function) Own() error {
 	return f.def.Context.Own()
 }
 
-// Derived is a function given over Reals, for composites.
+// Derived returns a function of n inputs and m outputs that is defined over Reals by over.
 func Derived(name string, n, m int, over func(y, x []Real)) *Function {
 	return NewFunction(Def{Name: name, N: n, M: m, Traced: func(y, x []Real, _ Context) error {
 		over(y, x)
@@ -178,27 +171,27 @@ func Derived(name string, n, m int, over func(y, x []Real)) *Function {
 	}})
 }
 
-// Name is the function's name in messages.
+// Name returns the name of the function in messages.
 func (f *Function) Name() string { return f.def.Name }
 
-// Dims is the number of inputs and of outputs. A scalar has length 1.
+// Dims returns the number of inputs n and of outputs m. A scalar counts as 1.
 func (f *Function) Dims() (n, m int) { return f.def.N, f.def.M }
 
-// Task is the preparation that f is for; it may be nil.
+// Task returns the preparation that f belongs to, or nil.
 func (f *Function) Task() *Task { return f.policy.Task }
 
-// SetTask makes f, and what is derived from it later, part of a preparation.
+// SetTask makes f, and functions derived from it later, part of preparation t.
 func (f *Function) SetTask(t *Task) { f.policy.Task = t }
 
-// Policy is the user's choice for recordings of f.
+// Policy returns the user's configuration for recordings of f.
 func (f *Function) Policy() Policy { return f.policy }
 
 // Traceable reports whether f can be run over Reals.
 func (f *Function) Traceable() bool { return f.def.Traced != nil || f.def.Program != nil }
 
-// Untraceable is why f cannot be run over Reals, and what to do about it; nil where it
-// can. An engine that runs it over numbers of its own asks when it prepares, so that
-// nothing is left to the first call.
+// Untraceable returns nil if f can be run over Reals, and otherwise an *[UnsupportedError] with the reason and the
+// remedy. An engine that runs f over its own numbers calls it during preparation, so that the error does not wait for
+// the first call.
 func (f *Function) Untraceable() error {
 	if f.Traceable() {
 		return nil
@@ -206,14 +199,13 @@ func (f *Function) Untraceable() error {
 	return f.untraced()
 }
 
-// Replayable reports whether an engine may replay the program of f in place of
-// running f over its own numbers.
+// Replayable reports whether an engine may replay the program of f instead of running f over its own numbers.
 func (f *Function) Replayable() bool { return f.def.Replay && f.def.Program != nil }
 
-// Generated is the code that was generated from f, nil where there is none.
+// Generated returns the description of the code generated from f, nil if there is none.
 func (f *Function) Generated() *Generated { return f.def.Generated }
 
-// Ungenerated is why there is no generated code, and what to do about it.
+// Ungenerated returns nil if there is generated code, and otherwise an error with the reason and the remedy.
 func (f *Function) Ungenerated() error {
 	switch {
 	case f.def.Generated != nil:
@@ -230,11 +222,11 @@ func (f *Function) Ungenerated() error {
 	return &UnsupportedError{What: fmt.Sprintf("function %s has no generated derivative code", f.def.Name)}
 }
 
-// Calls is how often f was evaluated, in any way.
+// Calls returns the number of evaluations of f so far, over plain numbers, over Reals and as a program.
 func (f *Function) Calls() int { return f.calls }
 
-// With returns f with another size and policy. The two must not be used at the
-// same time.
+// With returns a copy of f with n inputs, m outputs and policy p. The two share the bound struct and must not be used
+// at the same time.
 func (f *Function) With(n, m int, p Policy) *Function {
 	g := *f
 	g.def.N, g.def.M, g.policy = n, m, p
@@ -242,9 +234,9 @@ func (f *Function) With(n, m int, p Policy) *Function {
 	return &g
 }
 
-// Clone is f for another goroutine that works for the same prepared object: it has
-// a copy of the bound struct and its scratch, and a Rebind of f is one of the clone
-// too.
+// Clone returns f for another goroutine that works for the same prepared object. It has its own copy of the bound
+// struct and scratch memory, and Rebind and NewCall of f apply to it too. If the struct cannot be copied, Broken of the
+// clone returns the error.
 func (f *Function) Clone() *Function {
 	g := f.Detached()
 	g.call = f.call
@@ -253,8 +245,8 @@ func (f *Function) Clone() *Function {
 	return g
 }
 
-// Detached is a Clone for another prepared object: Rebind of f leaves it alone. See
-// [Function.Own] and [Function.Broken].
+// Detached is Clone for another prepared object: Rebind and NewCall of f do not apply to the result. See [Function.Own]
+// and [Function.Broken].
 func (f *Function) Detached() *Function {
 	g := f.forked()
 	if c := f.def.Context; c != nil && g.def.Context == nil {
@@ -267,7 +259,7 @@ func (f *Function) Detached() *Function {
 	return g
 }
 
-// Beside is f for another prepared object in the same goroutine.
+// Beside returns f for another prepared object in the same goroutine.
 func (f *Function) Beside() *Function {
 	g := f.forked()
 	if c := f.def.Context; c != nil && g.def.Context == nil {
@@ -276,7 +268,7 @@ func (f *Function) Beside() *Function {
 	return g
 }
 
-// forked is f without what f keeps from call to call.
+// forked returns a copy of f without its state and, unless Fork of its definition sets one, without context.
 func (f *Function) forked() *Function {
 	g := &Function{def: f.def, policy: f.policy, at: f.at, shared: f.shared, call: new(uint64)}
 	g.def.Context = nil
@@ -286,7 +278,7 @@ func (f *Function) forked() *Function {
 	return g
 }
 
-// Derive is a function that is derived from f, for the same prepared object.
+// Derive returns the function defined by d, which is derived from f and belongs to the same prepared object.
 func (f *Function) Derive(d Def) *Function {
 	d.Captures = f.def.Captures
 	g := NewFunction(d)
@@ -294,7 +286,8 @@ func (f *Function) Derive(d Def) *Function {
 	return g
 }
 
-// Rebind reads the context from another struct from now on.
+// Rebind makes f and its clones read the struct p, of the type of the bound one, from now on. The error is an
+// *[UnsupportedError] if f has no bound struct.
 func (f *Function) Rebind(p any) error {
 	if f.def.Context == nil {
 		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct",
@@ -311,10 +304,10 @@ func (f *Function) Rebind(p any) error {
 	return nil
 }
 
-// Context is the bound struct, nil where there is none.
+// Context returns the bound struct, nil if there is none.
 func (f *Function) Context() Context { return f.def.Context }
 
-// Params is the number of parameters.
+// Params returns the number of parameters of the bound struct.
 func (f *Function) Params() int {
 	if f.def.Context == nil {
 		return 0
@@ -322,7 +315,8 @@ func (f *Function) Params() int {
 	return f.def.Context.Params()
 }
 
-// Value writes y = f(x), computed over plain numbers.
+// Value writes y = f(x), of length m, computed over plain numbers. Errors are those of the user's function, a
+// *[PanicError] if it panics, and a *[CanceledError] if the preparation was cancelled.
 func (f *Function) Value(y, x []float64) (err error) {
 	f.calls++
 	if err := f.policy.Task.Check("evaluation", 0, 0); err != nil {
@@ -337,7 +331,7 @@ func (f *Function) Value(y, x []float64) (err error) {
 	xs := f.xs[:len(x)]
 	for i, v := range x {
 		r := &xs[i]
-		if r.ID != 0 || r.T != nil { // f has written to it
+		if r.ID != 0 || r.T != nil { // left by a function that writes to its argument
 			*r = Real{}
 		}
 		r.V = v
@@ -354,14 +348,14 @@ func (f *Function) Value(y, x []float64) (err error) {
 	return nil
 }
 
+// plain calls Plain of the definition and turns a panic into an error.
 func (f *Function) plain(y, x []float64) (err error) {
 	defer func() { Recovered(f.def.Name, recover(), &err) }()
 	return f.def.Plain(y, x, f.def.Context)
 }
 
-// Over runs f over numbers of an open trace. All outputs are then constants or
-// numbers of that trace. A function over plain numbers returns an
-// UnsupportedError that says what to do.
+// Over runs f over numbers of an open trace. All outputs are then constants or numbers of that trace. The error is an
+// *[UnsupportedError] if f is defined over plain numbers only.
 func (f *Function) Over(y, x []Real) error {
 	f.calls++
 	var t *Tracer
@@ -374,16 +368,15 @@ func (f *Function) Over(y, x []Real) error {
 	return f.run(t, y, x)
 }
 
-// OverIn is Over for a trace that x alone may not show: a function without inputs
-// can still read parameters of t.
+// OverIn is Over for the trace t, also if no element of x belongs to it: a function without active inputs can still
+// read parameters of t.
 func (f *Function) OverIn(t *Tracer, y, x []Real) error {
 	f.calls++
 	return f.run(t, y, x)
 }
 
-// run runs f over numbers of t, nil for constants. A function that computes in
-// goroutines of its own runs twice the first time, over a trace that they share the
-// second time.
+// run runs f over numbers of t, or over constants if t is nil. If f turns out to compute in goroutines of its own, it
+// runs a second time, over a trace that the goroutines share; f.shared remembers that for later calls.
 func (f *Function) run(t *Tracer, y, x []Real) error {
 	if t == nil {
 		return f.once(nil, y, x)
@@ -400,7 +393,7 @@ func (f *Function) run(t *Tracer, y, x []Real) error {
 	return err
 }
 
-// once is run without regard to other goroutines.
+// once runs f over numbers of t once and checks its outputs: each must be written, and a constant or a number of t.
 func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 	if f.def.Traced == nil {
 		return f.untraced()
@@ -439,7 +432,7 @@ func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 	return f.current(y, x)
 }
 
-// untraced says what to do where f cannot be run over Reals.
+// untraced returns the error for an f that cannot be run over Reals, with the remedy.
 func (f *Function) untraced() error {
 	if g := f.def.Generated; g != nil {
 		e := &UnsupportedError{
@@ -463,7 +456,8 @@ func (f *Function) untraced() error {
 	return e
 }
 
-// current compares the outputs of a generated Traced with the function, now and then.
+// current compares the outputs y of a generated Traced at x with Plain, in the calls that the watch selects. A trace
+// without values cannot be compared.
 func (f *Function) current(y, x []Real) error {
 	if !f.def.TracedPlain || !f.watch.Due(f) || core.Blind(x) {
 		return nil
@@ -478,19 +472,20 @@ func (f *Function) current(y, x []Real) error {
 	return f.watch.Check(f, v[len(x):], v[:len(x)])
 }
 
+// traced calls Traced of the definition and turns a panic into an error.
 func (f *Function) traced(y, x []Real) (err error) {
 	defer func() { Recovered(f.def.Name, recover(), &err) }()
 	return f.def.Traced(y, x, f.def.Context)
 }
 
-// Inputs fills xs with the first len(x) numbers of t.
+// Inputs sets xs[i] to input i of t, with the value x[i].
 func Inputs(t *Tracer, xs []Real, x []float64) {
 	for i, v := range x {
 		xs[i] = t.Input(i, v)
 	}
 }
 
-// Record runs f at x over recorder t, which is left open, and writes the outputs.
+// Record records f at x in t and writes the inputs to xs and the outputs to ys. The caller must close t.
 func (f *Function) Record(t *Tracer, ys, xs []Real, x []float64, o program.RecordOptions) error {
 	np := f.Params()
 	t.StartRecording(len(x), np, o)
@@ -501,13 +496,14 @@ func (f *Function) Record(t *Tracer, ys, xs []Real, x []float64, o program.Recor
 	return f.OverIn(t, ys, xs)
 }
 
-// Program is f recorded at x: input group 0 is x, output group 0 the value.
+// Program returns the program of f recorded at x, with at most DefaultLimit operations. Input group 0 is x and output
+// group 0 the value.
 func (f *Function) Program(x []float64) (*program.Program, error) {
 	return f.ProgramLimit(x, 0)
 }
 
-// ProgramLimit is Program with a limit on the number of recorded operations; 0
-// for DefaultLimit.
+// ProgramLimit is Program with another limit on the number of recorded operations; 0 means DefaultLimit. A recording
+// that exceeds the limit gives a *[LimitError].
 func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error) {
 	if f.def.Program != nil {
 		f.calls++
@@ -528,17 +524,16 @@ func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error
 	return program.FromRecordingFor(f.tracer.Recorded(), ys, f.policy.Task)
 }
 
-// DefaultLimit is the number of operations that a program may have where a
-// backend does not say otherwise.
+// DefaultLimit is the number of operations in a recording for backends that do not set a limit.
 const DefaultLimit = 10_000_000
 
-// derivedBytes is about the memory that deriving programs takes for each operation of a
-// recording: 600 for a gradient, 2100 for products with a Hessian, 3500 for the programs of
-// a Hessian's entries.
+// derivedBytes is a typical memory need in bytes, per recorded operation, of the programs derived from a recording:
+// measured were 600 for a gradient, 2100 for products with a Hessian and 3500 for the programs of the entries of a
+// Hessian.
 const derivedBytes = 1300
 
-// withDerived is err, in which a *LimitError says how much memory it would take to derive
-// programs from a recording that long, and not only to record it.
+// withDerived adds to a *LimitError in err the memory that programs derived from a recording of that length would take,
+// and returns err. It modifies the LimitError.
 func withDerived(err error) error {
 	var e *core.LimitError
 	if errors.As(err, &e) && e.What == "" {

@@ -8,14 +8,12 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// DefaultMemory is the number of bytes that a matrix, or what a plan needs, may take where
-// neither Policy.Memory nor the Go runtime has a limit. A dense matrix of that size has
-// 32768 rows and columns.
+// DefaultMemory is the memory limit in bytes for a matrix, or for the data of a plan, if neither Policy.Memory nor the
+// Go runtime sets one. A dense matrix of that size has 32768 rows and columns.
 const DefaultMemory = 8 << 30
 
-// MemoryLimit is the number of bytes that a matrix of derivatives of f, or what computes
-// it, may take: Policy.Memory, or else the runtime's limit (GOMEMLIMIT), or else
-// DefaultMemory.
+// MemoryLimit returns the number of bytes that a matrix of derivatives of f, or the data to compute it, may take:
+// Policy.Memory, otherwise the limit of the runtime (GOMEMLIMIT), otherwise DefaultMemory.
 func (f *Function) MemoryLimit() int64 {
 	if f.policy.Memory > 0 {
 		return f.policy.Memory
@@ -26,12 +24,12 @@ func (f *Function) MemoryLimit() int64 {
 	return DefaultMemory
 }
 
-// TooLarge is the error for something that takes more bytes than the limit.
+// TooLarge returns a *[LimitError] for data, described by the first argument, that takes more bytes than the limit.
 func TooLarge(what string, bytes, limit int64) error {
 	return &core.LimitError{What: what, Memory: limit, Bytes: int(min(bytes, math.MaxInt))}
 }
 
-// MatrixBytes is the memory of a dense r×c matrix, or the largest number.
+// MatrixBytes returns the size in bytes of a dense r×c matrix, or math.MaxInt64 if it overflows.
 func MatrixBytes(r, c int) int64 {
 	if c > 0 && int64(r) > math.MaxInt64/8/int64(c) {
 		return math.MaxInt64
@@ -39,7 +37,7 @@ func MatrixBytes(r, c int) int64 {
 	return 8 * int64(r) * int64(c)
 }
 
-// Affords is the error where a dense r×c matrix would take more than MemoryLimit.
+// Affords returns a *[LimitError] if a dense r×c matrix would take more than MemoryLimit, and nil otherwise.
 func (f *Function) Affords(r, c int) error {
 	limit := f.MemoryLimit()
 	if need := MatrixBytes(r, c); need > limit {

@@ -2,14 +2,14 @@ package engine
 
 import "github.com/nabla-ad/nabla/program"
 
-// compiledPushforward pushes tangents through the tangent program of a function.
+// compiledPushforward is a Pushforward that runs the tangent program of a function.
 type compiledPushforward struct {
 	c    *Compiled
 	part Block
 }
 
-// CompilePushforward is a Pushforward that replays the tangent of the program of
-// f, lanes tangents at a time.
+// CompilePushforward returns a Pushforward that replays the tangent of the program of f in vector mode of width lanes.
+// limit is that of [NewCompiled]. More tangents than lanes take several runs; missing ones are filled up with zeros.
 func CompilePushforward(f *Function, x []float64, lanes, limit int) (Pushforward, error) {
 	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
 		return program.Simplify(program.JVP(p, program.JVPOptions{Lanes: lanes, Strong: strong}))
@@ -51,8 +51,8 @@ func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, 
 	return nil
 }
 
-// CompilePullback is a Pullback that replays the reverse of the program of f, lanes
-// cotangents at a time.
+// CompilePullback returns a Pullback that replays the reverse of the program of f in vector mode of width lanes. limit
+// is that of [NewCompiled]. More cotangents than lanes take several runs; missing ones are filled up with zeros.
 func CompilePullback(f *Function, x []float64, lanes, limit int) (Pullback, error) {
 	c, err := NewCompiled(f, x, 1, limit, func(p *program.Program, strong bool) *program.Program {
 		return program.Simplify(program.VJP(p, program.VJPOptions{Lanes: lanes, Strong: strong}))
@@ -64,6 +64,7 @@ func CompilePullback(f *Function, x []float64, lanes, limit int) (Pullback, erro
 	return &compiledPullback{c: c, part: NewBlock(max(n, m), lanes), n: n, m: m}, nil
 }
 
+// compiledPullback is a Pullback that runs the reverse program of a function.
 type compiledPullback struct {
 	c    *Compiled
 	part Block

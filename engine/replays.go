@@ -7,32 +7,31 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// A Replays reports which recordings of a function a prepared object replayed. What was
-// found at the point of preparation, such as a sparsity pattern, holds where the
-// recordings made there are replayed, and is in question where another one is. Engines
-// that do not replay recordings leave no trace in it.
+// A Replays records which recordings of a function a prepared object replayed. Facts found at the point of preparation,
+// such as a sparsity pattern, hold if the recordings made there are replayed, and are in question if another one is.
+// Engines that do not replay recordings leave a Replays empty.
 //
-// A Replays belongs to one goroutine; each clone of the function has one of its own, which
-// the owner reads when the clones are idle.
+// A Replays belongs to one goroutine. Each clone of the function has its own, which the owner reads while the clones
+// are idle.
 type Replays struct {
-	base    []uint64 // the first recording of each compiled object, made at preparation
-	settled bool     // the preparation is over
-	any     bool     // a recording was replayed since Begin
-	others  []uint64 // those that are not in base
-	forks   []*Replays
+	base    []uint64   // ids of the recordings of the preparation: the first of each compiled object, and accepted ones
+	settled bool       // the preparation has ended
+	any     bool       // a recording was replayed since Begin
+	others  []uint64   // ids of the recordings replayed since Begin that are not in base
+	forks   []*Replays // those of the clones
 }
 
-// recordingIDs numbers recordings.
+// recordingIDs holds the id of the latest recording.
 var recordingIDs atomic.Uint64
 
-// Follow returns a new Replays of f, and of the functions that engines derive from f and
-// the clones that they make from now on.
+// Follow returns a new Replays for f, for the functions that engines derive from f and for the clones that they make,
+// from now on.
 func (f *Function) Follow() *Replays {
 	f.replays = new(Replays)
 	return f.replays
 }
 
-// fork returns a Replays for a clone.
+// fork returns a Replays for a clone, nil if p is nil.
 func (p *Replays) fork() *Replays {
 	if p == nil {
 		return nil
@@ -42,7 +41,7 @@ func (p *Replays) fork() *Replays {
 	return q
 }
 
-// recorded notes a new recording, of an object without others if first is set.
+// recorded notes a new recording and its replay. first reports that it is the first of its compiled object.
 func (p *Replays) recorded(id uint64, first bool) {
 	if p == nil {
 		return
@@ -53,7 +52,7 @@ func (p *Replays) recorded(id uint64, first bool) {
 	p.replayed(id)
 }
 
-// replayed notes the replay of a recording.
+// replayed notes the replay of a recording. It does nothing if p is nil.
 func (p *Replays) replayed(id uint64) {
 	if p == nil {
 		return
@@ -64,7 +63,7 @@ func (p *Replays) replayed(id uint64) {
 	}
 }
 
-// Settle ends the preparation: recordings made from now on are other ones.
+// Settle ends the preparation: recordings made from now on do not belong to it.
 func (p *Replays) Settle() {
 	p.settled = true
 	for _, q := range p.forks {
@@ -72,7 +71,7 @@ func (p *Replays) Settle() {
 	}
 }
 
-// Begin forgets what was replayed before.
+// Begin clears the replays noted so far.
 func (p *Replays) Begin() {
 	p.any, p.others = false, p.others[:0]
 	for _, q := range p.forks {
@@ -80,8 +79,8 @@ func (p *Replays) Begin() {
 	}
 }
 
-// Taken reports whether recordings were replayed since Begin, and whether one of them is
-// not of the preparation.
+// Taken reports whether recordings were replayed since Begin, and whether one of them does not belong to the
+// preparation.
 func (p *Replays) Taken() (replays, other bool) {
 	replays, other = p.any, len(p.others) > 0
 	for _, q := range p.forks {
@@ -91,7 +90,7 @@ func (p *Replays) Taken() (replays, other bool) {
 	return replays, other
 }
 
-// Forget makes all recordings other ones.
+// Forget removes all recordings from those of the preparation.
 func (p *Replays) Forget() {
 	p.base = p.base[:0]
 	for _, q := range p.forks {
@@ -99,8 +98,7 @@ func (p *Replays) Forget() {
 	}
 }
 
-// Accept counts the recordings that were replayed since Begin among those of the
-// preparation.
+// Accept adds the recordings replayed since Begin to those of the preparation.
 func (p *Replays) Accept() {
 	p.base = append(p.base, p.others...)
 	p.others = p.others[:0]
@@ -109,10 +107,10 @@ func (p *Replays) Accept() {
 	}
 }
 
-// Reads reports whether f reads the value of a number that depends on its inputs or,
-// with parameters, on a parameter of its bound struct, as a comparison does. Otherwise
-// f performs the same operations at all points of the length of x. A function that cannot
-// be run over Reals, or not to its end, counts as one that reads.
+// Reads reports whether the control flow of f may depend on values: whether f reads the value of a number that depends
+// on its inputs or, if parameters is set, on a parameter of its bound struct, as a comparison does. If not, f performs
+// the same operations at all points of the length of x. The result is conservative: it is true if f cannot be run over
+// Reals or fails.
 func (f *Function) Reads(x []float64, parameters bool) bool {
 	if f.def.Traced == nil {
 		return true

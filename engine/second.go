@@ -2,15 +2,15 @@ package engine
 
 import "slices"
 
-// Second order: see the fallback graph in explain.go. outer and inner are equal
-// for a backend that was not composed.
+// This file prepares operators of second order by the routes of the fallback graph in explain.go. The outer backend
+// differentiates a function derived by the inner one; the two are equal for a backend that is not composed.
 
-// sameBackend reports whether outer and inner are one backend.
+// sameBackend reports whether outer and inner have the same name, settings included.
 func sameBackend(outer, inner Backend) bool {
 	return outer.Name() == inner.Name()
 }
 
-// DerivedGradient is the gradient of f as a function, by b's own way if it has one.
+// DerivedGradient returns x ↦ (∇f(x), f(x)) as a function, from b itself if it is a [Transformer].
 func DerivedGradient(b Backend, f *Function) (*Function, error) {
 	if t, ok := b.(Transformer); ok {
 		return t.GradientFunction(f)
@@ -18,7 +18,7 @@ func DerivedGradient(b Backend, f *Function) (*Function, error) {
 	return GradientFunction(f, b, false)
 }
 
-// preparedGradient is DerivedGradient, ready for outer to be differentiated at x.
+// preparedGradient returns DerivedGradient of f, prepared to be differentiated by outer at x.
 func preparedGradient(outer, inner Backend, f *Function, x []float64) (*Function, error) {
 	g, err := DerivedGradient(inner, f)
 	if err != nil {
@@ -27,8 +27,7 @@ func preparedGradient(outer, inner Backend, f *Function, x []float64) (*Function
 	return g, g.ahead(outer, x)
 }
 
-// DerivedPushforward is (x, v) ↦ (J(x)·v, f(x)) as a function, by b's own way if it
-// has one.
+// DerivedPushforward returns (x, v) ↦ (J(x)·v, f(x)) as a function, from b itself if it is a [Transformer].
 func DerivedPushforward(b Backend, f *Function) (*Function, error) {
 	if t, ok := b.(Transformer); ok {
 		return t.PushforwardFunction(f)
@@ -36,7 +35,7 @@ func DerivedPushforward(b Backend, f *Function) (*Function, error) {
 	return PushforwardFunction(f, b, false)
 }
 
-// preparedPushforward is DerivedPushforward, ready for outer to be differentiated at xv.
+// preparedPushforward returns DerivedPushforward of f, prepared to be differentiated by outer at xv.
 func preparedPushforward(outer, inner Backend, f *Function, xv []float64) (*Function, error) {
 	g, err := DerivedPushforward(inner, f)
 	if err != nil {
@@ -45,10 +44,11 @@ func preparedPushforward(outer, inner Backend, f *Function, xv []float64) (*Func
 	return g, g.ahead(outer, xv)
 }
 
-// PrepareHVP prepares Hessian-vector products of up to lanes vectors.
+// PrepareHVP prepares Hessian-vector products of up to lanes vectors at a time at points of the length of x, by the
+// route of the fallback graph. The error is an *[UnsupportedError] if there is none.
 func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP, error) {
 	n, _ := f.Dims()
-	f.at = slices.Clone(x) // an outer engine that evaluates may do so elsewhere first
+	f.at = slices.Clone(x) // an outer engine that evaluates may start at another point
 	switch hvpRoute(outer, inner) {
 	case native:
 		return outer.(HVPer).PrepareHVP(f, x, lanes)
@@ -85,7 +85,7 @@ func PrepareHVP(outer, inner Backend, f *Function, x []float64, lanes int) (HVP,
 	return nil, unsupported(outer, "Hessian-vector product")
 }
 
-// hvpByPush pushes the tangents through the gradient function.
+// hvpByPush is an HVP that pushes the vectors forward through the gradient function.
 type hvpByPush struct {
 	push Pushforward
 	y    []float64
@@ -110,8 +110,8 @@ func (h *hvpByPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 	return h.y[n], nil
 }
 
-// HVPByPullback pulls vectors back through gradient, a function that
-// [GradientFunction] made.
+// HVPByPullback prepares Hessian-vector products on b that pull the vectors back through gradient, a function made by
+// [GradientFunction].
 func HVPByPullback(b Backend, gradient *Function, x []float64, lanes int) (HVP, error) {
 	pull, err := PreparePullback(b, gradient, x, lanes)
 	if err != nil {
@@ -121,8 +121,8 @@ func HVPByPullback(b Backend, gradient *Function, x []float64, lanes int) (HVP, 
 	return &hvpByPull{pull: pull, y: make([]float64, n+1), ybar: NewBlock(n+1, lanes)}, nil
 }
 
-// hvpByPull pulls the vectors back through the gradient function: the Hessian is
-// symmetric.
+// hvpByPull is an HVP that pulls the vectors back through the gradient function: reverse over reverse. The result is
+// the transposed Hessian times the vector, and the Hessian is symmetric.
 type hvpByPull struct {
 	pull Pullback
 	y    []float64
@@ -148,8 +148,8 @@ func (h *hvpByPull) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 	return h.y[n], nil
 }
 
-// hvpOfPush takes the gradient of the pushforward function (x, v) ↦ ∇f(x)·v: with
-// respect to x it is the Hessian times v, with respect to v the gradient.
+// hvpOfPush is an HVP that takes the gradient of the pushforward function (x, v) ↦ ∇f(x)·v: reverse over forward. The
+// gradient with respect to x is the Hessian times v, that with respect to v the gradient of f.
 type hvpOfPush struct {
 	pull              Pullback
 	f                 *Function
@@ -180,7 +180,8 @@ func (h *hvpOfPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 	return h.y[1], nil
 }
 
-// PrepareHessian prepares dense Hessians.
+// PrepareHessian prepares dense Hessians: those of outer if it is a [Hessianer] and equal to inner, otherwise HVPs of
+// unit vectors.
 func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, error) {
 	if hessianRoute(outer, inner) == native {
 		return outer.(Hessianer).PrepareHessian(f, x)
@@ -194,8 +195,7 @@ func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, er
 	return HessianByHVP(hvp, f, k), nil
 }
 
-// HessianByHVP computes a Hessian from Hessian-vector products of unit vectors,
-// lanes at a time.
+// HessianByHVP returns a Hessian that computes products with unit vectors, lanes at a time, and symmetrises the result.
 func HessianByHVP(hvp HVP, f *Function, lanes int) Hessian {
 	n, _ := f.Dims()
 	return &hessianByHVP{hvp: hvp, f: f, v: NewBlock(n, lanes), y: make([]float64, 1)}
@@ -228,8 +228,7 @@ func (h *hessianByHVP) ValueGradientAndHessian(grad []float64, hess Block, x []f
 	return value, nil
 }
 
-// Symmetrise replaces (i, j) and (j, i) of a square block, in which rounding may
-// differ, by their mean.
+// Symmetrise replaces entries (i, j) and (j, i) of a square block, which may differ in rounding, by their mean.
 func Symmetrise(hess Block) {
 	for i := range hess.N {
 		for j := range i {
@@ -241,16 +240,14 @@ func Symmetrise(hess Block) {
 	}
 }
 
-// Second computes derivatives of first and second order of a function of one
-// number.
+// Second computes first and second derivatives of a function of one number.
 type Second interface {
-	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f″(t).
+	// ValueDerivativeAndSecond writes y = f(t), dy = f'(t) and d2y = f″(t), each of length m.
 	ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
 }
 
-// PrepareSecond prepares second derivatives of a function of one number: the
-// backend's own, the Hessian where it has one and there is one output, or the
-// pushforward of the pushforward function, whose outputs carry f and f' along.
+// PrepareSecond prepares second derivatives of a function of one number: those of the backend, its Hessian if there is
+// one output, or the pushforward of the pushforward function, which yields f and f' too.
 func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error) {
 	_, m := f.Dims()
 	switch secondRoute(outer, inner, m) {
@@ -276,6 +273,7 @@ func PrepareSecond(outer, inner Backend, f *Function, t float64) (Second, error)
 		dir: []float64{1, 0}}, nil
 }
 
+// secondByPush is a Second that pushes (1, 0) through the pushforward function at (t, 1).
 type secondByPush struct {
 	push            Pushforward
 	y, ydot, x, dir []float64
@@ -295,6 +293,7 @@ func (s *secondByPush) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64)
 	return nil
 }
 
+// secondByHessian is a Second of a function with one output that computes a 1×1 Hessian.
 type secondByHessian struct {
 	hess Hessian
 	x    []float64

@@ -2,45 +2,42 @@ package engine
 
 import "fmt"
 
-// Structure is the places of the entries of a Rows×Cols matrix, compressed by
-// columns: the rows of column j are Index[Ptr[j]:Ptr[j+1]], ascending. Whoever gets
-// one may keep it and must not write to it.
+// Structure is the sparsity structure of a Rows×Cols matrix in compressed column form: the rows of the entries of
+// column j are Index[Ptr[j]:Ptr[j+1]], ascending. A recipient may retain the slices and must not modify them.
 type Structure struct {
 	Rows, Cols int
 	Ptr, Index []int
 }
 
-// A SparseJacobianer can compute the entries of a sparse Jacobian without compressing
-// it into products.
+// A SparseJacobianer computes the entries of a sparse Jacobian directly, without coloured products.
 type SparseJacobianer interface {
-	// PrepareSparseJacobian returns nil where products would be cheaper. An entry that
-	// is not zero and not in s is a *PatternError of the call that meets it.
+	// PrepareSparseJacobian returns nil without an error if products would be cheaper. A nonzero entry outside s makes
+	// the call that finds it return a *[PatternError].
 	PrepareSparseJacobian(f *Function, x []float64, s Structure) (SparseJacobian, error)
 }
 
-// SparseJacobian writes y = f(x) and the entries of J(x) in the order of the structure.
+// SparseJacobian writes y = f(x) and the entries of J(x), in the order of the structure.
 type SparseJacobian interface {
 	ValueAndEntries(y, entries, x []float64) error
 }
 
-// A SparseHessianer is the same for Hessians.
+// A SparseHessianer computes the entries of a sparse Hessian directly, without coloured products.
 type SparseHessianer interface {
-	// PrepareSparseHessian is for the first s.Rows inputs of f. s is symmetric; where some is
-	// set, it has only a part of the entries that are not zero.
+	// PrepareSparseHessian prepares the Hessian with respect to the first s.Rows inputs of f. s is symmetric. If some
+	// is set, s holds only a part of the nonzero entries.
 	PrepareSparseHessian(f *Function, x []float64, s Structure, some bool) (SparseHessian, error)
 }
 
-// SparseHessian writes the entries of ∇²f(x) in the order of the structure, and the
-// gradient, and returns f(x). Where grad is nil neither gradient nor value is wanted.
+// SparseHessian writes the gradient and the entries of ∇²f(x), in the order of the structure, and returns f(x). If grad
+// is nil, neither gradient nor value is computed.
 type SparseHessian interface {
 	ValueGradientAndEntries(grad, entries, x []float64) (float64, error)
 }
 
-// PatternError says that a matrix has an entry that its pattern has not, or that a
-// pattern is not the one that is wanted.
+// PatternError reports a matrix entry that is missing in its sparsity pattern, or a pattern that does not fit.
 type PatternError struct {
 	Op       string
-	Row, Col int // of the entry; -1 where it is about the whole pattern
+	Row, Col int // of the entry; Row is -1 if the whole pattern is meant
 	Value    float64
 	Reason   string
 }
@@ -53,18 +50,17 @@ func (e *PatternError) Error() string {
 		e.Value, e.Reason)
 }
 
-// The way out of a pattern that misses something.
+// patternRemedy is the advice for a pattern that misses entries.
 const patternRemedy = "use a detector that sees every branch, such as sparsity.Global, or give the right pattern, " +
 	"and prepare again"
 
-// MissingEntry is the error for an entry that a pattern has not.
+// MissingEntry returns the *PatternError for entry (row, col) with value v, which is not in the pattern.
 func MissingEntry(op string, row, col int, v float64) error {
 	return &PatternError{Op: op, Row: row, Col: col, Value: v, Reason: patternRemedy}
 }
 
-// WrongPattern is the error for a pattern that misses entries, nobody knows which:
-// got of the sparse matrix stands against want of the function, in a product with a
-// random vector.
+// WrongPattern returns the *PatternError for a pattern that misses unknown entries. A product with a random vector gave
+// got for the sparse matrix and want for the derivative of the function.
 func WrongPattern(op string, got, want float64) error {
 	return &PatternError{
 		Op: op, Row: -1,

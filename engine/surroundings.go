@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Surroundings are what a function read besides its argument when it was recorded: the
-// bound struct, and data that it may capture.
+// Surroundings is a snapshot of the data besides its argument that a function read when it was recorded: the bound
+// struct, and the data that it may capture.
 type Surroundings struct {
 	f           *Function
-	call        uint64 // when they were noted; see Function.NewCall
+	call        uint64 // the call of Keep; see Function.NewCall
 	frozen, now []byte
 	params      []float64
 	read        []float64
 }
 
-// NewSurroundings are those of f. Keep notes them for the first time.
+// NewSurroundings returns the Surroundings of f. Keep must be called before Same.
 func NewSurroundings(f *Function) *Surroundings { return &Surroundings{f: f} }
 
-// Keep notes the bound struct as it is.
+// Keep stores the current state of the bound struct.
 func (s *Surroundings) Keep() {
 	s.call = *s.f.call
 	if c := s.f.def.Context; c != nil {
@@ -28,8 +28,9 @@ func (s *Surroundings) Keep() {
 	}
 }
 
-// Same reports whether nothing can have changed since Keep that a recording may not
-// outlive. What a function captures cannot be looked at.
+// Same reports whether a recording made at the time of Keep may still be used: the call is the same, or the bound
+// struct is unchanged. It returns false if the function may have captured data that changes, since captured variables
+// cannot be inspected.
 func (s *Surroundings) Same() bool {
 	if *s.f.call != 0 && *s.f.call == s.call {
 		return true

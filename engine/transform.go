@@ -10,14 +10,13 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A derived function carries the value along, so that whoever differentiates it
-// gets value, gradient and second derivatives from one sweep.
+// This file makes derivatives that are functions again. They return the value of the function too, so that
+// differentiating them gives value, first and second derivatives in one sweep.
 
-// GradientFunction is x ↦ (∇f(x), f(x)), n+1 outputs, for a function with one
-// output. Over Reals and as a program it is the reverse of the recorded program of
-// f; over plain numbers it is b's own gradient. With replay the program stands for
-// the function, under guards, until one fails; without, it is recorded at every
-// call.
+// GradientFunction returns x ↦ (∇f(x), f(x)), with n+1 outputs, for an f with one output. Over Reals and as a program
+// it is the reverse of the recorded program of f; over plain numbers it is the gradient of b. If replay is set, engines
+// may replay the program under its guards; otherwise it is recorded at every call. The error is a *[ShapeError] if f
+// has another number of outputs.
 func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	n, m := f.Dims()
 	if m != 1 {
@@ -47,9 +46,9 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	}), nil
 }
 
-// PushforwardFunction is (x, v) ↦ (J(x)·v, f(x)), 2n inputs and 2m outputs. Over
-// Reals and as a program it is the tangent of the recorded program of f; over
-// plain numbers it is b's own pushforward.
+// PushforwardFunction returns (x, v) ↦ (J(x)·v, f(x)), with 2n inputs and 2m outputs. Over Reals and as a program it is
+// the tangent of the recorded program of f; over plain numbers it is the pushforward of b. replay is as in
+// [GradientFunction].
 func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error) {
 	n, m := f.Dims()
 	return derivedFunction(f, b, replay, pushforwardProgram, n, func(f *Function) Def {
@@ -75,8 +74,8 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 	}), nil
 }
 
-// ahead prepares Plain of f, a derived function, for b at x if b is going to evaluate it:
-// what cannot be evaluated shows before the first call.
+// ahead prepares Plain of the derived function f at x if b is going to evaluate it, so that an unsupported derivative
+// is reported during preparation and not at the first call.
 func (f *Function) ahead(b Backend, x []float64) error {
 	if _, evaluates := b.(Approximator); f.def.prepare == nil || f.Traceable() && !evaluates {
 		return nil
@@ -84,7 +83,8 @@ func (f *Function) ahead(b Backend, x []float64) error {
 	return f.def.prepare(x)
 }
 
-// start is where a derivative of f, asked for at x, is prepared.
+// start returns the point at which to prepare a derivative of f that is evaluated at x: f.at if it has the length of x,
+// otherwise x.
 func (f *Function) start(x []float64) []float64 {
 	if len(f.at) == len(x) && f.at != nil {
 		return f.at
@@ -92,19 +92,20 @@ func (f *Function) start(x []float64) []float64 {
 	return x
 }
 
-// gradientProgram has the inputs of p, its captured numbers included, and the
-// gradient and the value as output group 0.
+// gradientProgram returns a program with the inputs of p, captured numbers included, and output group 0 = (gradient,
+// value).
 func gradientProgram(p *program.Program, strong bool) *program.Program {
 	v := program.VJP(p, program.VJPOptions{Unit: true, Strong: strong})
 	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
+// pushforwardProgram returns a program with input group 0 = (x, v) and output group 0 = (J·v, value).
 func pushforwardProgram(p *program.Program, strong bool) *program.Program {
 	v := program.JoinInputs(program.JVP(p, program.JVPOptions{Strong: strong}), "xdot")
 	return program.Simplify(program.Join(v, "y", 1, 0))
 }
 
-// recordLimit is the number of operations that b records.
+// recordLimit returns the number of operations that b may record.
 func recordLimit(b Backend) int {
 	if l, ok := b.(Limiter); ok {
 		if n := l.RecordLimit(); n > 0 {
@@ -114,8 +115,9 @@ func recordLimit(b Backend) int {
 	return DefaultLimit
 }
 
-// derivedFunction completes the definition that plain makes of the derivative of
-// f by its form over Reals and as a program. n is the number of inputs of f.
+// derivedFunction completes the definition of a derivative of f. plain returns the part over plain numbers;
+// derivedFunction adds the forms over Reals and as a program, which transform derives from the recording of f. n is the
+// number of inputs of f.
 func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n int,
 	plain func(f *Function) Def) *Function {
 	def := plain(f)
@@ -150,12 +152,12 @@ func derivedFunction(f *Function, b Backend, replay bool, transform Derive, n in
 	return f.Derive(def)
 }
 
-// A derivation is the derivative of a function at the numbers of outer traces. The
-// programs are kept while the function records the same.
+// A derivation evaluates the derivative of a function over numbers of outer traces. It caches the derived programs and
+// reuses them if the next recording of the function is identical.
 type derivation struct {
 	transform     Derive
 	limit         int
-	busy          bool
+	busy          bool // over is running
 	shared        bool // the function computes in goroutines of its own
 	t             Tracer
 	work          program.Workspace
@@ -167,15 +169,16 @@ type derivation struct {
 	base          *program.Program
 }
 
-// output is what a recording says of an output of the function: the number or the
-// constant that it is.
+// output identifies an output of a recording: the id of a number, or the bits of a constant if id is 0.
 type output struct {
 	id   int32
 	bits uint64
 }
 
-// over records base at x, in a trace that may capture the numbers of outer ones,
-// transforms the program, and runs the result over x.
+// over evaluates the derivative of base at x, whose first nb elements are the inputs of base. It records base in a
+// nested trace, which may capture numbers of outer ones, transforms the program and runs the result over x and the
+// captured numbers. The plain program runs first, unless x carries structural zeros; if its results contain a NaN, the
+// strong program runs.
 func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, error) {
 	if d.busy { // the function differentiates itself
 		d = &derivation{transform: d.transform, limit: d.limit}
@@ -190,8 +193,8 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 	if len(captured) > 0 {
 		ins = append(ins, captured)
 	}
-	// The numbers show a NaN among the first derivatives, not among those that x
-	// carries: where these may want structural zeros, they get them.
+	// A NaN among first derivatives shows in the values, but one among the derivatives that x carries does not. If
+	// these may need structural zeros, the strong program runs at once.
 	if !core.Strong(x) {
 		if d.plain == nil {
 			d.plain = d.transform(d.base, false)
@@ -201,7 +204,7 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 			return nil, err
 		}
 		if !anyNaN(out) {
-			// A derivative has no -0, as in strong mode: f may tell it from 0.
+			// As in strong mode, turn -0 into +0: f may distinguish them.
 			for i := range len(out) - base.def.M {
 				out[i] = core.Apply2(rules.Add, out[i], Real{})
 			}
@@ -209,8 +212,8 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 		}
 	}
 	if len(x) > nb {
-		// A tangent that does not move an input is structurally zero there. In a custom
-		// rule the derivative with respect to such a tangent would be lost.
+		// A tangent that is zero is structurally zero. A custom rule would lose the derivative with respect to such a
+		// tangent.
 		ins[0] = append([]Real(nil), x...)
 		for i, v := range x[nb:] {
 			if v.ID == 0 || len(d.base.Customs) == 0 {
@@ -224,6 +227,7 @@ func (d *derivation) over(base *Function, nb int, x []Real, c Context) ([]Real, 
 	return d.work.Over(d.strong, ins, nil)
 }
 
+// anyNaN reports whether a value in x is NaN.
 func anyNaN(x []Real) bool {
 	for _, r := range x {
 		if r.V != r.V {
@@ -233,8 +237,9 @@ func anyNaN(x []Real) bool {
 	return false
 }
 
-// record records f at the values of x and returns the outer numbers that it
-// captured. c is the context that the outer call has entered already.
+// record records f at the values of x in a nested trace, updates d.base, and returns the numbers of outer traces that f
+// captured. c is the context, which the outer call has already entered. If the recording equals the previous one,
+// d.base and the derived programs stay. It panics with the value of a panic in a goroutine that f started.
 func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	t := &d.t
 	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit, Blind: core.Blind(x)})
@@ -276,7 +281,7 @@ func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	return captured, nil
 }
 
-// outputOf is y as it stands in a recording.
+// outputOf returns the identity of y in a recording.
 func outputOf(y Real) output {
 	if y.ID == 0 {
 		return output{bits: math.Float64bits(y.V)}
@@ -284,7 +289,7 @@ func outputOf(y Real) output {
 	return output{id: y.ID}
 }
 
-// keep copies what same compares.
+// keep copies the parts of a recording that same compares.
 func (d *derivation) keep(rec *core.Recorded, ys []Real) {
 	d.records = d.records[:0]
 	for _, c := range rec.Chunks {
@@ -298,7 +303,8 @@ func (d *derivation) keep(rec *core.Recorded, ys []Real) {
 	}
 }
 
-// same reports whether rec is the recording that was kept.
+// same reports whether rec equals the recording stored by keep. Custom rules are equal only if they are comparable
+// values.
 func (d *derivation) same(rec *core.Recorded, ys []Real) bool {
 	if rec.Len != len(d.records) || len(rec.Consts) != len(d.consts) || len(rec.Customs) != len(d.customs) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Weighted is (x, w) ↦ Σ wᵢ·fᵢ(x): n+m inputs and one output. Its gradient is that of
-// the combination by x, and f(x) by w. It shares what f is bound to.
+// Weighted returns (x, w) ↦ Σ wᵢ·fᵢ(x), with n+m inputs and one output. Its gradient is Jᵀ·w with respect to x and f(x)
+// with respect to w. It shares the context of f, and its buffers allow one call at a time.
 func Weighted(f *Function) *Function {
 	n, m := f.Dims()
 	def := Def{Name: "weighted sum of " + f.Name(), N: n + m, M: 1, Context: f.def.Context,

@@ -8,12 +8,12 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Within runs f over Reals inside a call of a function that an engine derived from
-// it: c is the context that Def.Traced of the derived function was given, which is
-// that of f and has been entered. Over would enter it again.
+// Within runs f over Reals inside a call of a function that an engine derived from it. c is the context that Def.Traced
+// of the derived function received; it is that of f and has been entered, so that Over, which would enter it again,
+// must not be used.
 func (f *Function) Within(y, x []Real, c Context) error {
 	if f.def.Traced == nil {
-		return f.run(nil, y, x) // the error that says so
+		return f.run(nil, y, x) // returns the error
 	}
 	f.calls++
 	for i := range y {
@@ -30,15 +30,15 @@ func (f *Function) Within(y, x []Real, c Context) error {
 	return f.current(y, x)
 }
 
-// Nest runs f over numbers of traces that may be open, constants included, from
-// inside another function that is being traced: what it reads of outer traces it
-// may use. Panics of f pass through to the outer call.
+// Nest runs f inside another function that is being traced. x may hold numbers of any open trace and constants, and f
+// may read numbers of outer traces. A function over plain numbers is evaluated if x holds only constants. A panic of f
+// is not recovered.
 func (f *Function) Nest(y, x []Real) error {
 	c := f.def.Context
 	if f.def.Traced == nil {
 		for _, r := range x {
 			if r.ID != 0 {
-				return f.run(nil, y, x) // the error that says so
+				return f.run(nil, y, x) // returns the error
 			}
 		}
 		f.calls++
@@ -66,18 +66,17 @@ func (f *Function) Nest(y, x []Real) error {
 	return c.Leave()
 }
 
-// probe answers every operation with a number, so that all that depends on the
-// inputs is traced, and keeps nothing.
+// probe is a Hook that gives every result the id 1, so that all numbers that depend on the inputs are traced, and
+// stores nothing.
 type probe struct{}
 
 func (probe) Unary(rules.Op, int32, float64, float64) int32 { return 1 }
 
 func (probe) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { return 1 }
 
-// Probe runs f twice at x over traced numbers and reports a number that it kept
-// from one call for the next. An engine that only evaluates f would compute with it
-// as with a constant, and be wrong. Whatever else goes wrong under a trace is no
-// concern of such an engine.
+// Probe runs f twice at x over traced numbers and returns [ErrForeignReal] if f keeps a number from one call for the
+// next. An engine that only evaluates f would treat such a number as a constant and compute wrong derivatives. Other
+// errors are ignored: they do not concern such an engine.
 func (f *Function) Probe(x []float64) error {
 	if f.def.Traced == nil || f.def.Plain != nil { // evaluated over plain numbers
 		return nil
