@@ -7,68 +7,68 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Backend is an engine with its settings: a value such as forwarddiff.Backend{}
-// or reversediff.Backend{Compile: true}, or a composite of them.
+// Backend is an engine with its settings: a value such as forwarddiff.Backend{} or
+// reversediff.Backend{Compile: true}, or a composite of engines such as [SecondOrder] or
+// [AutoSparse].
 type Backend = engine.Backend
 
-// SecondOrder differentiates with Inner and then with Outer. First-order operators
-// use Inner alone. Forward over reverse, SecondOrder{forwarddiff.Backend{},
-// reversediff.Backend{Compile: true}}, is the best choice for most functions.
+// SecondOrder differentiates with Inner and the result with Outer. First-order operators use Inner
+// alone. Forward over reverse, SecondOrder{forwarddiff.Backend{}, reversediff.Backend{Compile:
+// true}}, is the best choice for most functions.
 type SecondOrder struct{ Outer, Inner Backend }
 
-// Name is the names of both, "outer over inner".
+// Name returns "outer over inner", with the names of the two backends.
 func (s SecondOrder) Name() string { return nameOf(s.Outer) + " over " + nameOf(s.Inner) }
 
-// GuardPolicy says what a replay does where the function would take another branch
-// than the one that was recorded.
+// GuardPolicy selects the reaction of a replay to a failed guard: at the new point the function
+// would take another branch than the recorded one.
 type GuardPolicy uint8
 
 const (
-	// Retrace records the function again at the new point. Programs of branches
-	// seen before are kept.
+	// Retrace records the function again at the new point. Programs of branches seen before are
+	// kept.
 	Retrace GuardPolicy = iota
-	// Fail returns ErrGuard, or a *StaleError wherever captured data has changed.
+	// Fail returns ErrGuard, or a *StaleError if captured data has changed.
 	Fail
 )
 
-// Policy is Backend with a say in how recordings are kept right, and in memory.
+// Policy is Backend with settings for the validity of recordings and a limit on memory.
 //
-// Data that a function captures is not seen by guards. So a recording is compared with the
-// function itself, evaluated over numbers without a trace: at every call if it is a
-// function literal, a method value or anything else that may capture variables, and at
-// calls 1, 2, 4, 8, … if it is a function at package level, which can only see package
-// variables.
+// Guards do not see data that a function captures. A recording is therefore compared with the
+// function itself, evaluated over untraced numbers: at every call if the function is a function
+// literal, a method value or anything else that may capture variables, and at calls 1, 2, 4, 8, …
+// if it is a function at package level, which can only read package variables.
 //
-// A comparison at a point near x shows nearly every change. It is made where x is that of
-// the last one, at calls 1, 2, 4, 8, …, and after 15 others of the recording; there it
-// costs an evaluation, and a replay of the value where x is another one. In between, the
-// value at x is compared, for an evaluation, as it is at every call if values may jump. A
-// change that leaves the values at all these points alone, and the derivatives not, is found
-// within 16 calls of the recording; at a kink, where the values nearby may be those of
-// another piece, it may take some more.
+// Nearly every change shows in a comparison at a point near x. Such a comparison is made if x
+// equals the point of the last one, at calls 1, 2, 4, 8, …, and after 15 other calls of the
+// recording. It costs an evaluation of the function, and a replay of the value if x has changed. At
+// the calls between, the value at x is compared, which costs an evaluation; so it is at every call
+// if values may jump. A change that alters the derivatives but none of the values at these points
+// is found within 16 calls of the recording. It may take a few more calls at a kink, where the
+// values nearby may belong to another piece of the function.
 //
-// A change that is found is reported. With OnGuard: Fail it is always a *[StaleError].
-// Otherwise the function is recorded again, as where a guard fails, which Recordings
-// counts, and this call is right; where results of earlier calls may have been those of old
-// data it returns a *[StaleError] all the same, with the number of calls in question.
-// (Where the value at the call before this one shows that the data changed after it, there
-// are none; this takes for granted that it changed once.) After a change every call is
-// compared near its point, until the operator is prepared again.
+// A detected change is reported. With OnGuard: Fail the call always returns a *[StaleError].
+// Otherwise the function is recorded again, as after a failed guard, which Recordings counts, and
+// the result of this call is correct. If earlier calls may have returned results for the old data,
+// the call returns a *[StaleError] nevertheless, with the number of calls in question. (There are
+// none if the value at the preceding call shows that the data changed after it; this assumes that
+// it changed once.) After a change every call is compared near its point, until the operator is
+// prepared again.
 type Policy struct {
 	Backend Backend
 	OnGuard GuardPolicy
-	// FixedCaptures says that what the function captures does not change after the
-	// operator is prepared: it is compared as one at package level.
+	// FixedCaptures states that the data captured by the function does not change after the
+	// operator is prepared. The function is then compared as seldom as one at package level.
 	FixedCaptures bool
-	// NoStaleCheck turns all comparisons off.
+	// NoStaleCheck disables all comparisons.
 	NoStaleCheck bool
-	// Memory is the number of bytes that a matrix which is allocated may take, or what
-	// a sparse plan needs beside it; more is a *LimitError. 0 is the limit of the Go
-	// runtime (GOMEMLIMIT) where that is set, and 8 GiB otherwise.
+	// Memory is the largest number of bytes that an allocated matrix, or the additional memory of a
+	// sparse plan, may take; a larger request is a *LimitError. 0 selects the memory limit of the
+	// Go runtime (GOMEMLIMIT) if it is set, and 8 GiB otherwise.
 	Memory int64
 }
 
-// Name is that of the backend with the policy's settings that are not the default.
+// Name returns the name of the backend, followed by the settings that differ from the default.
 func (p Policy) Name() string {
 	s := nameOf(p.Backend)
 	switch {
@@ -96,16 +96,18 @@ func nameOf(b Backend) string {
 	return b.Name()
 }
 
-// resolved is a backend with its composites taken apart.
+// A resolved is a backend without its composites: the engines, and the settings of all composites
+// around them.
 type resolved struct {
 	outer, inner Backend
 	second       bool // outer and inner come from a SecondOrder
-	mixed        bool // they come from a MixedMode: forward and reverse
+	mixed        bool // outer and inner are the Forward and the Reverse of a MixedMode
 	sparse       *AutoSparse
 	policy       engine.Policy
 }
 
-// also makes p hold beside what holds already.
+// also merges p into r.policy. Switches that are set in either are set; of two memory limits the
+// smaller one holds, and of two tasks the outer one.
 func (r *resolved) also(p engine.Policy) {
 	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
 	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
@@ -232,7 +234,7 @@ func resolve(op string, b Backend) (resolved, error) {
 	}
 }
 
-// half is the error for a composite of two of which one is nil.
+// half returns the error for a composite of two backends of which one is nil.
 func half(op string, b Backend, first string, c Backend, second string) error {
 	if c == nil {
 		second = first
@@ -241,7 +243,7 @@ func half(op string, b Backend, first string, c Backend, second string) error {
 		Remedy: "set it to an engine such as forwarddiff.Backend{}"}
 }
 
-// pointed is b, or the composite that it points to.
+// pointed returns the composite that b points to, or b itself if it is no pointer to a composite.
 func pointed(b Backend) Backend {
 	switch c := b.(type) {
 	case *Policy:
@@ -268,14 +270,15 @@ func pointed(b Backend) Backend {
 	return b
 }
 
-// nilValue reports whether b is a nil pointer to a backend whose methods are those
-// of its value, so that calling one panics.
+// nilValue reports whether b is a nil pointer to a type that implements Backend by value, so that
+// calling a method of b panics.
 func nilValue(b Backend) bool {
 	v := reflect.ValueOf(b)
 	return v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Implements(reflect.TypeFor[Backend]())
 }
 
-// once is b for an operator of first order that is asked for a single time.
+// once returns b prepared for a single first-order call: engines that implement engine.OneShotter
+// are replaced by their one-shot form.
 func once(b Backend) Backend {
 	switch c := pointed(b).(type) {
 	case Policy:

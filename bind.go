@@ -8,40 +8,40 @@ import (
 	"github.com/nabla-ad/nabla/internal/binding"
 )
 
-// Bind is f with the struct that p points to as its last argument. The struct is
-// read at every call: what the caller writes to it between calls is seen, and
-// nothing is passed at the call. The struct must not be written while a derivative
-// is computed.
+// Bind returns a Func that calls f with the struct that p points to as its last argument. The
+// struct is read at every call: values that the caller writes to it between calls are seen, and
+// nothing is passed at the call. The struct must not be written while a derivative is computed.
 //
-// What the fields of the struct are to a function over Reals:
+// A function over Reals treats the fields of the struct as follows:
 //
 //	Real, Vec                 parameters: not differentiated, may change freely
 //	Scratch                   workspace, one for each prepared object
-//	bool, numbers, strings    structure: a change makes a recording anew
+//	bool, numbers, strings    structure: a change causes a new recording
 //	arrays, structs of these  as their elements
 //	anything else             refused, with a *ContextError
 //	tagged `nabla:"fixed"`    read as it is; the caller promises that it never changes
 //
-// Such a function gets a copy of the struct and may not change it: that is a
-// *ContextError too. A function over plain numbers gets p itself, any fields will do,
-// and it may write to them and to what they lead to.
+// Such a function gets a copy of the struct and must not change it; doing so is a *ContextError
+// too. A function over plain numbers gets p itself. Its struct may have fields of any type, and the
+// function may write to them and to memory that they refer to.
 //
-// Where several goroutines work for such a function, an engine's Workers or a prepared
-// object and its clones, each has memory of its own for all that may be written, brought
-// up to date before each call: what one writes the others do not see, and of an object
-// that was cloned nobody. Generated code says which fields the function and its
-// derivatives leave alone, with all that these lead to. They are shared, and the struct
-// itself is where they are all its fields; what leads to written memory, or overlaps it,
-// is not. Of a function without such code, the struct and all memory that it leads to is
-// copied. Fields tagged `nabla:"fixed"` are shared in any case, for large data that a black box only
-// reads. Function values, channels and maps with pointers have no copy: the tag, or a
-// *ContextError where one is needed. Nobody may write to the struct while a call is under way.
-// A [LinearOp] and a [HessianOp] work with the struct of the object that they come from,
-// and with that in one goroutine at a time where the function writes to it.
+// If several goroutines work for such a function, as an engine's Workers or as a prepared object
+// and its clones, each has its own copy of all memory that may be written, brought up to date
+// before each call: no goroutine sees the writes of another, and the caller sees none of an object
+// that has been cloned. Generated code lists the fields that neither the function nor its
+// derivatives write, directly or through references. These fields are shared, and if they are all
+// fields of the struct, so is the struct itself; a field that refers to written memory, or overlaps
+// it, is not shared. For a function without such code, the struct and all memory reachable from it
+// are copied. Fields tagged `nabla:"fixed"` are always shared, for large data that a black box only
+// reads. Function values, channels and maps with pointers cannot be copied: they need the tag, and
+// without it a copy is a *ContextError. The struct must not be written while a call is in progress.
+// A [LinearOp] and a [HessianOp] work with the struct of the object that created them, and share it
+// with that object: if the function writes to the struct, only one goroutine may use them at a
+// time.
 //
-// Where the function has generated code over Reals (see [Register]), an
-// engine that replays records anew whenever anything that can be reached from the
-// struct has changed; workspace and large data that never changes are better tagged.
+// If the function has generated code over Reals (see [Register]), an engine that replays recordings
+// records again whenever anything reachable from the struct has changed. Workspace and large data
+// that never change should therefore be tagged.
 func Bind[F FuncOf[P], P any](f F, p P) *Func {
 	fn, g := bound[P]("Bind", f, p)
 	if fn.err != nil {
@@ -50,7 +50,8 @@ func Bind[F FuncOf[P], P any](f F, p P) *Func {
 	return outOfPlace(fn, p, g)
 }
 
-// outOfPlace completes fn, which is g with the struct p.
+// outOfPlace completes fn, the Func of function g with the struct p. The type of g, one of those in
+// [FuncOf], determines the number of outputs and the body.
 func outOfPlace[P any](fn *Func, p P, g any) *Func {
 	fn.n, fn.m = -1, -1
 	switch g := g.(type) {
@@ -78,8 +79,8 @@ func outOfPlace[P any](fn *Func, p P, g any) *Func {
 	}
 }
 
-// BindInPlace is f(y, x, p), which writes m outputs into y, with the struct that p
-// points to. See [Bind] for the struct and [InPlace] for the outputs.
+// BindInPlace returns a Func that calls f(y, x, p), where f writes m outputs to y and reads the
+// struct that p points to. See [Bind] for the struct and [InPlace] for the outputs.
 func BindInPlace[F InPlaceOf[P], P any](m int, f F, p P) *Func {
 	fn, g := bound[P]("BindInPlace", f, p)
 	if fn.err == nil && m < 0 {
@@ -102,9 +103,9 @@ func BindInPlace[F InPlaceOf[P], P any](m int, f F, p P) *Func {
 	}})
 }
 
-// BindMethod is the method f, given as a method expression such as (*Model).Loss or
-// (*Model).Residuals, of the struct that p points to. See [Bind]. A method value,
-// model.Loss, would hide the struct.
+// BindMethod returns a Func that calls the method f on the struct that p points to; see [Bind]. The
+// method is given as a method expression such as (*Model).Loss or (*Model).Residuals. A method
+// value, model.Loss, would hide the struct.
 func BindMethod[F MethodOf[P], P any](f F, p P) *Func {
 	fn, g := bound[P]("BindMethod", f, p)
 	if fn.err != nil {
@@ -123,8 +124,8 @@ func BindMethod[F MethodOf[P], P any](f F, p P) *Func {
 	return outOfPlace(fn, p, g)
 }
 
-// bound checks f and p and returns the beginnings of a Func, whose struct is that
-// of a plain function so far, and f as a value of an unnamed type.
+// bound checks f and p. It returns an incomplete Func, whose struct is bound as for a function over
+// plain numbers, and f converted to an unnamed type. Errors are stored in the Func.
 func bound[P any](op string, f any, p P) (*Func, any) {
 	name, g, err := namedFunc(op, f)
 	if err != nil {
@@ -142,7 +143,8 @@ func bound[P any](op string, f any, p P) (*Func, any) {
 	return fn, g
 }
 
-// traced makes fn a function over Reals.
+// traced completes fn as a function over Reals with the body b and checks the fields of the bound
+// struct. If b is nil, the caller sets the body.
 func traced[P any](fn *Func, p P, b func(y, x []Real, c engine.Context) int) *Func {
 	fields, err := binding.FieldsOf(reflect.TypeFor[P]().Elem(), fieldTypes)
 	if err != nil {
@@ -156,11 +158,12 @@ func traced[P any](fn *Func, p P, b func(y, x []Real, c engine.Context) int) *Fu
 	return stateless(*fn, body{traced: b})
 }
 
-// realType is that of Real; fieldTypes are the types with a meaning as fields of a bound struct.
+// realType is the type of Real; fieldTypes are the types with a special meaning as fields of a
+// bound struct.
 var (
 	realType   = reflect.TypeFor[Real]()
 	fieldTypes = binding.Types{Real: realType, Vec: reflect.TypeFor[Vec](), Scratch: reflect.TypeFor[Scratch]()}
 )
 
-// argOf returns the struct that the function bound to c gets.
+// argOf returns the struct to pass to the function bound to c.
 func argOf[P any](c engine.Context) P { return c.Arg().(P) }

@@ -6,9 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Real and core.Rep are two types with one layout: Real so that its methods inline
-// and show on the documentation page, Rep so that engines can be written in other
-// packages. Slices are cast here and nowhere else.
+// Real and core.Rep are two types with one layout: Real so that its methods inline and appear on
+// the documentation page, Rep so that engines can be written in other packages. Slices are cast in
+// this file and nowhere else.
 
 // These do not compile where the layouts differ.
 var (
@@ -19,12 +19,12 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(Real{}.t)-unsafe.Offsetof(core.Rep{}.T)]
 )
 
-// reps views Reals as an engine's numbers.
+// reps returns x as a slice of core.Rep that shares its memory.
 func reps(x []Real) []core.Rep {
 	return unsafe.Slice((*core.Rep)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// reals views an engine's numbers as Reals.
+// reals returns x as a slice of Real that shares its memory.
 func reals(x []core.Rep) []Real {
 	return unsafe.Slice((*Real)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }

@@ -16,88 +16,85 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing"
 )
 
-// ErrDisagree says that backends give different derivatives of one function: as
-// the reason in a [ChoiceRow], that this one differs from the majority; from
-// [Choose], that there is no majority.
+// ErrDisagree reports that backends compute different derivatives of one function. As the reason in
+// a [ChoiceRow], it means that this backend differs from the majority; from [Choose], that there is
+// no majority.
 var ErrDisagree = errors.New("derivatives disagree")
 
-// Choice is what [Choose] found.
+// Choice is the result of [Choose].
 type Choice struct {
-	// Backend is the fastest of those that agree.
+	// Backend is the fastest of the candidates that agree.
 	Backend Backend
-	// Rows are all candidates: those that agree by time, then the others in the
-	// order in which they were passed.
+	// Rows holds all candidates: those that agree, sorted by time, then the others in the order in
+	// which they were passed.
 	Rows []ChoiceRow
 }
 
-// ChoiceRow is what was measured of one candidate.
+// ChoiceRow holds the measurements of one candidate.
 type ChoiceRow struct {
 	Backend Backend
-	// Err is why the candidate was thrown out: the error of its preparation or of a
-	// call, or one that wraps ErrDisagree. The fields below are zero then.
+	// Err is the reason why the candidate was rejected: the error of its preparation or of a call,
+	// or an error that wraps ErrDisagree. The fields below are zero then.
 	Err error
 	// Prepare is the time of the preparation, measured once.
 	Prepare time.Duration
-	// Call is the time of a prepared call that gives value and derivative: the
-	// median of the samples.
+	// Call is the time of a prepared call that computes value and derivative: the median of the
+	// samples.
 	Call time.Duration
-	// Spread is half the distance between the quartiles of the samples, as a
-	// fraction of Call.
+	// Spread is half the distance between the quartiles of the samples, as a fraction of Call.
 	Spread float64
-	// Samples is how many there are. One that is far behind gets one.
+	// Samples is the number of samples. A candidate far slower than the fastest has one.
 	Samples int
-	// Difference is the largest difference from the derivative of the candidate in
-	// whose terms the others are judged, relative to its largest component.
+	// Difference is the largest difference from the derivative of the reference candidate, which is
+	// the first of the most accurate ones, relative to its largest component.
 	Difference float64
 
 	call float64 // in nanoseconds
 }
 
-// Choose measures the candidates on f at x, throws out those that fail or whose
-// derivatives disagree with the others, and returns the fastest with the table of
-// what was measured, which [Choice.String] prints:
+// Choose measures the candidates on f at x, rejects those that fail or whose derivatives disagree
+// with the others, and returns the fastest together with the table of measurements, which
+// [Choice.String] prints:
 //
 //	c, err := nabla.Choose(f, x, forwarddiff.Backend{}, reversediff.Backend{Compile: true}, finitediff.Backend{})
 //	fmt.Println(c, err)
 //	prep, err := nabla.PrepareGradient(f, c.Backend, x)
 //
-// What is measured is a prepared call for value and gradient, or for value and
-// Jacobian where f does not have one output. A SecondOrder is measured by its Inner.
+// It measures prepared calls for value and gradient, or for value and Jacobian if f does not have
+// one output. A SecondOrder is measured by its Inner.
 //
 // # Agreement
 //
-// The largest set of candidates of which any two agree is right, whoever is in it;
-// if there are two such sets, the error is ErrDisagree. Values and derivatives
-// agree if they are within 1e-8 of each other and 1e-11 of the largest in their
-// row. Where one of the two is an approximation by [engine.Approximator], as
-// finite differences are, its accuracy counts for both. NaN agrees with NaN only,
-// and an infinity with itself. The result of the last timed call must agree with
-// that of the first. A single candidate that works is measured and chosen; there
-// is nothing to check it with.
+// The largest set of candidates that agree pairwise is taken to be right. If two sets are largest,
+// the error is ErrDisagree. Values and derivatives agree if they are within 1e-8 of each other or
+// within 1e-11 of the largest in their row. If one of the two is an approximation by an
+// [engine.Approximator], as finite differences are, its accuracy is the tolerance for both. NaN
+// agrees with NaN only, and an infinity with itself. The result of the last timed call must agree
+// with that of the first. A single working candidate is measured and chosen without such a check.
 //
 // # Cost and noise
 //
-// Each candidate is prepared and called twice; the fastest are then timed in up to
-// 15 samples of a millisecond or one call, whichever is longer, in rounds that all
-// of them take part in and begin in turn, so that what else the machine does hits
-// all alike. A candidate ten times slower than the fastest is not asked again.
-// This costs about 20 ms for each candidate, or, where f takes long, three more
-// gradients by each. Two whose times differ by less than Spread are equally fast.
+// Each candidate is prepared and called twice. The fastest are then timed in up to 15 samples of a
+// millisecond or one call, whichever is longer. All of them take part in each round, in rotating
+// order, so that other load on the machine affects them alike. A candidate ten times slower than
+// the fastest is not timed again. The measurement costs about 20 ms for each candidate or, if f
+// takes long, three more gradients by each. Two candidates whose times differ by less than Spread
+// are equally fast.
 //
-// On an error the Choice, where it is not nil, has no Backend but shows the reasons
-// of all candidates.
+// On an error the Choice, if it is not nil, has no Backend but holds the reasons of all candidates.
 func Choose[F AnyFunc](f F, x []float64, candidates ...Backend) (*Choice, error) {
 	return realChooser.choose(f, x, candidates)
 }
 
-// chooser has the numbers of the documentation of Choose.
+// A chooser holds the parameters of a measurement; the documentation of Choose gives the values
+// used there.
 type chooser struct {
 	now         func() time.Time
 	sample      time.Duration
-	rounds      int           // at most
-	fewest      int           // at least
+	rounds      int           // largest number of samples of a candidate
+	fewest      int           // smallest number of samples
 	limit       time.Duration // for all samples of the fastest
-	slow        float64       // how far behind is too far
+	slow        float64       // a candidate slower than the fastest by this factor is not timed again
 	largestLoop int
 }
 
@@ -106,17 +103,17 @@ var realChooser = chooser{
 	largestLoop: 1 << 17,
 }
 
-// agreement is the tolerance for engines without truncation error: rounding, with
-// room for functions that lose half of their digits.
+// agreement is the tolerance for engines without truncation error. It covers rounding errors, even
+// of functions that lose half of their digits.
 const agreement = 1e-8
 
-// candidate is a backend while it is measured.
+// A candidate is a backend with its measurements so far.
 type candidate struct {
 	ChoiceRow
 	tol     float64
 	call    func(y, d []float64) error
-	y, d    []float64 // of the last call
-	y0, d0  []float64 // of the first
+	y, d    []float64 // value and derivative of the last call
+	y0, d0  []float64 // value and derivative of the first call
 	loop    int       // calls in a sample
 	samples []float64
 }
@@ -204,8 +201,9 @@ func (a *candidate) prepare(c chooser, f any, n, m int, x []float64) error {
 	return nil
 }
 
-// differs says where y and d, the derivative in rows of n, are not y2 and d2, up to
-// whose these are. It is empty where they agree.
+// differs returns a description of the first difference between the value y, with the derivative d
+// in rows of n, and y2 with d2. It returns "" if they agree within tol. The text ends where the
+// caller names the origin of y2 and d2.
 func differs(y, d, y2, d2 []float64, tol float64, n int) string {
 	for i := range y {
 		if !agrees(y[i], y2[i], agreement, 0) {
@@ -226,7 +224,8 @@ func differs(y, d, y2, d2 []float64, tol float64, n int) string {
 	return ""
 }
 
-// agrees reports whether a and b agree, in a row whose largest is of the given size.
+// agrees reports whether a and b agree within tol in a row whose largest element has the given
+// size.
 func agrees(a, b, tol, size float64) bool {
 	if a == b || a != a && b != b {
 		return true
@@ -240,7 +239,7 @@ func agrees(a, b, tol, size float64) bool {
 	return math.Abs(a-b) <= tol*max(math.Abs(a), math.Abs(b), size)
 }
 
-// largest is the largest finite size in v.
+// largest returns the largest finite absolute value in v, 0 if there is none.
 func largest(v []float64) float64 {
 	m := 0.0
 	for _, a := range v {
@@ -251,8 +250,9 @@ func largest(v []float64) float64 {
 	return m
 }
 
-// majority is the largest set of candidates of which any two agree. The others
-// that work get the reason why they are not in it.
+// majority returns the largest set of candidates that agree pairwise. It stores in the other
+// working candidates the reason for their rejection, and in those of the set their difference from
+// the reference candidate. Two largest sets are an error.
 func majority(all []*candidate, n int) ([]*candidate, error) {
 	var work []*candidate
 	for _, a := range all {
@@ -269,7 +269,7 @@ func majority(all []*candidate, n int) ([]*candidate, error) {
 	}
 	best, several := largestClique(agree)
 	if several {
-		// Nobody is right: each is told who contradicts it.
+		// Without a majority, each candidate reports one that contradicts it.
 		for i, a := range work {
 			if j := slices.Index(agree[i], false); j >= 0 {
 				b := work[j]
@@ -310,7 +310,7 @@ func contradiction(a, b *candidate, n int) error {
 	return fmt.Errorf("%w: %s by %s", ErrDisagree, differs(a.y, a.d, b.y, b.d, max(a.tol, b.tol), n), nameOf(b.Backend))
 }
 
-// distance is the largest difference of a from b, relative to the largest of b.
+// distance returns the largest difference between a and b, relative to the largest element of b.
 func distance(a, b []float64) float64 {
 	worst := 0.0
 	for i := range a {
@@ -324,8 +324,9 @@ func distance(a, b []float64) float64 {
 	return worst
 }
 
-// largestClique is the largest set of which any two agree, and whether there are
-// several as large. agree is symmetric.
+// largestClique returns the largest set of indices that agree pairwise, and whether there are
+// several of that size. agree is symmetric. The search is exhaustive and takes exponential time in
+// the number of candidates.
 func largestClique(agree [][]bool) (best []int, several bool) {
 	var grow func(set []int, next int)
 	grow = func(set []int, next int) {
@@ -376,7 +377,7 @@ func (c chooser) measure(right []*candidate) {
 		rounds = max(c.fewest, int(float64(c.limit)/per))
 	}
 	for _, a := range racing {
-		a.samples = a.samples[:0] // the first was taken while the machine warmed up
+		a.samples = a.samples[:0] // the first sample warmed up the machine
 	}
 	for r := range rounds {
 		for i := range racing {
@@ -391,7 +392,7 @@ func (c chooser) measure(right []*candidate) {
 	}
 }
 
-// time is how long a.loop calls take.
+// time returns the time of a.loop calls. If one fails, it stores the error in a and stops.
 func (a *candidate) time(c chooser) time.Duration {
 	start := c.now()
 	for range a.loop {
@@ -414,7 +415,7 @@ func (a *candidate) summarise() {
 	}
 }
 
-// table is the result for the candidates, of which those in right agree.
+// table returns the Choice for all candidates, of which those in right agree.
 func table(all, right []*candidate) *Choice {
 	c := new(Choice)
 	for _, a := range right {
@@ -430,14 +431,14 @@ func table(all, right []*candidate) *Choice {
 		switch {
 		case a.Err != nil:
 			c.Rows = append(c.Rows, ChoiceRow{Backend: a.Backend, Err: a.Err})
-		case len(right) == 0: // agrees with some in a draw
+		case len(right) == 0: // part of one of several largest sets
 			c.Rows = append(c.Rows, ChoiceRow{Backend: a.Backend, Prepare: a.Prepare})
 		}
 	}
 	return c
 }
 
-// failures is what is wrong with each candidate, in one error.
+// failures returns one error that wraps those of all rejected candidates, or nil.
 func failures(all []*candidate) error {
 	var list error
 	for _, a := range all {
@@ -452,7 +453,7 @@ func failures(all []*candidate) error {
 	return list
 }
 
-// String is a table, with a line for each candidate.
+// String returns a table with a line for each candidate.
 func (c *Choice) String() string {
 	if c == nil || len(c.Rows) == 0 {
 		return "no choice: nabla.Choose makes one"
@@ -483,7 +484,7 @@ func (c *Choice) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// digits is d to three digits.
+// digits returns d rounded to three significant digits.
 func digits(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

@@ -2,13 +2,13 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// Derivative is f'(x) for a function of one number with one output.
+// Derivative returns f'(x) for a function of one number with one output.
 func Derivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
 	_, d, err := ValueAndDerivative(f, b, x)
 	return d, err
 }
 
-// ValueAndDerivative is f(x) and f'(x).
+// ValueAndDerivative returns f(x) and f'(x).
 func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float64, err error) {
 	p, err := PrepareDerivative(f, once(b), x)
 	if err != nil {
@@ -17,7 +17,7 @@ func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float6
 	return p.ValueAndDerivative(x)
 }
 
-// PrepareDerivative does the work that does not depend on x.
+// PrepareDerivative prepares Derivative of f on b: it does the work that does not depend on x.
 func PrepareDerivative[F ScalarScalar](f F, b Backend, x float64) (*DerivativePrep, error) {
 	p := new(DerivativePrep)
 	if err := p.setup("Derivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
@@ -76,13 +76,13 @@ func (c *curve) at(y, dy []float64, t float64) (err error) {
 
 func (p *DerivativePrep) prepare() error { return p.prepareCurve(&p.prep) }
 
-// Derivative is f'(x).
+// Derivative returns f'(x).
 func (p *DerivativePrep) Derivative(x float64) (float64, error) {
 	_, d, err := p.ValueAndDerivative(x)
 	return d, err
 }
 
-// ValueAndDerivative is f(x) and f'(x).
+// ValueAndDerivative returns f(x) and f'(x).
 func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return 0, 0, err
@@ -92,27 +92,27 @@ func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error
 	return p.curve.y[0], p.curve.dy[0], err
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *DerivativePrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *DerivativePrep) Clone() *DerivativePrep {
 	q := new(DerivativePrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// CurveDerivative is the derivative of a function of one number with several
+// CurveDerivative returns the derivative of a function of one number with several
 // outputs.
 func CurveDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, error) {
 	_, d, err := ValueAndCurveDerivative(f, b, t)
 	return d, err
 }
 
-// ValueAndCurveDerivative is f(t) and f'(t).
+// ValueAndCurveDerivative returns f(t) and f'(t).
 func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []float64, err error) {
 	p, err := PrepareCurveDerivative(f, b, t)
 	if err != nil {
@@ -121,7 +121,7 @@ func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []fl
 	return p.ValueAndDerivative(nil, nil, t)
 }
 
-// PrepareCurveDerivative does the work that does not depend on t.
+// PrepareCurveDerivative prepares CurveDerivative of f on b: it does the work that does not depend on t.
 func PrepareCurveDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveDerivativePrep, error) {
 	p := new(CurveDerivativePrep)
 	if err := p.setup("CurveDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
@@ -179,15 +179,15 @@ func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_
 	return y, dst, p.at(y, dst, t)
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveDerivativePrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep {
 	q := new(CurveDerivativePrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }

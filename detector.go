@@ -10,26 +10,27 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// DenseDetector finds a pattern in the numbers of a dense derivative: an entry is in it
-// if it is larger than Tol at x or at one of Points, or not a number. It serves for
-// functions over float64, into which no other detector sees, and as a check of those.
+// DenseDetector finds a pattern in the values of a dense derivative: an entry belongs to it if, at
+// x or at one of Points, it is larger than Tol or NaN. It is meant for functions over float64,
+// which no other detector can analyse, and as a check of other detectors.
 //
-// The pattern is that of these points: an entry that is zero there by accident is
-// missing. It costs a dense derivative for each point, in time; in memory it takes a
-// few columns or rows at a time, unless Direct is set.
+// The pattern holds for these points: an entry that happens to be zero at all of them is missing.
+// Detection takes the time of a dense derivative for each point, and the memory of a few columns or
+// rows, unless Direct is set.
 type DenseDetector struct {
-	// Backend computes the derivatives. A SecondOrder is used for Hessians.
+	// Backend computes the derivatives. Hessians need second-order operators, for example of a
+	// SecondOrder.
 	Backend Backend
-	// Tol is the largest size of an entry that counts as zero. For differences of
-	// functions that lose digits it has to be above what is lost.
+	// Tol is the largest absolute value of an entry that counts as zero. For finite differences of
+	// functions that lose digits it must exceed the error.
 	Tol float64
-	// Points are looked at beside x.
+	// Points are further points at which the derivative is computed, in addition to x.
 	Points [][]float64
-	// Direct computes the whole matrix at once.
+	// Direct computes the whole matrix in one call.
 	Direct bool
 }
 
-// Name is "dense(backend)" with the settings that are not the default.
+// Name returns "dense(backend)" with the settings that differ from the default.
 func (d DenseDetector) Name() string {
 	s := "dense(" + nameOf(d.Backend)
 	if d.Tol != 0 {
@@ -44,7 +45,7 @@ func (d DenseDetector) Name() string {
 	return s + ")"
 }
 
-// nearby is two points near x, in all directions at once.
+// nearby returns two points near x that differ from it in all components.
 func nearby(x []float64) [][]float64 {
 	r := rand.New(rand.NewPCG(probeSeed, uint64(len(x))))
 	points := make([][]float64, 2)
@@ -81,7 +82,8 @@ func (d DenseDetector) Jacobian(f sparsity.Function, x []float64) (*sparsity.Pat
 		})
 }
 
-// products goes through the Jacobian some columns, or rows, at a time.
+// products computes the Jacobian a few columns at a time, or rows for an engine that only pulls
+// back, and calls put for each element.
 func (d DenseDetector) products(f *engine.Function, b Backend, x []float64, put func(i, j int, v float64)) error {
 	n, m := f.Dims()
 	y := make([]float64, m)
@@ -114,7 +116,8 @@ func (d DenseDetector) products(f *engine.Function, b Backend, x []float64, put 
 	})
 }
 
-// units sets the columns of seed to k unit vectors after the other.
+// units calls do for each group of up to k unit vectors of length n. Before each call the columns
+// of seed hold the unit vectors first, first+1, ….
 func units(n, k int, seed engine.Block, do func(first, k int) error) error {
 	for first := 0; first < n; first += k {
 		k := min(k, n-first)
@@ -129,7 +132,7 @@ func units(n, k int, seed engine.Block, do func(first, k int) error) error {
 	return nil
 }
 
-// each visits the elements of b.
+// each calls put for each element of b.
 func each(b engine.Block, put func(i, j int, v float64)) {
 	for i := range b.N {
 		for j, v := range b.Row(i) {
@@ -175,7 +178,8 @@ func (d DenseDetector) Hessian(f sparsity.Function, x []float64) (*sparsity.Patt
 		})
 }
 
-// find collects the entries of a matrix of so many rows at all points.
+// find calls at for x and all points, and returns the pattern of the elements that at puts and that
+// are larger than Tol or NaN. of is "Jacobian" or "Hessian".
 func (d DenseDetector) find(of string, f sparsity.Function, x []float64,
 	at func(g *engine.Function, b *resolved, x []float64,
 		put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
@@ -215,7 +219,8 @@ func (d DenseDetector) find(of string, f sparsity.Function, x []float64,
 		if err != nil {
 			return nil, err
 		}
-		// What is listed twice goes, so that memory is that of the pattern.
+		// Duplicates are removed after each point, so that memory stays proportional to the
+		// pattern.
 		s, err := sparsity.FromEntries(rows, n, is, js)
 		if err != nil {
 			return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// HessianDiagonal is the diagonal of ∇²f(x). See [PrepareHessianDiagonal].
+// HessianDiagonal returns the diagonal of ∇²f(x). See [PrepareHessianDiagonal].
 func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, error) {
 	p, err := PrepareHessianDiagonal(f, b, x)
 	if err != nil {
@@ -15,10 +15,11 @@ func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, erro
 	return p.HessianDiagonal(nil, x)
 }
 
-// PrepareHessianDiagonal prepares the diagonal of the Hessian of f on b. With an
-// [AutoSparse] it takes a product for each group of inputs that do not meet, fewer than
-// for the whole Hessian; an engine that computes entries is asked for those of the
-// diagonal; otherwise it is a product for each input, with memory for a few.
+// PrepareHessianDiagonal prepares the diagonal of the Hessian of f on b for points of the length of
+// x. With an [AutoSparse] a call takes one product for each group of inputs without a common entry
+// in the Hessian, fewer products than for the whole Hessian. An engine that computes single entries
+// computes those of the diagonal. Otherwise a call takes one product for each input, with memory
+// for a few of them.
 func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*HessianDiagonalPrep, error) {
 	p := new(HessianDiagonalPrep)
 	if err := p.setup("HessianDiagonal", f, wantScalar, b, x, p.prepare); err != nil {
@@ -27,15 +28,15 @@ func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*Hessian
 	return p, nil
 }
 
-// HessianDiagonalPrep computes diagonals of Hessians of one function on one backend. It
-// is for one goroutine at a time.
+// HessianDiagonalPrep computes diagonals of Hessians of one function on one backend. It is for one
+// goroutine at a time.
 type HessianDiagonalPrep struct {
 	prep
-	entries engine.SparseHessian // nil where there are products
+	entries engine.SparseHessian // nil if products are taken
 	hvp     engine.HVP
 	groups  [][]int        // the inputs of each product
-	whole   *sparseHessian // with AutoSparse: what finds a wrong pattern
-	plan    *SparsePlan    // of the original, in a clone
+	whole   *sparseHessian // with AutoSparse: detects a wrong pattern
+	plan    *SparsePlan    // plan of the original, in a clone
 	v, hv   engine.Block
 }
 
@@ -65,7 +66,7 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 			return err
 		}
 		p.plan, p.native = nil, p.whole
-		if p.whole.native != nil || p.whole.trust.every { // what is compared has the diagonal
+		if p.whole.native != nil || p.whole.trust.every { // compared calls compute the whole Hessian, diagonal included
 			return nil
 		}
 		colors, count, err := coloring.Diagonal(p.whole.plan.Pattern)
@@ -89,7 +90,7 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 		return err
 	}
 	p.native = p.hvp
-	if p.whole != nil { // its recordings are of the point of preparation too
+	if p.whole != nil { // its recordings were also made at the point of preparation
 		p.whole.trust.replays.Accept()
 	}
 	return nil
@@ -102,8 +103,8 @@ func (p *HessianDiagonalPrep) HessianDiagonal(dst, x []float64) ([]float64, erro
 	return dst, err
 }
 
-// ValueGradientAndDiagonal is HessianDiagonal, f(x), and writes ∇f(x) to grad, which is
-// allocated if nil.
+// ValueGradientAndDiagonal returns f(x) and the results of HessianDiagonal, and writes ∇f(x) to
+// grad, which is allocated if nil.
 func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (
 	y float64, gradOut, diagonal []float64, err error,
 ) {
@@ -147,7 +148,7 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 	return y, grad, dst, err
 }
 
-// ofWhole takes the diagonal from the whole Hessian.
+// ofWhole computes the whole Hessian and copies its diagonal to dst.
 func (p *HessianDiagonalPrep) ofWhole(grad, dst, x []float64) (y float64, err error) {
 	h := p.whole
 	if y, err = h.compute(grad, h.buffer(), x); err != nil {
@@ -162,7 +163,8 @@ func (p *HessianDiagonalPrep) ofWhole(grad, dst, x []float64) (y float64, err er
 	return y, nil
 }
 
-// products takes those of the groups.
+// products computes the diagonal from the products of the groups: the product with the sum of a
+// group's unit vectors has the diagonal entries of all its inputs.
 func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err error) {
 	clear(dst)
 	for from := 0; from < len(p.groups) || from == 0; from += p.v.B {
@@ -190,10 +192,10 @@ func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err e
 	return y, nil
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is a prepared object of its own for another goroutine.
+// Clone returns a prepared object for use in another goroutine.
 func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
 	q := new(HessianDiagonalPrep)
 	if p != nil && p.whole != nil {
@@ -203,7 +205,7 @@ func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
 	return q
 }
 
-// Rebind reads another struct of the bound type from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *HessianDiagonalPrep) Rebind(q any) error {
 	return p.base().rebind(q, func() { // the next call is compared
 		if p.whole != nil {
@@ -212,5 +214,5 @@ func (p *HessianDiagonalPrep) Rebind(q any) error {
 	})
 }
 
-// Resize prepares for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HessianDiagonalPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

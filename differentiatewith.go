@@ -9,23 +9,23 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// DifferentiateWith is f as a function over Reals whose derivatives b computes,
-// whichever engine differentiates the function that calls it: a black box over
-// float64 with finite differences, say, inside a function in reverse mode. First
-// and second derivatives of the outer function are available; for second ones b
-// computes Hessian-vector products of f. f captures no active numbers.
+// DifferentiateWith returns f as a function over Reals whose derivatives b computes, whichever
+// engine differentiates the calling function: for example a black box over float64 with finite
+// differences inside a function in reverse mode. First and second derivatives of the outer function
+// are available; for second ones b computes Hessian-vector products of f. f must not capture active
+// numbers.
 //
-// What it returns may be called by several goroutines if f may.
+// Several goroutines may call the returned function if they may call f.
 func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
-	rule := &boxValue{&blackBox{f: f, b: b}} // one, so that recordings can be told to be the same
+	rule := &boxValue{&blackBox{f: f, b: b}} // one pointer, so that recordings can be compared
 	return func(x []Real) Real {
 		rule.ready(x)
 		return real(core.Call(rule, reps(x))[0])
 	}
 }
 
-// blackBox is a function with the prepared operators of another engine, kept for
-// reuse by length of x.
+// A blackBox is a function with the prepared operators of another engine. Operators are reused for
+// inputs of the same length: free maps the length of x to those not in use.
 type blackBox struct {
 	f    any
 	b    Backend
@@ -34,7 +34,7 @@ type blackBox struct {
 	free map[int][]*boxed
 }
 
-// boxed is what one goroutine uses of a black box.
+// A boxed holds the operators and buffers that one call of a black box uses.
 type boxed struct {
 	f    *engine.Function
 	r    resolved
@@ -45,9 +45,9 @@ type boxed struct {
 	y    []float64
 }
 
-// ready prepares the gradient of f if x is traced: what b cannot differentiate ends the
-// trace, which an engine that records ahead makes when it prepares, and is not left to
-// the sweep behind it.
+// ready prepares the gradient of f if x is traced. An engine that records ahead makes the trace
+// when it prepares, so that a function which b cannot differentiate is an error of the preparation
+// and not of a later reverse sweep.
 func (b *blackBox) ready(x []Real) {
 	traced := func(a Real) bool { return a.id != 0 }
 	if b.able.Load() || !slices.ContainsFunc(x, traced) || core.Blind(reps(x)) {
@@ -78,7 +78,7 @@ func (b *blackBox) take(x []float64) *boxed {
 	abort(err)
 	f, err := functionOf("DifferentiateWith", b.f, x, wantScalar)
 	abort(err)
-	_ = f.Own() // for several goroutines, where that can be
+	_ = f.Own() // for several goroutines, if the struct can be copied
 	n := len(x)
 	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n),
 		y: make([]float64, 1)}
@@ -94,7 +94,7 @@ func (b *blackBox) give(u *boxed) {
 	b.mu.Unlock()
 }
 
-// prepare prepares the gradient.
+// prepare prepares the gradient at x unless that has been done.
 func (u *boxed) prepare(x []float64) {
 	if u.g == nil {
 		var err error
@@ -103,7 +103,7 @@ func (u *boxed) prepare(x []float64) {
 	}
 }
 
-// gradient is the gradient at x, in u's buffer.
+// gradient returns the gradient at x in a buffer of u.
 func (u *boxed) gradient(x []float64) []float64 {
 	u.prepare(x)
 	_, err := u.g.ValueAndGradient(u.grad, x)
@@ -111,7 +111,7 @@ func (u *boxed) gradient(x []float64) []float64 {
 	return u.grad
 }
 
-// product is the gradient at x and the Hessian times v, in u's buffers.
+// product returns the gradient at x and the Hessian at x times v, in buffers of u.
 func (u *boxed) product(x, v []float64) (grad, hv []float64) {
 	var err error
 	if u.h == nil {
@@ -123,7 +123,7 @@ func (u *boxed) product(x, v []float64) (grad, hv []float64) {
 	return u.grad, u.hv
 }
 
-// boxValue is the black box as a rule.
+// A boxValue is the black box as a custom rule.
 type boxValue struct{ *blackBox }
 
 func (b *boxValue) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")" }
@@ -150,13 +150,13 @@ func (b *boxValue) VJP(xbar, x, _, ybar []float64) {
 func (b *boxValue) Tangent(int) core.Custom   { return &boxTangent{b.blackBox} }
 func (b *boxValue) Cotangent(int) core.Custom { return &boxCotangent{b.blackBox} }
 
-// errThird refuses third derivatives.
+// errThird is the error for third derivatives.
 var errThird = &UnsupportedError{
 	What:   "third derivatives through DifferentiateWith",
 	Remedy: "write the inner function over nabla.Real, or give it a Rule over Reals",
 }
 
-// boxTangent is (x, v) ↦ ∇f(x)·v.
+// A boxTangent is the custom rule (x, v) ↦ ∇f(x)·v.
 type boxTangent struct{ *blackBox }
 
 func (b *boxTangent) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")_jvp" }
@@ -194,7 +194,7 @@ func (b *boxTangent) VJP(bar, xv, _, ybar []float64) {
 	b.give(u)
 }
 
-// boxCotangent is (x, w) ↦ ∇f(x)·w for a number w.
+// A boxCotangent is the custom rule (x, w) ↦ w·∇f(x) for a number w.
 type boxCotangent struct{ *blackBox }
 
 func (b *boxCotangent) Name() string      { return "DifferentiateWith(" + nameOf(b.b) + ")_vjp" }
@@ -235,8 +235,8 @@ func (b *boxCotangent) VJP(bar, xw, _, ybar []float64) {
 	b.give(u)
 }
 
-// dot is the derivatives a times the direction v. A direction that does not move
-// an input sees nothing of it, be its derivative infinite or NaN.
+// dot returns the inner product of the derivatives a and the direction v. Products with zero
+// components of v are left out, even if the derivative is infinite or NaN.
 func dot(a, v []float64) float64 {
 	s := 0.0
 	for i, d := range v {
@@ -247,7 +247,7 @@ func dot(a, v []float64) float64 {
 	return s
 }
 
-// addScaled adds the derivatives x times c.
+// addScaled adds c·x to dst. If c is 0 it adds nothing, even if x is infinite or NaN.
 func addScaled(dst []float64, c float64, x []float64) {
 	if c == 0 {
 		return

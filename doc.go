@@ -1,5 +1,5 @@
-// Package nabla is a common interface for automatic differentiation: write the
-// function once, pick an engine by its value, and get exact derivatives.
+// Package nabla is a common interface for automatic differentiation: write the function once,
+// select an engine by passing a value, and get exact derivatives.
 //
 //	sumsq := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
 //	y, g, err := nabla.ValueAndGradient(sumsq, forwarddiff.Backend{}, x)
@@ -11,9 +11,9 @@
 //
 // # Operators
 //
-// Each operator is a function, and has another that also returns the values it computes on the way
-// (ValueAndGradient, ValueGradientAndHessian), where there are any. Its Prepare function does the work that many calls
-// have in common once:
+// Each operator is a function. If it computes other values on the way, a second function returns
+// those too (ValueAndGradient, ValueGradientAndHessian). The Prepare function of an operator does,
+// once, the work that many calls have in common:
 //
 //	operator               function            result
 //	Pushforward            any                 J(x)·dx
@@ -29,53 +29,51 @@
 //	HessianDiagonal        numbers → number    the diagonal of ∇²f(x)
 //	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
 //
-// Methods of prepared objects take the destination first: nil is allocated, anything
-// else is overwritten and returned. An unprepared call prepares and throws the
-// preparation away.
+// Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
+// it is overwritten and returned. An unprepared call prepares the operator and discards the
+// preparation.
 //
 // # Functions
 //
-// An operator takes a function over [Real], which every engine can run, or one over
-// float64. That is a black box, for finite differences only, unless code has been
-// generated from it; see [Register]. In-place functions,
-// functions with data and functions of structs become a [Func] first; see
-// [InPlace], [Bind], [BindInPlace], [BindMethod] and [Struct]. What is asked of a
-// function:
+// An operator takes a function over [Real], which every engine can run, or one over float64. The
+// latter is a black box, for finite differences only, unless code has been generated from it; see
+// [Register]. In-place functions, functions with data and functions of structs are first wrapped in
+// a [Func]; see [InPlace], [Bind], [BindInPlace], [BindMethod] and [Struct]. A function must
+// satisfy these conditions:
 //
 //  1. It does not keep its arguments after it returns.
-//  2. At one point it takes the same branches and gives the same outputs, as many as
+//  2. At one point it takes the same branches and returns the same outputs, as many as
 //     before.
-//  3. What it reads besides x is constant between calls, or a bound struct. What else
-//     changes costs a new recording, or is an error: see [Policy].
+//  3. Data that it reads in addition to x is constant between calls, or in a bound struct.
+//     Other changes cost a new recording, or are an error: see [Policy].
 //
 // # Engines
 //
-//	package                  what it is                              best for
+//	package                  method                                  best for
 //	backend/finitediff       difference quotients, complex step      black boxes
 //	backend/forwarddiff      dual numbers, several tangents a sweep  few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
-//	backend/tracker          a tape written anew at every call       many inputs, wild control flow
+//	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64
 //
-// [SecondOrder] combines two of them, [AutoSparse] makes use of zeros in Jacobians and
-// Hessians, [Policy] says how recordings are kept right.
-// [Choose] measures which of them is fastest for a function.
-// To write an engine, see package engine and CONTRIBUTING.md.
+// [SecondOrder] combines two engines, [AutoSparse] exploits zeros in Jacobians and Hessians, and
+// [Policy] controls how recordings are kept valid. [Choose] finds the fastest engine for a function
+// by measurement. To write an engine, see package engine and CONTRIBUTING.md.
 //
 // # Errors
 //
-// Whatever can go wrong on the caller's side is returned as an error with a type, and
-// the prepared object stays usable. Beside an error the other results mean nothing. A
-// panic in the function comes back as a [PanicError]. NaN and Inf are values, not
-// errors.
+// Mistakes of the caller are returned as errors with a type, and the prepared object stays usable.
+// If an error is returned, the other results are meaningless. A panic in the function is returned
+// as a [PanicError]. NaN and Inf are values, not errors.
 //
 // # Goroutines
 //
-// A prepared object serves one goroutine at a time; a second one gets ErrBusy, never
-// a race. Clone makes another; [Bind] says what they share of a bound struct.
+// A prepared object serves one goroutine at a time; a call from a second one returns ErrBusy and is
+// never a race. Clone returns an object for another goroutine; [Bind] describes the parts of a
+// bound struct that the two share.
 //
-// A function may compute in goroutines that it waits for before it returns. It is then
-// run twice at the first call, and each of its operations on Reals takes a lock: right,
-// but no faster than without goroutines. What goes wrong in one of them is an error of
+// A function may compute in goroutines if it waits for them before it returns. Such a function is
+// run twice at the first call, and each of its operations on Reals takes a lock: the result is
+// correct, but no faster than without goroutines. A failure in one of the goroutines is an error of
 // the call.
 package nabla

@@ -2,37 +2,36 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// Everything that can go wrong on the side of the caller comes back as an error
-// that errors.Is and errors.As recognise. The prepared object stays usable.
+// Errors caused by the caller have one of the types below, which errors.As finds, or match one of
+// the variables below with errors.Is. The prepared object stays usable.
 type (
-	// ShapeError says that an argument has the wrong length.
+	// ShapeError reports an argument of the wrong length.
 	ShapeError = engine.ShapeError
-	// PanicError says that the user's function panicked; it carries the value and
-	// the stack, and unwraps to the value where that is an error.
+	// PanicError reports a panic in the user's function. It carries the panic value and the stack,
+	// and unwraps to the value if that is an error.
 	PanicError = engine.PanicError
-	// ContextError says that a bound struct has a field that a recording would
-	// freeze, or that the function wrote to a field it may only read.
+	// ContextError reports a field of a bound struct that a recording would freeze, or a function
+	// that wrote to a field it may only read.
 	ContextError = engine.ContextError
-	// FuncError reports a mistake in a function, or in the struct that is bound to it, found before anything is
-	// computed.
+	// FuncError reports a mistake in a function, or in the struct bound to it, found before
+	// anything is computed.
 	FuncError = engine.FuncError
-	// UnsupportedError says what an engine cannot do and what can be done instead.
+	// UnsupportedError reports an operation that an engine cannot perform, with a remedy.
 	UnsupportedError = engine.UnsupportedError
-	// LimitError says that a recording grew beyond its limit, or that something would
-	// take more memory than its limit.
+	// LimitError reports that a recording exceeded its limit, or that an allocation would exceed
+	// the memory limit.
 	LimitError = engine.LimitError
-	// StaleError says that a recording is of data that has changed; it matches
-	// ErrStale.
+	// StaleError reports that data captured by a recording has changed; it matches ErrStale.
 	StaleError = engine.StaleError
-	// CanceledError says that a preparation was cancelled by the context of a
-	// [Preparation]. It wraps context.Canceled or context.DeadlineExceeded.
+	// CanceledError reports that the context of a [Preparation] cancelled a preparation. It wraps
+	// context.Canceled or context.DeadlineExceeded.
 	CanceledError = engine.CanceledError
-	// StaleCodeError says that generated code computes something else than the
-	// function it was generated from; it matches ErrStale.
+	// StaleCodeError reports that generated code differs in its results from the function it was
+	// generated from; it matches ErrStale.
 	StaleCodeError = engine.StaleCodeError
 )
 
-// Errors without details of their own.
+// The variables below are errors without details of their own.
 var (
 	ErrBusy             = engine.ErrBusy
 	ErrUnsupported      = engine.ErrUnsupported

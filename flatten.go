@@ -8,16 +8,17 @@ import (
 	"unsafe"
 )
 
-// layout is where the numbers of a struct stand.
+// A layout maps the numbers of a struct to positions in a vector.
 type layout struct {
 	root     *pairing
-	template reflect.Value // a private copy of the struct: its structure
+	template reflect.Value // a private copy of the struct, for its structure
 	runs     []run
 	n        int
-	shares   bool // some of the structure is shared with the user's struct
+	shares   bool // part of the structure is shared with the user's struct
 }
 
-// run is numbers that stand side by side.
+// A run is a sequence of n numbers contiguous in memory. They have the positions first, first+1, …
+// in the vector; path is that of the first one or, if indexed, of the array or slice.
 type run struct {
 	at      unsafe.Pointer
 	first   int
@@ -26,8 +27,8 @@ type run struct {
 	indexed bool
 }
 
-// pairing is what a type of the user's struct and its counterpart in the struct
-// that the function gets are to a layout.
+// A pairing relates a type of the user's struct to its counterpart in the struct passed to the
+// function.
 type pairing struct {
 	kind   pairKind
 	fields []pairedField
@@ -44,21 +45,22 @@ type pairKind uint8
 
 const (
 	pairSame   pairKind = iota // structure: copied
-	pairNumber                 // differentiated
+	pairNumber                 // a number to differentiate
 	pairStruct
 	pairArray
 	pairSlice
 	pairPointer
 )
 
-// pairer compares two types and remembers what it has seen: types may be recursive.
+// A pairer compares two types. seen maps pairs of types to their pairings, since types may be
+// recursive.
 type pairer struct {
 	plain  bool
-	shares bool // something is met that is not copied
+	shares bool // a value that is not copied has been found
 	seen   map[[2]reflect.Type]*pairing
 }
 
-// mismatch says where two types differ in more than their numbers.
+// A mismatch holds the path at which two types differ in more than their numbers.
 type mismatch struct {
 	path string
 	s, r reflect.Type
@@ -77,7 +79,7 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 		out.kind = pairNumber
 	case k != r.Kind() || k == reflect.Array && s.Len() != r.Len():
 		return nil, &mismatch{path, s, r}
-	case s == r && s == realType: // a number in both is not differentiated
+	case s == r && s == realType: // a number in both types is not differentiated
 	case k == reflect.Struct:
 		out.kind = pairStruct
 		if s.NumField() != r.NumField() {
@@ -104,7 +106,7 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 		out.kind = pairSlice
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path+"[]")
 	case k == reflect.Pointer && s == r && !(p.plain && holdsNumbers(s.Elem(), map[reflect.Type]bool{})):
-		p.shares = true // what a loader or a lock is, its address says
+		p.shares = true // objects such as locks and loaders are identified by their address
 	case k == reflect.Pointer:
 		out.kind = pairPointer
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path)
@@ -117,8 +119,8 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	return out, err
 }
 
-// holdsNumbers reports whether a value of type t can lead to a number other than
-// through maps and interfaces.
+// holdsNumbers reports whether a number may be reachable from a value of type t by other means than
+// maps and interfaces.
 func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -146,7 +148,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// place is the way to a value, from the last step to the first.
+// A place is a path to a value within a struct, linked from the last step to the first.
 type place struct {
 	up    *place
 	name  string
@@ -163,32 +165,32 @@ func (p *place) String() string {
 	return join(p.up.String(), p.name)
 }
 
-// walker goes through a struct v along the template t, whose numbers need not be
-// those of v.
+// A walker visits the struct v along the template t, whose numbers may differ from those of v.
 type walker struct {
 	op   string
-	grow bool // make what v lacks, instead of a panic
-	// emit is told of numbers that stand side by side.
+	grow bool // allocate slices and pointers that v lacks, instead of a panic
+	// emit is called for each run of contiguous numbers.
 	emit func(p unsafe.Pointer, n int, at *place, indexed bool)
-	// block, where set, is told of memory that holds structure.
+	// block, unless nil, is called for each piece of memory that holds structure.
 	block func(v reflect.Value)
 	seen  map[memory]reflect.Value
 }
 
-// memory is what is reached through a pointer or a slice of the template.
+// A memory identifies memory reached through a pointer (n is -1) or a slice of n elements of the
+// template.
 type memory struct {
 	p    unsafe.Pointer
 	n    int
 	pair *pairing
 }
 
-// start visits v, all of it. The template may point back to itself.
+// start visits all of v. The template may refer to itself.
 func (w *walker) start(p *pairing, t, v reflect.Value, fresh bool) {
 	w.first(memory{t.Addr().UnsafePointer(), -1, p}, v.Addr())
 	w.walk(p, t, v, fresh, nil)
 }
 
-// walk visits v, which is fresh if it has nothing of the template in it yet.
+// walk visits v. If v is fresh, it holds nothing of the template yet, and structure is copied.
 func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	switch p.kind {
 	case pairNumber:
@@ -210,7 +212,7 @@ func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	}
 }
 
-// open is a field of a struct, which may be unexported, for reading and writing.
+// open returns the struct field v, which may be unexported, as a value for reading and writing.
 func open(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
@@ -286,8 +288,8 @@ func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) 
 	}
 }
 
-// again reports whether memory of the template was visited before; v then refers
-// to the same memory as then.
+// again reports whether this memory of the template was visited before. If so and w grows v, v is
+// set to the memory visited then.
 func (w *walker) again(m memory, v reflect.Value) bool {
 	first, ok := w.seen[m]
 	if ok && w.grow {
@@ -303,7 +305,9 @@ func (w *walker) first(m memory, v reflect.Value) {
 	w.seen[m] = v
 }
 
-// layoutOf pairs the types of s and R, for a function f over R.
+// layoutOf pairs the types S of the struct s and R of the parameter of f, and returns the layout
+// and the name of f. plain selects the pairing for functions over float64, in which every float64
+// is a number.
 func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, error) {
 	name, _, err := namedFunc(op, f)
 	if err != nil {
@@ -336,7 +340,8 @@ func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, er
 	return l, name, nil
 }
 
-// measure finds the numbers of s and refuses memory that counts twice.
+// measure finds the runs of numbers of s. Overlapping memory that is not the same pointer or slice
+// is an error.
 func (l *layout) measure(op, name string, s reflect.Value) error {
 	w := walker{op: op, emit: func(p unsafe.Pointer, n int, at *place, indexed bool) {
 		l.runs = append(l.runs, run{at: p, first: l.n, n: n, path: at.String(), indexed: indexed})
@@ -359,16 +364,16 @@ func (l *layout) measure(op, name string, s reflect.Value) error {
 	return nil
 }
 
-// instance is a struct that a function gets, filled anew for each call.
+// An instance is a struct passed to a function, filled with new numbers for each call.
 type instance struct {
 	runs   []run
 	blocks []saved
 }
 
-// saved is memory that holds structure and what stands in it before a call.
+// A saved is memory that holds structure, with a copy of its contents before a call.
 type saved struct{ v, was reflect.Value }
 
-// instance makes v, which is zero, a copy of the template.
+// instance makes v, which must be zero, a copy of the template.
 func (l *layout) instance(v reflect.Value) *instance {
 	in := new(instance)
 	var blocks []reflect.Value
@@ -396,7 +401,8 @@ func (l *layout) instance(v reflect.Value) *instance {
 	return in
 }
 
-// load puts x in place and undoes what the function did to the rest.
+// load writes the numbers x to the struct and restores its structure, which the function may have
+// changed.
 func load[T any](in *instance, x []T) {
 	for _, b := range in.blocks {
 		if b.v.CanSet() {

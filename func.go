@@ -11,9 +11,9 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// What operators accept. A type parameter whose name begins with F takes the
-// functions of one of these; a generic function must be instantiated
-// (Loss[nabla.Real]). Anything of another shape becomes a [Func] first.
+// The constraints below are the function types that operators accept. A type parameter whose name
+// begins with F takes the functions of one of these; a generic function must be instantiated
+// (Loss[nabla.Real]). Functions of other types are first wrapped in a [Func].
 type (
 	// ScalarFunc is a function with many inputs and one output.
 	ScalarFunc interface {
@@ -39,11 +39,11 @@ type (
 	InPlaceFunc interface {
 		~func(y, x []Real) | ~func(y, x []float64)
 	}
-	// FuncOf is a function that reads a struct besides its inputs.
+	// FuncOf is a function that reads a struct in addition to its inputs.
 	FuncOf[P any] interface {
 		~func([]Real, P) Real | ~func([]float64, P) float64 | ~func([]Real, P) []Real | ~func([]float64, P) []float64
 	}
-	// InPlaceOf is a function that writes into y and reads a struct.
+	// InPlaceOf is a function that writes its outputs to y and reads a struct.
 	InPlaceOf[P any] interface {
 		~func(y, x []Real, p P) | ~func(y, x []float64, p P)
 	}
@@ -53,19 +53,19 @@ type (
 	}
 )
 
-// What is asked of a function wherever it is passed:
+// Requirements on a function wherever it is passed:
 //
 //  1. It does not keep its arguments or its in-place output after it returns.
-//  2. At one point it takes the same branches and gives the same outputs, as
+//  2. At one point it takes the same branches and returns the same outputs, as
 //     many as before.
 //  3. Over Reals, it computes with Reals from its inputs to its outputs.
 //
 // It may write to its input x, which is a copy of the caller's.
 
-// Func is a function in one of the unusual shapes: in place, with a bound struct,
-// or over a struct of parameters. It is made by [InPlace], [Bind], [BindInPlace],
-// [BindMethod], [Struct], [StructPlain] and [BindStruct], is never changed, and may
-// be shared by goroutines. What is wrong with it is reported by Prepare.
+// A Func is a function of one of the less usual types: in place, with a bound struct, or over a
+// struct of parameters. It is made by [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct],
+// [StructPlain] and [BindStruct], is never changed, and may be shared by goroutines. Mistakes in it
+// are reported by Prepare.
 type Func struct {
 	name     string
 	err      error
@@ -73,22 +73,22 @@ type Func struct {
 	number   bool // takes one number: inputs have length 1
 	scalar   bool // returns one number
 	inPlace  bool
-	n        int // inputs; -1 where any number will do
-	m        int // outputs; -1 where only an evaluation tells
+	n        int // number of inputs; -1 if any number is accepted
+	m        int // number of outputs; -1 if it takes an evaluation to count them
 	fresh    func() body
-	context  func() *binding.Binding // nil where no struct is bound
+	context  func() *binding.Binding // nil without a bound struct
 	origin   origin
 }
 
-// body evaluates the user's function in the one shape that engines see. It fills y
-// and returns how many outputs there are, which the caller compares with len(y).
-// For a function that returns a slice, y may be nil to ask for the number only.
+// A body evaluates the user's function in the form that engines call. It fills y and returns the
+// number of outputs, which the caller compares with len(y). For a function that returns a slice, y
+// may be nil to ask for the number only.
 type body struct {
 	plain  func(y, x []float64, c engine.Context) int
 	traced func(y, x []Real, c engine.Context) int
 }
 
-// shapeWant is what an operator asks of a function's outputs.
+// A shapeWant is the requirement of an operator on the outputs of a function.
 type shapeWant uint8
 
 const (
@@ -97,9 +97,9 @@ const (
 	wantVector           // a slice of outputs, which may be of length 1
 )
 
-// functionOf makes the engine's view of f for inputs of the length of x, which is
-// 1 for a scalar input. op names the operator in messages. A function that returns
-// a slice is evaluated once at x to learn its length.
+// functionOf returns the engine's view of f for inputs of the length of x, which is 1 for a scalar
+// input. op names the operator in messages. A function that returns a slice is evaluated once at x
+// to learn its length.
 func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function, error) {
 	fn := funcOf(op, f)
 	switch {
@@ -128,8 +128,8 @@ func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function
 	return engine.NewFunction(fn.def(op, len(x), m, c)), nil
 }
 
-// outputs evaluates f at x to count what it returns. A function over Reals gets
-// numbers of a trace, so that one it keeps for a later call is known there.
+// outputs evaluates f at x and returns the number of outputs. A function over Reals is given
+// numbers of a trace, so that a number which it keeps for a later call is recognised there.
 func (f *Func) outputs(x []float64, c engine.Context) (m int, err error) {
 	b := f.fresh()
 	d := engine.Def{Name: f.name, N: len(x), Context: c}
@@ -152,24 +152,25 @@ func (f *Func) outputs(x []float64, c engine.Context) (m int, err error) {
 		if err == nil {
 			return m, nil
 		}
-		// It may be that f has values and no derivatives.
+		// f may still have values, though no derivatives.
 	}
 	err = engine.NewFunction(d).Value(nil, x)
 	return m, err
 }
 
-// onlooker is an engine that computes nothing: all numbers are number 1.
+// An onlooker is a hook that differentiates nothing and gives every result the id 1. It marks
+// numbers as part of a trace.
 type onlooker struct{}
 
 func (onlooker) Unary(rules.Op, int32, float64, float64) int32                  { return 1 }
 func (onlooker) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { return 1 }
 
-// def is f for n inputs and m outputs, with state of its own.
+// def returns the definition of f for n inputs and m outputs, with state of its own.
 func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 	b := f.fresh()
 	d := engine.Def{Name: f.name, N: n, M: m, Context: c, Captures: f.captures}
 	if b.plain != nil {
-		var own []float64 // f's x: what f does to it, the caller does not see
+		var own []float64 // copy of x, so that the caller does not see writes of f
 		d.Plain = func(y, x []float64, c engine.Context) error {
 			own = append(own[:0], x...)
 			if f.inPlace {
@@ -199,7 +200,7 @@ func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 	return d
 }
 
-// funcOf describes whatever an operator was given.
+// funcOf returns the Func for f, the function passed to an operator. Errors are stored in it.
 func funcOf(op string, f any) *Func {
 	if fn, ok := f.(*Func); ok {
 		switch {
@@ -225,7 +226,7 @@ func funcOf(op string, f any) *Func {
 			"that returns a slice, or a *nabla.Func", f)}}
 }
 
-// shapeOf is g, of one of the types that operators take, or nil.
+// shapeOf returns a Func for g if its type is one of those that operators take, and nil otherwise.
 func shapeOf(name string, g any) *Func {
 	switch g := g.(type) {
 	case func(Real) Real:
@@ -274,7 +275,8 @@ func shapeOf(name string, g any) *Func {
 	return nil
 }
 
-// giveReals copies what f returned, which may be its own input, and counts it.
+// giveReals copies out, the result of a function, to y and returns its length. out may be the
+// function's own input.
 func giveReals(y, out []Real) int {
 	copy(y, out)
 	return len(out)
@@ -285,7 +287,8 @@ func giveFloats(y, out []float64) int {
 	return len(out)
 }
 
-// stateless is a Func whose evaluations share nothing but the user's function.
+// stateless returns a copy of f with the body b, whose evaluations share nothing but the user's
+// function.
 func stateless(f Func, b body) *Func {
 	f.fresh = func() body { return b }
 	return &f
@@ -316,7 +319,7 @@ func namedFunc(op string, f any) (string, any, error) {
 	return funcName(v.Pointer()), f, nil
 }
 
-// funcName is the function with the given entry as package.Func.
+// funcName returns the name of the function with the given entry, in the form package.Func.
 func funcName(entry uintptr) string {
 	fn := runtime.FuncForPC(entry)
 	if fn == nil {
@@ -331,11 +334,11 @@ func funcName(entry uintptr) string {
 	return path
 }
 
-// mayCapture reports whether function f may capture variables: it is a function literal,
-// a method value, or made by package reflect. Other functions are named as
-// package.Function, package.Type.Method or package.(*Type).Method.
+// mayCapture reports whether function f may capture variables: it is a function literal, a method
+// value, or made by package reflect. Other functions are named as package.Function,
+// package.Type.Method or package.(*Type).Method.
 //
-// It is a variable for a test that takes no function for one that does.
+// It is a variable for a test that treats all functions as capturing none.
 var mayCapture = func(f any) bool {
 	fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 	if fn == nil {
@@ -346,9 +349,9 @@ var mayCapture = func(f any) bool {
 	return strings.HasSuffix(name, "-fm") || literal(name) || len(parts) > 3 || parts[0] == "reflect"
 }
 
-// InPlace is a function that writes its m outputs into y. Every output must be
-// written before it is read: y holds no zeros and no earlier values, and an output
-// left alone is [ErrOutputNotWritten].
+// InPlace returns a Func for f, which writes its m outputs to y. f must write every output before
+// reading it: y holds neither zeros nor earlier values, and an output that f leaves unwritten is
+// [ErrOutputNotWritten].
 func InPlace[F InPlaceFunc](m int, f F) *Func {
 	name, g, err := namedFunc("InPlace", f)
 	if err == nil && m < 0 {

@@ -11,43 +11,43 @@ import (
 	"github.com/nabla-ad/nabla/internal/binding"
 )
 
-// Code is what `nabla gen` generates from a function over float64: its derivatives
-// as plain Go.
+// Code is the interface of the code that `nabla gen` generates from a function over float64: its
+// derivatives in plain Go.
 type Code = engine.Code
 
 // CodeVersion is the version of generated code that this module runs.
 const CodeVersion = engine.CodeVersion
 
-// Generated is the generated code of one function. See [Register].
+// Generated describes the generated code of one function. See [Register].
 type Generated struct {
 	Name    string // the function, in messages
 	Version int    // CodeVersion when it was generated
 
-	// New makes code with a workspace of its own. It is called for each prepared
-	// object and each clone.
+	// New returns code with a workspace of its own. It is called for each prepared object and each
+	// clone.
 	New func() Code
 
-	// Traced is the function over Reals, for all other engines; nil where it was not
-	// generated. p is as in Code.
+	// Traced is the function over Reals, for all other engines; nil if it was not generated. p is
+	// as in Code.
 	Traced func(y, x []Real, p any) int
 
-	// WritesX says that the function, and so its code, writes to x.
+	// WritesX reports that the function, and therefore its code, writes to x.
 	WritesX bool
 
-	// ReadOnly names fields of the bound struct that neither the function nor its code
-	// writes to, at no time, nor to memory by way of them. Clones and workers share these;
-	// see [Bind]. Other fields may be written.
+	// ReadOnly names fields of the bound struct that neither the function nor its code ever writes,
+	// directly or through references in them. Clones and workers share these fields; see [Bind].
+	// Other fields may be written.
 	ReadOnly []string
 
-	// Refused says why there is no reverse code, RefusedTangent why there is no forward
-	// code, and RefusedTraced why there is no Traced: the position in the source, the
-	// reason and the way round. Where New and Traced are nil, Refused is why there is
-	// nothing at all.
+	// Refused is the reason why there is no reverse code, RefusedTangent why there is no forward
+	// code, and RefusedTraced why there is no Traced: the position in the source, the reason and
+	// the remedy. If New and Traced are nil, Refused is the reason why no code was generated at
+	// all.
 	Refused, RefusedTangent, RefusedTraced string
 }
 
-// registry has what was registered, by the entry of the function. There is room in
-// it for as many functions as a program has; nothing is ever removed.
+// registry holds the registered code by function entry. It has at most one entry for each function
+// of the program; entries are never removed.
 var registry = struct {
 	sync.RWMutex
 	entries map[uintptr]*registration
@@ -58,16 +58,15 @@ type registration struct {
 	typ reflect.Type
 }
 
-// Register gives function f its generated code: wherever f is passed from then on,
-// it comes along. Generated files call it when the program starts. f is a function
-// over float64 in one of the shapes that operators, [InPlace], [Bind], [BindInPlace]
-// or [BindMethod] take: a plain function, an instance of a generic one, or a method
-// expression. A closure or a method value cannot be told from others made at the
-// same place; registering one is no use.
+// Register registers g as the generated code of function f; Prepare uses it wherever f is passed
+// from then on. Generated files call it when the program starts. f is a function over float64 of
+// one of the types that operators, [InPlace], [Bind], [BindInPlace] or [BindMethod] take: a plain
+// function, an instance of a generic one, or a method expression. Registering a closure or a method
+// value has no effect, since it cannot be told from others made at the same place.
 //
-// Code of another version is kept to be reported by Prepare. Register panics where
-// f is no such function, where g is empty, and where f has code already: two files
-// that were generated from one function cannot both be right.
+// Code of another version is kept, so that Prepare reports it. Register panics if f is no such
+// function, if g is empty, or if code is registered for f already: of two files generated from one
+// function at most one is current.
 func Register(f any, g Generated) {
 	name, fn, err := namedFunc("Register", f)
 	if err != nil {
@@ -93,8 +92,8 @@ func Register(f any, g Generated) {
 	registry.entries[o.entry] = &registration{g, o.typ}
 }
 
-// shaped reports whether a function of type t can be passed to an operator or a
-// wrapper, and computes with float64.
+// shaped reports whether a function of type t computes with float64 and may be passed to an
+// operator or a wrapper.
 func shaped(t reflect.Type) bool {
 	number, numbers := reflect.TypeFor[float64](), reflect.TypeFor[[]float64]()
 	structure := func(t reflect.Type) bool { return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct }
@@ -121,14 +120,14 @@ func shaped(t reflect.Type) bool {
 	return false
 }
 
-// registered is what was registered for the function with that entry, or nil.
+// registered returns the registration of the function with that entry, or nil.
 func registered(entry uintptr) *registration {
 	registry.RLock()
 	defer registry.RUnlock()
 	return registry.entries[entry]
 }
 
-// origin is the function that a Func was made from.
+// An origin identifies the function that a Func was made from.
 type origin struct {
 	entry uintptr
 	typ   reflect.Type
@@ -138,8 +137,8 @@ func originOf(g any) origin {
 	return origin{reflect.ValueOf(g).Pointer(), reflect.TypeOf(g)}
 }
 
-// generate adds to d, which is f over float64, what was generated from it. It is
-// looked up when an operator is prepared: a package variable may hold a Func made
+// generate adds the generated code of f, if there is any, to d, the definition of f over float64.
+// The registry is searched when an operator is prepared: a package variable may hold a Func made
 // before the package's generated files have registered theirs.
 func (f *Func) generate(op string, d *engine.Def) {
 	if f.origin.entry == 0 {
@@ -200,10 +199,11 @@ func (f *Func) generate(op string, d *engine.Def) {
 	}
 }
 
-// genCommand is what makes generated code anew.
+// genCommand is the command that generates code again, for messages.
 const genCommand = "go tool nabla gen (or go generate) in its package, and build again"
 
-// missing says why no code is found for a function, and what to do.
+// missing returns an error that gives the reason why no code is found for a function, and the
+// remedy.
 func (o origin) missing(name string) error {
 	full := ""
 	if fn := runtime.FuncForPC(o.entry); fn != nil {
@@ -229,8 +229,8 @@ func (o origin) missing(name string) error {
 	}
 }
 
-// literal reports whether a function of that name is a literal: its last part is
-// func and a number, or a number alone where it is inside of another.
+// literal reports whether name is that of a function literal: its last part is func and a number,
+// or a number alone for a literal inside another.
 func literal(name string) bool {
 	name = withoutArguments(name)
 	parts := strings.Split(name[strings.LastIndexByte(name, '/')+1:], ".")
@@ -238,8 +238,8 @@ func literal(name string) bool {
 	return len(parts) > 2 && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// withoutArguments is the name of a function without its type arguments, which have dots
-// of their own.
+// withoutArguments returns the name of a function without its type arguments, which contain dots of
+// their own.
 func withoutArguments(name string) string {
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		if j := strings.LastIndexByte(name, ']'); j > i {

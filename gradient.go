@@ -2,17 +2,16 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// Gradient is ∇f(x) for a function with one output: a new slice of length len(x).
-// It prepares and throws the preparation away; for more than one call use
-// [PrepareGradient].
+// Gradient returns ∇f(x), a new slice of length len(x), for a function with one output. It prepares
+// the operator and discards the preparation; for more than one call use [PrepareGradient].
 //
-// A generic function has to be instantiated: Gradient(F[nabla.Real], …).
+// A generic function must be instantiated: Gradient(F[nabla.Real], …).
 func Gradient[F ScalarFunc](f F, b Backend, x []float64) ([]float64, error) {
 	_, g, err := ValueAndGradient(f, b, x)
 	return g, err
 }
 
-// ValueAndGradient is f(x) and ∇f(x). See [Gradient].
+// ValueAndGradient returns f(x) and ∇f(x). See [Gradient].
 func ValueAndGradient[F ScalarFunc](f F, b Backend, x []float64) (float64, []float64, error) {
 	p, err := PrepareGradient(f, once(b), x)
 	if err != nil {
@@ -21,8 +20,8 @@ func ValueAndGradient[F ScalarFunc](f F, b Backend, x []float64) (float64, []flo
 	return p.ValueAndGradient(nil, x)
 }
 
-// PrepareGradient does the work that depends on f, b and the length of x only. f
-// may be evaluated at x, which need not be the point of later calls.
+// PrepareGradient prepares the gradient of f on b: it does the work that depends only on f, b and
+// the length of x. f may be evaluated at x, which need not be the point of later calls.
 func PrepareGradient[F ScalarFunc](f F, b Backend, x []float64) (*GradientPrep, error) {
 	p := new(GradientPrep)
 	if err := p.setup("Gradient", f, wantScalar, b, x, p.prepare); err != nil {
@@ -31,12 +30,12 @@ func PrepareGradient[F ScalarFunc](f F, b Backend, x []float64) (*GradientPrep, 
 	return p, nil
 }
 
-// GradientPrep computes gradients of one function on one backend. It is for one
-// goroutine at a time; a second one that enters gets ErrBusy.
+// GradientPrep computes gradients of one function on one backend. It serves one goroutine at a
+// time; a call from a second one returns ErrBusy.
 type GradientPrep struct {
 	prep
 	g    engine.Gradient
-	bare engine.BareGradient // nil where the value costs nothing
+	bare engine.BareGradient // nil if the value costs nothing
 }
 
 func (p *GradientPrep) base() *prep {
@@ -53,8 +52,8 @@ func (p *GradientPrep) prepare() (err error) {
 	return err
 }
 
-// Gradient writes ∇f(x) to dst and returns it. A nil dst is allocated; otherwise
-// it has the length of x and does not overlap it. x is not modified.
+// Gradient writes ∇f(x) to dst and returns it. A nil dst is allocated; otherwise it must have the
+// length of x and not overlap it. x is not modified.
 func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
 	if p == nil || p.bare == nil {
 		_, dst, err = p.ValueAndGradient(dst, x)
@@ -70,7 +69,7 @@ func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
 	return dst, p.bare.Gradient(dst, x)
 }
 
-// ValueAndGradient is Gradient and f(x), which costs nothing extra, or little.
+// ValueAndGradient returns f(x) and the result of Gradient. The value costs little or nothing.
 func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, nil, err
@@ -83,20 +82,21 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 	return y, dst, err
 }
 
-// Recordings is how often p has recorded the function: 1 where a replay has always
-// fitted, 0 for engines that do not record ahead.
+// Recordings returns how often p has recorded the function: 1 if every replay was valid, 0 for
+// engines that do not record ahead.
 func (p *GradientPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine: it has its own buffers, its own scratch and, of the
-// bound struct, which it reads from the same place, what is said at [Bind].
+// Clone returns a prepared object for use in another goroutine. It has its own buffers and scratch.
+// It reads the same bound struct as p and shares with it the parts described at [Bind]. If it
+// cannot be made, every call of it returns the error.
 func (p *GradientPrep) Clone() *GradientPrep {
 	q := new(GradientPrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *GradientPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

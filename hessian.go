@@ -10,15 +10,14 @@ import (
 	"github.com/nabla-ad/nabla/sparse"
 )
 
-// Hessian is the symmetric matrix ∇²f(x) for a function with one output. It
-// prepares and throws the preparation away; for more than one call use
-// [PrepareHessian].
+// Hessian returns the symmetric matrix ∇²f(x) for a function with one output. It prepares the
+// operator and discards the preparation; for more than one call use [PrepareHessian].
 func Hessian[F ScalarFunc](f F, b Backend, x []float64) (mat.Symmetric, error) {
 	_, _, h, err := ValueGradientAndHessian(f, b, x)
 	return h, err
 }
 
-// ValueGradientAndHessian is f(x), ∇f(x) and ∇²f(x).
+// ValueGradientAndHessian returns f(x), ∇f(x) and ∇²f(x).
 func ValueGradientAndHessian[F ScalarFunc](f F, b Backend,
 	x []float64) (y float64, grad []float64, hess mat.Symmetric, err error) {
 	p, err := PrepareHessian(f, b, x)
@@ -28,7 +27,8 @@ func ValueGradientAndHessian[F ScalarFunc](f F, b Backend,
 	return p.ValueGradientAndHessian(nil, nil, x)
 }
 
-// PrepareHessian does the work that depends on f, b and the length of x only.
+// PrepareHessian prepares the Hessian of f on b: it does the work that depends only on f, b and the
+// length of x.
 func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, error) {
 	p := new(HessianPrep)
 	if err := p.setup("Hessian", f, wantScalar, b, x, p.prepare); err != nil {
@@ -42,8 +42,8 @@ func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, er
 type HessianPrep struct {
 	prep
 	h    engine.Hessian
-	s    *sparseHessian // in place of h
-	plan *SparsePlan    // of the original, in a clone
+	s    *sparseHessian // used instead of h with AutoSparse
+	plan *SparsePlan    // plan of the original, in a clone
 }
 
 func (p *HessianPrep) base() *prep {
@@ -67,29 +67,29 @@ func (p *HessianPrep) prepare() (err error) {
 	return err
 }
 
-// Hessian writes ∇²f(x) to dst and returns it. A nil or empty dst is allocated;
-// otherwise it is a *mat.SymDense of order len(x) or, of an [AutoSparse], which gives a
-// *sparse.SymCSC for nil, a *sparse.SymCSC with the pattern of Plan or of a triangle of
-// it. Where len(x) is 0 a dense result is an empty *mat.SymDense.
+// Hessian writes ∇²f(x) to dst and returns it. A nil or empty dst is allocated; otherwise it must
+// be a *mat.SymDense of order len(x) or, with an [AutoSparse], a *sparse.SymCSC with the pattern of
+// Plan or of a triangle of it. For a nil dst an AutoSparse allocates a *sparse.SymCSC. If len(x) is
+// 0, a dense result is an empty *mat.SymDense.
 func (p *HessianPrep) Hessian(dst mat.Symmetric, x []float64) (mat.Symmetric, error) {
 	_, _, h, err := p.any(nil, false, dst, x)
 	return h, err
 }
 
-// Dense is Hessian with the static type that every backend can write.
+// Dense is like Hessian with a static type that every backend can write.
 func (p *HessianPrep) Dense(dst *mat.SymDense, x []float64) (*mat.SymDense, error) {
 	_, _, h, err := p.into(nil, false, dst, x)
 	return h, err
 }
 
-// ValueGradientAndHessian is Hessian, f(x), and writes ∇f(x) to grad, which is
-// allocated if nil.
+// ValueGradientAndHessian returns f(x) and the result of Hessian, and writes ∇f(x) to grad, which
+// is allocated if nil.
 func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric,
 	x []float64) (y float64, gradOut []float64, hess mat.Symmetric, err error) {
 	return p.any(grad, true, dst, x)
 }
 
-// any computes the Hessian in the form that dst has, and the gradient where it is wanted.
+// any computes the Hessian in the format of dst, and the gradient if wanted.
 func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
 	x []float64) (float64, []float64, mat.Symmetric, error) {
 	var dense *mat.SymDense
@@ -111,7 +111,7 @@ func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
 	return given(p.into(grad, wanted, dense, x))
 }
 
-// given is a result as an interface, nil on an error.
+// given returns a result of static type H as an interface, which is nil on an error.
 func given[H mat.Symmetric](y float64, grad []float64, h H, err error) (float64, []float64, mat.Symmetric, error) {
 	if err != nil {
 		return 0, nil, nil, err
@@ -119,7 +119,7 @@ func given[H mat.Symmetric](y float64, grad []float64, h H, err error) (float64,
 	return y, grad, h, nil
 }
 
-// into computes the Hessian and, where wanted, the gradient.
+// into computes the Hessian and, if wanted, the gradient.
 func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
 	x []float64) (y float64, _ []float64, _ *mat.SymDense, err error) {
 	if err := p.base().begin(x); err != nil {
@@ -148,8 +148,8 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
 	return y, grad, dst, err
 }
 
-// symmetric is dst as an n×n block, allocated if nil and sized if empty. gonum
-// keeps the upper triangle of a SymDense in a full square.
+// symmetric returns dst, allocated if nil and sized if empty, and its data as an n×n block. gonum
+// stores the upper triangle of a SymDense in a full square.
 func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
 	n := p.n
 	if dst == nil {
@@ -182,10 +182,10 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 	return dst, engine.Block{N: n, B: n, Stride: raw.Stride, Data: raw.Data}, nil
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *HessianPrep) Clone() *HessianPrep {
 	q := new(HessianPrep)
 	q.plan = p.Plan()
@@ -193,7 +193,7 @@ func (p *HessianPrep) Clone() *HessianPrep {
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *HessianPrep) Rebind(q any) error {
 	return p.base().rebind(q, func() {
 		if p.s != nil {
@@ -202,5 +202,5 @@ func (p *HessianPrep) Rebind(q any) error {
 	})
 }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -6,14 +6,14 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// HVP is the Hessian-vector product ∇²f(x)·v for a function with one output: a new
-// slice of length len(x).
+// HVP returns the Hessian-vector product ∇²f(x)·v, a new slice of length len(x), for a function
+// with one output.
 func HVP[F ScalarFunc](f F, b Backend, x, v []float64) ([]float64, error) {
 	_, _, h, err := ValueGradientAndHVP(f, b, x, v)
 	return h, err
 }
 
-// ValueGradientAndHVP is f(x), ∇f(x) and ∇²f(x)·v from one sweep.
+// ValueGradientAndHVP returns f(x), ∇f(x) and ∇²f(x)·v from one sweep.
 func ValueGradientAndHVP[F ScalarFunc](f F, b Backend, x, v []float64) (y float64, grad, hv []float64, err error) {
 	p, err := PrepareHVP(f, b, x)
 	if err != nil {
@@ -22,7 +22,8 @@ func ValueGradientAndHVP[F ScalarFunc](f F, b Backend, x, v []float64) (y float6
 	return p.ValueGradientAndHVP(nil, nil, x, v)
 }
 
-// PrepareHVP does the work that depends on f, b and the length of x only.
+// PrepareHVP prepares Hessian-vector products of f on b: it does the work that depends only on f, b
+// and the length of x.
 func PrepareHVP[F ScalarFunc](f F, b Backend, x []float64) (*HVPPrep, error) {
 	p := new(HVPPrep)
 	if err := p.setup("HVP", f, wantScalar, b, x, p.prepare); err != nil {
@@ -36,7 +37,7 @@ func PrepareHVP[F ScalarFunc](f F, b Backend, x []float64) (*HVPPrep, error) {
 type HVPPrep struct {
 	prep
 	h     engine.HVP
-	bare  engine.BareHVP // nil where value and gradient cost nothing
+	bare  engine.BareHVP // nil if value and gradient cost nothing
 	batch engine.HVP
 	lanes int
 }
@@ -56,8 +57,8 @@ func (p *HVPPrep) prepare() (err error) {
 	return err
 }
 
-// HVP writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. dst
-// overlaps neither x nor v.
+// HVP writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. dst must not overlap x or
+// v.
 func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -84,8 +85,8 @@ func (p *HVPPrep) product(dst, x, v []float64) ([]float64, error) {
 	return dst, err
 }
 
-// ValueGradientAndHVP is HVP, f(x), and writes ∇f(x) to grad, which is allocated if
-// nil; they come from the same sweep.
+// ValueGradientAndHVP returns f(x) and the result of HVP, and writes ∇f(x) to grad, which is
+// allocated if nil. They come from the same sweep.
 func (p *HVPPrep) ValueGradientAndHVP(grad, dst, x, v []float64) (y float64, gradOut, hv []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, nil, nil, err
@@ -104,14 +105,14 @@ func (p *HVPPrep) ValueGradientAndHVP(grad, dst, x, v []float64) (y float64, gra
 	return y, grad, dst, err
 }
 
-// GradientAndHVP is ValueGradientAndHVP without the value.
+// GradientAndHVP is like ValueGradientAndHVP without the value.
 func (p *HVPPrep) GradientAndHVP(grad, dst, x, v []float64) (gradOut, hv []float64, err error) {
 	_, grad, dst, err = p.ValueGradientAndHVP(grad, dst, x, v)
 	return grad, dst, err
 }
 
-// HVPBatch writes ∇²f(x)·V to dst, one column per vector, and returns it. A nil or
-// empty dst is sized.
+// HVPBatch writes ∇²f(x)·V to dst, with a column for each column of V, and returns it. A nil or
+// empty dst is allocated.
 func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -134,8 +135,8 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 	return dst, err
 }
 
-// At is the Hessian at x as a linear operator, for many vectors at one point. It is
-// independent of p but for the bound struct; see [Bind].
+// At returns the Hessian at x as a linear operator, for many vectors at one point. It is
+// independent of p except for the bound struct; see [Bind].
 func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	return op, nil
 }
 
-// HessianOp is the Hessian of a function at one point. It is for one goroutine at
-// a time; see [Bind] for what it shares with the object that it comes from.
+// HessianOp is the Hessian of a function at one point. It serves one goroutine at a time; a call from a second one returns ErrBusy. It shares
+// parts of the bound struct with the object that created it; see [Bind].
 type HessianOp struct {
 	h HVPPrep
 	x []float64
@@ -165,18 +166,18 @@ func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
 	return o.h.HVP(dst, o.x, v)
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HVPPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *HVPPrep) Clone() *HVPPrep {
 	q := new(HVPPrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HVPPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

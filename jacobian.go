@@ -9,14 +9,14 @@ import (
 	"github.com/nabla-ad/nabla/sparse"
 )
 
-// Jacobian is the m×n matrix J(x), element (i, j) being ∂fᵢ/∂xⱼ. It prepares and
-// throws the preparation away; for more than one call use [PrepareJacobian].
+// Jacobian returns the m×n matrix J(x), whose element (i, j) is ∂fᵢ/∂xⱼ. It prepares the operator
+// and discards the preparation; for more than one call use [PrepareJacobian].
 func Jacobian[F VectorFunc](f F, b Backend, x []float64) (mat.Matrix, error) {
 	_, j, err := ValueAndJacobian(f, b, x)
 	return j, err
 }
 
-// ValueAndJacobian is f(x) and J(x). See [Jacobian].
+// ValueAndJacobian returns f(x) and J(x). See [Jacobian].
 func ValueAndJacobian[F VectorFunc](f F, b Backend, x []float64) ([]float64, mat.Matrix, error) {
 	p, err := PrepareJacobian(f, once(b), x)
 	if err != nil {
@@ -25,8 +25,8 @@ func ValueAndJacobian[F VectorFunc](f F, b Backend, x []float64) ([]float64, mat
 	return p.ValueAndJacobian(nil, nil, x)
 }
 
-// PrepareJacobian does the work that depends on f, b and the length of x only. f
-// may be evaluated at x, which need not be the point of later calls.
+// PrepareJacobian prepares the Jacobian of f on b: it does the work that depends only on f, b and
+// the length of x. f may be evaluated at x, which need not be the point of later calls.
 func PrepareJacobian[F VectorFunc](f F, b Backend, x []float64) (*JacobianPrep, error) {
 	p := new(JacobianPrep)
 	if err := p.setup("Jacobian", f, wantVector, b, x, p.prepare); err != nil {
@@ -40,8 +40,8 @@ func PrepareJacobian[F VectorFunc](f F, b Backend, x []float64) (*JacobianPrep, 
 type JacobianPrep struct {
 	prep
 	j    engine.Jacobian
-	s    *sparseJacobian // in place of j
-	plan *SparsePlan     // of the original, in a clone
+	s    *sparseJacobian // used instead of j with AutoSparse
+	plan *SparsePlan     // plan of the original, in a clone
 	y    []float64
 }
 
@@ -70,22 +70,22 @@ func (p *JacobianPrep) prepare() (err error) {
 	return err
 }
 
-// Jacobian writes J(x) to dst and returns it. A nil or empty dst is allocated;
-// otherwise it is a *mat.Dense of m rows and n columns or, of an [AutoSparse], which
-// gives a *sparse.CSC for nil, a *sparse.CSC with the pattern of Plan. Where m or n is 0
-// a dense result is an empty *mat.Dense.
+// Jacobian writes J(x) to dst and returns it. A nil or empty dst is allocated; otherwise it must be
+// a *mat.Dense of m rows and n columns or, with an [AutoSparse], a *sparse.CSC with the pattern of
+// Plan. For a nil dst an AutoSparse allocates a *sparse.CSC. If m or n is 0, a dense result is an
+// empty *mat.Dense.
 func (p *JacobianPrep) Jacobian(dst mat.Matrix, x []float64) (mat.Matrix, error) {
 	_, j, err := p.into(nil, true, dst, x)
 	return j, err
 }
 
-// Dense is Jacobian with the static type that every backend can write.
+// Dense is like Jacobian with a static type that every backend can write.
 func (p *JacobianPrep) Dense(dst *mat.Dense, x []float64) (*mat.Dense, error) {
 	_, j, err := p.dense(nil, true, dst, x)
 	return j, err
 }
 
-// ValueAndJacobian is Jacobian and writes f(x) to y, which is allocated if nil.
+// ValueAndJacobian is like Jacobian and also writes f(x) to y, which is allocated if nil.
 func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	return p.into(y, false, dst, x)
 }
@@ -130,8 +130,8 @@ func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 		Remedy: "pass nil, a *mat.Dense or, with nabla.AutoSparse, a *sparse.CSC"}
 }
 
-// value is where the value of the function goes: to y or, if it is not wanted, to a
-// buffer.
+// value returns the destination of the value of the function: a buffer of p if own is set, and
+// otherwise y, checked and allocated if nil.
 func (p *JacobianPrep) value(y []float64, own bool, x []float64) ([]float64, error) {
 	if own {
 		y = p.y
@@ -165,10 +165,10 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 	return y, dst, p.j.ValueAndJacobian(y, jac, x)
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep {
 	q := new(JacobianPrep)
 	q.plan = p.Plan()
@@ -176,7 +176,7 @@ func (p *JacobianPrep) Clone() *JacobianPrep {
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *JacobianPrep) Rebind(q any) error {
 	return p.base().rebind(q, func() {
 		if p.s != nil {
@@ -185,5 +185,5 @@ func (p *JacobianPrep) Rebind(q any) error {
 	})
 }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *JacobianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -2,10 +2,10 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// LinearOp is the derivative of a function at one point: J(x), with m rows and n
-// columns, that can be applied and transposed without being formed. Engines that
-// can keep what they learnt at the point. It is for one goroutine at a time; see [Bind]
-// for what it shares with the object that it comes from.
+// LinearOp is the derivative of a function at one point: the m×n matrix J(x), which can be applied
+// and transposed without being formed. Engines may keep intermediate results at the point. It is
+// for one goroutine at a time. It shares parts of the bound struct with the object that created it;
+// see [Bind].
 type LinearOp struct {
 	prep
 	l  engine.Linear
@@ -20,7 +20,7 @@ func (p *LinearOp) base() *prep {
 	return &p.prep
 }
 
-// Linearize is the derivative of f at x as a linear operator.
+// Linearize returns the derivative of f at x as a linear operator.
 func Linearize[F AnyFunc](f F, b Backend, x []float64) (*LinearOp, error) {
 	p, err := PreparePushforward(f, b, x)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 	return op, nil
 }
 
-// Dims is the number of outputs and of inputs of the function.
+// Dims returns the numbers of outputs and inputs of the function.
 func (p *LinearOp) Dims() (m, n int) {
 	b := p.base()
 	return b.m, b.n
@@ -94,5 +94,5 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 	return dst, p.l.Transpose(dst, w)
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *LinearOp) Recordings() int { return p.base().recordings() }

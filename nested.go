@@ -5,18 +5,18 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// A derivative inside a differentiated function: the functions below return
-// functions over Reals, so what they compute can be differentiated again, by any
-// engine. The inner function may use Reals of the outer one that it captures; they
-// are not differentiated by the inner derivative and are by the outer one.
+// The functions below compute derivatives inside a differentiated function. They return functions
+// over Reals, whose results any engine can differentiate again. The inner function may capture
+// Reals of the outer one; the inner derivative treats them as constants, and the outer one
+// differentiates them.
 //
 //	inner := func(z []nabla.Real) nabla.Real { return z[0].Sq().Mul(x[1]) }
 //	g := nabla.GradientFunc(inner, reversediff.Backend{})(x[:1])
 //
-// The inner function is taken anew at every call, so that what it captures may
-// change. Errors end the outer call and are returned by its operator.
+// The inner function is prepared again at every call, so that captured values may change. Errors
+// end the outer call and are returned by its operator.
 
-// GradientFunc is x ↦ ∇f(x).
+// GradientFunc returns the function x ↦ ∇f(x) over Reals. Its derivatives are computed by b.
 func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 	return func(x []Real) (y []Real) {
 		y = make([]Real, len(x))
@@ -28,7 +28,7 @@ func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 	}
 }
 
-// DerivativeFunc is x ↦ f'(x) for a function of one number.
+// DerivativeFunc returns the function x ↦ f'(x) over Reals, for a function of one number.
 func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
 	return func(x Real) (y Real) {
 		defer kept([]Real{x})
@@ -39,7 +39,7 @@ func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
 	}
 }
 
-// PushforwardFunc is (x, v) ↦ J(x)·v.
+// PushforwardFunc returns the function (x, v) ↦ J(x)·v over Reals. v must have the length of x.
 func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 	return func(x, v []Real) (y []Real) {
 		defer kept(x)
@@ -56,7 +56,7 @@ func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 	}
 }
 
-// inner takes f and b for a nested derivative at x.
+// inner returns f and b resolved for a nested derivative at x.
 func inner(op string, f any, want shapeWant, b Backend, x []Real) (*engine.Function, resolved) {
 	r, err := resolve(op, b)
 	abort(err)
@@ -66,20 +66,21 @@ func inner(op string, f any, want shapeWant, b Backend, x []Real) (*engine.Funct
 	}
 	fn, err := functionOf(op, f, v, want)
 	abort(err)
-	_ = fn.Own() // for several goroutines, where that can be
+	_ = fn.Own() // for several goroutines, if the struct can be copied
 	n, m := fn.Dims()
 	return fn.With(n, m, r.policy), r
 }
 
-// kept is deferred: it keeps an error at x for the end of the call where the function
-// computes in a goroutine of its own, in which a panic would end the process.
+// kept is deferred. If the function computes in goroutines of its own, it stores an error at x for
+// the end of the call, since a panic in such a goroutine would end the process; otherwise the panic
+// continues.
 func kept(x []Real) {
 	if v := recover(); v != nil && !core.Keeps(reps(x), v) {
 		panic(v)
 	}
 }
 
-// abort ends the traced function with err.
+// abort ends the traced function with err unless err is nil.
 func abort(err error) {
 	if err != nil {
 		panic(core.Abort{Err: err})

@@ -13,27 +13,26 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// prep is what all prepared objects have in common: the function, taken apart
-// from its shape, the backend, taken apart from its composites, and the flag that
-// catches two goroutines in one object.
+// A prep is the common part of all prepared objects: the function without its wrappers, the backend
+// without its composites, and the flag that detects two goroutines in one object.
 type prep struct {
 	op      string
 	want    shapeWant
 	source  any // the function as it was passed
 	backend resolved
 	f       *engine.Function
-	x       []float64 // where it was prepared
+	x       []float64 // the point of preparation
 	n, m    int
-	bound   any  // what Rebind gave, nil before
-	shared  bool // there are clones that read the same struct
+	bound   any  // the last argument of Rebind, nil before
+	shared  bool // clones read the same struct
 	busy    atomic.Bool
-	failed  error // a clone that could not be made says so at its first call
+	failed  error // error of a clone that could not be made, returned by its calls
 	build   func() error
-	native  any // what the engine prepared
+	native  any // the engine's prepared object
 }
 
-// unmade stands in for an object that is nil or that no function has made: every call
-// says so.
+// unmade returns a stand-in for an object that is nil or the zero value. All calls of it return an
+// error.
 func unmade(kind, maker string) *prep {
 	return &prep{op: kind, failed: &UnsupportedError{
 		What:   "the " + kind + " is nil or empty",
@@ -41,8 +40,8 @@ func unmade(kind, maker string) *prep {
 	}}
 }
 
-// setup prepares op for f at x. build makes the engine's part from p.f and p.x; it
-// runs again for another size.
+// setup prepares op for f at x. build prepares the engine's part from p.f and p.x; it runs again
+// for every other size.
 func (p *prep) setup(op string, f any, want shapeWant, b Backend, x []float64, build func() error) (err error) {
 	p.op, p.want, p.source, p.build = op, want, f, build
 	if p.backend, err = resolve(op, b); err != nil {
@@ -51,7 +50,7 @@ func (p *prep) setup(op string, f any, want shapeWant, b Backend, x []float64, b
 	return p.resize(x)
 }
 
-// resize takes the function anew for the length of x.
+// resize builds the function for the length of x and prepares it at x.
 func (p *prep) resize(x []float64) error {
 	f, err := functionOf(p.op, p.source, x, p.want)
 	if err != nil {
@@ -86,7 +85,8 @@ func (p *prep) resize(x []float64) error {
 	return p.prepareAt(x)
 }
 
-// task makes the preparation of p.f a task of its own.
+// task attaches a new task, with the context and progress of the backend, to the preparation of
+// p.f, and returns it.
 func (p *prep) task() *engine.Task {
 	task := &engine.Task{Op: p.op, Memory: p.f.MemoryLimit()}
 	if t := p.backend.policy.Task; t != nil {
@@ -109,7 +109,7 @@ func (p *prep) prepareAt(x []float64) (err error) {
 	return p.f.Broken()
 }
 
-// cloneOf makes p, which is new, a copy of q for another goroutine.
+// cloneOf makes the new object p a copy of q for another goroutine. An error is stored in p.failed.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
 	if p.failed = q.enter(); p.failed != nil {
@@ -147,7 +147,7 @@ func (p *prep) enter() error {
 	return nil
 }
 
-// begin opens a call at x. Every successful begin is followed by end.
+// begin opens a call at x. Every successful begin must be followed by end.
 func (p *prep) begin(x []float64) error {
 	if err := p.enter(); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (p *prep) begin(x []float64) error {
 	return nil
 }
 
-// end is deferred: it closes the call and turns a panic in user code that an
-// engine ran, such as a custom rule, into an error.
+// end is deferred. It closes the call and turns a panic of user code that an engine ran, such as a
+// custom rule, into an error.
 func (p *prep) end(err *error) {
 	panicked(p.op, recover(), err)
 	p.busy.Store(false)
@@ -176,8 +176,8 @@ func panicked(op string, v any, err *error) {
 	}
 }
 
-// rebind reads the context from another struct. begin, which may be nil, is called where
-// no call is under way.
+// rebind makes later calls read the bound struct from q. begin, unless nil, is called first, while
+// no other call is in progress.
 func (p *prep) rebind(q any, begin func()) error {
 	if err := p.enter(); err != nil {
 		return err
@@ -211,7 +211,8 @@ func (p *prep) resizeTo(x []float64) error {
 
 func (p *prep) recordings() int { return recordings(p.native) }
 
-// recordings is how often the prepared objects recorded; those that do not count as 0.
+// recordings returns how often the prepared objects recorded their functions; objects that do not
+// record count as 0.
 func recordings(prepared ...any) (n int) {
 	for _, p := range prepared {
 		if r, ok := p.(engine.Recorder); ok {
@@ -221,7 +222,8 @@ func recordings(prepared ...any) (n int) {
 	return n
 }
 
-// vector is dst, allocated if nil, checked for its length and against x.
+// vector returns dst, allocated with length n if nil. It is an error if dst has another length or
+// overlaps x.
 func (p *prep) vector(arg string, dst []float64, n int, x []float64) ([]float64, error) {
 	if dst == nil {
 		return make([]float64, n), nil
@@ -243,7 +245,7 @@ func (p *prep) input(arg string, v []float64, n int) error {
 	return nil
 }
 
-// AliasError says that a destination shares memory with an argument.
+// AliasError reports that a destination shares memory with an argument.
 type AliasError struct{ Op, Arg, With string }
 
 func (e *AliasError) Error() string {
@@ -259,7 +261,8 @@ func overlap(a, b []float64) bool {
 	return a0 < b0+8*uintptr(len(b)) && b0 < a0+8*uintptr(len(a))
 }
 
-// dense is dst as an r×c block, allocated if nil and sized if empty.
+// dense returns dst, allocated if nil and sized if empty, and its data as an r×c block. It is an
+// error if dst has other dimensions or overlaps x.
 func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.Dense, engine.Block, error) {
 	if r == 0 || c == 0 { // gonum has no empty matrices
 		if dst == nil {
@@ -287,7 +290,7 @@ func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.De
 	return dst, b, err
 }
 
-// allocate is the error where an r×c matrix may not be allocated.
+// allocate returns an error if an r×c matrix would exceed the memory limit.
 func (p *prep) allocate(r, c int) error {
 	if err := p.f.Affords(r, c); err != nil {
 		return core.Within(p.op, err)
@@ -295,7 +298,7 @@ func (p *prep) allocate(r, c int) error {
 	return nil
 }
 
-// block views an r×c matrix.
+// block returns the data of the r×c matrix a without a copy. Other dimensions are an error.
 func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
 	if a == nil || a.IsEmpty() {
 		if r == 0 || c == 0 {
@@ -312,8 +315,8 @@ func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
 	return engine.Block{N: r, B: c, Stride: raw.Stride, Data: raw.Data}, nil
 }
 
-// columns views V, in rows of vectors side by side, and dst, which gets as many
-// columns of out rows and is sized if nil or empty.
+// columns returns V, whose in rows hold vectors side by side, and dst as blocks. dst has out rows
+// and as many columns as V, and is allocated if nil or empty.
 func (p *prep) columns(dst *mat.Dense, out int, arg string, V *mat.Dense, in int,
 	x []float64) (_ *mat.Dense, res, v engine.Block, err error) {
 	k := 0

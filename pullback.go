@@ -6,14 +6,14 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Pullback is J(x)ᵀ·dy, the vector-Jacobian product (VJP) of f: a new slice of
+// Pullback returns J(x)ᵀ·dy, the vector-Jacobian product (VJP) of f: a new slice of
 // length len(x). A scalar input or output has length 1.
 func Pullback[F AnyFunc](f F, b Backend, x, dy []float64) ([]float64, error) {
 	_, g, err := ValueAndPullback(f, b, x, dy)
 	return g, err
 }
 
-// ValueAndPullback is f(x) and J(x)ᵀ·dy.
+// ValueAndPullback returns f(x) and J(x)ᵀ·dy.
 func ValueAndPullback[F AnyFunc](f F, b Backend, x, dy []float64) (y, xbar []float64, err error) {
 	p, err := PreparePullback(f, once(b), x)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *PullbackPrep) Pullback(dst, x, dy []float64) ([]float64, error) {
 	return dst, err
 }
 
-// ValueAndPullback is Pullback and writes f(x) to y, which costs nothing
+// ValueAndPullback returns Pullback and writes f(x) to y, which costs nothing
 // extra.
 func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []float64, err error) {
 	return p.into(y, false, dst, x, dy)
@@ -112,22 +112,22 @@ func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) 
 	return dst, p.batch.Pullback(p.y, xbar, x, ybar)
 }
 
-// At is the derivative at x as a linear operator, for many tangents or cotangents
+// At returns the derivative at x as a linear operator, for many tangents or cotangents
 // at one point. It is independent of p.
 func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *PullbackPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PullbackPrep) Clone() *PullbackPrep {
 	q := new(PullbackPrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *PullbackPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *PullbackPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -6,14 +6,14 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Pushforward is J(x)·dx, the Jacobian-vector product (JVP) of f: a new slice with
+// Pushforward returns J(x)·dx, the Jacobian-vector product (JVP) of f: a new slice with
 // one element per output. A scalar input or output has length 1.
 func Pushforward[F AnyFunc](f F, b Backend, x, dx []float64) ([]float64, error) {
 	_, dy, err := ValueAndPushforward(f, b, x, dx)
 	return dy, err
 }
 
-// ValueAndPushforward is f(x) and J(x)·dx.
+// ValueAndPushforward returns f(x) and J(x)·dx.
 func ValueAndPushforward[F AnyFunc](f F, b Backend, x, dx []float64) (y, dy []float64, err error) {
 	p, err := PreparePushforward(f, b, x)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *PushforwardPrep) Pushforward(dst, x, dx []float64) ([]float64, error) {
 	return dst, err
 }
 
-// ValueAndPushforward is Pushforward and writes f(x) to y, which costs nothing
+// ValueAndPushforward returns Pushforward and writes f(x) to y, which costs nothing
 // extra.
 func (p *PushforwardPrep) ValueAndPushforward(y, dst, x, dx []float64) (yOut, dy []float64, err error) {
 	return p.into(y, false, dst, x, dx)
@@ -112,22 +112,22 @@ func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.D
 	return dst, p.batch.Pushforward(p.y, ydot, x, xdot)
 }
 
-// At is the derivative at x as a linear operator, for many tangents or cotangents
+// At returns the derivative at x as a linear operator, for many tangents or cotangents
 // at one point. It is independent of p.
 func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *PushforwardPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PushforwardPrep) Clone() *PushforwardPrep {
 	q := new(PushforwardPrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *PushforwardPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// Resize prepares again for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *PushforwardPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -2,13 +2,13 @@ package nabla
 
 import "github.com/nabla-ad/nabla/engine"
 
-// SecondDerivative is f″(x) for a function of one number with one output.
+// SecondDerivative returns f″(x) for a function of one number with one output.
 func SecondDerivative[F ScalarScalar](f F, b Backend, x float64) (float64, error) {
 	_, _, d, err := ValueDerivativeAndSecondDerivative(f, b, x)
 	return d, err
 }
 
-// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f″(x) from one sweep.
+// ValueDerivativeAndSecondDerivative returns f(x), f'(x) and f″(x) from one sweep.
 func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy, d2y float64, err error) {
 	p, err := PrepareSecondDerivative(f, b, x)
 	if err != nil {
@@ -17,7 +17,7 @@ func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float6
 	return p.ValueDerivativeAndSecondDerivative(x)
 }
 
-// PrepareSecondDerivative does the work that does not depend on x.
+// PrepareSecondDerivative prepares SecondDerivative of f on b: it does the work that does not depend on x.
 func PrepareSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (*SecondDerivativePrep, error) {
 	p := new(SecondDerivativePrep)
 	if err := p.setup("SecondDerivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
@@ -58,13 +58,13 @@ func (c *secondCurve) prepareSecond(p *prep) (err error) {
 
 func (p *SecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
 
-// SecondDerivative is f″(x).
+// SecondDerivative returns f″(x).
 func (p *SecondDerivativePrep) SecondDerivative(x float64) (float64, error) {
 	_, _, d, err := p.ValueDerivativeAndSecondDerivative(x)
 	return d, err
 }
 
-// ValueDerivativeAndSecondDerivative is f(x), f'(x) and f″(x).
+// ValueDerivativeAndSecondDerivative returns f(x), f'(x) and f″(x).
 func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y, dy, d2y float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return 0, 0, 0, err
@@ -74,27 +74,27 @@ func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y,
 	return p.y[0], p.dy[0], p.d2y[0], err
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *SecondDerivativePrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep {
 	q := new(SecondDerivativePrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
-// CurveSecondDerivative is the second derivative of a function of one number with
+// CurveSecondDerivative returns the second derivative of a function of one number with
 // several outputs.
 func CurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, error) {
 	_, _, d, err := ValueDerivativeAndCurveSecondDerivative(f, b, t)
 	return d, err
 }
 
-// ValueDerivativeAndCurveSecondDerivative is f(t), f'(t) and f″(t).
+// ValueDerivativeAndCurveSecondDerivative returns f(t), f'(t) and f″(t).
 func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy, d2y []float64, err error) {
 	p, err := PrepareCurveSecondDerivative(f, b, t)
 	if err != nil {
@@ -103,7 +103,7 @@ func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t floa
 	return p.ValueDerivativeAndSecondDerivative(nil, nil, nil, t)
 }
 
-// PrepareCurveSecondDerivative does the work that does not depend on t.
+// PrepareCurveSecondDerivative prepares CurveSecondDerivative of f on b: it does the work that does not depend on t.
 func PrepareCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveSecondDerivativePrep, error) {
 	p := new(CurveSecondDerivativePrep)
 	if err := p.setup("CurveSecondDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
@@ -165,15 +165,15 @@ func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _,
 	return y, dy, dst, p.s.ValueDerivativeAndSecond(y, dy, dst, t)
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveSecondDerivativePrep) Recordings() int { return p.base().recordings() }
 
-// Clone is for another goroutine; see [GradientPrep.Clone].
+// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep {
 	q := new(CurveSecondDerivativePrep)
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
-// Rebind reads the context from q, another struct of the same type, from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
