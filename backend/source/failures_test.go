@@ -92,7 +92,7 @@ func init() {
 	})})
 }
 
-// TestMessages has every reason for which Prepare refuses, and what it says to do.
+// TestMessages checks the reason and the remedy of every refusal of Prepare.
 func TestMessages(t *testing.T) {
 	x, m, slope := []float64{1}, &model{2}, 2.0
 	forward, reverse := source.Forward{}, source.Reverse{}
@@ -175,7 +175,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestStale changes what the function computes behind the back of its code.
+// TestStale changes the function without generating its code again.
 func TestStale(t *testing.T) {
 	defer func() { shift = 0 }()
 	x := []float64{3}
@@ -340,7 +340,7 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// TestRebind reads what the struct holds now, and another struct.
+// TestRebind checks that calls use the current contents of the bound struct, and of another struct.
 func TestRebind(t *testing.T) {
 	r := &rates{1, 2}
 	y := []float64{3, 5}

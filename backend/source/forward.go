@@ -2,10 +2,10 @@ package source
 
 import "github.com/nabla-ad/nabla/engine"
 
-// Lanes is the number of tangents of one sweep.
+// Lanes returns the number of tangents that one sweep carries.
 func (Forward) Lanes(n int) int { return min(n, width) }
 
-// tangents takes code that can push at least one tangent.
+// tangents prepares sweeps for the code of f, which must have a scalar or vector tangent.
 func (b Forward) tangents(f *engine.Function) (*sweeper, error) {
 	r, err := newRunner(b, f, "tangent", func(c *engine.Code) bool { return c.Tangent != nil || c.Tangent4 != nil })
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *pushforward) Pushforward(y []float64, ydot engine.Block, x []float64, x
 	return p.block(y, ydot, x, xdot)
 }
 
-// PrepareJacobian implements engine.Jacobianer: a sweep for every four columns.
+// PrepareJacobian implements engine.Jacobianer with one sweep for every four columns.
 func (b Forward) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
 	s, err := b.tangents(f)
 	if err != nil {
@@ -64,7 +64,7 @@ func (b Forward) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	return &jacobian{sweeper: s}, nil
 }
 
-// PrepareGradient implements engine.Gradienter: the only row of the Jacobian.
+// PrepareGradient implements engine.Gradienter. The gradient is the only row of the Jacobian.
 func (b Forward) PrepareGradient(f *engine.Function, x []float64) (engine.Gradient, error) {
 	s, err := b.tangents(f)
 	if err != nil {

@@ -2,10 +2,10 @@ package source
 
 import "github.com/nabla-ad/nabla/engine"
 
-// Lanes is the number of cotangents of one sweep.
+// Lanes returns the number of cotangents that one sweep carries.
 func (Reverse) Lanes(n int) int { return min(n, width) }
 
-// cotangents takes code that can pull back.
+// cotangents prepares sweeps for the code of f, which must have an adjoint.
 func (b Reverse) cotangents(f *engine.Function) (*sweeper, error) {
 	r, err := newRunner(b, f, "adjoint", func(c *engine.Code) bool { return c.Adjoint != nil })
 	if err != nil {
@@ -75,8 +75,7 @@ func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
 	return g.y[0], err
 }
 
-// Gradient implements engine.BareGradient. A call whose value is compared is one
-// with the value.
+// Gradient implements engine.BareGradient. If this call is due for the comparison of values, it computes the value too.
 func (g *gradient) Gradient(grad, x []float64) (err error) {
 	if g.code.Gradient == nil || g.watch.Next(g.f) {
 		_, err = g.ValueAndGradient(grad, x)
@@ -92,8 +91,8 @@ func (g *gradient) Gradient(grad, x []float64) (err error) {
 	return nil
 }
 
-// PrepareJacobian implements engine.Jacobianer: a sweep for every four rows, or for every
-// four columns where these are fewer than the rows.
+// PrepareJacobian implements engine.Jacobianer with one sweep for every four rows, or for every four columns if there
+// are fewer columns than rows.
 func (b Reverse) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
 	s, err := b.cotangents(f)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// newSecond takes code that has the tangent of its adjoint.
+// newSecond prepares second derivatives. The code of f must have the tangent of the adjoint.
 func (b Reverse) newSecond(f *engine.Function) (*second, error) {
 	r, err := newRunner(b, f, "tangent of an adjoint, for second derivatives",
 		func(c *engine.Code) bool { return c.AdjointTangent != nil })
@@ -21,8 +21,7 @@ func (b Reverse) newSecond(f *engine.Function) (*second, error) {
 	}, nil
 }
 
-// second computes ybarᵀ·∇²f·xdot. Where xdot and ybar are unit vectors, they are 0
-// between calls.
+// A second computes ybarᵀ·∇²f·xdot. Callers that use unit vectors as xdot or ybar set them back to 0 after each call.
 type second struct {
 	*runner
 	y, ybar, xbar, xbardot, xdot []float64
@@ -42,8 +41,8 @@ func (s *second) push(xbar, xbardot, x, xdot []float64) (err error) {
 	return s.done(k, s.y, x)
 }
 
-// product writes hv = ∇²f(x)·v for f with one output, and as little else as it can. A
-// call whose value is compared is one with the value.
+// product writes hv = ∇²f(x)·v for f with one output. It uses code without value and gradient if there is some, except
+// when the call is due for the comparison of values.
 func (s *second) product(hv, x, v []float64) (err error) {
 	if s.code.HVP == nil || s.watch.Next(s.f) {
 		return s.push(s.xbar, hv, x, v)
@@ -58,7 +57,7 @@ func (s *second) product(hv, x, v []float64) (err error) {
 	return nil
 }
 
-// settleBoth settles xbardot and, where that is not nil, xbar.
+// settleBoth settles xbardot and, unless it is nil, xbar.
 func (s *second) settleBoth(xbar, xbardot, x, xdot []float64) error {
 	if s.both == nil {
 		s.both, s.ybarMarks = make([]float64, 2*s.n), make([]float64, s.m)
@@ -73,7 +72,7 @@ func (s *second) settleBoth(xbar, xbardot, x, xdot []float64) error {
 	return nil
 }
 
-// split is the gradient in what settleBoth judges, nil where nobody asks for it.
+// split returns the parts of out as settleBoth arranges them; xbar is nil if there is no gradient.
 func (s *second) split(out []float64) (xbar, xbardot []float64) {
 	if len(out) > s.n {
 		xbar = out[s.n:]
@@ -125,7 +124,7 @@ func (h *hvp) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, 
 	grad = vec(grad)
 	switch {
 	case v.B == 0:
-		err := h.push(grad, h.xbardot, x, h.xdot) // which is 0
+		err := h.push(grad, h.xbardot, x, h.xdot) // xdot is 0
 		return h.y[0], err
 	case v.B == 1 && v.Stride <= 1 && hv.Stride <= 1:
 		err := h.push(grad, vec(hv.Data[:h.n]), x, vec(v.Data[:h.n]))
@@ -150,7 +149,7 @@ func (h *hvp) HVP(hv engine.Block, x []float64, v engine.Block) error {
 	return h.products(hv, x, v, 0)
 }
 
-// products writes the columns from first on.
+// products writes the columns of hv from index first on.
 func (h *hvp) products(hv engine.Block, x []float64, v engine.Block, first int) error {
 	for k := first; k < v.B; k++ {
 		column(h.xdot, v, k)
@@ -162,7 +161,7 @@ func (h *hvp) products(hv engine.Block, x []float64, v engine.Block, first int) 
 	return nil
 }
 
-// PrepareHessian implements engine.Hessianer: a sweep for every row.
+// PrepareHessian implements engine.Hessianer with one sweep per row.
 func (b Reverse) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
 	s, err := b.newSecond(f)
 	if err != nil {
@@ -199,7 +198,7 @@ func (h *hessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x [
 	return h.y[0], nil
 }
 
-// PrepareSecond implements engine.Seconder: a sweep for every output.
+// PrepareSecond implements engine.Seconder with one sweep per output.
 func (b Reverse) PrepareSecond(f *engine.Function, t float64) (engine.Second, error) {
 	s, err := b.newSecond(f)
 	if err != nil {

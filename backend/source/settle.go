@@ -8,16 +8,16 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Generated code does not know a zero that nothing has reached from one that numbers
-// make, and only the first may swallow an infinite derivative. It counts what it leaves
-// out, and where it has left something out it runs twice more, as it is and with NaN for
-// its seeds. The second run leaves out what nothing reaches; if that is all, the result
-// stands. If not, or where a NaN comes out, the form over Reals is asked, as other engines
-// are: those know. Without such a form the code runs once more with NaN for what it leaves
-// out, and what comes out as NaN is.
+// Generated code cannot distinguish structural zeros, which must be strong, from computed ones, whose product with an
+// infinite partial derivative is NaN. It omits all such products and counts them in core.Skipped. If a call has omitted
+// some, the code runs twice more: unchanged, and with seeds marked by NaN. Products that the marked run omits too
+// involve structural zeros; if both runs omit equally many, the result is right. Otherwise, or if the result has a NaN,
+// the derivative of the form over Reals, which knows its structural zeros, replaces it. Without that form the code runs
+// once more with NaN for the omitted products. An element that is NaN in this run and depends on the seeds becomes NaN
+// if no omitted product was a structural zero; otherwise the call fails.
 
-// A settler makes sure of derivatives. What it needs is made when it is first asked, and
-// kept.
+// A settler holds the state to check derivatives for omitted products. Its fields are allocated when they are first
+// needed and kept.
 type settler struct {
 	skipped uint64 // core.Skipped before the call
 	push    engine.Pushforward
@@ -25,39 +25,41 @@ type settler struct {
 	second  engine.Pushforward
 	y, ydot []float64
 	in, v   []float64
-	work    []float64 // what is asked for, while it may still fail
-	off     bool      // there is no such form, or it is too long to record
+	work    []float64 // result of the form over Reals, which may still fail
+	off     bool      // the form over Reals does not exist or is too long to record
 
-	x, seeds      []float64 // of the call
-	value, marks  []float64 // for another run
-	other, reach  []float64 // its derivatives
+	x, seeds      []float64 // arguments of the call
+	value, marks  []float64 // scratch of repeated runs
+	other, reach  []float64 // derivatives of the unchanged and of the marked run
 	plain, marked core.SkipPass
 	filled        core.SkipPass
 }
 
-// A judged result can be computed again.
+// A judged is a computation of derivatives that can be repeated.
 type judged interface {
-	// again runs the code once more, with its seeds marked or as they are.
+	// again runs the code once more and writes the derivatives to out. The seeds are marked by NaN if mark is set.
 	again(out []float64, mark bool)
-	// ask computes it from the form over Reals.
+	// ask replaces out by the derivatives of the form over Reals, if there is one.
 	ask(out []float64)
-	// element says what out[i] is.
+	// element describes out[i] for errors.
 	element(i int) string
 }
 
-// begin is called before the code is run whose results sure judges.
+// begin must be called before the code whose results sure checks.
 func (r *runner) begin() { r.settler.skipped = core.Skipped() }
 
-// sure reports whether the derivatives in out are what they are for all engines.
+// sure reports whether the derivatives in out follow the convention: the code has omitted no product, and there is no
+// NaN that the form over Reals might replace.
 func (r *runner) sure(out []float64) bool {
 	return core.Skipped() == r.settler.skipped && (r.settler.off || !anyNaN(out))
 }
 
-// settle makes sure of the derivatives out, which j has computed.
+// settle corrects the derivatives out, which j has computed, so that they follow the convention, or returns an
+// *engine.UnsupportedError if they are unknown.
 func (r *runner) settle(out []float64, j judged) error {
 	s := &r.settler
 	doubt := false
-	if core.Skipped() != s.skipped { // by this call or by others
+	if core.Skipped() != s.skipped { // by this call or by a concurrent one
 		s.room(r, len(out))
 		s.run(&s.plain, j, s.other)
 		s.run(&s.marked, j, s.reach)
@@ -76,7 +78,7 @@ func (r *runner) settle(out []float64, j judged) error {
 	for i, v := range s.other {
 		switch {
 		case v == v || out[i] != out[i] || s.reach[i] == s.reach[i]:
-		case s.marked.Skips == 0: // whatever was left out has been reached
+		case s.marked.Skips == 0: // no omitted product was a structural zero
 			out[i] = math.NaN()
 		default:
 			return r.unsettled(j.element(i))
@@ -85,7 +87,7 @@ func (r *runner) settle(out []float64, j judged) error {
 	return nil
 }
 
-// room makes s ready to run code with k derivatives again.
+// room allocates memory for repeated runs with k derivatives.
 func (s *settler) room(r *runner, k int) {
 	if cap(s.other) < k {
 		s.other, s.reach = make([]float64, k), make([]float64, k)
@@ -97,15 +99,14 @@ func (s *settler) room(r *runner, k int) {
 	}
 }
 
-// run runs code again in a pass.
+// run repeats the code in pass p.
 func (s *settler) run(p *core.SkipPass, j judged, out []float64) {
 	p.Begin()
 	defer p.End()
 	j.again(out, p.Mark)
 }
 
-// unsettled is the error where some of what was left out is NaN, some is 0, and which of
-// them an element meets is not known.
+// unsettled returns the error for an element that depends on omitted products of which some are 0 and some NaN.
 func (r *runner) unsettled(element string) error {
 	e := &engine.UnsupportedError{
 		What: fmt.Sprintf("%s: %s at this x: an infinite derivative meets a zero, and the generated code cannot "+
@@ -120,12 +121,13 @@ func (r *runner) unsettled(element string) error {
 	return e
 }
 
-// function is what to record of f: always, whatever was taken to hold of its branch.
+// function returns f with the policy that its form over Reals is recorded with: only NoStaleCheck is kept, so no
+// assumption of the user about branches holds.
 func (r *runner) function() *engine.Function {
 	return r.f.With(r.n, r.m, engine.Policy{NoStaleCheck: r.f.Policy().NoStaleCheck})
 }
 
-// try keeps out as it is where f fails, here and from now on.
+// try replaces out by the result of f. If f fails, out stays unchanged and the form over Reals is not used again.
 func (s *settler) try(out []float64, f func(out []float64) error) {
 	if cap(s.work) < len(out) {
 		s.work = make([]float64, len(out))
@@ -138,7 +140,7 @@ func (s *settler) try(out []float64, f func(out []float64) error) {
 	copy(out, s.work)
 }
 
-// forth writes J·xdot to ydot.
+// forth writes J·xdot to ydot, from the form over Reals.
 func (r *runner) forth(ydot, x, xdot []float64) {
 	s := &r.settler
 	s.try(ydot, func(out []float64) (err error) {
@@ -152,7 +154,7 @@ func (r *runner) forth(ydot, x, xdot []float64) {
 	})
 }
 
-// back writes Jᵀ·ybar to xbar.
+// back writes Jᵀ·ybar to xbar, from the form over Reals.
 func (r *runner) back(xbar, x, ybar []float64) {
 	s := &r.settler
 	s.try(xbar, func(out []float64) (err error) {
@@ -166,8 +168,8 @@ func (r *runner) back(xbar, x, ybar []float64) {
 	})
 }
 
-// bend writes the gradient of output i, where xbar is not nil, and the product of its
-// Hessian with xdot. There is one output or one input, and then xdot is 1.
+// bend writes the gradient of output i to xbar, unless that is nil, and the product of its Hessian with xdot to
+// xbardot. The function has one output, or one input with xdot = 1.
 func (r *runner) bend(xbar, xbardot, x, xdot []float64, i int) {
 	s := &r.settler
 	s.try(xbardot, func(out []float64) (err error) {
@@ -187,8 +189,7 @@ func (r *runner) bend(xbar, xbardot, x, xdot []float64, i int) {
 	})
 }
 
-// makeSecond makes the tangent of the gradient or, for several outputs, of the
-// pushforward of 1.
+// makeSecond compiles the tangent of the gradient or, for several outputs, of the pushforward along 1.
 func (r *runner) makeSecond(x []float64) (err error) {
 	s := &r.settler
 	var g *engine.Function
@@ -210,8 +211,8 @@ func (r *runner) makeSecond(x []float64) (err error) {
 	return err
 }
 
-// anyNaN reports whether v has a NaN. Sums find none in most of the cases, at a fraction
-// of the cost of looking at each; eight of them do not wait for each other.
+// anyNaN reports whether v contains a NaN. A finite sum proves that there is none, at a fraction of the cost of testing
+// each element; eight partial sums are independent of each other.
 func anyNaN(v []float64) bool {
 	var a, b, c, d, e, f, g, h float64
 	n := len(v) &^ 7

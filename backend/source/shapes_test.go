@@ -180,8 +180,8 @@ func vectorResults[F nabla.VectorFunc](s *difftest.Scenario, f F, b nabla.Backen
 	return err
 }
 
-// TestAllocations holds hot calls to what the code itself allocates, and the code of
-// valley allocates nothing.
+// TestAllocations checks that hot calls allocate no more than the generated code itself, which allocates nothing for
+// valley.
 func TestAllocations(t *testing.T) {
 	x, v := []float64{0.4, -1.2, 0.9, 0.3, 2}, []float64{1, 2, 3, 4, 5}
 	scenarios := []difftest.Scenario{

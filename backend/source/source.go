@@ -8,25 +8,25 @@
 //	g, err := nabla.Gradient(Loss, source.Reverse{}, x)
 //
 // The generated file registers its code with [nabla.Register]; the function is then
-// passed as it is. Nothing is recorded and nothing is traced: a gradient takes a
-// small multiple of the time of the function, whatever its control flow. A function
-// without generated code is an UnsupportedError of Prepare that says what to run.
+// passed unchanged. Nothing is recorded or traced: a gradient takes a small multiple of
+// the time of the function, whatever its control flow. For a function without generated
+// code Prepare returns an UnsupportedError that names the command to run.
 //
 // # Out of date
 //
-// The code belongs to the function as it was when it was generated. At calls
+// The code belongs to the version of the function that it was generated from. At calls
 // 1, 2, 4, 8, … of a prepared object the value that comes with the derivative is
-// compared with the function's own, to 1e-9. A difference is an
+// compared with that of the function, to 1e-9. A difference is an
 // [engine.StaleCodeError], and from then on every call is compared. A
-// nabla.Policy with NoStaleCheck turns that off.
+// nabla.Policy with NoStaleCheck turns the comparison off.
 //
 // # Singular points
 //
-// Where a zero meets an infinite derivative the result follows the convention in
-// package rules. A call that meets one runs the code twice more, and where it matters
-// asks the form over nabla.Real. Without such a form a derivative there may be NaN
-// where others have a number, and where neither is known to be right the call returns
-// an UnsupportedError with the function and the input; it never is 0 instead of NaN.
+// A product of a zero and an infinite derivative follows the convention in package
+// rules. A call that has one runs the code twice more, and if the result depends on it,
+// evaluates the form over nabla.Real. Without that form a derivative there may be NaN
+// where other engines return a number. If neither is known to be right, the call returns
+// an UnsupportedError with the function and the input; it never returns 0 for NaN.
 //
 // # Second order
 //
@@ -42,23 +42,21 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Forward is forward mode: J·v, one or four tangents at a time. It is for few
-// inputs and for Jacobians with more rows than columns. The zero value is all there
-// is.
+// Forward is forward mode: J·v, one or four tangents at a time. It suits functions with few inputs, and Jacobians with
+// more rows than columns. It has no settings.
 type Forward struct{}
 
-// Reverse is reverse mode: Jᵀ·w, gradients and Hessian-vector products, at a cost
-// that does not grow with the number of inputs. The zero value is all there is.
+// Reverse is reverse mode: Jᵀ·w, gradients and Hessian-vector products, at a cost that does not grow with the number of
+// inputs. It has no settings.
 type Reverse struct{}
 
-// Name is "source(forward)".
+// Name returns "source(forward)".
 func (Forward) Name() string { return "source(forward)" }
 
-// Name is "source(reverse)".
+// Name returns "source(reverse)".
 func (Reverse) Name() string { return "source(reverse)" }
 
-// runner is generated code with what it needs at a call. It belongs to one
-// goroutine.
+// A runner is an instance of generated code, with its workspace. It must not be used concurrently.
 type runner struct {
 	f     *engine.Function
 	gen   *engine.Generated
@@ -69,7 +67,8 @@ type runner struct {
 	settler settler
 }
 
-// newRunner makes code for f of which has is asked.
+// newRunner returns an instance of the code for f. If has reports false, it returns the error that the code lacks the
+// derivative called what.
 func newRunner(b engine.Backend, f *engine.Function, what string, has func(c *engine.Code) bool) (*runner, error) {
 	gen := f.Generated()
 	if gen == nil {
@@ -84,14 +83,14 @@ func newRunner(b engine.Backend, f *engine.Function, what string, has func(c *en
 	return r, err
 }
 
-// renew makes the code anew.
+// renew replaces the code by a new instance.
 func (r *runner) renew() (err error) {
 	defer func() { engine.Recovered(r.gen.Name, recover(), &err) }()
 	r.code = r.gen.Code(r.n)
 	return nil
 }
 
-// lacks says that there is no code for what is asked, and what to do.
+// lacks returns the error for a missing derivative, with its reason and remedy.
 func (r *runner) lacks(b engine.Backend, what string) error {
 	e := &engine.UnsupportedError{What: fmt.Sprintf("%s: the generated code of %s has no %s", b.Name(), r.gen.Name,
 		what)}
@@ -114,7 +113,7 @@ func (r *runner) lacks(b engine.Backend, what string) error {
 	return e
 }
 
-// arg is the bound struct.
+// arg returns the bound struct, nil if there is none.
 func (r *runner) arg() any {
 	if c := r.f.Context(); c != nil {
 		return c.Arg()
@@ -122,8 +121,8 @@ func (r *runner) arg() any {
 	return nil
 }
 
-// end is deferred by every call of the code: a panic in it is one of the function,
-// and what the workspace is worth afterwards nobody knows.
+// end turns v, recovered from a panic in generated code, into an error of the user's function in *err. It also replaces
+// the code, whose workspace may be inconsistent. A nil v is no panic. Every call of the code defers end.
 func (r *runner) end(v any, err *error) {
 	if v == nil {
 		return
@@ -134,7 +133,7 @@ func (r *runner) end(v any, err *error) {
 	}
 }
 
-// done checks what code that returned k has written: y at x.
+// done checks the values y that the code has written at x, and k, the number of outputs it returned.
 func (r *runner) done(k int, y, x []float64) error {
 	if k != r.m {
 		return &engine.ShapeError{Op: r.gen.Name, Arg: "outputs of f", Got: k, Want: r.m}
@@ -145,7 +144,7 @@ func (r *runner) done(k int, y, x []float64) error {
 	return nil
 }
 
-// vec is v without the room behind it, where code that appends to it would write.
+// vec returns v with its capacity limited to its length, since generated code may append to it.
 func vec(v []float64) []float64 { return v[:len(v):len(v)] }
 
 // column writes column k of b to dst.

@@ -13,7 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// gate is what functions with two ways are bound to.
+// A gate is the bound struct of functions with two branches.
 type gate struct {
 	Mode int
 	Rate float64

@@ -7,12 +7,11 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// width is how many directions one sweep carries.
+// width is the number of directions in a sweep in vector mode.
 const width = 4
 
-// sweeper runs sweeps, forward for tangents or back for cotangents, in one direction or in four.
-// What the code cannot do is nil. Between the sweeps of a Jacobian the elements of in and
-// in4 are 0.
+// A sweeper runs forward sweeps for tangents or reverse sweeps for cotangents, in scalar mode or in vector mode. The
+// fields of a mode that the code lacks are nil. Between the sweeps of a Jacobian the elements of in and in4 are 0.
 type sweeper struct {
 	*runner
 	in, out   []float64
@@ -21,11 +20,11 @@ type sweeper struct {
 	four      func(y, x []float64) error // from in4 to out4
 	forward   bool
 
-	flat           []float64 // to settle four directions
+	flat           []float64 // scratch to settle vector mode
 	marks4, again4 [][width]float64
 }
 
-// newSweeper takes ins elements in each direction and gives outs.
+// newSweeper returns a sweeper with ins inputs and outs outputs per direction; one and four select the modes.
 func newSweeper(r *runner, ins, outs int, one, four bool) *sweeper {
 	s := &sweeper{runner: r}
 	if one {
@@ -37,8 +36,8 @@ func newSweeper(r *runner, ins, outs int, one, four bool) *sweeper {
 	return s
 }
 
-// batch is how many of k directions the next sweep takes. A sweep in four costs more than
-// one in one.
+// batch returns the number of the k remaining directions that the next sweep takes. A single one is swept in scalar
+// mode, which costs less.
 func (s *sweeper) batch(k int) int {
 	if s.in4 == nil || k == 1 {
 		return 1
@@ -46,10 +45,10 @@ func (s *sweeper) batch(k int) int {
 	return min(k, width)
 }
 
-// alone reports whether a sweep in one direction takes a batch of k.
+// alone reports whether a batch of k directions is swept in scalar mode.
 func (s *sweeper) alone(k int) bool { return k == 1 && s.in != nil }
 
-// block sweeps in all directions of in.
+// block sweeps along all columns of in.
 func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Block) error {
 	if in.B == 0 {
 		return s.f.Value(y, x)
@@ -81,13 +80,13 @@ func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Bl
 	return nil
 }
 
-// settleOne settles out, which one computed.
+// settleOne settles out, the result of a scalar sweep.
 func (s *sweeper) settleOne(out, x, in []float64) error {
 	s.settler.x, s.settler.seeds = x, in
 	return s.settle(out, single{s})
 }
 
-// single is a sweep in one direction, to be judged.
+// A single is a scalar sweep as a judged computation.
 type single struct{ *sweeper }
 
 func (s single) again(out []float64, mark bool) {
@@ -107,7 +106,7 @@ func (s single) ask(out []float64) { s.fromReals(out, s.settler.x, s.settler.see
 
 func (s single) element(i int) string { return s.name(i) }
 
-// fromReals writes the derivatives that the form over Reals has.
+// fromReals replaces out by the derivatives of the form over Reals.
 func (s *sweeper) fromReals(out, x, in []float64) {
 	if s.forward {
 		s.forth(out, x, in)
@@ -116,7 +115,7 @@ func (s *sweeper) fromReals(out, x, in []float64) {
 	}
 }
 
-// name says what element i of the result of a sweep is.
+// name describes element i of the result of a sweep.
 func (s *sweeper) name(i int) string {
 	if s.forward {
 		return fmt.Sprintf("the tangent of output %d", i)
@@ -124,9 +123,9 @@ func (s *sweeper) name(i int) string {
 	return fmt.Sprintf("the derivative by input %d", i)
 }
 
-// settle4 settles out4.
+// settle4 settles out4, the result of a sweep in vector mode.
 func (s *sweeper) settle4(x []float64) error {
-	var sums [width]float64 // infinities of both signs make a NaN too, which costs time only
+	var sums [width]float64 // a NaN from infinities of both signs costs only time
 	for i := range s.out4 {
 		for k, v := range s.out4[i] {
 			sums[k] += v
@@ -156,7 +155,7 @@ func flatten(dst []float64, src [][width]float64) {
 	}
 }
 
-// quad is a sweep in four directions, to be judged.
+// A quad is a sweep in vector mode as a judged computation.
 type quad struct{ *sweeper }
 
 func (s quad) again(out []float64, mark bool) {
@@ -193,7 +192,7 @@ func (s quad) ask(out []float64) {
 
 func (s quad) element(i int) string { return s.name(i / width) }
 
-// jacobian computes a Jacobian with a sweep for every four of its columns, or of its rows.
+// A jacobian computes a Jacobian with one sweep for every four columns, or rows.
 type jacobian struct {
 	*sweeper
 	rows bool
@@ -223,7 +222,7 @@ func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) 
 	return nil
 }
 
-// units sweeps in the directions of k unit vectors from first on, one to out, more to out4.
+// units sweeps along k unit vectors from index first on. A scalar sweep writes to out, one in vector mode to out4.
 func (j *jacobian) units(y, out, x []float64, first, k int) error {
 	if j.alone(k) {
 		j.in[first] = 1
@@ -241,7 +240,7 @@ func (j *jacobian) units(y, out, x []float64, first, k int) error {
 	return err
 }
 
-// store writes k rows or columns from first on, which are in out4.
+// store copies k rows or columns from out4 to jac, from index first on.
 func (j *jacobian) store(jac engine.Block, first, k int) {
 	if !j.rows {
 		for i := range j.out4 {

@@ -44,7 +44,7 @@ derivative came out right. The first three are over nabla.Real.
 	}
 }
 
-// capability is what an engine can do.
+// A capability is a row of the matrix: the operators and kinds of functions that an engine supports.
 type capability struct {
 	Engine    string       `json:"engine"`
 	Operators []operatorOn `json:"operators"`
@@ -63,7 +63,7 @@ type functionOn struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// parts are the backends that operators of second order use.
+// parts returns the backends that second-order operators use for the outer and the inner derivative.
 func parts(b nabla.Backend) (outer, inner nabla.Backend) {
 	switch c := b.(type) {
 	case nabla.SecondOrder:
@@ -94,8 +94,7 @@ func capabilityOf(b nabla.Backend) capability {
 	return c
 }
 
-// functionKinds are kinds of functions, each with a derivative of which the result
-// is known.
+// functionKinds are kinds of functions. The try function of each computes a derivative with a known result.
 var functionKinds = []struct {
 	name string
 	try  func(b nabla.Backend) error
@@ -166,7 +165,7 @@ var functionKinds = []struct {
 	}},
 }
 
-// growth has code of the kind that is generated.
+// growth has handwritten code that is registered as generated code is.
 func growth(x []float64) float64 { return x[0] * math.Exp(x[1]) }
 
 func init() {
@@ -192,7 +191,7 @@ func init() {
 	})
 }
 
-// near reports numbers that even a coarse approximation does not excuse.
+// near returns an error for numbers that differ by more than a coarse approximation may.
 func near(got []float64, want ...float64) error {
 	ok := len(got) == len(want)
 	for i := range want {
@@ -245,7 +244,8 @@ func (a *app) runBackends(_ context.Context, c *cli.Command) error {
 	return w.deliver()
 }
 
-// capabilityTable has a letter for each path and each reason, which are the notes.
+// capabilityTable returns the matrix as a table. Cells hold a letter for each distinct path or reason; notes maps the
+// letters to them, in order.
 func capabilityTable(caps []capability) (head []string, rows [][]string, notes [][2]string) {
 	letter := func(text string) string {
 		i := slices.IndexFunc(notes, func(n [2]string) bool { return n[1] == text })
@@ -287,7 +287,7 @@ func capabilityTable(caps []capability) (head []string, rows [][]string, notes [
 	return head, rows, append([][2]string{{"native", "the engine's own"}}, notes...)
 }
 
-// letters is a, b, …, z, aa, ab, ….
+// letters returns the i-th of a, b, …, z, aa, ab, ….
 func letters(i int) string {
 	s := string(rune('a' + i%26))
 	if i >= 26 {
@@ -296,7 +296,7 @@ func letters(i int) string {
 	return s
 }
 
-// writeJSONLines writes an array with an object per line.
+// writeJSONLines writes an array with one object per line.
 func writeJSONLines[T any](w *sink, rows []T) error {
 	for i, r := range rows {
 		b, err := json.Marshal(r)

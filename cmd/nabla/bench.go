@@ -17,19 +17,19 @@ import (
 	"github.com/nabla-ad/nabla/problems"
 )
 
-// benchTasks are the problems that are timed, in the order of the rows.
+// benchTasks are the names of the timed problems, in the order of the rows.
 var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2", "T4"}
 
-// endings are the formats that the name of a file tells.
+// endings maps file name extensions to formats.
 var endings = map[string]string{
 	".txt": "table", ".csv": "csv", ".json": "json", ".md": "markdown", ".html": "html", ".svg": "svg",
 	".png": pngFormat,
 }
 
-// pngFormat is the format of another command: this one gets by without a plotting library.
+// pngFormat is a format of the command nablapng only, so that nabla needs no plotting library.
 const pngFormat = "png"
 
-// largestSize keeps a slip of the finger from filling the memory.
+// largestSize limits the size of a problem, so that a typing error does not exhaust the memory.
 const largestSize = 1_000_000
 
 func (a *app) bench() *cli.Command {
@@ -96,7 +96,7 @@ func (a *app) engineNames() []string {
 	return names
 }
 
-// benchConfig reads the flags.
+// benchConfig translates the flags into a configuration.
 func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
 	if err := noArguments(c); err != nil {
 		return cfg, "", err
@@ -142,7 +142,7 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	return cfg, format, nil
 }
 
-// benchFormat is the format that was asked for, or that the name of the file tells.
+// benchFormat returns the format of the flag, or otherwise the one that the extension of the output file implies.
 func (a *app) benchFormat(c *cli.Command) (format string, err error) {
 	file := c.String("o")
 	format = cmp.Or(endings[filepath.Ext(file)], "table")
@@ -160,8 +160,7 @@ func (a *app) benchFormat(c *cli.Command) (format string, err error) {
 	return format, nil
 }
 
-// choose reads a list of names, all of them where the flag is not given. They come
-// in the order in which they exist.
+// choose parses a list of names; if the flag is not set, it returns all of exist. The result is in the order of exist.
 func choose(c *cli.Command, flag, what string, exist []string) ([]string, error) {
 	given, err := listed(c, flag, what, exist)
 	if err != nil {
@@ -170,7 +169,7 @@ func choose(c *cli.Command, flag, what string, exist []string) ([]string, error)
 	return slices.DeleteFunc(slices.Clone(exist), func(name string) bool { return !slices.Contains(given, name) }), nil
 }
 
-// parseSizes reads the list of sizes. They must suit every task whose size is free.
+// parseSizes parses the list of sizes, which must be valid for every task with a free size.
 func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
 	if !c.IsSet("sizes") {
 		return nil, nil

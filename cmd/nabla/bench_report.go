@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/bench"
 )
 
-// writeReport writes a report. One without rows does not replace a file.
+// writeReport writes a report. An existing file is not replaced by a report without rows.
 func writeReport(s *sink, format string, r bench.Report) error {
 	if len(r.Rows) == 0 && (s.file != nil || format == "svg") {
 		s.abandon()
@@ -22,8 +22,8 @@ func writeReport(s *sink, format string, r bench.Report) error {
 	return s.deliver()
 }
 
-// A bar shows progress on a terminal. It is drawn by those who report a step, and by
-// no goroutine of its own, which would disturb what is timed.
+// A bar shows progress on a terminal. It is drawn in the goroutine that reports a step, since one of its own would
+// disturb the timings.
 type bar struct {
 	w   io.Writer // nil for none
 	bar *progressbar.ProgressBar
@@ -36,7 +36,7 @@ func newBar(w io.Writer, terminal bool) *bar {
 	return &bar{w: w}
 }
 
-// step says that step done of total begins.
+// step shows that step done of total begins.
 func (b *bar) step(done, total int, what string) {
 	if b.w == nil {
 		return
@@ -47,7 +47,7 @@ func (b *bar) step(done, total int, what string) {
 			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
 		)
 	}
-	const room = 34 // the rest of a line of 80 is for the bar
+	const room = 34 // columns; the bar takes the rest of 80
 	if r := []rune(what); len(r) > room {
 		what = string(r[:room-1]) + "…"
 	}

@@ -90,7 +90,7 @@ func TestBackendsGolden(t *testing.T) {
 	}
 }
 
-// TestBackendsJSON holds the matrix against what the backends implement.
+// TestBackendsJSON compares the matrix with the interfaces that the backends implement.
 func TestBackendsJSON(t *testing.T) {
 	r := do(t, append(subjects(), subject{backend: pusher{name: "mine"}}), "backends", "-format", "json")
 	var got []capability
@@ -343,7 +343,7 @@ func TestProgramToGraphviz(t *testing.T) {
 	}
 }
 
-// TestOutputFile compares what -o writes with what goes to standard output.
+// TestOutputFile checks that -o writes the same as standard output gets.
 func TestOutputFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(file, []byte(strings.Repeat("an old and longer text\n", 1000)), 0o666); err != nil {

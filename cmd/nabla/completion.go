@@ -22,11 +22,10 @@ const exitCodes = `Exit codes:
 
 Shell completion: source <(nabla completion bash); also zsh, fish and pwsh.`
 
-// shells are those that completion scripts exist for.
+// shells are the shells that completion scripts exist for.
 var shells = []string{"bash", "zsh", "fish", "pwsh"}
 
-// setUpCompletion makes the completion command of the cli package visible, and its
-// errors like those of the others.
+// setUpCompletion makes the completion command of package cli visible, with errors in the form of the other commands.
 func setUpCompletion(c *cli.Command) {
 	c.Hidden = false
 	c.Usage = "print a completion script for bash, zsh, fish or pwsh"
@@ -49,7 +48,7 @@ func setUpCompletion(c *cli.Command) {
 	}
 }
 
-// values are what can follow a flag of a command.
+// values returns the values that can follow a flag of a command, nil if they cannot be listed.
 func (a *app) values(command, flag string) []string {
 	switch flag {
 	case "engines":
@@ -75,8 +74,8 @@ func (a *app) values(command, flag string) []string {
 	return nil
 }
 
-// complete offers the values of the flag before the cursor, else the flags that
-// begin as what stands there, in the form that the scripts read: name:explanation.
+// complete prints the values of the flag before the cursor, otherwise the flags with the prefix that has been typed, in
+// the form name:explanation that the scripts read.
 func (a *app) complete(_ context.Context, c *cli.Command) {
 	w, begun := c.Root().Writer, ""
 	if args := c.Args().Slice(); len(args) > 0 {
@@ -86,7 +85,7 @@ func (a *app) complete(_ context.Context, c *cli.Command) {
 		}
 		if values := a.values(c.Name, begun); values != nil {
 			for _, v := range values {
-				if !strings.ContainsAny(v, " ()") { // which a shell would have to quote
+				if !strings.ContainsAny(v, " ()") { // a shell would have to quote it
 					fmt.Fprintln(w, v)
 				}
 			}
@@ -94,7 +93,7 @@ func (a *app) complete(_ context.Context, c *cli.Command) {
 		}
 	}
 	if slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == begun }) {
-		return // what follows is for the shell to complete, a file perhaps
+		return // left to the shell: it may be a file name
 	}
 	for _, f := range c.Flags {
 		if name := f.Names()[0]; strings.HasPrefix(name, begun) {

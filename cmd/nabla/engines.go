@@ -16,13 +16,13 @@ import (
 type shipped struct {
 	backend   nabla.Backend
 	functions functions
-	// sparse says that the engine is also measured under AutoSparse. The others take no part in tasks with sparse
+	// sparse reports whether the engine is also measured under AutoSparse. The others take no part in tasks with sparse
 	// derivatives, in which they are slow.
 	sparse  bool
-	conform difftest.Options // what the conformance kit demands of it
+	conform difftest.Options // requirements of the conformance kit
 }
 
-// functions is the form of the functions that an engine is measured with.
+// A functions is the form of the functions that an engine is measured with.
 type functions int
 
 const (

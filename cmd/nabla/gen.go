@@ -132,7 +132,7 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	return nil
 }
 
-// parseLanes reads the flag -lanes.
+// parseLanes parses the flag -lanes.
 func parseLanes(c *cli.Command) (lanes []int, err error) {
 	if !c.IsSet("lanes") {
 		return nil, nil
@@ -147,8 +147,8 @@ func parseLanes(c *cli.Command) (lanes []int, err error) {
 	return lanes, nil
 }
 
-// generate writes or checks the files. Problems go to standard error, one a line, in a
-// form that editors read.
+// generate writes or checks the files. Problems are printed to standard error, one per line, in a form that editors
+// parse.
 func (a *app) generate(p *gen.Program, check, verbose bool) error {
 	report, err := p.Generate()
 	if err != nil {
@@ -195,7 +195,7 @@ func (a *app) generate(p *gen.Program, check, verbose bool) error {
 	return nil
 }
 
-// done is what was done to a file that has changed.
+// done returns the verb for the change that was made to a file: it exists, or it was removed.
 func done(name string) string {
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return "removed"
@@ -203,7 +203,7 @@ func done(name string) string {
 	return "written"
 }
 
-// shorter is the name of a file as seen from the current directory, if that is shorter.
+// shorter returns the name of a file relative to the current directory, if that is shorter.
 func shorter(name string) string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -92,7 +92,7 @@ func TestGen(t *testing.T) {
 	}
 }
 
-// TestGenRefused reports what cannot be differentiated and generates the rest.
+// TestGenRefused checks that functions that cannot be differentiated are reported and code for the others is generated.
 func TestGenRefused(t *testing.T) {
 	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "bad.go": `package m
 
@@ -134,8 +134,7 @@ func TestGenUsage(t *testing.T) {
 	}
 }
 
-// TestGoTool generates in another module, which has the command as a tool, builds what is
-// generated and runs it.
+// TestGoTool generates code in another module, which has the command as a tool, and builds and runs the result.
 func TestGoTool(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

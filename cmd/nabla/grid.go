@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// writeGrid writes a table whose columns have long names: these are broken into
-// lines.
+// writeGrid writes a table whose column heads are broken into several lines.
 func writeGrid(w io.Writer, head []string, rows [][]string) {
 	broken, height := make([][]string, len(head)), 0
 	width := make([]int, len(head))

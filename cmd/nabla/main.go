@@ -20,8 +20,8 @@ import (
 // The exit codes.
 const (
 	exitWrong       = 1   // a check failed, or a result could not be written
-	exitUsage       = 2   // the command line makes no sense
-	exitInterrupted = 130 // as shells have it: 128 + SIGINT
+	exitUsage       = 2   // the command line is invalid
+	exitInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 	os.Exit(a.run(ctx, os.Args[1:]))
 }
 
-// app is the program with what it talks to.
+// An app is the program with its engines, output streams and environment.
 type app struct {
 	engines  []bench.Engine
 	subjects []subject
@@ -52,7 +52,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// An exitError ends the program with a code, and with a message where there is one.
+// An exitError ends the program with an exit code, and prints the message unless it is empty.
 type exitError struct {
 	code    int
 	message string
@@ -100,7 +100,7 @@ func (a *app) command() *cli.Command {
 
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: setUpCompletion,
-		// Errors are printed and turned into exit codes in run, and nowhere else.
+		// Only run prints errors and chooses exit codes.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 	}
 	root.Action = func(_ context.Context, c *cli.Command) error {

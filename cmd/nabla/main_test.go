@@ -31,7 +31,7 @@ func fake(name string, off float64) bench.Engine {
 	}}
 }
 
-// result is what a command line did.
+// A result holds the output and exit code of a command line.
 type result struct {
 	code     int
 	out, err string
@@ -335,8 +335,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressIsCut: what does not fit beside the bar ends in an ellipsis, so that the bar
-// stays where it is.
+// TestProgressIsCut checks that a text too long for the line ends in an ellipsis, so that the bar does not move.
 func TestProgressIsCut(t *testing.T) {
 	column := func(what string) (string, int) {
 		var b strings.Builder
@@ -404,8 +403,7 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestSparse has the Jacobian of the Brusselator and the Hessian, with what the sparse
-// engines tell of them.
+// TestSparse measures the Jacobian of the Brusselator and a Hessian, and checks the figures that sparse engines report.
 func TestSparse(t *testing.T) {
 	r := run(t, engines(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
 		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")

@@ -15,10 +15,10 @@ import (
 
 var programFormats = []string{"text", "dot"}
 
-// largestProgram keeps a slip of the finger from filling the memory.
+// largestProgram limits the size of a problem, so that a typing error does not exhaust the memory.
 const largestProgram = 100_000
 
-// stages are what -stage applies to a recorded program.
+// stages are the values of -stage, with the transformation of a recorded program that each stands for.
 var stages = []struct {
 	name  string
 	apply func(p *program.Program) *program.Program
@@ -48,13 +48,13 @@ func taskNames() []string {
 	return names
 }
 
-// taskList explains the tasks.
+// taskList returns the part of the help that lists the tasks.
 func taskList() string {
 	var b strings.Builder
 	for _, e := range problems.Entries() {
 		p, err := e.New(max(e.Min, 1))
 		if err != nil {
-			continue // runProgram will say so
+			continue // runProgram reports it
 		}
 		inputs := "any number of inputs"
 		if !e.Free {
@@ -170,8 +170,7 @@ func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format 
 	return nil
 }
 
-// recorded is the program of a problem's function at its first point, as an engine
-// gets it.
+// recorded returns the program of a problem's function at its first point, as an engine receives it.
 func recorded(problem *problems.Problem) (*program.Program, error) {
 	x := problem.Select(0).X
 	var r recorder
@@ -187,8 +186,7 @@ func recorded(problem *problems.Problem) (*program.Program, error) {
 	return r.program, err
 }
 
-// recorder is an engine that keeps the program that it is given, and differentiates
-// nothing.
+// A recorder is an engine that stores the program it is given and differentiates nothing.
 type recorder struct{ program *program.Program }
 
 func (*recorder) Name() string { return "recorder" }

@@ -13,9 +13,8 @@ func outputFlag() *cli.StringFlag {
 	return &cli.StringFlag{Name: "o", Usage: "write to `FILE` instead of standard output", TakesFile: true}
 }
 
-// A sink collects what a command writes and delivers it at the end, so that the
-// file named by -o keeps its contents until there are others, and a file that
-// cannot be written is found before the work begins.
+// A sink collects the output of a command and delivers it at the end. The file named by -o therefore keeps its contents
+// until new ones are complete, and a file that cannot be written is an error before the work begins.
 type sink struct {
 	bytes.Buffer
 	command string
@@ -41,7 +40,7 @@ func (a *app) openSink(c *cli.Command) (*sink, error) {
 	return s, nil
 }
 
-// deliver writes what was collected.
+// deliver writes the collected output.
 func (s *sink) deliver() error {
 	var err error
 	if s.file == nil {
@@ -63,7 +62,7 @@ func (s *sink) deliver() error {
 	return nil
 }
 
-// abandon leaves things as they were found.
+// abandon discards the output and removes a file that the sink created.
 func (s *sink) abandon() {
 	if s.file != nil {
 		s.file.Close()

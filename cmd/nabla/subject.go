@@ -10,10 +10,10 @@ import (
 	"github.com/nabla-ad/nabla/difftest"
 )
 
-// A subject is an engine as the commands backends and test see it.
+// A subject is an engine in the commands backends and test.
 type subject struct {
 	backend nabla.Backend
-	// conform is what the conformance kit holds it to.
+	// conform holds the requirements of the conformance kit.
 	conform difftest.Options
 }
 
@@ -41,7 +41,7 @@ func (a *app) enginesFlag() *cli.StringFlag {
 		DefaultText: "all"}
 }
 
-// chosenSubjects reads -engines and -format, of a command without arguments.
+// chosenSubjects parses -engines and -format of a command without arguments.
 func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject, format string, err error) {
 	if err := noArguments(c); err != nil {
 		return nil, "", err
@@ -56,8 +56,7 @@ func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject
 	return chosen, format, err
 }
 
-// listed reads a list of names, in the order in which they are given; all of them
-// where the flag is not.
+// listed parses a list of names and returns them in the order given; if the flag is not set, it returns exist.
 func listed(c *cli.Command, flag, what string, exist []string) ([]string, error) {
 	if !c.IsSet(flag) {
 		return exist, nil
@@ -72,7 +71,7 @@ func listed(c *cli.Command, flag, what string, exist []string) ([]string, error)
 	return given, nil
 }
 
-// oneOf reads a flag that has one of a few values.
+// oneOf parses a flag that has one of a few values.
 func oneOf(c *cli.Command, flag string, exist []string) (string, error) {
 	v := c.String(flag)
 	if !slices.Contains(exist, v) {
@@ -81,7 +80,7 @@ func oneOf(c *cli.Command, flag string, exist []string) (string, error) {
 	return v, nil
 }
 
-// noArguments refuses what stands after the flags.
+// noArguments returns a usage error if there are arguments after the flags.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
 		return usagef("%s: unexpected argument %q", c.Name, c.Args().First())

@@ -15,7 +15,7 @@ import (
 
 var testFormats = []string{"table", "json"}
 
-// mostShown is how many failed scenarios the table is followed by.
+// mostShown is the number of failed scenarios that are listed after the table.
 const mostShown = 20
 
 func (a *app) test() *cli.Command {
@@ -42,7 +42,7 @@ name matches a regular expression, as in go test:
 	}
 }
 
-// conformance is what an engine made of a family of scenarios.
+// A conformance is a cell of the matrix: the results of an engine in a family of scenarios.
 type conformance struct {
 	Engine   string    `json:"engine"`
 	Family   string    `json:"family"`
@@ -68,14 +68,15 @@ type failure struct {
 	Messages []string `json:"messages"`
 }
 
-// A lister takes note of the scenarios, and runs none.
+// A lister is a reporter that collects the names of the scenarios and runs none.
 type lister struct{ names *[]string }
 
 func (lister) Errorf(string, ...any)                        {}
 func (lister) Skipf(string, ...any)                         {}
 func (l lister) Run(name string, _ func(difftest.Reporter)) { *l.names = append(*l.names, name) }
 
-// A runner runs the scenarios that match, until ctx ends.
+// A runner is a reporter that runs the scenarios that match, until ctx ends. It calls begins before and ended after
+// each.
 type runner struct {
 	ctx    context.Context
 	match  *regexp.Regexp
@@ -103,7 +104,7 @@ func (r *runner) Run(name string, f func(difftest.Reporter)) {
 	r.ended(name, s.errors, s.skipped)
 }
 
-// A scenario collects what is said of it.
+// A scenario is a reporter that collects the messages of one scenario.
 type scenario struct {
 	errors  []string
 	skipped bool
@@ -201,7 +202,7 @@ func (a *app) runTest(ctx context.Context, c *cli.Command) error {
 	return nil
 }
 
-// writeConformance writes the matrix and what failed.
+// writeConformance writes the matrix and the failed scenarios.
 func writeConformance(w *sink, chosen []subject, cells []conformance) {
 	head := []string{"family"}
 	var rows [][]string

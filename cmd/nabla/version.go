@@ -29,8 +29,7 @@ func (a *app) printVersion() error {
 	return err
 }
 
-// versionOf is a line about a build: the version of the module, the revision that it was
-// built from where that is known, and what it was built with.
+// versionOf returns a line about a build: the version of the module, the revision if it is known, and the Go version.
 func versionOf(info *debug.BuildInfo, known bool) string {
 	version, built := "(unknown version)", runtime.Version()
 	if known {

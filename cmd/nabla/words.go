@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// unknown says that there is no thing of that kind and name, which of those that exist
-// was meant, perhaps, and which there are. where is the command, empty for nabla itself.
+// unknown returns a usage error for a name that does not exist. It suggests the nearest name and lists the existing
+// ones. kind describes the names; where is the command, empty for nabla itself.
 func unknown(where, kind, name string, exist []string) error {
 	if where != "" {
 		where += ": "
@@ -21,9 +21,8 @@ func unknown(where, kind, name string, exist []string) error {
 	return usagef("%sunknown %s %q%s %ss: %s", where, kind, name, meant, kind, strings.Join(exist, ", "))
 }
 
-// nearest is the one of names that was most likely meant by got, or empty: one that differs
-// in case, one that got is the beginning of, or one that a third of the letters, mistyped,
-// left out, added or exchanged with the next one, makes of it.
+// nearest returns the most likely intended name, or "". Candidates are names that differ from got in case, that begin
+// with got, or whose edit distance to got is at most a third of the letters.
 func nearest(got string, names []string) string {
 	if len(got) < 2 {
 		return ""
@@ -46,8 +45,8 @@ func nearest(got string, names []string) string {
 	return best
 }
 
-// distance is the number of edits between a and b, an exchange of neighbours being one:
-// the distance of Damerau and Levenshtein, restricted to edits of distinct places.
+// distance returns the restricted Damerau-Levenshtein distance of a and b: the number of insertions, deletions,
+// substitutions and exchanges of neighbours, where no substring is edited twice.
 func distance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -71,7 +70,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// badFlag says in words of its own what is wrong with a flag.
+// badFlag translates an error of package cli about a flag into a usage error.
 func badFlag(_ context.Context, c *cli.Command, err error, _ bool) error {
 	where := c.Name
 	if c == c.Root() {
@@ -104,7 +103,7 @@ func flagNames(c *cli.Command) (names []string) {
 	return names
 }
 
-// wanted is what the flag of that name takes.
+// wanted returns a description of the values of the flag with that name.
 func wanted(c *cli.Command, name string) string {
 	for _, f := range c.Flags {
 		if f.Names()[0] != name {

@@ -166,8 +166,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestGenOutside runs gen where it cannot find packages: what it says is about that, and
-// not about the commands that it runs.
+// TestGenOutside runs gen where it cannot find packages: the error is about the packages, and not about the commands
+// that gen runs.
 func TestGenOutside(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	say := func(want string, line ...string) {
