@@ -9,13 +9,12 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Real is a number that can be differentiated. Its zero value is the constant 0.
-// A Real that no derivative is asked of computes as fast as a float64: the methods
-// for arithmetic inline.
+// Real is a number that can be differentiated. Its zero value is the constant 0. Arithmetic on
+// untraced Reals is as fast as on float64: its methods inline.
 //
-// A Real belongs to the call of the function that received it. Keeping one for a
-// later call, or passing it to another trace, is an error ([ErrForeignReal]).
-// Values compare with [Real.Less] and its kin; == on Reals does not compile.
+// A Real belongs to the call of the function that received it. Keeping one for a later call, or
+// passing it to another trace, is an error ([ErrForeignReal]). Values are compared with [Real.Less]
+// and the methods like it; == on Reals does not compile.
 //
 // The layout is that of core.Rep; see cast.go.
 type Real struct {
@@ -32,7 +31,7 @@ type mark struct {
 	gen uint32
 }
 
-// Const is a number that is not differentiated.
+// Const returns the number v as a constant, which is not differentiated.
 func Const(v float64) Real { return Real{v: v} }
 
 func (a Real) rep() core.Rep { return *(*core.Rep)(unsafe.Pointer(&a)) }
@@ -41,7 +40,7 @@ func real(r core.Rep) Real   { return *(*Real)(unsafe.Pointer(&r)) }
 // The methods below have one shape: the untraced case first, so that it inlines,
 // and a slow function of its own for the rest. real_test.go watches the compiler.
 
-// Add is a + b.
+// Add returns a + b.
 func (a Real) Add(b Real) Real {
 	if a.id|b.id == 0 {
 		return Real{v: a.v + b.v}
@@ -49,7 +48,7 @@ func (a Real) Add(b Real) Real {
 	return addSlow(a, b)
 }
 
-// Sub is a - b.
+// Sub returns a - b.
 func (a Real) Sub(b Real) Real {
 	if a.id|b.id == 0 {
 		return Real{v: a.v - b.v}
@@ -57,7 +56,7 @@ func (a Real) Sub(b Real) Real {
 	return subSlow(a, b)
 }
 
-// Mul is a·b.
+// Mul returns a·b.
 func (a Real) Mul(b Real) Real {
 	if a.id|b.id == 0 {
 		return Real{v: a.v * b.v}
@@ -65,7 +64,7 @@ func (a Real) Mul(b Real) Real {
 	return mulSlow(a, b)
 }
 
-// Div is a / b.
+// Div returns a / b.
 func (a Real) Div(b Real) Real {
 	if a.id|b.id == 0 {
 		return Real{v: a.v / b.v}
@@ -73,7 +72,7 @@ func (a Real) Div(b Real) Real {
 	return divSlow(a, b)
 }
 
-// Neg is -a.
+// Neg returns -a.
 func (a Real) Neg() Real {
 	if a.id == 0 {
 		return Real{v: -a.v}
@@ -81,7 +80,7 @@ func (a Real) Neg() Real {
 	return negSlow(a)
 }
 
-// Sq is a².
+// Sq returns a².
 func (a Real) Sq() Real {
 	if a.id == 0 {
 		return Real{v: float64(a.v * a.v)}
@@ -89,7 +88,7 @@ func (a Real) Sq() Real {
 	return sqSlow(a)
 }
 
-// Scale is c·a.
+// Scale returns c·a.
 func (a Real) Scale(c float64) Real {
 	if a.id == 0 {
 		return Real{v: float64(a.v * c)}
@@ -97,7 +96,7 @@ func (a Real) Scale(c float64) Real {
 	return mulSlow(a, Real{v: c})
 }
 
-// AddConst is a + c.
+// AddConst returns a + c.
 func (a Real) AddConst(c float64) Real {
 	if a.id == 0 {
 		return Real{v: a.v + c}
@@ -131,24 +130,24 @@ func negSlow(a Real) Real { return real(core.Unary(rules.Neg, a.rep(), -a.v)) }
 //go:noinline
 func sqSlow(a Real) Real { return real(core.Unary(rules.Sq, a.rep(), a.v*a.v)) }
 
-// Abs is |a|; see [Abs].
+// Abs returns |a|; see [Abs].
 func (a Real) Abs() Real { return Abs(a) }
 
-// Inv is 1/a.
+// Inv returns 1/a.
 func (a Real) Inv() Real { return Inv(a) }
 
-// Sqrt is √a.
+// Sqrt returns √a.
 func (a Real) Sqrt() Real { return Sqrt(a) }
 
-// Pow is a to the power of b; see [Pow].
+// Pow returns a to the power of b; see [Pow].
 func (a Real) Pow(b Real) Real { return Pow(a, b) }
 
-// PowConst is a to the constant power p; see [Pow].
+// PowConst returns a to the constant power p; see [Pow].
 func (a Real) PowConst(p float64) Real { return Pow(a, Const(p)) }
 
-// The comparisons decide now. A recording keeps the outcome as a guard: where it
-// comes out otherwise in a replay, the function is recorded again. To keep both
-// branches in one program, use [Where].
+// The comparisons below are decided immediately. A recording keeps the outcome as a guard: if a
+// replay has another outcome, the function is recorded again. To keep both branches in one program,
+// use [Where].
 
 // Less reports whether a < b.
 func (a Real) Less(b Real) bool {
@@ -215,10 +214,10 @@ func equalSlow(a, b Real) bool {
 	return a.v == b.v
 }
 
-// Value is a as a plain number, which leaves the trace: nothing computed from it
-// has a derivative. A recording is valid only where the value is the same, so a
-// replay at another point records again. For a decision use the comparisons, for
-// an index [Real.Int].
+// Value returns a as a plain number, which leaves the trace: numbers computed from it have no
+// derivative with respect to a. A recording is valid only while the value is the same, so that a
+// replay at another point records again. For a decision use the comparisons, for an index
+// [Real.Int].
 func (a Real) Value() float64 {
 	if a.id != 0 {
 		escape(core.OpGuardBits, a)
@@ -226,8 +225,8 @@ func (a Real) Value() float64 {
 	return a.v
 }
 
-// Int is a truncated to an int, for use as an index or a count. A recording is
-// valid where it comes out the same.
+// Int returns a truncated to an int, for use as an index or a count. A recording is valid while it
+// is the same.
 func (a Real) Int() int {
 	if a.id != 0 {
 		escape(core.OpGuardInt, a)

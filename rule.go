@@ -10,30 +10,27 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Rule is a function with derivatives of its own, which every engine uses: what is
-// iterated, comes from a table or is computed by another program. Value and one of
-// JVP, VJP, JVPReal and VJPReal suffice; what is missing is computed from what is
-// there, at the price of one call per output (JVP from VJP) or per input (VJP from
-// JVP).
+// Rule is a function with derivatives of its own, which every engine uses: an iterative method, a
+// table, or a computation by another program. Value and one of JVP, VJP, JVPReal and VJPReal
+// suffice. Missing ones are computed from the others, at the cost of one call per output (JVP from
+// VJP) or per input (VJP from JVP).
 //
-// The functions may be called at any time, any number of times and by several
-// goroutines if those differentiate. They do not modify their inputs and keep none of
-// their arguments, and Out is a function of n; a rule that does otherwise is a
-// [FuncError], where it shows. difftest.CheckRule looks for it, and compares the
-// derivatives with differences.
+// The functions may be called at any time and any number of times, and by several goroutines if
+// several differentiate. They must not modify their inputs or keep any of their arguments, and Out
+// must depend on n alone. A violation is a [FuncError] if it is detected. difftest.CheckRule looks
+// for violations, and compares the derivatives with differences.
 //
-// Second derivatives and higher ones differentiate the rule itself. Where JVPReal
-// or VJPReal is given this is exact, to any order. Otherwise JVP and VJP are
-// differentiated by central differences with Richardson extrapolation: for smooth
-// rules with about 10 correct digits, fewer where the derivative is much smaller
-// than its terms, and with two or three digits less for every further order. At a
-// kink of JVP or VJP they mean nothing.
+// Second and higher derivatives differentiate the rule itself. If JVPReal or VJPReal is given, they
+// are exact, to any order. Otherwise JVP and VJP are differentiated by central differences with
+// Richardson extrapolation: for smooth rules with about 10 correct digits, fewer if the derivative
+// is much smaller than its terms, and with two or three digits less for every further order. At a
+// kink of JVP or VJP they are meaningless.
 type Rule struct {
 	// Name names the rule in messages.
 	Name string
 	// Out is the number of outputs for n inputs. Nil means one.
 	Out func(n int) int
-	// Value writes f(x) to y. Every output has to be written.
+	// Value writes f(x) to y. It must write every output.
 	Value func(y, x []float64)
 	// JVP writes J(x)·xdot to ydot. y is f(x).
 	JVP func(ydot, x, y, xdot []float64)
@@ -43,17 +40,16 @@ type Rule struct {
 	JVPReal func(ydot, x, y, xdot []Real)
 	// VJPReal is VJP over Reals.
 	VJPReal func(xbar, x, y, ybar []Real)
-	// Pattern is the pattern of the Jacobian for n inputs, valid everywhere: outputs by
-	// inputs. Nil means that every output depends on every input. Only sparsity
-	// detectors ask.
+	// Pattern returns the pattern of the Jacobian for n inputs, outputs by inputs, which must hold
+	// everywhere. Nil means that every output depends on every input. Only sparsity detectors use
+	// it.
 	Pattern func(n int) *sparsity.Pattern
-	// Linear says that second derivatives are zero. Only sparsity detectors ask.
+	// Linear reports that second derivatives are zero. Only sparsity detectors use it.
 	Linear bool
 }
 
-// Func is the rule as a function, for use in functions over Reals. What is wrong
-// with the rule ends the function that calls it, and the operator returns it as an
-// error.
+// Func returns the rule as a function, for use in functions over Reals. A mistake in the rule ends
+// the function that calls it, and the operator returns it as an error.
 func (r Rule) Func() func(x ...Real) []Real {
 	c := &ruleCall{r: r}
 	return func(x ...Real) []Real {
@@ -67,12 +63,12 @@ func (r Rule) Func() func(x ...Real) []Real {
 	}
 }
 
-// ruleCall is a rule as engines see it.
+// A ruleCall is a rule in the form that engines call.
 type ruleCall struct {
 	r               Rule
 	value, jvp, vjp lending
 	mu              sync.Mutex
-	sizes           map[int]int // what Out has given
+	sizes           map[int]int // number of inputs → result of Out
 }
 
 func (c *ruleCall) check(x []Real) error {
@@ -97,8 +93,8 @@ func (c *ruleCall) check(x []Real) error {
 
 func (c *ruleCall) Name() string { return c.r.Name }
 
-// caught makes a panic of one of the rule's functions an error that names it. It is
-// deferred.
+// caught is deferred. It turns a panic of one of the rule's functions into an error that names the
+// function.
 func (c *ruleCall) caught(what string) {
 	switch v := recover().(type) {
 	case nil:
@@ -109,7 +105,7 @@ func (c *ruleCall) caught(what string) {
 	}
 }
 
-// written checks that a function of the rule has written all of y, which was
+// written checks that a function of the rule has written all elements of y, which were marked
 // unwritten before.
 func (c *ruleCall) written(what string, y []float64) {
 	if i := engine.Unwritten(y); i >= 0 {
@@ -147,7 +143,7 @@ func (c *ruleCall) jvpFromVJP(ydot, x, y, xdot []float64) {
 		unit[i] = 0
 		ydot[i] = 0
 		for j, d := range xdot {
-			if d != 0 { // what does not move meets no infinite derivative
+			if d != 0 { // an infinite derivative has no effect along a zero component
 				ydot[i] += row[j] * d
 			}
 		}
@@ -185,7 +181,8 @@ func (c *ruleCall) vjpFromJVP(xbar, x, y, ybar []float64) {
 	}
 }
 
-// plain takes the values of constants that a function of the rule computed.
+// plain copies the values of out, which a function of the rule computed from constants, to dst. A
+// traced number among them is an error.
 func (c *ruleCall) plain(dst []float64, out []Real, what string) {
 	for i, a := range out {
 		switch {
@@ -229,7 +226,7 @@ func (c *ruleCall) Cotangent(n int) core.Custom {
 	return c.cotangent(n, m)
 }
 
-// tangent is (x, v) ↦ J(x)·v over Reals.
+// tangent returns the rule (x, v) ↦ J(x)·v over Reals.
 func (c *ruleCall) tangent(n int) *realRule {
 	m := c.Outputs(n)
 	return &realRule{
@@ -249,7 +246,7 @@ func (c *ruleCall) tangent(n int) *realRule {
 	}
 }
 
-// cotangent is (x, w) ↦ J(x)ᵀ·w over Reals.
+// cotangent returns the rule (x, w) ↦ J(x)ᵀ·w over Reals.
 func (c *ruleCall) cotangent(n, m int) *realRule {
 	return &realRule{
 		name: "cotangent of " + c.r.Name, n: n + m, m: n, value: (&cotangentRule{c, n, m}).Value,
@@ -281,8 +278,8 @@ func (c *ruleCall) vjpReal(xbar, x, y, w []core.Rep) {
 	c.callReal("VJPReal", c.r.VJPReal, xbar, x, y, w)
 }
 
-// ones is a point at which to differentiate a linear map: its derivative is the
-// same everywhere.
+// ones returns k ones, as a point at which to differentiate a linear map. The derivative of such a
+// map is the same everywhere.
 func ones(k int) []core.Rep {
 	out := make([]core.Rep, k)
 	for i := range out {

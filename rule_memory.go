@@ -9,28 +9,30 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// A rule is never given memory of an engine: it gets copies of what it reads, and
-// its results are copied out. So a rule that breaks its promises is an error with
-// the same words in every engine, and what the engine holds stays right.
+// A rule never gets memory of an engine: it gets copies of its inputs, and its results are copied
+// back. A rule that violates its contract is therefore the same error in every engine, and the
+// engine's data stays valid.
 
-// returned is the NaN in memory that a rule has given back. What is computed from
-// it is a NaN with the same payload.
+// returned is the NaN that fills memory which a rule has given back. Results computed from it are
+// NaNs with the same payload.
 const returned = 0x7ff8_6b65_7074_0000
 
-// lent is memory for calls of one function of a rule by one goroutine. What the
-// function keeps of a call is returned in the next one, which uses the other half.
+// A lent is memory for calls of one function of a rule by one goroutine. Its halves are used in
+// turn: memory that the function keeps from one call is not that of the next one, and is checked in
+// the call after it.
 type lent struct {
 	halves [2][]float64
 	turn   int
 }
 
-// lending is the memory for calls of one function of a rule.
+// A lending holds the memory for calls of one function of a rule that is not in use.
 type lending struct {
 	mu   sync.Mutex
 	free []*lent
 }
 
-// borrow is memory for k numbers in a call of the rule's function of that name.
+// borrow returns memory for k numbers, in l.halves[l.turn], for a call of the rule's function with
+// that name. It is an error if the rule has written to that half since it was given back.
 func (c *ruleCall) borrow(what string, from *lending, k int) *lent {
 	var l *lent
 	from.mu.Lock()
@@ -54,7 +56,8 @@ func (c *ruleCall) borrow(what string, from *lending, k int) *lent {
 	return l
 }
 
-// giveBack makes the memory of a call useless to a rule that has kept it.
+// giveBack fills the memory of a call with NaNs, so that a rule that has kept it computes with
+// them, and returns it to the lending.
 func (l *lent) giveBack(to *lending) {
 	half := l.halves[l.turn]
 	for i := range half {
@@ -69,15 +72,16 @@ func (c *ruleCall) broken(what, does string) {
 	panic(core.Abort{Err: &FuncError{Op: "Rule", Function: c.r.Name, Problem: what + " " + does}})
 }
 
-// numbers is a function of a rule over plain numbers, without d where it has none.
+// A numbers is a function of a rule over plain numbers; d is empty for Value.
 type numbers func(out, x, y, d []float64)
 
-// call calls f, which writes to out or, where adds is set, adds to it.
+// call calls f with copies of its arguments. f writes to out or, if adds is set, adds to it.
+// Unwritten outputs, modified inputs and the use of memory from earlier calls are errors.
 func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out, x, y, d []float64) {
 	defer c.caught(what)
 	l := c.borrow(what, memory, len(out)+len(x)+len(y)+len(d))
 	rest := l.halves[l.turn]
-	own := func(v []float64) []float64 { // with v's numbers
+	own := func(v []float64) []float64 { // a copy of v
 		part := rest[:len(v):len(v)]
 		rest = rest[len(v):]
 		copy(part, v)
@@ -85,7 +89,7 @@ func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out,
 	}
 	ownOut, ownX, ownY, ownD := own(out), own(x), own(y), own(d)
 	if adds {
-		for i := range ownOut { // -0 + v is v, a structural zero too
+		for i := range ownOut { // -0 + v is v, also if v is a structural zero
 			ownOut[i] = math.Copysign(0, -1)
 		}
 	} else {
@@ -110,11 +114,11 @@ func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out,
 	l.giveBack(memory)
 }
 
-// directions are the names of the last arguments of the functions of a rule.
+// directions maps the functions of a rule to the names of their last arguments.
 var directions = map[string]string{"JVP": "xdot", "VJP": "ybar", "JVPReal": "xdot", "VJPReal": "ybar"}
 
-// unchanged checks that a function of the rule has left its argument as it was. The
-// last argument has no name here.
+// unchanged checks that a function of the rule has not modified an argument. The last argument is
+// passed with an empty name.
 func (c *ruleCall) unchanged(what, arg string, was, is []float64) {
 	for i, v := range was {
 		if math.Float64bits(v) != math.Float64bits(is[i]) {
@@ -132,7 +136,7 @@ func (c *ruleCall) wrote(what, arg string, i int, was, is float64) {
 		arg, i, was, is))
 }
 
-// callReal is call for a function over Reals. out is poisoned or zero.
+// callReal is like call, for a function over Reals. The elements of out are poisoned or zero.
 func (c *ruleCall) callReal(what string, f func(out, x, y, d []Real), out, x, y, d []core.Rep) {
 	defer c.caught(what)
 	own := func(v []core.Rep) []core.Rep { return append(make([]core.Rep, 0, len(v)), v...) }
@@ -156,7 +160,8 @@ func (c *ruleCall) callReal(what string, f func(out, x, y, d []Real), out, x, y,
 	copy(out, ownOut)
 }
 
-// Outputs is the number of outputs for n inputs.
+// Outputs returns the number of outputs for n inputs. Out is called only for the first call with
+// this n.
 func (c *ruleCall) Outputs(n int) int {
 	c.mu.Lock()
 	m, known := c.sizes[n]
@@ -167,7 +172,7 @@ func (c *ruleCall) Outputs(n int) int {
 	return m
 }
 
-// outputsNow asks Out, which is a function of n.
+// outputsNow calls Out. It is an error if an earlier call with the same n returned another number.
 func (c *ruleCall) outputsNow(n int) int {
 	m := c.out(n)
 	c.mu.Lock()

@@ -8,14 +8,14 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// tangentRule is (x, v) ↦ J(x)·v for a rule whose JVP and VJP are known over plain
-// numbers only: they are differentiated numerically.
+// A tangentRule is the rule (x, v) ↦ J(x)·v of a rule whose JVP and VJP are given over plain
+// numbers only. They are differentiated numerically.
 type tangentRule struct {
 	of core.Custom
 	n  int
 }
 
-// cotangentRule is (x, w) ↦ J(x)ᵀ·w for such a rule.
+// A cotangentRule is the rule (x, w) ↦ J(x)ᵀ·w of such a rule.
 type cotangentRule struct {
 	of   core.Custom
 	n, m int
@@ -46,8 +46,8 @@ func (t *tangentRule) JVP(ydot, xv, _, xvdot []float64) {
 	jvpAlong(ydot, t.of, x, dx, v)
 }
 
-// VJP uses that second derivatives commute: the gradient of wᵀ·J(x)·v with respect
-// to x is the change of J(x)ᵀ·w along v.
+// VJP uses the symmetry of second derivatives: the gradient of wᵀ·J(x)·v with respect to x is the
+// derivative of J(x)ᵀ·w along v.
 func (t *tangentRule) VJP(xvbar, xv, _, w []float64) {
 	x, v := xv[:t.n], xv[t.n:]
 	if allZero(w) {
@@ -101,14 +101,14 @@ func valueOf(c core.Custom, x []float64) []float64 {
 	return y
 }
 
-// lentValues is memory for the values of rules in calls that are to allocate nothing. What a
-// panic leaves out is not given back.
+// lentValues holds memory for the values of rules, so that calls need not allocate. Memory in use
+// when a rule panics is not returned to it.
 var lentValues struct {
 	mu   sync.Mutex
 	free [][]float64
 }
 
-// lentValue is valueOf in memory that is to be given back.
+// lentValue is like valueOf, with memory that the caller returns by giveBackValue.
 func lentValue(c core.Custom, x []float64) []float64 {
 	l, m := &lentValues, c.Outputs(len(x))
 	var y []float64
@@ -138,7 +138,7 @@ func allZero(x []float64) bool {
 	return true
 }
 
-// jvpAlong adds to dst the change of J(x)·v as x moves along d.
+// jvpAlong adds to dst the derivative of J(x)·v as x moves along d.
 func jvpAlong(dst []float64, c core.Custom, x, d, v []float64) {
 	if allZero(v) {
 		return
@@ -146,7 +146,7 @@ func jvpAlong(dst []float64, c core.Custom, x, d, v []float64) {
 	along(dst, x, d, func(g, p []float64) { c.JVP(g, p, valueOf(c, p), v) })
 }
 
-// vjpAlong adds to dst the change of J(x)ᵀ·w as x moves along d.
+// vjpAlong adds to dst the derivative of J(x)ᵀ·w as x moves along d.
 func vjpAlong(dst []float64, c core.Custom, x, d, w []float64) {
 	if allZero(w) {
 		return
@@ -156,14 +156,13 @@ func vjpAlong(dst []float64, c core.Custom, x, d, w []float64) {
 
 const (
 	levels     = 9  // of the extrapolation
-	maxShrinks = 40 // of the step until g is nearly linear over it
+	maxShrinks = 40 // halvings of the step until g is nearly linear over it
 )
 
-// along adds to dst the derivative of g along d at x: central differences over
-// steps halved at every level, extrapolated to step 0 by Richardson's method. Of
-// each component the value with the smallest estimated error is taken, as in
-// Ridders, "Accurate computation of F'(x) and F'(x)F”(x)", Adv. Eng. Softw. 4
-// (1982). g finds zeros in its result.
+// along adds to dst the derivative of g along d at x: central differences over steps halved at
+// every level, extrapolated to step 0 by Richardson's method. For each component it takes the value
+// with the smallest estimated error, as in Ridders, "Accurate computation of F'(x) and F'(x)F”(x)",
+// Adv. Eng. Softw. 4 (1982). The destination passed to g is zero.
 func along(dst, x, d []float64, g func(dst, p []float64)) {
 	scale, length := 0.0, 0.0
 	for i, v := range d {

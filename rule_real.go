@@ -7,15 +7,15 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// realRule is a custom rule given as a function over Reals, whose derivatives of
-// every order are those of what the function does.
+// A realRule is a custom rule given as a function over Reals. Its derivatives of every order are
+// obtained by differentiating the operations of that function.
 type realRule struct {
 	name string
 	n, m int
 	over func(y, x []core.Rep) // writes all of y
-	// value is a faster way over plain numbers, where there is one.
+	// value, unless nil, is a faster implementation over plain numbers.
 	value func(y, x []float64)
-	// structure is that of core.Structured, where it is known.
+	// structure, unless nil, implements core.Structured.
 	structure func() (rows [][]int, linear bool)
 }
 
@@ -34,7 +34,7 @@ func (r *realRule) Value(y, x []float64) {
 	}
 }
 
-// JVP runs the function over dual numbers.
+// JVP runs the function over dual numbers, again with strong zeros if the result has a NaN.
 func (r *realRule) JVP(ydot, x, _, xdot []float64) {
 	for _, strong := range []bool{false, true} {
 		r.dual(ydot, x, xdot, strong)
@@ -65,7 +65,8 @@ func (r *realRule) dual(ydot, x, xdot []float64, strong bool) {
 	}
 }
 
-// VJP runs the function over a tape.
+// VJP records the function on a tape and runs the reverse sweep, again with strong zeros if the
+// result has a NaN.
 func (r *realRule) VJP(xbar, x, _, ybar []float64) {
 	var t core.Tracer
 	t.StartTape(r.n, 0)
@@ -99,8 +100,8 @@ func (r *realRule) Cotangent(n int) core.Custom {
 	}}
 }
 
-// trace runs the function over the numbers xs of t, again where it computes in
-// goroutines of its own.
+// trace runs the function over the numbers xs of t, and a second time if it computes in goroutines
+// of its own.
 func (r *realRule) trace(t *core.Tracer, ys, xs []core.Rep) {
 	r.over(ys, xs)
 	again, failed := t.End(xs)
@@ -113,22 +114,22 @@ func (r *realRule) trace(t *core.Tracer, ys, xs []core.Rep) {
 	}
 }
 
-// pushforward is J(x)·v over numbers of traces that may be open.
+// pushforward returns J(x)·v. The numbers may belong to open traces.
 func (r *realRule) pushforward(x, v []core.Rep) []core.Rep {
 	return r.derived(x, v, func(p *program.Program, strong bool) *program.Program {
 		return program.Join(program.JVP(p, program.JVPOptions{Strong: strong}), "ydot", 1)
 	})
 }
 
-// pullback is J(x)ᵀ·w over numbers of traces that may be open.
+// pullback returns J(x)ᵀ·w. The numbers may belong to open traces.
 func (r *realRule) pullback(x, w []core.Rep) []core.Rep {
 	return r.derived(x, w, func(p *program.Program, strong bool) *program.Program {
 		return program.Join(program.VJP(p, program.VJPOptions{Strong: strong}), "xbar", 1)
 	})
 }
 
-// derived records the function at x, transforms the program, and runs the result
-// over x and the direction d. A NaN asks for structural zeros, as everywhere.
+// derived records the function at x, transforms the program, and runs the result over x and the
+// direction d. If the result has a NaN, it is computed again with strong zeros.
 func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep {
 	p, captured := r.record(x)
 	ins := [][]core.Rep{x, d}
@@ -155,8 +156,8 @@ func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep 
 	return out
 }
 
-// record records the function at x, in a trace that may capture what r.over reads
-// of outer ones.
+// record records the function at x, in a trace that captures numbers of outer traces read by
+// r.over. It returns the program and the captured numbers.
 func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
 	var t core.Tracer
 	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit, Blind: core.Blind(x)})

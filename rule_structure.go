@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Structure is what the rule says of its dependencies; see core.Structured.
+// Structure returns the dependencies that the rule declares; see core.Structured.
 func (c *ruleCall) Structure(n int) (rows [][]int, linear bool) {
 	p := c.pattern(n)
 	if p == nil {
@@ -21,7 +21,8 @@ func (c *ruleCall) Structure(n int) (rows [][]int, linear bool) {
 	return rows, c.r.Linear
 }
 
-// pattern is the rule's pattern for n inputs, checked, or nil.
+// pattern returns the rule's pattern for n inputs, or nil if it has none. Wrong dimensions are an
+// error.
 func (c *ruleCall) pattern(n int) *sparsity.Pattern {
 	if c.r.Pattern == nil {
 		return nil
@@ -38,7 +39,7 @@ func (c *ruleCall) pattern(n int) *sparsity.Pattern {
 	return p
 }
 
-// structureOf is the structure of rule c, where it has one.
+// structureOf returns the structure of rule c; rows is nil if it is unknown.
 func structureOf(c core.Custom, n int) (rows [][]int, linear bool) {
 	if s, ok := c.(core.Structured); ok {
 		return s.Structure(n)
@@ -46,8 +47,9 @@ func structureOf(c core.Custom, n int) (rows [][]int, linear bool) {
 	return nil, false
 }
 
-// tangentStructure is the structure of (x, v) ↦ J(x)·v for a rule of n inputs: an
-// output depends on v where that of the rule does on x, and on x if J does.
+// tangentStructure returns the structure of (x, v) ↦ J(x)·v for a rule of n inputs. An output
+// depends on the components of v that correspond to the inputs on which it depends in the rule and,
+// unless the rule is linear, on those inputs.
 func tangentStructure(c core.Custom, n int) (rows [][]int, linear bool) {
 	of, linear := structureOf(c, n)
 	if of == nil {
@@ -65,7 +67,7 @@ func tangentStructure(c core.Custom, n int) (rows [][]int, linear bool) {
 	return rows, linear
 }
 
-// cotangentStructure is the structure of (x, w) ↦ J(x)ᵀ·w for a rule of n inputs.
+// cotangentStructure returns the structure of (x, w) ↦ J(x)ᵀ·w for a rule of n inputs.
 func cotangentStructure(c core.Custom, n int) (rows [][]int, linear bool) {
 	of, linear := structureOf(c, n)
 	if of == nil {
@@ -75,7 +77,7 @@ func cotangentStructure(c core.Custom, n int) (rows [][]int, linear bool) {
 	for i, row := range of {
 		for _, j := range row {
 			rows[j] = append(rows[j], n+i)
-			if !linear { // the derivative of output i by input j varies with all of row
+			if !linear { // the derivative of output i with respect to input j depends on all of row
 				rows[j] = append(rows[j], row...)
 			}
 		}

@@ -13,68 +13,65 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// AutoSparse computes sparse Jacobians and Hessians: it finds out which entries can
-// differ from zero, groups the columns (or rows) that one product can tell apart, and
-// takes a product for each group instead of one for each column. An engine that can
-// compute single entries is asked for those instead, where that is cheaper.
+// AutoSparse computes sparse Jacobians and Hessians. It detects the entries that can differ from
+// zero, groups the columns (or rows) that a single product can tell apart, and computes a product
+// for each group instead of one for each column. If it is cheaper, an engine that can compute
+// single entries does so instead.
 //
 //	pair := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}
 //	b := nabla.AutoSparse{Dense: pair}
 //	p, err := nabla.PrepareHessian(f, b, x)
 //	h, err := p.Hessian(nil, x) // a *sparse.SymCSC
-//	fmt.Println(p.Plan())       // what was found, and what it cost
+//	fmt.Println(p.Plan())       // the pattern, the groups and the time they took
 //
-// Detection, grouping and everything else that does not depend on x happen once, when
-// the operator is prepared; for a single Jacobian they rarely pay. Operators other than
-// Jacobian and Hessian pass through to Dense.
+// Detection, grouping and other work that does not depend on x is done once, when the operator is
+// prepared; for a single Jacobian it rarely pays. Operators other than Jacobian and Hessian pass
+// through to Dense.
 //
 // # A pattern that does not hold
 //
-// A matrix whose pattern misses an entry would be wrong in other places too. So a
-// prepared object compares its matrix, times a random vector, with the derivative in that
-// direction: when it is prepared, in calls 1, 2, 4, 8, …, and in every call in which f
-// may perform other operations than those that the pattern was found with. A difference
-// is a *[PatternError], after which all calls are compared, until Rebind.
+// A matrix whose pattern lacks an entry would be wrong in other places too. A prepared object
+// therefore compares its matrix, times a random vector, with the derivative in that direction: when
+// it is prepared, in calls 1, 2, 4, 8, …, and in every call in which f may perform other operations
+// than those that the pattern was detected with. A difference is a *[PatternError], after which all
+// calls are compared, until Rebind.
 //
-// An engine that replays recordings knows which calls those are: the ones that replay
-// another recording than at preparation. For other engines a pattern that holds on all
-// branches, as [sparsity.Global] finds it, is compared only where the bound struct has
-// changed. Where f branches on its inputs every call of such an engine is compared, which
-// costs one product more. Engines that compute entries look at all that there are, in
-// every call.
+// An engine that replays recordings identifies those calls: they replay another recording than the
+// preparation did. For other engines, a pattern that holds on all branches, such as that of
+// [sparsity.Global], is compared only if the bound struct has changed. If f branches on its inputs,
+// every call of such an engine is compared, at the cost of one more product. Engines that compute
+// entries examine all entries of the derivative, in every call.
 //
-// What is lost in the roundings of a product, or in the errors of differences, is not
-// seen so, nor what a NaN or an infinity covers, nor, between calls 1, 2, 4, 8, …, a change
-// of what f captures where the engine keeps no recording.
+// Not detected are entries lost in the rounding errors of a product or the errors of differences,
+// entries covered by a NaN or an infinity, and, between calls 1, 2, 4, 8, …, changes of captured
+// data if the engine keeps no recording.
 type AutoSparse struct {
-	// Dense is the engine, a SecondOrder of two, or a MixedMode.
+	// Dense is an engine, a SecondOrder of two, or a MixedMode.
 	Dense Backend
-	// Detector finds the pattern. Nil is sparsity.Global, or where the function
-	// branches on its inputs, sparsity.Recorded, and for functions over float64, whose
-	// Jacobians only can be had so, a [DenseDetector] at x and two points around it.
+	// Detector finds the pattern. Nil selects sparsity.Global, or sparsity.Recorded if the function
+	// branches on its inputs. For Jacobians of functions over float64 it selects a [DenseDetector]
+	// at x and two points around it; their Hessians need a Detector.
 	Detector sparsity.Detector
-	// Coloring groups columns and rows. Nil tries several orders, of columns and rows and,
-	// where the engine can take products of both, of both together, and takes what needs
-	// the least work. Where it is set, the groups are used even with an engine that
-	// computes entries.
+	// Coloring groups columns and rows. Nil tries several orders, of columns, of rows and, if the
+	// engine can compute products of both, of the two together, and takes the colouring with the
+	// least work. If it is set, the groups are used even with an engine that computes entries.
 	Coloring coloring.Algorithm
-	// ReverseCost is what a product with the transpose costs, in products with the
-	// derivative, where both can be taken of a Jacobian. 0 measures it when a plan depends
+	// ReverseCost is the cost of a product with the transpose relative to a product with the
+	// derivative, used if a Jacobian can be computed with both. 0 measures it when a plan depends
 	// on it.
 	ReverseCost float64
-	// Decompression says how entries are found in the products of a Hessian or a MixedMode
-	// Jacobian. Substitution needs fewer products and adds up rounding errors; a NaN or an
+	// Decompression selects how entries are recovered from the products of a Hessian or a MixedMode
+	// Jacobian. Substitution needs fewer products but accumulates rounding errors, and a NaN or an
 	// infinity among the entries spreads to others.
 	Decompression coloring.Decompression
-	// Workers is the number of goroutines that share the products, 0 or 1 for none. Each
-	// has what the engine prepares to itself; f must be safe to be called from several
-	// goroutines.
+	// Workers is the number of goroutines that share the products, 0 or 1 for none. Each has its
+	// own prepared engine; f must be safe for concurrent calls.
 	Workers int
-	// NoProbe leaves out the comparison with random directions.
+	// NoProbe disables the comparison with random directions.
 	NoProbe bool
 }
 
-// Name is "sparse(…)" around the name of Dense, with the settings that are not the
+// Name returns "sparse(…)" around the name of Dense, with the settings that differ from the
 // default.
 func (s AutoSparse) Name() string {
 	parts := []string{nameOf(s.Dense)}
@@ -99,40 +96,39 @@ func (s AutoSparse) Name() string {
 	return "sparse(" + strings.Join(parts, ", ") + ")"
 }
 
-// MixedMode takes products with a Jacobian from Forward and products with its transpose
-// from Reverse. In an [AutoSparse] columns and rows are then grouped together, which
-// takes far fewer products where the Jacobian has some dense rows and some dense
-// columns. Other operators use the one of the two that suits them: Forward for
-// pushforwards and derivatives, Reverse for pullbacks and gradients, Forward over
-// Reverse for second order.
+// MixedMode computes products with a Jacobian by Forward and products with its transpose by
+// Reverse. In an [AutoSparse] columns and rows are then grouped together, which takes far fewer
+// products if the Jacobian has some dense rows and some dense columns. Other operators use the more
+// suitable engine: Forward for pushforwards and derivatives, Reverse for pullbacks and gradients,
+// Forward over Reverse for second order.
 type MixedMode struct{ Forward, Reverse Backend }
 
-// Name is "mixed(forward, reverse)".
+// Name returns "mixed(forward, reverse)".
 func (m MixedMode) Name() string {
 	return "mixed(" + nameOf(m.Forward) + ", " + nameOf(m.Reverse) + ")"
 }
 
-// PatternError says that the derivative has an entry that the sparsity pattern has not,
-// or that a destination has another pattern than the prepared one.
+// PatternError reports an entry of the derivative that the sparsity pattern lacks, or a destination
+// with another pattern than the prepared one.
 type PatternError = engine.PatternError
 
-// SparsePlan is what [AutoSparse] found and chose. It does not change.
+// SparsePlan holds the pattern and the groups that [AutoSparse] chose. It does not change.
 type SparsePlan struct {
-	// Pattern is that of the matrices; all that come from one preparation share it.
+	// Pattern is that of the matrices; all matrices of one preparation share it.
 	Pattern *sparsity.Pattern
-	// Detector is the name of the detector that found it, after Fallback, why it was
-	// not the usual one.
+	// Detector is the name of the detector that found the pattern. Fallback is the reason why it
+	// was not the usual one, or "".
 	Detector, Fallback string
-	// Coloring has the groups. It is nil where the engine computes entries.
+	// Coloring holds the groups. It is nil if the engine computes entries.
 	Coloring *coloring.Coloring
-	// Detection and ColoringTime are how long the two took.
+	// Detection and ColoringTime are the times that the two steps took.
 	Detection, ColoringTime time.Duration
 
 	scope scope // where Pattern holds
 }
 
-// Products is how many products with the derivative a call takes, 0 where the engine
-// computes entries.
+// Products returns the number of products with the derivative in a call, 0 if the engine computes
+// entries.
 func (p *SparsePlan) Products() int {
 	if p == nil || p.Coloring == nil {
 		return 0
@@ -140,7 +136,7 @@ func (p *SparsePlan) Products() int {
 	return p.Coloring.Colors()
 }
 
-// String is a sentence or two.
+// String returns a description of the plan in a sentence or two.
 func (p *SparsePlan) String() string {
 	if p == nil || p.Pattern == nil {
 		return "no plan: JacobianPrep.Plan and HessianPrep.Plan give one, of a nabla.AutoSparse"
@@ -167,7 +163,7 @@ func (p *SparsePlan) String() string {
 	return b.String()
 }
 
-// check looks at the settings that no detector or colouring looks at.
+// check checks the settings that no detector or colouring checks.
 func (s *AutoSparse) check(op string) error {
 	switch {
 	case s.Workers < 0:
@@ -189,7 +185,7 @@ func (s *AutoSparse) check(op string) error {
 	return nil
 }
 
-// limitOf is the limit of recordings that the engines of b were given, 0 for none.
+// limitOf returns the largest record limit of the engines of b, 0 if there is none.
 func limitOf(b *resolved) (limit int) {
 	for _, e := range [...]Backend{b.outer, b.inner} {
 		if l, ok := e.(engine.Limiter); ok {
@@ -199,7 +195,7 @@ func limitOf(b *resolved) (limit int) {
 	return limit
 }
 
-// detect finds the pattern of the Jacobian or Hessian of f at x.
+// detect returns a plan with the pattern of the Jacobian or Hessian of f at x.
 func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64,
 	hessian bool) (*SparsePlan, error) {
 	start := time.Now()

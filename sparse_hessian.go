@@ -9,29 +9,29 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// sparseHessian computes the values of a sparse Hessian in the order of its pattern, or
-// of a triangle of it.
+// A sparseHessian computes the values of a sparse Hessian in the order of its pattern, or of a
+// triangle of it.
 type sparseHessian struct {
 	plan   *SparsePlan
 	f      *engine.Function
-	native engine.SparseHessian // nil where there are products
+	native engine.SparseHessian // nil if products are taken
 	p      *products
 	upper  triangle
 	lower  triangle
 	probe  *probe
 	one    engine.HVP // for the probe
 	trust  trust
-	data   []float64 // all values, where the destination has a part of them or is dense
+	data   []float64 // all values, for a destination that is dense or stores a triangle
 }
 
-// triangle is a part of the pattern. It is made when it is first needed.
+// A triangle is a triangle of the pattern. It is built at its first use.
 type triangle struct {
 	pattern *sparsity.Pattern
-	at      []int // where its values stand among all
+	at      []int // the indices of its values among all values
 }
 
-// newSparseHessian prepares the Hessian of f at x with respect to its first inputs, those
-// of the function of, by the plan if there is one. Patterns are those of the function of.
+// newSparseHessian prepares the Hessian of f at x with respect to its first inputs, those of the
+// function of, by the plan unless it is nil. Patterns are those of the function of.
 func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *resolved,
 	x []float64) (*sparseHessian, error) {
 	s := b.sparse
@@ -69,7 +69,7 @@ func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *re
 	return h, h.trust.settled(h.plan.scope, func() error { return h.products(b, x, n) })
 }
 
-// products prepares them, and compares the result at x with one.
+// products prepares the products and compares the Hessian at x with one in a random direction.
 func (h *sparseHessian) products(b *resolved, x []float64, n int) error {
 	c, every := h.plan.Coloring, h.trust.every
 	dec, err := c.Decompressor(coloring.Full)
@@ -90,7 +90,7 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) error {
 	switch {
 	case every:
 		how.extraForward, how.probe = 1, h.probe
-	case c.Forward() == 0: // the gradient comes from a product all the same
+	case c.Forward() == 0: // the gradient comes from a product in any case
 		how.extraForward = 1
 	}
 	how.forward = engine.LanesOf(b.outer, c.Forward()+how.extraForward)
@@ -115,7 +115,7 @@ func (h *sparseHessian) products(b *resolved, x []float64, n int) error {
 	return h.compare(data, x)
 }
 
-// buffer is memory for the values.
+// buffer returns memory for the values.
 func (h *sparseHessian) buffer() []float64 {
 	if h.data == nil {
 		h.data = make([]float64, h.plan.Pattern.NNZ())
@@ -134,7 +134,7 @@ func (h *sparseHessian) Recordings() int {
 	return n
 }
 
-// part is the triangle that is stored, nil for both.
+// part returns the triangle that is stored, nil for both.
 func (h *sparseHessian) part(uplo blas.Uplo) *triangle {
 	t := &h.upper
 	switch uplo {
@@ -158,7 +158,7 @@ func (h *sparseHessian) part(uplo blas.Uplo) *triangle {
 	return t
 }
 
-// into is compute for the values that are stored.
+// into is like compute, and writes only the values that are stored.
 func (h *sparseHessian) into(grad, data, x []float64, uplo blas.Uplo) (float64, error) {
 	t := h.part(uplo)
 	if t == nil {
@@ -174,8 +174,8 @@ func (h *sparseHessian) into(grad, data, x []float64, uplo blas.Uplo) (float64, 
 	return y, nil
 }
 
-// compute writes the values of the Hessian and, unless grad is nil, the gradient, and
-// returns f(x), or nothing in particular where grad is nil.
+// compute writes the values of the Hessian and, unless grad is nil, the gradient. It returns f(x),
+// which is meaningless if grad is nil.
 func (h *sparseHessian) compute(grad, data, x []float64) (y float64, err error) {
 	if h.native != nil {
 		return h.native.ValueGradientAndEntries(grad, data, x)
@@ -187,7 +187,7 @@ func (h *sparseHessian) compute(grad, data, x []float64) (y float64, err error) 
 	return y, h.trust.compared(h.plan.Pattern, x, h.compare(data, x))
 }
 
-// compared is compute of a call that is compared, whatever the call.
+// compared is like compute, and always compares the values.
 func (h *sparseHessian) compared(grad, data, x []float64) (y float64, err error) {
 	if y, err = h.take(grad, data, x); err != nil {
 		return 0, err
@@ -195,8 +195,8 @@ func (h *sparseHessian) compared(grad, data, x []float64) (y float64, err error)
 	return y, h.trust.compared(h.plan.Pattern, x, h.compare(data, x))
 }
 
-// compare compares the values, of which the products have just been taken, with the
-// derivative in a random direction.
+// compare compares the values, whose products have just been computed, with the derivative in a
+// random direction.
 func (h *sparseHessian) compare(data, x []float64) error {
 	return h.probe.compare("Hessian", h.plan.Pattern, data, x, h.p.extra() != nil, func(v []float64) error {
 		_, err := h.one.ValueGradientAndHVP(nil, engine.Column(h.probe.want), x, engine.Column(v))
@@ -204,7 +204,7 @@ func (h *sparseHessian) compare(data, x []float64) error {
 	})
 }
 
-// take takes the products.
+// take computes the products and decompresses them to data.
 func (h *sparseHessian) take(grad, data, x []float64) (y float64, err error) {
 	h.p.data = data
 	if y, err = h.parts(grad, x); err != nil {
@@ -231,7 +231,7 @@ func (h *sparseHessian) parts(grad, x []float64) (y float64, err error) {
 	return h.share(grad, x)
 }
 
-// share is parts in several goroutines.
+// share computes the parts in several goroutines.
 func (h *sparseHessian) share(grad, x []float64) (y float64, err error) {
 	p := h.p
 	err = p.all(func(w *worker, first bool, t part) error {
@@ -257,7 +257,7 @@ func (p *products) hessian(w *worker, first bool, t part, grad, x []float64) (fl
 	return y, err
 }
 
-// target is dst, or a new matrix, with the pattern that its values have.
+// target returns dst or, if it is nil or empty, a new matrix with the pattern of the plan.
 func (h *sparseHessian) target(op string, dst *sparse.SymCSC) (*sparse.SymCSC, error) {
 	switch {
 	case dst == nil:
@@ -277,7 +277,7 @@ func (h *sparseHessian) target(op string, dst *sparse.SymCSC) (*sparse.SymCSC, e
 	return dst, nil
 }
 
-// Plan says what [AutoSparse] chose; it is nil for other backends.
+// Plan returns the pattern and the groups that [AutoSparse] chose, nil for other backends.
 func (p *HessianPrep) Plan() *SparsePlan {
 	if p == nil || p.s == nil {
 		return nil
@@ -285,9 +285,9 @@ func (p *HessianPrep) Plan() *SparsePlan {
 	return p.s.plan
 }
 
-// Sparse is Hessian with the static type of an [AutoSparse]; for another backend there is
-// an error. A nil or empty dst is allocated and stores both triangles; otherwise it has
-// the pattern of [HessianPrep.Plan] or, if it stores a triangle, that triangle of it.
+// Sparse is like Hessian with the static type of an [AutoSparse]; another backend is an error. A
+// nil or empty dst is allocated and stores both triangles; otherwise it must have the pattern of
+// [HessianPrep.Plan] or, if it stores a triangle, that triangle of it.
 func (p *HessianPrep) Sparse(dst *sparse.SymCSC, x []float64) (*sparse.SymCSC, error) {
 	_, _, h, err := p.sparse(nil, false, dst, x)
 	return h, err

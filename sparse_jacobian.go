@@ -10,11 +10,11 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// sparseJacobian computes the values of a sparse Jacobian in the order of its pattern.
+// A sparseJacobian computes the values of a sparse Jacobian in the order of its pattern.
 type sparseJacobian struct {
 	plan   *SparsePlan
 	f      *engine.Function
-	native engine.SparseJacobian // nil where there are products
+	native engine.SparseJacobian // nil if products are taken
 	p      *products
 	probe  *probe
 	prober func(y, x, v []float64) error // fills probe.want
@@ -22,8 +22,8 @@ type sparseJacobian struct {
 	data   []float64 // for a dense destination
 }
 
-// newSparseJacobian prepares the Jacobian of f at x by the plan, if there is one, which
-// is left in the result.
+// newSparseJacobian prepares the Jacobian of f at x by the plan or, if that is nil, by a new one.
+// The result holds the plan.
 func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64) (*sparseJacobian, error) {
 	s := b.sparse
 	if err := s.check("Jacobian"); err != nil {
@@ -64,8 +64,8 @@ func structure(p *sparsity.Pattern) engine.Structure {
 	return engine.Structure{Rows: m, Cols: n, Ptr: p.ColPtr(), Index: p.RowIndex()}
 }
 
-// forward and reverse are the engines that take products with a Jacobian and with its
-// transpose, nil where that is not cheap.
+// forward and reverse return the engines that compute products with a Jacobian and with its
+// transpose, nil if that is not cheap.
 func (b *resolved) forward() Backend {
 	if b.mixed {
 		return b.outer
@@ -86,7 +86,7 @@ func (b *resolved) reverse() Backend {
 	return nil
 }
 
-// partitions are the problems whose products b can take.
+// partitions returns the colouring problems whose products b can compute.
 func partitions(b *resolved, d coloring.Decompression) []coloring.Problem {
 	var all []coloring.Problem
 	fwd, rev := b.forward() != nil, b.reverse() != nil
@@ -102,7 +102,7 @@ func partitions(b *resolved, d coloring.Decompression) []coloring.Problem {
 	return all
 }
 
-// products prepares them, and compares the result at x with one.
+// products prepares the products and compares the Jacobian at x with one in a random direction.
 func (j *sparseJacobian) products(b *resolved, x []float64) error {
 	s, c, every := b.sparse, j.plan.Coloring, j.trust.every
 	n, m := j.f.Dims()
@@ -112,11 +112,11 @@ func (j *sparseJacobian) products(b *resolved, x []float64) error {
 	}
 	fwd, rev := b.forward(), b.reverse()
 	if fwd == nil {
-		fwd = b.inner // of columns, by an engine that does not push
+		fwd = b.inner // products of columns, by an engine that does not push
 	}
 	j.probe = newProbe(n, n, m, accuracy(fwd), c)
 	how := shape{in: n, out: m, reverse: 1, workers: s.Workers}
-	switch _, pushes := fwd.(engine.Pusher); { // where no colour is, some product compares
+	switch _, pushes := fwd.(engine.Pusher); { // without a colour on one side, a product of the other compares
 	case c.Forward() == 0 && rev != nil && (c.Reverse() > 0 || !pushes):
 		j.probe = newProbe(m, m, n, accuracy(rev), c)
 		j.probe.turned = true
@@ -156,8 +156,8 @@ func (j *sparseJacobian) products(b *resolved, x []float64) error {
 	return j.check(x)
 }
 
-// probes prepares the product of the comparison, by those that there are or, where no
-// colour is, by one of its own.
+// probes prepares the product of the comparison: one of the prepared products or, if there is no
+// colour, a product of its own.
 func (j *sparseJacobian) probes(fwd, rev Backend, x []float64) (err error) {
 	w := j.p.workers[0]
 	if j.probe.turned {
@@ -184,7 +184,7 @@ func (j *sparseJacobian) probes(fwd, rev Backend, x []float64) (err error) {
 	return nil
 }
 
-// buffer is memory for the values.
+// buffer returns memory for the values.
 func (j *sparseJacobian) buffer() []float64 {
 	if j.data == nil {
 		j.data = make([]float64, j.plan.Pattern.NNZ())
@@ -192,8 +192,8 @@ func (j *sparseJacobian) buffer() []float64 {
 	return j.data
 }
 
-// check computes the Jacobian at the point of preparation, so that a wrong pattern is
-// found there.
+// check computes the Jacobian at the point of preparation, so that a wrong pattern is an error of
+// the preparation.
 func (j *sparseJacobian) check(x []float64) error {
 	_, m := j.f.Dims()
 	y, data := make([]float64, m), j.buffer()
@@ -227,8 +227,8 @@ func (j *sparseJacobian) compute(y, data, x []float64) error {
 	return j.trust.compared(j.plan.Pattern, x, err)
 }
 
-// compare compares the values, of which the products have just been taken, with the
-// derivative in a random direction.
+// compare compares the values, whose products have just been computed, with the derivative in a
+// random direction.
 func (j *sparseJacobian) compare(y, data, x []float64) error {
 	spare, at := j.p.workers[0].y, x
 	if j.probe.turned {
@@ -239,7 +239,7 @@ func (j *sparseJacobian) compare(y, data, x []float64) error {
 	})
 }
 
-// take takes the products.
+// take computes the products and decompresses them to data.
 func (j *sparseJacobian) take(y, data, x []float64) error {
 	p := j.p
 	if len(p.tasks) == 0 {
@@ -284,7 +284,7 @@ func (p *products) jacobian(w *worker, first bool, t part, y, x []float64) (err 
 	return err
 }
 
-// Plan says what [AutoSparse] chose; it is nil for other backends.
+// Plan returns the pattern and the groups that [AutoSparse] chose, nil for other backends.
 func (p *JacobianPrep) Plan() *SparsePlan {
 	if p == nil || p.s == nil {
 		return nil
@@ -292,9 +292,9 @@ func (p *JacobianPrep) Plan() *SparsePlan {
 	return p.s.plan
 }
 
-// Sparse is Jacobian with the static type of an [AutoSparse]; for another backend there
-// is an error. A nil or empty dst is allocated; otherwise it has the pattern of
-// [JacobianPrep.Plan], which every matrix has that a call gave out.
+// Sparse is like Jacobian with the static type of an [AutoSparse]; another backend is an error. A
+// nil or empty dst is allocated; otherwise it must have the pattern of [JacobianPrep.Plan], as all
+// matrices returned by such calls do.
 func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error) {
 	_, j, err := p.sparse(nil, true, dst, x)
 	return j, err
@@ -344,7 +344,7 @@ func otherPattern(op string) error {
 			"Plan().Pattern"}
 }
 
-// scatter writes the entries to a dense matrix.
+// scatter writes the entries to a dense matrix, whose other elements it sets to zero.
 func scatter(dst engine.Block, s *sparsity.Pattern, data []float64) {
 	dst.Zero()
 	ptr, idx := s.ColPtr(), s.RowIndex()

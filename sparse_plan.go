@@ -12,29 +12,29 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// ordersOfGraph are tried for symmetric and bidirectional problems. Where some vertices
-// have very many neighbours, the first takes the fewest colours by far: such vertices come
-// last, when all around them has its colours, and get colours of their own. So it is the
-// first, by which others are given up.
+// ordersOfGraph are the orders tried for symmetric and bidirectional problems. If some vertices
+// have very many neighbours, the first order takes by far the fewest colours: such vertices come
+// last, after all their neighbours, and get colours of their own. It is therefore the first, since
+// its result bounds the search in the other orders.
 var ordersOfGraph = []coloring.Order{
 	coloring.SmallestFirst{}, coloring.Natural{}, coloring.Random{Seed: 1}, coloring.SmallestLast,
 	coloring.IncidenceDegree, coloring.LargestFirst{}, coloring.DynamicLargestFirst,
 }
 
-// ordersOfColumns are tried for columns and rows. Only the first does not need degrees.
+// ordersOfColumns are the orders tried for columns and rows. Only the first does not need degrees.
 var ordersOfColumns = []coloring.Order{
 	coloring.Natural{}, coloring.LargestFirst{}, coloring.SmallestLast,
 	coloring.IncidenceDegree, coloring.DynamicLargestFirst,
 }
 
-// Beyond so many entries only some orders are tried, and beyond so much work with degrees
-// none that needs them.
+// With more entries than manyEntries only some orders are tried, and with more work for degrees
+// than muchWork none that needs degrees.
 const (
 	manyEntries = 1_000_000
 	muchWork    = 1 << 26
 )
 
-// worthwhile is the orders that are tried for a problem.
+// worthwhile returns the orders to try for a problem.
 func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order {
 	if problem.Structure == coloring.Symmetric || problem.Partition == coloring.Bidirectional {
 		if p.NNZ() > manyEntries {
@@ -45,7 +45,7 @@ func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order 
 	if problem.Partition == coloring.Column {
 		p = p.Transpose()
 	}
-	work := 0 // the squares of the lengths of rows or columns
+	work := 0 // the sum of the squared lengths of rows or columns
 	_, n := p.Dims()
 	for j := range n {
 		k := len(p.Col(j))
@@ -59,8 +59,9 @@ func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order 
 	return ordersOfColumns
 }
 
-// color groups the columns or rows of the pattern. The problems are those that the engine
-// can take products for; weigh is what a product of rows costs in products of columns.
+// color groups the columns or rows of the pattern and stores the cheapest colouring in plan. The
+// problems are those whose products the engine can compute. weigh returns the cost of a product of
+// rows relative to one of columns.
 func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *engine.Task,
 	weigh func() float64) error {
 	start := time.Now()
@@ -102,13 +103,13 @@ func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *
 	return fmt.Errorf("nabla: %w", failed)
 }
 
-// costAt is what the products of c cost where one of rows costs that much.
+// costAt returns the cost of the products of c if one of rows has the given cost.
 func costAt(c *coloring.Coloring, reverse float64) float64 {
 	return float64(c.Forward()) + reverse*float64(c.Reverse())
 }
 
-// cheapest is the colouring whose products cost least. What one of rows costs is asked for
-// only where the answer depends on it.
+// cheapest returns the colouring whose products cost least. It calls weigh only if the answer
+// depends on the cost of a product of rows.
 func cheapest(all []*coloring.Coloring, reverse float64, weigh func() float64) *coloring.Coloring {
 	at := func(reverse float64) *coloring.Coloring {
 		best := all[0]
@@ -128,16 +129,16 @@ func cheapest(all []*coloring.Coloring, reverse float64, weigh func() float64) *
 	return at(weigh())
 }
 
-// A reverse product costs this much of a forward one, at least and at most, and usually
-// if it cannot be measured.
+// The cost of a reverse product relative to a forward one: its bounds, and the value used if it
+// cannot be measured.
 const (
 	leastReverse = 1. / 8
 	mostReverse  = 8
 	usualReverse = 2
 )
 
-// weigher measures what a product by reverse costs in products by forward, both of f at x.
-// The result is a power of the square root of 2, so that noise seldom changes it.
+// A weigher measures the cost of a reverse product relative to a forward one, both of f at x. The
+// result is a power of the square root of 2, so that noise seldom changes it.
 type weigher struct {
 	forward, reverse Backend
 	f                *engine.Function
@@ -155,7 +156,8 @@ func (w *weigher) weigh() float64 {
 	return min(max(ratio, leastReverse), mostReverse)
 }
 
-// timeForward is the time of one product, of as many as the engine takes at a time.
+// timeForward returns the time of one product, in calls of as many as the engine computes at a
+// time.
 func (w *weigher) timeForward() (float64, error) {
 	n, m := w.f.Dims()
 	k := engine.LanesOf(w.forward, n)
@@ -178,7 +180,7 @@ func (w *weigher) timeReverse() (float64, error) {
 	return w.each(k, func() error { return pull.Pullback(y, out, w.x, seed) })
 }
 
-// blockOfOnes is a block of ones.
+// blockOfOnes returns an n×k block of ones.
 func blockOfOnes(n, k int) engine.Block {
 	b := engine.NewBlock(n, k)
 	for i := range b.Data {
@@ -187,15 +189,14 @@ func blockOfOnes(n, k int) engine.Block {
 	return b
 }
 
-// The calls that are timed, at least and at most, and the time after which there are no
-// more.
+// The bounds on the number of timed calls, and the total time after which no more are made.
 const (
 	leastTimed = 2
 	mostTimed  = 16
 	longTimed  = 2 * time.Millisecond
 )
 
-// each is the least time of a few calls that take k products each, for one product.
+// each returns the least time of a few calls that compute k products each, divided by k.
 func (w *weigher) each(k int, call func() error) (float64, error) {
 	best, total := time.Duration(math.MaxInt64), time.Duration(0)
 	for i := 0; i < leastTimed || i < mostTimed && total < longTimed; i++ {

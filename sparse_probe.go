@@ -12,23 +12,22 @@ import (
 // A probe compares a sparse matrix with its derivative in a random direction.
 type probe struct {
 	r                   *rand.Rand
-	direction           []float64 // components are far from zero
-	v                   []float64 // the direction, without what is left out
+	direction           []float64 // the components are far from zero
+	v                   []float64 // the direction, with the components that are left out set to zero
 	got, want, scale    []float64
 	tol                 float64
 	differences, turned bool // turned: it multiplies with the transposed matrix
 }
 
-// Directions are drawn from a generator with this seed, so that what happens, happens
-// again.
+// probeSeed seeds the generator of directions, so that results are reproducible.
 const probeSeed = 0x9e3779b97f4a7c15
 
-// newProbe makes a probe for a matrix of n columns, or rows for a transposed product,
-// and m components of the product. There may be more components of a direction, in,
-// than columns: those stay zero. accuracy is that of the engine.
+// newProbe returns a probe for a matrix of n columns, or n rows for a transposed product, and
+// products of m components. A direction has in components, of which those beyond n stay zero.
+// accuracy is that of the engine.
 func newProbe(in, n, m int, accuracy float64, c *coloring.Coloring) *probe {
 	p := &probe{r: rand.New(rand.NewPCG(probeSeed, uint64(n))), tol: 1e-11, differences: accuracy > 0}
-	if c.Problem().Decompression == coloring.Substitution { // errors add up in the matrix
+	if c.Problem().Decompression == coloring.Substitution { // errors accumulate in the matrix
 		p.tol = 1e-7
 	}
 	p.tol = max(p.tol, accuracy)
@@ -38,7 +37,7 @@ func newProbe(in, n, m int, accuracy float64, c *coloring.Coloring) *probe {
 	return p
 }
 
-// draw draws another direction.
+// draw sets the direction to a random one.
 func (p *probe) draw(n int) {
 	for i := range n {
 		p.direction[i] = 0.5 + p.r.Float64()
@@ -48,14 +47,14 @@ func (p *probe) draw(n int) {
 	}
 }
 
-// compare is the error of a matrix that is not the derivative. product writes the
-// product of the derivative with a direction to p.want.
-// at is the point or, where products are transposed, the value of the function. With
-// taken, the product with the whole direction is there already.
+// compare returns a *PatternError if the matrix with the given data is not the derivative. product
+// writes the product of the derivative with a direction to p.want. at is the point or, if products
+// are transposed, the value of the function. If taken is set, p.want already holds the product with
+// the whole direction.
 func (p *probe) compare(op string, s *sparsity.Pattern, data, at []float64, taken bool,
 	product func(v []float64) error) error {
 	copy(p.v, p.direction)
-	// What is not finite hides what is added to it, and is left out the second time.
+	// Values that are not finite hide those added to them. They are left out in the second round.
 	for range 2 {
 		if !taken {
 			if err := product(p.v); err != nil {
@@ -74,7 +73,8 @@ func (p *probe) compare(op string, s *sparsity.Pattern, data, at []float64, take
 	return nil
 }
 
-// times multiplies the matrix with p.v.
+// times multiplies the matrix with p.v. It stores the product in p.got and the sums of absolute
+// values in p.scale.
 func (p *probe) times(s *sparsity.Pattern, data []float64) {
 	clear(p.got)
 	clear(p.scale)
@@ -94,8 +94,8 @@ func (p *probe) times(s *sparsity.Pattern, data []float64) {
 	}
 }
 
-// leaveOut sets to zero the components of p.v that are of a NaN or meet an entry which is
-// not finite, and reports whether there are any.
+// leaveOut sets to zero the components of p.v at which at is NaN or whose products involve an entry
+// that is not finite, and reports whether there are any.
 func (p *probe) leaveOut(s *sparsity.Pattern, data, at []float64) bool {
 	any := false
 	for i, v := range at {
@@ -120,22 +120,23 @@ func (p *probe) leaveOut(s *sparsity.Pattern, data, at []float64) bool {
 	return any
 }
 
-// verdict compares p.got with p.want, where the matrix is finite.
+// verdict compares p.got with p.want and returns an error if they differ by more than the noise.
 func (p *probe) verdict(op string, product func(v []float64) error) error {
 	bad := p.worst(nil)
 	if bad < 0 {
 		return nil
 	}
 	g, w := p.got[bad], p.want[bad]
-	// A derivative that is no more than its errors is not linear in the direction.
+	// A derivative that consists of rounding errors is not linear in the direction.
 	if noise, err := p.noise(product); err != nil || p.worst(noise) < 0 {
 		return err
 	}
 	return engine.WrongPattern(op, g, w)
 }
 
-// noise is how far, in a few tries, products with parts of the direction are from adding
-// up to p.want, at most. That of differences is the same for all components.
+// noise returns, for each component, the largest deviation in a few tries of the sum of two
+// products, with directions that add up to p.v, from p.want. For differences it is the same for all
+// components.
 func (p *probe) noise(product func(v []float64) error) ([]float64, error) {
 	want, part := slices.Clone(p.want), make([]float64, len(p.v))
 	most, sum := make([]float64, len(want)), make([]float64, len(want))
@@ -147,7 +148,7 @@ func (p *probe) noise(product func(v []float64) error) ([]float64, error) {
 				part[i] = v * p.r.Float64()
 			case v == 0 || try > 0 && p.r.Uint64()&1 == 0:
 				part[i] = 0
-			default: // as in the groups: the roundings of 1 are not those of other numbers
+			default: // as in the groups: 1 has other rounding errors than other numbers
 				part[i] = 1
 			}
 		}
@@ -178,11 +179,11 @@ func (p *probe) noise(product func(v []float64) error) ([]float64, error) {
 	return most, nil
 }
 
-// worst is a component that is off by more than it may be, or -1. noise may be nil. A
-// product that is not finite says nothing: in some engines NaNs spread.
+// worst returns the component whose error exceeds its tolerance by the most, or -1. noise may be
+// nil. Products that are not finite are skipped, since NaNs spread in some engines.
 func (p *probe) worst(noise []float64) int {
 	largest := 0.0
-	if p.differences { // that share the errors of the largest
+	if p.differences { // all components share the errors of the largest
 		for i, s := range p.scale {
 			if s = max(s, abs(p.want[i])); finite(s) {
 				largest = max(largest, s)
@@ -215,7 +216,7 @@ func abs(v float64) float64 {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// accuracy is that of the least accurate of the engines.
+// accuracy returns the accuracy of the least accurate engine, 0 for exact ones.
 func accuracy(engines ...Backend) float64 {
 	a := 0.0
 	for _, b := range engines {

@@ -7,12 +7,11 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// products are the compressed forms of a sparse derivative: A·s for each group of
-// columns, Aᵀ·w for each group of rows, and where every call is compared, one more in
-// the direction of the probe.
+// A products holds the compressed forms of a sparse derivative: A·s for each group of columns, Aᵀ·w
+// for each group of rows and, if every call is compared, one more in the direction of the probe.
 //
-// Where all of them together would take much memory they are streamed: each part is
-// decompressed before the next one is taken.
+// If all of them together would take much memory, they are streamed: each part is decompressed
+// before the next one is computed.
 type products struct {
 	dec      *coloring.Decompressor
 	workers  []*worker
@@ -26,24 +25,24 @@ type products struct {
 	wg       sync.WaitGroup
 }
 
-// side is the products of columns, or those of rows.
+// A side holds the products of columns, or those of rows.
 type side struct {
 	row          bool
 	colors       int // of the colouring
 	width        int // products: one for each colour, and one in the direction of the probe
 	in, out      int // lengths of a seed and of a product
 	color        []int
-	seed, result engine.Block // of all products; without data where they are streamed
+	seed, result engine.Block // of all products; without data if they are streamed
 	members      [][]int      // streamed: the inputs of each colour
 }
 
-// part is some products that are taken together.
+// A part is a range of products that are computed together.
 type part struct {
 	row     bool
 	from, k int
 }
 
-// worker is what one goroutine takes products with. Not all of it is there.
+// A worker holds the engines and buffers of one goroutine. Those it does not need are nil.
 type worker struct {
 	push         engine.Pushforward
 	pull         engine.Pullback
@@ -53,19 +52,21 @@ type worker struct {
 	err          error
 }
 
-// streamBytes is the memory of all products beyond which they are streamed. Tests change it.
+// streamBytes is the memory of all products beyond which they are streamed. It is a variable for
+// tests.
 var streamBytes int64 = 64 << 20
 
-// shape says what the products of a colouring are for.
+// A shape describes the products of a colouring.
 type shape struct {
 	in, out                    int // of the function; there may be more inputs than columns
 	forward, reverse           int // products that an engine takes at a time
 	extraForward, extraReverse int // products without a colour
 	workers                    int
-	probe                      *probe // of which an extra product has the direction; nil for zeros
+	probe                      *probe // an extra product has its direction; nil if extra products are zero
 }
 
-// newProducts makes room for the products of f that dec is for.
+// newProducts allocates the products of f that dec decompresses. It is an error if they exceed the
+// memory limit of f.
 func newProducts(dec *coloring.Decompressor, s shape, f *engine.Function) (*products, error) {
 	c := dec.Coloring()
 	m, n := c.Pattern().Dims()
@@ -106,10 +107,10 @@ func newProducts(dec *coloring.Decompressor, s shape, f *engine.Function) (*prod
 	return p, nil
 }
 
-// bytes is the memory of k seeds and products.
+// bytes returns the memory in bytes of k seeds and k products.
 func (s *side) bytes(k int) int64 { return 8 * int64(k) * (int64(s.in) + int64(s.out)) }
 
-// members lists the inputs of each colour.
+// members returns the inputs of each colour.
 func members(color []int, colors int) [][]int {
 	size := make([]int, colors)
 	for _, c := range color {
@@ -129,7 +130,7 @@ func members(color []int, colors int) [][]int {
 	return all
 }
 
-// aim gives the extra product the direction of the probe.
+// aim copies the direction of the probe to the seed of the extra product.
 func (p *products) aim() {
 	s := p.extra()
 	if s == nil || p.streamed {
@@ -140,7 +141,7 @@ func (p *products) aim() {
 	}
 }
 
-// extra is the side that has the product in the direction of the probe, or nil.
+// extra returns the side that has the product in the direction of the probe, or nil.
 func (p *products) extra() *side {
 	switch {
 	case p.probe == nil:
@@ -159,8 +160,8 @@ func (p *products) side(row bool) *side {
 	return &p.cols
 }
 
-// split divides the products of a side into parts of at most lanes, as even as they can
-// be, so that there is one for each worker if there are enough.
+// split divides the products of a side into parts of at most lanes and of nearly equal size, at
+// least one for each worker if there are enough products.
 func (p *products) split(s *side, lanes int) {
 	count := max((s.width+lanes-1)/lanes, min(len(p.workers), s.width))
 	for i := range count {
@@ -169,7 +170,7 @@ func (p *products) split(s *side, lanes int) {
 	}
 }
 
-// lanes is the largest number of products that are taken at a time.
+// lanes returns the largest number of products that are computed at a time.
 func (p *products) lanes(row bool) int {
 	most := 1
 	for _, t := range p.tasks {
@@ -180,7 +181,7 @@ func (p *products) lanes(row bool) int {
 	return most
 }
 
-// open returns the seeds of a part, and room for its products.
+// open returns the seeds of a part, and memory for its products.
 func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 	s := p.side(t.row)
 	if !p.streamed {
@@ -199,7 +200,8 @@ func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 	return seed, w.result[at].Cols(0, t.k)
 }
 
-// fill writes v, 1 or 0, to the seeds of a part where they are not zero.
+// fill writes v, 1 or 0, to the nonzero positions of the seeds of a part; for the direction of the
+// probe it writes v times the direction.
 func (s *side) fill(probe *probe, seed engine.Block, t part, v float64) {
 	for k := range t.k {
 		if c := t.from + k; c < s.colors {
@@ -214,8 +216,7 @@ func (s *side) fill(probe *probe, seed engine.Block, t part, v float64) {
 	}
 }
 
-// close takes from the products of a part what is read from them, where the next part
-// has their room.
+// close decompresses the products of a streamed part, since the next part overwrites them.
 func (p *products) close(t part, seed, result engine.Block) {
 	if !p.streamed {
 		return
@@ -236,7 +237,7 @@ func (s *side) directional(dst []float64, result engine.Block, k int) {
 	}
 }
 
-// end closes a call in which all parts were taken.
+// end completes a call in which all parts have been computed.
 func (p *products) end() {
 	if p.streamed {
 		p.data = nil
@@ -249,8 +250,8 @@ func (p *products) end() {
 	}
 }
 
-// all does the parts, worker w those that begin with it. The error is that of the first
-// worker which has one.
+// all calls do for all parts, in a goroutine for each worker; the parts are dealt out in turn. It
+// returns the error of the first worker that has one.
 func (p *products) all(do func(w *worker, first bool, t part) error) error {
 	if len(p.workers) == 1 {
 		for i, t := range p.tasks {

@@ -11,23 +11,23 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// scope is where a pattern is known to hold. A function performs other operations where
-// it takes another branch, or where a field of its bound struct changes.
+// A scope describes where a pattern is known to hold. A function performs other operations if it
+// takes another branch, or if a field of its bound struct changes.
 type scope struct {
-	whole    bool   // every entry is in the pattern
-	branches bool   // it is that of the branch which f takes at the point of preparation
-	all      bool   // it is that of all branches
+	whole    bool   // the pattern holds every entry
+	branches bool   // it holds for the branch that f takes at the point of preparation
+	all      bool   // it holds for all branches
 	params   bool   // f branches on parameters of the bound struct
-	frozen   []byte // the bound struct, as far as operations depend on it
+	frozen   []byte // snapshot of the bound struct, as far as operations depend on it
 }
 
-// scopeOf is the scope of the pattern that d found, at x where d looks at points.
+// scopeOf returns the scope of the pattern p of f that d found at x.
 func scopeOf(d sparsity.Detector, f *engine.Function, x []float64, p *sparsity.Pattern) scope {
 	m, n := p.Dims()
 	s := scope{whole: p.NNZ() == m*n, branches: true}
 	switch d.(type) {
 	case sparsity.Local, *sparsity.Local, DenseDetector, *DenseDetector:
-		s.branches = false // an entry may be missing that is zero at that point
+		s.branches = false // an entry that is zero at that point may be missing
 	case sparsity.Global, *sparsity.Global:
 		s.all = true
 	default:
@@ -38,7 +38,7 @@ func scopeOf(d sparsity.Detector, f *engine.Function, x []float64, p *sparsity.P
 	return s
 }
 
-// snapshot appends the bound struct as far as the operations of f depend on it.
+// snapshot appends the part of the bound struct on which the operations of f depend.
 func (s *scope) snapshot(dst []byte, f *engine.Function) []byte {
 	c := f.Context()
 	if c == nil {
@@ -55,35 +55,34 @@ func (s *scope) snapshot(dst []byte, f *engine.Function) []byte {
 	return dst
 }
 
-// trust decides which calls of a sparse derivative are compared with a product in a
-// random direction: those at which f may perform other operations than those that the
-// pattern was taken from, and calls 1, 2, 4, 8, …, since there is more that a recording
-// does not show, such as a variable that f captures.
+// A trust decides which calls of a sparse derivative are compared with a product in a random
+// direction: those in which f may perform other operations than those that the pattern was detected
+// with, and calls 1, 2, 4, 8, …, since a recording does not show all changes, such as that of a
+// captured variable.
 //
-// An engine that replays recordings says whether it replayed one that was made at
-// preparation. For others the pattern has to hold on all branches, and the bound struct
-// has to be as it was.
+// An engine that replays recordings reports whether it replayed one that was made at preparation.
+// For other engines the pattern must hold on all branches, and the bound struct must be unchanged.
 type trust struct {
 	off     bool
 	f       *engine.Function
 	replays *engine.Replays
 	scope   scope
 	calls   uint64
-	every   bool   // all calls: nothing tells which branch f takes
-	wrong   bool   // a call was compared and wrong, so that all are compared from then on
-	same    bool   // the bound struct is, in this call, as it was
+	every   bool   // all calls are compared: the branch that f takes is unknown
+	wrong   bool   // a comparison failed, so that all later calls are compared
+	same    bool   // the bound struct is unchanged in this call
 	frozen  []byte // buffer
-	known   bool   // recordings are replayed
-	doubts  int    // calls on other branches that were compared and right
-	// pattern is the one that a detector finds.
+	known   bool   // the engine replays recordings
+	doubts  int    // calls on other branches that were compared without a difference
+	// pattern returns the pattern that a detector finds.
 	pattern func(d sparsity.Detector, x []float64) (*sparsity.Pattern, error)
 }
 
-// mostSnapshot is how many bytes of a bound struct are compared in each call, for each
-// number that goes into f and comes out of it. Of a larger one a product costs less.
+// mostSnapshot is the largest number of bytes of a bound struct that are compared in each call, for
+// each input and output of f. For a larger struct a product costs less.
 const mostSnapshot = 64
 
-// newTrust is for derivatives of f, of which detectors are shown the function of with its
+// newTrust returns the trust for derivatives of f. Detectors analyse the function of, with its
 // first n inputs.
 func newTrust(s *AutoSparse, f, of *engine.Function, hessian bool) trust {
 	n, _ := of.Dims()
@@ -95,14 +94,14 @@ func newTrust(s *AutoSparse, f, of *engine.Function, hessian bool) trust {
 	}}
 }
 
-// follow begins a preparation, which settle ends, by a plan of that scope.
+// follow begins a preparation by a plan with the given scope; settle ends it.
 func (t *trust) follow(s scope) {
 	*t = trust{off: t.off, f: t.f, pattern: t.pattern, scope: s, replays: t.f.Follow()}
 	t.every = !t.off && !s.whole && !s.branches
 }
 
-// settled prepares what takes products, again where it turns out that every call is
-// compared.
+// settled runs prepare, which prepares the products. If every call must be compared, it runs
+// prepare again with t.every set.
 func (t *trust) settled(s scope, prepare func() error) error {
 	t.follow(s)
 	err := prepare()
@@ -117,9 +116,8 @@ func (t *trust) settled(s scope, prepare func() error) error {
 	return err
 }
 
-// settle ends the preparation, in which the derivative was computed at the point of
-// preparation. It reports whether every call is to be compared and the preparation was
-// not for that.
+// settle ends the preparation, in which the derivative was computed at the point of preparation. It
+// reports whether every call must be compared although the preparation did not provide for it.
 func (t *trust) settle() bool {
 	t.known, _ = t.replays.Taken()
 	t.replays.Settle()
@@ -158,7 +156,7 @@ func (t *trust) begin() {
 	}
 }
 
-// due reports whether this call, in which the products were taken, is compared.
+// due reports whether this call, whose products have been computed, is compared.
 func (t *trust) due() bool {
 	if t.off || t.scope.whole {
 		return false
@@ -166,22 +164,21 @@ func (t *trust) due() bool {
 	return t.every || t.wrong || t.calls&(t.calls-1) == 0 || t.elsewhere()
 }
 
-// trustOthers has recordings that were not made at preparation count as those that were:
-// a mistake, which a test makes.
+// trustOthers makes recordings that were not made at preparation count as if they were. Only a test
+// sets it, to introduce this mistake.
 var trustOthers bool
 
-// elsewhere reports whether the pattern is not known to hold for the operations that f
-// performed in this call.
+// elsewhere reports whether the operations that f performed in this call are outside the scope in
+// which the pattern is known to hold.
 func (t *trust) elsewhere() bool {
 	replays, other := t.replays.Taken()
 	return other && !trustOthers || !replays && !(t.scope.all && t.same)
 }
 
-// soon makes the next call one that is compared, and those after it as after a
-// preparation.
+// soon makes the next call a compared one, and restarts the schedule as after a preparation.
 func (t *trust) soon() { t.calls, t.wrong = 0, false }
 
-// compared notes how the comparison of a call at x went, and returns its error.
+// compared records the outcome err of the comparison of a call at x, and returns err.
 func (t *trust) compared(p *sparsity.Pattern, x []float64, err error) error {
 	var missing *PatternError
 	switch {
@@ -196,12 +193,12 @@ func (t *trust) compared(p *sparsity.Pattern, x []float64, err error) error {
 	return err
 }
 
-// mostDoubts is the number of calls on other branches after which a pattern is found
-// there, at about the price of as many products.
+// mostDoubts is the number of calls on other branches after which the pattern is detected there.
+// Detection costs about as much as that many products.
 const mostDoubts = 16
 
-// accept finds the pattern at x. Where p has all of it, p holds for the operations that f
-// performs there, and such calls are compared no more.
+// accept detects the pattern at x. If p contains all of it, p holds for the operations that f
+// performs there, and such calls are no longer compared.
 func (t *trust) accept(p *sparsity.Pattern, x []float64) {
 	all := true
 	q, err := t.pattern(sparsity.Global{}, x)

@@ -2,13 +2,13 @@ package nabla
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// JacobianSparsity is the pattern of the Jacobian of f that d finds: the rows are
-// the outputs, the columns the inputs.
+// JacobianSparsity returns the pattern of the Jacobian of f that d finds, with a row for each
+// output and a column for each input.
 //
 //	p, err := nabla.JacobianSparsity(f, sparsity.Global{}, x)
 //
-// Whether x matters beyond its length depends on the detector. A function that
-// returns a slice is evaluated once at x to learn its length.
+// Whether the pattern depends on x beyond its length is up to the detector. A function that returns
+// a slice is evaluated once at x to learn its length.
 func JacobianSparsity[F VectorFunc](f F, d sparsity.Detector, x []float64) (*sparsity.Pattern, error) {
 	fn, err := detected("JacobianSparsity", f, wantVector, d, x)
 	if err != nil {
@@ -17,7 +17,7 @@ func JacobianSparsity[F VectorFunc](f F, d sparsity.Detector, x []float64) (*spa
 	return d.Jacobian(fn, x)
 }
 
-// HessianSparsity is the pattern of the Hessian of f, symmetric, that d finds. See
+// HessianSparsity returns the symmetric pattern of the Hessian of f that d finds. See
 // [JacobianSparsity].
 func HessianSparsity[F ScalarFunc](f F, d sparsity.Detector, x []float64) (*sparsity.Pattern, error) {
 	fn, err := detected("HessianSparsity", f, wantScalar, d, x)

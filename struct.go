@@ -9,25 +9,24 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Struct is f, a function of a struct of parameters, as a function of the numbers
-// in it, and the layout that takes them out and puts them back. The struct is
-// written once, over its number type:
+// Struct returns f, a function of a struct of parameters, as a function of the numbers in it, and
+// the layout that copies them from a struct to a vector and back. The struct type is written once,
+// with the number type as a parameter:
 //
 //	type Params[T any] struct { W []T; B T; Layers int }
 //
 //	f, layout, err := nabla.Struct(model, params) // model(*Params[nabla.Real]) nabla.Real
 //	grad, err := nabla.Gradient(f, b, layout.Flatten(nil, params))
 //
-// The numbers that are differentiated are those that are float64 in S and Real in
-// R: fields, elements of arrays and slices, at any depth, also behind pointers and
-// in unexported fields. Everything else is structure and the same in both types; f
-// sees it as it is in s now, lengths of slices included, whatever becomes of s.
-// Maps, channels, functions, interfaces and pointers to what holds no numbers are
-// shared with s instead. Memory that is reached by two pointers, or by two equal
+// Numbers that are float64 in S and Real in R are differentiated: fields, elements of arrays and
+// slices, at any depth, also behind pointers and in unexported fields. The rest is structure and
+// must be the same in both types; f sees it as it is in s now, lengths of slices included,
+// regardless of later changes to s. Maps, channels, functions, interfaces and pointers to memory
+// without numbers are shared with s instead. Memory reached by two pointers, or by two equal
 // slices, counts once.
 //
-// Every prepared object has a struct of its own, which f may write to: it is made
-// good before the next call, except for what is shared with s.
+// Every prepared object has a struct of its own, which f may write to: it is restored before the
+// next call, except for the parts shared with s.
 func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 	l, name, err := layoutOf[R]("Struct", f, s, false)
 	if err != nil {
@@ -46,8 +45,8 @@ func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 	return fn, &Layout[S]{l}, nil
 }
 
-// StructPlain is [Struct] for a function over plain numbers. All fields and
-// elements of type float64 are differentiated, and those of types named after it.
+// StructPlain is like [Struct] for a function over plain numbers. All fields and elements of type
+// float64, or of a type whose underlying type is float64, are differentiated.
 func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
 	l, name, err := layoutOf[S]("StructPlain", f, s, true)
 	if err != nil {
@@ -66,8 +65,8 @@ func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
 	return fn, &Layout[S]{l}, nil
 }
 
-// BindStruct is [Struct] for a function that reads another struct besides, which is
-// not differentiated. See [Bind] for that one.
+// BindStruct is like [Struct] for a function that also reads a second struct, which is not
+// differentiated. See [Bind] for the second struct.
 func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], error) {
 	l, _, err := layoutOf[R]("BindStruct", f, s, false)
 	if err != nil {
@@ -93,11 +92,11 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 	return fn, &Layout[S]{l}, nil
 }
 
-// Layout is the order of the numbers of a struct in a slice. It is never changed
-// and may be shared by goroutines.
+// Layout is the order of the numbers of a struct in a slice. It is never changed and may be shared
+// by goroutines.
 type Layout[S any] struct{ l *layout }
 
-// Len is how many numbers there are.
+// Len returns the number of numbers.
 func (l *Layout[S]) Len() int {
 	if l == nil || l.l == nil {
 		return 0
@@ -105,7 +104,7 @@ func (l *Layout[S]) Len() int {
 	return l.l.n
 }
 
-// made is what l knows. It panics where nothing has made l, or the struct is nil.
+// made returns the layout of l. It panics if l is nil or the zero value, or if the struct s is nil.
 func (l *Layout[S]) made(op string, s *S) *layout {
 	switch {
 	case l == nil || l.l == nil:
@@ -116,7 +115,7 @@ func (l *Layout[S]) made(op string, s *S) *layout {
 	return l.l
 }
 
-// Name is where in the struct number i stands, as in "Layers[0].W[3]".
+// Name returns the path of number i in the struct, such as "Layers[0].W[3]".
 func (l *Layout[S]) Name(i int) string {
 	known := l.made("Layout.Name", new(S))
 	if i < 0 || i >= known.n {
@@ -130,10 +129,10 @@ func (l *Layout[S]) Name(i int) string {
 	return r.path
 }
 
-// Flatten writes the numbers of s to dst and returns it. A nil dst is allocated;
-// otherwise its length is Len. It panics with a *ShapeError where that is not so or
-// where a slice of s has another length than in the struct that Struct was given,
-// and with a *FuncError where a pointer of one of the two is nil, or s or l is.
+// Flatten writes the numbers of s to dst and returns it. A nil dst is allocated; otherwise its
+// length must be Len. It panics with a *ShapeError if that is not so or if a slice of s has another
+// length than in the struct that Struct was given, and with a *FuncError if a pointer of one of the
+// two is nil and not the other, or if s or l is nil.
 func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
 	known := l.made("Layout.Flatten", s)
 	if dst == nil {
@@ -150,10 +149,10 @@ func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
 	return dst
 }
 
-// Unflatten writes the numbers in x to their places in s. Slices of another length
-// than in the struct that Struct was given and nil pointers are replaced by new
-// ones, with its structure; what else s holds is left as it is. It panics with a
-// *ShapeError unless the length of x is Len, and with a *FuncError if s or l is nil.
+// Unflatten writes the numbers in x to their places in s. Slices of another length than in the
+// struct that Struct was given and nil pointers are replaced by new ones, with its structure; the
+// rest of s is not modified. It panics with a *ShapeError unless the length of x is Len, and with a
+// *FuncError if s or l is nil.
 func (l *Layout[S]) Unflatten(s *S, x []float64) {
 	known := l.made("Layout.Unflatten", s)
 	if len(x) != known.n {

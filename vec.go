@@ -11,13 +11,13 @@ import "github.com/nabla-ad/nabla/internal/binding"
 // captured slice.
 type Vec struct{ v binding.Vec }
 
-// VecOf is the numbers of data, without a copy: later writes to data are seen.
+// VecOf returns a Vec of the numbers of data, without a copy: later writes to data are seen.
 func VecOf(data []float64) Vec { return Vec{binding.Vec{Data: data}} }
 
-// Len is the number of numbers.
+// Len returns the number of elements.
 func (v Vec) Len() int { return len(v.v.Data) }
 
-// At is number i.
+// At returns element i.
 func (v Vec) At(i int) Real {
 	if v.v.T == nil {
 		return Real{v: v.v.Data[i]}
@@ -25,14 +25,14 @@ func (v Vec) At(i int) Real {
 	return Real{v: v.v.Data[i], mark: mark{v.v.Base + int32(i), v.v.Gen}, t: v.v.T}
 }
 
-// Slice is the numbers from i up to but not including j, without a copy.
+// Slice returns the elements from i up to but not including j, without a copy.
 func (v Vec) Slice(i, j int) Vec {
 	v.v.Data = v.v.Data[i:j:j]
 	v.v.Base += int32(i)
 	return v
 }
 
-// Dot is Σ v[i]·x[i], summed from left to right. It panics with a *ShapeError
+// Dot returns Σ v[i]·x[i], summed from left to right. It panics with a *ShapeError
 // unless x has the length of v.
 func (v Vec) Dot(x []Real) Real {
 	if len(x) != len(v.v.Data) {

@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/sparse"
 )
 
-// WeightedHessian is Σ wᵢ·∇²fᵢ(x) for a function with len(w) outputs: the Hessian of a
-// Lagrangian, where f has the objective and the constraints. A weight of 0 is a number: times
-// an infinite derivative it is NaN. See [PrepareWeightedHessian].
+// WeightedHessian returns Σ wᵢ·∇²fᵢ(x) for a function with len(w) outputs, such as the Hessian of a
+// Lagrangian if f computes the objective and the constraints. A weight of 0 is not a structural
+// zero: times an infinite derivative it is NaN. See [PrepareWeightedHessian].
 func WeightedHessian[F VectorFunc](f F, b Backend, x, w []float64) (mat.Symmetric, error) {
 	p, err := PrepareWeightedHessian(f, b, x)
 	if err != nil {
@@ -41,8 +41,8 @@ type WeightedHessianPrep struct {
 	prep
 	w    *engine.Function // of x and the weights
 	s    *sparseHessian   // with AutoSparse
-	all  *weightedDense   // without
-	plan *SparsePlan      // of the original, in a clone
+	all  *weightedDense   // without AutoSparse
+	plan *SparsePlan      // plan of the original, in a clone
 	xw   []float64
 	grad []float64
 }
@@ -75,15 +75,15 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 }
 
 // Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. A nil or empty dst is allocated, as a
-// *sparse.SymCSC with an [AutoSparse] and as a *mat.SymDense otherwise; a given one is of
-// either kind, as for [HessianPrep.Hessian].
+// *sparse.SymCSC with an [AutoSparse] and as a *mat.SymDense otherwise; other destinations may be
+// of either type, as for [HessianPrep.Hessian].
 func (p *WeightedHessianPrep) Hessian(dst mat.Symmetric, x, w []float64) (mat.Symmetric, error) {
 	_, _, h, err := p.any(nil, nil, false, dst, x, w)
 	return h, err
 }
 
-// ValueGradientAndHessian is Hessian, and writes f(x) to y and Σ wᵢ·∇fᵢ(x) to grad, which
-// are allocated if nil. They cost a little more than nothing.
+// ValueGradientAndHessian is like Hessian, and writes f(x) to y and Σ wᵢ·∇fᵢ(x) to grad, which are
+// allocated if nil. Their cost is small.
 func (p *WeightedHessianPrep) ValueGradientAndHessian(y, grad []float64, dst mat.Symmetric,
 	x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
 	return p.any(y, grad, true, dst, x, w)
@@ -143,7 +143,7 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 	return y, grad, target, nil
 }
 
-// dense computes into a dense matrix.
+// dense computes the Hessian into a dense matrix.
 func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
 	x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
 	dst, block, err := p.symmetric(dst, x)
@@ -166,7 +166,7 @@ func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
 	return y, grad, dst, nil
 }
 
-// apart is the error where the destination shares memory with another argument.
+// apart returns an error if the destination shares memory with another argument.
 func (p *WeightedHessianPrep) apart(data, x, w, y, grad []float64) error {
 	for _, other := range [...]struct {
 		v    []float64
@@ -179,14 +179,14 @@ func (p *WeightedHessianPrep) apart(data, x, w, y, grad []float64) error {
 	return nil
 }
 
-// point puts x and the weights together.
+// point copies x and the weights to p.xw.
 func (p *WeightedHessianPrep) point(x, w []float64) {
 	copy(p.xw, x)
 	copy(p.xw[p.n:], w)
 }
 
-// split takes value and gradient from the gradient with respect to x and the weights,
-// if that was computed.
+// split copies value and gradient from all, the gradient with respect to x and the weights, unless
+// that is nil.
 func (p *WeightedHessianPrep) split(y, grad, all []float64) {
 	if all != nil {
 		copy(grad, all)
@@ -194,7 +194,7 @@ func (p *WeightedHessianPrep) split(y, grad, all []float64) {
 	}
 }
 
-// Plan says what [AutoSparse] chose; it is nil for other backends.
+// Plan returns the pattern and the groups that [AutoSparse] chose, nil for other backends.
 func (p *WeightedHessianPrep) Plan() *SparsePlan {
 	if p == nil || p.s == nil {
 		return nil
@@ -202,10 +202,10 @@ func (p *WeightedHessianPrep) Plan() *SparsePlan {
 	return p.s.plan
 }
 
-// Recordings is how often the function was recorded; see [GradientPrep.Recordings].
+// Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone is a prepared object of its own for another goroutine, with the same pattern.
+// Clone returns a prepared object for use in another goroutine, with the same pattern.
 func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep {
 	q := new(WeightedHessianPrep)
 	q.plan = p.Plan()
@@ -213,7 +213,7 @@ func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep {
 	return q
 }
 
-// Rebind reads another struct of the bound type from now on.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *WeightedHessianPrep) Rebind(q any) error {
 	if err := p.base().enter(); err != nil {
 		return err
@@ -229,5 +229,5 @@ func (p *WeightedHessianPrep) Rebind(q any) error {
 	return err
 }
 
-// Resize prepares for points of the length of x.
+// Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *WeightedHessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -5,8 +5,8 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// weightedDense computes the Hessian of a function with respect to its first n inputs: all
-// entries at once by an engine that can, or some columns at a time.
+// A weightedDense computes the Hessian of a function with respect to its first n inputs: all
+// entries at once if the engine can compute them, or a few columns at a time.
 type weightedDense struct {
 	n       int
 	f       *engine.Function
@@ -17,8 +17,8 @@ type weightedDense struct {
 	y       []float64
 }
 
-// mostEntries is the number of entries of a dense Hessian beyond which the engine is not
-// asked for them: a program for each takes more time and memory than columns.
+// mostEntries is the largest number of entries of a dense Hessian that the engine is asked to
+// compute one by one: beyond it a program for each takes more time and memory than columns.
 const mostEntries = 1 << 18
 
 func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int) (*weightedDense, error) {
@@ -49,7 +49,7 @@ func (d *weightedDense) compute(grad []float64, hess engine.Block, x []float64) 
 		if _, err := d.entries.ValueGradientAndEntries(grad, d.buf, x); err != nil {
 			return err
 		}
-		for i := range d.n { // column i is row i
+		for i := range d.n { // the Hessian is symmetric: column i is row i
 			copy(hess.Row(i), d.buf[i*d.n:(i+1)*d.n])
 		}
 		return nil
