@@ -13,7 +13,7 @@ import (
 // complex variables to estimate derivatives of real functions", SIAM Review 40
 // (1998). f is run as the program that it recorded, over complex numbers.
 
-// recording is f as a program that holds at the point of the call.
+// A recording is f as a program that is valid at the point of the current call.
 type recording struct {
 	f       *engine.Function
 	s       *settings
@@ -46,7 +46,7 @@ func complexUnsupported(f *engine.Function) error {
 	}
 }
 
-// Recordings is how often f was recorded.
+// Recordings returns the number of times f was recorded.
 func (r *recording) Recordings() int { return r.records }
 
 func (r *recording) record(x []float64) error {
@@ -65,9 +65,8 @@ func (r *recording) record(x []float64) error {
 	return nil
 }
 
-// at writes y = f(x) and makes the recording hold at x: it records again where a
-// guard fails, an opaque field of the bound struct has changed, or a comparison shows
-// that captured data has.
+// at writes y = f(x) and makes the recording valid at x. It records f again if a guard fails, an opaque field of the
+// bound struct has changed, or a comparison shows that captured data has.
 func (r *recording) at(y, x []float64) error {
 	if err := r.s.inside(x); err != nil {
 		return err
@@ -121,8 +120,8 @@ func (r *recording) at(y, x []float64) error {
 	return stale
 }
 
-// again records at x. With changed, the recording is compared with the values that did
-// not agree with the one before it.
+// again records f at x. If changed is set, it compares the new recording with the values that the previous one did not
+// reproduce.
 func (r *recording) again(y, x []float64, changed bool) error {
 	if err := r.record(x); err != nil {
 		return err
@@ -144,8 +143,7 @@ func (r *recording) broken(err error) error {
 	return fmt.Errorf("nabla: finitediff(complex): function %s: %w", r.f.Name(), err)
 }
 
-// context reads the parameters and reports whether the recording is of the bound struct
-// as it is.
+// context reads the parameters and reports whether the recording is valid for the current contents of the bound struct.
 func (r *recording) context() bool {
 	c := r.f.Context()
 	if c == nil {
@@ -161,7 +159,7 @@ func (r *recording) context() bool {
 	return bytes.Equal(r.now, r.frozen)
 }
 
-// check runs the program over float64; false says that a guard failed.
+// check runs the program over float64 and reports whether all guards hold.
 func (r *recording) check(y, x []float64) bool {
 	copy(r.checker.Input(0), x)
 	copy(r.checker.Params(), r.params)
@@ -172,7 +170,7 @@ func (r *recording) check(y, x []float64) bool {
 	return true
 }
 
-// imaginary is the length of the step in a component with value x.
+// imaginary returns the length of the step in a component with value x.
 func (s *settings) imaginary(x float64) float64 {
 	if x-x != 0 {
 		return s.abs
@@ -180,8 +178,8 @@ func (s *settings) imaginary(x float64) float64 {
 	return s.step(x)
 }
 
-// complexPush is J·v by the complex step: one run of the program for a tangent,
-// and one over float64 together with one evaluation of f for all.
+// A complexPush computes J·v by the complex step: one run of the program per tangent, and one run over float64 and one
+// evaluation of f for all tangents together.
 type complexPush struct {
 	*recording
 	pool *pool
@@ -226,7 +224,7 @@ func (p *complexPush) do(w *worker, j int) error {
 		h = min(h, p.s.imaginary(p.x[i])/math.Abs(vi))
 	}
 	if !(largest <= math.MaxFloat64) {
-		h = p.s.abs // NaN and ±Inf stay what they are
+		h = p.s.abs // NaN and ±Inf stay unchanged
 	}
 	for i, vi := range w.v {
 		lane.input[i] = complex(p.x[i], scaled(h, vi))
@@ -240,8 +238,7 @@ func (p *complexPush) do(w *worker, j int) error {
 	return nil
 }
 
-// complexJacobian is the Jacobian by the complex step, one run of the program for
-// a column.
+// A complexJacobian computes the Jacobian by the complex step, with one run of the program per column.
 type complexJacobian struct {
 	*recording
 	pool *pool

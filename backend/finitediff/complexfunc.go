@@ -9,7 +9,7 @@ import (
 // lose no digits. Package math/cmplx is not used where it subtracts (Asin, Tan,
 // Atan, Log(1+z)) or where its real part is not that of package math.
 
-// cmul is z·w, without a NaN from 0·Inf where one factor is real.
+// cmul returns z·w, without a NaN from 0·Inf if one factor is real.
 func cmul(z, w complex128) complex128 {
 	a, b, c, d := real(z), imag(z), real(w), imag(w)
 	re := float64(a * c)
@@ -19,7 +19,7 @@ func cmul(z, w complex128) complex128 {
 	return complex(re, scaled(a, d)+scaled(c, b))
 }
 
-// cdiv is z/w by Smith's method.
+// cdiv returns z/w by Smith's method.
 func cdiv(z, w complex128) complex128 {
 	a, b, c, d := real(z), imag(z), real(w), imag(w)
 	if math.Abs(c) >= math.Abs(d) {
@@ -34,7 +34,7 @@ func cdiv(z, w complex128) complex128 {
 
 func cinv(z complex128) complex128 { return cdiv(1, z) }
 
-// csqrt is the square root for a positive real part.
+// csqrt returns the principal square root of z, whose real part is positive.
 func csqrt(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	r := math.Sqrt(a/2 + math.Hypot(a, b)/2)
@@ -46,20 +46,20 @@ func cexp(z complex128) complex128 {
 	return complex(e*math.Cos(imag(z)), e*math.Sin(imag(z)))
 }
 
-// cexpm1 is e^z - 1 with v = e^a - 1.
+// cexpm1 returns e^z - 1 for z = a+ib, given v = e^a - 1.
 func cexpm1(a, b, v float64) complex128 {
 	s := math.Sin(b / 2)
 	return complex(v*math.Cos(b)-2*s*s, math.Exp(a)*math.Sin(b))
 }
 
-// clog1p is log(1+z) for a real part above -1.
+// clog1p returns log(1+z) for a real part above -1.
 func clog1p(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	r := b / (1 + a)
 	return complex(math.Log1p(a)+0.5*math.Log1p(r*r), math.Atan2(b, 1+a))
 }
 
-// clogistic is 1/(1+e^-z).
+// clogistic returns 1/(1+e^-z).
 func clogistic(z complex128) complex128 {
 	if real(z) < 0 {
 		e := cexp(z)
@@ -68,9 +68,9 @@ func clogistic(z complex128) complex128 {
 	return cinv(1 + cexp(-z))
 }
 
-// casin is arcsin by Kahan's formula. The square roots have positive real parts
-// for |a| < 1 and also for a = 0 and any b. W. Kahan, "Branch cuts for complex
-// elementary functions", in: The State of the Art in Numerical Analysis (1987).
+// casin returns arcsin(z) by Kahan's formula. The square roots have positive real parts for |a| < 1 and also for a = 0
+// and any b. W. Kahan, "Branch cuts for complex elementary functions", in: The State of the Art in Numerical Analysis
+// (1987).
 func casin(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	s, t := csqrtAny(complex(1-a, -b)), csqrtAny(complex(1+a, b))
@@ -78,14 +78,14 @@ func casin(z complex128) complex128 {
 	return complex(re, math.Asinh(real(s)*imag(t)-imag(s)*real(t)))
 }
 
-// cacosh is Kahan's formula for a > 1.
+// cacosh returns arcosh(z) by Kahan's formula, for a > 1.
 func cacosh(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	s, t := csqrt(complex(a-1, b)), csqrt(complex(a+1, b))
 	return complex(math.Asinh(real(s)*real(t)+imag(s)*imag(t)), 2*math.Atan2(imag(s), real(t)))
 }
 
-// csqrtAny is the principal square root for any real part.
+// csqrtAny returns the principal square root for any real part.
 func csqrtAny(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	if a >= 0 {
@@ -98,8 +98,8 @@ func csqrtAny(z complex128) complex128 {
 	return complex(math.Abs(b)/(2*r), math.Copysign(r, b))
 }
 
-// catan is arctan off the cuts on the imaginary axis beyond ±i. The real part is
-// half the angle of (1+iz)/(1-iz), as two angles so that nothing cancels.
+// catan returns arctan(z) off the cuts on the imaginary axis beyond ±i. The real part is half the angle of
+// (1+iz)/(1-iz), computed as two angles to avoid cancellation.
 func catan(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	re := (math.Atan2(a, 1-b) + math.Atan2(a, 1+b)) / 2
@@ -112,8 +112,8 @@ func catan(z complex128) complex128 {
 	return complex(re, im)
 }
 
-// cpow is z^w with real value v. A negative base has an integer exponent, or v
-// would be NaN.
+// cpow returns z^w, whose value for the real parts is v. A negative base has an integer exponent, since v would be NaN
+// otherwise.
 func cpow(z, w complex128, v float64) (complex128, bool) {
 	a, b, c, d := real(z), imag(z), real(w), imag(w)
 	if a == 0 || (a < 0 && d != 0) || v == 0 {

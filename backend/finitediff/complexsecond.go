@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// complexSecond takes central differences of complex-step gradients.
+// A complexSecond takes central differences of complex-step gradients.
 type complexSecond struct {
 	*recording
 	first *complexJacobian

@@ -31,7 +31,7 @@ func (b Backend) PrepareSecond(f *engine.Function, t float64) (engine.Second, er
 	return c, err
 }
 
-// curve is the second derivative of a function of one number.
+// A curve computes the second derivative of a function of one number.
 type curve struct {
 	s          *settings
 	f          *engine.Function

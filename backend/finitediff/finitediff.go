@@ -32,7 +32,7 @@ const (
 
 var methodNames = [numMethods]string{"central", "forward", "backward", "complex"}
 
-// String is the name in lower case.
+// String returns the name in lower case.
 func (m Method) String() string {
 	if m < numMethods {
 		return methodNames[m]
@@ -102,7 +102,7 @@ type Bounds struct {
 	Lower, Upper []float64
 }
 
-// BoundsError says that a derivative was asked for at a point outside the bounds.
+// A BoundsError is returned for a derivative at a point outside the bounds.
 type BoundsError struct {
 	Function     string
 	Index        int
@@ -115,7 +115,7 @@ func (e *BoundsError) Error() string {
 		e.X, e.Lower, e.Upper)
 }
 
-// Name is "finitediff", with the settings that are not the default in brackets.
+// Name returns "finitediff", with the settings that are not the default in brackets.
 func (b Backend) Name() string {
 	var s []string
 	if b.Method != Central {
@@ -140,13 +140,12 @@ func (b Backend) Name() string {
 	return "finitediff(" + strings.Join(s, ", ") + ")"
 }
 
-// Lanes is the number of tangents that it pays to pass at a time: they share the
-// evaluation at x, and are what Workers divide among themselves.
+// Lanes returns the number of tangents to pass at a time: they share the evaluation at x, and Workers divide them among
+// themselves.
 func (b Backend) Lanes(n int) int { return min(max(n, 1), max(16, b.Workers)) }
 
-// Accuracy is how well differences of a function that is smooth on the scale of
-// the steps agree with its derivatives, with three digits to spare: see the table
-// of methods in the package documentation.
+// Accuracy returns the relative agreement of differences with derivatives, with three digits to spare, for a function
+// that is smooth on the scale of the steps: see the table of methods in the package documentation.
 func (b Backend) Accuracy() float64 {
 	switch b.Method {
 	case Complex:
@@ -173,7 +172,7 @@ const (
 	complexAbs = 1e-50
 )
 
-// settings are those of a backend, checked, with the defaults filled in.
+// A settings holds the checked settings of a backend, with the defaults filled in.
 type settings struct {
 	function string
 	method   Method
@@ -259,8 +258,8 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	return s, nil
 }
 
-// box is the interval of component i. Without bounds it is the finite numbers: a
-// step must not overflow either.
+// box returns the interval of component i. Without bounds it is the range of finite numbers, so that a step does not
+// overflow.
 func (s *settings) box(i int) (lo, hi float64) {
 	lo, hi = -math.MaxFloat64, math.MaxFloat64
 	if s.lo != nil {
@@ -272,7 +271,7 @@ func (s *settings) box(i int) (lo, hi float64) {
 	return lo, hi
 }
 
-// inside checks that x is in the box. A NaN passes: it is nowhere.
+// inside returns an error if x is outside the box. A NaN passes.
 func (s *settings) inside(x []float64) error {
 	if !s.bounded {
 		return nil

@@ -26,8 +26,7 @@ func (b Backend) PreparePushforward(f *engine.Function, x []float64, lanes int) 
 	return &pushforward{s: s, pool: newPool(f, s.workers)}, nil
 }
 
-// pushforward is one prepared J·v. The fields of the call in progress are kept
-// for the workers.
+// A pushforward is a prepared J·v. It holds the arguments of the current call for the workers.
 type pushforward struct {
 	s    *settings
 	pool *pool
@@ -64,8 +63,8 @@ func (p *pushforward) do(w *worker, j int) error {
 	return nil
 }
 
-// support is the number of components of v that are not 0 and the last of them,
-// and the largest absolute value, NaN if there is one.
+// support returns the number of nonzero components of v, the index of the last of them, and the largest absolute value,
+// NaN if v contains one.
 func support(v []float64) (count, last int, largest float64) {
 	for i, vi := range v {
 		if vi != 0 {

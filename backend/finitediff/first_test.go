@@ -408,8 +408,7 @@ func TestAStepTooSmallToMoveXIsTheSmallestThatDoes(t *testing.T) {
 	}
 }
 
-// TestCallsKeepNoSlices: between calls a prepared object does not hold on to what the
-// caller gave it.
+// TestCallsKeepNoSlices checks that a prepared object keeps no slices of its caller between calls.
 func TestCallsKeepNoSlices(t *testing.T) {
 	const n = 5
 	g := plain(n, 1, costScalar)

@@ -9,9 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// machine runs a program over complex numbers. It ignores guards: they compare
-// real parts, and those of a complex step are the numbers of the run over
-// float64 that has checked them.
+// A machine runs a program over complex numbers. It ignores guards: they compare real parts, which are those of the run
+// over float64 that has checked them.
 type machine struct {
 	p     *program.Program
 	name  string
@@ -43,7 +42,7 @@ func newMachine(p *program.Program, name string) *machine {
 	return c
 }
 
-// output is the value of output i.
+// output returns the value of output i.
 func (c *machine) output(i int) complex128 { return c.m[c.p.Result[i]] }
 
 func (c *machine) at(o program.Operand, l int32) complex128 {
@@ -53,7 +52,7 @@ func (c *machine) at(o program.Operand, l int32) complex128 {
 	return c.m[o.Base+l*o.Stride]
 }
 
-// run executes the program. It fails where a custom rule panics.
+// run executes the program. It returns an error if a custom rule panics.
 func (c *machine) run() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -137,8 +136,7 @@ func settle(w complex128, v float64) complex128 {
 	return w
 }
 
-// scaled is p·b, 0 where b is 0: what does not move does not meet an infinite
-// derivative.
+// scaled returns p·b, and 0 if b is 0: a zero imaginary part is a strong zero.
 func scaled(p, b float64) float64 {
 	if b == 0 {
 		return 0
@@ -146,7 +144,7 @@ func scaled(p, b float64) float64 {
 	return float64(p * b)
 }
 
-// complex1 is op at z.
+// complex1 returns op at z.
 func complex1(op rules.Op, z complex128) complex128 {
 	a, b := real(z), imag(z)
 	v := rules.Value1(op, a)
@@ -161,8 +159,8 @@ func complex1(op rules.Op, z complex128) complex128 {
 	return complex(v, scaled(rules.Partial1(op, a, v), b))
 }
 
-// analytic1 is op at a+ib with b not 0 and op(a) = v finite; ok is false where
-// only the first order is known.
+// analytic1 returns op at a+ib, where b is not 0 and op(a) = v is finite. It reports false if only the first order is
+// known.
 func analytic1(op rules.Op, a, b, v float64) (w complex128, ok bool) {
 	switch op {
 	case rules.Neg:
@@ -244,7 +242,7 @@ func analytic1(op rules.Op, a, b, v float64) (w complex128, ok bool) {
 	return 0, false
 }
 
-// complex2 is op at z and w.
+// complex2 returns op at z and w.
 func complex2(op rules.Op, z, w complex128) complex128 {
 	a, b, c, d := real(z), imag(z), real(w), imag(w)
 	switch op {
@@ -281,8 +279,8 @@ func complex2(op rules.Op, z, w complex128) complex128 {
 	return complex(v, im)
 }
 
-// analytic2 is op at z and w, of which one has an imaginary part, with op of the
-// real parts v finite.
+// analytic2 returns op at z and w, at least one of which has an imaginary part, where op of the real parts is v, a
+// finite number. It reports false if only the first order is known.
 func analytic2(op rules.Op, z, w complex128, v float64) (r complex128, ok bool) {
 	a, b, c, d := real(z), imag(z), real(w), imag(w)
 	switch op {
@@ -323,7 +321,7 @@ func analytic2(op rules.Op, z, w complex128, v float64) (r complex128, ok bool) 
 	return 0, false
 }
 
-// complex3 is op, Select or FMA, at x, y and z.
+// complex3 returns op, Select or FMA, at x, y and z.
 func complex3(op rules.Op, x, y, z complex128) complex128 {
 	if op == rules.Select {
 		if real(x) != 0 {

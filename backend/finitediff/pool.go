@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// worker is what one goroutine needs to evaluate f.
+// A worker holds the state of one goroutine that evaluates f.
 type worker struct {
 	id     int
 	f      *engine.Function
@@ -16,15 +16,14 @@ type worker struct {
 	acc    []float64
 }
 
-// pool holds the workers of a prepared object. The first one uses the function
-// itself.
+// A pool holds the workers of a prepared object. The first one uses the function itself, the others clones.
 type pool struct {
 	workers []*worker
 	errs    []error
 	wg      sync.WaitGroup
 }
 
-// task is a number of independent pieces of work.
+// A task is a number of independent pieces of work.
 type task interface{ do(w *worker, j int) error }
 
 func newPool(f *engine.Function, workers int) *pool {

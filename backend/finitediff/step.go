@@ -2,7 +2,7 @@ package finitediff
 
 import "math"
 
-// kind is the form of a first difference.
+// A kind is the form of a first difference.
 type kind uint8
 
 const (
@@ -11,14 +11,13 @@ const (
 	oneSided             // the parabola through x, p and q, both on one side of x
 )
 
-// nodes says where to evaluate a function of one variable for its derivative.
+// A nodes holds the points at which a function of one variable is evaluated for its derivative at x.
 type nodes struct {
 	kind    kind
 	x, p, q float64
 }
 
-// quotient is the derivative from the values at p, q and x. Where the kind does
-// not use a value it may be anything.
+// quotient returns the derivative from the values at p, q and x. Values that the kind does not use are ignored.
 func (d *nodes) quotient(fp, fq, fx float64) float64 {
 	switch d.kind {
 	case onePoint:
@@ -31,17 +30,17 @@ func (d *nodes) quotient(fp, fq, fx float64) float64 {
 	return (r*r*(fp-fx) - (fq - fx)) / (b * (r - 1))
 }
 
-// step is the step of a component with value x.
+// step returns the step of a component with value x.
 func (s *settings) step(x float64) float64 { return max(s.rel*math.Abs(x), s.abs) }
 
-// component is the nodes in component i at x.
+// component returns the nodes in component i at x.
 func (s *settings) component(i int, x float64) nodes {
 	lo, hi := s.box(i)
 	return s.method.nodes(x, s.step(x), lo, hi)
 }
 
-// nodes places the nodes with steps of about h inside [lo, hi], which holds x.
-// p - x is exact where x and h are not of wholly different size.
+// nodes returns nodes with steps of about h inside [lo, hi], which contains x. The difference p - x is exact unless x
+// and h differ widely in size.
 func (m Method) nodes(x, h, lo, hi float64) nodes {
 	if x-x != 0 || h != h { // the derivative is NaN, and f sees nothing but x
 		return nodes{twoPoint, x, x, x}
@@ -81,12 +80,10 @@ func central(x, h, lo, hi, reach float64) nodes {
 	return nodes{oneSided, x, p, shifted(x, 2*(p-x), lo, hi)}
 }
 
-// third is the node that the second derivative takes in addition where both nodes
-// stand on one side.
+// third returns the additional node of the second derivative if both other nodes are on one side of x.
 func (d *nodes) third(lo, hi float64) float64 { return shifted(d.x, 3*(d.p-d.x), lo, hi) }
 
-// second is the second derivative; ft is the value at the third node and used by
-// the one-sided form only.
+// second returns the second derivative; ft is the value at the third node and used by the one-sided form only.
 func (d *nodes) second(fp, fq, ft, fx float64) float64 {
 	a, b := d.p-d.x, d.q-d.x
 	if d.kind == oneSided {
@@ -95,7 +92,7 @@ func (d *nodes) second(fp, fq, ft, fx float64) float64 {
 	return 2 * ((fp-fx)/a - (fq-fx)/b) / (a - b)
 }
 
-// shifted is x+h, moved by at least one float64 and kept in [lo, hi].
+// shifted returns x+h, moved by at least one float64 and kept in [lo, hi].
 func shifted(x, h, lo, hi float64) float64 {
 	p := x + h
 	if p == x && h != 0 {
@@ -107,7 +104,7 @@ func shifted(x, h, lo, hi float64) float64 {
 // largestStep bounds the step along a direction that does not move.
 const largestStep = 1e150
 
-// along is the step along v at x: no component moves further than its own step.
+// along returns the step along v at x: no component moves further than its own step.
 func (s *settings) along(x, v []float64) float64 {
 	h := largestStep
 	for i, vi := range v {
@@ -116,7 +113,7 @@ func (s *settings) along(x, v []float64) float64 {
 	return h
 }
 
-// room is how far x can move along v and against it inside the box.
+// room returns how far x can move along v and against it inside the box.
 func (s *settings) room(x, v []float64) (back, ahead float64) {
 	back, ahead = math.MaxFloat64, math.MaxFloat64
 	for i, vi := range v {

@@ -19,10 +19,10 @@ func sub(a, b engine.Real) engine.Real { return core.Apply2(rules.Sub, a, b) }
 func mul(a, b engine.Real) engine.Real { return core.Apply2(rules.Mul, a, b) }
 func div(a, b engine.Real) engine.Real { return core.Apply2(rules.Div, a, b) }
 
-// fixed is x without its derivative.
+// fixed returns x without its derivative.
 func fixed(x engine.Real) engine.Real { return core.Apply1(rules.Finite, x) }
 
-// tracedStep is step over Reals.
+// tracedStep returns the step over Reals.
 func (s *settings) tracedStep(x engine.Real) engine.Real {
 	return core.Apply2(rules.Max, mul(constant(s.rel), core.Apply1(rules.Abs, fixed(x))), constant(s.abs))
 }
@@ -44,8 +44,7 @@ func (s *settings) stays(i int, x engine.Real) {
 	core.Compare(core.OpGuardLe, constant(lo), x, true)
 }
 
-// clamped is x with its derivative and, where rounding moved it out of the box,
-// the value at the face.
+// clamped returns x with its derivative; a value that rounding moved out of the box is replaced by that of the face.
 func (s *settings) clamped(i int, x engine.Real) engine.Real {
 	if lo, hi := s.box(i); x.V > hi {
 		x = add(x, constant(hi-x.V))
@@ -55,20 +54,20 @@ func (s *settings) clamped(i int, x engine.Real) engine.Real {
 	return x
 }
 
-// tracedNodes is nodes over Reals: p and q move with x, the widths do not.
+// A tracedNodes is a nodes over Reals: p and q move with x, the widths do not.
 type tracedNodes struct {
 	nodes
 	xp, xq engine.Real // p and q
 	width  engine.Real // the denominator of the quotient
 }
 
-// regular reports whether d is what steps of h give without bounds.
+// regular reports whether d has the nodes of step h without bounds.
 func (d *nodes) regular(h float64) bool {
 	p := d.x + h
 	return p != d.x && d.p == p && (d.kind == onePoint || d.kind == twoPoint && d.q == d.x+(d.x-p))
 }
 
-// tracedComponent is component over Reals.
+// tracedComponent returns the nodes in component i over Reals.
 func (s *settings) tracedComponent(i int, x engine.Real) tracedNodes {
 	t := tracedNodes{nodes: s.component(i, x.V)}
 	h := s.tracedStep(x)
@@ -98,7 +97,7 @@ func (s *settings) tracedComponent(i int, x engine.Real) tracedNodes {
 	return t
 }
 
-// denominator is what the quotient divides by.
+// denominator returns the denominator of the quotient.
 func (d *nodes) denominator() float64 {
 	switch d.kind {
 	case onePoint:
@@ -110,7 +109,7 @@ func (d *nodes) denominator() float64 {
 	return b * (b/a - 1)
 }
 
-// over is quotient over Reals.
+// over returns the quotient over Reals.
 func (t *tracedNodes) over(fp, fq, fx engine.Real) engine.Real {
 	switch t.kind {
 	case onePoint:
@@ -170,7 +169,7 @@ func (t *tracedCall) column(j int) (tracedNodes, error) {
 	return d, err
 }
 
-// tracedGradient is the gradient over Reals. The context c has been entered.
+// tracedGradient computes the gradient over Reals. The context c has been entered.
 func (s *settings) tracedGradient(f *engine.Function, y, x []engine.Real, c engine.Context) error {
 	if err := s.insideTraced(x); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (s *settings) insideTraced(x []engine.Real) error {
 	return s.inside(v)
 }
 
-// plainPushforward is the quotient along v as tracedPushforward takes it.
+// plainPushforward computes the quotient along v over plain numbers, with the nodes of tracedPushforward.
 func (s *settings) plainPushforward(w *worker, y0, y, xv []float64) error {
 	n := len(w.x)
 	x, v := xv[:n], xv[n:]
@@ -230,15 +229,14 @@ func (s *settings) plainPushforward(w *worker, y0, y, xv []float64) error {
 	return nil
 }
 
-// directionNodes is the nodes along v; columns is set where the bounds leave no
-// room for them.
+// directionNodes returns the nodes along v, and reports in columns whether the bounds leave no room for them.
 func (s *settings) directionNodes(x, v []float64) (d nodes, columns bool) {
 	h := s.along(x, v)
 	back, ahead := s.room(x, v)
 	return s.method.nodes(0, h, -back, ahead), s.bounded && max(back, ahead) < h/8
 }
 
-// tracedPushforward is J·v over Reals.
+// tracedPushforward computes J·v over Reals.
 func (s *settings) tracedPushforward(f *engine.Function, y, xv []engine.Real, c engine.Context) error {
 	n := len(xv) / 2
 	x, v := xv[:n], xv[n:]
@@ -311,7 +309,7 @@ func (t *tracedCall) along(y []engine.Real, h engine.Real, v []engine.Real, guar
 	return t.f.Within(y, t.at, t.c)
 }
 
-// byColumns is J·v as a sum of columns.
+// byColumns computes J·v as a sum of columns.
 func (t *tracedCall) byColumns(y, v []engine.Real) error {
 	for i := range y {
 		y[i] = engine.Real{}

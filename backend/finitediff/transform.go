@@ -5,18 +5,16 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// GradientFunction is x ↦ (∇f(x), f(x)): the difference quotients that the engine takes for the
-// gradient of f. Over plain numbers it computes them as PrepareGradient does; over
-// Reals it runs f at shifted Reals and combines the results, so that another
-// engine differentiates the quotient itself, with the steps held fixed. What comes
-// out has the truncation error of the quotient's derivative and its rounding over
-// the step.
+// GradientFunction returns the function x ↦ (∇f(x), f(x)), whose gradient consists of the difference quotients of
+// PrepareGradient. Over plain numbers it computes them as PrepareGradient does; over Reals it runs f at shifted Reals
+// and combines the results, so that another engine differentiates the quotient itself, with the steps held fixed. The
+// result has the truncation error of the quotient's derivative, and its rounding error divided by the step.
 //
-// In a recording the steps are part of the program and follow x. Where bounds move
-// the nodes, the recording holds at its point only and guards say so.
+// In a recording the steps are part of the program and follow x. If bounds move the nodes, the recording is valid at
+// its point only, which guards ensure.
 //
-// Complex has no complex Reals; over Reals its gradient is the reverse of the
-// recorded program, which agrees with it to rounding.
+// Complex has no complex Reals; over Reals its gradient is the reverse sweep of the recorded program, which agrees with
+// it to rounding.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
 	if err := scalar(f, "GradientFunction"); err != nil {
 		return nil, err
@@ -47,9 +45,9 @@ func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) 
 	})
 }
 
-// PushforwardFunction is (x, v) ↦ (J(x)·v, f(x)): the directional difference of f at x along v.
-// As a function of 2n numbers it is differentiated like GradientFunction. The
-// quotient is taken along v also where v has one component only.
+// PushforwardFunction returns the function (x, v) ↦ (J(x)·v, f(x)): the directional difference of f at x along v. As a
+// function of 2n numbers it is differentiated like GradientFunction. The quotient is taken along v even if v has a
+// single nonzero component.
 func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
 	n, m := f.Dims()
 	return b.derived(f, "pushforward of "+f.Name(), 2*n, 2*m, func(s *settings, f *engine.Function) transform {
@@ -77,7 +75,7 @@ func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, erro
 	})
 }
 
-// transform is the two ways to compute a derived function of one base.
+// A transform holds the two ways to compute a derived function of one base.
 type transform struct {
 	plain  func() (func(y, x []float64) error, error)
 	traced func(y, x []engine.Real, c engine.Context) error

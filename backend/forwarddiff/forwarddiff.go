@@ -4,11 +4,10 @@
 //	g, err := nabla.Gradient(f, forwarddiff.Backend{}, x)
 //
 // One sweep runs the function once and carries Chunk directions, so a gradient of
-// n inputs takes n/Chunk sweeps. What depends on none of the sweep's inputs costs as
-// much as in the plain function, the rest a constant times Chunk. Forward mode is for few inputs, for Jacobians with
-// more rows than
-// columns, and for functions whose control flow changes at every call: nothing is
-// recorded.
+// n inputs takes n/Chunk sweeps. Operations that do not depend on the sweep's inputs cost as
+// much as in the plain function, the others a constant times Chunk. Forward mode suits
+// functions with few inputs, Jacobians with more rows than columns, and functions whose
+// control flow changes at every call, as nothing is recorded.
 //
 // Derivatives that are structurally zero stay zero where they meet an infinite
 // partial derivative. Second order differentiates the gradient that the reverse of
@@ -30,21 +29,19 @@ type Backend struct {
 	// them up to 12, and beyond that equal chunks of at most 12.
 	Chunk int
 
-	// Workers is the number of goroutines that share the chunks of a gradient or
-	// Jacobian; zero or one means the caller's alone. Each has its own copy of
-	// the bound struct and its scratch, but the function itself is then called
-	// from several goroutines: what it captures it must only read.
+	// Workers is the number of goroutines that share the chunks of a gradient or Jacobian; zero or one means the
+	// caller's alone. Each has its own copy of the bound struct and its scratch, but the function itself is called from
+	// several goroutines: it must not write to captured data.
 	Workers int
 
-	// Limit is the number of operations one sweep may have; zero means what fits
-	// into 2 GiB.
+	// Limit is the largest number of operations in one sweep; zero means as many as fit into 2 GiB.
 	Limit int
 }
 
 // maxChunk is the chunk threshold of ForwardDiff.jl.
 const maxChunk = 12
 
-// Name is "forwarddiff" with the settings that are not the default.
+// Name returns "forwarddiff" with the settings that are not the default.
 func (b Backend) Name() string {
 	var s []string
 	if b.Chunk != 0 {
@@ -62,7 +59,7 @@ func (b Backend) Name() string {
 	return "forwarddiff(" + strings.Join(s, ", ") + ")"
 }
 
-// Lanes is the chunk for n directions.
+// Lanes returns the chunk size for n directions.
 func (b Backend) Lanes(n int) int {
 	if b.Chunk > 0 {
 		return max(1, min(b.Chunk, n))
@@ -74,7 +71,7 @@ func (b Backend) Lanes(n int) int {
 	return (n + chunks - 1) / chunks
 }
 
-// check looks at the settings, and at what f is.
+// check returns an error for invalid settings or for a function that is not traceable.
 func (b Backend) check(f *engine.Function) error {
 	for _, v := range []struct {
 		name  string
@@ -87,7 +84,7 @@ func (b Backend) check(f *engine.Function) error {
 	return f.Untraceable()
 }
 
-// runner runs a function over dual numbers. It belongs to one goroutine.
+// A runner runs a function over dual numbers. It must not be used concurrently.
 type runner struct {
 	f      *engine.Function
 	t      *engine.Tracer
@@ -102,8 +99,7 @@ func (b Backend) newRunner(f *engine.Function, lanes int) *runner {
 		limit: b.Limit}
 }
 
-// sweep runs f at x with lanes tangents whose seeds are set by seed. It runs
-// again with structural zeros where a tangent came out as NaN.
+// sweep runs f at x with lanes tangents, seeded by s. If a tangent is NaN, it runs f again with structural zeros.
 func (r *runner) sweep(x []float64, lanes int, s seeds) error {
 	if err := r.once(x, lanes, s, false); err != nil {
 		return err
@@ -116,8 +112,8 @@ func (r *runner) sweep(x []float64, lanes int, s seeds) error {
 	return nil
 }
 
-// seeds are the tangents of the inputs: the columns of a block, or unit vectors
-// from first on where the block is empty.
+// A seeds holds the tangents of the inputs: the columns of a block, or unit vectors from first on if the block is
+// empty.
 type seeds struct {
 	block engine.Block
 	unit  bool
@@ -127,8 +123,8 @@ type seeds struct {
 func (r *runner) once(x []float64, lanes int, s seeds, strong bool) error {
 	r.t.StartDual(len(x), lanes, r.limit, strong)
 	defer r.t.Close()
-	// An input that no direction moves is a constant of this sweep: what depends on
-	// it alone costs as much as in the plain function, and no infinity of it is met.
+	// An input whose tangents are all zero is a constant of this sweep: operations on constants cost as much as in the
+	// plain function, and their infinite derivatives have no effect.
 	for i, v := range x {
 		r.xs[i] = engine.Real{V: v}
 		switch {
@@ -156,7 +152,7 @@ func (r *runner) once(x []float64, lanes int, s seeds, strong bool) error {
 	return r.f.OverIn(r.t, r.ys, r.xs)
 }
 
-// moves reports whether a tangent is not zero.
+// moves reports whether any tangent in row is not zero.
 func moves(row []float64) bool {
 	for _, v := range row {
 		if v != 0 {
@@ -166,7 +162,7 @@ func moves(row []float64) bool {
 	return false
 }
 
-// tangents is those of output i, nil where it is a constant.
+// tangents returns the tangents of output i, nil if it is a constant.
 func (r *runner) tangents(i int) []float64 {
 	if r.ys[i].ID == 0 {
 		return nil
@@ -226,8 +222,7 @@ func (p *pushforward) Pushforward(y []float64, ydot engine.Block, x []float64, x
 	return nil
 }
 
-// columns evaluates all columns of a Jacobian chunk by chunk, on several
-// goroutines if wanted.
+// A columns evaluates all columns of a Jacobian chunk by chunk, on several goroutines if there are several runners.
 type columns struct {
 	runners []*runner
 	chunk   int
@@ -279,7 +274,7 @@ func (c *columns) each(x []float64, put func(r *runner, first, lanes int)) error
 	return nil
 }
 
-// share does the chunks of worker w.
+// share runs the chunks of worker w.
 func (c *columns) share(w int, x []float64, put func(r *runner, first, lanes int)) error {
 	for first := w * c.chunk; first < len(x); first += c.chunk * len(c.runners) {
 		lanes := min(c.chunk, len(x)-first)

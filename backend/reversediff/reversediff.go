@@ -30,7 +30,7 @@ type Backend struct {
 	Limit int
 }
 
-// Name is "reversediff" with the settings that are not the default.
+// Name returns "reversediff" with the settings that are not the default.
 func (b Backend) Name() string {
 	var s []string
 	if b.Compile {
@@ -99,11 +99,11 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 	return &compiledGradient{c: c, b: b, y: make([]float64, 1)}, nil
 }
 
-// pause is the number of calls for which a function whose recordings do not last is
-// recorded without deriving a program.
+// pause is the number of calls for which a function that often takes new branches is recorded without deriving a
+// program.
 const pause = 64
 
-// gradientProgram has the outputs "y" and "xbar".
+// gradientProgram returns the program of value and gradient, with the outputs "y" and "xbar".
 func gradientProgram(p *program.Program, strong bool) *program.Program {
 	return program.Simplify(program.VJP(p, program.VJPOptions{Unit: true, Strong: strong}))
 }
@@ -112,8 +112,7 @@ type compiledGradient struct {
 	c *engine.Compiled
 	b Backend
 	y []float64
-	// Where every call takes another branch, calls go to a recording that is swept
-	// as it is, and now and then a program is tried again.
+	// If calls keep taking other branches, recordings are swept in place for a while before a program is derived again.
 	tape   *recordedGradient
 	paused int
 	swept  int
@@ -143,8 +142,7 @@ func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) 
 	return g.y[0], nil
 }
 
-// PrepareHVP implements engine.HVPer where the function is replayed: the tangent
-// of the gradient program.
+// PrepareHVP implements engine.HVPer. If the function is replayed, the product is the tangent of the gradient program.
 func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {
 	n, _ := f.Dims()
 	if !b.replays(f) {
@@ -198,14 +196,13 @@ func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []f
 	return h.y[0], nil
 }
 
-// sweepLimit is the number of statements that the sweeps of a whole Jacobian or
-// Hessian may visit while its program is built, and of the elements that it may have;
-// beyond it, the program of a few directions at a time is run several times.
+// sweepLimit is the largest number of statements that the sweeps of a whole Jacobian or Hessian may visit while its
+// program is built, and of the elements that it may have. Beyond it, the program of a few directions is run several
+// times.
 const sweepLimit = 1 << 20
 
-// PrepareJacobian implements engine.Jacobianer. A small Jacobian is one program, with
-// a sweep for each row or column over what that depends on; a large one takes
-// several columns or rows at a time, whichever are fewer.
+// PrepareJacobian implements engine.Jacobianer. A small Jacobian is one program, with a sweep for each row or column
+// over the statements related to it; a large one takes several columns or rows at a time, whichever are fewer.
 func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
 	n, m := f.Dims()
 	if !b.replays(f) || n == 0 || m == 0 {
@@ -230,8 +227,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	return &compiledJacobian{c: c, buf: make([]float64, n*m)}, nil
 }
 
-// tangents is the backend as one that pushes forward: it replays the tangent of the
-// program.
+// A tangents is the backend as a Pusher: it replays the tangent of the program.
 type tangents struct{ b Backend }
 
 func (t tangents) Name() string { return t.b.Name() }
@@ -277,8 +273,8 @@ func rows(machine *program.Machine, i int, dst engine.Block, buf []float64) {
 	}
 }
 
-// PrepareHessian implements engine.Hessianer. A small Hessian is one program, with a
-// tangent of the gradient for each column over what that depends on.
+// PrepareHessian implements engine.Hessianer. A small Hessian is one program, with a tangent of the gradient for each
+// column over the statements that depend on its input.
 func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
 	n, _ := f.Dims()
 	if b.replays(f) && n > 0 {

@@ -5,12 +5,12 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// sparseLimit is how many statements the sweeps for sparse entries may visit, for each
-// statement and entry that there is, before compressing is the better way.
+// sparseLimit is the largest number of statements that the sweeps for sparse entries may visit, per statement and
+// entry. Beyond it, a compressed Jacobian is cheaper.
 const sparseLimit = 16
 
-// PrepareSparseJacobian implements engine.SparseJacobianer: the entries are one
-// program, with a sweep for each row or column over what that depends on.
+// PrepareSparseJacobian implements engine.SparseJacobianer. The entries are one program, with a sweep for each row or
+// column over the statements related to it. It returns nil, nil if f is not replayed or the sweeps cost too much.
 func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
 	s engine.Structure) (engine.SparseJacobian, error) {
 	n, m := f.Dims()
@@ -29,16 +29,16 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
 	return &sparseJacobian{e}, nil
 }
 
-// compiled are entries that a program computes, and the others that should be zero.
+// A compiled is a program that computes the entries of a pattern, and the entries off the pattern, which must be zero.
 type compiled struct {
 	c      *engine.Compiled
 	derive func(p *program.Program, strong bool) (*program.Program, []program.Entry)
-	group  int // of the entries among the outputs
+	group  int // index of the output group of the entries
 	others []float64
 }
 
-// compileEntries derives entries of what base makes of p, which f has just recorded. It
-// is nil where the sweeps for them would take too long.
+// compileEntries derives a program of the entries o from base(p), where p has just been recorded from f. It returns nil
+// if the sweeps would cost too much.
 func (b Backend) compileEntries(f *engine.Function, p *program.Program, o program.EntriesOptions,
 	base engine.Derive) *compiled {
 	first := base(p, false)
@@ -75,7 +75,7 @@ func (b Backend) compileEntries(f *engine.Function, p *program.Program, o progra
 	return e
 }
 
-// run computes the entries at x. op is who asks.
+// run computes the entries at x. It returns an error of operator op if an entry off the pattern is not zero.
 func (e *compiled) run(op string, entries, x []float64) (*program.Machine, error) {
 	m, err := e.c.Run(x, engine.Block{})
 	if err != nil {
@@ -113,9 +113,9 @@ func (j *sparseJacobian) ValueAndEntries(y, entries, x []float64) error {
 	return err
 }
 
-// PrepareSparseHessian implements engine.SparseHessianer: the entries of the Jacobian
-// of the gradient's program. What does not change is folded. The program that gives
-// value and gradient too is another one, made when the gradient is asked for.
+// PrepareSparseHessian implements engine.SparseHessianer. The entries are those of the Jacobian of the gradient's
+// program; constant ones are folded. A second program that also computes value and gradient is compiled when the
+// gradient is first requested.
 func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure,
 	some bool) (engine.SparseHessian, error) {
 	n, _ := f.Dims()
@@ -175,8 +175,7 @@ func (h *sparseHessian) ValueGradientAndEntries(grad, entries, x []float64) (flo
 	return h.y[0], nil
 }
 
-// tooMuch is the error where a function takes a branch, when it is evaluated again, whose
-// derivatives are much denser.
+// tooMuch returns the error for a function that, evaluated again, takes a branch whose derivatives are much denser.
 func tooMuch(f *engine.Function) error {
 	return &engine.UnsupportedError{
 		What:   "the Hessian of function " + f.Name() + " is denser than it was at the point of preparation",

@@ -8,8 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// tape is a recording with the value of every number, swept in place. Its memory
-// is kept from call to call.
+// A tape is a recording with the value of every number, which is swept in place. Its memory is reused by later calls.
 type tape struct {
 	f       *engine.Function
 	t       *engine.Tracer
@@ -70,7 +69,7 @@ func (r *tape) sweep(xbar, ybar []float64, strong bool) {
 	for i, y := range r.ys {
 		switch {
 		case y.ID == 0:
-		case strong: // what has no cotangent is a structural zero
+		case strong: // a missing cotangent is a structural zero
 			s.add(uint32(y.ID), core.StrongSeed(ybar[i]))
 		default:
 			s.add(uint32(y.ID), ybar[i])
@@ -90,7 +89,7 @@ func (r *tape) sweep(xbar, ybar []float64, strong bool) {
 	r.args = s.args
 }
 
-// A sweeper adds cotangents up, record by record, backwards.
+// A sweeper accumulates cotangents in a reverse sweep over the records.
 type sweeper struct {
 	rec    *core.Recorded
 	adj    []float64
@@ -98,7 +97,7 @@ type sweeper struct {
 	args   []uint32
 }
 
-// value is the value of an operand.
+// value returns the value of an operand.
 func (s *sweeper) value(a uint32) float64 {
 	if a&core.ConstBit != 0 {
 		return s.rec.Consts[a&^core.ConstBit]
@@ -113,7 +112,7 @@ func (s *sweeper) add(a uint32, g float64) {
 	}
 }
 
-// scaled is g·p; in strong mode a product is never -0.
+// scaled returns g·p; in strong mode a product is never -0.
 func (s *sweeper) scaled(g, p float64) float64 {
 	if s.strong {
 		return core.StrongMul(g, p)
@@ -203,8 +202,8 @@ func (s *sweeper) unary(op rules.Op, r core.Record, g, v float64) {
 	s.add(r.A, s.scaled(g, p))
 }
 
-// partial is g times p, the partial derivative of v = op(x, y) with respect to argument
-// i, or times its factors.
+// partial returns g times p, the partial derivative of v = op(x, y) with respect to argument i, or g times the factors
+// of p if p is extreme.
 func (s *sweeper) partial(op rules.Op, i int, g, x, y, v, p float64) float64 {
 	if rules.Extreme(op, i, p) {
 		f := rules.Factors2(op, i, x, y, v)
@@ -213,7 +212,7 @@ func (s *sweeper) partial(op rules.Op, i int, g, x, y, v, p float64) float64 {
 	return s.scaled(g, p)
 }
 
-// times is scaled by factors; in strong mode g is no structural zero here.
+// times returns g times the product of factors; in strong mode g must not be a structural zero.
 func (s *sweeper) times(g float64, f *rules.Factors) float64 {
 	g = f.Times(g)
 	if s.strong {
@@ -222,7 +221,7 @@ func (s *sweeper) times(g float64, f *rules.Factors) float64 {
 	return g
 }
 
-// before is the record before record k of chunk c.
+// before returns the record before record k of chunk c.
 func (s *sweeper) before(c, k int) core.Record {
 	if k > 0 {
 		return s.rec.Chunks[c][k-1]
@@ -231,8 +230,8 @@ func (s *sweeper) before(c, k int) core.Record {
 	return prev[len(prev)-1]
 }
 
-// call passes the cotangents of the outputs of a custom rule, which stand after
-// the record, on to its arguments, which stand before it.
+// call propagates the cotangents of the outputs of a custom rule, which follow the record, to its arguments, which
+// precede it.
 func (s *sweeper) call(c, k int, id uint32) {
 	r := s.rec.Chunks[c][k]
 	rule, n := s.rec.Customs[r.A], int(r.B)
@@ -268,8 +267,8 @@ func (s *sweeper) call(c, k int, id uint32) {
 	}
 }
 
-// arity and partials say what the table of rules says, without a look-up that
-// checks.
+// arity and partials hold the number of operands of each operation and the operands with a partial derivative, from the
+// table of rules, for look-ups without checks.
 var arity, partials = func() (n [rules.NumOps]int, on [rules.NumOps][3]bool) {
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		n[op] = op.Arity()
