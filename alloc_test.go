@@ -32,7 +32,7 @@ func chainedPair(y, x []nabla.Real) {
 
 func chainedCurve(t nabla.Real) nabla.Real { return nabla.Sin(t).Mul(nabla.Exp(t)).Add(t.Sq()) }
 
-// inPlace is every prepared call that writes into what it is given.
+// inPlace returns every prepared call that writes to a given destination.
 func inPlace(t testing.TB, b nabla.Backend, n int) map[string]func() error {
 	x, v := make([]float64, n), make([]float64, n)
 	for i := range x {

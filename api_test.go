@@ -18,7 +18,7 @@ import (
 
 // The programs that users write, each on every engine.
 
-// within compares with tol, or with what finite differences give.
+// within compares with tolerance tol, or with that of finite differences for their engines.
 func within(t *testing.T, what string, b nabla.Backend, got, want []float64, tol float64) {
 	t.Helper()
 	if strings.Contains(b.Name(), "finitediff") {

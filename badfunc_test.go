@@ -323,8 +323,8 @@ func TestNegativeLimit(t *testing.T) {
 	}
 }
 
-// TestLimitOfInnerEngine holds that the limit of the inner engine bounds what is
-// recorded of the function in second order, up and down.
+// TestLimitOfInnerEngine checks that the limit of the inner engine bounds the recordings of
+// second-order operators, from above and below.
 func TestLimitOfInnerEngine(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real {
 		s := x[0]

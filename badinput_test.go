@@ -17,7 +17,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/tracker"
 )
 
-// allEngines are what bad input is given to.
+// allEngines are the engines that are tested with bad input.
 var allEngines = append(slices.Clone(firstOrder), finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex},
 	nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled})
 
@@ -274,7 +274,7 @@ func TestWrongMatrices(t *testing.T) {
 		if _, err := h.Hessian(mat.NewDiagDense(2, nil), x); !errors.Is(err, nabla.ErrUnsupported) {
 			t.Errorf("Hessian into a diagonal with %s: %v", b.Name(), err)
 		}
-		// what counts as nil
+		// destinations that count as nil
 		if _, err := j.Jacobian((*mat.Dense)(nil), x); err != nil {
 			t.Errorf("Jacobian into a nil matrix with %s: %v", b.Name(), err)
 		}
@@ -341,7 +341,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestNonFiniteInput holds that NaN and Inf give what IEEE arithmetic gives.
+// TestNonFiniteInput checks that derivatives at NaN and Inf follow IEEE arithmetic.
 func TestNonFiniteInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	f := func(x []nabla.Real) nabla.Real { return x[0].Mul(x[1]).Add(nabla.Exp(x[1])) }

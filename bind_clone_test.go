@@ -246,7 +246,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestCloneMatrices is TestClone for what shares products among workers.
+// TestCloneMatrices is like TestClone, for operators that share products among workers.
 func TestCloneMatrices(t *testing.T) {
 	const n = 60
 	d := newDesk(n)
@@ -342,7 +342,7 @@ func TestUncopied(t *testing.T) {
 	}
 }
 
-// TestCloneFollows: a clone sees what becomes of the struct, and of what it leads to.
+// TestCloneFollows: a clone sees later changes of the struct and of the memory reachable from it.
 func TestCloneFollows(t *testing.T) {
 	d := newDesk(4)
 	f := func(x []float64, d *desk) float64 {
@@ -367,7 +367,7 @@ func TestCloneFollows(t *testing.T) {
 			s += v
 		}
 		s *= x[0]
-		d.rows[0][0]++ // what it writes, nobody sees
+		d.rows[0][0]++ // its writes are seen by no other
 		return s
 	}
 	p, err := nabla.PrepareGradient(nabla.Bind(f, d), finitediff.Backend{Method: finitediff.Forward}, []float64{1})

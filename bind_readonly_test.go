@@ -142,9 +142,9 @@ func init() {
 		}})
 }
 
-// TestReadOnly: what is only read is one memory for all clones and workers, and what is
-// written one for each; references between them lead to the right one. The data changes
-// between calls, and what leads where does. Run it with -race.
+// TestReadOnly: memory that is only read is shared by all clones and workers, and memory that is
+// written is copied for each; references between the two are preserved. Data and references change
+// between calls. Run it with -race.
 func TestReadOnly(t *testing.T) {
 	const n = 24
 	for _, b := range []nabla.Backend{
@@ -264,8 +264,8 @@ func TestReadOnlySelf(t *testing.T) {
 	}
 }
 
-// TestReadOnlyAllocation: a call of a clone does not allocate, and one that only reads costs
-// what one of the object costs that it comes from.
+// TestReadOnlyAllocation: a call of a clone does not allocate, and a clone of a function that only
+// reads costs as much as the original.
 func TestReadOnlyAllocation(t *testing.T) {
 	d := newShelf(30)
 	d.Any = nil

@@ -50,7 +50,7 @@ func (e *edge) gradient(x []float64) []float64 {
 	return g
 }
 
-// history is what came of the calls of a prepared object.
+// A history holds the outcomes of the calls of a prepared object.
 type history struct {
 	wrong   []int // calls with wrong results that no error has named yet
 	errors  []int
@@ -272,9 +272,9 @@ var grid = nabla.Rule{
 	VJP: func(xbar, x, y, ybar []float64) { xbar[0] += ybar[0] },
 }.Func()
 
-// TestCapturedDataWithoutPointsNear: where a recording can be compared at x alone any more,
-// it is made again; what that shows of the calls before is an error, and the absence of it
-// is none.
+// TestCapturedDataWithoutPointsNear: a recording that can be compared only at x itself is made
+// again. If the new one shows that earlier results were wrong, that is an error, and otherwise
+// there is none.
 func TestCapturedDataWithoutPointsNear(t *testing.T) {
 	for _, b := range moving[:2] {
 		for _, change := range []bool{false, true} {
@@ -323,7 +323,7 @@ func TestComparisonsPerCall(t *testing.T) {
 	}
 }
 
-// TestStaleErrorWords: the error says what was and was not compared.
+// TestStaleErrorWords: the error lists the points that were and were not compared.
 func TestStaleErrorWords(t *testing.T) {
 	e := &edge{factor: 1, shift: 1}
 	p := mustGradient(t, e.at, nabla.Policy{Backend: compiled, OnGuard: nabla.Fail}, 1, 1, 1)

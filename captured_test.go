@@ -136,8 +136,8 @@ func prepareFor[P any](f any, b nabla.Backend, x []float64,
 	return raw(f.(func([]nabla.Real) nabla.Real), b, x)
 }
 
-// TestCapturedData changes what a function captures before every call. The value at the
-// point does not show it.
+// TestCapturedData changes captured data before every call. The value at the point does not show
+// the change.
 func TestCapturedData(t *testing.T) {
 	x := []float64{1, 1}
 	for how, make := range capturing {
@@ -228,7 +228,7 @@ func TestCapturedDataOfMatrices(t *testing.T) {
 	}
 }
 
-// TestCapturedDataOfLinearOperators: both directions see what has changed.
+// TestCapturedDataOfLinearOperators: both directions see changes of captured data.
 func TestCapturedDataOfLinearOperators(t *testing.T) {
 	x := []float64{1, 1}
 	for _, b := range append(slices.Clone(replaying), tracker.Backend{}, reversediff.Backend{}, finitediff.Backend{}) {
@@ -294,7 +294,7 @@ func TestPackageVariable(t *testing.T) {
 			}
 		}
 	}
-	// What the user says.
+	// Settings of the user.
 	for name, b := range map[string]nabla.Backend{
 		"reversediff(compile)+fixedcaptures": nabla.Policy{Backend: compiled, FixedCaptures: true},
 		"reversediff(compile)+nostalecheck":  nabla.Policy{Backend: compiled, NoStaleCheck: true},
@@ -357,7 +357,7 @@ func TestComparisonNearTheDomain(t *testing.T) {
 				if name != "NaN" && name != "infinity" && (err != nil || g[1] != c) || name == "NaN" && err != nil {
 					t.Errorf("%s, call %d: %v, %v", name, k, g, err)
 				}
-				// Where a coordinate is the only one of its branch nothing else shows what it does.
+				// If one value of a coordinate has a branch of its own, points nearby do not show its effect.
 				pinned := strings.HasPrefix(name, "a comparison") || strings.HasSuffix(name, "it is") ||
 					strings.HasSuffix(name, "panics") || strings.HasSuffix(name, "panic")
 				if k <= 10 && p.Recordings() > 1 && !pinned && name != "NaN" && name != "infinity" {
@@ -397,9 +397,9 @@ func TestNoFunction(t *testing.T) {
 	}
 }
 
-// BenchmarkComparison is what it costs to compare a recording with the function at a call:
-// the time of a prepared gradient less that of one which never compares, in evaluations of
-// the function over Reals without a trace. The three take turns.
+// BenchmarkComparison measures the cost of comparing a recording with the function at a call: the
+// time of a prepared gradient less that of one which never compares, in evaluations of the function
+// over untraced Reals. The three take turns.
 func BenchmarkComparison(b *testing.B) {
 	start := 0.0 // captured
 	waves := func(x []nabla.Real) nabla.Real {

@@ -196,8 +196,8 @@ func TestCloneOfBusyObject(t *testing.T) {
 	}
 }
 
-// TestResizeWhileCalled holds that a call and a Resize in two goroutines are
-// ErrBusy or go one after the other, and that neither reads what the other writes.
+// TestResizeWhileCalled checks that a call and a Resize in two goroutines return ErrBusy or run one
+// after the other, and that neither reads memory that the other writes.
 func TestResizeWhileCalled(t *testing.T) {
 	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{nabla.Dot(x, x), x[0]} }
 	g := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }

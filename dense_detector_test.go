@@ -68,8 +68,8 @@ func TestDenseDetector(t *testing.T) {
 	}
 }
 
-// TestDenseDetectorPoints: what is zero at x shows at other points, what is no number at
-// once, and what is not above Tol never.
+// TestDenseDetectorPoints: an entry that is zero at x is found at other points, a NaN is found
+// immediately, and an entry not above Tol never.
 func TestDenseDetectorPoints(t *testing.T) {
 	f := func(x []nabla.Real) []nabla.Real {
 		return []nabla.Real{x[0].Mul(x[1]), nabla.Sqrt(x[0].Sub(nabla.Const(1))), x[2].Scale(1e-9)}

@@ -111,7 +111,7 @@ func ExampleCurveDerivative() {
 	// Output: [0 1] <nil>
 }
 
-// What is learnt at a point serves many vectors, in both directions.
+// Intermediate results at a point serve many vectors, in both directions.
 func ExampleLinearize() {
 	j, err := nabla.Linearize(polar, tracker.Backend{}, []float64{2, 0})
 	if err != nil {
@@ -217,7 +217,7 @@ func ExampleGradientFunc() {
 	// Output: [10 6] <nil>
 }
 
-// Plain Go over float64 is a black box; the error says what to do.
+// Plain Go over float64 is a black box; the error names the remedy.
 func ExampleUnsupportedError() {
 	f := func(x []float64) float64 { return x[0] * x[0] }
 	_, err := nabla.Gradient(f, reversediff.Backend{}, []float64{3})

@@ -18,7 +18,7 @@ func ChooseForTest(now func() time.Time, f any, x []float64, candidates ...Backe
 	return c.choose(f, x, candidates)
 }
 
-// LargestCliqueForTest is what Choose takes for the majority.
+// LargestCliqueForTest is the function by which Choose determines the majority.
 var LargestCliqueForTest = largestClique
 
 // ComparedForTest reports whether the last call of p was compared because of the branch
@@ -33,7 +33,8 @@ func StreamForTest(bytes int64) (restore func()) {
 	return func() { streamBytes = old }
 }
 
-// WeighForTest is what a product by reverse costs in products by forward, with another clock.
+// WeighForTest returns the cost of a reverse product relative to a forward one, measured with
+// another clock.
 func WeighForTest(now func() time.Time, f func([]Real) []Real, forward, reverse Backend, x []float64) (float64, error) {
 	fn, err := functionOf("test", f, x, wantVector)
 	if err != nil {

@@ -58,7 +58,7 @@ func FuzzSparse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzSparse(t, "fuzz", data, new(sparseCounts)) })
 }
 
-// sparseCounts says what a test has seen.
+// sparseCounts counts the cases that a test has covered.
 type sparseCounts struct {
 	Refused int // functions that branch
 	Caught  int // patterns of another branch that were an error
@@ -66,8 +66,7 @@ type sparseCounts struct {
 	Zeros   int // that no pattern has
 }
 
-// fuzzSparse reports, shrunk, what is wrong with the sparse derivatives of the function
-// that data makes.
+// fuzzSparse reports errors, shrunk, of the sparse derivatives of the function generated from data.
 func fuzzSparse(t *testing.T, name string, data []byte, seen *sparseCounts) bool {
 	t.Helper()
 	o := randfunc.Options{M: 1}
@@ -215,7 +214,7 @@ func hessiansAt(p *randfunc.Prog, b nabla.AutoSparse, xs [][]float64, oracles []
 	return nil
 }
 
-// modes is what programs with fields are bound to. Mode changes the pattern.
+// modes is the bound struct of programs with fields. Mode changes the pattern.
 type modes struct {
 	Mode int
 	Rate nabla.Real
@@ -379,8 +378,8 @@ func visits(n int) (calls []int) {
 	return calls
 }
 
-// hidden reports whether there are numbers that hide what is added to them, where a
-// pattern of another branch is compared.
+// hidden reports whether a comparison with a pattern of another branch involves numbers, such as
+// NaNs, that hide those added to them.
 func hidden(o *randfunc.Oracle) bool {
 	for i := range o.Y {
 		if v := o.Y[i]; v-v != 0 || !finite(o.Grad[i]) || !finite(o.Hess[i]) {
@@ -390,7 +389,7 @@ func hidden(o *randfunc.Oracle) bool {
 	return false
 }
 
-// agreeSparse compares row r of a with what it should be.
+// agreeSparse compares row r of a with the expected values.
 func agreeSparse(a mat.Matrix, r int, want, scale []float64, tol float64, smooth bool, seen *sparseCounts) error {
 	if !smooth {
 		tol = 1e-5
@@ -401,7 +400,7 @@ func agreeSparse(a mat.Matrix, r int, want, scale []float64, tol float64, smooth
 			continue
 		}
 		v := a.At(r, c)
-		if v != v && !smooth { // what a derivative inside makes of infinities nobody promises
+		if v != v && !smooth { // the result of an inner derivative at infinities is not specified
 			continue
 		}
 		seen.Entries++

@@ -68,7 +68,7 @@ func TestRandomFunctions(t *testing.T) {
 	}
 }
 
-// randomData is what the program of a seed is made from.
+// randomData returns the bytes from which the program of a seed is generated.
 func randomData(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	data := make([]byte, 10+r.IntN(150))
@@ -78,7 +78,7 @@ func randomData(seed uint64) []byte {
 	return data
 }
 
-// fuzzProgram is the program that data makes, with points and what else it does.
+// fuzzProgram returns the program generated from data, with points and its variant.
 func fuzzProgram(data []byte) (*randfunc.Prog, [][]float64, variant) {
 	o, v := randfunc.Options{M: 1}, variant{}
 	if len(data) > 0 {
@@ -141,7 +141,7 @@ func samePattern(a, b float64) bool {
 	return (a != a) == (b != b) && math.IsInf(a, 1) == math.IsInf(b, 1) && math.IsInf(a, -1) == math.IsInf(b, -1)
 }
 
-// variant is what a program does besides, which changes nothing of it but a sign.
+// A variant is an addition to a program that changes at most the sign of its result.
 type variant struct {
 	goroutines bool // it runs in several goroutines at once, and all results count
 	captures   bool // it is multiplied with captured numbers, 1 or -1
@@ -321,8 +321,8 @@ func agreeWithOracle(o *randfunc.Oracle, i int, g []float64) error {
 	return nil
 }
 
-// sameValue compares output i with what the function is over plain numbers: bit for
-// bit, unless it has derivatives inside, which may take another order of operations.
+// sameValue compares output i with the value of the function over plain numbers: bit for bit,
+// unless the function contains derivatives, which may take another order of operations.
 func sameValue(p *randfunc.Prog, o *randfunc.Oracle, i int, got, want float64) bool {
 	if !p.Has(randfunc.Grad) {
 		return identical(got, want)
@@ -557,9 +557,9 @@ func checkJacobian(p *randfunc.Prog, xs [][]float64) error {
 	return nil
 }
 
-// TestRandomCaptures multiplies random functions with numbers in a slice that is captured,
-// and changes it before some of many calls, in place or for another slice: what comes out
-// is of the data of the call, or there is an error.
+// TestRandomCaptures multiplies random functions with numbers in a captured slice, and changes them
+// before some of many calls, in place or by another slice: the results are those for the data of
+// the call, or there is an error.
 func TestRandomCaptures(t *testing.T) {
 	stale, right := 0, 0
 	n := longtest.Cases(*fuzzCases, 30, 150, 5000)

@@ -156,8 +156,8 @@ func TestGeneratedTraced(t *testing.T) {
 	}
 }
 
-// TestGeneratedStruct changes what a recording of a plain function's form froze, in
-// every place where it can be, before calls that no comparison of values covers.
+// TestGeneratedStruct changes data that a recording of a plain function over Reals froze, in every
+// possible place, before calls that no comparison of values covers.
 func TestGeneratedStruct(t *testing.T) {
 	x := []float64{3, 2}
 	extra, far := 0.25, &polymer{Scale: 1, Weights: []float64{1, 1}}
@@ -266,7 +266,7 @@ func unregistered(x []float64) float64 { return x[0] }
 
 var registerShapes sync.Once // they stay registered
 
-// TestRegister has what panics, and all shapes that do not.
+// TestRegister covers arguments that panic, and all function types that do not.
 func TestRegister(t *testing.T) {
 	code := nabla.Generated{Version: nabla.CodeVersion, New: func() nabla.Code { return nabla.Code{} }}
 	var none func([]float64) float64

@@ -235,8 +235,8 @@ func TestGoroutinesOfVectorFunctions(t *testing.T) {
 	}
 }
 
-// TestErrorsInGoroutines: what goes wrong in a goroutine of the function's own is an error
-// of the call. A panic there would end the process.
+// TestErrorsInGoroutines: a failure in a goroutine of the function's own is an error of the call. A
+// panic there would end the process.
 func TestErrorsInGoroutines(t *testing.T) {
 	boom := errors.New("boom")
 	angry := nabla.Rule{Name: "angry", Value: func(y, x []float64) {
@@ -328,8 +328,9 @@ func TestSparsityInGoroutines(t *testing.T) {
 	}
 }
 
-// TestGoroutineThatOutlivesItsCall computes in a goroutine that goes on after the function
-// has returned: what it does then is seen by no later call, and what it left there ends one.
+// TestGoroutineThatOutlivesItsCall computes in a goroutine that continues after the function has
+// returned: no later call sees its operations, and a call that uses a number it left behind ends
+// with an error.
 func TestGoroutineThatOutlivesItsCall(t *testing.T) {
 	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, compiled, tracker.Backend{}} {
 		stop, left := make(chan bool), make(chan nabla.Real, 1)

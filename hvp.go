@@ -151,8 +151,9 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 	return op, nil
 }
 
-// HessianOp is the Hessian of a function at one point. It serves one goroutine at a time; a call from a second one returns ErrBusy. It shares
-// parts of the bound struct with the object that created it; see [Bind].
+// HessianOp is the Hessian of a function at one point. It serves one goroutine at a time; a call
+// from a second one returns ErrBusy. It shares parts of the bound struct with the object that
+// created it; see [Bind].
 type HessianOp struct {
 	h HVPPrep
 	x []float64
@@ -176,7 +177,8 @@ func (p *HVPPrep) Clone() *HVPPrep {
 	return q
 }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same
+// type.
 func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

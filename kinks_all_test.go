@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// TestSpecialPointsOfAllFunctions holds that every engine says the same at zeros,
-// infinities, NaNs, ties, steps and edges of domains: what the table of rules says.
+// TestSpecialPointsOfAllFunctions checks that all engines agree with the table of rules at zeros,
+// infinities, NaNs, ties, steps and edges of domains.
 func TestSpecialPointsOfAllFunctions(t *testing.T) {
 	points := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -2.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1),
 		math.NaN()}
@@ -124,7 +124,7 @@ func TestConventions(t *testing.T) {
 		{"log-sum-exp of -Inf", func(x []real) real { return nabla.LogSumExp(x...) }, []float64{1, -inf},
 			[]float64{1, 0}, []float64{0, 0}},
 
-		// Where keeps what is not chosen out, whatever it is.
+		// Where excludes the number not selected, whatever its value.
 		{"where √x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Sqrt(x[0]), zero) },
 			[]float64{0}, []float64{0}, []float64{0}},
 		{"where log x", func(x []real) real { return nabla.Where(nabla.Lt(zero, x[0]), nabla.Log(x[0]), x[0]) },
@@ -156,8 +156,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// TestKinksAreWrittenDown holds that every function of the table says what happens
-// at its kinks.
+// TestKinksAreWrittenDown checks that the table describes the kinks of every function.
 func TestKinksAreWrittenDown(t *testing.T) {
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		if rules.Info(op).Kinks == "" {

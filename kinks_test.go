@@ -104,8 +104,8 @@ func TestDirectionThatDoesNotMove(t *testing.T) {
 	}
 }
 
-// TestSecondOrderOfUnusedBranch holds that what was not chosen stays out of second
-// derivatives too.
+// TestSecondOrderOfUnusedBranch checks that the number not selected has no effect on second
+// derivatives either.
 func TestSecondOrderOfUnusedBranch(t *testing.T) {
 	for _, c := range []struct {
 		name string

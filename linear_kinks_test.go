@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
 
-// TestLinearOpAtSpecialPoints holds that the derivative kept at a point says what
-// the operators say, also where it is infinite.
+// TestLinearOpAtSpecialPoints checks that the derivative kept at a point agrees with the operators,
+// also where it is infinite.
 func TestLinearOpAtSpecialPoints(t *testing.T) {
 	inf := math.Inf(1)
 	for name, p := range randfunc.Singles() {

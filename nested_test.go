@@ -146,8 +146,8 @@ func TestKinkInsideReplay(t *testing.T) {
 		}
 		expect(t, p, []float64{0}, fresh, want, 2)
 	}
-	// A function that is a NaN is recorded once more for it, not at every call, unless it
-	// may capture what the NaN hides.
+	// A function whose value is NaN is recorded once more because of it, and not at every call,
+	// unless it may capture data that the NaN hides.
 	fixed := nabla.Policy{Backend: compiled, FixedCaptures: true}
 	p = mustGradient(t, func(x []nabla.Real) nabla.Real { return nabla.Log(x[0]) }, fixed, 1)
 	for range 20 {

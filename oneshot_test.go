@@ -32,8 +32,7 @@ func (b costly) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobia
 	return b.Backend.PrepareJacobian(f, x)
 }
 
-// TestOneShot: what is asked for once is computed by the form of the engine that
-// suits that, inside of wrappers too.
+// TestOneShot: an unprepared call uses the one-shot form of the engine, also inside wrappers.
 func TestOneShot(t *testing.T) {
 	scalar := func(x []nabla.Real) nabla.Real { return x[0].Mul(x[1]) }
 	vector := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(x[1]), x[0], x[1]} }

@@ -7,8 +7,8 @@ import (
 	"github.com/nabla-ad/nabla/problems"
 )
 
-// BenchmarkOverhead measures what a prepared call costs beside the arithmetic: the
-// gradient of a sum of ten squares.
+// BenchmarkOverhead measures the cost of a prepared call apart from the arithmetic: the gradient of
+// a sum of ten squares.
 func BenchmarkOverhead(b *testing.B) {
 	x := make([]float64, 10)
 	for i := range x {

@@ -94,9 +94,9 @@ func meshPoint(n int) []float64 {
 	return x
 }
 
-// TestCancelAnywhere: a preparation that is cancelled at any of the points at which it looks
-// ends there, with an error that says so; one that is not gives what works, whatever
-// becomes of the context later.
+// TestCancelAnywhere: a preparation that is cancelled at any of the points at which it checks ends
+// there, with an error that says so. One that is not cancelled returns a working object, regardless
+// of the context later.
 func TestCancelAnywhere(t *testing.T) {
 	x := meshPoint(120)
 	compiled := reversediff.Backend{Compile: true}

@@ -99,7 +99,7 @@ func prepareFuncs() map[string]*nabla.Func {
 
 type bound struct{ A int }
 
-// prepareBackends are the engines, all pairs of them, and what is put around them.
+// prepareBackends returns the engines, all pairs of them, and wrappers around them.
 func prepareBackends() []nabla.Backend {
 	engines := []nabla.Backend{
 		forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
@@ -120,9 +120,9 @@ func prepareBackends() []nabla.Backend {
 	return all
 }
 
-// TestPrepareSaysWhatTheCallWould has every operator, backend and kind of function: what
-// cannot be differentiated is refused by Prepare, and what Prepare took every method can
-// do, also after Clone, Resize and Rebind.
+// TestPrepareSaysWhatTheCallWould covers every operator, backend and kind of function. Prepare
+// refuses functions that cannot be differentiated; if it accepts one, every method works, also
+// after Clone, Resize and Rebind.
 func TestPrepareSaysWhatTheCallWould(t *testing.T) {
 	methods, _ := declared(t)
 	for kind, f := range prepareFuncs() {

@@ -173,8 +173,8 @@ func fieldNames(fields *ast.FieldList) (all []string) {
 	return all
 }
 
-// arguments are what methods are called with, by the names of their parameters: a point
-// of n numbers, vectors of ones, and nil for destinations. The function has one output.
+// arguments returns arguments for a method, selected by the names of its parameters: a point of n
+// numbers, vectors of ones, and nil for destinations. The function has one output.
 func arguments(typ reflect.Type, m method, n int) []reflect.Value {
 	ones := func(k int) []float64 {
 		v := make([]float64, k)

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestREADME compiles and runs the Go programs in the README and compares what they
-// print with the text block that follows. Those that need generated code are run by the
-// tests of package gen.
+// TestREADME compiles and runs the Go programs in the README and compares their output with the
+// text block that follows. Programs that need generated code are run by the tests of package gen.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// inlined are the methods whose untraced case has to cost what float64 costs.
+// inlined are the methods whose untraced case must be as fast as float64.
 var inlined = []string{"Add", "Sub", "Mul", "Div", "Neg", "Sq", "Scale", "AddConst", "Less", "LessEq", "Equal", "Value",
 	"Int"}
 

@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 )
 
-// A prodRule is the product of two numbers as a rule, and what its functions do besides.
+// A prodRule is the product of two numbers as a rule, with additional actions of its functions.
 // before and after are called around every function with its name and its arguments.
 type prodRule struct {
 	name     string // the only derivative that the rule has
@@ -63,7 +63,8 @@ func (p prodRule) real(what string, out, x, y, d []nabla.Real) {
 	}
 }
 
-// prodFunc is x₀x₁ + sin x₀ and the product again, which sees what was left of x.
+// prodFunc returns x₀x₁ + sin x₀ plus the product again, which shows whether the rule has modified
+// x.
 func prodFunc(r nabla.Rule) func(x []nabla.Real) nabla.Real {
 	f := r.Func()
 	return func(x []nabla.Real) nabla.Real { return f(x...)[0].Add(nabla.Sin(x[0])).Add(f(x...)[0]) }

@@ -11,8 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// twist is x ↦ (x0²·x1, sin(x0)·x1³), written once as a rule in several ways and
-// once over Reals, which is what the rules are compared with.
+// The tests use twist, x ↦ (x0²·x1, sin(x0)·x1³), written as a rule in several ways and once over
+// Reals, as the reference.
 
 func twist(x ...Real) []Real {
 	return []Real{x[0].Sq().Mul(x[1]), Sin(x[0]).Mul(x[1].PowConst(3))}
@@ -60,8 +60,7 @@ var twists = map[string]Rule{
 	"VJP and JVPReal ": {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
 }
 
-// around calls f twice, with numbers of the trace and a constant, and goes on with
-// what comes out.
+// around calls f twice, with numbers of the trace and a constant, and computes with the results.
 func around(f func(x ...Real) []Real) func(x []Real) Real {
 	return func(x []Real) Real {
 		y := f(x[0].Mul(x[1]), x[1])

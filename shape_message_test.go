@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 )
 
-// TestMessagesSayWhatToDo reads what went wrong, what was wanted and the next step
-// in messages about lengths and settings.
+// TestMessagesSayWhatToDo checks that messages about lengths and settings give the mistake, the
+// expected value and the next step.
 func TestMessagesSayWhatToDo(t *testing.T) {
 	x := []float64{1, 2}
 	p, err := nabla.PrepareGradient(product, forwarddiff.Backend{}, x)

@@ -20,13 +20,13 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// twoWays is what the functions below are bound to. Which of two ways they take depends on
-// one of its fields, or on the first input.
+// twoWays is the bound struct of the functions below. One of its fields, or the first input,
+// selects one of their two branches.
 type twoWays struct {
 	Mode  int
 	Level nabla.Real
 	Table nabla.Vec
-	way   string `nabla:"fixed"` // what the way depends on
+	way   string `nabla:"fixed"` // the field or input that selects the branch
 }
 
 func (k *twoWays) second(x []nabla.Real) bool {

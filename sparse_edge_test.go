@@ -83,8 +83,8 @@ func TestPatternErrorIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestRebindComparesAgain: what another struct changes in the pattern shows in the
-// next call, whichever it is.
+// TestRebindComparesAgain: a change of the pattern by another struct is detected in the next call,
+// whichever it is.
 func TestRebindComparesAgain(t *testing.T) {
 	type context struct{ Which int }
 	f := func(x []nabla.Real, c *context) []nabla.Real {
@@ -124,8 +124,8 @@ func TestRebindComparesAgain(t *testing.T) {
 	}
 }
 
-// TestDifferencesThatAreErrors: what differences leave of a derivative that is zero is
-// no entry that is missing. One that is, is found all the same.
+// TestDifferencesThatAreErrors: the errors of differences in a zero derivative are not taken for a
+// missing entry. A missing entry is detected nevertheless.
 func TestDifferencesThatAreErrors(t *testing.T) {
 	squares := func(x []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, len(x))
@@ -224,8 +224,8 @@ func TestMissingEntries(t *testing.T) {
 	}
 }
 
-// TestRoundingIsNoEntry: what rounding leaves of a derivative that cancels is not taken
-// for an entry that the pattern misses.
+// TestRoundingIsNoEntry: the rounding errors of a derivative that cancels are not taken for a
+// missing entry of the pattern.
 func TestRoundingIsNoEntry(t *testing.T) {
 	type R = nabla.Real
 	one := func(x []R) R { v := x[0].Sq().AddConst(0.5); return v.Div(v) }
@@ -505,7 +505,7 @@ func each(x []float64, f func(i int, v float64)) {
 	}
 }
 
-// TestRuleWithWrongPattern: what a rule says of its dependencies is compared too.
+// TestRuleWithWrongPattern: the dependencies that a rule declares are compared too.
 func TestRuleWithWrongPattern(t *testing.T) {
 	type R = nabla.Real
 	rule := nabla.Rule{

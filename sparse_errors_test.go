@@ -16,7 +16,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// given is a detector that returns what it is told.
+// given is a detector that returns a fixed pattern and error.
 type given struct {
 	s   *sparsity.Pattern
 	err error
@@ -47,8 +47,8 @@ func (foreign) Color(p *sparsity.Pattern, problem coloring.Problem) (*coloring.C
 	return coloring.Greedy{}.Color(sparsity.Empty(m, n), problem)
 }
 
-// TestSparseErrors: what is wrong with the settings of sparse derivatives is a typed error
-// that says what was got, what is wanted and what to do.
+// TestSparseErrors: a mistake in the settings of sparse derivatives is a typed error that gives the
+// value, the expected one and the remedy.
 func TestSparseErrors(t *testing.T) {
 	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(x[1]), x[1].Sq()} }
 	g := func(x []nabla.Real) nabla.Real { return x[0].Mul(x[1]).Mul(x[1]) }

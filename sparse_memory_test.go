@@ -189,8 +189,8 @@ func TestTooLargeMatrices(t *testing.T) {
 	}
 }
 
-// TestPlansHaveLimits: what grows with the entries of a pattern, or with the operations of
-// a recording, stays within Policy.Memory or is a LimitError of the preparation.
+// TestPlansHaveLimits: memory that grows with the entries of a pattern, or with the operations of a
+// recording, stays within Policy.Memory or is a LimitError of the preparation.
 func TestPlansHaveLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -287,7 +287,7 @@ func TestLimitWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		// Half of what is allocated is there at once, or less.
+		// At most half of the allocated memory is in use at the same time.
 		if took := int(after.TotalAlloc-before.TotalAlloc) / 2; took > 5*le.Bytes || 5*took < le.Bytes {
 			t.Errorf("%s: %d MiB in words, about %d MiB in fact", c.name, le.Bytes>>20, took>>20)
 		}

@@ -158,8 +158,9 @@ func (c clockedPull) Pullback(y []float64, xbar engine.Block, x []float64, ybar 
 	return c.p.Pullback(y, xbar, x, ybar)
 }
 
-// TestReverseIsWeighed: what a reverse product costs is measured, to a power of the square
-// root of 2, in few calls, and decides between plans; AutoSparse.ReverseCost goes before.
+// TestReverseIsWeighed: the relative cost of a reverse product is measured, to a power of the
+// square root of 2, in few calls, and decides between plans; AutoSparse.ReverseCost takes
+// precedence.
 func TestReverseIsWeighed(t *testing.T) {
 	// Eight products of columns, or two of rows.
 	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{nabla.Dot(x, x), nabla.Sum(x...)} }

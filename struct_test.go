@@ -92,7 +92,7 @@ func TestStruct(t *testing.T) {
 			t.Errorf("Name(%d) = %q, want %q", i, got, want)
 		}
 	}
-	// What becomes of s afterwards does not matter.
+	// Later changes of s have no effect.
 	s.Index[0], s.Layers[0].size, s.Layers[0].W[0], s.Next.Tied, s.Tol = 9, 9, nil, nil, 9
 	fn := mustFunction(t, f, x)
 	for _, g := range []struct {

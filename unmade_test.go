@@ -32,9 +32,9 @@ var plainTypes = []any{
 	&nabla.AliasError{}, &nabla.FuncError{},
 }
 
-// TestUnmade calls every method of every exported type on nil and on the zero value. Of
-// prepared objects all that return an error return one that names the type and what to
-// call, as do those of their clones.
+// TestUnmade calls every method of every exported type on nil and on the zero value. All methods of
+// prepared objects that return an error return one that names the type and the function to call,
+// and so do those of their clones.
 func TestUnmade(t *testing.T) {
 	methods, failing := declared(t)
 	known := map[string]bool{"Layout": true} // see TestUnmadeLayout
@@ -127,7 +127,7 @@ func quietly(t *testing.T, name string, f func()) {
 	f()
 }
 
-// said is what f panics with where that is a *FuncError, as documented.
+// said returns the *FuncError that f panics with, as documented, or nil.
 func said(f func()) (err *nabla.FuncError) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -170,8 +170,8 @@ func TestUnmadeLayout(t *testing.T) {
 	}
 }
 
-// TestUnmadeBackends has backends, composites and what they are made of that nobody
-// meant: Prepare says what is wrong, in every operator.
+// TestUnmadeBackends covers malformed backends and composites: Prepare reports the mistake, in
+// every operator.
 func TestUnmadeBackends(t *testing.T) {
 	good := reversediff.Backend{Compile: true}
 	f := nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = nabla.Dot(x, x) })

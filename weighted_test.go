@@ -33,8 +33,7 @@ func secondOrderBackends() []nabla.Backend {
 		nabla.Policy{Backend: nabla.AutoSparse{Dense: dense[0]}})
 }
 
-// constraints has y₀ = Σ xᵢ³, y₁ = x₀·x₁ and y₂ = eˣ² linear in the others; what it
-// scales by is bound.
+// constraints has the outputs y₀ = s·Σ xᵢ³, where s is the bound Scale, y₁ = x₀·x₁ and y₂ = exp(x₂) + x₃.
 type constraints struct{ Scale nabla.Real }
 
 func (c *constraints) eval(x []nabla.Real) []nabla.Real {
