@@ -7,8 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A class says which first and second derivatives of an operation can differ from
-// zero, for one or two operands.
+// A class is the set of first and second derivatives of an operation on one or two operands that can differ from zero.
 type class uint8
 
 const (
@@ -81,9 +80,9 @@ func varies(e *rules.Expr, op rules.Op, j int) bool {
 	return false
 }
 
-// at is the class of op where its operands have the values x and y: what is zero
-// there for a reason that can be seen from the values, as of a factor that is
-// zero. A derivative that merely happens to vanish, as of cos at 0, is kept.
+// at returns the class of op at operands with values x and y: without the derivatives that are structurally zero there,
+// as with respect to the cofactor of a zero factor. A derivative that merely happens to vanish, as that of cos at 0, is
+// kept.
 func (c class) at(op rules.Op, x, y float64) class {
 	switch op {
 	case rules.Mul, rules.MulZ:

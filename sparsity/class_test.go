@@ -109,8 +109,8 @@ func TestClassNames(t *testing.T) {
 	}
 }
 
-// TestClassAt checks every class at a point against the partial derivatives there:
-// what is taken for zero is zero, and second derivatives do not change it.
+// TestClassAt checks every class at a point against the partial derivatives there: derivatives that the class excludes
+// are zero, and second derivatives do not change the class of first ones.
 func TestClassAt(t *testing.T) {
 	values := []float64{0, math.Copysign(0, -1), 0.5, -0.5, 1, -1, 2.5, 7, -7}
 	const h = 1e-4

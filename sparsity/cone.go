@@ -75,7 +75,8 @@ func (g *graph) newCone() *cone {
 	return c
 }
 
-// rise finds what depends on the k inputs from first+1 on and writes to t how.
+// rise collects the nodes that depend on the k inputs from first+1 on in up, and writes to t the set of those inputs,
+// one bit each, for every node.
 func (c *cone) rise(first, k int) {
 	c.up = c.up[:0]
 	for i := range k {
@@ -94,8 +95,8 @@ func (c *cone) rise(first, k int) {
 	}
 }
 
-// climb appends v and what depends on it to up, what depends on it first. Users
-// ascend, so that what waits on the stack below a number does not depend on it.
+// climb appends v and the nodes that depend on it to up, dependents first. Users are visited in ascending order, so
+// that nodes waiting on the stack below a number do not depend on it.
 func (c *cone) climb(v int32) {
 	c.seen[v] = true
 	stack := append(c.rising[:0], v)
@@ -118,8 +119,8 @@ func (c *cone) climb(v int32) {
 	c.rising = stack
 }
 
-// fall writes to word what the second derivatives met say of their operands, and to
-// order what these depend on. It resets t.
+// fall propagates the second derivatives of the nodes that depend on the current inputs: it writes the sets of their
+// operands to word, and the nodes that these depend on to order. It resets t.
 func (c *cone) fall() {
 	c.bends, c.order = c.bends[:0], c.order[:0]
 	for _, v := range c.up {

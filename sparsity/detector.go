@@ -10,18 +10,18 @@ import (
 // A Detector finds which entries of a derivative can differ from zero. It must not
 // miss one; to report one too many costs time later and nothing else.
 //
-// What the detectors of this package promise:
+// The detectors of this package guarantee:
 //
 //	Global    one run, every x; a branch on the inputs is an error
 //	Local     one run, this x and where the function does the same as there
 //	Recorded  the branches that the function takes at the points given
-//	Known     what the user knows
+//	Known     given by the user
 //	None      nothing: every entry
 //
-// The first three run the function over numbers that only note what is done with
+// The first three run the function over numbers that only record the operations on
 // them. Each elementary operation has a class, read off the table of package rules:
-// whether its first and second derivatives by each operand can differ from zero.
-// What remains is a graph, and a pattern is a question of reachability in it:
+// whether its first and second derivatives with respect to each operand can differ from zero.
+// The result is a graph, and a pattern is a question of reachability in it:
 //
 //	J[i, j]   output i is reached from input j over first derivatives
 //	H[i, j]   some operation with a second derivative by operands a and b, on which an
@@ -29,14 +29,14 @@ import (
 //
 // The answer is found with one bit for each of 64 outputs or inputs, by walks from
 // the outputs down to the inputs, or for second derivatives from the inputs up and
-// down again. They visit only what they find, which takes linear time where each
+// down again. They visit only nodes on paths that they find, which takes linear time if each
 // output depends on few inputs. Where that turns out to be more, sweeps over all
 // operations take over, whose cost does not depend on the pattern. A long sum costs
 // nothing: its partial sums, which depend on everything before, have no sets.
 //
 // A function must compute with Reals from its inputs to its outputs, and do the same
-// whenever it is called with the same x: what it draws at random or keeps between
-// calls no detector sees.
+// whenever it is called with the same x: no detector accounts for random numbers or for
+// state between calls.
 type Detector interface {
 	// Name shows the settings that are not the default.
 	Name() string
@@ -47,9 +47,9 @@ type Detector interface {
 	Hessian(f Function, x []float64) (*Pattern, error)
 }
 
-// A Function is what detectors are given; *engine.Function is one.
+// A Function is a function that detectors run; *engine.Function is one.
 type Function interface {
-	// Name is the function's name in messages.
+	// Name returns the function's name for messages.
 	Name() string
 	// Dims is the number of inputs and of outputs.
 	Dims() (n, m int)
@@ -61,12 +61,12 @@ type Function interface {
 	Program(x []float64) (*program.Program, error)
 }
 
-// BranchError says where a function reads the value of a number that depends on
-// its inputs, so that no pattern holds for all of them.
+// A BranchError is returned if a function reads the value of a number that depends on its inputs, so that no pattern is
+// valid for all of them. It holds the position.
 type BranchError = core.BranchError
 
-// A ShapeError says that a pattern or a point does not fit the function. For a point
-// the columns are its length and the rows are 1.
+// A ShapeError is returned for a pattern or a point that does not fit the function. For a point the columns are its
+// length and the rows are 1.
 type ShapeError struct {
 	Detector, Function string
 	What               string // "Jacobian", "Hessian" or "x"
@@ -85,8 +85,7 @@ func (e *ShapeError) Error() string {
 		e.Detector, e.What, e.Rows, e.Cols, e.Function, e.WantRows, e.WantCols)
 }
 
-// A MissingError says that a Known detector was asked for the pattern that it was
-// not given.
+// A MissingError is returned by a Known detector that lacks the requested pattern.
 type MissingError struct {
 	Function string
 	What     string // "Jacobian" or "Hessian"

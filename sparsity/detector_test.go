@@ -74,8 +74,8 @@ var halves = nabla.Rule{
 	},
 }
 
-// TestPatterns has what is worth a line: the patterns of functions by detector. A
-// pattern of Global is that of Recorded too, where a second one is not given.
+// TestPatterns compares the patterns of functions, by detector, with a table. The pattern of Recorded is that of Global
+// unless another one is given.
 func TestPatterns(t *testing.T) {
 	dense, linear := halves, halves
 	dense.Pattern, linear.Linear = nil, true

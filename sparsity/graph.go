@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A graph is a function reduced to what its derivatives depend on. Numbers 1 to n
+// A graph is the dependency graph of the derivatives of a function. Numbers 1 to n
 // are the inputs, number 0 has no derivative, and the others are nodes, which come
 // after their operands. Operations that pass on the derivative of one operand, as a
 // sum with a constant does, leave no node.
@@ -20,7 +20,7 @@ type graph struct {
 }
 
 // bytesPerEntry is the memory that an entry of a pattern takes, with the matrix over it,
-// its transpose, a colouring and what decompresses it.
+// its transpose, a colouring and a decompressor.
 const bytesPerEntry = 64
 
 // step tells the task that the inputs or outputs before done are settled, and asks whether
@@ -34,8 +34,7 @@ func newGraph(n, nodes int) *graph {
 	return &graph{n: n, nodes: make([]node, 0, nodes), classes: classes()}
 }
 
-// A node is an operation on one or two numbers. An operand of which the class says
-// nothing is 0.
+// A node is an operation on one or two numbers. An operand without a derivative in the class is 0.
 type node struct {
 	a, b int32
 	class
@@ -52,7 +51,7 @@ func (g *graph) node(v int32) node {
 	return node{}
 }
 
-// apply is the number that depends on a and b as c says.
+// apply returns a number that depends on a and b according to class c, adding a node if needed.
 func (g *graph) apply(c class, a, b int32) int32 {
 	if a == 0 {
 		c &= first2 | second22

@@ -8,10 +8,10 @@ import (
 // Known is a detector that detects nothing: it returns the patterns J of the
 // Jacobian and H of the Hessian. A pattern that is nil, asked for, is a
 // *MissingError; one of another shape than the function's a *ShapeError. A Hessian's
-// has to be symmetric, which is not checked: what is not set is taken for zero.
+// must be symmetric, which is not checked: entries that are not set count as zero.
 type Known struct{ J, H *Pattern }
 
-// Name is "known".
+// Name returns "known".
 func (Known) Name() string { return "known" }
 
 // Jacobian returns k.J.

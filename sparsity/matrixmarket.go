@@ -15,7 +15,7 @@ import (
 // hermitian files are expanded, an entry listed twice counts once, and comments and
 // blank lines may stand anywhere after the first line.
 //
-// What is not in the format is a *[FormatError] with the line; so is a shape of more
+// Malformed input is a *[FormatError] with the line; so is a shape of more
 // than a million rows or columns that is out of proportion to the entries listed,
 // which would only cost memory. Errors of r are wrapped. Compressed files are the
 // business of compress/gzip.

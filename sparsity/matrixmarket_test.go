@@ -80,8 +80,8 @@ func TestWriteMatrixMarket(t *testing.T) {
 	}
 }
 
-// FuzzReadMatrixMarket reads any bytes: no panic, no memory out of proportion, typed
-// errors, and what was read is what a written copy reads as.
+// FuzzReadMatrixMarket reads arbitrary bytes: no panic, no memory out of proportion, typed errors, and a written copy
+// reads as the same pattern.
 func FuzzReadMatrixMarket(f *testing.F) {
 	const mm = "%%MatrixMarket matrix "
 	for _, file := range []string{

@@ -21,7 +21,7 @@ type Pattern struct {
 	transposed atomic.Pointer[Pattern]
 }
 
-// A FormatError says why some slices or a file are no pattern.
+// A FormatError is the reason why slices or a file do not represent a pattern.
 type FormatError struct {
 	Reason string
 	Line   int // of a file, from 1; 0 for slices
@@ -66,8 +66,8 @@ func New(rows, cols int, ptr, idx []int) (*Pattern, error) {
 	return &Pattern{rows: rows, cols: cols, ptr: slices.Clone(ptr), idx: slices.Clone(idx)}, nil
 }
 
-// FromEntries returns the pattern of the entries (i[k], j[k]), in any order; what
-// is listed twice counts once. The cost is linear in the entries and the shape. An
+// FromEntries returns the pattern of the entries (i[k], j[k]), in any order; one that
+// occurs twice counts once. The cost is linear in the entries and the shape. An
 // entry outside the shape, or lists of different lengths, are a *FormatError.
 func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 	if rows < 0 || cols < 0 {
@@ -105,8 +105,7 @@ func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 	return &Pattern{rows: rows, cols: cols, ptr: ptr, idx: slices.Clip(idx)}, nil
 }
 
-// bucket sorts the positions of keys by key, stably: those with key k stand in
-// order[ptr[k]:ptr[k+1]].
+// bucket sorts the positions of keys by key with a stable counting sort: those with key k are order[ptr[k]:ptr[k+1]].
 func bucket(n int, keys []int) (ptr, order []int) {
 	ptr = make([]int, n+1)
 	for _, k := range keys {

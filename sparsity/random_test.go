@@ -54,7 +54,7 @@ func FuzzDetectors(f *testing.F) {
 	})
 }
 
-// counts says what a test has seen.
+// counts is the number of cases of each kind that a test has covered.
 type counts struct {
 	Global, Refused int // functions
 	Nonzeros        int // derivatives that differ from zero

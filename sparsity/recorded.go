@@ -12,7 +12,7 @@ import (
 // branch the pattern is that of every point of the branch, as that of [Global], and
 // a function may branch as it likes.
 //
-// A pattern can miss what only a branch has that no point takes. Programs are also
+// A pattern can miss entries of branches that no point takes. Programs are also
 // taken apart by [OfProgram] and [HessianOfProgram].
 type Recorded struct {
 	Points [][]float64

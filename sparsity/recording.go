@@ -67,7 +67,8 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err er
 	return g, nil
 }
 
-// caught makes an error of what a custom rule aborts with.
+// caught recovers the panic with which a custom rule aborts the recording and stores its error in *err. Other panics
+// are passed on.
 func caught(err *error) {
 	switch v := recover().(type) {
 	case nil:

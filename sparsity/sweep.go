@@ -3,9 +3,9 @@ package sparsity
 import "math/bits"
 
 // A sweep goes once through all nodes with one word for each, a bit for each of 64
-// inputs. What it costs does not depend on the pattern.
+// inputs. Its cost does not depend on the pattern.
 
-// ahead writes to t which of the inputs first+1 to first+64 each number depends on.
+// ahead writes to t the subset of the inputs first+1 to first+64 that each number depends on, one bit each.
 func (g *graph) ahead(t []uint64, first int) {
 	clear(t[:g.n+1])
 	for k := range min(64, g.n-first) {

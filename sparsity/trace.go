@@ -14,16 +14,16 @@ import (
 // that names the line. The parameters of a bound struct are constants, on which a
 // function may branch: the pattern is for the struct as it is.
 //
-// The pattern can have entries that are zero for another reason than what the
-// operations are, such as x - x or x·0.
+// The pattern can have entries that are zero for other reasons than the classes of
+// operations, such as in x - x or x·0.
 type Global struct {
 	// Limit is the number of operations that are recorded; 0 for 100 million, of
 	// about 60 bytes each.
 	Limit int
 }
 
-// Local finds the pattern at x. Branches follow the values, and of an operation
-// counts what can matter near x: of a product with a factor 0 the other factor does
+// Local finds the pattern at x. Branches follow the values, and operands count only
+// if they can matter near x: of a product with a factor 0 the other factor does
 // not, of nabla.Max the smaller argument, of nabla.Where the branch that is not
 // taken. At a tie both sides count.
 //
@@ -116,7 +116,7 @@ func trace(detector string, f Function, x []float64, limit int, local bool) (*gr
 	return g, err
 }
 
-// taskOf is the task that f is for, nil where it says nothing of one.
+// taskOf returns the task that f is for, nil if it has none.
 func taskOf(f Function) *core.Task {
 	if t, ok := f.(interface{ Task() *core.Task }); ok {
 		return t.Task()

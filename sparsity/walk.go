@@ -12,7 +12,7 @@ const (
 	sweepCost = 2  // a node of a sweep in one direction
 )
 
-// sweepsCost is what one sweep for every 64 inputs costs.
+// sweepsCost returns the cost of one sweep for every 64 inputs.
 func (g *graph) sweepsCost() int64 {
 	return sweepCost * int64(g.size()) * int64((g.n+63)/64)
 }
@@ -29,9 +29,8 @@ type walker struct {
 	order []int32 // every number before its operands, read backwards
 }
 
-// walk finds the inputs that each target depends on, 64 targets at a time: what
-// they have in common is visited once. It gives up, with false, when it has cost
-// more than budget.
+// walk finds the inputs that each target depends on, 64 targets at a time, so that nodes they have in common are
+// visited once. It reports false if it has given up because the cost exceeds budget.
 func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 	w := &walker{g: g, seen: make([]bool, g.size()), word: make([]uint64, g.size())}
 	r.ptr = make([]int, 1, len(targets)+1)
@@ -51,7 +50,7 @@ func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 	return r, true
 }
 
-// visit fills order with what targets depend on.
+// visit fills order with the targets and the nodes that they depend on, operands first.
 func (w *walker) visit(targets []int32) {
 	w.order = w.order[:0]
 	for k, t := range targets {
@@ -65,7 +64,7 @@ func (w *walker) visit(targets []int32) {
 	}
 }
 
-// descend appends t and what it depends on to order, operands first.
+// descend appends t and the nodes that it depends on to order, operands first.
 func (w *walker) descend(t int32) {
 	w.seen[t] = true
 	stack := append(w.stack[:0], t)
