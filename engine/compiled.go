@@ -226,7 +226,7 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
 	in := m.Input(0)
 	copy(in, x)
-	if strong && len(m.Program().Customs) == 0 { // a custom rule would lose the derivative with respect to the direction
+	if strong && len(m.Program().Customs) == 0 { // a custom rule would lose this derivative
 		for i := len(in) - c.f.def.Directions; i < len(in); i++ {
 			in[i] = core.StrongSeed(in[i])
 		}
@@ -310,7 +310,7 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 		return m, err
 	}
 	c.drop(b)
-	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // replaced by the branch that again adds
+	c.known = slices.DeleteFunc(c.known, func(k *branch) bool { return k == b }) // again adds its successor
 	if b, m, err = c.again(x, extra); err != nil {
 		return nil, err
 	}

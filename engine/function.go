@@ -96,7 +96,7 @@ type Function struct {
 	shared  bool        // f computes in goroutines of its own
 	replays *Replays    // record of replayed recordings; nil if not followed
 	broken  error       // why the bound struct cannot be copied for f, or nil
-	call    *uint64     // number of the call of the prepared object, shared with clones and derived functions; 0 if calls are not counted
+	call    *uint64     // number of the current call, shared with clones and derived functions; 0 if not counted
 }
 
 // Policy configures recordings of a function.

@@ -5,11 +5,10 @@ import (
 	"math"
 )
 
-// Check reports whether p is well formed, and names the first statement that is
-// not. A program that passes runs in a Machine without panicking, custom rules
-// aside. The form is:
+// Check returns an error that names the first ill-formed statement of p, or nil. A well-formed program runs in a
+// Machine without panicking, custom rules aside. Well-formed means:
 //
-//   - Statements stand in order of their slots; the slots have no gaps and
+//   - Statements are in order of their slots; the slots have no gaps and
 //     Program.Slots is their number.
 //   - Operands read slots below those of their statement, and patterns, constants,
 //     outcomes and custom rules lie within their tables.
@@ -55,8 +54,8 @@ func Check(p *Program) error {
 	return nil
 }
 
-// checkStmt checks s, whose first slot must be d. ins and params count the input
-// groups and the parameters defined so far.
+// checkStmt checks s, whose first slot must be d. ins and params count the input groups and parameters defined so far
+// and are updated.
 func (p *Program) checkStmt(s *Stmt, d int32, ins, params *int) error {
 	if s.Op == 0 || s.Op >= numOps {
 		return fmt.Errorf("%d is not an operation", uint8(s.Op))
@@ -125,7 +124,7 @@ func (p *Program) checkStmt(s *Stmt, d int32, ins, params *int) error {
 	return nil
 }
 
-// checkOperand checks o, which has n addresses, of a statement whose first slot is d.
+// checkOperand checks operand o with n addresses, of a statement whose first slot is d.
 func (p *Program) checkOperand(o Operand, n, d int32) error {
 	if n == 0 {
 		if o != (Operand{}) {

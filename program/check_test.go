@@ -90,12 +90,12 @@ func TestCheck(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), "program: ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
-			_ = p.String() // prints whatever it is
+			_ = p.String() // must not panic
 		})
 	}
 }
 
-// FuzzParse: no text makes Parse panic, and what Check passes prints, is read
+// FuzzParse: no text makes Parse panic, and a program that Check accepts prints, is read
 // back, goes through the passes and runs.
 func FuzzParse(f *testing.F) {
 	f.Add(checked)

@@ -2,24 +2,27 @@ package program
 
 import "slices"
 
-// A cone is the statements that a sweep from one input or output reaches. They are
-// taken in the order of the program, or backwards, each once, in time that does not
-// depend on the rest of the program.
+// A cone is a worklist of the statements that a sweep from one input or output reaches. It yields them in program
+// order, or in reverse if back is set, each once, at O(log k) per statement for k queued ones, so that a sweep costs
+// nothing for statements outside the cone.
 type cone struct {
 	back   bool
-	heap   []int32 // reached and not taken yet; the next one first
+	heap   []int32 // binary heap of the queued statements, the next one first
 	queued []bool  // by statement
-	slots  []int32 // that have something to be forgotten
-	visits int
+	slots  []int32 // slots with state that the sweep must reset at its end
+	visits int     // number of statements taken
 }
 
+// newCone returns an empty cone over p.
 func newCone(p *Program, back bool) *cone {
 	return &cone{back: back, queued: make([]bool, len(p.Stmts))}
 }
 
+// before reports whether statement a is taken before b.
 func (c *cone) before(a, b int32) bool { return (a < b) != c.back }
 
-// reach adds a statement that lies ahead.
+// reach queues statement i, unless it is queued. Every statement reached must come after the last one taken, in the
+// direction of c.
 func (c *cone) reach(i int32) {
 	if c.queued[i] {
 		return
@@ -39,7 +42,7 @@ func (c *cone) reach(i int32) {
 	c.heap = h
 }
 
-// next takes the next statement.
+// next removes the next statement from the queue and returns it. ok is false if the queue is empty.
 func (c *cone) next() (i int, ok bool) {
 	h := c.heap
 	if len(h) == 0 {
@@ -70,8 +73,8 @@ func (c *cone) next() (i int, ok bool) {
 	return int(first), true
 }
 
-// readers lists, for every slot, the wanted statements that read it, in lists that
-// follow each other: those of slot s stand from at[s] to at[s+1]. Guards read nothing.
+// readers returns, for each slot, the statements marked in wanted that read it, guards excepted: list[at[s]:at[s+1]]
+// for slot s, in program order and once per use.
 func (p *Program) readers(wanted []bool) (at, list []int32) {
 	each := func(f func(slot, reader int32)) {
 		for i := range p.Stmts {
@@ -100,7 +103,8 @@ func (p *Program) readers(wanted []bool) (at, list []int32) {
 	return at, list
 }
 
-// leading marks the statements that the given slots depend on.
+// leading reports for each statement whether one of the given slots depends on it. own maps a slot to the statement
+// that writes it. It is one backward pass: a program is straight-line code.
 func (p *Program) leading(slots, own []int32) []bool {
 	wanted := make([]bool, len(p.Stmts))
 	for _, s := range slots {

@@ -155,7 +155,7 @@ func ruleG(order int) formula {
 	}
 }
 
-// ruleH is x ↦ -0·x, which writes -0 for whatever is positive: its derivative is
+// ruleH is x ↦ -0·x, which writes -0 for every positive x: its derivative is
 // zero, but depends on the values.
 type ruleH struct{ n int }
 

@@ -239,7 +239,7 @@ func strongIsPlain(t *testing.T, rng *rand.Rand, x sample) {
 	}
 }
 
-// What the inputs do not reach has no part in the sweep.
+// Statements that do not depend on the inputs have no part in the sweep.
 func TestActivity(t *testing.T) {
 	p := mustParse(t, `%0 = input x
 %1:2 = input captured

@@ -1,12 +1,12 @@
-// Package program is the common tongue of the engines: a function, recorded once,
-// as a list of statements that can be printed, parsed, checked, transformed and
-// run.
+// Package program is the intermediate representation that the engines share: a
+// function, recorded once, as a list of statements that can be printed, parsed,
+// checked, transformed and run.
 //
 // A [Program] is a list of statements over a file of float64 slots. A statement is
 // one operation over N lanes; lane l of its result is slot D+l. Each operand is an
-// address pattern: one slot for all lanes, contiguous, strided, or gathered. What
-// a tracer records becomes statements of one lane; [Schedule] gathers equal
-// operations that do not depend on each other into statements of many.
+// address pattern: one slot for all lanes, contiguous, strided, or gathered.
+// Recorded operations become statements of one lane; [Schedule] merges equal
+// operations that do not depend on each other into statements of many lanes.
 //
 //	statement                   meaning
 //	%0:3 = input x              the inputs, in named groups
@@ -34,7 +34,7 @@
 //	slots     = "[" { slot } "]"
 //	slot      = "%" number
 //	name      = identifier | quoted
-//	float     = what strconv.ParseFloat reads | "NaN(0x" bits ")"
+//	float     = text that strconv.ParseFloat accepts | "NaN(0x" bits ")"
 //
 // An operand has an address for each lane, or for each term of each lane of a sum:
 // %5 reads one slot in all of them, %0:+3 reads %0, %3, %6 and so on, and [%1 %2]
@@ -45,7 +45,7 @@
 // engine uses them: [FromRecording], [VJP] or [JVP], [Simplify], [Schedule], and
 // then a [Machine] runs the result. [Check] verifies the form after any of them.
 //
-// A transformation returns a new program and leaves its argument as it is. The
+// A transformation returns a new program and does not modify its argument. The
 // value keeps the order of operations of the recorded function, sums included, so
 // that it is bit for bit the function's; sums of cotangents have no order that the
 // user wrote, and none is promised.
@@ -57,6 +57,5 @@
 // at x = 0. VJP and JVP in strong mode write such a zero as -0, multiply with
 // rules.MulZ and divide with rules.DivZ, which return -0 for it, and keep every other zero +0. Programs in
 // plain mode are faster and give NaN in such places, never a wrong number, so an
-// engine runs the plain program and turns to the strong one only where a NaN came
-// out.
+// engine runs the plain program and then the strong one only if a result is NaN.
 package program

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// DOT is p as a graph in the language of Graphviz: a node for each statement,
-// with its text, and for each group of outputs; an edge from the statement that
-// writes a value to those that read it, with the slots where it writes several.
-// Guards are dashed diamonds, custom rules have corners cut. A program that Check
-// refuses gives a graph too, without the edges that lead nowhere.
+// DOT returns p as a graph in the language of Graphviz. Nodes are the statements, with their text, and the groups of
+// outputs. Edges lead from the statement that writes a value to those that read it, labelled with the slots if it
+// writes several. Guards are dashed diamonds, custom rules octagons. For a program that Check rejects, edges with
+// undefined ends are omitted.
 func (p *Program) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph program {\n\trankdir=TB;\n\tnode [shape=box, fontname=\"monospace\"];\n\tedge " +
 		"[fontname=\"monospace\", fontsize=10];\n")
-	own := map[int32]int{} // statement by slot
+	own := map[int32]int{} // slot → statement that writes it
 	for i := range p.lines() {
 		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i, dotString(clipped(string(p.appendLine(nil, i)))), p.look(i))
 		p.edges(&b, own, i)
@@ -29,7 +28,7 @@ func (p *Program) DOT() string {
 	return b.String()
 }
 
-// look is how the node of line i differs from others.
+// look returns the DOT attributes of the node of line i.
 func (p *Program) look(i int) string {
 	if i >= len(p.Stmts) {
 		return ", style=bold, peripheries=2"
@@ -49,9 +48,9 @@ func (p *Program) look(i int) string {
 	return ""
 }
 
-// edges writes the edges to the node of line i.
+// edges writes the edges to the node of line i. own maps a slot to the statement that writes it.
 func (p *Program) edges(b *strings.Builder, own map[int32]int, i int) {
-	from := map[int][]int32{} // slots by the statement that writes them
+	from := map[int][]int32{} // statement → its slots that line i reads
 	var order []int
 	seen := map[int32]bool{}
 	read := func(slot int32) {
@@ -98,7 +97,7 @@ func (p *Program) edges(b *strings.Builder, own map[int32]int, i int) {
 	}
 }
 
-// slotsLabel lists slots, or counts them where they are many.
+// slotsLabel lists slots, or counts them if there are more than four.
 func slotsLabel(s []int32) string {
 	if len(s) > 4 {
 		return fmt.Sprintf("%d slots", len(s))
@@ -113,7 +112,7 @@ func slotsLabel(s []int32) string {
 	return string(b)
 }
 
-// clipped is s at a length that fits into a node.
+// clipped returns s, shortened to the length that fits into a node.
 func clipped(s string) string {
 	const limit = 60
 	if r := []rune(s); len(r) > limit {
@@ -122,8 +121,8 @@ func clipped(s string) string {
 	return s
 }
 
-// dotString quotes s. Graphviz takes \" for a quote when it reads a string, and \\
-// for a backslash when it sets a label.
+// dotString returns s as a quoted DOT string. Graphviz unescapes \" when it reads a string, and \\ when it sets a
+// label.
 func dotString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -6,39 +6,37 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// EntriesOptions says which entries of a Jacobian are wanted.
+// EntriesOptions selects entries of a Jacobian.
 type EntriesOptions struct {
 	// Group is the output group that is differentiated with respect to input group 0.
 	Group int
-	// Rows and Cols are the part of the Jacobian that Ptr and Index are about: its first
-	// rows and columns.
+	// Rows and Cols are the size of the leading part of the Jacobian that Ptr and Index refer to.
 	Rows, Cols int
-	// Ptr and Index are the wanted entries, compressed by columns: the rows of column j
-	// are Index[Ptr[j]:Ptr[j+1]], ascending.
+	// Ptr and Index hold the selected entries in compressed column form: the rows of column j are
+	// Index[Ptr[j]:Ptr[j+1]], ascending.
 	Ptr, Index []int
-	// Symmetric takes what is below the diagonal from above it; the pattern is symmetric.
+	// Symmetric computes only entries on and above the diagonal and copies them below it. The selection must be
+	// symmetric.
 	Symmetric bool
-	// Others asks for what Jacobian entries there are besides, as the output group
-	// "others", whose places Entries returns.
+	// Others adds the output group "others" with the entries of the Jacobian that are structurally nonzero and not
+	// selected. Entries returns their positions.
 	Others bool
-	// Alone leaves the outputs of the program out: group 0 is empty.
+	// Alone omits the outputs of the program: group 0 is empty.
 	Alone bool
-	// Forward goes column by column instead of row by row.
+	// Forward computes the Jacobian by columns (tangent sweeps) instead of rows (reverse sweeps).
 	Forward bool
 	// Strong writes structural zeros as -0; see the package comment.
 	Strong bool
 }
 
-// An Entry is a place in a Jacobian.
+// An Entry is the position of a Jacobian entry.
 type Entry struct{ Row, Col int }
 
-// Entries is p together with some of the derivatives of one output group with respect
-// to input group 0: the output group "entries", in the order of the options. Each row,
-// or column, is a sweep of its own over what it depends on, and the time to build it
-// is that of all sweeps, which [EntriesCost] tells.
+// Entries returns p with selected derivatives of one output group with respect to input group 0 as the output group
+// "entries", in the order of the options. Each row, or column, takes a sweep of its own over the statements it depends
+// on; [EntriesCost] returns the number of statements that all sweeps visit, which is the time to build the program.
 //
-// The places of the group "others" are entries that were not asked for and that are not
-// zero everywhere, as far as the statements tell.
+// With o.Others it also returns the positions of the group "others".
 func Entries(p *Program, o EntriesOptions) (*Program, []Entry) {
 	b := derive(p)
 	e := sweepEntries(b, p, o)
@@ -49,7 +47,8 @@ func Entries(p *Program, o EntriesOptions) (*Program, []Entry) {
 	return b.p, e.places
 }
 
-// sweepEntries computes the slots of the entries; the outputs of p become those of b.
+// sweepEntries appends statements for the entries to b and returns their slots. The outputs of p, unless o.Alone,
+// become those of b.
 func sweepEntries(b *builder, p *Program, o EntriesOptions) *entries {
 	if o.Alone {
 		b.output("y", nil)
@@ -76,25 +75,26 @@ func sweepEntries(b *builder, p *Program, o EntriesOptions) *entries {
 	return e
 }
 
-// groupResult is the slots of an output group.
+// groupResult returns the slots of an output group.
 func (p *Program) groupResult(group int) []int32 {
 	at := total(p.Outs[:group])
 	return p.Result[at : at+p.Outs[group].N]
 }
 
-// activeInput is the statement of input group 0.
+// activeInput returns the index of the statement that defines input group 0.
 func (p *Program) activeInput() int {
 	return slices.IndexFunc(p.Stmts, func(s Stmt) bool { return s.Op == Input && s.K == 0 })
 }
 
+// entries holds the result of the sweeps over a Jacobian.
 type entries struct {
 	EntriesOptions
-	got    []int32 // slots of the wanted entries, -1 for a zero
-	others []int32
-	places []Entry
+	got    []int32 // slots of the selected entries, -1 for a structural zero
+	others []int32 // slots of the other entries
+	places []Entry // positions of the other entries
 }
 
-// put says that the entry of row i and column j stands in a slot.
+// put records that slot holds the entry of row i and column j.
 func (e *entries) put(i, j int, slot int32) {
 	if i >= e.Rows || j >= e.Cols || e.Symmetric && i > j {
 		return
@@ -114,7 +114,7 @@ func (e *entries) put(i, j int, slot int32) {
 	}
 }
 
-// wanted marks the rows, or columns, that have to be swept.
+// wanted reports for each row, or column, whether it has to be swept.
 func (e *entries) wanted(byRow bool) []bool {
 	if byRow {
 		rows := make([]bool, e.Rows)
@@ -133,6 +133,8 @@ func (e *entries) wanted(byRow bool) []bool {
 	return cols
 }
 
+// reverse computes the entries by rows: one reverse sweep for each output in outs, over the cone that it depends on. in
+// is the statement of input group 0.
 func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
 	v := &reverser{builder: b, src: p, k: 1, strong: e.Strong, on: p.depends(false), own: p.owners(),
 		cone: newCone(p, true)}
@@ -155,7 +157,7 @@ func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
 				v.full[k] = 0
 			}
 		}
-		if v.full[in] != 0 { // contributions that cover all inputs
+		if v.full[in] != 0 { // contributions to all inputs at once
 			for j, slot := range v.lanesAdjoint(in, x) {
 				e.put(i, j, slot)
 			}
@@ -179,12 +181,14 @@ func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
 	}
 }
 
-// compact sorts s and leaves out what is there twice.
+// compact sorts s and removes duplicates. It modifies s.
 func compact(s []int32) []int32 {
 	slices.Sort(s)
 	return slices.Compact(s)
 }
 
+// forward computes the entries by columns: one tangent sweep for each input, over the cone that depends on it and leads
+// to an output in outs. in is the statement of input group 0.
 func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 	own := p.owners()
 	at, list := p.readers(p.leading(outs, own))
@@ -192,7 +196,7 @@ func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 	f.reset()
 	c := newCone(p, false)
 	one := b.constant(1)
-	row := make(map[int32][]int, len(outs)) // an output may stand in several rows
+	row := make(map[int32][]int, len(outs)) // slot → rows; an output may occur in several
 	for i, s := range outs {
 		row[s] = append(row[s], i)
 	}
@@ -232,8 +236,9 @@ func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 	}
 }
 
-// EntriesCost is how many statements the sweeps of [Entries] visit, forward and in
-// reverse, or limit where it is at least that.
+// EntriesCost returns the number of statements that the sweeps of [Entries] visit in forward and in reverse mode, each
+// at most limit. Statements of many lanes count more. It stops counting at limit, so that its own cost is bounded by
+// it.
 func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int) {
 	own := p.owners()
 	e := &entries{EntriesOptions: o}
@@ -263,7 +268,7 @@ func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int)
 				break
 			}
 			s := &p.Stmts[k]
-			c.visits += int(s.terms()) / 8 // a wide one takes longer
+			c.visits += int(s.terms()) / 8 // a wide statement takes longer
 			for l := range s.N {
 				reach(s.D + l)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Entries are those of the Jacobian, wanted at random; what is left out and not zero
+// Entries are those of the Jacobian, wanted at random; a nonzero entry that is left out
 // is among the others.
 func TestEntries(t *testing.T) {
 	each(t, 150, kinked.withLanes(), func(t *testing.T, r *rand.Rand, x sample) {

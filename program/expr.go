@@ -6,24 +6,24 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A partial is a derivative with respect to one operand of a statement: the product
-// of its factors, in the order in which a cotangent is multiplied by them.
+// A partial is the derivative of a statement with respect to one operand: the product of its factors, in the order in
+// which a cotangent is multiplied by them.
 type partial struct {
-	neg     bool // the negative of it
+	neg     bool // the product is negated
 	factors []factor
 }
 
 // A factor is an operand pattern over the lanes of a statement.
 type factor struct {
-	inv bool // divide by val instead
-	// zero says that val may be a structural zero itself: the partial of MulZ with
-	// respect to its second operand is the first, and that of DivZ has its value.
+	inv bool // divide by val instead of multiplying
+	// zero reports that val may itself be a structural zero: the partial of MulZ with respect to its second operand is
+	// the first, and that of DivZ has its value.
 	zero bool
 	val  Operand
 }
 
-// partial writes the statements for the derivative of s with respect to its
-// operand i and returns it; ok is false where it is structurally zero.
+// partial appends the statements that compute the derivative of s with respect to operand i. ok is false if the
+// derivative is structurally zero.
 func (b *builder) partial(s *Stmt, i int) (p partial, ok bool) {
 	op := rules.Op(s.Op)
 	if rules.Partial(op, i) == nil {
@@ -43,14 +43,14 @@ func (b *builder) partial(s *Stmt, i int) (p partial, ok bool) {
 	return p, true
 }
 
-// repeat repeats each of the n lanes of all factors k times.
+// repeat widens all factors of p from n lanes to n·k, each lane k times in a row.
 func (p *partial) repeat(b *builder, n, k int32) {
 	for i := range p.factors {
 		p.factors[i].val = b.repeat(p.factors[i].val, n, k)
 	}
 }
 
-// expr writes the statements for e, an expression over the operands of s.
+// expr appends the statements that compute e, an expression over the operands and the value of s.
 func (b *builder) expr(e *rules.Expr, s *Stmt) Operand {
 	switch e.Kind {
 	case rules.Num:
@@ -71,17 +71,16 @@ func (b *builder) expr(e *rules.Expr, s *Stmt) Operand {
 		*ops[i] = b.expr(a, s)
 		uniform = uniform && ops[i].Stride == 0
 	}
-	if uniform { // the same in all lanes: compute it once
+	if uniform { // equal in all lanes: compute it once
 		t.N = 1
 		return Slot(b.add(t))
 	}
 	return Run(b.add(t))
 }
 
-// back is the cotangent g times p over n lanes, and forth the tangent t. They take the
-// factors in opposite orders, by which what stands between is in range where the
-// result is; see package rules. Where strong is set, g and t may hold structural zeros
-// and so may the result.
+// back returns the cotangent g times p over n lanes. It applies the factors in order, and forth, for tangents, in the
+// opposite order: then intermediate products do not overflow or underflow if the result does not; see package rules.
+// With strong set, g and the result may hold structural zeros.
 func (b *builder) back(g Operand, p partial, n int32, strong bool) Operand {
 	for _, f := range p.factors {
 		g = b.product(g, f, n, strong)
@@ -89,8 +88,9 @@ func (b *builder) back(g Operand, p partial, n int32, strong bool) Operand {
 	return b.signed(g, p.neg, n, strong)
 }
 
+// forth returns the tangent t times p over n lanes. See back.
 func (b *builder) forth(t Operand, p partial, n int32, strong bool) Operand {
-	if strong { // a tangent divided by a subnormal number may be infinite, the whole is 0
+	if strong { // a tangent divided by a subnormal number may be infinite although the result is 0
 		return b.back(t, p, n, strong)
 	}
 	for i := len(p.factors) - 1; i >= 0; i-- {
@@ -99,7 +99,7 @@ func (b *builder) forth(t Operand, p partial, n int32, strong bool) Operand {
 	return b.signed(t, p.neg, n, strong)
 }
 
-// signed is g over n lanes or its negative.
+// signed returns g over n lanes, negated if neg is set.
 func (b *builder) signed(g Operand, neg bool, n int32, strong bool) Operand {
 	switch {
 	case !neg:
@@ -110,7 +110,7 @@ func (b *builder) signed(g Operand, neg bool, n int32, strong bool) Operand {
 	return Run(b.op1(rules.Neg, n, g))
 }
 
-// product is the operand g·f over n lanes.
+// product returns g·f over n lanes.
 func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	switch {
 	case strong && f.zero:
@@ -126,17 +126,16 @@ func (b *builder) product(g Operand, f factor, n int32, strong bool) Operand {
 	return Run(b.op2(rules.Mul, n, g, f.val))
 }
 
-// structural is 1 in the lanes of g where it is a structural zero and 0 elsewhere.
+// structural returns an operand that is 1 in the lanes of g that hold a structural zero and 0 in the others.
 func (b *builder) structural(g Operand, n int32) Operand {
-	// Every other number times +Inf is infinite or NaN.
+	// MulZ of any other number and +Inf is infinite or NaN.
 	inf := Slot(b.constant(math.Inf(1)))
 	return Run(b.op2(rules.Eq, n, Run(b.op2(rules.MulZ, n, g, inf)), Slot(b.constant(0))))
 }
 
-// strongResult is the m slots from out on, results of a derivative of a custom
-// rule, as strong mode writes them: structural zeros where all of the n lanes from
-// g on are, in steps of k, and no -0 otherwise. A rule knows nothing of structural
-// zeros.
+// strongResult converts the m slots from out on, derivatives from a custom rule, to the form of strong mode and returns
+// their first slot. Rules do not distinguish structural zeros: the results become structural zeros if all n lanes of g
+// at stride k are structural zeros, and otherwise -0 becomes +0.
 func (b *builder) strongResult(out, m int32, g Operand, n, k int32) int32 {
 	all := int32(-1)
 	for l := range n {
@@ -153,7 +152,7 @@ func (b *builder) strongResult(out, m int32, g Operand, n, k int32) int32 {
 	return b.op3(rules.Select, m, Slot(all), Slot(b.zero(true)), Run(out))
 }
 
-// shifted is o without its first j addresses.
+// shifted returns o without its first j addresses.
 func shifted(o Operand, j int32) Operand {
 	if o.Stride == Gather {
 		o.Base += j
@@ -163,7 +162,7 @@ func shifted(o Operand, j int32) Operand {
 	return o
 }
 
-// repeat is operand o of n lanes with every lane k times in a row.
+// repeat returns operand o of n lanes with each lane k times in a row.
 func (b *builder) repeat(o Operand, n, k int32) Operand {
 	if k == 1 || o.Stride == 0 || n == 1 {
 		if n == 1 {
@@ -181,7 +180,7 @@ func (b *builder) repeat(o Operand, n, k int32) Operand {
 	return b.gather(slots)
 }
 
-// zero is the slot of a zero derivative.
+// zero returns the slot of a zero derivative: -0 if strong is set, otherwise 0.
 func (b *builder) zero(strong bool) int32 {
 	if strong {
 		return b.constant(math.Copysign(0, -1))
@@ -189,8 +188,8 @@ func (b *builder) zero(strong bool) int32 {
 	return b.constant(0)
 }
 
-// result is slots as outputs: in strong mode with +0 added, so that a structural
-// zero leaves the program as a plain one.
+// result returns slots for use as outputs. In strong mode +0 is added, so that no structural zero (-0) leaves the
+// program.
 func (b *builder) result(slots []int32, strong bool) []int32 {
 	n := int32(len(slots))
 	if !strong || n == 0 {
@@ -204,8 +203,8 @@ func (b *builder) result(slots []int32, strong bool) []int32 {
 	return out
 }
 
-// depends marks the slots that depend on the inputs of group 0 and, where all is
-// set, of the other groups too.
+// depends reports for each slot whether it is varied: whether it depends on inputs of group 0 or, if all is set, of any
+// group. It is one forward pass in program order.
 func (p *Program) depends(all bool) []bool {
 	on := make([]bool, p.Slots)
 	for i := range p.Stmts {

@@ -2,7 +2,7 @@ package program
 
 import "github.com/nabla-ad/nabla/rules"
 
-// fast is an instruction that runFast does.
+// fast is the opcode of an instruction in runFast; fastNo if runFast does not implement it.
 type fast uint8
 
 const (
@@ -21,16 +21,17 @@ const (
 	fastSqGather
 )
 
-// fewLanes is the number of lanes from which a statement is run as such; below it
-// is run lane by lane, for less than the set-up costs.
+// fewLanes is the smallest number of lanes that run as one instruction. Below it the loop set-up costs more than
+// running the lanes one by one.
 const fewLanes = 4
 
-// scalarKind is how runFast does one lane of an operation.
+// scalarKind maps an operation to its one-lane opcode in runFast.
 var scalarKind = [256]fast{
 	rules.Add: fastAdd, rules.Sub: fastSub, rules.Mul: fastMul,
 	rules.Div: fastDiv, rules.Neg: fastNeg, rules.Sq: fastSq,
 }
 
+// kind returns the opcode of c in runFast.
 func (c *instr) kind() fast {
 	switch {
 	case c.op == Sum && c.n == 1 && c.form == formOther:
@@ -57,9 +58,8 @@ func (c *instr) kind() fast {
 	return fastNo
 }
 
-// runFast executes instructions from i on until one that it does not know, and
-// returns its position. It calls nothing: a call anywhere in this function would
-// make the compiler save registers in every case.
+// runFast executes instructions from i on until one that it does not implement, and returns its position, or len(code).
+// It makes no calls: a call anywhere in the function would make the compiler save registers in every case.
 func runFast(code []instr, i int, m []float64, index []int32) int {
 	for ; i < len(code); i++ {
 		c := &code[i]

@@ -4,16 +4,16 @@ package program
 type JacobianOptions struct {
 	// Group is the output group that is differentiated.
 	Group int
-	// Forward goes column by column instead of row by row.
+	// Forward computes the Jacobian by columns instead of rows.
 	Forward bool
 	// Strong writes structural zeros as -0; see the package comment.
 	Strong bool
 }
 
-// Jacobian is p together with all derivatives of one output group with respect to
-// input group 0: the output group "jac", row by row. Each row, or column, is a sweep
-// of its own over what it depends on, so that zeros of the matrix cost nothing; its
-// size grows with their number, and the time to build it with that of all sweeps.
+// Jacobian returns p with all derivatives of one output group with respect to input group 0 as the output group "jac",
+// in row-major order. Each row, or column, takes a sweep of its own over the statements it depends on, so structural
+// zeros cost nothing at run time. The result grows with the number of nonzeros, and the time to build it with the cost
+// of all sweeps.
 func Jacobian(p *Program, o JacobianOptions) *Program {
 	m, n := p.Outs[o.Group].N, int(p.Stmts[p.activeInput()].N)
 	all := EntriesOptions{Group: o.Group, Rows: m, Cols: n, Forward: o.Forward, Strong: o.Strong}

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Jacobian, by rows and by columns, holds what a pullback of unit cotangents gives,
+// Jacobian, by rows and by columns, equals the pullbacks of unit cotangents,
 // plain and strong, simplified and scheduled.
 func TestJacobian(t *testing.T) {
 	each(t, 150, kinked.withLanes(), func(t *testing.T, _ *rand.Rand, x sample) {

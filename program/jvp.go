@@ -6,22 +6,20 @@ import (
 
 // JVPOptions configures JVP.
 type JVPOptions struct {
-	// Lanes is the number of tangents carried side by side; 0 means 1.
+	// Lanes is the width of vector mode, the number of tangents; 0 means 1.
 	Lanes int
-	// Strong writes structural zeros as -0; see the package comment. Zeros of the
-	// input xdot then have to be written so too.
+	// Strong represents structural zeros as -0; see the package comment. Structural zeros of the input xdot must be
+	// given as -0.
 	Strong bool
-	// Captured carries tangents of the group "captured" too.
+	// Captured also propagates tangents of the group "captured".
 	Captured bool
 }
 
-// JVP is p together with its tangents. Its inputs are those of p and the group
-// "xdot" (and "captureddot"); its outputs are those of p and the group "ydot". With
-// several lanes component i of xdot and ydot has its lanes side by side:
-// i·Lanes + lane.
+// JVP returns p with its tangents (forward mode). Its inputs are those of p and the group "xdot" (and "captureddot");
+// its outputs are those of p and the group "ydot". In vector mode, lane j of component i of xdot and ydot is element
+// i·Lanes + j.
 //
-// The cost of the result is that of p and one to three times that of the part of p
-// that depends on the inputs, per lane.
+// A run costs that of p and, per lane, one to three times that of the statements of p that depend on the inputs.
 func JVP(p *Program, o JVPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
 	f := &pusher{builder: derive(p), k: k, strong: o.Strong, src: p}
@@ -54,16 +52,16 @@ func JVP(p *Program, o JVPOptions) *Program {
 	return f.p
 }
 
-// A pusher knows the run of k tangents of every slot, -1 for a structural zero.
+// A pusher propagates tangents through src.
 type pusher struct {
 	*builder
-	src    *Program
-	k      int32
+	src    *Program // the primal program
+	k      int32    // width of vector mode
 	strong bool
-	tan    []int32
+	tan    []int32 // slot of src → first of the k slots of its tangent, -1 for a structural zero
 }
 
-// reset forgets all tangents.
+// reset makes all tangents structural zeros.
 func (f *pusher) reset() {
 	if f.tan == nil {
 		f.tan = make([]int32, f.src.Slots)
@@ -73,14 +71,14 @@ func (f *pusher) reset() {
 	}
 }
 
-// sweep computes the tangents of all statements from those of the inputs.
+// sweep propagates the tangents of the inputs through all statements.
 func (f *pusher) sweep() {
 	for i := range f.src.Stmts {
 		f.step(i)
 	}
 }
 
-// step computes the tangents of statement i.
+// step appends the tangent of statement i.
 func (f *pusher) step(i int) {
 	s := f.src.Stmts[i]
 	switch {
@@ -94,14 +92,14 @@ func (f *pusher) step(i int) {
 	}
 }
 
-// set says that the tangents of s stand from t on.
+// set records that the tangents of the lanes of s are in consecutive slots from t on.
 func (f *pusher) set(s *Stmt, t int32) {
 	for l := range s.N {
 		f.tan[s.D+l] = t + l*f.k
 	}
 }
 
-// tangent is the tangents of the n addresses of o over n·k lanes.
+// tangent returns the tangents of the n addresses of o, over n·k lanes. ok is false if all are structurally zero.
 func (f *pusher) tangent(o Operand, n int32) (t Operand, ok bool) {
 	if n == 1 || o.Stride == 0 && f.k == 1 {
 		r := f.tan[f.src.at(o, 0)]
@@ -137,6 +135,7 @@ func (f *pusher) tangent(o Operand, n int32) (t Operand, ok bool) {
 	return f.gather(slots), true
 }
 
+// sum appends the tangent of a Sum: the sum of the tangents of its terms.
 func (f *pusher) sum(s *Stmt) {
 	n := s.N * s.K
 	t, ok := f.tangent(s.A, n)
@@ -144,7 +143,7 @@ func (f *pusher) sum(s *Stmt) {
 		return
 	}
 	if f.k == 1 {
-		if s.N == 1 { // leave out the terms that do not move
+		if s.N == 1 { // omit terms with structurally zero tangents
 			slots := make([]int32, 0, n)
 			for l := range n {
 				if r := f.tan[f.src.at(s.A, l)]; r >= 0 {
@@ -161,7 +160,7 @@ func (f *pusher) sum(s *Stmt) {
 		f.set(s, f.add(Stmt{Op: Sum, N: s.N, K: s.K, A: t}))
 		return
 	}
-	// Lane (l, j) adds the j-th tangents of the terms of l.
+	// Lane (l, j) adds tangents j of the terms of lane l.
 	slots := make([]int32, 0, n*f.k)
 	for l := range s.N {
 		for j := range f.k {
@@ -173,6 +172,7 @@ func (f *pusher) sum(s *Stmt) {
 	f.set(s, f.add(Stmt{Op: Sum, N: s.N * f.k, K: s.K, A: f.gather(slots)}))
 }
 
+// elementary appends the tangent of an elementary statement: Σ partial·tangent over its operands.
 func (f *pusher) elementary(s *Stmt) {
 	n := s.N * f.k
 	op := rules.Op(s.Op)
@@ -217,7 +217,7 @@ func (f *pusher) elementary(s *Stmt) {
 	if !have {
 		return
 	}
-	for l := range s.N { // an operation that only passes its tangent on needs no slots
+	for l := range s.N { // if the tangent already exists as contiguous runs, no new slots are needed
 		if f.k > 1 && f.p.at(sum, l*f.k+1) != f.p.at(sum, l*f.k)+1 {
 			f.set(s, f.add(Stmt{Op: Sum, N: n, K: 1, A: sum}))
 			return
@@ -226,7 +226,7 @@ func (f *pusher) elementary(s *Stmt) {
 	}
 }
 
-// call pushes tangents through a custom rule by a call of its tangent per lane.
+// call appends the tangent of a call of a custom rule: one call of the rule's tangent per lane.
 func (f *pusher) call(s *Stmt) {
 	n := s.B.Base
 	t, ok := f.tangent(s.A, n)
@@ -261,7 +261,7 @@ func (f *pusher) call(s *Stmt) {
 	}
 }
 
-// customIndex adds a custom rule to the program.
+// customIndex adds c to the custom rules of the program and returns its index.
 func (b *builder) customIndex(c Custom) int32 {
 	b.p.Customs = append(b.p.Customs, c)
 	return int32(len(b.p.Customs) - 1)

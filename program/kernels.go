@@ -7,17 +7,17 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// ErrGuard says that a comparison came out otherwise than in the recording.
+// ErrGuard reports that a comparison has another outcome than in the recording.
 var ErrGuard = errors.New("the function took another branch than the one that was recorded")
 
-// sameBits reports whether a and b are one value. Which payload a NaN has is up to
-// the order in which the compiler adds.
+// sameBits reports whether a and b have equal bits or are both NaN. The payload of a NaN depends on the operand order
+// that the compiler chooses.
 func sameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 
-// scalar is the value of a one-lane elementary statement. The common operations
-// stand here; a call of math inside this function would cost all of them.
+// scalar returns the value of a one-lane elementary instruction. It handles common operations inline; a call of package
+// math in this function would slow all of them down.
 func scalar(c *instr, m []float64) float64 {
 	a := m[c.a]
 	switch rules.Op(c.op) {
@@ -37,6 +37,7 @@ func scalar(c *instr, m []float64) float64 {
 	return scalarSlow(c, m)
 }
 
+// scalarSlow returns the value of a one-lane elementary instruction by package rules.
 func scalarSlow(c *instr, m []float64) float64 {
 	switch op := rules.Op(c.op); op.Arity() {
 	case 1:
@@ -48,7 +49,7 @@ func scalarSlow(c *instr, m []float64) float64 {
 	}
 }
 
-// lanes runs an elementary statement of many lanes.
+// lanes runs an elementary instruction of many lanes.
 func lanes(c *instr, m []float64, index []int32) {
 	n := int(c.n)
 	dst := m[c.d : int(c.d)+n : int(c.d)+n]
@@ -89,6 +90,7 @@ func lanes(c *instr, m []float64, index []int32) {
 	}
 }
 
+// unary sets dst[i] = op(a[i]). dst and a may be the same slice.
 func unary(op rules.Op, dst, a []float64) {
 	a = a[:len(dst)]
 	switch op {
@@ -123,6 +125,7 @@ func unary(op rules.Op, dst, a []float64) {
 	}
 }
 
+// unaryGather sets dst[i] = op(m[ia[i]]).
 func unaryGather(op rules.Op, dst, m []float64, ia []int32) {
 	ia = ia[:len(dst)]
 	switch op {
@@ -143,6 +146,7 @@ func unaryGather(op rules.Op, dst, m []float64, ia []int32) {
 	}
 }
 
+// binaryRuns sets dst[i] = op(a[i], b[i]).
 func binaryRuns(op rules.Op, dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch op {
@@ -169,6 +173,7 @@ func binaryRuns(op rules.Op, dst, a, b []float64) {
 	}
 }
 
+// binaryRunSlot sets dst[i] = op(a[i], b).
 func binaryRunSlot(op rules.Op, dst, a []float64, b float64) {
 	a = a[:len(dst)]
 	switch op {
@@ -195,6 +200,7 @@ func binaryRunSlot(op rules.Op, dst, a []float64, b float64) {
 	}
 }
 
+// binarySlotRun sets dst[i] = op(a, b[i]).
 func binarySlotRun(op rules.Op, dst []float64, a float64, b []float64) {
 	b = b[:len(dst)]
 	switch op {
@@ -221,6 +227,7 @@ func binarySlotRun(op rules.Op, dst []float64, a float64, b []float64) {
 	}
 }
 
+// binaryGather sets dst[i] = op(m[ia[i]], m[ib[i]]).
 func binaryGather(op rules.Op, dst, m []float64, ia, ib []int32) {
 	ia, ib = ia[:len(dst)], ib[:len(dst)]
 	switch op {
@@ -247,7 +254,7 @@ func binaryGather(op rules.Op, dst, m []float64, ia, ib []int32) {
 	}
 }
 
-// sum adds the terms of each lane in their order.
+// sum runs a Sum instruction: it adds the terms of each lane in their order.
 func sum(c *instr, m []float64, index []int32) {
 	n, k := int(c.n), int(c.k)
 	if c.form == formRuns {

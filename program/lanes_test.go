@@ -9,7 +9,7 @@ import (
 )
 
 // unroll is p with one statement for each lane, and a chain of additions for each
-// sum: what a recorder would have written.
+// sum: the statements that a recorder writes.
 func unroll(p *Program) *Program {
 	b := derive(&Program{})
 	b.p.Outcomes, b.p.Customs, b.p.Params = p.Outcomes, p.Customs, p.Params

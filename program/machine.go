@@ -2,28 +2,28 @@ package program
 
 import "slices"
 
-// A Machine runs a program. It owns the file of slots; a second goroutine needs a
-// Machine of its own. Running does not allocate, custom rules aside.
+// A Machine runs a program. It owns the file of slots, so that each goroutine needs its own. Running does not allocate,
+// custom rules aside.
 type Machine struct {
 	p     *Program
 	m     []float64
 	code  []instr
-	in    []int32 // first slot of each input group
-	param int32
+	in    []int32 // input group → its first slot
+	param int32   // first slot of the parameters, -1 if there are none
 	out   []outGroup
-	args  []float64 // arguments and results of custom rules
+	args  []float64 // buffer for arguments and results of custom rules
 }
 
-// instr is a statement made ready to run.
+// instr is a statement in executable form.
 type instr struct {
 	op      Op
 	form    form
-	fast    fast // how runFast does it, fastNo if it does not
+	fast    fast // opcode in runFast, fastNo if not implemented there
 	n, d, k int32
-	a, b, c int32 // a slot, or a position in Index where the form says gather
+	a, b, c int32 // slots, or positions in Index if the form gathers
 }
 
-// form says how the operands of a binary statement are read.
+// form is the way the operands of an instruction are addressed.
 type form uint8
 
 const (
@@ -35,7 +35,8 @@ const (
 	formOther
 )
 
-// NewMachine prepares p, which is usually scheduled, to be run.
+// NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the
+// size of p, and p must be well formed; see Check.
 func NewMachine(p *Program) *Machine {
 	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1, out: outGroups(p)}
 	q := *p
@@ -87,8 +88,8 @@ func NewMachine(p *Program) *Machine {
 	return x
 }
 
-// ready chooses the form of s. Strided operands, and patterns mixed in a way that
-// no kernel reads, become gathers.
+// ready returns s as an instruction. Strided operands, and mixed patterns for which there is no kernel, become gathers,
+// for which it appends to p.Index.
 func ready(p *Program, s Stmt) instr {
 	c := instr{op: s.Op, n: s.N, d: s.D, k: s.K}
 	if s.Op == Call {
@@ -145,7 +146,7 @@ func ready(p *Program, s Stmt) instr {
 	return c
 }
 
-// gathered is the position in Index of the n addresses of o.
+// gathered returns the position in p.Index of the n addresses of o, which it appends unless o is a gather.
 func (p *Program) gathered(o Operand, n int32) int32 {
 	if o.Stride == Gather {
 		return o.Base
@@ -157,16 +158,17 @@ func (p *Program) gathered(o Operand, n int32) int32 {
 	return at
 }
 
-// Program is the program the machine runs.
+// Program returns the program that the machine runs. The caller must not modify it.
 func (x *Machine) Program() *Program { return x.p }
 
-// Input is the storage of input group i, to be filled before a run.
+// Input returns the storage of input group i, to be filled before a run. It aliases memory of x.
 func (x *Machine) Input(i int) []float64 {
 	at, n := int(x.in[i]), x.p.Ins[i].N
 	return x.m[at : at+n : at+n]
 }
 
-// Params is the storage of the parameters, to be filled before a run.
+// Params returns the storage of the parameters, to be filled before a run; nil if there are none. It aliases memory of
+// x.
 func (x *Machine) Params() []float64 {
 	if x.param < 0 {
 		return nil
@@ -174,8 +176,8 @@ func (x *Machine) Params() []float64 {
 	return x.m[x.param : int(x.param)+x.p.Params]
 }
 
-// Output copies output group i to dst. Group 0, the value, comes bit for bit; in the
-// others a -0 is a 0.
+// Output copies output group i of the last run to dst. Group 0, the value, is copied bit for bit; in other groups -0
+// becomes 0.
 func (x *Machine) Output(i int, dst []float64) {
 	o := &x.out[i]
 	dst = dst[:len(o.slots)]
@@ -192,22 +194,22 @@ func (x *Machine) Output(i int, dst []float64) {
 		for j, v := range src {
 			dst[j] = v + 0
 		}
-	default: // people do not expect -0 in a derivative
+	default: // a derivative has no -0
 		for j, s := range o.slots {
 			dst[j] = x.m[s] + 0
 		}
 	}
 }
 
-// outGroup is where an output group stands: in slots or, where run is not -1,
-// contiguously from there.
+// outGroup locates the values of an output group.
 type outGroup struct {
-	slots []int32
-	run   int32
-	fixed []float64 // the numbers, where no run changes them
-	nan   bool      // one of these is a NaN
+	slots []int32   // slot of each value
+	run   int32     // first slot if the slots are contiguous, otherwise -1
+	fixed []float64 // the values if all are constants, otherwise nil
+	nan   bool      // fixed contains a NaN
 }
 
+// outGroups returns the locations of the output groups of p.
 func outGroups(p *Program) []outGroup {
 	out := make([]outGroup, len(p.Outs))
 	at := 0
@@ -229,7 +231,7 @@ func outGroups(p *Program) []outGroup {
 	return out
 }
 
-// constants marks the slots of constants.
+// constants reports for each slot whether it holds a constant.
 func (p *Program) constants() []bool {
 	constant := make([]bool, p.Slots)
 	for i := range p.Stmts {
@@ -242,7 +244,7 @@ func (p *Program) constants() []bool {
 	return constant
 }
 
-// fix keeps the numbers of a group that has constants only. m has them.
+// fix sets o.fixed if all values of o are constants. m holds the constants.
 func (o *outGroup) fix(constant []bool, m []float64) {
 	if len(o.slots) == 0 {
 		return
@@ -259,8 +261,7 @@ func (o *outGroup) fix(constant []bool, m []float64) {
 	}
 }
 
-// Run executes the program. It returns false where a guard failed; the outputs are
-// then not defined.
+// Run executes the program. It returns false if a guard failed; the outputs are then undefined.
 func (x *Machine) Run() bool {
 	m, index := x.m, x.p.Index
 	for i := 0; ; i++ {
@@ -285,6 +286,7 @@ func (x *Machine) Run() bool {
 	}
 }
 
+// call runs a custom rule.
 func (x *Machine) call(c *instr) {
 	n := int(c.c)
 	in, out := x.args[:n], x.args[n:n+int(c.n)]
@@ -296,6 +298,7 @@ func (x *Machine) call(c *instr) {
 	copy(x.m[c.d:], out)
 }
 
+// guard reports whether all comparisons of c have the recorded outcome.
 func (x *Machine) guard(c *instr) bool {
 	for l := range c.n {
 		a, b := c.a, c.b
@@ -309,7 +312,7 @@ func (x *Machine) guard(c *instr) bool {
 	return true
 }
 
-// holds evaluates the comparison of a guard.
+// holds returns the outcome of the comparison op for a and b.
 func holds(op Op, a, b float64) bool {
 	switch op {
 	case GuardLt:
@@ -321,7 +324,7 @@ func holds(op Op, a, b float64) bool {
 	case GuardBits:
 		return sameBits(a, b)
 	}
-	return int(a) == int(b) // as the function that was recorded does
+	return int(a) == int(b) // the conversion that the recorded function makes
 }
 
 // OutputHasNaN reports whether output group i has a NaN.

@@ -7,17 +7,17 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Over runs p over the numbers of an open trace, one group of inputs after the
-// other. Guards are passed on to the trace.
+// Over runs p over numbers of an open trace and returns the outputs of all groups. ins holds the inputs, group by
+// group, and params the parameters. Guards are recorded in the trace. The error wraps [ErrGuard] if a guard fails.
 func Over(p *Program, ins [][]Real, params []Real) ([]Real, error) {
 	var w Workspace
 	return w.Over(p, ins, params)
 }
 
-// A Workspace is memory that calls of Over share.
+// A Workspace is memory that successive calls of Over reuse. It must not be used concurrently.
 type Workspace struct{ m []Real }
 
-// Over is the function Over in the memory of w. What it returns is not part of it.
+// Over is the function Over with the memory of w. The result does not alias w.
 func (w *Workspace) Over(p *Program, ins [][]Real, params []Real) ([]Real, error) {
 	if cap(w.m) < int(p.Slots) {
 		w.m = make([]Real, p.Slots)
@@ -77,7 +77,7 @@ func (w *Workspace) Over(p *Program, ins [][]Real, params []Real) ([]Real, error
 	return out, nil
 }
 
-// overGuard passes a guard on to the trace of its operands.
+// overGuard records a guard in the trace of its operands, if they belong to one.
 func overGuard(op Op, a, b Real) {
 	if a.ID|b.ID != 0 {
 		core.Compare(uint32(op-GuardLt)+core.OpGuardLt, a, b, holds(op, a.V, b.V))

@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A SyntaxError says where and why Parse could not read a text. Lines and columns
-// count from 1, columns in bytes.
+// A SyntaxError reports the position and the cause of a failure of Parse. Lines and columns count from 1, columns in
+// bytes.
 type SyntaxError struct {
 	Line, Col int
 	Msg       string
@@ -20,12 +20,10 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("program: line %d, column %d: %s", e.Line, e.Col, e.Msg)
 }
 
-// Parse reads a program in the text form of the package comment. customs holds
-// the rules that the text calls, by their names; nil will do where it calls none.
-// What String writes is read back as an Equal program.
+// Parse reads a program in the text form of the package comment. customs maps names to the custom rules that the text
+// calls; it may be nil if there are none. The output of String is read back as an Equal program.
 //
-// Parse looks at the grammar alone; Check says whether the program is well formed.
-// An error is a *SyntaxError.
+// Parse checks only the grammar; Check whether the program is well formed. The error is a *SyntaxError.
 func Parse(text string, customs map[string]Custom) (*Program, error) {
 	t := &parser{p: &Program{}, customs: customs, called: map[string]int32{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -38,8 +36,7 @@ func Parse(text string, customs map[string]Custom) (*Program, error) {
 	return t.p, nil
 }
 
-// A parser reads one line at a time. After an error its methods do nothing of use
-// and the first error stays.
+// A parser reads one line at a time. After an error its methods have no useful effect, and the first error is kept.
 type parser struct {
 	p       *Program
 	customs map[string]Custom
@@ -50,13 +47,14 @@ type parser struct {
 	err     error
 }
 
+// errorAt sets the error at byte pos of the line, unless there is one already.
 func (t *parser) errorAt(pos int, format string, args ...any) {
 	if t.err == nil {
 		t.err = &SyntaxError{Line: t.number, Col: pos + 1, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 
-// want notes that the text at the current position is not what it should be.
+// want sets the error that the expected text is missing at the current position.
 func (t *parser) want(what string) {
 	got := "the end of the line"
 	if t.peek() != 0 {
@@ -69,7 +67,7 @@ func (t *parser) want(what string) {
 	t.errorAt(t.pos, "got %s, want %s", got, what)
 }
 
-// peek is the next byte that is no space, 0 at the end of the line or a comment.
+// peek skips spaces and returns the next byte, or 0 at the end of the line or a comment.
 func (t *parser) peek() byte {
 	for t.pos < len(t.line) && strings.IndexByte(" \t\r", t.line[t.pos]) >= 0 {
 		t.pos++
@@ -118,6 +116,7 @@ func (t *parser) int(what string) int32 {
 	return int32(v)
 }
 
+// word skips spaces and reads an identifier; it may be empty.
 func (t *parser) word() string {
 	t.peek()
 	start := t.pos
@@ -178,8 +177,7 @@ func (t *parser) slots() []int32 {
 	return list
 }
 
-// An address is an operand as it stands in the text, before it is known how many
-// addresses it should have.
+// An address is an operand in the text, before the number of its addresses is known.
 type address struct {
 	o    Operand
 	list []int32 // not nil: gathered
@@ -212,7 +210,7 @@ func (t *parser) address() address {
 	return a
 }
 
-// place makes an operand of a, which must have n addresses.
+// place converts a, which must have n addresses, to an operand.
 func (t *parser) place(a address, n int64) Operand {
 	if a.list == nil {
 		return a.o
@@ -254,6 +252,7 @@ func (t *parser) statement() {
 	}
 }
 
+// guardNamed returns the guard called w, or 0.
 func guardNamed(w string) Op {
 	for o := GuardLt; o <= GuardInt; o++ {
 		if o.String() == w {
@@ -263,6 +262,7 @@ func guardNamed(w string) Op {
 	return 0
 }
 
+// guard reads a guard after its name.
 func (t *parser) guard(op Op) {
 	a, b := t.address(), t.address()
 	t.expect('=', "= and the outcomes")

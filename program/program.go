@@ -8,13 +8,12 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Op says what a statement computes: an elementary function of package rules, or
-// one of the operations below.
+// Op is the operation of a statement: an elementary function of package rules or one of the operations below.
 type Op uint8
 
 const (
-	// Input, Param and Const bring values in. K is the index of the group, the
-	// first parameter, or the first constant.
+	// Input, Param and Const define inputs, parameters and constants. K is the index of the group, of the first
+	// parameter, or of the first constant.
 	Input Op = Op(rules.NumOps) + iota
 	Param
 	Const
@@ -24,8 +23,8 @@ const (
 	// Call applies custom rule K to the addresses of A; N is its number of outputs
 	// and B.Base the number of its inputs.
 	Call
-	// GuardLt … GuardInt compare A and B lane by lane with the outcomes the
-	// recording saw, Outcomes[C.Base:][:N]. They have no result.
+	// GuardLt to GuardInt compare A and B lane by lane with the outcomes in the recording, Outcomes[C.Base:][:N]. They
+	// have no result.
 	GuardLt
 	GuardLe
 	GuardEq
@@ -53,7 +52,7 @@ func (o Op) Elementary() bool { return o > 0 && o < Op(rules.NumOps) }
 // Guard reports whether o is a guard.
 func (o Op) Guard() bool { return o >= GuardLt && o <= GuardInt }
 
-// Arity is the number of operands of a statement with operation o.
+// Arity returns the number of operands of a statement with operation o.
 func (o Op) Arity() int {
 	switch {
 	case o.Elementary():
@@ -66,28 +65,27 @@ func (o Op) Arity() int {
 	return 0
 }
 
-// Gather as a Stride says that the addresses stand in Program.Index from Base on.
+// Gather is the Stride of an operand whose addresses are listed in Program.Index from Base on.
 const Gather = math.MinInt32
 
-// Operand is an address pattern: lane l reads slot Base + l·Stride, or slot
-// Index[Base+l] where Stride is Gather. Stride 0 broadcasts one slot to all lanes.
+// Operand is an address pattern: lane l reads slot Base + l·Stride, or slot Index[Base+l] if Stride is Gather. Stride 0
+// broadcasts one slot to all lanes.
 type Operand struct{ Base, Stride int32 }
 
-// Slot is the operand that reads one slot in every lane.
+// Slot returns the operand that reads slot s in every lane.
 func Slot(s int32) Operand { return Operand{Base: s} }
 
-// Run is the operand that reads contiguous slots from s on.
+// Run returns the operand that reads contiguous slots from s on.
 func Run(s int32) Operand { return Operand{Base: s, Stride: 1} }
 
-// Stmt is one operation over N lanes. Its result takes the N slots from D on;
-// guards have none.
+// Stmt is one operation over N lanes. Its result is in the N slots from D on; guards have no result.
 type Stmt struct {
 	Op      Op
 	N, D, K int32
 	A, B, C Operand
 }
 
-// Width is the number of slots the statement writes.
+// Width returns the number of slots that s writes.
 func (s *Stmt) Width() int32 {
 	if s.Op.Guard() {
 		return 0
@@ -95,12 +93,12 @@ func (s *Stmt) Width() int32 {
 	return s.N
 }
 
-// Operands gives the operands of s to which lanes apply, in order.
+// Operands returns the operands of s, in order.
 func (s *Stmt) Operands() []Operand {
 	return []Operand{s.A, s.B, s.C}[:s.Op.Arity()]
 }
 
-// terms is the number of addresses operand i of s has.
+// terms returns the number of addresses of each operand of s.
 func (s *Stmt) terms() int32 {
 	switch s.Op {
 	case Sum:
@@ -111,16 +109,15 @@ func (s *Stmt) terms() int32 {
 	return s.N
 }
 
-// Group names a part of the inputs or outputs.
+// Group is a named part of the inputs or outputs with N numbers.
 type Group struct {
 	Name string
 	N    int
 }
 
-// Program is a straight-line program in static single assignment form over a file
-// of float64 slots. Statements stand in order of their slots: a statement reads
-// only slots below its own. A Program is not changed once built; transformations
-// return new ones, which may share Index and Consts.
+// Program is a straight-line program in static single assignment form over a file of float64 slots. Statements are in
+// order of their slots: a statement reads only slots below its own. A Program is immutable; transformations return new
+// ones, which may share tables such as Index and Consts.
 type Program struct {
 	Ins      []Group
 	Outs     []Group
@@ -132,18 +129,19 @@ type Program struct {
 	Customs  []Custom
 	Result   []int32 // slots of all outputs, group after group
 	Slots    int32
-	task     *Task // that it is made for, or nil
+	task     *Task // the preparation it belongs to, or nil
 }
 
-// Task is what the program is made for, or nil.
+// Task returns the preparation that the program belongs to, or nil.
 func (p *Program) Task() *Task { return p.task }
 
-// NumIn is the number of inputs of all groups.
+// NumIn returns the number of inputs in all groups.
 func (p *Program) NumIn() int { return total(p.Ins) }
 
-// NumOut is the number of outputs of all groups.
+// NumOut returns the number of outputs in all groups.
 func (p *Program) NumOut() int { return total(p.Outs) }
 
+// total returns the number of values in all groups of gs.
 func total(gs []Group) int {
 	n := 0
 	for _, g := range gs {
@@ -152,7 +150,7 @@ func total(gs []Group) int {
 	return n
 }
 
-// at is the slot that lane l of operand o reads.
+// at returns the slot that lane l of operand o reads.
 func (p *Program) at(o Operand, l int32) int32 {
 	if o.Stride == Gather {
 		return p.Index[o.Base+l]
@@ -160,8 +158,8 @@ func (p *Program) at(o Operand, l int32) int32 {
 	return o.Base + l*o.Stride
 }
 
-// Operations is the number of operations, lanes counted, that a run executes:
-// not inputs, parameters and constants.
+// Operations returns the number of operations that a run executes, counted per lane, without inputs, parameters and
+// constants.
 func (p *Program) Operations() int {
 	n := 0
 	for i := range p.Stmts {
@@ -176,7 +174,7 @@ func (p *Program) Operations() int {
 	return n
 }
 
-// Guards is the number of guards, lanes counted.
+// Guards returns the number of guards, counted per lane.
 func (p *Program) Guards() int {
 	n := 0
 	for i := range p.Stmts {
@@ -187,14 +185,15 @@ func (p *Program) Guards() int {
 	return n
 }
 
-// stepEvery is the number of statements after which the task of a program hears of it.
+// stepEvery is the number of statements between two reports to the task of a program.
 const stepEvery = 1 << 12
 
-// copies is how many programs of about the same size there are at once, a program that is
-// derived, with its tables, and those that it is derived from.
+// copies is the number of programs of about the same size that exist at the same time: a derived program with its
+// tables, and those that it is derived from.
 const copies = 4
 
-// step tells the task how many statements there are, and asks whether they fit.
+// step reports the number of statements to the task and checks the memory limit. It panics with a core.Abort if the
+// task is cancelled or the limit exceeded.
 func (p *Program) step() {
 	if p.task == nil {
 		return
@@ -207,10 +206,10 @@ func (p *Program) step() {
 // builder appends statements to a Program.
 type builder struct {
 	p      *Program
-	consts map[uint64]int32 // slot of a one-lane constant by its bits
+	consts map[uint64]int32 // bits of a constant → slot of a one-lane Const
 }
 
-// derive starts a program that begins with the statements of p, slots unchanged.
+// derive returns a builder of a program that starts with the statements of p, in the same slots, and has no outputs.
 func derive(p *Program) *builder {
 	q := &Program{
 		Ins:      slices.Clone(p.Ins),
@@ -237,25 +236,28 @@ func (b *builder) add(s Stmt) int32 {
 	return s.D
 }
 
+// op1 appends op of a over n lanes and returns its first slot.
 func (b *builder) op1(op rules.Op, n int32, a Operand) int32 {
 	return b.add(Stmt{Op: Op(op), N: n, A: a})
 }
 
+// op2 appends op of x and y over n lanes and returns its first slot.
 func (b *builder) op2(op rules.Op, n int32, x, y Operand) int32 {
 	return b.add(Stmt{Op: Op(op), N: n, A: x, B: y})
 }
 
+// op3 appends op of x, y and z over n lanes and returns its first slot.
 func (b *builder) op3(op rules.Op, n int32, x, y, z Operand) int32 {
 	return b.add(Stmt{Op: Op(op), N: n, A: x, B: y, C: z})
 }
 
-// input appends a group of inputs.
+// input appends a group of inputs and returns its first slot.
 func (b *builder) input(name string, n int) int32 {
 	b.p.Ins = append(b.p.Ins, Group{name, n})
 	return b.add(Stmt{Op: Input, N: int32(n), K: int32(len(b.p.Ins) - 1)})
 }
 
-// constant is the slot of the one-lane constant v.
+// constant returns the slot of the one-lane constant v.
 func (b *builder) constant(v float64) int32 {
 	bits := math.Float64bits(v)
 	if s, ok := b.consts[bits]; ok {
@@ -267,7 +269,7 @@ func (b *builder) constant(v float64) int32 {
 	return s
 }
 
-// gather is the operand that reads the given slots, as simple a pattern as it is.
+// gather returns an operand that reads the given slots, strided if they are an arithmetic progression.
 func (b *builder) gather(slots []int32) Operand {
 	if len(slots) == 0 {
 		return Operand{}

@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A recipe says what a random program may contain.
+// A recipe configures the statements of a random program.
 type recipe struct {
 	unary, binary, ternary []rules.Op
 	consts                 []float64 // besides random ones
@@ -129,7 +129,7 @@ func (r recipe) random(rng *rand.Rand) sample {
 		}
 		b.add(Stmt{Op: Const, N: n, K: at})
 	}
-	// slot prefers what was computed last.
+	// slot prefers recently computed slots.
 	slot := func() int32 {
 		d := int32(rng.IntN(len(m)))
 		if rng.IntN(2) == 0 {

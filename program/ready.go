@@ -1,29 +1,32 @@
 package program
 
-// readyQueue holds the statements that can run, by what they can be merged with.
+// readyQueue is a priority queue of the statements whose operands have been computed. Statements that can be merged
+// form a class and are taken together.
 type readyQueue struct {
 	p       *Program
-	height  []int32
-	byOp    [512]int32      // class+1 of an operation, of one lane and of many
-	sums    map[int32]int32 // class of the one-lane sums of K terms
+	height  []int32         // statement → its priority
+	byOp    [512]int32      // operation, +256 if it cannot be merged → class+1
+	sums    map[int32]int32 // number of terms K → class of the one-lane sums
 	classes []readyClass
-	urgent  []urgency // a heap; entries that are no longer true are passed over
-	spare   []int32
+	urgent  []urgency // heap with stale entries, which pop skips
+	spare   []int32   // the slice that pop returned last, for reuse
 }
 
+// readyClass holds the queued statements of a class.
 type readyClass struct {
 	stmts []int32
-	top   int32 // greatest height among them, -1 for none
+	top   int32 // greatest height among them, -1 if empty
 }
 
-// urgency says that the most urgent statement of a class has the given height.
+// urgency is a heap entry: the greatest height in the class, when it was pushed.
 type urgency struct{ height, class int32 }
 
+// newReady returns an empty queue for statements of p with the given priorities.
 func newReady(p *Program, height []int32) *readyQueue {
 	return &readyQueue{p: p, height: height, sums: map[int32]int32{}}
 }
 
-// class is the class of the statements that can be merged with s.
+// class returns the class of statement s.
 func (q *readyQueue) class(s *Stmt) int32 {
 	if s.Op == Sum && s.N == 1 {
 		k, ok := q.sums[s.K]
@@ -43,11 +46,13 @@ func (q *readyQueue) class(s *Stmt) int32 {
 	return q.byOp[key] - 1
 }
 
+// fresh returns a new class.
 func (q *readyQueue) fresh() int32 {
 	q.classes = append(q.classes, readyClass{top: -1})
 	return int32(len(q.classes) - 1)
 }
 
+// push adds statement i.
 func (q *readyQueue) push(i int32) {
 	k := q.class(&q.p.Stmts[i])
 	c := &q.classes[k]
@@ -58,8 +63,8 @@ func (q *readyQueue) push(i int32) {
 	}
 }
 
-// pop takes the class with the most urgent statement, all of it. The result is
-// valid until the next pop.
+// pop removes and returns all statements of the class with the greatest height, or nil if the queue is empty. The
+// result is valid until the next pop.
 func (q *readyQueue) pop() []int32 {
 	for len(q.urgent) > 0 {
 		u := q.urgent[0]
@@ -76,6 +81,7 @@ func (q *readyQueue) pop() []int32 {
 	return nil
 }
 
+// before reports whether u is taken before v: by height, then by class.
 func (u urgency) before(v urgency) bool {
 	return u.height > v.height || u.height == v.height && u.class < v.class
 }
@@ -92,7 +98,7 @@ func (q *readyQueue) up(u urgency) {
 	h[i] = u
 }
 
-// down removes the first of the heap.
+// down removes the first entry of the heap.
 func (q *readyQueue) down() {
 	h := q.urgent
 	last := h[len(h)-1]

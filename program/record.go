@@ -7,15 +7,15 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// FromRecording turns a raw recording into a program with input groups "x" and,
-// where outer numbers were captured, "captured", and the output group "y". outs
-// holds the outputs; a constant among them is a constant of the program.
+// FromRecording converts a raw recording to a program with input group "x", a group "captured" if numbers of outer
+// traces were captured, and output group "y". outs holds the outputs; constants among them become constants of the
+// program. The error reports an output that is not in the recording.
 func FromRecording(r Recording, outs []Real) (*Program, error) {
 	return FromRecordingFor(r, outs, nil)
 }
 
-// FromRecordingFor is FromRecording for a task, which may be nil: it can end the making of
-// the program, and of those that are derived from it, by panic with a core.Abort.
+// FromRecordingFor is FromRecording for a task, which may be nil. A cancelled task ends this conversion, and the
+// derivation of further programs from the result, by a panic with a core.Abort.
 func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 	b := derive(&Program{task: task})
 	b.p.Stmts = make([]Stmt, 0, r.Len+8)
@@ -62,7 +62,7 @@ func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 					s.A = Slot(operand(rec.A))
 				case 2:
 					s.A, s.B = Slot(operand(rec.A)), Slot(operand(rec.B))
-				case 3: // the third argument stands before the record
+				case 3: // an OpArg record before it holds the third argument
 					s.A, s.B, s.C = Slot(operand(rec.A)), Slot(operand(rec.B)), Slot(args[0])
 					args = args[:0]
 				}

@@ -1,7 +1,6 @@
 package program
 
-// Join is p with one output group, called name and made of the given groups in
-// that order.
+// Join returns p with one output group, which has the given name and concatenates the given groups.
 func Join(p *Program, name string, groups ...int) *Program {
 	q := *p
 	q.Outs = []Group{{Name: name}}
@@ -14,8 +13,8 @@ func Join(p *Program, name string, groups ...int) *Program {
 	return &q
 }
 
-// JoinInputs is p with the named input group appended to group 0. What is one
-// argument to a later transformation is one group.
+// JoinInputs returns p with the input group called name appended to group 0, so that transformations differentiate with
+// respect to both. The group must exist.
 func JoinInputs(p *Program, name string) *Program {
 	at := -1
 	for i, g := range p.Ins {

@@ -6,16 +6,15 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Schedule returns p in the order and shape that a Machine runs fastest: chains of
-// additions become ordered sums, and equal operations that do not depend on each
-// other become one statement of many lanes, so that a run dispatches once per
-// group and not once per operation. The result computes the same bits.
+// Schedule returns p in the order and shape that a Machine runs fastest: chains of additions become ordered sums, and
+// equal independent operations become one statement of many lanes, so that a run dispatches once per group and not once
+// per operation. The result computes the same bits.
 func Schedule(p *Program) *Program {
 	return group(chains(narrow(p)))
 }
 
-// narrow takes statements of a few lanes, as those of two or three tangents, apart: a
-// Machine runs them lane by lane anyhow, and so they can be grouped with others.
+// narrow splits statements of fewer than fewLanes lanes into one-lane statements. A Machine runs them lane by lane
+// anyway, and one-lane statements can be merged with others.
 func narrow(p *Program) *Program {
 	if !slices.ContainsFunc(p.Stmts, few) {
 		return p
@@ -47,12 +46,13 @@ func narrow(p *Program) *Program {
 	return r.finish()
 }
 
+// few reports whether narrow splits s.
 func few(s Stmt) bool {
 	return s.N > 1 && s.N < fewLanes && (s.Op.Elementary() || s.Op == Sum)
 }
 
-// chains turns left chains of additions, s = s + t, whose partial sums have no
-// other use, into ordered sums.
+// chains replaces left-associated chains of additions whose partial sums have no other use by ordered sums with the
+// same rounding.
 func chains(p *Program) *Program {
 	uses := make([]int32, p.Slots)
 	for i := range p.Stmts {
@@ -70,9 +70,9 @@ func chains(p *Program) *Program {
 	for _, s := range p.Result {
 		uses[s] += 2
 	}
-	adder := make([]int32, p.Slots) // statement+1 that writes the slot, if a one-lane Add
+	adder := make([]int32, p.Slots) // slot → index+1 of the one-lane Add that writes it, otherwise 0
 	length := make([]int32, p.Slots)
-	left := make([]int32, len(p.Stmts)) // the operand that continues the chain, or -1
+	left := make([]int32, len(p.Stmts)) // statement → operand that continues its chain, or -1
 	absorbed := make([]bool, len(p.Stmts))
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
@@ -126,10 +126,9 @@ func chains(p *Program) *Program {
 	return r.finish()
 }
 
-// group orders the statements so that equal one-lane operations stand together and
-// merges them. It is list scheduling: of the operations that are ready, take the
-// one from which the longest path leads to the end, and with it all others that are
-// ready and equal. What does not hurry waits until it makes a large group.
+// group orders the statements so that equal one-lane operations are adjacent and merges them. It is list scheduling by
+// critical path: of the ready statements it takes the one with the longest path to the end of the program, together
+// with all other ready statements of its class. Others wait and so form larger groups.
 func group(p *Program) *Program {
 	users := p.users()
 	height := make([]int32, len(p.Stmts)) // longest path from the statement to the end
@@ -138,11 +137,11 @@ func group(p *Program) *Program {
 			height[i] = max(height[i], height[u]+1)
 		}
 		if p.Stmts[i].Op.Guard() {
-			height[i] = 1 << 30 // a run that has to be given up is given up early
+			height[i] = 1 << 30 // run guards as early as possible: a failing one ends the run
 		}
 	}
 	q := newReady(p, height)
-	missing := make([]int32, len(p.Stmts)) // operands not yet computed, each use counted
+	missing := make([]int32, len(p.Stmts)) // statement → number of uses of operands not yet computed
 	for i := range p.Stmts {
 		for _, u := range users.of(i) {
 			missing[u]++
@@ -169,7 +168,7 @@ func group(p *Program) *Program {
 			}
 		}
 	}
-	for i := range p.Stmts { // what reads nothing comes first, in its order
+	for i := range p.Stmts { // statements without operands come first, in program order
 		if p.Stmts[i].Op.Arity() == 0 || p.Stmts[i].terms() == 0 {
 			one := []int32{int32(i)}
 			r.emit(one)
@@ -196,8 +195,8 @@ func group(p *Program) *Program {
 	}
 }
 
-// descends reports whether the first operands of stmts stand one after the other
-// downwards, as in a reverse sweep: kernels read upwards.
+// descends reports whether the first operands of stmts are mostly in consecutive descending slots, as in a reverse
+// sweep. Kernels need ascending ones.
 func (r *rewriter) descends(stmts []int32) bool {
 	down := 0
 	for k, last := 0, int32(0); k < len(stmts); k++ {
@@ -215,15 +214,14 @@ func (r *rewriter) descends(stmts []int32) bool {
 	return down > 0
 }
 
-// A gate holds calls of custom rules back until the guards that stand before them
-// have passed: on another branch a rule, which is the user's code, may be called
-// with arguments that it was never meant for.
+// A gate delays calls of custom rules until all guards before them in the program have been placed: on another branch a
+// rule, which is user code, might be called with arguments it does not support.
 type gate struct {
 	guards, calls []int32 // in program order
 	passed        []bool  // by statement
 }
 
-// newGate lists the guards and the calls behind one.
+// newGate returns the gate of p, with its guards and the calls that come after a guard.
 func newGate(p *Program) *gate {
 	g := new(gate)
 	if len(p.Customs) == 0 {
@@ -241,8 +239,7 @@ func newGate(p *Program) *gate {
 	return g
 }
 
-// pass notes that guard i has been placed and opens the calls that have no other
-// guard before them.
+// pass notes that guard i has been placed, and calls open for each call that has no unplaced guard before it any more.
 func (g *gate) pass(i int32, open func(call int32)) {
 	if g.passed == nil {
 		return
@@ -257,12 +254,12 @@ func (g *gate) pass(i int32, open func(call int32)) {
 	}
 }
 
-// lists holds a list of statements for each statement, end to end.
+// lists maps each statement to a list of statements, stored end to end: item[start[i]:start[i+1]].
 type lists struct{ start, item []int32 }
 
 func (l *lists) of(i int) []int32 { return l.item[l.start[i]:l.start[i+1]] }
 
-// users lists for each statement those that read it, once per use.
+// users returns for each statement those that read it, once per use.
 func (p *Program) users() lists {
 	own := p.owners()
 	l := lists{start: make([]int32, len(p.Stmts)+1)}
@@ -299,7 +296,7 @@ func groups(s *Stmt) bool {
 	return s.N == 1 && (s.Op.Elementary() || s.Op == Sum || s.Op.Guard())
 }
 
-// emit writes one statement for all of the given ones.
+// emit appends one statement that merges the given ones.
 func (r *rewriter) emit(stmts []int32) {
 	s := &r.src.Stmts[stmts[0]]
 	t := r.mapped(s)

@@ -7,25 +7,22 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Simplify returns p without what it does not need: it evaluates operations on
-// constants, drops multiplications by 1 and additions of -0, merges statements that
-// compute the same, and removes those that neither an output nor a guard needs.
+// Simplify returns an equivalent of p after constant folding, algebraic identities that are exact in floating point
+// (such as x·1 and x + -0), common-subexpression elimination and dead-code elimination. Custom rules are not called.
 //
-// Values come out bit for bit as those of p, signs of zeros included, but for the
-// payload of a NaN.
+// The results equal those of p bit for bit, signs of zeros included, except for payloads of NaNs.
 func Simplify(p *Program) *Program {
 	return deadCode(merge(p))
 }
 
-// rewriter builds a program statement by statement from another, keeping for
-// every old slot the new one.
+// rewriter builds a program statement by statement from src.
 type rewriter struct {
 	*builder
 	src  *Program
-	slot []int32
+	slot []int32 // slot of src → slot of the new program
 }
 
-// rewrite starts a program with the groups and tables of p and no statements.
+// rewrite returns a rewriter for a program with the groups and tables of p and no statements yet.
 func rewrite(p *Program) *rewriter {
 	q := &Program{
 		Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
@@ -38,7 +35,7 @@ func rewrite(p *Program) *rewriter {
 	}
 }
 
-// operand is o, which has n addresses, in the new slots.
+// operand returns o, which has n addresses, translated to new slots.
 func (r *rewriter) operand(o Operand, n int32) Operand {
 	if n == 0 {
 		return Operand{}
@@ -53,7 +50,7 @@ func (r *rewriter) operand(o Operand, n int32) Operand {
 	return r.gather(slots)
 }
 
-// mapped is s with its operands in the new slots and no place yet.
+// mapped returns s with its operands translated to new slots, to be added. It copies the constants of a Const.
 func (r *rewriter) mapped(s *Stmt) Stmt {
 	t := Stmt{Op: s.Op, N: s.N, K: s.K, B: s.B, C: s.C}
 	n := s.terms()
@@ -73,12 +70,14 @@ func (r *rewriter) mapped(s *Stmt) Stmt {
 	return t
 }
 
+// place records that the result of s is in the slots from d on.
 func (r *rewriter) place(s *Stmt, d int32) {
 	for l := range s.Width() {
 		r.slot[s.D+l] = d + l
 	}
 }
 
+// finish sets the outputs and returns the new program.
 func (r *rewriter) finish() *Program {
 	r.p.Result = make([]int32, len(r.src.Result))
 	for i, s := range r.src.Result {
@@ -87,13 +86,14 @@ func (r *rewriter) finish() *Program {
 	return r.p
 }
 
-// known is the value of a constant slot of the new program.
+// known is the value of a slot of the new program; on reports that it is a constant.
 type known struct {
 	v  float64
 	on bool
 }
 
-// merge folds constants, applies identities and merges equal statements.
+// merge folds constants, applies identities and eliminates common subexpressions and repeated guards, in one forward
+// pass.
 func merge(p *Program) *Program {
 	r := rewrite(p)
 	vals := make([]known, 0, p.Slots)
@@ -102,7 +102,7 @@ func merge(p *Program) *Program {
 			vals = append(vals, k)
 		}
 	}
-	// Constants made on the way need an entry in vals too.
+	// Constants that folding creates need an entry in vals too.
 	constant := func(v float64) int32 {
 		s := r.constant(v)
 		if int(s) == len(vals) {
@@ -156,7 +156,8 @@ func merge(p *Program) *Program {
 	return r.finish()
 }
 
-// fold is the slot of t where t need not be computed. It may rewrite t.
+// fold returns the slot that already holds the value of the one-lane statement t, if there is one. It may replace t by
+// a cheaper or canonical form.
 func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (int32, bool) {
 	if t.Op == Sum {
 		if t.K == 1 {
@@ -196,7 +197,7 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 	}
 	switch op {
 	case rules.Add:
-		// Only -0 leaves every number as it is: -0 + 0 is 0, and 1/x tells them apart.
+		// Only -0 is neutral: -0 + 0 is 0, and 1/x distinguishes the two.
 		if a.on && isNegZero(a.v) {
 			return t.B.Base, true
 		}
@@ -228,25 +229,27 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 			return t.A.Base, true
 		}
 	}
-	// One form for the table, and constants second, so that equal operations line
-	// up in lanes wherever their constants were written.
+	// Canonical order for the hash table: constants second, so that equal operations can be merged into lanes wherever
+	// their constants were written.
 	if commutes(op) && (a.on && !b.on || a.on == b.on && t.A.Base > t.B.Base) {
 		t.A, t.B = t.B, t.A
 	}
 	return 0, false
 }
 
+// isNegZero reports whether v is -0.
 func isNegZero(v float64) bool { return v == 0 && math.Signbit(v) }
 
-// negated makes t the negative of a.
+// negated replaces t by the negative of a.
 func negated(t *Stmt, a Operand) (int32, bool) {
 	*t = Stmt{Op: Op(rules.Neg), N: 1, A: a}
 	return 0, false
 }
 
+// commutes reports whether op is exactly commutative.
 func commutes(op rules.Op) bool { return op == rules.Add || op == rules.Mul }
 
-// defining is the statement that writes slot, found by bisection.
+// defining returns the statement that writes slot, found by bisection, or nil.
 func defining(stmts []Stmt, slot int32) *Stmt {
 	i, _ := slices.BinarySearchFunc(stmts, slot, func(s Stmt, slot int32) int {
 		switch {
@@ -255,7 +258,7 @@ func defining(stmts []Stmt, slot int32) *Stmt {
 		case slot >= s.D+max(s.Width(), 1):
 			return -1
 		case s.Width() == 0:
-			return -1 // a guard stands before the slot's owner
+			return -1 // a guard shares D with the statement after it
 		}
 		return 0
 	})
@@ -265,13 +268,14 @@ func defining(stmts []Stmt, slot int32) *Stmt {
 	return nil
 }
 
-// table finds statements by what they compute. Open addressing over statement
-// numbers keeps it free of pointers.
+// table is a hash table of statements by operation and operands. Open addressing over statement numbers keeps it free
+// of pointers.
 type table struct {
 	slots []int32 // statement+1
 	n     int
 }
 
+// newTable returns a table with room for n statements.
 func newTable(n int) *table {
 	size := 64
 	for size < 2*n {
@@ -280,7 +284,7 @@ func newTable(n int) *table {
 	return &table{slots: make([]int32, size)}
 }
 
-// find is the first slot of a statement equal to s, whose hash is h.
+// find returns the first slot of a statement of p equal to s, whose hash is h.
 func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
 	mask := uint64(len(t.slots) - 1)
 	for h &= mask; t.slots[h] != 0; h = (h + 1) & mask {
@@ -291,7 +295,7 @@ func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
 	return 0, false
 }
 
-// put enters statement i, whose hash is h.
+// put adds statement i, whose hash is h.
 func (t *table) put(p *Program, i int32, h uint64) {
 	mask := uint64(len(t.slots) - 1)
 	h &= mask
@@ -311,11 +315,13 @@ func (t *table) put(p *Program, i int32, h uint64) {
 	}
 }
 
+// mix adds v to the hash h.
 func mix(h, v uint64) uint64 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15
 	return h ^ h>>29
 }
 
+// hash returns a hash of s that agrees with same.
 func hash(p *Program, s *Stmt) uint64 {
 	h := mix(uint64(s.Op)<<32|uint64(uint32(s.N)), uint64(s.terms()))
 	if s.Op == Const {
@@ -336,7 +342,7 @@ func hash(p *Program, s *Stmt) uint64 {
 	return h ^ h>>32
 }
 
-// same reports whether s and t compute the same.
+// same reports whether s and t perform the same operation on the same slots or constants.
 func same(p *Program, s, t *Stmt) bool {
 	if s.Op != t.Op || s.N != t.N || s.terms() != t.terms() {
 		return false
@@ -364,8 +370,8 @@ func same(p *Program, s, t *Stmt) bool {
 	return true
 }
 
-// deadCode returns p without the statements that neither an output nor a guard
-// needs. A statement lives if one of its lanes does. Inputs and parameters stay.
+// deadCode returns p without the statements on which neither an output nor a guard depends, found by one backward
+// liveness pass. A statement is live if one of its lanes is. Inputs and parameters are kept.
 func deadCode(p *Program) *Program {
 	live := make([]bool, p.Slots)
 	for _, s := range p.Result {

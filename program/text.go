@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// String is p in the text form that Parse reads, one statement a line. A program
-// that Check refuses prints too; a "?" stands where a table was left.
+// String returns p in the text form that Parse reads, one statement per line. Programs that Check rejects are printed
+// too, with "?" for references outside a table.
 func (p *Program) String() string {
 	var b []byte
 	for i := range p.lines() {
@@ -17,8 +17,7 @@ func (p *Program) String() string {
 	return string(b)
 }
 
-// Equal reports whether p and q print alike: custom rules are the same if their
-// names are, and NaNs if their bits are.
+// Equal reports whether p and q have the same text form. Custom rules are compared by name and NaNs by their bits.
 func Equal(p, q *Program) bool {
 	if p.lines() != q.lines() {
 		return false
@@ -33,8 +32,7 @@ func Equal(p, q *Program) bool {
 	return true
 }
 
-// Hash is a hash of the text form: programs that are Equal have one Hash, in
-// every process.
+// Hash returns a hash of the text form. Programs that are Equal have the same hash in every process.
 func (p *Program) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte
@@ -45,7 +43,7 @@ func (p *Program) Hash() uint64 {
 	return h.Sum64()
 }
 
-// lines is the number of lines of the text form: statements, then output groups.
+// lines returns the number of lines of the text form: statements, then output groups.
 func (p *Program) lines() int { return len(p.Stmts) + len(p.Outs) }
 
 func (p *Program) appendLine(b []byte, i int) []byte {
@@ -180,8 +178,7 @@ func appendFloat(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// within reports whether the n entries from at on lie in a table of the given
-// length.
+// within reports whether the n entries from index at on are inside a table of the given length.
 func within(at, n int32, length int) bool {
 	return at >= 0 && n >= 0 && int64(at)+int64(n) <= int64(length)
 }

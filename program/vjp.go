@@ -8,24 +8,22 @@ import (
 
 // VJPOptions configures VJP.
 type VJPOptions struct {
-	// Lanes is the number of cotangents carried side by side; 0 means 1.
+	// Lanes is the width of vector mode, the number of cotangents; 0 means 1.
 	Lanes int
-	// Unit fixes the cotangent of a program with one output to 1 instead of
-	// making it an input: the result is the gradient.
+	// Unit fixes the seed of a program with one output to 1 instead of making it an input, so that the result is the
+	// gradient.
 	Unit bool
-	// Strong writes structural zeros as -0; see the package comment.
+	// Strong represents structural zeros as -0; see the package comment.
 	Strong bool
-	// Captured asks for the cotangents of the group "captured" too.
+	// Captured also computes cotangents of the group "captured".
 	Captured bool
 }
 
-// VJP is p together with its reverse sweep. Its inputs are those of p and, unless
-// Unit is set, the group "ybar"; its outputs are those of p and the group "xbar",
-// the cotangents of the inputs of group 0, and "capturedbar". With several lanes
-// component i of ybar and xbar has its lanes side by side: i·Lanes + lane.
+// VJP returns p with its reverse sweep. Its inputs are those of p and, unless Unit is set, the seeds "ybar"; its
+// outputs are those of p and the group "xbar", the cotangents of the inputs of group 0, and "capturedbar" if asked for.
+// In vector mode, lane j of component i of ybar and xbar is element i·Lanes + j.
 //
-// The cost of the result is that of p and one to four times that of the part of p
-// that depends on the inputs, per lane.
+// A run costs that of p and, per lane, one to four times that of the statements of p that depend on the inputs.
 func VJP(p *Program, o VJPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
 	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), own: p.owners(), src: p}
@@ -59,7 +57,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 	return v.p
 }
 
-// ones is the first of n contiguous slots that hold 1.
+// ones returns the first of n contiguous slots that hold 1.
 func (b *builder) ones(n int32) int32 {
 	if n == 1 {
 		return b.constant(1)
@@ -71,35 +69,37 @@ func (b *builder) ones(n int32) int32 {
 	return b.add(Stmt{Op: Const, N: n, K: at})
 }
 
-// A reverser adds up cotangents slot by slot: head is the newest entry of a list
-// of contributions, each a run of k slots. Contributions that cover all lanes of a
-// statement exactly stand in a list per statement.
+// A reverser runs the reverse sweep. It collects, for each slot of src, a linked list of contributions to its
+// cotangent, each a run of k slots. Contributions that cover all lanes of a statement are in a list per statement
+// instead. They are added when the sweep reaches the statement.
 type reverser struct {
 	*builder
-	src    *Program
-	k      int32
+	src    *Program // the primal program
+	k      int32    // width of vector mode
 	strong bool
-	on     []bool
-	own    []int32 // by slot: the statement that writes it
-	head   []int32 // by slot: index+1 into entries
-	full   []int32 // by statement: index+1 into fulls
+	on     []bool  // slot → it depends on an input
+	own    []int32 // slot → statement that writes it
+	head   []int32 // slot → index+1 of its newest contribution in list
+	full   []int32 // statement → index+1 of its newest contribution in fulls
 	list   []entry
 	fulls  []fullEntry
 	plus   []int32 // scratch
 	minus  []int32
-	cone   *cone // where set, what was reached
+	cone   *cone // if not nil, collects the statements and slots reached
 }
 
-// An entry is one contribution. A run r is written ^r where its negative is meant:
-// what Sub and Neg pass on costs nothing until it is added up.
+// An entry is one contribution: the first slot of the run, or its complement ^run for the negative of it, so that the
+// signs of Sub and Neg take no statement before the contributions are added. next is the index+1 of the next older
+// entry.
 type entry struct{ run, next int32 }
 
+// fullEntry is a contribution to all lanes of a statement.
 type fullEntry struct {
 	g    Operand // over N·k lanes
 	next int32
 }
 
-// reset forgets all contributions.
+// reset removes all contributions.
 func (v *reverser) reset() {
 	if v.head == nil {
 		v.head, v.full = make([]int32, v.src.Slots), make([]int32, len(v.src.Stmts))
@@ -109,6 +109,7 @@ func (v *reverser) reset() {
 	v.list, v.fulls = v.list[:0], v.fulls[:0]
 }
 
+// push adds run, negated if neg is set, to the contributions of slot.
 func (v *reverser) push(slot, run int32, neg bool) {
 	if neg {
 		run = ^run
@@ -121,9 +122,8 @@ func (v *reverser) push(slot, run int32, neg bool) {
 	}
 }
 
-// lane is the run of the cotangent of one slot or of its negative; ok is false
-// where nothing reached it. The contributions are added from the last use to the
-// first, those with a minus apart.
+// lane returns the run of the cotangent of slot, or of its negative if neg is set. ok is false if there are no
+// contributions. They are added from the last use of the slot to the first, negative ones separately.
 func (v *reverser) lane(slot int32) (run int32, neg, ok bool) {
 	h := v.head[slot]
 	if h == 0 {
@@ -147,8 +147,8 @@ func (v *reverser) lane(slot int32) (run int32, neg, ok bool) {
 	return v.op2(rules.Sub, v.k, Run(v.total(plus)), Run(v.total(minus))), false, true
 }
 
-// total adds runs, which stand newest first, from the last to the first: the sweep
-// goes backwards, so the oldest is that of the last use.
+// total adds the runs, given newest first, from the oldest to the newest. The oldest contribution is that of the last
+// use, since the sweep runs backward. It modifies runs.
 func (v *reverser) total(runs []int32) int32 {
 	slices.Reverse(runs)
 	if len(runs) > 2 && v.k == 1 {
@@ -161,7 +161,7 @@ func (v *reverser) total(runs []int32) int32 {
 	return sum
 }
 
-// plain is g over n lanes with its sign, where g has no structural zeros.
+// plain returns g over n lanes, negated if neg is set. g must have no structural zeros if it is.
 func (v *reverser) plain(g Operand, neg bool, n int32) Operand {
 	switch {
 	case !neg:
@@ -172,8 +172,8 @@ func (v *reverser) plain(g Operand, neg bool, n int32) Operand {
 	return Run(v.op1(rules.Neg, n, g))
 }
 
-// lanesAdjoint is the slots of the cotangents of the lanes of statement i, k for
-// each; a structural zero where nothing reached a lane.
+// lanesAdjoint returns the slots of the cotangents of the lanes of statement i, k per lane. Lanes without contributions
+// get a zero.
 func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
 	out := make([]int32, 0, s.N*v.k)
 	g, neg, ok := v.adjoint(i, s)
@@ -188,7 +188,8 @@ func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
 	return out
 }
 
-// adjoint is the cotangent of statement i over its N·k lanes, or its negative.
+// adjoint returns the cotangent of statement i over its N·k lanes, or its negative if neg is set. ok is false if there
+// are no contributions.
 func (v *reverser) adjoint(i int, s *Stmt) (g Operand, neg, ok bool) {
 	if s.N == 1 {
 		r, neg, ok := v.lane(s.D)
@@ -237,7 +238,7 @@ func (v *reverser) adjoint(i int, s *Stmt) (g Operand, neg, ok bool) {
 	return g, false, ok
 }
 
-// owner is the statement that writes slot.
+// owners maps each slot to the statement that writes it.
 func (p *Program) owners() []int32 {
 	own := make([]int32, p.Slots)
 	for i := range p.Stmts {
@@ -249,8 +250,8 @@ func (p *Program) owners() []int32 {
 	return own
 }
 
-// route passes g, a cotangent of o's addresses (n of them, k lanes each) or its
-// negative, on to the slots that o reads.
+// route adds g, or its negative, to the contributions of the slots that o reads. g is the cotangent of the n addresses
+// of o, k lanes each.
 func (v *reverser) route(o Operand, n int32, g Operand, neg bool) {
 	if o.Stride == 1 && n > 1 && v.routeAll(o, n, g, neg) {
 		return
@@ -268,7 +269,8 @@ func (v *reverser) route(o Operand, n int32, g Operand, neg bool) {
 	}
 }
 
-// routeAll is route where o reads exactly the lanes of one statement.
+// routeAll is route for an o that reads exactly the lanes of one statement. It reports false and does nothing
+// otherwise.
 func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
 	i := v.own[o.Base]
 	s := &v.src.Stmts[i]
@@ -283,6 +285,7 @@ func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
 	return true
 }
 
+// anyOn reports whether one of the n addresses of o depends on an input.
 func (v *reverser) anyOn(o Operand, n int32) bool {
 	for l := range n {
 		if v.on[v.src.at(o, l)] {
@@ -295,13 +298,14 @@ func (v *reverser) anyOn(o Operand, n int32) bool {
 	return false
 }
 
+// sweep runs all statements in reverse.
 func (v *reverser) sweep() {
 	for i := len(v.src.Stmts) - 1; i >= 0; i-- {
 		v.step(i)
 	}
 }
 
-// step passes the cotangent of statement i on.
+// step propagates the cotangent of statement i to its operands.
 func (v *reverser) step(i int) {
 	s := v.src.Stmts[i] // a copy: expr keeps no pointer to it
 	switch {
@@ -324,7 +328,7 @@ func (v *reverser) step(i int) {
 	}
 }
 
-// sum passes the cotangent of each lane on to all of its terms.
+// sum propagates the cotangent of each lane to all of its terms.
 func (v *reverser) sum(s *Stmt, g Operand, neg bool) {
 	if s.N == 1 && v.k == 1 && s.A.Stride == 1 && s.K > 1 && v.routeAll(s.A, s.K, Slot(v.p.at(g, 0)), neg) {
 		return
@@ -339,7 +343,7 @@ func (v *reverser) sum(s *Stmt, g Operand, neg bool) {
 	}
 }
 
-// runOf is the start of the run of lane l of g.
+// runOf returns the first slot of the run of lane l of g, which it copies if its slots are not contiguous.
 func (v *reverser) runOf(g Operand, l int32) int32 {
 	run := v.p.at(g, l*v.k)
 	for j := int32(1); j < v.k; j++ {
@@ -354,7 +358,7 @@ func (v *reverser) runOf(g Operand, l int32) int32 {
 	return run
 }
 
-// elementary passes the cotangent g of s on to its operands.
+// elementary propagates the cotangent g of s to its operands.
 func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 	n := s.N * v.k
 	if op := rules.Op(s.Op); op.Choice() {
@@ -371,7 +375,7 @@ func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 		}
 		p.repeat(v.builder, s.N, v.k)
 		minus := neg
-		if !v.strong { // a sum's sign would make a plain zero of a structural one
+		if !v.strong { // in strong mode negation must preserve structural zeros; see signed
 			minus = neg != p.neg
 			p.neg = false
 		}
@@ -379,8 +383,7 @@ func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 	}
 }
 
-// choice passes g on to the operand that Select, Max or Min took, and a structural
-// zero to the other.
+// choice propagates g to the operand that Select, Max or Min chose, and a structural zero to the other.
 func (v *reverser) choice(s *Stmt, g Operand, op rules.Op) {
 	n := s.N * v.k
 	c, yes, no := v.chooser(s, op, v.strong)
@@ -394,10 +397,9 @@ func (v *reverser) choice(s *Stmt, g Operand, op rules.Op) {
 	}
 }
 
-// chooser is the condition under which a choice takes its operand yes: the first
-// argument of Max and Min is chosen where it is the value; see rules.Chosen. A value
-// that is a NaN is looked into in strong mode only, as a run whose value is a NaN
-// turns to the strong program anyhow.
+// chooser returns the condition under which a choice takes its operand yes: Max and Min choose the first argument if it
+// equals the value; see rules.Chosen. The condition examines NaN values in strong mode only, since a NaN value makes
+// the engine run the strong program anyway.
 func (b *builder) chooser(s *Stmt, op rules.Op, strong bool) (c, yes, no Operand) {
 	if op == rules.Select {
 		return s.A, s.B, s.C
@@ -412,8 +414,8 @@ func (b *builder) chooser(s *Stmt, op rules.Op, strong bool) (c, yes, no Operand
 	return Run(b.op2(rules.Eq, s.N, Run(s.D), s.A)), s.A, s.B
 }
 
-// call passes g, the cotangents of the outputs of a custom rule, on to its inputs,
-// by a call of the rule's cotangent for each lane.
+// call propagates g, the cotangents of the outputs of a custom rule, to its inputs, by one call of the rule's cotangent
+// per lane.
 func (v *reverser) call(s *Stmt, g Operand) {
 	n := s.B.Base
 	rule := v.customIndex(v.src.Customs[s.K].Cotangent(int(n)))
