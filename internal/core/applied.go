@@ -1,9 +1,8 @@
 package core
 
-// Applied is the derivative of a Custom as a function of its own: the tangent
-// (x, xdot) ↦ J(x)·xdot or, with Reverse, the cotangent (x, ybar) ↦ J(x)ᵀ·ybar, for
-// N inputs of Of. It has a value and no derivatives: using one panics with an Abort
-// carrying Refuse.
+// Applied is the derivative of a Custom as a Custom: the tangent (x, xdot) ↦ J(x)·xdot or, with Reverse, the cotangent
+// (x, ybar) ↦ J(x)ᵀ·ybar, for N inputs of Of. It has a value and no derivatives: differentiating it panics with an
+// Abort that holds Refuse.
 type Applied struct {
 	Of      Custom
 	N       int
@@ -11,7 +10,7 @@ type Applied struct {
 	Refuse  error
 }
 
-// Name is that of the rule with its direction.
+// Name returns the name of the rule with its direction.
 func (a *Applied) Name() string {
 	if a.Reverse {
 		return a.Of.Name() + "_vjp"

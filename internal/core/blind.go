@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// A blind recording is made once for all points. What would read a value panics with
-// an Abort that carries a BranchError. The numbers have values all the same, those at
-// some point: a goroutine that the function starts cannot be stopped by an error, and
-// goes on as it does at that point. The outputs of rules are NaN.
+// A blind recording is made once for all points. Reading a value panics with an Abort that holds a BranchError. The
+// numbers have the values at some point nevertheless, because a goroutine that the function starts cannot be stopped by
+// an error and continues with them. The outputs of custom rules are NaN.
 
-// BranchError says where a function reads the value of a number that depends on
-// its inputs, while what is wanted holds for all inputs.
+// BranchError reports the place where a function reads the value of a number that depends on its inputs, although the
+// result must hold for all inputs.
 type BranchError struct {
 	Call string // the function that reads the value, as in "Real.Less"
 	File string // where it is called
@@ -27,8 +26,7 @@ func (e *BranchError) Error() string {
 		filepath.Base(e.File), e.Line)
 }
 
-// Blind reports whether x has a number of a blind recording: a trace that is
-// opened inside for x is blind too.
+// Blind reports whether x has a number of a blind recording. A trace opened inside for x must be blind too.
 func Blind(x []Rep) bool {
 	for _, r := range x {
 		if r.ID != 0 && r.T != nil && r.T.mode(r) == modeBlind {
@@ -38,16 +36,16 @@ func Blind(x []Rep) bool {
 	return false
 }
 
-// A mode is what a derivative inside a function asks of the trace around it.
+// A mode is the requirement of a trace on derivatives that are computed inside of it.
 type mode uint8
 
 const (
 	modePlain mode = iota
 	modeBlind
-	modeStrong // see Strong
+	modeStrong // structural zeros may be needed; see Strong
 )
 
-// mode is that of t, of which r may be a number.
+// mode returns the mode of t, or modePlain if r is not a number of the current trace of t.
 func (t *Tracer) mode(r Rep) mode {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,12 +60,12 @@ func (t *Tracer) mode(r Rep) mode {
 	return modePlain
 }
 
-// refuse ends a blind recording.
+// refuse panics with an Abort that holds a BranchError.
 func (t *Tracer) refuse() { panic(Abort{branchError()}) }
 
-// branchError finds the user's line on the stack: the first one outside the
-// packages between a user's function and its trace. Files tell packages apart;
-// names would not, as an inlined closure has that of the function around it.
+// branchError returns a BranchError with the user's line: the first stack frame outside the packages that are called
+// between a user's function and its trace. Packages are identified by file, because an inlined closure has the name of
+// the function around it.
 func branchError() *BranchError {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
@@ -90,7 +88,8 @@ func branchError() *BranchError {
 	}
 }
 
-// between reports whether a file of this module is of a package that stands between.
+// between reports whether file, relative to the module, belongs to a package that is called between a user's function
+// and its trace.
 func between(file string) bool {
 	for _, dir := range []string{"engine/", "internal/core/", "program/", "sparsity/", "backend/"} {
 		if strings.HasPrefix(file, dir) {
@@ -100,9 +99,8 @@ func between(file string) bool {
 	return !strings.Contains(file, "/")
 }
 
-// shortName is a function as one writes it: without package, type arguments and
-// the numbers of closures. An inlined function stands last in the name of the one
-// around it.
+// shortName returns a function name as in source code: without package, type arguments and closure numbers. The name of
+// an inlined function is the last part of that of the function around it.
 func shortName(name string) string {
 	name = strings.ReplaceAll(name, "[...]", "")
 	_, name, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".")

@@ -6,35 +6,34 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A Custom is a function with derivatives of its own, seen by every engine as one
-// operation. JVP and VJP are those of its value; Tangent and Cotangent are again
-// Customs, so that derivatives of any order exist.
+// A Custom is a function with its own derivatives, which every engine treats as one operation. JVP and VJP are the
+// derivatives of Value; Tangent and Cotangent are Customs again, so that derivatives of any order exist. Methods must
+// not retain their arguments.
 type Custom interface {
 	Name() string
-	// Outputs is the number of outputs for n inputs.
+	// Outputs returns the number of outputs m for n inputs.
 	Outputs(n int) int
-	// Value writes all of y.
+	// Value writes all of y = f(x).
 	Value(y, x []float64)
 	// JVP writes ydot = J(x)·xdot. y is the value at x.
 	JVP(ydot, x, y, xdot []float64)
-	// VJP adds J(x)ᵀ·ybar to xbar.
+	// VJP adds J(x)ᵀ·ybar to xbar. y is the value at x.
 	VJP(xbar, x, y, ybar []float64)
-	// Tangent is (x, xdot) ↦ J(x)·xdot for n inputs: 2n inputs.
+	// Tangent returns (x, xdot) ↦ J(x)·xdot for n inputs of the rule, 2n inputs in all.
 	Tangent(n int) Custom
-	// Cotangent is (x, ybar) ↦ J(x)ᵀ·ybar for n inputs: n+m inputs.
+	// Cotangent returns (x, ybar) ↦ J(x)ᵀ·ybar for n inputs of the rule, n+m inputs in all.
 	Cotangent(n int) Custom
 }
 
-// A Structured is a Custom that knows what depends on what.
+// A Structured is a Custom with a known dependence structure.
 type Structured interface {
 	Custom
-	// Structure gives, for n inputs, the inputs that each output depends on, and
-	// whether it depends on them linearly. Nil rows say that every output depends on
-	// every input.
+	// Structure returns, for n inputs, the inputs that each output depends on, and reports whether the dependence is
+	// linear. Nil rows mean that every output depends on every input.
 	Structure(n int) (rows [][]int, linear bool)
 }
 
-// Call applies c to xs. It does not keep xs.
+// Call applies c to xs and returns its outputs. It does not retain xs.
 func Call(c Custom, xs []Rep) []Rep {
 	t := innermost(xs)
 	if t == nil || t.owner.Load() != goroutine() {
@@ -51,7 +50,7 @@ func Call(c Custom, xs []Rep) []Rep {
 	return t.called(c, xs, x, y)
 }
 
-// evaluate returns the values of xs, and of c at them unless the trace is blind.
+// evaluate returns the values x of xs and the outputs y of c at x, NaN if blind is set.
 func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
 	n := len(xs)
 	buf := make([]float64, n+c.Outputs(n))
@@ -59,7 +58,7 @@ func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
 	for i, r := range xs {
 		x[i] = r.V
 	}
-	if blind { // c may not be defined where the trace happens to be made
+	if blind { // c may be undefined at the point of a blind trace
 		for i := range y {
 			y[i] = math.NaN()
 		}
@@ -69,8 +68,7 @@ func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
 	return x, y
 }
 
-// called is the outputs of c, with the values y at x, as numbers of t; constants where
-// t is nil.
+// called returns the outputs of c, with values y at x, as numbers of t, or as constants if t is nil.
 func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 	out := make([]Rep, len(y))
 	if t == nil {
@@ -92,6 +90,7 @@ func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 	return out
 }
 
+// recordCall records a call of c and sets out to its outputs.
 func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 	args := make([]uint32, len(xs))
 	for i, r := range xs {
@@ -107,9 +106,8 @@ func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 	}
 }
 
-// hookCall shows a custom rule to a foreign engine as the linear map that it is
-// at x: the engine's first derivatives are right, it needs to know nothing of
-// rules.
+// hookCall presents a custom rule to a foreign engine as its linearisation at x, which needs only Mul and Add. The
+// first derivatives of the engine are then correct.
 func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	xbar, ybar := make([]float64, len(x)), make([]float64, len(y))
 	for i, v := range y {

@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// activeIn[op][i] says whether op has a derivative with respect to argument i.
+// activeIn[op][i] reports whether op has a derivative with respect to argument i.
 var activeIn = func() (on [rules.NumOps][3]bool) {
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		for i := range op.Arity() {
@@ -16,16 +16,15 @@ var activeIn = func() (on [rules.NumOps][3]bool) {
 	return on
 }()
 
-// dual is the arena of a trace in forward mode: number id has its tangents in
-// tan[id*lanes:][:lanes].
+// dual is the arena of a trace in forward mode. The tangents of number id are tan[id*lanes:][:lanes].
 type dual struct {
 	lanes int
 	tan   []float64
 }
 
-// StartDual opens t in forward mode over nIn inputs with the given number of
-// tangents side by side. A limit of 0 is 2 GiB of them. With strong, -0 is a structural zero. The tangents of the
-// inputs are set through Tangents.
+// StartDual opens t in forward mode over nIn inputs, in vector mode of width lanes. limit bounds the number of
+// operations; 0 bounds the tangents to 2 GiB. With strong set, -0 is a structural zero. The caller sets the tangents of
+// the inputs through Tangents.
 func (t *Tracer) StartDual(nIn, lanes, limit int, strong bool) {
 	if limit <= 0 {
 		limit = (1 << 28) / max(lanes, 1) // 2 GiB
@@ -40,13 +39,14 @@ func (t *Tracer) StartDual(nIn, lanes, limit int, strong bool) {
 	t.tan = t.tan[:min(cap(t.tan), (int(t.limit)+1)*lanes)]
 }
 
-// Tangents is the block of tangents of number id, valid until the next operation.
+// Tangents returns the tangents of number id, of length lanes. The slice aliases the arena and is valid until the next
+// operation.
 func (t *Tracer) Tangents(id int32) []float64 {
 	o := int(id) * t.lanes
 	return t.tan[o : o+t.lanes : o+t.lanes]
 }
 
-// fresh makes room for the tangents of a new number and returns its id.
+// fresh allocates the tangents of a new number and returns its id. They are not cleared.
 func (t *Tracer) fresh() int32 {
 	id := t.next
 	if (int(id)+1)*t.lanes > len(t.tan) {
@@ -56,6 +56,7 @@ func (t *Tracer) fresh() int32 {
 	return id
 }
 
+// growArena enlarges the arena up to its limit. It panics with an Abort that holds a *LimitError at the limit.
 func (t *Tracer) growArena() {
 	t.room(func() int { return 8 * len(t.tan) })
 	bigger := make([]float64, min(2*len(t.tan)+1024*t.lanes, (int(t.limit)+1)*t.lanes))
@@ -63,6 +64,7 @@ func (t *Tracer) growArena() {
 	t.tan = bigger
 }
 
+// dualUnary returns op(a), with value v.
 func (t *Tracer) dualUnary(op rules.Op, a Rep, v float64) Rep {
 	if !activeIn[op][0] {
 		return Rep{V: v}
@@ -75,7 +77,7 @@ func (t *Tracer) dualUnary(op rules.Op, a Rep, v float64) Rep {
 	return t.scaled(a.ID, p, v)
 }
 
-// scaled is the number v whose tangents are p times those of a.
+// scaled returns a number with value v whose tangents are p times those of number a.
 func (t *Tracer) scaled(a int32, p, v float64) Rep {
 	id := t.fresh()
 	dst, src := t.Tangents(id), t.Tangents(a)
@@ -92,6 +94,7 @@ func (t *Tracer) scaled(a int32, p, v float64) Rep {
 	return t.number(v, id)
 }
 
+// dualBinary returns op(a, b), with value v. Common operations have a code path of their own.
 func (t *Tracer) dualBinary(op rules.Op, a, b Rep, v float64) Rep {
 	switch op {
 	case rules.Max, rules.Min:
@@ -151,8 +154,8 @@ func (t *Tracer) dualBinary(op rules.Op, a, b Rep, v float64) Rep {
 	return Rep{V: v}
 }
 
-// along is the number v = op(x, y), of which argument i, whose partial derivative is p,
-// is the one that moves.
+// along returns the number v = op(x, y) if only argument i, the number a, is active. p is the partial derivative with
+// respect to it.
 func (t *Tracer) along(op rules.Op, i int, a Rep, x, y, p, v float64) Rep {
 	if rules.Extreme(op, i, p) {
 		f := rules.Factors2(op, i, x, y, v)
@@ -161,7 +164,7 @@ func (t *Tracer) along(op rules.Op, i int, a Rep, x, y, p, v float64) Rep {
 	return t.scaled(a.ID, p, v)
 }
 
-// factors2 is the factors of p, the partial derivative of op with respect to argument i.
+// factors2 returns the factors of p, the partial derivative of v = op(x, y) with respect to argument i.
 func factors2(op rules.Op, i int, x, y, v, p float64) rules.Factors {
 	if rules.Stepwise(op, i) {
 		return rules.Factors2(op, i, x, y, v)
@@ -169,8 +172,8 @@ func factors2(op rules.Op, i int, x, y, v, p float64) rules.Factors {
 	return rules.Factors{p, 1, 1, 1, 1}
 }
 
-// stepped is the number v whose tangents are those of a times fa plus, where fb is not
-// nil, those of b times fb, factor by factor.
+// stepped returns a number with value v whose tangents are those of a times fa plus, if fb is not nil, those of b times
+// fb. Multiplying factor by factor stays in range if the result does.
 func (t *Tracer) stepped(a, b int32, fa, fb *rules.Factors, v float64) Rep {
 	id := t.fresh()
 	dst, ta, tb := t.Tangents(id), t.Tangents(a), t.Tangents(b)
@@ -183,7 +186,7 @@ func (t *Tracer) stepped(a, b int32, fa, fb *rules.Factors, v float64) Rep {
 	return t.number(v, id)
 }
 
-// forth is the tangent s times the factors.
+// forth returns the tangent s times the factors f, in strong mode with structural zeros preserved.
 func (t *Tracer) forth(f *rules.Factors, s float64) float64 {
 	switch {
 	case !t.strong:
@@ -194,8 +197,7 @@ func (t *Tracer) forth(f *rules.Factors, s float64) float64 {
 	return f.Times(s) + 0
 }
 
-// combined is the number v whose tangents are pa times those of a plus pb times
-// those of b.
+// combined returns a number with value v whose tangents are pa times those of a plus pb times those of b.
 func (t *Tracer) combined(a, b int32, pa, pb, v float64) Rep {
 	id := t.fresh()
 	dst, ta, tb := t.Tangents(id), t.Tangents(a), t.Tangents(b)
@@ -212,6 +214,8 @@ func (t *Tracer) combined(a, b int32, pa, pb, v float64) Rep {
 	return t.number(v, id)
 }
 
+// dualCall computes the tangents of a custom rule, by one JVP per lane, and sets out to its outputs. Lanes with zero
+// tangents are skipped.
 func (t *Tracer) dualCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	ids := make([]int32, len(xs))
 	for j, r := range xs {
@@ -243,7 +247,7 @@ func (t *Tracer) dualCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 			}
 		}
 		for i, d := range ydot {
-			if moved { // a rule knows nothing of structural zeros
+			if moved { // a rule does not distinguish structural zeros
 				d += 0
 			}
 			t.tan[(int(first)+i)*t.lanes+k] = d

@@ -6,35 +6,33 @@ import (
 	"strings"
 )
 
-// Abort is panicked inside a user's function by the number type and turned back
-// into Err where the trace was opened.
+// Abort is the panic value by which the number type ends a user's function. The code that opened the trace recovers it
+// and returns Err.
 type Abort struct{ Err error }
 
 func (a Abort) Error() string { return a.Err.Error() }
 
-// The errors a number can meet while it is used.
+// These errors report misuse of a number.
 var (
-	// ErrForeignReal says that a number came from a trace that has ended or that
-	// cannot be captured.
+	// ErrForeignReal reports a number of a trace that has ended or that cannot be captured.
 	ErrForeignReal = errors.New("a Real was used outside the call that made it: it was kept from an earlier call or " +
 		"belongs to another trace; compute it again from the arguments")
 
-	// ErrOutputNotWritten says that an output was read or returned before f wrote it.
+	// ErrOutputNotWritten reports an output that was read or returned before f wrote it.
 	ErrOutputNotWritten = errors.New("an output was never written by f, or read before it was written; write every " +
 		"y[i] first")
 )
 
-// LimitError says that a recording grew beyond its limit, or that something would take
-// more memory than its limit.
+// LimitError reports that a recording exceeded its limit of operations, or that a computation would exceed its memory
+// limit.
 type LimitError struct {
-	Limit int // operations allowed; 0 where memory is limited
-	// Bytes is the memory that a recording of that length takes or, if Derived is set,
-	// about the memory that deriving programs from it takes, or that What would take; the
-	// largest number where that is more.
+	Limit int // operations allowed; 0 if memory is limited
+	// Bytes is the memory that a recording of that length takes, approximately that of the programs derived from it if
+	// Derived is set, or that of the data that What names. It is the largest int if that overflows.
 	Bytes   int
 	Derived bool
-	What    string // what takes the memory; empty for a recording
-	Memory  int64  // bytes allowed; 0 where operations are limited
+	What    string // names the data that takes the memory; empty for a recording
+	Memory  int64  // bytes allowed; 0 if operations are limited
 }
 
 func (e *LimitError) Error() string {
@@ -54,7 +52,7 @@ func (e *LimitError) Error() string {
 		e.Limit, Size(int64(e.Bytes)))
 }
 
-// Size is a number of bytes in words.
+// Size returns a number of bytes as text, in a binary unit.
 func Size(bytes int64) string {
 	switch {
 	case bytes < 1<<20:
@@ -65,8 +63,8 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%d GiB", bytes>>30)
 }
 
-// Within is err with where it was met. The message names the project once, however
-// deep err comes from.
+// Within returns err with a prefix for the place where it occurred. The message contains "nabla: " once, however many
+// prefixes there are.
 func Within(where string, err error) error { return &within{where, err} }
 
 type within struct {

@@ -9,26 +9,24 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A trace belongs to the goroutine that opened it, whose operations take no lock. A
-// function may compute in goroutines of its own, though. The first operation in one
-// of them marks the trace as met and gives a placeholder with the right value; when
-// the function has returned, [Tracer.End] asks for another run with a shared trace, in
-// which every operation takes the lock. An error in a goroutine that nabla did not
-// start is kept until the function has returned, since a panic there would end the
-// process.
+// A trace belongs to the goroutine that opened it, whose operations take no lock. A function may compute in goroutines
+// of its own, though. The first operation in one of them marks the trace as met and returns a placeholder with the
+// right value. When the function has returned, [Tracer.End] requests another run with a shared trace, in which every
+// operation takes the lock. A panic in a goroutine that nabla did not start would end the process, so its value is
+// stored until the function has returned.
 
-// sharing is the part of a Tracer that concerns several goroutines. mu guards all of
-// it, and the rest of the Tracer where another goroutine than the owner looks at it.
+// sharing is the part of a Tracer that concerns several goroutines. mu guards it, and the rest of the Tracer if a
+// goroutine other than the owner accesses it.
 type sharing struct {
 	mu     sync.Mutex
 	home   uintptr // the goroutine that opened the trace
 	all    bool    // all goroutines may use the trace
-	met    bool    // another goroutine used the trace before that was so
+	met    bool    // another goroutine used the trace while it was not shared
 	failed any     // the first panic in another goroutine than home
 }
 
-// Begin says that a function is run next. With share, or if t has operations that
-// cannot be thrown away, all goroutines may use t.
+// Begin must be called before a function is run in t. All goroutines may use t if share is set, or if t already has
+// operations, which cannot be discarded.
 func (t *Tracer) Begin(share bool, task *Task) {
 	t.task = task
 	if share || t.next != t.first {
@@ -38,15 +36,16 @@ func (t *Tracer) Begin(share bool, task *Task) {
 	}
 }
 
+// share lets all goroutines use t. The caller holds t.mu.
 func (t *Tracer) share() {
 	t.met, t.all = false, true
 	t.owner.Store(0)
 }
 
-// End says that the function has returned. If another goroutine used t though it was
-// not shared, the function has to run again: End throws the operations away, shares t
-// and renews the numbers x of the inputs. Otherwise t is the caller's alone again, and
-// failed the value of a panic in another goroutine, nil if there was none.
+// End must be called when the function has returned. If another goroutine used t while it was not shared, again is true
+// and the function must be run again: End has discarded the operations, shared t and renewed the input numbers x.
+// Otherwise t belongs to its goroutine alone again, and failed is the value of the first panic in another goroutine, or
+// nil.
 func (t *Tracer) End(x []Rep) (again bool, failed any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,8 +63,8 @@ func (t *Tracer) End(x []Rep) (again bool, failed any) {
 	return false, failed
 }
 
-// restart throws the operations away and renews the numbers x. A foreign engine has
-// its operations itself, and need not forget those without a use.
+// restart discards the operations and renews the numbers x. The operations of a foreign engine are kept by the engine;
+// those that are not used do no harm.
 func (t *Tracer) restart(x []Rep) {
 	if t.kind == kindHook {
 		return
@@ -86,22 +85,21 @@ func (t *Tracer) restart(x []Rep) {
 	}
 }
 
-// Keeps keeps the value v of a panic for the end of the call, where this goroutine is
-// not that which opened the innermost trace of x, and reports whether it did.
+// Keeps stores the panic value v until the end of the call if this goroutine is not the one that opened the innermost
+// trace of x, and reports whether it did.
 func Keeps(x []Rep, v any) bool {
 	t := innermost(x)
 	return t.keeps(numberOf(t, x), v)
 }
 
-// fail keeps the value of a panic.
+// fail stores the panic value v, unless there is one.
 func (t *Tracer) fail(v any) {
 	if t.failed == nil {
 		t.failed = v
 	}
 }
 
-// innermost is the latest of the traces that the numbers x belong to, nil if there
-// is none.
+// innermost returns the latest of the traces that the numbers x belong to, or nil if there is none.
 func innermost(x []Rep) (t *Tracer) {
 	for _, r := range x {
 		if r.ID != 0 && r.T != nil && (t == nil || r.T.birth.Load() > t.birth.Load()) {
@@ -111,8 +109,8 @@ func innermost(x []Rep) (t *Tracer) {
 	return t
 }
 
-// latest is innermost of two numbers of which at least one is traced. It is nil
-// where one is an output that was not written.
+// latest returns the innermost trace of two numbers, at least one of which is traced. It returns nil if one is an
+// unwritten output.
 func latest(a, b Rep) *Tracer {
 	switch {
 	case a.ID == 0:
@@ -125,18 +123,22 @@ func latest(a, b Rep) *Tracer {
 	return a.T
 }
 
+// strayUnary is Unary in a goroutine that does not own the trace of a. See stray.
 func strayUnary(op rules.Op, a Rep, v float64) Rep {
 	return stray(a.T, []Rep{a}, v, func() Rep { return Unary(op, a, v) })
 }
 
+// strayBinary is Binary in a goroutine that does not own t. See stray.
 func strayBinary(t *Tracer, op rules.Op, a, b Rep, v float64) Rep {
 	return stray(t, []Rep{a, b}, v, func() Rep { return Binary(op, a, b, v) })
 }
 
+// strayApply3 is Apply3 in a goroutine that does not own t. See stray.
 func strayApply3(t *Tracer, op rules.Op, a, b, c Rep, v float64) Rep {
 	return stray(t, []Rep{a, b, c}, v, func() Rep { return Apply3(op, a, b, c) })
 }
 
+// strayCompare is Compare in a goroutine that does not own t. See stray.
 func strayCompare(t *Tracer, op uint32, a, b Rep, holds bool) {
 	stray(t, []Rep{a, b}, 0, func() Rep {
 		Compare(op, a, b, holds)
@@ -144,6 +146,7 @@ func strayCompare(t *Tracer, op uint32, a, b Rep, holds bool) {
 	})
 }
 
+// strayEscape is Escape in a goroutine that does not own the trace of a. See stray.
 func strayEscape(op uint32, a Rep, v float64) {
 	stray(a.T, []Rep{a}, 0, func() Rep {
 		Escape(op, a, v)
@@ -151,10 +154,9 @@ func strayEscape(op uint32, a Rep, v float64) {
 	})
 }
 
-// stray does an operation on x in another goroutine than the owner of t, the
-// innermost trace of x, nil if x has an output that was not written. v is the value of
-// the result. The result is do's where t is shared, otherwise a placeholder: a number
-// of t with that value.
+// stray performs an operation on x in a goroutine that does not own t, the innermost trace of x, nil if x has an
+// unwritten output. If t is shared it returns the result of do, called under the lock of t. Otherwise it returns a
+// placeholder: a number of t with the value v.
 func stray(t *Tracer, x []Rep, v float64, do func() Rep) (result Rep) {
 	r := numberOf(t, x)
 	result = Rep{V: v, Mark: r.Mark, T: t}
@@ -171,7 +173,7 @@ func stray(t *Tracer, x []Rep, v float64, do func() Rep) (result Rep) {
 	return do()
 }
 
-// strayCall is stray for a rule. Its value is computed without the lock.
+// strayCall is stray for a custom rule, whose value is computed without the lock.
 func strayCall(t *Tracer, c Custom, xs []Rep) (out []Rep) {
 	r := numberOf(t, xs)
 	defer func() {
@@ -206,8 +208,8 @@ func strayCall(t *Tracer, c Custom, xs []Rep) (out []Rep) {
 	return out
 }
 
-// keeps keeps the value of a panic for the end of the call that the number r of t is of,
-// and reports whether it did: not in the goroutine of the call.
+// keeps stores the panic value v until the end of the call that the number r of t belongs to, and reports whether v has
+// been dealt with. It returns false in the goroutine of the call, which must panic itself.
 func (t *Tracer) keeps(r Rep, v any) bool {
 	if t == nil {
 		return false
@@ -218,14 +220,14 @@ func (t *Tracer) keeps(r Rep, v any) bool {
 	case t.home == goroutine():
 		return false
 	case r.Gen != t.gen.Load():
-		return !caught() // a goroutine that outlives the call: nobody wants to know
+		return !caught() // the call has ended: drop the panic of a goroutine that outlives it
 	}
 	t.fail(v)
 	return true
 }
 
-// numberOf is the first of the numbers x that is of trace t, or an output that was not
-// written where t is nil.
+// numberOf returns the first of the numbers x that belongs to t or, if t is nil, the first unwritten output; the zero
+// Rep if there is none.
 func numberOf(t *Tracer, x []Rep) Rep {
 	for _, r := range x {
 		if r.ID != 0 && r.T == t {
@@ -235,8 +237,8 @@ func numberOf(t *Tracer, x []Rep) Rep {
 	return Rep{}
 }
 
-// enter readies t for an operation on r by this goroutine, which leave has to end.
-// It is false where r is no number of t any more or t is not shared.
+// enter locks t for an operation on r by this goroutine, which leave must end, and reports whether it did. It returns
+// false, without the lock, if r is no longer a number of t or t is not shared.
 func (t *Tracer) enter(r Rep) bool {
 	t.mu.Lock()
 	switch {
@@ -256,7 +258,8 @@ func (t *Tracer) enter(r Rep) bool {
 	return true
 }
 
-// leave ends an operation. v is the value of a panic in it.
+// leave ends an operation and unlocks t. v is the value of a panic in the operation, or nil; it is stored in goroutines
+// other than that of the call and raised again otherwise.
 func (t *Tracer) leave(v any) {
 	mine := t.owner.Load() == t.home
 	t.owner.Store(0)
@@ -270,8 +273,8 @@ func (t *Tracer) leave(v any) {
 	}
 }
 
-// caught reports whether a panic with an Abort is recovered in this goroutine: it is
-// one that evaluates a function for an engine.
+// caught reports whether a panic with an Abort is recovered in this goroutine, because it evaluates a function for an
+// engine. It searches the stack.
 func caught() bool {
 	pcs := make([]uintptr, 256)
 	n := 0

@@ -2,21 +2,21 @@ package core
 
 import "github.com/nabla-ad/nabla/rules"
 
-// A Hook is a foreign engine's operator overloading: it is told of every
-// operation on its numbers and names the result by an id of its own, 0 for a
-// result without a derivative. A constant operand has id 0.
+// A Hook is the operator overloading of a foreign engine. It is called for every operation on the numbers of a trace,
+// with the ids and values of the operands and the value v of the result, and returns an id for the result, or 0 if it
+// has no derivative. A constant operand has id 0.
 type Hook interface {
 	Unary(op rules.Op, a int32, av, v float64) int32
 	Binary(op rules.Op, a, b int32, av, bv, v float64) int32
 }
 
-// StartHook opens t for a foreign engine.
+// StartHook opens t for the foreign engine h.
 func (t *Tracer) StartHook(h Hook) {
 	t.open(kindHook, 0)
 	t.hook = h
 }
 
-// Number is the number of a foreign engine's trace with the given id.
+// Number returns the number with the given id and value in the trace of a foreign engine.
 func (t *Tracer) Number(v float64, id int32) Rep { return t.number(v, id) }
 
 func (t *Tracer) hookUnary(op rules.Op, a Rep, v float64) Rep {

@@ -14,7 +14,7 @@ type Record struct{ Op, A, B uint32 }
 // ConstBit marks an operand that is an index into the constants.
 const ConstBit = 1 << 31
 
-// OutcomeBit marks a comparison that held.
+// OutcomeBit is set in the Op of a comparison that was true.
 const OutcomeBit = 1 << 16
 
 // Operations of a recording beyond the elementary functions. Every record takes
@@ -25,10 +25,10 @@ const (
 	// A: index of the custom rule, B: number of arguments, which stand before it as OpArg
 	OpCall
 	OpCallOut   // A: position among the outputs of the call before it
-	OpGuardLt   // A < B came out as the outcome bit says
+	OpGuardLt   // A < B has the outcome of OutcomeBit
 	OpGuardLe   // A <= B
 	OpGuardEq   // A == B
-	OpGuardBits // A is bit for bit the constant B
+	OpGuardBits // A has the bits of the constant B
 	OpGuardInt  // A truncated to an integer is the constant B
 )
 
@@ -37,17 +37,17 @@ const (
 	fullChunk  = 1 << 16
 )
 
-// recording is the raw log of a recorder. Chunks are never copied.
+// recording is the raw log of a recorder. Records are stored in chunks, which are never copied.
 type recording struct {
 	chunks   [][]Record
-	view     [][]Record // the chunks as Recorded shows them
+	view     [][]Record // buffer for Recorded.Chunks
 	cur      []Record
 	n        int // records used in cur
 	used     int // chunks used
 	consts   []float64
-	keep     bool      // values of all numbers are kept, by id
-	blind    bool      // nothing may read a value; see blind.go
-	vals     []float64 // values by id, where keep
+	keep     bool      // the values of all numbers are stored
+	blind    bool      // values must not be read; see blind.go
+	vals     []float64 // id → value, if keep is set
 	captures []Rep
 	capIDs   map[capKey]int32
 	customs  []Custom
@@ -55,8 +55,8 @@ type recording struct {
 	nParam   int
 }
 
-// capKey names a captured number. The value is a part of it: to a trace in forward
-// mode x and x+1 are one id, as they have the same tangents.
+// capKey identifies a captured number. It includes the value because in a trace in forward mode x and x+1 share an id,
+// as they have the same tangents.
 type capKey struct {
 	t    *Tracer
 	id   int32
@@ -66,13 +66,12 @@ type capKey struct {
 // RecordOptions configures a recording.
 type RecordOptions struct {
 	Nested bool // opened inside another trace: its numbers may be captured
-	Keep   bool // keep the value of every number
-	Blind  bool // nothing may read the values of numbers
-	Limit  int  // ids allowed; 0 for the most an id can hold
+	Keep   bool // store the value of every number
+	Blind  bool // values of numbers must not be read
+	Limit  int  // maximal number of operations; 0 for the maximum that ids allow
 }
 
-// StartRecording opens t as a recorder with numbers 1..nIn for the inputs and
-// the nParam after them for parameters.
+// StartRecording opens t as a recorder. Numbers 1 to nIn are the inputs and the next nParam numbers the parameters.
 func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.open(kindRecord, o.Limit)
 	t.nested = o.Nested
@@ -85,7 +84,7 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.rewindRecording()
 }
 
-// rewindRecording forgets the operations.
+// rewindRecording discards all operations. Memory is kept for reuse.
 func (t *Tracer) rewindRecording() {
 	t.used, t.n = 0, 0
 	t.cur = nil
@@ -100,7 +99,7 @@ func (t *Tracer) rewindRecording() {
 	}
 }
 
-// Input is number i of the inputs, or of the parameters that follow them.
+// Input returns number i+1, an input or a parameter, with value v.
 func (t *Tracer) Input(i int, v float64) Rep {
 	if t.kind == kindRecord && t.keep {
 		t.vals[i+1] = v
@@ -108,8 +107,7 @@ func (t *Tracer) Input(i int, v float64) Rep {
 	return t.number(v, int32(i)+1)
 }
 
-// Parameters says where the parameters of a recording start; 0 where a trace
-// takes them as constants.
+// Parameters returns the id of the first parameter of a recording, or 0 if the trace treats parameters as constants.
 func (t *Tracer) Parameters() int32 {
 	if t.kind == kindRecord && t.nParam > 0 {
 		return int32(t.nIn) + 1
@@ -117,18 +115,19 @@ func (t *Tracer) Parameters() int32 {
 	return 0
 }
 
+// grow makes the next chunk the current one. It panics with an Abort that holds a *LimitError at the limit.
 func (t *Tracer) grow() {
 	room := t.room(t.Bytes)
 	if t.used == len(t.chunks) {
 		t.chunks = append(t.chunks, make([]Record, min(firstChunk<<min(t.used, 16), fullChunk)))
 	}
 	t.cur = t.chunks[t.used]
-	t.cur = t.cur[:min(len(t.cur), room)] // what does not fit is found here, off the hot path
+	t.cur = t.cur[:min(len(t.cur), room)] // so that the limit is checked here and not on the hot path
 	t.used++
 	t.n = 0
 }
 
-// Bytes is the memory the recording uses.
+// Bytes returns the number of bytes that the recording uses.
 func (t *Tracer) Bytes() int {
 	b := 8*len(t.consts) + 8*len(t.vals)
 	for _, c := range t.chunks[:t.used] {
@@ -137,6 +136,7 @@ func (t *Tracer) Bytes() int {
 	return b
 }
 
+// record appends an operation and returns its result, with value v.
 func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	if t.n == len(t.cur) {
 		t.grow()
@@ -151,7 +151,7 @@ func (t *Tracer) record(op, a, b uint32, v float64) Rep {
 	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
-// operand is how a, a constant or a number of t, is written into a record.
+// operand returns a, a constant or a number of t, as an operand of a Record.
 func (t *Tracer) operand(a Rep) uint32 {
 	if a.ID != 0 {
 		return uint32(a.ID)
@@ -159,7 +159,7 @@ func (t *Tracer) operand(a Rep) uint32 {
 	return t.Constant(a.V)
 }
 
-// Constant appends a constant and returns it as an operand.
+// Constant appends a constant, unless it equals the last one, and returns it as an operand.
 func (t *Tracer) Constant(v float64) uint32 {
 	if n := len(t.consts); n > 0 && math.Float64bits(t.consts[n-1]) == math.Float64bits(v) {
 		return uint32(n-1) | ConstBit
@@ -168,7 +168,8 @@ func (t *Tracer) Constant(v float64) uint32 {
 	return uint32(len(t.consts)-1) | ConstBit
 }
 
-// Capture makes r, a number of an earlier trace, an input of this recording.
+// Capture makes r, a number of an earlier trace, an input of this recording and returns it as a number of t. It panics
+// with an Abort that holds ErrForeignReal if t is not nested or r belongs to a later trace.
 func (t *Tracer) Capture(r Rep) Rep {
 	r.live()
 	if t.kind != kindRecord || !t.nested || r.T.birth.Load() > t.birth.Load() {
@@ -187,7 +188,7 @@ func (t *Tracer) Capture(r Rep) Rep {
 	return t.number(r.V, id)
 }
 
-// Compare notes in a recording that the guard op of a and b came out as holds.
+// Compare records that the guard op of a and b had the outcome holds, if the innermost trace is a recording.
 func Compare(op uint32, a, b Rep, holds bool) {
 	t := latest(a, b)
 	if t == nil || t.owner.Load() != goroutine() {
@@ -207,8 +208,7 @@ func Compare(op uint32, a, b Rep, holds bool) {
 	t.record(op, t.operand(a), t.operand(b), 0)
 }
 
-// Escape notes in a recording that the value of a left the trace as v: op is
-// OpGuardBits or OpGuardInt.
+// Escape records that the value of a left the trace as v. op is OpGuardBits or OpGuardInt.
 func Escape(op uint32, a Rep, v float64) {
 	t := a.T
 	if t == nil || t.owner.Load() != goroutine() {
@@ -224,14 +224,14 @@ func Escape(op uint32, a Rep, v float64) {
 	}
 }
 
-// Recorded is what a recorder has seen so far. It shares the recorder's memory
-// and is valid until the next StartRecording.
+// Recorded is the raw form of a recording. It shares memory with the recorder and is valid until the next
+// StartRecording.
 type Recorded struct {
 	NIn, NParam int
-	Chunks      [][]Record // the last one cut to what is used
+	Chunks      [][]Record // in order, the last one cut to its records
 	Len         int        // records in all
 	Consts      []float64
-	Values      []float64 // by id, where they were kept
+	Values      []float64 // id → value, if they were kept
 	Captures    []Rep
 	Customs     []Custom
 }
@@ -251,7 +251,7 @@ func (t *Tracer) Recorded() Recorded {
 	return r
 }
 
-// ParamValues is the kept values of the parameters.
+// ParamValues returns the stored values of the parameters. The slice aliases the recording, which must keep values.
 func (t *Tracer) ParamValues() []float64 {
 	return t.vals[t.nIn+1 : t.nIn+1+t.nParam]
 }

@@ -1,14 +1,13 @@
-// Package core holds the number that user functions compute with, and the
-// tracers that watch it. Package nabla shows the number as nabla.Real, package
-// engine as engine.Real; the three have one layout and are cast into each other.
+// Package core defines the number that user functions compute with, and the tracers that observe it. Package nabla
+// exports the number as nabla.Real and package engine as engine.Real; the three have the same layout and are converted
+// into each other by casts.
 //
-// A number is a constant (id 0) or belongs to a tracer that is open. What happens
-// when such a number meets an operation depends on the kind of its tracer:
+// A number is a constant (id 0) or belongs to an open tracer, whose kind determines the effect of an operation:
 //
 //	recorder  the operation is appended to a raw recording (record.go)
 //	tape      its partial derivatives are appended to a tape (tape.go)
 //	dual      tangents are computed in an arena (dual.go)
-//	hook      a foreign engine is told (hook.go)
+//	hook      a foreign engine is called (hook.go)
 //
 // Only a recorder can be opened inside another trace and capture its numbers.
 package core
@@ -22,8 +21,7 @@ import (
 
 // Rep is a number under differentiation. The zero value is the constant 0.
 //
-// A struct of more than four fields stays in memory where it could live in
-// registers; that is why two of them are in a struct of their own.
+// ID and Gen are in a struct of their own because a struct of more than four fields is not kept in registers.
 type Rep struct {
 	_ [0]func() // == would compare trace identity
 	V float64
@@ -31,16 +29,16 @@ type Rep struct {
 	T *Tracer
 }
 
-// Mark tells numbers apart.
+// Mark identifies a number of a tracer.
 type Mark struct {
 	ID  int32  // 0 for a constant
-	Gen uint32 // the trace it belongs to; a tracer opened again has another
+	Gen uint32 // the trace; it changes each time a tracer is opened
 }
 
 // poisonID marks an output that has not been written. Its tracer is nil.
 const poisonID = -1
 
-// Poison is what an in-place function finds in its output.
+// Poison returns the initial value of an output of an in-place function, which marks it as unwritten.
 func Poison() Rep { return Rep{V: math.NaN(), Mark: Mark{ID: poisonID}} }
 
 // Poisoned reports whether r is an output that was never written.
@@ -56,9 +54,8 @@ const (
 	kindHook
 )
 
-// A Tracer owns the numbers of one trace. It is opened, used by one goroutine or,
-// where the function starts some, by several (goroutine.go), closed, and may be
-// opened again; its memory is kept.
+// A Tracer owns the numbers of one trace. It is opened, used by one goroutine or, if the function starts some, by
+// several (goroutine.go), and closed. It may be opened again and reuses its memory.
 type Tracer struct {
 	owner      atomic.Uintptr // the goroutine that needs no lock, 0 if there is none
 	kind       kind
@@ -69,8 +66,8 @@ type Tracer struct {
 	first      int32 // the id of the first operation
 	next       int32 // the id of the next number
 	limit      int32 // no id beyond this one
-	operations int   // the limit as it was asked for
-	task       *Task // that asked for the trace, or nil
+	operations int   // the limit on operations as requested, 0 for none
+	task       *Task // the preparation that the trace belongs to, or nil
 
 	sharing
 	recording
@@ -79,8 +76,10 @@ type Tracer struct {
 	hook Hook
 }
 
+// births counts the traces opened so far.
 var births atomic.Uint64
 
+// open starts a trace of kind k with at most limit operations. It belongs to the calling goroutine.
 func (t *Tracer) open(k kind, limit int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +92,7 @@ func (t *Tracer) open(k kind, limit int) {
 	t.nested = false
 }
 
-// renew makes all numbers of t ones of an earlier trace.
+// renew invalidates all numbers of t, by giving it a new generation.
 func (t *Tracer) renew() {
 	n := births.Add(1)
 	if uint32(n) == 0 { // a wrapped counter must not make a constant's generation valid
@@ -103,7 +102,7 @@ func (t *Tracer) renew() {
 	t.gen.Store(uint32(n))
 }
 
-// begin says that the ids from next on are operations, and sets the limit.
+// begin sets next as the id of the first operation, and the limit of ids.
 func (t *Tracer) begin(next int) {
 	t.first, t.next = int32(next), int32(next)
 	t.limit = math.MaxInt32 - 1
@@ -112,8 +111,8 @@ func (t *Tracer) begin(next int) {
 	}
 }
 
-// room is the number of operations that still fit. It panics with a LimitError
-// where there is none.
+// room returns the number of operations that still fit and reports progress to the task. It panics with an Abort that
+// holds a *LimitError if there is none; bytes returns the memory used.
 func (t *Tracer) room(bytes func() int) int {
 	t.task.Step("recording", int(t.next-t.first), 0)
 	n := int(t.limit) - int(t.next) + 1
@@ -123,7 +122,7 @@ func (t *Tracer) room(bytes func() int) int {
 	return n
 }
 
-// Close ends the trace. Numbers that outlive it are recognised from then on.
+// Close ends the trace. Later uses of its numbers are detected.
 func (t *Tracer) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,14 +134,13 @@ func (t *Tracer) Close() {
 // Open reports whether the trace is open.
 func (t *Tracer) Open() bool { return t.kind != kindClosed }
 
-// number makes the Rep of the number id of this trace.
+// number returns number id of this trace, with value v.
 func (t *Tracer) number(v float64, id int32) Rep {
 	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
-// Own checks that r is a constant or a number of this trace and returns its id.
-// Numbers of an earlier trace are captured where t is nested and refused
-// otherwise, both by panic with an Abort.
+// Own returns the id of r in t, 0 if r is a constant. It captures numbers of earlier traces if t is nested. Other
+// numbers of foreign or closed traces, and unwritten outputs, make it panic with an Abort.
 func (t *Tracer) Own(r Rep) int32 {
 	switch {
 	case r.ID == 0:
@@ -158,7 +156,7 @@ func (t *Tracer) Own(r Rep) int32 {
 	return t.Capture(r).ID
 }
 
-// live checks that r belongs to a trace that is still open.
+// live panics with an Abort unless r belongs to an open trace.
 func (r Rep) live() {
 	if r.T == nil {
 		panic(Abort{ErrOutputNotWritten})
@@ -168,7 +166,7 @@ func (r Rep) live() {
 	}
 }
 
-// bring is r, a constant or a number of a trace that is open, under t.
+// bring returns r, a constant or a number of an open trace, as a constant or number of t.
 func (t *Tracer) bring(r Rep) Rep {
 	if r.ID == 0 {
 		return r
@@ -180,7 +178,7 @@ func (t *Tracer) bring(r Rep) Rep {
 	return t.Capture(r)
 }
 
-// Unary is the result of op on a traced number; v is its value.
+// Unary returns the result of op on a traced number. v is its value.
 func Unary(op rules.Op, a Rep, v float64) Rep {
 	t := a.T
 	if t == nil || t.owner.Load() != goroutine() {
@@ -200,8 +198,7 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 	return t.hookUnary(op, a, v)
 }
 
-// Binary is the result of op on two numbers of which at least one is traced; v is
-// its value.
+// Binary returns the result of op on two numbers, at least one of which is traced. v is its value.
 func Binary(op rules.Op, a, b Rep, v float64) Rep {
 	t := a.T
 	if t != b.T {
@@ -224,7 +221,7 @@ func Binary(op rules.Op, a, b Rep, v float64) Rep {
 	return t.hookBinary(op, a, b, v)
 }
 
-// Apply1 is op on a number that may be a constant.
+// Apply1 returns op(a). a may be a constant.
 func Apply1(op rules.Op, a Rep) Rep {
 	v := rules.Value1(op, a.V)
 	if a.ID == 0 {
@@ -233,7 +230,7 @@ func Apply1(op rules.Op, a Rep) Rep {
 	return Unary(op, a, v)
 }
 
-// Apply2 is op on two numbers that may be constants.
+// Apply2 returns op(a, b). a and b may be constants.
 func Apply2(op rules.Op, a, b Rep) Rep {
 	v := rules.Value2(op, a.V, b.V)
 	if a.ID|b.ID == 0 {
@@ -252,7 +249,7 @@ func Apply2(op rules.Op, a, b Rep) Rep {
 	return Binary(op, a, b, v)
 }
 
-// Apply3 is op, Select or FMA, on three numbers that may be constants.
+// Apply3 returns op(a, b, c) for Select or FMA. The arguments may be constants.
 func Apply3(op rules.Op, a, b, c Rep) Rep {
 	v := rules.Value3(op, a.V, b.V, c.V)
 	if a.ID|b.ID|c.ID == 0 {
@@ -288,8 +285,7 @@ func Apply3(op rules.Op, a, b, c Rep) Rep {
 		}
 		return b
 	}
-	// One rounding is lost here only in what is already a derivative rule of its
-	// own: the value v is the fused one.
+	// The derivatives are those of a·b + c; the value v is the fused one.
 	m := Apply2(rules.Mul, a, b)
 	if c.ID != 0 || m.ID != 0 {
 		m = Apply2(rules.Add, m, c)
@@ -298,5 +294,5 @@ func Apply3(op rules.Op, a, b, c Rep) Rep {
 	return m
 }
 
-// Owns reports whether r is a number of this trace as it is open now.
+// Owns reports whether r is a number of the current trace of t.
 func (t *Tracer) Owns(r Rep) bool { return r.T == t && r.Gen == t.gen.Load() }

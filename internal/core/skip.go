@@ -6,18 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Generated code does not know a structural zero from another one. Where a zero meets a
-// derivative that is not finite it leaves the product out and calls Skip. Which zeros
-// were structural shows when the code runs again with NaN for its seeds: what anything
-// has reached is NaN then, so that only structural zeros are left to skip. Such a run is
-// a SkipPass. It concerns its goroutine alone; others may run the same code.
+// Generated code does not distinguish structural zeros from others. If a zero meets a derivative that is not finite, it
+// omits the product and calls Skip. To find out which zeros were structural, the code runs again with NaN for its
+// seeds: everything that depends on a seed is then NaN, and only structural zeros are skipped. Such a run is a
+// SkipPass. It concerns its goroutine alone; others may run the same code.
 
-// A SkipPass is a run of generated code by one goroutine.
+// A SkipPass observes a run of generated code by one goroutine.
 type SkipPass struct {
-	Mark  bool   // seeds are NaN
-	Fill  bool   // what is skipped is NaN, not 0
-	Skips uint64 // how often Skip was called
-	outer *SkipPass
+	Mark  bool      // seeds are NaN
+	Fill  bool      // skipped products are NaN, not 0
+	Skips uint64    // number of calls of Skip
+	outer *SkipPass // the pass of this goroutine that p interrupts, or nil
 }
 
 var (
@@ -29,7 +28,7 @@ var (
 	}
 )
 
-// Begin says that this goroutine runs generated code now, and p is to count.
+// Begin makes p the pass of this goroutine and resets its count.
 func (p *SkipPass) Begin() {
 	all, me := &skipPasses, goroutine()
 	p.Skips = 0
@@ -42,7 +41,7 @@ func (p *SkipPass) Begin() {
 	all.running.Add(1)
 }
 
-// End ends what this goroutine began.
+// End ends the pass. The goroutine must be that of Begin.
 func (p *SkipPass) End() {
 	all, me := &skipPasses, goroutine()
 	all.mu.Lock()
@@ -55,7 +54,7 @@ func (p *SkipPass) End() {
 	}
 }
 
-// skipPass is the pass of this goroutine, nil if there is none.
+// skipPass returns the pass of this goroutine, nil if there is none.
 func skipPass() *SkipPass {
 	all := &skipPasses
 	if all.running.Load() == 0 {
@@ -66,7 +65,7 @@ func skipPass() *SkipPass {
 	return all.of[goroutine()]
 }
 
-// Skip is 0, and counts; in a pass with Fill it is NaN.
+// Skip returns 0, or NaN in a pass with Fill, and counts the call.
 func Skip() float64 {
 	skipped.Add(1)
 	if p := skipPass(); p != nil {
@@ -78,10 +77,10 @@ func Skip() float64 {
 	return 0
 }
 
-// Skipped is how often Skip was called, by all goroutines.
+// Skipped returns the number of calls of Skip in all goroutines.
 func Skipped() uint64 { return skipped.Load() }
 
-// Seed is v, or in a pass with Mark what marks that: NaN where v is not 0.
+// Seed returns v. In a pass with Mark it returns NaN for a nonzero v.
 func Seed(v float64) float64 {
 	if v != 0 {
 		if p := skipPass(); p != nil && p.Mark {
@@ -91,7 +90,7 @@ func Seed(v float64) float64 {
 	return v
 }
 
-// Seeds is v, or in a pass with Mark its marked copy in buf, which has its length.
+// Seeds returns v. In a pass with Mark it returns buf, of the same length, filled by Marked.
 func Seeds(buf, v []float64) []float64 {
 	if p := skipPass(); p == nil || !p.Mark {
 		return v
@@ -99,7 +98,7 @@ func Seeds(buf, v []float64) []float64 {
 	return Marked(buf, v)
 }
 
-// Marked writes NaN to buf where v is not 0, and 0 elsewhere.
+// Marked sets buf[i] to NaN if v[i] is not 0, and to 0 otherwise, and returns buf.
 func Marked(buf, v []float64) []float64 {
 	for i, s := range v {
 		buf[i] = 0

@@ -6,9 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A tapeEntry holds the partial derivatives of one operation with respect to its
-// two operands; operand 0 is a constant. A call of a custom rule is an entry with
-// A = callEntry and its index in B, standing before the entries of its outputs.
+// A tapeEntry holds the operands of one operation and the partial derivatives with respect to them. Operand 0 is a
+// constant. A call of a custom rule is an entry with a = callEntry and its index in b, before the entries of its
+// outputs.
 type tapeEntry struct {
 	a, b   int32
 	pa, pb float64
@@ -16,9 +16,10 @@ type tapeEntry struct {
 
 const callEntry = -1
 
-// firstTape is small: a tape that is thrown away after a few operations is cheap.
+// firstTape is the length of the first chunk. It is small so that a tape of a few operations is cheap.
 const firstTape = 1 << 6
 
+// tapeCall is a call of a custom rule.
 type tapeCall struct {
 	rule  Custom
 	args  []int32
@@ -27,18 +28,18 @@ type tapeCall struct {
 	x, y  []float64
 }
 
-// tape is the log of a define-by-run trace: local Jacobians, in chunks.
+// tape is the log of a define-by-run trace: the local Jacobians of all operations.
 type tape struct {
-	entries [][]tapeEntry
-	tcur    []tapeEntry
-	tn      int
-	tused   int
+	entries [][]tapeEntry // chunks
+	tcur    []tapeEntry   // the current chunk
+	tn      int           // entries used in tcur
+	tused   int           // chunks used
 	calls   []tapeCall
-	tin     int
-	adj     []float64
+	tin     int       // number of inputs
+	adj     []float64 // buffer of the sweeps: id → cotangent or tangent
 }
 
-// StartTape opens t as a tape over nIn inputs.
+// StartTape opens t as a tape over nIn inputs, with at most limit operations, 0 for no limit.
 func (t *Tracer) StartTape(nIn, limit int) {
 	t.open(kindTape, limit)
 	t.tin = nIn
@@ -46,13 +47,14 @@ func (t *Tracer) StartTape(nIn, limit int) {
 	t.rewindTape()
 }
 
-// rewindTape forgets the operations.
+// rewindTape discards all operations. Memory is kept for reuse.
 func (t *Tracer) rewindTape() {
 	t.tcur, t.tn, t.tused = nil, 0, 0
 	clear(t.calls)
 	t.calls = t.calls[:0]
 }
 
+// growTape makes the next chunk the current one. It panics with an Abort that holds a *LimitError at the limit.
 func (t *Tracer) growTape() {
 	room := t.room(t.tapeBytes)
 	if t.tused == len(t.entries) {
@@ -64,6 +66,7 @@ func (t *Tracer) growTape() {
 	t.tn = 0
 }
 
+// tapeBytes returns the number of bytes that the tape uses.
 func (t *Tracer) tapeBytes() int {
 	b := 0
 	for _, c := range t.entries[:t.tused] {
@@ -72,6 +75,7 @@ func (t *Tracer) tapeBytes() int {
 	return b
 }
 
+// push appends an operation and returns its result, with value v.
 func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
 	if t.tn == len(t.tcur) {
 		t.growTape()
@@ -83,6 +87,7 @@ func (t *Tracer) push(a, b int32, pa, pb, v float64) Rep {
 	return Rep{V: v, Mark: Mark{id, t.gen.Load()}, T: t}
 }
 
+// tapeUnary appends op(a), with value v.
 func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
 	if !activeIn[op][0] {
 		return Rep{V: v}
@@ -96,8 +101,8 @@ func (t *Tracer) tapeUnary(op rules.Op, a Rep, v float64) Rep {
 	return t.push(a.ID, 0, p, 0, v)
 }
 
-// chain writes an entry for each factor but the first, which it stores in p, and
-// returns the number of the last: a number of which only the tangent or cotangent counts.
+// chain appends an entry for each factor of f but the first, which it stores in p, and returns the id of the last. The
+// numbers between have no meaningful values, only tangents and cotangents.
 func (t *Tracer) chain(a int32, f *rules.Factors, p *float64) int32 {
 	if f.Zero() {
 		*p = 0
@@ -112,6 +117,7 @@ func (t *Tracer) chain(a int32, f *rules.Factors, p *float64) int32 {
 	return a
 }
 
+// tapeBinary appends op(a, b), with value v.
 func (t *Tracer) tapeBinary(op rules.Op, a, b Rep, v float64) Rep {
 	switch op {
 	case rules.Add:
@@ -141,8 +147,8 @@ func (t *Tracer) tapeBinary(op rules.Op, a, b Rep, v float64) Rep {
 	return Rep{V: v}
 }
 
-// entry is the number of a, argument i of v = op(x, y) with partial derivative p. Where
-// that has to be replaced by its factors, they are written and p is the first of them.
+// entry returns the operand for a, argument i of v = op(x, y) with partial derivative p. If the partial derivative must
+// be replaced by its factors, entry appends all but the first, which it stores in p.
 func (t *Tracer) entry(op rules.Op, i int, a Rep, x, y, v float64, p *float64) int32 {
 	if !rules.Extreme(op, i, *p) {
 		return a.ID
@@ -151,7 +157,7 @@ func (t *Tracer) entry(op rules.Op, i int, a Rep, x, y, v float64, p *float64) i
 	return t.chain(a.ID, &f, p)
 }
 
-// chosen is the result of Max or Min: the operand itself.
+// chosen returns the result of Max or Min: the chosen operand, with value v.
 func chosen(op rules.Op, a, b Rep, v float64) Rep {
 	if rules.Chosen(op, a.V, b.V) == 1 {
 		a = b
@@ -160,10 +166,9 @@ func chosen(op rules.Op, a, b Rep, v float64) Rep {
 	return a
 }
 
-// SweepBack adds up the cotangents of the inputs, given those of the outputs:
-// xbar[i] is that of input i. ids holds the numbers of the outputs, 0 for a
-// constant. With strong, a number that no cotangent reached passes nothing on
-// even where a partial derivative is infinite.
+// SweepBack runs the reverse sweep: it writes the cotangents of the inputs to xbar, given the seeds ybar of the outputs
+// with the given ids, 0 for a constant. With strong set, a structurally zero cotangent propagates nothing even if a
+// partial derivative is infinite. It overwrites the buffer of the last sweep.
 func (t *Tracer) SweepBack(xbar []float64, ids []int32, ybar []float64, strong bool) {
 	n := int(t.next)
 	if cap(t.adj) < n {
@@ -203,6 +208,8 @@ func (t *Tracer) SweepBack(xbar []float64, ids []int32, ybar []float64, strong b
 	}
 }
 
+// sweepChunk reverses the entries of a chunk, the last of which has the given id, and returns the id before its first
+// entry.
 func (t *Tracer) sweepChunk(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
@@ -221,6 +228,7 @@ func (t *Tracer) sweepChunk(chunk []tapeEntry, adj []float64, id int) int {
 	return id
 }
 
+// sweepStrong is sweepChunk in strong mode.
 func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	for k := len(chunk) - 1; k >= 0; k-- {
 		e := &chunk[k]
@@ -242,6 +250,7 @@ func (t *Tracer) sweepStrong(chunk []tapeEntry, adj []float64, id int) int {
 	return id
 }
 
+// sweepCall reverses a call of a custom rule, unless all cotangents of its outputs are zero.
 func (t *Tracer) sweepCall(c *tapeCall, adj []float64, strong bool) {
 	ybar := make([]float64, c.m)
 	zero := true
@@ -262,6 +271,7 @@ func (t *Tracer) sweepCall(c *tapeCall, adj []float64, strong bool) {
 	}
 }
 
+// tapeCall appends a call of a custom rule and sets out to its outputs.
 func (t *Tracer) tapeCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	args := make([]int32, len(xs))
 	for i, r := range xs {
@@ -274,8 +284,8 @@ func (t *Tracer) tapeCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	}
 }
 
-// SweepForward pushes the tangents of the inputs through the tape and returns
-// those of the outputs in ydot.
+// SweepForward propagates the tangents xdot of the inputs through the tape and writes the tangents of the outputs with
+// the given ids to ydot. It overwrites the buffer of the last sweep.
 func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, strong bool) {
 	n := int(t.next)
 	if cap(t.adj) < n {
@@ -326,6 +336,7 @@ func (t *Tracer) SweepForward(ydot []float64, ids []int32, xdot []float64, stron
 	}
 }
 
+// pushCall propagates tangents through a call of a custom rule.
 func (t *Tracer) pushCall(c *tapeCall, tan []float64, strong bool) {
 	xdot := make([]float64, len(c.args))
 	moved := !strong
@@ -342,7 +353,7 @@ func (t *Tracer) pushCall(c *tapeCall, tan []float64, strong bool) {
 	if !strong {
 		return
 	}
-	for i := range ydot { // a rule knows nothing of structural zeros
+	for i := range ydot { // a rule does not distinguish structural zeros
 		if moved {
 			ydot[i] += 0
 		} else {

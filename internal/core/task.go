@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// A Task is the preparation of an operator: what takes long on the way says how far it
-// is, and hears whether to go on. All methods of a nil Task, and of one that is not under
-// way, do nothing.
+// A Task is the preparation of an operator. Long computations report their progress to it and learn whether they are
+// cancelled. The methods of a nil Task, and of one that is not under way, do nothing.
 type Task struct {
 	Op       string
-	Context  context.Context // nil: it cannot be cancelled
-	Progress func(Progress)  // nil: nobody wants to know
-	Memory   int64           // bytes that what is made may take; 0 for no limit
+	Context  context.Context // nil if it cannot be cancelled
+	Progress func(Progress)  // nil if progress is not reported
+	Memory   int64           // maximal number of bytes of a result; 0 for no limit
 
 	underWay atomic.Bool
 	mu       sync.Mutex
@@ -25,17 +24,17 @@ type Task struct {
 	last     time.Time // of the last report
 }
 
-// Progress is how far a stage of a preparation is.
+// Progress is the state of one stage of a preparation.
 type Progress struct {
 	Op    string // the operator that is prepared, such as "Hessian"
 	Stage string // "recording", "evaluation", "detection", "colouring", "derivation", "products"
-	// Done is how much of Total is done, in units of the stage. Total is an upper bound,
-	// or 0 where it is not known. A stage may come more than once.
+	// Done is the completed part of Total, in units of the stage. Total is an upper bound, 0 if unknown. A stage may
+	// occur more than once.
 	Done, Total int
 }
 
-// CanceledError says that a preparation was cancelled. It wraps the error of the context,
-// context.Canceled or context.DeadlineExceeded, and its cause.
+// CanceledError reports that a preparation was cancelled. It wraps the error of the context, context.Canceled or
+// context.DeadlineExceeded, and its cause.
 type CanceledError struct {
 	Op, Stage string
 	Err       error
@@ -46,10 +45,10 @@ func (e *CanceledError) Error() string {
 		e.Op, e.Stage, e.Err)
 }
 
-// Unwrap is the error of the context.
+// Unwrap returns the error of the context.
 func (e *CanceledError) Unwrap() error { return e.Err }
 
-// Begin and End say that the preparation is under way.
+// Begin marks the beginning of the preparation.
 func (t *Task) Begin() {
 	if t != nil {
 		t.underWay.Store(true)
@@ -57,25 +56,25 @@ func (t *Task) Begin() {
 	}
 }
 
-// End says that the preparation is over: what is done for calls cannot be cancelled.
+// End marks the end of the preparation. Later calls of the operator cannot be cancelled.
 func (t *Task) End() {
 	if t != nil {
 		t.underWay.Store(false)
 	}
 }
 
-// reportEvery is the least time between two reports of one stage, but for its end.
+// reportEvery is the least time between two reports of one stage, except for its end.
 const reportEvery = 20 * time.Millisecond
 
-// Step says that done of total are done. It panics with an Abort where the preparation
-// was cancelled. total may be 0.
+// Step reports that done of total units are done; total may be 0. It panics with an Abort that holds a *CanceledError
+// if the preparation was cancelled.
 func (t *Task) Step(stage string, done, total int) {
 	if err := t.Check(stage, done, total); err != nil {
 		panic(Abort{err})
 	}
 }
 
-// Check is Step that returns the error, a *CanceledError.
+// Check is Step but returns the *CanceledError.
 func (t *Task) Check(stage string, done, total int) error {
 	if t == nil || !t.underWay.Load() {
 		return nil
@@ -84,9 +83,10 @@ func (t *Task) Check(stage string, done, total int) error {
 		return err
 	}
 	t.report(Progress{t.Op, stage, done, total})
-	return t.cancelled(stage) // the callback may have done it
+	return t.cancelled(stage) // the callback may have cancelled it
 }
 
+// cancelled returns a *CanceledError if the context is cancelled, and nil otherwise.
 func (t *Task) cancelled(stage string) error {
 	if t.Context == nil || t.Context.Err() == nil {
 		return nil
@@ -98,7 +98,7 @@ func (t *Task) cancelled(stage string) error {
 	return &CanceledError{t.Op, stage, err}
 }
 
-// report calls Progress at the beginning and the end of a stage, and now and then between.
+// report calls Progress at the beginning and the end of a stage, and otherwise at most once per reportEvery.
 func (t *Task) report(p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,8 +109,7 @@ func (t *Task) report(p Progress) {
 	}
 }
 
-// Fits panics with an Abort that carries a *LimitError where so many bytes are more than
-// the limit.
+// Fits panics with an Abort that holds a *LimitError if bytes exceeds the memory limit.
 func (t *Task) Fits(what string, bytes int64) {
 	if t != nil && t.Memory > 0 && bytes > t.Memory {
 		panic(Abort{&LimitError{What: what, Memory: t.Memory, Bytes: int(min(bytes, math.MaxInt))}})
