@@ -1,5 +1,5 @@
 // Package rules is the table of elementary functions and their derivatives.
-// Every engine of nabla reads it; no derivative formula stands anywhere else.
+// Every engine of nabla reads it; there are no derivative formulas elsewhere.
 //
 //	v := rules.Value1(rules.Tanh, x)
 //	d := rules.Partial1(rules.Tanh, x, v)   // a number
@@ -37,17 +37,17 @@
 //
 // # Steps
 //
-// A derivative may be out of range where its product with a tangent or cotangent is
-// not: that of log(c·x) with respect to x is 1/x whatever c is, and the second
-// derivative of log at c·x may be 1e400. So a partial is a product of steps, between
-// which "then" stands, and engines multiply by one after the other: a cotangent by
-// the first one first, a tangent by the last one first, and by inv(e) by dividing by
-// e. The table has them in the order in which what stands between is of the size of
-// a result: a cotangent times a value is of the size of the output, a tangent divided
-// by a value of the size of the inverse of an input. The derivative of x/y with
+// A derivative may overflow or underflow although its product with a tangent or
+// cotangent does not: that of log(c·x) with respect to x is 1/x for every c, and the
+// second derivative of log at c·x may be 1e400. So a partial is a product of steps,
+// separated by "then", and engines multiply by one after the other: a cotangent by
+// the first step first, a tangent by the last step first, and by inv(e) by dividing
+// by e. The table lists them in an order for which intermediate products have the
+// magnitude of a result: a cotangent times a value has that of the output, a tangent
+// divided by a value that of the inverse of an input. The derivative of x/y with
 // respect to y is "-v then inv(y)": (t·v)/y for a cotangent, (t/y)·v for a tangent.
-// An engine that needs one number multiplies the steps, and takes the factors where
-// [Extreme] says so.
+// An engine that needs one number multiplies the steps, and uses the factors if
+// [Extreme] requires it.
 //
 // # Choosing a form
 //
@@ -61,17 +61,17 @@
 //
 // # Conventions
 //
-// Nothing is clamped: at a singular point the result is what IEEE arithmetic
-// gives, and [Rule.Kinks] says what that is. At a kink one value is chosen and
-// written down in the same place (abs'(0) is 0). Outside the domain of a
+// Nothing is clamped: at a singular point the result is that of IEEE arithmetic,
+// which [Rule.Kinks] documents. At a kink one value is chosen and documented in the
+// same place (abs'(0) is 0). Outside the domain of a
 // function its value is NaN and its partial is that of the formula, which may be
 // finite: log'(-1) is -1.
 //
 // # Singular points
 //
-// One convention holds for every engine, forward, in reverse and to second order. What
-// a zero tangent or cotangent times a derivative that is ±Inf or NaN gives depends on
-// why it is zero:
+// One convention holds for every engine, forward, in reverse and to second order. The
+// product of a zero tangent or cotangent with a derivative that is ±Inf or NaN depends
+// on the reason for the zero:
 //
 //	nothing depends on it    0    a branch that was not chosen, a number that is not
 //	                              used, an input that no direction moves, an output
@@ -83,9 +83,9 @@
 // rule, (0, 0), that of x/y at (1, 0) is (+Inf, -Inf), and that of x·log(x) at 0 is NaN
 // by x and 0 by an input that it does not read. Sums of infinities of both signs are
 // NaN; where infinities meet only in one order of summation, an engine of another order
-// has one of them. What overflows on the way is infinite: the derivative of
-// 1/(1+exp(-x)) at -800 is NaN, and that of Logistic is not. Engines run plainly first,
-// and look at the zeros only where NaN comes out.
+// has one of them. An intermediate result that overflows is infinite: the derivative of
+// 1/(1+exp(-x)) at -800 is NaN, and that of Logistic is not. Engines run in plain
+// mode first, and examine the zeros only if a result is NaN.
 //
 // Max, Min and Select are choices ([Op.Choice]): their derivative is that of the
 // chosen argument and nothing of the other.

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ExprKind says what an Expr is.
+// ExprKind is the kind of an Expr.
 type ExprKind uint8
 
 // The kinds of expressions.
@@ -34,9 +34,10 @@ type Expr struct {
 // It panics if o is not an op or has no argument i.
 func Partial(o Op, i int) *Expr { return derivative(o, i).whole }
 
-// Steps returns the same derivative as factors, without those that are 1; with neg
-// their product is to be negated. A cotangent is multiplied by them from the first
-// to the last, a tangent from the last to the first, and by inv(e) by dividing by e.
+// Steps returns the derivative of o with respect to argument i as factors, without those that are 1; if neg is set,
+// their product is to be negated. A cotangent is multiplied by them from the first to the last and a tangent from the
+// last to the first, and a factor inv(e) by dividing by e. The expressions are shared and must not be modified. Steps
+// panics if o is not an op or has no argument i.
 func Steps(o Op, i int) (steps []*Expr, neg bool) {
 	d := derivative(o, i)
 	return d.steps, d.neg
@@ -49,14 +50,14 @@ func derivative(o Op, i int) *partial {
 	return &partials()[o][i]
 }
 
-// A partial is a derivative: one expression, and its factors.
+// A partial is a derivative as one expression and as its factors.
 type partial struct {
 	whole *Expr // nil for a structural zero
 	steps []*Expr
 	neg   bool
 }
 
-// partials parses the table once, when an engine first asks for an expression.
+// partials parses the table once, when it is first needed.
 var partials = sync.OnceValue(func() *[NumOps][3]partial {
 	var p [NumOps][3]partial
 	for o := range table {
@@ -71,7 +72,7 @@ var partials = sync.OnceValue(func() *[NumOps][3]partial {
 	return &p
 })
 
-// parseSteps reads factors separated by "then".
+// parseSteps parses factors separated by "then".
 func parseSteps(text string) (p partial, err error) {
 	for i, factor := range strings.Split(text, " then ") {
 		e, err := parse(factor)
@@ -131,7 +132,7 @@ func (e *Expr) String() string {
 // stack.
 const maxDepth = 200
 
-// parse reads an expression; the package comment gives the grammar.
+// parse parses an expression in the grammar of the package comment.
 func parse(text string) (*Expr, error) {
 	p := &parser{text: text}
 	e, err := p.expr(0)

@@ -50,7 +50,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no text makes the parser panic and that what it accepts
+// FuzzParse checks that no text makes the parser panic and that a text it accepts
 // prints as a text with the same meaning.
 func FuzzParse(f *testing.F) {
 	for o := range table {

@@ -5,14 +5,15 @@ import "math"
 // MaxFactors is the largest number of factors that a partial derivative is split into.
 const MaxFactors = 5
 
-// Factors are numbers whose product is a partial derivative. The product itself may be
-// out of range where each of them, and a tangent or cotangent times all of them, is not.
+// Factors are numbers whose product is a partial derivative. The product itself may overflow or underflow although the
+// factors, and the product of all of them with a tangent or cotangent, do not.
 type Factors [MaxFactors]float64
 
-// Stepwise reports whether the partial derivative of o with respect to argument i is
-// a product of several factors, or divides: as one number it may be out of range.
+// Stepwise reports whether the partial derivative of o with respect to argument i is a product of several factors or a
+// reciprocal, so that it may overflow or underflow as one number.
 func Stepwise(o Op, i int) bool { return stepwise[o][i] }
 
+// stepwise[o][i] is the result of Stepwise(o, i).
 var stepwise = func() (t [NumOps][3]bool) {
 	for o := Invalid + 1; o < NumOps; o++ {
 		for i := range Info(o).Arity {
@@ -23,9 +24,8 @@ var stepwise = func() (t [NumOps][3]bool) {
 	return t
 }()
 
-// Extreme reports whether d, a partial derivative of o with respect to argument i, has
-// to be replaced by its factors: it is so large or small that it may be infinite, 0 or
-// inexact where they are none of that.
+// Extreme reports whether d, a partial derivative of o with respect to argument i, must be replaced by its factors: it
+// is so large or small that it may be infinite, 0 or inexact although the factors are not.
 func Extreme(o Op, i int, d float64) bool {
 	const most, least = 0x1p900, 0x1p-900
 	if d = math.Abs(d); d >= least && d <= most {
@@ -34,11 +34,11 @@ func Extreme(o Op, i int, d float64) bool {
 	return stepwise[o][i]
 }
 
-// Times is t times all factors, which stays in range where the result is.
+// Times returns t times all factors. It multiplies in an order that stays in range if the result does.
 func (f Factors) Times(t float64) float64 {
 	for n := len(f); n > 0; n-- {
 		k := 0
-		for i, d := range f[:n] { // what brings t back to 1
+		for i, d := range f[:n] { // choose the factor that brings t closest to 1
 			if math.Abs(t) >= 1 == (math.Abs(d) < math.Abs(f[k])) {
 				k = i
 			}
@@ -49,8 +49,7 @@ func (f Factors) Times(t float64) float64 {
 	return t
 }
 
-// Zero reports whether the product is 0 whatever the order: a factor is, and none is
-// infinite or NaN.
+// Zero reports whether the product is 0 in every order: one factor is 0, and none is infinite or NaN.
 func (f *Factors) Zero() bool {
 	zero := false
 	for _, d := range f {
@@ -62,7 +61,7 @@ func (f *Factors) Zero() bool {
 	return zero
 }
 
-// reciprocal is 1/x as two factors, of which none is out of range where x is not 0.
+// reciprocal returns two factors of 1/x, neither of which overflows or is subnormal if x is not 0.
 func reciprocal(x float64) (r, s float64) {
 	switch a := math.Abs(x); {
 	case a < 0x1p-1000:

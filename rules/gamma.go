@@ -2,13 +2,13 @@ package rules
 
 import "math"
 
-// The positive root of ψ as a sum of two floats.
+// The positive root of ψ is digammaRootHi + digammaRootLo.
 const (
 	digammaRootHi = 1.4616321449683622
 	digammaRootLo = 9.5499954299656977152e-17
 )
 
-// digammaTaylor are the coefficients ψ^(k)(r)/k!, k ≥ 1, at the positive root r.
+// digammaTaylor holds the coefficients ψ^(k)(r)/k!, k ≥ 1, at the positive root r.
 var digammaTaylor = [...]float64{
 	0.96767224544762117043, -0.44276316898359210609, 0.25849976095565101062, -0.1639427054424065275,
 	0.10782405069126236576, -0.072199561256454710926, 0.048804288164143107225, -0.033161126474847359292,
@@ -50,7 +50,7 @@ func digamma(x float64) float64 {
 	return math.Log(x) - 0.5/x - s - sum
 }
 
-// cotPi is cot(πx), NaN for integers and ±Inf.
+// cotPi returns cot(πx), NaN for integers and ±Inf.
 func cotPi(x float64) float64 {
 	r := x - math.RoundToEven(x) // exact
 	switch {
@@ -111,7 +111,7 @@ func polygamma(order, x float64) float64 {
 	return (absPolygamma(n, d) - absPolygamma(n, 1-d)) - absPolygamma(n, a+1)
 }
 
-// bernoulli are B(2k)/(2k)!, k ≥ 1.
+// bernoulli holds B(2k)/(2k)!, k ≥ 1.
 var bernoulli = [...]float64{
 	0.083333333333333333333, -0.0013888888888888888889, 0.000033068783068783068783, -8.2671957671957671958e-7,
 	2.0876756987868098979e-8, -5.2841901386874931848e-10, 1.3382536530684678833e-11, -3.3896802963225828668e-13,
@@ -152,7 +152,7 @@ func absPolygamma(n int, x float64) float64 {
 	return f * (fn / x) * sum
 }
 
-// polygammaSeries is |ψ^(n)(x)|·x^n/(n-1)! for large x.
+// polygammaSeries returns |ψ^(n)(x)|·x^n/(n-1)! for large x.
 func polygammaSeries(n int, x float64) float64 {
 	s := 1 + float64(n)/(2*x)
 	t := 1.0 // n(n+1)…(n+2k-1)/x^2k

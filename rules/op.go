@@ -57,8 +57,8 @@ const (
 	Logb
 	// GammaSign is the sign of Γ(x), the second result of math.Lgamma.
 	GammaSign
-	// Finite is x where x is finite and 0 elsewhere, with zero derivative: the
-	// shift of a log-sum-exp, which must not carry a derivative.
+	// Finite is x if x is finite and 0 otherwise, with zero derivative: the shift of a log-sum-exp, which must not
+	// carry a derivative.
 	Finite
 	// SechSq is 1/cosh(x)², the derivative of tanh without its cancellation.
 	SechSq
@@ -86,28 +86,27 @@ const (
 	Jn
 	Yn
 	Polygamma
-	// PowDx·PowScale is p·x^(p-1), 0 for p == 0. PowScale is a power of two, 1 but
-	// where x^(p-1) is out of range or nearly so; it takes half of the exponent then,
-	// and counts as a constant. PowDp is x^p·log x, 0 where x^p is 0.
+	// PowDx·PowScale is p·x^(p-1), 0 for p == 0. PowScale is 1 unless x^(p-1) overflows or underflows or nearly so;
+	// then it is a power of two with half of the exponent. It counts as a constant. PowDp is x^p·log x, 0 if x^p is 0.
 	PowDx
 	PowScale
 	PowDp
 	// HypotDx is x/hypot(x, y).
 	HypotDx
-	// MulZ is a product whose first argument may be a structural zero, written as
-	// -0: MulZ(-0, y) is -0 for every y, also ±Inf and NaN. All other products
-	// are never -0. See package program for its use.
+	// MulZ is a product whose first argument may be a structural zero, represented as -0: MulZ(-0, y) is -0 for every
+	// y, including ±Inf and NaN. All other products are never -0. See package program for its use.
 	MulZ
-	// DivZ is the same of a quotient: DivZ(-0, y) is -0 for every y.
+	// DivZ is a quotient whose first argument may be a structural zero: DivZ(-0, y) is -0 for every y, and other
+	// quotients are never -0.
 	DivZ
-	// Lt, Le and Eq are 1 where the comparison holds and 0 elsewhere.
+	// Lt, Le and Eq are 1 if the comparison is true and 0 otherwise.
 	Lt
 	Le
 	Eq
 
 	// Three arguments.
 
-	// Select is its second argument where the first is not 0, else its third.
+	// Select is its second argument if the first is not 0, otherwise its third.
 	Select
 	// FMA is x·y + z with one rounding.
 	FMA

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Rule is one row of the table: everything that is known about an op.
+// A Rule is one row of the table: the definition of an op.
 type Rule struct {
 	// Name is the op's name in expressions, in Lookup and in printed programs.
 	Name string
@@ -22,17 +22,17 @@ type Rule struct {
 	// for a Choice.
 	Partials []string
 
-	// Choice says that the value is one of the arguments; see Op.Choice.
+	// Choice reports that the value is one of the arguments; see Op.Choice.
 	Choice bool
 
-	// Domain is where the function is real and the formulas hold.
+	// Domain is the set where the function is real and the formulas hold.
 	Domain string
 
-	// Kinks says what the partials are where the function is not
-	// differentiable, infinite or at the edge of its domain.
+	// Kinks describes the partials at points where the function is not differentiable or infinite, and at the edge of
+	// its domain.
 	Kinks string
 
-	// Source is where the formulas come from.
+	// Source is the source of the formulas.
 	Source string
 }
 
@@ -53,7 +53,7 @@ func (o Op) String() string {
 	return table[o].Name
 }
 
-// byName holds every op but Invalid.
+// byName maps the name of every op but Invalid to the op.
 var byName = func() map[string]Op {
 	m := make(map[string]Op, NumOps)
 	for o := Invalid + 1; o < NumOps; o++ {
@@ -62,7 +62,7 @@ var byName = func() map[string]Op {
 	return m
 }()
 
-// Lookup returns the op with the given name and whether there is one.
+// Lookup returns the op with the given name and reports whether there is one.
 func Lookup(name string) (Op, bool) {
 	o, ok := byName[name]
 	return o, ok
@@ -77,7 +77,7 @@ func (o Op) Arity() int {
 	return Info(o).Arity
 }
 
-// arity is the column of the table, in one cache line or two.
+// arity is the Arity column of the table, which fits into a few cache lines.
 var arity = func() (n [256]uint8) {
 	for o := Invalid + 1; o < NumOps; o++ {
 		n[o] = uint8(table[o].Arity)
@@ -85,14 +85,13 @@ var arity = func() (n [256]uint8) {
 	return n
 }()
 
-// Choice reports whether the value of o is one of its arguments, picked by
-// comparison: Max, Min and Select. The derivative is that of the picked argument
-// and nothing of the other: a zero times the other's derivative would be NaN
-// where that derivative is infinite. Partial is nil for these ops.
+// Choice reports whether the value of o is one of its arguments, chosen by comparison: Max, Min and Select. The
+// derivative is that of the chosen argument alone. The other contributes nothing, rather than zero times its
+// derivative, which would be NaN if that derivative is infinite. Partial is nil for these ops.
 func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 
-// Jumps reports whether the value jumps where it is finite, so that values at points nearby
-// say nothing of it. Pow, which jumps at 0^0 alone, does not where its exponent is constant.
+// Jumps reports whether the value of o is discontinuous at points where it is finite, so that values at nearby points
+// do not approximate it. Pow jumps only at 0^0, and not if its exponent is constant.
 func (o Op) Jumps() bool {
 	switch o {
 	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite,
@@ -102,11 +101,11 @@ func (o Op) Jumps() bool {
 	return false
 }
 
-// Strong reports whether o is an operation whose first argument, and so its value, may be
-// a structural zero, written as -0: MulZ and DivZ.
+// Strong reports whether the first argument of o, and so its value, may be a structural zero, represented as -0: MulZ
+// and DivZ.
 func (o Op) Strong() bool { return o == MulZ || o == DivZ }
 
-// Chosen returns which argument Max or Min picks: 0 for x, 1 for y.
+// Chosen returns the index of the argument that Max or Min chooses: 0 for x, 1 for y.
 //
 //	x == y                    the first
 //	one argument is NaN       that one, as the value is NaN, except
@@ -133,7 +132,7 @@ func Chosen(o Op, x, y float64) int {
 	return 1
 }
 
-// badOp is the panic of the switches over ops.
+// badOp returns the panic message of fn for an o with another number of arguments.
 func badOp(fn string, o Op) string {
 	return "rules: " + fn + ": " + o.String() + " does not have that number of arguments"
 }

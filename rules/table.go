@@ -3,8 +3,8 @@ package rules
 // zero is the partial of a function that is constant in the argument.
 const zero = "0"
 
-// Where far and normal hold, x is not 0 and the value of powdx, or the power, is a
-// normal number far from the smallest: to divide by x is exact to rounding.
+// If far or normal is 1, x is not 0 and the value of powdx, or the power, is a normal
+// number far from the smallest, so that dividing by x is exact to rounding.
 const (
 	far    = "lt(0, abs(x))*le(1e-290, abs(v))*le(abs(v), 1e290)"
 	small  = "le(abs(x), 1e-9)"

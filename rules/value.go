@@ -2,12 +2,12 @@ package rules
 
 import "math"
 
-// The functions in this file are the values of the ops that package math lacks.
+// This file defines the values of the ops that package math lacks.
 
-// sq is x².
+// sq returns x².
 func sq(x float64) float64 { return x * x }
 
-// sign is -1, 0 or 1; NaN for NaN.
+// sign returns -1, 0 or 1, and NaN for NaN.
 func sign(x float64) float64 {
 	switch {
 	case x > 0:
@@ -20,7 +20,7 @@ func sign(x float64) float64 {
 	return x
 }
 
-// finite is x where x is finite and 0 elsewhere.
+// finite returns x if x is finite and 0 otherwise.
 func finite(x float64) float64 {
 	if x-x == 0 {
 		return x
@@ -28,7 +28,7 @@ func finite(x float64) float64 {
 	return 0
 }
 
-// logistic is 1/(1+e^-x). Below 0 it is e^x/(1+e^x), as e^-x would overflow.
+// logistic returns 1/(1+e^-x). For x < 0 it computes e^x/(1+e^x), since e^-x may overflow.
 func logistic(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)
@@ -37,7 +37,7 @@ func logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// softplus is log(1+e^x) = max(x, 0) + log(1+e^-|x|).
+// softplus returns log(1+e^x) = max(x, 0) + log(1+e^-|x|).
 func softplus(x float64) float64 {
 	l := math.Log1p(math.Exp(-math.Abs(x)))
 	if x > 0 {
@@ -46,13 +46,13 @@ func softplus(x float64) float64 {
 	return l
 }
 
-// sechSq is 1/cosh(x)² = 4e/(1+e)² with e = e^(-2|x|), which cannot overflow.
+// sechSq returns 1/cosh(x)² = 4e/(1+e)² with e = e^(-2|x|), which cannot overflow.
 func sechSq(x float64) float64 {
 	e := math.Exp(-2 * math.Abs(x))
 	return 4 * e / ((1 + e) * (1 + e))
 }
 
-// cosAtan is 1/sqrt(1+x²).
+// cosAtan returns 1/sqrt(1+x²).
 func cosAtan(x float64) float64 {
 	if x = math.Abs(x); x > 0x1p500 {
 		return 1 / x
@@ -60,7 +60,7 @@ func cosAtan(x float64) float64 {
 	return 1 / math.Sqrt(1+x*x)
 }
 
-// xLogY is x·log y, 0 where x is 0 and y is a number.
+// xLogY returns x·log y, or 0 if x is 0 and y is not NaN.
 func xLogY(x, y float64) float64 {
 	if x == 0 && y == y {
 		return 0
@@ -68,7 +68,7 @@ func xLogY(x, y float64) float64 {
 	return x * math.Log(y)
 }
 
-// logAddExp is log(e^x + e^y) = max(x, y) + log(1+e^-|x-y|).
+// logAddExp returns log(e^x + e^y) = max(x, y) + log(1+e^-|x-y|).
 func logAddExp(x, y float64) float64 {
 	if x == y {
 		return x + math.Ln2 // x - y is NaN for equal infinities
@@ -79,12 +79,12 @@ func logAddExp(x, y float64) float64 {
 	return x + math.Log1p(math.Exp(y-x))
 }
 
-// order returns n as an int and whether it is one.
+// order returns n as an int and reports whether n is an integer of at most 32 bits.
 func order(n float64) (int, bool) {
 	return int(n), n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
 }
 
-// jn is math.Jn, NaN where n is not an integer.
+// jn returns math.Jn, or NaN if n is not an integer.
 func jn(n, x float64) float64 {
 	if i, ok := order(n); ok {
 		return math.Jn(i, x)
@@ -92,7 +92,7 @@ func jn(n, x float64) float64 {
 	return math.NaN()
 }
 
-// yn is math.Yn, NaN where n is not an integer.
+// yn returns math.Yn, or NaN if n is not an integer.
 func yn(n, x float64) float64 {
 	if i, ok := order(n); ok {
 		return math.Yn(i, x)
@@ -100,13 +100,13 @@ func yn(n, x float64) float64 {
 	return math.NaN()
 }
 
-// lgamma is log|Γ(x)|.
+// lgamma returns log|Γ(x)|.
 func lgamma(x float64) float64 {
 	l, _ := math.Lgamma(x)
 	return l
 }
 
-// gammaSign is the sign of Γ(x).
+// gammaSign returns the sign of Γ(x).
 func gammaSign(x float64) float64 {
 	if x > 0 {
 		return 1
@@ -115,7 +115,7 @@ func gammaSign(x float64) float64 {
 	return float64(sign)
 }
 
-// powDx is p·x^(p-1)/powScale(x, p), 0 for p == 0 and every x, NaN among them.
+// powDx returns p·x^(p-1)/powScale(x, p), and 0 for p == 0 and every x, including NaN.
 func powDx(x, p float64) float64 {
 	if p == 0 {
 		return 0
@@ -132,8 +132,8 @@ func powDx(x, p float64) float64 {
 	return p * power
 }
 
-// powScale is a power of two of about half the exponent of x^(p-1), where that is
-// close to the ends of the range or beyond them, and 1 elsewhere.
+// powScale returns a power of two of about half the exponent of x^(p-1) if that overflows or underflows or nearly so,
+// and 1 otherwise.
 func powScale(x, p float64) float64 {
 	const wide = 1000
 	e := float64(int(math.Float64bits(x)>>52&0x7ff) - 1023)
@@ -147,10 +147,10 @@ func powScale(x, p float64) float64 {
 	return math.Ldexp(1, int(max(-1020, min(math.Round(l/2), 1020))))
 }
 
-// powDp is x^p·log x, 0 where x^p is 0.
+// powDp returns x^p·log x, or 0 if x^p is 0.
 func powDp(x, p float64) float64 { return powDpAt(x, math.Pow(x, p)) }
 
-// powDpAt is powDp(x, p) given v = x^p.
+// powDpAt returns powDp(x, p) given v = x^p.
 func powDpAt(x, v float64) float64 {
 	if v == 0 {
 		return 0
@@ -158,11 +158,11 @@ func powDpAt(x, v float64) float64 {
 	return v * math.Log(x)
 }
 
-// hypotDx is x/hypot(x, y): 0 at the origin, ±1 for infinite x and finite y.
+// hypotDx returns x/hypot(x, y): 0 at the origin, ±1 for infinite x and finite y.
 func hypotDx(x, y float64) float64 { return hypotDxAt(x, y, math.Hypot(x, y)) }
 
-// hypotDxAt is hypotDx(x, y) given h = hypot(x, y). The scalings keep h from
-// overflowing where x and y do not, and from being subnormal.
+// hypotDxAt returns hypotDx(x, y) given h = hypot(x, y). It scales so that h does not overflow if x and y are finite,
+// and is not subnormal.
 func hypotDxAt(x, y, h float64) float64 {
 	const tiny, up = 0x1p-1000, 0x1p600
 	switch {
@@ -185,7 +185,7 @@ func hypotDxAt(x, y, h float64) float64 {
 	return x / 2 / math.Hypot(x/2, y/2)
 }
 
-// mulZ is x·y and never -0, except that -0 times anything is -0.
+// mulZ returns x·y with -0 replaced by +0, except that -0 times any y is -0.
 func mulZ(x, y float64) float64 {
 	if x == 0 && math.Signbit(x) {
 		return x
@@ -195,7 +195,7 @@ func mulZ(x, y float64) float64 {
 	return float64(x*y) + 0
 }
 
-// divZ is x/y and never -0, except that -0 divided by anything is -0.
+// divZ returns x/y with -0 replaced by +0, except that -0 divided by any y is -0.
 func divZ(x, y float64) float64 {
 	if x == 0 && math.Signbit(x) {
 		return x
@@ -203,7 +203,7 @@ func divZ(x, y float64) float64 {
 	return x/y + 0
 }
 
-// indicator is 1 for true and 0 for false.
+// indicator returns 1 for true and 0 for false.
 func indicator(b bool) float64 {
 	if b {
 		return 1
@@ -211,7 +211,7 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// choose is y where c is not 0, else z.
+// choose returns y if c is not 0, otherwise z.
 func choose(c, y, z float64) float64 {
 	if c != 0 {
 		return y
