@@ -9,7 +9,7 @@ type around struct {
 	top   int32 // no colour beyond it has been given
 }
 
-// tabulated holds what is known around a vertex with many neighbours.
+// A tabulated holds the colours around a vertex with many neighbours.
 type tabulated struct {
 	edge []int32 // one of the edges to neighbours of a colour, plus one; 0: there is none
 	used []int32 // the colours that occur

@@ -130,10 +130,9 @@ func StructurallyBiorthogonal(p *sparsity.Pattern, rowColors, columnColors []int
 	return nil
 }
 
-// DirectlyRecoverableColumns returns nil if the value of every entry of the pattern
-// stands alone somewhere in the compressed matrix. It asks this of the compressed
-// matrix itself, computed on sets of entries in place of numbers, and knows nothing
-// of where an algorithm would look. With symmetric, (i, j) and (j, i) are one value.
+// DirectlyRecoverableColumns returns nil if direct recovery is possible: the value of every entry of the pattern is an
+// element of the compressed matrix. It computes the compressed matrix on sets of entries in place of numbers,
+// independently of the algorithms. With symmetric, (i, j) and (j, i) are one value.
 func DirectlyRecoverableColumns(p *sparsity.Pattern, colors []int, symmetric bool) error {
 	_, n := p.Dims()
 	if len(colors) != n {

@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// An OrderError says where a permutation breaks the rule of a dynamic order.
+// An OrderError is a position at which a permutation breaks the rule of a dynamic order.
 type OrderError struct {
 	Order    Dynamic
 	Position int // in the permutation
@@ -51,7 +51,7 @@ func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []i
 		degree := func(v int) int {
 			k := 0
 			for w := range n {
-				// Behind v stand the unplaced, if the order is built from the front.
+				// The unplaced vertices follow v if the order is built from the front.
 				if w != v && near[v][w] && placed(w) == (d.Forward == d.Descending) {
 					k++
 				}
@@ -71,7 +71,7 @@ func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []i
 	return nil
 }
 
-// competitors says of every two vertices of a problem whether they are neighbours.
+// competitors reports, for every two vertices of a problem, whether they are neighbours.
 func competitors(p *sparsity.Pattern, problem Problem) [][]bool {
 	m, n := p.Dims()
 	size, joined := n, func(a, b int) bool { return p.Has(a, b) }

@@ -145,8 +145,8 @@ func TestConstant(t *testing.T) {
 	}
 }
 
-// TestConstantTakesGreedy: what Greedy returns, Constant verifies, and from the
-// same colours comes the same decompression.
+// TestConstantTakesGreedy checks that Constant accepts the colourings of Greedy, and that equal colours lead to the
+// same decompression.
 func TestConstantTakesGreedy(t *testing.T) {
 	for _, problem := range problems {
 		for _, post := range []bool{false, true} {

@@ -6,8 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A Coloring says which columns and which rows of a matrix are summed up in one
-// product each, such that all its entries can be found in the products. Colours
+// A Coloring assigns the columns and rows of a matrix to groups that are summed up in one
+// product each, such that all its entries can be recovered from the products. Colours
 // count from 1; the columns and rows of colour 0 take part in no product.
 //
 // A Coloring does not change once it is made and may be shared by goroutines.

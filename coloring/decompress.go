@@ -13,9 +13,9 @@ const (
 
 func (t Target) String() string { return name(int(t), "full", "upper", "lower") }
 
-// A Source says where an entry is read: component Index of the product of colour
-// Color+1, a product of rows (Aᵀ·w) if Row is set and of columns (A·s) otherwise.
-// Beginning with 0, Color is a column of the compressed matrix.
+// A Source is the place that an entry is recovered from: component Index of the product of colour Color+1, a product of
+// rows (Aᵀ·w) if Row is set and of columns (A·s) otherwise. Color is the index of a column of the compressed matrix,
+// from 0.
 type Source struct {
 	Index, Color int32
 	Row          bool
@@ -70,7 +70,7 @@ func (d *Decompressor) Coloring() *Coloring {
 // Target returns the part of the matrix that is filled.
 func (d *Decompressor) Target() Target { return d.target }
 
-// Pattern returns the pattern of the target, in whose order the values stand: the
+// Pattern returns the pattern of the target, which determines the order of the values: the
 // coloured pattern, or its triangle.
 func (d *Decompressor) Pattern() *sparsity.Pattern {
 	if d.pattern == nil {

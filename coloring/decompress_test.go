@@ -66,7 +66,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestSeeds: products with the seeds are what Compress gives.
+// TestSeeds checks that products with the seed matrix equal those of Compress.
 func TestSeeds(t *testing.T) {
 	p := rows("1 0 1 1", "0 1 0 1", "1 1 0 0")
 	c := color(t, p, Problem{Partition: Bidirectional}, Greedy{})

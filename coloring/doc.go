@@ -26,7 +26,7 @@
 // The diagonal of a symmetric matrix counts as nonzero when colours are chosen,
 // whether the pattern has it or not.
 //
-// Colours count from 1. Colour 0 is neutral: what has it takes part in no product.
+// Colours count from 1. Colour 0 is neutral: its columns and rows take part in no product.
 // Columns (rows) without entries have it, and with Greedy.Postprocess those of
 // which no product is needed.
 //

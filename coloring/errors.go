@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A ProblemError says why a combination of settings is no problem.
+// A ProblemError is the reason why a combination of settings is no problem.
 type ProblemError struct {
 	Problem Problem
 	Reason  string
@@ -17,7 +17,7 @@ func (e *ProblemError) Error() string {
 	return fmt.Sprintf("coloring: no %v problem: %s", e.Problem, e.Reason)
 }
 
-// A PatternError says why a pattern does not fit a problem.
+// A PatternError is the reason why a pattern does not fit a problem.
 type PatternError struct {
 	Problem    Problem
 	Rows, Cols int
@@ -33,7 +33,7 @@ func patternError(p Problem, s *sparsity.Pattern, format string, args ...any) er
 	return &PatternError{Problem: p, Rows: rows, Cols: cols, Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LengthError says that a slice has the wrong length, or a stride is too short.
+// A LengthError is returned for a slice of the wrong length, or a stride that is too short.
 type LengthError struct {
 	Op, Arg   string
 	Got, Want int
@@ -75,13 +75,13 @@ func invalid(rows, cols []int, format string, args ...any) error {
 	return &InvalidColoringError{Rows: rows, Columns: cols, Reason: fmt.Sprintf(format, args...)}
 }
 
-// An UnsupportedError says what a colouring cannot do and what does it.
+// An UnsupportedError is an operation that a colouring does not support, with an alternative.
 type UnsupportedError struct{ Op, Reason string }
 
 func (e *UnsupportedError) Error() string { return "coloring: " + e.Op + ": " + e.Reason }
 
-// A BudgetError says that [Optimal] used up its budget. Best is the best colouring
-// found so far: valid, and maybe optimal, but not proved to be.
+// A BudgetError is returned if [Optimal] has used up its budget. Best is the best colouring found so far: valid, and
+// maybe optimal, but not proved to be.
 type BudgetError struct {
 	Budget int
 	Best   *Coloring

@@ -6,10 +6,10 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A graph is what star and acyclic colouring work on.
+// A graph is the input of star and acyclic colouring.
 //
 // For a symmetric matrix it is the adjacency graph: a vertex per column, an edge
-// per entry below the diagonal, numbered as these entries stand in the pattern.
+// per entry below the diagonal, numbered in the order of the pattern.
 //
 // For a bidirectional problem it is the bipartite graph of A, the adjacency graph
 // of [0 Aᵀ; A 0]: the columns 0…cols-1, then the rows, and an edge per entry, with

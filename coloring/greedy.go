@@ -59,7 +59,7 @@ func (a Greedy) orders() []Order {
 	return a.Orders
 }
 
-// cost is what the colourings of a are compared by.
+// cost returns the cost by which a compares colourings: the number of products, those of rows weighted by ReverseCost.
 func (a Greedy) cost(c *Coloring) float64 {
 	reverse := a.ReverseCost
 	if reverse <= 0 || c.problem.Partition != Bidirectional {

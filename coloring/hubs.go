@@ -2,14 +2,13 @@ package coloring
 
 import "fmt"
 
-// A reading says from which product every off-diagonal value is read. The edge
-// {s, h} of a graph stands for a value a; the product of colour color[h] has at s
-// the sum over all neighbours of s of that colour. So a can be read there if it is
-// alone: the edge belongs to a star with hub h. With substitution the others of the
-// sum are found before: they are the edges from s to its children in a tree.
+// A reading holds the recovery: for each edge {s, h} of the graph, its hub h. The value of the edge is read from
+// component s of the product of colour color[h], which is the sum over all neighbours of s of that colour. In direct
+// recovery the edge belongs to a two-coloured star with hub h, and the sum has one term. With substitution it belongs
+// to a two-coloured tree, and the other terms, the edges from s to its children, are recovered before and subtracted.
 type reading struct {
-	hub  []int32 // of an edge: the end whose colour is read
-	free []int32 // edges of which either end would do: stars or trees of one edge
+	hub  []int32 // edge → its end whose colour is read
+	free []int32 // edges whose ends are both possible hubs: stars or trees of one edge
 
 	// Substitution only.
 	order   []int32 // the edges from the leaves to the roots
@@ -76,7 +75,7 @@ func readStars(g *graph, color []int32, colors int) (*reading, error) {
 	return r, nil
 }
 
-// entangled says why no product gives the value of an edge.
+// entangled returns the error for an edge whose value no product determines.
 func (g *graph) entangled(e int32, color []int32) error {
 	row, col := g.entry(e)
 	at := func(s, h int32) string {

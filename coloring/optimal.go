@@ -68,9 +68,9 @@ func (a Optimal) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) 
 	return best, nil
 }
 
-// exact colours the vertices in turn with every colour in use, a new one, and the
-// neutral one, as long as what is coloured is feasible and cheaper than the best.
-// Feasibility is only ever lost by colouring more, so the bound is exact.
+// An exact is a branch-and-bound search: it colours the vertices in turn with every colour in use, a new one and the
+// neutral one, as long as the partial colouring is feasible and cheaper than the best. Colouring more vertices never
+// restores feasibility, so the bound is exact.
 type exact struct {
 	order    []int32
 	color    []int // -1: not yet

@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// TestOptimal: nothing greedy beats the optimum, the optimum is valid, and on tiny
-// matrices it is what trying all colourings gives.
+// TestOptimal checks that no greedy colouring beats the optimum, that the optimum is valid, and that on tiny matrices
+// it equals that of an exhaustive search.
 func TestOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	better := 0
@@ -51,7 +51,7 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// exhaust tries all colours, with what Constant accepts.
+// exhaust returns the smallest number of colours that Constant accepts, by trying all colourings.
 func exhaust(p *sparsity.Pattern, problem Problem) int {
 	m, n := p.Dims()
 	rows, cols := m, n

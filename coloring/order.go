@@ -86,7 +86,7 @@ func (LargestFirst) permute(g vertices) []int32 {
 
 // SmallestFirst is the order of rising degree, the natural one among equals. It
 // suits bidirectional problems with few dense rows and columns: these come last,
-// when what they cross has its colours, and get colours of their own.
+// when the columns and rows they cross are coloured, and get colours of their own.
 type SmallestFirst struct{}
 
 func (SmallestFirst) String() string { return "SmallestFirst" }

@@ -4,7 +4,7 @@ import "strings"
 
 // Picture draws the matrix with a letter for every entry: the colour of the
 // product it is read from, digits (then capitals) for columns and small letters for
-// rows, '.' for zeros, '-' for neutral. The colours of the columns stand above the
+// rows, '.' for zeros, '-' for neutral. The colours of the columns are above the
 // matrix, those of the rows to the left. It is meant for matrices that fit on a
 // screen; colours beyond the alphabets are '#'.
 func (c *Coloring) Picture() string {

@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Structure says what is known about a matrix beside its pattern.
+// Structure is the knowledge about a matrix besides its pattern.
 type Structure uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 
 func (s Structure) String() string { return name(int(s), "nonsymmetric", "symmetric") }
 
-// Partition says which products with the matrix A are taken.
+// Partition selects the products with the matrix A.
 type Partition uint8
 
 const (
@@ -33,7 +33,7 @@ const (
 
 func (p Partition) String() string { return name(int(p), "column", "row", "bidirectional") }
 
-// Decompression says how the entries are found in the products.
+// Decompression selects how the entries are recovered from the products.
 type Decompression uint8
 
 const (
@@ -54,7 +54,7 @@ func name(i int, names ...string) string {
 	return "unknown"
 }
 
-// A Problem says what a colouring is for. The zero Problem asks for groups of
+// A Problem is the purpose of a colouring. The zero Problem asks for groups of
 // structurally orthogonal columns. Four combinations of Structure and Partition
 // have a meaning: nonsymmetric with every partition, and symmetric with Column
 // (rows and columns of a symmetric matrix are the same thing).
@@ -72,8 +72,7 @@ func (p Problem) String() string {
 // otherwise it is a partial distance-2 colouring.
 func (p Problem) graphical() bool { return p.Structure == Symmetric || p.Partition == Bidirectional }
 
-// checked returns the problem with its defaults resolved, or says why it does not
-// fit the pattern.
+// checked returns the problem with its defaults resolved, or an error if it does not fit the pattern.
 func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
 	if p.Structure > Symmetric || p.Partition > Bidirectional || p.Decompression > Substitution {
 		return p, &ProblemError{Problem: p, Reason: "it has a value outside the declared constants"}

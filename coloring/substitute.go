@@ -61,7 +61,7 @@ func (d *Decompressor) substituteFunc(data []float64, at func(Source) float64) {
 	}
 }
 
-// finish subtracts what is known from v and stores it.
+// finish subtracts from v the values recovered before and stores the result, also at its mirror image.
 func (s *steps) finish(data []float64, t int, v float64) {
 	for _, k := range s.terms[s.termPtr[t]:s.termPtr[t+1]] {
 		v -= data[k]

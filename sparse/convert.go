@@ -54,7 +54,7 @@ func (m *CSC) CopyFrom(a mat.Matrix) error {
 
 // Dense stores m in dst and returns it. A nil dst is allocated and an empty one sized;
 // another shape panics with a *[ShapeError]. gonum has no 0×n matrices: for one without
-// entries, dst must be nil or empty, and what is returned is empty.
+// entries, dst must be nil or empty, and the result is empty.
 func (m *CSC) Dense(dst *mat.Dense) *mat.Dense {
 	rows, cols := m.Dims()
 	if dst == nil {

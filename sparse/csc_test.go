@@ -178,7 +178,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestAliasing holds what the comments say about who owns the slices.
+// TestAliasing checks the documented ownership of the slices.
 func TestAliasing(t *testing.T) {
 	data := []float64{1, 2, 3}
 	m := sparse.NewCSC(sparsity.Banded(3, 3, 0, 0), data)

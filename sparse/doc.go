@@ -8,13 +8,13 @@
 //	a.Set(0, 1, 2)             // on the pattern only
 //	y := a.MulVec(nil, x)
 //
-// What is stored and what is zero are two things: an entry of the pattern may have the
+// A stored entry may be zero: an entry of the pattern may have the
 // value 0 and keeps its place. At(i, j) is 0 off the pattern.
 //
 // # With gonum
 //
 // gonum 0.16 asks a matrix for its entries one by one, through At, which is a binary
-// search in a column here. That is right everywhere and fast for what touches every
+// search in a column here. That is always correct, and fast for code that reads every
 // entry only once (mat.Dense.CloneFrom, mat.Dense.Add, the factorisations, mat.Equal,
 // mat.Formatted). These are the interfaces of gonum which the matrices have:
 //
@@ -24,7 +24,7 @@
 //	                              stat/spatial uses the second, package mat none
 //	mat.Reseter                   Reset and ReuseAs, as those of mat.Dense
 //	mat.Mutable (CSC)             Set panics off the pattern
-//	MulVecTo                      what gonum.org/v1/exp/linsolve takes as a system
+//	MulVecTo                      gonum.org/v1/exp/linsolve takes it as a system
 //	mat.Transpose, from CSC.T     undone by gonum where it can
 //
 // For products use MulVec and MulVecTo: mat.Dense.Mul and mat.VecDense.MulVec look at
@@ -40,8 +40,8 @@
 //
 // # Errors
 //
-// FromTriplets, NewSymCSC, Sym, CopyFrom and the readers return errors. What else is
-// called with arguments that do not fit panics: the methods of gonum's interfaces with
+// FromTriplets, NewSymCSC, Sym, CopyFrom and the readers return errors. All other functions
+// panic if their arguments do not fit: the methods of gonum's interfaces with
 // gonum's errors (mat.ErrRowAccess, mat.ErrShape), the rest, NewCSC among them, with a
 // *[ShapeError], *[PatternError] or *[OverlapError].
 //

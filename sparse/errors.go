@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// ShapeError says that an argument has the wrong length or shape.
+// ShapeError is returned for an argument of the wrong length or shape.
 type ShapeError struct {
 	Op, Arg   string
 	Got, Want string
@@ -37,8 +37,8 @@ func shapeError(op, arg string, gotRows, gotCols, rows, cols int) *ShapeError {
 		Got: fmt.Sprintf("%d×%d", gotRows, gotCols), Want: fmt.Sprintf("%d×%d", rows, cols)}
 }
 
-// PatternError says that a matrix has no place for an entry, or that its pattern or
-// its values are not what they are declared to be, and what to do.
+// PatternError is returned if a matrix has no place for an entry, or if its pattern or values contradict their
+// declaration. It names the next step.
 type PatternError struct {
 	Op, Reason string
 }
@@ -49,14 +49,14 @@ func patternErrorf(op, format string, args ...any) *PatternError {
 	return &PatternError{op, fmt.Sprintf(format, args...)}
 }
 
-// OverlapError says that the destination of a product shares memory with the factor.
+// OverlapError is the value of the panic if the destination of a product shares memory with the factor.
 type OverlapError struct{ Op string }
 
 func (e *OverlapError) Error() string {
 	return "sparse: " + e.Op + ": dst and x share memory; give dst memory of its own, or nil"
 }
 
-// FormatError says which line of a file is no matrix, from 1, and why.
+// FormatError is a line, counted from 1, at which a file is malformed, and the reason.
 type FormatError struct {
 	Line   int
 	Reason string

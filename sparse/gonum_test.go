@@ -31,7 +31,7 @@ func TestGonum(t *testing.T) {
 	})
 }
 
-// compare holds that gonum computes with m what it does with the dense d.
+// compare checks that gonum's functions return the same for m as for the dense d.
 func compare(t *testing.T, m, d mat.Matrix, r *rand.Rand) {
 	t.Helper()
 	rows, cols := d.Dims()

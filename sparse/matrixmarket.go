@@ -14,7 +14,7 @@ import (
 // zeros are stored if a coordinate file lists them. The entries of a pattern have the
 // value 1. Complex files are refused; [sparsity.ReadMatrixMarket] takes their pattern.
 //
-// What is not in the format is a *[FormatError] with the line; so is a shape of more
+// Malformed input is a *[FormatError] with the line; so is a shape of more
 // than a million rows or columns that is out of proportion to the entries listed,
 // which would only cost memory. Errors of r are wrapped.
 func ReadMatrixMarket(r io.Reader) (*CSC, error) {

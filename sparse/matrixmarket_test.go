@@ -129,8 +129,8 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// FuzzReadMatrixMarket reads any bytes: what was read is what a copy reads as, and the
-// symmetric reader agrees with the general one.
+// FuzzReadMatrixMarket reads arbitrary bytes: a written copy reads as the same matrix, and the symmetric reader agrees
+// with the general one.
 func FuzzReadMatrixMarket(f *testing.F) {
 	const mm = "%%MatrixMarket matrix "
 	for _, file := range []string{

@@ -40,8 +40,8 @@ func product(op string, dst, x []float64, rows, cols int) []float64 {
 }
 
 // MulVecTo stores m·x, or mᵀ·x if trans, in dst, as the method of gonum's
-// mat.BandDense does: an empty dst is sized, dst may be x, and mat.ErrShape is what it
-// panics with if the lengths do not match. It allocates if dst and x share memory, or
+// mat.BandDense does: an empty dst is sized, dst may be x, and it panics with mat.ErrShape
+// if the lengths do not match. It allocates if dst and x share memory, or
 // if x is no mat.RawVectorer. gonum has no vectors without elements: a product without
 // any panics with mat.ErrZeroLength.
 func (m *CSC) MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector) {

@@ -88,7 +88,7 @@ func (s *SymCSC) To(uplo blas.Uplo) *SymCSC {
 
 // SymDense stores s in dst and returns it. A nil dst is allocated and an empty one
 // sized; another size panics with a *[ShapeError]. gonum has no 0×0 matrices but empty
-// ones: for one, dst must be nil or empty, and what is returned is empty.
+// ones: for one, dst must be nil or empty, and the result is empty.
 func (s *SymCSC) SymDense(dst *mat.SymDense) *mat.SymDense {
 	n := s.SymmetricDim()
 	if dst == nil {

@@ -10,8 +10,8 @@ import (
 
 // SymCSC is a symmetric matrix of float64 compressed by columns, of which it stores
 // the upper triangle (blas.Upper), the lower one (blas.Lower) or all (blas.All). Its
-// methods mean the whole matrix, whatever is stored, but for Pattern, Data, ColPtr,
-// RowIndex and NNZ, which are about what is stored. The zero value is empty, of 0×0,
+// methods concern the whole matrix in each case, except for Pattern, Data, ColPtr,
+// RowIndex and NNZ, which concern the stored entries. The zero value is empty, of 0×0,
 // and can be made into a matrix by [SymCSC.ReuseAs].
 type SymCSC struct {
 	uplo    blas.Uplo
@@ -35,8 +35,8 @@ var (
 //
 // For blas.Upper and blas.Lower the entries of p lie in that triangle, the diagonal
 // included; [sparsity.Pattern.Triangle] cuts it out. For blas.All p is symmetric and
-// so are the values, NaN being equal to NaN; whoever writes to Data later keeps them so.
-// What does not fit is a *[PatternError] or, if data has a wrong length, a
+// so are the values, NaN being equal to NaN; later writes to Data must keep them so.
+// Other arguments are a *[PatternError] or, if data has a wrong length, a
 // *[ShapeError].
 func NewSymCSC(p *sparsity.Pattern, uplo blas.Uplo, data []float64) (*SymCSC, error) {
 	if err := checkSym("NewSymCSC", p, uplo); err != nil {

@@ -6,7 +6,7 @@
 // turns, in rounds that each begin with another one, so that a machine whose speed
 // changes changes all of them alike. Preparations and unprepared calls follow in
 // rounds of their own, because the garbage that they make would slow the others.
-// What is printed are medians of the rounds; a spread is the distance between the
+// Reports show medians of the rounds; a spread is the distance between the
 // quartiles divided by the median.
 package bench
 
@@ -23,20 +23,16 @@ import (
 // An Engine is something that computes derivatives.
 type Engine struct {
 	Name string
-	// Approximate says that the engine is held to Problem.Difference instead of
-	// Problem.Tolerance.
+	// Approximate reports whether the engine is held to Problem.Difference instead of Problem.Tolerance.
 	Approximate bool
-	// Prepare prepares the derivative of p at the case that is selected: the Hessian
-	// where p says so, else the gradient of a function with one output, else the
-	// Jacobian.
+	// Prepare prepares the derivative of p at the selected case: the Hessian if p asks for it, otherwise the gradient
+	// of a function with one output, otherwise the Jacobian.
 	Prepare func(p *problems.Problem) (Derivative, error)
-	// Sparse, where set, is what Prepare is otherwise, for problems whose derivative
-	// is sparse; the engine takes part in no others.
+	// Sparse, if set, replaces Prepare for problems whose derivative is sparse; the engine takes part in no others.
 	Sparse func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error)
 	// SkipSparse keeps an engine without Sparse out of those problems.
 	SkipSparse bool
-	// Once is the derivative without preparation, as it is asked for once. Nil means
-	// Prepare and one call of what it made.
+	// Once is the derivative without preparation. Nil means Prepare and one call of its result.
 	Once func(p *problems.Problem) Derivative
 }
 
@@ -91,15 +87,15 @@ func Tasks(entries []problems.Entry, sizes []int) []Task {
 	return tasks
 }
 
-// Config says what to run.
+// Config is the selection of tasks and engines of a run, with its budget.
 type Config struct {
 	Tasks   []Task
 	Engines []Engine
 	// Budget is for how long each function and each prepared derivative is repeated.
 	// Preparations and unprepared calls get half of it each.
 	Budget time.Duration
-	// Progress, where set, is told what is done next, as step done of total. It is
-	// called by one goroutine at a time, and never while something is timed.
+	// Progress, if set, is called with the name of the next step, step done of total. It is called by one goroutine at
+	// a time, and never during a timing.
 	Progress func(done, total int, what string)
 }
 
@@ -117,8 +113,8 @@ func (c Config) in(t Task) []Engine {
 	return slices.DeleteFunc(slices.Clone(c.Engines), func(e Engine) bool { return !e.Takes(t) })
 }
 
-// A Row is what was measured of one engine in one task. Times are medians of
-// samples, in nanoseconds of one call. Numbers that were not measured are NaN.
+// A Row holds the measurements of one engine in one task. Times are medians of samples, in nanoseconds per call.
+// Numbers that were not measured are NaN.
 type Row struct {
 	Task         string
 	N            int
@@ -148,11 +144,11 @@ type Row struct {
 
 	Sparse *Sparse // nil where the matrix is dense
 
-	// What was sampled.
+	// The samples that the medians are taken of.
 	Plain, Derivative, Unprepared, Prepare timing.Samples
 }
 
-// Sparse is what an engine found and chose for a sparse matrix.
+// Sparse holds the detected pattern and the chosen method for a sparse matrix, with their costs.
 type Sparse struct {
 	NNZ    int // entries of the pattern
 	Colors int // 0 where the engine computes entries
@@ -161,9 +157,8 @@ type Sparse struct {
 	DetectionNS, ColoringNS float64
 }
 
-// Run measures every engine in every task that it takes part in. When ctx ends it returns what it has and
-// ctx's error, and does not wait for what is being measured. Of the task that was
-// being measured, it has the engines with a sample.
+// Run measures every engine in every task that it takes part in. When ctx ends it returns the rows so far and ctx's
+// error, without waiting for a measurement in progress. Of the current task it returns the engines that have a sample.
 func Run(ctx context.Context, c Config) ([]Row, error) {
 	type result struct {
 		rows  []Row

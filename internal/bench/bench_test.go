@@ -177,7 +177,7 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
-// TestRunInterruptedTurns interrupts between two rounds: what has a sample stays.
+// TestRunInterruptedTurns interrupts between two rounds and checks that engines with a sample keep their rows.
 func TestRunInterruptedTurns(t *testing.T) {
 	for _, tt := range []struct {
 		at      string

@@ -9,8 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
-// A Chart says what a plot shows. All its numeric axes are logarithmic. It has
-// either Curves, of time against n, or Dots, in lines of a task each.
+// A Chart is the content of a plot. All its numeric axes are logarithmic. It has either Curves, of time against n, or
+// Dots, in lines of a task each.
 type Chart struct {
 	Section, Note string // of several charts that belong together
 	Title         string
@@ -23,7 +23,7 @@ type Chart struct {
 	Lines []string
 	Dots  []Dot
 	Never bool // there are dots whose value is +Inf
-	// Rule says that the value 1 means something.
+	// Rule reports whether the value 1 is marked.
 	Rule bool
 	tick func(float64) string
 }
@@ -201,7 +201,7 @@ func curveCharts(rows []Row) []Chart {
 	return charts
 }
 
-// dots fills in what a chart shows of the rows, and tells whether that is anything.
+// dots fills in the contents of a chart of dots from rows, and reports whether there are any.
 func dots(c *Chart, rows []Row, value func(Row) float64, text func(float64) string) bool {
 	c.Engines = enginesOf(rows)
 	var values []float64

@@ -66,8 +66,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// TestCurves are in the order of n, whatever the order of the rows, and lack what
-// failed.
+// TestCurves checks that curves are in the order of n, whatever the order of the rows, and omit failed rows.
 func TestCurves(t *testing.T) {
 	rows := []Row{
 		timed("T3", "Rosenbrock", 100, "one", 2, 20, 200, 1), timed("T3", "Rosenbrock", 100, "two", 2, 30, 300, 1),

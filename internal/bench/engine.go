@@ -41,9 +41,8 @@ func traced(p *problems.Problem) func(x []nabla.Real) nabla.Real { return p.Trac
 func plainBound(p *problems.Problem) *nabla.Func                 { return p.Bound }
 func tracedBound(p *problems.Problem) *nabla.Func                { return p.Func }
 
-// fixed says to b that the functions of problems, which are method values, capture data
-// that does not change: a recording is compared with them now and then, as with a
-// function at package level.
+// fixed wraps b so that it trusts the data captured by the functions of problems, which are method values, not to
+// change: a recording is compared with them occasionally, as with a function at package level.
 func fixed(b nabla.Backend) nabla.Backend { return nabla.Policy{Backend: b, FixedCaptures: true} }
 
 // dense makes an Engine of a backend and the form of the functions that it takes: bound is

@@ -41,7 +41,7 @@ func Write(w io.Writer, format string, r Report) error {
 	return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
 }
 
-// anySparse tells whether some of the rows have what only sparse matrices have.
+// anySparse reports whether some of the rows have figures of sparse matrices.
 func anySparse(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.Sparse != nil })
 }
@@ -92,7 +92,7 @@ func (r Row) sparseRecord() sparseRecord {
 		tabular.Number(r.coloring())}
 }
 
-// What a dense row has not is NaN, and so are the colours of an engine that computes
+// Figures that a dense row lacks are NaN, and so are the colours of an engine that computes
 // entries.
 func (r Row) nnz() float64       { return r.sparse(func(s *Sparse) float64 { return float64(s.NNZ) }) }
 func (r Row) detection() float64 { return r.sparse(func(s *Sparse) float64 { return s.DetectionNS }) }
@@ -177,7 +177,7 @@ type column struct {
 	word bool // flush left, and sorted as text
 	note string
 	text func(Row) string
-	// value is what sorts the column. NaN comes last.
+	// value returns the sort key of a row. NaN comes last.
 	value func(Row) float64
 }
 
@@ -290,7 +290,7 @@ func writeBenchstat(w io.Writer, r Report) error {
 	return b.Flush()
 }
 
-// verdict is what a reader must not overlook.
+// verdict returns a warning in capitals for a failed or wrong result, otherwise "".
 func verdict(r Row) string {
 	switch {
 	case r.Err != nil:

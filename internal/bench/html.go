@@ -25,7 +25,7 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// pageData is what the template sees.
+// pageData is the input of the template.
 type pageData struct {
 	CSS   template.CSS
 	JS    template.JS
@@ -141,7 +141,7 @@ func facts(i Info) []pageFact {
 	return facts
 }
 
-// sortValue is what the page sorts by; nothing comes last.
+// sortValue returns the text of a sort key for the page; an empty one comes last.
 func sortValue(v float64) string {
 	switch {
 	case math.IsNaN(v):

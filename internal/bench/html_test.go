@@ -31,8 +31,8 @@ func TestPageAlone(t *testing.T) {
 	}
 }
 
-// TestFactsThatAreKnown: of the machine and the measurement the page says what is known, and
-// nothing else.
+// TestFactsThatAreKnown checks that the page shows the known facts about the machine and the measurement, and no
+// others.
 func TestFactsThatAreKnown(t *testing.T) {
 	if got := facts(Info{}); len(got) != 0 {
 		t.Errorf("facts of nothing: %v", got)
@@ -56,8 +56,8 @@ func TestFactsThatAreKnown(t *testing.T) {
 	}
 }
 
-// harness shows the report in frames of two widths, tries it out, and writes what it
-// saw into itself. The frames are of its own origin, so that it can look into them.
+// harness shows the report in frames of two widths, exercises it, and writes its observations into itself. The frames
+// have its own origin, so that it can access their documents.
 const harness = `<!DOCTYPE html><meta charset="utf-8"><title>harness</title>
 <iframe id="wide" src="report.html" style="width:1280px;height:900px;border:0"></iframe>
 <iframe id="narrow" src="report.html" style="width:400px;height:900px;border:0"></iframe>
@@ -106,7 +106,7 @@ window.onload = () => {
 };
 </script>`
 
-// spy notes what goes wrong in the page.
+// spy records errors in the page.
 const spy = `<script>
 window.seen = [];
 addEventListener("error", e => seen.push("error: " + e.message));
@@ -115,7 +115,7 @@ addEventListener("securitypolicyviolation", e => seen.push("policy: " + e.violat
 for (const level of ["error", "warn"]) console[level] = (...a) => seen.push(level + ": " + a.join(" "));
 </script>`
 
-// tried is what the harness saw in one frame.
+// A tried holds the observations of the harness in one frame.
 type tried struct {
 	Errors             []string
 	Charts             []int

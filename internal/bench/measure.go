@@ -21,7 +21,7 @@ type entrant struct {
 	first  time.Duration     // of the first preparation
 	row    Row
 
-	// What the preparations needed for the plan, where there is one.
+	// Times that the preparations took for the sparse plan, if there is one.
 	detection, coloring []float64
 
 	prepared, unprepared, prepare *timing.Timing // nil where there is nothing to time
@@ -133,7 +133,7 @@ func (e *entrant) check(budget time.Duration) {
 	row.PrepareCalls, row.Calls = countCalls(e.p, e.engine)
 }
 
-// planned takes down what a preparation needed for its plan.
+// planned stores the times that a preparation took for its plan.
 func (e *entrant) planned(plan *nabla.SparsePlan) {
 	if plan == nil {
 		return

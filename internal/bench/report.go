@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Report is what a run found, and where.
+// A Report holds the results of a run and its circumstances.
 type Report struct {
 	Info Info
 	Rows []Row
@@ -16,8 +16,7 @@ type Report struct {
 	Want int
 }
 
-// Info says under which circumstances something was measured. What is empty is not
-// known, and not shown.
+// Info holds the circumstances of a measurement. Empty fields are unknown, and not shown.
 type Info struct {
 	Go       string // version
 	OS, Arch string
@@ -33,7 +32,7 @@ func Here() Info {
 		CPUs: runtime.GOMAXPROCS(0)}
 }
 
-// cpuName is what Linux says; other systems need more than a file.
+// cpuName returns the name of the processor on Linux; on other systems, where it takes more than a file, it returns "".
 func cpuName() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

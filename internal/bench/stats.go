@@ -62,7 +62,7 @@ func relative(got, want []float64) float64 {
 	return worst / scale
 }
 
-// relativeSparse is the same for a sparse matrix. What its pattern has not is zero.
+// relativeSparse does the same for a sparse matrix, whose elements off the pattern are zero.
 func relativeSparse(p *sparsity.Pattern, got []float64, want []problems.Element) float64 {
 	inside := make([]float64, p.NNZ())
 	outside := map[[2]int]float64{}

@@ -62,7 +62,7 @@ const palette = 8
 
 func marker(k int) string { return markers[k%len(markers)] }
 
-// marker puts the mark of series k, with what it says under the pointer.
+// marker draws the mark of series k, with a tip that is shown under the pointer.
 func (s *canvas) marker(k int, x, y float64, tip string) {
 	s.printf(`<g class="m" transform="translate(%.1f %.1f)"><title>%s</title>%s</g>`+"\n",
 		x, y, html.EscapeString(tip), marker(k))
