@@ -17,7 +17,7 @@ func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float6
 	return p.ValueAndDerivative(x)
 }
 
-// PrepareDerivative prepares Derivative of f on b: it does the work that does not depend on x.
+// PrepareDerivative prepares the derivative of f on b: it does the work that does not depend on x.
 func PrepareDerivative[F ScalarScalar](f F, b Backend, x float64) (*DerivativePrep, error) {
 	p := new(DerivativePrep)
 	if err := p.setup("Derivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
@@ -121,7 +121,7 @@ func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []fl
 	return p.ValueAndDerivative(nil, nil, t)
 }
 
-// PrepareCurveDerivative prepares CurveDerivative of f on b: it does the work that does not depend on t.
+// PrepareCurveDerivative prepares the derivative of f on b: it does the work that does not depend on t.
 func PrepareCurveDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveDerivativePrep, error) {
 	p := new(CurveDerivativePrep)
 	if err := p.setup("CurveDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {

@@ -22,7 +22,8 @@ func ValueAndPullback[F AnyFunc](f F, b Backend, x, dy []float64) (y, xbar []flo
 	return p.ValueAndPullback(nil, nil, x, dy)
 }
 
-// PreparePullback does the work that depends on f, b and the length of x only.
+// PreparePullback prepares vector-Jacobian products of f on b: it does the work that depends only on
+// f, b and the length of x.
 func PreparePullback[F AnyFunc](f F, b Backend, x []float64) (*PullbackPrep, error) {
 	p := new(PullbackPrep)
 	if err := p.setup("Pullback", f, wantAny, b, x, p.prepare); err != nil {
@@ -62,13 +63,13 @@ func (p *PullbackPrep) Pullback(dst, x, dy []float64) ([]float64, error) {
 	return dst, err
 }
 
-// ValueAndPullback returns Pullback and writes f(x) to y, which costs nothing
-// extra.
+// ValueAndPullback is like Pullback and also writes f(x) to y, which is allocated if nil. The value
+// costs nothing extra.
 func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []float64, err error) {
 	return p.into(y, false, dst, x, dy)
 }
 
-// into writes f(x) to y, or where own is set to a buffer of p.
+// into writes f(x) to y, or to a buffer of p if own is set, and the product to dst.
 func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
@@ -113,7 +114,7 @@ func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) 
 }
 
 // At returns the derivative at x as a linear operator, for many tangents or cotangents
-// at one point. It is independent of p.
+// at one point. It is independent of p except for the bound struct; see [Bind].
 func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].

@@ -22,7 +22,8 @@ func ValueAndPushforward[F AnyFunc](f F, b Backend, x, dx []float64) (y, dy []fl
 	return p.ValueAndPushforward(nil, nil, x, dx)
 }
 
-// PreparePushforward does the work that depends on f, b and the length of x only.
+// PreparePushforward prepares Jacobian-vector products of f on b: it does the work that depends only on
+// f, b and the length of x.
 func PreparePushforward[F AnyFunc](f F, b Backend, x []float64) (*PushforwardPrep, error) {
 	p := new(PushforwardPrep)
 	if err := p.setup("Pushforward", f, wantAny, b, x, p.prepare); err != nil {
@@ -62,13 +63,13 @@ func (p *PushforwardPrep) Pushforward(dst, x, dx []float64) ([]float64, error) {
 	return dst, err
 }
 
-// ValueAndPushforward returns Pushforward and writes f(x) to y, which costs nothing
-// extra.
+// ValueAndPushforward is like Pushforward and also writes f(x) to y, which is allocated if nil. The value
+// costs nothing extra.
 func (p *PushforwardPrep) ValueAndPushforward(y, dst, x, dx []float64) (yOut, dy []float64, err error) {
 	return p.into(y, false, dst, x, dx)
 }
 
-// into writes f(x) to y, or where own is set to a buffer of p.
+// into writes f(x) to y, or to a buffer of p if own is set, and the product to dst.
 func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, _ []float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, nil, err
@@ -113,7 +114,7 @@ func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.D
 }
 
 // At returns the derivative at x as a linear operator, for many tangents or cotangents
-// at one point. It is independent of p.
+// at one point. It is independent of p except for the bound struct; see [Bind].
 func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.base().linearAt(x) }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].

@@ -160,8 +160,8 @@ func (c *ruleCall) callReal(what string, f func(out, x, y, d []Real), out, x, y,
 	copy(out, ownOut)
 }
 
-// Outputs returns the number of outputs for n inputs. Out is called only for the first call with
-// this n.
+// Outputs returns the number of outputs for n inputs. It calls Out only if the number for n is not
+// known yet.
 func (c *ruleCall) Outputs(n int) int {
 	c.mu.Lock()
 	m, known := c.sizes[n]

@@ -17,7 +17,7 @@ func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float6
 	return p.ValueDerivativeAndSecondDerivative(x)
 }
 
-// PrepareSecondDerivative prepares SecondDerivative of f on b: it does the work that does not depend on x.
+// PrepareSecondDerivative prepares the second derivative of f on b: it does the work that does not depend on x.
 func PrepareSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (*SecondDerivativePrep, error) {
 	p := new(SecondDerivativePrep)
 	if err := p.setup("SecondDerivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
@@ -103,7 +103,7 @@ func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t floa
 	return p.ValueDerivativeAndSecondDerivative(nil, nil, nil, t)
 }
 
-// PrepareCurveSecondDerivative prepares CurveSecondDerivative of f on b: it does the work that does not depend on t.
+// PrepareCurveSecondDerivative prepares the second derivative of f on b: it does the work that does not depend on t.
 func PrepareCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveSecondDerivativePrep, error) {
 	p := new(CurveSecondDerivativePrep)
 	if err := p.setup("CurveSecondDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
