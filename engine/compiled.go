@@ -149,12 +149,11 @@ func (c *Compiled) broken(b *branch) error {
 func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	if ctx := c.f.def.Context; ctx != nil {
 		c.frozen = ctx.Snapshot(c.frozen[:0])
-		if n := ctx.Params(); cap(c.params) < n {
+		n := ctx.Params()
+		if cap(c.params) < n {
 			c.params = make([]float64, n)
-		} else {
-			c.params = c.params[:n]
 		}
-		c.params = c.params[:ctx.Params()]
+		c.params = c.params[:n]
 		ctx.Read(c.params)
 	}
 	before := c.records

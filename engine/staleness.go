@@ -47,7 +47,7 @@ type disagreement struct {
 // which takes two evaluations of f, made only if the values differ otherwise.
 func (d *disagreement) first(f *Function, got, want, x []float64) int {
 	i := differs(got, want, nil)
-	if i < 0 || f.def.Plain == nil {
+	if sameOperations := f.def.Plain == nil && !f.def.TracedPlain && f.def.Generated == nil; i < 0 || sameOperations {
 		return i
 	}
 	if d.near == nil {

@@ -33,7 +33,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	}
 	// Phases 3 to 6, for f and the specialisations that it reaches.
 	b := p.builder(spec{g, facts, p.entryAliases(g.f), modeEntry})
-	// Phases 7 and 8: emit the callees, each simplified at once, and then the entry point.
+	// Phases 7 and 8: emit and simplify the callees one by one, then the entry point.
 	reached := b.reach()
 	for _, c := range p.created {
 		if c != b && slices.Contains(reached, c) {
