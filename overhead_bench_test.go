@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // BenchmarkOverhead measures the cost of a prepared call apart from the arithmetic: the gradient of

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // BenchmarkHVP measures a Hessian-vector product against the gradient of the inner

@@ -57,9 +57,9 @@ func TestTwins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")
 	}
-	inVectors(t, "..", "vet", "./problems", "./gen/rt/avx")
-	t.Log(inVectors(t, "..", "test", "-v", "-run", "Twins|Lanes|Int", "./problems", "./gen/rt/avx"))
-	kernels(t, "..", "github.com/nabla-ad/nabla/problems", "./problems", 5)
+	inVectors(t, "..", "vet", "./internal/problems", "./gen/rt/avx")
+	t.Log(inVectors(t, "..", "test", "-v", "-run", "Twins|Lanes|Int", "./internal/problems", "./gen/rt/avx"))
+	kernels(t, "..", "github.com/nabla-ad/nabla/internal/problems", "./internal/problems", 5)
 }
 
 var (

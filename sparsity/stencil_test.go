@@ -7,7 +7,7 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/difftest"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/sparsity"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
-	"github.com/nabla-ad/nabla/problems"
 )
 
 // BenchmarkRatio is how many plain evaluations the operators take that nabla bench has no

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // benchTasks are the names of the timed problems, in the order of the rows.

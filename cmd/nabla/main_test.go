@@ -14,7 +14,7 @@ import (
 
 	"github.com/nabla-ad/nabla/internal/bench"
 	"github.com/nabla-ad/nabla/internal/longtest"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 func TestMain(m *testing.M) { longtest.Main(m) }

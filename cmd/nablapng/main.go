@@ -19,7 +19,7 @@ import (
 	"os"
 
 	"github.com/nabla-ad/nabla/internal/bench"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 func main() {

@@ -9,12 +9,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // TestProblems compares gradients and Jacobians with reference values.
 func TestProblems(t *testing.T) {
-	const path = "github.com/nabla-ad/nabla/problems"
+	const path = "github.com/nabla-ad/nabla/internal/problems"
 	p := load(t, path)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, tt := range []struct {

@@ -19,7 +19,7 @@ func program(t *testing.T, patterns ...string) *lower.Program {
 	return lower.New(pkgs, lower.Options{})
 }
 
-const problems = "github.com/nabla-ad/nabla/problems"
+const problems = "github.com/nabla-ad/nabla/internal/problems"
 
 // TestProblems lowers every test function.
 func TestProblems(t *testing.T) {

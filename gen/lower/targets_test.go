@@ -55,7 +55,7 @@ func _(b nabla.Backend, x []float64) {
 
 // TestTargets finds functions by directives and by the operators they are passed to.
 func TestTargets(t *testing.T) {
-	name, err := filepath.Abs("../../problems/targets_overlay.go")
+	name, err := filepath.Abs("../../internal/problems/targets_overlay.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 
 const (
 	module   = "github.com/nabla-ad/nabla"
-	problems = module + "/problems"
+	problems = module + "/internal/problems"
 )
 
 // source is a package that is loaded, with functions of it that are printed: as they

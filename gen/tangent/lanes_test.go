@@ -13,7 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 const funcs = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
@@ -313,7 +313,7 @@ func TestMoreTangents(t *testing.T) {
 }
 
 func TestLanesOfProblems(t *testing.T) {
-	const path = "github.com/nabla-ad/nabla/problems"
+	const path = "github.com/nabla-ad/nabla/internal/problems"
 	p := load(t, path)
 	r := rand.New(rand.NewPCG(11, 12))
 	draw := func(n int) []float64 {

@@ -18,7 +18,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/internal/longtest"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 func TestMain(m *testing.M) { longtest.Main(m) }
@@ -283,7 +283,7 @@ func TestZeroAtKink(t *testing.T) {
 
 // TestProblems compares with the reference gradients and Jacobians.
 func TestProblems(t *testing.T) {
-	const path = "github.com/nabla-ad/nabla/problems"
+	const path = "github.com/nabla-ad/nabla/internal/problems"
 	p := load(t, path)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, tt := range []struct {

@@ -224,7 +224,7 @@ func TestRun(t *testing.T) {
 		add(trace(t, p, pkgs[0], names, nil), at)
 	}
 	for name, text := range problemFiles(t) {
-		put("problems/"+name, text)
+		put("internal/problems/"+name, text)
 	}
 	put("gen/traced/testdata/harness/table.go",
 		[]byte("package main\n"+imports.String()+"func init() {\ntable = []entry{\n"+rows.String()+"}\n}\n"))
@@ -255,7 +255,7 @@ var plain = map[string]string{
 // problemFiles returns the files of package problems, with traced forms of the plain functions in fields of their own.
 func problemFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	pkgs, p := load(t, nil, module+"/problems")
+	pkgs, p := load(t, nil, module+"/internal/problems")
 	var names []string
 	for _, name := range exported(p, pkgs[0]) {
 		if strings.HasSuffix(name, "Plain") {
@@ -270,7 +270,7 @@ func problemFiles(t *testing.T) map[string][]byte {
 		"RecurrentLossPlain": "d", "HandPlain": "h",
 	})
 	out := map[string][]byte{lower.Output: s.file}
-	files, err := filepath.Glob("../../problems/*.go")
+	files, err := filepath.Glob("../../internal/problems/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/timing"
-	"github.com/nabla-ad/nabla/problems"
 )
 
 // An Engine is something that computes derivatives.

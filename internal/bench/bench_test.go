@@ -13,9 +13,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/tabular"
 	"github.com/nabla-ad/nabla/internal/timing"
-	"github.com/nabla-ad/nabla/problems"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // countCalls is how often an engine calls the function of p while it prepares the

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/timing"
-	"github.com/nabla-ad/nabla/problems"
 )
 
 // entrant is an engine in a task.

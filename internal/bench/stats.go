@@ -3,7 +3,7 @@ package bench
 import (
 	"math"
 
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 

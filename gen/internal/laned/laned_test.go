@@ -16,15 +16,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
-	"github.com/nabla-ad/nabla/problems"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated file")
 
 // TestCurrent: the generated file is what is generated now.
 func TestCurrent(t *testing.T) {
-	const path = "github.com/nabla-ad/nabla/problems"
+	const path = "github.com/nabla-ad/nabla/internal/problems"
 	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

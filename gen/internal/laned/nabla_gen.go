@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/nabla-ad/nabla/gen/rt"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // lorenz is problems.LorenzPlain_tangent_1, from lorenz.go:17.

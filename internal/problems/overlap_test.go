@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/rt"
-	"github.com/nabla-ad/nabla/problems"
+	"github.com/nabla-ad/nabla/internal/problems"
 )
 
 // TestOverlap: generated adjoints refuse slices that share memory.
