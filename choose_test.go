@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -16,17 +15,13 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
-
-// fakeClock moves where a fake engine computes, and never by itself.
-type fakeClock struct{ t time.Time }
-
-func (c *fakeClock) now() time.Time { return c.t }
 
 // fakeEngine is an exact engine that says how long it takes, and may lie or fail.
 type fakeEngine struct {
 	name     string
-	clock    *fakeClock
+	clock    *timingtest.Clock
 	prepares time.Duration
 	takes    func(call int) time.Duration
 	spoil    func(call int, xbar []float64) error
@@ -40,7 +35,7 @@ func (e fakeEngine) PreparePullback(f *engine.Function, x []float64, lanes int) 
 	if e.refuse != nil {
 		return nil, e.refuse
 	}
-	e.clock.t = e.clock.t.Add(e.prepares)
+	e.clock.Advance(e.prepares)
 	p, err := tracker.Backend{}.PreparePullback(f, x, lanes)
 	if e.calls == nil {
 		e.calls = new(int)
@@ -56,7 +51,7 @@ type fakePullback struct {
 func (p *fakePullback) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
 	*p.e.calls++
 	if p.e.takes != nil {
-		p.e.clock.t = p.e.clock.t.Add(p.e.takes(*p.e.calls))
+		p.e.clock.Advance(p.e.takes(*p.e.calls))
 	}
 	if err := p.p.Pullback(y, xbar, x, ybar); err != nil || p.e.spoil == nil {
 		return err
@@ -93,7 +88,7 @@ func names(c *nabla.Choice) []string {
 }
 
 func TestChoose(t *testing.T) {
-	clock := new(fakeClock)
+	clock := new(timingtest.Clock)
 	refusal := errors.New("no gears")
 	slowCalls := 0
 	candidates := []nabla.Backend{
@@ -119,7 +114,7 @@ func TestChoose(t *testing.T) {
 		nil,
 	}
 	x := []float64{1, 2}
-	c, err := nabla.ChooseForTest(clock.now, paraboloid, x, candidates...)
+	c, err := nabla.ChooseForTest(clock.Now, paraboloid, x, candidates...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,43 +172,8 @@ wears out  thrown out: derivatives disagree: after many calls at one point compo
 	}
 }
 
-// TestChooseNoise makes the machine slower from one moment to the next: both
-// candidates are hit alike, and single outliers do not count.
-func TestChooseNoise(t *testing.T) {
-	clock := new(fakeClock)
-	start := clock.t
-	noisy := func(base time.Duration) func(int) time.Duration {
-		return func(int) time.Duration {
-			d := base
-			if clock.t.Sub(start) > 20*time.Millisecond { // another process woke up
-				d *= 3
-			}
-			if clock.t.Sub(start)%(7*time.Millisecond) < 100*time.Microsecond {
-				d *= 20
-			}
-			return d
-		}
-	}
-	a := fakeEngine{name: "a", clock: clock, takes: noisy(1200 * time.Nanosecond)}
-	b := fakeEngine{name: "b", clock: clock, takes: noisy(1000 * time.Nanosecond)}
-	c, err := nabla.ChooseForTest(clock.now, paraboloid, []float64{1, 2}, a, b)
-	if err != nil || c.Backend.Name() != "b" || c.Rows[0].Spread <= 0 {
-		t.Errorf("%v\n%v", c, err)
-	}
-}
-
-// TestChooseLong has a function whose derivative takes a second: three samples.
-func TestChooseLong(t *testing.T) {
-	clock, calls := new(fakeClock), 0
-	e := fakeEngine{name: "e", clock: clock, takes: always(time.Second), calls: &calls}
-	c, err := nabla.ChooseForTest(clock.now, paraboloid, []float64{1, 2}, e)
-	if err != nil || calls != 5 || c.Rows[0].Samples != 3 || c.Rows[0].Call != time.Second {
-		t.Errorf("%d calls, %v\n%v", calls, c, err)
-	}
-}
-
 func TestChooseMajority(t *testing.T) {
-	clock := new(fakeClock)
+	clock := new(timingtest.Clock)
 	honest := fakeEngine{name: "honest", clock: clock}
 	liar := fakeEngine{name: "liar", clock: clock, spoil: wrongSign}
 	off := func(name string, by float64) fakeEngine {
@@ -329,43 +289,6 @@ func TestChooseErrors(t *testing.T) {
 	var pe *nabla.PanicError
 	if !errors.As(err, &pe) || !errors.Is(err, boom) {
 		t.Errorf("panic: %v", err)
-	}
-}
-
-// TestLargestClique compares with all subsets.
-func TestLargestClique(t *testing.T) {
-	const n = 5
-	for code := range 1 << (n * (n - 1) / 2) {
-		agree := make([][]bool, n)
-		for i := range agree {
-			agree[i] = make([]bool, n)
-			agree[i][i] = true
-		}
-		bit := 0
-		for i := range n {
-			for j := range i {
-				agree[i][j] = code>>bit&1 == 1
-				agree[j][i] = agree[i][j]
-				bit++
-			}
-		}
-		best, count := 0, 0
-		for set := range 1 << n {
-			clique := true
-			for i := range n {
-				for j := range i {
-					clique = clique && (set>>i&1 == 0 || set>>j&1 == 0 || agree[i][j])
-				}
-			}
-			if size := bits.OnesCount(uint(set)); clique && size > best {
-				best, count = size, 1
-			} else if clique && size == best {
-				count++
-			}
-		}
-		if got, several := nabla.LargestCliqueForTest(agree); len(got) != best || several != (count > 1) {
-			t.Fatalf("%v: %v, several %v; want %d, %d of them", agree, got, several, best, count)
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/race"
 )
 
 // FunctionForTest is the engine's view of f.
@@ -13,13 +14,10 @@ func FunctionForTest(f any, x []float64) (*engine.Function, error) {
 
 // ChooseForTest is Choose with another clock.
 func ChooseForTest(now func() time.Time, f any, x []float64, candidates ...Backend) (*Choice, error) {
-	c := realChooser
-	c.now = now
-	return c.choose(f, x, candidates)
+	rules := race.Standard
+	rules.Now = now
+	return choose(rules, f, x, candidates)
 }
-
-// LargestCliqueForTest is the function by which Choose determines the majority.
-var LargestCliqueForTest = largestClique
 
 // ComparedForTest reports whether the last call of p was compared because of the branch
 // that the function took.

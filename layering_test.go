@@ -90,7 +90,7 @@ func TestDependencies(t *testing.T) {
 // those of its tests.
 var rooms = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
-		"coloring engine internal/binding internal/core internal/timing program rules sparse sparsity"},
+		"coloring engine internal/binding internal/core internal/race program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; recordings and their comparison with the function",
 		"internal/core program rules"},
 	{"program", "programs: text form, checker, derivatives, simplification, schedule, machine", "internal/core rules"},
@@ -143,6 +143,8 @@ var rooms = []struct{ path, contents, imports string }{
 	{"internal/core", "the number and its tracers", "rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
+	{"internal/race", "the fastest of several computations of one derivative, and those that contradict the majority",
+		"internal/timing"},
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
@@ -151,7 +153,7 @@ var rooms = []struct{ path, contents, imports string }{
 		". internal/problems internal/tabular internal/timing sparse sparsity"},
 	{"internal/tabular", "tables as text", ""},
 	{"internal/timing", "timing of functions", ""},
-	{"internal/timing/timingtest", "a clock for tests", "internal/timing"},
+	{"internal/timing/timingtest", "ratios of times for benchmarks, a clock for tests", "internal/timing"},
 	{"internal/randfunc", "random functions over Reals, for tests",
 		". backend/forwarddiff backend/reversediff backend/tracker rules"},
 	{"internal/dependent", "modules that require this one, for tests", ""},

@@ -1,4 +1,4 @@
-// Package timingtest times things in Go benchmarks.
+// Package timingtest has a ratio of times for Go benchmarks and a clock for tests.
 package timingtest
 
 import (
