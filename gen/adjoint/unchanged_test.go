@@ -148,7 +148,7 @@ func activeParams(f *ir.Func) (all, first activity.Mask) {
 }
 
 // adjointText returns all that is in the adjoint of f: the text of its function and of the functions that this calls,
-// masks, remarks and the options that matter; or the error. It returns these options besides.
+// masks and remarks; or the error. It returns the options that matter besides.
 func adjointText(p *adjoint.Program, f *ir.Func, m activity.Mask) (string, adjoint.Options) {
 	a, err := p.Of(f, m)
 	if err != nil {
@@ -162,7 +162,6 @@ func adjointText(p *adjoint.Program, f *ir.Func, m activity.Mask) (string, adjoi
 	for _, n := range a.Remarks {
 		fmt.Fprintln(&b, n.Pos.Line, n.Pos.Column, n.Text, n.Ignored)
 	}
-	fmt.Fprintf(&b, "%+v\n", a.Matter)
 	return b.String(), a.Matter
 }
 
