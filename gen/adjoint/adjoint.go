@@ -9,32 +9,21 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Options disable optimizations one by one, so that tests can compare adjoints that must compute the same derivatives.
-// The zero value enables all of them.
+// Options select what New builds. The zero value is right for functions whose arguments share no memory.
 type Options struct {
-	// records every overwritten value that the reverse sweep might read, and fuses nothing
-	KeepAll   bool
-	NoRerun   bool // recomputes no variable in the reverse sweep
-	NoFuse    bool // runs the forward and the reverse sweep of every loop apart
-	NoPrivate bool // treats no array as privatizable in a fused loop
-	NoCover   bool // recognises no loop that assigns all elements of an array
-	NoInverse bool // records integers even if the old value follows from the new one
-	// reverses the iteration order of every loop, even if any order is right
-	NoOrder    bool
-	NoRecycle  bool // allocates in each call instead of reusing memory of the workspace
-	NoLocals   bool // records on stacks even if a local variable would do
-	NoFrames   bool // records each value on a stack of its own
-	NoInline   bool // inlines no calls
-	NoSimplify bool // simplifies neither the primal nor the adjoint
-	// Overlap permits arguments that share memory. Unlike the other options it extends the contract of the adjoint.
+	// Overlap permits arguments that share memory. The adjoints are slower.
 	Overlap bool
+	// Unsimplified leaves out all passes of package simplify, inlining too. The code shows each statement with its
+	// adjoint, at a multiple of the run time.
+	Unsimplified bool
 }
 
 // A Program builds the adjoints of functions that may call each other, and caches what they share: normal forms,
 // activity, specialisations of callees, and the workspace. It is not safe for concurrent use. After an error it may
 // hold half-built specialisations and must be discarded.
 type Program struct {
-	opts       Options // disabled optimizations
+	overlap    bool         // arguments may share memory
+	disabled   optimization // set by tests, and by Options.Unsimplified
 	activity   *activity.Program
 	normalized map[*ir.Func]*normalForm // source function → its normal form
 	segments   map[*ir.Func]*segment    // function of an outlined loop → its description
@@ -48,15 +37,20 @@ type Program struct {
 	// PrimalFunc returns the function that an adjoint calls for a passive callee: the source, not its normal form,
 	// since a caller of Of may modify the functions that an adjoint calls. Tests replace it.
 	primalFunc func(g *normalForm) *ir.Func
-	matter     Options // the options that would have changed an adjoint built so far
+	// OnApplicable, set by tests, is called with each optimization that is possible at some place.
+	onApplicable func(o optimization)
 }
 
 // New returns an empty Program. Its workspace is declared in pkg under the given name; functions of other packages that
 // pkg cannot refer to are not inlined.
 func New(pkg *types.Package, name string, o Options) *Program {
 	var cells ir.Cells
+	var disabled optimization
+	if o.Unsimplified {
+		disabled = simplification
+	}
 	return &Program{
-		opts: o, activity: activity.New(), normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
+		overlap: o.Overlap, disabled: disabled, activity: activity.New(), normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
 		builders: map[spec]*builder{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Of(t) },
 		primalFunc: func(g *normalForm) *ir.Func { return g.source },
@@ -84,9 +78,6 @@ type Adjoint struct {
 	Bars    activity.Mask   // parameters of the primal whose cotangent is a result
 	// the decisions about recording, recomputation, fusion and checkpointing, in the order of the source
 	Remarks []Remark
-	// Matter holds the options that may change Func, or an adjoint that the Program built before. Setting only others
-	// returns the same Func.
-	Matter Options
 }
 
 // An Error reports a construct that has no adjoint.

@@ -42,17 +42,35 @@ func function(t *testing.T, p *lower.Program, path, name string) *ir.Func {
 	return f
 }
 
-// variants are option sets whose adjoints must have the same derivatives.
-var variants = map[string]adjoint.Options{
-	"": {}, "keep all": {KeepAll: true}, "no rerun": {NoRerun: true}, "no fuse": {NoFuse: true},
-	"no private": {NoPrivate: true}, "no cover": {NoCover: true}, "no inverse": {NoInverse: true},
-	"no order":   {NoOrder: true},
-	"no recycle": {NoRecycle: true}, "no locals": {NoLocals: true}, "no frames": {NoFrames: true},
-	"no inline": {NoInline: true}, "no simplify": {NoSimplify: true},
-	"nothing": {
-		KeepAll: true, NoRerun: true, NoFuse: true, NoPrivate: true, NoCover: true, NoInverse: true, NoOrder: true,
-		NoRecycle: true, NoLocals: true, NoFrames: true, NoInline: true, NoSimplify: true,
-	},
+// variants maps the name of a variant to the optimizations that it disables: none, a single one, or all. Their adjoints
+// must have the same derivatives.
+var variants = func() map[string]adjoint.Optimization {
+	out := map[string]adjoint.Optimization{"": 0, "none": adjoint.AllOptimizations}
+	for name, o := range adjoint.Optimizations {
+		out["no "+name] = o
+	}
+	return out
+}()
+
+// TestVariants checks that there is a variant for each optimization.
+func TestVariants(t *testing.T) {
+	var all adjoint.Optimization
+	for _, o := range adjoint.Optimizations {
+		if all&o != 0 || o == 0 || o&(o-1) != 0 {
+			t.Errorf("%b is not a single optimization of its own", o)
+		}
+		all |= o
+	}
+	if all != adjoint.AllOptimizations {
+		t.Errorf("variants disable %b, want %b", all, adjoint.AllOptimizations)
+	}
+}
+
+// without returns a Program with some optimizations disabled.
+func without(disabled adjoint.Optimization) *adjoint.Program {
+	p := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{})
+	p.Disable(disabled)
+	return p
 }
 
 // numbers returns the floats of an argument.
@@ -117,10 +135,9 @@ func result(v ir.Value, f *ir.Var) any {
 
 // check compares the adjoint of f with its tangent in random directions: ⟨seeds, tangents of outputs⟩ must equal
 // ⟨cotangents of inputs, directions⟩. It also checks results, side effects, and a second run with the same workspace.
-func check(t *testing.T, f *ir.Func, m activity.Mask, o adjoint.Options, args ...any) {
+func check(t *testing.T, f *ir.Func, m activity.Mask, disabled adjoint.Optimization, args ...any) {
 	t.Helper()
-	p := adjoint.New(types.NewPackage("w", "w"), "Work", o)
-	a, err := p.Of(f, m)
+	a, err := without(disabled).Of(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}

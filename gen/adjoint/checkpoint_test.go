@@ -70,11 +70,11 @@ func TestCheckpoint(t *testing.T) {
 		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
 	} {
 		f := function(t, p, path, tt.name)
-		for _, name := range []string{"", "keep all", "no recycle", "no inline", "no simplify", "nothing"} {
-			o := variants[name]
+		for _, name := range []string{"", "no selective recording", "no buffer reuse", "no inlining", "no simplification",
+			"none"} {
 			t.Run(fmt.Sprint(tt.name, tt.last, name), func(t *testing.T) {
-				check(t, f, activity.Bits(1), o, x(), tt.last)
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
+				check(t, f, activity.Bits(1), variants[name], x(), tt.last)
+				a, err := without(variants[name]).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func TestCheckpoint(t *testing.T) {
 					t.Errorf("the plan says %q, want %q", said, tt.ignore)
 				}
 				back := unmarked(f)
-				b, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
+				b, err := without(variants[name]).Of(f, activity.Bits(1))
 				back()
 				if err != nil {
 					t.Fatal(err)
@@ -167,7 +167,7 @@ func TestCheckpointMutations(t *testing.T) {
 			for _, tt := range cases {
 				f := function(t, p, path, tt.name)
 				// Simplification would adapt calls to the mutation.
-				o := adjoint.Options{NoSimplify: true}
+				o := adjoint.Options{Unsimplified: true}
 				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)

@@ -43,7 +43,7 @@ func (b *builder) emitter() *emitter {
 	})
 	// Declare in place where the reverse sweep is in the same block. Returns put the forward sweep into a scope of its
 	// own.
-	if e.bothSweeps && !b.p.opts.KeepAll && !ir.LeavesBeyond(b.g.f.Body) {
+	if e.bothSweeps && b.p.enabled(selectiveRecording) && !ir.LeavesBeyond(b.g.f.Body) {
 		e.sink(b.body)
 	}
 	each(b.body, func(n *node) {

@@ -44,8 +44,7 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	if n.loop.entered == nil && basicKind(s.V.Type) == types.Int {
 		v := e.newReverseCopy(s.V)
 		free := s.Step == 1 && reorderable(body, e.b.flow.isShadow)
-		e.b.p.matter.NoOrder = e.b.p.matter.NoOrder || free
-		if free && !e.b.p.opts.NoOrder {
+		if e.b.p.apply(reordering, free) {
 			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
 		}
 		switch s.Step {

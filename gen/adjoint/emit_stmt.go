@@ -43,7 +43,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 				out = append(out, &ir.Set{At: n.at, P: e.b.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
 			// Memory that does not escape comes from the workspace.
-			if isNew(s.E) && !e.b.flow.escapes(s.V) && e.mayRecycle() {
+			if e.b.p.apply(bufferReuse, isNew(s.E) && !e.b.flow.escapes(s.V)) {
 				repeated := !e.bothSweeps || e.depth > 0
 				out = append(out, e.recycledAllocation(s.At, s.V, s.E, !e.hoisted[s.V], repeated)...)
 				break

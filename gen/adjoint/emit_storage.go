@@ -22,14 +22,13 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 				continue
 			}
 			local := e.bothSweeps && depth == 0 && w.slice == nil
-			e.b.p.matter.NoLocals = e.b.p.matter.NoLocals || local
-			if local && !e.b.p.opts.NoLocals {
+			if e.b.p.apply(localStorage, local) {
 				w.local = e.b.g.local("old", w.valueType())
 				e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: w.local})
 				continue
 			}
 			base := baseName(w)
-			if e.fitsRecord(w) {
+			if e.b.p.apply(recordStorage, e.fitsRecord(w)) {
 				run = append(run, w)
 				continue
 			}
@@ -57,8 +56,7 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 // fitsRecord reports whether the old value of w can be the field of a record: a number, a bool or a string. Shadows
 // cannot, as vector mode keeps several of them in fields of their own.
 func (e *emitter) fitsRecord(w *write) bool {
-	e.b.p.matter.NoFrames = true
-	if e.b.p.opts.NoFrames || w.slice != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
+	if w.slice != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
 		return false
 	}
 	_, basic := w.valueType().Underlying().(*types.Basic)

@@ -13,7 +13,7 @@ import (
 // length in the only allocation of the class.
 func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
-	if !ok || f.b.p.opts.NoCover || s.V == nil || s.Step != 1 || n.loop.entered != nil || n.exited != nil ||
+	if !ok || s.V == nil || s.Step != 1 || n.loop.entered != nil || n.exited != nil ||
 		f.valueNumber(s.Lo) != "0" {
 		return nil
 	}
@@ -30,8 +30,8 @@ func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 		if a == nil || a.multiple || a.variable != v {
 			continue
 		}
-		if n := f.valueNumber(a.length); n != "" && n == f.valueNumber(s.Hi) {
-			f.b.p.matter.NoCover = true
+		n := f.valueNumber(a.length)
+		if f.b.p.apply(arrayKills, n != "" && n == f.valueNumber(s.Hi)) {
 			out = append(out, v)
 		}
 	}
@@ -54,9 +54,6 @@ func assignedElement(n *node, i *ir.Var) *ir.Var {
 // of it, written in it, and without an upward-exposed read.
 func (f *flow) privatizable(list []*node) map[any]bool {
 	out := map[any]bool{}
-	if f.b.p.opts.NoPrivate {
-		return out
-	}
 	bad := map[any]bool{}
 	a := f.effects(list...)
 	for k := range a.writes {
@@ -71,7 +68,9 @@ func (f *flow) privatizable(list []*node) map[any]bool {
 	for c := range bad {
 		delete(out, c)
 	}
-	f.b.p.matter.NoPrivate = f.b.p.matter.NoPrivate || len(out) > 0
+	if !f.b.p.apply(privatization, len(out) > 0) {
+		return map[any]bool{}
+	}
 	return out
 }
 

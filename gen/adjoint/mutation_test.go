@@ -159,7 +159,7 @@ func TestMistakes(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, likely, func(c *randprog.Case, tally *randprog.Tally) error {
 				s := c.Adjoints(tangents())
 				for k := range c.Inputs {
-					a, _, err := builtWith(c, adjoint.Options{}, k, mistake.make)
+					a, _, err := builtWith(c, 0, k, mistake.make)
 					if err == nil {
 						err = s.Check(a, tally)
 					}
@@ -214,7 +214,7 @@ func TestMutations(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, 0, func(c *randprog.Case, tally *randprog.Tally) error {
 				s := c.Adjoints(tangents())
 				for k := range c.Inputs {
-					a, _, err := built(c, adjoint.Options{NoSimplify: true}, k)
+					a, _, err := built(c, adjoint.Optimizations["simplification"], k)
 					if err != nil {
 						return err
 					}

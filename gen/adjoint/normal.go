@@ -51,11 +51,6 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	}
 	// Work on a copy: f may be used by the caller, and by other Programs.
 	clone, _ := ir.Clone(f, nil)
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		c, ok := s.(*ir.Call)
-		p.matter.NoInline = p.matter.NoInline || ok && c.Callee.Func != nil
-		return true
-	})
 	// Outline marked loops before anything is inlined into them or moved out of them. Boxing comes first, so that the
 	// state of a loop is in variables whose address is not taken.
 	var notes []Remark
@@ -66,8 +61,8 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 		notes = g.remarks
 	}
 	switch {
-	case p.opts.NoSimplify:
-	case p.opts.NoInline:
+	case !p.enabled(simplification):
+	case hasCall(f) && !p.apply(inlining, true):
 		simplify.Body(clone, p.work.pkg)
 	default:
 		simplify.Primal(clone, p.work.pkg)
@@ -112,6 +107,16 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 	clone.Body = m.Block(clone.Body)
 	clone.Body = g.control(clone.Body)
 	return g
+}
+
+// hasCall reports whether f calls a function that could be inlined.
+func hasCall(f *ir.Func) (found bool) {
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		c, ok := s.(*ir.Call)
+		found = found || ok && c.Callee.Func != nil
+		return !found
+	})
+	return found
 }
 
 // normalFormOf returns the normal form whose function is f. It panics with an Error if there is none.

@@ -42,9 +42,6 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	}
 	a = b.emitEntry(f)
 	a.Remarks = b.remarks()
-	// These change almost every adjoint.
-	p.matter.KeepAll, p.matter.NoSimplify, p.matter.Overlap = true, true, true
-	a.Matter = p.matter
 	p.simplify(a.Func, b)
 	return a, nil
 }
@@ -91,7 +88,7 @@ func (b *builder) analyse() {
 			}
 		}
 		for _, w := range n.writes {
-			if b.p.opts.NoInverse {
+			if !b.p.enabled(inversion) {
 				w.inverse = nil
 			}
 			if w.slice != nil {
@@ -134,7 +131,9 @@ func (b *builder) analyse() {
 	f.neededAtExit = f.recordFunc(locationSet{})
 	each(b.body, func(n *node) {
 		for _, w := range n.writes {
-			b.p.matter.NoInverse = b.p.matter.NoInverse || w.recorded && w.inverse != nil
+			if w.recorded && w.inverse != nil {
+				b.p.reportApplicable(inversion)
+			}
 		}
 	})
 	b.analysed = true
@@ -174,7 +173,7 @@ func (p *Program) emit(b *builder) {
 // simplify optimises a function emitted for b. It may assume that the parameters refer to disjoint memory if
 // b.spec.alias is empty.
 func (p *Program) simplify(f *ir.Func, b *builder) {
-	if p.opts.NoSimplify {
+	if !p.enabled(simplification) {
 		return
 	}
 	adjoint := map[string]bool{} // names, since emission clones the variables
@@ -190,7 +189,7 @@ func (p *Program) simplify(f *ir.Func, b *builder) {
 // entryAliases returns the alias groups of an entry point: none, or one of all parameters with references if arguments
 // may overlap.
 func (p *Program) entryAliases(f *ir.Func) string {
-	if !p.opts.Overlap {
+	if !p.overlap {
 		return ""
 	}
 	all := ""

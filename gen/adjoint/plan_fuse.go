@@ -16,7 +16,7 @@ import (
 // of an enclosing fused loop, may follow list. Inside the loop, and in the branches of an If that ends list, fuse is
 // applied recursively.
 func (f *flow) fuse(list []*node) []*node {
-	if f.b.p.opts.NoFuse || f.b.p.opts.KeepAll || f.b.seedsResultShadows() {
+	if !f.b.p.enabled(selectiveRecording) || f.b.seedsResultShadows() {
 		return list
 	}
 	// Choose the loop with the greatest benefit.
@@ -29,7 +29,7 @@ func (f *flow) fuse(list []*node) []*node {
 			}
 		}
 	}
-	if best < 0 {
+	if !f.b.p.apply(fusion, best >= 0) {
 		// Without a loop here, a branch at the end may have one.
 		if k := len(list) - 1; k >= 0 {
 			if _, ok := list[k].s.(*ir.If); ok {
@@ -38,7 +38,6 @@ func (f *flow) fuse(list []*node) []*node {
 		}
 		return list
 	}
-	f.b.p.matter.NoFuse = true
 	n := list[best]
 	n.fused = true
 	n.privatized = f.privatizable(n.then)

@@ -35,7 +35,7 @@ func (f *flow) findRecomputable(list []*node, depth int) {
 			inner++
 		}
 		// A candidate is assigned only by its declaration.
-		if l, ok := n.s.(*ir.Let); ok && depth > 0 && !f.b.p.opts.NoRerun && l.E != nil && f.assignments[l.V] == 1 {
+		if l, ok := n.s.(*ir.Let); ok && depth > 0 && l.E != nil && f.assignments[l.V] == 1 {
 			if cost, ok := f.recomputeCost(l.E); ok && cost <= maxRecomputeCost {
 				f.recomputable[l.V] = n
 			}
@@ -124,9 +124,8 @@ func (f *flow) markNeeded(list []*node) {
 				continue
 			}
 			// The reverse sweep evaluates the variable again and reads its operands.
-			if n := f.recomputable[k.v]; n != nil {
+			if n := f.recomputable[k.v]; f.b.p.apply(recomputation, n != nil) {
 				f.recomputed[k.v] = true
-				f.b.p.matter.NoRerun = true
 				read(f.reads(ir.Block{n.s}))
 				continue
 			}

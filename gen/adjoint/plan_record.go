@@ -201,16 +201,16 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 // overwritesNeeded reports whether w may overwrite a location in s. Memory is compared by class and cell type.
 func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
 	if v := w.whole(); v != nil {
-		if f.b.p.opts.KeepAll {
+		if !f.b.p.enabled(selectiveRecording) {
 			return f.needed[v]
 		}
 		return s[location{v: v}]
 	}
 	if w.place != nil && !w.place.Indirect() {
 		v := w.place.Root
-		return s[location{v: v}] || f.b.p.opts.KeepAll && f.needed[v]
+		return s[location{v: v}] || !f.b.p.enabled(selectiveRecording) && f.needed[v]
 	}
-	if f.b.p.opts.KeepAll {
+	if !f.b.p.enabled(selectiveRecording) {
 		return true
 	}
 	// Compare memory by location: two places of one location may be the same.

@@ -14,28 +14,30 @@ import (
 // formPath is the package of functions whose adjoints are inspected.
 const formPath = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 
-// form returns the adjoint, with default options, of a function of testdata/funcs with a slice parameter, and the text
-// of the workspace type. It checks the function under every variant first.
-func form(t *testing.T, name string) (*adjoint.Adjoint, string) {
+// form returns the adjoint of a function of testdata/funcs with a slice parameter, the text of the workspace type, and
+// the optimizations that are possible. It checks the function under every variant first.
+func form(t *testing.T, name string) (*adjoint.Adjoint, string, adjoint.Optimization) {
 	t.Helper()
 	f := function(t, load(t, formPath), formPath, name)
 	for _, o := range variants {
 		check(t, f, activity.Bits(1), o, []float64{0.5, 1.25, 0.75, 1.5})
 	}
 	p := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{})
+	applicable := p.Applicable()
 	a, err := p.Of(f, activity.Bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a, types.TypeString(p.Workspace().Type.Underlying(), nil)
+	return a, types.TypeString(p.Workspace().Type.Underlying(), nil), *applicable
 }
 
 // TestCovers checks that a loop that assigns all elements of a slice is recognised, however its length is written and
 // though an inner loop exits early, and one that may exit is not.
 func TestCovers(t *testing.T) {
 	for name, want := range map[string]bool{"Sized": true, "Broken": true, "Skipped": false} {
-		if a, _ := form(t, name); a.Matter.NoCover != want {
-			t.Errorf("%s: all of the slice is set: %v, want %v\n%v", name, a.Matter.NoCover, want, a.Func)
+		a, _, applicable := form(t, name)
+		if got := applicable&adjoint.ArrayKills != 0; got != want {
+			t.Errorf("%s: all of the slice is set: %v, want %v\n%v", name, got, want, a.Func)
 		}
 	}
 }
@@ -43,7 +45,7 @@ func TestCovers(t *testing.T) {
 // TestOnce checks that each elementary function is evaluated once, and that there is one count of omitted products for
 // each that may have an unbounded derivative.
 func TestOnce(t *testing.T) {
-	a, _ := form(t, "Within")
+	a, _, _ := form(t, "Within")
 	var got []string
 	ir.Walk(a.Func.Body, func(s ir.Stmt) bool {
 		for _, e := range ir.Exprs(s) {
@@ -63,7 +65,7 @@ func TestOnce(t *testing.T) {
 
 // TestViewsRerun checks that slices of an array are recomputed rather than recorded, though the array is overwritten.
 func TestViewsRerun(t *testing.T) {
-	a, work := form(t, "Windows")
+	a, work, _ := form(t, "Windows")
 	if strings.Contains(work, "[][]float64") {
 		t.Errorf("it keeps %s\n%v", work, a.Func)
 	}
@@ -73,7 +75,7 @@ func TestViewsRerun(t *testing.T) {
 func TestListBehindPointer(t *testing.T) {
 	f := function(t, load(t, formPath), formPath, "Pop")
 	for _, o := range variants {
-		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
+		a, err := without(o).Of(f, activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
 		}

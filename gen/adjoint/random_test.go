@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/types"
 	"maps"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -22,10 +21,10 @@ var (
 	programs = flag.Int("programs", 0,
 		"how many random programs are differentiated; 0 is as many as the length of the tests asks for")
 	firstSeed  = flag.Uint64("seed", 1, "of the first random program")
-	variant    = flag.String("variant", "all", "which options random programs are differentiated with")
+	variant    = flag.String("variant", "all", "the variant, a key of variants, that random programs are differentiated with, or all")
 	variantsOf = flag.Int("variants", 0,
-		"under how many options each program is differentiated, one after the other, besides none; "+
-			"0 is all that matter")
+		"under how many variants each program is differentiated, one after the other, besides none; "+
+			"0 is all with an effect")
 )
 
 // tangents returns a cached constructor of tangents.
@@ -50,31 +49,33 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	}
 }
 
-// built returns the adjoint of c with respect to the parameters of its k-th input, and the options that matter for it.
-func built(c *randprog.Case, o adjoint.Options, k int) (*randprog.Adjoint, adjoint.Options, error) {
-	return builtWith(c, o, k, func(*adjoint.Program) {})
+// built returns the adjoint of c with respect to the parameters of its k-th input, without the disabled optimizations.
+// It also returns the optimizations that are possible for it.
+func built(c *randprog.Case, disabled adjoint.Optimization, k int) (*randprog.Adjoint, adjoint.Optimization, error) {
+	return builtWith(c, disabled, k, func(*adjoint.Program) {})
 }
 
 // builtWith is built with a Program that mistake has modified.
-func builtWith(c *randprog.Case, o adjoint.Options, k int,
-	mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Options, err error) {
+func builtWith(c *randprog.Case, disabled adjoint.Optimization, k int,
+	mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Optimization, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &randprog.Failure{Oracle: "panic", Input: k, Text: fmt.Sprint(r)}
 		}
 	}()
 	mask, overlap := c.Mask(k)
-	o.Overlap = overlap
 	pkg := c.F.Object.Pkg()
 	if len(c.Inputs[k].Mem)%4 == 0 {
 		pkg = types.NewPackage("w", "w") // cannot refer to all functions: fewer are inlined
 	}
-	p := adjoint.New(pkg, "Work", o)
+	p := adjoint.New(pkg, "Work", adjoint.Options{Overlap: overlap})
+	p.Disable(disabled)
+	applicable := p.Applicable()
 	mistake(p)
 	if c.Also != nil { // shares functions with F, and its adjoint is modified first
 		a, err := p.Of(c.Also, activity.Bits(1))
 		if err != nil {
-			return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
+			return nil, 0, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
 		}
 		source := reached(c.Also)
 		for _, f := range reached(a.Func) {
@@ -85,12 +86,12 @@ func builtWith(c *randprog.Case, o adjoint.Options, k int,
 	}
 	a, err := p.Of(c.F, activity.Bits(mask))
 	if err != nil {
-		return nil, o, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
+		return nil, 0, &randprog.Failure{Oracle: "build", Input: k, Text: err.Error()}
 	}
 	return &randprog.Adjoint{
 		F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(), Seeds: a.Seeds.Uint64(),
 		Bars: a.Bars.Uint64(),
-	}, a.Matter, nil
+	}, *applicable, nil
 }
 
 // reached returns f and the functions that it calls, each once.
@@ -107,17 +108,6 @@ func reached(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// matters reports whether o and p have an option in common.
-func matters(o, p adjoint.Options) bool {
-	x, y := reflect.ValueOf(o), reflect.ValueOf(p)
-	for i := range x.NumField() {
-		if x.Field(i).Bool() && y.Field(i).Bool() {
-			return true
-		}
-	}
-	return false
-}
-
 // asked checks the adjoint a of a case, its second derivatives if twice is set.
 func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bool, tally *randprog.Tally) error {
 	if err := s.Check(a, tally); err != nil {
@@ -130,8 +120,8 @@ func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bo
 }
 
 // adjoints returns a check of the adjoints of a random program under the named variants, for one of its inputs. Second
-// derivatives are checked under one of them. If a variant does not matter its adjoint must equal that of the default
-// options, which is checked for some programs.
+// derivatives are checked under one of them. The adjoint of a variant that disables no applicable optimization must equal
+// that with all of them, which is checked for some programs.
 func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		turn := uint64(len(c.Source()))
@@ -140,13 +130,13 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 		}
 		s := c.Adjoints(tangents())
 		k := int(turn % uint64(len(c.Inputs)))
-		plain, matter, err := built(c, adjoint.Options{}, k)
+		plain, applicable, err := built(c, 0, k)
 		if err != nil {
 			return err
 		}
 		for i, name := range names {
 			twice := c.Program == nil || turn%uint64(len(names)) == uint64(i)
-			if name != "" && !twice && turn%32 != 0 && !matters(variants[name], matter) {
+			if name != "" && !twice && turn%32 != 0 && variants[name]&applicable == 0 {
 				continue
 			}
 			if n := uint64(len(names)); *variantsOf > 0 && name != "" && (uint64(i)+n-turn%n)%n >= uint64(*variantsOf) {
@@ -156,8 +146,8 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 			if err == nil {
 				err = asked(c, s, a, twice, tally)
 			}
-			if err == nil && !matters(variants[name], matter) && a.F.String() != plain.F.String() {
-				err = &randprog.Failure{Oracle: "matter", Input: k, Text: "another adjoint, though no option matters"}
+			if err == nil && variants[name]&applicable == 0 && a.F.String() != plain.F.String() {
+				err = &randprog.Failure{Oracle: "applicable", Input: k, Text: "another adjoint without optimizations that are not applicable"}
 			}
 			if err == nil {
 				continue

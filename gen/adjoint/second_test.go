@@ -1,7 +1,6 @@
 package adjoint_test
 
 import (
-	"go/types"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +31,7 @@ func TestUnused(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for name, o := range variants {
-		a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(function(t, p, path, "Unused"),
+		a, err := without(o).Of(function(t, p, path, "Unused"),
 			activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +73,7 @@ func TestSecond(t *testing.T) {
 					from, at = marked, loops
 				}
 				f := function(t, from, at, name)
-				a, err := adjoint.New(types.NewPackage("w", "w"), "Work", o).Of(f, activity.Bits(1))
+				a, err := without(o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}

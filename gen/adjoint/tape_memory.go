@@ -9,18 +9,11 @@ import (
 // Reuse of allocations. Memory that does not escape from a call belongs to the workspace: later calls find it there and
 // allocate nothing.
 
-// mayRecycle reports whether allocations are taken from the workspace. It is asked only if there is one, and notes so
-// in matter.
-func (e *emitter) mayRecycle() bool {
-	e.b.p.matter.NoRecycle = true
-	return !e.b.p.opts.NoRecycle
-}
-
 // recycleAllocations returns b, statements of the reverse sweep, with allocations taken from the workspace. They are
 // temporaries of one statement adjoint, so one buffer serves all executions.
 func (e *emitter) recycleAllocations(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && isNew(l.E) && e.mayRecycle() {
+		if l, ok := s.(*ir.Let); ok && e.b.p.apply(bufferReuse, isNew(l.E)) {
 			out = append(out, e.recycledAllocation(l.At, l.V, l.E, true, false)...)
 			continue
 		}

@@ -302,7 +302,7 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 
 // TestRandom compares lane forms of adjoints of random programs with the adjoints.
 func TestRandom(t *testing.T) {
-	for name, o := range map[string]adjoint.Options{"": {}, "no simplify": {NoSimplify: true}} {
+	for name, o := range map[string]adjoint.Options{"": {}, "unsimplified": {Unsimplified: true}} {
 		t.Run(name, func(t *testing.T) {
 			randprog.Files(t, "../adjoint/testdata/failures", sides(o, nil))
 			n := longtest.Cases(*programs, 5, 25, 100)
