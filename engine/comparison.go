@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/nabla-ad/nabla/internal/schedule"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -17,7 +18,7 @@ import (
 // the point itself alone but not the derivatives there. This takes one evaluation of the function and one replay. If x
 // is that of the last comparison, the replay is not repeated. If x moves and the function may capture data, most calls
 // only compare the value at x, which the call computes anyway, and one in sixteen a point nearby. Values that may jump
-// are compared at x too, since a jump does not show nearby. See staleness.go for the calls that are compared.
+// are compared at x too, since a jump does not show nearby. [Comparison.Due] chooses the calls that are compared.
 type Comparison struct {
 	f      *Function
 	random uint64 // state of the generator of points
@@ -29,11 +30,11 @@ type Comparison struct {
 	differ disagreement
 
 	// The calls of the prepared object.
-	schedule
-	call   uint64 // the mark of the current call; see Function.NewCall
-	chosen bool   // the current call is compared
-	hidden bool   // the last comparison near a point was made at the point itself
-	lost   int    // the earliest open of dropped recordings that could not be judged, 0 if there is none
+	schedule schedule.Schedule
+	call     uint64 // the mark of the current call; see Function.NewCall
+	chosen   bool   // the current call is compared
+	hidden   bool   // the last comparison near a point was made at the point itself
+	lost     int    // the earliest open of dropped recordings that could not be judged, 0 if there is none
 }
 
 // Compared is a recording and the state of its comparisons.
@@ -70,8 +71,8 @@ func NewComparison(f *Function) *Comparison {
 func (c *Comparison) Due() bool {
 	if mark := *c.f.call; mark == 0 || mark != c.call {
 		c.call = mark
-		c.count()
-		c.chosen = !c.f.policy.NoStaleCheck && (c.captures() || c.schedule.due())
+		c.schedule.Count()
+		c.chosen = !c.f.policy.NoStaleCheck && (c.captures() || c.schedule.Due())
 	}
 	return c.chosen
 }
@@ -81,7 +82,7 @@ func (c *Comparison) captures() bool { return c.f.def.Captures && !c.f.policy.Fi
 
 // Made returns the state of p, recorded in the current call.
 func (c *Comparison) Made(p *program.Program) *Compared {
-	return &Compared{base: p, near: c.calls, fresh: true, jumps: jumps(p), fixed: escapes(p),
+	return &Compared{base: p, near: c.schedule.Calls, fresh: true, jumps: jumps(p), fixed: escapes(p),
 		last: make([]float64, len(c.at))}
 }
 
@@ -119,8 +120,8 @@ func jumps(p *program.Program) bool {
 
 // Skip notes that r was replayed without a comparison.
 func (c *Comparison) Skip(r *Compared) {
-	if r.open == 0 && r.near != c.calls {
-		r.open = c.calls
+	if r.open == 0 && r.near != c.schedule.Calls {
+		r.open = c.schedule.Calls
 	}
 }
 
@@ -153,10 +154,10 @@ func (c *Comparison) Broken(r *Compared, others ...*Compared) error {
 // broken notes that a comparison failed and returns the error of Broken. Results since call first may be wrong; 0 means
 // none.
 func (c *Comparison) broken(first int) error {
-	c.fail()
+	c.schedule.Failed = true
 	e := &StaleError{Function: c.f.Name(), values: c.captures()}
 	if first > 0 {
-		e.Unchecked = c.calls - first
+		e.Unchecked = c.schedule.Calls - first
 	}
 	if e.Unchecked > 0 || c.f.policy.FailOnGuard {
 		return e
@@ -178,7 +179,7 @@ func earlier(a, b int) int {
 // assumes that the data changed once.
 func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 	switch {
-	case r.open == 0 || r.open == c.calls:
+	case r.open == 0 || r.open == c.schedule.Calls:
 		return false, true
 	case !same || !c.captures():
 		return false, false
@@ -224,7 +225,8 @@ func (r *Compared) machine(k int) *program.Machine {
 // differ.
 func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64) (ok bool, err error) {
 	c.hidden = false
-	near := m == nil || c.failed || !c.captures() || r.fresh || r.kink || c.powerOfTwo() || c.calls-r.near >= between
+	near := m == nil || c.schedule.Failed || !c.captures() || r.fresh || r.kink || c.schedule.PowerOfTwo() ||
+		c.schedule.Calls-r.near >= between
 	known := !near && r.same(x, params)
 	if known {
 		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
@@ -234,7 +236,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 			return false, err
 		}
 		if known = !near; known && !r.jumps {
-			r.near, r.open = c.calls, 0
+			r.near, r.open = c.schedule.Calls, 0
 			return true, nil
 		}
 	}
@@ -253,7 +255,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 	switch {
 	case !finite(c.got): // many changes leave an infinite value or a NaN alone
 	case known:
-		r.near, r.open = c.calls, 0
+		r.near, r.open = c.schedule.Calls, 0
 		return true, nil
 	case !near:
 		c.Skip(r)
@@ -334,7 +336,7 @@ func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err
 func (c *Comparison) compared(r *Compared, x, params []float64) {
 	r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
 	r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
-	r.near, r.open, r.fresh = c.calls, 0, false
+	r.near, r.open, r.fresh = c.schedule.Calls, 0, false
 }
 
 // same reports whether x and params are those of the last comparison near a point, in which all coordinates differed.
@@ -360,7 +362,7 @@ func isPanic(err error) bool {
 // Hidden reports whether the recording must be made again although Agrees returned true: recording and function could
 // only be compared at x itself, where not every change of captured data is visible.
 func (c *Comparison) Hidden() bool {
-	return c.hidden && (c.failed || c.captures()) && !c.f.policy.FailOnGuard
+	return c.hidden && (c.schedule.Failed || c.captures()) && !c.f.policy.FailOnGuard
 }
 
 // Changed reports whether results since r.open may be wrong, given that p, recorded in place of a Hidden r, differs

@@ -99,7 +99,7 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 // the least recently used branch is dropped.
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
-	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.calls,
+	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.schedule.Calls,
 		plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
 	b.seen = c.compare.Made(p)
 	if ctx := c.f.def.Context; ctx != nil {
@@ -164,14 +164,14 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	case err != nil:
 	case !due:
 		c.compare.Skip(b.seen)
-	case b.call != c.compare.calls:
+	case b.call != c.compare.schedule.Calls:
 		b, m, err = c.verify(b, m, x, extra)
 	}
 	c.recent = 0.9*c.recent + float64(c.records-before)
 	if err != nil {
 		return nil, err
 	}
-	b.call = c.compare.calls
+	b.call = c.compare.schedule.Calls
 	if m, err = c.settle(b, m, x, extra); err == nil {
 		err = c.stale
 	}

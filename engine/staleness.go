@@ -3,32 +3,15 @@ package engine
 import (
 	"fmt"
 	"math"
+
+	"github.com/nabla-ad/nabla/internal/schedule"
 )
 
 // Prepared objects compute by programs that were made from the function: recordings, which hold captured data as
 // constants, and generated code, which is of the source at another time. Both are stale once they compute something
-// else than the function. This file says when they are compared with it (schedule), how far values may be apart
-// (disagreement), and which errors a failed comparison becomes (StaleError, StaleCodeError). [Comparison] compares
-// recordings, at points near those of the calls; [Watch] compares values by generated code.
-
-// A schedule chooses the calls of a prepared object that are compared: calls 1, 2, 4, 8, …, so that their cost
-// vanishes in the long run, and all calls after a comparison has failed. The zero value is at the start.
-type schedule struct {
-	calls  int
-	failed bool
-}
-
-// count counts a call.
-func (s *schedule) count() { s.calls++ }
-
-// fail notes that a comparison failed.
-func (s *schedule) fail() { s.failed = true }
-
-// due reports whether the call counted last is compared.
-func (s *schedule) due() bool { return s.failed || s.powerOfTwo() }
-
-// powerOfTwo reports whether the call counted last is one of 1, 2, 4, 8, …
-func (s *schedule) powerOfTwo() bool { return s.calls&(s.calls-1) == 0 }
+// else than the function. This file says when they are compared with it ([schedule.Schedule]), how far values may be
+// apart (disagreement), and which errors a failed comparison becomes (StaleError, StaleCodeError). [Comparison]
+// compares recordings, at points near those of the calls; [Watch] compares values by generated code.
 
 // agreement is the largest relative difference of values that count as equal.
 const agreement = 1e-9
@@ -115,22 +98,22 @@ func (f *Function) comparable(y, x []float64) ([]float64, error) {
 
 // A Watch compares values that generated code computed with those of the function. The zero value is ready for use.
 type Watch struct {
-	schedule
-	differ disagreement
-	want   []float64
+	schedule schedule.Schedule
+	differ   disagreement
+	want     []float64
 }
 
 // Next reports whether the next call of f is compared.
 func (w *Watch) Next(f *Function) bool {
 	next := w.schedule
-	next.count()
-	return next.due() && !f.policy.NoStaleCheck
+	next.Count()
+	return next.Due() && !f.policy.NoStaleCheck
 }
 
 // Due counts a call of f and reports whether it is compared.
 func (w *Watch) Due(f *Function) bool {
-	w.count()
-	return w.due() && !f.policy.NoStaleCheck
+	w.schedule.Count()
+	return w.schedule.Due() && !f.policy.NoStaleCheck
 }
 
 // Check returns a *[StaleCodeError] if y, computed at x, is not the value of f, or the error of evaluating f.
@@ -147,7 +130,7 @@ func (w *Watch) Check(f *Function, y, x []float64) error {
 	if i < 0 {
 		return nil
 	}
-	w.fail()
+	w.schedule.Failed = true
 	return &StaleCodeError{Function: f.def.Name, Output: i + len(y) - len(want), Got: got[i], Want: want[i]}
 }
 

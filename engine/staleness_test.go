@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -14,25 +13,6 @@ func plain(n int, f func(x []float64) []float64) *Function {
 		copy(y, f(x))
 		return nil
 	}})
-}
-
-func TestSchedule(t *testing.T) {
-	var s schedule
-	var due []int
-	for call := range 70 {
-		if s.count(); s.due() {
-			due = append(due, call+1)
-		}
-	}
-	if want := []int{1, 2, 4, 8, 16, 32, 64}; !slices.Equal(due, want) {
-		t.Errorf("calls %v are compared, want %v", due, want)
-	}
-	s.fail()
-	for range 10 {
-		if s.count(); !s.due() {
-			t.Error("a call after a failed comparison is not compared")
-		}
-	}
 }
 
 func TestDiffers(t *testing.T) {

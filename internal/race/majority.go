@@ -7,8 +7,8 @@ import (
 )
 
 // majority returns the largest set of candidates that agree pairwise. It stores in the other working candidates the
-// reason for their rejection, and in those of the set their difference from the reference candidate. Two largest sets are
-// an error.
+// reason for their rejection, and in those of the set their difference from the reference candidate. Two largest sets
+// are an error.
 func majority(all []*runner, n int) ([]*runner, error) {
 	var work []*runner
 	for _, a := range all {
@@ -132,8 +132,8 @@ func distance(a, b []float64) float64 {
 	return worst
 }
 
-// largestClique returns the largest set of indices that agree pairwise, and whether there are several of that size. agree
-// is symmetric. The search is exhaustive and takes exponential time in the number of candidates.
+// largestClique returns the largest set of indices that agree pairwise, and whether there are several of that size.
+// agree is symmetric. The search is exhaustive and takes exponential time in the number of candidates.
 func largestClique(agree [][]bool) (best []int, several bool) {
 	var grow func(set []int, next int)
 	grow = func(set []int, next int) {

@@ -1,8 +1,8 @@
 // Package race finds the fastest of several computations of one derivative, and those that contradict the majority.
 //
-// The input is a list of candidates, each of which prepares a call that writes the value of a function at a fixed point,
-// m numbers, and its derivative there, an m×n matrix by rows. The output is a [Result] for each candidate and the
-// ranking of those that agree. A race has three stages:
+// The input is a list of candidates, each of which prepares a call that writes the value of a function at a fixed
+// point, m numbers, and its derivative there, an m×n matrix by rows. The output is a [Result] for each candidate and
+// the ranking of those that agree. A race has three stages:
 //
 //   - each candidate is prepared and called once;
 //   - the majority, the largest set of candidates that agree pairwise, is taken to be right, and the others are rejected;
@@ -26,12 +26,12 @@ import (
 // ErrDisagree reports that candidates compute different derivatives.
 var ErrDisagree = errors.New("derivatives disagree")
 
-// Agreement is the tolerance for derivatives without truncation error. It covers rounding errors, even of functions that
-// lose half of their digits.
+// Agreement is the tolerance for derivatives without truncation error. It covers rounding errors, even of functions
+// that lose half of their digits.
 const Agreement = 1e-8
 
-// A Call writes a value, of m numbers, to y and the derivative, m rows of n numbers, to d. All calls of a race get the same
-// slices.
+// A Call writes a value, of m numbers, to y and the derivative, m rows of n numbers, to d. All calls of a race get the
+// same slices.
 type Call func(y, d []float64) error
 
 // A Candidate takes part in a race.
@@ -46,7 +46,8 @@ type Candidate struct {
 
 // A Result holds what a race found out about a candidate.
 type Result struct {
-	// Err is the reason why the candidate was rejected: an error of Prepare or of a call, or one that wraps ErrDisagree.
+	// Err is the reason why the candidate was rejected: an error of Prepare or of a call, or one that wraps
+	// ErrDisagree.
 	Err error
 	// Prepare is the time that Prepare took.
 	Prepare time.Duration
@@ -56,8 +57,8 @@ type Result struct {
 	Spread float64
 	// Samples is the number of samples, 0 if the candidate was not timed.
 	Samples int
-	// Difference is the largest difference from the derivative of the reference candidate, which is the first of the most
-	// accurate ones in the majority, relative to its largest component.
+	// Difference is the largest difference from the derivative of the reference candidate, which is the first of the
+	// most accurate ones in the majority, relative to its largest component.
 	Difference float64
 }
 
@@ -91,8 +92,8 @@ type runner struct {
 }
 
 // Run holds a race between candidates whose values have m numbers and whose derivatives are m×n matrices. The results
-// are in the order of the candidates. ranking holds the indices of those that were timed, fastest first. The error, which
-// wraps ErrDisagree, is that there is no majority; nothing is timed then.
+// are in the order of the candidates. ranking holds the indices of those that were timed, fastest first. The error,
+// which wraps ErrDisagree, is that there is no majority; nothing is timed then.
 func (r Rules) Run(candidates []Candidate, m, n int) (results []Result, ranking []int, err error) {
 	all := make([]*runner, len(candidates))
 	for i, c := range candidates {
