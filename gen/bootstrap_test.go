@@ -90,8 +90,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// TestNothingLeft removes the file of a package without targets, and no file of others.
-func TestNothingLeft(t *testing.T) {
+// TestStaleOutputRemoved removes the generated file of a package without targets, and no other file of that name.
+func TestStaleOutputRemoved(t *testing.T) {
 	dir := module(t, map[string]string{
 		"go.mod": bootMod, "a.go": "package boot\n", lower.Output: lower.Header + "\n\npackage boot\n",
 		"other/a.go": "package other\n", "other/" + lower.Output: "package other\n",
@@ -117,9 +117,8 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestUnreadable keeps the file of a package that does not parse: which functions there
-// are is not known.
-func TestUnreadable(t *testing.T) {
+// TestUnparsedPackage keeps the generated file of a package that does not parse, since its functions are not known.
+func TestUnparsedPackage(t *testing.T) {
 	dir := module(t, map[string]string{"go.mod": bootMod, "boot.go": boot})
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ type role struct {
 
 // builds returns the builds that every run makes.
 func builds() []*build {
-	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), onlyBuild, secondBuild, productBuild,
+	return []*build{tangentBuild(1), tangentBuild(4), adjointBuild, seedsBuild(4), gradientBuild, secondBuild, hvpBuild,
 		tracedBuild}
 }
 
@@ -137,14 +137,14 @@ func (u *unit) tangent(n int) *tangent.Program {
 
 // lanes returns the program that vectorises functions for n lanes, creating it if needed.
 func (u *unit) lanes(n int) *lanes.Program {
-	if u.sides[n] == nil {
+	if u.vectorizers[n] == nil {
 		w := u.adjoint.Workspace()
-		u.sides[n] = lanes.New(lanes.NewTypes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
+		u.vectorizers[n] = lanes.New(lanes.NewTypes(n), &lanes.Workspace{Type: w.Type, Field: w.Like})
 		if u.simd {
-			u.sides[n].EnableVectors()
+			u.vectorizers[n].EnableVectors()
 		}
 	}
-	return u.sides[n]
+	return u.vectorizers[n]
 }
 
 // trusts returns a predicate that reports whether accesses to memory reachable from v cannot panic: v is the workspace,
@@ -176,17 +176,17 @@ func (u *unit) simple(t *target) *ir.Func {
 // A unit is one generated file of a package.
 type unit struct {
 	*home
-	file      *File
-	suffix    string // suffix of unexported names, distinct for each file
-	workspace string // name of the workspace type
-	targets   []*target
-	refusals  []*target                // targets that are only registered with the reason of their refusal
-	simd      bool                     // SIMD variants are generated
-	tangents  map[int]*tangent.Program // by width; derivatives of shared callees are built once
-	sides     map[int]*lanes.Program   // vectorisers by width
-	adjoint   *adjoint.Program
-	adjoints  map[*target]*adjoint.Adjoint
-	traced    *traced.Program
+	file        *File
+	suffix      string // suffix of unexported names, distinct for each file
+	workspace   string // name of the workspace type
+	targets     []*target
+	refusals    []*target                // targets that are only registered with the reason of their refusal
+	simd        bool                     // SIMD variants are generated
+	tangents    map[int]*tangent.Program // by width; derivatives of shared callees are built once
+	vectorizers map[int]*lanes.Program   // vectorisers by width
+	adjoint     *adjoint.Program
+	adjoints    map[*target]*adjoint.Adjoint
+	traced      *traced.Program
 }
 
 // buildsOf returns the builds of a run: those of builds and those of the widths in opts.Lanes.
@@ -215,7 +215,7 @@ func (u *unit) build(t *target) {
 			severity = t.severity()
 		}
 		var b *built
-		err := u.program.contained(t, kind.name, func() (err error) {
+		err := u.program.contain(t, kind.name, func() (err error) {
 			b, err = u.make(t, kind)
 			return err
 		})
@@ -264,9 +264,9 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 			simplify.DeadCode(f, u.trusts(b))
 		}
 	}
-	err = t.sound(kind.name, b.fn)
+	err = t.checkWellFormed(kind.name, b.fn)
 	if err == nil {
-		err = u.checkVectors(b.fn)
+		err = u.checkSIMDVariants(b.fn)
 	}
 	if err == nil {
 		err = u.printable(b.fn)
@@ -350,11 +350,11 @@ func (u *unit) source(funcs ...print.Func) print.Source {
 // print writes the text of the file. If that fails, the derivatives responsible are blamed and the package is begun
 // again without them.
 func (u *unit) print() error {
-	err := caught(u.write)
+	err := runRecovered(u.write)
 	if err == nil {
 		return nil
 	}
-	return u.culprits(err)
+	return u.blameWrite(err)
 }
 
 // write prints and type-checks the file and its SIMD file, and stores their texts. It leaves them nil if there is
@@ -366,7 +366,7 @@ func (u *unit) write() error {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
 			funcs = append(funcs,
-				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: apart(b),
+				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: disjointChecks(b),
 					Shadows:    t.shadows(b),
 					Workspaces: b.workspaces()})
 		}
@@ -379,7 +379,7 @@ func (u *unit) write() error {
 	if !u.cyclic {
 		src.Rest = func(s *print.Scope) string { return registration(s, slices.Concat(u.targets, u.refusals)) }
 	}
-	src.SIMD = u.vector
+	src.SIMD = u.simdVariant
 	text, twin, err := src.PrintSIMD()
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)

@@ -66,7 +66,7 @@ func (p *Program) find(name string) (*unit, *target, error) {
 // of each line, and the decisions of the adjoint, such as the values it records or recomputes and the loops whose
 // sweeps it fuses.
 func (p *Program) Explain(w io.Writer, function string) error {
-	return p.again(func() error { return p.explainAll(w, function) })
+	return p.withRestarts(func() error { return p.explainAll(w, function) })
 }
 
 func (p *Program) explainAll(w io.Writer, function string) error {
@@ -247,7 +247,7 @@ func (p *Program) Dump(w io.Writer, stage, function string) error {
 	if !slices.Contains(p.Stages(), stage) {
 		return fmt.Errorf("no stage %q; stages: %s", stage, strings.Join(p.Stages(), ", "))
 	}
-	return p.again(func() error { return p.dump(w, stage, function) })
+	return p.withRestarts(func() error { return p.dump(w, stage, function) })
 }
 
 func (p *Program) dump(w io.Writer, stage, function string) error {

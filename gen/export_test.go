@@ -16,8 +16,7 @@ import (
 )
 
 // Packages of this module are loaded once for all modules with the same requirements in which tests generate for one
-// build: that is
-// most of the time that a small package takes.
+// build: that is most of the time that a small package takes.
 func init() {
 	var mu sync.Mutex
 	known := map[string][]*packages.Package{}
@@ -44,8 +43,7 @@ func init() {
 }
 
 // Again is the program before anything was generated or broken. It does not load the packages again, also not those
-// that generated
-// code imports if p has generated.
+// that generated code imports if p has generated.
 func (p *Program) Again() *Program {
 	q := &Program{opts: p.opts, pkgs: p.pkgs, extra: p.extra, sought: p.sought}
 	q.lower, q.builds = lower.New(q.pkgs, q.lowering), buildsOf(q.opts)

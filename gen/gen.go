@@ -115,7 +115,7 @@ func (p *Program) Generate() (*Report, error) {
 		targets[t.In] = append(targets[t.In], t)
 	}
 	for _, pkg := range p.pkgs {
-		out, err := p.whole(pkg, targets[pkg.Types])
+		out, err := p.generateContained(pkg, targets[pkg.Types])
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +235,7 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 	u := &unit{
 		home: h, file: &File{Name: filepath.Join(directory(h.pkg), output.Name), Constraint: constraint},
 		suffix: output.Suffix, targets: targets,
-		tangents: map[int]*tangent.Program{}, sides: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
+		tangents: map[int]*tangent.Program{}, vectorizers: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
 		workspace: workspaceName,
 	}
 	h.out.Files = append(h.out.Files, u.file)

@@ -2,9 +2,8 @@ package gen_test
 
 import "testing"
 
-// TestNil calls derivatives by hand with nil for shadows, for parts of them and for workspaces: the numbers that are
-// wanted
-// are those that there are with all of them.
+// TestNil calls derivatives with nil for shadows, for parts of shadows and for workspaces, and compares the results
+// with those of calls with complete arguments.
 func TestNil(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -17,7 +17,7 @@ type output struct {
 }
 
 // twin returns the name of the SIMD file that belongs to f.
-func (f *File) twin() string { return lower.TwinOf(f.Name) }
+func (f *File) twin() string { return lower.SIMDFileName(f.Name) }
 
 // outputs returns the outputs of a package, SIMD files included; none if its files are kept.
 func (pkg *Package) outputs() (list []output) {

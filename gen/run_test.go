@@ -125,9 +125,9 @@ func TestRunAliases(t *testing.T) {
 	command(t, dir, "test", ".")
 }
 
-// TestLongLoops compiles the reverse sweeps of loops that keep snapshots, and looks at how
+// TestCheckpoints compiles the reverse sweeps of loops that keep snapshots, and looks at how
 // much memory a million iterations take.
-func TestLongLoops(t *testing.T) {
+func TestCheckpoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
@@ -142,8 +142,8 @@ func TestLongLoops(t *testing.T) {
 	staticcheck(t, dir)
 }
 
-// TestExplainLongLoops checks the remarks on loops that have a directive for checkpointing.
-func TestExplainLongLoops(t *testing.T) {
+// TestExplainCheckpoints checks the remarks on loops that have a directive for checkpointing.
+func TestExplainCheckpoints(t *testing.T) {
 	dir := module(t, source(t, "checkpoint"))
 	p, err := gen.Load(dir, []string{".", "./ignored"}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
 	if err != nil {

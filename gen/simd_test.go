@@ -51,14 +51,14 @@ func withVectors(t *testing.T, dir string) *gen.Package {
 	return r.Packages[0]
 }
 
-// TestTwins runs the tests of package problems that compare functions in vectors with
-// those without, and looks at the code of their kernels.
-func TestTwins(t *testing.T) {
+// TestSIMD runs the tests of package problems that compare SIMD variants with the scalar functions, and examines the
+// machine code of their kernels.
+func TestSIMD(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")
 	}
 	inVectors(t, "..", "vet", "./internal/problems", "./gen/rt/avx")
-	t.Log(inVectors(t, "..", "test", "-v", "-run", "Twins|Lanes|Int", "./internal/problems", "./gen/rt/avx"))
+	t.Log(inVectors(t, "..", "test", "-v", "-run", "SIMD|Lanes|Int", "./internal/problems", "./gen/rt/avx"))
 	kernels(t, "..", "github.com/nabla-ad/nabla/internal/problems", "./internal/problems", 5)
 }
 
@@ -146,7 +146,7 @@ import (
 	"testing"
 )
 
-func TestTwins(t *testing.T) {
+func TestSIMD(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, f := range all {
 		twin := *f.hook
@@ -188,8 +188,8 @@ type entry struct {
 var all = []entry{
 `
 
-// TestRandomTwins checks that the SIMD variants of random functions return the same bits as the scalar forms.
-func TestRandomTwins(t *testing.T) {
+// TestRandomSIMD checks that the SIMD variants of random functions return the same bits as the scalar forms.
+func TestRandomSIMD(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")
 	}
@@ -209,16 +209,16 @@ func TestRandomTwins(t *testing.T) {
 	if withVectors(t, dir).Files[0].Twin == nil {
 		t.Fatal("no function in vectors")
 	}
-	t.Log(inVectors(t, dir, "test", "-v", "-run", "Twins", "."))
+	t.Log(inVectors(t, dir, "test", "-v", "-run", "SIMD", "."))
 	kernels(t, dir, "random", ".", many)
 	if longtest.Long() {
 		command(t, dir, "vet", ".") // without vectors
 	}
 }
 
-// TestTwinFile has the life of a second file: it is there once it is asked for, until
-// nothing is left for it or it is removed.
-func TestTwinFile(t *testing.T) {
+// TestSIMDFile follows the second file from the run that asks for it, through runs that keep it current, to its removal
+// when no function has a variant or it was deleted.
+func TestSIMDFile(t *testing.T) {
 	const waves = "package boot\n\nfunc sq(x float64) float64 { return x * x }\n\n//nabla:differentiate\nfunc F(x " +
 		"[]float64) float64 {\n\ts := 0.0\n\tfor _, v := range x {\n\t\ts += sq(v)\n\t}\n\treturn s\n}\n"
 	dir := module(t, map[string]string{"go.mod": bootMod, "boot.go": waves})

@@ -66,7 +66,7 @@ func (u *home) add(found lower.Target) {
 		return
 	}
 	var f *ir.Func
-	err := u.program.contained(t, "lowering", func() (err error) {
+	err := u.program.contain(t, "lowering", func() (err error) {
 		f, err = u.program.lower.Func(fn, found.TypeArgs...)
 		return err
 	})

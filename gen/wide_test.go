@@ -18,9 +18,9 @@ func list(n int, format string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestWide differentiates functions that call others with many parameters and results, more than any word has bits, and
+// TestManyParameters differentiates functions that call others with many parameters and results, more than any word has bits, and
 // a checkpointed loop that hands on as many variables.
-func TestWide(t *testing.T) {
+func TestManyParameters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}

@@ -78,7 +78,7 @@ func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
 		return s.Callee.Func
 	}
 	for i, a := range s.Args {
-		if r.IsFixed(i) && f.Carries(a) {
+		if r.LacksDerivative(i) && f.Carries(a) {
 			return r.Source
 		}
 	}
@@ -96,7 +96,7 @@ func (f *Facts) NeedsRule(s *ir.Call) bool {
 	for i, a := range s.Args {
 		if !r.Passive && f.Carries(a) {
 			in = true
-			out = out || r.Writes(i) && ir.LeadsToFloats(a.Type())
+			out = out || r.Writes(i) && ir.ReachesFloats(a.Type())
 		}
 	}
 	for _, v := range s.Results {

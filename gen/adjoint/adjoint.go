@@ -52,7 +52,7 @@ func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
 		overlap: o.Overlap, disabled: disabled, activity: activity.New(), normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
 		builders: map[spec]*builder{}, purity: map[*ir.Func]bool{},
-		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Of(t) },
+		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Representative(t) },
 		primalFunc: func(g *normalForm) *ir.Func { return g.source },
 	}
 }

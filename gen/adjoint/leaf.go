@@ -10,10 +10,10 @@ import (
 // and the references in it, which have the same place in a shadow.
 
 // ownFloats reports whether a value of type t holds floats itself, not through references.
-func ownFloats(t types.Type) bool { return ir.OwnFloats(t) }
+func ownFloats(t types.Type) bool { return ir.ContainsFloats(t) }
 
 // leadsToFloats reports whether a value of type t holds slices or pointers through which floats are reached.
-func leadsToFloats(t types.Type) bool { return ir.LeadsToFloats(t) }
+func leadsToFloats(t types.Type) bool { return ir.ReachesFloats(t) }
 
 // A leaf is a kind of leaves of a value.
 type leaf uint8

@@ -97,7 +97,7 @@ func (p *Program) normalize(f *ir.Func) *normalForm {
 		switch r := c.Callee.Rule; {
 		case r == nil:
 			d.Callee = &ir.Callee{Func: p.normalize(c.Callee.Func).f}
-		case r.Source != nil && slices.Contains(r.Fixed, true): // activity looks into its source
+		case r.Source != nil && slices.Contains(r.NoDerivative, true): // activity looks into its source
 			rule := *r
 			rule.Source = p.normalize(r.Source).f
 			d.Callee = &ir.Callee{Rule: &rule}

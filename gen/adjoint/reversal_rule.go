@@ -41,7 +41,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	// The arguments of the pullback: those of the call, shadows, seeds.
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
-		if r.IsFixed(i) && b.facts.Carries(a) {
+		if r.LacksDerivative(i) && b.facts.Carries(a) {
 			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+
 				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")

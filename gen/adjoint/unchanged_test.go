@@ -137,7 +137,7 @@ func sharedText(list []*ir.Func) string {
 // activeParams returns the parameters that hold or lead to floats, and the first of them.
 func activeParams(f *ir.Func) (all, first activity.Mask) {
 	for i, v := range f.Params {
-		if ir.OwnFloats(v.Type) || ir.LeadsToFloats(v.Type) {
+		if ir.ContainsFloats(v.Type) || ir.ReachesFloats(v.Type) {
 			if all == (activity.Mask{}) {
 				first = first.With(i)
 			}

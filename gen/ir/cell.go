@@ -42,21 +42,21 @@ func MayOverlap(s, t types.Type) (may bool) {
 
 // Cells maps every type of a cell to a canonical representative of the types under which the cell
 // may be accessed, which can then be the key of a map. The zero value is ready to use.
-type Cells struct{ chosen []types.Type }
+type Cells struct{ representatives []types.Type }
 
-// Of returns the representative of t: the predeclared type if t is basic, otherwise the underlying type
+// Representative returns the representative of t: the predeclared type if t is basic, otherwise the underlying type
 // of the first type it was called with that SameCell relates to t. It takes time linear in the number of
 // representatives.
-func (c *Cells) Of(t types.Type) types.Type {
+func (c *Cells) Representative(t types.Type) types.Type {
 	u := t.Underlying()
 	if b, ok := u.(*types.Basic); ok {
 		return types.Typ[b.Kind()]
 	}
-	for _, v := range c.chosen {
+	for _, v := range c.representatives {
 		if SameCell(u, v) {
 			return v
 		}
 	}
-	c.chosen = append(c.chosen, u)
+	c.representatives = append(c.representatives, u)
 	return u
 }

@@ -100,7 +100,7 @@ func TestCells(t *testing.T) {
 				t.Errorf("SameCell(%v, %v) is %v, and a pointer to one is converted to the other: %v", a, b, got,
 					converts)
 			}
-			if got := cells.Of(a) == cells.Of(b); got != converts {
+			if got := cells.Representative(a) == cells.Representative(b); got != converts {
 				t.Errorf("%v and %v have one type: %v, want %v", a, b, got, converts)
 			}
 			if got := ir.MayOverlap(a, b); got != converts {

@@ -24,9 +24,9 @@ func Importable(pkg *types.Package, by string) bool {
 	return parent != "" && (by == parent || strings.HasPrefix(by, parent+"/"))
 }
 
-// Names reports whether code of the package with path by may refer to o: an object of its own, an
+// CanName reports whether code of the package with path by may refer to o: an object of its own, an
 // exported field or method, or an exported package-level object of an importable package.
-func Names(o types.Object, by string) bool {
+func CanName(o types.Object, by string) bool {
 	if o.Pkg() == nil || o.Pkg().Path() == by {
 		return true
 	}

@@ -20,8 +20,8 @@ type Rule struct {
 	// Tangent and Pullback are the derivatives, with the signatures that Shape returns; nil if
 	// missing.
 	Tangent, Pullback *Callee
-	// Fixed[i] is set if there is no derivative with respect to parameter i.
-	Fixed []bool
+	// NoDerivative[i] is set if there is no derivative with respect to parameter i.
+	NoDerivative []bool
 	// Source is the function itself, to be differentiated for derivatives that the rule lacks; nil
 	// if it must not be.
 	Source *Func
@@ -40,8 +40,8 @@ type Rule struct {
 	Returns []int
 }
 
-// IsFixed reports whether there is no derivative with respect to parameter i.
-func (r *Rule) IsFixed(i int) bool { return i < len(r.Fixed) && r.Fixed[i] }
+// LacksDerivative reports whether there is no derivative with respect to parameter i.
+func (r *Rule) LacksDerivative(i int) bool { return i < len(r.NoDerivative) && r.NoDerivative[i] }
 
 // Writes reports whether memory reachable from parameter i may be written.
 func (r *Rule) Writes(i int) bool { return i >= len(r.ReadOnly) || !r.ReadOnly[i] }
@@ -85,10 +85,10 @@ func (r *Rule) Shape() *Shape {
 		s.Results = append(s.Results, v)
 	}
 	for i, v := range s.Params {
-		if r.IsFixed(i) {
+		if r.LacksDerivative(i) {
 			continue
 		}
-		own, leads := OwnFloats(v.Type()), LeadsToFloats(v.Type())
+		own, leads := ContainsFloats(v.Type()), ReachesFloats(v.Type())
 		if own || leads {
 			s.ActiveParams = append(s.ActiveParams, i)
 		}
@@ -100,8 +100,8 @@ func (r *Rule) Shape() *Shape {
 		}
 	}
 	for i, v := range s.Results {
-		own := OwnFloats(v.Type())
-		if own || LeadsToFloats(v.Type()) {
+		own := ContainsFloats(v.Type())
+		if own || ReachesFloats(v.Type()) {
 			s.ActiveResults = append(s.ActiveResults, i)
 		}
 		if own {
@@ -164,17 +164,17 @@ func (s *Shape) Pullback() *types.Signature {
 	return signature(params, results)
 }
 
-// OwnFloats reports whether a value of type t contains floats directly, not through slices or
+// ContainsFloats reports whether a value of type t contains floats directly, not through slices or
 // pointers.
-func OwnFloats(t types.Type) bool {
+func ContainsFloats(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return u.Info()&types.IsFloat != 0
 	case *types.Array:
-		return u.Len() > 0 && OwnFloats(u.Elem())
+		return u.Len() > 0 && ContainsFloats(u.Elem())
 	case *types.Struct:
 		for f := range u.Fields() {
-			if OwnFloats(f.Type()) {
+			if ContainsFloats(f.Type()) {
 				return true
 			}
 		}
@@ -182,19 +182,19 @@ func OwnFloats(t types.Type) bool {
 	return false
 }
 
-// LeadsToFloats reports whether a value of type t contains slices or pointers through which floats
+// ReachesFloats reports whether a value of type t contains slices or pointers through which floats
 // can be reached.
-func LeadsToFloats(t types.Type) bool { return leadsToFloats(t, map[types.Type]bool{}) }
+func ReachesFloats(t types.Type) bool { return reachesFloats(t, map[types.Type]bool{}) }
 
-// leadsToFloats is LeadsToFloats; seen holds the referenced types that were visited, which ends the
+// reachesFloats is ReachesFloats; seen holds the referenced types that were visited, which ends the
 // recursion for recursive types.
-func leadsToFloats(t types.Type, seen map[types.Type]bool) bool {
+func reachesFloats(t types.Type, seen map[types.Type]bool) bool {
 	behind := func(t types.Type) bool {
 		if seen[t] {
 			return false
 		}
 		seen[t] = true
-		return OwnFloats(t) || leadsToFloats(t, seen)
+		return ContainsFloats(t) || reachesFloats(t, seen)
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
@@ -202,10 +202,10 @@ func leadsToFloats(t types.Type, seen map[types.Type]bool) bool {
 	case *types.Pointer:
 		return behind(u.Elem())
 	case *types.Array:
-		return u.Len() > 0 && leadsToFloats(u.Elem(), seen)
+		return u.Len() > 0 && reachesFloats(u.Elem(), seen)
 	case *types.Struct:
 		for f := range u.Fields() {
-			if leadsToFloats(f.Type(), seen) {
+			if reachesFloats(f.Type(), seen) {
 				return true
 			}
 		}

@@ -67,7 +67,7 @@ func passive(a []float64, b, c float64) float64
 		}
 		r := &ir.Rule{Object: fn}
 		if fn.Name() == "passive" {
-			r.Fixed = []bool{true, true}
+			r.NoDerivative = []bool{true, true}
 		}
 		s := r.Shape()
 		for i, sig := range []*types.Signature{s.Tangent(), s.Pullback()} {

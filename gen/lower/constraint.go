@@ -384,8 +384,8 @@ func constraintLine(text []byte) string {
 	return line + "\n\n"
 }
 
-// TwinOf returns the name of the file with the SIMD variants of the functions in the file name.
-func TwinOf(name string) string { return strings.TrimSuffix(name, ".go") + twinSuffix }
+// SIMDFileName returns the name of the file with the SIMD variants of the functions in the file name.
+func SIMDFileName(name string) string { return strings.TrimSuffix(name, ".go") + simdSuffix }
 
 // An OutputFile is the file with the generated code for the builds that a constraint selects.
 type OutputFile struct {

@@ -128,8 +128,8 @@ func TestConjunction(t *testing.T) {
 			}
 			files[what+strings.ToLower(s)] = text
 		}
-		if !isOutputName(f.Name) || !isOutputName(TwinOf(f.Name)) || nameConstraint(f.Name) != nil ||
-			nameConstraint(TwinOf(f.Name)) != nil {
+		if !isOutputName(f.Name) || !isOutputName(SIMDFileName(f.Name)) || nameConstraint(f.Name) != nil ||
+			nameConstraint(SIMDFileName(f.Name)) != nil {
 			t.Errorf("%q has the file %s", text, f.Name)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// TestEffects: the last function of a text writes behind some of its parameters and reads
-// behind some.
+// TestEffects compares the mod/ref summary of the last function of each text: the parameters through which it writes
+// and reads memory.
 func TestEffects(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`func f(x []float64, y []float64, n int) (r float64) exit {

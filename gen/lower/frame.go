@@ -274,7 +274,7 @@ func (l *lowerer) unexported(n ast.Node) {
 // package.
 func (p *Program) nameable(o types.Object) bool {
 	return slices.ContainsFunc(p.requested, func(pkg *packages.Package) bool {
-		return o.Pkg() == nil || o.Pkg() != pkg.Types && ir.Names(o, pkg.PkgPath)
+		return o.Pkg() == nil || o.Pkg() != pkg.Types && ir.CanName(o, pkg.PkgPath)
 	})
 }
 

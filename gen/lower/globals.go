@@ -182,7 +182,7 @@ func (w *originAnalysis) rule(s *ir.Call) {
 		return
 	}
 	for i, a := range s.Args {
-		if !r.Writes(i) || r.IsFixed(i) {
+		if !r.Writes(i) || r.LacksDerivative(i) {
 			continue
 		}
 		from := w.exprOrigins(a)

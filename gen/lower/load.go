@@ -29,7 +29,7 @@ const SIMDOutput = "nabla_gen_simd.go"
 // Parts of the names of generated files.
 const (
 	outputPrefix = "nabla_gen-" // prefix of files with a build constraint
-	twinSuffix   = "_simd.go"
+	simdSuffix   = "_simd.go"
 )
 
 // Header is the first line of generated files.

@@ -85,8 +85,8 @@ func lowers(t *testing.T, p *lower.Program, name string, want bool) error {
 	return err
 }
 
-// TestErrorsCountWhereTheyAre lowers next to functions that do not compile.
-func TestErrorsCountWhereTheyAre(t *testing.T) {
+// TestErrorsRefuseTheirFunctions lowers functions next to others that do not compile.
+func TestErrorsRefuseTheirFunctions(t *testing.T) {
 	for name, text := range map[string]string{
 		"no generated file":       "",
 		"a stale generated file":  generated,
@@ -135,8 +135,8 @@ func TestStaleOutputIsNotRead(t *testing.T) {
 	}
 }
 
-// TestOthersFileIsRead reads a file that only has the name of a generated one.
-func TestOthersFileIsRead(t *testing.T) {
+// TestForeignOutputIsRead reads a file that only has the name of a generated one.
+func TestForeignOutputIsRead(t *testing.T) {
 	p, _ := module(t,
 		map[string]string{"a.go": "package m\n\nfunc F(x float64) float64 { return g(x) }\n",
 			lower.Output: "package m\n\nfunc g(x float64) float64 { return x }\n"})

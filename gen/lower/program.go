@@ -26,13 +26,13 @@ type Options struct {
 	Rules map[string]*ir.Rule
 	// NoShipped disables the rules that come with nabla, see package kernels.
 	NoShipped bool
-	// Own reports whether code can be generated in a package. In other packages, functions that
+	// CanGenerate reports whether code can be generated in a package. In other packages, functions that
 	// refer to unexported objects are refused. Nil means the main module and the packages passed to
 	// New.
-	Own func(path string) bool
-	// Fixed holds package-level variables of interface type, as path.Name, that are never assigned
+	CanGenerate func(path string) bool
+	// NeverAssigned holds package-level variables of interface type, as path.Name, that are never assigned
 	// after their declaration. Their methods can be called if their dynamic type has no fields.
-	Fixed map[string]bool
+	NeverAssigned map[string]bool
 	// Begin, if it is not nil, is called before a function is lowered.
 	Begin func(f *ir.Func)
 }
@@ -132,8 +132,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 	packages.Visit(p.requested, nil, func(pkg *packages.Package) {
 		p.loaded[pkg.PkgPath] = pkg
 		own := asked[pkg] || pkg.Module != nil && pkg.Module.Main
-		if opts.Own != nil {
-			own = opts.Own(pkg.PkgPath)
+		if opts.CanGenerate != nil {
+			own = opts.CanGenerate(pkg.PkgPath)
 		}
 		for _, e := range pkg.Errors {
 			if name, _, ok := strings.Cut(e.Pos, ":"); ok && e.Kind == packages.ParseError {
@@ -145,7 +145,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		p.indexed[pkg] = pkg.Module != nil || asked[pkg]
 		for _, in := range pkg.TypesInfo.InitOrder {
-			// Types of initial values are needed for Options.Fixed only.
+			// Types of initial values are needed for Options.NeverAssigned only.
 			if len(in.Lhs) == 1 {
 				p.initial[in.Lhs[0]] = pkg.TypesInfo.TypeOf(in.Rhs)
 			}

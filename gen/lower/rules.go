@@ -83,14 +83,14 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	}
 	if names["passive"] != "" {
 		params := (&ir.Rule{Object: fn}).Shape().Params
-		w.rule.Fixed = make([]bool, len(params))
+		w.rule.NoDerivative = make([]bool, len(params))
 		for name := range strings.SplitSeq(names["passive"], ",") {
 			i := slices.IndexFunc(params, func(v *types.Var) bool { return v.Name() == name })
 			if i < 0 {
 				refuse("there is no parameter "+name, "name parameters of "+fn.Name())
 				continue
 			}
-			w.rule.Fixed[i] = true
+			w.rule.NoDerivative[i] = true
 		}
 	}
 	if len(w.refusals) > 0 {
@@ -233,7 +233,7 @@ func (p *Program) resolve() {
 		}
 		// The source of a function with a plain form may branch on values of its fixed parameters,
 		// and so have no derivative with respect to them.
-		if w.shipped && (r.Plain == nil || !slices.Contains(r.Fixed, true)) {
+		if w.shipped && (r.Plain == nil || !slices.Contains(r.NoDerivative, true)) {
 			r.Source = p.lowerIfPossible(r.Object)
 		}
 		if r.ReadOnly != nil {

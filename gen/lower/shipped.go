@@ -44,7 +44,7 @@ func (p *Program) shipped(fn *types.Func) *resolvedRule {
 		}
 		return -1
 	}
-	r.Fixed = make([]bool, len(params))
+	r.NoDerivative = make([]bool, len(params))
 	r.ReadOnly = make([]bool, len(params))
 	for i := range r.ReadOnly {
 		r.ReadOnly[i] = true
@@ -61,7 +61,7 @@ func (p *Program) shipped(fn *types.Func) *resolvedRule {
 		if i < 0 {
 			return nil
 		}
-		r.Fixed[i] = true
+		r.NoDerivative[i] = true
 	}
 	if k.Returns != "" {
 		i := index(k.Returns)
@@ -83,7 +83,7 @@ func (p *Program) shipped(fn *types.Func) *resolvedRule {
 		return nil
 	}
 	if k.Real != "" {
-		r.Real = realForm(fn, k.Real, r.Fixed)
+		r.Real = realForm(fn, k.Real, r.NoDerivative)
 	} else {
 		w.plain = find("Plain", fn.Signature())
 	}
@@ -108,7 +108,7 @@ func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 	sig := types.NewSignatureType(nil, nil, nil, vars(fn.Signature().Params(), fixed),
 		vars(fn.Signature().Results(), nil), false)
 	f := types.NewFunc(token.NoPos, in, fn.Name(), sig)
-	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, Fixed: fixed,
+	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, NoDerivative: fixed,
 		ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 

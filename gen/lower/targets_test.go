@@ -123,9 +123,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestFixed calls methods of the initial values of package-level variables listed in Options.Fixed,
+// TestNeverAssigned calls methods of the initial values of package-level variables listed in Options.NeverAssigned,
 // if their types have no state.
-func TestFixed(t *testing.T) {
+func TestNeverAssigned(t *testing.T) {
 	_, dir := module(t, map[string]string{"a.go": `package m
 
 type Doer interface{ Do(x float64) float64 }
@@ -166,7 +166,7 @@ func State(x float64) float64 { return scaled.Do(x) }
 		t.Fatal(err)
 	}
 	rule := map[string]*ir.Rule{"m.Ruled": {Name: "m.Ruled"}}
-	q := lower.New(pkgs, lower.Options{Fixed: map[string]bool{"m.one": true, "m.scaled": true}, Rules: rule})
+	q := lower.New(pkgs, lower.Options{NeverAssigned: map[string]bool{"m.one": true, "m.scaled": true}, Rules: rule})
 	for _, name := range []string{"Direct", "Through"} {
 		f, err := q.Func(q.Lookup("m", name))
 		if err != nil {
@@ -244,7 +244,7 @@ func TestForeign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = lower.New(pkgs, lower.Options{Own: func(path string) bool { return path == "m" }})
+	p = lower.New(pkgs, lower.Options{CanGenerate: func(path string) bool { return path == "m" }})
 	lowers(t, p, "Good", true)
 	err = lowers(t, p, "Bad", false)
 	for _, what := range []string{"type t", "field x", "variable g"} {

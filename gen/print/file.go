@@ -272,7 +272,7 @@ func (f *file) declared(fn *ir.Func) bool {
 }
 
 // visible reports whether the name of o can be used in the package.
-func (f *file) visible(o types.Object) bool { return ir.Names(o, f.pkg.Path()) }
+func (f *file) visible(o types.Object) bool { return ir.CanName(o, f.pkg.Path()) }
 
 // freshName returns a package-level name that is not in use, and marks it used.
 func (f *file) freshName(base string) string {

@@ -293,8 +293,8 @@ func TestConstantBounds(t *testing.T) {
 	}
 }
 
-// TestItself: a variable that is only assigned to itself is not used.
-func TestItself(t *testing.T) {
+// TestSelfAssigned: a variable that is only assigned to itself is not used.
+func TestSelfAssigned(t *testing.T) {
 	fs, err := ir.Parse(`
 func f(x []float64) (r float64) exit {
 	let p [2]float64

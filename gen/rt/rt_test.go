@@ -9,8 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// TestComplete: every operation that is no function of package math has its function.
-func TestComplete(t *testing.T) {
+// TestAllOperations checks that each operation of package rules that package math does not have is a function here,
+// with the same value.
+func TestAllOperations(t *testing.T) {
 	funcs := map[string]any{
 		"neg":       rt.Neg,
 		"inv":       rt.Inv,

@@ -278,7 +278,7 @@ func (in *inliner) canName(g *ir.Func) bool {
 		if o == nil || o.Pkg() == nil || o.Pkg() == in.pkg {
 			return
 		}
-		ok = ok && o.Exported() && ir.Names(o, in.pkg.Path()) && o.Pkg() == from
+		ok = ok && o.Exported() && ir.CanName(o, in.pkg.Path()) && o.Pkg() == from
 	}
 	typ := func(t types.Type) { ok = ok && (t == nil || nameable(t, in.pkg, from)) }
 	field := func(t types.Type, k int) {
@@ -338,7 +338,7 @@ func nameable(t types.Type, home, from *types.Package) bool {
 	ok := true
 	object := func(o types.Object) {
 		if o.Pkg() != nil && o.Pkg() != home {
-			ok = ok && o.Exported() && ir.Names(o, home.Path()) && (from == nil || o.Pkg() == from)
+			ok = ok && o.Exported() && ir.CanName(o, home.Path()) && (from == nil || o.Pkg() == from)
 		}
 	}
 	seen := map[types.Type]bool{}

@@ -24,7 +24,7 @@ func (b *builder) rule(s *ir.Call) {
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {
-		if r.IsFixed(i) && b.facts.Carries(a) {
+		if r.LacksDerivative(i) && b.facts.Carries(a) {
 			b.refuseFor("the argument "+shape.Params[i].Name()+" of "+r.Name+
 				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
@@ -75,7 +75,7 @@ func (b *builder) refuseFor(what, remedy string) {
 func isPerLane(r *ir.Rule) bool {
 	shape := r.Shape()
 	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {
-		if activity.HasRefs(v.Type()) || ir.OwnFloats(v.Type()) && !ir.IsFloat(v.Type()) {
+		if activity.HasRefs(v.Type()) || ir.ContainsFloats(v.Type()) && !ir.IsFloat(v.Type()) {
 			return false
 		}
 	}

@@ -303,13 +303,13 @@ func (b *builder) ruleCall(s *ir.Call) {
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
 	for i, a := range s.Args {
-		if r.IsFixed(i) && b.exprActive(a) {
+		if r.LacksDerivative(i) && b.exprActive(a) {
 			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+
 				", which carries a derivative",
 				"its rule has none by it",
 				"pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
-		c.Args = append(c.Args, b.rewriteAs(a, activity.HasFloats(a.Type()) && !r.IsFixed(i)))
+		c.Args = append(c.Args, b.rewriteAs(a, activity.HasFloats(a.Type()) && !r.LacksDerivative(i)))
 	}
 	b.emitCall(s, c, func(i int) (types.Type, bool) {
 		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)

@@ -65,9 +65,9 @@ func twins(t testing.TB) []twin {
 	}
 }
 
-// TestTwins: what is done in vectors gives the same numbers bit for bit, those that are no
+// TestSIMD: what is done in vectors gives the same numbers bit for bit, those that are no
 // numbers and infinities included.
-func TestTwins(t *testing.T) {
+func TestSIMD(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, w := range twins(t) {
 		for try := range 20 {
@@ -97,8 +97,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// BenchmarkTwins compares derivatives in vectors with those without.
-func BenchmarkTwins(b *testing.B) {
+// BenchmarkSIMD compares derivatives in vectors with those without.
+func BenchmarkSIMD(b *testing.B) {
 	for _, w := range twins(b) {
 		x, dirs := make([]float64, w.n), make([][4]float64, w.n)
 		for i := range x {

@@ -63,7 +63,7 @@ func take(dir string, names []string, match string, check, assembly bool) (*cens
 	// Code could stand in the packages themselves, so what they do not export is no
 	// obstacle.
 	g := newGlobals(pkgs)
-	p := lower.New(pkgs, lower.Options{Own: func(string) bool { return true }, Fixed: fixed})
+	p := lower.New(pkgs, lower.Options{CanGenerate: func(string) bool { return true }, NeverAssigned: fixed})
 	for _, pkg := range pkgs {
 		for _, fn := range functions(pkg) {
 			if !strings.Contains(fn.FullName(), match) {

@@ -118,14 +118,14 @@ func (p *printer) missingCondition(of, shadow string, t, like types.Type, seen [
 	case *types.Slice:
 		rows, ok := u.Elem().Underlying().(*types.Slice)
 		switch {
-		case !ir.LeadsToFloats(u.Elem()):
+		case !ir.ReachesFloats(u.Elem()):
 			return missing
-		case ok && !ir.LeadsToFloats(rows.Elem()) && types.Identical(u.Elem(), rows):
+		case ok && !ir.ReachesFloats(rows.Elem()) && types.Identical(u.Elem(), rows):
 			return look("HollowRows", of, shadow)
 		}
 		return look("HollowSlice", of, shadow)
 	case *types.Pointer:
-		if !ir.LeadsToFloats(u.Elem()) {
+		if !ir.ReachesFloats(u.Elem()) {
 			return missing
 		}
 		// A struct is examined field by field, unless its type is recursive.
@@ -150,7 +150,7 @@ func (p *printer) missingCondition(of, shadow string, t, like types.Type, seen [
 func (p *printer) missingInFields(of, shadow string, t *types.Struct, like types.Type, seen []types.Type) string {
 	var list []string
 	for f := range t.Fields() {
-		if !ir.LeadsToFloats(f.Type()) {
+		if !ir.ReachesFloats(f.Type()) {
 			continue
 		}
 		// Fields of types that the file declares are accessible whatever their names.

@@ -4,16 +4,16 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// onlyBuild is the build of gradients: adjoints that do not return the value. Where the forward and reverse sweeps are
-// fused, the computation of the value is often dead without that result.
-var onlyBuild = &build{name: "adjointOnly", suffix: "AdjointOnly", code: "Gradient", make: makeOnly}
+// gradientBuild is the build of gradients: adjoints that do not return the value. Where the forward and reverse sweeps
+// are fused, the computation of the value is often dead without that result.
+var gradientBuild = &build{name: "adjointOnly", suffix: "AdjointOnly", code: "Gradient", make: makeGradient}
 
-// worthwhile is the largest ratio of the work of a pruned derivative to that of the full one for which the pruned one
+// maxWorkRatio is the largest ratio of the work of a pruned derivative to that of the full one for which the pruned one
 // is generated.
-const worthwhile = 0.95
+const maxWorkRatio = 0.95
 
-// makeOnly builds the gradient of t, or returns nil if its shape has none or if it saves too little work.
-func makeOnly(u *unit, t *target) (*built, error) {
+// makeGradient builds the gradient of t, or returns nil if its shape has none or if it saves too little work.
+func makeGradient(u *unit, t *target) (*built, error) {
 	if t.shape == nil || !t.shape.registers() || !t.shape.scalar || u.cyclic {
 		return nil, nil
 	}
@@ -21,19 +21,19 @@ func makeOnly(u *unit, t *target) (*built, error) {
 	if err != nil {
 		return nil, nil // reported for the adjoint
 	}
-	b := one.without(func(r role) bool { return r.slot == value })
+	b := one.withoutResults(func(r role) bool { return r.slot == value })
 	b.fn.Name += "_only"
 	u.prune(b)
-	if work(b.fn.Body) > worthwhile*work(one.fn.Body) || b.twins() {
+	if work(b.fn.Body) > maxWorkRatio*work(one.fn.Body) || b.twins() {
 		return nil, nil
 	}
 	b.doc = "does what " + t.base + adjointBuild.suffix + " does without the value, from " + t.where() + "."
 	return b, nil
 }
 
-// without returns a copy of b without the results whose roles are dropped. Their variables become locals; the
+// withoutResults returns a copy of b without the results whose roles are dropped. Their variables become locals; the
 // statements that compute them are left to dead-code elimination.
-func (b *built) without(dropped func(r role) bool) *built {
+func (b *built) withoutResults(dropped func(r role) bool) *built {
 	f, vars := ir.Clone(b.fn, nil)
 	out := &built{fn: f, params: b.params, facts: b.facts}
 	f.Results = nil

@@ -112,8 +112,9 @@ func TestCompleteShadow(t *testing.T) {
 	}
 }
 
-// TestCompleteTogether: shadows of values that overlap overlap, and nil as a whole is one that is missing.
-func TestCompleteTogether(t *testing.T) {
+// TestCompleteAliases checks that the completed shadows of overlapping values overlap, and that nil in place of a whole
+// shadow is completed.
+func TestCompleteAliases(t *testing.T) {
 	x := []float64{1, 2, 3, 4}
 	y := x[1:3]
 	xDot := []float64{5, 6, 7, 8}

@@ -37,17 +37,17 @@ func (f *fault) Refused() (function, reason, remedy string) {
 	return f.of, f.reason(), "write the function in another way, and report the mistake with it"
 }
 
-// An again is the value that blame panics with. Program.again recovers it and starts over.
-type again struct{}
+// A restart is the value that blame panics with. withRestarts recovers it and starts over.
+type restart struct{}
 
-// contained calls do for a task of t. If do panics, the task is recorded as faulty and the package is generated again,
+// contain calls do for a task of t. If do panics, the task is recorded as faulty and the package is generated again,
 // which then gets the fault as the error of this task without calling do.
-func (p *Program) contained(t *target, build string, do func() error) error {
+func (p *Program) contain(t *target, build string, do func() error) error {
 	w := task{t.pos, t.of, build}
 	if f := p.faults[w]; f != nil {
 		return f
 	}
-	err := caught(do)
+	err := runRecovered(do)
 	var f *panicked
 	if errors.As(err, &f) {
 		p.blame(w, f.Error())
@@ -55,13 +55,13 @@ func (p *Program) contained(t *target, build string, do func() error) error {
 	return err
 }
 
-// blame records the fault of a task and panics with again.
+// blame records the fault of a task and panics with restart.
 func (p *Program) blame(w task, what string) {
 	if p.faults == nil {
 		p.faults = map[task]*fault{}
 	}
 	p.faults[w] = &fault{w, what}
-	panic(again{})
+	panic(restart{})
 }
 
 // A panicked is a recovered panic as an error.
@@ -69,13 +69,13 @@ type panicked struct{ text string }
 
 func (p *panicked) Error() string { return p.text }
 
-// caught calls do and returns its error. A panic of do is returned as a *panicked, except for again, which is passed
-// on.
-func caught(do func() error) (err error) {
+// runRecovered calls do and returns its error. A panic of do is returned as a *panicked, except for restart, which is
+// passed on.
+func runRecovered(do func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case again:
+		case restart:
 			panic(r)
 		default:
 			err = &panicked{fmt.Sprintf("%v (%s)", r, origin())}
@@ -100,10 +100,10 @@ func origin() string {
 	return "at an unknown place"
 }
 
-// whole generates a package with containment. An internal error that is not due to one function is a problem of the
-// package, whose files stay unchanged.
-func (p *Program) whole(pkg *packages.Package, targets []lower.Target) (out *Package, err error) {
-	err = p.again(func() (err error) {
+// generateContained generates a package with containment. An internal error that is not due to one function is a
+// problem of the package, whose files stay unchanged.
+func (p *Program) generateContained(pkg *packages.Package, targets []lower.Target) (out *Package, err error) {
+	err = p.withRestarts(func() (err error) {
 		out, err = p.generate(pkg, targets)
 		return err
 	})
@@ -118,18 +118,18 @@ func (p *Program) whole(pkg *packages.Package, targets []lower.Target) (out *Pac
 	return &Package{Path: pkg.PkgPath, kept: true, Problems: []*Problem{mistake}}, nil
 }
 
-// again calls do until it returns without a new fault. It discards the lowered functions before each repetition.
-func (p *Program) again(do func() error) (err error) {
+// withRestarts calls do until it returns without a new fault. It discards the lowered functions before each repetition.
+func (p *Program) withRestarts(do func() error) (err error) {
 	for fresh := true; fresh; {
 		fresh = false
 		func() {
 			defer func() {
 				r := recover()
-				if _, fresh = r.(again); r != nil && !fresh {
+				if _, fresh = r.(restart); r != nil && !fresh {
 					panic(r)
 				}
 			}()
-			err = caught(do)
+			err = runRecovered(do)
 		}()
 		if fresh {
 			p.lower = lower.New(p.pkgs, p.lowering)
@@ -138,8 +138,8 @@ func (p *Program) again(do func() error) (err error) {
 	return err
 }
 
-// sound returns a *fault if f or a callee is not well-formed (see [ir.Check]).
-func (t *target) sound(build string, f *ir.Func) error {
+// checkWellFormed returns a *fault if f or a callee is not well-formed (see [ir.Check]).
+func (t *target) checkWellFormed(build string, f *ir.Func) error {
 	for _, g := range reached(f) {
 		if err := ir.Check(g); err != nil {
 			return &fault{task{t.pos, t.of, build}, err.Error()}
@@ -148,9 +148,9 @@ func (t *target) sound(build string, f *ir.Func) error {
 	return nil
 }
 
-// culprits finds a derivative with which the file cannot be written, given the error err of writing it with all of
+// blameWrite finds a derivative with which the file cannot be written, given the error err of writing it with all of
 // them. It adds the derivatives one by one and blames the first one whose addition fails. If none does, it returns err.
-func (u *unit) culprits(err error) error {
+func (u *unit) blameWrite(err error) error {
 	type one struct {
 		t *target
 		b *built
@@ -164,7 +164,7 @@ func (u *unit) culprits(err error) error {
 	}
 	for _, x := range all {
 		x.t.built = append(x.t.built, x.b)
-		if e := caught(u.write); e != nil {
+		if e := runRecovered(u.write); e != nil {
 			u.program.blame(task{x.t.pos, x.t.of, x.b.build.name}, e.Error())
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
-// productBuild is the build of Hessian-vector products: tangents of adjoints without value and gradient, for functions
+// hvpBuild is the build of Hessian-vector products: tangents of adjoints without value and gradient, for functions
 // with one output.
-var productBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", make: makeProduct}
+var hvpBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", make: makeHVP}
 
-// makeProduct builds the Hessian-vector product of t, or returns nil if its shape has none or if it saves too little
+// makeHVP builds the Hessian-vector product of t, or returns nil if its shape has none or if it saves too little
 // work. Shadows of the inputs become unused and are removed, if their stores can be; lengths come from their tangents.
-func makeProduct(u *unit, t *target) (*built, error) {
+func makeHVP(u *unit, t *target) (*built, error) {
 	if t.shape == nil || !t.shape.registers() || !t.shape.scalar || u.cyclic {
 		return nil, nil
 	}
@@ -21,7 +21,7 @@ func makeProduct(u *unit, t *target) (*built, error) {
 		return nil, nil // reported for the tangent of the adjoint
 	}
 	u.prune(second)
-	b := second.without(func(r role) bool { return r.slot != barDot })
+	b := second.withoutResults(func(r role) bool { return r.slot != barDot })
 	b.fn.Name += "_hvp"
 	u.prune(b)
 	params, roles := b.fn.Params, b.params
@@ -38,7 +38,7 @@ func makeProduct(u *unit, t *target) (*built, error) {
 		b.fn.Params, b.params = append(b.fn.Params, v), append(b.params, roles[i])
 	}
 	u.prune(b)
-	if work(b.fn.Body) > worthwhile*work(second.fn.Body) {
+	if work(b.fn.Body) > maxWorkRatio*work(second.fn.Body) {
 		return nil, nil
 	}
 	b.doc = "does of what " + t.base + secondBuild.suffix + " does only what gives derivatives of the bars, from " +

@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-func TestApart(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	m := make([]float64, 10)
 	for _, tt := range []struct {
 		name    string

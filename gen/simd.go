@@ -5,9 +5,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// vector returns the SIMD variant of f, nil if there is none or none is requested.
-func (u *unit) vector(f *ir.Func) *print.SIMDVariant {
-	l := u.sides[ir.VectorLanes]
+// simdVariant returns the SIMD variant of f, nil if there is none or none is requested.
+func (u *unit) simdVariant(f *ir.Func) *print.SIMDVariant {
+	l := u.vectorizers[ir.VectorLanes]
 	if l == nil {
 		return nil
 	}
@@ -18,10 +18,10 @@ func (u *unit) vector(f *ir.Func) *print.SIMDVariant {
 	return &print.SIMDVariant{Func: v.Func, Kernel: v.Kernel}
 }
 
-// checkVectors checks that the SIMD variants of f and of its callees are well-formed.
-func (u *unit) checkVectors(f *ir.Func) error {
+// checkSIMDVariants checks that the SIMD variants of f and of its callees are well-formed.
+func (u *unit) checkSIMDVariants(f *ir.Func) error {
 	for _, g := range reached(f) {
-		if v := u.vector(g); v != nil {
+		if v := u.simdVariant(g); v != nil {
 			for _, h := range []*ir.Func{v.Func, v.Kernel} {
 				if err := ir.Check(h); err != nil {
 					return err

@@ -56,9 +56,9 @@ func Decides(x []float64) float64 {
 func Last(x []float64) float64 { return shared(x[0], 2) * x[0] }
 `
 
-// TestContained: a mistake of nabla gen, wherever it is made, costs the derivative that it is
-// made in, which is refused at its function; all others come out as ever.
-func TestContained(t *testing.T) {
+// TestInternalErrors makes each build panic or return ill-formed code. Only the derivative concerned is lost, with a
+// problem at its function; all other derivatives are unchanged.
+func TestInternalErrors(t *testing.T) {
 	dir := module(t,
 		map[string]string{"go.mod": "module golden/contained\n\ngo 1.26\n", "contained.go": containedSource})
 	loaded, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})

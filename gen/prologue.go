@@ -9,11 +9,11 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// apart returns the checks that slices passed to an adjoint do not overlap: memory that the reverse sweep writes must
-// not be reachable by another parameter. Parameters are grouped by the transitive closure of "their element types allow
-// an overlap". Tangents need no check, as they handle overlaps as the primal does, and traced functions have no
-// shadows.
-func apart(b *built) (out []print.DisjointCheck) {
+// disjointChecks returns the checks that slices passed to an adjoint do not overlap: memory that the reverse sweep
+// writes must not be reachable by another parameter. Parameters are grouped by the transitive closure of "their element
+// types allow an overlap". Tangents need no check, as they handle overlaps as the primal does, and traced functions
+// have no shadows.
+func disjointChecks(b *built) (out []print.DisjointCheck) {
 	if !slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar }) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (t *target) shadows(b *built) (out []print.Shadows) {
 		s := print.Shadows{SlicesOnly: true, UsesCapacity: t.reachesBehind()}
 		for i, r := range b.params {
 			v := b.fn.Params[i]
-			if r.work || r.result || r.slot != at || !ir.LeadsToFloats(v.Type) {
+			if r.work || r.result || r.slot != at || !ir.ReachesFloats(v.Type) {
 				continue
 			}
 			of := slices.Index(b.params, role{of: r.of})
@@ -66,7 +66,7 @@ func (t *target) shadows(b *built) (out []print.Shadows) {
 				continue
 			}
 			slice, ok := b.fn.Params[of].Type.Underlying().(*types.Slice)
-			s.SlicesOnly = s.SlicesOnly && ok && !ir.LeadsToFloats(slice.Elem())
+			s.SlicesOnly = s.SlicesOnly && ok && !ir.ReachesFloats(slice.Elem())
 			s.Primal, s.Shadow = append(s.Primal, b.fn.Params[of]), append(s.Shadow, v)
 		}
 		// A tangent that writes memory needs shadows that overlap as their primals do, so they cannot be allocated one

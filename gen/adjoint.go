@@ -28,7 +28,7 @@ func (u *unit) adjointOf(t *target) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.sound("adjoint", alone.Func); err != nil {
+	if err := t.checkWellFormed("adjoint", alone.Func); err != nil {
 		return nil, err
 	}
 	if err := u.printable(alone.Func); err != nil {
@@ -96,7 +96,7 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	b := &built{fn: fn, facts: first.facts}
 	b.params = withDots(first.params, facts.Params)
 	b.results = withDots(first.results, facts.Results)
-	b = b.without(func(r role) bool { return r.result && r.slot == dot }) // a tangent computes them at lower cost
+	b = b.withoutResults(func(r role) bool { return r.result && r.slot == dot }) // a tangent computes them at lower cost
 	fn.Name += "_second"
 	b.doc = "computes what " + t.base + adjointBuild.suffix +
 		" does and the derivatives of its bars in the direction " +
@@ -175,7 +175,7 @@ func adjointDoc(t *target, b *built) string {
 		text += "\nIn the beginning " + name + " holds zeros, in the shape of what it is named after."
 	}
 	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready."
-	if len(apart(b)) > 0 {
+	if len(disjointChecks(b)) > 0 {
 		text += " It panics with a *rt.OverlapError if slices share memory."
 	}
 	return text

@@ -57,10 +57,10 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 	return nil
 }
 
-// fixedValue returns the value of a package-level variable in [Options.Fixed], or nil. Its type
+// fixedValue returns the value of a package-level variable in [Options.NeverAssigned], or nil. Its type
 // must have no fields: the state of others could change.
 func (p *Program) fixedValue(o *types.Var) *devirtualized {
-	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() || !p.opts.Fixed[o.Pkg().Path()+"."+o.Name()] {
+	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() || !p.opts.NeverAssigned[o.Pkg().Path()+"."+o.Name()] {
 		return nil
 	}
 	t := p.initial[o]
@@ -75,7 +75,7 @@ func (p *Program) fixedValue(o *types.Var) *devirtualized {
 }
 
 // getter returns the value of a function that only returns a package-level variable in
-// [Options.Fixed].
+// [Options.NeverAssigned].
 func (p *Program) getter(fn *types.Func) *devirtualized {
 	d := p.decls[fn.Origin()]
 	if d == nil || d.node.Body == nil || len(d.node.Body.List) != 1 || p.opts.Rules[fn.FullName()] != nil {
