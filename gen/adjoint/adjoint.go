@@ -22,15 +22,15 @@ type Options struct {
 // activity, specialisations of callees, and the workspace. It is not safe for concurrent use. After an error it may
 // hold half-built specialisations and must be discarded.
 type Program struct {
-	overlap    bool         // arguments may share memory
-	disabled   optimization // set by tests, and by Options.Unsimplified
-	activity   *activity.Program
-	normalized map[*ir.Func]*normalForm // source function → its normal form
-	segments   map[*ir.Func]*segment    // function of an outlined loop → its description
-	builders   map[spec]*builder        // the cache of specialisations
-	created    []*builder               // the specialisations in the order of their creation
-	purity     map[*ir.Func]bool        // function → writes only its own variables; see pure
-	work       *Workspace               // the workspace of all adjoints
+	overlap         bool         // arguments may share memory
+	disabled        optimization // set by tests, and by Options.Unsimplified
+	activity        *activity.Program
+	normalized      map[*ir.Func]*normalForm // source function → its normal form
+	segments        map[*ir.Func]*segment    // function of an outlined loop → its description
+	specializations map[spec]*specialization // the cache of specialisations
+	created         []*specialization        // the specialisations in the order of their creation
+	purity          map[*ir.Func]bool        // function → writes only its own variables; see pure
+	work            *Workspace               // the workspace of all adjoints
 	// CellOf returns the key under which memory cells of type t are told apart from others of their alias class. Tests
 	// replace it.
 	cellOf func(t types.Type) any
@@ -50,8 +50,9 @@ func New(pkg *types.Package, name string, o Options) *Program {
 		disabled = simplification
 	}
 	return &Program{
-		overlap: o.Overlap, disabled: disabled, activity: activity.New(), normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
-		builders: map[spec]*builder{}, purity: map[*ir.Func]bool{},
+		overlap: o.Overlap, disabled: disabled, activity: activity.New(),
+		normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
+		specializations: map[spec]*specialization{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Representative(t) },
 		primalFunc: func(g *normalForm) *ir.Func { return g.source },
 	}

@@ -33,13 +33,13 @@ func (f *flow) findAllocSites() {
 			of(v).multiple = true
 		}
 	}
-	for _, v := range f.b.g.f.Params {
+	for _, v := range f.sp.g.f.Params {
 		foreign(v)
 	}
-	for _, v := range f.b.g.f.Results {
+	for _, v := range f.sp.g.f.Results {
 		foreign(v)
 	}
-	each(f.b.body, func(n *node) {
+	each(f.sp.body, func(n *node) {
 		// V is the variable that references are assigned to, e the value. A value read from another variable brings no
 		// new memory into the class, which both have.
 		var v *ir.Var
@@ -83,7 +83,7 @@ func (f *flow) findAllocSites() {
 // Memory that does not escape is taken from the workspace, and reused by the next call.
 func (f *flow) escapes(v *ir.Var) bool {
 	c := f.class(v)
-	for _, list := range [][]*ir.Var{f.b.g.f.Params, f.b.g.f.Results} {
+	for _, list := range [][]*ir.Var{f.sp.g.f.Params, f.sp.g.f.Results} {
 		for _, p := range list {
 			if activity.HasRefs(p.Type) && f.class(p) == c {
 				return true

@@ -16,8 +16,8 @@ import (
 
 // A checkpointedLoop holds the specialisations of a segment function that the sweeps of its loop call.
 type checkpointedLoop struct {
-	segment *builder // runs both sweeps of a segment
-	advance *builder // runs iterations without recording
+	segment *specialization // runs both sweeps of a segment
+	advance *specialization // runs iterations without recording
 	// SnapshotsShadows is set if iterations hand on references with shadows. Then advance moves the shadows too, and
 	// snapshots hold them.
 	snapshotsShadows bool
@@ -28,13 +28,13 @@ type checkpointedLoop struct {
 // notes the reason in the segment, if the loop must be reversed like any other: iterations leak allocations, references
 // become active only in the loop, or the memory that it writes does not fit a snapshot. What callers read of the
 // result, flow, is derived from the flow of the segment.
-func (p *Program) checkpointed(k spec) *builder {
+func (p *Program) checkpointed(k spec) *specialization {
 	k.mode = modeCheckpointed
-	if b := p.builders[k]; b != nil {
-		return b
+	if sp := p.specializations[k]; sp != nil {
+		return sp
 	}
 	g := k.g
-	slow := func(why string) *builder {
+	slow := func(why string) *specialization {
 		if g.segment.notCheckpointed == "" {
 			g.segment.notCheckpointed = why
 		}
@@ -45,7 +45,7 @@ func (p *Program) checkpointed(k spec) *builder {
 	if err != nil {
 		return slow(err.Error())
 	}
-	c := &checkpointedLoop{segment: p.builder(spec{g, closed, k.alias, modeJoint})}
+	c := &checkpointedLoop{segment: p.specialize(spec{g, closed, k.alias, modeJoint})}
 	if why := c.segment.leaksAllocation(); why != "" {
 		return slow(why)
 	}
@@ -70,32 +70,32 @@ func (p *Program) checkpointed(k spec) *builder {
 			return slow(err.Error())
 		}
 	}
-	c.advance = p.builder(spec{g, facts, k.alias, modeAdvance})
-	b := newBuilder(p, k)
-	b.checkpointed = c
-	if c.snapshot = b.layoutSnapshot(); c.snapshot.unsupported != "" {
+	c.advance = p.specialize(spec{g, facts, k.alias, modeAdvance})
+	sp := newSpecialization(p, k)
+	sp.checkpointed = c
+	if c.snapshot = sp.layoutSnapshot(); c.snapshot.unsupported != "" {
 		return slow(c.snapshot.unsupported)
 	}
 	// Callers see a summary: the loop takes all primal parameters that are not state but the last, and needs the memory
 	// that it reads and does not restore itself.
 	f := c.segment.flow
-	b.flow = &flow{b: c.segment, aliasOf: f.aliasOf, aliasParent: f.aliasParent, modified: f.modified,
+	sp.flow = &flow{sp: c.segment, aliasOf: f.aliasOf, aliasParent: f.aliasParent, modified: f.modified,
 		neededAtExit: locationSet{}, needed: map[*ir.Var]bool{}}
 	for i, v := range g.f.Params {
 		if activity.HasRefs(v.Type) {
-			f.addReachable(b.flow.neededAtExit, v)
+			f.addReachable(sp.flow.neededAtExit, v)
 		}
-		b.flow.needed[v] = g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1
+		sp.flow.needed[v] = g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1
 	}
 	for k := range f.modified { // restored before the reversal of the callers reads it
 		if !k.shadow {
-			delete(b.flow.neededAtExit, k)
+			delete(sp.flow.neededAtExit, k)
 		}
 	}
-	b.analysed = true
-	p.builders[k] = b
-	p.created = append(p.created, b)
-	return b
+	sp.analysed = true
+	p.specializations[k] = sp
+	p.created = append(p.created, sp)
+	return sp
 }
 
 // passive reports whether nothing in the loop carries derivatives, so that its reversal only restores memory.

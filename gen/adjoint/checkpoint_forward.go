@@ -6,48 +6,48 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// emitCheckpointedForward fills b.fwd: it advances from the initial state to the end, takes snapshots on the way, and
+// emitCheckpointedForward fills sp.fwd: it advances from the initial state to the end, takes snapshots on the way, and
 // pushes the number of iterations and of snapshots for the reverse sweep.
-func (b *builder) emitCheckpointedForward() {
-	f := &ir.Func{Name: b.g.f.Name + "_forward", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	f.Params = append(b.paramsWithShadows(), b.ws)
-	f.Results = append(f.Results, b.g.f.Results...)
+func (sp *specialization) emitCheckpointedForward() {
+	f := &ir.Func{Name: sp.g.f.Name + "_forward", Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: sp.g.f.Pos}
+	f.Params = append(sp.paramsWithShadows(), sp.ws)
+	f.Results = append(f.Results, sp.g.f.Results...)
 	// The state starts as the arguments.
-	s := b.newCheckpointWriter()
-	for i, c := range b.g.segment.states {
-		p := b.g.f.Params[c.param]
+	s := sp.newCheckpointWriter()
+	for i, c := range sp.g.segment.states {
+		p := sp.g.f.Params[c.param]
 		s.set(s.vars[c.param], p.Load())
 		if s.shadows[i] != nil {
-			s.set(s.shadows[i], b.shadowVar(p).Load())
+			s.set(s.shadows[i], sp.shadowVar(p).Load())
 		}
 	}
 	at := s.integer("at", s.from())
 	s.count = s.integer("count", count(0))
 	n := len(f.Results)
-	if b.g.segment.mayExit {
+	if sp.g.segment.mayExit {
 		s.begun, s.reason = f.Results[n-2], f.Results[n-1]
 	}
 	// Run the iterations.
 	switch {
 	case s.c.passive():
 		s.forwardPassive(at)
-	case b.g.segment.mayExit:
+	case sp.g.segment.mayExit:
 		s.forwardUnknown(at)
 	default:
 		s.forwardKnown(at)
 	}
-	if b.g.segment.mayExit {
+	if sp.g.segment.mayExit {
 		s.set(s.begun, at.Load())
 	}
 	// Leave the number of iterations and snapshots to the reverse sweep, and the state to the caller.
-	ends, counts := b.newIntStack("end"), b.newIntStack("count")
+	ends, counts := sp.newIntStack("end"), sp.newIntStack("count")
 	s.Emit(ends.push(s.At, at.Load()), counts.push(s.At, s.count.Load()))
-	for _, c := range b.g.segment.states {
+	for _, c := range sp.g.segment.states {
 		s.set(f.Results[c.result], s.vars[c.param].Load())
 	}
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
-			sh := b.shadowVar(r)
+	for i, r := range sp.g.f.Results {
+		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := sp.shadowVar(r)
 			sh.Kind = ir.Result
 			f.Results = append(f.Results, sh)
 			s.set(sh, s.shadowOfResult(i).Load())
@@ -55,13 +55,13 @@ func (b *builder) emitCheckpointedForward() {
 	}
 	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
-	*b.fwd = *clone
+	*sp.fwd = *clone
 }
 
-// newIntStack adds a stack of ints to the workspace, for both sweeps of b.
-func (b *builder) newIntStack(base string) tapeStack {
-	s := tapeStack{ws: b.ws, field: b.p.work.addStack(base, integer), elem: integer}
-	b.stacks = append(b.stacks, s)
+// newIntStack adds a stack of ints to the workspace, for both sweeps of sp.
+func (sp *specialization) newIntStack(base string) tapeStack {
+	s := tapeStack{ws: sp.ws, field: sp.p.work.addStack(base, integer), elem: integer}
+	sp.stacks = append(sp.stacks, s)
 	return s
 }
 
@@ -85,7 +85,7 @@ func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 // reached, it drops every other snapshot and doubles the stride (cf. Stumm & Walther, New algorithms for optimal online
 // checkpointing, 2010).
 func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
-	p := s.b.g.f.Checkpoint
+	p := s.sp.g.f.Checkpoint
 	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
 	s.forever(func(leave func() ir.Block) {
 		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
@@ -115,9 +115,9 @@ func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 func (s *checkpointWriter) forwardPassive(at *ir.Var) {
 	s.when(compare(opLss, at.Load(), s.to()), func() {
 		s.takeSnapshot(at, s.from())
-		s.advance(at.Load(), s.to(), s.b.g.segment.mayExit)
+		s.advance(at.Load(), s.to(), s.sp.g.segment.mayExit)
 		s.set(at, s.to())
-		if s.b.g.segment.mayExit {
+		if s.sp.g.segment.mayExit {
 			s.set(at, s.begun.Load())
 		}
 	})
@@ -129,14 +129,14 @@ func (s *checkpointWriter) dropAlternate() {
 	snap := s.c.snapshot
 	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
 	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))
-	i := s.b.g.local("i", integer)
+	i := s.sp.g.local("i", integer)
 	body := s.Nested(func() {
 		to := snap.slots.place(ir.IndexStep(plus(base, i.Load())))
 		from := snap.slots.place(ir.IndexStep(plus(base, binary(integer, opMul, count(2), i.Load()))))
 		t := s.let("t", load(to, snap.t))
 		s.Emit(&ir.Set{At: s.At, P: to, E: load(from, snap.t)}, &ir.Set{At: s.At, P: from, E: t})
 	})
-	s.Emit(upward(s.b.g.names, s.At, i, count(1), left, body))
+	s.Emit(upward(s.sp.g.names, s.At, i, count(1), left, body))
 	s.Emit(&ir.Set{At: s.At, P: snap.used, E: plus(base, left)})
 	s.set(s.count, left)
 }

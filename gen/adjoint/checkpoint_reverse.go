@@ -9,59 +9,59 @@ import (
 
 // The reverse sweep of a checkpointed loop.
 
-// emitCheckpointedReverse fills b.rev: it pops the number of iterations and of snapshots, and reverses segments from
+// emitCheckpointedReverse fills sp.rev: it pops the number of iterations and of snapshots, and reverses segments from
 // the last to the first, accumulating the cotangents of parameters in bars. Seeds are the cotangents of the state
 // variables at the end.
-func (b *builder) emitCheckpointedReverse() {
-	f := &ir.Func{Name: b.g.f.Name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	closed := b.checkpointed.segment.facts
+func (sp *specialization) emitCheckpointedReverse() {
+	f := &ir.Func{Name: sp.g.f.Name + "_reverse", Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: sp.g.f.Pos}
+	closed := sp.checkpointed.segment.facts
 	// Signature: needed parameters, shadows, seeds, workspace; cotangents of active parameters.
-	for i, v := range b.g.f.Params {
-		if b.reverseTakes(i) {
+	for i, v := range sp.g.f.Params {
+		if sp.reverseTakes(i) {
 			f.Params = append(f.Params, v)
 		}
 	}
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
-			sh := b.shadowVar(v)
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			sh := sp.shadowVar(v)
 			sh.Kind = ir.Param
 			f.Params = append(f.Params, sh)
 		}
 	}
 	// Declare the bars, those of state variables beginning as the seeds.
-	s := b.newCheckpointWriter()
-	s.bars = make([]*ir.Var, len(b.g.f.Params))
-	for i, v := range b.g.f.Params {
+	s := sp.newCheckpointWriter()
+	s.bars = make([]*ir.Var, len(sp.g.f.Params))
+	for i, v := range sp.g.f.Params {
 		if !closed.Params.Has(i) || !ownFloats(v.Type) {
 			continue
 		}
 		s.bars[i] = s.variable(v.Name+"Bar", v)
-		if b.facts.Params.Has(i) {
-			bar := b.barVar(v)
+		if sp.facts.Params.Has(i) {
+			bar := sp.barVar(v)
 			bar.Kind = ir.Result
 			f.Results = append(f.Results, bar)
 		}
 	}
-	for i, r := range b.g.f.Results {
-		if !b.facts.Results.Has(i) || !ownFloats(r.Type) {
+	for i, r := range sp.g.f.Results {
+		if !sp.facts.Results.Has(i) || !ownFloats(r.Type) {
 			continue
 		}
-		seed := b.barVar(r)
+		seed := sp.barVar(r)
 		seed.Kind = ir.Param
 		f.Params = append(f.Params, seed)
-		for _, c := range b.g.segment.states {
+		for _, c := range sp.g.segment.states {
 			if c.result == i {
 				s.set(s.bars[c.param], seed.Load())
 			}
 		}
 	}
-	f.Params = append(f.Params, b.ws)
+	f.Params = append(f.Params, sp.ws)
 	// Pop in the reverse order of the pushes.
 	end, snapshots := s.integer("end", nil), s.integer("count", nil)
 	s.count = snapshots
-	k := len(b.stacks)
-	s.Emit(b.stacks[k-1].pop(s.At, snapshots.Place())...)
-	s.Emit(b.stacks[k-2].pop(s.At, end.Place())...)
+	k := len(sp.stacks)
+	s.Emit(sp.stacks[k-1].pop(s.At, snapshots.Place())...)
+	s.Emit(sp.stacks[k-2].pop(s.At, end.Place())...)
 	if s.c.passive() {
 		s.reversePassive()
 	} else {
@@ -71,14 +71,14 @@ func (b *builder) emitCheckpointedReverse() {
 			s.reverseSegment(end)
 		})
 	}
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			s.set(b.barVar(v), s.bars[i].Load())
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
+			s.set(sp.barVar(v), s.bars[i].Load())
 		}
 	}
 	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
-	*b.rev = *clone
+	*sp.rev = *clone
 }
 
 // reverseSegment emits the reversal of the last segment before iteration end: restore the latest snapshot, advance,
@@ -104,18 +104,18 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	// accumulated.
 	c := s.c.segment
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
-	for i, r := range s.b.g.f.Results {
+	for i, r := range s.sp.g.f.Results {
 		if c.facts.Results.Has(i) && ownFloats(r.Type) {
 			call.Args = append(call.Args, s.bars[s.stateParam(i)].Load())
 		}
 	}
-	call.Args = append(call.Args, s.b.ws.Load())
+	call.Args = append(call.Args, s.sp.ws.Load())
 	var add ir.Block
-	for i, v := range s.b.g.f.Params {
+	for i, v := range s.sp.g.f.Params {
 		if !c.facts.Params.Has(i) || !ownFloats(v.Type) {
 			continue
 		}
-		if s.b.g.segment.stateIndex(i) >= 0 {
+		if s.sp.g.segment.stateIndex(i) >= 0 {
 			call.Results = append(call.Results, s.bars[i])
 			continue
 		}
@@ -140,7 +140,7 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 // atFirstSnapshot sets the state variables that hold references to their values in snapshot k, the first, and returns
 // vars: memory is restored through the references at the beginning of the loop.
 func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
-	for i, c := range s.b.g.segment.states {
+	for i, c := range s.sp.g.segment.states {
 		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
 			s.Emit(&ir.Set{At: s.At, P: v.Place(), E: s.c.snapshot.loadField(k, s.c.snapshot.states[i])})
 		}
@@ -150,12 +150,12 @@ func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
 
 // stateParam returns the index of the parameter of the state variable that is the given result.
 func (s *checkpointWriter) stateParam(result int) int {
-	for _, c := range s.b.g.segment.states {
+	for _, c := range s.sp.g.segment.states {
 		if c.result == result {
 			return c.param
 		}
 	}
-	panic(&Error{Func: s.b.g.f.Name, What: "a result of a loop that is no state"})
+	panic(&Error{Func: s.sp.g.f.Name, What: "a result of a loop that is no state"})
 }
 
 // reversePassive emits the reversal of a loop without derivatives: restore memory from the snapshot, if an iteration

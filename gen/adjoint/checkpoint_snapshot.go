@@ -16,7 +16,7 @@ import (
 
 // A snapshot describes the snapshots of a loop.
 type snapshot struct {
-	b                *builder
+	sp               *specialization
 	t                *types.Named // type of a snapshot
 	fields           []*types.Var // fields of t; field 0 is the number of the iteration
 	states           []int        // indices of the fields of state variables
@@ -30,31 +30,32 @@ type snapshot struct {
 	unsupported      string       // why the loop has no snapshots, or empty
 }
 
-// layoutSnapshot returns the layout of the snapshots of b, or one with unsupported set. Only in the first case it adds
+// layoutSnapshot returns the layout of the snapshots of sp, or one with unsupported set. Only in the first case it adds
 // fields to the workspace.
-func (b *builder) layoutSnapshot() *snapshot {
-	s := &snapshot{b: b, readByIterations: b.checkpointed.segment.flow.effects(b.checkpointed.segment.body...).reads}
-	s.pastLen = mayReslicePastLen(b.g.f.Body)
+func (sp *specialization) layoutSnapshot() *snapshot {
+	segment := sp.checkpointed.segment
+	s := &snapshot{sp: sp, readByIterations: segment.flow.effects(segment.body...).reads}
+	s.pastLen = mayReslicePastLen(sp.g.f.Body)
 	s.field("at", integer)
-	for _, c := range b.g.segment.states {
-		v := b.g.f.Params[c.param]
+	for _, c := range sp.g.segment.states {
+		v := sp.g.f.Params[c.param]
 		s.states = append(s.states, s.field(v.Name, v.Type))
 		sh := -1
-		if l := b.checkpointed; l.snapshotsShadows && leadsToFloats(v.Type) && l.segment.facts.Params.Has(c.param) {
+		if l := sp.checkpointed; l.snapshotsShadows && leadsToFloats(v.Type) && l.segment.facts.Params.Has(c.param) {
 			sh = s.field(v.Name+"Bar", v.Type)
 		}
 		s.shadows = append(s.shadows, sh)
 	}
-	s.walkMemory(layingOut, b.g.f.Params, nil, true)
+	s.walkMemory(layingOut, sp.g.f.Params, nil, true)
 	if s.unsupported != "" {
 		return s
 	}
-	w := b.p.work
-	s.t = b.declareStruct("Snapshot", s.fields)
+	w := sp.p.work
+	s.t = sp.declareStruct("Snapshot", s.fields)
 	name := s.t.Obj().Name() + "s"
-	s.slots = tapeStack{ws: b.ws, field: w.addStack(name, s.t), elem: s.t}
-	s.used = &ir.Place{Root: b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(name+"Used", integer))}}
-	b.counters = append(b.counters, s.used)
+	s.slots = tapeStack{ws: sp.ws, field: w.addStack(name, s.t), elem: s.t}
+	s.used = &ir.Place{Root: sp.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(name+"Used", integer))}}
+	sp.counters = append(sp.counters, s.used)
 	return s
 }
 
@@ -64,7 +65,7 @@ func (s *snapshot) field(name string, t types.Type) int {
 	for _, f := range s.fields {
 		names.Reserve(f.Name())
 	}
-	s.fields = append(s.fields, types.NewField(token.NoPos, s.b.p.work.pkg, names.Name(name), t, false))
+	s.fields = append(s.fields, types.NewField(token.NoPos, s.sp.p.work.pkg, names.Name(name), t, false))
 	return len(s.fields) - 1
 }
 
@@ -94,8 +95,8 @@ func (s *snapshot) describe(p *ir.Checkpoint) string {
 	}
 	var states, memory []string
 	bytes := int64(8) // the number of the iteration
-	for _, c := range s.b.g.segment.states {
-		v := s.b.g.f.Params[c.param]
+	for _, c := range s.sp.g.segment.states {
+		v := s.sp.g.f.Params[c.param]
 		states = append(states, sourceName(v))
 		bytes += types.SizesFor("gc", "amd64").Sizeof(v.Type)
 	}
@@ -131,7 +132,7 @@ func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 	k := w.let("k", load(s.used, integer))
 	set := func(i int, e ir.Expr) { w.Emit(&ir.Set{At: w.At, P: s.fieldAt(k, i), E: e}) }
 	set(0, at)
-	for i, c := range s.b.g.segment.states {
+	for i, c := range s.sp.g.segment.states {
 		set(s.states[i], vars[c.param].Load())
 		if s.shadows[i] >= 0 {
 			set(s.shadows[i], shadows[i].Load())
@@ -146,7 +147,7 @@ func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 
 // restore emits the restoration of state variables and of the memory that iterations read, from snapshot k.
 func (s *snapshot) restore(w *writer, k ir.Expr, vars, shadows []*ir.Var) {
-	for i, c := range s.b.g.segment.states {
+	for i, c := range s.sp.g.segment.states {
 		w.Emit(&ir.Set{At: w.At, P: vars[c.param].Place(), E: s.loadField(k, s.states[i])})
 		if s.shadows[i] >= 0 {
 			w.Emit(&ir.Set{At: w.At, P: shadows[i].Place(), E: s.loadField(k, s.shadows[i])})
@@ -190,10 +191,10 @@ type memoryWalk struct {
 // parameters. If once is set it visits the memory that iterations do not read, otherwise that which they read. When
 // laying out it may set s.unsupported.
 func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) ir.Block {
-	v := &memoryWalk{Writer: ir.Writer{At: ir.At{Pos: s.b.g.f.Pos}}, s: s, purpose: p, k: k, firstOnly: once,
+	v := &memoryWalk{Writer: ir.Writer{At: ir.At{Pos: s.sp.g.f.Pos}}, s: s, purpose: p, k: k, firstOnly: once,
 		onPath: map[types.Type]bool{}}
-	for _, i := range refParams(s.b.g.f) {
-		v.root, v.cyclic = s.b.g.f.Params[i], false
+	for _, i := range refParams(s.sp.g.f) {
+		v.root, v.cyclic = s.sp.g.f.Params[i], false
 		before := v.next
 		v.referent(vars[i].Place(), vars[i].Type)
 		if v.cyclic && v.next > before && s.unsupported == "" {
@@ -206,7 +207,7 @@ func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) i
 
 // isModified reports whether the loop may write cells of type t in memory reached from the root.
 func (v *memoryWalk) isModified(t types.Type) bool {
-	f := v.s.b.checkpointed.segment.flow
+	f := v.s.sp.checkpointed.segment.flow
 	m := locationSet{}
 	f.addMemory(m, v.root, t)
 	return m.intersects(f.modified)
@@ -218,7 +219,7 @@ func (v *memoryWalk) skips(t types.Type) bool {
 		return false
 	}
 	m := locationSet{}
-	ir.EachCell(t, func(t types.Type) { v.s.b.checkpointed.segment.flow.addMemory(m, v.root, t) })
+	ir.EachCell(t, func(t types.Type) { v.s.sp.checkpointed.segment.flow.addMemory(m, v.root, t) })
 	if m.intersects(v.s.readByIterations) != v.firstOnly {
 		return false
 	}
@@ -242,7 +243,7 @@ func (v *memoryWalk) nextList(t types.Type) (l *ir.Place, taken *ir.Var) {
 		v.head = append(v.head, &ir.Set{At: v.At, P: l, E: cut(load(l, of), nil, count(0))})
 		return l, nil
 	}
-	taken = v.s.b.g.local("taken", integer)
+	taken = v.s.sp.g.local("taken", integer)
 	v.head = append(v.head, &ir.Let{At: v.At, V: taken, E: count(0)})
 	return v.s.fieldAt(v.k, v.s.lists[i]), taken
 }
@@ -285,7 +286,7 @@ func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 			v.Emit(&ir.Copy{At: v.At, Dst: full(), Src: load(l, of)})
 			return
 		}
-		n := v.s.b.g.local("n", integer)
+		n := v.s.sp.g.local("n", integer)
 		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.pastLen}},
 			&ir.Copy{At: v.At, Dst: full(),
 				Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
@@ -361,11 +362,11 @@ func (v *memoryWalk) follow(t types.Type, f func()) {
 
 // loop emits a loop over an index below n with the statements that f emits, unless there are none.
 func (v *memoryWalk) loop(n ir.Expr, f func(i ir.Expr)) {
-	i := v.s.b.g.local("i", integer)
+	i := v.s.sp.g.local("i", integer)
 	v.depth++
 	body := v.Nested(func() { f(i.Load()) })
 	v.depth--
 	if len(body) > 0 {
-		v.Emit(upward(v.s.b.g.names, v.At, i, count(0), n, body))
+		v.Emit(upward(v.s.sp.g.names, v.At, i, count(0), n, body))
 	}
 }

@@ -70,8 +70,8 @@ func TestCheckpoint(t *testing.T) {
 		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
 	} {
 		f := function(t, p, path, tt.name)
-		for _, name := range []string{"", "no selective recording", "no buffer reuse", "no inlining", "no simplification",
-			"none"} {
+		for _, name := range []string{"", "no selective recording", "no buffer reuse", "no inlining",
+			"no simplification", "none"} {
 			t.Run(fmt.Sprint(tt.name, tt.last, name), func(t *testing.T) {
 				check(t, f, activity.Bits(1), variants[name], x(), tt.last)
 				a, err := without(variants[name]).Of(f, activity.Bits(1))

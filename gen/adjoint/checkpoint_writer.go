@@ -25,11 +25,11 @@ type checkpointWriter struct {
 }
 
 // newCheckpointWriter returns a writer that has declared the state variables and their shadows, as zero.
-func (b *builder) newCheckpointWriter() *checkpointWriter {
-	s := &checkpointWriter{writer: b.writerAt(ir.At{Pos: b.g.f.Pos}), c: b.checkpointed}
-	s.vars = append(s.vars, b.g.f.Params...)
-	for i, c := range b.g.segment.states {
-		p := b.g.f.Params[c.param]
+func (sp *specialization) newCheckpointWriter() *checkpointWriter {
+	s := &checkpointWriter{writer: sp.writerAt(ir.At{Pos: sp.g.f.Pos}), c: sp.checkpointed}
+	s.vars = append(s.vars, sp.g.f.Params...)
+	for i, c := range sp.g.segment.states {
+		p := sp.g.f.Params[c.param]
 		s.vars[c.param] = s.variable(p.Name, p)
 		var sh *ir.Var
 		if s.c.snapshot.shadows[i] >= 0 {
@@ -42,14 +42,14 @@ func (b *builder) newCheckpointWriter() *checkpointWriter {
 
 // variable declares a variable of the type of v.
 func (s *checkpointWriter) variable(base string, v *ir.Var) *ir.Var {
-	w := &ir.Var{Name: s.b.g.names.Name(base), Type: v.Type, Object: v.Object, Pos: v.Pos}
+	w := &ir.Var{Name: s.sp.g.names.Name(base), Type: v.Type, Object: v.Object, Pos: v.Pos}
 	s.Emit(&ir.Let{At: s.At, V: w})
 	return w
 }
 
 // integer declares an int with value e, or 0 if e is nil.
 func (s *checkpointWriter) integer(base string, e ir.Expr) *ir.Var {
-	v := s.b.g.local(base, integer)
+	v := s.sp.g.local(base, integer)
 	s.Emit(&ir.Let{At: s.At, V: v, E: e})
 	return v
 }
@@ -64,8 +64,8 @@ func (s *checkpointWriter) when(cond ir.Expr, f func()) {
 
 // forever emits a loop that repeats the statements of f; leave returns an exit from it.
 func (s *checkpointWriter) forever(f func(leave func() ir.Block)) {
-	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.b.g.names.Name("loop")},
-		Next: &ir.Label{Name: s.b.g.names.Name("next")}}
+	loop := &ir.Loop{At: s.At, L: &ir.Label{Name: s.sp.g.names.Name("loop")},
+		Next: &ir.Label{Name: s.sp.g.names.Name("next")}}
 	loop.Body = s.Nested(func() { f(func() ir.Block { return ir.Block{&ir.Leave{At: s.At, L: loop.L}} }) })
 	s.Emit(loop)
 }
@@ -77,7 +77,7 @@ func (s *checkpointWriter) callSchedule(v *ir.Var, name string, args ...ir.Expr)
 
 // paramFromEnd returns a parameter of the segment function, counted from the end: 1 is the last.
 func (s *checkpointWriter) paramFromEnd(fromEnd int) *ir.Var {
-	p := s.b.g.f.Params
+	p := s.sp.g.f.Params
 	return p[len(p)-fromEnd]
 }
 
@@ -91,7 +91,7 @@ func (s *checkpointWriter) to() ir.Expr { return s.paramFromEnd(1).Load() }
 // like a root of n. With an unknown trip count twice as many snapshots are permitted, since thinning leaves between
 // half of the capacity and all of it.
 func (s *checkpointWriter) computeCapacity(n ir.Expr) {
-	p := s.b.g.f.Checkpoint
+	p := s.sp.g.f.Checkpoint
 	if p.Snapshots > 0 {
 		s.capacity, s.steps = count(int64(p.Snapshots)), count(int64(p.Steps))
 		return
@@ -99,7 +99,7 @@ func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	size := s.integer("size", nil)
 	s.callSchedule(size, "Size", n, count(int64(p.Levels)))
 	s.capacity, s.steps = size.Load(), size.Load()
-	if s.b.g.segment.mayExit {
+	if s.sp.g.segment.mayExit {
 		s.capacity = s.let("room", binary(integer, opMul, size.Load(), count(2)))
 	}
 }
@@ -109,8 +109,8 @@ func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
 	c := s.c.advance
 	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
-	call.Results = make([]*ir.Var, len(s.b.g.f.Results))
-	for _, st := range s.b.g.segment.states {
+	call.Results = make([]*ir.Var, len(s.sp.g.f.Results))
+	for _, st := range s.sp.g.segment.states {
 		call.Results[st.result] = s.vars[st.param]
 	}
 	if leaving {
@@ -118,26 +118,26 @@ func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
 		call.Results[n-2], call.Results[n-1] = s.begun, s.reason
 	}
 	if s.c.snapshotsShadows {
-		for i, r := range s.b.g.f.Results {
+		for i, r := range s.sp.g.f.Results {
 			if c.facts.Results.Has(i) && leadsToFloats(r.Type) {
 				call.Results = append(call.Results, s.shadowOfResult(i))
 			}
 		}
 	}
-	call.Args = append(call.Args, s.b.ws.Load())
+	call.Args = append(call.Args, s.sp.ws.Load())
 	s.releasing(c, func() { s.Emit(call) })
 }
 
 // releasing emits the statements of f, and resets the memory counters of c after them: the buffers are not needed
 // later.
-func (s *checkpointWriter) releasing(c *builder, f func()) {
+func (s *checkpointWriter) releasing(c *specialization, f func()) {
 	type mark struct {
 		p *ir.Place
 		m ir.Expr
 	}
 	var marks []mark
 	for _, p := range c.memoryCounters() {
-		p = &ir.Place{Root: s.b.ws, Path: p.Path}
+		p = &ir.Place{Root: s.sp.ws, Path: p.Path}
 		marks = append(marks, mark{p, s.let("mark", load(p, integer))})
 	}
 	f()
@@ -147,7 +147,7 @@ func (s *checkpointWriter) releasing(c *builder, f func()) {
 }
 
 // args returns the arguments for running the iterations from at to next-1 by c: parameters, then shadows.
-func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
+func (s *checkpointWriter) args(at, next ir.Expr, c *specialization) (out []ir.Expr) {
 	n := len(s.vars)
 	for i, v := range s.vars {
 		switch i {
@@ -159,7 +159,7 @@ func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 			out = append(out, v.Load())
 		}
 	}
-	for i, v := range s.b.g.f.Params {
+	for i, v := range s.sp.g.f.Params {
 		if c.facts.Params.Has(i) && leadsToFloats(v.Type) {
 			out = append(out, s.shadowOfParam(i).Load())
 		}
@@ -169,15 +169,15 @@ func (s *checkpointWriter) args(at, next ir.Expr, c *builder) (out []ir.Expr) {
 
 // shadowOfParam returns the current shadow of parameter i.
 func (s *checkpointWriter) shadowOfParam(i int) *ir.Var {
-	if k := s.b.g.segment.stateIndex(i); k >= 0 && s.shadows[k] != nil {
+	if k := s.sp.g.segment.stateIndex(i); k >= 0 && s.shadows[k] != nil {
 		return s.shadows[k]
 	}
-	return s.b.shadowVar(s.b.g.f.Params[i])
+	return s.sp.shadowVar(s.sp.g.f.Params[i])
 }
 
 // shadowOfResult returns the current shadow of the state variable that is result i, or nil.
 func (s *checkpointWriter) shadowOfResult(i int) *ir.Var {
-	for k, c := range s.b.g.segment.states {
+	for k, c := range s.sp.g.segment.states {
 		if c.result == i {
 			return s.shadows[k]
 		}

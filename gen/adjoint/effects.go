@@ -155,12 +155,12 @@ func (f *flow) effects(list ...*node) *effects {
 		// Effects of callees on memory.
 		if c, ok := n.s.(*ir.Call); ok {
 			for _, e := range c.Args {
-				if v := variable(e); v != nil && v != f.b.ws && activity.HasRefs(v.Type) && f.b.primalOf[v] == nil {
+				if v := variable(e); v != nil && v != f.sp.ws && activity.HasRefs(v.Type) && f.sp.primalOf[v] == nil {
 					f.addReachable(a.reads, v)
 				}
 			}
 			if n.callee != nil {
-				for k := range f.b.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+				for k := range f.sp.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
 					a.writes[k] = true
 				}
 			}

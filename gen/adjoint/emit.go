@@ -10,7 +10,7 @@ import (
 
 // An emitter writes the sweeps of a specialisation.
 type emitter struct {
-	b           *builder
+	sp          *specialization
 	at          ir.At               // the position of the function
 	sharedDecls ir.Block            // declarations at the top of the function that both sweeps refer to
 	reverseCopy map[*ir.Var]*ir.Var // primal variable → its copy in the reverse sweep, if it has one
@@ -24,16 +24,16 @@ type emitter struct {
 	earlyBars map[*ir.Var]bool
 }
 
-// emitter returns an emitter for b and assigns the storage of recorded values.
-func (b *builder) emitter() *emitter {
-	e := &emitter{b: b, at: ir.At{Pos: b.g.f.Pos}, reverseCopy: map[*ir.Var]*ir.Var{},
-		bothSweeps: b.spec.mode == modeEntry || b.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
+// emitter returns an emitter for sp and assigns the storage of recorded values.
+func (sp *specialization) emitter() *emitter {
+	e := &emitter{sp: sp, at: ir.At{Pos: sp.g.f.Pos}, reverseCopy: map[*ir.Var]*ir.Var{},
+		bothSweeps: sp.spec.mode == modeEntry || sp.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
 		results:   map[*ir.Var]*ir.Var{},
 		earlyBars: map[*ir.Var]bool{}}
 	// Hoist the variables that the reverse sweep reads or restores.
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		for _, w := range n.writes {
-			if l, ok := n.s.(*ir.Let); ok && b.flow.needed[l.V] {
+			if l, ok := n.s.(*ir.Let); ok && sp.flow.needed[l.V] {
 				e.hoisted[l.V] = true
 			}
 			if w.recorded && w.whole() != nil {
@@ -43,22 +43,22 @@ func (b *builder) emitter() *emitter {
 	})
 	// Declare in place where the reverse sweep is in the same block. Returns put the forward sweep into a scope of its
 	// own.
-	if e.bothSweeps && b.p.enabled(selectiveRecording) && !ir.LeavesBeyond(b.g.f.Body) {
-		e.sink(b.body)
+	if e.bothSweeps && sp.p.enabled(selectiveRecording) && !ir.LeavesBeyond(sp.g.f.Body) {
+		e.sink(sp.body)
 	}
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		if n.fused && !containsExit(n) {
 			e.sink(n.then)
 		}
 	})
-	for _, v := range b.g.f.Params {
+	for _, v := range sp.g.f.Params {
 		delete(e.hoisted, v)
 	}
-	for _, v := range b.g.f.Results {
+	for _, v := range sp.g.f.Results {
 		delete(e.hoisted, v)
 	}
-	e.assignStorage(b.body, 0)
-	e.declareEarlyBars(b.body)
+	e.assignStorage(sp.body, 0)
+	e.declareEarlyBars(sp.body)
 	return e
 }
 
@@ -75,9 +75,9 @@ func (e *emitter) declareEarlyBars(list []*node) {
 		e.declareEarlyBars(list[k].then)
 	}
 	for _, n := range head {
-		if l, ok := n.s.(*ir.Let); ok && e.b.hasBar(l.V) && e.b.primalOf[l.V] == nil {
+		if l, ok := n.s.(*ir.Let); ok && e.sp.hasBar(l.V) && e.sp.primalOf[l.V] == nil {
 			e.earlyBars[l.V] = true
-			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: e.b.barVar(l.V)})
+			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: e.sp.barVar(l.V)})
 		}
 		e.declareEarlyBars(n.then)
 		e.declareEarlyBars(n.els)
@@ -119,7 +119,7 @@ func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
 
 // newReverseCopy creates the copy of v for the reverse sweep.
 func (e *emitter) newReverseCopy(v *ir.Var) *ir.Var {
-	w := e.b.g.local(v.Name, v.Type)
+	w := e.sp.g.local(v.Name, v.Type)
 	e.reverseCopy[v] = w
 	return w
 }
@@ -133,11 +133,11 @@ func (e *emitter) renameCopies(b ir.Block) ir.Block {
 // enclose returns body, a forward sweep, such that returns leave only a scope around it, if there are any: the reverse
 // sweep follows.
 func (e *emitter) enclose(body ir.Block) ir.Block {
-	exit := e.b.g.f.Exit
+	exit := e.sp.g.f.Exit
 	if !ir.LeavesBeyond(body) {
 		return body
 	}
-	end := &ir.Label{Name: e.b.g.names.Name("end")}
+	end := &ir.Label{Name: e.sp.g.names.Name("end")}
 	m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
 		if l == exit {
 			return end

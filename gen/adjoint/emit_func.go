@@ -11,42 +11,42 @@ import (
 // emitEntry returns the adjoint of f, the entry point: both sweeps in one function, with the signature that [Adjoint]
 // describes. Before the reverse sweep, results are copied and the final contents of memory saved, if the reverse sweep
 // restores it; after it, they are written back.
-func (b *builder) emitEntry(f *ir.Func) *Adjoint {
-	e := b.emitter()
-	a := &Adjoint{Facts: b.facts}
-	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: f.Pos}
-	out.Params = b.paramsWithShadows()
+func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
+	e := sp.emitter()
+	a := &Adjoint{Facts: sp.facts}
+	out := &ir.Func{Name: f.Name + "_adjoint", Recv: f.Recv, Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: f.Pos}
+	out.Params = sp.paramsWithShadows()
 	var tail ir.Block
 	// Results: locals for the sweeps, copied to the results before the reverse sweep; a seed for each active one.
-	for i, r := range b.g.f.Results {
-		res := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
-		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
+	for i, r := range sp.g.f.Results {
+		res := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
+		local := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
 		e.results[r] = local
 		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
 		tail = append(tail, &ir.Set{At: e.at, P: res.Place(), E: local.Load()})
 		out.Results = append(out.Results, res)
-		if !b.facts.Results.Has(i) {
+		if !sp.facts.Results.Has(i) {
 			continue
 		}
 		a.Seeds = a.Seeds.With(i)
 		switch {
 		case !leadsToFloats(r.Type):
-			seed := b.barVar(r)
+			seed := sp.barVar(r)
 			seed.Kind = ir.Param
 			out.Params = append(out.Params, seed)
 		default:
 			// The seed of a slice is added to its shadow, which exists only after the forward sweep.
 			of := elemOf(r.Type)
 			if of == nil || !floats.only(of) {
-				b.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
+				sp.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
 					"arguments leads to", "a result of type %s, which leads to numbers", r.Type)
 			}
-			sh := b.shadowVar(r)
+			sh := sp.shadowVar(r)
 			sh.Kind = ir.Local
 			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: sh})
-			seed := &ir.Var{Name: b.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
+			seed := &ir.Var{Name: sp.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
 			out.Params = append(out.Params, seed)
-			w := b.writerAt(e.at)
+			w := sp.writerAt(e.at)
 			w.loop(length(seed.Load()), func(i ir.Expr) {
 				w.addFloats(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
 			})
@@ -54,8 +54,8 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 		}
 	}
 	// Cotangents of parameters are results.
-	for i, v := range b.g.f.Params {
-		if !b.facts.Params.Has(i) {
+	for i, v := range sp.g.f.Params {
+		if !sp.facts.Params.Has(i) {
 			continue
 		}
 		if leadsToFloats(v.Type) {
@@ -63,19 +63,19 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 		}
 		if ownFloats(v.Type) {
 			a.Bars = a.Bars.With(i)
-			bar := b.barVar(v)
+			bar := sp.barVar(v)
 			bar.Kind = ir.Result
 			out.Results = append(out.Results, bar)
 		}
 	}
-	out.Params = append(out.Params, b.ws)
+	out.Params = append(out.Params, sp.ws)
 	// The order of these three calls decides the names and the order of workspace fields.
-	forward := e.enclose(e.forward(b.body))
-	reverse := e.renameCopies(e.reverse(b.body))
-	outs := e.outputs(out.Results[:len(b.g.f.Results)])
-	body := append(b.resets(), outs.start...)
+	forward := e.enclose(e.forward(sp.body))
+	reverse := e.renameCopies(e.reverse(sp.body))
+	outs := e.outputs(out.Results[:len(sp.g.f.Results)])
+	body := append(sp.resets(), outs.start...)
 	body = append(body, e.sharedDecls...)
-	body = append(body, e.declare(e.hoistedVars(b.body))...)
+	body = append(body, e.declare(e.hoistedVars(sp.body))...)
 	body = append(body, forward...)
 	body = append(body, tail...)
 	body = append(body, outs.save...)
@@ -86,56 +86,56 @@ func (b *builder) emitEntry(f *ir.Func) *Adjoint {
 	return a
 }
 
-// emitSplit fills b.fwd and b.rev. Local variables of the forward sweep that the reverse sweep needs are pushed at the
-// end of the former and popped at the beginning of the latter.
-func (b *builder) emitSplit() {
-	e := b.emitter()
-	name := b.g.f.Name
-	fwd := &ir.Func{Name: name + "_forward", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
-	rev := &ir.Func{Name: name + "_reverse", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	fwd.Params = append(b.paramsWithShadows(), b.ws)
-	fwd.Results = append([]*ir.Var(nil), b.g.f.Results...)
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
-			sh := b.shadowVar(r)
+// emitSplit fills sp.fwd and sp.rev. Local variables of the forward sweep that the reverse sweep needs are pushed at
+// the end of the former and popped at the beginning of the latter.
+func (sp *specialization) emitSplit() {
+	e := sp.emitter()
+	name := sp.g.f.Name
+	fwd := &ir.Func{Name: name + "_forward", Recv: sp.g.f.Recv, Exit: sp.g.f.Exit, Pos: sp.g.f.Pos}
+	rev := &ir.Func{Name: name + "_reverse", Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: sp.g.f.Pos}
+	fwd.Params = append(sp.paramsWithShadows(), sp.ws)
+	fwd.Results = append([]*ir.Var(nil), sp.g.f.Results...)
+	for i, r := range sp.g.f.Results {
+		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := sp.shadowVar(r)
 			sh.Kind = ir.Result
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
-	body := append(e.declare(e.hoistedVars(b.body)), e.enclose(e.forward(b.body))...)
+	body := append(e.declare(e.hoistedVars(sp.body)), e.enclose(e.forward(sp.body))...)
 	// Signature of the reverse sweep: parameters that it needs, shadows, seeds of the results, workspace.
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // parameters of the reverse sweep
-	for i, v := range b.g.f.Params {
-		if b.reverseTakes(i) {
+	for i, v := range sp.g.f.Params {
+		if sp.reverseTakes(i) {
 			rev.Params = append(rev.Params, v)
 		}
-		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := b.barVar(v)
+		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := sp.barVar(v)
 			bar.Kind = ir.Result
 			rev.Results = append(rev.Results, bar)
 		}
 	}
 	// A parameter that is not assigned has its value from the caller.
-	for _, v := range b.paramsWithShadows() {
-		if b.flow.assignments[v] == 0 {
+	for _, v := range sp.paramsWithShadows() {
+		if sp.flow.assignments[v] == 0 {
 			inRev[v] = true
 		}
 	}
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
-			rev.Params = append(rev.Params, b.shadowVar(v))
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			rev.Params = append(rev.Params, sp.shadowVar(v))
 		}
 	}
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && ownFloats(r.Type) {
-			seed := b.barVar(r)
+	for i, r := range sp.g.f.Results {
+		if sp.facts.Results.Has(i) && ownFloats(r.Type) {
+			seed := sp.barVar(r)
 			seed.Kind = ir.Param
 			rev.Params = append(rev.Params, seed)
 		}
 	}
-	rev.Params = append(rev.Params, b.ws)
-	reverse := e.reverse(b.body)
+	rev.Params = append(rev.Params, sp.ws)
+	reverse := e.reverse(sp.body)
 	// Other variables of the forward sweep get a copy in the reverse sweep, with the value on exit if that is needed.
 	for _, v := range e.sharedVars() {
 		if inRev[v] {
@@ -143,7 +143,7 @@ func (b *builder) emitSplit() {
 		}
 		w := e.newReverseCopy(v)
 		start = append(start, &ir.Let{At: e.at, V: w})
-		if b.flow.neededAtExit[location{v: v}] {
+		if sp.flow.neededAtExit[location{v: v}] {
 			s := e.newStack(v.Name, v.Type)
 			body = append(body, s.push(e.at, v.Load()))
 			start = append(start, s.pop(e.at, w.Place())...)
@@ -152,91 +152,91 @@ func (b *builder) emitSplit() {
 	fwd.Body = body
 	rev.Body = e.renameCopies(append(start, reverse...))
 	f, _ := ir.Clone(fwd, nil)
-	*b.fwd = *f
+	*sp.fwd = *f
 	r, _ := ir.Clone(rev, nil)
-	*b.rev = *r
+	*sp.rev = *r
 }
 
-// emitAdvance fills b.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations of
-// a checkpointed loop reuse the same buffers: memory counters are reset at the beginning of each.
-func (b *builder) emitAdvance() {
-	e := b.emitter()
-	f := &ir.Func{Name: b.g.f.Name + "_run", Recv: b.g.f.Recv, Exit: b.g.f.Exit, Pos: b.g.f.Pos}
-	f.Params = append(b.paramsWithShadows(), b.ws)
-	f.Results = append(f.Results, b.g.f.Results...)
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
-			sh := b.shadowVar(r)
+// emitAdvance fills sp.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations
+// of a checkpointed loop reuse the same buffers: memory counters are reset at the beginning of each.
+func (sp *specialization) emitAdvance() {
+	e := sp.emitter()
+	f := &ir.Func{Name: sp.g.f.Name + "_run", Recv: sp.g.f.Recv, Exit: sp.g.f.Exit, Pos: sp.g.f.Pos}
+	f.Params = append(sp.paramsWithShadows(), sp.ws)
+	f.Results = append(f.Results, sp.g.f.Results...)
+	for i, r := range sp.g.f.Results {
+		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
+			sh := sp.shadowVar(r)
 			sh.Kind = ir.Result
 			f.Results = append(f.Results, sh)
 		}
 	}
-	body := e.enclose(e.forward(b.body))
+	body := e.enclose(e.forward(sp.body))
 	// Buffers of an iteration may be reused by the next: allocations do not leak from it.
-	if b.g.segment != nil {
+	if sp.g.segment != nil {
 		var marks ir.Block
-		for _, p := range b.memoryCounters() {
-			m := b.g.local("mark", integer)
+		for _, p := range sp.memoryCounters() {
+			m := sp.g.local("mark", integer)
 			marks = append(marks, &ir.Let{At: e.at, V: m, E: load(p, integer)})
 			insertInLoop(body, &ir.Set{At: e.at, P: p, E: m.Load()})
 		}
 		body = append(marks, body...)
 	}
-	f.Body = append(e.declare(e.hoistedVars(b.body)), body...)
+	f.Body = append(e.declare(e.hoistedVars(sp.body)), body...)
 	clone, _ := ir.Clone(f, nil)
-	*b.fwd = *clone
+	*sp.fwd = *clone
 }
 
-// emitJoint fills b.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
+// emitJoint fills sp.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
 // parameters. Its effects on memory are undone.
-func (b *builder) emitJoint() {
-	e := b.emitter()
-	f := &ir.Func{Name: b.g.f.Name + "_adjoint", Exit: &ir.Label{Name: b.g.names.Name("exit")}, Pos: b.g.f.Pos}
-	f.Params = b.paramsWithShadows()
+func (sp *specialization) emitJoint() {
+	e := sp.emitter()
+	f := &ir.Func{Name: sp.g.f.Name + "_adjoint", Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: sp.g.f.Pos}
+	f.Params = sp.paramsWithShadows()
 	// Results are locals: only their cotangents, passed as seeds, concern the caller.
-	for i, r := range b.g.f.Results {
-		local := &ir.Var{Name: b.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
+	for i, r := range sp.g.f.Results {
+		local := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
 		e.results[r] = local
 		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
-		if !b.facts.Results.Has(i) {
+		if !sp.facts.Results.Has(i) {
 			continue
 		}
 		if leadsToFloats(r.Type) {
-			sh := b.shadowVar(r)
+			sh := sp.shadowVar(r)
 			sh.Kind = ir.Local
 			e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: sh})
 		}
 		if ownFloats(r.Type) {
-			seed := b.barVar(r)
+			seed := sp.barVar(r)
 			seed.Kind = ir.Param
 			f.Params = append(f.Params, seed)
 		}
 	}
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := b.barVar(v)
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := sp.barVar(v)
 			bar.Kind = ir.Result
 			f.Results = append(f.Results, bar)
 		}
 	}
-	f.Params = append(f.Params, b.ws)
+	f.Params = append(f.Params, sp.ws)
 	// The reverse sweep follows the forward sweep directly, so no memory is saved in between.
-	forward := e.enclose(e.forward(b.body))
-	reverse := e.renameCopies(e.reverse(b.body))
-	body := append(e.sharedDecls, e.declare(e.hoistedVars(b.body))...)
+	forward := e.enclose(e.forward(sp.body))
+	reverse := e.renameCopies(e.reverse(sp.body))
+	body := append(e.sharedDecls, e.declare(e.hoistedVars(sp.body))...)
 	body = append(append(body, forward...), reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
 	clone, _ := ir.Clone(f, nil)
-	*b.rev = *clone
+	*sp.rev = *clone
 }
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.
-func (b *builder) paramsWithShadows() []*ir.Var {
-	out := append([]*ir.Var(nil), b.g.f.Params...)
-	for i, v := range b.g.f.Params {
-		if b.facts.Params.Has(i) && leadsToFloats(v.Type) {
-			s := b.shadowVar(v)
+func (sp *specialization) paramsWithShadows() []*ir.Var {
+	out := append([]*ir.Var(nil), sp.g.f.Params...)
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && leadsToFloats(v.Type) {
+			s := sp.shadowVar(v)
 			s.Kind = ir.Param
 			out = append(out, s)
 		}
@@ -247,7 +247,7 @@ func (b *builder) paramsWithShadows() []*ir.Var {
 // sharedVars returns the variables, parameters and results of the forward sweep that the reverse sweep refers to, each
 // once, in a fixed order.
 func (e *emitter) sharedVars() (out []*ir.Var) {
-	f := e.b.flow
+	f := e.sp.flow
 	seen := map[*ir.Var]bool{}
 	add := func(v *ir.Var) {
 		if !seen[v] && (f.needed[v] || e.hoisted[v]) {
@@ -255,16 +255,16 @@ func (e *emitter) sharedVars() (out []*ir.Var) {
 			out = append(out, v)
 		}
 	}
-	for _, v := range e.b.paramsWithShadows() {
+	for _, v := range e.sp.paramsWithShadows() {
 		add(v)
 	}
-	for _, v := range e.b.g.f.Results {
+	for _, v := range e.sp.g.f.Results {
 		add(v)
-		if e.b.hasShadow(v) {
-			add(e.b.shadowVar(v))
+		if e.sp.hasShadow(v) {
+			add(e.sp.shadowVar(v))
 		}
 	}
-	each(e.b.body, func(n *node) {
+	each(e.sp.body, func(n *node) {
 		for _, w := range n.writes {
 			if v := w.whole(); v != nil {
 				add(v)

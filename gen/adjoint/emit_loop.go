@@ -17,7 +17,7 @@ func (e *emitter) fusedLoop(n *node) ir.Stmt {
 	e.depth--
 	// A continue skips the rest of the forward sweep of the iteration, not its reversal.
 	if ir.LeavesBeyond(body) {
-		end := &ir.Label{Name: e.b.g.names.Name("end")}
+		end := &ir.Label{Name: e.sp.g.names.Name("end")}
 		m := &ir.Map{Label: func(l *ir.Label) *ir.Label {
 			if l == s.Next {
 				return end
@@ -39,12 +39,12 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	if len(body) == 0 {
 		return nil
 	}
-	names := e.b.g.names
+	names := e.sp.g.names
 	// The bounds are exact: run over the same index.
 	if n.loop.entered == nil && basicKind(s.V.Type) == types.Int {
 		v := e.newReverseCopy(s.V)
-		free := s.Step == 1 && reorderable(body, e.b.flow.isShadow)
-		if e.b.p.apply(reordering, free) {
+		free := s.Step == 1 && reorderable(body, e.sp.flow.isShadow)
+		if e.sp.p.apply(reordering, free) {
 			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
 		}
 		switch s.Step {
@@ -56,12 +56,12 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	}
 	// Number the iterations.
 	var out ir.Block
-	k := e.b.g.local("k", integer)
+	k := e.sp.g.local("k", integer)
 	var many ir.Expr
 	if n.loop.entered != nil {
 		many = n.loop.entered.Load()
 	} else {
-		m := e.b.g.local("n", integer)
+		m := e.sp.g.local("n", integer)
 		out = append(out, e.tripCount(n, s, m)...)
 		many = m.Load()
 	}

@@ -34,12 +34,12 @@ type savedList struct {
 	next *ir.Var
 }
 
-// outputs returns the statements that preserve the side effects of e.b, whose results are the given variables.
+// outputs returns the statements that preserve the side effects of e.sp, whose results are the given variables.
 func (e *emitter) outputs(results []*ir.Var) *outputs {
-	b, f := e.b, e.b.flow
+	sp, f := e.sp, e.sp.flow
 	o := &outputs{e: e, restored: locationSet{}, onPath: map[types.Type]bool{}}
 	// Which memory is restored, here and in callees.
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		for _, w := range n.writes {
 			switch {
 			case !w.recorded || w.whole() != nil:
@@ -50,25 +50,25 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			}
 		}
 		if n.callee != nil {
-			for k := range b.instantiate(n, n.callee.flow.modified, false) {
+			for k := range sp.instantiate(n, n.callee.flow.modified, false) {
 				o.restored[k] = true
 			}
 		}
 	})
-	each(b.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
+	each(sp.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
 	// Walk through the memory of parameters. A parameter that is assigned leads elsewhere at exit: walk from a copy
 	// made at entry.
-	for i, v := range b.g.f.Params {
+	for i, v := range sp.g.f.Params {
 		if !activity.HasRefs(v.Type) {
 			continue
 		}
-		o.root, o.untouched = v, activity.Unwritten(b.g.f, i, false)
+		o.root, o.untouched = v, activity.Unwritten(sp.g.f, i, false)
 		if !slices.Contains(o.untouched, true) {
 			o.untouched = nil
 		}
 		at := v.Place()
 		if f.assignments[v] > 0 {
-			first := b.g.local(v.Name, v.Type)
+			first := sp.g.local(v.Name, v.Type)
 			o.saveHeader(at, first, v.Type)
 			at = first.Place()
 		}
@@ -78,7 +78,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 		}
 	}
 	// Memory of results, as far as it is restored, may be that of parameters.
-	for i, v := range b.g.f.Results {
+	for i, v := range sp.g.f.Results {
 		o.root, o.untouched = v, nil
 		o.visit(results[i].Place(), v.Type, false)
 	}
@@ -120,7 +120,7 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 		return
 	}
 	at := o.e.at
-	first := o.e.b.g.local(v.Name, p.Elem())
+	first := o.e.sp.g.local(v.Name, p.Elem())
 	to := step(v.Place(), ir.DerefStep())
 	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
 		Cond: compare(token.NEQ, v.Load(), zero(v.Type)),
@@ -174,8 +174,8 @@ func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 func (o *outputs) headersModified(t types.Type) (found bool) {
 	ir.EachCell(t, func(t types.Type) {
 		s := locationSet{}
-		o.e.b.flow.addMemory(s, o.root, t)
-		found = found || activity.HasRefs(t) && s.intersects(o.e.b.flow.modified)
+		o.e.sp.flow.addMemory(s, o.root, t)
+		found = found || activity.HasRefs(t) && s.intersects(o.e.sp.flow.modified)
 	})
 	return found
 }
@@ -183,7 +183,7 @@ func (o *outputs) headersModified(t types.Type) (found bool) {
 // isRestored reports whether the reverse sweep may restore cells of type t reached from root.
 func (o *outputs) isRestored(t types.Type) bool {
 	s := locationSet{}
-	o.e.b.flow.addMemory(s, o.root, t)
+	o.e.sp.flow.addMemory(s, o.root, t)
 	return s.intersects(o.restored)
 }
 
@@ -194,10 +194,10 @@ func (o *outputs) list(t types.Type) *savedList {
 			return s
 		}
 	}
-	b := o.e.b
+	sp := o.e.sp
 	s := &savedList{
-		tapeStack: tapeStack{ws: b.ws, field: b.p.work.addStack("left", t), elem: t},
-		next:      b.g.local("next", integer),
+		tapeStack: tapeStack{ws: sp.ws, field: sp.p.work.addStack("left", t), elem: t},
+		next:      sp.g.local("next", integer),
 	}
 	o.lists = append(o.lists, s)
 	return s
@@ -227,7 +227,7 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 	if !activity.HasRefs(t) {
 		return
 	}
-	names := o.e.b.g.names
+	names := o.e.sp.g.names
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
@@ -265,12 +265,12 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 
 // loop adds the statements of f for an index below n, in a loop each for saving and writing back.
 func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
-	v := o.e.b.g.local("i", integer)
+	v := o.e.sp.g.local("i", integer)
 	save, back := o.collect(func() { f(v.Load()) })
 	if len(save) == 0 {
 		return
 	}
-	w := o.e.b.g.local("i", integer)
+	w := o.e.sp.g.local("i", integer)
 	m := &ir.Map{Var: func(x *ir.Var) *ir.Var {
 		if x == v {
 			return w
@@ -292,10 +292,10 @@ func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
 	}
 	if inner {
-		o.loop(o.e.b.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
+		o.loop(o.e.sp.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
 		return
 	}
-	s := tapeStack{ws: o.e.b.ws, field: o.e.b.p.work.addStack("left", of), elem: of}
+	s := tapeStack{ws: o.e.sp.ws, field: o.e.sp.p.work.addStack("left", of), elem: of}
 	o.save = append(o.save,
 		&ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
 	o.restore = append(o.restore, &ir.Copy{At: at, Dst: full(), Src: s.load()})

@@ -40,10 +40,10 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 		case *ir.Let:
 			// The bar is declared at the top: zero it where its block would declare it.
 			if e.earlyBars[s.V] {
-				out = append(out, &ir.Set{At: n.at, P: e.b.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
+				out = append(out, &ir.Set{At: n.at, P: e.sp.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
 			// Memory that does not escape comes from the workspace.
-			if e.b.p.apply(bufferReuse, isNew(s.E) && !e.b.flow.escapes(s.V)) {
+			if e.sp.p.apply(bufferReuse, isNew(s.E) && !e.sp.flow.escapes(s.V)) {
 				repeated := !e.bothSweeps || e.depth > 0
 				out = append(out, e.recycledAllocation(s.At, s.V, s.E, !e.hoisted[s.V], repeated)...)
 				break
@@ -92,11 +92,11 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		if !ok {
 			continue
 		}
-		if e.b.flow.recomputed[l.V] {
+		if e.sp.flow.recomputed[l.V] {
 			head = append(head, &ir.Let{At: n.at, V: e.newReverseCopy(l.V), E: l.E})
 		}
-		if !e.earlyBars[l.V] && e.b.hasBar(l.V) && e.b.primalOf[l.V] == nil {
-			head = append(head, &ir.Let{At: n.at, V: e.b.barVar(l.V)})
+		if !e.earlyBars[l.V] && e.sp.hasBar(l.V) && e.sp.primalOf[l.V] == nil {
+			head = append(head, &ir.Let{At: n.at, V: e.sp.barVar(l.V)})
 		}
 	}
 	out := append(head, tail...)

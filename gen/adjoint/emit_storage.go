@@ -22,13 +22,13 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 				continue
 			}
 			local := e.bothSweeps && depth == 0 && w.slice == nil
-			if e.b.p.apply(localStorage, local) {
-				w.local = e.b.g.local("old", w.valueType())
+			if e.sp.p.apply(localStorage, local) {
+				w.local = e.sp.g.local("old", w.valueType())
 				e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: w.local})
 				continue
 			}
 			base := baseName(w)
-			if e.b.p.apply(recordStorage, e.fitsRecord(w)) {
+			if e.sp.p.apply(recordStorage, e.fitsRecord(w)) {
 				run = append(run, w)
 				continue
 			}
@@ -56,7 +56,7 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 // fitsRecord reports whether the old value of w can be the field of a record: a number, a bool or a string. Shadows
 // cannot, as vector mode keeps several of them in fields of their own.
 func (e *emitter) fitsRecord(w *write) bool {
-	if w.slice != nil || w.place == nil || e.b.flow.isShadow(w.place.Root) {
+	if w.slice != nil || w.place == nil || e.sp.flow.isShadow(w.place.Root) {
 		return false
 	}
 	_, basic := w.valueType().Underlying().(*types.Basic)
@@ -75,9 +75,9 @@ func (e *emitter) assignRecord(run []*write) {
 	names := ir.NewNamer()
 	fields := make([]*types.Var, len(run))
 	for i, w := range run {
-		fields[i] = types.NewField(token.NoPos, e.b.p.work.pkg, names.Name(baseName(w)), w.valueType(), false)
+		fields[i] = types.NewField(token.NoPos, e.sp.p.work.pkg, names.Name(baseName(w)), w.valueType(), false)
 	}
-	t := e.b.declareStruct("Frame", fields)
+	t := e.sp.declareStruct("Frame", fields)
 	f := &tapeRecord{stack: e.newStack(t.Obj().Name()+"s", t), writes: run}
 	for _, w := range run {
 		w.record = f
@@ -97,8 +97,8 @@ func baseName(w *write) string {
 
 // newStack adds a stack to the workspace, to be emptied by resets.
 func (e *emitter) newStack(base string, t types.Type) *tapeStack {
-	s := tapeStack{ws: e.b.ws, field: e.b.p.work.addStack(base, t), elem: t}
-	e.b.stacks = append(e.b.stacks, s)
+	s := tapeStack{ws: e.sp.ws, field: e.sp.p.work.addStack(base, t), elem: t}
+	e.sp.stacks = append(e.sp.stacks, s)
 	return &s
 }
 
@@ -110,13 +110,13 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	case w.local != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.local.Place(), E: load(w.place, w.valueType())}}
 	case w.record != nil:
-		return w.record.store(e.b.g, at, w)
+		return w.record.store(e.sp.g, at, w)
 	case w.slice == nil:
 		return []ir.Stmt{w.stack.push(at, load(w.place, w.valueType()))}
 	}
-	i := e.b.g.local("i", integer)
+	i := e.sp.g.local("i", integer)
 	body := ir.Block{w.stack.push(at, load(step(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
-	return []ir.Stmt{upward(e.b.g.names, at, i, count(0), length(w.slice.Load()), body)}
+	return []ir.Stmt{upward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }
 
 // emitRestore returns statements that restore the old value of w. The elements of a slice are popped in descending
@@ -128,11 +128,11 @@ func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	case w.local != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.local.Load()}}
 	case w.record != nil:
-		return w.record.restore(e.b.g, at, w)
+		return w.record.restore(e.sp.g, at, w)
 	case w.slice == nil:
 		return w.stack.pop(at, w.place)
 	}
-	i := e.b.g.local("i", integer)
+	i := e.sp.g.local("i", integer)
 	body := ir.Block(w.stack.pop(at, step(w.slice.Place(), ir.IndexStep(i.Load()))))
-	return []ir.Stmt{downward(e.b.g.names, at, i, count(0), length(w.slice.Load()), body)}
+	return []ir.Stmt{downward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }

@@ -31,7 +31,7 @@ func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 			continue
 		}
 		n := f.valueNumber(a.length)
-		if f.b.p.apply(arrayKills, n != "" && n == f.valueNumber(s.Hi)) {
+		if f.sp.p.apply(arrayKills, n != "" && n == f.valueNumber(s.Hi)) {
 			out = append(out, v)
 		}
 	}
@@ -68,7 +68,7 @@ func (f *flow) privatizable(list []*node) map[any]bool {
 	for c := range bad {
 		delete(out, c)
 	}
-	if !f.b.p.apply(privatization, len(out) > 0) {
+	if !f.sp.p.apply(privatization, len(out) > 0) {
 		return map[any]bool{}
 	}
 	return out

@@ -16,7 +16,7 @@ import (
 // and the decisions about recomputation and recording. Its methods are the analyses.
 type flow struct {
 	// the specialisation; for a checkpointed loop the one that reverses its segments
-	b           *builder
+	sp          *specialization
 	aliasOf     map[*ir.Var]*ir.Var // temporary → variable whose memory it refers to
 	aliasParent map[any]any         // union-find forest over classes joined by spec.alias
 
@@ -97,24 +97,24 @@ func (s locationSet) intersects(t locationSet) bool {
 	return false
 }
 
-// lazyFlow returns b.flow, created with the alias groups of the specialisation when it is first needed, which is while
+// lazyFlow returns sp.flow, created with the alias groups of the specialisation when it is first needed, which is while
 // statements are paired.
-func (b *builder) lazyFlow() *flow {
-	if b.flow == nil {
-		b.flow = &flow{b: b, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
+func (sp *specialization) lazyFlow() *flow {
+	if sp.flow == nil {
+		sp.flow = &flow{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
 		group := []any{}
-		for _, c := range b.spec.alias + " " {
+		for _, c := range sp.spec.alias + " " {
 			if c == ' ' {
 				group = nil
 				continue
 			}
-			group = append(group, b.facts.AliasClass(b.g.f.Params[c-'a']))
+			group = append(group, sp.facts.AliasClass(sp.g.f.Params[c-'a']))
 			if len(group) > 1 {
-				b.flow.aliasParent[b.flow.findClass(group[len(group)-1])] = b.flow.findClass(group[0])
+				sp.flow.aliasParent[sp.flow.findClass(group[len(group)-1])] = sp.flow.findClass(group[0])
 			}
 		}
 	}
-	return b.flow
+	return sp.flow
 }
 
 // findClass returns the representative of class c after the joins by the alias groups.
@@ -129,12 +129,12 @@ func (f *flow) findClass(c any) any {
 // distinguishes their memory.
 func (f *flow) class(v *ir.Var) any {
 	for {
-		if t := f.b.primalOf[v]; t != nil {
+		if t := f.sp.primalOf[v]; t != nil {
 			v = t
 		} else if t := f.aliasOf[v]; t != nil {
 			v = t
 		} else {
-			return f.findClass(f.b.facts.AliasClass(v))
+			return f.findClass(f.sp.facts.AliasClass(v))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (f *flow) class(v *ir.Var) any {
 // isShadow reports whether v is a shadow or refers to memory of one. It accepts nil.
 func (f *flow) isShadow(v *ir.Var) bool {
 	for v != nil {
-		if f.b.primalOf[v] != nil {
+		if f.sp.primalOf[v] != nil {
 			return true
 		}
 		v = f.aliasOf[v]
@@ -159,7 +159,7 @@ func (f *flow) addMemory(into locationSet, root *ir.Var, t types.Type) {
 		if sh && !activity.HasRefs(t) {
 			return
 		}
-		into[location{class: c, shadow: sh, cell: f.b.p.cellOf(t)}] = true
+		into[location{class: c, shadow: sh, cell: f.sp.p.cellOf(t)}] = true
 	})
 }
 
@@ -171,8 +171,8 @@ func (f *flow) addReachable(out locationSet, v *ir.Var) {
 		ir.EachCell(t, func(t types.Type) {
 			if behind {
 				f.addMemory(out, v, t)
-				if f.b.hasShadow(v) {
-					f.addMemory(out, f.b.shadowVar(v), t)
+				if f.sp.hasShadow(v) {
+					f.addMemory(out, f.sp.shadowVar(v), t)
 				}
 			}
 			if seen[t] {
@@ -192,7 +192,7 @@ func (f *flow) addReachable(out locationSet, v *ir.Var) {
 
 // addVariable adds v if it can change during the function: no loop index, global or workspace.
 func (f *flow) addVariable(out locationSet, v *ir.Var) {
-	if v.Kind == ir.Global || f.loopIndex[v] || v == f.b.ws {
+	if v.Kind == ir.Global || f.loopIndex[v] || v == f.sp.ws {
 		return
 	}
 	if _, ok := f.assignments[v]; ok {

@@ -32,21 +32,21 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 		return nil, err
 	}
 	// Phases 3 to 6, for f and the specialisations that it reaches.
-	b := p.builder(spec{g, facts, p.entryAliases(g.f), modeEntry})
+	sp := p.specialize(spec{g, facts, p.entryAliases(g.f), modeEntry})
 	// Phases 7 and 8: emit and simplify the callees one by one, then the entry point.
-	reached := b.reach()
+	reached := sp.reach()
 	for _, c := range p.created {
-		if c != b && slices.Contains(reached, c) {
+		if c != sp && slices.Contains(reached, c) {
 			p.emit(c)
 		}
 	}
-	a = b.emitEntry(f)
-	a.Remarks = b.remarks()
-	p.simplify(a.Func, b)
+	a = sp.emitEntry(f)
+	a.Remarks = sp.remarks()
+	p.simplify(a.Func, sp)
 	return a, nil
 }
 
-// analyse pairs the statements of b with their adjoints and makes all decisions about them: fusion, recomputation,
+// analyse pairs the statements of sp with their adjoints and makes all decisions about them: fusion, recomputation,
 // recording.
 //
 // Recording and recomputation depend on each other: recording a value makes the address of its place needed in the
@@ -54,27 +54,27 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 // cannot stay fused. So analyse iterates to a fixed point. In each round needed and recomputed variables are computed
 // from scratch; marks write.recorded are only ever set and marks node.fused only cleared, which bounds the number of
 // rounds.
-func (b *builder) analyse() {
+func (sp *specialization) analyse() {
 	// Pair the statements. Callees are analysed on the way.
-	f := b.lazyFlow()
-	b.body = b.pairBlock(b.g.f.Body)
+	f := sp.lazyFlow()
+	sp.body = sp.pairBlock(sp.g.f.Body)
 	// Collect the locations: assignment counts, modified memory, active classes.
 	f.assignments, f.loopIndex, f.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
 	f.definition, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
-	for _, v := range b.g.f.Params {
+	for _, v := range sp.g.f.Params {
 		f.assignments[v] = 0
-		if b.hasShadow(v) {
+		if sp.hasShadow(v) {
 			f.activeClass[f.class(v)] = true
-			f.assignments[b.shadowVar(v)] = 0
+			f.assignments[sp.shadowVar(v)] = 0
 		}
 	}
-	for _, v := range b.g.f.Results {
+	for _, v := range sp.g.f.Results {
 		f.assignments[v] = 1
-		if b.hasShadow(v) { // no loop is fused then, see seedsResultShadows
-			f.assignments[b.shadowVar(v)] = 1
+		if sp.hasShadow(v) { // no loop is fused then, see seedsResultShadows
+			f.assignments[sp.shadowVar(v)] = 1
 		}
 	}
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		n.writes = writesOf(n)
 		switch s := n.s.(type) {
 		case *ir.Loop:
@@ -83,12 +83,12 @@ func (b *builder) analyse() {
 			}
 		case *ir.Let:
 			f.definition[s.V] = s
-			if b.hasShadow(s.V) {
+			if sp.hasShadow(s.V) {
 				f.activeClass[f.class(s.V)] = true
 			}
 		}
 		for _, w := range n.writes {
-			if !b.p.enabled(inversion) {
+			if !sp.p.enabled(inversion) {
 				w.inverse = nil
 			}
 			if w.slice != nil {
@@ -102,25 +102,26 @@ func (b *builder) analyse() {
 			}
 		}
 		if n.callee != nil {
-			for k := range b.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+			for k := range sp.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
 				f.modified[k] = true
 			}
 		}
 	})
 	// Plan: allocation sites and kills serve fusion, which comes first since it decides which values are needed at all.
-	f.mergeDeclarations(b.body)
+	f.mergeDeclarations(sp.body)
 	f.findAllocSites()
-	if b.spec.mode == modeEntry || b.spec.mode == modeJoint {
-		b.body = f.fuse(b.body)
+	if sp.spec.mode == modeEntry || sp.spec.mode == modeJoint {
+		sp.body = f.fuse(sp.body)
 	}
-	if b.spec.mode == modeAdvance { // nothing is reversed
-		f.needed, f.recomputed, f.neededAtExit, b.analysed = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}, true
+	if sp.spec.mode == modeAdvance { // nothing is reversed
+		f.needed, f.recomputed, f.neededAtExit = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}
+		sp.analysed = true
 		return
 	}
 	// Recomputation is chosen for the current marks, and the marks are updated for that choice.
 	for {
 		f.changed = false
-		f.chooseRecomputed(b.body, 0)
+		f.chooseRecomputed(sp.body, 0)
 		f.recordFunc(f.neededAtEntry())
 		if !f.changed {
 			break
@@ -129,60 +130,60 @@ func (b *builder) analyse() {
 	// Callers add their own needs; of interest is what this function adds to nothing. The entry fact is a subset of
 	// that above, so this pass sets no further marks.
 	f.neededAtExit = f.recordFunc(locationSet{})
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		for _, w := range n.writes {
 			if w.recorded && w.inverse != nil {
-				b.p.reportApplicable(inversion)
+				sp.p.reportApplicable(inversion)
 			}
 		}
 	})
-	b.analysed = true
+	sp.analysed = true
 }
 
-// emit fills the functions of b, at most once. The memory counters of callees must be known before functions that reset
-// them are written, so their callees are emitted first.
-func (p *Program) emit(b *builder) {
-	if b.emitted {
+// emit fills the functions of sp, at most once. The memory counters of callees must be known before functions that
+// reset them are written, so their callees are emitted first.
+func (p *Program) emit(sp *specialization) {
+	if sp.emitted {
 		return
 	}
-	b.emitted = true
-	if b.spec.mode == modeAdvance || b.spec.mode == modeCheckpointed {
-		for _, c := range b.reach()[1:] { // see memoryCounters
+	sp.emitted = true
+	if sp.spec.mode == modeAdvance || sp.spec.mode == modeCheckpointed {
+		for _, c := range sp.reach()[1:] { // see memoryCounters
 			p.emit(c)
 		}
 	}
-	switch b.spec.mode {
+	switch sp.spec.mode {
 	case modeSplit:
-		b.emitSplit()
-		p.simplify(b.fwd, b)
-		p.simplify(b.rev, b)
+		sp.emitSplit()
+		p.simplify(sp.fwd, sp)
+		p.simplify(sp.rev, sp)
 	case modeAdvance:
-		b.emitAdvance()
-		p.simplify(b.fwd, b)
+		sp.emitAdvance()
+		p.simplify(sp.fwd, sp)
 	case modeJoint:
-		b.emitJoint()
-		p.simplify(b.rev, b)
+		sp.emitJoint()
+		p.simplify(sp.rev, sp)
 	case modeCheckpointed:
-		b.emitCheckpointedForward()
-		b.emitCheckpointedReverse()
-		p.simplify(b.fwd, b)
-		p.simplify(b.rev, b)
+		sp.emitCheckpointedForward()
+		sp.emitCheckpointedReverse()
+		p.simplify(sp.fwd, sp)
+		p.simplify(sp.rev, sp)
 	}
 }
 
-// simplify optimises a function emitted for b. It may assume that the parameters refer to disjoint memory if
-// b.spec.alias is empty.
-func (p *Program) simplify(f *ir.Func, b *builder) {
+// simplify optimises a function emitted for sp. It may assume that the parameters refer to disjoint memory if
+// sp.spec.alias is empty.
+func (p *Program) simplify(f *ir.Func, sp *specialization) {
 	if !p.enabled(simplification) {
 		return
 	}
 	adjoint := map[string]bool{} // names, since emission clones the variables
-	for _, vars := range []map[*ir.Var]*ir.Var{b.shadows, b.bars} {
+	for _, vars := range []map[*ir.Var]*ir.Var{sp.shadows, sp.bars} {
 		for _, v := range vars {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, b.spec.alias == "", f.Params[len(f.Params)-1],
+	simplify.Adjoint(f, p.work.pkg, sp.spec.alias == "", f.Params[len(f.Params)-1],
 		func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 

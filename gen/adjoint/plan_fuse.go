@@ -16,7 +16,7 @@ import (
 // of an enclosing fused loop, may follow list. Inside the loop, and in the branches of an If that ends list, fuse is
 // applied recursively.
 func (f *flow) fuse(list []*node) []*node {
-	if !f.b.p.enabled(selectiveRecording) || f.b.seedsResultShadows() {
+	if !f.sp.p.enabled(selectiveRecording) || f.sp.seedsResultShadows() {
 		return list
 	}
 	// Choose the loop with the greatest benefit.
@@ -29,7 +29,7 @@ func (f *flow) fuse(list []*node) []*node {
 			}
 		}
 	}
-	if !f.b.p.apply(fusion, best >= 0) {
+	if !f.sp.p.apply(fusion, best >= 0) {
 		// Without a loop here, a branch at the end may have one.
 		if k := len(list) - 1; k >= 0 {
 			if _, ok := list[k].s.(*ir.If); ok {
@@ -72,7 +72,7 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 		switch {
 		case in.declares[k]:
 		case !k.isMemory():
-			if f.b.active(k.v) || f.isShadow(k.v) {
+			if f.sp.active(k.v) || f.isShadow(k.v) {
 				return nil, false
 			}
 		case private[k.class]:
@@ -126,9 +126,9 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 
 // seedsResultShadows reports whether cotangents are seeded only after the forward sweep: those in the memory of a
 // result, which is not known before. Then no loop is fused.
-func (b *builder) seedsResultShadows() bool {
-	for i, r := range b.g.f.Results {
-		if b.facts.Results.Has(i) && leadsToFloats(r.Type) {
+func (sp *specialization) seedsResultShadows() bool {
+	for i, r := range sp.g.f.Results {
+		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
 			return true
 		}
 	}

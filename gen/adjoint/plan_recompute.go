@@ -16,7 +16,7 @@ import (
 // has no benefit; in split mode the sweeps are different functions.
 func (f *flow) chooseRecomputed(list []*node, depth int) {
 	f.recomputable, f.needed, f.recomputed = map[*ir.Var]*node{}, map[*ir.Var]bool{}, map[*ir.Var]bool{}
-	if f.b.spec.mode == modeSplit {
+	if f.sp.spec.mode == modeSplit {
 		depth++
 	}
 	f.findRecomputable(list, depth)
@@ -124,7 +124,7 @@ func (f *flow) markNeeded(list []*node) {
 				continue
 			}
 			// The reverse sweep evaluates the variable again and reads its operands.
-			if n := f.recomputable[k.v]; f.b.p.apply(recomputation, n != nil) {
+			if n := f.recomputable[k.v]; f.sp.p.apply(recomputation, n != nil) {
 				f.recomputed[k.v] = true
 				read(f.reads(ir.Block{n.s}))
 				continue

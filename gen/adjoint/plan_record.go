@@ -15,18 +15,18 @@ import (
 // recordFunc analyses the whole function, from the fact entry at its beginning, and returns the fact at its end.
 func (f *flow) recordFunc(entry locationSet) locationSet {
 	labels := map[*ir.Label]locationSet{}
-	end := f.recordBlock(f.b.body, entry, labels)
-	return locationSet{}.merge(end).merge(labels[f.b.g.f.Exit])
+	end := f.recordBlock(f.sp.body, entry, labels)
+	return locationSet{}.merge(end).merge(labels[f.sp.g.f.Exit])
 }
 
 // neededAtEntry returns the fact at the beginning of the function: for a callee in split mode all memory reachable from
 // its parameters, whose values the reversal of its callers may read; otherwise nothing.
 func (f *flow) neededAtEntry() locationSet {
 	out := locationSet{}
-	if f.b.spec.mode != modeSplit { // no callers, or a checkpointed loop, which restores memory itself
+	if f.sp.spec.mode != modeSplit { // no callers, or a checkpointed loop, which restores memory itself
 		return out
 	}
-	for _, v := range f.b.g.f.Params {
+	for _, v := range f.sp.g.f.Params {
 		f.addReachable(out, v)
 	}
 	return out
@@ -193,7 +193,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 	}
 	if n.callee != nil {
 		c := n.callee
-		out = out.merge(f.b.instantiate(n, c.flow.neededAtExit, !c.analysed))
+		out = out.merge(f.sp.instantiate(n, c.flow.neededAtExit, !c.analysed))
 	}
 	return out
 }
@@ -201,16 +201,16 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 // overwritesNeeded reports whether w may overwrite a location in s. Memory is compared by class and cell type.
 func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
 	if v := w.whole(); v != nil {
-		if !f.b.p.enabled(selectiveRecording) {
+		if !f.sp.p.enabled(selectiveRecording) {
 			return f.needed[v]
 		}
 		return s[location{v: v}]
 	}
 	if w.place != nil && !w.place.Indirect() {
 		v := w.place.Root
-		return s[location{v: v}] || !f.b.p.enabled(selectiveRecording) && f.needed[v]
+		return s[location{v: v}] || !f.sp.p.enabled(selectiveRecording) && f.needed[v]
 	}
-	if !f.b.p.enabled(selectiveRecording) {
+	if !f.sp.p.enabled(selectiveRecording) {
 		return true
 	}
 	// Compare memory by location: two places of one location may be the same.

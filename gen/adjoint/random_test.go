@@ -20,8 +20,9 @@ import (
 var (
 	programs = flag.Int("programs", 0,
 		"how many random programs are differentiated; 0 is as many as the length of the tests asks for")
-	firstSeed  = flag.Uint64("seed", 1, "of the first random program")
-	variant    = flag.String("variant", "all", "the variant, a key of variants, that random programs are differentiated with, or all")
+	firstSeed = flag.Uint64("seed", 1, "of the first random program")
+	variant   = flag.String("variant", "all",
+		"the variant, a key of variants, that random programs are differentiated with, or all")
 	variantsOf = flag.Int("variants", 0,
 		"under how many variants each program is differentiated, one after the other, besides none; "+
 			"0 is all with an effect")
@@ -120,8 +121,8 @@ func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bo
 }
 
 // adjoints returns a check of the adjoints of a random program under the named variants, for one of its inputs. Second
-// derivatives are checked under one of them. The adjoint of a variant that disables no applicable optimization must equal
-// that with all of them, which is checked for some programs.
+// derivatives are checked under one of them. The adjoint of a variant that disables no applicable optimization must
+// equal that with all of them, which is checked for some programs.
 func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		turn := uint64(len(c.Source()))
@@ -147,7 +148,8 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 				err = asked(c, s, a, twice, tally)
 			}
 			if err == nil && variants[name]&applicable == 0 && a.F.String() != plain.F.String() {
-				err = &randprog.Failure{Oracle: "applicable", Input: k, Text: "another adjoint without optimizations that are not applicable"}
+				err = &randprog.Failure{Oracle: "applicable", Input: k,
+					Text: "another adjoint without optimizations that are not applicable"}
 			}
 			if err == nil {
 				continue

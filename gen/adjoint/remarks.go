@@ -15,13 +15,13 @@ type Remark struct {
 	Ignored bool
 }
 
-// remarks returns the decisions in b and its callees, without repetitions, in execution order with callees after their
+// remarks returns the decisions in sp and its callees, without repetitions, in execution order with callees after their
 // first call.
-func (b *builder) remarks() (out []Remark) {
-	seen := map[*builder]bool{}
+func (sp *specialization) remarks() (out []Remark) {
+	seen := map[*specialization]bool{}
 	said := map[Remark]bool{}
-	var visit func(c *builder)
-	visit = func(c *builder) {
+	var visit func(c *specialization)
+	visit = func(c *specialization) {
 		if seen[c] {
 			return
 		}
@@ -64,17 +64,17 @@ func (b *builder) remarks() (out []Remark) {
 			visit(c.checkpointed.segment)
 		}
 	}
-	visit(b)
+	visit(sp)
 	return out
 }
 
-// loopRemark returns the remark about a marked loop, if b is one.
-func (b *builder) loopRemark() (Remark, bool) {
-	switch g := b.g; {
+// loopRemark returns the remark about a marked loop, if sp is one.
+func (sp *specialization) loopRemark() (Remark, bool) {
+	switch g := sp.g; {
 	case g.segment == nil:
-	case b.checkpointed != nil:
-		return Remark{Pos: g.f.Pos, Text: b.checkpointed.snapshot.describe(g.f.Checkpoint)}, true
-	case b.spec.mode == modeSplit:
+	case sp.checkpointed != nil:
+		return Remark{Pos: g.f.Pos, Text: sp.checkpointed.snapshot.describe(g.f.Checkpoint)}, true
+	case sp.spec.mode == modeSplit:
 		return ignored(g.f.Pos, g.segment.notCheckpointed), true
 	}
 	return Remark{}, false
@@ -86,13 +86,13 @@ func ignored(pos token.Position, why string) Remark {
 }
 
 // describe returns how the value that w overwrites is kept, or "" if it is not, or belongs to a shadow.
-func (b *builder) describe(w *write) string {
+func (sp *specialization) describe(w *write) string {
 	root := w.slice
 	if root == nil {
 		root = w.place.Root
 	}
 	switch {
-	case !w.recorded || b.flow.isShadow(root):
+	case !w.recorded || sp.flow.isShadow(root):
 		return ""
 	case w.inverse != nil:
 		return "finds the old " + sourceName(root) + " from the new"

@@ -14,49 +14,49 @@ import (
 
 // pairBlock returns the nodes of the statements in. Nodes that a statement needs before it, pending ones, come before
 // all nodes of the statement.
-func (b *builder) pairBlock(in ir.Block) (out []*node) {
+func (sp *specialization) pairBlock(in ir.Block) (out []*node) {
 	for _, s := range in {
-		list := b.pairStmt(s)
-		out = append(out, b.pending...)
-		b.pending = nil
+		list := sp.pairStmt(s)
+		out = append(out, sp.pending...)
+		sp.pending = nil
 		out = append(out, list...)
 	}
 	return out
 }
 
 // pairStmt returns the nodes of s.
-func (b *builder) pairStmt(s ir.Stmt) []*node {
+func (sp *specialization) pairStmt(s ir.Stmt) []*node {
 	at := ir.At{Pos: s.Position()}
-	b.at = at
+	sp.at = at
 	switch s := s.(type) {
 	case *ir.Let:
-		return b.pairLet(s)
+		return sp.pairLet(s)
 	case *ir.Set:
-		return b.pairSet(s)
+		return sp.pairSet(s)
 	case *ir.Add:
 		n := &node{s: s, at: at}
 		// p += e leaves the cotangent of p and propagates it to e.
-		if b.active(s.P.Root) {
-			w := b.writer(s)
-			bar := b.barPlace(s.P)
+		if sp.active(s.P.Root) {
+			w := sp.writer(s)
+			bar := sp.barPlace(s.P)
 			w.propagate(s.E, load(bar, s.P.Type()))
 			n.propagate = w.Out
 		}
 		return []*node{n}
 	case *ir.Append:
-		return b.pairAppend(s)
+		return sp.pairAppend(s)
 	case *ir.Copy:
-		return b.pairCopy(s)
+		return sp.pairCopy(s)
 	case *ir.Clear:
-		return b.pairClear(s)
+		return sp.pairClear(s)
 	case *ir.Call:
-		return b.pairCall(s)
+		return sp.pairCall(s)
 	case *ir.If:
-		return []*node{{s: s, at: at, cond: b.g.conds[s], then: b.pairBlock(s.Then), els: b.pairBlock(s.Else)}}
+		return []*node{{s: s, at: at, cond: sp.g.conds[s], then: sp.pairBlock(s.Then), els: sp.pairBlock(s.Else)}}
 	case *ir.Scope:
-		return []*node{{s: s, at: at, exited: b.g.exited[s], then: b.pairBlock(s.Body)}}
+		return []*node{{s: s, at: at, exited: sp.g.exited[s], then: sp.pairBlock(s.Body)}}
 	case *ir.Loop:
-		return []*node{{s: s, at: at, exited: b.g.exited[s], loop: b.g.loops[s], then: b.pairBlock(s.Body)}}
+		return []*node{{s: s, at: at, exited: sp.g.exited[s], loop: sp.g.loops[s], then: sp.pairBlock(s.Body)}}
 	}
 	return forwardOnly(s)
 }
@@ -64,14 +64,14 @@ func (b *builder) pairStmt(s ir.Stmt) []*node {
 // pairLet returns the nodes of a declaration: the shadow is declared first. The cotangent of the declared variable is
 // not zeroed by the adjoint, since the reverse sweep declares it in the block that holds the declaration. An elementary
 // function or division reuses its value, the declared variable.
-func (b *builder) pairLet(s *ir.Let) (out []*node) {
-	if b.hasShadow(s.V) {
-		out = forwardOnly(&ir.Let{At: s.At, V: b.shadowVar(s.V), E: b.shadowOf(s.E)})
+func (sp *specialization) pairLet(s *ir.Let) (out []*node) {
+	if sp.hasShadow(s.V) {
+		out = forwardOnly(&ir.Let{At: s.At, V: sp.shadowVar(s.V), E: sp.shadowOf(s.E)})
 	}
 	n := &node{s: s, at: s.At, usesResult: true}
-	if b.hasBar(s.V) && s.E != nil {
-		w := b.writer(s)
-		bar := b.barVar(s.V)
+	if sp.hasBar(s.V) && s.E != nil {
+		w := sp.writer(s)
+		bar := sp.barVar(s.V)
 		// The value of a function or quotient is that of the variable: the partial derivatives use it.
 		switch e := s.E.(type) {
 		case *ir.Math:
@@ -93,8 +93,8 @@ func (b *builder) pairLet(s *ir.Let) (out []*node) {
 		n.propagate = w.Out
 	}
 	// A slice literal: the cotangents of its elements are in its shadow.
-	if l, ok := s.E.(*ir.Literal); ok && b.hasShadow(s.V) {
-		take, give := b.literalElements(l, b.shadowVar(s.V).Place())
+	if l, ok := s.E.(*ir.Literal); ok && sp.hasShadow(s.V) {
+		take, give := sp.literalElements(l, sp.shadowVar(s.V).Place())
 		n.propagate = append(append(n.propagate, take...), give...)
 	}
 	return append(out, n)
@@ -102,14 +102,14 @@ func (b *builder) pairLet(s *ir.Let) (out []*node) {
 
 // literalElements returns the adjoint of the slice literal l, whose shadow is at p: take reads the cotangents of its
 // elements out of the shadow, and give propagates them to the elements. Both are empty if the elements hold no floats.
-func (b *builder) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
+func (sp *specialization) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
 	of := elemOf(l.T)
 	if of == nil || !ownFloats(of) {
 		return nil, nil
 	}
-	w := b.writerAt(b.at)
+	w := sp.writerAt(sp.at)
 	for i, k := range l.Keys {
-		v := b.g.local("t", of)
+		v := sp.g.local("t", of)
 		give = append(give, w.Nested(func() {
 			if ir.IsFloat(of) {
 				w.propagate(l.Elems[i], v.Load())
@@ -117,26 +117,26 @@ func (b *builder) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Blo
 				w.propagateValue(l.Elems[i], v.Place())
 			}
 		})...)
-		take = append(take, &ir.Let{At: b.at, V: v, E: load(step(p, ir.IndexStep(count(int64(k)))), of)})
+		take = append(take, &ir.Let{At: sp.at, V: v, E: load(step(p, ir.IndexStep(count(int64(k)))), of)})
 	}
 	return take, give
 }
 
 // pairSet returns the nodes of an assignment. Its adjoint takes the cotangent of the assigned place, zeroes it, and
 // propagates it to the operands, which may include the place itself.
-func (b *builder) pairSet(s *ir.Set) (out []*node) {
+func (sp *specialization) pairSet(s *ir.Set) (out []*node) {
 	t := s.P.Type()
-	if !b.active(s.P.Root) {
+	if !sp.active(s.P.Root) {
 		return forwardOnly(s)
 	}
 	// The shadow is assigned in the forward sweep, before the primal.
 	if leadsToFloats(t) {
-		out = b.setShadow(s, t)
+		out = sp.setShadow(s, t)
 	}
 	n := &node{s: s, at: s.At}
 	if ownFloats(t) {
-		w := b.writer(s)
-		bar := b.barPlace(s.P)
+		w := sp.writer(s)
+		bar := sp.barPlace(s.P)
 		// Take the cotangent before it is zeroed: the place may occur in the value.
 		if ir.IsFloat(t) {
 			if w.active(s.E) {
@@ -151,7 +151,7 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 			}
 		} else {
 			// A struct or array: take the cotangents of all floats in it.
-			v := &ir.Var{Name: b.g.names.Name("t"), Type: t}
+			v := &ir.Var{Name: sp.g.names.Name("t"), Type: t}
 			w.Emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
 			w.clearFloats(t, bar)
 			n.consume, w.Out = w.Out, nil
@@ -163,7 +163,7 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 		}
 	}
 	if l, ok := s.E.(*ir.Literal); ok && leadsToFloats(t) {
-		take, give := b.literalElements(l, b.shadowPlace(s.P))
+		take, give := sp.literalElements(l, sp.shadowPlace(s.P))
 		n.consume, n.propagate = append(n.consume, take...), append(n.propagate, give...)
 	}
 	if leadsToFloats(t) && len(n.propagate) > 0 {
@@ -178,14 +178,15 @@ func (b *builder) pairSet(s *ir.Set) (out []*node) {
 
 // restoredOnly returns nodes for statements of the forward sweep, on shadows, that have no adjoint but may be recorded
 // and restored. Bounds of loops among them must be constants or variables, and conditions variables.
-func (b *builder) restoredOnly(in ir.Block) (out []*node) {
+func (sp *specialization) restoredOnly(in ir.Block) (out []*node) {
 	for _, s := range in {
 		switch s := s.(type) {
 		case *ir.Loop:
-			out = append(out, &node{s: s, at: s.At, loop: &loopInfo{lo: s.Lo, hi: s.Hi}, then: b.restoredOnly(s.Body)})
+			out = append(out, &node{s: s, at: s.At, loop: &loopInfo{lo: s.Lo, hi: s.Hi}, then: sp.restoredOnly(s.Body)})
 		case *ir.If:
 			c := s.Cond.(*ir.Load).P.Root
-			out = append(out, &node{s: s, at: s.At, cond: c, then: b.restoredOnly(s.Then), els: b.restoredOnly(s.Else)})
+			out = append(out, &node{s: s, at: s.At, cond: c, then: sp.restoredOnly(s.Then),
+				els: sp.restoredOnly(s.Else)})
 		default:
 			out = append(out, forwardOnly(s)...)
 		}
@@ -194,18 +195,20 @@ func (b *builder) restoredOnly(in ir.Block) (out []*node) {
 }
 
 // newLet returns a new variable of the forward sweep, without a shadow, and its declaration.
-func (b *builder) newLet(at ir.At, base string, t types.Type, e ir.Expr) (*ir.Var, ir.Stmt) {
-	v := b.g.local(base, t)
+func (sp *specialization) newLet(at ir.At, base string, t types.Type, e ir.Expr) (*ir.Var, ir.Stmt) {
+	v := sp.g.local(base, t)
 	return v, &ir.Let{At: at, V: v, E: e}
 }
 
-// refuse panics with an Error about a construct at b.at. An empty remedy stands for the general one.
-func (b *builder) refuse(remedy, format string, args ...any) {
-	panic(&Error{Func: b.g.f.Name, What: fmt.Sprintf(format, args...), Pos: b.at.Pos, Remedy: remedy})
+// refuse panics with an Error about a construct at sp.at. An empty remedy stands for the general one.
+func (sp *specialization) refuse(remedy, format string, args ...any) {
+	panic(&Error{Func: sp.g.f.Name, What: fmt.Sprintf(format, args...), Pos: sp.at.Pos, Remedy: remedy})
 }
 
 // writerAt returns a writer for statements at the given position.
-func (b *builder) writerAt(at ir.At) *writer { return &writer{Writer: ir.Writer{At: at}, b: b} }
+func (sp *specialization) writerAt(at ir.At) *writer {
+	return &writer{Writer: ir.Writer{At: at}, sp: sp}
+}
 
 // writer returns a writer for the adjoint of s.
-func (b *builder) writer(s ir.Stmt) *writer { return b.writerAt(ir.At{Pos: s.Position()}) }
+func (sp *specialization) writer(s ir.Stmt) *writer { return sp.writerAt(ir.At{Pos: s.Position()}) }

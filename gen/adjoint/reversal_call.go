@@ -15,33 +15,33 @@ import (
 // specialisation for the activity and the aliasing of the arguments is requested, which analyses the callee first; its
 // reverse sweep takes the primal parameters that it needs, the shadows of parameters, and the cotangents of results,
 // and returns the cotangents of parameters.
-func (b *builder) pairCall(s *ir.Call) []*node {
+func (sp *specialization) pairCall(s *ir.Call) []*node {
 	n := &node{s: s, at: s.At}
-	w := b.writer(s)
-	callee := b.facts.Callee(s)
+	w := sp.writer(s)
+	callee := sp.facts.Callee(s)
 	if callee == nil {
-		return b.pairRule(s, n, w)
+		return sp.pairRule(s, n, w)
 	}
 	// Without derivatives and effects the call needs no sweeps. Cotangents of results are dropped.
-	if callee.Passive() && b.p.pure(callee.Func) && !(b.spec.mode == modeAdvance && allocates(callee.Func.Body)) {
+	if callee.Passive() && sp.p.pure(callee.Func) && !(sp.spec.mode == modeAdvance && allocates(callee.Func.Body)) {
 		for _, r := range s.Results {
 			switch {
-			case r == nil || !b.active(r):
+			case r == nil || !sp.active(r):
 			case ownFloats(r.Type):
-				w.clearFloats(r.Type, b.barVar(r).Place())
+				w.clearFloats(r.Type, sp.barVar(r).Place())
 			}
-			if r != nil && b.hasShadow(r) {
-				b.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
+			if r != nil && sp.hasShadow(r) {
+				sp.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
 			}
 		}
 		plain := *s
-		plain.Callee = &ir.Callee{Func: b.p.primalFunc(b.p.normalFormOf(callee.Func))}
+		plain.Callee = &ir.Callee{Func: sp.p.primalFunc(sp.p.normalFormOf(callee.Func))}
 		n.s, n.consume, n.usesResult = &plain, w.Out, true
 		return []*node{n}
 	}
 	// Request the specialisation of the callee, which analyses it unless it is in progress.
-	g := b.p.normalFormOf(callee.Func)
-	c := b.calleeBuilder(spec{g, callee, b.callAliases(s, callee), modeSplit})
+	g := sp.p.normalFormOf(callee.Func)
+	c := sp.calleeBuilder(spec{g, callee, sp.callAliases(s, callee), modeSplit})
 	if !c.analysed {
 		c.recursive = true
 	}
@@ -51,10 +51,10 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 	var takes, adds []ir.Stmt
 	for i, a := range s.Args {
 		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
-			fwd.Args = append(fwd.Args, b.shadowOf(a))
+			fwd.Args = append(fwd.Args, sp.shadowOf(a))
 		}
 	}
-	fwd.Args = append(fwd.Args, b.ws.Load())
+	fwd.Args = append(fwd.Args, sp.ws.Load())
 	fwd.Results = append(fwd.Results, s.Results...)
 	for len(fwd.Results) < len(callee.Func.Results) {
 		fwd.Results = append(fwd.Results, nil)
@@ -69,8 +69,8 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 		}
 		if leadsToFloats(r.Type) {
 			var sh *ir.Var
-			if v != nil && b.active(v) {
-				sh = b.shadowVar(v)
+			if v != nil && sp.active(v) {
+				sh = sp.shadowVar(v)
 			}
 			fwd.Results = append(fwd.Results, sh)
 		}
@@ -83,10 +83,10 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 		}
 		if callee.Params.Has(i) && ownFloats(p.Type) {
 			var v *ir.Var
-			if a := variable(s.Args[i]); a != nil && b.active(a) {
-				v = b.g.local("t", p.Type)
+			if a := variable(s.Args[i]); a != nil && sp.active(a) {
+				v = sp.g.local("t", p.Type)
 				takes = append(takes, &ir.Let{At: s.At, V: v})
-				w.addFloats(p.Type, b.barVar(a).Place(), v.Place())
+				w.addFloats(p.Type, sp.barVar(a).Place(), v.Place())
 			}
 			rev.Results = append(rev.Results, v)
 		}
@@ -95,7 +95,7 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 	adds, w.Out = w.Out, nil
 	for i, a := range s.Args {
 		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
-			rev.Args = append(rev.Args, b.shadowOf(a))
+			rev.Args = append(rev.Args, sp.shadowOf(a))
 		}
 	}
 	for i, r := range callee.Func.Results {
@@ -104,19 +104,19 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 			v = s.Results[i]
 		}
 		has := callee.Results.Has(i) && ownFloats(r.Type)
-		if v == nil || !b.hasBar(v) {
+		if v == nil || !sp.hasBar(v) {
 			if has {
 				rev.Args = append(rev.Args, zero(r.Type))
 			}
 			continue
 		}
-		t := w.let("t", b.barVar(v).Load())
-		w.clearFloats(v.Type, b.barVar(v).Place())
+		t := w.let("t", sp.barVar(v).Load())
+		w.clearFloats(v.Type, sp.barVar(v).Place())
 		if has {
 			rev.Args = append(rev.Args, t)
 		}
 	}
-	rev.Args = append(rev.Args, b.ws.Load())
+	rev.Args = append(rev.Args, sp.ws.Load())
 	// Consume before the restoration, call and accumulate after it.
 	n.s = fwd
 	n.consume = w.Out
@@ -125,23 +125,23 @@ func (b *builder) pairCall(s *ir.Call) []*node {
 	return []*node{n}
 }
 
-// calleeBuilder returns the specialisation k of a callee, adapted to the mode of b: a function that only advances calls
-// functions that only advance, and a segment function is checkpointed if it can be.
-func (b *builder) calleeBuilder(k spec) *builder {
+// specializeCallee returns the specialisation k of a callee, adapted to the mode of sp: a function that only advances
+// calls functions that only advance, and a segment function is checkpointed if it can be.
+func (sp *specialization) calleeBuilder(k spec) *specialization {
 	switch {
-	case b.spec.mode == modeAdvance:
+	case sp.spec.mode == modeAdvance:
 		k.mode = modeAdvance
 	case k.g.segment != nil:
-		if c := b.p.checkpointed(k); c != nil {
+		if c := sp.p.checkpointed(k); c != nil {
 			return c
 		}
 	}
-	return b.p.builder(k)
+	return sp.p.specialize(k)
 }
 
 // callAliases returns the alias groups of the arguments of s, in the encoding of spec.alias: parameters belong to one
-// group if their arguments have the same class in b. Groups are sorted, so that equal aliasing gives equal keys.
-func (b *builder) callAliases(s *ir.Call, callee *activity.Facts) string {
+// group if their arguments have the same class in sp. Groups are sorted, so that equal aliasing gives equal keys.
+func (sp *specialization) callAliases(s *ir.Call, callee *activity.Facts) string {
 	groups := map[any][]string{}
 	var order []any
 	for i, a := range s.Args {
@@ -150,7 +150,7 @@ func (b *builder) callAliases(s *ir.Call, callee *activity.Facts) string {
 			continue
 		}
 		// Group the arguments by class.
-		c := b.lazyFlow().class(v)
+		c := sp.lazyFlow().class(v)
 		if groups[c] == nil {
 			order = append(order, c)
 		}

@@ -18,12 +18,12 @@ import (
 // A writer writes statements of the reverse sweep.
 type writer struct {
 	ir.Writer
-	b *builder
+	sp *specialization
 }
 
 // let defines a new variable as e and returns its value.
 func (w *writer) let(base string, e ir.Expr) ir.Expr {
-	v := w.b.g.local(base, e.Type())
+	v := w.sp.g.local(base, e.Type())
 	w.Emit(&ir.Let{At: w.At, V: v, E: e})
 	return v.Load()
 }
@@ -50,7 +50,7 @@ func (w *writer) atom(base string, e ir.Expr) ir.Expr {
 func (w *writer) active(e ir.Expr) (found bool) {
 	switch x := e.(type) {
 	case *ir.Load:
-		return w.b.active(x.P.Root)
+		return w.sp.active(x.P.Root)
 	case *ir.Unary:
 		return w.active(x.X)
 	case *ir.Convert:
@@ -76,7 +76,7 @@ func (w *writer) propagate(e ir.Expr, t ir.Expr) {
 	}
 	switch x := e.(type) {
 	case *ir.Load:
-		w.Emit(&ir.Add{At: w.At, P: w.b.barPlace(x.P), E: t})
+		w.Emit(&ir.Add{At: w.At, P: w.sp.barPlace(x.P), E: t})
 	case *ir.Unary:
 		if x.Op == token.SUB {
 			t = negative(t)
@@ -152,7 +152,7 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 	case token.QUO:
 		w.propagateQuotient(x, nil, t)
 	default:
-		w.b.refuse("", "operation %v on floats", x.Op)
+		w.sp.refuse("", "operation %v on floats", x.Op)
 	}
 }
 
@@ -225,7 +225,7 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 	}
 	op, ok := elementary.Op(e.Name)
 	if !ok {
-		w.b.refuse("", "function %s has no rule", e.Name)
+		w.sp.refuse("", "function %s has no rule", e.Name)
 	}
 	if op == rules.Select {
 		w.propagateSelect(e, t)
@@ -282,8 +282,8 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 	}
 	switch x := e.(type) {
 	case *ir.Load:
-		if w.b.active(x.P.Root) {
-			w.addFloats(x.T, w.b.barPlace(x.P), t)
+		if w.sp.active(x.P.Root) {
+			w.addFloats(x.T, w.sp.barPlace(x.P), t)
 		}
 	case *ir.Convert:
 		if ir.IsFloat(x.T) {
@@ -336,14 +336,14 @@ func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 
 // loop emits a loop over an index from 0 to n-1 with the statements that f emits.
 func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
-	v := w.b.g.local("i", integer)
+	v := w.sp.g.local("i", integer)
 	body := w.Nested(func() { f(v.Load()) })
-	w.Emit(upward(w.b.g.names, w.At, v, count(0), n, body))
+	w.Emit(upward(w.sp.g.names, w.At, v, count(0), n, body))
 }
 
 // clearFloats sets the floats of the value of type t at p to 0. References stay.
 func (w *writer) clearFloats(t types.Type, p *ir.Place) {
-	w.Emit(floats.each(w.b.g.names, w.At, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
+	w.Emit(floats.each(w.sp.g.names, w.At, t, []*ir.Place{p}, func(t types.Type, at []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: w.At, P: at[0], E: zeroOf(t)}}
 	})...)
 }

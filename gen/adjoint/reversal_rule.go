@@ -15,24 +15,24 @@ import (
 // with the arguments and their memory as they were before the call; shadows and seeds that are not active are nil or 0.
 // It panics with an Error if the rule has no pullback, an argument that the rule declares constant is active, or an
 // active result is memory other than an argument's.
-func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
+func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	r := s.Callee.Rule
-	refuse := func(what, remedy string) { panic(&Error{Func: b.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
-	out = b.slicesWritten(s, n)
-	active := b.facts.NeedsRule(s)
+	refuse := func(what, remedy string) { panic(&Error{Func: sp.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
+	out = sp.slicesWritten(s, n)
+	active := sp.facts.NeedsRule(s)
 	if active && r.Pullback == nil {
 		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
 	}
 	// A passive call only drops the cotangents of its results.
 	if !active {
 		for _, v := range s.Results {
-			if v == nil || !b.active(v) {
+			if v == nil || !sp.active(v) {
 				continue
 			}
 			if leadsToFloats(v.Type) {
 				refuse("the result "+v.Name+" of "+r.Name+", which has no shadow", "")
 			}
-			w.clearFloats(v.Type, b.barVar(v).Place())
+			w.clearFloats(v.Type, sp.barVar(v).Place())
 		}
 		n.consume, n.usesResult = w.Out, true
 		return append(out, n)
@@ -41,7 +41,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	// The arguments of the pullback: those of the call, shadows, seeds.
 	pull := &ir.Call{At: s.At, Callee: r.Pullback, Args: append([]ir.Expr(nil), s.Args...)}
 	for i, a := range s.Args {
-		if r.LacksDerivative(i) && b.facts.Carries(a) {
+		if r.LacksDerivative(i) && sp.facts.Carries(a) {
 			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+
 				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
@@ -51,30 +51,30 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 		}
 	}
 	for _, i := range shape.Shadows {
-		if b.facts.Carries(s.Args[i]) {
-			pull.Args = append(pull.Args, b.shadowOf(s.Args[i]))
+		if sp.facts.Carries(s.Args[i]) {
+			pull.Args = append(pull.Args, sp.shadowOf(s.Args[i]))
 		} else {
 			pull.Args = append(pull.Args, zero(shape.Params[i].Type()))
 		}
 	}
 	for _, i := range shape.Seeds {
 		v := resultAt(s, i)
-		if v == nil || !b.hasBar(v) {
+		if v == nil || !sp.hasBar(v) {
 			pull.Args = append(pull.Args, zeroOf(shape.Results[i].Type()))
 			continue
 		}
-		pull.Args = append(pull.Args, w.let("t", b.barVar(v).Load()))
-		w.clearFloats(v.Type, b.barVar(v).Place())
+		pull.Args = append(pull.Args, w.let("t", sp.barVar(v).Load()))
+		w.clearFloats(v.Type, sp.barVar(v).Place())
 	}
 	n.consume, w.Out = w.Out, nil
 	// Its results: cotangents of scalar arguments, which are accumulated.
 	var takes ir.Block
 	for _, i := range shape.Cotangents {
 		var t *ir.Var
-		if v := variable(s.Args[i]); v != nil && b.hasBar(v) {
-			t = b.g.local("t", shape.Params[i].Type())
+		if v := variable(s.Args[i]); v != nil && sp.hasBar(v) {
+			t = sp.g.local("t", shape.Params[i].Type())
 			takes = append(takes, &ir.Let{At: s.At, V: t})
-			w.addFloats(v.Type, b.barVar(v).Place(), t.Place())
+			w.addFloats(v.Type, sp.barVar(v).Place(), t.Place())
 		}
 		pull.Results = append(pull.Results, t)
 	}
@@ -82,7 +82,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 	out = append(out, n)
 	// Results that are memory share it with an argument, and the shadow with the shadow of that.
 	for i, v := range s.Results {
-		if v == nil || !b.hasShadow(v) {
+		if v == nil || !sp.hasShadow(v) {
 			continue
 		}
 		k := r.Returned(i)
@@ -91,7 +91,7 @@ func (b *builder) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
 				r.Name),
 				"let it write to a slice that it is passed")
 		}
-		out = append(out, forwardOnly(&ir.Set{At: s.At, P: b.shadowVar(v).Place(), E: b.shadowOf(s.Args[k])})...)
+		out = append(out, forwardOnly(&ir.Set{At: s.At, P: sp.shadowVar(v).Place(), E: sp.shadowOf(s.Args[k])})...)
 	}
 	return out
 }
@@ -107,7 +107,7 @@ func resultAt(s *ir.Call, i int) *ir.Var {
 // slicesWritten sets n.moreSlices to the slices of floats that the rule of s may write. A slice in a field of an
 // argument is first assigned to a variable, in the nodes that it returns. It panics with an Error for memory of other
 // shapes.
-func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
+func (sp *specialization) slicesWritten(s *ir.Call, n *node) (out []*node) {
 	r := s.Callee.Rule
 	for i, a := range s.Args {
 		v := variable(a)
@@ -124,8 +124,8 @@ func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
 			case of != nil && !activity.HasRefs(of) && len(p.Path) == 0:
 				n.moreSlices = append(n.moreSlices, v)
 			case of != nil && !activity.HasRefs(of):
-				view, let := b.newLet(s.At, "view", t, load(p, t))
-				b.setAlias(view, v)
+				view, let := sp.newLet(s.At, "view", t, load(p, t))
+				sp.setAlias(view, v)
 				out = append(out, forwardOnly(let)...)
 				n.moreSlices = append(n.moreSlices, view)
 			case st != nil:
@@ -133,7 +133,7 @@ func (b *builder) slicesWritten(s *ir.Call, n *node) (out []*node) {
 					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())
 				}
 			default:
-				panic(&Error{Func: b.g.f.Name,
+				panic(&Error{Func: sp.g.f.Name,
 					What: fmt.Sprintf("the argument %s of %s, of type %s, whose memory it may write", v.Name, r.Name,
 						t),
 					Pos: s.Pos, Remedy: "pass slices of numbers to functions with rules"})

@@ -12,54 +12,54 @@ import (
 // statements paired with those on the primal; in the reverse sweep the floats that they reach are cotangents.
 
 // active reports whether v carries derivatives, itself or in memory reachable from it.
-func (b *builder) active(v *ir.Var) bool { return b.activeTemps[v] || b.facts.Active(v) }
+func (sp *specialization) active(v *ir.Var) bool { return sp.activeTemps[v] || sp.facts.Active(v) }
 
 // hasBar reports whether v holds floats itself that have cotangents.
-func (b *builder) hasBar(v *ir.Var) bool { return b.active(v) && ownFloats(v.Type) }
+func (sp *specialization) hasBar(v *ir.Var) bool { return sp.active(v) && ownFloats(v.Type) }
 
 // hasShadow reports whether v holds references to memory with cotangents.
-func (b *builder) hasShadow(v *ir.Var) bool { return b.active(v) && leadsToFloats(v.Type) }
+func (sp *specialization) hasShadow(v *ir.Var) bool { return sp.active(v) && leadsToFloats(v.Type) }
 
 // shadowVar returns the shadow of v, created by the first call. The first call draws the name: calls in another order
 // change generated code.
-func (b *builder) shadowVar(v *ir.Var) *ir.Var {
-	s := b.shadows[v]
+func (sp *specialization) shadowVar(v *ir.Var) *ir.Var {
+	s := sp.shadows[v]
 	if s == nil {
-		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
-		b.shadows[v], b.primalOf[s] = s, v
+		s = &ir.Var{Name: sp.g.names.Name(v.Name + "Bar"), Type: v.Type, Kind: v.Kind, Pos: v.Pos}
+		sp.shadows[v], sp.primalOf[s] = s, v
 	}
 	return s
 }
 
 // barVar returns the variable of the reverse sweep that holds the cotangents of the floats of v itself. The first call
 // creates it and draws its name.
-func (b *builder) barVar(v *ir.Var) *ir.Var {
-	s := b.bars[v]
+func (sp *specialization) barVar(v *ir.Var) *ir.Var {
+	s := sp.bars[v]
 	if s == nil {
-		s = &ir.Var{Name: b.g.names.Name(v.Name + "Bar"), Type: v.Type, Pos: v.Pos}
-		b.bars[v] = s
+		s = &ir.Var{Name: sp.g.names.Name(v.Name + "Bar"), Type: v.Type, Pos: v.Pos}
+		sp.bars[v] = s
 	}
 	return s
 }
 
 // barPlace returns the place of the cotangent of the floats at p, whose root must be active: in shadow memory if p is
 // indirect, otherwise in the bar of the root.
-func (b *builder) barPlace(p *ir.Place) *ir.Place {
+func (sp *specialization) barPlace(p *ir.Place) *ir.Place {
 	if p.Indirect() {
-		return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
+		return &ir.Place{Root: sp.shadowVar(p.Root), Path: p.Path}
 	}
-	return &ir.Place{Root: b.barVar(p.Root), Path: p.Path}
+	return &ir.Place{Root: sp.barVar(p.Root), Path: p.Path}
 }
 
 // shadowPlace returns the place of the shadow of the references at p.
-func (b *builder) shadowPlace(p *ir.Place) *ir.Place {
-	return &ir.Place{Root: b.shadowVar(p.Root), Path: p.Path}
+func (sp *specialization) shadowPlace(p *ir.Place) *ir.Place {
+	return &ir.Place{Root: sp.shadowVar(p.Root), Path: p.Path}
 }
 
-// shadowOf returns the shadow of e, a value with references. It may append statements that compute it to b.pending. The
-// shadow of an allocation is an allocation of the same size; passive references have nil as shadow. It panics with an
-// Error for values without a shadow.
-func (b *builder) shadowOf(e ir.Expr) ir.Expr {
+// shadowOf returns the shadow of e, a value with references. It may append statements that compute it to sp.pending.
+// The shadow of an allocation is an allocation of the same size; passive references have nil as shadow. It panics with
+// an Error for values without a shadow.
+func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case nil:
 		return nil
@@ -68,21 +68,21 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		return zero(e.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
-			return b.globalShadow(e)
+			return sp.globalShadow(e)
 		}
-		if !b.active(e.P.Root) {
+		if !sp.active(e.P.Root) {
 			return zero(e.T)
 		}
-		return load(b.shadowPlace(e.P), e.T)
+		return load(sp.shadowPlace(e.P), e.T)
 	case *ir.Convert:
-		return &ir.Convert{Typed: e.Typed, X: b.shadowOf(e.X)}
+		return &ir.Convert{Typed: e.Typed, X: sp.shadowOf(e.X)}
 	// Shadows are sliced with the same bounds as the primal.
 	case *ir.Slice:
-		return &ir.Slice{Typed: e.Typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+		return &ir.Slice{Typed: e.Typed, X: sp.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
-		return &ir.SliceAt{Typed: e.Typed, P: b.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
+		return &ir.SliceAt{Typed: e.Typed, P: sp.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
-		return &ir.Addr{Typed: e.Typed, P: b.shadowPlace(e.P)}
+		return &ir.Addr{Typed: e.Typed, P: sp.shadowPlace(e.P)}
 	case *ir.Make, *ir.New:
 		return e
 	case *ir.Literal:
@@ -90,38 +90,38 @@ func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 		for i, x := range e.Elems {
 			switch {
 			case leadsToFloats(x.Type()) && ownFloats(x.Type()) && elemOf(e.T) != nil:
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.headersOnly(x))
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, sp.headersOnly(x))
 			case leadsToFloats(x.Type()):
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, b.shadowOf(x))
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, sp.shadowOf(x))
 			case e.Len > 0 && e.Keys[i] == e.Len-1: // the last key determines the length of the slice
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, zero(x.Type()))
 			}
 		}
 		return s
 	}
-	b.refuse("", "the shadow of a %T", e)
+	sp.refuse("", "the shadow of a %T", e)
 	return nil
 }
 
 // headersOnly returns the shadow of e with its own floats set to 0, for shadow memory in which these are cotangents and
-// initially 0. It appends the statements that build it to b.pending.
-func (b *builder) headersOnly(e ir.Expr) ir.Expr {
+// initially 0. It appends the statements that build it to sp.pending.
+func (sp *specialization) headersOnly(e ir.Expr) ir.Expr {
 	t := e.Type()
-	from, ok := b.shadowOf(e).(*ir.Load)
+	from, ok := sp.shadowOf(e).(*ir.Load)
 	if !ok {
 		return zero(t)
 	}
-	v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
-	b.primalOf[v] = from.P.Root
-	b.pending = append(b.pending, forwardOnly(&ir.Let{At: b.at, V: v})...)
-	b.pending = append(b.pending, b.copyRefs(b.at, t, v.Place(), from.P)...)
+	v := &ir.Var{Name: sp.g.names.Name("header"), Type: t}
+	sp.primalOf[v] = from.P.Root
+	sp.pending = append(sp.pending, forwardOnly(&ir.Let{At: sp.at, V: v})...)
+	sp.pending = append(sp.pending, sp.copyRefs(sp.at, t, v.Place(), from.P)...)
 	return v.Load()
 }
 
 // globalShadow returns the shadow of package variable e, which activity joined with memory that carries derivatives:
 // fresh zeros of the shape of its memory. The cotangents that accumulate there are not read. It panics with an Error if
 // the memory holds further references, whose shape is not copied.
-func (b *builder) globalShadow(e *ir.Load) ir.Expr {
+func (sp *specialization) globalShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
@@ -138,18 +138,18 @@ func (b *builder) globalShadow(e *ir.Load) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.refuse("pass it as an argument",
+		sp.refuse("pass it as an argument",
 			"package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
 	}
-	v := &ir.Var{Name: b.g.names.Name("zeros"), Type: e.T}
-	b.primalOf[v] = e.P.Root
-	b.pending = append(b.pending, forwardOnly(&ir.Let{At: b.at, V: v, E: fresh})...)
+	v := &ir.Var{Name: sp.g.names.Name("zeros"), Type: e.T}
+	sp.primalOf[v] = e.P.Root
+	sp.pending = append(sp.pending, forwardOnly(&ir.Let{At: sp.at, V: v, E: fresh})...)
 	return v.Load()
 }
 
 // setShadow returns the nodes that assign the shadow of the value of s, of type t.
-func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
-	to, e := b.shadowPlace(s.P), b.shadowOf(s.E)
+func (sp *specialization) setShadow(s *ir.Set, t types.Type) []*node {
+	to, e := sp.shadowPlace(s.P), sp.shadowOf(s.E)
 	if !s.P.Indirect() || refs.only(t) {
 		return forwardOnly(&ir.Set{At: s.At, P: to, E: e})
 	}
@@ -157,25 +157,25 @@ func (b *builder) setShadow(s *ir.Set, t types.Type) []*node {
 	from, ok := e.(*ir.Load)
 	var out []*node
 	if !ok {
-		v := &ir.Var{Name: b.g.names.Name("header"), Type: t}
-		b.primalOf[v] = s.P.Root
+		v := &ir.Var{Name: sp.g.names.Name("header"), Type: t}
+		sp.primalOf[v] = s.P.Root
 		out = forwardOnly(&ir.Let{At: s.At, V: v, E: e})
 		from = v.Load()
 	}
-	return append(out, b.copyRefs(s.At, t, to, from.P)...)
+	return append(out, sp.copyRefs(s.At, t, to, from.P)...)
 }
 
 // copyRefs returns nodes that copy the references in a value of type t from src to dst, places of shadows. The floats
 // at dst are unchanged.
-func (b *builder) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
+func (sp *specialization) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
 	set := func(t types.Type, p []*ir.Place) ir.Block {
 		return ir.Block{&ir.Set{At: at, P: p[0], E: load(p[1], t)}}
 	}
-	return b.restoredOnly(refs.each(b.g.names, at, t, []*ir.Place{dst, src}, set))
+	return sp.restoredOnly(refs.each(sp.g.names, at, t, []*ir.Place{dst, src}, set))
 }
 
 // letShadow returns the declaration of the shadow of v, a temporary of the forward sweep, as e, and marks v active.
-func (b *builder) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
-	b.activeTemps[v] = true
-	return &ir.Let{At: at, V: b.shadowVar(v), E: e}
+func (sp *specialization) letShadow(at ir.At, v *ir.Var, e ir.Expr) ir.Stmt {
+	sp.activeTemps[v] = true
+	return &ir.Let{At: at, V: sp.shadowVar(v), E: e}
 }

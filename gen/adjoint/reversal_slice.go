@@ -11,26 +11,26 @@ import (
 // recorded through node.writtenSlice.
 
 // pairClear returns the nodes of clear: the adjoint zeroes the cotangents of all elements.
-func (b *builder) pairClear(s *ir.Clear) []*node {
+func (sp *specialization) pairClear(s *ir.Clear) []*node {
 	v := variable(s.S)
 	if v == nil {
 		return forwardOnly(s)
 	}
 	n := &node{s: s, at: s.At, writtenSlice: v}
-	if !b.hasShadow(v) {
+	if !sp.hasShadow(v) {
 		return []*node{n}
 	}
 	var out []*node
 	of := elemOf(v.Type)
 	if ownFloats(of) {
-		w := b.writer(s)
-		w.clearElements(b.shadowVar(v))
+		w := sp.writer(s)
+		w.clearElements(sp.shadowVar(v))
 		n.consume = w.Out
 	}
 	if leadsToFloats(of) {
-		out = b.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
-			element := step(b.shadowVar(v).Place(), ir.IndexStep(i))
-			return b.restoredOnly(refs.each(b.g.names, s.At, of, []*ir.Place{element},
+		out = sp.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
+			element := step(sp.shadowVar(v).Place(), ir.IndexStep(i))
+			return sp.restoredOnly(refs.each(sp.g.names, s.At, of, []*ir.Place{element},
 				func(t types.Type, p []*ir.Place) ir.Block { return ir.Block{&ir.Set{At: s.At, P: p[0], E: zero(t)}} }))
 		})
 	}
@@ -38,43 +38,43 @@ func (b *builder) pairClear(s *ir.Clear) []*node {
 }
 
 // eachElement returns nodes for a loop of the forward sweep over indices below n, whose body the function body returns.
-func (b *builder) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir.Expr) []*node) []*node {
-	m, let := b.newLet(at, "n", integer, n)
-	v := b.g.local("i", integer)
-	loop := upward(b.g.names, at, v, count(0), m.Load(), nil)
+func (sp *specialization) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir.Expr) []*node) []*node {
+	m, let := sp.newLet(at, "n", integer, n)
+	v := sp.g.local("i", integer)
+	loop := upward(sp.g.names, at, v, count(0), m.Load(), nil)
 	info := &loopInfo{lo: loop.Lo, hi: loop.Hi}
 	return append(forwardOnly(let), &node{s: loop, at: at, loop: info, then: body(v.Load())})
 }
 
 // pairCopy returns the nodes of copy. The slices may overlap, so the adjoint takes the cotangents of all copied
 // elements into a temporary before it adds them to those of the source.
-func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
+func (sp *specialization) pairCopy(s *ir.Copy) (out []*node) {
 	dst, src := variable(s.Dst), variable(s.Src)
 	if dst == nil {
 		return forwardOnly(s)
 	}
 	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
 	// The number of copied elements, and the slice that they overwrite.
-	m, let := b.newLet(s.At, "n", integer, n)
-	window, cutting := b.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
-	b.setAlias(window, dst)
+	m, let := sp.newLet(s.At, "n", integer, n)
+	window, cutting := sp.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
+	sp.setAlias(window, dst)
 	out = forwardOnly(let, cutting)
 	node := &node{s: s, at: s.At, writtenSlice: window}
-	if !b.hasShadow(dst) {
+	if !sp.hasShadow(dst) {
 		return append(out, node)
 	}
-	out = append(out, forwardOnly(b.letShadow(s.At, window, cut(b.shadowVar(dst).Load(), nil, m.Load())))...)
-	to, of := b.shadowVar(window), elemOf(dst.Type)
+	out = append(out, forwardOnly(sp.letShadow(s.At, window, cut(sp.shadowVar(dst).Load(), nil, m.Load())))...)
+	to, of := sp.shadowVar(window), elemOf(dst.Type)
 	from := src
-	if src != nil && !b.hasShadow(src) {
+	if src != nil && !sp.hasShadow(src) {
 		from = nil
 	}
 	// References are copied in the forward sweep, floats are cotangents.
 	if leadsToFloats(of) {
-		out = append(out, b.copyHeaders(s.At, of, m.Load(), to, from)...)
+		out = append(out, sp.copyHeaders(s.At, of, m.Load(), to, from)...)
 	}
 	if ownFloats(of) {
-		w := b.writer(s)
+		w := sp.writer(s)
 		if from == nil {
 			w.clearElements(to)
 			node.consume = w.Out
@@ -85,7 +85,7 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 			w.clearElements(to)
 			node.consume, w.Out = w.Out, nil
 			w.loop(m.Load(), func(i ir.Expr) {
-				w.addFloats(of, step(b.shadowVar(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+				w.addFloats(of, step(sp.shadowVar(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
 			})
 			node.propagate = w.Out
 		}
@@ -94,22 +94,23 @@ func (b *builder) pairCopy(s *ir.Copy) (out []*node) {
 }
 
 // setAlias records that v refers to memory of the class of s.
-func (b *builder) setAlias(v, s *ir.Var) { b.lazyFlow().aliasOf[v] = s }
+func (sp *specialization) setAlias(v, s *ir.Var) { sp.lazyFlow().aliasOf[v] = s }
 
 // copyHeaders returns nodes that copy the references in the first n elements from the shadow of src to dst, a shadow of
 // element type of. If src is nil the references in dst become nil.
-func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.Var) []*node {
+func (sp *specialization) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.Var) []*node {
 	if refs.only(of) && src != nil {
-		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: b.shadowVar(src).Load()}, at: at, writtenSlice: dst}}
+		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: sp.shadowVar(src).Load()}, at: at, writtenSlice: dst}}
 	}
-	return b.eachElement(at, of, n, func(i ir.Expr) []*node {
+	return sp.eachElement(at, of, n, func(i ir.Expr) []*node {
 		to := step(dst.Place(), ir.IndexStep(i))
 		if src != nil {
-			return b.copyRefs(at, of, to, step(b.shadowVar(src).Place(), ir.IndexStep(i)))
+			return sp.copyRefs(at, of, to, step(sp.shadowVar(src).Place(), ir.IndexStep(i)))
 		}
-		return b.restoredOnly(refs.each(b.g.names, at, of, []*ir.Place{to}, func(t types.Type, p []*ir.Place) ir.Block {
-			return ir.Block{&ir.Set{At: at, P: p[0], E: zero(t)}}
-		}))
+		return sp.restoredOnly(refs.each(sp.g.names, at, of, []*ir.Place{to},
+			func(t types.Type, p []*ir.Place) ir.Block {
+				return ir.Block{&ir.Set{At: at, P: p[0], E: zero(t)}}
+			}))
 	})
 }
 
@@ -117,41 +118,42 @@ func (b *builder) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, src *ir.V
 // and shadow move, and the adjoint adds the cotangents in the new shadow to the old one. The variable moved, a
 // temporary of the forward sweep, tells the reverse sweep which case it was. The elements beyond the old length may
 // overwrite memory, which is recorded through the slice tail.
-func (b *builder) pairAppend(s *ir.Append) (out []*node) {
+func (sp *specialization) pairAppend(s *ir.Append) (out []*node) {
 	src := variable(s.S) // nil if s.S is nil
 	t := s.S.Type()
 	of := elemOf(t)
-	active := b.active(s.P.Root) && leadsToFloats(t)
-	if src != nil && active && !b.active(src) {
-		b.refuse("", "append to %s, which has no shadow", src.Name)
+	active := sp.active(s.P.Root) && leadsToFloats(t)
+	if src != nil && active && !sp.active(src) {
+		sp.refuse("", "append to %s, which has no shadow", src.Name)
 	}
 	add := func(list ...ir.Stmt) { out = append(out, forwardOnly(list...)...) }
 	at := s.At
 	// Old length, new length, and whether the slice moves.
-	n, let := b.newLet(at, "n", integer, length(s.S))
+	n, let := sp.newLet(at, "n", integer, length(s.S))
 	add(let)
 	var more ir.Expr = count(int64(len(s.Elems)))
 	if s.Spread {
 		more = length(s.Elems[0])
 	}
-	end, let := b.newLet(at, "n", integer, binary(integer, token.ADD, n.Load(), more))
+	end, let := sp.newLet(at, "n", integer, binary(integer, token.ADD, n.Load(), more))
 	add(let)
 	capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: s.S, Cap: true}
-	moved, let := b.newLet(at, "moved", boolean, compare(token.GTR, end.Load(), capacity))
+	moved, let := sp.newLet(at, "moved", boolean, compare(token.GTR, end.Load(), capacity))
 	add(let)
 	// Tail is the memory between old and new length, if the slice stays: append overwrites it.
-	tail, let := b.newLet(at, "tail", t, nil)
+	tail, let := sp.newLet(at, "tail", t, nil)
 	add(let)
-	stays, let := b.newLet(at, "stays", boolean, &ir.Unary{Typed: ir.Typed{T: boolean}, Op: token.NOT, X: moved.Load()})
+	stays, let := sp.newLet(at, "stays", boolean,
+		&ir.Unary{Typed: ir.Typed{T: boolean}, Op: token.NOT, X: moved.Load()})
 	add(let)
 	if src != nil {
-		b.setAlias(tail, src)
+		sp.setAlias(tail, src)
 		inPlace := ir.Block{&ir.Set{At: at, P: tail.Place(), E: cut(s.S, n.Load(), end.Load())}}
-		out = append(out, b.restoredOnly(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
+		out = append(out, sp.restoredOnly(ir.Block{&ir.If{At: at, Cond: stays.Load(), Then: inPlace}})...)
 	}
 	// Append to a temporary, so that s.S is still there for the shadow.
-	grown, let := b.newLet(at, "grown", t, nil)
-	b.setAlias(grown, s.P.Root)
+	grown, let := sp.newLet(at, "grown", t, nil)
+	sp.setAlias(grown, s.P.Root)
 	add(let)
 	appended := &node{s: &ir.Append{At: at, P: grown.Place(), S: s.S, Elems: s.Elems, Spread: s.Spread}, at: at,
 		writtenSlice: tail}
@@ -160,51 +162,51 @@ func (b *builder) pairAppend(s *ir.Append) (out []*node) {
 		return append(out, forwardOnly(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 	}
 	// The shadow moves if and only if the slice does.
-	sh := b.shadowVar(grown)
-	add(b.letShadow(at, grown, nil))
+	sh := sp.shadowVar(grown)
+	add(sp.letShadow(at, grown, nil))
 	fresh := ir.Block{&ir.Set{At: at, P: sh.Place(), E: &ir.Make{Typed: ir.Typed{T: t}, N: end.Load(),
 		Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: grown.Load(), Cap: true}}}}
 	var same ir.Block
 	if src != nil {
-		same = ir.Block{&ir.Set{At: at, P: sh.Place(), E: cut(b.shadowVar(src).Load(), nil, end.Load())}}
+		same = ir.Block{&ir.Set{At: at, P: sh.Place(), E: cut(sp.shadowVar(src).Load(), nil, end.Load())}}
 	}
-	out = append(out, b.restoredOnly(ir.Block{&ir.If{At: at, Cond: moved.Load(), Then: fresh, Else: same}})...)
+	out = append(out, sp.restoredOnly(ir.Block{&ir.If{At: at, Cond: moved.Load(), Then: fresh, Else: same}})...)
 	if leadsToFloats(of) {
-		out = append(out, b.grownHeaders(s, of, n, end, moved, grown, src)...)
+		out = append(out, sp.grownHeaders(s, of, n, end, moved, grown, src)...)
 	}
 	// The adjoint of taken runs while sh is the shadow after the append.
 	taken := &node{at: at, linked: true}
 	appended.linked = true
 	out = append(out, taken)
-	b.grownFloats(s, appended, taken, of, n, moved, sh, src)
-	return append(out, b.pairSet(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
+	sp.grownFloats(s, appended, taken, of, n, moved, sh, src)
+	return append(out, sp.pairSet(&ir.Set{At: at, P: s.P, E: grown.Load()})...)
 }
 
 // grownHeaders returns nodes that complete the references in the shadow of grown: those of the first n elements if the
 // slice moved, and those of the appended elements.
-func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown, src *ir.Var) (out []*node) {
-	at, sh := s.At, b.shadowVar(grown)
+func (sp *specialization) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown, src *ir.Var) (out []*node) {
+	at, sh := s.At, sp.shadowVar(grown)
 	if src != nil {
-		old := b.copyHeaders(at, of, n.Load(), sh, src)
+		old := sp.copyHeaders(at, of, n.Load(), sh, src)
 		out = append(out, &node{s: &ir.If{At: at, Cond: moved.Load()}, at: at, cond: moved, then: old})
 	}
 	if s.Spread {
-		rest, let := b.newLet(at, "rest", grown.Type, cut(grown.Load(), n.Load(), end.Load()))
-		b.setAlias(rest, grown)
-		out = append(out, forwardOnly(let, b.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
+		rest, let := sp.newLet(at, "rest", grown.Type, cut(grown.Load(), n.Load(), end.Load()))
+		sp.setAlias(rest, grown)
+		out = append(out, forwardOnly(let, sp.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
 		from := variable(s.Elems[0])
-		if from != nil && !b.hasShadow(from) {
+		if from != nil && !sp.hasShadow(from) {
 			from = nil
 		}
 		m := binary(integer, token.SUB, end.Load(), n.Load())
-		return append(out, b.copyHeaders(at, of, m, b.shadowVar(rest), from)...)
+		return append(out, sp.copyHeaders(at, of, m, sp.shadowVar(rest), from)...)
 	}
 	for i, e := range s.Elems {
 		to := &ir.Place{Root: sh, Path: []ir.Step{ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i))))}}
-		h := &ir.Var{Name: b.g.names.Name("header"), Type: of}
-		b.primalOf[h] = grown
-		out = append(out, forwardOnly(&ir.Let{At: at, V: h, E: b.shadowOf(e)})...)
-		out = append(out, b.copyRefs(at, of, to, h.Place())...)
+		h := &ir.Var{Name: sp.g.names.Name("header"), Type: of}
+		sp.primalOf[h] = grown
+		out = append(out, forwardOnly(&ir.Let{At: at, V: h, E: sp.shadowOf(e)})...)
+		out = append(out, sp.copyRefs(at, of, to, h.Place())...)
 	}
 	return out
 }
@@ -212,11 +214,11 @@ func (b *builder) grownHeaders(s *ir.Append, of types.Type, n, end, moved, grown
 // grownFloats writes the adjoint of append for the floats of the elements. Node taken consumes the cotangents of the
 // new elements and, if the slice moved, returns those of the old ones to the shadow of src; node appended propagates
 // the former to the appended values.
-func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type, n, moved, sh, src *ir.Var) {
+func (sp *specialization) grownFloats(s *ir.Append, appended, taken *node, of types.Type, n, moved, sh, src *ir.Var) {
 	if !ownFloats(of) {
 		return
 	}
-	w := b.writer(s)
+	w := sp.writer(s)
 	// Statements that propagate the cotangents taken here, to run after the restoration.
 	var after []func()
 	if s.Spread {
@@ -227,10 +229,10 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 			tail := variable(w.let("tail", cut(sh.Load(), n.Load(), nil)))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
 			w.clearElements(tail)
-			if b.hasShadow(from) {
+			if sp.hasShadow(from) {
 				after = append(after, func() {
 					w.loop(more, func(i ir.Expr) {
-						w.addFloats(of, step(b.shadowVar(from).Place(), ir.IndexStep(i)),
+						w.addFloats(of, step(sp.shadowVar(from).Place(), ir.IndexStep(i)),
 							step(t.Place(), ir.IndexStep(i)))
 					})
 				})
@@ -254,7 +256,7 @@ func (b *builder) grownFloats(s *ir.Append, appended, taken *node, of types.Type
 	if src != nil {
 		back := w.Nested(func() {
 			w.loop(n.Load(), func(i ir.Expr) {
-				w.addFloats(of, step(b.shadowVar(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
+				w.addFloats(of, step(sp.shadowVar(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
 			})
 		})
 		w.Emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})

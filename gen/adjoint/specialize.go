@@ -20,7 +20,7 @@ const (
 	modeCheckpointed             // a loop that is reversed segment by segment
 )
 
-// A spec identifies a specialisation of a function: the cache key of Program.builder.
+// A spec identifies a specialisation of a function: the cache key of Program.specialize.
 type spec struct {
 	g     *normalForm     // the function
 	facts *activity.Facts // its activity; equal activity means an identical pointer
@@ -30,9 +30,9 @@ type spec struct {
 	mode  mode
 }
 
-// A builder holds one specialisation of a function throughout all phases: the paired statements, the results of the
-// analyses and the generated functions. Callers of the function refer to it in their nodes.
-type builder struct {
+// A specialization holds one specialisation of a function throughout all phases: the paired statements, the results of
+// the analyses and the generated functions. Callers of the function refer to it in their nodes.
+type specialization struct {
 	p     *Program
 	spec  spec
 	g     *normalForm     // spec.g
@@ -64,49 +64,49 @@ type builder struct {
 	allocationLeak *string           // cached result of leaksAllocation; nil if unknown
 }
 
-// newBuilder returns a builder for k that has not been analysed.
-func newBuilder(p *Program, k spec) *builder {
-	b := &builder{
+// newSpecialization returns a specialisation for k that has not been analysed.
+func newSpecialization(p *Program, k spec) *specialization {
+	sp := &specialization{
 		p: p, spec: k, g: k.g, facts: k.facts,
 		shadows: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, primalOf: map[*ir.Var]*ir.Var{},
 		activeTemps: map[*ir.Var]bool{},
 	}
-	b.ws = &ir.Var{Name: b.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
+	sp.ws = &ir.Var{Name: sp.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
 	if k.mode != modeEntry {
-		b.fwd, b.rev = &ir.Func{}, &ir.Func{}
+		sp.fwd, sp.rev = &ir.Func{}, &ir.Func{}
 	}
-	return b
+	return sp
 }
 
-// builder returns the specialisation k, analysed. During a recursive call it may return one whose analysis is
-// incomplete, which readers recognise by builder.analysed and treat conservatively.
-func (p *Program) builder(k spec) *builder {
-	if b := p.builders[k]; b != nil {
-		return b
+// specialize returns the specialisation k, analysed. During a recursive call it may return one whose analysis is
+// incomplete, which readers recognise by specialization.analysed and treat conservatively.
+func (p *Program) specialize(k spec) *specialization {
+	if sp := p.specializations[k]; sp != nil {
+		return sp
 	}
-	b := newBuilder(p, k)
-	p.builders[k] = b
-	p.created = append(p.created, b)
-	b.analyse()
-	return b
+	sp := newSpecialization(p, k)
+	p.specializations[k] = sp
+	p.created = append(p.created, sp)
+	sp.analyse()
+	return sp
 }
 
-// callees returns the specialisations that the sweeps of b call directly, with repetitions.
-func (b *builder) callees() (out []*builder) {
-	each(b.body, func(n *node) {
+// callees returns the specialisations that the sweeps of sp call directly, with repetitions.
+func (sp *specialization) callees() (out []*specialization) {
+	each(sp.body, func(n *node) {
 		if n.callee != nil {
 			out = append(out, n.callee)
 		}
 	})
-	if b.checkpointed != nil {
-		out = append(out, b.checkpointed.advance, b.checkpointed.segment)
+	if sp.checkpointed != nil {
+		out = append(out, sp.checkpointed.advance, sp.checkpointed.segment)
 	}
 	return out
 }
 
-// reach returns b and all specialisations that its sweeps may call, each once, in breadth-first order.
-func (b *builder) reach() []*builder {
-	list := []*builder{b}
+// reach returns sp and all specialisations that its sweeps may call, each once, in breadth-first order.
+func (sp *specialization) reach() []*specialization {
+	list := []*specialization{sp}
 	for i := 0; i < len(list); i++ {
 		for _, c := range list[i].callees() {
 			if !slices.Contains(list, c) {

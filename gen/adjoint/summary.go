@@ -11,21 +11,21 @@ import (
 // the caller by instantiate. All answers are conservative while the callee has not been analysed, which happens only in
 // recursion.
 
-// reverseTakes reports whether the reverse sweep of b takes parameter i of the primal. It is true for all parameters in
-// recursion, since the calls are written before the answer is known.
-func (b *builder) reverseTakes(i int) bool {
-	if !b.analysed {
+// reverseTakes reports whether the reverse sweep of sp takes parameter i of the primal. It is true for all parameters
+// in recursion, since the calls are written before the answer is known.
+func (sp *specialization) reverseTakes(i int) bool {
+	if !sp.analysed {
 		return true
 	}
-	return b.recursive || b.flow.needed[b.g.f.Params[i]]
+	return sp.recursive || sp.flow.needed[sp.g.f.Params[i]]
 }
 
-// instantiate translates s, locations in the callee of n, to locations in b: memory of a parameter's or result's class
+// instantiate translates s, locations in the callee of n, to locations in sp: memory of a parameter's or result's class
 // becomes memory of the class of the argument or result of the call. Variables of the callee are dropped. If all is
 // set, the result also holds all memory that the callee can reach, which is right for a callee that has not been
 // analysed.
-func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
-	f, c := b.flow, n.callee
+func (sp *specialization) instantiate(n *node, s locationSet, all bool) locationSet {
+	f, c := sp.flow, n.callee
 	out := locationSet{}
 	// Match the references of the callee's parameters and results with those of the call.
 	type pair struct{ mine, theirs *ir.Var }
@@ -60,17 +60,17 @@ func (b *builder) instantiate(n *node, s locationSet, all bool) locationSet {
 	return out
 }
 
-// usesTape reports whether the reverse sweep of b pops values that its forward sweep pushed. It is conservative for
+// usesTape reports whether the reverse sweep of sp pops values that its forward sweep pushed. It is conservative for
 // recursive and checkpointed functions. A call behind a fused loop must not use the tape: such a call is reversed
 // before it is run.
-func (b *builder) usesTape() (found bool) {
-	if !b.analysed || b.recursive || b.checkpointed != nil {
+func (sp *specialization) usesTape() (found bool) {
+	if !sp.analysed || sp.recursive || sp.checkpointed != nil {
 		return true
 	}
-	for k := range b.flow.neededAtExit {
+	for k := range sp.flow.neededAtExit {
 		found = found || !k.isMemory()
 	}
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		for _, w := range n.writes {
 			found = found || w.recorded && w.inverse == nil
 		}
@@ -79,17 +79,17 @@ func (b *builder) usesTape() (found bool) {
 	return found
 }
 
-// leaksAllocation returns why memory that b allocates may be reachable by its caller, or "" if it is not. A
+// leaksAllocation returns why memory that sp allocates may be reachable by its caller, or "" if it is not. A
 // checkpointed loop must not leak: the shadow of the memory would have to survive in the snapshots.
 //
 // In recursion the answers for functions that call each other depend on each other. They are the least fixed point: all
 // start as "", and those that are found to leak are kept until none is added.
-func (b *builder) leaksAllocation() string {
-	if b.allocationLeak != nil {
-		return *b.allocationLeak
+func (sp *specialization) leaksAllocation() string {
+	if sp.allocationLeak != nil {
+		return *sp.allocationLeak
 	}
-	var unknown []*builder
-	b.addUnknownLeaks(&unknown)
+	var unknown []*specialization
+	sp.addUnknownLeaks(&unknown)
 	for again := true; again; {
 		again = false
 		for _, c := range unknown {
@@ -99,21 +99,21 @@ func (b *builder) leaksAllocation() string {
 			}
 		}
 	}
-	return *b.allocationLeak
+	return *sp.allocationLeak
 }
 
-// addUnknownLeaks adds b and the callees on whose answers that of b depends to list, unless their leak is known, and
+// addUnknownLeaks adds sp and the callees on whose answers that of sp depends to list, unless their leak is known, and
 // sets the leak of each to "".
-func (b *builder) addUnknownLeaks(list *[]*builder) {
-	if b.allocationLeak != nil {
+func (sp *specialization) addUnknownLeaks(list *[]*specialization) {
+	if sp.allocationLeak != nil {
 		return
 	}
-	b.allocationLeak = new(string)
-	*list = append(*list, b)
-	if b.checkpointed != nil {
-		b.checkpointed.segment.addUnknownLeaks(list)
+	sp.allocationLeak = new(string)
+	*list = append(*list, sp)
+	if sp.checkpointed != nil {
+		sp.checkpointed.segment.addUnknownLeaks(list)
 	}
-	each(b.body, func(n *node) {
+	each(sp.body, func(n *node) {
 		if n.callee != nil {
 			n.callee.addUnknownLeaks(list)
 		}
@@ -122,12 +122,12 @@ func (b *builder) addUnknownLeaks(list *[]*builder) {
 
 // findLeak computes the result of leaksAllocation: the last statement, in textual order, that assigns new memory to an
 // escaping class or passes such a class to a callee that leaks.
-func (b *builder) findLeak() (why string) {
-	if b.checkpointed != nil {
-		return b.checkpointed.segment.leaksAllocation()
+func (sp *specialization) findLeak() (why string) {
+	if sp.checkpointed != nil {
+		return sp.checkpointed.segment.leaksAllocation()
 	}
-	f := b.flow
-	each(b.body, func(n *node) {
+	f := sp.flow
+	each(sp.body, func(n *node) {
 		// V is the variable that references are assigned to, e the value.
 		var v *ir.Var
 		var e ir.Expr
@@ -150,7 +150,7 @@ func (b *builder) findLeak() (why string) {
 				}
 			}
 			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != b.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
+				if x := variable(a); x != nil && x != sp.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
 					f.escapes(x) && n.callee != nil && n.callee.leaksAllocation() != "" {
 					why = fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(f.visibleAs(x)))
 				}
@@ -184,7 +184,7 @@ func mayReturnNew(n *node, s *ir.Call, i int) bool {
 // visibleAs returns the result or parameter of the function from which the memory of v's class is reached, or v if
 // there is none. It serves messages.
 func (f *flow) visibleAs(v *ir.Var) *ir.Var {
-	for _, list := range [][]*ir.Var{f.b.g.f.Results, f.b.g.f.Params} {
+	for _, list := range [][]*ir.Var{f.sp.g.f.Results, f.sp.g.f.Params} {
 		for _, p := range list {
 			if activity.HasRefs(p.Type) && f.class(p) == f.class(v) {
 				return p
@@ -235,11 +235,11 @@ func isPure(f *ir.Func, seen map[*ir.Func]bool) bool {
 	return pure
 }
 
-// memoryCounters returns the fields of the workspace that count the allocations of b and its callees, as places of b.
-func (b *builder) memoryCounters() (out []*ir.Place) {
-	for _, c := range b.reach() {
+// memoryCounters returns the fields of the workspace that count the allocations of sp and its callees, as places of sp.
+func (sp *specialization) memoryCounters() (out []*ir.Place) {
+	for _, c := range sp.reach() {
 		for _, p := range c.counters {
-			out = append(out, &ir.Place{Root: b.ws, Path: p.Path})
+			out = append(out, &ir.Place{Root: sp.ws, Path: p.Path})
 		}
 	}
 	return out

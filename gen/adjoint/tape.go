@@ -49,11 +49,11 @@ func (w *Workspace) Like(i int, t types.Type) int { return w.addField(w.fields[i
 
 // declareStruct returns a new struct type for values in the workspace. Its name is that of the function followed by the
 // given suffix.
-func (b *builder) declareStruct(what string, fields []*types.Var) *types.Named {
-	name, _, _ := strings.Cut(b.g.f.Name, "[")
+func (sp *specialization) declareStruct(what string, fields []*types.Var) *types.Named {
+	name, _, _ := strings.Cut(sp.g.f.Name, "[")
 	r := []rune(ir.NewNamer().Name(name[strings.LastIndexByte(name, '.')+1:]))
 	r[0] = unicode.ToLower(r[0])
-	obj := types.NewTypeName(token.NoPos, b.p.work.pkg, string(r)+what, nil)
+	obj := types.NewTypeName(token.NoPos, sp.p.work.pkg, string(r)+what, nil)
 	return types.NewNamed(obj, types.NewStruct(fields, nil), nil)
 }
 

@@ -13,7 +13,7 @@ import (
 // temporaries of one statement adjoint, so one buffer serves all executions.
 func (e *emitter) recycleAllocations(b ir.Block) (out ir.Block) {
 	for _, s := range b {
-		if l, ok := s.(*ir.Let); ok && e.b.p.apply(bufferReuse, isNew(l.E)) {
+		if l, ok := s.(*ir.Let); ok && e.sp.p.apply(bufferReuse, isNew(l.E)) {
 			out = append(out, e.recycledAllocation(l.At, l.V, l.E, true, false)...)
 			continue
 		}
@@ -44,7 +44,7 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 			if isConstant(x) || variable(x) != nil {
 				return x
 			}
-			n := e.b.g.local(base, x.Type())
+			n := e.sp.g.local(base, x.Type())
 			out = append(out, &ir.Let{At: at, V: n, E: x})
 			return n.Load()
 		}
@@ -81,36 +81,36 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 // set it is an element of a list, selected by a counter of the buffers in use. Before and after hold the statements to
 // be executed before and after those that use the place.
 func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p *ir.Place, before, after ir.Block) {
-	w := e.b.p.work
+	w := e.sp.p.work
 	if !repeated {
 		f := w.addField(base, t)
-		return &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(f)}}, nil, nil
+		return &ir.Place{Root: e.sp.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(f)}}, nil, nil
 	}
-	s := tapeStack{ws: e.b.ws, field: w.addStack(base, t), elem: t}
-	used := &ir.Place{Root: e.b.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(base+"Used", integer))}}
-	e.b.counters = append(e.b.counters, used)
+	s := tapeStack{ws: e.sp.ws, field: w.addStack(base, t), elem: t}
+	used := &ir.Place{Root: e.sp.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(base+"Used", integer))}}
+	e.sp.counters = append(e.sp.counters, used)
 	now := load(used, integer)
 	before = ir.Block{&ir.If{At: at, Cond: compare(opEql, now, length(s.load())), Then: ir.Block{s.push(at, zero(t))}}}
 	// Read and increment the counter first: the assigned memory may be passed to code that takes further buffers.
-	k := e.b.g.local("k", integer)
+	k := e.sp.g.local("k", integer)
 	before = append(before, &ir.Let{At: at, V: k, E: now}, &ir.Add{At: at, P: used, E: count(1)})
 	return s.place(ir.IndexStep(k.Load())), before, nil
 }
 
-// resets returns statements that empty the stacks of b and its callees and set their memory counters to 0. A panic in
+// resets returns statements that empty the stacks of sp and its callees and set their memory counters to 0. A panic in
 // an earlier call may have left them otherwise.
-func (b *builder) resets() (out ir.Block) {
-	seen := map[*builder]bool{}
-	var visit func(c *builder)
-	visit = func(c *builder) {
+func (sp *specialization) resets() (out ir.Block) {
+	seen := map[*specialization]bool{}
+	var visit func(c *specialization)
+	visit = func(c *specialization) {
 		if seen[c] {
 			return
 		}
 		seen[c] = true
-		at := ir.At{Pos: b.g.f.Pos}
-		own := func(p *ir.Place) *ir.Place { return &ir.Place{Root: b.ws, Path: p.Path} }
+		at := ir.At{Pos: sp.g.f.Pos}
+		own := func(p *ir.Place) *ir.Place { return &ir.Place{Root: sp.ws, Path: p.Path} }
 		for _, s := range c.stacks {
-			s.ws = b.ws
+			s.ws = sp.ws
 			out = append(out, &ir.Set{At: at, P: s.place(), E: cut(s.load(), nil, count(0))})
 		}
 		for _, p := range c.counters {
@@ -120,6 +120,6 @@ func (b *builder) resets() (out ir.Block) {
 			visit(d)
 		}
 	}
-	visit(b)
+	visit(sp)
 	return out
 }
