@@ -10,15 +10,13 @@ import (
 // bandedSize is the number of inputs of the scenarios with a banded matrix.
 const bandedSize = banded.Size
 
-// bandedMatrix is an upper triangular matrix, diagonal after diagonal.
+// A bandedMatrix is an upper triangular matrix as a list of diagonals, from the main one on.
 type bandedMatrix struct{ diagonals [][]float64 }
 
-// width is how many entries of row i of the matrix for n inputs are not zero, from
-// column i on.
+// width returns the number of nonzero entries in row i of the matrix for n inputs. They begin in column i.
 func (m bandedMatrix) width(i, n int) int { return min(len(m.diagonals), n-i) }
 
-// at is the entry of row i and column i+k. At sizes other than the usual one what is
-// new is 1.
+// at returns the entry in row i and column i+k. Entries that a larger size than bandedSize adds are 1.
 func (m bandedMatrix) at(i, k int) float64 {
 	if d := m.diagonals[k]; i < len(d) {
 		return d[i]
@@ -26,7 +24,7 @@ func (m bandedMatrix) at(i, k int) float64 {
 	return 1
 }
 
-// linear is y = A·x² with the squares taken element by element.
+// linear computes y = A·x², with element-wise squares.
 func (m bandedMatrix) linear(y, x []nabla.Real) {
 	for i := range y {
 		var s nabla.Real
@@ -37,9 +35,10 @@ func (m bandedMatrix) linear(y, x []nabla.Real) {
 	}
 }
 
-func (m bandedMatrix) exactLinear(x []float64, rows int) truth {
+// exactLinear returns the value and the Jacobian of linear.
+func (m bandedMatrix) exactLinear(x []float64, rows int) exactResults {
 	n := len(x)
-	t := newTruth(n, rows)
+	t := newExactResults(n, rows)
 	for i := range rows {
 		for k := range m.width(i, n) {
 			a, v := m.at(i, k), x[i+k]
@@ -50,7 +49,7 @@ func (m bandedMatrix) exactLinear(x []float64, rows int) truth {
 	return t
 }
 
-// quadratic is (x²)ᵀ·A·x².
+// quadratic computes (x²)ᵀ·A·x².
 func (m bandedMatrix) quadratic(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i, v := range x {
@@ -63,9 +62,10 @@ func (m bandedMatrix) quadratic(x []nabla.Real) nabla.Real {
 	return s
 }
 
-func (m bandedMatrix) exactQuadratic(x []float64, _ int) truth {
+// exactQuadratic returns the value, gradient and Hessian of quadratic.
+func (m bandedMatrix) exactQuadratic(x []float64, _ int) exactResults {
 	n := len(x)
-	t := newTruth(n, 1)
+	t := newExactResults(n, 1)
 	for i, v := range x {
 		for k := range m.width(i, n) {
 			j := i + k
@@ -82,8 +82,8 @@ func (m bandedMatrix) exactQuadratic(x []float64, _ int) truth {
 	return t
 }
 
-// bandedScenarios are the sparse scenarios whose numbers are too many for
-// scenarios.json. A test compares them with a sample.
+// bandedScenarios returns the sparse scenarios with too many reference values for scenarios.json. Their expected
+// results are those of the closed forms; TestBanded compares these with a sample of reference values.
 func bandedScenarios() []Scenario {
 	x, prep := make([]float64, bandedSize), make([]float64, bandedSize)
 	for i := range x {
@@ -93,7 +93,7 @@ func bandedScenarios() []Scenario {
 	var all []Scenario
 	for _, b := range banded.Widths {
 		m := bandedMatrix{banded.Diagonals(b)}
-		linear := family{into: m.linear, outputs: same, exact: m.exactLinear}
+		linear := family{into: m.linear, outputs: sameLength, exact: m.exactLinear}
 		for _, forms := range [][2]string{{"out", "out"}, {"out", "in"}, {"in", "out"}, {"in", "in"}} {
 			s := Scenario{
 				Name:  fmt.Sprintf("sparse/squarelinearmap_band%d/jacobian/%s/%s", b, forms[0], forms[1]),
@@ -101,7 +101,7 @@ func bandedScenarios() []Scenario {
 				X: x, PrepX: prep, m: bandedSize, light: true,
 			}
 			linear.complete(&s)
-			all = append(all, s.expected())
+			all = append(all, s.withExpected())
 		}
 		quadratic := ofScalar(m.quadratic, m.exactQuadratic)
 		for _, form := range []string{"out", "in"} {
@@ -110,7 +110,7 @@ func bandedScenarios() []Scenario {
 				Group: "sparse", Operator: "hessian", YShape: Shape{Number: true}, X: x, PrepX: prep, light: true,
 			}
 			quadratic.complete(&s)
-			all = append(all, s.expected())
+			all = append(all, s.withExpected())
 		}
 	}
 	return all

@@ -7,12 +7,12 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// behaviours are scenarios that the catalogue does not have: what a function may
-// do that an engine has to bear.
-func behaviours() []Scenario {
+// behaviourScenarios returns the scenarios that nabla adds to the catalogue: functions with branches, state, special
+// values, nested derivatives and rules.
+func behaviourScenarios() []Scenario {
 	var all []Scenario
-	// add adds operators on one function, at x, prepared at prep. The tangent of a
-	// product counts up from first.
+	// add appends scenarios with a function f of m outputs, at x, prepared at prep. The tangent of a product has the
+	// components -2.5, -1.5, ….
 	add := func(name string, f family, x, prep []float64, m int, operators ...string) {
 		forms := []string{"out"}
 		if m > 1 {
@@ -23,7 +23,7 @@ func behaviours() []Scenario {
 				s := Scenario{
 					Name: "behaviour/" + name + "/" + operator + "/" + form, Group: "behaviour",
 					Operator: operator, InPlace: form == "in", YShape: Shape{Number: m == 1},
-					X: x, PrepX: prep, m: m, turns: strings.HasPrefix(name, "branch") || name == "loop",
+					X: x, PrepX: prep, m: m, otherBranch: strings.HasPrefix(name, "branch") || name == "loop",
 				}
 				n := 0
 				switch operator {
@@ -40,7 +40,7 @@ func behaviours() []Scenario {
 					s.Tangents = [][]float64{t}
 				}
 				f.complete(&s)
-				all = append(all, s.expected())
+				all = append(all, s.withExpected())
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func behaviours() []Scenario {
 	add("branch_scalar", branchScalar, negative, positive, 1, second...)
 	add("branch_scalar_back", branchScalar, positive, negative, 1, second...)
 
-	// Three turns of a loop, prepared where there is one.
+	// Three iterations of a loop, prepared at a point with one.
 	add("loop", loop, []float64{2, 1}, []float64{7.5, 1}, 1, both...)
 
 	// Outputs that do not depend on the inputs.
@@ -64,22 +64,21 @@ func behaviours() []Scenario {
 	add("constant_scalar", constantScalar, three, zeros, 1, "gradient", "hessian")
 	add("sum", families["sum"], three, zeros, 1, "hessian")
 
-	// A function that returns the slice it was given, one that overwrites it, and
-	// one that goes over a buffer of its own again and again.
+	// A function that returns its argument, one that overwrites it, and one that updates a buffer of its own in place.
 	add("returns_input", returnsInput, three, zeros, 3, "jacobian", "pullback")
 	add("overwrites_input", overwritesInput, three, zeros, 1, "gradient", "hvp")
 	add("scratch", prefixSums, []float64{1, -2, 0.5, 3}, []float64{0, 0, 0, 0}, 4, first...)
 
-	// A matrix that the function knows the shape of, row after row.
+	// A matrix whose shape the function knows, row by row.
 	six, more := []float64{1, 2, -1, 0.5, 3, -2}, []float64{1, 1, 1, 1, 1, 1}
 	add("matrix", gram, six, more, 4, first...)
 	add("matrix_scalar", gramNorm, six, more, 1, both...)
 
-	// What is not a number stays so.
+	// NaN propagates.
 	nan := []float64{math.NaN()}
 	add("nan", cubeOfOne, nan, []float64{1}, 1, both...)
 
-	// A derivative inside.
+	// Nested derivatives.
 	for _, s := range derivativesInside(both, first) {
 		add(s.name, s.family, []float64{1.5, -0.5}, []float64{2, 1}, s.m, s.operators...)
 		for i := range all {
@@ -89,7 +88,7 @@ func behaviours() []Scenario {
 		}
 	}
 
-	// Rules of the user's. Those over plain numbers are of first order.
+	// Custom rules. Those over plain numbers have first derivatives only.
 	for _, r := range []struct {
 		name      string
 		rule      nabla.Rule
@@ -104,7 +103,7 @@ func behaviours() []Scenario {
 		add(r.name, withRule(r.rule), []float64{1.5, 0.75}, []float64{1, 1}, 1, r.operators...)
 	}
 
-	// Sizes that no number of directions divides.
+	// Sizes that are no multiple of a chunk size.
 	const n, m = 23, 29
 	x := make([]float64, n)
 	for j := range x {
@@ -112,10 +111,10 @@ func behaviours() []Scenario {
 	}
 	add("wide", wide, x, make([]float64, n), m, first...)
 	add("wide_scalar", wideScalar, x, make([]float64, n), 1, second...)
-	return append(all, append(structs(), large()...)...)
+	return append(all, append(structScenarios(), largeScenarios()...)...)
 }
 
-// branch is (x0², x0·x1) for negative x0, (3·x1, x0) otherwise.
+// branch computes (x0², x0·x1) for negative x0, (3·x1, x0) otherwise.
 var branch = family{
 	outputs: func(int) int { return 2 },
 	into: func(y, x []nabla.Real) {
@@ -125,9 +124,9 @@ var branch = family{
 			y[0], y[1] = x[1].Scale(3), x[0]
 		}
 	},
-	exact: func(x []float64, m int) truth {
+	exact: func(x []float64, m int) exactResults {
 		n := len(x)
-		t := newTruth(n, m)
+		t := newExactResults(n, m)
 		if x[0] < 0 {
 			t.y[0], t.y[1] = x[0]*x[0], x[0]*x[1]
 			t.jac[0], t.jac[n], t.jac[n+1] = 2*x[0], x[1], x[0]
@@ -139,15 +138,15 @@ var branch = family{
 	},
 }
 
-// branchScalar is x0³·x1 for negative x0, x0·x1² otherwise.
+// branchScalar computes x0³·x1 for negative x0, x0·x1² otherwise.
 var branchScalar = ofScalar(func(x []nabla.Real) nabla.Real {
 	if x[0].Less(nabla.Const(0)) {
 		return x[0].Mul(x[0].Sq()).Mul(x[1])
 	}
 	return x[0].Mul(x[1].Sq())
-}, func(x []float64, _ int) truth {
+}, func(x []float64, _ int) exactResults {
 	n := len(x)
-	t := newTruth(n, 1)
+	t := newExactResults(n, 1)
 	a, b := x[0], x[1]
 	if a < 0 {
 		t.set2(a*a*a*b, 3*a*a*b, a*a*a, 6*a*b, 3*a*a, 0)
@@ -157,23 +156,23 @@ var branchScalar = ofScalar(func(x []nabla.Real) nabla.Real {
 	return t
 })
 
-// set2 sets the numbers of a function of the first two inputs.
-func (t truth) set2(y, ya, yb, yaa, yab, ybb float64) {
+// set2 sets the value, first and second derivatives of a function of the first two inputs a and b.
+func (t exactResults) set2(y, ya, yb, yaa, yab, ybb float64) {
 	n := len(t.jac)
 	t.y[0], t.jac[0], t.jac[1] = y, ya, yb
 	t.hess[0], t.hess[1], t.hess[n], t.hess[n+1] = yaa, yab, yab, ybb
 }
 
-// loop starts with x0 and takes v² + x1 until that is 50, 20 times at most.
+// loop iterates v ← v² + x1 from v = x0 until v is at least 50, at most 20 times.
 var loop = ofScalar(func(x []nabla.Real) nabla.Real {
 	v := x[0]
 	for k := 0; k < 20 && v.Less(nabla.Const(50)); k++ {
 		v = v.Sq().Add(x[1])
 	}
 	return v
-}, func(x []float64, _ int) truth {
-	t := newTruth(len(x), 1)
-	// The value with its derivatives by a and b: (v²+b)ₐ = 2v·vₐ and so on.
+}, func(x []float64, _ int) exactResults {
+	t := newExactResults(len(x), 1)
+	// The value with its derivatives with respect to a = x0 and b = x1: (v²+b)ₐ = 2v·vₐ and so on.
 	v, va, vb, vaa, vab, vbb := x[0], 1.0, 0.0, 0.0, 0.0, 0.0
 	for k := 0; k < 20 && v < 50; k++ {
 		vaa, vab, vbb = 2*(va*va+v*vaa), 2*(va*vb+v*vab), 2*(vb*vb+v*vbb)
@@ -187,27 +186,27 @@ var loop = ofScalar(func(x []nabla.Real) nabla.Real {
 var constantOutput = family{
 	outputs: func(int) int { return 2 },
 	into:    func(y, x []nabla.Real) { y[0], y[1] = nabla.Const(4), x[1] },
-	exact: func(x []float64, m int) truth {
-		t := newTruth(len(x), m)
+	exact: func(x []float64, m int) exactResults {
+		t := newExactResults(len(x), m)
 		t.y[0], t.y[1], t.jac[len(x)+1] = 4, x[1], 1
 		return t
 	},
 }
 
 var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) },
-	func(x []float64, _ int) truth {
-		t := newTruth(len(x), 1)
+	func(x []float64, _ int) exactResults {
+		t := newExactResults(len(x), 1)
 		t.y[0] = 4
 		return t
 	})
 
 var returnsInput = family{
-	into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: same,
+	into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: sameLength,
 	vector: func(x []nabla.Real) []nabla.Real { return x },
 	exact:  exactCopy,
 }
 
-// overwritesInput is Σ (2x)².
+// overwritesInput computes Σ (2x)².
 var overwritesInput = ofScalar(func(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i := range x {
@@ -215,12 +214,12 @@ var overwritesInput = ofScalar(func(x []nabla.Real) nabla.Real {
 		s = s.Add(x[i].Sq())
 	}
 	return s
-}, func(x []float64, _ int) truth { return weightedSquares(x, func(int) float64 { return 4 }) })
+}, func(x []float64, _ int) exactResults { return weightedSquares(x, func(int) float64 { return 4 }) })
 
-// weightedSquares is Σ c(i)·x².
-func weightedSquares(x []float64, c func(i int) float64) truth {
+// weightedSquares returns the results of Σ c(i)·x².
+func weightedSquares(x []float64, c func(i int) float64) exactResults {
 	n := len(x)
-	t := newTruth(n, 1)
+	t := newExactResults(n, 1)
 	for i, v := range x {
 		t.y[0] += c(i) * v * v
 		t.jac[i], t.hess[i*n+i] = 2*c(i)*v, 2*c(i)
@@ -228,9 +227,9 @@ func weightedSquares(x []float64, c func(i int) float64) truth {
 	return t
 }
 
-// prefixSums is the squares of the prefix sums of the prefix sums.
+// prefixSums computes the squares of the prefix sums of the prefix sums.
 var prefixSums = family{
-	outputs: same,
+	outputs: sameLength,
 	into: func(y, x []nabla.Real) {
 		buf := make([]nabla.Real, len(x))
 		copy(buf, x)
@@ -240,13 +239,13 @@ var prefixSums = family{
 			}
 		}
 		for i, v := range buf {
-			buf[i] = nabla.Const(0) // y is not a view of it
+			buf[i] = nabla.Const(0) // so that y would be wrong if it were a view of buf
 			y[i] = v.Sq()
 		}
 	},
-	exact: func(x []float64, m int) truth {
+	exact: func(x []float64, m int) exactResults {
 		n := len(x)
-		t := newTruth(n, m)
+		t := newExactResults(n, m)
 		t.hess = nil
 		for i := range m {
 			z := 0.0
@@ -262,7 +261,7 @@ var prefixSums = family{
 	},
 }
 
-// gram is XᵀX for a matrix of two columns, both row after row.
+// gram computes XᵀX for a matrix X of two columns; both are stored row by row.
 var gram = family{
 	outputs: func(int) int { return 4 },
 	into: func(y, x []nabla.Real) {
@@ -279,9 +278,10 @@ var gram = family{
 	exact: exactGram,
 }
 
-func exactGram(x []float64, m int) truth {
+// exactGram returns the value and the Jacobian of gram.
+func exactGram(x []float64, m int) exactResults {
 	n := len(x)
-	t := newTruth(n, m)
+	t := newExactResults(n, m)
 	for a := range 2 {
 		for b := range 2 {
 			row := t.jac[(2*a+b)*n:][:n]
@@ -295,14 +295,14 @@ func exactGram(x []float64, m int) truth {
 	return t
 }
 
-// gramNorm is ‖XᵀX‖², the sum of the squares of its elements.
+// gramNorm computes ‖XᵀX‖², the sum of the squares of the elements.
 var gramNorm = ofScalar(func(x []nabla.Real) nabla.Real {
 	var y [4]nabla.Real
 	gram.into(y[:], x)
 	return nabla.Dot(y[:], y[:])
-}, func(x []float64, _ int) truth {
+}, func(x []float64, _ int) exactResults {
 	n := len(x)
-	g, t := exactGram(x, 4), newTruth(n, 1)
+	g, t := exactGram(x, 4), newExactResults(n, 1)
 	for k, v := range g.y {
 		row := g.jac[k*n:][:n]
 		t.y[0] += v * v
@@ -320,39 +320,40 @@ var gramNorm = ofScalar(func(x []nabla.Real) nabla.Real {
 	return t
 })
 
-// cubeOfOne is x³ of one number.
+// cubeOfOne computes x³ of one number.
 var cubeOfOne = ofScalar(func(x []nabla.Real) nabla.Real {
 	return x[0].Mul(x[0]).Mul(x[0])
-}, func(x []float64, _ int) truth {
-	t := newTruth(len(x), 1)
+}, func(x []float64, _ int) exactResults {
+	t := newExactResults(len(x), 1)
 	v := x[0]
 	t.y[0], t.jac[0], t.hess[0] = v*v*v, 3*v*v, 6*v
 	return t
 })
 
-// inside is a function with a derivative inside, taken by the backend under test.
-type inside struct {
+// A nestedDerivative is a function that itself differentiates with the backend under test.
+type nestedDerivative struct {
 	name      string
 	m         int
 	operators []string
 	family    family
-	over      func(b nabla.Backend) func(y, x []nabla.Real)
+	// over returns the function, which differentiates with b.
+	over func(b nabla.Backend) func(y, x []nabla.Real)
 }
 
-// derivativesInside take the gradient (2·x0·x1, x0² + x1) of z ↦ z0²·z1 + c·z1 at
-// x, with c, captured, x1.
-func derivativesInside(scalar, vector []string) []inside {
+// derivativesInside returns functions of the gradient (2·x0·x1, x0² + x1) of z ↦ z0²·z1 + c·z1 at z = x, where c is the
+// captured x1. scalar and vector are the operators to apply.
+func derivativesInside(scalar, vector []string) []nestedDerivative {
 	gradient := func(b nabla.Backend, x []nabla.Real) []nabla.Real {
 		return nabla.GradientFunc(func(z []nabla.Real) nabla.Real {
 			return z[0].Sq().Mul(z[1]).Add(x[1].Mul(z[1]))
 		}, b)(x[:2])
 	}
-	return []inside{
+	return []nestedDerivative{
 		{"nested", 2, vector, family{
 			outputs: func(int) int { return 2 },
-			exact: func(x []float64, m int) truth {
+			exact: func(x []float64, m int) exactResults {
 				n := len(x)
-				t := newTruth(n, m)
+				t := newExactResults(n, m)
 				t.y[0], t.y[1] = 2*x[0]*x[1], x[0]*x[0]+x[1]
 				t.jac[0], t.jac[1], t.jac[n], t.jac[n+1] = 2*x[1], 2*x[0], 2*x[0], 1
 				return t
@@ -361,9 +362,9 @@ func derivativesInside(scalar, vector []string) []inside {
 			return func(y, x []nabla.Real) { copy(y, gradient(b, x)) }
 		}},
 		{"nested_scalar", 1, scalar, family{
-			outputs: one,
-			exact: func(x []float64, _ int) truth { // 2a³b + 2ab²
-				t := newTruth(len(x), 1)
+			outputs: oneOutput,
+			exact: func(x []float64, _ int) exactResults { // 2a³b + 2ab²
+				t := newExactResults(len(x), 1)
 				a, b := x[0], x[1]
 				t.set2(2*a*a*a*b+2*a*b*b, 6*a*a*b+2*b*b, 2*a*a*a+4*a*b, 12*a*b, 6*a*a+4*b, 4*a)
 				return t
@@ -377,7 +378,7 @@ func derivativesInside(scalar, vector []string) []inside {
 	}
 }
 
-// The rule of the scenarios is a²·sin b.
+// The rule of the scenarios computes a²·sin b.
 func ruleValue(y, x []float64) { y[0] = x[0] * x[0] * math.Sin(x[1]) }
 
 func ruleJVP(ydot, x, _, xdot []float64) {
@@ -402,13 +403,13 @@ func ruleVJPReal(xbar, x, _, ybar []nabla.Real) {
 	xbar[1] = xbar[1].Add(x[0].Sq().Mul(cos).Mul(ybar[0]))
 }
 
-// withRule is a²·sin b·b + a with a rule for the first two factors.
+// withRule returns a²·sin b·b + a, with the rule for a²·sin b.
 func withRule(r nabla.Rule) family {
 	f := r.Func()
 	return ofScalar(func(x []nabla.Real) nabla.Real {
 		return f(x[0], x[1])[0].Mul(x[1]).Add(x[0])
-	}, func(x []float64, _ int) truth {
-		t := newTruth(len(x), 1)
+	}, func(x []float64, _ int) exactResults {
+		t := newExactResults(len(x), 1)
 		a, b := x[0], x[1]
 		sin, cos := math.Sincos(b)
 		t.set2(a*a*b*sin+a, 2*a*b*sin+1, a*a*(b*cos+sin), 2*b*sin, 2*a*(b*cos+sin), a*a*(2*cos-b*sin))
@@ -416,7 +417,7 @@ func withRule(r nabla.Rule) family {
 	})
 }
 
-// wide is (i+1)·x² + its neighbour, of more outputs than inputs.
+// wide computes c·x² plus the next input for each output, with c = 1, 2, …; it has more outputs than inputs.
 var wide = family{
 	outputs: func(int) int { return 29 },
 	into: func(y, x []nabla.Real) {
@@ -424,9 +425,9 @@ var wide = family{
 			y[i] = x[i%len(x)].Sq().Scale(float64(i + 1)).Add(x[(i+1)%len(x)])
 		}
 	},
-	exact: func(x []float64, m int) truth {
+	exact: func(x []float64, m int) exactResults {
 		n := len(x)
-		t := newTruth(n, m)
+		t := newExactResults(n, m)
 		for i := range m {
 			a, b, c := i%n, (i+1)%n, float64(i+1)
 			t.y[i] = c*x[a]*x[a] + x[b]
@@ -437,29 +438,29 @@ var wide = family{
 	},
 }
 
-// wideScalar is Σ (i+1)·x².
+// wideScalar computes Σ (i+1)·x².
 var wideScalar = ofScalar(func(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i, v := range x {
 		s = s.Add(v.Sq().Scale(float64(i + 1)))
 	}
 	return s
-}, func(x []float64, _ int) truth {
+}, func(x []float64, _ int) exactResults {
 	return weightedSquares(x, func(i int) float64 { return float64(i + 1) })
 })
 
-// affine is a struct of parameters, twice: what nabla.Struct takes.
+// affine holds the parameters of a function of a struct, in the two instances that nabla.Struct takes.
 type affine[T any] struct {
 	Weights []T
 	Bias    T
 	Times   int
 }
 
-// structs are scenarios on k·b·Σw² of a struct with three numbers and an int.
-func structs() []Scenario {
-	exact := func(x []float64, _ int) truth {
+// structScenarios returns scenarios on k·b·Σw² of a struct with three numbers and an int.
+func structScenarios() []Scenario {
+	exact := func(x []float64, _ int) exactResults {
 		n := len(x)
-		t := newTruth(n, 1)
+		t := newExactResults(n, 1)
 		k, b := 3.0, x[n-1]
 		for i, w := range x[:n-1] {
 			t.y[0] += k * b * w * w
@@ -501,18 +502,18 @@ func structs() []Scenario {
 		if operator == "hvp" {
 			s.Tangents = [][]float64{{1, -1, 2}}
 		}
-		family{exact: exact, outputs: one}.complete(&s)
+		family{exact: exact, outputs: oneOutput}.complete(&s)
 		s.Form, s.Outputs = form, nil
-		all = append(all, s.expected())
+		all = append(all, s.withExpected())
 	}
 	return all
 }
 
-// largeSize is the number of inputs of the scenarios about many inputs.
+// largeSize is the number of inputs of the scenarios with many inputs.
 const largeSize = 10_000
 
-// large are scenarios on Σ x[i]²·x[i+1] of many inputs.
-func large() []Scenario {
+// largeScenarios returns scenarios on Σ x[i]²·x[i+1] of largeSize inputs, for the operators that take one sweep.
+func largeScenarios() []Scenario {
 	f := func(x []nabla.Real) nabla.Real {
 		var s nabla.Real
 		for i := range len(x) - 1 {
@@ -557,7 +558,7 @@ func large() []Scenario {
 	for _, operator := range []string{"gradient", "pushforward", "pullback", "hvp"} {
 		s := Scenario{
 			Name: "behaviour/large/" + operator + "/out", Group: "behaviour", Operator: operator, light: true,
-			Func: func(y, x []nabla.Real) { y[0] = f(x) }, Outputs: one, YShape: Shape{Number: true},
+			Func: func(y, x []nabla.Real) { y[0] = f(x) }, Outputs: oneOutput, YShape: Shape{Number: true},
 			X: x, m: 1, At: at(operator),
 		}
 		switch operator {
@@ -566,7 +567,7 @@ func large() []Scenario {
 		case "pullback":
 			s.Tangents = [][]float64{{-1.5}}
 		}
-		all = append(all, s.expected())
+		all = append(all, s.withExpected())
 	}
 	return all
 }

@@ -13,24 +13,23 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing"
 )
 
-// BenchOptions configures Benchmark. The zero value, and nil, are a prepared
-// measurement of 100 ms a row.
+// BenchOptions configures Benchmark. Nil and the zero value measure prepared calls for 100 ms a row.
 type BenchOptions struct {
 	// Full measures preparations and unprepared calls too.
 	Full bool
-	// Budget is how long each thing is repeated, 100 ms if it is zero. What takes
-	// longer is called a few times.
+	// Budget is the time for which each call is repeated, 100 ms if it is zero. A call that takes longer is made a few
+	// times.
 	Budget time.Duration
 	// Plain passes functions over float64, for scenarios that have both.
 	Plain bool
-	// Context ends the measurement early: the table has what was measured until then,
-	// beside the context's error. Nil is context.Background().
+	// Context ends the measurement early: Benchmark returns the rows measured so far and the error of the context. Nil
+	// is context.Background().
 	Context context.Context
-	// Progress, where set, is told what is done next, as step done of total.
+	// Progress, if not nil, is called before each of total steps with the number of finished ones and a description.
 	Progress func(done, total int, what string)
 }
 
-// Benchmark measures every backend in every scenario, as
+// Benchmark measures every backend in every scenario, as in
 //
 //	f := func(x []nabla.Real) nabla.Real { … }
 //	backends := []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}}
@@ -38,17 +37,15 @@ type BenchOptions struct {
 //	table, err := difftest.Benchmark(backends, scenarios, nil)
 //	fmt.Print(table)
 //
-// and returns two rows for each, one of the operator and one of value and operator;
-// with Full there are three more: preparation, and both without it. A batch has one.
+// It returns two rows for each pair, one of the operator and one of value and operator. With Full there are three more:
+// preparation, and both calls without it. A batch has one row.
 //
-// What backends do in one scenario is timed in turns, together with the function
-// itself, so that a machine whose speed changes changes all alike. The numbers are
-// medians over the turns.
+// The backends of one scenario, and the function itself, are timed in turns, so that a change of the machine's speed
+// affects all alike. Times are medians over the turns.
 //
-// A backend that fails has a row that says why, and no numbers: the error of Benchmark
-// is only one of the scenarios or of the context. Results are compared with those of
-// the scenario, or, where it has none, with those of the first backend that works. A
-// difference is shown, not judged: [Run] judges.
+// A backend that fails has a row with its error and without numbers. The error of Benchmark is an invalid scenario or
+// that of the context. Results are compared with the expected ones of the scenario or, if it has none, with those of
+// the first backend that works. Differences are reported, but are no failure; see [Run] for that.
 func Benchmark(backends []nabla.Backend, scenarios []Scenario, o *BenchOptions) (*Table, error) {
 	var opts BenchOptions
 	if o != nil {
@@ -65,14 +62,14 @@ func Benchmark(backends []nabla.Backend, scenarios []Scenario, o *BenchOptions) 
 			len(backends), len(scenarios))
 	}
 	for i := range scenarios {
-		if err := scenarios[i].misfit(); err != nil {
+		if err := scenarios[i].validate(); err != nil {
 			return nil, err
 		}
 	}
 	t := new(Table)
-	m := meeting{opts: &opts, total: len(scenarios) * (len(backends) + 2*timing.Rounds)}
+	m := benchmarkRun{opts: &opts, total: len(scenarios) * (len(backends) + 2*timing.Rounds)}
 	for _, s := range scenarios {
-		rows, err := m.scenario(backends, s.measured())
+		rows, err := m.measureScenario(backends, s.withOutputs())
 		t.Rows = append(t.Rows, rows...)
 		if err != nil {
 			return t, err
@@ -81,45 +78,48 @@ func Benchmark(backends []nabla.Backend, scenarios []Scenario, o *BenchOptions) 
 	return t, nil
 }
 
-// meeting is one run of Benchmark.
-type meeting struct {
+// A benchmarkRun is the state of one call of Benchmark: its options and progress.
+type benchmarkRun struct {
 	opts        *BenchOptions
 	done, total int
 }
 
-func (m *meeting) step(format string, args ...any) {
+// step reports the next step.
+func (m *benchmarkRun) step(format string, args ...any) {
 	if m.opts.Progress != nil {
 		m.opts.Progress(m.done, m.total, fmt.Sprintf(format, args...))
 	}
 	m.done++
 }
 
-// runner is a row while it is measured.
-type runner struct {
+// A timedRow is a row of the table with its timing.
+type timedRow struct {
 	row Measurement
-	t   *timing.Timing // nil where there is nothing to time
+	t   *timing.Timing // nil for a row with an error
 }
 
-func (m *meeting) scenario(backends []nabla.Backend, s Scenario) ([]Measurement, error) {
+// measureScenario returns the rows of one scenario. If the context ends, it returns those measured so far and its
+// error.
+func (m *benchmarkRun) measureScenario(backends []nabla.Backend, s Scenario) ([]Measurement, error) {
 	var plain *timing.Timing
 	if f, err := s.evaluator(m.opts.Plain); err == nil {
 		plain = timing.New(evaluation(f, s.X), 1)
 		plain.Calibrate(m.opts.Budget)
 	}
 	want := s.want()
-	if len(s.Tangents) > 1 { // a batch gives one product per column
+	if len(s.Tangents) > 1 { // a batch returns one product per column
 		want = Results{First: transposed(s.First, len(s.Tangents))}
 		if s.secondOrder() {
 			want = Results{Second: transposed(s.Second, len(s.Tangents))}
 		}
 	}
-	var runners []*runner
+	var runners []*timedRow
 	for _, b := range backends {
 		m.step("%s: %s", s.Name, b.Name())
 		if err := m.opts.Context.Err(); err != nil {
 			return nil, err
 		}
-		runners = append(runners, m.runners(b, &s, &want)...)
+		runners = append(runners, m.prepareRows(b, &s, &want)...)
 	}
 	prepared, others := []*timing.Timing{}, []*timing.Timing{}
 	if plain != nil {
@@ -147,16 +147,16 @@ func (m *meeting) scenario(backends []nabla.Backend, s Scenario) ([]Measurement,
 	return summary(runners, plain), stopped
 }
 
-// evaluation evaluates f at x.
+// evaluation returns a function that evaluates f at x, without allocation.
 func evaluation(f *engine.Function, x []float64) func() error {
 	_, n := f.Dims()
 	y := make([]float64, n)
 	return func() error { return f.Value(y, x) }
 }
 
-// runners prepares b and has it called once in each way. want is filled in where the
-// scenario has no results.
-func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner {
+// prepareRows prepares s with b, makes each kind of call once, and returns their rows, calibrated for timing. Results
+// that want does not have are set to those of the first call.
+func (m *benchmarkRun) prepareRows(b nabla.Backend, s *Scenario, want *Results) []*timedRow {
 	own := s.function(b, m.opts.Plain)
 	before, after := own.before, own.after
 	if before == nil {
@@ -165,8 +165,8 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 	sub := subjectOf(s, b, own.f)
 	name := s.Operator
 	blank := Measurement{Backend: b.Name(), Scenario: s.Name, Operator: s.Operator}.unknown()
-	row := func(kind Kind, call string) *runner {
-		r := &runner{row: blank}
+	row := func(kind Kind, call string) *timedRow {
+		r := &timedRow{row: blank}
 		r.row.Kind, r.row.Call = kind, call
 		return r
 	}
@@ -179,14 +179,14 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 	if err != nil {
 		r := row(Prepared, name)
 		r.row.Err = fmt.Errorf("prepare: %w", err)
-		return []*runner{r}
+		return []*timedRow{r}
 	}
 	calls, errCalls := CountCalls(b, *s, m.opts.Plain)
-	var all []*runner
+	var all []*timedRow
 	add := func(kind Kind, call string, run func() error, o *outcome) {
 		r := row(kind, call)
 		all = append(all, r)
-		if err := m.first(r, run, o, want); err != nil {
+		if err := m.firstCall(r, run, o, want); err != nil {
 			r.row.Err = err
 			return
 		}
@@ -205,9 +205,9 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 	}
 	if len(s.Tangents) > 1 && p.batch != nil {
 		o := new(outcome)
-		add(Prepared, name+" batch", p.batch(o, filledDst, s.X, sideBySide(s.Tangents)), o)
+		add(Prepared, name+" batch", p.batch(o, filledDestination, s.X, sideBySide(s.Tangents)), o)
 	} else {
-		op, valueAndOp := p.usual()
+		op, valueAndOp := p.hotVariants()
 		o := new(outcome)
 		add(Prepared, name, op.start(o, s.X, s.tangent()), o)
 		o2 := new(outcome)
@@ -232,8 +232,9 @@ func (m *meeting) runners(b nabla.Backend, s *Scenario, want *Results) []*runner
 	return all
 }
 
-// first calls run, compares what it left in o, and looks at the memory of a call.
-func (m *meeting) first(r *runner, run func() error, o *outcome, want *Results) error {
+// firstCall makes a call, stores the error of its results relative to want and its allocations in the row, and returns
+// its error.
+func (m *benchmarkRun) firstCall(r *timedRow, run func() error, o *outcome, want *Results) error {
 	if err := run(); err != nil {
 		return err
 	}
@@ -248,8 +249,8 @@ func (m *meeting) first(r *runner, run func() error, o *outcome, want *Results) 
 	return nil
 }
 
-// distance is how far o is from want, relative to the largest of each result. What want
-// does not have, it gets from o.
+// distance returns the largest difference of the results in o from want, relative to the largest component of each, or
+// NaN. Results that want does not have are copied to it.
 func (o *outcome) distance(want *Results) float64 {
 	worst := math.NaN()
 	for _, c := range []struct {
@@ -273,7 +274,8 @@ func (o *outcome) distance(want *Results) float64 {
 	return worst
 }
 
-// relative is the largest difference of got from want, relative to the largest of want.
+// relative returns the largest difference of got from want, relative to the largest component of want. It is NaN if the
+// lengths differ or a component is NaN in one of them only.
 func relative(got, want []float64) float64 {
 	if len(got) != len(want) {
 		return math.NaN()
@@ -291,8 +293,8 @@ func relative(got, want []float64) float64 {
 	return worst
 }
 
-// summary are the rows with what was sampled.
-func summary(runners []*runner, plain *timing.Timing) []Measurement {
+// summary returns the rows with the medians of their samples; plain is the timing of the function itself, or nil.
+func summary(runners []*timedRow, plain *timing.Timing) []Measurement {
 	plainNS := math.NaN()
 	if plain != nil && plain.Err() == nil {
 		plainNS = timing.Median(plain.Samples().NS)
@@ -317,9 +319,8 @@ func summary(runners []*runner, plain *timing.Timing) []Measurement {
 	return rows
 }
 
-// breakEven fills in after how many calls a preparation has paid for itself, against
-// the unprepared call of the same backend: the smallest whole k for which
-// prepare + k·prepared ≤ k·unprepared.
+// breakEven sets the number of calls after which preparation has paid off, compared with the unprepared call of the
+// same backend: the smallest whole k for which prepare + k·prepared ≤ k·unprepared.
 func breakEven(rows []Measurement) {
 	find := func(of Measurement, kind Kind) float64 {
 		for _, r := range rows {

@@ -62,7 +62,7 @@ func ExampleBenchmark() {
 func TestBenchmarkFull(t *testing.T) {
 	var scenarios []Scenario
 	for _, s := range Scenarios("default") {
-		if slices.Contains(counted, s.Name) {
+		if slices.Contains(countedScenarios, s.Name) {
 			scenarios = append(scenarios, s)
 		}
 	}
@@ -147,7 +147,7 @@ func (refusing) Pushforward([]float64, engine.Block, []float64, engine.Block) er
 	return errRefused
 }
 
-// TestBenchmarkFailures: a backend that fails or is wrong is one row among the others.
+// TestBenchmarkFailures requires that a backend that fails or is wrong has one row, beside those of the others.
 func TestBenchmarkFailures(t *testing.T) {
 	backends := []nabla.Backend{forwarddiff.Backend{}, wrongGradient{}, refusing{}, refusing{late: true}}
 	table, err := Benchmark(backends, []Scenario{Of("gradient", sumSquares, ramp(5))},
@@ -242,8 +242,8 @@ func TestBenchmarkInterrupted(t *testing.T) {
 	}
 }
 
-// TestOf runs scenarios made of functions of every type, with the results that the
-// catalogue has for the same function.
+// TestOf runs scenarios made by Of from functions of every type, with the results of the same functions in the
+// catalogue.
 func TestOf(t *testing.T) {
 	square := func(x nabla.Real) nabla.Real { return x.Sq() }
 	twice := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Sq(), x[1].Mul(x[0])} }

@@ -16,30 +16,30 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// broken is an engine with one mistake: it spoils what a correct one computed.
+// A broken is an engine with one mistake: it modifies the results of a correct engine.
 type broken struct {
 	name  string
-	spoil func(s *state, y []float64, xbar engine.Block, x []float64, ybar engine.Block)
+	spoil func(s *brokenState, y []float64, xbar engine.Block, x []float64, ybar engine.Block)
 }
 
-// state is what one prepared object of a broken engine remembers.
-type state struct {
+// A brokenState is the state of one prepared object of a broken engine.
+type brokenState struct {
 	right  engine.Pullback
 	calls  int
 	before []float64 // xbar before the call
 	kept   []float64
 	heap   []byte
-	spoil  func(s *state, y []float64, xbar engine.Block, x []float64, ybar engine.Block)
+	spoil  func(s *brokenState, y []float64, xbar engine.Block, x []float64, ybar engine.Block)
 }
 
 func (b broken) Name() string { return b.name }
 
 func (b broken) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
 	p, err := reversediff.Backend{Compile: true}.PreparePullback(f, x, lanes)
-	return &state{right: p, spoil: b.spoil}, err
+	return &brokenState{right: p, spoil: b.spoil}, err
 }
 
-func (s *state) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
+func (s *brokenState) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
 	s.before = append(s.before[:0], xbar.Data...)
 	err := s.right.Pullback(y, xbar, x, ybar)
 	s.calls++
@@ -63,12 +63,12 @@ var mistakes = []struct {
 	broken
 	check string // of the message that is expected
 }{
-	{broken{"wrong sign", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"wrong sign", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		each(xbar, func(_ int, v *float64) { *v = -*v })
 	}}, "[unprepared] vec_to_vec/pullback/out/out on wrong sign: Pullback: the derivative is wrong"},
 
 	{broken{"wrong sign of the second lane",
-		func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+		func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 			for i := range xbar.N {
 				if row := xbar.Row(i); len(row) > 1 {
 					row[1] = -row[1]
@@ -76,7 +76,7 @@ var mistakes = []struct {
 			}
 		}}, "PullbackBatch(dst, x, (t, -t)): the derivative"},
 
-	{broken{"stale", func(s *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"stale", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if s.kept == nil {
 			s.kept = append([]float64{}, xbar.Data...)
 		}
@@ -85,38 +85,38 @@ var mistakes = []struct {
 		}
 	}}, "[third point] vec_to_vec/pullback/"},
 
-	{broken{"wrong on the second call", func(s *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"wrong on the second call", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if s.calls == 2 {
 			each(xbar, func(_ int, v *float64) { *v *= 2 })
 		}
 	}}, "[second call] vec_to_vec/pullback/"},
 
-	{broken{"state from another point", func(s *state, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
+	{broken{"state from another point", func(s *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
 		s.kept = append(s.kept, x...)
 		if s.calls == 4 {
 			each(xbar, func(_ int, v *float64) { *v *= 2 })
 		}
 	}}, "[back again] vec_to_vec/pullback/"},
 
-	{broken{"accumulates", func(s *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"accumulates", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		each(xbar, func(i int, v *float64) { *v += s.before[i] })
 	}}, "the derivative, in a given destination that was full of NaN, is wrong: number 0 is NaN"},
 
-	{broken{"overwrites x", func(_ *state, _ []float64, _ engine.Block, x []float64, _ engine.Block) {
+	{broken{"overwrites x", func(_ *brokenState, _ []float64, _ engine.Block, x []float64, _ engine.Block) {
 		x[0]++
 	}}, "[inputs] vec_to_vec/pullback/out/out on overwrites x: Pullback(dst, x, t): changed x"},
 
-	{broken{"overwrites the cotangent", func(_ *state, _ []float64, _ engine.Block, _ []float64, ybar engine.Block) {
+	{broken{"overwrites the cotangent", func(_ *brokenState, _ []float64, _ engine.Block, _ []float64, ybar engine.Block) {
 		if ybar.B == 1 && ybar.N > 1 {
 			ybar.Data[0] = 0
 		}
 	}}, "[inputs] vec_to_vec/pullback/out/out on overwrites the cotangent: Pullback(dst, x, t): changed t"},
 
-	{broken{"allocates", func(s *state, _ []float64, _ engine.Block, _ []float64, _ engine.Block) {
+	{broken{"allocates", func(s *brokenState, _ []float64, _ engine.Block, _ []float64, _ engine.Block) {
 		s.heap = make([]byte, 1000)
 	}}, "[allocation] allocfree/copyto/pullback/in/in on allocates: Pullback(dst, x, t): 1 allocations in each call"},
 
-	{broken{"last partial batch", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"last partial batch", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		const lanes = 4
 		if k := xbar.B % lanes; k > 0 && xbar.B > lanes {
 			for i := range xbar.N {
@@ -126,7 +126,7 @@ var mistakes = []struct {
 		}
 	}}, "PullbackBatch(dst, x, (t, -t, 2t, t/2, -4t)): the derivative"},
 
-	{broken{"only the first output", func(s *state, y []float64, xbar engine.Block, x []float64, ybar engine.Block) {
+	{broken{"only the first output", func(s *brokenState, y []float64, xbar engine.Block, x []float64, ybar engine.Block) {
 		first := engine.NewBlock(ybar.N, ybar.B)
 		copy(first.Data[:ybar.B], ybar.Data[:ybar.B])
 		if err := s.right.Pullback(y, xbar, x, first); err != nil {
@@ -134,22 +134,22 @@ var mistakes = []struct {
 		}
 	}}, "[unprepared] vec_to_vec/jacobian/out/out on only the first output: Jacobian: the derivative is wrong"},
 
-	{broken{"no value", func(_ *state, y []float64, _ engine.Block, _ []float64, _ engine.Block) {
+	{broken{"no value", func(_ *brokenState, y []float64, _ engine.Block, _ []float64, _ engine.Block) {
 		y[0] = 0
 	}}, "ValueAndPullback: the value is wrong"},
 
-	{broken{"keeps the destination", func(s *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"keeps the destination", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		clear(s.kept)
 		s.kept = xbar.Data
 	}}, "[earlier] vec_to_vec/pullback/"},
 
-	{broken{"writes beside", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"writes beside", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if xbar.Stride > xbar.B && len(xbar.Data) > xbar.B {
 			xbar.Data[xbar.B] = 0
 		}
 	}}, "[destination] vec_to_vec/pullback/"},
 
-	{broken{"NaN ignored", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"NaN ignored", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		each(xbar, func(_ int, v *float64) {
 			if math.IsNaN(*v) {
 				*v = 0
@@ -159,22 +159,21 @@ var mistakes = []struct {
 		"want NaN"},
 
 	// Wrong after every preparation alike: only numbers from elsewhere tell.
-	{broken{"wrong between whole numbers", func(_ *state, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
+	{broken{"wrong between whole numbers", func(_ *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
 		if len(x) > 0 && x[0] != math.Trunc(x[0]) {
 			each(xbar, func(_ int, v *float64) { *v *= 2 })
 		}
 	}}, "[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the " +
 		"derivative is wrong"},
 
-	{broken{"panics", func(_ *state, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+	{broken{"panics", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if xbar.B == 5 {
 			panic("five")
 		}
 	}}, "PullbackBatch(dst, x, (t, -t, 2t, t/2, -4t)): error: nabla: function Pullback panicked: five"},
 }
 
-// recorder is a difftest.Reporter that keeps what is reported by the scenarios
-// whose names begin with one of only.
+// A recorder is a difftest.Reporter that stores the failures of the scenarios whose names begin with one of only.
 type recorder struct {
 	only   []string
 	name   string
@@ -209,8 +208,7 @@ func contains(messages []string, s string) bool {
 	return false
 }
 
-// TestBroken: the kit must fail, for the reason that there is, on every engine
-// with a mistake.
+// TestBroken requires that the kit reports each broken engine, with the message for its mistake.
 func TestBroken(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
@@ -226,20 +224,19 @@ func TestBroken(t *testing.T) {
 
 func first(s []string, n int) []string { return s[:min(n, len(s))] }
 
-// TestUnbroken: the same engine with no mistake passes, or the test above says
+// TestUnbrokenPasses requires that the same engine without a mistake passes, without which TestBroken would prove
 // nothing.
-func TestUnbroken(t *testing.T) {
-	b := broken{"none", func(*state, []float64, engine.Block, []float64, engine.Block) {}}
+func TestUnbrokenPasses(t *testing.T) {
+	b := broken{"none", func(*brokenState, []float64, engine.Block, []float64, engine.Block) {}}
 	difftest.Run(t, b, &difftest.Options{AllocFree: true})
 }
 
-// frozen replays what it recorded when it was prepared, whatever has become of
-// the branches and of the bound struct.
-type frozen struct{}
+// A staleEngine replays its first recording even if the branch or the bound struct has changed.
+type staleEngine struct{}
 
-func (frozen) Name() string { return "frozen" }
+func (staleEngine) Name() string { return "frozen" }
 
-func (frozen) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
+func (staleEngine) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
 	p, err := f.Program(x)
 	if err != nil {
 		return nil, err
@@ -270,16 +267,15 @@ func (f frozenMachine) Pushforward(y []float64, ydot engine.Block, x []float64, 
 	return nil
 }
 
-// pusher is a correct engine in forward mode but for what it does to the tangents
-// before and to the products after.
+// A pusher is a correct engine in forward mode that modifies the tangents before and the products after the call.
 type pusher struct {
 	name   string
-	before func(k *kept, xdot engine.Block)
+	before func(k *pusherState, xdot engine.Block)
 	after  func(ydot engine.Block)
 }
 
-// kept is what a prepared object of a pusher remembers.
-type kept struct {
+// A pusherState is the state of one prepared object of a pusher.
+type pusherState struct {
 	right engine.Pushforward
 	b     *pusher
 	sum   []float64
@@ -289,10 +285,10 @@ func (b *pusher) Name() string { return b.name }
 
 func (b *pusher) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
 	p, err := forwarddiff.Backend{}.PreparePushforward(f, x, lanes)
-	return &kept{right: p, b: b}, err
+	return &pusherState{right: p, b: b}, err
 }
 
-func (k *kept) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
+func (k *pusherState) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
 	own := engine.NewBlock(xdot.N, xdot.B)
 	for i := range xdot.N {
 		copy(own.Row(i), xdot.Row(i))
@@ -309,7 +305,7 @@ func (k *kept) Pushforward(y []float64, ydot engine.Block, x []float64, xdot eng
 
 var (
 	// accumulating does not clear the tangents of the call before.
-	accumulating = &pusher{name: "accumulating", before: func(k *kept, xdot engine.Block) {
+	accumulating = &pusher{name: "accumulating", before: func(k *pusherState, xdot engine.Block) {
 		if len(k.sum) != len(xdot.Data) {
 			k.sum = make([]float64, len(xdot.Data))
 		}
@@ -462,13 +458,13 @@ func (late) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.
 	return p, nil
 }
 
-// TestBrokenOtherwise is TestBroken for mistakes that are not in a pullback.
-func TestBrokenOtherwise(t *testing.T) {
+// TestBrokenOtherEngines is TestBroken for mistakes outside of pullbacks.
+func TestBrokenOtherEngines(t *testing.T) {
 	for _, c := range []struct {
 		b     nabla.Backend
 		check []string
 	}{
-		{frozen{}, []string{
+		{staleEngine{}, []string{
 			"[prepared] vec_to_vec/jacobian/in/in/constant on frozen: ",
 			"[prepared] vec_to_vec/jacobian/in/in/structure on frozen: ",
 			"[shared] vec_to_vec/pushforward/in/in/constant_or_cache on frozen: ",
@@ -549,7 +545,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestSkip: a skipped scenario is reported with its reason.
+// TestSkip requires that a skipped scenario is reported with its reason.
 func TestSkip(t *testing.T) {
 	r := newRecorder("vec_to_vec/")
 	difftest.Check(r, mistakes[0].broken, &difftest.Options{

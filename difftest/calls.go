@@ -8,31 +8,29 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Calls is how often an operator evaluates its function, over numbers of any kind.
+// Calls holds the number of evaluations of its function by an operator, over numbers of any kind.
 type Calls struct {
 	Prepare int // when it is prepared
 	Sixteen int // in the first sixteen calls, value and operator, at one point
 }
 
-// counted are the scenarios in which evaluations are counted, one for each operator.
-var counted = []string{
+// countedScenarios names the scenarios in which evaluations are counted, one for each operator.
+var countedScenarios = []string{
 	"vec_to_vec/pushforward/in/in", "vec_to_vec/pullback/in/in", "vec_to_vec/jacobian/in/in",
 	"num_to_num/derivative/out/out", "num_to_num/second_derivative/out/out",
 	"arr_to_num(vector)/gradient/out/in", "arr_to_num(vector)/hvp/out/in", "arr_to_num(vector)/hessian/out/in",
 }
 
-// CountCalls counts the evaluations of the function of s, which has a Func or is
-// made by Of, but not of a *nabla.Func. Where the
-// function is out of place and returns a slice, one of those in Prepare is for its
-// length.
+// CountCalls counts the evaluations of the function of s, which must have a Func or be made by Of from a function other
+// than a *nabla.Func. For a function that returns a slice, one of those in Prepare determines the length.
 func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 	var n atomic.Int64
 	var f function
 	switch {
-	case s.counting != nil:
-		f.f = s.counting(&n)
+	case s.countedForm != nil:
+		f.f = s.countedForm(&n)
 	case s.Func != nil || s.OnBackend != nil:
-		s = s.wrapped(1, func(inner body) body {
+		s = s.withWrapper(1, func(inner body) body {
 			return func(y, x []nabla.Real, c *bindings) {
 				n.Add(1)
 				inner(y, x, c)
@@ -52,7 +50,7 @@ func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 		return Calls{}, err
 	}
 	r := Calls{Prepare: int(n.Swap(0))}
-	_, v := p.usual()
+	_, v := p.hotVariants()
 	run := v.start(new(outcome), slices.Clone(s.X), slices.Clone(s.tangent()))
 	for range 16 {
 		if err := run(); err != nil {
@@ -63,14 +61,14 @@ func CountCalls(b nabla.Backend, s Scenario, plain bool) (Calls, error) {
 	return r, nil
 }
 
-// callCounts are the jobs that compare with Options.Calls.
-func callCounts(o *Options) []job {
+// callCountJobs returns the subtests that compare counts with Options.Calls; none if that is nil.
+func callCountJobs(o *Options) []job {
 	var js []job
 	if o.Calls == nil {
 		return nil
 	}
 	for _, s := range catalogue {
-		if !slices.Contains(counted, s.Name) || s.secondOrder() && o.NoSecondOrder ||
+		if !slices.Contains(countedScenarios, s.Name) || s.secondOrder() && o.NoSecondOrder ||
 			!s.secondOrder() && o.NoFirstOrder {
 			continue
 		}
@@ -91,9 +89,9 @@ func callCounts(o *Options) []job {
 	return js
 }
 
-// usual are the calls that an operator is known by, with a destination where it takes
-// one: the operator, and value and operator.
-func (p *prepared) usual() (op, valueAndOp variant) {
+// hotVariants returns the first variant with destinations, of the operator alone, and the last one, of value and
+// operator. If the operator takes no destinations, both are the first variant.
+func (p *prepared) hotVariants() (op, valueAndOp variant) {
 	op, valueAndOp = p.variants[0], p.variants[0]
 	found := false
 	for _, v := range p.variants {

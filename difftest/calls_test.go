@@ -24,8 +24,8 @@ func everyCall(per func(operator string, n, m int) int) expectation {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// sweeps is forward mode with chunks: a sweep runs the function once. What is of
-// second order replays a program and is not counted here.
+// sweeps returns the counts of forward mode with chunks, in which each sweep runs the function once. Operators of
+// second order replay a program and are not counted.
 func sweeps(chunk int) expectation {
 	return everyCall(func(operator string, n, m int) int {
 		switch operator {
@@ -38,8 +38,8 @@ func sweeps(chunk int) expectation {
 	})
 }
 
-// tapes is reverse mode that records at every call, eight cotangents at a time. A
-// tangent goes forward over one tape.
+// tapes returns the count of reverse mode that records in every call, with eight cotangents in a sweep. A tangent is
+// propagated over one tape.
 func tapes(operator string, n, m int) int {
 	if operator == "jacobian" {
 		return ceil(m, 8)
@@ -47,8 +47,8 @@ func tapes(operator string, n, m int) int {
 	return 1
 }
 
-// recorded is tapes of reversediff, which pushes a tangent through the derivative at a
-// point: a program, replayed and checked, and the value.
+// recorded returns the counts of reversediff without compilation. A tangent is propagated by a program for the
+// derivative at a point, which is replayed and checked, and the value is evaluated.
 func recorded(operator string, n, m int) (difftest.Calls, bool) {
 	if operator == "pushforward" {
 		return difftest.Calls{Prepare: 1, Sixteen: 16 + 16}, true
@@ -56,8 +56,8 @@ func recorded(operator string, n, m int) (difftest.Calls, bool) {
 	return everyCall(tapes)(operator, n, m)
 }
 
-// replayed is reverse mode that records ahead, a second time for what it takes whole.
-// Some of the runs of a program are compared with the function.
+// replayed returns the counts of reverse mode that records in preparation, twice for jacobian, hessian and
+// second_derivative. checks of the sixteen replays are compared with the function, which evaluates it.
 func replayed(checks int) expectation {
 	return func(operator string, n, m int) (difftest.Calls, bool) {
 		c := difftest.Calls{Prepare: 1}
@@ -73,8 +73,8 @@ func replayed(checks int) expectation {
 	}
 }
 
-// probed is an engine that evaluates a function over Reals: preparing it runs f twice
-// to see whether numbers are kept from call to call.
+// probed returns the counts of an engine that evaluates functions over Reals: preparation runs f twice more, to find
+// out whether it keeps numbers from call to call.
 func probed(e expectation) expectation {
 	return func(operator string, n, m int) (difftest.Calls, bool) {
 		c, ok := e(operator, n, m)
@@ -83,7 +83,7 @@ func probed(e expectation) expectation {
 	}
 }
 
-// differences is as in the table of package finitediff, with the value.
+// differences returns the counts in the table of package finitediff, plus one for the value.
 func differences(side int) expectation {
 	return everyCall(func(operator string, n, m int) int {
 		switch operator {
@@ -100,7 +100,7 @@ func differences(side int) expectation {
 	})
 }
 
-// TestCallCounts is the table of how often each engine evaluates the function.
+// TestCallCounts compares the number of evaluations by each engine with a table.
 func TestCallCounts(t *testing.T) {
 	compiled := reversediff.Backend{Compile: true}
 	for _, c := range []struct {
@@ -158,7 +158,8 @@ func (g wastefulGradient) ValueAndGradient(grad, x []float64) (float64, error) {
 	return g.Gradient.ValueAndGradient(grad, x)
 }
 
-func TestWasteIsCounted(t *testing.T) {
+// TestRepeatedEvaluationsCounted requires that an engine that evaluates the function twice in each call is reported.
+func TestRepeatedEvaluationsCounted(t *testing.T) {
 	r := newRecorder("calls/")
 	difftest.Check(r, wasteful{}, &difftest.Options{Calls: recorded, NoModifiers: true})
 	if want := "[calls] calls/gradient on wasteful: evaluated f 0 times when prepared and 32 times in 16 calls, " +

@@ -15,7 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// checker runs the checks of one scenario and reports what fails.
+// A checker runs the checks of one scenario on one backend and reports failures.
 type checker struct {
 	r        Reporter
 	b        nabla.Backend
@@ -23,16 +23,21 @@ type checker struct {
 	scenario string
 	failures int
 
-	s     *Scenario
-	brief bool // leave out what does not depend on where the function has its numbers from
+	s *Scenario
+	// brief is set for scenarios with modifiers: checks that do not depend on where the function has its data from are
+	// left out.
+	brief bool
 	f     function
-	x     []float64
-	t     []float64
+	// point of the scenario
+	x []float64
+	// its first tangent, nil without one
+	t []float64
 }
 
-// maxFailures is how many failures of one scenario are worth reading.
+// maxFailures is the number of failures of one scenario that are reported in full.
 const maxFailures = 8
 
+// failf reports a failure of a check; variant may be empty.
 func (c *checker) failf(check, variant, format string, args ...any) {
 	c.failures++
 	switch {
@@ -46,16 +51,16 @@ func (c *checker) failf(check, variant, format string, args ...any) {
 	}
 }
 
-// run checks scenario s.
+// run makes all checks of scenario s, each on prepared objects of its own where that matters.
 func (c *checker) run(s *Scenario) {
-	if !c.takes(s) {
+	if !c.setScenario(s) {
 		return
 	}
-	c.brief = len(s.wraps) > 0
+	c.brief = len(s.wrappers) > 0
 	c.x, c.t = s.X, s.tangent()
 	want := s.want()
 	if len(s.prepX()) != len(s.X) {
-		c.smaller(want)
+		c.checkSmallerPreparation(want)
 		return
 	}
 	sub := subjectOf(s, c.b, c.f.f)
@@ -70,33 +75,34 @@ func (c *checker) run(s *Scenario) {
 		return
 	}
 	if s.light {
-		c.many(p, want)
+		c.checkLarge(p, want)
 		return
 	}
 	last := len(p.variants) - 1
 	for i := range p.variants {
 		if i == last || !c.brief {
-			c.alone(sub, i, want)
+			c.checkVariant(sub, i, want)
 		}
 	}
-	c.shared(p, want)
-	c.batch(p)
+	c.checkShared(p, want)
+	c.checkBatch(p)
 	if !c.brief {
-		c.wrongLengths(p, want)
-		c.destinations(p, want)
-		c.planned(p)
+		c.checkWrongLengths(p, want)
+		c.checkInvalidDestinations(p, want)
+		c.checkPlan(p)
 	}
-	c.clones(p, want)
-	c.rebinding(p, want)
-	c.samePoint(p, want)
+	c.checkClones(p, want)
+	c.checkRebind(p, want)
+	c.checkSamePoint(p, want)
 	if !c.brief {
-		c.resizing(sub, p, want)
+		c.checkResize(sub, p, want)
 	}
-	c.allocations(p)
+	c.checkAllocations(p)
 }
 
-// takes makes s that of c, with its function, and reports whether there is one.
-func (c *checker) takes(s *Scenario) bool {
+// setScenario makes s the scenario of c and obtains its function. It reports whether there is one; otherwise the
+// scenario is skipped.
+func (c *checker) setScenario(s *Scenario) bool {
 	c.s = s
 	if c.o.Function == nil {
 		c.f = s.function(c.b, c.o.Plain)
@@ -115,28 +121,30 @@ func (c *checker) takes(s *Scenario) bool {
 	return true
 }
 
-// makes reports whether the kit may make functions of its own for this check.
-func (c *checker) makes() bool {
+// mayMakeFunction reports whether a check may create a function of its own, and skips it otherwise: with
+// Options.Function the engine takes only functions that code was generated from.
+func (c *checker) mayMakeFunction() bool {
 	if c.o.Function != nil {
 		c.r.Skipf("its function is made where it is checked, and such engines take others only")
 	}
 	return c.o.Function == nil
 }
 
+// before sets the contexts of the function to those of preparation.
 func (c *checker) before() {
 	if c.f.before != nil {
 		c.f.before()
 	}
 }
 
+// after sets the contexts of the function to those of calls.
 func (c *checker) after() {
 	if c.f.after != nil {
 		c.f.after()
 	}
 }
 
-// prepare prepares at x while the context is that of before, and is nil where that
-// failed.
+// prepare prepares at x, with the contexts of preparation. It reports a failure and returns nil if that fails.
 func (c *checker) prepare(sub subject, x []float64) *prepared {
 	at := append([]float64(nil), x...)
 	c.before()
@@ -152,22 +160,22 @@ func (c *checker) prepare(sub subject, x []float64) *prepared {
 	return p
 }
 
-// call makes one call of v, compares what it gives and returns it, nil where it
-// failed.
+// call makes one call of v and compares its results with want. It returns nil if either fails.
 func (c *checker) call(check string, v variant, x, t []float64, want Results) *outcome {
-	o := c.made(check, v, x, t)
+	o := c.invoke(check, v, x, t)
 	if o != nil && !c.compare(check, v, o, x, t, want) {
 		return nil
 	}
 	return o
 }
 
-// made makes one call of v and checks what can be without knowing the numbers.
-func (c *checker) made(check string, v variant, x, t []float64) *outcome {
+// invoke makes one call of v and checks everything that needs no reference: errors, unchanged arguments and the use of
+// destinations. It returns nil on failure.
+func (c *checker) invoke(check string, v variant, x, t []float64) *outcome {
 	o := new(outcome)
 	xs, ts := append([]float64{}, x...), append([]float64{}, t...)
 	if err := v.start(o, xs, ts)(); err != nil {
-		if c.excused(err) {
+		if c.isExpectedPatternError(err) {
 			return nil
 		}
 		c.failf(check, v.name, "error: %v\n\tx = %v\n\tt = %v", err, x, t)
@@ -180,7 +188,7 @@ func (c *checker) made(check string, v variant, x, t []float64) *outcome {
 		c.failf("inputs", v.name, "changed t from %v to %v", t, ts)
 	}
 	for _, p := range []*part{&o.value, &o.first, &o.second} {
-		if s := p.misused(); s != "" {
+		if s := p.destinationMisuse(); s != "" {
 			c.failf("destination", v.name, "%s\n\tx = %v", s, x)
 			return nil
 		}
@@ -188,7 +196,8 @@ func (c *checker) made(check string, v variant, x, t []float64) *outcome {
 	return o
 }
 
-// compare compares the parts that o has.
+// compare compares the results in o with want and reports whether they agree. Results that o or want lacks are not
+// compared.
 func (c *checker) compare(check string, v variant, o *outcome, x, t []float64, want Results) bool {
 	ok := true
 	part := func(name string, p *part, want []float64, tol, least float64, batch bool) {
@@ -223,9 +232,9 @@ func (c *checker) compare(check string, v variant, o *outcome, x, t []float64, w
 	return ok
 }
 
-// point3 is a point and a direction away from the others. n may differ from the
-// length of the scenario's x.
-func (c *checker) point3(n int) (x, t []float64) {
+// thirdPoint returns a point of length n, which may differ from that of the scenario's, and a direction there, or nil
+// for an operator without directions. Both differ from those of the scenario.
+func (c *checker) thirdPoint(n int) (x, t []float64) {
 	for i := range n {
 		v := 0.5
 		if i < len(c.x) {
@@ -247,13 +256,13 @@ func (c *checker) point3(n int) (x, t []float64) {
 	return x, t
 }
 
-// numbers is what o gives, copied.
+// numbers returns a copy of the results.
 func (o *outcome) numbers() Results {
 	return Results{scaled(1, o.value.got()), scaled(1, o.first.got()), scaled(1, o.second.got())}
 }
 
-// size is that of the value of a function with one output: what rounding in a
-// difference of differences goes by.
+// size returns the magnitude of the value y of a function with one output, otherwise 0. The rounding error of second
+// differences is proportional to it.
 func size(y []float64) float64 {
 	if len(y) != 1 || y[0] != y[0] {
 		return 0
@@ -261,8 +270,8 @@ func size(y []float64) float64 {
 	return math.Abs(y[0])
 }
 
-// stored is how many elements a matrix stores, where it knows. One that stores a
-// triangle counts as a whole.
+// stored returns the number of elements that a matrix stores, if it reports it. A matrix that stores a triangle counts
+// as a whole.
 func stored(m mat.Matrix) (int, bool) {
 	if s, ok := m.(*sparse.SymCSC); ok && s.Uplo() != blas.All {
 		return sparsity.FromMatrix(s).NNZ(), true
@@ -273,11 +282,11 @@ func stored(m mat.Matrix) (int, bool) {
 	return 0, false
 }
 
-// elsewhere is what variant i is to give at (x, t): the numbers of the scenario's
-// closed form, or those of a new preparation there.
-func (c *checker) elsewhere(sub subject, i int, v variant, x, t []float64) (Results, bool) {
+// expectedAt returns the expected results of variant i at (x, t): those of the closed form or, without one, those of an
+// object prepared there.
+func (c *checker) expectedAt(sub subject, i int, v variant, x, t []float64) (Results, bool) {
 	if c.s.At == nil {
-		return c.fresh(sub, i, x, t)
+		return c.resultsPreparedAt(sub, i, x, t)
 	}
 	want := c.s.At(x, t)
 	if v.scales != nil {
@@ -290,29 +299,28 @@ func (c *checker) elsewhere(sub subject, i int, v variant, x, t []float64) (Resu
 	return want, true
 }
 
-// fresh is what variant i gives at (x, t) after a preparation there.
-func (c *checker) fresh(sub subject, i int, x, t []float64) (Results, bool) {
+// resultsPreparedAt returns the results of variant i at (x, t) of an object prepared there.
+func (c *checker) resultsPreparedAt(sub subject, i int, x, t []float64) (Results, bool) {
 	p, err := sub.prepare(append([]float64{}, x...))
 	if err != nil {
 		c.failf("prepare", "", "prepared at %v: %v", x, err)
 		return Results{}, false
 	}
-	o := c.made("prepare", p.variants[i], x, t)
+	o := c.invoke("prepare", p.variants[i], x, t)
 	if o == nil {
 		return Results{}, false
 	}
 	return o.numbers(), true
 }
 
-// same reports whether o has the numbers of want, which are those of the same
-// variant.
-func (c *checker) same(check string, v variant, o *outcome, x, t []float64, want Results) {
+// compareVariant compares o with want, the results of the same variant: those of a batch are not scaled.
+func (c *checker) compareVariant(check string, v variant, o *outcome, x, t []float64, want Results) {
 	v.scales = nil
 	c.compare(check, v, o, x, t, want)
 }
 
-// alone runs variant i on a prepared object of its own.
-func (c *checker) alone(sub subject, i int, want Results) {
+// checkVariant calls variant i on a prepared object of its own: twice, at another point, and again at the first.
+func (c *checker) checkVariant(sub subject, i int, want Results) {
 	p := c.prepare(sub, c.s.prepX())
 	if p == nil {
 		return
@@ -320,10 +328,10 @@ func (c *checker) alone(sub subject, i int, want Results) {
 	v := p.variants[i]
 	first := c.call("prepared", v, c.x, c.t, want)
 	c.call("second call", v, c.x, c.t, want)
-	x3, t3 := c.point3(len(c.x))
-	if there, ok := c.elsewhere(sub, i, v, x3, t3); ok {
-		if o := c.made("third point", v, x3, t3); o != nil {
-			c.same("third point", v, o, x3, t3, there)
+	x3, t3 := c.thirdPoint(len(c.x))
+	if there, ok := c.expectedAt(sub, i, v, x3, t3); ok {
+		if o := c.invoke("third point", v, x3, t3); o != nil {
+			c.compareVariant("third point", v, o, x3, t3, there)
 		}
 	}
 	c.call("back again", v, c.x, c.t, want)
@@ -332,9 +340,9 @@ func (c *checker) alone(sub subject, i int, want Results) {
 	}
 }
 
-// shared runs all variants on one prepared object.
-func (c *checker) shared(p *prepared, want Results) {
-	x3, t3 := c.point3(len(c.x))
+// checkShared makes all variants of calls on one prepared object, here and at another point, twice.
+func (c *checker) checkShared(p *prepared, want Results) {
+	x3, t3 := c.thirdPoint(len(c.x))
 	for range 2 {
 		for _, v := range p.variants {
 			c.call("shared", v, c.x, c.t, want)
@@ -343,13 +351,13 @@ func (c *checker) shared(p *prepared, want Results) {
 			return
 		}
 		for _, v := range p.variants {
-			c.made("shared", v, x3, t3)
+			c.invoke("shared", v, x3, t3)
 		}
 	}
 }
 
-// wrongLengths makes every argument too long and too short in turn.
-func (c *checker) wrongLengths(p *prepared, want Results) {
+// checkWrongLengths makes calls with one argument too long or too short, for each argument.
+func (c *checker) checkWrongLengths(p *prepared, want Results) {
 	for _, tr := range p.tries {
 		for _, delta := range []int{1, -1} {
 			err := tr.run(append([]float64{}, c.x...), append([]float64{}, c.t...), delta)
@@ -367,12 +375,12 @@ func (c *checker) wrongLengths(p *prepared, want Results) {
 	}
 }
 
-// clones runs a clone next to its original and then both at once.
-func (c *checker) clones(p *prepared, want Results) {
-	x3, t3 := c.point3(len(c.x))
+// checkClones calls a clone beside its original, and then two clones in parallel.
+func (c *checker) checkClones(p *prepared, want Results) {
+	x3, t3 := c.thirdPoint(len(c.x))
 	q := p.clone()
 	for i, v := range q.variants {
-		c.made("clone", p.variants[i], x3, t3)
+		c.invoke("clone", p.variants[i], x3, t3)
 		c.call("clone", v, c.x, c.t, want)
 	}
 	if c.f.shared {
@@ -400,7 +408,7 @@ func (c *checker) clones(p *prepared, want Results) {
 	for g, p := range []*prepared{q, r} {
 		for k, m := range got[g] {
 			v := p.variants[k%len(p.variants)]
-			if m.err != nil && c.excused(m.err) {
+			if m.err != nil && c.isExpectedPatternError(m.err) {
 				continue
 			}
 			if m.err != nil {
@@ -413,8 +421,8 @@ func (c *checker) clones(p *prepared, want Results) {
 	c.call("clone", p.variants[0], c.x, c.t, want)
 }
 
-// rebinding reads another struct and the first one again.
-func (c *checker) rebinding(p *prepared, want Results) {
+// checkRebind binds another struct and then the first one again.
+func (c *checker) checkRebind(p *prepared, want Results) {
 	if c.f.other == nil {
 		return
 	}
@@ -432,9 +440,8 @@ func (c *checker) rebinding(p *prepared, want Results) {
 	}
 }
 
-// samePoint takes the operator at x and calls it after its origin was used
-// elsewhere.
-func (c *checker) samePoint(p *prepared, want Results) {
+// checkSamePoint calls the operator at x between calls of its origin at other points.
+func (c *checker) checkSamePoint(p *prepared, want Results) {
 	if p.at == nil {
 		return
 	}
@@ -447,20 +454,19 @@ func (c *checker) samePoint(p *prepared, want Results) {
 		for _, v := range vs {
 			c.call("same point", v, c.x, c.t, want)
 		}
-		x3, t3 := c.point3(len(c.x))
-		c.made("same point", p.variants[0], x3, t3)
+		x3, t3 := c.thirdPoint(len(c.x))
+		c.invoke("same point", p.variants[0], x3, t3)
 	}
 }
 
-// resizing changes the size, compares with a new preparation, and changes back. A
-// function with a fixed number of outputs cannot be right at another size; what
-// it does then must be an error.
-func (c *checker) resizing(sub subject, p *prepared, want Results) {
+// checkResize changes the number of inputs, compares with new preparations, and changes it back. A function with a
+// fixed number of outputs cannot be right at another size; its calls must return an error then.
+func (c *checker) checkResize(sub subject, p *prepared, want Results) {
 	n := len(c.x)
 	if p.resize == nil || c.s.XShape.Number || n == 0 || c.x[0] != c.x[0] {
 		return
 	}
-	if c.s.counting != nil { // who knows which other sizes fit a function of Of
+	if c.s.countedForm != nil { // the sizes that a function of Of accepts are not known
 		return
 	}
 	fixed := c.s.fixed()
@@ -468,7 +474,7 @@ func (c *checker) resizing(sub subject, p *prepared, want Results) {
 		if k < 2 {
 			continue
 		}
-		x, t := c.point3(k)
+		x, t := c.thirdPoint(k)
 		if fixed {
 			if err := p.resize(x); err == nil && p.variants[0].start(new(outcome), x, t)() == nil {
 				c.failf("resize", "Resize",
@@ -479,9 +485,9 @@ func (c *checker) resizing(sub subject, p *prepared, want Results) {
 			c.failf("resize", "Resize", "to %d inputs from %d: %v", k, n, err)
 		} else {
 			for i, v := range p.variants {
-				there, ok := c.elsewhere(sub, i, v, x, t)
-				if o := c.made("resize", v, x, t); ok && o != nil {
-					c.same("resize", v, o, x, t, there)
+				there, ok := c.expectedAt(sub, i, v, x, t)
+				if o := c.invoke("resize", v, x, t); ok && o != nil {
+					c.compareVariant("resize", v, o, x, t, there)
 				}
 			}
 		}
@@ -495,29 +501,28 @@ func (c *checker) resizing(sub subject, p *prepared, want Results) {
 	}
 }
 
-// many is what is left of the checks where there are so many inputs that all of
-// them would take long.
-func (c *checker) many(p *prepared, want Results) {
-	x3, t3 := c.point3(len(c.x))
+// checkLarge makes the checks that are affordable for many inputs.
+func (c *checker) checkLarge(p *prepared, want Results) {
+	x3, t3 := c.thirdPoint(len(c.x))
 	for _, v := range p.variants {
 		if !v.hot || v.scales != nil {
 			continue
 		}
 		c.call("prepared", v, c.x, c.t, want)
-		if o := c.made("third point", v, x3, t3); o != nil {
-			c.same("third point", v, o, x3, t3, c.s.At(x3, t3))
+		if o := c.invoke("third point", v, x3, t3); o != nil {
+			c.compareVariant("third point", v, o, x3, t3, c.s.At(x3, t3))
 		}
 		c.call("back again", v, c.x, c.t, want)
 	}
 }
 
-// batch applies the operator to all tangents of the scenario at once.
-func (c *checker) batch(p *prepared) {
+// checkBatch applies the operator to all tangents of the scenario in one call.
+func (c *checker) checkBatch(p *prepared) {
 	k := len(c.s.Tangents)
 	if k < 2 || p.batch == nil {
 		return
 	}
-	for _, how := range []destination{noDst, filledDst} {
+	for _, how := range []destination{noDestination, filledDestination} {
 		o, T := new(outcome), sideBySide(c.s.Tangents)
 		if err := p.batch(o, how, c.x, T)(); err != nil {
 			c.failf("batch", "", "error: %v\n\tx = %v", err, c.x)
@@ -533,9 +538,9 @@ func (c *checker) batch(p *prepared) {
 	}
 }
 
-// smaller prepares at half of x: the full x must be refused, and right after
-// Resize. An in-place function may refuse the preparation.
-func (c *checker) smaller(want Results) {
+// checkSmallerPreparation prepares at half of x: calls at x must be refused, and be right after Resize. An in-place
+// function may refuse the preparation.
+func (c *checker) checkSmallerPreparation(want Results) {
 	sub := subjectOf(c.s, c.b, c.f.f)
 	half := c.s.prepX()
 	p, err := sub.prepare(append([]float64{}, half...))
@@ -562,9 +567,9 @@ func (c *checker) smaller(want Results) {
 	}
 }
 
-// allocations counts those of calls with given destinations. Under a modifier,
-// functions that are not in place allocate their output.
-func (c *checker) allocations(p *prepared) {
+// checkAllocations requires that calls with destinations do not allocate, in the scenarios where that is possible:
+// under a modifier, functions that are not in place allocate their output.
+func (c *checker) checkAllocations(p *prepared) {
 	if !c.o.AllocFree || c.brief && !c.s.InPlace {
 		return
 	}

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// difference says how got differs from want, "" where it does not. A component may
-// be off by tol times its size and by tol/1000 times the size of the largest, or
-// tol/100 if tol is for truncation errors, which small components share with large
-// ones; where all are zero by tol. least is a bound from below for the size of the largest.
+// difference describes how got differs from want; "" if it does not. The tolerance of a component is tol times the sum
+// of its size and a share of that of the largest finite one, at least least: 1/1000, or 1/100 if tol allows for
+// truncation errors, which small components share with large ones. If all are zero, it is tol.
 func difference(got, want []float64, tol, least float64) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("got %d numbers, want %d\n\tgot  %s\n\twant %s", len(got), len(want), show(got), show(want))
@@ -38,7 +37,7 @@ func difference(got, want []float64, tol, least float64) string {
 	return ""
 }
 
-// show prints v, shortened.
+// show formats v, of which it prints the first components.
 func show(v []float64) string {
 	const most = 24
 	if len(v) <= most {
@@ -47,7 +46,7 @@ func show(v []float64) string {
 	return strings.TrimSuffix(fmt.Sprint(v[:most]), "]") + fmt.Sprintf(" … %d more]", len(v)-most)
 }
 
-// identical reports whether a and b are the same bit for bit.
+// identical reports whether a and b are equal bit for bit.
 func identical(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false
@@ -60,7 +59,7 @@ func identical(a, b []float64) bool {
 	return true
 }
 
-// scaled is c·v, nil where v is.
+// scaled returns c·v, nil for nil.
 func scaled(c float64, v []float64) []float64 {
 	if v == nil {
 		return nil
@@ -72,7 +71,7 @@ func scaled(c float64, v []float64) []float64 {
 	return w
 }
 
-// columns are multiples of v side by side, row by row.
+// columns returns the matrix with the columns scales[k]·v, row by row.
 func columns(v, scales []float64) []float64 {
 	w := make([]float64, 0, len(v)*len(scales))
 	for _, x := range v {
@@ -83,7 +82,7 @@ func columns(v, scales []float64) []float64 {
 	return w
 }
 
-// transposed is k vectors, one after the other, side by side.
+// transposed returns the matrix whose columns are the k vectors that v holds one after the other, row by row.
 func transposed(v []float64, k int) []float64 {
 	if v == nil {
 		return nil

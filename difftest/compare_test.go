@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestDifference: a component may be off by a share of its own size and a smaller one of the
-// largest that is finite.
+// TestDifference checks the tolerance: a share of the component and a smaller share of the largest finite one.
 func TestDifference(t *testing.T) {
 	inf := math.Inf(1)
 	const tol = 1e-9

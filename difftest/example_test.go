@@ -19,8 +19,8 @@ type tape struct{}
 // Name shows in messages and tells engines apart.
 func (tape) Name() string { return "tape" }
 
-// PreparePullback does the work that does not depend on the point, and refuses what is
-// not written over Reals.
+// PreparePullback does the work that does not depend on the point, and refuses functions that are not written over
+// Reals.
 func (tape) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
 	n, m := f.Dims()
 	return &reverse{f: f, xs: make([]engine.Real, n), ys: make([]engine.Real, m)}, f.Untraceable()
@@ -107,8 +107,8 @@ type forward struct {
 	column []float64
 }
 
-// Pushforward implements engine.Pushforward. It records at every call, and so is
-// right whatever the function does; engine.NewCompiled replays where that is safe.
+// Pushforward implements engine.Pushforward. It records in every call, and so is right for any function;
+// engine.NewCompiled replays a recording if that is safe.
 func (p *forward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
 	f, err := p.f.Program(x)
 	if err != nil {
@@ -138,8 +138,8 @@ func (p *forward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot 
 	return nil
 }
 
-// TestExamples is the test that an engine has.
-func TestExamples(t *testing.T) {
+// TestExampleEngines is the conformance test of the two engines.
+func TestExampleEngines(t *testing.T) {
 	t.Run("tape", func(t *testing.T) { difftest.Run(t, tape{}, nil) })
 	t.Run("transformed", func(t *testing.T) { difftest.Run(t, transformed{}, nil) })
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// failures are the jobs about functions that fail.
-func failures() []job {
+// failureJobs returns the subtests with functions that fail.
+func failureJobs() []job {
 	return []job{
-		{"behaviour/panics/gradient", (*checker).panics},
-		{"behaviour/leaves_output/jacobian", (*checker).leavesOutput},
+		{"behaviour/panics/gradient", (*checker).checkPanics},
+		{"behaviour/leaves_output/jacobian", (*checker).checkOutputNotWritten},
 	}
 }
 
-// panics: a panic of the function is a *nabla.PanicError that unwraps to its value,
-// and the prepared object stays usable.
-func (c *checker) panics() {
-	if !c.makes() {
+// checkPanics requires that a panic of the function becomes a *nabla.PanicError that unwraps to its value, and that the
+// prepared object stays usable.
+func (c *checker) checkPanics() {
+	if !c.mayMakeFunction() {
 		return
 	}
-	s := &Scenario{Operator: "gradient", YShape: Shape{Number: true}, Outputs: one, m: 1}
+	s := &Scenario{Operator: "gradient", YShape: Shape{Number: true}, Outputs: oneOutput, m: 1}
 	problem := errors.New("a problem of the function's own")
 	fail := false
 	sub := subjectOf(s, c.b, shaped(s, c.o.Plain, func(y, x []nabla.Real) {
@@ -42,7 +42,7 @@ func (c *checker) panics() {
 		}
 		fail = true
 		_, err := sub.prepare(x)
-		if err == nil { // an engine that does not run f when it prepares
+		if err == nil { // an engine that does not run f in preparation
 			err = sub.unprepared[0].start(new(outcome), x, nil)()
 		}
 		fail = false
@@ -51,7 +51,7 @@ func (c *checker) panics() {
 			c.failf("behaviour", "",
 				"f panicked with an error and the operator gave %v, want a *nabla.PanicError with that error", err)
 		}
-		// An engine that replays may not notice; if it does, it says so.
+		// An engine that replays a recording need not notice the panic; if it does, it must return it.
 		for _, v := range p.variants {
 			fail = true
 			err := v.start(new(outcome), append([]float64{}, x...), nil)()
@@ -63,10 +63,9 @@ func (c *checker) panics() {
 	}
 }
 
-// leavesOutput: an in-place function that leaves an output alone is an error, not a
-// row of zeros.
-func (c *checker) leavesOutput() {
-	if !c.makes() {
+// checkOutputNotWritten requires an error, not a row of zeros, for an in-place function that does not write an output.
+func (c *checker) checkOutputNotWritten() {
+	if !c.mayMakeFunction() {
 		return
 	}
 	s := &Scenario{Operator: "jacobian", InPlace: true, m: 2}

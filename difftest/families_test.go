@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
-// TestClosedForms compares the closed forms, which say what is expected away from
-// the catalogue's points, with the numbers of the catalogue.
+// TestClosedForms compares the closed forms, which are the expected results at other points than the catalogue's, with
+// the numbers of the catalogue.
 func TestClosedForms(t *testing.T) {
 	for _, s := range Scenarios("") {
 		if s.At == nil {
@@ -34,8 +34,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// TestBanded compares the scenarios with a banded matrix with numbers computed with
-// 40 digits: all values and gradients, a sample of the matrices, and their norms.
+// TestBanded compares the scenarios with a banded matrix with numbers computed with 40 digits: all values and
+// gradients, a sample of the matrices, and their norms.
 func TestBanded(t *testing.T) {
 	raw, err := os.ReadFile("testdata/banded.json")
 	if err != nil {
@@ -89,24 +89,23 @@ func TestBanded(t *testing.T) {
 	}
 }
 
-// counting is a matrix that says how many elements it stores.
-type counting struct {
+// A countingMatrix is a matrix that reports how many elements it stores.
+type countingMatrix struct {
 	*mat.Dense
 	n int
 }
 
-func (c counting) NNZ() int { return c.n }
+func (c countingMatrix) NNZ() int { return c.n }
 
-// messages keeps what is reported.
+// messages is a Reporter that stores failures.
 type messages []string
 
 func (m *messages) Errorf(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 func (m *messages) Skipf(string, ...any)              {}
 func (m *messages) Run(_ string, f func(Reporter))    { f(m) }
 
-// TestSparsity: a matrix that stores more than it should is noticed, and one that
-// does not is not.
-func TestSparsity(t *testing.T) {
+// TestStoredElements requires that a matrix that stores more elements than the pattern has is reported, and no other.
+func TestStoredElements(t *testing.T) {
 	var s Scenario
 	for _, s = range Scenarios("sparse") {
 		if s.Name == "sparse/diffsquare_vec_to_vec/jacobian/out/out" {
@@ -120,7 +119,7 @@ func TestSparsity(t *testing.T) {
 		var m messages
 		c := &checker{r: &m, b: nabla.SecondOrder{}, o: &Options{Tol: exactTol}, scenario: s.Name, s: &s}
 		o := new(outcome)
-		o.first.m = counting{mat.NewDense(5, 6, s.First), n}
+		o.first.m = countingMatrix{mat.NewDense(5, 6, s.First), n}
 		c.compare("prepared", variant{name: "Jacobian"}, o, s.X, nil, s.want())
 		if len(m) != want || want == 1 && !strings.Contains(m[0], "[sparsity] "+s.Name) {
 			t.Errorf("with %d elements: %q", n, m)

@@ -13,7 +13,7 @@ func gradient[F nabla.ScalarFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofGradient(p), nil
+			return preparedGradient(p), nil
 		},
 		unprepared: []variant{
 			{name: "Gradient", start: func(o *outcome, x, _ []float64) func() error {
@@ -30,7 +30,7 @@ func gradient[F nabla.ScalarFunc](e env, f F) subject {
 	}
 }
 
-func ofGradient(p *nabla.GradientPrep) *prepared {
+func preparedGradient(p *nabla.GradientPrep) *prepared {
 	op := func(given bool) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			o.first = vector(len(x), given)
@@ -55,9 +55,9 @@ func ofGradient(p *nabla.GradientPrep) *prepared {
 		},
 		tries: []try{
 			pointTry(func(x, _ []float64) error { _, err := p.Gradient(nil, x); return err }),
-			vectorTry("dst", same, func(x, _, v []float64) error { _, err := p.Gradient(v, x); return err }),
+			vectorTry("dst", sameLength, func(x, _, v []float64) error { _, err := p.Gradient(v, x); return err }),
 		},
-		clone:  func() *prepared { return ofGradient(p.Clone()) },
+		clone:  func() *prepared { return preparedGradient(p.Clone()) },
 		resize: p.Resize,
 		rebind: p.Rebind,
 	}
@@ -70,7 +70,7 @@ func jacobian[F nabla.VectorFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofJacobian(e, p), nil
+			return preparedJacobian(e, p), nil
 		},
 		unprepared: []variant{
 			{name: "Jacobian", start: func(o *outcome, x, _ []float64) func() error {
@@ -86,17 +86,18 @@ func jacobian[F nabla.VectorFunc](e env, f F) subject {
 	}
 }
 
-func ofJacobian(e env, p *nabla.JacobianPrep) *prepared {
-	q := ofAnyJacobian(e, p)
-	q.plan, q.bads = p.Plan, func() []bad { return badJacobians(p) }
+// preparedJacobian returns a prepared Jacobian, with sparse destinations if p has a plan.
+func preparedJacobian(e env, p *nabla.JacobianPrep) *prepared {
+	q := denseJacobian(e, p)
+	q.plan, q.invalidCalls = p.Plan, func() []invalidCall { return invalidJacobianCalls(p) }
 	if p.Plan() != nil {
 		q.variants = append(q.variants, sparseJacobians(e, p)...)
 	}
 	return q
 }
 
-// ofAnyJacobian has what every backend can do.
-func ofAnyJacobian(e env, p *nabla.JacobianPrep) *prepared {
+// denseJacobian returns a prepared Jacobian with the calls that every backend supports.
+func denseJacobian(e env, p *nabla.JacobianPrep) *prepared {
 	dense := func(how destination) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			var dst *mat.Dense
@@ -113,9 +114,9 @@ func ofAnyJacobian(e env, p *nabla.JacobianPrep) *prepared {
 			{name: "Jacobian(nil, x)", start: func(o *outcome, x, _ []float64) func() error {
 				return func() (err error) { o.first.m, err = p.Jacobian(nil, x); return err }
 			}},
-			{name: "Dense(nil, x)", start: dense(noDst)},
-			{name: "Dense(dst, x)", hot: true, start: dense(filledDst)},
-			{name: "Dense(empty, x)", start: dense(emptyDst)},
+			{name: "Dense(nil, x)", start: dense(noDestination)},
+			{name: "Dense(dst, x)", hot: true, start: dense(filledDestination)},
+			{name: "Dense(empty, x)", start: dense(emptyDestination)},
 			{name: "ValueAndJacobian(nil, nil, x)", start: func(o *outcome, x, _ []float64) func() error {
 				return func() (err error) {
 					o.value.vec, o.first.m, err = p.ValueAndJacobian(nil, nil, x)
@@ -125,7 +126,7 @@ func ofAnyJacobian(e env, p *nabla.JacobianPrep) *prepared {
 			{name: "ValueAndJacobian(y, dst, x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
 				m := e.outputs(len(x))
 				var dst *mat.Dense
-				o.first, dst = matrix(m, len(x), filledDst)
+				o.first, dst = matrix(m, len(x), filledDestination)
 				o.value = vector(m, true)
 				return func() (err error) {
 					o.value.vec, o.first.m, err = p.ValueAndJacobian(o.value.given, dst, x)
@@ -148,7 +149,7 @@ func ofAnyJacobian(e env, p *nabla.JacobianPrep) *prepared {
 				return err
 			}),
 		},
-		clone:  func() *prepared { return ofJacobian(e, p.Clone()) },
+		clone:  func() *prepared { return preparedJacobian(e, p.Clone()) },
 		resize: p.Resize,
 		rebind: p.Rebind,
 	}
@@ -161,7 +162,7 @@ func derivative[F nabla.ScalarScalar](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofDerivative(p), nil
+			return preparedDerivative(p), nil
 		},
 		unprepared: []variant{
 			{name: "Derivative", start: func(o *outcome, x, _ []float64) func() error {
@@ -179,7 +180,7 @@ func derivative[F nabla.ScalarScalar](e env, f F) subject {
 	}
 }
 
-func ofDerivative(p *nabla.DerivativePrep) *prepared {
+func preparedDerivative(p *nabla.DerivativePrep) *prepared {
 	return &prepared{
 		variants: []variant{
 			{name: "Derivative(x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
@@ -194,7 +195,7 @@ func ofDerivative(p *nabla.DerivativePrep) *prepared {
 				}
 			}},
 		},
-		clone:  func() *prepared { return ofDerivative(p.Clone()) },
+		clone:  func() *prepared { return preparedDerivative(p.Clone()) },
 		rebind: p.Rebind,
 	}
 }
@@ -206,7 +207,7 @@ func curveDerivative[F nabla.CurveFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofCurveDerivative(e, p), nil
+			return preparedCurveDerivative(e, p), nil
 		},
 		unprepared: []variant{
 			{name: "CurveDerivative", start: func(o *outcome, x, _ []float64) func() error {
@@ -222,7 +223,7 @@ func curveDerivative[F nabla.CurveFunc](e env, f F) subject {
 	}
 }
 
-func ofCurveDerivative(e env, p *nabla.CurveDerivativePrep) *prepared {
+func preparedCurveDerivative(e env, p *nabla.CurveDerivativePrep) *prepared {
 	op := func(given bool) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			o.first = vector(e.outputs(1), given)
@@ -252,7 +253,7 @@ func ofCurveDerivative(e env, p *nabla.CurveDerivativePrep) *prepared {
 				return err
 			}),
 		},
-		clone:  func() *prepared { return ofCurveDerivative(e, p.Clone()) },
+		clone:  func() *prepared { return preparedCurveDerivative(e, p.Clone()) },
 		rebind: p.Rebind,
 	}
 }

@@ -7,28 +7,30 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// meter is a backend that differentiates nothing: it keeps the function that it is
-// given, which any form of function can be evaluated by.
-type meter struct{ f *engine.Function }
+// A functionCapture is a backend that differentiates nothing and keeps the function it is given. It makes functions of
+// all forms available for evaluation.
+type functionCapture struct{ f *engine.Function }
 
-func (*meter) Name() string { return "plain" }
+func (*functionCapture) Name() string { return "plain" }
 
-func (m *meter) PreparePushforward(f *engine.Function, _ []float64, _ int) (engine.Pushforward, error) {
+func (m *functionCapture) PreparePushforward(f *engine.Function, _ []float64, _ int) (engine.Pushforward, error) {
 	m.f = f
 	return m, nil
 }
 
-func (*meter) Pushforward([]float64, engine.Block, []float64, engine.Block) error { return nil }
+func (*functionCapture) Pushforward([]float64, engine.Block, []float64, engine.Block) error {
+	return nil
+}
 
-// firstOrder is the operator whose function is that of a second one.
+// firstOrder maps operators of second order to operators of first order that take the same functions.
 var firstOrder = map[string]string{"hvp": "gradient", "hessian": "gradient", "second_derivative": "derivative"}
 
-// evaluator is the function of s, to be evaluated.
+// evaluator returns the function of s for evaluation.
 func (s Scenario) evaluator(plain bool) (*engine.Function, error) {
 	if first, ok := firstOrder[s.Operator]; ok {
 		s.Operator = first
 	}
-	m := new(meter)
+	m := new(functionCapture)
 	f := s.function(m, plain)
 	if f.after != nil {
 		f.after()

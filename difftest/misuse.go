@@ -8,32 +8,31 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// misuses are the jobs about calls that cannot be right: they are errors, and what
-// was prepared is as good as before.
-func misuses() []job {
+// misuseJobs returns the subtests with invalid calls: they must return errors and leave the prepared object usable.
+func misuseJobs() []job {
 	return []job{
-		{"misuse/overlap/gradient", (*checker).overlap},
-		{"misuse/reentry/gradient", (*checker).reentry},
-		{"misuse/outputs/jacobian", (*checker).moreOutputs},
-		{"misuse/foreign/gradient", (*checker).foreign},
-		{"misuse/rebind/gradient", (*checker).rebindOther},
-		{"misuse/blackbox/gradient", (*checker).blackBox},
+		{"misuse/overlap/gradient", (*checker).checkOverlap},
+		{"misuse/reentry/gradient", (*checker).checkReentry},
+		{"misuse/outputs/jacobian", (*checker).checkMoreOutputs},
+		{"misuse/foreign/gradient", (*checker).checkForeignReal},
+		{"misuse/rebind/gradient", (*checker).checkRebindType},
+		{"misuse/blackbox/gradient", (*checker).checkBlackBox},
 	}
 }
 
-// sumScenario is the gradient of a sum at (1, 2, 3).
+// sumScenario returns the gradient of a sum at (1, 2, 3).
 func sumScenario() Scenario {
 	return Scenario{
-		Name: "misuse/sum", Operator: "gradient", YShape: Shape{Number: true}, Outputs: one,
+		Name: "misuse/sum", Operator: "gradient", YShape: Shape{Number: true}, Outputs: oneOutput,
 		Func: func(y, x []nabla.Real) { y[0] = sum(x) },
 		X:    []float64{1, 2, 3}, Value: []float64{6}, First: []float64{1, 1, 1},
 	}
 }
 
-// overlap: a destination that is x is refused.
-func (c *checker) overlap() {
+// checkOverlap requires an error if the destination is x itself.
+func (c *checker) checkOverlap() {
 	s := sumScenario()
-	if !c.takes(&s) {
+	if !c.setScenario(&s) {
 		return
 	}
 	x := []float64{1, 2, 3}
@@ -53,14 +52,14 @@ func (c *checker) overlap() {
 	if _, err := p.Gradient(x, x); !errors.As(err, &alias) || !identical(x, s.X) {
 		c.failf("misuse", "Gradient(x, x)", "got %v and x = %v, want a *nabla.AliasError and x as it was", err, x)
 	}
-	for _, v := range ofGradient(p).variants {
+	for _, v := range preparedGradient(p).variants {
 		c.call("misuse", v, s.X, nil, s.want())
 	}
 }
 
-// reentry: a function that calls the object that is evaluating it finds it busy.
-func (c *checker) reentry() {
-	if !c.makes() {
+// checkReentry requires nabla.ErrBusy if the function calls the prepared object that is evaluating it.
+func (c *checker) checkReentry() {
+	if !c.mayMakeFunction() {
 		return
 	}
 	s := sumScenario()
@@ -91,10 +90,10 @@ func (c *checker) reentry() {
 	}
 }
 
-// moreOutputs: a function that returns another number of outputs than before is an
-// error where it is evaluated; an engine that replays gives what it recorded.
-func (c *checker) moreOutputs() {
-	if !c.makes() {
+// checkMoreOutputs changes the number of outputs that the function returns. That is an error if the function is
+// evaluated; an engine that replays a recording returns the recorded outputs.
+func (c *checker) checkMoreOutputs() {
+	if !c.mayMakeFunction() {
 		return
 	}
 	more := 0
@@ -126,10 +125,10 @@ func (c *checker) moreOutputs() {
 	c.call("misuse", v, x, nil, want)
 }
 
-// foreign: a function that returns a number it kept from an earlier call is an error.
-// An engine that evaluates over plain numbers sees a constant.
-func (c *checker) foreign() {
-	if !c.makes() {
+// checkForeignReal requires an error if the function returns a number of an earlier call. An engine that evaluates over
+// plain numbers sees a constant.
+func (c *checker) checkForeignReal() {
+	if !c.mayMakeFunction() {
 		return
 	}
 	if c.o.Plain {
@@ -156,10 +155,10 @@ func (c *checker) foreign() {
 	}
 }
 
-// rebindOther: a struct of another type is refused, and the bound one stays.
-func (c *checker) rebindOther() {
+// checkRebindType requires an error for a struct of another type, after which the old one stays bound.
+func (c *checker) checkRebindType() {
 	s := Constantify(sumScenario())
-	if !c.takes(&s) {
+	if !c.setScenario(&s) {
 		return
 	}
 	p := c.prepare(subjectOf(&s, c.b, c.f.f), s.X)
@@ -179,9 +178,9 @@ func (c *checker) rebindOther() {
 	}
 }
 
-// blackBox: a function over plain numbers that has no code is differentiated, or refused
-// by Prepare. Nothing is left to the call.
-func (c *checker) blackBox() {
+// checkBlackBox passes a function over plain numbers without generated code. It must be differentiated, or be refused
+// by the preparation, not by the call.
+func (c *checker) checkBlackBox() {
 	s := sumScenario()
 	c.s = &s
 	f := func(x []float64) float64 { return x[0] + x[1] + x[2] }

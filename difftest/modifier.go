@@ -7,9 +7,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// A Modifier makes another scenario of one: the same operator, on a function that
-// comes by its numbers in another way or at other inputs. Modifiers can be applied
-// one after another, in any order.
+// A Modifier returns a variation of a scenario: the same operator, on a function that obtains its data in another way,
+// or at other inputs. Modifiers can be composed in any order.
 type Modifier func(Scenario) Scenario
 
 // Modify applies modifiers to scenarios, from the first to the last.
@@ -24,16 +23,15 @@ func Modify(scenarios []Scenario, modifiers ...Modifier) []Scenario {
 	return out
 }
 
-// A Context is what the function of a scenario reads besides x: a part of a bound
-// struct.
+// A Context describes data that the function of a scenario reads besides x: a part of a bound struct.
 type Context struct {
 	Name string // of the modifier
-	// Prep, Run and Other are what the results are multiplied by while an operator
-	// is prepared, when it is called, and after a Rebind to another struct.
+	// Prep, Run and Other are the factors of the results in preparation, in calls, and after a Rebind to another
+	// struct.
 	Prep, Run, Other float64
 }
 
-// modifiers are those that Run applies by itself, after none.
+// modifiers holds the modifiers that Run applies, each to the unmodified scenario.
 var modifiers = []struct {
 	apply Modifier
 	fits  func(s *Scenario) bool // nil for all
@@ -47,9 +45,8 @@ var modifiers = []struct {
 	{apply: Smaller, fits: func(s *Scenario) bool { return !s.XShape.Number && len(s.X) > 1 }},
 }
 
-// Zero moves to zero inputs and tangents, prepared where it was called before. What
-// is expected there is that of At; without it nothing is compared but with another
-// preparation.
+// Zero moves the scenario to zero inputs and tangents, prepared at its former point. The expected results are those of
+// At; without it, results are only compared with those of another preparation.
 func Zero(s Scenario) Scenario {
 	s.Name += "/zero"
 	s.PrepX, s.X = s.X, make([]float64, len(s.X))
@@ -63,11 +60,11 @@ func Zero(s Scenario) Scenario {
 		s.Value, s.First, s.Second = nil, nil, nil
 		return s
 	}
-	return s.expected()
+	return s.withExpected()
 }
 
-// Batchify makes the tangents t, … of a pushforward, pullback or HVP t, …, -t, ….
-// It leaves other operators alone.
+// Batchify appends the negative tangents -t, … to the tangents t, … of a pushforward, pullback or HVP. It returns
+// scenarios of other operators unchanged.
 func Batchify(s Scenario) Scenario {
 	if len(s.Tangents) == 0 {
 		return s
@@ -86,7 +83,7 @@ func Batchify(s Scenario) Scenario {
 	return s
 }
 
-// Smaller prepares at the first half of where it was prepared before.
+// Smaller keeps only the first half of the point of preparation.
 func Smaller(s Scenario) Scenario {
 	s.Name += "/smaller"
 	p := s.prepX()
@@ -94,11 +91,10 @@ func Smaller(s Scenario) Scenario {
 	return s
 }
 
-// Closurify makes the function (a+b)·f, with captured numbers a = 3 and b = 4 and
-// buffers that it writes.
+// Closurify multiplies the function by a+b, captured numbers a = 3 and b = 4, and computes it in captured buffers.
 func Closurify(s Scenario) Scenario {
 	s.Name += "/closure"
-	return s.wrapped(7, func(inner body) body {
+	return s.withWrapper(7, func(inner body) body {
 		a, b := 3.0, []float64{4}
 		var mu sync.Mutex // for engines and checks that call from several goroutines
 		var xs, ys []nabla.Real
@@ -118,10 +114,9 @@ func Closurify(s Scenario) Scenario {
 	})
 }
 
-// Constantify makes the function a·f with a bound Real: -3 when prepared, 3 when
-// called, 5 after a Rebind.
+// Constantify multiplies the function by a bound Real: -3 in preparation, 3 in calls, 5 after a Rebind.
 func Constantify(s Scenario) Scenario {
-	return s.binding(Context{"constant", -3, 3, 5}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+	return s.withContext(Context{"constant", -3, 3, 5}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
 		inner(y, x, all)
 		for i := range y {
 			y[i] = b.A.Mul(y[i])
@@ -129,10 +124,9 @@ func Constantify(s Scenario) Scenario {
 	})
 }
 
-// Structurify makes the function ±k·f with a bound int and a bound bool, which a
-// recording freezes.
+// Structurify multiplies the function by ±k for a bound int and a bound bool, which a recording freezes.
 func Structurify(s Scenario) Scenario {
-	return s.binding(Context{"structure", -2, 3, -4}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+	return s.withContext(Context{"structure", -2, 3, -4}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
 		inner(y, x, all)
 		for i, v := range y {
 			for range b.Flags.Times - 1 {
@@ -145,47 +139,46 @@ func Structurify(s Scenario) Scenario {
 	})
 }
 
-// Cachify computes f in a bound Scratch and copies it from there.
+// Cachify computes the function in a bound Scratch and copies the result from there.
 func Cachify(s Scenario) Scenario {
-	return s.binding(Context{"cache", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-		through(b.Pair.Useful, inner, y, x, all)
+	return s.withContext(Context{"cache", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		viaScratch(b.Pair.Useful, inner, y, x, all)
 	})
 }
 
-// CachifyStruct is Cachify with a second Scratch beside the first, which the
-// function writes and does not read.
+// CachifyStruct is Cachify with a second Scratch in the same struct, which the function writes and does not read.
 func CachifyStruct(s Scenario) Scenario {
-	return s.binding(Context{"cache_struct", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-		through(b.Pair.Useful, inner, y, x, all)
+	return s.withContext(Context{"cache_struct", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+		viaScratch(b.Pair.Useful, inner, y, x, all)
 		if len(y) > 0 {
 			b.Pair.Useless.Reals()[1] = y[0]
 		}
 	})
 }
 
-// ConstantOrCachify makes the function (a+b)·f, computed in a bound Scratch, with a
-// bound Real a and a bound Vec (b).
+// ConstantOrCachify multiplies the function by a+b, a bound Real a and a bound Vec (b), and computes it in a bound
+// Scratch.
 func ConstantOrCachify(s Scenario) Scenario {
-	return s.binding(Context{"constant_or_cache", 18, 7, 5},
+	return s.withContext(Context{"constant_or_cache", 18, 7, 5},
 		func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-			through(b.Pair.Useful, inner, y, x, all)
+			viaScratch(b.Pair.Useful, inner, y, x, all)
 			for i := range y {
 				y[i] = b.A.Add(b.V.At(0)).Mul(y[i])
 			}
 		})
 }
 
-// bindings is the struct that is bound: a binding for each context.
+// bindings is the struct that is bound, with one binding for each context.
 type bindings struct{ B0, B1, B2, B3 binding }
 
-// maxContexts is how many contexts a scenario can have.
+// maxContexts is the largest number of contexts of a scenario.
 const maxContexts = 4
 
 func (b *bindings) at(i int) *binding {
 	return [...]*binding{&b.B0, &b.B1, &b.B2, &b.B3}[i]
 }
 
-// binding has a field for everything that a modifier binds.
+// A binding has a field for everything that a modifier binds.
 type binding struct {
 	A     nabla.Real
 	V     nabla.Vec
@@ -196,8 +189,7 @@ type binding struct {
 	Pair struct{ Useful, Useless nabla.Scratch }
 }
 
-// newBinding is for a function with m outputs. Its Vec is on the numbers that are
-// returned too.
+// newBinding returns a binding for a function with m outputs, and the numbers that its Vec refers to.
 func newBinding(m int) (binding, []float64) {
 	v := []float64{0}
 	b := binding{V: nabla.VecOf(v)}
@@ -205,7 +197,7 @@ func newBinding(m int) (binding, []float64) {
 	return b, v
 }
 
-// set makes b that of factor for a context of that name. v is what b.V holds.
+// set sets the data of the named context to those with the given factor. v holds the numbers of b.V.
 func (b *binding) set(name string, factor float64, v []float64) {
 	switch name {
 	case "constant":
@@ -220,10 +212,9 @@ func (b *binding) set(name string, factor float64, v []float64) {
 	}
 }
 
-// through computes f in a scratch buffer and copies it to y. Where the buffer is too
-// short, as the scenario is run at another size than it was made for, what fits goes
-// through it.
-func through(scratch nabla.Scratch, f body, y, x []nabla.Real, all *bindings) {
+// viaScratch computes f in a scratch buffer and copies the result to y. If the buffer is too short, since the scenario
+// is run at another size, only the part that fits passes through it.
+func viaScratch(scratch nabla.Scratch, f body, y, x []nabla.Real, all *bindings) {
 	buf := scratch.Reals()
 	if len(buf) < len(y) {
 		f(y, x, all)
@@ -236,10 +227,10 @@ func through(scratch nabla.Scratch, f body, y, x []nabla.Real, all *bindings) {
 	copy(y, buf)
 }
 
-// wrapped is s with another function, which computes factor times as much.
-func (s Scenario) wrapped(factor float64, wrap func(inner body) body) Scenario {
+// withWrapper returns s with its function wrapped; the new function computes factor times the old one.
+func (s Scenario) withWrapper(factor float64, wrap func(inner body) body) Scenario {
 	s.Form = nil
-	s.wraps = append(s.wraps[:len(s.wraps):len(s.wraps)], wrap)
+	s.wrappers = append(s.wrappers[:len(s.wrappers):len(s.wrappers)], wrap)
 	if s.Func == nil && s.OnBackend == nil {
 		panic(fmt.Sprintf("difftest: scenario %s has no Func, which a modifier needs", s.Name))
 	}
@@ -251,41 +242,41 @@ func (s Scenario) wrapped(factor float64, wrap func(inner body) body) Scenario {
 	return s
 }
 
+// scaled returns c·r.
 func (r Results) scaled(c float64) Results {
 	return Results{scaled(c, r.Value), scaled(c, r.First), scaled(c, r.Second)}
 }
 
-// binding is s with another context, which f reads.
-func (s Scenario) binding(c Context, f func(b *binding, inner body, y, x []nabla.Real, all *bindings)) Scenario {
+// withContext returns s with another context; f is the new function, which reads its binding b and calls inner.
+func (s Scenario) withContext(c Context, f func(b *binding, inner body, y, x []nabla.Real, all *bindings)) Scenario {
 	i := len(s.Contexts)
 	if i == maxContexts {
 		panic(fmt.Sprintf("difftest: scenario %s has %d contexts and takes no other", s.Name, maxContexts))
 	}
 	s.Name += "/" + c.Name
 	s.Contexts = append(s.Contexts[:i:i], c)
-	return s.wrapped(c.Run, func(inner body) body {
+	return s.withWrapper(c.Run, func(inner body) body {
 		return func(y, x []nabla.Real, all *bindings) {
 			f(all.at(i), inner, y, x, all)
 		}
 	})
 }
 
-// function is what an operator is given.
+// A function is the argument of an operator, with the data it is bound to.
 type function struct {
 	f any // one of the types that operators accept
-	// before and after set what the function reads, before an operator is prepared
-	// and after that. Nil where nothing is bound.
+	// before and after set the contexts of the function for and after preparation. Nil if nothing is bound.
 	before, after func()
-	// own is the struct that is bound and other one for Rebind, with which results
-	// are otherFactor times what they are. Nil where Rebind is not tried.
+	// own is the bound struct, and other is another one for Rebind, with which results are otherFactor times as large.
+	// Nil if Rebind is not tested.
 	own, other  any
 	otherFactor float64
-	// shared says that clones must not run in parallel: a plain function gets the
-	// bound struct itself, scratch and all.
+	// shared is set if clones must not run in parallel: a plain function gets the bound struct itself, including its
+	// scratch memory.
 	shared bool
 }
 
-// function makes the function of s for backend b.
+// function returns the function of s for backend b.
 func (s *Scenario) function(b nabla.Backend, plain bool) function {
 	if s.Form != nil {
 		if f := s.Form(plain); f != nil {
@@ -297,7 +288,7 @@ func (s *Scenario) function(b nabla.Backend, plain bool) function {
 		into = s.OnBackend(b)
 	}
 	var all body = func(y, x []nabla.Real, _ *bindings) { into(y, x) }
-	for _, wrap := range s.wraps {
+	for _, wrap := range s.wrappers {
 		all = wrap(all)
 	}
 	if len(s.Contexts) == 0 {
@@ -328,7 +319,7 @@ func (s *Scenario) function(b nabla.Backend, plain bool) function {
 	return r
 }
 
-// shaped is into in the shape that the operator of s takes.
+// shaped returns into in the form that the operator of s takes.
 func shaped(s *Scenario, plain bool, into func(y, x []nabla.Real)) any {
 	vector := func(x []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, s.outputs(len(x)))
@@ -344,7 +335,7 @@ func shaped(s *Scenario, plain bool, into func(y, x []nabla.Real)) any {
 	switch {
 	case s.InPlace && plain:
 		return nabla.InPlace(s.M(), func(y, x []float64) {
-			ys := reals(y) // an output left alone stays as it was
+			ys := reals(y) // an output that is not written keeps its value
 			into(ys, reals(x))
 			copy(y, floats(ys))
 		})
@@ -368,7 +359,7 @@ func shaped(s *Scenario, plain bool, into func(y, x []nabla.Real)) any {
 	return vector
 }
 
-// bound is into with the struct p, in the shape that the operator of s takes.
+// bound returns into, bound to p, in the form that the operator of s takes.
 func bound(s *Scenario, plain bool, p *bindings, into body) any {
 	vector := func(x []nabla.Real, p *bindings) []nabla.Real {
 		y := make([]nabla.Real, s.outputs(len(x)))
@@ -383,7 +374,7 @@ func bound(s *Scenario, plain bool, p *bindings, into body) any {
 	switch {
 	case s.InPlace && plain:
 		return nabla.BindInPlace(s.M(), func(y, x []float64, p *bindings) {
-			ys := reals(y) // an output left alone stays as it was
+			ys := reals(y) // an output that is not written keeps its value
 			into(ys, reals(x), p)
 			copy(y, floats(ys))
 		}, p)

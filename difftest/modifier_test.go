@@ -48,8 +48,8 @@ func TestModifiersCompose(t *testing.T) {
 	}
 }
 
-// TestOwnScenario is a scenario that a user writes down, without a closed form.
-func TestOwnScenario(t *testing.T) {
+// TestUserScenario runs a scenario as a user writes it, without a closed form.
+func TestUserScenario(t *testing.T) {
 	s := difftest.Scenario{
 		Name: "product", Operator: "gradient",
 		Func:    func(y, x []nabla.Real) { y[0] = x[0].Mul(x[1]) },

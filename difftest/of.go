@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Functions are the types that an operator takes: those of [nabla.AnyFunc], and for
-// derivative and second_derivative those of one number.
+// Functions lists the types of functions that operators take: those of [nabla.AnyFunc], and functions of one number for
+// derivative and second_derivative.
 type Functions interface {
 	func([]nabla.Real) nabla.Real | func([]nabla.Real) []nabla.Real |
 		func([]float64) float64 | func([]float64) []float64 |
@@ -17,14 +17,12 @@ type Functions interface {
 		func(float64) float64 | func(float64) []float64 | *nabla.Func
 }
 
-// Of is the scenario of one operator, applied to f at x: pushforward, pullback,
-// derivative, gradient, jacobian, second_derivative, hvp or hessian. A pushforward,
-// pullback or HVP needs a tangent, or more for a batch. It is prepared at x, and has
-// no expected results; set Value, First and Second to have them compared. f, x and
+// Of returns the scenario of one operator, applied to f at x: pushforward, pullback, derivative, gradient, jacobian,
+// second_derivative, hvp or hessian. A pushforward, pullback or HVP needs a tangent, or several for a batch. The
+// scenario is prepared at x and has no expected results; set Value, First and Second to have them compared. f, x and
 // the tangents are not copied.
 //
-// An operator that there is not, or that f is not for, shows when the scenario is run:
-// as an error of all backends.
+// An unknown operator, or one that does not take f, is an error of all backends when the scenario is run.
 func Of[F Functions](operator string, f F, x []float64, tangents ...[]float64) Scenario {
 	s := Scenario{
 		Name: fmt.Sprintf("%s n=%d", operator, len(x)), Group: "own", Operator: operator,
@@ -39,43 +37,43 @@ func Of[F Functions](operator string, f F, x []float64, tangents ...[]float64) S
 	case func([]nabla.Real) nabla.Real, func([]float64) float64:
 		s.YShape.Number = true
 	}
-	s.counting = func(n *atomic.Int64) any { return countedForm(f, n) }
+	s.countedForm = func(n *atomic.Int64) any { return countingForm(f, n) }
 	return s
 }
 
-// countedForm is f with its evaluations counted in n, nil for a *nabla.Func.
-func countedForm(f any, n *atomic.Int64) any {
+// countingForm returns f with its evaluations counted in n, nil for a *nabla.Func.
+func countingForm(f any, n *atomic.Int64) any {
 	switch f := f.(type) {
 	case func([]nabla.Real) nabla.Real:
-		return counted1(f, n)
+		return counter(f, n)
 	case func([]nabla.Real) []nabla.Real:
-		return counted1(f, n)
+		return counter(f, n)
 	case func([]float64) float64:
-		return counted1(f, n)
+		return counter(f, n)
 	case func([]float64) []float64:
-		return counted1(f, n)
+		return counter(f, n)
 	case func(nabla.Real) nabla.Real:
-		return counted1(f, n)
+		return counter(f, n)
 	case func(nabla.Real) []nabla.Real:
-		return counted1(f, n)
+		return counter(f, n)
 	case func(float64) float64:
-		return counted1(f, n)
+		return counter(f, n)
 	case func(float64) []float64:
-		return counted1(f, n)
+		return counter(f, n)
 	}
 	return nil
 }
 
-func counted1[X, Y any](f func(X) Y, n *atomic.Int64) func(X) Y {
+func counter[X, Y any](f func(X) Y, n *atomic.Int64) func(X) Y {
 	return func(x X) Y { n.Add(1); return f(x) }
 }
 
-// operators are the names of all operators.
+// operators holds the names of all operators.
 var operators = []string{"pushforward", "pullback", "derivative", "gradient", "jacobian", "second_derivative", "hvp",
 	"hessian"}
 
-// misfit says why s cannot be run.
-func (s *Scenario) misfit() error {
+// validate returns why s cannot be run, or nil.
+func (s *Scenario) validate() error {
 	if !slices.Contains(operators, s.Operator) {
 		return fmt.Errorf("difftest: scenario %q: no operator %q; operators: %q", s.Name, s.Operator, operators)
 	}

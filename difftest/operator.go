@@ -9,66 +9,66 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// subject is an operator applied to one function on one backend.
+// A subject is an operator applied to one function on one backend.
 type subject struct {
 	prepare    func(x []float64) (*prepared, error)
 	unprepared []variant
 }
 
-// prepared is a prepared operator.
+// A prepared is a prepared operator with all ways to call it.
 type prepared struct {
 	variants []variant
-	// tries call the operator with one argument of another length than fits, by
-	// delta. They return errSkip where there is no such length.
+	// tries call the operator with one argument too long or too short by delta. They return errSkip if there is no such
+	// length.
 	tries []try
 	clone func() *prepared
-	// Nil where the operator has none of these.
-	resize func(x []float64) error
-	rebind func(p any) error
-	at     func(x []float64) ([]variant, error)
-	batch  func(o *outcome, how destination, x []float64, T *mat.Dense) func() error
-	plan   func() *nabla.SparsePlan
-	bads   func() []bad
+	// The following are nil if the operator has no such method.
+	resize       func(x []float64) error
+	rebind       func(p any) error
+	at           func(x []float64) ([]variant, error)
+	batch        func(o *outcome, how destination, x []float64, T *mat.Dense) func() error
+	plan         func() *nabla.SparsePlan
+	invalidCalls func() []invalidCall
 }
 
-// variant is one way to call an operator. start allocates the destinations in o
-// and returns the call, which may be made any number of times and leaves what it
-// gives in o.
+// A variant is one way to call an operator. start allocates the destinations in o and returns the call, which may be
+// repeated and stores its results in o.
 type variant struct {
 	name   string
-	hot    bool      // nothing is left to allocate
-	scales []float64 // of a batch: the directions are these multiples of t
+	hot    bool      // all destinations are given, so that nothing need be allocated
+	scales []float64 // nil unless it is a batch: the directions are these multiples of t
 	start  func(o *outcome, x, t []float64) func() error
 }
 
 type starter = func(o *outcome, x, t []float64) func() error
 
+// A try calls an operator with a wrong length of the argument arg.
 type try struct {
 	arg string
 	run func(x, t []float64, delta int) error
 }
 
-// env is what an operator is applied on and to.
+// An env is the backend and the function's number of outputs for n inputs.
 type env struct {
 	b       nabla.Backend
 	outputs func(n int) int
 }
 
-// outcome is what a call gave.
+// An outcome holds the results of a call.
 type outcome struct{ value, first, second part }
 
-// part is one result: a vector, a matrix or, in a vector of length 1, a number.
+// A part is one result: a vector, a matrix or a number, which is a vector of length 1.
 type part struct {
-	vec     []float64
-	m       mat.Matrix
-	given   []float64  // the destination, if there was one
-	into    mat.Matrix // the same
-	around  *mat.Dense // of which into is a part
-	row, co int        // where it is
-	beside  []float64  // of which the values of into are all but the first and the last
+	vec         []float64
+	m           mat.Matrix
+	given       []float64  // the destination, if there was one
+	into        mat.Matrix // the destination matrix, if there was one
+	enclosing   *mat.Dense // matrix that into is a part of
+	row, col    int        // position of into in enclosing
+	surrounding []float64  // slice whose elements between the first and the last are the values of into
 }
 
-// got is the numbers of p, row by row, nil where there are none.
+// got returns the numbers of p, row by row, nil if there are none.
 func (p *part) got() []float64 {
 	if p.m == nil {
 		return p.vec
@@ -83,46 +83,46 @@ func (p *part) got() []float64 {
 	return v
 }
 
-// misused says what is wrong with the use of the destination.
-func (p *part) misused() string {
+// destinationMisuse describes a wrong use of the destination, "" if there is none.
+func (p *part) destinationMisuse() string {
 	if p.given != nil && (len(p.vec) != len(p.given) || len(p.vec) > 0 && &p.vec[0] != &p.given[0]) {
 		return "returned another slice than the one given"
 	}
 	if p.into != nil && p.m != p.into {
 		return fmt.Sprintf("returned %T %p, want the %T %p that was given", p.m, p.m, p.into, p.into)
 	}
-	if p.beside != nil {
-		return p.spilled()
+	if p.surrounding != nil {
+		return p.writtenBeside()
 	}
-	if p.around == nil {
+	if p.enclosing == nil {
 		return ""
 	}
 	rows, cols := p.into.Dims()
-	R, C := p.around.Dims()
+	R, C := p.enclosing.Dims()
 	for i := range R {
 		for j := range C {
-			inside := i >= p.row && i < p.row+rows && j >= p.co && j < p.co+cols
-			if v := p.around.At(i, j); !inside && !math.IsNaN(v) {
-				return fmt.Sprintf("wrote %v beside the destination, at row %d, column %d of it", v, i-p.row, j-p.co)
+			inside := i >= p.row && i < p.row+rows && j >= p.col && j < p.col+cols
+			if v := p.enclosing.At(i, j); !inside && !math.IsNaN(v) {
+				return fmt.Sprintf("wrote %v beside the destination, at row %d, column %d of it", v, i-p.row, j-p.col)
 			}
 		}
 	}
 	return ""
 }
 
-// number is a part for a result that is not a slice.
+// number returns a part for a result that is a number.
 func number() part { return part{vec: make([]float64, 1)} }
 
-// destination says what an operator is given to write to.
+// A destination is the kind of destination that an operator is given.
 type destination uint8
 
 const (
-	noDst     destination = iota
-	filledDst             // full of NaN
-	emptyDst              // a matrix that the operator sizes
+	noDestination     destination = iota
+	filledDestination             // full of NaN
+	emptyDestination              // an empty matrix, which the operator sizes
 )
 
-// vector is a part with a destination of length n, full of NaN, if it is given.
+// vector returns a part with a destination of length n, full of NaN, if given is set.
 func vector(n int, given bool) part {
 	if !given {
 		return part{}
@@ -138,27 +138,26 @@ func nans(n int) []float64 {
 	return v
 }
 
-// matrix is a destination of r rows and c columns. A filled one is a part of a
-// larger matrix.
+// matrix returns a part for r rows and c columns, and its destination. A filled one is a part of a larger matrix.
 func matrix(r, c int, how destination) (part, *mat.Dense) {
 	switch {
-	case how == noDst:
+	case how == noDestination:
 		return part{}, nil
-	case how == emptyDst || r == 0 || c == 0:
+	case how == emptyDestination || r == 0 || c == 0:
 		d := new(mat.Dense)
 		return part{into: d}, d
 	}
 	around := mat.NewDense(r+2, c+3, nans((r+2)*(c+3)))
 	d := around.Slice(1, r+1, 2, c+2).(*mat.Dense)
-	return part{into: d, around: around, row: 1, co: 2}, d
+	return part{into: d, enclosing: around, row: 1, col: 2}, d
 }
 
-// symmetric is a destination of order n.
+// symmetric returns a part for a symmetric matrix of order n, and its destination.
 func symmetric(n int, how destination) (part, *mat.SymDense) {
 	switch {
-	case how == noDst:
+	case how == noDestination:
 		return part{}, nil
-	case how == emptyDst || n == 0:
+	case how == emptyDestination || n == 0:
 		d := new(mat.SymDense)
 		return part{into: d}, d
 	}
@@ -166,7 +165,7 @@ func symmetric(n int, how destination) (part, *mat.SymDense) {
 	return part{into: d}, d
 }
 
-// directions is the matrix with the given multiples of t as columns.
+// directions returns the matrix with columns scales[k]·t.
 func directions(t, scales []float64) *mat.Dense {
 	if len(t) == 0 {
 		return new(mat.Dense)
@@ -180,7 +179,7 @@ func directions(t, scales []float64) *mat.Dense {
 	return v
 }
 
-// sideBySide is the matrix with columns ts.
+// sideBySide returns the matrix with columns ts.
 func sideBySide(ts [][]float64) *mat.Dense {
 	n := len(ts[0])
 	if n == 0 {
@@ -198,11 +197,10 @@ var (
 	five = []float64{1, -1, 2, 0.5, -4}
 )
 
-// errSkip says that an argument cannot be made wrong in this way.
+// errSkip is returned if an argument cannot be made wrong in this way.
 var errSkip = fmt.Errorf("no such length")
 
-// resized is a copy of v with delta elements more, and false where there is no
-// such length.
+// resized returns a copy of v with delta elements more, and false if there is no such length.
 func resized(v []float64, delta int) ([]float64, bool) {
 	if len(v)+delta < 0 {
 		return nil, false
@@ -214,7 +212,7 @@ func resized(v []float64, delta int) ([]float64, bool) {
 	return w[:len(v)+delta], true
 }
 
-// vectorTry tries a vector argument that has as many elements as length says.
+// vectorTry returns a try of a vector argument of the given length for n inputs.
 func vectorTry(arg string, length func(n int) int, call func(x, t, v []float64) error) try {
 	return try{arg, func(x, t []float64, delta int) error {
 		v, ok := resized(make([]float64, length(len(x))), delta)
@@ -225,7 +223,7 @@ func vectorTry(arg string, length func(n int) int, call func(x, t, v []float64) 
 	}}
 }
 
-// pointTry tries the point.
+// pointTry returns a try of the point.
 func pointTry(call func(x, t []float64) error) try {
 	return try{"x", func(x, t []float64, delta int) error {
 		w, ok := resized(x, delta)
@@ -236,7 +234,7 @@ func pointTry(call func(x, t []float64) error) try {
 	}}
 }
 
-// directionTry tries the direction.
+// directionTry returns a try of the direction.
 func directionTry(call func(x, t []float64) error) try {
 	return try{"t", func(x, t []float64, delta int) error {
 		w, ok := resized(t, delta)
@@ -247,8 +245,8 @@ func directionTry(call func(x, t []float64) error) try {
 	}}
 }
 
-// matrixTry tries a matrix with as many rows as length says and c columns, or
-// len(x) where c is 0.
+// matrixTry returns a try of a matrix argument with the given number of rows for n inputs and c columns, or len(x)
+// columns if c is 0. It changes the columns if columns is set, otherwise the rows.
 func matrixTry(arg string, length func(n int) int, c int, columns bool,
 	call func(x, t []float64, d *mat.Dense) error) try {
 	return try{arg, func(x, t []float64, delta int) error {
@@ -268,7 +266,7 @@ func matrixTry(arg string, length func(n int) int, c int, columns bool,
 	}}
 }
 
-// subjectOf is the operator of s applied to f.
+// subjectOf returns the operator of s applied to f.
 func subjectOf(s *Scenario, b nabla.Backend, f any) subject {
 	e := env{b, s.outputs}
 	switch s.Operator {
@@ -307,10 +305,11 @@ func subjectOf(s *Scenario, b nabla.Backend, f any) subject {
 	panic("difftest: no operator " + s.Operator)
 }
 
+// A maker returns an operator applied to f.
 type maker[F any] func(e env, f F) subject
 
-// byScalarFunc calls the maker for the type that f has: over Reals, over plain
-// numbers, or a *Func.
+// byScalarFunc calls the maker for the type of f: over Reals, over plain numbers, or a *Func. The result fails in
+// preparation if f has another type.
 func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped maker[*nabla.Func], e env) subject {
 	switch f := f.(type) {
 	case R:
@@ -326,6 +325,7 @@ func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped make
 	return subject{prepare: func([]float64) (*prepared, error) { return nil, err }}
 }
 
+// byAnyFunc is byScalarFunc for operators that also take functions with several outputs.
 func byAnyFunc(f any, scalar maker[func([]nabla.Real) nabla.Real], vector maker[func([]nabla.Real) []nabla.Real],
 	plainScalar maker[func([]float64) float64], plainVector maker[func([]float64) []float64],
 	wrapped maker[*nabla.Func], e env) subject {

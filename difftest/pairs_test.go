@@ -11,10 +11,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// TestPairs runs the operators of second order on every pair of exact engines in the long form of the tests, otherwise
-// on each over
-// itself and the next one, with -short over recorded reverse mode instead.
-func TestPairs(t *testing.T) {
+// TestSecondOrderPairs runs the operators of second order on pairs of exact engines: all pairs in the long form of the
+// tests, otherwise each engine over itself and the next one, and with -short over recorded reverse mode.
+func TestSecondOrderPairs(t *testing.T) {
 	engines := []nabla.Backend{
 		forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
 	}

@@ -6,19 +6,19 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// product is what PushforwardPrep and PullbackPrep have in common.
+// A product is the common interface of PushforwardPrep and PullbackPrep.
 type product struct {
 	name       string
 	op         func(dst, x, t []float64) ([]float64, error)
 	valueAndOp func(y, dst, x, t []float64) (yOut, out []float64, err error)
 	batch      func(dst *mat.Dense, x []float64, T *mat.Dense) (*mat.Dense, error)
 	at         func(x []float64) (*nabla.LinearOp, error)
-	// in and out are the lengths of the direction and of the result for n inputs.
+	// in and out return the lengths of the direction and of the result for n inputs.
 	in, out func(n int) int
 	outputs func(n int) int
-	// here and there are the methods of the operator at a point that compute this
-	// product and the other one.
-	here, there func(l *nabla.LinearOp, dst, t []float64) ([]float64, error)
+	// sameProduct and otherProduct are the methods of the operator at a point that compute this product and the
+	// transposed one.
+	sameProduct, otherProduct func(l *nabla.LinearOp, dst, t []float64) ([]float64, error)
 }
 
 func pushforward[F nabla.AnyFunc](e env, f F) subject {
@@ -28,7 +28,7 @@ func pushforward[F nabla.AnyFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofPushforward(e, p), nil
+			return preparedPushforward(e, p), nil
 		},
 		unprepared: []variant{
 			{name: "Pushforward", start: func(o *outcome, x, t []float64) func() error {
@@ -44,14 +44,14 @@ func pushforward[F nabla.AnyFunc](e env, f F) subject {
 	}
 }
 
-func ofPushforward(e env, p *nabla.PushforwardPrep) *prepared {
+func preparedPushforward(e env, p *nabla.PushforwardPrep) *prepared {
 	q := product{
 		name: "Pushforward", op: p.Pushforward, valueAndOp: p.ValueAndPushforward, batch: p.PushforwardBatch, at: p.At,
-		in: same, out: e.outputs, outputs: e.outputs,
-		here: (*nabla.LinearOp).Apply, there: (*nabla.LinearOp).Transpose,
+		in: sameLength, out: e.outputs, outputs: e.outputs,
+		sameProduct: (*nabla.LinearOp).Apply, otherProduct: (*nabla.LinearOp).Transpose,
 	}
 	r := q.prepared()
-	r.clone = func() *prepared { return ofPushforward(e, p.Clone()) }
+	r.clone = func() *prepared { return preparedPushforward(e, p.Clone()) }
 	r.resize, r.rebind = p.Resize, p.Rebind
 	return r
 }
@@ -63,7 +63,7 @@ func pullback[F nabla.AnyFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofPullback(e, p), nil
+			return preparedPullback(e, p), nil
 		},
 		unprepared: []variant{
 			{name: "Pullback", start: func(o *outcome, x, t []float64) func() error {
@@ -79,14 +79,14 @@ func pullback[F nabla.AnyFunc](e env, f F) subject {
 	}
 }
 
-func ofPullback(e env, p *nabla.PullbackPrep) *prepared {
+func preparedPullback(e env, p *nabla.PullbackPrep) *prepared {
 	q := product{
 		name: "Pullback", op: p.Pullback, valueAndOp: p.ValueAndPullback, batch: p.PullbackBatch, at: p.At,
-		in: e.outputs, out: same, outputs: e.outputs,
-		here: (*nabla.LinearOp).Transpose, there: (*nabla.LinearOp).Apply,
+		in: e.outputs, out: sameLength, outputs: e.outputs,
+		sameProduct: (*nabla.LinearOp).Transpose, otherProduct: (*nabla.LinearOp).Apply,
 	}
 	r := q.prepared()
-	r.clone = func() *prepared { return ofPullback(e, p.Clone()) }
+	r.clone = func() *prepared { return preparedPullback(e, p.Clone()) }
 	r.resize, r.rebind = p.Resize, p.Rebind
 	return r
 }
@@ -138,10 +138,10 @@ func (p product) variants() []variant {
 		{name: p.name + "(dst, x, t)", hot: true, start: op(true)},
 		{name: "ValueAnd" + p.name + "(nil, nil, x, t)", start: valueAndOp(false)},
 		{name: "ValueAnd" + p.name + "(y, dst, x, t)", hot: true, start: valueAndOp(true)},
-		{name: p.name + "Batch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDst)},
-		{name: p.name + "Batch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDst)},
-		{name: p.name + "Batch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDst)},
-		{name: p.name + "Batch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDst)},
+		{name: p.name + "Batch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDestination)},
+		{name: p.name + "Batch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDestination)},
+		{name: p.name + "Batch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDestination)},
+		{name: p.name + "Batch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDestination)},
 	}
 }
 
@@ -169,7 +169,7 @@ func (p product) tries() []try {
 	}
 }
 
-// linear is the ways to compute the product with the operator at x.
+// linear returns the ways to compute the product with the operator at x.
 func (p product) linear(x []float64) ([]variant, error) {
 	l, err := p.at(x)
 	if err != nil {
@@ -182,12 +182,12 @@ func (p product) linear(x []float64) ([]variant, error) {
 				if o.value.vec, err = l.Value(o.value.given); err != nil {
 					return err
 				}
-				o.first.vec, err = p.here(l, o.first.given, t)
+				o.first.vec, err = p.sameProduct(l, o.first.given, t)
 				return err
 			}
 		}
 	}
-	// The other product gives the matrix row by row.
+	// The transposed product of unit vectors returns the rows of the matrix.
 	transposed := func(o *outcome, x, t []float64) func() error {
 		m := p.out(len(x))
 		return func() error {
@@ -195,7 +195,7 @@ func (p product) linear(x []float64) ([]variant, error) {
 			unit := make([]float64, m)
 			for i := range unit {
 				unit[i] = 1
-				row, err := p.there(l, nil, unit)
+				row, err := p.otherProduct(l, nil, unit)
 				if err != nil {
 					return err
 				}

@@ -12,28 +12,27 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// T is what [CheckRule] needs of a *testing.T.
+// T is the part of *testing.T that [CheckRule] uses.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// CheckRule checks a rule at some points, where it should be smooth:
+// CheckRule checks a rule at points where it should be smooth:
 //
 //	func TestMyRule(t *testing.T) {
 //		difftest.CheckRule(t, myRule, []float64{1, 2}, []float64{-0.5, 3})
 //	}
 //
-// Value is compared with itself: it gives the same numbers whenever it is called, in
-// several goroutines at once too, writes every output, and leaves its arguments alone,
-// those of earlier calls included. So do JVP, VJP, JVPReal and VJPReal, each of which is
-// compared with differences of Value, entry by entry, and with the others; VJP and VJPReal
-// have to add to xbar. The derivatives of JVPReal and VJPReal, which second derivatives
-// are made of, are compared with differences of those functions. Out is a function of n,
-// an entry outside of Pattern is zero, and a Linear rule has the same derivative elsewhere.
+// It calls Value, JVP, VJP, JVPReal and VJPReal repeatedly, also in several goroutines at once: they must always return
+// the same numbers, write every output, and leave their arguments alone, those of earlier calls included. Each
+// derivative is compared entry by entry with differences of Value and with the other derivatives; VJP and VJPReal must
+// add to xbar. The derivatives of JVPReal and VJPReal, from which second derivatives are computed, are compared with
+// differences of those functions. Out must depend on n only, an entry outside Pattern must be zero, and a Linear rule
+// must have the same derivative at another point.
 //
-// What a computation with tolerances leaves of the digits of Value it leaves of the
-// comparison, too; where differences find no digit there is a message.
+// The comparison is as precise as the differences: digits that Value loses, for example to the tolerance of an
+// iteration, are lost for the comparison too. If differences have no correct digit, that is reported.
 func CheckRule(t T, r nabla.Rule, points ...[]float64) {
 	t.Helper()
 	name := r.Name
@@ -58,48 +57,52 @@ func CheckRule(t T, r nabla.Rule, points ...[]float64) {
 		return
 	}
 	for _, x := range points {
-		c := &ruleChecker{t: t, r: r, at: fmt.Sprintf("rule %s at %v", name, x), x: slices.Clone(x),
-			said: map[string]bool{}}
+		c := &ruleChecker{t: t, r: r, label: fmt.Sprintf("rule %s at %v", name, x), x: slices.Clone(x),
+			reported: map[string]bool{}}
 		c.check()
 	}
 }
 
-// ruleChecker checks a rule at one point.
+// A ruleChecker checks a rule at one point.
 type ruleChecker struct {
-	t    T
-	r    nabla.Rule
-	at   string
-	x    []float64
-	y    []float64       // Value at x
-	m    int             // outputs
-	said map[string]bool // one message of each kind is enough
-	jac  []float64       // by differences of Value, row by row
-	off  []float64       // their estimated errors
+	t T
+	r nabla.Rule
+	// names the rule and the point in messages
+	label    string
+	x        []float64
+	y        []float64       // Value at x
+	m        int             // number of outputs
+	reported map[string]bool // kinds of failures reported; each is reported once
+	jac      []float64       // Jacobian by differences of Value, row by row
+	jacError []float64       // estimated errors of jac
 }
 
-// form is a derivative of the rule in one of its forms, as a map that is linear in d.
+// A form is one of the derivatives of a rule, or Value: a function that is linear in d, except for Value.
 type form struct {
 	name    string
-	forward bool // J·d, else Jᵀ·d
-	adds    bool
-	call    func(out, x, y, d []float64)
+	forward bool // computes J·d, otherwise Jᵀ·d
+	// adds to out, otherwise sets it
+	adds bool
+	call func(out, x, y, d []float64)
 }
 
+// failf reports the first failure of a kind.
 func (c *ruleChecker) failf(kind, format string, args ...any) {
 	c.t.Helper()
-	if !c.said[kind] {
-		c.said[kind] = true
-		c.t.Errorf("%s: %s", c.at, fmt.Sprintf(format, args...))
+	if !c.reported[kind] {
+		c.reported[kind] = true
+		c.t.Errorf("%s: %s", c.label, fmt.Sprintf(format, args...))
 	}
 }
 
+// check makes all checks at the point.
 func (c *ruleChecker) check() {
-	if !c.outputs() {
+	if !c.checkOut() {
 		return
 	}
 	value := form{name: "Value", forward: true, call: func(out, x, _, _ []float64) { c.r.Value(out, x) }}
 	var ok bool
-	if c.y, ok = c.same(value, nil); !ok {
+	if c.y, ok = c.checkRepeatable(value, nil); !ok {
 		return
 	}
 	c.differences()
@@ -107,39 +110,39 @@ func (c *ruleChecker) check() {
 	var names []string
 	for _, f := range c.forms() {
 		d := zigzag(c.directions(f))
-		if _, ok := c.same(f, d); !ok {
+		if _, ok := c.checkRepeatable(f, d); !ok {
 			continue
 		}
-		c.accumulates(f, d)
+		c.checkAccumulates(f, d)
 		j, ok := c.jacobian(f)
-		if !ok || !c.agrees(f, j) {
+		if !ok || !c.agreesWithDifferences(f, j) {
 			continue
 		}
-		c.linear(f, j, d)
+		c.checkLinear(f, j, d)
 		jacs[f.name] = j
 		names = append(names, f.name)
 	}
 	for i, a := range names {
 		for _, b := range names[:i] {
-			c.compare(a+" and "+b, jacs[a], jacs[b], func(i, j int, u, v float64) string {
+			c.compareForms(a+" and "+b, jacs[a], jacs[b], func(i, j int, u, v float64) string {
 				return fmt.Sprintf("%s has ∂y[%d]/∂x[%d] = %v, and %s has %v", a, i, j, u, b, v)
 			})
 		}
 	}
-	c.second()
-	c.promises()
-	c.outputs()
+	c.checkSecond()
+	c.checkPromises()
+	c.checkOut()
 }
 
-// outputs asks for the number of outputs, which has to stay the same.
-func (c *ruleChecker) outputs() bool {
+// checkOut sets the number of outputs and requires that it does not change. It reports whether it is usable.
+func (c *ruleChecker) checkOut() bool {
 	if c.r.Out == nil {
 		c.m = 1
 		return true
 	}
 	first := c.y == nil
 	m, k := 0, 0
-	if !c.quiet("Out", func() { m, k = c.r.Out(len(c.x)), c.r.Out(len(c.x)) }) {
+	if !c.callRecovered("Out", func() { m, k = c.r.Out(len(c.x)), c.r.Out(len(c.x)) }) {
 		return false
 	}
 	switch {
@@ -155,8 +158,9 @@ func (c *ruleChecker) outputs() bool {
 	return true
 }
 
-// quiet calls f and reports a panic as one of the function of that name.
-func (c *ruleChecker) quiet(name string, f func()) (ok bool) {
+// callRecovered calls f, and reports a panic as a failure of the named function of the rule. It reports whether there
+// was none.
+func (c *ruleChecker) callRecovered(name string, f func()) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.failf("panic "+name, "%s panicked: %v", name, v)
@@ -167,7 +171,7 @@ func (c *ruleChecker) quiet(name string, f func()) (ok bool) {
 	return true
 }
 
-// forms are the derivatives that the rule has.
+// forms returns the derivatives that the rule has.
 func (c *ruleChecker) forms() (all []form) {
 	if f := c.r.JVP; f != nil {
 		all = append(all, form{"JVP", true, false, f})
@@ -184,7 +188,7 @@ func (c *ruleChecker) forms() (all []form) {
 	return all
 }
 
-// overConstants is f over plain numbers. A slice that f changes is changed.
+// overConstants returns f over plain numbers. Changes that f makes to its arguments are copied back.
 func overConstants(f func(out, x, y, d []nabla.Real)) func(out, x, y, d []float64) {
 	return func(out, x, y, d []float64) {
 		lists := [][]float64{out, x, y, d}
@@ -209,7 +213,7 @@ func constants(v []float64) []nabla.Real {
 	return r
 }
 
-// directions is the length of the last argument of f.
+// directions returns the length of the last argument of f.
 func (c *ruleChecker) directions(f form) int {
 	if f.forward {
 		return len(c.x)
@@ -217,7 +221,7 @@ func (c *ruleChecker) directions(f form) int {
 	return c.m
 }
 
-// results is the length of the first argument of f.
+// results returns the length of the first argument of f.
 func (c *ruleChecker) results(f form) int {
 	if f.forward {
 		return c.m
@@ -225,7 +229,7 @@ func (c *ruleChecker) results(f form) int {
 	return len(c.x)
 }
 
-// zigzag is k different numbers.
+// zigzag returns k numbers of alternating sign, with different magnitudes for k up to 7.
 func zigzag(k int) []float64 {
 	v := make([]float64, k)
 	for i := range v {
@@ -237,22 +241,22 @@ func zigzag(k int) []float64 {
 	return v
 }
 
-// given are the arguments of one call.
-type given struct{ out, x, y, d []float64 }
+// A callArgs holds the arguments of one call.
+type callArgs struct{ out, x, y, d []float64 }
 
-func (g given) slices() [][]float64 { return [][]float64{g.out, g.x, g.y, g.d} }
+func (g callArgs) slices() [][]float64 { return [][]float64{g.out, g.x, g.y, g.d} }
 
-// gone is a NaN in slices of earlier calls.
-const gone = 0x7ff8_676f_6e65_0000
+// poison is the bit pattern of the NaN that overwrites the arguments of earlier calls.
+const poison = 0x7ff8_676f_6e65_0000
 
-// run calls f at x and looks at what it has written. Outputs that are to be written begin
-// as a NaN of their own.
-func (c *ruleChecker) run(f form, x, y, d []float64) (g given, ok bool) {
-	g = given{make([]float64, c.results(f)), slices.Clone(x), slices.Clone(y), slices.Clone(d)}
+// run calls f, and requires that it writes all of out and nothing else. If f sets its outputs, they initially hold a
+// NaN of a reserved bit pattern.
+func (c *ruleChecker) run(f form, x, y, d []float64) (g callArgs, ok bool) {
+	g = callArgs{make([]float64, c.results(f)), slices.Clone(x), slices.Clone(y), slices.Clone(d)}
 	if !f.adds {
 		engine.Unwrite(g.out)
 	}
-	if !c.quiet(f.name, func() { f.call(g.out, g.x, g.y, g.d) }) {
+	if !c.callRecovered(f.name, func() { f.call(g.out, g.x, g.y, g.d) }) {
 		return g, false
 	}
 	direction := "xdot"
@@ -276,7 +280,7 @@ func (c *ruleChecker) run(f form, x, y, d []float64) (g given, ok bool) {
 	return g, true
 }
 
-// differs is the first element in which a and b are not the same number, or -1.
+// differs returns the first index at which a and b differ in their bits, or -1.
 func differs(a, b []float64) int {
 	for i, v := range a {
 		if math.Float64bits(v) != math.Float64bits(b[i]) {
@@ -286,16 +290,15 @@ func differs(a, b []float64) int {
 	return -1
 }
 
-// same calls f again and again: one after the other, after a call elsewhere, with the
-// slices of earlier calls made useless, and from several goroutines at once. The result
-// is that of the first call.
-func (c *ruleChecker) same(f form, d []float64) ([]float64, bool) {
+// checkRepeatable requires that f returns the bits of its first result again: in a second call, after a call at another
+// point with the arguments of earlier calls overwritten, and in several goroutines. It returns that first result.
+func (c *ruleChecker) checkRepeatable(f form, d []float64) ([]float64, bool) {
 	first, ok := c.run(f, c.x, c.y, d)
 	if !ok {
 		return nil, false
 	}
 	want := slices.Clone(first.out)
-	check := func(g given, why string) bool {
+	check := func(g callArgs, why string) bool {
 		i := differs(want, g.out)
 		if i >= 0 {
 			c.failf(f.name+" same", "%s gives %v and then %v as its result %d for the same arguments%s",
@@ -307,15 +310,15 @@ func (c *ruleChecker) same(f form, d []float64) ([]float64, bool) {
 	if !ok || !check(second, "; what it computes must depend on them alone") {
 		return want, false
 	}
-	spoilt := []given{first, second}
+	spoilt := []callArgs{first, second}
 	for _, g := range spoilt {
 		for _, v := range g.slices() {
 			for i := range v {
-				v[i] = math.Float64frombits(gone)
+				v[i] = math.Float64frombits(poison)
 			}
 		}
 	}
-	if _, ok = c.run(f, moved(c.x), c.y, d); !ok {
+	if _, ok = c.run(f, perturbed(c.x), c.y, d); !ok {
 		return want, false
 	}
 	third, ok := c.run(f, c.x, c.y, d)
@@ -326,35 +329,34 @@ func (c *ruleChecker) same(f form, d []float64) ([]float64, bool) {
 	}
 	for _, g := range spoilt {
 		for _, v := range g.slices() {
-			if slices.ContainsFunc(v, func(a float64) bool { return math.Float64bits(a) != gone }) {
+			if slices.ContainsFunc(v, func(a float64) bool { return math.Float64bits(a) != poison }) {
 				c.failf(f.name+" keeps", "%s keeps a slice that it was given, and writes to it after it has returned; "+
 					"copy the numbers", f.name)
 				return want, false
 			}
 		}
 	}
-	return want, c.parallel(f, d, want)
+	return want, c.checkParallel(f, d, want)
 }
 
-// parallel calls f in several goroutines at once, every other one of them elsewhere.
-// All of them go on until the last has made its calls: a busy machine would otherwise
-// run one after the other.
-func (c *ruleChecker) parallel(f form, d, want []float64) bool {
+// checkParallel calls f in several goroutines, every other one of which uses another point. All of them continue until
+// the last one has made its calls, since on a busy machine they would otherwise run one after the other.
+func (c *ruleChecker) checkParallel(f form, d, want []float64) bool {
 	const workers, calls = 4, 50
 	outs := make([][]float64, workers)
 	var wg, started sync.WaitGroup
 	started.Add(workers)
-	var short atomic.Int32 // how many have not made their calls
+	var short atomic.Int32 // number of goroutines that have not made all calls
 	short.Store(workers)
 	for w := range workers {
 		x, y, d := slices.Clone(c.x), slices.Clone(c.y), slices.Clone(d)
 		if w%2 == 1 {
-			x = moved(x)
+			x = perturbed(x)
 		}
 		wg.Go(func() {
 			n := 0
 			defer func() {
-				_ = recover() // it did not panic alone: out is too short then
+				_ = recover() // f does not panic alone, so the missing result is reported
 				if n < calls {
 					short.Add(-1)
 				}
@@ -388,8 +390,8 @@ func (c *ruleChecker) parallel(f form, d, want []float64) bool {
 	return true
 }
 
-// moved is x with every number moved a little.
-func moved(x []float64) []float64 {
+// perturbed returns x with every component changed by 0.1 %.
+func perturbed(x []float64) []float64 {
 	p := slices.Clone(x)
 	for i, v := range p {
 		p[i] = v + 1e-3*max(math.Abs(v), 1e-3)
@@ -397,8 +399,8 @@ func moved(x []float64) []float64 {
 	return p
 }
 
-// accumulates checks that f adds to xbar, where that is what it has to do.
-func (c *ruleChecker) accumulates(f form, d []float64) {
+// checkAccumulates requires that f adds to xbar if it is a pullback.
+func (c *ruleChecker) checkAccumulates(f form, d []float64) {
 	if !f.adds {
 		return
 	}
@@ -414,7 +416,7 @@ func (c *ruleChecker) accumulates(f form, d []float64) {
 	for i := range out {
 		out[i] = offset
 	}
-	if !c.quiet(f.name, func() { f.call(out, x, y, dir) }) {
+	if !c.callRecovered(f.name, func() { f.call(out, x, y, dir) }) {
 		return
 	}
 	for i, v := range out {
@@ -426,7 +428,7 @@ func (c *ruleChecker) accumulates(f form, d []float64) {
 	}
 }
 
-// jacobian is the Jacobian by f, row by row, from unit vectors.
+// jacobian returns the Jacobian that f computes, row by row, from unit vectors.
 func (c *ruleChecker) jacobian(f form) ([]float64, bool) {
 	n := len(c.x)
 	jac := make([]float64, c.m*n)
@@ -448,8 +450,8 @@ func (c *ruleChecker) jacobian(f form) ([]float64, bool) {
 	return jac, true
 }
 
-// linear checks that f is linear in d: what it gives for d is the Jacobian times d.
-func (c *ruleChecker) linear(f form, jac, d []float64) {
+// checkLinear requires that f is linear in d: its result for d is the Jacobian times d.
+func (c *ruleChecker) checkLinear(f form, jac, d []float64) {
 	g, ok := c.run(f, c.x, c.y, d)
 	if !ok {
 		return

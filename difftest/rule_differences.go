@@ -7,16 +7,15 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// slope is the derivative of g at 0 and an estimate of its error, for each of the k
-// numbers that g writes: central differences over halved steps, extrapolated to step 0
-// by Neville's scheme in h². A component ends with the value whose neighbours in the
-// table are nearest to it; where the differences over the next smaller steps are
-// elsewhere there is none, and the error is infinite.
+// slope returns the derivatives of g at 0 and their estimated errors, for each of the k numbers that g writes. It takes
+// central differences over halved steps, from h on, and extrapolates them to step 0 by Neville's scheme in h² (Ridders
+// 1982). For each component it chooses the entry of the table that is closest to its neighbours. If differences with
+// smaller steps disagree with that entry, the error is infinite. ok is false if g fails.
 func slope(k int, h float64, g func(dst []float64, h float64) bool) (d, off []float64, ok bool) {
 	up, down := make([]float64, k), make([]float64, k)
 	all := make([]neville, k)
 	for i := range all {
-		all[i].off = math.Inf(1)
+		all[i].bestError = math.Inf(1)
 	}
 	for range levels {
 		if !g(up, h) || !g(down, -h) {
@@ -28,35 +27,36 @@ func slope(k int, h float64, g func(dst []float64, h float64) bool) (d, off []fl
 		h /= 2
 	}
 	for i := range all {
-		d, off = append(d, all[i].best), append(off, all[i].error())
+		d, off = append(d, all[i].best), append(off, all[i].finalError())
 	}
 	return d, off, true
 }
 
+// levels is the number of halvings, tableWidth that of columns of the table.
 const levels, tableWidth = 24, 8
 
-// neville is the table of one component, of which the last row is kept.
+// A neville is the extrapolation table of one component, of which the last row is kept.
 type neville struct {
-	row       []float64
-	raw       []float64 // the first column
-	best, off float64
-	level     int // of the best one
+	row         []float64
+	differences []float64 // first column
+	// best is the best entry so far, bestError its estimated error.
+	best, bestError float64
+	level           int // row of the best entry
 }
 
-// add adds a row that begins with the difference a, which rounding makes uncertain by
-// noise.
+// add adds a row that begins with the difference a, whose rounding error is at most noise.
 func (t *neville) add(a, noise float64) {
-	l := len(t.raw)
-	t.raw = append(t.raw, a)
+	l := len(t.differences)
+	t.differences = append(t.differences, a)
 	factor := 1.0
 	for j, above := range t.row {
 		t.row[j] = a
 		factor *= 4
 		next := a + (a-above)/(factor-1)
 		e := max(math.Abs(next-a), math.Abs(next-above)) + noise
-		if j+1 < len(t.row) { // a third neighbour
-			if e = max(e, math.Abs(next-t.row[j+1])); e < t.off {
-				t.best, t.off, t.level = next, e, l
+		if j+1 < len(t.row) { // the entry of the previous row above next
+			if e = max(e, math.Abs(next-t.row[j+1])); e < t.bestError {
+				t.best, t.bestError, t.level = next, e, l
 			}
 		}
 		a = next
@@ -66,42 +66,42 @@ func (t *neville) add(a, noise float64) {
 	}
 }
 
-// error is the estimated error of the best one.
-func (t *neville) error() float64 {
-	if a := t.raw[min(t.level+6, levels-1)]; !(math.Abs(a-t.best) <= 0.1*math.Abs(t.best)+100*t.off) {
+// finalError returns the estimated error of the best entry: infinite if the difference six rows later, whose truncation
+// error is much smaller, disagrees with it.
+func (t *neville) finalError() float64 {
+	if a := t.differences[min(t.level+6, levels-1)]; !(math.Abs(a-t.best) <= 0.1*math.Abs(t.best)+100*t.bestError) {
 		return math.Inf(1)
 	}
-	return t.off
+	return t.bestError
 }
 
-// step is where differences by a number of that size begin.
+// step returns the first step of differences with respect to a number v.
 func step(v float64) float64 { return 0.05 * max(math.Abs(v), 1e-2) }
 
-// differences computes the Jacobian from Value.
+// differences computes the Jacobian and its errors from Value.
 func (c *ruleChecker) differences() {
 	n := len(c.x)
-	c.jac, c.off = make([]float64, c.m*n), make([]float64, c.m*n)
+	c.jac, c.jacError = make([]float64, c.m*n), make([]float64, c.m*n)
 	for j, v := range c.x {
 		p := slices.Clone(c.x)
 		d, off, ok := slope(c.m, step(v), func(dst []float64, h float64) bool {
 			p[j] = v + h
-			return c.quiet("Value", func() { c.r.Value(dst, slices.Clone(p)) })
+			return c.callRecovered("Value", func() { c.r.Value(dst, slices.Clone(p)) })
 		})
 		for i := range c.m {
-			c.off[i*n+j] = math.Inf(1)
+			c.jacError[i*n+j] = math.Inf(1)
 			if ok {
-				c.jac[i*n+j], c.off[i*n+j] = d[i], off[i]
+				c.jac[i*n+j], c.jacError[i*n+j] = d[i], off[i]
 			}
 		}
 	}
 }
 
-// agreement is how far a derivative may be from differences, relative to the largest of
-// its row.
+// agreement is the tolerance of a derivative with respect to differences, relative to the largest entry of its row.
 const agreement = 1e-6
 
-// agrees compares a Jacobian with that by differences.
-func (c *ruleChecker) agrees(f form, jac []float64) bool {
+// agreesWithDifferences reports whether a Jacobian agrees with the one by differences.
+func (c *ruleChecker) agreesWithDifferences(f form, jac []float64) bool {
 	n := len(c.x)
 	for i := range c.m {
 		size := 0.0
@@ -109,7 +109,7 @@ func (c *ruleChecker) agrees(f form, jac []float64) bool {
 			size = max(size, math.Abs(jac[i*n+j]), math.Abs(c.jac[i*n+j]))
 		}
 		for j := range n {
-			a, d, off := jac[i*n+j], c.jac[i*n+j], c.off[i*n+j]
+			a, d, off := jac[i*n+j], c.jac[i*n+j], c.jacError[i*n+j]
 			switch {
 			case off > 0.01*size && off > 1e-9*max(1, math.Abs(c.y[i])):
 				c.failf("differences",
@@ -125,8 +125,8 @@ func (c *ruleChecker) agrees(f form, jac []float64) bool {
 	return true
 }
 
-// compare compares two Jacobians, which both agree with differences, to more digits.
-func (c *ruleChecker) compare(kind string, a, b []float64, say func(i, j int, u, v float64) string) {
+// compareForms compares two Jacobians that both agree with differences, to more digits.
+func (c *ruleChecker) compareForms(kind string, a, b []float64, say func(i, j int, u, v float64) string) {
 	n := len(c.x)
 	for i := range c.m {
 		size := 0.0
@@ -142,22 +142,23 @@ func (c *ruleChecker) compare(kind string, a, b []float64, say func(i, j int, u,
 	}
 }
 
-// second compares the derivatives of the forms over Reals with differences of them: they
-// are lost where a number's value is taken out of it.
-func (c *ruleChecker) second() {
+// checkSecond compares the derivatives of JVPReal and VJPReal with differences of these functions. A function that
+// takes the value out of a Real loses them.
+func (c *ruleChecker) checkSecond() {
 	for _, f := range []struct {
 		name string
 		over func(out, x, y, d []nabla.Real)
 	}{{"JVPReal", c.r.JVPReal}, {"VJPReal", c.r.VJPReal}} {
-		if f.over == nil || c.said[f.name+" wrong"] || c.said["panic "+f.name] {
+		if f.over == nil || c.reported[f.name+" wrong"] || c.reported["panic "+f.name] {
 			continue
 		}
-		c.secondOf(f.name, f.over)
+		c.checkSecondOf(f.name, f.over)
 	}
 }
 
-// secondOf differentiates out = form(x, y(x), d) along a direction in x, through the rule.
-func (c *ruleChecker) secondOf(name string, over func(out, x, y, d []nabla.Real)) {
+// checkSecondOf compares the derivative of out = over(x, y(x), d), along a direction in x and through the rule, with
+// differences.
+func (c *ruleChecker) checkSecondOf(name string, over func(out, x, y, d []nabla.Real)) {
 	n := len(c.x)
 	rule := c.r.Func()
 	k, d := c.m, constants(zigzag(n))
@@ -174,7 +175,7 @@ func (c *ruleChecker) secondOf(name string, over func(out, x, y, d []nabla.Real)
 		return
 	}
 	want, off, ok := slope(k, 0.05, func(dst []float64, h float64) bool {
-		return c.quiet(name, func() {
+		return c.callRecovered(name, func() {
 			p := slices.Clone(c.x)
 			for i := range p {
 				p[i] += h * v[i]
@@ -204,14 +205,14 @@ func (c *ruleChecker) secondOf(name string, over func(out, x, y, d []nabla.Real)
 	}
 }
 
-// alongReals is the derivative of compute at x along v, by the tangent of its recording.
+// alongReals returns the derivative of compute at x along v, as the tangent of its recording.
 func (c *ruleChecker) alongReals(name string, k int, v []float64, compute func(out, x []nabla.Real)) ([]float64, bool) {
 	g := nabla.PushforwardFunc(nabla.InPlace(k, func(y, x []nabla.Real) {
 		clear(y) // VJPReal adds
 		compute(y, x)
 	}), recorded{})
 	out := make([]float64, k)
-	ok := c.quiet(name, func() {
+	ok := c.callRecovered(name, func() {
 		for i, a := range g(constants(c.x), constants(v))[:k] {
 			out[i] = a.Value()
 		}
@@ -219,16 +220,16 @@ func (c *ruleChecker) alongReals(name string, k int, v []float64, compute func(o
 	return out, ok
 }
 
-// recorded is a backend that leaves everything to the recorded program.
+// recorded is a backend without methods, so that package nabla differentiates the recorded program.
 type recorded struct{}
 
 func (recorded) Name() string { return "recorded" }
 
-// promises checks Pattern and Linear.
-func (c *ruleChecker) promises() {
+// checkPromises checks Pattern and Linear.
+func (c *ruleChecker) checkPromises() {
 	n := len(c.x)
 	if c.r.Pattern != nil {
-		c.quiet("Pattern", func() {
+		c.callRecovered("Pattern", func() {
 			p := c.r.Pattern(n)
 			if p == nil {
 				return
@@ -239,7 +240,7 @@ func (c *ruleChecker) promises() {
 			}
 			for i := range c.m {
 				for j := range n {
-					if e := i*n + j; !p.Has(i, j) && math.Abs(c.jac[e]) > 10*c.off[e] {
+					if e := i*n + j; !p.Has(i, j) && math.Abs(c.jac[e]) > 10*c.jacError[e] {
 						c.failf("Pattern", "Pattern(%d) has no entry (%d, %d), and ∂y[%d]/∂x[%d] is %.9g", n, i, j, i,
 							j, c.jac[e])
 						return
@@ -251,13 +252,13 @@ func (c *ruleChecker) promises() {
 	if !c.r.Linear {
 		return
 	}
-	elsewhere := &ruleChecker{t: c.t, r: c.r, at: c.at, x: moved(moved(c.x)), y: c.y, m: c.m, said: c.said}
+	elsewhere := &ruleChecker{t: c.t, r: c.r, label: c.label, x: perturbed(perturbed(c.x)), y: c.y, m: c.m, reported: c.reported}
 	for i, v := range elsewhere.x {
 		elsewhere.x[i] = v + 0.5*math.Abs(v)
 	}
 	elsewhere.differences()
 	for e, v := range c.jac {
-		if w := elsewhere.jac[e]; math.Abs(v-w) > 10*(c.off[e]+elsewhere.off[e])+agreement*math.Abs(v) {
+		if w := elsewhere.jac[e]; math.Abs(v-w) > 10*(c.jacError[e]+elsewhere.jacError[e])+agreement*math.Abs(v) {
 			c.failf("Linear", "Linear is set, and ∂y[%d]/∂x[%d] is %.9g there and %.9g at %v", e/n, e%n, v, w,
 				elsewhere.x)
 			return

@@ -14,7 +14,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// messages collects what CheckRule says.
+// messages is a T that stores failures.
 type messages []string
 
 func (*messages) Helper() {}
@@ -58,7 +58,7 @@ func twist() nabla.Rule {
 	}
 }
 
-// ExampleCheckRule is the test that a rule has.
+// ExampleCheckRule is the test of a rule.
 func ExampleCheckRule() {
 	hypot := nabla.Rule{
 		Name:  "hypot",
@@ -74,8 +74,8 @@ func ExampleCheckRule() {
 	// Output: rule hypot at [3 4]: VJP has ∂y[0]/∂x[1] = 0.6, and differences of Value give 0.8
 }
 
-// TestCheckRule has rules that are right: nothing is said.
-func TestCheckRule(t *testing.T) {
+// TestCorrectRules requires that CheckRule reports nothing for correct rules.
+func TestCorrectRules(t *testing.T) {
 	with := func(change func(r *nabla.Rule)) nabla.Rule { r := twist(); change(&r); return r }
 	points := [][]float64{{1.5, 0.75}, {0, 0}, {-2, 3}, {1e-3, -1e-4}, {20, 5}}
 	difftest.CheckRule(t, twist(), points...)
@@ -127,8 +127,8 @@ func TestCheckRule(t *testing.T) {
 	difftest.CheckRule(t, empty, []float64{1, 2})
 }
 
-// TestCheckRuleFinds has a rule for each kind of mistake.
-func TestCheckRuleFinds(t *testing.T) {
+// TestBrokenRules has a rule for each kind of mistake, and requires the message for it.
+func TestBrokenRules(t *testing.T) {
 	var kept, shared []float64
 	calls := 0
 	count := func() int { calls++; return calls }

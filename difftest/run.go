@@ -8,76 +8,69 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 )
 
-// Options configures Run. The zero value, and nil, ask of an engine that it be
-// exact and support everything.
+// Options configures Run. Nil and the zero value require that the engine is exact and supports all operators.
 type Options struct {
-	// Skip leaves out the scenarios whose name begins with a key. The value says
-	// why, and is shown.
+	// Skip leaves out scenarios whose name begins with a key. The value is the reported reason.
 	Skip map[string]string
 
-	// Tol is the relative tolerance for first derivatives: a component may be off
-	// by Tol times its size and by Tol/1000 times the size of the largest, or by
-	// Tol where all are zero. Zero means 1e-12, for an engine without truncation
+	// Tol is the relative tolerance for first derivatives: a component may be off by Tol times its size and by Tol/1000
+	// times the size of the largest, or by Tol if all are zero. Zero means 1e-12, for an engine without truncation
 	// error.
 	Tol float64
 
-	// SecondTol is Tol for second derivatives and the first derivatives that come
-	// with them. The value of the function counts among the sizes of second
-	// derivatives. Zero means Tol.
+	// SecondTol is the tolerance for second derivatives and the first derivatives that are returned with them. The
+	// value of the function counts among the sizes of second derivatives. Zero means Tol.
 	SecondTol float64
 
-	// NoFirstOrder leaves out the operators of first order, for a
-	// nabla.SecondOrder whose parts are tested on their own.
+	// NoFirstOrder leaves out the operators of first order, for a nabla.SecondOrder whose parts are tested separately.
 	NoFirstOrder bool
 
 	// NoSecondOrder leaves out SecondDerivative, HVP and Hessian.
 	NoSecondOrder bool
 
-	// AllocFree asks for no allocation by prepared calls with given destinations.
+	// AllocFree requires that prepared calls with given destinations do not allocate.
 	AllocFree bool
 
-	// Plain passes functions over float64 in place of functions over nabla.Real,
-	// for engines that need values only.
+	// Plain passes functions over float64 instead of functions over nabla.Real, for engines that need values only.
 	Plain bool
 
-	// Function gives the functions of scenarios in place of the kit's own, to engines
-	// that do not take functions in general, such as those for generated code; package
-	// difftest/coded has one. A scenario for which it gives nil is skipped, as are the
-	// checks whose functions are made where they run.
+	// Function returns the functions of scenarios for engines that accept only certain functions, such as those for
+	// generated code; package difftest/coded has one. A scenario for which it returns nil is skipped, and so are the
+	// checks that create functions.
 	Function func(s *Scenario) *Function
 
-	// Scenarios are run in place of the catalogue: a part of it, modified or not,
-	// or one's own. No modifiers are added.
+	// Scenarios replaces the catalogue: a part of it, modified or not, or other scenarios. No modifiers are added.
 	Scenarios []Scenario
 
 	// NoModifiers leaves out the scenarios with a modifier.
 	NoModifiers bool
 
-	// Calls says how often the engine evaluates a function of n inputs and m outputs,
-	// and whether that is known. Nil counts nothing.
+	// Calls returns how often the engine evaluates a function of n inputs and m outputs, and whether that is known. Nil
+	// disables the check.
 	Calls func(operator string, n, m int) (Calls, bool)
 
-	short bool // leaves out what takes long
+	short bool // leaves out slow checks
 }
 
-// A Function is the function of a scenario in another form.
+// A Function is the function of a scenario as [Options.Function] supplies it.
 type Function struct {
 	// F is one of the types that operators take.
 	F any
-	// Before and After set what F reads besides x, Context by Context, to that of Prep and
-	// to that of Run; nil where there is nothing.
+	// Before and After set the data that F reads besides x, one part per Context, to its state in preparation and in
+	// calls; nil if there is none.
 	Before, After func()
-	// Own is the struct that is bound and Other one for a Rebind, at that of Other. Nil where
-	// none is bound.
+	// Own is the bound struct, and Other another one for a Rebind, whose data is that of Context.Other. Nil if none is
+	// bound.
 	Own, Other any
-	// Shared says that clones must not run in parallel, as they write to one struct.
+	// Shared is set if clones must not run in parallel, since they write to one struct.
 	Shared bool
 }
 
-// exactTol is the tolerance for engines without truncation error. The worst of
-// the catalogue, a Hessian with entries of 1e3 to 1e8, loses three digits.
+// exactTol is the tolerance for engines without truncation error. The least accurate result of the catalogue, a Hessian
+// with entries of 1e3 to 1e8, loses three digits.
 const exactTol = 1e-12
 
+// resolved returns the options with defaults filled in; o may be nil.
 func (o *Options) resolved() Options {
 	var r Options
 	if o != nil {
@@ -92,25 +85,25 @@ func (o *Options) resolved() Options {
 	return r
 }
 
-// Reporter is what the kit needs of a *testing.T. Skipf may return.
+// Reporter is the part of *testing.T that the kit uses. Skipf may return.
 type Reporter interface {
 	Errorf(format string, args ...any)
 	Skipf(format string, args ...any)
 	Run(name string, f func(Reporter))
 }
 
-// Run checks that b is a correct backend, one subtest for each scenario. With
-// go test -short it leaves out the modifiers and what has many inputs.
+// Run checks that b is a correct backend, with one subtest for each scenario. With go test -short it leaves out the
+// modifiers and scenarios with many inputs.
 func Run(t *testing.T, b nabla.Backend, o *Options) {
 	t.Helper()
 	opts := o.resolved()
 	opts.short = testing.Short()
 	opts.NoModifiers = opts.NoModifiers || opts.short
-	Check(tested{t}, b, &opts)
+	Check(testReporter{t}, b, &opts)
 }
 
-// Check is Run with a reporter of the caller's, for use outside of a test. Counting
-// allocations needs package testing to run alone: no other goroutine may allocate.
+// Check is Run with another reporter, for use outside of tests. Allocations are counted by package testing, so that no
+// other goroutine may allocate meanwhile.
 func Check(r Reporter, b nabla.Backend, o *Options) {
 	opts := o.resolved()
 	for _, j := range jobs(b, &opts) {
@@ -126,13 +119,13 @@ func Check(r Reporter, b nabla.Backend, o *Options) {
 	}
 }
 
-// job is one subtest.
+// A job is one subtest.
 type job struct {
 	name string
 	run  func(c *checker)
 }
 
-// jobs are the subtests that o asks for of b.
+// jobs returns the subtests of b with options o.
 func jobs(b nabla.Backend, o *Options) []job {
 	var js []job
 	wanted := func(operator string) bool {
@@ -143,7 +136,7 @@ func jobs(b nabla.Backend, o *Options) []job {
 		return !o.NoFirstOrder
 	}
 	add := func(s Scenario) {
-		s = s.measured()
+		s = s.withOutputs()
 		if wanted(s.Operator) && fits(&s, b, o) {
 			js = append(js, job{s.Name, func(c *checker) { c.run(&s) }})
 		}
@@ -155,11 +148,11 @@ func jobs(b nabla.Backend, o *Options) []job {
 		return js
 	}
 	for _, s := range catalogue {
-		if s.light && (o.short || s.twin) { // the light checks are the same for both twins
+		if s.light && (o.short || s.hasInForm) { // light checks do not differ between the two forms of results
 			continue
 		}
 		add(s)
-		if o.NoModifiers || s.twin || s.light || s.Group == "behaviour" {
+		if o.NoModifiers || s.hasInForm || s.light || s.Group == "behaviour" {
 			continue
 		}
 		for _, m := range modifiers {
@@ -169,14 +162,14 @@ func jobs(b nabla.Backend, o *Options) []job {
 		}
 	}
 	if !o.NoFirstOrder {
-		js = append(js, failures()...)
-		js = append(js, misuses()...)
+		js = append(js, failureJobs()...)
+		js = append(js, misuseJobs()...)
 	}
-	return append(js, callCounts(o)...)
+	return append(js, callCountJobs(o)...)
 }
 
-// fits reports whether s is a fair thing to ask of b: not a derivative of its own
-// differences, and not one of many inputs by the dearer mode.
+// fits reports whether b can pass s: not if s differentiates differences again, nor if s has many inputs and b lacks
+// the mode that is cheap for it.
 func fits(s *Scenario, b nabla.Backend, o *Options) bool {
 	if s.OnBackend != nil && max(o.Tol, o.SecondTol) > exactTol {
 		return false
@@ -195,12 +188,12 @@ func fits(s *Scenario, b nabla.Backend, o *Options) bool {
 	return ok
 }
 
-// tested reports to a *testing.T.
-type tested struct{ t *testing.T }
+// A testReporter reports to a *testing.T.
+type testReporter struct{ t *testing.T }
 
-func (r tested) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(format, args...) }
-func (r tested) Skipf(format string, args ...any)  { r.t.Helper(); r.t.Skipf(format, args...) }
-func (r tested) Run(name string, f func(Reporter)) {
+func (r testReporter) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(format, args...) }
+func (r testReporter) Skipf(format string, args ...any)  { r.t.Helper(); r.t.Skipf(format, args...) }
+func (r testReporter) Run(name string, f func(Reporter)) {
 	r.t.Helper()
-	r.t.Run(name, func(t *testing.T) { f(tested{t}) })
+	r.t.Run(name, func(t *testing.T) { f(testReporter{t}) })
 }

@@ -11,12 +11,10 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Scenario is one operator, applied to one function at one point, with the results
-// that are expected. [Scenarios] has those of the catalogue; others can be written
-// down and given to [Run] in Options.Scenarios.
+// A Scenario is one operator, applied to one function at one point, with the expected results. [Scenarios] returns
+// those of the catalogue; others can be passed to [Run] in Options.Scenarios.
 //
-// A matrix is one slice, column after column in the catalogue; results follow the
-// order of the slices.
+// A matrix is one slice, column after column in the catalogue; results have the order of the slices.
 type Scenario struct {
 	Name  string // of the subtest
 	Group string // "default", "sparse", "empty", "allocfree" or "behaviour" in the catalogue
@@ -25,68 +23,65 @@ type Scenario struct {
 	// second_derivative, hvp or hessian.
 	Operator string
 
-	// Func writes all of y. The operator is given it in the shape that XShape,
-	// YShape and InPlace say.
+	// Func writes all of y. The operator is passed a function of the form that XShape, YShape and InPlace determine.
 	Func func(y, x []nabla.Real)
-	// OnBackend is Func for a function that differentiates inside, with the
-	// backend under test; Func is nil then.
+	// OnBackend returns the function for the backend under test, which it differentiates with; Func is nil then.
 	OnBackend func(b nabla.Backend) func(y, x []nabla.Real)
-	// Form is the function as the operator takes it, where none of the shapes of
-	// Func will do: one that allocates nothing, or a *nabla.Func. It may be nil
-	// for plain functions, which are made from Func. Modifiers do not use it.
+	// Form returns the function in the form that the operator takes, if it cannot be made from Func: one that allocates
+	// nothing, or a *nabla.Func. If it returns nil for plain functions, they are made from Func. Modifiers do not use
+	// it.
 	Form func(plain bool) any
-	// Outputs is how many outputs there are for n inputs. Nil means as many as
-	// Value has, and that the function takes no other number of inputs.
+	// Outputs returns the number of outputs for n inputs. Nil means that of Value, and that the function takes no other
+	// number of inputs.
 	Outputs func(n int) int
 	// InPlace passes Func as a nabla.InPlace.
 	InPlace bool
 
 	XShape, YShape Shape
 	X              []float64
-	// PrepX is where the operator is prepared, nil for zeros. One of another
-	// length than X must be refused at X, and then be right after a Resize.
+	// PrepX is the point of preparation, nil for zeros. If its length is not that of X, calls at X must be refused
+	// until a Resize.
 	PrepX []float64
 	// Tangents are the directions of a pushforward, pullback or HVP: one, or
 	// several for a batch.
 	Tangents [][]float64
-	// Contexts are what Func reads besides x, put there by modifiers.
+	// Contexts describe the data that Func reads besides x. Modifiers add them.
 	Contexts []Context
 
-	// Value is f(X). First is the derivative and Second the one of second order,
-	// matrices row by row, products with several tangents one after the other.
-	// What is nil is not compared.
+	// Value is f(X). First and Second are the derivatives: matrices row by row, products with several tangents one
+	// after the other. Nil is not compared.
 	Value, First, Second []float64
-	// At is the same at any point and for one tangent, computed without an engine.
-	// Nil means that results elsewhere are compared with those of a new preparation.
+	// At returns the same at any point and for one tangent, computed without an engine. If it is nil, results at other
+	// points are compared with those of a new preparation.
 	At func(x, t []float64) Results
-	// NNZ is how many elements of the Jacobian or Hessian are not zero wherever
-	// it is taken, 0 where that is not known. It is compared with matrices that
-	// know how many elements they store.
+	// NNZ is the number of structural nonzeros of the Jacobian or Hessian, 0 if it is not known. It is compared with
+	// matrices that report how many elements they store.
 	NNZ int
 
-	// light leaves out what would take too long.
-	light bool
-	turns bool // where it is prepared the function takes another branch than at X
-	twin  bool // there is the same scenario for a given result; modifiers are for one of the two
-	wraps []func(body) body
-	m     int // outputs, where Value is not known
-	// counting is the function of Form with its evaluations counted; nil where Func
-	// is what can be counted, or nothing can.
-	counting func(n *atomic.Int64) any
+	// light leaves out checks that would take too long.
+	light       bool
+	otherBranch bool // the function takes another branch at PrepX than at X
+	hasInForm   bool // the catalogue has the same scenario for a given result; modifiers are applied to one of the two
+	wrappers    []func(body) body
+	m           int // number of outputs, if Value is nil
+	// countedForm returns the function of Form with its evaluations counted; nil if Func is counted instead, or nothing
+	// can be.
+	countedForm func(n *atomic.Int64) any
 }
 
-// body is a function as modifiers see it.
+// A body is a function as modifiers see it.
 type body func(y, x []nabla.Real, c *bindings)
 
-// Results are the numbers that are expected of a call.
+// Results holds the expected results of a call.
 type Results struct{ Value, First, Second []float64 }
 
-// Shape is the shape of an argument or a result. The zero value is a vector.
+// A Shape is the shape of an argument or a result. The zero value is a vector.
 type Shape struct {
 	Number     bool
 	Rows, Cols int // of a matrix
 }
 
+// String returns number, vector or r×c matrix.
 func (s Shape) String() string {
 	switch {
 	case s.Number:
@@ -97,6 +92,7 @@ func (s Shape) String() string {
 	return "vector"
 }
 
+// String returns the name, operator, form and shapes.
 func (s *Scenario) String() string {
 	form := "out of place"
 	if s.InPlace {
@@ -106,8 +102,7 @@ func (s *Scenario) String() string {
 		s.Name, s.Operator, form, s.XShape, s.YShape, len(s.Tangents), len(s.Contexts))
 }
 
-// Scenarios are the scenarios of a group, or all for "". They are the caller's to
-// change and to modify.
+// Scenarios returns the scenarios of a group, or all for "". The caller may modify them.
 func Scenarios(group string) []Scenario {
 	var out []Scenario
 	for _, s := range catalogue {
@@ -118,7 +113,7 @@ func Scenarios(group string) []Scenario {
 	return out
 }
 
-// tangent is the first direction, nil for an operator without one.
+// tangent returns the first direction, nil for an operator without one.
 func (s *Scenario) tangent() []float64 {
 	if len(s.Tangents) == 0 {
 		return nil
@@ -126,9 +121,9 @@ func (s *Scenario) tangent() []float64 {
 	return s.Tangents[0]
 }
 
-// measured is s with its number of outputs, which are counted where s does not say.
-func (s Scenario) measured() Scenario {
-	if s.Value == nil && s.Outputs == nil && s.m == 0 && s.misfit() == nil {
+// withOutputs returns s with its number of outputs, which it determines by an evaluation if s does not state it.
+func (s Scenario) withOutputs() Scenario {
+	if s.Value == nil && s.Outputs == nil && s.m == 0 && s.validate() == nil {
 		if f, err := s.evaluator(false); err == nil {
 			_, s.m = f.Dims()
 		}
@@ -145,8 +140,7 @@ func (s *Scenario) scalar() bool {
 	return s.YShape.Number || s.Operator == "gradient" || s.Operator == "hvp" || s.Operator == "hessian"
 }
 
-// prepX is where the operator is prepared: not at x, so that what a preparation
-// freezes is seen.
+// prepX returns the point of preparation. It differs from X by default, so that data frozen by the preparation shows.
 func (s *Scenario) prepX() []float64 {
 	if s.PrepX != nil {
 		return s.PrepX
@@ -154,7 +148,7 @@ func (s *Scenario) prepX() []float64 {
 	return make([]float64, len(s.X))
 }
 
-// M is the number of outputs of the function.
+// M returns the number of outputs of the function.
 func (s *Scenario) M() int {
 	if s.Value == nil {
 		return s.m
@@ -162,7 +156,7 @@ func (s *Scenario) M() int {
 	return len(s.Value)
 }
 
-// outputs is the number of outputs of the function for n inputs.
+// outputs returns the number of outputs of the function for n inputs.
 func (s *Scenario) outputs(n int) int {
 	if s.InPlace || s.Outputs == nil {
 		return s.M()
@@ -170,13 +164,13 @@ func (s *Scenario) outputs(n int) int {
 	return s.Outputs(n)
 }
 
-// fixed reports whether the function has one number of inputs only.
+// fixed reports whether the function takes one number of inputs only.
 func (s *Scenario) fixed() bool {
 	n := len(s.X)
 	return s.Outputs == nil || s.InPlace && s.Outputs(n) != s.Outputs(n+1)
 }
 
-// want is what is expected at X of the first tangent.
+// want returns the expected results at X for the first tangent.
 func (s *Scenario) want() Results {
 	w := Results{s.Value, s.First, s.Second}
 	if k := len(s.Tangents); k > 1 {
@@ -189,7 +183,7 @@ func (s *Scenario) want() Results {
 	return w
 }
 
-// record is an entry of scenarios.json.
+// A record is an entry of scenarios.json.
 type record struct {
 	ID       string  `json:"id"`
 	Group    string  `json:"group"`
@@ -207,6 +201,7 @@ type record struct {
 //go:embed testdata/scenarios.json
 var catalogueJSON []byte
 
+// catalogue holds all scenarios, in the order of scenarios.json and then those computed here.
 var catalogue = func() []Scenario {
 	var rs []record
 	if err := json.Unmarshal(catalogueJSON, &rs); err != nil {
@@ -220,18 +215,19 @@ var catalogue = func() []Scenario {
 		}
 		all = append(all, s)
 	}
-	all = slices.Concat(all, bandedScenarios(), behaviours())
+	all = slices.Concat(all, bandedScenarios(), behaviourScenarios())
 	names := map[string]bool{}
 	for i := range all {
 		names[all[i].Name] = true
 	}
 	for i := range all {
 		given, ok := strings.CutSuffix(all[i].Name, "/out")
-		all[i].twin = ok && names[given+"/in"]
+		all[i].hasInForm = ok && names[given+"/in"]
 	}
 	return all
 }()
 
+// scenario returns the scenario of an entry.
 func (r *record) scenario() (Scenario, error) {
 	fam, ok := families[r.Family]
 	if !ok {
@@ -272,12 +268,12 @@ func (r *record) scenario() (Scenario, error) {
 	default:
 		s.First, err = r.Res1.columns()
 	}
-	s.count()
+	s.setNNZ()
 	return s, err
 }
 
-// expected is s with the results of At for all its tangents.
-func (s Scenario) expected() Scenario {
+// withExpected returns s with the results of At for all its tangents.
+func (s Scenario) withExpected() Scenario {
 	var w Results
 	for i := range max(1, len(s.Tangents)) {
 		var t []float64
@@ -295,12 +291,12 @@ func (s Scenario) expected() Scenario {
 		}
 	}
 	s.Value, s.First, s.Second = w.Value, w.First, w.Second
-	s.count()
+	s.setNNZ()
 	return s
 }
 
-// count sets NNZ for scenarios that are about it. Moving to another point keeps it.
-func (s *Scenario) count() {
+// setNNZ sets NNZ for scenarios of group sparse, unless it is set: another point has the same number.
+func (s *Scenario) setNNZ() {
 	switch {
 	case s.NNZ > 0:
 	case s.Group == "sparse" && s.Operator == "hessian":
@@ -320,7 +316,7 @@ func nonzeros(v []float64) int {
 	return n
 }
 
-// array is a number, a vector or a matrix, column after column.
+// An array is a number, a vector or a matrix of scenarios.json, stored column after column.
 type array struct {
 	shape Shape
 	data  []float64
@@ -349,7 +345,7 @@ func (a *array) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// result is read as the operator has it.
+// A result is an undecoded result, whose form depends on the operator.
 type result struct{ raw json.RawMessage }
 
 func (r *result) UnmarshalJSON(b []byte) error {
@@ -357,7 +353,7 @@ func (r *result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// list is the only element of a list of results.
+// list returns the only element of a list of results.
 func (r result) list() ([]float64, error) {
 	var a []array
 	if err := json.Unmarshal(r.raw, &a); err != nil || len(a) != 1 {
@@ -366,14 +362,14 @@ func (r result) list() ([]float64, error) {
 	return a[0].data, nil
 }
 
-// columns is one result in the shape of an input or output.
+// columns returns a result that has the shape of an input or output.
 func (r result) columns() ([]float64, error) {
 	var a array
 	err := json.Unmarshal(r.raw, &a)
 	return a.data, err
 }
 
-// rows is a derivative matrix, row after row.
+// rows returns a derivative matrix, row after row.
 func (r result) rows() ([]float64, error) {
 	var rows [][]float64
 	err := json.Unmarshal(r.raw, &rows)
@@ -384,32 +380,31 @@ func (r result) rows() ([]float64, error) {
 	return out, err
 }
 
-// family is a function of the catalogue: into writes all of y, and there are as
-// many outputs for n inputs as outputs says. exact is its derivatives in closed
-// form. The other forms allocate nothing; nil where into serves.
+// A family is a function of the catalogue: into writes all of y, outputs returns the number of outputs for n inputs,
+// and exact returns the derivatives in closed form. The other forms do not allocate; nil if into is used.
 type family struct {
 	into    func(y, x []nabla.Real)
 	outputs func(n int) int
-	exact   func(x []float64, m int) truth
+	exact   func(x []float64, m int) exactResults
 	scalar  func(x []nabla.Real) nabla.Real
 	number  func(x nabla.Real) nabla.Real
 	vector  func(x []nabla.Real) []nabla.Real
 }
 
-// truth is a function's value, its Jacobian row by row and, where it has one input
-// or one output, its second derivatives.
-type truth struct{ y, jac, hess []float64 }
+// An exactResults holds a function's value, its Jacobian row by row and, if it has one input or one output, its second
+// derivatives.
+type exactResults struct{ y, jac, hess []float64 }
 
-// newTruth has room for n inputs and m outputs.
-func newTruth(n, m int) truth {
-	t := truth{y: make([]float64, m), jac: make([]float64, m*n)}
+// newExactResults returns zero results for n inputs and m outputs.
+func newExactResults(n, m int) exactResults {
+	t := exactResults{y: make([]float64, m), jac: make([]float64, m*n)}
 	if n == 1 || m == 1 {
 		t.hess = make([]float64, m*n*n)
 	}
 	return t
 }
 
-// complete gives s, whose shapes and value are known, the function of f.
+// complete sets the function of s, whose shapes and value are known, to f.
 func (f family) complete(s *Scenario) {
 	s.Func, s.Outputs = f.into, f.outputs
 	outputs := f.outputs
@@ -441,8 +436,8 @@ func (f family) complete(s *Scenario) {
 	}
 }
 
-// results are the numbers of one operator for n inputs and m outputs.
-func (d truth) results(operator string, n, m int, t []float64) Results {
+// results returns the results of one operator for n inputs and m outputs.
+func (d exactResults) results(operator string, n, m int, t []float64) Results {
 	r := Results{Value: d.y, First: d.jac}
 	switch operator {
 	case "pushforward":

@@ -13,7 +13,7 @@ func hvp[F nabla.ScalarFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofHVP(p), nil
+			return preparedHVP(p), nil
 		},
 		unprepared: []variant{
 			{name: "HVP", start: func(o *outcome, x, t []float64) func() error {
@@ -30,7 +30,7 @@ func hvp[F nabla.ScalarFunc](e env, f F) subject {
 	}
 }
 
-func ofHVP(p *nabla.HVPPrep) *prepared {
+func preparedHVP(p *nabla.HVPPrep) *prepared {
 	op := func(given bool) starter {
 		return func(o *outcome, x, t []float64) func() error {
 			o.second = vector(len(x), given)
@@ -86,33 +86,33 @@ func ofHVP(p *nabla.HVPPrep) *prepared {
 			{name: "GradientAndHVP(grad, dst, x, t)", hot: true, start: gradientAndOp(true)},
 			{name: "ValueGradientAndHVP(nil, nil, x, t)", start: valueAndOp(false)},
 			{name: "ValueGradientAndHVP(grad, dst, x, t)", hot: true, start: valueAndOp(true)},
-			{name: "HVPBatch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDst)},
-			{name: "HVPBatch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDst)},
-			{name: "HVPBatch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDst)},
-			{name: "HVPBatch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDst)},
+			{name: "HVPBatch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDestination)},
+			{name: "HVPBatch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDestination)},
+			{name: "HVPBatch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDestination)},
+			{name: "HVPBatch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDestination)},
 		},
 		tries: []try{
 			pointTry(func(x, t []float64) error { _, err := p.HVP(nil, x, t); return err }),
 			directionTry(func(x, t []float64) error { _, err := p.HVP(nil, x, t); return err }),
-			vectorTry("dst", same, func(x, t, v []float64) error { _, err := p.HVP(v, x, t); return err }),
-			vectorTry("grad", same, func(x, t, v []float64) error {
+			vectorTry("dst", sameLength, func(x, t, v []float64) error { _, err := p.HVP(v, x, t); return err }),
+			vectorTry("grad", sameLength, func(x, t, v []float64) error {
 				_, _, err := p.GradientAndHVP(v, nil, x, t)
 				return err
 			}),
-			matrixTry("rows of the directions", same, 2, false, func(x, _ []float64, d *mat.Dense) error {
+			matrixTry("rows of the directions", sameLength, 2, false, func(x, _ []float64, d *mat.Dense) error {
 				_, err := p.HVPBatch(nil, x, d)
 				return err
 			}),
-			matrixTry("rows of dst", same, 2, false, func(x, t []float64, d *mat.Dense) error {
+			matrixTry("rows of dst", sameLength, 2, false, func(x, t []float64, d *mat.Dense) error {
 				_, err := p.HVPBatch(d, x, directions(t, pair))
 				return err
 			}),
-			matrixTry("columns of dst", same, 2, true, func(x, t []float64, d *mat.Dense) error {
+			matrixTry("columns of dst", sameLength, 2, true, func(x, t []float64, d *mat.Dense) error {
 				_, err := p.HVPBatch(d, x, directions(t, pair))
 				return err
 			}),
 		},
-		clone:  func() *prepared { return ofHVP(p.Clone()) },
+		clone:  func() *prepared { return preparedHVP(p.Clone()) },
 		resize: p.Resize,
 		rebind: p.Rebind,
 		at: func(x []float64) ([]variant, error) {
@@ -141,7 +141,7 @@ func hessian[F nabla.ScalarFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofHessian(p), nil
+			return preparedHessian(p), nil
 		},
 		unprepared: []variant{
 			{name: "Hessian", start: func(o *outcome, x, _ []float64) func() error {
@@ -160,20 +160,21 @@ func hessian[F nabla.ScalarFunc](e env, f F) subject {
 	}
 }
 
-// symmetricOf is h as a matrix.
+// symmetricOf returns h as a matrix.
 func symmetricOf(h mat.Symmetric, err error) (mat.Matrix, error) { return h, err }
 
-func ofHessian(p *nabla.HessianPrep) *prepared {
-	q := ofAnyHessian(p)
-	q.plan, q.bads = p.Plan, func() []bad { return badHessians(p) }
+// preparedHessian returns a prepared Hessian, with sparse destinations if p has a plan.
+func preparedHessian(p *nabla.HessianPrep) *prepared {
+	q := denseHessian(p)
+	q.plan, q.invalidCalls = p.Plan, func() []invalidCall { return invalidHessianCalls(p) }
 	if p.Plan() != nil {
 		q.variants = append(q.variants, sparseHessians(p)...)
 	}
 	return q
 }
 
-// ofAnyHessian has what every backend can do.
-func ofAnyHessian(p *nabla.HessianPrep) *prepared {
+// denseHessian returns a prepared Hessian with the calls that every backend supports.
+func denseHessian(p *nabla.HessianPrep) *prepared {
 	dense := func(how destination) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			var dst *mat.SymDense
@@ -190,9 +191,9 @@ func ofAnyHessian(p *nabla.HessianPrep) *prepared {
 			{name: "Hessian(nil, x)", start: func(o *outcome, x, _ []float64) func() error {
 				return func() (err error) { o.second.m, err = symmetricOf(p.Hessian(nil, x)); return err }
 			}},
-			{name: "Dense(nil, x)", start: dense(noDst)},
-			{name: "Dense(dst, x)", hot: true, start: dense(filledDst)},
-			{name: "Dense(empty, x)", start: dense(emptyDst)},
+			{name: "Dense(nil, x)", start: dense(noDestination)},
+			{name: "Dense(dst, x)", hot: true, start: dense(filledDestination)},
+			{name: "Dense(empty, x)", start: dense(emptyDestination)},
 			{name: "ValueGradientAndHessian(nil, nil, x)", start: func(o *outcome, x, _ []float64) func() error {
 				o.value = number()
 				return func() (err error) {
@@ -206,7 +207,7 @@ func ofAnyHessian(p *nabla.HessianPrep) *prepared {
 				start: func(o *outcome, x, _ []float64) func() error {
 					var dst *mat.SymDense
 					o.value, o.first = number(), vector(len(x), true)
-					o.second, dst = symmetric(len(x), filledDst)
+					o.second, dst = symmetric(len(x), filledDestination)
 					return func() (err error) {
 						var h mat.Symmetric
 						o.value.vec[0], o.first.vec, h, err = p.ValueGradientAndHessian(o.first.given, dst, x)
@@ -217,17 +218,17 @@ func ofAnyHessian(p *nabla.HessianPrep) *prepared {
 		},
 		tries: []try{
 			pointTry(func(x, _ []float64) error { _, err := p.Hessian(nil, x); return err }),
-			vectorTry("grad", same, func(x, _, v []float64) error {
+			vectorTry("grad", sameLength, func(x, _, v []float64) error {
 				_, _, _, err := p.ValueGradientAndHessian(v, nil, x)
 				return err
 			}),
-			matrixTry("order of dst", same, 1, false, func(x, _ []float64, d *mat.Dense) error {
+			matrixTry("order of dst", sameLength, 1, false, func(x, _ []float64, d *mat.Dense) error {
 				r, _ := d.Dims()
 				_, err := p.Dense(mat.NewSymDense(r, nil), x)
 				return err
 			}),
 		},
-		clone:  func() *prepared { return ofHessian(p.Clone()) },
+		clone:  func() *prepared { return preparedHessian(p.Clone()) },
 		resize: p.Resize,
 		rebind: p.Rebind,
 	}
@@ -240,7 +241,7 @@ func secondDerivative[F nabla.ScalarScalar](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofSecondDerivative(p), nil
+			return preparedSecondDerivative(p), nil
 		},
 		unprepared: []variant{
 			{name: "SecondDerivative", start: func(o *outcome, x, _ []float64) func() error {
@@ -259,7 +260,7 @@ func secondDerivative[F nabla.ScalarScalar](e env, f F) subject {
 	}
 }
 
-func ofSecondDerivative(p *nabla.SecondDerivativePrep) *prepared {
+func preparedSecondDerivative(p *nabla.SecondDerivativePrep) *prepared {
 	return &prepared{
 		variants: []variant{
 			{name: "SecondDerivative(x)", hot: true, start: func(o *outcome, x, _ []float64) func() error {
@@ -276,7 +277,7 @@ func ofSecondDerivative(p *nabla.SecondDerivativePrep) *prepared {
 					}
 				}},
 		},
-		clone:  func() *prepared { return ofSecondDerivative(p.Clone()) },
+		clone:  func() *prepared { return preparedSecondDerivative(p.Clone()) },
 		rebind: p.Rebind,
 	}
 }
@@ -288,7 +289,7 @@ func curveSecondDerivative[F nabla.CurveFunc](e env, f F) subject {
 			if err != nil {
 				return nil, err
 			}
-			return ofCurveSecondDerivative(e, p), nil
+			return preparedCurveSecondDerivative(e, p), nil
 		},
 		unprepared: []variant{
 			{name: "CurveSecondDerivative", start: func(o *outcome, x, _ []float64) func() error {
@@ -308,7 +309,7 @@ func curveSecondDerivative[F nabla.CurveFunc](e env, f F) subject {
 	}
 }
 
-func ofCurveSecondDerivative(e env, p *nabla.CurveSecondDerivativePrep) *prepared {
+func preparedCurveSecondDerivative(e env, p *nabla.CurveSecondDerivativePrep) *prepared {
 	op := func(given bool) starter {
 		return func(o *outcome, x, _ []float64) func() error {
 			o.second = vector(e.outputs(1), given)
@@ -341,7 +342,7 @@ func ofCurveSecondDerivative(e env, p *nabla.CurveSecondDerivativePrep) *prepare
 				return err
 			}),
 		},
-		clone:  func() *prepared { return ofCurveSecondDerivative(e, p.Clone()) },
+		clone:  func() *prepared { return preparedCurveSecondDerivative(e, p.Clone()) },
 		rebind: p.Rebind,
 	}
 }

@@ -13,34 +13,35 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// compressed is a destination over s, full of NaN and in the middle of a longer slice.
+// compressed returns a destination over a triangle of s or all of it, full of NaN, whose values are a part of a longer
+// slice.
 func compressed(s *sparsity.Pattern, uplo blas.Uplo, symmetric bool) (part, mat.Matrix) {
 	s = s.Triangle(uplo)
 	around := nans(s.NNZ() + 2)
 	data := around[1 : len(around)-1]
 	if !symmetric {
 		m := sparse.NewCSC(s, data)
-		return part{into: m, beside: around}, m
+		return part{into: m, surrounding: around}, m
 	}
 	m, err := sparse.NewSymCSC(s, uplo, data)
 	if err != nil {
 		panic(fmt.Sprintf("difftest: the pattern of a Hessian: %v", err))
 	}
-	return part{into: m, beside: around}, m
+	return part{into: m, surrounding: around}, m
 }
 
-// spilled says what was written beside a compressed destination.
-func (p *part) spilled() string {
-	for _, i := range []int{0, len(p.beside) - 1} {
-		if v := p.beside[i]; !math.IsNaN(v) {
+// writtenBeside describes a write beside the values of a compressed destination, "" if there is none.
+func (p *part) writtenBeside() string {
+	for _, i := range []int{0, len(p.surrounding) - 1} {
+		if v := p.surrounding[i]; !math.IsNaN(v) {
 			return fmt.Sprintf("wrote %v beside the values of the destination", v)
 		}
 	}
 	return ""
 }
 
-// again is the pattern of s in memory of its own.
-func again(s *sparsity.Pattern) *sparsity.Pattern {
+// copyPattern returns an equal pattern in memory of its own.
+func copyPattern(s *sparsity.Pattern) *sparsity.Pattern {
 	m, n := s.Dims()
 	c, err := sparsity.New(m, n, s.ColPtr(), s.RowIndex())
 	if err != nil {
@@ -49,12 +50,12 @@ func again(s *sparsity.Pattern) *sparsity.Pattern {
 	return c
 }
 
-// sparseJacobians are the variants of a backend that computes sparse Jacobians.
+// sparseJacobians returns the calls of a backend that computes sparse Jacobians.
 func sparseJacobians(e env, p *nabla.JacobianPrep) []variant {
 	given := func(apart bool) (part, *sparse.CSC) {
 		s := p.Plan().Pattern
 		if apart {
-			s = again(s)
+			s = copyPattern(s)
 		}
 		q, m := compressed(s, blas.All, false)
 		return q, m.(*sparse.CSC)
@@ -100,12 +101,12 @@ func matrixOf[M mat.Matrix](m M, err error) (mat.Matrix, error) {
 	return m, nil
 }
 
-// sparseHessians are the variants of a backend that computes sparse Hessians.
+// sparseHessians returns the calls of a backend that computes sparse Hessians.
 func sparseHessians(p *nabla.HessianPrep) []variant {
 	given := func(uplo blas.Uplo, apart bool) (part, *sparse.SymCSC) {
 		s := p.Plan().Pattern
 		if apart {
-			s = again(s)
+			s = copyPattern(s)
 		}
 		q, m := compressed(s, uplo, true)
 		return q, m.(*sparse.SymCSC)
@@ -152,9 +153,9 @@ func sparseHessians(p *nabla.HessianPrep) []variant {
 	}
 }
 
-// bad is a call that must fail, with a *nabla.PatternError, *nabla.UnsupportedError or
-// *nabla.AliasError as kind says. wrote reports whether the destination was written to.
-type bad struct {
+// An invalidCall must fail with an error of the type that kind points to. run reports whether it wrote to the
+// destination.
+type invalidCall struct {
 	name string
 	kind any
 	run  func(x []float64) (wrote bool, err error)
@@ -166,9 +167,9 @@ var (
 	aliasKind       = new(*nabla.AliasError)
 )
 
-// neighbours are patterns that are not s: an entry more, an entry less, and others of
-// the same size. Those of a Hessian are symmetric.
-func neighbours(s *sparsity.Pattern) map[string]*sparsity.Pattern {
+// otherPatterns returns patterns that differ from s in one entry, in size, or in the place of an entry, by description.
+// If s is square and symmetric, so are they.
+func otherPatterns(s *sparsity.Pattern) map[string]*sparsity.Pattern {
 	m, n := s.Dims()
 	var is, js []int
 	for j := range n {
@@ -187,7 +188,7 @@ func neighbours(s *sparsity.Pattern) map[string]*sparsity.Pattern {
 			all[p.name] = p.s
 		}
 	}
-	// One place moved: as many entries, elsewhere. A symmetric one moves on the diagonal.
+	// Move one entry within its column, so that the number of entries is the same; on the diagonal if s is symmetric.
 	for k := range is {
 		for to := range m {
 			if m == n && s.Symmetric() && (is[k] != js[k] || s.Has(to, to)) || s.Has(to, js[k]) {
@@ -210,8 +211,8 @@ func neighbours(s *sparsity.Pattern) map[string]*sparsity.Pattern {
 	return all
 }
 
-// badJacobians are destinations that do not fit.
-func badJacobians(p *nabla.JacobianPrep) []bad {
+// invalidJacobianCalls returns calls with destinations that do not fit.
+func invalidJacobianCalls(p *nabla.JacobianPrep) []invalidCall {
 	into := func(dst mat.Matrix) func(x []float64) (bool, error) {
 		return func(x []float64) (bool, error) {
 			_, err := p.Jacobian(dst, x)
@@ -220,7 +221,7 @@ func badJacobians(p *nabla.JacobianPrep) []bad {
 	}
 	tri := mat.NewTriDense(1, mat.Upper, nil)
 	if p.Plan() == nil {
-		return []bad{
+		return []invalidCall{
 			{"Jacobian(*sparse.CSC, x) of a dense backend", unsupportedKind, into(new(sparse.CSC))},
 			{"Sparse(nil, x) of a dense backend", unsupportedKind, func(x []float64) (bool, error) {
 				_, err := p.Sparse(nil, x)
@@ -229,7 +230,7 @@ func badJacobians(p *nabla.JacobianPrep) []bad {
 			{"Jacobian(*mat.TriDense, x)", unsupportedKind, into(tri)},
 		}
 	}
-	bads := []bad{
+	bads := []invalidCall{
 		{"Jacobian(*mat.TriDense, x)", unsupportedKind, into(tri)},
 		{"Jacobian(*sparse.SymCSC, x)", unsupportedKind, into(new(sparse.SymCSC))},
 		{"Sparse(dst that holds x, x)", aliasKind, func(x []float64) (bool, error) {
@@ -244,8 +245,8 @@ func badJacobians(p *nabla.JacobianPrep) []bad {
 			return false, err
 		}},
 	}
-	for name, s := range neighbours(p.Plan().Pattern) {
-		bads = append(bads, bad{"Sparse(dst, x) of a pattern " + name, patternKind, func(x []float64) (bool, error) {
+	for name, s := range otherPatterns(p.Plan().Pattern) {
+		bads = append(bads, invalidCall{"Sparse(dst, x) of a pattern " + name, patternKind, func(x []float64) (bool, error) {
 			data := nans(s.NNZ())
 			_, err := p.Sparse(sparse.NewCSC(s, data), x)
 			return !identical(data, nans(s.NNZ())), err
@@ -254,8 +255,8 @@ func badJacobians(p *nabla.JacobianPrep) []bad {
 	return bads
 }
 
-// badHessians are destinations that do not fit.
-func badHessians(p *nabla.HessianPrep) []bad {
+// invalidHessianCalls returns calls with destinations that do not fit.
+func invalidHessianCalls(p *nabla.HessianPrep) []invalidCall {
 	into := func(dst mat.Symmetric) func(x []float64) (bool, error) {
 		return func(x []float64) (bool, error) {
 			_, err := p.Hessian(dst, x)
@@ -264,7 +265,7 @@ func badHessians(p *nabla.HessianPrep) []bad {
 	}
 	diagonal := mat.NewDiagDense(1, nil)
 	if p.Plan() == nil {
-		return []bad{
+		return []invalidCall{
 			{"Hessian(*sparse.SymCSC, x) of a dense backend", unsupportedKind, into(new(sparse.SymCSC))},
 			{"Sparse(nil, x) of a dense backend", unsupportedKind, func(x []float64) (bool, error) {
 				_, err := p.Sparse(nil, x)
@@ -273,15 +274,15 @@ func badHessians(p *nabla.HessianPrep) []bad {
 			{"Hessian(*mat.DiagDense, x)", unsupportedKind, into(diagonal)},
 		}
 	}
-	bads := []bad{{"Hessian(*mat.DiagDense, x)", unsupportedKind, into(diagonal)}}
-	for name, s := range neighbours(p.Plan().Pattern) {
+	bads := []invalidCall{{"Hessian(*mat.DiagDense, x)", unsupportedKind, into(diagonal)}}
+	for name, s := range otherPatterns(p.Plan().Pattern) {
 		for _, uplo := range []blas.Uplo{blas.All, blas.Upper, blas.Lower} {
 			t := s.Triangle(uplo)
 			if t.Equal(p.Plan().Pattern.Triangle(uplo)) {
 				continue
 			}
 			bads = append(bads,
-				bad{fmt.Sprintf("Sparse(dst, x) that stores %c of a pattern %s", uplo, name), patternKind,
+				invalidCall{fmt.Sprintf("Sparse(dst, x) that stores %c of a pattern %s", uplo, name), patternKind,
 					func(x []float64) (bool, error) {
 						data := nans(t.NNZ())
 						dst, err := sparse.NewSymCSC(t, uplo, data)
@@ -295,12 +296,13 @@ func badHessians(p *nabla.HessianPrep) []bad {
 	return bads
 }
 
-// destinations gives the operator what it cannot write to.
-func (c *checker) destinations(p *prepared, want Results) {
-	if p.bads == nil {
+// checkInvalidDestinations makes calls with destinations that do not fit. They must fail, write nothing, and leave the
+// object usable.
+func (c *checker) checkInvalidDestinations(p *prepared, want Results) {
+	if p.invalidCalls == nil {
 		return
 	}
-	for _, b := range p.bads() {
+	for _, b := range p.invalidCalls() {
 		wrote, err := b.run(append([]float64{}, c.x...))
 		switch {
 		case err == errSkip:
@@ -317,11 +319,11 @@ func (c *checker) destinations(p *prepared, want Results) {
 	}
 }
 
-// kindName is the type that a pointer to it stands for.
+// kindName returns the name of the type that kind points to.
 func kindName(kind any) string { return fmt.Sprintf("%T", kind)[1:] }
 
-// planned checks that an object and its clone keep to the pattern of the plan.
-func (c *checker) planned(p *prepared) {
+// checkPlan requires that an object and its clone return matrices over the pattern of the plan.
+func (c *checker) checkPlan(p *prepared) {
 	if p.plan == nil || p.plan() == nil {
 		return
 	}
@@ -330,7 +332,7 @@ func (c *checker) planned(p *prepared) {
 		c.failf("pattern", "Clone", "has not the pattern of its original")
 	}
 	for _, v := range p.variants {
-		o := c.made("pattern", v, c.x, c.t)
+		o := c.invoke("pattern", v, c.x, c.t)
 		if o == nil || o.first.into != nil || o.second.into != nil {
 			continue
 		}
@@ -342,10 +344,10 @@ func (c *checker) planned(p *prepared) {
 	}
 }
 
-// excused reports whether err is an answer: of a pattern that was found in another
-// branch than the one at hand, the entries that it misses are to be reported.
-func (c *checker) excused(err error) bool {
-	return c.s.turns && sparseBackend(c.b) && errors.As(err, patternKind)
+// isExpectedPatternError reports whether err is a correct answer: a pattern that was detected in another branch may
+// miss entries, which is a *nabla.PatternError.
+func (c *checker) isExpectedPatternError(err error) bool {
+	return c.s.otherBranch && sparseBackend(c.b) && errors.As(err, patternKind)
 }
 
 // sparseBackend reports whether b is an AutoSparse.

@@ -50,8 +50,7 @@ func forms(scenarios []difftest.Scenario) []difftest.Scenario {
 	return slices.DeleteFunc(scenarios, func(s difftest.Scenario) bool { return !strings.HasSuffix(s.Name, "/in") })
 }
 
-// TestSparseConformance: AutoSparse of every engine in all that the kit asks for, other
-// operators included.
+// TestSparseConformance runs the whole kit on AutoSparse of every engine, including operators that are not sparse.
 func TestSparseConformance(t *testing.T) {
 	for _, c := range []struct {
 		dense nabla.Backend
@@ -69,8 +68,7 @@ func TestSparseConformance(t *testing.T) {
 	}
 }
 
-// TestSparseSettings: the sparse scenarios, and the matrices of the default ones, with
-// every engine and setting.
+// TestSparseSettings runs the sparse scenarios, and the matrices of the default ones, with every engine and setting.
 func TestSparseSettings(t *testing.T) {
 	if n := len(matrices("sparse", false)); n != 38 {
 		t.Fatalf("%d sparse scenarios", n)
@@ -148,7 +146,7 @@ func TestSparseSettings(t *testing.T) {
 	})
 }
 
-// known gives out what was found before, as a user would who keeps patterns.
+// known is a detector that returns patterns found before, like a user who stores them.
 type known struct{}
 
 func (known) Name() string { return "known" }
@@ -277,8 +275,8 @@ func without(s *sparsity.Pattern, k int, mirror bool) *sparsity.Pattern {
 
 var errDetector = errors.New("the detector has no idea")
 
-// TestBrokenSparse: what is wrong with a sparse backend shows as the error that there is
-// for it, or as a number that is wrong.
+// TestBrokenSparse requires that each mistake of a sparse backend is reported, as the error for it or as a wrong
+// number.
 func TestBrokenSparse(t *testing.T) {
 	detector := func(name string, make func(s *sparsity.Pattern) (*sparsity.Pattern, error)) sparsity.Detector {
 		return mistaken{name, make}
@@ -360,7 +358,7 @@ func TestBrokenSparse(t *testing.T) {
 			}
 		}
 	}
-	// The same scenarios pass where nothing is broken, or the above says nothing.
+	// The same scenarios pass without a mistake, without which the above would prove nothing.
 	r := newRecorder(jacobian, hessian)
 	difftest.Check(r, nabla.AutoSparse{Dense: rev}, nil)
 	if len(*r.failed) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
-// Kind is what a row is about.
+// A Kind is the kind of call that a row measures.
 type Kind string
 
 // The kinds of rows.
@@ -23,27 +23,27 @@ const (
 	Preparation Kind = "preparation" // the preparation itself
 )
 
-// Measurement is a row of a Table. Times are medians of one call in nanoseconds. What
-// was not measured is NaN.
+// A Measurement is a row of a Table. Times are medians of one call in nanoseconds. Figures that were not measured are
+// NaN.
 type Measurement struct {
 	Backend, Scenario, Operator string
 	Kind                        Kind
 	Call                        string  // gradient, value and gradient, …
 	Calls                       float64 // evaluations of the function in one call, the mean of the first sixteen
-	Samples                     int     // how many times were measured
-	Evals                       int     // the calls in each sample
+	Samples                     int     // number of samples
+	Evals                       int     // calls in each sample
 	NS                          float64
 	Spread                      float64 // interquartile range / median of the samples
-	PlainNS                     float64 // of the function itself, over plain numbers
+	PlainNS                     float64 // time of the function itself, over plain numbers
 	Ratio                       float64 // NS / PlainNS
-	Allocs, Bytes               float64 // of one call
-	GC                          float64 // the part of the processor time that the collector took
-	Error                       float64 // the largest difference, relative to the largest number of its result
-	BreakEven                   float64 // calls after which preparation has paid for itself, +Inf for never
-	Err                         error   // why there are no numbers
+	Allocs, Bytes               float64 // per call
+	GC                          float64 // fraction of the processor time that the collector took
+	Error                       float64 // largest difference, relative to the largest component of its result
+	BreakEven                   float64 // calls after which preparation has paid off, +Inf for never
+	Err                         error   // nil, or the reason that there are no figures
 }
 
-// unknown is r without numbers.
+// unknown returns r without figures.
 func (r Measurement) unknown() Measurement {
 	nan := math.NaN()
 	r.Calls, r.NS, r.Spread, r.PlainNS, r.Ratio = nan, nan, nan, nan, nan
@@ -52,13 +52,13 @@ func (r Measurement) unknown() Measurement {
 	return r
 }
 
-// Table is what Benchmark measured.
+// A Table is the result of Benchmark.
 type Table struct{ Rows []Measurement }
 
-// Formats are the formats of Table.Write.
+// Formats lists the formats of Table.Write.
 var Formats = []string{"table", "csv", "json", "markdown"}
 
-// String is the table for people. The units are in the cells.
+// String returns a table for people. Units are in the cells. Errors follow the table.
 func (t *Table) String() string {
 	var b strings.Builder
 	tabular.Text(&b, tableColumns, t.cells()) // a Builder takes everything
@@ -70,8 +70,8 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// Write writes the table in one of Formats. Numbers of csv and json are in
-// nanoseconds and bytes; one that is not finite is empty, or null.
+// Write writes the table in one of Formats. csv and json have nanoseconds and bytes; a number that is not finite is
+// empty, or null.
 func (t *Table) Write(w io.Writer, format string) error {
 	switch format {
 	case "table":
@@ -95,6 +95,7 @@ var tableColumns = []tabular.Column{
 	{Name: "gc"}, {Name: "error"}, {Name: "", Word: true},
 }
 
+// cells returns the rows of the table as text, in the order of tableColumns.
 func (t *Table) cells() [][]string {
 	var all [][]string
 	for _, r := range t.Rows {
@@ -122,7 +123,7 @@ func (t *Table) cells() [][]string {
 	return all
 }
 
-// field is a column of csv and json.
+// A field is a column of csv and json.
 type field struct {
 	name  string
 	value func(r *Measurement) any
@@ -179,7 +180,7 @@ func (t *Table) csv(w io.Writer) error {
 	return c.Error()
 }
 
-// json writes an array with an object per line.
+// json writes an array with one object per line.
 func (t *Table) json(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("[")

@@ -1,8 +1,8 @@
 package coded
 
-// The functions of the scenarios about what a function may do that an engine has to bear.
+// The functions of the scenarios whose names begin with behaviour/.
 
-// branch is (x₀², x₀x₁) for negative x₀, (3x₁, x₀) otherwise.
+// branch computes (x₀², x₀x₁) for negative x₀, (3x₁, x₀) otherwise.
 //
 //nabla:differentiate
 func branch(y, x []float64) {
@@ -20,7 +20,7 @@ func branchVector(x []float64) []float64 {
 	return y
 }
 
-// branchScalar is x₀³x₁ for negative x₀, x₀x₁² otherwise.
+// branchScalar computes x₀³x₁ for negative x₀, x₀x₁² otherwise.
 //
 //nabla:differentiate
 func branchScalar(x []float64) float64 {
@@ -30,7 +30,7 @@ func branchScalar(x []float64) float64 {
 	return x[0] * x[1] * x[1]
 }
 
-// loop starts with x₀ and takes v² + x₁ until that is 50, 20 times at most.
+// loop iterates v ← v² + x₁ from v = x₀ until v is at least 50, at most 20 times.
 //
 //nabla:differentiate
 func loop(x []float64) float64 {
@@ -53,7 +53,7 @@ func constantScalar(x []float64) float64 { return 4 }
 //nabla:differentiate
 func returnsInput(x []float64) []float64 { return x }
 
-// overwritesInput is Σ (2x)².
+// overwritesInput computes Σ (2x)² and doubles x.
 //
 //nabla:differentiate
 func overwritesInput(x []float64) float64 {
@@ -65,7 +65,7 @@ func overwritesInput(x []float64) float64 {
 	return s
 }
 
-// prefixSums is the squares of the prefix sums of the prefix sums.
+// prefixSums computes the squares of the prefix sums of the prefix sums.
 //
 //nabla:differentiate
 func prefixSums(y, x []float64) {
@@ -89,7 +89,7 @@ func prefixSumsVector(x []float64) []float64 {
 	return y
 }
 
-// gram is XᵀX for a matrix of two columns, both row after row.
+// gram computes XᵀX for a matrix X of two columns; both are stored row by row.
 //
 //nabla:differentiate
 func gram(y, x []float64) {
@@ -111,7 +111,7 @@ func gramVector(x []float64) []float64 {
 	return y
 }
 
-// gramNorm is ‖XᵀX‖².
+// gramNorm computes ‖XᵀX‖².
 //
 //nabla:differentiate
 func gramNorm(x []float64) float64 {
@@ -127,7 +127,7 @@ func gramNorm(x []float64) float64 {
 //nabla:differentiate
 func cube(x []float64) float64 { return x[0] * x[0] * x[0] }
 
-// wide is (i+1)·x² + its neighbour, of more outputs than inputs.
+// wide computes c·x² plus the next input for each output, with c = 1, 2, …; it has more outputs than inputs.
 //
 //nabla:differentiate
 func wide(y, x []float64) {
@@ -144,7 +144,7 @@ func wideVector(x []float64) []float64 {
 	return y
 }
 
-// wideScalar is Σ (i+1)·x².
+// wideScalar computes Σ (i+1)·x².
 //
 //nabla:differentiate
 func wideScalar(x []float64) float64 {
@@ -155,7 +155,7 @@ func wideScalar(x []float64) float64 {
 	return s
 }
 
-// large is Σ x[i]²·x[i+1].
+// large computes Σ x[i]²·x[i+1].
 //
 //nabla:differentiate
 func large(x []float64) float64 {

@@ -1,9 +1,8 @@
 package coded
 
-// The functions of the scenarios of a modifier: one of those below, with what the
-// modifier binds.
+// The functions of scenarios with a modifier: a function of the catalogue, combined with bound data.
 
-// The functions that a bound struct names.
+// The functions that a bound struct can name.
 const (
 	sineBase = iota
 	curveBase
@@ -19,16 +18,17 @@ const (
 	nothingBase
 )
 
-// What a modifier makes of the function.
+// The modifiers.
 const (
-	constant        = iota + 1 // A times as much
-	structure                  // Times times as much, by additions, and negated where Minus is set
+	constant        = iota + 1 // A times the function
+	structure                  // Times times the function, by additions, and negated if Minus is set
 	cache                      // computed in Useful and copied from there
 	cacheStruct                // the same, with a write to Useless
-	constantOrCache            // computed in Useful, A + V[0] times as much
+	constantOrCache            // computed in Useful, A + V[0] times the function
 )
 
-// binding is what the function of a scenario with a modifier reads.
+// A binding holds the data that the function of a scenario with a modifier reads: Base names the function, Kind the
+// modifier.
 type binding struct {
 	Base, Kind      int
 	A               float64
@@ -38,7 +38,7 @@ type binding struct {
 	Useful, Useless []float64
 }
 
-// compute writes all of y, as the function that is named.
+// compute writes all of y by the function Base.
 func (b *binding) compute(y, x []float64) {
 	switch b.Base {
 	case sineBase:
@@ -66,7 +66,7 @@ func (b *binding) compute(y, x []float64) {
 	}
 }
 
-// outputs is how many outputs there are for n inputs.
+// outputs returns the number of outputs of Base for n inputs.
 func (b *binding) outputs(n int) int {
 	switch b.Base {
 	case sineBase, copyBase:
@@ -87,7 +87,7 @@ func (b *binding) outputs(n int) int {
 	return 1
 }
 
-// scaledInto is the function in place, times what the struct says.
+// scaledInto computes Base, multiplied as Kind requires.
 //
 //nabla:differentiate
 func scaledInto(y, x []float64, b *binding) {
@@ -123,8 +123,7 @@ func scaledScalar(x []float64, b *binding) float64 {
 	return y[0]
 }
 
-// cachedInto is the function in place, by way of a slice of the struct. It has no form
-// over Reals, which such a slice cannot hold.
+// cachedInto computes Base in a slice of the struct. It has no form over Reals, as the slice cannot hold them.
 //
 //nabla:differentiate
 func cachedInto(y, x []float64, b *binding) {
@@ -132,7 +131,7 @@ func cachedInto(y, x []float64, b *binding) {
 		buf := b.Useful[:len(y)]
 		b.compute(buf, x)
 		copy(y, buf)
-	} else { // at another size than the struct was made for
+	} else { // a size that the struct was not made for
 		b.compute(y, x)
 	}
 	switch b.Kind {

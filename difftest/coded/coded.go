@@ -9,17 +9,17 @@ import (
 	bands "github.com/nabla-ad/nabla/difftest/internal/banded"
 )
 
-// forms are the shapes of one function, nil where no scenario takes it so.
+// A forms holds the forms of one function, nil if no scenario takes it in that form.
 type forms struct {
-	base   int // of modifiers; -1 where there are none
+	base   int // name of the function for modifiers; -1 if none are applied
 	into   func(y, x []float64)
 	vector func(x []float64) []float64
 	scalar func(x []float64) float64
-	number func(x float64) float64   // of derivatives of first and second order
-	curve  func(t float64) []float64 // the same, of several outputs
+	number func(x float64) float64   // for derivatives of first and second order
+	curve  func(t float64) []float64 // the same, with several outputs
 }
 
-// functions are the forms by what the names of scenarios begin with.
+// functions maps the first one or two elements of scenario names to functions.
 var functions = map[string]forms{
 	"num_to_num":         {base: sineBase, scalar: sineScalar, number: sineNumber},
 	"onevec_to_onevec":   {base: sineBase, into: sine, vector: sineVector},
@@ -66,14 +66,14 @@ var functions = map[string]forms{
 	"behaviour/large":              {base: -1, scalar: large},
 }
 
-// kinds are the modifiers by name.
+// kinds maps the names of modifiers to their constants.
 var kinds = map[string]int{
 	"constant": constant, "structure": structure, "cache": cache, "cache_struct": cacheStruct,
 	"constant_or_cache": constantOrCache,
 }
 
-// Function is the function of s with generated code, nil where there is none: what
-// closures capture, rules and derivatives inside are not for generated code.
+// Function returns the function of s with generated code, or nil if there is none: generated code does not support
+// closures that capture data, custom rules and nested derivatives.
 func Function(s *difftest.Scenario) *difftest.Function {
 	parts := strings.SplitN(s.Name, "/", 3)
 	f, ok := functions[parts[0]]
@@ -97,7 +97,7 @@ func Function(s *difftest.Scenario) *difftest.Function {
 	return f.bound(s, s.Contexts[0])
 }
 
-// form is the function in the shape that the operator of s takes.
+// form returns the function in the form that the operator of s takes, or nil.
 func (f forms) form(s *difftest.Scenario) any {
 	ofNumber := s.XShape.Number && (s.Operator == "derivative" || s.Operator == "second_derivative")
 	switch {
@@ -122,7 +122,7 @@ func scalar(s *difftest.Scenario) bool {
 	return s.YShape.Number || s.Operator == "gradient" || s.Operator == "hvp" || s.Operator == "hessian"
 }
 
-// bound is the function with what the modifier binds.
+// bound returns the function with a modifier, whose context is c.
 func (f forms) bound(s *difftest.Scenario, c difftest.Context) *difftest.Function {
 	own, other := newBinding(f.base, kinds[c.Name], s.M()), newBinding(f.base, kinds[c.Name], s.M())
 	other.set(c.Other)
@@ -145,13 +145,13 @@ func (f forms) bound(s *difftest.Scenario, c difftest.Context) *difftest.Functio
 	return r
 }
 
-// newBinding is for a function with m outputs.
+// newBinding returns the data of a function with m outputs.
 func newBinding(base, kind, m int) *binding {
 	return &binding{Base: base, Kind: kind, V: []float64{0}, Useful: make([]float64, max(m, 1)),
 		Useless: make([]float64, 2)}
 }
 
-// set makes b that of factor.
+// set sets the data so that results are multiplied by factor.
 func (b *binding) set(factor float64) {
 	switch b.Kind {
 	case constant:
@@ -166,8 +166,7 @@ func (b *binding) set(factor float64) {
 	}
 }
 
-// bandedOf is the function of a scenario with a banded matrix, whose width is the end of
-// its name, or nil.
+// bandedOf returns the function of a scenario with a banded matrix, whose width is at the end of its name, or nil.
 func bandedOf(s *difftest.Scenario, name string) any {
 	kind, width, ok := strings.Cut(name, "_band")
 	if !ok {

@@ -2,8 +2,7 @@ package coded
 
 import "math"
 
-// The functions of the catalogue, each in the shapes in which scenarios take it. Those
-// with y write all of it.
+// The functions of the catalogue, in each form in which scenarios take them. Functions with y write all of it.
 
 //nabla:differentiate
 func sine(y, x []float64) {
@@ -25,7 +24,7 @@ func sineVector(x []float64) []float64 {
 	return y
 }
 
-// curve is sin t in the first half of y and sin 2t in the second.
+// curve computes sin t in the first half of y and sin 2t in the second.
 //
 //nabla:differentiate
 func curve(y, x []float64) {
@@ -48,7 +47,7 @@ func curveVector(x []float64) []float64 {
 	return y
 }
 
-// curves is the matrix with columns curve(t) and curve(3t).
+// curves computes the matrix with columns curve(t) and curve(3t).
 //
 //nabla:differentiate
 func curves(y, x []float64) {
@@ -67,7 +66,7 @@ func curvesVector(x []float64) []float64 {
 	return y
 }
 
-// powers is (Σ x⁴)(Σ x⁶).
+// powers computes (Σ x⁴)(Σ x⁶).
 //
 //nabla:differentiate
 func powers(x []float64) float64 {
@@ -162,10 +161,10 @@ func nothingNumber(x float64) []float64 { return nil }
 //nabla:differentiate
 func nothingVector(x []float64) []float64 { return nil }
 
-// banded is an upper triangular matrix, diagonal after diagonal.
+// A banded is an upper triangular matrix, as a list of diagonals.
 type banded struct{ Diagonals [][]float64 }
 
-// at is the entry of row i and column i+k; 1 where the matrix has no such row.
+// at returns the entry in row i and column i+k; 1 if the matrix has no such row.
 func (m *banded) at(i, k int) float64 {
 	if d := m.Diagonals[k]; i < len(d) {
 		return d[i]
@@ -173,7 +172,7 @@ func (m *banded) at(i, k int) float64 {
 	return 1
 }
 
-// row is row i of the product of the matrix and x².
+// row returns row i of the product of the matrix and x².
 func (m *banded) row(i int, x []float64) float64 {
 	s := 0.0
 	for k := range min(len(m.Diagonals), len(x)-i) {

@@ -5933,7 +5933,7 @@ func scaledScalarTraced(x []nabla.Real, b *binding) (r nabla.Real) {
 	return y[0]
 }
 
-// cachedIntoTangent does what cachedInto(y, x, b) does, and computes its derivative in the direction xDot, from bound.go:130.
+// cachedIntoTangent does what cachedInto(y, x, b) does, and computes its derivative in the direction xDot, from bound.go:129.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -5970,7 +5970,7 @@ func cachedIntoTangent(y, x []float64, b *binding, yDot, xDot []float64, bDot *b
 	}
 }
 
-// cachedIntoTangent4 does what cachedInto(y, x, b) does, and computes its derivatives in 4 directions, those of xDot, from bound.go:130.
+// cachedIntoTangent4 does what cachedInto(y, x, b) does, and computes its derivatives in 4 directions, those of xDot, from bound.go:129.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -6018,7 +6018,7 @@ func cachedIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64, bDo
 	}
 }
 
-// cachedIntoAdjoint does what cachedInto(y, x, b) does, from bound.go:130.
+// cachedIntoAdjoint does what cachedInto(y, x, b) does, from bound.go:129.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // In the beginning bBar holds zeros, in the shape of what it is named after.
@@ -6162,7 +6162,7 @@ func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *b
 	}
 }
 
-// cachedIntoAdjoint4 does what cachedIntoAdjoint does for 4 sets of weights at once, from bound.go:130.
+// cachedIntoAdjoint4 does what cachedIntoAdjoint does for 4 sets of weights at once, from bound.go:129.
 // Each array holds 4 numbers, one for each set.
 func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBar *bindingLanes4, ws *AdjointWork) {
 	rt.SpansApart("cachedIntoAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -6344,7 +6344,7 @@ func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBa
 }
 
 // cachedIntoAdjointTangent computes what cachedIntoAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from bound.go:130.
+// for constant weights, from bound.go:129.
 func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork, yDot, xDot []float64, bDot *binding, yBarDot, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) {
 	rt.Apart("cachedIntoAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -6579,7 +6579,7 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 	}
 }
 
-// cachedIntoTraced is cachedInto over Reals, from bound.go:130.
+// cachedIntoTraced is cachedInto over Reals, from bound.go:129.
 func cachedIntoTraced(y, x []nabla.Real, b *bindingReal) {
 	if len(b.Useful) >= len(y) {
 		buf := b.Useful[:len(y)]
@@ -6600,7 +6600,7 @@ func cachedIntoTraced(y, x []nabla.Real, b *bindingReal) {
 	}
 }
 
-// cachedVectorTangent returns cachedVector(x, b) and its derivative in the direction xDot, from bound.go:151.
+// cachedVectorTangent returns cachedVector(x, b) and its derivative in the direction xDot, from bound.go:150.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -6619,7 +6619,7 @@ func cachedVectorTangent(x []float64, b *binding, xDot []float64, bDot *binding)
 	return y, yDot
 }
 
-// cachedVectorTangent4 returns cachedVector(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:151.
+// cachedVectorTangent4 returns cachedVector(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:150.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -6638,7 +6638,7 @@ func cachedVectorTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 	return y, yDot
 }
 
-// cachedVectorAdjoint returns cachedVector(x, b), from bound.go:151.
+// cachedVectorAdjoint returns cachedVector(x, b), from bound.go:150.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // In the beginning bBar holds zeros, in the shape of what it is named after.
@@ -6715,7 +6715,7 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	return
 }
 
-// cachedVectorAdjoint4 does what cachedVectorAdjoint does for 4 sets of weights at once, from bound.go:151.
+// cachedVectorAdjoint4 does what cachedVectorAdjoint does for 4 sets of weights at once, from bound.go:150.
 // Each array holds 4 numbers, one for each set.
 func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bindingLanes4, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("cachedVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -6795,7 +6795,7 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 }
 
 // cachedVectorAdjointTangent computes what cachedVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:151.
+// for constant weights, from bound.go:150.
 func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("cachedVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -6930,7 +6930,7 @@ func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	return
 }
 
-// cachedVectorTraced is cachedVector over Reals, from bound.go:151.
+// cachedVectorTraced is cachedVector over Reals, from bound.go:150.
 func cachedVectorTraced(x []nabla.Real, b *bindingReal) (r []nabla.Real) {
 	t := bindingOutputsTraced1(b, len(x))
 	y := make([]nabla.Real, t)
@@ -6938,7 +6938,7 @@ func cachedVectorTraced(x []nabla.Real, b *bindingReal) (r []nabla.Real) {
 	return y
 }
 
-// cachedScalarTangent returns cachedScalar(x, b) and its derivative in the direction xDot, from bound.go:158.
+// cachedScalarTangent returns cachedScalar(x, b) and its derivative in the direction xDot, from bound.go:157.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -6956,7 +6956,7 @@ func cachedScalarTangent(x []float64, b *binding, xDot []float64, bDot *binding)
 	return y[0], yDot[0]
 }
 
-// cachedScalarTangent4 returns cachedScalar(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:158.
+// cachedScalarTangent4 returns cachedScalar(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:157.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // In the beginning bDot holds zeros, in the shape of what it is named after.
@@ -6974,7 +6974,7 @@ func cachedScalarTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 	return y[0], yDot[0][0], yDot[0][1], yDot[0][2], yDot[0][3]
 }
 
-// cachedScalarAdjoint returns cachedScalar(x, b), from bound.go:158.
+// cachedScalarAdjoint returns cachedScalar(x, b), from bound.go:157.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // In the beginning bBar holds zeros, in the shape of what it is named after.
@@ -7054,7 +7054,7 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 }
 
 // cachedScalarAdjointTangent computes what cachedScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:158.
+// for constant weights, from bound.go:157.
 func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("cachedScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -7194,14 +7194,14 @@ func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	return
 }
 
-// cachedScalarTraced is cachedScalar over Reals, from bound.go:158.
+// cachedScalarTraced is cachedScalar over Reals, from bound.go:157.
 func cachedScalarTraced(x []nabla.Real, b *bindingReal) (r nabla.Real) {
 	var y [1]nabla.Real
 	cachedIntoTraced111(y[:], x, b)
 	return y[0]
 }
 
-// sineTangent does what sine(y, x) does, and computes its derivative in the direction xDot, from functions.go:9.
+// sineTangent does what sine(y, x) does, and computes its derivative in the direction xDot, from functions.go:8.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func sineTangent(y, x, yDot, xDot []float64) {
@@ -7221,7 +7221,7 @@ func sineTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// sineTangent4 does what sine(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:9.
+// sineTangent4 does what sine(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:8.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func sineTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -7250,7 +7250,7 @@ func sineTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// sineAdjoint does what sine(y, x) does, from functions.go:9.
+// sineAdjoint does what sine(y, x) does, from functions.go:8.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -7285,7 +7285,7 @@ func sineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// sineAdjoint4 does what sineAdjoint does for 4 sets of weights at once, from functions.go:9.
+// sineAdjoint4 does what sineAdjoint does for 4 sets of weights at once, from functions.go:8.
 // Each array holds 4 numbers, one for each set.
 func sineAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("sineAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -7331,7 +7331,7 @@ func sineAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // sineAdjointTangent computes what sineAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:9.
+// for constant weights, from functions.go:8.
 func sineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sineAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -7387,7 +7387,7 @@ func sineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot,
 	}
 }
 
-// sineTraced is sine over Reals, from functions.go:9.
+// sineTraced is sine over Reals, from functions.go:8.
 func sineTraced(y, x []nabla.Real) {
 	for i := 0; i < len(x); i++ {
 		v := x[i]
@@ -7395,20 +7395,20 @@ func sineTraced(y, x []nabla.Real) {
 	}
 }
 
-// sineNumberTangent returns sineNumber(x) and its derivative in the direction xDot, from functions.go:16.
+// sineNumberTangent returns sineNumber(x) and its derivative in the direction xDot, from functions.go:15.
 func sineNumberTangent(x, xDot float64) (r, rDot float64) {
 	t := math.Sin(x)
 	return t, xDot * math.Cos(x)
 }
 
-// sineNumberTangent4 returns sineNumber(x) and its derivatives in 4 directions, those of xDot0, xDot1, xDot2, xDot3, from functions.go:16.
+// sineNumberTangent4 returns sineNumber(x) and its derivatives in 4 directions, those of xDot0, xDot1, xDot2, xDot3, from functions.go:15.
 func sineNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := math.Sin(x)
 	t1 := math.Cos(x)
 	return t, xDot0 * t1, xDot1 * t1, xDot2 * t1, xDot3 * t1
 }
 
-// sineNumberAdjoint returns sineNumber(x), from functions.go:16.
+// sineNumberAdjoint returns sineNumber(x), from functions.go:15.
 // It returns as xBar those by the numbers it takes.
 // The zero value of ws is ready.
 func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
@@ -7420,7 +7420,7 @@ func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	return
 }
 
-// sineNumberAdjointOnly does what sineNumberAdjoint does without the value, from functions.go:16.
+// sineNumberAdjointOnly does what sineNumberAdjoint does without the value, from functions.go:15.
 func sineNumberAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7430,7 +7430,7 @@ func sineNumberAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64) {
 }
 
 // sineNumberAdjointTangent computes what sineNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:16.
+// for constant weights, from functions.go:15.
 func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar, xBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7443,7 +7443,7 @@ func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r
 	return
 }
 
-// sineNumberHVP does of what sineNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:16.
+// sineNumberHVP does of what sineNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:15.
 func sineNumberHVP(x, rBar float64, ws *AdjointWork, xDot float64) (xBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7452,12 +7452,12 @@ func sineNumberHVP(x, rBar float64, ws *AdjointWork, xDot float64) (xBarDot floa
 	return
 }
 
-// sineNumberTraced is sineNumber over Reals, from functions.go:16.
+// sineNumberTraced is sineNumber over Reals, from functions.go:15.
 func sineNumberTraced(x nabla.Real) (r nabla.Real) {
 	return nabla.Sin(x)
 }
 
-// sineScalarTangent returns sineScalar(x) and its derivative in the direction xDot, from functions.go:19.
+// sineScalarTangent returns sineScalar(x) and its derivative in the direction xDot, from functions.go:18.
 func sineScalarTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -7467,7 +7467,7 @@ func sineScalarTangent(x, xDot []float64) (r, rDot float64) {
 	return t1, xDot[0] * math.Cos(t)
 }
 
-// sineScalarTangent4 returns sineScalar(x) and its derivatives in 4 directions, those of xDot, from functions.go:19.
+// sineScalarTangent4 returns sineScalar(x) and its derivatives in 4 directions, those of xDot, from functions.go:18.
 func sineScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -7479,7 +7479,7 @@ func sineScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 	return t1, xDotRow[0] * t2, xDotRow[1] * t2, xDotRow[2] * t2, xDotRow[3] * t2
 }
 
-// sineScalarAdjoint returns sineScalar(x), from functions.go:19.
+// sineScalarAdjoint returns sineScalar(x), from functions.go:18.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -7495,7 +7495,7 @@ func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 flo
 	return
 }
 
-// sineScalarAdjointOnly does what sineScalarAdjoint does without the value, from functions.go:19.
+// sineScalarAdjointOnly does what sineScalarAdjoint does without the value, from functions.go:18.
 func sineScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sineScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -7509,7 +7509,7 @@ func sineScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // sineScalarAdjointTangent computes what sineScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:19.
+// for constant weights, from functions.go:18.
 func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sineScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -7534,7 +7534,7 @@ func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, 
 	return
 }
 
-// sineScalarHVP does of what sineScalarAdjointTangent does only what gives derivatives of the bars, from functions.go:19.
+// sineScalarHVP does of what sineScalarAdjointTangent does only what gives derivatives of the bars, from functions.go:18.
 func sineScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sineScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -7551,12 +7551,12 @@ func sineScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []f
 	xBarDot[0] += rBar * -(xDot[0] * math.Sin(t2))
 }
 
-// sineScalarTraced is sineScalar over Reals, from functions.go:19.
+// sineScalarTraced is sineScalar over Reals, from functions.go:18.
 func sineScalarTraced(x []nabla.Real) (r nabla.Real) {
 	return nabla.Sin(x[0])
 }
 
-// sineVectorTangent returns sineVector(x) and its derivative in the direction xDot, from functions.go:22.
+// sineVectorTangent returns sineVector(x) and its derivative in the direction xDot, from functions.go:21.
 func sineVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -7573,7 +7573,7 @@ func sineVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// sineVectorTangent4 returns sineVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:22.
+// sineVectorTangent4 returns sineVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:21.
 func sineVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -7599,7 +7599,7 @@ func sineVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 	return y, yDot
 }
 
-// sineVectorAdjoint returns sineVector(x), from functions.go:22.
+// sineVectorAdjoint returns sineVector(x), from functions.go:21.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -7637,7 +7637,7 @@ func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// sineVectorAdjoint4 does what sineVectorAdjoint does for 4 sets of weights at once, from functions.go:22.
+// sineVectorAdjoint4 does what sineVectorAdjoint does for 4 sets of weights at once, from functions.go:21.
 // Each array holds 4 numbers, one for each set.
 func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("sineVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -7692,7 +7692,7 @@ func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 }
 
 // sineVectorAdjointTangent computes what sineVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:22.
+// for constant weights, from functions.go:21.
 func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("sineVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -7743,14 +7743,14 @@ func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 	return
 }
 
-// sineVectorTraced is sineVector over Reals, from functions.go:22.
+// sineVectorTraced is sineVector over Reals, from functions.go:21.
 func sineVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, len(x))
 	sineTraced(y, x)
 	return y
 }
 
-// curveTangent does what curve(y, x) does, and computes its derivative in the direction xDot, from functions.go:31.
+// curveTangent does what curve(y, x) does, and computes its derivative in the direction xDot, from functions.go:30.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func curveTangent(y, x, yDot, xDot []float64) {
@@ -7776,7 +7776,7 @@ func curveTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// curveTangent4 does what curve(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:31.
+// curveTangent4 does what curve(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:30.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func curveTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -7814,7 +7814,7 @@ func curveTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// curveAdjoint does what curve(y, x) does, from functions.go:31.
+// curveAdjoint does what curve(y, x) does, from functions.go:30.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -7855,7 +7855,7 @@ func curveAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// curveAdjoint4 does what curveAdjoint does for 4 sets of weights at once, from functions.go:31.
+// curveAdjoint4 does what curveAdjoint does for 4 sets of weights at once, from functions.go:30.
 // Each array holds 4 numbers, one for each set.
 func curveAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("curveAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -7919,7 +7919,7 @@ func curveAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // curveAdjointTangent computes what curveAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:31.
+// for constant weights, from functions.go:30.
 func curveAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("curveAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -7987,7 +7987,7 @@ func curveAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot
 	}
 }
 
-// curveTraced is curve over Reals, from functions.go:31.
+// curveTraced is curve over Reals, from functions.go:30.
 func curveTraced(y, x []nabla.Real) {
 	for i := 0; i < len(y); i++ {
 		if 2*i < len(y) {
@@ -7998,7 +7998,7 @@ func curveTraced(y, x []nabla.Real) {
 	}
 }
 
-// curveNumberTangent returns curveNumber(t) and its derivative in the direction tDot, from functions.go:42.
+// curveNumberTangent returns curveNumber(t) and its derivative in the direction tDot, from functions.go:41.
 func curveNumberTangent(t, tDot float64) (r, rDot []float64) {
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
@@ -8006,7 +8006,7 @@ func curveNumberTangent(t, tDot float64) (r, rDot []float64) {
 	return t1, t1Dot
 }
 
-// curveNumberTangent4 returns curveNumber(t) and its derivatives in 4 directions, those of tDot0, tDot1, tDot2, tDot3, from functions.go:42.
+// curveNumberTangent4 returns curveNumber(t) and its derivatives in 4 directions, those of tDot0, tDot1, tDot2, tDot3, from functions.go:41.
 func curveNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rDot [][4]float64) {
 	lanes := [4]float64{tDot0, tDot1, tDot2, tDot3}
 	t2Dot := [][4]float64{lanes}
@@ -8015,7 +8015,7 @@ func curveNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rD
 	return t1, t1Dot
 }
 
-// curveNumberAdjoint returns curveNumber(t), from functions.go:42.
+// curveNumberAdjoint returns curveNumber(t), from functions.go:41.
 // It returns as tBar those by the numbers it takes.
 // The zero value of ws is ready.
 func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
@@ -8038,7 +8038,7 @@ func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float
 	return
 }
 
-// curveNumberAdjoint4 does what curveNumberAdjoint does for 4 sets of weights at once, from functions.go:42.
+// curveNumberAdjoint4 does what curveNumberAdjoint does for 4 sets of weights at once, from functions.go:41.
 // Each array holds 4 numbers, one for each set.
 func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
@@ -8070,7 +8070,7 @@ func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []f
 }
 
 // curveNumberAdjointTangent computes what curveNumberAdjoint does and the derivatives of its bars in the direction tDot,
-// for constant weights, from functions.go:42.
+// for constant weights, from functions.go:41.
 func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8103,14 +8103,14 @@ func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot
 	return
 }
 
-// curveNumberTraced is curveNumber over Reals, from functions.go:42.
+// curveNumberTraced is curveNumber over Reals, from functions.go:41.
 func curveNumberTraced(t nabla.Real) (r []nabla.Real) {
 	t2 := []nabla.Real{t}
 	t1 := curveVectorTraced(t2)
 	return t1
 }
 
-// curveVectorTangent returns curveVector(x) and its derivative in the direction xDot, from functions.go:45.
+// curveVectorTangent returns curveVector(x) and its derivative in the direction xDot, from functions.go:44.
 func curveVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -8133,7 +8133,7 @@ func curveVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// curveVectorTangent4 returns curveVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:45.
+// curveVectorTangent4 returns curveVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:44.
 func curveVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -8168,7 +8168,7 @@ func curveVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4
 	return y, yDot
 }
 
-// curveVectorAdjoint returns curveVector(x), from functions.go:45.
+// curveVectorAdjoint returns curveVector(x), from functions.go:44.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar1.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
 func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
@@ -8212,7 +8212,7 @@ func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float
 	return
 }
 
-// curveVectorAdjoint4 does what curveVectorAdjoint does for 4 sets of weights at once, from functions.go:45.
+// curveVectorAdjoint4 does what curveVectorAdjoint does for 4 sets of weights at once, from functions.go:44.
 // Each array holds 4 numbers, one for each set.
 func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.SpansApart("curveVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -8285,7 +8285,7 @@ func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWor
 }
 
 // curveVectorAdjointTangent computes what curveVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:45.
+// for constant weights, from functions.go:44.
 func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64) (r1 []float64) {
 	rt.Apart("curveVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -8347,14 +8347,14 @@ func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot
 	return
 }
 
-// curveVectorTraced is curveVector over Reals, from functions.go:45.
+// curveVectorTraced is curveVector over Reals, from functions.go:44.
 func curveVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 2)
 	curveTraced(y, x)
 	return y
 }
 
-// curvesTangent does what curves(y, x) does, and computes its derivative in the direction xDot, from functions.go:54.
+// curvesTangent does what curves(y, x) does, and computes its derivative in the direction xDot, from functions.go:53.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func curvesTangent(y, x, yDot, xDot []float64) {
@@ -8400,7 +8400,7 @@ func curvesTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// curvesTangent4 does what curves(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:54.
+// curvesTangent4 does what curves(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:53.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func curvesTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -8472,7 +8472,7 @@ func curvesTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// curvesAdjoint does what curves(y, x) does, from functions.go:54.
+// curvesAdjoint does what curves(y, x) does, from functions.go:53.
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -8546,7 +8546,7 @@ func curvesAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// curvesAdjoint4 does what curvesAdjoint does for 4 sets of weights at once, from functions.go:54.
+// curvesAdjoint4 does what curvesAdjoint does for 4 sets of weights at once, from functions.go:53.
 // Each array holds 4 numbers, one for each set.
 func curvesAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("curvesAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
@@ -8675,7 +8675,7 @@ func curvesAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork)
 }
 
 // curvesAdjointTangent computes what curvesAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:54.
+// for constant weights, from functions.go:53.
 func curvesAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("curvesAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -8801,7 +8801,7 @@ func curvesAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, 
 	}
 }
 
-// curvesTraced is curves over Reals, from functions.go:54.
+// curvesTraced is curves over Reals, from functions.go:53.
 func curvesTraced(y, x []nabla.Real) {
 	half := len(y) / 2
 	curveTraced(y[:half], x)
@@ -8809,7 +8809,7 @@ func curvesTraced(y, x []nabla.Real) {
 	curveTraced(y[half:], t)
 }
 
-// curvesNumberTangent returns curvesNumber(t) and its derivative in the direction tDot, from functions.go:61.
+// curvesNumberTangent returns curvesNumber(t) and its derivative in the direction tDot, from functions.go:60.
 func curvesNumberTangent(t, tDot float64) (r, rDot []float64) {
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
@@ -8817,7 +8817,7 @@ func curvesNumberTangent(t, tDot float64) (r, rDot []float64) {
 	return t1, t1Dot
 }
 
-// curvesNumberTangent4 returns curvesNumber(t) and its derivatives in 4 directions, those of tDot0, tDot1, tDot2, tDot3, from functions.go:61.
+// curvesNumberTangent4 returns curvesNumber(t) and its derivatives in 4 directions, those of tDot0, tDot1, tDot2, tDot3, from functions.go:60.
 func curvesNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rDot [][4]float64) {
 	lanes := [4]float64{tDot0, tDot1, tDot2, tDot3}
 	t2Dot := [][4]float64{lanes}
@@ -8826,7 +8826,7 @@ func curvesNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, r
 	return t1, t1Dot
 }
 
-// curvesNumberAdjoint returns curvesNumber(t), from functions.go:61.
+// curvesNumberAdjoint returns curvesNumber(t), from functions.go:60.
 // It returns as tBar those by the numbers it takes.
 // The zero value of ws is ready.
 func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
@@ -8855,7 +8855,7 @@ func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []floa
 	return
 }
 
-// curvesNumberAdjoint4 does what curvesNumberAdjoint does for 4 sets of weights at once, from functions.go:61.
+// curvesNumberAdjoint4 does what curvesNumberAdjoint does for 4 sets of weights at once, from functions.go:60.
 // Each array holds 4 numbers, one for each set.
 func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
@@ -8893,7 +8893,7 @@ func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []
 }
 
 // curvesNumberAdjointTangent computes what curvesNumberAdjoint does and the derivatives of its bars in the direction tDot,
-// for constant weights, from functions.go:61.
+// for constant weights, from functions.go:60.
 func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8938,14 +8938,14 @@ func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDo
 	return
 }
 
-// curvesNumberTraced is curvesNumber over Reals, from functions.go:61.
+// curvesNumberTraced is curvesNumber over Reals, from functions.go:60.
 func curvesNumberTraced(t nabla.Real) (r []nabla.Real) {
 	t2 := []nabla.Real{t}
 	t1 := curvesVectorTraced(t2)
 	return t1
 }
 
-// curvesVectorTangent returns curvesVector(x) and its derivative in the direction xDot, from functions.go:64.
+// curvesVectorTangent returns curvesVector(x) and its derivative in the direction xDot, from functions.go:63.
 func curvesVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -8956,7 +8956,7 @@ func curvesVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// curvesVectorTangent4 returns curvesVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:64.
+// curvesVectorTangent4 returns curvesVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:63.
 func curvesVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x), cap(x))
@@ -8967,7 +8967,7 @@ func curvesVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 	return y, yDot
 }
 
-// curvesVectorAdjoint returns curvesVector(x), from functions.go:64.
+// curvesVectorAdjoint returns curvesVector(x), from functions.go:63.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar1.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
 func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
@@ -8997,7 +8997,7 @@ func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []floa
 	return
 }
 
-// curvesVectorAdjoint4 does what curvesVectorAdjoint does for 4 sets of weights at once, from functions.go:64.
+// curvesVectorAdjoint4 does what curvesVectorAdjoint does for 4 sets of weights at once, from functions.go:63.
 // Each array holds 4 numbers, one for each set.
 func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.SpansApart("curvesVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -9032,7 +9032,7 @@ func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWo
 }
 
 // curvesVectorAdjointTangent computes what curvesVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:64.
+// for constant weights, from functions.go:63.
 func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r1 []float64) {
 	rt.Apart("curvesVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -9080,14 +9080,14 @@ func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDo
 	return
 }
 
-// curvesVectorTraced is curvesVector over Reals, from functions.go:64.
+// curvesVectorTraced is curvesVector over Reals, from functions.go:63.
 func curvesVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 4)
 	curvesTraced(y, x)
 	return y
 }
 
-// powersTangent returns powers(x) and its derivative in the direction xDot, from functions.go:73.
+// powersTangent returns powers(x) and its derivative in the direction xDot, from functions.go:72.
 func powersTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -9112,7 +9112,7 @@ func powersTangent(x, xDot []float64) (r, rDot float64) {
 	return four * six, fourDot*six + four*sixDot
 }
 
-// powersTangent4 returns powers(x) and its derivatives in 4 directions, those of xDot, from functions.go:73.
+// powersTangent4 returns powers(x) and its derivatives in 4 directions, those of xDot, from functions.go:72.
 func powersTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -9157,7 +9157,7 @@ func powersTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDo
 	return four * six, fourDot0*six + four*sixDot0, fourDot1*six + four*sixDot1, fourDot2*six + four*sixDot2, fourDot3*six + four*sixDot3
 }
 
-// powersAdjoint returns powers(x), from functions.go:73.
+// powersAdjoint returns powers(x), from functions.go:72.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -9201,7 +9201,7 @@ func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64
 }
 
 // powersAdjointTangent computes what powersAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:73.
+// for constant weights, from functions.go:72.
 func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("powersAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -9279,7 +9279,7 @@ func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot
 	return
 }
 
-// powersHVP does of what powersAdjointTangent does only what gives derivatives of the bars, from functions.go:73.
+// powersHVP does of what powersAdjointTangent does only what gives derivatives of the bars, from functions.go:72.
 func powersHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("powersHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -9346,7 +9346,7 @@ func powersHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float
 	}
 }
 
-// powersTraced is powers over Reals, from functions.go:73.
+// powersTraced is powers over Reals, from functions.go:72.
 func powersTraced(x []nabla.Real) (r nabla.Real) {
 	four := nabla.Const(0)
 	six := nabla.Const(0)
@@ -9359,7 +9359,7 @@ func powersTraced(x []nabla.Real) (r nabla.Real) {
 	return four.Mul(six)
 }
 
-// sinCosTangent does what sinCos(y, x) does, and computes its derivative in the direction xDot, from functions.go:84.
+// sinCosTangent does what sinCos(y, x) does, and computes its derivative in the direction xDot, from functions.go:83.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func sinCosTangent(y, x, yDot, xDot []float64) {
@@ -9382,7 +9382,7 @@ func sinCosTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// sinCosTangent4 does what sinCos(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:84.
+// sinCosTangent4 does what sinCos(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:83.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func sinCosTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -9419,7 +9419,7 @@ func sinCosTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// sinCosAdjoint does what sinCos(y, x) does, from functions.go:84.
+// sinCosAdjoint does what sinCos(y, x) does, from functions.go:83.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -9459,7 +9459,7 @@ func sinCosAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// sinCosAdjoint4 does what sinCosAdjoint does for 4 sets of weights at once, from functions.go:84.
+// sinCosAdjoint4 does what sinCosAdjoint does for 4 sets of weights at once, from functions.go:83.
 // Each array holds 4 numbers, one for each set.
 func sinCosAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("sinCosAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -9524,7 +9524,7 @@ func sinCosAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // sinCosAdjointTangent computes what sinCosAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:84.
+// for constant weights, from functions.go:83.
 func sinCosAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sinCosAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -9592,7 +9592,7 @@ func sinCosAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDo
 	}
 }
 
-// sinCosTraced is sinCos over Reals, from functions.go:84.
+// sinCosTraced is sinCos over Reals, from functions.go:83.
 func sinCosTraced(y, x []nabla.Real) {
 	for i := 0; i < len(x); i++ {
 		v := x[i]
@@ -9601,7 +9601,7 @@ func sinCosTraced(y, x []nabla.Real) {
 	}
 }
 
-// sinCosVectorTangent returns sinCosVector(x) and its derivative in the direction xDot, from functions.go:91.
+// sinCosVectorTangent returns sinCosVector(x) and its derivative in the direction xDot, from functions.go:90.
 func sinCosVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -9621,7 +9621,7 @@ func sinCosVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// sinCosVectorTangent4 returns sinCosVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:91.
+// sinCosVectorTangent4 returns sinCosVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:90.
 func sinCosVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -9655,7 +9655,7 @@ func sinCosVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 	return y, yDot
 }
 
-// sinCosVectorAdjoint returns sinCosVector(x), from functions.go:91.
+// sinCosVectorAdjoint returns sinCosVector(x), from functions.go:90.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -9698,7 +9698,7 @@ func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// sinCosVectorAdjoint4 does what sinCosVectorAdjoint does for 4 sets of weights at once, from functions.go:91.
+// sinCosVectorAdjoint4 does what sinCosVectorAdjoint does for 4 sets of weights at once, from functions.go:90.
 // Each array holds 4 numbers, one for each set.
 func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("sinCosVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -9772,7 +9772,7 @@ func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 }
 
 // sinCosVectorAdjointTangent computes what sinCosVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:91.
+// for constant weights, from functions.go:90.
 func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("sinCosVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -9833,14 +9833,14 @@ func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 	return
 }
 
-// sinCosVectorTraced is sinCosVector over Reals, from functions.go:91.
+// sinCosVectorTraced is sinCosVector over Reals, from functions.go:90.
 func sinCosVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 2*len(x))
 	sinCosTraced(y, x)
 	return y
 }
 
-// diffSquareTangent does what diffSquare(y, x) does, and computes its derivative in the direction xDot, from functions.go:98.
+// diffSquareTangent does what diffSquare(y, x) does, and computes its derivative in the direction xDot, from functions.go:97.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func diffSquareTangent(y, x, yDot, xDot []float64) {
@@ -9859,7 +9859,7 @@ func diffSquareTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareTangent4 does what diffSquare(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:98.
+// diffSquareTangent4 does what diffSquare(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:97.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func diffSquareTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -9888,7 +9888,7 @@ func diffSquareTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareAdjoint does what diffSquare(y, x) does, from functions.go:98.
+// diffSquareAdjoint does what diffSquare(y, x) does, from functions.go:97.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -9933,7 +9933,7 @@ func diffSquareAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// diffSquareAdjoint4 does what diffSquareAdjoint does for 4 sets of weights at once, from functions.go:98.
+// diffSquareAdjoint4 does what diffSquareAdjoint does for 4 sets of weights at once, from functions.go:97.
 // Each array holds 4 numbers, one for each set.
 func diffSquareAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("diffSquareAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -10001,7 +10001,7 @@ func diffSquareAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 }
 
 // diffSquareAdjointTangent computes what diffSquareAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:98.
+// for constant weights, from functions.go:97.
 func diffSquareAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("diffSquareAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -10076,7 +10076,7 @@ func diffSquareAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 	}
 }
 
-// diffSquareTraced is diffSquare over Reals, from functions.go:98.
+// diffSquareTraced is diffSquare over Reals, from functions.go:97.
 func diffSquareTraced(y, x []nabla.Real) {
 	for i := 1; i < len(x); i++ {
 		d := x[i].Sub(x[i-1])
@@ -10084,7 +10084,7 @@ func diffSquareTraced(y, x []nabla.Real) {
 	}
 }
 
-// diffSquareVectorTangent returns diffSquareVector(x) and its derivative in the direction xDot, from functions.go:106.
+// diffSquareVectorTangent returns diffSquareVector(x) and its derivative in the direction xDot, from functions.go:105.
 func diffSquareVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -10100,7 +10100,7 @@ func diffSquareVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// diffSquareVectorTangent4 returns diffSquareVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:106.
+// diffSquareVectorTangent4 returns diffSquareVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:105.
 func diffSquareVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -10126,7 +10126,7 @@ func diffSquareVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 	return y, yDot
 }
 
-// diffSquareVectorAdjoint returns diffSquareVector(x), from functions.go:106.
+// diffSquareVectorAdjoint returns diffSquareVector(x), from functions.go:105.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -10174,7 +10174,7 @@ func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 	return
 }
 
-// diffSquareVectorAdjoint4 does what diffSquareVectorAdjoint does for 4 sets of weights at once, from functions.go:106.
+// diffSquareVectorAdjoint4 does what diffSquareVectorAdjoint does for 4 sets of weights at once, from functions.go:105.
 // Each array holds 4 numbers, one for each set.
 func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("diffSquareVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -10251,7 +10251,7 @@ func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 }
 
 // diffSquareVectorAdjointTangent computes what diffSquareVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:106.
+// for constant weights, from functions.go:105.
 func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("diffSquareVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -10321,14 +10321,14 @@ func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 	return
 }
 
-// diffSquareVectorTraced is diffSquareVector over Reals, from functions.go:106.
+// diffSquareVectorTraced is diffSquareVector over Reals, from functions.go:105.
 func diffSquareVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, max(0, len(x)-1))
 	diffSquareTraced(y, x)
 	return y
 }
 
-// diffSquareCubeTangent does what diffSquareCube(y, x) does, and computes its derivative in the direction xDot, from functions.go:113.
+// diffSquareCubeTangent does what diffSquareCube(y, x) does, and computes its derivative in the direction xDot, from functions.go:112.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func diffSquareCubeTangent(y, x, yDot, xDot []float64) {
@@ -10354,7 +10354,7 @@ func diffSquareCubeTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareCubeTangent4 does what diffSquareCube(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:113.
+// diffSquareCubeTangent4 does what diffSquareCube(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:112.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func diffSquareCubeTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -10400,7 +10400,7 @@ func diffSquareCubeTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareCubeAdjoint does what diffSquareCube(y, x) does, from functions.go:113.
+// diffSquareCubeAdjoint does what diffSquareCube(y, x) does, from functions.go:112.
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -10472,7 +10472,7 @@ func diffSquareCubeAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// diffSquareCubeAdjoint4 does what diffSquareCubeAdjoint does for 4 sets of weights at once, from functions.go:113.
+// diffSquareCubeAdjoint4 does what diffSquareCubeAdjoint does for 4 sets of weights at once, from functions.go:112.
 // Each array holds 4 numbers, one for each set.
 func diffSquareCubeAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("diffSquareCubeAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
@@ -10595,7 +10595,7 @@ func diffSquareCubeAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *Adjo
 }
 
 // diffSquareCubeAdjointTangent computes what diffSquareCubeAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:113.
+// for constant weights, from functions.go:112.
 func diffSquareCubeAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("diffSquareCubeAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -10718,7 +10718,7 @@ func diffSquareCubeAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork
 	}
 }
 
-// diffSquareCubeTraced is diffSquareCube over Reals, from functions.go:113.
+// diffSquareCubeTraced is diffSquareCube over Reals, from functions.go:112.
 func diffSquareCubeTraced(y, x []nabla.Real) {
 	diffSquareTraced(y, x)
 	for i := 1; i < len(x); i++ {
@@ -10727,7 +10727,7 @@ func diffSquareCubeTraced(y, x []nabla.Real) {
 	}
 }
 
-// diffSquareCubeVectorTangent returns diffSquareCubeVector(x) and its derivative in the direction xDot, from functions.go:122.
+// diffSquareCubeVectorTangent returns diffSquareCubeVector(x) and its derivative in the direction xDot, from functions.go:121.
 func diffSquareCubeVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -10738,7 +10738,7 @@ func diffSquareCubeVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// diffSquareCubeVectorTangent4 returns diffSquareCubeVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:122.
+// diffSquareCubeVectorTangent4 returns diffSquareCubeVector(x) and its derivatives in 4 directions, those of xDot, from functions.go:121.
 func diffSquareCubeVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -10749,7 +10749,7 @@ func diffSquareCubeVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 	return y, yDot
 }
 
-// diffSquareCubeVectorAdjoint returns diffSquareCubeVector(x), from functions.go:122.
+// diffSquareCubeVectorAdjoint returns diffSquareCubeVector(x), from functions.go:121.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -10775,7 +10775,7 @@ func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	return
 }
 
-// diffSquareCubeVectorAdjoint4 does what diffSquareCubeVectorAdjoint does for 4 sets of weights at once, from functions.go:122.
+// diffSquareCubeVectorAdjoint4 does what diffSquareCubeVectorAdjoint does for 4 sets of weights at once, from functions.go:121.
 // Each array holds 4 numbers, one for each set.
 func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("diffSquareCubeVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -10806,7 +10806,7 @@ func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 }
 
 // diffSquareCubeVectorAdjointTangent computes what diffSquareCubeVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:122.
+// for constant weights, from functions.go:121.
 func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("diffSquareCubeVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -10846,14 +10846,14 @@ func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	return
 }
 
-// diffSquareCubeVectorTraced is diffSquareCubeVector over Reals, from functions.go:122.
+// diffSquareCubeVectorTraced is diffSquareCubeVector over Reals, from functions.go:121.
 func diffSquareCubeVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 2*max(0, len(x)-1))
 	diffSquareCubeTraced(y, x)
 	return y
 }
 
-// sumDiffCubeTangent returns sumDiffCube(x) and its derivative in the direction xDot, from functions.go:129.
+// sumDiffCubeTangent returns sumDiffCube(x) and its derivative in the direction xDot, from functions.go:128.
 func sumDiffCubeTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -10870,7 +10870,7 @@ func sumDiffCubeTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// sumDiffCubeTangent4 returns sumDiffCube(x) and its derivatives in 4 directions, those of xDot, from functions.go:129.
+// sumDiffCubeTangent4 returns sumDiffCube(x) and its derivatives in 4 directions, those of xDot, from functions.go:128.
 func sumDiffCubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -10899,7 +10899,7 @@ func sumDiffCubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// sumDiffCubeAdjoint returns sumDiffCube(x), from functions.go:129.
+// sumDiffCubeAdjoint returns sumDiffCube(x), from functions.go:128.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -10931,7 +10931,7 @@ func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 fl
 	return s
 }
 
-// sumDiffCubeAdjointOnly does what sumDiffCubeAdjoint does without the value, from functions.go:129.
+// sumDiffCubeAdjointOnly does what sumDiffCubeAdjoint does without the value, from functions.go:128.
 func sumDiffCubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sumDiffCubeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -10959,7 +10959,7 @@ func sumDiffCubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // sumDiffCubeAdjointTangent computes what sumDiffCubeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:129.
+// for constant weights, from functions.go:128.
 func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sumDiffCubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11008,7 +11008,7 @@ func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork,
 	return s
 }
 
-// sumDiffCubeHVP does of what sumDiffCubeAdjointTangent does only what gives derivatives of the bars, from functions.go:129.
+// sumDiffCubeHVP does of what sumDiffCubeAdjointTangent does only what gives derivatives of the bars, from functions.go:128.
 func sumDiffCubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sumDiffCubeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11044,7 +11044,7 @@ func sumDiffCubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []
 	}
 }
 
-// sumDiffCubeTraced is sumDiffCube over Reals, from functions.go:129.
+// sumDiffCubeTraced is sumDiffCube over Reals, from functions.go:128.
 func sumDiffCubeTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 1; i < len(x); i++ {
@@ -11054,7 +11054,7 @@ func sumDiffCubeTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// identityTangent returns identity(x) and its derivative in the direction xDot, from functions.go:139.
+// identityTangent returns identity(x) and its derivative in the direction xDot, from functions.go:138.
 func identityTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -11062,7 +11062,7 @@ func identityTangent(x, xDot []float64) (r, rDot float64) {
 	return x[0], xDot[0]
 }
 
-// identityTangent4 returns identity(x) and its derivatives in 4 directions, those of xDot, from functions.go:139.
+// identityTangent4 returns identity(x) and its derivatives in 4 directions, those of xDot, from functions.go:138.
 func identityTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -11071,7 +11071,7 @@ func identityTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 	return x[0], xDotRow[0], xDotRow[1], xDotRow[2], xDotRow[3]
 }
 
-// identityAdjoint returns identity(x), from functions.go:139.
+// identityAdjoint returns identity(x), from functions.go:138.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -11088,7 +11088,7 @@ func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 }
 
 // identityAdjointTangent computes what identityAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:139.
+// for constant weights, from functions.go:138.
 func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("identityAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11102,7 +11102,7 @@ func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	return
 }
 
-// identityHVP does of what identityAdjointTangent does only what gives derivatives of the bars, from functions.go:139.
+// identityHVP does of what identityAdjointTangent does only what gives derivatives of the bars, from functions.go:138.
 func identityHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("identityHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11111,22 +11111,22 @@ func identityHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []flo
 	_ = x[0]
 }
 
-// identityTraced is identity over Reals, from functions.go:139.
+// identityTraced is identity over Reals, from functions.go:138.
 func identityTraced(x []nabla.Real) (r nabla.Real) {
 	return x[0]
 }
 
-// identityNumberTangent returns identityNumber(x) and its derivative in the direction xDot, from functions.go:142.
+// identityNumberTangent returns identityNumber(x) and its derivative in the direction xDot, from functions.go:141.
 func identityNumberTangent(x, xDot float64) (r, rDot float64) {
 	return x, xDot
 }
 
-// identityNumberTangent4 returns identityNumber(x) and its derivatives in 4 directions, those of xDot0, xDot1, xDot2, xDot3, from functions.go:142.
+// identityNumberTangent4 returns identityNumber(x) and its derivatives in 4 directions, those of xDot0, xDot1, xDot2, xDot3, from functions.go:141.
 func identityNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	return x, xDot0, xDot1, xDot2, xDot3
 }
 
-// identityNumberAdjoint returns identityNumber(x), from functions.go:142.
+// identityNumberAdjoint returns identityNumber(x), from functions.go:141.
 // It returns as xBar those by the numbers it takes.
 // The zero value of ws is ready.
 func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
@@ -11139,7 +11139,7 @@ func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) 
 }
 
 // identityNumberAdjointTangent computes what identityNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:142.
+// for constant weights, from functions.go:141.
 func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11149,19 +11149,19 @@ func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64
 	return
 }
 
-// identityNumberHVP does of what identityNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:142.
+// identityNumberHVP does of what identityNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:141.
 func identityNumberHVP(x, rBar float64, ws *AdjointWork, xDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
 }
 
-// identityNumberTraced is identityNumber over Reals, from functions.go:142.
+// identityNumberTraced is identityNumber over Reals, from functions.go:141.
 func identityNumberTraced(x nabla.Real) (r nabla.Real) {
 	return x
 }
 
-// sumTangent returns sum(x) and its derivative in the direction xDot, from functions.go:145.
+// sumTangent returns sum(x) and its derivative in the direction xDot, from functions.go:144.
 func sumTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -11175,7 +11175,7 @@ func sumTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// sumTangent4 returns sum(x) and its derivatives in 4 directions, those of xDot, from functions.go:145.
+// sumTangent4 returns sum(x) and its derivatives in 4 directions, those of xDot, from functions.go:144.
 func sumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -11196,7 +11196,7 @@ func sumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// sumAdjoint returns sum(x), from functions.go:145.
+// sumAdjoint returns sum(x), from functions.go:144.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -11219,7 +11219,7 @@ func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	return s
 }
 
-// sumAdjointOnly does what sumAdjoint does without the value, from functions.go:145.
+// sumAdjointOnly does what sumAdjoint does without the value, from functions.go:144.
 func sumAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sumAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11239,7 +11239,7 @@ func sumAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // sumAdjointTangent computes what sumAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:145.
+// for constant weights, from functions.go:144.
 func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sumAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11264,7 +11264,7 @@ func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, x
 	return s
 }
 
-// sumHVP does of what sumAdjointTangent does only what gives derivatives of the bars, from functions.go:145.
+// sumHVP does of what sumAdjointTangent does only what gives derivatives of the bars, from functions.go:144.
 func sumHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sumHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11282,7 +11282,7 @@ func sumHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64)
 	}
 }
 
-// sumTraced is sum over Reals, from functions.go:145.
+// sumTraced is sum over Reals, from functions.go:144.
 func sumTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x); i++ {
@@ -11292,7 +11292,7 @@ func sumTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// copyToTangent does what copyTo(y, x) does, and computes its derivative in the direction xDot, from functions.go:154.
+// copyToTangent does what copyTo(y, x) does, and computes its derivative in the direction xDot, from functions.go:153.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func copyToTangent(y, x, yDot, xDot []float64) {
@@ -11307,7 +11307,7 @@ func copyToTangent(y, x, yDot, xDot []float64) {
 	copy(y[:len(x)], x)
 }
 
-// copyToTangent4 does what copyTo(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:154.
+// copyToTangent4 does what copyTo(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:153.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func copyToTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -11322,7 +11322,7 @@ func copyToTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	copy(y[:len(x)], x)
 }
 
-// copyToAdjoint does what copyTo(y, x) does, from functions.go:154.
+// copyToAdjoint does what copyTo(y, x) does, from functions.go:153.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -11359,7 +11359,7 @@ func copyToAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// copyToAdjoint4 does what copyToAdjoint does for 4 sets of weights at once, from functions.go:154.
+// copyToAdjoint4 does what copyToAdjoint does for 4 sets of weights at once, from functions.go:153.
 // Each array holds 4 numbers, one for each set.
 func copyToAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("copyToAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -11400,7 +11400,7 @@ func copyToAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // copyToAdjointTangent computes what copyToAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:154.
+// for constant weights, from functions.go:153.
 func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("copyToAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -11463,20 +11463,20 @@ func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDo
 	}
 }
 
-// copyToTraced is copyTo over Reals, from functions.go:154.
+// copyToTraced is copyTo over Reals, from functions.go:153.
 func copyToTraced(y, x []nabla.Real) {
 	copy(y[:len(x)], x)
 }
 
-// nothingTangent does what nothing(y, x) does, and computes its derivative in the direction xDot, from functions.go:157.
+// nothingTangent does what nothing(y, x) does, and computes its derivative in the direction xDot, from functions.go:156.
 func nothingTangent(y, x, yDot, xDot []float64) {
 }
 
-// nothingTangent4 does what nothing(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:157.
+// nothingTangent4 does what nothing(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:156.
 func nothingTangent4(y, x []float64, yDot, xDot [][4]float64) {
 }
 
-// nothingAdjoint does what nothing(y, x) does, from functions.go:157.
+// nothingAdjoint does what nothing(y, x) does, from functions.go:156.
 // It adds the derivatives of what comes out to yBar, xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func nothingAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
@@ -11486,7 +11486,7 @@ func nothingAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// nothingAdjoint4 does what nothingAdjoint does for 4 sets of weights at once, from functions.go:157.
+// nothingAdjoint4 does what nothingAdjoint does for 4 sets of weights at once, from functions.go:156.
 // Each array holds 4 numbers, one for each set.
 func nothingAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("nothingAdjoint4", "yBar, xBar, y, x", 2, rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(y), rt.SpanOf(x))
@@ -11496,7 +11496,7 @@ func nothingAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // nothingAdjointTangent computes what nothingAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:157.
+// for constant weights, from functions.go:156.
 func nothingAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("nothingAdjointTangent", "yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot", 4, yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot)
 	if ws == nil {
@@ -11504,21 +11504,21 @@ func nothingAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xD
 	}
 }
 
-// nothingTraced is nothing over Reals, from functions.go:157.
+// nothingTraced is nothing over Reals, from functions.go:156.
 func nothingTraced(y, x []nabla.Real) {
 }
 
-// nothingNumberTangent returns nothingNumber(x), which has no derivative, from functions.go:160.
+// nothingNumberTangent returns nothingNumber(x), which has no derivative, from functions.go:159.
 func nothingNumberTangent(x, xDot float64) (r []float64) {
 	return nil
 }
 
-// nothingNumberTangent4 returns nothingNumber(x), which has no derivative, from functions.go:160.
+// nothingNumberTangent4 returns nothingNumber(x), which has no derivative, from functions.go:159.
 func nothingNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r []float64) {
 	return nil
 }
 
-// nothingNumberAdjoint returns nothingNumber(x), from functions.go:160.
+// nothingNumberAdjoint returns nothingNumber(x), from functions.go:159.
 // It returns as xBar those by the numbers it takes.
 // The zero value of ws is ready.
 func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float64) {
@@ -11529,7 +11529,7 @@ func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float6
 	return
 }
 
-// nothingNumberAdjoint4 does what nothingNumberAdjoint does for 4 sets of weights at once, from functions.go:160.
+// nothingNumberAdjoint4 does what nothingNumberAdjoint does for 4 sets of weights at once, from functions.go:159.
 // Each array holds 4 numbers, one for each set.
 func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r1 []float64, xBar0, xBar1, xBar2, xBar3 float64) {
 	if ws == nil {
@@ -11540,7 +11540,7 @@ func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r1 []float64, xBar0, xBa
 }
 
 // nothingNumberAdjointTangent computes what nothingNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:160.
+// for constant weights, from functions.go:159.
 func nothingNumberAdjointTangent(x float64, ws *AdjointWork, xDot float64) (r1 []float64, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11549,22 +11549,22 @@ func nothingNumberAdjointTangent(x float64, ws *AdjointWork, xDot float64) (r1 [
 	return
 }
 
-// nothingNumberTraced is nothingNumber over Reals, from functions.go:160.
+// nothingNumberTraced is nothingNumber over Reals, from functions.go:159.
 func nothingNumberTraced(x nabla.Real) (r []float64) {
 	return nil
 }
 
-// nothingVectorTangent returns nothingVector(x), which has no derivative, from functions.go:163.
+// nothingVectorTangent returns nothingVector(x), which has no derivative, from functions.go:162.
 func nothingVectorTangent(x, xDot []float64) (r []float64) {
 	return nil
 }
 
-// nothingVectorTangent4 returns nothingVector(x), which has no derivative, from functions.go:163.
+// nothingVectorTangent4 returns nothingVector(x), which has no derivative, from functions.go:162.
 func nothingVectorTangent4(x []float64, xDot [][4]float64) (r []float64) {
 	return nil
 }
 
-// nothingVectorAdjoint returns nothingVector(x), from functions.go:163.
+// nothingVectorAdjoint returns nothingVector(x), from functions.go:162.
 // It adds the derivatives of what comes out to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
@@ -11575,7 +11575,7 @@ func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
 	return nil
 }
 
-// nothingVectorAdjoint4 does what nothingVectorAdjoint does for 4 sets of weights at once, from functions.go:163.
+// nothingVectorAdjoint4 does what nothingVectorAdjoint does for 4 sets of weights at once, from functions.go:162.
 // Each array holds 4 numbers, one for each set.
 func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("nothingVectorAdjoint4", "xBar, x", 1, rt.SpanOf(xBar), rt.SpanOf(x))
@@ -11586,7 +11586,7 @@ func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 
 }
 
 // nothingVectorAdjointTangent computes what nothingVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:163.
+// for constant weights, from functions.go:162.
 func nothingVectorAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("nothingVectorAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11595,12 +11595,12 @@ func nothingVectorAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarD
 	return nil
 }
 
-// nothingVectorTraced is nothingVector over Reals, from functions.go:163.
+// nothingVectorTraced is nothingVector over Reals, from functions.go:162.
 func nothingVectorTraced(x []nabla.Real) (r []float64) {
 	return nil
 }
 
-// bandedLinearTangent does what bandedLinear(y, x, m) does, and computes its derivative in the direction xDot, from functions.go:186.
+// bandedLinearTangent does what bandedLinear(y, x, m) does, and computes its derivative in the direction xDot, from functions.go:185.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func bandedLinearTangent(y, x []float64, m *banded, yDot, xDot []float64) {
@@ -11618,7 +11618,7 @@ func bandedLinearTangent(y, x []float64, m *banded, yDot, xDot []float64) {
 	}
 }
 
-// bandedLinearTangent4 does what bandedLinear(y, x, m) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:186.
+// bandedLinearTangent4 does what bandedLinear(y, x, m) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:185.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 func bandedLinearTangent4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
@@ -11640,7 +11640,7 @@ func bandedLinearTangent4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
 	}
 }
 
-// bandedLinearAdjoint does what bandedLinear(y, x, m) does, from functions.go:186.
+// bandedLinearAdjoint does what bandedLinear(y, x, m) does, from functions.go:185.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -11669,7 +11669,7 @@ func bandedLinearAdjoint(y, x []float64, m *banded, yBar, xBar []float64, ws *Ad
 	}
 }
 
-// bandedLinearAdjoint4 does what bandedLinearAdjoint does for 4 sets of weights at once, from functions.go:186.
+// bandedLinearAdjoint4 does what bandedLinearAdjoint does for 4 sets of weights at once, from functions.go:185.
 // Each array holds 4 numbers, one for each set.
 func bandedLinearAdjoint4(y, x []float64, m *banded, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("bandedLinearAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -11704,7 +11704,7 @@ func bandedLinearAdjoint4(y, x []float64, m *banded, yBar, xBar [][4]float64, ws
 }
 
 // bandedLinearAdjointTangent computes what bandedLinearAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:186.
+// for constant weights, from functions.go:185.
 func bandedLinearAdjointTangent(y, x []float64, m *banded, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("bandedLinearAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -11746,7 +11746,7 @@ func bandedLinearAdjointTangent(y, x []float64, m *banded, yBar, xBar []float64,
 	}
 }
 
-// bandedLinearTraced is bandedLinear over Reals, from functions.go:186.
+// bandedLinearTraced is bandedLinear over Reals, from functions.go:185.
 func bandedLinearTraced(y, x []nabla.Real, m *banded) {
 	for i := 0; i < len(y); i++ {
 		t := bandedRowTraced100(m, i, x)
@@ -11754,7 +11754,7 @@ func bandedLinearTraced(y, x []nabla.Real, m *banded) {
 	}
 }
 
-// bandedLinearVectorTangent returns bandedLinearVector(x, m) and its derivative in the direction xDot, from functions.go:193.
+// bandedLinearVectorTangent returns bandedLinearVector(x, m) and its derivative in the direction xDot, from functions.go:192.
 func bandedLinearVectorTangent(x []float64, m *banded, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -11765,7 +11765,7 @@ func bandedLinearVectorTangent(x []float64, m *banded, xDot []float64) (r, rDot 
 	return y, yDot
 }
 
-// bandedLinearVectorTangent4 returns bandedLinearVector(x, m) and its derivatives in 4 directions, those of xDot, from functions.go:193.
+// bandedLinearVectorTangent4 returns bandedLinearVector(x, m) and its derivatives in 4 directions, those of xDot, from functions.go:192.
 func bandedLinearVectorTangent4(x []float64, m *banded, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -11776,7 +11776,7 @@ func bandedLinearVectorTangent4(x []float64, m *banded, xDot [][4]float64) (r []
 	return y, yDot
 }
 
-// bandedLinearVectorAdjoint returns bandedLinearVector(x, m), from functions.go:193.
+// bandedLinearVectorAdjoint returns bandedLinearVector(x, m), from functions.go:192.
 // It adds the derivatives of what comes out, weighted by rSeed, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -11803,7 +11803,7 @@ func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws
 	return
 }
 
-// bandedLinearVectorAdjoint4 does what bandedLinearVectorAdjoint does for 4 sets of weights at once, from functions.go:193.
+// bandedLinearVectorAdjoint4 does what bandedLinearVectorAdjoint does for 4 sets of weights at once, from functions.go:192.
 // Each array holds 4 numbers, one for each set.
 func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("bandedLinearVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -11835,7 +11835,7 @@ func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64
 }
 
 // bandedLinearVectorAdjointTangent computes what bandedLinearVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:193.
+// for constant weights, from functions.go:192.
 func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("bandedLinearVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -11877,14 +11877,14 @@ func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []floa
 	return
 }
 
-// bandedLinearVectorTraced is bandedLinearVector over Reals, from functions.go:193.
+// bandedLinearVectorTraced is bandedLinearVector over Reals, from functions.go:192.
 func bandedLinearVectorTraced(x []nabla.Real, m *banded) (r []nabla.Real) {
 	y := make([]nabla.Real, len(x))
 	bandedLinearTraced(y, x, m)
 	return y
 }
 
-// bandedQuadraticTangent returns bandedQuadratic(x, m) and its derivative in the direction xDot, from functions.go:200.
+// bandedQuadraticTangent returns bandedQuadratic(x, m) and its derivative in the direction xDot, from functions.go:199.
 func bandedQuadraticTangent(x []float64, m *banded, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -11902,7 +11902,7 @@ func bandedQuadraticTangent(x []float64, m *banded, xDot []float64) (r, rDot flo
 	return s, sDot
 }
 
-// bandedQuadraticTangent4 returns bandedQuadratic(x, m) and its derivatives in 4 directions, those of xDot, from functions.go:200.
+// bandedQuadraticTangent4 returns bandedQuadratic(x, m) and its derivatives in 4 directions, those of xDot, from functions.go:199.
 func bandedQuadraticTangent4(x []float64, m *banded, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -11936,7 +11936,7 @@ func bandedQuadraticTangent4(x []float64, m *banded, xDot [][4]float64) (r, rDot
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// bandedQuadraticAdjoint returns bandedQuadratic(x, m), from functions.go:200.
+// bandedQuadraticAdjoint returns bandedQuadratic(x, m), from functions.go:199.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -11964,7 +11964,7 @@ func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64
 }
 
 // bandedQuadraticAdjointTangent computes what bandedQuadraticAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:200.
+// for constant weights, from functions.go:199.
 func bandedQuadraticAdjointTangent(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("bandedQuadraticAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -12001,7 +12001,7 @@ func bandedQuadraticAdjointTangent(x []float64, m *banded, xBar []float64, rBar 
 	return s
 }
 
-// bandedQuadraticTraced is bandedQuadratic over Reals, from functions.go:200.
+// bandedQuadraticTraced is bandedQuadratic over Reals, from functions.go:199.
 func bandedQuadraticTraced(x []nabla.Real, m *banded) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x); i++ {
@@ -16904,7 +16904,7 @@ func bindingOutputsTangent1(b *binding, n int, bDot *binding) (r int) {
 	return 1
 }
 
-// cachedIntoTangent111 is coded.cachedInto_tangent_111, from bound.go:130.
+// cachedIntoTangent111 is coded.cachedInto_tangent_111, from bound.go:129.
 func cachedIntoTangent111(y, x []float64, b *binding, yDot, xDot []float64, bDot *binding) {
 	if len(b.Useful) >= len(y) {
 		bufDot := bDot.Useful[:len(y)]
@@ -16958,7 +16958,7 @@ func bindingOutputsTangent1Lanes4(b *binding, n int, bDot *bindingLanes4) (r int
 	return 1
 }
 
-// cachedIntoTangent111Lanes4 is coded.cachedInto_tangent_111_lanes4, from bound.go:130.
+// cachedIntoTangent111Lanes4 is coded.cachedInto_tangent_111_lanes4, from bound.go:129.
 func cachedIntoTangent111Lanes4(y, x []float64, b *binding, yDot, xDot [][4]float64, bDot *bindingLanes4) {
 	if len(b.Useful) >= len(y) {
 		bufDot := bDot.Useful[:len(y)]
@@ -17038,7 +17038,7 @@ func bindingOutputsForward(b *binding, n int, bBar *binding, ws *AdjointWork) (r
 	return
 }
 
-// cachedIntoForward is coded.cachedInto_forward, from bound.go:130.
+// cachedIntoForward is coded.cachedInto_forward, from bound.go:129.
 func cachedIntoForward(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1 *binding, ws1 *AdjointWork) {
 	cond := len(b.Useful) >= len(y)
 	if cond {
@@ -17075,7 +17075,7 @@ func cachedIntoForward(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 	}
 }
 
-// cachedIntoReverse is coded.cachedInto_reverse, from bound.go:130.
+// cachedIntoReverse is coded.cachedInto_reverse, from bound.go:129.
 func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1 *binding, ws1 *AdjointWork) {
 	cond4 := len(b.Useful) >= len(y)
 	tag1 := b.Kind
@@ -17184,7 +17184,7 @@ func bindingOutputsForwardLanes4(b *binding, n int, bBar *bindingLanes4, ws *Adj
 	return
 }
 
-// cachedIntoForwardLanes4 is coded.cachedInto_forward_lanes4, from bound.go:130.
+// cachedIntoForwardLanes4 is coded.cachedInto_forward_lanes4, from bound.go:129.
 func cachedIntoForwardLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float64, bBar1 *bindingLanes4, ws1 *AdjointWork) {
 	cond := len(b.Useful) >= len(y)
 	if cond {
@@ -17221,7 +17221,7 @@ func cachedIntoForwardLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 	}
 }
 
-// cachedIntoReverseLanes4 is coded.cachedInto_reverse_lanes4, from bound.go:130.
+// cachedIntoReverseLanes4 is coded.cachedInto_reverse_lanes4, from bound.go:129.
 func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float64, bBar1 *bindingLanes4, ws1 *AdjointWork) {
 	cond4 := len(b.Useful) >= len(y)
 	tag1 := b.Kind
@@ -17370,7 +17370,7 @@ func bindingOutputsForwardTangent1101(b *binding, n int, bBar *binding, ws *Adjo
 	return
 }
 
-// cachedIntoForwardTangent1111111 is coded.cachedInto_forward_tangent_1111111, from bound.go:130.
+// cachedIntoForwardTangent1111111 is coded.cachedInto_forward_tangent_1111111, from bound.go:129.
 func cachedIntoForwardTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1 *binding, ws1 *AdjointWork, yDot, xDot []float64, bDot *binding, yBar1Dot, xBar1Dot []float64, bBar1Dot *binding, ws1Dot *AdjointWork) {
 	cond := len(b.Useful) >= len(y)
 	if cond {
@@ -17419,7 +17419,7 @@ func cachedIntoForwardTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 	}
 }
 
-// cachedIntoReverseTangent1111111 is coded.cachedInto_reverse_tangent_1111111, from bound.go:130.
+// cachedIntoReverseTangent1111111 is coded.cachedInto_reverse_tangent_1111111, from bound.go:129.
 func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1 *binding, ws1 *AdjointWork, yDot, xDot []float64, bDot *binding, yBar1Dot, xBar1Dot []float64, bBar1Dot *binding, ws1Dot *AdjointWork) {
 	cond4 := len(b.Useful) >= len(y)
 	tag1 := b.Kind
@@ -17543,7 +17543,7 @@ func bindingOutputsTraced1(b *bindingReal, n int) (r int) {
 	return 1
 }
 
-// cachedIntoTraced111 is coded.cachedInto_traced_111, from bound.go:130.
+// cachedIntoTraced111 is coded.cachedInto_traced_111, from bound.go:129.
 func cachedIntoTraced111(y, x []nabla.Real, b *bindingReal) {
 	if len(b.Useful) >= len(y) {
 		buf := b.Useful[:len(y)]
@@ -17564,7 +17564,7 @@ func cachedIntoTraced111(y, x []nabla.Real, b *bindingReal) {
 	}
 }
 
-// curveVectorTangent1 is coded.curveVector_tangent_1, from functions.go:45.
+// curveVectorTangent1 is coded.curveVector_tangent_1, from functions.go:44.
 func curveVectorTangent1(x, xDot []float64) (r, rDot []float64) {
 	yDot := make([]float64, 2)
 	y := make([]float64, 2)
@@ -17572,7 +17572,7 @@ func curveVectorTangent1(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// curveVectorTangent1Lanes4 is coded.curveVector_tangent_1_lanes4, from functions.go:45.
+// curveVectorTangent1Lanes4 is coded.curveVector_tangent_1_lanes4, from functions.go:44.
 func curveVectorTangent1Lanes4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	yDot := make([][4]float64, 2)
 	y := make([]float64, 2)
@@ -17580,7 +17580,7 @@ func curveVectorTangent1Lanes4(x []float64, xDot [][4]float64) (r []float64, rDo
 	return y, yDot
 }
 
-// curveVectorForward is coded.curveVector_forward, from functions.go:45.
+// curveVectorForward is coded.curveVector_forward, from functions.go:44.
 func curveVectorForward(x, xBar []float64, ws *AdjointWork) (r, rBar []float64) {
 	yBar := make([]float64, 2)
 	y := make([]float64, 2)
@@ -17602,7 +17602,7 @@ func curveVectorForward(x, xBar []float64, ws *AdjointWork) (r, rBar []float64) 
 	return
 }
 
-// curveVectorReverse is coded.curveVector_reverse, from functions.go:45.
+// curveVectorReverse is coded.curveVector_reverse, from functions.go:44.
 func curveVectorReverse(x, xBar []float64, ws *AdjointWork) {
 	yBar1 := ws.yBar[len(ws.yBar)-1]
 	ws.yBar = ws.yBar[:len(ws.yBar)-1]
@@ -17624,7 +17624,7 @@ func curveVectorReverse(x, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// curveVectorForwardLanes4 is coded.curveVector_forward_lanes4, from functions.go:45.
+// curveVectorForwardLanes4 is coded.curveVector_forward_lanes4, from functions.go:44.
 func curveVectorForwardLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) (r []float64, rBar [][4]float64) {
 	yBar := make([][4]float64, 2)
 	y := make([]float64, 2)
@@ -17646,7 +17646,7 @@ func curveVectorForwardLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) (
 	return
 }
 
-// curveVectorReverseLanes4 is coded.curveVector_reverse_lanes4, from functions.go:45.
+// curveVectorReverseLanes4 is coded.curveVector_reverse_lanes4, from functions.go:44.
 func curveVectorReverseLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) {
 	yBar1 := ws.yBar1[len(ws.yBar1)-1]
 	ws.yBar1 = ws.yBar1[:len(ws.yBar1)-1]
@@ -17692,7 +17692,7 @@ func curveVectorReverseLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// curveVectorForwardTangent111 is coded.curveVector_forward_tangent_111, from functions.go:45.
+// curveVectorForwardTangent111 is coded.curveVector_forward_tangent_111, from functions.go:44.
 func curveVectorForwardTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r, rBar, rDot, rBarDot []float64) {
 	yBarDot := make([]float64, 2)
 	yBar := make([]float64, 2)
@@ -17727,7 +17727,7 @@ func curveVectorForwardTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBar
 	return
 }
 
-// curveVectorReverseTangent111 is coded.curveVector_reverse_tangent_111, from functions.go:45.
+// curveVectorReverseTangent111 is coded.curveVector_reverse_tangent_111, from functions.go:44.
 func curveVectorReverseTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	yBar1Dot := wsDot.yBar[len(ws.yBar)-1]
 	yBar1 := ws.yBar[len(ws.yBar)-1]
@@ -17762,7 +17762,7 @@ func curveVectorReverseTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBar
 	}
 }
 
-// curvesVectorTangent1 is coded.curvesVector_tangent_1, from functions.go:64.
+// curvesVectorTangent1 is coded.curvesVector_tangent_1, from functions.go:63.
 func curvesVectorTangent1(x, xDot []float64) (r, rDot []float64) {
 	yDot := make([]float64, 4)
 	y := make([]float64, 4)
@@ -17770,7 +17770,7 @@ func curvesVectorTangent1(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// curvesVectorTangent1Lanes4 is coded.curvesVector_tangent_1_lanes4, from functions.go:64.
+// curvesVectorTangent1Lanes4 is coded.curvesVector_tangent_1_lanes4, from functions.go:63.
 func curvesVectorTangent1Lanes4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	yDot := make([][4]float64, 4)
 	y := make([]float64, 4)
@@ -17778,7 +17778,7 @@ func curvesVectorTangent1Lanes4(x []float64, xDot [][4]float64) (r []float64, rD
 	return y, yDot
 }
 
-// curvesVectorForward is coded.curvesVector_forward, from functions.go:64.
+// curvesVectorForward is coded.curvesVector_forward, from functions.go:63.
 func curvesVectorForward(x, xBar []float64, ws *AdjointWork) (r, rBar []float64) {
 	yBar := make([]float64, 4)
 	y := make([]float64, 4)
@@ -17790,7 +17790,7 @@ func curvesVectorForward(x, xBar []float64, ws *AdjointWork) (r, rBar []float64)
 	return
 }
 
-// curvesVectorReverse is coded.curvesVector_reverse, from functions.go:64.
+// curvesVectorReverse is coded.curvesVector_reverse, from functions.go:63.
 func curvesVectorReverse(x, xBar []float64, ws *AdjointWork) {
 	yBar1 := ws.yBar2[len(ws.yBar2)-1]
 	ws.yBar2 = ws.yBar2[:len(ws.yBar2)-1]
@@ -17799,7 +17799,7 @@ func curvesVectorReverse(x, xBar []float64, ws *AdjointWork) {
 	curvesReverse(y1, x, yBar1, xBar, ws)
 }
 
-// curvesVectorForwardLanes4 is coded.curvesVector_forward_lanes4, from functions.go:64.
+// curvesVectorForwardLanes4 is coded.curvesVector_forward_lanes4, from functions.go:63.
 func curvesVectorForwardLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) (r []float64, rBar [][4]float64) {
 	yBar := make([][4]float64, 4)
 	y := make([]float64, 4)
@@ -17811,7 +17811,7 @@ func curvesVectorForwardLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) 
 	return
 }
 
-// curvesVectorReverseLanes4 is coded.curvesVector_reverse_lanes4, from functions.go:64.
+// curvesVectorReverseLanes4 is coded.curvesVector_reverse_lanes4, from functions.go:63.
 func curvesVectorReverseLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) {
 	yBar1 := ws.yBar21[len(ws.yBar21)-1]
 	ws.yBar21 = ws.yBar21[:len(ws.yBar21)-1]
@@ -17820,7 +17820,7 @@ func curvesVectorReverseLanes4(x []float64, xBar [][4]float64, ws *AdjointWork) 
 	curvesReverseLanes4(y1, x, yBar1, xBar, ws)
 }
 
-// curvesVectorForwardTangent111 is coded.curvesVector_forward_tangent_111, from functions.go:64.
+// curvesVectorForwardTangent111 is coded.curvesVector_forward_tangent_111, from functions.go:63.
 func curvesVectorForwardTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r, rBar, rDot, rBarDot []float64) {
 	yBarDot := make([]float64, 4)
 	yBar := make([]float64, 4)
@@ -17838,7 +17838,7 @@ func curvesVectorForwardTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBa
 	return
 }
 
-// curvesVectorReverseTangent111 is coded.curvesVector_reverse_tangent_111, from functions.go:64.
+// curvesVectorReverseTangent111 is coded.curvesVector_reverse_tangent_111, from functions.go:63.
 func curvesVectorReverseTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	yBar1Dot := wsDot.yBar2[len(ws.yBar2)-1]
 	yBar1 := ws.yBar2[len(ws.yBar2)-1]
@@ -17851,7 +17851,7 @@ func curvesVectorReverseTangent111(x, xBar []float64, ws *AdjointWork, xDot, xBa
 	curvesReverseTangent11111(y1, x, yBar1, xBar, ws, y1Dot, xDot, yBar1Dot, xBarDot, wsDot)
 }
 
-// curvesTangent11 is coded.curves_tangent_11, from functions.go:54.
+// curvesTangent11 is coded.curves_tangent_11, from functions.go:53.
 func curvesTangent11(y, x, yDot, xDot []float64) {
 	half := len(y) / 2
 	curveTangent11(y[:half], x, yDot[:half], xDot)
@@ -17860,7 +17860,7 @@ func curvesTangent11(y, x, yDot, xDot []float64) {
 	curveTangent11(y[half:], t, yDot[half:], tDot)
 }
 
-// curvesTangent11Lanes4 is coded.curves_tangent_11_lanes4, from functions.go:54.
+// curvesTangent11Lanes4 is coded.curves_tangent_11_lanes4, from functions.go:53.
 func curvesTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	half := len(y) / 2
 	curveTangent11Lanes4(y[:half], x, yDot[:half], xDot)
@@ -17871,7 +17871,7 @@ func curvesTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	curveTangent11Lanes4(y[half:], t, yDot[half:], tDot)
 }
 
-// curvesForward is coded.curves_forward, from functions.go:54.
+// curvesForward is coded.curves_forward, from functions.go:53.
 func curvesForward(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	half := len(y) / 2
 	_ = yBar[:half]
@@ -17912,7 +17912,7 @@ func curvesForward(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	ws.t3 = append(ws.t3, t)
 }
 
-// curvesReverse is coded.curves_reverse, from functions.go:54.
+// curvesReverse is coded.curves_reverse, from functions.go:53.
 func curvesReverse(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	tBar1 := ws.tBar[len(ws.tBar)-1]
 	ws.tBar = ws.tBar[:len(ws.tBar)-1]
@@ -17963,7 +17963,7 @@ func curvesReverse(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// curvesForwardLanes4 is coded.curves_forward_lanes4, from functions.go:54.
+// curvesForwardLanes4 is coded.curves_forward_lanes4, from functions.go:53.
 func curvesForwardLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	half := len(y) / 2
 	_ = yBar[:half]
@@ -18004,7 +18004,7 @@ func curvesForwardLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWor
 	ws.t3 = append(ws.t3, t)
 }
 
-// curvesReverseLanes4 is coded.curves_reverse_lanes4, from functions.go:54.
+// curvesReverseLanes4 is coded.curves_reverse_lanes4, from functions.go:53.
 func curvesReverseLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	tBar1 := ws.tBar1[len(ws.tBar1)-1]
 	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
@@ -18111,7 +18111,7 @@ func curvesReverseLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWor
 	}
 }
 
-// curvesForwardTangent11011 is coded.curves_forward_tangent_11011, from functions.go:54.
+// curvesForwardTangent11011 is coded.curves_forward_tangent_11011, from functions.go:53.
 func curvesForwardTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	half := len(y) / 2
 	_ = yBar[:half]
@@ -18178,7 +18178,7 @@ func curvesForwardTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 	ws.t3 = append(ws.t3, t)
 }
 
-// curvesReverseTangent11011 is coded.curves_reverse_tangent_11011, from functions.go:54.
+// curvesReverseTangent11011 is coded.curves_reverse_tangent_11011, from functions.go:53.
 func curvesReverseTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	tBar1Dot := wsDot.tBar[len(ws.tBar)-1]
 	tBar1 := ws.tBar[len(ws.tBar)-1]
@@ -18257,7 +18257,7 @@ func curvesReverseTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 	}
 }
 
-// diffSquareCubeTangent11 is coded.diffSquareCube_tangent_11, from functions.go:113.
+// diffSquareCubeTangent11 is coded.diffSquareCube_tangent_11, from functions.go:112.
 func diffSquareCubeTangent11(y, x, yDot, xDot []float64) {
 	diffSquareTangent11(y, x, yDot, xDot)
 	for i := 1; i < len(x); i++ {
@@ -18269,7 +18269,7 @@ func diffSquareCubeTangent11(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareCubeTangent11Lanes4 is coded.diffSquareCube_tangent_11_lanes4, from functions.go:113.
+// diffSquareCubeTangent11Lanes4 is coded.diffSquareCube_tangent_11_lanes4, from functions.go:112.
 func diffSquareCubeTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	diffSquareTangent11Lanes4(y, x, yDot, xDot)
 	for i := 1; i < len(x); i++ {
@@ -18291,7 +18291,7 @@ func diffSquareCubeTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareCubeForward is coded.diffSquareCube_forward, from functions.go:113.
+// diffSquareCubeForward is coded.diffSquareCube_forward, from functions.go:112.
 func diffSquareCubeForward(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	hi := len(x)
 	if 1 < hi {
@@ -18318,7 +18318,7 @@ func diffSquareCubeForward(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// diffSquareCubeReverse is coded.diffSquareCube_reverse, from functions.go:113.
+// diffSquareCubeReverse is coded.diffSquareCube_reverse, from functions.go:112.
 func diffSquareCubeReverse(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	hi2 := len(x)
 	hi11 := len(x)
@@ -18363,7 +18363,7 @@ func diffSquareCubeReverse(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// diffSquareCubeForwardLanes4 is coded.diffSquareCube_forward_lanes4, from functions.go:113.
+// diffSquareCubeForwardLanes4 is coded.diffSquareCube_forward_lanes4, from functions.go:112.
 func diffSquareCubeForwardLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	hi := len(x)
 	if 1 < hi {
@@ -18390,7 +18390,7 @@ func diffSquareCubeForwardLanes4(y, x []float64, yBar, xBar [][4]float64, ws *Ad
 	}
 }
 
-// diffSquareCubeReverseLanes4 is coded.diffSquareCube_reverse_lanes4, from functions.go:113.
+// diffSquareCubeReverseLanes4 is coded.diffSquareCube_reverse_lanes4, from functions.go:112.
 func diffSquareCubeReverseLanes4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	hi2 := len(x)
 	hi11 := len(x)
@@ -18487,7 +18487,7 @@ func diffSquareCubeReverseLanes4(y, x []float64, yBar, xBar [][4]float64, ws *Ad
 	}
 }
 
-// diffSquareCubeForwardTangent11011 is coded.diffSquareCube_forward_tangent_11011, from functions.go:113.
+// diffSquareCubeForwardTangent11011 is coded.diffSquareCube_forward_tangent_11011, from functions.go:112.
 func diffSquareCubeForwardTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	hi := len(x)
 	if 1 < hi {
@@ -18528,7 +18528,7 @@ func diffSquareCubeForwardTangent11011(y, x, yBar, xBar []float64, ws *AdjointWo
 	}
 }
 
-// diffSquareCubeReverseTangent11011 is coded.diffSquareCube_reverse_tangent_11011, from functions.go:113.
+// diffSquareCubeReverseTangent11011 is coded.diffSquareCube_reverse_tangent_11011, from functions.go:112.
 func diffSquareCubeReverseTangent11011(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	hi2 := len(x)
 	hi11 := len(x)
@@ -18601,7 +18601,7 @@ func diffSquareCubeReverseTangent11011(y, x, yBar, xBar []float64, ws *AdjointWo
 	}
 }
 
-// bandedRowTangent100 is (*coded.banded).row_tangent_100, from functions.go:177.
+// bandedRowTangent100 is (*coded.banded).row_tangent_100, from functions.go:176.
 func bandedRowTangent100(m *banded, i int, x, xDot []float64) (r, rDot float64) {
 	var sDot float64
 	s := 0.0
@@ -18615,7 +18615,7 @@ func bandedRowTangent100(m *banded, i int, x, xDot []float64) (r, rDot float64) 
 	return s, sDot
 }
 
-// bandedRowTangent100Lanes4 is (*coded.banded).row_tangent_100_lanes4, from functions.go:177.
+// bandedRowTangent100Lanes4 is (*coded.banded).row_tangent_100_lanes4, from functions.go:176.
 func bandedRowTangent100Lanes4(m *banded, i int, x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	s := 0.0
 	var sDot0 float64
@@ -18636,7 +18636,7 @@ func bandedRowTangent100Lanes4(m *banded, i int, x []float64, xDot [][4]float64)
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// bandedRowForward is (*coded.banded).row_forward, from functions.go:177.
+// bandedRowForward is (*coded.banded).row_forward, from functions.go:176.
 func bandedRowForward(m *banded, i int, x, xBar []float64, ws *AdjointWork) (r float64) {
 	var t float64
 	s := 0.0
@@ -18651,7 +18651,7 @@ func bandedRowForward(m *banded, i int, x, xBar []float64, ws *AdjointWork) (r f
 	return
 }
 
-// bandedRowReverse is (*coded.banded).row_reverse, from functions.go:177.
+// bandedRowReverse is (*coded.banded).row_reverse, from functions.go:176.
 func bandedRowReverse(m *banded, i int, x, xBar []float64, rBar float64, ws *AdjointWork) {
 	t2 := ws.t7[len(ws.t7)-1]
 	ws.t7 = ws.t7[:len(ws.t7)-1]
@@ -18667,7 +18667,7 @@ func bandedRowReverse(m *banded, i int, x, xBar []float64, rBar float64, ws *Adj
 	}
 }
 
-// bandedRowForwardLanes4 is (*coded.banded).row_forward_lanes4, from functions.go:177.
+// bandedRowForwardLanes4 is (*coded.banded).row_forward_lanes4, from functions.go:176.
 func bandedRowForwardLanes4(m *banded, i int, x []float64, xBar [][4]float64, ws *AdjointWork) (r float64) {
 	var t float64
 	s := 0.0
@@ -18682,7 +18682,7 @@ func bandedRowForwardLanes4(m *banded, i int, x []float64, xBar [][4]float64, ws
 	return
 }
 
-// bandedRowReverseLanes4 is (*coded.banded).row_reverse_lanes4, from functions.go:177.
+// bandedRowReverseLanes4 is (*coded.banded).row_reverse_lanes4, from functions.go:176.
 func bandedRowReverseLanes4(m *banded, i int, x []float64, xBar [][4]float64, rBar0, rBar1, rBar2, rBar3 float64, ws *AdjointWork) {
 	t2 := ws.t7[len(ws.t7)-1]
 	ws.t7 = ws.t7[:len(ws.t7)-1]
@@ -18704,7 +18704,7 @@ func bandedRowReverseLanes4(m *banded, i int, x []float64, xBar [][4]float64, rB
 	}
 }
 
-// bandedRowForwardTangent1100 is (*coded.banded).row_forward_tangent_1100, from functions.go:177.
+// bandedRowForwardTangent1100 is (*coded.banded).row_forward_tangent_1100, from functions.go:176.
 func bandedRowForwardTangent1100(m *banded, i int, x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r, rDot float64) {
 	var t float64
 	var sDot float64
@@ -18724,7 +18724,7 @@ func bandedRowForwardTangent1100(m *banded, i int, x, xBar []float64, ws *Adjoin
 	return
 }
 
-// bandedRowReverseTangent11100 is (*coded.banded).row_reverse_tangent_11100, from functions.go:177.
+// bandedRowReverseTangent11100 is (*coded.banded).row_reverse_tangent_11100, from functions.go:176.
 func bandedRowReverseTangent11100(m *banded, i int, x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, rBarDot float64) {
 	t2 := ws.t7[len(ws.t7)-1]
 	ws.t7 = ws.t7[:len(ws.t7)-1]
@@ -18745,7 +18745,7 @@ func bandedRowReverseTangent11100(m *banded, i int, x, xBar []float64, rBar floa
 	}
 }
 
-// bandedRowTraced100 is (*coded.banded).row_traced_100, from functions.go:177.
+// bandedRowTraced100 is (*coded.banded).row_traced_100, from functions.go:176.
 func bandedRowTraced100(m *banded, i int, x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for k, kEnd := 0, min(len(m.Diagonals), len(x)-i); k < kEnd; k++ {
@@ -18755,7 +18755,7 @@ func bandedRowTraced100(m *banded, i int, x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// bandedLinearTangent11 is coded.bandedLinear_tangent_11, from functions.go:186.
+// bandedLinearTangent11 is coded.bandedLinear_tangent_11, from functions.go:185.
 func bandedLinearTangent11(y, x []float64, m *banded, yDot, xDot []float64) {
 	for i := 0; i < len(y); i++ {
 		t, tDot := bandedRowTangent100(m, i, x, xDot)
@@ -18764,7 +18764,7 @@ func bandedLinearTangent11(y, x []float64, m *banded, yDot, xDot []float64) {
 	}
 }
 
-// bandedLinearTangent11Lanes4 is coded.bandedLinear_tangent_11_lanes4, from functions.go:186.
+// bandedLinearTangent11Lanes4 is coded.bandedLinear_tangent_11_lanes4, from functions.go:185.
 func bandedLinearTangent11Lanes4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
 	for i := 0; i < len(y); i++ {
 		t, tDot0, tDot1, tDot2, tDot3 := bandedRowTangent100Lanes4(m, i, x, xDot)
@@ -18777,7 +18777,7 @@ func bandedLinearTangent11Lanes4(y, x []float64, m *banded, yDot, xDot [][4]floa
 	}
 }
 
-// bandedLinearForward is coded.bandedLinear_forward, from functions.go:186.
+// bandedLinearForward is coded.bandedLinear_forward, from functions.go:185.
 func bandedLinearForward(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	hi := len(y)
 	for i := 0; i < hi; i++ {
@@ -18787,7 +18787,7 @@ func bandedLinearForward(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 
 	}
 }
 
-// bandedLinearReverse is coded.bandedLinear_reverse, from functions.go:186.
+// bandedLinearReverse is coded.bandedLinear_reverse, from functions.go:185.
 func bandedLinearReverse(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	hi1 := len(y)
 	for i4 := hi1 - 1; i4 > -1; i4-- {
@@ -18799,7 +18799,7 @@ func bandedLinearReverse(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 
 	}
 }
 
-// bandedLinearForwardLanes4 is coded.bandedLinear_forward_lanes4, from functions.go:186.
+// bandedLinearForwardLanes4 is coded.bandedLinear_forward_lanes4, from functions.go:185.
 func bandedLinearForwardLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	hi := len(y)
 	for i := 0; i < hi; i++ {
@@ -18809,7 +18809,7 @@ func bandedLinearForwardLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]floa
 	}
 }
 
-// bandedLinearReverseLanes4 is coded.bandedLinear_reverse_lanes4, from functions.go:186.
+// bandedLinearReverseLanes4 is coded.bandedLinear_reverse_lanes4, from functions.go:185.
 func bandedLinearReverseLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	hi1 := len(y)
 	for i4 := hi1 - 1; i4 > -1; i4-- {
@@ -18828,7 +18828,7 @@ func bandedLinearReverseLanes4(y, x []float64, m *banded, yBar1, xBar1 [][4]floa
 	}
 }
 
-// bandedLinearForwardTangent110011 is coded.bandedLinear_forward_tangent_110011, from functions.go:186.
+// bandedLinearForwardTangent110011 is coded.bandedLinear_forward_tangent_110011, from functions.go:185.
 func bandedLinearForwardTangent110011(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	hi := len(y)
 	for i := 0; i < hi; i++ {
@@ -18840,7 +18840,7 @@ func bandedLinearForwardTangent110011(y, x []float64, m *banded, yBar1, xBar1 []
 	}
 }
 
-// bandedLinearReverseTangent110011 is coded.bandedLinear_reverse_tangent_110011, from functions.go:186.
+// bandedLinearReverseTangent110011 is coded.bandedLinear_reverse_tangent_110011, from functions.go:185.
 func bandedLinearReverseTangent110011(y, x []float64, m *banded, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	hi1 := len(y)
 	for i4 := hi1 - 1; i4 > -1; i4-- {
@@ -18854,7 +18854,7 @@ func bandedLinearReverseTangent110011(y, x []float64, m *banded, yBar1, xBar1 []
 	}
 }
 
-// sineTangent11 is coded.sine_tangent_11, from functions.go:9.
+// sineTangent11 is coded.sine_tangent_11, from functions.go:8.
 func sineTangent11(y, x, yDot, xDot []float64) {
 	for i := 0; i < len(x); i++ {
 		vDot := xDot[i]
@@ -18865,7 +18865,7 @@ func sineTangent11(y, x, yDot, xDot []float64) {
 	}
 }
 
-// curveTangent11 is coded.curve_tangent_11, from functions.go:31.
+// curveTangent11 is coded.curve_tangent_11, from functions.go:30.
 func curveTangent11(y, x, yDot, xDot []float64) {
 	for i := 0; i < len(y); i++ {
 		if 2*i < len(y) {
@@ -18882,7 +18882,7 @@ func curveTangent11(y, x, yDot, xDot []float64) {
 	}
 }
 
-// powersTangent1 is coded.powers_tangent_1, from functions.go:73.
+// powersTangent1 is coded.powers_tangent_1, from functions.go:72.
 func powersTangent1(x, xDot []float64) (r, rDot float64) {
 	var fourDot float64
 	four := 0.0
@@ -18904,7 +18904,7 @@ func powersTangent1(x, xDot []float64) (r, rDot float64) {
 	return four * six, fourDot*six + four*sixDot
 }
 
-// sinCosTangent11 is coded.sinCos_tangent_11, from functions.go:84.
+// sinCosTangent11 is coded.sinCos_tangent_11, from functions.go:83.
 func sinCosTangent11(y, x, yDot, xDot []float64) {
 	for i := 0; i < len(x); i++ {
 		vDot := xDot[i]
@@ -18918,7 +18918,7 @@ func sinCosTangent11(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareTangent11 is coded.diffSquare_tangent_11, from functions.go:98.
+// diffSquareTangent11 is coded.diffSquare_tangent_11, from functions.go:97.
 func diffSquareTangent11(y, x, yDot, xDot []float64) {
 	for i := 1; i < len(x); i++ {
 		dDot := xDot[i] - xDot[i-1]
@@ -18928,7 +18928,7 @@ func diffSquareTangent11(y, x, yDot, xDot []float64) {
 	}
 }
 
-// sumDiffCubeTangent1 is coded.sumDiffCube_tangent_1, from functions.go:129.
+// sumDiffCubeTangent1 is coded.sumDiffCube_tangent_1, from functions.go:128.
 func sumDiffCubeTangent1(x, xDot []float64) (r, rDot float64) {
 	var sDot float64
 	s := 0.0
@@ -18942,7 +18942,7 @@ func sumDiffCubeTangent1(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// sumTangent1 is coded.sum_tangent_1, from functions.go:145.
+// sumTangent1 is coded.sum_tangent_1, from functions.go:144.
 func sumTangent1(x, xDot []float64) (r, rDot float64) {
 	var sDot float64
 	s := 0.0
@@ -18955,13 +18955,13 @@ func sumTangent1(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// copyToTangent11 is coded.copyTo_tangent_11, from functions.go:154.
+// copyToTangent11 is coded.copyTo_tangent_11, from functions.go:153.
 func copyToTangent11(y, x, yDot, xDot []float64) {
 	copy(yDot[:len(x)], xDot)
 	copy(y[:len(x)], x)
 }
 
-// sineTangent11Lanes4 is coded.sine_tangent_11_lanes4, from functions.go:9.
+// sineTangent11Lanes4 is coded.sine_tangent_11_lanes4, from functions.go:8.
 func sineTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	for i := 0; i < len(x); i++ {
 		xDotRow := &xDot[i]
@@ -18981,7 +18981,7 @@ func sineTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// curveTangent11Lanes4 is coded.curve_tangent_11_lanes4, from functions.go:31.
+// curveTangent11Lanes4 is coded.curve_tangent_11_lanes4, from functions.go:30.
 func curveTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	for i := 0; i < len(y); i++ {
 		if 2*i < len(y) {
@@ -19010,7 +19010,7 @@ func curveTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// powersTangent1Lanes4 is coded.powers_tangent_1_lanes4, from functions.go:73.
+// powersTangent1Lanes4 is coded.powers_tangent_1_lanes4, from functions.go:72.
 func powersTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	four := 0.0
 	six := 0.0
@@ -19052,7 +19052,7 @@ func powersTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot
 	return four * six, fourDot0*six + four*sixDot0, fourDot1*six + four*sixDot1, fourDot2*six + four*sixDot2, fourDot3*six + four*sixDot3
 }
 
-// sinCosTangent11Lanes4 is coded.sinCos_tangent_11_lanes4, from functions.go:84.
+// sinCosTangent11Lanes4 is coded.sinCos_tangent_11_lanes4, from functions.go:83.
 func sinCosTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	for i := 0; i < len(x); i++ {
 		xDotRow := &xDot[i]
@@ -19080,7 +19080,7 @@ func sinCosTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareTangent11Lanes4 is coded.diffSquare_tangent_11_lanes4, from functions.go:98.
+// diffSquareTangent11Lanes4 is coded.diffSquare_tangent_11_lanes4, from functions.go:97.
 func diffSquareTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	for i := 1; i < len(x); i++ {
 		xDotRow := &xDot[i]
@@ -19100,7 +19100,7 @@ func diffSquareTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// sumDiffCubeTangent1Lanes4 is coded.sumDiffCube_tangent_1_lanes4, from functions.go:129.
+// sumDiffCubeTangent1Lanes4 is coded.sumDiffCube_tangent_1_lanes4, from functions.go:128.
 func sumDiffCubeTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	s := 0.0
 	var sDot0 float64
@@ -19126,7 +19126,7 @@ func sumDiffCubeTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1,
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// sumTangent1Lanes4 is coded.sum_tangent_1_lanes4, from functions.go:145.
+// sumTangent1Lanes4 is coded.sum_tangent_1_lanes4, from functions.go:144.
 func sumTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	s := 0.0
 	var sDot0 float64
@@ -19149,13 +19149,13 @@ func sumTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// copyToTangent11Lanes4 is coded.copyTo_tangent_11_lanes4, from functions.go:154.
+// copyToTangent11Lanes4 is coded.copyTo_tangent_11_lanes4, from functions.go:153.
 func copyToTangent11Lanes4(y, x []float64, yDot, xDot [][4]float64) {
 	copy(yDot[:len(x)], xDot)
 	copy(y[:len(x)], x)
 }
 
-// curvesForwardTangent11111 is coded.curves_forward_tangent_11111, from functions.go:54.
+// curvesForwardTangent11111 is coded.curves_forward_tangent_11111, from functions.go:53.
 func curvesForwardTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	half := len(y) / 2
 	_ = yBarDot[:half]
@@ -19224,7 +19224,7 @@ func curvesForwardTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 	ws.t3 = append(ws.t3, t)
 }
 
-// diffSquareCubeForwardTangent11111 is coded.diffSquareCube_forward_tangent_11111, from functions.go:113.
+// diffSquareCubeForwardTangent11111 is coded.diffSquareCube_forward_tangent_11111, from functions.go:112.
 func diffSquareCubeForwardTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	hi := len(x)
 	if 1 < hi {
@@ -19265,7 +19265,7 @@ func diffSquareCubeForwardTangent11111(y, x, yBar, xBar []float64, ws *AdjointWo
 	}
 }
 
-// curvesReverseTangent11111 is coded.curves_reverse_tangent_11111, from functions.go:54.
+// curvesReverseTangent11111 is coded.curves_reverse_tangent_11111, from functions.go:53.
 func curvesReverseTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	tBar1Dot := wsDot.tBar[len(ws.tBar)-1]
 	tBar1 := ws.tBar[len(ws.tBar)-1]
@@ -19354,7 +19354,7 @@ func curvesReverseTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 	}
 }
 
-// diffSquareCubeReverseTangent11111 is coded.diffSquareCube_reverse_tangent_11111, from functions.go:113.
+// diffSquareCubeReverseTangent11111 is coded.diffSquareCube_reverse_tangent_11111, from functions.go:112.
 func diffSquareCubeReverseTangent11111(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	hi2 := len(x)
 	hi11 := len(x)
@@ -19934,7 +19934,7 @@ func bindingComputeReverseTangent110110(b *binding, y, x, yBar, xBar []float64, 
 	}
 }
 
-// bandedRowForwardTangent11100 is (*coded.banded).row_forward_tangent_11100, from functions.go:177.
+// bandedRowForwardTangent11100 is (*coded.banded).row_forward_tangent_11100, from functions.go:176.
 func bandedRowForwardTangent11100(m *banded, i int, x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r, rDot float64) {
 	var t float64
 	var sDot float64
@@ -19956,7 +19956,7 @@ func bandedRowForwardTangent11100(m *banded, i int, x, xBar []float64, ws *Adjoi
 	return
 }
 
-// bandedRowReverseTangent101100 is (*coded.banded).row_reverse_tangent_101100, from functions.go:177.
+// bandedRowReverseTangent101100 is (*coded.banded).row_reverse_tangent_101100, from functions.go:176.
 func bandedRowReverseTangent101100(m *banded, i int, x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	t2Dot := wsDot.t7[len(ws.t7)-1]
 	t2 := ws.t7[len(ws.t7)-1]

@@ -1,15 +1,16 @@
-// Package banded has the matrices of the scenarios with a banded matrix, which two
-// packages compute with.
+// Package banded generates the banded matrices of the scenarios, which packages difftest and difftest/coded compute
+// with.
 package banded
 
 import "sync"
 
-// Size is the number of rows and columns.
+// Size is the number of rows and of columns.
 const Size = 50
 
-// Widths are those of the matrices there are: the numbers of diagonals above the main one.
+// Widths holds the widths of the matrices, that is the numbers of diagonals above the main one.
 var Widths = []int{5, 10, 20}
 
+// all maps widths to matrices.
 var all = sync.OnceValue(func() map[int][][]float64 {
 	all := map[int][][]float64{}
 	for _, w := range Widths {
@@ -26,6 +27,6 @@ var all = sync.OnceValue(func() map[int][][]float64 {
 	return all
 })
 
-// Diagonals is an upper triangular matrix, diagonal after diagonal from the main one on,
-// filled with numbers of Knuth's MMIX generator in [0, 1). The seed is the width.
+// Diagonals returns an upper triangular matrix as a list of diagonals, from the main one on, filled with numbers in [0,
+// 1) of Knuth's MMIX generator, whose seed is the width. The caller must not modify it.
 func Diagonals(width int) [][]float64 { return all()[width] }
