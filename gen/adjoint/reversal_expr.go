@@ -165,7 +165,7 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
-		w.strongZero(t, elementary.Divides(x.Y), func() { w.propagate(x.X, elementary.Skip(x.T)) },
+		w.strongZero(t, elementary.Nonzero(x.Y), func() { w.propagate(x.X, elementary.Skip(x.T)) },
 			func() { w.propagate(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
@@ -179,7 +179,7 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 		skip = func() {
 			w.propagate(x.Y, elementary.Skip(x.T))
 			other := w.Nested(func() { w.propagate(x.X, elementary.Skip(x.T)) })
-			w.Emit(&ir.If{At: w.At, Cond: elementary.Divides(x.Y), Else: other})
+			w.Emit(&ir.If{At: w.At, Cond: elementary.Nonzero(x.Y), Else: other})
 		}
 	}
 	w.strongZero(t, elementary.Finite(v), skip, func() {
@@ -238,7 +238,7 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 			continue
 		}
 		p := x.Partial(op, i)
-		give := func() { w.propagate(a, signed(p.Back(u), minus != p.Minus)) }
+		give := func() { w.propagate(a, signed(p.ScaleCotangent(u), minus != p.Minus)) }
 		if elementary.Bounded(op) {
 			give()
 		} else {

@@ -7,8 +7,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// TestBounded: the partial derivatives that nothing guards are finite wherever the
-// arguments are.
+// TestBounded evaluates the partial derivatives of the operations that are Bounded at extreme arguments; they must be
+// finite.
 func TestBounded(t *testing.T) {
 	var points []float64
 	for _, x := range []float64{0, 5e-324, 1e-300, 1e-8, 0.5, 1, 1.5, math.Pi / 2, 2, 3, 7, 20, 710, 1e4, 1e16, 1e77,

@@ -1,5 +1,5 @@
-// Package elementary writes the derivatives of elementary functions, which package rules
-// has, in the form that derivatives are made in.
+// Package elementary expresses the derivatives of elementary functions, which package rules states as formulas, in the
+// intermediate representation. Packages tangent and adjoint use it.
 package elementary
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Op is the operation with a rule that the function of an [ir.Math] is: math.Sin, or
-// rules.sign, which derivatives have.
+// Op returns the operation with a rule for the function of an [ir.Math]: one of package math such as math.Sin, or one
+// of package rules such as rules.sign, which occurs in derivatives.
 func Op(name string) (rules.Op, bool) {
 	if name == "math.Nextafter32" {
 		return rules.Nextafter, true
@@ -22,7 +22,8 @@ func Op(name string) (rules.Op, bool) {
 	return rules.Lookup(strings.ToLower(name[strings.IndexByte(name, '.')+1:]))
 }
 
-// Name is the function of package math that an operation is, or the one of package rules.
+// Name returns the name of the function of package math that an operation is or, if there is none, its name in package
+// rules.
 func Name(op rules.Op) string {
 	if name, ok := strings.CutPrefix(rules.Info(op).Value, "math."); ok {
 		if i := strings.IndexByte(name, '('); i > 0 {
@@ -32,9 +33,9 @@ func Name(op rules.Op) string {
 	return "rules." + op.String()
 }
 
-// Skip is 0 as a number of type t. It is written where a zero cotangent or tangent is not
-// multiplied by a derivative that is not finite, and counted when the code runs: the zero may
-// be one that nothing has reached, or one that the product makes NaN.
+// Skip returns 0 as a number of type t, by a call that the generated code counts. It replaces the product of a zero
+// cotangent or tangent and a partial derivative that is not finite (a strong zero): the zero may be structural, so that
+// the product is 0, or computed, so that the product is NaN.
 func Skip(t types.Type) ir.Expr {
 	var e ir.Expr = &ir.Math{Typed: ir.Typed{T: types.Typ[types.Float64]}, Name: ir.SkipName}
 	if !types.Identical(t, e.Type()) {
@@ -43,7 +44,7 @@ func Skip(t types.Type) ir.Expr {
 	return e
 }
 
-// IsSkip reports whether e is what Skip returns, or its negative.
+// IsSkip reports whether e is an expression that Skip returned, negated or converted or not.
 func IsSkip(e ir.Expr) bool {
 	switch x := e.(type) {
 	case *ir.Unary:
@@ -56,8 +57,8 @@ func IsSkip(e ir.Expr) bool {
 	return false
 }
 
-// Bounded reports whether the partial derivatives of an operation are finite wherever its
-// arguments are: none is singular and none overflows.
+// Bounded reports whether the partial derivatives of an operation are finite for all finite arguments: none is singular
+// and none overflows.
 func Bounded(op rules.Op) bool { return bounded[op] }
 
 var bounded = map[rules.Op]bool{
@@ -68,9 +69,9 @@ var bounded = map[rules.Op]bool{
 	rules.Nextafter: true,
 }
 
-// Linear returns f of t instead of the first argument, where the function of e is linear in that argument and in no
-// other: its derivative, and the adjoint of its argument. It is nil for other functions. A product with the partial
-// derivative would overflow where f does not: that of Ldexp(x, n) is 2ⁿ.
+// Linear returns the function of e, applied to t instead of the first argument, if it is linear in that argument and
+// has no other active one, and nil otherwise. That is its tangent, and its adjoint. A product with the partial
+// derivative could overflow where the function does not: that of Ldexp(x, n) is 2ⁿ.
 func Linear(e *ir.Math, t ir.Expr) ir.Expr {
 	if e.Name != "math.Ldexp" {
 		return nil
@@ -78,31 +79,32 @@ func Linear(e *ir.Math, t ir.Expr) ir.Expr {
 	return &ir.Math{Typed: e.Typed, Name: e.Name, Args: []ir.Expr{t, e.Args[1]}}
 }
 
-// Rule is what an expression of a rule is written for: a function of arguments that cost
-// nothing to read again, with a value that does not either.
+// A Rule is the context in which partial derivatives are expressed: the arguments of an operation, which must be
+// variables or constants, and its value, likewise.
 type Rule struct {
 	Type  types.Type
 	Args  []ir.Expr
 	Value ir.Expr
-	// Name gives an expression a name, if it costs anything to compute it again.
+	// Name assigns an expression to a new variable, unless it is one, and returns it.
 	Name func(ir.Expr) ir.Expr
 }
 
-// A Product is a partial derivative as the factors that package rules gives, or with
-// Minus the negative of their product.
+// A Product is a partial derivative as the factors of its formula in package rules; if Minus is set, it is the negated
+// product.
 type Product struct {
 	Minus   bool
 	typed   ir.Typed
 	factors []factor
 }
 
+// A factor multiplies by e or, if inv is set, divides by it.
 type factor struct {
 	e   ir.Expr
 	inv bool // divide by e
 }
 
-// Partial is the derivative of op with respect to argument i. Factors that are read more
-// than once have names: all but those of operations that are Bounded, which Finite reads.
+// Partial returns the derivative of op with respect to argument i. Factors that are used more than once are variables.
+// So are the factors of all operations that are not Bounded, since Finite reads them.
 func (r *Rule) Partial(op rules.Op, i int) *Product {
 	steps, minus := rules.Steps(op, i)
 	p := &Product{Minus: minus, typed: ir.Typed{T: r.Type}, factors: make([]factor, len(steps))}
@@ -127,17 +129,16 @@ func (r *Rule) Partial(op rules.Op, i int) *Product {
 	return p
 }
 
-// Back is the cotangent t, of the type of the rule, times the factors from the first to
-// the last.
-func (p *Product) Back(t ir.Expr) ir.Expr {
+// ScaleCotangent returns the cotangent t, of the type of the rule, times the factors from first to last.
+func (p *Product) ScaleCotangent(t ir.Expr) ir.Expr {
 	for _, f := range p.factors {
 		t = p.times(t, f)
 	}
 	return t
 }
 
-// Forth is the tangent t times the factors from the last to the first.
-func (p *Product) Forth(t ir.Expr) ir.Expr {
+// ScaleTangent returns the tangent t times the factors from last to first.
+func (p *Product) ScaleTangent(t ir.Expr) ir.Expr {
 	for k := len(p.factors) - 1; k >= 0; k-- {
 		t = p.times(t, p.factors[k])
 	}
@@ -152,7 +153,8 @@ func (p *Product) times(t ir.Expr, f factor) ir.Expr {
 	return &ir.Binary{Typed: p.typed, Op: op, X: t, Y: f.e}
 }
 
-// Finite is a condition under which 0 times the product is 0, nil if that is always so.
+// Finite returns the condition that all factors are finite, so that 0 times the product is 0, or nil if they are
+// constants.
 func (p *Product) Finite() (cond ir.Expr) {
 	for k, f := range p.factors {
 		if _, ok := f.e.(*ir.Const); ok || slices.Contains(p.factors[:k], f) {
@@ -160,7 +162,7 @@ func (p *Product) Finite() (cond ir.Expr) {
 		}
 		c := Finite(f.e)
 		if f.inv {
-			c = Divides(f.e)
+			c = Nonzero(f.e)
 		}
 		if cond == nil {
 			cond = c
@@ -171,14 +173,13 @@ func (p *Product) Finite() (cond ir.Expr) {
 	return cond
 }
 
-// Finite is the condition that a number, which costs nothing to read, is neither infinite
-// nor NaN.
+// Finite returns the condition that e, a variable or constant, is neither infinite nor NaN.
 func Finite(e ir.Expr) ir.Expr {
 	return binary(types.Typ[types.Bool], token.EQL, binary(e.Type(), token.SUB, e, e), zero(e.Type()))
 }
 
-// Divides is the condition that e is neither 0 nor NaN.
-func Divides(e ir.Expr) ir.Expr {
+// Nonzero returns the condition that e is neither 0 nor NaN.
+func Nonzero(e ir.Expr) ir.Expr {
 	boolean := types.Typ[types.Bool]
 	return binary(boolean, token.LOR, binary(boolean, token.GTR, e, zero(e.Type())),
 		binary(boolean, token.LSS, e, zero(e.Type())))
@@ -195,7 +196,7 @@ func zero(t types.Type) ir.Expr {
 var arithmetic = map[rules.Op]token.Token{rules.Add: token.ADD, rules.Sub: token.SUB, rules.Mul: token.MUL,
 	rules.Div: token.QUO}
 
-// Expr is an expression of a rule in the form.
+// Expr returns the expression of a rule in the intermediate representation.
 func (r *Rule) Expr(e *rules.Expr) ir.Expr {
 	switch e.Kind {
 	case rules.Num:
@@ -212,7 +213,7 @@ func (r *Rule) Expr(e *rules.Expr) ir.Expr {
 	typed := ir.Typed{T: r.Type}
 	args := make([]ir.Expr, len(e.Args))
 	for i, a := range e.Args {
-		if n := r.order(e.Op, i, a); n != nil {
+		if n := r.integerOrder(e.Op, i, a); n != nil {
 			return &ir.Math{Typed: typed, Name: map[rules.Op]string{rules.Jn: "math.Jn", rules.Yn: "math.Yn"}[e.Op],
 				Args: []ir.Expr{n, r.Expr(e.Args[1])}}
 		}
@@ -236,9 +237,9 @@ func (r *Rule) Expr(e *rules.Expr) ir.Expr {
 	return &ir.Math{Typed: typed, Name: Name(e.Op), Args: args}
 }
 
-// order is the argument i of a Bessel function as an int, nil for what is none: that of math.Jn is an int where that of
-// the operation is a whole number.
-func (r *Rule) order(op rules.Op, i int, e *rules.Expr) ir.Expr {
+// integerOrder returns argument i of a Bessel function as an expression of type int, or nil if it is not its order:
+// math.Jn takes an int where the operation takes a whole number.
+func (r *Rule) integerOrder(op rules.Op, i int, e *rules.Expr) ir.Expr {
 	if i > 0 || op != rules.Jn && op != rules.Yn {
 		return nil
 	}
@@ -249,7 +250,7 @@ func (r *Rule) order(op rules.Op, i int, e *rules.Expr) ir.Expr {
 	case e.Kind == rules.ArgX && types.Identical(r.Args[0].Type(), typed.T):
 		return r.Args[0]
 	case e.Kind == rules.Call && (tok == token.ADD || tok == token.SUB):
-		x, y := r.order(op, i, e.Args[0]), r.order(op, i, e.Args[1])
+		x, y := r.integerOrder(op, i, e.Args[0]), r.integerOrder(op, i, e.Args[1])
 		if x == nil || y == nil {
 			return nil
 		}

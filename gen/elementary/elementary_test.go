@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// TestPartials evaluates the partial derivatives of every operation in the form and compares
-// them with those that package rules computes by its compiled code.
+// TestPartials evaluates the partial derivatives of every operation in the representation and compares them with those
+// of package rules.
 func TestPartials(t *testing.T) {
 	float := types.Typ[types.Float64]
 	x, y, tried := 0.4, 0.7, 0
@@ -65,7 +65,7 @@ func TestPartials(t *testing.T) {
 	}
 }
 
-// TestNames: an operation is found by the name it is written with.
+// TestNames checks that Op is the inverse of Name.
 func TestNames(t *testing.T) {
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		if back, ok := elementary.Op(elementary.Name(op)); !ok || back != op {

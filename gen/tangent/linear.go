@@ -183,7 +183,7 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 		}
 		dx = b.atom(dx)
 		p := x.Partial(op, i)
-		add := &ir.Add{At: b.At, P: d.Place(), E: negateIf(p.Forth(dx), p.Minus)}
+		add := &ir.Add{At: b.At, P: d.Place(), E: negateIf(p.ScaleTangent(dx), p.Minus)}
 		// A nil condition means that the partial derivative is always finite.
 		finite := p.Finite()
 		if finite == nil {
@@ -222,7 +222,7 @@ func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (
 			continue
 		}
 		p := x.Partial(op, i)
-		term, minus := p.Forth(dx), p.Minus
+		term, minus := p.ScaleTangent(dx), p.Minus
 		switch {
 		case sum == nil:
 			sum = negateIf(term, minus)

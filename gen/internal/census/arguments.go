@@ -12,19 +12,19 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// maker makes arguments of functions. What an integer or a slice is for it reads off its
-// name, and where it is wrong the function panics and the next one is made.
-type maker struct {
-	r      *rand.Rand
-	n      int  // sizes
-	matrix bool // slices hold n×n numbers
-	sorted bool // slices are in order
-	mood   int  // of what size numbers are
+// An argMaker makes random arguments of functions. It guesses the meaning of integers and slices from their names. If
+// it guesses wrong, the function panics, and another set of arguments is tried.
+type argMaker struct {
+	r         *rand.Rand
+	n         int  // dimension of vectors and matrices
+	matrix    bool // slices hold n×n numbers
+	sorted    bool // slices are in order
+	magnitude int  // selects the distribution of numbers
 }
 
-// reflected is the type of Go values that the evaluator takes for values of type t. What
-// there are no such values for, as interfaces and maps, is nil.
-func reflected(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
+// goType returns the Go type of the values that the evaluator accepts for type t. It is any for types without such
+// values, such as interfaces and maps, and for a type within itself. busy holds the named types being converted.
+func goType(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	nothing := reflect.TypeFor[any]()
 	if n, ok := types.Unalias(t).(*types.Named); ok {
 		if busy[n] {
@@ -41,19 +41,19 @@ func reflected(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	case *types.Interface, *types.Map, *types.Signature, *types.Chan:
 		return nothing, nil
 	case *types.Slice:
-		e, err := reflected(u.Elem(), busy)
+		e, err := goType(u.Elem(), busy)
 		if err != nil || e == nothing {
 			return nothing, err
 		}
 		return reflect.SliceOf(e), nil
 	case *types.Pointer:
-		e, err := reflected(u.Elem(), busy)
+		e, err := goType(u.Elem(), busy)
 		if err != nil || e == nothing {
 			return nothing, err
 		}
 		return reflect.PointerTo(e), nil
 	case *types.Array:
-		e, err := reflected(u.Elem(), busy)
+		e, err := goType(u.Elem(), busy)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func reflected(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	case *types.Struct:
 		var fields []reflect.StructField
 		for i := range u.NumFields() {
-			e, err := reflected(u.Field(i).Type(), busy)
+			e, err := goType(u.Field(i).Type(), busy)
 			if err != nil {
 				return nil, err
 			}
@@ -82,8 +82,8 @@ var basics = map[types.BasicKind]reflect.Type{
 	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
 }
 
-// fill gives a variable of type t a value.
-func (m *maker) fill(v reflect.Value, t types.Type, name string) {
+// fill assigns a random value to a variable of type t. name is that of the parameter or field.
+func (m *argMaker) fill(v reflect.Value, t types.Type, name string) {
 	if v.Kind() == reflect.Interface {
 		return
 	}
@@ -133,9 +133,8 @@ func (m *maker) fill(v reflect.Value, t types.Type, name string) {
 	}
 }
 
-// empty takes the slices and the sizes out of a struct, as of a matrix without elements.
-// Its floats stay: many functions treat zero as a case of its own, with a derivative of
-// its own.
+// empty clears the slices and integers of a struct, as in a matrix without elements. Floats remain: many functions have
+// a special case for zero, with another derivative.
 func empty(v reflect.Value) {
 	for i := range v.NumField() {
 		switch f := v.Field(i); f.Kind() {
@@ -147,8 +146,9 @@ func empty(v reflect.Value) {
 	}
 }
 
-func (m *maker) number() float64 {
-	switch m.mood {
+// number returns a random number.
+func (m *argMaker) number() float64 {
+	switch m.magnitude {
 	case 0:
 		return 0.1 + 0.8*m.r.Float64()
 	case 1:
@@ -160,8 +160,8 @@ func (m *maker) number() float64 {
 	}
 }
 
-// integer is an integer that a parameter or a field of this name may be.
-func (m *maker) integer(name string) int {
+// integer returns a plausible value for a parameter or field of this name.
+func (m *argMaker) integer(name string) int {
 	name = strings.ToLower(name)
 	switch {
 	case strings.HasPrefix(name, "ld"), name == "stride":
@@ -185,7 +185,8 @@ func (m *maker) integer(name string) int {
 	return m.r.IntN(m.n + 1)
 }
 
-func (m *maker) length(name string) int {
+// length returns a plausible length for a slice of this name.
+func (m *argMaker) length(name string) int {
 	switch {
 	case strings.Contains(strings.ToLower(name), "work"):
 		return 40 * m.n
@@ -197,8 +198,7 @@ func (m *maker) length(name string) int {
 	return m.n
 }
 
-// constantsOf are the constants of a type that a package gives a name: what its values
-// are to be chosen from.
+// constantsOf returns the named constants of a type, from which its values are chosen.
 func constantsOf(t types.Type) (out []constant.Value) {
 	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil {
@@ -235,19 +235,21 @@ func setConstant(v reflect.Value, c constant.Value) {
 	}
 }
 
-// instance is arguments of a function.
+// An instance is a set of arguments of a function, with all floats reachable from them.
 type instance struct {
-	args   []reflect.Value // pointers to them
+	args []reflect.Value // pointers to the arguments
+	// floats of each argument that no reference leads to
 	direct [][]reflect.Value
-	memory []reflect.Value // slices, and pointers, that they lead to
-	behind [][]reflect.Value
+	memory []reflect.Value // slices and pointers reachable from the arguments
+	// floats of each element of memory
+	inMemory [][]reflect.Value
 }
 
 // instance makes arguments of f.
-func (m *maker) instance(f *ir.Func) (*instance, error) {
+func (m *argMaker) instance(f *ir.Func) (*instance, error) {
 	in := &instance{}
 	for _, p := range f.Params {
-		t, err := reflected(p.Type, map[types.Type]bool{})
+		t, err := goType(p.Type, map[types.Type]bool{})
 		if err != nil {
 			return nil, err
 		}
@@ -263,14 +265,14 @@ func (m *maker) instance(f *ir.Func) (*instance, error) {
 	return in, nil
 }
 
-// gather finds the floats in the arguments and in the memory that they lead to.
+// gather finds the floats in the arguments and in memory reachable from them.
 func (in *instance) gather() {
 	for _, v := range in.args {
 		var list []reflect.Value
 		in.floats(v.Elem(), &list)
 		in.direct = append(in.direct, list)
 	}
-	for i := 0; i < len(in.memory); i++ { // which grows
+	for i := 0; i < len(in.memory); i++ { // floats appends to in.memory
 		var list []reflect.Value
 		switch v := in.memory[i]; v.Kind() {
 		case reflect.Pointer:
@@ -280,17 +282,17 @@ func (in *instance) gather() {
 				in.floats(v.Index(k), &list)
 			}
 		}
-		in.behind = append(in.behind, list)
+		in.inMemory = append(in.inMemory, list)
 	}
 }
 
-// with is the first argument with the numbers x.
-func (in *instance) with(x []float64) ir.Value {
+// withNumbers returns the first argument, with the numbers x.
+func (in *instance) withNumbers(x []float64) ir.Value {
 	args, _ := in.values(x)
 	return args[0]
 }
 
-// floats lists the floats of a value and notes the memory that it leads to.
+// floats appends the floats of v to list and the memory that v refers to to in.memory.
 func (in *instance) floats(v reflect.Value, list *[]reflect.Value) {
 	switch v.Kind() {
 	case reflect.Float64, reflect.Float32:
@@ -310,9 +312,9 @@ func (in *instance) floats(v reflect.Value, list *[]reflect.Value) {
 	}
 }
 
-// all are the floats of the arguments, those of values first.
+// all returns the floats of the arguments, those in memory last.
 func (in *instance) all() (out []reflect.Value) {
-	return append(slices.Concat(in.direct...), slices.Concat(in.behind...)...)
+	return append(slices.Concat(in.direct...), slices.Concat(in.inMemory...)...)
 }
 
 func (in *instance) numbers() (x []float64) {
@@ -322,7 +324,7 @@ func (in *instance) numbers() (x []float64) {
 	return x
 }
 
-// values are the arguments with the numbers x, and the memory that they lead to.
+// values returns the arguments with the numbers x, and the memory reachable from them.
 func (in *instance) values(x []float64) (args, memory []ir.Value) {
 	for i, v := range in.all() {
 		v.SetFloat(x[i])
@@ -331,7 +333,7 @@ func (in *instance) values(x []float64) (args, memory []ir.Value) {
 	for _, v := range in.args {
 		x := v.Elem().Interface()
 		if x == nil {
-			x = false // whose value is that of a nil interface
+			x = false // which the evaluator represents like a nil interface
 		}
 		list = append(list, x)
 	}
@@ -342,7 +344,7 @@ func (in *instance) values(x []float64) (args, memory []ir.Value) {
 	return all[:len(in.args)], all[len(in.args):]
 }
 
-// read are the numbers in the memory that arguments led to at first.
+// read returns the numbers in the memory that was reachable from the arguments initially.
 func (in *instance) read(memory []ir.Value) (out []float64) {
 	for i, v := range memory {
 		p := reflect.New(in.memory[i].Type())

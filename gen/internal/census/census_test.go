@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
-// TestGonum transforms functions of gonum and compares their derivatives with differences.
-// In the long form these are all numeric packages.
+// TestGonum transforms functions of gonum and compares their derivatives with differences; in the long form, those of
+// all numeric packages.
 func TestGonum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
@@ -23,7 +23,7 @@ func TestGonum(t *testing.T) {
 	if longtest.Long() {
 		names, share = numeric, 0.6
 	}
-	c, err := take("../../..", names, "", true, false)
+	c, err := transformAll("../../..", names, "", true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +51,12 @@ func TestGonum(t *testing.T) {
 	}
 }
 
-// TestCatches breaks derivatives by a thousandth: the comparisons have to notice.
-func TestCatches(t *testing.T) {
+// TestBrokenDerivatives requires that the comparisons notice an error of a thousandth in a derivative.
+func TestBrokenDerivatives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	c, err := take("../../..", []string{"dsp/window", "num/quat"}, "", false, false)
+	c, err := transformAll("../../..", []string{"dsp/window", "num/quat"}, "", false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,15 +64,15 @@ func TestCatches(t *testing.T) {
 	tried := 0
 	for _, list := range c.funcs {
 		for _, f := range list {
-			if !f.ok() || len(f.f.Results) != 1 || f.check(g).points < enough {
+			if !f.ok() || len(f.f.Results) != 1 || f.check(g).points < requiredPoints {
 				continue
 			}
 			tangent, adjoint := f.tangent, *f.adjoint
-			f.tangent = wrong(tangent, 1)
+			f.tangent = perturbed(tangent, 1)
 			if !f.facts.Results.Empty() && f.check(g).outcome == agreed {
 				t.Errorf("a wrong tangent of %s is not noticed", f.fn.FullName())
 			}
-			f.tangent, f.adjoint.Func = tangent, wrong(adjoint.Func, 1)
+			f.tangent, f.adjoint.Func = tangent, perturbed(adjoint.Func, 1)
 			if !adjoint.Bars.Empty() && f.check(g).outcome == agreed {
 				t.Errorf("a wrong adjoint of %s is not noticed", f.fn.FullName())
 			}
@@ -84,8 +84,8 @@ func TestCatches(t *testing.T) {
 	}
 }
 
-// wrong calls f and changes its results from number k on.
-func wrong(f *ir.Func, k int) *ir.Func {
+// perturbed returns a function that calls f and changes its results from number k on.
+func perturbed(f *ir.Func, k int) *ir.Func {
 	g, _ := ir.Clone(f, nil)
 	call := &ir.Call{Results: g.Results, Callee: &ir.Callee{Func: f}}
 	for _, p := range g.Params {

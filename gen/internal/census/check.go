@@ -13,14 +13,14 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// verdict is what came of comparing the derivatives of a function with differences.
+// A verdict is the outcome of comparing the derivatives of a function with differences.
 type verdict struct {
-	outcome string // agreed, disagreed, or why there is nothing to compare
-	points  int    // that agreed
+	outcome string // one of outcomes
+	points  int    // number of points that agreed
 	err     error  // of a disagreement
 }
 
-// The outcomes. All but the first two are skipped.
+// The outcomes. For all but the first two, nothing was compared.
 const (
 	agreed      = "agreed"
 	disagreed   = "disagreed"
@@ -35,32 +35,31 @@ const (
 var outcomes = []string{agreed, disagreed, noArguments, panics, tooLong, noNumber, rough, nothing}
 
 const (
-	enough = 3       // points that agree
-	tries  = 60      // points, at most
-	most   = 400_000 // steps of the function
+	requiredPoints = 3       // points that must agree
+	maxPoints      = 60      // points tried at most
+	maxSteps       = 400_000 // steps of the function at most
 )
 
-// checker runs functions and their derivatives.
+// A checker compares the derivatives of a function at one point.
 type checker struct {
 	t       *transformed
 	globals map[string]ir.Value
 	in      *instance
 	seed    uint64
-	// compared says which numbers are: those that are finite.
+	// compared[i] is set if output i is finite at the point, so that it is compared.
 	compared []bool
 	precision
 }
 
-// check compares the tangent with differences and the adjoint with the tangent, at random
-// points.
+// check compares the tangent with differences and the adjoint with the tangent, at random points.
 func (t *transformed) check(g *globals) verdict {
-	globals, err := g.bind(slices.Concat(reach(t.f), reach(t.tangent), reach(t.adjoint.Func)))
+	globals, err := g.bind(slices.Concat(reachable(t.f), reachable(t.tangent), reachable(t.adjoint.Func)))
 	if err != nil {
 		return verdict{outcome: noArguments, err: err}
 	}
 	points := 0
 	count := map[string]int{}
-	for seed := range uint64(tries) {
+	for seed := range uint64(maxPoints) {
 		c := &checker{t: t, globals: globals, seed: seed, precision: t.precision()}
 		outcome, err := c.point()
 		count[outcome]++
@@ -70,7 +69,7 @@ func (t *transformed) check(g *globals) verdict {
 		case noArguments:
 			return verdict{outcome: outcome, err: err}
 		case agreed:
-			if points++; points == enough {
+			if points++; points == requiredPoints {
 				return verdict{outcome: agreed, points: points}
 			}
 		}
@@ -90,11 +89,10 @@ func (t *transformed) check(g *globals) verdict {
 	return verdict{outcome: best, points: points}
 }
 
-// moment is what a function gives: the numbers of its results, and those in the memory of
-// its arguments.
-type moment struct{ results, memory []float64 }
+// An outputs holds the outputs of a function: the numbers of its results, and those in the memory of its arguments.
+type outputs struct{ results, memory []float64 }
 
-func (m *moment) all() []float64 { return slices.Concat(m.results, m.memory) }
+func (m *outputs) all() []float64 { return slices.Concat(m.results, m.memory) }
 
 // point compares at one point.
 func (c *checker) point() (outcome string, err error) {
@@ -104,7 +102,7 @@ func (c *checker) point() (outcome string, err error) {
 		}
 	}()
 	r := rand.New(rand.NewPCG(c.seed, 7))
-	m := &maker{r: r, n: 1 + r.IntN(6), matrix: r.IntN(2) == 0, sorted: r.IntN(2) == 0, mood: int(c.seed % 4)}
+	m := &argMaker{r: r, n: 1 + r.IntN(6), matrix: r.IntN(2) == 0, sorted: r.IntN(2) == 0, magnitude: int(c.seed % 4)}
 	if c.in, err = m.instance(c.t.f); err != nil {
 		return noArguments, err
 	}
@@ -144,7 +142,7 @@ func (c *checker) point() (outcome string, err error) {
 	return c.differences(x, v, dot.all())
 }
 
-// finite says which of the numbers are.
+// finite reports for each number whether it is finite.
 func finite(x []float64) []bool {
 	out := make([]bool, len(x))
 	for i, v := range x {
@@ -153,8 +151,8 @@ func finite(x []float64) []bool {
 	return out
 }
 
-// only is x without the numbers that are not compared.
-func (c *checker) only(x []float64) []float64 {
+// zeroUncompared sets the components of x that are not compared to 0, and returns x.
+func (c *checker) zeroUncompared(x []float64) []float64 {
 	for i := range x {
 		if !c.compared[i] {
 			x[i] = 0
@@ -163,16 +161,17 @@ func (c *checker) only(x []float64) []float64 {
 	return x
 }
 
+// eval evaluates f, with a larger limit of steps for derivatives.
 func (c *checker) eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
-	m := ir.Machine{Steps: most, Globals: c.globals, Rules: natives.Shipped()}
+	m := ir.Machine{Steps: maxSteps, Globals: c.globals, Rules: natives.Shipped()}
 	if f != c.t.f {
-		m.Steps = 20 * most
+		m.Steps = 20 * maxSteps
 	}
 	return m.Eval(f, args)
 }
 
-// primal runs the function. Without a moment there is an outcome.
-func (c *checker) primal(x []float64) (*moment, []reflect.Value, string, error) {
+// primal runs the function at x. It returns its outputs and its results as Go values, or an outcome if it fails.
+func (c *checker) primal(x []float64) (*outputs, []reflect.Value, string, error) {
 	args, memory := c.in.values(x)
 	results, err := c.eval(c.t.f, args)
 	var limit *ir.LimitError
@@ -185,22 +184,22 @@ func (c *checker) primal(x []float64) (*moment, []reflect.Value, string, error) 
 	case err != nil:
 		return nil, nil, disagreed, err
 	}
-	m := &moment{memory: c.in.read(memory)}
+	m := &outputs{memory: c.in.read(memory)}
 	var shown []reflect.Value
 	for i, v := range c.t.f.Results {
-		p, err := show(results[i], v.Type)
+		p, err := goValue(results[i], v.Type)
 		if err != nil {
 			return nil, nil, noArguments, err
 		}
 		shown = append(shown, p)
-		m.results = append(m.results, deep(p).numbers()...)
+		m.results = append(m.results, gatherFrom(p).numbers()...)
 	}
 	return m, shown, "", nil
 }
 
-// show is a value of the evaluator as one of Go, behind a pointer.
-func show(v ir.Value, t types.Type) (reflect.Value, error) {
-	of, err := reflected(t, map[types.Type]bool{})
+// goValue returns a pointer to the Go value of v, a value of the evaluator.
+func goValue(v ir.Value, t types.Type) (reflect.Value, error) {
+	of, err := goType(t, map[types.Type]bool{})
 	if err != nil {
 		return reflect.Value{}, err
 	}
@@ -211,15 +210,16 @@ func show(v ir.Value, t types.Type) (reflect.Value, error) {
 	return p, nil
 }
 
-// deep has all floats that a value leads to.
-func deep(p reflect.Value) *instance {
+// gatherFrom returns all floats reachable from *p.
+func gatherFrom(p reflect.Value) *instance {
 	in := &instance{args: []reflect.Value{p}}
 	in.gather()
 	return in
 }
 
-// tangent runs the tangent in direction v.
-func (c *checker) tangent(x, v []float64, at *moment, first []reflect.Value) (*moment, error) {
+// tangent runs the tangent in direction v, and returns the derivatives of the outputs at. first are the results of the
+// function.
+func (c *checker) tangent(x, v []float64, at *outputs, first []reflect.Value) (*outputs, error) {
 	t := c.t
 	args, memory := c.in.values(x)
 	shadows, dots := c.in.values(v)
@@ -233,22 +233,22 @@ func (c *checker) tangent(x, v []float64, at *moment, first []reflect.Value) (*m
 	if err != nil {
 		return nil, fmt.Errorf("the tangent: %w", err)
 	}
-	if err := c.same("tangent", at, results, memory); err != nil {
+	if err := c.checkValues("tangent", at, results, memory); err != nil {
 		return nil, err
 	}
-	m := &moment{memory: c.in.read(dots)}
+	m := &outputs{memory: c.in.read(dots)}
 	next := len(t.f.Results)
 	for i, r := range t.f.Results {
 		if !t.facts.Results.Has(i) {
-			m.results = append(m.results, make([]float64, len(deep(first[i]).numbers()))...)
+			m.results = append(m.results, make([]float64, len(gatherFrom(first[i]).numbers()))...)
 			continue
 		}
-		p, err := show(results[next], r.Type)
+		p, err := goValue(results[next], r.Type)
 		if err != nil {
 			return nil, err
 		}
 		next++
-		m.results = append(m.results, deep(p).numbers()...)
+		m.results = append(m.results, gatherFrom(p).numbers()...)
 	}
 	if len(m.results) != len(at.results) || len(m.memory) != len(at.memory) {
 		return nil, fmt.Errorf("the tangent has %d and %d derivatives of %d and %d numbers", len(m.results),
@@ -257,15 +257,15 @@ func (c *checker) tangent(x, v []float64, at *moment, first []reflect.Value) (*m
 	return m, nil
 }
 
-// same compares the values that a derivative gives with those of the function.
-func (c *checker) same(what string, at *moment, results, memory []ir.Value) error {
-	got := &moment{memory: c.in.read(memory)}
+// checkValues compares the values that a derivative computes with those of the function.
+func (c *checker) checkValues(what string, at *outputs, results, memory []ir.Value) error {
+	got := &outputs{memory: c.in.read(memory)}
 	for i, r := range c.t.f.Results {
-		p, err := show(results[i], r.Type)
+		p, err := goValue(results[i], r.Type)
 		if err != nil {
 			return err
 		}
-		got.results = append(got.results, deep(p).numbers()...)
+		got.results = append(got.results, gatherFrom(p).numbers()...)
 	}
 	a, b := got.all(), at.all()
 	if len(a) != len(b) {
@@ -279,15 +279,14 @@ func (c *checker) same(what string, at *moment, results, memory []ir.Value) erro
 	return nil
 }
 
-// errNaN: a zero seed of a result that is infinite or NaN has met its derivative.
+// errNaN is returned if the zero seed of a result that is not finite was multiplied by its derivative.
 var errNaN = errors.New("adjoints are NaN")
 
-// adjoint compares the adjoint with the tangent: with random seeds both say how much
-// their sum changes in direction v.
-func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *moment, first []reflect.Value) error {
+// adjoint compares the adjoint with the tangent dot in direction v, for random seeds w: wᵀ·(J·v) must equal (Jᵀ·w)ᵀ·v.
+func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *outputs, first []reflect.Value) error {
 	a := c.t.adjoint
-	given := c.only(random(r, len(c.compared)))
-	seeds := &moment{results: given[:len(at.results)], memory: given[len(at.results):]}
+	given := c.zeroUncompared(random(r, len(c.compared)))
+	seeds := &outputs{results: given[:len(at.results)], memory: given[len(at.results):]}
 	args, memory := c.in.values(x)
 	own := len(slices.Concat(c.in.direct...))
 	shadows, bars := c.in.values(slices.Concat(make([]float64, own), seeds.memory))
@@ -299,9 +298,9 @@ func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *moment, first [
 	}
 	next := 0
 	for i, p := range first {
-		in := deep(p)
+		in := gatherFrom(p)
 		n := len(in.numbers())
-		seed := in.with(seeds.results[next : next+n])
+		seed := in.withNumbers(seeds.results[next : next+n])
 		next += n
 		if a.Seeds.Has(i) {
 			all = append(all, seed)
@@ -312,7 +311,7 @@ func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *moment, first [
 	if err != nil {
 		return fmt.Errorf("the adjoint: %w", err)
 	}
-	if err := c.same("adjoint", at, results, memory); err != nil {
+	if err := c.checkValues("adjoint", at, results, memory); err != nil {
 		return err
 	}
 	var xbar []float64
@@ -323,15 +322,15 @@ func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *moment, first [
 			xbar = append(xbar, make([]float64, n)...)
 			continue
 		}
-		p, err := show(results[k], p.Type)
+		p, err := goValue(results[k], p.Type)
 		if err != nil {
 			return err
 		}
 		k++
-		xbar = append(xbar, deep(p).numbers()[:n]...)
+		xbar = append(xbar, gatherFrom(p).numbers()[:n]...)
 	}
 	xbar = append(xbar, c.in.read(bars)...)
-	left, size := inner(given, c.only(dot.all()))
+	left, size := inner(given, c.zeroUncompared(dot.all()))
 	right, size2 := inner(xbar, v)
 	if math.IsNaN(right) && slices.Contains(c.compared, false) {
 		return errNaN
@@ -350,7 +349,7 @@ func random(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-// inner is an inner product, and the sum of the sizes of its terms.
+// inner returns an inner product, and the sum of the magnitudes of its terms.
 func inner(a, b []float64) (sum, size float64) {
 	for i := range a {
 		sum += a[i] * b[i]

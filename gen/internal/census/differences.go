@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// precision is what can be asked of differences. Where those of several steps disagree
-// among themselves by more than agreement, there is a jump or a kink, or the function is
-// not tame.
+// A precision holds the steps of differences and tolerances. If the differences of several steps disagree by more than
+// agreement, there is a jump, a kink or noise. closeness is the tolerance of derivatives, transpose that of the adjoint
+// with respect to the tangent.
 type precision struct {
 	steps                           []float64
 	agreement, closeness, transpose float64
@@ -22,9 +22,9 @@ var (
 	single = precision{[]float64{3e-2, 1e-2, 3e-3}, 2e-2, 5e-3, 1e-4}
 )
 
-// precision is that of the numbers in a function.
+// precision returns the precision for the smallest float type in a function.
 func (t *transformed) precision() precision {
-	for _, f := range reach(t.f) {
+	for _, f := range reachable(t.f) {
 		for _, v := range ir.Vars(f) {
 			if holdsSingle(v.Type) {
 				return single
@@ -46,7 +46,7 @@ func holdsSingle(t types.Type) bool {
 	return false
 }
 
-// differences compares derivatives with the best of three central differences.
+// differences compares derivatives with the closest of the central differences of three steps.
 func (c *checker) differences(x, v, dot []float64) (string, error) {
 	var quotients [][]float64
 	for _, h := range c.steps {
@@ -69,8 +69,8 @@ func (c *checker) differences(x, v, dot []float64) (string, error) {
 		if len(a) != len(dot) || len(b) != len(dot) {
 			return rough, nil
 		}
-		c.only(a)
-		c.only(b)
+		c.zeroUncompared(a)
+		c.zeroUncompared(b)
 		if slices.Contains(finite(a), false) || slices.Contains(finite(b), false) {
 			return rough, nil
 		}

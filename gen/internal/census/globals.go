@@ -14,33 +14,36 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// globals are the values that package variables have at first.
+// A globals holds the initial values of package-level variables.
 type globals struct {
-	of   map[types.Object]*initial
-	seen map[types.Object]ir.Value
+	// initial maps variables to their initialisers; a variable without one is zero.
+	initial map[types.Object]*initialValue
+	// values holds the evaluated ones.
+	values map[types.Object]ir.Value
 }
 
-type initial struct {
-	e    ast.Expr // nil for the zero value
+// An initialValue is an expression with the type information of its package.
+type initialValue struct {
+	e    ast.Expr // initialiser
 	info *types.Info
 }
 
 func newGlobals(pkgs []*packages.Package) *globals {
-	g := &globals{of: map[types.Object]*initial{}, seen: map[types.Object]ir.Value{}}
+	g := &globals{initial: map[types.Object]*initialValue{}, values: map[types.Object]ir.Value{}}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if p.TypesInfo == nil {
 			return
 		}
 		for _, in := range p.TypesInfo.InitOrder {
 			if len(in.Lhs) == 1 {
-				g.of[in.Lhs[0]] = &initial{in.Rhs, p.TypesInfo}
+				g.initial[in.Lhs[0]] = &initialValue{in.Rhs, p.TypesInfo}
 			}
 		}
 	})
 	return g
 }
 
-// bind gives the variables that functions read their values, by name.
+// bind returns the values of the variables that functions read, by name.
 func (g *globals) bind(funcs []*ir.Func) (map[string]ir.Value, error) {
 	out := map[string]ir.Value{}
 	for _, f := range funcs {
@@ -48,30 +51,30 @@ func (g *globals) bind(funcs []*ir.Func) (map[string]ir.Value, error) {
 			if v.Kind != ir.Global {
 				continue
 			}
-			if _, ok := g.seen[v.Object]; !ok {
-				t, err := reflected(v.Type, map[types.Type]bool{})
+			if _, ok := g.values[v.Object]; !ok {
+				t, err := goType(v.Type, map[types.Type]bool{})
 				if err != nil {
 					return nil, err
 				}
 				x := reflect.New(t)
-				if in := g.of[v.Object]; in != nil {
+				if in := g.initial[v.Object]; in != nil {
 					if err := in.set(x.Elem(), in.e); err != nil {
 						return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 					}
 				}
-				g.seen[v.Object] = ir.Value{}
+				g.values[v.Object] = ir.Value{}
 				if t.Kind() != reflect.Interface {
-					g.seen[v.Object] = ir.ValueOf(x.Elem().Interface())
+					g.values[v.Object] = ir.ValueOf(x.Elem().Interface())
 				}
 			}
-			out[v.Name] = g.seen[v.Object]
+			out[v.Name] = g.values[v.Object]
 		}
 	}
 	return out, nil
 }
 
-// set evaluates an expression of constants, literals and functions of package math.
-func (in *initial) set(v reflect.Value, e ast.Expr) error {
+// set assigns the value of an expression of constants, literals and some functions of package math to v.
+func (in *initialValue) set(v reflect.Value, e ast.Expr) error {
 	tv := in.info.Types[e]
 	if v.Kind() == reflect.Interface {
 		return nil // an error, which is only passed on
@@ -99,7 +102,8 @@ func (in *initial) set(v reflect.Value, e ast.Expr) error {
 	return fmt.Errorf("its value is not known")
 }
 
-func (in *initial) literal(v reflect.Value, lit *ast.CompositeLit) error {
+// literal assigns a composite literal to v.
+func (in *initialValue) literal(v reflect.Value, lit *ast.CompositeLit) error {
 	if v.Kind() == reflect.Slice {
 		n := 0
 		if err := in.elements(lit, func(i int, _ ast.Expr) error { n = max(n, i+1); return nil }); err != nil {
@@ -119,8 +123,8 @@ func (in *initial) literal(v reflect.Value, lit *ast.CompositeLit) error {
 	})
 }
 
-// elements visits what is in a literal by its number.
-func (in *initial) elements(lit *ast.CompositeLit, visit func(int, ast.Expr) error) error {
+// elements calls visit with the index and the expression of each element of a literal.
+func (in *initialValue) elements(lit *ast.CompositeLit, visit func(int, ast.Expr) error) error {
 	st, _ := in.info.TypeOf(lit).Underlying().(*types.Struct)
 	next := 0
 	for _, e := range lit.Elts {
@@ -146,7 +150,8 @@ func (in *initial) elements(lit *ast.CompositeLit, visit func(int, ast.Expr) err
 	return nil
 }
 
-func (in *initial) float(e ast.Expr) (float64, error) {
+// float evaluates an expression of type float64.
+func (in *initialValue) float(e ast.Expr) (float64, error) {
 	if c := in.info.Types[e].Value; c != nil {
 		v := reflect.New(reflect.TypeFor[float64]()).Elem()
 		setConstant(v, c)

@@ -1,14 +1,14 @@
-// Command census counts what nabla gen makes of gonum: of each numeric package, how many
-// functions have floats in and out, how many of them have a tangent and an adjoint, how
-// many of those can be written as Go source, and why the others are refused.
+// Command census measures how much of gonum nabla gen can differentiate: for each numeric package, how many functions
+// have floats in and out, how many of these have a tangent and an adjoint, how many of the derivatives can be printed
+// as Go source, and the reasons of refusals.
 //
-//	go run ./gen/internal/census           the table
-//	go run ./gen/internal/census -check    besides, derivatives are compared with differences
+//	go run ./gen/internal/census             the table
+//	go run ./gen/internal/census -check      also compare derivatives with differences
 //	go run ./gen/internal/census -list refused mat stat
 //	go run ./gen/internal/census -assembly   functions as they are built by default
 //
-// The version of gonum is that of go.mod, in its form without assembly but for -assembly.
-// Names of packages restrict the census to them.
+// The version of gonum is that of go.mod, built without assembly unless -assembly is set. Package names restrict the
+// census to these packages.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	if len(names) == 0 {
 		names = numeric
 	}
-	c, err := take(".", names, *match, *check, *assembly)
+	c, err := transformAll(".", names, *match, *check, *assembly)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -46,24 +46,25 @@ func main() {
 	}
 }
 
-// census is what was found.
+// A census holds the functions of each package and the errors found.
 type census struct {
 	packages []*packages.Package
 	funcs    map[*packages.Package][]*transformed
-	broken   []error
+	// mistakes of nabla gen
+	broken []error
 }
 
-// take transforms the functions of packages whose names contain match.
-func take(dir string, names []string, match string, check, assembly bool) (*census, error) {
+// transformAll transforms the functions of the named packages whose full names contain match, and compares their
+// derivatives with differences if check is set.
+func transformAll(dir string, names []string, match string, check, assembly bool) (*census, error) {
 	pkgs, all, err := load(dir, names, assembly)
 	if err != nil {
 		return nil, err
 	}
 	c := &census{packages: pkgs, funcs: map[*packages.Package][]*transformed{}}
-	// Code could stand in the packages themselves, so what they do not export is no
-	// obstacle.
+	// Code could be generated in the packages themselves, so that unexported names are no obstacle.
 	g := newGlobals(pkgs)
-	p := lower.New(pkgs, lower.Options{CanGenerate: func(string) bool { return true }, NeverAssigned: fixed})
+	p := lower.New(pkgs, lower.Options{CanGenerate: func(string) bool { return true }, NeverAssigned: neverAssigned})
 	for _, pkg := range pkgs {
 		for _, fn := range functions(pkg) {
 			if !strings.Contains(fn.FullName(), match) {
@@ -89,9 +90,10 @@ func take(dir string, names []string, match string, check, assembly bool) (*cens
 	return c, nil
 }
 
-// row is a line of the table.
+// A row is a line of the table.
 type row struct{ functions, lowered, tangent, adjoint, both, written int }
 
+// add counts t.
 func (r *row) add(t *transformed) {
 	count := func(n *int, is bool) {
 		if is {
@@ -106,6 +108,7 @@ func (r *row) add(t *transformed) {
 	count(&r.written, t.written)
 }
 
+// print writes the tables.
 func (c *census) print(w io.Writer, check bool) {
 	line := func(name string, r row) {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d |\n", name, r.functions, r.lowered, r.tangent,
@@ -129,8 +132,7 @@ func (c *census) print(w io.Writer, check bool) {
 		c.printChecks(w)
 	}
 
-	// A function counts for each of its reasons, and as the only one for one that has no
-	// other.
+	// A function is counted for each reason of its refusal, and separately if it has only one.
 	type reason struct {
 		text      string
 		any, only int
@@ -169,7 +171,7 @@ func (c *census) print(w io.Writer, check bool) {
 	}
 }
 
-// printChecks prints what came of the comparisons.
+// printChecks writes the outcomes of the comparisons.
 func (c *census) printChecks(w io.Writer) {
 	count := map[string]int{}
 	points := 0
@@ -188,15 +190,15 @@ func (c *census) printChecks(w io.Writer) {
 	fmt.Fprintf(w, "\n%d points agreed.\n", points)
 }
 
-// list prints functions.
+// list writes the functions that which selects.
 func (c *census) list(w io.Writer, which string) {
 	for _, pkg := range c.packages {
 		for _, t := range c.funcs[pkg] {
 			switch {
 			case which == "refused" && t.err != nil:
 				fmt.Fprintf(w, "\n%s is refused:\n%v\n", t.fn.FullName(), t.err)
-			case which == "unwritten" && t.unprint != nil:
-				fmt.Fprintf(w, "\n%s: %v\n", t.fn.FullName(), t.unprint)
+			case which == "unwritten" && t.printErr != nil:
+				fmt.Fprintf(w, "\n%s: %v\n", t.fn.FullName(), t.printErr)
 			case which == "skipped" && t.verdict != nil && t.verdict.outcome != agreed:
 				fmt.Fprintf(w, "%s: %s %v\n", t.fn.FullName(), t.verdict.outcome, t.verdict.err)
 			case which == "all":

@@ -20,11 +20,10 @@ const (
 	runtime = "github.com/nabla-ad/nabla/gen/rt"
 )
 
-// imported are packages that generated code imports.
-var imported = append(kernels.Packages(), runtime)
+// imports lists packages that generated code imports.
+var imports = append(kernels.Packages(), runtime)
 
-// numeric are the packages of gonum that compute with numbers. Those over complex numbers,
-// over float32, and those that are tests of others are left out.
+// numeric lists the packages of gonum that compute with real numbers of double precision and are no tests of others.
 var numeric = strings.Fields(`
 	blas/blas64 blas/gonum diff/fd dsp/fourier dsp/transform dsp/window floats floats/scalar integrate integrate/quad
 	interp lapack/gonum lapack/lapack64 mat mathext mathext/prng num/dual num/dualquat num/hyperdual num/quat
@@ -32,13 +31,14 @@ var numeric = strings.Fields(`
 	spatial/r3 spatial/transform spatial/vptree stat stat/card stat/combin stat/distmat stat/distmv stat/distuv stat/mds
 	stat/samplemv stat/sampleuv stat/spatial`)
 
-// load type-checks packages of gonum, in the form without assembly if there is to be none.
+// load type-checks packages of gonum, without assembly unless assembly is set, and returns them with all imported
+// packages.
 func load(dir string, names []string, assembly bool) ([]*packages.Package, importer, error) {
 	patterns := make([]string, len(names))
 	for i, name := range names {
 		patterns[i] = root + name
 	}
-	patterns = append(patterns, imported...)
+	patterns = append(patterns, imports...)
 	var opts lower.LoadOptions
 	if !assembly {
 		opts.Flags = []string{"-tags=noasm,safe"}
@@ -54,13 +54,13 @@ func load(dir string, names []string, assembly bool) ([]*packages.Package, impor
 	}
 	all := importer{}
 	packages.Visit(pkgs, nil, func(p *packages.Package) { all[p.PkgPath] = p.Types })
-	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return slices.Contains(imported, p.PkgPath) })
+	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return slices.Contains(imports, p.PkgPath) })
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return pkgs, all, nil
 }
 
-// functions are those of a package that could have a derivative: floats go in, by the
-// parameters or the receiver, and come out, by the results or by memory that is written.
+// functions returns the functions of a package that could have a derivative: floats enter by the parameters or the
+// receiver, and leave by the results or by memory that is written. Generic functions are left out.
 func functions(pkg *packages.Package) (out []*types.Func) {
 	for _, f := range pkg.Syntax {
 		for _, d := range f.Decls {
@@ -80,7 +80,7 @@ func functions(pkg *packages.Package) (out []*types.Func) {
 	return out
 }
 
-// params are the parameters of a function, the receiver first.
+// params returns the parameters of a function, the receiver first.
 func params(fn *types.Func) (out []*types.Var) {
 	sig := fn.Signature()
 	if r := sig.Recv(); r != nil {
@@ -92,6 +92,7 @@ func params(fn *types.Func) (out []*types.Var) {
 	return out
 }
 
+// floatsIn reports whether a parameter contains or leads to floats.
 func floatsIn(fn *types.Func) bool {
 	for _, v := range params(fn) {
 		if activity.HasFloats(v.Type()) {
@@ -101,6 +102,8 @@ func floatsIn(fn *types.Func) bool {
 	return false
 }
 
+// floatsOut reports whether a result contains or leads to floats, or the function writes floats in memory of a
+// parameter.
 func floatsOut(info *types.Info, d *ast.FuncDecl, fn *types.Func) bool {
 	for v := range fn.Signature().Results().Variables() {
 		if activity.HasFloats(v.Type()) {
@@ -116,8 +119,8 @@ func floatsOut(info *types.Info, d *ast.FuncDecl, fn *types.Func) bool {
 	return len(memory) > 0 && writes(info, d.Body, memory)
 }
 
-// writes says whether a body writes to memory that variables lead to, itself or by what it
-// calls, as far as one sees without following anything.
+// writes reports whether a body may write to memory reachable from the variables in memory, directly or by passing it
+// to a call. The analysis is intraprocedural. It adds other names of the memory to the map.
 func writes(info *types.Info, body ast.Node, memory map[types.Object]bool) bool {
 	found := false
 	of := func(e ast.Expr) types.Object {
@@ -189,6 +192,6 @@ func writes(info *types.Info, body ast.Node, memory map[types.Object]bool) bool 
 	return found
 }
 
-// fixed are the variables through which gonum calls BLAS and LAPACK. What is counted is
-// the implementation in Go, which they hold unless somebody calls Use.
-var fixed = map[string]bool{root + "blas/blas64.blas64": true, root + "lapack/lapack64.lapack64": true}
+// neverAssigned lists the variables through which gonum calls BLAS and LAPACK. They hold the implementation in Go,
+// unless the program calls Use.
+var neverAssigned = map[string]bool{root + "blas/blas64.blas64": true, root + "lapack/lapack64.lapack64": true}

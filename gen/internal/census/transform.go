@@ -21,24 +21,25 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// transformed is a function and what became of it.
+// A transformed is a function with its derivatives or the reason that it has none.
 type transformed struct {
 	fn      *types.Func
 	f       *ir.Func
 	tangent *ir.Func
 	facts   *activity.Facts // of the tangent
 	adjoint *adjoint.Adjoint
-	refused string // the stage that refuses it, empty if none does
+	refused string // stage that refuses it, empty if none does
 	err     error
-	written bool // its derivatives are Go source that the type checker accepts
-	unprint error
-	verdict *verdict // nil where there is nothing to check
+	written bool // its derivatives were printed and pass the type checker
+	// reason that they were not printed
+	printErr error
+	verdict  *verdict // nil if it was not checked
 }
 
-// ok says whether a function has both derivatives.
+// ok reports whether a function has both derivatives.
 func (t *transformed) ok() bool { return t.adjoint != nil && t.tangent != nil }
 
-// broken is an error that is ours: something that is built breaks the rules of its form.
+// A broken is a mistake of nabla gen: a panic, or a function or file that is not well-formed.
 type broken struct {
 	fn   *types.Func
 	what string
@@ -47,7 +48,7 @@ type broken struct {
 
 func (b *broken) Error() string { return fmt.Sprintf("%s: %s: %v", b.fn.FullName(), b.what, b.err) }
 
-// transform takes a function through all stages.
+// transform lowers a function and builds its tangent and adjoint. The error is a mistake of nabla gen, not a refusal.
 func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 	t = &transformed{fn: fn}
 	defer func() {
@@ -65,7 +66,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 		return t, nil
 	}
 	t.f = f
-	for _, g := range reach(f) {
+	for _, g := range reachable(f) {
 		if err := ir.Check(g); err != nil {
 			return t, &broken{fn, "lowered", err}
 		}
@@ -80,7 +81,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 	if err != nil {
 		t.tangent, t.refused, t.err = nil, "tangent", err
 	} else {
-		for _, g := range reach(t.tangent) {
+		for _, g := range reachable(t.tangent) {
 			if err := ir.Check(g); err != nil {
 				return t, &broken{fn, "tangent", err}
 			}
@@ -90,7 +91,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 	if err != nil {
 		t.adjoint, t.refused, t.err = nil, "adjoint", err
 	} else {
-		for _, g := range reach(t.adjoint.Func) {
+		for _, g := range reachable(t.adjoint.Func) {
 			if err := ir.Check(g); err != nil {
 				return t, &broken{fn, "adjoint", err}
 			}
@@ -99,8 +100,8 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 	return t, nil
 }
 
-// reach are f and the functions that it calls.
-func reach(f *ir.Func) []*ir.Func {
+// reachable returns f and all functions that it calls, directly or indirectly.
+func reachable(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	seen := map[*ir.Func]bool{f: true}
 	for i := 0; i < len(list); i++ {
@@ -128,7 +129,7 @@ func (t *transformed) write(pkg *packages.Package, all map[string]*types.Package
 		if !errors.As(err, &e) {
 			return &broken{t.fn, "printing", err}
 		}
-		t.unprint = err
+		t.printErr = err
 		return nil
 	}
 	fset := token.NewFileSet()
@@ -136,8 +137,8 @@ func (t *transformed) write(pkg *packages.Package, all map[string]*types.Package
 	if err != nil {
 		return &broken{t.fn, "printed", fmt.Errorf("%w\n%s", err, text)}
 	}
-	// Checked as a package of its own with the objects of the first in its scope, so that
-	// the next function finds that one as it was.
+	// The file is checked as a package of its own, with the objects of pkg in its scope, so that pkg stays unchanged
+	// for the next function.
 	own := types.NewPackage(pkg.Types.Path(), pkg.Types.Name())
 	for _, name := range pkg.Types.Scope().Names() {
 		own.Scope().Insert(pkg.Types.Scope().Lookup(name))
@@ -164,7 +165,7 @@ func (m importer) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s", path)
 }
 
-// reasons are why a function is refused, each once, without the names in it.
+// reasons returns the reasons of a refusal without the names in them, each once.
 func (t *transformed) reasons() (out []string) {
 	if t.refused == "" {
 		return nil
@@ -178,7 +179,7 @@ func (t *transformed) reasons() (out []string) {
 		return []string{t.refused + ": " + text}
 	}
 	for _, r := range rs {
-		k := kind(r)
+		k := reasonKind(r)
 		if !slices.Contains(out, k) {
 			out = append(out, k)
 		}
@@ -186,8 +187,8 @@ func (t *transformed) reasons() (out []string) {
 	return out
 }
 
-// kind is what is refused, without names.
-func kind(r *lower.Refusal) string {
+// reasonKind returns the kind of construct that is refused, without names.
+func reasonKind(r *lower.Refusal) string {
 	w := strings.Fields(r.What)
 	switch {
 	case strings.HasPrefix(r.What, "call of interface method"):

@@ -1,20 +1,19 @@
-// Package edges has plain functions that reach every elementary function with a rule at
-// arguments that are chosen when they run, with the derivatives that are generated of them:
-// what these are at the ends of the range of float64 and at singular points is compared with
-// references, and between all engines.
+// Package edges has plain functions that apply any elementary function with a rule, selected at run time, and their
+// generated derivatives. The tests compare these at the ends of the range of float64 and at singular points with
+// references, and between engines.
 package edges
 
 //go:generate go run github.com/nabla-ad/nabla/cmd/nabla gen .
 
 import "math"
 
-// Call says which function, and what its argument and its value are multiplied by.
+// A Call selects a function, and factors of its first argument and of its value.
 type Call struct {
 	Op      int
 	In, Out float64
 }
 
-// Names are those of the functions by Op: the first Singles of them have one argument.
+// Names holds the names of the functions by Op. The first Singles of them have one argument.
 var Names = []string{
 	"inv", "sq", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "asinh", "acosh", "atan", "exp", "expm1", "sin",
 	"cos",
@@ -25,11 +24,12 @@ var Names = []string{
 // Singles is the number of functions of one argument.
 const Singles = 29
 
-// Scaled is c.Out·f(c.In·x[0], x[1]).
+// Scaled computes c.Out·f(c.In·x[0], x[1]).
 //
 //nabla:differentiate
 func Scaled(x []float64, c *Call) float64 { return c.Out * apply(c.Op, c.In*x[0], x[1]) }
 
+// apply computes function op of Names. Those of one argument ignore y.
 func apply(op int, u, y float64) float64 {
 	switch op {
 	case 0:
@@ -109,14 +109,14 @@ func apply(op int, u, y float64) float64 {
 	return u + y
 }
 
-// Chain is a list of operations on registers: step i computes register len(x)+i.
+// A Chain is a list of operations on registers: step i computes register len(x)+i.
 type Chain struct{ Steps []Step }
 
-// Step is Names[Op] of registers A and B. With Use below 0 it is what it is; else it is
-// that only if register Use is above 0, and otherwise register A.
+// A Step computes Names[Op] of registers A and B. If Use is not negative and register Use is not above 0, it copies
+// register A instead.
 type Step struct{ Op, A, B, Use int }
 
-// Run is the last register.
+// Run computes all registers and returns the last one.
 //
 //nabla:differentiate
 func Run(x []float64, c *Chain) float64 {
@@ -133,8 +133,8 @@ func Run(x []float64, c *Chain) float64 {
 	return r[len(r)-1]
 }
 
-// Three is Run of two numbers and three steps, in variables: step i may read what stands
-// there, numbered as in Run. The last step is used always.
+// Three is Run for two numbers and three steps, in scalar variables. A step may read the inputs and the results of
+// earlier steps, numbered as in Run. The Use of the last step is ignored.
 //
 //nabla:differentiate
 func Three(x []float64, c *Chain) float64 {
@@ -190,7 +190,7 @@ func Three(x []float64, c *Chain) float64 {
 	return apply(s.Op, p, q)
 }
 
-// Several are the last three registers, or as many as there are.
+// Several returns the last three registers, or all if there are fewer.
 //
 //nabla:differentiate
 func Several(x []float64, c *Chain) []float64 {
@@ -209,7 +209,7 @@ func Several(x []float64, c *Chain) []float64 {
 	return y
 }
 
-// Alone is Run with a rule of its own, of which nothing is known over Reals.
+// Alone is Run followed by a function with a custom rule, so that it has no form over Reals.
 //
 //nabla:differentiate
 func Alone(x []float64, c *Chain) float64 { return identity(Run(x, c)) }

@@ -92,7 +92,7 @@ type severalFrame1 struct {
 	arg1 float64
 }
 
-// ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:31.
+// ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:30.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -106,7 +106,7 @@ func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	return t2 * t, t2 * tDot
 }
 
-// ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:31.
+// ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:30.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -125,7 +125,7 @@ func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, r
 	return t2 * t, t2 * tDot0, t2 * tDot1, t2 * tDot2, t2 * tDot3
 }
 
-// ScaledAdjoint returns Scaled(x, c), from edges.go:31.
+// ScaledAdjoint returns Scaled(x, c), from edges.go:30.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -157,7 +157,7 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 }
 
 // ScaledAdjointTangent computes what ScaledAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:31.
+// for constant weights, from edges.go:30.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -208,7 +208,7 @@ func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws
 	return
 }
 
-// ScaledTraced is Scaled over Reals, from edges.go:31.
+// ScaledTraced is Scaled over Reals, from edges.go:30.
 func ScaledTraced(x []nabla.Real, c *Call) (r nabla.Real) {
 	t := applyTraced110(c.Op, x[0].Scale(c.In), x[1])
 	return t.Scale(c.Out)

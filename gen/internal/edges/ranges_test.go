@@ -19,14 +19,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// engines are those with exact derivatives; the first three push tangents.
+// engines holds the engines with exact derivatives; the first three push tangents.
 var engines = []nabla.Backend{
 	source.Forward{}, forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1},
 	source.Reverse{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
 }
 
-// pairs are those for second derivatives, each engine alone among them.
-var pairs = append([]nabla.Backend{
+// secondOrderEngines holds engines for second derivatives: each engine alone, and pairs.
+var secondOrderEngines = append([]nabla.Backend{
 	nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}},
 	nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}},
 	nabla.SecondOrder{Outer: tracker.Backend{}, Inner: reversediff.Backend{}},
@@ -34,7 +34,7 @@ var pairs = append([]nabla.Backend{
 	nabla.SecondOrder{Outer: source.Forward{}, Inner: source.Reverse{}},
 }, engines...)
 
-// row is a row of testdata/ranges.json.
+// A row is a row of testdata/ranges.json.
 type row struct {
 	name          string
 	out, in, x, y float64
@@ -71,8 +71,8 @@ func rows(t *testing.T) (list []row) {
 	return list
 }
 
-// wrong compares derivatives with references. Those below the normal numbers are 0.
-func wrong(got, want []float64) bool {
+// outOfTolerance reports whether derivatives disagree with references. References below the normal numbers may be 0.
+func outOfTolerance(got, want []float64) bool {
 	for i, w := range want {
 		if !(math.Abs(got[i]-w) <= 2e-12*math.Abs(w)+1e-290) {
 			return true
@@ -81,12 +81,11 @@ func wrong(got, want []float64) bool {
 	return false
 }
 
-// check compares first or second derivatives of f, a function of at least one number, with
-// the references.
+// check compares first or second derivatives of f, a function of at least one number, with the references.
 func (r *row) check(b nabla.Backend, f any, x []float64, second bool) error {
 	if !second {
 		g, err := gradient(f, b, x)
-		if err == nil && wrong(g[:len(r.grad)], r.grad) {
+		if err == nil && outOfTolerance(g[:len(r.grad)], r.grad) {
 			err = fmt.Errorf("gradient %v, want %v", g, r.grad)
 		}
 		return err
@@ -101,7 +100,7 @@ func (r *row) check(b nabla.Backend, f any, x []float64, second bool) error {
 			got = append(got, h.At(i, j))
 		}
 	}
-	if wrong(got, r.hess) {
+	if outOfTolerance(got, r.hess) {
 		err = fmt.Errorf("Hessian %v, want %v", got, r.hess)
 	}
 	return err
@@ -121,7 +120,7 @@ func hessian(f any, b nabla.Backend, x []float64) (mat.Symmetric, error) {
 	return nabla.Hessian(f.(func([]nabla.Real) nabla.Real), b, x)
 }
 
-// reals are functions of Reals by the names of the references.
+// reals maps the names of the references to functions over Reals.
 var reals = map[string]any{
 	"inv": nabla.Inv, "sq": nabla.Real.Sq, "sqrt": nabla.Sqrt, "cbrt": nabla.Cbrt, "log": nabla.Log, "log2": nabla.Log2,
 	"log10": nabla.Log10, "log1p": nabla.Log1p, "asinh": nabla.Asinh, "acosh": nabla.Acosh, "atan": nabla.Atan,
@@ -137,9 +136,8 @@ var reals = map[string]any{
 	"xlogy": func(u, y nabla.Real) nabla.Real { return nabla.XLogY(y, u) },
 }
 
-// TestRanges compares first and second derivatives near the ends of the range, where
-// those of the scaled function are ordinary numbers, with references, for all engines: of
-// the functions over Reals, and of plain ones.
+// TestRanges compares first and second derivatives near the ends of the range, of functions scaled so that their
+// derivatives are ordinary numbers, with references: for all engines, over Reals and over plain numbers.
 func TestRanges(t *testing.T) {
 	bad, count := map[string]int{}, 0
 	report := func(r *row, what string, b nabla.Backend, err error) {
@@ -168,12 +166,12 @@ func TestRanges(t *testing.T) {
 			x = x[:1]
 		}
 		for _, b := range engines {
-			if !ofCode(b) {
+			if !runsGeneratedCode(b) {
 				report(&r, "Reals", b, r.check(b, real, x, false))
 			}
 		}
-		for _, b := range pairs {
-			if !ofCode(b) {
+		for _, b := range secondOrderEngines {
+			if !runsGeneratedCode(b) {
 				report(&r, "Reals", b, r.check(b, real, x, true))
 			}
 		}
@@ -192,5 +190,5 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// ofCode reports whether b runs generated code.
-func ofCode(b nabla.Backend) bool { return strings.Contains(b.Name(), "source") }
+// runsGeneratedCode reports whether b runs generated code.
+func runsGeneratedCode(b nabla.Backend) bool { return strings.Contains(b.Name(), "source") }

@@ -6,20 +6,19 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A tree is a number with its derivative in a direction, nil where nothing depends on what
-// the direction moves: the convention of singular points, written down. v and d may have
-// derivatives in a second direction. It is computed from the table of rules alone, forwards,
-// and knows no engine.
+// A tree is a number with its derivative in a direction, which is nil if the number does not depend on the inputs that
+// the direction changes (a structural zero). v and d may themselves have derivatives in a second direction. It is
+// computed by forward mode from the table of rules alone, without an engine, and implements the convention for singular
+// points.
 type tree struct {
-	f    float64 // where v is nil
+	f    float64 // the number, if v is nil
 	v, d *tree
 }
 
-// extreme says that a number was met whose products may be out of range in one order and
-// not in another.
+// extreme is set when a number was met whose products may overflow in one order of multiplication and not in another.
 var extreme bool
 
-// value is the number without derivatives.
+// value returns the number without derivatives.
 func (t *tree) value() float64 {
 	for t.v != nil {
 		t = t.v
@@ -27,7 +26,7 @@ func (t *tree) value() float64 {
 	return t.f
 }
 
-// lift is the number f with depth derivatives, none of which depends on anything.
+// lift returns the number f with depth derivatives, all of them structural zeros.
 func lift(f float64, depth int) *tree {
 	if depth == 0 {
 		return &tree{f: f}
@@ -42,7 +41,7 @@ func (t *tree) depth() (n int) {
 	return n
 }
 
-// operation is op of arguments of one depth.
+// operation applies op to arguments of equal depth.
 func operation(op rules.Op, args ...*tree) *tree {
 	if op == rules.Select {
 		if args[0].value() != 0 {
@@ -85,7 +84,7 @@ func operation(op rules.Op, args ...*tree) *tree {
 	return t
 }
 
-// expression is a partial derivative at the arguments x of an operation with the value v.
+// expression evaluates a partial derivative at the arguments x of an operation with the value v.
 func expression(e *rules.Expr, x []*tree, v *tree) *tree {
 	switch e.Kind {
 	case rules.Num:
@@ -106,7 +105,7 @@ func expression(e *rules.Expr, x []*tree, v *tree) *tree {
 	return operation(e.Op, args...)
 }
 
-// step is function op of Names.
+// step applies function op of Names.
 func step(op int, u, y *tree) *tree {
 	switch name := Names[op]; name {
 	case "div":
@@ -127,8 +126,8 @@ func step(op int, u, y *tree) *tree {
 	}
 }
 
-// registers are those of c at x with derivatives in one direction, or in two one after
-// the other. A direction moves the inputs where it is not 0.
+// registers computes the registers of c at x with derivatives in one direction, or in two, one after the other. A
+// direction changes the inputs where it is not 0.
 func registers(c *Chain, x []float64, directions ...[]float64) []*tree {
 	r := make([]*tree, len(x), len(x)+len(c.Steps))
 	for i, v := range x {
@@ -151,8 +150,7 @@ func registers(c *Chain, x []float64, directions ...[]float64) []*tree {
 	return r
 }
 
-// derivative is the mixed derivative in all directions of t, and whether anything of t
-// depends on them.
+// derivative returns the mixed derivative in all directions of t, and whether t depends on them.
 func derivative(t *tree) (d float64, depends bool) {
 	for t.v != nil {
 		if t.d == nil {
@@ -163,13 +161,13 @@ func derivative(t *tree) (d float64, depends bool) {
 	return t.f, true
 }
 
-// along is the derivative of register i of c at x in all directions.
-func along(c *Chain, i int, x []float64, directions ...[]float64) float64 {
+// mixedDerivative returns the derivative of register i of c at x in all directions.
+func mixedDerivative(c *Chain, i int, x []float64, directions ...[]float64) float64 {
 	d, _ := derivative(registers(c, x, directions...)[i])
 	return d
 }
 
-// unit is the unit vector i of n.
+// unit returns unit vector i of length n.
 func unit(n, i int) []float64 {
 	e := make([]float64, n)
 	e[i] = 1

@@ -26,17 +26,17 @@ import (
 // forward and reverse are the engines by the direction of their first derivatives: within
 // a direction all operations are the same.
 var (
+	// forward and reverse hold the engines by the mode of their first derivatives. Engines of one mode perform the same
+	// operations.
 	forward = []nabla.Backend{forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, source.Forward{}}
 	reverse = []nabla.Backend{reversediff.Backend{Compile: true}, reversediff.Backend{}, tracker.Backend{},
 		source.Reverse{}}
 )
 
-// singular are the numbers at which and near which functions have infinite derivatives,
-// kinks and zeros.
+// singular holds numbers at and near which functions have infinite derivatives, kinks and zeros.
 var singular = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, -0.5, 3}
 
-// random is a chain over n numbers. Every second step is used only where a register is
-// above 0.
+// random returns a chain over n numbers. On average every second step is conditional.
 func random(r *rand.Rand, n, steps int) *Chain {
 	c := &Chain{}
 	for i := range steps {
@@ -59,37 +59,36 @@ func (c *Chain) String() (s string) {
 	return s
 }
 
-// alike reports whether two derivatives by engines of one direction are the same.
-func alike(a, b float64) bool {
+// sameDerivative reports whether derivatives by two engines of one mode are the same.
+func sameDerivative(a, b float64) bool {
 	return a == b || a != a && b != b || math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// agree reports whether two derivatives by engines of two directions are one answer:
-// where one is a number so is the other. Infinities may meet in one direction only, as
-// in 2√x - √x forwards, and NaN says so.
+// agree reports whether derivatives by engines of different modes are compatible: both are finite and equal, or neither
+// is finite. Infinities may meet in one mode only, as in 2√x - √x in forward mode, which returns NaN.
 func agree(a, b float64) bool {
-	return alike(a, b) || a-a != 0 && b-b != 0 && (a != a || b != b)
+	return sameDerivative(a, b) || a-a != 0 && b-b != 0 && (a != a || b != b)
 }
 
-// exact are all engines with exact derivatives.
-var exact = append(slices.Clone(forward), reverse...)
+// exactEngines holds all engines with exact derivatives.
+var exactEngines = append(slices.Clone(forward), reverse...)
 
-// secondOrder are the engines of second order, each by itself and each over each.
+// secondOrder returns the engines of second order: each by itself and each over each.
 func secondOrder() []nabla.Backend {
-	list := slices.Clone(exact)
-	for _, outer := range exact {
-		for _, inner := range exact {
+	list := slices.Clone(exactEngines)
+	for _, outer := range exactEngines {
+		for _, inner := range exactEngines {
 			list = append(list, nabla.SecondOrder{Outer: outer, Inner: inner})
 		}
 	}
 	return list
 }
 
-// A point is a function with its chain and where its derivatives are looked at.
+// A point is a function with its chain, and the point and directions of its derivatives.
 type point struct {
 	name  string
 	f     *nabla.Func // with one output
-	many  *nabla.Func // with as many as Several has
+	many  *nabla.Func // with the outputs of Several
 	chain *Chain
 	x     []float64
 	v     []float64 // a direction
@@ -98,7 +97,7 @@ type point struct {
 
 func (p *point) String() string { return fmt.Sprintf("%s of %v at %v", p.name, p.chain, p.x) }
 
-// newPoint makes a random one.
+// newPoint returns a random point.
 func newPoint(r *rand.Rand) *point {
 	p := &point{}
 	n := 2
@@ -125,30 +124,30 @@ func newPoint(r *rand.Rand) *point {
 	return p
 }
 
-// An answer is what an operator gives, and what it should by the convention.
+// An answer is the result of an operator, with the expected result by the convention.
 type answer struct {
 	what string
 	want []float64
 	ask  func(b nabla.Backend) ([]float64, error)
 
-	sparse bool // AutoSparse has it
+	sparse bool // AutoSparse has the operator
 }
 
-// first are the operators of first order.
-func (p *point) first() []answer {
+// firstOrderAnswers returns the operators of first order.
+func (p *point) firstOrderAnswers() []answer {
 	n, all := len(p.x), len(p.x)+len(p.chain.Steps)
 	m := len(p.w)
 	jacobian := make([]float64, m*n)
 	pushed, pulled := make([]float64, m), make([]float64, n)
 	for i := range m {
 		for j := range n {
-			d := along(p.chain, all-m+i, p.x, unit(n, j))
+			d := mixedDerivative(p.chain, all-m+i, p.x, unit(n, j))
 			jacobian[i*n+j] = d
 			if p.w[i] != 0 {
 				pulled[j] += p.w[i] * d
 			}
 		}
-		pushed[i] = along(p.chain, all-m+i, p.x, p.v)
+		pushed[i] = mixedDerivative(p.chain, all-m+i, p.x, p.v)
 	}
 	list := []answer{
 		{what: "gradient", want: jacobian[(m-1)*n:],
@@ -176,21 +175,21 @@ func (p *point) first() []answer {
 	return list
 }
 
-// second are the operators of second order.
-func (p *point) second() []answer {
+// secondOrderAnswers returns the operators of second order.
+func (p *point) secondOrderAnswers() []answer {
 	n, all := len(p.x), len(p.x)+len(p.chain.Steps)
 	m := len(p.w)
 	hessian, product, weighted := make([]float64, n*n), make([]float64, n), make([]float64, n*n)
 	for i := range n {
 		for j := range n {
-			hessian[i*n+j] = along(p.chain, all-1, p.x, unit(n, i), unit(n, j))
+			hessian[i*n+j] = mixedDerivative(p.chain, all-1, p.x, unit(n, i), unit(n, j))
 			sum := lift(0, 2) // a weight is a number, 0 too
 			for k, r := range registers(p.chain, p.x, unit(n, i), unit(n, j))[all-m:] {
 				sum = operation(rules.Add, sum, operation(rules.Mul, lift(p.w[k], 2), r))
 			}
 			weighted[i*n+j], _ = derivative(sum)
 		}
-		product[i] = along(p.chain, all-1, p.x, p.v, unit(n, i))
+		product[i] = mixedDerivative(p.chain, all-1, p.x, p.v, unit(n, i))
 	}
 	list := []answer{
 		{what: "Hessian", want: hessian, ask: func(b nabla.Backend) ([]float64, error) {
@@ -211,7 +210,7 @@ func (p *point) second() []answer {
 	if n == 1 {
 		curve := make([]float64, m)
 		for i := range curve {
-			curve[i] = along(p.chain, all-m+i, p.x, unit(1, 0), unit(1, 0))
+			curve[i] = mixedDerivative(p.chain, all-m+i, p.x, unit(1, 0), unit(1, 0))
 		}
 		list = append(list,
 			answer{what: "second derivative", want: hessian, ask: func(b nabla.Backend) ([]float64, error) {
@@ -225,7 +224,7 @@ func (p *point) second() []answer {
 	return list
 }
 
-// elements are those of a matrix row by row, none of nil.
+// elements returns the elements of a matrix row by row, none for nil.
 func elements(m mat.Matrix) (list []float64) {
 	if m == nil {
 		return nil
@@ -239,7 +238,7 @@ func elements(m mat.Matrix) (list []float64) {
 	return list
 }
 
-// check asks engines and compares.
+// check calls engines and compares their results with the expected ones.
 func (p *point) check(t *testing.T, answers []answer, engines []nabla.Backend, counts map[string]int) {
 	for _, a := range answers {
 		for _, d := range a.want {
@@ -276,16 +275,16 @@ func (p *point) check(t *testing.T, answers []answer, engines []nabla.Backend, c
 var singularCases = flag.Int("singular", 0,
 	"random functions that TestSingular compares; 0 is as many as the length of the tests asks for")
 
-// sparse are engines below AutoSparse, which have no pushforwards of their own.
+// sparse returns engines within AutoSparse, which have no pushforwards of their own.
 func sparse() (list []nabla.Backend) {
-	for _, b := range exact {
+	for _, b := range exactEngines {
 		list = append(list, nabla.AutoSparse{Dense: b})
 	}
 	return list
 }
 
-// TestSingular compares the derivatives of random compositions at singular points with
-// the convention, which package rules states, first and second ones by all engines.
+// TestSingular compares first and second derivatives of random compositions at singular points, by all engines, with
+// the convention of package rules.
 func TestSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	n := longtest.Cases(*singularCases, 60, 150, 1000)
@@ -294,15 +293,15 @@ func TestSingular(t *testing.T) {
 	for range n {
 		p := newPoint(r)
 		extreme = false
-		ones, twos := p.first(), p.second()
+		ones, twos := p.firstOrderAnswers(), p.secondOrderAnswers()
 		if extreme {
 			continue
 		}
-		p.check(t, ones, exact, firsts)
+		p.check(t, ones, exactEngines, firsts)
 		some := all
 		if !longtest.Long() { // two of the pairs, and the engines by themselves
-			some = append(slices.Clone(exact), all[len(exact)+r.IntN(len(all)-len(exact))],
-				all[len(exact)+r.IntN(len(all)-len(exact))])
+			some = append(slices.Clone(exactEngines), all[len(exactEngines)+r.IntN(len(all)-len(exactEngines))],
+				all[len(exactEngines)+r.IntN(len(all)-len(exactEngines))])
 		}
 		p.check(t, twos, some, seconds)
 		one := []nabla.Backend{thin[r.IntN(len(thin))]}
@@ -322,8 +321,8 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// always is a step that is used always.
-func always(name string, registers ...int) Step {
+// unconditional returns a step without a condition.
+func unconditional(name string, registers ...int) Step {
 	s := Step{Op: slices.Index(Names, name), A: registers[0], Use: -1}
 	s.B = registers[len(registers)-1]
 	return s
@@ -331,7 +330,7 @@ func always(name string, registers ...int) Step {
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// convention are points with the derivatives that the convention gives them, row by row.
+// convention holds points with the derivatives that the convention gives them, row by row.
 var convention = []struct {
 	name              string
 	steps             []Step
@@ -339,57 +338,57 @@ var convention = []struct {
 	gradient, hessian []float64
 }{
 	{
-		"√(x²+y²), z is not read", []Step{always("sq", 0), always("sq", 1), always("add", 3, 4), always("sqrt", 5)},
+		"√(x²+y²), z is not read", []Step{unconditional("sq", 0), unconditional("sq", 1), unconditional("add", 3, 4), unconditional("sqrt", 5)},
 		[]float64{0, 0, 1},
 		[]float64{nan, nan, 0}, []float64{nan, nan, 0, nan, nan, 0, 0, 0, 0},
 	},
-	{"√(x²) at 0", []Step{always("sq", 0), always("sqrt", 1)}, []float64{0}, []float64{nan}, []float64{nan}},
-	{"|x|", []Step{always("abs", 0)}, []float64{0}, []float64{0}, []float64{0}},
-	{"hypot", []Step{always("hypot", 0, 1)}, []float64{0, 0}, []float64{0, 0}, []float64{nan, nan, nan, nan}},
-	{"x·log x, y is not read", []Step{always("log", 0), always("mul", 0, 2)}, []float64{0, 3}, []float64{nan, 0},
+	{"√(x²) at 0", []Step{unconditional("sq", 0), unconditional("sqrt", 1)}, []float64{0}, []float64{nan}, []float64{nan}},
+	{"|x|", []Step{unconditional("abs", 0)}, []float64{0}, []float64{0}, []float64{0}},
+	{"hypot", []Step{unconditional("hypot", 0, 1)}, []float64{0, 0}, []float64{0, 0}, []float64{nan, nan, nan, nan}},
+	{"x·log x, y is not read", []Step{unconditional("log", 0), unconditional("mul", 0, 2)}, []float64{0, 3}, []float64{nan, 0},
 		[]float64{nan, 0, 0, 0}},
-	{"y·log x", []Step{always("log", 0), always("mul", 1, 2)}, []float64{0, 0}, []float64{nan, -inf},
+	{"y·log x", []Step{unconditional("log", 0), unconditional("mul", 1, 2)}, []float64{0, 0}, []float64{nan, -inf},
 		[]float64{nan, inf, inf, 0}},
-	{"y·√x", []Step{always("sqrt", 0), always("mul", 1, 2)}, []float64{0, 2}, []float64{inf, 0},
+	{"y·√x", []Step{unconditional("sqrt", 0), unconditional("mul", 1, 2)}, []float64{0, 2}, []float64{inf, 0},
 		[]float64{-inf, inf, inf, 0}},
-	{"x/y at (1, 0)", []Step{always("over", 0, 1)}, []float64{1, 0}, []float64{inf, -inf},
+	{"x/y at (1, 0)", []Step{unconditional("over", 0, 1)}, []float64{1, 0}, []float64{inf, -inf},
 		[]float64{0, -inf, -inf, inf}},
-	{"x/y at (0, 0)", []Step{always("over", 0, 1)}, []float64{0, 0}, []float64{inf, nan},
+	{"x/y at (0, 0)", []Step{unconditional("over", 0, 1)}, []float64{0, 0}, []float64{inf, nan},
 		[]float64{0, -inf, -inf, nan}},
-	{"∛x·x", []Step{always("cbrt", 0), always("mul", 0, 1)}, []float64{0}, []float64{nan}, []float64{nan}},
+	{"∛x·x", []Step{unconditional("cbrt", 0), unconditional("mul", 0, 1)}, []float64{0}, []float64{nan}, []float64{nan}},
 	{
-		"1/(y+exp(x)) at 800", []Step{always("exp", 0), always("add", 1, 2), always("inv", 3)}, []float64{800, 1},
+		"1/(y+exp(x)) at 800", []Step{unconditional("exp", 0), unconditional("add", 1, 2), unconditional("inv", 3)}, []float64{800, 1},
 		[]float64{nan, 0}, []float64{nan, nan, nan, 0},
 	},
 	{
 		"√x where y is above 0, else z",
-		[]Step{always("sqrt", 0), {Op: slices.Index(Names, "mul"), A: 2, B: 3, Use: 1}}, []float64{0, -1, 5},
+		[]Step{unconditional("sqrt", 0), {Op: slices.Index(Names, "mul"), A: 2, B: 3, Use: 1}}, []float64{0, -1, 5},
 		[]float64{0, 0, 1}, make([]float64, 9),
 	},
-	{"the first of two NaNs", []Step{always("log", 0), always("sqrt", 0), always("max", 1, 2)}, []float64{-1},
+	{"the first of two NaNs", []Step{unconditional("log", 0), unconditional("sqrt", 0), unconditional("max", 1, 2)}, []float64{-1},
 		[]float64{-1}, []float64{-1}},
 	{
-		"log(1+z/y) at y = 0", []Step{always("div", 1, 2), always("log1p", 3)}, []float64{1, 0, 1},
+		"log(1+z/y) at y = 0", []Step{unconditional("div", 1, 2), unconditional("log1p", 3)}, []float64{1, 0, 1},
 		[]float64{0, nan, nan}, []float64{0, 0, 0, 0, nan, nan, 0, nan, nan},
 	},
 }
 
-// TestConvention holds all engines to points whose derivatives stand here. Code that has no
-// form over Reals may give NaN, or an error, where it does not know.
+// TestConvention requires the derivatives in convention of all engines. Code without a form over Reals may return NaN
+// or an error if it cannot decide.
 func TestConvention(t *testing.T) {
 	for _, c := range convention {
 		n := len(c.x)
 		chain := &Chain{Steps: c.steps}
-		for i := range n { // what the others are compared with
+		for i := range n { // the reference
 			for j := range n {
-				if got := along(chain, n+len(c.steps)-1, c.x, unit(n, i), unit(n, j)); !agree(got, c.hessian[i*n+j]) {
+				if got := mixedDerivative(chain, n+len(c.steps)-1, c.x, unit(n, i), unit(n, j)); !agree(got, c.hessian[i*n+j]) {
 					t.Errorf("%s: the reference has %v for element %d, %d, want %v", c.name, got, i, j,
 						c.hessian[i*n+j])
 				}
 			}
 		}
 		for name, f := range map[string]*nabla.Func{"Run": nabla.Bind(Run, chain), "Alone": nabla.Bind(Alone, chain)} {
-			engines, pairs := exact, secondOrder()
+			engines, pairs := exactEngines, secondOrder()
 			if name == "Alone" {
 				engines = []nabla.Backend{source.Forward{}, source.Reverse{}}
 				pairs = engines
@@ -434,12 +433,12 @@ func TestConvention(t *testing.T) {
 	}
 }
 
-// undecided is the error that names the function and what of it is not known.
+// undecided is the error that names the function and the undecided derivative.
 var undecided = regexp.MustCompile(`edges\.Alone(Several)?: the .*(by input|of output) \d+ at this x: .*no form over nabla\.Real`)
 
-// TestAlone: the code of a function without a form over Reals gives the derivatives of the
-// convention, NaN for some of them, or an error, but never 0 for what is NaN.
-func TestAlone(t *testing.T) {
+// TestWithoutRealForm requires that the code of a function without a form over Reals returns the derivatives of the
+// convention, NaN for some of them, or an error, but never 0 instead of NaN.
+func TestWithoutRealForm(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 27))
 	n := longtest.Cases(*singularCases, 100, 1500, 20000)
 	same, nans, refused := 0, 0, 0
@@ -450,7 +449,7 @@ func TestAlone(t *testing.T) {
 		}
 		p.f, p.many = nabla.Bind(Alone, p.chain), nabla.Bind(AloneSeveral, p.chain)
 		extreme = false
-		answers := append(p.first(), p.second()...)
+		answers := append(p.firstOrderAnswers(), p.secondOrderAnswers()...)
 		if extreme {
 			continue
 		}
@@ -487,8 +486,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// unused is a chain of sines of x[1], multiplied by the square root of x[0] where x[2] is
-// above 0.
+// unused returns a chain of sines of x[1], multiplied by the square root of x[0] if x[2] is above 0.
 func unused() *Chain {
 	op := func(name string) int { return slices.Index(Names, name) }
 	c := &Chain{Steps: []Step{{Op: op("sqrt"), Use: -1}, {Op: op("sin"), A: 1, Use: -1}}}
@@ -499,26 +497,25 @@ func unused() *Chain {
 	return c
 }
 
-// at are a point of unused where nothing is left out, one where something is and the result
-// stands, and one where the square root counts.
-var at = []struct {
+// settlePoints holds a point of unused without skipped products, one with skipped products whose result stands, and one
+// where the square root is used.
+var settlePoints = []struct {
 	name string
 	x    []float64
 	want float64 // the derivative by x[0]
 }{{"regular", []float64{1, 1, -1}, 0}, {"unreached", []float64{0, 1, -1}, 0},
 	{"reached", []float64{0, 0, 1}, math.NaN()}}
 
-// TestSettleAllocates: calls that leave something out, of which nothing depends, do not
-// allocate.
-func TestSettleAllocates(t *testing.T) {
+// TestSettleDoesNotAllocate requires that calls with skipped products on which nothing depends do not allocate.
+func TestSettleDoesNotAllocate(t *testing.T) {
 	for _, f := range []*nabla.Func{nabla.Bind(Run, unused()), nabla.Bind(Alone, unused())} {
-		for _, c := range at {
+		for _, c := range settlePoints {
 			p, err := nabla.PrepareGradient(f, nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: true}, c.x)
 			if err != nil {
 				t.Fatal(err)
 			}
 			g := make([]float64, 3)
-			if _, err := p.Gradient(g, c.x); err != nil || !alike(g[0], c.want) {
+			if _, err := p.Gradient(g, c.x); err != nil || !sameDerivative(g[0], c.want) {
 				t.Errorf("%s: %v, %v; want %v first", c.name, g, err, c.want)
 			}
 			n := testing.AllocsPerRun(10, func() {
@@ -533,19 +530,19 @@ func TestSettleAllocates(t *testing.T) {
 	}
 }
 
-// TestSettleAtOnce: what other goroutines leave out makes no difference.
-func TestSettleAtOnce(t *testing.T) {
+// TestSettleConcurrent requires that skipped products of other goroutines make no difference.
+func TestSettleConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
-			c := at[1+k%2]
+			c := settlePoints[1+k%2]
 			p, err := nabla.PrepareGradient(nabla.Bind(Alone, unused()), source.Reverse{}, c.x)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			for range 200 {
-				if g, err := p.Gradient(nil, c.x); err != nil || !alike(g[0], c.want) {
+				if g, err := p.Gradient(nil, c.x); err != nil || !sameDerivative(g[0], c.want) {
 					t.Errorf("%s: %v, %v; want %v first", c.name, g, err, c.want)
 					return
 				}
@@ -555,10 +552,9 @@ func TestSettleAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// BenchmarkSettle is a gradient at a point where nothing is left out, at one where something
-// is that nothing reaches, and at one where the form over Reals says what it is.
+// BenchmarkSettle measures gradients at the points in settlePoints.
 func BenchmarkSettle(b *testing.B) {
-	for _, c := range at {
+	for _, c := range settlePoints {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := nabla.PrepareGradient(nabla.Bind(Run, unused()),
 				nabla.Policy{Backend: source.Reverse{}, NoStaleCheck: true}, c.x)

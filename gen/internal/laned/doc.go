@@ -1,3 +1,3 @@
-// Package laned holds tangents of problems in several directions as they are generated,
-// so that their values and their speed are tested as those of written code are.
+// Package laned holds generated tangents of test problems in several directions, whose values and speed are tested and
+// measured.
 package laned

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated file")
 
-// TestCurrent: the generated file is what is generated now.
+// TestCurrent checks that the generated file is up to date.
 func TestCurrent(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/internal/problems"
 	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{})
@@ -76,7 +76,7 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
-// TestValues compares with the reference derivatives.
+// TestValues compares the tangents with reference derivatives.
 func TestValues(t *testing.T) {
 	c := problems.T8().Select(0)
 	seeds := make([][6]float64, 6)
@@ -128,8 +128,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestOneByOne compares with tangents in one direction.
-func TestOneByOne(t *testing.T) {
+// TestSingleDirections compares the tangents with those in one direction.
+func TestSingleDirections(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := func(n int) []float64 {
 		x := make([]float64, n)

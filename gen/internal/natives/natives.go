@@ -1,5 +1,5 @@
-// Package natives has, for tests that evaluate, the functions that are called by rules:
-// those that package kernels has rules for, and those of gen/lower/testdata/rules.
+// Package natives has the functions that the evaluator calls for rules: those with a rule in package kernels, and those
+// of gen/lower/testdata/rules.
 package natives
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 )
 
-// Path is that of the package of functions.
+// Path is the import path of gen/lower/testdata/rules.
 const Path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 
-// Rules are for [ir.Machine]: those of [Shipped], and those of package rules.
+// Rules returns a new map for [ir.Machine.Rules]: the functions of [Shipped] and those of package rules.
 func Rules() map[string]func([]ir.Value) []ir.Value {
 	out := maps.Clone(shipped)
 	for name, f := range map[string]any{
@@ -31,7 +31,7 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 	return out
 }
 
-// Shipped are the functions that have a rule in package kernels.
+// Shipped returns the functions that have a rule in package kernels, by full name. The caller must not modify the map.
 func Shipped() map[string]func([]ir.Value) []ir.Value { return shipped }
 
 var shipped = func() map[string]func([]ir.Value) []ir.Value {

@@ -31,8 +31,8 @@ func load(t *testing.T, from, to uint64, opts randprog.Options) []*randprog.Case
 	return cases
 }
 
-// TestSame: a seed gives one program.
-func TestSame(t *testing.T) {
+// TestDeterministic: a seed gives one program.
+func TestDeterministic(t *testing.T) {
 	for seed := range uint64(50) {
 		a, b := randprog.New(seed, randprog.Options{}).Source(), randprog.New(seed, randprog.Options{}).Source()
 		if a != b {
