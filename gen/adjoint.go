@@ -12,8 +12,13 @@ import (
 // workspaceName is the name of the workspace type in a file without build constraint.
 const workspaceName = "AdjointWork"
 
-const workspaceDoc = `is where the adjoints in this file keep values until their reverse sweeps read them.
+// Comments of the workspace type.
+const (
+	workspaceDoc          = `is where the adjoints in this file` + workspaceRest
+	workspaceDocPerSource = `is where adjoints` + workspaceRest
+	workspaceRest         = ` keep values until their reverse sweeps read them.
 Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.`
+)
 
 var (
 	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", essential: true, make: makeAdjoint}

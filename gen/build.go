@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lanes"
+	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -173,12 +175,13 @@ func (u *unit) simple(t *target) *ir.Func {
 	return t.simple
 }
 
-// A unit is one generated file of a package.
+// A unit is the generated code of a package for one build constraint, which is in one file or several.
 type unit struct {
 	*home
-	file        *File
-	suffix      string // suffix of unexported names, distinct for each file
-	workspace   string // name of the workspace type
+	file        *File            // the file with all of it, or with what the parts share
+	parts       []*File          // files for source files, in the layout OnePerSource
+	output      lower.OutputFile // name of file, and suffix of unexported names, distinct for each unit
+	workspace   string           // name of the workspace type
 	targets     []*target
 	refusals    []*target                // targets that are only registered with the reason of their refusal
 	simd        bool                     // SIMD variants are generated
@@ -343,7 +346,7 @@ func (u *home) taken(name string) string {
 func (u *unit) source(funcs ...print.Func) print.Source {
 	return print.Source{
 		Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated,
-		Constraint: u.file.Constraint, Suffix: u.suffix, Others: u.others,
+		Constraint: u.file.Constraint, Suffix: u.output.Suffix, Others: u.others,
 	}
 }
 
@@ -357,16 +360,16 @@ func (u *unit) print() error {
 	return u.blameWrite(err)
 }
 
-// write prints and type-checks the file and its SIMD file, and stores their texts. It leaves them nil if there is
-// nothing to write.
+// write prints and type-checks the files of the unit and its SIMD file, and stores their texts. It leaves them nil if
+// there is nothing to write.
 func (u *unit) write() error {
-	u.file.Text, u.file.Twin = nil, nil
+	u.file.Text, u.file.Twin, u.parts = nil, nil, nil
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
 			funcs = append(funcs,
-				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Disjoint: disjointChecks(b),
+				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Part: u.part(t), Disjoint: disjointChecks(b),
 					Shadows:    t.shadows(b),
 					Workspaces: b.workspaces()})
 		}
@@ -375,23 +378,39 @@ func (u *unit) write() error {
 		return nil
 	}
 	src := u.source(funcs...)
-	src.Types = map[*types.Named]string{u.adjoint.Workspace().Type: workspaceDoc}
+	doc := workspaceDoc
+	if u.perSource {
+		doc = workspaceDocPerSource
+	}
+	src.Types = map[*types.Named]string{u.adjoint.Workspace().Type: doc}
 	if !u.cyclic {
-		src.Rest = func(s *print.Scope) string { return registration(s, slices.Concat(u.targets, u.refusals)) }
+		u.register(&src)
 	}
 	src.SIMD = u.simdVariant
-	text, twin, err := src.PrintSIMD()
+	parts, twin, err := src.PrintParts()
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)
 	}
-	texts := map[string][]byte{u.file.Name: text}
+	texts := map[string][]byte{}
 	if twin != nil {
 		texts[u.file.twin()] = twin
+	}
+	var files []*File
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		f := u.fileFor(part)
+		texts[f.Name] = parts[part]
+		files = append(files, f)
 	}
 	if err := u.typeCheck(texts); err != nil {
 		return fmt.Errorf("what is generated does not compile: %w", err)
 	}
-	u.file.Text, u.file.Twin = text, twin
+	for _, f := range files {
+		f.Text = texts[f.Name]
+		if f != u.file {
+			u.parts = append(u.parts, f)
+		}
+	}
+	u.file.Twin = twin
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions,
@@ -399,6 +418,18 @@ func (u *unit) write() error {
 		}
 	}
 	return nil
+}
+
+// register makes src print an init function in each part that has targets to register.
+func (u *unit) register(src *print.Source) {
+	of := map[string][]*target{}
+	for _, t := range slices.Concat(u.targets, u.refusals) {
+		if part := u.part(t); t.registers() && (len(t.built) > 0 || t.why["Adjoint"] != "") {
+			of[part] = append(of[part], t)
+		}
+	}
+	src.Rests = slices.Sorted(maps.Keys(of))
+	src.Rest = func(s *print.Scope, part string) string { return registration(s, of[part]) }
 }
 
 // cycle reports whether package nabla imports the package, which therefore cannot import nabla. It loads the import

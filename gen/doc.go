@@ -9,8 +9,8 @@
 //
 // # What is generated
 //
-// In each package a file nabla_gen.go, or several where there are build constraints, with
-// derivatives of the functions of the package that have a comment
+// In each package a file nabla_gen.go, or several if there are build constraints or if they are
+// asked for, with derivatives of the functions of the package that have a comment
 //
 //	//nabla:differentiate
 //
@@ -89,12 +89,26 @@
 // [lower.LoadOptions].Flags. Run the command for each build in which functions are to be
 // differentiated; in others they have no code, which is an error at run time.
 //
+// # One file per source file
+//
+// The code of a large package is easier to read, and its changes to review, in several files.
+// With [Options].Layout OnePerSource the derivatives of the functions that loss.go declares are
+// in loss_nabla.go, and under a build constraint in a file such as loss_nabla-linux.go.
+// Functions and types that several of these files use are in nabla_gen.go, each of the others in
+// the only file that uses it; so a change of one source file changes its own generated file, and
+// nabla_gen.go if it is about something shared, such as the workspace of adjoints. The
+// declarations are the same as in one file.
+//
+// A run keeps the layout that a package has. Files that have no contents any more are out of date
+// and removed: of a source file that is deleted or has no targets left, and of another layout.
+// Only files that begin with [lower.Header] are.
+//
 // # SIMD variants
 //
-// With [Options].SIMD there is a second file, nabla_gen_simd.go, for packages that are built
-// with GOEXPERIMENT=simd for amd64. It holds SIMD variants, written with package
+// With [Options].SIMD there is one more file, nabla_gen_simd.go, for packages that are built
+// with GOEXPERIMENT=simd for amd64, in either layout. It holds SIMD variants, written with package
 // simd/archsimd, of some of the functions of width 4. If the processor has AVX2, they are
-// assigned at start-up to dispatch variables that the functions in nabla_gen.go test. Names
+// assigned at start-up to dispatch variables that the functions of width 4 test. Names
 // are the same, results are equal bit for bit, and without the experiment the program is
 // unchanged. The file is excluded with GOAMD64=v3 and above, where Go fuses multiplications
 // and additions of scalars.

@@ -30,9 +30,24 @@ type Options struct {
 	// package is built with GOEXPERIMENT=simd for a processor that supports them. A file of that name that exists
 	// already is kept up to date even if SIMD is false.
 	SIMD bool
+	// Layout divides the generated code of a package into files.
+	Layout Layout
 	// Load configures how packages are found and loaded.
 	Load lower.LoadOptions
 }
+
+// A Layout is a way to divide the generated code of a package into files. It has no influence on the declarations.
+type Layout int
+
+const (
+	// KeepLayout is the layout that the package has, and OnePerPackage if nothing was generated yet.
+	KeepLayout Layout = iota
+	// OnePerPackage writes one file, nabla_gen.go.
+	OnePerPackage
+	// OnePerSource writes a file for each source file that declares a differentiated function, such as loss_nabla.go
+	// for loss.go. Types and functions that several of them use are in nabla_gen.go.
+	OnePerSource
+)
 
 // A Program is a set of packages for whose functions derivatives are generated. It must not be used concurrently.
 type Program struct {
@@ -53,6 +68,9 @@ func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 	p := &Program{}
 	if opts != nil {
 		p.opts = *opts
+	}
+	if l := p.opts.Layout; l < KeepLayout || l > OnePerSource {
+		return nil, fmt.Errorf("layout %d: want KeepLayout, OnePerPackage or OnePerSource", l)
 	}
 	for _, n := range p.opts.Lanes {
 		if n < 1 || n > MostLanes {
@@ -77,8 +95,8 @@ type Report struct{ Packages []*Package }
 // A Package is the result for one package.
 type Package struct {
 	Path string
-	// Files are the generated files that this build of the package has or is to have, ordered by constraint. Generated
-	// files of other builds are not listed and stay unchanged.
+	// Files are the generated files that this build of the package has or is to have, ordered by constraint and then by
+	// source file. Generated files of other builds are not listed and stay unchanged.
 	Files     []*File
 	Functions []Function
 	Problems  []*Problem
@@ -87,10 +105,13 @@ type Package struct {
 }
 
 // A File is a generated file. It holds the derivatives of the functions whose source is the same in all builds that its
-// constraint selects.
+// constraint selects, of those declared in one source file if Source is set.
 type File struct {
 	Name       string // path of nabla_gen.go
 	Constraint string // expression after //go:build, empty for all builds
+	// Source is the source file of the functions, without directory. With OnePerSource it is empty for the file with
+	// declarations that several source files share, otherwise always.
+	Source string
 	// Text is the new content of the file, nil if it is to be removed.
 	Text []byte
 	// Twin is the new content of the SIMD file beside it, nil if there is to be none.
@@ -158,6 +179,11 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 		if err := u.print(); err != nil {
 			return nil, err
 		}
+		h.out.Files = append(h.out.Files, u.file)
+		h.out.Files = append(h.out.Files, u.parts...)
+	}
+	if err := h.outdated(); err != nil {
+		return nil, err
 	}
 	h.out.Problems = sortedProblems(h.out.Problems)
 	return h.out, nil
@@ -170,7 +196,9 @@ type home struct {
 	scope   *types.Package  // scope of the package without the declarations of generated files
 	others  map[string]bool // names declared in other builds
 	cyclic  bool            // package nabla imports it
-	targets []*target       // functions to differentiate
+	// perSource reports whether the layout is OnePerSource.
+	perSource bool
+	targets   []*target // functions to differentiate
 	// ungenerated are targets that were refused as a whole, but have a shape that operators take.
 	ungenerated []*target
 	names       map[string]string // name of a generated function → its primal
@@ -184,12 +212,14 @@ func (p *Program) home(pkg *packages.Package) (*home, error) {
 		names: map[string]string{}, out: &Package{Path: pkg.PkgPath},
 	}
 	var err error
-	h.cyclic, err = h.cycle()
+	if h.cyclic, err = h.cycle(); err == nil {
+		h.perSource, err = h.dividesBySource()
+	}
 	return h, err
 }
 
-// units returns the files of the package, one for each build constraint of its targets, in the order of the
-// constraints. It adds generated files that have no contents any more to the report, for removal.
+// units returns the units of the package, one for each build constraint of its targets, in the order of the
+// constraints.
 func (h *home) units() (list []*unit, err error) {
 	type group struct{ targets, refusals []*target }
 	groups := map[string]*group{"": {}}
@@ -216,29 +246,35 @@ func (h *home) units() (list []*unit, err error) {
 		u.refusals = groups[text].refusals
 		list = append(list, u)
 	}
+	return list, nil
+}
+
+// outdated adds generated files that have no contents any more to the report, for removal: those for constraints and
+// source files without targets, and those of another layout.
+func (h *home) outdated() error {
 	for _, name := range h.pkg.GoFiles {
 		text, err := current(name, false)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		known := slices.ContainsFunc(h.out.Files, func(f *File) bool { return f.Name == name || f.twin() == name })
 		if !known && lower.IsOutput(name, text) {
 			h.out.Files = append(h.out.Files, &File{Name: name})
 		}
 	}
-	return list, nil
+	return nil
 }
 
-// unit returns the file for a build constraint, with nothing generated yet, and adds it to the report.
+// unit returns the unit for a build constraint, with nothing generated yet.
 func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 	output := lower.OutputFor(constraint)
 	u := &unit{
 		home: h, file: &File{Name: filepath.Join(directory(h.pkg), output.Name), Constraint: constraint},
-		suffix: output.Suffix, targets: targets,
-		tangents: map[int]*tangent.Program{}, vectorizers: map[int]*lanes.Program{}, adjoints: map[*target]*adjoint.Adjoint{},
+		output: output, targets: targets,
+		tangents: map[int]*tangent.Program{}, vectorizers: map[int]*lanes.Program{},
+		adjoints:  map[*target]*adjoint.Adjoint{},
 		workspace: workspaceName,
 	}
-	h.out.Files = append(h.out.Files, u.file)
 	if constraint != "" && len(targets) > 0 { // files of exclusive builds get equal names
 		var bases []string
 		for _, t := range targets {

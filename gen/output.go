@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -28,6 +29,61 @@ func (pkg *Package) outputs() (list []output) {
 		list = append(list, output{f.Name, f.Text}, output{f.twin(), f.Twin})
 	}
 	return list
+}
+
+// dividesBySource reports whether the layout of the package is to be OnePerSource. A layout that is to be kept is that
+// of the generated files of this build, or of those of other builds if this one has none.
+func (h *home) dividesBySource() (bool, error) {
+	if layout := h.program.opts.Layout; layout != KeepLayout {
+		return layout == OnePerSource, nil
+	}
+	all, err := filepath.Glob(filepath.Join(directory(h.pkg), "*.go"))
+	if err != nil {
+		return false, err
+	}
+	for _, names := range [][]string{h.pkg.GoFiles, all} {
+		found := false
+		for _, name := range names {
+			text, err := current(name, false)
+			if err != nil {
+				return false, err
+			}
+			if lower.IsSourceOutput(name, text) {
+				return true, nil
+			}
+			found = found || lower.IsOutput(name, text)
+		}
+		if found {
+			break
+		}
+	}
+	return false, nil
+}
+
+// part returns the part of the unit that the declarations for t are printed in: the name of the source file that
+// declares it, without directory, and "" if all are in one file or if it is declared in no file of the package, as
+// functions that cgo has rewritten.
+func (u *unit) part(t *target) string {
+	if !u.perSource {
+		return ""
+	}
+	name := u.pkg.Fset.PositionFor(t.Func.Pos(), false).Filename
+	if !slices.Contains(u.pkg.GoFiles, name) {
+		name = u.pkg.Fset.Position(t.Func.Pos()).Filename
+	}
+	if !slices.Contains(u.pkg.GoFiles, name) {
+		return ""
+	}
+	return filepath.Base(name)
+}
+
+// fileFor returns the file of a part, with nothing printed yet.
+func (u *unit) fileFor(part string) *File {
+	if part == "" {
+		return u.file
+	}
+	name := filepath.Join(filepath.Dir(u.file.Name), u.output.For(part))
+	return &File{Name: name, Constraint: u.file.Constraint, Source: part}
 }
 
 // isOurs reports whether text is that of a generated file.

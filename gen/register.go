@@ -43,13 +43,11 @@ var codeFields = []codeField{
 	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
 }
 
-// registration returns the init function of a file, or "" if nothing is registered.
+// registration returns the init function of a file that registers targets, or "" if there is nothing to register.
 func registration(s *print.Scope, targets []*target) string {
 	var b strings.Builder
 	for _, t := range targets {
-		if t.shape != nil && t.shape.registers() {
-			b.WriteString(t.register(s))
-		}
+		b.WriteString(t.register(s))
 	}
 	if b.Len() == 0 {
 		return ""
@@ -57,12 +55,15 @@ func registration(s *print.Scope, targets []*target) string {
 	return "func init() {\n" + b.String() + "}\n"
 }
 
+// registers reports whether t has one of the shapes that are registered.
+func (t *target) registers() bool { return t.shape != nil && t.shape.registers() }
+
 // unregistered returns the reason why engines do not find a derivative, or "" if they do.
 func unregistered(t *target, b *built, cycle bool) string {
 	switch {
 	case cycle:
 		return "package nabla imports its package"
-	case t.shape == nil || !t.shape.registers():
+	case !t.registers():
 		return "operators take no functions of its type"
 	case b.build.code == "":
 		return "engines do not ask for it"

@@ -115,7 +115,7 @@ func (u *home) nothing(t *target, list ...*Problem) {
 	}
 	t.shape = shapeOf(t.f)
 	named := !slices.ContainsFunc(t.TypeArgs, func(a types.Type) bool { return !nameable(a) })
-	if t.shape == nil || !t.shape.registers() || !named || sig.RecvTypeParams().Len() > 0 ||
+	if !t.registers() || !named || sig.RecvTypeParams().Len() > 0 ||
 		u.program.lower.Generated(t.Func) {
 		return
 	}

@@ -31,6 +31,12 @@ backend/source find them. The file is only written if it changes, and removed wh
 nothing is left to differentiate. Functions that it has and that are not generated
 yet may be named before the first run.
 
+With -layout source the derivatives of the functions that loss.go declares are in
+loss_nabla.go, and nabla_gen.go has the types and functions that several such files
+share, if there are any. Runs without the flag keep the layout of a package, and
+-layout package puts everything into one file again; files that are left over are
+removed, and -check names them.
+
 With -simd there is a second file, nabla_gen_simd.go, in which functions for four
 directions or sets of weights compute in vectors, where the package is built with
 GOEXPERIMENT=simd for amd64 and the processor has AVX2. It is kept up to date without
@@ -72,6 +78,9 @@ github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 			&cli.BoolFlag{Name: "simd",
 				Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date " +
 					"anyway"},
+			&cli.StringFlag{Name: "layout",
+				Usage: "files of the generated code, `LAYOUT`: package for one, nabla_gen.go; source for one beside " +
+					"each source file, such as loss_nabla.go for loss.go; without it as they are"},
 			&cli.StringFlag{Name: "tags", Usage: "build with `TAGS`, separated by commas, as go build -tags does"},
 			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
 		},
@@ -101,7 +110,11 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	opts := &gen.Options{Lanes: lanes, SIMD: c.Bool("simd")}
+	layout, ok := layouts[c.String("layout")]
+	if !ok || c.IsSet("layout") && layout == gen.KeepLayout {
+		return usagef("gen: -layout %q: want package or source", c.String("layout"))
+	}
+	opts := &gen.Options{Lanes: lanes, SIMD: c.Bool("simd"), Layout: layout}
 	if c.IsSet("tags") {
 		opts.Load.Flags = []string{"-tags=" + c.String("tags")}
 	}
@@ -130,6 +143,11 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 		return fmt.Errorf("gen: %w", err)
 	}
 	return nil
+}
+
+// layouts are the values of the flag -layout.
+var layouts = map[string]gen.Layout{
+	"": gen.KeepLayout, "package": gen.OnePerPackage, "source": gen.OnePerSource,
 }
 
 // parseLanes parses the flag -lanes.

@@ -92,6 +92,41 @@ func TestGen(t *testing.T) {
 	}
 }
 
+// TestGenLayout divides the generated code, keeps the layout without the flag, and names left-over files.
+func TestGenLayout(t *testing.T) {
+	genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss})
+	stale := func(names ...string) (text string) {
+		for _, name := range names {
+			text += name + ": it is not up to date; run nabla gen\n"
+		}
+		return text
+	}
+	for _, tt := range []struct {
+		line     string
+		code     int
+		out, err string
+	}{
+		{"gen -layout source", 0, "", ""},
+		{"gen -check", 0, "", ""},
+		{"gen -check -layout source", 0, "", ""},
+		{"gen -check -layout package", 1, "", stale("nabla_gen.go", "m_nabla.go")},
+		{"gen -layout package", 0, "", ""},
+		{"gen -check", 0, "", ""},
+		{"gen -check -layout source", 1, "", stale("nabla_gen.go", "m_nabla.go")},
+	} {
+		r := do(t, nil, strings.Fields(tt.line)...)
+		if r.code != tt.code || r.out != tt.out || r.err != tt.err {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", tt.line, r.code, r.out, r.err)
+		}
+	}
+	for _, args := range [][]string{{"-layout", "files"}, {"-layout", ""}} {
+		r := do(t, nil, append([]string{"gen"}, args...)...)
+		if r.code != 2 || !strings.Contains(r.err, "want package or source") {
+			t.Errorf("%q: exit code %d, stderr %q", args, r.code, r.err)
+		}
+	}
+}
+
 // TestGenRefused checks that functions that cannot be differentiated are reported and code for the others is generated.
 func TestGenRefused(t *testing.T) {
 	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "bad.go": `package m

@@ -416,6 +416,13 @@ func OutputFor(text string) OutputFile {
 	return OutputFile{Name: base + ".go", Suffix: suffix}
 }
 
+// For returns the name of the file with the code generated for the functions of one source file:
+// loss_nabla.go for loss.go, loss_nabla-linux.go under the constraint linux. Such a name implies no
+// build constraint that the one of the source does not.
+func (f OutputFile) For(source string) string {
+	return strings.TrimSuffix(source, ".go") + sourceSuffix + strings.TrimPrefix(f.Name, outputStem)
+}
+
 // literals returns the words of a short conjunction of tags and negated tags, such as not, race,
 // unix for !race && unix. It is nil for other constraints, and for tags that could give two
 // constraints the same words or one file name.

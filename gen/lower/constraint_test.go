@@ -132,6 +132,26 @@ func TestConjunction(t *testing.T) {
 			nameConstraint(SIMDFileName(f.Name)) != nil {
 			t.Errorf("%q has the file %s", text, f.Name)
 		}
+		for _, source := range []string{"a.go", "linux.go", "a_simd.go", "a.pb.go", "nabla.go", "a_nabla.go"} {
+			name := f.For(source)
+			if other, ok := files["name"+strings.ToLower(name)]; ok {
+				t.Errorf("%q of %q has the name %s as %q has", source, text, name, other)
+			}
+			files["name"+strings.ToLower(name)] = text
+			if !isSourceOutputName(name) || !isOutputName(name) || nameConstraint(name) != nil {
+				t.Errorf("%q of %q has the file %s", source, text, name)
+			}
+		}
+	}
+	for _, name := range []string{"_nabla.go", "nabla.go", "a_nabla", "a_nablas.go", "a-nabla.go"} {
+		if isSourceOutputName(name) {
+			t.Errorf("%s is taken for the name of a generated file", name)
+		}
+	}
+	for text, want := range map[string]string{"": "a_nabla.go", "!race": "a_nabla-not-race.go"} {
+		if got := OutputFor(text).For("a.go"); got != want {
+			t.Errorf("%q has the file %s, want %s", text, got, want)
+		}
 	}
 	for text, want := range map[string]string{
 		"": "nabla_gen.go", "linux": "nabla_gen-linux.go", "!race && unix": "nabla_gen-not-race-unix.go",

@@ -20,7 +20,8 @@ import (
 // Loading of packages. Generated files are replaced by stubs, so that missing or outdated generated
 // code cannot affect the next generation.
 
-// Output is the name of the file with the generated code of a package that is valid in all builds.
+// Output is the name of the file with the generated code of a package that is valid in all builds,
+// or with the part of it that functions of several source files share.
 const Output = "nabla_gen.go"
 
 // SIMDOutput is the name of the file with the vector variants of the same functions.
@@ -28,7 +29,9 @@ const SIMDOutput = "nabla_gen_simd.go"
 
 // Parts of the names of generated files.
 const (
-	outputPrefix = "nabla_gen-" // prefix of files with a build constraint
+	outputStem   = "nabla_gen"
+	outputPrefix = outputStem + "-" // prefix of files with a build constraint
+	sourceSuffix = "_nabla"         // between the name of a source file and the constraint
 	simdSuffix   = "_simd.go"
 )
 
@@ -221,12 +224,27 @@ func stubOverlay(dir string, env []string) (map[string][]byte, error) {
 
 // isOutputName reports whether generated files may have this name.
 func isOutputName(base string) bool {
-	return base == Output || base == SIMDOutput ||
+	return base == Output || base == SIMDOutput || isSourceOutputName(base) ||
 		strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
+}
+
+// isSourceOutputName reports whether [OutputFile.For] returns names like this one.
+func isSourceOutputName(base string) bool {
+	stem, ok := strings.CutSuffix(base, ".go")
+	if i := strings.LastIndex(stem, sourceSuffix+"-"); ok && i > 0 {
+		return true
+	}
+	return ok && len(stem) > len(sourceSuffix) && strings.HasSuffix(stem, sourceSuffix)
 }
 
 // IsOutput reports whether a file with this name and text is a generated one.
 func IsOutput(name string, text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return isOutputName(filepath.Base(name)) && strings.TrimRight(string(line), "\r") == Header
+}
+
+// IsSourceOutput reports whether a file with this name and text was generated for the functions of
+// one source file.
+func IsSourceOutput(name string, text []byte) bool {
+	return isSourceOutputName(filepath.Base(name)) && IsOutput(name, text)
 }

@@ -129,15 +129,22 @@ func (f *file) renamedType(t types.Type) types.Type {
 	return t
 }
 
-// declarations returns the type declarations of the file.
+// declarations returns the type declarations of the current part.
 func (f *file) declarations() string {
+	where := "functions in this file"
+	if len(f.parts) > 1 {
+		where = "generated functions"
+	}
 	var b strings.Builder
 	for _, d := range f.types {
+		if f.partOf[d.t] != f.part {
+			continue
+		}
 		p := &printer{file: f, f: &ir.Func{Name: "type " + d.as.Obj().Name()}}
 		name := d.as.Obj().Name()
 		doc, ok := f.typeDocs[d.t]
 		if !ok {
-			doc = "is a type of values that functions in this file keep or hand on."
+			doc = "is a type of values that " + where + " keep or hand on."
 		}
 		b.WriteString("// " + name + " " + strings.ReplaceAll(doc, "\n", "\n// ") + "\n")
 		st, ok := d.t.Underlying().(*types.Struct)

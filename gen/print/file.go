@@ -7,7 +7,8 @@
 //
 // A file is printed in these steps: the functions reachable from those requested are collected,
 // they and the types to declare are named, everything is printed once to find the imports, the
-// imports are named, and everything is printed again with variable names that avoid them.
+// imports are named, and everything is printed again with variable names that avoid them. The same
+// text can be divided into several parts, each a file with its own imports ([Source.PrintParts]).
 //
 // A SIMD variant of a function computes four lanes at a time with package archsimd, in a second
 // file that is compiled only for processors with vectors. The function calls its variant through a
@@ -20,8 +21,9 @@ import (
 	"go/format"
 	"go/token"
 	"go/types"
+	"maps"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +41,7 @@ type Func struct {
 	Func *ir.Func
 	Name string // Go name, empty for one derived from the function's
 	Doc  string // comment after the name, empty for the origin of the function
+	Part string // part that the function is printed in, see [Source.PrintParts]
 	// Disjoint lists the slices that must not overlap.
 	Disjoint []DisjointCheck
 	// Shadows lists the parameters that may be nil and are completed.
@@ -77,22 +80,27 @@ type Source struct {
 	Others map[string]bool
 	// Types holds comments for the types that the file declares, after their names.
 	Types map[*types.Named]string
-	// Rest, if it is not nil, returns the text after the functions. It is called more than once and
-	// must name the same packages each time.
-	Rest func(s *Scope) string
+	// Rest, if it is not nil, returns the text after the functions of a part. It is called more than
+	// once for each part and must name the same packages each time.
+	Rest func(s *Scope, part string) string
+	// Rests are the parts that have a text after the functions, even if they have no function.
+	Rests []string
 	// SIMD, if it is not nil, returns the SIMD variant of a function, nil if it has none.
 	SIMD func(f *ir.Func) *SIMDVariant
 }
 
-// Print returns the formatted file, see [File].
-func (s Source) Print() (text []byte, err error) { return s.print(s.file()) }
+// Print returns the formatted file, see [File]. The functions must be in part "".
+func (s Source) Print() (text []byte, err error) {
+	parts, err := s.print(s.file())
+	return parts[""], err
+}
 
 // file returns a file with nothing printed yet.
 func (s Source) file() *file {
 	return &file{
 		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types,
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
-		packages: map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
+		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
 	}
 }
 
@@ -108,8 +116,8 @@ func recovered(r any, err *error) {
 	*err = e
 }
 
-// print prints f, twice as described in the package comment.
-func (s Source) print(f *file) (text []byte, err error) {
+// print prints f, twice as described in the package comment, and returns the text of each part.
+func (s Source) print(f *file) (parts map[string][]byte, err error) {
 	defer func() { recovered(recover(), &err) }()
 	f.list = f.reachable(s.Funcs)
 	f.nameFuncs()
@@ -119,26 +127,35 @@ func (s Source) print(f *file) (text []byte, err error) {
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
 	}
-	all := func() string {
-		text := f.printAll()
-		if s.Rest != nil {
-			text += "\n" + s.Rest(&Scope{f})
+	f.divide(s.Funcs, s.Rests)
+	all := func() map[string]string {
+		texts := map[string]string{}
+		for _, part := range f.parts {
+			f.part = part
+			texts[part] = f.printPart()
+			if s.Rest != nil {
+				texts[part] += "\n" + s.Rest(&Scope{f}, part)
+			}
 		}
-		return text
+		return texts
 	}
 	// Imports are known once everything is printed; then they are named and variables avoid their
 	// names.
 	f.nameImports()
 	all()
 	f.nameImports()
-	body := all()
-	var b bytes.Buffer
-	b.WriteString(s.head(s.Constraint) + f.imports() + body)
-	text, err = format.Source(b.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("print: %w\n%s", err, b.Bytes())
+	parts = map[string][]byte{}
+	for part, body := range all() {
+		f.part = part
+		var b bytes.Buffer
+		b.WriteString(s.head(s.Constraint) + f.imports() + body)
+		text, err := format.Source(b.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("print: %w\n%s", err, b.Bytes())
+		}
+		parts[part] = text
 	}
-	return text, nil
+	return parts, nil
 }
 
 // head returns the text before the imports.
@@ -184,10 +201,14 @@ type file struct {
 	dispatch map[*ir.Func]string // function → dispatch variable of its SIMD variant
 	// types are the types that the file declares.
 	types           []declaredType
-	declaredStructs map[*types.Struct]bool    // structs among types
-	taken           map[string]bool           // names of functions, types and imports
-	packages        map[string]*types.Package // imports by path
-	// aliases maps the paths of imports to their names in the file.
+	declaredStructs map[*types.Struct]bool // structs among types
+	taken           map[string]bool        // names of functions, types and imports
+	parts           []string               // parts that have contents, in order
+	part            string                 // the part being printed
+	// partOf maps functions of list and declared types to the parts that they are printed in.
+	partOf   map[any]string
+	packages map[string]map[string]*types.Package // imports of each part by path
+	// aliases maps the paths of imports to their names, which are the same in all parts.
 	aliases  map[string]string
 	replaced func(o types.Object) bool
 	typeDocs map[*types.Named]string
@@ -332,26 +353,24 @@ func (f *file) nameImports() {
 		delete(f.taken, name)
 	}
 	f.aliases = map[string]string{}
-	for _, path := range f.paths() {
-		f.aliases[path] = f.freshName(f.packages[path].Name())
+	all := map[string]*types.Package{}
+	for _, of := range f.packages {
+		maps.Copy(all, of)
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		f.aliases[path] = f.freshName(all[path].Name())
 	}
 }
 
-// paths returns the paths of the imports in order.
-func (f *file) paths() (list []string) {
-	for path := range f.packages {
-		list = append(list, path)
-	}
-	sort.Strings(list)
-	return list
-}
-
-// qualifier returns the name of a package, "" for that of the file, and imports it.
+// qualifier returns the name of a package, "" for that of the file, and imports it in the current part.
 func (f *file) qualifier(pkg *types.Package) string {
 	if pkg.Path() == f.pkg.Path() {
 		return ""
 	}
-	f.packages[pkg.Path()] = pkg
+	if f.packages[f.part] == nil {
+		f.packages[f.part] = map[string]*types.Package{}
+	}
+	f.packages[f.part][pkg.Path()] = pkg
 	if name, ok := f.aliases[pkg.Path()]; ok {
 		return name
 	}
@@ -366,12 +385,13 @@ func (f *file) qualified(pkg *types.Package, name string) string {
 	return name
 }
 
-// imports returns the import declaration: the standard library first, then other packages.
+// imports returns the import declaration of the current part: the standard library first, then other packages.
 func (f *file) imports() string {
 	var std, other string
-	for _, path := range f.paths() {
+	packages := f.packages[f.part]
+	for _, path := range slices.Sorted(maps.Keys(packages)) {
 		line := strconv.Quote(path) + "\n"
-		if name := f.aliases[path]; name != f.packages[path].Name() ||
+		if name := f.aliases[path]; name != packages[path].Name() ||
 			name != path[strings.LastIndexByte(path, '/')+1:] {
 			line = name + " " + line
 		}
@@ -391,14 +411,19 @@ func (f *file) imports() string {
 	return "import (\n" + std + other + ")\n\n"
 }
 
-// printAll returns the declarations and functions of the file.
-func (f *file) printAll() string {
+// printPart returns the declarations and functions of the current part.
+func (f *file) printPart() string {
 	var b strings.Builder
 	b.WriteString(f.declarations())
-	for i, fn := range f.list {
-		if i > 0 {
+	first := true
+	for _, fn := range f.list {
+		if f.partOf[fn.Func] != f.part {
+			continue
+		}
+		if !first {
 			b.WriteString("\n")
 		}
+		first = false
 		p := &printer{file: f, f: fn.Func, disjoint: fn.Disjoint, shadows: fn.Shadows, workspaces: fn.Workspaces}
 		doc := fn.Doc
 		if doc == "" {

@@ -23,13 +23,15 @@ type SIMDVariant struct{ Func, Kernel *ir.Func }
 // none. That file is compiled under [SIMDConstraint] and sets the dispatch variables of the first
 // one if the processor supports the variants.
 func (s Source) PrintSIMD() (text, twin []byte, err error) {
-	f := s.file()
-	if text, err = s.print(f); err != nil || len(f.dispatch) == 0 {
-		return text, nil, err
-	}
+	parts, twin, err := s.PrintParts()
+	return parts[""], twin, err
+}
+
+// simd returns the file with the SIMD variants of the functions of f, which has been printed.
+func (s Source) simd(f *file) (twin []byte, err error) {
 	defer func() { recovered(recover(), &err) }()
-	// The second file has its own imports and is printed twice for the same reason as the first.
-	f.packages = map[string]*types.Package{}
+	// The file has its own imports and is printed twice for the same reason as the first.
+	f.part, f.packages = "", map[string]map[string]*types.Package{}
 	f.nameImports()
 	f.simdBody(s.SIMD)
 	f.nameImports()
@@ -38,9 +40,7 @@ func (s Source) PrintSIMD() (text, twin []byte, err error) {
 	if s.Constraint != "" {
 		constraint = "(" + s.Constraint + ") && " + constraint
 	}
-	out := s.head(constraint) + f.imports() + body
-	twin, err = format.Source([]byte(out))
-	return text, twin, err
+	return format.Source([]byte(s.head(constraint) + f.imports() + body))
 }
 
 // nameVariants names the declarations for functions with SIMD variants.

@@ -24,7 +24,7 @@ func TestSource(t *testing.T) {
 	src := print.Source{
 		Pkg: pkg, Funcs: []print.Func{{Func: calls, Name: "G"}},
 		Replaced: func(o types.Object) bool { return o.Name() == "G" || o.Name() == "old" },
-		Rest: func(s *print.Scope) string {
+		Rest: func(s *print.Scope, _ string) string {
 			n := s.Namer()
 			return "var " + n.Name("y") + ", " + n.Name("z") + " = " + s.Object(types.NewPackage("math", "math"),
 				"Pi") + ", " +
