@@ -16,6 +16,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -277,6 +278,66 @@ func TestCloneMatrices(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// gains is a struct whose function writes to it.
+type gains struct {
+	A, Tmp []float64
+	any    any
+}
+
+// gained returns Σ Aᵢxᵢ² and Σ xᵢ.
+func gained(x []float64, g *gains) []float64 {
+	copy(g.Tmp, x)
+	y := make([]float64, 2)
+	for i, v := range g.Tmp {
+		y[0] += g.A[i] * v * v
+		y[1] += v
+	}
+	return y
+}
+
+// TestWeightedHessianWorkersFollow: goroutines that share the products of a weighted Hessian see changes of the struct,
+// and another struct after Rebind. A struct that cannot be copied for them is an error of the preparation.
+func TestWeightedHessianWorkersFollow(t *testing.T) {
+	const n = 5
+	b := nabla.AutoSparse{Dense: finitediff.Backend{}, Workers: 3, Coloring: coloring.None{},
+		Detector: sparsity.Known{H: sparsity.Full(n, n)}}
+	g := &gains{A: make([]float64, n), Tmp: make([]float64, n)}
+	x := pointOf(n, 1)
+	p, err := nabla.PrepareWeightedHessian(nabla.Bind(gained, g), b, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := p.Clone()
+	if err := q.Rebind(&gains{A: []float64{9, 8, 7, 6, 5}, Tmp: make([]float64, n)}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(p *nabla.WeightedHessianPrep, a func(i int) float64) {
+		t.Helper()
+		h, err := p.Hessian(nil, x, []float64{3, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if want := 6 * a(i); math.Abs(h.At(i, i)-want) > 1e-3*want {
+				t.Errorf("entry %d is %v, want %v", i, h.At(i, i), want)
+			}
+		}
+	}
+	for k := range 3 {
+		for i := range g.A {
+			g.A[i] = float64(1 + i + 10*k)
+		}
+		check(p, func(i int) float64 { return g.A[i] })
+		check(q, func(i int) float64 { return float64(9 - i) })
+	}
+	var ce *nabla.ContextError
+	uncopied := &gains{A: make([]float64, n), Tmp: make([]float64, n), any: make(chan int)}
+	_, err = nabla.PrepareWeightedHessian(nabla.Bind(gained, uncopied), b, x)
+	if !errors.As(err, &ce) || !ce.Uncopied {
+		t.Errorf("a struct that cannot be copied: %v", err)
 	}
 }
 

@@ -103,7 +103,7 @@ func (p *DerivativePrep) Clone() *DerivativePrep {
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // CurveDerivative returns the derivative of a function of one number with several
 // outputs.
@@ -190,4 +190,4 @@ func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep {
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

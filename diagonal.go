@@ -34,9 +34,7 @@ type HessianDiagonalPrep struct {
 	prep
 	entries engine.SparseHessian // nil if products are taken
 	hvp     engine.HVP
-	groups  [][]int        // the inputs of each product
-	whole   *sparseHessian // with AutoSparse: detects a wrong pattern
-	plan    *SparsePlan    // plan of the original, in a clone
+	groups  [][]int // the inputs of each product
 	v, hv   engine.Block
 }
 
@@ -50,7 +48,7 @@ func (p *HessianDiagonalPrep) base() *prep {
 func (p *HessianDiagonalPrep) prepare() (err error) {
 	b := &p.backend
 	diagonal := sparsity.Banded(p.n, p.n, 0, 0)
-	p.entries, p.groups, p.whole, p.hvp = nil, nil, nil, nil
+	p.entries, p.groups, p.matrix, p.hvp = nil, nil, nil, nil
 	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed &&
 		(b.sparse == nil || b.sparse.Coloring == nil) {
 		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonal), true); err != nil {
@@ -62,14 +60,14 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 		}
 	}
 	if b.sparse != nil {
-		if p.whole, err = newSparseHessian(p.op, p.plan, p.f, p.f, b, p.x); err != nil {
+		whole, err := newSparseHessian(p.op, p.plan, p.f, p.f, b, p.x) // detects a wrong pattern
+		if err := p.use(whole, err); err != nil {
 			return err
 		}
-		p.plan, p.native = nil, p.whole
-		if p.whole.native != nil || p.whole.trust.every { // compared calls compute the whole Hessian, diagonal included
+		if whole.products == nil || whole.products.Always() { // all calls compute the whole Hessian, diagonal included
 			return nil
 		}
-		colors, count, err := coloring.Diagonal(p.whole.plan.Pattern)
+		colors, count, err := coloring.Diagonal(whole.plan.Pattern)
 		if err != nil {
 			return err
 		}
@@ -90,8 +88,8 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 		return err
 	}
 	p.native = p.hvp
-	if p.whole != nil { // its recordings were also made at the point of preparation
-		p.whole.trust.replays.Accept()
+	if p.matrix != nil { // its recordings were also made at the point of preparation
+		p.matrix.products.Adopt()
 	}
 	return nil
 }
@@ -136,22 +134,22 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 		y, err = p.ofWhole(grad, dst, x)
 		return y, grad, dst, err
 	}
-	if p.whole != nil {
-		p.whole.trust.begin()
+	if p.matrix != nil {
+		p.matrix.products.Begin()
 	}
 	if y, err = p.products(grad, dst, x); err != nil {
 		return 0, nil, nil, err
 	}
-	if p.whole != nil && p.whole.trust.due() {
-		_, err = p.whole.compared(nil, p.whole.buffer(), x)
+	if p.matrix != nil {
+		err = p.matrix.products.Check(x)
 	}
 	return y, grad, dst, err
 }
 
 // ofWhole computes the whole Hessian and copies its diagonal to dst.
 func (p *HessianDiagonalPrep) ofWhole(grad, dst, x []float64) (y float64, err error) {
-	h := p.whole
-	if y, err = h.compute(grad, h.buffer(), x); err != nil {
+	h := p.matrix
+	if y, err = h.values.Values(grad, h.buffer(), x); err != nil {
 		return 0, err
 	}
 	for i := range dst {
@@ -198,21 +196,12 @@ func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine.
 func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
 	q := new(HessianDiagonalPrep)
-	if p != nil && p.whole != nil {
-		q.plan = p.whole.plan
-	}
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *HessianDiagonalPrep) Rebind(q any) error {
-	return p.base().rebind(q, func() { // the next call is compared
-		if p.whole != nil {
-			p.whole.trust.soon()
-		}
-	})
-}
+func (p *HessianDiagonalPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HessianDiagonalPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

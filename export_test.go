@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/compressed"
 	"github.com/nabla-ad/nabla/internal/race"
 )
 
@@ -21,14 +22,13 @@ func ChooseForTest(now func() time.Time, f any, x []float64, candidates ...Backe
 
 // ComparedForTest reports whether the last call of p was compared because of the branch
 // that the function took.
-func ComparedForTest(p *HessianPrep) bool { return p.s.trust.elsewhere() }
+func ComparedForTest(p *HessianPrep) bool { return p.matrix.products.Elsewhere() }
 
 // StreamForTest has products streamed that take more bytes than that, until the returned
 // function is called.
 func StreamForTest(bytes int64) (restore func()) {
-	old := streamBytes
-	streamBytes = bytes
-	return func() { streamBytes = old }
+	compressionForTest.streamBytes = bytes
+	return func() { compressionForTest.streamBytes = 0 }
 }
 
 // WeighForTest returns the cost of a reverse product relative to a forward one, measured with
@@ -38,8 +38,7 @@ func WeighForTest(now func() time.Time, f func([]Real) []Real, forward, reverse 
 	if err != nil {
 		return 0, err
 	}
-	w := weigher{forward: forward, reverse: reverse, f: fn, x: x, now: now}
-	return w.weigh(), nil
+	return compressed.ReverseCost(forward, reverse, fn, x, now), nil
 }
 
 // TrustCapturesForTest takes no function for one that may capture data, until the returned
@@ -53,6 +52,6 @@ func TrustCapturesForTest() (restore func()) {
 // TrustReplaysForTest has sparse derivatives trust recordings that were not made at
 // preparation, until the returned function is called.
 func TrustReplaysForTest() (restore func()) {
-	trustOthers = true
-	return func() { trustOthers = false }
+	compressionForTest.trustReplays = true
+	return func() { compressionForTest.trustReplays = false }
 }

@@ -96,7 +96,7 @@ func (p *GradientPrep) Clone() *GradientPrep {
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *GradientPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

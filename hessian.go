@@ -41,9 +41,7 @@ func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, er
 // goroutine at a time.
 type HessianPrep struct {
 	prep
-	h    engine.Hessian
-	s    *sparseHessian // used instead of h with AutoSparse
-	plan *SparsePlan    // plan of the original, in a clone
+	h engine.Hessian // nil with AutoSparse
 }
 
 func (p *HessianPrep) base() *prep {
@@ -55,12 +53,8 @@ func (p *HessianPrep) base() *prep {
 
 func (p *HessianPrep) prepare() (err error) {
 	if p.backend.sparse != nil {
-		p.s, err = newSparseHessian(p.op, p.plan, p.f, p.f, &p.backend, p.x)
-		if err != nil {
-			return err
-		}
-		p.native, p.plan = p.s, nil
-		return nil
+		matrix, err := newSparseHessian(p.op, p.plan, p.f, p.f, &p.backend, p.x)
+		return p.use(matrix, err)
 	}
 	p.h, err = engine.PrepareHessian(p.backend.outer, p.backend.inner, p.f, p.x)
 	p.native = p.h
@@ -99,7 +93,7 @@ func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
 	case *mat.SymDense:
 		dense = d
 	case nil:
-		if p != nil && p.s != nil {
+		if p != nil && p.matrix != nil {
 			return given(p.sparse(grad, wanted, nil, x))
 		}
 	default:
@@ -138,10 +132,8 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
 	if overlap(grad, hess.Data) {
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
 	}
-	if p.s != nil {
-		if y, err = p.s.compute(grad, p.s.buffer(), x); err == nil {
-			scatter(hess, p.s.plan.Pattern, p.s.data)
-		}
+	if p.matrix != nil {
+		y, err = p.matrix.dense(grad, hess, x)
 		return y, grad, dst, err
 	}
 	y, err = p.h.ValueGradientAndHessian(grad, hess, x)
@@ -188,19 +180,12 @@ func (p *HessianPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *HessianPrep) Clone() *HessianPrep {
 	q := new(HessianPrep)
-	q.plan = p.Plan()
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *HessianPrep) Rebind(q any) error {
-	return p.base().rebind(q, func() {
-		if p.s != nil {
-			p.s.trust.soon()
-		}
-	})
-}
+func (p *HessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -179,7 +179,7 @@ func (p *HVPPrep) Clone() *HVPPrep {
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same
 // type.
-func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *HVPPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

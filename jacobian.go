@@ -39,10 +39,8 @@ func PrepareJacobian[F VectorFunc](f F, b Backend, x []float64) (*JacobianPrep, 
 // goroutine at a time.
 type JacobianPrep struct {
 	prep
-	j    engine.Jacobian
-	s    *sparseJacobian // used instead of j with AutoSparse
-	plan *SparsePlan     // plan of the original, in a clone
-	y    []float64
+	j engine.Jacobian // nil with AutoSparse
+	y []float64
 }
 
 func (p *JacobianPrep) base() *prep {
@@ -55,11 +53,8 @@ func (p *JacobianPrep) base() *prep {
 func (p *JacobianPrep) prepare() (err error) {
 	p.y = make([]float64, p.m)
 	if p.backend.sparse != nil {
-		if p.s, err = newSparseJacobian(p.plan, p.f, &p.backend, p.x); err != nil {
-			return err
-		}
-		p.native, p.plan = p.s, nil
-		return nil
+		matrix, err := newSparseJacobian(p.plan, p.f, &p.backend, p.x)
+		return p.use(matrix, err)
 	}
 	b := p.backend.inner
 	if p.backend.mixed && p.n <= p.m {
@@ -93,7 +88,7 @@ func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	switch d := dst.(type) {
 	case nil:
-		if p == nil || p.s == nil {
+		if p == nil || p.matrix == nil {
 			break
 		}
 		y, j, err := p.sparse(y, own, nil, x)
@@ -155,11 +150,10 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 	if overlap(jac.Data, y) {
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
 	}
-	if p.s != nil {
-		if err := p.s.compute(y, p.s.buffer(), x); err != nil {
+	if p.matrix != nil {
+		if _, err := p.matrix.dense(y, jac, x); err != nil {
 			return nil, nil, err
 		}
-		scatter(jac, p.s.plan.Pattern, p.s.data)
 		return y, dst, nil
 	}
 	return y, dst, p.j.ValueAndJacobian(y, jac, x)
@@ -171,19 +165,12 @@ func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep {
 	q := new(JacobianPrep)
-	q.plan = p.Plan()
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *JacobianPrep) Rebind(q any) error {
-	return p.base().rebind(q, func() {
-		if p.s != nil {
-			p.s.trust.soon()
-		}
-	})
-}
+func (p *JacobianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *JacobianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

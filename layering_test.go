@@ -90,7 +90,8 @@ func TestDependencies(t *testing.T) {
 // those of its tests.
 var rooms = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
-		"coloring engine internal/binding internal/core internal/race program rules sparse sparsity"},
+		"coloring engine internal/binding internal/compressed internal/core internal/race program rules sparse " +
+			"sparsity"},
 	{"engine", "the interface of engines; the fallback graph; recordings and their comparison with the function",
 		"internal/core internal/schedule program rules"},
 	{"program", "programs: text form, checker, derivatives, simplification, schedule, machine", "internal/core rules"},
@@ -146,6 +147,9 @@ var rooms = []struct{ path, contents, imports string }{
 	{"internal/race", "the fastest of several computations of one derivative, and those that contradict the majority",
 		"internal/timing"},
 	{"internal/schedule", "the calls of a prepared object in which its results are checked", ""},
+	{"internal/compressed",
+		"sparse Jacobians and Hessians from few products: groups, recovery, detection of wrong patterns",
+		"coloring engine internal/core internal/schedule sparsity"},
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},

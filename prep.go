@@ -28,7 +28,9 @@ type prep struct {
 	busy    atomic.Bool
 	failed  error // error of a clone that could not be made, returned by its calls
 	build   func() error
-	native  any // the engine's prepared object
+	native  any           // the engine's prepared object
+	matrix  *sparseMatrix // with AutoSparse, of operators that use one
+	plan    *SparsePlan   // of a clone that is not prepared yet: the plan of the original
 }
 
 // unmade returns a stand-in for an object that is nil or the zero value. All calls of it return an
@@ -120,7 +122,7 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 		return
 	}
 	defer q.busy.Store(false)
-	p.bound, p.f, p.shared = q.bound, q.f.Detached(), true
+	p.bound, p.plan, p.f, p.shared = q.bound, q.chosenPlan(), q.f.Detached(), true
 	task := p.task()
 	task.Begin()
 	defer task.End()
@@ -176,15 +178,31 @@ func panicked(op string, v any, err *error) {
 	}
 }
 
-// rebind makes later calls read the bound struct from q. begin, unless nil, is called first, while
-// no other call is in progress.
-func (p *prep) rebind(q any, begin func()) error {
+// use makes m, unless err is set, the matrix of p, and returns err.
+func (p *prep) use(m *sparseMatrix, err error) error {
+	if p.matrix = m; err != nil {
+		return err
+	}
+	p.native, p.plan = m, nil
+	return nil
+}
+
+// chosenPlan returns the plan of an AutoSparse, nil for other backends.
+func (p *prep) chosenPlan() *SparsePlan {
+	if p.matrix == nil {
+		return nil
+	}
+	return p.matrix.plan
+}
+
+// rebind makes later calls read the bound struct from q. The next call compares a sparse matrix with the derivative.
+func (p *prep) rebind(q any) error {
 	if err := p.enter(); err != nil {
 		return err
 	}
 	defer p.busy.Store(false)
-	if begin != nil {
-		begin()
+	if p.matrix != nil && p.matrix.products != nil {
+		p.matrix.products.CompareNext()
 	}
 	err := p.f.Rebind(q)
 	if err == nil {

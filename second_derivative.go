@@ -85,7 +85,7 @@ func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep {
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // CurveSecondDerivative returns the second derivative of a function of one number with
 // several outputs.
@@ -176,4 +176,4 @@ func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep {
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q, nil) }
+func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

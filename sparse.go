@@ -10,6 +10,7 @@ import (
 
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/compressed"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -124,7 +125,7 @@ type SparsePlan struct {
 	// Detection and ColoringTime are the times that the two steps took.
 	Detection, ColoringTime time.Duration
 
-	scope scope // where Pattern holds
+	scope compressed.Scope // where Pattern holds
 }
 
 // Products returns the number of products with the derivative in a call, 0 if the engine computes
@@ -251,6 +252,17 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 				" is not; unite it with its transpose"}
 	}
 	plan.Detection = time.Since(start)
-	plan.scope = scopeOf(used, f, x, plan.Pattern)
+	plan.scope = compressed.NewScope(extentOf(used), f, x, plan.Pattern)
 	return plan, nil
+}
+
+// extentOf returns where the patterns that d finds hold.
+func extentOf(d sparsity.Detector) compressed.Extent {
+	switch d.(type) {
+	case sparsity.Local, *sparsity.Local, DenseDetector, *DenseDetector:
+		return compressed.AtPoint
+	case sparsity.Global, *sparsity.Global:
+		return compressed.OnAllBranches
+	}
+	return compressed.OnBranch
 }

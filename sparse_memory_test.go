@@ -77,7 +77,7 @@ func TestStreamedProducts(t *testing.T) {
 			return all
 		}
 		want := compute()
-		restore := nabla.StreamForTest(0)
+		restore := nabla.StreamForTest(1)
 		got := compute()
 		restore()
 		for i := range want {

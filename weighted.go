@@ -40,9 +40,7 @@ func PrepareWeightedHessian[F VectorFunc](f F, b Backend, x []float64) (*Weighte
 type WeightedHessianPrep struct {
 	prep
 	w    *engine.Function // of x and the weights
-	s    *sparseHessian   // with AutoSparse
-	all  *weightedDense   // without AutoSparse
-	plan *SparsePlan      // plan of the original, in a clone
+	all  *weightedDense   // nil with AutoSparse
 	xw   []float64
 	grad []float64
 }
@@ -68,10 +66,8 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 		}
 		return err
 	}
-	if p.s, err = newSparseHessian(p.op, p.plan, p.w, p.f, &p.backend, p.xw); err == nil {
-		p.native, p.plan = p.s, nil
-	}
-	return err
+	matrix, err := newSparseHessian(p.op, p.plan, p.w, p.f, &p.backend, p.xw)
+	return p.use(matrix, err)
 }
 
 // Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. A nil or empty dst is allocated, as a
@@ -117,7 +113,7 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 		all = p.grad
 	}
 	dense, isDense := dst.(*mat.SymDense)
-	if isDense || dst == nil && p.s == nil {
+	if isDense || dst == nil && p.matrix == nil {
 		return p.dense(y, all, grad, dense, x, w)
 	}
 	target, ok := dst.(*sparse.SymCSC)
@@ -126,17 +122,17 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 		return nil, nil, nil,
 			&UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst),
 				Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
-	case p.s == nil:
+	case p.matrix == nil:
 		return nil, nil, nil, notSparse(p.op, p.backend.inner)
 	}
-	if target, err = p.s.target(p.op, target); err != nil {
+	if target, err = p.matrix.hessianTarget(p.op, target); err != nil {
 		return nil, nil, nil, err
 	}
 	if err = p.apart(target.Data(), x, w, y, grad); err != nil {
 		return nil, nil, nil, err
 	}
 	p.point(x, w)
-	if _, err = p.s.into(all, target.Data(), p.xw, target.Uplo()); err != nil {
+	if _, err = p.matrix.symmetric(all, target.Data(), p.xw, target.Uplo()); err != nil {
 		return nil, nil, nil, err
 	}
 	p.split(y, grad, all)
@@ -154,10 +150,10 @@ func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
 		return nil, nil, nil, err
 	}
 	p.point(x, w)
-	if p.s == nil {
+	if p.matrix == nil {
 		err = p.all.compute(all, block, p.xw)
-	} else if _, err = p.s.compute(all, p.s.buffer(), p.xw); err == nil {
-		scatter(block, p.s.plan.Pattern, p.s.data)
+	} else {
+		_, err = p.matrix.dense(all, block, p.xw)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -196,10 +192,7 @@ func (p *WeightedHessianPrep) split(y, grad, all []float64) {
 
 // Plan returns the pattern and the groups that [AutoSparse] chose, nil for other backends.
 func (p *WeightedHessianPrep) Plan() *SparsePlan {
-	if p == nil || p.s == nil {
-		return nil
-	}
-	return p.s.plan
+	return p.base().chosenPlan()
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
@@ -208,26 +201,12 @@ func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine, with the same pattern.
 func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep {
 	q := new(WeightedHessianPrep)
-	q.plan = p.Plan()
 	q.cloneOf(p.base(), q.prepare)
 	return q
 }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
-func (p *WeightedHessianPrep) Rebind(q any) error {
-	if err := p.base().enter(); err != nil {
-		return err
-	}
-	defer p.busy.Store(false)
-	if p.s != nil {
-		p.s.trust.soon()
-	}
-	err := p.w.Rebind(q)
-	if err == nil {
-		p.bound = q
-	}
-	return err
-}
+func (p *WeightedHessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *WeightedHessianPrep) Resize(x []float64) error { return p.base().resizeTo(x) }

@@ -47,6 +47,6 @@ func Weighted(f *Function) *Function {
 			return nil
 		}
 	}
-	def.Fork = func() Def { return Weighted(f.Detached()).def }
+	def.Fork = func() Def { return Weighted(f.Clone()).def } // f updates and rebinds the struct of the clone
 	return f.Derive(def)
 }

@@ -1,4 +1,4 @@
-package nabla
+package compressed
 
 import (
 	"math/rand/v2"
@@ -217,7 +217,7 @@ func abs(v float64) float64 {
 func finite(v float64) bool { return v-v == 0 }
 
 // accuracy returns the accuracy of the least accurate engine, 0 for exact ones.
-func accuracy(engines ...Backend) float64 {
+func accuracy(engines ...engine.Backend) float64 {
 	a := 0.0
 	for _, b := range engines {
 		if p, ok := b.(engine.Approximator); ok {
@@ -228,6 +228,6 @@ func accuracy(engines ...Backend) float64 {
 }
 
 // approximate reports whether one of the engines is, at least to second order.
-func approximate(engines ...Backend) bool {
-	return slices.ContainsFunc(engines, func(b Backend) bool { _, ok := b.(engine.Approximator); return ok })
+func approximate(engines ...engine.Backend) bool {
+	return slices.ContainsFunc(engines, func(b engine.Backend) bool { _, ok := b.(engine.Approximator); return ok })
 }

@@ -1,4 +1,4 @@
-package nabla
+package compressed
 
 import (
 	"cmp"
@@ -59,48 +59,42 @@ func worthwhile(p *sparsity.Pattern, problem coloring.Problem) []coloring.Order 
 	return ordersOfColumns
 }
 
-// color groups the columns or rows of the pattern and stores the cheapest colouring in plan. The
-// problems are those whose products the engine can compute. weigh returns the cost of a product of
-// rows relative to one of columns.
-func (s *AutoSparse) color(plan *SparsePlan, problems []coloring.Problem, task *engine.Task,
-	weigh func() float64) error {
-	start := time.Now()
+// Colorings returns a colouring of the pattern for each problem that has one, by the given algorithm. If that is nil,
+// several orders are tried, and reverse is the cost of a product of rows relative to one of columns, 0 if unknown. The
+// error, if no problem has a colouring, is that of the first, or a *[engine.CanceledError] of task.
+func Colorings(p *sparsity.Pattern, problems []coloring.Problem, by coloring.Algorithm, reverse float64,
+	task *engine.Task) ([]*coloring.Coloring, error) {
 	var all []*coloring.Coloring
 	var failed error
 	for _, problem := range problems {
-		a := s.Coloring
+		a := by
 		if a == nil {
 			a = coloring.Greedy{
-				Orders: worthwhile(plan.Pattern, problem), Postprocess: true, ReverseCost: s.ReverseCost,
+				Orders: worthwhile(p, problem), Postprocess: true, ReverseCost: reverse,
 				Monitor: func(done, total int) error { return task.Check("colouring", done, total) },
 			}
 		}
-		c, err := a.Color(plan.Pattern, problem)
-		if err == nil && (c == nil || c.Pattern() != plan.Pattern || c.Problem() != problem) {
-			err = &UnsupportedError{
+		c, err := a.Color(p, problem)
+		if err == nil && (c == nil || c.Pattern() != p || c.Problem() != problem) {
+			err = &engine.UnsupportedError{
 				What:   fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a),
 				Remedy: "return what package coloring made of the arguments",
 			}
 		}
-		var canceled *CanceledError
+		var canceled *engine.CanceledError
 		switch {
 		case errors.As(err, &canceled):
-			return err
+			return nil, err
 		case err != nil:
 			failed = cmp.Or(failed, err)
 			continue
 		}
 		all = append(all, c)
 	}
-	plan.ColoringTime = time.Since(start)
-	switch {
-	case len(all) > 0:
-		plan.Coloring = cheapest(all, s.ReverseCost, weigh)
-		return nil
-	case s.Coloring != nil:
-		return fmt.Errorf("nabla: AutoSparse.Coloring: %w; nil finds colours", failed)
+	if len(all) > 0 {
+		return all, nil
 	}
-	return fmt.Errorf("nabla: %w", failed)
+	return nil, failed
 }
 
 // costAt returns the cost of the products of c if one of rows has the given cost.
@@ -108,9 +102,9 @@ func costAt(c *coloring.Coloring, reverse float64) float64 {
 	return float64(c.Forward()) + reverse*float64(c.Reverse())
 }
 
-// cheapest returns the colouring whose products cost least. It calls weigh only if the answer
-// depends on the cost of a product of rows.
-func cheapest(all []*coloring.Coloring, reverse float64, weigh func() float64) *coloring.Coloring {
+// Cheapest returns the colouring whose products cost least, if one of rows costs reverse times one of columns. If
+// reverse is 0 and the answer depends on it, Cheapest calls weigh, which returns it.
+func Cheapest(all []*coloring.Coloring, reverse float64, weigh func() float64) *coloring.Coloring {
 	at := func(reverse float64) *coloring.Coloring {
 		best := all[0]
 		for _, c := range all[1:] {
@@ -137,10 +131,17 @@ const (
 	usualReverse = 2
 )
 
-// A weigher measures the cost of a reverse product relative to a forward one, both of f at x. The
-// result is a power of the square root of 2, so that noise seldom changes it.
+// ReverseCost measures the cost of a product of rows, by reverse, relative to one of columns, by forward, both of f at
+// x, with the clock now. The result is a power of the square root of 2, so that noise seldom changes it, within fixed
+// bounds. If a product cannot be measured, it is 2.
+func ReverseCost(forward, reverse engine.Backend, f *engine.Function, x []float64, now func() time.Time) float64 {
+	w := weigher{forward, reverse, f, x, now}
+	return w.weigh()
+}
+
+// A weigher holds the arguments of ReverseCost.
 type weigher struct {
-	forward, reverse Backend
+	forward, reverse engine.Backend
 	f                *engine.Function
 	x                []float64
 	now              func() time.Time

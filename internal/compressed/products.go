@@ -1,17 +1,20 @@
-package nabla
+package compressed
 
 import (
+	"cmp"
+	"runtime/debug"
 	"sync"
 
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// A products holds the compressed forms of a sparse derivative: A·s for each group of columns, Aᵀ·w
-// for each group of rows and, if every call is compared, one more in the direction of the probe.
+// A products holds the compressed forms of a matrix A: A·s for each group of columns, Aᵀ·w for each group of rows and,
+// if every call is compared, one more in the direction of the probe.
 //
-// If all of them together would take much memory, they are streamed: each part is decompressed
-// before the next one is computed.
+// If all of them together would take much memory, they are streamed: entries are recovered from each part before the
+// next one is computed.
 type products struct {
 	dec      *coloring.Decompressor
 	workers  []*worker
@@ -19,7 +22,7 @@ type products struct {
 	rows     side
 	tasks    []part
 	streamed bool
-	data     []float64 // streamed: the values that the call under way fills
+	data     []float64 // the values that the call under way fills
 	probe    *probe    // has the direction
 	task     *engine.Task
 	wg       sync.WaitGroup
@@ -42,51 +45,51 @@ type part struct {
 	from, k int
 }
 
-// A worker holds the engines and buffers of one goroutine. Those it does not need are nil.
+// A worker holds the sweeper and the buffers of one goroutine.
 type worker struct {
-	push         engine.Pushforward
-	pull         engine.Pullback
-	hvp          engine.HVP
-	y            []float64
+	sweeper
 	seed, result [2]engine.Block // streamed: of a part, by columns and by rows
+	y            float64         // result of the first part
 	err          error
 }
 
-// streamBytes is the memory of all products beyond which they are streamed. It is a variable for
-// tests.
-var streamBytes int64 = 64 << 20
+// streamBytes is the default of Spec.StreamBytes.
+const streamBytes = 64 << 20
 
 // A shape describes the products of a colouring.
 type shape struct {
-	in, out                    int // of the function; there may be more inputs than columns
-	forward, reverse           int // products that an engine takes at a time
-	extraForward, extraReverse int // products without a colour
-	workers                    int
+	in, out                    int    // of the function; there may be more inputs than columns
+	forward, reverse           int    // products that an engine takes at a time
+	extraForward, extraReverse int    // products without a colour
 	probe                      *probe // an extra product has its direction; nil if extra products are zero
 }
 
-// newProducts allocates the products of f that dec decompresses. It is an error if they exceed the
-// memory limit of f.
-func newProducts(dec *coloring.Decompressor, s shape, f *engine.Function) (*products, error) {
+// newProducts allocates the products of spec.F that dec decompresses, without sweepers. It is an error if they exceed
+// the memory limit of the function.
+func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, error) {
 	c := dec.Coloring()
 	m, n := c.Pattern().Dims()
 	p := &products{
-		dec: dec, probe: s.probe, task: f.Task(),
+		dec: dec, probe: s.probe, task: spec.F.Task(),
 		cols: side{colors: c.Forward(), in: s.in, out: max(s.out, m), color: c.ColumnColors()},
-		rows: side{colors: c.Reverse(), in: s.out, out: max(s.in, n), color: c.RowColors(), row: true},
+		rows: side{row: true, colors: c.Reverse(), in: s.out, out: max(s.in, n), color: c.RowColors()},
 	}
 	p.cols.width, p.rows.width = p.cols.colors+s.extraForward, p.rows.colors+s.extraReverse
-	workers := max(1, min(s.workers, p.cols.width+p.rows.width))
+	workers := max(1, min(spec.Workers, p.cols.width+p.rows.width))
 	p.workers = make([]*worker, workers)
+	for i := range p.workers {
+		p.workers[i] = new(worker)
+	}
 	p.split(&p.cols, s.forward)
 	p.split(&p.rows, s.reverse)
 	whole := p.cols.bytes(p.cols.width) + p.rows.bytes(p.rows.width)
 	parts := int64(workers) * (p.cols.bytes(p.lanes(false)) + p.rows.bytes(p.lanes(true)))
-	p.streamed = whole > streamBytes && parts < whole && c.Problem().Decompression == coloring.Direct
+	p.streamed = whole > cmp.Or(spec.StreamBytes, streamBytes) && parts < whole &&
+		c.Problem().Decompression == coloring.Direct
 	if p.streamed {
 		whole = parts
 	}
-	if limit := f.MemoryLimit(); whole > limit {
+	if limit := spec.F.MemoryLimit(); whole > limit {
 		return nil, engine.TooLarge("the products of "+c.String(), whole, limit)
 	}
 	for _, s := range []*side{&p.cols, &p.rows} {
@@ -181,6 +184,75 @@ func (p *products) lanes(row bool) int {
 	return most
 }
 
+// compute computes all products at x and recovers the values. out and y are those of a sweep.
+func (p *products) compute(out, data, x []float64) (y float64, err error) {
+	p.data = data
+	if len(p.workers) == 1 {
+		y, err = p.some(0, out, x)
+	} else {
+		y, err = p.share(out, x)
+	}
+	if err == nil {
+		p.end()
+	}
+	p.data = nil
+	return y, err
+}
+
+// some computes the parts of a worker, and returns the result of the first part of all.
+func (p *products) some(worker int, out, x []float64) (y float64, err error) {
+	w := p.workers[worker]
+	for i := worker; i < len(p.tasks); i += len(p.workers) {
+		t := p.tasks[i]
+		if i > 0 {
+			out = nil
+		}
+		if err := p.task.Check("products", t.from, p.side(t.row).width); err != nil {
+			return 0, err
+		}
+		seed, result := p.open(w, t)
+		v, err := w.sweep(t.row, out, result, x, seed)
+		p.close(t, seed, result)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			y = v
+		}
+	}
+	return y, nil
+}
+
+// share computes the parts in a goroutine for each worker; they are dealt out in turn. It returns the error of the
+// first worker that has one.
+func (p *products) share(out, x []float64) (y float64, err error) {
+	for i, w := range p.workers[1:] {
+		p.wg.Go(func() { w.recovered(p, i+1, out, x) })
+	}
+	p.workers[0].recovered(p, 0, out, x)
+	p.wg.Wait()
+	for _, w := range p.workers {
+		if w.err != nil {
+			return 0, w.err
+		}
+	}
+	return p.workers[0].y, nil
+}
+
+// recovered computes the parts of worker number i. A panic becomes its error: it would end the process.
+func (w *worker) recovered(p *products, i int, out, x []float64) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case core.Abort:
+			w.err = core.Within("AutoSparse", v.Err)
+		default:
+			w.err = &engine.PanicError{Function: "AutoSparse", Value: v, Stack: debug.Stack()}
+		}
+	}()
+	w.y, w.err = p.some(i, out, x)
+}
+
 // open returns the seeds of a part, and memory for its products.
 func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 	s := p.side(t.row)
@@ -240,48 +312,10 @@ func (s *side) directional(dst []float64, result engine.Block, k int) {
 // end completes a call in which all parts have been computed.
 func (p *products) end() {
 	if p.streamed {
-		p.data = nil
 		return
 	}
 	p.dec.Decompress(p.data, p.cols.result.Data, p.cols.result.Stride, p.rows.result.Data, p.rows.result.Stride)
-	p.data = nil
 	if s := p.extra(); s != nil {
 		s.directional(p.probe.want, s.result, s.colors)
-	}
-}
-
-// all calls do for all parts, in a goroutine for each worker; the parts are dealt out in turn. It
-// returns the error of the first worker that has one.
-func (p *products) all(do func(w *worker, first bool, t part) error) error {
-	if len(p.workers) == 1 {
-		for i, t := range p.tasks {
-			if err := do(p.workers[0], i == 0, t); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for i, w := range p.workers[1:] {
-		p.wg.Add(1)
-		go func() {
-			defer p.wg.Done()
-			p.some(w, i+1, do)
-		}()
-	}
-	p.some(p.workers[0], 0, do)
-	p.wg.Wait()
-	for _, w := range p.workers {
-		if w.err != nil {
-			return w.err
-		}
-	}
-	return nil
-}
-
-func (p *products) some(w *worker, first int, do func(w *worker, first bool, t part) error) {
-	w.err = nil
-	defer func() { panicked("AutoSparse", recover(), &w.err) }()
-	for i := first; i < len(p.tasks) && w.err == nil; i += len(p.workers) {
-		w.err = do(w, i == 0, p.tasks[i])
 	}
 }

@@ -1,4 +1,4 @@
-package nabla
+package compressed
 
 import (
 	"bytes"
@@ -8,12 +8,25 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/schedule"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A scope describes where a pattern is known to hold. A function performs other operations if it
-// takes another branch, or if a field of its bound struct changes.
-type scope struct {
+// An Extent is the set of points at which a detector's pattern holds, for one bound struct.
+type Extent uint8
+
+const (
+	// AtPoint is the point of detection alone: an entry that is zero there may be missing.
+	AtPoint Extent = iota
+	// OnBranch is all points at which the function performs the operations that it performs at the point of detection.
+	OnBranch
+	// OnAllBranches is all points.
+	OnAllBranches
+)
+
+// A Scope describes where a pattern is known to hold. A function performs other operations if it takes another branch,
+// or if a field of its bound struct changes.
+type Scope struct {
 	whole    bool   // the pattern holds every entry
 	branches bool   // it holds for the branch that f takes at the point of preparation
 	all      bool   // it holds for all branches
@@ -21,14 +34,14 @@ type scope struct {
 	frozen   []byte // snapshot of the bound struct, as far as operations depend on it
 }
 
-// scopeOf returns the scope of the pattern p of f that d found at x.
-func scopeOf(d sparsity.Detector, f *engine.Function, x []float64, p *sparsity.Pattern) scope {
+// NewScope returns the scope of the pattern p of f that a detector found at x and that holds on extent.
+func NewScope(extent Extent, f *engine.Function, x []float64, p *sparsity.Pattern) Scope {
 	m, n := p.Dims()
-	s := scope{whole: p.NNZ() == m*n, branches: true}
-	switch d.(type) {
-	case sparsity.Local, *sparsity.Local, DenseDetector, *DenseDetector:
-		s.branches = false // an entry that is zero at that point may be missing
-	case sparsity.Global, *sparsity.Global:
+	s := Scope{whole: p.NNZ() == m*n, branches: true}
+	switch extent {
+	case AtPoint:
+		s.branches = false
+	case OnAllBranches:
 		s.all = true
 	default:
 		s.all = !s.whole && !f.Reads(x, false)
@@ -39,7 +52,7 @@ func scopeOf(d sparsity.Detector, f *engine.Function, x []float64, p *sparsity.P
 }
 
 // snapshot appends the part of the bound struct on which the operations of f depend.
-func (s *scope) snapshot(dst []byte, f *engine.Function) []byte {
+func (s *Scope) snapshot(dst []byte, f *engine.Function) []byte {
 	c := f.Context()
 	if c == nil {
 		return dst
@@ -66,10 +79,10 @@ type trust struct {
 	off     bool
 	f       *engine.Function
 	replays *engine.Replays
-	scope   scope
-	calls   uint64
+	scope   Scope
+	replay  bool // all recordings count as those of the preparation
+	calls   schedule.Schedule
 	every   bool   // all calls are compared: the branch that f takes is unknown
-	wrong   bool   // a comparison failed, so that all later calls are compared
 	same    bool   // the bound struct is unchanged in this call
 	frozen  []byte // buffer
 	known   bool   // the engine replays recordings
@@ -82,27 +95,15 @@ type trust struct {
 // each input and output of f. For a larger struct a product costs less.
 const mostSnapshot = 64
 
-// newTrust returns the trust for derivatives of f. Detectors analyse the function of, with its
-// first n inputs.
-func newTrust(s *AutoSparse, f, of *engine.Function, hessian bool) trust {
-	n, _ := of.Dims()
-	return trust{off: s.NoProbe, f: f, pattern: func(d sparsity.Detector, x []float64) (*sparsity.Pattern, error) {
-		if hessian {
-			return d.Hessian(of, x[:n])
-		}
-		return d.Jacobian(of, x[:n])
-	}}
-}
-
 // follow begins a preparation by a plan with the given scope; settle ends it.
-func (t *trust) follow(s scope) {
-	*t = trust{off: t.off, f: t.f, pattern: t.pattern, scope: s, replays: t.f.Follow()}
+func (t *trust) follow(s Scope) {
+	*t = trust{off: t.off, replay: t.replay, f: t.f, pattern: t.pattern, scope: s, replays: t.f.Follow()}
 	t.every = !t.off && !s.whole && !s.branches
 }
 
 // settled runs prepare, which prepares the products. If every call must be compared, it runs
 // prepare again with t.every set.
-func (t *trust) settled(s scope, prepare func() error) error {
+func (t *trust) settled(s Scope, prepare func() error) error {
 	t.follow(s)
 	err := prepare()
 	if err != nil || !t.settle() {
@@ -143,7 +144,7 @@ func (t *trust) begin() {
 	if t.off || t.scope.whole {
 		return
 	}
-	t.calls++
+	t.calls.Count()
 	t.replays.Begin()
 	switch {
 	case t.every || t.known:
@@ -161,30 +162,26 @@ func (t *trust) due() bool {
 	if t.off || t.scope.whole {
 		return false
 	}
-	return t.every || t.wrong || t.calls&(t.calls-1) == 0 || t.elsewhere()
+	return t.every || t.calls.Due() || t.elsewhere()
 }
-
-// trustOthers makes recordings that were not made at preparation count as if they were. Only a test
-// sets it, to introduce this mistake.
-var trustOthers bool
 
 // elsewhere reports whether the operations that f performed in this call are outside the scope in
 // which the pattern is known to hold.
 func (t *trust) elsewhere() bool {
 	replays, other := t.replays.Taken()
-	return other && !trustOthers || !replays && !(t.scope.all && t.same)
+	return other && !t.replay || !replays && !(t.scope.all && t.same)
 }
 
 // soon makes the next call a compared one, and restarts the schedule as after a preparation.
-func (t *trust) soon() { t.calls, t.wrong = 0, false }
+func (t *trust) soon() { t.calls = schedule.Schedule{} }
 
 // compared records the outcome err of the comparison of a call at x, and returns err.
 func (t *trust) compared(p *sparsity.Pattern, x []float64, err error) error {
-	var missing *PatternError
+	var missing *engine.PatternError
 	switch {
 	case errors.As(err, &missing):
-		t.wrong = true
-	case err == nil && !t.wrong && !t.every && t.f.Traceable() && t.elsewhere():
+		t.calls.Failed = true
+	case err == nil && !t.calls.Failed && !t.every && t.f.Traceable() && t.elsewhere():
 		t.doubts++
 		if t.doubts >= mostDoubts && t.doubts&(t.doubts-1) == 0 {
 			t.accept(p, x)
