@@ -2,7 +2,6 @@ package adjoint
 
 import (
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Checkpointed loops (Griewank & Walther 2008, chapter 12; Griewank & Walther, Algorithm 799: revolve, 2000). The
@@ -27,7 +26,7 @@ type checkpointedLoop struct {
 // checkpointed returns the specialisation k of a segment function, reversed segment by segment. It returns nil, and
 // notes the reason in the segment, if the loop must be reversed like any other: iterations leak allocations, references
 // become active only in the loop, or the memory that it writes does not fit a snapshot. What callers read of the
-// result, flow, is derived from the flow of the segment.
+// result, its summary, is derived from the analysis of the segment.
 func (p *Program) checkpointed(k spec) *specialization {
 	k.mode = modeCheckpointed
 	if sp := p.specializations[k]; sp != nil {
@@ -46,7 +45,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 		return slow(err.Error())
 	}
 	c := &checkpointedLoop{segment: p.specialize(spec{g, closed, k.alias, modeJoint})}
-	if why := c.segment.leaksAllocation(); why != "" {
+	if why := c.segment.summary.leaksAllocation(); why != "" {
 		return slow(why)
 	}
 	// Shadows of references must exist before the loop and be known after it.
@@ -79,20 +78,22 @@ func (p *Program) checkpointed(k spec) *specialization {
 	// Callers see a summary: the loop takes all primal parameters that are not state but the last, and needs the memory
 	// that it reads and does not restore itself.
 	f := c.segment.flow
-	sp.flow = &flow{sp: c.segment, aliasOf: f.aliasOf, aliasParent: f.aliasParent, modified: f.modified,
-		neededAtExit: locationSet{}, needed: map[*ir.Var]bool{}}
+	sum := sp.summary
+	sum.complete, sum.tape, sum.class, sum.modified, sum.neededAtExit = true, true, f.class, f.modified, locationSet{}
+	sum.leakSites = []leakSite{{callee: c.segment.summary}}
 	for i, v := range g.f.Params {
 		if activity.HasRefs(v.Type) {
-			f.addReachable(sp.flow.neededAtExit, v)
+			f.addReachable(sum.neededAtExit, v)
 		}
-		sp.flow.needed[v] = g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1
+		if g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1 {
+			sum.needsParam = sum.needsParam.With(i)
+		}
 	}
 	for k := range f.modified { // restored before the reversal of the callers reads it
 		if !k.shadow {
-			delete(sp.flow.neededAtExit, k)
+			delete(sum.neededAtExit, k)
 		}
 	}
-	sp.analysed = true
 	p.specializations[k] = sp
 	p.created = append(p.created, sp)
 	return sp

@@ -55,7 +55,7 @@ func (sp *specialization) emitCheckpointedForward() {
 	}
 	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
-	*sp.fwd = *clone
+	*sp.summary.fwd = *clone
 }
 
 // newIntStack adds a stack of ints to the workspace, for both sweeps of sp.

@@ -17,7 +17,7 @@ func (sp *specialization) emitCheckpointedReverse() {
 	closed := sp.checkpointed.segment.facts
 	// Signature: needed parameters, shadows, seeds, workspace; cotangents of active parameters.
 	for i, v := range sp.g.f.Params {
-		if sp.reverseTakes(i) {
+		if sp.summary.reverseTakes(i) {
 			f.Params = append(f.Params, v)
 		}
 	}
@@ -78,7 +78,7 @@ func (sp *specialization) emitCheckpointedReverse() {
 	}
 	f.Body = s.Out
 	clone, _ := ir.Clone(f, nil)
-	*sp.rev = *clone
+	*sp.summary.rev = *clone
 }
 
 // reverseSegment emits the reversal of the last segment before iteration end: restore the latest snapshot, advance,
@@ -103,7 +103,7 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	// Reverse the segment: cotangents of the state are passed in and returned, those of other parameters are
 	// accumulated.
 	c := s.c.segment
-	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}, Args: s.args(at.Load(), end.Load(), c)}
+	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.summary.rev}, Args: s.args(at.Load(), end.Load(), c)}
 	for i, r := range s.sp.g.f.Results {
 		if c.facts.Results.Has(i) && ownFloats(r.Type) {
 			call.Args = append(call.Args, s.bars[s.stateParam(i)].Load())

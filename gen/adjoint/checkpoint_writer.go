@@ -108,7 +108,7 @@ func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 // assigns begun and reason.
 func (s *checkpointWriter) advance(at, next ir.Expr, leaving bool) {
 	c := s.c.advance
-	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: s.args(at, next, c)}
+	call := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.summary.fwd}, Args: s.args(at, next, c)}
 	call.Results = make([]*ir.Var, len(s.sp.g.f.Results))
 	for _, st := range s.sp.g.segment.states {
 		call.Results[st.result] = s.vars[st.param]

@@ -160,7 +160,7 @@ func (f *flow) effects(list ...*node) *effects {
 				}
 			}
 			if n.callee != nil {
-				for k := range f.sp.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+				for k := range f.sp.instantiate(n, n.callee.modified) {
 					a.writes[k] = true
 				}
 			}

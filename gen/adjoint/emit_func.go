@@ -107,7 +107,7 @@ func (sp *specialization) emitSplit() {
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // parameters of the reverse sweep
 	for i, v := range sp.g.f.Params {
-		if sp.reverseTakes(i) {
+		if sp.summary.reverseTakes(i) {
 			rev.Params = append(rev.Params, v)
 		}
 		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
@@ -152,9 +152,9 @@ func (sp *specialization) emitSplit() {
 	fwd.Body = body
 	rev.Body = e.renameCopies(append(start, reverse...))
 	f, _ := ir.Clone(fwd, nil)
-	*sp.fwd = *f
+	*sp.summary.fwd = *f
 	r, _ := ir.Clone(rev, nil)
-	*sp.rev = *r
+	*sp.summary.rev = *r
 }
 
 // emitAdvance fills sp.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations
@@ -184,7 +184,7 @@ func (sp *specialization) emitAdvance() {
 	}
 	f.Body = append(e.declare(e.hoistedVars(sp.body)), body...)
 	clone, _ := ir.Clone(f, nil)
-	*sp.fwd = *clone
+	*sp.summary.fwd = *clone
 }
 
 // emitJoint fills sp.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
@@ -228,7 +228,7 @@ func (sp *specialization) emitJoint() {
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
 	clone, _ := ir.Clone(f, nil)
-	*sp.rev = *clone
+	*sp.summary.rev = *clone
 }
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.

@@ -50,7 +50,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			}
 		}
 		if n.callee != nil {
-			for k := range sp.instantiate(n, n.callee.flow.modified, false) {
+			for k := range sp.instantiate(n, n.callee.modified) {
 				o.restored[k] = true
 			}
 		}

@@ -97,24 +97,21 @@ func (s locationSet) intersects(t locationSet) bool {
 	return false
 }
 
-// lazyFlow returns sp.flow, created with the alias groups of the specialisation when it is first needed, which is while
-// statements are paired.
-func (sp *specialization) lazyFlow() *flow {
-	if sp.flow == nil {
-		sp.flow = &flow{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
-		group := []any{}
-		for _, c := range sp.spec.alias + " " {
-			if c == ' ' {
-				group = nil
-				continue
-			}
-			group = append(group, sp.facts.AliasClass(sp.g.f.Params[c-'a']))
-			if len(group) > 1 {
-				sp.flow.aliasParent[sp.flow.findClass(group[len(group)-1])] = sp.flow.findClass(group[0])
-			}
+// newFlow returns a flow with the alias groups of sp and no other facts.
+func newFlow(sp *specialization) *flow {
+	f := &flow{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
+	group := []any{}
+	for _, c := range sp.spec.alias + " " {
+		if c == ' ' {
+			group = nil
+			continue
+		}
+		group = append(group, sp.facts.AliasClass(sp.g.f.Params[c-'a']))
+		if len(group) > 1 {
+			f.aliasParent[f.findClass(group[len(group)-1])] = f.findClass(group[0])
 		}
 	}
-	return sp.flow
+	return f
 }
 
 // findClass returns the representative of class c after the joins by the alias groups.

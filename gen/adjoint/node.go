@@ -10,20 +10,20 @@ import (
 type node struct {
 	// the statement, only its head for If, Scope and Loop; nil for a node with an adjoint only
 	s            ir.Stmt
-	at           ir.At           // the position of the source statement
-	consume      ir.Block        // reads and zeroes the cotangents of assigned places
-	propagate    ir.Block        // adds to the cotangents of the operands
-	usesResult   bool            // propagate runs before the assigned places are restored
-	writtenSlice *ir.Var         // a slice of which the statement may assign every element
-	moreSlices   []*ir.Var       // further such slices, of a call by a rule
-	readThrough  []*ir.Var       // variables: the adjoint reads all memory reachable from them
-	then         []*node         // branch of an If, or body of a Scope or Loop
-	els          []*node         // the other branch
-	cond         *ir.Var         // variable that holds the condition of an If
-	loop         *loopInfo       // bounds or trip count of a Loop
-	exited       *ir.Var         // exit flag of a Loop or Scope; nil if it is not left beyond its end
-	callee       *specialization // specialisation that a call statement runs
-	call         *ir.Call        // the call in the primal, if callee is set
+	at           ir.At     // the position of the source statement
+	consume      ir.Block  // reads and zeroes the cotangents of assigned places
+	propagate    ir.Block  // adds to the cotangents of the operands
+	usesResult   bool      // propagate runs before the assigned places are restored
+	writtenSlice *ir.Var   // a slice of which the statement may assign every element
+	moreSlices   []*ir.Var // further such slices, of a call by a rule
+	readThrough  []*ir.Var // variables: the adjoint reads all memory reachable from them
+	then         []*node   // branch of an If, or body of a Scope or Loop
+	els          []*node   // the other branch
+	cond         *ir.Var   // variable that holds the condition of an If
+	loop         *loopInfo // bounds or trip count of a Loop
+	exited       *ir.Var   // exit flag of a Loop or Scope; nil if it is not left beyond its end
+	callee       *summary  // specialisation that a call statement runs
+	call         *ir.Call  // the call in the primal, if callee is set
 
 	writes []*write // the places that the statement assigns
 

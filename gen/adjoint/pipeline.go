@@ -56,10 +56,11 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 // rounds.
 func (sp *specialization) analyse() {
 	// Pair the statements. Callees are analysed on the way.
-	f := sp.lazyFlow()
+	f := sp.flow
 	sp.body = sp.pairBlock(sp.g.f.Body)
 	// Collect the locations: assignment counts, modified memory, active classes.
 	f.assignments, f.loopIndex, f.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
+	sp.summary.modified = f.modified
 	f.definition, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
 	for _, v := range sp.g.f.Params {
 		f.assignments[v] = 0
@@ -102,7 +103,7 @@ func (sp *specialization) analyse() {
 			}
 		}
 		if n.callee != nil {
-			for k := range sp.instantiate(n, n.callee.flow.modified, !n.callee.analysed) {
+			for k := range sp.instantiate(n, n.callee.modified) {
 				f.modified[k] = true
 			}
 		}
@@ -115,7 +116,7 @@ func (sp *specialization) analyse() {
 	}
 	if sp.spec.mode == modeAdvance { // nothing is reversed
 		f.needed, f.recomputed, f.neededAtExit = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}
-		sp.analysed = true
+		sp.summarize()
 		return
 	}
 	// Recomputation is chosen for the current marks, and the marks are updated for that choice.
@@ -137,7 +138,7 @@ func (sp *specialization) analyse() {
 			}
 		}
 	})
-	sp.analysed = true
+	sp.summarize()
 }
 
 // emit fills the functions of sp, at most once. The memory counters of callees must be known before functions that
@@ -155,19 +156,19 @@ func (p *Program) emit(sp *specialization) {
 	switch sp.spec.mode {
 	case modeSplit:
 		sp.emitSplit()
-		p.simplify(sp.fwd, sp)
-		p.simplify(sp.rev, sp)
+		p.simplify(sp.summary.fwd, sp)
+		p.simplify(sp.summary.rev, sp)
 	case modeAdvance:
 		sp.emitAdvance()
-		p.simplify(sp.fwd, sp)
+		p.simplify(sp.summary.fwd, sp)
 	case modeJoint:
 		sp.emitJoint()
-		p.simplify(sp.rev, sp)
+		p.simplify(sp.summary.rev, sp)
 	case modeCheckpointed:
 		sp.emitCheckpointedForward()
 		sp.emitCheckpointedReverse()
-		p.simplify(sp.fwd, sp)
-		p.simplify(sp.rev, sp)
+		p.simplify(sp.summary.fwd, sp)
+		p.simplify(sp.summary.rev, sp)
 	}
 }
 

@@ -60,7 +60,7 @@ func (f *flow) allReversalReads(list ...*node) locationSet {
 	for i, n := range list {
 		out = out.union(f.reversalReads(n))
 		if c := n.callee; c != nil {
-			out = out.union(f.sp.instantiate(n, c.flow.neededAtExit, !c.analysed))
+			out = out.union(f.sp.instantiate(n, c.neededAtExit))
 		}
 		if n.exited != nil && hasReversal(list[i+1:]) {
 			out[location{v: n.exited}] = true

@@ -193,7 +193,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 	}
 	if n.callee != nil {
 		c := n.callee
-		out = out.merge(f.sp.instantiate(n, c.flow.neededAtExit, !c.analysed))
+		out = out.merge(f.sp.instantiate(n, c.neededAtExit))
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func (sp *specialization) remarks() (out []Remark) {
 				}
 			}
 			if n.callee != nil {
-				visit(n.callee)
+				visit(n.callee.of)
 			}
 		})
 		if c.checkpointed != nil {

@@ -41,8 +41,8 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 	}
 	// Request the specialisation of the callee, which analyses it unless it is in progress.
 	g := sp.p.normalFormOf(callee.Func)
-	c := sp.calleeBuilder(spec{g, callee, sp.callAliases(s, callee), modeSplit})
-	if !c.analysed {
+	c := sp.specializeCallee(spec{g, callee, sp.callAliases(s, callee), modeSplit}).summary
+	if !c.complete {
 		c.recursive = true
 	}
 	// The forward call: arguments, shadows, workspace; results, and shadows of results.
@@ -127,7 +127,7 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 
 // specializeCallee returns the specialisation k of a callee, adapted to the mode of sp: a function that only advances
 // calls functions that only advance, and a segment function is checkpointed if it can be.
-func (sp *specialization) calleeBuilder(k spec) *specialization {
+func (sp *specialization) specializeCallee(k spec) *specialization {
 	switch {
 	case sp.spec.mode == modeAdvance:
 		k.mode = modeAdvance
@@ -150,7 +150,7 @@ func (sp *specialization) callAliases(s *ir.Call, callee *activity.Facts) string
 			continue
 		}
 		// Group the arguments by class.
-		c := sp.lazyFlow().class(v)
+		c := sp.flow.class(v)
 		if groups[c] == nil {
 			order = append(order, c)
 		}

@@ -47,21 +47,15 @@ type specialization struct {
 	ws          *ir.Var          // the parameter that points to the workspace
 	at          ir.At            // the position of the statement that is being paired
 
-	pending   []*node // nodes to be placed before those of the statement that is being paired
-	flow      *flow   // results of the analyses; nil until lazyFlow
-	analysed  bool    // analyse has returned
-	recursive bool    // a call was paired before the analysis was complete
-	// The functions that callers call: forward and reverse sweep. They are empty until emit fills them in place, since
-	// callers hold the pointers; nil for modeEntry.
-	fwd *ir.Func
-	rev *ir.Func
+	pending []*node  // nodes to be placed before those of the statement that is being paired
+	flow    *flow    // results of the analyses
+	summary *summary // what callers know; its functions are filled by emit
 
 	stacks   []tapeStack // stacks of the workspace that the sweeps push to and pop from
 	counters []*ir.Place // fields of the workspace that count the allocations in use
 
-	checkpointed   *checkpointedLoop // set if the mode is modeCheckpointed
-	emitted        bool              // fwd and rev are filled
-	allocationLeak *string           // cached result of leaksAllocation; nil if unknown
+	checkpointed *checkpointedLoop // set if the mode is modeCheckpointed
+	emitted      bool              // fwd and rev are filled
 }
 
 // newSpecialization returns a specialisation for k that has not been analysed.
@@ -72,14 +66,16 @@ func newSpecialization(p *Program, k spec) *specialization {
 		activeTemps: map[*ir.Var]bool{},
 	}
 	sp.ws = &ir.Var{Name: sp.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
+	sp.flow = newFlow(sp)
+	sp.summary = &summary{of: sp, class: sp.flow.class}
 	if k.mode != modeEntry {
-		sp.fwd, sp.rev = &ir.Func{}, &ir.Func{}
+		sp.summary.fwd, sp.summary.rev = &ir.Func{}, &ir.Func{}
 	}
 	return sp
 }
 
 // specialize returns the specialisation k, analysed. During a recursive call it may return one whose analysis is
-// incomplete, which readers recognise by specialization.analysed and treat conservatively.
+// incomplete, which readers recognise by summary.complete.
 func (p *Program) specialize(k spec) *specialization {
 	if sp := p.specializations[k]; sp != nil {
 		return sp
@@ -95,7 +91,7 @@ func (p *Program) specialize(k spec) *specialization {
 func (sp *specialization) callees() (out []*specialization) {
 	each(sp.body, func(n *node) {
 		if n.callee != nil {
-			out = append(out, n.callee)
+			out = append(out, n.callee.of)
 		}
 	})
 	if sp.checkpointed != nil {

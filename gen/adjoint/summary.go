@@ -7,41 +7,87 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Function summaries: what callers read of the specialisation of a callee. Locations are translated from the callee to
-// the caller by instantiate. All answers are conservative while the callee has not been analysed, which happens only in
-// recursion.
+// Function summaries: all that callers read of the specialisation of a callee. Locations are translated from the callee
+// to the caller by instantiate.
 
-// reverseTakes reports whether the reverse sweep of sp takes parameter i of the primal. It is true for all parameters
-// in recursion, since the calls are written before the answer is known.
-func (sp *specialization) reverseTakes(i int) bool {
-	if !sp.analysed {
-		return true
+// A summary is the interface of a specialisation to its callers. While the specialisation is being analysed, which its
+// callers see only in recursion, the answers are conservative.
+type summary struct {
+	of *specialization // its emission precedes that of callers; nothing else of it is read through here
+	// The functions that callers call: forward and reverse sweep. They are empty until emit fills them in place, since
+	// callers hold the pointers; nil for modeEntry.
+	fwd, rev *ir.Func
+
+	class     func(v *ir.Var) any // parameter or result with references → alias class, in the terms of the callee
+	complete  bool                // the analysis is complete
+	recursive bool                // a call was paired before the analysis was complete
+	// memory that the function or its callees may write, without floats of shadows
+	modified     locationSet
+	neededAtExit locationSet   // locations whose values on exit the reverse sweep may read
+	needsParam   activity.Mask // parameters of the primal that the reverse sweep reads
+	tape         bool          // the reverse sweep pops values that the forward sweep pushed
+	// LeakSites are the statements that may make memory that the function allocates reachable by its caller, in textual
+	// order.
+	leakSites []leakSite
+	leak      *string // cached result of leaksAllocation; nil if unknown
+}
+
+// A leakSite is a statement that leaks an allocation: always, or if a callee leaks one.
+type leakSite struct {
+	why    string   // for the user; if empty, the reason of the callee
+	callee *summary // nil if the statement allocates
+}
+
+// reverseTakes reports whether the reverse sweep takes parameter i of the primal. It is true for all parameters in
+// recursion, since the calls are written before the answer is known.
+func (c *summary) reverseTakes(i int) bool { return !c.complete || c.recursive || c.needsParam.Has(i) }
+
+// usesTape reports whether the reverse sweep pops values that the forward sweep pushed. It is conservative for recursive
+// functions. A call behind a fused loop must not use the tape: such a call is reversed before it is run.
+func (c *summary) usesTape() bool { return !c.complete || c.recursive || c.tape }
+
+// summarize completes the summary of sp when its analysis is complete.
+func (sp *specialization) summarize() {
+	c, f := sp.summary, sp.flow
+	c.complete, c.neededAtExit = true, f.neededAtExit
+	for i, v := range sp.g.f.Params {
+		if f.needed[v] {
+			c.needsParam = c.needsParam.With(i)
+		}
 	}
-	return sp.recursive || sp.flow.needed[sp.g.f.Params[i]]
+	for k := range f.neededAtExit {
+		c.tape = c.tape || !k.isMemory()
+	}
+	each(sp.body, func(n *node) {
+		for _, w := range n.writes {
+			c.tape = c.tape || w.recorded && w.inverse == nil
+		}
+		c.tape = c.tape || n.callee != nil && n.callee.usesTape()
+	})
+	c.leakSites = f.leakSites()
 }
 
 // instantiate translates s, locations in the callee of n, to locations in sp: memory of a parameter's or result's class
-// becomes memory of the class of the argument or result of the call. Variables of the callee are dropped. If all is
-// set, the result also holds all memory that the callee can reach, which is right for a callee that has not been
-// analysed.
-func (sp *specialization) instantiate(n *node, s locationSet, all bool) locationSet {
+// becomes memory of the class of the argument or result of the call. Variables of the callee are dropped. If the callee
+// has not been analysed, the result also holds all memory that it can reach.
+func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 	f, c := sp.flow, n.callee
 	out := locationSet{}
 	// Match the references of the callee's parameters and results with those of the call.
 	type pair struct{ mine, theirs *ir.Var }
 	var pairs []pair
-	for i, p := range c.g.f.Params {
+	for i, p := range c.of.g.f.Params {
 		if v := variable(n.call.Args[i]); v != nil && activity.HasRefs(p.Type) {
 			pairs = append(pairs, pair{v, p})
-			if all {
+			if !c.complete {
 				f.addReachable(out, v)
 			}
 		}
 	}
-	for i, r := range c.g.f.Results {
+	for i, r := range c.of.g.f.Results {
 		if i < len(n.call.Results) && n.call.Results[i] != nil && activity.HasRefs(r.Type) {
 			pairs = append(pairs, pair{n.call.Results[i], r})
-			if all {
+			if !c.complete {
 				f.addReachable(out, n.call.Results[i])
 			}
 		}
@@ -52,7 +98,7 @@ func (sp *specialization) instantiate(n *node, s locationSet, all bool) location
 			continue
 		}
 		for _, p := range pairs {
-			if c.flow.class(p.theirs) == k.class {
+			if c.class(p.theirs) == k.class {
 				out[location{class: f.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
 			}
 		}
@@ -60,74 +106,60 @@ func (sp *specialization) instantiate(n *node, s locationSet, all bool) location
 	return out
 }
 
-// usesTape reports whether the reverse sweep of sp pops values that its forward sweep pushed. It is conservative for
-// recursive and checkpointed functions. A call behind a fused loop must not use the tape: such a call is reversed
-// before it is run.
-func (sp *specialization) usesTape() (found bool) {
-	if !sp.analysed || sp.recursive || sp.checkpointed != nil {
-		return true
-	}
-	for k := range sp.flow.neededAtExit {
-		found = found || !k.isMemory()
-	}
-	each(sp.body, func(n *node) {
-		for _, w := range n.writes {
-			found = found || w.recorded && w.inverse == nil
-		}
-		found = found || n.callee != nil && n.callee.usesTape()
-	})
-	return found
-}
-
-// leaksAllocation returns why memory that sp allocates may be reachable by its caller, or "" if it is not. A
+// leaksAllocation returns why memory that the function allocates may be reachable by its caller, or "" if it is not. A
 // checkpointed loop must not leak: the shadow of the memory would have to survive in the snapshots.
 //
 // In recursion the answers for functions that call each other depend on each other. They are the least fixed point: all
 // start as "", and those that are found to leak are kept until none is added.
-func (sp *specialization) leaksAllocation() string {
-	if sp.allocationLeak != nil {
-		return *sp.allocationLeak
-	}
-	var unknown []*specialization
-	sp.addUnknownLeaks(&unknown)
+func (c *summary) leaksAllocation() string {
+	var unknown []*summary
+	c.addUnknownLeaks(&unknown)
 	for again := true; again; {
 		again = false
-		for _, c := range unknown {
-			if *c.allocationLeak == "" {
-				*c.allocationLeak = c.findLeak()
-				again = again || *c.allocationLeak != ""
+		for _, d := range unknown {
+			if *d.leak == "" {
+				*d.leak = d.findLeak()
+				again = again || *d.leak != ""
 			}
 		}
 	}
-	return *sp.allocationLeak
+	return *c.leak
 }
 
-// addUnknownLeaks adds sp and the callees on whose answers that of sp depends to list, unless their leak is known, and
+// addUnknownLeaks adds c and the callees on whose answers that of c depends to list, unless their leak is known, and
 // sets the leak of each to "".
-func (sp *specialization) addUnknownLeaks(list *[]*specialization) {
-	if sp.allocationLeak != nil {
+func (c *summary) addUnknownLeaks(list *[]*summary) {
+	if c.leak != nil {
 		return
 	}
-	sp.allocationLeak = new(string)
-	*list = append(*list, sp)
-	if sp.checkpointed != nil {
-		sp.checkpointed.segment.addUnknownLeaks(list)
-	}
-	each(sp.body, func(n *node) {
-		if n.callee != nil {
-			n.callee.addUnknownLeaks(list)
+	c.leak = new(string)
+	*list = append(*list, c)
+	for _, s := range c.leakSites {
+		if s.callee != nil {
+			s.callee.addUnknownLeaks(list)
 		}
-	})
+	}
 }
 
-// findLeak computes the result of leaksAllocation: the last statement, in textual order, that assigns new memory to an
-// escaping class or passes such a class to a callee that leaks.
-func (sp *specialization) findLeak() (why string) {
-	if sp.checkpointed != nil {
-		return sp.checkpointed.segment.leaksAllocation()
+// findLeak returns the reason of the last leak site that leaks, given the current answers for callees.
+func (c *summary) findLeak() (why string) {
+	for _, s := range c.leakSites {
+		switch {
+		case s.callee == nil:
+			why = s.why
+		case *s.callee.leak != "" && s.why == "":
+			why = *s.callee.leak
+		case *s.callee.leak != "":
+			why = s.why
+		}
 	}
-	f := sp.flow
-	each(sp.body, func(n *node) {
+	return why
+}
+
+// leakSites returns the statements that assign new memory to an escaping class, and those that take it from a callee or
+// pass such a class to one.
+func (f *flow) leakSites() (out []leakSite) {
+	each(f.sp.body, func(n *node) {
 		// V is the variable that references are assigned to, e the value.
 		var v *ir.Var
 		var e ir.Expr
@@ -146,13 +178,15 @@ func (sp *specialization) findLeak() (why string) {
 			}
 			for i, r := range s.Results {
 				if r != nil && !f.isShadow(r) && activity.HasRefs(r.Type) && f.escapes(r) && mayReturnNew(n, s, i) {
-					why = fmt.Sprintf("%s gets new memory from %s in it", sourceName(f.visibleAs(r)), name)
+					why := fmt.Sprintf("%s gets new memory from %s in it", sourceName(f.visibleAs(r)), name)
+					out = append(out, leakSite{why, n.callee})
 				}
 			}
 			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != sp.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
-					f.escapes(x) && n.callee != nil && n.callee.leaksAllocation() != "" {
-					why = fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(f.visibleAs(x)))
+				if x := variable(a); x != nil && x != f.sp.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
+					f.escapes(x) && n.callee != nil {
+					why := fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(f.visibleAs(x)))
+					out = append(out, leakSite{why, n.callee})
 				}
 			}
 			return
@@ -164,17 +198,18 @@ func (sp *specialization) findLeak() (why string) {
 			fresh = elemOf(x.T) != nil
 		}
 		if fresh && !f.isShadow(v) && f.escapes(v) {
-			why = sourceName(f.visibleAs(v)) + " gets new memory in it"
+			out = append(out, leakSite{sourceName(f.visibleAs(v)) + " gets new memory in it", nil})
 		}
 	})
-	return why
+	return out
 }
 
-// mayReturnNew reports whether result i of call s, a statement of n, may be memory that the callee allocates.
+// mayReturnNew reports whether result i of call s, a statement of n, may be memory that the callee allocates. It is true
+// for calls with sweeps: they depend on the summary of the callee.
 func mayReturnNew(n *node, s *ir.Call, i int) bool {
 	switch {
 	case n.callee != nil:
-		return n.callee.leaksAllocation() != ""
+		return true
 	case s.Callee.Func == nil:
 		return s.Callee.Rule.Returned(i) < 0
 	}
