@@ -15,17 +15,17 @@ type allocSite struct {
 	multiple bool    // memory of the class may come from elsewhere
 }
 
-// findAllocSites fills f.allocSites. A class has a single site if its only source is a make, without a separate
-// capacity, that declares a variable assigned once. Parameters, results, calls, append, new, literals and nil count as
-// other sources.
-func (f *flow) findAllocSites() {
-	f.allocSites = map[any]*allocSite{}
+// findAllocSites fills ls.allocSites from the nodes of the function. A class has a single site if its only source is a
+// make, without a separate capacity, that declares a variable assigned once. Parameters, results, calls, append, new,
+// literals and nil count as other sources.
+func (ls *locations) findAllocSites(nodes []*node) {
+	ls.allocSites = map[any]*allocSite{}
 	of := func(v *ir.Var) *allocSite {
-		c := f.class(v)
-		if f.allocSites[c] == nil {
-			f.allocSites[c] = &allocSite{}
+		c := ls.class(v)
+		if ls.allocSites[c] == nil {
+			ls.allocSites[c] = &allocSite{}
 		}
-		return f.allocSites[c]
+		return ls.allocSites[c]
 	}
 	// Foreign memory may be that of any allocation.
 	foreign := func(v *ir.Var) {
@@ -33,13 +33,13 @@ func (f *flow) findAllocSites() {
 			of(v).multiple = true
 		}
 	}
-	for _, v := range f.sp.g.f.Params {
+	for _, v := range ls.sp.g.f.Params {
 		foreign(v)
 	}
-	for _, v := range f.sp.g.f.Results {
+	for _, v := range ls.sp.g.f.Results {
 		foreign(v)
 	}
-	each(f.sp.body, func(n *node) {
+	each(nodes, func(n *node) {
 		// V is the variable that references are assigned to, e the value. A value read from another variable brings no
 		// new memory into the class, which both have.
 		var v *ir.Var
@@ -61,14 +61,14 @@ func (f *flow) findAllocSites() {
 			}
 			return
 		}
-		if v == nil || !activity.HasRefs(v.Type) || f.isShadow(v) {
+		if v == nil || !activity.HasRefs(v.Type) || ls.isShadow(v) {
 			return
 		}
 		switch e := e.(type) {
 		case *ir.Make:
 			a := of(v)
 			l, ok := n.s.(*ir.Let)
-			if a.variable != nil || !ok || e.Cap != nil || f.assignments[v] != 1 {
+			if a.variable != nil || !ok || e.Cap != nil || ls.assignments[v] != 1 {
 				a.multiple = true
 				return
 			}
@@ -81,11 +81,11 @@ func (f *flow) findAllocSites() {
 
 // escapes reports whether memory of the class of v may be reachable by the caller, through a parameter or result.
 // Memory that does not escape is taken from the workspace, and reused by the next call.
-func (f *flow) escapes(v *ir.Var) bool {
-	c := f.class(v)
-	for _, list := range [][]*ir.Var{f.sp.g.f.Params, f.sp.g.f.Results} {
+func (ls *locations) escapes(v *ir.Var) bool {
+	c := ls.class(v)
+	for _, list := range [][]*ir.Var{ls.sp.g.f.Params, ls.sp.g.f.Results} {
 		for _, p := range list {
-			if activity.HasRefs(p.Type) && f.class(p) == c {
+			if activity.HasRefs(p.Type) && ls.class(p) == c {
 				return true
 			}
 		}

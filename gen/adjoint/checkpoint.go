@@ -71,25 +71,25 @@ func (p *Program) checkpointed(k spec) *specialization {
 	}
 	c.advance = p.specialize(spec{g, facts, k.alias, modeAdvance})
 	sp := newSpecialization(p, k)
-	sp.checkpointed = c
+	sp.checkpointed, sp.plan = c, newPlan(nil)
 	if c.snapshot = sp.layoutSnapshot(); c.snapshot.unsupported != "" {
 		return slow(c.snapshot.unsupported)
 	}
 	// Callers see a summary: the loop takes all primal parameters that are not state but the last, and needs the memory
 	// that it reads and does not restore itself.
-	f := c.segment.flow
+	ls := c.segment.locations
 	sum := sp.summary
-	sum.complete, sum.tape, sum.class, sum.modified, sum.neededAtExit = true, true, f.class, f.modified, locationSet{}
+	sum.complete, sum.tape, sum.class, sum.modified, sum.neededAtExit = true, true, ls.class, ls.modified, locationSet{}
 	sum.leakSites = []leakSite{{callee: c.segment.summary}}
 	for i, v := range g.f.Params {
 		if activity.HasRefs(v.Type) {
-			f.addReachable(sum.neededAtExit, v)
+			ls.addReachable(sum.neededAtExit, v)
 		}
 		if g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1 {
 			sum.needsParam = sum.needsParam.With(i)
 		}
 	}
-	for k := range f.modified { // restored before the reversal of the callers reads it
+	for k := range ls.modified { // restored before the reversal of the callers reads it
 		if !k.shadow {
 			delete(sum.neededAtExit, k)
 		}

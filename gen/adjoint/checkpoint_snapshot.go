@@ -34,7 +34,7 @@ type snapshot struct {
 // fields to the workspace.
 func (sp *specialization) layoutSnapshot() *snapshot {
 	segment := sp.checkpointed.segment
-	s := &snapshot{sp: sp, readByIterations: segment.flow.effects(segment.body...).reads}
+	s := &snapshot{sp: sp, readByIterations: segment.locations.effects(segment.plan.body...).reads}
 	s.pastLen = mayReslicePastLen(sp.g.f.Body)
 	s.field("at", integer)
 	for _, c := range sp.g.segment.states {
@@ -207,10 +207,10 @@ func (s *snapshot) walkMemory(p purpose, vars []*ir.Var, k ir.Expr, once bool) i
 
 // isModified reports whether the loop may write cells of type t in memory reached from the root.
 func (v *memoryWalk) isModified(t types.Type) bool {
-	f := v.s.sp.checkpointed.segment.flow
+	ls := v.s.sp.checkpointed.segment.locations
 	m := locationSet{}
-	f.addMemory(m, v.root, t)
-	return m.intersects(f.modified)
+	ls.addMemory(m, v.root, t)
+	return m.intersects(ls.modified)
 }
 
 // skips reports whether this walk leaves out values of type t, and if so passes over their list.
@@ -219,7 +219,7 @@ func (v *memoryWalk) skips(t types.Type) bool {
 		return false
 	}
 	m := locationSet{}
-	ir.EachCell(t, func(t types.Type) { v.s.sp.checkpointed.segment.flow.addMemory(m, v.root, t) })
+	ir.EachCell(t, func(t types.Type) { v.s.sp.checkpointed.segment.locations.addMemory(m, v.root, t) })
 	if m.intersects(v.s.readByIterations) != v.firstOnly {
 		return false
 	}

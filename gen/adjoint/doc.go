@@ -18,22 +18,32 @@
 //
 // # Phases
 //
-// Files are named after phases, in the order in which [Program.Of] runs them:
+// Files are named after phases, in the order in which [Program.Of] runs them (pipeline.go). Each has an output that no
+// later phase changes:
 //
-//   - normal*.go normalise a function once for all its adjoints: address-taken variables are boxed, operands flattened,
-//     conditions, bounds and exits stored in variables, checkpointed loops outlined.
-//   - Package activity finds the variables that carry derivatives.
-//   - reversal*.go pair each statement with its adjoint: a tree of nodes (node.go).
-//   - location.go, effects.go, allocsite.go, kill.go and valuenumber.go answer which memory a node may read or write.
-//   - plan_fuse.go, plan_recompute.go and plan_record.go decide which loops are reversed iteration by iteration, which
-//     variables the reverse sweep recomputes and which overwritten values the forward sweep records.
-//   - tape*.go and emit*.go choose the storage of recorded values and write the sweeps as functions;
-//     checkpoint*.go write those of checkpointed loops.
-//   - Package simplify optimises the result, and remarks.go reports the decisions.
+//	phase                      files                          from → to
+//	1 normalise                normal*.go                     ir.Func → normalForm, once for all its adjoints
+//	2 activity                 package activity               normalForm and mask → activity.Facts
+//	3 pair                     reversal*.go, node.go          normalForm and Facts → pairing: a tree of nodes
+//	4 locate                   location.go, effects.go,       pairing → locations: memory read and written
+//	                           allocsite.go, kill.go,
+//	                           valuenumber.go
+//	5 fuse                     plan_fuse.go                   pairing and locations → plan.body and plan.fused
+//	6 recompute and record     plan_recompute.go,             → plan: what is recorded, recomputed and needed
+//	                           plan_record.go
+//	7 emit                     emit*.go, tape*.go,            pairing and plan → ir.Func, fields of the Workspace
+//	                           checkpoint*.go
+//	8 simplify                 package simplify               ir.Func → ir.Func
+//	9 remarks                  remarks.go                     plan → Remarks, for the user
 //
-// pipeline.go has the list of phases, specialize.go the cache of specialisations: a callee is analysed for each
-// combination of activity, aliasing and mode in which it is called, before its callers, which see a summary of it
-// (summary.go).
+// Phase 1 boxes address-taken variables, flattens operands, stores conditions, bounds and exits in variables, and
+// outlines checkpointed loops. Phase 3 pairs each statement with its adjoint. Phases 5 and 6 decide which loops are
+// reversed iteration by iteration, which variables the reverse sweep computes again, and which overwritten values the
+// forward sweep records; the last two depend on each other and are iterated to a fixed point (planner, plan.go).
+// Phase 7 chooses the storage of recorded values and writes the sweeps as functions.
+//
+// specialize.go has the cache of specialisations: a callee goes through phases 3 to 6 for each combination of activity,
+// aliasing and mode in which it is called, before its callers, which read a summary of it (summary.go).
 //
 // # To-be-recorded values
 //

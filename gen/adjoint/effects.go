@@ -10,17 +10,13 @@ import (
 // Mod/ref sets of nodes: the locations that their forward sweep may read, write, or accumulate into. They are
 // flow-insensitive within the nodes; calls count with the summary of the callee.
 
-// A write is a place that a node overwrites, and how its old value is kept for the reverse sweep.
+// A write is a place that a node overwrites.
 type write struct {
-	place    *ir.Place // the place, or
-	slice    *ir.Var   // a slice of which all elements may be overwritten
-	recorded bool      // the reverse sweep restores the old value
+	place *ir.Place // the place, or
+	slice *ir.Var   // a slice of which all elements may be overwritten
 	// Inverse is the old value as an expression of the new one, or nil: n - k after n += k. Such a value is not
 	// recorded but computed.
 	inverse ir.Expr
-	stack   *tapeStack  // the stack that records it, or
-	record  *tapeRecord // the tape record that it shares with other writes, or
-	local   *ir.Var     // the local variable that holds it
 }
 
 // valueType returns the type of the overwritten value, that of an element for a slice.
@@ -79,10 +75,10 @@ func writesOf(n *node) (out []*write) {
 
 // mergeDeclarations corrects the assignment count of variables that are declared without a value directly before the
 // call that assigns them: both together are one assignment.
-func (f *flow) mergeDeclarations(list []*node) {
+func (ls *locations) mergeDeclarations(list []*node) {
 	for i, n := range list {
-		f.mergeDeclarations(n.then)
-		f.mergeDeclarations(n.els)
+		ls.mergeDeclarations(n.then)
+		ls.mergeDeclarations(n.els)
 		if _, ok := n.s.(*ir.Call); !ok {
 			continue
 		}
@@ -94,7 +90,7 @@ func (f *flow) mergeDeclarations(list []*node) {
 					break
 				}
 				if l.V == w.whole() {
-					f.assignments[l.V]--
+					ls.assignments[l.V]--
 				}
 			}
 		}
@@ -114,40 +110,40 @@ func (a *effects) modified() locationSet { return a.writes.union(a.accumulates) 
 
 // effects returns the mod/ref set of list, with nested nodes. Accumulation into a float counts as such; accumulation
 // into an integer reads and writes it. Memory that is passed to a callee counts as read.
-func (f *flow) effects(list ...*node) *effects {
+func (ls *locations) effects(list ...*node) *effects {
 	a := &effects{locationSet{}, locationSet{}, locationSet{}, locationSet{}}
 	each(list, func(n *node) {
 		// Reads. Nested statements are visited on their own, so only heads are read here.
 		switch s := n.s.(type) {
 		case nil:
 		case *ir.If:
-			f.addExprReads(a.reads, s.Cond)
+			ls.addExprReads(a.reads, s.Cond)
 		case *ir.Loop:
-			f.addExprReads(a.reads, s.Lo)
-			f.addExprReads(a.reads, s.Hi)
+			ls.addExprReads(a.reads, s.Lo)
+			ls.addExprReads(a.reads, s.Hi)
 		case *ir.Scope:
 		case *ir.Add:
-			f.addExprReads(a.reads, s.E)
-			f.addPathReads(a.reads, s.P)
+			ls.addExprReads(a.reads, s.E)
+			ls.addPathReads(a.reads, s.P)
 			to := a.accumulates
 			if !ir.IsFloat(s.P.Type()) {
 				to = a.writes
-				f.addRead(a.reads, s.P)
+				ls.addRead(a.reads, s.P)
 			}
-			f.addTarget(to, s.P)
+			ls.addTarget(to, s.P)
 			return
 		default:
-			for k := range f.reads(ir.Block{s}) {
+			for k := range ls.reads(ir.Block{s}) {
 				a.reads[k] = true
 			}
 		}
 		// Assignments.
 		for _, w := range n.writes {
 			if w.slice != nil {
-				f.addMemory(a.writes, w.slice, w.valueType())
+				ls.addMemory(a.writes, w.slice, w.valueType())
 				continue
 			}
-			f.addTarget(a.writes, w.place)
+			ls.addTarget(a.writes, w.place)
 		}
 		if l, ok := n.s.(*ir.Let); ok {
 			a.declares[location{v: l.V}] = true
@@ -155,12 +151,12 @@ func (f *flow) effects(list ...*node) *effects {
 		// Effects of callees on memory.
 		if c, ok := n.s.(*ir.Call); ok {
 			for _, e := range c.Args {
-				if v := variable(e); v != nil && v != f.sp.ws && activity.HasRefs(v.Type) && f.sp.primalOf[v] == nil {
-					f.addReachable(a.reads, v)
+				if v := variable(e); v != nil && v != ls.sp.ws && activity.HasRefs(v.Type) && ls.sp.primalOf[v] == nil {
+					ls.addReachable(a.reads, v)
 				}
 			}
 			if n.callee != nil {
-				for k := range f.sp.instantiate(n, n.callee.modified) {
+				for k := range ls.sp.instantiate(n, n.callee.modified) {
 					a.writes[k] = true
 				}
 			}
@@ -170,9 +166,9 @@ func (f *flow) effects(list ...*node) *effects {
 }
 
 // addTarget adds the location that an assignment to p writes.
-func (f *flow) addTarget(into locationSet, p *ir.Place) {
+func (ls *locations) addTarget(into locationSet, p *ir.Place) {
 	if p.Indirect() {
-		f.addMemory(into, p.Root, p.Type())
+		ls.addMemory(into, p.Root, p.Type())
 	} else {
 		into[location{v: p.Root}] = true
 	}

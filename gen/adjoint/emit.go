@@ -16,6 +16,7 @@ type emitter struct {
 	reverseCopy map[*ir.Var]*ir.Var // primal variable → its copy in the reverse sweep, if it has one
 	bothSweeps  bool                // both sweeps are in one function
 	depth       int                 // number of loops around the statement being emitted
+	storage     map[*write]storage  // recorded write → where its old value is
 	hoisted     map[*ir.Var]bool    // variables declared at the top, since the reverse sweep refers to them
 	// Results maps the results of the primal to local variables, in a function of both sweeps: the reverse sweep may
 	// restore them after the function's own results have been set.
@@ -27,16 +28,18 @@ type emitter struct {
 // emitter returns an emitter for sp and assigns the storage of recorded values.
 func (sp *specialization) emitter() *emitter {
 	e := &emitter{sp: sp, at: ir.At{Pos: sp.g.f.Pos}, reverseCopy: map[*ir.Var]*ir.Var{},
-		bothSweeps: sp.spec.mode == modeEntry || sp.spec.mode == modeJoint, hoisted: map[*ir.Var]bool{},
+		bothSweeps: sp.spec.mode == modeEntry || sp.spec.mode == modeJoint, storage: map[*write]storage{},
+		hoisted:   map[*ir.Var]bool{},
 		results:   map[*ir.Var]*ir.Var{},
-		earlyBars: map[*ir.Var]bool{}}
+		earlyBars: map[*ir.Var]bool{},
+	}
 	// Hoist the variables that the reverse sweep reads or restores.
-	each(sp.body, func(n *node) {
+	each(sp.plan.body, func(n *node) {
 		for _, w := range n.writes {
-			if l, ok := n.s.(*ir.Let); ok && sp.flow.needed[l.V] {
+			if l, ok := n.s.(*ir.Let); ok && sp.plan.needed[l.V] {
 				e.hoisted[l.V] = true
 			}
-			if w.recorded && w.whole() != nil {
+			if sp.plan.recorded[w] && w.whole() != nil {
 				e.hoisted[w.whole()] = true
 			}
 		}
@@ -44,10 +47,10 @@ func (sp *specialization) emitter() *emitter {
 	// Declare in place where the reverse sweep is in the same block. Returns put the forward sweep into a scope of its
 	// own.
 	if e.bothSweeps && sp.p.enabled(selectiveRecording) && !ir.LeavesBeyond(sp.g.f.Body) {
-		e.sink(sp.body)
+		e.sink(sp.plan.body)
 	}
-	each(sp.body, func(n *node) {
-		if n.fused && !containsExit(n) {
+	each(sp.plan.body, func(n *node) {
+		if sp.plan.isFused(n) && !containsExit(n) {
 			e.sink(n.then)
 		}
 	})
@@ -57,18 +60,18 @@ func (sp *specialization) emitter() *emitter {
 	for _, v := range sp.g.f.Results {
 		delete(e.hoisted, v)
 	}
-	e.assignStorage(sp.body, 0)
-	e.declareEarlyBars(sp.body)
+	e.assignStorage(sp.plan.body, 0)
+	e.declareEarlyBars(sp.plan.body)
 	return e
 }
 
 // declareEarlyBars declares at the top the bars of variables that are declared before a fused loop in list or around
 // it: the loop accumulates into them during the forward sweep.
 func (e *emitter) declareEarlyBars(list []*node) {
-	if !anyFused(list) {
+	if !e.sp.plan.anyFused(list) {
 		return
 	}
-	k := fusedAt(list)
+	k := e.sp.plan.fusedAt(list)
 	head := list
 	if k >= 0 {
 		head = list[:k]
@@ -101,7 +104,7 @@ func (e *emitter) hoistedVars(list []*node) (out []*ir.Var) {
 		if l, ok := n.s.(*ir.Let); ok && e.hoisted[l.V] {
 			out = append(out, l.V)
 		}
-		if !n.fused {
+		if !e.sp.plan.isFused(n) {
 			out = append(out, e.hoistedVars(n.then)...)
 			out = append(out, e.hoistedVars(n.els)...)
 		}

@@ -70,12 +70,12 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 	}
 	out.Params = append(out.Params, sp.ws)
 	// The order of these three calls decides the names and the order of workspace fields.
-	forward := e.enclose(e.forward(sp.body))
-	reverse := e.renameCopies(e.reverse(sp.body))
+	forward := e.enclose(e.forward(sp.plan.body))
+	reverse := e.renameCopies(e.reverse(sp.plan.body))
 	outs := e.outputs(out.Results[:len(sp.g.f.Results)])
 	body := append(sp.resets(), outs.start...)
 	body = append(body, e.sharedDecls...)
-	body = append(body, e.declare(e.hoistedVars(sp.body))...)
+	body = append(body, e.declare(e.hoistedVars(sp.plan.body))...)
 	body = append(body, forward...)
 	body = append(body, tail...)
 	body = append(body, outs.save...)
@@ -102,7 +102,7 @@ func (sp *specialization) emitSplit() {
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
-	body := append(e.declare(e.hoistedVars(sp.body)), e.enclose(e.forward(sp.body))...)
+	body := append(e.declare(e.hoistedVars(sp.plan.body)), e.enclose(e.forward(sp.plan.body))...)
 	// Signature of the reverse sweep: parameters that it needs, shadows, seeds of the results, workspace.
 	var start ir.Block
 	inRev := map[*ir.Var]bool{} // parameters of the reverse sweep
@@ -118,7 +118,7 @@ func (sp *specialization) emitSplit() {
 	}
 	// A parameter that is not assigned has its value from the caller.
 	for _, v := range sp.paramsWithShadows() {
-		if sp.flow.assignments[v] == 0 {
+		if sp.locations.assignments[v] == 0 {
 			inRev[v] = true
 		}
 	}
@@ -135,7 +135,7 @@ func (sp *specialization) emitSplit() {
 		}
 	}
 	rev.Params = append(rev.Params, sp.ws)
-	reverse := e.reverse(sp.body)
+	reverse := e.reverse(sp.plan.body)
 	// Other variables of the forward sweep get a copy in the reverse sweep, with the value on exit if that is needed.
 	for _, v := range e.sharedVars() {
 		if inRev[v] {
@@ -143,7 +143,7 @@ func (sp *specialization) emitSplit() {
 		}
 		w := e.newReverseCopy(v)
 		start = append(start, &ir.Let{At: e.at, V: w})
-		if sp.flow.neededAtExit[location{v: v}] {
+		if sp.plan.neededAtExit[location{v: v}] {
 			s := e.newStack(v.Name, v.Type)
 			body = append(body, s.push(e.at, v.Load()))
 			start = append(start, s.pop(e.at, w.Place())...)
@@ -171,7 +171,7 @@ func (sp *specialization) emitAdvance() {
 			f.Results = append(f.Results, sh)
 		}
 	}
-	body := e.enclose(e.forward(sp.body))
+	body := e.enclose(e.forward(sp.plan.body))
 	// Buffers of an iteration may be reused by the next: allocations do not leak from it.
 	if sp.g.segment != nil {
 		var marks ir.Block
@@ -182,7 +182,7 @@ func (sp *specialization) emitAdvance() {
 		}
 		body = append(marks, body...)
 	}
-	f.Body = append(e.declare(e.hoistedVars(sp.body)), body...)
+	f.Body = append(e.declare(e.hoistedVars(sp.plan.body)), body...)
 	clone, _ := ir.Clone(f, nil)
 	*sp.summary.fwd = *clone
 }
@@ -221,9 +221,9 @@ func (sp *specialization) emitJoint() {
 	}
 	f.Params = append(f.Params, sp.ws)
 	// The reverse sweep follows the forward sweep directly, so no memory is saved in between.
-	forward := e.enclose(e.forward(sp.body))
-	reverse := e.renameCopies(e.reverse(sp.body))
-	body := append(e.sharedDecls, e.declare(e.hoistedVars(sp.body))...)
+	forward := e.enclose(e.forward(sp.plan.body))
+	reverse := e.renameCopies(e.reverse(sp.plan.body))
+	body := append(e.sharedDecls, e.declare(e.hoistedVars(sp.plan.body))...)
 	body = append(append(body, forward...), reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
@@ -247,10 +247,10 @@ func (sp *specialization) paramsWithShadows() []*ir.Var {
 // sharedVars returns the variables, parameters and results of the forward sweep that the reverse sweep refers to, each
 // once, in a fixed order.
 func (e *emitter) sharedVars() (out []*ir.Var) {
-	f := e.sp.flow
+	pl := e.sp.plan
 	seen := map[*ir.Var]bool{}
 	add := func(v *ir.Var) {
-		if !seen[v] && (f.needed[v] || e.hoisted[v]) {
+		if !seen[v] && (pl.needed[v] || e.hoisted[v]) {
 			seen[v] = true
 			out = append(out, v)
 		}
@@ -264,7 +264,7 @@ func (e *emitter) sharedVars() (out []*ir.Var) {
 			add(e.sp.shadowVar(v))
 		}
 	}
-	each(e.sp.body, func(n *node) {
+	each(e.sp.plan.body, func(n *node) {
 		for _, w := range n.writes {
 			if v := w.whole(); v != nil {
 				add(v)

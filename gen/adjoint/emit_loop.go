@@ -43,7 +43,7 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	// The bounds are exact: run over the same index.
 	if n.loop.entered == nil && basicKind(s.V.Type) == types.Int {
 		v := e.newReverseCopy(s.V)
-		free := s.Step == 1 && reorderable(body, e.sp.flow.isShadow)
+		free := s.Step == 1 && reorderable(body, e.sp.locations.isShadow)
 		if e.sp.p.apply(reordering, free) {
 			return ir.Block{upward(names, n.at, v, n.loop.lo, n.loop.hi, body)}
 		}

@@ -36,17 +36,17 @@ type savedList struct {
 
 // outputs returns the statements that preserve the side effects of e.sp, whose results are the given variables.
 func (e *emitter) outputs(results []*ir.Var) *outputs {
-	sp, f := e.sp, e.sp.flow
+	sp, ls := e.sp, e.sp.locations
 	o := &outputs{e: e, restored: locationSet{}, onPath: map[types.Type]bool{}}
 	// Which memory is restored, here and in callees.
-	each(sp.body, func(n *node) {
+	each(sp.plan.body, func(n *node) {
 		for _, w := range n.writes {
 			switch {
-			case !w.recorded || w.whole() != nil:
+			case !sp.plan.recorded[w] || w.whole() != nil:
 			case w.slice != nil:
-				f.addMemory(o.restored, w.slice, w.valueType())
+				ls.addMemory(o.restored, w.slice, w.valueType())
 			case w.place.Indirect():
-				f.addMemory(o.restored, w.place.Root, w.valueType())
+				ls.addMemory(o.restored, w.place.Root, w.valueType())
 			}
 		}
 		if n.callee != nil {
@@ -55,7 +55,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			}
 		}
 	})
-	each(sp.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
+	each(sp.plan.body, func(n *node) { o.pastLen = o.pastLen || n.callee != nil || mayExtend(n.s) })
 	// Walk through the memory of parameters. A parameter that is assigned leads elsewhere at exit: walk from a copy
 	// made at entry.
 	for i, v := range sp.g.f.Params {
@@ -67,7 +67,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			o.untouched = nil
 		}
 		at := v.Place()
-		if f.assignments[v] > 0 {
+		if ls.assignments[v] > 0 {
 			first := sp.g.local(v.Name, v.Type)
 			o.saveHeader(at, first, v.Type)
 			at = first.Place()
@@ -174,8 +174,8 @@ func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 func (o *outputs) headersModified(t types.Type) (found bool) {
 	ir.EachCell(t, func(t types.Type) {
 		s := locationSet{}
-		o.e.sp.flow.addMemory(s, o.root, t)
-		found = found || activity.HasRefs(t) && s.intersects(o.e.sp.flow.modified)
+		o.e.sp.locations.addMemory(s, o.root, t)
+		found = found || activity.HasRefs(t) && s.intersects(o.e.sp.locations.modified)
 	})
 	return found
 }
@@ -183,7 +183,7 @@ func (o *outputs) headersModified(t types.Type) (found bool) {
 // isRestored reports whether the reverse sweep may restore cells of type t reached from root.
 func (o *outputs) isRestored(t types.Type) bool {
 	s := locationSet{}
-	o.e.sp.flow.addMemory(s, o.root, t)
+	o.e.sp.locations.addMemory(s, o.root, t)
 	return s.intersects(o.restored)
 }
 

@@ -11,7 +11,7 @@ import (
 // before it.
 func (e *emitter) forward(list []*node) (out ir.Block) {
 	// Reverse the statements after the fused loop first: the loop reads the cotangents that they produce.
-	if k := fusedAt(list); k >= 0 {
+	if k := e.sp.plan.fusedAt(list); k >= 0 {
 		head, tail := list[:k:k], list[k+1:]
 		out = e.forward(head)
 		out = append(out, e.renameCopies(e.reverse(tail))...)
@@ -21,7 +21,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 	for _, n := range list {
 		// Record before the statement overwrites.
 		for _, w := range n.writes {
-			if w.recorded {
+			if e.sp.plan.recorded[w] {
 				out = append(out, e.emitRecord(n.at, w)...)
 			}
 		}
@@ -43,7 +43,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 				out = append(out, &ir.Set{At: n.at, P: e.sp.barVar(s.V).Place(), E: zeroOf(s.V.Type)})
 			}
 			// Memory that does not escape comes from the workspace.
-			if e.sp.p.apply(bufferReuse, isNew(s.E) && !e.sp.flow.escapes(s.V)) {
+			if e.sp.p.apply(bufferReuse, isNew(s.E) && !e.sp.locations.escapes(s.V)) {
 				repeated := !e.bothSweeps || e.depth > 0
 				out = append(out, e.recycledAllocation(s.At, s.V, s.E, !e.hoisted[s.V], repeated)...)
 				break
@@ -69,17 +69,17 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 // not set. Variables that are recomputed, and bars, are declared first. Nodes from a fused loop on have been reversed
 // in the forward sweep.
 func (e *emitter) reverse(list []*node) ir.Block {
-	if !hasReversal(list) {
+	if !e.sp.plan.hasReversal(list) {
 		return nil
 	}
 	var head, tail ir.Block
-	k := fusedAt(list)
+	k := e.sp.plan.fusedAt(list)
 	if k >= 0 { // reversed in the forward sweep
 		list = list[:k]
 	}
 	// Split the list after the first node that may exit.
 	for i, n := range list {
-		if n.exited != nil && hasReversal(list[i+1:]) {
+		if n.exited != nil && e.sp.plan.hasReversal(list[i+1:]) {
 			rest := e.reverse(list[i+1:])
 			tail = ir.Block{&ir.If{At: n.at, Cond: n.exited.Load(), Else: rest}}
 			list = list[:i+1]
@@ -92,7 +92,7 @@ func (e *emitter) reverse(list []*node) ir.Block {
 		if !ok {
 			continue
 		}
-		if e.sp.flow.recomputed[l.V] {
+		if e.sp.plan.recomputed[l.V] {
 			head = append(head, &ir.Let{At: n.at, V: e.newReverseCopy(l.V), E: l.E})
 		}
 		if !e.earlyBars[l.V] && e.sp.hasBar(l.V) && e.sp.primalOf[l.V] == nil {
@@ -123,7 +123,7 @@ func (e *emitter) reverseStmt(n *node) (out ir.Block) {
 	}
 	var restored ir.Block
 	for i := len(n.writes) - 1; i >= 0; i-- {
-		if w := n.writes[i]; w.recorded {
+		if w := n.writes[i]; e.sp.plan.recorded[w] {
 			restored = append(restored, e.emitRestore(n.at, w)...)
 		}
 	}

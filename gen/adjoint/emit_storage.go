@@ -9,6 +9,13 @@ import (
 
 // Storage of recorded values: a local variable, a field of a record, or a stack.
 
+// A storage is where the old value of a write is recorded; exactly one field is set.
+type storage struct {
+	stack  *tapeStack  // a stack of its own
+	record *tapeRecord // a record that it shares with other writes
+	local  *ir.Var     // a local variable
+}
+
 // assignStorage chooses where each recorded value of list, within depth loops, is stored: in a local variable if at
 // most one is recorded per call and both sweeps are in one function; in a record shared with other scalars of the same
 // straight-line region; or on a stack of its own. A call, an exit or a fused loop ends a region: the callee may push to
@@ -18,13 +25,14 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 	var run []*write
 	for _, n := range list {
 		for _, w := range n.writes {
-			if !w.recorded || w.inverse != nil {
+			if !e.sp.plan.recorded[w] || w.inverse != nil {
 				continue
 			}
 			local := e.bothSweeps && depth == 0 && w.slice == nil
 			if e.sp.p.apply(localStorage, local) {
-				w.local = e.sp.g.local("old", w.valueType())
-				e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: w.local})
+				old := e.sp.g.local("old", w.valueType())
+				e.storage[w] = storage{local: old}
+				e.sharedDecls = append(e.sharedDecls, &ir.Let{At: n.at, V: old})
 				continue
 			}
 			base := baseName(w)
@@ -32,17 +40,17 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 				run = append(run, w)
 				continue
 			}
-			w.stack = e.newStack(base, w.valueType())
+			e.storage[w] = storage{stack: e.newStack(base, w.valueType())}
 		}
 		// The region ends.
-		if n.exited != nil || n.fused || containsCall(n) {
+		if n.exited != nil || e.sp.plan.isFused(n) || containsCall(n) {
 			e.assignRecord(run)
 			run = nil
 		}
 		// In a fused loop each iteration has locals of its own.
 		inner := depth
 		switch {
-		case n.fused:
+		case e.sp.plan.isFused(n):
 			inner = 0
 		case n.loop != nil:
 			inner++
@@ -56,7 +64,7 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 // fitsRecord reports whether the old value of w can be the field of a record: a number, a bool or a string. Shadows
 // cannot, as vector mode keeps several of them in fields of their own.
 func (e *emitter) fitsRecord(w *write) bool {
-	if w.slice != nil || w.place == nil || e.sp.flow.isShadow(w.place.Root) {
+	if w.slice != nil || w.place == nil || e.sp.locations.isShadow(w.place.Root) {
 		return false
 	}
 	_, basic := w.valueType().Underlying().(*types.Basic)
@@ -69,7 +77,7 @@ func (e *emitter) assignRecord(run []*write) {
 		return
 	}
 	if len(run) == 1 {
-		run[0].stack = e.newStack(baseName(run[0]), run[0].valueType())
+		e.storage[run[0]] = storage{stack: e.newStack(baseName(run[0]), run[0].valueType())}
 		return
 	}
 	names := ir.NewNamer()
@@ -80,7 +88,7 @@ func (e *emitter) assignRecord(run []*write) {
 	t := e.sp.declareStruct("Frame", fields)
 	f := &tapeRecord{stack: e.newStack(t.Obj().Name()+"s", t), writes: run}
 	for _, w := range run {
-		w.record = f
+		e.storage[w] = storage{record: f}
 	}
 }
 
@@ -104,35 +112,37 @@ func (e *emitter) newStack(base string, t types.Type) *tapeStack {
 
 // emitRecord returns statements that record the old value of w. The elements of a slice are pushed in ascending order.
 func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
+	to := e.storage[w]
 	switch {
 	case w.inverse != nil:
 		return nil
-	case w.local != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.local.Place(), E: load(w.place, w.valueType())}}
-	case w.record != nil:
-		return w.record.store(e.sp.g, at, w)
+	case to.local != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: to.local.Place(), E: load(w.place, w.valueType())}}
+	case to.record != nil:
+		return to.record.store(e.sp.g, at, w)
 	case w.slice == nil:
-		return []ir.Stmt{w.stack.push(at, load(w.place, w.valueType()))}
+		return []ir.Stmt{to.stack.push(at, load(w.place, w.valueType()))}
 	}
 	i := e.sp.g.local("i", integer)
-	body := ir.Block{w.stack.push(at, load(step(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
+	body := ir.Block{to.stack.push(at, load(step(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
 	return []ir.Stmt{upward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }
 
 // emitRestore returns statements that restore the old value of w. The elements of a slice are popped in descending
 // order.
 func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
+	to := e.storage[w]
 	switch {
 	case w.inverse != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
-	case w.local != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.local.Load()}}
-	case w.record != nil:
-		return w.record.restore(e.sp.g, at, w)
+	case to.local != nil:
+		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: to.local.Load()}}
+	case to.record != nil:
+		return to.record.restore(e.sp.g, at, w)
 	case w.slice == nil:
-		return w.stack.pop(at, w.place)
+		return to.stack.pop(at, w.place)
 	}
 	i := e.sp.g.local("i", integer)
-	body := ir.Block(w.stack.pop(at, step(w.slice.Place(), ir.IndexStep(i.Load()))))
+	body := ir.Block(to.stack.pop(at, step(w.slice.Place(), ir.IndexStep(i.Load()))))
 	return []ir.Stmt{downward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
 }

@@ -11,10 +11,10 @@ import (
 // killedArrays returns the variables of arrays that loop n kills: it counts from 0 by 1 without an early exit, each
 // iteration assigns the element at its index, unconditionally, and the trip count has the same value number as the
 // length in the only allocation of the class.
-func (f *flow) killedArrays(n *node) (out []*ir.Var) {
+func (ls *locations) killedArrays(n *node) (out []*ir.Var) {
 	s, ok := n.s.(*ir.Loop)
 	if !ok || s.V == nil || s.Step != 1 || n.loop.entered != nil || n.exited != nil ||
-		f.valueNumber(s.Lo) != "0" {
+		ls.valueNumber(s.Lo) != "0" {
 		return nil
 	}
 	for _, m := range n.then {
@@ -26,12 +26,12 @@ func (f *flow) killedArrays(n *node) (out []*ir.Var) {
 			}
 			continue
 		}
-		a := f.allocSites[f.class(v)]
+		a := ls.allocSites[ls.class(v)]
 		if a == nil || a.multiple || a.variable != v {
 			continue
 		}
-		n := f.valueNumber(a.length)
-		if f.sp.p.apply(arrayKills, n != "" && n == f.valueNumber(s.Hi)) {
+		n := ls.valueNumber(a.length)
+		if ls.sp.p.apply(arrayKills, n != "" && n == ls.valueNumber(s.Hi)) {
 			out = append(out, v)
 		}
 	}
@@ -52,23 +52,23 @@ func assignedElement(n *node, i *ir.Var) *ir.Var {
 
 // privatizable returns the alias classes that are private to one execution of list: allocated at a single site outside
 // of it, written in it, and without an upward-exposed read.
-func (f *flow) privatizable(list []*node) map[any]bool {
+func (ls *locations) privatizable(list []*node) map[any]bool {
 	out := map[any]bool{}
 	bad := map[any]bool{}
-	a := f.effects(list...)
+	a := ls.effects(list...)
 	for k := range a.writes {
 		if k.isMemory() {
-			m := f.allocSites[k.class]
+			m := ls.allocSites[k.class]
 			if m != nil && !m.multiple && m.variable != nil && !k.shadow && !a.declares[location{v: m.variable}] {
 				out[k.class] = true
 			}
 		}
 	}
-	f.upwardExposed(list, map[any]bool{}, bad)
+	ls.upwardExposed(list, map[any]bool{}, bad)
 	for c := range bad {
 		delete(out, c)
 	}
-	if !f.sp.p.apply(privatization, len(out) > 0) {
+	if !ls.sp.p.apply(privatization, len(out) > 0) {
 		return map[any]bool{}
 	}
 	return out
@@ -78,7 +78,7 @@ func (f *flow) privatizable(list []*node) map[any]bool {
 // killed at its end. It is a forward must-analysis: in holds the classes killed on every path to list, branches are
 // joined by intersection, and kills within a scope, which may be left early, do not count after it. A kill is never
 // undone, so one pass over a loop body suffices.
-func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
+func (ls *locations) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	have := map[any]bool{}
 	for c := range in {
 		have[c] = true
@@ -86,7 +86,7 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 	// A read of a class that has not been killed is upward-exposed. Memory of shadows is not privatized.
 	read := func(s locationSet, but *ir.Var) {
 		for k := range s {
-			if k.isMemory() && !k.shadow && !have[k.class] && (but == nil || f.class(but) != k.class) {
+			if k.isMemory() && !k.shadow && !have[k.class] && (but == nil || ls.class(but) != k.class) {
 				bad[k.class] = true
 			}
 		}
@@ -95,9 +95,9 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 		switch s := n.s.(type) {
 		case nil, *ir.Leave, *ir.Panic:
 		case *ir.If:
-			read(f.effects(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
+			read(ls.effects(&node{s: &ir.If{Cond: s.Cond}}).reads, nil)
 			// Both branches must kill the class.
-			x, y := f.upwardExposed(n.then, have, bad), f.upwardExposed(n.els, have, bad)
+			x, y := ls.upwardExposed(n.then, have, bad), ls.upwardExposed(n.els, have, bad)
 			both := map[any]bool{}
 			for c := range x {
 				if y[c] {
@@ -106,15 +106,15 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 			}
 			have = both
 		case *ir.Scope:
-			f.upwardExposed(n.then, have, bad)
+			ls.upwardExposed(n.then, have, bad)
 		case *ir.Loop:
-			read(f.effects(&node{s: &ir.Loop{V: s.V, Lo: s.Lo, Hi: s.Hi}}).reads, nil)
-			f.upwardExposedLoop(n, s, have, bad)
-			for _, v := range f.killedArrays(n) {
-				have[f.class(v)] = true
+			read(ls.effects(&node{s: &ir.Loop{V: s.V, Lo: s.Lo, Hi: s.Hi}}).reads, nil)
+			ls.upwardExposedLoop(n, s, have, bad)
+			for _, v := range ls.killedArrays(n) {
+				have[ls.class(v)] = true
 			}
 		default:
-			a := f.effects(n)
+			a := ls.effects(n)
 			read(a.reads.union(a.accumulates), nil)
 		}
 	}
@@ -123,23 +123,23 @@ func (f *flow) upwardExposed(list []*node, in, bad map[any]bool) map[any]bool {
 
 // upwardExposedLoop is upwardExposed for the body of loop n, where reads of the element at the loop index count as
 // private once the iteration has assigned it.
-func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
+func (ls *locations) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 	covers := map[*ir.Var]bool{}
-	for _, v := range f.killedArrays(n) {
+	for _, v := range ls.killedArrays(n) {
 		covers[v] = true
 	}
 	if len(covers) == 0 {
-		f.upwardExposed(n.then, have, bad)
+		ls.upwardExposed(n.then, have, bad)
 		return
 	}
 	// Set are the arrays whose element at the index has been assigned by the current iteration.
 	set := map[*ir.Var]bool{}
 	for i, m := range n.then {
 		if len(m.then)+len(m.els) > 0 {
-			have = f.upwardExposed(n.then[i:i+1], have, bad)
+			have = ls.upwardExposed(n.then[i:i+1], have, bad)
 			continue
 		}
-		a := f.effects(f.withoutReadsOf(m, set, s.V))
+		a := ls.effects(ls.withoutReadsOf(m, set, s.V))
 		for k := range a.reads.union(a.accumulates) {
 			if k.isMemory() && !k.shadow && !have[k.class] {
 				bad[k.class] = true
@@ -152,7 +152,7 @@ func (f *flow) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bool) {
 }
 
 // withoutReadsOf returns a copy of n without reads of element i of the slices in set.
-func (f *flow) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
+func (ls *locations) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
 			variable(l.P.Path[0].Index) == i {

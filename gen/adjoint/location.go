@@ -12,10 +12,9 @@ import (
 // of its cells, since Go's type system keeps cells of different types apart. Variables need no classes: the normal form
 // takes no address of one.
 
-// A flow holds the results of the analyses of one specialisation: alias classes, modified locations, allocation sites,
-// and the decisions about recomputation and recording. Its methods are the analyses.
-type flow struct {
-	// the specialisation; for a checkpointed loop the one that reverses its segments
+// A locations value answers which memory the nodes of a specialisation may read or write. The alias classes are known
+// from the beginning, the other facts after collect, which runs before anything is decided. Its methods change nothing.
+type locations struct {
 	sp          *specialization
 	aliasOf     map[*ir.Var]*ir.Var // temporary → variable whose memory it refers to
 	aliasParent map[any]any         // union-find forest over classes joined by spec.alias
@@ -24,19 +23,12 @@ type flow struct {
 	assignments map[*ir.Var]int
 	loopIndex   map[*ir.Var]bool // indices of loops, which are never recorded
 	// memory that the function or its callees may write, without floats of shadows
-	modified locationSet
-	// variable → its declaration, if it is cheap and its operands are invariant
-	recomputable map[*ir.Var]*node
-	needed       map[*ir.Var]bool    // variables that the reverse sweep reads and does not recompute
-	recomputed   map[*ir.Var]bool    // variables that the reverse sweep recomputes
-	neededAtExit locationSet         // locations whose values on exit the reverse sweep may read
-	definition   map[*ir.Var]*ir.Let // variable → its declaration
-	allocSites   map[any]*allocSite  // class → where its memory comes from
+	modified   locationSet
+	definition map[*ir.Var]*ir.Let // variable → its declaration
+	allocSites map[any]*allocSite  // class → where its memory comes from
 	// ActiveClass holds the classes of memory with cotangents, except those of results. A loop that assigns such memory
 	// is not fused, unless it is privatizable: an iteration would consume cotangents that belong to another one.
 	activeClass map[any]bool
-	changed     bool // a mark was set or cleared in the current round of analyse
-	frozen      bool // transfer computes facts and changes no marks
 }
 
 // A location is an abstract memory location: a variable, or all memory of one alias class that holds cells of one type.
@@ -97,9 +89,9 @@ func (s locationSet) intersects(t locationSet) bool {
 	return false
 }
 
-// newFlow returns a flow with the alias groups of sp and no other facts.
-func newFlow(sp *specialization) *flow {
-	f := &flow{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
+// newLocations returns the alias classes of sp, joined by its alias groups, and no other facts.
+func newLocations(sp *specialization) *locations {
+	ls := &locations{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
 	group := []any{}
 	for _, c := range sp.spec.alias + " " {
 		if c == ' ' {
@@ -108,68 +100,120 @@ func newFlow(sp *specialization) *flow {
 		}
 		group = append(group, sp.facts.AliasClass(sp.g.f.Params[c-'a']))
 		if len(group) > 1 {
-			f.aliasParent[f.findClass(group[len(group)-1])] = f.findClass(group[0])
+			ls.aliasParent[ls.findClass(group[len(group)-1])] = ls.findClass(group[0])
 		}
 	}
-	return f
+	return ls
+}
+
+// collect computes the facts about the nodes of list, in one pass without regard to control flow.
+func (ls *locations) collect(list []*node) {
+	sp := ls.sp
+	ls.assignments, ls.loopIndex, ls.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
+	ls.definition, ls.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
+	sp.summary.modified = ls.modified // recursive calls read what has been collected so far
+	for _, v := range sp.g.f.Params {
+		ls.assignments[v] = 0
+		if sp.hasShadow(v) {
+			ls.activeClass[ls.class(v)] = true
+			ls.assignments[sp.shadowVar(v)] = 0
+		}
+	}
+	for _, v := range sp.g.f.Results {
+		ls.assignments[v] = 1
+		if sp.hasShadow(v) { // no loop is fused then, see seedsResultShadows
+			ls.assignments[sp.shadowVar(v)] = 1
+		}
+	}
+	each(list, func(n *node) {
+		switch s := n.s.(type) {
+		case *ir.Loop:
+			if s.V != nil {
+				ls.loopIndex[s.V] = true
+			}
+		case *ir.Let:
+			ls.definition[s.V] = s
+			if sp.hasShadow(s.V) {
+				ls.activeClass[ls.class(s.V)] = true
+			}
+		}
+		for _, w := range n.writes {
+			if w.slice != nil {
+				ls.addMemory(ls.modified, w.slice, w.valueType())
+				continue
+			}
+			if w.place.Indirect() {
+				ls.addMemory(ls.modified, w.place.Root, w.valueType())
+			} else {
+				ls.assignments[w.place.Root]++
+			}
+		}
+		if n.callee != nil {
+			for k := range sp.instantiate(n, n.callee.modified) {
+				ls.modified[k] = true
+			}
+		}
+	})
+	ls.mergeDeclarations(list)
+	ls.findAllocSites(list)
 }
 
 // findClass returns the representative of class c after the joins by the alias groups.
-func (f *flow) findClass(c any) any {
-	for f.aliasParent[c] != nil && f.aliasParent[c] != c {
-		c = f.aliasParent[c]
+func (ls *locations) findClass(c any) any {
+	for ls.aliasParent[c] != nil && ls.aliasParent[c] != c {
+		c = ls.aliasParent[c]
 	}
 	return c
 }
 
 // class returns the alias class of the memory that v refers to. A shadow has the class of its primal: location.shadow
 // distinguishes their memory.
-func (f *flow) class(v *ir.Var) any {
+func (ls *locations) class(v *ir.Var) any {
 	for {
-		if t := f.sp.primalOf[v]; t != nil {
+		if t := ls.sp.primalOf[v]; t != nil {
 			v = t
-		} else if t := f.aliasOf[v]; t != nil {
+		} else if t := ls.aliasOf[v]; t != nil {
 			v = t
 		} else {
-			return f.findClass(f.sp.facts.AliasClass(v))
+			return ls.findClass(ls.sp.facts.AliasClass(v))
 		}
 	}
 }
 
 // isShadow reports whether v is a shadow or refers to memory of one. It accepts nil.
-func (f *flow) isShadow(v *ir.Var) bool {
+func (ls *locations) isShadow(v *ir.Var) bool {
 	for v != nil {
-		if f.sp.primalOf[v] != nil {
+		if ls.sp.primalOf[v] != nil {
 			return true
 		}
-		v = f.aliasOf[v]
+		v = ls.aliasOf[v]
 	}
 	return false
 }
 
 // addMemory adds to into the cells of a value of type t in memory reached through root. Floats of shadows are left out:
 // the forward sweep does not write them, and the reverse sweep does not restore them.
-func (f *flow) addMemory(into locationSet, root *ir.Var, t types.Type) {
-	sh := f.isShadow(root)
-	c := f.class(root)
+func (ls *locations) addMemory(into locationSet, root *ir.Var, t types.Type) {
+	sh := ls.isShadow(root)
+	c := ls.class(root)
 	ir.EachCell(t, func(t types.Type) {
 		if sh && !activity.HasRefs(t) {
 			return
 		}
-		into[location{class: c, shadow: sh, cell: f.sp.p.cellOf(t)}] = true
+		into[location{class: c, shadow: sh, cell: ls.sp.p.cellOf(t)}] = true
 	})
 }
 
 // addReachable adds all memory reachable from v, and from its shadow if it has one.
-func (f *flow) addReachable(out locationSet, v *ir.Var) {
+func (ls *locations) addReachable(out locationSet, v *ir.Var) {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type, behind bool)
 	visit = func(t types.Type, behind bool) {
 		ir.EachCell(t, func(t types.Type) {
 			if behind {
-				f.addMemory(out, v, t)
-				if f.sp.hasShadow(v) {
-					f.addMemory(out, f.sp.shadowVar(v), t)
+				ls.addMemory(out, v, t)
+				if ls.sp.hasShadow(v) {
+					ls.addMemory(out, ls.sp.shadowVar(v), t)
 				}
 			}
 			if seen[t] {
@@ -188,24 +232,24 @@ func (f *flow) addReachable(out locationSet, v *ir.Var) {
 }
 
 // addVariable adds v if it can change during the function: no loop index, global or workspace.
-func (f *flow) addVariable(out locationSet, v *ir.Var) {
-	if v.Kind == ir.Global || f.loopIndex[v] || v == f.sp.ws {
+func (ls *locations) addVariable(out locationSet, v *ir.Var) {
+	if v.Kind == ir.Global || ls.loopIndex[v] || v == ls.sp.ws {
 		return
 	}
-	if _, ok := f.assignments[v]; ok {
+	if _, ok := ls.assignments[v]; ok {
 		out[location{v: v}] = true
 	}
 }
 
 // reads returns the locations that the statements of b read, including those read to find the assigned places.
-func (f *flow) reads(b ir.Block) locationSet {
+func (ls *locations) reads(b ir.Block) locationSet {
 	out := locationSet{}
 	ir.Walk(b, func(s ir.Stmt) bool {
 		for _, p := range ir.EffectOf(s).Reads {
-			f.addRead(out, p)
+			ls.addRead(out, p)
 		}
 		if to := ir.Target(s); to != nil {
-			f.addPathReads(out, to)
+			ls.addPathReads(out, to)
 		}
 		return true
 	})
@@ -213,9 +257,9 @@ func (f *flow) reads(b ir.Block) locationSet {
 }
 
 // addExprReads adds the locations that e reads; e may be nil.
-func (f *flow) addExprReads(out locationSet, e ir.Expr) {
+func (ls *locations) addExprReads(out locationSet, e ir.Expr) {
 	if e != nil {
-		for k := range f.reads(ir.Block{&ir.Panic{E: e}}) {
+		for k := range ls.reads(ir.Block{&ir.Panic{E: e}}) {
 			out[k] = true
 		}
 	}
@@ -223,35 +267,35 @@ func (f *flow) addExprReads(out locationSet, e ir.Expr) {
 
 // addRead adds the locations that a read of p reads: the root and, if p is indirect, the cells at p. A path that ends
 // in ir.AnyStep stands for all elements of a slice.
-func (f *flow) addRead(out locationSet, p *ir.Place) {
-	f.addVariable(out, p.Root)
+func (ls *locations) addRead(out locationSet, p *ir.Place) {
+	ls.addVariable(out, p.Root)
 	if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:n-1]}
 		if of := elemOf(q.Type()); of != nil {
-			f.addMemory(out, p.Root, of)
+			ls.addMemory(out, p.Root, of)
 		}
 		return
 	}
 	if p.Indirect() {
-		f.addMemory(out, p.Root, p.Type())
+		ls.addMemory(out, p.Root, p.Type())
 	}
 }
 
 // addPathReads adds the locations that are read to find p: indices, the root if p is indirect, and the references on
 // the path.
-func (f *flow) addPathReads(out locationSet, p *ir.Place) {
+func (ls *locations) addPathReads(out locationSet, p *ir.Place) {
 	for _, e := range p.Indices() {
-		f.addExprReads(out, e)
+		ls.addExprReads(out, e)
 	}
 	if p.Indirect() {
-		f.addVariable(out, p.Root)
+		ls.addVariable(out, p.Root)
 	}
 	for i := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
 		if q.Indirect() {
 			if t := q.Type(); activity.HasRefs(t) {
 				if _, ok := t.Underlying().(*types.Struct); !ok {
-					f.addMemory(out, p.Root, t)
+					ls.addMemory(out, p.Root, t)
 				}
 			}
 		}

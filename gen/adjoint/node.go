@@ -29,9 +29,7 @@ type node struct {
 
 	// Linked marks nodes whose adjoints share temporaries with that of a neighbour, so that fusion must not separate
 	// them.
-	linked     bool
-	fused      bool         // a loop each iteration of which is reversed right after it ran
-	privatized map[any]bool // of a fused loop: alias classes of arrays that iterations do not share
+	linked bool
 }
 
 // forwardOnly returns nodes for statements without an adjoint. Assignments among them may still be recorded and
@@ -50,26 +48,6 @@ func each(list []*node, visit func(n *node)) {
 		each(n.then, visit)
 		each(n.els, visit)
 	}
-}
-
-// hasReversal reports whether reversing list emits any statement: an update of cotangents or a restoration.
-func hasReversal(list []*node) bool {
-	for _, n := range list {
-		if len(n.consume)+len(n.propagate) > 0 || n.records() || hasReversal(n.then) || hasReversal(n.els) {
-			return true
-		}
-	}
-	return false
-}
-
-// records reports whether a value that n overwrites is recorded. It does not look at nested nodes.
-func (n *node) records() bool {
-	for _, w := range n.writes {
-		if w.recorded {
-			return true
-		}
-	}
-	return false
 }
 
 // isScope reports whether n is a Scope.
@@ -102,28 +80,4 @@ func mayExit(n *node) bool {
 func containsCall(n *node) (found bool) {
 	each([]*node{n}, func(m *node) { found = found || m.callee != nil })
 	return found
-}
-
-// fusedAt returns the index of the fused loop in list, or -1. A list has at most one.
-func fusedAt(list []*node) int {
-	for i, n := range list {
-		if n.fused {
-			return i
-		}
-	}
-	return -1
-}
-
-// anyFused reports whether list, or a branch of an If in it, has a fused loop. Loops are not searched: a loop inside a
-// fused loop is found when the body of that is emitted.
-func anyFused(list []*node) bool {
-	for _, n := range list {
-		if n.fused {
-			return true
-		}
-		if _, ok := n.s.(*ir.If); ok && (anyFused(n.then) || anyFused(n.els)) {
-			return true
-		}
-	}
-	return false
 }

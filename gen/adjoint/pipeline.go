@@ -46,98 +46,12 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 	return a, nil
 }
 
-// analyse pairs the statements of sp with their adjoints and makes all decisions about them: fusion, recomputation,
-// recording.
-//
-// Recording and recomputation depend on each other: recording a value makes the address of its place needed in the
-// reverse sweep, which may make further variables needed. And a loop whose forward sweep would overwrite needed values
-// cannot stay fused. So analyse iterates to a fixed point. In each round needed and recomputed variables are computed
-// from scratch; marks write.recorded are only ever set and marks node.fused only cleared, which bounds the number of
-// rounds.
+// analyse runs phases 3 to 6 for sp: it pairs the statements with their adjoints, collects the locations that they read
+// and write, decides what is fused, recomputed and recorded, and completes the summary for callers.
 func (sp *specialization) analyse() {
-	// Pair the statements. Callees are analysed on the way.
-	f := sp.flow
-	sp.body = sp.pairBlock(sp.g.f.Body)
-	// Collect the locations: assignment counts, modified memory, active classes.
-	f.assignments, f.loopIndex, f.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
-	sp.summary.modified = f.modified
-	f.definition, f.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
-	for _, v := range sp.g.f.Params {
-		f.assignments[v] = 0
-		if sp.hasShadow(v) {
-			f.activeClass[f.class(v)] = true
-			f.assignments[sp.shadowVar(v)] = 0
-		}
-	}
-	for _, v := range sp.g.f.Results {
-		f.assignments[v] = 1
-		if sp.hasShadow(v) { // no loop is fused then, see seedsResultShadows
-			f.assignments[sp.shadowVar(v)] = 1
-		}
-	}
-	each(sp.body, func(n *node) {
-		n.writes = writesOf(n)
-		switch s := n.s.(type) {
-		case *ir.Loop:
-			if s.V != nil {
-				f.loopIndex[s.V] = true
-			}
-		case *ir.Let:
-			f.definition[s.V] = s
-			if sp.hasShadow(s.V) {
-				f.activeClass[f.class(s.V)] = true
-			}
-		}
-		for _, w := range n.writes {
-			if !sp.p.enabled(inversion) {
-				w.inverse = nil
-			}
-			if w.slice != nil {
-				f.addMemory(f.modified, w.slice, w.valueType())
-				continue
-			}
-			if w.place.Indirect() {
-				f.addMemory(f.modified, w.place.Root, w.valueType())
-			} else {
-				f.assignments[w.place.Root]++
-			}
-		}
-		if n.callee != nil {
-			for k := range sp.instantiate(n, n.callee.modified) {
-				f.modified[k] = true
-			}
-		}
-	})
-	// Plan: allocation sites and kills serve fusion, which comes first since it decides which values are needed at all.
-	f.mergeDeclarations(sp.body)
-	f.findAllocSites()
-	if sp.spec.mode == modeEntry || sp.spec.mode == modeJoint {
-		sp.body = f.fuse(sp.body)
-	}
-	if sp.spec.mode == modeAdvance { // nothing is reversed
-		f.needed, f.recomputed, f.neededAtExit = map[*ir.Var]bool{}, map[*ir.Var]bool{}, locationSet{}
-		sp.summarize()
-		return
-	}
-	// Recomputation is chosen for the current marks, and the marks are updated for that choice.
-	for {
-		f.changed = false
-		f.chooseRecomputed(sp.body, 0)
-		f.recordFunc(f.neededAtEntry())
-		if !f.changed {
-			break
-		}
-	}
-	// Callers add their own needs; of interest is what this function adds to nothing. The entry fact is a subset of
-	// that above, so this pass sets no further marks.
-	f.neededAtExit = f.recordFunc(locationSet{})
-	each(sp.body, func(n *node) {
-		for _, w := range n.writes {
-			if w.recorded && w.inverse != nil {
-				sp.p.reportApplicable(inversion)
-			}
-		}
-	})
+	sp.body = sp.pairFunc() // callees are analysed on the way
+	sp.locations.collect(sp.body)
+	sp.plan = sp.decide()
 	sp.summarize()
 }
 

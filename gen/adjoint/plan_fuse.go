@@ -1,11 +1,14 @@
 package adjoint
 
 import (
+	"slices"
+
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Fusion of forward and reverse sweep: each iteration of a fused loop is reversed right after it ran, so that its
-// values need no tape (the II-LOOP of Tapenade; Hascoët, Fidanova & Held, Adjoining independent computations, 2001).
+// Phase 5, fusion of forward and reverse sweep: each iteration of a fused loop is reversed right after it ran, so that
+// its values need no tape (the II-LOOP of Tapenade; Hascoët, Fidanova & Held, Adjoining independent computations,
+// 2001).
 //
 // This is possible if no iteration needs cotangents that a later one produces: iterations communicate only through sums
 // and share no memory but privatizable arrays. The statements after the loop are reversed before the loop is run, which
@@ -15,8 +18,8 @@ import (
 // in which independent statements after the loop precede it. Nothing but the end of the function, or of the iteration
 // of an enclosing fused loop, may follow list. Inside the loop, and in the branches of an If that ends list, fuse is
 // applied recursively.
-func (f *flow) fuse(list []*node) []*node {
-	if !f.sp.p.enabled(selectiveRecording) || f.sp.seedsResultShadows() {
+func (pl *planner) fuse(list []*node) []*node {
+	if !pl.sp.p.enabled(selectiveRecording) || pl.sp.seedsResultShadows() {
 		return list
 	}
 	// Choose the loop with the greatest benefit.
@@ -24,24 +27,26 @@ func (f *flow) fuse(list []*node) []*node {
 	var order []*node
 	for i, n := range list {
 		if w := fusionBenefit(n); w > weight {
-			if l, ok := f.fusable(list, i); ok {
+			if l, ok := pl.fusable(list, i); ok {
 				best, weight, order = i, w, l
 			}
 		}
 	}
-	if !f.sp.p.apply(fusion, best >= 0) {
+	if !pl.sp.p.apply(fusion, best >= 0) {
 		// Without a loop here, a branch at the end may have one.
 		if k := len(list) - 1; k >= 0 {
 			if _, ok := list[k].s.(*ir.If); ok {
-				list[k].then, list[k].els = f.fuse(list[k].then), f.fuse(list[k].els)
+				last := *list[k]
+				last.then, last.els = pl.fuse(last.then), pl.fuse(last.els)
+				list = append(list[:k:k], &last)
 			}
 		}
 		return list
 	}
-	n := list[best]
-	n.fused = true
-	n.privatized = f.privatizable(n.then)
-	n.then = f.fuse(n.then)
+	loop := *list[best]
+	pl.fused[&loop] = pl.privatizable(loop.then)
+	loop.then = pl.fuse(loop.then)
+	order[slices.Index(order, list[best])] = &loop
 	return order
 }
 
@@ -53,10 +58,10 @@ func (f *flow) fuse(list []*node) []*node {
 //   - loops that read or assign memory or variables that they also accumulate into;
 //   - loops that are followed by statements whose reversal uses the tape, or reads values computed by the loop or by
 //     those statements.
-func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
+func (pl *planner) fusable(list []*node, i int) ([]*node, bool) {
 	n := list[i]
 	s, ok := n.s.(*ir.Loop)
-	if !ok || s.V == nil || n.loop.entered != nil || n.exited != nil || !hasReversal(n.then) {
+	if !ok || s.V == nil || n.loop.entered != nil || n.exited != nil || !pl.hasReversal(n.then) {
 		return nil, false
 	}
 	for _, m := range list[:i] { // statements after m may be skipped
@@ -66,17 +71,17 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	}
 	// Communication between iterations: variables and memory that are declared outside may be accumulated into, and
 	// otherwise only assigned if they are passive or privatizable.
-	in := f.effects(n.then...)
-	private := f.privatizable(n.then)
+	in := pl.effects(n.then...)
+	private := pl.privatizable(n.then)
 	for k := range in.writes {
 		switch {
 		case in.declares[k]:
 		case !k.isMemory():
-			if f.sp.active(k.v) || f.isShadow(k.v) {
+			if pl.sp.active(k.v) || pl.isShadow(k.v) {
 				return nil, false
 			}
 		case private[k.class]:
-		case k.shadow || f.activeClass[k.class]:
+		case k.shadow || pl.activeClass[k.class]:
 			return nil, false
 		}
 	}
@@ -93,12 +98,12 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 	// before it.
 	before := append([]*node(nil), list[:i]...)
 	var behind []*node
-	loop := f.effects(n)
+	loop := pl.effects(n)
 	done := loop.modified()
-	touched := done.union(loop.reads).union(f.allReversalReads(n))
+	touched := done.union(loop.reads).union(pl.allReversalReads(n))
 	reached := true // the statement is executed on every path
 	for _, m := range list[i+1:] {
-		a := f.effects(m)
+		a := pl.effects(m)
 		w := a.modified()
 		if reached && !m.linked && !containsExit(m) && !a.reads.intersects(done) && !w.intersects(touched) {
 			before = append(before, m)
@@ -106,15 +111,15 @@ func (f *flow) fusable(list []*node, i int) ([]*node, bool) {
 		}
 		reached = reached && !mayExit(m)
 		behind = append(behind, m)
-		done, touched = done.union(w), touched.union(w).union(a.reads).union(f.allReversalReads(m))
+		done, touched = done.union(w), touched.union(w).union(a.reads).union(pl.allReversalReads(m))
 	}
 	// The reversal of the statements behind the loop runs before the loop: it must not depend on them or the loop.
 	tape := false
 	each(behind, func(m *node) { tape = tape || m.callee != nil && m.callee.usesTape() })
-	if tape || f.allReversalReads(behind...).intersects(done) {
+	if tape || pl.allReversalReads(behind...).intersects(done) {
 		return nil, false
 	}
-	for k := range f.effects(behind...).reads { // restoration changes privatized memory
+	for k := range pl.effects(behind...).reads { // restoration changes privatized memory
 		if k.isMemory() && private[k.class] {
 			return nil, false
 		}
@@ -150,30 +155,30 @@ func fusionBenefit(n *node) int {
 // recordFused is recordBlock for a list with a fused loop, list[k]. The loop and the statements after it are reversed
 // before the statements before it, without restoring all that they wrote: they must not overwrite locations that the
 // reversal of those reads. Within the loop an iteration starts with no needed locations, and recorded writes must be
-// restorable. If one of these conditions fails the loop is unfused, for another round of analyse.
-func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.Label]locationSet) locationSet {
+// restorable. If one of these conditions fails the loop is unfused, for another round of decide.
+func (pl *planner) recordFused(list []*node, k int, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	n := list[k]
-	if in = f.recordBlock(list[:k], in, labels); in == nil {
+	if in = pl.recordBlock(list[:k], in, labels); in == nil {
 		return nil
 	}
 	// Variables declared in an iteration are dead when the statements before the loop are reversed.
-	own := f.effects(n.then...).declares
+	own := pl.effects(n.then...).declares
 	each(list[k:], func(m *node) {
 		for _, w := range m.writes {
 			if v := w.whole(); v != nil && own[location{v: v}] {
 				continue
 			}
-			if !f.frozen && f.overwritesNeeded(in, w) {
-				f.unfuse(n)
+			if !pl.frozen && pl.overwritesNeeded(in, w) {
+				pl.unfuse(n)
 			}
 		}
 	})
 	// Analyse the body. Nothing is needed at its beginning: earlier iterations have been reversed.
-	f.recordBlock(n.then, locationSet{}, map[*ir.Label]locationSet{})
+	pl.recordBlock(n.then, locationSet{}, map[*ir.Label]locationSet{})
 	each(n.then, func(m *node) {
 		for _, w := range m.writes {
-			if w.recorded && !f.restorable(n, own, w) {
-				f.unfuse(n)
+			if pl.recorded[w] && !pl.restorable(n, own, w) {
+				pl.unfuse(n)
 			}
 		}
 	})
@@ -182,7 +187,7 @@ func (f *flow) recordFused(list []*node, k int, in locationSet, labels map[*ir.L
 
 // restorable reports whether the next iteration of the fused loop n tolerates that w is undone: w writes a variable
 // declared in the iteration, a privatized array, or memory allocated in the iteration.
-func (f *flow) restorable(n *node, own locationSet, w *write) bool {
+func (pl *planner) restorable(n *node, own locationSet, w *write) bool {
 	if w.place != nil && !w.place.Indirect() {
 		return own[location{v: w.place.Root}]
 	}
@@ -190,18 +195,18 @@ func (f *flow) restorable(n *node, own locationSet, w *write) bool {
 	if root == nil {
 		root = w.place.Root
 	}
-	c := f.class(root)
-	if n.privatized[c] {
+	c := pl.class(root)
+	if pl.fused[n][c] {
 		return true
 	}
-	a := f.allocSites[c]
+	a := pl.allocSites[c]
 	return a != nil && !a.multiple && a.variable != nil && own[location{v: a.variable}]
 }
 
-// unfuse clears the mark of n and of the loops in it.
-func (f *flow) unfuse(n *node) {
-	if n.fused {
-		f.changed = true
-		each([]*node{n}, func(m *node) { m.fused = false })
+// unfuse removes n, and the loops in it, from the fused loops.
+func (pl *planner) unfuse(n *node) {
+	if pl.isFused(n) {
+		pl.changed = true
+		each([]*node{n}, func(m *node) { delete(pl.fused, m) })
 	}
 }

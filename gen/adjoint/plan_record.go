@@ -13,54 +13,54 @@ import (
 // It is not liveness, which runs backward and asks for later reads of the primal.
 
 // recordFunc analyses the whole function, from the fact entry at its beginning, and returns the fact at its end.
-func (f *flow) recordFunc(entry locationSet) locationSet {
+func (pl *planner) recordFunc(entry locationSet) locationSet {
 	labels := map[*ir.Label]locationSet{}
-	end := f.recordBlock(f.sp.body, entry, labels)
-	return locationSet{}.merge(end).merge(labels[f.sp.g.f.Exit])
+	end := pl.recordBlock(pl.body, entry, labels)
+	return locationSet{}.merge(end).merge(labels[pl.sp.g.f.Exit])
 }
 
 // neededAtEntry returns the fact at the beginning of the function: for a callee in split mode all memory reachable from
 // its parameters, whose values the reversal of its callers may read; otherwise nothing.
-func (f *flow) neededAtEntry() locationSet {
+func (pl *planner) neededAtEntry() locationSet {
 	out := locationSet{}
-	if f.sp.spec.mode != modeSplit { // no callers, or a checkpointed loop, which restores memory itself
+	if pl.sp.spec.mode != modeSplit { // no callers, or a checkpointed loop, which restores memory itself
 		return out
 	}
-	for _, v := range f.sp.g.f.Params {
-		f.addReachable(out, v)
+	for _, v := range pl.sp.g.f.Params {
+		pl.addReachable(out, v)
 	}
 	return out
 }
 
 // recordBlock returns the fact after list, or nil if its end is unreachable. Facts at exits are merged into labels. It
 // consumes in, which may be nil.
-func (f *flow) recordBlock(list []*node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
-	if k := fusedAt(list); k >= 0 {
-		return f.recordFused(list, k, in, labels)
+func (pl *planner) recordBlock(list []*node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
+	if k := pl.fusedAt(list); k >= 0 {
+		return pl.recordFused(list, k, in, labels)
 	}
 	for i, n := range list {
 		if in == nil {
 			return nil
 		}
-		in = f.recordStmt(n, in, labels)
-		if in != nil && n.exited != nil && hasReversal(list[i+1:]) {
-			f.addNeeded(in, locationSet{location{v: n.exited}: true})
+		in = pl.recordStmt(n, in, labels)
+		if in != nil && n.exited != nil && pl.hasReversal(list[i+1:]) {
+			pl.addNeeded(in, locationSet{location{v: n.exited}: true})
 		}
 	}
 	return in
 }
 
 // addNeeded adds reads to s, except variables that are recomputed.
-func (f *flow) addNeeded(s, reads locationSet) {
+func (pl *planner) addNeeded(s, reads locationSet) {
 	for k := range reads {
-		if k.isMemory() || f.needed[k.v] {
+		if k.isMemory() || pl.needed[k.v] {
 			s[k] = true
 		}
 	}
 }
 
 // recordStmt returns the fact after n, given the fact in before it; see recordBlock.
-func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
+func (pl *planner) recordStmt(n *node, in locationSet, labels map[*ir.Label]locationSet) locationSet {
 	// Leave merges the fact at an exit into that of its label.
 	leave := func(l *ir.Label, s locationSet) {
 		if s != nil {
@@ -70,10 +70,10 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 	outer := labels
 	switch s := n.s.(type) {
 	case *ir.If:
-		if hasReversal(n.then) || hasReversal(n.els) {
-			f.addNeeded(in, f.reversalReads(n))
+		if pl.hasReversal(n.then) || pl.hasReversal(n.els) {
+			pl.addNeeded(in, pl.reversalReads(n))
 		}
-		a, b := f.recordBlock(n.then, in.union(nil), labels), f.recordBlock(n.els, in, labels)
+		a, b := pl.recordBlock(n.then, in.union(nil), labels), pl.recordBlock(n.els, in, labels)
 		switch {
 		case a == nil:
 			return b
@@ -82,29 +82,29 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 		}
 		return a.merge(b)
 	case *ir.Scope:
-		leave(s.L, f.recordBlock(n.then, in, labels))
+		leave(s.L, pl.recordBlock(n.then, in, labels))
 		return labels[s.L]
 	case *ir.Loop:
 		// Iterate to the least fixed point of the fact at the head: entry joined with the ends of iterations.
 		head := in
 		for {
 			labels = map[*ir.Label]locationSet{} // facts at exits in the body
-			leave(s.Next, f.recordBlock(n.then, head.union(nil), labels))
+			leave(s.Next, pl.recordBlock(n.then, head.union(nil), labels))
 			if head.includes(labels[s.Next]) {
 				break
 			}
 			head = head.merge(labels[s.Next])
 		}
-		head = f.afterKill(n, head)
+		head = pl.afterKill(n, head)
 		// A counted loop ends at its head; one without index only by an exit.
 		if s.V != nil {
 			leave(s.L, head)
 		}
 		// Wherever the loop was left for, its reversal comes first: it reads trip count and bounds.
-		if hasReversal(n.then) {
-			reads := f.reversalReads(n)
+		if pl.hasReversal(n.then) {
+			reads := pl.reversalReads(n)
 			for _, s := range labels {
-				f.addNeeded(s, reads)
+				pl.addNeeded(s, reads)
 			}
 		}
 		for l, more := range labels {
@@ -119,21 +119,21 @@ func (f *flow) recordStmt(n *node, in locationSet, labels map[*ir.Label]location
 	case *ir.Panic:
 		return nil
 	}
-	return f.transfer(n, in)
+	return pl.transfer(n, in)
 }
 
 // afterKill returns the fact after counted loop n, given the fact head at the beginning of its iterations. Memory that
 // the loop kills holds only values that the loop assigned, so the facts about it from before the loop are dropped, and
 // the body is analysed once more without them. Marks are frozen meanwhile: they follow from head.
-func (f *flow) afterKill(n *node, head locationSet) locationSet {
-	list := f.killedArrays(n)
+func (pl *planner) afterKill(n *node, head locationSet) locationSet {
+	list := pl.killedArrays(n)
 	// The fact at the head holds at the end too: the last iteration ends there.
 	if len(list) == 0 {
 		return head
 	}
 	covered := map[any]bool{}
 	for _, v := range list {
-		covered[f.class(v)] = true
+		covered[pl.class(v)] = true
 	}
 	less := locationSet{}
 	for k := range head {
@@ -141,42 +141,42 @@ func (f *flow) afterKill(n *node, head locationSet) locationSet {
 			less[k] = true
 		}
 	}
-	was := f.frozen
-	f.frozen = true
+	was := pl.frozen
+	pl.frozen = true
 	labels := map[*ir.Label]locationSet{}
-	end := f.recordBlock(n.then, less.union(nil), labels)
-	f.frozen = was
+	end := pl.recordBlock(n.then, less.union(nil), labels)
+	pl.frozen = was
 	return less.merge(end).merge(labels[n.s.(*ir.Loop).Next])
 }
 
 // transfer returns the fact after n, a node without nested nodes, given the fact in before it, and marks writes that
-// may overwrite a needed location as recorded. Marks are never removed, so the iteration in analyse terminates. A
+// may overwrite a needed location as recorded. Marks are never removed, so the iteration in decide terminates. A
 // variable that is overwritten as a whole is no longer needed, unless the adjoint, or the inverse of a restoration,
 // reads its new value.
-func (f *flow) transfer(n *node, in locationSet) locationSet {
-	reads := f.adjointReads(n)
+func (pl *planner) transfer(n *node, in locationSet) locationSet {
+	reads := pl.adjointReads(n)
 	// The reverse sweep declares a recomputed variable again: it reads the operands instead of the variable.
-	if l, ok := n.s.(*ir.Let); ok && f.recomputed[l.V] {
-		reads = reads.union(f.reads(ir.Block{l}))
+	if l, ok := n.s.(*ir.Let); ok && pl.recomputed[l.V] {
+		reads = reads.union(pl.reads(ir.Block{l}))
 		delete(reads, location{v: l.V})
 	}
 	// Propagate runs after the restoration, with the values before n: those must survive n.
 	if !n.usesResult {
-		f.addNeeded(in, reads)
+		pl.addNeeded(in, reads)
 	}
 	for _, w := range n.writes {
-		if !f.frozen && !w.recorded && f.overwritesNeeded(in, w) {
-			w.recorded, f.changed = true, true
+		if !pl.frozen && !pl.recorded[w] && pl.overwritesNeeded(in, w) {
+			pl.recorded[w], pl.changed = true, true
 		}
 	}
 	// Consume, and propagate if it uses the result, run before the restoration, with the values after n: later
 	// statements must preserve those.
-	f.addNeeded(in, reads)
+	pl.addNeeded(in, reads)
 	for _, w := range n.writes {
-		if w.recorded {
+		if pl.recorded[w] {
 			s := locationSet{}
-			f.addRestoreReads(s, w)
-			f.addNeeded(in, s)
+			pl.addRestoreReads(s, w)
+			pl.addNeeded(in, s)
 		}
 	}
 	// Kill: the old value of a variable that is overwritten is no longer current.
@@ -185,7 +185,7 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 		v := w.whole()
 		switch {
 		case v == nil || n.usesResult && reads[location{v: v}]:
-		case w.recorded && w.inverse != nil: // the inverse reads the new value
+		case pl.recorded[w] && w.inverse != nil: // the inverse reads the new value
 			out[location{v: v}] = true
 		default:
 			delete(out, location{v: v})
@@ -193,24 +193,24 @@ func (f *flow) transfer(n *node, in locationSet) locationSet {
 	}
 	if n.callee != nil {
 		c := n.callee
-		out = out.merge(f.sp.instantiate(n, c.neededAtExit))
+		out = out.merge(pl.sp.instantiate(n, c.neededAtExit))
 	}
 	return out
 }
 
 // overwritesNeeded reports whether w may overwrite a location in s. Memory is compared by class and cell type.
-func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
+func (pl *planner) overwritesNeeded(s locationSet, w *write) bool {
 	if v := w.whole(); v != nil {
-		if !f.sp.p.enabled(selectiveRecording) {
-			return f.needed[v]
+		if !pl.sp.p.enabled(selectiveRecording) {
+			return pl.needed[v]
 		}
 		return s[location{v: v}]
 	}
 	if w.place != nil && !w.place.Indirect() {
 		v := w.place.Root
-		return s[location{v: v}] || !f.sp.p.enabled(selectiveRecording) && f.needed[v]
+		return s[location{v: v}] || !pl.sp.p.enabled(selectiveRecording) && pl.needed[v]
 	}
-	if !f.sp.p.enabled(selectiveRecording) {
+	if !pl.sp.p.enabled(selectiveRecording) {
 		return true
 	}
 	// Compare memory by location: two places of one location may be the same.
@@ -219,7 +219,7 @@ func (f *flow) overwritesNeeded(s locationSet, w *write) bool {
 		root = w.place.Root
 	}
 	t := locationSet{}
-	f.addMemory(t, root, w.valueType())
+	pl.addMemory(t, root, w.valueType())
 	for k := range t {
 		if s[k] {
 			return true

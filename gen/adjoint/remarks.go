@@ -44,11 +44,11 @@ func (sp *specialization) remarks() (out []Remark) {
 			said[note] = true
 			out = append(out, note)
 		}
-		each(c.body, func(n *node) {
-			if n.fused {
+		each(c.plan.body, func(n *node) {
+			if c.plan.isFused(n) {
 				add(n, "each iteration is reversed at once")
 			}
-			if l, ok := n.s.(*ir.Let); ok && c.flow.recomputed[l.V] && l.V.Object != nil {
+			if l, ok := n.s.(*ir.Let); ok && c.plan.recomputed[l.V] && l.V.Object != nil {
 				add(n, "computes "+sourceName(l.V)+" again")
 			}
 			for _, w := range n.writes {
@@ -92,7 +92,7 @@ func (sp *specialization) describe(w *write) string {
 		root = w.place.Root
 	}
 	switch {
-	case !w.recorded || sp.flow.isShadow(root):
+	case !sp.plan.recorded[w] || sp.locations.isShadow(root):
 		return ""
 	case w.inverse != nil:
 		return "finds the old " + sourceName(root) + " from the new"

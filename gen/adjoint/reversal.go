@@ -12,6 +12,34 @@ import (
 // The input is the normal form with its activity, the output a tree of nodes. pairStmt dispatches to the other files of
 // the group: slices, calls, rules, and expressions, whose partial derivatives are written by a writer.
 
+// A pairing holds the statements of a function with their adjoints, and the variables of the adjoint. The nodes do not
+// change after pairFunc. Shadows and bars are created when they are first asked for, by later phases too.
+type pairing struct {
+	body    []*node
+	shadows map[*ir.Var]*ir.Var // primal variable → its shadow, a variable of the forward sweep
+	bars    map[*ir.Var]*ir.Var // primal variable → its cotangent, a variable of the reverse sweep
+	// shadow, or temporary that holds references of a shadow → primal variable
+	primalOf    map[*ir.Var]*ir.Var
+	activeTemps map[*ir.Var]bool // temporaries of the forward sweep with a shadow, unknown to the activity
+
+	at      ir.At   // the position of the statement that is being paired
+	pending []*node // nodes to be placed before those of the statement that is being paired
+}
+
+// pairFunc returns the nodes of the function, with the places that they write.
+func (sp *specialization) pairFunc() []*node {
+	body := sp.pairBlock(sp.g.f.Body)
+	each(body, func(n *node) {
+		n.writes = writesOf(n)
+		if !sp.p.enabled(inversion) {
+			for _, w := range n.writes {
+				w.inverse = nil
+			}
+		}
+	})
+	return body
+}
+
 // pairBlock returns the nodes of the statements in. Nodes that a statement needs before it, pending ones, come before
 // all nodes of the statement.
 func (sp *specialization) pairBlock(in ir.Block) (out []*node) {

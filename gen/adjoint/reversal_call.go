@@ -150,7 +150,7 @@ func (sp *specialization) callAliases(s *ir.Call, callee *activity.Facts) string
 			continue
 		}
 		// Group the arguments by class.
-		c := sp.flow.class(v)
+		c := sp.locations.class(v)
 		if groups[c] == nil {
 			order = append(order, c)
 		}

@@ -94,7 +94,7 @@ func (sp *specialization) pairCopy(s *ir.Copy) (out []*node) {
 }
 
 // setAlias records that v refers to memory of the class of s.
-func (sp *specialization) setAlias(v, s *ir.Var) { sp.flow.aliasOf[v] = s }
+func (sp *specialization) setAlias(v, s *ir.Var) { sp.locations.aliasOf[v] = s }
 
 // copyHeaders returns nodes that copy the references in the first n elements from the shadow of src to dst, a shadow of
 // element type of. If src is nil the references in dst become nil.

@@ -30,44 +30,41 @@ type spec struct {
 	mode  mode
 }
 
-// A specialization holds one specialisation of a function throughout all phases: the paired statements, the results of
-// the analyses and the generated functions. Callers of the function refer to it in their nodes.
+// A specialization holds one specialisation of a function throughout all phases. Each phase reads the fields of those
+// before it and sets its own.
 type specialization struct {
-	p     *Program
-	spec  spec
-	g     *normalForm     // spec.g
-	facts *activity.Facts // spec.facts
+	p       *Program
+	spec    spec
+	g       *normalForm     // phase 1: spec.g
+	facts   *activity.Facts // phase 2: spec.facts
+	pairing                 // phase 3: the statements with their adjoints
+	// phase 4: which memory they read and write; the alias classes are known while statements are paired
+	locations *locations
+	plan      *plan    // phases 5 and 6: what is fused, recomputed and recorded
+	summary   *summary // what callers know; complete after phase 6, its functions are filled by phase 7
+	ws        *ir.Var  // the parameter that points to the workspace
 
-	shadows map[*ir.Var]*ir.Var // primal variable → its shadow, a variable of the forward sweep
-	bars    map[*ir.Var]*ir.Var // primal variable → its cotangent, a variable of the reverse sweep
-	// shadow, or temporary that holds references of a shadow → primal variable
-	primalOf    map[*ir.Var]*ir.Var
-	activeTemps map[*ir.Var]bool // temporaries of the forward sweep with a shadow, unknown to facts
-	body        []*node          // the paired statements; fusion reorders them
-	ws          *ir.Var          // the parameter that points to the workspace
-	at          ir.At            // the position of the statement that is being paired
+	// what phase 7 adds to the workspace: stacks that the sweeps push to and pop from, and counters of allocations in
+	// use
+	stacks   []tapeStack
+	counters []*ir.Place
+	emitted  bool // the functions of the summary are filled
 
-	pending []*node  // nodes to be placed before those of the statement that is being paired
-	flow    *flow    // results of the analyses
-	summary *summary // what callers know; its functions are filled by emit
-
-	stacks   []tapeStack // stacks of the workspace that the sweeps push to and pop from
-	counters []*ir.Place // fields of the workspace that count the allocations in use
-
-	checkpointed *checkpointedLoop // set if the mode is modeCheckpointed
-	emitted      bool              // fwd and rev are filled
+	checkpointed *checkpointedLoop // set if the mode is modeCheckpointed, which has no phases 3 to 6 of its own
 }
 
 // newSpecialization returns a specialisation for k that has not been analysed.
 func newSpecialization(p *Program, k spec) *specialization {
 	sp := &specialization{
 		p: p, spec: k, g: k.g, facts: k.facts,
-		shadows: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, primalOf: map[*ir.Var]*ir.Var{},
-		activeTemps: map[*ir.Var]bool{},
+		pairing: pairing{
+			shadows: map[*ir.Var]*ir.Var{}, bars: map[*ir.Var]*ir.Var{}, primalOf: map[*ir.Var]*ir.Var{},
+			activeTemps: map[*ir.Var]bool{},
+		},
 	}
 	sp.ws = &ir.Var{Name: sp.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
-	sp.flow = newFlow(sp)
-	sp.summary = &summary{of: sp, class: sp.flow.class}
+	sp.locations = newLocations(sp)
+	sp.summary = &summary{of: sp, class: sp.locations.class}
 	if k.mode != modeEntry {
 		sp.summary.fwd, sp.summary.rev = &ir.Func{}, &ir.Func{}
 	}
@@ -89,7 +86,7 @@ func (p *Program) specialize(k spec) *specialization {
 
 // callees returns the specialisations that the sweeps of sp call directly, with repetitions.
 func (sp *specialization) callees() (out []*specialization) {
-	each(sp.body, func(n *node) {
+	each(sp.plan.body, func(n *node) {
 		if n.callee != nil {
 			out = append(out, n.callee.of)
 		}

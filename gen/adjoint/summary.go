@@ -42,36 +42,36 @@ type leakSite struct {
 // recursion, since the calls are written before the answer is known.
 func (c *summary) reverseTakes(i int) bool { return !c.complete || c.recursive || c.needsParam.Has(i) }
 
-// usesTape reports whether the reverse sweep pops values that the forward sweep pushed. It is conservative for recursive
-// functions. A call behind a fused loop must not use the tape: such a call is reversed before it is run.
+// usesTape reports whether the reverse sweep pops values that the forward sweep pushed. It is conservative for
+// recursive functions. A call behind a fused loop must not use the tape: such a call is reversed before it is run.
 func (c *summary) usesTape() bool { return !c.complete || c.recursive || c.tape }
 
 // summarize completes the summary of sp when its analysis is complete.
 func (sp *specialization) summarize() {
-	c, f := sp.summary, sp.flow
-	c.complete, c.neededAtExit = true, f.neededAtExit
+	c, ls := sp.summary, sp.locations
+	c.complete, c.neededAtExit = true, sp.plan.neededAtExit
 	for i, v := range sp.g.f.Params {
-		if f.needed[v] {
+		if sp.plan.needed[v] {
 			c.needsParam = c.needsParam.With(i)
 		}
 	}
-	for k := range f.neededAtExit {
+	for k := range sp.plan.neededAtExit {
 		c.tape = c.tape || !k.isMemory()
 	}
-	each(sp.body, func(n *node) {
+	each(sp.plan.body, func(n *node) {
 		for _, w := range n.writes {
-			c.tape = c.tape || w.recorded && w.inverse == nil
+			c.tape = c.tape || sp.plan.recorded[w] && w.inverse == nil
 		}
 		c.tape = c.tape || n.callee != nil && n.callee.usesTape()
 	})
-	c.leakSites = f.leakSites()
+	c.leakSites = ls.leakSites()
 }
 
 // instantiate translates s, locations in the callee of n, to locations in sp: memory of a parameter's or result's class
 // becomes memory of the class of the argument or result of the call. Variables of the callee are dropped. If the callee
 // has not been analysed, the result also holds all memory that it can reach.
 func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
-	f, c := sp.flow, n.callee
+	ls, c := sp.locations, n.callee
 	out := locationSet{}
 	// Match the references of the callee's parameters and results with those of the call.
 	type pair struct{ mine, theirs *ir.Var }
@@ -80,7 +80,7 @@ func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 		if v := variable(n.call.Args[i]); v != nil && activity.HasRefs(p.Type) {
 			pairs = append(pairs, pair{v, p})
 			if !c.complete {
-				f.addReachable(out, v)
+				ls.addReachable(out, v)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 		if i < len(n.call.Results) && n.call.Results[i] != nil && activity.HasRefs(r.Type) {
 			pairs = append(pairs, pair{n.call.Results[i], r})
 			if !c.complete {
-				f.addReachable(out, n.call.Results[i])
+				ls.addReachable(out, n.call.Results[i])
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 		}
 		for _, p := range pairs {
 			if c.class(p.theirs) == k.class {
-				out[location{class: f.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
+				out[location{class: ls.class(p.mine), shadow: k.shadow, cell: k.cell}] = true
 			}
 		}
 	}
@@ -158,8 +158,8 @@ func (c *summary) findLeak() (why string) {
 
 // leakSites returns the statements that assign new memory to an escaping class, and those that take it from a callee or
 // pass such a class to one.
-func (f *flow) leakSites() (out []leakSite) {
-	each(f.sp.body, func(n *node) {
+func (ls *locations) leakSites() (out []leakSite) {
+	each(ls.sp.plan.body, func(n *node) {
 		// V is the variable that references are assigned to, e the value.
 		var v *ir.Var
 		var e ir.Expr
@@ -177,15 +177,15 @@ func (f *flow) leakSites() (out []leakSite) {
 				name = n.call.Callee.Func.Name
 			}
 			for i, r := range s.Results {
-				if r != nil && !f.isShadow(r) && activity.HasRefs(r.Type) && f.escapes(r) && mayReturnNew(n, s, i) {
-					why := fmt.Sprintf("%s gets new memory from %s in it", sourceName(f.visibleAs(r)), name)
+				if r != nil && !ls.isShadow(r) && activity.HasRefs(r.Type) && ls.escapes(r) && mayReturnNew(n, s, i) {
+					why := fmt.Sprintf("%s gets new memory from %s in it", sourceName(ls.visibleAs(r)), name)
 					out = append(out, leakSite{why, n.callee})
 				}
 			}
 			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != f.sp.ws && !f.isShadow(x) && activity.HasRefs(x.Type) &&
-					f.escapes(x) && n.callee != nil {
-					why := fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(f.visibleAs(x)))
+				if x := variable(a); x != nil && x != ls.sp.ws && !ls.isShadow(x) && activity.HasRefs(x.Type) &&
+					ls.escapes(x) && n.callee != nil {
+					why := fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(ls.visibleAs(x)))
 					out = append(out, leakSite{why, n.callee})
 				}
 			}
@@ -197,15 +197,15 @@ func (f *flow) leakSites() (out []leakSite) {
 		case *ir.Literal:
 			fresh = elemOf(x.T) != nil
 		}
-		if fresh && !f.isShadow(v) && f.escapes(v) {
-			out = append(out, leakSite{sourceName(f.visibleAs(v)) + " gets new memory in it", nil})
+		if fresh && !ls.isShadow(v) && ls.escapes(v) {
+			out = append(out, leakSite{sourceName(ls.visibleAs(v)) + " gets new memory in it", nil})
 		}
 	})
 	return out
 }
 
-// mayReturnNew reports whether result i of call s, a statement of n, may be memory that the callee allocates. It is true
-// for calls with sweeps: they depend on the summary of the callee.
+// mayReturnNew reports whether result i of call s, a statement of n, may be memory that the callee allocates. It is
+// true for calls with sweeps: they depend on the summary of the callee.
 func mayReturnNew(n *node, s *ir.Call, i int) bool {
 	switch {
 	case n.callee != nil:
@@ -218,10 +218,10 @@ func mayReturnNew(n *node, s *ir.Call, i int) bool {
 
 // visibleAs returns the result or parameter of the function from which the memory of v's class is reached, or v if
 // there is none. It serves messages.
-func (f *flow) visibleAs(v *ir.Var) *ir.Var {
-	for _, list := range [][]*ir.Var{f.sp.g.f.Results, f.sp.g.f.Params} {
+func (ls *locations) visibleAs(v *ir.Var) *ir.Var {
+	for _, list := range [][]*ir.Var{ls.sp.g.f.Results, ls.sp.g.f.Params} {
 		for _, p := range list {
-			if activity.HasRefs(p.Type) && f.class(p) == f.class(v) {
+			if activity.HasRefs(p.Type) && ls.class(p) == ls.class(v) {
 				return p
 			}
 		}

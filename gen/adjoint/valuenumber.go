@@ -13,7 +13,7 @@ import (
 // valueNumber returns a string that two integer expressions share only if they always have equal values, or "" if it
 // cannot number e. It looks through variables that are assigned once, and through lengths of slices with a single
 // allocation site.
-func (f *flow) valueNumber(e ir.Expr) string {
+func (ls *locations) valueNumber(e ir.Expr) string {
 	switch e := e.(type) {
 	case *ir.Const:
 		if e.Val == nil {
@@ -22,30 +22,30 @@ func (f *flow) valueNumber(e ir.Expr) string {
 		return e.Val.ExactString()
 	case *ir.Load:
 		// An index has another value in each iteration, other variables may be assigned in between.
-		if !f.invariant(e.P, true) || f.loopIndex[e.P.Root] {
+		if !ls.invariant(e.P, true) || ls.loopIndex[e.P.Root] {
 			return ""
 		}
 		if len(e.P.Path) == 0 {
 			// Look through the definition of a variable that is assigned once.
-			if l := f.definition[e.P.Root]; l != nil && f.assignments[e.P.Root] == 1 {
-				if s := f.valueNumber(l.E); s != "" {
+			if l := ls.definition[e.P.Root]; l != nil && ls.assignments[e.P.Root] == 1 {
+				if s := ls.valueNumber(l.E); s != "" {
 					return s
 				}
 			}
 		}
-		return f.valueNumberOfPlace(e.P)
+		return ls.valueNumberOfPlace(e.P)
 	case *ir.Len:
 		v := variable(e.X)
-		if v == nil || e.Cap || !f.invariant(v.Place(), true) {
+		if v == nil || e.Cap || !ls.invariant(v.Place(), true) {
 			return ""
 		}
 		// The length of the only allocation of the class, held by v itself rather than a part of it.
-		if a := f.allocSites[f.class(v)]; a != nil && !a.multiple && a.variable == v {
-			return f.valueNumber(a.length)
+		if a := ls.allocSites[ls.class(v)]; a != nil && !a.multiple && a.variable == v {
+			return ls.valueNumber(a.length)
 		}
 		return "len(" + v.Name + ")"
 	case *ir.Binary:
-		x, y := f.valueNumber(e.X), f.valueNumber(e.Y)
+		x, y := ls.valueNumber(e.X), ls.valueNumber(e.Y)
 		if x == "" || y == "" || e.Op == token.QUO && !isInteger(e.T) {
 			return ""
 		}
@@ -55,7 +55,7 @@ func (f *flow) valueNumber(e ir.Expr) string {
 }
 
 // valueNumberOfPlace returns the value number of the contents of p, which must be invariant.
-func (f *flow) valueNumberOfPlace(p *ir.Place) string {
+func (ls *locations) valueNumberOfPlace(p *ir.Place) string {
 	var b strings.Builder
 	b.WriteString(p.Root.Name)
 	for _, s := range p.Path {
@@ -63,7 +63,7 @@ func (f *flow) valueNumberOfPlace(p *ir.Place) string {
 		case s.IsDeref():
 			b.WriteString(".*")
 		case s.Index != nil:
-			i := f.valueNumber(s.Index)
+			i := ls.valueNumber(s.Index)
 			if i == "" {
 				return ""
 			}
@@ -73,4 +73,30 @@ func (f *flow) valueNumberOfPlace(p *ir.Place) string {
 		}
 	}
 	return b.String()
+}
+
+// invariant reports whether p denotes the same place from the definition of its root to the end of the iteration: the
+// root is assigned at most once, and no reference on the path is ever overwritten. If content is set, neither is the
+// value at p. The test is flow-insensitive. Index expressions are not examined; callers visit them as expressions of
+// their own.
+func (ls *locations) invariant(p *ir.Place, content bool) bool {
+	v := p.Root
+	if v.Kind == ir.Global || ls.loopIndex[v] {
+		return true
+	}
+	n, known := ls.assignments[v]
+	if !known || n > 1 || n == 1 && v.Kind == ir.Param || v.Kind == ir.Result {
+		return false
+	}
+	s := locationSet{}
+	ls.addPathReads(s, p)
+	if content && p.Indirect() {
+		ls.addMemory(s, v, p.Type())
+	}
+	for k := range s {
+		if k.isMemory() && ls.modified[k] {
+			return false
+		}
+	}
+	return true
 }
